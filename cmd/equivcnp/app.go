@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -43,6 +44,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	path := strings.ReplaceAll(cmd.CommandPath(), " ", ": ")
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted, nothing was written")
+	}
+	if errors.Is(err, neighbor.ErrTooManyPairs) {
+		err = fmt.Errorf("%w: smaller images or intervals, fewer lifts and smaller neighbourhoods have less", neighbor.ErrTooManyPairs)
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", path, err)
 	if usage := (usageError{}); !a.started || errors.As(err, &usage) {

@@ -134,7 +134,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: true}, len(set.Curves), nil
 	}
 	if err := f.rates.Validate(); err != nil {
-		return nil, 0, usageError{err}
+		return nil, 0, usageError{flagError(err)}
 	}
 	p, n, err := f.pictures(ctx, r, cfg.DimY, changed)
 	if err != nil {

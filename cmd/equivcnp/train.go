@@ -169,7 +169,7 @@ func (f *trainFlags) run(changed func(string) bool) (train.Config, error) {
 		c.Noise = train.Noise{From: f.noise, To: min(f.noise, f.lastNoise), Steps: f.steps * 2 / 3}
 	}
 	if err := c.Validate(); err != nil {
-		return c, usageError{err}
+		return c, usageError{flagError(err)}
 	}
 	return c, nil
 }
@@ -242,6 +242,13 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		}
 		bar(r)
 	}
+	if f.resume {
+		more, err := f.more(&c, opt.Checkpoint, changed)
+		if err != nil {
+			return err
+		}
+		notes = append(notes, more...)
+	}
 	run, err := train.NewRun(model, src, c, opt)
 	if err != nil {
 		return err
@@ -250,7 +257,7 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		if err := run.Resume(); errors.Is(err, fs.ErrNotExist) {
 			notes = append(notes, "there was no checkpoint: the run began at its beginning")
 		} else if err != nil {
-			return err
+			return flagError(err)
 		}
 	}
 	from := run.Step()

@@ -172,12 +172,12 @@ func TestTrainRefuses(t *testing.T) {
 		{2, `--model "gp"`, append(regression, "--model", "gp")},
 		{2, "are for --model equivcnp", append(regression, "--model", "cnp", "--fill", "0.1")},
 		{2, "are for --model equivcnp", append(regression, "--model", "convcnp", "--readout", "rbf")},
-		{2, `readout "crystal" is none of`, append(regression, "--readout", "crystal")},
+		{2, `--readout "crystal" is none of`, append(regression, "--readout", "crystal")},
 		{2, "a cnp has no lattice", append(regression, "--model", "cnp", "--points-per-unit", "3")},
-		{2, "fill = 2", append(regression, "--fill", "2")},
+		{2, "--fill 2: need 0 to 1", append(regression, "--fill", "2")},
 		{2, "3 to 200 context", append(regression, "--max-context", "200")},
 		{2, "is empty", append(regression, "--from", "3")},
-		{2, "batch = 0", append(regression, "--batch", "0")},
+		{2, "--batch 0: need 1", append(regression, "--batch", "0")},
 		{1, "too much memory: this needs about", append(regression, "--batch", "100000")},
 		{1, "--memory allows more", append(regression, "--passes", "1000000000")},
 		{1, "the limit is 10.5 MB", append(regression, "--memory", "10M")},
@@ -187,13 +187,13 @@ func TestTrainRefuses(t *testing.T) {
 		{1, "of parameters", append(img, "--digits", "--group", "T2", "--width", "60000")},
 		{1, "of neighbourhoods", append(img, "--digits", "--group", "T2", "--size", "4000")},
 		{1, "too much memory", []string{"train", "--config", "@huge.yaml"}},
-		{2, "rate = -1", append(regression, "--rate", "-1")},
+		{2, "--rate -1 is out of range", append(regression, "--rate", "-1")},
 		{2, "--schedule", append(regression, "--schedule", "linear")},
 		{2, "--threads -1", append(regression, "--threads", "-1")},
 		{1, "--out: ", []string{"train", "regression", "--out", "@no/such.safetensors"}},
 		{2, "must end in .safetensors", []string{"train", "regression", "--out", "@a.checkpoint"}},
 		{1, "is the checkpoint of an earlier run", append(smallRun, "--out", "@run.safetensors")},
-		{1, "this run cnp", append(smallRun[:3:3], "rbf", "--model", "cnp", "--out", "@run.safetensors", "--resume")},
+		{1, "for --model, this one has cnp", append(smallRun[:3:3], "rbf", "--model", "cnp", "--out", "@run.safetensors", "--resume")},
 		{1, "garbage.checkpoint", append(smallRun, "--out", "@garbage.safetensors", "--resume")},
 		{1, "typo.yaml:4: unknown key \"stesp\", did you mean \"steps\"?", []string{"train", "--config", "@typo.yaml"}},
 		{1, "typo.yaml:4: unknown key", []string{"train", "regression", "--config", "@typo.yaml"}},
@@ -210,9 +210,9 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "--group is missing", append(img, "--digits")},
 		{2, "unknown group", append(img, "--digits", "--group", "SU5")},
 		{2, "acts on 3 coordinates", append(img, "--digits", "--group", "SO3")},
-		{2, "lifts = 3", append(img, "--digits", "--group", "T2", "--lifts", "3")},
+		{2, "--lifts 3, group T(2) takes 1 to 1", append(img, "--digits", "--group", "T2", "--lifts", "3")},
 		{2, "are for --model equivcnp", append(img, "--digits", "--group", "T2", "--model", "cnp")},
-		{2, "context rates", append(img, "--digits", "--group", "T2", "--max-rate", "2")},
+		{2, "--min-rate and --max-rate 0.01 to 2: need 0 <= min <= max <= 1", append(img, "--digits", "--group", "T2", "--max-rate", "2")},
 		{2, "--holdout is for your own images", append(img, "--digits", "--group", "T2", "--holdout", "0.2")},
 		{2, "--holdout is for your own curves", append(regression, "--holdout", "0.2")},
 		{2, "--holdout 1: need 0 to less than 1", append(regression, "--csv", "@curves.csv", "--holdout", "1")},
@@ -324,4 +324,39 @@ func TestTrainImages(t *testing.T) {
 	require.NoError(t, os.Remove(b.path("photos.checkpoint")))
 	require.NoError(t, os.WriteFile(b.path("run.yaml"), []byte(strings.Replace(text, "steps: 50", "steps: 1\nresume: true", 1)), 0o644))
 	require.Contains(t, b.ok("train", "--config", "@run.yaml"), "there was no checkpoint")
+}
+
+// TestResumeMore: a run goes on beyond its steps under its own schedule, and says what that means; flags that differ are named.
+func TestResumeMore(t *testing.T) {
+	b := newBench(t)
+	small := func(out string, more ...string) []string {
+		return append([]string{"train", "regression", "--model", "cnp", "--batch", "2", "--eval-every", "0", "--out", out}, more...)
+	}
+	flat := []string{"--schedule", "constant", "--warmup", "4", "--noise", "0"}
+	b.ok(small("@whole.safetensors", append(flat, "--steps", "30")...)...)
+	b.ok(small("@more.safetensors", append(flat, "--steps", "20")...)...)
+	res := decode[trainResult](t, b.ok(small("@more.safetensors", append(flat, "--steps", "30", "--resume", "--json")...)...))
+	require.Equal(t, []int{30, 20}, []int{res.Steps, res.Resumed})
+	require.Contains(t, strings.Join(res.Notes, "\n"), "--steps 30, the checkpoint's run had 20: its schedule goes on, with a rate of 0.003 at the end")
+	weightsOf := func(name string) []float32 {
+		m, err := weights.Load[float32](b.path(name), weights.Options{})
+		require.NoError(t, err)
+		return m.State()[0].Data
+	}
+	require.Equal(t, weightsOf("whole.safetensors"), weightsOf("more.safetensors"), "the same bits as at once")
+
+	b.ok(small("@cosine.safetensors", "--steps", "20")...)
+	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "30", "--resume", "--json")...))
+	require.Equal(t, []int{30, 20}, []int{res.Steps, res.Resumed})
+	require.Contains(t, strings.Join(res.Notes, "\n"), "with a rate of 3e-05 and a noise of 0.003 at the end")
+	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "10", "--resume", "--json")...))
+	require.Contains(t, strings.Join(res.Notes, "\n"), "30 steps are done already")
+	b.ok(small("@zero.safetensors", "--steps", "20", "--factor", "0")...)
+	b.fails(1, "--steps 30: under --factor 0 the rate is 0 from step 20 on", small("@zero.safetensors", "--steps", "30", "--factor", "0", "--resume")...)
+	for flag, c := range map[string]struct{ value, want string }{
+		"rate": {"0.1", "its run had 0.003 for --rate, this one has 0.1"}, "warmup": {"7", "for --warmup"}, "beta": {"0.1", "for --beta"},
+		"schedule": {"constant", "for --schedule"}, "noise": {"0.2", "for --noise"}, "seed": {"5", "for --seed"}, "batch": {"3", "for --batch"},
+	} {
+		b.fails(1, c.want, small("@cosine.safetensors", "--steps", "30", "--resume", "--"+flag, c.value)...)
+	}
 }

@@ -181,11 +181,11 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 		return usagef("--width and --blocks are not for --model cnp")
 	}
 	if err := c.Validate(); err != nil {
-		return usageError{err}
+		return usageError{flagError(err)}
 	}
 	src := task.ImageSource[float32]{Pictures: pictures, Rates: task.Rates{Min: f.minRate, Max: f.maxRate}}
 	if err := src.Rates.Validate(); err != nil {
-		return usageError{err}
+		return usageError{flagError(err)}
 	}
 	var notes []string
 	for i, s := range skipped {

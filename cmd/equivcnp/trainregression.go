@@ -177,7 +177,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		c.RadiusRate = 0
 	}
 	if err := c.Validate(); err != nil {
-		return usageError{err}
+		return usageError{flagError(err)}
 	}
 	const less = "--batch, --targets, --fill, --points-per-unit or interval"
 	if own != nil {
@@ -209,7 +209,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	src := task.CurveSource[float32]{Name: name, Curves: curves}
 	if err := src.Curves.Validate(); err != nil {
-		return usageError{err}
+		return usageError{flagError(err)}
 	}
 	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, less, nil, changed, notes)
 }

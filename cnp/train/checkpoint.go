@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,16 +118,19 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	if have.Version != checkpointVersion {
 		return bad("version %d, this program reads %d", have.Version, checkpointVersion)
 	}
-	if d := difference("model", have.Model, r.model.Config()); d != "" {
-		return bad("%s", d)
+	if d := difference("model", have.Model, r.model.Config()); d != nil {
+		return d
 	}
 	if now := r.header().Group; have.Group != "" && have.Group != now {
 		return bad("group %s is another than here: its digest is %s, here %s", have.Model.Group, have.Group, now)
 	}
 	want := r.config
 	want.Steps, want.LogEvery, want.CheckpointEvery = have.Run.Steps, have.Run.LogEvery, have.Run.CheckpointEvery
-	if d := difference("", have.Run, want); d != "" {
-		return bad("%s", d)
+	if was, now := have.Run.Adam.Schedule.Kind, want.Adam.Schedule.Kind; was != now { // before the fields that one kind has alone
+		return &Mismatch{"adam.schedule.kind", cmp.Or(was, "constant"), cmp.Or(now, "constant")}
+	}
+	if d := difference("", have.Run, want); d != nil {
+		return d
 	}
 	if s := r.train.String(); have.Source != s {
 		return bad("it was trained on %s, this run on %s", have.Source, s)
@@ -173,8 +177,42 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	return nil
 }
 
-// difference names the first field in which two values of one type differ, "" if none.
-func difference(path string, have, want any) string {
+// Mismatch is the error of a checkpoint whose run had another value of a field of its model's (model.fill) or of its own configuration
+// (adam.rate). It wraps ErrCheckpoint.
+type Mismatch struct {
+	Field      string
+	Have, Want any // the checkpoint's value, and this run's; nil: not set
+}
+
+func (m *Mismatch) Error() string {
+	show := func(v any) any {
+		if v == nil {
+			return "not set"
+		}
+		return v
+	}
+	return fmt.Sprintf("%v: it has %s = %v, this run %v", ErrCheckpoint, m.Field, show(m.Have), show(m.Want))
+}
+
+// Unwrap returns ErrCheckpoint.
+func (m *Mismatch) Unwrap() error { return ErrCheckpoint }
+
+// Saved is the configuration of the run that a checkpoint is of, and the number of steps that were done. A missing file gives an error
+// that wraps fs.ErrNotExist.
+func Saved(path string) (Config, int, error) {
+	f, err := safetensors.Read(path)
+	if err != nil {
+		return Config{}, 0, fmt.Errorf("train: %w", err)
+	}
+	var have header
+	if err := json.Unmarshal([]byte(f.Metadata[metaTraining]), &have); err != nil {
+		return Config{}, 0, fmt.Errorf("train: %s: %w: its training state: %w", path, ErrCheckpoint, err)
+	}
+	return have.Run, have.State.Step, nil
+}
+
+// difference is the first field in which two values of one type differ, nil if none.
+func difference(path string, have, want any) error {
 	a, b := fields(have), fields(want)
 	keys := maps.Clone(a)
 	maps.Copy(keys, b)
@@ -192,15 +230,9 @@ func difference(path string, have, want any) string {
 		if okA || okB {
 			return difference(name, ma, mb)
 		}
-		show := func(v any) any {
-			if v == nil {
-				return "not set"
-			}
-			return v
-		}
-		return fmt.Sprintf("it has %s = %v, this run %v", name, show(va), show(vb))
+		return &Mismatch{name, va, vb}
 	}
-	return ""
+	return nil
 }
 
 // fields is a value as JSON sees it.

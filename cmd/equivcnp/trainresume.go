@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp/train"
+)
+
+// more prepares the continuation of a checkpoint's run to another number of steps. How rate and noise fall depends on the number of steps
+// unless flags say otherwise: what has been done cannot be done anew, so the checkpoint's run decides, and its last values stay to the end.
+func (f *trainFlags) more(c *train.Config, checkpoint string, changed func(string) bool) (notes []string, err error) {
+	old, done, err := train.Saved(checkpoint)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && old.Steps == c.Steps {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	s, was := &c.Adam.Schedule, old.Adam.Schedule
+	if s.Kind == was.Kind {
+		if !changed("warmup") {
+			s.Warmup = was.Warmup
+		}
+		if !changed("stair") {
+			s.Steps = was.Steps
+		}
+		if !changed("factor") {
+			s.Factor = was.Factor
+		}
+	}
+	c.Noise.Steps = old.Noise.Steps
+	last := c.Adam.Rate * s.At(c.Steps)
+	if last == 0 && c.Steps > old.Steps {
+		return nil, fmt.Errorf("--steps %d: under --factor 0 the rate is 0 from step %d on, and more steps change nothing; begin anew with --overwrite", c.Steps, s.Steps)
+	}
+	note := fmt.Sprintf("--steps %d, the checkpoint's run had %d: its schedule goes on, with a rate of %.3g", c.Steps, old.Steps, last)
+	if c.Noise.From > 0 {
+		note += fmt.Sprintf(" and a noise of %.3g", c.Noise.At(c.Steps))
+	}
+	notes = append(notes, note+" at the end")
+	if done >= c.Steps {
+		notes = append(notes, fmt.Sprintf("%d steps are done already", done))
+	}
+	return notes, nil
+}
+
+// fieldFlags are the flags behind the fields of configurations.
+var fieldFlags = map[string]string{
+	"steps": "steps", "batch": "batch", "passes": "passes", "seed": "seed", "beta": "beta", "log_every": "log-every",
+	"checkpoint_every": "checkpoint-every", "eval_every": "eval-every", "eval_tasks": "eval-tasks", "patience": "patience",
+	"rate": "rate", "weight_decay": "weight-decay", "decoupled": "weight-decay", "clip_norm": "clip", "warmup": "warmup", "kind": "schedule",
+	"factor": "factor", "from": "noise", "to": "last-noise",
+	"adam.rate": "rate", "adam.weight_decay": "weight-decay", "adam.decoupled": "weight-decay", "adam.clip_norm": "clip",
+	"adam.schedule.kind": "schedule", "adam.schedule.warmup": "warmup", "adam.schedule.steps": "stair", "adam.schedule.factor": "factor",
+	"noise.from": "noise", "noise.to": "last-noise", "noise.steps": "steps",
+	"model.architecture": "model", "model.group": "group", "model.alpha": "alpha", "model.lifts": "lifts", "model.channels": "width",
+	"model.blocks": "blocks", "model.fill": "fill", "model.points_per_unit": "points-per-unit", "model.encoder_length": "encoder-length",
+	"model.readout": "readout", "model.coordinate_feature": "coordinate-feature", "model.image_size": "size", "model.dim_x": "x", "model.dim_y": "y",
+	"alpha": "alpha", "lifts": "lifts", "channels": "width", "blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",
+	"encoder_length": "encoder-length", "readout": "readout", "targets": "targets", "context rates": "min-rate and --max-rate",
+}
+
+// fieldValue finds a field at the beginning of a message, with the names of the packages that it came through.
+var fieldValue = regexp.MustCompile(`^(?:[a-z ]+: )*([a-z_]+|context rates) =? ?(.*)$`)
+
+// flagError names flags where an error names a field of a configuration.
+func flagError(err error) error {
+	var m *train.Mismatch
+	if errors.As(err, &m) {
+		if flag := fieldFlags[m.Field]; flag != "" {
+			show := func(v any) any {
+				if v == nil {
+					return "nothing"
+				}
+				return v
+			}
+			return fmt.Errorf("%w: its run had %v for --%s, this one has %v: give the same, or begin anew with --overwrite",
+				train.ErrCheckpoint, show(m.Have), flag, show(m.Want))
+		}
+		return err
+	}
+	if parts := fieldValue.FindStringSubmatch(err.Error()); parts != nil {
+		if flag := fieldFlags[parts[1]]; flag != "" {
+			return fmt.Errorf("--%s %s", flag, strings.Replace(parts[2], ", need", ": need", 1))
+		}
+	}
+	return err
+}
