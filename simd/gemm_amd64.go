@@ -2,8 +2,8 @@
 
 package simd
 
-// The products run over strips of C, up to 32 columns wide (16 with AVX2), by gemmStripF32 and, where A is given transposed,
-// gemmStripTNF32. A strip wants rows of B that can be read to the end of their last vector: panels of Packed, columns of
+// The products run over strips of C, up to 32 columns wide (16 with AVX2), by gemmStripF32, which reads A
+// where it lies, transposed or not. A strip wants rows of B that can be read to the end of their last vector: panels of Packed, columns of
 // B that fill whole vectors, or a copy. An element's sum runs over k in ascending order in one accumulator, whatever the
 // blocks are.
 const (
@@ -11,6 +11,7 @@ const (
 	// gemmBlockRows is how many rows of A pass by a panel of B before the next panel: two or five tiles, whose rows of A
 	// wait in the first-level cache, and whose rows of C become complete while they are near.
 	gemmBlockRowsAVX512 = 28
+	gemmBlockRowsWide   = 30 // of the strips of gemmWideF32AVX512
 	gemmBlockRowsAVX2   = 30
 	// gemmStripRows is the same where one strip is all there is.
 	gemmStripRows = 1008
@@ -22,7 +23,7 @@ const (
 	gemmWideTile = 6 * gemmWide
 )
 
-// The bits of the mode of gemmStripF32 and gemmStripTNF32, as in their generator.
+// The bits of the mode of gemmStripF32, as in their generator.
 const (
 	stripAccumulate = 1 << iota // add to C; otherwise to the bias, or to 0 if it is nil
 	stripReLU
@@ -39,11 +40,13 @@ func stripColumns() int {
 	return stripF32 / 2
 }
 
-// blockRows returns how many rows a block of the current level has, for n columns.
-func blockRows(n int) int {
+// blockRows returns how many rows a block of the current level has, for n columns and sums of k products.
+func blockRows(n, k int) int {
 	switch {
 	case n <= stripColumns():
 		return gemmStripRows
+	case level == AVX512 && n >= gemmWide && k <= gemmWideDepth:
+		return gemmBlockRowsWide
 	case level == AVX512:
 		return gemmBlockRowsAVX512
 	}
@@ -58,19 +61,12 @@ func firstElement(x []float32, i, k int) *float32 {
 	return &x[i]
 }
 
-func gemmStrip(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m, k, n, mode int) {
+// gemmStrip computes a strip of C from A with its element [i, p] at a[i*rsa+p*csa].
+func gemmStrip(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb int, bias *float32, m, k, n, mode int) {
 	if level == AVX512 {
-		gemmStripF32AVX512(c, ldc, a, lda, b, ldb, bias, m, k, n, mode)
+		gemmStripF32AVX512(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
 	} else {
-		gemmStripF32AVX2(c, ldc, a, lda, b, ldb, bias, m, k, n, mode)
-	}
-}
-
-func gemmStripTN(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, m, k, n, mode int) {
-	if level == AVX512 {
-		gemmStripTNF32AVX512(c, ldc, a, lda, b, ldb, nil, m, k, n, mode)
-	} else {
-		gemmStripTNF32AVX2(c, ldc, a, lda, b, ldb, nil, m, k, n, mode)
+		gemmStripF32AVX2(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
 	}
 }
 
@@ -112,7 +108,7 @@ func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, a
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, k, n)
-	p := gemmProduct{c, ldc, a, lda, b, ldb, 1, alpha, m, n, k, false}
+	p := gemmProduct{c, ldc, a, lda, 1, b, ldb, 1, alpha, m, n, k}
 	p.run(beta)
 }
 
@@ -122,7 +118,7 @@ func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int,
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, k, m, b, ldb, k, n)
-	p := gemmProduct{c, ldc, a, lda, b, ldb, 1, alpha, m, n, k, true}
+	p := gemmProduct{c, ldc, a, 1, lda, b, ldb, 1, alpha, m, n, k}
 	p.run(beta)
 }
 
@@ -132,21 +128,20 @@ func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int,
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, n, k)
-	p := gemmProduct{c, ldc, a, lda, b, 1, ldb, alpha, m, n, k, false}
+	p := gemmProduct{c, ldc, a, lda, 1, b, 1, ldb, alpha, m, n, k}
 	p.run(beta)
 }
 
-// gemmProduct is C = alpha·A·B + beta·C with the element [p, j] of B at b[p*rs+j*cs], and A transposed or not.
+// gemmProduct is C = alpha·A·B + beta·C with the element [i, p] of A at a[i*rsa+p*csa] and [p, j] of B at b[p*rsb+j*csb].
 type gemmProduct struct {
-	c          []float32
-	ldc        int
-	a          []float32
-	lda        int
-	b          []float32
-	rs, cs     int
-	alpha      float32
-	m, n, k    int
-	transposed bool
+	c        []float32
+	ldc      int
+	a        []float32
+	rsa, csa int
+	b        []float32
+	rsb, csb int
+	alpha    float32
+	m, n, k  int
 }
 
 func (g *gemmProduct) run(beta float32) {
@@ -168,20 +163,20 @@ func (g *gemmProduct) run(beta float32) {
 // inPlace reports whether a strip of n columns of B is read where it lies.
 func (g *gemmProduct) inPlace(n int) bool {
 	lanes := stripColumns() / 2
-	return g.cs == 1 && g.alpha == 1 && g.m < gemmCopyRows && n%lanes == 0
+	return g.csb == 1 && g.alpha == 1 && g.m < gemmCopyRows && n%lanes == 0
 }
 
 // copied and copiedWide are functions of their own, so that only callers with a use for the buffer clear it.
 //
 //go:noinline
 func (g *gemmProduct) copied(mode int) {
-	var panels [gemmCopySize]float32
-	g.blocks(panels[:], mode)
+	var panels [gemmCopySize + cacheLine/4]float32
+	g.blocks(onLine(panels[:]), mode)
 }
 
 //go:noinline
 func (g *gemmProduct) copiedWide(mode int) {
-	var panels [gemmCopyWide]float32
+	var panels [gemmCopyWide]float32 // the largest variable on a stack, so nothing is left to align it
 	g.blocks(panels[:], mode)
 }
 
@@ -200,7 +195,7 @@ func (g *gemmProduct) blocks(panels []float32, mode int) {
 					g.fill(panels[i*kb:], p, j+i, kb, w)
 				}
 			}
-			rows := blockRows(nb)
+			rows := blockRows(nb, gemmCopyDepth)
 			for i := 0; i < g.m; i += rows {
 				g.strips(panels, i, p, j, min(rows, g.m-i), kb, nb, mode)
 			}
@@ -217,25 +212,20 @@ func (g *gemmProduct) strips(panels []float32, i, p, j, mb, kb, nb, mode int) {
 		var b *float32
 		ldb := stripF32
 		if panel := s / stripF32 * stripF32; g.inPlace(min(stripF32, nb-panel)) {
-			b, ldb = &g.b[p*g.rs+j+s], g.rs
+			b, ldb = &g.b[p*g.rsb+j+s], g.rsb
 		} else {
 			b = &panels[panel*kb+s-panel]
 		}
-		c := &g.c[i*g.ldc+j+s]
-		if g.transposed {
-			gemmStripTN(c, g.ldc, &g.a[p*g.lda+i], g.lda, b, ldb, mb, kb, w, mode)
-		} else {
-			gemmStrip(c, g.ldc, &g.a[i*g.lda+p], g.lda, b, ldb, nil, mb, kb, w, mode)
-		}
+		gemmStrip(&g.c[i*g.ldc+j+s], g.ldc, &g.a[i*g.rsa+p*g.csa], g.rsa, g.csa, b, ldb, nil, mb, kb, w, mode)
 	}
 }
 
 // fill copies alpha·B[p:p+k, j:j+n] into a panel; its other columns are never used, but must be numbers that slow nothing down.
 func (g *gemmProduct) fill(panel []float32, p, j, k, n int) {
-	b := g.b[p*g.rs+j*g.cs:]
-	if g.cs != 1 {
+	b := g.b[p*g.rsb+j*g.csb:]
+	if g.csb != 1 {
 		for q := range n {
-			column := b[q*g.cs:][:k]
+			column := b[q*g.csb:][:k]
 			for r, v := range column {
 				panel[r*stripF32+q] = g.alpha * v
 			}
@@ -245,10 +235,10 @@ func (g *gemmProduct) fill(panel []float32, p, j, k, n int) {
 	for r := range k {
 		row := (*[stripF32]float32)(panel[r*stripF32:])
 		if g.alpha == 1 && n == stripF32 {
-			*row = [stripF32]float32(b[r*g.rs:])
+			*row = [stripF32]float32(b[r*g.rsb:])
 			continue
 		}
-		for q, v := range b[r*g.rs:][:n] {
+		for q, v := range b[r*g.rsb:][:n] {
 			row[q] = g.alpha * v
 		}
 	}

@@ -22,7 +22,7 @@ func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
 		for at := 0; at < r.N; at += gemmStripRows {
 			m := min(gemmStripRows, r.N-at)
 			for s := 0; s < n; s += columns {
-				gemmStrip(&c[(r.C+at)*n+s], n, &a[(r.A+at)*k], k, &b[r.B*k*n+s], n, nil, m, k, min(columns, n-s), mode)
+				gemmStrip(&c[(r.C+at)*n+s], n, &a[(r.A+at)*k], k, 1, &b[r.B*k*n+s], n, nil, m, k, min(columns, n-s), mode)
 			}
 		}
 	}

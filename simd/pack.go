@@ -59,10 +59,17 @@ func panelWidth[T Float](n int) int {
 
 // alignedSlice returns n zeros that start on a cache line: vectors that straddle two cost twice.
 func alignedSlice[T Float](n int) []T {
-	const line = 64
 	var e T
-	x := make([]T, n+line/int(unsafe.Sizeof(e)))
-	skip := -uintptr(unsafe.Pointer(&x[0])) % line / unsafe.Sizeof(e)
+	return onLine(make([]T, n+cacheLine/int(unsafe.Sizeof(e))))
+}
+
+// cacheLine is the number of bytes in a line of the caches.
+const cacheLine = 64
+
+// onLine returns x from its first element on that starts on a cache line, without as many elements as a line has.
+func onLine[T Float](x []T) []T {
+	size := unsafe.Sizeof(x[0])
+	n, skip := len(x)-cacheLine/int(size), -uintptr(unsafe.Pointer(&x[0]))%cacheLine/size
 	return x[skip:][:n:n]
 }
 

@@ -23,17 +23,17 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 	if bias != nil {
 		start = &bias[0]
 	}
-	gemmStrip(&c[0], ldc, &a[0], lda, &b.data[0], stripF32, start, m, b.K, b.N, mode)
+	gemmStrip(&c[0], ldc, &a[0], lda, 1, &b.data[0], stripF32, start, m, b.K, b.N, mode)
 }
 
 // gemmPackedLarge is gemmPackedF32 for what is more than a strip, or wants an activation that strips do not have.
 func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
-	mode, rows := 0, blockRows(b.N)
+	mode, rows := 0, blockRows(b.N, b.K)
 	if act == ActReLU {
 		mode = stripReLU
 	}
 	if act != ActNone && act != ActReLU {
-		rows = blockRows(stripF32 + 1) // visited once more, in the first-level cache
+		rows = blockRows(max(b.N, stripF32+1), b.K) // visited once more, in the first-level cache
 	}
 	stream := (mode != 0 || act == ActNone) && b.N%stripF32 == 0 && streams(c, ldc, m) && b.K <= panelDepth(b.K)
 	if stream {
@@ -88,7 +88,7 @@ func gemmPackedColumns(tile *float32, c []float32, ldc int, a []float32, at, lda
 				continue
 			}
 			w = min(columns, to-j)
-			gemmStrip(&c[j-from], ldc, rows, lda, right, stripF32, start, m, k, w, now)
+			gemmStrip(&c[j-from], ldc, rows, lda, 1, right, stripF32, start, m, k, w, now)
 		}
 	}
 }

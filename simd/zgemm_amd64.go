@@ -4,30 +4,20 @@
 
 package simd
 
-// gemmStripF32AVX2 computes a strip of C [m, n] from A [m, k] and B [k, n], with n up to two vectors and B readable to the end of its last vector.
+// gemmStripF32AVX2 computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.
 //
 //go:noescape
-func gemmStripF32AVX2(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
+func gemmStripF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
 
-// gemmStripTNF32AVX2 computes a strip of C [m, n] from A given as [k, m] and B [k, n], with n up to two vectors and B readable to the end of its last vector.
+// gemmStripF32AVX512 computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.
 //
 //go:noescape
-func gemmStripTNF32AVX2(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
+func gemmStripF32AVX512(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
 
-// gemmStripF32AVX512 computes a strip of C [m, n] from A [m, k] and B [k, n], with n up to two vectors and B readable to the end of its last vector.
+// gemmWideF32AVX512 computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.
 //
 //go:noescape
-func gemmStripF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
-
-// gemmStripTNF32AVX512 computes a strip of C [m, n] from A given as [k, m] and B [k, n], with n up to two vectors and B readable to the end of its last vector.
-//
-//go:noescape
-func gemmStripTNF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
-
-// gemmWideF32AVX512 computes a strip of C [m, 64] from A [m, k] and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.
-//
-//go:noescape
-func gemmWideF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
+func gemmWideF32AVX512(c *float32, ldc int, a *float32, rsa int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
 
 // swishSumsF32AVX2 is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.
 //
