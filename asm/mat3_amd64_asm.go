@@ -353,7 +353,7 @@ var mat3Ops = matrixFile{batchDir + "zmat3", []matrixOp{
 	{name: "Inverse3x3", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse3x3}},
 	{name: "Det3x3", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det3x3}},
 	{name: "Frobenius3x3", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(9)}},
-	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.",
+	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 3,
 		stages: []func(*x86.Block){expFrechet3x3Scale, expFrechet3x3Square, expFrechet3x3Finish}},
 	{name: "Mul4x4", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul4x4}},
 	{name: "InverseRigid4x4", doc: "writes the inverses of n rigid motions.", stages: []func(*x86.Block){inverseRigid4x4}},

@@ -24,6 +24,7 @@ type matrixOp struct {
 	onlyF64        bool
 	inner          bool // package batch calls it by its name: no constant
 	unroll, pinned map[x86.Level]int
+	square         int // as in x86.Batch
 	stages         []func(*x86.Block)
 }
 
@@ -43,7 +44,7 @@ func (m matrixFile) write(f *x86.File) {
 			for _, l := range levels {
 				f.Batch(l, x86.Batch{
 					Name: strings.ToLower(o.name[:1]) + o.name[1:] + e.String(), Doc: o.doc, Elem: e,
-					Unroll: o.unroll, Pinned: o.pinned, Stages: o.stages,
+					Unroll: o.unroll, Pinned: o.pinned, Square: o.square, Stages: o.stages,
 				})
 			}
 		}

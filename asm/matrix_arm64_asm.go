@@ -18,7 +18,7 @@ func (m matrixFile) writeNEON(f *neon.File) {
 			}
 			x86.BatchNEON(f, pool, x86.Batch{
 				Name: strings.ToLower(o.name[:1]) + o.name[1:] + e.String(), Doc: o.doc, Elem: e,
-				Unroll: o.unroll, Pinned: o.pinned, Stages: o.stages,
+				Unroll: o.unroll, Pinned: o.pinned, Square: o.square, Stages: o.stages,
 			})
 		}
 	}

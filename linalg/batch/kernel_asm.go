@@ -12,8 +12,9 @@ import (
 const (
 	// piece is how many matrices a kernel gets at a time, as it cannot be preempted.
 	piece = 1 << 13
-	// roundBytes is a multiple of the memory of one entry that any kernel takes at a time: two vectors of AVX-512.
-	roundBytes = 128
+	// roundAVX512 and roundOther are multiples of what any kernel takes of an entry at a time, in bytes.
+	roundAVX512 = 128
+	roundOther  = 32
 )
 
 // kernel runs the current level's kernel on matrices from .. n-1, or a first part of them, and returns next > from: all up to next-1 are
@@ -27,13 +28,12 @@ func kernel[T Float](o op, s shape, dst, a, b []T, from, n int) (at, next int, h
 	race.Read(a)
 	race.Read(b)
 	race.Write(dst)
-	var one T
 	transposed := false
 	switch o {
 	case opOne, opIdentity2x2, opCopy3x3:
 		return from, from, 0
 	case opLog3x3:
-		if unsafe.Sizeof(one) == 4 {
+		if unsafe.Sizeof(a[0]) == 4 {
 			return log3x3F32(l, any(dst).([]float32), any(a).([]float32), from, n)
 		}
 	case opExpFrechetAdjoint2x2:
@@ -41,68 +41,100 @@ func kernel[T Float](o op, s shape, dst, a, b []T, from, n int) (at, next int, h
 	case opExpFrechetAdjoint3x3:
 		o, transposed = opExpFrechet3x3, true
 	}
-	width := roundBytes / int(unsafe.Sizeof(one))
-	m := min(n-from, piece)
-	if m < width || transposed {
-		return padded(l, o, s, dst, a, b, from, n, transposed)
-	}
-	second := &a[from]
+	second := a
 	if s.b > 0 {
-		second = &b[from]
+		second = b
 	}
-	at, next, hard = call(l, o, &dst[from], &a[from], second, m-m%width, n)
-	return from + at, from + next, hard
+	m, round := min(n-from, piece), roundOther/int(unsafe.Sizeof(a[0]))
+	if l == cpu.AVX512 {
+		round = roundAVX512 / int(unsafe.Sizeof(a[0]))
+	}
+	if m%round != 0 {
+		switch {
+		case m > round:
+			m -= m % round
+		case n >= round && &dst[0] != &a[0] && &dst[0] != &second[0]:
+			// The last round, of which the first matrices are done: their results are the same again.
+			start := n - round
+			hard = callAll(l, o, &dst[start], &a[start], &second[start], round, n, transposed)
+			return from, n, hard >> (from - start)
+		case (s.out+s.a+s.b)*round <= smallBuffer/int(unsafe.Sizeof(a[0])):
+			return from, n, paddedSmall(l, o, s, round, dst, a, second, from, n, transposed)
+		default:
+			return from, n, paddedLarge(l, o, s, round, dst, a, second, from, n, transposed)
+		}
+	}
+	at, next, hard = call(l, o, &dst[from], &a[from], &second[from], m, n, transposed)
+	return from + at, min(from+next, n), hard
 }
 
-// padded is kernel for less than a whole round of matrices, or the transposes of a: kernels compute whole rounds, so that the entries
-// take the way over a buffer.
-func padded[T Float](l cpu.Level, o op, s shape, dst, a, b []T, from, n int, transposed bool) (at, next int, hard uint64) {
-	var buf struct {
-		y    [maxOut * roundBytes / 8]uint64
-		x, z [maxIn * roundBytes / 8]uint64
-	}
-	width := roundBytes / int(unsafe.Sizeof(a[0]))
-	y := unsafe.Slice((*T)(unsafe.Pointer(&buf.y)), maxOut*width)
-	x := unsafe.Slice((*T)(unsafe.Pointer(&buf.x)), maxIn*width)
-	z := unsafe.Slice((*T)(unsafe.Pointer(&buf.z)), maxIn*width)
-	m := min(n-from, width)
+// The buffers of padded: as small as possible, because they are cleared, and for the largest shape.
+const (
+	smallBuffer = 2048
+	largeBuffer = 48 * roundAVX512
+)
+
+//go:noinline
+func paddedSmall[T Float](l cpu.Level, o op, s shape, round int, dst, a, b []T, from, n int, transposed bool) (hard uint64) {
+	var buf [smallBuffer / 8]uint64
+	return padded(l, o, s, round, buf[:], dst, a, b, from, n, transposed)
+}
+
+//go:noinline
+func paddedLarge[T Float](l cpu.Level, o op, s shape, round int, dst, a, b []T, from, n int, transposed bool) (hard uint64) {
+	var buf [largeBuffer / 8]uint64
+	return padded(l, o, s, round, buf[:], dst, a, b, from, n, transposed)
+}
+
+// padded runs the kernel on matrices from .. n-1, less than a round, and returns the bits of the hard ones. As kernels compute whole rounds,
+// entries take the way over a buffer.
+func padded[T Float](l cpu.Level, o op, s shape, round int, buf []uint64, dst, a, b []T, from, n int, transposed bool) (hard uint64) {
+	all := unsafe.Slice((*T)(unsafe.Pointer(&buf[0])), len(buf)*8/int(unsafe.Sizeof(a[0])))
+	x, z, y := all, all[s.a*round:], all[(s.a+s.b)*round:]
+	m := n - from
 	for e := range s.a {
-		to := e
-		if transposed {
-			k := 2 + (s.a-4)/5 // 4 or 9 entries
-			to = e%k*k + e/k
-		}
-		copy(x[to*width:], a[e*n+from:][:m])
+		copy(x[e*round:], a[e*n+from:][:m])
 	}
 	for e := range s.b {
-		copy(z[e*width:], b[e*n+from:][:m])
+		copy(z[e*round:], b[e*n+from:][:m])
 	}
-	at, next, hard = call(l, o, &y[0], &x[0], &z[0], m, width)
-	next = min(next, m)
-	at = min(at, m)
-	hard &= 1<<(m-at) - 1 // not those beside the batch
+	hard = callAll(l, o, &y[0], &x[0], &z[0], m, round, transposed) & (1<<m - 1) // not those beside the batch
 	for e := range s.out {
-		row, out := y[e*width:], dst[e*n+from:]
+		row, out := y[e*round:][:m], dst[e*n+from:][:m]
 		if hard == 0 {
-			copy(out, row[:next])
+			copy(out, row)
 			continue
 		}
-		for i := range next {
-			if i < at || hard>>(i-at)&1 == 0 {
-				out[i] = row[i]
+		for i, v := range row {
+			if hard>>i&1 == 0 {
+				out[i] = v
 			}
 		}
 	}
-	return from + at, from + next, hard
+	return hard
 }
 
 // call calls the kernel of a level. It computes rounds of vectors until n > 0 matrices are done, or up to a round with hard ones: then at is
-// the first of that round, next the first of the following one.
-func call[T Float](l cpu.Level, o op, dst, a, b *T, n, stride int) (at, next int, hard uint64) {
+// the first of that round, next the first of the following one, which may be above n.
+func call[T Float](l cpu.Level, o op, dst, a, b *T, n, stride int, transposed bool) (at, next int, hard uint64) {
+	if transposed {
+		n = -n
+	}
 	if unsafe.Sizeof(*dst) == 4 {
 		return callF32(l, o, (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(a)), (*float32)(unsafe.Pointer(b)), n, stride)
 	}
 	return callF64(l, o, (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(a)), (*float64)(unsafe.Pointer(b)), n, stride)
+}
+
+// callAll calls the kernel for n ≤ 64 matrices, also those behind a round with hard ones, and returns the bits of these.
+func callAll[T Float](l cpu.Level, o op, dst, a, b *T, n, stride int, transposed bool) (hard uint64) {
+	for i := 0; i < n; {
+		from := func(p *T) *T { return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p)))) }
+		at, next, h := call(l, o, from(dst), from(a), from(b), n-i, stride, transposed)
+		hard |= h << (i + at)
+		i += next
+	}
+	return hard
 }
 
 // log3x3F32 is kernel for the logarithm of 3×3 matrices in float32. It computes in float64 and rounds: its steps would cost float32 too many

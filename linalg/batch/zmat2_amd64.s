@@ -10,26 +10,26 @@ TEXT ·exp2x2F32AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ 31(SP), R8
-	ANDQ $-32, R8
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ DX, R8
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y1
 	VMULPS       half<>+0(SB), Y1, Y1
 	VADDPS       Y1, Y0, Y2
 	VSUBPS       Y1, Y0, Y0
-	VMOVUPS      (CX)(SI*1), Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*1), Y1
+	VMOVUPS      (CX)(BX*2), Y3
 	VMULPS       Y3, Y1, Y4
 	VMOVAPS      Y4, Y5
 	VFMSUB231PS  Y3, Y1, Y5
@@ -78,7 +78,7 @@ loop1:
 	VSUBPS       Y5, Y4, Y9
 	VMULPS       Y11, Y9, Y9
 	VADDPS       Y5, Y4, Y11
-	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y3, (DI)
 	VPSLLD       $0x1f, Y8, Y3
 	VBLENDVPS    Y3, Y5, Y4, Y12
 	VBLENDVPS    Y3, Y4, Y5, Y5
@@ -118,20 +118,20 @@ loop1:
 	VMOVAPS      Y12, Y5
 	VFMADD231PS  Y0, Y6, Y5
 	VMULPS       Y1, Y6, Y1
-	VMOVUPS      (CX)(SI*2), Y2
+	VMOVUPS      (CX)(BX*2), Y2
 	VMULPS       Y2, Y6, Y2
 	VFNMADD231PS Y0, Y6, Y12
-	VMOVUPS      (R8), Y6
+	VMOVUPS      (DI), Y6
 	VMOVMSKPS    Y6, R9
 	TESTQ        R9, R9
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPS       Y6, Y0, Y0
 	VMASKMOVPS   Y5, Y0, (AX)
-	VMASKMOVPS   Y1, Y0, (AX)(SI*1)
-	VMASKMOVPS   Y2, Y0, (AX)(SI*2)
-	VMASKMOVPS   Y12, Y0, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
+	VMASKMOVPS   Y2, Y0, (AX)(BX*2)
+	VMASKMOVPS   Y12, Y0, (AX)(SI*1)
+	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -142,17 +142,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y1, (AX)(SI*1)
-	VMOVUPS Y2, (AX)(SI*2)
-	VMOVUPS Y12, (AX)(DI*1)
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y2, (AX)(BX*2)
+	VMOVUPS Y12, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R8
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -463,24 +463,24 @@ TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
-	PREFETCHT0        128(AX)(DI*1)
 	VMOVUPS           (CX), Z10
 	VMULPS            Z4, Z10, Z10
-	VMOVUPS           (CX)(DI*1), Z11
+	VMOVUPS           (CX)(SI*1), Z11
 	VMULPS            Z4, Z11, Z11
 	VADDPS            Z11, Z10, Z12
 	VSUBPS            Z11, Z10, Z10
-	VMOVUPS           (CX)(SI*1), Z11
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*1), Z11
+	VMOVUPS           (CX)(BX*2), Z13
 	VMULPS            Z13, Z11, Z14
 	VMOVAPS           Z14, Z15
 	VFMSUB231PS       Z13, Z11, Z15
@@ -571,10 +571,10 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z18, K1, (AX)
-	VMOVUPS           Z11, K1, (AX)(SI*1)
-	VMOVUPS           Z13, K1, (AX)(SI*2)
-	VMOVUPS           Z21, K1, (AX)(DI*1)
-	MOVQ              BX, AX
+	VMOVUPS           Z11, K1, (AX)(BX*1)
+	VMOVUPS           Z13, K1, (AX)(BX*2)
+	VMOVUPS           Z21, K1, (AX)(SI*1)
+	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -585,17 +585,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z18, (AX)
-	VMOVUPS Z11, (AX)(SI*1)
-	VMOVUPS Z13, (AX)(SI*2)
-	VMOVUPS Z21, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(BX*1)
+	VMOVUPS Z13, (AX)(BX*2)
+	VMOVUPS Z21, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -616,26 +616,26 @@ TEXT ·exp2x2F64AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ 31(SP), R8
-	ANDQ $-32, R8
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ DX, R8
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y1
 	VMULPD       halfF64<>+0(SB), Y1, Y1
 	VADDPD       Y1, Y0, Y2
 	VSUBPD       Y1, Y0, Y0
-	VMOVUPS      (CX)(SI*1), Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*1), Y1
+	VMOVUPS      (CX)(BX*2), Y3
 	VMULPD       Y3, Y1, Y4
 	VMOVAPS      Y4, Y5
 	VFMSUB231PD  Y3, Y1, Y5
@@ -690,7 +690,7 @@ loop1:
 	VSUBPD       Y5, Y4, Y9
 	VMULPD       Y11, Y9, Y9
 	VADDPD       Y5, Y4, Y11
-	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y3, (DI)
 	VPSLLQ       $0x3f, Y8, Y3
 	VBLENDVPD    Y3, Y5, Y4, Y12
 	VBLENDVPD    Y3, Y4, Y5, Y5
@@ -735,20 +735,20 @@ loop1:
 	VMOVAPS      Y12, Y5
 	VFMADD231PD  Y0, Y6, Y5
 	VMULPD       Y1, Y6, Y1
-	VMOVUPS      (CX)(SI*2), Y2
+	VMOVUPS      (CX)(BX*2), Y2
 	VMULPD       Y2, Y6, Y2
 	VFNMADD231PD Y0, Y6, Y12
-	VMOVUPS      (R8), Y6
+	VMOVUPS      (DI), Y6
 	VMOVMSKPD    Y6, R9
 	TESTQ        R9, R9
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPD       Y6, Y0, Y0
 	VMASKMOVPD   Y5, Y0, (AX)
-	VMASKMOVPD   Y1, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y2, Y0, (AX)(SI*2)
-	VMASKMOVPD   Y12, Y0, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y1, Y0, (AX)(BX*1)
+	VMASKMOVPD   Y2, Y0, (AX)(BX*2)
+	VMASKMOVPD   Y12, Y0, (AX)(SI*1)
+	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -759,17 +759,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y1, (AX)(SI*1)
-	VMOVUPS Y2, (AX)(SI*2)
-	VMOVUPS Y12, (AX)(DI*1)
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y2, (AX)(BX*2)
+	VMOVUPS Y12, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R8
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1030,24 +1030,24 @@ TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
-	PREFETCHT0        128(AX)(DI*1)
 	VMOVUPS           (CX), Z10
 	VMULPD            Z4, Z10, Z10
-	VMOVUPS           (CX)(DI*1), Z11
+	VMOVUPS           (CX)(SI*1), Z11
 	VMULPD            Z4, Z11, Z11
 	VADDPD            Z11, Z10, Z12
 	VSUBPD            Z11, Z10, Z10
-	VMOVUPS           (CX)(SI*1), Z11
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*1), Z11
+	VMOVUPS           (CX)(BX*2), Z13
 	VMULPD            Z13, Z11, Z14
 	VMOVAPS           Z14, Z15
 	VFMSUB231PD       Z13, Z11, Z15
@@ -1154,10 +1154,10 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z16, K1, (AX)
-	VMOVUPD           Z11, K1, (AX)(SI*1)
-	VMOVUPD           Z13, K1, (AX)(SI*2)
-	VMOVUPD           Z21, K1, (AX)(DI*1)
-	MOVQ              BX, AX
+	VMOVUPD           Z11, K1, (AX)(BX*1)
+	VMOVUPD           Z13, K1, (AX)(BX*2)
+	VMOVUPD           Z21, K1, (AX)(SI*1)
+	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -1168,17 +1168,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z16, (AX)
-	VMOVUPS Z11, (AX)(SI*1)
-	VMOVUPS Z13, (AX)(SI*2)
-	VMOVUPS Z21, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(BX*1)
+	VMOVUPS Z13, (AX)(BX*2)
+	VMOVUPS Z21, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1195,21 +1195,21 @@ TEXT ·log2x2F32AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ 31(SP), R8
-	ANDQ $-32, R8
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ DX, R8
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VMULPS       half<>+0(SB), Y2, Y3
 	VADDPS       Y3, Y1, Y4
 	VSUBPS       Y3, Y1, Y5
@@ -1219,8 +1219,8 @@ loop1:
 	VADDPS       Y6, Y3, Y3
 	VSUBPS       Y3, Y1, Y1
 	VADDPS       Y5, Y5, Y3
-	VMOVUPS      (CX)(SI*1), Y6
-	VMOVUPS      (CX)(SI*2), Y7
+	VMOVUPS      (CX)(BX*1), Y6
+	VMOVUPS      (CX)(BX*2), Y7
 	VMULPS       Y7, Y6, Y8
 	VMOVAPS      Y8, Y9
 	VFMSUB231PS  Y7, Y6, Y9
@@ -1269,7 +1269,7 @@ loop1:
 	VPSRAD       $0x17, Y9, Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       ln2Lo<>+0(SB), Y6, Y10
-	VMOVUPS      Y1, (R8)
+	VMOVUPS      Y1, (DI)
 	VMULPS       Y3, Y3, Y1
 	VMOVUPS      logQ8<>+0(SB), Y11
 	VFMADD213PS  logQ7<>+0(SB), Y3, Y11
@@ -1346,22 +1346,22 @@ loop1:
 	VDIVPS       Y7, Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VADDPS       Y5, Y10, Y7
-	VMOVUPS      (CX)(SI*1), Y4
+	VMOVUPS      (CX)(BX*1), Y4
 	VMULPS       Y4, Y6, Y4
-	VMOVUPS      (CX)(SI*2), Y9
+	VMOVUPS      (CX)(BX*2), Y9
 	VMULPS       Y9, Y6, Y6
 	VSUBPS       Y5, Y10, Y10
-	VMOVUPS      (R8), Y5
+	VMOVUPS      (DI), Y5
 	VMOVMSKPS    Y5, R9
 	TESTQ        R9, R9
 	JE           easy3
 	VPCMPEQD     Y9, Y9, Y9
 	VXORPS       Y5, Y9, Y9
 	VMASKMOVPS   Y7, Y9, (AX)
-	VMASKMOVPS   Y4, Y9, (AX)(SI*1)
-	VMASKMOVPS   Y6, Y9, (AX)(SI*2)
-	VMASKMOVPS   Y10, Y9, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y4, Y9, (AX)(BX*1)
+	VMASKMOVPS   Y6, Y9, (AX)(BX*2)
+	VMASKMOVPS   Y10, Y9, (AX)(SI*1)
+	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -1372,17 +1372,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y7, (AX)
-	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y6, (AX)(SI*2)
-	VMOVUPS Y10, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(BX*1)
+	VMOVUPS Y6, (AX)(BX*2)
+	VMOVUPS Y10, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R8
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1743,19 +1743,19 @@ TEXT ·log2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z9
 	VMULPS           Z1, Z9, Z10
-	VMOVUPS          (CX)(DI*1), Z11
+	VMOVUPS          (CX)(SI*1), Z11
 	VMULPS           Z1, Z11, Z12
 	VADDPS           Z12, Z10, Z13
 	VSUBPS           Z12, Z10, Z14
@@ -1765,8 +1765,8 @@ loop1:
 	VADDPS           Z15, Z12, Z12
 	VSUBPS           Z12, Z10, Z10
 	VADDPS           Z14, Z14, Z12
-	VMOVUPS          (CX)(SI*1), Z15
-	VMOVUPS          (CX)(SI*2), Z16
+	VMOVUPS          (CX)(BX*1), Z15
+	VMOVUPS          (CX)(BX*2), Z16
 	VMULPS           Z16, Z15, Z17
 	VMOVAPS          Z17, Z18
 	VFMSUB231PS      Z16, Z15, Z18
@@ -1894,10 +1894,10 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z12, K1, (AX)
-	VMOVUPS          Z15, K1, (AX)(SI*1)
-	VMOVUPS          Z11, K1, (AX)(SI*2)
-	VMOVUPS          Z20, K1, (AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z15, K1, (AX)(BX*1)
+	VMOVUPS          Z11, K1, (AX)(BX*2)
+	VMOVUPS          Z20, K1, (AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -1908,17 +1908,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z12, (AX)
-	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z20, (AX)(DI*1)
+	VMOVUPS Z15, (AX)(BX*1)
+	VMOVUPS Z11, (AX)(BX*2)
+	VMOVUPS Z20, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1939,21 +1939,21 @@ TEXT ·log2x2F64AVX2(SB), $96-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ 31(SP), R8
-	ANDQ $-32, R8
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ DX, R8
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VMULPD       halfF64<>+0(SB), Y2, Y3
 	VADDPD       Y3, Y1, Y4
 	VSUBPD       Y3, Y1, Y5
@@ -1963,8 +1963,8 @@ loop1:
 	VADDPD       Y6, Y3, Y3
 	VSUBPD       Y3, Y1, Y1
 	VADDPD       Y5, Y5, Y3
-	VMOVUPS      (CX)(SI*1), Y6
-	VMOVUPS      (CX)(SI*2), Y7
+	VMOVUPS      (CX)(BX*1), Y6
+	VMOVUPS      (CX)(BX*2), Y7
 	VMULPD       Y7, Y6, Y8
 	VMOVAPS      Y8, Y9
 	VFMSUB231PD  Y7, Y6, Y9
@@ -2017,7 +2017,7 @@ loop1:
 	VPSUBQ       Y10, Y0, Y0
 	VSUBPD       oneF64<>+0(SB), Y0, Y0
 	VADDPD       twoF64<>+0(SB), Y3, Y10
-	VMOVUPS      Y1, (R8)
+	VMOVUPS      Y1, (DI)
 	VADDPD       twoF64<>+0(SB), Y0, Y1
 	VMULPD       Y1, Y10, Y11
 	VMOVUPS      oneF64<>+0(SB), Y12
@@ -2025,7 +2025,7 @@ loop1:
 	VMULPD       Y1, Y3, Y1
 	VMULPD       Y12, Y1, Y1
 	VMULPD       Y1, Y1, Y11
-	VMOVUPS      Y5, 32(R8)
+	VMOVUPS      Y5, 32(DI)
 	VMOVUPS      logR7F64<>+0(SB), Y5
 	VFMADD213PD  logR6F64<>+0(SB), Y11, Y5
 	VFMADD213PD  logR5F64<>+0(SB), Y11, Y5
@@ -2115,25 +2115,25 @@ loop1:
 	VBLENDVPD    Y9, Y11, Y0, Y0
 	VBLENDVPD    Y9, Y4, Y7, Y7
 	VDIVPD       Y7, Y0, Y0
-	VMOVUPS      32(R8), Y7
+	VMOVUPS      32(DI), Y7
 	VMULPD       Y7, Y0, Y7
 	VADDPD       Y7, Y3, Y4
-	VMOVUPS      (CX)(SI*1), Y9
+	VMOVUPS      (CX)(BX*1), Y9
 	VMULPD       Y9, Y0, Y9
-	VMOVUPS      (CX)(SI*2), Y11
+	VMOVUPS      (CX)(BX*2), Y11
 	VMULPD       Y11, Y0, Y0
 	VSUBPD       Y7, Y3, Y3
-	VMOVUPS      (R8), Y7
+	VMOVUPS      (DI), Y7
 	VMOVMSKPD    Y7, R9
 	TESTQ        R9, R9
 	JE           easy3
 	VPCMPEQD     Y11, Y11, Y11
 	VXORPD       Y7, Y11, Y11
 	VMASKMOVPD   Y4, Y11, (AX)
-	VMASKMOVPD   Y9, Y11, (AX)(SI*1)
-	VMASKMOVPD   Y0, Y11, (AX)(SI*2)
-	VMASKMOVPD   Y3, Y11, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y9, Y11, (AX)(BX*1)
+	VMASKMOVPD   Y0, Y11, (AX)(BX*2)
+	VMASKMOVPD   Y3, Y11, (AX)(SI*1)
+	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2144,17 +2144,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y4, (AX)
-	VMOVUPS Y9, (AX)(SI*1)
-	VMOVUPS Y0, (AX)(SI*2)
-	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y0, (AX)(BX*2)
+	VMOVUPS Y3, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R8
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2445,19 +2445,19 @@ TEXT ·log2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z9
 	VMULPD           Z2, Z9, Z10
-	VMOVUPS          (CX)(DI*1), Z11
+	VMOVUPS          (CX)(SI*1), Z11
 	VMULPD           Z2, Z11, Z12
 	VADDPD           Z12, Z10, Z13
 	VSUBPD           Z12, Z10, Z14
@@ -2467,8 +2467,8 @@ loop1:
 	VADDPD           Z15, Z12, Z12
 	VSUBPD           Z12, Z10, Z10
 	VADDPD           Z14, Z14, Z12
-	VMOVUPS          (CX)(SI*1), Z15
-	VMOVUPS          (CX)(SI*2), Z16
+	VMOVUPS          (CX)(BX*1), Z15
+	VMOVUPS          (CX)(BX*2), Z16
 	VMULPD           Z16, Z15, Z17
 	VMOVAPS          Z17, Z18
 	VFMSUB231PD      Z16, Z15, Z18
@@ -2612,10 +2612,10 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z18, K1, (AX)
-	VMOVUPD          Z15, K1, (AX)(SI*1)
-	VMOVUPD          Z21, K1, (AX)(SI*2)
-	VMOVUPD          Z20, K1, (AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z15, K1, (AX)(BX*1)
+	VMOVUPD          Z21, K1, (AX)(BX*2)
+	VMOVUPD          Z20, K1, (AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -2626,17 +2626,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z18, (AX)
-	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z21, (AX)(SI*2)
-	VMOVUPS Z20, (AX)(DI*1)
+	VMOVUPS Z15, (AX)(BX*1)
+	VMOVUPS Z21, (AX)(BX*2)
+	VMOVUPS Z20, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2742,18 +2742,18 @@ TEXT ·mul2x2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
-	PREFETCHT0  64(AX)(R8*1)
-	VMOVUPS     (CX)(DI*1), Y0
-	VMOVUPS     (DX)(DI*2), Y1
+	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (DX)(SI*2), Y1
 	VMULPS      Y1, Y0, Y2
 	VMOVAPS     Y2, Y3
 	VFMSUB231PS Y1, Y0, Y3
@@ -2761,16 +2761,16 @@ loop1:
 	VMOVUPS     (DX), Y5
 	VFMADD231PS Y5, Y4, Y2
 	VADDPS      Y3, Y2, Y2
-	VMOVUPS     (DX)(R8*1), Y3
+	VMOVUPS     (DX)(DI*1), Y3
 	VMULPS      Y3, Y0, Y6
 	VFMSUB213PS Y6, Y3, Y0
-	VMOVUPS     (DX)(DI*1), Y7
+	VMOVUPS     (DX)(SI*1), Y7
 	VFMADD231PS Y7, Y4, Y6
 	VADDPS      Y0, Y6, Y6
-	VMOVUPS     (CX)(R8*1), Y0
+	VMOVUPS     (CX)(DI*1), Y0
 	VMULPS      Y1, Y0, Y4
 	VFMSUB213PS Y4, Y0, Y1
-	VMOVUPS     (CX)(DI*2), Y8
+	VMOVUPS     (CX)(SI*2), Y8
 	VFMADD231PS Y5, Y8, Y4
 	VADDPS      Y1, Y4, Y4
 	VMULPS      Y3, Y0, Y1
@@ -2778,18 +2778,18 @@ loop1:
 	VFMADD231PS Y7, Y8, Y1
 	VADDPS      Y0, Y1, Y1
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y6, (AX)(DI*1)
-	VMOVUPS     Y4, (AX)(DI*2)
-	VMOVUPS     Y1, (AX)(R8*1)
+	VMOVUPS     Y6, (AX)(SI*1)
+	VMOVUPS     Y4, (AX)(SI*2)
+	VMOVUPS     Y1, (AX)(DI*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R8
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R8, at+40(FP)
+	MOVQ        R8, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2801,18 +2801,18 @@ TEXT ·mul2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
-	PREFETCHT0  128(AX)(R8*1)
-	VMOVUPS     (CX)(DI*1), Z0
-	VMOVUPS     (DX)(DI*2), Z1
+	VMOVUPS     (CX)(SI*1), Z0
+	VMOVUPS     (DX)(SI*2), Z1
 	VMULPS      Z1, Z0, Z2
 	VMOVAPS     Z2, Z3
 	VFMSUB231PS Z1, Z0, Z3
@@ -2820,16 +2820,16 @@ loop1:
 	VMOVUPS     (DX), Z5
 	VFMADD231PS Z5, Z4, Z2
 	VADDPS      Z3, Z2, Z2
-	VMOVUPS     (DX)(R8*1), Z3
+	VMOVUPS     (DX)(DI*1), Z3
 	VMULPS      Z3, Z0, Z6
 	VFMSUB213PS Z6, Z3, Z0
-	VMOVUPS     (DX)(DI*1), Z7
+	VMOVUPS     (DX)(SI*1), Z7
 	VFMADD231PS Z7, Z4, Z6
 	VADDPS      Z0, Z6, Z6
-	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     (CX)(DI*1), Z0
 	VMULPS      Z1, Z0, Z4
 	VFMSUB213PS Z4, Z0, Z1
-	VMOVUPS     (CX)(DI*2), Z8
+	VMOVUPS     (CX)(SI*2), Z8
 	VFMADD231PS Z5, Z8, Z4
 	VADDPS      Z1, Z4, Z4
 	VMULPS      Z3, Z0, Z1
@@ -2837,18 +2837,18 @@ loop1:
 	VFMADD231PS Z7, Z8, Z1
 	VADDPS      Z0, Z1, Z1
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z6, (AX)(DI*1)
-	VMOVUPS     Z4, (AX)(DI*2)
-	VMOVUPS     Z1, (AX)(R8*1)
+	VMOVUPS     Z6, (AX)(SI*1)
+	VMOVUPS     Z4, (AX)(SI*2)
+	VMOVUPS     Z1, (AX)(DI*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+16, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R8
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R8, at+40(FP)
+	MOVQ        R8, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2860,18 +2860,18 @@ TEXT ·mul2x2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
-	PREFETCHT0  64(AX)(R8*1)
-	VMOVUPS     (CX)(DI*1), Y0
-	VMOVUPS     (DX)(DI*2), Y1
+	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (DX)(SI*2), Y1
 	VMULPD      Y1, Y0, Y2
 	VMOVAPS     Y2, Y3
 	VFMSUB231PD Y1, Y0, Y3
@@ -2879,16 +2879,16 @@ loop1:
 	VMOVUPS     (DX), Y5
 	VFMADD231PD Y5, Y4, Y2
 	VADDPD      Y3, Y2, Y2
-	VMOVUPS     (DX)(R8*1), Y3
+	VMOVUPS     (DX)(DI*1), Y3
 	VMULPD      Y3, Y0, Y6
 	VFMSUB213PD Y6, Y3, Y0
-	VMOVUPS     (DX)(DI*1), Y7
+	VMOVUPS     (DX)(SI*1), Y7
 	VFMADD231PD Y7, Y4, Y6
 	VADDPD      Y0, Y6, Y6
-	VMOVUPS     (CX)(R8*1), Y0
+	VMOVUPS     (CX)(DI*1), Y0
 	VMULPD      Y1, Y0, Y4
 	VFMSUB213PD Y4, Y0, Y1
-	VMOVUPS     (CX)(DI*2), Y8
+	VMOVUPS     (CX)(SI*2), Y8
 	VFMADD231PD Y5, Y8, Y4
 	VADDPD      Y1, Y4, Y4
 	VMULPD      Y3, Y0, Y1
@@ -2896,18 +2896,18 @@ loop1:
 	VFMADD231PD Y7, Y8, Y1
 	VADDPD      Y0, Y1, Y1
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y6, (AX)(DI*1)
-	VMOVUPS     Y4, (AX)(DI*2)
-	VMOVUPS     Y1, (AX)(R8*1)
+	VMOVUPS     Y6, (AX)(SI*1)
+	VMOVUPS     Y4, (AX)(SI*2)
+	VMOVUPS     Y1, (AX)(DI*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+4, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R8
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R8, at+40(FP)
+	MOVQ        R8, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2919,18 +2919,18 @@ TEXT ·mul2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
-	PREFETCHT0  128(AX)(R8*1)
-	VMOVUPS     (CX)(DI*1), Z0
-	VMOVUPS     (DX)(DI*2), Z1
+	VMOVUPS     (CX)(SI*1), Z0
+	VMOVUPS     (DX)(SI*2), Z1
 	VMULPD      Z1, Z0, Z2
 	VMOVAPS     Z2, Z3
 	VFMSUB231PD Z1, Z0, Z3
@@ -2938,16 +2938,16 @@ loop1:
 	VMOVUPS     (DX), Z5
 	VFMADD231PD Z5, Z4, Z2
 	VADDPD      Z3, Z2, Z2
-	VMOVUPS     (DX)(R8*1), Z3
+	VMOVUPS     (DX)(DI*1), Z3
 	VMULPD      Z3, Z0, Z6
 	VFMSUB213PD Z6, Z3, Z0
-	VMOVUPS     (DX)(DI*1), Z7
+	VMOVUPS     (DX)(SI*1), Z7
 	VFMADD231PD Z7, Z4, Z6
 	VADDPD      Z0, Z6, Z6
-	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     (CX)(DI*1), Z0
 	VMULPD      Z1, Z0, Z4
 	VFMSUB213PD Z4, Z0, Z1
-	VMOVUPS     (CX)(DI*2), Z8
+	VMOVUPS     (CX)(SI*2), Z8
 	VFMADD231PD Z5, Z8, Z4
 	VADDPD      Z1, Z4, Z4
 	VMULPD      Z3, Z0, Z1
@@ -2955,18 +2955,18 @@ loop1:
 	VFMADD231PD Z7, Z8, Z1
 	VADDPD      Z0, Z1, Z1
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z6, (AX)(DI*1)
-	VMOVUPS     Z4, (AX)(DI*2)
-	VMOVUPS     Z1, (AX)(R8*1)
+	VMOVUPS     Z6, (AX)(SI*1)
+	VMOVUPS     Z4, (AX)(SI*2)
+	VMOVUPS     Z1, (AX)(DI*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R8
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R8, at+40(FP)
+	MOVQ        R8, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2977,25 +2977,25 @@ TEXT ·inverse2x2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y4
 	VMAXPS       Y4, Y1, Y1
-	VMOVUPS      (CX)(DI*1), Y4
+	VMOVUPS      (CX)(SI*1), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y5, Y1, Y1
 	VMULPS       zero<>+0(SB), Y0, Y5
@@ -3027,10 +3027,10 @@ loop1:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPS       Y6, Y1, Y1
 	VMASKMOVPS   Y4, Y1, (AX)
-	VMASKMOVPS   Y2, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y0, Y1, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y2, Y1, (AX)(BX*1)
+	VMASKMOVPS   Y3, Y1, (AX)(BX*2)
+	VMASKMOVPS   Y0, Y1, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3041,17 +3041,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y4, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y3, (AX)(BX*2)
+	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3092,21 +3092,21 @@ TEXT ·inverse2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z0
-	VMOVUPS          (CX)(SI*1), Z1
+	VMOVUPS          (CX)(BX*1), Z1
 	VRANGEPS         $0x0b, Z1, Z0, Z2
-	VMOVUPS          (CX)(SI*2), Z3
-	VMOVUPS          (CX)(DI*1), Z4
+	VMOVUPS          (CX)(BX*2), Z3
+	VMOVUPS          (CX)(SI*1), Z4
 	VRANGEPS         $0x0b, Z4, Z3, Z5
 	VRANGEPS         $0x0b, Z5, Z2, Z2
 	VMULPS.BCST      zero<>+0(SB), Z0, Z5
@@ -3137,10 +3137,10 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z4, K1, (AX)
-	VMOVUPS          Z1, K1, (AX)(SI*1)
-	VMOVUPS          Z3, K1, (AX)(SI*2)
-	VMOVUPS          Z0, K1, (AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z1, K1, (AX)(BX*1)
+	VMOVUPS          Z3, K1, (AX)(BX*2)
+	VMOVUPS          Z0, K1, (AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -3151,17 +3151,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z4, (AX)
-	VMOVUPS Z1, (AX)(SI*1)
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS Z3, (AX)(BX*2)
+	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3172,25 +3172,25 @@ TEXT ·inverse2x2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VANDPD       absF64<>+0(SB), Y3, Y4
 	VMAXPD       Y4, Y1, Y1
-	VMOVUPS      (CX)(DI*1), Y4
+	VMOVUPS      (CX)(SI*1), Y4
 	VANDPD       absF64<>+0(SB), Y4, Y5
 	VMAXPD       Y5, Y1, Y1
 	VMULPD       zeroF64<>+0(SB), Y0, Y5
@@ -3222,10 +3222,10 @@ loop1:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPD       Y6, Y1, Y1
 	VMASKMOVPD   Y4, Y1, (AX)
-	VMASKMOVPD   Y2, Y1, (AX)(SI*1)
-	VMASKMOVPD   Y3, Y1, (AX)(SI*2)
-	VMASKMOVPD   Y0, Y1, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y2, Y1, (AX)(BX*1)
+	VMASKMOVPD   Y3, Y1, (AX)(BX*2)
+	VMASKMOVPD   Y0, Y1, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3236,17 +3236,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y4, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y3, (AX)(BX*2)
+	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3275,21 +3275,21 @@ TEXT ·inverse2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z0
-	VMOVUPS          (CX)(SI*1), Z1
+	VMOVUPS          (CX)(BX*1), Z1
 	VRANGEPD         $0x0b, Z1, Z0, Z2
-	VMOVUPS          (CX)(SI*2), Z3
-	VMOVUPS          (CX)(DI*1), Z4
+	VMOVUPS          (CX)(BX*2), Z3
+	VMOVUPS          (CX)(SI*1), Z4
 	VRANGEPD         $0x0b, Z4, Z3, Z5
 	VRANGEPD         $0x0b, Z5, Z2, Z2
 	VMULPD.BCST      zeroF64<>+0(SB), Z0, Z5
@@ -3320,10 +3320,10 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z4, K1, (AX)
-	VMOVUPD          Z1, K1, (AX)(SI*1)
-	VMOVUPD          Z3, K1, (AX)(SI*2)
-	VMOVUPD          Z0, K1, (AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z1, K1, (AX)(BX*1)
+	VMOVUPD          Z3, K1, (AX)(BX*2)
+	VMOVUPD          Z0, K1, (AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -3334,17 +3334,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z4, (AX)
-	VMOVUPS Z1, (AX)(SI*1)
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS Z3, (AX)(BX*2)
+	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3355,18 +3355,18 @@ TEXT ·det2x2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
-	VMOVUPS      (CX)(SI*1), Y0
-	VMOVUPS      (CX)(SI*2), Y1
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      (CX)(BX*2), Y1
 	VMULPS       Y1, Y0, Y2
 	VFNMADD213PS Y2, Y1, Y0
 	VMOVUPS      (CX), Y1
-	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y3
 	VFMSUB231PS  Y3, Y1, Y2
 	VADDPS       Y0, Y2, Y2
 	VMOVUPS      Y2, (AX)
@@ -3374,10 +3374,10 @@ loop1:
 	ADDQ         $+32, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3388,18 +3388,18 @@ TEXT ·det2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (CX)(SI*2), Z1
+	VMOVUPS      (CX)(BX*1), Z0
+	VMOVUPS      (CX)(BX*2), Z1
 	VMULPS       Z1, Z0, Z2
 	VFNMADD213PS Z2, Z1, Z0
 	VMOVUPS      (CX), Z1
-	VMOVUPS      (CX)(DI*1), Z3
+	VMOVUPS      (CX)(SI*1), Z3
 	VFMSUB231PS  Z3, Z1, Z2
 	VADDPS       Z0, Z2, Z2
 	VMOVUPS      Z2, (AX)
@@ -3407,10 +3407,10 @@ loop1:
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3421,18 +3421,18 @@ TEXT ·det2x2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
-	VMOVUPS      (CX)(SI*1), Y0
-	VMOVUPS      (CX)(SI*2), Y1
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      (CX)(BX*2), Y1
 	VMULPD       Y1, Y0, Y2
 	VFNMADD213PD Y2, Y1, Y0
 	VMOVUPS      (CX), Y1
-	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y3
 	VFMSUB231PD  Y3, Y1, Y2
 	VADDPD       Y0, Y2, Y2
 	VMOVUPS      Y2, (AX)
@@ -3440,10 +3440,10 @@ loop1:
 	ADDQ         $+32, CX
 	SUBQ         $+4, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3454,18 +3454,18 @@ TEXT ·det2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (CX)(SI*2), Z1
+	VMOVUPS      (CX)(BX*1), Z0
+	VMOVUPS      (CX)(BX*2), Z1
 	VMULPD       Z1, Z0, Z2
 	VFNMADD213PD Z2, Z1, Z0
 	VMOVUPS      (CX), Z1
-	VMOVUPS      (CX)(DI*1), Z3
+	VMOVUPS      (CX)(SI*1), Z3
 	VFMSUB231PD  Z3, Z1, Z2
 	VADDPD       Z0, Z2, Z2
 	VMOVUPS      Z2, (AX)
@@ -3473,10 +3473,10 @@ loop1:
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3487,19 +3487,19 @@ TEXT ·frobenius2x2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPS      Y0, Y0, Y0
+	VMOVUPS     (CX)(BX*1), Y1
+	VFMADD231PS Y1, Y1, Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VFMADD231PS Y1, Y1, Y0
 	VMOVUPS     (CX)(SI*1), Y1
-	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*2), Y1
-	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(DI*1), Y1
 	VFMADD231PS Y1, Y1, Y0
 	VCMPPS      $0x16, squareSumMax<>+0(SB), Y0, Y1
 	VCMPPS      $0x19, squareSumMin<>+0(SB), Y0, Y2
@@ -3511,7 +3511,7 @@ loop1:
 	VPCMPEQD    Y1, Y1, Y1
 	VXORPS      Y2, Y1, Y1
 	VMASKMOVPS  Y0, Y1, (AX)
-	MOVQ        BX, AX
+	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3526,10 +3526,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3560,19 +3560,19 @@ TEXT ·frobenius2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPS      Z0, Z0, Z0
+	VMOVUPS     (CX)(BX*1), Z1
+	VFMADD231PS Z1, Z1, Z0
+	VMOVUPS     (CX)(BX*2), Z1
+	VFMADD231PS Z1, Z1, Z0
 	VMOVUPS     (CX)(SI*1), Z1
-	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*2), Z1
-	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(DI*1), Z1
 	VFMADD231PS Z1, Z1, Z0
 	VCMPPS.BCST $0x16, squareSumMax<>+0(SB), Z0, K1
 	VCMPPS.BCST $0x19, squareSumMin<>+0(SB), Z0, K2
@@ -3583,7 +3583,7 @@ loop1:
 	JE          easy3
 	KNOTW       K1, K1
 	VMOVUPS     Z0, K1, (AX)
-	MOVQ        BX, AX
+	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        16(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3598,10 +3598,10 @@ easy3:
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3612,19 +3612,19 @@ TEXT ·frobenius2x2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPD      Y0, Y0, Y0
+	VMOVUPS     (CX)(BX*1), Y1
+	VFMADD231PD Y1, Y1, Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VFMADD231PD Y1, Y1, Y0
 	VMOVUPS     (CX)(SI*1), Y1
-	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*2), Y1
-	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(DI*1), Y1
 	VFMADD231PD Y1, Y1, Y0
 	VCMPPD      $0x16, squareSumMaxF64<>+0(SB), Y0, Y1
 	VCMPPD      $0x19, squareSumMinF64<>+0(SB), Y0, Y2
@@ -3636,7 +3636,7 @@ loop1:
 	VPCMPEQD    Y1, Y1, Y1
 	VXORPD      Y2, Y1, Y1
 	VMASKMOVPD  Y0, Y1, (AX)
-	MOVQ        BX, AX
+	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3651,10 +3651,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3677,19 +3677,19 @@ TEXT ·frobenius2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPD      Z0, Z0, Z0
+	VMOVUPS     (CX)(BX*1), Z1
+	VFMADD231PD Z1, Z1, Z0
+	VMOVUPS     (CX)(BX*2), Z1
+	VFMADD231PD Z1, Z1, Z0
 	VMOVUPS     (CX)(SI*1), Z1
-	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*2), Z1
-	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(DI*1), Z1
 	VFMADD231PD Z1, Z1, Z0
 	VCMPPD.BCST $0x16, squareSumMaxF64<>+0(SB), Z0, K1
 	VCMPPD.BCST $0x19, squareSumMinF64<>+0(SB), Z0, K2
@@ -3700,7 +3700,7 @@ loop1:
 	JE          easy3
 	KNOTW       K1, K1
 	VMOVUPD     Z0, K1, (AX)
-	MOVQ        BX, AX
+	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3715,10 +3715,10 @@ easy3:
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3726,30 +3726,40 @@ easy3:
 // func expFrechet2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet2x2F32AVX2(SB), $128-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ 31(SP), R9
-	ANDQ $-32, R9
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	MOVQ   SI, R9
+	MOVQ   SI, R8
+	IMUL3Q $0x02, R8, R8
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R8, R9
 
-loop1:
+plain1:
+	LEAQ (CX)(R8*1), R8
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	MOVQ BX, R11
+
+loop2:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(R8*1), Y2
+	VMOVUPS      (R8)(R9*1), Y2
 	VMULPS       half<>+0(SB), Y2, Y3
 	VADDPS       Y3, Y1, Y4
 	VSUBPS       Y3, Y1, Y1
-	VMOVUPS      (CX)(DI*1), Y3
-	VMOVUPS      (CX)(DI*2), Y5
+	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (R8), Y5
 	VMULPS       Y5, Y3, Y6
 	VMOVAPS      Y6, Y7
 	VFMSUB231PS  Y5, Y3, Y7
@@ -3770,13 +3780,13 @@ loop1:
 	VMOVUPS      (DX), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y5
 	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(SI*1), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(SI*2), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
 	VMOVUPS      (DX)(DI*1), Y5
-	VANDPS       absF32<>+0(SB), Y5, Y5
-	VMAXPS       Y5, Y0, Y0
-	VMOVUPS      (DX)(DI*2), Y5
-	VANDPS       absF32<>+0(SB), Y5, Y5
-	VMAXPS       Y5, Y0, Y0
-	VMOVUPS      (DX)(R8*1), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y3
 	VMAXPS       Y3, Y0, Y0
 	VCMPPS       $0x16, directionMax<>+0(SB), Y0, Y0
@@ -3787,11 +3797,11 @@ loop1:
 	VMOVUPS      one<>+0(SB), Y3
 	VDIVPS       Y8, Y3, Y3
 	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y7
-	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y0, (R10)
 	VMOVUPS      twoOverPi<>+0(SB), Y0
 	VBLENDVPS    Y7, log2e<>+0(SB), Y0, Y0
 	VFMADD213PS  roundF32<>+0(SB), Y8, Y0
-	VMOVUPS      Y4, 32(R9)
+	VMOVUPS      Y4, 32(R10)
 	VSUBPS       roundF32<>+0(SB), Y0, Y4
 	VMOVUPS      halfPi1<>+0(SB), Y9
 	VBLENDVPS    Y7, ln2Hi<>+0(SB), Y9, Y9
@@ -3822,7 +3832,7 @@ loop1:
 	VMULPS       Y11, Y4, Y4
 	VADDPS       Y8, Y9, Y11
 	VPSLLD       $0x1f, Y0, Y12
-	VMOVUPS      Y1, 64(R9)
+	VMOVUPS      Y1, 64(R10)
 	VBLENDVPS    Y12, Y8, Y9, Y1
 	VBLENDVPS    Y12, Y9, Y8, Y8
 	VPADDD       oneI<>+0(SB), Y0, Y9
@@ -3859,15 +3869,15 @@ loop1:
 	VMULPS       half<>+0(SB), Y5, Y5
 	VADDPS       Y5, Y2, Y4
 	VSUBPS       Y5, Y2, Y2
-	VMOVUPS      64(R9), Y5
+	VMOVUPS      64(R10), Y5
 	VADDPS       Y5, Y5, Y3
-	VMOVUPS      (CX)(DI*2), Y6
-	VMOVUPS      (DX)(DI*1), Y11
+	VMOVUPS      (R8), Y6
+	VMOVUPS      (DX)(SI*1), Y11
 	VMULPS       Y11, Y6, Y10
 	VMOVAPS      Y10, Y0
 	VFMSUB231PS  Y11, Y6, Y0
-	VMOVUPS      (CX)(DI*1), Y9
-	VMOVUPS      (DX)(DI*2), Y12
+	VMOVUPS      (CX)(R9*1), Y9
+	VMOVUPS      (DX)(SI*2), Y12
 	VFMADD231PS  Y12, Y9, Y10
 	VADDPS       Y0, Y10, Y10
 	VFMADD231PS  Y2, Y3, Y10
@@ -3876,7 +3886,7 @@ loop1:
 	VFMADD231PS  Y4, Y1, Y3
 	VMULPS       Y10, Y7, Y7
 	VFMADD231PS  Y4, Y8, Y7
-	VMOVUPS      32(R9), Y4
+	VMOVUPS      32(R10), Y4
 	VMOVUPS      log2e<>+0(SB), Y10
 	VFMADD213PS  roundF32<>+0(SB), Y4, Y10
 	VSUBPS       roundF32<>+0(SB), Y10, Y1
@@ -3903,39 +3913,40 @@ loop1:
 	VMULPS       Y12, Y8, Y8
 	VFMADD231PS  Y6, Y7, Y8
 	VSUBPS       Y2, Y3, Y3
-	VMOVUPS      (R9), Y2
-	VMOVMSKPS    Y2, R10
-	TESTQ        R10, R10
-	JE           easy3
+	VMOVUPS      (R10), Y2
+	VMOVMSKPS    Y2, R12
+	TESTQ        R12, R12
+	JE           easy4
 	VPCMPEQD     Y7, Y7, Y7
 	VXORPS       Y2, Y7, Y7
 	VMASKMOVPS   Y5, Y7, (AX)
-	VMASKMOVPS   Y11, Y7, (AX)(DI*1)
-	VMASKMOVPS   Y8, Y7, (AX)(DI*2)
-	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
-	MOVQ         SI, AX
+	VMASKMOVPS   Y11, Y7, (AX)(SI*1)
+	VMASKMOVPS   Y8, Y7, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
+	MOVQ         R11, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R10, hard+56(FP)
+	MOVQ         R12, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy3:
+easy4:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y11, (AX)(DI*1)
-	VMOVUPS Y8, (AX)(DI*2)
-	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y3, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R11
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R11, at+40(FP)
+	MOVQ    R11, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4013,28 +4024,38 @@ GLOBL sinhSlope0<>(SB), RODATA|NOPTR, $32
 // func expFrechet2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·expFrechet2x2F32AVX512(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	MOVQ   SI, R9
+	MOVQ   SI, R8
+	IMUL3Q $0x02, R8, R8
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R8, R9
 
-loop1:
+plain1:
+	LEAQ (CX)(R8*1), R8
+	MOVQ BX, R10
+
+loop2:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMULPS.BCST       half<>+0(SB), Z0, Z1
-	VMOVUPS           (CX)(R8*1), Z2
+	VMOVUPS           (R8)(R9*1), Z2
 	VMULPS.BCST       half<>+0(SB), Z2, Z3
 	VADDPS            Z3, Z1, Z4
 	VSUBPS            Z3, Z1, Z1
-	VMOVUPS           (CX)(DI*1), Z3
-	VMOVUPS           (CX)(DI*2), Z5
+	VMOVUPS           (CX)(R9*1), Z3
+	VMOVUPS           (R8), Z5
 	VMULPS            Z5, Z3, Z6
 	VMOVAPS           Z6, Z7
 	VFMSUB231PS       Z5, Z3, Z7
@@ -4048,10 +4069,10 @@ loop1:
 	VRANGEPS          $0x0b, Z3, Z0, Z0
 	VRANGEPS          $0x0b, Z2, Z5, Z2
 	VMOVUPS           (DX), Z7
-	VMOVUPS           (DX)(DI*1), Z8
+	VMOVUPS           (DX)(SI*1), Z8
 	VRANGEPS          $0x0b, Z8, Z7, Z9
-	VMOVUPS           (DX)(DI*2), Z10
-	VMOVUPS           (DX)(R8*1), Z11
+	VMOVUPS           (DX)(SI*2), Z10
+	VMOVUPS           (DX)(DI*1), Z11
 	VRANGEPS          $0x0b, Z11, Z10, Z12
 	VRANGEPS          $0x0b, Z2, Z0, Z0
 	VRANGEPS          $0x0b, Z12, Z9, Z9
@@ -4175,37 +4196,38 @@ loop1:
 	VMULPS            Z10, Z2, Z2
 	VFMADD231PS       Z5, Z14, Z2
 	VSUBPS            Z7, Z11, Z11
-	KMOVW             K1, R9
-	TESTQ             R9, R9
-	JE                easy3
+	KMOVW             K1, R11
+	TESTQ             R11, R11
+	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPS           Z1, K1, (AX)
-	VMOVUPS           Z8, K1, (AX)(DI*1)
-	VMOVUPS           Z2, K1, (AX)(DI*2)
-	VMOVUPS           Z11, K1, (AX)(R8*1)
-	MOVQ              SI, AX
+	VMOVUPS           Z8, K1, (AX)(SI*1)
+	VMOVUPS           Z2, K1, (AX)(SI*2)
+	VMOVUPS           Z11, K1, (AX)(DI*1)
+	MOVQ              R10, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
 	MOVQ              CX, next+48(FP)
-	MOVQ              R9, hard+56(FP)
+	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy3:
+easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z8, (AX)(DI*1)
-	VMOVUPS Z2, (AX)(DI*2)
-	VMOVUPS Z11, (AX)(R8*1)
+	VMOVUPS Z8, (AX)(SI*1)
+	VMOVUPS Z2, (AX)(SI*2)
+	VMOVUPS Z11, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
+	ADDQ    $+64, R8
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R10
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4213,30 +4235,40 @@ easy3:
 // func expFrechet2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet2x2F64AVX2(SB), $128-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ 31(SP), R9
-	ANDQ $-32, R9
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x03, SI
+	LEAQ   (SI)(SI*2), DI
+	MOVQ   SI, R9
+	MOVQ   SI, R8
+	IMUL3Q $0x02, R8, R8
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R8, R9
 
-loop1:
+plain1:
+	LEAQ (CX)(R8*1), R8
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	MOVQ BX, R11
+
+loop2:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(R8*1), Y2
+	VMOVUPS      (R8)(R9*1), Y2
 	VMULPD       halfF64<>+0(SB), Y2, Y3
 	VADDPD       Y3, Y1, Y4
 	VSUBPD       Y3, Y1, Y1
-	VMOVUPS      (CX)(DI*1), Y3
-	VMOVUPS      (CX)(DI*2), Y5
+	VMOVUPS      (CX)(R9*1), Y3
+	VMOVUPS      (R8), Y5
 	VMULPD       Y5, Y3, Y6
 	VMOVAPS      Y6, Y7
 	VFMSUB231PD  Y5, Y3, Y7
@@ -4257,13 +4289,13 @@ loop1:
 	VMOVUPS      (DX), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y5
 	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(SI*1), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(SI*2), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
 	VMOVUPS      (DX)(DI*1), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y5
-	VMAXPD       Y5, Y0, Y0
-	VMOVUPS      (DX)(DI*2), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y5
-	VMAXPD       Y5, Y0, Y0
-	VMOVUPS      (DX)(R8*1), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y3
 	VMAXPD       Y3, Y0, Y0
 	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y0, Y0
@@ -4274,11 +4306,11 @@ loop1:
 	VMOVUPS      oneF64<>+0(SB), Y3
 	VDIVPD       Y8, Y3, Y3
 	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y7
-	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y0, (R10)
 	VMOVUPS      twoOverPiF64<>+0(SB), Y0
 	VBLENDVPD    Y7, log2eF64<>+0(SB), Y0, Y0
 	VFMADD213PD  roundF64<>+0(SB), Y8, Y0
-	VMOVUPS      Y4, 32(R9)
+	VMOVUPS      Y4, 32(R10)
 	VSUBPD       roundF64<>+0(SB), Y0, Y4
 	VMOVUPS      halfPi1F64<>+0(SB), Y9
 	VBLENDVPD    Y7, ln2HiF64<>+0(SB), Y9, Y9
@@ -4315,7 +4347,7 @@ loop1:
 	VMULPD       Y11, Y4, Y4
 	VADDPD       Y8, Y9, Y11
 	VPSLLQ       $0x3f, Y0, Y12
-	VMOVUPS      Y1, 64(R9)
+	VMOVUPS      Y1, 64(R10)
 	VBLENDVPD    Y12, Y8, Y9, Y1
 	VBLENDVPD    Y12, Y9, Y8, Y8
 	VPADDQ       oneIF64<>+0(SB), Y0, Y9
@@ -4356,15 +4388,15 @@ loop1:
 	VMULPD       halfF64<>+0(SB), Y5, Y5
 	VADDPD       Y5, Y2, Y4
 	VSUBPD       Y5, Y2, Y2
-	VMOVUPS      64(R9), Y5
+	VMOVUPS      64(R10), Y5
 	VADDPD       Y5, Y5, Y3
-	VMOVUPS      (CX)(DI*2), Y6
-	VMOVUPS      (DX)(DI*1), Y11
+	VMOVUPS      (R8), Y6
+	VMOVUPS      (DX)(SI*1), Y11
 	VMULPD       Y11, Y6, Y10
 	VMOVAPS      Y10, Y0
 	VFMSUB231PD  Y11, Y6, Y0
-	VMOVUPS      (CX)(DI*1), Y9
-	VMOVUPS      (DX)(DI*2), Y12
+	VMOVUPS      (CX)(R9*1), Y9
+	VMOVUPS      (DX)(SI*2), Y12
 	VFMADD231PD  Y12, Y9, Y10
 	VADDPD       Y0, Y10, Y10
 	VFMADD231PD  Y2, Y3, Y10
@@ -4373,7 +4405,7 @@ loop1:
 	VFMADD231PD  Y4, Y1, Y3
 	VMULPD       Y10, Y7, Y7
 	VFMADD231PD  Y4, Y8, Y7
-	VMOVUPS      32(R9), Y4
+	VMOVUPS      32(R10), Y4
 	VMOVUPS      log2eF64<>+0(SB), Y10
 	VFMADD213PD  roundF64<>+0(SB), Y4, Y10
 	VSUBPD       roundF64<>+0(SB), Y10, Y1
@@ -4405,39 +4437,40 @@ loop1:
 	VMULPD       Y12, Y8, Y8
 	VFMADD231PD  Y6, Y7, Y8
 	VSUBPD       Y2, Y3, Y3
-	VMOVUPS      (R9), Y2
-	VMOVMSKPD    Y2, R10
-	TESTQ        R10, R10
-	JE           easy3
+	VMOVUPS      (R10), Y2
+	VMOVMSKPD    Y2, R12
+	TESTQ        R12, R12
+	JE           easy4
 	VPCMPEQD     Y7, Y7, Y7
 	VXORPD       Y2, Y7, Y7
 	VMASKMOVPD   Y5, Y7, (AX)
-	VMASKMOVPD   Y11, Y7, (AX)(DI*1)
-	VMASKMOVPD   Y8, Y7, (AX)(DI*2)
-	VMASKMOVPD   Y3, Y7, (AX)(R8*1)
-	MOVQ         SI, AX
+	VMASKMOVPD   Y11, Y7, (AX)(SI*1)
+	VMASKMOVPD   Y8, Y7, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y7, (AX)(DI*1)
+	MOVQ         R11, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R10, hard+56(FP)
+	MOVQ         R12, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy3:
+easy4:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y11, (AX)(DI*1)
-	VMOVUPS Y8, (AX)(DI*2)
-	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y3, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
+	ADDQ    $+32, R8
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R11
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R11, at+40(FP)
+	MOVQ    R11, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4511,28 +4544,38 @@ GLOBL sinhSlope0F64<>(SB), RODATA|NOPTR, $32
 // func expFrechet2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·expFrechet2x2F64AVX512(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x03, SI
+	LEAQ   (SI)(SI*2), DI
+	MOVQ   SI, R9
+	MOVQ   SI, R8
+	IMUL3Q $0x02, R8, R8
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R8, R9
 
-loop1:
+plain1:
+	LEAQ (CX)(R8*1), R8
+	MOVQ BX, R10
+
+loop2:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMULPD.BCST       halfF64<>+0(SB), Z0, Z1
-	VMOVUPS           (CX)(R8*1), Z2
+	VMOVUPS           (R8)(R9*1), Z2
 	VMULPD.BCST       halfF64<>+0(SB), Z2, Z3
 	VADDPD            Z3, Z1, Z4
 	VSUBPD            Z3, Z1, Z1
-	VMOVUPS           (CX)(DI*1), Z3
-	VMOVUPS           (CX)(DI*2), Z5
+	VMOVUPS           (CX)(R9*1), Z3
+	VMOVUPS           (R8), Z5
 	VMULPD            Z5, Z3, Z6
 	VMOVAPS           Z6, Z7
 	VFMSUB231PD       Z5, Z3, Z7
@@ -4546,10 +4589,10 @@ loop1:
 	VRANGEPD          $0x0b, Z3, Z0, Z0
 	VRANGEPD          $0x0b, Z2, Z5, Z2
 	VMOVUPS           (DX), Z7
-	VMOVUPS           (DX)(DI*1), Z8
+	VMOVUPS           (DX)(SI*1), Z8
 	VRANGEPD          $0x0b, Z8, Z7, Z9
-	VMOVUPS           (DX)(DI*2), Z10
-	VMOVUPS           (DX)(R8*1), Z11
+	VMOVUPS           (DX)(SI*2), Z10
+	VMOVUPS           (DX)(DI*1), Z11
 	VRANGEPD          $0x0b, Z11, Z10, Z12
 	VRANGEPD          $0x0b, Z2, Z0, Z0
 	VRANGEPD          $0x0b, Z12, Z9, Z9
@@ -4696,37 +4739,38 @@ loop1:
 	VMULPD            Z10, Z9, Z9
 	VFMADD231PD       Z5, Z14, Z9
 	VSUBPD            Z7, Z11, Z11
-	KMOVW             K1, R9
-	TESTQ             R9, R9
-	JE                easy3
+	KMOVW             K1, R11
+	TESTQ             R11, R11
+	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPD           Z1, K1, (AX)
-	VMOVUPD           Z8, K1, (AX)(DI*1)
-	VMOVUPD           Z9, K1, (AX)(DI*2)
-	VMOVUPD           Z11, K1, (AX)(R8*1)
-	MOVQ              SI, AX
+	VMOVUPD           Z8, K1, (AX)(SI*1)
+	VMOVUPD           Z9, K1, (AX)(SI*2)
+	VMOVUPD           Z11, K1, (AX)(DI*1)
+	MOVQ              R10, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
 	MOVQ              CX, next+48(FP)
-	MOVQ              R9, hard+56(FP)
+	MOVQ              R11, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy3:
+easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z8, (AX)(DI*1)
-	VMOVUPS Z9, (AX)(DI*2)
-	VMOVUPS Z11, (AX)(R8*1)
+	VMOVUPS Z8, (AX)(SI*1)
+	VMOVUPS Z9, (AX)(SI*2)
+	VMOVUPS Z11, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
+	ADDQ    $+64, R8
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R10
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET

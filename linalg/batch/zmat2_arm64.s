@@ -1928,6 +1928,15 @@ TEXT ·expFrechet2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
+	MOVD R6, R9
+	ADD R6<<1, ZR, R8
+	TBZ $63, R3, plain
+	NEG R3, R3
+	MOVD R8, R9
+	MOVD R6, R8
+
+plain:
+	ADD R8, R1, R10
 	FMOVQ 16(R5), F0
 	FMOVQ 48(R5), F1
 	FMOVQ (R5), F2
@@ -1941,15 +1950,14 @@ loop:
 	// 211 instructions for 4 matrices, 52.75 each
 	FMOVQ (R1), F8
 	WORD $0x6e21dd09 // fmul v9.4s, v8.4s, v1.4s
-	ADD R7, R1, R8
+	ADD R9, R10, R8
 	FMOVQ (R8), F10
 	WORD $0x6e21dd4b // fmul v11.4s, v10.4s, v1.4s
 	WORD $0x4e2bd52c // fadd v12.4s, v9.4s, v11.4s
 	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
-	ADD R6, R1, R8
+	ADD R9, R1, R8
 	FMOVQ (R8), F11
-	ADD R6<<1, R1, R8
-	FMOVQ (R8), F13
+	FMOVQ (R10), F13
 	WORD $0x6e2ddd6e // fmul v14.4s, v11.4s, v13.4s
 	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
 	VFMLA V13.S4, V11.S4, V15.S4
@@ -2147,10 +2155,13 @@ loop:
 	FMOVQ F17, (R8)
 	ADD $16, R0
 	ADD $16, R1
+	ADD $16, R10
 	ADD $16, R2
 	SUBS $4, R3
 	BGT loop
 	MOVD n+24(FP), R4
+	CMP $0, R4
+	CNEG LT, R4, R4
 	SUB R3, R4, R4
 	MOVD R4, at+40(FP)
 	MOVD R4, next+48(FP)
@@ -2180,13 +2191,15 @@ hard:
 	FMOVQ 464(R5), F8
 	VAND V15.B16, V8.B16, V8.B16
 	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R9
-	ORR R9<<0, R8, R8
+	FMOVD F9, R11
+	ORR R11<<0, R8, R8
 	MOVD n+24(FP), R4
+	CMP $0, R4
+	CNEG LT, R4, R4
 	SUB R3, R4, R4
-	ADD $4, R4, R9
+	ADD $4, R4, R11
 	MOVD R4, at+40(FP)
-	MOVD R9, next+48(FP)
+	MOVD R11, next+48(FP)
 	MOVD R8, hard+56(FP)
 	RET
 
@@ -2200,6 +2213,15 @@ TEXT ·expFrechet2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
+	MOVD R6, R9
+	ADD R6<<1, ZR, R8
+	TBZ $63, R3, plain
+	NEG R3, R3
+	MOVD R8, R9
+	MOVD R6, R8
+
+plain:
+	ADD R8, R1, R10
 	FMOVQ 496(R5), F0
 	FMOVQ 528(R5), F1
 	FMOVQ 480(R5), F2
@@ -2213,15 +2235,14 @@ loop:
 	// 241 instructions for 2 matrices, 120.5 each
 	FMOVQ (R1), F8
 	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
-	ADD R7, R1, R8
+	ADD R9, R10, R8
 	FMOVQ (R8), F10
 	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
 	WORD $0x4e6bd52c // fadd v12.2d, v9.2d, v11.2d
 	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
-	ADD R6, R1, R8
+	ADD R9, R1, R8
 	FMOVQ (R8), F11
-	ADD R6<<1, R1, R8
-	FMOVQ (R8), F13
+	FMOVQ (R10), F13
 	WORD $0x6e6ddd6e // fmul v14.2d, v11.2d, v13.2d
 	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
 	VFMLA V13.D2, V11.D2, V15.D2
@@ -2449,10 +2470,13 @@ loop:
 	FMOVQ F17, (R8)
 	ADD $16, R0
 	ADD $16, R1
+	ADD $16, R10
 	ADD $16, R2
 	SUBS $2, R3
 	BGT loop
 	MOVD n+24(FP), R4
+	CMP $0, R4
+	CNEG LT, R4, R4
 	SUB R3, R4, R4
 	MOVD R4, at+40(FP)
 	MOVD R4, next+48(FP)
@@ -2482,12 +2506,14 @@ hard:
 	FMOVQ 1120(R5), F8
 	VAND V15.B16, V8.B16, V8.B16
 	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R9
-	ORR R9<<0, R8, R8
+	FMOVD F9, R11
+	ORR R11<<0, R8, R8
 	MOVD n+24(FP), R4
+	CMP $0, R4
+	CNEG LT, R4, R4
 	SUB R3, R4, R4
-	ADD $2, R4, R9
+	ADD $2, R4, R11
 	MOVD R4, at+40(FP)
-	MOVD R9, next+48(FP)
+	MOVD R11, next+48(FP)
 	MOVD R8, hard+56(FP)
 	RET

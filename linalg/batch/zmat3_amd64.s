@@ -10,66 +10,66 @@ TEXT ·exp3x3F32AVX2(SB), $832-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ DX, R10
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VMOVUPS      (CX)(SI*4), Y1
+	VMOVUPS      (CX)(BX*4), Y1
 	VADDPS       Y1, Y0, Y2
-	VMOVUPS      (CX)(SI*8), Y3
+	VMOVUPS      (CX)(BX*8), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       third<>+0(SB), Y2, Y2
 	VSUBPS       Y2, Y0, Y0
 	VSUBPS       Y2, Y1, Y1
 	VSUBPS       Y2, Y3, Y3
 	VMULPS       Y0, Y0, Y4
-	VMOVUPS      (CX)(SI*1), Y5
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(BX*1), Y5
+	VMOVUPS      (CX)(SI*1), Y6
 	VFMADD231PS  Y6, Y5, Y4
-	VMOVUPS      (CX)(SI*2), Y7
-	VMOVUPS      (CX)(DI*2), Y8
+	VMOVUPS      (CX)(BX*2), Y7
+	VMOVUPS      (CX)(SI*2), Y8
 	VFMADD231PS  Y8, Y7, Y4
 	VMULPS       Y5, Y0, Y9
 	VFMADD231PS  Y1, Y5, Y9
-	VMOVUPS      (CX)(R9*1), Y10
+	VMOVUPS      (CX)(R8*1), Y10
 	VFMADD231PS  Y10, Y7, Y9
 	VMULPS       Y7, Y0, Y11
-	VMOVUPS      (CX)(R8*1), Y12
+	VMOVUPS      (CX)(DI*1), Y12
 	VFMADD231PS  Y12, Y5, Y11
 	VFMADD231PS  Y3, Y7, Y11
-	VMOVUPS      Y2, 384(R10)
+	VMOVUPS      Y2, 384(R9)
 	VMULPS       Y0, Y6, Y2
 	VFMADD231PS  Y6, Y1, Y2
 	VFMADD231PS  Y8, Y12, Y2
-	VMOVUPS      Y11, 416(R10)
+	VMOVUPS      Y11, 416(R9)
 	VMULPS       Y5, Y6, Y11
 	VFMADD231PS  Y1, Y1, Y11
 	VFMADD231PS  Y10, Y12, Y11
-	VMOVUPS      Y11, 448(R10)
+	VMOVUPS      Y11, 448(R9)
 	VMULPS       Y7, Y6, Y11
 	VFMADD231PS  Y12, Y1, Y11
 	VFMADD231PS  Y3, Y12, Y11
-	VMOVUPS      Y11, 480(R10)
+	VMOVUPS      Y11, 480(R9)
 	VMULPS       Y0, Y8, Y11
 	VFMADD231PS  Y6, Y10, Y11
 	VFMADD231PS  Y8, Y3, Y11
-	VMOVUPS      Y0, 512(R10)
+	VMOVUPS      Y0, 512(R9)
 	VMULPS       Y5, Y8, Y5
 	VFMADD231PS  Y1, Y10, Y5
 	VFMADD231PS  Y10, Y3, Y5
@@ -77,31 +77,31 @@ loop1:
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y3, Y3, Y7
 	VANDPS       absF32<>+0(SB), Y4, Y0
-	VMOVUPS      Y3, 544(R10)
+	VMOVUPS      Y3, 544(R9)
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VADDPS       Y3, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y11, Y3
 	VADDPS       Y3, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y9, Y3
-	VMOVUPS      Y11, 576(R10)
-	VMOVUPS      448(R10), Y11
-	VMOVUPS      Y2, 608(R10)
+	VMOVUPS      Y11, 576(R9)
+	VMOVUPS      448(R9), Y11
+	VMOVUPS      Y2, 608(R9)
 	VANDPS       absF32<>+0(SB), Y11, Y2
 	VADDPS       Y2, Y3, Y3
 	VANDPS       absF32<>+0(SB), Y5, Y2
 	VADDPS       Y2, Y3, Y3
 	VMAXPS       Y3, Y0, Y0
-	VMOVUPS      416(R10), Y3
+	VMOVUPS      416(R9), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y3
-	VMOVUPS      Y5, 640(R10)
-	VMOVUPS      480(R10), Y5
+	VMOVUPS      Y5, 640(R9)
+	VMOVUPS      480(R9), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y5
 	VADDPS       Y5, Y3, Y3
 	VANDPS       absF32<>+0(SB), Y7, Y5
 	VADDPS       Y5, Y3, Y3
 	VMAXPS       Y3, Y0, Y0
 	VCMPPS       $0x16, norm2Max<>+0(SB), Y0, Y3
-	VMOVUPS      384(R10), Y5
+	VMOVUPS      384(R9), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y5
 	VCMPPS       $0x16, meanMax<>+0(SB), Y5, Y5
 	VORPS        Y3, Y5, Y5
@@ -121,14 +121,14 @@ loop1:
 	VPSLLD       $0x17, Y0, Y0
 	VPADDD       one<>+0(SB), Y0, Y0
 	VMULPS       Y0, Y0, Y2
-	VMOVUPS      Y5, 672(R10)
+	VMOVUPS      Y5, 672(R9)
 	VADDPS       Y11, Y4, Y11
 	VADDPS       Y7, Y11, Y11
 	VMULPS       half<>+0(SB), Y11, Y11
 	VMULPS       Y2, Y11, Y11
-	VMOVUPS      Y3, 704(R10)
+	VMOVUPS      Y3, 704(R9)
 	VMULPS       Y8, Y1, Y3
-	VMOVUPS      Y7, 736(R10)
+	VMOVUPS      Y7, 736(R9)
 	VMOVAPS      Y3, Y7
 	VFNMADD231PS Y8, Y1, Y7
 	VFMSUB231PS  Y10, Y6, Y3
@@ -136,20 +136,20 @@ loop1:
 	VMULPS       Y10, Y12, Y7
 	VMOVAPS      Y7, Y5
 	VFNMADD231PS Y10, Y12, Y5
-	VMOVUPS      544(R10), Y10
+	VMOVUPS      544(R9), Y10
 	VFMSUB231PS  Y10, Y1, Y7
 	VADDPS       Y5, Y7, Y7
 	VMULPS       Y8, Y12, Y5
-	VMOVUPS      Y1, 768(R10)
+	VMOVUPS      Y1, 768(R9)
 	VMOVAPS      Y5, Y1
 	VFNMADD231PS Y8, Y12, Y1
 	VFMSUB231PS  Y10, Y6, Y5
 	VADDPS       Y1, Y5, Y5
-	VMOVUPS      (CX)(SI*1), Y1
+	VMOVUPS      (CX)(BX*1), Y1
 	VMULPS       Y5, Y1, Y5
-	VMOVUPS      512(R10), Y6
+	VMOVUPS      512(R9), Y6
 	VFMSUB231PS  Y7, Y6, Y5
-	VMOVUPS      (CX)(SI*2), Y7
+	VMOVUPS      (CX)(BX*2), Y7
 	VFMADD231PS  Y3, Y7, Y5
 	VMULPS       Y0, Y2, Y3
 	VMULPS       Y3, Y5, Y5
@@ -196,136 +196,136 @@ loop1:
 	VFMADD231PS  Y6, Y8, Y4
 	VMULPS       Y9, Y12, Y9
 	VFMADD231PS  Y1, Y8, Y9
-	VMOVUPS      416(R10), Y1
+	VMOVUPS      416(R9), Y1
 	VMULPS       Y1, Y12, Y1
 	VFMADD231PS  Y7, Y8, Y1
-	VMOVUPS      608(R10), Y7
+	VMOVUPS      608(R9), Y7
 	VMULPS       Y7, Y12, Y7
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(SI*1), Y6
 	VFMADD231PS  Y6, Y8, Y7
-	VMOVUPS      448(R10), Y6
+	VMOVUPS      448(R9), Y6
 	VMULPS       Y6, Y12, Y6
 	VADDPS       Y5, Y6, Y6
-	VMOVUPS      768(R10), Y2
+	VMOVUPS      768(R9), Y2
 	VFMADD231PS  Y2, Y8, Y6
-	VMOVUPS      480(R10), Y2
+	VMOVUPS      480(R9), Y2
 	VMULPS       Y2, Y12, Y2
-	VMOVUPS      (CX)(R8*1), Y0
+	VMOVUPS      (CX)(DI*1), Y0
 	VFMADD231PS  Y0, Y8, Y2
-	VMOVUPS      576(R10), Y0
+	VMOVUPS      576(R9), Y0
 	VMULPS       Y0, Y12, Y0
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(SI*2), Y3
 	VFMADD231PS  Y3, Y8, Y0
-	VMOVUPS      640(R10), Y3
+	VMOVUPS      640(R9), Y3
 	VMULPS       Y3, Y12, Y3
-	VMOVUPS      (CX)(R9*1), Y11
+	VMOVUPS      (CX)(R8*1), Y11
 	VFMADD231PS  Y11, Y8, Y3
-	VMOVUPS      736(R10), Y11
+	VMOVUPS      736(R9), Y11
 	VMULPS       Y11, Y12, Y12
 	VADDPS       Y5, Y12, Y12
-	VMOVUPS      544(R10), Y5
+	VMOVUPS      544(R9), Y5
 	VFMADD231PS  Y5, Y8, Y12
-	VMOVUPS      704(R10), Y8
-	VMOVUPS      Y8, 352(R10)
-	VMOVUPS      672(R10), Y8
-	VMOVUPS      Y8, 288(R10)
-	VMOVUPS      384(R10), Y8
-	VMOVUPS      Y8, 320(R10)
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y9, 32(R10)
-	VMOVUPS      Y1, 64(R10)
-	VMOVUPS      Y7, 96(R10)
-	VMOVUPS      Y6, 128(R10)
-	VMOVUPS      Y2, 160(R10)
-	VMOVUPS      Y0, 192(R10)
-	VMOVUPS      Y3, 224(R10)
-	VMOVUPS      Y12, 256(R10)
+	VMOVUPS      704(R9), Y8
+	VMOVUPS      Y8, 352(R9)
+	VMOVUPS      672(R9), Y8
+	VMOVUPS      Y8, 288(R9)
+	VMOVUPS      384(R9), Y8
+	VMOVUPS      Y8, 320(R9)
+	VMOVUPS      Y4, (R9)
+	VMOVUPS      Y9, 32(R9)
+	VMOVUPS      Y1, 64(R9)
+	VMOVUPS      Y7, 96(R9)
+	VMOVUPS      Y6, 128(R9)
+	VMOVUPS      Y2, 160(R9)
+	VMOVUPS      Y0, 192(R9)
+	VMOVUPS      Y3, 224(R9)
+	VMOVUPS      Y12, 256(R9)
 
 stage3:
-	VMOVUPS      288(R10), Y12
+	VMOVUPS      288(R9), Y12
 	VCMPPS       $0x1e, zero<>+0(SB), Y12, Y12
-	VMOVUPS      (R10), Y3
+	VMOVUPS      (R9), Y3
 	VADDPS       two<>+0(SB), Y3, Y0
-	VMOVUPS      128(R10), Y2
+	VMOVUPS      128(R9), Y2
 	VADDPS       two<>+0(SB), Y2, Y6
-	VMOVUPS      256(R10), Y7
+	VMOVUPS      256(R9), Y7
 	VADDPS       two<>+0(SB), Y7, Y1
 	VMULPS       Y0, Y3, Y9
-	VMOVUPS      32(R10), Y4
-	VMOVUPS      96(R10), Y8
+	VMOVUPS      32(R9), Y4
+	VMOVUPS      96(R9), Y8
 	VFMADD231PS  Y8, Y4, Y9
-	VMOVUPS      64(R10), Y5
-	VMOVUPS      192(R10), Y11
+	VMOVUPS      64(R9), Y5
+	VMOVUPS      192(R9), Y11
 	VFMADD231PS  Y11, Y5, Y9
 	VMULPS       Y4, Y3, Y10
 	VFMADD231PS  Y6, Y4, Y10
-	VMOVUPS      Y12, 384(R10)
-	VMOVUPS      224(R10), Y12
+	VMOVUPS      Y12, 384(R9)
+	VMOVUPS      224(R9), Y12
 	VFMADD231PS  Y12, Y5, Y10
-	VMOVUPS      Y10, 416(R10)
+	VMOVUPS      Y10, 416(R9)
 	VMULPS       Y5, Y3, Y3
-	VMOVUPS      160(R10), Y10
+	VMOVUPS      160(R9), Y10
 	VFMADD231PS  Y10, Y4, Y3
 	VFMADD231PS  Y1, Y5, Y3
-	VMOVUPS      Y3, 448(R10)
+	VMOVUPS      Y3, 448(R9)
 	VMULPS       Y0, Y8, Y3
 	VFMADD231PS  Y8, Y2, Y3
 	VFMADD231PS  Y11, Y10, Y3
-	VMOVUPS      Y3, 480(R10)
+	VMOVUPS      Y3, 480(R9)
 	VMULPS       Y4, Y8, Y3
 	VFMADD231PS  Y6, Y2, Y3
 	VFMADD231PS  Y12, Y10, Y3
-	VMOVUPS      Y3, 512(R10)
+	VMOVUPS      Y3, 512(R9)
 	VMULPS       Y5, Y8, Y3
 	VFMADD231PS  Y10, Y2, Y3
 	VFMADD231PS  Y1, Y10, Y3
 	VMULPS       Y0, Y11, Y0
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y11, Y7, Y0
-	VMOVUPS      Y0, 544(R10)
+	VMOVUPS      Y0, 544(R9)
 	VMULPS       Y4, Y11, Y0
 	VFMADD231PS  Y6, Y12, Y0
 	VFMADD231PS  Y12, Y7, Y0
 	VMULPS       Y5, Y11, Y6
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y1, Y7, Y6
-	VMOVUPS      (R10), Y7
-	VMOVUPS      384(R10), Y1
+	VMOVUPS      (R9), Y7
+	VMOVUPS      384(R9), Y1
 	VBLENDVPS    Y1, Y9, Y7, Y7
-	VMOVUPS      416(R10), Y9
+	VMOVUPS      416(R9), Y9
 	VBLENDVPS    Y1, Y9, Y4, Y4
-	VMOVUPS      448(R10), Y9
+	VMOVUPS      448(R9), Y9
 	VBLENDVPS    Y1, Y9, Y5, Y5
-	VMOVUPS      480(R10), Y9
+	VMOVUPS      480(R9), Y9
 	VBLENDVPS    Y1, Y9, Y8, Y8
-	VMOVUPS      512(R10), Y9
+	VMOVUPS      512(R9), Y9
 	VBLENDVPS    Y1, Y9, Y2, Y2
 	VBLENDVPS    Y1, Y3, Y10, Y10
-	VMOVUPS      544(R10), Y3
+	VMOVUPS      544(R9), Y3
 	VBLENDVPS    Y1, Y3, Y11, Y11
 	VBLENDVPS    Y1, Y0, Y12, Y12
-	VMOVUPS      256(R10), Y0
+	VMOVUPS      256(R9), Y0
 	VBLENDVPS    Y1, Y6, Y0, Y0
-	VMOVUPS      288(R10), Y6
+	VMOVUPS      288(R9), Y6
 	VSUBPS       one<>+0(SB), Y6, Y6
 	VCMPPS       $0x1e, zero<>+0(SB), Y6, Y1
 	VMOVMSKPS    Y1, R11
-	VMOVUPS      Y7, (R10)
-	VMOVUPS      Y4, 32(R10)
-	VMOVUPS      Y5, 64(R10)
-	VMOVUPS      Y8, 96(R10)
-	VMOVUPS      Y2, 128(R10)
-	VMOVUPS      Y10, 160(R10)
-	VMOVUPS      Y11, 192(R10)
-	VMOVUPS      Y12, 224(R10)
-	VMOVUPS      Y0, 256(R10)
-	VMOVUPS      Y6, 288(R10)
+	VMOVUPS      Y7, (R9)
+	VMOVUPS      Y4, 32(R9)
+	VMOVUPS      Y5, 64(R9)
+	VMOVUPS      Y8, 96(R9)
+	VMOVUPS      Y2, 128(R9)
+	VMOVUPS      Y10, 160(R9)
+	VMOVUPS      Y11, 192(R9)
+	VMOVUPS      Y12, 224(R9)
+	VMOVUPS      Y0, 256(R9)
+	VMOVUPS      Y6, 288(R9)
 	TESTL        R11, R11
 	JNE          stage3
-	VMOVUPS      352(R10), Y6
+	VMOVUPS      352(R9), Y6
 	VMOVUPS      noneSetF32<>+0(SB), Y0
 	VPCMPGTD     Y6, Y0, Y0
-	VMOVUPS      320(R10), Y6
+	VMOVUPS      320(R9), Y6
 	VMOVUPS      log2e<>+0(SB), Y12
 	VFMADD213PS  roundF32<>+0(SB), Y6, Y12
 	VSUBPS       roundF32<>+0(SB), Y12, Y11
@@ -341,25 +341,25 @@ stage3:
 	VPSLLD       $0x17, Y12, Y12
 	VPADDD       one<>+0(SB), Y12, Y12
 	VFMADD231PS  Y12, Y6, Y12
-	VMOVUPS      (R10), Y6
+	VMOVUPS      (R9), Y6
 	VADDPS       one<>+0(SB), Y6, Y6
 	VMULPS       Y6, Y12, Y6
-	VMOVUPS      32(R10), Y10
+	VMOVUPS      32(R9), Y10
 	VMULPS       Y10, Y12, Y10
-	VMOVUPS      64(R10), Y11
+	VMOVUPS      64(R9), Y11
 	VMULPS       Y11, Y12, Y11
-	VMOVUPS      96(R10), Y2
+	VMOVUPS      96(R9), Y2
 	VMULPS       Y2, Y12, Y2
-	VMOVUPS      128(R10), Y8
+	VMOVUPS      128(R9), Y8
 	VADDPS       one<>+0(SB), Y8, Y8
 	VMULPS       Y8, Y12, Y8
-	VMOVUPS      160(R10), Y5
+	VMOVUPS      160(R9), Y5
 	VMULPS       Y5, Y12, Y5
-	VMOVUPS      192(R10), Y4
+	VMOVUPS      192(R9), Y4
 	VMULPS       Y4, Y12, Y4
-	VMOVUPS      224(R10), Y7
+	VMOVUPS      224(R9), Y7
 	VMULPS       Y7, Y12, Y7
-	VMOVUPS      256(R10), Y1
+	VMOVUPS      256(R9), Y1
 	VADDPS       one<>+0(SB), Y1, Y1
 	VMULPS       Y1, Y12, Y12
 	VMOVMSKPS    Y0, R11
@@ -368,15 +368,15 @@ stage3:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPS       Y0, Y1, Y1
 	VMASKMOVPS   Y6, Y1, (AX)
-	VMASKMOVPS   Y10, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y11, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y2, Y1, (AX)(DI*1)
-	VMASKMOVPS   Y8, Y1, (AX)(SI*4)
-	VMASKMOVPS   Y5, Y1, (AX)(R8*1)
-	VMASKMOVPS   Y4, Y1, (AX)(DI*2)
-	VMASKMOVPS   Y7, Y1, (AX)(R9*1)
-	VMASKMOVPS   Y12, Y1, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y10, Y1, (AX)(BX*1)
+	VMASKMOVPS   Y11, Y1, (AX)(BX*2)
+	VMASKMOVPS   Y2, Y1, (AX)(SI*1)
+	VMASKMOVPS   Y8, Y1, (AX)(BX*4)
+	VMASKMOVPS   Y5, Y1, (AX)(DI*1)
+	VMASKMOVPS   Y4, Y1, (AX)(SI*2)
+	VMASKMOVPS   Y7, Y1, (AX)(R8*1)
+	VMASKMOVPS   Y12, Y1, (AX)(BX*8)
+	MOVQ         R10, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -387,22 +387,22 @@ stage3:
 
 easy5:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y10, (AX)(SI*1)
-	VMOVUPS Y11, (AX)(SI*2)
-	VMOVUPS Y2, (AX)(DI*1)
-	VMOVUPS Y8, (AX)(SI*4)
-	VMOVUPS Y5, (AX)(R8*1)
-	VMOVUPS Y4, (AX)(DI*2)
-	VMOVUPS Y7, (AX)(R9*1)
-	VMOVUPS Y12, (AX)(SI*8)
+	VMOVUPS Y10, (AX)(BX*1)
+	VMOVUPS Y11, (AX)(BX*2)
+	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(BX*4)
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -767,47 +767,47 @@ TEXT ·exp3x3F32AVX512(SB), $1024-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         63(SP), R10
-	ANDQ         $-64, R10
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         63(SP), R9
+	ANDQ         $-64, R9
+	MOVQ         DX, R10
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z4
-	VMOVUPS          (CX)(SI*4), Z5
+	VMOVUPS          (CX)(BX*4), Z5
 	VADDPS           Z5, Z4, Z6
-	VMOVUPS          (CX)(SI*8), Z7
+	VMOVUPS          (CX)(BX*8), Z7
 	VADDPS           Z7, Z6, Z6
 	VMULPS.BCST      third<>+0(SB), Z6, Z6
 	VSUBPS           Z6, Z4, Z4
 	VSUBPS           Z6, Z5, Z5
 	VSUBPS           Z6, Z7, Z7
 	VMULPS           Z4, Z4, Z8
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          (CX)(DI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z9
+	VMOVUPS          (CX)(SI*1), Z10
 	VFMADD231PS      Z10, Z9, Z8
-	VMOVUPS          (CX)(SI*2), Z11
-	VMOVUPS          (CX)(DI*2), Z12
+	VMOVUPS          (CX)(BX*2), Z11
+	VMOVUPS          (CX)(SI*2), Z12
 	VFMADD231PS      Z12, Z11, Z8
 	VMULPS           Z9, Z4, Z13
 	VFMADD231PS      Z5, Z9, Z13
-	VMOVUPS          (CX)(R9*1), Z14
+	VMOVUPS          (CX)(R8*1), Z14
 	VFMADD231PS      Z14, Z11, Z13
 	VMULPS           Z11, Z4, Z15
-	VMOVUPS          (CX)(R8*1), Z16
+	VMOVUPS          (CX)(DI*1), Z16
 	VFMADD231PS      Z16, Z9, Z15
 	VFMADD231PS      Z7, Z11, Z15
 	VMULPS           Z4, Z10, Z17
@@ -871,13 +871,13 @@ loop1:
 	VFMSUB231PS      Z14, Z10, Z28
 	VADDPS           Z29, Z28, Z28
 	VMULPS           Z14, Z16, Z29
-	VMOVUPS          Z6, 768(R10)
+	VMOVUPS          Z6, 768(R9)
 	VMOVAPS          Z29, Z6
 	VFNMADD231PS     Z14, Z16, Z6
 	VFMSUB231PS      Z7, Z5, Z29
 	VADDPS           Z6, Z29, Z29
 	VMULPS           Z12, Z16, Z6
-	VMOVUPS          Z25, 832(R10)
+	VMOVUPS          Z25, 832(R9)
 	VMOVAPS          Z6, Z25
 	VFNMADD231PS     Z12, Z16, Z25
 	VFMSUB231PS      Z7, Z10, Z6
@@ -894,7 +894,7 @@ loop1:
 	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
 	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z6, Z25
 	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z27, Z28
-	VMOVUPS          Z24, 896(R10)
+	VMOVUPS          Z24, 896(R9)
 	VBROADCASTSS     inverseFactorialj<>+0(SB), Z24
 	VFMADD231PS      Z6, Z29, Z24
 	VFMADD231PS      Z27, Z29, Z25
@@ -947,44 +947,44 @@ loop1:
 	VMULPS           Z22, Z25, Z25
 	VADDPS           Z6, Z25, Z25
 	VFMADD231PS      Z7, Z24, Z25
-	VMOVUPS          896(R10), Z24
-	VMOVUPS          Z24, 704(R10)
-	VMOVUPS          832(R10), Z24
-	VMOVUPS          Z24, 576(R10)
-	VMOVUPS          768(R10), Z24
-	VMOVUPS          Z24, 640(R10)
-	VMOVUPS          Z8, (R10)
-	VMOVUPS          Z13, 64(R10)
-	VMOVUPS          Z15, 128(R10)
-	VMOVUPS          Z17, 192(R10)
-	VMOVUPS          Z18, 256(R10)
-	VMOVUPS          Z19, 320(R10)
-	VMOVUPS          Z20, 384(R10)
-	VMOVUPS          Z21, 448(R10)
-	VMOVUPS          Z25, 512(R10)
+	VMOVUPS          896(R9), Z24
+	VMOVUPS          Z24, 704(R9)
+	VMOVUPS          832(R9), Z24
+	VMOVUPS          Z24, 576(R9)
+	VMOVUPS          768(R9), Z24
+	VMOVUPS          Z24, 640(R9)
+	VMOVUPS          Z8, (R9)
+	VMOVUPS          Z13, 64(R9)
+	VMOVUPS          Z15, 128(R9)
+	VMOVUPS          Z17, 192(R9)
+	VMOVUPS          Z18, 256(R9)
+	VMOVUPS          Z19, 320(R9)
+	VMOVUPS          Z20, 384(R9)
+	VMOVUPS          Z21, 448(R9)
+	VMOVUPS          Z25, 512(R9)
 
 stage3:
-	VMOVUPS           576(R10), Z25
+	VMOVUPS           576(R9), Z25
 	VCMPPS            $0x1e, Z2, Z25, K1
-	VMOVUPS           (R10), Z21
+	VMOVUPS           (R9), Z21
 	VADDPS.BCST       two<>+0(SB), Z21, Z20
-	VMOVUPS           256(R10), Z19
+	VMOVUPS           256(R9), Z19
 	VADDPS.BCST       two<>+0(SB), Z19, Z18
-	VMOVUPS           512(R10), Z17
+	VMOVUPS           512(R9), Z17
 	VADDPS.BCST       two<>+0(SB), Z17, Z15
 	VMULPS            Z20, Z21, Z13
-	VMOVUPS           64(R10), Z8
-	VMOVUPS           192(R10), Z24
+	VMOVUPS           64(R9), Z8
+	VMOVUPS           192(R9), Z24
 	VFMADD231PS       Z24, Z8, Z13
-	VMOVUPS           128(R10), Z7
-	VMOVUPS           384(R10), Z6
+	VMOVUPS           128(R9), Z7
+	VMOVUPS           384(R9), Z6
 	VFMADD231PS       Z6, Z7, Z13
 	VMULPS            Z8, Z21, Z22
 	VFMADD231PS       Z18, Z8, Z22
-	VMOVUPS           448(R10), Z14
+	VMOVUPS           448(R9), Z14
 	VFMADD231PS       Z14, Z7, Z22
 	VMULPS            Z7, Z21, Z12
-	VMOVUPS           320(R10), Z16
+	VMOVUPS           320(R9), Z16
 	VFMADD231PS       Z16, Z8, Z12
 	VFMADD231PS       Z15, Z7, Z12
 	VMULPS            Z20, Z24, Z5
@@ -1017,21 +1017,21 @@ stage3:
 	VSUBPS            Z0, Z25, Z25
 	VCMPPS            $0x1e, Z2, Z25, K1
 	KMOVW             K1, R11
-	VMOVUPS           Z21, (R10)
-	VMOVUPS           Z8, 64(R10)
-	VMOVUPS           Z7, 128(R10)
-	VMOVUPS           Z24, 192(R10)
-	VMOVUPS           Z19, 256(R10)
-	VMOVUPS           Z16, 320(R10)
-	VMOVUPS           Z6, 384(R10)
-	VMOVUPS           Z14, 448(R10)
-	VMOVUPS           Z17, 512(R10)
-	VMOVUPS           Z25, 576(R10)
+	VMOVUPS           Z21, (R9)
+	VMOVUPS           Z8, 64(R9)
+	VMOVUPS           Z7, 128(R9)
+	VMOVUPS           Z24, 192(R9)
+	VMOVUPS           Z19, 256(R9)
+	VMOVUPS           Z16, 320(R9)
+	VMOVUPS           Z6, 384(R9)
+	VMOVUPS           Z14, 448(R9)
+	VMOVUPS           Z17, 512(R9)
+	VMOVUPS           Z25, 576(R9)
 	TESTL             R11, R11
 	JNE               stage3
-	VMOVUPS           704(R10), Z25
+	VMOVUPS           704(R9), Z25
 	VPCMPGTD          Z25, Z1, K1
-	VMOVUPS           640(R10), Z25
+	VMOVUPS           640(R9), Z25
 	VBROADCASTSS      log2e<>+0(SB), Z17
 	VFMADD213PS.BCST  roundF32<>+0(SB), Z25, Z17
 	VSUBPS.BCST       roundF32<>+0(SB), Z17, Z17
@@ -1046,25 +1046,25 @@ stage3:
 	VFMADD231PS       Z14, Z6, Z25
 	VADDPS            Z0, Z25, Z25
 	VSCALEFPS         Z17, Z25, Z25
-	VMOVUPS           (R10), Z17
+	VMOVUPS           (R9), Z17
 	VADDPS            Z0, Z17, Z17
 	VMULPS            Z17, Z25, Z17
-	VMOVUPS           64(R10), Z6
+	VMOVUPS           64(R9), Z6
 	VMULPS            Z6, Z25, Z6
-	VMOVUPS           128(R10), Z14
+	VMOVUPS           128(R9), Z14
 	VMULPS            Z14, Z25, Z14
-	VMOVUPS           192(R10), Z16
+	VMOVUPS           192(R9), Z16
 	VMULPS            Z16, Z25, Z16
-	VMOVUPS           256(R10), Z19
+	VMOVUPS           256(R9), Z19
 	VADDPS            Z0, Z19, Z19
 	VMULPS            Z19, Z25, Z19
-	VMOVUPS           320(R10), Z24
+	VMOVUPS           320(R9), Z24
 	VMULPS            Z24, Z25, Z24
-	VMOVUPS           384(R10), Z7
+	VMOVUPS           384(R9), Z7
 	VMULPS            Z7, Z25, Z7
-	VMOVUPS           448(R10), Z8
+	VMOVUPS           448(R9), Z8
 	VMULPS            Z8, Z25, Z8
-	VMOVUPS           512(R10), Z21
+	VMOVUPS           512(R9), Z21
 	VADDPS            Z0, Z21, Z21
 	VMULPS            Z21, Z25, Z25
 	KMOVW             K1, R11
@@ -1072,15 +1072,15 @@ stage3:
 	JE                easy5
 	KNOTW             K1, K1
 	VMOVUPS           Z17, K1, (AX)
-	VMOVUPS           Z6, K1, (AX)(SI*1)
-	VMOVUPS           Z14, K1, (AX)(SI*2)
-	VMOVUPS           Z16, K1, (AX)(DI*1)
-	VMOVUPS           Z19, K1, (AX)(SI*4)
-	VMOVUPS           Z24, K1, (AX)(R8*1)
-	VMOVUPS           Z7, K1, (AX)(DI*2)
-	VMOVUPS           Z8, K1, (AX)(R9*1)
-	VMOVUPS           Z25, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPS           Z6, K1, (AX)(BX*1)
+	VMOVUPS           Z14, K1, (AX)(BX*2)
+	VMOVUPS           Z16, K1, (AX)(SI*1)
+	VMOVUPS           Z19, K1, (AX)(BX*4)
+	VMOVUPS           Z24, K1, (AX)(DI*1)
+	VMOVUPS           Z7, K1, (AX)(SI*2)
+	VMOVUPS           Z8, K1, (AX)(R8*1)
+	VMOVUPS           Z25, K1, (AX)(BX*8)
+	MOVQ              R10, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -1091,22 +1091,22 @@ stage3:
 
 easy5:
 	VMOVUPS Z17, (AX)
-	VMOVUPS Z6, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z16, (AX)(DI*1)
-	VMOVUPS Z19, (AX)(SI*4)
-	VMOVUPS Z24, (AX)(R8*1)
-	VMOVUPS Z7, (AX)(DI*2)
-	VMOVUPS Z8, (AX)(R9*1)
-	VMOVUPS Z25, (AX)(SI*8)
+	VMOVUPS Z6, (AX)(BX*1)
+	VMOVUPS Z14, (AX)(BX*2)
+	VMOVUPS Z16, (AX)(SI*1)
+	VMOVUPS Z19, (AX)(BX*4)
+	VMOVUPS Z24, (AX)(DI*1)
+	VMOVUPS Z7, (AX)(SI*2)
+	VMOVUPS Z8, (AX)(R8*1)
+	VMOVUPS Z25, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1117,66 +1117,66 @@ TEXT ·exp3x3F64AVX2(SB), $832-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ DX, R10
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
-	VMOVUPS      (CX)(SI*4), Y1
+	VMOVUPS      (CX)(BX*4), Y1
 	VADDPD       Y1, Y0, Y2
-	VMOVUPS      (CX)(SI*8), Y3
+	VMOVUPS      (CX)(BX*8), Y3
 	VADDPD       Y3, Y2, Y2
 	VMULPD       thirdF64<>+0(SB), Y2, Y2
 	VSUBPD       Y2, Y0, Y0
 	VSUBPD       Y2, Y1, Y1
 	VSUBPD       Y2, Y3, Y3
 	VMULPD       Y0, Y0, Y4
-	VMOVUPS      (CX)(SI*1), Y5
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(BX*1), Y5
+	VMOVUPS      (CX)(SI*1), Y6
 	VFMADD231PD  Y6, Y5, Y4
-	VMOVUPS      (CX)(SI*2), Y7
-	VMOVUPS      (CX)(DI*2), Y8
+	VMOVUPS      (CX)(BX*2), Y7
+	VMOVUPS      (CX)(SI*2), Y8
 	VFMADD231PD  Y8, Y7, Y4
 	VMULPD       Y5, Y0, Y9
 	VFMADD231PD  Y1, Y5, Y9
-	VMOVUPS      (CX)(R9*1), Y10
+	VMOVUPS      (CX)(R8*1), Y10
 	VFMADD231PD  Y10, Y7, Y9
 	VMULPD       Y7, Y0, Y11
-	VMOVUPS      (CX)(R8*1), Y12
+	VMOVUPS      (CX)(DI*1), Y12
 	VFMADD231PD  Y12, Y5, Y11
 	VFMADD231PD  Y3, Y7, Y11
-	VMOVUPS      Y2, 384(R10)
+	VMOVUPS      Y2, 384(R9)
 	VMULPD       Y0, Y6, Y2
 	VFMADD231PD  Y6, Y1, Y2
 	VFMADD231PD  Y8, Y12, Y2
-	VMOVUPS      Y11, 416(R10)
+	VMOVUPS      Y11, 416(R9)
 	VMULPD       Y5, Y6, Y11
 	VFMADD231PD  Y1, Y1, Y11
 	VFMADD231PD  Y10, Y12, Y11
-	VMOVUPS      Y11, 448(R10)
+	VMOVUPS      Y11, 448(R9)
 	VMULPD       Y7, Y6, Y11
 	VFMADD231PD  Y12, Y1, Y11
 	VFMADD231PD  Y3, Y12, Y11
-	VMOVUPS      Y11, 480(R10)
+	VMOVUPS      Y11, 480(R9)
 	VMULPD       Y0, Y8, Y11
 	VFMADD231PD  Y6, Y10, Y11
 	VFMADD231PD  Y8, Y3, Y11
-	VMOVUPS      Y0, 512(R10)
+	VMOVUPS      Y0, 512(R9)
 	VMULPD       Y5, Y8, Y5
 	VFMADD231PD  Y1, Y10, Y5
 	VFMADD231PD  Y10, Y3, Y5
@@ -1184,31 +1184,31 @@ loop1:
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y3, Y3, Y7
 	VANDPD       absF64<>+0(SB), Y4, Y0
-	VMOVUPS      Y3, 544(R10)
+	VMOVUPS      Y3, 544(R9)
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VADDPD       Y3, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y11, Y3
 	VADDPD       Y3, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y9, Y3
-	VMOVUPS      Y11, 576(R10)
-	VMOVUPS      448(R10), Y11
-	VMOVUPS      Y2, 608(R10)
+	VMOVUPS      Y11, 576(R9)
+	VMOVUPS      448(R9), Y11
+	VMOVUPS      Y2, 608(R9)
 	VANDPD       absF64<>+0(SB), Y11, Y2
 	VADDPD       Y2, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y5, Y2
 	VADDPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y0
-	VMOVUPS      416(R10), Y3
+	VMOVUPS      416(R9), Y3
 	VANDPD       absF64<>+0(SB), Y3, Y3
-	VMOVUPS      Y5, 640(R10)
-	VMOVUPS      480(R10), Y5
+	VMOVUPS      Y5, 640(R9)
+	VMOVUPS      480(R9), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y7, Y5
 	VADDPD       Y5, Y3, Y3
 	VMAXPD       Y3, Y0, Y0
 	VCMPPD       $0x16, norm2MaxF64<>+0(SB), Y0, Y3
-	VMOVUPS      384(R10), Y5
+	VMOVUPS      384(R9), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y5
 	VCMPPD       $0x16, meanMaxF64<>+0(SB), Y5, Y5
 	VORPD        Y3, Y5, Y5
@@ -1228,14 +1228,14 @@ loop1:
 	VPSLLQ       $0x34, Y0, Y0
 	VPADDQ       oneF64<>+0(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y2
-	VMOVUPS      Y5, 672(R10)
+	VMOVUPS      Y5, 672(R9)
 	VADDPD       Y11, Y4, Y11
 	VADDPD       Y7, Y11, Y11
 	VMULPD       halfF64<>+0(SB), Y11, Y11
 	VMULPD       Y2, Y11, Y11
-	VMOVUPS      Y3, 704(R10)
+	VMOVUPS      Y3, 704(R9)
 	VMULPD       Y8, Y1, Y3
-	VMOVUPS      Y7, 736(R10)
+	VMOVUPS      Y7, 736(R9)
 	VMOVAPS      Y3, Y7
 	VFNMADD231PD Y8, Y1, Y7
 	VFMSUB231PD  Y10, Y6, Y3
@@ -1243,20 +1243,20 @@ loop1:
 	VMULPD       Y10, Y12, Y7
 	VMOVAPS      Y7, Y5
 	VFNMADD231PD Y10, Y12, Y5
-	VMOVUPS      544(R10), Y10
+	VMOVUPS      544(R9), Y10
 	VFMSUB231PD  Y10, Y1, Y7
 	VADDPD       Y5, Y7, Y7
 	VMULPD       Y8, Y12, Y5
-	VMOVUPS      Y1, 768(R10)
+	VMOVUPS      Y1, 768(R9)
 	VMOVAPS      Y5, Y1
 	VFNMADD231PD Y8, Y12, Y1
 	VFMSUB231PD  Y10, Y6, Y5
 	VADDPD       Y1, Y5, Y5
-	VMOVUPS      (CX)(SI*1), Y1
+	VMOVUPS      (CX)(BX*1), Y1
 	VMULPD       Y5, Y1, Y5
-	VMOVUPS      512(R10), Y6
+	VMOVUPS      512(R9), Y6
 	VFMSUB231PD  Y7, Y6, Y5
-	VMOVUPS      (CX)(SI*2), Y7
+	VMOVUPS      (CX)(BX*2), Y7
 	VFMADD231PD  Y3, Y7, Y5
 	VMULPD       Y0, Y2, Y3
 	VMULPD       Y3, Y5, Y5
@@ -1327,136 +1327,136 @@ loop1:
 	VFMADD231PD  Y6, Y8, Y4
 	VMULPD       Y9, Y12, Y9
 	VFMADD231PD  Y1, Y8, Y9
-	VMOVUPS      416(R10), Y1
+	VMOVUPS      416(R9), Y1
 	VMULPD       Y1, Y12, Y1
 	VFMADD231PD  Y7, Y8, Y1
-	VMOVUPS      608(R10), Y7
+	VMOVUPS      608(R9), Y7
 	VMULPD       Y7, Y12, Y7
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(SI*1), Y6
 	VFMADD231PD  Y6, Y8, Y7
-	VMOVUPS      448(R10), Y6
+	VMOVUPS      448(R9), Y6
 	VMULPD       Y6, Y12, Y6
 	VADDPD       Y5, Y6, Y6
-	VMOVUPS      768(R10), Y2
+	VMOVUPS      768(R9), Y2
 	VFMADD231PD  Y2, Y8, Y6
-	VMOVUPS      480(R10), Y2
+	VMOVUPS      480(R9), Y2
 	VMULPD       Y2, Y12, Y2
-	VMOVUPS      (CX)(R8*1), Y0
+	VMOVUPS      (CX)(DI*1), Y0
 	VFMADD231PD  Y0, Y8, Y2
-	VMOVUPS      576(R10), Y0
+	VMOVUPS      576(R9), Y0
 	VMULPD       Y0, Y12, Y0
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(SI*2), Y3
 	VFMADD231PD  Y3, Y8, Y0
-	VMOVUPS      640(R10), Y3
+	VMOVUPS      640(R9), Y3
 	VMULPD       Y3, Y12, Y3
-	VMOVUPS      (CX)(R9*1), Y11
+	VMOVUPS      (CX)(R8*1), Y11
 	VFMADD231PD  Y11, Y8, Y3
-	VMOVUPS      736(R10), Y11
+	VMOVUPS      736(R9), Y11
 	VMULPD       Y11, Y12, Y12
 	VADDPD       Y5, Y12, Y12
-	VMOVUPS      544(R10), Y5
+	VMOVUPS      544(R9), Y5
 	VFMADD231PD  Y5, Y8, Y12
-	VMOVUPS      704(R10), Y8
-	VMOVUPS      Y8, 352(R10)
-	VMOVUPS      672(R10), Y8
-	VMOVUPS      Y8, 288(R10)
-	VMOVUPS      384(R10), Y8
-	VMOVUPS      Y8, 320(R10)
-	VMOVUPS      Y4, (R10)
-	VMOVUPS      Y9, 32(R10)
-	VMOVUPS      Y1, 64(R10)
-	VMOVUPS      Y7, 96(R10)
-	VMOVUPS      Y6, 128(R10)
-	VMOVUPS      Y2, 160(R10)
-	VMOVUPS      Y0, 192(R10)
-	VMOVUPS      Y3, 224(R10)
-	VMOVUPS      Y12, 256(R10)
+	VMOVUPS      704(R9), Y8
+	VMOVUPS      Y8, 352(R9)
+	VMOVUPS      672(R9), Y8
+	VMOVUPS      Y8, 288(R9)
+	VMOVUPS      384(R9), Y8
+	VMOVUPS      Y8, 320(R9)
+	VMOVUPS      Y4, (R9)
+	VMOVUPS      Y9, 32(R9)
+	VMOVUPS      Y1, 64(R9)
+	VMOVUPS      Y7, 96(R9)
+	VMOVUPS      Y6, 128(R9)
+	VMOVUPS      Y2, 160(R9)
+	VMOVUPS      Y0, 192(R9)
+	VMOVUPS      Y3, 224(R9)
+	VMOVUPS      Y12, 256(R9)
 
 stage3:
-	VMOVUPS      288(R10), Y12
+	VMOVUPS      288(R9), Y12
 	VCMPPD       $0x1e, zeroF64<>+0(SB), Y12, Y12
-	VMOVUPS      (R10), Y3
+	VMOVUPS      (R9), Y3
 	VADDPD       twoF64<>+0(SB), Y3, Y0
-	VMOVUPS      128(R10), Y2
+	VMOVUPS      128(R9), Y2
 	VADDPD       twoF64<>+0(SB), Y2, Y6
-	VMOVUPS      256(R10), Y7
+	VMOVUPS      256(R9), Y7
 	VADDPD       twoF64<>+0(SB), Y7, Y1
 	VMULPD       Y0, Y3, Y9
-	VMOVUPS      32(R10), Y4
-	VMOVUPS      96(R10), Y8
+	VMOVUPS      32(R9), Y4
+	VMOVUPS      96(R9), Y8
 	VFMADD231PD  Y8, Y4, Y9
-	VMOVUPS      64(R10), Y5
-	VMOVUPS      192(R10), Y11
+	VMOVUPS      64(R9), Y5
+	VMOVUPS      192(R9), Y11
 	VFMADD231PD  Y11, Y5, Y9
 	VMULPD       Y4, Y3, Y10
 	VFMADD231PD  Y6, Y4, Y10
-	VMOVUPS      Y12, 384(R10)
-	VMOVUPS      224(R10), Y12
+	VMOVUPS      Y12, 384(R9)
+	VMOVUPS      224(R9), Y12
 	VFMADD231PD  Y12, Y5, Y10
-	VMOVUPS      Y10, 416(R10)
+	VMOVUPS      Y10, 416(R9)
 	VMULPD       Y5, Y3, Y3
-	VMOVUPS      160(R10), Y10
+	VMOVUPS      160(R9), Y10
 	VFMADD231PD  Y10, Y4, Y3
 	VFMADD231PD  Y1, Y5, Y3
-	VMOVUPS      Y3, 448(R10)
+	VMOVUPS      Y3, 448(R9)
 	VMULPD       Y0, Y8, Y3
 	VFMADD231PD  Y8, Y2, Y3
 	VFMADD231PD  Y11, Y10, Y3
-	VMOVUPS      Y3, 480(R10)
+	VMOVUPS      Y3, 480(R9)
 	VMULPD       Y4, Y8, Y3
 	VFMADD231PD  Y6, Y2, Y3
 	VFMADD231PD  Y12, Y10, Y3
-	VMOVUPS      Y3, 512(R10)
+	VMOVUPS      Y3, 512(R9)
 	VMULPD       Y5, Y8, Y3
 	VFMADD231PD  Y10, Y2, Y3
 	VFMADD231PD  Y1, Y10, Y3
 	VMULPD       Y0, Y11, Y0
 	VFMADD231PD  Y8, Y12, Y0
 	VFMADD231PD  Y11, Y7, Y0
-	VMOVUPS      Y0, 544(R10)
+	VMOVUPS      Y0, 544(R9)
 	VMULPD       Y4, Y11, Y0
 	VFMADD231PD  Y6, Y12, Y0
 	VFMADD231PD  Y12, Y7, Y0
 	VMULPD       Y5, Y11, Y6
 	VFMADD231PD  Y10, Y12, Y6
 	VFMADD231PD  Y1, Y7, Y6
-	VMOVUPS      (R10), Y7
-	VMOVUPS      384(R10), Y1
+	VMOVUPS      (R9), Y7
+	VMOVUPS      384(R9), Y1
 	VBLENDVPD    Y1, Y9, Y7, Y7
-	VMOVUPS      416(R10), Y9
+	VMOVUPS      416(R9), Y9
 	VBLENDVPD    Y1, Y9, Y4, Y4
-	VMOVUPS      448(R10), Y9
+	VMOVUPS      448(R9), Y9
 	VBLENDVPD    Y1, Y9, Y5, Y5
-	VMOVUPS      480(R10), Y9
+	VMOVUPS      480(R9), Y9
 	VBLENDVPD    Y1, Y9, Y8, Y8
-	VMOVUPS      512(R10), Y9
+	VMOVUPS      512(R9), Y9
 	VBLENDVPD    Y1, Y9, Y2, Y2
 	VBLENDVPD    Y1, Y3, Y10, Y10
-	VMOVUPS      544(R10), Y3
+	VMOVUPS      544(R9), Y3
 	VBLENDVPD    Y1, Y3, Y11, Y11
 	VBLENDVPD    Y1, Y0, Y12, Y12
-	VMOVUPS      256(R10), Y0
+	VMOVUPS      256(R9), Y0
 	VBLENDVPD    Y1, Y6, Y0, Y0
-	VMOVUPS      288(R10), Y6
+	VMOVUPS      288(R9), Y6
 	VSUBPD       oneF64<>+0(SB), Y6, Y6
 	VCMPPD       $0x1e, zeroF64<>+0(SB), Y6, Y1
 	VMOVMSKPD    Y1, R11
-	VMOVUPS      Y7, (R10)
-	VMOVUPS      Y4, 32(R10)
-	VMOVUPS      Y5, 64(R10)
-	VMOVUPS      Y8, 96(R10)
-	VMOVUPS      Y2, 128(R10)
-	VMOVUPS      Y10, 160(R10)
-	VMOVUPS      Y11, 192(R10)
-	VMOVUPS      Y12, 224(R10)
-	VMOVUPS      Y0, 256(R10)
-	VMOVUPS      Y6, 288(R10)
+	VMOVUPS      Y7, (R9)
+	VMOVUPS      Y4, 32(R9)
+	VMOVUPS      Y5, 64(R9)
+	VMOVUPS      Y8, 96(R9)
+	VMOVUPS      Y2, 128(R9)
+	VMOVUPS      Y10, 160(R9)
+	VMOVUPS      Y11, 192(R9)
+	VMOVUPS      Y12, 224(R9)
+	VMOVUPS      Y0, 256(R9)
+	VMOVUPS      Y6, 288(R9)
 	TESTL        R11, R11
 	JNE          stage3
-	VMOVUPS      352(R10), Y6
+	VMOVUPS      352(R9), Y6
 	VMOVUPS      noneSetF64<>+0(SB), Y0
 	VPCMPGTQ     Y6, Y0, Y0
-	VMOVUPS      320(R10), Y6
+	VMOVUPS      320(R9), Y6
 	VMOVUPS      log2eF64<>+0(SB), Y12
 	VFMADD213PD  roundF64<>+0(SB), Y6, Y12
 	VSUBPD       roundF64<>+0(SB), Y12, Y11
@@ -1477,25 +1477,25 @@ stage3:
 	VPSLLQ       $0x34, Y12, Y12
 	VPADDQ       oneF64<>+0(SB), Y12, Y12
 	VFMADD231PD  Y12, Y6, Y12
-	VMOVUPS      (R10), Y6
+	VMOVUPS      (R9), Y6
 	VADDPD       oneF64<>+0(SB), Y6, Y6
 	VMULPD       Y6, Y12, Y6
-	VMOVUPS      32(R10), Y10
+	VMOVUPS      32(R9), Y10
 	VMULPD       Y10, Y12, Y10
-	VMOVUPS      64(R10), Y11
+	VMOVUPS      64(R9), Y11
 	VMULPD       Y11, Y12, Y11
-	VMOVUPS      96(R10), Y2
+	VMOVUPS      96(R9), Y2
 	VMULPD       Y2, Y12, Y2
-	VMOVUPS      128(R10), Y8
+	VMOVUPS      128(R9), Y8
 	VADDPD       oneF64<>+0(SB), Y8, Y8
 	VMULPD       Y8, Y12, Y8
-	VMOVUPS      160(R10), Y5
+	VMOVUPS      160(R9), Y5
 	VMULPD       Y5, Y12, Y5
-	VMOVUPS      192(R10), Y4
+	VMOVUPS      192(R9), Y4
 	VMULPD       Y4, Y12, Y4
-	VMOVUPS      224(R10), Y7
+	VMOVUPS      224(R9), Y7
 	VMULPD       Y7, Y12, Y7
-	VMOVUPS      256(R10), Y1
+	VMOVUPS      256(R9), Y1
 	VADDPD       oneF64<>+0(SB), Y1, Y1
 	VMULPD       Y1, Y12, Y12
 	VMOVMSKPD    Y0, R11
@@ -1504,15 +1504,15 @@ stage3:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPD       Y0, Y1, Y1
 	VMASKMOVPD   Y6, Y1, (AX)
-	VMASKMOVPD   Y10, Y1, (AX)(SI*1)
-	VMASKMOVPD   Y11, Y1, (AX)(SI*2)
-	VMASKMOVPD   Y2, Y1, (AX)(DI*1)
-	VMASKMOVPD   Y8, Y1, (AX)(SI*4)
-	VMASKMOVPD   Y5, Y1, (AX)(R8*1)
-	VMASKMOVPD   Y4, Y1, (AX)(DI*2)
-	VMASKMOVPD   Y7, Y1, (AX)(R9*1)
-	VMASKMOVPD   Y12, Y1, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y10, Y1, (AX)(BX*1)
+	VMASKMOVPD   Y11, Y1, (AX)(BX*2)
+	VMASKMOVPD   Y2, Y1, (AX)(SI*1)
+	VMASKMOVPD   Y8, Y1, (AX)(BX*4)
+	VMASKMOVPD   Y5, Y1, (AX)(DI*1)
+	VMASKMOVPD   Y4, Y1, (AX)(SI*2)
+	VMASKMOVPD   Y7, Y1, (AX)(R8*1)
+	VMASKMOVPD   Y12, Y1, (AX)(BX*8)
+	MOVQ         R10, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -1523,22 +1523,22 @@ stage3:
 
 easy5:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y10, (AX)(SI*1)
-	VMOVUPS Y11, (AX)(SI*2)
-	VMOVUPS Y2, (AX)(DI*1)
-	VMOVUPS Y8, (AX)(SI*4)
-	VMOVUPS Y5, (AX)(R8*1)
-	VMOVUPS Y4, (AX)(DI*2)
-	VMOVUPS Y7, (AX)(R9*1)
-	VMOVUPS Y12, (AX)(SI*8)
+	VMOVUPS Y10, (AX)(BX*1)
+	VMOVUPS Y11, (AX)(BX*2)
+	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(BX*4)
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1847,47 +1847,47 @@ TEXT ·exp3x3F64AVX512(SB), $1024-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         63(SP), R10
-	ANDQ         $-64, R10
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         63(SP), R9
+	ANDQ         $-64, R9
+	MOVQ         DX, R10
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z4
-	VMOVUPS          (CX)(SI*4), Z5
+	VMOVUPS          (CX)(BX*4), Z5
 	VADDPD           Z5, Z4, Z6
-	VMOVUPS          (CX)(SI*8), Z7
+	VMOVUPS          (CX)(BX*8), Z7
 	VADDPD           Z7, Z6, Z6
 	VMULPD.BCST      thirdF64<>+0(SB), Z6, Z6
 	VSUBPD           Z6, Z4, Z4
 	VSUBPD           Z6, Z5, Z5
 	VSUBPD           Z6, Z7, Z7
 	VMULPD           Z4, Z4, Z8
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          (CX)(DI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z9
+	VMOVUPS          (CX)(SI*1), Z10
 	VFMADD231PD      Z10, Z9, Z8
-	VMOVUPS          (CX)(SI*2), Z11
-	VMOVUPS          (CX)(DI*2), Z12
+	VMOVUPS          (CX)(BX*2), Z11
+	VMOVUPS          (CX)(SI*2), Z12
 	VFMADD231PD      Z12, Z11, Z8
 	VMULPD           Z9, Z4, Z13
 	VFMADD231PD      Z5, Z9, Z13
-	VMOVUPS          (CX)(R9*1), Z14
+	VMOVUPS          (CX)(R8*1), Z14
 	VFMADD231PD      Z14, Z11, Z13
 	VMULPD           Z11, Z4, Z15
-	VMOVUPS          (CX)(R8*1), Z16
+	VMOVUPS          (CX)(DI*1), Z16
 	VFMADD231PD      Z16, Z9, Z15
 	VFMADD231PD      Z7, Z11, Z15
 	VMULPD           Z4, Z10, Z17
@@ -1951,13 +1951,13 @@ loop1:
 	VFMSUB231PD      Z14, Z10, Z28
 	VADDPD           Z29, Z28, Z28
 	VMULPD           Z14, Z16, Z29
-	VMOVUPS          Z6, 768(R10)
+	VMOVUPS          Z6, 768(R9)
 	VMOVAPS          Z29, Z6
 	VFNMADD231PD     Z14, Z16, Z6
 	VFMSUB231PD      Z7, Z5, Z29
 	VADDPD           Z6, Z29, Z29
 	VMULPD           Z12, Z16, Z6
-	VMOVUPS          Z25, 832(R10)
+	VMOVUPS          Z25, 832(R9)
 	VMOVAPS          Z6, Z25
 	VFNMADD231PD     Z12, Z16, Z25
 	VFMSUB231PD      Z7, Z10, Z6
@@ -1974,7 +1974,7 @@ loop1:
 	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
 	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z6, Z25
 	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z27, Z28
-	VMOVUPS          Z24, 896(R10)
+	VMOVUPS          Z24, 896(R9)
 	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z24
 	VFMADD231PD      Z6, Z29, Z24
 	VFMADD231PD      Z27, Z29, Z25
@@ -2051,44 +2051,44 @@ loop1:
 	VMULPD           Z22, Z25, Z25
 	VADDPD           Z6, Z25, Z25
 	VFMADD231PD      Z7, Z24, Z25
-	VMOVUPS          896(R10), Z24
-	VMOVUPS          Z24, 704(R10)
-	VMOVUPS          832(R10), Z24
-	VMOVUPS          Z24, 576(R10)
-	VMOVUPS          768(R10), Z24
-	VMOVUPS          Z24, 640(R10)
-	VMOVUPS          Z8, (R10)
-	VMOVUPS          Z13, 64(R10)
-	VMOVUPS          Z15, 128(R10)
-	VMOVUPS          Z17, 192(R10)
-	VMOVUPS          Z18, 256(R10)
-	VMOVUPS          Z19, 320(R10)
-	VMOVUPS          Z20, 384(R10)
-	VMOVUPS          Z21, 448(R10)
-	VMOVUPS          Z25, 512(R10)
+	VMOVUPS          896(R9), Z24
+	VMOVUPS          Z24, 704(R9)
+	VMOVUPS          832(R9), Z24
+	VMOVUPS          Z24, 576(R9)
+	VMOVUPS          768(R9), Z24
+	VMOVUPS          Z24, 640(R9)
+	VMOVUPS          Z8, (R9)
+	VMOVUPS          Z13, 64(R9)
+	VMOVUPS          Z15, 128(R9)
+	VMOVUPS          Z17, 192(R9)
+	VMOVUPS          Z18, 256(R9)
+	VMOVUPS          Z19, 320(R9)
+	VMOVUPS          Z20, 384(R9)
+	VMOVUPS          Z21, 448(R9)
+	VMOVUPS          Z25, 512(R9)
 
 stage3:
-	VMOVUPS           576(R10), Z25
+	VMOVUPS           576(R9), Z25
 	VCMPPD            $0x1e, Z2, Z25, K1
-	VMOVUPS           (R10), Z21
+	VMOVUPS           (R9), Z21
 	VADDPD.BCST       twoF64<>+0(SB), Z21, Z20
-	VMOVUPS           256(R10), Z19
+	VMOVUPS           256(R9), Z19
 	VADDPD.BCST       twoF64<>+0(SB), Z19, Z18
-	VMOVUPS           512(R10), Z17
+	VMOVUPS           512(R9), Z17
 	VADDPD.BCST       twoF64<>+0(SB), Z17, Z15
 	VMULPD            Z20, Z21, Z13
-	VMOVUPS           64(R10), Z8
-	VMOVUPS           192(R10), Z24
+	VMOVUPS           64(R9), Z8
+	VMOVUPS           192(R9), Z24
 	VFMADD231PD       Z24, Z8, Z13
-	VMOVUPS           128(R10), Z7
-	VMOVUPS           384(R10), Z6
+	VMOVUPS           128(R9), Z7
+	VMOVUPS           384(R9), Z6
 	VFMADD231PD       Z6, Z7, Z13
 	VMULPD            Z8, Z21, Z22
 	VFMADD231PD       Z18, Z8, Z22
-	VMOVUPS           448(R10), Z14
+	VMOVUPS           448(R9), Z14
 	VFMADD231PD       Z14, Z7, Z22
 	VMULPD            Z7, Z21, Z12
-	VMOVUPS           320(R10), Z16
+	VMOVUPS           320(R9), Z16
 	VFMADD231PD       Z16, Z8, Z12
 	VFMADD231PD       Z15, Z7, Z12
 	VMULPD            Z20, Z24, Z5
@@ -2121,21 +2121,21 @@ stage3:
 	VSUBPD            Z0, Z25, Z25
 	VCMPPD            $0x1e, Z2, Z25, K1
 	KMOVW             K1, R11
-	VMOVUPS           Z21, (R10)
-	VMOVUPS           Z8, 64(R10)
-	VMOVUPS           Z7, 128(R10)
-	VMOVUPS           Z24, 192(R10)
-	VMOVUPS           Z19, 256(R10)
-	VMOVUPS           Z16, 320(R10)
-	VMOVUPS           Z6, 384(R10)
-	VMOVUPS           Z14, 448(R10)
-	VMOVUPS           Z17, 512(R10)
-	VMOVUPS           Z25, 576(R10)
+	VMOVUPS           Z21, (R9)
+	VMOVUPS           Z8, 64(R9)
+	VMOVUPS           Z7, 128(R9)
+	VMOVUPS           Z24, 192(R9)
+	VMOVUPS           Z19, 256(R9)
+	VMOVUPS           Z16, 320(R9)
+	VMOVUPS           Z6, 384(R9)
+	VMOVUPS           Z14, 448(R9)
+	VMOVUPS           Z17, 512(R9)
+	VMOVUPS           Z25, 576(R9)
 	TESTL             R11, R11
 	JNE               stage3
-	VMOVUPS           704(R10), Z25
+	VMOVUPS           704(R9), Z25
 	VPCMPGTQ          Z25, Z1, K1
-	VMOVUPS           640(R10), Z25
+	VMOVUPS           640(R9), Z25
 	VBROADCASTSD      log2eF64<>+0(SB), Z17
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z25, Z17
 	VSUBPD.BCST       roundF64<>+0(SB), Z17, Z17
@@ -2155,25 +2155,25 @@ stage3:
 	VFMADD231PD       Z14, Z6, Z25
 	VADDPD            Z0, Z25, Z25
 	VSCALEFPD         Z17, Z25, Z25
-	VMOVUPS           (R10), Z17
+	VMOVUPS           (R9), Z17
 	VADDPD            Z0, Z17, Z17
 	VMULPD            Z17, Z25, Z17
-	VMOVUPS           64(R10), Z6
+	VMOVUPS           64(R9), Z6
 	VMULPD            Z6, Z25, Z6
-	VMOVUPS           128(R10), Z14
+	VMOVUPS           128(R9), Z14
 	VMULPD            Z14, Z25, Z14
-	VMOVUPS           192(R10), Z16
+	VMOVUPS           192(R9), Z16
 	VMULPD            Z16, Z25, Z16
-	VMOVUPS           256(R10), Z19
+	VMOVUPS           256(R9), Z19
 	VADDPD            Z0, Z19, Z19
 	VMULPD            Z19, Z25, Z19
-	VMOVUPS           320(R10), Z24
+	VMOVUPS           320(R9), Z24
 	VMULPD            Z24, Z25, Z24
-	VMOVUPS           384(R10), Z7
+	VMOVUPS           384(R9), Z7
 	VMULPD            Z7, Z25, Z7
-	VMOVUPS           448(R10), Z8
+	VMOVUPS           448(R9), Z8
 	VMULPD            Z8, Z25, Z8
-	VMOVUPS           512(R10), Z21
+	VMOVUPS           512(R9), Z21
 	VADDPD            Z0, Z21, Z21
 	VMULPD            Z21, Z25, Z25
 	KMOVW             K1, R11
@@ -2181,15 +2181,15 @@ stage3:
 	JE                easy5
 	KNOTW             K1, K1
 	VMOVUPD           Z17, K1, (AX)
-	VMOVUPD           Z6, K1, (AX)(SI*1)
-	VMOVUPD           Z14, K1, (AX)(SI*2)
-	VMOVUPD           Z16, K1, (AX)(DI*1)
-	VMOVUPD           Z19, K1, (AX)(SI*4)
-	VMOVUPD           Z24, K1, (AX)(R8*1)
-	VMOVUPD           Z7, K1, (AX)(DI*2)
-	VMOVUPD           Z8, K1, (AX)(R9*1)
-	VMOVUPD           Z25, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPD           Z6, K1, (AX)(BX*1)
+	VMOVUPD           Z14, K1, (AX)(BX*2)
+	VMOVUPD           Z16, K1, (AX)(SI*1)
+	VMOVUPD           Z19, K1, (AX)(BX*4)
+	VMOVUPD           Z24, K1, (AX)(DI*1)
+	VMOVUPD           Z7, K1, (AX)(SI*2)
+	VMOVUPD           Z8, K1, (AX)(R8*1)
+	VMOVUPD           Z25, K1, (AX)(BX*8)
+	MOVQ              R10, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -2200,22 +2200,22 @@ stage3:
 
 easy5:
 	VMOVUPS Z17, (AX)
-	VMOVUPS Z6, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z16, (AX)(DI*1)
-	VMOVUPS Z19, (AX)(SI*4)
-	VMOVUPS Z24, (AX)(R8*1)
-	VMOVUPS Z7, (AX)(DI*2)
-	VMOVUPS Z8, (AX)(R9*1)
-	VMOVUPS Z25, (AX)(SI*8)
+	VMOVUPS Z6, (AX)(BX*1)
+	VMOVUPS Z14, (AX)(BX*2)
+	VMOVUPS Z16, (AX)(SI*1)
+	VMOVUPS Z19, (AX)(BX*4)
+	VMOVUPS Z24, (AX)(DI*1)
+	VMOVUPS Z7, (AX)(SI*2)
+	VMOVUPS Z8, (AX)(R8*1)
+	VMOVUPS Z25, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2227,67 +2227,67 @@ TEXT ·mul3x3F32AVX2(SB), $160-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ 31(SP), R11
-	ANDQ $-32, R11
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	MOVQ BX, R11
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(SI*4)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(R8*2)
-	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(SI*8)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     (DX)(R8*1), Y4
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PS Y4, Y3, Y2
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (DX)(R8*2), Y6
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (DX)(DI*2), Y6
 	VFMADD231PS Y6, Y5, Y2
-	VMOVUPS     (DX)(DI*1), Y7
+	VMOVUPS     (DX)(SI*1), Y7
 	VMULPS      Y7, Y0, Y8
-	VMOVUPS     (DX)(DI*4), Y9
+	VMOVUPS     (DX)(SI*4), Y9
 	VFMADD231PS Y9, Y3, Y8
-	VMOVUPS     (DX)(R10*1), Y10
+	VMOVUPS     (DX)(R9*1), Y10
 	VFMADD231PS Y10, Y5, Y8
-	VMOVUPS     (DX)(DI*2), Y11
+	VMOVUPS     (DX)(SI*2), Y11
 	VMULPS      Y11, Y0, Y0
-	VMOVUPS     (DX)(R9*1), Y12
+	VMOVUPS     (DX)(R8*1), Y12
 	VFMADD231PS Y12, Y3, Y0
-	VMOVUPS     (DX)(DI*8), Y3
+	VMOVUPS     (DX)(SI*8), Y3
 	VFMADD231PS Y3, Y5, Y0
-	VMOVUPS     (CX)(R8*1), Y5
-	VMOVUPS     Y0, (R11)
+	VMOVUPS     (CX)(DI*1), Y5
+	VMOVUPS     Y0, (R10)
 	VMULPS      Y1, Y5, Y0
-	VMOVUPS     Y8, 32(R11)
-	VMOVUPS     (CX)(DI*4), Y8
+	VMOVUPS     Y8, 32(R10)
+	VMOVUPS     (CX)(SI*4), Y8
 	VFMADD231PS Y4, Y8, Y0
-	VMOVUPS     Y2, 64(R11)
-	VMOVUPS     (CX)(R9*1), Y2
+	VMOVUPS     Y2, 64(R10)
+	VMOVUPS     (CX)(R8*1), Y2
 	VFMADD231PS Y6, Y2, Y0
-	VMOVUPS     Y0, 96(R11)
+	VMOVUPS     Y0, 96(R10)
 	VMULPS      Y7, Y5, Y0
 	VFMADD231PS Y9, Y8, Y0
 	VFMADD231PS Y10, Y2, Y0
 	VMULPS      Y11, Y5, Y5
 	VFMADD231PS Y12, Y8, Y5
 	VFMADD231PS Y3, Y2, Y5
-	VMOVUPS     (CX)(R8*2), Y2
+	VMOVUPS     (CX)(DI*2), Y2
 	VMULPS      Y1, Y2, Y1
-	VMOVUPS     (CX)(R10*1), Y8
+	VMOVUPS     (CX)(R9*1), Y8
 	VFMADD231PS Y4, Y8, Y1
-	VMOVUPS     (CX)(DI*8), Y4
+	VMOVUPS     (CX)(SI*8), Y4
 	VFMADD231PS Y6, Y4, Y1
 	VMULPS      Y7, Y2, Y7
 	VFMADD231PS Y9, Y8, Y7
@@ -2295,28 +2295,28 @@ loop1:
 	VMULPS      Y11, Y2, Y2
 	VFMADD231PS Y12, Y8, Y2
 	VFMADD231PS Y3, Y4, Y2
-	VMOVUPS     64(R11), Y4
+	VMOVUPS     64(R10), Y4
 	VMOVUPS     Y4, (AX)
-	VMOVUPS     32(R11), Y4
+	VMOVUPS     32(R10), Y4
+	VMOVUPS     Y4, (AX)(SI*1)
+	VMOVUPS     (R10), Y4
+	VMOVUPS     Y4, (AX)(SI*2)
+	VMOVUPS     96(R10), Y4
 	VMOVUPS     Y4, (AX)(DI*1)
-	VMOVUPS     (R11), Y4
-	VMOVUPS     Y4, (AX)(DI*2)
-	VMOVUPS     96(R11), Y4
-	VMOVUPS     Y4, (AX)(R8*1)
-	VMOVUPS     Y0, (AX)(DI*4)
-	VMOVUPS     Y5, (AX)(R9*1)
-	VMOVUPS     Y1, (AX)(R8*2)
-	VMOVUPS     Y7, (AX)(R10*1)
-	VMOVUPS     Y2, (AX)(DI*8)
+	VMOVUPS     Y0, (AX)(SI*4)
+	VMOVUPS     Y5, (AX)(R8*1)
+	VMOVUPS     Y1, (AX)(DI*2)
+	VMOVUPS     Y7, (AX)(R9*1)
+	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R11
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R11, at+40(FP)
+	MOVQ        R11, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2328,49 +2328,49 @@ TEXT ·mul3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ BX, R10
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(SI*4)
 	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(DI*2)
 	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(R8*2)
-	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(SI*8)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPS      Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z3
-	VMOVUPS     (DX)(R8*1), Z4
+	VMOVUPS     (CX)(SI*1), Z3
+	VMOVUPS     (DX)(DI*1), Z4
 	VFMADD231PS Z4, Z3, Z2
-	VMOVUPS     (CX)(DI*2), Z5
-	VMOVUPS     (DX)(R8*2), Z6
+	VMOVUPS     (CX)(SI*2), Z5
+	VMOVUPS     (DX)(DI*2), Z6
 	VFMADD231PS Z6, Z5, Z2
-	VMOVUPS     (DX)(DI*1), Z7
+	VMOVUPS     (DX)(SI*1), Z7
 	VMULPS      Z7, Z0, Z8
-	VMOVUPS     (DX)(DI*4), Z9
+	VMOVUPS     (DX)(SI*4), Z9
 	VFMADD231PS Z9, Z3, Z8
-	VMOVUPS     (DX)(R10*1), Z10
+	VMOVUPS     (DX)(R9*1), Z10
 	VFMADD231PS Z10, Z5, Z8
-	VMOVUPS     (DX)(DI*2), Z11
+	VMOVUPS     (DX)(SI*2), Z11
 	VMULPS      Z11, Z0, Z0
-	VMOVUPS     (DX)(R9*1), Z12
+	VMOVUPS     (DX)(R8*1), Z12
 	VFMADD231PS Z12, Z3, Z0
-	VMOVUPS     (DX)(DI*8), Z3
+	VMOVUPS     (DX)(SI*8), Z3
 	VFMADD231PS Z3, Z5, Z0
-	VMOVUPS     (CX)(R8*1), Z5
+	VMOVUPS     (CX)(DI*1), Z5
 	VMULPS      Z1, Z5, Z13
-	VMOVUPS     (CX)(DI*4), Z14
+	VMOVUPS     (CX)(SI*4), Z14
 	VFMADD231PS Z4, Z14, Z13
-	VMOVUPS     (CX)(R9*1), Z15
+	VMOVUPS     (CX)(R8*1), Z15
 	VFMADD231PS Z6, Z15, Z13
 	VMULPS      Z7, Z5, Z16
 	VFMADD231PS Z9, Z14, Z16
@@ -2378,11 +2378,11 @@ loop1:
 	VMULPS      Z11, Z5, Z5
 	VFMADD231PS Z12, Z14, Z5
 	VFMADD231PS Z3, Z15, Z5
-	VMOVUPS     (CX)(R8*2), Z15
+	VMOVUPS     (CX)(DI*2), Z15
 	VMULPS      Z1, Z15, Z1
-	VMOVUPS     (CX)(R10*1), Z14
+	VMOVUPS     (CX)(R9*1), Z14
 	VFMADD231PS Z4, Z14, Z1
-	VMOVUPS     (CX)(DI*8), Z4
+	VMOVUPS     (CX)(SI*8), Z4
 	VFMADD231PS Z6, Z4, Z1
 	VMULPS      Z7, Z15, Z7
 	VFMADD231PS Z9, Z14, Z7
@@ -2391,23 +2391,23 @@ loop1:
 	VFMADD231PS Z12, Z14, Z15
 	VFMADD231PS Z3, Z4, Z15
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z8, (AX)(DI*1)
-	VMOVUPS     Z0, (AX)(DI*2)
-	VMOVUPS     Z13, (AX)(R8*1)
-	VMOVUPS     Z16, (AX)(DI*4)
-	VMOVUPS     Z5, (AX)(R9*1)
-	VMOVUPS     Z1, (AX)(R8*2)
-	VMOVUPS     Z7, (AX)(R10*1)
-	VMOVUPS     Z15, (AX)(DI*8)
+	VMOVUPS     Z8, (AX)(SI*1)
+	VMOVUPS     Z0, (AX)(SI*2)
+	VMOVUPS     Z13, (AX)(DI*1)
+	VMOVUPS     Z16, (AX)(SI*4)
+	VMOVUPS     Z5, (AX)(R8*1)
+	VMOVUPS     Z1, (AX)(DI*2)
+	VMOVUPS     Z7, (AX)(R9*1)
+	VMOVUPS     Z15, (AX)(SI*8)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+16, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R10
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R10, at+40(FP)
+	MOVQ        R10, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2419,67 +2419,67 @@ TEXT ·mul3x3F64AVX2(SB), $160-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ 31(SP), R11
-	ANDQ $-32, R11
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	MOVQ BX, R11
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(SI*4)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(R8*2)
-	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(SI*8)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     (DX)(R8*1), Y4
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (DX)(DI*1), Y4
 	VFMADD231PD Y4, Y3, Y2
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (DX)(R8*2), Y6
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (DX)(DI*2), Y6
 	VFMADD231PD Y6, Y5, Y2
-	VMOVUPS     (DX)(DI*1), Y7
+	VMOVUPS     (DX)(SI*1), Y7
 	VMULPD      Y7, Y0, Y8
-	VMOVUPS     (DX)(DI*4), Y9
+	VMOVUPS     (DX)(SI*4), Y9
 	VFMADD231PD Y9, Y3, Y8
-	VMOVUPS     (DX)(R10*1), Y10
+	VMOVUPS     (DX)(R9*1), Y10
 	VFMADD231PD Y10, Y5, Y8
-	VMOVUPS     (DX)(DI*2), Y11
+	VMOVUPS     (DX)(SI*2), Y11
 	VMULPD      Y11, Y0, Y0
-	VMOVUPS     (DX)(R9*1), Y12
+	VMOVUPS     (DX)(R8*1), Y12
 	VFMADD231PD Y12, Y3, Y0
-	VMOVUPS     (DX)(DI*8), Y3
+	VMOVUPS     (DX)(SI*8), Y3
 	VFMADD231PD Y3, Y5, Y0
-	VMOVUPS     (CX)(R8*1), Y5
-	VMOVUPS     Y0, (R11)
+	VMOVUPS     (CX)(DI*1), Y5
+	VMOVUPS     Y0, (R10)
 	VMULPD      Y1, Y5, Y0
-	VMOVUPS     Y8, 32(R11)
-	VMOVUPS     (CX)(DI*4), Y8
+	VMOVUPS     Y8, 32(R10)
+	VMOVUPS     (CX)(SI*4), Y8
 	VFMADD231PD Y4, Y8, Y0
-	VMOVUPS     Y2, 64(R11)
-	VMOVUPS     (CX)(R9*1), Y2
+	VMOVUPS     Y2, 64(R10)
+	VMOVUPS     (CX)(R8*1), Y2
 	VFMADD231PD Y6, Y2, Y0
-	VMOVUPS     Y0, 96(R11)
+	VMOVUPS     Y0, 96(R10)
 	VMULPD      Y7, Y5, Y0
 	VFMADD231PD Y9, Y8, Y0
 	VFMADD231PD Y10, Y2, Y0
 	VMULPD      Y11, Y5, Y5
 	VFMADD231PD Y12, Y8, Y5
 	VFMADD231PD Y3, Y2, Y5
-	VMOVUPS     (CX)(R8*2), Y2
+	VMOVUPS     (CX)(DI*2), Y2
 	VMULPD      Y1, Y2, Y1
-	VMOVUPS     (CX)(R10*1), Y8
+	VMOVUPS     (CX)(R9*1), Y8
 	VFMADD231PD Y4, Y8, Y1
-	VMOVUPS     (CX)(DI*8), Y4
+	VMOVUPS     (CX)(SI*8), Y4
 	VFMADD231PD Y6, Y4, Y1
 	VMULPD      Y7, Y2, Y7
 	VFMADD231PD Y9, Y8, Y7
@@ -2487,28 +2487,28 @@ loop1:
 	VMULPD      Y11, Y2, Y2
 	VFMADD231PD Y12, Y8, Y2
 	VFMADD231PD Y3, Y4, Y2
-	VMOVUPS     64(R11), Y4
+	VMOVUPS     64(R10), Y4
 	VMOVUPS     Y4, (AX)
-	VMOVUPS     32(R11), Y4
+	VMOVUPS     32(R10), Y4
+	VMOVUPS     Y4, (AX)(SI*1)
+	VMOVUPS     (R10), Y4
+	VMOVUPS     Y4, (AX)(SI*2)
+	VMOVUPS     96(R10), Y4
 	VMOVUPS     Y4, (AX)(DI*1)
-	VMOVUPS     (R11), Y4
-	VMOVUPS     Y4, (AX)(DI*2)
-	VMOVUPS     96(R11), Y4
-	VMOVUPS     Y4, (AX)(R8*1)
-	VMOVUPS     Y0, (AX)(DI*4)
-	VMOVUPS     Y5, (AX)(R9*1)
-	VMOVUPS     Y1, (AX)(R8*2)
-	VMOVUPS     Y7, (AX)(R10*1)
-	VMOVUPS     Y2, (AX)(DI*8)
+	VMOVUPS     Y0, (AX)(SI*4)
+	VMOVUPS     Y5, (AX)(R8*1)
+	VMOVUPS     Y1, (AX)(DI*2)
+	VMOVUPS     Y7, (AX)(R9*1)
+	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+4, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R11
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R11, at+40(FP)
+	MOVQ        R11, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2520,49 +2520,49 @@ TEXT ·mul3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ BX, R10
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(SI*4)
 	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(DI*2)
 	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(R8*2)
-	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(SI*8)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPD      Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z3
-	VMOVUPS     (DX)(R8*1), Z4
+	VMOVUPS     (CX)(SI*1), Z3
+	VMOVUPS     (DX)(DI*1), Z4
 	VFMADD231PD Z4, Z3, Z2
-	VMOVUPS     (CX)(DI*2), Z5
-	VMOVUPS     (DX)(R8*2), Z6
+	VMOVUPS     (CX)(SI*2), Z5
+	VMOVUPS     (DX)(DI*2), Z6
 	VFMADD231PD Z6, Z5, Z2
-	VMOVUPS     (DX)(DI*1), Z7
+	VMOVUPS     (DX)(SI*1), Z7
 	VMULPD      Z7, Z0, Z8
-	VMOVUPS     (DX)(DI*4), Z9
+	VMOVUPS     (DX)(SI*4), Z9
 	VFMADD231PD Z9, Z3, Z8
-	VMOVUPS     (DX)(R10*1), Z10
+	VMOVUPS     (DX)(R9*1), Z10
 	VFMADD231PD Z10, Z5, Z8
-	VMOVUPS     (DX)(DI*2), Z11
+	VMOVUPS     (DX)(SI*2), Z11
 	VMULPD      Z11, Z0, Z0
-	VMOVUPS     (DX)(R9*1), Z12
+	VMOVUPS     (DX)(R8*1), Z12
 	VFMADD231PD Z12, Z3, Z0
-	VMOVUPS     (DX)(DI*8), Z3
+	VMOVUPS     (DX)(SI*8), Z3
 	VFMADD231PD Z3, Z5, Z0
-	VMOVUPS     (CX)(R8*1), Z5
+	VMOVUPS     (CX)(DI*1), Z5
 	VMULPD      Z1, Z5, Z13
-	VMOVUPS     (CX)(DI*4), Z14
+	VMOVUPS     (CX)(SI*4), Z14
 	VFMADD231PD Z4, Z14, Z13
-	VMOVUPS     (CX)(R9*1), Z15
+	VMOVUPS     (CX)(R8*1), Z15
 	VFMADD231PD Z6, Z15, Z13
 	VMULPD      Z7, Z5, Z16
 	VFMADD231PD Z9, Z14, Z16
@@ -2570,11 +2570,11 @@ loop1:
 	VMULPD      Z11, Z5, Z5
 	VFMADD231PD Z12, Z14, Z5
 	VFMADD231PD Z3, Z15, Z5
-	VMOVUPS     (CX)(R8*2), Z15
+	VMOVUPS     (CX)(DI*2), Z15
 	VMULPD      Z1, Z15, Z1
-	VMOVUPS     (CX)(R10*1), Z14
+	VMOVUPS     (CX)(R9*1), Z14
 	VFMADD231PD Z4, Z14, Z1
-	VMOVUPS     (CX)(DI*8), Z4
+	VMOVUPS     (CX)(SI*8), Z4
 	VFMADD231PD Z6, Z4, Z1
 	VMULPD      Z7, Z15, Z7
 	VFMADD231PD Z9, Z14, Z7
@@ -2583,23 +2583,23 @@ loop1:
 	VFMADD231PD Z12, Z14, Z15
 	VFMADD231PD Z3, Z4, Z15
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z8, (AX)(DI*1)
-	VMOVUPS     Z0, (AX)(DI*2)
-	VMOVUPS     Z13, (AX)(R8*1)
-	VMOVUPS     Z16, (AX)(DI*4)
-	VMOVUPS     Z5, (AX)(R9*1)
-	VMOVUPS     Z1, (AX)(R8*2)
-	VMOVUPS     Z7, (AX)(R10*1)
-	VMOVUPS     Z15, (AX)(DI*8)
+	VMOVUPS     Z8, (AX)(SI*1)
+	VMOVUPS     Z0, (AX)(SI*2)
+	VMOVUPS     Z13, (AX)(DI*1)
+	VMOVUPS     Z16, (AX)(SI*4)
+	VMOVUPS     Z5, (AX)(R8*1)
+	VMOVUPS     Z1, (AX)(DI*2)
+	VMOVUPS     Z7, (AX)(R9*1)
+	VMOVUPS     Z15, (AX)(SI*8)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R10
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R10, at+40(FP)
+	MOVQ        R10, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2610,30 +2610,30 @@ TEXT ·inverse3x3F32AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ DX, R10
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (CX)(SI*8), Y1
+	PREFETCHT0   64(AX)(BX*8)
+	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      (CX)(BX*8), Y1
 	VMULPS       Y1, Y0, Y2
-	VMOVUPS      (CX)(R8*1), Y3
-	VMOVUPS      (CX)(R9*1), Y4
+	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(R8*1), Y4
 	VMULPS       Y4, Y3, Y5
 	VMOVAPS      Y2, Y6
 	VFMSUB231PS  Y1, Y0, Y6
@@ -2650,9 +2650,9 @@ loop1:
 	VADDPS       Y6, Y7, Y2
 	VSUBPS       Y7, Y2, Y7
 	VSUBPS       Y7, Y6, Y6
-	VMOVUPS      (CX)(DI*2), Y7
+	VMOVUPS      (CX)(SI*2), Y7
 	VMULPS       Y7, Y3, Y5
-	VMOVUPS      (CX)(DI*1), Y8
+	VMOVUPS      (CX)(SI*1), Y8
 	VMULPS       Y1, Y8, Y9
 	VMOVAPS      Y5, Y10
 	VFMSUB231PS  Y7, Y3, Y10
@@ -2691,20 +2691,20 @@ loop1:
 	VMOVAPS      Y9, Y0
 	VFMSUB231PS  Y4, Y2, Y0
 	VFMADD231PS  Y4, Y6, Y0
-	VMOVUPS      (CX)(SI*1), Y6
+	VMOVUPS      (CX)(BX*1), Y6
 	VMULPS       Y6, Y5, Y7
-	VMOVUPS      Y2, (R10)
+	VMOVUPS      Y2, (R9)
 	VMOVAPS      Y7, Y2
 	VFMSUB231PS  Y6, Y5, Y2
 	VFMADD231PS  Y6, Y10, Y2
-	VMOVUPS      (CX)(SI*2), Y10
-	VMOVUPS      Y5, 32(R10)
+	VMOVUPS      (CX)(BX*2), Y10
+	VMOVUPS      Y5, 32(R9)
 	VMULPS       Y10, Y3, Y5
 	VMOVAPS      Y5, Y11
 	VFMSUB231PS  Y10, Y3, Y11
 	VFMADD231PS  Y10, Y1, Y11
 	VADDPS       Y7, Y9, Y1
-	VMOVUPS      Y3, 64(R10)
+	VMOVUPS      Y3, 64(R9)
 	VSUBPS       Y9, Y1, Y3
 	VSUBPS       Y3, Y1, Y12
 	VSUBPS       Y12, Y9, Y12
@@ -2738,19 +2738,19 @@ loop1:
 	VMAXPS       Y1, Y7, Y7
 	VANDPS       absF32<>+0(SB), Y8, Y8
 	VMAXPS       Y8, Y7, Y7
-	VMOVUPS      (CX)(SI*4), Y8
+	VMOVUPS      (CX)(BX*4), Y8
 	VANDPS       absF32<>+0(SB), Y8, Y1
 	VMAXPS       Y1, Y7, Y7
-	VMOVUPS      (CX)(R8*1), Y1
+	VMOVUPS      (CX)(DI*1), Y1
 	VANDPS       absF32<>+0(SB), Y1, Y12
 	VMAXPS       Y12, Y7, Y7
-	VMOVUPS      (CX)(DI*2), Y12
+	VMOVUPS      (CX)(SI*2), Y12
 	VANDPS       absF32<>+0(SB), Y12, Y11
 	VMAXPS       Y11, Y7, Y7
-	VMOVUPS      (CX)(R9*1), Y11
+	VMOVUPS      (CX)(R8*1), Y11
 	VANDPS       absF32<>+0(SB), Y11, Y2
 	VMAXPS       Y2, Y7, Y7
-	VMOVUPS      (CX)(SI*8), Y2
+	VMOVUPS      (CX)(BX*8), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VMAXPS       Y3, Y7, Y7
 	VCMPPS       $0x16, detEntryMax<>+0(SB), Y7, Y7
@@ -2770,14 +2770,14 @@ loop1:
 	VFMSUB231PS  Y1, Y6, Y5
 	VADDPS       Y3, Y5, Y5
 	VMULPS       Y12, Y10, Y3
-	VMOVUPS      Y9, 96(R10)
+	VMOVUPS      Y9, 96(R9)
 	VMOVAPS      Y3, Y9
 	VFNMADD231PS Y12, Y10, Y9
 	VFMSUB231PS  Y2, Y4, Y3
 	VADDPS       Y9, Y3, Y3
 	VMULPS       Y1, Y4, Y9
 	VFNMADD213PS Y9, Y4, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VFMSUB231PS  Y2, Y10, Y9
 	VADDPS       Y1, Y9, Y9
 	VMULPS       Y11, Y4, Y1
@@ -2788,34 +2788,34 @@ loop1:
 	VFNMADD213PS Y11, Y2, Y6
 	VFMSUB231PS  Y8, Y4, Y11
 	VADDPS       Y6, Y11, Y11
-	VMOVUPS      (R10), Y6
+	VMOVUPS      (R9), Y6
 	VMULPS       Y7, Y6, Y6
 	VMULPS       Y7, Y0, Y0
 	VMULPS       Y7, Y5, Y5
-	VMOVUPS      32(R10), Y4
+	VMOVUPS      32(R9), Y4
 	VMULPS       Y7, Y4, Y4
 	VMULPS       Y7, Y3, Y3
 	VMULPS       Y7, Y9, Y9
-	VMOVUPS      64(R10), Y8
+	VMOVUPS      64(R9), Y8
 	VMULPS       Y7, Y8, Y8
 	VMULPS       Y7, Y1, Y1
 	VMULPS       Y7, Y11, Y11
-	VMOVUPS      96(R10), Y7
+	VMOVUPS      96(R9), Y7
 	VMOVMSKPS    Y7, R11
 	TESTQ        R11, R11
 	JE           easy3
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPS       Y7, Y2, Y2
 	VMASKMOVPS   Y6, Y2, (AX)
-	VMASKMOVPS   Y0, Y2, (AX)(SI*1)
-	VMASKMOVPS   Y5, Y2, (AX)(SI*2)
-	VMASKMOVPS   Y4, Y2, (AX)(DI*1)
-	VMASKMOVPS   Y3, Y2, (AX)(SI*4)
-	VMASKMOVPS   Y9, Y2, (AX)(R8*1)
-	VMASKMOVPS   Y8, Y2, (AX)(DI*2)
-	VMASKMOVPS   Y1, Y2, (AX)(R9*1)
-	VMASKMOVPS   Y11, Y2, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y0, Y2, (AX)(BX*1)
+	VMASKMOVPS   Y5, Y2, (AX)(BX*2)
+	VMASKMOVPS   Y4, Y2, (AX)(SI*1)
+	VMASKMOVPS   Y3, Y2, (AX)(BX*4)
+	VMASKMOVPS   Y9, Y2, (AX)(DI*1)
+	VMASKMOVPS   Y8, Y2, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y2, (AX)(R8*1)
+	VMASKMOVPS   Y11, Y2, (AX)(BX*8)
+	MOVQ         R10, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2826,22 +2826,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS Y3, (AX)(SI*4)
-	VMOVUPS Y9, (AX)(R8*1)
-	VMOVUPS Y8, (AX)(DI*2)
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS Y0, (AX)(BX*1)
+	VMOVUPS Y5, (AX)(BX*2)
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(BX*4)
+	VMOVUPS Y9, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2882,28 +2882,28 @@ TEXT ·inverse3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
-	VMOVUPS           (CX)(SI*4), Z0
-	VMOVUPS           (CX)(SI*8), Z1
+	PREFETCHT0        128(AX)(BX*8)
+	VMOVUPS           (CX)(BX*4), Z0
+	VMOVUPS           (CX)(BX*8), Z1
 	VMULPS            Z1, Z0, Z2
-	VMOVUPS           (CX)(R8*1), Z3
-	VMOVUPS           (CX)(R9*1), Z4
+	VMOVUPS           (CX)(DI*1), Z3
+	VMOVUPS           (CX)(R8*1), Z4
 	VMULPS            Z4, Z3, Z5
 	VMOVAPS           Z2, Z6
 	VFMSUB231PS       Z1, Z0, Z6
@@ -2920,9 +2920,9 @@ loop1:
 	VADDPS            Z6, Z7, Z2
 	VSUBPS            Z7, Z2, Z7
 	VSUBPS            Z7, Z6, Z6
-	VMOVUPS           (CX)(DI*2), Z7
+	VMOVUPS           (CX)(SI*2), Z7
 	VMULPS            Z7, Z3, Z5
-	VMOVUPS           (CX)(DI*1), Z8
+	VMOVUPS           (CX)(SI*1), Z8
 	VMULPS            Z1, Z8, Z9
 	VMOVAPS           Z5, Z10
 	VFMSUB231PS       Z7, Z3, Z10
@@ -2961,12 +2961,12 @@ loop1:
 	VMOVAPS           Z9, Z14
 	VFMSUB231PS       Z13, Z2, Z14
 	VFMADD231PS       Z13, Z6, Z14
-	VMOVUPS           (CX)(SI*1), Z6
+	VMOVUPS           (CX)(BX*1), Z6
 	VMULPS            Z6, Z5, Z15
 	VMOVAPS           Z15, Z16
 	VFMSUB231PS       Z6, Z5, Z16
 	VFMADD231PS       Z6, Z10, Z16
-	VMOVUPS           (CX)(SI*2), Z10
+	VMOVUPS           (CX)(BX*2), Z10
 	VMULPS            Z10, Z11, Z17
 	VMOVAPS           Z17, Z18
 	VFMSUB231PS       Z10, Z11, Z18
@@ -3055,15 +3055,15 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z2, K1, (AX)
-	VMOVUPS           Z14, K1, (AX)(SI*1)
-	VMOVUPS           Z9, K1, (AX)(SI*2)
-	VMOVUPS           Z5, K1, (AX)(DI*1)
-	VMOVUPS           Z20, K1, (AX)(SI*4)
-	VMOVUPS           Z17, K1, (AX)(R8*1)
-	VMOVUPS           Z11, K1, (AX)(DI*2)
-	VMOVUPS           Z3, K1, (AX)(R9*1)
-	VMOVUPS           Z4, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPS           Z14, K1, (AX)(BX*1)
+	VMOVUPS           Z9, K1, (AX)(BX*2)
+	VMOVUPS           Z5, K1, (AX)(SI*1)
+	VMOVUPS           Z20, K1, (AX)(BX*4)
+	VMOVUPS           Z17, K1, (AX)(DI*1)
+	VMOVUPS           Z11, K1, (AX)(SI*2)
+	VMOVUPS           Z3, K1, (AX)(R8*1)
+	VMOVUPS           Z4, K1, (AX)(BX*8)
+	MOVQ              R9, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -3074,22 +3074,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z2, (AX)
-	VMOVUPS Z14, (AX)(SI*1)
-	VMOVUPS Z9, (AX)(SI*2)
-	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z20, (AX)(SI*4)
-	VMOVUPS Z17, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z3, (AX)(R9*1)
-	VMOVUPS Z4, (AX)(SI*8)
+	VMOVUPS Z14, (AX)(BX*1)
+	VMOVUPS Z9, (AX)(BX*2)
+	VMOVUPS Z5, (AX)(SI*1)
+	VMOVUPS Z20, (AX)(BX*4)
+	VMOVUPS Z17, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z3, (AX)(R8*1)
+	VMOVUPS Z4, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3100,30 +3100,30 @@ TEXT ·inverse3x3F64AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ DX, R10
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (CX)(SI*8), Y1
+	PREFETCHT0   64(AX)(BX*8)
+	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      (CX)(BX*8), Y1
 	VMULPD       Y1, Y0, Y2
-	VMOVUPS      (CX)(R8*1), Y3
-	VMOVUPS      (CX)(R9*1), Y4
+	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(R8*1), Y4
 	VMULPD       Y4, Y3, Y5
 	VMOVAPS      Y2, Y6
 	VFMSUB231PD  Y1, Y0, Y6
@@ -3140,9 +3140,9 @@ loop1:
 	VADDPD       Y6, Y7, Y2
 	VSUBPD       Y7, Y2, Y7
 	VSUBPD       Y7, Y6, Y6
-	VMOVUPS      (CX)(DI*2), Y7
+	VMOVUPS      (CX)(SI*2), Y7
 	VMULPD       Y7, Y3, Y5
-	VMOVUPS      (CX)(DI*1), Y8
+	VMOVUPS      (CX)(SI*1), Y8
 	VMULPD       Y1, Y8, Y9
 	VMOVAPS      Y5, Y10
 	VFMSUB231PD  Y7, Y3, Y10
@@ -3181,20 +3181,20 @@ loop1:
 	VMOVAPS      Y9, Y0
 	VFMSUB231PD  Y4, Y2, Y0
 	VFMADD231PD  Y4, Y6, Y0
-	VMOVUPS      (CX)(SI*1), Y6
+	VMOVUPS      (CX)(BX*1), Y6
 	VMULPD       Y6, Y5, Y7
-	VMOVUPS      Y2, (R10)
+	VMOVUPS      Y2, (R9)
 	VMOVAPS      Y7, Y2
 	VFMSUB231PD  Y6, Y5, Y2
 	VFMADD231PD  Y6, Y10, Y2
-	VMOVUPS      (CX)(SI*2), Y10
-	VMOVUPS      Y5, 32(R10)
+	VMOVUPS      (CX)(BX*2), Y10
+	VMOVUPS      Y5, 32(R9)
 	VMULPD       Y10, Y3, Y5
 	VMOVAPS      Y5, Y11
 	VFMSUB231PD  Y10, Y3, Y11
 	VFMADD231PD  Y10, Y1, Y11
 	VADDPD       Y7, Y9, Y1
-	VMOVUPS      Y3, 64(R10)
+	VMOVUPS      Y3, 64(R9)
 	VSUBPD       Y9, Y1, Y3
 	VSUBPD       Y3, Y1, Y12
 	VSUBPD       Y12, Y9, Y12
@@ -3228,19 +3228,19 @@ loop1:
 	VMAXPD       Y1, Y7, Y7
 	VANDPD       absF64<>+0(SB), Y8, Y8
 	VMAXPD       Y8, Y7, Y7
-	VMOVUPS      (CX)(SI*4), Y8
+	VMOVUPS      (CX)(BX*4), Y8
 	VANDPD       absF64<>+0(SB), Y8, Y1
 	VMAXPD       Y1, Y7, Y7
-	VMOVUPS      (CX)(R8*1), Y1
+	VMOVUPS      (CX)(DI*1), Y1
 	VANDPD       absF64<>+0(SB), Y1, Y12
 	VMAXPD       Y12, Y7, Y7
-	VMOVUPS      (CX)(DI*2), Y12
+	VMOVUPS      (CX)(SI*2), Y12
 	VANDPD       absF64<>+0(SB), Y12, Y11
 	VMAXPD       Y11, Y7, Y7
-	VMOVUPS      (CX)(R9*1), Y11
+	VMOVUPS      (CX)(R8*1), Y11
 	VANDPD       absF64<>+0(SB), Y11, Y2
 	VMAXPD       Y2, Y7, Y7
-	VMOVUPS      (CX)(SI*8), Y2
+	VMOVUPS      (CX)(BX*8), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VMAXPD       Y3, Y7, Y7
 	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y7, Y7
@@ -3260,14 +3260,14 @@ loop1:
 	VFMSUB231PD  Y1, Y6, Y5
 	VADDPD       Y3, Y5, Y5
 	VMULPD       Y12, Y10, Y3
-	VMOVUPS      Y9, 96(R10)
+	VMOVUPS      Y9, 96(R9)
 	VMOVAPS      Y3, Y9
 	VFNMADD231PD Y12, Y10, Y9
 	VFMSUB231PD  Y2, Y4, Y3
 	VADDPD       Y9, Y3, Y3
 	VMULPD       Y1, Y4, Y9
 	VFNMADD213PD Y9, Y4, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VFMSUB231PD  Y2, Y10, Y9
 	VADDPD       Y1, Y9, Y9
 	VMULPD       Y11, Y4, Y1
@@ -3278,34 +3278,34 @@ loop1:
 	VFNMADD213PD Y11, Y2, Y6
 	VFMSUB231PD  Y8, Y4, Y11
 	VADDPD       Y6, Y11, Y11
-	VMOVUPS      (R10), Y6
+	VMOVUPS      (R9), Y6
 	VMULPD       Y7, Y6, Y6
 	VMULPD       Y7, Y0, Y0
 	VMULPD       Y7, Y5, Y5
-	VMOVUPS      32(R10), Y4
+	VMOVUPS      32(R9), Y4
 	VMULPD       Y7, Y4, Y4
 	VMULPD       Y7, Y3, Y3
 	VMULPD       Y7, Y9, Y9
-	VMOVUPS      64(R10), Y8
+	VMOVUPS      64(R9), Y8
 	VMULPD       Y7, Y8, Y8
 	VMULPD       Y7, Y1, Y1
 	VMULPD       Y7, Y11, Y11
-	VMOVUPS      96(R10), Y7
+	VMOVUPS      96(R9), Y7
 	VMOVMSKPD    Y7, R11
 	TESTQ        R11, R11
 	JE           easy3
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPD       Y7, Y2, Y2
 	VMASKMOVPD   Y6, Y2, (AX)
-	VMASKMOVPD   Y0, Y2, (AX)(SI*1)
-	VMASKMOVPD   Y5, Y2, (AX)(SI*2)
-	VMASKMOVPD   Y4, Y2, (AX)(DI*1)
-	VMASKMOVPD   Y3, Y2, (AX)(SI*4)
-	VMASKMOVPD   Y9, Y2, (AX)(R8*1)
-	VMASKMOVPD   Y8, Y2, (AX)(DI*2)
-	VMASKMOVPD   Y1, Y2, (AX)(R9*1)
-	VMASKMOVPD   Y11, Y2, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y0, Y2, (AX)(BX*1)
+	VMASKMOVPD   Y5, Y2, (AX)(BX*2)
+	VMASKMOVPD   Y4, Y2, (AX)(SI*1)
+	VMASKMOVPD   Y3, Y2, (AX)(BX*4)
+	VMASKMOVPD   Y9, Y2, (AX)(DI*1)
+	VMASKMOVPD   Y8, Y2, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y2, (AX)(R8*1)
+	VMASKMOVPD   Y11, Y2, (AX)(BX*8)
+	MOVQ         R10, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3316,22 +3316,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS Y3, (AX)(SI*4)
-	VMOVUPS Y9, (AX)(R8*1)
-	VMOVUPS Y8, (AX)(DI*2)
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS Y0, (AX)(BX*1)
+	VMOVUPS Y5, (AX)(BX*2)
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(BX*4)
+	VMOVUPS Y9, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3360,28 +3360,28 @@ TEXT ·inverse3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
-	VMOVUPS           (CX)(SI*4), Z0
-	VMOVUPS           (CX)(SI*8), Z1
+	PREFETCHT0        128(AX)(BX*8)
+	VMOVUPS           (CX)(BX*4), Z0
+	VMOVUPS           (CX)(BX*8), Z1
 	VMULPD            Z1, Z0, Z2
-	VMOVUPS           (CX)(R8*1), Z3
-	VMOVUPS           (CX)(R9*1), Z4
+	VMOVUPS           (CX)(DI*1), Z3
+	VMOVUPS           (CX)(R8*1), Z4
 	VMULPD            Z4, Z3, Z5
 	VMOVAPS           Z2, Z6
 	VFMSUB231PD       Z1, Z0, Z6
@@ -3398,9 +3398,9 @@ loop1:
 	VADDPD            Z6, Z7, Z2
 	VSUBPD            Z7, Z2, Z7
 	VSUBPD            Z7, Z6, Z6
-	VMOVUPS           (CX)(DI*2), Z7
+	VMOVUPS           (CX)(SI*2), Z7
 	VMULPD            Z7, Z3, Z5
-	VMOVUPS           (CX)(DI*1), Z8
+	VMOVUPS           (CX)(SI*1), Z8
 	VMULPD            Z1, Z8, Z9
 	VMOVAPS           Z5, Z10
 	VFMSUB231PD       Z7, Z3, Z10
@@ -3439,12 +3439,12 @@ loop1:
 	VMOVAPS           Z9, Z14
 	VFMSUB231PD       Z13, Z2, Z14
 	VFMADD231PD       Z13, Z6, Z14
-	VMOVUPS           (CX)(SI*1), Z6
+	VMOVUPS           (CX)(BX*1), Z6
 	VMULPD            Z6, Z5, Z15
 	VMOVAPS           Z15, Z16
 	VFMSUB231PD       Z6, Z5, Z16
 	VFMADD231PD       Z6, Z10, Z16
-	VMOVUPS           (CX)(SI*2), Z10
+	VMOVUPS           (CX)(BX*2), Z10
 	VMULPD            Z10, Z11, Z17
 	VMOVAPS           Z17, Z18
 	VFMSUB231PD       Z10, Z11, Z18
@@ -3536,15 +3536,15 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z2, K1, (AX)
-	VMOVUPD           Z14, K1, (AX)(SI*1)
-	VMOVUPD           Z9, K1, (AX)(SI*2)
-	VMOVUPD           Z5, K1, (AX)(DI*1)
-	VMOVUPD           Z20, K1, (AX)(SI*4)
-	VMOVUPD           Z17, K1, (AX)(R8*1)
-	VMOVUPD           Z11, K1, (AX)(DI*2)
-	VMOVUPD           Z3, K1, (AX)(R9*1)
-	VMOVUPD           Z4, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPD           Z14, K1, (AX)(BX*1)
+	VMOVUPD           Z9, K1, (AX)(BX*2)
+	VMOVUPD           Z5, K1, (AX)(SI*1)
+	VMOVUPD           Z20, K1, (AX)(BX*4)
+	VMOVUPD           Z17, K1, (AX)(DI*1)
+	VMOVUPD           Z11, K1, (AX)(SI*2)
+	VMOVUPD           Z3, K1, (AX)(R8*1)
+	VMOVUPD           Z4, K1, (AX)(BX*8)
+	MOVQ              R9, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -3555,22 +3555,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z2, (AX)
-	VMOVUPS Z14, (AX)(SI*1)
-	VMOVUPS Z9, (AX)(SI*2)
-	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z20, (AX)(SI*4)
-	VMOVUPS Z17, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z3, (AX)(R9*1)
-	VMOVUPS Z4, (AX)(SI*8)
+	VMOVUPS Z14, (AX)(BX*1)
+	VMOVUPS Z9, (AX)(BX*2)
+	VMOVUPS Z5, (AX)(SI*1)
+	VMOVUPS Z20, (AX)(BX*4)
+	VMOVUPS Z17, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z3, (AX)(R8*1)
+	VMOVUPS Z4, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3581,19 +3581,19 @@ TEXT ·det3x3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
-	VMOVUPS     (CX)(SI*4), Y0
-	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (CX)(BX*4), Y0
+	VMOVUPS     (CX)(BX*8), Y1
 	VMULPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(R8*1), Y3
-	VMOVUPS     (CX)(R9*1), Y4
+	VMOVUPS     (CX)(DI*1), Y3
+	VMOVUPS     (CX)(R8*1), Y4
 	VMULPS      Y4, Y3, Y5
 	VMOVAPS     Y2, Y6
 	VFMSUB231PS Y1, Y0, Y6
@@ -3610,9 +3610,9 @@ loop1:
 	VADDPS      Y6, Y7, Y2
 	VSUBPS      Y7, Y2, Y7
 	VSUBPS      Y7, Y6, Y6
-	VMOVUPS     (CX)(DI*2), Y7
+	VMOVUPS     (CX)(SI*2), Y7
 	VMULPS      Y7, Y3, Y5
-	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (CX)(SI*1), Y8
 	VMULPS      Y1, Y8, Y9
 	VMOVAPS     Y5, Y10
 	VFMSUB231PS Y7, Y3, Y10
@@ -3650,11 +3650,11 @@ loop1:
 	VMULPS      Y4, Y2, Y9
 	VFMSUB213PS Y9, Y4, Y2
 	VFMADD231PS Y4, Y6, Y2
-	VMOVUPS     (CX)(SI*1), Y6
+	VMOVUPS     (CX)(BX*1), Y6
 	VMULPS      Y6, Y5, Y0
 	VFMSUB213PS Y0, Y6, Y5
 	VFMADD231PS Y6, Y10, Y5
-	VMOVUPS     (CX)(SI*2), Y10
+	VMOVUPS     (CX)(BX*2), Y10
 	VMULPS      Y10, Y3, Y7
 	VFMSUB213PS Y7, Y10, Y3
 	VFMADD231PS Y10, Y1, Y3
@@ -3692,19 +3692,19 @@ loop1:
 	VMAXPS      Y10, Y4, Y4
 	VANDPS      absF32<>+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
-	VMOVUPS     (CX)(SI*4), Y8
+	VMOVUPS     (CX)(BX*4), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(DI*1), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(SI*2), Y8
 	VANDPS      absF32<>+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VMOVUPS     (CX)(R8*1), Y8
 	VANDPS      absF32<>+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
-	VMOVUPS     (CX)(DI*2), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
-	VMAXPS      Y8, Y4, Y4
-	VMOVUPS     (CX)(R9*1), Y8
-	VANDPS      absF32<>+0(SB), Y8, Y8
-	VMAXPS      Y8, Y4, Y4
-	VMOVUPS     (CX)(SI*8), Y8
+	VMOVUPS     (CX)(BX*8), Y8
 	VANDPS      absF32<>+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
 	VCMPPS      $0x16, detEntryMax<>+0(SB), Y4, Y4
@@ -3717,7 +3717,7 @@ loop1:
 	VPCMPEQD    Y4, Y4, Y4
 	VXORPS      Y9, Y4, Y4
 	VMASKMOVPS  Y2, Y4, (AX)
-	MOVQ        BX, AX
+	MOVQ        R9, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3732,10 +3732,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3746,19 +3746,19 @@ TEXT ·det3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (CX)(SI*8), Z1
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      (CX)(BX*8), Z1
 	VMULPS       Z1, Z0, Z2
-	VMOVUPS      (CX)(R8*1), Z3
-	VMOVUPS      (CX)(R9*1), Z4
+	VMOVUPS      (CX)(DI*1), Z3
+	VMOVUPS      (CX)(R8*1), Z4
 	VMULPS       Z4, Z3, Z5
 	VMOVAPS      Z2, Z6
 	VFMSUB231PS  Z1, Z0, Z6
@@ -3775,9 +3775,9 @@ loop1:
 	VADDPS       Z6, Z7, Z2
 	VSUBPS       Z7, Z2, Z7
 	VSUBPS       Z7, Z6, Z6
-	VMOVUPS      (CX)(DI*2), Z7
+	VMOVUPS      (CX)(SI*2), Z7
 	VMULPS       Z7, Z3, Z5
-	VMOVUPS      (CX)(DI*1), Z8
+	VMOVUPS      (CX)(SI*1), Z8
 	VMULPS       Z1, Z8, Z9
 	VMOVAPS      Z5, Z10
 	VFMSUB231PS  Z7, Z3, Z10
@@ -3815,11 +3815,11 @@ loop1:
 	VMULPS       Z13, Z2, Z9
 	VFMSUB213PS  Z9, Z13, Z2
 	VFMADD231PS  Z13, Z6, Z2
-	VMOVUPS      (CX)(SI*1), Z6
+	VMOVUPS      (CX)(BX*1), Z6
 	VMULPS       Z6, Z5, Z14
 	VFMSUB213PS  Z14, Z6, Z5
 	VFMADD231PS  Z6, Z10, Z5
-	VMOVUPS      (CX)(SI*2), Z10
+	VMOVUPS      (CX)(BX*2), Z10
 	VMULPS       Z10, Z11, Z15
 	VFMSUB213PS  Z15, Z10, Z11
 	VFMADD231PS  Z10, Z12, Z11
@@ -3867,7 +3867,7 @@ loop1:
 	JE           easy3
 	KNOTW        K1, K1
 	VMOVUPS      Z2, K1, (AX)
-	MOVQ         BX, AX
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         16(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3882,10 +3882,10 @@ easy3:
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3896,19 +3896,19 @@ TEXT ·det3x3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
-	VMOVUPS     (CX)(SI*4), Y0
-	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (CX)(BX*4), Y0
+	VMOVUPS     (CX)(BX*8), Y1
 	VMULPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(R8*1), Y3
-	VMOVUPS     (CX)(R9*1), Y4
+	VMOVUPS     (CX)(DI*1), Y3
+	VMOVUPS     (CX)(R8*1), Y4
 	VMULPD      Y4, Y3, Y5
 	VMOVAPS     Y2, Y6
 	VFMSUB231PD Y1, Y0, Y6
@@ -3925,9 +3925,9 @@ loop1:
 	VADDPD      Y6, Y7, Y2
 	VSUBPD      Y7, Y2, Y7
 	VSUBPD      Y7, Y6, Y6
-	VMOVUPS     (CX)(DI*2), Y7
+	VMOVUPS     (CX)(SI*2), Y7
 	VMULPD      Y7, Y3, Y5
-	VMOVUPS     (CX)(DI*1), Y8
+	VMOVUPS     (CX)(SI*1), Y8
 	VMULPD      Y1, Y8, Y9
 	VMOVAPS     Y5, Y10
 	VFMSUB231PD Y7, Y3, Y10
@@ -3965,11 +3965,11 @@ loop1:
 	VMULPD      Y4, Y2, Y9
 	VFMSUB213PD Y9, Y4, Y2
 	VFMADD231PD Y4, Y6, Y2
-	VMOVUPS     (CX)(SI*1), Y6
+	VMOVUPS     (CX)(BX*1), Y6
 	VMULPD      Y6, Y5, Y0
 	VFMSUB213PD Y0, Y6, Y5
 	VFMADD231PD Y6, Y10, Y5
-	VMOVUPS     (CX)(SI*2), Y10
+	VMOVUPS     (CX)(BX*2), Y10
 	VMULPD      Y10, Y3, Y7
 	VFMSUB213PD Y7, Y10, Y3
 	VFMADD231PD Y10, Y1, Y3
@@ -4007,19 +4007,19 @@ loop1:
 	VMAXPD      Y10, Y4, Y4
 	VANDPD      absF64<>+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
-	VMOVUPS     (CX)(SI*4), Y8
+	VMOVUPS     (CX)(BX*4), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(DI*1), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(SI*2), Y8
 	VANDPD      absF64<>+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VMOVUPS     (CX)(R8*1), Y8
 	VANDPD      absF64<>+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
-	VMOVUPS     (CX)(DI*2), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
-	VMAXPD      Y8, Y4, Y4
-	VMOVUPS     (CX)(R9*1), Y8
-	VANDPD      absF64<>+0(SB), Y8, Y8
-	VMAXPD      Y8, Y4, Y4
-	VMOVUPS     (CX)(SI*8), Y8
+	VMOVUPS     (CX)(BX*8), Y8
 	VANDPD      absF64<>+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
 	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y4, Y4
@@ -4032,7 +4032,7 @@ loop1:
 	VPCMPEQD    Y4, Y4, Y4
 	VXORPD      Y9, Y4, Y4
 	VMASKMOVPD  Y2, Y4, (AX)
-	MOVQ        BX, AX
+	MOVQ        R9, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4047,10 +4047,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4061,19 +4061,19 @@ TEXT ·det3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (CX)(SI*8), Z1
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      (CX)(BX*8), Z1
 	VMULPD       Z1, Z0, Z2
-	VMOVUPS      (CX)(R8*1), Z3
-	VMOVUPS      (CX)(R9*1), Z4
+	VMOVUPS      (CX)(DI*1), Z3
+	VMOVUPS      (CX)(R8*1), Z4
 	VMULPD       Z4, Z3, Z5
 	VMOVAPS      Z2, Z6
 	VFMSUB231PD  Z1, Z0, Z6
@@ -4090,9 +4090,9 @@ loop1:
 	VADDPD       Z6, Z7, Z2
 	VSUBPD       Z7, Z2, Z7
 	VSUBPD       Z7, Z6, Z6
-	VMOVUPS      (CX)(DI*2), Z7
+	VMOVUPS      (CX)(SI*2), Z7
 	VMULPD       Z7, Z3, Z5
-	VMOVUPS      (CX)(DI*1), Z8
+	VMOVUPS      (CX)(SI*1), Z8
 	VMULPD       Z1, Z8, Z9
 	VMOVAPS      Z5, Z10
 	VFMSUB231PD  Z7, Z3, Z10
@@ -4130,11 +4130,11 @@ loop1:
 	VMULPD       Z13, Z2, Z9
 	VFMSUB213PD  Z9, Z13, Z2
 	VFMADD231PD  Z13, Z6, Z2
-	VMOVUPS      (CX)(SI*1), Z6
+	VMOVUPS      (CX)(BX*1), Z6
 	VMULPD       Z6, Z5, Z14
 	VFMSUB213PD  Z14, Z6, Z5
 	VFMADD231PD  Z6, Z10, Z5
-	VMOVUPS      (CX)(SI*2), Z10
+	VMOVUPS      (CX)(BX*2), Z10
 	VMULPD       Z10, Z11, Z15
 	VFMSUB213PD  Z15, Z10, Z11
 	VFMADD231PD  Z10, Z12, Z11
@@ -4182,7 +4182,7 @@ loop1:
 	JE           easy3
 	KNOTW        K1, K1
 	VMOVUPD      Z2, K1, (AX)
-	MOVQ         BX, AX
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -4197,10 +4197,10 @@ easy3:
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4211,31 +4211,31 @@ TEXT ·frobenius3x3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPS      Y0, Y0, Y0
+	VMOVUPS     (CX)(BX*1), Y1
+	VFMADD231PS Y1, Y1, Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VFMADD231PS Y1, Y1, Y0
 	VMOVUPS     (CX)(SI*1), Y1
 	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*2), Y1
+	VMOVUPS     (CX)(BX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	VMOVUPS     (CX)(DI*1), Y1
 	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*4), Y1
+	VMOVUPS     (CX)(SI*2), Y1
 	VFMADD231PS Y1, Y1, Y0
 	VMOVUPS     (CX)(R8*1), Y1
 	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(DI*2), Y1
-	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(R9*1), Y1
-	VFMADD231PS Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (CX)(BX*8), Y1
 	VFMADD231PS Y1, Y1, Y0
 	VCMPPS      $0x16, squareSumMax<>+0(SB), Y0, Y1
 	VCMPPS      $0x19, squareSumMin<>+0(SB), Y0, Y2
@@ -4247,7 +4247,7 @@ loop1:
 	VPCMPEQD    Y1, Y1, Y1
 	VXORPS      Y2, Y1, Y1
 	VMASKMOVPS  Y0, Y1, (AX)
-	MOVQ        BX, AX
+	MOVQ        R9, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4262,10 +4262,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4296,31 +4296,31 @@ TEXT ·frobenius3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPS      Z0, Z0, Z0
+	VMOVUPS     (CX)(BX*1), Z1
+	VFMADD231PS Z1, Z1, Z0
+	VMOVUPS     (CX)(BX*2), Z1
+	VFMADD231PS Z1, Z1, Z0
 	VMOVUPS     (CX)(SI*1), Z1
 	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*2), Z1
+	VMOVUPS     (CX)(BX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	VMOVUPS     (CX)(DI*1), Z1
 	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     (CX)(SI*2), Z1
 	VFMADD231PS Z1, Z1, Z0
 	VMOVUPS     (CX)(R8*1), Z1
 	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(DI*2), Z1
-	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(R9*1), Z1
-	VFMADD231PS Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     (CX)(BX*8), Z1
 	VFMADD231PS Z1, Z1, Z0
 	VCMPPS.BCST $0x16, squareSumMax<>+0(SB), Z0, K1
 	VCMPPS.BCST $0x19, squareSumMin<>+0(SB), Z0, K2
@@ -4331,7 +4331,7 @@ loop1:
 	JE          easy3
 	KNOTW       K1, K1
 	VMOVUPS     Z0, K1, (AX)
-	MOVQ        BX, AX
+	MOVQ        R9, AX
 	SUBQ        DX, AX
 	LEAQ        16(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4346,10 +4346,10 @@ easy3:
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4360,31 +4360,31 @@ TEXT ·frobenius3x3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMULPD      Y0, Y0, Y0
+	VMOVUPS     (CX)(BX*1), Y1
+	VFMADD231PD Y1, Y1, Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VFMADD231PD Y1, Y1, Y0
 	VMOVUPS     (CX)(SI*1), Y1
 	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*2), Y1
+	VMOVUPS     (CX)(BX*4), Y1
 	VFMADD231PD Y1, Y1, Y0
 	VMOVUPS     (CX)(DI*1), Y1
 	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*4), Y1
+	VMOVUPS     (CX)(SI*2), Y1
 	VFMADD231PD Y1, Y1, Y0
 	VMOVUPS     (CX)(R8*1), Y1
 	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(DI*2), Y1
-	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(R9*1), Y1
-	VFMADD231PD Y1, Y1, Y0
-	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (CX)(BX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	VCMPPD      $0x16, squareSumMaxF64<>+0(SB), Y0, Y1
 	VCMPPD      $0x19, squareSumMinF64<>+0(SB), Y0, Y2
@@ -4396,7 +4396,7 @@ loop1:
 	VPCMPEQD    Y1, Y1, Y1
 	VXORPD      Y2, Y1, Y1
 	VMASKMOVPD  Y0, Y1, (AX)
-	MOVQ        BX, AX
+	MOVQ        R9, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4411,10 +4411,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4437,31 +4437,31 @@ TEXT ·frobenius3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMULPD      Z0, Z0, Z0
+	VMOVUPS     (CX)(BX*1), Z1
+	VFMADD231PD Z1, Z1, Z0
+	VMOVUPS     (CX)(BX*2), Z1
+	VFMADD231PD Z1, Z1, Z0
 	VMOVUPS     (CX)(SI*1), Z1
 	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*2), Z1
+	VMOVUPS     (CX)(BX*4), Z1
 	VFMADD231PD Z1, Z1, Z0
 	VMOVUPS     (CX)(DI*1), Z1
 	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     (CX)(SI*2), Z1
 	VFMADD231PD Z1, Z1, Z0
 	VMOVUPS     (CX)(R8*1), Z1
 	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(DI*2), Z1
-	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(R9*1), Z1
-	VFMADD231PD Z1, Z1, Z0
-	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     (CX)(BX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	VCMPPD.BCST $0x16, squareSumMaxF64<>+0(SB), Z0, K1
 	VCMPPD.BCST $0x19, squareSumMinF64<>+0(SB), Z0, K2
@@ -4472,7 +4472,7 @@ loop1:
 	JE          easy3
 	KNOTW       K1, K1
 	VMOVUPD     Z0, K1, (AX)
-	MOVQ        BX, AX
+	MOVQ        R9, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4487,10 +4487,10 @@ easy3:
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4498,80 +4498,91 @@ easy3:
 // func expFrechet3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet3x3F32AVX2(SB), $1600-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ 31(SP), R11
-	ANDQ $-32, R11
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (DI)(SI*2), R8
+	LEAQ   (R8)(SI*2), R9
+	MOVQ   SI, R11
+	MOVQ   SI, R10
+	IMUL3Q $0x03, R10, R10
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R10, R11
 
-loop1:
+plain1:
+	LEAQ (CX)(R10*1), R12
+	LEAQ (R12)(R10*1), R10
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ BX, R14
+
+loop2:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(R8*2)
-	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(DI*8)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(R11*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y1
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(R11*2), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y4
 	VMAXPS       Y4, Y1, Y1
-	VMOVUPS      (CX)(R8*1), Y4
+	VMOVUPS      (R12), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y5, Y1, Y1
-	VMOVUPS      (CX)(DI*4), Y5
+	VMOVUPS      (R12)(R11*1), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y6
 	VMAXPS       Y6, Y1, Y1
-	VMOVUPS      (CX)(R9*1), Y6
+	VMOVUPS      (R12)(R11*2), Y6
 	VANDPS       absF32<>+0(SB), Y6, Y7
 	VMAXPS       Y7, Y1, Y1
-	VMOVUPS      (CX)(R8*2), Y7
+	VMOVUPS      (R10), Y7
 	VANDPS       absF32<>+0(SB), Y7, Y8
 	VMAXPS       Y8, Y1, Y1
-	VMOVUPS      (CX)(R10*1), Y8
+	VMOVUPS      (R10)(R11*1), Y8
 	VANDPS       absF32<>+0(SB), Y8, Y9
 	VMAXPS       Y9, Y1, Y1
-	VMOVUPS      (CX)(DI*8), Y9
+	VMOVUPS      (R10)(R11*2), Y9
 	VANDPS       absF32<>+0(SB), Y9, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
+	VMOVUPS      (DX)(SI*1), Y10
+	VANDPS       absF32<>+0(SB), Y10, Y10
+	VMAXPS       Y10, Y1, Y1
+	VMOVUPS      (DX)(SI*2), Y10
+	VANDPS       absF32<>+0(SB), Y10, Y10
+	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(DI*1), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*2), Y10
+	VMOVUPS      (DX)(SI*4), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(R8*1), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*4), Y10
+	VMOVUPS      (DX)(DI*2), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VMOVUPS      (DX)(R9*1), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(R8*2), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(R10*1), Y10
-	VANDPS       absF32<>+0(SB), Y10, Y10
-	VMAXPS       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*8), Y10
+	VMOVUPS      (DX)(SI*8), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
 	VCMPPS       $0x16, directionMax<>+0(SB), Y1, Y1
@@ -4587,27 +4598,27 @@ loop1:
 	VMULPS       Y2, Y0, Y12
 	VFMADD231PS  Y5, Y2, Y12
 	VFMADD231PS  Y8, Y3, Y12
-	VMOVUPS      Y1, 704(R11)
+	VMOVUPS      Y1, 704(R13)
 	VMULPS       Y3, Y0, Y1
 	VFMADD231PS  Y6, Y2, Y1
 	VFMADD231PS  Y9, Y3, Y1
-	VMOVUPS      Y10, 736(R11)
+	VMOVUPS      Y10, 736(R13)
 	VMULPS       Y0, Y4, Y10
 	VFMADD231PS  Y4, Y5, Y10
 	VFMADD231PS  Y7, Y6, Y10
-	VMOVUPS      Y1, 768(R11)
+	VMOVUPS      Y1, 768(R13)
 	VMULPS       Y2, Y4, Y1
 	VFMADD231PS  Y5, Y5, Y1
 	VFMADD231PS  Y8, Y6, Y1
-	VMOVUPS      Y1, 800(R11)
+	VMOVUPS      Y1, 800(R13)
 	VMULPS       Y3, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y1
 	VFMADD231PS  Y9, Y6, Y1
-	VMOVUPS      Y1, 832(R11)
+	VMOVUPS      Y1, 832(R13)
 	VMULPS       Y0, Y7, Y1
 	VFMADD231PS  Y4, Y8, Y1
 	VFMADD231PS  Y7, Y9, Y1
-	VMOVUPS      Y0, 864(R11)
+	VMOVUPS      Y0, 864(R13)
 	VMULPS       Y2, Y7, Y2
 	VFMADD231PS  Y5, Y8, Y2
 	VFMADD231PS  Y8, Y9, Y2
@@ -4615,35 +4626,35 @@ loop1:
 	VFMADD231PS  Y6, Y8, Y3
 	VFMADD231PS  Y9, Y9, Y3
 	VANDPS       absF32<>+0(SB), Y11, Y0
-	VMOVUPS      Y9, 896(R11)
+	VMOVUPS      Y9, 896(R13)
 	VANDPS       absF32<>+0(SB), Y10, Y9
 	VADDPS       Y9, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y1, Y9
 	VADDPS       Y9, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y12, Y9
-	VMOVUPS      Y1, 928(R11)
-	VMOVUPS      800(R11), Y1
-	VMOVUPS      Y10, 960(R11)
+	VMOVUPS      Y1, 928(R13)
+	VMOVUPS      800(R13), Y1
+	VMOVUPS      Y10, 960(R13)
 	VANDPS       absF32<>+0(SB), Y1, Y10
 	VADDPS       Y10, Y9, Y9
 	VANDPS       absF32<>+0(SB), Y2, Y10
 	VADDPS       Y10, Y9, Y9
 	VMAXPS       Y9, Y0, Y0
-	VMOVUPS      768(R11), Y9
+	VMOVUPS      768(R13), Y9
 	VANDPS       absF32<>+0(SB), Y9, Y9
-	VMOVUPS      Y2, 992(R11)
-	VMOVUPS      832(R11), Y2
+	VMOVUPS      Y2, 992(R13)
+	VMOVUPS      832(R13), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y2
 	VADDPS       Y2, Y9, Y9
 	VANDPS       absF32<>+0(SB), Y3, Y2
 	VADDPS       Y2, Y9, Y9
 	VMAXPS       Y9, Y0, Y0
 	VCMPPS       $0x16, norm2Max<>+0(SB), Y0, Y9
-	VMOVUPS      736(R11), Y2
+	VMOVUPS      736(R13), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y2
 	VCMPPS       $0x16, meanMax<>+0(SB), Y2, Y2
 	VORPS        Y9, Y2, Y2
-	VMOVUPS      704(R11), Y9
+	VMOVUPS      704(R13), Y9
 	VORPS        Y2, Y9, Y9
 	VMOVUPS      noneSetF32<>+0(SB), Y2
 	VBLENDVPS    Y9, allOnesF32<>+0(SB), Y2, Y2
@@ -4661,112 +4672,112 @@ loop1:
 	VPSLLD       $0x17, Y0, Y0
 	VPADDD       one<>+0(SB), Y0, Y0
 	VMULPS       Y0, Y0, Y10
-	VMOVUPS      Y9, 704(R11)
+	VMOVUPS      Y9, 704(R13)
 	VADDPS       Y1, Y11, Y1
 	VADDPS       Y3, Y1, Y1
 	VMULPS       half<>+0(SB), Y1, Y1
 	VMULPS       Y10, Y1, Y1
-	VMOVUPS      Y2, 1024(R11)
+	VMOVUPS      Y2, 1024(R13)
 	VMULPS       Y7, Y5, Y2
-	VMOVUPS      Y1, 1056(R11)
+	VMOVUPS      Y1, 1056(R13)
 	VMOVAPS      Y2, Y1
 	VFNMADD231PS Y7, Y5, Y1
 	VFMSUB231PS  Y8, Y4, Y2
 	VADDPS       Y1, Y2, Y2
 	VMULPS       Y8, Y6, Y1
-	VMOVUPS      Y3, 1088(R11)
+	VMOVUPS      Y3, 1088(R13)
 	VMOVAPS      Y1, Y3
 	VFNMADD231PS Y8, Y6, Y3
-	VMOVUPS      896(R11), Y9
+	VMOVUPS      896(R13), Y9
 	VFMSUB231PS  Y9, Y5, Y1
 	VADDPS       Y3, Y1, Y1
 	VMULPS       Y7, Y6, Y3
-	VMOVUPS      Y12, 1120(R11)
+	VMOVUPS      Y12, 1120(R13)
 	VMOVAPS      Y3, Y12
 	VFNMADD231PS Y7, Y6, Y12
 	VFMSUB231PS  Y9, Y4, Y3
 	VADDPS       Y12, Y3, Y3
-	VMOVUPS      (CX)(DI*1), Y12
+	VMOVUPS      (CX)(R11*1), Y12
 	VMULPS       Y3, Y12, Y3
-	VMOVUPS      Y11, 1152(R11)
-	VMOVUPS      864(R11), Y11
+	VMOVUPS      Y11, 1152(R13)
+	VMOVUPS      864(R13), Y11
 	VFMSUB231PS  Y1, Y11, Y3
-	VMOVUPS      (CX)(DI*2), Y1
+	VMOVUPS      (CX)(R11*2), Y1
 	VFMADD231PS  Y2, Y1, Y3
 	VMULPS       Y0, Y10, Y2
 	VMULPS       Y2, Y3, Y3
 	VMOVUPS      (DX), Y2
-	VMOVUPS      Y3, 1184(R11)
-	VMOVUPS      (DX)(DI*4), Y3
-	VMOVUPS      Y0, 1216(R11)
+	VMOVUPS      Y3, 1184(R13)
+	VMOVUPS      (DX)(SI*4), Y3
+	VMOVUPS      Y0, 1216(R13)
 	VADDPS       Y3, Y2, Y0
-	VMOVUPS      Y10, 1248(R11)
-	VMOVUPS      (DX)(DI*8), Y10
+	VMOVUPS      Y10, 1248(R13)
+	VMOVUPS      (DX)(SI*8), Y10
 	VADDPS       Y10, Y0, Y0
 	VMULPS       third<>+0(SB), Y0, Y0
 	VSUBPS       Y0, Y2, Y2
 	VSUBPS       Y0, Y3, Y3
 	VSUBPS       Y0, Y10, Y10
-	VMOVUPS      Y0, 1280(R11)
+	VMOVUPS      Y0, 1280(R13)
 	VMULPS       Y2, Y11, Y11
-	VMOVUPS      (DX)(R8*1), Y0
+	VMOVUPS      (DX)(DI*1), Y0
 	VFMADD231PS  Y0, Y12, Y11
-	VMOVUPS      (DX)(R8*2), Y12
+	VMOVUPS      (DX)(DI*2), Y12
 	VFMADD231PS  Y12, Y1, Y11
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPS       Y1, Y4, Y4
 	VFMADD231PS  Y3, Y5, Y4
-	VMOVUPS      Y5, 1312(R11)
-	VMOVUPS      (DX)(R10*1), Y5
+	VMOVUPS      Y5, 1312(R13)
+	VMOVUPS      (DX)(R9*1), Y5
 	VFMADD231PS  Y5, Y6, Y4
 	VADDPS       Y4, Y11, Y11
-	VMOVUPS      (DX)(DI*2), Y4
+	VMOVUPS      (DX)(SI*2), Y4
 	VMULPS       Y4, Y7, Y7
-	VMOVUPS      (DX)(R9*1), Y6
+	VMOVUPS      (DX)(R8*1), Y6
 	VFMADD231PS  Y6, Y8, Y7
 	VFMADD231PS  Y10, Y9, Y7
 	VADDPS       Y7, Y11, Y11
-	VMOVUPS      1248(R11), Y7
+	VMOVUPS      1248(R13), Y7
 	VMULPS       Y7, Y11, Y11
-	VMOVUPS      1152(R11), Y9
+	VMOVUPS      1152(R13), Y9
 	VMULPS       Y2, Y9, Y9
-	VMOVUPS      1120(R11), Y8
+	VMOVUPS      1120(R13), Y8
 	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      768(R11), Y8
-	VMOVUPS      (DX)(R8*2), Y0
+	VMOVUPS      768(R13), Y8
+	VMOVUPS      (DX)(DI*2), Y0
 	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      960(R11), Y8
+	VMOVUPS      960(R13), Y8
 	VMULPS       Y1, Y8, Y8
-	VMOVUPS      800(R11), Y1
+	VMOVUPS      800(R13), Y1
 	VFMADD231PS  Y3, Y1, Y8
-	VMOVUPS      832(R11), Y1
+	VMOVUPS      832(R13), Y1
 	VFMADD231PS  Y5, Y1, Y8
 	VADDPS       Y8, Y9, Y9
-	VMOVUPS      928(R11), Y8
+	VMOVUPS      928(R13), Y8
 	VMULPS       Y4, Y8, Y8
-	VMOVUPS      992(R11), Y4
+	VMOVUPS      992(R13), Y4
 	VFMADD231PS  Y6, Y4, Y8
-	VMOVUPS      1088(R11), Y4
+	VMOVUPS      1088(R13), Y4
 	VFMADD231PS  Y10, Y4, Y8
 	VADDPS       Y8, Y9, Y9
-	VMOVUPS      1216(R11), Y8
+	VMOVUPS      1216(R13), Y8
 	VMULPS       Y8, Y7, Y4
 	VMULPS       Y4, Y9, Y9
 	VMULPS       inverseFactorialo<>+0(SB), Y9, Y4
-	VMOVUPS      Y10, 1344(R11)
+	VMOVUPS      Y10, 1344(R13)
 	VMULPS       inverseFactorialo<>+0(SB), Y11, Y10
-	VMOVUPS      1184(R11), Y6
+	VMOVUPS      1184(R13), Y6
 	VMOVUPS      inverseFactorialo<>+0(SB), Y1
 	VFMADD213PS  inverseFactoriall<>+0(SB), Y6, Y1
-	VMOVUPS      Y3, 1376(R11)
-	VMOVUPS      1056(R11), Y3
+	VMOVUPS      Y3, 1376(R13)
+	VMOVUPS      1056(R13), Y3
 	VMOVUPS      inverseFactorialo<>+0(SB), Y5
 	VFMADD213PS  inverseFactorialm<>+0(SB), Y3, Y5
 	VMULPS       inverseFactorialn<>+0(SB), Y9, Y0
 	VFMADD231PS  zero<>+0(SB), Y6, Y0
 	VFMADD231PS  inverseFactorialn<>+0(SB), Y11, Y4
 	VFMADD231PS  zero<>+0(SB), Y3, Y4
-	VMOVUPS      Y2, 1408(R11)
+	VMOVUPS      Y2, 1408(R13)
 	VMOVUPS      inverseFactorialn<>+0(SB), Y2
 	VFMADD213PS  inverseFactorialk<>+0(SB), Y6, Y2
 	VFMADD231PS  inverseFactorialn<>+0(SB), Y3, Y1
@@ -4843,479 +4854,479 @@ loop1:
 	VMULPS       Y7, Y10, Y10
 	VMULPS       Y8, Y5, Y5
 	VMULPS       Y7, Y12, Y12
-	VMOVUPS      1152(R11), Y7
+	VMOVUPS      1152(R13), Y7
 	VMULPS       Y7, Y10, Y8
 	VMULPS       Y7, Y12, Y7
 	VADDPS       Y6, Y8, Y8
 	VADDPS       Y9, Y7, Y7
-	VMOVUPS      864(R11), Y2
+	VMOVUPS      864(R13), Y2
 	VFMADD231PS  Y2, Y4, Y8
-	VMOVUPS      1408(R11), Y3
+	VMOVUPS      1408(R13), Y3
 	VMULPS       Y3, Y2, Y0
-	VMOVUPS      (CX)(DI*1), Y11
-	VMOVUPS      (DX)(R8*1), Y1
+	VMOVUPS      (CX)(R11*1), Y11
+	VMOVUPS      (DX)(DI*1), Y1
 	VFMADD231PS  Y1, Y11, Y0
-	VMOVUPS      Y8, 1152(R11)
-	VMOVUPS      (CX)(DI*2), Y8
-	VMOVUPS      Y9, 1248(R11)
-	VMOVUPS      (DX)(R8*2), Y9
+	VMOVUPS      Y8, 1152(R13)
+	VMOVUPS      (CX)(R11*2), Y8
+	VMOVUPS      Y9, 1248(R13)
+	VMOVUPS      (DX)(DI*2), Y9
 	VFMADD231PS  Y9, Y8, Y0
-	VMOVUPS      Y6, 1216(R11)
-	VMOVUPS      (DX)(DI*2), Y6
-	VMOVUPS      (CX)(R8*2), Y9
+	VMOVUPS      Y6, 1216(R13)
+	VMOVUPS      (DX)(SI*2), Y6
+	VMOVUPS      (R10), Y9
 	VFMADD231PS  Y9, Y6, Y0
-	VMOVUPS      (DX)(DI*1), Y9
-	VMOVUPS      (CX)(R8*1), Y1
+	VMOVUPS      (DX)(SI*1), Y9
+	VMOVUPS      (R12), Y1
 	VFMADD231PS  Y1, Y9, Y0
 	VFMADD231PS  Y2, Y3, Y0
 	VFMADD231PS  Y3, Y4, Y7
 	VFMADD231PS  Y2, Y5, Y7
 	VFMADD231PS  Y0, Y10, Y7
-	VMOVUPS      1120(R11), Y0
-	VMOVUPS      Y7, 1056(R11)
+	VMOVUPS      1120(R13), Y0
+	VMOVUPS      Y7, 1056(R13)
 	VMULPS       Y0, Y10, Y7
 	VMULPS       Y0, Y12, Y0
 	VFMADD231PS  Y11, Y4, Y7
-	VMOVUPS      Y7, 1120(R11)
+	VMOVUPS      Y7, 1120(R13)
 	VMULPS       Y9, Y2, Y7
-	VMOVUPS      1376(R11), Y1
+	VMOVUPS      1376(R13), Y1
 	VFMADD231PS  Y1, Y11, Y7
-	VMOVUPS      (DX)(R10*1), Y1
+	VMOVUPS      (DX)(R9*1), Y1
 	VFMADD231PS  Y1, Y8, Y7
-	VMOVUPS      (CX)(R10*1), Y1
+	VMOVUPS      (R10)(R11*1), Y1
 	VFMADD231PS  Y1, Y6, Y7
-	VMOVUPS      1312(R11), Y1
+	VMOVUPS      1312(R13), Y1
 	VFMADD231PS  Y1, Y9, Y7
 	VFMADD231PS  Y11, Y3, Y7
 	VFMADD231PS  Y9, Y4, Y0
 	VFMADD231PS  Y11, Y5, Y0
 	VFMADD231PS  Y7, Y10, Y0
-	VMOVUPS      768(R11), Y7
-	VMOVUPS      Y0, 1184(R11)
+	VMOVUPS      768(R13), Y7
+	VMOVUPS      Y0, 1184(R13)
 	VMULPS       Y7, Y10, Y0
 	VMULPS       Y7, Y12, Y7
 	VFMADD231PS  Y8, Y4, Y0
-	VMOVUPS      Y0, 768(R11)
+	VMOVUPS      Y0, 768(R13)
 	VMULPS       Y6, Y2, Y2
-	VMOVUPS      (DX)(R9*1), Y0
+	VMOVUPS      (DX)(R8*1), Y0
 	VFMADD231PS  Y0, Y11, Y2
-	VMOVUPS      1344(R11), Y11
+	VMOVUPS      1344(R13), Y11
 	VFMADD231PS  Y11, Y8, Y2
-	VMOVUPS      896(R11), Y11
+	VMOVUPS      896(R13), Y11
 	VFMADD231PS  Y11, Y6, Y2
-	VMOVUPS      (CX)(R9*1), Y11
+	VMOVUPS      (R12)(R11*2), Y11
 	VFMADD231PS  Y11, Y9, Y2
 	VFMADD231PS  Y8, Y3, Y2
 	VFMADD231PS  Y6, Y4, Y7
 	VFMADD231PS  Y8, Y5, Y7
 	VFMADD231PS  Y2, Y10, Y7
-	VMOVUPS      960(R11), Y2
-	VMOVUPS      Y7, 1440(R11)
+	VMOVUPS      960(R13), Y2
+	VMOVUPS      Y7, 1440(R13)
 	VMULPS       Y2, Y10, Y7
 	VMULPS       Y2, Y12, Y2
-	VMOVUPS      (CX)(R8*1), Y8
+	VMOVUPS      (R12), Y8
 	VFMADD231PS  Y8, Y4, Y7
-	VMOVUPS      Y7, 960(R11)
+	VMOVUPS      Y7, 960(R13)
 	VMULPS       Y3, Y8, Y3
-	VMOVUPS      (DX)(R8*1), Y7
+	VMOVUPS      (DX)(DI*1), Y7
 	VFMADD231PS  Y7, Y1, Y3
-	VMOVUPS      (DX)(R8*2), Y6
+	VMOVUPS      (DX)(DI*2), Y6
 	VFMADD231PS  Y6, Y11, Y3
-	VMOVUPS      (CX)(R8*2), Y6
+	VMOVUPS      (R10), Y6
 	VFMADD231PS  Y6, Y0, Y3
-	VMOVUPS      1376(R11), Y0
+	VMOVUPS      1376(R13), Y0
 	VFMADD231PS  Y8, Y0, Y3
-	VMOVUPS      864(R11), Y6
+	VMOVUPS      864(R13), Y6
 	VFMADD231PS  Y6, Y7, Y3
 	VFMADD231PS  Y7, Y4, Y2
 	VFMADD231PS  Y8, Y5, Y2
 	VFMADD231PS  Y3, Y10, Y2
-	VMOVUPS      800(R11), Y3
-	VMOVUPS      Y2, 1472(R11)
+	VMOVUPS      800(R13), Y3
+	VMOVUPS      Y2, 1472(R13)
 	VMULPS       Y3, Y10, Y2
 	VMULPS       Y3, Y12, Y3
-	VMOVUPS      1216(R11), Y6
+	VMOVUPS      1216(R13), Y6
 	VADDPS       Y6, Y2, Y2
-	VMOVUPS      1248(R11), Y6
+	VMOVUPS      1248(R13), Y6
 	VADDPS       Y6, Y3, Y3
 	VFMADD231PS  Y1, Y4, Y2
-	VMOVUPS      Y2, 800(R11)
+	VMOVUPS      Y2, 800(R13)
 	VMULPS       Y9, Y8, Y9
 	VFMADD231PS  Y0, Y1, Y9
-	VMOVUPS      (DX)(R10*1), Y2
-	VFMADD231PS  Y2, Y11, Y9
 	VMOVUPS      (DX)(R9*1), Y2
-	VMOVUPS      (CX)(R10*1), Y6
+	VFMADD231PS  Y2, Y11, Y9
+	VMOVUPS      (DX)(R8*1), Y2
+	VMOVUPS      (R10)(R11*1), Y6
 	VFMADD231PS  Y6, Y2, Y9
 	VFMADD231PS  Y1, Y0, Y9
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(R11*1), Y6
 	VFMADD231PS  Y6, Y7, Y9
 	VFMADD231PS  Y0, Y4, Y3
 	VFMADD231PS  Y1, Y5, Y3
 	VFMADD231PS  Y9, Y10, Y3
-	VMOVUPS      832(R11), Y9
-	VMOVUPS      Y3, 1504(R11)
+	VMOVUPS      832(R13), Y9
+	VMOVUPS      Y3, 1504(R13)
 	VMULPS       Y9, Y10, Y3
 	VMULPS       Y9, Y12, Y9
 	VFMADD231PS  Y11, Y4, Y3
-	VMOVUPS      Y3, 832(R11)
-	VMOVUPS      (DX)(DI*2), Y3
+	VMOVUPS      Y3, 832(R13)
+	VMOVUPS      (DX)(SI*2), Y3
 	VMULPS       Y3, Y8, Y3
 	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      1344(R11), Y1
+	VMOVUPS      1344(R13), Y1
 	VFMADD231PS  Y1, Y11, Y3
-	VMOVUPS      896(R11), Y6
+	VMOVUPS      896(R13), Y6
 	VFMADD231PS  Y6, Y2, Y3
 	VFMADD231PS  Y11, Y0, Y3
-	VMOVUPS      (CX)(DI*2), Y0
+	VMOVUPS      (CX)(R11*2), Y0
 	VFMADD231PS  Y0, Y7, Y3
 	VFMADD231PS  Y2, Y4, Y9
 	VFMADD231PS  Y11, Y5, Y9
 	VFMADD231PS  Y3, Y10, Y9
-	VMOVUPS      928(R11), Y3
-	VMOVUPS      Y9, 1536(R11)
+	VMOVUPS      928(R13), Y3
+	VMOVUPS      Y9, 1536(R13)
 	VMULPS       Y3, Y10, Y9
 	VMULPS       Y3, Y12, Y3
-	VMOVUPS      (CX)(R8*2), Y11
+	VMOVUPS      (R10), Y11
 	VFMADD231PS  Y11, Y4, Y9
-	VMOVUPS      Y9, 928(R11)
-	VMOVUPS      1408(R11), Y9
+	VMOVUPS      Y9, 928(R13)
+	VMOVUPS      1408(R13), Y9
 	VMULPS       Y9, Y11, Y9
-	VMOVUPS      (CX)(R10*1), Y2
+	VMOVUPS      (R10)(R11*1), Y2
 	VFMADD231PS  Y7, Y2, Y9
-	VMOVUPS      (DX)(R8*2), Y7
+	VMOVUPS      (DX)(DI*2), Y7
 	VFMADD231PS  Y7, Y6, Y9
 	VFMADD231PS  Y11, Y1, Y9
-	VMOVUPS      (DX)(R10*1), Y0
+	VMOVUPS      (DX)(R9*1), Y0
 	VFMADD231PS  Y8, Y0, Y9
-	VMOVUPS      864(R11), Y8
+	VMOVUPS      864(R13), Y8
 	VFMADD231PS  Y8, Y7, Y9
 	VFMADD231PS  Y7, Y4, Y3
 	VFMADD231PS  Y11, Y5, Y3
 	VFMADD231PS  Y9, Y10, Y3
-	VMOVUPS      992(R11), Y9
+	VMOVUPS      992(R13), Y9
 	VMULPS       Y9, Y10, Y8
 	VMULPS       Y9, Y12, Y9
 	VFMADD231PS  Y2, Y4, Y8
-	VMOVUPS      Y8, 992(R11)
-	VMOVUPS      (DX)(DI*1), Y8
+	VMOVUPS      Y8, 992(R13)
+	VMOVUPS      (DX)(SI*1), Y8
 	VMULPS       Y8, Y11, Y8
-	VMOVUPS      Y3, 864(R11)
-	VMOVUPS      1376(R11), Y3
+	VMOVUPS      Y3, 864(R13)
+	VMOVUPS      1376(R13), Y3
 	VFMADD231PS  Y3, Y2, Y8
 	VFMADD231PS  Y0, Y6, Y8
 	VFMADD231PS  Y2, Y1, Y8
-	VMOVUPS      1312(R11), Y3
+	VMOVUPS      1312(R13), Y3
 	VFMADD231PS  Y3, Y0, Y8
-	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(R11*1), Y3
 	VFMADD231PS  Y3, Y7, Y8
 	VFMADD231PS  Y0, Y4, Y9
 	VFMADD231PS  Y2, Y5, Y9
 	VFMADD231PS  Y8, Y10, Y9
-	VMOVUPS      1088(R11), Y8
+	VMOVUPS      1088(R13), Y8
 	VMULPS       Y8, Y10, Y3
 	VMULPS       Y8, Y12, Y12
-	VMOVUPS      1216(R11), Y8
+	VMOVUPS      1216(R13), Y8
 	VADDPS       Y8, Y3, Y3
-	VMOVUPS      1248(R11), Y8
+	VMOVUPS      1248(R13), Y8
 	VADDPS       Y8, Y12, Y12
 	VFMADD231PS  Y6, Y4, Y3
-	VMOVUPS      (DX)(DI*2), Y8
+	VMOVUPS      (DX)(SI*2), Y8
 	VMULPS       Y8, Y11, Y11
-	VMOVUPS      (DX)(R9*1), Y8
+	VMOVUPS      (DX)(R8*1), Y8
 	VFMADD231PS  Y8, Y2, Y11
 	VFMADD231PS  Y1, Y6, Y11
 	VFMADD231PS  Y6, Y1, Y11
-	VMOVUPS      (CX)(R9*1), Y2
+	VMOVUPS      (R12)(R11*2), Y2
 	VFMADD231PS  Y2, Y0, Y11
-	VMOVUPS      (CX)(DI*2), Y0
+	VMOVUPS      (CX)(R11*2), Y0
 	VFMADD231PS  Y0, Y7, Y11
 	VFMADD231PS  Y1, Y4, Y12
 	VFMADD231PS  Y6, Y5, Y12
 	VFMADD231PS  Y11, Y10, Y12
-	VMOVUPS      1024(R11), Y10
-	VMOVUPS      Y10, 352(R11)
-	VMOVUPS      704(R11), Y10
-	VMOVUPS      Y10, 288(R11)
-	VMOVUPS      736(R11), Y10
-	VMOVUPS      Y10, 320(R11)
-	VMOVUPS      1280(R11), Y10
-	VMOVUPS      Y10, 672(R11)
-	VMOVUPS      1152(R11), Y10
-	VMOVUPS      Y10, (R11)
-	VMOVUPS      1056(R11), Y10
-	VMOVUPS      Y10, 384(R11)
-	VMOVUPS      1120(R11), Y10
-	VMOVUPS      Y10, 32(R11)
-	VMOVUPS      1184(R11), Y10
-	VMOVUPS      Y10, 416(R11)
-	VMOVUPS      768(R11), Y10
-	VMOVUPS      Y10, 64(R11)
-	VMOVUPS      1440(R11), Y10
-	VMOVUPS      Y10, 448(R11)
-	VMOVUPS      960(R11), Y10
-	VMOVUPS      Y10, 96(R11)
-	VMOVUPS      1472(R11), Y10
-	VMOVUPS      Y10, 480(R11)
-	VMOVUPS      800(R11), Y10
-	VMOVUPS      Y10, 128(R11)
-	VMOVUPS      1504(R11), Y10
-	VMOVUPS      Y10, 512(R11)
-	VMOVUPS      832(R11), Y10
-	VMOVUPS      Y10, 160(R11)
-	VMOVUPS      1536(R11), Y10
-	VMOVUPS      Y10, 544(R11)
-	VMOVUPS      928(R11), Y10
-	VMOVUPS      Y10, 192(R11)
-	VMOVUPS      864(R11), Y10
-	VMOVUPS      Y10, 576(R11)
-	VMOVUPS      992(R11), Y10
-	VMOVUPS      Y10, 224(R11)
-	VMOVUPS      Y9, 608(R11)
-	VMOVUPS      Y3, 256(R11)
-	VMOVUPS      Y12, 640(R11)
+	VMOVUPS      1024(R13), Y10
+	VMOVUPS      Y10, 352(R13)
+	VMOVUPS      704(R13), Y10
+	VMOVUPS      Y10, 288(R13)
+	VMOVUPS      736(R13), Y10
+	VMOVUPS      Y10, 320(R13)
+	VMOVUPS      1280(R13), Y10
+	VMOVUPS      Y10, 672(R13)
+	VMOVUPS      1152(R13), Y10
+	VMOVUPS      Y10, (R13)
+	VMOVUPS      1056(R13), Y10
+	VMOVUPS      Y10, 384(R13)
+	VMOVUPS      1120(R13), Y10
+	VMOVUPS      Y10, 32(R13)
+	VMOVUPS      1184(R13), Y10
+	VMOVUPS      Y10, 416(R13)
+	VMOVUPS      768(R13), Y10
+	VMOVUPS      Y10, 64(R13)
+	VMOVUPS      1440(R13), Y10
+	VMOVUPS      Y10, 448(R13)
+	VMOVUPS      960(R13), Y10
+	VMOVUPS      Y10, 96(R13)
+	VMOVUPS      1472(R13), Y10
+	VMOVUPS      Y10, 480(R13)
+	VMOVUPS      800(R13), Y10
+	VMOVUPS      Y10, 128(R13)
+	VMOVUPS      1504(R13), Y10
+	VMOVUPS      Y10, 512(R13)
+	VMOVUPS      832(R13), Y10
+	VMOVUPS      Y10, 160(R13)
+	VMOVUPS      1536(R13), Y10
+	VMOVUPS      Y10, 544(R13)
+	VMOVUPS      928(R13), Y10
+	VMOVUPS      Y10, 192(R13)
+	VMOVUPS      864(R13), Y10
+	VMOVUPS      Y10, 576(R13)
+	VMOVUPS      992(R13), Y10
+	VMOVUPS      Y10, 224(R13)
+	VMOVUPS      Y9, 608(R13)
+	VMOVUPS      Y3, 256(R13)
+	VMOVUPS      Y12, 640(R13)
 
-stage3:
-	VMOVUPS      288(R11), Y12
+stage4:
+	VMOVUPS      288(R13), Y12
 	VCMPPS       $0x1e, zero<>+0(SB), Y12, Y12
-	VMOVUPS      (R11), Y3
+	VMOVUPS      (R13), Y3
 	VADDPS       two<>+0(SB), Y3, Y3
-	VMOVUPS      128(R11), Y9
+	VMOVUPS      128(R13), Y9
 	VADDPS       two<>+0(SB), Y9, Y9
-	VMOVUPS      256(R11), Y10
+	VMOVUPS      256(R13), Y10
 	VADDPS       two<>+0(SB), Y10, Y10
-	VMOVUPS      384(R11), Y11
+	VMOVUPS      384(R13), Y11
 	VMULPS       Y3, Y11, Y5
-	VMOVUPS      416(R11), Y6
-	VMOVUPS      96(R11), Y4
+	VMOVUPS      416(R13), Y6
+	VMOVUPS      96(R13), Y4
 	VFMADD231PS  Y4, Y6, Y5
-	VMOVUPS      448(R11), Y1
-	VMOVUPS      192(R11), Y7
+	VMOVUPS      448(R13), Y1
+	VMOVUPS      192(R13), Y7
 	VFMADD231PS  Y7, Y1, Y5
-	VMOVUPS      Y12, 704(R11)
-	VMOVUPS      32(R11), Y12
+	VMOVUPS      Y12, 704(R13)
+	VMOVUPS      32(R13), Y12
 	VMULPS       Y12, Y11, Y0
 	VFMADD231PS  Y9, Y6, Y0
-	VMOVUPS      224(R11), Y2
+	VMOVUPS      224(R13), Y2
 	VFMADD231PS  Y2, Y1, Y0
-	VMOVUPS      Y0, 736(R11)
-	VMOVUPS      64(R11), Y0
+	VMOVUPS      Y0, 736(R13)
+	VMOVUPS      64(R13), Y0
 	VMULPS       Y0, Y11, Y11
-	VMOVUPS      160(R11), Y8
+	VMOVUPS      160(R13), Y8
 	VFMADD231PS  Y8, Y6, Y11
 	VFMADD231PS  Y10, Y1, Y11
-	VMOVUPS      480(R11), Y1
-	VMOVUPS      Y11, 768(R11)
+	VMOVUPS      480(R13), Y1
+	VMOVUPS      Y11, 768(R13)
 	VMULPS       Y3, Y1, Y11
-	VMOVUPS      512(R11), Y6
+	VMOVUPS      512(R13), Y6
 	VFMADD231PS  Y4, Y6, Y11
-	VMOVUPS      Y5, 800(R11)
-	VMOVUPS      544(R11), Y5
+	VMOVUPS      Y5, 800(R13)
+	VMOVUPS      544(R13), Y5
 	VFMADD231PS  Y7, Y5, Y11
-	VMOVUPS      Y11, 832(R11)
+	VMOVUPS      Y11, 832(R13)
 	VMULPS       Y12, Y1, Y11
 	VFMADD231PS  Y9, Y6, Y11
 	VFMADD231PS  Y2, Y5, Y11
-	VMOVUPS      Y11, 864(R11)
+	VMOVUPS      Y11, 864(R13)
 	VMULPS       Y0, Y1, Y11
 	VFMADD231PS  Y8, Y6, Y11
 	VFMADD231PS  Y10, Y5, Y11
-	VMOVUPS      Y11, 896(R11)
-	VMOVUPS      576(R11), Y11
+	VMOVUPS      Y11, 896(R13)
+	VMOVUPS      576(R13), Y11
 	VMULPS       Y3, Y11, Y5
-	VMOVUPS      Y3, 928(R11)
-	VMOVUPS      608(R11), Y3
+	VMOVUPS      Y3, 928(R13)
+	VMOVUPS      608(R13), Y3
 	VFMADD231PS  Y4, Y3, Y5
-	VMOVUPS      640(R11), Y4
+	VMOVUPS      640(R13), Y4
 	VFMADD231PS  Y7, Y4, Y5
 	VMULPS       Y12, Y11, Y7
 	VFMADD231PS  Y9, Y3, Y7
 	VFMADD231PS  Y2, Y4, Y7
-	VMOVUPS      Y9, 960(R11)
+	VMOVUPS      Y9, 960(R13)
 	VMULPS       Y0, Y11, Y9
 	VFMADD231PS  Y8, Y3, Y9
 	VFMADD231PS  Y10, Y4, Y9
-	VMOVUPS      Y10, 992(R11)
-	VMOVUPS      (R11), Y10
-	VMOVUPS      Y9, 1024(R11)
-	VMOVUPS      384(R11), Y9
-	VMOVUPS      Y7, 1056(R11)
-	VMOVUPS      800(R11), Y7
+	VMOVUPS      Y10, 992(R13)
+	VMOVUPS      (R13), Y10
+	VMOVUPS      Y9, 1024(R13)
+	VMOVUPS      384(R13), Y9
+	VMOVUPS      Y7, 1056(R13)
+	VMOVUPS      800(R13), Y7
 	VFMADD231PS  Y9, Y10, Y7
 	VFMADD231PS  Y1, Y12, Y7
 	VFMADD231PS  Y11, Y0, Y7
-	VMOVUPS      Y7, 800(R11)
-	VMOVUPS      416(R11), Y7
-	VMOVUPS      736(R11), Y2
+	VMOVUPS      Y7, 800(R13)
+	VMOVUPS      416(R13), Y7
+	VMOVUPS      736(R13), Y2
 	VFMADD231PS  Y7, Y10, Y2
 	VFMADD231PS  Y6, Y12, Y2
 	VFMADD231PS  Y3, Y0, Y2
-	VMOVUPS      Y2, 736(R11)
-	VMOVUPS      448(R11), Y2
-	VMOVUPS      Y5, 1088(R11)
-	VMOVUPS      768(R11), Y5
+	VMOVUPS      Y2, 736(R13)
+	VMOVUPS      448(R13), Y2
+	VMOVUPS      Y5, 1088(R13)
+	VMOVUPS      768(R13), Y5
 	VFMADD231PS  Y2, Y10, Y5
-	VMOVUPS      544(R11), Y10
+	VMOVUPS      544(R13), Y10
 	VFMADD231PS  Y10, Y12, Y5
 	VFMADD231PS  Y4, Y0, Y5
-	VMOVUPS      96(R11), Y0
-	VMOVUPS      832(R11), Y12
+	VMOVUPS      96(R13), Y0
+	VMOVUPS      832(R13), Y12
 	VFMADD231PS  Y9, Y0, Y12
-	VMOVUPS      Y5, 832(R11)
-	VMOVUPS      128(R11), Y5
+	VMOVUPS      Y5, 832(R13)
+	VMOVUPS      128(R13), Y5
 	VFMADD231PS  Y1, Y5, Y12
 	VFMADD231PS  Y11, Y8, Y12
-	VMOVUPS      Y12, 768(R11)
-	VMOVUPS      864(R11), Y12
+	VMOVUPS      Y12, 768(R13)
+	VMOVUPS      864(R13), Y12
 	VFMADD231PS  Y7, Y0, Y12
 	VFMADD231PS  Y6, Y5, Y12
 	VFMADD231PS  Y3, Y8, Y12
-	VMOVUPS      Y12, 864(R11)
-	VMOVUPS      896(R11), Y12
+	VMOVUPS      Y12, 864(R13)
+	VMOVUPS      896(R13), Y12
 	VFMADD231PS  Y2, Y0, Y12
 	VFMADD231PS  Y10, Y5, Y12
 	VFMADD231PS  Y4, Y8, Y12
-	VMOVUPS      192(R11), Y8
-	VMOVUPS      1088(R11), Y5
+	VMOVUPS      192(R13), Y8
+	VMOVUPS      1088(R13), Y5
 	VFMADD231PS  Y9, Y8, Y5
-	VMOVUPS      224(R11), Y0
+	VMOVUPS      224(R13), Y0
 	VFMADD231PS  Y1, Y0, Y5
-	VMOVUPS      Y12, 1088(R11)
-	VMOVUPS      256(R11), Y12
+	VMOVUPS      Y12, 1088(R13)
+	VMOVUPS      256(R13), Y12
 	VFMADD231PS  Y11, Y12, Y5
-	VMOVUPS      1056(R11), Y11
+	VMOVUPS      1056(R13), Y11
 	VFMADD231PS  Y7, Y8, Y11
 	VFMADD231PS  Y6, Y0, Y11
 	VFMADD231PS  Y3, Y12, Y11
-	VMOVUPS      1024(R11), Y3
+	VMOVUPS      1024(R13), Y3
 	VFMADD231PS  Y2, Y8, Y3
 	VFMADD231PS  Y10, Y0, Y3
 	VFMADD231PS  Y4, Y12, Y3
-	VMOVUPS      800(R11), Y12
-	VMOVUPS      704(R11), Y0
+	VMOVUPS      800(R13), Y12
+	VMOVUPS      704(R13), Y0
 	VBLENDVPS    Y0, Y12, Y9, Y9
-	VMOVUPS      736(R11), Y12
+	VMOVUPS      736(R13), Y12
 	VBLENDVPS    Y0, Y12, Y7, Y7
-	VMOVUPS      832(R11), Y12
+	VMOVUPS      832(R13), Y12
 	VBLENDVPS    Y0, Y12, Y2, Y2
-	VMOVUPS      768(R11), Y12
+	VMOVUPS      768(R13), Y12
 	VBLENDVPS    Y0, Y12, Y1, Y1
-	VMOVUPS      864(R11), Y12
+	VMOVUPS      864(R13), Y12
 	VBLENDVPS    Y0, Y12, Y6, Y6
-	VMOVUPS      1088(R11), Y12
+	VMOVUPS      1088(R13), Y12
 	VBLENDVPS    Y0, Y12, Y10, Y10
-	VMOVUPS      576(R11), Y12
+	VMOVUPS      576(R13), Y12
 	VBLENDVPS    Y0, Y5, Y12, Y12
-	VMOVUPS      608(R11), Y5
+	VMOVUPS      608(R13), Y5
 	VBLENDVPS    Y0, Y11, Y5, Y5
 	VBLENDVPS    Y0, Y3, Y4, Y4
-	VMOVUPS      (R11), Y3
-	VMOVUPS      928(R11), Y11
-	VMOVUPS      Y4, 1088(R11)
+	VMOVUPS      (R13), Y3
+	VMOVUPS      928(R13), Y11
+	VMOVUPS      Y4, 1088(R13)
 	VMULPS       Y11, Y3, Y4
-	VMOVUPS      Y5, 864(R11)
-	VMOVUPS      32(R11), Y5
-	VMOVUPS      Y12, 768(R11)
-	VMOVUPS      96(R11), Y12
+	VMOVUPS      Y5, 864(R13)
+	VMOVUPS      32(R13), Y5
+	VMOVUPS      Y12, 768(R13)
+	VMOVUPS      96(R13), Y12
 	VFMADD231PS  Y12, Y5, Y4
-	VMOVUPS      Y10, 832(R11)
-	VMOVUPS      64(R11), Y10
+	VMOVUPS      Y10, 832(R13)
+	VMOVUPS      64(R13), Y10
 	VFMADD231PS  Y8, Y10, Y4
-	VMOVUPS      Y6, 736(R11)
+	VMOVUPS      Y6, 736(R13)
 	VMULPS       Y5, Y3, Y6
-	VMOVUPS      Y1, 800(R11)
-	VMOVUPS      960(R11), Y1
+	VMOVUPS      Y1, 800(R13)
+	VMOVUPS      960(R13), Y1
 	VFMADD231PS  Y1, Y5, Y6
-	VMOVUPS      Y2, 1024(R11)
-	VMOVUPS      224(R11), Y2
+	VMOVUPS      Y2, 1024(R13)
+	VMOVUPS      224(R13), Y2
 	VFMADD231PS  Y2, Y10, Y6
-	VMOVUPS      Y7, 1056(R11)
+	VMOVUPS      Y7, 1056(R13)
 	VMULPS       Y10, Y3, Y3
-	VMOVUPS      Y9, 896(R11)
-	VMOVUPS      160(R11), Y9
+	VMOVUPS      Y9, 896(R13)
+	VMOVUPS      160(R13), Y9
 	VFMADD231PS  Y9, Y5, Y3
-	VMOVUPS      Y6, 1120(R11)
-	VMOVUPS      992(R11), Y6
+	VMOVUPS      Y6, 1120(R13)
+	VMOVUPS      992(R13), Y6
 	VFMADD231PS  Y6, Y10, Y3
-	VMOVUPS      Y3, 1152(R11)
+	VMOVUPS      Y3, 1152(R13)
 	VMULPS       Y11, Y12, Y3
-	VMOVUPS      128(R11), Y7
+	VMOVUPS      128(R13), Y7
 	VFMADD231PS  Y12, Y7, Y3
 	VFMADD231PS  Y8, Y9, Y3
-	VMOVUPS      Y3, 1184(R11)
+	VMOVUPS      Y3, 1184(R13)
 	VMULPS       Y5, Y12, Y3
 	VFMADD231PS  Y1, Y7, Y3
 	VFMADD231PS  Y2, Y9, Y3
-	VMOVUPS      Y3, 1216(R11)
+	VMOVUPS      Y3, 1216(R13)
 	VMULPS       Y10, Y12, Y3
 	VFMADD231PS  Y9, Y7, Y3
 	VFMADD231PS  Y6, Y9, Y3
 	VMULPS       Y11, Y8, Y11
 	VFMADD231PS  Y12, Y2, Y11
-	VMOVUPS      Y3, 928(R11)
-	VMOVUPS      256(R11), Y3
+	VMOVUPS      Y3, 928(R13)
+	VMOVUPS      256(R13), Y3
 	VFMADD231PS  Y8, Y3, Y11
-	VMOVUPS      Y11, 1248(R11)
+	VMOVUPS      Y11, 1248(R13)
 	VMULPS       Y5, Y8, Y11
 	VFMADD231PS  Y1, Y2, Y11
 	VFMADD231PS  Y2, Y3, Y11
 	VMULPS       Y10, Y8, Y1
 	VFMADD231PS  Y9, Y2, Y1
 	VFMADD231PS  Y6, Y3, Y1
-	VMOVUPS      (R11), Y6
+	VMOVUPS      (R13), Y6
 	VBLENDVPS    Y0, Y4, Y6, Y6
-	VMOVUPS      1120(R11), Y4
+	VMOVUPS      1120(R13), Y4
 	VBLENDVPS    Y0, Y4, Y5, Y5
-	VMOVUPS      1152(R11), Y4
+	VMOVUPS      1152(R13), Y4
 	VBLENDVPS    Y0, Y4, Y10, Y10
-	VMOVUPS      1184(R11), Y4
+	VMOVUPS      1184(R13), Y4
 	VBLENDVPS    Y0, Y4, Y12, Y12
-	VMOVUPS      1216(R11), Y4
+	VMOVUPS      1216(R13), Y4
 	VBLENDVPS    Y0, Y4, Y7, Y7
-	VMOVUPS      928(R11), Y4
+	VMOVUPS      928(R13), Y4
 	VBLENDVPS    Y0, Y4, Y9, Y9
-	VMOVUPS      1248(R11), Y4
+	VMOVUPS      1248(R13), Y4
 	VBLENDVPS    Y0, Y4, Y8, Y8
 	VBLENDVPS    Y0, Y11, Y2, Y2
 	VBLENDVPS    Y0, Y1, Y3, Y3
-	VMOVUPS      288(R11), Y1
+	VMOVUPS      288(R13), Y1
 	VSUBPS       one<>+0(SB), Y1, Y1
 	VCMPPS       $0x1e, zero<>+0(SB), Y1, Y0
-	VMOVMSKPS    Y0, R12
-	VMOVUPS      896(R11), Y0
-	VMOVUPS      Y0, 384(R11)
-	VMOVUPS      1056(R11), Y0
-	VMOVUPS      Y0, 416(R11)
-	VMOVUPS      1024(R11), Y0
-	VMOVUPS      Y0, 448(R11)
-	VMOVUPS      800(R11), Y0
-	VMOVUPS      Y0, 480(R11)
-	VMOVUPS      736(R11), Y0
-	VMOVUPS      Y0, 512(R11)
-	VMOVUPS      832(R11), Y0
-	VMOVUPS      Y0, 544(R11)
-	VMOVUPS      768(R11), Y0
-	VMOVUPS      Y0, 576(R11)
-	VMOVUPS      864(R11), Y0
-	VMOVUPS      Y0, 608(R11)
-	VMOVUPS      1088(R11), Y0
-	VMOVUPS      Y0, 640(R11)
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y5, 32(R11)
-	VMOVUPS      Y10, 64(R11)
-	VMOVUPS      Y12, 96(R11)
-	VMOVUPS      Y7, 128(R11)
-	VMOVUPS      Y9, 160(R11)
-	VMOVUPS      Y8, 192(R11)
-	VMOVUPS      Y2, 224(R11)
-	VMOVUPS      Y3, 256(R11)
-	VMOVUPS      Y1, 288(R11)
-	TESTL        R12, R12
-	JNE          stage3
-	VMOVUPS      352(R11), Y1
+	VMOVMSKPS    Y0, R15
+	VMOVUPS      896(R13), Y0
+	VMOVUPS      Y0, 384(R13)
+	VMOVUPS      1056(R13), Y0
+	VMOVUPS      Y0, 416(R13)
+	VMOVUPS      1024(R13), Y0
+	VMOVUPS      Y0, 448(R13)
+	VMOVUPS      800(R13), Y0
+	VMOVUPS      Y0, 480(R13)
+	VMOVUPS      736(R13), Y0
+	VMOVUPS      Y0, 512(R13)
+	VMOVUPS      832(R13), Y0
+	VMOVUPS      Y0, 544(R13)
+	VMOVUPS      768(R13), Y0
+	VMOVUPS      Y0, 576(R13)
+	VMOVUPS      864(R13), Y0
+	VMOVUPS      Y0, 608(R13)
+	VMOVUPS      1088(R13), Y0
+	VMOVUPS      Y0, 640(R13)
+	VMOVUPS      Y6, (R13)
+	VMOVUPS      Y5, 32(R13)
+	VMOVUPS      Y10, 64(R13)
+	VMOVUPS      Y12, 96(R13)
+	VMOVUPS      Y7, 128(R13)
+	VMOVUPS      Y9, 160(R13)
+	VMOVUPS      Y8, 192(R13)
+	VMOVUPS      Y2, 224(R13)
+	VMOVUPS      Y3, 256(R13)
+	VMOVUPS      Y1, 288(R13)
+	TESTL        R15, R15
+	JNE          stage4
+	VMOVUPS      352(R13), Y1
 	VMOVUPS      noneSetF32<>+0(SB), Y3
 	VPCMPGTD     Y1, Y3, Y3
-	VMOVUPS      320(R11), Y1
+	VMOVUPS      320(R13), Y1
 	VMOVUPS      log2e<>+0(SB), Y2
 	VFMADD213PS  roundF32<>+0(SB), Y1, Y2
 	VSUBPS       roundF32<>+0(SB), Y2, Y8
@@ -5331,89 +5342,91 @@ stage3:
 	VPSLLD       $0x17, Y2, Y2
 	VPADDD       one<>+0(SB), Y2, Y2
 	VFMADD231PS  Y2, Y1, Y2
-	VMOVUPS      672(R11), Y1
+	VMOVUPS      672(R13), Y1
 	VMULPS       Y1, Y2, Y1
-	VMOVUPS      (R11), Y9
+	VMOVUPS      (R13), Y9
 	VADDPS       one<>+0(SB), Y9, Y9
-	VMOVUPS      384(R11), Y8
+	VMOVUPS      384(R13), Y8
 	VMULPS       Y8, Y2, Y8
 	VFMADD231PS  Y9, Y1, Y8
-	VMOVUPS      416(R11), Y9
+	VMOVUPS      416(R13), Y9
 	VMULPS       Y9, Y2, Y9
-	VMOVUPS      32(R11), Y7
+	VMOVUPS      32(R13), Y7
 	VFMADD231PS  Y7, Y1, Y9
-	VMOVUPS      448(R11), Y7
+	VMOVUPS      448(R13), Y7
 	VMULPS       Y7, Y2, Y7
-	VMOVUPS      64(R11), Y12
+	VMOVUPS      64(R13), Y12
 	VFMADD231PS  Y12, Y1, Y7
-	VMOVUPS      480(R11), Y12
+	VMOVUPS      480(R13), Y12
 	VMULPS       Y12, Y2, Y12
-	VMOVUPS      96(R11), Y10
+	VMOVUPS      96(R13), Y10
 	VFMADD231PS  Y10, Y1, Y12
-	VMOVUPS      128(R11), Y10
+	VMOVUPS      128(R13), Y10
 	VADDPS       one<>+0(SB), Y10, Y10
-	VMOVUPS      512(R11), Y5
+	VMOVUPS      512(R13), Y5
 	VMULPS       Y5, Y2, Y5
 	VFMADD231PS  Y10, Y1, Y5
-	VMOVUPS      544(R11), Y10
+	VMOVUPS      544(R13), Y10
 	VMULPS       Y10, Y2, Y10
-	VMOVUPS      160(R11), Y6
+	VMOVUPS      160(R13), Y6
 	VFMADD231PS  Y6, Y1, Y10
-	VMOVUPS      576(R11), Y6
+	VMOVUPS      576(R13), Y6
 	VMULPS       Y6, Y2, Y6
-	VMOVUPS      192(R11), Y0
+	VMOVUPS      192(R13), Y0
 	VFMADD231PS  Y0, Y1, Y6
-	VMOVUPS      608(R11), Y0
+	VMOVUPS      608(R13), Y0
 	VMULPS       Y0, Y2, Y0
-	VMOVUPS      224(R11), Y11
+	VMOVUPS      224(R13), Y11
 	VFMADD231PS  Y11, Y1, Y0
-	VMOVUPS      256(R11), Y11
+	VMOVUPS      256(R13), Y11
 	VADDPS       one<>+0(SB), Y11, Y11
-	VMOVUPS      640(R11), Y4
+	VMOVUPS      640(R13), Y4
 	VMULPS       Y4, Y2, Y2
 	VFMADD231PS  Y11, Y1, Y2
-	VMOVMSKPS    Y3, R12
-	TESTQ        R12, R12
-	JE           easy5
+	VMOVMSKPS    Y3, R15
+	TESTQ        R15, R15
+	JE           easy6
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPS       Y3, Y1, Y1
 	VMASKMOVPS   Y8, Y1, (AX)
-	VMASKMOVPS   Y9, Y1, (AX)(DI*1)
-	VMASKMOVPS   Y7, Y1, (AX)(DI*2)
-	VMASKMOVPS   Y12, Y1, (AX)(R8*1)
-	VMASKMOVPS   Y5, Y1, (AX)(DI*4)
-	VMASKMOVPS   Y10, Y1, (AX)(R9*1)
-	VMASKMOVPS   Y6, Y1, (AX)(R8*2)
-	VMASKMOVPS   Y0, Y1, (AX)(R10*1)
-	VMASKMOVPS   Y2, Y1, (AX)(DI*8)
-	MOVQ         SI, AX
+	VMASKMOVPS   Y9, Y1, (AX)(SI*1)
+	VMASKMOVPS   Y7, Y1, (AX)(SI*2)
+	VMASKMOVPS   Y12, Y1, (AX)(DI*1)
+	VMASKMOVPS   Y5, Y1, (AX)(SI*4)
+	VMASKMOVPS   Y10, Y1, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y1, (AX)(DI*2)
+	VMASKMOVPS   Y0, Y1, (AX)(R9*1)
+	VMASKMOVPS   Y2, Y1, (AX)(SI*8)
+	MOVQ         R14, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R12, hard+56(FP)
+	MOVQ         R15, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy5:
+easy6:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS Y7, (AX)(DI*2)
-	VMOVUPS Y12, (AX)(R8*1)
-	VMOVUPS Y5, (AX)(DI*4)
-	VMOVUPS Y10, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(R8*2)
-	VMOVUPS Y0, (AX)(R10*1)
-	VMOVUPS Y2, (AX)(DI*8)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS Y12, (AX)(DI*1)
+	VMOVUPS Y5, (AX)(SI*4)
+	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y6, (AX)(DI*2)
+	VMOVUPS Y0, (AX)(R9*1)
+	VMOVUPS Y2, (AX)(SI*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
+	ADDQ    $+32, R12
+	ADDQ    $+32, R10
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R14
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R14, at+40(FP)
+	MOVQ    R14, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5431,55 +5444,66 @@ GLOBL directionMax<>(SB), RODATA|NOPTR, $32
 // func expFrechet3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·expFrechet3x3F32AVX512(SB), $2560-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ 63(SP), R11
-	ANDQ $-64, R11
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (DI)(SI*2), R8
+	LEAQ   (R8)(SI*2), R9
+	MOVQ   SI, R11
+	MOVQ   SI, R10
+	IMUL3Q $0x03, R10, R10
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R10, R11
 
-loop1:
+plain1:
+	LEAQ (CX)(R10*1), R12
+	LEAQ (R12)(R10*1), R10
+	LEAQ 63(SP), R13
+	ANDQ $-64, R13
+	MOVQ BX, R14
+
+loop2:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(SI*4)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*4)
+	PREFETCHT0       128(AX)(DI*2)
 	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(R8*2)
-	PREFETCHT0       128(AX)(R10*1)
-	PREFETCHT0       128(AX)(DI*8)
+	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z0
-	VMOVUPS          (CX)(DI*1), Z1
+	VMOVUPS          (CX)(R11*1), Z1
 	VRANGEPS         $0x0b, Z1, Z0, Z2
-	VMOVUPS          (CX)(DI*2), Z3
-	VMOVUPS          (CX)(R8*1), Z4
+	VMOVUPS          (CX)(R11*2), Z3
+	VMOVUPS          (R12), Z4
 	VRANGEPS         $0x0b, Z4, Z3, Z5
-	VMOVUPS          (CX)(DI*4), Z6
-	VMOVUPS          (CX)(R9*1), Z7
+	VMOVUPS          (R12)(R11*1), Z6
+	VMOVUPS          (R12)(R11*2), Z7
 	VRANGEPS         $0x0b, Z7, Z6, Z8
-	VMOVUPS          (CX)(R8*2), Z9
-	VMOVUPS          (CX)(R10*1), Z10
+	VMOVUPS          (R10), Z9
+	VMOVUPS          (R10)(R11*1), Z10
 	VRANGEPS         $0x0b, Z10, Z9, Z11
-	VMOVUPS          (CX)(DI*8), Z12
+	VMOVUPS          (R10)(R11*2), Z12
 	VMOVUPS          (DX), Z13
 	VRANGEPS         $0x0b, Z13, Z12, Z14
-	VMOVUPS          (DX)(DI*1), Z15
-	VMOVUPS          (DX)(DI*2), Z16
+	VMOVUPS          (DX)(SI*1), Z15
+	VMOVUPS          (DX)(SI*2), Z16
 	VRANGEPS         $0x0b, Z16, Z15, Z17
-	VMOVUPS          (DX)(R8*1), Z18
-	VMOVUPS          (DX)(DI*4), Z19
+	VMOVUPS          (DX)(DI*1), Z18
+	VMOVUPS          (DX)(SI*4), Z19
 	VRANGEPS         $0x0b, Z19, Z18, Z20
-	VMOVUPS          (DX)(R9*1), Z21
-	VMOVUPS          (DX)(R8*2), Z22
+	VMOVUPS          (DX)(R8*1), Z21
+	VMOVUPS          (DX)(DI*2), Z22
 	VRANGEPS         $0x0b, Z22, Z21, Z23
-	VMOVUPS          (DX)(R10*1), Z24
-	VMOVUPS          (DX)(DI*8), Z25
+	VMOVUPS          (DX)(R9*1), Z24
+	VMOVUPS          (DX)(SI*8), Z25
 	VRANGEPS         $0x0b, Z25, Z24, Z26
 	VRANGEPS         $0x0b, Z5, Z2, Z2
 	VRANGEPS         $0x0b, Z11, Z8, Z8
@@ -5529,7 +5553,7 @@ loop1:
 	VPANDD.BCST      absF32<>+0(SB), Z11, Z29
 	VADDPS           Z29, Z28, Z28
 	VPANDD.BCST      absF32<>+0(SB), Z26, Z29
-	VMOVUPS          Z11, 1408(R11)
+	VMOVUPS          Z11, 1408(R13)
 	VPANDD.BCST      absF32<>+0(SB), Z23, Z11
 	VADDPS           Z11, Z29, Z29
 	VPANDD.BCST      absF32<>+0(SB), Z5, Z11
@@ -5560,28 +5584,28 @@ loop1:
 	VSUBPS           Z11, Z28, Z28
 	VBROADCASTSS     one<>+0(SB), Z30
 	VSCALEFPS        Z28, Z30, Z30
-	VMOVUPS          Z8, 1472(R11)
+	VMOVUPS          Z8, 1472(R13)
 	VMULPS           Z30, Z30, Z8
-	VMOVUPS          Z11, 1536(R11)
+	VMOVUPS          Z11, 1536(R13)
 	VADDPS           Z23, Z20, Z11
 	VADDPS           Z27, Z11, Z11
 	VMULPS.BCST      half<>+0(SB), Z11, Z11
 	VMULPS           Z8, Z11, Z11
-	VMOVUPS          Z29, 1600(R11)
+	VMOVUPS          Z29, 1600(R13)
 	VMULPS           Z9, Z6, Z29
-	VMOVUPS          Z11, 1664(R11)
+	VMOVUPS          Z11, 1664(R13)
 	VMOVAPS          Z29, Z11
 	VFNMADD231PS     Z9, Z6, Z11
 	VFMSUB231PS      Z10, Z4, Z29
 	VADDPS           Z11, Z29, Z29
 	VMULPS           Z10, Z7, Z11
-	VMOVUPS          Z27, 1728(R11)
+	VMOVUPS          Z27, 1728(R13)
 	VMOVAPS          Z11, Z27
 	VFNMADD231PS     Z10, Z7, Z27
 	VFMSUB231PS      Z12, Z6, Z11
 	VADDPS           Z27, Z11, Z11
 	VMULPS           Z9, Z7, Z27
-	VMOVUPS          Z5, 1792(R11)
+	VMOVUPS          Z5, 1792(R13)
 	VMOVAPS          Z27, Z5
 	VFNMADD231PS     Z9, Z7, Z5
 	VFMSUB231PS      Z12, Z4, Z27
@@ -5612,36 +5636,36 @@ loop1:
 	VMULPS           Z13, Z20, Z5
 	VFMADD231PS      Z18, Z26, Z5
 	VFMADD231PS      Z22, Z14, Z5
-	VMOVUPS          Z29, 1856(R11)
+	VMOVUPS          Z29, 1856(R13)
 	VMULPS           Z15, Z2, Z29
 	VFMADD231PS      Z19, Z23, Z29
 	VFMADD231PS      Z24, Z17, Z29
 	VADDPS           Z29, Z5, Z5
-	VMOVUPS          1408(R11), Z29
-	VMOVUPS          Z17, 1920(R11)
+	VMOVUPS          1408(R13), Z29
+	VMOVUPS          Z17, 1920(R13)
 	VMULPS           Z16, Z29, Z29
-	VMOVUPS          1792(R11), Z17
+	VMOVUPS          1792(R13), Z17
 	VFMADD231PS      Z21, Z17, Z29
-	VMOVUPS          1728(R11), Z17
+	VMOVUPS          1728(R13), Z17
 	VFMADD231PS      Z25, Z17, Z29
 	VADDPS           Z29, Z5, Z5
 	VMULPS           Z30, Z8, Z29
 	VMULPS           Z29, Z5, Z5
 	VMULPS.BCST      inverseFactorialo<>+0(SB), Z5, Z29
 	VMULPS.BCST      inverseFactorialo<>+0(SB), Z11, Z17
-	VMOVUPS          Z23, 1984(R11)
+	VMOVUPS          Z23, 1984(R13)
 	VBROADCASTSS     inverseFactorialo<>+0(SB), Z23
 	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z27, Z23
-	VMOVUPS          Z2, 2048(R11)
-	VMOVUPS          1664(R11), Z2
+	VMOVUPS          Z2, 2048(R13)
+	VMOVUPS          1664(R13), Z2
 	VBROADCASTSS     inverseFactorialo<>+0(SB), Z21
 	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z2, Z21
-	VMOVUPS          Z12, 2112(R11)
+	VMOVUPS          Z12, 2112(R13)
 	VMULPS.BCST      inverseFactorialn<>+0(SB), Z5, Z12
 	VFMADD231PS.BCST zero<>+0(SB), Z27, Z12
 	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z11, Z29
 	VFMADD231PS.BCST zero<>+0(SB), Z2, Z29
-	VMOVUPS          Z25, 2176(R11)
+	VMOVUPS          Z25, 2176(R13)
 	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
 	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z25
 	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z2, Z23
@@ -5748,25 +5772,25 @@ loop1:
 	VMULPS           Z14, Z7, Z14
 	VFMADD231PS      Z3, Z29, Z25
 	VMULPS           Z16, Z0, Z2
-	VMOVUPS          (DX)(R9*1), Z12
+	VMOVUPS          (DX)(R8*1), Z12
 	VFMADD231PS      Z12, Z1, Z2
-	VMOVUPS          2176(R11), Z11
+	VMOVUPS          2176(R13), Z11
 	VFMADD231PS      Z11, Z3, Z2
-	VMOVUPS          2112(R11), Z23
+	VMOVUPS          2112(R13), Z23
 	VFMADD231PS      Z23, Z16, Z2
-	VMOVUPS          Z25, 1664(R11)
-	VMOVUPS          (CX)(R9*1), Z25
+	VMOVUPS          Z25, 1664(R13)
+	VMOVUPS          (R12)(R11*2), Z25
 	VFMADD231PS      Z25, Z15, Z2
 	VFMADD231PS      Z3, Z13, Z2
 	VFMADD231PS      Z16, Z29, Z14
 	VFMADD231PS      Z3, Z21, Z14
 	VFMADD231PS      Z2, Z17, Z14
-	VMOVUPS          2048(R11), Z2
-	VMOVUPS          Z14, 2240(R11)
+	VMOVUPS          2048(R13), Z2
+	VMOVUPS          Z14, 2240(R13)
 	VMULPS           Z2, Z17, Z14
 	VMULPS           Z2, Z7, Z2
 	VFMADD231PS      Z4, Z29, Z14
-	VMOVUPS          Z14, 2048(R11)
+	VMOVUPS          Z14, 2048(R13)
 	VMULPS           Z13, Z4, Z14
 	VFMADD231PS      Z18, Z6, Z14
 	VFMADD231PS      Z22, Z25, Z14
@@ -5776,14 +5800,14 @@ loop1:
 	VFMADD231PS      Z18, Z29, Z2
 	VFMADD231PS      Z4, Z21, Z2
 	VFMADD231PS      Z14, Z17, Z2
-	VMOVUPS          1984(R11), Z14
-	VMOVUPS          Z2, 2304(R11)
+	VMOVUPS          1984(R13), Z14
+	VMOVUPS          Z2, 2304(R13)
 	VMULPS           Z14, Z17, Z2
 	VMULPS           Z14, Z7, Z14
 	VADDPS           Z27, Z2, Z2
 	VADDPS           Z5, Z14, Z14
 	VFMADD231PS      Z6, Z29, Z2
-	VMOVUPS          Z2, 1984(R11)
+	VMOVUPS          Z2, 1984(R13)
 	VMULPS           Z15, Z4, Z2
 	VFMADD231PS      Z19, Z6, Z2
 	VFMADD231PS      Z24, Z25, Z2
@@ -5793,12 +5817,12 @@ loop1:
 	VFMADD231PS      Z19, Z29, Z14
 	VFMADD231PS      Z6, Z21, Z14
 	VFMADD231PS      Z2, Z17, Z14
-	VMOVUPS          1920(R11), Z2
-	VMOVUPS          Z14, 2368(R11)
+	VMOVUPS          1920(R13), Z2
+	VMOVUPS          Z14, 2368(R13)
 	VMULPS           Z2, Z17, Z14
 	VMULPS           Z2, Z7, Z2
 	VFMADD231PS      Z25, Z29, Z14
-	VMOVUPS          Z14, 1920(R11)
+	VMOVUPS          Z14, 1920(R13)
 	VMULPS           Z16, Z4, Z14
 	VFMADD231PS      Z12, Z6, Z14
 	VFMADD231PS      Z11, Z25, Z14
@@ -5808,8 +5832,8 @@ loop1:
 	VFMADD231PS      Z12, Z29, Z2
 	VFMADD231PS      Z25, Z21, Z2
 	VFMADD231PS      Z14, Z17, Z2
-	VMOVUPS          1408(R11), Z14
-	VMOVUPS          Z2, 2432(R11)
+	VMOVUPS          1408(R13), Z14
+	VMOVUPS          Z2, 2432(R13)
 	VMULPS           Z14, Z17, Z2
 	VMULPS           Z14, Z7, Z14
 	VFMADD231PS      Z9, Z29, Z2
@@ -5822,7 +5846,7 @@ loop1:
 	VFMADD231PS      Z22, Z29, Z14
 	VFMADD231PS      Z9, Z21, Z14
 	VFMADD231PS      Z13, Z17, Z14
-	VMOVUPS          1792(R11), Z13
+	VMOVUPS          1792(R13), Z13
 	VMULPS           Z13, Z17, Z0
 	VMULPS           Z13, Z7, Z13
 	VFMADD231PS      Z10, Z29, Z0
@@ -5835,7 +5859,7 @@ loop1:
 	VFMADD231PS      Z24, Z29, Z13
 	VFMADD231PS      Z10, Z21, Z13
 	VFMADD231PS      Z15, Z17, Z13
-	VMOVUPS          1728(R11), Z15
+	VMOVUPS          1728(R13), Z15
 	VMULPS           Z15, Z17, Z1
 	VMULPS           Z15, Z7, Z7
 	VADDPS           Z27, Z1, Z1
@@ -5850,73 +5874,73 @@ loop1:
 	VFMADD231PS      Z11, Z29, Z7
 	VFMADD231PS      Z23, Z21, Z7
 	VFMADD231PS      Z9, Z17, Z7
-	VMOVUPS          1600(R11), Z17
-	VMOVUPS          Z17, 704(R11)
-	VMOVUPS          1536(R11), Z17
-	VMOVUPS          Z17, 576(R11)
-	VMOVUPS          1472(R11), Z17
-	VMOVUPS          Z17, 640(R11)
-	VMOVUPS          1856(R11), Z17
-	VMOVUPS          Z17, 1344(R11)
-	VMOVUPS          Z8, (R11)
-	VMOVUPS          Z20, 768(R11)
-	VMOVUPS          Z30, 64(R11)
-	VMOVUPS          Z26, 832(R11)
-	VMOVUPS          1664(R11), Z26
-	VMOVUPS          Z26, 128(R11)
-	VMOVUPS          2240(R11), Z26
-	VMOVUPS          Z26, 896(R11)
-	VMOVUPS          2048(R11), Z26
-	VMOVUPS          Z26, 192(R11)
-	VMOVUPS          2304(R11), Z26
-	VMOVUPS          Z26, 960(R11)
-	VMOVUPS          1984(R11), Z26
-	VMOVUPS          Z26, 256(R11)
-	VMOVUPS          2368(R11), Z26
-	VMOVUPS          Z26, 1024(R11)
-	VMOVUPS          1920(R11), Z26
-	VMOVUPS          Z26, 320(R11)
-	VMOVUPS          2432(R11), Z26
-	VMOVUPS          Z26, 1088(R11)
-	VMOVUPS          Z2, 384(R11)
-	VMOVUPS          Z14, 1152(R11)
-	VMOVUPS          Z0, 448(R11)
-	VMOVUPS          Z13, 1216(R11)
-	VMOVUPS          Z1, 512(R11)
-	VMOVUPS          Z7, 1280(R11)
+	VMOVUPS          1600(R13), Z17
+	VMOVUPS          Z17, 704(R13)
+	VMOVUPS          1536(R13), Z17
+	VMOVUPS          Z17, 576(R13)
+	VMOVUPS          1472(R13), Z17
+	VMOVUPS          Z17, 640(R13)
+	VMOVUPS          1856(R13), Z17
+	VMOVUPS          Z17, 1344(R13)
+	VMOVUPS          Z8, (R13)
+	VMOVUPS          Z20, 768(R13)
+	VMOVUPS          Z30, 64(R13)
+	VMOVUPS          Z26, 832(R13)
+	VMOVUPS          1664(R13), Z26
+	VMOVUPS          Z26, 128(R13)
+	VMOVUPS          2240(R13), Z26
+	VMOVUPS          Z26, 896(R13)
+	VMOVUPS          2048(R13), Z26
+	VMOVUPS          Z26, 192(R13)
+	VMOVUPS          2304(R13), Z26
+	VMOVUPS          Z26, 960(R13)
+	VMOVUPS          1984(R13), Z26
+	VMOVUPS          Z26, 256(R13)
+	VMOVUPS          2368(R13), Z26
+	VMOVUPS          Z26, 1024(R13)
+	VMOVUPS          1920(R13), Z26
+	VMOVUPS          Z26, 320(R13)
+	VMOVUPS          2432(R13), Z26
+	VMOVUPS          Z26, 1088(R13)
+	VMOVUPS          Z2, 384(R13)
+	VMOVUPS          Z14, 1152(R13)
+	VMOVUPS          Z0, 448(R13)
+	VMOVUPS          Z13, 1216(R13)
+	VMOVUPS          Z1, 512(R13)
+	VMOVUPS          Z7, 1280(R13)
 
-stage3:
-	VMOVUPS           576(R11), Z7
+stage4:
+	VMOVUPS           576(R13), Z7
 	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z7, K1
-	VMOVUPS           (R11), Z7
+	VMOVUPS           (R13), Z7
 	VADDPS.BCST       two<>+0(SB), Z7, Z1
-	VMOVUPS           256(R11), Z13
+	VMOVUPS           256(R13), Z13
 	VADDPS.BCST       two<>+0(SB), Z13, Z0
-	VMOVUPS           512(R11), Z14
+	VMOVUPS           512(R13), Z14
 	VADDPS.BCST       two<>+0(SB), Z14, Z2
-	VMOVUPS           768(R11), Z26
+	VMOVUPS           768(R13), Z26
 	VMULPS            Z1, Z26, Z30
-	VMOVUPS           832(R11), Z20
-	VMOVUPS           192(R11), Z8
+	VMOVUPS           832(R13), Z20
+	VMOVUPS           192(R13), Z8
 	VFMADD231PS       Z8, Z20, Z30
-	VMOVUPS           896(R11), Z17
-	VMOVUPS           384(R11), Z9
+	VMOVUPS           896(R13), Z17
+	VMOVUPS           384(R13), Z9
 	VFMADD231PS       Z9, Z17, Z30
-	VMOVUPS           64(R11), Z21
+	VMOVUPS           64(R13), Z21
 	VMULPS            Z21, Z26, Z23
 	VFMADD231PS       Z0, Z20, Z23
-	VMOVUPS           448(R11), Z29
+	VMOVUPS           448(R13), Z29
 	VFMADD231PS       Z29, Z17, Z23
-	VMOVUPS           128(R11), Z11
+	VMOVUPS           128(R13), Z11
 	VMULPS            Z11, Z26, Z22
-	VMOVUPS           320(R11), Z3
+	VMOVUPS           320(R13), Z3
 	VFMADD231PS       Z3, Z20, Z22
 	VFMADD231PS       Z2, Z17, Z22
-	VMOVUPS           960(R11), Z24
+	VMOVUPS           960(R13), Z24
 	VMULPS            Z1, Z24, Z25
-	VMOVUPS           1024(R11), Z10
+	VMOVUPS           1024(R13), Z10
 	VFMADD231PS       Z8, Z10, Z25
-	VMOVUPS           1088(R11), Z12
+	VMOVUPS           1088(R13), Z12
 	VFMADD231PS       Z9, Z12, Z25
 	VMULPS            Z21, Z24, Z16
 	VFMADD231PS       Z0, Z10, Z16
@@ -5924,11 +5948,11 @@ stage3:
 	VMULPS            Z11, Z24, Z5
 	VFMADD231PS       Z3, Z10, Z5
 	VFMADD231PS       Z2, Z12, Z5
-	VMOVUPS           1152(R11), Z27
+	VMOVUPS           1152(R13), Z27
 	VMULPS            Z1, Z27, Z15
-	VMOVUPS           1216(R11), Z6
+	VMOVUPS           1216(R13), Z6
 	VFMADD231PS       Z8, Z6, Z15
-	VMOVUPS           1280(R11), Z19
+	VMOVUPS           1280(R13), Z19
 	VFMADD231PS       Z9, Z19, Z15
 	VMULPS            Z21, Z27, Z4
 	VFMADD231PS       Z0, Z6, Z4
@@ -6008,35 +6032,35 @@ stage3:
 	VBLENDMPS         Z1, Z9, K1, Z9
 	VBLENDMPS         Z22, Z29, K1, Z29
 	VBLENDMPS         Z0, Z14, K1, Z14
-	VMOVUPS           576(R11), Z0
+	VMOVUPS           576(R13), Z0
 	VSUBPS.BCST       one<>+0(SB), Z0, Z0
 	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z0, K1
-	KMOVW             K1, R12
-	VMOVUPS           Z26, 768(R11)
-	VMOVUPS           Z20, 832(R11)
-	VMOVUPS           Z17, 896(R11)
-	VMOVUPS           Z24, 960(R11)
-	VMOVUPS           Z10, 1024(R11)
-	VMOVUPS           Z12, 1088(R11)
-	VMOVUPS           Z27, 1152(R11)
-	VMOVUPS           Z6, 1216(R11)
-	VMOVUPS           Z19, 1280(R11)
-	VMOVUPS           Z7, (R11)
-	VMOVUPS           Z21, 64(R11)
-	VMOVUPS           Z11, 128(R11)
-	VMOVUPS           Z8, 192(R11)
-	VMOVUPS           Z13, 256(R11)
-	VMOVUPS           Z3, 320(R11)
-	VMOVUPS           Z9, 384(R11)
-	VMOVUPS           Z29, 448(R11)
-	VMOVUPS           Z14, 512(R11)
-	VMOVUPS           Z0, 576(R11)
-	TESTL             R12, R12
-	JNE               stage3
-	VMOVUPS           704(R11), Z0
+	KMOVW             K1, R15
+	VMOVUPS           Z26, 768(R13)
+	VMOVUPS           Z20, 832(R13)
+	VMOVUPS           Z17, 896(R13)
+	VMOVUPS           Z24, 960(R13)
+	VMOVUPS           Z10, 1024(R13)
+	VMOVUPS           Z12, 1088(R13)
+	VMOVUPS           Z27, 1152(R13)
+	VMOVUPS           Z6, 1216(R13)
+	VMOVUPS           Z19, 1280(R13)
+	VMOVUPS           Z7, (R13)
+	VMOVUPS           Z21, 64(R13)
+	VMOVUPS           Z11, 128(R13)
+	VMOVUPS           Z8, 192(R13)
+	VMOVUPS           Z13, 256(R13)
+	VMOVUPS           Z3, 320(R13)
+	VMOVUPS           Z9, 384(R13)
+	VMOVUPS           Z29, 448(R13)
+	VMOVUPS           Z14, 512(R13)
+	VMOVUPS           Z0, 576(R13)
+	TESTL             R15, R15
+	JNE               stage4
+	VMOVUPS           704(R13), Z0
 	VBROADCASTSS      noneSetF32<>+0(SB), Z14
 	VPCMPGTD          Z0, Z14, K1
-	VMOVUPS           640(R11), Z14
+	VMOVUPS           640(R13), Z14
 	VBROADCASTSS      log2e<>+0(SB), Z0
 	VFMADD213PS.BCST  roundF32<>+0(SB), Z14, Z0
 	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z0
@@ -6051,88 +6075,90 @@ stage3:
 	VFMADD231PS       Z29, Z9, Z14
 	VADDPS.BCST       one<>+0(SB), Z14, Z14
 	VSCALEFPS         Z0, Z14, Z14
-	VMOVUPS           1344(R11), Z0
+	VMOVUPS           1344(R13), Z0
 	VMULPS            Z0, Z14, Z0
-	VMOVUPS           (R11), Z9
+	VMOVUPS           (R13), Z9
 	VADDPS.BCST       one<>+0(SB), Z9, Z9
-	VMOVUPS           768(R11), Z29
+	VMOVUPS           768(R13), Z29
 	VMULPS            Z29, Z14, Z29
 	VFMADD231PS       Z9, Z0, Z29
-	VMOVUPS           832(R11), Z9
+	VMOVUPS           832(R13), Z9
 	VMULPS            Z9, Z14, Z9
-	VMOVUPS           64(R11), Z3
+	VMOVUPS           64(R13), Z3
 	VFMADD231PS       Z3, Z0, Z9
-	VMOVUPS           896(R11), Z3
+	VMOVUPS           896(R13), Z3
 	VMULPS            Z3, Z14, Z3
-	VMOVUPS           128(R11), Z13
+	VMOVUPS           128(R13), Z13
 	VFMADD231PS       Z13, Z0, Z3
-	VMOVUPS           960(R11), Z13
+	VMOVUPS           960(R13), Z13
 	VMULPS            Z13, Z14, Z13
-	VMOVUPS           192(R11), Z8
+	VMOVUPS           192(R13), Z8
 	VFMADD231PS       Z8, Z0, Z13
-	VMOVUPS           256(R11), Z8
+	VMOVUPS           256(R13), Z8
 	VADDPS.BCST       one<>+0(SB), Z8, Z8
-	VMOVUPS           1024(R11), Z11
+	VMOVUPS           1024(R13), Z11
 	VMULPS            Z11, Z14, Z11
 	VFMADD231PS       Z8, Z0, Z11
-	VMOVUPS           1088(R11), Z8
+	VMOVUPS           1088(R13), Z8
 	VMULPS            Z8, Z14, Z8
-	VMOVUPS           320(R11), Z21
+	VMOVUPS           320(R13), Z21
 	VFMADD231PS       Z21, Z0, Z8
-	VMOVUPS           1152(R11), Z21
+	VMOVUPS           1152(R13), Z21
 	VMULPS            Z21, Z14, Z21
-	VMOVUPS           384(R11), Z7
+	VMOVUPS           384(R13), Z7
 	VFMADD231PS       Z7, Z0, Z21
-	VMOVUPS           1216(R11), Z7
+	VMOVUPS           1216(R13), Z7
 	VMULPS            Z7, Z14, Z7
-	VMOVUPS           448(R11), Z19
+	VMOVUPS           448(R13), Z19
 	VFMADD231PS       Z19, Z0, Z7
-	VMOVUPS           512(R11), Z19
+	VMOVUPS           512(R13), Z19
 	VADDPS.BCST       one<>+0(SB), Z19, Z19
-	VMOVUPS           1280(R11), Z6
+	VMOVUPS           1280(R13), Z6
 	VMULPS            Z6, Z14, Z14
 	VFMADD231PS       Z19, Z0, Z14
-	KMOVW             K1, R12
-	TESTQ             R12, R12
-	JE                easy5
+	KMOVW             K1, R15
+	TESTQ             R15, R15
+	JE                easy6
 	KNOTW             K1, K1
 	VMOVUPS           Z29, K1, (AX)
-	VMOVUPS           Z9, K1, (AX)(DI*1)
-	VMOVUPS           Z3, K1, (AX)(DI*2)
-	VMOVUPS           Z13, K1, (AX)(R8*1)
-	VMOVUPS           Z11, K1, (AX)(DI*4)
-	VMOVUPS           Z8, K1, (AX)(R9*1)
-	VMOVUPS           Z21, K1, (AX)(R8*2)
-	VMOVUPS           Z7, K1, (AX)(R10*1)
-	VMOVUPS           Z14, K1, (AX)(DI*8)
-	MOVQ              SI, AX
+	VMOVUPS           Z9, K1, (AX)(SI*1)
+	VMOVUPS           Z3, K1, (AX)(SI*2)
+	VMOVUPS           Z13, K1, (AX)(DI*1)
+	VMOVUPS           Z11, K1, (AX)(SI*4)
+	VMOVUPS           Z8, K1, (AX)(R8*1)
+	VMOVUPS           Z21, K1, (AX)(DI*2)
+	VMOVUPS           Z7, K1, (AX)(R9*1)
+	VMOVUPS           Z14, K1, (AX)(SI*8)
+	MOVQ              R14, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
 	MOVQ              CX, next+48(FP)
-	MOVQ              R12, hard+56(FP)
+	MOVQ              R15, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy5:
+easy6:
 	VMOVUPS Z29, (AX)
-	VMOVUPS Z9, (AX)(DI*1)
-	VMOVUPS Z3, (AX)(DI*2)
-	VMOVUPS Z13, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*4)
-	VMOVUPS Z8, (AX)(R9*1)
-	VMOVUPS Z21, (AX)(R8*2)
-	VMOVUPS Z7, (AX)(R10*1)
-	VMOVUPS Z14, (AX)(DI*8)
+	VMOVUPS Z9, (AX)(SI*1)
+	VMOVUPS Z3, (AX)(SI*2)
+	VMOVUPS Z13, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*4)
+	VMOVUPS Z8, (AX)(R8*1)
+	VMOVUPS Z21, (AX)(DI*2)
+	VMOVUPS Z7, (AX)(R9*1)
+	VMOVUPS Z14, (AX)(SI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
+	ADDQ    $+64, R12
+	ADDQ    $+64, R10
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R14
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R14, at+40(FP)
+	MOVQ    R14, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6140,80 +6166,91 @@ easy5:
 // func expFrechet3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet3x3F64AVX2(SB), $1600-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ 31(SP), R11
-	ANDQ $-32, R11
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x03, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (DI)(SI*2), R8
+	LEAQ   (R8)(SI*2), R9
+	MOVQ   SI, R11
+	MOVQ   SI, R10
+	IMUL3Q $0x03, R10, R10
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R10, R11
 
-loop1:
+plain1:
+	LEAQ (CX)(R10*1), R12
+	LEAQ (R12)(R10*1), R10
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ BX, R14
+
+loop2:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(R8*2)
-	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(DI*8)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(R11*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y1
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(R11*2), Y3
 	VANDPD       absF64<>+0(SB), Y3, Y4
 	VMAXPD       Y4, Y1, Y1
-	VMOVUPS      (CX)(R8*1), Y4
+	VMOVUPS      (R12), Y4
 	VANDPD       absF64<>+0(SB), Y4, Y5
 	VMAXPD       Y5, Y1, Y1
-	VMOVUPS      (CX)(DI*4), Y5
+	VMOVUPS      (R12)(R11*1), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y6
 	VMAXPD       Y6, Y1, Y1
-	VMOVUPS      (CX)(R9*1), Y6
+	VMOVUPS      (R12)(R11*2), Y6
 	VANDPD       absF64<>+0(SB), Y6, Y7
 	VMAXPD       Y7, Y1, Y1
-	VMOVUPS      (CX)(R8*2), Y7
+	VMOVUPS      (R10), Y7
 	VANDPD       absF64<>+0(SB), Y7, Y8
 	VMAXPD       Y8, Y1, Y1
-	VMOVUPS      (CX)(R10*1), Y8
+	VMOVUPS      (R10)(R11*1), Y8
 	VANDPD       absF64<>+0(SB), Y8, Y9
 	VMAXPD       Y9, Y1, Y1
-	VMOVUPS      (CX)(DI*8), Y9
+	VMOVUPS      (R10)(R11*2), Y9
 	VANDPD       absF64<>+0(SB), Y9, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
+	VMOVUPS      (DX)(SI*1), Y10
+	VANDPD       absF64<>+0(SB), Y10, Y10
+	VMAXPD       Y10, Y1, Y1
+	VMOVUPS      (DX)(SI*2), Y10
+	VANDPD       absF64<>+0(SB), Y10, Y10
+	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(DI*1), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*2), Y10
+	VMOVUPS      (DX)(SI*4), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(R8*1), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*4), Y10
+	VMOVUPS      (DX)(DI*2), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VMOVUPS      (DX)(R9*1), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(R8*2), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(R10*1), Y10
-	VANDPD       absF64<>+0(SB), Y10, Y10
-	VMAXPD       Y10, Y1, Y1
-	VMOVUPS      (DX)(DI*8), Y10
+	VMOVUPS      (DX)(SI*8), Y10
 	VANDPD       absF64<>+0(SB), Y10, Y10
 	VMAXPD       Y10, Y1, Y1
 	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y1, Y1
@@ -6229,27 +6266,27 @@ loop1:
 	VMULPD       Y2, Y0, Y12
 	VFMADD231PD  Y5, Y2, Y12
 	VFMADD231PD  Y8, Y3, Y12
-	VMOVUPS      Y1, 704(R11)
+	VMOVUPS      Y1, 704(R13)
 	VMULPD       Y3, Y0, Y1
 	VFMADD231PD  Y6, Y2, Y1
 	VFMADD231PD  Y9, Y3, Y1
-	VMOVUPS      Y10, 736(R11)
+	VMOVUPS      Y10, 736(R13)
 	VMULPD       Y0, Y4, Y10
 	VFMADD231PD  Y4, Y5, Y10
 	VFMADD231PD  Y7, Y6, Y10
-	VMOVUPS      Y1, 768(R11)
+	VMOVUPS      Y1, 768(R13)
 	VMULPD       Y2, Y4, Y1
 	VFMADD231PD  Y5, Y5, Y1
 	VFMADD231PD  Y8, Y6, Y1
-	VMOVUPS      Y1, 800(R11)
+	VMOVUPS      Y1, 800(R13)
 	VMULPD       Y3, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y1
 	VFMADD231PD  Y9, Y6, Y1
-	VMOVUPS      Y1, 832(R11)
+	VMOVUPS      Y1, 832(R13)
 	VMULPD       Y0, Y7, Y1
 	VFMADD231PD  Y4, Y8, Y1
 	VFMADD231PD  Y7, Y9, Y1
-	VMOVUPS      Y0, 864(R11)
+	VMOVUPS      Y0, 864(R13)
 	VMULPD       Y2, Y7, Y2
 	VFMADD231PD  Y5, Y8, Y2
 	VFMADD231PD  Y8, Y9, Y2
@@ -6257,35 +6294,35 @@ loop1:
 	VFMADD231PD  Y6, Y8, Y3
 	VFMADD231PD  Y9, Y9, Y3
 	VANDPD       absF64<>+0(SB), Y11, Y0
-	VMOVUPS      Y9, 896(R11)
+	VMOVUPS      Y9, 896(R13)
 	VANDPD       absF64<>+0(SB), Y10, Y9
 	VADDPD       Y9, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y1, Y9
 	VADDPD       Y9, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y12, Y9
-	VMOVUPS      Y1, 928(R11)
-	VMOVUPS      800(R11), Y1
-	VMOVUPS      Y10, 960(R11)
+	VMOVUPS      Y1, 928(R13)
+	VMOVUPS      800(R13), Y1
+	VMOVUPS      Y10, 960(R13)
 	VANDPD       absF64<>+0(SB), Y1, Y10
 	VADDPD       Y10, Y9, Y9
 	VANDPD       absF64<>+0(SB), Y2, Y10
 	VADDPD       Y10, Y9, Y9
 	VMAXPD       Y9, Y0, Y0
-	VMOVUPS      768(R11), Y9
+	VMOVUPS      768(R13), Y9
 	VANDPD       absF64<>+0(SB), Y9, Y9
-	VMOVUPS      Y2, 992(R11)
-	VMOVUPS      832(R11), Y2
+	VMOVUPS      Y2, 992(R13)
+	VMOVUPS      832(R13), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y2
 	VADDPD       Y2, Y9, Y9
 	VANDPD       absF64<>+0(SB), Y3, Y2
 	VADDPD       Y2, Y9, Y9
 	VMAXPD       Y9, Y0, Y0
 	VCMPPD       $0x16, norm2MaxF64<>+0(SB), Y0, Y9
-	VMOVUPS      736(R11), Y2
+	VMOVUPS      736(R13), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y2
 	VCMPPD       $0x16, meanMaxF64<>+0(SB), Y2, Y2
 	VORPD        Y9, Y2, Y2
-	VMOVUPS      704(R11), Y9
+	VMOVUPS      704(R13), Y9
 	VORPD        Y2, Y9, Y9
 	VMOVUPS      noneSetF64<>+0(SB), Y2
 	VBLENDVPD    Y9, allOnesF64<>+0(SB), Y2, Y2
@@ -6303,112 +6340,112 @@ loop1:
 	VPSLLQ       $0x34, Y0, Y0
 	VPADDQ       oneF64<>+0(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y10
-	VMOVUPS      Y9, 704(R11)
+	VMOVUPS      Y9, 704(R13)
 	VADDPD       Y1, Y11, Y1
 	VADDPD       Y3, Y1, Y1
 	VMULPD       halfF64<>+0(SB), Y1, Y1
 	VMULPD       Y10, Y1, Y1
-	VMOVUPS      Y2, 1024(R11)
+	VMOVUPS      Y2, 1024(R13)
 	VMULPD       Y7, Y5, Y2
-	VMOVUPS      Y1, 1056(R11)
+	VMOVUPS      Y1, 1056(R13)
 	VMOVAPS      Y2, Y1
 	VFNMADD231PD Y7, Y5, Y1
 	VFMSUB231PD  Y8, Y4, Y2
 	VADDPD       Y1, Y2, Y2
 	VMULPD       Y8, Y6, Y1
-	VMOVUPS      Y3, 1088(R11)
+	VMOVUPS      Y3, 1088(R13)
 	VMOVAPS      Y1, Y3
 	VFNMADD231PD Y8, Y6, Y3
-	VMOVUPS      896(R11), Y9
+	VMOVUPS      896(R13), Y9
 	VFMSUB231PD  Y9, Y5, Y1
 	VADDPD       Y3, Y1, Y1
 	VMULPD       Y7, Y6, Y3
-	VMOVUPS      Y12, 1120(R11)
+	VMOVUPS      Y12, 1120(R13)
 	VMOVAPS      Y3, Y12
 	VFNMADD231PD Y7, Y6, Y12
 	VFMSUB231PD  Y9, Y4, Y3
 	VADDPD       Y12, Y3, Y3
-	VMOVUPS      (CX)(DI*1), Y12
+	VMOVUPS      (CX)(R11*1), Y12
 	VMULPD       Y3, Y12, Y3
-	VMOVUPS      Y11, 1152(R11)
-	VMOVUPS      864(R11), Y11
+	VMOVUPS      Y11, 1152(R13)
+	VMOVUPS      864(R13), Y11
 	VFMSUB231PD  Y1, Y11, Y3
-	VMOVUPS      (CX)(DI*2), Y1
+	VMOVUPS      (CX)(R11*2), Y1
 	VFMADD231PD  Y2, Y1, Y3
 	VMULPD       Y0, Y10, Y2
 	VMULPD       Y2, Y3, Y3
 	VMOVUPS      (DX), Y2
-	VMOVUPS      Y3, 1184(R11)
-	VMOVUPS      (DX)(DI*4), Y3
-	VMOVUPS      Y0, 1216(R11)
+	VMOVUPS      Y3, 1184(R13)
+	VMOVUPS      (DX)(SI*4), Y3
+	VMOVUPS      Y0, 1216(R13)
 	VADDPD       Y3, Y2, Y0
-	VMOVUPS      Y10, 1248(R11)
-	VMOVUPS      (DX)(DI*8), Y10
+	VMOVUPS      Y10, 1248(R13)
+	VMOVUPS      (DX)(SI*8), Y10
 	VADDPD       Y10, Y0, Y0
 	VMULPD       thirdF64<>+0(SB), Y0, Y0
 	VSUBPD       Y0, Y2, Y2
 	VSUBPD       Y0, Y3, Y3
 	VSUBPD       Y0, Y10, Y10
-	VMOVUPS      Y0, 1280(R11)
+	VMOVUPS      Y0, 1280(R13)
 	VMULPD       Y2, Y11, Y11
-	VMOVUPS      (DX)(R8*1), Y0
+	VMOVUPS      (DX)(DI*1), Y0
 	VFMADD231PD  Y0, Y12, Y11
-	VMOVUPS      (DX)(R8*2), Y12
+	VMOVUPS      (DX)(DI*2), Y12
 	VFMADD231PD  Y12, Y1, Y11
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPD       Y1, Y4, Y4
 	VFMADD231PD  Y3, Y5, Y4
-	VMOVUPS      Y5, 1312(R11)
-	VMOVUPS      (DX)(R10*1), Y5
+	VMOVUPS      Y5, 1312(R13)
+	VMOVUPS      (DX)(R9*1), Y5
 	VFMADD231PD  Y5, Y6, Y4
 	VADDPD       Y4, Y11, Y11
-	VMOVUPS      (DX)(DI*2), Y4
+	VMOVUPS      (DX)(SI*2), Y4
 	VMULPD       Y4, Y7, Y7
-	VMOVUPS      (DX)(R9*1), Y6
+	VMOVUPS      (DX)(R8*1), Y6
 	VFMADD231PD  Y6, Y8, Y7
 	VFMADD231PD  Y10, Y9, Y7
 	VADDPD       Y7, Y11, Y11
-	VMOVUPS      1248(R11), Y7
+	VMOVUPS      1248(R13), Y7
 	VMULPD       Y7, Y11, Y11
-	VMOVUPS      1152(R11), Y9
+	VMOVUPS      1152(R13), Y9
 	VMULPD       Y2, Y9, Y9
-	VMOVUPS      1120(R11), Y8
+	VMOVUPS      1120(R13), Y8
 	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPS      768(R11), Y8
-	VMOVUPS      (DX)(R8*2), Y0
+	VMOVUPS      768(R13), Y8
+	VMOVUPS      (DX)(DI*2), Y0
 	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPS      960(R11), Y8
+	VMOVUPS      960(R13), Y8
 	VMULPD       Y1, Y8, Y8
-	VMOVUPS      800(R11), Y1
+	VMOVUPS      800(R13), Y1
 	VFMADD231PD  Y3, Y1, Y8
-	VMOVUPS      832(R11), Y1
+	VMOVUPS      832(R13), Y1
 	VFMADD231PD  Y5, Y1, Y8
 	VADDPD       Y8, Y9, Y9
-	VMOVUPS      928(R11), Y8
+	VMOVUPS      928(R13), Y8
 	VMULPD       Y4, Y8, Y8
-	VMOVUPS      992(R11), Y4
+	VMOVUPS      992(R13), Y4
 	VFMADD231PD  Y6, Y4, Y8
-	VMOVUPS      1088(R11), Y4
+	VMOVUPS      1088(R13), Y4
 	VFMADD231PD  Y10, Y4, Y8
 	VADDPD       Y8, Y9, Y9
-	VMOVUPS      1216(R11), Y8
+	VMOVUPS      1216(R13), Y8
 	VMULPD       Y8, Y7, Y4
 	VMULPD       Y4, Y9, Y9
 	VMULPD       inverseFactorialwF64<>+0(SB), Y9, Y4
-	VMOVUPS      Y10, 1344(R11)
+	VMOVUPS      Y10, 1344(R13)
 	VMULPD       inverseFactorialwF64<>+0(SB), Y11, Y10
-	VMOVUPS      1184(R11), Y6
+	VMOVUPS      1184(R13), Y6
 	VMOVUPS      inverseFactorialwF64<>+0(SB), Y1
 	VFMADD213PD  inverseFactorialtF64<>+0(SB), Y6, Y1
-	VMOVUPS      Y3, 1376(R11)
-	VMOVUPS      1056(R11), Y3
+	VMOVUPS      Y3, 1376(R13)
+	VMOVUPS      1056(R13), Y3
 	VMOVUPS      inverseFactorialwF64<>+0(SB), Y5
 	VFMADD213PD  inverseFactorialuF64<>+0(SB), Y3, Y5
 	VMULPD       inverseFactorialvF64<>+0(SB), Y9, Y0
 	VFMADD231PD  zeroF64<>+0(SB), Y6, Y0
 	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y11, Y4
 	VFMADD231PD  zeroF64<>+0(SB), Y3, Y4
-	VMOVUPS      Y2, 1408(R11)
+	VMOVUPS      Y2, 1408(R13)
 	VMOVUPS      inverseFactorialvF64<>+0(SB), Y2
 	VFMADD213PD  inverseFactorialsF64<>+0(SB), Y6, Y2
 	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y3, Y1
@@ -6541,479 +6578,479 @@ loop1:
 	VMULPD       Y7, Y4, Y4
 	VMULPD       Y8, Y1, Y1
 	VMULPD       Y7, Y5, Y5
-	VMOVUPS      1152(R11), Y7
+	VMOVUPS      1152(R13), Y7
 	VMULPD       Y7, Y4, Y8
 	VMULPD       Y7, Y5, Y7
 	VADDPD       Y6, Y8, Y8
 	VADDPD       Y9, Y7, Y7
-	VMOVUPS      864(R11), Y10
+	VMOVUPS      864(R13), Y10
 	VFMADD231PD  Y10, Y0, Y8
-	VMOVUPS      1408(R11), Y3
+	VMOVUPS      1408(R13), Y3
 	VMULPD       Y3, Y10, Y12
-	VMOVUPS      (CX)(DI*1), Y11
-	VMOVUPS      (DX)(R8*1), Y2
+	VMOVUPS      (CX)(R11*1), Y11
+	VMOVUPS      (DX)(DI*1), Y2
 	VFMADD231PD  Y2, Y11, Y12
-	VMOVUPS      Y8, 1152(R11)
-	VMOVUPS      (CX)(DI*2), Y8
-	VMOVUPS      Y9, 1248(R11)
-	VMOVUPS      (DX)(R8*2), Y9
+	VMOVUPS      Y8, 1152(R13)
+	VMOVUPS      (CX)(R11*2), Y8
+	VMOVUPS      Y9, 1248(R13)
+	VMOVUPS      (DX)(DI*2), Y9
 	VFMADD231PD  Y9, Y8, Y12
-	VMOVUPS      Y6, 1216(R11)
-	VMOVUPS      (DX)(DI*2), Y6
-	VMOVUPS      (CX)(R8*2), Y9
+	VMOVUPS      Y6, 1216(R13)
+	VMOVUPS      (DX)(SI*2), Y6
+	VMOVUPS      (R10), Y9
 	VFMADD231PD  Y9, Y6, Y12
-	VMOVUPS      (DX)(DI*1), Y9
-	VMOVUPS      (CX)(R8*1), Y2
+	VMOVUPS      (DX)(SI*1), Y9
+	VMOVUPS      (R12), Y2
 	VFMADD231PD  Y2, Y9, Y12
 	VFMADD231PD  Y10, Y3, Y12
 	VFMADD231PD  Y3, Y0, Y7
 	VFMADD231PD  Y10, Y1, Y7
 	VFMADD231PD  Y12, Y4, Y7
-	VMOVUPS      1120(R11), Y12
-	VMOVUPS      Y7, 1056(R11)
+	VMOVUPS      1120(R13), Y12
+	VMOVUPS      Y7, 1056(R13)
 	VMULPD       Y12, Y4, Y7
 	VMULPD       Y12, Y5, Y12
 	VFMADD231PD  Y11, Y0, Y7
-	VMOVUPS      Y7, 1120(R11)
+	VMOVUPS      Y7, 1120(R13)
 	VMULPD       Y9, Y10, Y7
-	VMOVUPS      1376(R11), Y2
+	VMOVUPS      1376(R13), Y2
 	VFMADD231PD  Y2, Y11, Y7
-	VMOVUPS      (DX)(R10*1), Y2
+	VMOVUPS      (DX)(R9*1), Y2
 	VFMADD231PD  Y2, Y8, Y7
-	VMOVUPS      (CX)(R10*1), Y2
+	VMOVUPS      (R10)(R11*1), Y2
 	VFMADD231PD  Y2, Y6, Y7
-	VMOVUPS      1312(R11), Y2
+	VMOVUPS      1312(R13), Y2
 	VFMADD231PD  Y2, Y9, Y7
 	VFMADD231PD  Y11, Y3, Y7
 	VFMADD231PD  Y9, Y0, Y12
 	VFMADD231PD  Y11, Y1, Y12
 	VFMADD231PD  Y7, Y4, Y12
-	VMOVUPS      768(R11), Y7
-	VMOVUPS      Y12, 1184(R11)
+	VMOVUPS      768(R13), Y7
+	VMOVUPS      Y12, 1184(R13)
 	VMULPD       Y7, Y4, Y12
 	VMULPD       Y7, Y5, Y7
 	VFMADD231PD  Y8, Y0, Y12
-	VMOVUPS      Y12, 768(R11)
+	VMOVUPS      Y12, 768(R13)
 	VMULPD       Y6, Y10, Y10
-	VMOVUPS      (DX)(R9*1), Y12
+	VMOVUPS      (DX)(R8*1), Y12
 	VFMADD231PD  Y12, Y11, Y10
-	VMOVUPS      1344(R11), Y11
+	VMOVUPS      1344(R13), Y11
 	VFMADD231PD  Y11, Y8, Y10
-	VMOVUPS      896(R11), Y11
+	VMOVUPS      896(R13), Y11
 	VFMADD231PD  Y11, Y6, Y10
-	VMOVUPS      (CX)(R9*1), Y11
+	VMOVUPS      (R12)(R11*2), Y11
 	VFMADD231PD  Y11, Y9, Y10
 	VFMADD231PD  Y8, Y3, Y10
 	VFMADD231PD  Y6, Y0, Y7
 	VFMADD231PD  Y8, Y1, Y7
 	VFMADD231PD  Y10, Y4, Y7
-	VMOVUPS      960(R11), Y10
-	VMOVUPS      Y7, 1440(R11)
+	VMOVUPS      960(R13), Y10
+	VMOVUPS      Y7, 1440(R13)
 	VMULPD       Y10, Y4, Y7
 	VMULPD       Y10, Y5, Y10
-	VMOVUPS      (CX)(R8*1), Y8
+	VMOVUPS      (R12), Y8
 	VFMADD231PD  Y8, Y0, Y7
-	VMOVUPS      Y7, 960(R11)
+	VMOVUPS      Y7, 960(R13)
 	VMULPD       Y3, Y8, Y3
-	VMOVUPS      (DX)(R8*1), Y7
+	VMOVUPS      (DX)(DI*1), Y7
 	VFMADD231PD  Y7, Y2, Y3
-	VMOVUPS      (DX)(R8*2), Y6
+	VMOVUPS      (DX)(DI*2), Y6
 	VFMADD231PD  Y6, Y11, Y3
-	VMOVUPS      (CX)(R8*2), Y6
+	VMOVUPS      (R10), Y6
 	VFMADD231PD  Y6, Y12, Y3
-	VMOVUPS      1376(R11), Y12
+	VMOVUPS      1376(R13), Y12
 	VFMADD231PD  Y8, Y12, Y3
-	VMOVUPS      864(R11), Y6
+	VMOVUPS      864(R13), Y6
 	VFMADD231PD  Y6, Y7, Y3
 	VFMADD231PD  Y7, Y0, Y10
 	VFMADD231PD  Y8, Y1, Y10
 	VFMADD231PD  Y3, Y4, Y10
-	VMOVUPS      800(R11), Y3
-	VMOVUPS      Y10, 1472(R11)
+	VMOVUPS      800(R13), Y3
+	VMOVUPS      Y10, 1472(R13)
 	VMULPD       Y3, Y4, Y10
 	VMULPD       Y3, Y5, Y3
-	VMOVUPS      1216(R11), Y6
+	VMOVUPS      1216(R13), Y6
 	VADDPD       Y6, Y10, Y10
-	VMOVUPS      1248(R11), Y6
+	VMOVUPS      1248(R13), Y6
 	VADDPD       Y6, Y3, Y3
 	VFMADD231PD  Y2, Y0, Y10
-	VMOVUPS      Y10, 800(R11)
+	VMOVUPS      Y10, 800(R13)
 	VMULPD       Y9, Y8, Y9
 	VFMADD231PD  Y12, Y2, Y9
-	VMOVUPS      (DX)(R10*1), Y10
-	VFMADD231PD  Y10, Y11, Y9
 	VMOVUPS      (DX)(R9*1), Y10
-	VMOVUPS      (CX)(R10*1), Y6
+	VFMADD231PD  Y10, Y11, Y9
+	VMOVUPS      (DX)(R8*1), Y10
+	VMOVUPS      (R10)(R11*1), Y6
 	VFMADD231PD  Y6, Y10, Y9
 	VFMADD231PD  Y2, Y12, Y9
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(R11*1), Y6
 	VFMADD231PD  Y6, Y7, Y9
 	VFMADD231PD  Y12, Y0, Y3
 	VFMADD231PD  Y2, Y1, Y3
 	VFMADD231PD  Y9, Y4, Y3
-	VMOVUPS      832(R11), Y9
-	VMOVUPS      Y3, 1504(R11)
+	VMOVUPS      832(R13), Y9
+	VMOVUPS      Y3, 1504(R13)
 	VMULPD       Y9, Y4, Y3
 	VMULPD       Y9, Y5, Y9
 	VFMADD231PD  Y11, Y0, Y3
-	VMOVUPS      Y3, 832(R11)
-	VMOVUPS      (DX)(DI*2), Y3
+	VMOVUPS      Y3, 832(R13)
+	VMOVUPS      (DX)(SI*2), Y3
 	VMULPD       Y3, Y8, Y3
 	VFMADD231PD  Y10, Y2, Y3
-	VMOVUPS      1344(R11), Y2
+	VMOVUPS      1344(R13), Y2
 	VFMADD231PD  Y2, Y11, Y3
-	VMOVUPS      896(R11), Y6
+	VMOVUPS      896(R13), Y6
 	VFMADD231PD  Y6, Y10, Y3
 	VFMADD231PD  Y11, Y12, Y3
-	VMOVUPS      (CX)(DI*2), Y12
+	VMOVUPS      (CX)(R11*2), Y12
 	VFMADD231PD  Y12, Y7, Y3
 	VFMADD231PD  Y10, Y0, Y9
 	VFMADD231PD  Y11, Y1, Y9
 	VFMADD231PD  Y3, Y4, Y9
-	VMOVUPS      928(R11), Y3
-	VMOVUPS      Y9, 1536(R11)
+	VMOVUPS      928(R13), Y3
+	VMOVUPS      Y9, 1536(R13)
 	VMULPD       Y3, Y4, Y9
 	VMULPD       Y3, Y5, Y3
-	VMOVUPS      (CX)(R8*2), Y11
+	VMOVUPS      (R10), Y11
 	VFMADD231PD  Y11, Y0, Y9
-	VMOVUPS      Y9, 928(R11)
-	VMOVUPS      1408(R11), Y9
+	VMOVUPS      Y9, 928(R13)
+	VMOVUPS      1408(R13), Y9
 	VMULPD       Y9, Y11, Y9
-	VMOVUPS      (CX)(R10*1), Y10
+	VMOVUPS      (R10)(R11*1), Y10
 	VFMADD231PD  Y7, Y10, Y9
-	VMOVUPS      (DX)(R8*2), Y7
+	VMOVUPS      (DX)(DI*2), Y7
 	VFMADD231PD  Y7, Y6, Y9
 	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      (DX)(R10*1), Y12
+	VMOVUPS      (DX)(R9*1), Y12
 	VFMADD231PD  Y8, Y12, Y9
-	VMOVUPS      864(R11), Y8
+	VMOVUPS      864(R13), Y8
 	VFMADD231PD  Y8, Y7, Y9
 	VFMADD231PD  Y7, Y0, Y3
 	VFMADD231PD  Y11, Y1, Y3
 	VFMADD231PD  Y9, Y4, Y3
-	VMOVUPS      992(R11), Y9
+	VMOVUPS      992(R13), Y9
 	VMULPD       Y9, Y4, Y8
 	VMULPD       Y9, Y5, Y9
 	VFMADD231PD  Y10, Y0, Y8
-	VMOVUPS      Y8, 992(R11)
-	VMOVUPS      (DX)(DI*1), Y8
+	VMOVUPS      Y8, 992(R13)
+	VMOVUPS      (DX)(SI*1), Y8
 	VMULPD       Y8, Y11, Y8
-	VMOVUPS      Y3, 864(R11)
-	VMOVUPS      1376(R11), Y3
+	VMOVUPS      Y3, 864(R13)
+	VMOVUPS      1376(R13), Y3
 	VFMADD231PD  Y3, Y10, Y8
 	VFMADD231PD  Y12, Y6, Y8
 	VFMADD231PD  Y10, Y2, Y8
-	VMOVUPS      1312(R11), Y3
+	VMOVUPS      1312(R13), Y3
 	VFMADD231PD  Y3, Y12, Y8
-	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(R11*1), Y3
 	VFMADD231PD  Y3, Y7, Y8
 	VFMADD231PD  Y12, Y0, Y9
 	VFMADD231PD  Y10, Y1, Y9
 	VFMADD231PD  Y8, Y4, Y9
-	VMOVUPS      1088(R11), Y8
+	VMOVUPS      1088(R13), Y8
 	VMULPD       Y8, Y4, Y3
 	VMULPD       Y8, Y5, Y5
-	VMOVUPS      1216(R11), Y8
+	VMOVUPS      1216(R13), Y8
 	VADDPD       Y8, Y3, Y3
-	VMOVUPS      1248(R11), Y8
+	VMOVUPS      1248(R13), Y8
 	VADDPD       Y8, Y5, Y5
 	VFMADD231PD  Y6, Y0, Y3
-	VMOVUPS      (DX)(DI*2), Y8
+	VMOVUPS      (DX)(SI*2), Y8
 	VMULPD       Y8, Y11, Y11
-	VMOVUPS      (DX)(R9*1), Y8
+	VMOVUPS      (DX)(R8*1), Y8
 	VFMADD231PD  Y8, Y10, Y11
 	VFMADD231PD  Y2, Y6, Y11
 	VFMADD231PD  Y6, Y2, Y11
-	VMOVUPS      (CX)(R9*1), Y10
+	VMOVUPS      (R12)(R11*2), Y10
 	VFMADD231PD  Y10, Y12, Y11
-	VMOVUPS      (CX)(DI*2), Y12
+	VMOVUPS      (CX)(R11*2), Y12
 	VFMADD231PD  Y12, Y7, Y11
 	VFMADD231PD  Y2, Y0, Y5
 	VFMADD231PD  Y6, Y1, Y5
 	VFMADD231PD  Y11, Y4, Y5
-	VMOVUPS      1024(R11), Y4
-	VMOVUPS      Y4, 352(R11)
-	VMOVUPS      704(R11), Y4
-	VMOVUPS      Y4, 288(R11)
-	VMOVUPS      736(R11), Y4
-	VMOVUPS      Y4, 320(R11)
-	VMOVUPS      1280(R11), Y4
-	VMOVUPS      Y4, 672(R11)
-	VMOVUPS      1152(R11), Y4
-	VMOVUPS      Y4, (R11)
-	VMOVUPS      1056(R11), Y4
-	VMOVUPS      Y4, 384(R11)
-	VMOVUPS      1120(R11), Y4
-	VMOVUPS      Y4, 32(R11)
-	VMOVUPS      1184(R11), Y4
-	VMOVUPS      Y4, 416(R11)
-	VMOVUPS      768(R11), Y4
-	VMOVUPS      Y4, 64(R11)
-	VMOVUPS      1440(R11), Y4
-	VMOVUPS      Y4, 448(R11)
-	VMOVUPS      960(R11), Y4
-	VMOVUPS      Y4, 96(R11)
-	VMOVUPS      1472(R11), Y4
-	VMOVUPS      Y4, 480(R11)
-	VMOVUPS      800(R11), Y4
-	VMOVUPS      Y4, 128(R11)
-	VMOVUPS      1504(R11), Y4
-	VMOVUPS      Y4, 512(R11)
-	VMOVUPS      832(R11), Y4
-	VMOVUPS      Y4, 160(R11)
-	VMOVUPS      1536(R11), Y4
-	VMOVUPS      Y4, 544(R11)
-	VMOVUPS      928(R11), Y4
-	VMOVUPS      Y4, 192(R11)
-	VMOVUPS      864(R11), Y4
-	VMOVUPS      Y4, 576(R11)
-	VMOVUPS      992(R11), Y4
-	VMOVUPS      Y4, 224(R11)
-	VMOVUPS      Y9, 608(R11)
-	VMOVUPS      Y3, 256(R11)
-	VMOVUPS      Y5, 640(R11)
+	VMOVUPS      1024(R13), Y4
+	VMOVUPS      Y4, 352(R13)
+	VMOVUPS      704(R13), Y4
+	VMOVUPS      Y4, 288(R13)
+	VMOVUPS      736(R13), Y4
+	VMOVUPS      Y4, 320(R13)
+	VMOVUPS      1280(R13), Y4
+	VMOVUPS      Y4, 672(R13)
+	VMOVUPS      1152(R13), Y4
+	VMOVUPS      Y4, (R13)
+	VMOVUPS      1056(R13), Y4
+	VMOVUPS      Y4, 384(R13)
+	VMOVUPS      1120(R13), Y4
+	VMOVUPS      Y4, 32(R13)
+	VMOVUPS      1184(R13), Y4
+	VMOVUPS      Y4, 416(R13)
+	VMOVUPS      768(R13), Y4
+	VMOVUPS      Y4, 64(R13)
+	VMOVUPS      1440(R13), Y4
+	VMOVUPS      Y4, 448(R13)
+	VMOVUPS      960(R13), Y4
+	VMOVUPS      Y4, 96(R13)
+	VMOVUPS      1472(R13), Y4
+	VMOVUPS      Y4, 480(R13)
+	VMOVUPS      800(R13), Y4
+	VMOVUPS      Y4, 128(R13)
+	VMOVUPS      1504(R13), Y4
+	VMOVUPS      Y4, 512(R13)
+	VMOVUPS      832(R13), Y4
+	VMOVUPS      Y4, 160(R13)
+	VMOVUPS      1536(R13), Y4
+	VMOVUPS      Y4, 544(R13)
+	VMOVUPS      928(R13), Y4
+	VMOVUPS      Y4, 192(R13)
+	VMOVUPS      864(R13), Y4
+	VMOVUPS      Y4, 576(R13)
+	VMOVUPS      992(R13), Y4
+	VMOVUPS      Y4, 224(R13)
+	VMOVUPS      Y9, 608(R13)
+	VMOVUPS      Y3, 256(R13)
+	VMOVUPS      Y5, 640(R13)
 
-stage3:
-	VMOVUPS      288(R11), Y5
+stage4:
+	VMOVUPS      288(R13), Y5
 	VCMPPD       $0x1e, zeroF64<>+0(SB), Y5, Y5
-	VMOVUPS      (R11), Y3
+	VMOVUPS      (R13), Y3
 	VADDPD       twoF64<>+0(SB), Y3, Y3
-	VMOVUPS      128(R11), Y9
+	VMOVUPS      128(R13), Y9
 	VADDPD       twoF64<>+0(SB), Y9, Y9
-	VMOVUPS      256(R11), Y4
+	VMOVUPS      256(R13), Y4
 	VADDPD       twoF64<>+0(SB), Y4, Y4
-	VMOVUPS      384(R11), Y11
+	VMOVUPS      384(R13), Y11
 	VMULPD       Y3, Y11, Y1
-	VMOVUPS      416(R11), Y6
-	VMOVUPS      96(R11), Y0
+	VMOVUPS      416(R13), Y6
+	VMOVUPS      96(R13), Y0
 	VFMADD231PD  Y0, Y6, Y1
-	VMOVUPS      448(R11), Y2
-	VMOVUPS      192(R11), Y7
+	VMOVUPS      448(R13), Y2
+	VMOVUPS      192(R13), Y7
 	VFMADD231PD  Y7, Y2, Y1
-	VMOVUPS      Y5, 704(R11)
-	VMOVUPS      32(R11), Y5
+	VMOVUPS      Y5, 704(R13)
+	VMOVUPS      32(R13), Y5
 	VMULPD       Y5, Y11, Y12
 	VFMADD231PD  Y9, Y6, Y12
-	VMOVUPS      224(R11), Y10
+	VMOVUPS      224(R13), Y10
 	VFMADD231PD  Y10, Y2, Y12
-	VMOVUPS      Y12, 736(R11)
-	VMOVUPS      64(R11), Y12
+	VMOVUPS      Y12, 736(R13)
+	VMOVUPS      64(R13), Y12
 	VMULPD       Y12, Y11, Y11
-	VMOVUPS      160(R11), Y8
+	VMOVUPS      160(R13), Y8
 	VFMADD231PD  Y8, Y6, Y11
 	VFMADD231PD  Y4, Y2, Y11
-	VMOVUPS      480(R11), Y2
-	VMOVUPS      Y11, 768(R11)
+	VMOVUPS      480(R13), Y2
+	VMOVUPS      Y11, 768(R13)
 	VMULPD       Y3, Y2, Y11
-	VMOVUPS      512(R11), Y6
+	VMOVUPS      512(R13), Y6
 	VFMADD231PD  Y0, Y6, Y11
-	VMOVUPS      Y1, 800(R11)
-	VMOVUPS      544(R11), Y1
+	VMOVUPS      Y1, 800(R13)
+	VMOVUPS      544(R13), Y1
 	VFMADD231PD  Y7, Y1, Y11
-	VMOVUPS      Y11, 832(R11)
+	VMOVUPS      Y11, 832(R13)
 	VMULPD       Y5, Y2, Y11
 	VFMADD231PD  Y9, Y6, Y11
 	VFMADD231PD  Y10, Y1, Y11
-	VMOVUPS      Y11, 864(R11)
+	VMOVUPS      Y11, 864(R13)
 	VMULPD       Y12, Y2, Y11
 	VFMADD231PD  Y8, Y6, Y11
 	VFMADD231PD  Y4, Y1, Y11
-	VMOVUPS      Y11, 896(R11)
-	VMOVUPS      576(R11), Y11
+	VMOVUPS      Y11, 896(R13)
+	VMOVUPS      576(R13), Y11
 	VMULPD       Y3, Y11, Y1
-	VMOVUPS      Y3, 928(R11)
-	VMOVUPS      608(R11), Y3
+	VMOVUPS      Y3, 928(R13)
+	VMOVUPS      608(R13), Y3
 	VFMADD231PD  Y0, Y3, Y1
-	VMOVUPS      640(R11), Y0
+	VMOVUPS      640(R13), Y0
 	VFMADD231PD  Y7, Y0, Y1
 	VMULPD       Y5, Y11, Y7
 	VFMADD231PD  Y9, Y3, Y7
 	VFMADD231PD  Y10, Y0, Y7
-	VMOVUPS      Y9, 960(R11)
+	VMOVUPS      Y9, 960(R13)
 	VMULPD       Y12, Y11, Y9
 	VFMADD231PD  Y8, Y3, Y9
 	VFMADD231PD  Y4, Y0, Y9
-	VMOVUPS      Y4, 992(R11)
-	VMOVUPS      (R11), Y4
-	VMOVUPS      Y9, 1024(R11)
-	VMOVUPS      384(R11), Y9
-	VMOVUPS      Y7, 1056(R11)
-	VMOVUPS      800(R11), Y7
+	VMOVUPS      Y4, 992(R13)
+	VMOVUPS      (R13), Y4
+	VMOVUPS      Y9, 1024(R13)
+	VMOVUPS      384(R13), Y9
+	VMOVUPS      Y7, 1056(R13)
+	VMOVUPS      800(R13), Y7
 	VFMADD231PD  Y9, Y4, Y7
 	VFMADD231PD  Y2, Y5, Y7
 	VFMADD231PD  Y11, Y12, Y7
-	VMOVUPS      Y7, 800(R11)
-	VMOVUPS      416(R11), Y7
-	VMOVUPS      736(R11), Y10
+	VMOVUPS      Y7, 800(R13)
+	VMOVUPS      416(R13), Y7
+	VMOVUPS      736(R13), Y10
 	VFMADD231PD  Y7, Y4, Y10
 	VFMADD231PD  Y6, Y5, Y10
 	VFMADD231PD  Y3, Y12, Y10
-	VMOVUPS      Y10, 736(R11)
-	VMOVUPS      448(R11), Y10
-	VMOVUPS      Y1, 1088(R11)
-	VMOVUPS      768(R11), Y1
+	VMOVUPS      Y10, 736(R13)
+	VMOVUPS      448(R13), Y10
+	VMOVUPS      Y1, 1088(R13)
+	VMOVUPS      768(R13), Y1
 	VFMADD231PD  Y10, Y4, Y1
-	VMOVUPS      544(R11), Y4
+	VMOVUPS      544(R13), Y4
 	VFMADD231PD  Y4, Y5, Y1
 	VFMADD231PD  Y0, Y12, Y1
-	VMOVUPS      96(R11), Y12
-	VMOVUPS      832(R11), Y5
+	VMOVUPS      96(R13), Y12
+	VMOVUPS      832(R13), Y5
 	VFMADD231PD  Y9, Y12, Y5
-	VMOVUPS      Y1, 832(R11)
-	VMOVUPS      128(R11), Y1
+	VMOVUPS      Y1, 832(R13)
+	VMOVUPS      128(R13), Y1
 	VFMADD231PD  Y2, Y1, Y5
 	VFMADD231PD  Y11, Y8, Y5
-	VMOVUPS      Y5, 768(R11)
-	VMOVUPS      864(R11), Y5
+	VMOVUPS      Y5, 768(R13)
+	VMOVUPS      864(R13), Y5
 	VFMADD231PD  Y7, Y12, Y5
 	VFMADD231PD  Y6, Y1, Y5
 	VFMADD231PD  Y3, Y8, Y5
-	VMOVUPS      Y5, 864(R11)
-	VMOVUPS      896(R11), Y5
+	VMOVUPS      Y5, 864(R13)
+	VMOVUPS      896(R13), Y5
 	VFMADD231PD  Y10, Y12, Y5
 	VFMADD231PD  Y4, Y1, Y5
 	VFMADD231PD  Y0, Y8, Y5
-	VMOVUPS      192(R11), Y8
-	VMOVUPS      1088(R11), Y1
+	VMOVUPS      192(R13), Y8
+	VMOVUPS      1088(R13), Y1
 	VFMADD231PD  Y9, Y8, Y1
-	VMOVUPS      224(R11), Y12
+	VMOVUPS      224(R13), Y12
 	VFMADD231PD  Y2, Y12, Y1
-	VMOVUPS      Y5, 1088(R11)
-	VMOVUPS      256(R11), Y5
+	VMOVUPS      Y5, 1088(R13)
+	VMOVUPS      256(R13), Y5
 	VFMADD231PD  Y11, Y5, Y1
-	VMOVUPS      1056(R11), Y11
+	VMOVUPS      1056(R13), Y11
 	VFMADD231PD  Y7, Y8, Y11
 	VFMADD231PD  Y6, Y12, Y11
 	VFMADD231PD  Y3, Y5, Y11
-	VMOVUPS      1024(R11), Y3
+	VMOVUPS      1024(R13), Y3
 	VFMADD231PD  Y10, Y8, Y3
 	VFMADD231PD  Y4, Y12, Y3
 	VFMADD231PD  Y0, Y5, Y3
-	VMOVUPS      800(R11), Y5
-	VMOVUPS      704(R11), Y12
+	VMOVUPS      800(R13), Y5
+	VMOVUPS      704(R13), Y12
 	VBLENDVPD    Y12, Y5, Y9, Y9
-	VMOVUPS      736(R11), Y5
+	VMOVUPS      736(R13), Y5
 	VBLENDVPD    Y12, Y5, Y7, Y7
-	VMOVUPS      832(R11), Y5
+	VMOVUPS      832(R13), Y5
 	VBLENDVPD    Y12, Y5, Y10, Y10
-	VMOVUPS      768(R11), Y5
+	VMOVUPS      768(R13), Y5
 	VBLENDVPD    Y12, Y5, Y2, Y2
-	VMOVUPS      864(R11), Y5
+	VMOVUPS      864(R13), Y5
 	VBLENDVPD    Y12, Y5, Y6, Y6
-	VMOVUPS      1088(R11), Y5
+	VMOVUPS      1088(R13), Y5
 	VBLENDVPD    Y12, Y5, Y4, Y4
-	VMOVUPS      576(R11), Y5
+	VMOVUPS      576(R13), Y5
 	VBLENDVPD    Y12, Y1, Y5, Y5
-	VMOVUPS      608(R11), Y1
+	VMOVUPS      608(R13), Y1
 	VBLENDVPD    Y12, Y11, Y1, Y1
 	VBLENDVPD    Y12, Y3, Y0, Y0
-	VMOVUPS      (R11), Y3
-	VMOVUPS      928(R11), Y11
-	VMOVUPS      Y0, 1088(R11)
+	VMOVUPS      (R13), Y3
+	VMOVUPS      928(R13), Y11
+	VMOVUPS      Y0, 1088(R13)
 	VMULPD       Y11, Y3, Y0
-	VMOVUPS      Y1, 864(R11)
-	VMOVUPS      32(R11), Y1
-	VMOVUPS      Y5, 768(R11)
-	VMOVUPS      96(R11), Y5
+	VMOVUPS      Y1, 864(R13)
+	VMOVUPS      32(R13), Y1
+	VMOVUPS      Y5, 768(R13)
+	VMOVUPS      96(R13), Y5
 	VFMADD231PD  Y5, Y1, Y0
-	VMOVUPS      Y4, 832(R11)
-	VMOVUPS      64(R11), Y4
+	VMOVUPS      Y4, 832(R13)
+	VMOVUPS      64(R13), Y4
 	VFMADD231PD  Y8, Y4, Y0
-	VMOVUPS      Y6, 736(R11)
+	VMOVUPS      Y6, 736(R13)
 	VMULPD       Y1, Y3, Y6
-	VMOVUPS      Y2, 800(R11)
-	VMOVUPS      960(R11), Y2
+	VMOVUPS      Y2, 800(R13)
+	VMOVUPS      960(R13), Y2
 	VFMADD231PD  Y2, Y1, Y6
-	VMOVUPS      Y10, 1024(R11)
-	VMOVUPS      224(R11), Y10
+	VMOVUPS      Y10, 1024(R13)
+	VMOVUPS      224(R13), Y10
 	VFMADD231PD  Y10, Y4, Y6
-	VMOVUPS      Y7, 1056(R11)
+	VMOVUPS      Y7, 1056(R13)
 	VMULPD       Y4, Y3, Y3
-	VMOVUPS      Y9, 896(R11)
-	VMOVUPS      160(R11), Y9
+	VMOVUPS      Y9, 896(R13)
+	VMOVUPS      160(R13), Y9
 	VFMADD231PD  Y9, Y1, Y3
-	VMOVUPS      Y6, 1120(R11)
-	VMOVUPS      992(R11), Y6
+	VMOVUPS      Y6, 1120(R13)
+	VMOVUPS      992(R13), Y6
 	VFMADD231PD  Y6, Y4, Y3
-	VMOVUPS      Y3, 1152(R11)
+	VMOVUPS      Y3, 1152(R13)
 	VMULPD       Y11, Y5, Y3
-	VMOVUPS      128(R11), Y7
+	VMOVUPS      128(R13), Y7
 	VFMADD231PD  Y5, Y7, Y3
 	VFMADD231PD  Y8, Y9, Y3
-	VMOVUPS      Y3, 1184(R11)
+	VMOVUPS      Y3, 1184(R13)
 	VMULPD       Y1, Y5, Y3
 	VFMADD231PD  Y2, Y7, Y3
 	VFMADD231PD  Y10, Y9, Y3
-	VMOVUPS      Y3, 1216(R11)
+	VMOVUPS      Y3, 1216(R13)
 	VMULPD       Y4, Y5, Y3
 	VFMADD231PD  Y9, Y7, Y3
 	VFMADD231PD  Y6, Y9, Y3
 	VMULPD       Y11, Y8, Y11
 	VFMADD231PD  Y5, Y10, Y11
-	VMOVUPS      Y3, 928(R11)
-	VMOVUPS      256(R11), Y3
+	VMOVUPS      Y3, 928(R13)
+	VMOVUPS      256(R13), Y3
 	VFMADD231PD  Y8, Y3, Y11
-	VMOVUPS      Y11, 1248(R11)
+	VMOVUPS      Y11, 1248(R13)
 	VMULPD       Y1, Y8, Y11
 	VFMADD231PD  Y2, Y10, Y11
 	VFMADD231PD  Y10, Y3, Y11
 	VMULPD       Y4, Y8, Y2
 	VFMADD231PD  Y9, Y10, Y2
 	VFMADD231PD  Y6, Y3, Y2
-	VMOVUPS      (R11), Y6
+	VMOVUPS      (R13), Y6
 	VBLENDVPD    Y12, Y0, Y6, Y6
-	VMOVUPS      1120(R11), Y0
+	VMOVUPS      1120(R13), Y0
 	VBLENDVPD    Y12, Y0, Y1, Y1
-	VMOVUPS      1152(R11), Y0
+	VMOVUPS      1152(R13), Y0
 	VBLENDVPD    Y12, Y0, Y4, Y4
-	VMOVUPS      1184(R11), Y0
+	VMOVUPS      1184(R13), Y0
 	VBLENDVPD    Y12, Y0, Y5, Y5
-	VMOVUPS      1216(R11), Y0
+	VMOVUPS      1216(R13), Y0
 	VBLENDVPD    Y12, Y0, Y7, Y7
-	VMOVUPS      928(R11), Y0
+	VMOVUPS      928(R13), Y0
 	VBLENDVPD    Y12, Y0, Y9, Y9
-	VMOVUPS      1248(R11), Y0
+	VMOVUPS      1248(R13), Y0
 	VBLENDVPD    Y12, Y0, Y8, Y8
 	VBLENDVPD    Y12, Y11, Y10, Y10
 	VBLENDVPD    Y12, Y2, Y3, Y3
-	VMOVUPS      288(R11), Y2
+	VMOVUPS      288(R13), Y2
 	VSUBPD       oneF64<>+0(SB), Y2, Y2
 	VCMPPD       $0x1e, zeroF64<>+0(SB), Y2, Y12
-	VMOVMSKPD    Y12, R12
-	VMOVUPS      896(R11), Y12
-	VMOVUPS      Y12, 384(R11)
-	VMOVUPS      1056(R11), Y12
-	VMOVUPS      Y12, 416(R11)
-	VMOVUPS      1024(R11), Y12
-	VMOVUPS      Y12, 448(R11)
-	VMOVUPS      800(R11), Y12
-	VMOVUPS      Y12, 480(R11)
-	VMOVUPS      736(R11), Y12
-	VMOVUPS      Y12, 512(R11)
-	VMOVUPS      832(R11), Y12
-	VMOVUPS      Y12, 544(R11)
-	VMOVUPS      768(R11), Y12
-	VMOVUPS      Y12, 576(R11)
-	VMOVUPS      864(R11), Y12
-	VMOVUPS      Y12, 608(R11)
-	VMOVUPS      1088(R11), Y12
-	VMOVUPS      Y12, 640(R11)
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y1, 32(R11)
-	VMOVUPS      Y4, 64(R11)
-	VMOVUPS      Y5, 96(R11)
-	VMOVUPS      Y7, 128(R11)
-	VMOVUPS      Y9, 160(R11)
-	VMOVUPS      Y8, 192(R11)
-	VMOVUPS      Y10, 224(R11)
-	VMOVUPS      Y3, 256(R11)
-	VMOVUPS      Y2, 288(R11)
-	TESTL        R12, R12
-	JNE          stage3
-	VMOVUPS      352(R11), Y2
+	VMOVMSKPD    Y12, R15
+	VMOVUPS      896(R13), Y12
+	VMOVUPS      Y12, 384(R13)
+	VMOVUPS      1056(R13), Y12
+	VMOVUPS      Y12, 416(R13)
+	VMOVUPS      1024(R13), Y12
+	VMOVUPS      Y12, 448(R13)
+	VMOVUPS      800(R13), Y12
+	VMOVUPS      Y12, 480(R13)
+	VMOVUPS      736(R13), Y12
+	VMOVUPS      Y12, 512(R13)
+	VMOVUPS      832(R13), Y12
+	VMOVUPS      Y12, 544(R13)
+	VMOVUPS      768(R13), Y12
+	VMOVUPS      Y12, 576(R13)
+	VMOVUPS      864(R13), Y12
+	VMOVUPS      Y12, 608(R13)
+	VMOVUPS      1088(R13), Y12
+	VMOVUPS      Y12, 640(R13)
+	VMOVUPS      Y6, (R13)
+	VMOVUPS      Y1, 32(R13)
+	VMOVUPS      Y4, 64(R13)
+	VMOVUPS      Y5, 96(R13)
+	VMOVUPS      Y7, 128(R13)
+	VMOVUPS      Y9, 160(R13)
+	VMOVUPS      Y8, 192(R13)
+	VMOVUPS      Y10, 224(R13)
+	VMOVUPS      Y3, 256(R13)
+	VMOVUPS      Y2, 288(R13)
+	TESTL        R15, R15
+	JNE          stage4
+	VMOVUPS      352(R13), Y2
 	VMOVUPS      noneSetF64<>+0(SB), Y3
 	VPCMPGTQ     Y2, Y3, Y3
-	VMOVUPS      320(R11), Y2
+	VMOVUPS      320(R13), Y2
 	VMOVUPS      log2eF64<>+0(SB), Y10
 	VFMADD213PD  roundF64<>+0(SB), Y2, Y10
 	VSUBPD       roundF64<>+0(SB), Y10, Y8
@@ -7034,89 +7071,91 @@ stage3:
 	VPSLLQ       $0x34, Y10, Y10
 	VPADDQ       oneF64<>+0(SB), Y10, Y10
 	VFMADD231PD  Y10, Y2, Y10
-	VMOVUPS      672(R11), Y2
+	VMOVUPS      672(R13), Y2
 	VMULPD       Y2, Y10, Y2
-	VMOVUPS      (R11), Y9
+	VMOVUPS      (R13), Y9
 	VADDPD       oneF64<>+0(SB), Y9, Y9
-	VMOVUPS      384(R11), Y8
+	VMOVUPS      384(R13), Y8
 	VMULPD       Y8, Y10, Y8
 	VFMADD231PD  Y9, Y2, Y8
-	VMOVUPS      416(R11), Y9
+	VMOVUPS      416(R13), Y9
 	VMULPD       Y9, Y10, Y9
-	VMOVUPS      32(R11), Y7
+	VMOVUPS      32(R13), Y7
 	VFMADD231PD  Y7, Y2, Y9
-	VMOVUPS      448(R11), Y7
+	VMOVUPS      448(R13), Y7
 	VMULPD       Y7, Y10, Y7
-	VMOVUPS      64(R11), Y5
+	VMOVUPS      64(R13), Y5
 	VFMADD231PD  Y5, Y2, Y7
-	VMOVUPS      480(R11), Y5
+	VMOVUPS      480(R13), Y5
 	VMULPD       Y5, Y10, Y5
-	VMOVUPS      96(R11), Y4
+	VMOVUPS      96(R13), Y4
 	VFMADD231PD  Y4, Y2, Y5
-	VMOVUPS      128(R11), Y4
+	VMOVUPS      128(R13), Y4
 	VADDPD       oneF64<>+0(SB), Y4, Y4
-	VMOVUPS      512(R11), Y1
+	VMOVUPS      512(R13), Y1
 	VMULPD       Y1, Y10, Y1
 	VFMADD231PD  Y4, Y2, Y1
-	VMOVUPS      544(R11), Y4
+	VMOVUPS      544(R13), Y4
 	VMULPD       Y4, Y10, Y4
-	VMOVUPS      160(R11), Y6
+	VMOVUPS      160(R13), Y6
 	VFMADD231PD  Y6, Y2, Y4
-	VMOVUPS      576(R11), Y6
+	VMOVUPS      576(R13), Y6
 	VMULPD       Y6, Y10, Y6
-	VMOVUPS      192(R11), Y12
+	VMOVUPS      192(R13), Y12
 	VFMADD231PD  Y12, Y2, Y6
-	VMOVUPS      608(R11), Y12
+	VMOVUPS      608(R13), Y12
 	VMULPD       Y12, Y10, Y12
-	VMOVUPS      224(R11), Y11
+	VMOVUPS      224(R13), Y11
 	VFMADD231PD  Y11, Y2, Y12
-	VMOVUPS      256(R11), Y11
+	VMOVUPS      256(R13), Y11
 	VADDPD       oneF64<>+0(SB), Y11, Y11
-	VMOVUPS      640(R11), Y0
+	VMOVUPS      640(R13), Y0
 	VMULPD       Y0, Y10, Y10
 	VFMADD231PD  Y11, Y2, Y10
-	VMOVMSKPD    Y3, R12
-	TESTQ        R12, R12
-	JE           easy5
+	VMOVMSKPD    Y3, R15
+	TESTQ        R15, R15
+	JE           easy6
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPD       Y3, Y2, Y2
 	VMASKMOVPD   Y8, Y2, (AX)
-	VMASKMOVPD   Y9, Y2, (AX)(DI*1)
-	VMASKMOVPD   Y7, Y2, (AX)(DI*2)
-	VMASKMOVPD   Y5, Y2, (AX)(R8*1)
-	VMASKMOVPD   Y1, Y2, (AX)(DI*4)
-	VMASKMOVPD   Y4, Y2, (AX)(R9*1)
-	VMASKMOVPD   Y6, Y2, (AX)(R8*2)
-	VMASKMOVPD   Y12, Y2, (AX)(R10*1)
-	VMASKMOVPD   Y10, Y2, (AX)(DI*8)
-	MOVQ         SI, AX
+	VMASKMOVPD   Y9, Y2, (AX)(SI*1)
+	VMASKMOVPD   Y7, Y2, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y2, (AX)(DI*1)
+	VMASKMOVPD   Y1, Y2, (AX)(SI*4)
+	VMASKMOVPD   Y4, Y2, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y2, (AX)(DI*2)
+	VMASKMOVPD   Y12, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y10, Y2, (AX)(SI*8)
+	MOVQ         R14, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
 	MOVQ         CX, next+48(FP)
-	MOVQ         R12, hard+56(FP)
+	MOVQ         R15, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy5:
+easy6:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS Y7, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R8*1)
-	VMOVUPS Y1, (AX)(DI*4)
-	VMOVUPS Y4, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(R8*2)
-	VMOVUPS Y12, (AX)(R10*1)
-	VMOVUPS Y10, (AX)(DI*8)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y1, (AX)(SI*4)
+	VMOVUPS Y4, (AX)(R8*1)
+	VMOVUPS Y6, (AX)(DI*2)
+	VMOVUPS Y12, (AX)(R9*1)
+	VMOVUPS Y10, (AX)(SI*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
+	ADDQ    $+32, R12
+	ADDQ    $+32, R10
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R14
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R14, at+40(FP)
+	MOVQ    R14, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7130,55 +7169,66 @@ GLOBL directionMaxF64<>(SB), RODATA|NOPTR, $32
 // func expFrechet3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·expFrechet3x3F64AVX512(SB), $2560-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ 63(SP), R11
-	ANDQ $-64, R11
-	MOVQ BX, SI
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+24(FP), BX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x03, SI
+	LEAQ   (SI)(SI*2), DI
+	LEAQ   (DI)(SI*2), R8
+	LEAQ   (R8)(SI*2), R9
+	MOVQ   SI, R11
+	MOVQ   SI, R10
+	IMUL3Q $0x03, R10, R10
+	TESTQ  BX, BX
+	JGE    plain1
+	NEGQ   BX
+	XCHGQ  R10, R11
 
-loop1:
+plain1:
+	LEAQ (CX)(R10*1), R12
+	LEAQ (R12)(R10*1), R10
+	LEAQ 63(SP), R13
+	ANDQ $-64, R13
+	MOVQ BX, R14
+
+loop2:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(SI*4)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*4)
+	PREFETCHT0       128(AX)(DI*2)
 	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(R8*2)
-	PREFETCHT0       128(AX)(R10*1)
-	PREFETCHT0       128(AX)(DI*8)
+	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z0
-	VMOVUPS          (CX)(DI*1), Z1
+	VMOVUPS          (CX)(R11*1), Z1
 	VRANGEPD         $0x0b, Z1, Z0, Z2
-	VMOVUPS          (CX)(DI*2), Z3
-	VMOVUPS          (CX)(R8*1), Z4
+	VMOVUPS          (CX)(R11*2), Z3
+	VMOVUPS          (R12), Z4
 	VRANGEPD         $0x0b, Z4, Z3, Z5
-	VMOVUPS          (CX)(DI*4), Z6
-	VMOVUPS          (CX)(R9*1), Z7
+	VMOVUPS          (R12)(R11*1), Z6
+	VMOVUPS          (R12)(R11*2), Z7
 	VRANGEPD         $0x0b, Z7, Z6, Z8
-	VMOVUPS          (CX)(R8*2), Z9
-	VMOVUPS          (CX)(R10*1), Z10
+	VMOVUPS          (R10), Z9
+	VMOVUPS          (R10)(R11*1), Z10
 	VRANGEPD         $0x0b, Z10, Z9, Z11
-	VMOVUPS          (CX)(DI*8), Z12
+	VMOVUPS          (R10)(R11*2), Z12
 	VMOVUPS          (DX), Z13
 	VRANGEPD         $0x0b, Z13, Z12, Z14
-	VMOVUPS          (DX)(DI*1), Z15
-	VMOVUPS          (DX)(DI*2), Z16
+	VMOVUPS          (DX)(SI*1), Z15
+	VMOVUPS          (DX)(SI*2), Z16
 	VRANGEPD         $0x0b, Z16, Z15, Z17
-	VMOVUPS          (DX)(R8*1), Z18
-	VMOVUPS          (DX)(DI*4), Z19
+	VMOVUPS          (DX)(DI*1), Z18
+	VMOVUPS          (DX)(SI*4), Z19
 	VRANGEPD         $0x0b, Z19, Z18, Z20
-	VMOVUPS          (DX)(R9*1), Z21
-	VMOVUPS          (DX)(R8*2), Z22
+	VMOVUPS          (DX)(R8*1), Z21
+	VMOVUPS          (DX)(DI*2), Z22
 	VRANGEPD         $0x0b, Z22, Z21, Z23
-	VMOVUPS          (DX)(R10*1), Z24
-	VMOVUPS          (DX)(DI*8), Z25
+	VMOVUPS          (DX)(R9*1), Z24
+	VMOVUPS          (DX)(SI*8), Z25
 	VRANGEPD         $0x0b, Z25, Z24, Z26
 	VRANGEPD         $0x0b, Z5, Z2, Z2
 	VRANGEPD         $0x0b, Z11, Z8, Z8
@@ -7228,7 +7278,7 @@ loop1:
 	VPANDQ.BCST      absF64<>+0(SB), Z11, Z29
 	VADDPD           Z29, Z28, Z28
 	VPANDQ.BCST      absF64<>+0(SB), Z26, Z29
-	VMOVUPS          Z11, 1408(R11)
+	VMOVUPS          Z11, 1408(R13)
 	VPANDQ.BCST      absF64<>+0(SB), Z23, Z11
 	VADDPD           Z11, Z29, Z29
 	VPANDQ.BCST      absF64<>+0(SB), Z5, Z11
@@ -7259,28 +7309,28 @@ loop1:
 	VSUBPD           Z11, Z28, Z28
 	VBROADCASTSD     oneF64<>+0(SB), Z30
 	VSCALEFPD        Z28, Z30, Z30
-	VMOVUPS          Z8, 1472(R11)
+	VMOVUPS          Z8, 1472(R13)
 	VMULPD           Z30, Z30, Z8
-	VMOVUPS          Z11, 1536(R11)
+	VMOVUPS          Z11, 1536(R13)
 	VADDPD           Z23, Z20, Z11
 	VADDPD           Z27, Z11, Z11
 	VMULPD.BCST      halfF64<>+0(SB), Z11, Z11
 	VMULPD           Z8, Z11, Z11
-	VMOVUPS          Z29, 1600(R11)
+	VMOVUPS          Z29, 1600(R13)
 	VMULPD           Z9, Z6, Z29
-	VMOVUPS          Z11, 1664(R11)
+	VMOVUPS          Z11, 1664(R13)
 	VMOVAPS          Z29, Z11
 	VFNMADD231PD     Z9, Z6, Z11
 	VFMSUB231PD      Z10, Z4, Z29
 	VADDPD           Z11, Z29, Z29
 	VMULPD           Z10, Z7, Z11
-	VMOVUPS          Z27, 1728(R11)
+	VMOVUPS          Z27, 1728(R13)
 	VMOVAPS          Z11, Z27
 	VFNMADD231PD     Z10, Z7, Z27
 	VFMSUB231PD      Z12, Z6, Z11
 	VADDPD           Z27, Z11, Z11
 	VMULPD           Z9, Z7, Z27
-	VMOVUPS          Z5, 1792(R11)
+	VMOVUPS          Z5, 1792(R13)
 	VMOVAPS          Z27, Z5
 	VFNMADD231PD     Z9, Z7, Z5
 	VFMSUB231PD      Z12, Z4, Z27
@@ -7311,36 +7361,36 @@ loop1:
 	VMULPD           Z13, Z20, Z5
 	VFMADD231PD      Z18, Z26, Z5
 	VFMADD231PD      Z22, Z14, Z5
-	VMOVUPS          Z29, 1856(R11)
+	VMOVUPS          Z29, 1856(R13)
 	VMULPD           Z15, Z2, Z29
 	VFMADD231PD      Z19, Z23, Z29
 	VFMADD231PD      Z24, Z17, Z29
 	VADDPD           Z29, Z5, Z5
-	VMOVUPS          1408(R11), Z29
-	VMOVUPS          Z17, 1920(R11)
+	VMOVUPS          1408(R13), Z29
+	VMOVUPS          Z17, 1920(R13)
 	VMULPD           Z16, Z29, Z29
-	VMOVUPS          1792(R11), Z17
+	VMOVUPS          1792(R13), Z17
 	VFMADD231PD      Z21, Z17, Z29
-	VMOVUPS          1728(R11), Z17
+	VMOVUPS          1728(R13), Z17
 	VFMADD231PD      Z25, Z17, Z29
 	VADDPD           Z29, Z5, Z5
 	VMULPD           Z30, Z8, Z29
 	VMULPD           Z29, Z5, Z5
 	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z5, Z29
 	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z11, Z17
-	VMOVUPS          Z23, 1984(R11)
+	VMOVUPS          Z23, 1984(R13)
 	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z23
 	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z27, Z23
-	VMOVUPS          Z2, 2048(R11)
-	VMOVUPS          1664(R11), Z2
+	VMOVUPS          Z2, 2048(R13)
+	VMOVUPS          1664(R13), Z2
 	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z21
 	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z2, Z21
-	VMOVUPS          Z12, 2112(R11)
+	VMOVUPS          Z12, 2112(R13)
 	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z5, Z12
 	VFMADD231PD.BCST zeroF64<>+0(SB), Z27, Z12
 	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z11, Z29
 	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z29
-	VMOVUPS          Z25, 2176(R11)
+	VMOVUPS          Z25, 2176(R13)
 	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
 	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z25
 	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z2, Z23
@@ -7503,25 +7553,25 @@ loop1:
 	VMULPD           Z14, Z21, Z14
 	VFMADD231PD      Z3, Z12, Z17
 	VMULPD           Z16, Z0, Z2
-	VMOVUPS          (DX)(R9*1), Z7
+	VMOVUPS          (DX)(R8*1), Z7
 	VFMADD231PD      Z7, Z1, Z2
-	VMOVUPS          2176(R11), Z11
+	VMOVUPS          2176(R13), Z11
 	VFMADD231PD      Z11, Z3, Z2
-	VMOVUPS          2112(R11), Z25
+	VMOVUPS          2112(R13), Z25
 	VFMADD231PD      Z25, Z16, Z2
-	VMOVUPS          Z17, 1664(R11)
-	VMOVUPS          (CX)(R9*1), Z17
+	VMOVUPS          Z17, 1664(R13)
+	VMOVUPS          (R12)(R11*2), Z17
 	VFMADD231PD      Z17, Z15, Z2
 	VFMADD231PD      Z3, Z13, Z2
 	VFMADD231PD      Z16, Z12, Z14
 	VFMADD231PD      Z3, Z23, Z14
 	VFMADD231PD      Z2, Z29, Z14
-	VMOVUPS          2048(R11), Z2
-	VMOVUPS          Z14, 2240(R11)
+	VMOVUPS          2048(R13), Z2
+	VMOVUPS          Z14, 2240(R13)
 	VMULPD           Z2, Z29, Z14
 	VMULPD           Z2, Z21, Z2
 	VFMADD231PD      Z4, Z12, Z14
-	VMOVUPS          Z14, 2048(R11)
+	VMOVUPS          Z14, 2048(R13)
 	VMULPD           Z13, Z4, Z14
 	VFMADD231PD      Z18, Z6, Z14
 	VFMADD231PD      Z22, Z17, Z14
@@ -7531,14 +7581,14 @@ loop1:
 	VFMADD231PD      Z18, Z12, Z2
 	VFMADD231PD      Z4, Z23, Z2
 	VFMADD231PD      Z14, Z29, Z2
-	VMOVUPS          1984(R11), Z14
-	VMOVUPS          Z2, 2304(R11)
+	VMOVUPS          1984(R13), Z14
+	VMOVUPS          Z2, 2304(R13)
 	VMULPD           Z14, Z29, Z2
 	VMULPD           Z14, Z21, Z14
 	VADDPD           Z27, Z2, Z2
 	VADDPD           Z5, Z14, Z14
 	VFMADD231PD      Z6, Z12, Z2
-	VMOVUPS          Z2, 1984(R11)
+	VMOVUPS          Z2, 1984(R13)
 	VMULPD           Z15, Z4, Z2
 	VFMADD231PD      Z19, Z6, Z2
 	VFMADD231PD      Z24, Z17, Z2
@@ -7548,12 +7598,12 @@ loop1:
 	VFMADD231PD      Z19, Z12, Z14
 	VFMADD231PD      Z6, Z23, Z14
 	VFMADD231PD      Z2, Z29, Z14
-	VMOVUPS          1920(R11), Z2
-	VMOVUPS          Z14, 2368(R11)
+	VMOVUPS          1920(R13), Z2
+	VMOVUPS          Z14, 2368(R13)
 	VMULPD           Z2, Z29, Z14
 	VMULPD           Z2, Z21, Z2
 	VFMADD231PD      Z17, Z12, Z14
-	VMOVUPS          Z14, 1920(R11)
+	VMOVUPS          Z14, 1920(R13)
 	VMULPD           Z16, Z4, Z14
 	VFMADD231PD      Z7, Z6, Z14
 	VFMADD231PD      Z11, Z17, Z14
@@ -7563,8 +7613,8 @@ loop1:
 	VFMADD231PD      Z7, Z12, Z2
 	VFMADD231PD      Z17, Z23, Z2
 	VFMADD231PD      Z14, Z29, Z2
-	VMOVUPS          1408(R11), Z14
-	VMOVUPS          Z2, 2432(R11)
+	VMOVUPS          1408(R13), Z14
+	VMOVUPS          Z2, 2432(R13)
 	VMULPD           Z14, Z29, Z2
 	VMULPD           Z14, Z21, Z14
 	VFMADD231PD      Z9, Z12, Z2
@@ -7577,7 +7627,7 @@ loop1:
 	VFMADD231PD      Z22, Z12, Z14
 	VFMADD231PD      Z9, Z23, Z14
 	VFMADD231PD      Z13, Z29, Z14
-	VMOVUPS          1792(R11), Z13
+	VMOVUPS          1792(R13), Z13
 	VMULPD           Z13, Z29, Z0
 	VMULPD           Z13, Z21, Z13
 	VFMADD231PD      Z10, Z12, Z0
@@ -7590,7 +7640,7 @@ loop1:
 	VFMADD231PD      Z24, Z12, Z13
 	VFMADD231PD      Z10, Z23, Z13
 	VFMADD231PD      Z15, Z29, Z13
-	VMOVUPS          1728(R11), Z15
+	VMOVUPS          1728(R13), Z15
 	VMULPD           Z15, Z29, Z1
 	VMULPD           Z15, Z21, Z21
 	VADDPD           Z27, Z1, Z1
@@ -7605,73 +7655,73 @@ loop1:
 	VFMADD231PD      Z11, Z12, Z21
 	VFMADD231PD      Z25, Z23, Z21
 	VFMADD231PD      Z9, Z29, Z21
-	VMOVUPS          1600(R11), Z29
-	VMOVUPS          Z29, 704(R11)
-	VMOVUPS          1536(R11), Z29
-	VMOVUPS          Z29, 576(R11)
-	VMOVUPS          1472(R11), Z29
-	VMOVUPS          Z29, 640(R11)
-	VMOVUPS          1856(R11), Z29
-	VMOVUPS          Z29, 1344(R11)
-	VMOVUPS          Z8, (R11)
-	VMOVUPS          Z20, 768(R11)
-	VMOVUPS          Z30, 64(R11)
-	VMOVUPS          Z26, 832(R11)
-	VMOVUPS          1664(R11), Z26
-	VMOVUPS          Z26, 128(R11)
-	VMOVUPS          2240(R11), Z26
-	VMOVUPS          Z26, 896(R11)
-	VMOVUPS          2048(R11), Z26
-	VMOVUPS          Z26, 192(R11)
-	VMOVUPS          2304(R11), Z26
-	VMOVUPS          Z26, 960(R11)
-	VMOVUPS          1984(R11), Z26
-	VMOVUPS          Z26, 256(R11)
-	VMOVUPS          2368(R11), Z26
-	VMOVUPS          Z26, 1024(R11)
-	VMOVUPS          1920(R11), Z26
-	VMOVUPS          Z26, 320(R11)
-	VMOVUPS          2432(R11), Z26
-	VMOVUPS          Z26, 1088(R11)
-	VMOVUPS          Z2, 384(R11)
-	VMOVUPS          Z14, 1152(R11)
-	VMOVUPS          Z0, 448(R11)
-	VMOVUPS          Z13, 1216(R11)
-	VMOVUPS          Z1, 512(R11)
-	VMOVUPS          Z21, 1280(R11)
+	VMOVUPS          1600(R13), Z29
+	VMOVUPS          Z29, 704(R13)
+	VMOVUPS          1536(R13), Z29
+	VMOVUPS          Z29, 576(R13)
+	VMOVUPS          1472(R13), Z29
+	VMOVUPS          Z29, 640(R13)
+	VMOVUPS          1856(R13), Z29
+	VMOVUPS          Z29, 1344(R13)
+	VMOVUPS          Z8, (R13)
+	VMOVUPS          Z20, 768(R13)
+	VMOVUPS          Z30, 64(R13)
+	VMOVUPS          Z26, 832(R13)
+	VMOVUPS          1664(R13), Z26
+	VMOVUPS          Z26, 128(R13)
+	VMOVUPS          2240(R13), Z26
+	VMOVUPS          Z26, 896(R13)
+	VMOVUPS          2048(R13), Z26
+	VMOVUPS          Z26, 192(R13)
+	VMOVUPS          2304(R13), Z26
+	VMOVUPS          Z26, 960(R13)
+	VMOVUPS          1984(R13), Z26
+	VMOVUPS          Z26, 256(R13)
+	VMOVUPS          2368(R13), Z26
+	VMOVUPS          Z26, 1024(R13)
+	VMOVUPS          1920(R13), Z26
+	VMOVUPS          Z26, 320(R13)
+	VMOVUPS          2432(R13), Z26
+	VMOVUPS          Z26, 1088(R13)
+	VMOVUPS          Z2, 384(R13)
+	VMOVUPS          Z14, 1152(R13)
+	VMOVUPS          Z0, 448(R13)
+	VMOVUPS          Z13, 1216(R13)
+	VMOVUPS          Z1, 512(R13)
+	VMOVUPS          Z21, 1280(R13)
 
-stage3:
-	VMOVUPS           576(R11), Z21
+stage4:
+	VMOVUPS           576(R13), Z21
 	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K1
-	VMOVUPS           (R11), Z21
+	VMOVUPS           (R13), Z21
 	VADDPD.BCST       twoF64<>+0(SB), Z21, Z1
-	VMOVUPS           256(R11), Z13
+	VMOVUPS           256(R13), Z13
 	VADDPD.BCST       twoF64<>+0(SB), Z13, Z0
-	VMOVUPS           512(R11), Z14
+	VMOVUPS           512(R13), Z14
 	VADDPD.BCST       twoF64<>+0(SB), Z14, Z2
-	VMOVUPS           768(R11), Z26
+	VMOVUPS           768(R13), Z26
 	VMULPD            Z1, Z26, Z30
-	VMOVUPS           832(R11), Z20
-	VMOVUPS           192(R11), Z8
+	VMOVUPS           832(R13), Z20
+	VMOVUPS           192(R13), Z8
 	VFMADD231PD       Z8, Z20, Z30
-	VMOVUPS           896(R11), Z29
-	VMOVUPS           384(R11), Z9
+	VMOVUPS           896(R13), Z29
+	VMOVUPS           384(R13), Z9
 	VFMADD231PD       Z9, Z29, Z30
-	VMOVUPS           64(R11), Z23
+	VMOVUPS           64(R13), Z23
 	VMULPD            Z23, Z26, Z25
 	VFMADD231PD       Z0, Z20, Z25
-	VMOVUPS           448(R11), Z12
+	VMOVUPS           448(R13), Z12
 	VFMADD231PD       Z12, Z29, Z25
-	VMOVUPS           128(R11), Z11
+	VMOVUPS           128(R13), Z11
 	VMULPD            Z11, Z26, Z22
-	VMOVUPS           320(R11), Z3
+	VMOVUPS           320(R13), Z3
 	VFMADD231PD       Z3, Z20, Z22
 	VFMADD231PD       Z2, Z29, Z22
-	VMOVUPS           960(R11), Z24
+	VMOVUPS           960(R13), Z24
 	VMULPD            Z1, Z24, Z17
-	VMOVUPS           1024(R11), Z10
+	VMOVUPS           1024(R13), Z10
 	VFMADD231PD       Z8, Z10, Z17
-	VMOVUPS           1088(R11), Z7
+	VMOVUPS           1088(R13), Z7
 	VFMADD231PD       Z9, Z7, Z17
 	VMULPD            Z23, Z24, Z16
 	VFMADD231PD       Z0, Z10, Z16
@@ -7679,11 +7729,11 @@ stage3:
 	VMULPD            Z11, Z24, Z5
 	VFMADD231PD       Z3, Z10, Z5
 	VFMADD231PD       Z2, Z7, Z5
-	VMOVUPS           1152(R11), Z27
+	VMOVUPS           1152(R13), Z27
 	VMULPD            Z1, Z27, Z15
-	VMOVUPS           1216(R11), Z6
+	VMOVUPS           1216(R13), Z6
 	VFMADD231PD       Z8, Z6, Z15
-	VMOVUPS           1280(R11), Z19
+	VMOVUPS           1280(R13), Z19
 	VFMADD231PD       Z9, Z19, Z15
 	VMULPD            Z23, Z27, Z4
 	VFMADD231PD       Z0, Z6, Z4
@@ -7763,35 +7813,35 @@ stage3:
 	VBLENDMPD         Z1, Z9, K1, Z9
 	VBLENDMPD         Z22, Z12, K1, Z12
 	VBLENDMPD         Z0, Z14, K1, Z14
-	VMOVUPS           576(R11), Z0
+	VMOVUPS           576(R13), Z0
 	VSUBPD.BCST       oneF64<>+0(SB), Z0, Z0
 	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z0, K1
-	KMOVW             K1, R12
-	VMOVUPS           Z26, 768(R11)
-	VMOVUPS           Z20, 832(R11)
-	VMOVUPS           Z29, 896(R11)
-	VMOVUPS           Z24, 960(R11)
-	VMOVUPS           Z10, 1024(R11)
-	VMOVUPS           Z7, 1088(R11)
-	VMOVUPS           Z27, 1152(R11)
-	VMOVUPS           Z6, 1216(R11)
-	VMOVUPS           Z19, 1280(R11)
-	VMOVUPS           Z21, (R11)
-	VMOVUPS           Z23, 64(R11)
-	VMOVUPS           Z11, 128(R11)
-	VMOVUPS           Z8, 192(R11)
-	VMOVUPS           Z13, 256(R11)
-	VMOVUPS           Z3, 320(R11)
-	VMOVUPS           Z9, 384(R11)
-	VMOVUPS           Z12, 448(R11)
-	VMOVUPS           Z14, 512(R11)
-	VMOVUPS           Z0, 576(R11)
-	TESTL             R12, R12
-	JNE               stage3
-	VMOVUPS           704(R11), Z0
+	KMOVW             K1, R15
+	VMOVUPS           Z26, 768(R13)
+	VMOVUPS           Z20, 832(R13)
+	VMOVUPS           Z29, 896(R13)
+	VMOVUPS           Z24, 960(R13)
+	VMOVUPS           Z10, 1024(R13)
+	VMOVUPS           Z7, 1088(R13)
+	VMOVUPS           Z27, 1152(R13)
+	VMOVUPS           Z6, 1216(R13)
+	VMOVUPS           Z19, 1280(R13)
+	VMOVUPS           Z21, (R13)
+	VMOVUPS           Z23, 64(R13)
+	VMOVUPS           Z11, 128(R13)
+	VMOVUPS           Z8, 192(R13)
+	VMOVUPS           Z13, 256(R13)
+	VMOVUPS           Z3, 320(R13)
+	VMOVUPS           Z9, 384(R13)
+	VMOVUPS           Z12, 448(R13)
+	VMOVUPS           Z14, 512(R13)
+	VMOVUPS           Z0, 576(R13)
+	TESTL             R15, R15
+	JNE               stage4
+	VMOVUPS           704(R13), Z0
 	VBROADCASTSD      noneSetF64<>+0(SB), Z14
 	VPCMPGTQ          Z0, Z14, K1
-	VMOVUPS           640(R11), Z14
+	VMOVUPS           640(R13), Z14
 	VBROADCASTSD      log2eF64<>+0(SB), Z0
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z14, Z0
 	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z0
@@ -7811,88 +7861,90 @@ stage3:
 	VFMADD231PD       Z12, Z9, Z14
 	VADDPD.BCST       oneF64<>+0(SB), Z14, Z14
 	VSCALEFPD         Z0, Z14, Z14
-	VMOVUPS           1344(R11), Z0
+	VMOVUPS           1344(R13), Z0
 	VMULPD            Z0, Z14, Z0
-	VMOVUPS           (R11), Z9
+	VMOVUPS           (R13), Z9
 	VADDPD.BCST       oneF64<>+0(SB), Z9, Z9
-	VMOVUPS           768(R11), Z12
+	VMOVUPS           768(R13), Z12
 	VMULPD            Z12, Z14, Z12
 	VFMADD231PD       Z9, Z0, Z12
-	VMOVUPS           832(R11), Z9
+	VMOVUPS           832(R13), Z9
 	VMULPD            Z9, Z14, Z9
-	VMOVUPS           64(R11), Z3
+	VMOVUPS           64(R13), Z3
 	VFMADD231PD       Z3, Z0, Z9
-	VMOVUPS           896(R11), Z3
+	VMOVUPS           896(R13), Z3
 	VMULPD            Z3, Z14, Z3
-	VMOVUPS           128(R11), Z13
+	VMOVUPS           128(R13), Z13
 	VFMADD231PD       Z13, Z0, Z3
-	VMOVUPS           960(R11), Z13
+	VMOVUPS           960(R13), Z13
 	VMULPD            Z13, Z14, Z13
-	VMOVUPS           192(R11), Z8
+	VMOVUPS           192(R13), Z8
 	VFMADD231PD       Z8, Z0, Z13
-	VMOVUPS           256(R11), Z8
+	VMOVUPS           256(R13), Z8
 	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
-	VMOVUPS           1024(R11), Z11
+	VMOVUPS           1024(R13), Z11
 	VMULPD            Z11, Z14, Z11
 	VFMADD231PD       Z8, Z0, Z11
-	VMOVUPS           1088(R11), Z8
+	VMOVUPS           1088(R13), Z8
 	VMULPD            Z8, Z14, Z8
-	VMOVUPS           320(R11), Z23
+	VMOVUPS           320(R13), Z23
 	VFMADD231PD       Z23, Z0, Z8
-	VMOVUPS           1152(R11), Z23
+	VMOVUPS           1152(R13), Z23
 	VMULPD            Z23, Z14, Z23
-	VMOVUPS           384(R11), Z21
+	VMOVUPS           384(R13), Z21
 	VFMADD231PD       Z21, Z0, Z23
-	VMOVUPS           1216(R11), Z21
+	VMOVUPS           1216(R13), Z21
 	VMULPD            Z21, Z14, Z21
-	VMOVUPS           448(R11), Z19
+	VMOVUPS           448(R13), Z19
 	VFMADD231PD       Z19, Z0, Z21
-	VMOVUPS           512(R11), Z19
+	VMOVUPS           512(R13), Z19
 	VADDPD.BCST       oneF64<>+0(SB), Z19, Z19
-	VMOVUPS           1280(R11), Z6
+	VMOVUPS           1280(R13), Z6
 	VMULPD            Z6, Z14, Z14
 	VFMADD231PD       Z19, Z0, Z14
-	KMOVW             K1, R12
-	TESTQ             R12, R12
-	JE                easy5
+	KMOVW             K1, R15
+	TESTQ             R15, R15
+	JE                easy6
 	KNOTW             K1, K1
 	VMOVUPD           Z12, K1, (AX)
-	VMOVUPD           Z9, K1, (AX)(DI*1)
-	VMOVUPD           Z3, K1, (AX)(DI*2)
-	VMOVUPD           Z13, K1, (AX)(R8*1)
-	VMOVUPD           Z11, K1, (AX)(DI*4)
-	VMOVUPD           Z8, K1, (AX)(R9*1)
-	VMOVUPD           Z23, K1, (AX)(R8*2)
-	VMOVUPD           Z21, K1, (AX)(R10*1)
-	VMOVUPD           Z14, K1, (AX)(DI*8)
-	MOVQ              SI, AX
+	VMOVUPD           Z9, K1, (AX)(SI*1)
+	VMOVUPD           Z3, K1, (AX)(SI*2)
+	VMOVUPD           Z13, K1, (AX)(DI*1)
+	VMOVUPD           Z11, K1, (AX)(SI*4)
+	VMOVUPD           Z8, K1, (AX)(R8*1)
+	VMOVUPD           Z23, K1, (AX)(DI*2)
+	VMOVUPD           Z21, K1, (AX)(R9*1)
+	VMOVUPD           Z14, K1, (AX)(SI*8)
+	MOVQ              R14, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
 	MOVQ              CX, next+48(FP)
-	MOVQ              R12, hard+56(FP)
+	MOVQ              R15, hard+56(FP)
 	VZEROUPPER
 	RET
 
-easy5:
+easy6:
 	VMOVUPS Z12, (AX)
-	VMOVUPS Z9, (AX)(DI*1)
-	VMOVUPS Z3, (AX)(DI*2)
-	VMOVUPS Z13, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*4)
-	VMOVUPS Z8, (AX)(R9*1)
-	VMOVUPS Z23, (AX)(R8*2)
-	VMOVUPS Z21, (AX)(R10*1)
-	VMOVUPS Z14, (AX)(DI*8)
+	VMOVUPS Z9, (AX)(SI*1)
+	VMOVUPS Z3, (AX)(SI*2)
+	VMOVUPS Z13, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*4)
+	VMOVUPS Z8, (AX)(R8*1)
+	VMOVUPS Z23, (AX)(DI*2)
+	VMOVUPS Z21, (AX)(R9*1)
+	VMOVUPS Z14, (AX)(SI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
+	ADDQ    $+64, R12
+	ADDQ    $+64, R10
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
-	JG      loop1
-	SUBQ    BX, SI
+	JG      loop2
+	SUBQ    BX, R14
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R14, at+40(FP)
+	MOVQ    R14, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7904,747 +7956,6 @@ TEXT ·mul4x4F32AVX2(SB), $416-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	LEAQ (R12)(DI*2), R13
-	LEAQ (R13)(DI*2), R14
-	LEAQ 31(SP), R15
-	ANDQ $-32, R15
-	MOVQ BX, SI
-
-loop1:
-	PREFETCHT0  64(AX)
-	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
-	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*4)
-	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(R8*2)
-	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(DI*8)
-	PREFETCHT0  64(AX)(R11*1)
-	PREFETCHT0  64(AX)(R9*2)
-	PREFETCHT0  64(AX)(R12*1)
-	PREFETCHT0  64(AX)(R8*4)
-	PREFETCHT0  64(AX)(R13*1)
-	PREFETCHT0  64(AX)(R10*2)
-	PREFETCHT0  64(AX)(R14*1)
-	VMOVUPS     (CX), Y0
-	VMOVUPS     (DX), Y1
-	VMULPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     (DX)(DI*4), Y4
-	VFMADD231PS Y4, Y3, Y2
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (DX)(DI*8), Y6
-	VFMADD231PS Y6, Y5, Y2
-	VMOVUPS     (CX)(R8*1), Y7
-	VMOVUPS     (DX)(R8*4), Y8
-	VFMADD231PS Y8, Y7, Y2
-	VMOVUPS     (DX)(DI*1), Y9
-	VMULPS      Y9, Y0, Y10
-	VMOVUPS     (DX)(R9*1), Y11
-	VFMADD231PS Y11, Y3, Y10
-	VMOVUPS     (DX)(R11*1), Y12
-	VFMADD231PS Y12, Y5, Y10
-	VMOVUPS     Y2, (R15)
-	VMOVUPS     (DX)(R13*1), Y2
-	VFMADD231PS Y2, Y7, Y10
-	VMOVUPS     Y10, 32(R15)
-	VMOVUPS     (DX)(DI*2), Y10
-	VMULPS      Y10, Y0, Y10
-	VMOVUPS     (DX)(R8*2), Y2
-	VFMADD231PS Y2, Y3, Y10
-	VMOVUPS     (DX)(R9*2), Y2
-	VFMADD231PS Y2, Y5, Y10
-	VMOVUPS     (DX)(R10*2), Y2
-	VFMADD231PS Y2, Y7, Y10
-	VMOVUPS     Y10, 64(R15)
-	VMOVUPS     (DX)(R8*1), Y10
-	VMULPS      Y10, Y0, Y0
-	VMOVUPS     (DX)(R10*1), Y10
-	VFMADD231PS Y10, Y3, Y0
-	VMOVUPS     (DX)(R12*1), Y3
-	VFMADD231PS Y3, Y5, Y0
-	VMOVUPS     (DX)(R14*1), Y5
-	VFMADD231PS Y5, Y7, Y0
-	VMOVUPS     (CX)(DI*4), Y7
-	VMOVUPS     Y0, 96(R15)
-	VMULPS      Y1, Y7, Y1
-	VMOVUPS     (CX)(R9*1), Y0
-	VFMADD231PS Y4, Y0, Y1
-	VMOVUPS     (CX)(R8*2), Y4
-	VFMADD231PS Y6, Y4, Y1
-	VMOVUPS     (CX)(R10*1), Y6
-	VFMADD231PS Y8, Y6, Y1
-	VMOVUPS     Y1, 128(R15)
-	VMULPS      Y9, Y7, Y1
-	VFMADD231PS Y11, Y0, Y1
-	VFMADD231PS Y12, Y4, Y1
-	VMOVUPS     (DX)(R13*1), Y12
-	VFMADD231PS Y12, Y6, Y1
-	VMOVUPS     Y1, 160(R15)
-	VMOVUPS     (DX)(DI*2), Y1
-	VMULPS      Y1, Y7, Y1
-	VMOVUPS     (DX)(R8*2), Y12
-	VFMADD231PS Y12, Y0, Y1
-	VMOVUPS     (DX)(R9*2), Y12
-	VFMADD231PS Y12, Y4, Y1
-	VFMADD231PS Y2, Y6, Y1
-	VMOVUPS     Y1, 192(R15)
-	VMOVUPS     (DX)(R8*1), Y1
-	VMULPS      Y1, Y7, Y7
-	VFMADD231PS Y10, Y0, Y7
-	VFMADD231PS Y3, Y4, Y7
-	VFMADD231PS Y5, Y6, Y7
-	VMOVUPS     (CX)(DI*8), Y6
-	VMOVUPS     (DX), Y5
-	VMULPS      Y5, Y6, Y5
-	VMOVUPS     Y7, 224(R15)
-	VMOVUPS     (CX)(R11*1), Y7
-	VMOVUPS     (DX)(DI*4), Y4
-	VFMADD231PS Y4, Y7, Y5
-	VMOVUPS     (CX)(R9*2), Y4
-	VMOVUPS     (DX)(DI*8), Y0
-	VFMADD231PS Y0, Y4, Y5
-	VMOVUPS     (CX)(R12*1), Y0
-	VFMADD231PS Y8, Y0, Y5
-	VMOVUPS     Y5, 256(R15)
-	VMULPS      Y9, Y6, Y5
-	VFMADD231PS Y11, Y7, Y5
-	VMOVUPS     (DX)(R11*1), Y11
-	VFMADD231PS Y11, Y4, Y5
-	VMOVUPS     (DX)(R13*1), Y11
-	VFMADD231PS Y11, Y0, Y5
-	VMOVUPS     Y5, 288(R15)
-	VMOVUPS     (DX)(DI*2), Y5
-	VMULPS      Y5, Y6, Y5
-	VMOVUPS     (DX)(R8*2), Y11
-	VFMADD231PS Y11, Y7, Y5
-	VFMADD231PS Y12, Y4, Y5
-	VFMADD231PS Y2, Y0, Y5
-	VMULPS      Y1, Y6, Y6
-	VFMADD231PS Y10, Y7, Y6
-	VFMADD231PS Y3, Y4, Y6
-	VMOVUPS     (DX)(R14*1), Y4
-	VFMADD231PS Y4, Y0, Y6
-	VMOVUPS     (CX)(R8*4), Y0
-	VMOVUPS     (DX), Y4
-	VMULPS      Y4, Y0, Y4
-	VMOVUPS     Y6, 320(R15)
-	VMOVUPS     (CX)(R13*1), Y6
-	VMOVUPS     Y5, 352(R15)
-	VMOVUPS     (DX)(DI*4), Y5
-	VFMADD231PS Y5, Y6, Y4
-	VMOVUPS     (CX)(R10*2), Y5
-	VMOVUPS     (DX)(DI*8), Y7
-	VFMADD231PS Y7, Y5, Y4
-	VMOVUPS     (CX)(R14*1), Y7
-	VFMADD231PS Y8, Y7, Y4
-	VMULPS      Y9, Y0, Y9
-	VMOVUPS     (DX)(R9*1), Y8
-	VFMADD231PS Y8, Y6, Y9
-	VMOVUPS     (DX)(R11*1), Y8
-	VFMADD231PS Y8, Y5, Y9
-	VMOVUPS     (DX)(R13*1), Y8
-	VFMADD231PS Y8, Y7, Y9
-	VMOVUPS     (DX)(DI*2), Y8
-	VMULPS      Y8, Y0, Y8
-	VFMADD231PS Y11, Y6, Y8
-	VFMADD231PS Y12, Y5, Y8
-	VFMADD231PS Y2, Y7, Y8
-	VMULPS      Y1, Y0, Y0
-	VFMADD231PS Y10, Y6, Y0
-	VFMADD231PS Y3, Y5, Y0
-	VMOVUPS     (DX)(R14*1), Y5
-	VFMADD231PS Y5, Y7, Y0
-	VMOVUPS     (R15), Y7
-	VMOVUPS     Y7, (AX)
-	VMOVUPS     32(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*1)
-	VMOVUPS     64(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*2)
-	VMOVUPS     96(R15), Y7
-	VMOVUPS     Y7, (AX)(R8*1)
-	VMOVUPS     128(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*4)
-	VMOVUPS     160(R15), Y7
-	VMOVUPS     Y7, (AX)(R9*1)
-	VMOVUPS     192(R15), Y7
-	VMOVUPS     Y7, (AX)(R8*2)
-	VMOVUPS     224(R15), Y7
-	VMOVUPS     Y7, (AX)(R10*1)
-	VMOVUPS     256(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*8)
-	VMOVUPS     288(R15), Y7
-	VMOVUPS     Y7, (AX)(R11*1)
-	VMOVUPS     352(R15), Y7
-	VMOVUPS     Y7, (AX)(R9*2)
-	VMOVUPS     320(R15), Y7
-	VMOVUPS     Y7, (AX)(R12*1)
-	VMOVUPS     Y4, (AX)(R8*4)
-	VMOVUPS     Y9, (AX)(R13*1)
-	VMOVUPS     Y8, (AX)(R10*2)
-	VMOVUPS     Y0, (AX)(R14*1)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	ADDQ        $+32, DX
-	SUBQ        $+8, BX
-	JG          loop1
-	SUBQ        BX, SI
-	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
-	MOVQ        AX, hard+56(FP)
-	VZEROUPPER
-	RET
-
-// func mul4x4F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·mul4x4F32AVX512(SB), $128-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	LEAQ (R12)(DI*2), R13
-	LEAQ (R13)(DI*2), R14
-	LEAQ 63(SP), R15
-	ANDQ $-64, R15
-	MOVQ BX, SI
-
-loop1:
-	PREFETCHT0  128(AX)
-	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
-	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*4)
-	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(R8*2)
-	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(DI*8)
-	PREFETCHT0  128(AX)(R11*1)
-	PREFETCHT0  128(AX)(R9*2)
-	PREFETCHT0  128(AX)(R12*1)
-	PREFETCHT0  128(AX)(R8*4)
-	PREFETCHT0  128(AX)(R13*1)
-	PREFETCHT0  128(AX)(R10*2)
-	PREFETCHT0  128(AX)(R14*1)
-	VMOVUPS     (CX), Z0
-	VMOVUPS     (DX), Z1
-	VMULPS      Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z3
-	VMOVUPS     (DX)(DI*4), Z4
-	VFMADD231PS Z4, Z3, Z2
-	VMOVUPS     (CX)(DI*2), Z5
-	VMOVUPS     (DX)(DI*8), Z6
-	VFMADD231PS Z6, Z5, Z2
-	VMOVUPS     (CX)(R8*1), Z7
-	VMOVUPS     (DX)(R8*4), Z8
-	VFMADD231PS Z8, Z7, Z2
-	VMOVUPS     (DX)(DI*1), Z9
-	VMULPS      Z9, Z0, Z10
-	VMOVUPS     (DX)(R9*1), Z11
-	VFMADD231PS Z11, Z3, Z10
-	VMOVUPS     (DX)(R11*1), Z12
-	VFMADD231PS Z12, Z5, Z10
-	VMOVUPS     (DX)(R13*1), Z13
-	VFMADD231PS Z13, Z7, Z10
-	VMOVUPS     (DX)(DI*2), Z14
-	VMULPS      Z14, Z0, Z15
-	VMOVUPS     (DX)(R8*2), Z16
-	VFMADD231PS Z16, Z3, Z15
-	VMOVUPS     (DX)(R9*2), Z17
-	VFMADD231PS Z17, Z5, Z15
-	VMOVUPS     (DX)(R10*2), Z18
-	VFMADD231PS Z18, Z7, Z15
-	VMOVUPS     (DX)(R8*1), Z19
-	VMULPS      Z19, Z0, Z0
-	VMOVUPS     (DX)(R10*1), Z20
-	VFMADD231PS Z20, Z3, Z0
-	VMOVUPS     (DX)(R12*1), Z3
-	VFMADD231PS Z3, Z5, Z0
-	VMOVUPS     (DX)(R14*1), Z5
-	VFMADD231PS Z5, Z7, Z0
-	VMOVUPS     (CX)(DI*4), Z7
-	VMULPS      Z1, Z7, Z21
-	VMOVUPS     (CX)(R9*1), Z22
-	VFMADD231PS Z4, Z22, Z21
-	VMOVUPS     (CX)(R8*2), Z23
-	VFMADD231PS Z6, Z23, Z21
-	VMOVUPS     (CX)(R10*1), Z24
-	VFMADD231PS Z8, Z24, Z21
-	VMULPS      Z9, Z7, Z25
-	VFMADD231PS Z11, Z22, Z25
-	VFMADD231PS Z12, Z23, Z25
-	VFMADD231PS Z13, Z24, Z25
-	VMULPS      Z14, Z7, Z26
-	VFMADD231PS Z16, Z22, Z26
-	VFMADD231PS Z17, Z23, Z26
-	VFMADD231PS Z18, Z24, Z26
-	VMULPS      Z19, Z7, Z7
-	VFMADD231PS Z20, Z22, Z7
-	VFMADD231PS Z3, Z23, Z7
-	VFMADD231PS Z5, Z24, Z7
-	VMOVUPS     (CX)(DI*8), Z24
-	VMULPS      Z1, Z24, Z23
-	VMOVUPS     (CX)(R11*1), Z22
-	VFMADD231PS Z4, Z22, Z23
-	VMOVUPS     (CX)(R9*2), Z27
-	VFMADD231PS Z6, Z27, Z23
-	VMOVUPS     (CX)(R12*1), Z28
-	VFMADD231PS Z8, Z28, Z23
-	VMULPS      Z9, Z24, Z29
-	VFMADD231PS Z11, Z22, Z29
-	VFMADD231PS Z12, Z27, Z29
-	VFMADD231PS Z13, Z28, Z29
-	VMOVUPS     Z29, (R15)
-	VMULPS      Z14, Z24, Z29
-	VFMADD231PS Z16, Z22, Z29
-	VFMADD231PS Z17, Z27, Z29
-	VFMADD231PS Z18, Z28, Z29
-	VMULPS      Z19, Z24, Z24
-	VFMADD231PS Z20, Z22, Z24
-	VFMADD231PS Z3, Z27, Z24
-	VFMADD231PS Z5, Z28, Z24
-	VMOVUPS     (CX)(R8*4), Z28
-	VMULPS      Z1, Z28, Z1
-	VMOVUPS     (CX)(R13*1), Z27
-	VFMADD231PS Z4, Z27, Z1
-	VMOVUPS     (CX)(R10*2), Z4
-	VFMADD231PS Z6, Z4, Z1
-	VMOVUPS     (CX)(R14*1), Z6
-	VFMADD231PS Z8, Z6, Z1
-	VMULPS      Z9, Z28, Z9
-	VFMADD231PS Z11, Z27, Z9
-	VFMADD231PS Z12, Z4, Z9
-	VFMADD231PS Z13, Z6, Z9
-	VMULPS      Z14, Z28, Z14
-	VFMADD231PS Z16, Z27, Z14
-	VFMADD231PS Z17, Z4, Z14
-	VFMADD231PS Z18, Z6, Z14
-	VMULPS      Z19, Z28, Z28
-	VFMADD231PS Z20, Z27, Z28
-	VFMADD231PS Z3, Z4, Z28
-	VFMADD231PS Z5, Z6, Z28
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z10, (AX)(DI*1)
-	VMOVUPS     Z15, (AX)(DI*2)
-	VMOVUPS     Z0, (AX)(R8*1)
-	VMOVUPS     Z21, (AX)(DI*4)
-	VMOVUPS     Z25, (AX)(R9*1)
-	VMOVUPS     Z26, (AX)(R8*2)
-	VMOVUPS     Z7, (AX)(R10*1)
-	VMOVUPS     Z23, (AX)(DI*8)
-	VMOVUPS     (R15), Z23
-	VMOVUPS     Z23, (AX)(R11*1)
-	VMOVUPS     Z29, (AX)(R9*2)
-	VMOVUPS     Z24, (AX)(R12*1)
-	VMOVUPS     Z1, (AX)(R8*4)
-	VMOVUPS     Z9, (AX)(R13*1)
-	VMOVUPS     Z14, (AX)(R10*2)
-	VMOVUPS     Z28, (AX)(R14*1)
-	ADDQ        $+64, AX
-	ADDQ        $+64, CX
-	ADDQ        $+64, DX
-	SUBQ        $+16, BX
-	JG          loop1
-	SUBQ        BX, SI
-	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
-	MOVQ        AX, hard+56(FP)
-	VZEROUPPER
-	RET
-
-// func mul4x4F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3, MMX+
-TEXT ·mul4x4F64AVX2(SB), $416-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	LEAQ (R12)(DI*2), R13
-	LEAQ (R13)(DI*2), R14
-	LEAQ 31(SP), R15
-	ANDQ $-32, R15
-	MOVQ BX, SI
-
-loop1:
-	PREFETCHT0  64(AX)
-	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
-	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*4)
-	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(R8*2)
-	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(DI*8)
-	PREFETCHT0  64(AX)(R11*1)
-	PREFETCHT0  64(AX)(R9*2)
-	PREFETCHT0  64(AX)(R12*1)
-	PREFETCHT0  64(AX)(R8*4)
-	PREFETCHT0  64(AX)(R13*1)
-	PREFETCHT0  64(AX)(R10*2)
-	PREFETCHT0  64(AX)(R14*1)
-	VMOVUPS     (CX), Y0
-	VMOVUPS     (DX), Y1
-	VMULPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     (DX)(DI*4), Y4
-	VFMADD231PD Y4, Y3, Y2
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (DX)(DI*8), Y6
-	VFMADD231PD Y6, Y5, Y2
-	VMOVUPS     (CX)(R8*1), Y7
-	VMOVUPS     (DX)(R8*4), Y8
-	VFMADD231PD Y8, Y7, Y2
-	VMOVUPS     (DX)(DI*1), Y9
-	VMULPD      Y9, Y0, Y10
-	VMOVUPS     (DX)(R9*1), Y11
-	VFMADD231PD Y11, Y3, Y10
-	VMOVUPS     (DX)(R11*1), Y12
-	VFMADD231PD Y12, Y5, Y10
-	VMOVUPS     Y2, (R15)
-	VMOVUPS     (DX)(R13*1), Y2
-	VFMADD231PD Y2, Y7, Y10
-	VMOVUPS     Y10, 32(R15)
-	VMOVUPS     (DX)(DI*2), Y10
-	VMULPD      Y10, Y0, Y10
-	VMOVUPS     (DX)(R8*2), Y2
-	VFMADD231PD Y2, Y3, Y10
-	VMOVUPS     (DX)(R9*2), Y2
-	VFMADD231PD Y2, Y5, Y10
-	VMOVUPS     (DX)(R10*2), Y2
-	VFMADD231PD Y2, Y7, Y10
-	VMOVUPS     Y10, 64(R15)
-	VMOVUPS     (DX)(R8*1), Y10
-	VMULPD      Y10, Y0, Y0
-	VMOVUPS     (DX)(R10*1), Y10
-	VFMADD231PD Y10, Y3, Y0
-	VMOVUPS     (DX)(R12*1), Y3
-	VFMADD231PD Y3, Y5, Y0
-	VMOVUPS     (DX)(R14*1), Y5
-	VFMADD231PD Y5, Y7, Y0
-	VMOVUPS     (CX)(DI*4), Y7
-	VMOVUPS     Y0, 96(R15)
-	VMULPD      Y1, Y7, Y1
-	VMOVUPS     (CX)(R9*1), Y0
-	VFMADD231PD Y4, Y0, Y1
-	VMOVUPS     (CX)(R8*2), Y4
-	VFMADD231PD Y6, Y4, Y1
-	VMOVUPS     (CX)(R10*1), Y6
-	VFMADD231PD Y8, Y6, Y1
-	VMOVUPS     Y1, 128(R15)
-	VMULPD      Y9, Y7, Y1
-	VFMADD231PD Y11, Y0, Y1
-	VFMADD231PD Y12, Y4, Y1
-	VMOVUPS     (DX)(R13*1), Y12
-	VFMADD231PD Y12, Y6, Y1
-	VMOVUPS     Y1, 160(R15)
-	VMOVUPS     (DX)(DI*2), Y1
-	VMULPD      Y1, Y7, Y1
-	VMOVUPS     (DX)(R8*2), Y12
-	VFMADD231PD Y12, Y0, Y1
-	VMOVUPS     (DX)(R9*2), Y12
-	VFMADD231PD Y12, Y4, Y1
-	VFMADD231PD Y2, Y6, Y1
-	VMOVUPS     Y1, 192(R15)
-	VMOVUPS     (DX)(R8*1), Y1
-	VMULPD      Y1, Y7, Y7
-	VFMADD231PD Y10, Y0, Y7
-	VFMADD231PD Y3, Y4, Y7
-	VFMADD231PD Y5, Y6, Y7
-	VMOVUPS     (CX)(DI*8), Y6
-	VMOVUPS     (DX), Y5
-	VMULPD      Y5, Y6, Y5
-	VMOVUPS     Y7, 224(R15)
-	VMOVUPS     (CX)(R11*1), Y7
-	VMOVUPS     (DX)(DI*4), Y4
-	VFMADD231PD Y4, Y7, Y5
-	VMOVUPS     (CX)(R9*2), Y4
-	VMOVUPS     (DX)(DI*8), Y0
-	VFMADD231PD Y0, Y4, Y5
-	VMOVUPS     (CX)(R12*1), Y0
-	VFMADD231PD Y8, Y0, Y5
-	VMOVUPS     Y5, 256(R15)
-	VMULPD      Y9, Y6, Y5
-	VFMADD231PD Y11, Y7, Y5
-	VMOVUPS     (DX)(R11*1), Y11
-	VFMADD231PD Y11, Y4, Y5
-	VMOVUPS     (DX)(R13*1), Y11
-	VFMADD231PD Y11, Y0, Y5
-	VMOVUPS     Y5, 288(R15)
-	VMOVUPS     (DX)(DI*2), Y5
-	VMULPD      Y5, Y6, Y5
-	VMOVUPS     (DX)(R8*2), Y11
-	VFMADD231PD Y11, Y7, Y5
-	VFMADD231PD Y12, Y4, Y5
-	VFMADD231PD Y2, Y0, Y5
-	VMULPD      Y1, Y6, Y6
-	VFMADD231PD Y10, Y7, Y6
-	VFMADD231PD Y3, Y4, Y6
-	VMOVUPS     (DX)(R14*1), Y4
-	VFMADD231PD Y4, Y0, Y6
-	VMOVUPS     (CX)(R8*4), Y0
-	VMOVUPS     (DX), Y4
-	VMULPD      Y4, Y0, Y4
-	VMOVUPS     Y6, 320(R15)
-	VMOVUPS     (CX)(R13*1), Y6
-	VMOVUPS     Y5, 352(R15)
-	VMOVUPS     (DX)(DI*4), Y5
-	VFMADD231PD Y5, Y6, Y4
-	VMOVUPS     (CX)(R10*2), Y5
-	VMOVUPS     (DX)(DI*8), Y7
-	VFMADD231PD Y7, Y5, Y4
-	VMOVUPS     (CX)(R14*1), Y7
-	VFMADD231PD Y8, Y7, Y4
-	VMULPD      Y9, Y0, Y9
-	VMOVUPS     (DX)(R9*1), Y8
-	VFMADD231PD Y8, Y6, Y9
-	VMOVUPS     (DX)(R11*1), Y8
-	VFMADD231PD Y8, Y5, Y9
-	VMOVUPS     (DX)(R13*1), Y8
-	VFMADD231PD Y8, Y7, Y9
-	VMOVUPS     (DX)(DI*2), Y8
-	VMULPD      Y8, Y0, Y8
-	VFMADD231PD Y11, Y6, Y8
-	VFMADD231PD Y12, Y5, Y8
-	VFMADD231PD Y2, Y7, Y8
-	VMULPD      Y1, Y0, Y0
-	VFMADD231PD Y10, Y6, Y0
-	VFMADD231PD Y3, Y5, Y0
-	VMOVUPS     (DX)(R14*1), Y5
-	VFMADD231PD Y5, Y7, Y0
-	VMOVUPS     (R15), Y7
-	VMOVUPS     Y7, (AX)
-	VMOVUPS     32(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*1)
-	VMOVUPS     64(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*2)
-	VMOVUPS     96(R15), Y7
-	VMOVUPS     Y7, (AX)(R8*1)
-	VMOVUPS     128(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*4)
-	VMOVUPS     160(R15), Y7
-	VMOVUPS     Y7, (AX)(R9*1)
-	VMOVUPS     192(R15), Y7
-	VMOVUPS     Y7, (AX)(R8*2)
-	VMOVUPS     224(R15), Y7
-	VMOVUPS     Y7, (AX)(R10*1)
-	VMOVUPS     256(R15), Y7
-	VMOVUPS     Y7, (AX)(DI*8)
-	VMOVUPS     288(R15), Y7
-	VMOVUPS     Y7, (AX)(R11*1)
-	VMOVUPS     352(R15), Y7
-	VMOVUPS     Y7, (AX)(R9*2)
-	VMOVUPS     320(R15), Y7
-	VMOVUPS     Y7, (AX)(R12*1)
-	VMOVUPS     Y4, (AX)(R8*4)
-	VMOVUPS     Y9, (AX)(R13*1)
-	VMOVUPS     Y8, (AX)(R10*2)
-	VMOVUPS     Y0, (AX)(R14*1)
-	ADDQ        $+32, AX
-	ADDQ        $+32, CX
-	ADDQ        $+32, DX
-	SUBQ        $+4, BX
-	JG          loop1
-	SUBQ        BX, SI
-	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
-	MOVQ        AX, hard+56(FP)
-	VZEROUPPER
-	RET
-
-// func mul4x4F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·mul4x4F64AVX512(SB), $128-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	LEAQ (R12)(DI*2), R13
-	LEAQ (R13)(DI*2), R14
-	LEAQ 63(SP), R15
-	ANDQ $-64, R15
-	MOVQ BX, SI
-
-loop1:
-	PREFETCHT0  128(AX)
-	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
-	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*4)
-	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(R8*2)
-	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(DI*8)
-	PREFETCHT0  128(AX)(R11*1)
-	PREFETCHT0  128(AX)(R9*2)
-	PREFETCHT0  128(AX)(R12*1)
-	PREFETCHT0  128(AX)(R8*4)
-	PREFETCHT0  128(AX)(R13*1)
-	PREFETCHT0  128(AX)(R10*2)
-	PREFETCHT0  128(AX)(R14*1)
-	VMOVUPS     (CX), Z0
-	VMOVUPS     (DX), Z1
-	VMULPD      Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z3
-	VMOVUPS     (DX)(DI*4), Z4
-	VFMADD231PD Z4, Z3, Z2
-	VMOVUPS     (CX)(DI*2), Z5
-	VMOVUPS     (DX)(DI*8), Z6
-	VFMADD231PD Z6, Z5, Z2
-	VMOVUPS     (CX)(R8*1), Z7
-	VMOVUPS     (DX)(R8*4), Z8
-	VFMADD231PD Z8, Z7, Z2
-	VMOVUPS     (DX)(DI*1), Z9
-	VMULPD      Z9, Z0, Z10
-	VMOVUPS     (DX)(R9*1), Z11
-	VFMADD231PD Z11, Z3, Z10
-	VMOVUPS     (DX)(R11*1), Z12
-	VFMADD231PD Z12, Z5, Z10
-	VMOVUPS     (DX)(R13*1), Z13
-	VFMADD231PD Z13, Z7, Z10
-	VMOVUPS     (DX)(DI*2), Z14
-	VMULPD      Z14, Z0, Z15
-	VMOVUPS     (DX)(R8*2), Z16
-	VFMADD231PD Z16, Z3, Z15
-	VMOVUPS     (DX)(R9*2), Z17
-	VFMADD231PD Z17, Z5, Z15
-	VMOVUPS     (DX)(R10*2), Z18
-	VFMADD231PD Z18, Z7, Z15
-	VMOVUPS     (DX)(R8*1), Z19
-	VMULPD      Z19, Z0, Z0
-	VMOVUPS     (DX)(R10*1), Z20
-	VFMADD231PD Z20, Z3, Z0
-	VMOVUPS     (DX)(R12*1), Z3
-	VFMADD231PD Z3, Z5, Z0
-	VMOVUPS     (DX)(R14*1), Z5
-	VFMADD231PD Z5, Z7, Z0
-	VMOVUPS     (CX)(DI*4), Z7
-	VMULPD      Z1, Z7, Z21
-	VMOVUPS     (CX)(R9*1), Z22
-	VFMADD231PD Z4, Z22, Z21
-	VMOVUPS     (CX)(R8*2), Z23
-	VFMADD231PD Z6, Z23, Z21
-	VMOVUPS     (CX)(R10*1), Z24
-	VFMADD231PD Z8, Z24, Z21
-	VMULPD      Z9, Z7, Z25
-	VFMADD231PD Z11, Z22, Z25
-	VFMADD231PD Z12, Z23, Z25
-	VFMADD231PD Z13, Z24, Z25
-	VMULPD      Z14, Z7, Z26
-	VFMADD231PD Z16, Z22, Z26
-	VFMADD231PD Z17, Z23, Z26
-	VFMADD231PD Z18, Z24, Z26
-	VMULPD      Z19, Z7, Z7
-	VFMADD231PD Z20, Z22, Z7
-	VFMADD231PD Z3, Z23, Z7
-	VFMADD231PD Z5, Z24, Z7
-	VMOVUPS     (CX)(DI*8), Z24
-	VMULPD      Z1, Z24, Z23
-	VMOVUPS     (CX)(R11*1), Z22
-	VFMADD231PD Z4, Z22, Z23
-	VMOVUPS     (CX)(R9*2), Z27
-	VFMADD231PD Z6, Z27, Z23
-	VMOVUPS     (CX)(R12*1), Z28
-	VFMADD231PD Z8, Z28, Z23
-	VMULPD      Z9, Z24, Z29
-	VFMADD231PD Z11, Z22, Z29
-	VFMADD231PD Z12, Z27, Z29
-	VFMADD231PD Z13, Z28, Z29
-	VMOVUPS     Z29, (R15)
-	VMULPD      Z14, Z24, Z29
-	VFMADD231PD Z16, Z22, Z29
-	VFMADD231PD Z17, Z27, Z29
-	VFMADD231PD Z18, Z28, Z29
-	VMULPD      Z19, Z24, Z24
-	VFMADD231PD Z20, Z22, Z24
-	VFMADD231PD Z3, Z27, Z24
-	VFMADD231PD Z5, Z28, Z24
-	VMOVUPS     (CX)(R8*4), Z28
-	VMULPD      Z1, Z28, Z1
-	VMOVUPS     (CX)(R13*1), Z27
-	VFMADD231PD Z4, Z27, Z1
-	VMOVUPS     (CX)(R10*2), Z4
-	VFMADD231PD Z6, Z4, Z1
-	VMOVUPS     (CX)(R14*1), Z6
-	VFMADD231PD Z8, Z6, Z1
-	VMULPD      Z9, Z28, Z9
-	VFMADD231PD Z11, Z27, Z9
-	VFMADD231PD Z12, Z4, Z9
-	VFMADD231PD Z13, Z6, Z9
-	VMULPD      Z14, Z28, Z14
-	VFMADD231PD Z16, Z27, Z14
-	VFMADD231PD Z17, Z4, Z14
-	VFMADD231PD Z18, Z6, Z14
-	VMULPD      Z19, Z28, Z28
-	VFMADD231PD Z20, Z27, Z28
-	VFMADD231PD Z3, Z4, Z28
-	VFMADD231PD Z5, Z6, Z28
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z10, (AX)(DI*1)
-	VMOVUPS     Z15, (AX)(DI*2)
-	VMOVUPS     Z0, (AX)(R8*1)
-	VMOVUPS     Z21, (AX)(DI*4)
-	VMOVUPS     Z25, (AX)(R9*1)
-	VMOVUPS     Z26, (AX)(R8*2)
-	VMOVUPS     Z7, (AX)(R10*1)
-	VMOVUPS     Z23, (AX)(DI*8)
-	VMOVUPS     (R15), Z23
-	VMOVUPS     Z23, (AX)(R11*1)
-	VMOVUPS     Z29, (AX)(R9*2)
-	VMOVUPS     Z24, (AX)(R12*1)
-	VMOVUPS     Z1, (AX)(R8*4)
-	VMOVUPS     Z9, (AX)(R13*1)
-	VMOVUPS     Z14, (AX)(R10*2)
-	VMOVUPS     Z28, (AX)(R14*1)
-	ADDQ        $+64, AX
-	ADDQ        $+64, CX
-	ADDQ        $+64, DX
-	SUBQ        $+8, BX
-	JG          loop1
-	SUBQ        BX, SI
-	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
-	MOVQ        AX, hard+56(FP)
-	VZEROUPPER
-	RET
-
-// func inverseRigid4x4F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3, MMX+
-TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ n+24(FP), DX
 	MOVQ stride+32(FP), SI
 	SHLQ $0x02, SI
 	LEAQ (SI)(SI*2), DI
@@ -8654,7 +7965,9 @@ TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
 	LEAQ (R10)(SI*2), R11
 	LEAQ (R11)(SI*2), R12
 	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	LEAQ 31(SP), R14
+	ANDQ $-32, R14
+	MOVQ BX, R15
 
 loop1:
 	PREFETCHT0  64(AX)
@@ -8673,58 +7986,797 @@ loop1:
 	PREFETCHT0  64(AX)(R12*1)
 	PREFETCHT0  64(AX)(R9*2)
 	PREFETCHT0  64(AX)(R13*1)
-	VMOVUPS     (CX)(SI*1), Y0
-	VMOVUPS     (CX)(SI*2), Y1
-	VMOVUPS     (CX)(DI*2), Y2
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (DX), Y1
+	VMULPS      Y1, Y0, Y2
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (DX)(SI*4), Y4
+	VFMADD231PS Y4, Y3, Y2
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (DX)(SI*8), Y6
+	VFMADD231PS Y6, Y5, Y2
+	VMOVUPS     (CX)(DI*1), Y7
+	VMOVUPS     (DX)(DI*4), Y8
+	VFMADD231PS Y8, Y7, Y2
+	VMOVUPS     (DX)(SI*1), Y9
+	VMULPS      Y9, Y0, Y10
+	VMOVUPS     (DX)(R8*1), Y11
+	VFMADD231PS Y11, Y3, Y10
+	VMOVUPS     (DX)(R10*1), Y12
+	VFMADD231PS Y12, Y5, Y10
+	VMOVUPS     Y2, (R14)
+	VMOVUPS     (DX)(R12*1), Y2
+	VFMADD231PS Y2, Y7, Y10
+	VMOVUPS     Y10, 32(R14)
+	VMOVUPS     (DX)(SI*2), Y10
+	VMULPS      Y10, Y0, Y10
+	VMOVUPS     (DX)(DI*2), Y2
+	VFMADD231PS Y2, Y3, Y10
+	VMOVUPS     (DX)(R8*2), Y2
+	VFMADD231PS Y2, Y5, Y10
+	VMOVUPS     (DX)(R9*2), Y2
+	VFMADD231PS Y2, Y7, Y10
+	VMOVUPS     Y10, 64(R14)
+	VMOVUPS     (DX)(DI*1), Y10
+	VMULPS      Y10, Y0, Y0
+	VMOVUPS     (DX)(R9*1), Y10
+	VFMADD231PS Y10, Y3, Y0
+	VMOVUPS     (DX)(R11*1), Y3
+	VFMADD231PS Y3, Y5, Y0
+	VMOVUPS     (DX)(R13*1), Y5
+	VFMADD231PS Y5, Y7, Y0
+	VMOVUPS     (CX)(SI*4), Y7
+	VMOVUPS     Y0, 96(R14)
+	VMULPS      Y1, Y7, Y1
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS Y4, Y0, Y1
+	VMOVUPS     (CX)(DI*2), Y4
+	VFMADD231PS Y6, Y4, Y1
+	VMOVUPS     (CX)(R9*1), Y6
+	VFMADD231PS Y8, Y6, Y1
+	VMOVUPS     Y1, 128(R14)
+	VMULPS      Y9, Y7, Y1
+	VFMADD231PS Y11, Y0, Y1
+	VFMADD231PS Y12, Y4, Y1
+	VMOVUPS     (DX)(R12*1), Y12
+	VFMADD231PS Y12, Y6, Y1
+	VMOVUPS     Y1, 160(R14)
+	VMOVUPS     (DX)(SI*2), Y1
+	VMULPS      Y1, Y7, Y1
+	VMOVUPS     (DX)(DI*2), Y12
+	VFMADD231PS Y12, Y0, Y1
+	VMOVUPS     (DX)(R8*2), Y12
+	VFMADD231PS Y12, Y4, Y1
+	VFMADD231PS Y2, Y6, Y1
+	VMOVUPS     Y1, 192(R14)
+	VMOVUPS     (DX)(DI*1), Y1
+	VMULPS      Y1, Y7, Y7
+	VFMADD231PS Y10, Y0, Y7
+	VFMADD231PS Y3, Y4, Y7
+	VFMADD231PS Y5, Y6, Y7
+	VMOVUPS     (CX)(SI*8), Y6
+	VMOVUPS     (DX), Y5
+	VMULPS      Y5, Y6, Y5
+	VMOVUPS     Y7, 224(R14)
+	VMOVUPS     (CX)(R10*1), Y7
+	VMOVUPS     (DX)(SI*4), Y4
+	VFMADD231PS Y4, Y7, Y5
+	VMOVUPS     (CX)(R8*2), Y4
+	VMOVUPS     (DX)(SI*8), Y0
+	VFMADD231PS Y0, Y4, Y5
+	VMOVUPS     (CX)(R11*1), Y0
+	VFMADD231PS Y8, Y0, Y5
+	VMOVUPS     Y5, 256(R14)
+	VMULPS      Y9, Y6, Y5
+	VFMADD231PS Y11, Y7, Y5
+	VMOVUPS     (DX)(R10*1), Y11
+	VFMADD231PS Y11, Y4, Y5
+	VMOVUPS     (DX)(R12*1), Y11
+	VFMADD231PS Y11, Y0, Y5
+	VMOVUPS     Y5, 288(R14)
+	VMOVUPS     (DX)(SI*2), Y5
+	VMULPS      Y5, Y6, Y5
+	VMOVUPS     (DX)(DI*2), Y11
+	VFMADD231PS Y11, Y7, Y5
+	VFMADD231PS Y12, Y4, Y5
+	VFMADD231PS Y2, Y0, Y5
+	VMULPS      Y1, Y6, Y6
+	VFMADD231PS Y10, Y7, Y6
+	VFMADD231PS Y3, Y4, Y6
+	VMOVUPS     (DX)(R13*1), Y4
+	VFMADD231PS Y4, Y0, Y6
+	VMOVUPS     (CX)(DI*4), Y0
+	VMOVUPS     (DX), Y4
+	VMULPS      Y4, Y0, Y4
+	VMOVUPS     Y6, 320(R14)
+	VMOVUPS     (CX)(R12*1), Y6
+	VMOVUPS     Y5, 352(R14)
+	VMOVUPS     (DX)(SI*4), Y5
+	VFMADD231PS Y5, Y6, Y4
+	VMOVUPS     (CX)(R9*2), Y5
+	VMOVUPS     (DX)(SI*8), Y7
+	VFMADD231PS Y7, Y5, Y4
+	VMOVUPS     (CX)(R13*1), Y7
+	VFMADD231PS Y8, Y7, Y4
+	VMULPS      Y9, Y0, Y9
+	VMOVUPS     (DX)(R8*1), Y8
+	VFMADD231PS Y8, Y6, Y9
+	VMOVUPS     (DX)(R10*1), Y8
+	VFMADD231PS Y8, Y5, Y9
+	VMOVUPS     (DX)(R12*1), Y8
+	VFMADD231PS Y8, Y7, Y9
+	VMOVUPS     (DX)(SI*2), Y8
+	VMULPS      Y8, Y0, Y8
+	VFMADD231PS Y11, Y6, Y8
+	VFMADD231PS Y12, Y5, Y8
+	VFMADD231PS Y2, Y7, Y8
+	VMULPS      Y1, Y0, Y0
+	VFMADD231PS Y10, Y6, Y0
+	VFMADD231PS Y3, Y5, Y0
+	VMOVUPS     (DX)(R13*1), Y5
+	VFMADD231PS Y5, Y7, Y0
+	VMOVUPS     (R14), Y7
+	VMOVUPS     Y7, (AX)
+	VMOVUPS     32(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*1)
+	VMOVUPS     64(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*2)
+	VMOVUPS     96(R14), Y7
+	VMOVUPS     Y7, (AX)(DI*1)
+	VMOVUPS     128(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*4)
+	VMOVUPS     160(R14), Y7
+	VMOVUPS     Y7, (AX)(R8*1)
+	VMOVUPS     192(R14), Y7
+	VMOVUPS     Y7, (AX)(DI*2)
+	VMOVUPS     224(R14), Y7
+	VMOVUPS     Y7, (AX)(R9*1)
+	VMOVUPS     256(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*8)
+	VMOVUPS     288(R14), Y7
+	VMOVUPS     Y7, (AX)(R10*1)
+	VMOVUPS     352(R14), Y7
+	VMOVUPS     Y7, (AX)(R8*2)
+	VMOVUPS     320(R14), Y7
+	VMOVUPS     Y7, (AX)(R11*1)
+	VMOVUPS     Y4, (AX)(DI*4)
+	VMOVUPS     Y9, (AX)(R12*1)
+	VMOVUPS     Y8, (AX)(R9*2)
+	VMOVUPS     Y0, (AX)(R13*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, DX
+	SUBQ        $+8, BX
+	JG          loop1
+	SUBQ        BX, R15
+	XORQ        AX, AX
+	MOVQ        R15, at+40(FP)
+	MOVQ        R15, next+48(FP)
+	MOVQ        AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func mul4x4F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·mul4x4F32AVX512(SB), $128-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	LEAQ 63(SP), R14
+	ANDQ $-64, R14
+	MOVQ BX, R15
+
+loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(SI*4)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(SI*8)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R11*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R12*1)
+	PREFETCHT0  128(AX)(R9*2)
+	PREFETCHT0  128(AX)(R13*1)
+	VMOVUPS     (CX), Z0
+	VMOVUPS     (DX), Z1
+	VMULPS      Z1, Z0, Z2
+	VMOVUPS     (CX)(SI*1), Z3
+	VMOVUPS     (DX)(SI*4), Z4
+	VFMADD231PS Z4, Z3, Z2
+	VMOVUPS     (CX)(SI*2), Z5
+	VMOVUPS     (DX)(SI*8), Z6
+	VFMADD231PS Z6, Z5, Z2
+	VMOVUPS     (CX)(DI*1), Z7
+	VMOVUPS     (DX)(DI*4), Z8
+	VFMADD231PS Z8, Z7, Z2
+	VMOVUPS     (DX)(SI*1), Z9
+	VMULPS      Z9, Z0, Z10
+	VMOVUPS     (DX)(R8*1), Z11
+	VFMADD231PS Z11, Z3, Z10
+	VMOVUPS     (DX)(R10*1), Z12
+	VFMADD231PS Z12, Z5, Z10
+	VMOVUPS     (DX)(R12*1), Z13
+	VFMADD231PS Z13, Z7, Z10
+	VMOVUPS     (DX)(SI*2), Z14
+	VMULPS      Z14, Z0, Z15
+	VMOVUPS     (DX)(DI*2), Z16
+	VFMADD231PS Z16, Z3, Z15
+	VMOVUPS     (DX)(R8*2), Z17
+	VFMADD231PS Z17, Z5, Z15
+	VMOVUPS     (DX)(R9*2), Z18
+	VFMADD231PS Z18, Z7, Z15
+	VMOVUPS     (DX)(DI*1), Z19
+	VMULPS      Z19, Z0, Z0
+	VMOVUPS     (DX)(R9*1), Z20
+	VFMADD231PS Z20, Z3, Z0
+	VMOVUPS     (DX)(R11*1), Z3
+	VFMADD231PS Z3, Z5, Z0
+	VMOVUPS     (DX)(R13*1), Z5
+	VFMADD231PS Z5, Z7, Z0
+	VMOVUPS     (CX)(SI*4), Z7
+	VMULPS      Z1, Z7, Z21
+	VMOVUPS     (CX)(R8*1), Z22
+	VFMADD231PS Z4, Z22, Z21
+	VMOVUPS     (CX)(DI*2), Z23
+	VFMADD231PS Z6, Z23, Z21
+	VMOVUPS     (CX)(R9*1), Z24
+	VFMADD231PS Z8, Z24, Z21
+	VMULPS      Z9, Z7, Z25
+	VFMADD231PS Z11, Z22, Z25
+	VFMADD231PS Z12, Z23, Z25
+	VFMADD231PS Z13, Z24, Z25
+	VMULPS      Z14, Z7, Z26
+	VFMADD231PS Z16, Z22, Z26
+	VFMADD231PS Z17, Z23, Z26
+	VFMADD231PS Z18, Z24, Z26
+	VMULPS      Z19, Z7, Z7
+	VFMADD231PS Z20, Z22, Z7
+	VFMADD231PS Z3, Z23, Z7
+	VFMADD231PS Z5, Z24, Z7
+	VMOVUPS     (CX)(SI*8), Z24
+	VMULPS      Z1, Z24, Z23
+	VMOVUPS     (CX)(R10*1), Z22
+	VFMADD231PS Z4, Z22, Z23
+	VMOVUPS     (CX)(R8*2), Z27
+	VFMADD231PS Z6, Z27, Z23
+	VMOVUPS     (CX)(R11*1), Z28
+	VFMADD231PS Z8, Z28, Z23
+	VMULPS      Z9, Z24, Z29
+	VFMADD231PS Z11, Z22, Z29
+	VFMADD231PS Z12, Z27, Z29
+	VFMADD231PS Z13, Z28, Z29
+	VMOVUPS     Z29, (R14)
+	VMULPS      Z14, Z24, Z29
+	VFMADD231PS Z16, Z22, Z29
+	VFMADD231PS Z17, Z27, Z29
+	VFMADD231PS Z18, Z28, Z29
+	VMULPS      Z19, Z24, Z24
+	VFMADD231PS Z20, Z22, Z24
+	VFMADD231PS Z3, Z27, Z24
+	VFMADD231PS Z5, Z28, Z24
+	VMOVUPS     (CX)(DI*4), Z28
+	VMULPS      Z1, Z28, Z1
+	VMOVUPS     (CX)(R12*1), Z27
+	VFMADD231PS Z4, Z27, Z1
+	VMOVUPS     (CX)(R9*2), Z4
+	VFMADD231PS Z6, Z4, Z1
+	VMOVUPS     (CX)(R13*1), Z6
+	VFMADD231PS Z8, Z6, Z1
+	VMULPS      Z9, Z28, Z9
+	VFMADD231PS Z11, Z27, Z9
+	VFMADD231PS Z12, Z4, Z9
+	VFMADD231PS Z13, Z6, Z9
+	VMULPS      Z14, Z28, Z14
+	VFMADD231PS Z16, Z27, Z14
+	VFMADD231PS Z17, Z4, Z14
+	VFMADD231PS Z18, Z6, Z14
+	VMULPS      Z19, Z28, Z28
+	VFMADD231PS Z20, Z27, Z28
+	VFMADD231PS Z3, Z4, Z28
+	VFMADD231PS Z5, Z6, Z28
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z10, (AX)(SI*1)
+	VMOVUPS     Z15, (AX)(SI*2)
+	VMOVUPS     Z0, (AX)(DI*1)
+	VMOVUPS     Z21, (AX)(SI*4)
+	VMOVUPS     Z25, (AX)(R8*1)
+	VMOVUPS     Z26, (AX)(DI*2)
+	VMOVUPS     Z7, (AX)(R9*1)
+	VMOVUPS     Z23, (AX)(SI*8)
+	VMOVUPS     (R14), Z23
+	VMOVUPS     Z23, (AX)(R10*1)
+	VMOVUPS     Z29, (AX)(R8*2)
+	VMOVUPS     Z24, (AX)(R11*1)
+	VMOVUPS     Z1, (AX)(DI*4)
+	VMOVUPS     Z9, (AX)(R12*1)
+	VMOVUPS     Z14, (AX)(R9*2)
+	VMOVUPS     Z28, (AX)(R13*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	ADDQ        $+64, DX
+	SUBQ        $+16, BX
+	JG          loop1
+	SUBQ        BX, R15
+	XORQ        AX, AX
+	MOVQ        R15, at+40(FP)
+	MOVQ        R15, next+48(FP)
+	MOVQ        AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func mul4x4F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·mul4x4F64AVX2(SB), $416-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	LEAQ 31(SP), R14
+	ANDQ $-32, R14
+	MOVQ BX, R15
+
+loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R12*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R13*1)
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (DX), Y1
+	VMULPD      Y1, Y0, Y2
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (DX)(SI*4), Y4
+	VFMADD231PD Y4, Y3, Y2
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (DX)(SI*8), Y6
+	VFMADD231PD Y6, Y5, Y2
+	VMOVUPS     (CX)(DI*1), Y7
+	VMOVUPS     (DX)(DI*4), Y8
+	VFMADD231PD Y8, Y7, Y2
+	VMOVUPS     (DX)(SI*1), Y9
+	VMULPD      Y9, Y0, Y10
+	VMOVUPS     (DX)(R8*1), Y11
+	VFMADD231PD Y11, Y3, Y10
+	VMOVUPS     (DX)(R10*1), Y12
+	VFMADD231PD Y12, Y5, Y10
+	VMOVUPS     Y2, (R14)
+	VMOVUPS     (DX)(R12*1), Y2
+	VFMADD231PD Y2, Y7, Y10
+	VMOVUPS     Y10, 32(R14)
+	VMOVUPS     (DX)(SI*2), Y10
+	VMULPD      Y10, Y0, Y10
+	VMOVUPS     (DX)(DI*2), Y2
+	VFMADD231PD Y2, Y3, Y10
+	VMOVUPS     (DX)(R8*2), Y2
+	VFMADD231PD Y2, Y5, Y10
+	VMOVUPS     (DX)(R9*2), Y2
+	VFMADD231PD Y2, Y7, Y10
+	VMOVUPS     Y10, 64(R14)
+	VMOVUPS     (DX)(DI*1), Y10
+	VMULPD      Y10, Y0, Y0
+	VMOVUPS     (DX)(R9*1), Y10
+	VFMADD231PD Y10, Y3, Y0
+	VMOVUPS     (DX)(R11*1), Y3
+	VFMADD231PD Y3, Y5, Y0
+	VMOVUPS     (DX)(R13*1), Y5
+	VFMADD231PD Y5, Y7, Y0
+	VMOVUPS     (CX)(SI*4), Y7
+	VMOVUPS     Y0, 96(R14)
+	VMULPD      Y1, Y7, Y1
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PD Y4, Y0, Y1
+	VMOVUPS     (CX)(DI*2), Y4
+	VFMADD231PD Y6, Y4, Y1
+	VMOVUPS     (CX)(R9*1), Y6
+	VFMADD231PD Y8, Y6, Y1
+	VMOVUPS     Y1, 128(R14)
+	VMULPD      Y9, Y7, Y1
+	VFMADD231PD Y11, Y0, Y1
+	VFMADD231PD Y12, Y4, Y1
+	VMOVUPS     (DX)(R12*1), Y12
+	VFMADD231PD Y12, Y6, Y1
+	VMOVUPS     Y1, 160(R14)
+	VMOVUPS     (DX)(SI*2), Y1
+	VMULPD      Y1, Y7, Y1
+	VMOVUPS     (DX)(DI*2), Y12
+	VFMADD231PD Y12, Y0, Y1
+	VMOVUPS     (DX)(R8*2), Y12
+	VFMADD231PD Y12, Y4, Y1
+	VFMADD231PD Y2, Y6, Y1
+	VMOVUPS     Y1, 192(R14)
+	VMOVUPS     (DX)(DI*1), Y1
+	VMULPD      Y1, Y7, Y7
+	VFMADD231PD Y10, Y0, Y7
+	VFMADD231PD Y3, Y4, Y7
+	VFMADD231PD Y5, Y6, Y7
+	VMOVUPS     (CX)(SI*8), Y6
+	VMOVUPS     (DX), Y5
+	VMULPD      Y5, Y6, Y5
+	VMOVUPS     Y7, 224(R14)
+	VMOVUPS     (CX)(R10*1), Y7
+	VMOVUPS     (DX)(SI*4), Y4
+	VFMADD231PD Y4, Y7, Y5
+	VMOVUPS     (CX)(R8*2), Y4
+	VMOVUPS     (DX)(SI*8), Y0
+	VFMADD231PD Y0, Y4, Y5
+	VMOVUPS     (CX)(R11*1), Y0
+	VFMADD231PD Y8, Y0, Y5
+	VMOVUPS     Y5, 256(R14)
+	VMULPD      Y9, Y6, Y5
+	VFMADD231PD Y11, Y7, Y5
+	VMOVUPS     (DX)(R10*1), Y11
+	VFMADD231PD Y11, Y4, Y5
+	VMOVUPS     (DX)(R12*1), Y11
+	VFMADD231PD Y11, Y0, Y5
+	VMOVUPS     Y5, 288(R14)
+	VMOVUPS     (DX)(SI*2), Y5
+	VMULPD      Y5, Y6, Y5
+	VMOVUPS     (DX)(DI*2), Y11
+	VFMADD231PD Y11, Y7, Y5
+	VFMADD231PD Y12, Y4, Y5
+	VFMADD231PD Y2, Y0, Y5
+	VMULPD      Y1, Y6, Y6
+	VFMADD231PD Y10, Y7, Y6
+	VFMADD231PD Y3, Y4, Y6
+	VMOVUPS     (DX)(R13*1), Y4
+	VFMADD231PD Y4, Y0, Y6
+	VMOVUPS     (CX)(DI*4), Y0
+	VMOVUPS     (DX), Y4
+	VMULPD      Y4, Y0, Y4
+	VMOVUPS     Y6, 320(R14)
+	VMOVUPS     (CX)(R12*1), Y6
+	VMOVUPS     Y5, 352(R14)
+	VMOVUPS     (DX)(SI*4), Y5
+	VFMADD231PD Y5, Y6, Y4
+	VMOVUPS     (CX)(R9*2), Y5
+	VMOVUPS     (DX)(SI*8), Y7
+	VFMADD231PD Y7, Y5, Y4
+	VMOVUPS     (CX)(R13*1), Y7
+	VFMADD231PD Y8, Y7, Y4
+	VMULPD      Y9, Y0, Y9
+	VMOVUPS     (DX)(R8*1), Y8
+	VFMADD231PD Y8, Y6, Y9
+	VMOVUPS     (DX)(R10*1), Y8
+	VFMADD231PD Y8, Y5, Y9
+	VMOVUPS     (DX)(R12*1), Y8
+	VFMADD231PD Y8, Y7, Y9
+	VMOVUPS     (DX)(SI*2), Y8
+	VMULPD      Y8, Y0, Y8
+	VFMADD231PD Y11, Y6, Y8
+	VFMADD231PD Y12, Y5, Y8
+	VFMADD231PD Y2, Y7, Y8
+	VMULPD      Y1, Y0, Y0
+	VFMADD231PD Y10, Y6, Y0
+	VFMADD231PD Y3, Y5, Y0
+	VMOVUPS     (DX)(R13*1), Y5
+	VFMADD231PD Y5, Y7, Y0
+	VMOVUPS     (R14), Y7
+	VMOVUPS     Y7, (AX)
+	VMOVUPS     32(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*1)
+	VMOVUPS     64(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*2)
+	VMOVUPS     96(R14), Y7
+	VMOVUPS     Y7, (AX)(DI*1)
+	VMOVUPS     128(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*4)
+	VMOVUPS     160(R14), Y7
+	VMOVUPS     Y7, (AX)(R8*1)
+	VMOVUPS     192(R14), Y7
+	VMOVUPS     Y7, (AX)(DI*2)
+	VMOVUPS     224(R14), Y7
+	VMOVUPS     Y7, (AX)(R9*1)
+	VMOVUPS     256(R14), Y7
+	VMOVUPS     Y7, (AX)(SI*8)
+	VMOVUPS     288(R14), Y7
+	VMOVUPS     Y7, (AX)(R10*1)
+	VMOVUPS     352(R14), Y7
+	VMOVUPS     Y7, (AX)(R8*2)
+	VMOVUPS     320(R14), Y7
+	VMOVUPS     Y7, (AX)(R11*1)
+	VMOVUPS     Y4, (AX)(DI*4)
+	VMOVUPS     Y9, (AX)(R12*1)
+	VMOVUPS     Y8, (AX)(R9*2)
+	VMOVUPS     Y0, (AX)(R13*1)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	ADDQ        $+32, DX
+	SUBQ        $+4, BX
+	JG          loop1
+	SUBQ        BX, R15
+	XORQ        AX, AX
+	MOVQ        R15, at+40(FP)
+	MOVQ        R15, next+48(FP)
+	MOVQ        AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func mul4x4F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·mul4x4F64AVX512(SB), $128-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	LEAQ 63(SP), R14
+	ANDQ $-64, R14
+	MOVQ BX, R15
+
+loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(SI*4)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(SI*8)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R11*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R12*1)
+	PREFETCHT0  128(AX)(R9*2)
+	PREFETCHT0  128(AX)(R13*1)
+	VMOVUPS     (CX), Z0
+	VMOVUPS     (DX), Z1
+	VMULPD      Z1, Z0, Z2
+	VMOVUPS     (CX)(SI*1), Z3
+	VMOVUPS     (DX)(SI*4), Z4
+	VFMADD231PD Z4, Z3, Z2
+	VMOVUPS     (CX)(SI*2), Z5
+	VMOVUPS     (DX)(SI*8), Z6
+	VFMADD231PD Z6, Z5, Z2
+	VMOVUPS     (CX)(DI*1), Z7
+	VMOVUPS     (DX)(DI*4), Z8
+	VFMADD231PD Z8, Z7, Z2
+	VMOVUPS     (DX)(SI*1), Z9
+	VMULPD      Z9, Z0, Z10
+	VMOVUPS     (DX)(R8*1), Z11
+	VFMADD231PD Z11, Z3, Z10
+	VMOVUPS     (DX)(R10*1), Z12
+	VFMADD231PD Z12, Z5, Z10
+	VMOVUPS     (DX)(R12*1), Z13
+	VFMADD231PD Z13, Z7, Z10
+	VMOVUPS     (DX)(SI*2), Z14
+	VMULPD      Z14, Z0, Z15
+	VMOVUPS     (DX)(DI*2), Z16
+	VFMADD231PD Z16, Z3, Z15
+	VMOVUPS     (DX)(R8*2), Z17
+	VFMADD231PD Z17, Z5, Z15
+	VMOVUPS     (DX)(R9*2), Z18
+	VFMADD231PD Z18, Z7, Z15
+	VMOVUPS     (DX)(DI*1), Z19
+	VMULPD      Z19, Z0, Z0
+	VMOVUPS     (DX)(R9*1), Z20
+	VFMADD231PD Z20, Z3, Z0
+	VMOVUPS     (DX)(R11*1), Z3
+	VFMADD231PD Z3, Z5, Z0
+	VMOVUPS     (DX)(R13*1), Z5
+	VFMADD231PD Z5, Z7, Z0
+	VMOVUPS     (CX)(SI*4), Z7
+	VMULPD      Z1, Z7, Z21
+	VMOVUPS     (CX)(R8*1), Z22
+	VFMADD231PD Z4, Z22, Z21
+	VMOVUPS     (CX)(DI*2), Z23
+	VFMADD231PD Z6, Z23, Z21
+	VMOVUPS     (CX)(R9*1), Z24
+	VFMADD231PD Z8, Z24, Z21
+	VMULPD      Z9, Z7, Z25
+	VFMADD231PD Z11, Z22, Z25
+	VFMADD231PD Z12, Z23, Z25
+	VFMADD231PD Z13, Z24, Z25
+	VMULPD      Z14, Z7, Z26
+	VFMADD231PD Z16, Z22, Z26
+	VFMADD231PD Z17, Z23, Z26
+	VFMADD231PD Z18, Z24, Z26
+	VMULPD      Z19, Z7, Z7
+	VFMADD231PD Z20, Z22, Z7
+	VFMADD231PD Z3, Z23, Z7
+	VFMADD231PD Z5, Z24, Z7
+	VMOVUPS     (CX)(SI*8), Z24
+	VMULPD      Z1, Z24, Z23
+	VMOVUPS     (CX)(R10*1), Z22
+	VFMADD231PD Z4, Z22, Z23
+	VMOVUPS     (CX)(R8*2), Z27
+	VFMADD231PD Z6, Z27, Z23
+	VMOVUPS     (CX)(R11*1), Z28
+	VFMADD231PD Z8, Z28, Z23
+	VMULPD      Z9, Z24, Z29
+	VFMADD231PD Z11, Z22, Z29
+	VFMADD231PD Z12, Z27, Z29
+	VFMADD231PD Z13, Z28, Z29
+	VMOVUPS     Z29, (R14)
+	VMULPD      Z14, Z24, Z29
+	VFMADD231PD Z16, Z22, Z29
+	VFMADD231PD Z17, Z27, Z29
+	VFMADD231PD Z18, Z28, Z29
+	VMULPD      Z19, Z24, Z24
+	VFMADD231PD Z20, Z22, Z24
+	VFMADD231PD Z3, Z27, Z24
+	VFMADD231PD Z5, Z28, Z24
+	VMOVUPS     (CX)(DI*4), Z28
+	VMULPD      Z1, Z28, Z1
+	VMOVUPS     (CX)(R12*1), Z27
+	VFMADD231PD Z4, Z27, Z1
+	VMOVUPS     (CX)(R9*2), Z4
+	VFMADD231PD Z6, Z4, Z1
+	VMOVUPS     (CX)(R13*1), Z6
+	VFMADD231PD Z8, Z6, Z1
+	VMULPD      Z9, Z28, Z9
+	VFMADD231PD Z11, Z27, Z9
+	VFMADD231PD Z12, Z4, Z9
+	VFMADD231PD Z13, Z6, Z9
+	VMULPD      Z14, Z28, Z14
+	VFMADD231PD Z16, Z27, Z14
+	VFMADD231PD Z17, Z4, Z14
+	VFMADD231PD Z18, Z6, Z14
+	VMULPD      Z19, Z28, Z28
+	VFMADD231PD Z20, Z27, Z28
+	VFMADD231PD Z3, Z4, Z28
+	VFMADD231PD Z5, Z6, Z28
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z10, (AX)(SI*1)
+	VMOVUPS     Z15, (AX)(SI*2)
+	VMOVUPS     Z0, (AX)(DI*1)
+	VMOVUPS     Z21, (AX)(SI*4)
+	VMOVUPS     Z25, (AX)(R8*1)
+	VMOVUPS     Z26, (AX)(DI*2)
+	VMOVUPS     Z7, (AX)(R9*1)
+	VMOVUPS     Z23, (AX)(SI*8)
+	VMOVUPS     (R14), Z23
+	VMOVUPS     Z23, (AX)(R10*1)
+	VMOVUPS     Z29, (AX)(R8*2)
+	VMOVUPS     Z24, (AX)(R11*1)
+	VMOVUPS     Z1, (AX)(DI*4)
+	VMOVUPS     Z9, (AX)(R12*1)
+	VMOVUPS     Z14, (AX)(R9*2)
+	VMOVUPS     Z28, (AX)(R13*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	ADDQ        $+64, DX
+	SUBQ        $+8, BX
+	JG          loop1
+	SUBQ        BX, R15
+	XORQ        AX, AX
+	MOVQ        R15, at+40(FP)
+	MOVQ        R15, next+48(FP)
+	MOVQ        AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func inverseRigid4x4F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
+
+loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(BX*4)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(BX*8)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R12*1)
+	VMOVUPS     (CX)(BX*1), Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VMOVUPS     (CX)(SI*2), Y2
 	VMOVUPS     (CX), Y3
-	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*1), Y4
 	VMULPS      Y4, Y3, Y5
-	VMOVUPS     (CX)(SI*4), Y6
-	VMOVUPS     (CX)(R9*1), Y7
+	VMOVUPS     (CX)(BX*4), Y6
+	VMOVUPS     (CX)(R8*1), Y7
 	VFMADD231PS Y7, Y6, Y5
-	VMOVUPS     (CX)(SI*8), Y8
-	VMOVUPS     (CX)(R11*1), Y9
+	VMOVUPS     (CX)(BX*8), Y8
+	VMOVUPS     (CX)(R10*1), Y9
 	VFMADD231PS Y9, Y8, Y5
 	VXORPS      signF32<>+0(SB), Y5, Y5
 	VMULPS      Y4, Y0, Y10
-	VMOVUPS     (CX)(R8*1), Y11
+	VMOVUPS     (CX)(DI*1), Y11
 	VFMADD231PS Y7, Y11, Y10
-	VMOVUPS     (CX)(R10*1), Y12
+	VMOVUPS     (CX)(R9*1), Y12
 	VFMADD231PS Y9, Y12, Y10
 	VXORPS      signF32<>+0(SB), Y10, Y10
 	VMULPS      Y4, Y1, Y4
 	VFMADD231PS Y7, Y2, Y4
-	VMOVUPS     (CX)(R8*2), Y7
+	VMOVUPS     (CX)(DI*2), Y7
 	VFMADD231PS Y9, Y7, Y4
 	VXORPS      signF32<>+0(SB), Y4, Y4
 	VMOVUPS     Y3, (AX)
-	VMOVUPS     Y6, (AX)(SI*1)
-	VMOVUPS     Y8, (AX)(SI*2)
-	VMOVUPS     Y5, (AX)(DI*1)
-	VMOVUPS     Y0, (AX)(SI*4)
-	VMOVUPS     Y11, (AX)(R8*1)
-	VMOVUPS     Y12, (AX)(DI*2)
-	VMOVUPS     Y10, (AX)(R9*1)
-	VMOVUPS     Y1, (AX)(SI*8)
-	VMOVUPS     Y2, (AX)(R10*1)
-	VMOVUPS     Y7, (AX)(R8*2)
+	VMOVUPS     Y6, (AX)(BX*1)
+	VMOVUPS     Y8, (AX)(BX*2)
+	VMOVUPS     Y5, (AX)(SI*1)
+	VMOVUPS     Y0, (AX)(BX*4)
+	VMOVUPS     Y11, (AX)(DI*1)
+	VMOVUPS     Y12, (AX)(SI*2)
+	VMOVUPS     Y10, (AX)(R8*1)
+	VMOVUPS     Y1, (AX)(BX*8)
+	VMOVUPS     Y2, (AX)(R9*1)
+	VMOVUPS     Y7, (AX)(DI*2)
+	VMOVUPS     Y4, (AX)(R10*1)
+	VMOVUPS     zero<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(SI*4)
+	VMOVUPS     zero<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R11*1)
 	VMOVUPS     zero<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(DI*4)
-	VMOVUPS     zero<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(R12*1)
-	VMOVUPS     zero<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(R9*2)
+	VMOVUPS     Y4, (AX)(R8*2)
 	VMOVUPS     one<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(R13*1)
+	VMOVUPS     Y4, (AX)(R12*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R13
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R13, at+40(FP)
+	MOVQ        R13, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8745,86 +8797,86 @@ TEXT ·inverseRigid4x4F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(BX*8)
 	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(DI*2)
 	PREFETCHT0   128(AX)(R10*1)
-	PREFETCHT0   128(AX)(R8*2)
+	PREFETCHT0   128(AX)(SI*4)
 	PREFETCHT0   128(AX)(R11*1)
-	PREFETCHT0   128(AX)(DI*4)
+	PREFETCHT0   128(AX)(R8*2)
 	PREFETCHT0   128(AX)(R12*1)
-	PREFETCHT0   128(AX)(R9*2)
-	PREFETCHT0   128(AX)(R13*1)
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (CX)(SI*2), Z1
-	VMOVUPS      (CX)(DI*2), Z2
+	VMOVUPS      (CX)(BX*1), Z0
+	VMOVUPS      (CX)(BX*2), Z1
+	VMOVUPS      (CX)(SI*2), Z2
 	VMOVUPS      (CX), Z3
-	VMOVUPS      (CX)(DI*1), Z4
+	VMOVUPS      (CX)(SI*1), Z4
 	VMULPS       Z4, Z3, Z5
-	VMOVUPS      (CX)(SI*4), Z6
-	VMOVUPS      (CX)(R9*1), Z7
+	VMOVUPS      (CX)(BX*4), Z6
+	VMOVUPS      (CX)(R8*1), Z7
 	VFMADD231PS  Z7, Z6, Z5
-	VMOVUPS      (CX)(SI*8), Z8
-	VMOVUPS      (CX)(R11*1), Z9
+	VMOVUPS      (CX)(BX*8), Z8
+	VMOVUPS      (CX)(R10*1), Z9
 	VFMADD231PS  Z9, Z8, Z5
 	VPXORD.BCST  signF32<>+0(SB), Z5, Z5
 	VMULPS       Z4, Z0, Z10
-	VMOVUPS      (CX)(R8*1), Z11
+	VMOVUPS      (CX)(DI*1), Z11
 	VFMADD231PS  Z7, Z11, Z10
-	VMOVUPS      (CX)(R10*1), Z12
+	VMOVUPS      (CX)(R9*1), Z12
 	VFMADD231PS  Z9, Z12, Z10
 	VPXORD.BCST  signF32<>+0(SB), Z10, Z10
 	VMULPS       Z4, Z1, Z4
 	VFMADD231PS  Z7, Z2, Z4
-	VMOVUPS      (CX)(R8*2), Z7
+	VMOVUPS      (CX)(DI*2), Z7
 	VFMADD231PS  Z9, Z7, Z4
 	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
 	VMOVUPS      Z3, (AX)
-	VMOVUPS      Z6, (AX)(SI*1)
-	VMOVUPS      Z8, (AX)(SI*2)
-	VMOVUPS      Z5, (AX)(DI*1)
-	VMOVUPS      Z0, (AX)(SI*4)
-	VMOVUPS      Z11, (AX)(R8*1)
-	VMOVUPS      Z12, (AX)(DI*2)
-	VMOVUPS      Z10, (AX)(R9*1)
-	VMOVUPS      Z1, (AX)(SI*8)
-	VMOVUPS      Z2, (AX)(R10*1)
-	VMOVUPS      Z7, (AX)(R8*2)
+	VMOVUPS      Z6, (AX)(BX*1)
+	VMOVUPS      Z8, (AX)(BX*2)
+	VMOVUPS      Z5, (AX)(SI*1)
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      Z11, (AX)(DI*1)
+	VMOVUPS      Z12, (AX)(SI*2)
+	VMOVUPS      Z10, (AX)(R8*1)
+	VMOVUPS      Z1, (AX)(BX*8)
+	VMOVUPS      Z2, (AX)(R9*1)
+	VMOVUPS      Z7, (AX)(DI*2)
+	VMOVUPS      Z4, (AX)(R10*1)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(SI*4)
+	VBROADCASTSS zero<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R11*1)
 	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(DI*4)
-	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(R12*1)
-	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(R9*2)
+	VMOVUPS      Z4, (AX)(R8*2)
 	VBROADCASTSS one<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(R13*1)
+	VMOVUPS      Z4, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8835,86 +8887,86 @@ TEXT ·inverseRigid4x4F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(BX*8)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(SI*4)
 	PREFETCHT0  64(AX)(R11*1)
-	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R8*2)
 	PREFETCHT0  64(AX)(R12*1)
-	PREFETCHT0  64(AX)(R9*2)
-	PREFETCHT0  64(AX)(R13*1)
-	VMOVUPS     (CX)(SI*1), Y0
-	VMOVUPS     (CX)(SI*2), Y1
-	VMOVUPS     (CX)(DI*2), Y2
+	VMOVUPS     (CX)(BX*1), Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VMOVUPS     (CX)(SI*2), Y2
 	VMOVUPS     (CX), Y3
-	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*1), Y4
 	VMULPD      Y4, Y3, Y5
-	VMOVUPS     (CX)(SI*4), Y6
-	VMOVUPS     (CX)(R9*1), Y7
+	VMOVUPS     (CX)(BX*4), Y6
+	VMOVUPS     (CX)(R8*1), Y7
 	VFMADD231PD Y7, Y6, Y5
-	VMOVUPS     (CX)(SI*8), Y8
-	VMOVUPS     (CX)(R11*1), Y9
+	VMOVUPS     (CX)(BX*8), Y8
+	VMOVUPS     (CX)(R10*1), Y9
 	VFMADD231PD Y9, Y8, Y5
 	VXORPD      signF64<>+0(SB), Y5, Y5
 	VMULPD      Y4, Y0, Y10
-	VMOVUPS     (CX)(R8*1), Y11
+	VMOVUPS     (CX)(DI*1), Y11
 	VFMADD231PD Y7, Y11, Y10
-	VMOVUPS     (CX)(R10*1), Y12
+	VMOVUPS     (CX)(R9*1), Y12
 	VFMADD231PD Y9, Y12, Y10
 	VXORPD      signF64<>+0(SB), Y10, Y10
 	VMULPD      Y4, Y1, Y4
 	VFMADD231PD Y7, Y2, Y4
-	VMOVUPS     (CX)(R8*2), Y7
+	VMOVUPS     (CX)(DI*2), Y7
 	VFMADD231PD Y9, Y7, Y4
 	VXORPD      signF64<>+0(SB), Y4, Y4
 	VMOVUPS     Y3, (AX)
-	VMOVUPS     Y6, (AX)(SI*1)
-	VMOVUPS     Y8, (AX)(SI*2)
-	VMOVUPS     Y5, (AX)(DI*1)
-	VMOVUPS     Y0, (AX)(SI*4)
-	VMOVUPS     Y11, (AX)(R8*1)
-	VMOVUPS     Y12, (AX)(DI*2)
-	VMOVUPS     Y10, (AX)(R9*1)
-	VMOVUPS     Y1, (AX)(SI*8)
-	VMOVUPS     Y2, (AX)(R10*1)
-	VMOVUPS     Y7, (AX)(R8*2)
+	VMOVUPS     Y6, (AX)(BX*1)
+	VMOVUPS     Y8, (AX)(BX*2)
+	VMOVUPS     Y5, (AX)(SI*1)
+	VMOVUPS     Y0, (AX)(BX*4)
+	VMOVUPS     Y11, (AX)(DI*1)
+	VMOVUPS     Y12, (AX)(SI*2)
+	VMOVUPS     Y10, (AX)(R8*1)
+	VMOVUPS     Y1, (AX)(BX*8)
+	VMOVUPS     Y2, (AX)(R9*1)
+	VMOVUPS     Y7, (AX)(DI*2)
+	VMOVUPS     Y4, (AX)(R10*1)
+	VMOVUPS     zeroF64<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(SI*4)
+	VMOVUPS     zeroF64<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R11*1)
 	VMOVUPS     zeroF64<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(DI*4)
-	VMOVUPS     zeroF64<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(R12*1)
-	VMOVUPS     zeroF64<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(R9*2)
+	VMOVUPS     Y4, (AX)(R8*2)
 	VMOVUPS     oneF64<>+0(SB), Y4
-	VMOVUPS     Y4, (AX)(R13*1)
+	VMOVUPS     Y4, (AX)(R12*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+4, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R13
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R13, at+40(FP)
+	MOVQ        R13, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8931,86 +8983,86 @@ TEXT ·inverseRigid4x4F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(BX*8)
 	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(DI*2)
 	PREFETCHT0   128(AX)(R10*1)
-	PREFETCHT0   128(AX)(R8*2)
+	PREFETCHT0   128(AX)(SI*4)
 	PREFETCHT0   128(AX)(R11*1)
-	PREFETCHT0   128(AX)(DI*4)
+	PREFETCHT0   128(AX)(R8*2)
 	PREFETCHT0   128(AX)(R12*1)
-	PREFETCHT0   128(AX)(R9*2)
-	PREFETCHT0   128(AX)(R13*1)
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (CX)(SI*2), Z1
-	VMOVUPS      (CX)(DI*2), Z2
+	VMOVUPS      (CX)(BX*1), Z0
+	VMOVUPS      (CX)(BX*2), Z1
+	VMOVUPS      (CX)(SI*2), Z2
 	VMOVUPS      (CX), Z3
-	VMOVUPS      (CX)(DI*1), Z4
+	VMOVUPS      (CX)(SI*1), Z4
 	VMULPD       Z4, Z3, Z5
-	VMOVUPS      (CX)(SI*4), Z6
-	VMOVUPS      (CX)(R9*1), Z7
+	VMOVUPS      (CX)(BX*4), Z6
+	VMOVUPS      (CX)(R8*1), Z7
 	VFMADD231PD  Z7, Z6, Z5
-	VMOVUPS      (CX)(SI*8), Z8
-	VMOVUPS      (CX)(R11*1), Z9
+	VMOVUPS      (CX)(BX*8), Z8
+	VMOVUPS      (CX)(R10*1), Z9
 	VFMADD231PD  Z9, Z8, Z5
 	VPXORQ.BCST  signF64<>+0(SB), Z5, Z5
 	VMULPD       Z4, Z0, Z10
-	VMOVUPS      (CX)(R8*1), Z11
+	VMOVUPS      (CX)(DI*1), Z11
 	VFMADD231PD  Z7, Z11, Z10
-	VMOVUPS      (CX)(R10*1), Z12
+	VMOVUPS      (CX)(R9*1), Z12
 	VFMADD231PD  Z9, Z12, Z10
 	VPXORQ.BCST  signF64<>+0(SB), Z10, Z10
 	VMULPD       Z4, Z1, Z4
 	VFMADD231PD  Z7, Z2, Z4
-	VMOVUPS      (CX)(R8*2), Z7
+	VMOVUPS      (CX)(DI*2), Z7
 	VFMADD231PD  Z9, Z7, Z4
 	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
 	VMOVUPS      Z3, (AX)
-	VMOVUPS      Z6, (AX)(SI*1)
-	VMOVUPS      Z8, (AX)(SI*2)
-	VMOVUPS      Z5, (AX)(DI*1)
-	VMOVUPS      Z0, (AX)(SI*4)
-	VMOVUPS      Z11, (AX)(R8*1)
-	VMOVUPS      Z12, (AX)(DI*2)
-	VMOVUPS      Z10, (AX)(R9*1)
-	VMOVUPS      Z1, (AX)(SI*8)
-	VMOVUPS      Z2, (AX)(R10*1)
-	VMOVUPS      Z7, (AX)(R8*2)
+	VMOVUPS      Z6, (AX)(BX*1)
+	VMOVUPS      Z8, (AX)(BX*2)
+	VMOVUPS      Z5, (AX)(SI*1)
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      Z11, (AX)(DI*1)
+	VMOVUPS      Z12, (AX)(SI*2)
+	VMOVUPS      Z10, (AX)(R8*1)
+	VMOVUPS      Z1, (AX)(BX*8)
+	VMOVUPS      Z2, (AX)(R9*1)
+	VMOVUPS      Z7, (AX)(DI*2)
+	VMOVUPS      Z4, (AX)(R10*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(SI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R11*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(DI*4)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(R12*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(R9*2)
+	VMOVUPS      Z4, (AX)(R8*2)
 	VBROADCASTSD oneF64<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(R13*1)
+	VMOVUPS      Z4, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET

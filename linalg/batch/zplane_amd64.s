@@ -10,9 +10,9 @@ TEXT ·expSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS      (CX), Y0
@@ -53,8 +53,8 @@ loop1:
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPS       Y1, Y2, Y2
 	VMASKMOVPS   Y5, Y2, (AX)
-	VMASKMOVPS   Y6, Y2, (AX)(SI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y6, Y2, (AX)(BX*1)
+	MOVQ         SI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -65,15 +65,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -264,9 +264,9 @@ TEXT ·expSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         DX, SI
 
 loop1:
 	VMOVUPS          (CX), Z8
@@ -339,9 +339,9 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPS          Z17, K1, (AX)
 	VMOVUPS          Z16, K2, 64(AX)
-	VMOVUPS          Z12, K1, (AX)(SI*1)
-	VMOVUPS          Z13, K2, 64(AX)(SI*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z12, K1, (AX)(BX*1)
+	VMOVUPS          Z13, K2, 64(AX)(BX*1)
+	MOVQ             SI, AX
 	SUBQ             DX, AX
 	LEAQ             32(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -353,16 +353,16 @@ loop1:
 easy3:
 	VMOVUPS Z17, (AX)
 	VMOVUPS Z16, 64(AX)
-	VMOVUPS Z12, (AX)(SI*1)
-	VMOVUPS Z13, 64(AX)(SI*1)
+	VMOVUPS Z12, (AX)(BX*1)
+	VMOVUPS Z13, 64(AX)(BX*1)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -393,9 +393,9 @@ TEXT ·expSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS      (CX), Y0
@@ -439,8 +439,8 @@ loop1:
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPD       Y1, Y2, Y2
 	VMASKMOVPD   Y4, Y2, (AX)
-	VMASKMOVPD   Y5, Y2, (AX)(SI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y5, Y2, (AX)(BX*1)
+	MOVQ         SI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -451,15 +451,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS Y5, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -612,9 +612,9 @@ TEXT ·expSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         DX, SI
 
 loop1:
 	VMOVUPS          (CX), Z8
@@ -693,9 +693,9 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPD          Z15, K1, (AX)
 	VMOVUPD          Z14, K2, 64(AX)
-	VMOVUPD          Z12, K1, (AX)(SI*1)
-	VMOVUPD          Z13, K2, 64(AX)(SI*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z12, K1, (AX)(BX*1)
+	VMOVUPD          Z13, K2, 64(AX)(BX*1)
+	MOVQ             SI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -707,16 +707,16 @@ loop1:
 easy3:
 	VMOVUPS Z15, (AX)
 	VMOVUPS Z14, 64(AX)
-	VMOVUPS Z12, (AX)(SI*1)
-	VMOVUPS Z13, 64(AX)(SI*1)
+	VMOVUPS Z12, (AX)(BX*1)
+	VMOVUPS Z13, 64(AX)(BX*1)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -733,12 +733,12 @@ TEXT ·logSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
-	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (CX)(BX*1), Y0
 	VADDPS      zero<>+0(SB), Y0, Y0
 	VMOVUPS     (CX), Y1
 	VANDPS      absF32<>+0(SB), Y1, Y2
@@ -782,7 +782,7 @@ loop1:
 	VPCMPEQD    Y6, Y6, Y6
 	VXORPS      Y5, Y6, Y6
 	VMASKMOVPS  Y0, Y6, (AX)
-	MOVQ        BX, AX
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -797,10 +797,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -951,13 +951,13 @@ TEXT ·logSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         DX, SI
 
 loop1:
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          64(CX)(SI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z9
+	VMOVUPS          64(CX)(BX*1), Z10
 	VADDPS           Z1, Z9, Z9
 	VADDPS           Z1, Z10, Z10
 	VMOVUPS          (CX), Z11
@@ -1028,7 +1028,7 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPS          Z21, K1, (AX)
 	VMOVUPS          Z22, K2, 64(AX)
-	MOVQ             BX, AX
+	MOVQ             SI, AX
 	SUBQ             DX, AX
 	LEAQ             32(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -1044,10 +1044,10 @@ easy3:
 	ADDQ    $+128, CX
 	SUBQ    $+32, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1058,12 +1058,12 @@ TEXT ·logSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
-	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (CX)(BX*1), Y0
 	VADDPD      zeroF64<>+0(SB), Y0, Y0
 	VMOVUPS     (CX), Y1
 	VANDPD      absF64<>+0(SB), Y1, Y2
@@ -1122,7 +1122,7 @@ loop1:
 	VPCMPEQD    Y8, Y8, Y8
 	VXORPD      Y4, Y8, Y8
 	VMASKMOVPD  Y0, Y8, (AX)
-	MOVQ        BX, AX
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -1137,10 +1137,10 @@ easy3:
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1281,13 +1281,13 @@ TEXT ·logSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         DX, SI
 
 loop1:
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          64(CX)(SI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z9
+	VMOVUPS          64(CX)(BX*1), Z10
 	VADDPD           Z0, Z9, Z9
 	VADDPD           Z0, Z10, Z10
 	VMOVUPS          (CX), Z11
@@ -1370,7 +1370,7 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPD          Z17, K1, (AX)
 	VMOVUPD          Z18, K2, 64(AX)
-	MOVQ             BX, AX
+	MOVQ             SI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -1386,10 +1386,10 @@ easy3:
 	ADDQ    $+128, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1501,13 +1501,13 @@ TEXT ·mulSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Y0
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPS       Y1, Y0, Y2
 	VMOVAPS      Y2, Y3
 	VFNMADD231PS Y1, Y0, Y3
@@ -1520,16 +1520,16 @@ loop1:
 	VFMADD231PS  Y5, Y0, Y3
 	VADDPS       Y4, Y3, Y3
 	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, (AX)(DI*1)
+	VMOVUPS      Y3, (AX)(SI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
 	SUBQ         $+8, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, DI
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1541,13 +1541,13 @@ TEXT ·mulSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Z0
-	VMOVUPS      (DX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (DX)(SI*1), Z1
 	VMULPS       Z1, Z0, Z2
 	VMOVAPS      Z2, Z3
 	VFNMADD231PS Z1, Z0, Z3
@@ -1560,16 +1560,16 @@ loop1:
 	VFMADD231PS  Z5, Z0, Z3
 	VADDPS       Z4, Z3, Z3
 	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, (AX)(DI*1)
+	VMOVUPS      Z3, (AX)(SI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	SUBQ         $+16, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, DI
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1581,13 +1581,13 @@ TEXT ·mulSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Y0
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPD       Y1, Y0, Y2
 	VMOVAPS      Y2, Y3
 	VFNMADD231PD Y1, Y0, Y3
@@ -1600,16 +1600,16 @@ loop1:
 	VFMADD231PD  Y5, Y0, Y3
 	VADDPD       Y4, Y3, Y3
 	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, (AX)(DI*1)
+	VMOVUPS      Y3, (AX)(SI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
 	SUBQ         $+4, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, DI
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1621,13 +1621,13 @@ TEXT ·mulSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Z0
-	VMOVUPS      (DX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (DX)(SI*1), Z1
 	VMULPD       Z1, Z0, Z2
 	VMOVAPS      Z2, Z3
 	VFNMADD231PD Z1, Z0, Z3
@@ -1640,16 +1640,16 @@ loop1:
 	VFMADD231PD  Z5, Z0, Z3
 	VADDPD       Z4, Z3, Z3
 	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, (AX)(DI*1)
+	VMOVUPS      Z3, (AX)(SI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	SUBQ         $+8, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, DI
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1922,24 +1922,24 @@ TEXT ·inverseSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
-	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  signF32<>+0(SB), Y0, Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1950,24 +1950,24 @@ TEXT ·inverseSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
-	VMOVUPS     (CX)(SI*1), Z0
+	VMOVUPS     (CX)(BX*1), Z0
 	VPXORD.BCST signF32<>+0(SB), Z0, Z0
 	VMOVUPS     (CX), Z1
 	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z0, (AX)(SI*1)
+	VMOVUPS     Z0, (AX)(BX*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	SUBQ        $+16, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, SI
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        SI, at+40(FP)
+	MOVQ        SI, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1978,24 +1978,24 @@ TEXT ·inverseSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
-	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (CX)(BX*1), Y0
 	VXORPD  signF64<>+0(SB), Y0, Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2006,24 +2006,24 @@ TEXT ·inverseSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
-	VMOVUPS     (CX)(SI*1), Z0
+	VMOVUPS     (CX)(BX*1), Z0
 	VPXORQ.BCST signF64<>+0(SB), Z0, Z0
 	VMOVUPS     (CX), Z1
 	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z0, (AX)(SI*1)
+	VMOVUPS     Z0, (AX)(BX*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	SUBQ        $+8, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, SI
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        SI, at+40(FP)
+	MOVQ        SI, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2034,15 +2034,15 @@ TEXT ·expRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, expLimit<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
@@ -2098,8 +2098,8 @@ loop1:
 	VPCMPEQD     Y7, Y7, Y7
 	VXORPS       Y3, Y7, Y7
 	VMASKMOVPS   Y6, Y7, (AX)
-	VMASKMOVPS   Y1, Y7, (AX)(SI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y1, Y7, (AX)(BX*1)
+	MOVQ         SI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2110,15 +2110,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2229,15 +2229,15 @@ TEXT ·expRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         DX, SI
 
 loop1:
 	VMOVUPS           (CX), Z8
 	VPANDD            Z1, Z8, Z9
 	VCMPPS            $0x16, Z4, Z9, K1
-	VMOVUPS           (CX)(SI*1), Z9
+	VMOVUPS           (CX)(BX*1), Z9
 	VPANDD            Z1, Z9, Z10
 	VCMPPS            $0x16, Z5, Z10, K2
 	KORW              K1, K2, K1
@@ -2289,8 +2289,8 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z13, K1, (AX)
-	VMOVUPS           Z8, K1, (AX)(SI*1)
-	MOVQ              BX, AX
+	VMOVUPS           Z8, K1, (AX)(BX*1)
+	MOVQ              SI, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -2301,15 +2301,15 @@ loop1:
 
 easy3:
 	VMOVUPS Z13, (AX)
-	VMOVUPS Z8, (AX)(SI*1)
+	VMOVUPS Z8, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2320,15 +2320,15 @@ TEXT ·expRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, expLimitF64<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
@@ -2395,8 +2395,8 @@ loop1:
 	VPCMPEQD     Y7, Y7, Y7
 	VXORPD       Y3, Y7, Y7
 	VMASKMOVPD   Y6, Y7, (AX)
-	VMASKMOVPD   Y1, Y7, (AX)(SI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y1, Y7, (AX)(BX*1)
+	MOVQ         SI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2407,15 +2407,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2526,15 +2526,15 @@ TEXT ·expRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         DX, SI
 
 loop1:
 	VMOVUPS           (CX), Z8
 	VPANDQ            Z1, Z8, Z9
 	VCMPPD            $0x16, Z4, Z9, K1
-	VMOVUPS           (CX)(SI*1), Z9
+	VMOVUPS           (CX)(BX*1), Z9
 	VPANDQ            Z1, Z9, Z10
 	VCMPPD            $0x16, Z5, Z10, K2
 	KORW              K1, K2, K1
@@ -2597,8 +2597,8 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z13, K1, (AX)
-	VMOVUPD           Z8, K1, (AX)(SI*1)
-	MOVQ              BX, AX
+	VMOVUPD           Z8, K1, (AX)(BX*1)
+	MOVQ              SI, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -2609,15 +2609,15 @@ loop1:
 
 easy3:
 	VMOVUPS Z13, (AX)
-	VMOVUPS Z8, (AX)(SI*1)
+	VMOVUPS Z8, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2634,14 +2634,14 @@ TEXT ·logRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPS      absF32<>+0(SB), Y0, Y1
-	VMOVUPS     (CX)(SI*1), Y2
+	VMOVUPS     (CX)(BX*1), Y2
 	VANDPS      absF32<>+0(SB), Y2, Y3
 	VMAXPS      Y3, Y1, Y1
 	VCMPPS      $0x03, Y2, Y0, Y3
@@ -2730,8 +2730,8 @@ loop1:
 	VPCMPEQD    Y3, Y3, Y3
 	VXORPS      Y4, Y3, Y3
 	VMASKMOVPS  Y7, Y3, (AX)
-	VMASKMOVPS  Y2, Y3, (AX)(SI*1)
-	MOVQ        BX, AX
+	VMASKMOVPS  Y2, Y3, (AX)(BX*1)
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -2742,15 +2742,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y7, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y2, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2911,14 +2911,14 @@ TEXT ·logRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         DX, SI
 
 loop1:
 	VMOVUPS          (CX), Z9
 	VPANDD           Z0, Z9, Z10
-	VMOVUPS          (CX)(SI*1), Z11
+	VMOVUPS          (CX)(BX*1), Z11
 	VPANDD           Z0, Z11, Z12
 	VMAXPS           Z12, Z10, Z10
 	VCMPPS           $0x03, Z11, Z9, K1
@@ -3000,8 +3000,8 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z16, K1, (AX)
-	VMOVUPS          Z15, K1, (AX)(SI*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z15, K1, (AX)(BX*1)
+	MOVQ             SI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -3012,15 +3012,15 @@ loop1:
 
 easy3:
 	VMOVUPS Z16, (AX)
-	VMOVUPS Z15, (AX)(SI*1)
+	VMOVUPS Z15, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3041,14 +3041,14 @@ TEXT ·logRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPD      absF64<>+0(SB), Y0, Y1
-	VMOVUPS     (CX)(SI*1), Y2
+	VMOVUPS     (CX)(BX*1), Y2
 	VANDPD      absF64<>+0(SB), Y2, Y3
 	VMAXPD      Y3, Y1, Y1
 	VCMPPD      $0x03, Y2, Y0, Y3
@@ -3159,8 +3159,8 @@ loop1:
 	VPCMPEQD    Y10, Y10, Y10
 	VXORPD      Y9, Y10, Y10
 	VMASKMOVPD  Y6, Y10, (AX)
-	VMASKMOVPD  Y2, Y10, (AX)(SI*1)
-	MOVQ        BX, AX
+	VMASKMOVPD  Y2, Y10, (AX)(BX*1)
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3171,15 +3171,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y2, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3290,14 +3290,14 @@ TEXT ·logRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         DX, SI
 
 loop1:
 	VMOVUPS          (CX), Z10
 	VPANDQ           Z1, Z10, Z11
-	VMOVUPS          (CX)(SI*1), Z12
+	VMOVUPS          (CX)(BX*1), Z12
 	VPANDQ           Z1, Z12, Z13
 	VMAXPD           Z13, Z11, Z11
 	VCMPPD           $0x03, Z12, Z10, K1
@@ -3393,8 +3393,8 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z14, K1, (AX)
-	VMOVUPD          Z18, K1, (AX)(SI*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z18, K1, (AX)(BX*1)
+	MOVQ             SI, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -3405,15 +3405,15 @@ loop1:
 
 easy3:
 	VMOVUPS Z14, (AX)
-	VMOVUPS Z18, (AX)(SI*1)
+	VMOVUPS Z18, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3431,13 +3431,13 @@ TEXT ·composeRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS    (CX)(DI*1), Y0
-	VMOVUPS    (DX)(DI*1), Y1
+	VMOVUPS    (CX)(SI*1), Y0
+	VMOVUPS    (DX)(SI*1), Y1
 	VADDPS     Y1, Y0, Y2
 	VANDPS     absF32<>+0(SB), Y2, Y3
 	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y3
@@ -3465,8 +3465,8 @@ loop1:
 	VPCMPEQD   Y4, Y4, Y4
 	VXORPS     Y3, Y4, Y4
 	VMASKMOVPS Y1, Y4, (AX)
-	VMASKMOVPS Y2, Y4, (AX)(DI*1)
-	MOVQ       SI, AX
+	VMASKMOVPS Y2, Y4, (AX)(SI*1)
+	MOVQ       DI, AX
 	SUBQ       BX, AX
 	LEAQ       8(AX), CX
 	MOVQ       AX, at+40(FP)
@@ -3477,16 +3477,16 @@ loop1:
 
 easy3:
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y2, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3498,13 +3498,13 @@ TEXT ·composeRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS         (CX)(DI*1), Z0
-	VMOVUPS         (DX)(DI*1), Z1
+	VMOVUPS         (CX)(SI*1), Z0
+	VMOVUPS         (DX)(SI*1), Z1
 	VADDPS          Z1, Z0, Z2
 	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
 	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
@@ -3531,8 +3531,8 @@ loop1:
 	JE              easy3
 	KNOTW           K1, K1
 	VMOVUPS         Z1, K1, (AX)
-	VMOVUPS         Z2, K1, (AX)(DI*1)
-	MOVQ            SI, AX
+	VMOVUPS         Z2, K1, (AX)(SI*1)
+	MOVQ            DI, AX
 	SUBQ            BX, AX
 	LEAQ            16(AX), CX
 	MOVQ            AX, at+40(FP)
@@ -3543,16 +3543,16 @@ loop1:
 
 easy3:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z2, (AX)(DI*1)
+	VMOVUPS Z2, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3564,13 +3564,13 @@ TEXT ·composeRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS    (CX)(DI*1), Y0
-	VMOVUPS    (DX)(DI*1), Y1
+	VMOVUPS    (CX)(SI*1), Y0
+	VMOVUPS    (DX)(SI*1), Y1
 	VADDPD     Y1, Y0, Y0
 	VANDPD     absF64<>+0(SB), Y0, Y1
 	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y1
@@ -3589,8 +3589,8 @@ loop1:
 	VPCMPEQD   Y2, Y2, Y2
 	VXORPD     Y1, Y2, Y2
 	VMASKMOVPD Y3, Y2, (AX)
-	VMASKMOVPD Y0, Y2, (AX)(DI*1)
-	MOVQ       SI, AX
+	VMASKMOVPD Y0, Y2, (AX)(SI*1)
+	MOVQ       DI, AX
 	SUBQ       BX, AX
 	LEAQ       4(AX), CX
 	MOVQ       AX, at+40(FP)
@@ -3601,16 +3601,16 @@ loop1:
 
 easy3:
 	VMOVUPS Y3, (AX)
-	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3622,13 +3622,13 @@ TEXT ·composeRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ BX, DI
 
 loop1:
-	VMOVUPS         (CX)(DI*1), Z0
-	VMOVUPS         (DX)(DI*1), Z1
+	VMOVUPS         (CX)(SI*1), Z0
+	VMOVUPS         (DX)(SI*1), Z1
 	VADDPD          Z1, Z0, Z0
 	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
@@ -3646,8 +3646,8 @@ loop1:
 	JE              easy3
 	KNOTW           K1, K1
 	VMOVUPD         Z1, K1, (AX)
-	VMOVUPD         Z0, K1, (AX)(DI*1)
-	MOVQ            SI, AX
+	VMOVUPD         Z0, K1, (AX)(SI*1)
+	MOVQ            DI, AX
 	SUBQ            BX, AX
 	LEAQ            8(AX), CX
 	MOVQ            AX, at+40(FP)
@@ -3658,16 +3658,16 @@ loop1:
 
 easy3:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3678,14 +3678,14 @@ TEXT ·inverseRxSO2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPS      absF32<>+0(SB), Y0, Y1
-	VMOVUPS     (CX)(SI*1), Y2
+	VMOVUPS     (CX)(BX*1), Y2
 	VANDPS      absF32<>+0(SB), Y2, Y3
 	VMAXPS      Y3, Y1, Y1
 	VCMPPS      $0x03, Y2, Y0, Y3
@@ -3707,8 +3707,8 @@ loop1:
 	VPCMPEQD    Y3, Y3, Y3
 	VXORPS      Y1, Y3, Y3
 	VMASKMOVPS  Y0, Y3, (AX)
-	VMASKMOVPS  Y2, Y3, (AX)(SI*1)
-	MOVQ        BX, AX
+	VMASKMOVPS  Y2, Y3, (AX)(BX*1)
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3719,15 +3719,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y2, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3738,14 +3738,14 @@ TEXT ·inverseRxSO2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VPANDD.BCST absF32<>+0(SB), Z0, Z1
-	VMOVUPS     (CX)(SI*1), Z2
+	VMOVUPS     (CX)(BX*1), Z2
 	VPANDD.BCST absF32<>+0(SB), Z2, Z3
 	VMAXPS      Z3, Z1, Z1
 	VCMPPS      $0x03, Z2, Z0, K1
@@ -3766,8 +3766,8 @@ loop1:
 	JE          easy3
 	KNOTW       K1, K1
 	VMOVUPS     Z0, K1, (AX)
-	VMOVUPS     Z2, K1, (AX)(SI*1)
-	MOVQ        BX, AX
+	VMOVUPS     Z2, K1, (AX)(BX*1)
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        16(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3778,15 +3778,15 @@ loop1:
 
 easy3:
 	VMOVUPS Z0, (AX)
-	VMOVUPS Z2, (AX)(SI*1)
+	VMOVUPS Z2, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3797,14 +3797,14 @@ TEXT ·inverseRxSO2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VANDPD      absF64<>+0(SB), Y0, Y1
-	VMOVUPS     (CX)(SI*1), Y2
+	VMOVUPS     (CX)(BX*1), Y2
 	VANDPD      absF64<>+0(SB), Y2, Y3
 	VMAXPD      Y3, Y1, Y1
 	VCMPPD      $0x03, Y2, Y0, Y3
@@ -3826,8 +3826,8 @@ loop1:
 	VPCMPEQD    Y3, Y3, Y3
 	VXORPD      Y1, Y3, Y3
 	VMASKMOVPD  Y0, Y3, (AX)
-	VMASKMOVPD  Y2, Y3, (AX)(SI*1)
-	MOVQ        BX, AX
+	VMASKMOVPD  Y2, Y3, (AX)(BX*1)
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3838,15 +3838,15 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y2, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3857,14 +3857,14 @@ TEXT ·inverseRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	MOVQ DX, SI
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VPANDQ.BCST absF64<>+0(SB), Z0, Z1
-	VMOVUPS     (CX)(SI*1), Z2
+	VMOVUPS     (CX)(BX*1), Z2
 	VPANDQ.BCST absF64<>+0(SB), Z2, Z3
 	VMAXPD      Z3, Z1, Z1
 	VCMPPD      $0x03, Z2, Z0, K1
@@ -3885,8 +3885,8 @@ loop1:
 	JE          easy3
 	KNOTW       K1, K1
 	VMOVUPD     Z0, K1, (AX)
-	VMOVUPD     Z2, K1, (AX)(SI*1)
-	MOVQ        BX, AX
+	VMOVUPD     Z2, K1, (AX)(BX*1)
+	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -3897,15 +3897,15 @@ loop1:
 
 easy3:
 	VMOVUPS Z0, (AX)
-	VMOVUPS Z2, (AX)(SI*1)
+	VMOVUPS Z2, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, SI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    SI, at+40(FP)
+	MOVQ    SI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3916,16 +3916,16 @@ TEXT ·expSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
@@ -3962,9 +3962,9 @@ loop1:
 	VCMPPS       $0x00, zero<>+0(SB), Y0, Y2
 	VDIVPS       Y0, Y6, Y0
 	VBLENDVPS    Y2, one<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(SI*2), Y2
+	VMOVUPS      (CX)(BX*2), Y2
 	VMULPS       Y2, Y6, Y3
-	VMOVUPS      (CX)(SI*1), Y4
+	VMOVUPS      (CX)(BX*1), Y4
 	VFMSUB231PS  Y4, Y5, Y3
 	VMULPS       Y2, Y5, Y2
 	VFMADD231PS  Y4, Y6, Y2
@@ -3980,10 +3980,10 @@ loop1:
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPS       Y1, Y2, Y2
 	VMASKMOVPS   Y6, Y2, (AX)
-	VMASKMOVPS   Y4, Y2, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y2, (AX)(SI*2)
-	VMASKMOVPS   Y0, Y2, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y4, Y2, (AX)(BX*1)
+	VMASKMOVPS   Y3, Y2, (AX)(BX*2)
+	VMASKMOVPS   Y0, Y2, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3994,17 +3994,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(BX*1)
+	VMOVUPS Y3, (AX)(BX*2)
+	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4025,20 +4025,20 @@ TEXT ·expSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0       256(AX)
 	PREFETCHT0       320(AX)
+	PREFETCHT0       256(AX)(BX*1)
+	PREFETCHT0       320(AX)(BX*1)
+	PREFETCHT0       256(AX)(BX*2)
+	PREFETCHT0       320(AX)(BX*2)
 	PREFETCHT0       256(AX)(SI*1)
 	PREFETCHT0       320(AX)(SI*1)
-	PREFETCHT0       256(AX)(SI*2)
-	PREFETCHT0       320(AX)(SI*2)
-	PREFETCHT0       256(AX)(DI*1)
-	PREFETCHT0       320(AX)(DI*1)
 	VMOVUPS          (CX), Z9
 	VMOVUPS          64(CX), Z10
 	VPANDD           Z3, Z9, Z11
@@ -4107,12 +4107,12 @@ loop1:
 	VDIVPS           Z10, Z14, Z10
 	VBLENDMPS        Z1, Z9, K3, Z9
 	VBLENDMPS        Z1, Z10, K4, Z10
-	VMOVUPS          (CX)(SI*2), Z15
-	VMOVUPS          64(CX)(SI*2), Z16
+	VMOVUPS          (CX)(BX*2), Z15
+	VMOVUPS          64(CX)(BX*2), Z16
 	VMULPS           Z15, Z13, Z11
 	VMULPS           Z16, Z14, Z12
-	VMOVUPS          (CX)(SI*1), Z19
-	VMOVUPS          64(CX)(SI*1), Z20
+	VMOVUPS          (CX)(BX*1), Z19
+	VMOVUPS          64(CX)(BX*1), Z20
 	VFMSUB231PS      Z19, Z18, Z11
 	VFMSUB231PS      Z20, Z17, Z12
 	VMULPS           Z15, Z18, Z15
@@ -4141,13 +4141,13 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPS          Z13, K1, (AX)
 	VMOVUPS          Z14, K2, 64(AX)
-	VMOVUPS          Z20, K1, (AX)(SI*1)
-	VMOVUPS          Z19, K2, 64(AX)(SI*1)
-	VMOVUPS          Z11, K1, (AX)(SI*2)
-	VMOVUPS          Z12, K2, 64(AX)(SI*2)
-	VMOVUPS          Z9, K1, (AX)(DI*1)
-	VMOVUPS          Z10, K2, 64(AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z20, K1, (AX)(BX*1)
+	VMOVUPS          Z19, K2, 64(AX)(BX*1)
+	VMOVUPS          Z11, K1, (AX)(BX*2)
+	VMOVUPS          Z12, K2, 64(AX)(BX*2)
+	VMOVUPS          Z9, K1, (AX)(SI*1)
+	VMOVUPS          Z10, K2, 64(AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             32(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -4159,20 +4159,20 @@ loop1:
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z14, 64(AX)
-	VMOVUPS Z20, (AX)(SI*1)
-	VMOVUPS Z19, 64(AX)(SI*1)
-	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z12, 64(AX)(SI*2)
-	VMOVUPS Z9, (AX)(DI*1)
-	VMOVUPS Z10, 64(AX)(DI*1)
+	VMOVUPS Z20, (AX)(BX*1)
+	VMOVUPS Z19, 64(AX)(BX*1)
+	VMOVUPS Z11, (AX)(BX*2)
+	VMOVUPS Z12, 64(AX)(BX*2)
+	VMOVUPS Z9, (AX)(SI*1)
+	VMOVUPS Z10, 64(AX)(SI*1)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4183,16 +4183,16 @@ TEXT ·expSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
@@ -4235,9 +4235,9 @@ loop1:
 	VCMPPD       $0x00, zeroF64<>+0(SB), Y0, Y3
 	VDIVPD       Y0, Y6, Y0
 	VBLENDVPD    Y3, oneF64<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VMULPD       Y3, Y6, Y2
-	VMOVUPS      (CX)(SI*1), Y4
+	VMOVUPS      (CX)(BX*1), Y4
 	VFMSUB231PD  Y4, Y5, Y2
 	VMULPD       Y3, Y5, Y3
 	VFMADD231PD  Y4, Y6, Y3
@@ -4253,10 +4253,10 @@ loop1:
 	VPCMPEQD     Y3, Y3, Y3
 	VXORPD       Y1, Y3, Y3
 	VMASKMOVPD   Y6, Y3, (AX)
-	VMASKMOVPD   Y4, Y3, (AX)(SI*1)
-	VMASKMOVPD   Y2, Y3, (AX)(SI*2)
-	VMASKMOVPD   Y0, Y3, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y4, Y3, (AX)(BX*1)
+	VMASKMOVPD   Y2, Y3, (AX)(BX*2)
+	VMASKMOVPD   Y0, Y3, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -4267,17 +4267,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y2, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(BX*1)
+	VMOVUPS Y2, (AX)(BX*2)
+	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4298,20 +4298,20 @@ TEXT ·expSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0       256(AX)
 	PREFETCHT0       320(AX)
+	PREFETCHT0       256(AX)(BX*1)
+	PREFETCHT0       320(AX)(BX*1)
+	PREFETCHT0       256(AX)(BX*2)
+	PREFETCHT0       320(AX)(BX*2)
 	PREFETCHT0       256(AX)(SI*1)
 	PREFETCHT0       320(AX)(SI*1)
-	PREFETCHT0       256(AX)(SI*2)
-	PREFETCHT0       320(AX)(SI*2)
-	PREFETCHT0       256(AX)(DI*1)
-	PREFETCHT0       320(AX)(DI*1)
 	VMOVUPS          (CX), Z9
 	VMOVUPS          64(CX), Z10
 	VPANDQ           Z3, Z9, Z11
@@ -4392,12 +4392,12 @@ loop1:
 	VDIVPD           Z10, Z14, Z10
 	VBLENDMPD        Z1, Z9, K3, Z9
 	VBLENDMPD        Z1, Z10, K4, Z10
-	VMOVUPS          (CX)(SI*2), Z11
-	VMOVUPS          64(CX)(SI*2), Z12
+	VMOVUPS          (CX)(BX*2), Z11
+	VMOVUPS          64(CX)(BX*2), Z12
 	VMULPD           Z11, Z13, Z15
 	VMULPD           Z12, Z14, Z16
-	VMOVUPS          (CX)(SI*1), Z19
-	VMOVUPS          64(CX)(SI*1), Z20
+	VMOVUPS          (CX)(BX*1), Z19
+	VMOVUPS          64(CX)(BX*1), Z20
 	VFMSUB231PD      Z19, Z18, Z15
 	VFMSUB231PD      Z20, Z17, Z16
 	VMULPD           Z11, Z18, Z11
@@ -4426,13 +4426,13 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPD          Z13, K1, (AX)
 	VMOVUPD          Z14, K2, 64(AX)
-	VMOVUPD          Z20, K1, (AX)(SI*1)
-	VMOVUPD          Z19, K2, 64(AX)(SI*1)
-	VMOVUPD          Z15, K1, (AX)(SI*2)
-	VMOVUPD          Z16, K2, 64(AX)(SI*2)
-	VMOVUPD          Z9, K1, (AX)(DI*1)
-	VMOVUPD          Z10, K2, 64(AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z20, K1, (AX)(BX*1)
+	VMOVUPD          Z19, K2, 64(AX)(BX*1)
+	VMOVUPD          Z15, K1, (AX)(BX*2)
+	VMOVUPD          Z16, K2, 64(AX)(BX*2)
+	VMOVUPD          Z9, K1, (AX)(SI*1)
+	VMOVUPD          Z10, K2, 64(AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -4444,20 +4444,20 @@ loop1:
 easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z14, 64(AX)
-	VMOVUPS Z20, (AX)(SI*1)
-	VMOVUPS Z19, 64(AX)(SI*1)
-	VMOVUPS Z15, (AX)(SI*2)
-	VMOVUPS Z16, 64(AX)(SI*2)
-	VMOVUPS Z9, (AX)(DI*1)
-	VMOVUPS Z10, 64(AX)(DI*1)
+	VMOVUPS Z20, (AX)(BX*1)
+	VMOVUPS Z19, 64(AX)(BX*1)
+	VMOVUPS Z15, (AX)(BX*2)
+	VMOVUPS Z16, 64(AX)(BX*2)
+	VMOVUPS Z9, (AX)(SI*1)
+	VMOVUPS Z10, 64(AX)(SI*1)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4468,13 +4468,13 @@ TEXT ·logSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
-	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (CX)(BX*1), Y0
 	VADDPS      zero<>+0(SB), Y0, Y1
 	VMOVUPS     (CX), Y2
 	VANDPS      absF32<>+0(SB), Y2, Y3
@@ -4524,9 +4524,9 @@ loop1:
 	VANDPS      absF32<>+0(SB), Y0, Y0
 	VCMPPS      $0x11, sineMin<>+0(SB), Y0, Y0
 	VBLENDVPS   Y0, one<>+0(SB), Y3, Y3
-	VMOVUPS     (CX)(DI*1), Y0
+	VMOVUPS     (CX)(SI*1), Y0
 	VMULPS      Y0, Y7, Y8
-	VMOVUPS     (CX)(SI*2), Y4
+	VMOVUPS     (CX)(BX*2), Y4
 	VFMADD231PS Y4, Y3, Y8
 	VMULPS      Y4, Y7, Y7
 	VFMSUB231PS Y0, Y3, Y7
@@ -4536,9 +4536,9 @@ loop1:
 	VPCMPEQD    Y3, Y3, Y3
 	VXORPS      Y6, Y3, Y3
 	VMASKMOVPS  Y1, Y3, (AX)
-	VMASKMOVPS  Y8, Y3, (AX)(SI*1)
-	VMASKMOVPS  Y7, Y3, (AX)(SI*2)
-	MOVQ        BX, AX
+	VMASKMOVPS  Y8, Y3, (AX)(BX*1)
+	VMASKMOVPS  Y7, Y3, (AX)(BX*2)
+	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4549,16 +4549,16 @@ loop1:
 
 easy3:
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y8, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS Y8, (AX)(BX*1)
+	VMOVUPS Y7, (AX)(BX*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4589,14 +4589,14 @@ TEXT ·logSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          64(CX)(SI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z9
+	VMOVUPS          64(CX)(BX*1), Z10
 	VADDPS           Z1, Z9, Z11
 	VADDPS           Z1, Z10, Z12
 	VMOVUPS          (CX), Z13
@@ -4685,12 +4685,12 @@ loop1:
 	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z10, K4
 	VBLENDMPS        Z0, Z17, K3, Z17
 	VBLENDMPS        Z0, Z15, K4, Z15
-	VMOVUPS          (CX)(DI*1), Z10
-	VMOVUPS          64(CX)(DI*1), Z9
+	VMOVUPS          (CX)(SI*1), Z10
+	VMOVUPS          64(CX)(SI*1), Z9
 	VMULPS           Z10, Z12, Z16
 	VMULPS           Z9, Z11, Z13
-	VMOVUPS          (CX)(SI*2), Z18
-	VMOVUPS          64(CX)(SI*2), Z14
+	VMOVUPS          (CX)(BX*2), Z18
+	VMOVUPS          64(CX)(BX*2), Z14
 	VFMADD231PS      Z18, Z17, Z16
 	VFMADD231PS      Z14, Z15, Z13
 	VMULPS           Z18, Z12, Z12
@@ -4707,11 +4707,11 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPS          Z23, K1, (AX)
 	VMOVUPS          Z24, K2, 64(AX)
-	VMOVUPS          Z16, K1, (AX)(SI*1)
-	VMOVUPS          Z13, K2, 64(AX)(SI*1)
-	VMOVUPS          Z12, K1, (AX)(SI*2)
-	VMOVUPS          Z11, K2, 64(AX)(SI*2)
-	MOVQ             BX, AX
+	VMOVUPS          Z16, K1, (AX)(BX*1)
+	VMOVUPS          Z13, K2, 64(AX)(BX*1)
+	VMOVUPS          Z12, K1, (AX)(BX*2)
+	VMOVUPS          Z11, K2, 64(AX)(BX*2)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             32(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -4723,18 +4723,18 @@ loop1:
 easy3:
 	VMOVUPS Z23, (AX)
 	VMOVUPS Z24, 64(AX)
-	VMOVUPS Z16, (AX)(SI*1)
-	VMOVUPS Z13, 64(AX)(SI*1)
-	VMOVUPS Z12, (AX)(SI*2)
-	VMOVUPS Z11, 64(AX)(SI*2)
+	VMOVUPS Z16, (AX)(BX*1)
+	VMOVUPS Z13, 64(AX)(BX*1)
+	VMOVUPS Z12, (AX)(BX*2)
+	VMOVUPS Z11, 64(AX)(BX*2)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+32, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4745,13 +4745,13 @@ TEXT ·logSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
-	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (CX)(BX*1), Y0
 	VADDPD      zeroF64<>+0(SB), Y0, Y1
 	VMOVUPS     (CX), Y2
 	VANDPD      absF64<>+0(SB), Y2, Y3
@@ -4816,9 +4816,9 @@ loop1:
 	VANDPD      absF64<>+0(SB), Y0, Y0
 	VCMPPD      $0x11, sineMinF64<>+0(SB), Y0, Y0
 	VBLENDVPD   Y0, oneF64<>+0(SB), Y3, Y3
-	VMOVUPS     (CX)(DI*1), Y0
+	VMOVUPS     (CX)(SI*1), Y0
 	VMULPD      Y0, Y9, Y8
-	VMOVUPS     (CX)(SI*2), Y4
+	VMOVUPS     (CX)(BX*2), Y4
 	VFMADD231PD Y4, Y3, Y8
 	VMULPD      Y4, Y9, Y9
 	VFMSUB231PD Y0, Y3, Y9
@@ -4828,9 +4828,9 @@ loop1:
 	VPCMPEQD    Y3, Y3, Y3
 	VXORPD      Y5, Y3, Y3
 	VMASKMOVPD  Y1, Y3, (AX)
-	VMASKMOVPD  Y8, Y3, (AX)(SI*1)
-	VMASKMOVPD  Y9, Y3, (AX)(SI*2)
-	MOVQ        BX, AX
+	VMASKMOVPD  Y8, Y3, (AX)(BX*1)
+	VMASKMOVPD  Y9, Y3, (AX)(BX*2)
+	MOVQ        DI, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -4841,16 +4841,16 @@ loop1:
 
 easy3:
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y8, (AX)(SI*1)
-	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y8, (AX)(BX*1)
+	VMOVUPS Y9, (AX)(BX*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4877,14 +4877,14 @@ TEXT ·logSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          64(CX)(SI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z9
+	VMOVUPS          64(CX)(BX*1), Z10
 	VADDPD           Z0, Z9, Z11
 	VADDPD           Z0, Z10, Z12
 	VMOVUPS          (CX), Z13
@@ -4991,12 +4991,12 @@ loop1:
 	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K4
 	VBLENDMPD        Z1, Z25, K3, Z25
 	VBLENDMPD        Z1, Z26, K4, Z26
-	VMOVUPS          (CX)(DI*1), Z10
-	VMOVUPS          64(CX)(DI*1), Z9
+	VMOVUPS          (CX)(SI*1), Z10
+	VMOVUPS          64(CX)(SI*1), Z9
 	VMULPD           Z10, Z12, Z27
 	VMULPD           Z9, Z11, Z13
-	VMOVUPS          (CX)(SI*2), Z28
-	VMOVUPS          64(CX)(SI*2), Z14
+	VMOVUPS          (CX)(BX*2), Z28
+	VMOVUPS          64(CX)(BX*2), Z14
 	VFMADD231PD      Z28, Z25, Z27
 	VFMADD231PD      Z14, Z26, Z13
 	VMULPD           Z28, Z12, Z12
@@ -5013,11 +5013,11 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPD          Z19, K1, (AX)
 	VMOVUPD          Z20, K2, 64(AX)
-	VMOVUPD          Z27, K1, (AX)(SI*1)
-	VMOVUPD          Z13, K2, 64(AX)(SI*1)
-	VMOVUPD          Z12, K1, (AX)(SI*2)
-	VMOVUPD          Z11, K2, 64(AX)(SI*2)
-	MOVQ             BX, AX
+	VMOVUPD          Z27, K1, (AX)(BX*1)
+	VMOVUPD          Z13, K2, 64(AX)(BX*1)
+	VMOVUPD          Z12, K1, (AX)(BX*2)
+	VMOVUPD          Z11, K2, 64(AX)(BX*2)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -5029,18 +5029,18 @@ loop1:
 easy3:
 	VMOVUPS Z19, (AX)
 	VMOVUPS Z20, 64(AX)
-	VMOVUPS Z27, (AX)(SI*1)
-	VMOVUPS Z13, 64(AX)(SI*1)
-	VMOVUPS Z12, (AX)(SI*2)
-	VMOVUPS Z11, 64(AX)(SI*2)
+	VMOVUPS Z27, (AX)(BX*1)
+	VMOVUPS Z13, 64(AX)(BX*1)
+	VMOVUPS Z12, (AX)(BX*2)
+	VMOVUPS Z11, 64(AX)(BX*2)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5052,9 +5052,9 @@ TEXT ·composeSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ BX, DI
 
 loop1:
 	VMOVUPS      (CX), Y0
@@ -5116,9 +5116,9 @@ loop1:
 	VCMPPS       $0x00, zero<>+0(SB), Y0, Y3
 	VDIVPS       Y0, Y8, Y0
 	VBLENDVPS    Y3, one<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(SI*2), Y3
 	VMULPS       Y3, Y8, Y5
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(SI*1), Y6
 	VFMSUB231PS  Y6, Y7, Y5
 	VMULPS       Y3, Y7, Y3
 	VFMADD231PS  Y6, Y8, Y3
@@ -5161,9 +5161,9 @@ loop1:
 	VCMPPS       $0x00, zero<>+0(SB), Y1, Y7
 	VDIVPS       Y1, Y11, Y1
 	VBLENDVPS    Y7, one<>+0(SB), Y1, Y1
-	VMOVUPS      (DX)(DI*2), Y7
+	VMOVUPS      (DX)(SI*2), Y7
 	VMULPS       Y7, Y11, Y6
-	VMOVUPS      (DX)(DI*1), Y9
+	VMOVUPS      (DX)(SI*1), Y9
 	VFMSUB231PS  Y9, Y10, Y6
 	VMULPS       Y7, Y10, Y10
 	VFMADD231PS  Y9, Y11, Y10
@@ -5221,9 +5221,9 @@ loop1:
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPS       Y4, Y8, Y8
 	VMASKMOVPS   Y2, Y8, (AX)
-	VMASKMOVPS   Y10, Y8, (AX)(DI*1)
-	VMASKMOVPS   Y1, Y8, (AX)(DI*2)
-	MOVQ         SI, AX
+	VMASKMOVPS   Y10, Y8, (AX)(SI*1)
+	VMASKMOVPS   Y1, Y8, (AX)(SI*2)
+	MOVQ         DI, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -5234,17 +5234,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y2, (AX)
-	VMOVUPS Y10, (AX)(DI*1)
-	VMOVUPS Y1, (AX)(DI*2)
+	VMOVUPS Y10, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5266,9 +5266,9 @@ TEXT ·composeSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
 	MOVQ         n+24(FP), BX
-	MOVQ         stride+32(FP), DI
-	SHLQ         $0x02, DI
-	MOVQ         BX, SI
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         BX, DI
 
 loop1:
 	VMOVUPS          (CX), Z8
@@ -5328,9 +5328,9 @@ loop1:
 	VCMPPS.BCST      $0x00, zero<>+0(SB), Z8, K2
 	VDIVPS           Z8, Z12, Z8
 	VBLENDMPS        Z2, Z8, K2, Z8
-	VMOVUPS          (CX)(DI*2), Z13
+	VMOVUPS          (CX)(SI*2), Z13
 	VMULPS           Z13, Z12, Z11
-	VMOVUPS          (CX)(DI*1), Z15
+	VMOVUPS          (CX)(SI*1), Z15
 	VFMSUB231PS      Z15, Z14, Z11
 	VMULPS           Z13, Z14, Z13
 	VFMADD231PS      Z15, Z12, Z13
@@ -5371,9 +5371,9 @@ loop1:
 	VCMPPS.BCST      $0x00, zero<>+0(SB), Z9, K2
 	VDIVPS           Z9, Z15, Z9
 	VBLENDMPS        Z2, Z9, K2, Z9
-	VMOVUPS          (DX)(DI*2), Z16
+	VMOVUPS          (DX)(SI*2), Z16
 	VMULPS           Z16, Z15, Z14
-	VMOVUPS          (DX)(DI*1), Z18
+	VMOVUPS          (DX)(SI*1), Z18
 	VFMSUB231PS      Z18, Z17, Z14
 	VMULPS           Z16, Z17, Z17
 	VFMADD231PS      Z18, Z15, Z17
@@ -5428,9 +5428,9 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z10, K1, (AX)
-	VMOVUPS          Z14, K1, (AX)(DI*1)
-	VMOVUPS          Z9, K1, (AX)(DI*2)
-	MOVQ             SI, AX
+	VMOVUPS          Z14, K1, (AX)(SI*1)
+	VMOVUPS          Z9, K1, (AX)(SI*2)
+	MOVQ             DI, AX
 	SUBQ             BX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -5441,17 +5441,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z10, (AX)
-	VMOVUPS Z14, (AX)(DI*1)
-	VMOVUPS Z9, (AX)(DI*2)
+	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z9, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5463,9 +5463,9 @@ TEXT ·composeSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ BX, DI
 
 loop1:
 	VMOVUPS      (CX), Y0
@@ -5524,9 +5524,9 @@ loop1:
 	VCMPPD       $0x00, zeroF64<>+0(SB), Y0, Y5
 	VDIVPD       Y0, Y8, Y0
 	VBLENDVPD    Y5, oneF64<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(DI*2), Y5
+	VMOVUPS      (CX)(SI*2), Y5
 	VMULPD       Y5, Y8, Y3
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(SI*1), Y6
 	VFMSUB231PD  Y6, Y7, Y3
 	VMULPD       Y5, Y7, Y5
 	VFMADD231PD  Y6, Y8, Y5
@@ -5575,9 +5575,9 @@ loop1:
 	VCMPPD       $0x00, zeroF64<>+0(SB), Y1, Y6
 	VDIVPD       Y1, Y11, Y1
 	VBLENDVPD    Y6, oneF64<>+0(SB), Y1, Y1
-	VMOVUPS      (DX)(DI*2), Y6
+	VMOVUPS      (DX)(SI*2), Y6
 	VMULPD       Y6, Y11, Y7
-	VMOVUPS      (DX)(DI*1), Y9
+	VMOVUPS      (DX)(SI*1), Y9
 	VFMSUB231PD  Y9, Y10, Y7
 	VMULPD       Y6, Y10, Y10
 	VFMADD231PD  Y9, Y11, Y10
@@ -5641,9 +5641,9 @@ loop1:
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPD       Y4, Y8, Y8
 	VMASKMOVPD   Y2, Y8, (AX)
-	VMASKMOVPD   Y5, Y8, (AX)(DI*1)
-	VMASKMOVPD   Y1, Y8, (AX)(DI*2)
-	MOVQ         SI, AX
+	VMASKMOVPD   Y5, Y8, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y8, (AX)(SI*2)
+	MOVQ         DI, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -5654,17 +5654,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y2, (AX)
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS Y1, (AX)(DI*2)
+	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5686,9 +5686,9 @@ TEXT ·composeSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
 	MOVQ         n+24(FP), BX
-	MOVQ         stride+32(FP), DI
-	SHLQ         $0x03, DI
-	MOVQ         BX, SI
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         BX, DI
 
 loop1:
 	VMOVUPS          (CX), Z8
@@ -5745,9 +5745,9 @@ loop1:
 	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z8, K2
 	VDIVPD           Z8, Z12, Z8
 	VBLENDMPD        Z2, Z8, K2, Z8
-	VMOVUPS          (CX)(DI*2), Z11
+	VMOVUPS          (CX)(SI*2), Z11
 	VMULPD           Z11, Z12, Z13
-	VMOVUPS          (CX)(DI*1), Z15
+	VMOVUPS          (CX)(SI*1), Z15
 	VFMSUB231PD      Z15, Z14, Z13
 	VMULPD           Z11, Z14, Z11
 	VFMADD231PD      Z15, Z12, Z11
@@ -5794,9 +5794,9 @@ loop1:
 	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z9, K2
 	VDIVPD           Z9, Z15, Z9
 	VBLENDMPD        Z2, Z9, K2, Z9
-	VMOVUPS          (DX)(DI*2), Z14
+	VMOVUPS          (DX)(SI*2), Z14
 	VMULPD           Z14, Z15, Z16
-	VMOVUPS          (DX)(DI*1), Z18
+	VMOVUPS          (DX)(SI*1), Z18
 	VFMSUB231PD      Z18, Z17, Z16
 	VMULPD           Z14, Z17, Z17
 	VFMADD231PD      Z18, Z15, Z17
@@ -5857,9 +5857,9 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z10, K1, (AX)
-	VMOVUPD          Z17, K1, (AX)(DI*1)
-	VMOVUPD          Z9, K1, (AX)(DI*2)
-	MOVQ             SI, AX
+	VMOVUPD          Z17, K1, (AX)(SI*1)
+	VMOVUPD          Z9, K1, (AX)(SI*2)
+	MOVQ             DI, AX
 	SUBQ             BX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -5870,17 +5870,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z10, (AX)
-	VMOVUPS Z17, (AX)(DI*1)
-	VMOVUPS Z9, (AX)(DI*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z9, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5892,18 +5892,18 @@ TEXT ·mulPlaneF32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R8*1)
-	VMOVUPS      (CX)(DI*1), Y0
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPS       Y1, Y0, Y2
 	VMOVAPS      Y2, Y3
 	VFNMADD231PS Y1, Y0, Y3
@@ -5915,34 +5915,34 @@ loop1:
 	VFMSUB213PS  Y3, Y4, Y1
 	VFMADD231PS  Y5, Y0, Y3
 	VADDPS       Y1, Y3, Y3
-	VMOVUPS      (DX)(R8*1), Y1
+	VMOVUPS      (DX)(DI*1), Y1
 	VMULPS       Y1, Y0, Y5
 	VMOVAPS      Y5, Y6
 	VFNMADD231PS Y1, Y0, Y6
-	VMOVUPS      (DX)(DI*2), Y7
+	VMOVUPS      (DX)(SI*2), Y7
 	VFMSUB231PS  Y7, Y4, Y5
 	VADDPS       Y6, Y5, Y5
 	VMULPS       Y1, Y4, Y6
 	VFMSUB213PS  Y6, Y1, Y4
 	VFMADD231PS  Y7, Y0, Y6
 	VADDPS       Y4, Y6, Y6
-	VMOVUPS      (CX)(DI*2), Y4
+	VMOVUPS      (CX)(SI*2), Y4
 	VADDPS       Y5, Y4, Y4
-	VMOVUPS      (CX)(R8*1), Y5
+	VMOVUPS      (CX)(DI*1), Y5
 	VADDPS       Y6, Y5, Y5
 	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, (AX)(DI*1)
-	VMOVUPS      Y4, (AX)(DI*2)
-	VMOVUPS      Y5, (AX)(R8*1)
+	VMOVUPS      Y3, (AX)(SI*1)
+	VMOVUPS      Y4, (AX)(SI*2)
+	VMOVUPS      Y5, (AX)(DI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
 	SUBQ         $+8, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5954,18 +5954,18 @@ TEXT ·mulPlaneF32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(SI*1)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(DI*2)
-	PREFETCHT0   128(AX)(R8*1)
-	VMOVUPS      (CX)(DI*1), Z0
-	VMOVUPS      (DX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (DX)(SI*1), Z1
 	VMULPS       Z1, Z0, Z2
 	VMOVAPS      Z2, Z3
 	VFNMADD231PS Z1, Z0, Z3
@@ -5977,34 +5977,34 @@ loop1:
 	VFMSUB213PS  Z3, Z4, Z1
 	VFMADD231PS  Z5, Z0, Z3
 	VADDPS       Z1, Z3, Z3
-	VMOVUPS      (DX)(R8*1), Z1
+	VMOVUPS      (DX)(DI*1), Z1
 	VMULPS       Z1, Z0, Z5
 	VMOVAPS      Z5, Z6
 	VFNMADD231PS Z1, Z0, Z6
-	VMOVUPS      (DX)(DI*2), Z7
+	VMOVUPS      (DX)(SI*2), Z7
 	VFMSUB231PS  Z7, Z4, Z5
 	VADDPS       Z6, Z5, Z5
 	VMULPS       Z1, Z4, Z6
 	VFMSUB213PS  Z6, Z1, Z4
 	VFMADD231PS  Z7, Z0, Z6
 	VADDPS       Z4, Z6, Z6
-	VMOVUPS      (CX)(DI*2), Z4
+	VMOVUPS      (CX)(SI*2), Z4
 	VADDPS       Z5, Z4, Z4
-	VMOVUPS      (CX)(R8*1), Z5
+	VMOVUPS      (CX)(DI*1), Z5
 	VADDPS       Z6, Z5, Z5
 	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, (AX)(DI*1)
-	VMOVUPS      Z4, (AX)(DI*2)
-	VMOVUPS      Z5, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(SI*1)
+	VMOVUPS      Z4, (AX)(SI*2)
+	VMOVUPS      Z5, (AX)(DI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	SUBQ         $+16, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6016,18 +6016,18 @@ TEXT ·mulPlaneF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R8*1)
-	VMOVUPS      (CX)(DI*1), Y0
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPD       Y1, Y0, Y2
 	VMOVAPS      Y2, Y3
 	VFNMADD231PD Y1, Y0, Y3
@@ -6039,34 +6039,34 @@ loop1:
 	VFMSUB213PD  Y3, Y4, Y1
 	VFMADD231PD  Y5, Y0, Y3
 	VADDPD       Y1, Y3, Y3
-	VMOVUPS      (DX)(R8*1), Y1
+	VMOVUPS      (DX)(DI*1), Y1
 	VMULPD       Y1, Y0, Y5
 	VMOVAPS      Y5, Y6
 	VFNMADD231PD Y1, Y0, Y6
-	VMOVUPS      (DX)(DI*2), Y7
+	VMOVUPS      (DX)(SI*2), Y7
 	VFMSUB231PD  Y7, Y4, Y5
 	VADDPD       Y6, Y5, Y5
 	VMULPD       Y1, Y4, Y6
 	VFMSUB213PD  Y6, Y1, Y4
 	VFMADD231PD  Y7, Y0, Y6
 	VADDPD       Y4, Y6, Y6
-	VMOVUPS      (CX)(DI*2), Y4
+	VMOVUPS      (CX)(SI*2), Y4
 	VADDPD       Y5, Y4, Y4
-	VMOVUPS      (CX)(R8*1), Y5
+	VMOVUPS      (CX)(DI*1), Y5
 	VADDPD       Y6, Y5, Y5
 	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, (AX)(DI*1)
-	VMOVUPS      Y4, (AX)(DI*2)
-	VMOVUPS      Y5, (AX)(R8*1)
+	VMOVUPS      Y3, (AX)(SI*1)
+	VMOVUPS      Y4, (AX)(SI*2)
+	VMOVUPS      Y5, (AX)(DI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
 	SUBQ         $+4, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6078,18 +6078,18 @@ TEXT ·mulPlaneF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(SI*1)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(DI*2)
-	PREFETCHT0   128(AX)(R8*1)
-	VMOVUPS      (CX)(DI*1), Z0
-	VMOVUPS      (DX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (DX)(SI*1), Z1
 	VMULPD       Z1, Z0, Z2
 	VMOVAPS      Z2, Z3
 	VFNMADD231PD Z1, Z0, Z3
@@ -6101,34 +6101,34 @@ loop1:
 	VFMSUB213PD  Z3, Z4, Z1
 	VFMADD231PD  Z5, Z0, Z3
 	VADDPD       Z1, Z3, Z3
-	VMOVUPS      (DX)(R8*1), Z1
+	VMOVUPS      (DX)(DI*1), Z1
 	VMULPD       Z1, Z0, Z5
 	VMOVAPS      Z5, Z6
 	VFNMADD231PD Z1, Z0, Z6
-	VMOVUPS      (DX)(DI*2), Z7
+	VMOVUPS      (DX)(SI*2), Z7
 	VFMSUB231PD  Z7, Z4, Z5
 	VADDPD       Z6, Z5, Z5
 	VMULPD       Z1, Z4, Z6
 	VFMSUB213PD  Z6, Z1, Z4
 	VFMADD231PD  Z7, Z0, Z6
 	VADDPD       Z4, Z6, Z6
-	VMOVUPS      (CX)(DI*2), Z4
+	VMOVUPS      (CX)(SI*2), Z4
 	VADDPD       Z5, Z4, Z4
-	VMOVUPS      (CX)(R8*1), Z5
+	VMOVUPS      (CX)(DI*1), Z5
 	VADDPD       Z6, Z5, Z5
 	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, (AX)(DI*1)
-	VMOVUPS      Z4, (AX)(DI*2)
-	VMOVUPS      Z5, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(SI*1)
+	VMOVUPS      Z4, (AX)(SI*2)
+	VMOVUPS      Z5, (AX)(DI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	SUBQ         $+8, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6139,24 +6139,24 @@ TEXT ·inverseSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
-	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (CX)(BX*1), Y0
 	VXORPS       signF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VMULPS       Y2, Y0, Y3
 	VMOVAPS      Y3, Y4
 	VFMSUB231PS  Y2, Y0, Y4
 	VMOVUPS      (CX), Y5
-	VMOVUPS      (CX)(SI*2), Y6
+	VMOVUPS      (CX)(BX*2), Y6
 	VFMADD231PS  Y6, Y5, Y3
 	VADDPS       Y4, Y3, Y3
 	VXORPS       signF32<>+0(SB), Y3, Y3
@@ -6166,17 +6166,17 @@ loop1:
 	VADDPS       Y0, Y4, Y4
 	VXORPS       signF32<>+0(SB), Y4, Y4
 	VMOVUPS      Y5, (AX)
-	VMOVUPS      Y1, (AX)(SI*1)
-	VMOVUPS      Y3, (AX)(SI*2)
-	VMOVUPS      Y4, (AX)(DI*1)
+	VMOVUPS      Y1, (AX)(BX*1)
+	VMOVUPS      Y3, (AX)(BX*2)
+	VMOVUPS      Y4, (AX)(SI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6187,24 +6187,24 @@ TEXT ·inverseSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
-	PREFETCHT0   128(AX)(DI*1)
-	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (CX)(BX*1), Z0
 	VPXORD.BCST  signF32<>+0(SB), Z0, Z1
-	VMOVUPS      (CX)(DI*1), Z2
+	VMOVUPS      (CX)(SI*1), Z2
 	VMULPS       Z2, Z0, Z3
 	VMOVAPS      Z3, Z4
 	VFMSUB231PS  Z2, Z0, Z4
 	VMOVUPS      (CX), Z5
-	VMOVUPS      (CX)(SI*2), Z6
+	VMOVUPS      (CX)(BX*2), Z6
 	VFMADD231PS  Z6, Z5, Z3
 	VADDPS       Z4, Z3, Z3
 	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
@@ -6214,17 +6214,17 @@ loop1:
 	VADDPS       Z0, Z4, Z4
 	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
 	VMOVUPS      Z5, (AX)
-	VMOVUPS      Z1, (AX)(SI*1)
-	VMOVUPS      Z3, (AX)(SI*2)
-	VMOVUPS      Z4, (AX)(DI*1)
+	VMOVUPS      Z1, (AX)(BX*1)
+	VMOVUPS      Z3, (AX)(BX*2)
+	VMOVUPS      Z4, (AX)(SI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6235,24 +6235,24 @@ TEXT ·inverseSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
-	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (CX)(BX*1), Y0
 	VXORPD       signF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VMULPD       Y2, Y0, Y3
 	VMOVAPS      Y3, Y4
 	VFMSUB231PD  Y2, Y0, Y4
 	VMOVUPS      (CX), Y5
-	VMOVUPS      (CX)(SI*2), Y6
+	VMOVUPS      (CX)(BX*2), Y6
 	VFMADD231PD  Y6, Y5, Y3
 	VADDPD       Y4, Y3, Y3
 	VXORPD       signF64<>+0(SB), Y3, Y3
@@ -6262,17 +6262,17 @@ loop1:
 	VADDPD       Y0, Y4, Y4
 	VXORPD       signF64<>+0(SB), Y4, Y4
 	VMOVUPS      Y5, (AX)
-	VMOVUPS      Y1, (AX)(SI*1)
-	VMOVUPS      Y3, (AX)(SI*2)
-	VMOVUPS      Y4, (AX)(DI*1)
+	VMOVUPS      Y1, (AX)(BX*1)
+	VMOVUPS      Y3, (AX)(BX*2)
+	VMOVUPS      Y4, (AX)(SI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6283,24 +6283,24 @@ TEXT ·inverseSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
-	PREFETCHT0   128(AX)(DI*1)
-	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (CX)(BX*1), Z0
 	VPXORQ.BCST  signF64<>+0(SB), Z0, Z1
-	VMOVUPS      (CX)(DI*1), Z2
+	VMOVUPS      (CX)(SI*1), Z2
 	VMULPD       Z2, Z0, Z3
 	VMOVAPS      Z3, Z4
 	VFMSUB231PD  Z2, Z0, Z4
 	VMOVUPS      (CX), Z5
-	VMOVUPS      (CX)(SI*2), Z6
+	VMOVUPS      (CX)(BX*2), Z6
 	VFMADD231PD  Z6, Z5, Z3
 	VADDPD       Z4, Z3, Z3
 	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
@@ -6310,17 +6310,17 @@ loop1:
 	VADDPD       Z0, Z4, Z4
 	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
 	VMOVUPS      Z5, (AX)
-	VMOVUPS      Z1, (AX)(SI*1)
-	VMOVUPS      Z3, (AX)(SI*2)
-	VMOVUPS      Z4, (AX)(DI*1)
+	VMOVUPS      Z1, (AX)(BX*1)
+	VMOVUPS      Z3, (AX)(BX*2)
+	VMOVUPS      Z4, (AX)(SI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, DI
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         DI, at+40(FP)
+	MOVQ         DI, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6331,23 +6331,23 @@ TEXT ·leftJacobianSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
@@ -6401,11 +6401,11 @@ loop1:
 	VSUBPS       Y6, Y5, Y5
 	VDIVPS       Y0, Y5, Y5
 	VBLENDVPS    Y3, Y4, Y5, Y5
-	VMOVUPS      (CX)(SI*1), Y4
+	VMOVUPS      (CX)(BX*1), Y4
 	VMULPS       Y4, Y5, Y3
 	VMOVAPS      Y3, Y0
 	VFMSUB231PS  Y4, Y5, Y0
-	VMOVUPS      (CX)(SI*2), Y8
+	VMOVUPS      (CX)(BX*2), Y8
 	VFMADD231PS  Y8, Y2, Y3
 	VADDPS       Y0, Y3, Y3
 	VXORPS       signF32<>+0(SB), Y7, Y0
@@ -6421,16 +6421,16 @@ loop1:
 	VMOVUPS      one<>+0(SB), Y1
 	VMASKMOVPS   Y1, Y2, (AX)
 	VMOVUPS      zero<>+0(SB), Y1
-	VMASKMOVPS   Y1, Y2, (AX)(SI*1)
+	VMASKMOVPS   Y1, Y2, (AX)(BX*1)
 	VMOVUPS      zero<>+0(SB), Y1
-	VMASKMOVPS   Y1, Y2, (AX)(SI*2)
-	VMASKMOVPS   Y3, Y2, (AX)(DI*1)
-	VMASKMOVPS   Y6, Y2, (AX)(SI*4)
-	VMASKMOVPS   Y0, Y2, (AX)(R8*1)
-	VMASKMOVPS   Y9, Y2, (AX)(DI*2)
-	VMASKMOVPS   Y7, Y2, (AX)(R9*1)
-	VMASKMOVPS   Y6, Y2, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y1, Y2, (AX)(BX*2)
+	VMASKMOVPS   Y3, Y2, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y2, (AX)(BX*4)
+	VMASKMOVPS   Y0, Y2, (AX)(DI*1)
+	VMASKMOVPS   Y9, Y2, (AX)(SI*2)
+	VMASKMOVPS   Y7, Y2, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y2, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -6443,23 +6443,23 @@ easy3:
 	VMOVUPS one<>+0(SB), Y2
 	VMOVUPS Y2, (AX)
 	VMOVUPS zero<>+0(SB), Y2
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y2, (AX)(BX*1)
 	VMOVUPS zero<>+0(SB), Y2
-	VMOVUPS Y2, (AX)(SI*2)
-	VMOVUPS Y3, (AX)(DI*1)
-	VMOVUPS Y6, (AX)(SI*4)
-	VMOVUPS Y0, (AX)(R8*1)
-	VMOVUPS Y9, (AX)(DI*2)
-	VMOVUPS Y7, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y2, (AX)(BX*2)
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(R8*1)
+	VMOVUPS Y6, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6530,23 +6530,23 @@ TEXT ·leftJacobianSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z9
 	VPANDD           Z2, Z9, Z10
 	VCMPPS           $0x16, Z5, Z10, K1
@@ -6600,11 +6600,11 @@ loop1:
 	VFNMADD231PS     Z16, Z9, Z13
 	VFMADD231PS      Z15, Z13, Z16
 	VBLENDMPS        Z11, Z16, K2, Z16
-	VMOVUPS          (CX)(SI*1), Z11
+	VMOVUPS          (CX)(BX*1), Z11
 	VMULPS           Z11, Z16, Z13
 	VMOVAPS          Z13, Z15
 	VFMSUB231PS      Z11, Z16, Z15
-	VMOVUPS          (CX)(SI*2), Z9
+	VMOVUPS          (CX)(BX*2), Z9
 	VFMADD231PS      Z9, Z10, Z13
 	VADDPS           Z15, Z13, Z13
 	VPXORD           Z1, Z12, Z15
@@ -6618,16 +6618,16 @@ loop1:
 	KNOTW            K1, K1
 	VMOVUPS          Z0, K1, (AX)
 	VBROADCASTSS     zero<>+0(SB), Z10
-	VMOVUPS          Z10, K1, (AX)(SI*1)
+	VMOVUPS          Z10, K1, (AX)(BX*1)
 	VBROADCASTSS     zero<>+0(SB), Z10
-	VMOVUPS          Z10, K1, (AX)(SI*2)
-	VMOVUPS          Z13, K1, (AX)(DI*1)
-	VMOVUPS          Z14, K1, (AX)(SI*4)
-	VMOVUPS          Z15, K1, (AX)(R8*1)
-	VMOVUPS          Z17, K1, (AX)(DI*2)
-	VMOVUPS          Z12, K1, (AX)(R9*1)
-	VMOVUPS          Z14, K1, (AX)(SI*8)
-	MOVQ             BX, AX
+	VMOVUPS          Z10, K1, (AX)(BX*2)
+	VMOVUPS          Z13, K1, (AX)(SI*1)
+	VMOVUPS          Z14, K1, (AX)(BX*4)
+	VMOVUPS          Z15, K1, (AX)(DI*1)
+	VMOVUPS          Z17, K1, (AX)(SI*2)
+	VMOVUPS          Z12, K1, (AX)(R8*1)
+	VMOVUPS          Z14, K1, (AX)(BX*8)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -6639,23 +6639,23 @@ loop1:
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSS zero<>+0(SB), Z10
-	VMOVUPS      Z10, (AX)(SI*1)
+	VMOVUPS      Z10, (AX)(BX*1)
 	VBROADCASTSS zero<>+0(SB), Z10
-	VMOVUPS      Z10, (AX)(SI*2)
-	VMOVUPS      Z13, (AX)(DI*1)
-	VMOVUPS      Z14, (AX)(SI*4)
-	VMOVUPS      Z15, (AX)(R8*1)
-	VMOVUPS      Z17, (AX)(DI*2)
-	VMOVUPS      Z12, (AX)(R9*1)
-	VMOVUPS      Z14, (AX)(SI*8)
+	VMOVUPS      Z10, (AX)(BX*2)
+	VMOVUPS      Z13, (AX)(SI*1)
+	VMOVUPS      Z14, (AX)(BX*4)
+	VMOVUPS      Z15, (AX)(DI*1)
+	VMOVUPS      Z17, (AX)(SI*2)
+	VMOVUPS      Z12, (AX)(R8*1)
+	VMOVUPS      Z14, (AX)(BX*8)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R9
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R9, at+40(FP)
+	MOVQ         R9, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6666,23 +6666,23 @@ TEXT ·leftJacobianSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
@@ -6746,11 +6746,11 @@ loop1:
 	VSUBPD       Y6, Y5, Y5
 	VDIVPD       Y0, Y5, Y5
 	VBLENDVPD    Y4, Y3, Y5, Y5
-	VMOVUPS      (CX)(SI*1), Y3
+	VMOVUPS      (CX)(BX*1), Y3
 	VMULPD       Y3, Y5, Y4
 	VMOVAPS      Y4, Y0
 	VFMSUB231PD  Y3, Y5, Y0
-	VMOVUPS      (CX)(SI*2), Y8
+	VMOVUPS      (CX)(BX*2), Y8
 	VFMADD231PD  Y8, Y2, Y4
 	VADDPD       Y0, Y4, Y4
 	VXORPD       signF64<>+0(SB), Y7, Y0
@@ -6766,16 +6766,16 @@ loop1:
 	VMOVUPS      oneF64<>+0(SB), Y1
 	VMASKMOVPD   Y1, Y2, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y2, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y2, (AX)(BX*1)
 	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y2, (AX)(SI*2)
-	VMASKMOVPD   Y4, Y2, (AX)(DI*1)
-	VMASKMOVPD   Y6, Y2, (AX)(SI*4)
-	VMASKMOVPD   Y0, Y2, (AX)(R8*1)
-	VMASKMOVPD   Y9, Y2, (AX)(DI*2)
-	VMASKMOVPD   Y7, Y2, (AX)(R9*1)
-	VMASKMOVPD   Y6, Y2, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y1, Y2, (AX)(BX*2)
+	VMASKMOVPD   Y4, Y2, (AX)(SI*1)
+	VMASKMOVPD   Y6, Y2, (AX)(BX*4)
+	VMASKMOVPD   Y0, Y2, (AX)(DI*1)
+	VMASKMOVPD   Y9, Y2, (AX)(SI*2)
+	VMASKMOVPD   Y7, Y2, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y2, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -6788,23 +6788,23 @@ easy3:
 	VMOVUPS oneF64<>+0(SB), Y2
 	VMOVUPS Y2, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y2
-	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y2, (AX)(BX*1)
 	VMOVUPS zeroF64<>+0(SB), Y2
-	VMOVUPS Y2, (AX)(SI*2)
-	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS Y6, (AX)(SI*4)
-	VMOVUPS Y0, (AX)(R8*1)
-	VMOVUPS Y9, (AX)(DI*2)
-	VMOVUPS Y7, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y2, (AX)(BX*2)
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(R8*1)
+	VMOVUPS Y6, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6879,23 +6879,23 @@ TEXT ·leftJacobianSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z9
 	VPANDQ           Z2, Z9, Z10
 	VCMPPD           $0x16, Z5, Z10, K1
@@ -6962,11 +6962,11 @@ loop1:
 	VFNMADD231PD     Z16, Z9, Z11
 	VFMADD231PD      Z15, Z11, Z16
 	VBLENDMPD        Z13, Z16, K2, Z16
-	VMOVUPS          (CX)(SI*1), Z13
+	VMOVUPS          (CX)(BX*1), Z13
 	VMULPD           Z13, Z16, Z11
 	VMOVAPS          Z11, Z15
 	VFMSUB231PD      Z13, Z16, Z15
-	VMOVUPS          (CX)(SI*2), Z9
+	VMOVUPS          (CX)(BX*2), Z9
 	VFMADD231PD      Z9, Z10, Z11
 	VADDPD           Z15, Z11, Z11
 	VPXORQ           Z1, Z12, Z15
@@ -6980,16 +6980,16 @@ loop1:
 	KNOTW            K1, K1
 	VMOVUPD          Z0, K1, (AX)
 	VBROADCASTSD     zeroF64<>+0(SB), Z10
-	VMOVUPD          Z10, K1, (AX)(SI*1)
+	VMOVUPD          Z10, K1, (AX)(BX*1)
 	VBROADCASTSD     zeroF64<>+0(SB), Z10
-	VMOVUPD          Z10, K1, (AX)(SI*2)
-	VMOVUPD          Z11, K1, (AX)(DI*1)
-	VMOVUPD          Z14, K1, (AX)(SI*4)
-	VMOVUPD          Z15, K1, (AX)(R8*1)
-	VMOVUPD          Z17, K1, (AX)(DI*2)
-	VMOVUPD          Z12, K1, (AX)(R9*1)
-	VMOVUPD          Z14, K1, (AX)(SI*8)
-	MOVQ             BX, AX
+	VMOVUPD          Z10, K1, (AX)(BX*2)
+	VMOVUPD          Z11, K1, (AX)(SI*1)
+	VMOVUPD          Z14, K1, (AX)(BX*4)
+	VMOVUPD          Z15, K1, (AX)(DI*1)
+	VMOVUPD          Z17, K1, (AX)(SI*2)
+	VMOVUPD          Z12, K1, (AX)(R8*1)
+	VMOVUPD          Z14, K1, (AX)(BX*8)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -7001,23 +7001,23 @@ loop1:
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z10
-	VMOVUPS      Z10, (AX)(SI*1)
+	VMOVUPS      Z10, (AX)(BX*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z10
-	VMOVUPS      Z10, (AX)(SI*2)
-	VMOVUPS      Z11, (AX)(DI*1)
-	VMOVUPS      Z14, (AX)(SI*4)
-	VMOVUPS      Z15, (AX)(R8*1)
-	VMOVUPS      Z17, (AX)(DI*2)
-	VMOVUPS      Z12, (AX)(R9*1)
-	VMOVUPS      Z14, (AX)(SI*8)
+	VMOVUPS      Z10, (AX)(BX*2)
+	VMOVUPS      Z11, (AX)(SI*1)
+	VMOVUPS      Z14, (AX)(BX*4)
+	VMOVUPS      Z15, (AX)(DI*1)
+	VMOVUPS      Z17, (AX)(SI*2)
+	VMOVUPS      Z12, (AX)(R8*1)
+	VMOVUPS      Z14, (AX)(BX*8)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R9
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R9, at+40(FP)
+	MOVQ         R9, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7028,23 +7028,23 @@ TEXT ·leftJacobianInvSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
@@ -7096,11 +7096,11 @@ loop1:
 	VSUBPS       Y6, Y4, Y4
 	VDIVPS       Y0, Y4, Y4
 	VBLENDVPS    Y7, Y2, Y4, Y4
-	VMOVUPS      (CX)(SI*2), Y2
+	VMOVUPS      (CX)(BX*2), Y2
 	VMULPS       half<>+0(SB), Y2, Y7
 	VMOVAPS      Y7, Y0
 	VFNMADD231PS half<>+0(SB), Y2, Y0
-	VMOVUPS      (CX)(SI*1), Y5
+	VMOVUPS      (CX)(BX*1), Y5
 	VFMSUB231PS  Y5, Y4, Y7
 	VADDPS       Y0, Y7, Y7
 	VMULPS       half<>+0(SB), Y5, Y0
@@ -7116,16 +7116,16 @@ loop1:
 	VMOVUPS      one<>+0(SB), Y1
 	VMASKMOVPS   Y1, Y4, (AX)
 	VMOVUPS      zero<>+0(SB), Y1
-	VMASKMOVPS   Y1, Y4, (AX)(SI*1)
+	VMASKMOVPS   Y1, Y4, (AX)(BX*1)
 	VMOVUPS      zero<>+0(SB), Y1
-	VMASKMOVPS   Y1, Y4, (AX)(SI*2)
-	VMASKMOVPS   Y7, Y4, (AX)(DI*1)
-	VMASKMOVPS   Y6, Y4, (AX)(SI*4)
-	VMASKMOVPS   Y3, Y4, (AX)(R8*1)
-	VMASKMOVPS   Y0, Y4, (AX)(DI*2)
-	VMASKMOVPS   Y5, Y4, (AX)(R9*1)
-	VMASKMOVPS   Y6, Y4, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y1, Y4, (AX)(BX*2)
+	VMASKMOVPS   Y7, Y4, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y4, (AX)(BX*4)
+	VMASKMOVPS   Y3, Y4, (AX)(DI*1)
+	VMASKMOVPS   Y0, Y4, (AX)(SI*2)
+	VMASKMOVPS   Y5, Y4, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y4, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -7138,23 +7138,23 @@ easy3:
 	VMOVUPS one<>+0(SB), Y4
 	VMOVUPS Y4, (AX)
 	VMOVUPS zero<>+0(SB), Y4
-	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS Y4, (AX)(BX*1)
 	VMOVUPS zero<>+0(SB), Y4
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS Y6, (AX)(SI*4)
-	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS Y0, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS Y6, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7225,23 +7225,23 @@ TEXT ·leftJacobianInvSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z9
 	VPANDD           Z3, Z9, Z10
 	VCMPPS           $0x16, Z5, Z10, K1
@@ -7296,11 +7296,11 @@ loop1:
 	VFNMADD231PS     Z15, Z9, Z14
 	VFMADD231PS      Z12, Z14, Z15
 	VBLENDMPS        Z13, Z15, K2, Z15
-	VMOVUPS          (CX)(SI*2), Z13
+	VMOVUPS          (CX)(BX*2), Z13
 	VMULPS           Z1, Z13, Z14
 	VMOVAPS          Z14, Z12
 	VFNMADD231PS     Z1, Z13, Z12
-	VMOVUPS          (CX)(SI*1), Z9
+	VMOVUPS          (CX)(BX*1), Z9
 	VFMSUB231PS      Z9, Z15, Z14
 	VADDPS           Z12, Z14, Z14
 	VMULPS           Z1, Z9, Z12
@@ -7314,16 +7314,16 @@ loop1:
 	KNOTW            K1, K1
 	VMOVUPS          Z0, K1, (AX)
 	VBROADCASTSS     zero<>+0(SB), Z15
-	VMOVUPS          Z15, K1, (AX)(SI*1)
+	VMOVUPS          Z15, K1, (AX)(BX*1)
 	VBROADCASTSS     zero<>+0(SB), Z15
-	VMOVUPS          Z15, K1, (AX)(SI*2)
-	VMOVUPS          Z14, K1, (AX)(DI*1)
-	VMOVUPS          Z11, K1, (AX)(SI*4)
-	VMOVUPS          Z10, K1, (AX)(R8*1)
-	VMOVUPS          Z12, K1, (AX)(DI*2)
-	VMOVUPS          Z9, K1, (AX)(R9*1)
-	VMOVUPS          Z11, K1, (AX)(SI*8)
-	MOVQ             BX, AX
+	VMOVUPS          Z15, K1, (AX)(BX*2)
+	VMOVUPS          Z14, K1, (AX)(SI*1)
+	VMOVUPS          Z11, K1, (AX)(BX*4)
+	VMOVUPS          Z10, K1, (AX)(DI*1)
+	VMOVUPS          Z12, K1, (AX)(SI*2)
+	VMOVUPS          Z9, K1, (AX)(R8*1)
+	VMOVUPS          Z11, K1, (AX)(BX*8)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -7335,23 +7335,23 @@ loop1:
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSS zero<>+0(SB), Z15
-	VMOVUPS      Z15, (AX)(SI*1)
+	VMOVUPS      Z15, (AX)(BX*1)
 	VBROADCASTSS zero<>+0(SB), Z15
-	VMOVUPS      Z15, (AX)(SI*2)
-	VMOVUPS      Z14, (AX)(DI*1)
-	VMOVUPS      Z11, (AX)(SI*4)
-	VMOVUPS      Z10, (AX)(R8*1)
-	VMOVUPS      Z12, (AX)(DI*2)
-	VMOVUPS      Z9, (AX)(R9*1)
-	VMOVUPS      Z11, (AX)(SI*8)
+	VMOVUPS      Z15, (AX)(BX*2)
+	VMOVUPS      Z14, (AX)(SI*1)
+	VMOVUPS      Z11, (AX)(BX*4)
+	VMOVUPS      Z10, (AX)(DI*1)
+	VMOVUPS      Z12, (AX)(SI*2)
+	VMOVUPS      Z9, (AX)(R8*1)
+	VMOVUPS      Z11, (AX)(BX*8)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R9
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R9, at+40(FP)
+	MOVQ         R9, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7362,23 +7362,23 @@ TEXT ·leftJacobianInvSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
@@ -7441,11 +7441,11 @@ loop1:
 	VSUBPD       Y6, Y3, Y3
 	VDIVPD       Y0, Y3, Y3
 	VBLENDVPD    Y7, Y2, Y3, Y3
-	VMOVUPS      (CX)(SI*2), Y2
+	VMOVUPS      (CX)(BX*2), Y2
 	VMULPD       halfF64<>+0(SB), Y2, Y7
 	VMOVAPS      Y7, Y0
 	VFNMADD231PD halfF64<>+0(SB), Y2, Y0
-	VMOVUPS      (CX)(SI*1), Y5
+	VMOVUPS      (CX)(BX*1), Y5
 	VFMSUB231PD  Y5, Y3, Y7
 	VADDPD       Y0, Y7, Y7
 	VMULPD       halfF64<>+0(SB), Y5, Y0
@@ -7461,16 +7461,16 @@ loop1:
 	VMOVUPS      oneF64<>+0(SB), Y1
 	VMASKMOVPD   Y1, Y3, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y3, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y3, (AX)(BX*1)
 	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y3, (AX)(SI*2)
-	VMASKMOVPD   Y7, Y3, (AX)(DI*1)
-	VMASKMOVPD   Y6, Y3, (AX)(SI*4)
-	VMASKMOVPD   Y4, Y3, (AX)(R8*1)
-	VMASKMOVPD   Y0, Y3, (AX)(DI*2)
-	VMASKMOVPD   Y5, Y3, (AX)(R9*1)
-	VMASKMOVPD   Y6, Y3, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y1, Y3, (AX)(BX*2)
+	VMASKMOVPD   Y7, Y3, (AX)(SI*1)
+	VMASKMOVPD   Y6, Y3, (AX)(BX*4)
+	VMASKMOVPD   Y4, Y3, (AX)(DI*1)
+	VMASKMOVPD   Y0, Y3, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y3, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y3, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -7483,23 +7483,23 @@ easy3:
 	VMOVUPS oneF64<>+0(SB), Y3
 	VMOVUPS Y3, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y3
-	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(BX*1)
 	VMOVUPS zeroF64<>+0(SB), Y3
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS Y6, (AX)(SI*4)
-	VMOVUPS Y4, (AX)(R8*1)
-	VMOVUPS Y0, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y3, (AX)(BX*2)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS Y6, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7580,23 +7580,23 @@ TEXT ·leftJacobianInvSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z9
 	VPANDQ           Z3, Z9, Z10
 	VCMPPD           $0x16, Z5, Z10, K1
@@ -7668,11 +7668,11 @@ loop1:
 	VFNMADD231PD     Z15, Z9, Z14
 	VFMADD231PD      Z12, Z14, Z15
 	VBLENDMPD        Z11, Z15, K2, Z15
-	VMOVUPS          (CX)(SI*2), Z11
+	VMOVUPS          (CX)(BX*2), Z11
 	VMULPD           Z1, Z11, Z14
 	VMOVAPS          Z14, Z12
 	VFNMADD231PD     Z1, Z11, Z12
-	VMOVUPS          (CX)(SI*1), Z9
+	VMOVUPS          (CX)(BX*1), Z9
 	VFMSUB231PD      Z9, Z15, Z14
 	VADDPD           Z12, Z14, Z14
 	VMULPD           Z1, Z9, Z12
@@ -7686,16 +7686,16 @@ loop1:
 	KNOTW            K1, K1
 	VMOVUPD          Z0, K1, (AX)
 	VBROADCASTSD     zeroF64<>+0(SB), Z15
-	VMOVUPD          Z15, K1, (AX)(SI*1)
+	VMOVUPD          Z15, K1, (AX)(BX*1)
 	VBROADCASTSD     zeroF64<>+0(SB), Z15
-	VMOVUPD          Z15, K1, (AX)(SI*2)
-	VMOVUPD          Z14, K1, (AX)(DI*1)
-	VMOVUPD          Z13, K1, (AX)(SI*4)
-	VMOVUPD          Z10, K1, (AX)(R8*1)
-	VMOVUPD          Z12, K1, (AX)(DI*2)
-	VMOVUPD          Z9, K1, (AX)(R9*1)
-	VMOVUPD          Z13, K1, (AX)(SI*8)
-	MOVQ             BX, AX
+	VMOVUPD          Z15, K1, (AX)(BX*2)
+	VMOVUPD          Z14, K1, (AX)(SI*1)
+	VMOVUPD          Z13, K1, (AX)(BX*4)
+	VMOVUPD          Z10, K1, (AX)(DI*1)
+	VMOVUPD          Z12, K1, (AX)(SI*2)
+	VMOVUPD          Z9, K1, (AX)(R8*1)
+	VMOVUPD          Z13, K1, (AX)(BX*8)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -7707,23 +7707,23 @@ loop1:
 easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z15
-	VMOVUPS      Z15, (AX)(SI*1)
+	VMOVUPS      Z15, (AX)(BX*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z15
-	VMOVUPS      Z15, (AX)(SI*2)
-	VMOVUPS      Z14, (AX)(DI*1)
-	VMOVUPS      Z13, (AX)(SI*4)
-	VMOVUPS      Z10, (AX)(R8*1)
-	VMOVUPS      Z12, (AX)(DI*2)
-	VMOVUPS      Z9, (AX)(R9*1)
-	VMOVUPS      Z13, (AX)(SI*8)
+	VMOVUPS      Z15, (AX)(BX*2)
+	VMOVUPS      Z14, (AX)(SI*1)
+	VMOVUPS      Z13, (AX)(BX*4)
+	VMOVUPS      Z10, (AX)(DI*1)
+	VMOVUPS      Z12, (AX)(SI*2)
+	VMOVUPS      Z9, (AX)(R8*1)
+	VMOVUPS      Z13, (AX)(BX*8)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R9
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R9, at+40(FP)
+	MOVQ         R9, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7734,49 +7734,49 @@ TEXT ·adjointSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*2)
 	PREFETCHT0 64(AX)(SI*1)
-	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(BX*4)
 	PREFETCHT0 64(AX)(DI*1)
-	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(SI*2)
 	PREFETCHT0 64(AX)(R8*1)
-	PREFETCHT0 64(AX)(DI*2)
-	PREFETCHT0 64(AX)(R9*1)
-	PREFETCHT0 64(AX)(SI*8)
+	PREFETCHT0 64(AX)(BX*8)
 	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(BX*1), Y1
 	VXORPS     signF32<>+0(SB), Y1, Y2
-	VMOVUPS    (CX)(SI*2), Y3
+	VMOVUPS    (CX)(BX*2), Y3
 	VXORPS     signF32<>+0(SB), Y3, Y3
 	VMOVUPS    one<>+0(SB), Y4
 	VMOVUPS    Y4, (AX)
 	VMOVUPS    zero<>+0(SB), Y4
-	VMOVUPS    Y4, (AX)(SI*1)
+	VMOVUPS    Y4, (AX)(BX*1)
 	VMOVUPS    zero<>+0(SB), Y4
-	VMOVUPS    Y4, (AX)(SI*2)
-	VMOVUPS    (CX)(DI*1), Y4
-	VMOVUPS    Y4, (AX)(DI*1)
-	VMOVUPS    Y0, (AX)(SI*4)
-	VMOVUPS    Y2, (AX)(R8*1)
-	VMOVUPS    Y3, (AX)(DI*2)
-	VMOVUPS    Y1, (AX)(R9*1)
-	VMOVUPS    Y0, (AX)(SI*8)
+	VMOVUPS    Y4, (AX)(BX*2)
+	VMOVUPS    (CX)(SI*1), Y4
+	VMOVUPS    Y4, (AX)(SI*1)
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    Y2, (AX)(DI*1)
+	VMOVUPS    Y3, (AX)(SI*2)
+	VMOVUPS    Y1, (AX)(R8*1)
+	VMOVUPS    Y0, (AX)(BX*8)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	SUBQ       $+8, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R9
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R9, at+40(FP)
+	MOVQ       R9, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7787,49 +7787,49 @@ TEXT ·adjointSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
-	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(BX*8)
 	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(SI*1), Z1
+	VMOVUPS      (CX)(BX*1), Z1
 	VPXORD.BCST  signF32<>+0(SB), Z1, Z2
-	VMOVUPS      (CX)(SI*2), Z3
+	VMOVUPS      (CX)(BX*2), Z3
 	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
 	VBROADCASTSS one<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)
 	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(SI*1)
+	VMOVUPS      Z4, (AX)(BX*1)
 	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(SI*2)
-	VMOVUPS      (CX)(DI*1), Z4
-	VMOVUPS      Z4, (AX)(DI*1)
-	VMOVUPS      Z0, (AX)(SI*4)
-	VMOVUPS      Z2, (AX)(R8*1)
-	VMOVUPS      Z3, (AX)(DI*2)
-	VMOVUPS      Z1, (AX)(R9*1)
-	VMOVUPS      Z0, (AX)(SI*8)
+	VMOVUPS      Z4, (AX)(BX*2)
+	VMOVUPS      (CX)(SI*1), Z4
+	VMOVUPS      Z4, (AX)(SI*1)
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      Z2, (AX)(DI*1)
+	VMOVUPS      Z3, (AX)(SI*2)
+	VMOVUPS      Z1, (AX)(R8*1)
+	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R9
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R9, at+40(FP)
+	MOVQ         R9, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7840,49 +7840,49 @@ TEXT ·adjointSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*2)
 	PREFETCHT0 64(AX)(SI*1)
-	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(BX*4)
 	PREFETCHT0 64(AX)(DI*1)
-	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(SI*2)
 	PREFETCHT0 64(AX)(R8*1)
-	PREFETCHT0 64(AX)(DI*2)
-	PREFETCHT0 64(AX)(R9*1)
-	PREFETCHT0 64(AX)(SI*8)
+	PREFETCHT0 64(AX)(BX*8)
 	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(BX*1), Y1
 	VXORPD     signF64<>+0(SB), Y1, Y2
-	VMOVUPS    (CX)(SI*2), Y3
+	VMOVUPS    (CX)(BX*2), Y3
 	VXORPD     signF64<>+0(SB), Y3, Y3
 	VMOVUPS    oneF64<>+0(SB), Y4
 	VMOVUPS    Y4, (AX)
 	VMOVUPS    zeroF64<>+0(SB), Y4
-	VMOVUPS    Y4, (AX)(SI*1)
+	VMOVUPS    Y4, (AX)(BX*1)
 	VMOVUPS    zeroF64<>+0(SB), Y4
-	VMOVUPS    Y4, (AX)(SI*2)
-	VMOVUPS    (CX)(DI*1), Y4
-	VMOVUPS    Y4, (AX)(DI*1)
-	VMOVUPS    Y0, (AX)(SI*4)
-	VMOVUPS    Y2, (AX)(R8*1)
-	VMOVUPS    Y3, (AX)(DI*2)
-	VMOVUPS    Y1, (AX)(R9*1)
-	VMOVUPS    Y0, (AX)(SI*8)
+	VMOVUPS    Y4, (AX)(BX*2)
+	VMOVUPS    (CX)(SI*1), Y4
+	VMOVUPS    Y4, (AX)(SI*1)
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    Y2, (AX)(DI*1)
+	VMOVUPS    Y3, (AX)(SI*2)
+	VMOVUPS    Y1, (AX)(R8*1)
+	VMOVUPS    Y0, (AX)(BX*8)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	SUBQ       $+4, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R9
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R9, at+40(FP)
+	MOVQ       R9, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7893,49 +7893,49 @@ TEXT ·adjointSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
-	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(BX*8)
 	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(SI*1), Z1
+	VMOVUPS      (CX)(BX*1), Z1
 	VPXORQ.BCST  signF64<>+0(SB), Z1, Z2
-	VMOVUPS      (CX)(SI*2), Z3
+	VMOVUPS      (CX)(BX*2), Z3
 	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
 	VBROADCASTSD oneF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(SI*1)
+	VMOVUPS      Z4, (AX)(BX*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPS      Z4, (AX)(SI*2)
-	VMOVUPS      (CX)(DI*1), Z4
-	VMOVUPS      Z4, (AX)(DI*1)
-	VMOVUPS      Z0, (AX)(SI*4)
-	VMOVUPS      Z2, (AX)(R8*1)
-	VMOVUPS      Z3, (AX)(DI*2)
-	VMOVUPS      Z1, (AX)(R9*1)
-	VMOVUPS      Z0, (AX)(SI*8)
+	VMOVUPS      Z4, (AX)(BX*2)
+	VMOVUPS      (CX)(SI*1), Z4
+	VMOVUPS      Z4, (AX)(SI*1)
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      Z2, (AX)(DI*1)
+	VMOVUPS      Z3, (AX)(SI*2)
+	VMOVUPS      Z1, (AX)(R8*1)
+	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R9
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R9, at+40(FP)
+	MOVQ         R9, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7947,14 +7947,14 @@ TEXT ·actPlaneF32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Y0
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPS       Y1, Y0, Y2
 	VMOVAPS      Y2, Y3
 	VFNMADD231PS Y1, Y0, Y3
@@ -7966,21 +7966,21 @@ loop1:
 	VFMSUB213PS  Y3, Y1, Y4
 	VFMADD231PS  Y5, Y0, Y3
 	VADDPS       Y4, Y3, Y3
-	VMOVUPS      (CX)(DI*2), Y4
+	VMOVUPS      (CX)(SI*2), Y4
 	VADDPS       Y2, Y4, Y4
-	VMOVUPS      (CX)(R8*1), Y2
+	VMOVUPS      (CX)(DI*1), Y2
 	VADDPS       Y3, Y2, Y2
 	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y2, (AX)(DI*1)
+	VMOVUPS      Y2, (AX)(SI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
 	SUBQ         $+8, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7992,14 +7992,14 @@ TEXT ·actPlaneF32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Z0
-	VMOVUPS      (DX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (DX)(SI*1), Z1
 	VMULPS       Z1, Z0, Z2
 	VMOVAPS      Z2, Z3
 	VFNMADD231PS Z1, Z0, Z3
@@ -8011,21 +8011,21 @@ loop1:
 	VFMSUB213PS  Z3, Z1, Z4
 	VFMADD231PS  Z5, Z0, Z3
 	VADDPS       Z4, Z3, Z3
-	VMOVUPS      (CX)(DI*2), Z4
+	VMOVUPS      (CX)(SI*2), Z4
 	VADDPS       Z2, Z4, Z4
-	VMOVUPS      (CX)(R8*1), Z2
+	VMOVUPS      (CX)(DI*1), Z2
 	VADDPS       Z3, Z2, Z2
 	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z2, (AX)(DI*1)
+	VMOVUPS      Z2, (AX)(SI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	SUBQ         $+16, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8037,14 +8037,14 @@ TEXT ·actPlaneF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Y0
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y0
+	VMOVUPS      (DX)(SI*1), Y1
 	VMULPD       Y1, Y0, Y2
 	VMOVAPS      Y2, Y3
 	VFNMADD231PD Y1, Y0, Y3
@@ -8056,21 +8056,21 @@ loop1:
 	VFMSUB213PD  Y3, Y1, Y4
 	VFMADD231PD  Y5, Y0, Y3
 	VADDPD       Y4, Y3, Y3
-	VMOVUPS      (CX)(DI*2), Y4
+	VMOVUPS      (CX)(SI*2), Y4
 	VADDPD       Y2, Y4, Y4
-	VMOVUPS      (CX)(R8*1), Y2
+	VMOVUPS      (CX)(DI*1), Y2
 	VADDPD       Y3, Y2, Y2
 	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y2, (AX)(DI*1)
+	VMOVUPS      Y2, (AX)(SI*1)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
 	SUBQ         $+4, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8082,14 +8082,14 @@ TEXT ·actPlaneF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
-	VMOVUPS      (CX)(DI*1), Z0
-	VMOVUPS      (DX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (DX)(SI*1), Z1
 	VMULPD       Z1, Z0, Z2
 	VMOVAPS      Z2, Z3
 	VFNMADD231PD Z1, Z0, Z3
@@ -8101,21 +8101,21 @@ loop1:
 	VFMSUB213PD  Z3, Z1, Z4
 	VFMADD231PD  Z5, Z0, Z3
 	VADDPD       Z4, Z3, Z3
-	VMOVUPS      (CX)(DI*2), Z4
+	VMOVUPS      (CX)(SI*2), Z4
 	VADDPD       Z2, Z4, Z4
-	VMOVUPS      (CX)(R8*1), Z2
+	VMOVUPS      (CX)(DI*1), Z2
 	VADDPD       Z3, Z2, Z2
 	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z2, (AX)(DI*1)
+	VMOVUPS      Z2, (AX)(SI*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
 	SUBQ         $+8, BX
 	JG           loop1
-	SUBQ         BX, SI
+	SUBQ         BX, R8
 	XORQ         AX, AX
-	MOVQ         SI, at+40(FP)
-	MOVQ         SI, next+48(FP)
+	MOVQ         R8, at+40(FP)
+	MOVQ         R8, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8126,20 +8126,20 @@ TEXT ·expSim2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
@@ -8288,11 +8288,11 @@ loop1:
 	VFMADD231PS  Y2, Y5, Y10
 	VBLENDVPS    Y4, Y8, Y7, Y7
 	VBLENDVPS    Y4, Y10, Y11, Y11
-	VMOVUPS      (CX)(DI*1), Y10
+	VMOVUPS      (CX)(SI*1), Y10
 	VMULPS       Y10, Y11, Y4
 	VMOVAPS      Y4, Y8
 	VFNMADD231PS Y10, Y11, Y8
-	VMOVUPS      (CX)(SI*2), Y5
+	VMOVUPS      (CX)(BX*2), Y5
 	VFMSUB231PS  Y5, Y7, Y4
 	VADDPS       Y8, Y4, Y4
 	VMULPS       Y10, Y7, Y8
@@ -8305,10 +8305,10 @@ loop1:
 	VPCMPEQD     Y7, Y7, Y7
 	VXORPS       Y3, Y7, Y7
 	VMASKMOVPS   Y9, Y7, (AX)
-	VMASKMOVPS   Y6, Y7, (AX)(SI*1)
-	VMASKMOVPS   Y4, Y7, (AX)(SI*2)
-	VMASKMOVPS   Y8, Y7, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y6, Y7, (AX)(BX*1)
+	VMASKMOVPS   Y4, Y7, (AX)(BX*2)
+	VMASKMOVPS   Y8, Y7, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -8319,17 +8319,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y9, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y8, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8390,20 +8390,20 @@ TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
-	PREFETCHT0        128(AX)(DI*1)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z2, Z9, Z10
 	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K1
-	VMOVUPS           (CX)(SI*1), Z10
+	VMOVUPS           (CX)(BX*1), Z10
 	VPANDD            Z2, Z10, Z11
 	VCMPPS.BCST       $0x16, limit<>+0(SB), Z11, K2
 	KORW              K1, K2, K1
@@ -8538,11 +8538,11 @@ loop1:
 	VFMADD231PS       Z10, Z17, Z18
 	VBLENDMPS         Z16, Z12, K2, Z12
 	VBLENDMPS         Z18, Z13, K2, Z13
-	VMOVUPS           (CX)(DI*1), Z18
+	VMOVUPS           (CX)(SI*1), Z18
 	VMULPS            Z18, Z13, Z16
 	VMOVAPS           Z16, Z17
 	VFNMADD231PS      Z18, Z13, Z17
-	VMOVUPS           (CX)(SI*2), Z10
+	VMOVUPS           (CX)(BX*2), Z10
 	VFMSUB231PS       Z10, Z12, Z16
 	VADDPS            Z17, Z16, Z16
 	VMULPS            Z18, Z12, Z17
@@ -8554,10 +8554,10 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z11, K1, (AX)
-	VMOVUPS           Z14, K1, (AX)(SI*1)
-	VMOVUPS           Z16, K1, (AX)(SI*2)
-	VMOVUPS           Z17, K1, (AX)(DI*1)
-	MOVQ              BX, AX
+	VMOVUPS           Z14, K1, (AX)(BX*1)
+	VMOVUPS           Z16, K1, (AX)(BX*2)
+	VMOVUPS           Z17, K1, (AX)(SI*1)
+	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -8568,17 +8568,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z11, (AX)
-	VMOVUPS Z14, (AX)(SI*1)
-	VMOVUPS Z16, (AX)(SI*2)
-	VMOVUPS Z17, (AX)(DI*1)
+	VMOVUPS Z14, (AX)(BX*1)
+	VMOVUPS Z16, (AX)(BX*2)
+	VMOVUPS Z17, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8589,20 +8589,20 @@ TEXT ·expSim2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
@@ -8759,11 +8759,11 @@ loop1:
 	VFMADD231PD  Y2, Y5, Y8
 	VBLENDVPD    Y9, Y7, Y4, Y4
 	VBLENDVPD    Y9, Y8, Y11, Y11
-	VMOVUPS      (CX)(DI*1), Y8
+	VMOVUPS      (CX)(SI*1), Y8
 	VMULPD       Y8, Y11, Y9
 	VMOVAPS      Y9, Y7
 	VFNMADD231PD Y8, Y11, Y7
-	VMOVUPS      (CX)(SI*2), Y5
+	VMOVUPS      (CX)(BX*2), Y5
 	VFMSUB231PD  Y5, Y4, Y9
 	VADDPD       Y7, Y9, Y9
 	VMULPD       Y8, Y4, Y7
@@ -8776,10 +8776,10 @@ loop1:
 	VPCMPEQD     Y4, Y4, Y4
 	VXORPD       Y3, Y4, Y4
 	VMASKMOVPD   Y1, Y4, (AX)
-	VMASKMOVPD   Y6, Y4, (AX)(SI*1)
-	VMASKMOVPD   Y9, Y4, (AX)(SI*2)
-	VMASKMOVPD   Y7, Y4, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y6, Y4, (AX)(BX*1)
+	VMASKMOVPD   Y9, Y4, (AX)(BX*2)
+	VMASKMOVPD   Y7, Y4, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -8790,17 +8790,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y9, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS Y7, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8845,20 +8845,20 @@ TEXT ·expSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
-	PREFETCHT0        128(AX)(DI*1)
 	VMOVUPS           (CX), Z8
 	VPANDQ            Z2, Z8, Z9
 	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z9, K1
-	VMOVUPS           (CX)(SI*1), Z9
+	VMOVUPS           (CX)(BX*1), Z9
 	VPANDQ            Z2, Z9, Z10
 	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z10, K2
 	KORW              K1, K2, K1
@@ -9001,11 +9001,11 @@ loop1:
 	VFMADD231PD       Z9, Z16, Z15
 	VBLENDMPD         Z14, Z12, K2, Z12
 	VBLENDMPD         Z15, Z11, K2, Z11
-	VMOVUPS           (CX)(DI*1), Z15
+	VMOVUPS           (CX)(SI*1), Z15
 	VMULPD            Z15, Z11, Z14
 	VMOVAPS           Z14, Z16
 	VFNMADD231PD      Z15, Z11, Z16
-	VMOVUPS           (CX)(SI*2), Z9
+	VMOVUPS           (CX)(BX*2), Z9
 	VFMSUB231PD       Z9, Z12, Z14
 	VADDPD            Z16, Z14, Z14
 	VMULPD            Z15, Z12, Z16
@@ -9017,10 +9017,10 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z13, K1, (AX)
-	VMOVUPD           Z10, K1, (AX)(SI*1)
-	VMOVUPD           Z14, K1, (AX)(SI*2)
-	VMOVUPD           Z16, K1, (AX)(DI*1)
-	MOVQ              BX, AX
+	VMOVUPD           Z10, K1, (AX)(BX*1)
+	VMOVUPD           Z14, K1, (AX)(BX*2)
+	VMOVUPD           Z16, K1, (AX)(SI*1)
+	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -9031,17 +9031,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z13, (AX)
-	VMOVUPS Z10, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z16, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(BX*1)
+	VMOVUPS Z14, (AX)(BX*2)
+	VMOVUPS Z16, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9052,19 +9052,19 @@ TEXT ·logSim2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y1
 	VANDPS       absF32<>+0(SB), Y0, Y3
@@ -9183,11 +9183,11 @@ loop1:
 	VFMADD231PS  twelfth<>+0(SB), Y8, Y0
 	VBLENDVPS    Y1, Y2, Y5, Y5
 	VBLENDVPS    Y1, Y0, Y9, Y9
-	VMOVUPS      (CX)(DI*1), Y0
+	VMOVUPS      (CX)(SI*1), Y0
 	VMULPS       Y0, Y9, Y1
 	VMOVAPS      Y1, Y2
 	VFNMADD231PS Y0, Y9, Y2
-	VMOVUPS      (CX)(SI*2), Y8
+	VMOVUPS      (CX)(BX*2), Y8
 	VFMSUB231PS  Y8, Y5, Y1
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y5, Y2
@@ -9200,10 +9200,10 @@ loop1:
 	VPCMPEQD     Y5, Y5, Y5
 	VXORPS       Y7, Y5, Y5
 	VMASKMOVPS   Y6, Y5, (AX)
-	VMASKMOVPS   Y4, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y1, Y5, (AX)(SI*2)
-	VMASKMOVPS   Y2, Y5, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y4, Y5, (AX)(BX*1)
+	VMASKMOVPS   Y1, Y5, (AX)(BX*2)
+	VMASKMOVPS   Y2, Y5, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -9214,17 +9214,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
-	VMOVUPS Y2, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(BX*1)
+	VMOVUPS Y1, (AX)(BX*2)
+	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9255,19 +9255,19 @@ TEXT ·logSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z9
 	VPANDD           Z0, Z9, Z10
-	VMOVUPS          (CX)(SI*1), Z11
+	VMOVUPS          (CX)(BX*1), Z11
 	VPANDD           Z0, Z11, Z12
 	VMAXPS           Z12, Z10, Z10
 	VPANDD           Z0, Z9, Z12
@@ -9380,11 +9380,11 @@ loop1:
 	VFMADD231PS      Z5, Z14, Z9
 	VBLENDMPS        Z11, Z10, K2, Z10
 	VBLENDMPS        Z9, Z13, K2, Z13
-	VMOVUPS          (CX)(DI*1), Z9
+	VMOVUPS          (CX)(SI*1), Z9
 	VMULPS           Z9, Z13, Z11
 	VMOVAPS          Z11, Z14
 	VFNMADD231PS     Z9, Z13, Z14
-	VMOVUPS          (CX)(SI*2), Z15
+	VMOVUPS          (CX)(BX*2), Z15
 	VFMSUB231PS      Z15, Z10, Z11
 	VADDPS           Z14, Z11, Z11
 	VMULPS           Z9, Z10, Z14
@@ -9396,10 +9396,10 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z16, K1, (AX)
-	VMOVUPS          Z17, K1, (AX)(SI*1)
-	VMOVUPS          Z11, K1, (AX)(SI*2)
-	VMOVUPS          Z14, K1, (AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z17, K1, (AX)(BX*1)
+	VMOVUPS          Z11, K1, (AX)(BX*2)
+	VMOVUPS          Z14, K1, (AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -9410,17 +9410,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z16, (AX)
-	VMOVUPS Z17, (AX)(SI*1)
-	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z14, (AX)(DI*1)
+	VMOVUPS Z17, (AX)(BX*1)
+	VMOVUPS Z11, (AX)(BX*2)
+	VMOVUPS Z14, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9431,19 +9431,19 @@ TEXT ·logSim2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y1
 	VANDPD       absF64<>+0(SB), Y0, Y3
@@ -9584,11 +9584,11 @@ loop1:
 	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y0
 	VBLENDVPD    Y6, Y2, Y1, Y1
 	VBLENDVPD    Y6, Y0, Y9, Y9
-	VMOVUPS      (CX)(DI*1), Y0
+	VMOVUPS      (CX)(SI*1), Y0
 	VMULPD       Y0, Y9, Y6
 	VMOVAPS      Y6, Y2
 	VFNMADD231PD Y0, Y9, Y2
-	VMOVUPS      (CX)(SI*2), Y10
+	VMOVUPS      (CX)(BX*2), Y10
 	VFMSUB231PD  Y10, Y1, Y6
 	VADDPD       Y2, Y6, Y6
 	VMULPD       Y0, Y1, Y2
@@ -9601,10 +9601,10 @@ loop1:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPD       Y8, Y1, Y1
 	VMASKMOVPD   Y5, Y1, (AX)
-	VMASKMOVPD   Y4, Y1, (AX)(SI*1)
-	VMASKMOVPD   Y6, Y1, (AX)(SI*2)
-	VMASKMOVPD   Y2, Y1, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y4, Y1, (AX)(BX*1)
+	VMASKMOVPD   Y6, Y1, (AX)(BX*2)
+	VMASKMOVPD   Y2, Y1, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -9615,17 +9615,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y6, (AX)(SI*2)
-	VMOVUPS Y2, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(BX*1)
+	VMOVUPS Y6, (AX)(BX*2)
+	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9652,19 +9652,19 @@ TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         DX, DI
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
-	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z10
 	VPANDQ           Z1, Z10, Z11
-	VMOVUPS          (CX)(SI*1), Z12
+	VMOVUPS          (CX)(BX*1), Z12
 	VPANDQ           Z1, Z12, Z13
 	VMAXPD           Z13, Z11, Z11
 	VPANDQ           Z1, Z10, Z13
@@ -9791,11 +9791,11 @@ loop1:
 	VFMADD231PD      Z6, Z15, Z10
 	VBLENDMPD        Z12, Z20, K2, Z20
 	VBLENDMPD        Z10, Z19, K2, Z19
-	VMOVUPS          (CX)(DI*1), Z10
+	VMOVUPS          (CX)(SI*1), Z10
 	VMULPD           Z10, Z19, Z12
 	VMOVAPS          Z12, Z15
 	VFNMADD231PD     Z10, Z19, Z15
-	VMOVUPS          (CX)(SI*2), Z16
+	VMOVUPS          (CX)(BX*2), Z16
 	VFMSUB231PD      Z16, Z20, Z12
 	VADDPD           Z15, Z12, Z12
 	VMULPD           Z10, Z20, Z15
@@ -9807,10 +9807,10 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z14, K1, (AX)
-	VMOVUPD          Z17, K1, (AX)(SI*1)
-	VMOVUPD          Z12, K1, (AX)(SI*2)
-	VMOVUPD          Z15, K1, (AX)(DI*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z17, K1, (AX)(BX*1)
+	VMOVUPD          Z12, K1, (AX)(BX*2)
+	VMOVUPD          Z15, K1, (AX)(SI*1)
+	MOVQ             DI, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -9821,17 +9821,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z14, (AX)
-	VMOVUPS Z17, (AX)(SI*1)
-	VMOVUPS Z12, (AX)(SI*2)
-	VMOVUPS Z15, (AX)(DI*1)
+	VMOVUPS Z17, (AX)(BX*1)
+	VMOVUPS Z12, (AX)(BX*2)
+	VMOVUPS Z15, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9843,23 +9843,23 @@ TEXT ·composeSim2F32AVX2(SB), $192-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ 31(SP), R9
-	ANDQ $-32, R9
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ 31(SP), R8
+	ANDQ $-32, R8
+	MOVQ BX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (DX), Y1
 	VADDPS       Y1, Y0, Y2
-	VMOVUPS      (CX)(DI*1), Y3
-	VMOVUPS      (DX)(DI*1), Y4
+	VMOVUPS      (CX)(SI*1), Y3
+	VMOVUPS      (DX)(SI*1), Y4
 	VADDPS       Y4, Y3, Y5
 	VANDPS       absF32<>+0(SB), Y5, Y6
 	VCMPPS       $0x16, threePi<>+0(SB), Y6, Y6
@@ -9922,9 +9922,9 @@ loop1:
 	VMOVAPS      Y7, Y12
 	VFMADD231PS  Y9, Y11, Y12
 	VMULPS       Y8, Y12, Y12
-	VMOVUPS      Y10, (R9)
+	VMOVUPS      Y10, (R8)
 	VSUBPS       one<>+0(SB), Y8, Y10
-	VMOVUPS      Y5, 32(R9)
+	VMOVUPS      Y5, 32(R8)
 	VMOVAPS      Y10, Y5
 	VFMADD231PS  Y8, Y7, Y5
 	VMULPS       Y8, Y11, Y11
@@ -9958,7 +9958,7 @@ loop1:
 	VFMADD213PS  minusHalf<>+0(SB), Y7, Y6
 	VFMADD213PS  one<>+0(SB), Y7, Y6
 	VPSLLD       $0x1f, Y9, Y7
-	VMOVUPS      Y2, 64(R9)
+	VMOVUPS      Y2, 64(R8)
 	VBLENDVPS    Y7, Y6, Y10, Y2
 	VBLENDVPS    Y7, Y10, Y6, Y6
 	VPSLLD       $0x1e, Y9, Y10
@@ -10044,11 +10044,11 @@ loop1:
 	VFMADD231PS  Y3, Y9, Y5
 	VBLENDVPS    Y7, Y12, Y11, Y11
 	VBLENDVPS    Y7, Y5, Y2, Y2
-	VMOVUPS      (CX)(R8*1), Y5
+	VMOVUPS      (CX)(DI*1), Y5
 	VMULPS       Y5, Y2, Y7
 	VMOVAPS      Y7, Y12
 	VFNMADD231PS Y5, Y2, Y12
-	VMOVUPS      (CX)(DI*2), Y9
+	VMOVUPS      (CX)(SI*2), Y9
 	VFMSUB231PS  Y9, Y11, Y7
 	VADDPS       Y12, Y7, Y7
 	VMULPS       Y5, Y11, Y12
@@ -10082,7 +10082,7 @@ loop1:
 	VFMADD231PS  Y9, Y3, Y0
 	VMULPS       Y5, Y0, Y0
 	VSUBPS       one<>+0(SB), Y5, Y6
-	VMOVUPS      Y12, 96(R9)
+	VMOVUPS      Y12, 96(R8)
 	VMOVAPS      Y6, Y12
 	VFMADD231PS  Y5, Y2, Y12
 	VMULPS       Y5, Y3, Y3
@@ -10116,7 +10116,7 @@ loop1:
 	VFMADD213PS  minusHalf<>+0(SB), Y2, Y11
 	VFMADD213PS  one<>+0(SB), Y2, Y11
 	VPSLLD       $0x1f, Y9, Y2
-	VMOVUPS      Y7, 128(R9)
+	VMOVUPS      Y7, 128(R8)
 	VBLENDVPS    Y2, Y11, Y6, Y7
 	VBLENDVPS    Y2, Y6, Y11, Y11
 	VPSLLD       $0x1e, Y9, Y6
@@ -10202,11 +10202,11 @@ loop1:
 	VFMADD231PS  Y4, Y5, Y12
 	VBLENDVPS    Y6, Y0, Y2, Y2
 	VBLENDVPS    Y6, Y12, Y7, Y7
-	VMOVUPS      (DX)(R8*1), Y12
+	VMOVUPS      (DX)(DI*1), Y12
 	VMULPS       Y12, Y7, Y6
 	VMOVAPS      Y6, Y0
 	VFNMADD231PS Y12, Y7, Y0
-	VMOVUPS      (DX)(DI*2), Y5
+	VMOVUPS      (DX)(SI*2), Y5
 	VFMSUB231PS  Y5, Y2, Y6
 	VADDPS       Y0, Y6, Y6
 	VMULPS       Y12, Y2, Y0
@@ -10222,7 +10222,7 @@ loop1:
 	VFMSUB213PS  Y7, Y0, Y10
 	VFMADD231PS  Y6, Y8, Y7
 	VADDPS       Y10, Y7, Y7
-	VMOVUPS      64(R9), Y10
+	VMOVUPS      64(R8), Y10
 	VMOVUPS      log2e<>+0(SB), Y8
 	VFMADD213PS  roundF32<>+0(SB), Y10, Y8
 	VSUBPS       roundF32<>+0(SB), Y8, Y8
@@ -10263,7 +10263,7 @@ loop1:
 	VFMADD231PS  Y5, Y0, Y1
 	VADDPS       Y1, Y12, Y12
 	VADDPS       Y12, Y9, Y9
-	VMOVUPS      32(R9), Y12
+	VMOVUPS      32(R8), Y12
 	VMULPS       half<>+0(SB), Y12, Y1
 	VANDPS       absF32<>+0(SB), Y1, Y0
 	VMOVUPS      twoOverPi<>+0(SB), Y6
@@ -10333,9 +10333,9 @@ loop1:
 	VMULPS       Y6, Y9, Y9
 	VFNMADD231PS Y11, Y8, Y9
 	VBLENDVPS    Y4, Y0, Y9, Y9
-	VMOVUPS      128(R9), Y0
+	VMOVUPS      128(R8), Y0
 	VADDPS       Y2, Y0, Y0
-	VMOVUPS      96(R9), Y2
+	VMOVUPS      96(R8), Y2
 	VADDPS       Y7, Y2, Y2
 	VANDPS       absF32<>+0(SB), Y10, Y7
 	VANDPS       absF32<>+0(SB), Y12, Y4
@@ -10378,17 +10378,17 @@ loop1:
 	VFMSUB213PS  Y7, Y2, Y8
 	VFMADD231PS  Y0, Y11, Y7
 	VADDPS       Y8, Y7, Y7
-	VMOVUPS      (R9), Y8
+	VMOVUPS      (R8), Y8
 	VMOVMSKPS    Y8, R10
 	TESTQ        R10, R10
 	JE           easy3
 	VPCMPEQD     Y11, Y11, Y11
 	VXORPS       Y8, Y11, Y11
 	VMASKMOVPS   Y10, Y11, (AX)
-	VMASKMOVPS   Y12, Y11, (AX)(DI*1)
-	VMASKMOVPS   Y9, Y11, (AX)(DI*2)
-	VMASKMOVPS   Y7, Y11, (AX)(R8*1)
-	MOVQ         SI, AX
+	VMASKMOVPS   Y12, Y11, (AX)(SI*1)
+	VMASKMOVPS   Y9, Y11, (AX)(SI*2)
+	VMASKMOVPS   Y7, Y11, (AX)(DI*1)
+	MOVQ         R9, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -10399,18 +10399,18 @@ loop1:
 
 easy3:
 	VMOVUPS Y10, (AX)
-	VMOVUPS Y12, (AX)(DI*1)
-	VMOVUPS Y9, (AX)(DI*2)
-	VMOVUPS Y7, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R9
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -10422,21 +10422,21 @@ TEXT ·composeSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMOVUPS           (DX), Z1
 	VADDPS            Z1, Z0, Z2
-	VMOVUPS           (CX)(DI*1), Z3
-	VMOVUPS           (DX)(DI*1), Z4
+	VMOVUPS           (CX)(SI*1), Z3
+	VMOVUPS           (DX)(SI*1), Z4
 	VADDPS            Z4, Z3, Z5
 	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
 	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z6, K1
@@ -10605,11 +10605,11 @@ loop1:
 	VFMADD231PS       Z3, Z12, Z13
 	VBLENDMPS         Z11, Z7, K2, Z7
 	VBLENDMPS         Z13, Z8, K2, Z8
-	VMOVUPS           (CX)(R8*1), Z13
+	VMOVUPS           (CX)(DI*1), Z13
 	VMULPS            Z13, Z8, Z11
 	VMOVAPS           Z11, Z12
 	VFNMADD231PS      Z13, Z8, Z12
-	VMOVUPS           (CX)(DI*2), Z3
+	VMOVUPS           (CX)(SI*2), Z3
 	VFMSUB231PS       Z3, Z7, Z11
 	VADDPS            Z12, Z11, Z11
 	VMULPS            Z13, Z7, Z12
@@ -10748,11 +10748,11 @@ loop1:
 	VFMADD231PS       Z4, Z13, Z15
 	VBLENDMPS         Z7, Z10, K2, Z10
 	VBLENDMPS         Z15, Z3, K2, Z3
-	VMOVUPS           (DX)(R8*1), Z15
+	VMOVUPS           (DX)(DI*1), Z15
 	VMULPS            Z15, Z3, Z7
 	VMOVAPS           Z7, Z13
 	VFNMADD231PS      Z15, Z3, Z13
-	VMOVUPS           (DX)(DI*2), Z4
+	VMOVUPS           (DX)(SI*2), Z4
 	VFMSUB231PS       Z4, Z10, Z7
 	VADDPS            Z13, Z7, Z7
 	VMULPS            Z15, Z10, Z13
@@ -10912,10 +10912,10 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z2, K1, (AX)
-	VMOVUPS           Z5, K1, (AX)(DI*1)
-	VMOVUPS           Z14, K1, (AX)(DI*2)
-	VMOVUPS           Z13, K1, (AX)(R8*1)
-	MOVQ              SI, AX
+	VMOVUPS           Z5, K1, (AX)(SI*1)
+	VMOVUPS           Z14, K1, (AX)(SI*2)
+	VMOVUPS           Z13, K1, (AX)(DI*1)
+	MOVQ              R8, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -10926,18 +10926,18 @@ loop1:
 
 easy3:
 	VMOVUPS Z2, (AX)
-	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z14, (AX)(DI*2)
-	VMOVUPS Z13, (AX)(R8*1)
+	VMOVUPS Z5, (AX)(SI*1)
+	VMOVUPS Z14, (AX)(SI*2)
+	VMOVUPS Z13, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R8
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -10949,23 +10949,23 @@ TEXT ·composeSim2F64AVX2(SB), $192-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ 31(SP), R9
-	ANDQ $-32, R9
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ 31(SP), R8
+	ANDQ $-32, R8
+	MOVQ BX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (DX), Y1
 	VADDPD       Y1, Y0, Y2
-	VMOVUPS      (CX)(DI*1), Y3
-	VMOVUPS      (DX)(DI*1), Y4
+	VMOVUPS      (CX)(SI*1), Y3
+	VMOVUPS      (DX)(SI*1), Y4
 	VADDPD       Y4, Y3, Y5
 	VANDPD       absF64<>+0(SB), Y5, Y6
 	VCMPPD       $0x16, threePiF64<>+0(SB), Y6, Y6
@@ -11033,13 +11033,13 @@ loop1:
 	VANDPD       absF64<>+0(SB), Y6, Y9
 	VMOVUPS      twoOverPiF64<>+0(SB), Y7
 	VFMADD213PD  roundF64<>+0(SB), Y9, Y7
-	VMOVUPS      Y10, (R9)
+	VMOVUPS      Y10, (R8)
 	VSUBPD       roundF64<>+0(SB), Y7, Y10
 	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y9
 	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y9
 	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y9
 	VMULPD       Y9, Y9, Y10
-	VMOVUPS      Y5, 32(R9)
+	VMOVUPS      Y5, 32(R8)
 	VMOVUPS      sinP5F64<>+0(SB), Y5
 	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
 	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
@@ -11057,7 +11057,7 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
 	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
 	VPSLLQ       $0x3f, Y7, Y10
-	VMOVUPS      Y2, 64(R9)
+	VMOVUPS      Y2, 64(R8)
 	VBLENDVPD    Y10, Y5, Y9, Y2
 	VBLENDVPD    Y10, Y9, Y5, Y5
 	VPADDQ       oneIF64<>+0(SB), Y7, Y9
@@ -11149,11 +11149,11 @@ loop1:
 	VFMADD231PD  Y3, Y9, Y12
 	VBLENDVPD    Y10, Y11, Y7, Y7
 	VBLENDVPD    Y10, Y12, Y2, Y2
-	VMOVUPS      (CX)(R8*1), Y12
+	VMOVUPS      (CX)(DI*1), Y12
 	VMULPD       Y12, Y2, Y10
 	VMOVAPS      Y10, Y11
 	VFNMADD231PD Y12, Y2, Y11
-	VMOVUPS      (CX)(DI*2), Y9
+	VMOVUPS      (CX)(SI*2), Y9
 	VFMSUB231PD  Y9, Y7, Y10
 	VADDPD       Y11, Y10, Y10
 	VMULPD       Y12, Y7, Y11
@@ -11205,7 +11205,7 @@ loop1:
 	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y9
 	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y9
 	VMULPD       Y9, Y9, Y5
-	VMOVUPS      Y11, 96(R9)
+	VMOVUPS      Y11, 96(R8)
 	VMOVUPS      sinP5F64<>+0(SB), Y11
 	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y11
 	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y11
@@ -11223,7 +11223,7 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y11
 	VFMADD213PD  oneF64<>+0(SB), Y5, Y11
 	VPSLLQ       $0x3f, Y2, Y5
-	VMOVUPS      Y10, 128(R9)
+	VMOVUPS      Y10, 128(R8)
 	VBLENDVPD    Y5, Y11, Y9, Y10
 	VBLENDVPD    Y5, Y9, Y11, Y11
 	VPADDQ       oneIF64<>+0(SB), Y2, Y9
@@ -11315,11 +11315,11 @@ loop1:
 	VFMADD231PD  Y4, Y12, Y0
 	VBLENDVPD    Y7, Y3, Y5, Y5
 	VBLENDVPD    Y7, Y0, Y10, Y10
-	VMOVUPS      (DX)(R8*1), Y0
+	VMOVUPS      (DX)(DI*1), Y0
 	VMULPD       Y0, Y10, Y7
 	VMOVAPS      Y7, Y3
 	VFNMADD231PD Y0, Y10, Y3
-	VMOVUPS      (DX)(DI*2), Y12
+	VMOVUPS      (DX)(SI*2), Y12
 	VFMSUB231PD  Y12, Y5, Y7
 	VADDPD       Y3, Y7, Y7
 	VMULPD       Y0, Y5, Y3
@@ -11335,7 +11335,7 @@ loop1:
 	VFMSUB213PD  Y10, Y3, Y6
 	VFMADD231PD  Y7, Y8, Y10
 	VADDPD       Y6, Y10, Y10
-	VMOVUPS      64(R9), Y6
+	VMOVUPS      64(R8), Y6
 	VMOVUPS      log2eF64<>+0(SB), Y8
 	VFMADD213PD  roundF64<>+0(SB), Y6, Y8
 	VSUBPD       roundF64<>+0(SB), Y8, Y8
@@ -11372,7 +11372,7 @@ loop1:
 	VMULPD       Y12, Y8, Y8
 	VMULPD       Y3, Y8, Y8
 	VADDPD       Y8, Y4, Y4
-	VMOVUPS      32(R9), Y8
+	VMOVUPS      32(R8), Y8
 	VMULPD       halfF64<>+0(SB), Y8, Y3
 	VANDPD       absF64<>+0(SB), Y3, Y7
 	VMOVUPS      twoOverPiF64<>+0(SB), Y1
@@ -11454,9 +11454,9 @@ loop1:
 	VMULPD       Y7, Y4, Y4
 	VFNMADD231PD Y11, Y9, Y4
 	VBLENDVPD    Y0, Y3, Y4, Y4
-	VMOVUPS      128(R9), Y3
+	VMOVUPS      128(R8), Y3
 	VADDPD       Y5, Y3, Y3
-	VMOVUPS      96(R9), Y5
+	VMOVUPS      96(R8), Y5
 	VADDPD       Y10, Y5, Y5
 	VANDPD       absF64<>+0(SB), Y6, Y10
 	VANDPD       absF64<>+0(SB), Y8, Y0
@@ -11499,17 +11499,17 @@ loop1:
 	VFMSUB213PD  Y10, Y5, Y9
 	VFMADD231PD  Y3, Y11, Y10
 	VADDPD       Y9, Y10, Y10
-	VMOVUPS      (R9), Y9
+	VMOVUPS      (R8), Y9
 	VMOVMSKPD    Y9, R10
 	TESTQ        R10, R10
 	JE           easy3
 	VPCMPEQD     Y11, Y11, Y11
 	VXORPD       Y9, Y11, Y11
 	VMASKMOVPD   Y6, Y11, (AX)
-	VMASKMOVPD   Y8, Y11, (AX)(DI*1)
-	VMASKMOVPD   Y4, Y11, (AX)(DI*2)
-	VMASKMOVPD   Y10, Y11, (AX)(R8*1)
-	MOVQ         SI, AX
+	VMASKMOVPD   Y8, Y11, (AX)(SI*1)
+	VMASKMOVPD   Y4, Y11, (AX)(SI*2)
+	VMASKMOVPD   Y10, Y11, (AX)(DI*1)
+	MOVQ         R9, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -11520,18 +11520,18 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS Y4, (AX)(DI*2)
-	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R9
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -11543,21 +11543,21 @@ TEXT ·composeSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ BX, R8
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMOVUPS           (DX), Z1
 	VADDPD            Z1, Z0, Z2
-	VMOVUPS           (CX)(DI*1), Z3
-	VMOVUPS           (DX)(DI*1), Z4
+	VMOVUPS           (CX)(SI*1), Z3
+	VMOVUPS           (DX)(SI*1), Z4
 	VADDPD            Z4, Z3, Z5
 	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
 	VCMPPD.BCST       $0x16, threePiF64<>+0(SB), Z6, K1
@@ -11725,11 +11725,11 @@ loop1:
 	VFMADD231PD       Z3, Z12, Z11
 	VBLENDMPD         Z10, Z8, K2, Z8
 	VBLENDMPD         Z11, Z7, K2, Z7
-	VMOVUPS           (CX)(R8*1), Z11
+	VMOVUPS           (CX)(DI*1), Z11
 	VMULPD            Z11, Z7, Z10
 	VMOVAPS           Z10, Z12
 	VFNMADD231PD      Z11, Z7, Z12
-	VMOVUPS           (CX)(DI*2), Z3
+	VMOVUPS           (CX)(SI*2), Z3
 	VFMSUB231PD       Z3, Z8, Z10
 	VADDPD            Z12, Z10, Z10
 	VMULPD            Z11, Z8, Z12
@@ -11876,11 +11876,11 @@ loop1:
 	VFMADD231PD       Z4, Z11, Z13
 	VBLENDMPD         Z8, Z0, K2, Z0
 	VBLENDMPD         Z13, Z7, K2, Z7
-	VMOVUPS           (DX)(R8*1), Z13
+	VMOVUPS           (DX)(DI*1), Z13
 	VMULPD            Z13, Z7, Z8
 	VMOVAPS           Z8, Z11
 	VFNMADD231PD      Z13, Z7, Z11
-	VMOVUPS           (DX)(DI*2), Z4
+	VMOVUPS           (DX)(SI*2), Z4
 	VFMSUB231PD       Z4, Z0, Z8
 	VADDPD            Z11, Z8, Z8
 	VMULPD            Z13, Z0, Z11
@@ -12048,10 +12048,10 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z2, K1, (AX)
-	VMOVUPD           Z5, K1, (AX)(DI*1)
-	VMOVUPD           Z13, K1, (AX)(DI*2)
-	VMOVUPD           Z11, K1, (AX)(R8*1)
-	MOVQ              SI, AX
+	VMOVUPD           Z5, K1, (AX)(SI*1)
+	VMOVUPD           Z13, K1, (AX)(SI*2)
+	VMOVUPD           Z11, K1, (AX)(DI*1)
+	MOVQ              R8, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -12062,18 +12062,18 @@ loop1:
 
 easy3:
 	VMOVUPS Z2, (AX)
-	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z13, (AX)(DI*2)
-	VMOVUPS Z11, (AX)(R8*1)
+	VMOVUPS Z5, (AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
+	VMOVUPS Z11, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R8
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12084,19 +12084,19 @@ TEXT ·inverseSim2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VMAXPS       Y3, Y1, Y1
 	VCMPPS       $0x03, Y2, Y0, Y3
@@ -12112,11 +12112,11 @@ loop1:
 	VDIVPS       Y3, Y0, Y0
 	VXORPS       signF32<>+0(SB), Y2, Y2
 	VDIVPS       Y3, Y2, Y2
-	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y3
 	VMULPS       Y3, Y2, Y4
 	VMOVAPS      Y4, Y5
 	VFNMADD231PS Y3, Y2, Y5
-	VMOVUPS      (CX)(SI*2), Y6
+	VMOVUPS      (CX)(BX*2), Y6
 	VFMSUB231PS  Y6, Y0, Y4
 	VADDPS       Y5, Y4, Y4
 	VMULPS       Y3, Y0, Y5
@@ -12131,10 +12131,10 @@ loop1:
 	VPCMPEQD     Y3, Y3, Y3
 	VXORPS       Y1, Y3, Y3
 	VMASKMOVPS   Y0, Y3, (AX)
-	VMASKMOVPS   Y2, Y3, (AX)(SI*1)
-	VMASKMOVPS   Y4, Y3, (AX)(SI*2)
-	VMASKMOVPS   Y5, Y3, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y2, Y3, (AX)(BX*1)
+	VMASKMOVPS   Y4, Y3, (AX)(BX*2)
+	VMASKMOVPS   Y5, Y3, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -12145,17 +12145,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y5, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12166,19 +12166,19 @@ TEXT ·inverseSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
-	PREFETCHT0   128(AX)(DI*1)
 	VMOVUPS      (CX), Z0
 	VPANDD.BCST  absF32<>+0(SB), Z0, Z1
-	VMOVUPS      (CX)(SI*1), Z2
+	VMOVUPS      (CX)(BX*1), Z2
 	VPANDD.BCST  absF32<>+0(SB), Z2, Z3
 	VMAXPS       Z3, Z1, Z1
 	VCMPPS       $0x03, Z2, Z0, K1
@@ -12194,11 +12194,11 @@ loop1:
 	VDIVPS       Z1, Z0, Z0
 	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
 	VDIVPS       Z1, Z2, Z2
-	VMOVUPS      (CX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z1
 	VMULPS       Z1, Z2, Z3
 	VMOVAPS      Z3, Z4
 	VFNMADD231PS Z1, Z2, Z4
-	VMOVUPS      (CX)(SI*2), Z5
+	VMOVUPS      (CX)(BX*2), Z5
 	VFMSUB231PS  Z5, Z0, Z3
 	VADDPS       Z4, Z3, Z3
 	VMULPS       Z1, Z0, Z4
@@ -12212,10 +12212,10 @@ loop1:
 	JE           easy3
 	KNOTW        K1, K1
 	VMOVUPS      Z0, K1, (AX)
-	VMOVUPS      Z2, K1, (AX)(SI*1)
-	VMOVUPS      Z3, K1, (AX)(SI*2)
-	VMOVUPS      Z4, K1, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMOVUPS      Z2, K1, (AX)(BX*1)
+	VMOVUPS      Z3, K1, (AX)(BX*2)
+	VMOVUPS      Z4, K1, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         16(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -12226,17 +12226,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z0, (AX)
-	VMOVUPS Z2, (AX)(SI*1)
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z4, (AX)(DI*1)
+	VMOVUPS Z2, (AX)(BX*1)
+	VMOVUPS Z3, (AX)(BX*2)
+	VMOVUPS Z4, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12247,19 +12247,19 @@ TEXT ·inverseSim2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
-	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VMAXPD       Y3, Y1, Y1
 	VCMPPD       $0x03, Y2, Y0, Y3
@@ -12275,11 +12275,11 @@ loop1:
 	VDIVPD       Y3, Y0, Y0
 	VXORPD       signF64<>+0(SB), Y2, Y2
 	VDIVPD       Y3, Y2, Y2
-	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y3
 	VMULPD       Y3, Y2, Y4
 	VMOVAPS      Y4, Y5
 	VFNMADD231PD Y3, Y2, Y5
-	VMOVUPS      (CX)(SI*2), Y6
+	VMOVUPS      (CX)(BX*2), Y6
 	VFMSUB231PD  Y6, Y0, Y4
 	VADDPD       Y5, Y4, Y4
 	VMULPD       Y3, Y0, Y5
@@ -12294,10 +12294,10 @@ loop1:
 	VPCMPEQD     Y3, Y3, Y3
 	VXORPD       Y1, Y3, Y3
 	VMASKMOVPD   Y0, Y3, (AX)
-	VMASKMOVPD   Y2, Y3, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y3, (AX)(SI*2)
-	VMASKMOVPD   Y5, Y3, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y2, Y3, (AX)(BX*1)
+	VMASKMOVPD   Y4, Y3, (AX)(BX*2)
+	VMASKMOVPD   Y5, Y3, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -12308,17 +12308,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y2, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y5, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12329,19 +12329,19 @@ TEXT ·inverseSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	MOVQ DX, DI
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
-	PREFETCHT0   128(AX)(DI*1)
 	VMOVUPS      (CX), Z0
 	VPANDQ.BCST  absF64<>+0(SB), Z0, Z1
-	VMOVUPS      (CX)(SI*1), Z2
+	VMOVUPS      (CX)(BX*1), Z2
 	VPANDQ.BCST  absF64<>+0(SB), Z2, Z3
 	VMAXPD       Z3, Z1, Z1
 	VCMPPD       $0x03, Z2, Z0, K1
@@ -12357,11 +12357,11 @@ loop1:
 	VDIVPD       Z1, Z0, Z0
 	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
 	VDIVPD       Z1, Z2, Z2
-	VMOVUPS      (CX)(DI*1), Z1
+	VMOVUPS      (CX)(SI*1), Z1
 	VMULPD       Z1, Z2, Z3
 	VMOVAPS      Z3, Z4
 	VFNMADD231PD Z1, Z2, Z4
-	VMOVUPS      (CX)(SI*2), Z5
+	VMOVUPS      (CX)(BX*2), Z5
 	VFMSUB231PD  Z5, Z0, Z3
 	VADDPD       Z4, Z3, Z3
 	VMULPD       Z1, Z0, Z4
@@ -12375,10 +12375,10 @@ loop1:
 	JE           easy3
 	KNOTW        K1, K1
 	VMOVUPD      Z0, K1, (AX)
-	VMOVUPD      Z2, K1, (AX)(SI*1)
-	VMOVUPD      Z3, K1, (AX)(SI*2)
-	VMOVUPD      Z4, K1, (AX)(DI*1)
-	MOVQ         BX, AX
+	VMOVUPD      Z2, K1, (AX)(BX*1)
+	VMOVUPD      Z3, K1, (AX)(BX*2)
+	VMOVUPD      Z4, K1, (AX)(SI*1)
+	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -12389,17 +12389,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z0, (AX)
-	VMOVUPS Z2, (AX)(SI*1)
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z4, (AX)(DI*1)
+	VMOVUPS Z2, (AX)(BX*1)
+	VMOVUPS Z3, (AX)(BX*2)
+	VMOVUPS Z4, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, DI
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12410,38 +12410,38 @@ TEXT ·leftJacobianSim2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(BX*8)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R11*1)
-	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
-	PREFETCHT0   64(AX)(R9*2)
-	PREFETCHT0   64(AX)(R13*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
@@ -12667,9 +12667,9 @@ loop1:
 	VDIVPS       Y6, Y1, Y1
 	VBLENDVPS    Y9, Y5, Y7, Y7
 	VBLENDVPS    Y9, Y8, Y1, Y1
-	VMOVUPS      (CX)(SI*2), Y8
+	VMOVUPS      (CX)(BX*2), Y8
 	VXORPS       signF32<>+0(SB), Y8, Y8
-	VMOVUPS      (CX)(DI*1), Y9
+	VMOVUPS      (CX)(SI*1), Y9
 	VXORPS       signF32<>+0(SB), Y9, Y9
 	VMULPS       Y9, Y1, Y5
 	VMOVAPS      Y5, Y6
@@ -12690,28 +12690,28 @@ loop1:
 	VMOVUPS      one<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)
 	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(BX*2)
+	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(BX*4)
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
 	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(SI*2)
 	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
-	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(SI*4)
-	VMOVUPS      one<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
-	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(DI*2)
-	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(R9*1)
-	VMASKMOVPS   Y5, Y8, (AX)(SI*8)
-	VMASKMOVPS   Y7, Y8, (AX)(R10*1)
-	VMASKMOVPS   Y4, Y8, (AX)(R8*2)
-	VMASKMOVPS   Y1, Y8, (AX)(R11*1)
-	VMASKMOVPS   Y6, Y8, (AX)(DI*4)
-	VMASKMOVPS   Y5, Y8, (AX)(R12*1)
-	VMASKMOVPS   Y11, Y8, (AX)(R9*2)
-	VMASKMOVPS   Y4, Y8, (AX)(R13*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y5, Y8, (AX)(BX*8)
+	VMASKMOVPS   Y7, Y8, (AX)(R9*1)
+	VMASKMOVPS   Y4, Y8, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y8, (AX)(R10*1)
+	VMASKMOVPS   Y6, Y8, (AX)(SI*4)
+	VMASKMOVPS   Y5, Y8, (AX)(R11*1)
+	VMASKMOVPS   Y11, Y8, (AX)(R8*2)
+	VMASKMOVPS   Y4, Y8, (AX)(R12*1)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -12724,35 +12724,35 @@ easy3:
 	VMOVUPS one<>+0(SB), Y8
 	VMOVUPS Y8, (AX)
 	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(BX*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(BX*2)
+	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(BX*4)
+	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(DI*1)
 	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(SI*2)
 	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(SI*4)
-	VMOVUPS one<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(R8*1)
-	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(DI*2)
-	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(R9*1)
-	VMOVUPS Y5, (AX)(SI*8)
-	VMOVUPS Y7, (AX)(R10*1)
-	VMOVUPS Y4, (AX)(R8*2)
-	VMOVUPS Y1, (AX)(R11*1)
-	VMOVUPS Y6, (AX)(DI*4)
-	VMOVUPS Y5, (AX)(R12*1)
-	VMOVUPS Y11, (AX)(R9*2)
-	VMOVUPS Y4, (AX)(R13*1)
+	VMOVUPS Y5, (AX)(BX*8)
+	VMOVUPS Y7, (AX)(R9*1)
+	VMOVUPS Y4, (AX)(DI*2)
+	VMOVUPS Y1, (AX)(R10*1)
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS Y5, (AX)(R11*1)
+	VMOVUPS Y11, (AX)(R8*2)
+	VMOVUPS Y4, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12883,38 +12883,38 @@ TEXT ·leftJacobianSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(BX*8)
 	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(DI*2)
 	PREFETCHT0        128(AX)(R10*1)
-	PREFETCHT0        128(AX)(R8*2)
+	PREFETCHT0        128(AX)(SI*4)
 	PREFETCHT0        128(AX)(R11*1)
-	PREFETCHT0        128(AX)(DI*4)
+	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
-	PREFETCHT0        128(AX)(R9*2)
-	PREFETCHT0        128(AX)(R13*1)
 	VMOVUPS           (CX), Z0
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z1, K1
-	VMOVUPS           (CX)(SI*1), Z1
+	VMOVUPS           (CX)(BX*1), Z1
 	VPANDD.BCST       absF32<>+0(SB), Z1, Z2
 	VCMPPS.BCST       $0x16, limit<>+0(SB), Z2, K2
 	KORW              K1, K2, K1
@@ -13127,9 +13127,9 @@ loop1:
 	VDIVPS            Z5, Z6, Z6
 	VBLENDMPS         Z8, Z3, K2, Z3
 	VBLENDMPS         Z2, Z6, K2, Z6
-	VMOVUPS           (CX)(SI*2), Z2
+	VMOVUPS           (CX)(BX*2), Z2
 	VPXORD.BCST       signF32<>+0(SB), Z2, Z2
-	VMOVUPS           (CX)(DI*1), Z8
+	VMOVUPS           (CX)(SI*1), Z8
 	VPXORD.BCST       signF32<>+0(SB), Z8, Z8
 	VMULPS            Z8, Z6, Z5
 	VMOVAPS           Z5, Z9
@@ -13149,28 +13149,28 @@ loop1:
 	VBROADCASTSS      one<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)
 	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(BX*1)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(BX*2)
+	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+	VBROADCASTSS      one<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(DI*1)
 	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(SI*2)
 	VBROADCASTSS      zero<>+0(SB), Z2
-	VMOVUPS           Z2, K1, (AX)(DI*1)
-	VBROADCASTSS      zero<>+0(SB), Z2
-	VMOVUPS           Z2, K1, (AX)(SI*4)
-	VBROADCASTSS      one<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(R8*1)
-	VBROADCASTSS      zero<>+0(SB), Z2
-	VMOVUPS           Z2, K1, (AX)(DI*2)
-	VBROADCASTSS      zero<>+0(SB), Z2
-	VMOVUPS           Z2, K1, (AX)(R9*1)
-	VMOVUPS           Z5, K1, (AX)(SI*8)
-	VMOVUPS           Z3, K1, (AX)(R10*1)
-	VMOVUPS           Z7, K1, (AX)(R8*2)
-	VMOVUPS           Z6, K1, (AX)(R11*1)
-	VMOVUPS           Z9, K1, (AX)(DI*4)
-	VMOVUPS           Z5, K1, (AX)(R12*1)
-	VMOVUPS           Z4, K1, (AX)(R9*2)
-	VMOVUPS           Z7, K1, (AX)(R13*1)
-	MOVQ              BX, AX
+	VMOVUPS           Z5, K1, (AX)(BX*8)
+	VMOVUPS           Z3, K1, (AX)(R9*1)
+	VMOVUPS           Z7, K1, (AX)(DI*2)
+	VMOVUPS           Z6, K1, (AX)(R10*1)
+	VMOVUPS           Z9, K1, (AX)(SI*4)
+	VMOVUPS           Z5, K1, (AX)(R11*1)
+	VMOVUPS           Z4, K1, (AX)(R8*2)
+	VMOVUPS           Z7, K1, (AX)(R12*1)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -13183,35 +13183,35 @@ easy3:
 	VBROADCASTSS one<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)
 	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(BX*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(BX*2)
+	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(BX*4)
+	VBROADCASTSS one<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(SI*2)
 	VBROADCASTSS zero<>+0(SB), Z2
-	VMOVUPS      Z2, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z2
-	VMOVUPS      Z2, (AX)(SI*4)
-	VBROADCASTSS one<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(R8*1)
-	VBROADCASTSS zero<>+0(SB), Z2
-	VMOVUPS      Z2, (AX)(DI*2)
-	VBROADCASTSS zero<>+0(SB), Z2
-	VMOVUPS      Z2, (AX)(R9*1)
-	VMOVUPS      Z5, (AX)(SI*8)
-	VMOVUPS      Z3, (AX)(R10*1)
-	VMOVUPS      Z7, (AX)(R8*2)
-	VMOVUPS      Z6, (AX)(R11*1)
-	VMOVUPS      Z9, (AX)(DI*4)
-	VMOVUPS      Z5, (AX)(R12*1)
-	VMOVUPS      Z4, (AX)(R9*2)
-	VMOVUPS      Z7, (AX)(R13*1)
+	VMOVUPS      Z5, (AX)(BX*8)
+	VMOVUPS      Z3, (AX)(R9*1)
+	VMOVUPS      Z7, (AX)(DI*2)
+	VMOVUPS      Z6, (AX)(R10*1)
+	VMOVUPS      Z9, (AX)(SI*4)
+	VMOVUPS      Z5, (AX)(R11*1)
+	VMOVUPS      Z4, (AX)(R8*2)
+	VMOVUPS      Z7, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -13222,38 +13222,38 @@ TEXT ·leftJacobianSim2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(BX*8)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R11*1)
-	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
-	PREFETCHT0   64(AX)(R9*2)
-	PREFETCHT0   64(AX)(R13*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
@@ -13522,9 +13522,9 @@ loop1:
 	VDIVPD       Y7, Y10, Y10
 	VBLENDVPD    Y1, Y6, Y4, Y4
 	VBLENDVPD    Y1, Y5, Y10, Y10
-	VMOVUPS      (CX)(SI*2), Y5
+	VMOVUPS      (CX)(BX*2), Y5
 	VXORPD       signF64<>+0(SB), Y5, Y5
-	VMOVUPS      (CX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y1
 	VXORPD       signF64<>+0(SB), Y1, Y1
 	VMULPD       Y1, Y10, Y6
 	VMOVAPS      Y6, Y7
@@ -13545,28 +13545,28 @@ loop1:
 	VMOVUPS      oneF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(BX*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(BX*2)
+	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(BX*4)
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
 	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
 	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(SI*4)
-	VMOVUPS      oneF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(DI*2)
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(R9*1)
-	VMASKMOVPD   Y6, Y5, (AX)(SI*8)
-	VMASKMOVPD   Y4, Y5, (AX)(R10*1)
-	VMASKMOVPD   Y9, Y5, (AX)(R8*2)
-	VMASKMOVPD   Y10, Y5, (AX)(R11*1)
-	VMASKMOVPD   Y7, Y5, (AX)(DI*4)
-	VMASKMOVPD   Y6, Y5, (AX)(R12*1)
-	VMASKMOVPD   Y11, Y5, (AX)(R9*2)
-	VMASKMOVPD   Y9, Y5, (AX)(R13*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y6, Y5, (AX)(BX*8)
+	VMASKMOVPD   Y4, Y5, (AX)(R9*1)
+	VMASKMOVPD   Y9, Y5, (AX)(DI*2)
+	VMASKMOVPD   Y10, Y5, (AX)(R10*1)
+	VMASKMOVPD   Y7, Y5, (AX)(SI*4)
+	VMASKMOVPD   Y6, Y5, (AX)(R11*1)
+	VMASKMOVPD   Y11, Y5, (AX)(R8*2)
+	VMASKMOVPD   Y9, Y5, (AX)(R12*1)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -13579,35 +13579,35 @@ easy3:
 	VMOVUPS oneF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(BX*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(BX*2)
+	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(BX*4)
+	VMOVUPS oneF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(DI*1)
 	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*2)
 	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(SI*4)
-	VMOVUPS oneF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(R8*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(DI*2)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
-	VMOVUPS Y4, (AX)(R10*1)
-	VMOVUPS Y9, (AX)(R8*2)
-	VMOVUPS Y10, (AX)(R11*1)
-	VMOVUPS Y7, (AX)(DI*4)
-	VMOVUPS Y6, (AX)(R12*1)
-	VMOVUPS Y11, (AX)(R9*2)
-	VMOVUPS Y9, (AX)(R13*1)
+	VMOVUPS Y6, (AX)(BX*8)
+	VMOVUPS Y4, (AX)(R9*1)
+	VMOVUPS Y9, (AX)(DI*2)
+	VMOVUPS Y10, (AX)(R10*1)
+	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS Y6, (AX)(R11*1)
+	VMOVUPS Y11, (AX)(R8*2)
+	VMOVUPS Y9, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -13732,38 +13732,38 @@ TEXT ·leftJacobianSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(BX*8)
 	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(DI*2)
 	PREFETCHT0        128(AX)(R10*1)
-	PREFETCHT0        128(AX)(R8*2)
+	PREFETCHT0        128(AX)(SI*4)
 	PREFETCHT0        128(AX)(R11*1)
-	PREFETCHT0        128(AX)(DI*4)
+	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
-	PREFETCHT0        128(AX)(R9*2)
-	PREFETCHT0        128(AX)(R13*1)
 	VMOVUPS           (CX), Z0
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z1, K1
-	VMOVUPS           (CX)(SI*1), Z1
+	VMOVUPS           (CX)(BX*1), Z1
 	VPANDQ.BCST       absF64<>+0(SB), Z1, Z2
 	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K2
 	KORW              K1, K2, K1
@@ -14019,9 +14019,9 @@ loop1:
 	VDIVPD            Z2, Z9, Z9
 	VBLENDMPD         Z5, Z4, K2, Z4
 	VBLENDMPD         Z8, Z9, K2, Z9
-	VMOVUPS           (CX)(SI*2), Z8
+	VMOVUPS           (CX)(BX*2), Z8
 	VPXORQ.BCST       signF64<>+0(SB), Z8, Z8
-	VMOVUPS           (CX)(DI*1), Z5
+	VMOVUPS           (CX)(SI*1), Z5
 	VPXORQ.BCST       signF64<>+0(SB), Z5, Z5
 	VMULPD            Z5, Z9, Z2
 	VMOVAPS           Z2, Z7
@@ -14041,28 +14041,28 @@ loop1:
 	VBROADCASTSD      oneF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)
 	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(BX*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(BX*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(BX*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(DI*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(SI*2)
 	VBROADCASTSD      zeroF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(DI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(SI*4)
-	VBROADCASTSD      oneF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(R8*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(DI*2)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(R9*1)
-	VMOVUPD           Z2, K1, (AX)(SI*8)
-	VMOVUPD           Z4, K1, (AX)(R10*1)
-	VMOVUPD           Z6, K1, (AX)(R8*2)
-	VMOVUPD           Z9, K1, (AX)(R11*1)
-	VMOVUPD           Z7, K1, (AX)(DI*4)
-	VMOVUPD           Z2, K1, (AX)(R12*1)
-	VMOVUPD           Z3, K1, (AX)(R9*2)
-	VMOVUPD           Z6, K1, (AX)(R13*1)
-	MOVQ              BX, AX
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+	VMOVUPD           Z4, K1, (AX)(R9*1)
+	VMOVUPD           Z6, K1, (AX)(DI*2)
+	VMOVUPD           Z9, K1, (AX)(R10*1)
+	VMOVUPD           Z7, K1, (AX)(SI*4)
+	VMOVUPD           Z2, K1, (AX)(R11*1)
+	VMOVUPD           Z3, K1, (AX)(R8*2)
+	VMOVUPD           Z6, K1, (AX)(R12*1)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -14075,35 +14075,35 @@ easy3:
 	VBROADCASTSD oneF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(BX*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(BX*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(BX*4)
+	VBROADCASTSD oneF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(SI*2)
 	VBROADCASTSD zeroF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(SI*4)
-	VBROADCASTSD oneF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(R8*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(DI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(R9*1)
-	VMOVUPS      Z2, (AX)(SI*8)
-	VMOVUPS      Z4, (AX)(R10*1)
-	VMOVUPS      Z6, (AX)(R8*2)
-	VMOVUPS      Z9, (AX)(R11*1)
-	VMOVUPS      Z7, (AX)(DI*4)
-	VMOVUPS      Z2, (AX)(R12*1)
-	VMOVUPS      Z3, (AX)(R9*2)
-	VMOVUPS      Z6, (AX)(R13*1)
+	VMOVUPS      Z2, (AX)(BX*8)
+	VMOVUPS      Z4, (AX)(R9*1)
+	VMOVUPS      Z6, (AX)(DI*2)
+	VMOVUPS      Z9, (AX)(R10*1)
+	VMOVUPS      Z7, (AX)(SI*4)
+	VMOVUPS      Z2, (AX)(R11*1)
+	VMOVUPS      Z3, (AX)(R8*2)
+	VMOVUPS      Z6, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -14114,38 +14114,38 @@ TEXT ·leftJacobianInvSim2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(BX*8)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R11*1)
-	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
-	PREFETCHT0   64(AX)(R9*2)
-	PREFETCHT0   64(AX)(R13*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
 	VORPS        Y1, Y3, Y3
@@ -14387,11 +14387,11 @@ loop1:
 	VDIVPS       Y7, Y12, Y12
 	VBLENDVPS    Y6, Y5, Y8, Y8
 	VBLENDVPS    Y6, Y1, Y12, Y12
-	VMOVUPS      (CX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y1
 	VMULPS       Y1, Y12, Y6
 	VMOVAPS      Y6, Y5
 	VFNMADD231PS Y1, Y12, Y5
-	VMOVUPS      (CX)(SI*2), Y7
+	VMOVUPS      (CX)(BX*2), Y7
 	VFMSUB231PS  Y7, Y8, Y6
 	VADDPS       Y5, Y6, Y6
 	VMULPS       Y1, Y8, Y5
@@ -14408,28 +14408,28 @@ loop1:
 	VMOVUPS      one<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)
 	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(BX*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(BX*2)
+	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(BX*4)
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
 	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(SI*2)
 	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
-	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(SI*4)
-	VMOVUPS      one<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
-	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(DI*2)
-	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(R9*1)
-	VMASKMOVPS   Y6, Y7, (AX)(SI*8)
-	VMASKMOVPS   Y8, Y7, (AX)(R10*1)
-	VMASKMOVPS   Y10, Y7, (AX)(R8*2)
-	VMASKMOVPS   Y12, Y7, (AX)(R11*1)
-	VMASKMOVPS   Y5, Y7, (AX)(DI*4)
-	VMASKMOVPS   Y6, Y7, (AX)(R12*1)
-	VMASKMOVPS   Y9, Y7, (AX)(R9*2)
-	VMASKMOVPS   Y10, Y7, (AX)(R13*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y6, Y7, (AX)(BX*8)
+	VMASKMOVPS   Y8, Y7, (AX)(R9*1)
+	VMASKMOVPS   Y10, Y7, (AX)(DI*2)
+	VMASKMOVPS   Y12, Y7, (AX)(R10*1)
+	VMASKMOVPS   Y5, Y7, (AX)(SI*4)
+	VMASKMOVPS   Y6, Y7, (AX)(R11*1)
+	VMASKMOVPS   Y9, Y7, (AX)(R8*2)
+	VMASKMOVPS   Y10, Y7, (AX)(R12*1)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -14442,35 +14442,35 @@ easy3:
 	VMOVUPS one<>+0(SB), Y7
 	VMOVUPS Y7, (AX)
 	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(BX*1)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(BX*2)
+	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(BX*4)
+	VMOVUPS one<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(SI*2)
 	VMOVUPS zero<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(SI*4)
-	VMOVUPS one<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(R8*1)
-	VMOVUPS zero<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(DI*2)
-	VMOVUPS zero<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
-	VMOVUPS Y8, (AX)(R10*1)
-	VMOVUPS Y10, (AX)(R8*2)
-	VMOVUPS Y12, (AX)(R11*1)
-	VMOVUPS Y5, (AX)(DI*4)
-	VMOVUPS Y6, (AX)(R12*1)
-	VMOVUPS Y9, (AX)(R9*2)
-	VMOVUPS Y10, (AX)(R13*1)
+	VMOVUPS Y6, (AX)(BX*8)
+	VMOVUPS Y8, (AX)(R9*1)
+	VMOVUPS Y10, (AX)(DI*2)
+	VMOVUPS Y12, (AX)(R10*1)
+	VMOVUPS Y5, (AX)(SI*4)
+	VMOVUPS Y6, (AX)(R11*1)
+	VMOVUPS Y9, (AX)(R8*2)
+	VMOVUPS Y10, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -14481,38 +14481,38 @@ TEXT ·leftJacobianInvSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(BX*8)
 	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(DI*2)
 	PREFETCHT0        128(AX)(R10*1)
-	PREFETCHT0        128(AX)(R8*2)
+	PREFETCHT0        128(AX)(SI*4)
 	PREFETCHT0        128(AX)(R11*1)
-	PREFETCHT0        128(AX)(DI*4)
+	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
-	PREFETCHT0        128(AX)(R9*2)
-	PREFETCHT0        128(AX)(R13*1)
 	VMOVUPS           (CX), Z0
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z1, K1
-	VMOVUPS           (CX)(SI*1), Z1
+	VMOVUPS           (CX)(BX*1), Z1
 	VPANDD.BCST       absF32<>+0(SB), Z1, Z2
 	VCMPPS.BCST       $0x16, limit<>+0(SB), Z2, K2
 	KORW              K1, K2, K1
@@ -14741,11 +14741,11 @@ loop1:
 	VDIVPS            Z3, Z10, Z10
 	VBLENDMPS         Z8, Z2, K2, Z2
 	VBLENDMPS         Z6, Z10, K2, Z10
-	VMOVUPS           (CX)(DI*1), Z6
+	VMOVUPS           (CX)(SI*1), Z6
 	VMULPS            Z6, Z10, Z8
 	VMOVAPS           Z8, Z3
 	VFNMADD231PS      Z6, Z10, Z3
-	VMOVUPS           (CX)(SI*2), Z7
+	VMOVUPS           (CX)(BX*2), Z7
 	VFMSUB231PS       Z7, Z2, Z8
 	VADDPS            Z3, Z8, Z8
 	VMULPS            Z6, Z2, Z3
@@ -14761,28 +14761,28 @@ loop1:
 	VBROADCASTSS      one<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)
 	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(BX*1)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(BX*2)
+	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(BX*4)
+	VBROADCASTSS      one<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(DI*1)
 	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(SI*2)
 	VBROADCASTSS      zero<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(DI*1)
-	VBROADCASTSS      zero<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(SI*4)
-	VBROADCASTSS      one<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(R8*1)
-	VBROADCASTSS      zero<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(DI*2)
-	VBROADCASTSS      zero<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(R9*1)
-	VMOVUPS           Z8, K1, (AX)(SI*8)
-	VMOVUPS           Z2, K1, (AX)(R10*1)
-	VMOVUPS           Z9, K1, (AX)(R8*2)
-	VMOVUPS           Z10, K1, (AX)(R11*1)
-	VMOVUPS           Z3, K1, (AX)(DI*4)
-	VMOVUPS           Z8, K1, (AX)(R12*1)
-	VMOVUPS           Z5, K1, (AX)(R9*2)
-	VMOVUPS           Z9, K1, (AX)(R13*1)
-	MOVQ              BX, AX
+	VMOVUPS           Z8, K1, (AX)(BX*8)
+	VMOVUPS           Z2, K1, (AX)(R9*1)
+	VMOVUPS           Z9, K1, (AX)(DI*2)
+	VMOVUPS           Z10, K1, (AX)(R10*1)
+	VMOVUPS           Z3, K1, (AX)(SI*4)
+	VMOVUPS           Z8, K1, (AX)(R11*1)
+	VMOVUPS           Z5, K1, (AX)(R8*2)
+	VMOVUPS           Z9, K1, (AX)(R12*1)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -14795,35 +14795,35 @@ easy3:
 	VBROADCASTSS one<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)
 	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(BX*1)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(BX*2)
+	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(BX*4)
+	VBROADCASTSS one<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(SI*2)
 	VBROADCASTSS zero<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(SI*4)
-	VBROADCASTSS one<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(R8*1)
-	VBROADCASTSS zero<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(DI*2)
-	VBROADCASTSS zero<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(R9*1)
-	VMOVUPS      Z8, (AX)(SI*8)
-	VMOVUPS      Z2, (AX)(R10*1)
-	VMOVUPS      Z9, (AX)(R8*2)
-	VMOVUPS      Z10, (AX)(R11*1)
-	VMOVUPS      Z3, (AX)(DI*4)
-	VMOVUPS      Z8, (AX)(R12*1)
-	VMOVUPS      Z5, (AX)(R9*2)
-	VMOVUPS      Z9, (AX)(R13*1)
+	VMOVUPS      Z8, (AX)(BX*8)
+	VMOVUPS      Z2, (AX)(R9*1)
+	VMOVUPS      Z9, (AX)(DI*2)
+	VMOVUPS      Z10, (AX)(R10*1)
+	VMOVUPS      Z3, (AX)(SI*4)
+	VMOVUPS      Z8, (AX)(R11*1)
+	VMOVUPS      Z5, (AX)(R8*2)
+	VMOVUPS      Z9, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -14834,38 +14834,38 @@ TEXT ·leftJacobianInvSim2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(BX*8)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R11*1)
-	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R8*2)
 	PREFETCHT0   64(AX)(R12*1)
-	PREFETCHT0   64(AX)(R9*2)
-	PREFETCHT0   64(AX)(R13*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
 	VORPD        Y1, Y3, Y3
@@ -15150,11 +15150,11 @@ loop1:
 	VDIVPD       Y5, Y12, Y12
 	VBLENDVPD    Y6, Y7, Y4, Y4
 	VBLENDVPD    Y6, Y10, Y12, Y12
-	VMOVUPS      (CX)(DI*1), Y10
+	VMOVUPS      (CX)(SI*1), Y10
 	VMULPD       Y10, Y12, Y6
 	VMOVAPS      Y6, Y7
 	VFNMADD231PD Y10, Y12, Y7
-	VMOVUPS      (CX)(SI*2), Y5
+	VMOVUPS      (CX)(BX*2), Y5
 	VFMSUB231PD  Y5, Y4, Y6
 	VADDPD       Y7, Y6, Y6
 	VMULPD       Y10, Y4, Y7
@@ -15171,28 +15171,28 @@ loop1:
 	VMOVUPS      oneF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(BX*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(BX*2)
+	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(BX*4)
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
 	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
 	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(SI*4)
-	VMOVUPS      oneF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(DI*2)
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(R9*1)
-	VMASKMOVPD   Y6, Y5, (AX)(SI*8)
-	VMASKMOVPD   Y4, Y5, (AX)(R10*1)
-	VMASKMOVPD   Y8, Y5, (AX)(R8*2)
-	VMASKMOVPD   Y12, Y5, (AX)(R11*1)
-	VMASKMOVPD   Y7, Y5, (AX)(DI*4)
-	VMASKMOVPD   Y6, Y5, (AX)(R12*1)
-	VMASKMOVPD   Y1, Y5, (AX)(R9*2)
-	VMASKMOVPD   Y8, Y5, (AX)(R13*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y6, Y5, (AX)(BX*8)
+	VMASKMOVPD   Y4, Y5, (AX)(R9*1)
+	VMASKMOVPD   Y8, Y5, (AX)(DI*2)
+	VMASKMOVPD   Y12, Y5, (AX)(R10*1)
+	VMASKMOVPD   Y7, Y5, (AX)(SI*4)
+	VMASKMOVPD   Y6, Y5, (AX)(R11*1)
+	VMASKMOVPD   Y1, Y5, (AX)(R8*2)
+	VMASKMOVPD   Y8, Y5, (AX)(R12*1)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -15205,35 +15205,35 @@ easy3:
 	VMOVUPS oneF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(BX*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(BX*2)
+	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(BX*4)
+	VMOVUPS oneF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(DI*1)
 	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*2)
 	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(SI*4)
-	VMOVUPS oneF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(R8*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(DI*2)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y6, (AX)(SI*8)
-	VMOVUPS Y4, (AX)(R10*1)
-	VMOVUPS Y8, (AX)(R8*2)
-	VMOVUPS Y12, (AX)(R11*1)
-	VMOVUPS Y7, (AX)(DI*4)
-	VMOVUPS Y6, (AX)(R12*1)
-	VMOVUPS Y1, (AX)(R9*2)
-	VMOVUPS Y8, (AX)(R13*1)
+	VMOVUPS Y6, (AX)(BX*8)
+	VMOVUPS Y4, (AX)(R9*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y12, (AX)(R10*1)
+	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS Y6, (AX)(R11*1)
+	VMOVUPS Y1, (AX)(R8*2)
+	VMOVUPS Y8, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -15244,38 +15244,38 @@ TEXT ·leftJacobianInvSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(BX*8)
 	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(DI*2)
 	PREFETCHT0        128(AX)(R10*1)
-	PREFETCHT0        128(AX)(R8*2)
+	PREFETCHT0        128(AX)(SI*4)
 	PREFETCHT0        128(AX)(R11*1)
-	PREFETCHT0        128(AX)(DI*4)
+	PREFETCHT0        128(AX)(R8*2)
 	PREFETCHT0        128(AX)(R12*1)
-	PREFETCHT0        128(AX)(R9*2)
-	PREFETCHT0        128(AX)(R13*1)
 	VMOVUPS           (CX), Z0
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z1, K1
-	VMOVUPS           (CX)(SI*1), Z1
+	VMOVUPS           (CX)(BX*1), Z1
 	VPANDQ.BCST       absF64<>+0(SB), Z1, Z2
 	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K2
 	KORW              K1, K2, K1
@@ -15547,11 +15547,11 @@ loop1:
 	VDIVPD            Z8, Z10, Z10
 	VBLENDMPD         Z2, Z4, K2, Z4
 	VBLENDMPD         Z9, Z10, K2, Z10
-	VMOVUPS           (CX)(DI*1), Z9
+	VMOVUPS           (CX)(SI*1), Z9
 	VMULPD            Z9, Z10, Z2
 	VMOVAPS           Z2, Z8
 	VFNMADD231PD      Z9, Z10, Z8
-	VMOVUPS           (CX)(SI*2), Z6
+	VMOVUPS           (CX)(BX*2), Z6
 	VFMSUB231PD       Z6, Z4, Z2
 	VADDPD            Z8, Z2, Z2
 	VMULPD            Z9, Z4, Z8
@@ -15567,28 +15567,28 @@ loop1:
 	VBROADCASTSD      oneF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)
 	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(BX*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(BX*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(BX*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(DI*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(SI*2)
 	VBROADCASTSD      zeroF64<>+0(SB), Z6
-	VMOVUPD           Z6, K1, (AX)(DI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
-	VMOVUPD           Z6, K1, (AX)(SI*4)
-	VBROADCASTSD      oneF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(R8*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
-	VMOVUPD           Z6, K1, (AX)(DI*2)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
-	VMOVUPD           Z6, K1, (AX)(R9*1)
-	VMOVUPD           Z2, K1, (AX)(SI*8)
-	VMOVUPD           Z4, K1, (AX)(R10*1)
-	VMOVUPD           Z7, K1, (AX)(R8*2)
-	VMOVUPD           Z10, K1, (AX)(R11*1)
-	VMOVUPD           Z8, K1, (AX)(DI*4)
-	VMOVUPD           Z2, K1, (AX)(R12*1)
-	VMOVUPD           Z5, K1, (AX)(R9*2)
-	VMOVUPD           Z7, K1, (AX)(R13*1)
-	MOVQ              BX, AX
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+	VMOVUPD           Z4, K1, (AX)(R9*1)
+	VMOVUPD           Z7, K1, (AX)(DI*2)
+	VMOVUPD           Z10, K1, (AX)(R10*1)
+	VMOVUPD           Z8, K1, (AX)(SI*4)
+	VMOVUPD           Z2, K1, (AX)(R11*1)
+	VMOVUPD           Z5, K1, (AX)(R8*2)
+	VMOVUPD           Z7, K1, (AX)(R12*1)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -15601,35 +15601,35 @@ easy3:
 	VBROADCASTSD oneF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*4)
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(SI*4)
-	VBROADCASTSD oneF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(R8*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(DI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(R9*1)
-	VMOVUPS      Z2, (AX)(SI*8)
-	VMOVUPS      Z4, (AX)(R10*1)
-	VMOVUPS      Z7, (AX)(R8*2)
-	VMOVUPS      Z10, (AX)(R11*1)
-	VMOVUPS      Z8, (AX)(DI*4)
-	VMOVUPS      Z2, (AX)(R12*1)
-	VMOVUPS      Z5, (AX)(R9*2)
-	VMOVUPS      Z7, (AX)(R13*1)
+	VMOVUPS      Z2, (AX)(BX*8)
+	VMOVUPS      Z4, (AX)(R9*1)
+	VMOVUPS      Z7, (AX)(DI*2)
+	VMOVUPS      Z10, (AX)(R10*1)
+	VMOVUPS      Z8, (AX)(SI*4)
+	VMOVUPS      Z2, (AX)(R11*1)
+	VMOVUPS      Z5, (AX)(R8*2)
+	VMOVUPS      Z7, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -15640,74 +15640,74 @@ TEXT ·adjointSim2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*2)
 	PREFETCHT0 64(AX)(SI*1)
-	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(BX*4)
 	PREFETCHT0 64(AX)(DI*1)
-	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(SI*2)
 	PREFETCHT0 64(AX)(R8*1)
-	PREFETCHT0 64(AX)(DI*2)
+	PREFETCHT0 64(AX)(BX*8)
 	PREFETCHT0 64(AX)(R9*1)
-	PREFETCHT0 64(AX)(SI*8)
+	PREFETCHT0 64(AX)(DI*2)
 	PREFETCHT0 64(AX)(R10*1)
-	PREFETCHT0 64(AX)(R8*2)
+	PREFETCHT0 64(AX)(SI*4)
 	PREFETCHT0 64(AX)(R11*1)
-	PREFETCHT0 64(AX)(DI*4)
+	PREFETCHT0 64(AX)(R8*2)
 	PREFETCHT0 64(AX)(R12*1)
-	PREFETCHT0 64(AX)(R9*2)
-	PREFETCHT0 64(AX)(R13*1)
 	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
-	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(BX*1), Y1
+	VMOVUPS    (CX)(BX*2), Y2
 	VXORPS     signF32<>+0(SB), Y2, Y2
-	VMOVUPS    (CX)(DI*1), Y3
+	VMOVUPS    (CX)(SI*1), Y3
 	VXORPS     signF32<>+0(SB), Y3, Y3
 	VXORPS     signF32<>+0(SB), Y3, Y4
 	VXORPS     signF32<>+0(SB), Y1, Y5
 	VMOVUPS    one<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)
 	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(BX*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(BX*2)
+	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(BX*4)
+	VMOVUPS    one<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(DI*1)
 	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*2)
 	VMOVUPS    zero<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(DI*1)
-	VMOVUPS    zero<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(SI*4)
-	VMOVUPS    one<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(R8*1)
-	VMOVUPS    zero<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(DI*2)
-	VMOVUPS    zero<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(R9*1)
-	VMOVUPS    Y2, (AX)(SI*8)
-	VMOVUPS    Y4, (AX)(R10*1)
-	VMOVUPS    Y0, (AX)(R8*2)
-	VMOVUPS    Y5, (AX)(R11*1)
-	VMOVUPS    Y3, (AX)(DI*4)
-	VMOVUPS    Y2, (AX)(R12*1)
-	VMOVUPS    Y1, (AX)(R9*2)
-	VMOVUPS    Y0, (AX)(R13*1)
+	VMOVUPS    Y2, (AX)(BX*8)
+	VMOVUPS    Y4, (AX)(R9*1)
+	VMOVUPS    Y0, (AX)(DI*2)
+	VMOVUPS    Y5, (AX)(R10*1)
+	VMOVUPS    Y3, (AX)(SI*4)
+	VMOVUPS    Y2, (AX)(R11*1)
+	VMOVUPS    Y1, (AX)(R8*2)
+	VMOVUPS    Y0, (AX)(R12*1)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	SUBQ       $+8, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R13
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R13, at+40(FP)
+	MOVQ       R13, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -15718,74 +15718,74 @@ TEXT ·adjointSim2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(BX*8)
 	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(DI*2)
 	PREFETCHT0   128(AX)(R10*1)
-	PREFETCHT0   128(AX)(R8*2)
+	PREFETCHT0   128(AX)(SI*4)
 	PREFETCHT0   128(AX)(R11*1)
-	PREFETCHT0   128(AX)(DI*4)
+	PREFETCHT0   128(AX)(R8*2)
 	PREFETCHT0   128(AX)(R12*1)
-	PREFETCHT0   128(AX)(R9*2)
-	PREFETCHT0   128(AX)(R13*1)
 	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(SI*1), Z1
-	VMOVUPS      (CX)(SI*2), Z2
+	VMOVUPS      (CX)(BX*1), Z1
+	VMOVUPS      (CX)(BX*2), Z2
 	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
-	VMOVUPS      (CX)(DI*1), Z3
+	VMOVUPS      (CX)(SI*1), Z3
 	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
 	VPXORD.BCST  signF32<>+0(SB), Z3, Z4
 	VPXORD.BCST  signF32<>+0(SB), Z1, Z5
 	VBROADCASTSS one<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)
 	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*2)
+	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*4)
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
 	VBROADCASTSS zero<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(SI*4)
-	VBROADCASTSS one<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(R8*1)
-	VBROADCASTSS zero<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(DI*2)
-	VBROADCASTSS zero<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(R9*1)
-	VMOVUPS      Z2, (AX)(SI*8)
-	VMOVUPS      Z4, (AX)(R10*1)
-	VMOVUPS      Z0, (AX)(R8*2)
-	VMOVUPS      Z5, (AX)(R11*1)
-	VMOVUPS      Z3, (AX)(DI*4)
-	VMOVUPS      Z2, (AX)(R12*1)
-	VMOVUPS      Z1, (AX)(R9*2)
-	VMOVUPS      Z0, (AX)(R13*1)
+	VMOVUPS      Z2, (AX)(BX*8)
+	VMOVUPS      Z4, (AX)(R9*1)
+	VMOVUPS      Z0, (AX)(DI*2)
+	VMOVUPS      Z5, (AX)(R10*1)
+	VMOVUPS      Z3, (AX)(SI*4)
+	VMOVUPS      Z2, (AX)(R11*1)
+	VMOVUPS      Z1, (AX)(R8*2)
+	VMOVUPS      Z0, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -15796,74 +15796,74 @@ TEXT ·adjointSim2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*2)
 	PREFETCHT0 64(AX)(SI*1)
-	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(BX*4)
 	PREFETCHT0 64(AX)(DI*1)
-	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(SI*2)
 	PREFETCHT0 64(AX)(R8*1)
-	PREFETCHT0 64(AX)(DI*2)
+	PREFETCHT0 64(AX)(BX*8)
 	PREFETCHT0 64(AX)(R9*1)
-	PREFETCHT0 64(AX)(SI*8)
+	PREFETCHT0 64(AX)(DI*2)
 	PREFETCHT0 64(AX)(R10*1)
-	PREFETCHT0 64(AX)(R8*2)
+	PREFETCHT0 64(AX)(SI*4)
 	PREFETCHT0 64(AX)(R11*1)
-	PREFETCHT0 64(AX)(DI*4)
+	PREFETCHT0 64(AX)(R8*2)
 	PREFETCHT0 64(AX)(R12*1)
-	PREFETCHT0 64(AX)(R9*2)
-	PREFETCHT0 64(AX)(R13*1)
 	VMOVUPS    (CX), Y0
-	VMOVUPS    (CX)(SI*1), Y1
-	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(BX*1), Y1
+	VMOVUPS    (CX)(BX*2), Y2
 	VXORPD     signF64<>+0(SB), Y2, Y2
-	VMOVUPS    (CX)(DI*1), Y3
+	VMOVUPS    (CX)(SI*1), Y3
 	VXORPD     signF64<>+0(SB), Y3, Y3
 	VXORPD     signF64<>+0(SB), Y3, Y4
 	VXORPD     signF64<>+0(SB), Y1, Y5
 	VMOVUPS    oneF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)
 	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(BX*1)
+	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(BX*2)
+	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(BX*4)
+	VMOVUPS    oneF64<>+0(SB), Y6
+	VMOVUPS    Y6, (AX)(DI*1)
 	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*2)
 	VMOVUPS    zeroF64<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(DI*1)
-	VMOVUPS    zeroF64<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(SI*4)
-	VMOVUPS    oneF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(R8*1)
-	VMOVUPS    zeroF64<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(DI*2)
-	VMOVUPS    zeroF64<>+0(SB), Y6
-	VMOVUPS    Y6, (AX)(R9*1)
-	VMOVUPS    Y2, (AX)(SI*8)
-	VMOVUPS    Y4, (AX)(R10*1)
-	VMOVUPS    Y0, (AX)(R8*2)
-	VMOVUPS    Y5, (AX)(R11*1)
-	VMOVUPS    Y3, (AX)(DI*4)
-	VMOVUPS    Y2, (AX)(R12*1)
-	VMOVUPS    Y1, (AX)(R9*2)
-	VMOVUPS    Y0, (AX)(R13*1)
+	VMOVUPS    Y2, (AX)(BX*8)
+	VMOVUPS    Y4, (AX)(R9*1)
+	VMOVUPS    Y0, (AX)(DI*2)
+	VMOVUPS    Y5, (AX)(R10*1)
+	VMOVUPS    Y3, (AX)(SI*4)
+	VMOVUPS    Y2, (AX)(R11*1)
+	VMOVUPS    Y1, (AX)(R8*2)
+	VMOVUPS    Y0, (AX)(R12*1)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	SUBQ       $+4, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R13
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R13, at+40(FP)
+	MOVQ       R13, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -15874,74 +15874,74 @@ TEXT ·adjointSim2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ (R11)(SI*2), R12
-	LEAQ (R12)(SI*2), R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ (R10)(BX*2), R11
+	LEAQ (R11)(BX*2), R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(BX*8)
 	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(DI*2)
 	PREFETCHT0   128(AX)(R10*1)
-	PREFETCHT0   128(AX)(R8*2)
+	PREFETCHT0   128(AX)(SI*4)
 	PREFETCHT0   128(AX)(R11*1)
-	PREFETCHT0   128(AX)(DI*4)
+	PREFETCHT0   128(AX)(R8*2)
 	PREFETCHT0   128(AX)(R12*1)
-	PREFETCHT0   128(AX)(R9*2)
-	PREFETCHT0   128(AX)(R13*1)
 	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(SI*1), Z1
-	VMOVUPS      (CX)(SI*2), Z2
+	VMOVUPS      (CX)(BX*1), Z1
+	VMOVUPS      (CX)(BX*2), Z2
 	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
-	VMOVUPS      (CX)(DI*1), Z3
+	VMOVUPS      (CX)(SI*1), Z3
 	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
 	VPXORQ.BCST  signF64<>+0(SB), Z3, Z4
 	VPXORQ.BCST  signF64<>+0(SB), Z1, Z5
 	VBROADCASTSD oneF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(BX*4)
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(SI*4)
-	VBROADCASTSD oneF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(R8*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(DI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
-	VMOVUPS      Z6, (AX)(R9*1)
-	VMOVUPS      Z2, (AX)(SI*8)
-	VMOVUPS      Z4, (AX)(R10*1)
-	VMOVUPS      Z0, (AX)(R8*2)
-	VMOVUPS      Z5, (AX)(R11*1)
-	VMOVUPS      Z3, (AX)(DI*4)
-	VMOVUPS      Z2, (AX)(R12*1)
-	VMOVUPS      Z1, (AX)(R9*2)
-	VMOVUPS      Z0, (AX)(R13*1)
+	VMOVUPS      Z2, (AX)(BX*8)
+	VMOVUPS      Z4, (AX)(R9*1)
+	VMOVUPS      Z0, (AX)(DI*2)
+	VMOVUPS      Z5, (AX)(R10*1)
+	VMOVUPS      Z3, (AX)(SI*4)
+	VMOVUPS      Z2, (AX)(R11*1)
+	VMOVUPS      Z1, (AX)(R8*2)
+	VMOVUPS      Z0, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET

@@ -10,28 +10,28 @@ TEXT ·expSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(BX*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -121,15 +121,15 @@ loop1:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPS       Y7, Y1, Y1
 	VMASKMOVPS   Y0, Y1, (AX)
-	VMASKMOVPS   Y10, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y12, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y8, Y1, (AX)(DI*1)
-	VMASKMOVPS   Y6, Y1, (AX)(SI*4)
-	VMASKMOVPS   Y5, Y1, (AX)(R8*1)
-	VMASKMOVPS   Y2, Y1, (AX)(DI*2)
-	VMASKMOVPS   Y3, Y1, (AX)(R9*1)
-	VMASKMOVPS   Y11, Y1, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y10, Y1, (AX)(BX*1)
+	VMASKMOVPS   Y12, Y1, (AX)(BX*2)
+	VMASKMOVPS   Y8, Y1, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y1, (AX)(BX*4)
+	VMASKMOVPS   Y5, Y1, (AX)(DI*1)
+	VMASKMOVPS   Y2, Y1, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y1, (AX)(R8*1)
+	VMASKMOVPS   Y11, Y1, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -140,22 +140,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y10, (AX)(SI*1)
-	VMOVUPS Y12, (AX)(SI*2)
-	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS Y6, (AX)(SI*4)
-	VMOVUPS Y5, (AX)(R8*1)
-	VMOVUPS Y2, (AX)(DI*2)
-	VMOVUPS Y3, (AX)(R9*1)
-	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS Y10, (AX)(BX*1)
+	VMOVUPS Y12, (AX)(BX*2)
+	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -356,28 +356,28 @@ TEXT ·expSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z9
 	VPANDD           Z1, Z9, Z10
-	VMOVUPS          (CX)(SI*1), Z11
+	VMOVUPS          (CX)(BX*1), Z11
 	VPANDD           Z1, Z11, Z12
-	VMOVUPS          (CX)(SI*2), Z13
+	VMOVUPS          (CX)(BX*2), Z13
 	VPANDD           Z1, Z13, Z14
 	VMAXPS           Z12, Z10, Z15
 	VMINPS           Z10, Z12, Z12
@@ -469,15 +469,15 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z9, K1, (AX)
-	VMOVUPS          Z18, K1, (AX)(SI*1)
-	VMOVUPS          Z14, K1, (AX)(SI*2)
-	VMOVUPS          Z17, K1, (AX)(DI*1)
-	VMOVUPS          Z15, K1, (AX)(SI*4)
-	VMOVUPS          Z12, K1, (AX)(R8*1)
-	VMOVUPS          Z11, K1, (AX)(DI*2)
-	VMOVUPS          Z16, K1, (AX)(R9*1)
-	VMOVUPS          Z19, K1, (AX)(SI*8)
-	MOVQ             BX, AX
+	VMOVUPS          Z18, K1, (AX)(BX*1)
+	VMOVUPS          Z14, K1, (AX)(BX*2)
+	VMOVUPS          Z17, K1, (AX)(SI*1)
+	VMOVUPS          Z15, K1, (AX)(BX*4)
+	VMOVUPS          Z12, K1, (AX)(DI*1)
+	VMOVUPS          Z11, K1, (AX)(SI*2)
+	VMOVUPS          Z16, K1, (AX)(R8*1)
+	VMOVUPS          Z19, K1, (AX)(BX*8)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -488,22 +488,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z18, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z17, (AX)(DI*1)
-	VMOVUPS Z15, (AX)(SI*4)
-	VMOVUPS Z12, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z16, (AX)(R9*1)
-	VMOVUPS Z19, (AX)(SI*8)
+	VMOVUPS Z18, (AX)(BX*1)
+	VMOVUPS Z14, (AX)(BX*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z15, (AX)(BX*4)
+	VMOVUPS Z12, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z16, (AX)(R8*1)
+	VMOVUPS Z19, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -524,28 +524,28 @@ TEXT ·expSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
@@ -614,15 +614,15 @@ loop1:
 	VPCMPEQD     Y7, Y7, Y7
 	VXORPD       Y4, Y7, Y7
 	VMASKMOVPD   Y0, Y7, (AX)
-	VMASKMOVPD   Y6, Y7, (AX)(SI*1)
-	VMASKMOVPD   Y5, Y7, (AX)(SI*2)
-	VMASKMOVPD   Y10, Y7, (AX)(DI*1)
-	VMASKMOVPD   Y11, Y7, (AX)(SI*4)
-	VMASKMOVPD   Y8, Y7, (AX)(R8*1)
-	VMASKMOVPD   Y2, Y7, (AX)(DI*2)
-	VMASKMOVPD   Y1, Y7, (AX)(R9*1)
-	VMASKMOVPD   Y9, Y7, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y6, Y7, (AX)(BX*1)
+	VMASKMOVPD   Y5, Y7, (AX)(BX*2)
+	VMASKMOVPD   Y10, Y7, (AX)(SI*1)
+	VMASKMOVPD   Y11, Y7, (AX)(BX*4)
+	VMASKMOVPD   Y8, Y7, (AX)(DI*1)
+	VMASKMOVPD   Y2, Y7, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y7, (AX)(R8*1)
+	VMASKMOVPD   Y9, Y7, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -633,22 +633,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS Y10, (AX)(DI*1)
-	VMOVUPS Y11, (AX)(SI*4)
-	VMOVUPS Y8, (AX)(R8*1)
-	VMOVUPS Y2, (AX)(DI*2)
-	VMOVUPS Y1, (AX)(R9*1)
-	VMOVUPS Y9, (AX)(SI*8)
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS Y5, (AX)(BX*2)
+	VMOVUPS Y10, (AX)(SI*1)
+	VMOVUPS Y11, (AX)(BX*4)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(R8*1)
+	VMOVUPS Y9, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -801,28 +801,28 @@ TEXT ·expSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(SI*2)
 	PREFETCHT0       128(AX)(R8*1)
-	PREFETCHT0       128(AX)(DI*2)
-	PREFETCHT0       128(AX)(R9*1)
-	PREFETCHT0       128(AX)(SI*8)
+	PREFETCHT0       128(AX)(BX*8)
 	VMOVUPS          (CX), Z8
 	VMULPD           Z8, Z8, Z9
-	VMOVUPS          (CX)(SI*1), Z10
+	VMOVUPS          (CX)(BX*1), Z10
 	VFMADD231PD      Z10, Z10, Z9
-	VMOVUPS          (CX)(SI*2), Z11
+	VMOVUPS          (CX)(BX*2), Z11
 	VFMADD231PD      Z11, Z11, Z9
 	VCMPPD           $0x16, Z4, Z9, K1
 	VMAXPD           Z5, Z9, Z9
@@ -910,15 +910,15 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z8, K1, (AX)
-	VMOVUPD          Z13, K1, (AX)(SI*1)
-	VMOVUPD          Z14, K1, (AX)(SI*2)
-	VMOVUPD          Z17, K1, (AX)(DI*1)
-	VMOVUPD          Z18, K1, (AX)(SI*4)
-	VMOVUPD          Z9, K1, (AX)(R8*1)
-	VMOVUPD          Z10, K1, (AX)(DI*2)
-	VMOVUPD          Z15, K1, (AX)(R9*1)
-	VMOVUPD          Z16, K1, (AX)(SI*8)
-	MOVQ             BX, AX
+	VMOVUPD          Z13, K1, (AX)(BX*1)
+	VMOVUPD          Z14, K1, (AX)(BX*2)
+	VMOVUPD          Z17, K1, (AX)(SI*1)
+	VMOVUPD          Z18, K1, (AX)(BX*4)
+	VMOVUPD          Z9, K1, (AX)(DI*1)
+	VMOVUPD          Z10, K1, (AX)(SI*2)
+	VMOVUPD          Z15, K1, (AX)(R8*1)
+	VMOVUPD          Z16, K1, (AX)(BX*8)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -929,22 +929,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z8, (AX)
-	VMOVUPS Z13, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z17, (AX)(DI*1)
-	VMOVUPS Z18, (AX)(SI*4)
-	VMOVUPS Z9, (AX)(R8*1)
-	VMOVUPS Z10, (AX)(DI*2)
-	VMOVUPS Z15, (AX)(R9*1)
-	VMOVUPS Z16, (AX)(SI*8)
+	VMOVUPS Z13, (AX)(BX*1)
+	VMOVUPS Z14, (AX)(BX*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z18, (AX)(BX*4)
+	VMOVUPS Z9, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(SI*2)
+	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z16, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -967,66 +967,66 @@ TEXT ·logSO3F32AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ DX, R10
 
 loop1:
-	VMOVUPS     (CX)(R9*1), Y0
-	VMOVUPS     (CX)(R8*1), Y1
+	VMOVUPS     (CX)(R8*1), Y0
+	VMOVUPS     (CX)(DI*1), Y1
 	VSUBPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(SI*2), Y3
-	VMOVUPS     (CX)(DI*2), Y4
+	VMOVUPS     (CX)(BX*2), Y3
+	VMOVUPS     (CX)(SI*2), Y4
 	VSUBPS      Y4, Y3, Y5
-	VMOVUPS     (CX)(DI*1), Y6
-	VMOVUPS     (CX)(SI*1), Y7
+	VMOVUPS     (CX)(SI*1), Y6
+	VMOVUPS     (CX)(BX*1), Y7
 	VSUBPS      Y7, Y6, Y8
 	VADDPS      Y6, Y7, Y7
 	VADDPS      Y4, Y3, Y3
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     (CX)(SI*4), Y0
-	VMOVUPS     (CX)(SI*8), Y4
+	VMOVUPS     (CX)(BX*4), Y0
+	VMOVUPS     (CX)(BX*8), Y4
 	VADDPS      Y4, Y0, Y6
 	VSUBPS      Y4, Y0, Y9
 	VMOVUPS     (CX), Y10
 	VADDPS      Y6, Y10, Y11
 	VADDPS      one<>+0(SB), Y11, Y12
-	VMOVUPS     Y12, (R10)
+	VMOVUPS     Y12, (R9)
 	VADDPS      one<>+0(SB), Y10, Y12
 	VSUBPS      Y6, Y12, Y12
 	VMOVUPS     one<>+0(SB), Y6
 	VSUBPS      Y10, Y6, Y6
-	VMOVUPS     Y11, 32(R10)
+	VMOVUPS     Y11, 32(R9)
 	VADDPS      Y9, Y6, Y11
 	VSUBPS      Y9, Y6, Y6
 	VCMPPS      $0x16, Y0, Y4, Y9
-	VMOVUPS     Y12, 64(R10)
+	VMOVUPS     Y12, 64(R9)
 	VBLENDVPS   Y9, Y8, Y5, Y12
-	VMOVUPS     Y8, 96(R10)
+	VMOVUPS     Y8, 96(R9)
 	VBLENDVPS   Y9, Y3, Y7, Y8
 	VBLENDVPS   Y9, Y1, Y11, Y11
 	VBLENDVPS   Y9, Y6, Y1, Y1
 	VMAXPS      Y4, Y0, Y6
 	VCMPPS      $0x12, Y10, Y6, Y6
 	VBLENDVPS   Y6, Y2, Y12, Y12
-	VMOVUPS     64(R10), Y9
+	VMOVUPS     64(R9), Y9
 	VBLENDVPS   Y6, Y9, Y8, Y8
 	VBLENDVPS   Y6, Y7, Y11, Y11
 	VBLENDVPS   Y6, Y3, Y1, Y1
 	VMAXPS      Y4, Y0, Y0
 	VMAXPS      Y10, Y0, Y0
-	VMOVUPS     32(R10), Y10
+	VMOVUPS     32(R9), Y10
 	VCMPPS      $0x12, Y10, Y0, Y0
-	VMOVUPS     (R10), Y10
+	VMOVUPS     (R9), Y10
 	VBLENDVPS   Y0, Y10, Y12, Y12
 	VBLENDVPS   Y0, Y2, Y8, Y8
 	VBLENDVPS   Y0, Y5, Y11, Y11
-	VMOVUPS     96(R10), Y5
+	VMOVUPS     96(R9), Y5
 	VBLENDVPS   Y0, Y5, Y1, Y1
 	VMULPS      Y8, Y8, Y5
 	VFMADD231PS Y11, Y11, Y5
@@ -1077,9 +1077,9 @@ loop1:
 	VPCMPEQD    Y1, Y1, Y1
 	VXORPS      Y2, Y1, Y1
 	VMASKMOVPS  Y8, Y1, (AX)
-	VMASKMOVPS  Y11, Y1, (AX)(SI*1)
-	VMASKMOVPS  Y4, Y1, (AX)(SI*2)
-	MOVQ        BX, AX
+	VMASKMOVPS  Y11, Y1, (AX)(BX*1)
+	VMASKMOVPS  Y4, Y1, (AX)(BX*2)
+	MOVQ        R10, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -1090,16 +1090,16 @@ loop1:
 
 easy3:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y11, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y11, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1240,28 +1240,28 @@ TEXT ·logSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
-	VMOVUPS          (CX)(R9*1), Z9
-	VMOVUPS          (CX)(R8*1), Z10
+	VMOVUPS          (CX)(R8*1), Z9
+	VMOVUPS          (CX)(DI*1), Z10
 	VSUBPS           Z10, Z9, Z11
-	VMOVUPS          (CX)(SI*2), Z12
-	VMOVUPS          (CX)(DI*2), Z13
+	VMOVUPS          (CX)(BX*2), Z12
+	VMOVUPS          (CX)(SI*2), Z13
 	VSUBPS           Z13, Z12, Z14
-	VMOVUPS          (CX)(DI*1), Z15
-	VMOVUPS          (CX)(SI*1), Z16
+	VMOVUPS          (CX)(SI*1), Z15
+	VMOVUPS          (CX)(BX*1), Z16
 	VSUBPS           Z16, Z15, Z17
 	VADDPS           Z15, Z16, Z16
 	VADDPS           Z13, Z12, Z12
 	VADDPS           Z9, Z10, Z10
-	VMOVUPS          (CX)(SI*4), Z9
-	VMOVUPS          (CX)(SI*8), Z13
+	VMOVUPS          (CX)(BX*4), Z9
+	VMOVUPS          (CX)(BX*8), Z13
 	VADDPS           Z13, Z9, Z15
 	VSUBPS           Z13, Z9, Z18
 	VMOVUPS          (CX), Z19
@@ -1345,9 +1345,9 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z24, K1, (AX)
-	VMOVUPS          Z23, K1, (AX)(SI*1)
-	VMOVUPS          Z20, K1, (AX)(SI*2)
-	MOVQ             BX, AX
+	VMOVUPS          Z23, K1, (AX)(BX*1)
+	VMOVUPS          Z20, K1, (AX)(BX*2)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -1358,16 +1358,16 @@ loop1:
 
 easy3:
 	VMOVUPS Z24, (AX)
-	VMOVUPS Z23, (AX)(SI*1)
-	VMOVUPS Z20, (AX)(SI*2)
+	VMOVUPS Z23, (AX)(BX*1)
+	VMOVUPS Z20, (AX)(BX*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1378,66 +1378,66 @@ TEXT ·logSO3F64AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ DX, R10
 
 loop1:
-	VMOVUPS     (CX)(R9*1), Y0
-	VMOVUPS     (CX)(R8*1), Y1
+	VMOVUPS     (CX)(R8*1), Y0
+	VMOVUPS     (CX)(DI*1), Y1
 	VSUBPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(SI*2), Y3
-	VMOVUPS     (CX)(DI*2), Y4
+	VMOVUPS     (CX)(BX*2), Y3
+	VMOVUPS     (CX)(SI*2), Y4
 	VSUBPD      Y4, Y3, Y5
-	VMOVUPS     (CX)(DI*1), Y6
-	VMOVUPS     (CX)(SI*1), Y7
+	VMOVUPS     (CX)(SI*1), Y6
+	VMOVUPS     (CX)(BX*1), Y7
 	VSUBPD      Y7, Y6, Y8
 	VADDPD      Y6, Y7, Y7
 	VADDPD      Y4, Y3, Y3
 	VADDPD      Y0, Y1, Y1
-	VMOVUPS     (CX)(SI*4), Y0
-	VMOVUPS     (CX)(SI*8), Y4
+	VMOVUPS     (CX)(BX*4), Y0
+	VMOVUPS     (CX)(BX*8), Y4
 	VADDPD      Y4, Y0, Y6
 	VSUBPD      Y4, Y0, Y9
 	VMOVUPS     (CX), Y10
 	VADDPD      Y6, Y10, Y11
 	VADDPD      oneF64<>+0(SB), Y11, Y12
-	VMOVUPS     Y12, (R10)
+	VMOVUPS     Y12, (R9)
 	VADDPD      oneF64<>+0(SB), Y10, Y12
 	VSUBPD      Y6, Y12, Y12
 	VMOVUPS     oneF64<>+0(SB), Y6
 	VSUBPD      Y10, Y6, Y6
-	VMOVUPS     Y11, 32(R10)
+	VMOVUPS     Y11, 32(R9)
 	VADDPD      Y9, Y6, Y11
 	VSUBPD      Y9, Y6, Y6
 	VCMPPD      $0x16, Y0, Y4, Y9
-	VMOVUPS     Y12, 64(R10)
+	VMOVUPS     Y12, 64(R9)
 	VBLENDVPD   Y9, Y8, Y5, Y12
-	VMOVUPS     Y8, 96(R10)
+	VMOVUPS     Y8, 96(R9)
 	VBLENDVPD   Y9, Y3, Y7, Y8
 	VBLENDVPD   Y9, Y1, Y11, Y11
 	VBLENDVPD   Y9, Y6, Y1, Y1
 	VMAXPD      Y4, Y0, Y6
 	VCMPPD      $0x12, Y10, Y6, Y6
 	VBLENDVPD   Y6, Y2, Y12, Y12
-	VMOVUPS     64(R10), Y9
+	VMOVUPS     64(R9), Y9
 	VBLENDVPD   Y6, Y9, Y8, Y8
 	VBLENDVPD   Y6, Y7, Y11, Y11
 	VBLENDVPD   Y6, Y3, Y1, Y1
 	VMAXPD      Y4, Y0, Y0
 	VMAXPD      Y10, Y0, Y0
-	VMOVUPS     32(R10), Y10
+	VMOVUPS     32(R9), Y10
 	VCMPPD      $0x12, Y10, Y0, Y0
-	VMOVUPS     (R10), Y10
+	VMOVUPS     (R9), Y10
 	VBLENDVPD   Y0, Y10, Y12, Y12
 	VBLENDVPD   Y0, Y2, Y8, Y8
 	VBLENDVPD   Y0, Y5, Y11, Y11
-	VMOVUPS     96(R10), Y5
+	VMOVUPS     96(R9), Y5
 	VBLENDVPD   Y0, Y5, Y1, Y1
 	VMULPD      Y8, Y8, Y5
 	VFMADD231PD Y11, Y11, Y5
@@ -1501,9 +1501,9 @@ loop1:
 	VPCMPEQD    Y1, Y1, Y1
 	VXORPD      Y2, Y1, Y1
 	VMASKMOVPD  Y8, Y1, (AX)
-	VMASKMOVPD  Y11, Y1, (AX)(SI*1)
-	VMASKMOVPD  Y7, Y1, (AX)(SI*2)
-	MOVQ        BX, AX
+	VMASKMOVPD  Y11, Y1, (AX)(BX*1)
+	VMASKMOVPD  Y7, Y1, (AX)(BX*2)
+	MOVQ        R10, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -1514,16 +1514,16 @@ loop1:
 
 easy3:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y11, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS Y11, (AX)(BX*1)
+	VMOVUPS Y7, (AX)(BX*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R10
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1652,28 +1652,28 @@ TEXT ·logSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
-	VMOVUPS          (CX)(R9*1), Z10
-	VMOVUPS          (CX)(R8*1), Z11
+	VMOVUPS          (CX)(R8*1), Z10
+	VMOVUPS          (CX)(DI*1), Z11
 	VSUBPD           Z11, Z10, Z12
-	VMOVUPS          (CX)(SI*2), Z13
-	VMOVUPS          (CX)(DI*2), Z14
+	VMOVUPS          (CX)(BX*2), Z13
+	VMOVUPS          (CX)(SI*2), Z14
 	VSUBPD           Z14, Z13, Z15
-	VMOVUPS          (CX)(DI*1), Z16
-	VMOVUPS          (CX)(SI*1), Z17
+	VMOVUPS          (CX)(SI*1), Z16
+	VMOVUPS          (CX)(BX*1), Z17
 	VSUBPD           Z17, Z16, Z18
 	VADDPD           Z16, Z17, Z17
 	VADDPD           Z14, Z13, Z13
 	VADDPD           Z10, Z11, Z11
-	VMOVUPS          (CX)(SI*4), Z10
-	VMOVUPS          (CX)(SI*8), Z14
+	VMOVUPS          (CX)(BX*4), Z10
+	VMOVUPS          (CX)(BX*8), Z14
 	VADDPD           Z14, Z10, Z16
 	VSUBPD           Z14, Z10, Z19
 	VMOVUPS          (CX), Z20
@@ -1769,9 +1769,9 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z25, K1, (AX)
-	VMOVUPD          Z24, K1, (AX)(SI*1)
-	VMOVUPD          Z10, K1, (AX)(SI*2)
-	MOVQ             BX, AX
+	VMOVUPD          Z24, K1, (AX)(BX*1)
+	VMOVUPD          Z10, K1, (AX)(BX*2)
+	MOVQ             R9, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -1782,16 +1782,16 @@ loop1:
 
 easy3:
 	VMOVUPS Z25, (AX)
-	VMOVUPS Z24, (AX)(SI*1)
-	VMOVUPS Z10, (AX)(SI*2)
+	VMOVUPS Z24, (AX)(BX*1)
+	VMOVUPS Z10, (AX)(BX*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -1890,28 +1890,28 @@ TEXT ·leftJacobianSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(BX*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -2014,15 +2014,15 @@ loop1:
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPS       Y7, Y1, Y1
 	VMASKMOVPS   Y0, Y1, (AX)
-	VMASKMOVPS   Y12, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y6, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y9, Y1, (AX)(DI*1)
-	VMASKMOVPS   Y8, Y1, (AX)(SI*4)
-	VMASKMOVPS   Y3, Y1, (AX)(R8*1)
-	VMASKMOVPS   Y2, Y1, (AX)(DI*2)
-	VMASKMOVPS   Y5, Y1, (AX)(R9*1)
-	VMASKMOVPS   Y10, Y1, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y12, Y1, (AX)(BX*1)
+	VMASKMOVPS   Y6, Y1, (AX)(BX*2)
+	VMASKMOVPS   Y9, Y1, (AX)(SI*1)
+	VMASKMOVPS   Y8, Y1, (AX)(BX*4)
+	VMASKMOVPS   Y3, Y1, (AX)(DI*1)
+	VMASKMOVPS   Y2, Y1, (AX)(SI*2)
+	VMASKMOVPS   Y5, Y1, (AX)(R8*1)
+	VMASKMOVPS   Y10, Y1, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2033,22 +2033,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y12, (AX)(SI*1)
-	VMOVUPS Y6, (AX)(SI*2)
-	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS Y8, (AX)(SI*4)
-	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS Y2, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y10, (AX)(SI*8)
+	VMOVUPS Y12, (AX)(BX*1)
+	VMOVUPS Y6, (AX)(BX*2)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(BX*4)
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS Y10, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2089,28 +2089,28 @@ TEXT ·leftJacobianSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z1, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VPANDD            Z1, Z11, Z12
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*2), Z13
 	VPANDD            Z1, Z13, Z14
 	VMAXPS            Z12, Z10, Z15
 	VMINPS            Z10, Z12, Z12
@@ -2223,15 +2223,15 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z9, K1, (AX)
-	VMOVUPS           Z12, K1, (AX)(SI*1)
-	VMOVUPS           Z14, K1, (AX)(SI*2)
-	VMOVUPS           Z21, K1, (AX)(DI*1)
-	VMOVUPS           Z17, K1, (AX)(SI*4)
-	VMOVUPS           Z15, K1, (AX)(R8*1)
-	VMOVUPS           Z11, K1, (AX)(DI*2)
-	VMOVUPS           Z18, K1, (AX)(R9*1)
-	VMOVUPS           Z16, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPS           Z12, K1, (AX)(BX*1)
+	VMOVUPS           Z14, K1, (AX)(BX*2)
+	VMOVUPS           Z21, K1, (AX)(SI*1)
+	VMOVUPS           Z17, K1, (AX)(BX*4)
+	VMOVUPS           Z15, K1, (AX)(DI*1)
+	VMOVUPS           Z11, K1, (AX)(SI*2)
+	VMOVUPS           Z18, K1, (AX)(R8*1)
+	VMOVUPS           Z16, K1, (AX)(BX*8)
+	MOVQ              R9, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -2242,22 +2242,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z12, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z21, (AX)(DI*1)
-	VMOVUPS Z17, (AX)(SI*4)
-	VMOVUPS Z15, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z18, (AX)(R9*1)
-	VMOVUPS Z16, (AX)(SI*8)
+	VMOVUPS Z12, (AX)(BX*1)
+	VMOVUPS Z14, (AX)(BX*2)
+	VMOVUPS Z21, (AX)(SI*1)
+	VMOVUPS Z17, (AX)(BX*4)
+	VMOVUPS Z15, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z18, (AX)(R8*1)
+	VMOVUPS Z16, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2268,28 +2268,28 @@ TEXT ·leftJacobianSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
@@ -2370,15 +2370,15 @@ loop1:
 	VPCMPEQD     Y9, Y9, Y9
 	VXORPD       Y4, Y9, Y9
 	VMASKMOVPD   Y0, Y9, (AX)
-	VMASKMOVPD   Y7, Y9, (AX)(SI*1)
-	VMASKMOVPD   Y1, Y9, (AX)(SI*2)
-	VMASKMOVPD   Y6, Y9, (AX)(DI*1)
-	VMASKMOVPD   Y11, Y9, (AX)(SI*4)
-	VMASKMOVPD   Y8, Y9, (AX)(R8*1)
-	VMASKMOVPD   Y2, Y9, (AX)(DI*2)
-	VMASKMOVPD   Y5, Y9, (AX)(R9*1)
-	VMASKMOVPD   Y10, Y9, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y7, Y9, (AX)(BX*1)
+	VMASKMOVPD   Y1, Y9, (AX)(BX*2)
+	VMASKMOVPD   Y6, Y9, (AX)(SI*1)
+	VMASKMOVPD   Y11, Y9, (AX)(BX*4)
+	VMASKMOVPD   Y8, Y9, (AX)(DI*1)
+	VMASKMOVPD   Y2, Y9, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y9, (AX)(R8*1)
+	VMASKMOVPD   Y10, Y9, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2389,22 +2389,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y7, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
-	VMOVUPS Y6, (AX)(DI*1)
-	VMOVUPS Y11, (AX)(SI*4)
-	VMOVUPS Y8, (AX)(R8*1)
-	VMOVUPS Y2, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y10, (AX)(SI*8)
+	VMOVUPS Y7, (AX)(BX*1)
+	VMOVUPS Y1, (AX)(BX*2)
+	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS Y11, (AX)(BX*4)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS Y10, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2431,28 +2431,28 @@ TEXT ·leftJacobianSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VFMADD231PD       Z11, Z11, Z10
-	VMOVUPS           (CX)(SI*2), Z12
+	VMOVUPS           (CX)(BX*2), Z12
 	VFMADD231PD       Z12, Z12, Z10
 	VCMPPD            $0x16, Z6, Z10, K1
 	VMAXPD            Z7, Z10, Z10
@@ -2563,15 +2563,15 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z9, K1, (AX)
-	VMOVUPD           Z13, K1, (AX)(SI*1)
-	VMOVUPD           Z15, K1, (AX)(SI*2)
-	VMOVUPD           Z19, K1, (AX)(DI*1)
-	VMOVUPD           Z17, K1, (AX)(SI*4)
-	VMOVUPD           Z10, K1, (AX)(R8*1)
-	VMOVUPD           Z11, K1, (AX)(DI*2)
-	VMOVUPD           Z16, K1, (AX)(R9*1)
-	VMOVUPD           Z14, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPD           Z13, K1, (AX)(BX*1)
+	VMOVUPD           Z15, K1, (AX)(BX*2)
+	VMOVUPD           Z19, K1, (AX)(SI*1)
+	VMOVUPD           Z17, K1, (AX)(BX*4)
+	VMOVUPD           Z10, K1, (AX)(DI*1)
+	VMOVUPD           Z11, K1, (AX)(SI*2)
+	VMOVUPD           Z16, K1, (AX)(R8*1)
+	VMOVUPD           Z14, K1, (AX)(BX*8)
+	MOVQ              R9, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -2582,22 +2582,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z13, (AX)(SI*1)
-	VMOVUPS Z15, (AX)(SI*2)
-	VMOVUPS Z19, (AX)(DI*1)
-	VMOVUPS Z17, (AX)(SI*4)
-	VMOVUPS Z10, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z16, (AX)(R9*1)
-	VMOVUPS Z14, (AX)(SI*8)
+	VMOVUPS Z13, (AX)(BX*1)
+	VMOVUPS Z15, (AX)(BX*2)
+	VMOVUPS Z19, (AX)(SI*1)
+	VMOVUPS Z17, (AX)(BX*4)
+	VMOVUPS Z10, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z16, (AX)(R8*1)
+	VMOVUPS Z14, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2608,28 +2608,28 @@ TEXT ·leftJacobianInvSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(BX*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -2714,15 +2714,15 @@ loop1:
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPS       Y1, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (AX)
-	VMASKMOVPS   Y5, Y8, (AX)(SI*1)
-	VMASKMOVPS   Y6, Y8, (AX)(SI*2)
-	VMASKMOVPS   Y7, Y8, (AX)(DI*1)
-	VMASKMOVPS   Y11, Y8, (AX)(SI*4)
-	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
-	VMASKMOVPS   Y2, Y8, (AX)(DI*2)
-	VMASKMOVPS   Y10, Y8, (AX)(R9*1)
-	VMASKMOVPS   Y9, Y8, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y5, Y8, (AX)(BX*1)
+	VMASKMOVPS   Y6, Y8, (AX)(BX*2)
+	VMASKMOVPS   Y7, Y8, (AX)(SI*1)
+	VMASKMOVPS   Y11, Y8, (AX)(BX*4)
+	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
+	VMASKMOVPS   Y2, Y8, (AX)(SI*2)
+	VMASKMOVPS   Y10, Y8, (AX)(R8*1)
+	VMASKMOVPS   Y9, Y8, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -2733,22 +2733,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y5, (AX)(SI*1)
-	VMOVUPS Y6, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS Y11, (AX)(SI*4)
-	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS Y2, (AX)(DI*2)
-	VMOVUPS Y10, (AX)(R9*1)
-	VMOVUPS Y9, (AX)(SI*8)
+	VMOVUPS Y5, (AX)(BX*1)
+	VMOVUPS Y6, (AX)(BX*2)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y11, (AX)(BX*4)
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y9, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2779,28 +2779,28 @@ TEXT ·leftJacobianInvSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z2, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VPANDD            Z2, Z11, Z12
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*2), Z13
 	VPANDD            Z2, Z13, Z14
 	VMAXPS            Z12, Z10, Z15
 	VMINPS            Z10, Z12, Z12
@@ -2887,15 +2887,15 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z9, K1, (AX)
-	VMOVUPS           Z14, K1, (AX)(SI*1)
-	VMOVUPS           Z10, K1, (AX)(SI*2)
-	VMOVUPS           Z15, K1, (AX)(DI*1)
-	VMOVUPS           Z19, K1, (AX)(SI*4)
-	VMOVUPS           Z16, K1, (AX)(R8*1)
-	VMOVUPS           Z11, K1, (AX)(DI*2)
-	VMOVUPS           Z17, K1, (AX)(R9*1)
-	VMOVUPS           Z12, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPS           Z14, K1, (AX)(BX*1)
+	VMOVUPS           Z10, K1, (AX)(BX*2)
+	VMOVUPS           Z15, K1, (AX)(SI*1)
+	VMOVUPS           Z19, K1, (AX)(BX*4)
+	VMOVUPS           Z16, K1, (AX)(DI*1)
+	VMOVUPS           Z11, K1, (AX)(SI*2)
+	VMOVUPS           Z17, K1, (AX)(R8*1)
+	VMOVUPS           Z12, K1, (AX)(BX*8)
+	MOVQ              R9, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -2906,22 +2906,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z14, (AX)(SI*1)
-	VMOVUPS Z10, (AX)(SI*2)
-	VMOVUPS Z15, (AX)(DI*1)
-	VMOVUPS Z19, (AX)(SI*4)
-	VMOVUPS Z16, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z17, (AX)(R9*1)
-	VMOVUPS Z12, (AX)(SI*8)
+	VMOVUPS Z14, (AX)(BX*1)
+	VMOVUPS Z10, (AX)(BX*2)
+	VMOVUPS Z15, (AX)(SI*1)
+	VMOVUPS Z19, (AX)(BX*4)
+	VMOVUPS Z16, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z17, (AX)(R8*1)
+	VMOVUPS Z12, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -2942,28 +2942,28 @@ TEXT ·leftJacobianInvSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VSQRTPD      Y1, Y5
@@ -3038,15 +3038,15 @@ loop1:
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPD       Y4, Y8, Y8
 	VMASKMOVPD   Y0, Y8, (AX)
-	VMASKMOVPD   Y7, Y8, (AX)(SI*1)
-	VMASKMOVPD   Y1, Y8, (AX)(SI*2)
-	VMASKMOVPD   Y5, Y8, (AX)(DI*1)
-	VMASKMOVPD   Y11, Y8, (AX)(SI*4)
-	VMASKMOVPD   Y6, Y8, (AX)(R8*1)
-	VMASKMOVPD   Y2, Y8, (AX)(DI*2)
-	VMASKMOVPD   Y10, Y8, (AX)(R9*1)
-	VMASKMOVPD   Y9, Y8, (AX)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y7, Y8, (AX)(BX*1)
+	VMASKMOVPD   Y1, Y8, (AX)(BX*2)
+	VMASKMOVPD   Y5, Y8, (AX)(SI*1)
+	VMASKMOVPD   Y11, Y8, (AX)(BX*4)
+	VMASKMOVPD   Y6, Y8, (AX)(DI*1)
+	VMASKMOVPD   Y2, Y8, (AX)(SI*2)
+	VMASKMOVPD   Y10, Y8, (AX)(R8*1)
+	VMASKMOVPD   Y9, Y8, (AX)(BX*8)
+	MOVQ         R9, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3057,22 +3057,22 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y7, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS Y11, (AX)(SI*4)
-	VMOVUPS Y6, (AX)(R8*1)
-	VMOVUPS Y2, (AX)(DI*2)
-	VMOVUPS Y10, (AX)(R9*1)
-	VMOVUPS Y9, (AX)(SI*8)
+	VMOVUPS Y7, (AX)(BX*1)
+	VMOVUPS Y1, (AX)(BX*2)
+	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS Y11, (AX)(BX*4)
+	VMOVUPS Y6, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y9, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3099,28 +3099,28 @@ TEXT ·leftJacobianInvSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	MOVQ         DX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VFMADD231PD       Z11, Z11, Z10
-	VMOVUPS           (CX)(SI*2), Z12
+	VMOVUPS           (CX)(BX*2), Z12
 	VFMADD231PD       Z12, Z12, Z10
 	VCMPPD            $0x16, Z6, Z10, K1
 	VSQRTPD           Z10, Z13
@@ -3203,15 +3203,15 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z9, K1, (AX)
-	VMOVUPD           Z15, K1, (AX)(SI*1)
-	VMOVUPD           Z13, K1, (AX)(SI*2)
-	VMOVUPD           Z10, K1, (AX)(DI*1)
-	VMOVUPD           Z19, K1, (AX)(SI*4)
-	VMOVUPD           Z16, K1, (AX)(R8*1)
-	VMOVUPD           Z11, K1, (AX)(DI*2)
-	VMOVUPD           Z17, K1, (AX)(R9*1)
-	VMOVUPD           Z14, K1, (AX)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPD           Z15, K1, (AX)(BX*1)
+	VMOVUPD           Z13, K1, (AX)(BX*2)
+	VMOVUPD           Z10, K1, (AX)(SI*1)
+	VMOVUPD           Z19, K1, (AX)(BX*4)
+	VMOVUPD           Z16, K1, (AX)(DI*1)
+	VMOVUPD           Z11, K1, (AX)(SI*2)
+	VMOVUPD           Z17, K1, (AX)(R8*1)
+	VMOVUPD           Z14, K1, (AX)(BX*8)
+	MOVQ              R9, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -3222,22 +3222,22 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z13, (AX)(SI*2)
-	VMOVUPS Z10, (AX)(DI*1)
-	VMOVUPS Z19, (AX)(SI*4)
-	VMOVUPS Z16, (AX)(R8*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z17, (AX)(R9*1)
-	VMOVUPS Z14, (AX)(SI*8)
+	VMOVUPS Z15, (AX)(BX*1)
+	VMOVUPS Z13, (AX)(BX*2)
+	VMOVUPS Z10, (AX)(SI*1)
+	VMOVUPS Z19, (AX)(BX*4)
+	VMOVUPS Z16, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z17, (AX)(R8*1)
+	VMOVUPS Z14, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R9
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3255,18 +3255,18 @@ TEXT ·composeSO3F32AVX2(SB), $64-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ 31(SP), R8
-	ANDQ $-32, R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ BX, R8
 
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(DI*2), Y4
+	VMOVUPS      (CX)(SI*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -3327,9 +3327,9 @@ loop1:
 	VMULPS       Y9, Y7, Y7
 	VMOVUPS      (DX), Y7
 	VANDPS       absF32<>+0(SB), Y7, Y9
-	VMOVUPS      (DX)(DI*1), Y6
+	VMOVUPS      (DX)(SI*1), Y6
 	VANDPS       absF32<>+0(SB), Y6, Y5
-	VMOVUPS      (DX)(DI*2), Y3
+	VMOVUPS      (DX)(SI*2), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y10
 	VMAXPS       Y5, Y9, Y11
 	VMINPS       Y9, Y5, Y5
@@ -3370,7 +3370,7 @@ loop1:
 	VFMADD213PS  minusHalf<>+0(SB), Y10, Y5
 	VFMADD213PS  one<>+0(SB), Y10, Y5
 	VPSLLD       $0x1f, Y12, Y10
-	VMOVUPS      Y9, (R8)
+	VMOVUPS      Y9, (DI)
 	VBLENDVPS    Y10, Y5, Y1, Y9
 	VBLENDVPS    Y10, Y1, Y5, Y5
 	VPSLLD       $0x1e, Y12, Y1
@@ -3424,7 +3424,7 @@ loop1:
 	VCMPPS       $0x16, quatMax<>+0(SB), Y2, Y7
 	VCMPPS       $0x03, Y1, Y1, Y0
 	VORPS        Y7, Y0, Y0
-	VMOVUPS      (R8), Y7
+	VMOVUPS      (DI), Y7
 	VORPS        Y7, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y1, Y7
 	VCMPPS       $0x11, quatShort<>+0(SB), Y2, Y6
@@ -3469,9 +3469,9 @@ loop1:
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPS       Y0, Y8, Y8
 	VMASKMOVPS   Y9, Y8, (AX)
-	VMASKMOVPS   Y11, Y8, (AX)(DI*1)
-	VMASKMOVPS   Y4, Y8, (AX)(DI*2)
-	MOVQ         SI, AX
+	VMASKMOVPS   Y11, Y8, (AX)(SI*1)
+	VMASKMOVPS   Y4, Y8, (AX)(SI*2)
+	MOVQ         R8, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3482,17 +3482,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y9, (AX)
-	VMOVUPS Y11, (AX)(DI*1)
-	VMOVUPS Y4, (AX)(DI*2)
+	VMOVUPS Y11, (AX)(SI*1)
+	VMOVUPS Y4, (AX)(SI*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R8
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3514,16 +3514,16 @@ TEXT ·composeSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
 	MOVQ         n+24(FP), BX
-	MOVQ         stride+32(FP), DI
-	SHLQ         $0x02, DI
-	MOVQ         BX, SI
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         BX, DI
 
 loop1:
 	VMOVUPS          (CX), Z9
 	VPANDD           Z0, Z9, Z10
-	VMOVUPS          (CX)(DI*1), Z11
+	VMOVUPS          (CX)(SI*1), Z11
 	VPANDD           Z0, Z11, Z12
-	VMOVUPS          (CX)(DI*2), Z13
+	VMOVUPS          (CX)(SI*2), Z13
 	VPANDD           Z0, Z13, Z14
 	VMAXPS           Z12, Z10, Z15
 	VMINPS           Z10, Z12, Z12
@@ -3582,9 +3582,9 @@ loop1:
 	VMULPS           Z16, Z15, Z15
 	VMOVUPS          (DX), Z15
 	VPANDD           Z0, Z15, Z16
-	VMOVUPS          (DX)(DI*1), Z14
+	VMOVUPS          (DX)(SI*1), Z14
 	VPANDD           Z0, Z14, Z10
-	VMOVUPS          (DX)(DI*2), Z17
+	VMOVUPS          (DX)(SI*2), Z17
 	VPANDD           Z0, Z17, Z18
 	VMAXPS           Z10, Z16, Z19
 	VMINPS           Z16, Z10, Z10
@@ -3726,9 +3726,9 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z20, K1, (AX)
-	VMOVUPS          Z18, K1, (AX)(DI*1)
-	VMOVUPS          Z10, K1, (AX)(DI*2)
-	MOVQ             SI, AX
+	VMOVUPS          Z18, K1, (AX)(SI*1)
+	VMOVUPS          Z10, K1, (AX)(SI*2)
+	MOVQ             DI, AX
 	SUBQ             BX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -3739,17 +3739,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z20, (AX)
-	VMOVUPS Z18, (AX)(DI*1)
-	VMOVUPS Z10, (AX)(DI*2)
+	VMOVUPS Z18, (AX)(SI*1)
+	VMOVUPS Z10, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -3761,18 +3761,18 @@ TEXT ·composeSO3F64AVX2(SB), $64-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ 31(SP), R8
-	ANDQ $-32, R8
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ 31(SP), DI
+	ANDQ $-32, DI
+	MOVQ BX, R8
 
 loop1:
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(SI*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VSQRTPD      Y1, Y1
@@ -3823,9 +3823,9 @@ loop1:
 	VMULPD       Y9, Y6, Y6
 	VMOVUPS      (DX), Y6
 	VMULPD       Y6, Y6, Y9
-	VMOVUPS      (DX)(DI*1), Y1
+	VMOVUPS      (DX)(SI*1), Y1
 	VFMADD231PD  Y1, Y1, Y9
-	VMOVUPS      (DX)(DI*2), Y5
+	VMOVUPS      (DX)(SI*2), Y5
 	VFMADD231PD  Y5, Y5, Y9
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y9, Y7
 	VORPD        Y4, Y7, Y7
@@ -3856,7 +3856,7 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y11, Y12
 	VFMADD213PD  oneF64<>+0(SB), Y11, Y12
 	VPSLLQ       $0x3f, Y10, Y11
-	VMOVUPS      Y7, (R8)
+	VMOVUPS      Y7, (DI)
 	VBLENDVPD    Y11, Y12, Y4, Y7
 	VBLENDVPD    Y11, Y4, Y12, Y12
 	VPADDQ       oneIF64<>+0(SB), Y10, Y4
@@ -3910,7 +3910,7 @@ loop1:
 	VCMPPD       $0x16, quatMaxF64<>+0(SB), Y2, Y6
 	VCMPPD       $0x03, Y10, Y10, Y0
 	VORPD        Y6, Y0, Y0
-	VMOVUPS      (R8), Y6
+	VMOVUPS      (DI), Y6
 	VORPD        Y6, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y10, Y6
 	VCMPPD       $0x11, quatShortF64<>+0(SB), Y2, Y1
@@ -3968,9 +3968,9 @@ loop1:
 	VPCMPEQD     Y8, Y8, Y8
 	VXORPD       Y0, Y8, Y8
 	VMASKMOVPD   Y7, Y8, (AX)
-	VMASKMOVPD   Y9, Y8, (AX)(DI*1)
-	VMASKMOVPD   Y4, Y8, (AX)(DI*2)
-	MOVQ         SI, AX
+	VMASKMOVPD   Y9, Y8, (AX)(SI*1)
+	VMASKMOVPD   Y4, Y8, (AX)(SI*2)
+	MOVQ         R8, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -3981,17 +3981,17 @@ loop1:
 
 easy3:
 	VMOVUPS Y7, (AX)
-	VMOVUPS Y9, (AX)(DI*1)
-	VMOVUPS Y4, (AX)(DI*2)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y4, (AX)(SI*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R8
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R8, at+40(FP)
+	MOVQ    R8, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4013,16 +4013,16 @@ TEXT ·composeSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         a+8(FP), CX
 	MOVQ         b+16(FP), DX
 	MOVQ         n+24(FP), BX
-	MOVQ         stride+32(FP), DI
-	SHLQ         $0x03, DI
-	MOVQ         BX, SI
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         BX, DI
 
 loop1:
 	VMOVUPS          (CX), Z9
 	VMULPD           Z9, Z9, Z10
-	VMOVUPS          (CX)(DI*1), Z11
+	VMOVUPS          (CX)(SI*1), Z11
 	VFMADD231PD      Z11, Z11, Z10
-	VMOVUPS          (CX)(DI*2), Z12
+	VMOVUPS          (CX)(SI*2), Z12
 	VFMADD231PD      Z12, Z12, Z10
 	VCMPPD           $0x16, Z6, Z10, K1
 	VSQRTPD          Z10, Z10
@@ -4071,9 +4071,9 @@ loop1:
 	VMULPD           Z14, Z10, Z10
 	VMOVUPS          (DX), Z10
 	VMULPD           Z10, Z10, Z14
-	VMOVUPS          (DX)(DI*1), Z13
+	VMOVUPS          (DX)(SI*1), Z13
 	VFMADD231PD      Z13, Z13, Z14
-	VMOVUPS          (DX)(DI*2), Z15
+	VMOVUPS          (DX)(SI*2), Z15
 	VFMADD231PD      Z15, Z15, Z14
 	VCMPPD           $0x16, Z6, Z14, K2
 	KORW             K1, K2, K1
@@ -4217,9 +4217,9 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z18, K1, (AX)
-	VMOVUPD          Z17, K1, (AX)(DI*1)
-	VMOVUPD          Z12, K1, (AX)(DI*2)
-	MOVQ             SI, AX
+	VMOVUPD          Z17, K1, (AX)(SI*1)
+	VMOVUPD          Z12, K1, (AX)(SI*2)
+	MOVQ             DI, AX
 	SUBQ             BX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -4230,17 +4230,17 @@ loop1:
 
 easy3:
 	VMOVUPS Z18, (AX)
-	VMOVUPS Z17, (AX)(DI*1)
-	VMOVUPS Z12, (AX)(DI*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z12, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, DI
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    DI, at+40(FP)
+	MOVQ    DI, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4251,49 +4251,49 @@ TEXT ·inverseSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*2)
 	PREFETCHT0 64(AX)(SI*1)
-	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(BX*4)
 	PREFETCHT0 64(AX)(DI*1)
-	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(SI*2)
 	PREFETCHT0 64(AX)(R8*1)
-	PREFETCHT0 64(AX)(DI*2)
-	PREFETCHT0 64(AX)(R9*1)
-	PREFETCHT0 64(AX)(SI*8)
-	VMOVUPS    (CX)(SI*1), Y0
-	VMOVUPS    (CX)(SI*2), Y1
-	VMOVUPS    (CX)(R8*1), Y2
+	PREFETCHT0 64(AX)(BX*8)
+	VMOVUPS    (CX)(BX*1), Y0
+	VMOVUPS    (CX)(BX*2), Y1
+	VMOVUPS    (CX)(DI*1), Y2
 	VMOVUPS    (CX), Y3
 	VMOVUPS    Y3, (AX)
-	VMOVUPS    (CX)(DI*1), Y3
-	VMOVUPS    Y3, (AX)(SI*1)
-	VMOVUPS    (CX)(DI*2), Y3
-	VMOVUPS    Y3, (AX)(SI*2)
+	VMOVUPS    (CX)(SI*1), Y3
+	VMOVUPS    Y3, (AX)(BX*1)
+	VMOVUPS    (CX)(SI*2), Y3
+	VMOVUPS    Y3, (AX)(BX*2)
+	VMOVUPS    Y0, (AX)(SI*1)
+	VMOVUPS    (CX)(BX*4), Y0
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    (CX)(R8*1), Y0
 	VMOVUPS    Y0, (AX)(DI*1)
-	VMOVUPS    (CX)(SI*4), Y0
-	VMOVUPS    Y0, (AX)(SI*4)
-	VMOVUPS    (CX)(R9*1), Y0
-	VMOVUPS    Y0, (AX)(R8*1)
-	VMOVUPS    Y1, (AX)(DI*2)
-	VMOVUPS    Y2, (AX)(R9*1)
-	VMOVUPS    (CX)(SI*8), Y2
-	VMOVUPS    Y2, (AX)(SI*8)
+	VMOVUPS    Y1, (AX)(SI*2)
+	VMOVUPS    Y2, (AX)(R8*1)
+	VMOVUPS    (CX)(BX*8), Y2
+	VMOVUPS    Y2, (AX)(BX*8)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	SUBQ       $+8, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R9
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R9, at+40(FP)
+	MOVQ       R9, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4304,49 +4304,49 @@ TEXT ·inverseSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0 128(AX)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 128(AX)(BX*2)
 	PREFETCHT0 128(AX)(SI*1)
-	PREFETCHT0 128(AX)(SI*2)
+	PREFETCHT0 128(AX)(BX*4)
 	PREFETCHT0 128(AX)(DI*1)
-	PREFETCHT0 128(AX)(SI*4)
+	PREFETCHT0 128(AX)(SI*2)
 	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 128(AX)(DI*2)
-	PREFETCHT0 128(AX)(R9*1)
-	PREFETCHT0 128(AX)(SI*8)
-	VMOVUPS    (CX)(SI*1), Z0
-	VMOVUPS    (CX)(SI*2), Z1
-	VMOVUPS    (CX)(R8*1), Z2
+	PREFETCHT0 128(AX)(BX*8)
+	VMOVUPS    (CX)(BX*1), Z0
+	VMOVUPS    (CX)(BX*2), Z1
+	VMOVUPS    (CX)(DI*1), Z2
 	VMOVUPS    (CX), Z3
 	VMOVUPS    Z3, (AX)
-	VMOVUPS    (CX)(DI*1), Z3
-	VMOVUPS    Z3, (AX)(SI*1)
-	VMOVUPS    (CX)(DI*2), Z3
-	VMOVUPS    Z3, (AX)(SI*2)
+	VMOVUPS    (CX)(SI*1), Z3
+	VMOVUPS    Z3, (AX)(BX*1)
+	VMOVUPS    (CX)(SI*2), Z3
+	VMOVUPS    Z3, (AX)(BX*2)
+	VMOVUPS    Z0, (AX)(SI*1)
+	VMOVUPS    (CX)(BX*4), Z0
+	VMOVUPS    Z0, (AX)(BX*4)
+	VMOVUPS    (CX)(R8*1), Z0
 	VMOVUPS    Z0, (AX)(DI*1)
-	VMOVUPS    (CX)(SI*4), Z0
-	VMOVUPS    Z0, (AX)(SI*4)
-	VMOVUPS    (CX)(R9*1), Z0
-	VMOVUPS    Z0, (AX)(R8*1)
-	VMOVUPS    Z1, (AX)(DI*2)
-	VMOVUPS    Z2, (AX)(R9*1)
-	VMOVUPS    (CX)(SI*8), Z2
-	VMOVUPS    Z2, (AX)(SI*8)
+	VMOVUPS    Z1, (AX)(SI*2)
+	VMOVUPS    Z2, (AX)(R8*1)
+	VMOVUPS    (CX)(BX*8), Z2
+	VMOVUPS    Z2, (AX)(BX*8)
 	ADDQ       $+64, AX
 	ADDQ       $+64, CX
 	SUBQ       $+16, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R9
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R9, at+40(FP)
+	MOVQ       R9, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4357,49 +4357,49 @@ TEXT ·inverseSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*2)
 	PREFETCHT0 64(AX)(SI*1)
-	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(BX*4)
 	PREFETCHT0 64(AX)(DI*1)
-	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(SI*2)
 	PREFETCHT0 64(AX)(R8*1)
-	PREFETCHT0 64(AX)(DI*2)
-	PREFETCHT0 64(AX)(R9*1)
-	PREFETCHT0 64(AX)(SI*8)
-	VMOVUPS    (CX)(SI*1), Y0
-	VMOVUPS    (CX)(SI*2), Y1
-	VMOVUPS    (CX)(R8*1), Y2
+	PREFETCHT0 64(AX)(BX*8)
+	VMOVUPS    (CX)(BX*1), Y0
+	VMOVUPS    (CX)(BX*2), Y1
+	VMOVUPS    (CX)(DI*1), Y2
 	VMOVUPS    (CX), Y3
 	VMOVUPS    Y3, (AX)
-	VMOVUPS    (CX)(DI*1), Y3
-	VMOVUPS    Y3, (AX)(SI*1)
-	VMOVUPS    (CX)(DI*2), Y3
-	VMOVUPS    Y3, (AX)(SI*2)
+	VMOVUPS    (CX)(SI*1), Y3
+	VMOVUPS    Y3, (AX)(BX*1)
+	VMOVUPS    (CX)(SI*2), Y3
+	VMOVUPS    Y3, (AX)(BX*2)
+	VMOVUPS    Y0, (AX)(SI*1)
+	VMOVUPS    (CX)(BX*4), Y0
+	VMOVUPS    Y0, (AX)(BX*4)
+	VMOVUPS    (CX)(R8*1), Y0
 	VMOVUPS    Y0, (AX)(DI*1)
-	VMOVUPS    (CX)(SI*4), Y0
-	VMOVUPS    Y0, (AX)(SI*4)
-	VMOVUPS    (CX)(R9*1), Y0
-	VMOVUPS    Y0, (AX)(R8*1)
-	VMOVUPS    Y1, (AX)(DI*2)
-	VMOVUPS    Y2, (AX)(R9*1)
-	VMOVUPS    (CX)(SI*8), Y2
-	VMOVUPS    Y2, (AX)(SI*8)
+	VMOVUPS    Y1, (AX)(SI*2)
+	VMOVUPS    Y2, (AX)(R8*1)
+	VMOVUPS    (CX)(BX*8), Y2
+	VMOVUPS    Y2, (AX)(BX*8)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
 	SUBQ       $+4, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R9
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R9, at+40(FP)
+	MOVQ       R9, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4410,49 +4410,49 @@ TEXT ·inverseSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	MOVQ DX, R9
 
 loop1:
 	PREFETCHT0 128(AX)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 128(AX)(BX*2)
 	PREFETCHT0 128(AX)(SI*1)
-	PREFETCHT0 128(AX)(SI*2)
+	PREFETCHT0 128(AX)(BX*4)
 	PREFETCHT0 128(AX)(DI*1)
-	PREFETCHT0 128(AX)(SI*4)
+	PREFETCHT0 128(AX)(SI*2)
 	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 128(AX)(DI*2)
-	PREFETCHT0 128(AX)(R9*1)
-	PREFETCHT0 128(AX)(SI*8)
-	VMOVUPS    (CX)(SI*1), Z0
-	VMOVUPS    (CX)(SI*2), Z1
-	VMOVUPS    (CX)(R8*1), Z2
+	PREFETCHT0 128(AX)(BX*8)
+	VMOVUPS    (CX)(BX*1), Z0
+	VMOVUPS    (CX)(BX*2), Z1
+	VMOVUPS    (CX)(DI*1), Z2
 	VMOVUPS    (CX), Z3
 	VMOVUPS    Z3, (AX)
-	VMOVUPS    (CX)(DI*1), Z3
-	VMOVUPS    Z3, (AX)(SI*1)
-	VMOVUPS    (CX)(DI*2), Z3
-	VMOVUPS    Z3, (AX)(SI*2)
+	VMOVUPS    (CX)(SI*1), Z3
+	VMOVUPS    Z3, (AX)(BX*1)
+	VMOVUPS    (CX)(SI*2), Z3
+	VMOVUPS    Z3, (AX)(BX*2)
+	VMOVUPS    Z0, (AX)(SI*1)
+	VMOVUPS    (CX)(BX*4), Z0
+	VMOVUPS    Z0, (AX)(BX*4)
+	VMOVUPS    (CX)(R8*1), Z0
 	VMOVUPS    Z0, (AX)(DI*1)
-	VMOVUPS    (CX)(SI*4), Z0
-	VMOVUPS    Z0, (AX)(SI*4)
-	VMOVUPS    (CX)(R9*1), Z0
-	VMOVUPS    Z0, (AX)(R8*1)
-	VMOVUPS    Z1, (AX)(DI*2)
-	VMOVUPS    Z2, (AX)(R9*1)
-	VMOVUPS    (CX)(SI*8), Z2
-	VMOVUPS    Z2, (AX)(SI*8)
+	VMOVUPS    Z1, (AX)(SI*2)
+	VMOVUPS    Z2, (AX)(R8*1)
+	VMOVUPS    (CX)(BX*8), Z2
+	VMOVUPS    Z2, (AX)(BX*8)
 	ADDQ       $+64, AX
 	ADDQ       $+64, CX
 	SUBQ       $+8, DX
 	JG         loop1
-	SUBQ       DX, BX
+	SUBQ       DX, R9
 	XORQ       AX, AX
-	MOVQ       BX, at+40(FP)
-	MOVQ       BX, next+48(FP)
+	MOVQ       R9, at+40(FP)
+	MOVQ       R9, next+48(FP)
 	MOVQ       AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4464,47 +4464,47 @@ TEXT ·actSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ BX, R10
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPS      Y1, Y0, Y0
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (CX)(SI*1), Y2
+	VMOVUPS     (DX)(SI*1), Y3
 	VFMADD231PS Y3, Y2, Y0
-	VMOVUPS     (CX)(DI*2), Y2
-	VMOVUPS     (DX)(DI*2), Y4
+	VMOVUPS     (CX)(SI*2), Y2
+	VMOVUPS     (DX)(SI*2), Y4
 	VFMADD231PS Y4, Y2, Y0
-	VMOVUPS     (CX)(R8*1), Y2
+	VMOVUPS     (CX)(DI*1), Y2
 	VMULPS      Y1, Y2, Y2
-	VMOVUPS     (CX)(DI*4), Y5
+	VMOVUPS     (CX)(SI*4), Y5
 	VFMADD231PS Y3, Y5, Y2
-	VMOVUPS     (CX)(R9*1), Y5
+	VMOVUPS     (CX)(R8*1), Y5
 	VFMADD231PS Y4, Y5, Y2
-	VMOVUPS     (CX)(R8*2), Y5
+	VMOVUPS     (CX)(DI*2), Y5
 	VMULPS      Y1, Y5, Y5
-	VMOVUPS     (CX)(R10*1), Y1
+	VMOVUPS     (CX)(R9*1), Y1
 	VFMADD231PS Y3, Y1, Y5
-	VMOVUPS     (CX)(DI*8), Y1
+	VMOVUPS     (CX)(SI*8), Y1
 	VFMADD231PS Y4, Y1, Y5
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     Y5, (AX)(DI*2)
+	VMOVUPS     Y2, (AX)(SI*1)
+	VMOVUPS     Y5, (AX)(SI*2)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R10
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R10, at+40(FP)
+	MOVQ        R10, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4516,47 +4516,47 @@ TEXT ·actSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ BX, R10
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPS      Z1, Z0, Z0
-	VMOVUPS     (CX)(DI*1), Z2
-	VMOVUPS     (DX)(DI*1), Z3
+	VMOVUPS     (CX)(SI*1), Z2
+	VMOVUPS     (DX)(SI*1), Z3
 	VFMADD231PS Z3, Z2, Z0
-	VMOVUPS     (CX)(DI*2), Z2
-	VMOVUPS     (DX)(DI*2), Z4
+	VMOVUPS     (CX)(SI*2), Z2
+	VMOVUPS     (DX)(SI*2), Z4
 	VFMADD231PS Z4, Z2, Z0
-	VMOVUPS     (CX)(R8*1), Z2
+	VMOVUPS     (CX)(DI*1), Z2
 	VMULPS      Z1, Z2, Z2
-	VMOVUPS     (CX)(DI*4), Z5
+	VMOVUPS     (CX)(SI*4), Z5
 	VFMADD231PS Z3, Z5, Z2
-	VMOVUPS     (CX)(R9*1), Z5
+	VMOVUPS     (CX)(R8*1), Z5
 	VFMADD231PS Z4, Z5, Z2
-	VMOVUPS     (CX)(R8*2), Z5
+	VMOVUPS     (CX)(DI*2), Z5
 	VMULPS      Z1, Z5, Z5
-	VMOVUPS     (CX)(R10*1), Z1
+	VMOVUPS     (CX)(R9*1), Z1
 	VFMADD231PS Z3, Z1, Z5
-	VMOVUPS     (CX)(DI*8), Z1
+	VMOVUPS     (CX)(SI*8), Z1
 	VFMADD231PS Z4, Z1, Z5
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z2, (AX)(DI*1)
-	VMOVUPS     Z5, (AX)(DI*2)
+	VMOVUPS     Z2, (AX)(SI*1)
+	VMOVUPS     Z5, (AX)(SI*2)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+16, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R10
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R10, at+40(FP)
+	MOVQ        R10, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4568,47 +4568,47 @@ TEXT ·actSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ BX, R10
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPD      Y1, Y0, Y0
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (CX)(SI*1), Y2
+	VMOVUPS     (DX)(SI*1), Y3
 	VFMADD231PD Y3, Y2, Y0
-	VMOVUPS     (CX)(DI*2), Y2
-	VMOVUPS     (DX)(DI*2), Y4
+	VMOVUPS     (CX)(SI*2), Y2
+	VMOVUPS     (DX)(SI*2), Y4
 	VFMADD231PD Y4, Y2, Y0
-	VMOVUPS     (CX)(R8*1), Y2
+	VMOVUPS     (CX)(DI*1), Y2
 	VMULPD      Y1, Y2, Y2
-	VMOVUPS     (CX)(DI*4), Y5
+	VMOVUPS     (CX)(SI*4), Y5
 	VFMADD231PD Y3, Y5, Y2
-	VMOVUPS     (CX)(R9*1), Y5
+	VMOVUPS     (CX)(R8*1), Y5
 	VFMADD231PD Y4, Y5, Y2
-	VMOVUPS     (CX)(R8*2), Y5
+	VMOVUPS     (CX)(DI*2), Y5
 	VMULPD      Y1, Y5, Y5
-	VMOVUPS     (CX)(R10*1), Y1
+	VMOVUPS     (CX)(R9*1), Y1
 	VFMADD231PD Y3, Y1, Y5
-	VMOVUPS     (CX)(DI*8), Y1
+	VMOVUPS     (CX)(SI*8), Y1
 	VFMADD231PD Y4, Y1, Y5
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     Y5, (AX)(DI*2)
+	VMOVUPS     Y2, (AX)(SI*1)
+	VMOVUPS     Y5, (AX)(SI*2)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+4, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R10
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R10, at+40(FP)
+	MOVQ        R10, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4620,47 +4620,47 @@ TEXT ·actSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ BX, R10
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPD      Z1, Z0, Z0
-	VMOVUPS     (CX)(DI*1), Z2
-	VMOVUPS     (DX)(DI*1), Z3
+	VMOVUPS     (CX)(SI*1), Z2
+	VMOVUPS     (DX)(SI*1), Z3
 	VFMADD231PD Z3, Z2, Z0
-	VMOVUPS     (CX)(DI*2), Z2
-	VMOVUPS     (DX)(DI*2), Z4
+	VMOVUPS     (CX)(SI*2), Z2
+	VMOVUPS     (DX)(SI*2), Z4
 	VFMADD231PD Z4, Z2, Z0
-	VMOVUPS     (CX)(R8*1), Z2
+	VMOVUPS     (CX)(DI*1), Z2
 	VMULPD      Z1, Z2, Z2
-	VMOVUPS     (CX)(DI*4), Z5
+	VMOVUPS     (CX)(SI*4), Z5
 	VFMADD231PD Z3, Z5, Z2
-	VMOVUPS     (CX)(R9*1), Z5
+	VMOVUPS     (CX)(R8*1), Z5
 	VFMADD231PD Z4, Z5, Z2
-	VMOVUPS     (CX)(R8*2), Z5
+	VMOVUPS     (CX)(DI*2), Z5
 	VMULPD      Z1, Z5, Z5
-	VMOVUPS     (CX)(R10*1), Z1
+	VMOVUPS     (CX)(R9*1), Z1
 	VFMADD231PD Z3, Z1, Z5
-	VMOVUPS     (CX)(DI*8), Z1
+	VMOVUPS     (CX)(SI*8), Z1
 	VFMADD231PD Z4, Z1, Z5
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z2, (AX)(DI*1)
-	VMOVUPS     Z5, (AX)(DI*2)
+	VMOVUPS     Z2, (AX)(SI*1)
+	VMOVUPS     Z5, (AX)(SI*2)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R10
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R10, at+40(FP)
+	MOVQ        R10, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4671,35 +4671,35 @@ TEXT ·expSE3F32AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ 31(SP), R12
-	ANDQ $-32, R12
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ 31(SP), R11
+	ANDQ $-32, R11
+	MOVQ DX, R12
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(BX*8)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(R8*2)
-	PREFETCHT0   64(AX)(R11*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(BX*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -4761,7 +4761,7 @@ loop1:
 	VSUBPS       Y11, Y12, Y12
 	VCMPPS       $0x1e, zero<>+0(SB), Y11, Y8
 	VMULPS       Y10, Y10, Y9
-	VMOVUPS      Y7, (R12)
+	VMOVUPS      Y7, (R11)
 	VMAXPS       zero<>+0(SB), Y11, Y7
 	VADDPS       one<>+0(SB), Y7, Y7
 	VDIVPS       Y7, Y9, Y9
@@ -4778,16 +4778,16 @@ loop1:
 	VMAXPS       theta2Min<>+0(SB), Y6, Y6
 	VDIVPS       Y6, Y12, Y12
 	VBLENDVPS    Y5, zero<>+0(SB), Y12, Y12
-	VMOVUPS      (CX)(SI*4), Y5
+	VMOVUPS      (CX)(BX*4), Y5
 	VMULPS       Y5, Y4, Y6
-	VMOVUPS      (CX)(R8*1), Y3
+	VMOVUPS      (CX)(DI*1), Y3
 	VFMSUB231PS  Y3, Y2, Y6
 	VMULPS       Y3, Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y8
+	VMOVUPS      (CX)(SI*1), Y8
 	VFMSUB231PS  Y8, Y4, Y1
 	VMULPS       Y8, Y2, Y7
 	VFMSUB231PS  Y5, Y0, Y7
-	VMOVUPS      Y11, 32(R12)
+	VMOVUPS      Y11, 32(R11)
 	VMULPS       Y8, Y0, Y11
 	VFMADD231PS  Y5, Y2, Y11
 	VFMADD231PS  Y3, Y4, Y11
@@ -4807,9 +4807,9 @@ loop1:
 	VMULPS       Y0, Y9, Y1
 	VMULPS       Y2, Y9, Y6
 	VMULPS       Y4, Y9, Y9
-	VMOVUPS      32(R12), Y11
+	VMOVUPS      32(R11), Y11
 	VFMADD213PS  Y11, Y1, Y0
-	VMOVUPS      Y3, 64(R12)
+	VMOVUPS      Y3, 64(R11)
 	VMOVAPS      Y11, Y3
 	VFMADD231PS  Y2, Y6, Y3
 	VFMADD231PS  Y4, Y9, Y11
@@ -4822,26 +4822,26 @@ loop1:
 	VMOVAPS      Y12, Y1
 	VFMSUB231PS  Y4, Y6, Y1
 	VFMADD231PS  Y4, Y6, Y12
-	VMOVUPS      (R12), Y6
+	VMOVUPS      (R11), Y6
 	VMOVMSKPS    Y6, R13
 	TESTQ        R13, R13
 	JE           easy3
 	VPCMPEQD     Y4, Y4, Y4
 	VXORPS       Y6, Y4, Y4
 	VMASKMOVPS   Y0, Y4, (AX)
-	VMASKMOVPS   Y9, Y4, (AX)(SI*1)
-	VMASKMOVPS   Y7, Y4, (AX)(SI*2)
-	VMASKMOVPS   Y8, Y4, (AX)(DI*1)
-	VMASKMOVPS   Y10, Y4, (AX)(SI*4)
-	VMASKMOVPS   Y3, Y4, (AX)(R8*1)
-	VMASKMOVPS   Y1, Y4, (AX)(DI*2)
-	VMASKMOVPS   Y5, Y4, (AX)(R9*1)
-	VMASKMOVPS   Y2, Y4, (AX)(SI*8)
-	VMASKMOVPS   Y12, Y4, (AX)(R10*1)
-	VMASKMOVPS   Y11, Y4, (AX)(R8*2)
-	VMOVUPS      64(R12), Y6
-	VMASKMOVPS   Y6, Y4, (AX)(R11*1)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y9, Y4, (AX)(BX*1)
+	VMASKMOVPS   Y7, Y4, (AX)(BX*2)
+	VMASKMOVPS   Y8, Y4, (AX)(SI*1)
+	VMASKMOVPS   Y10, Y4, (AX)(BX*4)
+	VMASKMOVPS   Y3, Y4, (AX)(DI*1)
+	VMASKMOVPS   Y1, Y4, (AX)(SI*2)
+	VMASKMOVPS   Y5, Y4, (AX)(R8*1)
+	VMASKMOVPS   Y2, Y4, (AX)(BX*8)
+	VMASKMOVPS   Y12, Y4, (AX)(R9*1)
+	VMASKMOVPS   Y11, Y4, (AX)(DI*2)
+	VMOVUPS      64(R11), Y6
+	VMASKMOVPS   Y6, Y4, (AX)(R10*1)
+	MOVQ         R12, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -4852,26 +4852,26 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y9, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS Y10, (AX)(SI*4)
-	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS Y1, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y2, (AX)(SI*8)
-	VMOVUPS Y12, (AX)(R10*1)
-	VMOVUPS Y11, (AX)(R8*2)
-	VMOVUPS 64(R12), Y11
-	VMOVUPS Y11, (AX)(R11*1)
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y7, (AX)(BX*2)
+	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS Y10, (AX)(BX*4)
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS Y2, (AX)(BX*8)
+	VMOVUPS Y12, (AX)(R9*1)
+	VMOVUPS Y11, (AX)(DI*2)
+	VMOVUPS 64(R11), Y11
+	VMOVUPS Y11, (AX)(R10*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R12
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R12, at+40(FP)
+	MOVQ    R12, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -4892,33 +4892,33 @@ TEXT ·expSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (R9)(SI*2), R10
-	LEAQ         (R10)(SI*2), R11
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	LEAQ         (R9)(BX*2), R10
+	MOVQ         DX, R11
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(BX*8)
 	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(DI*2)
 	PREFETCHT0        128(AX)(R10*1)
-	PREFETCHT0        128(AX)(R8*2)
-	PREFETCHT0        128(AX)(R11*1)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z1, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VPANDD            Z1, Z11, Z12
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*2), Z13
 	VPANDD            Z1, Z13, Z14
 	VMAXPS            Z12, Z10, Z15
 	VMINPS            Z10, Z12, Z12
@@ -5007,12 +5007,12 @@ loop1:
 	VFNMADD231PS      Z12, Z15, Z18
 	VFMADD231PS       Z14, Z18, Z12
 	VBLENDMPS         Z2, Z12, K2, Z12
-	VMOVUPS           (CX)(SI*4), Z18
+	VMOVUPS           (CX)(BX*4), Z18
 	VMULPS            Z18, Z13, Z14
-	VMOVUPS           (CX)(R8*1), Z15
+	VMOVUPS           (CX)(DI*1), Z15
 	VFMSUB231PS       Z15, Z11, Z14
 	VMULPS            Z15, Z9, Z10
-	VMOVUPS           (CX)(DI*1), Z17
+	VMOVUPS           (CX)(SI*1), Z17
 	VFMSUB231PS       Z17, Z13, Z10
 	VMULPS            Z17, Z11, Z21
 	VFMSUB231PS       Z18, Z9, Z21
@@ -5053,18 +5053,18 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z9, K1, (AX)
-	VMOVUPS           Z22, K1, (AX)(SI*1)
-	VMOVUPS           Z21, K1, (AX)(SI*2)
-	VMOVUPS           Z17, K1, (AX)(DI*1)
-	VMOVUPS           Z16, K1, (AX)(SI*4)
-	VMOVUPS           Z20, K1, (AX)(R8*1)
-	VMOVUPS           Z10, K1, (AX)(DI*2)
-	VMOVUPS           Z18, K1, (AX)(R9*1)
-	VMOVUPS           Z11, K1, (AX)(SI*8)
-	VMOVUPS           Z12, K1, (AX)(R10*1)
-	VMOVUPS           Z19, K1, (AX)(R8*2)
-	VMOVUPS           Z15, K1, (AX)(R11*1)
-	MOVQ              BX, AX
+	VMOVUPS           Z22, K1, (AX)(BX*1)
+	VMOVUPS           Z21, K1, (AX)(BX*2)
+	VMOVUPS           Z17, K1, (AX)(SI*1)
+	VMOVUPS           Z16, K1, (AX)(BX*4)
+	VMOVUPS           Z20, K1, (AX)(DI*1)
+	VMOVUPS           Z10, K1, (AX)(SI*2)
+	VMOVUPS           Z18, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(BX*8)
+	VMOVUPS           Z12, K1, (AX)(R9*1)
+	VMOVUPS           Z19, K1, (AX)(DI*2)
+	VMOVUPS           Z15, K1, (AX)(R10*1)
+	MOVQ              R11, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -5075,25 +5075,25 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z22, (AX)(SI*1)
-	VMOVUPS Z21, (AX)(SI*2)
-	VMOVUPS Z17, (AX)(DI*1)
-	VMOVUPS Z16, (AX)(SI*4)
-	VMOVUPS Z20, (AX)(R8*1)
-	VMOVUPS Z10, (AX)(DI*2)
-	VMOVUPS Z18, (AX)(R9*1)
-	VMOVUPS Z11, (AX)(SI*8)
-	VMOVUPS Z12, (AX)(R10*1)
-	VMOVUPS Z19, (AX)(R8*2)
-	VMOVUPS Z15, (AX)(R11*1)
+	VMOVUPS Z22, (AX)(BX*1)
+	VMOVUPS Z21, (AX)(BX*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z16, (AX)(BX*4)
+	VMOVUPS Z20, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(SI*2)
+	VMOVUPS Z18, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(BX*8)
+	VMOVUPS Z12, (AX)(R9*1)
+	VMOVUPS Z19, (AX)(DI*2)
+	VMOVUPS Z15, (AX)(R10*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R11
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R11, at+40(FP)
+	MOVQ    R11, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5104,35 +5104,35 @@ TEXT ·expSE3F64AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ 31(SP), R12
-	ANDQ $-32, R12
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ 31(SP), R11
+	ANDQ $-32, R11
+	MOVQ DX, R12
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(BX*8)
 	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(DI*2)
 	PREFETCHT0   64(AX)(R10*1)
-	PREFETCHT0   64(AX)(R8*2)
-	PREFETCHT0   64(AX)(R11*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
@@ -5188,17 +5188,17 @@ loop1:
 	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y7, Y7
 	VBLENDVPD    Y5, zeroF64<>+0(SB), Y7, Y7
-	VMOVUPS      (CX)(SI*4), Y5
+	VMOVUPS      (CX)(BX*4), Y5
 	VMULPD       Y5, Y3, Y1
-	VMOVUPS      (CX)(R8*1), Y8
+	VMOVUPS      (CX)(DI*1), Y8
 	VFMSUB231PD  Y8, Y2, Y1
 	VMULPD       Y8, Y0, Y11
-	VMOVUPS      (CX)(DI*1), Y12
+	VMOVUPS      (CX)(SI*1), Y12
 	VFMSUB231PD  Y12, Y3, Y11
-	VMOVUPS      Y4, (R12)
+	VMOVUPS      Y4, (R11)
 	VMULPD       Y12, Y2, Y4
 	VFMSUB231PD  Y5, Y0, Y4
-	VMOVUPS      Y9, 32(R12)
+	VMOVUPS      Y9, 32(R11)
 	VMULPD       Y12, Y0, Y9
 	VFMADD231PD  Y5, Y2, Y9
 	VFMADD231PD  Y8, Y3, Y9
@@ -5218,9 +5218,9 @@ loop1:
 	VMULPD       Y0, Y6, Y11
 	VMULPD       Y2, Y6, Y1
 	VMULPD       Y3, Y6, Y6
-	VMOVUPS      32(R12), Y9
+	VMOVUPS      32(R11), Y9
 	VFMADD213PD  Y9, Y11, Y0
-	VMOVUPS      Y8, 64(R12)
+	VMOVUPS      Y8, 64(R11)
 	VMOVAPS      Y9, Y8
 	VFMADD231PD  Y2, Y1, Y8
 	VFMADD231PD  Y3, Y6, Y9
@@ -5233,26 +5233,26 @@ loop1:
 	VMOVAPS      Y7, Y11
 	VFMSUB231PD  Y3, Y1, Y11
 	VFMADD231PD  Y3, Y1, Y7
-	VMOVUPS      (R12), Y1
+	VMOVUPS      (R11), Y1
 	VMOVMSKPD    Y1, R13
 	TESTQ        R13, R13
 	JE           easy3
 	VPCMPEQD     Y3, Y3, Y3
 	VXORPD       Y1, Y3, Y3
 	VMASKMOVPD   Y0, Y3, (AX)
-	VMASKMOVPD   Y6, Y3, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y3, (AX)(SI*2)
-	VMASKMOVPD   Y12, Y3, (AX)(DI*1)
-	VMASKMOVPD   Y10, Y3, (AX)(SI*4)
-	VMASKMOVPD   Y8, Y3, (AX)(R8*1)
-	VMASKMOVPD   Y11, Y3, (AX)(DI*2)
-	VMASKMOVPD   Y5, Y3, (AX)(R9*1)
-	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
-	VMASKMOVPD   Y7, Y3, (AX)(R10*1)
-	VMASKMOVPD   Y9, Y3, (AX)(R8*2)
-	VMOVUPS      64(R12), Y1
-	VMASKMOVPD   Y1, Y3, (AX)(R11*1)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y6, Y3, (AX)(BX*1)
+	VMASKMOVPD   Y4, Y3, (AX)(BX*2)
+	VMASKMOVPD   Y12, Y3, (AX)(SI*1)
+	VMASKMOVPD   Y10, Y3, (AX)(BX*4)
+	VMASKMOVPD   Y8, Y3, (AX)(DI*1)
+	VMASKMOVPD   Y11, Y3, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y3, (AX)(R8*1)
+	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
+	VMASKMOVPD   Y7, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y9, Y3, (AX)(DI*2)
+	VMOVUPS      64(R11), Y1
+	VMASKMOVPD   Y1, Y3, (AX)(R10*1)
+	MOVQ         R12, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -5263,26 +5263,26 @@ loop1:
 
 easy3:
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y12, (AX)(DI*1)
-	VMOVUPS Y10, (AX)(SI*4)
-	VMOVUPS Y8, (AX)(R8*1)
-	VMOVUPS Y11, (AX)(DI*2)
-	VMOVUPS Y5, (AX)(R9*1)
-	VMOVUPS Y2, (AX)(SI*8)
-	VMOVUPS Y7, (AX)(R10*1)
-	VMOVUPS Y9, (AX)(R8*2)
-	VMOVUPS 64(R12), Y9
-	VMOVUPS Y9, (AX)(R11*1)
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y12, (AX)(SI*1)
+	VMOVUPS Y10, (AX)(BX*4)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS Y11, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS Y2, (AX)(BX*8)
+	VMOVUPS Y7, (AX)(R9*1)
+	VMOVUPS Y9, (AX)(DI*2)
+	VMOVUPS 64(R11), Y9
+	VMOVUPS Y9, (AX)(R10*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R12
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R12, at+40(FP)
+	MOVQ    R12, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5303,33 +5303,33 @@ TEXT ·expSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (R9)(SI*2), R10
-	LEAQ         (R10)(SI*2), R11
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	LEAQ         (R9)(BX*2), R10
+	MOVQ         DX, R11
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(BX*8)
 	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(DI*2)
 	PREFETCHT0        128(AX)(R10*1)
-	PREFETCHT0        128(AX)(R8*2)
-	PREFETCHT0        128(AX)(R11*1)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VFMADD231PD       Z11, Z11, Z10
-	VMOVUPS           (CX)(SI*2), Z12
+	VMOVUPS           (CX)(BX*2), Z12
 	VFMADD231PD       Z12, Z12, Z10
 	VCMPPD            $0x16, Z6, Z10, K1
 	VMAXPD            Z7, Z10, Z10
@@ -5416,12 +5416,12 @@ loop1:
 	VFNMADD231PD      Z13, Z10, Z16
 	VFMADD231PD       Z15, Z16, Z13
 	VBLENDMPD         Z1, Z13, K2, Z13
-	VMOVUPS           (CX)(SI*4), Z16
+	VMOVUPS           (CX)(BX*4), Z16
 	VMULPD            Z16, Z12, Z15
-	VMOVUPS           (CX)(R8*1), Z10
+	VMOVUPS           (CX)(DI*1), Z10
 	VFMSUB231PD       Z10, Z11, Z15
 	VMULPD            Z10, Z9, Z19
-	VMOVUPS           (CX)(DI*1), Z18
+	VMOVUPS           (CX)(SI*1), Z18
 	VFMSUB231PD       Z18, Z12, Z19
 	VMULPD            Z18, Z11, Z21
 	VFMSUB231PD       Z16, Z9, Z21
@@ -5462,18 +5462,18 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z9, K1, (AX)
-	VMOVUPD           Z20, K1, (AX)(SI*1)
-	VMOVUPD           Z21, K1, (AX)(SI*2)
-	VMOVUPD           Z18, K1, (AX)(DI*1)
-	VMOVUPD           Z14, K1, (AX)(SI*4)
-	VMOVUPD           Z22, K1, (AX)(R8*1)
-	VMOVUPD           Z19, K1, (AX)(DI*2)
-	VMOVUPD           Z16, K1, (AX)(R9*1)
-	VMOVUPD           Z11, K1, (AX)(SI*8)
-	VMOVUPD           Z13, K1, (AX)(R10*1)
-	VMOVUPD           Z17, K1, (AX)(R8*2)
-	VMOVUPD           Z10, K1, (AX)(R11*1)
-	MOVQ              BX, AX
+	VMOVUPD           Z20, K1, (AX)(BX*1)
+	VMOVUPD           Z21, K1, (AX)(BX*2)
+	VMOVUPD           Z18, K1, (AX)(SI*1)
+	VMOVUPD           Z14, K1, (AX)(BX*4)
+	VMOVUPD           Z22, K1, (AX)(DI*1)
+	VMOVUPD           Z19, K1, (AX)(SI*2)
+	VMOVUPD           Z16, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(BX*8)
+	VMOVUPD           Z13, K1, (AX)(R9*1)
+	VMOVUPD           Z17, K1, (AX)(DI*2)
+	VMOVUPD           Z10, K1, (AX)(R10*1)
+	MOVQ              R11, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -5484,25 +5484,25 @@ loop1:
 
 easy3:
 	VMOVUPS Z9, (AX)
-	VMOVUPS Z20, (AX)(SI*1)
-	VMOVUPS Z21, (AX)(SI*2)
-	VMOVUPS Z18, (AX)(DI*1)
-	VMOVUPS Z14, (AX)(SI*4)
-	VMOVUPS Z22, (AX)(R8*1)
-	VMOVUPS Z19, (AX)(DI*2)
-	VMOVUPS Z16, (AX)(R9*1)
-	VMOVUPS Z11, (AX)(SI*8)
-	VMOVUPS Z13, (AX)(R10*1)
-	VMOVUPS Z17, (AX)(R8*2)
-	VMOVUPS Z10, (AX)(R11*1)
+	VMOVUPS Z20, (AX)(BX*1)
+	VMOVUPS Z21, (AX)(BX*2)
+	VMOVUPS Z18, (AX)(SI*1)
+	VMOVUPS Z14, (AX)(BX*4)
+	VMOVUPS Z22, (AX)(DI*1)
+	VMOVUPS Z19, (AX)(SI*2)
+	VMOVUPS Z16, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(BX*8)
+	VMOVUPS Z13, (AX)(R9*1)
+	VMOVUPS Z17, (AX)(DI*2)
+	VMOVUPS Z10, (AX)(R10*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R11
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R11, at+40(FP)
+	MOVQ    R11, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5513,74 +5513,74 @@ TEXT ·logSE3F32AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ 31(SP), R12
-	ANDQ $-32, R12
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ 31(SP), R11
+	ANDQ $-32, R11
+	MOVQ DX, R12
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
-	PREFETCHT0  64(AX)(R8*1)
-	VMOVUPS     (CX)(R10*1), Y0
-	VMOVUPS     (CX)(DI*2), Y1
+	VMOVUPS     (CX)(R9*1), Y0
+	VMOVUPS     (CX)(SI*2), Y1
 	VSUBPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(SI*2), Y3
-	VMOVUPS     (CX)(SI*8), Y4
+	VMOVUPS     (CX)(BX*2), Y3
+	VMOVUPS     (CX)(BX*8), Y4
 	VSUBPS      Y4, Y3, Y5
-	VMOVUPS     (CX)(SI*4), Y6
-	VMOVUPS     (CX)(SI*1), Y7
+	VMOVUPS     (CX)(BX*4), Y6
+	VMOVUPS     (CX)(BX*1), Y7
 	VSUBPS      Y7, Y6, Y8
 	VADDPS      Y6, Y7, Y7
 	VADDPS      Y4, Y3, Y3
 	VADDPS      Y0, Y1, Y1
-	VMOVUPS     (CX)(R8*1), Y0
-	VMOVUPS     (CX)(R8*2), Y4
+	VMOVUPS     (CX)(DI*1), Y0
+	VMOVUPS     (CX)(DI*2), Y4
 	VADDPS      Y4, Y0, Y6
 	VSUBPS      Y4, Y0, Y9
 	VMOVUPS     (CX), Y10
 	VADDPS      Y6, Y10, Y11
 	VADDPS      one<>+0(SB), Y11, Y12
-	VMOVUPS     Y12, (R12)
+	VMOVUPS     Y12, (R11)
 	VADDPS      one<>+0(SB), Y10, Y12
 	VSUBPS      Y6, Y12, Y12
 	VMOVUPS     one<>+0(SB), Y6
 	VSUBPS      Y10, Y6, Y6
-	VMOVUPS     Y11, 32(R12)
+	VMOVUPS     Y11, 32(R11)
 	VADDPS      Y9, Y6, Y11
 	VSUBPS      Y9, Y6, Y6
 	VCMPPS      $0x16, Y0, Y4, Y9
-	VMOVUPS     Y12, 64(R12)
+	VMOVUPS     Y12, 64(R11)
 	VBLENDVPS   Y9, Y8, Y5, Y12
-	VMOVUPS     Y8, 96(R12)
+	VMOVUPS     Y8, 96(R11)
 	VBLENDVPS   Y9, Y3, Y7, Y8
 	VBLENDVPS   Y9, Y1, Y11, Y11
 	VBLENDVPS   Y9, Y6, Y1, Y1
 	VMAXPS      Y4, Y0, Y6
 	VCMPPS      $0x12, Y10, Y6, Y6
 	VBLENDVPS   Y6, Y2, Y12, Y12
-	VMOVUPS     64(R12), Y9
+	VMOVUPS     64(R11), Y9
 	VBLENDVPS   Y6, Y9, Y8, Y8
 	VBLENDVPS   Y6, Y7, Y11, Y11
 	VBLENDVPS   Y6, Y3, Y1, Y1
 	VMAXPS      Y4, Y0, Y0
 	VMAXPS      Y10, Y0, Y0
-	VMOVUPS     32(R12), Y10
+	VMOVUPS     32(R11), Y10
 	VCMPPS      $0x12, Y10, Y0, Y0
-	VMOVUPS     (R12), Y10
+	VMOVUPS     (R11), Y10
 	VBLENDVPS   Y0, Y10, Y12, Y12
 	VBLENDVPS   Y0, Y2, Y8, Y8
 	VBLENDVPS   Y0, Y5, Y11, Y11
-	VMOVUPS     96(R12), Y5
+	VMOVUPS     96(R11), Y5
 	VBLENDVPS   Y0, Y5, Y1, Y1
 	VMULPS      Y8, Y8, Y5
 	VFMADD231PS Y11, Y11, Y5
@@ -5634,12 +5634,12 @@ loop1:
 	VMAXPS      theta2Min<>+0(SB), Y1, Y1
 	VDIVPS      Y1, Y5, Y5
 	VBLENDVPS   Y12, zero<>+0(SB), Y5, Y5
-	VMOVUPS     (CX)(R9*1), Y12
+	VMOVUPS     (CX)(R8*1), Y12
 	VMULPS      Y12, Y4, Y1
-	VMOVUPS     (CX)(R11*1), Y10
+	VMOVUPS     (CX)(R10*1), Y10
 	VFMSUB231PS Y10, Y11, Y1
 	VMULPS      Y10, Y8, Y6
-	VMOVUPS     (CX)(DI*1), Y7
+	VMOVUPS     (CX)(SI*1), Y7
 	VFMSUB231PS Y7, Y4, Y6
 	VMULPS      Y7, Y11, Y3
 	VFMSUB231PS Y12, Y8, Y3
@@ -5662,12 +5662,12 @@ loop1:
 	VPCMPEQD    Y5, Y5, Y5
 	VXORPS      Y2, Y5, Y5
 	VMASKMOVPS  Y8, Y5, (AX)
-	VMASKMOVPS  Y11, Y5, (AX)(SI*1)
-	VMASKMOVPS  Y4, Y5, (AX)(SI*2)
-	VMASKMOVPS  Y7, Y5, (AX)(DI*1)
-	VMASKMOVPS  Y12, Y5, (AX)(SI*4)
-	VMASKMOVPS  Y0, Y5, (AX)(R8*1)
-	MOVQ        BX, AX
+	VMASKMOVPS  Y11, Y5, (AX)(BX*1)
+	VMASKMOVPS  Y4, Y5, (AX)(BX*2)
+	VMASKMOVPS  Y7, Y5, (AX)(SI*1)
+	VMASKMOVPS  Y12, Y5, (AX)(BX*4)
+	VMASKMOVPS  Y0, Y5, (AX)(DI*1)
+	MOVQ        R12, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -5678,19 +5678,19 @@ loop1:
 
 easy3:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y11, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS Y12, (AX)(SI*4)
-	VMOVUPS Y0, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y12, (AX)(BX*4)
+	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R12
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R12, at+40(FP)
+	MOVQ    R12, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5711,36 +5711,36 @@ TEXT ·logSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (R9)(SI*2), R10
-	LEAQ         (R10)(SI*2), R11
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	LEAQ         (R9)(BX*2), R10
+	MOVQ         DX, R11
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
-	PREFETCHT0       128(AX)(R8*1)
-	VMOVUPS          (CX)(R10*1), Z9
-	VMOVUPS          (CX)(DI*2), Z10
+	VMOVUPS          (CX)(R9*1), Z9
+	VMOVUPS          (CX)(SI*2), Z10
 	VSUBPS           Z10, Z9, Z11
-	VMOVUPS          (CX)(SI*2), Z12
-	VMOVUPS          (CX)(SI*8), Z13
+	VMOVUPS          (CX)(BX*2), Z12
+	VMOVUPS          (CX)(BX*8), Z13
 	VSUBPS           Z13, Z12, Z14
-	VMOVUPS          (CX)(SI*4), Z15
-	VMOVUPS          (CX)(SI*1), Z16
+	VMOVUPS          (CX)(BX*4), Z15
+	VMOVUPS          (CX)(BX*1), Z16
 	VSUBPS           Z16, Z15, Z17
 	VADDPS           Z15, Z16, Z16
 	VADDPS           Z13, Z12, Z12
 	VADDPS           Z9, Z10, Z10
-	VMOVUPS          (CX)(R8*1), Z9
-	VMOVUPS          (CX)(R8*2), Z13
+	VMOVUPS          (CX)(DI*1), Z9
+	VMOVUPS          (CX)(DI*2), Z13
 	VADDPS           Z13, Z9, Z15
 	VSUBPS           Z13, Z9, Z18
 	VMOVUPS          (CX), Z19
@@ -5830,12 +5830,12 @@ loop1:
 	VFNMADD231PS     Z11, Z10, Z18
 	VFMADD231PS      Z21, Z18, Z11
 	VBLENDMPS.BCST   zero<>+0(SB), Z11, K2, Z11
-	VMOVUPS          (CX)(R9*1), Z18
+	VMOVUPS          (CX)(R8*1), Z18
 	VMULPS           Z18, Z20, Z21
-	VMOVUPS          (CX)(R11*1), Z10
+	VMOVUPS          (CX)(R10*1), Z10
 	VFMSUB231PS      Z10, Z23, Z21
 	VMULPS           Z10, Z24, Z9
-	VMOVUPS          (CX)(DI*1), Z19
+	VMOVUPS          (CX)(SI*1), Z19
 	VFMSUB231PS      Z19, Z20, Z9
 	VMULPS           Z19, Z23, Z13
 	VFMSUB231PS      Z18, Z24, Z13
@@ -5857,12 +5857,12 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPS          Z24, K1, (AX)
-	VMOVUPS          Z23, K1, (AX)(SI*1)
-	VMOVUPS          Z20, K1, (AX)(SI*2)
-	VMOVUPS          Z19, K1, (AX)(DI*1)
-	VMOVUPS          Z18, K1, (AX)(SI*4)
-	VMOVUPS          Z14, K1, (AX)(R8*1)
-	MOVQ             BX, AX
+	VMOVUPS          Z23, K1, (AX)(BX*1)
+	VMOVUPS          Z20, K1, (AX)(BX*2)
+	VMOVUPS          Z19, K1, (AX)(SI*1)
+	VMOVUPS          Z18, K1, (AX)(BX*4)
+	VMOVUPS          Z14, K1, (AX)(DI*1)
+	MOVQ             R11, AX
 	SUBQ             DX, AX
 	LEAQ             16(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -5873,19 +5873,19 @@ loop1:
 
 easy3:
 	VMOVUPS Z24, (AX)
-	VMOVUPS Z23, (AX)(SI*1)
-	VMOVUPS Z20, (AX)(SI*2)
-	VMOVUPS Z19, (AX)(DI*1)
-	VMOVUPS Z18, (AX)(SI*4)
-	VMOVUPS Z14, (AX)(R8*1)
+	VMOVUPS Z23, (AX)(BX*1)
+	VMOVUPS Z20, (AX)(BX*2)
+	VMOVUPS Z19, (AX)(SI*1)
+	VMOVUPS Z18, (AX)(BX*4)
+	VMOVUPS Z14, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R11
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R11, at+40(FP)
+	MOVQ    R11, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -5896,74 +5896,74 @@ TEXT ·logSE3F64AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	LEAQ 31(SP), R12
-	ANDQ $-32, R12
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	LEAQ 31(SP), R11
+	ANDQ $-32, R11
+	MOVQ DX, R12
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
-	PREFETCHT0  64(AX)(R8*1)
-	VMOVUPS     (CX)(R10*1), Y0
-	VMOVUPS     (CX)(DI*2), Y1
+	VMOVUPS     (CX)(R9*1), Y0
+	VMOVUPS     (CX)(SI*2), Y1
 	VSUBPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(SI*2), Y3
-	VMOVUPS     (CX)(SI*8), Y4
+	VMOVUPS     (CX)(BX*2), Y3
+	VMOVUPS     (CX)(BX*8), Y4
 	VSUBPD      Y4, Y3, Y5
-	VMOVUPS     (CX)(SI*4), Y6
-	VMOVUPS     (CX)(SI*1), Y7
+	VMOVUPS     (CX)(BX*4), Y6
+	VMOVUPS     (CX)(BX*1), Y7
 	VSUBPD      Y7, Y6, Y8
 	VADDPD      Y6, Y7, Y7
 	VADDPD      Y4, Y3, Y3
 	VADDPD      Y0, Y1, Y1
-	VMOVUPS     (CX)(R8*1), Y0
-	VMOVUPS     (CX)(R8*2), Y4
+	VMOVUPS     (CX)(DI*1), Y0
+	VMOVUPS     (CX)(DI*2), Y4
 	VADDPD      Y4, Y0, Y6
 	VSUBPD      Y4, Y0, Y9
 	VMOVUPS     (CX), Y10
 	VADDPD      Y6, Y10, Y11
 	VADDPD      oneF64<>+0(SB), Y11, Y12
-	VMOVUPS     Y12, (R12)
+	VMOVUPS     Y12, (R11)
 	VADDPD      oneF64<>+0(SB), Y10, Y12
 	VSUBPD      Y6, Y12, Y12
 	VMOVUPS     oneF64<>+0(SB), Y6
 	VSUBPD      Y10, Y6, Y6
-	VMOVUPS     Y11, 32(R12)
+	VMOVUPS     Y11, 32(R11)
 	VADDPD      Y9, Y6, Y11
 	VSUBPD      Y9, Y6, Y6
 	VCMPPD      $0x16, Y0, Y4, Y9
-	VMOVUPS     Y12, 64(R12)
+	VMOVUPS     Y12, 64(R11)
 	VBLENDVPD   Y9, Y8, Y5, Y12
-	VMOVUPS     Y8, 96(R12)
+	VMOVUPS     Y8, 96(R11)
 	VBLENDVPD   Y9, Y3, Y7, Y8
 	VBLENDVPD   Y9, Y1, Y11, Y11
 	VBLENDVPD   Y9, Y6, Y1, Y1
 	VMAXPD      Y4, Y0, Y6
 	VCMPPD      $0x12, Y10, Y6, Y6
 	VBLENDVPD   Y6, Y2, Y12, Y12
-	VMOVUPS     64(R12), Y9
+	VMOVUPS     64(R11), Y9
 	VBLENDVPD   Y6, Y9, Y8, Y8
 	VBLENDVPD   Y6, Y7, Y11, Y11
 	VBLENDVPD   Y6, Y3, Y1, Y1
 	VMAXPD      Y4, Y0, Y0
 	VMAXPD      Y10, Y0, Y0
-	VMOVUPS     32(R12), Y10
+	VMOVUPS     32(R11), Y10
 	VCMPPD      $0x12, Y10, Y0, Y0
-	VMOVUPS     (R12), Y10
+	VMOVUPS     (R11), Y10
 	VBLENDVPD   Y0, Y10, Y12, Y12
 	VBLENDVPD   Y0, Y2, Y8, Y8
 	VBLENDVPD   Y0, Y5, Y11, Y11
-	VMOVUPS     96(R12), Y5
+	VMOVUPS     96(R11), Y5
 	VBLENDVPD   Y0, Y5, Y1, Y1
 	VMULPD      Y8, Y8, Y5
 	VFMADD231PD Y11, Y11, Y5
@@ -6030,12 +6030,12 @@ loop1:
 	VMAXPD      theta2MinF64<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y5, Y5
 	VBLENDVPD   Y12, zeroF64<>+0(SB), Y5, Y5
-	VMOVUPS     (CX)(R9*1), Y12
+	VMOVUPS     (CX)(R8*1), Y12
 	VMULPD      Y12, Y7, Y1
-	VMOVUPS     (CX)(R11*1), Y10
+	VMOVUPS     (CX)(R10*1), Y10
 	VFMSUB231PD Y10, Y11, Y1
 	VMULPD      Y10, Y8, Y6
-	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*1), Y4
 	VFMSUB231PD Y4, Y7, Y6
 	VMULPD      Y4, Y11, Y9
 	VFMSUB231PD Y12, Y8, Y9
@@ -6058,12 +6058,12 @@ loop1:
 	VPCMPEQD    Y5, Y5, Y5
 	VXORPD      Y2, Y5, Y5
 	VMASKMOVPD  Y8, Y5, (AX)
-	VMASKMOVPD  Y11, Y5, (AX)(SI*1)
-	VMASKMOVPD  Y7, Y5, (AX)(SI*2)
-	VMASKMOVPD  Y4, Y5, (AX)(DI*1)
-	VMASKMOVPD  Y12, Y5, (AX)(SI*4)
-	VMASKMOVPD  Y0, Y5, (AX)(R8*1)
-	MOVQ        BX, AX
+	VMASKMOVPD  Y11, Y5, (AX)(BX*1)
+	VMASKMOVPD  Y7, Y5, (AX)(BX*2)
+	VMASKMOVPD  Y4, Y5, (AX)(SI*1)
+	VMASKMOVPD  Y12, Y5, (AX)(BX*4)
+	VMASKMOVPD  Y0, Y5, (AX)(DI*1)
+	MOVQ        R12, AX
 	SUBQ        DX, AX
 	LEAQ        4(AX), CX
 	MOVQ        AX, at+40(FP)
@@ -6074,19 +6074,19 @@ loop1:
 
 easy3:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y11, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS Y12, (AX)(SI*4)
-	VMOVUPS Y0, (AX)(R8*1)
+	VMOVUPS Y11, (AX)(BX*1)
+	VMOVUPS Y7, (AX)(BX*2)
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS Y12, (AX)(BX*4)
+	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R12
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R12, at+40(FP)
+	MOVQ    R12, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6107,36 +6107,36 @@ TEXT ·logSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (R9)(SI*2), R10
-	LEAQ         (R10)(SI*2), R11
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (R8)(BX*2), R9
+	LEAQ         (R9)(BX*2), R10
+	MOVQ         DX, R11
 
 loop1:
 	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(BX*1)
+	PREFETCHT0       128(AX)(BX*2)
 	PREFETCHT0       128(AX)(SI*1)
-	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(BX*4)
 	PREFETCHT0       128(AX)(DI*1)
-	PREFETCHT0       128(AX)(SI*4)
-	PREFETCHT0       128(AX)(R8*1)
-	VMOVUPS          (CX)(R10*1), Z10
-	VMOVUPS          (CX)(DI*2), Z11
+	VMOVUPS          (CX)(R9*1), Z10
+	VMOVUPS          (CX)(SI*2), Z11
 	VSUBPD           Z11, Z10, Z12
-	VMOVUPS          (CX)(SI*2), Z13
-	VMOVUPS          (CX)(SI*8), Z14
+	VMOVUPS          (CX)(BX*2), Z13
+	VMOVUPS          (CX)(BX*8), Z14
 	VSUBPD           Z14, Z13, Z15
-	VMOVUPS          (CX)(SI*4), Z16
-	VMOVUPS          (CX)(SI*1), Z17
+	VMOVUPS          (CX)(BX*4), Z16
+	VMOVUPS          (CX)(BX*1), Z17
 	VSUBPD           Z17, Z16, Z18
 	VADDPD           Z16, Z17, Z17
 	VADDPD           Z14, Z13, Z13
 	VADDPD           Z10, Z11, Z11
-	VMOVUPS          (CX)(R8*1), Z10
-	VMOVUPS          (CX)(R8*2), Z14
+	VMOVUPS          (CX)(DI*1), Z10
+	VMOVUPS          (CX)(DI*2), Z14
 	VADDPD           Z14, Z10, Z16
 	VSUBPD           Z14, Z10, Z19
 	VMOVUPS          (CX), Z20
@@ -6241,12 +6241,12 @@ loop1:
 	VFNMADD231PD     Z21, Z11, Z19
 	VFMADD231PD      Z18, Z19, Z21
 	VBLENDMPD        Z1, Z21, K2, Z21
-	VMOVUPS          (CX)(R9*1), Z19
+	VMOVUPS          (CX)(R8*1), Z19
 	VMULPD           Z19, Z10, Z18
-	VMOVUPS          (CX)(R11*1), Z11
+	VMOVUPS          (CX)(R10*1), Z11
 	VFMSUB231PD      Z11, Z24, Z18
 	VMULPD           Z11, Z25, Z12
-	VMOVUPS          (CX)(DI*1), Z22
+	VMOVUPS          (CX)(SI*1), Z22
 	VFMSUB231PD      Z22, Z10, Z12
 	VMULPD           Z22, Z24, Z20
 	VFMSUB231PD      Z19, Z25, Z20
@@ -6268,12 +6268,12 @@ loop1:
 	JE               easy3
 	KNOTW            K1, K1
 	VMOVUPD          Z25, K1, (AX)
-	VMOVUPD          Z24, K1, (AX)(SI*1)
-	VMOVUPD          Z10, K1, (AX)(SI*2)
-	VMOVUPD          Z22, K1, (AX)(DI*1)
-	VMOVUPD          Z19, K1, (AX)(SI*4)
-	VMOVUPD          Z15, K1, (AX)(R8*1)
-	MOVQ             BX, AX
+	VMOVUPD          Z24, K1, (AX)(BX*1)
+	VMOVUPD          Z10, K1, (AX)(BX*2)
+	VMOVUPD          Z22, K1, (AX)(SI*1)
+	VMOVUPD          Z19, K1, (AX)(BX*4)
+	VMOVUPD          Z15, K1, (AX)(DI*1)
+	MOVQ             R11, AX
 	SUBQ             DX, AX
 	LEAQ             8(AX), CX
 	MOVQ             AX, at+40(FP)
@@ -6284,19 +6284,19 @@ loop1:
 
 easy3:
 	VMOVUPS Z25, (AX)
-	VMOVUPS Z24, (AX)(SI*1)
-	VMOVUPS Z10, (AX)(SI*2)
-	VMOVUPS Z22, (AX)(DI*1)
-	VMOVUPS Z19, (AX)(SI*4)
-	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z24, (AX)(BX*1)
+	VMOVUPS Z10, (AX)(BX*2)
+	VMOVUPS Z22, (AX)(SI*1)
+	VMOVUPS Z19, (AX)(BX*4)
+	VMOVUPS Z15, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R11
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R11, at+40(FP)
+	MOVQ    R11, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6308,26 +6308,26 @@ TEXT ·composeSE3F32AVX2(SB), $416-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, R10
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*4)
-	PREFETCHT0   64(AX)(R9*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(DI*2), Y4
+	VMOVUPS      (CX)(SI*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -6392,20 +6392,20 @@ loop1:
 	VMAXPS       theta2Min<>+0(SB), Y6, Y6
 	VDIVPS       Y6, Y12, Y12
 	VBLENDVPS    Y10, zero<>+0(SB), Y12, Y12
-	VMOVUPS      (CX)(DI*4), Y10
+	VMOVUPS      (CX)(SI*4), Y10
 	VMULPS       Y10, Y4, Y6
-	VMOVUPS      Y9, (R10)
-	VMOVUPS      (CX)(R9*1), Y9
+	VMOVUPS      Y9, (R9)
+	VMOVUPS      (CX)(R8*1), Y9
 	VFMSUB231PS  Y9, Y2, Y6
-	VMOVUPS      Y7, 32(R10)
+	VMOVUPS      Y7, 32(R9)
 	VMULPS       Y9, Y0, Y7
-	VMOVUPS      Y3, 64(R10)
-	VMOVUPS      (CX)(R8*1), Y3
+	VMOVUPS      Y3, 64(R9)
+	VMOVUPS      (CX)(DI*1), Y3
 	VFMSUB231PS  Y3, Y4, Y7
-	VMOVUPS      Y8, 96(R10)
+	VMOVUPS      Y8, 96(R9)
 	VMULPS       Y3, Y2, Y8
 	VFMSUB231PS  Y10, Y0, Y8
-	VMOVUPS      Y1, 128(R10)
+	VMOVUPS      Y1, 128(R9)
 	VMULPS       Y3, Y0, Y1
 	VFMADD231PS  Y10, Y2, Y1
 	VFMADD231PS  Y9, Y4, Y1
@@ -6421,9 +6421,9 @@ loop1:
 	VFMADD231PS  Y4, Y12, Y11
 	VMOVUPS      (DX), Y12
 	VANDPS       absF32<>+0(SB), Y12, Y4
-	VMOVUPS      (DX)(DI*1), Y5
+	VMOVUPS      (DX)(SI*1), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y8
-	VMOVUPS      (DX)(DI*2), Y9
+	VMOVUPS      (DX)(SI*2), Y9
 	VANDPS       absF32<>+0(SB), Y9, Y2
 	VMAXPS       Y8, Y4, Y7
 	VMINPS       Y4, Y8, Y8
@@ -6442,7 +6442,7 @@ loop1:
 	VFMSUB231PS  Y2, Y2, Y0
 	VADDPS       Y0, Y4, Y4
 	VCMPPS       $0x16, theta2Max<>+0(SB), Y7, Y4
-	VMOVUPS      128(R10), Y0
+	VMOVUPS      128(R9), Y0
 	VORPS        Y0, Y4, Y4
 	VSQRTPS      Y7, Y0
 	VMULPS       half<>+0(SB), Y0, Y0
@@ -6465,7 +6465,7 @@ loop1:
 	VFMADD213PS  minusHalf<>+0(SB), Y6, Y1
 	VFMADD213PS  one<>+0(SB), Y6, Y1
 	VPSLLD       $0x1f, Y8, Y6
-	VMOVUPS      Y4, 128(R10)
+	VMOVUPS      Y4, 128(R9)
 	VBLENDVPS    Y6, Y1, Y2, Y4
 	VBLENDVPS    Y6, Y2, Y1, Y1
 	VPSLLD       $0x1e, Y8, Y2
@@ -6483,30 +6483,30 @@ loop1:
 	VMULPS       Y12, Y2, Y0
 	VMULPS       Y5, Y2, Y8
 	VMULPS       Y9, Y2, Y6
-	VMOVUPS      Y6, 160(R10)
+	VMOVUPS      Y6, 160(R9)
 	VMULPS       Y4, Y1, Y6
 	VMULPS       Y4, Y2, Y2
 	VCMPPS       $0x11, theta2Min<>+0(SB), Y7, Y4
-	VMOVUPS      Y8, 192(R10)
+	VMOVUPS      Y8, 192(R9)
 	VMOVUPS      one<>+0(SB), Y8
 	VSUBPS       Y6, Y8, Y8
 	VMAXPS       theta2Min<>+0(SB), Y7, Y7
 	VDIVPS       Y7, Y8, Y8
 	VBLENDVPS    Y4, zero<>+0(SB), Y8, Y8
-	VMOVUPS      (DX)(DI*4), Y4
+	VMOVUPS      (DX)(SI*4), Y4
 	VMULPS       Y4, Y9, Y7
-	VMOVUPS      Y0, 224(R10)
-	VMOVUPS      (DX)(R9*1), Y0
+	VMOVUPS      Y0, 224(R9)
+	VMOVUPS      (DX)(R8*1), Y0
 	VFMSUB231PS  Y0, Y5, Y7
-	VMOVUPS      Y1, 256(R10)
+	VMOVUPS      Y1, 256(R9)
 	VMULPS       Y0, Y12, Y1
-	VMOVUPS      Y11, 288(R10)
-	VMOVUPS      (DX)(R8*1), Y11
+	VMOVUPS      Y11, 288(R9)
+	VMOVUPS      (DX)(DI*1), Y11
 	VFMSUB231PS  Y11, Y9, Y1
-	VMOVUPS      Y10, 320(R10)
+	VMOVUPS      Y10, 320(R9)
 	VMULPS       Y11, Y5, Y10
 	VFMSUB231PS  Y4, Y12, Y10
-	VMOVUPS      Y3, 352(R10)
+	VMOVUPS      Y3, 352(R9)
 	VMULPS       Y11, Y12, Y3
 	VFMADD231PS  Y4, Y5, Y3
 	VFMADD231PS  Y0, Y9, Y3
@@ -6520,11 +6520,11 @@ loop1:
 	VMULPS       Y0, Y6, Y6
 	VFMADD231PS  Y10, Y2, Y6
 	VFMADD231PS  Y9, Y8, Y6
-	VMOVUPS      96(R10), Y8
+	VMOVUPS      96(R9), Y8
 	VMULPS       Y4, Y8, Y9
-	VMOVUPS      64(R10), Y2
+	VMOVUPS      64(R9), Y2
 	VFMSUB231PS  Y6, Y2, Y9
-	VMOVUPS      32(R10), Y10
+	VMOVUPS      32(R9), Y10
 	VMULPS       Y6, Y10, Y0
 	VFMSUB231PS  Y11, Y8, Y0
 	VMULPS       Y11, Y2, Y5
@@ -6538,32 +6538,32 @@ loop1:
 	VFMSUB231PS  Y9, Y8, Y12
 	VMULPS       Y9, Y2, Y7
 	VFMSUB231PS  Y0, Y10, Y7
-	VMOVUPS      (R10), Y3
+	VMOVUPS      (R9), Y3
 	VFMADD231PS  Y9, Y3, Y1
 	VADDPS       Y1, Y11, Y11
 	VFMADD231PS  Y0, Y3, Y12
 	VADDPS       Y12, Y4, Y4
 	VFMADD231PS  Y5, Y3, Y7
 	VADDPS       Y7, Y6, Y6
-	VMOVUPS      352(R10), Y7
+	VMOVUPS      352(R9), Y7
 	VADDPS       Y11, Y7, Y7
-	VMOVUPS      320(R10), Y11
+	VMOVUPS      320(R9), Y11
 	VADDPS       Y4, Y11, Y11
-	VMOVUPS      288(R10), Y4
+	VMOVUPS      288(R9), Y4
 	VADDPS       Y6, Y4, Y4
-	VMOVUPS      256(R10), Y6
+	VMOVUPS      256(R9), Y6
 	VMULPS       Y6, Y3, Y5
-	VMOVUPS      224(R10), Y12
+	VMOVUPS      224(R9), Y12
 	VMULPS       Y12, Y10, Y0
 	VSUBPS       Y0, Y5, Y5
-	VMOVUPS      192(R10), Y0
+	VMOVUPS      192(R9), Y0
 	VMULPS       Y0, Y2, Y1
 	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      160(R10), Y1
+	VMOVUPS      160(R9), Y1
 	VMULPS       Y1, Y8, Y9
 	VSUBPS       Y9, Y5, Y5
 	VMULPS       Y12, Y3, Y9
-	VMOVUPS      Y7, 288(R10)
+	VMOVUPS      Y7, 288(R9)
 	VMULPS       Y6, Y10, Y7
 	VADDPS       Y7, Y9, Y9
 	VMULPS       Y1, Y2, Y7
@@ -6571,7 +6571,7 @@ loop1:
 	VMULPS       Y0, Y8, Y7
 	VSUBPS       Y7, Y9, Y9
 	VMULPS       Y0, Y3, Y7
-	VMOVUPS      Y4, 320(R10)
+	VMOVUPS      Y4, 320(R9)
 	VMULPS       Y6, Y2, Y4
 	VADDPS       Y4, Y7, Y7
 	VMULPS       Y12, Y8, Y4
@@ -6591,7 +6591,7 @@ loop1:
 	VCMPPS       $0x16, quatMax<>+0(SB), Y2, Y12
 	VCMPPS       $0x03, Y5, Y5, Y10
 	VORPS        Y12, Y10, Y10
-	VMOVUPS      128(R10), Y12
+	VMOVUPS      128(R9), Y12
 	VORPS        Y12, Y10, Y10
 	VANDPS       absF32<>+0(SB), Y5, Y12
 	VCMPPS       $0x11, quatShort<>+0(SB), Y2, Y0
@@ -6640,10 +6640,10 @@ loop1:
 	VDIVPS       Y3, Y2, Y2
 	VBLENDVPS    Y5, zero<>+0(SB), Y2, Y2
 	VMULPS       Y11, Y8, Y5
-	VMOVUPS      320(R10), Y3
+	VMOVUPS      320(R9), Y3
 	VFMSUB231PS  Y3, Y7, Y5
 	VMULPS       Y3, Y9, Y0
-	VMOVUPS      288(R10), Y1
+	VMOVUPS      288(R9), Y1
 	VFMSUB231PS  Y1, Y8, Y0
 	VMULPS       Y1, Y7, Y4
 	VFMSUB231PS  Y11, Y9, Y4
@@ -6666,12 +6666,12 @@ loop1:
 	VPCMPEQD     Y2, Y2, Y2
 	VXORPS       Y10, Y2, Y2
 	VMASKMOVPS   Y9, Y2, (AX)
-	VMASKMOVPS   Y7, Y2, (AX)(DI*1)
-	VMASKMOVPS   Y8, Y2, (AX)(DI*2)
-	VMASKMOVPS   Y1, Y2, (AX)(R8*1)
-	VMASKMOVPS   Y11, Y2, (AX)(DI*4)
-	VMASKMOVPS   Y12, Y2, (AX)(R9*1)
-	MOVQ         SI, AX
+	VMASKMOVPS   Y7, Y2, (AX)(SI*1)
+	VMASKMOVPS   Y8, Y2, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y2, (AX)(DI*1)
+	VMASKMOVPS   Y11, Y2, (AX)(SI*4)
+	VMASKMOVPS   Y12, Y2, (AX)(R8*1)
+	MOVQ         R10, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -6682,20 +6682,20 @@ loop1:
 
 easy3:
 	VMOVUPS Y9, (AX)
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS Y8, (AX)(DI*2)
-	VMOVUPS Y1, (AX)(R8*1)
-	VMOVUPS Y11, (AX)(DI*4)
-	VMOVUPS Y12, (AX)(R9*1)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(DI*1)
+	VMOVUPS Y11, (AX)(SI*4)
+	VMOVUPS Y12, (AX)(R8*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R10
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -6707,24 +6707,24 @@ TEXT ·composeSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	MOVQ BX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(SI*4)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*4)
-	PREFETCHT0        128(AX)(R9*1)
 	VMOVUPS           (CX), Z0
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
-	VMOVUPS           (CX)(DI*1), Z2
+	VMOVUPS           (CX)(SI*1), Z2
 	VPANDD.BCST       absF32<>+0(SB), Z2, Z3
-	VMOVUPS           (CX)(DI*2), Z4
+	VMOVUPS           (CX)(SI*2), Z4
 	VPANDD.BCST       absF32<>+0(SB), Z4, Z5
 	VMAXPS            Z3, Z1, Z6
 	VMINPS            Z1, Z3, Z3
@@ -6790,12 +6790,12 @@ loop1:
 	VFNMADD231PS      Z12, Z6, Z5
 	VFMADD231PS       Z11, Z5, Z12
 	VBLENDMPS.BCST    zero<>+0(SB), Z12, K2, Z12
-	VMOVUPS           (CX)(DI*4), Z5
+	VMOVUPS           (CX)(SI*4), Z5
 	VMULPS            Z5, Z4, Z11
-	VMOVUPS           (CX)(R9*1), Z6
+	VMOVUPS           (CX)(R8*1), Z6
 	VFMSUB231PS       Z6, Z2, Z11
 	VMULPS            Z6, Z0, Z13
-	VMOVUPS           (CX)(R8*1), Z14
+	VMOVUPS           (CX)(DI*1), Z14
 	VFMSUB231PS       Z14, Z4, Z13
 	VMULPS            Z14, Z2, Z15
 	VFMSUB231PS       Z5, Z0, Z15
@@ -6814,9 +6814,9 @@ loop1:
 	VFMADD231PS       Z4, Z12, Z10
 	VMOVUPS           (DX), Z12
 	VPANDD.BCST       absF32<>+0(SB), Z12, Z4
-	VMOVUPS           (DX)(DI*1), Z1
+	VMOVUPS           (DX)(SI*1), Z1
 	VPANDD.BCST       absF32<>+0(SB), Z1, Z15
-	VMOVUPS           (DX)(DI*2), Z6
+	VMOVUPS           (DX)(SI*2), Z6
 	VPANDD.BCST       absF32<>+0(SB), Z6, Z2
 	VMAXPS            Z15, Z4, Z13
 	VMINPS            Z4, Z15, Z15
@@ -6883,12 +6883,12 @@ loop1:
 	VFNMADD231PS      Z19, Z13, Z2
 	VFMADD231PS       Z18, Z2, Z19
 	VBLENDMPS.BCST    zero<>+0(SB), Z19, K2, Z19
-	VMOVUPS           (DX)(DI*4), Z2
+	VMOVUPS           (DX)(SI*4), Z2
 	VMULPS            Z2, Z6, Z18
-	VMOVUPS           (DX)(R9*1), Z13
+	VMOVUPS           (DX)(R8*1), Z13
 	VFMSUB231PS       Z13, Z1, Z18
 	VMULPS            Z13, Z12, Z20
-	VMOVUPS           (DX)(R8*1), Z21
+	VMOVUPS           (DX)(DI*1), Z21
 	VFMSUB231PS       Z21, Z6, Z20
 	VMULPS            Z21, Z1, Z22
 	VFMSUB231PS       Z2, Z12, Z22
@@ -7044,12 +7044,12 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z2, K1, (AX)
-	VMOVUPS           Z21, K1, (AX)(DI*1)
-	VMOVUPS           Z11, K1, (AX)(DI*2)
-	VMOVUPS           Z14, K1, (AX)(R8*1)
-	VMOVUPS           Z5, K1, (AX)(DI*4)
-	VMOVUPS           Z15, K1, (AX)(R9*1)
-	MOVQ              SI, AX
+	VMOVUPS           Z21, K1, (AX)(SI*1)
+	VMOVUPS           Z11, K1, (AX)(SI*2)
+	VMOVUPS           Z14, K1, (AX)(DI*1)
+	VMOVUPS           Z5, K1, (AX)(SI*4)
+	VMOVUPS           Z15, K1, (AX)(R8*1)
+	MOVQ              R9, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -7060,20 +7060,20 @@ loop1:
 
 easy3:
 	VMOVUPS Z2, (AX)
-	VMOVUPS Z21, (AX)(DI*1)
-	VMOVUPS Z11, (AX)(DI*2)
-	VMOVUPS Z14, (AX)(R8*1)
-	VMOVUPS Z5, (AX)(DI*4)
-	VMOVUPS Z15, (AX)(R9*1)
+	VMOVUPS Z21, (AX)(SI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z14, (AX)(DI*1)
+	VMOVUPS Z5, (AX)(SI*4)
+	VMOVUPS Z15, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+16, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R9
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7085,26 +7085,26 @@ TEXT ·composeSE3F64AVX2(SB), $416-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, R10
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(SI*4)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*4)
-	PREFETCHT0   64(AX)(R9*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(DI*1), Y2
+	VMOVUPS      (CX)(SI*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(SI*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VSQRTPD      Y1, Y5
@@ -7159,20 +7159,20 @@ loop1:
 	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y12, Y12
 	VBLENDVPD    Y10, zeroF64<>+0(SB), Y12, Y12
-	VMOVUPS      (CX)(DI*4), Y10
+	VMOVUPS      (CX)(SI*4), Y10
 	VMULPD       Y10, Y3, Y1
-	VMOVUPS      Y9, (R10)
-	VMOVUPS      (CX)(R9*1), Y9
+	VMOVUPS      Y9, (R9)
+	VMOVUPS      (CX)(R8*1), Y9
 	VFMSUB231PD  Y9, Y2, Y1
-	VMOVUPS      Y5, 32(R10)
+	VMOVUPS      Y5, 32(R9)
 	VMULPD       Y9, Y0, Y5
-	VMOVUPS      Y6, 64(R10)
-	VMOVUPS      (CX)(R8*1), Y6
+	VMOVUPS      Y6, 64(R9)
+	VMOVUPS      (CX)(DI*1), Y6
 	VFMSUB231PD  Y6, Y3, Y5
-	VMOVUPS      Y8, 96(R10)
+	VMOVUPS      Y8, 96(R9)
 	VMULPD       Y6, Y2, Y8
 	VFMSUB231PD  Y10, Y0, Y8
-	VMOVUPS      Y4, 128(R10)
+	VMOVUPS      Y4, 128(R9)
 	VMULPD       Y6, Y0, Y4
 	VFMADD231PD  Y10, Y2, Y4
 	VFMADD231PD  Y9, Y3, Y4
@@ -7188,12 +7188,12 @@ loop1:
 	VFMADD231PD  Y3, Y12, Y11
 	VMOVUPS      (DX), Y12
 	VMULPD       Y12, Y12, Y3
-	VMOVUPS      (DX)(DI*1), Y7
+	VMOVUPS      (DX)(SI*1), Y7
 	VFMADD231PD  Y7, Y7, Y3
-	VMOVUPS      (DX)(DI*2), Y8
+	VMOVUPS      (DX)(SI*2), Y8
 	VFMADD231PD  Y8, Y8, Y3
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y3, Y9
-	VMOVUPS      128(R10), Y2
+	VMOVUPS      128(R9), Y2
 	VORPD        Y2, Y9, Y9
 	VSQRTPD      Y3, Y2
 	VMULPD       halfF64<>+0(SB), Y2, Y2
@@ -7222,7 +7222,7 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y1, Y4
 	VFMADD213PD  oneF64<>+0(SB), Y1, Y4
 	VPSLLQ       $0x3f, Y0, Y1
-	VMOVUPS      Y9, 128(R10)
+	VMOVUPS      Y9, 128(R9)
 	VBLENDVPD    Y1, Y4, Y5, Y9
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VPADDQ       oneIF64<>+0(SB), Y0, Y5
@@ -7240,30 +7240,30 @@ loop1:
 	VMULPD       Y12, Y0, Y2
 	VMULPD       Y7, Y0, Y5
 	VMULPD       Y8, Y0, Y1
-	VMOVUPS      Y1, 160(R10)
+	VMOVUPS      Y1, 160(R9)
 	VMULPD       Y9, Y4, Y1
 	VMULPD       Y9, Y0, Y0
 	VCMPPD       $0x11, theta2MinF64<>+0(SB), Y3, Y9
-	VMOVUPS      Y5, 192(R10)
+	VMOVUPS      Y5, 192(R9)
 	VMOVUPS      oneF64<>+0(SB), Y5
 	VSUBPD       Y1, Y5, Y5
 	VMAXPD       theta2MinF64<>+0(SB), Y3, Y3
 	VDIVPD       Y3, Y5, Y5
 	VBLENDVPD    Y9, zeroF64<>+0(SB), Y5, Y5
-	VMOVUPS      (DX)(DI*4), Y9
+	VMOVUPS      (DX)(SI*4), Y9
 	VMULPD       Y9, Y8, Y3
-	VMOVUPS      Y2, 224(R10)
-	VMOVUPS      (DX)(R9*1), Y2
+	VMOVUPS      Y2, 224(R9)
+	VMOVUPS      (DX)(R8*1), Y2
 	VFMSUB231PD  Y2, Y7, Y3
-	VMOVUPS      Y4, 256(R10)
+	VMOVUPS      Y4, 256(R9)
 	VMULPD       Y2, Y12, Y4
-	VMOVUPS      Y11, 288(R10)
-	VMOVUPS      (DX)(R8*1), Y11
+	VMOVUPS      Y11, 288(R9)
+	VMOVUPS      (DX)(DI*1), Y11
 	VFMSUB231PD  Y11, Y8, Y4
-	VMOVUPS      Y10, 320(R10)
+	VMOVUPS      Y10, 320(R9)
 	VMULPD       Y11, Y7, Y10
 	VFMSUB231PD  Y9, Y12, Y10
-	VMOVUPS      Y6, 352(R10)
+	VMOVUPS      Y6, 352(R9)
 	VMULPD       Y11, Y12, Y6
 	VFMADD231PD  Y9, Y7, Y6
 	VFMADD231PD  Y2, Y8, Y6
@@ -7277,11 +7277,11 @@ loop1:
 	VMULPD       Y2, Y1, Y1
 	VFMADD231PD  Y10, Y0, Y1
 	VFMADD231PD  Y8, Y5, Y1
-	VMOVUPS      96(R10), Y5
+	VMOVUPS      96(R9), Y5
 	VMULPD       Y9, Y5, Y8
-	VMOVUPS      64(R10), Y0
+	VMOVUPS      64(R9), Y0
 	VFMSUB231PD  Y1, Y0, Y8
-	VMOVUPS      32(R10), Y10
+	VMOVUPS      32(R9), Y10
 	VMULPD       Y1, Y10, Y2
 	VFMSUB231PD  Y11, Y5, Y2
 	VMULPD       Y11, Y0, Y7
@@ -7295,32 +7295,32 @@ loop1:
 	VFMSUB231PD  Y8, Y5, Y12
 	VMULPD       Y8, Y0, Y3
 	VFMSUB231PD  Y2, Y10, Y3
-	VMOVUPS      (R10), Y6
+	VMOVUPS      (R9), Y6
 	VFMADD231PD  Y8, Y6, Y4
 	VADDPD       Y4, Y11, Y11
 	VFMADD231PD  Y2, Y6, Y12
 	VADDPD       Y12, Y9, Y9
 	VFMADD231PD  Y7, Y6, Y3
 	VADDPD       Y3, Y1, Y1
-	VMOVUPS      352(R10), Y3
+	VMOVUPS      352(R9), Y3
 	VADDPD       Y11, Y3, Y3
-	VMOVUPS      320(R10), Y11
+	VMOVUPS      320(R9), Y11
 	VADDPD       Y9, Y11, Y11
-	VMOVUPS      288(R10), Y9
+	VMOVUPS      288(R9), Y9
 	VADDPD       Y1, Y9, Y9
-	VMOVUPS      256(R10), Y1
+	VMOVUPS      256(R9), Y1
 	VMULPD       Y1, Y6, Y7
-	VMOVUPS      224(R10), Y12
+	VMOVUPS      224(R9), Y12
 	VMULPD       Y12, Y10, Y2
 	VSUBPD       Y2, Y7, Y7
-	VMOVUPS      192(R10), Y2
+	VMOVUPS      192(R9), Y2
 	VMULPD       Y2, Y0, Y4
 	VSUBPD       Y4, Y7, Y7
-	VMOVUPS      160(R10), Y4
+	VMOVUPS      160(R9), Y4
 	VMULPD       Y4, Y5, Y8
 	VSUBPD       Y8, Y7, Y7
 	VMULPD       Y12, Y6, Y8
-	VMOVUPS      Y3, 288(R10)
+	VMOVUPS      Y3, 288(R9)
 	VMULPD       Y1, Y10, Y3
 	VADDPD       Y3, Y8, Y8
 	VMULPD       Y4, Y0, Y3
@@ -7328,7 +7328,7 @@ loop1:
 	VMULPD       Y2, Y5, Y3
 	VSUBPD       Y3, Y8, Y8
 	VMULPD       Y2, Y6, Y3
-	VMOVUPS      Y9, 320(R10)
+	VMOVUPS      Y9, 320(R9)
 	VMULPD       Y1, Y0, Y9
 	VADDPD       Y9, Y3, Y3
 	VMULPD       Y12, Y5, Y9
@@ -7348,7 +7348,7 @@ loop1:
 	VCMPPD       $0x16, quatMaxF64<>+0(SB), Y0, Y12
 	VCMPPD       $0x03, Y7, Y7, Y10
 	VORPD        Y12, Y10, Y10
-	VMOVUPS      128(R10), Y12
+	VMOVUPS      128(R9), Y12
 	VORPD        Y12, Y10, Y10
 	VANDPD       absF64<>+0(SB), Y7, Y12
 	VCMPPD       $0x11, quatShortF64<>+0(SB), Y0, Y2
@@ -7365,7 +7365,7 @@ loop1:
 	VDIVPD       Y1, Y9, Y9
 	VMULPD       Y9, Y9, Y1
 	VMULPD       Y1, Y9, Y5
-	VMOVUPS      Y10, 128(R10)
+	VMOVUPS      Y10, 128(R9)
 	VMOVUPS      atanP12F64<>+0(SB), Y10
 	VFMADD213PD  atanP11F64<>+0(SB), Y1, Y10
 	VFMADD213PD  atanP10F64<>+0(SB), Y1, Y10
@@ -7411,10 +7411,10 @@ loop1:
 	VDIVPD       Y6, Y0, Y0
 	VBLENDVPD    Y7, zeroF64<>+0(SB), Y0, Y0
 	VMULPD       Y11, Y9, Y7
-	VMOVUPS      320(R10), Y6
+	VMOVUPS      320(R9), Y6
 	VFMSUB231PD  Y6, Y3, Y7
 	VMULPD       Y6, Y8, Y2
-	VMOVUPS      288(R10), Y4
+	VMOVUPS      288(R9), Y4
 	VFMSUB231PD  Y4, Y9, Y2
 	VMULPD       Y4, Y3, Y5
 	VFMSUB231PD  Y11, Y8, Y5
@@ -7431,19 +7431,19 @@ loop1:
 	VMULPD       Y6, Y12, Y12
 	VFMADD231PD  minusHalfF64<>+0(SB), Y5, Y12
 	VFMADD231PD  Y9, Y0, Y12
-	VMOVUPS      128(R10), Y0
+	VMOVUPS      128(R9), Y0
 	VMOVMSKPD    Y0, R11
 	TESTQ        R11, R11
 	JE           easy3
 	VPCMPEQD     Y5, Y5, Y5
 	VXORPD       Y0, Y5, Y5
 	VMASKMOVPD   Y8, Y5, (AX)
-	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
-	VMASKMOVPD   Y9, Y5, (AX)(DI*2)
-	VMASKMOVPD   Y4, Y5, (AX)(R8*1)
-	VMASKMOVPD   Y11, Y5, (AX)(DI*4)
-	VMASKMOVPD   Y12, Y5, (AX)(R9*1)
-	MOVQ         SI, AX
+	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
+	VMASKMOVPD   Y9, Y5, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y5, (AX)(DI*1)
+	VMASKMOVPD   Y11, Y5, (AX)(SI*4)
+	VMASKMOVPD   Y12, Y5, (AX)(R8*1)
+	MOVQ         R10, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -7454,20 +7454,20 @@ loop1:
 
 easy3:
 	VMOVUPS Y8, (AX)
-	VMOVUPS Y3, (AX)(DI*1)
-	VMOVUPS Y9, (AX)(DI*2)
-	VMOVUPS Y4, (AX)(R8*1)
-	VMOVUPS Y11, (AX)(DI*4)
-	VMOVUPS Y12, (AX)(R9*1)
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y11, (AX)(SI*4)
+	VMOVUPS Y12, (AX)(R8*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
 	SUBQ    $+4, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R10
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R10, at+40(FP)
+	MOVQ    R10, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7479,24 +7479,24 @@ TEXT ·composeSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	MOVQ BX, R9
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(SI*4)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*4)
-	PREFETCHT0        128(AX)(R9*1)
 	VMOVUPS           (CX), Z0
 	VMULPD            Z0, Z0, Z1
-	VMOVUPS           (CX)(DI*1), Z2
+	VMOVUPS           (CX)(SI*1), Z2
 	VFMADD231PD       Z2, Z2, Z1
-	VMOVUPS           (CX)(DI*2), Z3
+	VMOVUPS           (CX)(SI*2), Z3
 	VFMADD231PD       Z3, Z3, Z1
 	VCMPPD.BCST       $0x16, theta2MaxF64<>+0(SB), Z1, K1
 	VSQRTPD           Z1, Z4
@@ -7555,12 +7555,12 @@ loop1:
 	VFNMADD231PD      Z12, Z1, Z6
 	VFMADD231PD       Z11, Z6, Z12
 	VBLENDMPD.BCST    zeroF64<>+0(SB), Z12, K2, Z12
-	VMOVUPS           (CX)(DI*4), Z6
+	VMOVUPS           (CX)(SI*4), Z6
 	VMULPD            Z6, Z3, Z11
-	VMOVUPS           (CX)(R9*1), Z1
+	VMOVUPS           (CX)(R8*1), Z1
 	VFMSUB231PD       Z1, Z2, Z11
 	VMULPD            Z1, Z0, Z13
-	VMOVUPS           (CX)(R8*1), Z14
+	VMOVUPS           (CX)(DI*1), Z14
 	VFMSUB231PD       Z14, Z3, Z13
 	VMULPD            Z14, Z2, Z15
 	VFMSUB231PD       Z6, Z0, Z15
@@ -7579,9 +7579,9 @@ loop1:
 	VFMADD231PD       Z3, Z12, Z10
 	VMOVUPS           (DX), Z12
 	VMULPD            Z12, Z12, Z3
-	VMOVUPS           (DX)(DI*1), Z4
+	VMOVUPS           (DX)(SI*1), Z4
 	VFMADD231PD       Z4, Z4, Z3
-	VMOVUPS           (DX)(DI*2), Z15
+	VMOVUPS           (DX)(SI*2), Z15
 	VFMADD231PD       Z15, Z15, Z3
 	VCMPPD.BCST       $0x16, theta2MaxF64<>+0(SB), Z3, K2
 	KORW              K1, K2, K1
@@ -7641,12 +7641,12 @@ loop1:
 	VFNMADD231PD      Z19, Z3, Z13
 	VFMADD231PD       Z18, Z13, Z19
 	VBLENDMPD.BCST    zeroF64<>+0(SB), Z19, K2, Z19
-	VMOVUPS           (DX)(DI*4), Z13
+	VMOVUPS           (DX)(SI*4), Z13
 	VMULPD            Z13, Z15, Z18
-	VMOVUPS           (DX)(R9*1), Z3
+	VMOVUPS           (DX)(R8*1), Z3
 	VFMSUB231PD       Z3, Z4, Z18
 	VMULPD            Z3, Z12, Z20
-	VMOVUPS           (DX)(R8*1), Z21
+	VMOVUPS           (DX)(DI*1), Z21
 	VFMSUB231PD       Z21, Z15, Z20
 	VMULPD            Z21, Z4, Z22
 	VFMSUB231PD       Z13, Z12, Z22
@@ -7819,12 +7819,12 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z13, K1, (AX)
-	VMOVUPD           Z21, K1, (AX)(DI*1)
-	VMOVUPD           Z9, K1, (AX)(DI*2)
-	VMOVUPD           Z14, K1, (AX)(R8*1)
-	VMOVUPD           Z6, K1, (AX)(DI*4)
-	VMOVUPD           Z2, K1, (AX)(R9*1)
-	MOVQ              SI, AX
+	VMOVUPD           Z21, K1, (AX)(SI*1)
+	VMOVUPD           Z9, K1, (AX)(SI*2)
+	VMOVUPD           Z14, K1, (AX)(DI*1)
+	VMOVUPD           Z6, K1, (AX)(SI*4)
+	VMOVUPD           Z2, K1, (AX)(R8*1)
+	MOVQ              R9, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -7835,20 +7835,20 @@ loop1:
 
 easy3:
 	VMOVUPS Z13, (AX)
-	VMOVUPS Z21, (AX)(DI*1)
-	VMOVUPS Z9, (AX)(DI*2)
-	VMOVUPS Z14, (AX)(R8*1)
-	VMOVUPS Z6, (AX)(DI*4)
-	VMOVUPS Z2, (AX)(R9*1)
+	VMOVUPS Z21, (AX)(SI*1)
+	VMOVUPS Z9, (AX)(SI*2)
+	VMOVUPS Z14, (AX)(DI*1)
+	VMOVUPS Z6, (AX)(SI*4)
+	VMOVUPS Z2, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
 	SUBQ    $+8, BX
 	JG      loop1
-	SUBQ    BX, SI
+	SUBQ    BX, R9
 	XORQ    AX, AX
-	MOVQ    SI, at+40(FP)
-	MOVQ    SI, next+48(FP)
+	MOVQ    R9, at+40(FP)
+	MOVQ    R9, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7860,134 +7860,134 @@ TEXT ·mulSE3F32AVX2(SB), $288-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	LEAQ 31(SP), R13
-	ANDQ $-32, R13
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ 31(SP), R12
+	ANDQ $-32, R12
+	MOVQ BX, R13
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(SI*4)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(SI*8)
 	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(R8*2)
 	PREFETCHT0  64(AX)(R11*1)
-	PREFETCHT0  64(AX)(R9*2)
-	PREFETCHT0  64(AX)(R12*1)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     (DX)(DI*4), Y4
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (DX)(SI*4), Y4
 	VFMADD231PS Y4, Y3, Y2
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (DX)(DI*8), Y6
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (DX)(SI*8), Y6
 	VFMADD231PS Y6, Y5, Y2
-	VMOVUPS     (DX)(DI*1), Y7
+	VMOVUPS     (DX)(SI*1), Y7
 	VMULPS      Y7, Y0, Y8
-	VMOVUPS     (DX)(R9*1), Y9
+	VMOVUPS     (DX)(R8*1), Y9
 	VFMADD231PS Y9, Y3, Y8
-	VMOVUPS     (DX)(R11*1), Y10
+	VMOVUPS     (DX)(R10*1), Y10
 	VFMADD231PS Y10, Y5, Y8
-	VMOVUPS     (DX)(DI*2), Y11
+	VMOVUPS     (DX)(SI*2), Y11
 	VMULPS      Y11, Y0, Y12
-	VMOVUPS     Y8, (R13)
-	VMOVUPS     (DX)(R8*2), Y8
+	VMOVUPS     Y8, (R12)
+	VMOVUPS     (DX)(DI*2), Y8
 	VFMADD231PS Y8, Y3, Y12
-	VMOVUPS     Y2, 32(R13)
-	VMOVUPS     (DX)(R9*2), Y2
+	VMOVUPS     Y2, 32(R12)
+	VMOVUPS     (DX)(R8*2), Y2
 	VFMADD231PS Y2, Y5, Y12
-	VMOVUPS     Y12, 64(R13)
-	VMOVUPS     (DX)(R8*1), Y12
+	VMOVUPS     Y12, 64(R12)
+	VMOVUPS     (DX)(DI*1), Y12
 	VMULPS      Y12, Y0, Y2
-	VMOVUPS     (CX)(R8*1), Y2
+	VMOVUPS     (CX)(DI*1), Y2
 	VFMADD231PS Y12, Y0, Y2
-	VMOVUPS     (DX)(R10*1), Y0
+	VMOVUPS     (DX)(R9*1), Y0
 	VFMADD231PS Y0, Y3, Y2
-	VMOVUPS     (DX)(R12*1), Y3
+	VMOVUPS     (DX)(R11*1), Y3
 	VFMADD231PS Y3, Y5, Y2
-	VMOVUPS     (CX)(DI*4), Y5
-	VMOVUPS     Y2, 96(R13)
+	VMOVUPS     (CX)(SI*4), Y5
+	VMOVUPS     Y2, 96(R12)
 	VMULPS      Y1, Y5, Y1
-	VMOVUPS     (CX)(R9*1), Y2
+	VMOVUPS     (CX)(R8*1), Y2
 	VFMADD231PS Y4, Y2, Y1
-	VMOVUPS     (CX)(R8*2), Y4
+	VMOVUPS     (CX)(DI*2), Y4
 	VFMADD231PS Y6, Y4, Y1
-	VMOVUPS     Y1, 128(R13)
+	VMOVUPS     Y1, 128(R12)
 	VMULPS      Y7, Y5, Y1
 	VFMADD231PS Y9, Y2, Y1
 	VFMADD231PS Y10, Y4, Y1
-	VMOVUPS     Y1, 160(R13)
+	VMOVUPS     Y1, 160(R12)
 	VMULPS      Y11, Y5, Y1
 	VFMADD231PS Y8, Y2, Y1
-	VMOVUPS     (DX)(R9*2), Y8
+	VMOVUPS     (DX)(R8*2), Y8
 	VFMADD231PS Y8, Y4, Y1
-	VMOVUPS     Y1, 192(R13)
+	VMOVUPS     Y1, 192(R12)
 	VMULPS      Y12, Y5, Y1
-	VMOVUPS     (CX)(R10*1), Y1
+	VMOVUPS     (CX)(R9*1), Y1
 	VFMADD231PS Y12, Y5, Y1
 	VFMADD231PS Y0, Y2, Y1
 	VFMADD231PS Y3, Y4, Y1
-	VMOVUPS     (CX)(DI*8), Y4
+	VMOVUPS     (CX)(SI*8), Y4
 	VMOVUPS     (DX), Y2
 	VMULPS      Y2, Y4, Y2
-	VMOVUPS     (CX)(R11*1), Y5
-	VMOVUPS     Y1, 224(R13)
-	VMOVUPS     (DX)(DI*4), Y1
+	VMOVUPS     (CX)(R10*1), Y5
+	VMOVUPS     Y1, 224(R12)
+	VMOVUPS     (DX)(SI*4), Y1
 	VFMADD231PS Y1, Y5, Y2
-	VMOVUPS     (CX)(R9*2), Y1
+	VMOVUPS     (CX)(R8*2), Y1
 	VFMADD231PS Y6, Y1, Y2
 	VMULPS      Y7, Y4, Y7
 	VFMADD231PS Y9, Y5, Y7
 	VFMADD231PS Y10, Y1, Y7
 	VMULPS      Y11, Y4, Y11
-	VMOVUPS     (DX)(R8*2), Y10
+	VMOVUPS     (DX)(DI*2), Y10
 	VFMADD231PS Y10, Y5, Y11
 	VFMADD231PS Y8, Y1, Y11
 	VMULPS      Y12, Y4, Y8
-	VMOVUPS     (CX)(R12*1), Y8
+	VMOVUPS     (CX)(R11*1), Y8
 	VFMADD231PS Y12, Y4, Y8
 	VFMADD231PS Y0, Y5, Y8
 	VFMADD231PS Y3, Y1, Y8
-	VMOVUPS     32(R13), Y1
+	VMOVUPS     32(R12), Y1
 	VMOVUPS     Y1, (AX)
-	VMOVUPS     (R13), Y1
+	VMOVUPS     (R12), Y1
+	VMOVUPS     Y1, (AX)(SI*1)
+	VMOVUPS     64(R12), Y1
+	VMOVUPS     Y1, (AX)(SI*2)
+	VMOVUPS     96(R12), Y1
 	VMOVUPS     Y1, (AX)(DI*1)
-	VMOVUPS     64(R13), Y1
-	VMOVUPS     Y1, (AX)(DI*2)
-	VMOVUPS     96(R13), Y1
+	VMOVUPS     128(R12), Y1
+	VMOVUPS     Y1, (AX)(SI*4)
+	VMOVUPS     160(R12), Y1
 	VMOVUPS     Y1, (AX)(R8*1)
-	VMOVUPS     128(R13), Y1
-	VMOVUPS     Y1, (AX)(DI*4)
-	VMOVUPS     160(R13), Y1
+	VMOVUPS     192(R12), Y1
+	VMOVUPS     Y1, (AX)(DI*2)
+	VMOVUPS     224(R12), Y1
 	VMOVUPS     Y1, (AX)(R9*1)
-	VMOVUPS     192(R13), Y1
-	VMOVUPS     Y1, (AX)(R8*2)
-	VMOVUPS     224(R13), Y1
-	VMOVUPS     Y1, (AX)(R10*1)
-	VMOVUPS     Y2, (AX)(DI*8)
-	VMOVUPS     Y7, (AX)(R11*1)
-	VMOVUPS     Y11, (AX)(R9*2)
-	VMOVUPS     Y8, (AX)(R12*1)
+	VMOVUPS     Y2, (AX)(SI*8)
+	VMOVUPS     Y7, (AX)(R10*1)
+	VMOVUPS     Y11, (AX)(R8*2)
+	VMOVUPS     Y8, (AX)(R11*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R13
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R13, at+40(FP)
+	MOVQ        R13, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7999,62 +7999,62 @@ TEXT ·mulSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	MOVQ BX, R12
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(SI*4)
 	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(DI*2)
 	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(SI*8)
 	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(R8*2)
 	PREFETCHT0  128(AX)(R11*1)
-	PREFETCHT0  128(AX)(R9*2)
-	PREFETCHT0  128(AX)(R12*1)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPS      Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z3
-	VMOVUPS     (DX)(DI*4), Z4
+	VMOVUPS     (CX)(SI*1), Z3
+	VMOVUPS     (DX)(SI*4), Z4
 	VFMADD231PS Z4, Z3, Z2
-	VMOVUPS     (CX)(DI*2), Z5
-	VMOVUPS     (DX)(DI*8), Z6
+	VMOVUPS     (CX)(SI*2), Z5
+	VMOVUPS     (DX)(SI*8), Z6
 	VFMADD231PS Z6, Z5, Z2
-	VMOVUPS     (DX)(DI*1), Z7
+	VMOVUPS     (DX)(SI*1), Z7
 	VMULPS      Z7, Z0, Z8
-	VMOVUPS     (DX)(R9*1), Z9
+	VMOVUPS     (DX)(R8*1), Z9
 	VFMADD231PS Z9, Z3, Z8
-	VMOVUPS     (DX)(R11*1), Z10
+	VMOVUPS     (DX)(R10*1), Z10
 	VFMADD231PS Z10, Z5, Z8
-	VMOVUPS     (DX)(DI*2), Z11
+	VMOVUPS     (DX)(SI*2), Z11
 	VMULPS      Z11, Z0, Z12
-	VMOVUPS     (DX)(R8*2), Z13
+	VMOVUPS     (DX)(DI*2), Z13
 	VFMADD231PS Z13, Z3, Z12
-	VMOVUPS     (DX)(R9*2), Z14
+	VMOVUPS     (DX)(R8*2), Z14
 	VFMADD231PS Z14, Z5, Z12
-	VMOVUPS     (DX)(R8*1), Z15
+	VMOVUPS     (DX)(DI*1), Z15
 	VMULPS      Z15, Z0, Z16
-	VMOVUPS     (CX)(R8*1), Z16
+	VMOVUPS     (CX)(DI*1), Z16
 	VFMADD231PS Z15, Z0, Z16
-	VMOVUPS     (DX)(R10*1), Z0
+	VMOVUPS     (DX)(R9*1), Z0
 	VFMADD231PS Z0, Z3, Z16
-	VMOVUPS     (DX)(R12*1), Z3
+	VMOVUPS     (DX)(R11*1), Z3
 	VFMADD231PS Z3, Z5, Z16
-	VMOVUPS     (CX)(DI*4), Z5
+	VMOVUPS     (CX)(SI*4), Z5
 	VMULPS      Z1, Z5, Z17
-	VMOVUPS     (CX)(R9*1), Z18
+	VMOVUPS     (CX)(R8*1), Z18
 	VFMADD231PS Z4, Z18, Z17
-	VMOVUPS     (CX)(R8*2), Z19
+	VMOVUPS     (CX)(DI*2), Z19
 	VFMADD231PS Z6, Z19, Z17
 	VMULPS      Z7, Z5, Z20
 	VFMADD231PS Z9, Z18, Z20
@@ -8063,15 +8063,15 @@ loop1:
 	VFMADD231PS Z13, Z18, Z21
 	VFMADD231PS Z14, Z19, Z21
 	VMULPS      Z15, Z5, Z22
-	VMOVUPS     (CX)(R10*1), Z22
+	VMOVUPS     (CX)(R9*1), Z22
 	VFMADD231PS Z15, Z5, Z22
 	VFMADD231PS Z0, Z18, Z22
 	VFMADD231PS Z3, Z19, Z22
-	VMOVUPS     (CX)(DI*8), Z19
+	VMOVUPS     (CX)(SI*8), Z19
 	VMULPS      Z1, Z19, Z1
-	VMOVUPS     (CX)(R11*1), Z18
+	VMOVUPS     (CX)(R10*1), Z18
 	VFMADD231PS Z4, Z18, Z1
-	VMOVUPS     (CX)(R9*2), Z4
+	VMOVUPS     (CX)(R8*2), Z4
 	VFMADD231PS Z6, Z4, Z1
 	VMULPS      Z7, Z19, Z7
 	VFMADD231PS Z9, Z18, Z7
@@ -8080,31 +8080,31 @@ loop1:
 	VFMADD231PS Z13, Z18, Z11
 	VFMADD231PS Z14, Z4, Z11
 	VMULPS      Z15, Z19, Z14
-	VMOVUPS     (CX)(R12*1), Z14
+	VMOVUPS     (CX)(R11*1), Z14
 	VFMADD231PS Z15, Z19, Z14
 	VFMADD231PS Z0, Z18, Z14
 	VFMADD231PS Z3, Z4, Z14
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z8, (AX)(DI*1)
-	VMOVUPS     Z12, (AX)(DI*2)
-	VMOVUPS     Z16, (AX)(R8*1)
-	VMOVUPS     Z17, (AX)(DI*4)
-	VMOVUPS     Z20, (AX)(R9*1)
-	VMOVUPS     Z21, (AX)(R8*2)
-	VMOVUPS     Z22, (AX)(R10*1)
-	VMOVUPS     Z1, (AX)(DI*8)
-	VMOVUPS     Z7, (AX)(R11*1)
-	VMOVUPS     Z11, (AX)(R9*2)
-	VMOVUPS     Z14, (AX)(R12*1)
+	VMOVUPS     Z8, (AX)(SI*1)
+	VMOVUPS     Z12, (AX)(SI*2)
+	VMOVUPS     Z16, (AX)(DI*1)
+	VMOVUPS     Z17, (AX)(SI*4)
+	VMOVUPS     Z20, (AX)(R8*1)
+	VMOVUPS     Z21, (AX)(DI*2)
+	VMOVUPS     Z22, (AX)(R9*1)
+	VMOVUPS     Z1, (AX)(SI*8)
+	VMOVUPS     Z7, (AX)(R10*1)
+	VMOVUPS     Z11, (AX)(R8*2)
+	VMOVUPS     Z14, (AX)(R11*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+16, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R12
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R12, at+40(FP)
+	MOVQ        R12, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8116,134 +8116,134 @@ TEXT ·mulSE3F64AVX2(SB), $288-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	LEAQ 31(SP), R13
-	ANDQ $-32, R13
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ 31(SP), R12
+	ANDQ $-32, R12
+	MOVQ BX, R13
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(SI*4)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(SI*8)
 	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(R8*2)
 	PREFETCHT0  64(AX)(R11*1)
-	PREFETCHT0  64(AX)(R9*2)
-	PREFETCHT0  64(AX)(R12*1)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y3
-	VMOVUPS     (DX)(DI*4), Y4
+	VMOVUPS     (CX)(SI*1), Y3
+	VMOVUPS     (DX)(SI*4), Y4
 	VFMADD231PD Y4, Y3, Y2
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (DX)(DI*8), Y6
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (DX)(SI*8), Y6
 	VFMADD231PD Y6, Y5, Y2
-	VMOVUPS     (DX)(DI*1), Y7
+	VMOVUPS     (DX)(SI*1), Y7
 	VMULPD      Y7, Y0, Y8
-	VMOVUPS     (DX)(R9*1), Y9
+	VMOVUPS     (DX)(R8*1), Y9
 	VFMADD231PD Y9, Y3, Y8
-	VMOVUPS     (DX)(R11*1), Y10
+	VMOVUPS     (DX)(R10*1), Y10
 	VFMADD231PD Y10, Y5, Y8
-	VMOVUPS     (DX)(DI*2), Y11
+	VMOVUPS     (DX)(SI*2), Y11
 	VMULPD      Y11, Y0, Y12
-	VMOVUPS     Y8, (R13)
-	VMOVUPS     (DX)(R8*2), Y8
+	VMOVUPS     Y8, (R12)
+	VMOVUPS     (DX)(DI*2), Y8
 	VFMADD231PD Y8, Y3, Y12
-	VMOVUPS     Y2, 32(R13)
-	VMOVUPS     (DX)(R9*2), Y2
+	VMOVUPS     Y2, 32(R12)
+	VMOVUPS     (DX)(R8*2), Y2
 	VFMADD231PD Y2, Y5, Y12
-	VMOVUPS     Y12, 64(R13)
-	VMOVUPS     (DX)(R8*1), Y12
+	VMOVUPS     Y12, 64(R12)
+	VMOVUPS     (DX)(DI*1), Y12
 	VMULPD      Y12, Y0, Y2
-	VMOVUPS     (CX)(R8*1), Y2
+	VMOVUPS     (CX)(DI*1), Y2
 	VFMADD231PD Y12, Y0, Y2
-	VMOVUPS     (DX)(R10*1), Y0
+	VMOVUPS     (DX)(R9*1), Y0
 	VFMADD231PD Y0, Y3, Y2
-	VMOVUPS     (DX)(R12*1), Y3
+	VMOVUPS     (DX)(R11*1), Y3
 	VFMADD231PD Y3, Y5, Y2
-	VMOVUPS     (CX)(DI*4), Y5
-	VMOVUPS     Y2, 96(R13)
+	VMOVUPS     (CX)(SI*4), Y5
+	VMOVUPS     Y2, 96(R12)
 	VMULPD      Y1, Y5, Y1
-	VMOVUPS     (CX)(R9*1), Y2
+	VMOVUPS     (CX)(R8*1), Y2
 	VFMADD231PD Y4, Y2, Y1
-	VMOVUPS     (CX)(R8*2), Y4
+	VMOVUPS     (CX)(DI*2), Y4
 	VFMADD231PD Y6, Y4, Y1
-	VMOVUPS     Y1, 128(R13)
+	VMOVUPS     Y1, 128(R12)
 	VMULPD      Y7, Y5, Y1
 	VFMADD231PD Y9, Y2, Y1
 	VFMADD231PD Y10, Y4, Y1
-	VMOVUPS     Y1, 160(R13)
+	VMOVUPS     Y1, 160(R12)
 	VMULPD      Y11, Y5, Y1
 	VFMADD231PD Y8, Y2, Y1
-	VMOVUPS     (DX)(R9*2), Y8
+	VMOVUPS     (DX)(R8*2), Y8
 	VFMADD231PD Y8, Y4, Y1
-	VMOVUPS     Y1, 192(R13)
+	VMOVUPS     Y1, 192(R12)
 	VMULPD      Y12, Y5, Y1
-	VMOVUPS     (CX)(R10*1), Y1
+	VMOVUPS     (CX)(R9*1), Y1
 	VFMADD231PD Y12, Y5, Y1
 	VFMADD231PD Y0, Y2, Y1
 	VFMADD231PD Y3, Y4, Y1
-	VMOVUPS     (CX)(DI*8), Y4
+	VMOVUPS     (CX)(SI*8), Y4
 	VMOVUPS     (DX), Y2
 	VMULPD      Y2, Y4, Y2
-	VMOVUPS     (CX)(R11*1), Y5
-	VMOVUPS     Y1, 224(R13)
-	VMOVUPS     (DX)(DI*4), Y1
+	VMOVUPS     (CX)(R10*1), Y5
+	VMOVUPS     Y1, 224(R12)
+	VMOVUPS     (DX)(SI*4), Y1
 	VFMADD231PD Y1, Y5, Y2
-	VMOVUPS     (CX)(R9*2), Y1
+	VMOVUPS     (CX)(R8*2), Y1
 	VFMADD231PD Y6, Y1, Y2
 	VMULPD      Y7, Y4, Y7
 	VFMADD231PD Y9, Y5, Y7
 	VFMADD231PD Y10, Y1, Y7
 	VMULPD      Y11, Y4, Y11
-	VMOVUPS     (DX)(R8*2), Y10
+	VMOVUPS     (DX)(DI*2), Y10
 	VFMADD231PD Y10, Y5, Y11
 	VFMADD231PD Y8, Y1, Y11
 	VMULPD      Y12, Y4, Y8
-	VMOVUPS     (CX)(R12*1), Y8
+	VMOVUPS     (CX)(R11*1), Y8
 	VFMADD231PD Y12, Y4, Y8
 	VFMADD231PD Y0, Y5, Y8
 	VFMADD231PD Y3, Y1, Y8
-	VMOVUPS     32(R13), Y1
+	VMOVUPS     32(R12), Y1
 	VMOVUPS     Y1, (AX)
-	VMOVUPS     (R13), Y1
+	VMOVUPS     (R12), Y1
+	VMOVUPS     Y1, (AX)(SI*1)
+	VMOVUPS     64(R12), Y1
+	VMOVUPS     Y1, (AX)(SI*2)
+	VMOVUPS     96(R12), Y1
 	VMOVUPS     Y1, (AX)(DI*1)
-	VMOVUPS     64(R13), Y1
-	VMOVUPS     Y1, (AX)(DI*2)
-	VMOVUPS     96(R13), Y1
+	VMOVUPS     128(R12), Y1
+	VMOVUPS     Y1, (AX)(SI*4)
+	VMOVUPS     160(R12), Y1
 	VMOVUPS     Y1, (AX)(R8*1)
-	VMOVUPS     128(R13), Y1
-	VMOVUPS     Y1, (AX)(DI*4)
-	VMOVUPS     160(R13), Y1
+	VMOVUPS     192(R12), Y1
+	VMOVUPS     Y1, (AX)(DI*2)
+	VMOVUPS     224(R12), Y1
 	VMOVUPS     Y1, (AX)(R9*1)
-	VMOVUPS     192(R13), Y1
-	VMOVUPS     Y1, (AX)(R8*2)
-	VMOVUPS     224(R13), Y1
-	VMOVUPS     Y1, (AX)(R10*1)
-	VMOVUPS     Y2, (AX)(DI*8)
-	VMOVUPS     Y7, (AX)(R11*1)
-	VMOVUPS     Y11, (AX)(R9*2)
-	VMOVUPS     Y8, (AX)(R12*1)
+	VMOVUPS     Y2, (AX)(SI*8)
+	VMOVUPS     Y7, (AX)(R10*1)
+	VMOVUPS     Y11, (AX)(R8*2)
+	VMOVUPS     Y8, (AX)(R11*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+4, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R13
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R13, at+40(FP)
+	MOVQ        R13, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8255,62 +8255,62 @@ TEXT ·mulSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	MOVQ BX, R12
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(SI*4)
 	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(DI*2)
 	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(SI*8)
 	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(R8*2)
 	PREFETCHT0  128(AX)(R11*1)
-	PREFETCHT0  128(AX)(R9*2)
-	PREFETCHT0  128(AX)(R12*1)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPD      Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z3
-	VMOVUPS     (DX)(DI*4), Z4
+	VMOVUPS     (CX)(SI*1), Z3
+	VMOVUPS     (DX)(SI*4), Z4
 	VFMADD231PD Z4, Z3, Z2
-	VMOVUPS     (CX)(DI*2), Z5
-	VMOVUPS     (DX)(DI*8), Z6
+	VMOVUPS     (CX)(SI*2), Z5
+	VMOVUPS     (DX)(SI*8), Z6
 	VFMADD231PD Z6, Z5, Z2
-	VMOVUPS     (DX)(DI*1), Z7
+	VMOVUPS     (DX)(SI*1), Z7
 	VMULPD      Z7, Z0, Z8
-	VMOVUPS     (DX)(R9*1), Z9
+	VMOVUPS     (DX)(R8*1), Z9
 	VFMADD231PD Z9, Z3, Z8
-	VMOVUPS     (DX)(R11*1), Z10
+	VMOVUPS     (DX)(R10*1), Z10
 	VFMADD231PD Z10, Z5, Z8
-	VMOVUPS     (DX)(DI*2), Z11
+	VMOVUPS     (DX)(SI*2), Z11
 	VMULPD      Z11, Z0, Z12
-	VMOVUPS     (DX)(R8*2), Z13
+	VMOVUPS     (DX)(DI*2), Z13
 	VFMADD231PD Z13, Z3, Z12
-	VMOVUPS     (DX)(R9*2), Z14
+	VMOVUPS     (DX)(R8*2), Z14
 	VFMADD231PD Z14, Z5, Z12
-	VMOVUPS     (DX)(R8*1), Z15
+	VMOVUPS     (DX)(DI*1), Z15
 	VMULPD      Z15, Z0, Z16
-	VMOVUPS     (CX)(R8*1), Z16
+	VMOVUPS     (CX)(DI*1), Z16
 	VFMADD231PD Z15, Z0, Z16
-	VMOVUPS     (DX)(R10*1), Z0
+	VMOVUPS     (DX)(R9*1), Z0
 	VFMADD231PD Z0, Z3, Z16
-	VMOVUPS     (DX)(R12*1), Z3
+	VMOVUPS     (DX)(R11*1), Z3
 	VFMADD231PD Z3, Z5, Z16
-	VMOVUPS     (CX)(DI*4), Z5
+	VMOVUPS     (CX)(SI*4), Z5
 	VMULPD      Z1, Z5, Z17
-	VMOVUPS     (CX)(R9*1), Z18
+	VMOVUPS     (CX)(R8*1), Z18
 	VFMADD231PD Z4, Z18, Z17
-	VMOVUPS     (CX)(R8*2), Z19
+	VMOVUPS     (CX)(DI*2), Z19
 	VFMADD231PD Z6, Z19, Z17
 	VMULPD      Z7, Z5, Z20
 	VFMADD231PD Z9, Z18, Z20
@@ -8319,15 +8319,15 @@ loop1:
 	VFMADD231PD Z13, Z18, Z21
 	VFMADD231PD Z14, Z19, Z21
 	VMULPD      Z15, Z5, Z22
-	VMOVUPS     (CX)(R10*1), Z22
+	VMOVUPS     (CX)(R9*1), Z22
 	VFMADD231PD Z15, Z5, Z22
 	VFMADD231PD Z0, Z18, Z22
 	VFMADD231PD Z3, Z19, Z22
-	VMOVUPS     (CX)(DI*8), Z19
+	VMOVUPS     (CX)(SI*8), Z19
 	VMULPD      Z1, Z19, Z1
-	VMOVUPS     (CX)(R11*1), Z18
+	VMOVUPS     (CX)(R10*1), Z18
 	VFMADD231PD Z4, Z18, Z1
-	VMOVUPS     (CX)(R9*2), Z4
+	VMOVUPS     (CX)(R8*2), Z4
 	VFMADD231PD Z6, Z4, Z1
 	VMULPD      Z7, Z19, Z7
 	VFMADD231PD Z9, Z18, Z7
@@ -8336,31 +8336,31 @@ loop1:
 	VFMADD231PD Z13, Z18, Z11
 	VFMADD231PD Z14, Z4, Z11
 	VMULPD      Z15, Z19, Z14
-	VMOVUPS     (CX)(R12*1), Z14
+	VMOVUPS     (CX)(R11*1), Z14
 	VFMADD231PD Z15, Z19, Z14
 	VFMADD231PD Z0, Z18, Z14
 	VFMADD231PD Z3, Z4, Z14
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z8, (AX)(DI*1)
-	VMOVUPS     Z12, (AX)(DI*2)
-	VMOVUPS     Z16, (AX)(R8*1)
-	VMOVUPS     Z17, (AX)(DI*4)
-	VMOVUPS     Z20, (AX)(R9*1)
-	VMOVUPS     Z21, (AX)(R8*2)
-	VMOVUPS     Z22, (AX)(R10*1)
-	VMOVUPS     Z1, (AX)(DI*8)
-	VMOVUPS     Z7, (AX)(R11*1)
-	VMOVUPS     Z11, (AX)(R9*2)
-	VMOVUPS     Z14, (AX)(R12*1)
+	VMOVUPS     Z8, (AX)(SI*1)
+	VMOVUPS     Z12, (AX)(SI*2)
+	VMOVUPS     Z16, (AX)(DI*1)
+	VMOVUPS     Z17, (AX)(SI*4)
+	VMOVUPS     Z20, (AX)(R8*1)
+	VMOVUPS     Z21, (AX)(DI*2)
+	VMOVUPS     Z22, (AX)(R9*1)
+	VMOVUPS     Z1, (AX)(SI*8)
+	VMOVUPS     Z7, (AX)(R10*1)
+	VMOVUPS     Z11, (AX)(R8*2)
+	VMOVUPS     Z14, (AX)(R11*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R12
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R12, at+40(FP)
+	MOVQ        R12, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8371,72 +8371,72 @@ TEXT ·inverseSE3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	MOVQ DX, R11
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(BX*8)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(R8*2)
-	PREFETCHT0  64(AX)(R11*1)
-	VMOVUPS     (CX)(SI*1), Y0
-	VMOVUPS     (CX)(SI*2), Y1
-	VMOVUPS     (CX)(DI*2), Y2
+	VMOVUPS     (CX)(BX*1), Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VMOVUPS     (CX)(SI*2), Y2
 	VMOVUPS     (CX), Y3
-	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*1), Y4
 	VMULPS      Y4, Y3, Y5
-	VMOVUPS     (CX)(SI*4), Y6
-	VMOVUPS     (CX)(R9*1), Y7
+	VMOVUPS     (CX)(BX*4), Y6
+	VMOVUPS     (CX)(R8*1), Y7
 	VFMADD231PS Y7, Y6, Y5
-	VMOVUPS     (CX)(SI*8), Y8
-	VMOVUPS     (CX)(R11*1), Y9
+	VMOVUPS     (CX)(BX*8), Y8
+	VMOVUPS     (CX)(R10*1), Y9
 	VFMADD231PS Y9, Y8, Y5
 	VXORPS      signF32<>+0(SB), Y5, Y5
 	VMULPS      Y4, Y0, Y10
-	VMOVUPS     (CX)(R8*1), Y11
+	VMOVUPS     (CX)(DI*1), Y11
 	VFMADD231PS Y7, Y11, Y10
-	VMOVUPS     (CX)(R10*1), Y12
+	VMOVUPS     (CX)(R9*1), Y12
 	VFMADD231PS Y9, Y12, Y10
 	VXORPS      signF32<>+0(SB), Y10, Y10
 	VMULPS      Y4, Y1, Y4
 	VFMADD231PS Y7, Y2, Y4
-	VMOVUPS     (CX)(R8*2), Y7
+	VMOVUPS     (CX)(DI*2), Y7
 	VFMADD231PS Y9, Y7, Y4
 	VXORPS      signF32<>+0(SB), Y4, Y4
 	VMOVUPS     Y3, (AX)
-	VMOVUPS     Y6, (AX)(SI*1)
-	VMOVUPS     Y8, (AX)(SI*2)
-	VMOVUPS     Y5, (AX)(DI*1)
-	VMOVUPS     Y0, (AX)(SI*4)
-	VMOVUPS     Y11, (AX)(R8*1)
-	VMOVUPS     Y12, (AX)(DI*2)
-	VMOVUPS     Y10, (AX)(R9*1)
-	VMOVUPS     Y1, (AX)(SI*8)
-	VMOVUPS     Y2, (AX)(R10*1)
-	VMOVUPS     Y7, (AX)(R8*2)
-	VMOVUPS     Y4, (AX)(R11*1)
+	VMOVUPS     Y6, (AX)(BX*1)
+	VMOVUPS     Y8, (AX)(BX*2)
+	VMOVUPS     Y5, (AX)(SI*1)
+	VMOVUPS     Y0, (AX)(BX*4)
+	VMOVUPS     Y11, (AX)(DI*1)
+	VMOVUPS     Y12, (AX)(SI*2)
+	VMOVUPS     Y10, (AX)(R8*1)
+	VMOVUPS     Y1, (AX)(BX*8)
+	VMOVUPS     Y2, (AX)(R9*1)
+	VMOVUPS     Y7, (AX)(DI*2)
+	VMOVUPS     Y4, (AX)(R10*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R11
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R11, at+40(FP)
+	MOVQ        R11, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8447,72 +8447,72 @@ TEXT ·inverseSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	MOVQ DX, R11
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(BX*1)
+	PREFETCHT0  128(AX)(BX*2)
 	PREFETCHT0  128(AX)(SI*1)
-	PREFETCHT0  128(AX)(SI*2)
+	PREFETCHT0  128(AX)(BX*4)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(SI*4)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(BX*8)
 	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(SI*8)
+	PREFETCHT0  128(AX)(DI*2)
 	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(R8*2)
-	PREFETCHT0  128(AX)(R11*1)
-	VMOVUPS     (CX)(SI*1), Z0
-	VMOVUPS     (CX)(SI*2), Z1
-	VMOVUPS     (CX)(DI*2), Z2
+	VMOVUPS     (CX)(BX*1), Z0
+	VMOVUPS     (CX)(BX*2), Z1
+	VMOVUPS     (CX)(SI*2), Z2
 	VMOVUPS     (CX), Z3
-	VMOVUPS     (CX)(DI*1), Z4
+	VMOVUPS     (CX)(SI*1), Z4
 	VMULPS      Z4, Z3, Z5
-	VMOVUPS     (CX)(SI*4), Z6
-	VMOVUPS     (CX)(R9*1), Z7
+	VMOVUPS     (CX)(BX*4), Z6
+	VMOVUPS     (CX)(R8*1), Z7
 	VFMADD231PS Z7, Z6, Z5
-	VMOVUPS     (CX)(SI*8), Z8
-	VMOVUPS     (CX)(R11*1), Z9
+	VMOVUPS     (CX)(BX*8), Z8
+	VMOVUPS     (CX)(R10*1), Z9
 	VFMADD231PS Z9, Z8, Z5
 	VPXORD.BCST signF32<>+0(SB), Z5, Z5
 	VMULPS      Z4, Z0, Z10
-	VMOVUPS     (CX)(R8*1), Z11
+	VMOVUPS     (CX)(DI*1), Z11
 	VFMADD231PS Z7, Z11, Z10
-	VMOVUPS     (CX)(R10*1), Z12
+	VMOVUPS     (CX)(R9*1), Z12
 	VFMADD231PS Z9, Z12, Z10
 	VPXORD.BCST signF32<>+0(SB), Z10, Z10
 	VMULPS      Z4, Z1, Z4
 	VFMADD231PS Z7, Z2, Z4
-	VMOVUPS     (CX)(R8*2), Z7
+	VMOVUPS     (CX)(DI*2), Z7
 	VFMADD231PS Z9, Z7, Z4
 	VPXORD.BCST signF32<>+0(SB), Z4, Z4
 	VMOVUPS     Z3, (AX)
-	VMOVUPS     Z6, (AX)(SI*1)
-	VMOVUPS     Z8, (AX)(SI*2)
-	VMOVUPS     Z5, (AX)(DI*1)
-	VMOVUPS     Z0, (AX)(SI*4)
-	VMOVUPS     Z11, (AX)(R8*1)
-	VMOVUPS     Z12, (AX)(DI*2)
-	VMOVUPS     Z10, (AX)(R9*1)
-	VMOVUPS     Z1, (AX)(SI*8)
-	VMOVUPS     Z2, (AX)(R10*1)
-	VMOVUPS     Z7, (AX)(R8*2)
-	VMOVUPS     Z4, (AX)(R11*1)
+	VMOVUPS     Z6, (AX)(BX*1)
+	VMOVUPS     Z8, (AX)(BX*2)
+	VMOVUPS     Z5, (AX)(SI*1)
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z11, (AX)(DI*1)
+	VMOVUPS     Z12, (AX)(SI*2)
+	VMOVUPS     Z10, (AX)(R8*1)
+	VMOVUPS     Z1, (AX)(BX*8)
+	VMOVUPS     Z2, (AX)(R9*1)
+	VMOVUPS     Z7, (AX)(DI*2)
+	VMOVUPS     Z4, (AX)(R10*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	SUBQ        $+16, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R11
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R11, at+40(FP)
+	MOVQ        R11, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8523,72 +8523,72 @@ TEXT ·inverseSE3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	MOVQ DX, R11
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(BX*8)
 	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(DI*2)
 	PREFETCHT0  64(AX)(R10*1)
-	PREFETCHT0  64(AX)(R8*2)
-	PREFETCHT0  64(AX)(R11*1)
-	VMOVUPS     (CX)(SI*1), Y0
-	VMOVUPS     (CX)(SI*2), Y1
-	VMOVUPS     (CX)(DI*2), Y2
+	VMOVUPS     (CX)(BX*1), Y0
+	VMOVUPS     (CX)(BX*2), Y1
+	VMOVUPS     (CX)(SI*2), Y2
 	VMOVUPS     (CX), Y3
-	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*1), Y4
 	VMULPD      Y4, Y3, Y5
-	VMOVUPS     (CX)(SI*4), Y6
-	VMOVUPS     (CX)(R9*1), Y7
+	VMOVUPS     (CX)(BX*4), Y6
+	VMOVUPS     (CX)(R8*1), Y7
 	VFMADD231PD Y7, Y6, Y5
-	VMOVUPS     (CX)(SI*8), Y8
-	VMOVUPS     (CX)(R11*1), Y9
+	VMOVUPS     (CX)(BX*8), Y8
+	VMOVUPS     (CX)(R10*1), Y9
 	VFMADD231PD Y9, Y8, Y5
 	VXORPD      signF64<>+0(SB), Y5, Y5
 	VMULPD      Y4, Y0, Y10
-	VMOVUPS     (CX)(R8*1), Y11
+	VMOVUPS     (CX)(DI*1), Y11
 	VFMADD231PD Y7, Y11, Y10
-	VMOVUPS     (CX)(R10*1), Y12
+	VMOVUPS     (CX)(R9*1), Y12
 	VFMADD231PD Y9, Y12, Y10
 	VXORPD      signF64<>+0(SB), Y10, Y10
 	VMULPD      Y4, Y1, Y4
 	VFMADD231PD Y7, Y2, Y4
-	VMOVUPS     (CX)(R8*2), Y7
+	VMOVUPS     (CX)(DI*2), Y7
 	VFMADD231PD Y9, Y7, Y4
 	VXORPD      signF64<>+0(SB), Y4, Y4
 	VMOVUPS     Y3, (AX)
-	VMOVUPS     Y6, (AX)(SI*1)
-	VMOVUPS     Y8, (AX)(SI*2)
-	VMOVUPS     Y5, (AX)(DI*1)
-	VMOVUPS     Y0, (AX)(SI*4)
-	VMOVUPS     Y11, (AX)(R8*1)
-	VMOVUPS     Y12, (AX)(DI*2)
-	VMOVUPS     Y10, (AX)(R9*1)
-	VMOVUPS     Y1, (AX)(SI*8)
-	VMOVUPS     Y2, (AX)(R10*1)
-	VMOVUPS     Y7, (AX)(R8*2)
-	VMOVUPS     Y4, (AX)(R11*1)
+	VMOVUPS     Y6, (AX)(BX*1)
+	VMOVUPS     Y8, (AX)(BX*2)
+	VMOVUPS     Y5, (AX)(SI*1)
+	VMOVUPS     Y0, (AX)(BX*4)
+	VMOVUPS     Y11, (AX)(DI*1)
+	VMOVUPS     Y12, (AX)(SI*2)
+	VMOVUPS     Y10, (AX)(R8*1)
+	VMOVUPS     Y1, (AX)(BX*8)
+	VMOVUPS     Y2, (AX)(R9*1)
+	VMOVUPS     Y7, (AX)(DI*2)
+	VMOVUPS     Y4, (AX)(R10*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+4, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R11
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R11, at+40(FP)
+	MOVQ        R11, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8599,72 +8599,72 @@ TEXT ·inverseSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (R9)(SI*2), R10
-	LEAQ (R10)(SI*2), R11
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (R8)(BX*2), R9
+	LEAQ (R9)(BX*2), R10
+	MOVQ DX, R11
 
 loop1:
 	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(BX*1)
+	PREFETCHT0  128(AX)(BX*2)
 	PREFETCHT0  128(AX)(SI*1)
-	PREFETCHT0  128(AX)(SI*2)
+	PREFETCHT0  128(AX)(BX*4)
 	PREFETCHT0  128(AX)(DI*1)
-	PREFETCHT0  128(AX)(SI*4)
+	PREFETCHT0  128(AX)(SI*2)
 	PREFETCHT0  128(AX)(R8*1)
-	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(BX*8)
 	PREFETCHT0  128(AX)(R9*1)
-	PREFETCHT0  128(AX)(SI*8)
+	PREFETCHT0  128(AX)(DI*2)
 	PREFETCHT0  128(AX)(R10*1)
-	PREFETCHT0  128(AX)(R8*2)
-	PREFETCHT0  128(AX)(R11*1)
-	VMOVUPS     (CX)(SI*1), Z0
-	VMOVUPS     (CX)(SI*2), Z1
-	VMOVUPS     (CX)(DI*2), Z2
+	VMOVUPS     (CX)(BX*1), Z0
+	VMOVUPS     (CX)(BX*2), Z1
+	VMOVUPS     (CX)(SI*2), Z2
 	VMOVUPS     (CX), Z3
-	VMOVUPS     (CX)(DI*1), Z4
+	VMOVUPS     (CX)(SI*1), Z4
 	VMULPD      Z4, Z3, Z5
-	VMOVUPS     (CX)(SI*4), Z6
-	VMOVUPS     (CX)(R9*1), Z7
+	VMOVUPS     (CX)(BX*4), Z6
+	VMOVUPS     (CX)(R8*1), Z7
 	VFMADD231PD Z7, Z6, Z5
-	VMOVUPS     (CX)(SI*8), Z8
-	VMOVUPS     (CX)(R11*1), Z9
+	VMOVUPS     (CX)(BX*8), Z8
+	VMOVUPS     (CX)(R10*1), Z9
 	VFMADD231PD Z9, Z8, Z5
 	VPXORQ.BCST signF64<>+0(SB), Z5, Z5
 	VMULPD      Z4, Z0, Z10
-	VMOVUPS     (CX)(R8*1), Z11
+	VMOVUPS     (CX)(DI*1), Z11
 	VFMADD231PD Z7, Z11, Z10
-	VMOVUPS     (CX)(R10*1), Z12
+	VMOVUPS     (CX)(R9*1), Z12
 	VFMADD231PD Z9, Z12, Z10
 	VPXORQ.BCST signF64<>+0(SB), Z10, Z10
 	VMULPD      Z4, Z1, Z4
 	VFMADD231PD Z7, Z2, Z4
-	VMOVUPS     (CX)(R8*2), Z7
+	VMOVUPS     (CX)(DI*2), Z7
 	VFMADD231PD Z9, Z7, Z4
 	VPXORQ.BCST signF64<>+0(SB), Z4, Z4
 	VMOVUPS     Z3, (AX)
-	VMOVUPS     Z6, (AX)(SI*1)
-	VMOVUPS     Z8, (AX)(SI*2)
-	VMOVUPS     Z5, (AX)(DI*1)
-	VMOVUPS     Z0, (AX)(SI*4)
-	VMOVUPS     Z11, (AX)(R8*1)
-	VMOVUPS     Z12, (AX)(DI*2)
-	VMOVUPS     Z10, (AX)(R9*1)
-	VMOVUPS     Z1, (AX)(SI*8)
-	VMOVUPS     Z2, (AX)(R10*1)
-	VMOVUPS     Z7, (AX)(R8*2)
-	VMOVUPS     Z4, (AX)(R11*1)
+	VMOVUPS     Z6, (AX)(BX*1)
+	VMOVUPS     Z8, (AX)(BX*2)
+	VMOVUPS     Z5, (AX)(SI*1)
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z11, (AX)(DI*1)
+	VMOVUPS     Z12, (AX)(SI*2)
+	VMOVUPS     Z10, (AX)(R8*1)
+	VMOVUPS     Z1, (AX)(BX*8)
+	VMOVUPS     Z2, (AX)(R9*1)
+	VMOVUPS     Z7, (AX)(DI*2)
+	VMOVUPS     Z4, (AX)(R10*1)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	SUBQ        $+8, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R11
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R11, at+40(FP)
+	MOVQ        R11, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -8675,63 +8675,63 @@ TEXT ·leftJacobianSE3F32AVX2(SB), $544-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ 31(SP), R13
-	ANDQ $-32, R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ 31(SP), R12
+	ANDQ $-32, R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*2)
+	PREFETCHT0   64(R9)(SI*1)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(R9)(DI*1)
+	PREFETCHT0   64(R9)(SI*2)
+	PREFETCHT0   64(R9)(R8*1)
+	PREFETCHT0   64(R9)(BX*8)
 	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(BX*1)
+	PREFETCHT0   64(R10)(BX*2)
 	PREFETCHT0   64(R10)(SI*1)
-	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(BX*4)
 	PREFETCHT0   64(R10)(DI*1)
-	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(SI*2)
 	PREFETCHT0   64(R10)(R8*1)
-	PREFETCHT0   64(R10)(DI*2)
-	PREFETCHT0   64(R10)(R9*1)
-	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R10)(BX*8)
 	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(BX*1)
+	PREFETCHT0   64(R11)(BX*2)
 	PREFETCHT0   64(R11)(SI*1)
-	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(BX*4)
 	PREFETCHT0   64(R11)(DI*1)
-	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(SI*2)
 	PREFETCHT0   64(R11)(R8*1)
-	PREFETCHT0   64(R11)(DI*2)
-	PREFETCHT0   64(R11)(R9*1)
-	PREFETCHT0   64(R11)(SI*8)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   64(R12)(SI*1)
-	PREFETCHT0   64(R12)(SI*2)
-	PREFETCHT0   64(R12)(DI*1)
-	PREFETCHT0   64(R12)(SI*4)
-	PREFETCHT0   64(R12)(R8*1)
-	PREFETCHT0   64(R12)(DI*2)
-	PREFETCHT0   64(R12)(R9*1)
-	PREFETCHT0   64(R12)(SI*8)
+	PREFETCHT0   64(R11)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(BX*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -8832,51 +8832,51 @@ loop1:
 	VFNMADD231PS three<>+0(SB), Y3, Y12
 	VMAXPS       theta2Min<>+0(SB), Y6, Y6
 	VDIVPS       Y6, Y12, Y12
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(SI*1), Y6
 	VMULPS       Y6, Y0, Y5
-	VMOVUPS      (CX)(SI*4), Y8
+	VMOVUPS      (CX)(BX*4), Y8
 	VFMADD231PS  Y8, Y2, Y5
-	VMOVUPS      (CX)(R8*1), Y11
+	VMOVUPS      (CX)(DI*1), Y11
 	VFMADD231PS  Y11, Y4, Y5
 	VMULPS       Y1, Y5, Y1
-	VMOVUPS      Y7, (R13)
+	VMOVUPS      Y7, (R12)
 	VMULPS       half<>+0(SB), Y5, Y7
 	VMULPS       Y12, Y7, Y7
 	VMULPS       Y6, Y9, Y12
 	VFMADD231PS  Y0, Y1, Y12
 	VMULPS       Y6, Y3, Y6
 	VFMADD231PS  Y0, Y7, Y6
-	VMOVUPS      Y12, 32(R13)
+	VMOVUPS      Y12, 32(R12)
 	VMULPS       Y8, Y9, Y12
 	VFMADD231PS  Y2, Y1, Y12
 	VMULPS       Y8, Y3, Y8
 	VFMADD231PS  Y2, Y7, Y8
-	VMOVUPS      Y12, 64(R13)
+	VMOVUPS      Y12, 64(R12)
 	VMULPS       Y11, Y9, Y12
 	VFMADD231PS  Y4, Y1, Y12
 	VMULPS       Y11, Y3, Y11
 	VFMADD231PS  Y4, Y7, Y11
 	VMULPS       Y0, Y9, Y7
 	VMULPS       Y2, Y9, Y1
-	VMOVUPS      Y12, 96(R13)
+	VMOVUPS      Y12, 96(R12)
 	VMULPS       Y4, Y9, Y12
-	VMOVUPS      Y8, 128(R13)
+	VMOVUPS      Y8, 128(R12)
 	VMULPS       Y0, Y3, Y8
-	VMOVUPS      Y11, 160(R13)
+	VMOVUPS      Y11, 160(R12)
 	VMULPS       Y2, Y3, Y11
-	VMOVUPS      Y6, 192(R13)
+	VMOVUPS      Y6, 192(R12)
 	VMULPS       Y4, Y3, Y6
-	VMOVUPS      Y5, 224(R13)
+	VMOVUPS      Y5, 224(R12)
 	VMOVAPS      Y10, Y5
 	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      Y5, 256(R13)
+	VMOVUPS      Y5, 256(R12)
 	VMOVAPS      Y10, Y5
 	VFMADD231PS  Y2, Y11, Y5
 	VFMADD231PS  Y4, Y6, Y10
 	VMOVAPS      Y12, Y6
 	VFMSUB231PS  Y2, Y8, Y6
 	VFMADD231PS  Y2, Y8, Y12
-	VMOVUPS      Y10, 288(R13)
+	VMOVUPS      Y10, 288(R12)
 	VMOVAPS      Y1, Y10
 	VFMSUB231PS  Y4, Y8, Y10
 	VFMADD231PS  Y4, Y8, Y1
@@ -8884,107 +8884,107 @@ loop1:
 	VFMSUB231PS  Y4, Y11, Y8
 	VFMADD231PS  Y4, Y11, Y7
 	VSUBPS       Y9, Y3, Y3
-	VMOVUPS      224(R13), Y9
+	VMOVUPS      224(R12), Y9
 	VMULPS       Y3, Y9, Y9
-	VMOVUPS      192(R13), Y3
+	VMOVUPS      192(R12), Y3
 	VADDPS       Y3, Y3, Y11
 	VFMADD213PS  Y9, Y0, Y11
-	VMOVUPS      Y11, 224(R13)
-	VMOVUPS      160(R13), Y11
-	VMOVUPS      Y7, 320(R13)
+	VMOVUPS      Y11, 224(R12)
+	VMOVUPS      160(R12), Y11
+	VMOVUPS      Y7, 320(R12)
 	VMULPS       Y2, Y11, Y7
-	VMOVUPS      Y10, 352(R13)
-	VMOVUPS      128(R13), Y10
+	VMOVUPS      Y10, 352(R12)
+	VMOVUPS      128(R12), Y10
 	VFMADD231PS  Y4, Y10, Y7
-	VMOVUPS      Y8, 384(R13)
-	VMOVUPS      32(R13), Y8
-	VMOVUPS      Y5, 416(R13)
+	VMOVUPS      Y8, 384(R12)
+	VMOVUPS      32(R12), Y8
+	VMOVUPS      Y5, 416(R12)
 	VSUBPS       Y8, Y7, Y5
 	VADDPS       Y8, Y7, Y7
 	VADDPS       Y10, Y10, Y8
 	VFMADD213PS  Y9, Y2, Y8
-	VMOVUPS      Y7, 32(R13)
+	VMOVUPS      Y7, 32(R12)
 	VMULPS       Y4, Y3, Y7
 	VFMADD231PS  Y0, Y11, Y7
-	VMOVUPS      Y5, 448(R13)
-	VMOVUPS      64(R13), Y5
-	VMOVUPS      Y8, 480(R13)
+	VMOVUPS      Y5, 448(R12)
+	VMOVUPS      64(R12), Y5
+	VMOVUPS      Y8, 480(R12)
 	VSUBPS       Y5, Y7, Y8
 	VADDPS       Y5, Y7, Y7
 	VADDPS       Y11, Y11, Y11
 	VFMADD231PS  Y4, Y11, Y9
 	VMULPS       Y0, Y10, Y10
 	VFMADD231PS  Y2, Y3, Y10
-	VMOVUPS      96(R13), Y3
+	VMOVUPS      96(R12), Y3
 	VSUBPS       Y3, Y10, Y2
 	VADDPS       Y3, Y10, Y10
-	VMOVUPS      (R13), Y3
+	VMOVUPS      (R12), Y3
 	VMOVMSKPS    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPS       Y3, Y0, Y0
-	VMOVUPS      256(R13), Y3
+	VMOVUPS      256(R12), Y3
 	VMASKMOVPS   Y3, Y0, (AX)
-	VMASKMOVPS   Y6, Y0, (AX)(SI*1)
-	VMASKMOVPS   Y1, Y0, (AX)(SI*2)
+	VMASKMOVPS   Y6, Y0, (AX)(BX*1)
+	VMASKMOVPS   Y1, Y0, (AX)(BX*2)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(BX*4)
 	VMOVUPS      zero<>+0(SB), Y11
 	VMASKMOVPS   Y11, Y0, (AX)(DI*1)
-	VMOVUPS      zero<>+0(SB), Y11
-	VMASKMOVPS   Y11, Y0, (AX)(SI*4)
-	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y12, Y0, (AX)(SI*2)
+	VMOVUPS      416(R12), Y11
 	VMASKMOVPS   Y11, Y0, (AX)(R8*1)
-	VMASKMOVPS   Y12, Y0, (AX)(DI*2)
-	VMOVUPS      416(R13), Y11
-	VMASKMOVPS   Y11, Y0, (AX)(R9*1)
-	VMOVUPS      384(R13), Y4
-	VMASKMOVPS   Y4, Y0, (AX)(SI*8)
+	VMOVUPS      384(R12), Y4
+	VMASKMOVPS   Y4, Y0, (AX)(BX*8)
 	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R9)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(BX*1)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(BX*2)
+	VMOVUPS      Y9, (R12)
+	VMOVUPS      352(R12), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(SI*1)
+	VMOVUPS      320(R12), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(BX*4)
+	VMOVUPS      288(R12), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R9)(BX*8)
+	VMOVUPS      224(R12), Y5
 	VMASKMOVPS   Y5, Y0, (R10)
-	VMOVUPS      zero<>+0(SB), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(SI*1)
-	VMOVUPS      zero<>+0(SB), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(SI*2)
-	VMOVUPS      Y9, (R13)
-	VMOVUPS      352(R13), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(DI*1)
-	VMOVUPS      320(R13), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(SI*4)
-	VMOVUPS      288(R13), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(R8*1)
-	VMOVUPS      zero<>+0(SB), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(DI*2)
-	VMOVUPS      zero<>+0(SB), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(R9*1)
-	VMOVUPS      zero<>+0(SB), Y5
-	VMASKMOVPS   Y5, Y0, (R10)(SI*8)
-	VMOVUPS      224(R13), Y5
-	VMASKMOVPS   Y5, Y0, (R11)
-	VMASKMOVPS   Y2, Y0, (R11)(SI*1)
-	VMASKMOVPS   Y7, Y0, (R11)(SI*2)
-	VMASKMOVPS   Y3, Y0, (R11)(DI*1)
-	VMASKMOVPS   Y6, Y0, (R11)(SI*4)
-	VMASKMOVPS   Y1, Y0, (R11)(R8*1)
-	VMASKMOVPS   Y10, Y0, (R11)(DI*2)
-	VMOVUPS      480(R13), Y3
-	VMASKMOVPS   Y3, Y0, (R11)(R9*1)
-	VMOVUPS      448(R13), Y3
-	VMASKMOVPS   Y3, Y0, (R11)(SI*8)
-	VMASKMOVPS   Y12, Y0, (R12)
-	VMASKMOVPS   Y11, Y0, (R12)(SI*1)
-	VMASKMOVPS   Y4, Y0, (R12)(SI*2)
-	VMASKMOVPS   Y8, Y0, (R12)(DI*1)
-	VMOVUPS      32(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(SI*4)
-	VMOVUPS      (R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(R8*1)
-	VMOVUPS      352(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(DI*2)
-	VMOVUPS      320(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(R9*1)
-	VMOVUPS      288(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y2, Y0, (R10)(BX*1)
+	VMASKMOVPS   Y7, Y0, (R10)(BX*2)
+	VMASKMOVPS   Y3, Y0, (R10)(SI*1)
+	VMASKMOVPS   Y6, Y0, (R10)(BX*4)
+	VMASKMOVPS   Y1, Y0, (R10)(DI*1)
+	VMASKMOVPS   Y10, Y0, (R10)(SI*2)
+	VMOVUPS      480(R12), Y3
+	VMASKMOVPS   Y3, Y0, (R10)(R8*1)
+	VMOVUPS      448(R12), Y3
+	VMASKMOVPS   Y3, Y0, (R10)(BX*8)
+	VMASKMOVPS   Y12, Y0, (R11)
+	VMASKMOVPS   Y11, Y0, (R11)(BX*1)
+	VMASKMOVPS   Y4, Y0, (R11)(BX*2)
+	VMASKMOVPS   Y8, Y0, (R11)(SI*1)
+	VMOVUPS      32(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(BX*4)
+	VMOVUPS      (R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(DI*1)
+	VMOVUPS      352(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(SI*2)
+	VMOVUPS      320(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(R8*1)
+	VMOVUPS      288(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(BX*8)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -8994,77 +8994,77 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS 256(R13), Y0
+	VMOVUPS 256(R12), Y0
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS Y1, (AX)(BX*2)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(BX*4)
 	VMOVUPS zero<>+0(SB), Y4
 	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y4
-	VMOVUPS Y4, (AX)(SI*4)
-	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y12, (AX)(SI*2)
+	VMOVUPS 416(R12), Y4
 	VMOVUPS Y4, (AX)(R8*1)
-	VMOVUPS Y12, (AX)(DI*2)
-	VMOVUPS 416(R13), Y4
-	VMOVUPS Y4, (AX)(R9*1)
-	VMOVUPS 384(R13), Y11
-	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS 384(R12), Y11
+	VMOVUPS Y11, (AX)(BX*8)
 	VMOVUPS zero<>+0(SB), Y3
-	VMOVUPS Y3, (R10)
+	VMOVUPS Y3, (R9)
 	VMOVUPS zero<>+0(SB), Y3
-	VMOVUPS Y3, (R10)(SI*1)
+	VMOVUPS Y3, (R9)(BX*1)
 	VMOVUPS zero<>+0(SB), Y3
-	VMOVUPS Y3, (R10)(SI*2)
-	VMOVUPS Y9, (R13)
-	VMOVUPS 352(R13), Y9
-	VMOVUPS Y9, (R10)(DI*1)
-	VMOVUPS 320(R13), Y9
-	VMOVUPS Y9, (R10)(SI*4)
-	VMOVUPS 288(R13), Y9
-	VMOVUPS Y9, (R10)(R8*1)
+	VMOVUPS Y3, (R9)(BX*2)
+	VMOVUPS Y9, (R12)
+	VMOVUPS 352(R12), Y9
+	VMOVUPS Y9, (R9)(SI*1)
+	VMOVUPS 320(R12), Y9
+	VMOVUPS Y9, (R9)(BX*4)
+	VMOVUPS 288(R12), Y9
+	VMOVUPS Y9, (R9)(DI*1)
 	VMOVUPS zero<>+0(SB), Y9
-	VMOVUPS Y9, (R10)(DI*2)
+	VMOVUPS Y9, (R9)(SI*2)
 	VMOVUPS zero<>+0(SB), Y9
-	VMOVUPS Y9, (R10)(R9*1)
+	VMOVUPS Y9, (R9)(R8*1)
 	VMOVUPS zero<>+0(SB), Y9
-	VMOVUPS Y9, (R10)(SI*8)
-	VMOVUPS 224(R13), Y9
-	VMOVUPS Y9, (R11)
-	VMOVUPS Y2, (R11)(SI*1)
-	VMOVUPS Y7, (R11)(SI*2)
-	VMOVUPS Y0, (R11)(DI*1)
-	VMOVUPS Y6, (R11)(SI*4)
-	VMOVUPS Y1, (R11)(R8*1)
-	VMOVUPS Y10, (R11)(DI*2)
-	VMOVUPS 480(R13), Y10
-	VMOVUPS Y10, (R11)(R9*1)
-	VMOVUPS 448(R13), Y10
-	VMOVUPS Y10, (R11)(SI*8)
-	VMOVUPS Y12, (R12)
-	VMOVUPS Y4, (R12)(SI*1)
-	VMOVUPS Y11, (R12)(SI*2)
-	VMOVUPS Y8, (R12)(DI*1)
-	VMOVUPS 32(R13), Y8
-	VMOVUPS Y8, (R12)(SI*4)
-	VMOVUPS (R13), Y8
-	VMOVUPS Y8, (R12)(R8*1)
-	VMOVUPS 352(R13), Y8
-	VMOVUPS Y8, (R12)(DI*2)
-	VMOVUPS 320(R13), Y8
-	VMOVUPS Y8, (R12)(R9*1)
-	VMOVUPS 288(R13), Y8
-	VMOVUPS Y8, (R12)(SI*8)
+	VMOVUPS Y9, (R9)(BX*8)
+	VMOVUPS 224(R12), Y9
+	VMOVUPS Y9, (R10)
+	VMOVUPS Y2, (R10)(BX*1)
+	VMOVUPS Y7, (R10)(BX*2)
+	VMOVUPS Y0, (R10)(SI*1)
+	VMOVUPS Y6, (R10)(BX*4)
+	VMOVUPS Y1, (R10)(DI*1)
+	VMOVUPS Y10, (R10)(SI*2)
+	VMOVUPS 480(R12), Y10
+	VMOVUPS Y10, (R10)(R8*1)
+	VMOVUPS 448(R12), Y10
+	VMOVUPS Y10, (R10)(BX*8)
+	VMOVUPS Y12, (R11)
+	VMOVUPS Y4, (R11)(BX*1)
+	VMOVUPS Y11, (R11)(BX*2)
+	VMOVUPS Y8, (R11)(SI*1)
+	VMOVUPS 32(R12), Y8
+	VMOVUPS Y8, (R11)(BX*4)
+	VMOVUPS (R12), Y8
+	VMOVUPS Y8, (R11)(DI*1)
+	VMOVUPS 352(R12), Y8
+	VMOVUPS Y8, (R11)(SI*2)
+	VMOVUPS 320(R12), Y8
+	VMOVUPS Y8, (R11)(R8*1)
+	VMOVUPS 288(R12), Y8
+	VMOVUPS Y8, (R11)(BX*8)
 	ADDQ    $+32, AX
+	ADDQ    $+32, R9
 	ADDQ    $+32, R10
 	ADDQ    $+32, R11
-	ADDQ    $+32, R12
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9245,63 +9245,63 @@ TEXT ·leftJacobianSE3F32AVX512(SB), $320-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (AX)(SI*8), R10
-	ADDQ         SI, R10
-	LEAQ         (R10)(SI*8), R11
-	ADDQ         SI, R11
-	LEAQ         (R11)(SI*8), R12
-	ADDQ         SI, R12
-	LEAQ         63(SP), R13
-	ANDQ         $-64, R13
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (AX)(BX*8), R9
+	ADDQ         BX, R9
+	LEAQ         (R9)(BX*8), R10
+	ADDQ         BX, R10
+	LEAQ         (R10)(BX*8), R11
+	ADDQ         BX, R11
+	LEAQ         63(SP), R12
+	ANDQ         $-64, R12
+	MOVQ         DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
+	PREFETCHT0        128(R9)
+	PREFETCHT0        128(R9)(BX*1)
+	PREFETCHT0        128(R9)(BX*2)
+	PREFETCHT0        128(R9)(SI*1)
+	PREFETCHT0        128(R9)(BX*4)
+	PREFETCHT0        128(R9)(DI*1)
+	PREFETCHT0        128(R9)(SI*2)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        128(R9)(BX*8)
 	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(BX*1)
+	PREFETCHT0        128(R10)(BX*2)
 	PREFETCHT0        128(R10)(SI*1)
-	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(BX*4)
 	PREFETCHT0        128(R10)(DI*1)
-	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(SI*2)
 	PREFETCHT0        128(R10)(R8*1)
-	PREFETCHT0        128(R10)(DI*2)
-	PREFETCHT0        128(R10)(R9*1)
-	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R10)(BX*8)
 	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(BX*1)
+	PREFETCHT0        128(R11)(BX*2)
 	PREFETCHT0        128(R11)(SI*1)
-	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(BX*4)
 	PREFETCHT0        128(R11)(DI*1)
-	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(SI*2)
 	PREFETCHT0        128(R11)(R8*1)
-	PREFETCHT0        128(R11)(DI*2)
-	PREFETCHT0        128(R11)(R9*1)
-	PREFETCHT0        128(R11)(SI*8)
-	PREFETCHT0        128(R12)
-	PREFETCHT0        128(R12)(SI*1)
-	PREFETCHT0        128(R12)(SI*2)
-	PREFETCHT0        128(R12)(DI*1)
-	PREFETCHT0        128(R12)(SI*4)
-	PREFETCHT0        128(R12)(R8*1)
-	PREFETCHT0        128(R12)(DI*2)
-	PREFETCHT0        128(R12)(R9*1)
-	PREFETCHT0        128(R12)(SI*8)
+	PREFETCHT0        128(R11)(BX*8)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z1, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VPANDD            Z1, Z11, Z12
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*2), Z13
 	VPANDD            Z1, Z13, Z14
 	VMAXPS            Z12, Z10, Z15
 	VMINPS            Z10, Z12, Z12
@@ -9419,11 +9419,11 @@ loop1:
 	VMULPS            Z14, Z18, Z12
 	VFNMADD231PS      Z12, Z15, Z18
 	VFMADD231PS       Z14, Z18, Z12
-	VMOVUPS           (CX)(DI*1), Z18
+	VMOVUPS           (CX)(SI*1), Z18
 	VMULPS            Z18, Z9, Z14
-	VMOVUPS           (CX)(SI*4), Z15
+	VMOVUPS           (CX)(BX*4), Z15
 	VFMADD231PS       Z15, Z11, Z14
-	VMOVUPS           (CX)(R8*1), Z10
+	VMOVUPS           (CX)(DI*1), Z10
 	VFMADD231PS       Z10, Z13, Z14
 	VMULPS            Z20, Z14, Z20
 	VMULPS            Z2, Z14, Z19
@@ -9448,14 +9448,14 @@ loop1:
 	VMULPS            Z13, Z17, Z27
 	VMOVAPS           Z16, Z28
 	VFMADD231PS       Z9, Z25, Z28
-	VMOVUPS           Z28, (R13)
+	VMOVUPS           Z28, (R12)
 	VMOVAPS           Z16, Z28
 	VFMADD231PS       Z11, Z26, Z28
 	VFMADD231PS       Z13, Z27, Z16
 	VMOVAPS           Z24, Z27
 	VFMSUB231PS       Z11, Z25, Z27
 	VFMADD231PS       Z11, Z25, Z24
-	VMOVUPS           Z16, 64(R13)
+	VMOVUPS           Z16, 64(R12)
 	VMOVAPS           Z20, Z16
 	VFMSUB231PS       Z13, Z25, Z16
 	VFMADD231PS       Z13, Z25, Z20
@@ -9472,10 +9472,10 @@ loop1:
 	VADDPS            Z12, Z21, Z21
 	VADDPS            Z15, Z15, Z12
 	VFMADD213PS       Z14, Z11, Z12
-	VMOVUPS           Z21, 128(R13)
+	VMOVUPS           Z21, 128(R12)
 	VMULPS            Z13, Z18, Z21
 	VFMADD231PS       Z9, Z10, Z21
-	VMOVUPS           Z26, 192(R13)
+	VMOVUPS           Z26, 192(R12)
 	VSUBPS            Z22, Z21, Z26
 	VADDPS            Z22, Z21, Z21
 	VADDPS            Z10, Z10, Z10
@@ -9488,47 +9488,47 @@ loop1:
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VMOVUPS           (R13), Z23
+	VMOVUPS           (R12), Z23
 	VMOVUPS           Z23, K1, (AX)
-	VMOVUPS           Z27, K1, (AX)(SI*1)
-	VMOVUPS           Z20, K1, (AX)(SI*2)
+	VMOVUPS           Z27, K1, (AX)(BX*1)
+	VMOVUPS           Z20, K1, (AX)(BX*2)
+	VMOVUPS           Z6, K1, (AX)(SI*1)
+	VMOVUPS           Z6, K1, (AX)(BX*4)
 	VMOVUPS           Z6, K1, (AX)(DI*1)
-	VMOVUPS           Z6, K1, (AX)(SI*4)
-	VMOVUPS           Z6, K1, (AX)(R8*1)
-	VMOVUPS           Z24, K1, (AX)(DI*2)
-	VMOVUPS           Z28, K1, (AX)(R9*1)
-	VMOVUPS           Z25, K1, (AX)(SI*8)
-	VMOVUPS           Z6, K1, (R10)
-	VMOVUPS           Z6, K1, (R10)(SI*1)
-	VMOVUPS           Z6, K1, (R10)(SI*2)
-	VMOVUPS           Z16, K1, (R10)(DI*1)
-	VMOVUPS           Z19, K1, (R10)(SI*4)
-	VMOVUPS           64(R13), Z11
-	VMOVUPS           Z11, K1, (R10)(R8*1)
-	VMOVUPS           Z6, K1, (R10)(DI*2)
-	VMOVUPS           Z6, K1, (R10)(R9*1)
-	VMOVUPS           Z6, K1, (R10)(SI*8)
-	VMOVUPS           Z17, K1, (R11)
-	VMOVUPS           Z18, K1, (R11)(SI*1)
-	VMOVUPS           Z21, K1, (R11)(SI*2)
-	VMOVUPS           Z23, K1, (R11)(DI*1)
-	VMOVUPS           Z27, K1, (R11)(SI*4)
-	VMOVUPS           Z20, K1, (R11)(R8*1)
-	VMOVUPS           Z15, K1, (R11)(DI*2)
-	VMOVUPS           Z12, K1, (R11)(R9*1)
-	VMOVUPS           192(R13), Z23
-	VMOVUPS           Z23, K1, (R11)(SI*8)
-	VMOVUPS           Z24, K1, (R12)
-	VMOVUPS           Z28, K1, (R12)(SI*1)
-	VMOVUPS           Z25, K1, (R12)(SI*2)
-	VMOVUPS           Z26, K1, (R12)(DI*1)
-	VMOVUPS           128(R13), Z23
-	VMOVUPS           Z23, K1, (R12)(SI*4)
-	VMOVUPS           Z14, K1, (R12)(R8*1)
-	VMOVUPS           Z16, K1, (R12)(DI*2)
-	VMOVUPS           Z19, K1, (R12)(R9*1)
-	VMOVUPS           Z11, K1, (R12)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPS           Z24, K1, (AX)(SI*2)
+	VMOVUPS           Z28, K1, (AX)(R8*1)
+	VMOVUPS           Z25, K1, (AX)(BX*8)
+	VMOVUPS           Z6, K1, (R9)
+	VMOVUPS           Z6, K1, (R9)(BX*1)
+	VMOVUPS           Z6, K1, (R9)(BX*2)
+	VMOVUPS           Z16, K1, (R9)(SI*1)
+	VMOVUPS           Z19, K1, (R9)(BX*4)
+	VMOVUPS           64(R12), Z11
+	VMOVUPS           Z11, K1, (R9)(DI*1)
+	VMOVUPS           Z6, K1, (R9)(SI*2)
+	VMOVUPS           Z6, K1, (R9)(R8*1)
+	VMOVUPS           Z6, K1, (R9)(BX*8)
+	VMOVUPS           Z17, K1, (R10)
+	VMOVUPS           Z18, K1, (R10)(BX*1)
+	VMOVUPS           Z21, K1, (R10)(BX*2)
+	VMOVUPS           Z23, K1, (R10)(SI*1)
+	VMOVUPS           Z27, K1, (R10)(BX*4)
+	VMOVUPS           Z20, K1, (R10)(DI*1)
+	VMOVUPS           Z15, K1, (R10)(SI*2)
+	VMOVUPS           Z12, K1, (R10)(R8*1)
+	VMOVUPS           192(R12), Z23
+	VMOVUPS           Z23, K1, (R10)(BX*8)
+	VMOVUPS           Z24, K1, (R11)
+	VMOVUPS           Z28, K1, (R11)(BX*1)
+	VMOVUPS           Z25, K1, (R11)(BX*2)
+	VMOVUPS           Z26, K1, (R11)(SI*1)
+	VMOVUPS           128(R12), Z23
+	VMOVUPS           Z23, K1, (R11)(BX*4)
+	VMOVUPS           Z14, K1, (R11)(DI*1)
+	VMOVUPS           Z16, K1, (R11)(SI*2)
+	VMOVUPS           Z19, K1, (R11)(R8*1)
+	VMOVUPS           Z11, K1, (R11)(BX*8)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -9538,57 +9538,57 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS (R13), Z11
+	VMOVUPS (R12), Z11
 	VMOVUPS Z11, (AX)
-	VMOVUPS Z27, (AX)(SI*1)
-	VMOVUPS Z20, (AX)(SI*2)
+	VMOVUPS Z27, (AX)(BX*1)
+	VMOVUPS Z20, (AX)(BX*2)
+	VMOVUPS Z6, (AX)(SI*1)
+	VMOVUPS Z6, (AX)(BX*4)
 	VMOVUPS Z6, (AX)(DI*1)
-	VMOVUPS Z6, (AX)(SI*4)
-	VMOVUPS Z6, (AX)(R8*1)
-	VMOVUPS Z24, (AX)(DI*2)
-	VMOVUPS Z28, (AX)(R9*1)
-	VMOVUPS Z25, (AX)(SI*8)
-	VMOVUPS Z6, (R10)
-	VMOVUPS Z6, (R10)(SI*1)
-	VMOVUPS Z6, (R10)(SI*2)
-	VMOVUPS Z16, (R10)(DI*1)
-	VMOVUPS Z19, (R10)(SI*4)
-	VMOVUPS 64(R13), Z23
-	VMOVUPS Z23, (R10)(R8*1)
-	VMOVUPS Z6, (R10)(DI*2)
-	VMOVUPS Z6, (R10)(R9*1)
-	VMOVUPS Z6, (R10)(SI*8)
-	VMOVUPS Z17, (R11)
-	VMOVUPS Z18, (R11)(SI*1)
-	VMOVUPS Z21, (R11)(SI*2)
-	VMOVUPS Z11, (R11)(DI*1)
-	VMOVUPS Z27, (R11)(SI*4)
-	VMOVUPS Z20, (R11)(R8*1)
-	VMOVUPS Z15, (R11)(DI*2)
-	VMOVUPS Z12, (R11)(R9*1)
-	VMOVUPS 192(R13), Z12
-	VMOVUPS Z12, (R11)(SI*8)
-	VMOVUPS Z24, (R12)
-	VMOVUPS Z28, (R12)(SI*1)
-	VMOVUPS Z25, (R12)(SI*2)
-	VMOVUPS Z26, (R12)(DI*1)
-	VMOVUPS 128(R13), Z26
-	VMOVUPS Z26, (R12)(SI*4)
-	VMOVUPS Z14, (R12)(R8*1)
-	VMOVUPS Z16, (R12)(DI*2)
-	VMOVUPS Z19, (R12)(R9*1)
-	VMOVUPS Z23, (R12)(SI*8)
+	VMOVUPS Z24, (AX)(SI*2)
+	VMOVUPS Z28, (AX)(R8*1)
+	VMOVUPS Z25, (AX)(BX*8)
+	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (R9)(BX*1)
+	VMOVUPS Z6, (R9)(BX*2)
+	VMOVUPS Z16, (R9)(SI*1)
+	VMOVUPS Z19, (R9)(BX*4)
+	VMOVUPS 64(R12), Z23
+	VMOVUPS Z23, (R9)(DI*1)
+	VMOVUPS Z6, (R9)(SI*2)
+	VMOVUPS Z6, (R9)(R8*1)
+	VMOVUPS Z6, (R9)(BX*8)
+	VMOVUPS Z17, (R10)
+	VMOVUPS Z18, (R10)(BX*1)
+	VMOVUPS Z21, (R10)(BX*2)
+	VMOVUPS Z11, (R10)(SI*1)
+	VMOVUPS Z27, (R10)(BX*4)
+	VMOVUPS Z20, (R10)(DI*1)
+	VMOVUPS Z15, (R10)(SI*2)
+	VMOVUPS Z12, (R10)(R8*1)
+	VMOVUPS 192(R12), Z12
+	VMOVUPS Z12, (R10)(BX*8)
+	VMOVUPS Z24, (R11)
+	VMOVUPS Z28, (R11)(BX*1)
+	VMOVUPS Z25, (R11)(BX*2)
+	VMOVUPS Z26, (R11)(SI*1)
+	VMOVUPS 128(R12), Z26
+	VMOVUPS Z26, (R11)(BX*4)
+	VMOVUPS Z14, (R11)(DI*1)
+	VMOVUPS Z16, (R11)(SI*2)
+	VMOVUPS Z19, (R11)(R8*1)
+	VMOVUPS Z23, (R11)(BX*8)
 	ADDQ    $+64, AX
+	ADDQ    $+64, R9
 	ADDQ    $+64, R10
 	ADDQ    $+64, R11
-	ADDQ    $+64, R12
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -9599,63 +9599,63 @@ TEXT ·leftJacobianSE3F64AVX2(SB), $544-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ 31(SP), R13
-	ANDQ $-32, R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ 31(SP), R12
+	ANDQ $-32, R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*2)
+	PREFETCHT0   64(R9)(SI*1)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(R9)(DI*1)
+	PREFETCHT0   64(R9)(SI*2)
+	PREFETCHT0   64(R9)(R8*1)
+	PREFETCHT0   64(R9)(BX*8)
 	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(BX*1)
+	PREFETCHT0   64(R10)(BX*2)
 	PREFETCHT0   64(R10)(SI*1)
-	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(BX*4)
 	PREFETCHT0   64(R10)(DI*1)
-	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(SI*2)
 	PREFETCHT0   64(R10)(R8*1)
-	PREFETCHT0   64(R10)(DI*2)
-	PREFETCHT0   64(R10)(R9*1)
-	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R10)(BX*8)
 	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(BX*1)
+	PREFETCHT0   64(R11)(BX*2)
 	PREFETCHT0   64(R11)(SI*1)
-	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(BX*4)
 	PREFETCHT0   64(R11)(DI*1)
-	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(SI*2)
 	PREFETCHT0   64(R11)(R8*1)
-	PREFETCHT0   64(R11)(DI*2)
-	PREFETCHT0   64(R11)(R9*1)
-	PREFETCHT0   64(R11)(SI*8)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   64(R12)(SI*1)
-	PREFETCHT0   64(R12)(SI*2)
-	PREFETCHT0   64(R12)(DI*1)
-	PREFETCHT0   64(R12)(SI*4)
-	PREFETCHT0   64(R12)(R8*1)
-	PREFETCHT0   64(R12)(DI*2)
-	PREFETCHT0   64(R12)(R9*1)
-	PREFETCHT0   64(R12)(SI*8)
+	PREFETCHT0   64(R11)(BX*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
@@ -9742,51 +9742,51 @@ loop1:
 	VFNMADD231PD threeF64<>+0(SB), Y8, Y7
 	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y7, Y7
-	VMOVUPS      (CX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y1
 	VMULPD       Y1, Y0, Y5
-	VMOVUPS      (CX)(SI*4), Y11
+	VMOVUPS      (CX)(BX*4), Y11
 	VFMADD231PD  Y11, Y2, Y5
-	VMOVUPS      (CX)(R8*1), Y12
+	VMOVUPS      (CX)(DI*1), Y12
 	VFMADD231PD  Y12, Y3, Y5
 	VMULPD       Y9, Y5, Y9
-	VMOVUPS      Y4, (R13)
+	VMOVUPS      Y4, (R12)
 	VMULPD       halfF64<>+0(SB), Y5, Y4
 	VMULPD       Y7, Y4, Y4
 	VMULPD       Y1, Y6, Y7
 	VFMADD231PD  Y0, Y9, Y7
 	VMULPD       Y1, Y8, Y1
 	VFMADD231PD  Y0, Y4, Y1
-	VMOVUPS      Y7, 32(R13)
+	VMOVUPS      Y7, 32(R12)
 	VMULPD       Y11, Y6, Y7
 	VFMADD231PD  Y2, Y9, Y7
 	VMULPD       Y11, Y8, Y11
 	VFMADD231PD  Y2, Y4, Y11
-	VMOVUPS      Y7, 64(R13)
+	VMOVUPS      Y7, 64(R12)
 	VMULPD       Y12, Y6, Y7
 	VFMADD231PD  Y3, Y9, Y7
 	VMULPD       Y12, Y8, Y12
 	VFMADD231PD  Y3, Y4, Y12
 	VMULPD       Y0, Y6, Y4
 	VMULPD       Y2, Y6, Y9
-	VMOVUPS      Y7, 96(R13)
+	VMOVUPS      Y7, 96(R12)
 	VMULPD       Y3, Y6, Y7
-	VMOVUPS      Y11, 128(R13)
+	VMOVUPS      Y11, 128(R12)
 	VMULPD       Y0, Y8, Y11
-	VMOVUPS      Y12, 160(R13)
+	VMOVUPS      Y12, 160(R12)
 	VMULPD       Y2, Y8, Y12
-	VMOVUPS      Y1, 192(R13)
+	VMOVUPS      Y1, 192(R12)
 	VMULPD       Y3, Y8, Y1
-	VMOVUPS      Y5, 224(R13)
+	VMOVUPS      Y5, 224(R12)
 	VMOVAPS      Y10, Y5
 	VFMADD231PD  Y0, Y11, Y5
-	VMOVUPS      Y5, 256(R13)
+	VMOVUPS      Y5, 256(R12)
 	VMOVAPS      Y10, Y5
 	VFMADD231PD  Y2, Y12, Y5
 	VFMADD231PD  Y3, Y1, Y10
 	VMOVAPS      Y7, Y1
 	VFMSUB231PD  Y2, Y11, Y1
 	VFMADD231PD  Y2, Y11, Y7
-	VMOVUPS      Y10, 288(R13)
+	VMOVUPS      Y10, 288(R12)
 	VMOVAPS      Y9, Y10
 	VFMSUB231PD  Y3, Y11, Y10
 	VFMADD231PD  Y3, Y11, Y9
@@ -9794,107 +9794,107 @@ loop1:
 	VFMSUB231PD  Y3, Y12, Y11
 	VFMADD231PD  Y3, Y12, Y4
 	VSUBPD       Y6, Y8, Y8
-	VMOVUPS      224(R13), Y6
+	VMOVUPS      224(R12), Y6
 	VMULPD       Y8, Y6, Y6
-	VMOVUPS      192(R13), Y8
+	VMOVUPS      192(R12), Y8
 	VADDPD       Y8, Y8, Y12
 	VFMADD213PD  Y6, Y0, Y12
-	VMOVUPS      Y12, 224(R13)
-	VMOVUPS      160(R13), Y12
-	VMOVUPS      Y4, 320(R13)
+	VMOVUPS      Y12, 224(R12)
+	VMOVUPS      160(R12), Y12
+	VMOVUPS      Y4, 320(R12)
 	VMULPD       Y2, Y12, Y4
-	VMOVUPS      Y10, 352(R13)
-	VMOVUPS      128(R13), Y10
+	VMOVUPS      Y10, 352(R12)
+	VMOVUPS      128(R12), Y10
 	VFMADD231PD  Y3, Y10, Y4
-	VMOVUPS      Y11, 384(R13)
-	VMOVUPS      32(R13), Y11
-	VMOVUPS      Y5, 416(R13)
+	VMOVUPS      Y11, 384(R12)
+	VMOVUPS      32(R12), Y11
+	VMOVUPS      Y5, 416(R12)
 	VSUBPD       Y11, Y4, Y5
 	VADDPD       Y11, Y4, Y4
 	VADDPD       Y10, Y10, Y11
 	VFMADD213PD  Y6, Y2, Y11
-	VMOVUPS      Y4, 32(R13)
+	VMOVUPS      Y4, 32(R12)
 	VMULPD       Y3, Y8, Y4
 	VFMADD231PD  Y0, Y12, Y4
-	VMOVUPS      Y5, 448(R13)
-	VMOVUPS      64(R13), Y5
-	VMOVUPS      Y11, 480(R13)
+	VMOVUPS      Y5, 448(R12)
+	VMOVUPS      64(R12), Y5
+	VMOVUPS      Y11, 480(R12)
 	VSUBPD       Y5, Y4, Y11
 	VADDPD       Y5, Y4, Y4
 	VADDPD       Y12, Y12, Y12
 	VFMADD231PD  Y3, Y12, Y6
 	VMULPD       Y0, Y10, Y10
 	VFMADD231PD  Y2, Y8, Y10
-	VMOVUPS      96(R13), Y8
+	VMOVUPS      96(R12), Y8
 	VSUBPD       Y8, Y10, Y2
 	VADDPD       Y8, Y10, Y10
-	VMOVUPS      (R13), Y8
+	VMOVUPS      (R12), Y8
 	VMOVMSKPD    Y8, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPD       Y8, Y0, Y0
-	VMOVUPS      256(R13), Y8
+	VMOVUPS      256(R12), Y8
 	VMASKMOVPD   Y8, Y0, (AX)
-	VMASKMOVPD   Y1, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y9, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y0, (AX)(BX*1)
+	VMASKMOVPD   Y9, Y0, (AX)(BX*2)
+	VMOVUPS      zeroF64<>+0(SB), Y12
+	VMASKMOVPD   Y12, Y0, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y12
+	VMASKMOVPD   Y12, Y0, (AX)(BX*4)
 	VMOVUPS      zeroF64<>+0(SB), Y12
 	VMASKMOVPD   Y12, Y0, (AX)(DI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y12
-	VMASKMOVPD   Y12, Y0, (AX)(SI*4)
-	VMOVUPS      zeroF64<>+0(SB), Y12
+	VMASKMOVPD   Y7, Y0, (AX)(SI*2)
+	VMOVUPS      416(R12), Y12
 	VMASKMOVPD   Y12, Y0, (AX)(R8*1)
-	VMASKMOVPD   Y7, Y0, (AX)(DI*2)
-	VMOVUPS      416(R13), Y12
-	VMASKMOVPD   Y12, Y0, (AX)(R9*1)
-	VMOVUPS      384(R13), Y3
-	VMASKMOVPD   Y3, Y0, (AX)(SI*8)
+	VMOVUPS      384(R12), Y3
+	VMASKMOVPD   Y3, Y0, (AX)(BX*8)
 	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R9)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(BX*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(BX*2)
+	VMOVUPS      Y6, (R12)
+	VMOVUPS      352(R12), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(SI*1)
+	VMOVUPS      320(R12), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(BX*4)
+	VMOVUPS      288(R12), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R9)(BX*8)
+	VMOVUPS      224(R12), Y5
 	VMASKMOVPD   Y5, Y0, (R10)
-	VMOVUPS      zeroF64<>+0(SB), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(SI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(SI*2)
-	VMOVUPS      Y6, (R13)
-	VMOVUPS      352(R13), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(DI*1)
-	VMOVUPS      320(R13), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(SI*4)
-	VMOVUPS      288(R13), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(R8*1)
-	VMOVUPS      zeroF64<>+0(SB), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(DI*2)
-	VMOVUPS      zeroF64<>+0(SB), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(R9*1)
-	VMOVUPS      zeroF64<>+0(SB), Y5
-	VMASKMOVPD   Y5, Y0, (R10)(SI*8)
-	VMOVUPS      224(R13), Y5
-	VMASKMOVPD   Y5, Y0, (R11)
-	VMASKMOVPD   Y2, Y0, (R11)(SI*1)
-	VMASKMOVPD   Y4, Y0, (R11)(SI*2)
-	VMASKMOVPD   Y8, Y0, (R11)(DI*1)
-	VMASKMOVPD   Y1, Y0, (R11)(SI*4)
-	VMASKMOVPD   Y9, Y0, (R11)(R8*1)
-	VMASKMOVPD   Y10, Y0, (R11)(DI*2)
-	VMOVUPS      480(R13), Y8
-	VMASKMOVPD   Y8, Y0, (R11)(R9*1)
-	VMOVUPS      448(R13), Y8
-	VMASKMOVPD   Y8, Y0, (R11)(SI*8)
-	VMASKMOVPD   Y7, Y0, (R12)
-	VMASKMOVPD   Y12, Y0, (R12)(SI*1)
-	VMASKMOVPD   Y3, Y0, (R12)(SI*2)
-	VMASKMOVPD   Y11, Y0, (R12)(DI*1)
-	VMOVUPS      32(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(SI*4)
-	VMOVUPS      (R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(R8*1)
-	VMOVUPS      352(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(DI*2)
-	VMOVUPS      320(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(R9*1)
-	VMOVUPS      288(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y2, Y0, (R10)(BX*1)
+	VMASKMOVPD   Y4, Y0, (R10)(BX*2)
+	VMASKMOVPD   Y8, Y0, (R10)(SI*1)
+	VMASKMOVPD   Y1, Y0, (R10)(BX*4)
+	VMASKMOVPD   Y9, Y0, (R10)(DI*1)
+	VMASKMOVPD   Y10, Y0, (R10)(SI*2)
+	VMOVUPS      480(R12), Y8
+	VMASKMOVPD   Y8, Y0, (R10)(R8*1)
+	VMOVUPS      448(R12), Y8
+	VMASKMOVPD   Y8, Y0, (R10)(BX*8)
+	VMASKMOVPD   Y7, Y0, (R11)
+	VMASKMOVPD   Y12, Y0, (R11)(BX*1)
+	VMASKMOVPD   Y3, Y0, (R11)(BX*2)
+	VMASKMOVPD   Y11, Y0, (R11)(SI*1)
+	VMOVUPS      32(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(BX*4)
+	VMOVUPS      (R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(DI*1)
+	VMOVUPS      352(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(SI*2)
+	VMOVUPS      320(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(R8*1)
+	VMOVUPS      288(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(BX*8)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -9904,77 +9904,77 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS 256(R13), Y0
+	VMOVUPS 256(R12), Y0
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, (AX)(SI*1)
-	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(BX*4)
 	VMOVUPS zeroF64<>+0(SB), Y3
 	VMOVUPS Y3, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y3
-	VMOVUPS Y3, (AX)(SI*4)
-	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS 416(R12), Y3
 	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS Y7, (AX)(DI*2)
-	VMOVUPS 416(R13), Y3
-	VMOVUPS Y3, (AX)(R9*1)
-	VMOVUPS 384(R13), Y12
-	VMOVUPS Y12, (AX)(SI*8)
+	VMOVUPS 384(R12), Y12
+	VMOVUPS Y12, (AX)(BX*8)
 	VMOVUPS zeroF64<>+0(SB), Y8
-	VMOVUPS Y8, (R10)
+	VMOVUPS Y8, (R9)
 	VMOVUPS zeroF64<>+0(SB), Y8
-	VMOVUPS Y8, (R10)(SI*1)
+	VMOVUPS Y8, (R9)(BX*1)
 	VMOVUPS zeroF64<>+0(SB), Y8
-	VMOVUPS Y8, (R10)(SI*2)
-	VMOVUPS Y6, (R13)
-	VMOVUPS 352(R13), Y6
-	VMOVUPS Y6, (R10)(DI*1)
-	VMOVUPS 320(R13), Y6
-	VMOVUPS Y6, (R10)(SI*4)
-	VMOVUPS 288(R13), Y6
-	VMOVUPS Y6, (R10)(R8*1)
+	VMOVUPS Y8, (R9)(BX*2)
+	VMOVUPS Y6, (R12)
+	VMOVUPS 352(R12), Y6
+	VMOVUPS Y6, (R9)(SI*1)
+	VMOVUPS 320(R12), Y6
+	VMOVUPS Y6, (R9)(BX*4)
+	VMOVUPS 288(R12), Y6
+	VMOVUPS Y6, (R9)(DI*1)
 	VMOVUPS zeroF64<>+0(SB), Y6
-	VMOVUPS Y6, (R10)(DI*2)
+	VMOVUPS Y6, (R9)(SI*2)
 	VMOVUPS zeroF64<>+0(SB), Y6
-	VMOVUPS Y6, (R10)(R9*1)
+	VMOVUPS Y6, (R9)(R8*1)
 	VMOVUPS zeroF64<>+0(SB), Y6
-	VMOVUPS Y6, (R10)(SI*8)
-	VMOVUPS 224(R13), Y6
-	VMOVUPS Y6, (R11)
-	VMOVUPS Y2, (R11)(SI*1)
-	VMOVUPS Y4, (R11)(SI*2)
-	VMOVUPS Y0, (R11)(DI*1)
-	VMOVUPS Y1, (R11)(SI*4)
-	VMOVUPS Y9, (R11)(R8*1)
-	VMOVUPS Y10, (R11)(DI*2)
-	VMOVUPS 480(R13), Y10
-	VMOVUPS Y10, (R11)(R9*1)
-	VMOVUPS 448(R13), Y10
-	VMOVUPS Y10, (R11)(SI*8)
-	VMOVUPS Y7, (R12)
-	VMOVUPS Y3, (R12)(SI*1)
-	VMOVUPS Y12, (R12)(SI*2)
-	VMOVUPS Y11, (R12)(DI*1)
-	VMOVUPS 32(R13), Y11
-	VMOVUPS Y11, (R12)(SI*4)
-	VMOVUPS (R13), Y11
-	VMOVUPS Y11, (R12)(R8*1)
-	VMOVUPS 352(R13), Y11
-	VMOVUPS Y11, (R12)(DI*2)
-	VMOVUPS 320(R13), Y11
-	VMOVUPS Y11, (R12)(R9*1)
-	VMOVUPS 288(R13), Y11
-	VMOVUPS Y11, (R12)(SI*8)
+	VMOVUPS Y6, (R9)(BX*8)
+	VMOVUPS 224(R12), Y6
+	VMOVUPS Y6, (R10)
+	VMOVUPS Y2, (R10)(BX*1)
+	VMOVUPS Y4, (R10)(BX*2)
+	VMOVUPS Y0, (R10)(SI*1)
+	VMOVUPS Y1, (R10)(BX*4)
+	VMOVUPS Y9, (R10)(DI*1)
+	VMOVUPS Y10, (R10)(SI*2)
+	VMOVUPS 480(R12), Y10
+	VMOVUPS Y10, (R10)(R8*1)
+	VMOVUPS 448(R12), Y10
+	VMOVUPS Y10, (R10)(BX*8)
+	VMOVUPS Y7, (R11)
+	VMOVUPS Y3, (R11)(BX*1)
+	VMOVUPS Y12, (R11)(BX*2)
+	VMOVUPS Y11, (R11)(SI*1)
+	VMOVUPS 32(R12), Y11
+	VMOVUPS Y11, (R11)(BX*4)
+	VMOVUPS (R12), Y11
+	VMOVUPS Y11, (R11)(DI*1)
+	VMOVUPS 352(R12), Y11
+	VMOVUPS Y11, (R11)(SI*2)
+	VMOVUPS 320(R12), Y11
+	VMOVUPS Y11, (R11)(R8*1)
+	VMOVUPS 288(R12), Y11
+	VMOVUPS Y11, (R11)(BX*8)
 	ADDQ    $+32, AX
+	ADDQ    $+32, R9
 	ADDQ    $+32, R10
 	ADDQ    $+32, R11
-	ADDQ    $+32, R12
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -10139,63 +10139,63 @@ TEXT ·leftJacobianSE3F64AVX512(SB), $320-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (AX)(SI*8), R10
-	ADDQ         SI, R10
-	LEAQ         (R10)(SI*8), R11
-	ADDQ         SI, R11
-	LEAQ         (R11)(SI*8), R12
-	ADDQ         SI, R12
-	LEAQ         63(SP), R13
-	ANDQ         $-64, R13
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (AX)(BX*8), R9
+	ADDQ         BX, R9
+	LEAQ         (R9)(BX*8), R10
+	ADDQ         BX, R10
+	LEAQ         (R10)(BX*8), R11
+	ADDQ         BX, R11
+	LEAQ         63(SP), R12
+	ANDQ         $-64, R12
+	MOVQ         DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
+	PREFETCHT0        128(R9)
+	PREFETCHT0        128(R9)(BX*1)
+	PREFETCHT0        128(R9)(BX*2)
+	PREFETCHT0        128(R9)(SI*1)
+	PREFETCHT0        128(R9)(BX*4)
+	PREFETCHT0        128(R9)(DI*1)
+	PREFETCHT0        128(R9)(SI*2)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        128(R9)(BX*8)
 	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(BX*1)
+	PREFETCHT0        128(R10)(BX*2)
 	PREFETCHT0        128(R10)(SI*1)
-	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(BX*4)
 	PREFETCHT0        128(R10)(DI*1)
-	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(SI*2)
 	PREFETCHT0        128(R10)(R8*1)
-	PREFETCHT0        128(R10)(DI*2)
-	PREFETCHT0        128(R10)(R9*1)
-	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R10)(BX*8)
 	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(BX*1)
+	PREFETCHT0        128(R11)(BX*2)
 	PREFETCHT0        128(R11)(SI*1)
-	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(BX*4)
 	PREFETCHT0        128(R11)(DI*1)
-	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(SI*2)
 	PREFETCHT0        128(R11)(R8*1)
-	PREFETCHT0        128(R11)(DI*2)
-	PREFETCHT0        128(R11)(R9*1)
-	PREFETCHT0        128(R11)(SI*8)
-	PREFETCHT0        128(R12)
-	PREFETCHT0        128(R12)(SI*1)
-	PREFETCHT0        128(R12)(SI*2)
-	PREFETCHT0        128(R12)(DI*1)
-	PREFETCHT0        128(R12)(SI*4)
-	PREFETCHT0        128(R12)(R8*1)
-	PREFETCHT0        128(R12)(DI*2)
-	PREFETCHT0        128(R12)(R9*1)
-	PREFETCHT0        128(R12)(SI*8)
+	PREFETCHT0        128(R11)(BX*8)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VFMADD231PD       Z11, Z11, Z10
-	VMOVUPS           (CX)(SI*2), Z12
+	VMOVUPS           (CX)(BX*2), Z12
 	VFMADD231PD       Z12, Z12, Z10
 	VCMPPD            $0x16, Z6, Z10, K1
 	VMAXPD            Z7, Z10, Z10
@@ -10325,11 +10325,11 @@ loop1:
 	VMULPD            Z15, Z16, Z13
 	VFNMADD231PD      Z13, Z10, Z16
 	VFMADD231PD       Z15, Z16, Z13
-	VMOVUPS           (CX)(DI*1), Z16
+	VMOVUPS           (CX)(SI*1), Z16
 	VMULPD            Z16, Z9, Z15
-	VMOVUPS           (CX)(SI*4), Z10
+	VMOVUPS           (CX)(BX*4), Z10
 	VFMADD231PD       Z10, Z11, Z15
-	VMOVUPS           (CX)(R8*1), Z18
+	VMOVUPS           (CX)(DI*1), Z18
 	VFMADD231PD       Z18, Z12, Z15
 	VMULPD            Z20, Z15, Z20
 	VMULPD            Z1, Z15, Z21
@@ -10354,14 +10354,14 @@ loop1:
 	VMULPD            Z12, Z17, Z27
 	VMOVAPS           Z14, Z28
 	VFMADD231PD       Z9, Z25, Z28
-	VMOVUPS           Z28, (R13)
+	VMOVUPS           Z28, (R12)
 	VMOVAPS           Z14, Z28
 	VFMADD231PD       Z11, Z26, Z28
 	VFMADD231PD       Z12, Z27, Z14
 	VMOVAPS           Z24, Z27
 	VFMSUB231PD       Z11, Z25, Z27
 	VFMADD231PD       Z11, Z25, Z24
-	VMOVUPS           Z14, 64(R13)
+	VMOVUPS           Z14, 64(R12)
 	VMOVAPS           Z20, Z14
 	VFMSUB231PD       Z12, Z25, Z14
 	VFMADD231PD       Z12, Z25, Z20
@@ -10378,10 +10378,10 @@ loop1:
 	VADDPD            Z13, Z19, Z19
 	VADDPD            Z10, Z10, Z13
 	VFMADD213PD       Z15, Z11, Z13
-	VMOVUPS           Z19, 128(R13)
+	VMOVUPS           Z19, 128(R12)
 	VMULPD            Z12, Z16, Z19
 	VFMADD231PD       Z9, Z18, Z19
-	VMOVUPS           Z26, 192(R13)
+	VMOVUPS           Z26, 192(R12)
 	VSUBPD            Z22, Z19, Z26
 	VADDPD            Z22, Z19, Z19
 	VADDPD            Z18, Z18, Z18
@@ -10394,47 +10394,47 @@ loop1:
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VMOVUPS           (R13), Z23
+	VMOVUPS           (R12), Z23
 	VMOVUPD           Z23, K1, (AX)
-	VMOVUPD           Z27, K1, (AX)(SI*1)
-	VMOVUPD           Z20, K1, (AX)(SI*2)
+	VMOVUPD           Z27, K1, (AX)(BX*1)
+	VMOVUPD           Z20, K1, (AX)(BX*2)
+	VMOVUPD           Z5, K1, (AX)(SI*1)
+	VMOVUPD           Z5, K1, (AX)(BX*4)
 	VMOVUPD           Z5, K1, (AX)(DI*1)
-	VMOVUPD           Z5, K1, (AX)(SI*4)
-	VMOVUPD           Z5, K1, (AX)(R8*1)
-	VMOVUPD           Z24, K1, (AX)(DI*2)
-	VMOVUPD           Z28, K1, (AX)(R9*1)
-	VMOVUPD           Z25, K1, (AX)(SI*8)
-	VMOVUPD           Z5, K1, (R10)
-	VMOVUPD           Z5, K1, (R10)(SI*1)
-	VMOVUPD           Z5, K1, (R10)(SI*2)
-	VMOVUPD           Z14, K1, (R10)(DI*1)
-	VMOVUPD           Z21, K1, (R10)(SI*4)
-	VMOVUPS           64(R13), Z11
-	VMOVUPD           Z11, K1, (R10)(R8*1)
-	VMOVUPD           Z5, K1, (R10)(DI*2)
-	VMOVUPD           Z5, K1, (R10)(R9*1)
-	VMOVUPD           Z5, K1, (R10)(SI*8)
-	VMOVUPD           Z17, K1, (R11)
-	VMOVUPD           Z16, K1, (R11)(SI*1)
-	VMOVUPD           Z19, K1, (R11)(SI*2)
-	VMOVUPD           Z23, K1, (R11)(DI*1)
-	VMOVUPD           Z27, K1, (R11)(SI*4)
-	VMOVUPD           Z20, K1, (R11)(R8*1)
-	VMOVUPD           Z10, K1, (R11)(DI*2)
-	VMOVUPD           Z13, K1, (R11)(R9*1)
-	VMOVUPS           192(R13), Z23
-	VMOVUPD           Z23, K1, (R11)(SI*8)
-	VMOVUPD           Z24, K1, (R12)
-	VMOVUPD           Z28, K1, (R12)(SI*1)
-	VMOVUPD           Z25, K1, (R12)(SI*2)
-	VMOVUPD           Z26, K1, (R12)(DI*1)
-	VMOVUPS           128(R13), Z23
-	VMOVUPD           Z23, K1, (R12)(SI*4)
-	VMOVUPD           Z15, K1, (R12)(R8*1)
-	VMOVUPD           Z14, K1, (R12)(DI*2)
-	VMOVUPD           Z21, K1, (R12)(R9*1)
-	VMOVUPD           Z11, K1, (R12)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPD           Z24, K1, (AX)(SI*2)
+	VMOVUPD           Z28, K1, (AX)(R8*1)
+	VMOVUPD           Z25, K1, (AX)(BX*8)
+	VMOVUPD           Z5, K1, (R9)
+	VMOVUPD           Z5, K1, (R9)(BX*1)
+	VMOVUPD           Z5, K1, (R9)(BX*2)
+	VMOVUPD           Z14, K1, (R9)(SI*1)
+	VMOVUPD           Z21, K1, (R9)(BX*4)
+	VMOVUPS           64(R12), Z11
+	VMOVUPD           Z11, K1, (R9)(DI*1)
+	VMOVUPD           Z5, K1, (R9)(SI*2)
+	VMOVUPD           Z5, K1, (R9)(R8*1)
+	VMOVUPD           Z5, K1, (R9)(BX*8)
+	VMOVUPD           Z17, K1, (R10)
+	VMOVUPD           Z16, K1, (R10)(BX*1)
+	VMOVUPD           Z19, K1, (R10)(BX*2)
+	VMOVUPD           Z23, K1, (R10)(SI*1)
+	VMOVUPD           Z27, K1, (R10)(BX*4)
+	VMOVUPD           Z20, K1, (R10)(DI*1)
+	VMOVUPD           Z10, K1, (R10)(SI*2)
+	VMOVUPD           Z13, K1, (R10)(R8*1)
+	VMOVUPS           192(R12), Z23
+	VMOVUPD           Z23, K1, (R10)(BX*8)
+	VMOVUPD           Z24, K1, (R11)
+	VMOVUPD           Z28, K1, (R11)(BX*1)
+	VMOVUPD           Z25, K1, (R11)(BX*2)
+	VMOVUPD           Z26, K1, (R11)(SI*1)
+	VMOVUPS           128(R12), Z23
+	VMOVUPD           Z23, K1, (R11)(BX*4)
+	VMOVUPD           Z15, K1, (R11)(DI*1)
+	VMOVUPD           Z14, K1, (R11)(SI*2)
+	VMOVUPD           Z21, K1, (R11)(R8*1)
+	VMOVUPD           Z11, K1, (R11)(BX*8)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -10444,57 +10444,57 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS (R13), Z11
+	VMOVUPS (R12), Z11
 	VMOVUPS Z11, (AX)
-	VMOVUPS Z27, (AX)(SI*1)
-	VMOVUPS Z20, (AX)(SI*2)
+	VMOVUPS Z27, (AX)(BX*1)
+	VMOVUPS Z20, (AX)(BX*2)
+	VMOVUPS Z5, (AX)(SI*1)
+	VMOVUPS Z5, (AX)(BX*4)
 	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z5, (AX)(SI*4)
-	VMOVUPS Z5, (AX)(R8*1)
-	VMOVUPS Z24, (AX)(DI*2)
-	VMOVUPS Z28, (AX)(R9*1)
-	VMOVUPS Z25, (AX)(SI*8)
-	VMOVUPS Z5, (R10)
-	VMOVUPS Z5, (R10)(SI*1)
-	VMOVUPS Z5, (R10)(SI*2)
-	VMOVUPS Z14, (R10)(DI*1)
-	VMOVUPS Z21, (R10)(SI*4)
-	VMOVUPS 64(R13), Z23
-	VMOVUPS Z23, (R10)(R8*1)
-	VMOVUPS Z5, (R10)(DI*2)
-	VMOVUPS Z5, (R10)(R9*1)
-	VMOVUPS Z5, (R10)(SI*8)
-	VMOVUPS Z17, (R11)
-	VMOVUPS Z16, (R11)(SI*1)
-	VMOVUPS Z19, (R11)(SI*2)
-	VMOVUPS Z11, (R11)(DI*1)
-	VMOVUPS Z27, (R11)(SI*4)
-	VMOVUPS Z20, (R11)(R8*1)
-	VMOVUPS Z10, (R11)(DI*2)
-	VMOVUPS Z13, (R11)(R9*1)
-	VMOVUPS 192(R13), Z13
-	VMOVUPS Z13, (R11)(SI*8)
-	VMOVUPS Z24, (R12)
-	VMOVUPS Z28, (R12)(SI*1)
-	VMOVUPS Z25, (R12)(SI*2)
-	VMOVUPS Z26, (R12)(DI*1)
-	VMOVUPS 128(R13), Z26
-	VMOVUPS Z26, (R12)(SI*4)
-	VMOVUPS Z15, (R12)(R8*1)
-	VMOVUPS Z14, (R12)(DI*2)
-	VMOVUPS Z21, (R12)(R9*1)
-	VMOVUPS Z23, (R12)(SI*8)
+	VMOVUPS Z24, (AX)(SI*2)
+	VMOVUPS Z28, (AX)(R8*1)
+	VMOVUPS Z25, (AX)(BX*8)
+	VMOVUPS Z5, (R9)
+	VMOVUPS Z5, (R9)(BX*1)
+	VMOVUPS Z5, (R9)(BX*2)
+	VMOVUPS Z14, (R9)(SI*1)
+	VMOVUPS Z21, (R9)(BX*4)
+	VMOVUPS 64(R12), Z23
+	VMOVUPS Z23, (R9)(DI*1)
+	VMOVUPS Z5, (R9)(SI*2)
+	VMOVUPS Z5, (R9)(R8*1)
+	VMOVUPS Z5, (R9)(BX*8)
+	VMOVUPS Z17, (R10)
+	VMOVUPS Z16, (R10)(BX*1)
+	VMOVUPS Z19, (R10)(BX*2)
+	VMOVUPS Z11, (R10)(SI*1)
+	VMOVUPS Z27, (R10)(BX*4)
+	VMOVUPS Z20, (R10)(DI*1)
+	VMOVUPS Z10, (R10)(SI*2)
+	VMOVUPS Z13, (R10)(R8*1)
+	VMOVUPS 192(R12), Z13
+	VMOVUPS Z13, (R10)(BX*8)
+	VMOVUPS Z24, (R11)
+	VMOVUPS Z28, (R11)(BX*1)
+	VMOVUPS Z25, (R11)(BX*2)
+	VMOVUPS Z26, (R11)(SI*1)
+	VMOVUPS 128(R12), Z26
+	VMOVUPS Z26, (R11)(BX*4)
+	VMOVUPS Z15, (R11)(DI*1)
+	VMOVUPS Z14, (R11)(SI*2)
+	VMOVUPS Z21, (R11)(R8*1)
+	VMOVUPS Z23, (R11)(BX*8)
 	ADDQ    $+64, AX
+	ADDQ    $+64, R9
 	ADDQ    $+64, R10
 	ADDQ    $+64, R11
-	ADDQ    $+64, R12
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -10505,63 +10505,63 @@ TEXT ·leftJacobianInvSE3F32AVX2(SB), $544-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ 31(SP), R13
-	ANDQ $-32, R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ 31(SP), R12
+	ANDQ $-32, R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*2)
+	PREFETCHT0   64(R9)(SI*1)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(R9)(DI*1)
+	PREFETCHT0   64(R9)(SI*2)
+	PREFETCHT0   64(R9)(R8*1)
+	PREFETCHT0   64(R9)(BX*8)
 	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(BX*1)
+	PREFETCHT0   64(R10)(BX*2)
 	PREFETCHT0   64(R10)(SI*1)
-	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(BX*4)
 	PREFETCHT0   64(R10)(DI*1)
-	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(SI*2)
 	PREFETCHT0   64(R10)(R8*1)
-	PREFETCHT0   64(R10)(DI*2)
-	PREFETCHT0   64(R10)(R9*1)
-	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R10)(BX*8)
 	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(BX*1)
+	PREFETCHT0   64(R11)(BX*2)
 	PREFETCHT0   64(R11)(SI*1)
-	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(BX*4)
 	PREFETCHT0   64(R11)(DI*1)
-	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(SI*2)
 	PREFETCHT0   64(R11)(R8*1)
-	PREFETCHT0   64(R11)(DI*2)
-	PREFETCHT0   64(R11)(R9*1)
-	PREFETCHT0   64(R11)(SI*8)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   64(R12)(SI*1)
-	PREFETCHT0   64(R12)(SI*2)
-	PREFETCHT0   64(R12)(DI*1)
-	PREFETCHT0   64(R12)(SI*4)
-	PREFETCHT0   64(R12)(R8*1)
-	PREFETCHT0   64(R12)(DI*2)
-	PREFETCHT0   64(R12)(R9*1)
-	PREFETCHT0   64(R12)(SI*8)
+	PREFETCHT0   64(R11)(BX*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(BX*2), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y3, Y1, Y6
 	VMINPS       Y1, Y3, Y3
@@ -10642,45 +10642,45 @@ loop1:
 	VFMADD231PS  half<>+0(SB), Y8, Y7
 	VMAXPS       theta2Min<>+0(SB), Y6, Y6
 	VDIVPS       Y6, Y7, Y7
-	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (CX)(SI*1), Y6
 	VMULPS       Y6, Y0, Y5
-	VMOVUPS      (CX)(SI*4), Y10
+	VMOVUPS      (CX)(BX*4), Y10
 	VFMADD231PS  Y10, Y2, Y5
-	VMOVUPS      (CX)(R8*1), Y11
+	VMOVUPS      (CX)(DI*1), Y11
 	VFMADD231PS  Y11, Y4, Y5
 	VMULPS       Y7, Y5, Y7
 	VMULPS       minusHalf<>+0(SB), Y6, Y12
 	VMULPS       Y6, Y3, Y6
 	VFNMADD231PS Y0, Y7, Y6
-	VMOVUPS      Y1, (R13)
+	VMOVUPS      Y1, (R12)
 	VMULPS       minusHalf<>+0(SB), Y10, Y1
 	VMULPS       Y10, Y3, Y10
 	VFNMADD231PS Y2, Y7, Y10
-	VMOVUPS      Y1, 32(R13)
+	VMOVUPS      Y1, 32(R12)
 	VMULPS       minusHalf<>+0(SB), Y11, Y1
 	VMULPS       Y11, Y3, Y11
 	VFNMADD231PS Y4, Y7, Y11
 	VMULPS       minusHalf<>+0(SB), Y0, Y7
-	VMOVUPS      Y1, 64(R13)
+	VMOVUPS      Y1, 64(R12)
 	VMULPS       minusHalf<>+0(SB), Y2, Y1
-	VMOVUPS      Y12, 96(R13)
+	VMOVUPS      Y12, 96(R12)
 	VMULPS       minusHalf<>+0(SB), Y4, Y12
-	VMOVUPS      Y10, 128(R13)
+	VMOVUPS      Y10, 128(R12)
 	VMULPS       Y0, Y3, Y10
-	VMOVUPS      Y11, 160(R13)
+	VMOVUPS      Y11, 160(R12)
 	VMULPS       Y2, Y3, Y11
 	VMULPS       Y4, Y3, Y3
-	VMOVUPS      Y6, 192(R13)
+	VMOVUPS      Y6, 192(R12)
 	VMOVAPS      Y9, Y6
 	VFMADD231PS  Y0, Y10, Y6
-	VMOVUPS      Y6, 224(R13)
+	VMOVUPS      Y6, 224(R12)
 	VMOVAPS      Y9, Y6
 	VFMADD231PS  Y2, Y11, Y6
 	VFMADD231PS  Y4, Y3, Y9
 	VMOVAPS      Y12, Y3
 	VFMSUB231PS  Y2, Y10, Y3
 	VFMADD231PS  Y2, Y10, Y12
-	VMOVUPS      Y9, 256(R13)
+	VMOVUPS      Y9, 256(R12)
 	VMOVAPS      Y1, Y9
 	VFMSUB231PS  Y4, Y10, Y9
 	VFMADD231PS  Y4, Y10, Y1
@@ -10688,105 +10688,105 @@ loop1:
 	VFMSUB231PS  Y4, Y11, Y10
 	VFMADD231PS  Y4, Y11, Y7
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      192(R13), Y8
+	VMOVUPS      192(R12), Y8
 	VADDPS       Y8, Y8, Y11
 	VFMADD213PS  Y5, Y0, Y11
-	VMOVUPS      Y11, 288(R13)
-	VMOVUPS      160(R13), Y11
-	VMOVUPS      Y7, 320(R13)
+	VMOVUPS      Y11, 288(R12)
+	VMOVUPS      160(R12), Y11
+	VMOVUPS      Y7, 320(R12)
 	VMULPS       Y2, Y11, Y7
-	VMOVUPS      Y9, 352(R13)
-	VMOVUPS      128(R13), Y9
+	VMOVUPS      Y9, 352(R12)
+	VMOVUPS      128(R12), Y9
 	VFMADD231PS  Y4, Y9, Y7
-	VMOVUPS      Y10, 384(R13)
-	VMOVUPS      96(R13), Y10
-	VMOVUPS      Y6, 416(R13)
+	VMOVUPS      Y10, 384(R12)
+	VMOVUPS      96(R12), Y10
+	VMOVUPS      Y6, 416(R12)
 	VSUBPS       Y10, Y7, Y6
 	VADDPS       Y10, Y7, Y7
 	VADDPS       Y9, Y9, Y10
 	VFMADD213PS  Y5, Y2, Y10
-	VMOVUPS      Y7, 96(R13)
+	VMOVUPS      Y7, 96(R12)
 	VMULPS       Y4, Y8, Y7
 	VFMADD231PS  Y0, Y11, Y7
-	VMOVUPS      Y6, 448(R13)
-	VMOVUPS      32(R13), Y6
-	VMOVUPS      Y10, 480(R13)
+	VMOVUPS      Y6, 448(R12)
+	VMOVUPS      32(R12), Y6
+	VMOVUPS      Y10, 480(R12)
 	VSUBPS       Y6, Y7, Y10
 	VADDPS       Y6, Y7, Y7
 	VADDPS       Y11, Y11, Y11
 	VFMADD231PS  Y4, Y11, Y5
 	VMULPS       Y0, Y9, Y9
 	VFMADD231PS  Y2, Y8, Y9
-	VMOVUPS      64(R13), Y8
+	VMOVUPS      64(R12), Y8
 	VSUBPS       Y8, Y9, Y2
 	VADDPS       Y8, Y9, Y9
-	VMOVUPS      (R13), Y8
+	VMOVUPS      (R12), Y8
 	VMOVMSKPS    Y8, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPS       Y8, Y0, Y0
-	VMOVUPS      224(R13), Y8
+	VMOVUPS      224(R12), Y8
 	VMASKMOVPS   Y8, Y0, (AX)
-	VMASKMOVPS   Y3, Y0, (AX)(SI*1)
-	VMASKMOVPS   Y1, Y0, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y0, (AX)(BX*1)
+	VMASKMOVPS   Y1, Y0, (AX)(BX*2)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(BX*4)
 	VMOVUPS      zero<>+0(SB), Y11
 	VMASKMOVPS   Y11, Y0, (AX)(DI*1)
-	VMOVUPS      zero<>+0(SB), Y11
-	VMASKMOVPS   Y11, Y0, (AX)(SI*4)
-	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y12, Y0, (AX)(SI*2)
+	VMOVUPS      416(R12), Y11
 	VMASKMOVPS   Y11, Y0, (AX)(R8*1)
-	VMASKMOVPS   Y12, Y0, (AX)(DI*2)
-	VMOVUPS      416(R13), Y11
-	VMASKMOVPS   Y11, Y0, (AX)(R9*1)
-	VMOVUPS      384(R13), Y4
-	VMASKMOVPS   Y4, Y0, (AX)(SI*8)
+	VMOVUPS      384(R12), Y4
+	VMASKMOVPS   Y4, Y0, (AX)(BX*8)
 	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R9)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(BX*1)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(BX*2)
+	VMOVUPS      Y5, (R12)
+	VMOVUPS      352(R12), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(SI*1)
+	VMOVUPS      320(R12), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(BX*4)
+	VMOVUPS      256(R12), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R9)(BX*8)
+	VMOVUPS      288(R12), Y6
 	VMASKMOVPS   Y6, Y0, (R10)
-	VMOVUPS      zero<>+0(SB), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(SI*1)
-	VMOVUPS      zero<>+0(SB), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(SI*2)
-	VMOVUPS      Y5, (R13)
-	VMOVUPS      352(R13), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(DI*1)
-	VMOVUPS      320(R13), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(SI*4)
-	VMOVUPS      256(R13), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(R8*1)
-	VMOVUPS      zero<>+0(SB), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(DI*2)
-	VMOVUPS      zero<>+0(SB), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(R9*1)
-	VMOVUPS      zero<>+0(SB), Y6
-	VMASKMOVPS   Y6, Y0, (R10)(SI*8)
-	VMOVUPS      288(R13), Y6
-	VMASKMOVPS   Y6, Y0, (R11)
-	VMASKMOVPS   Y2, Y0, (R11)(SI*1)
-	VMASKMOVPS   Y7, Y0, (R11)(SI*2)
-	VMASKMOVPS   Y8, Y0, (R11)(DI*1)
-	VMASKMOVPS   Y3, Y0, (R11)(SI*4)
-	VMASKMOVPS   Y1, Y0, (R11)(R8*1)
-	VMASKMOVPS   Y9, Y0, (R11)(DI*2)
-	VMOVUPS      480(R13), Y8
-	VMASKMOVPS   Y8, Y0, (R11)(R9*1)
-	VMOVUPS      448(R13), Y8
-	VMASKMOVPS   Y8, Y0, (R11)(SI*8)
-	VMASKMOVPS   Y12, Y0, (R12)
-	VMASKMOVPS   Y11, Y0, (R12)(SI*1)
-	VMASKMOVPS   Y4, Y0, (R12)(SI*2)
-	VMASKMOVPS   Y10, Y0, (R12)(DI*1)
-	VMOVUPS      96(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(SI*4)
-	VMOVUPS      (R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(R8*1)
-	VMOVUPS      352(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(DI*2)
-	VMOVUPS      320(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(R9*1)
-	VMOVUPS      256(R13), Y4
-	VMASKMOVPS   Y4, Y0, (R12)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPS   Y2, Y0, (R10)(BX*1)
+	VMASKMOVPS   Y7, Y0, (R10)(BX*2)
+	VMASKMOVPS   Y8, Y0, (R10)(SI*1)
+	VMASKMOVPS   Y3, Y0, (R10)(BX*4)
+	VMASKMOVPS   Y1, Y0, (R10)(DI*1)
+	VMASKMOVPS   Y9, Y0, (R10)(SI*2)
+	VMOVUPS      480(R12), Y8
+	VMASKMOVPS   Y8, Y0, (R10)(R8*1)
+	VMOVUPS      448(R12), Y8
+	VMASKMOVPS   Y8, Y0, (R10)(BX*8)
+	VMASKMOVPS   Y12, Y0, (R11)
+	VMASKMOVPS   Y11, Y0, (R11)(BX*1)
+	VMASKMOVPS   Y4, Y0, (R11)(BX*2)
+	VMASKMOVPS   Y10, Y0, (R11)(SI*1)
+	VMOVUPS      96(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(BX*4)
+	VMOVUPS      (R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(DI*1)
+	VMOVUPS      352(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(SI*2)
+	VMOVUPS      320(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(R8*1)
+	VMOVUPS      256(R12), Y4
+	VMASKMOVPS   Y4, Y0, (R11)(BX*8)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -10796,77 +10796,77 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS 224(R13), Y0
+	VMOVUPS 224(R12), Y0
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y3, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y3, (AX)(BX*1)
+	VMOVUPS Y1, (AX)(BX*2)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(BX*4)
 	VMOVUPS zero<>+0(SB), Y4
 	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y4
-	VMOVUPS Y4, (AX)(SI*4)
-	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y12, (AX)(SI*2)
+	VMOVUPS 416(R12), Y4
 	VMOVUPS Y4, (AX)(R8*1)
-	VMOVUPS Y12, (AX)(DI*2)
-	VMOVUPS 416(R13), Y4
-	VMOVUPS Y4, (AX)(R9*1)
-	VMOVUPS 384(R13), Y11
-	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS 384(R12), Y11
+	VMOVUPS Y11, (AX)(BX*8)
 	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (R10)
+	VMOVUPS Y8, (R9)
 	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (R10)(SI*1)
+	VMOVUPS Y8, (R9)(BX*1)
 	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (R10)(SI*2)
-	VMOVUPS Y5, (R13)
-	VMOVUPS 352(R13), Y5
-	VMOVUPS Y5, (R10)(DI*1)
-	VMOVUPS 320(R13), Y5
-	VMOVUPS Y5, (R10)(SI*4)
-	VMOVUPS 256(R13), Y5
-	VMOVUPS Y5, (R10)(R8*1)
+	VMOVUPS Y8, (R9)(BX*2)
+	VMOVUPS Y5, (R12)
+	VMOVUPS 352(R12), Y5
+	VMOVUPS Y5, (R9)(SI*1)
+	VMOVUPS 320(R12), Y5
+	VMOVUPS Y5, (R9)(BX*4)
+	VMOVUPS 256(R12), Y5
+	VMOVUPS Y5, (R9)(DI*1)
 	VMOVUPS zero<>+0(SB), Y5
-	VMOVUPS Y5, (R10)(DI*2)
+	VMOVUPS Y5, (R9)(SI*2)
 	VMOVUPS zero<>+0(SB), Y5
-	VMOVUPS Y5, (R10)(R9*1)
+	VMOVUPS Y5, (R9)(R8*1)
 	VMOVUPS zero<>+0(SB), Y5
-	VMOVUPS Y5, (R10)(SI*8)
-	VMOVUPS 288(R13), Y5
-	VMOVUPS Y5, (R11)
-	VMOVUPS Y2, (R11)(SI*1)
-	VMOVUPS Y7, (R11)(SI*2)
-	VMOVUPS Y0, (R11)(DI*1)
-	VMOVUPS Y3, (R11)(SI*4)
-	VMOVUPS Y1, (R11)(R8*1)
-	VMOVUPS Y9, (R11)(DI*2)
-	VMOVUPS 480(R13), Y9
-	VMOVUPS Y9, (R11)(R9*1)
-	VMOVUPS 448(R13), Y9
-	VMOVUPS Y9, (R11)(SI*8)
-	VMOVUPS Y12, (R12)
-	VMOVUPS Y4, (R12)(SI*1)
-	VMOVUPS Y11, (R12)(SI*2)
-	VMOVUPS Y10, (R12)(DI*1)
-	VMOVUPS 96(R13), Y10
-	VMOVUPS Y10, (R12)(SI*4)
-	VMOVUPS (R13), Y10
-	VMOVUPS Y10, (R12)(R8*1)
-	VMOVUPS 352(R13), Y10
-	VMOVUPS Y10, (R12)(DI*2)
-	VMOVUPS 320(R13), Y10
-	VMOVUPS Y10, (R12)(R9*1)
-	VMOVUPS 256(R13), Y10
-	VMOVUPS Y10, (R12)(SI*8)
+	VMOVUPS Y5, (R9)(BX*8)
+	VMOVUPS 288(R12), Y5
+	VMOVUPS Y5, (R10)
+	VMOVUPS Y2, (R10)(BX*1)
+	VMOVUPS Y7, (R10)(BX*2)
+	VMOVUPS Y0, (R10)(SI*1)
+	VMOVUPS Y3, (R10)(BX*4)
+	VMOVUPS Y1, (R10)(DI*1)
+	VMOVUPS Y9, (R10)(SI*2)
+	VMOVUPS 480(R12), Y9
+	VMOVUPS Y9, (R10)(R8*1)
+	VMOVUPS 448(R12), Y9
+	VMOVUPS Y9, (R10)(BX*8)
+	VMOVUPS Y12, (R11)
+	VMOVUPS Y4, (R11)(BX*1)
+	VMOVUPS Y11, (R11)(BX*2)
+	VMOVUPS Y10, (R11)(SI*1)
+	VMOVUPS 96(R12), Y10
+	VMOVUPS Y10, (R11)(BX*4)
+	VMOVUPS (R12), Y10
+	VMOVUPS Y10, (R11)(DI*1)
+	VMOVUPS 352(R12), Y10
+	VMOVUPS Y10, (R11)(SI*2)
+	VMOVUPS 320(R12), Y10
+	VMOVUPS Y10, (R11)(R8*1)
+	VMOVUPS 256(R12), Y10
+	VMOVUPS Y10, (R11)(BX*8)
 	ADDQ    $+32, AX
+	ADDQ    $+32, R9
 	ADDQ    $+32, R10
 	ADDQ    $+32, R11
-	ADDQ    $+32, R12
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -10987,63 +10987,63 @@ TEXT ·leftJacobianInvSE3F32AVX512(SB), $320-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (AX)(SI*8), R10
-	ADDQ         SI, R10
-	LEAQ         (R10)(SI*8), R11
-	ADDQ         SI, R11
-	LEAQ         (R11)(SI*8), R12
-	ADDQ         SI, R12
-	LEAQ         63(SP), R13
-	ANDQ         $-64, R13
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (AX)(BX*8), R9
+	ADDQ         BX, R9
+	LEAQ         (R9)(BX*8), R10
+	ADDQ         BX, R10
+	LEAQ         (R10)(BX*8), R11
+	ADDQ         BX, R11
+	LEAQ         63(SP), R12
+	ANDQ         $-64, R12
+	MOVQ         DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
+	PREFETCHT0        128(R9)
+	PREFETCHT0        128(R9)(BX*1)
+	PREFETCHT0        128(R9)(BX*2)
+	PREFETCHT0        128(R9)(SI*1)
+	PREFETCHT0        128(R9)(BX*4)
+	PREFETCHT0        128(R9)(DI*1)
+	PREFETCHT0        128(R9)(SI*2)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        128(R9)(BX*8)
 	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(BX*1)
+	PREFETCHT0        128(R10)(BX*2)
 	PREFETCHT0        128(R10)(SI*1)
-	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(BX*4)
 	PREFETCHT0        128(R10)(DI*1)
-	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(SI*2)
 	PREFETCHT0        128(R10)(R8*1)
-	PREFETCHT0        128(R10)(DI*2)
-	PREFETCHT0        128(R10)(R9*1)
-	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R10)(BX*8)
 	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(BX*1)
+	PREFETCHT0        128(R11)(BX*2)
 	PREFETCHT0        128(R11)(SI*1)
-	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(BX*4)
 	PREFETCHT0        128(R11)(DI*1)
-	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(SI*2)
 	PREFETCHT0        128(R11)(R8*1)
-	PREFETCHT0        128(R11)(DI*2)
-	PREFETCHT0        128(R11)(R9*1)
-	PREFETCHT0        128(R11)(SI*8)
-	PREFETCHT0        128(R12)
-	PREFETCHT0        128(R12)(SI*1)
-	PREFETCHT0        128(R12)(SI*2)
-	PREFETCHT0        128(R12)(DI*1)
-	PREFETCHT0        128(R12)(SI*4)
-	PREFETCHT0        128(R12)(R8*1)
-	PREFETCHT0        128(R12)(DI*2)
-	PREFETCHT0        128(R12)(R9*1)
-	PREFETCHT0        128(R12)(SI*8)
+	PREFETCHT0        128(R11)(BX*8)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z2, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VPANDD            Z2, Z11, Z12
-	VMOVUPS           (CX)(SI*2), Z13
+	VMOVUPS           (CX)(BX*2), Z13
 	VPANDD            Z2, Z13, Z14
 	VMAXPS            Z12, Z10, Z15
 	VMINPS            Z10, Z12, Z12
@@ -11135,11 +11135,11 @@ loop1:
 	VMULPS            Z18, Z17, Z10
 	VFNMADD231PS      Z10, Z15, Z17
 	VFMADD231PS       Z18, Z17, Z10
-	VMOVUPS           (CX)(DI*1), Z17
+	VMOVUPS           (CX)(SI*1), Z17
 	VMULPS            Z17, Z9, Z18
-	VMOVUPS           (CX)(SI*4), Z15
+	VMOVUPS           (CX)(BX*4), Z15
 	VFMADD231PS       Z15, Z11, Z18
-	VMOVUPS           (CX)(R8*1), Z14
+	VMOVUPS           (CX)(DI*1), Z14
 	VFMADD231PS       Z14, Z13, Z18
 	VMULPS            Z10, Z18, Z10
 	VMULPS            Z1, Z17, Z20
@@ -11165,7 +11165,7 @@ loop1:
 	VMOVAPS           Z24, Z19
 	VFMSUB231PS       Z11, Z25, Z19
 	VFMADD231PS       Z11, Z25, Z24
-	VMOVUPS           Z12, (R13)
+	VMOVUPS           Z12, (R12)
 	VMOVAPS           Z23, Z12
 	VFMSUB231PS       Z13, Z25, Z12
 	VFMADD231PS       Z13, Z25, Z23
@@ -11177,15 +11177,15 @@ loop1:
 	VFMADD213PS       Z18, Z9, Z16
 	VMULPS            Z11, Z14, Z26
 	VFMADD231PS       Z13, Z15, Z26
-	VMOVUPS           Z16, 64(R13)
+	VMOVUPS           Z16, 64(R12)
 	VSUBPS            Z20, Z26, Z16
 	VADDPS            Z20, Z26, Z26
 	VADDPS            Z15, Z15, Z20
 	VFMADD213PS       Z18, Z11, Z20
-	VMOVUPS           Z26, 128(R13)
+	VMOVUPS           Z26, 128(R12)
 	VMULPS            Z13, Z17, Z26
 	VFMADD231PS       Z9, Z14, Z26
-	VMOVUPS           Z16, 192(R13)
+	VMOVUPS           Z16, 192(R12)
 	VSUBPS            Z21, Z26, Z16
 	VADDPS            Z21, Z26, Z26
 	VADDPS            Z14, Z14, Z14
@@ -11199,55 +11199,55 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z27, K1, (AX)
-	VMOVUPS           Z19, K1, (AX)(SI*1)
-	VMOVUPS           Z23, K1, (AX)(SI*2)
+	VMOVUPS           Z19, K1, (AX)(BX*1)
+	VMOVUPS           Z23, K1, (AX)(BX*2)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (AX)(BX*4)
 	VBROADCASTSS      zero<>+0(SB), Z22
 	VMOVUPS           Z22, K1, (AX)(DI*1)
+	VMOVUPS           Z24, K1, (AX)(SI*2)
+	VMOVUPS           Z28, K1, (AX)(R8*1)
+	VMOVUPS           Z25, K1, (AX)(BX*8)
 	VBROADCASTSS      zero<>+0(SB), Z22
-	VMOVUPS           Z22, K1, (AX)(SI*4)
+	VMOVUPS           Z22, K1, (R9)
 	VBROADCASTSS      zero<>+0(SB), Z22
-	VMOVUPS           Z22, K1, (AX)(R8*1)
-	VMOVUPS           Z24, K1, (AX)(DI*2)
-	VMOVUPS           Z28, K1, (AX)(R9*1)
-	VMOVUPS           Z25, K1, (AX)(SI*8)
+	VMOVUPS           Z22, K1, (R9)(BX*1)
 	VBROADCASTSS      zero<>+0(SB), Z22
-	VMOVUPS           Z22, K1, (R10)
-	VBROADCASTSS      zero<>+0(SB), Z22
-	VMOVUPS           Z22, K1, (R10)(SI*1)
-	VBROADCASTSS      zero<>+0(SB), Z22
-	VMOVUPS           Z22, K1, (R10)(SI*2)
-	VMOVUPS           Z12, K1, (R10)(DI*1)
-	VMOVUPS           Z10, K1, (R10)(SI*4)
-	VMOVUPS           (R13), Z22
-	VMOVUPS           Z22, K1, (R10)(R8*1)
+	VMOVUPS           Z22, K1, (R9)(BX*2)
+	VMOVUPS           Z12, K1, (R9)(SI*1)
+	VMOVUPS           Z10, K1, (R9)(BX*4)
+	VMOVUPS           (R12), Z22
+	VMOVUPS           Z22, K1, (R9)(DI*1)
 	VBROADCASTSS      zero<>+0(SB), Z11
-	VMOVUPS           Z11, K1, (R10)(DI*2)
+	VMOVUPS           Z11, K1, (R9)(SI*2)
 	VBROADCASTSS      zero<>+0(SB), Z11
-	VMOVUPS           Z11, K1, (R10)(R9*1)
+	VMOVUPS           Z11, K1, (R9)(R8*1)
 	VBROADCASTSS      zero<>+0(SB), Z11
-	VMOVUPS           Z11, K1, (R10)(SI*8)
-	VMOVUPS           64(R13), Z11
-	VMOVUPS           Z11, K1, (R11)
-	VMOVUPS           Z17, K1, (R11)(SI*1)
-	VMOVUPS           Z26, K1, (R11)(SI*2)
-	VMOVUPS           Z27, K1, (R11)(DI*1)
-	VMOVUPS           Z19, K1, (R11)(SI*4)
-	VMOVUPS           Z23, K1, (R11)(R8*1)
-	VMOVUPS           Z15, K1, (R11)(DI*2)
-	VMOVUPS           Z20, K1, (R11)(R9*1)
-	VMOVUPS           192(R13), Z11
-	VMOVUPS           Z11, K1, (R11)(SI*8)
-	VMOVUPS           Z24, K1, (R12)
-	VMOVUPS           Z28, K1, (R12)(SI*1)
-	VMOVUPS           Z25, K1, (R12)(SI*2)
-	VMOVUPS           Z16, K1, (R12)(DI*1)
-	VMOVUPS           128(R13), Z11
-	VMOVUPS           Z11, K1, (R12)(SI*4)
-	VMOVUPS           Z18, K1, (R12)(R8*1)
-	VMOVUPS           Z12, K1, (R12)(DI*2)
-	VMOVUPS           Z10, K1, (R12)(R9*1)
-	VMOVUPS           Z22, K1, (R12)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPS           Z11, K1, (R9)(BX*8)
+	VMOVUPS           64(R12), Z11
+	VMOVUPS           Z11, K1, (R10)
+	VMOVUPS           Z17, K1, (R10)(BX*1)
+	VMOVUPS           Z26, K1, (R10)(BX*2)
+	VMOVUPS           Z27, K1, (R10)(SI*1)
+	VMOVUPS           Z19, K1, (R10)(BX*4)
+	VMOVUPS           Z23, K1, (R10)(DI*1)
+	VMOVUPS           Z15, K1, (R10)(SI*2)
+	VMOVUPS           Z20, K1, (R10)(R8*1)
+	VMOVUPS           192(R12), Z11
+	VMOVUPS           Z11, K1, (R10)(BX*8)
+	VMOVUPS           Z24, K1, (R11)
+	VMOVUPS           Z28, K1, (R11)(BX*1)
+	VMOVUPS           Z25, K1, (R11)(BX*2)
+	VMOVUPS           Z16, K1, (R11)(SI*1)
+	VMOVUPS           128(R12), Z11
+	VMOVUPS           Z11, K1, (R11)(BX*4)
+	VMOVUPS           Z18, K1, (R11)(DI*1)
+	VMOVUPS           Z12, K1, (R11)(SI*2)
+	VMOVUPS           Z10, K1, (R11)(R8*1)
+	VMOVUPS           Z22, K1, (R11)(BX*8)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -11258,65 +11258,65 @@ loop1:
 
 easy3:
 	VMOVUPS      Z27, (AX)
-	VMOVUPS      Z19, (AX)(SI*1)
-	VMOVUPS      Z23, (AX)(SI*2)
+	VMOVUPS      Z19, (AX)(BX*1)
+	VMOVUPS      Z23, (AX)(BX*2)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(BX*4)
 	VBROADCASTSS zero<>+0(SB), Z22
 	VMOVUPS      Z22, (AX)(DI*1)
+	VMOVUPS      Z24, (AX)(SI*2)
+	VMOVUPS      Z28, (AX)(R8*1)
+	VMOVUPS      Z25, (AX)(BX*8)
 	VBROADCASTSS zero<>+0(SB), Z22
-	VMOVUPS      Z22, (AX)(SI*4)
+	VMOVUPS      Z22, (R9)
 	VBROADCASTSS zero<>+0(SB), Z22
-	VMOVUPS      Z22, (AX)(R8*1)
-	VMOVUPS      Z24, (AX)(DI*2)
-	VMOVUPS      Z28, (AX)(R9*1)
-	VMOVUPS      Z25, (AX)(SI*8)
+	VMOVUPS      Z22, (R9)(BX*1)
 	VBROADCASTSS zero<>+0(SB), Z22
-	VMOVUPS      Z22, (R10)
-	VBROADCASTSS zero<>+0(SB), Z22
-	VMOVUPS      Z22, (R10)(SI*1)
-	VBROADCASTSS zero<>+0(SB), Z22
-	VMOVUPS      Z22, (R10)(SI*2)
-	VMOVUPS      Z12, (R10)(DI*1)
-	VMOVUPS      Z10, (R10)(SI*4)
-	VMOVUPS      (R13), Z22
-	VMOVUPS      Z22, (R10)(R8*1)
+	VMOVUPS      Z22, (R9)(BX*2)
+	VMOVUPS      Z12, (R9)(SI*1)
+	VMOVUPS      Z10, (R9)(BX*4)
+	VMOVUPS      (R12), Z22
+	VMOVUPS      Z22, (R9)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z11
-	VMOVUPS      Z11, (R10)(DI*2)
+	VMOVUPS      Z11, (R9)(SI*2)
 	VBROADCASTSS zero<>+0(SB), Z11
-	VMOVUPS      Z11, (R10)(R9*1)
+	VMOVUPS      Z11, (R9)(R8*1)
 	VBROADCASTSS zero<>+0(SB), Z11
-	VMOVUPS      Z11, (R10)(SI*8)
-	VMOVUPS      64(R13), Z11
-	VMOVUPS      Z11, (R11)
-	VMOVUPS      Z17, (R11)(SI*1)
-	VMOVUPS      Z26, (R11)(SI*2)
-	VMOVUPS      Z27, (R11)(DI*1)
-	VMOVUPS      Z19, (R11)(SI*4)
-	VMOVUPS      Z23, (R11)(R8*1)
-	VMOVUPS      Z15, (R11)(DI*2)
-	VMOVUPS      Z20, (R11)(R9*1)
-	VMOVUPS      192(R13), Z20
-	VMOVUPS      Z20, (R11)(SI*8)
-	VMOVUPS      Z24, (R12)
-	VMOVUPS      Z28, (R12)(SI*1)
-	VMOVUPS      Z25, (R12)(SI*2)
-	VMOVUPS      Z16, (R12)(DI*1)
-	VMOVUPS      128(R13), Z16
-	VMOVUPS      Z16, (R12)(SI*4)
-	VMOVUPS      Z18, (R12)(R8*1)
-	VMOVUPS      Z12, (R12)(DI*2)
-	VMOVUPS      Z10, (R12)(R9*1)
-	VMOVUPS      Z22, (R12)(SI*8)
+	VMOVUPS      Z11, (R9)(BX*8)
+	VMOVUPS      64(R12), Z11
+	VMOVUPS      Z11, (R10)
+	VMOVUPS      Z17, (R10)(BX*1)
+	VMOVUPS      Z26, (R10)(BX*2)
+	VMOVUPS      Z27, (R10)(SI*1)
+	VMOVUPS      Z19, (R10)(BX*4)
+	VMOVUPS      Z23, (R10)(DI*1)
+	VMOVUPS      Z15, (R10)(SI*2)
+	VMOVUPS      Z20, (R10)(R8*1)
+	VMOVUPS      192(R12), Z20
+	VMOVUPS      Z20, (R10)(BX*8)
+	VMOVUPS      Z24, (R11)
+	VMOVUPS      Z28, (R11)(BX*1)
+	VMOVUPS      Z25, (R11)(BX*2)
+	VMOVUPS      Z16, (R11)(SI*1)
+	VMOVUPS      128(R12), Z16
+	VMOVUPS      Z16, (R11)(BX*4)
+	VMOVUPS      Z18, (R11)(DI*1)
+	VMOVUPS      Z12, (R11)(SI*2)
+	VMOVUPS      Z10, (R11)(R8*1)
+	VMOVUPS      Z22, (R11)(BX*8)
 	ADDQ         $+64, AX
+	ADDQ         $+64, R9
 	ADDQ         $+64, R10
 	ADDQ         $+64, R11
-	ADDQ         $+64, R12
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -11327,63 +11327,63 @@ TEXT ·leftJacobianInvSE3F64AVX2(SB), $544-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ 31(SP), R13
-	ANDQ $-32, R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ 31(SP), R12
+	ANDQ $-32, R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(BX*1)
+	PREFETCHT0   64(AX)(BX*2)
 	PREFETCHT0   64(AX)(SI*1)
-	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(BX*4)
 	PREFETCHT0   64(AX)(DI*1)
-	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(SI*2)
 	PREFETCHT0   64(AX)(R8*1)
-	PREFETCHT0   64(AX)(DI*2)
-	PREFETCHT0   64(AX)(R9*1)
-	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(BX*8)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*2)
+	PREFETCHT0   64(R9)(SI*1)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(R9)(DI*1)
+	PREFETCHT0   64(R9)(SI*2)
+	PREFETCHT0   64(R9)(R8*1)
+	PREFETCHT0   64(R9)(BX*8)
 	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(BX*1)
+	PREFETCHT0   64(R10)(BX*2)
 	PREFETCHT0   64(R10)(SI*1)
-	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(BX*4)
 	PREFETCHT0   64(R10)(DI*1)
-	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(SI*2)
 	PREFETCHT0   64(R10)(R8*1)
-	PREFETCHT0   64(R10)(DI*2)
-	PREFETCHT0   64(R10)(R9*1)
-	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R10)(BX*8)
 	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(BX*1)
+	PREFETCHT0   64(R11)(BX*2)
 	PREFETCHT0   64(R11)(SI*1)
-	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(BX*4)
 	PREFETCHT0   64(R11)(DI*1)
-	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(SI*2)
 	PREFETCHT0   64(R11)(R8*1)
-	PREFETCHT0   64(R11)(DI*2)
-	PREFETCHT0   64(R11)(R9*1)
-	PREFETCHT0   64(R11)(SI*8)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   64(R12)(SI*1)
-	PREFETCHT0   64(R12)(SI*2)
-	PREFETCHT0   64(R12)(DI*1)
-	PREFETCHT0   64(R12)(SI*4)
-	PREFETCHT0   64(R12)(R8*1)
-	PREFETCHT0   64(R12)(DI*2)
-	PREFETCHT0   64(R12)(R9*1)
-	PREFETCHT0   64(R12)(SI*8)
+	PREFETCHT0   64(R11)(BX*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
-	VMOVUPS      (CX)(SI*1), Y2
+	VMOVUPS      (CX)(BX*1), Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VMOVUPS      (CX)(SI*2), Y3
+	VMOVUPS      (CX)(BX*2), Y3
 	VFMADD231PD  Y3, Y3, Y1
 	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
 	VSQRTPD      Y1, Y5
@@ -11468,45 +11468,45 @@ loop1:
 	VFMADD231PD  halfF64<>+0(SB), Y8, Y5
 	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y5, Y5
-	VMOVUPS      (CX)(DI*1), Y1
+	VMOVUPS      (CX)(SI*1), Y1
 	VMULPD       Y1, Y0, Y7
-	VMOVUPS      (CX)(SI*4), Y10
+	VMOVUPS      (CX)(BX*4), Y10
 	VFMADD231PD  Y10, Y2, Y7
-	VMOVUPS      (CX)(R8*1), Y11
+	VMOVUPS      (CX)(DI*1), Y11
 	VFMADD231PD  Y11, Y3, Y7
 	VMULPD       Y5, Y7, Y5
 	VMULPD       minusHalfF64<>+0(SB), Y1, Y12
 	VMULPD       Y1, Y6, Y1
 	VFNMADD231PD Y0, Y5, Y1
-	VMOVUPS      Y4, (R13)
+	VMOVUPS      Y4, (R12)
 	VMULPD       minusHalfF64<>+0(SB), Y10, Y4
 	VMULPD       Y10, Y6, Y10
 	VFNMADD231PD Y2, Y5, Y10
-	VMOVUPS      Y4, 32(R13)
+	VMOVUPS      Y4, 32(R12)
 	VMULPD       minusHalfF64<>+0(SB), Y11, Y4
 	VMULPD       Y11, Y6, Y11
 	VFNMADD231PD Y3, Y5, Y11
 	VMULPD       minusHalfF64<>+0(SB), Y0, Y5
-	VMOVUPS      Y4, 64(R13)
+	VMOVUPS      Y4, 64(R12)
 	VMULPD       minusHalfF64<>+0(SB), Y2, Y4
-	VMOVUPS      Y12, 96(R13)
+	VMOVUPS      Y12, 96(R12)
 	VMULPD       minusHalfF64<>+0(SB), Y3, Y12
-	VMOVUPS      Y10, 128(R13)
+	VMOVUPS      Y10, 128(R12)
 	VMULPD       Y0, Y6, Y10
-	VMOVUPS      Y11, 160(R13)
+	VMOVUPS      Y11, 160(R12)
 	VMULPD       Y2, Y6, Y11
 	VMULPD       Y3, Y6, Y6
-	VMOVUPS      Y1, 192(R13)
+	VMOVUPS      Y1, 192(R12)
 	VMOVAPS      Y9, Y1
 	VFMADD231PD  Y0, Y10, Y1
-	VMOVUPS      Y1, 224(R13)
+	VMOVUPS      Y1, 224(R12)
 	VMOVAPS      Y9, Y1
 	VFMADD231PD  Y2, Y11, Y1
 	VFMADD231PD  Y3, Y6, Y9
 	VMOVAPS      Y12, Y6
 	VFMSUB231PD  Y2, Y10, Y6
 	VFMADD231PD  Y2, Y10, Y12
-	VMOVUPS      Y9, 256(R13)
+	VMOVUPS      Y9, 256(R12)
 	VMOVAPS      Y4, Y9
 	VFMSUB231PD  Y3, Y10, Y9
 	VFMADD231PD  Y3, Y10, Y4
@@ -11514,105 +11514,105 @@ loop1:
 	VFMSUB231PD  Y3, Y11, Y10
 	VFMADD231PD  Y3, Y11, Y5
 	VMULPD       Y8, Y7, Y7
-	VMOVUPS      192(R13), Y8
+	VMOVUPS      192(R12), Y8
 	VADDPD       Y8, Y8, Y11
 	VFMADD213PD  Y7, Y0, Y11
-	VMOVUPS      Y11, 288(R13)
-	VMOVUPS      160(R13), Y11
-	VMOVUPS      Y5, 320(R13)
+	VMOVUPS      Y11, 288(R12)
+	VMOVUPS      160(R12), Y11
+	VMOVUPS      Y5, 320(R12)
 	VMULPD       Y2, Y11, Y5
-	VMOVUPS      Y9, 352(R13)
-	VMOVUPS      128(R13), Y9
+	VMOVUPS      Y9, 352(R12)
+	VMOVUPS      128(R12), Y9
 	VFMADD231PD  Y3, Y9, Y5
-	VMOVUPS      Y10, 384(R13)
-	VMOVUPS      96(R13), Y10
-	VMOVUPS      Y1, 416(R13)
+	VMOVUPS      Y10, 384(R12)
+	VMOVUPS      96(R12), Y10
+	VMOVUPS      Y1, 416(R12)
 	VSUBPD       Y10, Y5, Y1
 	VADDPD       Y10, Y5, Y5
 	VADDPD       Y9, Y9, Y10
 	VFMADD213PD  Y7, Y2, Y10
-	VMOVUPS      Y5, 96(R13)
+	VMOVUPS      Y5, 96(R12)
 	VMULPD       Y3, Y8, Y5
 	VFMADD231PD  Y0, Y11, Y5
-	VMOVUPS      Y1, 448(R13)
-	VMOVUPS      32(R13), Y1
-	VMOVUPS      Y10, 480(R13)
+	VMOVUPS      Y1, 448(R12)
+	VMOVUPS      32(R12), Y1
+	VMOVUPS      Y10, 480(R12)
 	VSUBPD       Y1, Y5, Y10
 	VADDPD       Y1, Y5, Y5
 	VADDPD       Y11, Y11, Y11
 	VFMADD231PD  Y3, Y11, Y7
 	VMULPD       Y0, Y9, Y9
 	VFMADD231PD  Y2, Y8, Y9
-	VMOVUPS      64(R13), Y8
+	VMOVUPS      64(R12), Y8
 	VSUBPD       Y8, Y9, Y2
 	VADDPD       Y8, Y9, Y9
-	VMOVUPS      (R13), Y8
+	VMOVUPS      (R12), Y8
 	VMOVMSKPD    Y8, R14
 	TESTQ        R14, R14
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPD       Y8, Y0, Y0
-	VMOVUPS      224(R13), Y8
+	VMOVUPS      224(R12), Y8
 	VMASKMOVPD   Y8, Y0, (AX)
-	VMASKMOVPD   Y6, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y6, Y0, (AX)(BX*1)
+	VMASKMOVPD   Y4, Y0, (AX)(BX*2)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y0, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y0, (AX)(BX*4)
 	VMOVUPS      zeroF64<>+0(SB), Y11
 	VMASKMOVPD   Y11, Y0, (AX)(DI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y11
-	VMASKMOVPD   Y11, Y0, (AX)(SI*4)
-	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y12, Y0, (AX)(SI*2)
+	VMOVUPS      416(R12), Y11
 	VMASKMOVPD   Y11, Y0, (AX)(R8*1)
-	VMASKMOVPD   Y12, Y0, (AX)(DI*2)
-	VMOVUPS      416(R13), Y11
-	VMASKMOVPD   Y11, Y0, (AX)(R9*1)
-	VMOVUPS      384(R13), Y3
-	VMASKMOVPD   Y3, Y0, (AX)(SI*8)
+	VMOVUPS      384(R12), Y3
+	VMASKMOVPD   Y3, Y0, (AX)(BX*8)
 	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R9)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(BX*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(BX*2)
+	VMOVUPS      Y7, (R12)
+	VMOVUPS      352(R12), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(SI*1)
+	VMOVUPS      320(R12), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(BX*4)
+	VMOVUPS      256(R12), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R9)(BX*8)
+	VMOVUPS      288(R12), Y1
 	VMASKMOVPD   Y1, Y0, (R10)
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(SI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(SI*2)
-	VMOVUPS      Y7, (R13)
-	VMOVUPS      352(R13), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(DI*1)
-	VMOVUPS      320(R13), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(SI*4)
-	VMOVUPS      256(R13), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(R8*1)
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(DI*2)
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(R9*1)
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VMASKMOVPD   Y1, Y0, (R10)(SI*8)
-	VMOVUPS      288(R13), Y1
-	VMASKMOVPD   Y1, Y0, (R11)
-	VMASKMOVPD   Y2, Y0, (R11)(SI*1)
-	VMASKMOVPD   Y5, Y0, (R11)(SI*2)
-	VMASKMOVPD   Y8, Y0, (R11)(DI*1)
-	VMASKMOVPD   Y6, Y0, (R11)(SI*4)
-	VMASKMOVPD   Y4, Y0, (R11)(R8*1)
-	VMASKMOVPD   Y9, Y0, (R11)(DI*2)
-	VMOVUPS      480(R13), Y8
-	VMASKMOVPD   Y8, Y0, (R11)(R9*1)
-	VMOVUPS      448(R13), Y8
-	VMASKMOVPD   Y8, Y0, (R11)(SI*8)
-	VMASKMOVPD   Y12, Y0, (R12)
-	VMASKMOVPD   Y11, Y0, (R12)(SI*1)
-	VMASKMOVPD   Y3, Y0, (R12)(SI*2)
-	VMASKMOVPD   Y10, Y0, (R12)(DI*1)
-	VMOVUPS      96(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(SI*4)
-	VMOVUPS      (R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(R8*1)
-	VMOVUPS      352(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(DI*2)
-	VMOVUPS      320(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(R9*1)
-	VMOVUPS      256(R13), Y3
-	VMASKMOVPD   Y3, Y0, (R12)(SI*8)
-	MOVQ         BX, AX
+	VMASKMOVPD   Y2, Y0, (R10)(BX*1)
+	VMASKMOVPD   Y5, Y0, (R10)(BX*2)
+	VMASKMOVPD   Y8, Y0, (R10)(SI*1)
+	VMASKMOVPD   Y6, Y0, (R10)(BX*4)
+	VMASKMOVPD   Y4, Y0, (R10)(DI*1)
+	VMASKMOVPD   Y9, Y0, (R10)(SI*2)
+	VMOVUPS      480(R12), Y8
+	VMASKMOVPD   Y8, Y0, (R10)(R8*1)
+	VMOVUPS      448(R12), Y8
+	VMASKMOVPD   Y8, Y0, (R10)(BX*8)
+	VMASKMOVPD   Y12, Y0, (R11)
+	VMASKMOVPD   Y11, Y0, (R11)(BX*1)
+	VMASKMOVPD   Y3, Y0, (R11)(BX*2)
+	VMASKMOVPD   Y10, Y0, (R11)(SI*1)
+	VMOVUPS      96(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(BX*4)
+	VMOVUPS      (R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(DI*1)
+	VMOVUPS      352(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(SI*2)
+	VMOVUPS      320(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(R8*1)
+	VMOVUPS      256(R12), Y3
+	VMASKMOVPD   Y3, Y0, (R11)(BX*8)
+	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
 	MOVQ         AX, at+40(FP)
@@ -11622,77 +11622,77 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS 224(R13), Y0
+	VMOVUPS 224(R12), Y0
 	VMOVUPS Y0, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS Y4, (AX)(BX*2)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(BX*4)
 	VMOVUPS zeroF64<>+0(SB), Y3
 	VMOVUPS Y3, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y3
-	VMOVUPS Y3, (AX)(SI*4)
-	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y12, (AX)(SI*2)
+	VMOVUPS 416(R12), Y3
 	VMOVUPS Y3, (AX)(R8*1)
-	VMOVUPS Y12, (AX)(DI*2)
-	VMOVUPS 416(R13), Y3
-	VMOVUPS Y3, (AX)(R9*1)
-	VMOVUPS 384(R13), Y11
-	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS 384(R12), Y11
+	VMOVUPS Y11, (AX)(BX*8)
 	VMOVUPS zeroF64<>+0(SB), Y8
-	VMOVUPS Y8, (R10)
+	VMOVUPS Y8, (R9)
 	VMOVUPS zeroF64<>+0(SB), Y8
-	VMOVUPS Y8, (R10)(SI*1)
+	VMOVUPS Y8, (R9)(BX*1)
 	VMOVUPS zeroF64<>+0(SB), Y8
-	VMOVUPS Y8, (R10)(SI*2)
-	VMOVUPS Y7, (R13)
-	VMOVUPS 352(R13), Y7
-	VMOVUPS Y7, (R10)(DI*1)
-	VMOVUPS 320(R13), Y7
-	VMOVUPS Y7, (R10)(SI*4)
-	VMOVUPS 256(R13), Y7
-	VMOVUPS Y7, (R10)(R8*1)
+	VMOVUPS Y8, (R9)(BX*2)
+	VMOVUPS Y7, (R12)
+	VMOVUPS 352(R12), Y7
+	VMOVUPS Y7, (R9)(SI*1)
+	VMOVUPS 320(R12), Y7
+	VMOVUPS Y7, (R9)(BX*4)
+	VMOVUPS 256(R12), Y7
+	VMOVUPS Y7, (R9)(DI*1)
 	VMOVUPS zeroF64<>+0(SB), Y7
-	VMOVUPS Y7, (R10)(DI*2)
+	VMOVUPS Y7, (R9)(SI*2)
 	VMOVUPS zeroF64<>+0(SB), Y7
-	VMOVUPS Y7, (R10)(R9*1)
+	VMOVUPS Y7, (R9)(R8*1)
 	VMOVUPS zeroF64<>+0(SB), Y7
-	VMOVUPS Y7, (R10)(SI*8)
-	VMOVUPS 288(R13), Y7
-	VMOVUPS Y7, (R11)
-	VMOVUPS Y2, (R11)(SI*1)
-	VMOVUPS Y5, (R11)(SI*2)
-	VMOVUPS Y0, (R11)(DI*1)
-	VMOVUPS Y6, (R11)(SI*4)
-	VMOVUPS Y4, (R11)(R8*1)
-	VMOVUPS Y9, (R11)(DI*2)
-	VMOVUPS 480(R13), Y9
-	VMOVUPS Y9, (R11)(R9*1)
-	VMOVUPS 448(R13), Y9
-	VMOVUPS Y9, (R11)(SI*8)
-	VMOVUPS Y12, (R12)
-	VMOVUPS Y3, (R12)(SI*1)
-	VMOVUPS Y11, (R12)(SI*2)
-	VMOVUPS Y10, (R12)(DI*1)
-	VMOVUPS 96(R13), Y10
-	VMOVUPS Y10, (R12)(SI*4)
-	VMOVUPS (R13), Y10
-	VMOVUPS Y10, (R12)(R8*1)
-	VMOVUPS 352(R13), Y10
-	VMOVUPS Y10, (R12)(DI*2)
-	VMOVUPS 320(R13), Y10
-	VMOVUPS Y10, (R12)(R9*1)
-	VMOVUPS 256(R13), Y10
-	VMOVUPS Y10, (R12)(SI*8)
+	VMOVUPS Y7, (R9)(BX*8)
+	VMOVUPS 288(R12), Y7
+	VMOVUPS Y7, (R10)
+	VMOVUPS Y2, (R10)(BX*1)
+	VMOVUPS Y5, (R10)(BX*2)
+	VMOVUPS Y0, (R10)(SI*1)
+	VMOVUPS Y6, (R10)(BX*4)
+	VMOVUPS Y4, (R10)(DI*1)
+	VMOVUPS Y9, (R10)(SI*2)
+	VMOVUPS 480(R12), Y9
+	VMOVUPS Y9, (R10)(R8*1)
+	VMOVUPS 448(R12), Y9
+	VMOVUPS Y9, (R10)(BX*8)
+	VMOVUPS Y12, (R11)
+	VMOVUPS Y3, (R11)(BX*1)
+	VMOVUPS Y11, (R11)(BX*2)
+	VMOVUPS Y10, (R11)(SI*1)
+	VMOVUPS 96(R12), Y10
+	VMOVUPS Y10, (R11)(BX*4)
+	VMOVUPS (R12), Y10
+	VMOVUPS Y10, (R11)(DI*1)
+	VMOVUPS 352(R12), Y10
+	VMOVUPS Y10, (R11)(SI*2)
+	VMOVUPS 320(R12), Y10
+	VMOVUPS Y10, (R11)(R8*1)
+	VMOVUPS 256(R12), Y10
+	VMOVUPS Y10, (R11)(BX*8)
 	ADDQ    $+32, AX
+	ADDQ    $+32, R9
 	ADDQ    $+32, R10
 	ADDQ    $+32, R11
-	ADDQ    $+32, R12
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
 	JG      loop1
-	SUBQ    DX, BX
+	SUBQ    DX, R13
 	XORQ    AX, AX
-	MOVQ    BX, at+40(FP)
-	MOVQ    BX, next+48(FP)
+	MOVQ    R13, at+40(FP)
+	MOVQ    R13, next+48(FP)
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -11857,63 +11857,63 @@ TEXT ·leftJacobianInvSE3F64AVX512(SB), $320-64
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         stride+32(FP), SI
-	SHLQ         $0x03, SI
-	LEAQ         (SI)(SI*2), DI
-	LEAQ         (DI)(SI*2), R8
-	LEAQ         (R8)(SI*2), R9
-	LEAQ         (AX)(SI*8), R10
-	ADDQ         SI, R10
-	LEAQ         (R10)(SI*8), R11
-	ADDQ         SI, R11
-	LEAQ         (R11)(SI*8), R12
-	ADDQ         SI, R12
-	LEAQ         63(SP), R13
-	ANDQ         $-64, R13
-	MOVQ         DX, BX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x03, BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	LEAQ         (AX)(BX*8), R9
+	ADDQ         BX, R9
+	LEAQ         (R9)(BX*8), R10
+	ADDQ         BX, R10
+	LEAQ         (R10)(BX*8), R11
+	ADDQ         BX, R11
+	LEAQ         63(SP), R12
+	ANDQ         $-64, R12
+	MOVQ         DX, R13
 
 loop1:
 	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(BX*1)
+	PREFETCHT0        128(AX)(BX*2)
 	PREFETCHT0        128(AX)(SI*1)
-	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(BX*4)
 	PREFETCHT0        128(AX)(DI*1)
-	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(SI*2)
 	PREFETCHT0        128(AX)(R8*1)
-	PREFETCHT0        128(AX)(DI*2)
-	PREFETCHT0        128(AX)(R9*1)
-	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(BX*8)
+	PREFETCHT0        128(R9)
+	PREFETCHT0        128(R9)(BX*1)
+	PREFETCHT0        128(R9)(BX*2)
+	PREFETCHT0        128(R9)(SI*1)
+	PREFETCHT0        128(R9)(BX*4)
+	PREFETCHT0        128(R9)(DI*1)
+	PREFETCHT0        128(R9)(SI*2)
+	PREFETCHT0        128(R9)(R8*1)
+	PREFETCHT0        128(R9)(BX*8)
 	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(BX*1)
+	PREFETCHT0        128(R10)(BX*2)
 	PREFETCHT0        128(R10)(SI*1)
-	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(BX*4)
 	PREFETCHT0        128(R10)(DI*1)
-	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(SI*2)
 	PREFETCHT0        128(R10)(R8*1)
-	PREFETCHT0        128(R10)(DI*2)
-	PREFETCHT0        128(R10)(R9*1)
-	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R10)(BX*8)
 	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(BX*1)
+	PREFETCHT0        128(R11)(BX*2)
 	PREFETCHT0        128(R11)(SI*1)
-	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(BX*4)
 	PREFETCHT0        128(R11)(DI*1)
-	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(SI*2)
 	PREFETCHT0        128(R11)(R8*1)
-	PREFETCHT0        128(R11)(DI*2)
-	PREFETCHT0        128(R11)(R9*1)
-	PREFETCHT0        128(R11)(SI*8)
-	PREFETCHT0        128(R12)
-	PREFETCHT0        128(R12)(SI*1)
-	PREFETCHT0        128(R12)(SI*2)
-	PREFETCHT0        128(R12)(DI*1)
-	PREFETCHT0        128(R12)(SI*4)
-	PREFETCHT0        128(R12)(R8*1)
-	PREFETCHT0        128(R12)(DI*2)
-	PREFETCHT0        128(R12)(R9*1)
-	PREFETCHT0        128(R12)(SI*8)
+	PREFETCHT0        128(R11)(BX*8)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
-	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(BX*1), Z11
 	VFMADD231PD       Z11, Z11, Z10
-	VMOVUPS           (CX)(SI*2), Z12
+	VMOVUPS           (CX)(BX*2), Z12
 	VFMADD231PD       Z12, Z12, Z10
 	VCMPPD            $0x16, Z6, Z10, K1
 	VSQRTPD           Z10, Z13
@@ -12024,11 +12024,11 @@ loop1:
 	VMULPD            Z18, Z17, Z13
 	VFNMADD231PD      Z13, Z10, Z17
 	VFMADD231PD       Z18, Z17, Z13
-	VMOVUPS           (CX)(DI*1), Z17
+	VMOVUPS           (CX)(SI*1), Z17
 	VMULPD            Z17, Z9, Z18
-	VMOVUPS           (CX)(SI*4), Z10
+	VMOVUPS           (CX)(BX*4), Z10
 	VFMADD231PD       Z10, Z11, Z18
-	VMOVUPS           (CX)(R8*1), Z15
+	VMOVUPS           (CX)(DI*1), Z15
 	VFMADD231PD       Z15, Z12, Z18
 	VMULPD            Z13, Z18, Z13
 	VMULPD            Z1, Z17, Z20
@@ -12054,7 +12054,7 @@ loop1:
 	VMOVAPS           Z24, Z19
 	VFMSUB231PD       Z11, Z25, Z19
 	VFMADD231PD       Z11, Z25, Z24
-	VMOVUPS           Z14, (R13)
+	VMOVUPS           Z14, (R12)
 	VMOVAPS           Z23, Z14
 	VFMSUB231PD       Z12, Z25, Z14
 	VFMADD231PD       Z12, Z25, Z23
@@ -12066,15 +12066,15 @@ loop1:
 	VFMADD213PD       Z18, Z9, Z16
 	VMULPD            Z11, Z15, Z26
 	VFMADD231PD       Z12, Z10, Z26
-	VMOVUPS           Z16, 64(R13)
+	VMOVUPS           Z16, 64(R12)
 	VSUBPD            Z20, Z26, Z16
 	VADDPD            Z20, Z26, Z26
 	VADDPD            Z10, Z10, Z20
 	VFMADD213PD       Z18, Z11, Z20
-	VMOVUPS           Z26, 128(R13)
+	VMOVUPS           Z26, 128(R12)
 	VMULPD            Z12, Z17, Z26
 	VFMADD231PD       Z9, Z15, Z26
-	VMOVUPS           Z16, 192(R13)
+	VMOVUPS           Z16, 192(R12)
 	VSUBPD            Z21, Z26, Z16
 	VADDPD            Z21, Z26, Z26
 	VADDPD            Z15, Z15, Z15
@@ -12088,55 +12088,55 @@ loop1:
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPD           Z27, K1, (AX)
-	VMOVUPD           Z19, K1, (AX)(SI*1)
-	VMOVUPD           Z23, K1, (AX)(SI*2)
+	VMOVUPD           Z19, K1, (AX)(BX*1)
+	VMOVUPD           Z23, K1, (AX)(BX*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (AX)(BX*4)
 	VBROADCASTSD      zeroF64<>+0(SB), Z22
 	VMOVUPD           Z22, K1, (AX)(DI*1)
+	VMOVUPD           Z24, K1, (AX)(SI*2)
+	VMOVUPD           Z28, K1, (AX)(R8*1)
+	VMOVUPD           Z25, K1, (AX)(BX*8)
 	VBROADCASTSD      zeroF64<>+0(SB), Z22
-	VMOVUPD           Z22, K1, (AX)(SI*4)
+	VMOVUPD           Z22, K1, (R9)
 	VBROADCASTSD      zeroF64<>+0(SB), Z22
-	VMOVUPD           Z22, K1, (AX)(R8*1)
-	VMOVUPD           Z24, K1, (AX)(DI*2)
-	VMOVUPD           Z28, K1, (AX)(R9*1)
-	VMOVUPD           Z25, K1, (AX)(SI*8)
+	VMOVUPD           Z22, K1, (R9)(BX*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z22
-	VMOVUPD           Z22, K1, (R10)
-	VBROADCASTSD      zeroF64<>+0(SB), Z22
-	VMOVUPD           Z22, K1, (R10)(SI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z22
-	VMOVUPD           Z22, K1, (R10)(SI*2)
-	VMOVUPD           Z14, K1, (R10)(DI*1)
-	VMOVUPD           Z13, K1, (R10)(SI*4)
-	VMOVUPS           (R13), Z22
-	VMOVUPD           Z22, K1, (R10)(R8*1)
+	VMOVUPD           Z22, K1, (R9)(BX*2)
+	VMOVUPD           Z14, K1, (R9)(SI*1)
+	VMOVUPD           Z13, K1, (R9)(BX*4)
+	VMOVUPS           (R12), Z22
+	VMOVUPD           Z22, K1, (R9)(DI*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z11
-	VMOVUPD           Z11, K1, (R10)(DI*2)
+	VMOVUPD           Z11, K1, (R9)(SI*2)
 	VBROADCASTSD      zeroF64<>+0(SB), Z11
-	VMOVUPD           Z11, K1, (R10)(R9*1)
+	VMOVUPD           Z11, K1, (R9)(R8*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z11
-	VMOVUPD           Z11, K1, (R10)(SI*8)
-	VMOVUPS           64(R13), Z11
-	VMOVUPD           Z11, K1, (R11)
-	VMOVUPD           Z17, K1, (R11)(SI*1)
-	VMOVUPD           Z26, K1, (R11)(SI*2)
-	VMOVUPD           Z27, K1, (R11)(DI*1)
-	VMOVUPD           Z19, K1, (R11)(SI*4)
-	VMOVUPD           Z23, K1, (R11)(R8*1)
-	VMOVUPD           Z10, K1, (R11)(DI*2)
-	VMOVUPD           Z20, K1, (R11)(R9*1)
-	VMOVUPS           192(R13), Z11
-	VMOVUPD           Z11, K1, (R11)(SI*8)
-	VMOVUPD           Z24, K1, (R12)
-	VMOVUPD           Z28, K1, (R12)(SI*1)
-	VMOVUPD           Z25, K1, (R12)(SI*2)
-	VMOVUPD           Z16, K1, (R12)(DI*1)
-	VMOVUPS           128(R13), Z11
-	VMOVUPD           Z11, K1, (R12)(SI*4)
-	VMOVUPD           Z18, K1, (R12)(R8*1)
-	VMOVUPD           Z14, K1, (R12)(DI*2)
-	VMOVUPD           Z13, K1, (R12)(R9*1)
-	VMOVUPD           Z22, K1, (R12)(SI*8)
-	MOVQ              BX, AX
+	VMOVUPD           Z11, K1, (R9)(BX*8)
+	VMOVUPS           64(R12), Z11
+	VMOVUPD           Z11, K1, (R10)
+	VMOVUPD           Z17, K1, (R10)(BX*1)
+	VMOVUPD           Z26, K1, (R10)(BX*2)
+	VMOVUPD           Z27, K1, (R10)(SI*1)
+	VMOVUPD           Z19, K1, (R10)(BX*4)
+	VMOVUPD           Z23, K1, (R10)(DI*1)
+	VMOVUPD           Z10, K1, (R10)(SI*2)
+	VMOVUPD           Z20, K1, (R10)(R8*1)
+	VMOVUPS           192(R12), Z11
+	VMOVUPD           Z11, K1, (R10)(BX*8)
+	VMOVUPD           Z24, K1, (R11)
+	VMOVUPD           Z28, K1, (R11)(BX*1)
+	VMOVUPD           Z25, K1, (R11)(BX*2)
+	VMOVUPD           Z16, K1, (R11)(SI*1)
+	VMOVUPS           128(R12), Z11
+	VMOVUPD           Z11, K1, (R11)(BX*4)
+	VMOVUPD           Z18, K1, (R11)(DI*1)
+	VMOVUPD           Z14, K1, (R11)(SI*2)
+	VMOVUPD           Z13, K1, (R11)(R8*1)
+	VMOVUPD           Z22, K1, (R11)(BX*8)
+	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
 	MOVQ              AX, at+40(FP)
@@ -12147,65 +12147,65 @@ loop1:
 
 easy3:
 	VMOVUPS      Z27, (AX)
-	VMOVUPS      Z19, (AX)(SI*1)
-	VMOVUPS      Z23, (AX)(SI*2)
+	VMOVUPS      Z19, (AX)(BX*1)
+	VMOVUPS      Z23, (AX)(BX*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(BX*4)
 	VBROADCASTSD zeroF64<>+0(SB), Z22
 	VMOVUPS      Z22, (AX)(DI*1)
+	VMOVUPS      Z24, (AX)(SI*2)
+	VMOVUPS      Z28, (AX)(R8*1)
+	VMOVUPS      Z25, (AX)(BX*8)
 	VBROADCASTSD zeroF64<>+0(SB), Z22
-	VMOVUPS      Z22, (AX)(SI*4)
+	VMOVUPS      Z22, (R9)
 	VBROADCASTSD zeroF64<>+0(SB), Z22
-	VMOVUPS      Z22, (AX)(R8*1)
-	VMOVUPS      Z24, (AX)(DI*2)
-	VMOVUPS      Z28, (AX)(R9*1)
-	VMOVUPS      Z25, (AX)(SI*8)
+	VMOVUPS      Z22, (R9)(BX*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z22
-	VMOVUPS      Z22, (R10)
-	VBROADCASTSD zeroF64<>+0(SB), Z22
-	VMOVUPS      Z22, (R10)(SI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z22
-	VMOVUPS      Z22, (R10)(SI*2)
-	VMOVUPS      Z14, (R10)(DI*1)
-	VMOVUPS      Z13, (R10)(SI*4)
-	VMOVUPS      (R13), Z22
-	VMOVUPS      Z22, (R10)(R8*1)
+	VMOVUPS      Z22, (R9)(BX*2)
+	VMOVUPS      Z14, (R9)(SI*1)
+	VMOVUPS      Z13, (R9)(BX*4)
+	VMOVUPS      (R12), Z22
+	VMOVUPS      Z22, (R9)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z11
-	VMOVUPS      Z11, (R10)(DI*2)
+	VMOVUPS      Z11, (R9)(SI*2)
 	VBROADCASTSD zeroF64<>+0(SB), Z11
-	VMOVUPS      Z11, (R10)(R9*1)
+	VMOVUPS      Z11, (R9)(R8*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z11
-	VMOVUPS      Z11, (R10)(SI*8)
-	VMOVUPS      64(R13), Z11
-	VMOVUPS      Z11, (R11)
-	VMOVUPS      Z17, (R11)(SI*1)
-	VMOVUPS      Z26, (R11)(SI*2)
-	VMOVUPS      Z27, (R11)(DI*1)
-	VMOVUPS      Z19, (R11)(SI*4)
-	VMOVUPS      Z23, (R11)(R8*1)
-	VMOVUPS      Z10, (R11)(DI*2)
-	VMOVUPS      Z20, (R11)(R9*1)
-	VMOVUPS      192(R13), Z20
-	VMOVUPS      Z20, (R11)(SI*8)
-	VMOVUPS      Z24, (R12)
-	VMOVUPS      Z28, (R12)(SI*1)
-	VMOVUPS      Z25, (R12)(SI*2)
-	VMOVUPS      Z16, (R12)(DI*1)
-	VMOVUPS      128(R13), Z16
-	VMOVUPS      Z16, (R12)(SI*4)
-	VMOVUPS      Z18, (R12)(R8*1)
-	VMOVUPS      Z14, (R12)(DI*2)
-	VMOVUPS      Z13, (R12)(R9*1)
-	VMOVUPS      Z22, (R12)(SI*8)
+	VMOVUPS      Z11, (R9)(BX*8)
+	VMOVUPS      64(R12), Z11
+	VMOVUPS      Z11, (R10)
+	VMOVUPS      Z17, (R10)(BX*1)
+	VMOVUPS      Z26, (R10)(BX*2)
+	VMOVUPS      Z27, (R10)(SI*1)
+	VMOVUPS      Z19, (R10)(BX*4)
+	VMOVUPS      Z23, (R10)(DI*1)
+	VMOVUPS      Z10, (R10)(SI*2)
+	VMOVUPS      Z20, (R10)(R8*1)
+	VMOVUPS      192(R12), Z20
+	VMOVUPS      Z20, (R10)(BX*8)
+	VMOVUPS      Z24, (R11)
+	VMOVUPS      Z28, (R11)(BX*1)
+	VMOVUPS      Z25, (R11)(BX*2)
+	VMOVUPS      Z16, (R11)(SI*1)
+	VMOVUPS      128(R12), Z16
+	VMOVUPS      Z16, (R11)(BX*4)
+	VMOVUPS      Z18, (R11)(DI*1)
+	VMOVUPS      Z14, (R11)(SI*2)
+	VMOVUPS      Z13, (R11)(R8*1)
+	VMOVUPS      Z22, (R11)(BX*8)
 	ADDQ         $+64, AX
+	ADDQ         $+64, R9
 	ADDQ         $+64, R10
 	ADDQ         $+64, R11
-	ADDQ         $+64, R12
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12216,161 +12216,161 @@ TEXT ·adjointSE3F32AVX2(SB), $256-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ (CX)(SI*8), R13
-	ADDQ SI, R13
-	LEAQ 31(SP), R14
-	ANDQ $-32, R14
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ (CX)(BX*8), R12
+	ADDQ BX, R12
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ DX, R14
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*2)
-	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(BX*8)
+	PREFETCHT0  64(R9)
+	PREFETCHT0  64(R9)(BX*1)
+	PREFETCHT0  64(R9)(BX*2)
+	PREFETCHT0  64(R9)(SI*1)
+	PREFETCHT0  64(R9)(BX*4)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  64(R9)(SI*2)
+	PREFETCHT0  64(R9)(R8*1)
+	PREFETCHT0  64(R9)(BX*8)
 	PREFETCHT0  64(R10)
+	PREFETCHT0  64(R10)(BX*1)
+	PREFETCHT0  64(R10)(BX*2)
 	PREFETCHT0  64(R10)(SI*1)
-	PREFETCHT0  64(R10)(SI*2)
+	PREFETCHT0  64(R10)(BX*4)
 	PREFETCHT0  64(R10)(DI*1)
-	PREFETCHT0  64(R10)(SI*4)
+	PREFETCHT0  64(R10)(SI*2)
 	PREFETCHT0  64(R10)(R8*1)
-	PREFETCHT0  64(R10)(DI*2)
-	PREFETCHT0  64(R10)(R9*1)
-	PREFETCHT0  64(R10)(SI*8)
+	PREFETCHT0  64(R10)(BX*8)
 	PREFETCHT0  64(R11)
+	PREFETCHT0  64(R11)(BX*1)
+	PREFETCHT0  64(R11)(BX*2)
 	PREFETCHT0  64(R11)(SI*1)
-	PREFETCHT0  64(R11)(SI*2)
+	PREFETCHT0  64(R11)(BX*4)
 	PREFETCHT0  64(R11)(DI*1)
-	PREFETCHT0  64(R11)(SI*4)
+	PREFETCHT0  64(R11)(SI*2)
 	PREFETCHT0  64(R11)(R8*1)
-	PREFETCHT0  64(R11)(DI*2)
-	PREFETCHT0  64(R11)(R9*1)
-	PREFETCHT0  64(R11)(SI*8)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  64(R12)(SI*1)
-	PREFETCHT0  64(R12)(SI*2)
-	PREFETCHT0  64(R12)(DI*1)
-	PREFETCHT0  64(R12)(SI*4)
-	PREFETCHT0  64(R12)(R8*1)
-	PREFETCHT0  64(R12)(DI*2)
-	PREFETCHT0  64(R12)(R9*1)
-	PREFETCHT0  64(R12)(SI*8)
+	PREFETCHT0  64(R11)(BX*8)
 	VMOVUPS     (CX), Y0
-	VMOVUPS     (CX)(SI*1), Y1
-	VMOVUPS     (CX)(SI*2), Y2
-	VMOVUPS     (CX)(SI*4), Y3
-	VMOVUPS     (CX)(R8*1), Y4
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (CX)(SI*8), Y6
-	VMOVUPS     (R13), Y7
-	VMOVUPS     (R13)(SI*1), Y8
-	VMOVUPS     (R13)(SI*2), Y9
+	VMOVUPS     (CX)(BX*1), Y1
+	VMOVUPS     (CX)(BX*2), Y2
+	VMOVUPS     (CX)(BX*4), Y3
+	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (CX)(BX*8), Y6
+	VMOVUPS     (R12), Y7
+	VMOVUPS     (R12)(BX*1), Y8
+	VMOVUPS     (R12)(BX*2), Y9
 	VMULPS      Y3, Y9, Y10
-	VMOVUPS     (CX)(R9*1), Y11
+	VMOVUPS     (CX)(R8*1), Y11
 	VFMSUB231PS Y6, Y11, Y10
-	VMOVUPS     (CX)(DI*1), Y12
-	VMOVUPS     Y10, (R14)
+	VMOVUPS     (CX)(SI*1), Y12
+	VMOVUPS     Y10, (R13)
 	VMULPS      Y6, Y12, Y10
 	VFMSUB231PS Y0, Y9, Y10
-	VMOVUPS     Y10, 32(R14)
+	VMOVUPS     Y10, 32(R13)
 	VMULPS      Y0, Y11, Y10
 	VFMSUB231PS Y3, Y12, Y10
-	VMOVUPS     Y10, 64(R14)
+	VMOVUPS     Y10, 64(R13)
 	VMULPS      Y4, Y9, Y10
 	VFMSUB231PS Y7, Y11, Y10
-	VMOVUPS     Y10, 96(R14)
+	VMOVUPS     Y10, 96(R13)
 	VMULPS      Y7, Y12, Y10
 	VFMSUB231PS Y1, Y9, Y10
-	VMOVUPS     Y10, 128(R14)
+	VMOVUPS     Y10, 128(R13)
 	VMULPS      Y1, Y11, Y10
 	VFMSUB231PS Y4, Y12, Y10
-	VMOVUPS     Y10, 160(R14)
+	VMOVUPS     Y10, 160(R13)
 	VMULPS      Y5, Y9, Y10
 	VFMSUB231PS Y8, Y11, Y10
-	VMOVUPS     Y10, 192(R14)
+	VMOVUPS     Y10, 192(R13)
 	VMULPS      Y8, Y12, Y10
 	VFMSUB231PS Y2, Y9, Y10
 	VMULPS      Y2, Y11, Y11
 	VFMSUB231PS Y5, Y12, Y11
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, (AX)(SI*1)
-	VMOVUPS     Y2, (AX)(SI*2)
+	VMOVUPS     Y1, (AX)(BX*1)
+	VMOVUPS     Y2, (AX)(BX*2)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(SI*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(BX*4)
 	VMOVUPS     zero<>+0(SB), Y12
 	VMOVUPS     Y12, (AX)(DI*1)
+	VMOVUPS     Y3, (AX)(SI*2)
+	VMOVUPS     Y4, (AX)(R8*1)
+	VMOVUPS     Y5, (AX)(BX*8)
 	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (AX)(SI*4)
+	VMOVUPS     Y12, (R9)
 	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (AX)(R8*1)
-	VMOVUPS     Y3, (AX)(DI*2)
-	VMOVUPS     Y4, (AX)(R9*1)
-	VMOVUPS     Y5, (AX)(SI*8)
+	VMOVUPS     Y12, (R9)(BX*1)
 	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(BX*2)
+	VMOVUPS     Y6, (R9)(SI*1)
+	VMOVUPS     Y7, (R9)(BX*4)
+	VMOVUPS     Y8, (R9)(DI*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(SI*2)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(R8*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(BX*8)
+	VMOVUPS     (R13), Y12
 	VMOVUPS     Y12, (R10)
-	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(SI*1)
-	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(SI*2)
-	VMOVUPS     Y6, (R10)(DI*1)
-	VMOVUPS     Y7, (R10)(SI*4)
-	VMOVUPS     Y8, (R10)(R8*1)
-	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(DI*2)
-	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(R9*1)
-	VMOVUPS     zero<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(SI*8)
-	VMOVUPS     (R14), Y12
-	VMOVUPS     Y12, (R11)
-	VMOVUPS     96(R14), Y12
-	VMOVUPS     Y12, (R11)(SI*1)
-	VMOVUPS     192(R14), Y12
-	VMOVUPS     Y12, (R11)(SI*2)
-	VMOVUPS     Y0, (R11)(DI*1)
-	VMOVUPS     Y1, (R11)(SI*4)
-	VMOVUPS     Y2, (R11)(R8*1)
-	VMOVUPS     32(R14), Y2
-	VMOVUPS     Y2, (R11)(DI*2)
-	VMOVUPS     128(R14), Y2
-	VMOVUPS     Y2, (R11)(R9*1)
-	VMOVUPS     Y10, (R11)(SI*8)
-	VMOVUPS     Y3, (R12)
-	VMOVUPS     Y4, (R12)(SI*1)
-	VMOVUPS     Y5, (R12)(SI*2)
-	VMOVUPS     64(R14), Y5
-	VMOVUPS     Y5, (R12)(DI*1)
-	VMOVUPS     160(R14), Y5
-	VMOVUPS     Y5, (R12)(SI*4)
-	VMOVUPS     Y11, (R12)(R8*1)
-	VMOVUPS     Y6, (R12)(DI*2)
-	VMOVUPS     Y7, (R12)(R9*1)
-	VMOVUPS     Y8, (R12)(SI*8)
+	VMOVUPS     96(R13), Y12
+	VMOVUPS     Y12, (R10)(BX*1)
+	VMOVUPS     192(R13), Y12
+	VMOVUPS     Y12, (R10)(BX*2)
+	VMOVUPS     Y0, (R10)(SI*1)
+	VMOVUPS     Y1, (R10)(BX*4)
+	VMOVUPS     Y2, (R10)(DI*1)
+	VMOVUPS     32(R13), Y2
+	VMOVUPS     Y2, (R10)(SI*2)
+	VMOVUPS     128(R13), Y2
+	VMOVUPS     Y2, (R10)(R8*1)
+	VMOVUPS     Y10, (R10)(BX*8)
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y4, (R11)(BX*1)
+	VMOVUPS     Y5, (R11)(BX*2)
+	VMOVUPS     64(R13), Y5
+	VMOVUPS     Y5, (R11)(SI*1)
+	VMOVUPS     160(R13), Y5
+	VMOVUPS     Y5, (R11)(BX*4)
+	VMOVUPS     Y11, (R11)(DI*1)
+	VMOVUPS     Y6, (R11)(SI*2)
+	VMOVUPS     Y7, (R11)(R8*1)
+	VMOVUPS     Y8, (R11)(BX*8)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R9
 	ADDQ        $+32, R10
 	ADDQ        $+32, R11
-	ADDQ        $+32, R12
 	ADDQ        $+32, CX
-	ADDQ        $+32, R13
+	ADDQ        $+32, R12
 	SUBQ        $+8, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R14
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R14, at+40(FP)
+	MOVQ        R14, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12381,72 +12381,72 @@ TEXT ·adjointSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ (CX)(SI*8), R13
-	ADDQ SI, R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ (CX)(BX*8), R12
+	ADDQ BX, R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
-	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(BX*8)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   128(R9)(BX*1)
+	PREFETCHT0   128(R9)(BX*2)
+	PREFETCHT0   128(R9)(SI*1)
+	PREFETCHT0   128(R9)(BX*4)
+	PREFETCHT0   128(R9)(DI*1)
+	PREFETCHT0   128(R9)(SI*2)
+	PREFETCHT0   128(R9)(R8*1)
+	PREFETCHT0   128(R9)(BX*8)
 	PREFETCHT0   128(R10)
+	PREFETCHT0   128(R10)(BX*1)
+	PREFETCHT0   128(R10)(BX*2)
 	PREFETCHT0   128(R10)(SI*1)
-	PREFETCHT0   128(R10)(SI*2)
+	PREFETCHT0   128(R10)(BX*4)
 	PREFETCHT0   128(R10)(DI*1)
-	PREFETCHT0   128(R10)(SI*4)
+	PREFETCHT0   128(R10)(SI*2)
 	PREFETCHT0   128(R10)(R8*1)
-	PREFETCHT0   128(R10)(DI*2)
-	PREFETCHT0   128(R10)(R9*1)
-	PREFETCHT0   128(R10)(SI*8)
+	PREFETCHT0   128(R10)(BX*8)
 	PREFETCHT0   128(R11)
+	PREFETCHT0   128(R11)(BX*1)
+	PREFETCHT0   128(R11)(BX*2)
 	PREFETCHT0   128(R11)(SI*1)
-	PREFETCHT0   128(R11)(SI*2)
+	PREFETCHT0   128(R11)(BX*4)
 	PREFETCHT0   128(R11)(DI*1)
-	PREFETCHT0   128(R11)(SI*4)
+	PREFETCHT0   128(R11)(SI*2)
 	PREFETCHT0   128(R11)(R8*1)
-	PREFETCHT0   128(R11)(DI*2)
-	PREFETCHT0   128(R11)(R9*1)
-	PREFETCHT0   128(R11)(SI*8)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   128(R12)(SI*1)
-	PREFETCHT0   128(R12)(SI*2)
-	PREFETCHT0   128(R12)(DI*1)
-	PREFETCHT0   128(R12)(SI*4)
-	PREFETCHT0   128(R12)(R8*1)
-	PREFETCHT0   128(R12)(DI*2)
-	PREFETCHT0   128(R12)(R9*1)
-	PREFETCHT0   128(R12)(SI*8)
+	PREFETCHT0   128(R11)(BX*8)
 	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(SI*1), Z1
-	VMOVUPS      (CX)(SI*2), Z2
-	VMOVUPS      (CX)(SI*4), Z3
-	VMOVUPS      (CX)(R8*1), Z4
-	VMOVUPS      (CX)(DI*2), Z5
-	VMOVUPS      (CX)(SI*8), Z6
-	VMOVUPS      (R13), Z7
-	VMOVUPS      (R13)(SI*1), Z8
-	VMOVUPS      (R13)(SI*2), Z9
+	VMOVUPS      (CX)(BX*1), Z1
+	VMOVUPS      (CX)(BX*2), Z2
+	VMOVUPS      (CX)(BX*4), Z3
+	VMOVUPS      (CX)(DI*1), Z4
+	VMOVUPS      (CX)(SI*2), Z5
+	VMOVUPS      (CX)(BX*8), Z6
+	VMOVUPS      (R12), Z7
+	VMOVUPS      (R12)(BX*1), Z8
+	VMOVUPS      (R12)(BX*2), Z9
 	VMULPS       Z3, Z9, Z10
-	VMOVUPS      (CX)(R9*1), Z11
+	VMOVUPS      (CX)(R8*1), Z11
 	VFMSUB231PS  Z6, Z11, Z10
-	VMOVUPS      (CX)(DI*1), Z12
+	VMOVUPS      (CX)(SI*1), Z12
 	VMULPS       Z6, Z12, Z13
 	VFMSUB231PS  Z0, Z9, Z13
 	VMULPS       Z0, Z11, Z14
@@ -12464,62 +12464,62 @@ loop1:
 	VMULPS       Z2, Z11, Z11
 	VFMSUB231PS  Z5, Z12, Z11
 	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, (AX)(SI*1)
-	VMOVUPS      Z2, (AX)(SI*2)
+	VMOVUPS      Z1, (AX)(BX*1)
+	VMOVUPS      Z2, (AX)(BX*2)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(BX*4)
 	VBROADCASTSS zero<>+0(SB), Z12
 	VMOVUPS      Z12, (AX)(DI*1)
+	VMOVUPS      Z3, (AX)(SI*2)
+	VMOVUPS      Z4, (AX)(R8*1)
+	VMOVUPS      Z5, (AX)(BX*8)
 	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (AX)(SI*4)
+	VMOVUPS      Z12, (R9)
 	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (AX)(R8*1)
-	VMOVUPS      Z3, (AX)(DI*2)
-	VMOVUPS      Z4, (AX)(R9*1)
-	VMOVUPS      Z5, (AX)(SI*8)
+	VMOVUPS      Z12, (R9)(BX*1)
 	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)
+	VMOVUPS      Z12, (R9)(BX*2)
+	VMOVUPS      Z6, (R9)(SI*1)
+	VMOVUPS      Z7, (R9)(BX*4)
+	VMOVUPS      Z8, (R9)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(SI*1)
+	VMOVUPS      Z12, (R9)(SI*2)
 	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(SI*2)
-	VMOVUPS      Z6, (R10)(DI*1)
-	VMOVUPS      Z7, (R10)(SI*4)
-	VMOVUPS      Z8, (R10)(R8*1)
+	VMOVUPS      Z12, (R9)(R8*1)
 	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(DI*2)
-	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(R9*1)
-	VBROADCASTSS zero<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(SI*8)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z15, (R11)(SI*1)
-	VMOVUPS      Z18, (R11)(SI*2)
-	VMOVUPS      Z0, (R11)(DI*1)
-	VMOVUPS      Z1, (R11)(SI*4)
-	VMOVUPS      Z2, (R11)(R8*1)
-	VMOVUPS      Z13, (R11)(DI*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z19, (R11)(SI*8)
-	VMOVUPS      Z3, (R12)
-	VMOVUPS      Z4, (R12)(SI*1)
-	VMOVUPS      Z5, (R12)(SI*2)
-	VMOVUPS      Z14, (R12)(DI*1)
-	VMOVUPS      Z17, (R12)(SI*4)
-	VMOVUPS      Z11, (R12)(R8*1)
-	VMOVUPS      Z6, (R12)(DI*2)
-	VMOVUPS      Z7, (R12)(R9*1)
-	VMOVUPS      Z8, (R12)(SI*8)
+	VMOVUPS      Z12, (R9)(BX*8)
+	VMOVUPS      Z10, (R10)
+	VMOVUPS      Z15, (R10)(BX*1)
+	VMOVUPS      Z18, (R10)(BX*2)
+	VMOVUPS      Z0, (R10)(SI*1)
+	VMOVUPS      Z1, (R10)(BX*4)
+	VMOVUPS      Z2, (R10)(DI*1)
+	VMOVUPS      Z13, (R10)(SI*2)
+	VMOVUPS      Z16, (R10)(R8*1)
+	VMOVUPS      Z19, (R10)(BX*8)
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z4, (R11)(BX*1)
+	VMOVUPS      Z5, (R11)(BX*2)
+	VMOVUPS      Z14, (R11)(SI*1)
+	VMOVUPS      Z17, (R11)(BX*4)
+	VMOVUPS      Z11, (R11)(DI*1)
+	VMOVUPS      Z6, (R11)(SI*2)
+	VMOVUPS      Z7, (R11)(R8*1)
+	VMOVUPS      Z8, (R11)(BX*8)
 	ADDQ         $+64, AX
+	ADDQ         $+64, R9
 	ADDQ         $+64, R10
 	ADDQ         $+64, R11
-	ADDQ         $+64, R12
 	ADDQ         $+64, CX
-	ADDQ         $+64, R13
+	ADDQ         $+64, R12
 	SUBQ         $+16, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12530,161 +12530,161 @@ TEXT ·adjointSE3F64AVX2(SB), $256-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ (CX)(SI*8), R13
-	ADDQ SI, R13
-	LEAQ 31(SP), R14
-	ANDQ $-32, R14
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ (CX)(BX*8), R12
+	ADDQ BX, R12
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ DX, R14
 
 loop1:
 	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(BX*1)
+	PREFETCHT0  64(AX)(BX*2)
 	PREFETCHT0  64(AX)(SI*1)
-	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(BX*4)
 	PREFETCHT0  64(AX)(DI*1)
-	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(SI*2)
 	PREFETCHT0  64(AX)(R8*1)
-	PREFETCHT0  64(AX)(DI*2)
-	PREFETCHT0  64(AX)(R9*1)
-	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(BX*8)
+	PREFETCHT0  64(R9)
+	PREFETCHT0  64(R9)(BX*1)
+	PREFETCHT0  64(R9)(BX*2)
+	PREFETCHT0  64(R9)(SI*1)
+	PREFETCHT0  64(R9)(BX*4)
+	PREFETCHT0  64(R9)(DI*1)
+	PREFETCHT0  64(R9)(SI*2)
+	PREFETCHT0  64(R9)(R8*1)
+	PREFETCHT0  64(R9)(BX*8)
 	PREFETCHT0  64(R10)
+	PREFETCHT0  64(R10)(BX*1)
+	PREFETCHT0  64(R10)(BX*2)
 	PREFETCHT0  64(R10)(SI*1)
-	PREFETCHT0  64(R10)(SI*2)
+	PREFETCHT0  64(R10)(BX*4)
 	PREFETCHT0  64(R10)(DI*1)
-	PREFETCHT0  64(R10)(SI*4)
+	PREFETCHT0  64(R10)(SI*2)
 	PREFETCHT0  64(R10)(R8*1)
-	PREFETCHT0  64(R10)(DI*2)
-	PREFETCHT0  64(R10)(R9*1)
-	PREFETCHT0  64(R10)(SI*8)
+	PREFETCHT0  64(R10)(BX*8)
 	PREFETCHT0  64(R11)
+	PREFETCHT0  64(R11)(BX*1)
+	PREFETCHT0  64(R11)(BX*2)
 	PREFETCHT0  64(R11)(SI*1)
-	PREFETCHT0  64(R11)(SI*2)
+	PREFETCHT0  64(R11)(BX*4)
 	PREFETCHT0  64(R11)(DI*1)
-	PREFETCHT0  64(R11)(SI*4)
+	PREFETCHT0  64(R11)(SI*2)
 	PREFETCHT0  64(R11)(R8*1)
-	PREFETCHT0  64(R11)(DI*2)
-	PREFETCHT0  64(R11)(R9*1)
-	PREFETCHT0  64(R11)(SI*8)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  64(R12)(SI*1)
-	PREFETCHT0  64(R12)(SI*2)
-	PREFETCHT0  64(R12)(DI*1)
-	PREFETCHT0  64(R12)(SI*4)
-	PREFETCHT0  64(R12)(R8*1)
-	PREFETCHT0  64(R12)(DI*2)
-	PREFETCHT0  64(R12)(R9*1)
-	PREFETCHT0  64(R12)(SI*8)
+	PREFETCHT0  64(R11)(BX*8)
 	VMOVUPS     (CX), Y0
-	VMOVUPS     (CX)(SI*1), Y1
-	VMOVUPS     (CX)(SI*2), Y2
-	VMOVUPS     (CX)(SI*4), Y3
-	VMOVUPS     (CX)(R8*1), Y4
-	VMOVUPS     (CX)(DI*2), Y5
-	VMOVUPS     (CX)(SI*8), Y6
-	VMOVUPS     (R13), Y7
-	VMOVUPS     (R13)(SI*1), Y8
-	VMOVUPS     (R13)(SI*2), Y9
+	VMOVUPS     (CX)(BX*1), Y1
+	VMOVUPS     (CX)(BX*2), Y2
+	VMOVUPS     (CX)(BX*4), Y3
+	VMOVUPS     (CX)(DI*1), Y4
+	VMOVUPS     (CX)(SI*2), Y5
+	VMOVUPS     (CX)(BX*8), Y6
+	VMOVUPS     (R12), Y7
+	VMOVUPS     (R12)(BX*1), Y8
+	VMOVUPS     (R12)(BX*2), Y9
 	VMULPD      Y3, Y9, Y10
-	VMOVUPS     (CX)(R9*1), Y11
+	VMOVUPS     (CX)(R8*1), Y11
 	VFMSUB231PD Y6, Y11, Y10
-	VMOVUPS     (CX)(DI*1), Y12
-	VMOVUPS     Y10, (R14)
+	VMOVUPS     (CX)(SI*1), Y12
+	VMOVUPS     Y10, (R13)
 	VMULPD      Y6, Y12, Y10
 	VFMSUB231PD Y0, Y9, Y10
-	VMOVUPS     Y10, 32(R14)
+	VMOVUPS     Y10, 32(R13)
 	VMULPD      Y0, Y11, Y10
 	VFMSUB231PD Y3, Y12, Y10
-	VMOVUPS     Y10, 64(R14)
+	VMOVUPS     Y10, 64(R13)
 	VMULPD      Y4, Y9, Y10
 	VFMSUB231PD Y7, Y11, Y10
-	VMOVUPS     Y10, 96(R14)
+	VMOVUPS     Y10, 96(R13)
 	VMULPD      Y7, Y12, Y10
 	VFMSUB231PD Y1, Y9, Y10
-	VMOVUPS     Y10, 128(R14)
+	VMOVUPS     Y10, 128(R13)
 	VMULPD      Y1, Y11, Y10
 	VFMSUB231PD Y4, Y12, Y10
-	VMOVUPS     Y10, 160(R14)
+	VMOVUPS     Y10, 160(R13)
 	VMULPD      Y5, Y9, Y10
 	VFMSUB231PD Y8, Y11, Y10
-	VMOVUPS     Y10, 192(R14)
+	VMOVUPS     Y10, 192(R13)
 	VMULPD      Y8, Y12, Y10
 	VFMSUB231PD Y2, Y9, Y10
 	VMULPD      Y2, Y11, Y11
 	VFMSUB231PD Y5, Y12, Y11
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, (AX)(SI*1)
-	VMOVUPS     Y2, (AX)(SI*2)
+	VMOVUPS     Y1, (AX)(BX*1)
+	VMOVUPS     Y2, (AX)(BX*2)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(SI*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(BX*4)
 	VMOVUPS     zeroF64<>+0(SB), Y12
 	VMOVUPS     Y12, (AX)(DI*1)
+	VMOVUPS     Y3, (AX)(SI*2)
+	VMOVUPS     Y4, (AX)(R8*1)
+	VMOVUPS     Y5, (AX)(BX*8)
 	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (AX)(SI*4)
+	VMOVUPS     Y12, (R9)
 	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (AX)(R8*1)
-	VMOVUPS     Y3, (AX)(DI*2)
-	VMOVUPS     Y4, (AX)(R9*1)
-	VMOVUPS     Y5, (AX)(SI*8)
+	VMOVUPS     Y12, (R9)(BX*1)
 	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(BX*2)
+	VMOVUPS     Y6, (R9)(SI*1)
+	VMOVUPS     Y7, (R9)(BX*4)
+	VMOVUPS     Y8, (R9)(DI*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(SI*2)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(R8*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R9)(BX*8)
+	VMOVUPS     (R13), Y12
 	VMOVUPS     Y12, (R10)
-	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(SI*1)
-	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(SI*2)
-	VMOVUPS     Y6, (R10)(DI*1)
-	VMOVUPS     Y7, (R10)(SI*4)
-	VMOVUPS     Y8, (R10)(R8*1)
-	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(DI*2)
-	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(R9*1)
-	VMOVUPS     zeroF64<>+0(SB), Y12
-	VMOVUPS     Y12, (R10)(SI*8)
-	VMOVUPS     (R14), Y12
-	VMOVUPS     Y12, (R11)
-	VMOVUPS     96(R14), Y12
-	VMOVUPS     Y12, (R11)(SI*1)
-	VMOVUPS     192(R14), Y12
-	VMOVUPS     Y12, (R11)(SI*2)
-	VMOVUPS     Y0, (R11)(DI*1)
-	VMOVUPS     Y1, (R11)(SI*4)
-	VMOVUPS     Y2, (R11)(R8*1)
-	VMOVUPS     32(R14), Y2
-	VMOVUPS     Y2, (R11)(DI*2)
-	VMOVUPS     128(R14), Y2
-	VMOVUPS     Y2, (R11)(R9*1)
-	VMOVUPS     Y10, (R11)(SI*8)
-	VMOVUPS     Y3, (R12)
-	VMOVUPS     Y4, (R12)(SI*1)
-	VMOVUPS     Y5, (R12)(SI*2)
-	VMOVUPS     64(R14), Y5
-	VMOVUPS     Y5, (R12)(DI*1)
-	VMOVUPS     160(R14), Y5
-	VMOVUPS     Y5, (R12)(SI*4)
-	VMOVUPS     Y11, (R12)(R8*1)
-	VMOVUPS     Y6, (R12)(DI*2)
-	VMOVUPS     Y7, (R12)(R9*1)
-	VMOVUPS     Y8, (R12)(SI*8)
+	VMOVUPS     96(R13), Y12
+	VMOVUPS     Y12, (R10)(BX*1)
+	VMOVUPS     192(R13), Y12
+	VMOVUPS     Y12, (R10)(BX*2)
+	VMOVUPS     Y0, (R10)(SI*1)
+	VMOVUPS     Y1, (R10)(BX*4)
+	VMOVUPS     Y2, (R10)(DI*1)
+	VMOVUPS     32(R13), Y2
+	VMOVUPS     Y2, (R10)(SI*2)
+	VMOVUPS     128(R13), Y2
+	VMOVUPS     Y2, (R10)(R8*1)
+	VMOVUPS     Y10, (R10)(BX*8)
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y4, (R11)(BX*1)
+	VMOVUPS     Y5, (R11)(BX*2)
+	VMOVUPS     64(R13), Y5
+	VMOVUPS     Y5, (R11)(SI*1)
+	VMOVUPS     160(R13), Y5
+	VMOVUPS     Y5, (R11)(BX*4)
+	VMOVUPS     Y11, (R11)(DI*1)
+	VMOVUPS     Y6, (R11)(SI*2)
+	VMOVUPS     Y7, (R11)(R8*1)
+	VMOVUPS     Y8, (R11)(BX*8)
 	ADDQ        $+32, AX
+	ADDQ        $+32, R9
 	ADDQ        $+32, R10
 	ADDQ        $+32, R11
-	ADDQ        $+32, R12
 	ADDQ        $+32, CX
-	ADDQ        $+32, R13
+	ADDQ        $+32, R12
 	SUBQ        $+4, DX
 	JG          loop1
-	SUBQ        DX, BX
+	SUBQ        DX, R14
 	XORQ        AX, AX
-	MOVQ        BX, at+40(FP)
-	MOVQ        BX, next+48(FP)
+	MOVQ        R14, at+40(FP)
+	MOVQ        R14, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12695,72 +12695,72 @@ TEXT ·adjointSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
-	MOVQ stride+32(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	LEAQ (DI)(SI*2), R8
-	LEAQ (R8)(SI*2), R9
-	LEAQ (AX)(SI*8), R10
-	ADDQ SI, R10
-	LEAQ (R10)(SI*8), R11
-	ADDQ SI, R11
-	LEAQ (R11)(SI*8), R12
-	ADDQ SI, R12
-	LEAQ (CX)(SI*8), R13
-	ADDQ SI, R13
-	MOVQ DX, BX
+	MOVQ stride+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (SI)(BX*2), DI
+	LEAQ (DI)(BX*2), R8
+	LEAQ (AX)(BX*8), R9
+	ADDQ BX, R9
+	LEAQ (R9)(BX*8), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*8), R11
+	ADDQ BX, R11
+	LEAQ (CX)(BX*8), R12
+	ADDQ BX, R12
+	MOVQ DX, R13
 
 loop1:
 	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(BX*1)
+	PREFETCHT0   128(AX)(BX*2)
 	PREFETCHT0   128(AX)(SI*1)
-	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(BX*4)
 	PREFETCHT0   128(AX)(DI*1)
-	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(SI*2)
 	PREFETCHT0   128(AX)(R8*1)
-	PREFETCHT0   128(AX)(DI*2)
-	PREFETCHT0   128(AX)(R9*1)
-	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(BX*8)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   128(R9)(BX*1)
+	PREFETCHT0   128(R9)(BX*2)
+	PREFETCHT0   128(R9)(SI*1)
+	PREFETCHT0   128(R9)(BX*4)
+	PREFETCHT0   128(R9)(DI*1)
+	PREFETCHT0   128(R9)(SI*2)
+	PREFETCHT0   128(R9)(R8*1)
+	PREFETCHT0   128(R9)(BX*8)
 	PREFETCHT0   128(R10)
+	PREFETCHT0   128(R10)(BX*1)
+	PREFETCHT0   128(R10)(BX*2)
 	PREFETCHT0   128(R10)(SI*1)
-	PREFETCHT0   128(R10)(SI*2)
+	PREFETCHT0   128(R10)(BX*4)
 	PREFETCHT0   128(R10)(DI*1)
-	PREFETCHT0   128(R10)(SI*4)
+	PREFETCHT0   128(R10)(SI*2)
 	PREFETCHT0   128(R10)(R8*1)
-	PREFETCHT0   128(R10)(DI*2)
-	PREFETCHT0   128(R10)(R9*1)
-	PREFETCHT0   128(R10)(SI*8)
+	PREFETCHT0   128(R10)(BX*8)
 	PREFETCHT0   128(R11)
+	PREFETCHT0   128(R11)(BX*1)
+	PREFETCHT0   128(R11)(BX*2)
 	PREFETCHT0   128(R11)(SI*1)
-	PREFETCHT0   128(R11)(SI*2)
+	PREFETCHT0   128(R11)(BX*4)
 	PREFETCHT0   128(R11)(DI*1)
-	PREFETCHT0   128(R11)(SI*4)
+	PREFETCHT0   128(R11)(SI*2)
 	PREFETCHT0   128(R11)(R8*1)
-	PREFETCHT0   128(R11)(DI*2)
-	PREFETCHT0   128(R11)(R9*1)
-	PREFETCHT0   128(R11)(SI*8)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   128(R12)(SI*1)
-	PREFETCHT0   128(R12)(SI*2)
-	PREFETCHT0   128(R12)(DI*1)
-	PREFETCHT0   128(R12)(SI*4)
-	PREFETCHT0   128(R12)(R8*1)
-	PREFETCHT0   128(R12)(DI*2)
-	PREFETCHT0   128(R12)(R9*1)
-	PREFETCHT0   128(R12)(SI*8)
+	PREFETCHT0   128(R11)(BX*8)
 	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(SI*1), Z1
-	VMOVUPS      (CX)(SI*2), Z2
-	VMOVUPS      (CX)(SI*4), Z3
-	VMOVUPS      (CX)(R8*1), Z4
-	VMOVUPS      (CX)(DI*2), Z5
-	VMOVUPS      (CX)(SI*8), Z6
-	VMOVUPS      (R13), Z7
-	VMOVUPS      (R13)(SI*1), Z8
-	VMOVUPS      (R13)(SI*2), Z9
+	VMOVUPS      (CX)(BX*1), Z1
+	VMOVUPS      (CX)(BX*2), Z2
+	VMOVUPS      (CX)(BX*4), Z3
+	VMOVUPS      (CX)(DI*1), Z4
+	VMOVUPS      (CX)(SI*2), Z5
+	VMOVUPS      (CX)(BX*8), Z6
+	VMOVUPS      (R12), Z7
+	VMOVUPS      (R12)(BX*1), Z8
+	VMOVUPS      (R12)(BX*2), Z9
 	VMULPD       Z3, Z9, Z10
-	VMOVUPS      (CX)(R9*1), Z11
+	VMOVUPS      (CX)(R8*1), Z11
 	VFMSUB231PD  Z6, Z11, Z10
-	VMOVUPS      (CX)(DI*1), Z12
+	VMOVUPS      (CX)(SI*1), Z12
 	VMULPD       Z6, Z12, Z13
 	VFMSUB231PD  Z0, Z9, Z13
 	VMULPD       Z0, Z11, Z14
@@ -12778,62 +12778,62 @@ loop1:
 	VMULPD       Z2, Z11, Z11
 	VFMSUB231PD  Z5, Z12, Z11
 	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, (AX)(SI*1)
-	VMOVUPS      Z2, (AX)(SI*2)
+	VMOVUPS      Z1, (AX)(BX*1)
+	VMOVUPS      Z2, (AX)(BX*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(BX*4)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
 	VMOVUPS      Z12, (AX)(DI*1)
+	VMOVUPS      Z3, (AX)(SI*2)
+	VMOVUPS      Z4, (AX)(R8*1)
+	VMOVUPS      Z5, (AX)(BX*8)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (AX)(SI*4)
+	VMOVUPS      Z12, (R9)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (AX)(R8*1)
-	VMOVUPS      Z3, (AX)(DI*2)
-	VMOVUPS      Z4, (AX)(R9*1)
-	VMOVUPS      Z5, (AX)(SI*8)
+	VMOVUPS      Z12, (R9)(BX*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)
+	VMOVUPS      Z12, (R9)(BX*2)
+	VMOVUPS      Z6, (R9)(SI*1)
+	VMOVUPS      Z7, (R9)(BX*4)
+	VMOVUPS      Z8, (R9)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(SI*1)
+	VMOVUPS      Z12, (R9)(SI*2)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(SI*2)
-	VMOVUPS      Z6, (R10)(DI*1)
-	VMOVUPS      Z7, (R10)(SI*4)
-	VMOVUPS      Z8, (R10)(R8*1)
+	VMOVUPS      Z12, (R9)(R8*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(DI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(R9*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z12
-	VMOVUPS      Z12, (R10)(SI*8)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z15, (R11)(SI*1)
-	VMOVUPS      Z18, (R11)(SI*2)
-	VMOVUPS      Z0, (R11)(DI*1)
-	VMOVUPS      Z1, (R11)(SI*4)
-	VMOVUPS      Z2, (R11)(R8*1)
-	VMOVUPS      Z13, (R11)(DI*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z19, (R11)(SI*8)
-	VMOVUPS      Z3, (R12)
-	VMOVUPS      Z4, (R12)(SI*1)
-	VMOVUPS      Z5, (R12)(SI*2)
-	VMOVUPS      Z14, (R12)(DI*1)
-	VMOVUPS      Z17, (R12)(SI*4)
-	VMOVUPS      Z11, (R12)(R8*1)
-	VMOVUPS      Z6, (R12)(DI*2)
-	VMOVUPS      Z7, (R12)(R9*1)
-	VMOVUPS      Z8, (R12)(SI*8)
+	VMOVUPS      Z12, (R9)(BX*8)
+	VMOVUPS      Z10, (R10)
+	VMOVUPS      Z15, (R10)(BX*1)
+	VMOVUPS      Z18, (R10)(BX*2)
+	VMOVUPS      Z0, (R10)(SI*1)
+	VMOVUPS      Z1, (R10)(BX*4)
+	VMOVUPS      Z2, (R10)(DI*1)
+	VMOVUPS      Z13, (R10)(SI*2)
+	VMOVUPS      Z16, (R10)(R8*1)
+	VMOVUPS      Z19, (R10)(BX*8)
+	VMOVUPS      Z3, (R11)
+	VMOVUPS      Z4, (R11)(BX*1)
+	VMOVUPS      Z5, (R11)(BX*2)
+	VMOVUPS      Z14, (R11)(SI*1)
+	VMOVUPS      Z17, (R11)(BX*4)
+	VMOVUPS      Z11, (R11)(DI*1)
+	VMOVUPS      Z6, (R11)(SI*2)
+	VMOVUPS      Z7, (R11)(R8*1)
+	VMOVUPS      Z8, (R11)(BX*8)
 	ADDQ         $+64, AX
+	ADDQ         $+64, R9
 	ADDQ         $+64, R10
 	ADDQ         $+64, R11
-	ADDQ         $+64, R12
 	ADDQ         $+64, CX
-	ADDQ         $+64, R13
+	ADDQ         $+64, R12
 	SUBQ         $+8, DX
 	JG           loop1
-	SUBQ         DX, BX
+	SUBQ         DX, R13
 	XORQ         AX, AX
-	MOVQ         BX, at+40(FP)
-	MOVQ         BX, next+48(FP)
+	MOVQ         R13, at+40(FP)
+	MOVQ         R13, next+48(FP)
 	MOVQ         AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12845,52 +12845,52 @@ TEXT ·actSE3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	MOVQ BX, R12
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
-	VMOVUPS     (CX)(R8*1), Y2
+	VMOVUPS     (CX)(DI*1), Y2
 	VFMADD231PS Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y0
-	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (DX)(SI*1), Y3
 	VFMADD231PS Y3, Y0, Y2
-	VMOVUPS     (CX)(DI*2), Y0
-	VMOVUPS     (DX)(DI*2), Y4
+	VMOVUPS     (CX)(SI*2), Y0
+	VMOVUPS     (DX)(SI*2), Y4
 	VFMADD231PS Y4, Y0, Y2
-	VMOVUPS     (CX)(DI*4), Y0
-	VMOVUPS     (CX)(R10*1), Y5
+	VMOVUPS     (CX)(SI*4), Y0
+	VMOVUPS     (CX)(R9*1), Y5
 	VFMADD231PS Y1, Y0, Y5
-	VMOVUPS     (CX)(R9*1), Y0
+	VMOVUPS     (CX)(R8*1), Y0
 	VFMADD231PS Y3, Y0, Y5
-	VMOVUPS     (CX)(R8*2), Y0
+	VMOVUPS     (CX)(DI*2), Y0
 	VFMADD231PS Y4, Y0, Y5
-	VMOVUPS     (CX)(DI*8), Y0
-	VMOVUPS     (CX)(R12*1), Y6
+	VMOVUPS     (CX)(SI*8), Y0
+	VMOVUPS     (CX)(R11*1), Y6
 	VFMADD231PS Y1, Y0, Y6
-	VMOVUPS     (CX)(R11*1), Y0
+	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS Y3, Y0, Y6
-	VMOVUPS     (CX)(R9*2), Y0
+	VMOVUPS     (CX)(R8*2), Y0
 	VFMADD231PS Y4, Y0, Y6
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y5, (AX)(DI*1)
-	VMOVUPS     Y6, (AX)(DI*2)
+	VMOVUPS     Y5, (AX)(SI*1)
+	VMOVUPS     Y6, (AX)(SI*2)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R12
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R12, at+40(FP)
+	MOVQ        R12, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12902,52 +12902,52 @@ TEXT ·actSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	MOVQ BX, R12
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
-	VMOVUPS     (CX)(R8*1), Z2
+	VMOVUPS     (CX)(DI*1), Z2
 	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z0
-	VMOVUPS     (DX)(DI*1), Z3
+	VMOVUPS     (CX)(SI*1), Z0
+	VMOVUPS     (DX)(SI*1), Z3
 	VFMADD231PS Z3, Z0, Z2
-	VMOVUPS     (CX)(DI*2), Z0
-	VMOVUPS     (DX)(DI*2), Z4
+	VMOVUPS     (CX)(SI*2), Z0
+	VMOVUPS     (DX)(SI*2), Z4
 	VFMADD231PS Z4, Z0, Z2
-	VMOVUPS     (CX)(DI*4), Z0
-	VMOVUPS     (CX)(R10*1), Z5
+	VMOVUPS     (CX)(SI*4), Z0
+	VMOVUPS     (CX)(R9*1), Z5
 	VFMADD231PS Z1, Z0, Z5
-	VMOVUPS     (CX)(R9*1), Z0
+	VMOVUPS     (CX)(R8*1), Z0
 	VFMADD231PS Z3, Z0, Z5
-	VMOVUPS     (CX)(R8*2), Z0
+	VMOVUPS     (CX)(DI*2), Z0
 	VFMADD231PS Z4, Z0, Z5
-	VMOVUPS     (CX)(DI*8), Z0
-	VMOVUPS     (CX)(R12*1), Z6
+	VMOVUPS     (CX)(SI*8), Z0
+	VMOVUPS     (CX)(R11*1), Z6
 	VFMADD231PS Z1, Z0, Z6
-	VMOVUPS     (CX)(R11*1), Z0
+	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS Z3, Z0, Z6
-	VMOVUPS     (CX)(R9*2), Z0
+	VMOVUPS     (CX)(R8*2), Z0
 	VFMADD231PS Z4, Z0, Z6
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z5, (AX)(DI*1)
-	VMOVUPS     Z6, (AX)(DI*2)
+	VMOVUPS     Z5, (AX)(SI*1)
+	VMOVUPS     Z6, (AX)(SI*2)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+16, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R12
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R12, at+40(FP)
+	MOVQ        R12, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -12959,52 +12959,52 @@ TEXT ·actSE3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	MOVQ BX, R12
 
 loop1:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
-	VMOVUPS     (CX)(R8*1), Y2
+	VMOVUPS     (CX)(DI*1), Y2
 	VFMADD231PD Y1, Y0, Y2
-	VMOVUPS     (CX)(DI*1), Y0
-	VMOVUPS     (DX)(DI*1), Y3
+	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (DX)(SI*1), Y3
 	VFMADD231PD Y3, Y0, Y2
-	VMOVUPS     (CX)(DI*2), Y0
-	VMOVUPS     (DX)(DI*2), Y4
+	VMOVUPS     (CX)(SI*2), Y0
+	VMOVUPS     (DX)(SI*2), Y4
 	VFMADD231PD Y4, Y0, Y2
-	VMOVUPS     (CX)(DI*4), Y0
-	VMOVUPS     (CX)(R10*1), Y5
+	VMOVUPS     (CX)(SI*4), Y0
+	VMOVUPS     (CX)(R9*1), Y5
 	VFMADD231PD Y1, Y0, Y5
-	VMOVUPS     (CX)(R9*1), Y0
+	VMOVUPS     (CX)(R8*1), Y0
 	VFMADD231PD Y3, Y0, Y5
-	VMOVUPS     (CX)(R8*2), Y0
+	VMOVUPS     (CX)(DI*2), Y0
 	VFMADD231PD Y4, Y0, Y5
-	VMOVUPS     (CX)(DI*8), Y0
-	VMOVUPS     (CX)(R12*1), Y6
+	VMOVUPS     (CX)(SI*8), Y0
+	VMOVUPS     (CX)(R11*1), Y6
 	VFMADD231PD Y1, Y0, Y6
-	VMOVUPS     (CX)(R11*1), Y0
+	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PD Y3, Y0, Y6
-	VMOVUPS     (CX)(R9*2), Y0
+	VMOVUPS     (CX)(R8*2), Y0
 	VFMADD231PD Y4, Y0, Y6
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y5, (AX)(DI*1)
-	VMOVUPS     Y6, (AX)(DI*2)
+	VMOVUPS     Y5, (AX)(SI*1)
+	VMOVUPS     Y6, (AX)(SI*2)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	ADDQ        $+32, DX
 	SUBQ        $+4, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R12
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R12, at+40(FP)
+	MOVQ        R12, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -13016,52 +13016,52 @@ TEXT ·actSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	MOVQ stride+32(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (DI)(DI*2), R8
-	LEAQ (R8)(DI*2), R9
-	LEAQ (R9)(DI*2), R10
-	LEAQ (R10)(DI*2), R11
-	LEAQ (R11)(DI*2), R12
-	MOVQ BX, SI
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	MOVQ BX, R12
 
 loop1:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
-	VMOVUPS     (CX)(R8*1), Z2
+	VMOVUPS     (CX)(DI*1), Z2
 	VFMADD231PD Z1, Z0, Z2
-	VMOVUPS     (CX)(DI*1), Z0
-	VMOVUPS     (DX)(DI*1), Z3
+	VMOVUPS     (CX)(SI*1), Z0
+	VMOVUPS     (DX)(SI*1), Z3
 	VFMADD231PD Z3, Z0, Z2
-	VMOVUPS     (CX)(DI*2), Z0
-	VMOVUPS     (DX)(DI*2), Z4
+	VMOVUPS     (CX)(SI*2), Z0
+	VMOVUPS     (DX)(SI*2), Z4
 	VFMADD231PD Z4, Z0, Z2
-	VMOVUPS     (CX)(DI*4), Z0
-	VMOVUPS     (CX)(R10*1), Z5
+	VMOVUPS     (CX)(SI*4), Z0
+	VMOVUPS     (CX)(R9*1), Z5
 	VFMADD231PD Z1, Z0, Z5
-	VMOVUPS     (CX)(R9*1), Z0
+	VMOVUPS     (CX)(R8*1), Z0
 	VFMADD231PD Z3, Z0, Z5
-	VMOVUPS     (CX)(R8*2), Z0
+	VMOVUPS     (CX)(DI*2), Z0
 	VFMADD231PD Z4, Z0, Z5
-	VMOVUPS     (CX)(DI*8), Z0
-	VMOVUPS     (CX)(R12*1), Z6
+	VMOVUPS     (CX)(SI*8), Z0
+	VMOVUPS     (CX)(R11*1), Z6
 	VFMADD231PD Z1, Z0, Z6
-	VMOVUPS     (CX)(R11*1), Z0
+	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PD Z3, Z0, Z6
-	VMOVUPS     (CX)(R9*2), Z0
+	VMOVUPS     (CX)(R8*2), Z0
 	VFMADD231PD Z4, Z0, Z6
 	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z5, (AX)(DI*1)
-	VMOVUPS     Z6, (AX)(DI*2)
+	VMOVUPS     Z5, (AX)(SI*1)
+	VMOVUPS     Z6, (AX)(SI*2)
 	ADDQ        $+64, AX
 	ADDQ        $+64, CX
 	ADDQ        $+64, DX
 	SUBQ        $+8, BX
 	JG          loop1
-	SUBQ        BX, SI
+	SUBQ        BX, R12
 	XORQ        AX, AX
-	MOVQ        SI, at+40(FP)
-	MOVQ        SI, next+48(FP)
+	MOVQ        R12, at+40(FP)
+	MOVQ        R12, next+48(FP)
 	MOVQ        AX, hard+56(FP)
 	VZEROUPPER
 	RET

@@ -17,6 +17,7 @@ type Batch struct {
 	Elem      Elem
 	Unroll    map[Level]int // vectors side by side; 0 means 1; only functions of one stage
 	Pinned    map[Level]int // constants kept in registers
+	Square    int           // for k > 0, the first input is a k×k matrix, of which a negative n takes the transpose
 	Stages    []func(*Block)
 }
 
@@ -66,12 +67,12 @@ type setLocal struct {
 
 const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard uint64)"
 
-// Batch writes the function at a level. It computes whole rounds of vectors, until n matrices are done: n is positive, and where it is no
-// multiple of a round, the arrays must hold the matrices up to the end of the last one. Its result is at = next ≥ n if every lane had a
-// result, else the round that it stopped after, matrices at to next-1, of which those whose bits are set in hard were left as they were.
+// Batch writes the function at a level. It computes rounds of vectors until n > 0 matrices are done; where n is no multiple of a round, the
+// arrays must hold the matrices up to the end of the last one. Its result is at = next ≥ n if every lane had a result, else the round that
+// it stopped after, matrices at to next-1, of which those whose bits are set in hard were left as they were.
 func (f *File) Batch(l Level, m Batch) {
 	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
-	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l])}
+	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l]), square: m.Square}
 	slots := 0
 	for _, body := range m.Stages {
 		b := NewBlock(l, m.Elem)
@@ -175,6 +176,8 @@ type batchWriter struct {
 	step    map[int]reg.Register // odd multiples of the stride, in bytes
 	frame   reg.GPVirtual
 	left, n reg.GPVirtual
+	square  int           // as in Batch
+	column  reg.GPVirtual // from one column of the square matrix to the next
 }
 
 func (w *batchWriter) write(slots int) {
@@ -182,7 +185,6 @@ func (w *batchWriter) write(slots int) {
 		w.base[i] = []reg.GPVirtual{w.Arg([]string{"dst", "a", "b"}[i])}
 	}
 	w.left = w.Arg("n")
-	w.n = w.GP64()
 	w.step = map[int]reg.Register{}
 	if w.max() > 0 {
 		s := w.Arg("stride")
@@ -203,6 +205,9 @@ func (w *batchWriter) write(slots int) {
 			}
 		}
 	}
+	if w.square > 0 {
+		w.squareRows()
+	}
 	if slots > 0 {
 		w.Attributes(attr.Attribute(0)) // too large a frame for NOSPLIT
 		local := w.AllocLocal(slots*w.Level.Bytes() + w.Level.Bytes())
@@ -211,6 +216,7 @@ func (w *batchWriter) write(slots int) {
 		w.LEAQ(local, w.frame)
 		w.ANDQ(operand.I8(-w.Level.Bytes()), w.frame)
 	}
+	w.n = w.GP64()
 	w.MOVQ(w.left, w.n)
 	loop, lanes := w.NewLabel("loop"), operand.I32(w.copies*w.Lanes())
 	w.Label(loop)
@@ -230,6 +236,25 @@ func (w *batchWriter) write(slots int) {
 	w.Store(w.n, w.Return("next"))
 	w.Store(zero, w.Return("hard"))
 	w.End()
+}
+
+// squareRows makes base[1] the rows of the square matrix, or the columns where n is negative.
+func (w *batchWriter) squareRows() {
+	row, plain := w.GP64(), w.NewLabel("plain")
+	w.column = w.GP64()
+	w.MOVQ(w.step[1], w.column)
+	w.MOVQ(w.step[1], row)
+	w.IMUL3Q(operand.U8(w.square), row, row)
+	w.TESTQ(w.left, w.left)
+	w.JGE(operand.LabelRef(plain))
+	w.NEGQ(w.left)
+	w.XCHGQ(row, w.column)
+	w.Label(plain)
+	for k := 1; k < w.square; k++ {
+		r := w.GP64()
+		w.LEAQ(operand.Mem{Base: w.base[1][k-1], Index: row, Scale: 1}, r)
+		w.base[1] = append(w.base[1], r)
+	}
 }
 
 // fetchedStreams is from how many entries of a result on their lines are fetched before they are stored, and fetchAhead how many rounds
@@ -258,6 +283,13 @@ func (w *batchWriter) fetch() {
 
 // address returns where the vector u of entry e of an array stands.
 func (w *batchWriter) address(array, e, u int) operand.Mem {
+	if k := w.square; k > 0 && array == 1 {
+		m := operand.Mem{Base: w.base[1][e/k], Disp: u * w.Level.Bytes()}
+		if e%k > 0 {
+			m.Index, m.Scale = w.column, uint8(e%k)
+		}
+		return m
+	}
 	row, odd, double := w.place(e)
 	m := operand.Mem{Base: w.base[array][row], Disp: u * w.Level.Bytes()}
 	if odd > 0 {

@@ -22,6 +22,8 @@ type neonBatch struct {
 	base             [3][]neon.R    // as in batchWriter
 	step             map[int]neon.R // odd multiples of the stride, in bytes
 	consts, left, at neon.R
+	square           int      // as in Batch
+	column           neon.R   // from one column of the square matrix to the next
 	later            []func() // what is written after the loops: the way of rounds with hard lanes
 }
 
@@ -32,7 +34,7 @@ const neonRegisters = 28
 func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	name := m.Name + "NEON"
 	fn := f.Func(name, fmt.Sprintf(batchSignature, m.Elem.GoType())[len("func"):], name+" "+m.Doc)
-	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]), step: map[int]neon.R{}}
+	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]), square: m.Square, step: map[int]neon.R{}}
 	for _, body := range m.Stages {
 		b := NewBlock(AVX2, m.Elem)
 		body(b)
@@ -101,6 +103,9 @@ func (w *neonBatch) steps() {
 		w.step[k] = w.R()
 		w.Text("ADD %v<<1, %v, %v", s, w.step[k-2], w.step[k])
 	}
+	if w.square > 0 {
+		w.squareRows()
+	}
 	for i := range w.base {
 		for k := 1; k < w.rows(i); k++ {
 			r := w.R()
@@ -108,6 +113,34 @@ func (w *neonBatch) steps() {
 			w.Text("ADD %v, %v", s, r)
 			w.base[i] = append(w.base[i], r)
 		}
+	}
+}
+
+// squareRows makes base[1] the rows of the square matrix, or the columns where n is negative.
+func (w *neonBatch) squareRows() {
+	row, plain := w.R(), w.NewLabel("plain")
+	w.column = w.R()
+	w.Text("MOVD %v, %v", w.step[1], w.column)
+	w.Text("ADD %v<<%d, %v, %v", w.step[1], w.square/2, map[int]any{2: neon.Zero, 3: w.step[1]}[w.square], row)
+	w.Text("TBZ $63, %v, %s", w.left, plain)
+	w.Text("NEG %v, %v", w.left, w.left)
+	w.Text("MOVD %v, %v", row, w.column)
+	w.Text("MOVD %v, %v", w.step[1], row)
+	w.Label(plain)
+	for k := 1; k < w.square; k++ {
+		r := w.R()
+		w.Text("ADD %v, %v, %v", row, w.base[1][k-1], r)
+		w.base[1] = append(w.base[1], r)
+	}
+	w.FreeR(row)
+}
+
+// count puts n, without the sign of a transposed matrix, into a register.
+func (w *neonBatch) count(r neon.R) {
+	w.LoadArg(r, "n")
+	if w.square > 0 {
+		w.Text("CMP $0, %v", r)
+		w.Text("CNEG LT, %v, %v", r, r)
 	}
 }
 
@@ -124,7 +157,7 @@ func (w *neonBatch) write() {
 		w.Text("BGT %s", loop)
 	})
 	w.AddDoc("It takes %.3g instructions each.", w.PerUnit())
-	w.LoadArg(w.at, "n")
+	w.count(w.at)
 	w.Text("SUB %v, %v, %v", w.left, w.at, w.at) // n rounded up: what is left is at most 0
 	w.Text("MOVD %v, at+40(FP)", w.at)
 	w.Text("MOVD %v, next+48(FP)", w.at)
@@ -238,14 +271,18 @@ func (e *neonBatchEmitter) fill(s step) {
 func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 	w := e.w
 	row, odd, shift := w.place(entry)
+	step := w.step[odd]
+	if k := w.square; k > 0 && array == 1 {
+		row, odd, shift, step = entry/k, entry%k, entry%k/2, w.column
+	}
 	base := w.base[array][row]
 	p, moved := base, odd > 0
 	if moved {
 		p = w.R()
 		if shift == 0 {
-			w.Text("ADD %v, %v, %v", w.step[odd], base, p)
+			w.Text("ADD %v, %v, %v", step, base, p)
 		} else {
-			w.Text("ADD %v<<%d, %v, %v", w.step[odd], shift, base, p)
+			w.Text("ADD %v<<%d, %v, %v", step, shift, base, p)
 		}
 	}
 	switch {
@@ -341,7 +378,7 @@ func (e *neonBatchEmitter) leave(end []step) {
 		e.SumInt(next, lanes, t[1:], t[:1])
 		w.Text("ORR %v<<%d, %v, %v", next, u*lanes.Count(), bits, bits)
 	}
-	w.LoadArg(w.at, "n")
+	w.count(w.at)
 	w.Text("SUB %v, %v, %v", w.left, w.at, w.at)
 	w.Text("ADD $%d, %v, %v", e.copies*lanes.Count(), w.at, next)
 	w.Text("MOVD %v, at+40(FP)", w.at)
