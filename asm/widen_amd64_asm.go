@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -13,6 +15,7 @@ const wideLanes = 64
 // widenAMD64 writes what takes 3×3 matrices from float32 to float64 and back, for operations whose steps float32 has too few digits
 // for. Those of 64 matrices take part whose bits are set in lanes; the float32 memory of others is not touched.
 func widenAMD64(f *x86.File) {
+	moveAMD64(f)
 	for _, l := range levels {
 		fn := f.Func(l, x86.F64, "widen3x3", "func(dst *float64, src *float32, stride int, lanes uint64)",
 			"sets dst[64e+i] = src[stride·e+i] for e < 9 and every i whose bit is set in lanes.")
@@ -45,6 +48,67 @@ func widenAMD64(f *x86.File) {
 			fn.VMASKMOVPS(half, mask, narrow)
 		})
 	}
+}
+
+// moveAMD64 writes what takes the entries of less than a round of matrices into a buffer, and results out of one.
+func moveAMD64(f *x86.File) {
+	for _, e := range []x86.Elem{x86.F32, x86.F64} {
+		for _, l := range levels {
+			fn := f.Func(l, e, "move"+e.String(), fmt.Sprintf("func(dst, src *%s, dstStride, srcStride, entries int, lanes uint64)", e.GoType()),
+				"sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is set in lanes. Of these there are as "+
+					"many as elements in a vector, on AVX-512 in two.")
+			dst, src, entries, lanes := fn.Arg("dst"), fn.Arg("src"), fn.Arg("entries"), fn.Arg("lanes")
+			dstStride, srcStride := fn.Arg("dstStride"), fn.Arg("srcStride")
+			shift := operand.U8(map[x86.Elem]int{x86.F32: 2, x86.F64: 3}[e])
+			fn.SHLQ(shift, dstStride)
+			fn.SHLQ(shift, srcStride)
+			var masks []reg.Register
+			if l == x86.AVX512 {
+				masks = []reg.Register{fn.K(), fn.K()}
+				fn.KMOVW(lanes.As32(), masks[0])
+				fn.SHRQ(operand.U8(fn.Lanes()), lanes)
+				fn.KMOVW(lanes.As32(), masks[1])
+			} else {
+				masks = []reg.Register{bitMask(fn, lanes)}
+			}
+			loop := fn.NewLabel("loop")
+			fn.Label(loop)
+			for u, k := range masks {
+				r, disp := fn.Vec(), u*l.Bytes()
+				floats := map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[e]
+				if l == x86.AVX512 {
+					fn.Inst("VMOVU"+floats+"_Z", operand.Mem{Base: src, Disp: disp}, k, r)
+					fn.Inst("VMOVU"+floats, r, k, operand.Mem{Base: dst, Disp: disp})
+				} else {
+					fn.Inst("VMASKMOV"+floats, operand.Mem{Base: src}, k, r)
+					fn.Inst("VMASKMOV"+floats, r, k, operand.Mem{Base: dst})
+				}
+			}
+			fn.ADDQ(srcStride, src)
+			fn.ADDQ(dstStride, dst)
+			fn.DECQ(entries)
+			fn.JNE(operand.LabelRef(loop))
+			fn.End()
+		}
+	}
+}
+
+// bitMask is, on AVX2, a vector with all ones in the lanes whose bits are set.
+func bitMask(fn *x86.Func, lanes reg.GPVirtual) reg.Register {
+	each, m, x := fn.YMM(), fn.YMM(), fn.XMM()
+	fn.VMOVQ(lanes, x)
+	if fn.Elem == x86.F64 {
+		fn.VMOVDQU(fn.Data("eachBitF64", 1, 2, 4, 8), each)
+		fn.VPBROADCASTQ(x, m)
+		fn.VPAND(each, m, m)
+		fn.VPCMPEQQ(each, m, m)
+		return m
+	}
+	fn.VMOVDQU(fn.Data("eachBit", 1, 2, 4, 8, 16, 32, 64, 128), each)
+	fn.VPBROADCASTD(x, m)
+	fn.VPAND(each, m, m)
+	fn.VPCMPEQD(each, m, m)
+	return m
 }
 
 // eachWide goes through the matrices a vector of float64 at a time, and through the nine entries of these.

@@ -2,7 +2,30 @@
 
 package batch
 
-import "github.com/equivcnp/equivcnp/internal/cpu"
+import (
+	"unsafe"
+
+	"github.com/equivcnp/equivcnp/internal/cpu"
+)
+
+// move sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries and every i whose bit is set in lanes, less than a round.
+func move[T Float](l cpu.Level, dst, src *T, dstStride, srcStride, entries int, lanes uint64) {
+	if unsafe.Sizeof(*dst) == 4 {
+		d, s := (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(src))
+		if l == cpu.AVX512 {
+			moveF32AVX512(d, s, dstStride, srcStride, entries, lanes)
+		} else {
+			moveF32AVX2(d, s, dstStride, srcStride, entries, lanes)
+		}
+		return
+	}
+	d, s := (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(src))
+	if l == cpu.AVX512 {
+		moveF64AVX512(d, s, dstStride, srcStride, entries, lanes)
+	} else {
+		moveF64AVX2(d, s, dstStride, srcStride, entries, lanes)
+	}
+}
 
 func callF32(l cpu.Level, o op, dst, a, b *float32, n, stride int) (at, next int, hard uint64) {
 	if l == cpu.AVX512 {

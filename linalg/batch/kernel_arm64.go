@@ -4,9 +4,21 @@ package batch
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
 )
+
+// move sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries and every i whose bit is set in lanes, less than a round.
+func move[T Float](_ cpu.Level, dst, src *T, dstStride, srcStride, entries int, lanes uint64) {
+	at := func(p *T, i int) *T { return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p)))) }
+	for ; lanes != 0; lanes &= lanes - 1 {
+		i := bits.TrailingZeros64(lanes)
+		for e := range entries {
+			*at(dst, dstStride*e+i) = *at(src, srcStride*e+i)
+		}
+	}
+}
 
 func callF32(_ cpu.Level, o op, dst, a, b *float32, n, stride int) (at, next int, hard uint64) {
 	return matrixF32NEON(o, dst, a, b, n, stride)

@@ -92,25 +92,13 @@ func padded[T Float](l cpu.Level, o op, s shape, round int, buf []uint64, dst, a
 	all := unsafe.Slice((*T)(unsafe.Pointer(&buf[0])), len(buf)*8/int(unsafe.Sizeof(a[0])))
 	x, z, y := all, all[s.a*round:], all[(s.a+s.b)*round:]
 	m := n - from
-	for e := range s.a {
-		copy(x[e*round:], a[e*n+from:][:m])
+	lanes := uint64(1)<<m - 1
+	move(l, &x[0], &a[from], round, n, s.a, lanes)
+	if s.b > 0 {
+		move(l, &z[0], &b[from], round, n, s.b, lanes)
 	}
-	for e := range s.b {
-		copy(z[e*round:], b[e*n+from:][:m])
-	}
-	hard = callAll(l, o, &y[0], &x[0], &z[0], m, round, transposed) & (1<<m - 1) // not those beside the batch
-	for e := range s.out {
-		row, out := y[e*round:][:m], dst[e*n+from:][:m]
-		if hard == 0 {
-			copy(out, row)
-			continue
-		}
-		for i, v := range row {
-			if hard>>i&1 == 0 {
-				out[i] = v
-			}
-		}
-	}
+	hard = callAll(l, o, &y[0], &x[0], &z[0], m, round, transposed) & lanes // not those beside the batch
+	move(l, &dst[from], &y[0], n, round, s.out, lanes&^hard)
 	return hard
 }
 

@@ -4,6 +4,26 @@
 
 package batch
 
+// moveF32AVX2 sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is set in lanes. Of these there are as many as elements in a vector, on AVX-512 in two.
+//
+//go:noescape
+func moveF32AVX2(dst *float32, src *float32, dstStride int, srcStride int, entries int, lanes uint64)
+
+// moveF32AVX512 sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is set in lanes. Of these there are as many as elements in a vector, on AVX-512 in two.
+//
+//go:noescape
+func moveF32AVX512(dst *float32, src *float32, dstStride int, srcStride int, entries int, lanes uint64)
+
+// moveF64AVX2 sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is set in lanes. Of these there are as many as elements in a vector, on AVX-512 in two.
+//
+//go:noescape
+func moveF64AVX2(dst *float64, src *float64, dstStride int, srcStride int, entries int, lanes uint64)
+
+// moveF64AVX512 sets dst[dstStride·e+i] = src[srcStride·e+i] for e < entries, at least one, and every i whose bit is set in lanes. Of these there are as many as elements in a vector, on AVX-512 in two.
+//
+//go:noescape
+func moveF64AVX512(dst *float64, src *float64, dstStride int, srcStride int, entries int, lanes uint64)
+
 // widen3x3AVX2 sets dst[64e+i] = src[stride·e+i] for e < 9 and every i whose bit is set in lanes.
 //
 //go:noescape

@@ -4,6 +4,130 @@
 
 #include "textflag.h"
 
+// func moveF32AVX2(dst *float32, src *float32, dstStride int, srcStride int, entries int, lanes uint64)
+// Requires: AVX, AVX2
+TEXT ·moveF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         entries+32(FP), DX
+	MOVQ         lanes+40(FP), BX
+	MOVQ         dstStride+16(FP), SI
+	MOVQ         srcStride+24(FP), DI
+	SHLQ         $0x02, SI
+	SHLQ         $0x02, DI
+	VMOVQ        BX, X1
+	VMOVDQU      eachBit<>+0(SB), Y0
+	VPBROADCASTD X1, Y1
+	VPAND        Y0, Y1, Y1
+	VPCMPEQD     Y0, Y1, Y1
+
+loop1:
+	VMASKMOVPS (CX), Y1, Y0
+	VMASKMOVPS Y0, Y1, (AX)
+	ADDQ       DI, CX
+	ADDQ       SI, AX
+	DECQ       DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
+DATA eachBit<>+0(SB)/4, $0x00000001
+DATA eachBit<>+4(SB)/4, $0x00000002
+DATA eachBit<>+8(SB)/4, $0x00000004
+DATA eachBit<>+12(SB)/4, $0x00000008
+DATA eachBit<>+16(SB)/4, $0x00000010
+DATA eachBit<>+20(SB)/4, $0x00000020
+DATA eachBit<>+24(SB)/4, $0x00000040
+DATA eachBit<>+28(SB)/4, $0x00000080
+GLOBL eachBit<>(SB), RODATA|NOPTR, $32
+
+// func moveF32AVX512(dst *float32, src *float32, dstStride int, srcStride int, entries int, lanes uint64)
+// Requires: AVX, AVX512F
+TEXT ·moveF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  entries+32(FP), DX
+	MOVQ  lanes+40(FP), BX
+	MOVQ  dstStride+16(FP), SI
+	MOVQ  srcStride+24(FP), DI
+	SHLQ  $0x02, SI
+	SHLQ  $0x02, DI
+	KMOVW BX, K1
+	SHRQ  $0x10, BX
+	KMOVW BX, K2
+
+loop1:
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
+	VMOVUPS.Z 64(CX), K2, Z0
+	VMOVUPS   Z0, K2, 64(AX)
+	ADDQ      DI, CX
+	ADDQ      SI, AX
+	DECQ      DX
+	JNE       loop1
+	VZEROUPPER
+	RET
+
+// func moveF64AVX2(dst *float64, src *float64, dstStride int, srcStride int, entries int, lanes uint64)
+// Requires: AVX, AVX2
+TEXT ·moveF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         entries+32(FP), DX
+	MOVQ         lanes+40(FP), BX
+	MOVQ         dstStride+16(FP), SI
+	MOVQ         srcStride+24(FP), DI
+	SHLQ         $0x03, SI
+	SHLQ         $0x03, DI
+	VMOVQ        BX, X1
+	VMOVDQU      eachBitF64<>+0(SB), Y0
+	VPBROADCASTQ X1, Y1
+	VPAND        Y0, Y1, Y1
+	VPCMPEQQ     Y0, Y1, Y1
+
+loop1:
+	VMASKMOVPD (CX), Y1, Y0
+	VMASKMOVPD Y0, Y1, (AX)
+	ADDQ       DI, CX
+	ADDQ       SI, AX
+	DECQ       DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
+DATA eachBitF64<>+0(SB)/8, $0x0000000000000001
+DATA eachBitF64<>+8(SB)/8, $0x0000000000000002
+DATA eachBitF64<>+16(SB)/8, $0x0000000000000004
+DATA eachBitF64<>+24(SB)/8, $0x0000000000000008
+GLOBL eachBitF64<>(SB), RODATA|NOPTR, $32
+
+// func moveF64AVX512(dst *float64, src *float64, dstStride int, srcStride int, entries int, lanes uint64)
+// Requires: AVX, AVX512F
+TEXT ·moveF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  entries+32(FP), DX
+	MOVQ  lanes+40(FP), BX
+	MOVQ  dstStride+16(FP), SI
+	MOVQ  srcStride+24(FP), DI
+	SHLQ  $0x03, SI
+	SHLQ  $0x03, DI
+	KMOVW BX, K1
+	SHRQ  $0x08, BX
+	KMOVW BX, K2
+
+loop1:
+	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD   Z0, K1, (AX)
+	VMOVUPD.Z 64(CX), K2, Z0
+	VMOVUPD   Z0, K2, 64(AX)
+	ADDQ      DI, CX
+	ADDQ      SI, AX
+	DECQ      DX
+	JNE       loop1
+	VZEROUPPER
+	RET
+
 // func widen3x3AVX2(dst *float64, src *float32, stride int, lanes uint64)
 // Requires: AVX, AVX2
 TEXT ·widen3x3AVX2(SB), NOSPLIT, $0-32
