@@ -135,6 +135,9 @@ type Config struct {
 	MaxNeighbors int    `json:"max_neighbors,omitempty"`
 	NeighborSeed uint64 `json:"neighbor_seed,omitempty"`
 
+	// Trained says what the model has seen in training; nil: nobody knows.
+	Trained *Trained `json:"trained,omitempty"`
+
 	// Output says what the second output is, and Floor is the least that it can be: a clamp, but for CNPs, whose
 	// second output is Floor + (1-Floor)·softplus.
 	Output Output  `json:"output"`
@@ -213,6 +216,13 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	if h, w := c.ImageSize[0], c.ImageSize[1]; c.ImageSize != [2]int{} && !(h >= 1 && w >= 1 && h <= maxImageSide && w <= maxImageSide) {
 		return bad("image_size = %d x %d, need sides of 1 to %d", h, w, maxImageSide)
+	}
+	coordinates := c.DimX
+	if c.Architecture.Image() {
+		coordinates = 0
+	}
+	if err := c.Trained.check(coordinates, c.DimY); err != nil {
+		return err
 	}
 	switch c.Output {
 	case OutputVariance, OutputStd:

@@ -8,9 +8,11 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
@@ -108,7 +110,12 @@ func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobr
 type result struct {
 	lines [][2]string
 	notes []string
+	// cautions are notes that nobody should miss: that data are not what the model knows. They go to standard error, too.
+	cautions []string
 }
+
+// allNotes are the cautions and the notes, never nil.
+func (r *result) allNotes() []string { return slices.Concat([]string{}, r.cautions, r.notes) }
 
 func (r *result) line(name, format string, args ...any) {
 	r.lines = append(r.lines, [2]string{name, fmt.Sprintf(format, args...)})
@@ -118,8 +125,23 @@ func (r *result) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
+// standardiseFlag adds --standardise for curves.
+func standardiseFlag(fl *pflag.FlagSet, to *bool) {
+	fl.BoolVar(to, "standardise", true, "curves: bring a context of another scale than the model was trained on into its range, and the\nprediction back; what is in range stays as it is, and so does everything under a model that does not\nknow, as the authors' checkpoints")
+}
+
+// noteStandardised says which tasks were brought into the model's range.
+func (r *result) noteStandardised(scaled, of int) {
+	if scaled > 0 {
+		r.note("standardised: %d of %s brought into the model's range and back (--standardise=false: as it is)", scaled, plural(of, "task"))
+	}
+}
+
 // print writes object as JSON under --json, else the lines and notes.
 func (a *app) print(r *result, object any) error {
+	for _, c := range r.cautions {
+		fmt.Fprintf(a.stderr, "note: %s\n", c)
+	}
 	if a.json {
 		enc := json.NewEncoder(a.stdout)
 		enc.SetEscapeHTML(false)

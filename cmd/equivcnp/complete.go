@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image/png"
 	"io"
@@ -163,9 +164,13 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	work, done := a.withProgress(ctx, "completing")
 	start := time.Now()
 	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask}
+	r.cautions = cnp.ImageNotes(&cfg, task)
 	p, fine, err := completeScaled(work, model, task, f.scale)
 	seconds := time.Since(start).Seconds()
 	done()
+	if err == nil {
+		err = errors.Join(p.Check(nil), fine.Check(nil))
+	}
 	if err != nil {
 		return err
 	}
@@ -214,7 +219,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	return a.print(r, completeResult{Scale: scale,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Image: f.image, Width: im.W, Height: im.H,
 		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
-		Seconds: number(seconds), Out: f.out, Notes: append([]string{}, r.notes...),
+		Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
 	})
 }
 

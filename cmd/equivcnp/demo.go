@@ -166,7 +166,7 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	if err := outs.commit(); err != nil {
 		return err
 	}
-	res.Seconds, res.Notes = number(time.Since(start).Seconds()), append([]string{}, r.notes...)
+	res.Seconds, res.Notes = number(time.Since(start).Seconds()), r.allNotes()
 	r.line("time", "%.2f s", float64(res.Seconds))
 	r.line("written", "%s", f.out)
 	return a.print(r, res)

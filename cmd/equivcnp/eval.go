@@ -26,6 +26,8 @@ type evalFlags struct {
 	moved   int
 	picture string
 	memory  memoryFlag
+
+	standardise bool // of files
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -57,6 +59,7 @@ taken in order, each once unless --tasks says how many.`,
 	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which equivariance is measured; 0: not")
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
 	f.memory.register(cmd)
+	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("picture", "png", "svg"))
 	return cmd
@@ -127,18 +130,36 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
 		return err
 	}
+	// What lies outside is said of the first tasks; a file's are often all.
+	first, err := src.Batch(min(n, eval.DefaultBatch), f.seed, 0)
+	if err != nil {
+		return err
+	}
+	judged := model
+	switch {
+	case first.Images != nil:
+		r.cautions = cnp.ImageNotes(&cfg, first.Images)
+	case first.Curves != nil && f.tasks.kernel == "":
+		r.cautions = cnp.Notes(&cfg, first.Curves)
+		if m, ok := model.(cnp.Regressor[float32]); ok && f.standardise {
+			judged = cnp.Standardised(m)
+			if seen, _, err := cnp.Standardise(&cfg, first.Curves); err == nil && seen != first.Curves {
+				r.note("standardised: tasks of another scale are brought into the model's range and back (--standardise=false: as they are)")
+			}
+		}
+	}
 	start := time.Now()
 	report, done := a.bar("measuring")
 	defer done()
 	opt := eval.Options{Tasks: n, Seed: f.seed, Progress: report}
-	rep, err := eval.Run(ctx, eval.Model(model), src, opt)
+	rep, err := eval.Run(ctx, eval.Model(judged), src, opt)
 	if err != nil {
 		return err
 	}
 	var moved []eval.Difference
 	if f.moved > 0 {
 		opt.Tasks, opt.Progress = min(f.moved, n), nil
-		moved, err = eval.Equivariance(ctx, model, src, opt)
+		moved, err = eval.Equivariance(ctx, judged, src, opt)
 		if errors.Is(err, cnp.ErrShape) { // moved apart, a batch's tasks may need too large a lattice
 			r.note("equivariance is not measured: %v", err)
 		} else if err != nil {
@@ -189,7 +210,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		r.line("written", "%s", f.picture)
 	}
 	return a.print(r, evalResult{Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Source: fmt.Sprint(src), Seed: f.seed,
-		Report: rep, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: append([]string{}, r.notes...)})
+		Report: rep, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
 }
 
 // drawnTasks is the number of tasks that a picture shows.

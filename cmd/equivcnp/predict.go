@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,8 @@ type predictFlags struct {
 	model   modelFlags
 	plan    planFlags
 	in, out string
+
+	standardise bool
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -59,6 +62,7 @@ are finite.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of the tasks, required")
 	fl.StringVarP(&f.out, "out", "o", "", "safetensors file of the predictions, required")
+	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -93,7 +97,12 @@ type job struct {
 	truthName               string
 	work                    cnp.Work
 	counts                  []bool // which values of the output count for the likelihood; nil for all
+	cautions                []string
+	scaled                  int // tasks that were standardised
 }
+
+// counted reports whether value i of the output is no padding.
+func (j *job) counted(i int) bool { return j.counts == nil || j.counts[i] }
 
 func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	opt, err := f.plan.options()
@@ -117,7 +126,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	var j *job
 	switch m := model.(type) {
 	case cnp.Regressor[float32]:
-		j, err = curveJob(in, m)
+		j, err = curveJob(in, m, f.standardise)
 	case cnp.Completer[float32]:
 		j, err = imageJob(in, m, &f.plan, opt)
 	default:
@@ -143,7 +152,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	r := &result{}
+	if err := p.Check(j.counted); err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	r := &result{cautions: j.cautions}
+	r.noteStandardised(j.scaled, j.tasks)
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("tasks", "%d", j.tasks)
 	r.line("context", "%s", plural(j.context, "point"))
@@ -161,9 +174,6 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	}
 	if extra := in.Unused(); len(extra) > 0 {
 		r.note("tensors that this model does not read: %q", extra)
-	}
-	if n := notFinite(p); n > 0 {
-		r.note("%d of %d predicted values are not finite", n, 2*len(p.Mean))
 	}
 
 	b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
@@ -186,25 +196,44 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	return a.print(r, predictResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: j.tasks,
 		ContextPoints: j.context, Targets: j.targets, Shape: j.shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
-		Seconds: number(seconds), Out: f.out, Notes: append([]string{}, r.notes...),
+		Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
 	})
 }
 
 // curveJob prepares a batch of regression tasks.
-func curveJob(t *taskfile.File, m cnp.Regressor[float32]) (*job, error) {
-	dx, dy := m.Config().DimX, m.Config().DimY
+func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*job, error) {
+	cfg := m.Config()
+	dx, dy := cfg.DimX, cfg.DimY
 	c, err := t.Curves(dx, dy)
 	if err != nil {
 		return nil, err
 	}
 	b := &c.Batch
-	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: b.Work(dx), truth: c.Truth, truthName: "y_target"}
+	seen, undo := b, func(*cnp.Prediction[float32]) {}
+	if standardise {
+		if seen, undo, err = cnp.Standardise(&cfg, b); err != nil {
+			return nil, err
+		}
+	}
+	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: seen.Work(dx), cautions: cnp.Notes(&cfg, b), truth: c.Truth, truthName: "y_target"}
 	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
 			return &cnp.Prediction[float32]{}, nil
 		}
-		return m.Predict(ctx, b)
+		p, err := m.Predict(ctx, seen)
+		if p != nil {
+			undo(p)
+		}
+		return p, err
+	}
+	if seen != b {
+		for t := range b.B {
+			if !slices.Equal(b.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx], seen.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx]) ||
+				!slices.Equal(b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy], seen.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy]) {
+				j.scaled++
+			}
+		}
 	}
 	if b.TargetMask != nil {
 		j.counts = make([]bool, len(b.TargetMask)*dy)
@@ -224,6 +253,8 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 	im := &c.Batch
 	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W},
 		work: im.Work()}
+	cfg := m.Config()
+	j.cautions = cnp.ImageNotes(&cfg, im)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if im.B == 0 {
 			return &cnp.Prediction[float32]{}, nil

@@ -26,6 +26,7 @@ type regressFlags struct {
 	from, to     float64
 	points       int
 	out, plot    string
+	standardise  bool
 }
 
 func (a *app) regressCommand() *cobra.Command {
@@ -74,6 +75,7 @@ The name - is standard input, and for --out standard output.`,
 	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
 	fl.StringVarP(&f.out, "out", "o", "", "CSV file of the prediction (.csv, or .tsv with tabs), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
+	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -173,7 +175,17 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if b.YContext, err = narrow(points, observed.Y); err != nil {
 		return err
 	}
-	need, err := cnp.EstimateModel(model, b.Work(dx))
+	r := &result{cautions: cnp.Notes(&cfg, b)}
+	seen, undo := b, func(*cnp.Prediction[float32]) {}
+	if f.standardise {
+		if seen, undo, err = cnp.Standardise(&cfg, b); err != nil {
+			return err
+		}
+		if seen != b {
+			r.noteStandardised(1, 1)
+		}
+	}
+	need, err := cnp.EstimateModel(model, seen.Work(dx))
 	if err == nil {
 		err = need.Check(cnp.MemoryLimit())
 	}
@@ -182,10 +194,14 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	work, done := a.withProgress(ctx, "regressing")
 	start := time.Now()
-	p, err := model.Predict(work, b)
+	p, err := model.Predict(work, seen)
 	seconds := time.Since(start).Seconds()
 	done()
 	if err != nil {
+		return err
+	}
+	undo(p)
+	if err := p.Check(nil); err != nil {
 		return err
 	}
 
@@ -215,7 +231,6 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		return err
 	}
 
-	r := &result{}
 	for _, t := range []struct {
 		table   *tabular.Table
 		columns tabular.Columns
@@ -240,7 +255,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	return a.print(r, regressResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, CSV: f.csv, ContextPoints: b.Nc, Targets: b.Nt,
-		LogLikelihood: likelihood, Seconds: number(seconds), Out: f.out, Plot: f.plot, Notes: append([]string{}, r.notes...),
+		LogLikelihood: likelihood, Seconds: number(seconds), Out: f.out, Plot: f.plot, Notes: r.allNotes(),
 	})
 }
 

@@ -1,0 +1,458 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Trained says what a model has seen in training. A model file keeps it in its configuration, so that whoever uses the model with data of
+// another kind is told (Config.Notes) and curves of another scale can be brought into the model's own (Config.Scaler).
+type Trained struct {
+	// X are the ranges of the coordinates of context and targets, Y those of the values.
+	X []Range `json:"x,omitempty"`
+	Y []Range `json:"y"`
+	// Span is the mean length, over tasks, of the box that holds a task's context, along its longest side; Spacing the mean of
+	// (volume of that box / number of context points)^(1/dx).
+	Span    float64 `json:"span,omitempty"`
+	Spacing float64 `json:"spacing,omitempty"`
+	// Context is the least and the greatest number of context points of a task, or of observed pixels.
+	Context [2]int `json:"context"`
+	// Noise is the standard deviation of the noise that the values were taken to have in the end; 0 is none.
+	Noise float64 `json:"noise,omitempty"`
+}
+
+// Range is what is known of numbers that a model has seen.
+type Range struct {
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+	Mean float64 `json:"mean"`
+	Std  float64 `json:"std"`
+}
+
+// check reports what no training has shown; coordinates and values are the model's numbers of them.
+func (t *Trained) check(coordinates, values int) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: trained: %s", ErrConfig, fmt.Sprintf(format, args...))
+	}
+	if t == nil {
+		return nil
+	}
+	if len(t.X) != coordinates || len(t.Y) != values {
+		return bad("ranges of %d coordinates and %d values, the model has %d and %d", len(t.X), len(t.Y), coordinates, values)
+	}
+	for i, r := range slices.Concat(t.X, t.Y) {
+		if !(r.Min <= r.Max && r.Std >= 0 && !math.IsInf(r.Max-r.Min, 0) && !math.IsInf(r.Std, 0) && !math.IsNaN(r.Mean-r.Mean)) {
+			return bad("range %d is from %g to %g with mean %g and standard deviation %g", i, r.Min, r.Max, r.Mean, r.Std)
+		}
+	}
+	if !(t.Span >= 0 && t.Spacing >= 0 && t.Noise >= 0) || math.IsInf(t.Span+t.Spacing+t.Noise, 0) || t.Context[0] < 0 || t.Context[1] < t.Context[0] {
+		return bad("span %g, spacing %g, noise %g, %d to %d context points", t.Span, t.Spacing, t.Noise, t.Context[0], t.Context[1])
+	}
+	return nil
+}
+
+// Witness gathers what tasks look like. The zero value has seen none.
+type Witness struct {
+	x, y          []moments
+	span, spacing moments
+	context       [2]int
+	tasks         int
+}
+
+// moments are the least, greatest, sum and sum of squares of some numbers.
+type moments struct {
+	n                int
+	min, max, s1, s2 float64
+}
+
+func (m *moments) add(v float64) {
+	if m.n == 0 {
+		m.min, m.max = v, v
+	}
+	m.n++
+	m.min, m.max = min(m.min, v), max(m.max, v)
+	m.s1 += v
+	m.s2 += v * v
+}
+
+func (m *moments) mean() float64 { return m.s1 / float64(max(m.n, 1)) }
+
+func (m *moments) summary() Range {
+	mean := m.mean()
+	return Range{Min: m.min, Max: m.max, Mean: mean, Std: math.Sqrt(max(0, m.s2/float64(max(m.n, 1))-mean*mean))}
+}
+
+// saw counts a task with that many context points.
+func (w *Witness) saw(context int) {
+	if w.tasks == 0 {
+		w.context = [2]int{context, context}
+	}
+	w.tasks++
+	w.context = [2]int{min(w.context[0], context), max(w.context[1], context)}
+}
+
+// AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their targets.
+func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
+	if w.x == nil {
+		w.x, w.y = make([]moments, dx), make([]moments, dy)
+	}
+	for t := range b.B {
+		box, n := make([]moments, dx), 0
+		point := func(x []float64, y []T) {
+			for d, v := range x {
+				w.x[d].add(v)
+			}
+			for d, v := range y {
+				w.y[d].add(float64(v))
+			}
+		}
+		for i := range b.Nc {
+			if b.contextOK(t, i) {
+				at := t*b.Nc + i
+				point(b.XContext[at*dx:(at+1)*dx], b.YContext[at*dy:(at+1)*dy])
+				for d := range dx {
+					box[d].add(b.XContext[at*dx+d])
+				}
+				n++
+			}
+		}
+		for i := range b.Nt {
+			if b.targetOK(t, i) {
+				at := t*b.Nt + i
+				point(b.XTarget[at*dx:(at+1)*dx], y[at*dy:(at+1)*dy])
+			}
+		}
+		w.saw(n)
+		if n > 1 {
+			longest, volume := 0.0, 1.0
+			for _, m := range box {
+				longest, volume = max(longest, m.max-m.min), volume*(m.max-m.min)
+			}
+			w.span.add(longest)
+			w.spacing.add(math.Pow(volume/float64(n), 1/float64(dx)))
+		}
+	}
+}
+
+// AddImages takes images with all their true pixels y [B, C, H, W] into account.
+func AddImages[T Float](w *Witness, im *Images[T], y []T) {
+	if w.y == nil {
+		w.y = make([]moments, im.C)
+	}
+	n := im.H * im.W
+	for b := range im.B {
+		observed := 0
+		for _, ok := range im.Mask[b*n : (b+1)*n] {
+			if ok {
+				observed++
+			}
+		}
+		w.saw(observed)
+		for c := range im.C {
+			for _, v := range y[(b*im.C+c)*n : (b*im.C+c+1)*n] {
+				w.y[c].add(float64(v))
+			}
+		}
+	}
+}
+
+// Trained is what the tasks looked like; nil if there were none.
+func (w *Witness) Trained() *Trained {
+	if w.tasks == 0 {
+		return nil
+	}
+	t := &Trained{Span: w.span.mean(), Spacing: w.spacing.mean(), Context: w.context}
+	for i := range w.x {
+		t.X = append(t.X, w.x[i].summary())
+	}
+	for i := range w.y {
+		t.Y = append(t.Y, w.y[i].summary())
+	}
+	return t
+}
+
+// How far data may lie beyond what a model was trained on before somebody is told, and curves are brought back: a value by a tenth of
+// the trained range beyond its ends, the length of a context by these factors of the trained one. That a few points lie close together
+// says nothing of their units.
+const (
+	beyondValues        = 0.1
+	mostSpan, leastSpan = 2.5, 0.2
+	leastSpanPoints     = 8
+	mostContext         = 4
+)
+
+// otherSpan reports whether a context of n points and that length lies beyond the trained ones.
+func (t *Trained) otherSpan(length float64, n int) bool {
+	return t.Span > 0 && (length > mostSpan*t.Span || n >= leastSpanPoints && length > 0 && length < leastSpan*t.Span)
+}
+
+// outside reports whether a value lies beyond the range.
+func (r Range) outside(v float64) bool {
+	room := beyondValues * (r.Max - r.Min)
+	return !(v >= r.Min-room && v <= r.Max+room)
+}
+
+// Affine maps a number v of the data to (v - Offset)·Factor in the model's units. Factor is positive.
+type Affine struct {
+	Offset float64 `json:"offset"`
+	Factor float64 `json:"factor"`
+}
+
+var identity = Affine{0, 1}
+
+// Scaler brings the coordinates and values of one task into the range that a model was trained on, and predictions back. All coordinates
+// have the same factor, so that angles stay what they are.
+type Scaler struct {
+	X []Affine `json:"x"`
+	Y []Affine `json:"y"`
+}
+
+// Identity reports whether the scaler changes nothing.
+func (s Scaler) Identity() bool {
+	return !slices.ContainsFunc(slices.Concat(s.X, s.Y), func(a Affine) bool { return a != identity })
+}
+
+// Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so that no
+// target has an influence on another. What lies within the trained range already stays as it is: values that do get their own units,
+// and so do coordinates whose extent does. Otherwise values get the trained mean and standard deviation, and coordinates the trained span
+// about the middle of the trained range. A model that does not know what it was trained on has no scaler but the identity.
+func (c *Config) Scaler(x, y []float64) Scaler {
+	s := Scaler{X: slices.Repeat([]Affine{identity}, c.DimX), Y: slices.Repeat([]Affine{identity}, c.DimY)}
+	t := c.Trained
+	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || c.DimX == 0 {
+		return s
+	}
+	for d, r := range t.Y {
+		var m moments
+		away := false
+		for i := d; i < len(y); i += c.DimY {
+			m.add(y[i])
+			away = away || r.outside(y[i])
+		}
+		if !away || m.n == 0 {
+			continue
+		}
+		a := Affine{Offset: m.mean(), Factor: 1}
+		// The deviation about the mean is computed again, about the mean: sums of squares lose it where the mean is large.
+		sum := 0.0
+		for i := d; i < len(y); i += c.DimY {
+			sum += (y[i] - a.Offset) * (y[i] - a.Offset)
+		}
+		if std := math.Sqrt(sum / float64(m.n)); m.n > 1 && std > 0 && r.Std > 0 && !math.IsInf(std, 0) {
+			a.Factor = r.Std / std
+		}
+		a.Offset -= r.Mean / a.Factor
+		if a.usable() {
+			s.Y[d] = a
+		}
+	}
+	longest := 0.0
+	box := make([]moments, c.DimX)
+	for i, v := range x {
+		box[i%c.DimX].add(v)
+	}
+	for _, m := range box {
+		longest = max(longest, m.max-m.min)
+	}
+	factor := 1.0
+	if t.otherSpan(longest, len(x)/c.DimX) {
+		factor = t.Span / longest
+	} else if !c.placed(box) {
+		return s
+	}
+	for d, m := range box {
+		middle := (t.X[d].Min + t.X[d].Max) / 2
+		if a := (Affine{Offset: m.min + (m.max-m.min)/2 - middle/factor, Factor: factor}); a.usable() {
+			s.X[d] = a
+		}
+	}
+	return s
+}
+
+// placed reports whether a context lies beyond the trained coordinates of a model that sees where points are.
+func (c *Config) placed(box []moments) bool {
+	if !c.CoordinateFeature && c.Architecture == EquivCNPCurve {
+		return false
+	}
+	for d, m := range box {
+		if m.n > 0 && (c.Trained.X[d].outside(m.min) || c.Trained.X[d].outside(m.max)) {
+			return true
+		}
+	}
+	return false
+}
+
+// usable reports whether numbers survive the map.
+func (a Affine) usable() bool {
+	return a.Factor > 1e-300 && a.Factor < 1e300 && !math.IsNaN(a.Offset-a.Offset)
+}
+
+// Apply is (v - Offset)·Factor.
+func (a Affine) Apply(v float64) float64 { return (v - a.Offset) * a.Factor }
+
+// Undo is the inverse of Apply.
+func (a Affine) Undo(v float64) float64 { return v/a.Factor + a.Offset }
+
+// Standardised is a regressor that predicts for tasks as Standardise brings them into the range that m was trained on: a log-likelihood
+// is that of the data's own units.
+func Standardised[T Float](m Regressor[T]) Regressor[T] { return standardised[T]{m} }
+
+type standardised[T Float] struct{ Regressor[T] }
+
+// Predict implements Regressor.
+func (s standardised[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	c := s.Config()
+	in, undo, err := Standardise(&c, b)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Regressor.Predict(ctx, in)
+	if p != nil {
+		undo(p)
+	}
+	return p, err
+}
+
+// Standardise returns a copy of a batch whose tasks each went through their own Scaler, and what brings a prediction for it back to the
+// batch's units, standard deviations included. What no scaler changes is the batch itself.
+func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*Prediction[T]), err error) {
+	if err := b.check(c.DimX, c.DimY); err != nil {
+		return nil, nil, err
+	}
+	in, changed := *b, false
+	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
+	scalers := make([]Scaler, b.B)
+	for t := range b.B {
+		x, values := b.context(t, c.DimX, c.DimY)
+		y := make([]float64, len(values))
+		for i, v := range values {
+			y[i] = float64(v)
+		}
+		k := c.Scaler(x, y)
+		scalers[t] = k
+		if k.Identity() {
+			continue
+		}
+		changed = true
+		for i := range b.Nc * c.DimX {
+			at := t*b.Nc*c.DimX + i
+			in.XContext[at] = k.X[i%c.DimX].Apply(in.XContext[at])
+		}
+		for i := range b.Nc * c.DimY {
+			at := t*b.Nc*c.DimY + i
+			in.YContext[at] = T(k.Y[i%c.DimY].Apply(float64(in.YContext[at])))
+		}
+		for i := range b.Nt * c.DimX {
+			at := t*b.Nt*c.DimX + i
+			in.XTarget[at] = k.X[i%c.DimX].Apply(in.XTarget[at])
+		}
+	}
+	if !changed {
+		return b, func(*Prediction[T]) {}, nil
+	}
+	return &in, func(p *Prediction[T]) {
+		for t, k := range scalers {
+			if k.Identity() {
+				continue
+			}
+			for i := range b.Nt * c.DimY {
+				if at, a := t*b.Nt*c.DimY+i, k.Y[i%c.DimY]; b.targetOK(t, i/c.DimY) {
+					p.Mean[at], p.Std[at] = T(a.Undo(float64(p.Mean[at]))), T(float64(p.Std[at])/a.Factor)
+				}
+			}
+		}
+	}, nil
+}
+
+// Notes says, by name, how a batch differs from what the model was trained on: nothing where it does not, or nobody knows.
+func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
+	t := c.Trained
+	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY {
+		return nil
+	}
+	seen, spans := Witness{}, moments{}
+	for task := range b.B {
+		x, y := b.context(task, c.DimX, c.DimY)
+		one := Witness{}
+		for _, w := range []*Witness{&seen, &one} {
+			AddCurves(w, &Batch[T]{B: 1, Nc: len(x) / c.DimX, XContext: x, YContext: y}, nil, c.DimX, c.DimY)
+		}
+		if t.otherSpan(one.span.max, len(x)/c.DimX) {
+			spans.add(one.span.max)
+		}
+	}
+	for d, r := range t.Y {
+		if len(seen.y) == 0 || seen.y[d].n == 0 {
+			continue
+		}
+		if m := seen.y[d]; r.outside(m.min) || r.outside(m.max) {
+			notes = append(notes, fmt.Sprintf("y%s of the context reaches from %.4g to %.4g, the model was trained on %.4g to %.4g",
+				ordinal(d, c.DimY), m.min, m.max, r.Min, r.Max))
+		}
+	}
+	if spans.n > 0 {
+		notes = append(notes, fmt.Sprintf("x of the context spans %.4g, the model was trained on spans of about %.4g", spans.max, t.Span))
+	}
+	if seen.tasks > 0 && t.Context[1] > 0 && seen.context[1] > mostContext*t.Context[1] {
+		notes = append(notes, fmt.Sprintf("a context of %d points, the model was trained on %d to %d", seen.context[1], t.Context[0], t.Context[1]))
+	}
+	if len(seen.x) > 0 && c.placed(seen.x) {
+		for d, r := range t.X {
+			if m := seen.x[d]; r.outside(m.min) || r.outside(m.max) {
+				notes = append(notes, fmt.Sprintf("x%s of the context reaches from %.4g to %.4g, and the model, which sees where points are, was trained on %.4g to %.4g",
+					ordinal(d, c.DimX), m.min, m.max, r.Min, r.Max))
+			}
+		}
+	}
+	return notes
+}
+
+// ordinal numbers one of several, from 1.
+func ordinal(i, of int) string {
+	if of == 1 {
+		return ""
+	}
+	return fmt.Sprint(i + 1)
+}
+
+// ImageNotes is Notes for images.
+func ImageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
+	n := im.H * im.W
+	if t := c.Trained; t != nil && len(t.Y) == im.C {
+		for ch, r := range t.Y {
+			var m moments
+			for i, ok := range im.Mask {
+				if ok {
+					m.add(float64(im.Pixels[(i/n*im.C+ch)*n+i%n]))
+				}
+			}
+			if m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
+				notes = append(notes, fmt.Sprintf("channel %d of the observed pixels reaches from %.4g to %.4g, the model was trained on %.4g to %.4g",
+					ch, m.min, m.max, r.Min, r.Max))
+			}
+		}
+	}
+	if s := c.ImageSize; s != [2]int{} && s != [2]int{im.H, im.W} {
+		note := fmt.Sprintf("%d x %d pixels, the model was trained on %d x %d: they are laid %.3g times as far apart", im.H, im.W, s[0], s[1], c.pitch(im.H, im.W))
+		if c.pitch(im.H, im.W) < mostFiner && c.Architecture == EquivCNPImage {
+			note += ", and the image is completed in several coarser parts"
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// Check reports the first value of a prediction that is no distribution: a mean that is not finite, or a deviation that is not a
+// positive number. ok may leave out what is padding; nil looks at all.
+func (p *Prediction[T]) Check(ok func(i int) bool) error {
+	for i, m := range p.Mean {
+		if s := p.Std[i]; !(s > 0) || math.IsInf(float64(s), 0) || math.IsNaN(float64(m-m)) {
+			if ok == nil || ok(i) {
+				return fmt.Errorf("%w: the model predicts %v ± %v for value %d: its parameters or the data are beyond what it can compute with", ErrValue, m, s, i)
+			}
+		}
+	}
+	return nil
+}
