@@ -321,6 +321,9 @@ func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*
 	if err := b.check(c.DimX, c.DimY); err != nil {
 		return nil, nil, err
 	}
+	if c.Trained == nil || b.Nc == 0 { // of nothing there may be any number of tasks
+		return b, func(*Prediction[T]) {}, nil
+	}
 	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
 	scalers := make([]Scaler, b.B)
@@ -369,7 +372,7 @@ func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*
 // Notes says, by name, how a batch differs from what the model was trained on: nothing where it does not, or nobody knows.
 func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 	t := c.Trained
-	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY {
+	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || b.Nc == 0 {
 		return nil
 	}
 	seen, spans := Witness{}, moments{}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,7 +114,7 @@ type result struct {
 }
 
 // allNotes are the cautions and the notes, never nil.
-func (r *result) allNotes() []string { return slices.Concat([]string{}, r.cautions, r.notes) }
+func (r *result) allNotes() []string { return append(append([]string{}, r.cautions...), r.notes...) }
 
 func (r *result) line(name, format string, args ...any) {
 	r.lines = append(r.lines, [2]string{name, fmt.Sprintf(format, args...)})

@@ -267,7 +267,11 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		return err
 	}
 	done()
-	if model, err = floored(model, c.Noise.To); err != nil {
+	trained, err := train.Witnessed(src, mc, c.Seed)
+	if err != nil {
+		return err
+	}
+	if model, err = finished(model, c.Noise.To, trained); err != nil {
 		return err
 	}
 	about := map[string]string{"tasks": src.String(), "steps": fmt.Sprint(run.Step()), "seed": fmt.Sprint(f.seed)}
@@ -311,18 +315,20 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	return a.print(r, res)
 }
 
-// floored is the model whose standard deviations are at least noise: below the noise that the true values were taken to have to the
-// end, no deviation was ever learned, and where data lie differently from those of training one may come out as small as you please. A
-// CNP's own floor is part of its function, and stays.
-func floored(m cnp.Model[float32], noise float64) (cnp.Model[float32], error) {
+// finished is the model as its file keeps it: it knows what it was trained on, and its standard deviations are at least noise. Below the
+// noise that the true values were taken to have to the end, no deviation was ever learned, and where data lie differently from those of
+// training one may come out as small as you please. A CNP's own floor is part of its function, and stays.
+func finished(m cnp.Model[float32], noise float64, trained *cnp.Trained) (cnp.Model[float32], error) {
 	c, floor := m.Config(), noise
 	if c.Output == cnp.OutputVariance {
 		floor *= noise
 	}
-	if c.Architecture == cnp.CNPCurve || c.Architecture == cnp.CNPImage || floor <= c.Floor {
-		return m, nil
+	if c.Architecture != cnp.CNPCurve && c.Architecture != cnp.CNPImage {
+		c.Floor = max(c.Floor, floor)
 	}
-	c.Floor = floor
+	if c.Trained = trained; trained != nil {
+		c.Trained.Noise = noise
+	}
 	out, err := cnp.New[float32](c, 0)
 	if err != nil {
 		return nil, err
