@@ -139,7 +139,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, "--targets 5000", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "5000"}},
 		{2, "--min-context 9 --max-context 3", []string{"@curve.safetensors", "--kernel", "rbf", "--min-context", "9", "--max-context", "3"}},
 		{2, "one coordinate and one output", []string{"@two.safetensors", "--kernel", "rbf"}},
-		{2, "context rates 0.9 to 0.5", []string{"@image.safetensors", "--digits", "--min-rate", "0.9"}},
+		{2, "--min-rate and --max-rate 0.9 to 0.5: need", []string{"@image.safetensors", "--digits", "--min-rate", "0.9"}},
 		{2, "scales 2 to 0.45", []string{"@image.safetensors", "--digits", "--min-scale", "2"}},
 		{2, "--size", []string{"@image.safetensors", "--mnist", "@own.csv", "--size", "4"}},
 		{2, "0 x 0 pixels", []string{"@image.safetensors", "--digits", "--size", "0"}},

@@ -64,7 +64,7 @@ var fieldFlags = map[string]string{
 }
 
 // fieldValue finds a field at the beginning of a message, with the names of the packages that it came through.
-var fieldValue = regexp.MustCompile(`^(?:[a-z ]+: )*([a-z_]+|context rates) =? ?(.*)$`)
+var fieldValue = regexp.MustCompile(`^(?:[a-z ]+: )*(context rates|[a-z_]+) =? ?(.*)$`)
 
 // flagError names flags where an error names a field of a configuration.
 func flagError(err error) error {
