@@ -39,14 +39,17 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 // NewWithGroup is New for an EquivCNP under a group of the user's own. The model's configuration has the group's name and weight,
 // whatever c says, and its file the group's digest (group.Digest); weights.Options.Groups holds the group when the file is loaded.
 //
-// Errors wrap ErrConfig: where c does not fit the group, where the group has the name of another that this library knows, and where one of the
-// points that the radius of a new model is found on has no lift.
+// Errors wrap ErrConfig: where c does not fit the group, where the group has the name of another that this library knows or contradicts
+// itself (group.Check), and where one of the points that the radius of a new model is found on has no lift.
 func NewWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
 	if g == nil {
 		return nil, fmt.Errorf("%w: the group is nil", ErrConfig)
 	}
 	if known, err := group.Parse(g.Name(), g.Alpha()); err == nil && group.Digest(known) != group.Digest(g) {
 		return nil, fmt.Errorf("%w: a group that is not %s has its name: give it one of its own", ErrConfig, g.Name())
+	}
+	if err := group.Check(g); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	c.Group, c.Alpha = g.Name(), g.Alpha()
 	return newWithGroup[T](c, g, seed)

@@ -14,12 +14,7 @@ import (
 //
 // Numbers count to about six digits, so the rounding of another machine makes no difference.
 func Digest(g Group) string {
-	const points = 6
 	d, ga, qa := g.PointDim(), g.AlgebraDim(), g.OrbitDim()
-	k := 2
-	if g.MaxLifts() == 1 {
-		k = 1
-	}
 	h := sha256.New()
 	number := func(v int64) { _ = binary.Write(h, binary.LittleEndian, v) } // a hash returns no error
 	add := func(x []float64) {
@@ -39,14 +34,7 @@ func Digest(g Group) string {
 	for _, v := range []int{d, ga, qa, g.MaxLifts()} {
 		number(int64(v))
 	}
-	rng := rand.New(rand.NewPCG(5, 8))
-	x := make([]float64, points*d)
-	for i := range x {
-		if x[i] = 0.3 + rng.Float64(); i >= points/2*d && rng.IntN(2) == 0 {
-			x[i] = -x[i] // half of the points stay in the positive quadrant, where every group has lifts
-		}
-	}
-	l := LiftPoints(g, x, k, 13)
+	l, x := trialLifts(g)
 	add(l.A)
 	add(l.Q)
 	pose, moved := make([]float64, PoseDim(g)), make([]float64, d)
@@ -62,4 +50,21 @@ func Digest(g Group) string {
 		add(moved)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// trialLifts lifts a few points that are the same for all groups of their dimension.
+func trialLifts(g Group) (l *Lifted, x []float64) {
+	const points = 6
+	d, k := g.PointDim(), 2
+	if g.MaxLifts() == 1 {
+		k = 1
+	}
+	rng := rand.New(rand.NewPCG(5, 8))
+	x = make([]float64, points*d)
+	for i := range x {
+		if x[i] = 0.3 + rng.Float64(); i >= points/2*d && rng.IntN(2) == 0 {
+			x[i] = -x[i] // half of the points stay in the positive quadrant, where every group has lifts
+		}
+	}
+	return LiftPoints(g, x, k, 13), x
 }

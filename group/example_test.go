@@ -3,6 +3,7 @@ package group_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/equivcnp/equivcnp/group"
 )
@@ -98,6 +99,43 @@ func ExampleFinder() {
 	a, q := l.Row(0)
 	fmt.Println(f.Find(&w, a, q))
 	// Output: [0 3]
+}
+
+// motions is SE(2) with lifts at angles of one's own choice. It embeds SE2, so the kernels that know SE(2)'s distance serve it as well.
+type motions struct{ *group.SE2 }
+
+func (motions) Name() string { return "motions" }
+
+func (m motions) Lift(a, q, x []float64, k int, rng *rand.Rand) {
+	m.SE2.Lift(a, q, x, k, rng)
+	for l := range k {
+		m.Compose(a[3*l:3*l+3], a[3*l:3*l+3], []float64{0.1, 0, 0})
+	}
+}
+
+// A test of a group of one's own: do its methods agree with each other?
+func ExampleCheck() {
+	g := motions{group.NewSE2(0)}
+	fmt.Println(group.Check(g))
+	f := group.NewFinder(group.LiftPoints(g, []float64{0, 0, 1, 0, 5, 5}, 2, 0), nil, 1)
+	fmt.Println(f.Fast(), f.Len())
+	// Output:
+	// <nil>
+	// true 6
+}
+
+// The digest tells groups apart that a name does not: here by the weight, and by the lift.
+func ExampleDigest() {
+	one, err := group.Parse("T(2)", 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(group.Digest(one) == group.Digest(group.NewT(2, 0)), group.Digest(one) == group.Digest(group.NewT(2, 0.5)))
+	fmt.Println(group.Digest(group.NewSE2(0)) == group.Digest(motions{group.NewSE2(0)}))
+	// Output:
+	// true false
+	// false
 }
 
 func ExampleParse() {

@@ -84,6 +84,12 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
+// halved overrides one of two methods that say the same.
+type halved struct{ *group.T }
+
+func (halved) Name() string                      { return "half of T(2)" }
+func (h halved) Distance(pose []float64) float64 { return h.T.Distance(pose) / 2 }
+
 // A group cannot pass for one that the library knows, neither in a new model nor in a file.
 func TestGroupUnderAnothersName(t *testing.T) {
 	c := cnp.Default(cnp.EquivCNPCurve, "T(2)", 1)
@@ -93,6 +99,9 @@ func TestGroupUnderAnothersName(t *testing.T) {
 	require.ErrorContains(t, err, "a group that is not T(2) has its name: give it one of its own")
 	_, err = cnp.NewWithGroup[float32](c, named{group.NewT(2, 0), "T(2)"}, 1) // it is T(2)
 	require.NoError(t, err)
+	_, err = cnp.NewWithGroup[float32](c, halved{group.NewT(2, 0)}, 1)
+	require.ErrorIs(t, err, cnp.ErrConfig)
+	require.ErrorContains(t, err, "half of T(2): Distances differs from Distance")
 	_, err = cnp.NewWithGroup[float32](c, nil, 1)
 	require.ErrorIs(t, err, cnp.ErrConfig)
 
