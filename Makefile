@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo test race purego levels generate asm fmt vet lint cross arm64 fuzz bench clean
+.PHONY: all build demo test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz bench clean
 
 all: build
 
@@ -36,6 +36,12 @@ levels: ## the numeric packages at every instruction set level below this machin
 
 generate: ## regenerate what is generated
 	$(GO) generate ./...
+
+api: ## what the public packages export is what api/*.txt says
+	$(GO) run ./bench/api
+
+api-update: ## write api/*.txt anew, for review
+	$(GO) run ./bench/api -update
 
 asm: ## the generators' own tests: drift, features per level, arm64 words decoded back
 	cd asm && $(GO) vet ./... && $(GO) test -count=1 ./...
