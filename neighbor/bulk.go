@@ -26,6 +26,11 @@ type Cloud[T Float] interface {
 	// Len is the number of points and Dim the number of axes.
 	Len() int
 	Dim() int
+	// Ball, Count, KNearest and KNearestWithin answer a single query: see KDTree.
+	Ball(dst []int32, center []T, radius2 T) []int32
+	Count(center []T, radius2 T) int
+	KNearest(center []T, k int) (index []int32, dist2 []T)
+	KNearestWithin(index []int32, dist2 []T, center []T, k int, radius2 T, w *NearestWorkspace) ([]int32, []T)
 
 	points() stored[T]
 	// chunks is the number of pieces that a cloud of queries is cut into for goroutines. chunkSpan gives the stored

@@ -362,9 +362,13 @@ func (g *Grid[T]) groups(chunk int, reach T, f func(lo, hi int, box []T)) {
 
 func (g *Grid[T]) enter(*region[T], []T, T) {}
 
-// candidates takes the rows of cells that the ball around the box touches, each as far as the ball reaches there.
 func (g *Grid[T]) candidates(r *region[T], box []T, radius2 T) {
 	r.from, r.to = r.from[:0], r.to[:0]
+	g.runs(box, radius2, func(from, to int32) { r.from, r.to = append(r.from, from), append(r.to, to) })
+}
+
+// runs calls f with the stored positions in rows of cells that the ball around the box touches, each as far as the ball reaches there.
+func (g *Grid[T]) runs(box []T, radius2 T, f func(from, to int32)) {
 	if !(radius2 > 0) || g.n == 0 {
 		return
 	}
@@ -396,7 +400,7 @@ func (g *Grid[T]) candidates(r *region[T], box []T, radius2 T) {
 			row := g.cells[0] * (y + g.cells[1]*z)
 			from, to := g.start[row+a], g.start[row+b+1]
 			if from < to {
-				r.from, r.to = append(r.from, from), append(r.to, to)
+				f(from, to)
 			}
 		}
 	}
