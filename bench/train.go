@@ -82,7 +82,7 @@ func timeStep(r *report, name string, times int, prof string) error {
 		which, queries := strings.CutSuffix(which, "/queries")
 		c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
 		if !queries {
-			c.Readout, c.FixedStep, c.RadiusRate = cnp.ReadoutTargets, false, 0.3 // the authors' models
+			c.Readout, c.Placement, c.FixedStep, c.RadiusRate = cnp.ReadoutTargets, cnp.PlacementBatch, false, 0.3 // the authors' models
 		}
 		if c.Fill = curveFills[which] / 64; c.Fill == 0 {
 			return fmt.Errorf("no case %q", name)

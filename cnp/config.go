@@ -14,6 +14,7 @@ var (
 	ErrConfig = errors.New("invalid model configuration")
 	ErrShape  = errors.New("wrong shape")
 	ErrValue  = errors.New("not a finite number")
+	ErrRange  = errors.New("out of range")
 )
 
 // Architecture names a model.
@@ -66,6 +67,23 @@ const (
 // Readouts lists them in the order of documentation.
 var Readouts = []Readout{ReadoutQueries, ReadoutTargets, ReadoutRBF}
 
+// Placement says where the lattice of an EquivCNPCurve lies; that of a ConvCNPCurve is always the batch's.
+type Placement string
+
+// The placements.
+const (
+	// PlacementBatch lays one lattice over all context points and targets of a batch: the authors' way, and that of files that do not
+	// name a placement. Where targets lie, and the other tasks of a batch, has an influence on every prediction; and targets that lie far
+	// apart need a lattice from one to the other, which may have too many points (Config.MaxLattice).
+	PlacementBatch Placement = ""
+	// PlacementContext gives every task a lattice of its own that has a point at the least coordinate of the task's context (at 0
+	// without one), and no end: points, 1/PointsPerUnit apart, are computed as far away from a target as they have any influence on
+	// it, and only there. A prediction depends on the task's context and on the target, bit for bit, and moves with them, as far
+	// as their coordinates' rounding allows. Targets may lie anywhere: beyond the reach of the context the prediction is
+	// that without a context. For new models under T(1) whose targets are queries.
+	PlacementContext Placement = "context"
+)
+
 // Config is everything that fixes a model but its weights. It is also what a model file stores.
 type Config struct {
 	Architecture Architecture `json:"architecture"`
@@ -94,6 +112,8 @@ type Config struct {
 	// FixedStep puts lattice points exactly 1/PointsPerUnit apart, whatever the interval, so that a model meets in use the very
 	// poses that it was trained on. Without it, as in the authors' models, the step is a little longer the shorter the interval.
 	FixedStep bool `json:"fixed_step,omitempty"`
+	// Placement says where the lattice lies; without a lattice it has no meaning. Under PlacementContext Margin has none.
+	Placement Placement `json:"placement,omitempty"`
 
 	// EncoderLength is the length scale that the set convolution onto the lattice begins with; 0 is that of the authors' models, 0.69.
 	// What is much longer than a curve's features blurs them away, and their gradient with them.
@@ -254,6 +274,15 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		if c.Architecture == EquivCNPCurve && len(c.Channels) < 2 {
 			return bad("channels = %v, need the pointwise width and at least one convolution", c.Channels)
 		}
+		if c.Architecture == EquivCNPCurve && c.Placement != PlacementBatch {
+			if c.Placement != PlacementContext {
+				return bad("placement %q is neither %q nor %q", c.Placement, PlacementBatch, PlacementContext)
+			}
+			if _, ok := g.(*group.T); c.PointsPerUnit != 0 && (!ok || c.DimX != 1 || c.Lifts != 1 || c.MaxNeighbors != 0 ||
+				c.Readout != ReadoutQueries || !c.FixedStep) {
+				return bad("placement %q is for group T(1) with one lift, readout %q, max_neighbors 0 and fixed_step", c.Placement, ReadoutQueries)
+			}
+		}
 	case ConvCNPCurve, ConvCNPImage:
 		if c.Kernel%2 != 1 {
 			return bad("kernel = %d, need an odd width", c.Kernel)
@@ -277,5 +306,8 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	return nil
 }
+
+// numbered reports whether every task has a lattice of its own, whose points are numbered.
+func (c *Config) numbered() bool { return c.Placement == PlacementContext && c.PointsPerUnit > 0 }
 
 func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }

@@ -47,8 +47,14 @@ func (m *ConvCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.readout.Params("psi_rho.")...), m.head.params()...)
 }
 
-// Predict returns mean and standard deviation at the targets.
+// Predict returns mean and standard deviation at the targets. Of an OutsideError it returns both, the error and the prediction of all
+// else.
 func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	return predictNear(b, &m.cfg, func(b *Batch[T]) (*Prediction[T], error) { return m.predict(ctx, b) })
+}
+
+// predict is Predict where the points lie near each other.
+func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	if err := b.check(1, m.cfg.DimY); err != nil {
 		return nil, err
 	}
@@ -65,7 +71,7 @@ func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 		}
 		x, y := b.context(t, 1, dy)
 		h := make([]T, n*m.pre.Out)
-		m.pre.Forward(h, m.encoder.encode(grid, x, y), n, simd.ActSigmoid)
+		m.pre.Forward(h, m.encoder.encode(grid, x, y, 0), n, simd.ActSigmoid)
 		for _, l := range m.conv {
 			next := make([]T, n*l.Out)
 			l.Forward(next, h, 1, n, simd.ActReLU)

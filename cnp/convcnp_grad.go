@@ -31,7 +31,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		}
 		x, y := b.context(t, 1, dy)
 		p := &tapes[t]
-		p.encoding = m.encoder.record(grid, x, y)
+		p.encoding = m.encoder.record(grid, x, y, 0)
 		h := make([]T, n*m.pre.Out)
 		m.pre.Forward(h, p.encoding.out, n, simd.ActSigmoid)
 		p.h = [][]T{h}

@@ -36,8 +36,10 @@ func (s *setConv[T]) channels() int {
 	return n
 }
 
-// encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy].
-func (s *setConv[T]) encode(t, x []float64, y []T) []T { return s.record(t, x, y).out }
+// encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy]; all coordinates are counted from origin.
+func (s *setConv[T]) encode(t, x []float64, y []T, origin float64) []T {
+	return s.record(t, x, y, origin).out
+}
 
 // setConvTape is an encoding and what its backward pass needs.
 type setConvTape[T Float] struct {
@@ -47,7 +49,7 @@ type setConvTape[T Float] struct {
 }
 
 // record is encode with its tape.
-func (s *setConv[T]) record(t, x []float64, y []T) *setConvTape[T] {
+func (s *setConv[T]) record(t, x []float64, y []T, origin float64) *setConvTape[T] {
 	c, m, n := 1+s.degree*s.dy, len(t)/s.dx, len(x)/s.dx
 	phi := make([]T, n*c)
 	for i := range n {
@@ -75,7 +77,7 @@ func (s *setConv[T]) record(t, x []float64, y []T) *setConvTape[T] {
 		row := out[i*width : (i+1)*width]
 		if s.coordinates {
 			for d := range s.dx {
-				row[d] = T(t[i*s.dx+d])
+				row[d] = T(t[i*s.dx+d] + origin)
 			}
 			row = row[s.dx:]
 		}

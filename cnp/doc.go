@@ -27,8 +27,10 @@
 // # Targets
 //
 // What a model says of one target should not depend on which others are asked for: only then do its predictions belong to one
-// stochastic process. Under ReadoutQueries, the default of new models, it does not (given the lattice, which spans context
-// and targets; a CurvePlan fixes it). The authors' models carry features at the targets as well (ReadoutTargets), where they are
+// stochastic process. Under ReadoutQueries and PlacementContext, the default of new models under T(1), it does not: every task has an
+// endless lattice, laid by its context, of which only what has an influence on a target is computed. One by one, together or by a
+// plan, predictions have the same bits. Elsewhere one lattice spans the points of a batch (PlacementBatch; a CurvePlan fixes
+// it). The authors' models carry features at the targets as well (ReadoutTargets), where they are
 // neighbours of everything else: of a model trained so on 100 targets between -2 and 2, the log-likelihood on [-4, 4] is 1.22, 1.16
 // and 0.96 at 200, 400 and 800 targets.
 //
@@ -36,9 +38,9 @@
 //
 // Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
 // as the points that carry the features move too. They do when PointsPerUnit is 0 (the context carries them), for any
-// group. A lattice follows the data under translations, up to rounding (of a radius that lies where another lattice point would
-// come in, and so of the authors' curve models, rounding makes more: their neighbourhoods change); under rotations and scalings
-// neither its axes nor its axis-parallel box do, and the prediction differs by what that changes: turned by random
+// group. A lattice follows the data under translations, up to rounding: that of each task under PlacementContext, that of a whole batch
+// under PlacementBatch. (Where a radius lies at the border of another lattice point, as the authors' do, rounding makes more under
+// PlacementBatch: neighbourhoods change.) Under rotations and scalings neither its axes nor its axis-parallel box do, and the prediction differs by what that changes: turned by random
 // angles, the mean of a lively random SO(2) model moves by 1.1, 0.6, 0.3 and 0.3 of its standard deviation over the
 // targets at 1, 2, 4 and 8 points per unit (TestLatticeResidual). A pixel grid maps to itself under rotations by
 // multiples of 90 degrees only, and there the answer is exact. Random stabiliser samples (SO(3), SE(3)) are equivariant

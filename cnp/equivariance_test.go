@@ -164,6 +164,9 @@ func TestEquivarianceOnLattice(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/coordinates=%v", readout, coordinates), func(t *testing.T) {
 				c := Default(EquivCNPCurve, "T(1)", 1)
 				c.PointsPerUnit, c.Readout, c.CoordinateFeature, c.Fill = 16, readout, coordinates, 0.2
+				if readout != ReadoutQueries {
+					c.Placement = PlacementBatch
+				}
 				model, err := New[float64](c, 3)
 				require.NoError(t, err)
 				perturb(model.State(), 5)
@@ -304,7 +307,7 @@ func TestPermutationAndPadding(t *testing.T) {
 	c := Default(EquivCNPCurve, "T(1)", 2)
 	c.PointsPerUnit = 16
 	models["equivcnp lattice"] = c
-	c.Readout = ReadoutRBF
+	c.Readout, c.Placement = ReadoutRBF, PlacementBatch
 	models["equivcnp basis functions"] = c
 	models["convcnp"] = Default(ConvCNPCurve, "", 2)
 	models["cnp"] = Default(CNPCurve, "", 2)

@@ -3,6 +3,7 @@ package cnp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -76,27 +77,37 @@ func (m *EquivCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, rho...), m.head.params()...)
 }
 
-// Predict returns mean and standard deviation at the targets.
+// Predict returns mean and standard deviation at the targets. Of an OutsideError it returns both, the error and the prediction of all
+// else.
 func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	return predictNear(b, &m.cfg, func(b *Batch[T]) (*Prediction[T], error) { return m.predict(ctx, b) })
+}
+
+// predict is Predict where the points lie near each other, or have lattices of their own.
+func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	if m.trace != nil || !m.onLine() || b.B*b.Nt == 0 {
 		return m.forward(ctx, b)
 	}
 	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	grid, err := lattice(b, &m.cfg)
-	if err != nil {
-		return nil, err
+	var grid []float64
+	if !m.cfg.numbered() { // under it, lattices are the tasks' own
+		var err error
+		if grid, err = lattice(b, &m.cfg); err != nil {
+			return nil, err
+		}
 	}
 	net, l, err := m.cache.get(m, grid)
 	if err != nil {
 		return nil, err
 	}
 	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
-	if err := net.predict(ctx, out, b, l); err != nil {
+	if err := net.predict(ctx, out, b, l); err != nil && !errors.As(err, new(*OutsideError)) {
 		return nil, err
+	} else {
+		return out, err
 	}
-	return out, nil
 }
 
 // taskChunk is the number of tasks whose points share one neighbourhood structure at a time. Tasks do not see each
@@ -109,12 +120,9 @@ func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T],
 		return nil, err
 	}
 	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
-	var grid []float64
-	if m.cfg.PointsPerUnit > 0 {
-		var err error
-		if grid, err = lattice(b, &m.cfg); err != nil {
-			return nil, err
-		}
+	grids, err := m.lattices(b)
+	if err != nil {
+		return nil, err
 	}
 	if b.B*b.Nt == 0 {
 		return out, nil
@@ -127,7 +135,7 @@ func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T],
 			report(done+i, total)
 			return ctx.Err()
 		}
-		if err := m.forwardTasks(out, b, lo, min(lo+taskChunk, b.B), grid, step); err != nil {
+		if err := m.forwardTasks(out, b, lo, min(lo+taskChunk, b.B), grids, step); err != nil {
 			return nil, err
 		}
 	}
@@ -135,15 +143,15 @@ func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	return out, nil
 }
 
-// forwardTasks predicts tasks lo to hi over one lattice.
-func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, grid []float64, step func(int) error) error {
+// forwardTasks predicts tasks lo to hi.
+func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, grids *taskLattices, step func(int) error) error {
 	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
 
 	// Encoder: features on each task's points.
 	var features []T
-	g, last := m.layouts(b, lo, hi, grid, func(t int, x []float64) {
+	g, last := m.layouts(b, lo, hi, grids, func(t int, x []float64, origin float64) {
 		cx, cy := b.context(t, dx, dy)
-		features = append(features, m.encoder.encode(x, cx, cy)...)
+		features = append(features, m.encoder.encode(x, counted(cx, origin), cy, origin)...)
 	})
 	points := g.Points
 	m.record("encoding", features)
@@ -181,7 +189,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 		f := h[(t-lo)*perTask*c:][:perTask*c]
 		if m.cfg.Readout == ReadoutRBF {
 			read := make([]T, b.Nt*c)
-			m.readout.Forward(read, b.targets(t, dx), grid, f, dx, c)
+			m.readout.Forward(read, b.targets(t, dx), grids.x[t], f, dx, c)
 			f = read
 		} else {
 			f = f[(perTask-b.Nt)*c:]
@@ -195,30 +203,31 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 
 // layouts returns the geometry of tasks lo to hi, each a block of its own, for all LieConvs but the last, and for the last,
 // and shows encode the points of every task that carry features from the beginning.
-func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grid []float64, encode func(t int, x []float64)) (all, last *layers.Geometry[T]) {
-	all = m.layout(b, lo, hi, grid, m.cfg.Readout == ReadoutTargets, encode)
+func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grids *taskLattices, encode func(t int, x []float64, origin float64)) (all, last *layers.Geometry[T]) {
+	all = m.layout(b, lo, hi, grids, m.cfg.Readout == ReadoutTargets, encode)
 	if m.cfg.Readout != ReadoutQueries {
 		return all, all
 	}
-	return all, m.layout(b, lo, hi, grid, true, func(int, []float64) {}).Reading(all.Rows() / (hi - lo))
+	return all, m.layout(b, lo, hi, grids, true, func(int, []float64, float64) {}).Reading(all.Rows() / (hi - lo))
 }
 
-// layout returns the lifted points of tasks lo to hi, with the targets or without, and shows encode the points of every task.
-func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, targets bool, encode func(t int, x []float64)) *layers.Geometry[T] {
+// layout returns the lifted points of tasks lo to hi, with the targets or without, and shows encode the points of every task, counted
+// from the task's origin.
+func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grids *taskLattices, targets bool, encode func(t int, x []float64, origin float64)) *layers.Geometry[T] {
 	var (
 		points *group.Lifted
 		mask   []bool // per lifted point
 		blocks = []int{0}
 	)
 	for t := lo; t < hi; t++ {
-		x, ok := m.points(b, t, grid, targets)
+		x, ok := m.points(b, t, grids, targets)
 		l := group.LiftPoints(m.group, x, m.cfg.Lifts, m.cfg.LiftSeed)
 		if points == nil {
 			points = l
 		} else {
 			points.Append(l)
 		}
-		encode(t, x)
+		encode(t, x, grids.origin[t])
 		for _, o := range ok {
 			for range m.cfg.Lifts {
 				mask = append(mask, o)
@@ -227,15 +236,15 @@ func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, targets bo
 		blocks = append(blocks, points.Rows())
 	}
 	if m.onLine() {
-		return layers.NewLineGeometry[T](points, mask, blocks, len(grid))
+		return layers.NewLineGeometry[T](points, mask, blocks, len(grids.x[lo]), grids.density)
 	}
 	return layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 }
 
 // points returns the points [n, dx] that carry task t's features, the targets last if they are among them, and which of them
-// count. Padding sits at the origin, unseen.
-func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64, targets bool) (x []float64, ok []bool) {
-	dx := m.cfg.DimX
+// count, counted from the task's origin. Padding sits there, unseen.
+func (m *EquivCNP[T]) points(b *Batch[T], t int, grids *taskLattices, targets bool) (x []float64, ok []bool) {
+	dx, grid, origin := m.cfg.DimX, grids.x[t], grids.origin[t]
 	add := func(p []float64, valid bool) {
 		if !valid {
 			p = make([]float64, dx)
@@ -256,7 +265,7 @@ func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64, targets bool) (
 	if targets {
 		for i := range b.Nt {
 			p := t*b.Nt + i
-			add(b.XTarget[p*dx:(p+1)*dx], b.targetOK(t, i))
+			add(counted(b.XTarget[p*dx:(p+1)*dx], origin), b.targetOK(t, i))
 		}
 	}
 	return x, ok

@@ -37,19 +37,16 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	if b.B == 0 {
 		return pass, nil
 	}
-	var grid []float64
-	if m.cfg.PointsPerUnit > 0 {
-		var err error
-		if grid, err = lattice(b, &m.cfg); err != nil {
-			return nil, err
-		}
+	grids, err := m.lattices(b)
+	if err != nil {
+		return nil, err
 	}
 
 	// Encoder.
 	encodings, features := make([]*setConvTape[T], b.B), []T(nil)
-	geo, last := m.layouts(b, 0, b.B, grid, func(t int, x []float64) {
+	geo, last := m.layouts(b, 0, b.B, grids, func(t int, x []float64, origin float64) {
 		cx, cy := b.context(t, dx, dy)
-		encodings[t] = m.encoder.record(x, cx, cy)
+		encodings[t] = m.encoder.record(x, counted(cx, origin), cy, origin)
 		features = append(features, encodings[t].out...)
 	})
 
@@ -85,7 +82,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		f := read[t*perTask*c:][:perTask*c]
 		if m.cfg.Readout == ReadoutRBF {
 			at := make([]T, b.Nt*c)
-			m.readout.Forward(at, b.targets(t, dx), grid, f, dx, c)
+			m.readout.Forward(at, b.targets(t, dx), grids.x[t], f, dx, c)
 			f = at
 		} else {
 			f = f[(perTask-b.Nt)*c:]
@@ -109,7 +106,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 			df := m.head.backward(dMean[at:at+b.Nt*dy], dStd[at:at+b.Nt*dy], heads[t], g)
 			to := dread[t*perTask*c:][:perTask*c]
 			if m.cfg.Readout == ReadoutRBF {
-				m.readout.Backward(to, df, b.targets(t, dx), grid, read[t*perTask*c:][:perTask*c], dx, c, g)
+				m.readout.Backward(to, df, b.targets(t, dx), grids.x[t], read[t*perTask*c:][:perTask*c], dx, c, g)
 			} else {
 				copy(to[(perTask-b.Nt)*c:], df)
 			}

@@ -35,7 +35,7 @@ func officialConfig(arch Architecture, group string) Config {
 		if arch == ConvCNPCurve {
 			c.Floor = 0
 		} else {
-			c.Readout, c.FixedStep, c.RadiusRate, c.EncoderLength = ReadoutTargets, false, 0.3, 0
+			c.Readout, c.Placement, c.FixedStep, c.RadiusRate, c.EncoderLength = ReadoutTargets, PlacementBatch, false, 0.3, 0
 		}
 	case EquivCNPImage:
 		c.Floor = 0

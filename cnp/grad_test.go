@@ -76,7 +76,7 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c := small(EquivCNPCurve, "T(1)", 1)
 	c.CoordinateFeature = true
 	add("equivcnp/T(1)", c, 3, 5, 6)
-	c.Readout, c.FixedStep, c.RadiusRate = ReadoutTargets, false, 0.3
+	c.Readout, c.Placement, c.FixedStep, c.RadiusRate = ReadoutTargets, PlacementBatch, false, 0.3
 	add("equivcnp/T(1)/targets", c, 3, 5, 6)
 	add("equivcnp/no context", c, 2, 0, 4)
 	c.Readout, c.Multiplicity, c.DimY, c.Output = ReadoutRBF, 2, 2, OutputStd

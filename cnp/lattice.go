@@ -1,13 +1,19 @@
 package cnp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/equivcnp/equivcnp/neighbor"
 )
 
 // defaultMaxLattice bounds a lattice where the configuration does not. Two points a billion apart are a valid task, a
 // lattice over them is not.
 const defaultMaxLattice = 1 << 18
+
+// latticeLimit is the greatest number of points of a lattice.
+func (c *Config) latticeLimit() int { return cmp.Or(c.MaxLattice, defaultMaxLattice) }
 
 // linspace writes n evenly spaced values from lo to hi; one value is lo. Both halves are computed from their own end, as
 // torch.linspace does.
@@ -42,14 +48,11 @@ func pixelGrid(h, w int) []float64 {
 	return out
 }
 
-// lattice returns the points [n, dx] that a curve model lays over all context points and targets of the batch, along each
+// lattice returns the points [n, dx] that a curve model under PlacementBatch lays over all context points and targets of the batch, along each
 // coordinate from margin below the least to margin above the greatest: floor(density·length) of them, at least one, or under
 // FixedStep as many as it takes, 1/density apart. A batch without points has no lattice.
 func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
-	dx, density, margin, limit := c.DimX, c.PointsPerUnit, c.Margin, c.MaxLattice
-	if limit == 0 {
-		limit = defaultMaxLattice
-	}
+	dx, density, margin, limit := c.DimX, c.PointsPerUnit, c.Margin, c.latticeLimit()
 	lo, hi := make([]float64, dx), make([]float64, dx)
 	for d := range dx {
 		lo[d], hi[d] = math.Inf(1), math.Inf(-1)
@@ -77,7 +80,7 @@ func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 		}
 		if total *= n; !(total <= float64(limit)) {
 			return nil, fmt.Errorf("%w: the points span %g to %g in coordinate %d, a lattice of %g points per unit "+
-				"would have more than %d points", ErrShape, lo[d], hi[d], d, density, limit)
+				"would have more than %d points", ErrRange, lo[d], hi[d], d, density, limit)
 		}
 		axes[d] = make([]float64, int(n))
 		if !c.FixedStep {
@@ -98,4 +101,102 @@ func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 		out = append(out, x...)
 	}
 	return out, nil
+}
+
+// taskLattices are the lattices [n, dx] of a batch's tasks, equally long, in coordinates that are counted from each task's origin.
+type taskLattices struct {
+	x       [][]float64
+	origin  []float64
+	density float64 // of points that are whole numbers over density; 0: all lattices are one
+}
+
+// lattices returns the lattices of all tasks; empty ones where the model has none.
+func (m *EquivCNP[T]) lattices(b *Batch[T]) (*taskLattices, error) {
+	l := &taskLattices{x: make([][]float64, b.B), origin: make([]float64, b.B)}
+	if !m.cfg.numbered() {
+		var grid []float64
+		if m.cfg.PointsPerUnit > 0 {
+			var err error
+			if grid, err = lattice(b, &m.cfg); err != nil {
+				return nil, err
+			}
+		}
+		for t := range l.x {
+			l.x[t] = grid
+		}
+		return l, nil
+	}
+	l.density = m.cfg.PointsPerUnit
+	reach := 0
+	for _, c := range m.conv {
+		line, err := neighbor.NewNumberedLine(l.density, m.group.Alpha(), c.Radius())
+		if err != nil {
+			return nil, fmt.Errorf("cnp: %w", err)
+		}
+		reach += line.Reach
+	}
+	first, n, limit := make([]int, b.B), 1, m.cfg.latticeLimit()
+	for t := range l.x {
+		l.origin[t] = b.origin(t)
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range b.Nt {
+			if b.targetOK(t, i) {
+				u := b.XTarget[t*b.Nt+i] - l.origin[t]
+				lo, hi = min(lo, u), max(hi, u)
+			}
+		}
+		if lo > hi {
+			continue
+		}
+		if !(max(-lo, hi)*l.density < maxLatticeNumber) || !((hi-lo)*l.density < float64(limit-2*reach-4)) {
+			return nil, fmt.Errorf("%w: task %d's targets lie from %g to %g, where its context begins at %g: differentiated together, they need "+
+				"a lattice of more than %d points, %g per unit", ErrRange, t, lo+l.origin[t], hi+l.origin[t], l.origin[t], limit, l.density)
+		}
+		a, z := latticeSpan(lo, l.density, reach), latticeSpan(hi, l.density, reach)
+		first[t], n = a[0], max(n, z[1]-a[0])
+	}
+	for t := range l.x {
+		l.x[t] = make([]float64, n)
+		for i := range l.x[t] {
+			l.x[t][i] = float64(first[t]+i) / l.density
+		}
+	}
+	return l, nil
+}
+
+// maxLatticeNumber bounds the distance of a target from the origin of its task's lattice, in steps: so far away its place between two
+// lattice points is still known to a millionth of a step.
+const maxLatticeNumber = 1 << 32
+
+// latticeSpan returns the numbers, from the first up to but not including the second, of the lattice points that have an influence on
+// what is predicted at u, where reach is the sum of the layers' reaches.
+func latticeSpan(u, density float64, reach int) [2]int {
+	k := int(math.Floor(u * density))
+	return [2]int{k - reach - 1, k + reach + 3}
+}
+
+// origin is the coordinate from which the lattice of task t is counted, under PlacementContext: the least of its context, 0 without one.
+func (b *Batch[T]) origin(t int) float64 {
+	least := math.Inf(1)
+	for i := range b.Nc {
+		if b.contextOK(t, i) {
+			least = min(least, b.XContext[t*b.Nc+i])
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
+}
+
+// counted returns x counted from origin.
+func counted(x []float64, origin float64) []float64 {
+	if origin == 0 {
+		return x
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = v - origin
+	}
+	return out
 }

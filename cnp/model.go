@@ -21,7 +21,8 @@ type Model[T Float] interface {
 // Regressor predicts at any target points from any context points.
 type Regressor[T Float] interface {
 	Model[T]
-	// Predict returns mean and standard deviation [B, Nt, dy] at the targets. Masked targets get zeros.
+	// Predict returns mean and standard deviation [B, Nt, dy] at the targets. Masked targets get zeros. Where single points lie out of
+	// a model's reach, it returns the prediction of all else and an OutsideError.
 	Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
 }
 
@@ -32,8 +33,8 @@ type Completer[T Float] interface {
 	Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error)
 }
 
-// Batch is a batch of regression tasks. Models with a lattice lay one lattice over all tasks of a batch, as the authors'
-// code does, so batching tasks together changes their results slightly.
+// Batch is a batch of regression tasks. New models predict each as if it were alone, bit for bit. Models under PlacementBatch, as the
+// authors' are, lay one lattice over all tasks of a batch, so that batching tasks together changes their results slightly.
 type Batch[T Float] struct {
 	B, Nc, Nt int       // tasks, context points and targets per task; Nc and Nt may be 0
 	XContext  []float64 // [B, Nc, dx]

@@ -99,7 +99,9 @@ func Default(a Architecture, groupName string, dy int) Config {
 	case EquivCNPCurve:
 		c.DimX, c.Lifts, c.Readout = 1, 1, ReadoutQueries
 		if g, err := group.Parse(groupName, 0); err == nil {
-			c.DimX = g.PointDim()
+			if c.DimX = g.PointDim(); g.Name() == "T(1)" {
+				c.Placement = PlacementContext
+			}
 		}
 		c.PointsPerUnit, c.Margin, c.FixedStep, c.EncoderLength = 64, 0.1, true, 4.0/64
 		c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16

@@ -103,7 +103,7 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 		return 0, fmt.Errorf("%w: y has %d values, the prediction %d", ErrShape, len(y), len(p.Mean))
 	}
 	if !(o.Beta >= 0 && o.Beta <= 1) {
-		return 0, fmt.Errorf("%w: beta = %v, need 0 to 1", ErrValue, o.Beta)
+		return 0, fmt.Errorf("%w: beta = %v, need 0 to 1", ErrRange, o.Beta)
 	}
 	for i, v := range y {
 		if f := float64(v); math.IsNaN(f-f) && (p.mask == nil || p.mask[i]) {

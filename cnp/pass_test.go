@@ -70,7 +70,7 @@ func TestObjective(t *testing.T) {
 	require.InDelta(t, own/4, wider, 1e-12)
 	for _, beta := range []float64{-0.1, 1.1, math.NaN()} {
 		_, err = p.GradientOf(Objective{Beta: beta}, []float64{1, 2, 3, 4}, g)
-		require.ErrorIs(t, err, ErrValue)
+		require.ErrorIs(t, err, ErrRange)
 	}
 	require.Empty(t, p.NotFinite())
 }

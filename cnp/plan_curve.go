@@ -20,31 +20,39 @@ import (
 // a target are new; their poses are all different and their weights are evaluated and used at once.
 //
 // It is immutable and safe for concurrent use, and keeps the parameters that the model had when it was made. Tasks of one
-// call may have any number of points each (masks): what a mask excludes costs nothing. As the lattice is fixed, a task's
-// prediction does not depend on the others of its batch.
+// call may have any number of points each (masks): what a mask excludes costs nothing. A task's prediction does not depend on the
+// others of its batch: under PlacementBatch the lattice is fixed, under PlacementContext it is the task's own, and a plan's
+// predictions are those of EquivCNP.Predict, bit for bit.
 type CurvePlan[T Float] struct {
 	lo, hi  float64
 	net     *curveNet[T]
 	lattice *curveLattice[T]
 }
 
-// Plan compiles the model for tasks whose points lie in [lo, hi]. The lattice spans the interval and the model's margin. It is
-// for models under T(1) with a lattice, as the authors' are; others refuse with ErrConfig.
+// Plan compiles the model for tasks whose points lie in [lo, hi]. Under PlacementBatch the lattice spans the interval and the model's
+// margin; under PlacementContext it follows the tasks, which may lie anywhere, and the interval does not matter. Plan is for models
+// under T(1) with a lattice, as the authors' are; others refuse with ErrConfig.
 func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !(lo <= hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+	if math.IsNaN(lo-lo) || math.IsNaN(hi-hi) { // of infinities, too
 		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrValue, lo, hi)
+	}
+	if lo > hi {
+		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrRange, lo, hi)
 	}
 	if !m.onLine() {
 		return nil, fmt.Errorf("%w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
 			"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, m.group.Name(), m.cfg.PointsPerUnit,
 			m.cfg.Lifts, m.cfg.MaxNeighbors)
 	}
-	grid, err := lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, &m.cfg)
-	if err != nil {
-		return nil, err
+	var grid []float64
+	if !m.cfg.numbered() {
+		var err error
+		if grid, err = lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, &m.cfg); err != nil {
+			return nil, err
+		}
 	}
 	net := m.compile()
 	l, err := net.newLattice(grid)
@@ -55,7 +63,7 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 }
 
 // Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and dst.Std
-// must have B·Nt·dy elements. Points outside the plan's interval are ErrValue. Once ctx is done Predict returns its error, and
+// must have B·Nt·dy elements. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
 // dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	dy := p.net.cfg.DimY
@@ -66,20 +74,17 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch
 		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, the batch needs %d of each",
 			ErrShape, len(dst.Mean), len(dst.Std), want)
 	}
-	for _, s := range []struct {
-		name string
-		x    []float64
-		n    int
-		ok   func(t, i int) bool
-	}{{"x_context", b.XContext, b.Nc, b.contextOK}, {"x_target", b.XTarget, b.Nt, b.targetOK}} {
-		for i, v := range s.x {
-			if !(v >= p.lo && v <= p.hi) && s.ok(i/s.n, i%s.n) {
-				return fmt.Errorf("%w: %s[%d, %d] = %g lies outside the plan's interval, %g to %g", ErrValue, s.name, i/s.n, i%s.n,
-					v, p.lo, p.hi)
-			}
-		}
+	if p.net.cfg.numbered() {
+		return p.net.predict(ctx, dst, b, p.lattice)
 	}
-	return p.net.predict(ctx, dst, b, p.lattice)
+	inside, out := b.outside(1, fmt.Sprintf("the plan's interval, %g to %g", p.lo, p.hi), func(_ int, x []float64) bool {
+		return x[0] >= p.lo && x[0] <= p.hi
+	})
+	if err := p.net.predict(ctx, dst, inside, p.lattice); err != nil || out == nil {
+		return err
+	}
+	dst.mark(b, inside, dy)
+	return out
 }
 
 // onLine reports whether the model's tasks live on a line with a lattice, under translations.
@@ -122,14 +127,16 @@ func (m *EquivCNP[T]) compile() *curveNet[T] {
 
 // curveLattice is a lattice with the neighbourhoods of its points among themselves and their weights.
 type curveLattice[T Float] struct {
-	grid    []float64
+	grid    []float64        // under PlacementBatch
 	radii   []float64        // the distinct ones
 	at      []int            // layer → its radius in radii
-	lines   []*neighbor.Line // of each radius
+	ends    []int            // of each layer: how many points at both ends of a span of lattice points it need not compute
+	lines   []*neighbor.Line // of each radius; under PlacementContext they are numbered, and each task lays its own part
+	reach   int              // sum of the layers' reaches
 	weights [][]T            // of each layer: those of its line's poses
 }
 
-// newLattice evaluates a lattice.
+// newLattice evaluates a lattice, under PlacementContext that of all tasks.
 func (n *curveNet[T]) newLattice(grid []float64) (*curveLattice[T], error) {
 	l := &curveLattice[T]{grid: grid}
 	for k, r := range n.radius {
@@ -137,17 +144,29 @@ func (n *curveNet[T]) newLattice(grid []float64) (*curveLattice[T], error) {
 		if at < 0 {
 			at = len(l.radii)
 			line := neighbor.NewLine(grid, n.alpha, r)
+			if n.cfg.numbered() {
+				var err error
+				if line, err = neighbor.NewNumberedLine(n.cfg.PointsPerUnit, n.alpha, r); err != nil {
+					return nil, fmt.Errorf("cnp: %w", err)
+				}
+			}
 			if line.Pairs > neighbor.DefaultMaxPairs {
 				return nil, fmt.Errorf("cnp: %w: %d among the lattice's %d points", neighbor.ErrTooManyPairs, line.Pairs, len(grid))
 			}
 			l.radii, l.lines = append(l.radii, r), append(l.lines, line)
 		}
 		l.at = append(l.at, at)
+		l.reach += l.lines[at].Reach
+		l.ends = append(l.ends, l.reach)
 		poses := make([]T, len(l.lines[at].Poses))
 		for i, p := range l.lines[at].Poses {
 			poses[i] = T(p)
 		}
 		l.weights = append(l.weights, n.conv[k].Weights(poses))
+	}
+	if n.cfg.numbered() && 2*l.reach+4 > n.cfg.latticeLimit() {
+		return nil, fmt.Errorf("cnp: %w: a target depends on %d lattice points, at most %d are allowed", neighbor.ErrTooManyPairs, 2*l.reach+4,
+			n.cfg.latticeLimit())
 	}
 	return l, nil
 }
@@ -155,6 +174,10 @@ func (n *curveNet[T]) newLattice(grid []float64) (*curveLattice[T], error) {
 // curveRun is the memory of one goroutine, or of one task on its way through the layers.
 type curveRun[T Float] struct {
 	order          []int32   // the targets that count, ascending
+	targets        []float64 // their coordinates, counted from the task's origin, as all are
+	spans          [][2]int  // numbers of lattice points
+	lines          []*neighbor.Line
+	chunks         []layers.LineChunk
 	points         []float64 // lattice and targets
 	x              []float64 // of the context points that count
 	phi, h         []T
@@ -165,9 +188,29 @@ type curveRun[T Float] struct {
 	scratch        []layers.LineScratch[T]
 }
 
-// predict predicts all tasks over one lattice, on several goroutines: each takes a task, and where there are fewer tasks than
-// threads, several share the rows of one.
+// predict is predictTasks for what lies within reach of the lattices.
 func (n *curveNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T], l *curveLattice[T]) error {
+	if !n.cfg.numbered() {
+		return n.predictTasks(ctx, dst, b, l)
+	}
+	task, origin := -1, 0.0
+	where := fmt.Sprintf("the %g units around the beginning of their contexts", maxLatticeNumber/n.cfg.PointsPerUnit)
+	inside, out := b.outside(1, where, func(t int, x []float64) bool {
+		if t != task {
+			task, origin = t, b.origin(t)
+		}
+		return math.Abs(x[0]-origin)*n.cfg.PointsPerUnit < maxLatticeNumber
+	})
+	if err := n.predictTasks(ctx, dst, inside, l); err != nil || out == nil {
+		return err
+	}
+	dst.mark(b, inside, n.cfg.DimY)
+	return out
+}
+
+// predictTasks predicts all tasks, on several goroutines: each takes a task, and where there are fewer tasks than
+// threads, several share the rows of one.
+func (n *curveNet[T]) predictTasks(ctx context.Context, dst *Prediction[T], b *Batch[T], l *curveLattice[T]) error {
 	threads := workers()
 	inner := max(1, threads/max(1, b.B))
 	report := progress(ctx)
@@ -206,23 +249,96 @@ func (n *curveNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[
 	return err
 }
 
+// pieceLattice and pieceTargets are up to how many lattice points and targets a task under PlacementContext is computed for at a time:
+// its targets may lie anywhere, and memory should not grow with them.
+const (
+	pieceLattice = 1 << 14
+	pieceTargets = 1 << 14
+)
+
 // task predicts task t.
 func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t int, l *curveLattice[T], threads int) error {
 	dy := n.cfg.DimY
-	run.sortTargets(b, t)
-	run.points = append(run.points[:0], l.grid...)
-	if n.cfg.Readout != ReadoutRBF {
-		for _, i := range run.order {
-			run.points = append(run.points, b.XTarget[t*b.Nt+int(i)])
+	origin := 0.0
+	if n.cfg.numbered() {
+		origin = b.origin(t)
+	}
+	run.sortTargets(b, t, origin)
+	at := t * b.Nt * dy
+	if len(run.order) < b.Nt {
+		clear(dst.Mean[at : at+b.Nt*dy])
+		clear(dst.Std[at : at+b.Nt*dy])
+	}
+	n.readContext(run, b, t, origin)
+	if !n.cfg.numbered() {
+		return n.piece(ctx, run, dst, b, t, l, l.grid, l.lines, 0, len(run.order), 0, threads)
+	}
+	for len(run.lines) < len(l.lines) {
+		run.lines = append(run.lines, &neighbor.Line{})
+	}
+	for from := 0; from < len(run.order); {
+		to := run.span(from, n.cfg.PointsPerUnit, l.reach)
+		for k, line := range l.lines {
+			run.lines[k].Lay(line, run.spans...)
 		}
+		if err := n.piece(ctx, run, dst, b, t, l, run.lines[0].Points(), run.lines[:len(l.lines)], from, to, origin, threads); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// span sets spans to the lattice points that the targets from one on have to do with, and returns up to which target they go.
+func (r *curveRun[T]) span(from int, density float64, reach int) (to int) {
+	r.spans = r.spans[:0]
+	points := 0
+	for to = from; to < min(len(r.targets), from+pieceTargets); to++ {
+		s := latticeSpan(r.targets[to], density, reach)
+		if n := len(r.spans); n > 0 && s[0] <= r.spans[n-1][1] {
+			if points += s[1] - r.spans[n-1][1]; points > pieceLattice {
+				break
+			}
+			r.spans[n-1][1] = s[1]
+			continue
+		}
+		if points += s[1] - s[0]; points > pieceLattice && to > from {
+			break
+		}
+		r.spans = append(r.spans, s)
+	}
+	return to
+}
+
+// inner returns chunks of the lattice points but those at both ends of every span: what a layer gives there has no influence on any target.
+func (r *curveRun[T]) inner(ends int) []layers.LineChunk {
+	r.chunks = r.chunks[:0]
+	first := 0
+	for _, s := range r.spans {
+		n := s[1] - s[0]
+		for lo := first + ends; lo < first+n-ends; lo += chunkRows {
+			r.chunks = append(r.chunks, layers.LineChunk{Lo: lo, Hi: min(lo+chunkRows, first+n-ends)})
+		}
+		first += n
+	}
+	return r.chunks
+}
+
+// piece predicts the targets of a task from one up to another, over a lattice.
+func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t int, l *curveLattice[T], grid []float64,
+	lines []*neighbor.Line, from, to int, origin float64, threads int) error {
+	dy, order, targets := n.cfg.DimY, run.order[from:to], run.targets[from:to]
+	run.points = append(run.points[:0], grid...)
+	if n.cfg.Readout != ReadoutRBF {
+		run.points = append(run.points, targets...)
 	}
 	rows, queries := len(run.points), n.cfg.Readout == ReadoutQueries
 	encoded := rows
 	if queries {
-		encoded = len(l.grid)
+		encoded = len(grid)
 	}
-	n.encode(run, b, t, encoded)
-	if err := n.arrange(run, l); err != nil {
+	n.encode(run, encoded, origin)
+	if err := n.arrange(run, l, lines, len(grid)); err != nil {
 		return err
 	}
 
@@ -237,11 +353,14 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 		run.next = resize(run.next, rows*conv.Out)
 		// Only the targets are read; as queries, they have features nowhere else.
 		chunks, last := p.Chunks, k == len(n.conv)-1 && n.cfg.Readout != ReadoutRBF
-		at, _ := slices.BinarySearchFunc(chunks, len(l.grid), func(c layers.LineChunk, row int) int { return cmp.Compare(c.Lo, row) })
+		at, _ := slices.BinarySearchFunc(chunks, len(grid), func(c layers.LineChunk, row int) int { return cmp.Compare(c.Lo, row) })
 		if last {
 			chunks = chunks[at:]
 		} else if queries {
 			chunks = chunks[:at]
+			if n.cfg.numbered() {
+				chunks = run.inner(l.ends[k])
+			}
 		}
 		parallel.ForWorkers(len(chunks), 1, threads, func(worker, c, _ int) {
 			conv.Forward(run.next, run.features[:rows*conv.In], p, chunks[c], l.weights[k], &run.scratch[worker])
@@ -250,19 +369,14 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 	}
 
 	// Read the features at the targets: there they are, or by the second kernel.
-	c, m := n.conv[len(n.conv)-1].Out, len(run.order)
+	c, m := n.conv[len(n.conv)-1].Out, len(order)
 	f := run.features
 	if n.cfg.Readout == ReadoutRBF {
-		x := run.x[:0]
-		for _, i := range run.order {
-			x = append(x, b.XTarget[t*b.Nt+int(i)])
-		}
-		run.x = x
 		run.next = resize(run.next, m*c)
-		simd.SetConv(run.next, x, l.grid, f[:rows*c], 1, c, n.readout.gamma, n.readout.scale)
+		simd.SetConv(run.next, targets, grid, f[:rows*c], 1, c, n.readout.gamma, n.readout.scale)
 		f = run.next
 	} else {
-		f = f[len(l.grid)*c : rows*c]
+		f = f[len(grid)*c : rows*c]
 	}
 	run.mean, run.spread = resize(run.mean, m*dy), resize(run.spread, m*dy)
 	n.mean.Forward(run.mean, f[:m*c], m)
@@ -270,19 +384,15 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 	simd.Softplus(run.spread, run.spread)
 	toStd(run.spread, n.cfg.Output, n.cfg.Floor)
 	at := t * b.Nt * dy
-	if m < b.Nt {
-		clear(dst.Mean[at : at+b.Nt*dy])
-		clear(dst.Std[at : at+b.Nt*dy])
-	}
-	for k, i := range run.order {
+	for k, i := range order {
 		copy(dst.Mean[at+int(i)*dy:][:dy], run.mean[k*dy:])
 		copy(dst.Std[at+int(i)*dy:][:dy], run.spread[k*dy:])
 	}
 	return nil
 }
 
-// sortTargets sets order to the targets of task t that count, ascending.
-func (r *curveRun[T]) sortTargets(b *Batch[T], t int) {
+// sortTargets sets order and targets to the targets of task t that count, ascending.
+func (r *curveRun[T]) sortTargets(b *Batch[T], t int, origin float64) {
 	r.order = r.order[:0]
 	for i := range b.Nt {
 		if b.targetOK(t, i) {
@@ -291,13 +401,15 @@ func (r *curveRun[T]) sortTargets(b *Batch[T], t int) {
 	}
 	x := b.XTarget[t*b.Nt : (t+1)*b.Nt]
 	slices.SortStableFunc(r.order, func(i, j int32) int { return cmp.Compare(x[i], x[j]) })
+	r.targets = r.targets[:0]
+	for _, i := range r.order {
+		r.targets = append(r.targets, x[i]-origin)
+	}
 }
 
-// encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
-// context; see setConv.
-func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t, rows int) {
+// readContext sets x and phi to the context of task t.
+func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t int, origin float64) {
 	dy, degree := n.cfg.DimY, n.cfg.Multiplicity
-	c := 1 + degree*dy
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
@@ -305,7 +417,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t, rows int) {
 		}
 		at := t*b.Nc + i
 		y := b.YContext[at*dy : (at+1)*dy]
-		run.x, run.phi = append(run.x, b.XContext[at]), append(run.phi, 1)
+		run.x, run.phi = append(run.x, b.XContext[at]-origin), append(run.phi, 1)
 		run.phi = append(run.phi, y...)
 		for k := 1; k < degree; k++ {
 			for _, v := range y {
@@ -313,6 +425,12 @@ func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t, rows int) {
 			}
 		}
 	}
+}
+
+// encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
+// context; see setConv.
+func (n *curveNet[T]) encode(run *curveRun[T], rows int, origin float64) {
+	c := 1 + n.cfg.Multiplicity*n.cfg.DimY
 	run.h = resize(run.h, rows*c)
 	simd.SetConv(run.h, run.points[:rows], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
 	width := c
@@ -323,7 +441,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t, rows int) {
 	for i := range rows {
 		row := run.next[i*width : (i+1)*width]
 		if n.cfg.CoordinateFeature {
-			row[0] = T(run.points[i])
+			row[0] = T(run.points[i] + origin)
 			row = row[1:]
 		}
 		density := run.h[i*c]
@@ -345,20 +463,19 @@ const (
 	chunkRows  = 64
 )
 
-// arrange lists the neighbours of every row, for every radius: lattice points first, then targets. Where targets are queries, only
+// arrange lists the neighbours of every row, for every radius: g lattice points first, then targets. Where targets are queries, only
 // the last layer has rows for them, and no others.
-func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
+func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T], lines []*neighbor.Line, g int) error {
 	for len(run.pairs) < len(l.radii) {
 		run.pairs = append(run.pairs, layers.LinePairs[T]{})
 	}
-	g := len(l.grid)
 	points, targets := run.points, run.points[g:]
 	for k, r := range l.radii {
 		see := neighbor.LineSight{Lattice: true, Own: true}
 		if n.cfg.Readout == ReadoutQueries {
 			see = neighbor.LineSight{Lattice: slices.Contains(l.at[:len(l.at)-1], k)}
 		}
-		p, line, pairs := &run.pairs[k], l.lines[k], 0
+		p, line, pairs := &run.pairs[k], lines[k], 0
 		run.rows, pairs, _ = line.Rows(run.rows[:0], targets, see)
 		if pairs > neighbor.DefaultMaxPairs {
 			return fmt.Errorf("cnp: %w: radius %g gives %d among %d lattice points and %d targets, at most %d are allowed",

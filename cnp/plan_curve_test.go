@@ -23,6 +23,9 @@ func lineModel[T Float](t *testing.T, change func(c *Config)) *EquivCNP[T] {
 	c := Default(EquivCNPCurve, "T(1)", 2)
 	c.PointsPerUnit, c.Multiplicity, c.Channels, c.Hidden, c.Mid = 16, 2, []int{5, 7, 6}, 9, 5
 	change(&c)
+	if c.Readout != ReadoutQueries || c.MaxNeighbors != 0 {
+		c.Placement = PlacementBatch
+	}
 	m, err := New[T](c, 3)
 	require.NoError(t, err)
 	perturb(m.State(), 4)
@@ -89,8 +92,8 @@ func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
 	}
 }
 
-// TestCurvePlan: over a fixed lattice a task's prediction does not depend on its batch, on the number of threads or on the order
-// of its targets; and where the lattice is the batch's own, it is Predict's.
+// TestCurvePlan: by a plan a task's prediction does not depend on its batch or on the number of threads; and it is Predict's, under
+// PlacementBatch where the lattice is the batch's own.
 func TestCurvePlan(t *testing.T) {
 	m := lineModel[float32](t, func(*Config) {})
 	p, err := m.Plan(context.Background(), -2, 2)
@@ -119,9 +122,16 @@ func TestCurvePlan(t *testing.T) {
 			}
 		})
 	}
+	own, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	require.Equal(t, own, want)
+
+	m = lineModel[float32](t, func(c *Config) { c.Placement = PlacementBatch })
+	p, err = m.Plan(context.Background(), -2, 2)
+	require.NoError(t, err)
 	// Extremes at the interval's ends make Predict lay the same lattice.
 	b.XTarget[0], b.XTarget[nt], b.TargetMask[0], b.TargetMask[nt] = -2, 2, true, true
-	own, err := m.Predict(context.Background(), b)
+	own, err = m.Predict(context.Background(), b)
 	require.NoError(t, err)
 	require.Equal(t, own, predict(b))
 }
@@ -178,21 +188,23 @@ func TestCurvePlanCancelled(t *testing.T) {
 
 func TestCurvePlanRefuses(t *testing.T) {
 	m := lineModel[float64](t, func(*Config) {})
-	for name, ends := range map[string][2]float64{
-		"backwards": {1, 0}, "NaN": {math.NaN(), 1}, "infinite": {math.Inf(-1), 1},
-	} {
-		_, err := m.Plan(context.Background(), ends[0], ends[1])
-		require.ErrorIs(t, err, ErrValue, name)
+	for name, c := range map[string]struct {
+		lo, hi float64
+		is     error
+	}{"backwards": {1, 0, ErrRange}, "NaN": {math.NaN(), 1, ErrValue}, "infinite": {math.Inf(-1), 1, ErrValue}} {
+		_, err := m.Plan(context.Background(), c.lo, c.hi)
+		require.ErrorIs(t, err, c.is, name)
 	}
+	m = lineModel[float64](t, func(c *Config) { c.Placement = PlacementBatch })
 	_, err := m.Plan(context.Background(), 0, 1e9)
-	require.ErrorIs(t, err, ErrShape, "a lattice that is too large")
+	require.ErrorIs(t, err, ErrRange, "a lattice that is too large")
 	_, err = lineModel[float64](t, func(c *Config) { c.MaxNeighbors = 3 }).Plan(context.Background(), 0, 1)
 	require.ErrorIs(t, err, ErrConfig)
 
 	p, err := m.Plan(context.Background(), 0, 1)
 	require.NoError(t, err)
 	b := &Batch[float64]{B: 1, Nt: 1, XTarget: []float64{1.5}}
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](2), b), ErrValue, "outside")
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](2), b), ErrRange, "outside")
 	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](3), b), ErrShape)
 	b.TargetMask = []bool{false}
 	require.NoError(t, p.Predict(context.Background(), newPrediction[float64](2), b), "padding may lie anywhere")
@@ -205,8 +217,8 @@ func TestCurvePlanRefuses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestQueriesStandAlone: where targets are queries, a prediction is the same to the last bit whatever else is asked for, as long as
-// the lattice stays; where they are among the points it is not.
+// TestQueriesStandAlone: where targets are queries, a prediction is the same to the last bit whatever else is asked for; where they are
+// among the points it is not, even on the same lattice.
 func TestQueriesStandAlone(t *testing.T) {
 	for _, readout := range []Readout{ReadoutQueries, ReadoutTargets} {
 		m := lineModel[float32](t, func(c *Config) { c.Readout = readout })
@@ -217,7 +229,10 @@ func TestQueriesStandAlone(t *testing.T) {
 		}
 		few := *b
 		few.Nt, few.XTarget = 4, nil
-		kept := []int{0, 7, 8, 29} // the ends fix the lattice
+		kept := []int{5, 7, 8, 23}
+		if readout == ReadoutTargets {
+			kept = []int{0, 7, 8, 29} // the ends fix the lattice
+		}
 		for i := range b.B {
 			for _, k := range kept {
 				few.XTarget = append(few.XTarget, b.XTarget[i*b.Nt+k])
@@ -255,12 +270,16 @@ func TestQueriesStandAlone(t *testing.T) {
 // radius lies in the middle between two distances.
 func TestFixedStep(t *testing.T) {
 	c := Default(EquivCNPCurve, "T(1)", 1)
+	c.Placement = PlacementBatch
 	for _, density := range []float64{16, 64, 100} {
 		c.PointsPerUnit = density
 		model, err := New[float64](c, 1)
 		require.NoError(t, err)
 		m := model.(*EquivCNP[float64])
 		want := int(math.Round((c.Fill*(4.2*density+1) - 1) / 2)) // on each side
+		numbered, err := neighbor.NewNumberedLine(density, m.group.Alpha(), m.conv[0].Radius())
+		require.NoError(t, err)
+		require.InDelta(t, want, numbered.Reach, 1)
 		for _, ends := range [][2]float64{{-2, 2}, {-4, 4}, {0.1, 1.2345}, {1e6, 1e6 + 3.3}, {-math.Pi, 10}} {
 			grid, err := lattice(&Batch[float64]{B: 1, Nt: 2, XTarget: ends[:]}, &m.cfg)
 			require.NoError(t, err)

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"math"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -8,11 +9,12 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// lineTasks are tasks side by side on a line under translations: blocks of equal length, each with the same ascending lattice
-// first and then points of its own, ascending but for padding at the end; see neighbor.Line.
+// lineTasks are tasks side by side on a line under translations: blocks of equal length, each with a lattice of equally many
+// ascending points first and then points of its own, ascending but for padding at the end; see neighbor.Line.
 type lineTasks struct {
 	x       []float64 // [tasks·size] coordinates
 	lattice int       // points of the lattice
+	density float64   // 0: one lattice for all tasks; else its points are consecutive whole numbers over density
 	size    int       // points of a block
 	own     []int     // points of each task's own that are no padding
 	alpha   float64   // the distance of x from y is alpha·|x - y|
@@ -30,22 +32,28 @@ type lineRows struct {
 }
 
 // NewLineGeometry is NewGeometry for tasks on a line, under the group T(1): blocks of equal length, each of which starts with the
-// same ascending lattice; a block's other points ascend too, but for padding, which comes last. Searching for neighbours and
-// differentiating LieConv take a fraction of the time there. Where points are laid out otherwise, it is NewGeometry.
-func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, lattice int) *Geometry[T] {
+// same ascending lattice, or, with a density, with consecutive points of the lattice k/density, k any whole number; a block's
+// other points ascend too, but for padding, which comes last. Searching for neighbours and differentiating LieConv take a fraction of
+// the time there. Where points are laid out otherwise, it is NewGeometry.
+func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, lattice int, density float64) *Geometry[T] {
 	g := NewGeometry[T](points, mask, blocks, 0, 0)
 	t, ok := points.Group.(*group.T)
 	if !ok || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
 		return g
 	}
-	l := &lineTasks{lattice: lattice, size: blocks[1], alpha: t.Alpha()}
+	l := &lineTasks{lattice: lattice, density: density, size: blocks[1], alpha: t.Alpha()}
 	for i := range points.Rows() {
 		a, _ := points.Row(i)
 		l.x = append(l.x, a[0])
 	}
 	for b, at := range blocks[:len(blocks)-1] {
-		if at != b*l.size || blocks[b+1] != at+l.size || !slices.Equal(l.x[at:at+lattice], l.x[:lattice]) {
+		if at != b*l.size || blocks[b+1] != at+l.size || (density == 0 && !slices.Equal(l.x[at:at+lattice], l.x[:lattice])) {
 			return g
+		}
+		for i := range lattice {
+			if density != 0 && l.x[at+i] != float64(l.first(b)+i)/density {
+				return g
+			}
 		}
 		n := lattice
 		for n < l.size && (mask == nil || mask[at+n]) {
@@ -78,14 +86,23 @@ func ascends(x []float64) bool {
 	return len(x) == 0 || x[0] == x[0]
 }
 
+// first is the number of the first lattice point of a task, where they have numbers.
+func (l *lineTasks) first(task int) int { return int(math.Round(l.x[task*l.size] * l.density)) }
+
 // pairs returns the neighbourhoods of radius r; nil where they are for neighbor.Ball to refuse.
 func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 	if !(r > 0) {
 		return nil, nil
 	}
 	tasks, rows := len(l.own), len(l.x)
-	line := neighbor.NewLine(l.x[:l.lattice], l.alpha, r)
-	see, shared := neighbor.LineSight{Lattice: !l.reading, Own: !l.reading}, len(line.Poses)
+	all := neighbor.NewLine(l.x[:l.lattice], l.alpha, r)
+	if l.density != 0 && l.lattice > 0 {
+		var err error
+		if all, err = neighbor.NewNumberedLine(l.density, l.alpha, r); err != nil {
+			return nil, nil
+		}
+	}
+	see, shared := neighbor.LineSight{Lattice: !l.reading, Own: !l.reading}, len(all.Poses)
 	if l.reading {
 		shared = 0
 	}
@@ -96,7 +113,11 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 	parallel.For(tasks, 1, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			at := t * l.size
-			own := l.x[at+l.lattice:][:l.own[t]]
+			line, own := all, l.x[at+l.lattice:][:l.own[t]]
+			if l.density != 0 && l.lattice > 0 {
+				line = &neighbor.Line{}
+				line.Lay(all, [2]int{l.first(t), l.first(t) + l.lattice})
+			}
 			_, _, poses[t+1] = line.Rows(lr.runs[at:at:at+l.size], own, see)
 		}
 	})
@@ -112,7 +133,7 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 	}
 	n.Index, n.Pose = make([]int32, n.Offsets[rows]), make([]int32, n.Offsets[rows])
 	n.Poses, n.Count = make([]float64, poses[tasks]), make([]int32, poses[tasks])
-	copy(n.Poses[:shared], line.Poses)
+	copy(n.Poses[:shared], all.Poses)
 	for i := range l.lattice {
 		for run, k := lr.runs[i][0], int32(0); k < run.N; k++ {
 			n.Count[run.Pose+k] += int32(tasks)

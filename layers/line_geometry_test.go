@@ -52,7 +52,7 @@ func TestLineGeometry(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	for _, s := range []struct{ tasks, lattice, own, padding int }{{3, 40, 12, 14}, {1, 0, 9, 9}, {2, 25, 1, 3}, {2, 1, 4, 4}} {
 		points, mask, blocks := lineTestPoints(rng, s.tasks, s.lattice, s.own, s.padding)
-		g := NewLineGeometry[float64](points, mask, blocks, s.lattice)
+		g := NewLineGeometry[float64](points, mask, blocks, s.lattice, 0)
 		require.NotNil(t, g.line)
 		for _, r := range []float64{1e-9, 0.2 / 7, 0.2 * 3 / 7, 0.11, 5} { // 1/7 is the lattice's step, and α is 0.2
 			t.Run(fmt.Sprintf("tasks=%d/lattice=%d/r=%g", s.tasks, s.lattice, r), func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestReading(t *testing.T) {
 		for i := range mask {
 			queries[i], seen[i] = mask[i] && i%54 >= n, mask[i] && i%54 < n
 		}
-		g := NewLineGeometry[float64](points, mask, blocks, 40).Reading(n)
+		g := NewLineGeometry[float64](points, mask, blocks, 40, 0).Reading(n)
 		require.Equal(t, n == 40, g.line != nil)
 		require.Equal(t, (*lineTasks)(nil), NewGeometry[float64](points, mask, blocks, 0, 0).Reading(n).line)
 		for _, r := range []float64{1e-9, 0.2 / 7, 0.11, 5} {
@@ -132,7 +132,7 @@ func TestLineGeometryElsewhere(t *testing.T) {
 		"no blocks":           {line, []float64{0, 1}, nil, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Nil(t, NewLineGeometry[float32](group.LiftPoints(c.g, c.x, 1, 0), c.mask, c.blocks, c.lattice).line)
+			require.Nil(t, NewLineGeometry[float32](group.LiftPoints(c.g, c.x, 1, 0), c.mask, c.blocks, c.lattice, 0).line)
 		})
 	}
 }
@@ -158,7 +158,7 @@ func TestLineConv(t *testing.T) {
 					require.Equal(t, other.Data, grads.Data, "without the gradient to the features")
 					return out, df, grads
 				}
-				out, df, grads := run(NewLineGeometry[float64](points, mask, blocks, 70))
+				out, df, grads := run(NewLineGeometry[float64](points, mask, blocks, 70, 0))
 				wantOut, wantDf, want := run(NewGeometry[float64](points, mask, blocks, 0, 0))
 				require.InDeltaSlice(t, wantOut, out, 1e-10)
 				require.InDeltaSlice(t, wantDf, df, 1e-10)
@@ -187,7 +187,7 @@ func TestLineConvBits(t *testing.T) {
 	}
 	run := func(procs int) [][]float32 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		g := NewLineGeometry[float32](points, mask, blocks, 70)
+		g := NewLineGeometry[float32](points, mask, blocks, 70, 0)
 		require.NotNil(t, g.line)
 		out, df, grads := make([]float32, len(f)), normals[float32](rng, len(f)), NewGrads(l.Params(""))
 		tape, err := l.ForwardTape(out, f, g, 1, Train)

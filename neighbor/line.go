@@ -1,6 +1,9 @@
 package neighbor
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Line is a lattice on a line under translations: ascending points that the points of tasks see, and which of them are
 // neighbours of each other. On a line a ball is an interval, so that a row of a neighbourhood is two runs of neighbours: one on
@@ -10,13 +13,14 @@ import "math"
 // be equal: looking for such pairs would cost more than it spares.
 type Line struct {
 	// Reach is the greatest difference of the numbers of two lattice points that are neighbours, and Poses are the lattice's own:
-	// point j is seen from point i, by as much as Reach away, under pose Reach + j - i. Without pairs there are none.
+	// point i as seen from point j, up to Reach away, has pose Reach + j - i. Without pairs there are none.
 	Reach int
 	Poses []float64
 	// Pairs is the number of pairs on the lattice.
 	Pairs int
 
 	alpha, radius float64
+	density       float64 // points per unit of a lattice of numbered points; 0: of any points
 	points        []float64
 	within        [][2]int32 // of every lattice point: its neighbours on the lattice, [from, to)
 }
@@ -64,6 +68,63 @@ func NewLine(points []float64, alpha, radius float64) *Line {
 	}
 	return l
 }
+
+// maxReach bounds Line.Reach of numbered points.
+const maxReach = 1 << 20
+
+// NewNumberedLine returns the lattice of the points k/density for all whole numbers k; Lay says which of them are there. Who is a
+// neighbour of whom on it, and under which pose, follows from the difference of the numbers and not from rounded coordinates: parts of
+// the lattice that lie anywhere have the same neighbourhoods, bit by bit.
+func NewNumberedLine(density, alpha, radius float64) (*Line, error) {
+	l := &Line{density: density, alpha: alpha, radius: radius}
+	near := func(d int) bool { return alpha*(float64(d)/density) < radius }
+	if math.IsNaN(radius) {
+		return nil, fmt.Errorf("neighbor: NewNumberedLine: %w: radius = NaN", ErrValue)
+	}
+	if !near(0) {
+		return l, nil
+	}
+	if near(maxReach) {
+		return nil, fmt.Errorf("neighbor: NewNumberedLine: %w: radius %g reaches over more than %d of %g points per unit", ErrTooManyPairs,
+			radius, maxReach, density)
+	}
+	for lo, hi := 0, maxReach; lo+1 < hi; { // near(lo), not near(hi)
+		if mid := (lo + hi) / 2; near(mid) {
+			lo, l.Reach = mid, mid
+		} else {
+			hi = mid
+		}
+	}
+	l.Poses = make([]float64, 2*l.Reach+1)
+	for d := range l.Reach + 1 {
+		l.Poses[l.Reach+d], l.Poses[l.Reach-d] = -float64(d)/density, float64(d)/density
+	}
+	return l, nil
+}
+
+// Lay makes l the part of a numbered lattice that has the points of these spans: the numbers from the first of a span up to, not
+// including, the second. Spans ascend; points of different spans do not see each other. l's memory is used again.
+func (l *Line) Lay(all *Line, spans ...[2]int) {
+	points, within := l.points[:0], l.within[:0]
+	*l = *all
+	l.Pairs = 0
+	for _, s := range spans {
+		lo, hi := len(points), len(points)+s[1]-s[0]
+		for k := s[0]; k < s[1]; k++ {
+			i := len(points)
+			from, to := i, i
+			if len(l.Poses) > 0 {
+				from, to = max(lo, i-l.Reach), min(hi, i+l.Reach+1)
+			}
+			points, within = append(points, float64(k)/l.density), append(within, [2]int32{int32(from), int32(to)})
+			l.Pairs += to - from
+		}
+	}
+	l.points, l.within = points, within
+}
+
+// Points are the lattice's coordinates.
+func (l *Line) Points() []float64 { return l.points }
 
 // window returns the range of the ascending points that are neighbours of x. from and to are the range of a query that is not
 // larger, or 0.

@@ -76,3 +76,55 @@ func TestLine(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberedLine: wherever its parts lie, a numbered lattice has one neighbourhood, that of Ball, and poses that are equal bit by bit.
+func TestNumberedLine(t *testing.T) {
+	const alpha, density = 0.2, 7.0
+	_, err := NewNumberedLine(density, alpha, math.NaN())
+	require.ErrorIs(t, err, ErrValue)
+	_, err = NewNumberedLine(density, alpha, math.Inf(1))
+	require.ErrorIs(t, err, ErrTooManyPairs)
+	var line Line
+	for _, r := range []float64{-1, 0, 1e-300, 2.5 / density * alpha, 3.5 / density * alpha, 5} {
+		all, err := NewNumberedLine(density, alpha, r)
+		require.NoError(t, err)
+		if r > 1e-9 && r < 1 {
+			require.Equal(t, int(math.Round(r*density/alpha-0.5)), all.Reach)
+		}
+		require.Zero(t, all.Pairs)
+		spans := [][2]int{{-9, 4}, {1000, 1001}, {123456, 123480}}
+		line.Lay(all, spans...)
+		require.Equal(t, all.Poses, line.Poses)
+		require.Len(t, line.Points(), 13+1+24)
+		own := []float64{-1.2, 0, 1000 / density, 123461.5 / density}
+		rows, pairs, _ := line.Rows(nil, own, LineSight{Lattice: true})
+		at, sum := 0, 0
+		for _, s := range spans {
+			for k := s[0]; k < s[1]; k++ {
+				var index []int32
+				for j := range line.Points() {
+					if y := line.Points()[j]; j >= at && j < at+s[1]-s[0] && alpha*math.Abs(float64(k)/density-y) < r {
+						index = append(index, int32(j))
+					}
+				}
+				run := rows[at+k-s[0]][0]
+				require.EqualValues(t, len(index), run.N)
+				sum += len(index)
+				for n, j := range index {
+					require.Equal(t, j, run.Point+int32(n))
+					require.InDelta(t, float64(k)/density-line.Points()[j], all.Poses[run.Pose+int32(n)], 1e-9)
+				}
+			}
+			at += s[1] - s[0]
+		}
+		require.Equal(t, line.Pairs, sum)
+		for i, x := range own {
+			run := rows[at+i][0]
+			for j, y := range line.Points() {
+				require.Equal(t, alpha*math.Abs(x-y) < r, j >= int(run.Point) && j < int(run.Point+run.N))
+			}
+			sum += int(run.N)
+		}
+		require.Equal(t, pairs, sum)
+	}
+}

@@ -160,7 +160,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	if f.moved > 0 {
 		opt.Tasks, opt.Progress = min(f.moved, n), nil
 		moved, err = eval.Equivariance(ctx, judged, src, opt)
-		if errors.Is(err, cnp.ErrShape) { // moved apart, a batch's tasks may need too large a lattice
+		if errors.Is(err, cnp.ErrRange) { // moved apart, a batch's tasks may need too large a lattice
 			r.note("equivariance is not measured: %v", err)
 		} else if err != nil {
 			return err

@@ -167,6 +167,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			c.EncoderLength = f.encoderLength
 		}
 	}
+	if c.Readout != cnp.ReadoutQueries {
+		c.Placement = cnp.PlacementBatch
+	}
 	if c.Readout == cnp.ReadoutTargets { // the kernel's length, the lattice and the radii, too, are as the authors have them
 		c.FixedStep = false
 	}

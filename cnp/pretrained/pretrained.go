@@ -30,7 +30,7 @@ const (
 // ErrName is wrapped by the error of a name that no model has.
 var ErrName = errors.New("no such model")
 
-// Keys of the metadata that every model has.
+// Keys of the metadata; every model has all but the last.
 const (
 	KeyCommand       = "command"        // what trained it
 	KeySeed          = "seed"           // of that training
@@ -38,6 +38,7 @@ const (
 	KeyTasks         = "tasks"          // what it was trained on
 	KeyTest          = "test"           // what LogLikelihood was measured on
 	KeyLogLikelihood = "log_likelihood" // mean ± standard deviation over the test's tasks, per value
+	KeyNote          = "note"           // what else is to be known; most models have none
 )
 
 // Info is what is known about a model.
@@ -45,7 +46,7 @@ type Info struct {
 	Name   string
 	Config cnp.Config
 	// Where it is from; see the keys.
-	Command, Seed, Steps, Tasks, Test, LogLikelihood string
+	Command, Seed, Steps, Tasks, Test, LogLikelihood, Note string
 }
 
 // Names lists the models in alphabetical order.
@@ -100,7 +101,7 @@ func About(name string) (Info, error) {
 	}
 	m := s.Metadata
 	return Info{Name: name, Config: c, Command: m[KeyCommand], Seed: m[KeySeed], Steps: m[KeySteps], Tasks: m[KeyTasks], Test: m[KeyTest],
-		LogLikelihood: m[KeyLogLikelihood]}, nil
+		LogLikelihood: m[KeyLogLikelihood], Note: m[KeyNote]}, nil
 }
 
 // clip keeps error messages short.

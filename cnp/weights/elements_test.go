@@ -31,7 +31,7 @@ func TestElements(t *testing.T) {
 			"block norm": func(c *cnp.Config) { c.BlockBatchNorm = true },
 			"blocks":     func(c *cnp.Config) { c.Blocks = 2 },
 			"kernel":     func(c *cnp.Config) { c.Kernel = 5 },
-			"readout":    func(c *cnp.Config) { c.Readout = cnp.ReadoutRBF },
+			"readout":    func(c *cnp.Config) { c.Readout, c.Placement = cnp.ReadoutRBF, cnp.PlacementBatch },
 		}
 		for name, change := range changes {
 			t.Run(fmt.Sprintf("%s/%s", a, name), func(t *testing.T) {

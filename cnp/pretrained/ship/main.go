@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -37,6 +38,8 @@ func run() error {
 	path := flag.String("model", "", "the model's file")
 	command := flag.String("command", "", "the command that trained it")
 	kernel := flag.String("kernel", "", "a curve model's process")
+	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
+	note := flag.String("note", "", "what else is to be known about the model")
 	n := flag.Int("n", 1000, "tasks of the test")
 	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
 	said := map[string]*string{
@@ -55,7 +58,22 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
+	if *placement != "" {
+		c := m.Config()
+		c.Placement = cnp.Placement(*placement)
+		other, err := cnp.New[float32](c, 0)
+		if err != nil {
+			return err
+		}
+		for i, p := range other.State() {
+			copy(p.Data, m.State()[i].Data)
+		}
+		m = other
+	}
 	about := map[string]string{pretrained.KeyCommand: *command}
+	if *note != "" {
+		about[pretrained.KeyNote] = *note
+	}
 	for key, v := range said {
 		about[key] = s.Metadata[key]
 		if *v != "" {

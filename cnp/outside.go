@@ -1,0 +1,150 @@
+package cnp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// OutsideError is the error of a prediction that some targets have no part in, since they, or points of their task's context, lie where
+// the model cannot look: outside a plan's interval, or so far away that no lattice reaches there. All other targets are predicted as if
+// those were not there; what is outside has NaN as mean and standard deviation. It wraps ErrRange.
+type OutsideError struct {
+	Points []OutsidePoint // that lie outside; a context point stands for all targets of its task
+	Where  string         // outside of what
+}
+
+// OutsidePoint is a point of a batch that lies outside.
+type OutsidePoint struct {
+	Tensor      string // x_context or x_target
+	Task, Point int
+	X           []float64 // [dx]
+}
+
+// Error names the first points.
+func (e *OutsideError) Error() string {
+	const most = 3
+	var names []string
+	for _, p := range e.Points[:min(len(e.Points), most)] {
+		x := strings.Trim(fmt.Sprint(p.X), "[]") // of one coordinate, a number
+		names = append(names, fmt.Sprintf("%s[%d, %d] = %s", p.Tensor, p.Task, p.Point, x))
+	}
+	text, lie := strings.Join(names, ", "), "lie"
+	if n := len(e.Points); n > most {
+		text += fmt.Sprintf(" and %d more", n-most)
+	} else if n == 1 {
+		lie = "lies"
+	}
+	return fmt.Sprintf("%v: %s %s outside %s", ErrRange, text, lie, e.Where)
+}
+
+// Unwrap returns ErrRange.
+func (e *OutsideError) Unwrap() error { return ErrRange }
+
+// outside lists the points of the batch that ok refuses, and returns the batch without them: without a target that is refused,
+// and without the tasks of whose context a point is. Where there are none it is the batch itself, and no error.
+func (b *Batch[T]) outside(dx int, where string, ok func(task int, x []float64) bool) (*Batch[T], *OutsideError) {
+	e := &OutsideError{Where: where}
+	inside := *b
+	look := func(name string, x []float64, n int, counts func(t, i int) bool, refuse func(t, i int)) {
+		for p := range b.B * n {
+			if t, i := p/n, p%n; counts(t, i) && !ok(t, x[p*dx:(p+1)*dx]) {
+				e.Points = append(e.Points, OutsidePoint{name, t, i, slices.Clone(x[p*dx : (p+1)*dx])})
+				refuse(t, i)
+			}
+		}
+	}
+	masks := func() { // the batch's own stay as they are
+		if len(e.Points) != 1 {
+			return
+		}
+		inside.ContextMask, inside.TargetMask = slices.Clone(b.ContextMask), slices.Clone(b.TargetMask)
+		if inside.ContextMask == nil {
+			inside.ContextMask = slices.Repeat([]bool{true}, b.B*b.Nc)
+		}
+		if inside.TargetMask == nil {
+			inside.TargetMask = slices.Repeat([]bool{true}, b.B*b.Nt)
+		}
+	}
+	look("x_context", b.XContext, b.Nc, b.contextOK, func(t, _ int) {
+		masks()
+		clear(inside.ContextMask[t*b.Nc : (t+1)*b.Nc])
+		clear(inside.TargetMask[t*b.Nt : (t+1)*b.Nt])
+	})
+	look("x_target", b.XTarget, b.Nt, b.targetOK, func(t, i int) {
+		masks()
+		inside.TargetMask[t*b.Nt+i] = false
+	})
+	if len(e.Points) == 0 {
+		return b, nil
+	}
+	return &inside, e
+}
+
+// mark sets what b predicts and inside, made by outside, does not to NaN.
+func (p *Prediction[T]) mark(b, inside *Batch[T], dy int) {
+	nan := T(math.NaN())
+	for i := range b.B * b.Nt {
+		if b.targetOK(i/b.Nt, i%b.Nt) && !inside.targetOK(i/b.Nt, i%b.Nt) {
+			for k := i * dy; k < (i+1)*dy; k++ {
+				p.Mean[k], p.Std[k] = nan, nan
+			}
+		}
+	}
+}
+
+// predictNear is predict; where that is ErrRange, since the batch's points lie too far from each other for one lattice, it is predict
+// without those that lie far from the rest.
+func predictNear[T Float](b *Batch[T], c *Config, predict func(*Batch[T]) (*Prediction[T], error)) (*Prediction[T], error) {
+	p, err := predict(b)
+	if p != nil || !errors.Is(err, ErrRange) {
+		return p, err
+	}
+	inside, out := b.near(c)
+	if out == nil {
+		return nil, err
+	}
+	if p, err = predict(inside); err != nil {
+		return nil, err
+	}
+	p.mark(b, inside, c.DimY)
+	return p, out
+}
+
+// near returns the batch without what lies so far from the rest that no lattice of the configuration, under PlacementBatch, spans
+// both, and an error that names it.
+func (b *Batch[T]) near(c *Config) (*Batch[T], *OutsideError) {
+	dx := c.DimX
+	half := math.Pow(float64(c.latticeLimit()), 1/float64(dx))
+	half = (half-2)/(2*c.PointsPerUnit) - c.Margin
+	center := make([]float64, dx)
+	for d := range dx {
+		var v []float64
+		for p := range b.B * b.Nc {
+			if b.contextOK(p/b.Nc, p%b.Nc) {
+				v = append(v, b.XContext[p*dx+d])
+			}
+		}
+		for p := range b.B * b.Nt {
+			if b.targetOK(p/b.Nt, p%b.Nt) {
+				v = append(v, b.XTarget[p*dx+d])
+			}
+		}
+		if len(v) == 0 {
+			return b, nil
+		}
+		slices.Sort(v)
+		center[d] = v[len(v)/2]
+	}
+	where := fmt.Sprintf("what a lattice of %d points, %g per unit, covers around the batch's median, %g", c.latticeLimit(), c.PointsPerUnit, center)
+	return b.outside(dx, where, func(_ int, x []float64) bool {
+		for d, v := range x {
+			if !(math.Abs(v-center[d]) < half) {
+				return false
+			}
+		}
+		return true
+	})
+}
