@@ -23,8 +23,8 @@ func floats32(b []byte) []float32 {
 }
 
 // wrap repeats x until it has n elements; no elements repeat as zeros.
-func wrap(x []float32, n int) []float32 {
-	y := make([]float32, n)
+func wrap[T float32 | float64](x []T, n int) []T {
+	y := make([]T, n)
 	for i := range y {
 		if len(x) > 0 {
 			y[i] = x[i%len(x)]
@@ -341,6 +341,55 @@ func FuzzSmallest(f *testing.F) {
 				if outIndex[i] != p.j || outDist2[i] != p.d {
 					t.Errorf("level=%v n=%d k=%d: pair %d is (%v, %d), want (%v, %d)", level, n, k, i, outDist2[i], outIndex[i], p.d, p.j)
 				}
+			}
+		})
+	})
+}
+
+// FuzzWithin compares the kernels that keep points within a radius at every level with the portable ones, for coordinates of any bit patterns.
+func FuzzWithin(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, uint16(i*i), uint8(i), 0.5)
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte, un uint16, form uint8, r float64) {
+		n, d := int(un%300), 2
+		if form %= 6; form < 3 {
+			d = int(form) + 1
+		}
+		x, label := testkit.CopyAtEnd(t, wrap(floats64(bytes), n*d)), testkit.AtEnd[int32](t, n)
+		u := wrap(floats64(bytes), n*d+d)[n*d:]
+		if n > 0 { // a point of the set, so that something is near
+			for c := range u {
+				u[c] = x[c*n+n/2]
+			}
+		}
+		for j := range label {
+			label[j] = int32(3*j + 1)
+		}
+		var bits []uint64
+		if form%2 == 1 && len(bytes) > 0 {
+			bits = make([]uint64, (n+63)/64)
+			for w := range bits {
+				bits[w] = uint64(bytes[w%len(bytes)]) * 0x9e3779b97f4a7c15
+			}
+		}
+		var want []int32
+		atLevels(t, func(level simd.Level) {
+			index, kept := testkit.AtEnd[int32](t, n), 0
+			switch form {
+			case 3:
+				kept = search.WithinRigid(index, label, bits, x, u, []float64{0.6, -0.9}, 0.1, 0.2, r)
+			case 4:
+				kept = search.WithinPolar(index, label, bits, x, u, 0.0005, 0.3, r)
+			case 5:
+				kept = search.WithinLogPolar(index, label, bits, x, u, 0.3, r)
+			default:
+				kept = search.WithinEuclid(index, label, bits, x, u, 0.2, r)
+			}
+			if level == simd.Generic {
+				want = slices.Clone(index[:kept])
+			} else if !slices.Equal(want, index[:kept]) {
+				t.Errorf("level=%v form=%d n=%d r=%v: kept %v, want %v", level, form, n, r, index[:kept], want)
 			}
 		})
 	})

@@ -104,22 +104,22 @@ type BoundsComputer interface {
 	BoundCoordsOf(dst, a, q []float64, index []int32)
 }
 
-// DiamondBounder is a group with two bounding coordinates whose balls lie, where BoundsDiamond says so, in the diamond that the half-widths of
-// their box span: |Δc_0|/h_0 + |Δc_1|/h_1 ≤ 1. It holds half of the box's points.
+// DiamondBounder is a group with two bounding coordinates whose balls lie within a diamond, which is half as large as the box.
 type DiamondBounder interface {
 	Bounder
+	// BoundsDiamond reports whether |Δc_0|/h_0 + |Δc_1|/h_1 ≤ 1 for every point of a ball, where h are the half-widths of BoundBox.
 	BoundsDiamond() bool
 }
 
 // MetricGroup is a group whose Distance is one of the metrics that there are kernels for.
 type MetricGroup interface {
 	Group
-	// Metric returns the metric. It must decide as Distance(RelativePose(...)) does, to the last bit, where no square of a length
-	// overflows or underflows.
+	// Metric returns the metric. It must equal Distance(RelativePose(...)) to the last bit, except where the square of a length overflows or
+	// underflows.
 	Metric() Metric
 }
 
-// A Metric is a distance of points with coordinates x, those of a lift: (a, q), the algebra's and then the orbit's. Every operation is rounded once.
+// A Metric is a distance of lifts. Their coordinates x are those of the algebra followed by those of the orbit. Every operation is rounded once.
 type Metric struct {
 	Form  MetricForm
 	Alpha float64
@@ -158,30 +158,31 @@ type PoseComputer interface {
 	RelativePoses(dst, ai, qi, a, q []float64, index []int32)
 }
 
-// TranslationInvariant is implemented by groups whose relative poses depend on the difference of coordinates alone, as those of translations
-// do, among lifts of given kinds.
+// TranslationInvariant is implemented by groups whose relative poses depend on nothing but the difference of some coordinates, as they do
+// under translations. Lifts have a kind as well, and only lifts of the same kind stand for each other: under SE(2) the kind is the angle.
 type TranslationInvariant interface {
 	Group
 	// TranslationDim is the number of coordinates.
 	TranslationDim() int
-	// TranslationCoords writes the coordinates x [n, TranslationDim] and the kinds [n] of lifts a [n, g], q [n, orbit]. Say that lifts a and c
-	// are of one kind, b and d are of one kind, none of their coordinates is larger than size, and the coordinates of a less
-	// those of b are within s of those of c less those of d. Then the pose of a relative to b is within TranslationError(s, size) of
-	// that of c relative to d in every coordinate, rounding included. NaN is no kind.
+	// TranslationCoords writes the coordinates x [n, TranslationDim] and the kinds [n] of the lifts a [n, g], q [n, orbit]. A lift whose
+	// kind is NaN stands for no other.
 	TranslationCoords(x, kind, a, q []float64)
-	// TranslationError is at least s, and NaN or +Inf where either argument is.
+	// TranslationError bounds the difference of two poses. Let lifts a and c be of one kind, lifts b and d of one kind, and let no
+	// coordinate exceed size. If the differences a - b and c - d of their coordinates differ by at most s, then the pose of a as seen from b
+	// and the pose of c as seen from d differ by at most TranslationError(s, size) in every coordinate, rounding included. The bound is at
+	// least s; it is NaN or +Inf where an argument is.
 	TranslationError(s, size float64) float64
 }
 
-// RotationInvariant is implemented by groups whose relative poses stay the same when both points are turned about the origin.
+// RotationInvariant is implemented by groups of the plane whose relative poses stay the same when both points are turned about the origin.
 type RotationInvariant interface {
 	Group
-	// RotationError is how far a lift (b, p) is from (a, q) turned by an angle, rounding included: if it is s for one pair of
-	// lifts and t for another, the pose of the turned lifts relative to each other differs from that of the others by at most
-	// s + t in every coordinate, as long as s + t is at most 0.01 and both distances are below 0.99·HalfTurnDistance: across a half
-	// turn angles jump. NaN and +Inf bound nothing.
+	// RotationError bounds how far the lift (b, p) is from the lift (a, q) turned by the angle, rounding included. If the bound is s for
+	// one lift and t for another, then the relative pose of the two lifts (a, q) differs from that of the two lifts (b, p) by at most s + t
+	// in every coordinate. This holds where s + t is at most 0.01 and both distances are below 0.99·HalfTurnDistance, because angles jump
+	// at a half turn. NaN and +Inf bound nothing.
 	RotationError(a, q, b, p []float64, angle float64) float64
-	// HalfTurnDistance is the distance of two points that a half turn takes to each other: none with a relative angle of π is less.
+	// HalfTurnDistance is the least distance of two points whose relative angle is π.
 	HalfTurnDistance() float64
 }
 
