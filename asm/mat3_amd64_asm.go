@@ -360,4 +360,4 @@ var mat3Ops = matrixFile{batchDir + "zmat3", []matrixOp{
 }}
 
 // matrixFiles lists the generated files of matrix kernels.
-var matrixFiles = []matrixFile{planeOps, spaceOps, mat2Ops, mat3Ops, mat3LogOps}
+var matrixFiles = []matrixFile{se2Ops, se3Ops, mat2Ops, mat3Ops, mat3LogOps}

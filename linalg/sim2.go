@@ -25,18 +25,18 @@ func LeftJacobianSim2(dst *[16]float64, a *[4]float64) {
 	p, g := phi(a[0], a[1])
 	re, im := ScaleExp(g, real(p)), ScaleExp(g, imag(p))
 	q := psi(a[0], a[1], complex(re, im)) * complex(-a[2], -a[3])
-	planeBlocks(dst, q, complex(re, im))
+	complexBlocks(dst, q, complex(re, im))
 }
 
 // LeftJacobianInvSim2 writes the inverse of the left Jacobian at a, for |θ| < 2π or λ ≠ 0.
 func LeftJacobianInvSim2(dst *[16]float64, a *[4]float64) {
 	x, y := divPhi(a[0], a[1], 1, 0)
 	inv := complex(x, y)
-	planeBlocks(dst, psiOverPhi(a[0], a[1], inv)*complex(a[2], a[3]), inv)
+	complexBlocks(dst, psiOverPhi(a[0], a[1], inv)*complex(a[2], a[3]), inv)
 }
 
-// planeBlocks writes the real 4×4 matrix of (ζ, t) -> (ζ, qζ + vt).
-func planeBlocks(dst *[16]float64, q, v complex128) {
+// complexBlocks writes the real 4×4 matrix of (ζ, t) -> (ζ, qζ + vt).
+func complexBlocks(dst *[16]float64, q, v complex128) {
 	*dst = [16]float64{
 		1, 0, 0, 0,
 		0, 1, 0, 0,
@@ -154,5 +154,5 @@ func InverseSim2(dst, e *[4]float64) {
 
 // AdjointSim2 writes the 4×4 matrix of a -> log(e·exp(a)·e⁻¹): (ζ, t) becomes (ζ, w t - p ζ) for the similarity z -> wz + p.
 func AdjointSim2(dst *[16]float64, e *[4]float64) {
-	planeBlocks(dst, complex(-e[2], -e[3]), complex(e[0], e[1]))
+	complexBlocks(dst, complex(-e[2], -e[3]), complex(e[0], e[1]))
 }

@@ -33,8 +33,8 @@ var groups = [...]struct {
 }{
 	SO2:   {"SO2", 1, 2, 2, [actions]op{opExpSO2, opLogSO2, opComposeSO2, opMulSO2, opInverseSO2, opMulSO2, opOne, opOne, opOne}},
 	RxSO2: {"RxSO2", 2, 2, 2, [actions]op{opExpRxSO2, opLogRxSO2, opComposeRxSO2, opMulSO2, opInverseRxSO2, opMulSO2, opIdentity2x2, opIdentity2x2, opIdentity2x2}},
-	SE2:   {"SE2", 3, 4, 2, [actions]op{opExpSE2, opLogSE2, opComposeSE2, opMulPlane, opInverseSE2, opActPlane, opAdjointSE2, opLeftJacobianSE2, opLeftJacobianInvSE2}},
-	Sim2:  {"Sim2", 4, 4, 2, [actions]op{opExpSim2, opLogSim2, opComposeSim2, opMulPlane, opInverseSim2, opActPlane, opAdjointSim2, opLeftJacobianSim2, opLeftJacobianInvSim2}},
+	SE2:   {"SE2", 3, 4, 2, [actions]op{opExpSE2, opLogSE2, opComposeSE2, opMulSE2, opInverseSE2, opActSE2, opAdjointSE2, opLeftJacobianSE2, opLeftJacobianInvSE2}},
+	Sim2:  {"Sim2", 4, 4, 2, [actions]op{opExpSim2, opLogSim2, opComposeSim2, opMulSE2, opInverseSim2, opActSE2, opAdjointSim2, opLeftJacobianSim2, opLeftJacobianInvSim2}},
 	SO3:   {"SO3", 3, 9, 3, [actions]op{opExpSO3, opLogSO3, opComposeSO3, opMul3x3, opInverseSO3, opActSO3, opCopy3x3, opLeftJacobianSO3, opLeftJacobianInvSO3}},
 	SE3:   {"SE3", 6, 12, 3, [actions]op{opExpSE3, opLogSE3, opComposeSE3, opMulSE3, opInverseSE3, opActSE3, opAdjointSE3, opLeftJacobianSE3, opLeftJacobianInvSE3}},
 }

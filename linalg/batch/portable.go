@@ -21,9 +21,9 @@ const (
 	opExpSE2
 	opLogSE2
 	opComposeSE2
-	opMulPlane // SE2's and Sim2's
+	opMulSE2 // SE2's and Sim2's
 	opInverseSE2
-	opActPlane // SE2's and Sim2's
+	opActSE2 // SE2's and Sim2's
 	opAdjointSE2
 	opLeftJacobianSE2
 	opLeftJacobianInvSE2
@@ -111,11 +111,11 @@ func portable(o op, y *[maxOut]float64, x, z *[maxIn]float64) bool {
 		linalg.LogSE2(y3, x4)
 	case opComposeSE2:
 		linalg.ComposeSE2(y3, x3, z3)
-	case opMulPlane:
+	case opMulSE2:
 		linalg.MulSE2(y4, x4, z4)
 	case opInverseSE2:
 		linalg.InverseSE2(y4, x4)
-	case opActPlane:
+	case opActSE2:
 		linalg.ActSE2(y2, x4, z2)
 	case opAdjointSE2:
 		linalg.AdjointSE2(y9, x4)

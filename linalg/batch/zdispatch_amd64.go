@@ -31,8 +31,8 @@ func matrixF32AVX2(o op, dst, a, b *float32, n, stride int) (at, next int, hard 
 		return logSE2F32AVX2(dst, a, b, n, stride)
 	case opComposeSE2:
 		return composeSE2F32AVX2(dst, a, b, n, stride)
-	case opMulPlane:
-		return mulPlaneF32AVX2(dst, a, b, n, stride)
+	case opMulSE2:
+		return mulSE2F32AVX2(dst, a, b, n, stride)
 	case opInverseSE2:
 		return inverseSE2F32AVX2(dst, a, b, n, stride)
 	case opLeftJacobianSE2:
@@ -41,8 +41,8 @@ func matrixF32AVX2(o op, dst, a, b *float32, n, stride int) (at, next int, hard 
 		return leftJacobianInvSE2F32AVX2(dst, a, b, n, stride)
 	case opAdjointSE2:
 		return adjointSE2F32AVX2(dst, a, b, n, stride)
-	case opActPlane:
-		return actPlaneF32AVX2(dst, a, b, n, stride)
+	case opActSE2:
+		return actSE2F32AVX2(dst, a, b, n, stride)
 	case opExpSim2:
 		return expSim2F32AVX2(dst, a, b, n, stride)
 	case opLogSim2:
@@ -150,8 +150,8 @@ func matrixF32AVX512(o op, dst, a, b *float32, n, stride int) (at, next int, har
 		return logSE2F32AVX512(dst, a, b, n, stride)
 	case opComposeSE2:
 		return composeSE2F32AVX512(dst, a, b, n, stride)
-	case opMulPlane:
-		return mulPlaneF32AVX512(dst, a, b, n, stride)
+	case opMulSE2:
+		return mulSE2F32AVX512(dst, a, b, n, stride)
 	case opInverseSE2:
 		return inverseSE2F32AVX512(dst, a, b, n, stride)
 	case opLeftJacobianSE2:
@@ -160,8 +160,8 @@ func matrixF32AVX512(o op, dst, a, b *float32, n, stride int) (at, next int, har
 		return leftJacobianInvSE2F32AVX512(dst, a, b, n, stride)
 	case opAdjointSE2:
 		return adjointSE2F32AVX512(dst, a, b, n, stride)
-	case opActPlane:
-		return actPlaneF32AVX512(dst, a, b, n, stride)
+	case opActSE2:
+		return actSE2F32AVX512(dst, a, b, n, stride)
 	case opExpSim2:
 		return expSim2F32AVX512(dst, a, b, n, stride)
 	case opLogSim2:
@@ -269,8 +269,8 @@ func matrixF64AVX2(o op, dst, a, b *float64, n, stride int) (at, next int, hard 
 		return logSE2F64AVX2(dst, a, b, n, stride)
 	case opComposeSE2:
 		return composeSE2F64AVX2(dst, a, b, n, stride)
-	case opMulPlane:
-		return mulPlaneF64AVX2(dst, a, b, n, stride)
+	case opMulSE2:
+		return mulSE2F64AVX2(dst, a, b, n, stride)
 	case opInverseSE2:
 		return inverseSE2F64AVX2(dst, a, b, n, stride)
 	case opLeftJacobianSE2:
@@ -279,8 +279,8 @@ func matrixF64AVX2(o op, dst, a, b *float64, n, stride int) (at, next int, hard 
 		return leftJacobianInvSE2F64AVX2(dst, a, b, n, stride)
 	case opAdjointSE2:
 		return adjointSE2F64AVX2(dst, a, b, n, stride)
-	case opActPlane:
-		return actPlaneF64AVX2(dst, a, b, n, stride)
+	case opActSE2:
+		return actSE2F64AVX2(dst, a, b, n, stride)
 	case opExpSim2:
 		return expSim2F64AVX2(dst, a, b, n, stride)
 	case opLogSim2:
@@ -390,8 +390,8 @@ func matrixF64AVX512(o op, dst, a, b *float64, n, stride int) (at, next int, har
 		return logSE2F64AVX512(dst, a, b, n, stride)
 	case opComposeSE2:
 		return composeSE2F64AVX512(dst, a, b, n, stride)
-	case opMulPlane:
-		return mulPlaneF64AVX512(dst, a, b, n, stride)
+	case opMulSE2:
+		return mulSE2F64AVX512(dst, a, b, n, stride)
 	case opInverseSE2:
 		return inverseSE2F64AVX512(dst, a, b, n, stride)
 	case opLeftJacobianSE2:
@@ -400,8 +400,8 @@ func matrixF64AVX512(o op, dst, a, b *float64, n, stride int) (at, next int, har
 		return leftJacobianInvSE2F64AVX512(dst, a, b, n, stride)
 	case opAdjointSE2:
 		return adjointSE2F64AVX512(dst, a, b, n, stride)
-	case opActPlane:
-		return actPlaneF64AVX512(dst, a, b, n, stride)
+	case opActSE2:
+		return actSE2F64AVX512(dst, a, b, n, stride)
 	case opExpSim2:
 		return expSim2F64AVX512(dst, a, b, n, stride)
 	case opLogSim2:

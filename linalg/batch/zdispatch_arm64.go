@@ -31,8 +31,8 @@ func matrixF32NEON(o op, dst, a, b *float32, n, stride int) (at, next int, hard 
 		return logSE2F32NEON(dst, a, b, n, stride)
 	case opComposeSE2:
 		return composeSE2F32NEON(dst, a, b, n, stride)
-	case opMulPlane:
-		return mulPlaneF32NEON(dst, a, b, n, stride)
+	case opMulSE2:
+		return mulSE2F32NEON(dst, a, b, n, stride)
 	case opInverseSE2:
 		return inverseSE2F32NEON(dst, a, b, n, stride)
 	case opLeftJacobianSE2:
@@ -41,8 +41,8 @@ func matrixF32NEON(o op, dst, a, b *float32, n, stride int) (at, next int, hard 
 		return leftJacobianInvSE2F32NEON(dst, a, b, n, stride)
 	case opAdjointSE2:
 		return adjointSE2F32NEON(dst, a, b, n, stride)
-	case opActPlane:
-		return actPlaneF32NEON(dst, a, b, n, stride)
+	case opActSE2:
+		return actSE2F32NEON(dst, a, b, n, stride)
 	case opExpSim2:
 		return expSim2F32NEON(dst, a, b, n, stride)
 	case opLogSim2:
@@ -150,8 +150,8 @@ func matrixF64NEON(o op, dst, a, b *float64, n, stride int) (at, next int, hard 
 		return logSE2F64NEON(dst, a, b, n, stride)
 	case opComposeSE2:
 		return composeSE2F64NEON(dst, a, b, n, stride)
-	case opMulPlane:
-		return mulPlaneF64NEON(dst, a, b, n, stride)
+	case opMulSE2:
+		return mulSE2F64NEON(dst, a, b, n, stride)
 	case opInverseSE2:
 		return inverseSE2F64NEON(dst, a, b, n, stride)
 	case opLeftJacobianSE2:
@@ -160,8 +160,8 @@ func matrixF64NEON(o op, dst, a, b *float64, n, stride int) (at, next int, hard 
 		return leftJacobianInvSE2F64NEON(dst, a, b, n, stride)
 	case opAdjointSE2:
 		return adjointSE2F64NEON(dst, a, b, n, stride)
-	case opActPlane:
-		return actPlaneF64NEON(dst, a, b, n, stride)
+	case opActSE2:
+		return actSE2F64NEON(dst, a, b, n, stride)
 	case opExpSim2:
 		return expSim2F64NEON(dst, a, b, n, stride)
 	case opLogSim2:

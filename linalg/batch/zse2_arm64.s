@@ -4,422 +4,422 @@
 
 #include "textflag.h"
 
-DATA planeConsts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
-DATA planeConsts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA planeConsts<>+16(SB)/8, $0x8000000080000000 // signF32
-DATA planeConsts<>+24(SB)/8, $0x8000000080000000 // signF32
-DATA planeConsts<>+32(SB)/8, $0x47c3500047c35000 // limit
-DATA planeConsts<>+40(SB)/8, $0x47c3500047c35000 // limit
-DATA planeConsts<>+48(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA planeConsts<>+56(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA planeConsts<>+64(SB)/8, $0x4b4000004b400000 // roundF32
-DATA planeConsts<>+72(SB)/8, $0x4b4000004b400000 // roundF32
-DATA planeConsts<>+80(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA planeConsts<>+88(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA planeConsts<>+96(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA planeConsts<>+104(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA planeConsts<>+112(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA planeConsts<>+120(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA planeConsts<>+128(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA planeConsts<>+136(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA planeConsts<>+144(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA planeConsts<>+152(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA planeConsts<>+160(SB)/8, $0x0000000100000001 // oneI
-DATA planeConsts<>+168(SB)/8, $0x0000000100000001 // oneI
-DATA planeConsts<>+176(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA planeConsts<>+184(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA planeConsts<>+192(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA planeConsts<>+200(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA planeConsts<>+208(SB)/8, $0xbab60615bab60615 // cosP1
-DATA planeConsts<>+216(SB)/8, $0xbab60615bab60615 // cosP1
-DATA planeConsts<>+224(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA planeConsts<>+232(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA planeConsts<>+240(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA planeConsts<>+248(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA planeConsts<>+256(SB)/8, $0x3f8000003f800000 // one
-DATA planeConsts<>+264(SB)/8, $0x3f8000003f800000 // one
-DATA planeConsts<>+272(SB)/8, $0x0000000200000001 // laneWeights
-DATA planeConsts<>+280(SB)/8, $0x0000000800000004 // laneWeights
-DATA planeConsts<>+288(SB)/8, $0x8000000000000000 // signF64
-DATA planeConsts<>+296(SB)/8, $0x8000000000000000 // signF64
-DATA planeConsts<>+304(SB)/8, $0x7fffffffffffffff // absF64
-DATA planeConsts<>+312(SB)/8, $0x7fffffffffffffff // absF64
-DATA planeConsts<>+320(SB)/8, $0x41cdcd6500000000 // limitF64
-DATA planeConsts<>+328(SB)/8, $0x41cdcd6500000000 // limitF64
-DATA planeConsts<>+336(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA planeConsts<>+344(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA planeConsts<>+352(SB)/8, $0x4338000000000000 // roundF64
-DATA planeConsts<>+360(SB)/8, $0x4338000000000000 // roundF64
-DATA planeConsts<>+368(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA planeConsts<>+376(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA planeConsts<>+384(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA planeConsts<>+392(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA planeConsts<>+400(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA planeConsts<>+408(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA planeConsts<>+416(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA planeConsts<>+424(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA planeConsts<>+432(SB)/8, $0x0000000000000001 // oneIF64
-DATA planeConsts<>+440(SB)/8, $0x0000000000000001 // oneIF64
-DATA planeConsts<>+448(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA planeConsts<>+456(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA planeConsts<>+464(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA planeConsts<>+472(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA planeConsts<>+480(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA planeConsts<>+488(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA planeConsts<>+496(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA planeConsts<>+504(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA planeConsts<>+512(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA planeConsts<>+520(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA planeConsts<>+528(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA planeConsts<>+536(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA planeConsts<>+544(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA planeConsts<>+552(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA planeConsts<>+560(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA planeConsts<>+568(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA planeConsts<>+576(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA planeConsts<>+584(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA planeConsts<>+592(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA planeConsts<>+600(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA planeConsts<>+608(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA planeConsts<>+616(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA planeConsts<>+624(SB)/8, $0x3ff0000000000000 // oneF64
-DATA planeConsts<>+632(SB)/8, $0x3ff0000000000000 // oneF64
-DATA planeConsts<>+640(SB)/8, $0x0000000000000001 // laneWeightsF64
-DATA planeConsts<>+648(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA planeConsts<>+656(SB)/8, $0x0000000000000000 // zero
-DATA planeConsts<>+664(SB)/8, $0x0000000000000000 // zero
-DATA planeConsts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA planeConsts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA planeConsts<>+688(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA planeConsts<>+696(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA planeConsts<>+704(SB)/8, $0x40490fdb40490fdb // pi1
-DATA planeConsts<>+712(SB)/8, $0x40490fdb40490fdb // pi1
-DATA planeConsts<>+720(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA planeConsts<>+728(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA planeConsts<>+736(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA planeConsts<>+744(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA planeConsts<>+752(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA planeConsts<>+760(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA planeConsts<>+768(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA planeConsts<>+776(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA planeConsts<>+784(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA planeConsts<>+792(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA planeConsts<>+800(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA planeConsts<>+808(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA planeConsts<>+816(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA planeConsts<>+824(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA planeConsts<>+832(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA planeConsts<>+840(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA planeConsts<>+848(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA planeConsts<>+856(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA planeConsts<>+864(SB)/8, $0x0000000000000000 // zeroF64
-DATA planeConsts<>+872(SB)/8, $0x0000000000000000 // zeroF64
-DATA planeConsts<>+880(SB)/8, $0x3fe0000000000000 // halfF64
-DATA planeConsts<>+888(SB)/8, $0x3fe0000000000000 // halfF64
-DATA planeConsts<>+896(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA planeConsts<>+904(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA planeConsts<>+912(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA planeConsts<>+920(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA planeConsts<>+928(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+936(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+944(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA planeConsts<>+952(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA planeConsts<>+960(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA planeConsts<>+968(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA planeConsts<>+976(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA planeConsts<>+984(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA planeConsts<>+992(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA planeConsts<>+1000(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA planeConsts<>+1008(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA planeConsts<>+1016(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA planeConsts<>+1024(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA planeConsts<>+1032(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA planeConsts<>+1040(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA planeConsts<>+1048(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA planeConsts<>+1056(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA planeConsts<>+1064(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA planeConsts<>+1072(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA planeConsts<>+1080(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA planeConsts<>+1088(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA planeConsts<>+1096(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA planeConsts<>+1104(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA planeConsts<>+1112(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA planeConsts<>+1120(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA planeConsts<>+1128(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA planeConsts<>+1136(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1144(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1152(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA planeConsts<>+1160(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA planeConsts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1184(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+1192(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+1200(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+1208(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+1216(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+1224(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+1232(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+1240(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+1248(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+1256(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+1264(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1272(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1280(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1288(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1296(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1304(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1312(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1320(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1328(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1336(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1344(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1352(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1360(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1368(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1376(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1384(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1392(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1400(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1408(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1416(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1424(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1432(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1440(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1448(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1456(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1464(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1472(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1480(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1488(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1496(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1504(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1512(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1520(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1528(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1536(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1544(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1552(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1560(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1568(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1576(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1584(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1592(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1600(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1608(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1616(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1624(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1632(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA planeConsts<>+1640(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA planeConsts<>+1648(SB)/8, $0x5880000058800000 // radiusMax
-DATA planeConsts<>+1656(SB)/8, $0x5880000058800000 // radiusMax
-DATA planeConsts<>+1664(SB)/8, $0x2680000026800000 // radiusMin
-DATA planeConsts<>+1672(SB)/8, $0x2680000026800000 // radiusMin
-DATA planeConsts<>+1680(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA planeConsts<>+1688(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA planeConsts<>+1696(SB)/8, $0xff800000ff800000 // exponentF32
-DATA planeConsts<>+1704(SB)/8, $0xff800000ff800000 // exponentF32
-DATA planeConsts<>+1712(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1720(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1728(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1736(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1744(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1752(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1760(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1768(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1776(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1784(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1792(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1800(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1808(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1816(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1824(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1832(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1840(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1848(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1856(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1864(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1872(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA planeConsts<>+1880(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA planeConsts<>+1888(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA planeConsts<>+1896(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA planeConsts<>+1904(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA planeConsts<>+1912(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA planeConsts<>+1920(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA planeConsts<>+1928(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA planeConsts<>+1936(SB)/8, $0x4330000000000000 // two52F64
-DATA planeConsts<>+1944(SB)/8, $0x4330000000000000 // two52F64
-DATA planeConsts<>+1952(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA planeConsts<>+1960(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA planeConsts<>+1968(SB)/8, $0x4000000000000000 // twoF64
-DATA planeConsts<>+1976(SB)/8, $0x4000000000000000 // twoF64
-DATA planeConsts<>+1984(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA planeConsts<>+1992(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA planeConsts<>+2000(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA planeConsts<>+2008(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA planeConsts<>+2016(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA planeConsts<>+2024(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA planeConsts<>+2032(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA planeConsts<>+2040(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA planeConsts<>+2048(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA planeConsts<>+2056(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA planeConsts<>+2064(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA planeConsts<>+2072(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA planeConsts<>+2080(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA planeConsts<>+2088(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA planeConsts<>+2096(SB)/8, $0x3fe555555555554f // logR0F64
-DATA planeConsts<>+2104(SB)/8, $0x3fe555555555554f // logR0F64
-DATA planeConsts<>+2112(SB)/8, $0x3080000030800000 // sineMin
-DATA planeConsts<>+2120(SB)/8, $0x3080000030800000 // sineMin
-DATA planeConsts<>+2128(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2136(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2144(SB)/8, $0xb638ef1db638ef1d // sincRest3
-DATA planeConsts<>+2152(SB)/8, $0xb638ef1db638ef1d // sincRest3
-DATA planeConsts<>+2160(SB)/8, $0x32d7322b32d7322b // sincRest4
-DATA planeConsts<>+2168(SB)/8, $0x32d7322b32d7322b // sincRest4
-DATA planeConsts<>+2176(SB)/8, $0x39500d0139500d01 // sincRest2
-DATA planeConsts<>+2184(SB)/8, $0x39500d0139500d01 // sincRest2
-DATA planeConsts<>+2192(SB)/8, $0xbc088889bc088889 // sincRest1
-DATA planeConsts<>+2200(SB)/8, $0xbc088889bc088889 // sincRest1
-DATA planeConsts<>+2208(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
-DATA planeConsts<>+2216(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
-DATA planeConsts<>+2224(SB)/8, $0xbce952c77030ad4a // sincRest7F64
-DATA planeConsts<>+2232(SB)/8, $0xbce952c77030ad4a // sincRest7F64
-DATA planeConsts<>+2240(SB)/8, $0x3c62f49b46814157 // sincRest8F64
-DATA planeConsts<>+2248(SB)/8, $0x3c62f49b46814157 // sincRest8F64
-DATA planeConsts<>+2256(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
-DATA planeConsts<>+2264(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
-DATA planeConsts<>+2272(SB)/8, $0xbde6124613a86d09 // sincRest5F64
-DATA planeConsts<>+2280(SB)/8, $0xbde6124613a86d09 // sincRest5F64
-DATA planeConsts<>+2288(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
-DATA planeConsts<>+2296(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
-DATA planeConsts<>+2304(SB)/8, $0xbec71de3a556c734 // sincRest3F64
-DATA planeConsts<>+2312(SB)/8, $0xbec71de3a556c734 // sincRest3F64
-DATA planeConsts<>+2320(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
-DATA planeConsts<>+2328(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
-DATA planeConsts<>+2336(SB)/8, $0xbf81111111111111 // sincRest1F64
-DATA planeConsts<>+2344(SB)/8, $0xbf81111111111111 // sincRest1F64
-DATA planeConsts<>+2352(SB)/8, $0x3fc5555555555555 // sincRest0F64
-DATA planeConsts<>+2360(SB)/8, $0x3fc5555555555555 // sincRest0F64
-DATA planeConsts<>+2368(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA planeConsts<>+2376(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA planeConsts<>+2384(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA planeConsts<>+2392(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA planeConsts<>+2400(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA planeConsts<>+2408(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA planeConsts<>+2416(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA planeConsts<>+2424(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA planeConsts<>+2432(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA planeConsts<>+2440(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA planeConsts<>+2448(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA planeConsts<>+2456(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA planeConsts<>+2464(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA planeConsts<>+2472(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA planeConsts<>+2480(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA planeConsts<>+2488(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA planeConsts<>+2496(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA planeConsts<>+2504(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA planeConsts<>+2512(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA planeConsts<>+2520(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA planeConsts<>+2528(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA planeConsts<>+2536(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA planeConsts<>+2544(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA planeConsts<>+2552(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA planeConsts<>+2560(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA planeConsts<>+2568(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA planeConsts<>+2576(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA planeConsts<>+2584(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA planeConsts<>+2592(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA planeConsts<>+2600(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA planeConsts<>+2608(SB)/8, $0x4220000042200000 // zetaLimit
-DATA planeConsts<>+2616(SB)/8, $0x4220000042200000 // zetaLimit
-DATA planeConsts<>+2624(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA planeConsts<>+2632(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA planeConsts<>+2640(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA planeConsts<>+2648(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA planeConsts<>+2656(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA planeConsts<>+2664(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA planeConsts<>+2672(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA planeConsts<>+2680(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA planeConsts<>+2688(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA planeConsts<>+2696(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA planeConsts<>+2704(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA planeConsts<>+2712(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA planeConsts<>+2720(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA planeConsts<>+2728(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA planeConsts<>+2736(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA planeConsts<>+2744(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA planeConsts<>+2752(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA planeConsts<>+2760(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA planeConsts<>+2768(SB)/8, $0x310f76c7310f76c7 // psi10
-DATA planeConsts<>+2776(SB)/8, $0x310f76c7310f76c7 // psi10
-DATA planeConsts<>+2784(SB)/8, $0x2f3092312f309231 // psi11
-DATA planeConsts<>+2792(SB)/8, $0x2f3092312f309231 // psi11
-DATA planeConsts<>+2800(SB)/8, $0x32d7322b32d7322b // psi9
-DATA planeConsts<>+2808(SB)/8, $0x32d7322b32d7322b // psi9
-DATA planeConsts<>+2816(SB)/8, $0x3493f27e3493f27e // psi8
-DATA planeConsts<>+2824(SB)/8, $0x3493f27e3493f27e // psi8
-DATA planeConsts<>+2832(SB)/8, $0x3638ef1d3638ef1d // psi7
-DATA planeConsts<>+2840(SB)/8, $0x3638ef1d3638ef1d // psi7
-DATA planeConsts<>+2848(SB)/8, $0x37d00d0137d00d01 // psi6
-DATA planeConsts<>+2856(SB)/8, $0x37d00d0137d00d01 // psi6
-DATA planeConsts<>+2864(SB)/8, $0x39500d0139500d01 // psi5
-DATA planeConsts<>+2872(SB)/8, $0x39500d0139500d01 // psi5
-DATA planeConsts<>+2880(SB)/8, $0x3ab60b613ab60b61 // psi4
-DATA planeConsts<>+2888(SB)/8, $0x3ab60b613ab60b61 // psi4
-DATA planeConsts<>+2896(SB)/8, $0x3c0888893c088889 // psi3
-DATA planeConsts<>+2904(SB)/8, $0x3c0888893c088889 // psi3
-DATA planeConsts<>+2912(SB)/8, $0x3d2aaaab3d2aaaab // psi2
-DATA planeConsts<>+2920(SB)/8, $0x3d2aaaab3d2aaaab // psi2
-DATA planeConsts<>+2928(SB)/8, $0x3e2aaaab3e2aaaab // psi1
-DATA planeConsts<>+2936(SB)/8, $0x3e2aaaab3e2aaaab // psi1
-DATA planeConsts<>+2944(SB)/8, $0x3f0000003f000000 // psi0
-DATA planeConsts<>+2952(SB)/8, $0x3f0000003f000000 // psi0
-DATA planeConsts<>+2960(SB)/8, $0x3c62f49b46814157 // psi17F64
-DATA planeConsts<>+2968(SB)/8, $0x3c62f49b46814157 // psi17F64
-DATA planeConsts<>+2976(SB)/8, $0x3c1e542ba4020225 // psi18F64
-DATA planeConsts<>+2984(SB)/8, $0x3c1e542ba4020225 // psi18F64
-DATA planeConsts<>+2992(SB)/8, $0x3ca6827863b97d97 // psi16F64
-DATA planeConsts<>+3000(SB)/8, $0x3ca6827863b97d97 // psi16F64
-DATA planeConsts<>+3008(SB)/8, $0x3ce952c77030ad4a // psi15F64
-DATA planeConsts<>+3016(SB)/8, $0x3ce952c77030ad4a // psi15F64
-DATA planeConsts<>+3024(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
-DATA planeConsts<>+3032(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
-DATA planeConsts<>+3040(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
-DATA planeConsts<>+3048(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
-DATA planeConsts<>+3056(SB)/8, $0x3da93974a8c07c9d // psi12F64
-DATA planeConsts<>+3064(SB)/8, $0x3da93974a8c07c9d // psi12F64
-DATA planeConsts<>+3072(SB)/8, $0x3de6124613a86d09 // psi11F64
-DATA planeConsts<>+3080(SB)/8, $0x3de6124613a86d09 // psi11F64
-DATA planeConsts<>+3088(SB)/8, $0x3e21eed8eff8d898 // psi10F64
-DATA planeConsts<>+3096(SB)/8, $0x3e21eed8eff8d898 // psi10F64
-DATA planeConsts<>+3104(SB)/8, $0x3e5ae64567f544e4 // psi9F64
-DATA planeConsts<>+3112(SB)/8, $0x3e5ae64567f544e4 // psi9F64
-DATA planeConsts<>+3120(SB)/8, $0x3e927e4fb7789f5c // psi8F64
-DATA planeConsts<>+3128(SB)/8, $0x3e927e4fb7789f5c // psi8F64
-DATA planeConsts<>+3136(SB)/8, $0x3ec71de3a556c734 // psi7F64
-DATA planeConsts<>+3144(SB)/8, $0x3ec71de3a556c734 // psi7F64
-DATA planeConsts<>+3152(SB)/8, $0x3efa01a01a01a01a // psi6F64
-DATA planeConsts<>+3160(SB)/8, $0x3efa01a01a01a01a // psi6F64
-DATA planeConsts<>+3168(SB)/8, $0x3f2a01a01a01a01a // psi5F64
-DATA planeConsts<>+3176(SB)/8, $0x3f2a01a01a01a01a // psi5F64
-DATA planeConsts<>+3184(SB)/8, $0x3f56c16c16c16c17 // psi4F64
-DATA planeConsts<>+3192(SB)/8, $0x3f56c16c16c16c17 // psi4F64
-DATA planeConsts<>+3200(SB)/8, $0x3f81111111111111 // psi3F64
-DATA planeConsts<>+3208(SB)/8, $0x3f81111111111111 // psi3F64
-DATA planeConsts<>+3216(SB)/8, $0x3fa5555555555555 // psi2F64
-DATA planeConsts<>+3224(SB)/8, $0x3fa5555555555555 // psi2F64
-DATA planeConsts<>+3232(SB)/8, $0x3fc5555555555555 // psi1F64
-DATA planeConsts<>+3240(SB)/8, $0x3fc5555555555555 // psi1F64
-DATA planeConsts<>+3248(SB)/8, $0x3fe0000000000000 // psi0F64
-DATA planeConsts<>+3256(SB)/8, $0x3fe0000000000000 // psi0F64
-GLOBL planeConsts<>(SB), RODATA|NOPTR, $3264
+DATA se2Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
+DATA se2Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
+DATA se2Consts<>+16(SB)/8, $0x8000000080000000 // signF32
+DATA se2Consts<>+24(SB)/8, $0x8000000080000000 // signF32
+DATA se2Consts<>+32(SB)/8, $0x47c3500047c35000 // limit
+DATA se2Consts<>+40(SB)/8, $0x47c3500047c35000 // limit
+DATA se2Consts<>+48(SB)/8, $0x3f22f9833f22f983 // twoOverPi
+DATA se2Consts<>+56(SB)/8, $0x3f22f9833f22f983 // twoOverPi
+DATA se2Consts<>+64(SB)/8, $0x4b4000004b400000 // roundF32
+DATA se2Consts<>+72(SB)/8, $0x4b4000004b400000 // roundF32
+DATA se2Consts<>+80(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
+DATA se2Consts<>+88(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
+DATA se2Consts<>+96(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
+DATA se2Consts<>+104(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
+DATA se2Consts<>+112(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA se2Consts<>+120(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA se2Consts<>+128(SB)/8, $0xb94caa01b94caa01 // sinP2
+DATA se2Consts<>+136(SB)/8, $0xb94caa01b94caa01 // sinP2
+DATA se2Consts<>+144(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA se2Consts<>+152(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA se2Consts<>+160(SB)/8, $0x0000000100000001 // oneI
+DATA se2Consts<>+168(SB)/8, $0x0000000100000001 // oneI
+DATA se2Consts<>+176(SB)/8, $0x3c0883bc3c0883bc // sinP1
+DATA se2Consts<>+184(SB)/8, $0x3c0883bc3c0883bc // sinP1
+DATA se2Consts<>+192(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
+DATA se2Consts<>+200(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
+DATA se2Consts<>+208(SB)/8, $0xbab60615bab60615 // cosP1
+DATA se2Consts<>+216(SB)/8, $0xbab60615bab60615 // cosP1
+DATA se2Consts<>+224(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
+DATA se2Consts<>+232(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
+DATA se2Consts<>+240(SB)/8, $0xbf000000bf000000 // minusHalf
+DATA se2Consts<>+248(SB)/8, $0xbf000000bf000000 // minusHalf
+DATA se2Consts<>+256(SB)/8, $0x3f8000003f800000 // one
+DATA se2Consts<>+264(SB)/8, $0x3f8000003f800000 // one
+DATA se2Consts<>+272(SB)/8, $0x0000000200000001 // laneWeights
+DATA se2Consts<>+280(SB)/8, $0x0000000800000004 // laneWeights
+DATA se2Consts<>+288(SB)/8, $0x8000000000000000 // signF64
+DATA se2Consts<>+296(SB)/8, $0x8000000000000000 // signF64
+DATA se2Consts<>+304(SB)/8, $0x7fffffffffffffff // absF64
+DATA se2Consts<>+312(SB)/8, $0x7fffffffffffffff // absF64
+DATA se2Consts<>+320(SB)/8, $0x41cdcd6500000000 // limitF64
+DATA se2Consts<>+328(SB)/8, $0x41cdcd6500000000 // limitF64
+DATA se2Consts<>+336(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA se2Consts<>+344(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA se2Consts<>+352(SB)/8, $0x4338000000000000 // roundF64
+DATA se2Consts<>+360(SB)/8, $0x4338000000000000 // roundF64
+DATA se2Consts<>+368(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA se2Consts<>+376(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA se2Consts<>+384(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA se2Consts<>+392(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA se2Consts<>+400(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA se2Consts<>+408(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA se2Consts<>+416(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA se2Consts<>+424(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA se2Consts<>+432(SB)/8, $0x0000000000000001 // oneIF64
+DATA se2Consts<>+440(SB)/8, $0x0000000000000001 // oneIF64
+DATA se2Consts<>+448(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA se2Consts<>+456(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA se2Consts<>+464(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA se2Consts<>+472(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA se2Consts<>+480(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA se2Consts<>+488(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA se2Consts<>+496(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA se2Consts<>+504(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA se2Consts<>+512(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA se2Consts<>+520(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA se2Consts<>+528(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA se2Consts<>+536(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA se2Consts<>+544(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA se2Consts<>+552(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA se2Consts<>+560(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA se2Consts<>+568(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA se2Consts<>+576(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA se2Consts<>+584(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA se2Consts<>+592(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA se2Consts<>+600(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA se2Consts<>+608(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA se2Consts<>+616(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA se2Consts<>+624(SB)/8, $0x3ff0000000000000 // oneF64
+DATA se2Consts<>+632(SB)/8, $0x3ff0000000000000 // oneF64
+DATA se2Consts<>+640(SB)/8, $0x0000000000000001 // laneWeightsF64
+DATA se2Consts<>+648(SB)/8, $0x0000000000000002 // laneWeightsF64
+DATA se2Consts<>+656(SB)/8, $0x0000000000000000 // zero
+DATA se2Consts<>+664(SB)/8, $0x0000000000000000 // zero
+DATA se2Consts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se2Consts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se2Consts<>+688(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA se2Consts<>+696(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA se2Consts<>+704(SB)/8, $0x40490fdb40490fdb // pi1
+DATA se2Consts<>+712(SB)/8, $0x40490fdb40490fdb // pi1
+DATA se2Consts<>+720(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA se2Consts<>+728(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA se2Consts<>+736(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA se2Consts<>+744(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA se2Consts<>+752(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA se2Consts<>+760(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA se2Consts<>+768(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA se2Consts<>+776(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA se2Consts<>+784(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA se2Consts<>+792(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA se2Consts<>+800(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA se2Consts<>+808(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA se2Consts<>+816(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA se2Consts<>+824(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA se2Consts<>+832(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA se2Consts<>+840(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA se2Consts<>+848(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA se2Consts<>+856(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA se2Consts<>+864(SB)/8, $0x0000000000000000 // zeroF64
+DATA se2Consts<>+872(SB)/8, $0x0000000000000000 // zeroF64
+DATA se2Consts<>+880(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se2Consts<>+888(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se2Consts<>+896(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA se2Consts<>+904(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA se2Consts<>+912(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA se2Consts<>+920(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA se2Consts<>+928(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA se2Consts<>+936(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA se2Consts<>+944(SB)/8, $0x7fdfffffffffffff // halfMaxF64
+DATA se2Consts<>+952(SB)/8, $0x7fdfffffffffffff // halfMaxF64
+DATA se2Consts<>+960(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA se2Consts<>+968(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA se2Consts<>+976(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA se2Consts<>+984(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA se2Consts<>+992(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA se2Consts<>+1000(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA se2Consts<>+1008(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA se2Consts<>+1016(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA se2Consts<>+1024(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA se2Consts<>+1032(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA se2Consts<>+1040(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA se2Consts<>+1048(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA se2Consts<>+1056(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA se2Consts<>+1064(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA se2Consts<>+1072(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA se2Consts<>+1080(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA se2Consts<>+1088(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA se2Consts<>+1096(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA se2Consts<>+1104(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA se2Consts<>+1112(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA se2Consts<>+1120(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA se2Consts<>+1128(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA se2Consts<>+1136(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA se2Consts<>+1144(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA se2Consts<>+1152(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA se2Consts<>+1160(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA se2Consts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA se2Consts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA se2Consts<>+1184(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA se2Consts<>+1192(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA se2Consts<>+1200(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA se2Consts<>+1208(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA se2Consts<>+1216(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA se2Consts<>+1224(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA se2Consts<>+1232(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA se2Consts<>+1240(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA se2Consts<>+1248(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA se2Consts<>+1256(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA se2Consts<>+1264(SB)/8, $0x42a0000042a00000 // expLimit
+DATA se2Consts<>+1272(SB)/8, $0x42a0000042a00000 // expLimit
+DATA se2Consts<>+1280(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA se2Consts<>+1288(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA se2Consts<>+1296(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA se2Consts<>+1304(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA se2Consts<>+1312(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA se2Consts<>+1320(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA se2Consts<>+1328(SB)/8, $0x3ab527943ab52794 // expC6
+DATA se2Consts<>+1336(SB)/8, $0x3ab527943ab52794 // expC6
+DATA se2Consts<>+1344(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA se2Consts<>+1352(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA se2Consts<>+1360(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA se2Consts<>+1368(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA se2Consts<>+1376(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA se2Consts<>+1384(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA se2Consts<>+1392(SB)/8, $0x3efffffe3efffffe // expC2
+DATA se2Consts<>+1400(SB)/8, $0x3efffffe3efffffe // expC2
+DATA se2Consts<>+1408(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA se2Consts<>+1416(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA se2Consts<>+1424(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA se2Consts<>+1432(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA se2Consts<>+1440(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA se2Consts<>+1448(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA se2Consts<>+1456(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA se2Consts<>+1464(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA se2Consts<>+1472(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA se2Consts<>+1480(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA se2Consts<>+1488(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA se2Consts<>+1496(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA se2Consts<>+1504(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA se2Consts<>+1512(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA se2Consts<>+1520(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA se2Consts<>+1528(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA se2Consts<>+1536(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA se2Consts<>+1544(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA se2Consts<>+1552(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA se2Consts<>+1560(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA se2Consts<>+1568(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA se2Consts<>+1576(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA se2Consts<>+1584(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA se2Consts<>+1592(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA se2Consts<>+1600(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA se2Consts<>+1608(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA se2Consts<>+1616(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA se2Consts<>+1624(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA se2Consts<>+1632(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se2Consts<>+1640(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se2Consts<>+1648(SB)/8, $0x5880000058800000 // radiusMax
+DATA se2Consts<>+1656(SB)/8, $0x5880000058800000 // radiusMax
+DATA se2Consts<>+1664(SB)/8, $0x2680000026800000 // radiusMin
+DATA se2Consts<>+1672(SB)/8, $0x2680000026800000 // radiusMin
+DATA se2Consts<>+1680(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA se2Consts<>+1688(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA se2Consts<>+1696(SB)/8, $0xff800000ff800000 // exponentF32
+DATA se2Consts<>+1704(SB)/8, $0xff800000ff800000 // exponentF32
+DATA se2Consts<>+1712(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA se2Consts<>+1720(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA se2Consts<>+1728(SB)/8, $0x3f0000003f000000 // half
+DATA se2Consts<>+1736(SB)/8, $0x3f0000003f000000 // half
+DATA se2Consts<>+1744(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA se2Consts<>+1752(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA se2Consts<>+1760(SB)/8, $0xbe074121be074121 // logQ6
+DATA se2Consts<>+1768(SB)/8, $0xbe074121be074121 // logQ6
+DATA se2Consts<>+1776(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA se2Consts<>+1784(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA se2Consts<>+1792(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA se2Consts<>+1800(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA se2Consts<>+1808(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA se2Consts<>+1816(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA se2Consts<>+1824(SB)/8, $0xbe800041be800041 // logQ2
+DATA se2Consts<>+1832(SB)/8, $0xbe800041be800041 // logQ2
+DATA se2Consts<>+1840(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA se2Consts<>+1848(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA se2Consts<>+1856(SB)/8, $0xbf000000bf000000 // logQ0
+DATA se2Consts<>+1864(SB)/8, $0xbf000000bf000000 // logQ0
+DATA se2Consts<>+1872(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA se2Consts<>+1880(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA se2Consts<>+1888(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA se2Consts<>+1896(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA se2Consts<>+1904(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA se2Consts<>+1912(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA se2Consts<>+1920(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA se2Consts<>+1928(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA se2Consts<>+1936(SB)/8, $0x4330000000000000 // two52F64
+DATA se2Consts<>+1944(SB)/8, $0x4330000000000000 // two52F64
+DATA se2Consts<>+1952(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA se2Consts<>+1960(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA se2Consts<>+1968(SB)/8, $0x4000000000000000 // twoF64
+DATA se2Consts<>+1976(SB)/8, $0x4000000000000000 // twoF64
+DATA se2Consts<>+1984(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA se2Consts<>+1992(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA se2Consts<>+2000(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA se2Consts<>+2008(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA se2Consts<>+2016(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA se2Consts<>+2024(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA se2Consts<>+2032(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA se2Consts<>+2040(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA se2Consts<>+2048(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA se2Consts<>+2056(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA se2Consts<>+2064(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA se2Consts<>+2072(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA se2Consts<>+2080(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA se2Consts<>+2088(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA se2Consts<>+2096(SB)/8, $0x3fe555555555554f // logR0F64
+DATA se2Consts<>+2104(SB)/8, $0x3fe555555555554f // logR0F64
+DATA se2Consts<>+2112(SB)/8, $0x3080000030800000 // sineMin
+DATA se2Consts<>+2120(SB)/8, $0x3080000030800000 // sineMin
+DATA se2Consts<>+2128(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA se2Consts<>+2136(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA se2Consts<>+2144(SB)/8, $0xb638ef1db638ef1d // sincRest3
+DATA se2Consts<>+2152(SB)/8, $0xb638ef1db638ef1d // sincRest3
+DATA se2Consts<>+2160(SB)/8, $0x32d7322b32d7322b // sincRest4
+DATA se2Consts<>+2168(SB)/8, $0x32d7322b32d7322b // sincRest4
+DATA se2Consts<>+2176(SB)/8, $0x39500d0139500d01 // sincRest2
+DATA se2Consts<>+2184(SB)/8, $0x39500d0139500d01 // sincRest2
+DATA se2Consts<>+2192(SB)/8, $0xbc088889bc088889 // sincRest1
+DATA se2Consts<>+2200(SB)/8, $0xbc088889bc088889 // sincRest1
+DATA se2Consts<>+2208(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
+DATA se2Consts<>+2216(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
+DATA se2Consts<>+2224(SB)/8, $0xbce952c77030ad4a // sincRest7F64
+DATA se2Consts<>+2232(SB)/8, $0xbce952c77030ad4a // sincRest7F64
+DATA se2Consts<>+2240(SB)/8, $0x3c62f49b46814157 // sincRest8F64
+DATA se2Consts<>+2248(SB)/8, $0x3c62f49b46814157 // sincRest8F64
+DATA se2Consts<>+2256(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
+DATA se2Consts<>+2264(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
+DATA se2Consts<>+2272(SB)/8, $0xbde6124613a86d09 // sincRest5F64
+DATA se2Consts<>+2280(SB)/8, $0xbde6124613a86d09 // sincRest5F64
+DATA se2Consts<>+2288(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
+DATA se2Consts<>+2296(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
+DATA se2Consts<>+2304(SB)/8, $0xbec71de3a556c734 // sincRest3F64
+DATA se2Consts<>+2312(SB)/8, $0xbec71de3a556c734 // sincRest3F64
+DATA se2Consts<>+2320(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
+DATA se2Consts<>+2328(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
+DATA se2Consts<>+2336(SB)/8, $0xbf81111111111111 // sincRest1F64
+DATA se2Consts<>+2344(SB)/8, $0xbf81111111111111 // sincRest1F64
+DATA se2Consts<>+2352(SB)/8, $0x3fc5555555555555 // sincRest0F64
+DATA se2Consts<>+2360(SB)/8, $0x3fc5555555555555 // sincRest0F64
+DATA se2Consts<>+2368(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se2Consts<>+2376(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se2Consts<>+2384(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se2Consts<>+2392(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se2Consts<>+2400(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se2Consts<>+2408(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se2Consts<>+2416(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se2Consts<>+2424(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se2Consts<>+2432(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se2Consts<>+2440(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se2Consts<>+2448(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se2Consts<>+2456(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se2Consts<>+2464(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se2Consts<>+2472(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se2Consts<>+2480(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se2Consts<>+2488(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se2Consts<>+2496(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se2Consts<>+2504(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se2Consts<>+2512(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se2Consts<>+2520(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se2Consts<>+2528(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se2Consts<>+2536(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se2Consts<>+2544(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se2Consts<>+2552(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se2Consts<>+2560(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se2Consts<>+2568(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se2Consts<>+2576(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se2Consts<>+2584(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se2Consts<>+2592(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se2Consts<>+2600(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se2Consts<>+2608(SB)/8, $0x4220000042200000 // zetaLimit
+DATA se2Consts<>+2616(SB)/8, $0x4220000042200000 // zetaLimit
+DATA se2Consts<>+2624(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA se2Consts<>+2632(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA se2Consts<>+2640(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA se2Consts<>+2648(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA se2Consts<>+2656(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA se2Consts<>+2664(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA se2Consts<>+2672(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA se2Consts<>+2680(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA se2Consts<>+2688(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA se2Consts<>+2696(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA se2Consts<>+2704(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA se2Consts<>+2712(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA se2Consts<>+2720(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2728(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2736(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA se2Consts<>+2744(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA se2Consts<>+2752(SB)/8, $0x3fb5555555555555 // twelfthF64
+DATA se2Consts<>+2760(SB)/8, $0x3fb5555555555555 // twelfthF64
+DATA se2Consts<>+2768(SB)/8, $0x310f76c7310f76c7 // psi10
+DATA se2Consts<>+2776(SB)/8, $0x310f76c7310f76c7 // psi10
+DATA se2Consts<>+2784(SB)/8, $0x2f3092312f309231 // psi11
+DATA se2Consts<>+2792(SB)/8, $0x2f3092312f309231 // psi11
+DATA se2Consts<>+2800(SB)/8, $0x32d7322b32d7322b // psi9
+DATA se2Consts<>+2808(SB)/8, $0x32d7322b32d7322b // psi9
+DATA se2Consts<>+2816(SB)/8, $0x3493f27e3493f27e // psi8
+DATA se2Consts<>+2824(SB)/8, $0x3493f27e3493f27e // psi8
+DATA se2Consts<>+2832(SB)/8, $0x3638ef1d3638ef1d // psi7
+DATA se2Consts<>+2840(SB)/8, $0x3638ef1d3638ef1d // psi7
+DATA se2Consts<>+2848(SB)/8, $0x37d00d0137d00d01 // psi6
+DATA se2Consts<>+2856(SB)/8, $0x37d00d0137d00d01 // psi6
+DATA se2Consts<>+2864(SB)/8, $0x39500d0139500d01 // psi5
+DATA se2Consts<>+2872(SB)/8, $0x39500d0139500d01 // psi5
+DATA se2Consts<>+2880(SB)/8, $0x3ab60b613ab60b61 // psi4
+DATA se2Consts<>+2888(SB)/8, $0x3ab60b613ab60b61 // psi4
+DATA se2Consts<>+2896(SB)/8, $0x3c0888893c088889 // psi3
+DATA se2Consts<>+2904(SB)/8, $0x3c0888893c088889 // psi3
+DATA se2Consts<>+2912(SB)/8, $0x3d2aaaab3d2aaaab // psi2
+DATA se2Consts<>+2920(SB)/8, $0x3d2aaaab3d2aaaab // psi2
+DATA se2Consts<>+2928(SB)/8, $0x3e2aaaab3e2aaaab // psi1
+DATA se2Consts<>+2936(SB)/8, $0x3e2aaaab3e2aaaab // psi1
+DATA se2Consts<>+2944(SB)/8, $0x3f0000003f000000 // psi0
+DATA se2Consts<>+2952(SB)/8, $0x3f0000003f000000 // psi0
+DATA se2Consts<>+2960(SB)/8, $0x3c62f49b46814157 // psi17F64
+DATA se2Consts<>+2968(SB)/8, $0x3c62f49b46814157 // psi17F64
+DATA se2Consts<>+2976(SB)/8, $0x3c1e542ba4020225 // psi18F64
+DATA se2Consts<>+2984(SB)/8, $0x3c1e542ba4020225 // psi18F64
+DATA se2Consts<>+2992(SB)/8, $0x3ca6827863b97d97 // psi16F64
+DATA se2Consts<>+3000(SB)/8, $0x3ca6827863b97d97 // psi16F64
+DATA se2Consts<>+3008(SB)/8, $0x3ce952c77030ad4a // psi15F64
+DATA se2Consts<>+3016(SB)/8, $0x3ce952c77030ad4a // psi15F64
+DATA se2Consts<>+3024(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
+DATA se2Consts<>+3032(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
+DATA se2Consts<>+3040(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
+DATA se2Consts<>+3048(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
+DATA se2Consts<>+3056(SB)/8, $0x3da93974a8c07c9d // psi12F64
+DATA se2Consts<>+3064(SB)/8, $0x3da93974a8c07c9d // psi12F64
+DATA se2Consts<>+3072(SB)/8, $0x3de6124613a86d09 // psi11F64
+DATA se2Consts<>+3080(SB)/8, $0x3de6124613a86d09 // psi11F64
+DATA se2Consts<>+3088(SB)/8, $0x3e21eed8eff8d898 // psi10F64
+DATA se2Consts<>+3096(SB)/8, $0x3e21eed8eff8d898 // psi10F64
+DATA se2Consts<>+3104(SB)/8, $0x3e5ae64567f544e4 // psi9F64
+DATA se2Consts<>+3112(SB)/8, $0x3e5ae64567f544e4 // psi9F64
+DATA se2Consts<>+3120(SB)/8, $0x3e927e4fb7789f5c // psi8F64
+DATA se2Consts<>+3128(SB)/8, $0x3e927e4fb7789f5c // psi8F64
+DATA se2Consts<>+3136(SB)/8, $0x3ec71de3a556c734 // psi7F64
+DATA se2Consts<>+3144(SB)/8, $0x3ec71de3a556c734 // psi7F64
+DATA se2Consts<>+3152(SB)/8, $0x3efa01a01a01a01a // psi6F64
+DATA se2Consts<>+3160(SB)/8, $0x3efa01a01a01a01a // psi6F64
+DATA se2Consts<>+3168(SB)/8, $0x3f2a01a01a01a01a // psi5F64
+DATA se2Consts<>+3176(SB)/8, $0x3f2a01a01a01a01a // psi5F64
+DATA se2Consts<>+3184(SB)/8, $0x3f56c16c16c16c17 // psi4F64
+DATA se2Consts<>+3192(SB)/8, $0x3f56c16c16c16c17 // psi4F64
+DATA se2Consts<>+3200(SB)/8, $0x3f81111111111111 // psi3F64
+DATA se2Consts<>+3208(SB)/8, $0x3f81111111111111 // psi3F64
+DATA se2Consts<>+3216(SB)/8, $0x3fa5555555555555 // psi2F64
+DATA se2Consts<>+3224(SB)/8, $0x3fa5555555555555 // psi2F64
+DATA se2Consts<>+3232(SB)/8, $0x3fc5555555555555 // psi1F64
+DATA se2Consts<>+3240(SB)/8, $0x3fc5555555555555 // psi1F64
+DATA se2Consts<>+3248(SB)/8, $0x3fe0000000000000 // psi0F64
+DATA se2Consts<>+3256(SB)/8, $0x3fe0000000000000 // psi0F64
+GLOBL se2Consts<>(SB), RODATA|NOPTR, $3264
 
 // func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
@@ -566,7 +566,7 @@ TEXT ·expSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 288(R4), F0
@@ -730,7 +730,7 @@ TEXT ·logSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ 16(R4), F0
@@ -888,7 +888,7 @@ TEXT ·logSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 288(R4), F0
@@ -1089,7 +1089,7 @@ TEXT ·mulSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 
@@ -1133,7 +1133,7 @@ TEXT ·mulSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 
@@ -1177,7 +1177,7 @@ TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	FMOVQ (R5), F0
 	FMOVQ 16(R5), F1
 	FMOVQ 1184(R5), F2
@@ -1248,7 +1248,7 @@ TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	FMOVQ 304(R5), F0
 	FMOVQ 1232(R5), F1
 	FMOVQ 1168(R5), F2
@@ -1308,7 +1308,7 @@ TEXT ·inverseSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ 16(R4), F0
@@ -1338,7 +1338,7 @@ TEXT ·inverseSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 288(R4), F0
@@ -1368,7 +1368,7 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
@@ -1501,7 +1501,7 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 304(R4), F0
@@ -1656,7 +1656,7 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
@@ -1839,7 +1839,7 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 304(R4), F0
@@ -2055,7 +2055,7 @@ TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	FMOVQ (R5), F0
@@ -2140,7 +2140,7 @@ TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	FMOVQ 304(R5), F0
@@ -2214,7 +2214,7 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
@@ -2294,7 +2294,7 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 304(R4), F0
@@ -2374,7 +2374,7 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -2576,7 +2576,7 @@ TEXT ·expSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -2802,7 +2802,7 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -3016,7 +3016,7 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -3272,7 +3272,7 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	FMOVQ 16(R5), F0
@@ -3541,7 +3541,7 @@ TEXT ·composeSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	FMOVQ 288(R5), F0
@@ -3830,13 +3830,13 @@ hard:
 	MOVD R7, hard+56(FP)
 	RET
 
-// func mulPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·mulPlaneF32NEON(SB), NOSPLIT, $0-64
+// func mulSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·mulSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
@@ -3900,13 +3900,13 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 
-// func mulPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·mulPlaneF64NEON(SB), NOSPLIT, $0-64
+// func mulSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·mulSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
@@ -3975,7 +3975,7 @@ TEXT ·inverseSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -4027,7 +4027,7 @@ TEXT ·inverseSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -4079,7 +4079,7 @@ TEXT ·leftJacobianSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -4280,7 +4280,7 @@ TEXT ·leftJacobianSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -4501,7 +4501,7 @@ TEXT ·leftJacobianInvSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -4700,7 +4700,7 @@ TEXT ·leftJacobianInvSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -4921,7 +4921,7 @@ TEXT ·adjointSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -4976,7 +4976,7 @@ TEXT ·adjointSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -5026,13 +5026,13 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 
-// func actPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·actPlaneF32NEON(SB), NOSPLIT, $0-64
+// func actSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·actSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
@@ -5077,13 +5077,13 @@ loop:
 	MOVD ZR, hard+56(FP)
 	RET
 
-// func actPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·actPlaneF64NEON(SB), NOSPLIT, $0-64
+// func actSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·actSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
@@ -5133,7 +5133,7 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -5412,7 +5412,7 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -5714,7 +5714,7 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -5972,7 +5972,7 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -6263,7 +6263,7 @@ TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
@@ -6986,7 +6986,7 @@ TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
-	MOVD $planeConsts<>(SB), R5
+	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
@@ -7767,7 +7767,7 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -7879,7 +7879,7 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -7991,7 +7991,7 @@ TEXT ·leftJacobianSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -8462,7 +8462,7 @@ TEXT ·leftJacobianSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -8991,7 +8991,7 @@ TEXT ·leftJacobianInvSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -9482,7 +9482,7 @@ TEXT ·leftJacobianInvSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
@@ -10031,7 +10031,7 @@ TEXT ·adjointSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
@@ -10111,7 +10111,7 @@ TEXT ·adjointSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
-	MOVD $planeConsts<>(SB), R4
+	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6

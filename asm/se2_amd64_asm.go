@@ -245,8 +245,8 @@ func composeSE2(b *x86.Block) {
 	outputs(b, th, b.Div(x, sinc), b.Div(y, sinc))
 }
 
-// mulPlane is the plane element f, then e.
-func mulPlane(b *x86.Block) {
+// mulSE2 is the similarity f, then e, of SE(2) or Sim(2).
+func mulSE2(b *x86.Block) {
 	e, f := load(b, 1, 4), load(b, 2, 4)
 	re, im := mulComplex(b, e[0], e[1], f[0], f[1])
 	x, y := mulComplex(b, e[0], e[1], f[2], f[3])
@@ -259,7 +259,7 @@ func inverseSE2(b *x86.Block) {
 		neg(b, diffOfProducts(b, e[0], e[3], e[1], e[2])))
 }
 
-func actPlane(b *x86.Block) {
+func actSE2(b *x86.Block) {
 	e, p := load(b, 1, 4), load(b, 2, 2)
 	x, y := mulComplex(b, e[0], e[1], p[0], p[1])
 	outputs(b, b.Add(e[2], x), b.Add(e[3], y))
@@ -396,8 +396,8 @@ func psi(b *x86.Block, l, th, x, y x86.Value, times func(re, im x86.Value) (x86.
 	return b.Select(within, re, p), b.Select(within, im, q)
 }
 
-// planeBlocks is the real 4×4 matrix of (ζ, t) -> (ζ, qζ + vt).
-func planeBlocks(b *x86.Block, qr, qi, vr, vi x86.Value) {
+// complexBlocks is the real 4×4 matrix of (ζ, t) -> (ζ, qζ + vt).
+func complexBlocks(b *x86.Block, qr, qi, vr, vi x86.Value) {
 	i, o := one(b), zero(b)
 	outputs(b, i, o, o, o, o, i, o, o, qr, neg(b, qi), vr, neg(b, vi), qi, qr, vi, vr)
 }
@@ -409,7 +409,7 @@ func leftJacobianSim2(b *x86.Block) {
 	vr, vi, _, _ := phi(b, a[0], a[1])
 	re, im := psi(b, a[0], a[1], b.Sub(vr, one(b)), vi, func(re, im x86.Value) (x86.Value, x86.Value) { return re, im })
 	qr, qi := mulComplex(b, re, im, neg(b, a[2]), neg(b, a[3]))
-	planeBlocks(b, qr, qi, vr, vi)
+	complexBlocks(b, qr, qi, vr, vi)
 }
 
 // leftJacobianInvSim2 maps (ζ', t') to (ζ', (t' + ψ(ζ)t ζ')/φ(ζ)); far from 0, ψ/φ is (1 - 1/φ)/ζ.
@@ -422,16 +422,16 @@ func leftJacobianInvSim2(b *x86.Block) {
 		return mulComplex(b, re, im, vr, vi)
 	})
 	qr, qi := mulComplex(b, re, im, a[2], a[3])
-	planeBlocks(b, qr, qi, vr, vi)
+	complexBlocks(b, qr, qi, vr, vi)
 }
 
 // adjointSim2 is that of z -> wz + p: (ζ, t) becomes (ζ, wt - pζ).
 func adjointSim2(b *x86.Block) {
 	e := load(b, 1, 4)
-	planeBlocks(b, neg(b, e[2]), neg(b, e[3]), e[0], e[1])
+	complexBlocks(b, neg(b, e[2]), neg(b, e[3]), e[0], e[1])
 }
 
-var planeOps = matrixFile{batchDir + "zplane", []matrixOp{
+var se2Ops = matrixFile{batchDir + "zse2", []matrixOp{
 	{name: "ExpSO2", doc: "writes (cos θ, sin θ) of n angles.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSO2}},
 	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSO2}},
 	{name: "MulSO2", doc: "writes the products of n pairs of complex numbers.", stages: []func(*x86.Block){mulSO2}},
@@ -444,13 +444,13 @@ var planeOps = matrixFile{batchDir + "zplane", []matrixOp{
 	{name: "ExpSE2", doc: "writes the motions exp(θ, t) of n coordinate vectors.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSE2}},
 	{name: "LogSE2", doc: "writes the coordinates of n motions of the plane.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSE2}},
 	{name: "ComposeSE2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSE2}},
-	{name: "MulPlane", doc: "writes the products of n pairs of similarities.", stages: []func(*x86.Block){mulPlane}},
+	{name: "MulSE2", doc: "writes the products of n pairs of similarities.", stages: []func(*x86.Block){mulSE2}},
 	{name: "InverseSE2", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE2}},
 	{name: "LeftJacobianSE2", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSE2}},
 	{name: "LeftJacobianInvSE2", doc: "writes the inverses of the left Jacobians at n coordinate vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianInvSE2}},
 	{name: "AdjointSE2", doc: "writes the adjoint matrices of n motions.", stages: []func(*x86.Block){adjointSE2}},
-	{name: "ActPlane", doc: "writes n points moved by as many similarities.", stages: []func(*x86.Block){actPlane}},
+	{name: "ActSE2", doc: "writes n points moved by as many similarities.", stages: []func(*x86.Block){actSE2}},
 	{name: "ExpSim2", doc: "writes the similarities exp(log r, θ, t) of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSim2}},
 	{name: "LogSim2", doc: "writes the coordinates of n similarities.", pinned: pinSome, stages: []func(*x86.Block){logSim2}},
 	{name: "ComposeSim2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSim2}},

@@ -412,7 +412,7 @@ func actSE3(b *x86.Block) {
 	}
 }
 
-var spaceOps = matrixFile{batchDir + "zspace", []matrixOp{
+var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
 	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, stages: []func(*x86.Block){logSO3}},
 	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSO3}},

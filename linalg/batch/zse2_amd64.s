@@ -5885,9 +5885,9 @@ easy3:
 	VZEROUPPER
 	RET
 
-// func mulPlaneF32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// func mulSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·mulPlaneF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·mulSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -5947,9 +5947,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func mulPlaneF32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// func mulSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulPlaneF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·mulSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -6009,9 +6009,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func mulPlaneF64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// func mulSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·mulPlaneF64AVX2(SB), NOSPLIT, $0-64
+TEXT ·mulSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -6071,9 +6071,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func mulPlaneF64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// func mulSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulPlaneF64AVX512(SB), NOSPLIT, $0-64
+TEXT ·mulSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -7940,9 +7940,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func actPlaneF32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// func actSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3
-TEXT ·actPlaneF32AVX2(SB), NOSPLIT, $0-64
+TEXT ·actSE2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -7985,9 +7985,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func actPlaneF32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// func actSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
-TEXT ·actPlaneF32AVX512(SB), NOSPLIT, $0-64
+TEXT ·actSE2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -8030,9 +8030,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func actPlaneF64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// func actSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3
-TEXT ·actPlaneF64AVX2(SB), NOSPLIT, $0-64
+TEXT ·actSE2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -8075,9 +8075,9 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func actPlaneF64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// func actSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
-TEXT ·actPlaneF64AVX512(SB), NOSPLIT, $0-64
+TEXT ·actSE2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX

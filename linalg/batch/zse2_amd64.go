@@ -244,25 +244,25 @@ func composeSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) 
 //go:noescape
 func composeSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
-// mulPlaneF32AVX2 writes the products of n pairs of similarities.
+// mulSE2F32AVX2 writes the products of n pairs of similarities.
 //
 //go:noescape
-func mulPlaneF32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+func mulSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 
-// mulPlaneF32AVX512 writes the products of n pairs of similarities.
+// mulSE2F32AVX512 writes the products of n pairs of similarities.
 //
 //go:noescape
-func mulPlaneF32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+func mulSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 
-// mulPlaneF64AVX2 writes the products of n pairs of similarities.
+// mulSE2F64AVX2 writes the products of n pairs of similarities.
 //
 //go:noescape
-func mulPlaneF64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+func mulSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
-// mulPlaneF64AVX512 writes the products of n pairs of similarities.
+// mulSE2F64AVX512 writes the products of n pairs of similarities.
 //
 //go:noescape
-func mulPlaneF64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+func mulSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
 // inverseSE2F32AVX2 writes the inverses of n motions.
 //
@@ -344,25 +344,25 @@ func adjointSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) 
 //go:noescape
 func adjointSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
-// actPlaneF32AVX2 writes n points moved by as many similarities.
+// actSE2F32AVX2 writes n points moved by as many similarities.
 //
 //go:noescape
-func actPlaneF32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+func actSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 
-// actPlaneF32AVX512 writes n points moved by as many similarities.
+// actSE2F32AVX512 writes n points moved by as many similarities.
 //
 //go:noescape
-func actPlaneF32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+func actSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 
-// actPlaneF64AVX2 writes n points moved by as many similarities.
+// actSE2F64AVX2 writes n points moved by as many similarities.
 //
 //go:noescape
-func actPlaneF64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+func actSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
-// actPlaneF64AVX512 writes n points moved by as many similarities.
+// actSE2F64AVX512 writes n points moved by as many similarities.
 //
 //go:noescape
-func actPlaneF64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+func actSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
 // expSim2F32AVX2 writes the similarities exp(log r, θ, t) of n coordinate vectors.
 //

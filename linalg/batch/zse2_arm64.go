@@ -124,15 +124,15 @@ func composeSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard ui
 //go:noescape
 func composeSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// mulPlaneF32NEON writes the products of n pairs of similarities. It takes 12.5 instructions each.
+// mulSE2F32NEON writes the products of n pairs of similarities. It takes 12.5 instructions each.
 //
 //go:noescape
-func mulPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+func mulSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// mulPlaneF64NEON writes the products of n pairs of similarities. It takes 25 instructions each.
+// mulSE2F64NEON writes the products of n pairs of similarities. It takes 25 instructions each.
 //
 //go:noescape
-func mulPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+func mulSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
 // inverseSE2F32NEON writes the inverses of n motions. It takes 8 instructions each.
 //
@@ -174,15 +174,15 @@ func adjointSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard ui
 //go:noescape
 func adjointSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// actPlaneF32NEON writes n points moved by as many similarities. It takes 7.75 instructions each.
+// actSE2F32NEON writes n points moved by as many similarities. It takes 7.75 instructions each.
 //
 //go:noescape
-func actPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+func actSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// actPlaneF64NEON writes n points moved by as many similarities. It takes 15.5 instructions each.
+// actSE2F64NEON writes n points moved by as many similarities. It takes 15.5 instructions each.
 //
 //go:noescape
-func actPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+func actSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
 // expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 53.8 instructions each.
 //
