@@ -128,8 +128,8 @@ var (
 //	β = atan2(r, m)/r              x < 0
 //	β = (log(m + r) - ½ log det)/r  x > 0
 //
-// It leaves to its caller what may have no logarithm, or entries so large or determinants so small that squares or products of
-// entries are in danger.
+// Hard are matrices that may have no logarithm, and entries so large or determinants so small that squares or products of entries may leave
+// the range.
 func log2x2(b *x86.Block) {
 	a := load(b, 1, 4)
 	h := half(b)
@@ -210,7 +210,7 @@ func pow(x float64, n int) float64 {
 	return p
 }
 
-// inverse2x2 is the adjugate over the determinant. Determinants that are small beside the entries are the caller's.
+// inverse2x2 is the adjugate over the determinant. Determinants that are small beside the entries are hard.
 func inverse2x2(b *x86.Block) {
 	a := load(b, 1, 4)
 	hard, _ := outside(b, a, "square", byElem(b, 30, 250))

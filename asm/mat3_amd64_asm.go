@@ -46,7 +46,7 @@ func exponent(b *x86.Block, x x86.Value) x86.Value {
 	return b.Sub(b.Or(b.Shr(x, 52), b.Const("two52", 0x1p52)), b.Const("two52Bias1", 0x1p52+1022))
 }
 
-// exp3Degree is where the Taylor series ends: for powers that grow no faster than 2ᵏ, what follows is below half an ulp.
+// exp3Degree is the degree of the Taylor polynomial. If powers grow no faster than 2ᵏ, the terms left out are below half an ulp.
 func exp3Degree(b *x86.Block) int { return byElem(b, 14, 22) }
 
 // The slots of exp3x3: nine entries of Y = exp(X) - I, how many squarings are left, the mean of the diagonal, and hard lanes; those
@@ -292,9 +292,9 @@ func (p pair) plus(b *x86.Block, q pair) pair {
 	return pair{s, b.Add(lost, b.Add(p.lo, q.lo))}
 }
 
-// detByMinors is det a by the first row with twice the digits, and the minors of that row. Determinants that lose more than
-// half of the digits to cancellation, entries so large or a determinant so small that products of entries are in danger, and
-// NaN, which the sum of terms has if any entry is, are the caller's.
+// detByMinors is det a, expanded by the first row in twice the precision, and the minors of that row. Hard are determinants that lose more
+// than half of their digits to cancellation, entries so large or determinants so small that products of entries may leave the range,
+// and NaN, which shows in the sum of the terms.
 func detByMinors(b *x86.Block, a mat3) (det x86.Value, m [3]x86.Value) {
 	p, q, r := minor(b, a[4], a[8], a[5], a[7]), minor(b, a[5], a[6], a[3], a[8]), minor(b, a[3], a[7], a[4], a[6])
 	x, y, z := p.times(b, a[0]), q.times(b, a[1]), r.times(b, a[2])

@@ -17,14 +17,15 @@ import (
 //	(U + I)⁻¹ = (X - (1 + i₁)U + (1 + i₁ + i₂)I)/(1 + i₁ + i₂ + i₃)
 //	U - I = (X - I)(U + I)⁻¹
 //
-// where the last line keeps the digits of what is close to I, which the series needs; after A. Hoger and D. E. Carlson, Determination of the stretch and rotation in the polar decomposition of the deformation
-// gradient, Quarterly of Applied Mathematics 42 (1984), 113-117. i₁ is the largest root of (x² - I₁)² = 4I₂ + 8i₃x.
+// After A. Hoger and D. E. Carlson, Determination of the stretch and rotation in the polar decomposition of the deformation gradient,
+// Quarterly of Applied Mathematics 42 (1984), 113-117. The last line keeps the digits of U - I where U is close to I, which the series needs.
+// i₁ is the largest root of (x² - I₁)² = 4I₂ + 8i₃x.
 //
-// That is for matrices with positive invariants, which have no eigenvalue on the negative real axis, and not too far from
-// singular. The caller gets the others.
+// The kernel computes matrices whose invariants are positive, which have no eigenvalue on the negative real axis, and which are not too close
+// to singular ones. All others are hard, and left to the caller.
 
-// The slots of log3x3: nine entries of the current root minus I, the root's invariants, how many roots were taken, the exponent taken out, and
-// hard lanes.
+// The slots of log3x3: nine entries of the current root minus I, the root's invariants, 2 to the number of roots taken, the exponent that was
+// divided out, and a flag for hard lanes.
 const (
 	slotI1 = 9 + iota
 	slotI2

@@ -28,7 +28,7 @@ type matrixOp struct {
 	stages         []func(*x86.Block)
 }
 
-// What small kernels, of about a hundred operations, run well with.
+// Kernels of about a hundred operations are fastest with two vectors side by side and ten constants in registers on AVX-512.
 var (
 	twice   = map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}
 	pinSome = map[x86.Level]int{x86.AVX512: 10}
@@ -122,7 +122,7 @@ func root(b *x86.Block, x x86.Value) (r, inv x86.Value) {
 
 func rootMin(b *x86.Block) x86.Value { return b.Const("rootMin", byElem(b, 0x1p-100, 0x1p-900)) }
 
-// positiveRoot is √x and 1/√x, within an ulp, for positive x far from the ends of the range.
+// positiveRoot is √x and 1/√x within an ulp. x must be positive, and neither it nor its square may leave the range.
 func positiveRoot(b *x86.Block, x x86.Value) (r, inv x86.Value) {
 	r, q := squareRoot(b, x)
 	if b.Level == x86.AVX2 {
@@ -131,8 +131,8 @@ func positiveRoot(b *x86.Block, x x86.Value) (r, inv x86.Value) {
 	return r, b.FMA(b.FNMA(r, q, one(b)), q, q)
 }
 
-// squareRoot is √x for such x. On AVX-512 it comes from the estimate q of 1/√x by Newton's iteration, because the divider is slower
-// than the rest of a kernel.
+// squareRoot is √x under the same conditions. On AVX-512 it refines the estimate q of 1/√x by Newton's iteration, because the square root
+// instruction would take longer than the rest of a kernel.
 func squareRoot(b *x86.Block, x x86.Value) (r, q x86.Value) {
 	if b.Level == x86.AVX2 {
 		return b.Sqrt(x), x86.Value{}
@@ -148,8 +148,8 @@ func squareRoot(b *x86.Block, x x86.Value) (r, q x86.Value) {
 	return b.FMA(b.FNMA(g, g, x), h, g), q
 }
 
-// quotient is x/y within an ulp, for y and x/y far from the ends of the range; on AVX-512 without the divider: the estimate of 1/y,
-// of 14 bits, which float64 takes to 28, and the remainder of the quotient by it.
+// quotient is x/y within an ulp, for y and x/y far from the ends of the range. On AVX-512 it does not divide: it multiplies by an estimate of
+// 1/y, which has 14 bits and in float64 is refined to 28, and corrects the product by its remainder.
 func quotient(b *x86.Block, x, y x86.Value) x86.Value {
 	if b.Level == x86.AVX2 {
 		return b.Div(x, y)
@@ -199,8 +199,8 @@ func atanQuotient(b *x86.Block, y, x x86.Value) x86.Value {
 	return unfold(b, a, b.Cmp(x86.GT, y, x), 1)
 }
 
-// atanFolded is the arctangent of lo/hi in [0, 1]; t is the argument of the polynomial. The divider works beside what follows of
-// the polynomial before: for this one division it is faster than quotient.
+// atanFolded is the arctangent of lo/hi in [0, 1]; t is the argument of the polynomial. It divides instead of calling quotient: a single
+// division runs beside the arithmetic of the round before and costs nothing.
 func atanFolded(b *x86.Block, lo, hi x86.Value) (a, t x86.Value) {
 	if b.Elem == x86.F32 {
 		t = b.Div(lo, hi)
@@ -224,8 +224,8 @@ func unfold(b *x86.Block, a x86.Value, m x86.Mask, k float64) x86.Value {
 // byTable reports whether arc may be used.
 func byTable(b *x86.Block) bool { return b.Level == x86.AVX512 && b.Elem == x86.F64 }
 
-// arcNode is the tangent of arcAngle, 30.00002°, and tanHalf that of its half. Of the floats near 30° that are multiples of 2⁻⁵¹, and so can be taken from π/2 and π as
-// they are without a rounding, arcAngle is one whose tangent is nearly a float, too: atan(arcNode) is within 3e-21 of it.
+// arcNode is the tangent of arcAngle, 30.00002°, and tanHalf that of its half. arcAngle is a multiple of 2⁻⁵¹, so that subtracting it from
+// π/2 and π does not round, and its tangent is nearly a float: atan(arcNode) is within 3e-21 of it.
 const (
 	arcAngle = 0x1.0c152dcbb0510p-1
 	arcNode  = 0x1.279a820f7a28bp-1

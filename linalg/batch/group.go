@@ -31,12 +31,17 @@ var groups = [...]struct {
 	coords, entries, point int
 	ops                    [actions]op
 }{
-	SO2:   {"SO2", 1, 2, 2, [actions]op{opExpSO2, opLogSO2, opComposeSO2, opMulSO2, opInverseSO2, opMulSO2, opOne, opOne, opOne}},
-	RxSO2: {"RxSO2", 2, 2, 2, [actions]op{opExpRxSO2, opLogRxSO2, opComposeRxSO2, opMulSO2, opInverseRxSO2, opMulSO2, opIdentity2x2, opIdentity2x2, opIdentity2x2}},
-	SE2:   {"SE2", 3, 4, 2, [actions]op{opExpSE2, opLogSE2, opComposeSE2, opMulSE2, opInverseSE2, opActSE2, opAdjointSE2, opLeftJacobianSE2, opLeftJacobianInvSE2}},
-	Sim2:  {"Sim2", 4, 4, 2, [actions]op{opExpSim2, opLogSim2, opComposeSim2, opMulSE2, opInverseSim2, opActSE2, opAdjointSim2, opLeftJacobianSim2, opLeftJacobianInvSim2}},
-	SO3:   {"SO3", 3, 9, 3, [actions]op{opExpSO3, opLogSO3, opComposeSO3, opMul3x3, opInverseSO3, opActSO3, opCopy3x3, opLeftJacobianSO3, opLeftJacobianInvSO3}},
-	SE3:   {"SE3", 6, 12, 3, [actions]op{opExpSE3, opLogSE3, opComposeSE3, opMulSE3, opInverseSE3, opActSE3, opAdjointSE3, opLeftJacobianSE3, opLeftJacobianInvSE3}},
+	SO2: {"SO2", 1, 2, 2, [actions]op{opExpSO2, opLogSO2, opComposeSO2, opMulSO2, opInverseSO2, opMulSO2, opOne, opOne, opOne}},
+	RxSO2: {"RxSO2", 2, 2, 2, [actions]op{opExpRxSO2, opLogRxSO2, opComposeRxSO2, opMulSO2, opInverseRxSO2, opMulSO2,
+		opIdentity2x2, opIdentity2x2, opIdentity2x2}},
+	SE2: {"SE2", 3, 4, 2, [actions]op{opExpSE2, opLogSE2, opComposeSE2, opMulSE2, opInverseSE2, opActSE2,
+		opAdjointSE2, opLeftJacobianSE2, opLeftJacobianInvSE2}},
+	Sim2: {"Sim2", 4, 4, 2, [actions]op{opExpSim2, opLogSim2, opComposeSim2, opMulSE2, opInverseSim2, opActSE2,
+		opAdjointSim2, opLeftJacobianSim2, opLeftJacobianInvSim2}},
+	SO3: {"SO3", 3, 9, 3, [actions]op{opExpSO3, opLogSO3, opComposeSO3, opMul3x3, opInverseSO3, opActSO3,
+		opCopy3x3, opLeftJacobianSO3, opLeftJacobianInvSO3}},
+	SE3: {"SE3", 6, 12, 3, [actions]op{opExpSE3, opLogSE3, opComposeSE3, opMulSE3, opInverseSE3, opActSE3,
+		opAdjointSE3, opLeftJacobianSE3, opLeftJacobianInvSE3}},
 }
 
 // action is what can be done with elements of every group.
@@ -74,16 +79,17 @@ func Inverse[T Float](g Group, dst, e []T, n int) { act(g, actInverse, "Inverse"
 // Act writes n points x moved by as many elements e: dst and x [2, n], [3, n] for SO3 and SE3.
 func Act[T Float](g Group, dst, e, x []T, n int) { act(g, actAct, "Act", dst, e, x, n) }
 
-// Adjoint writes the matrices of a -> log(e·exp(a)·e⁻¹) of n elements e: dst [coordinates², n].
+// Adjoint writes the matrices of a -> log(e·exp(a)·e⁻¹) of n elements e: dst [coordinates², n]. They take velocities and covariances of
+// poses from one frame to another.
 func Adjoint[T Float](g Group, dst, e []T, n int) { act(g, actAdjoint, "Adjoint", dst, e, nil, n) }
 
-// LeftJacobian writes the left Jacobians J of the exponential at n coordinate vectors: exp(a + da) = exp(J·da)·exp(a) to first order. dst is
-// [coordinates², n].
+// LeftJacobian writes the left Jacobians J of the exponential at n coordinate vectors: exp(a + da) = exp(J·da)·exp(a) to first order, which
+// is what a gradient through Exp needs. dst is [coordinates², n].
 func LeftJacobian[T Float](g Group, dst, a []T, n int) {
 	act(g, actLeftJacobian, "LeftJacobian", dst, a, nil, n)
 }
 
-// LeftJacobianInv writes the inverses of the left Jacobians.
+// LeftJacobianInv writes the inverses of the left Jacobians, which is what a gradient through Log needs.
 func LeftJacobianInv[T Float](g Group, dst, a []T, n int) {
 	act(g, actLeftJacobianInv, "LeftJacobianInv", dst, a, nil, n)
 }
