@@ -72,7 +72,7 @@ func TestCompleteMemory(t *testing.T) {
 	require.Contains(t, b.ok("inspect", "@m.safetensors", "--size", "20x20"), "to complete 20x20 pixels")
 	got := decode[inspection](t, b.ok("inspect", "@m.safetensors", "--size", "20x20", "--json"))
 	require.Greater(t, got.Memory.Complete.Bytes(), int64(500<<20))
-	b.fails(2, `--size "20": need width x height`, "inspect", "@m.safetensors", "--size", "20")
+	b.fails(2, `--size "20x": need a side or width x height`, "inspect", "@m.safetensors", "--size", "20x")
 	b.fails(2, `--memory "all"`, append(args, "--memory", "all")...)
 }
 

@@ -107,14 +107,14 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	}
 
 	d := task.TrainDigits()
-	n := d.Side * d.Side
+	n := d.H * d.W
 	drawn, truth := make([]float32, n), make([]float32, n)
-	task.DrawDigit(drawn, d.Side, d.Height, f.digit, task.Still)
-	task.DrawDigit(truth, d.Side, d.Height, f.digit, motion)
-	mask := raster.RandomMask(d.Side, d.Side, f.rate, f.seed)
+	task.DrawDigit(drawn, d.H, d.W, d.Height, f.digit, task.Still)
+	task.DrawDigit(truth, d.H, d.W, d.Height, f.digit, motion)
+	mask := raster.RandomMask(d.H, d.W, f.rate, f.seed)
 	observed := raster.Count(mask)
 	panel := func(label string, pix []float32) picture.Panel {
-		return picture.Panel{Label: label, C: 1, H: d.Side, W: d.Side, Pix: pix}
+		return picture.Panel{Label: label, C: 1, H: d.H, W: d.W, Pix: pix}
 	}
 	context := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(mask)), truth)
 	context.Mask = mask
@@ -134,7 +134,7 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		if err != nil {
 			return err
 		}
-		p, err := model.(cnp.Completer[float32]).Complete(ctx, &cnp.Images[float32]{B: 1, C: 1, H: d.Side, W: d.Side, Pixels: truth, Mask: mask})
+		p, err := model.(cnp.Completer[float32]).Complete(ctx, &cnp.Images[float32]{B: 1, C: 1, H: d.H, W: d.W, Pixels: truth, Mask: mask})
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}

@@ -142,7 +142,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, "--min-rate and --max-rate 0.9 to 0.5: need", []string{"@image.safetensors", "--digits", "--min-rate", "0.9"}},
 		{2, "scales 2 to 0.45", []string{"@image.safetensors", "--digits", "--min-scale", "2"}},
 		{2, "--size", []string{"@image.safetensors", "--mnist", "@own.csv", "--size", "4"}},
-		{2, "0 x 0 pixels", []string{"@image.safetensors", "--digits", "--size", "0"}},
+		{2, `--size "0": need a side or width x height`, []string{"@image.safetensors", "--digits", "--size", "0"}},
 		{2, "2 coordinates cannot be drawn", []string{"@plane.safetensors", "--csv", "@own.csv", "--picture", "@x.png"}},
 		{2, "images are drawn as .png", []string{"@image.safetensors", "--digits", "--picture", "@x.svg"}},
 		{2, `not ".gif"`, []string{"@image.safetensors", "--digits", "--picture", "@x.gif"}},

@@ -112,9 +112,9 @@ type memoryOfSize struct {
 
 // sizeMemory estimates what an image of a size like 256x128 needs.
 func sizeMemory(s *weights.State, size string) (*memoryOfSize, error) {
-	var w, h int
-	if n, err := fmt.Sscanf(size+" ", "%dx%d ", &w, &h); n != 2 || err != nil || w < 1 || h < 1 || w > 1<<20 || h > 1<<20 {
-		return nil, usagef("--size %q: need width x height, 256x256 for example", size)
+	w, h, err := parseSize(size)
+	if err != nil {
+		return nil, err
 	}
 	m, err := weights.Build[float32](s, weights.Options{})
 	if err != nil {
@@ -129,6 +129,18 @@ func sizeMemory(s *weights.State, size string) (*memoryOfSize, error) {
 		out.Train, err = c.Estimate(cnp.Work{Batch: 1, H: h, W: w, Train: true})
 	}
 	return out, err
+}
+
+// parseSize reads the value of --size: 256x128, or 256 for a square.
+func parseSize(size string) (w, h int, err error) {
+	text := size
+	if !strings.Contains(text, "x") {
+		text += "x" + text
+	}
+	if n, err := fmt.Sscanf(text+" ", "%dx%d ", &w, &h); n != 2 || err != nil || w < 1 || h < 1 || w > 1<<20 || h > 1<<20 {
+		return 0, 0, usagef("--size %q: need a side or width x height, 64 or 256x128 for example", size)
+	}
+	return w, h, nil
 }
 
 // oneLine shows a text from a file on one line, without its end where it is long, quoted where it would not print as it is.

@@ -54,7 +54,9 @@ func (b *bench) ok(args ...string) string {
 	b.t.Helper()
 	status, out, errs := b.run(args...)
 	require.Equal(b.t, 0, status, "%v: %s", args, errs)
-	require.Empty(b.t, errs)
+	for line := range strings.Lines(errs) { // that data are not what a model knows is said there
+		require.True(b.t, strings.HasPrefix(line, "note: "), errs)
+	}
 	return out
 }
 

@@ -5,8 +5,8 @@ package main
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,10 +26,16 @@ func TestEstimate(t *testing.T) {
 			}
 		}
 		cmd := exec.Command(os.Args[0], args...)
-		cmd.Env = append(os.Environ(), asProgram+"=1")
+		cmd.Env = append(os.Environ(), asProgram+"=1", peakFile+"="+b.path("peak"))
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+		status, err := os.ReadFile(b.path("peak"))
+		require.NoError(t, err)
+		_, after, ok := strings.Cut(string(status), "VmHWM:")
+		require.True(t, ok)
+		kilobytes, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
+		require.NoError(t, err)
+		return kilobytes << 10
 	}
 	empty := resident("version")
 	check := func(need cnp.Need, err error, args ...string) {

@@ -26,7 +26,7 @@ type taskFlags struct {
 
 	digits             bool
 	images, mnist      string
-	size               int
+	size               string
 	rates              task.Rates
 	maxAngle           float64 // degrees
 	minScale, maxScale float64
@@ -54,7 +54,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.BoolVar(&f.digits, "digits", false, "a digital clock's digits, turned and scaled as in the paper's test")
 	fl.StringVar(&f.images, "images", "", "a folder's PNG and JPEG images")
 	fl.StringVar(&f.mnist, "mnist", "", "the images of an IDX or .amat file")
-	fl.IntVar(&f.size, "size", 0, "side of the images (default: 64 for digits; images of a folder: that of the first)")
+	fl.StringVar(&f.size, "size", "", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
 	fl.Float64Var(&f.rates.Min, "min-rate", task.PaperRates.Min, "images: least share of pixels that are seen")
 	fl.Float64Var(&f.rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of pixels that are seen")
 	fl.Float64Var(&f.maxAngle, "max-angle", 0, "images: turn by up to so many degrees (default: 90 for digits, else 0)")
@@ -172,12 +172,17 @@ func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, chang
 	if err != nil {
 		return nil, 0, err
 	}
+	var h, w int
+	if f.size != "" {
+		if w, h, err = parseSize(f.size); err != nil {
+			return nil, 0, err
+		}
+	}
 	if f.digits {
 		d := task.TestDigits()
 		d.Motions = motions
-		if changed("size") {
-			d.Height *= float64(f.size) / float64(d.Side)
-			d.Side = f.size
+		if f.size != "" {
+			d = d.Resized(h, w)
 		}
 		if err := d.Validate(); err != nil {
 			return nil, 0, usageError{err}
@@ -186,14 +191,14 @@ func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, chang
 	}
 	var set *task.ImageSet
 	switch {
-	case f.size < 0 || f.size != 0 && f.images == "":
-		return nil, 0, usagef("--size %d: need a positive size, of --digits or --images", f.size)
+	case f.size != "" && f.images == "":
+		return nil, 0, usagef("--size is for --digits and --images")
 	case f.images != "":
 		if channels != 1 && channels != 3 {
 			return nil, 0, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use --in", channels)
 		}
 		set, err = interruptible(ctx, func() (*task.ImageSet, error) {
-			return task.ReadFolder(f.images, task.FolderOptions{Channels: channels, H: f.size, W: f.size})
+			return task.ReadFolder(f.images, task.FolderOptions{Channels: channels, H: h, W: w})
 		})
 	case f.mnist != "":
 		set, err = interruptible(ctx, func() (*task.ImageSet, error) { return readMNIST(f.mnist) })

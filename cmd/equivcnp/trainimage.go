@@ -20,7 +20,7 @@ type imageFlags struct {
 	lifts, width, blocks int
 	digits               bool
 	images, mnist, in    string
-	size                 int
+	size                 string
 	colour               bool
 	minRate, maxRate     float64
 }
@@ -66,7 +66,7 @@ without it the means stay poor and the deviations too small.`,
 	fl.StringVar(&f.images, "images", "", "train on a folder's PNG and JPEG images")
 	fl.StringVar(&f.mnist, "mnist", "", "train on the images of an IDX or .amat file")
 	fl.StringVar(&f.in, "in", "", "train on the images of a safetensors file, as for predict")
-	fl.IntVar(&f.size, "size", 0, "side of the images (default: 64 for digits; images of a folder: that of the first)")
+	fl.StringVar(&f.size, "size", "", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
 	fl.BoolVar(&f.colour, "colour", false, "--images: three channels")
 	fl.Float64Var(&f.minRate, "min-rate", task.PaperRates.Min, "least share of pixels that are seen")
 	fl.Float64Var(&f.maxRate, "max-rate", task.PaperRates.Max, "largest share of pixels that are seen")
@@ -92,23 +92,26 @@ func imageGroups() []string {
 
 // pictures reads or draws what the flags name.
 func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
+	var h, w int
+	if f.size != "" {
+		if w, h, err = parseSize(f.size); err != nil {
+			return nil, nil, err
+		}
+	}
 	switch {
 	case f.colour && f.images == "":
 		return nil, nil, usagef("--colour is for --images")
-	case f.size < 0:
-		return nil, nil, usagef("--size %d: need 0 or more", f.size)
 	case f.digits:
 		d := task.TrainDigits()
-		if f.size != 0 {
-			d.Height *= float64(f.size) / float64(d.Side)
-			d.Side = f.size
+		if f.size != "" {
+			d = d.Resized(h, w)
 		}
 		if err := d.Validate(); err != nil {
 			return nil, nil, usageError{err}
 		}
 		return d, nil, nil
 	case f.images != "":
-		opt := task.FolderOptions{Channels: 1, H: f.size, W: f.size}
+		opt := task.FolderOptions{Channels: 1, H: h, W: w}
 		if f.colour {
 			opt.Channels = 3
 		}
@@ -118,7 +121,7 @@ func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
 		}
 		return task.Moved{ImageSet: set, Motions: task.Upright}, set.Skipped, nil
 	case f.mnist != "":
-		if f.size != 0 {
+		if f.size != "" {
 			return nil, nil, usagef("--size is not for --mnist")
 		}
 		read := task.ReadIDX
@@ -131,7 +134,7 @@ func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
 		}
 		return task.Moved{ImageSet: set, Motions: task.Upright}, nil, nil
 	case f.in != "":
-		if f.size != 0 {
+		if f.size != "" {
 			return nil, nil, usagef("--size is not for --in")
 		}
 		set, err := task.ReadImages(f.in, 0)

@@ -130,7 +130,7 @@ func TestEquivariance(t *testing.T) {
 	require.Greater(t, d[0].MeanRMS, 1e-3)
 	require.GreaterOrEqual(t, d[0].MeanMax, d[0].MeanRMS)
 
-	images := task.ImageSource[float64]{Pictures: task.Digits{Side: 12, Height: 8, Motions: task.Upright}, Rates: task.Rates{Min: 0.5, Max: 0.5}}
+	images := task.ImageSource[float64]{Pictures: task.Digits{H: 12, W: 12, Height: 8, Motions: task.Upright}, Rates: task.Rates{Min: 0.5, Max: 0.5}}
 	for group, turns := range map[string]bool{"SO(2)": true, "T(2)": false} {
 		c := cnp.Default(cnp.EquivCNPImage, group, 1)
 		c.Channels, c.Blocks, c.Hidden, c.Mid, c.Fill, c.BlockFill = []int{6}, 1, 6, 4, 0.05, 0.05
@@ -149,7 +149,7 @@ func TestEquivariance(t *testing.T) {
 	}
 	c = cnp.Default(cnp.EquivCNPImage, "T(2)", 1)
 	c.Channels, c.Blocks, c.Hidden, c.Mid, c.Fill, c.BlockFill = []int{6}, 1, 6, 4, 0.2, 0.2
-	d = measure(c, task.ImageSource[float64]{Pictures: task.Digits{Side: 6, Height: 4, Motions: task.Upright}, Rates: task.PaperRates})
+	d = measure(c, task.ImageSource[float64]{Pictures: task.Digits{H: 6, W: 6, Height: 4, Motions: task.Upright}, Rates: task.PaperRates})
 	require.Len(t, d, 1, "a shift by 6 leaves nothing of 6 x 6 pixels")
 	_, err := Run(ctx, Model[float64](must(t, cnp.Default(cnp.CNPCurve, "", 1))), images, opt)
 	require.ErrorContains(t, err, "the tasks are images")

@@ -6,27 +6,34 @@ import (
 	"math/rand/v2"
 )
 
-// Digits draws the digits of a digital clock: seven segments with mitred ends, white on black, on a square image. Every
-// pixel is the share of its area that the digit covers, at any angle and scale.
+// Digits draws the digits of a digital clock: seven segments with mitred ends, white on black. Every pixel is the share of its area
+// that the digit covers, at any angle and scale.
 type Digits struct {
-	Side    int     // of the image, in pixels
+	H, W    int     // size of the image, in pixels
 	Height  float64 // of a digit that is not scaled, in pixels; its width and stroke are 4/7 and 1/7 of it
 	Motions Motions
 }
 
 // TrainDigits are the paper's training images: upright, 56 pixels high in 64 x 64.
-func TrainDigits() Digits { return Digits{Side: 64, Height: 56, Motions: Upright} }
+func TrainDigits() Digits { return Digits{H: 64, W: 64, Height: 56, Motions: Upright} }
 
 // TestDigits are the paper's test images: PaperMotions of those it trains on.
-func TestDigits() Digits { return Digits{Side: 64, Height: 56, Motions: PaperMotions} }
+func TestDigits() Digits { return Digits{H: 64, W: 64, Height: 56, Motions: PaperMotions} }
+
+// Resized is the same digits on images of another size: finer or coarser, as the images' diagonals are.
+func (d Digits) Resized(h, w int) Digits {
+	d.Height *= math.Hypot(float64(h), float64(w)) / math.Hypot(float64(d.H), float64(d.W))
+	d.H, d.W = h, w
+	return d
+}
 
 // maxSide bounds images that are drawn.
 const maxSide = 1 << 12
 
 // Validate reports what no digit can be drawn with.
 func (d Digits) Validate() error {
-	if d.Side < 1 || d.Side > maxSide {
-		return fmt.Errorf("task: digits on %d x %d pixels, need 1 to %d", d.Side, d.Side, maxSide)
+	if d.H < 1 || d.H > maxSide || d.W < 1 || d.W > maxSide {
+		return fmt.Errorf("task: digits on %d x %d pixels, need 1 to %d", d.H, d.W, maxSide)
 	}
 	if !(d.Height > 0 && d.Height <= 1e6) {
 		return fmt.Errorf("task: digits %g pixels high, need more than 0", d.Height)
@@ -35,17 +42,17 @@ func (d Digits) Validate() error {
 }
 
 // Size implements Pictures.
-func (d Digits) Size() (c, h, w int) { return 1, d.Side, d.Side }
+func (d Digits) Size() (c, h, w int) { return 1, d.H, d.W }
 
 // Draw implements Pictures: each of the ten digits is equally likely.
 func (d Digits) Draw(dst []float32, rng *rand.Rand) {
 	digit := rng.IntN(10)
-	DrawDigit(dst, d.Side, d.Height, digit, d.Motions.Draw(rng))
+	DrawDigit(dst, d.H, d.W, d.Height, digit, d.Motions.Draw(rng))
 }
 
 // String implements Pictures.
 func (d Digits) String() string {
-	return fmt.Sprintf("clock digits %g pixels high on %d x %d, %v", d.Height, d.Side, d.Side, d.Motions)
+	return fmt.Sprintf("clock digits %g pixels high on %d x %d, %v", d.Height, d.H, d.W, d.Motions)
 }
 
 // The proportions of a digit, in units of its height.
@@ -77,43 +84,43 @@ var segments = func() (s [7][]point) {
 	return [7][]point{top, right, flip(right, -1, 1), flip(top, -1, 1), flip(right, -1, -1), flip(right, 1, -1), middle}
 }()
 
-// DrawDigit draws a digit 0 to 9 of that height, moved, about the centre of a square image dst [side, side]: white on black.
+// DrawDigit draws a digit 0 to 9 of that height, moved, about the centre of an image dst [h, w]: white on black.
 // It panics for other digits and lengths.
-func DrawDigit(dst []float32, side int, height float64, digit int, m Motion) {
-	if len(dst) != side*side {
-		panic(fmt.Sprintf("task: DrawDigit: len(dst) = %d, need %d·%d", len(dst), side, side))
+func DrawDigit(dst []float32, h, w int, height float64, digit int, m Motion) {
+	if len(dst) != h*w {
+		panic(fmt.Sprintf("task: DrawDigit: len(dst) = %d, need %d·%d", len(dst), h, w))
 	}
 	clear(dst)
-	c := float64(side) / 2
+	cy, cx := float64(h)/2, float64(w)/2
 	for _, letter := range lit[digit] {
 		var outline []point
 		for _, v := range segments[letter-'a'] {
 			y, x := m.forward(height*v.y, height*v.x)
-			outline = append(outline, point{y + c, x + c})
+			outline = append(outline, point{y + cy, x + cx})
 		}
-		fillPolygon(dst, side, outline)
+		fillPolygon(dst, h, w, outline)
 	}
 	for i, v := range dst {
 		dst[i] = min(v, 1) // rounding
 	}
 }
 
-// fillPolygon adds to every pixel [side, side] the area of it that a convex polygon covers.
-func fillPolygon(dst []float32, side int, outline []point) {
+// fillPolygon adds to every pixel [h, w] the area of it that a convex polygon covers.
+func fillPolygon(dst []float32, h, w int, outline []point) {
 	top, bottom, left, right := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, p := range outline {
 		top, bottom = min(top, p.y), max(bottom, p.y)
 		left, right = min(left, p.x), max(right, p.x)
 	}
-	inside := func(v float64) int { return int(min(max(v, 0), float64(side))) }
+	inside := func(v float64, n int) int { return int(min(max(v, 0), float64(n))) }
 	var row, cell, spare []point
-	for y := inside(math.Floor(top)); y < inside(math.Ceil(bottom)); y++ {
+	for y := inside(math.Floor(top), h); y < inside(math.Ceil(bottom), h); y++ {
 		spare = cut(spare[:0], outline, func(p point) float64 { return p.y - float64(y) })
 		row = cut(row[:0], spare, func(p point) float64 { return float64(y+1) - p.y })
-		for x := inside(math.Floor(left)); x < inside(math.Ceil(right)); x++ {
+		for x := inside(math.Floor(left), w); x < inside(math.Ceil(right), w); x++ {
 			spare = cut(spare[:0], row, func(p point) float64 { return p.x - float64(x) })
 			cell = cut(cell[:0], spare, func(p point) float64 { return float64(x+1) - p.x })
-			dst[y*side+x] += float32(area(cell))
+			dst[y*w+x] += float32(area(cell))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func ExampleDraw() {
 func ExampleDrawDigit() {
 	const side = 18
 	im := make([]float32, side*side)
-	task.DrawDigit(im, side, 16, 7, task.Motion{Angle: math.Pi / 2, Scale: 1})
+	task.DrawDigit(im, side, side, 16, 7, task.Motion{Angle: math.Pi / 2, Scale: 1})
 	for y := range side {
 		for x := range side {
 			fmt.Printf("%c", ".:-+*#@"[int(6*im[y*side+x]+0.5)])

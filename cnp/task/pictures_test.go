@@ -30,7 +30,7 @@ func TestDigitArea(t *testing.T) {
 		for name, m := range motions {
 			dst := make([]float32, 64*64)
 			dst[0] = 9 // what was there does not count
-			DrawDigit(dst, 64, 56, digit, m)
+			DrawDigit(dst, 64, 64, 56, digit, m)
 			require.InDelta(t, want*m.Scale*m.Scale, total(dst), 1e-3, "%d %s", digit, name)
 			for _, v := range dst {
 				require.True(t, v >= 0 && v <= 1)
@@ -46,7 +46,7 @@ func TestDigitShape(t *testing.T) {
 	in, w := digitStroke/2, digitWidth/2-digitStroke/2
 	places := map[rune]point{'a': {-0.5 + in, 0}, 'b': {-0.25, w}, 'c': {0.25, w}, 'd': {0.5 - in, 0}, 'e': {0.25, -w}, 'f': {-0.25, -w}, 'g': {0, 0}}
 	for digit, letters := range lit {
-		DrawDigit(im, 64, 56, digit, Still)
+		DrawDigit(im, 64, 64, 56, digit, Still)
 		on := map[rune]bool{}
 		for _, l := range letters {
 			on[l] = true
@@ -59,17 +59,17 @@ func TestDigitShape(t *testing.T) {
 		require.Positive(t, im[4*64+32]+im[4*64+47]+im[5*64+47], "%d reaches up to the fourth row", digit)
 	}
 	// The parts of an 8, one by one, add up to it: no two overlap, and no pixel is full across a gap.
-	DrawDigit(im, 64, 56, 8, Still)
+	DrawDigit(im, 64, 64, 56, 8, Still)
 	require.Less(t, total(im), 56*56*(6*digitWidth*digitStroke+digitStroke))
-	require.Panics(t, func() { DrawDigit(im, 63, 56, 8, Still) })
+	require.Panics(t, func() { DrawDigit(im, 63, 64, 56, 8, Still) })
 }
 
 // TestDigitTurns: a quarter turn of a digit is the digit turned by a quarter, pixel by pixel.
 func TestDigitTurns(t *testing.T) {
 	const n = 32
 	a, b := make([]float32, n*n), make([]float32, n*n)
-	DrawDigit(a, n, 24, 5, Still)
-	DrawDigit(b, n, 24, 5, Motion{Angle: math.Pi / 2, Scale: 1})
+	DrawDigit(a, n, n, 24, 5, Still)
+	DrawDigit(b, n, n, 24, 5, Motion{Angle: math.Pi / 2, Scale: 1})
 	for y := range n {
 		for x := range n {
 			require.InDelta(t, a[y*n+x], b[(n-1-x)*n+y], 1e-5) // the right goes up
@@ -182,11 +182,11 @@ func TestImageSource(t *testing.T) {
 	_, err = s.Batch(1, 1, 1)
 	require.ErrorContains(t, err, "0.01 to 1.1")
 	for want, d := range map[string]Digits{
-		"0 x 0":           {Side: 0, Height: 1, Motions: Upright},
-		"NaN pixels high": {Side: 8, Height: math.NaN(), Motions: Upright},
-		"scales 0 to 1":   {Side: 8, Height: 8, Motions: Motions{MaxScale: 1}},
-		"angles up to 4":  {Side: 8, Height: 8, Motions: Motions{MinScale: 1, MaxScale: 1, MaxAngle: 4}},
-		"shifts up to -1": {Side: 8, Height: 8, Motions: Motions{MinScale: 1, MaxScale: 1, MaxShift: -1}},
+		"0 x 0":           {H: 0, Height: 1, Motions: Upright},
+		"NaN pixels high": {H: 8, W: 8, Height: math.NaN(), Motions: Upright},
+		"scales 0 to 1":   {H: 8, W: 8, Height: 8, Motions: Motions{MaxScale: 1}},
+		"angles up to 4":  {H: 8, W: 8, Height: 8, Motions: Motions{MinScale: 1, MaxScale: 1, MaxAngle: 4}},
+		"shifts up to -1": {H: 8, W: 8, Height: 8, Motions: Motions{MinScale: 1, MaxScale: 1, MaxShift: -1}},
 	} {
 		require.ErrorContains(t, d.Validate(), want)
 	}
