@@ -107,9 +107,9 @@ func (p *problem) mergeTolerance() float64 {
 		}
 	}
 	if len(size) == 0 {
-		return DefaultMergeUnits
+		return mergeUnits
 	}
-	return DefaultMergeUnits * max(1, kthSmallest(size, len(size)/2))
+	return mergeUnits * max(1, kthSmallest(size, len(size)/2))
 }
 
 // finderPoints is up to how many points of a block Auto looks at all of them through a group.Finder: that many cost a query

@@ -280,16 +280,8 @@ func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
 		w.index, w.found = make([]int32, need+need/2), make([]T, need+need/2)
 	}
 	w.index, w.found = w.index[:cap(w.index)], w.found[:cap(w.found)]
-	w.grow(hi - lo)
+	w.end = resize(w.end, hi-lo)
 	search.Scan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.room, w.id[:m], limit, period, q.dim)
-}
-
-// grow gives end a length.
-func (w *bulk[T]) grow(n int) {
-	if cap(w.end) < n {
-		w.end = make([]int32, n)
-	}
-	w.end = w.end[:n]
 }
 
 // step is how many queries are answered at a time, given the number of candidates.
@@ -460,7 +452,7 @@ func ballCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, count 
 func countBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all bool, count []int32) {
 	pts, qs := p.points(), queries.points()
 	eachGroup(p, queries, radius2, false, all, opt.workers(), func(_ int, w *bulk[T], lo, hi, m int) {
-		w.grow(hi - lo)
+		w.end = resize(w.end, hi-lo)
 		search.Count(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
 		for i, c := range w.end {
 			count[qs.index[lo+i]] = c

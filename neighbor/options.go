@@ -44,8 +44,8 @@ func (m Method) String() string {
 // numbers, while tables are filled with all of them.
 const DefaultMaxPairs = 1 << 26
 
-// DefaultMergeUnits is the factor of the default merging tolerance; see Options.MergeTolerance.
-const DefaultMergeUnits = 0x1p-44
+// mergeUnits is the factor of the default tolerance; see Options.MergeTolerance.
+const mergeUnits = 0x1p-44
 
 // Options say what to search for. The zero value finds nothing: Radius is 0.
 type Options struct {

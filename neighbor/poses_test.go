@@ -84,7 +84,7 @@ func TestMergeToleranceOfOutlier(t *testing.T) {
 	// Masked points do not count at all.
 	p, err := newProblem("test", l, l, Options{QueryMask: make([]bool, l.N), PointMask: make([]bool, l.N)})
 	require.NoError(t, err)
-	require.Equal(t, DefaultMergeUnits, p.mergeTolerance())
+	require.Equal(t, mergeUnits, p.mergeTolerance())
 }
 
 // Points of one tight cluster have many poses in few cells; the table must not degrade.
