@@ -136,7 +136,7 @@ func depthwiseRowsCase(where string) kernelCase {
 		rng := peerSeed
 		f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 		g := newGathered(&rng, where == "local", false)
-		rows, out := simd.NewDepthwiseRows(g.offsets, g.index, g.pose, n, j), onHugePages[float32](n*c)
+		rows, out := simd.NewDepthwiseRows(g.offsets, g.index, g.pose, nil, n, j), onHugePages[float32](n*c)
 		return timed{ours: func() { simd.DepthwiseRowsF32(out, f, w, rows, c, false) }}
 	}}
 }

@@ -196,13 +196,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		}
 		flat = flat && layers.Flat(near[r])
 	}
-	var order []int32
-	switch {
-	case !flat:
-		order = layers.RowOrder(near[radii[0]], x)
-	case p.k > 1:
-		order = layers.LiftOrder(p.rows, p.k)
-	}
+	order := layers.Order(near[radii[0]], x, p.k, flat)
 	distinct := slices.Collect(maps.Keys(near))
 	made := make([]*layers.Arrangement[T], len(distinct))
 	parallel.For(len(distinct), 1, func(i, _ int) {

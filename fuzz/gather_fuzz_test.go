@@ -330,7 +330,7 @@ func FuzzDepthwiseBatch(f *testing.F) {
 		}
 		x := floats32(bytes)
 		feat, w := wrap(x, images*points*c), wrap(x, poses*c)
-		plan := simd.NewDepthwiseBatchPlan(numbers, offsets, index, pose, rows, points, poses, mean)
+		plan := simd.NewDepthwiseBatchPlan(numbers, offsets, index, pose, nil, rows, points, poses, mean)
 		a, out := make([]float32, simd.DepthwisePackedLen(images, points, c)), make([]float32, images*rows*c)
 		simd.PackDepthwiseF32(a, feat, images, points, c, 0, points)
 		atLevels(t, func(level simd.Level) {

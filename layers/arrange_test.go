@@ -2,7 +2,6 @@ package layers
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -34,7 +33,7 @@ func TestArrange(t *testing.T) {
 				require.NoError(t, err)
 				n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
 				require.NoError(t, err)
-				order := RowOrder(n, x)
+				order := Order(n, x, 1, false)
 				sorted := slices.Clone(order)
 				slices.Sort(sorted)
 				for i, v := range sorted {
@@ -72,41 +71,12 @@ func checkTiles(t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrang
 			for k, j := range index {
 				want[pair{j, fmt.Sprint(n.Poses[int(pose[k])*e : (int(pose[k])+1)*e])}]++
 			}
-			last := int32(-1)
 			for k := a.offsets[row]; k < a.offsets[row+1]; k++ {
 				p := int(a.pose[k])
-				require.GreaterOrEqual(t, a.pose[k], last, "ascending")
-				last = a.pose[k]
-				if fresh := tile.last - tile.first; p < fresh {
-					p += tile.first
-				} else {
-					p = int(tile.older[p-fresh])
-				}
-				got[pair{order[a.index[k]], fmt.Sprint(a.table[p*e : (p+1)*e])}]++
+				got[pair{order[a.index[k]], fmt.Sprint(tile.table[p*e : (p+1)*e])}]++
 			}
 			require.Equal(t, want, got, "row %d", row)
 		}
 	}
 	require.Equal(t, n.Queries, row)
-}
-
-func TestLiftOrder(t *testing.T) {
-	require.Equal(t, []int32{0, 3, 6, 1, 4, 7, 2, 5, 8}, LiftOrder(9, 3))
-	require.Equal(t, []int32{0, 1}, LiftOrder(2, 1))
-	require.Empty(t, LiftOrder(0, 4))
-}
-
-// TestZOrder: along the curve, quarters of the square follow each other, and so do theirs.
-func TestZOrder(t *testing.T) {
-	got := zOrder([]float64{0, 0, 1, 0, 0, 1, 1, 1, 3, 3, 2, 2, 3, 0})
-	for i := 1; i < 4; i++ {
-		require.Greater(t, got[i], got[i-1], "%d", i)
-	}
-	require.Greater(t, got[5], got[3])
-	require.Greater(t, got[4], got[5])
-	require.Greater(t, got[6], got[3])
-	require.Less(t, got[6], got[5])
-	require.Equal(t, []uint32{0, 0}, zOrder([]float64{5, 5, 5, 5}))
-	require.Len(t, zOrder([]float64{-math.MaxFloat64, 1, math.MaxFloat64, 2}), 2)
-	require.Empty(t, zOrder(nil))
 }

@@ -180,9 +180,9 @@ func scattered(t *testing.T, name string, n, k int) *group.Lifted {
 	return group.LiftPoints(g, normals[float64](rng, n*g.PointDim()), k, 1)
 }
 
-// TestSweep: storing the weights of all poses and evaluating them in tiles are the same computation, and the number of
+// TestWithWeights: storing the weights of all poses and evaluating them in tiles are the same computation, and the number of
 // goroutines changes no bit of either.
-func TestSweep(t *testing.T) {
+func TestWithWeights(t *testing.T) {
 	l := scattered(t, "SE(2)", 70, 2)
 	g := NewGeometry[float32](l, nil, nil, 0, 0)
 	p, err := g.Pairs(1.2)
@@ -191,11 +191,11 @@ func TestSweep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	net := NewWeightNet[float32](p.PoseDim, 8, 5, true, rng).fold()
 	f := normals[float32](rng, l.Rows()*5)
-	run := func(sweep func(consume func(int, *tile[float32]))) []float32 {
+	run := func(each func(consume func(int, *weightedRows[float32]))) []float32 {
 		out := make([]float32, len(f))
 		var mu sync.Mutex
 		seen := make([]int, l.Rows())
-		sweep(func(_ int, ti *tile[float32]) {
+		each(func(_ int, ti *weightedRows[float32]) {
 			y := make([]float32, ti.n*5)
 			simd.Depthwise(y, f, ti.weights, ti.offsets, ti.index, ti.pose, 5, true)
 			mu.Lock()
@@ -216,8 +216,8 @@ func TestSweep(t *testing.T) {
 	for _, procs := range []int{1, 4} {
 		old := runtime.GOMAXPROCS(procs)
 		all = append(all,
-			run(func(c func(int, *tile[float32])) { sweepTable(p, w, c) }),
-			run(func(c func(int, *tile[float32])) { sweepTiles(p, net, c) }))
+			run(func(c func(int, *weightedRows[float32])) { withTable(p, w, c) }),
+			run(func(c func(int, *weightedRows[float32])) { withEvaluated(p, net, c) }))
 		runtime.GOMAXPROCS(old)
 	}
 	for _, v := range all[1:] {

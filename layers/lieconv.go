@@ -54,13 +54,13 @@ func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 	mid := l.WeightNet.Out()
 	packed := simd.PackTransposed(l.Linear.Weight, l.In*mid, l.In*mid, l.Out)
 	scratch := make([][]T, workers())
-	sweep(p, l.WeightNet.fold(), func(worker int, t *tile[T]) {
+	withWeights(p, l.WeightNet.fold(), func(worker int, t *weightedRows[T]) {
 		s := scratch[worker]
 		if s == nil {
-			s = make([]T, tileRows*(l.In*mid+l.Out))
+			s = make([]T, chunkRows*(l.In*mid+l.Out))
 			scratch[worker] = s
 		}
-		acc, out := s[:t.n*l.In*mid], s[tileRows*l.In*mid:][:t.n*l.Out]
+		acc, out := s[:t.n*l.In*mid], s[chunkRows*l.In*mid:][:t.n*l.Out]
 		for b := range batch {
 			simd.PointConv(acc, f[b*rows*l.In:(b+1)*rows*l.In], t.weights, t.offsets, t.index, t.pose, l.In, mid)
 			simd.GemmPacked(out, l.Out, acc, l.In*mid, packed, l.Linear.Bias, simd.ActNone, t.n)

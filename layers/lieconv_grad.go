@@ -38,7 +38,7 @@ func (t *LieConvTape[T]) multiply() {
 	in, mid, rows := t.layer.In, t.layer.WeightNet.Out(), t.pairs.Queries
 	c := in * mid
 	t.outer = rent[T](t.batch * rows * c)
-	sweepTable(t.pairs, t.net.Weights(), func(_ int, ti *tile[T]) {
+	withTable(t.pairs, t.net.Weights(), func(_ int, ti *weightedRows[T]) {
 		for b := range t.batch {
 			simd.PointConv(t.outer[(b*rows+ti.lo)*c:][:ti.n*c], t.f[b*rows*in:(b+1)*rows*in], ti.weights,
 				ti.offsets, ti.index, ti.pose, in, mid)

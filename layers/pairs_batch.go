@@ -26,35 +26,35 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 
 // poseSlices are the convolution weights of poses, slice by slice: a WeightNetTape has them.
 type poseSlices[T Float] interface {
-	hidden(tile *rowTile[T]) []T  // what slices of its poses are made from, rented
+	hidden(tile *tile[T]) []T     // what slices of its poses are made from, rented
 	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; they have tileWidth channels
 }
 
 // convolveTiles sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], by the tiles of one side,
 // for src [batch, rows, c] and, in float32, what packed made of it.
 func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], batch, c int) {
-	rows, width := len(t.rows), tileWidth[T](c)
+	rows, width := len(t.Order), tileWidth[T](c)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
 		tile := &t.tiles[k]
 		if len(tile.poses) == 0 {
 			for b := range batch {
-				for _, i := range t.rows[tile.lo:tile.hi] {
+				for _, i := range t.Order[tile.lo:tile.hi] {
 					clear(dst[(b*rows+int(i))*c:][:c])
 				}
 			}
 			return
 		}
 		hidden, weights := w.hidden(tile), rent[T](len(tile.poses)*width)
-		if tile.batch == nil {
+		if t.batch == nil {
 			w.slice(weights, hidden, 0)
-			convolveTile(t, tile, dst, src, weights, batch, c)
+			convolveTile(t, k, dst, src, weights, batch, c)
 		} else {
 			out, x := any(dst).([]float32), any(packed).([]float32)
 			for lo := 0; lo < c; lo += width {
 				n := min(width, c-lo)
 				part := weights[:len(tile.poses)*n]
 				w.slice(part, hidden, lo/width)
-				simd.DepthwiseBatchF32(out, x, any(part).([]float32), tile.batch, batch, lo, lo+n, c)
+				simd.DepthwiseBatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
 			}
 		}
 		giveBack(hidden, weights)
@@ -62,11 +62,13 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 }
 
 // convolveTile is convolveTiles for a tile in float64, all channels at once.
-func convolveTile[T Float](t *rowTiles[T], tile *rowTile[T], dst, src, weights []T, batch, c int) {
-	rows, out := len(t.rows), rent[T]((tile.hi-tile.lo)*c)
+func convolveTile[T Float](t *rowTiles[T], k int, dst, src, weights []T, batch, c int) {
+	tile := &t.tiles[k]
+	rows, out := len(t.Order), rent[T]((tile.hi-tile.lo)*c)
+	offsets, index, pose, _ := t.Of(&t.Tiles.Tiles[k])
 	for b := range batch {
-		simd.Depthwise(out, src[b*rows*c:(b+1)*rows*c], weights, tile.offsets, tile.index, tile.pose, c, t.mean)
-		for k, i := range t.rows[tile.lo:tile.hi] {
+		simd.Depthwise(out, src[b*rows*c:(b+1)*rows*c], weights, offsets, index, pose, c, t.mean)
+		for k, i := range t.Order[tile.lo:tile.hi] {
 			copy(dst[(b*rows+int(i))*c:][:c], out[k*c:])
 		}
 	}
@@ -85,40 +87,4 @@ func (p *poseParts[T]) part(k int) (lo, hi int) { return p.plan.Part(k) }
 
 func (p *poseParts[T]) produce(dw []T, k int) {
 	simd.DepthwisePosePlanGradWPartF32(any(dw).([]float32), any(p.d).([]float32), any(p.f).([]float32), p.plan, k, 0, p.c, p.batch, p.c)
-}
-
-// poseList is poseParts in float64.
-type poseList[T Float] struct {
-	rows     *poseRows
-	queries  int
-	d, f     []T // [batch, rows, c]
-	batch, c int
-}
-
-// listPoses is how many poses of a list are a part.
-const listPoses = 1 << 10
-
-func (p *poseList[T]) poses() int { return len(p.rows.offsets) - 1 }
-func (p *poseList[T]) parts() int { return (p.poses() + listPoses - 1) / listPoses }
-func (p *poseList[T]) part(k int) (lo, hi int) {
-	return k * listPoses, min((k+1)*listPoses, p.poses())
-}
-
-// produce adds up image by image.
-func (p *poseList[T]) produce(dw []T, k int) {
-	lo, hi := p.part(k)
-	offsets := p.rows.offsets[lo : hi+1]
-	a, b := offsets[0], offsets[hi-lo]
-	more, size := rent[T](len(dw)), p.queries*p.c
-	for image := range p.batch {
-		to := dw
-		if image > 0 {
-			to = more
-		}
-		simd.Depthwise(to, p.d[image*size:(image+1)*size], p.f[image*size:(image+1)*size], offsets, p.rows.query[a:b], p.rows.point[a:b], p.c, false)
-		if image > 0 {
-			simd.Add(dw, dw, more)
-		}
-	}
-	giveBack(more)
 }

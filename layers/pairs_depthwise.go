@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -38,27 +39,11 @@ func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
 
 // newPlan returns the plan of n, which has as many rows as points, lift by lift.
 func (p *Pairs[T]) newPlan(n *neighbor.Neighborhood) *simd.DepthwisePlan {
-	if p.lifts <= 1 {
-		return simd.NewDepthwisePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
+	r := &schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose}
+	if p.lifts > 1 {
+		r = r.Reorder(schedule.ByLift(n.Queries, p.lifts))
 	}
-	offsets, index, pose := make([]int, n.Queries+1), make([]int32, n.Pairs()), make([]int32, n.Pairs())
-	for row := range n.Queries {
-		offsets[p.byLift(row)+1] = n.Offsets[row+1] - n.Offsets[row]
-	}
-	for i := range n.Queries {
-		offsets[i+1] += offsets[i]
-	}
-	parallel.For(n.Queries, rowGrain, func(lo, hi int) {
-		for row := lo; row < hi; row++ {
-			from, poses := n.Row(row)
-			at := offsets[p.byLift(row)]
-			copy(pose[at:], poses)
-			for k, x := range from {
-				index[at+k] = int32(p.byLift(int(x)))
-			}
-		}
-	})
-	return simd.NewDepthwisePlan(offsets, index, pose, n.Queries, n.NumPoses())
+	return simd.NewDepthwisePlan(r.Offsets, r.Index, r.Pose, n.Queries, n.NumPoses())
 }
 
 // byLift is where a row stands when rows go lift by lift.
@@ -141,23 +126,20 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 	if df != nil {
 		convolveTiles(&p.tiles().point, df, d, dpacked, w, batch, c)
 	}
-	switch {
-	case sizeof[T]() == 4:
+	if sizeof[T]() == 4 {
 		if packed == nil {
 			packed = p.packed(f, batch, c)
 			defer giveBack(packed)
 		}
 		w.backwardFrom(&poseParts[T]{p.tiles().poses, dpacked, packed, batch, c}, g)
-	case p.NumPoses()*flatRatio > p.Pairs():
-		w.backwardFrom(&poseList[T]{p.byPose(), p.Queries, d, f, batch, c}, g)
-	default:
-		dw := p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
-			size := p.Queries * c
-			simd.Depthwise(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c, false)
-		})
-		w.Backward(nil, dw, g)
-		giveBack(dw)
+		return
 	}
+	dw := p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
+		size := p.Queries * c
+		simd.Depthwise(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c, false)
+	})
+	w.Backward(nil, dw, g)
+	giveBack(dw)
 }
 
 // byPlan sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], for T float32.

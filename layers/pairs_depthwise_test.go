@@ -104,7 +104,7 @@ type tableSource[T Float] struct {
 
 func (s *tableSource[T]) Weights() []T { return s.w }
 
-func (s *tableSource[T]) hidden(tile *rowTile[T]) []T {
+func (s *tableSource[T]) hidden(tile *tile[T]) []T {
 	x := rent[T](len(tile.poses) * s.c)
 	for k, q := range tile.poses {
 		copy(x[k*s.c:(k+1)*s.c], s.w[int(q)*s.c:])

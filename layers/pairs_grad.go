@@ -15,9 +15,6 @@ type sortedPairs struct {
 	rows     poseRows
 	poseStep int // rows per chunk
 
-	poseOnce sync.Once
-	byPose   poseRows // a row for every pose
-
 	pointOnce sync.Once
 	byPoint   *neighbor.Neighborhood
 
@@ -56,13 +53,6 @@ func (p *Pairs[T]) sort() *sortedPairs {
 		s.poseStep = max(1, rows*chunkPairs/max(1, p.Pairs()))
 	})
 	return s
-}
-
-// byPose returns the pairs sorted by pose, a row for every pose.
-func (p *Pairs[T]) byPose() *poseRows {
-	s := &p.sorted
-	s.poseOnce.Do(func() { s.byPose = p.poseRows(nil, p.NumPoses()) })
-	return &s.byPose
 }
 
 // transposed returns the pairs sorted by point.
@@ -158,7 +148,7 @@ func countingSort(offsets []int, key []int32, newPlace func() (place func(k, to 
 // gatherPoints calls gather for chunks of points, with their pairs (query and pose), in parallel.
 func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, pose []int32)) {
 	t := p.transposed()
-	parallel.For(t.Queries, tileRows, func(lo, hi int) {
+	parallel.For(t.Queries, chunkRows, func(lo, hi int) {
 		a, b := t.Offsets[lo], t.Offsets[hi]
 		gather(lo, hi, t.Offsets[lo:hi+1], t.Index[a:b], t.Pose[a:b])
 	})

@@ -23,10 +23,10 @@ type Storage struct {
 // StorageBytes is the memory that a layer with that many weights per pose needs to keep all of them under an arrangement.
 func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 	n := int64(a.Evaluations()) * int64(weights)
-	if bf16 && !a.Flat() && floatSize[T]() == 4 {
+	if bf16 && !a.Flat() && sizeof[T]() == 4 {
 		return n * 2
 	}
-	return n * int64(floatSize[T]())
+	return n * int64(sizeof[T]())
 }
 
 // Kept says what a planned layer keeps.
@@ -57,14 +57,14 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 	p.slices = p.net.columns(width)
 	total, passed := 0, 0.0
 	for i := range a.tiles {
-		start, size := -1, a.tiles[i].poses()*w.Out()
+		start, size := -1, len(a.tiles[i].poses)*w.Out()
 		if passed += float64(size); float64(total+size) <= s.Share*passed {
 			start = total
 			total += size
 		}
 		p.starts = append(p.starts, start)
 	}
-	if s.BF16 && floatSize[T]() == 4 {
+	if s.BF16 && sizeof[T]() == 4 {
 		p.half = make([]simd.BF16, total)
 	} else {
 		p.table = makeTable[T](total)
@@ -75,13 +75,13 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 		if p.starts[i] < 0 {
 			return
 		}
-		lo, hi := p.starts[i], p.starts[i]+a.tiles[i].poses()*w.Out()
+		lo, hi := p.starts[i], p.starts[i]+len(a.tiles[i].poses)*w.Out()
 		if p.half == nil {
-			p.evaluate(p.table[lo:hi], a, t, ws)
+			p.evaluate(p.table[lo:hi], t, ws)
 			return
 		}
 		full := sized(&ws.weights, hi-lo)
-		p.evaluate(full, a, t, ws)
+		p.evaluate(full, t, ws)
 		simd.BF16FromF32(p.half[lo:hi], any(full).([]float32))
 	})
 	return p
@@ -93,7 +93,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 const hugeTable = 32 << 20
 
 func makeTable[T Float](n int) []T {
-	if n*floatSize[T]() >= hugeTable {
+	if n*sizeof[T]() >= hugeTable {
 		return hugepage.Make[T](n, n)
 	}
 	return make([]T, n)
@@ -102,22 +102,22 @@ func makeTable[T Float](n int) []T {
 // tileWeights gives one tile its weights, slice by slice. A slice is good until the next one is asked for.
 type tileWeights[T Float] struct {
 	*poseWeights[T]
-	poses   int
-	checked *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
-	stored  []T                 // all slices, if there are any in T
-	half    []simd.BF16
-	hidden  []T // [poses, hidden], what the last layer of the network is applied to
-	w       *workspace[T]
+	poses  int
+	rows   *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
+	stored []T                 // all slices, if there are any in T
+	half   []simd.BF16
+	hidden []T // [poses, hidden], what the last layer of the network is applied to
+	w      *workspace[T]
 }
 
 // tile returns the weights that tile i needs.
 func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWeights[T] {
 	t := &a.tiles[i]
-	v := tileWeights[T]{poseWeights: p, poses: t.poses(), checked: t.checked, w: w}
+	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), rows: t.rows, w: w}
 	n := v.poses * p.net.out()
 	switch start := p.starts[i]; {
 	case start < 0:
-		v.hidden = p.hidden(a, t, w)
+		v.hidden = p.hidden(t, w)
 	case p.half != nil:
 		v.half = p.half[start:][:n]
 	default:
@@ -128,10 +128,10 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 
 // kept says what is stored.
 func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
-	k := Kept{Bytes: int64(len(p.table)*floatSize[T]() + 2*len(p.half))}
+	k := Kept{Bytes: int64(len(p.table)*sizeof[T]() + 2*len(p.half))}
 	for i, start := range p.starts {
 		if start < 0 {
-			k.Evaluations += a.tiles[i].poses()
+			k.Evaluations += len(a.tiles[i].poses)
 		}
 	}
 	return k
@@ -154,8 +154,8 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 }
 
 // evaluate sets dst [slices, poses, width] to the weights of a tile.
-func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *workspace[T]) {
-	hidden, at, n := p.hidden(a, t, w), 0, t.poses()
+func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
+	hidden, at, n := p.hidden(t, w), 0, len(t.poses)
 	for k := range p.slices {
 		size := n * p.slices[k].B.N
 		simd.DenseSwish(dst[at:at+size], hidden, &p.slices[k], n)
@@ -164,30 +164,23 @@ func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *wo
 }
 
 // hidden returns what the network's first two layers make of a tile's poses, [poses, hidden].
-func (p *poseWeights[T]) hidden(a *Arrangement[T], t *poseTile, w *workspace[T]) []T {
-	// Rows pass through both layers in chunks that stay in the first-level cache.
-	const chunk = 42
-	fresh, dim := t.last-t.first, a.dim
-	first, second := &p.net.net[0], &p.net.net[1]
-	out := second.B.N
-	x, dst := sized(&w.net, chunk*first.B.N), sized(&w.hidden, t.poses()*out)
-	run := func(at int, poses []T, m int) {
-		simd.DenseSwish(x[:m*first.B.N], poses, first, m)
-		simd.DenseSwish(dst[at*out:(at+m)*out], x[:m*first.B.N], second, m)
+func (p *poseWeights[T]) hidden(t *tile[T], w *workspace[T]) []T {
+	out := sized(&w.hidden, len(t.poses)*p.net.net[1].B.N)
+	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N))
+	return out
+}
+
+// poseBlock is how many poses pass through two layers of a WeightNet at a time: what lies between stays in the first-level cache.
+const poseBlock = 42
+
+// throughLayers sets dst [poses, out] to what two layers make of poses. between is scratch, for poseBlock results of the first.
+func throughLayers[T Float](dst, poses []T, first, second *simd.Dense[T], between []T) {
+	e, mid, out := first.B.K, first.B.N, second.B.N
+	for lo, n := 0, len(poses)/e; lo < n; lo += poseBlock {
+		m := min(poseBlock, n-lo)
+		simd.DenseSwish(between[:m*mid], poses[lo*e:(lo+m)*e], first, m)
+		simd.DenseSwish(dst[lo*out:(lo+m)*out], between[:m*mid], second, m)
 	}
-	for id := t.first; id < t.last; id += chunk {
-		m := min(chunk, t.last-id)
-		run(id-t.first, a.table[id*dim:(id+m)*dim], m)
-	}
-	poses := sized(&w.poses, chunk*dim)
-	for lo := 0; lo < len(t.older); lo += chunk {
-		m := min(chunk, len(t.older)-lo)
-		for k, id := range t.older[lo : lo+m] {
-			copy(poses[k*dim:(k+1)*dim], a.table[int(id)*dim:])
-		}
-		run(fresh+lo, poses[:m*dim], m)
-	}
-	return dst
 }
 
 // copyRows copies rows of c elements, dstride and sstride apart.
@@ -214,17 +207,17 @@ func (w *Workspace[T]) Bytes() int64 {
 	n := 0
 	for i := range w.workers {
 		p := &w.workers[i]
-		for _, b := range [][]T{p.weights, p.net, p.poses, p.hidden, p.part, p.sum, p.dense} {
+		for _, b := range [][]T{p.weights, p.net, p.hidden, p.part, p.sum, p.dense} {
 			n += cap(b)
 		}
 	}
-	return int64(n) * int64(floatSize[T]())
+	return int64(n) * int64(sizeof[T]())
 }
 
 // workspace is one goroutine's part.
 type workspace[T Float] struct {
 	weights          []T // a slice of a tile's
-	net, poses       []T // what their evaluation needs
+	net              []T // what their evaluation needs
 	hidden           []T // what the last layer of the WeightNet is applied to, for the poses of a tile
 	part, sum, dense []T // rows of a slice, and before and after the dense map
 	tile             tileWeights[T]
@@ -446,15 +439,14 @@ func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, 
 		}
 		return
 	}
-	checked := weights.checked
 	// A slice of the weights serves all images before the next one.
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
 		part, slice := sized(&w.part, rows*n), weights.slice(j/width, j, n)
 		for b := range len(f) / (a.Rows * c) {
 			x := f[(b*c+j)*a.Rows:][:a.Rows*n]
-			if checked != nil {
-				simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), checked, n, true)
+			if weights.rows != nil {
+				simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), weights.rows, n, true)
 			} else {
 				simd.Depthwise(part, x, slice, offsets, index, pose, n, true)
 			}

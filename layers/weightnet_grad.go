@@ -228,15 +228,10 @@ func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
 
 // hidden returns what the last layer of a lean tape is applied to for the poses of a tile, rented. It may run concurrently, and so may
 // slice.
-func (t *WeightNetTape[T]) hidden(tile *rowTile[T]) []T {
-	e, in, c, poses := t.net.In(), t.net.Linear[1].In, t.net.Linear[1].Out, len(tile.poses)
-	out, x := rent[T](poses*c), rent[T](netBlock*in)
-	for lo := 0; lo < poses; lo += netBlock {
-		n := min(netBlock, poses-lo)
-		simd.DenseSwish(x[:n*in], tile.table[lo*e:(lo+n)*e], &t.folded[0], n)
-		simd.DenseSwish(out[lo*c:(lo+n)*c], x[:n*in], &t.folded[1], n)
-	}
-	giveBack(x)
+func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
+	out, between := rent[T](len(tile.poses)*t.net.Linear[1].Out), rent[T](poseBlock*t.net.Linear[1].In)
+	throughLayers(out, tile.table, &t.folded[0], &t.folded[1], between)
+	giveBack(between)
 	return out
 }
 

@@ -33,7 +33,7 @@ func TestDepthwiseTall(t *testing.T) {
 			for _, mean := range []bool{false, true} {
 				want := rowByRow(f, w, offsets, ix, ps, c, mean)
 				for _, depthwiseReach = range []int32{-1, points} { // no pairs are near, or all
-					checked := NewDepthwiseRows(offsets, ix, ps, points, poses)
+					checked := NewDepthwiseRows(offsets, ix, ps, nil, points, poses)
 					require.Equal(t, depthwiseReach > 0 && rows >= 64, checked.near)
 					sorted := rowByRow(f, w, offsets, checked.index, checked.pose, c, mean)
 					for _, depthwiseTall = range []bool{false, true} {
@@ -108,7 +108,7 @@ func TestDepthwiseSlices(t *testing.T) {
 				if level != Generic && c > 3*depthwiseLanes() && points*c*4 > cpu.DataCaches().L1 {
 					require.True(t, depthwiseSlices(points, 90, len(ix), c, false))
 				}
-				checked := NewDepthwiseRows(offsets, ix, ps, points, 90)
+				checked := NewDepthwiseRows(offsets, ix, ps, nil, points, 90)
 				for _, mean := range []bool{false, true} {
 					want := rowByRow(f, w, offsets, ix, ps, c, mean)
 					sorted := rowByRow(f, w, offsets, checked.index, checked.pose, c, mean)

@@ -26,10 +26,10 @@ type batchCall struct {
 // batchRows is how many rows a block has at most.
 const batchRows = 4
 
-// NewDepthwiseBatchPlan lists rows, given as in DepthwiseF32; the k-th becomes row numbers[k] of a result of that many rows. With mean,
-// sums are divided by the number of a row's pairs. It panics if a length does not match, offsets descend, or a number, an index or a
+// NewDepthwiseBatchPlan lists rows, given as in DepthwiseF32; the k-th becomes row numbers[k] of a result of that many rows. same is as in
+// [NewDepthwiseRows]. With mean, sums are divided by the number of a row's pairs. It panics if a length does not match, offsets descend, or a number, an index or a
 // pose names no row.
-func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, rows, points, poses int, mean bool) *DepthwiseBatchPlan {
+func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, same []bool, rows, points, poses int, mean bool) *DepthwiseBatchPlan {
 	const fn = "NewDepthwiseBatchPlan"
 	checkSize(fn, "rows", rows)
 	checkSize(fn, "points", points)
@@ -39,6 +39,7 @@ func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, 
 	checkPlanIndex(fn, "numbers", numbers, 0, rows)
 	checkPlanIndex(fn, "index", index, 0, points)
 	checkPlanIndex(fn, "pose", pose, 0, poses)
+	same = sameRows(fn, same, offsets, pose)
 	p := &DepthwiseBatchPlan{rows: rows, points: points, poses: poses}
 	row := func(i int) (index0, pose0 []int32) {
 		a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
@@ -47,10 +48,7 @@ func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, 
 	for i := 0; i < n; {
 		copies := 1
 		_, first := row(i)
-		for copies < batchRows && i+copies < n {
-			if _, other := row(i + copies); !slices.Equal(first, other) {
-				break
-			}
+		for copies < batchRows && i+copies < n && same[i+copies] {
 			copies++
 		}
 		if copies < batchRows {

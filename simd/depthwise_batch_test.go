@@ -47,7 +47,7 @@ func TestDepthwiseBatch(t *testing.T) {
 			}
 			for k, c := range []int{0, 1, 7, 8, 9, 15, 16, 17, 25, 33, 48} {
 				images, mean := k%8, k%2 == 0
-				plan := NewDepthwiseBatchPlan(numbers, h.offsets, h.index, h.pose, rows, h.points, h.poses, mean)
+				plan := NewDepthwiseBatchPlan(numbers, h.offsets, h.index, h.pose, nil, rows, h.points, h.poses, mean)
 				f := testkit.Normal[float32](rng, images*h.points*c)
 				x := packed(t, f, images, h.points, c)
 				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.poses*c))
@@ -108,7 +108,7 @@ func TestDepthwiseBatchPlan(t *testing.T) {
 		numbers[i] = int32(len(numbers) - 1 - i)
 		offsets = append(offsets, len(index))
 	}
-	plan := NewDepthwiseBatchPlan(numbers, offsets, index, pose, len(numbers), 7, (sets+1)*pairs, false)
+	plan := NewDepthwiseBatchPlan(numbers, offsets, index, pose, nil, len(numbers), 7, (sets+1)*pairs, false)
 	require.Greater(t, len(plan.fours), 2)
 	require.Len(t, plan.ones, 1)
 	require.Equal(t, 2, plan.ones[0].blocks)
@@ -128,9 +128,9 @@ func TestDepthwiseBatchPlan(t *testing.T) {
 
 func TestDepthwiseBatchPanics(t *testing.T) {
 	build := func(numbers, index, pose []int32) func() {
-		return func() { NewDepthwiseBatchPlan(numbers, []int{0, 1}, index, pose, 2, 1, 2, true) }
+		return func() { NewDepthwiseBatchPlan(numbers, []int{0, 1}, index, pose, nil, 2, 1, 2, true) }
 	}
-	plan := NewDepthwiseBatchPlan([]int32{1}, []int{0, 1}, []int32{0}, []int32{1}, 2, 1, 2, true)
+	plan := NewDepthwiseBatchPlan([]int32{1}, []int{0, 1}, []int32{0}, []int32{1}, nil, 2, 1, 2, true)
 	x := make([]float32, 64)
 	for want, f := range map[string]func(){
 		"simd: NewDepthwiseBatchPlan: len(numbers) = 2, need 1":                   build([]int32{0, 1}, []int32{0}, []int32{0}),
@@ -173,7 +173,7 @@ func BenchmarkDepthwiseBatchF32(b *testing.B) {
 				local[r*273+k] = int32(r/4*273 + k)
 			}
 		}
-		plans = append(plans, NewDepthwiseBatchPlan(numbers[lo:lo+tile], offsets[lo:lo+tile+1], index[a:z], local, points, points, tile/4*273, true))
+		plans = append(plans, NewDepthwiseBatchPlan(numbers[lo:lo+tile], offsets[lo:lo+tile+1], index[a:z], local, nil, points, points, tile/4*273, true))
 	}
 	_ = pose
 	f := testkit.Normal[float32](testkit.Rand(1), images*points*c)

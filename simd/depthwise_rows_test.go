@@ -30,7 +30,7 @@ func TestDepthwiseRows(t *testing.T) {
 				}
 				offsets = append(offsets, 7+len(index))
 			}
-			p := NewDepthwiseRows(offsets, testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose), points, poses)
+			p := NewDepthwiseRows(offsets, testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose), nil, points, poses)
 			for _, c := range []int{0, 1, 16, 31, 32, 70} {
 				t.Run(fmt.Sprintf("rows=%d/c=%d", rows, c), func(t *testing.T) {
 					f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c))
@@ -66,7 +66,7 @@ func TestDepthwiseRowsOrder(t *testing.T) {
 		}
 	}
 	ix, ps := slices.Clone(index), slices.Clone(pose)
-	p := NewDepthwiseRows(offsets, index, pose, points, poses)
+	p := NewDepthwiseRows(offsets, index, pose, nil, points, poses)
 	require.Equal(t, ix, index)
 	require.Equal(t, ps, pose)
 	type pair struct{ key, index, pose int32 }
@@ -88,18 +88,36 @@ func TestDepthwiseRowsOrder(t *testing.T) {
 			}
 		}
 	}
-	again := NewDepthwiseRows(offsets, p.index, p.pose, points, poses)
+	again := NewDepthwiseRows(offsets, p.index, p.pose, nil, points, poses)
 	require.Same(t, &p.index[0], &again.index[0])
 }
 
 func TestDepthwiseRowsPanics(t *testing.T) {
 	require.PanicsWithValue(t, "simd: NewDepthwiseRows: index[1] = 3, need 0 to 2",
-		func() { NewDepthwiseRows([]int{0, 2}, []int32{0, 3}, []int32{0, 0}, 3, 1) })
+		func() { NewDepthwiseRows([]int{0, 2}, []int32{0, 3}, []int32{0, 0}, nil, 3, 1) })
 	require.PanicsWithValue(t, "simd: NewDepthwiseRows: pose[0] = -1, need 0 to 0",
-		func() { NewDepthwiseRows([]int{0, 2}, []int32{0, 1}, []int32{-1, 0}, 3, 1) })
-	p := NewDepthwiseRows([]int{0, 2}, []int32{0, 2}, []int32{0, 0}, 3, 1)
+		func() { NewDepthwiseRows([]int{0, 2}, []int32{0, 1}, []int32{-1, 0}, nil, 3, 1) })
+	p := NewDepthwiseRows([]int{0, 2}, []int32{0, 2}, []int32{0, 0}, nil, 3, 1)
 	x := make([]float32, 6)
 	require.PanicsWithValue(t, "simd: DepthwiseRowsF32: len(out) = 1, need 2", func() { DepthwiseRowsF32(x[:1], x, x[:2], p, 2, true) })
 	require.PanicsWithValue(t, "simd: DepthwiseRowsF32: len(f) = 5, need 6", func() { DepthwiseRowsF32(x[:2], x[:5], x[:2], p, 2, true) })
 	require.PanicsWithValue(t, "simd: DepthwiseRowsF32: len(w) = 1, need 2", func() { DepthwiseRowsF32(x[:2], x, x[:1], p, 2, true) })
+}
+
+// TestSameRows: what a caller says of rows is what comparing them finds, and rows of different lengths are refused.
+func TestSameRows(t *testing.T) {
+	offsets, index, pose := samePoses(testkit.Rand(77), 30, 11, 5)
+	found := NewDepthwiseRows(offsets, index, pose, nil, 11, 5)
+	told := NewDepthwiseRows(offsets, index, pose, found.same, 11, 5)
+	require.Equal(t, found, told)
+	for want, f := range map[string]func(){
+		"simd: NewDepthwiseRows: same[1] with 1 poses, the row before has 2": func() {
+			NewDepthwiseRows([]int{0, 2, 3}, make([]int32, 3), make([]int32, 3), []bool{false, true}, 1, 1)
+		},
+		"simd: NewDepthwiseBatchPlan: len(same) = 1, need 2": func() {
+			NewDepthwiseBatchPlan([]int32{0, 1}, []int{0, 2, 4}, make([]int32, 4), make([]int32, 4), []bool{false}, 2, 1, 1, false)
+		},
+	} {
+		require.PanicsWithValue(t, want, f)
+	}
 }

@@ -1,0 +1,180 @@
+package schedule
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/radix"
+)
+
+// Options say how rows are cut into tiles.
+type Options struct {
+	// A tile is full with so many poses or, if that is not 0, so many rows. Rows of one class are not separated unless it would grow
+	// fourfold.
+	Poses, Rows int
+	// Number gives points other numbers; nil: they keep theirs.
+	Number []int32
+	// AsListed leaves the pairs of a row in their order, and Same is false for all rows.
+	AsListed bool
+}
+
+// Tiles are rows in an order, cut into tiles, with their pairs.
+type Tiles struct {
+	Order       []int32 // the row that is the k-th
+	Offsets     []int   // of the k-th row
+	Index, Pose []int32 // Pose counts within the tile's Poses
+	Same        []bool  // the k-th row lists the poses of the one before, in the same order
+	Tiles       []Tile
+}
+
+// Tile is the k-th rows, Lo ≤ k < Hi, and the poses that they have, by first use.
+type Tile struct {
+	Lo, Hi int
+	Poses  []int32
+}
+
+// Of returns the pairs of a tile's rows.
+func (t *Tiles) Of(tile *Tile) (offsets []int, index, pose []int32, same []bool) {
+	a, b := t.Offsets[tile.Lo], t.Offsets[tile.Hi]
+	return t.Offsets[tile.Lo : tile.Hi+1], t.Index[a:b], t.Pose[a:b], t.Same[tile.Lo:tile.Hi]
+}
+
+// Tile cuts the rows, in that order, into tiles. Rows list their pairs by their poses' places within the tile, and so rows of a class list
+// theirs alike, unless they stay as listed. The work is divided among goroutines; the result does not depend on how many.
+func (r *Rows) Tile(order []int32, opt Options) *Tiles {
+	t := &Tiles{Order: order, Offsets: r.offsets(order), Index: make([]int32, len(r.Index)), Pose: make([]int32, len(r.Pose)),
+		Same: make([]bool, len(order)), Tiles: r.cut(order, opt)}
+	builders := make([]*builder, runtime.GOMAXPROCS(0))
+	parallel.ForWorkers(len(t.Tiles), 1, len(builders), func(worker, k, _ int) {
+		b := builders[worker]
+		if b == nil {
+			b = &builder{rows: r, tiles: t, asListed: opt.AsListed, local: make([]int32, r.Poses), rank: make([]int32, r.Poses)}
+			builders[worker] = b
+		}
+		b.tile(&t.Tiles[k])
+		if tile := &t.Tiles[k]; opt.Number != nil {
+			part := t.Index[t.Offsets[tile.Lo]:t.Offsets[tile.Hi]]
+			for i, x := range part {
+				part[i] = opt.Number[x]
+			}
+		}
+	})
+	return t
+}
+
+// cut divides an order into tiles, whose poses are not known yet.
+func (r *Rows) cut(order []int32, opt Options) []Tile {
+	if opt.Rows == 0 {
+		opt.Rows = len(order)
+	}
+	counted := make([]int32, r.Poses) // the last tile that a pose was counted in, from 1
+	var tiles []Tile
+	lo, poses := 0, 0
+	for k, i := range order {
+		sibling := k > lo && r.Class[i] == r.Class[order[k-1]]
+		full := func(times int) bool { return poses >= times*opt.Poses || k-lo >= times*opt.Rows }
+		if k > lo && (full(4) || full(1) && !sibling) {
+			tiles = append(tiles, Tile{Lo: lo, Hi: k})
+			lo, poses, sibling = k, 0, false
+		}
+		if sibling {
+			continue
+		}
+		tile := int32(len(tiles) + 1)
+		for _, q := range r.Pose[r.Offsets[i]:r.Offsets[i+1]] {
+			if counted[q] != tile {
+				counted[q] = tile
+				poses++
+			}
+		}
+	}
+	return append(tiles, Tile{Lo: lo, Hi: len(order)})
+}
+
+// builder is what a goroutine needs to make tiles.
+type builder struct {
+	rows     *Rows
+	tiles    *Tiles
+	asListed bool
+	local    []int32 // of each pose the place within the tile, plus one; all 0 between tiles
+	rank     []int32 // of each pose of the tile the place in a row, plus one; all 0 between classes
+	// Scratch for sorting.
+	keys, spare []uint64
+}
+
+// tile lists the pairs of a tile's rows, those of every row by their poses' places within the tile.
+func (b *builder) tile(tile *Tile) {
+	r, t := b.rows, b.tiles
+	first, once := tile.Lo, false // the first row of the current class; it has no pose twice, and rank knows it
+	for k := tile.Lo; k < tile.Hi; k++ {
+		i := t.Order[k]
+		index, pose := r.Row(int(i))
+		from, to := t.Offsets[k], t.Offsets[k+1]
+		if k > tile.Lo && r.Class[i] == r.Class[t.Order[k-1]] && !b.asListed {
+			if k == first+1 {
+				once = b.learn(t.Pose[t.Offsets[first]:from])
+			}
+			t.Same[k] = true
+			if once {
+				for e, q := range pose {
+					t.Index[from+int(b.rank[b.local[q]-1])-1] = index[e]
+				}
+				copy(t.Pose[from:to], t.Pose[t.Offsets[k-1]:from])
+				continue
+			}
+		} else {
+			b.forget(t.Pose[t.Offsets[first]:t.Offsets[first+1]])
+			first = k
+		}
+		copy(t.Index[from:to], index)
+		for e, q := range pose {
+			if b.local[q] == 0 {
+				tile.Poses = append(tile.Poses, q)
+				b.local[q] = int32(len(tile.Poses))
+			}
+			t.Pose[from+e] = b.local[q] - 1
+		}
+		if !b.asListed {
+			b.sort(t.Index[from:to], t.Pose[from:to], len(tile.Poses))
+		}
+	}
+	b.forget(t.Pose[t.Offsets[first]:t.Offsets[first+1]])
+	for _, q := range tile.Poses {
+		b.local[q] = 0
+	}
+}
+
+// learn makes rank that of a row's poses, and reports whether each occurs once.
+func (b *builder) learn(pose []int32) bool {
+	for e, q := range pose {
+		if b.rank[q] != 0 {
+			return false
+		}
+		b.rank[q] = int32(e + 1)
+	}
+	return true
+}
+
+// forget takes back what learn did.
+func (b *builder) forget(pose []int32) {
+	for _, q := range pose {
+		b.rank[q] = 0
+	}
+}
+
+// sort orders the pairs of a row by pose; pairs of one pose keep their order. There are so many poses.
+func (b *builder) sort(index, pose []int32, poses int) {
+	if slices.IsSorted(pose) {
+		return
+	}
+	n := len(pose)
+	b.keys, b.spare = slices.Grow(b.keys[:0], n)[:n], slices.Grow(b.spare[:0], n)[:n]
+	for k, q := range pose {
+		b.keys[k] = uint64(q)<<32 | uint64(uint32(index[k]))
+	}
+	b.keys, b.spare = radix.ByUpper(b.keys, b.spare, uint32(poses))
+	for k, v := range b.keys {
+		index[k], pose[k] = int32(uint32(v)), int32(v>>32)
+	}
+}

@@ -1,0 +1,86 @@
+package layers
+
+import (
+	"runtime"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/schedule"
+)
+
+// tableBytes is the size up to which a layer keeps the weights of all distinct poses at once. Beyond it the poses of a
+// tile of rows at a time are evaluated and consumed while they are in cache, and memory stays bounded.
+const tableBytes = 32 << 20
+
+// chunkRows is how many rows a goroutine takes at a time.
+const chunkRows = 32
+
+// evalTiles is where tiles of rows end whose weights are evaluated. Pairs stay as listed: then it changes no bit whether all weights fit.
+var evalTiles = schedule.Options{Poses: 1 << 13, Rows: chunkRows, AsListed: true}
+
+// weightedRows are some output rows with their pairs and weights, as the kernels in simd take them.
+type weightedRows[T Float] struct {
+	rows        []int32 // which rows; nil: lo, lo+1, ..
+	lo, n       int
+	offsets     []int
+	index, pose []int32
+	weights     []T // [p', out], pose indexes into it
+}
+
+// row is the i-th of the rows.
+func (t *weightedRows[T]) row(i int) int {
+	if t.rows == nil {
+		return t.lo + i
+	}
+	return int(t.rows[i])
+}
+
+// workers is the number of goroutines, and so of the scratch buffers that a caller needs.
+func workers() int { return runtime.GOMAXPROCS(0) }
+
+// withWeights hands every output row of p, with the weights that a WeightNet gives it, to consume exactly once, from several goroutines;
+// consume may write these output rows only. It gets chunkRows rows at a time at most.
+func withWeights[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
+	if p.NumPoses()*net.out()*sizeof[T]() > tableBytes {
+		withEvaluated(p, net, consume)
+		return
+	}
+	w := make([]T, p.NumPoses()*net.out())
+	net.forwardAll(w, p.Table, p.NumPoses())
+	withTable(p, w, consume)
+}
+
+// withTable is withWeights, given the weights of all poses.
+func withTable[T Float](p *Pairs[T], w []T, consume func(worker int, t *weightedRows[T])) {
+	parallel.ForWorkers(p.Queries, chunkRows, workers(), func(worker, lo, hi int) {
+		a, b := p.Offsets[lo], p.Offsets[hi]
+		consume(worker, &weightedRows[T]{
+			lo: lo, n: hi - lo, offsets: p.Offsets[lo : hi+1], index: p.Index[a:b], pose: p.Pose[a:b], weights: w,
+		})
+	})
+}
+
+// withEvaluated is withWeights by tiles, whose poses are evaluated for each.
+func withEvaluated[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
+	type state struct{ poses, weights, scratch []T }
+	rows := rowsOf(p.Neighborhood)
+	s, states, e := rows.Tile(p.order(rows), evalTiles), make([]state, workers()), net.in()
+	parallel.ForWorkers(len(s.Tiles), 1, len(states), func(worker, k, _ int) {
+		tile, w := &s.Tiles[k], &states[worker]
+		if w.scratch == nil {
+			w.scratch = net.scratch()
+		}
+		w.poses = w.poses[:0]
+		for _, q := range tile.Poses {
+			w.poses = append(w.poses, p.Table[int(q)*e:(int(q)+1)*e]...)
+		}
+		weights := sized(&w.weights, len(tile.Poses)*net.out())
+		net.forward(weights, w.poses, len(tile.Poses), w.scratch)
+		for lo := tile.Lo; lo < tile.Hi; lo += chunkRows {
+			hi := min(lo+chunkRows, tile.Hi)
+			a, b := s.Offsets[lo], s.Offsets[hi]
+			consume(worker, &weightedRows[T]{
+				rows: s.Order[lo:hi], n: hi - lo, offsets: s.Offsets[lo : hi+1], index: s.Index[a:b], pose: s.Pose[a:b], weights: weights,
+			})
+		}
+	})
+}
