@@ -35,11 +35,11 @@ func TestNearestOnGrid(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	memoryBytes = 1 << 20 // what it is measured on is not the tests' business
+	memoryBytes = 1 << 20 // tests do not need a realistic speed of memory
 	os.Exit(m.Run())
 }
 
-// TestKernels runs every case once and checks the lines that it prints; how long it takes is not this test's business.
+// TestKernels runs every case once and checks the lines that it prints, but not the times in them.
 func TestKernels(t *testing.T) {
 	t.Setenv("PEER_SECONDS", "1e-9")
 	for _, filter := range []string{"^gemm/ours/16x16x50", "^swish/L2", "^atan2/L2", "weightnet", "^setconv.*256"} {
@@ -75,7 +75,7 @@ func TestKernelTable(t *testing.T) {
 	require.Contains(t, out.String(), "limits/read/")
 }
 
-// TestLeast: the limit that binds is the one that takes longer.
+// TestLeast: of two limits, the one that takes longer decides.
 func TestLeast(t *testing.T) {
 	m := &machine{peak: 100, reads: []readLimit{{"L1", 16 << 10, 400}, {"L2", 1 << 20, 200}, {"memory", 1 << 29, 10}}}
 	for _, c := range []struct {
@@ -124,7 +124,7 @@ func TestLinalg(t *testing.T) {
 	}
 }
 
-// TestFlags: what names nothing or is out of range is an error that says so, at once.
+// TestFlags: a filter that matches nothing and a number out of range are refused at once, by an error that names them.
 func TestFlags(t *testing.T) {
 	t.Setenv("PEER_SECONDS", "1e-9")
 	for _, c := range []struct {

@@ -18,8 +18,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// inferenceCases are group and way of keeping weights of the image models, and the curve models. A case cold is Complete on one
-// image from nothing, in a process of its own.
+// inferenceCases are the image models, by group and by how weights are kept, and the curve models. "cold" is the first Complete of one
+// image in a new process.
 var inferenceCases = []string{
 	"image/T2/cold", "image/T2/default",
 	"image/SE2/cold", "image/SE2/default",
@@ -28,7 +28,7 @@ var inferenceCases = []string{
 	"curve/rbf", "curve/matern", "curve/periodic",
 }
 
-// planOptions are the ways to keep weights: what a plan does by default, all of them, and none.
+// planOptions are the ways to keep weights: as many as a plan keeps by default, all of them, or none.
 var planOptions = map[string]cnp.PlanOptions{
 	"default":   {},
 	"stored":    {Memory: 4 << 30},
@@ -96,7 +96,7 @@ func timeInference(r *report, dir, name string, size, times int) error {
 	return timeImagePlan(r, dir, group, storage, size, times)
 }
 
-// calls times f so often after a first call, and returns the seconds of each, ascending.
+// calls runs f once untimed, then times it that many times; it returns the seconds of each call in ascending order.
 func calls(times int, f func() error) ([]float64, error) {
 	if err := f(); err != nil {
 		return nil, err
@@ -113,10 +113,10 @@ func calls(times int, f func() error) ([]float64, error) {
 	return s, nil
 }
 
-// percentile returns the least value that so many of a hundred do not exceed.
+// percentile returns the smallest value that at least p percent of the values do not exceed.
 func percentile(sorted []float64, p int) float64 { return sorted[(len(sorted)*p+99)/100-1] }
 
-// latencies reports calls that do n things each.
+// latencies reports the times s of calls that do n things each.
 func latencies(r *report, name string, n int, unit, rate string, s []float64) error {
 	for _, x := range []sample{
 		{name, n, "s_per_" + unit, s[0] / float64(n)},
@@ -199,7 +199,7 @@ func timeImagePlan(r *report, dir, group, storage string, size, times int) error
 			return err
 		}
 	}
-	// The limit is measured last, as that takes memory.
+	// The machine's limit is measured last, because measuring it takes memory, which peak_bytes would include.
 	peak := limitsOf(simd.CurrentLevel()).peak * 1e9 * float64(runtime.GOMAXPROCS(0))
 	for _, b := range []int{1, many} {
 		name := fmt.Sprintf("%s/batch%d%s", base, b, suffix)
@@ -221,7 +221,7 @@ func benchImages(b, size int) *cnp.Images[float32] {
 	return im
 }
 
-// timeCurvePlan times batches of 16 tasks and single tasks, every call with points of its own, as users' are.
+// timeCurvePlan times batches of 16 tasks and single tasks. Every call has new points, as calls of users do.
 func timeCurvePlan(r *report, dir, kernel string, times int) error {
 	m, err := weights.Load[float32](filepath.Join(dir, "1d", kernel+"_equivcnp.pth"), weights.Options{})
 	if err != nil {

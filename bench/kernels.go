@@ -181,8 +181,8 @@ func nsPer(n int) metric {
 	return metric{"ns_per_elem", n, func(t float64) float64 { return t / float64(n) * 1e9 }}
 }
 
-// kernelCase is one line of the table: make draws the inputs and returns what is timed. Among the parts of its name, ours is who
-// is measured.
+// kernelCase is one line of the table: make draws the inputs and returns what is timed. The part "ours" of its name stands for
+// whoever is measured; gonum's line has "gonum" there.
 type kernelCase struct {
 	name    string
 	metrics []metric

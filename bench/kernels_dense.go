@@ -10,8 +10,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// gemmCases are products at the models' shapes, M, N, K as the peers order them, with B packed beforehand; and the two
-// products of gradients.
+// gemmCases are products in the shapes that models have, with B packed beforehand, and the two products that gradients need. Names
+// list M, N, K in this order, as the peers do.
 func gemmCases() []kernelCase {
 	var cases []kernelCase
 	general := func(rows, cols int, x []float32) blas32.General {
@@ -22,7 +22,7 @@ func gemmCases() []kernelCase {
 		m, n, k := s[0], s[1], s[2]
 		flop := 2 * m * n * k
 		must := work{flop: flop}
-		if size := 4 * (m*k + k*n + m*n); size > 16<<20 { // of what is smaller, the caches keep much from call to call
+		if size := 4 * (m*k + k*n + m*n); size > 16<<20 { // smaller operands stay in the caches from call to call
 			must.bytes, must.footprint = size, size
 		}
 		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, must, func() timed {
@@ -68,9 +68,9 @@ func gemmCases() []kernelCase {
 	return cases
 }
 
-// vectorCases are the elementwise functions: 1M elements as 16 passes over a block that stays in L2, and straight; those with little
-// arithmetic also within L1, and 16M of them. What binds most of the others is arithmetic that is no multiply-add, so their percentage
-// tells what memory would allow.
+// vectorCases are the elementwise functions on 1M elements, as 16 passes over a block that stays in L2 and as one pass. Functions with
+// little arithmetic are measured within L1 and on 16M elements too. Most of the others are limited by arithmetic other than
+// multiply-adds, which the machine's limits do not cover; their percentage compares them with the speed of memory alone.
 func vectorCases() []kernelCase {
 	spare := make([]float32, 1<<20) // a second result
 	positive := func(x []float32) {
@@ -146,7 +146,7 @@ func vectorCases() []kernelCase {
 	}})
 }
 
-// vectorSizes are how many elements an elementwise function computes, and how many of them before it begins anew.
+// vectorSizes are how many elements an elementwise function computes, and the length of the block that it passes over again and again.
 var vectorSizes = []struct {
 	name     string
 	n, block int

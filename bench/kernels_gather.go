@@ -19,8 +19,8 @@ type gathered struct {
 	index, pose []int32
 }
 
-// newGathered lists neighbours drawn from rng, or the nearest of a periodic grid if local. Poses are one per place in the list,
-// shared by all outputs, or each pair's own.
+// newGathered lists random neighbours, or the nearest points of a periodic grid if local is set. If own is set every pair has a pose
+// of its own; otherwise the k-th neighbours of all outputs share pose k.
 func newGathered(rng *splitmix, local, own bool) gathered {
 	const n, j = gatherPoints, gatherNeighbours
 	g := gathered{make([]int, n+1), make([]int32, n*j), make([]int32, n*j)}

@@ -41,14 +41,14 @@ func limitsOf(l simd.Level) *machine {
 	for _, r := range []readLimit{
 		{name: "L1", bytes: c.L1 / 2},
 		{name: "L2", bytes: c.L2 / 2},
-		// Virtual machines report the cache of the whole host; what a core gets of it is another matter.
+		// Virtual machines report the cache of the whole host, of which a core may get only a part.
 		{name: "L3", bytes: min(c.L3/2, 8*c.L2)},
 		{name: "memory", bytes: memoryBytes},
 	} {
 		r.bytes = max(512, r.bytes&^511)
 		if len(readBuffer) < r.bytes {
 			readBuffer = onHugePages[byte](r.bytes)
-			for i := range readBuffer { // pages that nobody wrote are all the same one
+			for i := range readBuffer { // pages never written to all share one physical page, which would stay in L1
 				readBuffer[i] = byte(i)
 			}
 		}
@@ -63,7 +63,7 @@ func limitsOf(l simd.Level) *machine {
 	return m
 }
 
-// memoryBytes is more than a core gets of any cache; the streamed convolution reads about as much.
+// memoryBytes is larger than any cache, and about what the convolution with a weight per pair reads.
 var memoryBytes = 512 << 20
 
 var (
@@ -95,14 +95,14 @@ func (m *machine) lanes() int {
 	return 1
 }
 
-// work is what a kernel must do at least: operations, and bytes that it moves once or more while so many bytes in all are in
-// turn. Reads set the pace; a write counts as one.
+// work is the least that a kernel must do: its operations, and the bytes that it moves, in total, to and from data of a certain
+// size (the footprint, which decides in which cache they lie). A byte written counts like a byte read.
 type work struct {
 	flop, bytes, footprint int
 }
 
-// least returns the least time in seconds that the machine could take for it, and what it would be busy with. Without anything
-// to count, it returns NaN.
+// least returns the shortest time in seconds in which the machine could do the work, and which limit decides it. For work without
+// operations and bytes it returns NaN.
 func (m *machine) least(w work) (seconds float64, bound string) {
 	seconds = math.NaN()
 	if w.flop > 0 {
@@ -111,7 +111,7 @@ func (m *machine) least(w work) (seconds float64, bound string) {
 	if w.bytes > 0 {
 		last := m.reads[len(m.reads)-1]
 		for _, r := range m.reads {
-			// Halves were measured, so that what else is in a cache does not matter.
+			// r.bytes is half of the cache, so that other data there did not disturb the measurement.
 			if w.footprint <= 2*r.bytes || r.name == last.name {
 				if t := float64(w.bytes) / r.gbps * 1e-9; !(seconds >= t) {
 					seconds, bound = t, r.name

@@ -93,8 +93,8 @@ type smallMatrixCase struct {
 	run32, run64 func(n int) func()
 }
 
-// A smallGroup is what the peers do, or would, with n matrices of one kind: exp of coordinates drawn from [-1, 1), the first times scale0
-// and the others times scale, and log of that, computed in float64 and rounded.
+// A smallGroup is one kind of matrices with the inputs that the peers use. Coordinates are drawn from [-1, 1), the first one times scale0
+// and the others times scale. exp is timed on these, and log on their exponentials, which are computed in float64 and rounded.
 type smallGroup struct {
 	exp, log      string // the lines' names
 	in, out       int    // coordinates and entries
@@ -135,7 +135,7 @@ type smallDerivative struct {
 	run64 func(dst, a, e []float64, n int)
 }
 
-// derivativeAt is what a derivative is taken of.
+// derivativeAt says what a derivative is taken of.
 type derivativeAt int
 
 const (

@@ -1,6 +1,9 @@
 // Command bench measures the library: kernels and models, against the machine's limits and against what users would pick
-// instead. It prints a table, or with --json one object a line, {"name", "n", "metric", "value"}, named and sized as the
-// peers' programs name theirs, so that both can be laid side by side.
+// instead. It prints a table, or with --json one object per line: {"name", "n", "metric", "value"}.
+//
+// In this package "peers" are C++ programs with their own implementations of the same computations (nanoflann, Eigen and
+// handwritten loops). They are not part of this repository; bench uses their names, sizes and inputs, so that the lines of both can be
+// compared.
 //
 //	go run ./bench models --weights ../shared/weights
 //
@@ -52,8 +55,8 @@ func (r *report) add(s sample) error {
 	return err
 }
 
-// child runs this program once more with those arguments, for a case named name, and adds the samples that it prints: a process each, so
-// that one case's memory is not another's.
+// child runs this program again with those arguments, for a case named name, and adds the samples that it prints. Every case has a process
+// of its own, so that its peak memory is not that of an earlier case.
 func (r *report) child(name string, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -77,7 +80,7 @@ func (r *report) child(name string, args ...string) error {
 	return nil
 }
 
-// chosen returns the cases whose names start with only, at least one.
+// chosen returns the cases whose names start with only. It is an error if there is none.
 func chosen(cases []string, only string) ([]string, error) {
 	var some []string
 	for _, c := range cases {
@@ -91,7 +94,7 @@ func chosen(cases []string, only string) ([]string, error) {
 	return some, nil
 }
 
-// within is an error unless x, the value of that flag, is between 1 and most.
+// within returns an error unless x, the value of that flag, is between 1 and most.
 func within(flag string, x, most int) error {
 	if x < 1 || x > most {
 		return fmt.Errorf("--%s %d: need 1 to %d", flag, x, most)
@@ -99,7 +102,7 @@ func within(flag string, x, most int) error {
 	return nil
 }
 
-// What flags may ask for at most.
+// The largest values that flags accept.
 const (
 	mostSize  = 4096 // of an image's side
 	mostTimes = 1_000_000

@@ -13,8 +13,8 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// peerRadii are the radii around which points of the peers' uniform clouds in [-1, 1)^dim have, on average, 30 and 270
-// others (and themselves) nearer, as the peers' calibration found them.
+// peerRadii are radii within which a point of the peers' uniform clouds in [-1, 1)^dim has, on average, 30 and 270 other points. The
+// peers' calibration found them.
 var peerRadii = []struct {
 	dim, n int
 	r30    float32
@@ -99,7 +99,7 @@ func mayStart(only string, dim, n int) bool {
 	return parts[2] == fmt.Sprintf("d%d", dim) && strings.HasPrefix(fmt.Sprintf("n%d", n), parts[3])
 }
 
-// neighborCase is one line: run answers n queries, or builds something once if n is 0.
+// neighborCase is one line: run answers n queries or, if n is 0, builds a tree or a grid.
 type neighborCase struct {
 	name string
 	n    int
@@ -125,7 +125,7 @@ func reportCases(r *report, only string, make func() ([]neighborCase, error)) er
 		}
 		s := sample{c.name, c.n, "ns_per_query", 0}
 		t := best(c.run)
-		runtime.GC() // best keeps the collector off
+		runtime.GC() // because best switches the collector off
 		if s.Value = t / float64(max(c.n, 1)) * 1e9; c.n == 0 {
 			s = sample{c.name, c.size, "ms", t * 1e3}
 		}
@@ -198,7 +198,7 @@ func gridCases(x []float32, dim, n int, r30, r270 float32) ([]neighborCase, erro
 	return sortCases(cases), nil
 }
 
-// sortCases brings builds in front, then small numbers of neighbours.
+// sortCases sorts builds first, then queries by their number of neighbours.
 func sortCases(cases []neighborCase) []neighborCase {
 	var sorted []neighborCase
 	for _, part := range []string{"build", "radius30", "radius270", "knn"} {

@@ -7,12 +7,12 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// hugePage is the usual size of huge pages; where it is another, asking is in vain but harmless.
+// hugePage is the usual size of huge pages. On a machine with another size the request has no effect.
 const hugePage = 2 << 20
 
-// onHugePages returns a slice of zeros that begins on a huge page and for which huge pages were asked, as the peers do: with small ones
-// a gather through a few megabytes measures page tables as well, and a stream stops at every page's end. A few pages' worth stays on
-// small ones.
+// onHugePages returns a slice of zeros that begins at the start of a huge page, and asks the system for huge pages, as the peers do. With small
+// pages a gather from a few megabytes would also measure page table lookups, and hardware prefetching would stop at the end of every page.
+// Slices of only a few pages stay on small ones.
 func onHugePages[T float32 | simd.BF16 | byte](n int) []T {
 	size := int(unsafe.Sizeof(*new(T)))
 	if n*size < hugePage/32 {
@@ -21,8 +21,8 @@ func onHugePages[T float32 | simd.BF16 | byte](n int) []T {
 	bytes := make([]byte, (n*size+hugePage-1)/hugePage*hugePage+hugePage)
 	at := -int(uintptr(unsafe.Pointer(&bytes[0]))) & (hugePage - 1)
 	bytes = bytes[at:][:(n*size+hugePage-1)/hugePage*hugePage]
-	// Refused, the pages stay small and all else works.
+	// If the system refuses, pages stay small and everything still works.
 	_ = syscall.Madvise(bytes, syscall.MADV_HUGEPAGE)
-	clear(bytes) // now they are allocated
+	clear(bytes) // writing makes the system allocate the pages
 	return unsafe.Slice((*T)(unsafe.Pointer(&bytes[0])), n)
 }

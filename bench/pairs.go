@@ -8,10 +8,10 @@ import (
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
-// pairsCases are all pairs of the peers' 64 x 64 grid under R>0xSO(2), log r and angle of every point computed before: distance,
-// test, and compress store of the index of those within. The peer computes and stores every relative pose and tests none. The radius is
-// that at which a ball holds one point in fifteen, as the paper's image models have it. within has the filter of candidates in front, as
-// neighbourhoods do, within_unfiltered looks at every point.
+// pairsCases go through all pairs of the peers' 64 x 64 grid under R>0xSO(2); log r and angle of every point are given. Each pair's
+// distance is computed and compared with the radius, and the indices of near points are stored. The peer instead computes and stores every
+// relative pose and compares none. At this radius a ball holds one point in fifteen, as in the paper's image models. within tests
+// candidates with the fast filter first, as neighbourhoods do; within_unfiltered computes every distance.
 func pairsCases() []kernelCase {
 	const side, n = 64, 64 * 64
 	var cases []kernelCase

@@ -12,8 +12,8 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// poseImages are the images whose neighbourhoods and pose tables are timed, each with the group's name in lines and the lifts of a
-// pixel.
+// poseImages are the images whose neighbourhoods and pose tables are timed: the group, its name in the output, and the number of lifts
+// per pixel.
 var poseImages = []struct {
 	group, name string
 	side, lifts int
@@ -22,9 +22,9 @@ var poseImages = []struct {
 	{"R>0xSO(2)", "RxSO2", 64, 1}, {"R>0xSO(2)", "RxSO2", 128, 1},
 }
 
-// poseCalls is how many calls the least is taken of. The collector runs before each: what a call leaves is no small part of
-// the memory. In between it is off: else the runtime gives what a call has left back to the system, but only where a core is
-// idle, and one core would be compared with two that wait for pages.
+// poseCalls is how many calls are timed; the shortest counts. The garbage collector runs before each call, because a call leaves much
+// garbage behind. It is off during a call: otherwise the runtime would return memory to the system, but only while a core is
+// idle, and then the run on two cores would wait for new pages where the run on one core does not.
 const poseCalls = 8
 
 // reportPoseTables times neighbor.Ball, pose table included, of images at the radius that fills 1/15, on one core and on two.
@@ -72,7 +72,7 @@ func reportPoseTables(r *report, only string) error {
 				lines[cores-1], least[cores-1], most = line, math.Inf(1), cores
 			}
 		}
-		// In turns, so that what else the machine does meets both.
+		// One core and two cores take turns, so that other work on the machine disturbs both alike.
 		for range poseCalls {
 			for k := range most {
 				if lines[k] == "" {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime is the CPU time of this thread. It falls behind the clock when the thread is preempted.
+// threadTime is the CPU time of this thread. Wall time minus CPU time shows how long the thread was preempted.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

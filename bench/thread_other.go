@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// threadTime is the wall clock where the thread's own is not at hand: no sample counts as preempted.
+// threadTime is wall time on systems without a clock per thread; no sample counts as preempted there.
 func threadTime() time.Duration { return time.Since(started) }

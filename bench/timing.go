@@ -23,7 +23,7 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// float is the top 24 bits, taken to [-1, 1): exact in float32.
+// float maps the top 24 bits to [-1, 1), exactly in float32.
 func (s *splitmix) float() float32 {
 	return float32(int64(s.next()>>40)-1<<23) * 0x1p-23
 }
@@ -39,7 +39,7 @@ func (s *splitmix) floats(n int, scale float32) []float32 {
 
 // budget is how long each line is measured, PEER_SECONDS as for the peers.
 func budget() time.Duration {
-	d, _ := budgetSet() // main has looked at the error
+	d, _ := budgetSet() // main has checked the error
 	return d
 }
 
@@ -56,13 +56,13 @@ func budgetSet() (time.Duration, error) {
 	return time.Duration(v * float64(time.Second)), nil
 }
 
-// best is the least time of one f(), in seconds, by the peers' rule: samples of at least 50 µs, at least five of them and
-// the budget's time; only samples count in which the thread was not preempted (wall time within 2 % of its CPU time),
-// for which up to four times the budget is spent; failing that, the least CPU time.
+// best is the shortest time of one call of f, in seconds, measured as the peers do. A sample repeats f for at least 50 µs. Samples
+// are taken until there are five and the budget is spent. A sample counts if the thread was not preempted (wall time within 2 % of its
+// CPU time). If none counts, sampling goes on for up to four times the budget, and in the end the shortest CPU time is the result.
 func best(f func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collector beside the kernel
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no garbage collection while f is timed
 	f()
 	inner := 1
 	for ; ; inner *= 2 {
@@ -96,7 +96,7 @@ func best(f func()) float64 {
 	return clean
 }
 
-// bestWall is the least wall time of f, for what works on other threads too, where threadTime sees nothing.
+// bestWall is the shortest wall time of f. It is for functions that also work on other threads, whose CPU time threadTime does not see.
 func bestWall(f func()) float64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	f()

@@ -15,8 +15,8 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// trainCases are the training steps that issue and reference speak of: curves of 50 context points and 50 targets in
-// batches of 16, and images of 64 x 64 pixels and 128 channels in batches of 4; x4 are four lifts for each pixel.
+// trainCases are the training steps that the authors' code was timed on: curves of 50 context points and 50 targets in
+// batches of 16, and images of 64 x 64 pixels and 128 channels in batches of 4. x4 means four lifts per pixel.
 var trainCases = []string{
 	"curve/rbf", "curve/matern", "curve/periodic", "curve/rbf/queries", "curve/matern/queries",
 	"curve/periodic/queries", "image/T(2)", "image/SE(2)", "image/RxSO(2)", "image/SO(2)",

@@ -12,13 +12,13 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// Difference is how far the prediction for moved data is from the moved prediction, 0 for a model that is equivariant under
-// that move. The measures are over all values that both have and where both are normal distributions.
+// Difference says how far the prediction for moved data is from the moved prediction: 0 for a model that is equivariant under
+// that move. It compares values that are in both predictions and whose mean and standard deviation are finite.
 type Difference struct {
 	Move   string `json:"move"`
 	Values int    `json:"values"`
-	// MeanRMS and StdRMS are root mean squares of the differences of means and of standard deviations, MeanMax and StdMax
-	// the largest.
+	// MeanRMS and StdRMS are the root mean squares of the differences between means and between standard deviations; MeanMax and
+	// StdMax are the largest of these differences.
 	MeanRMS float64 `json:"mean_rms"`
 	MeanMax float64 `json:"mean_max"`
 	StdRMS  float64 `json:"std_rms"`
@@ -50,11 +50,11 @@ const shiftPixels = 6
 
 // Equivariance measures how a model's predictions move with the data of the first tasks of a source.
 //
-// Curves move, context and targets alike, by a random element of the model's group for each task, and of the translations
-// for models without a group: algebra coordinates are uniform in [-1, 1], those of T(n) in [-4, 4]. Images, square ones,
-// are turned by a quarter; all are shifted by 6 pixels, and what the shift brings in is not observed. Only the part of the
-// image that stays is compared, but pixels that left it are missed, so even a model that is equivariant on an endless grid
-// differs a little. Moves that leave nothing to compare are left out.
+// In a curve task, context and targets move by one random element of the model's group, or by a random translation if the model has no
+// group. Algebra coordinates are uniform in [-1, 1], those of T(n) in [-4, 4]. Square images are turned by 90 degrees. All images are
+// shifted by 6 pixels; pixels that the shift brings in count as not observed. Only pixels that stay in the image are compared.
+// Pixels that left it no longer inform the others, so even a model that is equivariant on an infinite grid shows a small
+// difference. Moves that leave no pixels to compare are omitted.
 func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Difference, error) {
 	predict := Model(m)
 	var all []*Difference
@@ -96,7 +96,7 @@ func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sou
 	return out, nil
 }
 
-// move is a batch that was moved; to is where value k of the prediction went, negative where it left.
+// move is a moved batch. to[k] is where value k of the prediction went, negative if it left the image.
 type move[T cnp.Float] struct {
 	name  string
 	tasks *task.Tasks[T]
@@ -156,8 +156,8 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 	return move[T]{"random element of " + g.Name(), &task.Tasks[T]{Curves: &moved, Y: b.Y}, to}, nil
 }
 
-// moveImages moves every pixel (y, x) to where f says; pixels that leave the image are lost, and those that nothing comes
-// to are not observed.
+// moveImages moves every pixel (y, x) to f(y, x). Pixels that leave the image are lost; pixels that receive nothing are
+// not observed.
 func moveImages[T cnp.Float](im *cnp.Images[T], name string, f func(y, x int) (int, int)) move[T] {
 	n := im.H * im.W
 	to := make([]int, n)

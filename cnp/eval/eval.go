@@ -28,9 +28,8 @@ func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
 	}
 }
 
-// Oracle is the best possible Predictor of the curves of a Gaussian process: the process itself, given the context. Targets
-// that are context points are predicted like any others, as new observations there, with a spread of about the jitter's
-// root.
+// Oracle is the best possible Predictor of the curves of a Gaussian process: the process itself, given the context. A target at
+// the place of a context point is predicted as a new observation there, with a standard deviation of about the square root of the jitter.
 func Oracle[T cnp.Float](g task.GP) Predictor[T] {
 	return func(ctx context.Context, t *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		b := t.Curves
@@ -66,11 +65,11 @@ func Oracle[T cnp.Float](g task.GP) Predictor[T] {
 // Options say what is measured.
 type Options struct {
 	Tasks int
-	// Batch is the number of tasks that a source is asked for and that are predicted together; 0 is 16. It is part of what
-	// decides which tasks a seed stands for.
+	// Batch is the number of tasks that are drawn and predicted together; 0 means 16. Which tasks are drawn depends on the seed and on
+	// Batch.
 	Batch int
 	Seed  uint64
-	// First is the first batch's number.
+	// First is the number of the first batch that is drawn.
 	First int
 	// Progress, if there is one, is called between batches.
 	Progress func(done, total int)
@@ -79,8 +78,8 @@ type Options struct {
 // DefaultBatch is the number of tasks in a batch.
 const DefaultBatch = 16
 
-// Tasks calls f with batches of exactly opt.Batch tasks, and the number of them that count: the last batch may have more
-// tasks than are asked for.
+// Tasks calls f with batches of exactly opt.Batch tasks and with the number n of tasks that count: only the first n tasks of the
+// last batch may have been asked for.
 func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f func(b *task.Tasks[T], n int) error) error {
 	batch := opt.Batch
 	if batch == 0 {
@@ -127,7 +126,7 @@ func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source
 	return m.Report(), nil
 }
 
-// AddBatch counts the first n tasks of a batch.
+// AddBatch adds the first n tasks of a batch to the meter.
 func AddBatch[T cnp.Float](m *Meter, b *task.Tasks[T], p *cnp.Prediction[T], n int) {
 	tasks := Count(b)
 	per := len(b.Y) / tasks

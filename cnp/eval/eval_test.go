@@ -12,7 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// TestMeter: two tasks by hand.
+// TestMeter compares the figures for two tasks with values computed by hand.
 func TestMeter(t *testing.T) {
 	var m Meter
 	Add(&m, []float64{0, 1, 9}, []float64{1, 2, 9}, []float64{0, 3, 9}, []bool{true, true, false})
@@ -105,7 +105,7 @@ func TestOracle(t *testing.T) {
 	require.ErrorContains(t, err, "0 tasks")
 }
 
-// TestEquivariance: the measure is rounding where a model is equivariant and not where it is not.
+// TestEquivariance: the differences are of the size of rounding for an equivariant model, and larger for another one.
 func TestEquivariance(t *testing.T) {
 	ctx, opt := context.Background(), Options{Tasks: 3, Batch: 2, Seed: 1}
 	measure := func(c cnp.Config, src task.Source[float64]) []Difference {

@@ -13,7 +13,8 @@ type Stat struct {
 	Std  float64 `json:"std"`
 }
 
-// Level is one central interval of the predicted normals: the share of true values that should lie inside, and that does.
+// Level is a central interval of the predicted normal distributions, with the share of true values that should lie inside it and the
+// share that does.
 type Level struct {
 	Nominal  float64 `json:"nominal"`
 	Observed float64 `json:"observed"`
@@ -23,19 +24,19 @@ type Level struct {
 type Report struct {
 	Tasks  int `json:"tasks"`
 	Values int `json:"values"`
-	// LogLikelihood is that of a task's values, averaged over its values: the paper's measure.
+	// LogLikelihood is the log-likelihood per value of a task: the paper's measure.
 	LogLikelihood Stat `json:"log_likelihood"`
-	// SquaredError is the mean over a task's values, RMSE the root of its mean over all values.
+	// SquaredError is the mean over the values of a task; RMSE is the root of the mean over the values of all tasks.
 	SquaredError Stat    `json:"squared_error"`
 	RMSE         float64 `json:"rmse"`
 	// Levels are central intervals from narrow to wide; CalibrationError is their mean |observed - nominal|.
 	Levels           []Level `json:"levels"`
 	CalibrationError float64 `json:"calibration_error"`
-	// ZSquare is the mean of ((y - mean) / std)², 1 where the spread is right, above where it is too small.
+	// ZSquare is the mean of ((y - mean) / std)². It is 1 if the standard deviations are right, and larger if they are too small.
 	ZSquare float64 `json:"z_square"`
 	// Spread is the mean predicted standard deviation.
 	Spread float64 `json:"spread"`
-	// NotFinite counts true values whose prediction is no normal distribution; they are in no figure above.
+	// NotFinite counts the values whose predicted mean or standard deviation is not a finite number; the other figures leave them out.
 	NotFinite int `json:"not_finite"`
 }
 
@@ -59,8 +60,8 @@ type Meter struct {
 	inside             [11]int // values within each level
 }
 
-// Add counts one task: predicted mean and std of the values y, of which those count that mask (nil: all) says. A task
-// without such values does not count. It panics if the lengths differ.
+// Add adds one task to the meter: predicted mean and std, and true values y. Values where mask is false are left out (nil: none are), and
+// so are tasks without values. It panics if the lengths differ.
 func Add[T cnp.Float](m *Meter, mean, std, y []T, mask []bool) {
 	if len(std) != len(mean) || len(y) != len(mean) || (mask != nil && len(mask) != len(mean)) {
 		panic(fmt.Sprintf("eval: Add: len(mean) = %d, len(std) = %d, len(y) = %d, len(mask) = %d",
@@ -94,7 +95,7 @@ func Add[T cnp.Float](m *Meter, mean, std, y []T, mask []bool) {
 	m.ll, m.ll2, m.sq, m.sq2 = m.ll+ll, m.ll2+ll*ll, m.sq+sq, m.sq2+sq*sq
 }
 
-// stat turns a sum over n tasks and that of the squares into a Stat.
+// stat makes a Stat of the sum over n tasks and of the sum of the squares.
 func stat(sum, squares float64, n int) Stat {
 	if n == 0 {
 		return Stat{math.NaN(), math.NaN()}
@@ -103,7 +104,7 @@ func stat(sum, squares float64, n int) Stat {
 	return Stat{mean, math.Sqrt(max(0, squares/float64(n)-mean*mean) * float64(n) / float64(max(1, n-1)))}
 }
 
-// Report returns what was found so far. Without values its figures are NaN.
+// Report returns the figures of what was added so far. Without values they are NaN.
 func (m *Meter) Report() *Report {
 	n := float64(m.values)
 	r := &Report{

@@ -27,7 +27,7 @@ const (
 	extension = ".safetensors"
 )
 
-// ErrName is wrapped by the error of a name that no model has.
+// ErrName is wrapped by errors about a name that no model has.
 var ErrName = errors.New("no such model")
 
 // Keys of the metadata; every model has all but the last.
@@ -76,7 +76,7 @@ func State(name string) (*weights.State, error) {
 	return s, nil
 }
 
-// Load returns a new model with that name's parameters. The error of an unknown name wraps ErrName and lists those there are.
+// Load returns a new model with the parameters of that name. The error for an unknown name wraps ErrName and lists the known ones.
 func Load(name string) (cnp.Model[float32], error) {
 	s, err := State(name)
 	if err != nil {

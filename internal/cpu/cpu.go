@@ -34,14 +34,14 @@ func Missing(names ...string) []string {
 	return missing
 }
 
-// AMD says whether AMD made the processor. Kernels that do best in one shape on its cores and in another elsewhere choose by it, where
-// no property that can be asked for tells them apart.
+// AMD reports whether AMD made the processor. A few kernels are fastest in one shape on AMD's cores and in another elsewhere, and choose by
+// this where no other property of the processor tells the two apart.
 var AMD = cpuid.CPU.VendorID == cpuid.AMD
 
 // Caches are the sizes in bytes of the data caches that one core sees.
 type Caches struct{ L1, L2, L3 int }
 
-// DataCaches returns the machine's caches. Where it does not tell, the answer is a modest machine's.
+// DataCaches returns the sizes of the machine's caches, or those of a modest machine where they are not known.
 var DataCaches = sync.OnceValue(func() Caches {
 	c := cpuid.CPU.Cache
 	return Caches{or(c.L1D, 32<<10), or(c.L2, 512<<10), or(c.L3, 8<<20)}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Memory is the size of the main memory in bytes: the machine's, or what its container may take of it.
+// Memory is the size of the main memory in bytes: the machine's, or the limit of the container that the program runs in.
 func Memory() int64 {
 	var s syscall.Sysinfo_t
 	if err := syscall.Sysinfo(&s); err != nil {

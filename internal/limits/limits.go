@@ -1,5 +1,5 @@
-// Package limits runs the loops that a machine's limits are measured with: nothing but multiply-adds, nothing but reads. The
-// caller takes the time.
+// Package limits runs the loops by which a machine's limits are measured: one consists of multiply-adds only, one of reads only. The
+// caller measures the time.
 package limits
 
 import (
@@ -8,9 +8,8 @@ import (
 	"runtime"
 )
 
-// FMA does rounds of vector multiply-adds of float32, on registers alone, with the instructions of a level as package simd
-// names it, and returns how many operations that were; a multiply-add counts as two. The portable level does them as the
-// compiler translates them.
+// FMA does rounds of float32 multiply-adds in registers, with the vector instructions of the named level, and returns how many
+// operations that was; a multiply-add counts as two. At the portable level it runs what the compiler makes of a Go loop.
 func FMA(level string, rounds int) (flop int) {
 	if rounds < 1 {
 		return 0

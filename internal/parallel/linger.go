@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// A goroutine costs little, but a core that sleeps costs some 10 µs to call on a bare machine and 100 µs on a virtual one,
-// and work on features and neighbourhoods is made of many calls of less than a millisecond each. So a goroutine that has
-// finished a call lingers for about that long: it looks, awake, whether there is another one. So does a caller whose helpers
-// have not finished. Neither does so while other calls are under way, which need the processor.
+// Starting a goroutine is cheap, but waking a sleeping core takes about 10 µs on a physical machine and 100 µs on a virtual one, and
+// computing on features and neighbourhoods consists of many calls that take less than a millisecond. So a goroutine that has
+// finished a call lingers for about 100 µs: it stays awake and checks again and again whether there is another call to help with. A caller
+// whose helpers have not finished waits in the same way. Neither does so while other calls are running, which need the processor.
 const (
 	lingerFor = 100 * time.Microsecond
-	// mostLooks bounds it where the clock does not advance, as in a bubble of testing/synctest. A look takes about 50 ns.
+	// mostLooks is the largest number of checks. It ends the wait where the clock stands still, as in a bubble of testing/synctest. A check
+	// takes about 50 ns.
 	mostLooks = 4000
 )
 
-// patient waits for done for a while, and reports whether it came.
+// patient waits a short while until done returns true, and reports whether it did.
 func patient(done func() bool) bool {
 	start := time.Now()
 	for range mostLooks {
@@ -29,7 +30,8 @@ func patient(done func() bool) bool {
 	return false
 }
 
-// seat is where a goroutine lingers: empty, with the goroutine in it, or with the job that it is to take.
+// seat is where a goroutine lingers. It holds nil if it is empty, someone if a goroutine waits in it, or the job that this goroutine
+// shall take.
 type seat struct {
 	job atomic.Pointer[job]
 	_   [56]byte // a cache line each
@@ -37,12 +39,12 @@ type seat struct {
 
 var (
 	seats [64]seat
-	// taken is how many seats have somebody in them who was not offered a job, or a few more.
+	// taken is the number of seats whose goroutine still waits for a job. It may briefly be too large by a few.
 	taken   atomic.Int32
 	someone = &job{}
 )
 
-// linger returns a job that is offered while the goroutine waits for one, or nil.
+// linger waits for a job and returns it, or nil if none was offered in time.
 func linger() *job {
 	if calls.Load() > 1 {
 		return nil
@@ -62,7 +64,7 @@ func linger() *job {
 	return nil
 }
 
-// offer hands a job to a goroutine that lingers, and reports false if there is none.
+// offer hands a job to a lingering goroutine. It reports false if there is none.
 func offer(j *job) bool {
 	if taken.Load() == 0 {
 		return false

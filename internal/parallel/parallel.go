@@ -1,5 +1,5 @@
-// Package parallel splits index ranges over goroutines. How a range is split never depends on how many goroutines run,
-// so results that only depend on their chunk are the same bits for any GOMAXPROCS.
+// Package parallel splits index ranges over goroutines. How a range is split never depends on the number of goroutines,
+// so a result that depends only on its chunk has the same bits for any GOMAXPROCS.
 package parallel
 
 import (
@@ -42,7 +42,7 @@ func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	for need > 0 && offer(j) {
 		need--
 	}
-	// Goroutines of an earlier call that have not begun will find this one.
+	// Goroutines that were started for an earlier call and have not begun yet will help with this one.
 	for n := int(j.pending.Load()); n < need; n++ {
 		j.pending.Add(1)
 		go j.start()
@@ -58,20 +58,20 @@ func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	}
 }
 
-// job is one call of ForWorkers. Jobs are used again, so that a call allocates nothing. Nobody waits for helpers that have not
-// begun: who comes when the call has ended finds no place, or one in the call that the job stands for by then.
+// job is one call of ForWorkers. Jobs are reused, so that a call allocates nothing. Nobody waits for helpers that have not
+// begun: a helper that comes after the call has ended finds no free place, or helps with the call that uses the job by then.
 type job struct {
 	f                func(worker, lo, hi int)
 	n, grain, chunks int
 	next             atomic.Int64
 	fault            atomic.Pointer[any] // the first panic of f
 	start            func()              // what a new goroutine does
-	pending          atomic.Int32        // how many have not begun to do it
-	// state counts the places that are free for helpers, the helpers that took one and those of them that have left. It
-	// has the bit sleeping when the caller sleeps until all have left.
+	pending          atomic.Int32        // how many goroutines were started and have not begun
+	// state holds three counts: places that are free for helpers, helpers that took a place, and helpers that have left again. The
+	// bit sleeping is set while the caller sleeps until all helpers have left.
 	state atomic.Uint64
-	// asleep is locked while the caller sleeps. It is neither a channel nor a WaitGroup: these belong to the testing/synctest
-	// bubble that used them first, and jobs and helpers to nobody.
+	// asleep is locked while the caller sleeps. It is a mutex because a channel or a WaitGroup would belong to the
+	// testing/synctest bubble that used it first, and jobs and helpers are shared between bubbles.
 	asleep sync.Mutex
 }
 
@@ -94,7 +94,7 @@ func help(j *job) {
 	for j != nil {
 		worker, ok := j.enter()
 		if !ok {
-			return // late: other things kept the processors busy
+			return // the call ended before this helper could begin
 		}
 		j.work(worker)
 		j.leave()
@@ -102,7 +102,7 @@ func help(j *job) {
 	}
 }
 
-// enter takes a place, if there is one, and returns the number that comes with it.
+// enter takes a free place, if there is one, and returns its number.
 func (j *job) enter() (worker int, ok bool) {
 	for {
 		s := j.state.Load()
@@ -118,11 +118,11 @@ func (j *job) enter() (worker int, ok bool) {
 // allLeft reports whether all helpers that took a place have left.
 func allLeft(s uint64) bool { return s%entered == s%place/entered }
 
-// leave says that a helper has no chunk any more, and wakes the caller if it is the last one and the caller sleeps.
+// leave records that a helper has finished. If it is the last one and the caller sleeps, it wakes the caller.
 func (j *job) leave() {
 	if s := j.state.Add(left); s&sleeping != 0 && allLeft(s) {
 		j.asleep.Unlock()
-		runtime.Gosched() // the caller is the next on this processor
+		runtime.Gosched() // lets the caller run next on this processor
 	}
 }
 
@@ -139,7 +139,7 @@ func (j *job) finish() {
 	j.asleep.Unlock()
 }
 
-// work takes chunks until there are none.
+// work computes chunks until none is left.
 func (j *job) work(worker int) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -41,7 +41,7 @@ func TestForCoversOnce(t *testing.T) {
 	}
 }
 
-// ended waits for goroutines beyond before to end: they linger for a moment.
+// ended waits until at most before goroutines run: helpers linger for a moment.
 func ended(t *testing.T, before int) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); (runtime.NumGoroutine() > before || taken.Load() != 0) && time.Now().Before(end); {
@@ -52,7 +52,7 @@ func ended(t *testing.T, before int) {
 	require.Zero(t, calls.Load(), "no call is under way")
 }
 
-// TestPanic: a fault in a goroutine reaches the caller, who may recover, and no goroutine stays.
+// TestPanic: a panic in a goroutine reaches the caller, who may recover from it, and no goroutine is left behind.
 func TestPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, workers := range []int{1, 4} {
@@ -67,8 +67,8 @@ func TestPanic(t *testing.T) {
 	ended(t, before)
 }
 
-// TestCallsShare: calls one after another, side by side and within another, of any number of workers and lengths, each see all of
-// their chunks done when they return, and no two goroutines have one number at a time.
+// TestCallsShare makes calls with all numbers of workers and lengths, in sequence, concurrently and nested. When a call returns all of its
+// chunks are done, and no two goroutines have the same worker number at the same time.
 func TestCallsShare(t *testing.T) {
 	before := runtime.NumGoroutine()
 	call := func(n, workers, depth int) error {
@@ -140,7 +140,7 @@ func TestCallsShare(t *testing.T) {
 	ended(t, before)
 }
 
-// TestSleep: a caller sleeps until a helper that is long at work has left.
+// TestSleep: a caller sleeps until a helper that works for a long time has left.
 func TestSleep(t *testing.T) {
 	var helped, left atomic.Int32
 	for range 20 {

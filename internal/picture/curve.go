@@ -27,7 +27,7 @@ type Curve struct {
 	Truth []float64
 	// Title stands above this curve's panel; WriteCurves gives the first its own.
 	Title string
-	// MarkFrom and MarkTo, if they differ, are marked by vertical lines.
+	// If MarkFrom and MarkTo differ, vertical lines mark them.
 	MarkFrom, MarkTo float64
 }
 
@@ -79,7 +79,7 @@ func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
 		PadTop: vg.Points(10), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(14),
 	}
 	if len(curves) > 0 {
-		for i, row := range plot.Align(plots, tiles, draw.New(canvas)) { // one left edge for all
+		for i, row := range plot.Align(plots, tiles, draw.New(canvas)) { // aligned at their left edges
 			plots[i][0].Draw(row[0])
 		}
 	}

@@ -1,5 +1,5 @@
-// Package picture draws what the command-line program found: panels of a completed image, and regression curves with their
-// uncertainty.
+// Package picture draws the results of the command-line program: panels of a completed image, regression curves with their
+// uncertainty, sheets of images and charts.
 package picture
 
 import (
@@ -75,7 +75,7 @@ func (c *Completion) scale() int {
 	return max(1, panelSide/max(c.Truth.W, c.Truth.H))
 }
 
-// Size returns the width and height of the drawing; they are known before it is drawn.
+// Size returns the width and height of the drawing without drawing it.
 func (c *Completion) Size() (width, height int) {
 	s := c.scale()
 	cell := max(cellWidth, s*c.Truth.W)

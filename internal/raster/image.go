@@ -78,7 +78,7 @@ func decode(f io.ReadSeeker, path string) (image.Image, error) {
 	return im, nil
 }
 
-// convert takes an image's values apart. A color.RGBA64 is premultiplied by its alpha, which is the composition over
+// convert separates an image into channels. A color.RGBA64 is premultiplied by its alpha, which is the composition over
 // black; dividing by 65535 returns v/255 exactly rounded for 8-bit sources, whose v is stored as 257·v.
 func convert(im image.Image) *Image {
 	r := im.Bounds()
@@ -102,7 +102,7 @@ func convert(im image.Image) *Image {
 	return out
 }
 
-// at64 returns the pixel reader that allocates nothing where the image has one, as all of the standard library do.
+// at64 returns a function that reads pixels. It allocates nothing if the image type offers that, as all types of the standard library do.
 func at64(im image.Image) func(x, y int) color.RGBA64 {
 	if fast, ok := im.(image.RGBA64Image); ok {
 		return fast.RGBA64At

@@ -7,7 +7,7 @@ import (
 )
 
 // Mask says which pixels of an h x w image are observed [h, w]: those whose grey level in im is at least 50 %. Translucent
-// pixels are composited over black, so transparent ones are unobserved. The error of a mask of another size names it, as path,
+// pixels are composited over black, so transparent ones are unobserved. The error for a mask of another size names the path
 // and both sizes.
 func (im *Image) Mask(path string, h, w int) ([]bool, error) {
 	if im.H != h || im.W != w {

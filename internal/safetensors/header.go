@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// metadataKey is the one name in the header that is no tensor's.
+// metadataKey is the only key of the header that does not name a tensor.
 const metadataKey = "__metadata__"
 
 // byteRange is where a tensor lies in the data, end exclusive.

@@ -1,7 +1,7 @@
 // Package safetensors reads and writes the safetensors container: an 8-byte little-endian header length, a JSON header
 // that names each tensor with its type, shape and byte range, and the data, little-endian and row-major.
 //
-// The reader trusts nothing: lengths are checked before anything is allocated, and the memory used is bounded by the
+// The reader does not trust its input: lengths are checked before anything is allocated, and the memory used is bounded by the
 // file's size. Format: https://github.com/huggingface/safetensors (format section of its README).
 package safetensors
 
@@ -86,10 +86,10 @@ func (f *File) Get(name string) *Tensor {
 	return nil
 }
 
-// maxFile bounds what Read takes in: everything is held in memory, and on a 32-bit machine an int counts the bytes.
+// maxFile is the largest file that Read accepts. Everything is held in memory, and the number of bytes must fit an int on 32-bit machines.
 const maxFile = 1<<31 - 1
 
-// ReadFile returns a file's bytes, at most 2 GiB of them, so that a device that never ends cannot fill the memory.
+// ReadFile returns the bytes of a file. It refuses more than 2 GiB, so that an endless device file cannot fill the memory.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -259,7 +259,7 @@ func Encode(f *File) ([]byte, error) {
 	return out, nil
 }
 
-// encodable reports what would make Decode refuse the tensor.
+// encodable returns an error for a tensor that Decode would refuse.
 func encodable(t *Tensor) error {
 	if t.Name == metadataKey || !utf8.ValidString(t.Name) {
 		return fmt.Errorf("%w: no tensor can be called %q", ErrFormat, t.Name)

@@ -50,7 +50,7 @@ func Edges64() []float64 {
 	return x
 }
 
-// Awkward returns n numbers that prefer trouble: a quarter edge values, a quarter random bit patterns, and moderate ones.
+// Awkward returns n numbers that often cause trouble: a quarter are edge values, a quarter random bit patterns, the others moderate numbers.
 func Awkward[T float32 | float64](rng *rand.Rand, n int) []T {
 	x := make([]T, n)
 	for i := range x {
@@ -91,7 +91,7 @@ func pattern[T float32 | float64](rng *rand.Rand) T {
 	return v
 }
 
-// SameBits reports whether two slices hold the same bit patterns, any NaN taken as equal to any NaN.
+// SameBits reports whether two slices hold the same bit patterns. Any NaN counts as equal to any other NaN.
 func SameBits[T float32 | float64](a, b []T) bool {
 	if len(a) != len(b) {
 		return false

@@ -10,8 +10,8 @@ type Element interface {
 	~float32 | ~float64 | ~int32 | ~int | ~uint16 | ~byte
 }
 
-// AtEnd returns a zeroed slice of n elements that ends on an unreadable page: whoever reads or writes one element past it
-// crashes. The memory goes back when the test ends. Where memory cannot be protected, it is an ordinary slice with its
+// AtEnd returns a zeroed slice of n elements that ends just before an unreadable page: reading or writing one element past it
+// crashes. The memory is returned when the test ends. Where memory cannot be protected, it is an ordinary slice with its
 // capacity cut (see Guarded).
 func AtEnd[T Element](t testing.TB, n int) []T {
 	t.Helper()

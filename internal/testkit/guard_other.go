@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Guarded says whether AtEnd and AtStart really protect their neighbourhood. Here pages cannot be protected; slices are
-// ordinary memory, and only Go's own bounds checks watch.
+// Guarded reports whether AtEnd and AtStart protect the memory around their slices. On this system they cannot; slices are ordinary
+// memory, and only Go's own bounds checks catch mistakes.
 const Guarded = false
 
 func guarded(_ testing.TB, size int) []byte {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Guarded says whether AtEnd and AtStart really protect their neighbourhood.
+// Guarded reports whether AtEnd and AtStart protect the memory around their slices.
 const Guarded = true
 
 // guarded maps whole pages for at least size bytes between two unreadable ones.

@@ -5,7 +5,7 @@ import "math"
 // Grid is the square grid of n × n points of the plane from lo to hi, [n·n, 2].
 func Grid(lo, hi float64, n int) []float64 {
 	at := make([]float64, n)
-	for i := range at { // from whichever end is nearer, as PyTorch's linspace does
+	for i := range at { // counted from the nearer end, as PyTorch's linspace does
 		step := (hi - lo) / float64(n-1)
 		if at[i] = lo + float64(step*float64(i)); i >= n/2 {
 			at[i] = hi - float64(step*float64(n-1-i))

@@ -11,8 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// Shared returns the path of the shared test data, `shared` beside the checkout or $EQUIVCNP_SHARED. Without them the
-// test is skipped and says why; in CI (EQUIVCNP_REQUIRE_SHARED=1) it fails.
+// Shared returns a path in the authors' recorded data, which lie in `shared` beside the checkout or in $EQUIVCNP_SHARED. Without them
+// the test is skipped and says why; in CI (EQUIVCNP_REQUIRE_SHARED=1) it fails.
 func Shared(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir := os.Getenv("EQUIVCNP_SHARED")
@@ -63,7 +63,7 @@ func OpenGolden(t testing.TB, name string) *Golden {
 // Has reports whether the file holds that tensor.
 func (g *Golden) Has(name string) bool { return g.File.Get(name) != nil }
 
-// F64 returns a tensor's values, widened, and its shape; the test fails if it is absent.
+// F64 returns the values of a tensor as float64, and its shape. The test fails if the tensor is absent.
 func (g *Golden) F64(name string) ([]float64, []int) {
 	g.t.Helper()
 	x := g.File.Get(name)
@@ -77,7 +77,7 @@ func (g *Golden) F64(name string) ([]float64, []int) {
 	return v, x.Shape
 }
 
-// F32 is F64, rounded to float32.
+// F32 is F64 with the values rounded to float32.
 func (g *Golden) F32(name string) ([]float32, []int) {
 	g.t.Helper()
 	w, shape := g.F64(name)

@@ -6,8 +6,8 @@ import (
 )
 
 // ULP32 returns the error of got in units in the last place of float32 at the exact value want: 0.5 at most for a correctly
-// rounded result. NaN equals NaN. Where want is beyond the largest float32, an infinity is as good as what rounding want
-// gives. A missed NaN or infinity gives +Inf.
+// rounded result. NaN equals NaN. If want is beyond the largest float32, both infinity and the rounded want are right. If only one
+// of the two numbers is NaN or infinite, the error is +Inf.
 func ULP32(got float32, want float64) float64 {
 	if r, ok := special(float64(got), float64(float32(want)), want); ok {
 		return r
@@ -26,7 +26,7 @@ func ULP64(got float64, want *big.Float) float64 {
 	return math.Abs(d)
 }
 
-// special decides what is not a difference of finite numbers; rounded is want in the precision of got.
+// special handles NaN, infinities and overflow, where a difference means nothing; rounded is want in the precision of got.
 func special(got, rounded, want float64) (ulp float64, ok bool) {
 	switch {
 	case math.IsNaN(want) || math.IsNaN(got):

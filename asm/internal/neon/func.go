@@ -23,8 +23,8 @@ func (r R) String() string {
 	return fmt.Sprintf("R%d", uint8(r))
 }
 
-// Vec is a group of vector registers that undergo the same instructions, interleaved so that an in-order machine sees
-// independent work. Where a group of one meets a longer one, its register serves every member.
+// Vec is a group of vector registers to which the same instructions are applied, one register after the other, so that a machine which
+// executes in order finds independent work. A group of one register combines with a longer group: its register serves every member.
 type Vec []V
 
 // at returns the member for position i of a longer group.
@@ -41,7 +41,7 @@ type K struct {
 	Lane int
 }
 
-// Func is a function under construction. Results that a method names first are written, as in the machine's own notation.
+// Func is a function under construction. A method's first register is the destination, as in the machine's own notation.
 type Func struct {
 	file                 *File
 	name, signature, doc string
@@ -51,7 +51,7 @@ type Func struct {
 	freeV, freeR         uint32
 	labels               map[string]int
 	instructions         int
-	each                 float64 // what Counted has found last
+	each                 float64 // instructions per element of the loop that Counted wrote last
 }
 
 type arg struct {

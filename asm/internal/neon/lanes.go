@@ -21,8 +21,8 @@ func (l Lanes) wide() uint32 { return uint32(l) * wideBit }
 func (l Lanes) lower() string { return [...]string{"4s", "2d"}[l] }
 func (l Lanes) upper() string { return [...]string{"S4", "D2"}[l] }
 
-// Instructions of three operands, of two, and comparisons with zero, as they are for 32-bit lanes; and those of three operands that
-// Go's assembler knows.
+// The encodings for 32-bit lanes of instructions with three operands, with two, and of comparisons with zero; and the names of
+// three-operand instructions that Go's assembler knows.
 var (
 	words3 = map[string]uint32{
 		"fadd": 0x4e20d400, "fsub": 0x4ea0d400, "fmul": 0x6e20dc00, "fdiv": 0x6e20fc00,
@@ -137,7 +137,7 @@ func (f *Func) LoadAt(v V, p R, offset int) {
 	f.Text("FMOVQ %d(%v), F%d", offset, p, v)
 }
 
-// Slots makes room for that many vector registers on the stack. So large a frame may have to move the stack first.
+// Slots makes room for n vector registers on the stack. With so large a frame the function is not NOSPLIT: the stack may have to grow first.
 func (f *Func) Slots(n int) { f.frame = 8 + 16*n }
 
 // StoreSlot and LoadSlot save and restore a register. The link register lies below the slots.
@@ -150,7 +150,7 @@ func (f *Func) Snapshot() (restore func()) {
 	return func() { f.freeV, f.freeR = v, r }
 }
 
-// AddDoc ends the function's comment with another sentence.
+// AddDoc adds a sentence to the end of the function's comment.
 func (f *Func) AddDoc(format string, args ...any) { f.doc += fmt.Sprintf(" "+format, args...) }
 
 // Zip1 takes the lower halves of a and b and alternates their lanes, Zip2 the upper halves; Unzip1 takes the even lanes of a, then of b,

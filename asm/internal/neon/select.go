@@ -1,6 +1,6 @@
 package neon
 
-// What kernels need that select: comparisons of float64 and 16-bit numbers, masks as bits, and the packing of chosen lanes.
+// Instructions for kernels that select elements: comparisons of float64 and 16-bit numbers, masks as bits, and packing of selected lanes.
 
 // The float64 forms of instructions of inst.go.
 func (f *Func) DivD(d, a, b Vec) { f.three(0x6e20fc00|wideBit, "fdiv", "2d", d, a, b) }

@@ -6,9 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// allocateVectors gives the vector registers of the function just written their places. Its code runs from top to bottom but
-// for loops, so a register is in use from its first to its last instruction, or to the end of a loop that it was set
-// before; handing out the lowest free one in that order is as good as it gets, and avo's general search takes minutes on
+// allocateVectors assigns machine registers to the virtual vector registers of the function just written. Apart from loops its code runs
+// from top to bottom. So a register is in use from its first to its last instruction, or to the end of a loop before which it was
+// set. Handing out the lowest free register in that order needs the fewest registers; avo's general search would take minutes for
 // thousands of instructions.
 func (f *Func) allocateVectors(registers int) {
 	file, err := f.Result()
@@ -25,7 +25,7 @@ func (f *Func) allocateVectors(registers int) {
 	release := func(id reg.ID) { free = append(free, given[id]) }
 	for at, i := range fn.Instructions() {
 		ids := vectors(i)
-		for _, id := range ids { // what is read for the last time makes room for what is written
+		for _, id := range ids { // an operand that is read for the last time frees its register for the result
 			if first[id] < at && last[id] == at {
 				release(id)
 			}

@@ -67,9 +67,9 @@ type setLocal struct {
 
 const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard uint64)"
 
-// Batch writes the function at a level. It computes rounds of vectors until n > 0 matrices are done; where n is no multiple of a round, the
-// arrays must hold the matrices up to the end of the last one. Its result is at = next ≥ n if every lane had a result, else the round that
-// it stopped after, matrices at to next-1, of which those whose bits are set in hard were left as they were.
+// Batch writes the function at a level. The function computes n > 0 matrices in whole rounds of vectors: if n is not a multiple of a round,
+// the arrays must be long enough for the last whole round. If every lane has a result, it returns at = next ≥ n. Otherwise it stops after the
+// first round with hard lanes, which are matrices at to next-1, and leaves the matrices whose bits are set in hard as they were.
 func (f *File) Batch(l Level, m Batch) {
 	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
 	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l]), square: m.Square}
@@ -110,9 +110,9 @@ func (f *Func) pinBatch(b *Block, n int) {
 	}
 }
 
-// entries is how a function reaches the entries of its arrays. Each is a multiple of the stride away from the first, and a register holds
-// each odd multiple up to the last entry's, as addresses scale it by powers of two. Where there are manyEntries the registers would not
-// suffice: then every ninth entry has a register with its address, and four multiples reach the eight that follow it.
+// entries computes the addresses of the entries of a function's arrays. Entry e lies e strides behind the first one. A register holds
+// each odd multiple of the stride up to the last entry; the scale of an address multiplies it by a power of two. With manyEntries there
+// are too few registers: then every ninth entry has a register with its address, and four multiples reach the eight entries behind it.
 type entries struct {
 	arrays int
 	last   [3]int // the last entry of each array that is used
@@ -154,7 +154,7 @@ func (n *entries) maxStep() int {
 	return n.max()
 }
 
-// place is where an entry stands: how many odd strides, doubled how often, behind which row.
+// place returns where entry e lies: odd·2^double strides behind the address of a row.
 func (n *entries) place(e int) (row, odd, double int) {
 	if n.many() {
 		row, e = e/entryRow, e%entryRow
@@ -257,16 +257,15 @@ func (w *batchWriter) squareRows() {
 	}
 }
 
-// fetchedStreams is from how many entries of a result on their lines are fetched before they are stored, and fetchAhead how many rounds
-// before. A result is an array of as many streams as entries, each store of which waits for its line where the result is not in the first
-// level of cache: on the machine of bench/results, exp of SO(3), nine entries, takes 0.92 of the time for 4096 matrices and 0.87 for a
-// million; functions of one or two entries gain nothing.
+// Results with at least fetchedStreams entries have their cache lines fetched fetchAhead rounds before they are stored. Each entry of a result
+// is a stream of its own, and a store waits for its line if that is not in the first-level cache. exp of SO(3), with nine entries, takes
+// 0.92 of the time for 4096 matrices and 0.87 for a million; functions with one or two entries gain nothing.
 const (
 	fetchedStreams = 4
 	fetchAhead     = 2
 )
 
-// fetch asks for the lines that a later round stores to. At the end of the arrays these lie beyond, which a prefetch may.
+// fetch prefetches the lines that a later round stores to. Near the end these lie beyond the arrays, which is harmless for a prefetch.
 func (w *batchWriter) fetch() {
 	entries := len(w.blocks[len(w.blocks)-1].outputs)
 	if entries < fetchedStreams {
@@ -462,7 +461,7 @@ func (e *batchEmitter) bits(m reg.Register) reg.GPVirtual {
 	return r
 }
 
-// finish stores the results if no lane is hard; else those of the others, and returns.
+// finish stores the results. If a lane is hard, it stores those of the other lanes and returns from the function.
 func (e *batchEmitter) finish(end []step) {
 	w := e.w
 	var any reg.GPVirtual

@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
 
-// neonBatch writes a Batch for NEON. It is batchWriter's counterpart: what that function says of arguments and results holds here.
+// neonBatch writes a Batch for NEON. It is the counterpart of batchWriter; File.Batch documents arguments and results.
 type neonBatch struct {
 	*neon.Func
 	elem   Elem
@@ -60,8 +60,8 @@ func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	w.write()
 }
 
-// pin makes the plans and keeps as many constants in registers as there are left: up to where values would have to be loaded or
-// saved once more.
+// pin makes the plans and keeps as many constants in registers as possible: one more would force values to be loaded or saved
+// once more.
 func (w *neonBatch) pin() {
 	constants := neonConstants(w.blocks...)
 	least, _ := w.plan(0)
@@ -74,10 +74,10 @@ func (w *neonBatch) pin() {
 	}
 }
 
-// mostPinned bounds the loads before the loop, which small batches pay for too.
+// mostPinned limits the constants loaded before the loop, because small batches pay for these loads too.
 const mostPinned = 12
 
-// plan plans all blocks beside that many pinned constants and counts what goes to memory and back.
+// plan plans all blocks with that many constants pinned, and counts the loads and stores of values.
 func (w *neonBatch) plan(pinned int) (moves int, plans []plan) {
 	for _, b := range w.blocks {
 		p := b.plan(w.copies, neonRegisters-pinned)
@@ -300,7 +300,7 @@ func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 	}
 }
 
-// store writes an entry of the result, where lanes are hard what stands there already.
+// store writes an entry of the result. In hard lanes it writes back what was there.
 func (e *neonBatchEmitter) store(r neon.Vec, entry int) {
 	if e.hard == nil {
 		e.move(0, entry, r, true)
@@ -332,7 +332,7 @@ func (e *neonBatchEmitter) any(m Mask) neon.R {
 	return r
 }
 
-// finish stores the results, if a lane is hard those of the others, after which it returns.
+// finish stores the results. If a lane is hard, it stores those of the other lanes and returns from the function.
 func (e *neonBatchEmitter) finish(end []step) {
 	w := e.w
 	found, rare := e.any(e.b.hard), w.NewLabel("hard")

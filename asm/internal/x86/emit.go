@@ -31,7 +31,7 @@ func (f *Func) Emit(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual) 
 	return out
 }
 
-// emitter prepares to write a block out.
+// emitter returns an emitter for a block.
 func (f *Func) emitter(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual, copies int) *emitter {
 	e := &emitter{Func: f, b: b, copies: copies,
 		last: map[int]int{}, vec: map[int][]reg.VecVirtual{}, mask: map[int][]reg.Register{}}
@@ -187,7 +187,7 @@ func (e *emitter) cmp(o op) reg.Register {
 	case o.code == opTest && e.Level == AVX512:
 		e.Inst("VPTESTM"+ints+suffix, y, x, dst)
 	case o.code == opTest:
-		// Only the sign bit of a mask counts in a selection, but the sign is not the bit in question: compare with 0.
+		// A selection reads the sign bit of the mask, but here any common bit counts: compare with 0.
 		both, zero := e.Vec(), e.Vec()
 		e.Inst(e.logical("AND"), y, x, both)
 		e.Inst(e.logical("XOR"), zero, zero, zero)

@@ -29,8 +29,8 @@ func NewFile() *File {
 	return f
 }
 
-// Func is the function being written. Its instructions are those of avo; what is added here writes the shapes that
-// kernels have in common.
+// Func is the function being written. It has avo's instructions; the methods added here write sequences that many kernels
+// have in common.
 type Func struct {
 	*File
 	Level Level
@@ -90,7 +90,8 @@ func (f *Func) NewLabel(name string) string {
 	return fmt.Sprintf("%s%d", name, f.labels)
 }
 
-// End writes the return, after clearing the upper halves of the registers, which would slow down whoever still uses SSE.
+// End writes the return instruction. Before it VZEROUPPER clears the upper halves of the registers, because SSE code that runs later
+// would be slow otherwise.
 func (f *Func) End() {
 	f.VZEROUPPER()
 	f.RET()

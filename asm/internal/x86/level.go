@@ -52,7 +52,7 @@ func (e Elem) floats() string { return [...]string{"PS", "PD"}[e] }
 // ints ends the name of an instruction on integer lanes: VPADDD, VPADDQ.
 func (e Elem) ints() string { return [...]string{"D", "Q"}[e] }
 
-// check panics with the message if the condition does not hold; a generator has no better use for its mistakes.
+// check panics with the message if the condition does not hold: an error in a generator is a mistake of its author.
 func check(ok bool, format string, args ...any) {
 	if !ok {
 		panic("x86: " + fmt.Sprintf(format, args...))

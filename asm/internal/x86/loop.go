@@ -24,7 +24,7 @@ func (f *Func) NewTail(n reg.GPVirtual) Tail {
 		f.KMOVW(ones.As32(), k)
 		return Tail{f, k}
 	}
-	// A window on a table of ones followed by zeros, n elements before the border.
+	// The mask is read from a table of ones followed by zeros, starting n elements before the first zero.
 	table, offset, mask := f.GP64(), f.GP64(), f.Vec()
 	lanes := f.Lanes()
 	bits := make([]uint64, 2*lanes)
@@ -50,8 +50,8 @@ func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 	return r
 }
 
-// MultiplyAdd adds m·a to the tail's lanes of sum. On AVX-512 the operand in memory is masked itself: a load of its own would
-// have to clear the other lanes, which costs another operation.
+// MultiplyAdd adds m·a to the tail's lanes of sum. On AVX-512 the multiply-add reads memory under the mask: a separate load would
+// have to clear the other lanes, which costs one more operation.
 func (t Tail) MultiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
 	name := "VFMADD231" + t.f.Elem.floats()
 	if t.f.Level == AVX512 {
@@ -84,7 +84,8 @@ type Map struct {
 	// lanes in which Rare does not hold, Slow must compute the same bits as Block does. Rare gets all vectors of a round.
 	Rare func(b *Block, x []Value) Mask
 	Slow *Block
-	// If Rare is set and Slow is not, the function stops before such a round and returns its index as done, or n at the end.
+	// If Rare is set and Slow is not, the function stops before such a round and returns the index of its first element as done. If it
+	// meets none, it returns n.
 }
 
 // Map applies a block to every element and returns from the function. It takes Unroll vectors at a time, then single ones, then the tail, in which
@@ -200,8 +201,8 @@ func (f *Func) jumpIfAny(condition func(b *Block, x []Value) Mask, x []reg.VecVi
 }
 
 // Pin loads up to n constants of the block into registers, once before a loop: first those that some instruction needs in a
-// register, then those with the most uses. The rest are read from memory where they are needed. Of such operands the
-// machine has been seen to sustain three in two cycles, when it does two operations a cycle.
+// register, then those with the most uses. The rest are read from memory where they are needed, which can limit the pace: at two
+// operations per cycle, three operands from memory in two cycles were the most that was measured.
 func (f *Func) Pin(b *Block, n int) {
 	needed, order := f.constants(b)
 	f.pin(b, append(needed, order...), n)

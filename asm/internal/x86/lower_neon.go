@@ -7,9 +7,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
 
-// Blocks are written for NEON too, from what they record for AVX2: operations that any vector unit has. On NEON a mask is a vector
-// whose lanes are all ones or zero, constants come from a table in memory that repeats each over a register, and a fused
-// multiply-add always overwrites its addend, so that x·y + c is a load and one more instruction.
+// Blocks are written for NEON too, from what they record for AVX2, as long as they use operations that any vector unit has. On NEON a mask
+// is a vector whose lanes are all ones or zero. Constants come from a table in memory that repeats each over a register. A fused
+// multiply-add always overwrites its addend, so x·y + c needs a load of c and one more instruction.
 
 // neonEmitter writes one block out. Registers are handed out as it goes and taken back after the last use.
 type neonEmitter struct {
@@ -31,8 +31,8 @@ type neonEmitter struct {
 // lanesOf is the type of a block as package neon names it.
 func lanesOf(e Elem) neon.Lanes { return map[Elem]neon.Lanes{F32: neon.S4, F64: neon.D2}[e] }
 
-// EmitNEON writes the block for several copies of its inputs; in[i][u] is copy u of input i. The inputs' registers belong to the
-// block from then on. Constants lie in the pool, at base, but for those that are pinned. A mask of hard lanes comes after the results.
+// EmitNEON writes the block for several copies of its inputs; in[i][u] is copy u of input i. The block may overwrite the registers of its
+// inputs. Constants lie in the pool, whose address is in base, except those that are pinned. A mask of hard lanes follows the results.
 func (b *Block) EmitNEON(f *neon.Func, pool *neon.Pool, base neon.R, pinned map[string]neon.V, in ...neon.Vec) []neon.Vec {
 	check(len(in) == len(b.inputs), "block has %d inputs, got %d", len(b.inputs), len(in))
 	e := newNEONEmitter(f, b, pool, base, pinned, len(in[0]))
@@ -74,8 +74,8 @@ func loadNEON(f *neon.Func, pool *neon.Pool, base neon.R, constants []*constant)
 	return pinned
 }
 
-// neonConstants lists the constants of blocks that are worth a register, those read most first. In the places that a result overwrites,
-// addends and what a selection takes, a constant must be loaded every time anyway.
+// neonConstants lists the constants of blocks that are worth a register, the most read ones first. Addends and operands of selections do
+// not count: instructions overwrite those, so a constant must be loaded there every time anyway.
 func neonConstants(blocks ...*Block) (all []*constant) {
 	uses := map[string]int{}
 	for _, b := range blocks {
@@ -226,7 +226,7 @@ func (e *neonEmitter) write(o op) neon.Vec {
 		e.Two("scvtf", l, d, e.reg(a[0]))
 		return d
 	case opMin, opMax:
-		// The second operand, if either is NaN or both are zeros: what the machine's own minimum does not do.
+		// If either is NaN or both are zeros, x86 returns the second operand. NEON's own minimum does not, so it is not used.
 		x, y := e.reg(a[0]), e.reg(a[1])
 		d := e.V(1)
 		if o.code == opMin {
@@ -319,7 +319,7 @@ func (e *neonEmitter) fms(x, y, z Value) neon.Vec {
 	return d
 }
 
-// choose is yes where the mask is set and no elsewhere, in the place of whichever is not needed any more.
+// choose returns yes where the mask is set and no elsewhere, in the register of whichever operand is not needed any more.
 func (e *neonEmitter) choose(m Mask, yes, no Value) neon.Vec {
 	mask := e.maskOf(m)
 	gone := func(v Value) bool {
@@ -350,7 +350,7 @@ func (e *neonEmitter) choose(m Mask, yes, no Value) neon.Vec {
 	return d
 }
 
-// compare writes a comparison. Those that hold for NaN are the opposites of those that do not.
+// compare writes a comparison. Comparisons that hold for NaN are written as the opposite of one that does not.
 func (e *neonEmitter) compare(o op) neon.Vec {
 	l, a := e.lanes, o.args
 	zero := func(v Value) bool { return v.c != nil && v.c.bits[0] == 0 }
@@ -395,7 +395,7 @@ func (e *neonEmitter) compare(o op) neon.Vec {
 	return d
 }
 
-// unordered is where x or y is not equal to itself.
+// unordered is true where x or y is NaN: not equal to itself.
 func (e *neonEmitter) unordered(x, y Value) neon.Vec {
 	d := e.V(1)
 	e.Three("fcmeq", e.lanes, d, e.reg(x), e.reg(x))

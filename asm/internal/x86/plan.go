@@ -2,8 +2,8 @@ package x86
 
 import "slices"
 
-// A plan is the order in which a block's operations are written, with what must go to the stack in between because registers
-// are short: of the values at hand the one whose next use is farthest makes room, after L. A. Belady, A study of
+// A plan is the order in which a block's operations are written, and the values that go to the stack in between because there are too few
+// registers. When a register is needed, the value whose next use is farthest away is spilled, after L. A. Belady, A study of
 // replacement algorithms for a virtual-storage computer, IBM Systems Journal 5 (1966), 78-101.
 type plan struct {
 	body, end []step
@@ -162,7 +162,7 @@ func (p *planner) last(s step, v Value, at int) {
 	}
 }
 
-// used forgets reads up to position at; a value without more of them leaves its register.
+// used forgets the reads up to position at. A value that is not read again leaves its register.
 func (p *planner) used(id, at int) {
 	u := p.uses[id]
 	for len(u) > 0 && u[0] <= at {
