@@ -124,7 +124,7 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 			ErrShape, len(g.Points), len(g.Targets))
 	}
 	if max := 2 * maxPixels; len(g.Points) > max || len(g.Targets) > max-len(g.Points) {
-		return nil, fmt.Errorf("%w: %d points and targets, need at most %d", ErrShape, (len(g.Points)+len(g.Targets))/2, max/2)
+		return nil, fmt.Errorf("%w: %d points and targets, need at most %d", ErrRange, (len(g.Points)+len(g.Targets))/2, max/2)
 	}
 	for name, x := range map[string][]float64{"points": g.Points, "targets": g.Targets} {
 		for i, v := range x {

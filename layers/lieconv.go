@@ -22,9 +22,16 @@ type LieConv[T Float] struct {
 
 // LieConvConfig holds what the constructors of the convolutions share.
 type LieConvConfig struct {
-	PoseDim, Hidden, Mid int
-	BatchNorm            bool
-	Radius, Fill, Rate   float64
+	// PoseDim is the length of a relative pose under the group (group.PoseDim).
+	PoseDim int
+	// Hidden is the width of the WeightNet's hidden layers, Mid the number of weights that it gives per pose; a depthwise layer has as
+	// many as channels, and no Mid.
+	Hidden, Mid int
+	// BatchNorm puts batch normalisation into the WeightNet.
+	BatchNorm bool
+	// Radius is that of the neighbourhoods. In training it moves by Rate times the difference between Fill, the wanted mean
+	// neighbourhood as a fraction of all points, and what it is; with Rate 0 it stays.
+	Radius, Fill, Rate float64
 }
 
 // NewLieConv returns a convolution from in to out channels.

@@ -280,7 +280,7 @@ func narrow(t *tabular.Table, columns []int) ([]float32, error) {
 		out[i] = float32(x)
 		if math.IsInf(float64(out[i]), 0) {
 			n := len(columns)
-			return nil, t.Errorf(i/n, columns[i%n], "%w in float32: %g", cnp.ErrValue, x)
+			return nil, t.Errorf(i/n, columns[i%n], "%w: %g is beyond float32", cnp.ErrRange, x)
 		}
 	}
 	return out, nil

@@ -33,5 +33,5 @@ func Example() {
 	}
 	_, err = f.Images(1)
 	fmt.Println(err.Error()[len(path):])
-	// Output: : not a finite number: tensor "mask": [0, 0, 1] = 3, a mask holds 0 and 1
+	// Output: : out of range: tensor "mask": [0, 0, 1] = 3, a mask holds 0 and 1
 }

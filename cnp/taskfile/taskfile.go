@@ -3,6 +3,7 @@
 package taskfile
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,9 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
+
+// ErrMissing is wrapped by the error of a file that lacks a tensor.
+var ErrMissing = errors.New("not a file of these tasks")
 
 // File is a safetensors file of tasks with the checks that its tensors need. Inside, the first error sticks, so that a
 // reader can take all its tensors and look once.
@@ -66,7 +70,7 @@ func (t *File) find(name string, required bool, purpose string) *safetensors.Ten
 		for i := range t.file.Tensors {
 			have = append(have, t.file.Tensors[i].Name)
 		}
-		t.fail(cnp.ErrShape, "tensor %q is missing, %s; the file has %q", name, purpose, have)
+		t.fail(ErrMissing, "tensor %q is missing, %s; the file has %q", name, purpose, have)
 	}
 	return x
 }
@@ -112,7 +116,7 @@ func (t *File) mask(name string, v []float64) []bool {
 	out := make([]bool, len(v))
 	for i, x := range v {
 		if x != 0 && x != 1 {
-			t.fail(cnp.ErrValue, "tensor %q: %s = %g, a mask holds 0 and 1", name, t.place(name, i), x)
+			t.fail(cnp.ErrRange, "tensor %q: %s = %g, a mask holds 0 and 1", name, t.place(name, i), x)
 			return nil
 		}
 		out[i] = x == 1
