@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,11 @@ func (a *app) demoCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Complete a digit with every shipped model, in one picture",
 		Long: `Draw a digit of a digital clock, scale and turn it, hide three quarters of its pixels, and complete it
-with every shipped image model. Writes one picture with the log-likelihoods; needs no files.`,
+with every shipped image model. Writes one picture with the log-likelihoods; needs no files.
+
+Most of the models were trained on upright digits of full size alone: how well they complete a turned,
+small one is a matter of their group. Those that were trained on other images stand apart, and their
+numbers do not compare.`,
 		Example: `  equivcnp demo
   equivcnp demo --digit 2 --angle -60 --rate 0.1 --out two.png`,
 		Args: cobra.NoArgs,
@@ -71,6 +76,7 @@ type demoModel struct {
 	Group         string `json:"group,omitempty"`
 	LogLikelihood number `json:"log_likelihood_per_pixel"`
 	SquaredError  number `json:"mean_squared_error"`
+	TrainedOn     string `json:"trained_on,omitempty"`
 }
 
 // The sides of the picture's drawing.
@@ -78,6 +84,30 @@ const (
 	demoScale  = 4 // of one pixel
 	demoPerRow = 2 // models
 )
+
+// The parts of the demo: models of one part were trained on images of one kind, and compare.
+const (
+	demoUpright = iota
+	demoUnknown
+	demoOther
+)
+
+var demoParts = []string{
+	demoUpright: "upright digits of full size alone: that a turned, small one is completed is a matter of the group",
+	demoUnknown: "what their files do not say",
+	demoOther:   "other images than those above, turned or small ones for example: these numbers do not compare with the others",
+}
+
+// demoPart is the part that a model belongs to.
+func demoPart(m listedModel) int {
+	switch m.tasks {
+	case task.ImageSource[float32]{Pictures: task.TrainDigits(), Rates: task.PaperRates}.String():
+		return demoUpright
+	case "":
+		return demoUnknown
+	}
+	return demoOther
+}
 
 func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	motion := task.Motion{Angle: f.angle * math.Pi / 180, Scale: f.scale}
@@ -102,6 +132,7 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		return err
 	}
 	models := imageModels(all)
+	slices.SortStableFunc(models, func(a, b listedModel) int { return demoPart(a) - demoPart(b) })
 	if len(models) == 0 {
 		return errors.New("no model of grey images")
 	}
@@ -126,6 +157,7 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 
 	report, done := a.bar("completing")
 	defer done()
+	inPart := 0 // models of the part so far
 	for i, m := range models {
 		if report != nil {
 			report(i, len(models))
@@ -141,9 +173,15 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		var meter eval.Meter
 		eval.Add(&meter, p.Mean, p.Std, truth, nil)
 		rep := meter.Report()
-		if i%demoPerRow == 0 {
+		if part := demoPart(m); i == 0 || part != demoPart(models[i-1]) {
+			sheet.Rows = append(sheet.Rows, []picture.Panel{{Label: "trained on " + demoParts[part]}})
+			inPart = 0
+			r.line("trained on", "%s", demoParts[part])
+		}
+		if inPart%demoPerRow == 0 {
 			sheet.Rows = append(sheet.Rows, nil)
 		}
+		inPart++
 		highest := float32(0)
 		for _, v := range p.Std {
 			highest = max(highest, v)
@@ -153,10 +191,15 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		std.Spread, std.MaxSpread = true, float64(highest)
 		last := &sheet.Rows[len(sheet.Rows)-1]
 		*last = append(*last, mean, std)
-		res.Models = append(res.Models, demoModel{m.name, m.cfg.Group, number(rep.LogLikelihood.Mean), number(rep.SquaredError.Mean)})
+		res.Models = append(res.Models, demoModel{m.name, m.cfg.Group, number(rep.LogLikelihood.Mean), number(rep.SquaredError.Mean), m.tasks})
 		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", rep.LogLikelihood.Mean, rep.SquaredError.Mean, m.title(), m.name)
 	}
 	done()
+	for _, m := range models {
+		if demoPart(m) == demoOther {
+			r.note("%s was trained on %s", m.name, m.tasks)
+		}
+	}
 	if err := outs.write("out", func(w io.Writer) error { return png.Encode(w, sheet.Draw()) }); err != nil {
 		return err
 	}

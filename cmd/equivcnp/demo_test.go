@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,13 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	require.Len(t, r.Models, shipped)
+	require.Equal(t, "digits-T2-small", r.Models[shipped-1].Model, "trained otherwise, it stands apart")
+	require.Contains(t, r.Models[0].TrainedOn, "clock digits 56 pixels high on 64 x 64, upright")
+	require.Len(t, r.Notes, 1)
+	require.Contains(t, r.Notes[0], "digits-T2-small was trained on seven-segment digits on 32 x 32 pixels")
+	text := b.ok("demo", "--out", "@demo.png")
+	upright, other := strings.Index(text, "trained on      upright digits"), strings.Index(text, "trained on      other images")
+	require.True(t, 0 < upright && upright < other && other < strings.Index(text, ", digits-T2-small"), text)
 	for _, m := range r.Models {
 		require.Greater(t, float64(m.LogLikelihood), 0.0, m.Model)
 	}

@@ -20,7 +20,9 @@ import (
 type listedModel struct {
 	name string // of the file without its extension, or of the shipped model
 	cfg  cnp.Config
-	load func() (cnp.Model[float32], error)
+	// tasks is what it was trained on, if its file says so.
+	tasks string
+	load  func() (cnp.Model[float32], error)
 }
 
 // words takes a name apart: "rbf_equivcnp" is rbf and equivcnp.
@@ -49,7 +51,7 @@ func listModels(r *result, dirs []string) ([]listedModel, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, listedModel{name, info.Config, func() (cnp.Model[float32], error) { return pretrained.Load(name) }})
+			out = append(out, listedModel{name, info.Config, info.Tasks, func() (cnp.Model[float32], error) { return pretrained.Load(name) }})
 		}
 		return out, nil
 	}
@@ -73,10 +75,17 @@ func listModels(r *result, dirs []string) ([]listedModel, error) {
 			}
 			m := listedModel{name: stem}
 			opt := weights.Options{Group: ""}
-			m.cfg, err = weights.LoadConfig(path, opt)
-			if errors.Is(err, weights.ErrGroup) {
-				opt.Group = groupInName(m.words())
-				m.cfg, err = weights.LoadConfig(path, opt)
+			s, err := weights.ReadState(path)
+			if err == nil {
+				m.tasks = s.Metadata[pretrained.KeyTasks]
+				m.cfg, err = weights.ConfigOf(s, opt)
+				if errors.Is(err, weights.ErrGroup) {
+					opt.Group = groupInName(m.words())
+					m.cfg, err = weights.ConfigOf(s, opt)
+				}
+				if err != nil {
+					err = fmt.Errorf("%s: %w", path, err)
+				}
 			}
 			if err != nil {
 				r.note("left out: %v", err)

@@ -9,10 +9,11 @@ import (
 
 // Panel is one small image of a sheet.
 type Panel struct {
-	// Label stands above the panel, in lines of ASCII text; it may be empty.
+	// Label stands above the panel, in lines of ASCII text; it may be empty. A panel without pixels is a heading: its label may run
+	// over the columns beside it.
 	Label   string
 	C, H, W int
-	Pix     []float32 // [C, H, W]; an empty one leaves its place blank
+	Pix     []float32 // [C, H, W]
 	// Mask [H, W], if there is one, says which pixels are observed; the others are drawn in one colour.
 	Mask []bool
 	// Spread draws the values, averaged over channels, on the colour scale of standard deviations from 0 to MaxSpread.
@@ -65,6 +66,9 @@ func (s *Sheet) layout() (columns []int, rows []sheetRow) {
 				columns = append(columns, 0)
 			}
 			w, h := textSize(p.Label)
+			if len(p.Pix) == 0 {
+				w = 0
+			}
 			columns[i] = max(columns[i], w, s.Scale*p.W)
 			if h > 0 {
 				r.label = max(r.label, h+labelGap)
