@@ -50,11 +50,18 @@ import (
 
 // Bits of the argument mode.
 const (
-	gemmAccumulate = 1 << 0 // start from C instead of bias
-	gemmReLU       = 1 << 1
-	gemmSwish      = 1 << 2
-	gemmStream     = 1 << 3 // store past the caches, where C begins on a cache line and its rows do
+	gemmAccumulate = 1 << iota
+	gemmReLU
+	gemmSwish
+	gemmStream
 )
+
+var gemmBits = []x86.Bit{
+	{Name: "stripAccumulate", Value: gemmAccumulate, Doc: "adds to C; otherwise sums start from the bias, or from 0 if it is nil."},
+	{Name: "stripReLU", Value: gemmReLU, Doc: "ends in max(0, x)."},
+	{Name: "stripSwish", Value: gemmSwish, Doc: "ends in x/(1 + exp(-x)) as WeightNetF32 documents it."},
+	{Name: "stripStream", Value: gemmStream, Doc: "stores whole strips past the caches, where C and its rows begin on a cache line. With stripSwish it needs a tile, which only gemmWideF32AVX512 takes."},
+}
 
 // gemmRound is how many steps a round of the highest tiles takes, which fetches A.
 const gemmRound = 8
@@ -862,13 +869,14 @@ func newGemmTile(f *x86.File, l x86.Level, name, signature, doc string) *gemmTil
 }
 
 func gemmAMD64(f *x86.File) {
+	f.Bits = gemmBits
 	for _, l := range levels {
 		gemmStripAMD64(f, l)
 	}
 	gemmWideAMD64(f)
 	swishSumsAMD64(f, x86.AVX2)
 
-	fence := f.Func(x86.AVX512, x86.F32, "storeFence", "func()", "waits until stores past the caches are seen by every core.")
+	fence := f.Func(x86.AVX2, x86.F32, "storeFence", "func()", "waits until stores past the caches are seen by every core.")
 	fence.SFENCE()
 	fence.End()
 }

@@ -104,12 +104,32 @@ func render(g generator) (files []output, functions []function, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", g.file, err)
 		}
+		if ext == ".go" {
+			text = append(text, declareBits(f.Bits)...)
+		}
 		files = append(files, output{g.file + "_amd64" + ext, text})
 	}
 	for _, fn := range file.Functions() {
 		functions = append(functions, function{f.Levels[fn.Name], fn})
 	}
 	return files, functions, nil
+}
+
+// declareBits declares the bits of modes.
+func declareBits(bits []x86.Bit) string {
+	if len(bits) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n// The bits of the argument mode.\nconst (\n")
+	for i, bit := range bits {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "\t// %s %s\n\t%s = %d\n", bit.Name, bit.Doc, bit.Name, bit.Value)
+	}
+	b.WriteString(")\n")
+	return b.String()
 }
 
 // renderLevels writes down what each level's kernels need.

@@ -19,7 +19,7 @@ var firstCache = cpu.DataCaches().L1
 var streamFrom = 8 * cpu.DataCaches().L2
 
 // streams reports whether C [m, ldc] is stored past the caches: it is large, and its rows consist of whole lines. Whoever does that
-// calls storeFenceAVX512 before returning, since such stores wait for no lock.
+// calls storeFenceAVX2 before returning, since such stores wait for no lock.
 func streams(c []float32, ldc, m int) bool {
 	return level == AVX512 && pastCaches(c, ldc, m)
 }

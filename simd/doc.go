@@ -1,6 +1,28 @@
 // Package simd holds the numeric kernels that every hot loop of the library runs through: vector math, reductions,
 // matrix products and the gathered sums of group convolution, in float32 and float64.
 //
+// # What there is
+//
+// Names stand for the generic function and its F32 and F64 forms, where it has all three.
+//
+//	Exp Log SinCos Atan2 Hypot              elementwise mathematics        features, angles and distances of many points
+//	ReLU Swish Sigmoid Softplus Tanh        activations; ...Grad: their    a layer of any network, forwards and backwards
+//	                                        gradients
+//	Add Axpy Scale                          y+x, y+a·x, a·x                residuals, sums of gradients, steps of solvers
+//	Sum SumSq Dot MinMax Extent             reductions, sums in float64    losses, norms, the box around a point cloud
+//	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch and layer normalisation with their gradients
+//	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
+//	Pack GemmPacked                         A·B + bias, B packed once      inference: the same weights for many inputs
+//	GemmRuns                                many products of a few rows    mixtures of experts, sparse convolution on voxels
+//	WeightNet DenseSwish                    an MLP, rows kept in a cache   convolution weights from relative positions; small MLPs
+//	Depthwise...                            Σ w[pose]·f[index], by channel graph, point cloud and Lie group convolution
+//	PointConv...                            the same, all pairs of         PointConv layers, one dense map after them
+//	                                        channels
+//	SetConv...                              Σ Gauss(t-x)·phi               ConvCNPs, kernel smoothing, from points to a grid
+//	Adam                                    a step of the optimiser        training anything that lies in slices
+//	BF16FromF32 F32FromBF16                 bfloat16 and back              storing weights and tables in half the memory
+//	Levels SetLevel CurrentLevel            which instructions are used    tests and measurements at a lower level
+//
 // # Contract
 //
 // What follows holds for every exported function unless its comment says otherwise.
@@ -10,7 +32,8 @@
 //     values.
 //   - Errors: a wrong length panics with the function, the argument and both numbers, as in
 //     "simd: GemmF32: len(a) = 11, need 12". Bad numbers never panic: NaN in, NaN out.
-//   - Memory: nothing is allocated, no goroutine is started, and no byte outside the given slices is read.
+//   - Memory: nothing is allocated, no goroutine is started, and no byte outside the given slices is read. Pack and the
+//     constructors of plans allocate what they return; NewDepthwisePlan starts goroutines, as many as GOMAXPROCS says.
 //   - Reproducibility: at one Level on one machine type the same inputs give the same bits. An elementwise result does
 //     not depend on the element's position or the slice's length; a result row does not depend on which rows are
 //     computed in the same call. So a caller may cut work into chunks of rows for its goroutines as it likes.

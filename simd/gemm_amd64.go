@@ -23,15 +23,6 @@ const (
 	gemmWideTile = 6 * gemmWide
 )
 
-// The bits of the mode of gemmStripF32, as in their generator.
-const (
-	stripAccumulate = 1 << iota // add to C; otherwise to the bias, or to 0 if it is nil
-	stripReLU
-	stripSwish // gemmStripF32 only: x/(1 + exp(-x)) as WeightNetF32 documents it
-	// stripStream stores whole strips past the caches; see streams. With stripSwish, gemmWideF32AVX512 only, which then needs a tile.
-	stripStream
-)
-
 // stripColumns returns the widest strip of the current level, which is not Generic.
 func stripColumns() int {
 	if level == AVX512 {

@@ -54,7 +54,7 @@ func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float
 		}
 	}
 	if stream {
-		storeFenceAVX512()
+		storeFenceAVX2()
 	}
 }
 

@@ -33,7 +33,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		gemmPackedColumns(&x[0], dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, last, n, 0, out)
 	}
 	if last != stripSwish {
-		storeFenceAVX512()
+		storeFenceAVX2()
 	}
 }
 
@@ -62,7 +62,7 @@ func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scrat
 		}
 	}
 	if stream {
-		storeFenceAVX512() // any amd64 has it
+		storeFenceAVX2()
 	}
 }
 

@@ -24,7 +24,22 @@ func gemmWideF32AVX512(c *float32, ldc int, a *float32, rsa int, b *float32, ldb
 //go:noescape
 func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
 
-// storeFenceAVX512 waits until stores past the caches are seen by every core.
+// storeFenceAVX2 waits until stores past the caches are seen by every core.
 //
 //go:noescape
-func storeFenceAVX512()
+func storeFenceAVX2()
+
+// The bits of the argument mode.
+const (
+	// stripAccumulate adds to C; otherwise sums start from the bias, or from 0 if it is nil.
+	stripAccumulate = 1
+
+	// stripReLU ends in max(0, x).
+	stripReLU = 2
+
+	// stripSwish ends in x/(1 + exp(-x)) as WeightNetF32 documents it.
+	stripSwish = 4
+
+	// stripStream stores whole strips past the caches, where C and its rows begin on a cache line. With stripSwish it needs a tile, which only gemmWideF32AVX512 takes.
+	stripStream = 8
+)

@@ -13635,9 +13635,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func storeFenceAVX512()
+// func storeFenceAVX2()
 // Requires: AVX, MMX+
-TEXT ·storeFenceAVX512(SB), NOSPLIT, $0
+TEXT ·storeFenceAVX2(SB), NOSPLIT, $0
 	SFENCE
 	VZEROUPPER
 	RET

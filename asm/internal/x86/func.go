@@ -14,7 +14,15 @@ import (
 type File struct {
 	*build.Context
 	Levels map[string]Level // by function name
+	Bits   []Bit            // what the bits of the functions' modes are called in Go
 	consts map[string]datum
+}
+
+// Bit is a bit of an argument mode. The generator tests its value, and callers find it in the file of declarations.
+type Bit struct {
+	Name  string
+	Value int
+	Doc   string
 }
 
 type datum struct {
