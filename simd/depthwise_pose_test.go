@@ -32,7 +32,7 @@ func packed(t testing.TB, src []float32, images, n, c int) []float32 {
 func poseHoods() []hood {
 	hoods := planHoods()
 	rng := testkit.Rand(61)
-	rows, poses := poseSegmentRows+5, 9
+	rows, poses := 256+5, 9
 	h := hood{"segments", []int{0}, nil, nil, 40, poses + 1}
 	for range rows {
 		for k := range 30 {

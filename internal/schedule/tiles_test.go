@@ -150,3 +150,54 @@ func TestReorder(t *testing.T) {
 	got := r.Reorder([]int32{2, 0, 1})
 	require.Equal(t, &Rows{Offsets: []int{0, 0, 2, 3}, Index: []int32{1, 2, 0}, Pose: []int32{5, 6, 7}}, got)
 }
+
+// TestByPose: every pair once, in lists of one pose that are ordered by row, and the first list of a pose marked; with few poses for many
+// rows, in segments.
+func TestByPose(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	few := &Rows{Offsets: []int{0}, Poses: 4}
+	for range 3*segmentRows + 10 {
+		for q := range int32(3) { // nobody has the last pose
+			few.Index, few.Pose = append(few.Index, rng.Int32N(100)), append(few.Pose, q)
+			few.Index, few.Pose = append(few.Index, rng.Int32N(100)), append(few.Pose, q)
+		}
+		few.Offsets = append(few.Offsets, len(few.Index))
+	}
+	many := drawRows(rng, 12, 60, 50, true)
+	for name, r := range map[string]*Rows{"few": few, "many": many, "none": {Offsets: []int{0}}} {
+		for _, limit := range [][2]int{{1, 1}, {200, 7}, {1 << 20, 1 << 20}} {
+			b := r.ByPose(limit[0], limit[1])
+			require.Equal(t, name == "few", len(b.Lists) > r.Poses, "segments")
+			seen, first := map[[3]int32]int{}, make([]bool, r.Poses)
+			pose, list := 0, 0
+			for _, part := range b.Parts {
+				require.Equal(t, [2]int{pose, list}, [2]int{part.Lo, part.From})
+				require.LessOrEqual(t, part.Hi-part.Lo, limit[1])
+				last := make([]int32, r.Poses)
+				for ; list < part.To; list++ {
+					q := b.Lists[list].Pose
+					require.True(t, int(q) >= part.Lo && int(q) < part.Hi)
+					require.NotEqual(t, b.Lists[list].First, first[q])
+					first[q] = true
+					for k := b.Offsets[list]; k < b.Offsets[list+1]; k++ {
+						require.LessOrEqual(t, last[q], b.Row[k])
+						last[q] = b.Row[k]
+						seen[[3]int32{q, b.Row[k], b.Point[k]}]++
+					}
+				}
+				pose = part.Hi
+			}
+			require.Equal(t, [2]int{r.Poses, len(b.Lists)}, [2]int{pose, list})
+			require.NotContains(t, first, false)
+			for i := range r.Len() {
+				index, poses := r.Row(i)
+				for k, x := range index {
+					seen[[3]int32{poses[k], int32(i), x}]--
+				}
+			}
+			for pair, n := range seen {
+				require.Zero(t, n, "%v", pair)
+			}
+		}
+	}
+}
