@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -37,11 +38,14 @@ const (
 
 // PlanOptions say what a plan may spend.
 type PlanOptions struct {
-	// Memory bounds, in bytes, what a plan keeps and what a call of up to 16 images needs beside it. Convolution weights that
-	// do not fit are computed anew in every call, for all its images at once: the more images, the less it costs. 0 is 900 MB
-	// or, if that is less, a quarter of the machine's memory; a negative number keeps no weights. Neighbourhoods and a
-	// call's features are there in any case, even if they are more than Memory.
+	// Memory bounds, in bytes, what a plan needs while it is made, what it keeps, and what the calls that compute at a time need
+	// beside it. Convolution weights that do not fit are computed anew in every call, for all its images at once: the more images, the
+	// less it costs. Where little is left, a call takes fewer than 16 images at a time. If not even neighbourhoods and one image fit,
+	// Plan returns ErrMemory. 0 is 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number keeps no
+	// weights, and is Soft.
 	Memory int64
+	// Soft takes Memory as a wish: neighbourhoods and a call of 16 images may need more, up to MemoryLimit, and weights get what is left.
+	Soft bool
 	// Precision of the kept weights; empty is Float32.
 	Precision Precision
 	// Concurrency is how many calls compute at the same time; the others wait, and go in the order in which they came. 0 is one call
@@ -66,6 +70,7 @@ type ImagePlan[T Float] struct {
 	last      *layers.PlannedLinear[T]
 
 	info PlanInfo
+	most int // images at a time
 	// turn has an element for every call that computes.
 	turn chan struct{}
 	// idle is the memory of a call, kept for good for the next one; what calls at the same time need is in the pool, from which
@@ -144,6 +149,7 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 	if opt.Concurrency < 0 {
 		return nil, fmt.Errorf("%w: concurrency = %d, need 0 or more", ErrConfig, opt.Concurrency)
 	}
+	opt.Soft = opt.Soft || opt.Memory <= 0
 	if opt.Memory == 0 {
 		opt.Memory = min(defaultMemory, cpu.Memory()/4)
 	}
@@ -160,10 +166,6 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 	return p, nil
 }
 
-// maxPlanPairs bounds the pairs of a plan's neighbourhood: 512 x 512 pixels at the radius that the paper's models have at
-// 64 x 64 are 1.2·10⁸ in the widest layer.
-const maxPlanPairs = 1 << 28
-
 // compile makes the plan; x [rows, 2] are the positions of the queries.
 func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64, opt PlanOptions) error {
 	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
@@ -174,6 +176,10 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		for _, conv := range block.Conv {
 			radii = append(radii, conv.Depthwise.Radius())
 		}
+	}
+	limit := opt.Memory
+	if opt.Soft {
+		limit = MemoryLimit()
 	}
 	near, flat := map[float64]*neighbor.Neighborhood{}, true
 	largest := slices.Max(append(radii, m.psi.Radius()))
@@ -187,9 +193,11 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		if near[largest] != nil && m.cfg.MaxNeighbors == 0 {
 			near[r] = near[largest].Shrink(queries, points, r)
 		} else {
-			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxPairs: maxPlanPairs,
+			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxBytes: limit,
 				MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
-			if err != nil {
+			if errors.Is(err, neighbor.ErrTooManyPairs) {
+				return fmt.Errorf("%w: %v", ErrMemory, err)
+			} else if err != nil {
 				return err
 			}
 			near[r] = n
@@ -218,14 +226,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
 	for _, a := range arranged {
 		p.info.Bytes += a.Bytes()
-		p.info.CallBytes = max(p.info.CallBytes, int64(workers())*a.CallBytes(width, min(budgetImages, p.chunk())))
 	}
-	p.info.CallBytes += int64(min(budgetImages, p.chunk())) * p.imageBytes()
-	if p.info.Concurrency = opt.Concurrency; p.info.Concurrency == 0 {
-		p.info.Concurrency = 1
-		if flat {
-			p.info.Concurrency = workers()
-		}
+	if err := p.share(arranged, width, flat, opt); err != nil {
+		return err
 	}
 	p.turn = make(chan struct{}, p.info.Concurrency)
 	left := max(opt.Memory-p.info.Bytes-int64(p.info.Concurrency)*p.info.CallBytes, 0)
@@ -272,6 +275,43 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	p.info.ImageOps += float64(p.outputs() * width * 2 * m.cfg.DimY)
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
+	return nil
+}
+
+// share decides how many calls compute at a time, and how many images at a time each of them takes, within what neighbourhoods leave.
+func (p *ImagePlan[T]) share(arranged map[float64]*layers.Arrangement[T], width int, flat bool, opt PlanOptions) error {
+	// call is what one call needs.
+	call := func(images int) int64 {
+		most := int64(0)
+		for _, a := range arranged {
+			most = max(most, int64(workers())*a.CallBytes(width, images))
+		}
+		return most + int64(images)*p.imageBytes()
+	}
+	calls := opt.Concurrency
+	if calls == 0 {
+		calls = 1
+		if flat {
+			calls = workers()
+		}
+	}
+	p.most = int(max(1, runBytes/p.imageBytes()))
+	images := min(budgetImages, p.most)
+	if !opt.Soft {
+		left := opt.Memory - p.info.Bytes
+		for calls > 1 && opt.Concurrency == 0 && int64(calls)*call(images) > left {
+			calls--
+		}
+		for images > 1 && int64(calls)*call(images) > left {
+			images--
+			p.most = images
+		}
+		if need := int64(calls) * call(images); need > left {
+			return fmt.Errorf("%w: neighbourhoods take %v and a call with one image %v, the limit is %v", ErrMemory, Bytes(p.info.Bytes), Bytes(need),
+				Bytes(opt.Memory))
+		}
+	}
+	p.info.Concurrency, p.info.CallBytes = calls, call(images)
 	return nil
 }
 

@@ -47,7 +47,7 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory})
+	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory, Soft: true})
 	if err != nil {
 		return nil, err
 	}

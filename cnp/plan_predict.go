@@ -81,7 +81,7 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	run := p.rent()
 	defer p.giveBack(run)
 	images := im.B * p.apart.parts()
-	chunk := max(1, min(images, p.chunk()))
+	chunk := max(1, min(images, p.most))
 	report, steps := progress(ctx), 1+len(p.conv)
 	total := (images + chunk - 1) / chunk * steps
 	for lo := 0; lo < images; lo += chunk {
@@ -119,9 +119,6 @@ func (p *ImagePlan[T]) imageBytes() int64 {
 	values := 2*p.cfg.Channels[0] + 2*p.cfg.DimY*p.cfg.Multiplicity
 	return int64(p.rows) * int64(values) * int64(unsafe.Sizeof(T(0)))
 }
-
-// chunk is how many images are predicted together at most.
-func (p *ImagePlan[T]) chunk() int { return int(max(1, runBytes/p.imageBytes())) }
 
 // images predicts images lo to hi; of images that are taken apart, coarse ones.
 func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {

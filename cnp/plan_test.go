@@ -404,6 +404,22 @@ func TestPlanMemory(t *testing.T) {
 			require.Equal(t, more == 1<<30, info.Evaluated == 0)
 			require.Equal(t, more == 0, info.WeightBytes == 0, "%d", more)
 		}
+		// With less, fewer images are taken at a time, with the same bits; with too little for one, nothing is made.
+		want := newPrediction[float32](im.B * p.Values())
+		require.NoError(t, p.Predict(context.Background(), want, im))
+		few, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least - p.Info().CallBytes/2})
+		require.NoError(t, err)
+		require.Less(t, few.most, 16)
+		require.LessOrEqual(t, few.Info().Bytes+few.Info().CallBytes, least-p.Info().CallBytes/2)
+		got := newPrediction[float32](im.B * p.Values())
+		require.NoError(t, few.Predict(context.Background(), got, im))
+		require.Equal(t, want, got)
+		for _, memory := range []int64{1, p.Info().Bytes / 2, p.Info().Bytes + 1} {
+			_, err = m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: memory})
+			require.ErrorIs(t, err, ErrMemory)
+			_, err = m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: memory, Soft: true})
+			require.NoError(t, err)
+		}
 	}
 }
 

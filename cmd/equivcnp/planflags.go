@@ -31,7 +31,7 @@ func (p *planFlags) register(cmd *cobra.Command) {
 
 // options checks the flags.
 func (p *planFlags) options() (cnp.PlanOptions, error) {
-	opt := cnp.PlanOptions{Memory: 160 << 20, Precision: cnp.Precision(p.precision)}
+	opt := cnp.PlanOptions{Memory: 160 << 20, Soft: true, Precision: cnp.Precision(p.precision)}
 	if p.batch < 0 {
 		return opt, usagef("--batch %d: need 0 or more", p.batch)
 	}
@@ -43,7 +43,7 @@ func (p *planFlags) options() (cnp.PlanOptions, error) {
 		if !ok {
 			return opt, usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", p.memory)
 		}
-		if opt.Memory = n; n == 0 {
+		if opt.Memory, opt.Soft = n, n == 0; n == 0 {
 			opt.Memory = -1 // 0 would be the default
 		}
 	}
