@@ -8,23 +8,31 @@ import (
 // check refuses shapes and values that no prediction can be made from; dx and dy are the model's dimensions. Values at
 // padding are not looked at.
 func (b *Batch[T]) check(dx, dy int) error {
+	if b == nil {
+		return fmt.Errorf("%w: the batch is nil", ErrShape)
+	}
 	if b.B < 0 || b.Nc < 0 || b.Nt < 0 {
 		return fmt.Errorf("%w: batch of %d tasks with %d context points and %d targets", ErrShape, b.B, b.Nc, b.Nt)
 	}
 	for _, f := range []struct {
-		name      string
-		got, want int
-		optional  bool
+		name     string
+		got      int
+		want     [3]int // its product
+		optional bool
 	}{
-		{"x_context", len(b.XContext), b.B * b.Nc * dx, false},
-		{"y_context", len(b.YContext), b.B * b.Nc * dy, false},
-		{"x_target", len(b.XTarget), b.B * b.Nt * dx, false},
-		{"context_mask", len(b.ContextMask), b.B * b.Nc, b.ContextMask == nil},
-		{"target_mask", len(b.TargetMask), b.B * b.Nt, b.TargetMask == nil},
+		{"x_context", len(b.XContext), [3]int{b.B, b.Nc, dx}, false},
+		{"y_context", len(b.YContext), [3]int{b.B, b.Nc, dy}, false},
+		{"x_target", len(b.XTarget), [3]int{b.B, b.Nt, dx}, false},
+		{"the prediction", 0, [3]int{b.B, b.Nt, dy}, true},
+		{"context_mask", len(b.ContextMask), [3]int{b.B, b.Nc, 1}, b.ContextMask == nil},
+		{"target_mask", len(b.TargetMask), [3]int{b.B, b.Nt, 1}, b.TargetMask == nil},
 	} {
-		if f.got != f.want && !f.optional {
+		if want, ok := product(f.want[:]...); !ok {
+			return fmt.Errorf("%w: a batch of %d tasks with %d context points and %d targets: %s has more values than can be counted",
+				ErrShape, b.B, b.Nc, b.Nt, f.name)
+		} else if f.got != want && !f.optional {
 			return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d context points and %d targets needs %d",
-				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, f.want)
+				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, want)
 		}
 	}
 	if err := finite("x_context", b.XContext, b.ContextMask, b.Nc, dx); err != nil {
@@ -77,11 +85,52 @@ func (b *Batch[T]) targets(t, dx int) []float64 {
 	return x
 }
 
+// maxTasks bounds a batch that is differentiated: tasks without points take no memory of the caller's, but of the pass.
+const maxTasks = 1 << 24
+
+// checkPass is check for a batch that is differentiated.
+func (b *Batch[T]) checkPass(dx, dy int) error {
+	if err := b.check(dx, dy); err != nil {
+		return err
+	}
+	if b.B > maxTasks {
+		return fmt.Errorf("%w: a batch of %d tasks, need at most %d", ErrShape, b.B, maxTasks)
+	}
+	return nil
+}
+
+// product multiplies sizes, none negative; ok is false if the result is too large for an int.
+func product(sizes ...int) (p int, ok bool) {
+	p = 1
+	for _, v := range sizes {
+		if v != 0 && p > math.MaxInt/v {
+			return 0, false
+		}
+		p *= v
+	}
+	return p, true
+}
+
+// checkRoom reports a prediction that has no room for want values.
+func (p *Prediction[T]) checkRoom(what string, want int) error {
+	if p == nil {
+		return fmt.Errorf("%w: the prediction is nil", ErrShape)
+	}
+	if len(p.Mean) != want || len(p.Std) != want {
+		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %s needs %d of each", ErrShape, len(p.Mean),
+			len(p.Std), what, want)
+	}
+	return nil
+}
+
 // maxPixels bounds an image: int32 indices with room for lifts.
 const maxPixels = 1 << 28
 
 // check refuses what cannot be completed; channels is the model's number.
 func (im *Images[T]) check(channels int) error {
+	if im == nil {
+		return fmt.Errorf("%w: the images are nil", ErrShape)
+	}
 	if im.B < 0 || im.H < 1 || im.W < 1 || im.H > maxPixels/im.W {
 		return fmt.Errorf("%w: %d images of %d x %d pixels", ErrShape, im.B, im.H, im.W)
 	}
@@ -89,6 +138,9 @@ func (im *Images[T]) check(channels int) error {
 		return fmt.Errorf("%w: the images have %d channels, the model has %d", ErrShape, im.C, channels)
 	}
 	n := im.H * im.W
+	if _, ok := product(im.B, im.C, n); !ok {
+		return fmt.Errorf("%w: %d images of %d x %d pixels have more values than can be counted", ErrShape, im.B, im.H, im.W)
+	}
 	if len(im.Pixels) != im.B*im.C*n {
 		return fmt.Errorf("%w: image has %d values, [%d, %d, %d, %d] needs %d",
 			ErrShape, len(im.Pixels), im.B, im.C, im.H, im.W, im.B*im.C*n)

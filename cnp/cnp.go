@@ -137,6 +137,9 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 	if err := b.check(dx, dy); err != nil {
 		return nil, err
 	}
+	if b.B*b.Nt == 0 { // however many tasks there are
+		return newPrediction[T](0), ctx.Err()
+	}
 	out := newPrediction[T](b.B * b.Nt * dy)
 	report := progress(ctx)
 	for t := range b.B {

@@ -81,7 +81,7 @@ func stages[T Float](tapes []*coreTape[T], std []T) func(show func(string, []T) 
 // Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
 func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
-	if err := b.check(dx, dy); err != nil {
+	if err := b.checkPass(dx, dy); err != nil {
 		return nil, err
 	}
 	out, tapes, n := newPrediction[T](b.B*b.Nt*dy), make([]*coreTape[T], b.B), b.Nt*dy

@@ -58,6 +58,9 @@ func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 	if err := b.check(1, m.cfg.DimY); err != nil {
 		return nil, err
 	}
+	if b.B*b.Nt == 0 { // however many tasks there are
+		return newPrediction[T](0), ctx.Err()
+	}
 	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
 	grid, err := lattice(b, &m.cfg)
 	if err != nil {

@@ -85,11 +85,14 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 
 // predict is Predict where the points lie near each other, or have lattices of their own.
 func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if m.trace != nil || !m.onLine() || b.B*b.Nt == 0 {
-		return m.forward(ctx, b)
-	}
 	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
 		return nil, err
+	}
+	if b.B*b.Nt == 0 { // however many tasks there are
+		return newPrediction[T](0), ctx.Err()
+	}
+	if m.trace != nil || !m.onLine() {
+		return m.forward(ctx, b)
 	}
 	var grid []float64
 	if !m.cfg.numbered() { // under it, lattices are the tasks' own
@@ -116,16 +119,10 @@ const taskChunk = 16
 
 // forward is Predict layer by layer, for points in any space.
 func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
-		return nil, err
-	}
 	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
 	grids, err := m.lattices(b)
 	if err != nil {
 		return nil, err
-	}
-	if b.B*b.Nt == 0 {
-		return out, nil
 	}
 	report, steps := progress(ctx), len(m.conv)+1
 	total := (b.B + taskChunk - 1) / taskChunk * steps

@@ -13,7 +13,7 @@ import (
 // pair of the batch.
 func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
-	if err := b.check(dx, dy); err != nil {
+	if err := b.checkPass(dx, dy); err != nil {
 		return nil, err
 	}
 	if m.onLine() && b.B*b.Nt > 0 {

@@ -58,13 +58,22 @@ func (v Interleaved) pixel(part, point int) int {
 }
 
 // Grid is the geometry of h x w images that are predicted at their pixels, which lie about one unit apart: h/(h-1) and w/(w-1), as
-// the authors lay them. [ImageEquivCNP.Geometry] lays the pixels of other images than a model was trained on.
-func Grid(h, w int) Geometry { return Geometry{Points: pixelGrid(h, w)} }
+// the authors lay them. [ImageEquivCNP.Geometry] lays the pixels of other images than a model was trained on. Of a size that no image has, or of more
+// than 2²⁸ pixels, it is a geometry without points, which Plan refuses.
+func Grid(h, w int) Geometry {
+	if h < 1 || w < 1 || h > maxPixels/w {
+		return Geometry{}
+	}
+	return Geometry{Points: pixelGrid(h, w)}
+}
 
 // Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: the centres of the
-// equal squares into which scale divides each pixel's side.
+// equal squares into which scale divides each pixel's side. Sizes and scales that are too small or too large make no points, as of Grid.
 func Upsampled(h, w, scale int) Geometry {
 	g := Grid(h, w)
+	if len(g.Points) == 0 || scale < 1 || scale > maxPixels/(h*w)/scale {
+		return Geometry{}
+	}
 	g.Targets = between(h, w, scale)
 	return g
 }

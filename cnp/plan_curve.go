@@ -70,9 +70,11 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch
 	if err := b.check(1, dy); err != nil {
 		return err
 	}
-	if want := b.B * b.Nt * dy; len(dst.Mean) != want || len(dst.Std) != want {
-		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, the batch needs %d of each",
-			ErrShape, len(dst.Mean), len(dst.Std), want)
+	if err := dst.checkRoom("the batch", b.B*b.Nt*dy); err != nil {
+		return err
+	}
+	if len(dst.Mean) == 0 { // however many tasks there are
+		return ctx.Err()
 	}
 	if p.net.cfg.numbered() {
 		return p.net.predict(ctx, dst, b, p.lattice)

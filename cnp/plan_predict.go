@@ -67,9 +67,12 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	case im.H*im.W != p.pixels():
 		return fmt.Errorf("%w: the plan is for %d pixels, the images have %d x %d", ErrShape, p.pixels(), im.H, im.W)
 	}
-	if want := im.B * p.Values(); len(dst.Mean) != want || len(dst.Std) != want {
-		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %d images need %d of each",
-			ErrShape, len(dst.Mean), len(dst.Std), im.B, want)
+	want, ok := product(im.B, p.Values())
+	if !ok {
+		return fmt.Errorf("%w: %d images of %d values have more than can be counted", ErrShape, im.B, p.Values())
+	}
+	if err := dst.checkRoom("the batch of images", want); err != nil {
+		return err
 	}
 	// Goroutines that wait to send are served in the order in which they came.
 	select {

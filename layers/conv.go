@@ -18,6 +18,10 @@ type Conv1d[T Float] struct {
 
 // NewConv1d draws the weights as PyTorch does: U(±1/√(in·width)).
 func NewConv1d[T Float](in, out, width int, rng *rand.Rand) *Conv1d[T] {
+	checkSize("NewConv1d", "in", in)
+	checkSize("NewConv1d", "out", out)
+	checkSize("NewConv1d", "width", width)
+	checkRand("NewConv1d", rng)
 	c := &Conv1d[T]{In: in, Out: out, Width: width, Weight: make([]T, out*in*width), Bias: make([]T, out)}
 	bound := 1 / math.Sqrt(float64(in*width))
 	uniform(c.Weight, bound, rng)
@@ -85,6 +89,9 @@ type DepthwiseConv2d[T Float] struct {
 
 // NewDepthwiseConv2d draws the weights as PyTorch does: U(±1/width).
 func NewDepthwiseConv2d[T Float](channels, width int, positive, bias bool, rng *rand.Rand) *DepthwiseConv2d[T] {
+	checkSize("NewDepthwiseConv2d", "channels", channels)
+	checkSize("NewDepthwiseConv2d", "width", width)
+	checkRand("NewDepthwiseConv2d", rng)
 	c := &DepthwiseConv2d[T]{Channels: channels, Width: width, Positive: positive, Weight: make([]T, channels*width*width)}
 	bound := 1 / float64(width)
 	uniform(c.Weight, bound, rng)

@@ -20,9 +20,9 @@ type LieConv[T Float] struct {
 	Linear    *Linear[T]    // c_in·mid → c_out
 }
 
-// LieConvConfig holds what the constructors of the convolutions share.
+// LieConvConfig holds what the constructors of the convolutions share. They panic on sizes that make no layer.
 type LieConvConfig struct {
-	// PoseDim is the length of a relative pose under the group (group.PoseDim).
+	// PoseDim is the length of a relative pose under the group (group.PoseDim). A geometry of another length is a panic.
 	PoseDim int
 	// Hidden is the width of the WeightNet's hidden layers, Mid the number of weights that it gives per pose; a depthwise layer has as
 	// many as channels, and no Mid.
@@ -34,8 +34,18 @@ type LieConvConfig struct {
 	Radius, Fill, Rate float64
 }
 
+// check panics on what makes no layer.
+func (c *LieConvConfig) check(where string, channels int, rng *rand.Rand) {
+	checkSize(where, "channels", channels)
+	checkSize(where, "PoseDim", c.PoseDim)
+	checkSize(where, "Hidden", c.Hidden)
+	checkRand(where, rng)
+}
+
 // NewLieConv returns a convolution from in to out channels.
 func NewLieConv[T Float](in, out int, c LieConvConfig, rng *rand.Rand) *LieConv[T] {
+	c.check("NewLieConv", min(in, out), rng)
+	checkSize("NewLieConv", "Mid", c.Mid)
 	return &LieConv[T]{In: in, Out: out,
 		radius:    radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate},
 		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, c.Mid, c.BatchNorm, rng),
@@ -58,6 +68,7 @@ func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 	if err != nil {
 		return err
 	}
+	checkPoses("LieConv", p.PoseDim, l.WeightNet.In())
 	mid := l.WeightNet.Out()
 	packed := simd.PackTransposed(l.Linear.Weight, l.In*mid, l.In*mid, l.Out)
 	scratch := make([][]T, workers())

@@ -21,6 +21,7 @@ func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mod
 	if err != nil {
 		return nil, err
 	}
+	checkPoses("LieConv", p.PoseDim, l.WeightNet.In())
 	t := &LieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
 	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
 	t.multiply()

@@ -22,8 +22,11 @@ type Linear[T Float] struct {
 
 // NewLinear draws weight and bias from U(-1/√in, 1/√in), PyTorch's default.
 func NewLinear[T Float](in, out int, rng *rand.Rand) *Linear[T] {
+	checkSize("NewLinear", "out", out)
+	checkSize("NewLinear", "in", in)
+	checkRand("NewLinear", rng)
 	l := &Linear[T]{In: in, Out: out, Weight: make([]T, in*out), Bias: make([]T, out)}
-	bound := 1 / math.Sqrt(float64(max(in, 1)))
+	bound := 1 / math.Sqrt(float64(in))
 	uniform(l.Weight, bound, rng)
 	uniform(l.Bias, bound, rng)
 	return l
@@ -55,6 +58,26 @@ func linear[T Float](dst, x []T, w *simd.Packed[T], bias []T, act simd.Activatio
 	parallel.For(rows, rowGrain, func(lo, hi int) {
 		simd.GemmPacked(dst[lo*w.N:hi*w.N], w.N, x[lo*w.K:hi*w.K], w.K, w, bias, act, hi-lo)
 	})
+}
+
+// checkSize panics on a size below 1.
+func checkSize(where, name string, v int) {
+	if v < 1 {
+		panic(fmt.Sprintf("layers: %s: %s = %d, need at least 1", where, name, v))
+	}
+}
+
+func checkRand(where string, rng *rand.Rand) {
+	if rng == nil {
+		panic(fmt.Sprintf("layers: %s: rng = nil", where))
+	}
+}
+
+// checkPoses panics where a layer's WeightNet takes poses of other groups than the geometry's.
+func checkPoses(where string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("layers: %s: the geometry's poses have %d coordinates, the layer's PoseDim is %d", where, got, want))
+	}
 }
 
 func checkLen(where, name string, got, want int) {

@@ -20,6 +20,7 @@ type DepthwiseLieConv[T Float] struct {
 
 // NewDepthwiseLieConv returns a convolution of that many channels.
 func NewDepthwiseLieConv[T Float](channels int, c LieConvConfig, rng *rand.Rand) *DepthwiseLieConv[T] {
+	c.check("NewDepthwiseLieConv", channels, rng)
 	return &DepthwiseLieConv[T]{Channels: channels,
 		radius:    radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate},
 		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, channels, c.BatchNorm, rng),

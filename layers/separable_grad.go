@@ -23,6 +23,7 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	if err != nil {
 		return nil, err
 	}
+	checkPoses("DepthwiseLieConv", p.PoseDim, l.WeightNet.In())
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
 	table, count := p.poseTable()
 	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, p.tiled())

@@ -18,6 +18,10 @@ type WeightNet[T Float] struct {
 
 // NewWeightNet returns a network with PyTorch's default initialisation.
 func NewWeightNet[T Float](in, hidden, out int, norm bool, rng *rand.Rand) *WeightNet[T] {
+	checkSize("NewWeightNet", "in", in)
+	checkSize("NewWeightNet", "hidden", hidden)
+	checkSize("NewWeightNet", "out", out)
+	checkRand("NewWeightNet", rng)
 	w := &WeightNet[T]{}
 	widths := [4]int{in, hidden, hidden, out}
 	for i := range w.Linear {

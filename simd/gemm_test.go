@@ -306,3 +306,9 @@ func TestPackCopies(t *testing.T) {
 	GemmPacked(c, 2, []float64{1, 0}, 2, p, nil, ActNone, 1)
 	require.Equal(t, []float64{1, 2}, c)
 }
+
+// TestGemmPackedNil: a missing matrix is named.
+func TestGemmPackedNil(t *testing.T) {
+	require.PanicsWithValue(t, "simd: GemmPackedF32: b = nil", func() { GemmPackedF32(nil, 0, nil, 0, nil, nil, ActNone, 0) })
+	require.PanicsWithValue(t, "simd: GemmPackedF64: b = nil", func() { GemmPackedF64(nil, 0, nil, 0, nil, nil, ActNone, 0) })
+}

@@ -83,6 +83,9 @@ func onLine[T Float](x []T) []T {
 //   - Accuracy: before the activation, at most (K+8)·eps·(Σ|a·b| + |bias|) from the exact value; the activation adds what its
 //     function allows.
 func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	if b == nil {
+		panic("simd: GemmPackedF32: b = nil")
+	}
 	// The checks of a tiny product take a twentieth of its time as calls.
 	if m < 0 || !matrixFits(len(c), m, b.N, ldc) || !matrixFits(len(a), m, b.K, lda) || bias != nil || act != ActNone {
 		checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
@@ -90,8 +93,11 @@ func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 	gemmPackedF32(c, ldc, a, lda, b, bias, act, m)
 }
 
-// GemmPackedF64 is GemmPackedF32 for float64.
+// GemmPackedF64 is GemmPackedF32 for float64, eps being that of float64.
 func GemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
+	if b == nil {
+		panic("simd: GemmPackedF64: b = nil")
+	}
 	checkGemmPacked("GemmPackedF64", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
 	gemmPackedF64(c, ldc, a, lda, b, bias, act, m)
 }
