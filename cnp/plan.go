@@ -177,6 +177,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			radii = append(radii, conv.Depthwise.Radius())
 		}
 	}
+	stop := func() bool { return ctx.Err() != nil }
 	limit := opt.Memory
 	if opt.Soft {
 		limit = MemoryLimit()
@@ -193,16 +194,22 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		if near[largest] != nil && m.cfg.MaxNeighbors == 0 {
 			near[r] = near[largest].Shrink(queries, points, r)
 		} else {
-			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxBytes: limit,
+			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxBytes: limit, Stop: stop,
 				MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
-			if errors.Is(err, neighbor.ErrTooManyPairs) {
+			switch {
+			case errors.Is(err, neighbor.ErrStopped):
+				return ctx.Err()
+			case errors.Is(err, neighbor.ErrTooManyPairs):
 				return fmt.Errorf("%w: %v", ErrMemory, err)
-			} else if err != nil {
+			case err != nil:
 				return err
 			}
 			near[r] = n
 		}
 		flat = flat && layers.Flat(near[r])
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	order := layers.Order(near[radii[0]], x, p.k, flat)
 	distinct := slices.Collect(maps.Keys(near))
@@ -214,6 +221,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	arranged := map[float64]*layers.Arrangement[T]{}
 	for i, r := range distinct {
 		arranged[r] = made[i]
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	embed := arranged[m.psi.Radius()]
 	if order != nil {
@@ -246,7 +256,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			left -= kept.Bytes
 		}
 	}
-	p.embedding = m.psi.PlanEmbedding(embed, storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half), 2, m.first)
+	p.embedding = m.psi.PlanEmbedding(embed, storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half, stop), 2, m.first)
 	planned(embed, p.embedding.Kept(), m.psi.WeightNet)
 	rows := float64(p.rows)
 	p.info.ImageOps = float64(embed.Pairs()*2*m.psi.Linear.In) + rows*float64(2*m.psi.Linear.In*width)
@@ -256,7 +266,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			all += layers.StorageBytes(arranged[conv.Depthwise.Radius()], width, half)
 		}
 	}
-	keep := storage(left, all, half)
+	keep := storage(left, all, half, stop)
 	for _, block := range m.blocks {
 		for _, conv := range block.Conv {
 			if err := ctx.Err(); err != nil {
@@ -275,7 +285,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	p.info.ImageOps += float64(p.outputs() * width * 2 * m.cfg.DimY)
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
-	return nil
+	return ctx.Err() // a layer that was stopped lacks weights
 }
 
 // share decides how many calls compute at a time, and how many images at a time each of them takes, within what neighbourhoods leave.
@@ -316,6 +326,6 @@ func (p *ImagePlan[T]) share(arranged map[float64]*layers.Arrangement[T], width 
 }
 
 // storage is the share of so many bytes of weights that a budget has room for.
-func storage(left, all int64, half bool) layers.Storage {
-	return layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half}
+func storage(left, all int64, half bool, stop func() bool) layers.Storage {
+	return layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half, Stop: stop}
 }

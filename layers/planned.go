@@ -18,6 +18,8 @@ type Storage struct {
 	// BF16 keeps weights rounded to bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then
 	// differs by a part in 2⁸ at most, half a part on average; sums remain float32.
 	BF16 bool
+	// Stop, if not nil, is asked before every tile. Once it says true, what is left is not evaluated, and the layer is of no use.
+	Stop func() bool
 }
 
 // StorageBytes is the memory that a layer with that many weights per pose needs to keep all of them under an arrangement.
@@ -72,7 +74,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 	spaces := make([]workspace[T], workers())
 	parallel.ForWorkers(len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
 		t, ws := &a.tiles[i], &spaces[worker]
-		if p.starts[i] < 0 {
+		if p.starts[i] < 0 || s.Stop != nil && s.Stop() {
 			return
 		}
 		lo, hi := p.starts[i], p.starts[i]+len(a.tiles[i].poses)*w.Out()

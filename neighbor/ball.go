@@ -25,11 +25,18 @@ const queryGrain = 64
 //     ErrTooManyPairs; each names the argument and its position or size.
 //   - Cost: time and memory grow with the number of pairs (for groups with bounds, and otherwise pairs of rows in
 //     time, not in memory); about 8 bytes per pair and 24 per distinct pose remain.
-func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
+func Ball(queries, points *group.Lifted, opt Options) (n *Neighborhood, err error) {
 	p, err := newProblem("Ball", queries, points, opt)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if r := recover(); r == (stopped{}) {
+			n, err = nil, ErrStopped
+		} else if r != nil {
+			panic(r)
+		}
+	}()
 	nb := &Neighborhood{
 		Queries: queries.Rows(), Points: points.Rows(),
 		Offsets: make([]int, queries.Rows()+1), PoseDim: group.PoseDim(p.g),
@@ -74,7 +81,7 @@ func (p *problem) posePairs(nb *Neighborhood, tol float64) *posetable.Pairs {
 	return &posetable.Pairs{
 		Group: p.g, Queries: p.queries, Points: p.points, QueryMask: p.QueryMask, PointMask: p.PointMask,
 		QueryBlocks: p.QueryBlocks, PointBlocks: p.PointBlocks, Offsets: nb.Offsets, Index: nb.Index, Radius: p.Radius,
-		Sampled: p.MaxNeighbors > 0, Tolerance: tol, MaxBytes: p.MaxBytes, Pose: nb.Pose,
+		Sampled: p.MaxNeighbors > 0, Tolerance: tol, MaxBytes: p.MaxBytes, Pause: p.pause, Pose: nb.Pose,
 	}
 }
 
@@ -207,6 +214,7 @@ func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []gro
 	var pairs, kept atomic.Int64
 	parallel.ForWorkers(nb.Queries, queryGrain, len(work), func(worker, lo, hi int) {
 		w, s := &work[worker], &all[worker]
+		p.pause()
 		keep := !finders[0].Fast() || kept.Load() < most
 		from, block := len(s.now), 0
 		for i := lo; i < hi; i++ {
@@ -239,6 +247,7 @@ func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []gro
 	}
 	nb.makePairs()
 	parallel.ForWorkers(nb.Queries, queryGrain, len(work), func(worker, lo, hi int) {
+		p.pause()
 		if found := chunks[lo/queryGrain]; found != nil {
 			copy(nb.Index[nb.Offsets[lo]:], found)
 			return
@@ -313,6 +322,7 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 	pickers := make([]picker, workers)
 	var pairs atomic.Int64
 	parallel.ForWorkers(nb.Queries, queryGrain, workers, func(worker, lo, hi int) {
+		p.pause()
 		// Samples are mostly full, and lists that grow would leave as much again to the collector.
 		out := make([]int32, 0, (hi-lo)*min(p.MaxNeighbors, smallSample))
 		k := 0

@@ -14,6 +14,7 @@ var (
 	ErrShape        = errors.New("wrong shape")
 	ErrValue        = errors.New("not a finite number")
 	ErrTooManyPairs = errors.New("too many pairs")
+	ErrStopped      = errors.New("stopped")
 )
 
 // Method is a way to search. All give the same result.
@@ -96,6 +97,19 @@ type Options struct {
 	// least and, with poses of two numbers of which most are different, 53 at most. The lifted points, at most 200 MB that Ball keeps for
 	// the next call, and garbage are not counted.
 	MaxBytes int64
+
+	// Stop, if not nil, is asked every millisecond or so, by any goroutine. Once it says true, Ball returns ErrStopped, soon.
+	Stop func() bool
+}
+
+// stopped is what pause panics with. A panic leaves all loops of a parallel call, at once and in one place.
+type stopped struct{}
+
+// pause panics if the caller has asked to stop.
+func (o *Options) pause() {
+	if o.Stop != nil && o.Stop() {
+		panic(stopped{})
+	}
 }
 
 // problem is a checked question.

@@ -161,6 +161,7 @@ func (b *hashing) enterAll() bool {
 	for _, b.region = range []uint{narrowRegion, wideRegion} {
 		b.border.Store(false)
 		parallel.ForWorkers(b.n, b.chunk, len(b.work), func(worker, from, to int) {
+			b.pause()
 			if !b.border.Load() {
 				b.split(&b.work[worker], from, to)
 			}
@@ -173,6 +174,7 @@ func (b *hashing) enterAll() bool {
 		return false
 	}
 	parallel.ForWorkers(b.shards, 1, len(b.work), func(worker, shard, _ int) {
+		b.pause()
 		w := &b.work[worker]
 		if w.table == nil {
 			w.table = newCellTable(b.e, b.stride, b.Tolerance, b.items)
@@ -371,6 +373,7 @@ func (b *hashing) number(r *rotations) *Table {
 		start[c+1] += start[c]
 	}
 	parallel.ForWorkers(b.n, poseGrain, len(b.work), func(worker, lo, hi int) {
+		b.pause()
 		w := &b.work[worker]
 		if w.next = w.next[:0]; cap(w.next) < poseGrain {
 			w.next = make([]int32, 0, poseGrain)

@@ -37,6 +37,8 @@ type Pairs struct {
 	Tolerance float64
 	// MaxBytes, if positive, bounds the bytes that are live at a time: see Bytes.
 	MaxBytes int64
+	// Pause, if not nil, is called now and then by any goroutine. It may panic, to leave Build.
+	Pause func()
 	// Pose, all zero, becomes the number of each pair's pose.
 	Pose []int32
 
@@ -68,6 +70,13 @@ var (
 	}
 	separate = []strategy{{"apart", apart}}
 )
+
+// pause calls Pause.
+func (p *Pairs) pause() {
+	if p.Pause != nil {
+		p.Pause()
+	}
+}
 
 // Build fills p.Pose and returns the table. It fails, naming the bytes it needs, only where those are more than MaxBytes.
 func Build(p *Pairs) (*Table, error) {

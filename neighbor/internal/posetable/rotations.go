@@ -316,6 +316,7 @@ func (t *rotations) follow(p *Pairs) []int32 {
 	following := make([]int32, p.rows())
 	t.twins = slices.Repeat([]int32{NoTwin}, p.rows())
 	parallel.ForWorkers(p.rows(), followGrain, len(work), func(worker, lo, hi int) {
+		p.pause()
 		w := &work[worker]
 		if w.place == nil {
 			w.place, w.base = make([]int32, p.Points.Rows()), 1
@@ -420,6 +421,7 @@ func (w *followWork) followRow(p *Pairs, t *rotations, k, i, f int) (following i
 func (t *rotations) take(p *Pairs) {
 	pose := p.Pose
 	parallel.For(p.rows(), followGrain, func(lo, hi int) {
+		p.pause()
 		for i := lo; i < hi; i++ {
 			if t.by[i] != 0 {
 				continue
@@ -460,6 +462,7 @@ func leadersOnly(p *Pairs, following []int32, all int) []int32 {
 		n += p.Offsets[i+1] - p.Offsets[i] - int(f)
 	}
 	parallel.For(p.rows(), grain, func(lo, hi int) {
+		p.pause()
 		at := start[lo/grain]
 		for i := lo; i < hi; i++ {
 			first, end := p.Offsets[i], p.Offsets[i+1]

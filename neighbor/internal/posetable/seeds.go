@@ -222,6 +222,7 @@ func (k *seeds) build(p *Pairs, assign func(w *seedWork, p *Pairs, i int) (outli
 	var outliers atomic.Int64
 	var stop atomic.Bool
 	parallel.ForWorkers(p.rows(), seedGrain, len(work), func(worker, lo, hi int) {
+		p.pause()
 		for i := lo; i < hi && !stop.Load(); i++ {
 			n, ok := assign(&work[worker], p, i)
 			if !ok || outliers.Add(int64(n)) > int64(len(p.Index)/4) {
