@@ -112,7 +112,8 @@ type Config struct {
 	// FixedStep puts lattice points exactly 1/PointsPerUnit apart, whatever the interval, so that a model meets in use the very
 	// poses that it was trained on. Without it, as in the authors' models, the step is a little longer the shorter the interval.
 	FixedStep bool `json:"fixed_step,omitempty"`
-	// Placement says where the lattice lies; without a lattice it has no meaning. Under PlacementContext Margin has none.
+	// Placement says where the lattice lies; without a lattice it has no meaning. Under PlacementContext Margin is for training alone, where
+	// all tasks of a batch share a lattice.
 	Placement Placement `json:"placement,omitempty"`
 
 	// EncoderLength is the length scale that the set convolution onto the lattice begins with; 0 is that of the authors' models, 0.69.

@@ -120,7 +120,7 @@ const taskChunk = 16
 // forward is Predict layer by layer, for points in any space.
 func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
-	grids, err := m.lattices(b)
+	grids, err := m.lattices(b, layers.Eval)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	if b.B == 0 {
 		return pass, nil
 	}
-	grids, err := m.lattices(b)
+	grids, err := m.lattices(b, mode)
 	if err != nil {
 		return nil, err
 	}
