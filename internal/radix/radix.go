@@ -16,7 +16,8 @@ func ByUpper(keys, spare []uint64, most uint32) (sorted, other []uint64) {
 	if len(keys) <= few {
 		for i := 1; i < len(keys); i++ {
 			k, j := keys[i], i
-			for ; j > 0 && keys[j-1]>>32 > k>>32; j-- {
+			last := k | (1<<32 - 1) // of the keys with the same upper half
+			for ; j > 0 && keys[j-1] > last; j-- {
 				keys[j] = keys[j-1]
 			}
 			keys[j] = k
@@ -30,7 +31,7 @@ func ByUpper(keys, spare []uint64, most uint32) (sorted, other []uint64) {
 		shift, mask := 32+pass*digit, uint64(1)<<digit-1
 		var next [256]uint32
 		for _, k := range keys {
-			next[uint8(k>>shift&mask)]++
+			next[uint8(k>>(shift&63)&mask)]++
 		}
 		sum := uint32(0)
 		for d, n := range next[:mask+1] {
@@ -38,7 +39,7 @@ func ByUpper(keys, spare []uint64, most uint32) (sorted, other []uint64) {
 			sum += n
 		}
 		for _, k := range keys {
-			d := uint8(k >> shift & mask)
+			d := uint8(k >> (shift & 63) & mask)
 			spare[next[d]] = k
 			next[d]++
 		}
