@@ -33,7 +33,7 @@ func (n allRows[T]) produce([]T, int)        {}
 
 // backwardFrom is Backward with a gradient that is made part by part, and none to the poses.
 func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
-	if t.implicit {
+	if !t.keeps[1] {
 		t.backwardAtOnce(from, g)
 		return
 	}

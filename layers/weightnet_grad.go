@@ -36,13 +36,10 @@ type WeightNetTape[T Float] struct {
 	linear  [3][]T
 	weights []T
 
-	// lean says that the third map's results are not kept either, and implicit, where no statistics are taken of them, that the
-	// second's are not: who takes weights tile by tile has them made from the poses, in less time than it takes to store and
-	// fetch them.
-	lean, implicit bool
-	packed         [3]*simd.Packed[T] // the second and third map
-	folded         [2]simd.Dense[T]   // the first two layers with their normalisations, if lean,
-	slices         []simd.Dense[T]    // and the third, tileWidth channels at a time
+	keeps  [3]bool            // the maps whose results are kept
+	packed [3]*simd.Packed[T] // the second and third map
+
+	*slicedNet[T] // gives weights tile by tile and slice by slice; nil where nobody takes them so
 
 	kept      int64 // their bytes, as far as they count
 	forgotten runtime.Cleanup
@@ -55,9 +52,11 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 	return w.forwardTape(pose, rows, count, repeat, mode, false)
 }
 
-func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, lean bool) *WeightNetTape[T] {
+// forwardTape is ForwardTape. With byTiles somebody takes the weights tile by tile: they are made from the poses then, in less time than it
+// takes to store and fetch them. So the third map's results are not kept, nor the second's where no statistics are taken of them.
+func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, byTiles bool) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows*w.In())
-	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, lean: lean, implicit: lean && w.Norm[1] == nil && w.Norm[2] == nil}
+	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, keeps: [3]bool{1: !byTiles || w.Norm[1] != nil || w.Norm[2] != nil, 2: !byTiles}}
 	for i, l := range w.Linear[1:] {
 		t.packed[i+1] = simd.PackTransposed(l.Weight, l.In, l.In, l.Out)
 	}
@@ -71,8 +70,8 @@ func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int
 			t.norm[i] = n.tape(m, count, repeat, mode)
 		}
 	}, count, mode)
-	if lean {
-		t.fold()
+	if byTiles {
+		t.slicedNet = t.sliced()
 	}
 	return t
 }
@@ -86,7 +85,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 		if i == 0 {
 			continue
 		}
-		in, out, keep := l.In, l.Out, !t.implicit && (i < 2 || !t.lean)
+		in, out, keep := l.In, l.Out, t.keeps[i]
 		var parts []moments
 		if t.net.Norm[i] != nil && mode == Train {
 			parts = make([]moments, (t.rows+rowGrain-1)/rowGrain)
@@ -126,7 +125,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 
 // need computes the results of the linear maps again if they were dropped.
 func (t *WeightNetTape[T]) need() {
-	if t.linear[1] == nil && !t.implicit {
+	if t.linear[1] == nil && t.keeps[1] {
 		t.run(func(int, []moments) {}, nil, Eval)
 	}
 }
@@ -192,19 +191,27 @@ func tileWidth[T Float](c int) int {
 	return c
 }
 
-// fold makes the layers of a lean tape.
-func (t *WeightNetTape[T]) fold() {
-	t.folded[0] = simd.Dense[T]{B: t.first.packed, Bias: t.first.bias}
+// slicedNet is the network of a pass with its normalisations folded into the linear maps: it makes the weights of a tile's poses from the
+// poses, tileWidth channels at a time. It is only read, by any number of goroutines.
+type slicedNet[T Float] struct {
+	first, second simd.Dense[T]
+	last          []simd.Dense[T] // slice by slice
+}
+
+// sliced returns the network of the pass.
+func (t *WeightNetTape[T]) sliced() *slicedNet[T] {
 	weight, bias := t.foldLayer(1)
 	l := t.net.Linear[1]
-	t.folded[1] = simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}
+	n := &slicedNet[T]{first: simd.Dense[T]{B: t.first.packed, Bias: t.first.bias},
+		second: simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}}
 	weight, bias = t.foldLayer(2)
 	l = t.net.Linear[2]
 	width := tileWidth[T](l.Out)
 	for lo := 0; lo < l.Out; lo += width {
 		m := min(width, l.Out-lo)
-		t.slices = append(t.slices, simd.Dense[T]{B: simd.PackTransposed(weight[lo*l.In:(lo+m)*l.In], l.In, l.In, m), Bias: bias[lo : lo+m]})
+		n.last = append(n.last, simd.Dense[T]{B: simd.PackTransposed(weight[lo*l.In:(lo+m)*l.In], l.In, l.In, m), Bias: bias[lo : lo+m]})
 	}
+	return n
 }
 
 // foldLayer returns layer i's linear map with the normalisation behind it:
@@ -226,18 +233,17 @@ func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
 	return weight, bias
 }
 
-// hidden returns what the last layer of a lean tape is applied to for the poses of a tile, rented. It may run concurrently, and so may
-// slice.
-func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
-	out, between := rent[T](len(tile.poses)*t.net.Linear[1].Out), rent[T](poseBlock*t.net.Linear[1].In)
-	throughLayers(out, tile.table, &t.folded[0], &t.folded[1], between)
+// hidden returns what the last layer is applied to for the poses of a tile, rented.
+func (n *slicedNet[T]) hidden(tile *tile[T]) []T {
+	out, between := rent[T](len(tile.poses)*n.second.B.N), rent[T](poseBlock*n.second.B.K)
+	throughLayers(out, tile.table, &n.first, &n.second, between)
 	giveBack(between)
 	return out
 }
 
 // slice sets dst [poses, width] to slice k of the weights of the poses that hidden belongs to; slices have tileWidth channels.
-func (t *WeightNetTape[T]) slice(dst, hidden []T, k int) {
-	layer := &t.slices[k]
+func (n *slicedNet[T]) slice(dst, hidden []T, k int) {
+	layer := &n.last[k]
 	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N)
 }
 
