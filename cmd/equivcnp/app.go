@@ -8,11 +8,13 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -127,6 +129,29 @@ func (r *result) note(format string, args ...any) {
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
 	fl.BoolVar(to, "standardise", true, "curves: bring a context of another scale than the model was trained on into its range, and the\nprediction back; what is in range stays as it is, and so does everything under a model that does not\nknow, as the authors' checkpoints")
+}
+
+// answered makes a caution of the error that some of nt targets a task lie outside what a model can look at, while the others have their
+// prediction. It returns which of the values, dy a target, that are; nil: all. Other errors, and that of no prediction at all, stay.
+func (r *result) answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]bool, error) {
+	var outside *cnp.OutsideError
+	if p == nil || !errors.As(err, &outside) {
+		return nil, err
+	}
+	counts := slices.Repeat([]bool{true}, len(p.Mean))
+	for _, point := range outside.Points {
+		lo, hi := point.Task*nt, (point.Task+1)*nt // a point of the context stands for all targets of its task
+		if point.Tensor == "x_target" {
+			lo += point.Point
+			hi = lo + 1
+		}
+		clear(counts[lo*dy : hi*dy])
+	}
+	if !slices.Contains(counts, true) {
+		return nil, err
+	}
+	r.cautions = append(r.cautions, fmt.Sprintf("%v: no prediction there (NaN)", err))
+	return counts, nil
 }
 
 // noteStandardised says which tasks were brought into the model's range.

@@ -101,6 +101,14 @@ type job struct {
 	scaled                  int // tasks that were standardised
 }
 
+// leaveOut leaves out the values that do not count.
+func (j *job) leaveOut(counts []bool) {
+	for i := range counts {
+		counts[i] = counts[i] && j.counted(i)
+	}
+	j.counts = counts
+}
+
 // counted reports whether value i of the output is no padding.
 func (j *job) counted(i int) bool { return j.counts == nil || j.counts[i] }
 
@@ -149,13 +157,19 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	p, err := j.run(work)
 	seconds := time.Since(start).Seconds()
 	done()
+	r := &result{cautions: j.cautions}
+	if len(j.shape) == 3 { // curves
+		var counts []bool
+		if counts, err = r.answered(p, err, j.shape[1], j.shape[2]); counts != nil {
+			j.leaveOut(counts)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
 	if err := p.Check(j.counted); err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	r := &result{cautions: j.cautions}
 	r.noteStandardised(j.scaled, j.tasks)
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("tasks", "%d", j.tasks)

@@ -197,11 +197,12 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	p, err := model.Predict(work, seen)
 	seconds := time.Since(start).Seconds()
 	done()
+	counts, err := r.answered(p, err, b.Nt, dy)
 	if err != nil {
 		return err
 	}
 	undo(p)
-	if err := p.Check(nil); err != nil {
+	if err := p.Check(func(i int) bool { return counts == nil || counts[i] }); err != nil {
 		return err
 	}
 
@@ -211,7 +212,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		if err != nil {
 			return err
 		}
-		sum, n := cnp.LogLikelihood(p.Mean, p.Std, truth, nil)
+		sum, n := cnp.LogLikelihood(p.Mean, p.Std, truth, counts)
 		v := number(sum / float64(n))
 		likelihood = &v
 	}
@@ -365,8 +366,12 @@ func curves(points *tabular.Table, c tabular.Columns, b *cnp.Batch[float32], p *
 	xLabel, yLabel := labels(points, c.X, "x", 1), labels(points, c.Y, "y", dy)
 	out := make([]picture.Curve, dy)
 	for c := range out {
-		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], X: b.XTarget, ContextX: b.XContext}
+		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], ContextX: b.XContext}
 		for i := range b.Nt {
+			if m := p.Mean[i*dy+c]; m != m {
+				continue // it lies outside, and has no prediction
+			}
+			out[c].X = append(out[c].X, b.XTarget[i])
 			out[c].Mean = append(out[c].Mean, float64(p.Mean[i*dy+c]))
 			out[c].Std = append(out[c].Std, float64(p.Std[i*dy+c]))
 		}
