@@ -216,7 +216,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	made := make([]*layers.Arrangement[T], len(distinct))
 	parallel.For(len(distinct), 1, func(i, _ int) {
 		r := distinct[i]
-		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(radii, r))
+		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(radii, r), stop)
 	})
 	arranged := map[float64]*layers.Arrangement[T]{}
 	for i, r := range distinct {

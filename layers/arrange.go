@@ -81,13 +81,13 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool) []int32 
 // Arrange arranges a neighbourhood whose rows, queries and points alike, are renumbered by order (nil: they are not): row i
 // of the result is row order[i] of n. The points of n must be its first queries. All arrangements that one set of features
 // passes through have the same order, and all are flat or none. depthwise says that a separable convolution will use it,
-// which costs some memory more where it is flat.
-func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool) *Arrangement[T] {
+// which costs some memory more where it is flat. stop, if not nil, is asked now and then; once it says true, the result is of no use.
+func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool, stop func() bool) *Arrangement[T] {
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
 	if flat {
 		a.arrangeFlat(n, order, depthwise)
 	} else {
-		a.arrangeTiles(n, order, depthwise)
+		a.arrangeTiles(n, order, depthwise, stop)
 	}
 	return a
 }
@@ -107,11 +107,14 @@ func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, de
 	}
 }
 
-func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, depthwise bool) {
+func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, depthwise bool, stop func() bool) {
 	if order == nil {
 		order = schedule.ByLift(n.Queries, 1)
 	}
-	s := rowsOf(n).Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order)})
+	s := rowsOf(n).Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Stop: stop})
+	if s == nil {
+		return
+	}
 	a.offsets, a.index, a.pose = s.Offsets, s.Index, s.Pose
 	a.tiles = newTiles[T](s, n.Poses, n.PoseDim)
 	for k := range a.tiles {
@@ -119,6 +122,9 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	}
 	if sizeof[T]() == 4 && depthwise {
 		parallel.For(len(a.tiles), 1, func(k, _ int) {
+			if stop != nil && stop() {
+				return
+			}
 			offsets, index, pose, same := s.Of(&s.Tiles[k])
 			a.tiles[k].rows = simd.NewDepthwiseRows(offsets, index, pose, same, a.Rows, len(a.tiles[k].poses))
 		})

@@ -17,6 +17,8 @@ type Options struct {
 	Number []int32
 	// AsListed leaves the pairs of a row in their order, and Same is false for all rows.
 	AsListed bool
+	// Stop, if not nil, is asked before every tile. Once it says true, there is no result.
+	Stop func() bool
 }
 
 // Tiles are rows in an order, cut into tiles, with their pairs.
@@ -41,12 +43,16 @@ func (t *Tiles) Of(tile *Tile) (offsets []int, index, pose []int32, same []bool)
 }
 
 // Tile cuts the rows, in that order, into tiles. Rows list their pairs by their poses' places within the tile, and so rows of a class list
-// theirs alike, unless they stay as listed. The work is divided among goroutines; the result does not depend on how many.
+// theirs alike, unless they stay as listed. The work is divided among goroutines; the result does not depend on how many. It is nil if
+// the work was stopped.
 func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 	t := &Tiles{Order: order, Offsets: r.offsets(order), Index: make([]int32, len(r.Index)), Pose: make([]int32, len(r.Pose)),
 		Same: make([]bool, len(order)), Tiles: r.cut(order, opt)}
 	builders := make([]*builder, runtime.GOMAXPROCS(0))
 	parallel.ForWorkers(len(t.Tiles), 1, len(builders), func(worker, k, _ int) {
+		if opt.stopped() {
+			return
+		}
 		b := builders[worker]
 		if b == nil {
 			b = &builder{rows: r, tiles: t, asListed: opt.AsListed, local: make([]int32, r.Poses), rank: make([]int32, r.Poses)}
@@ -60,8 +66,13 @@ func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 			}
 		}
 	})
+	if opt.stopped() {
+		return nil
+	}
 	return t
 }
+
+func (o *Options) stopped() bool { return o.Stop != nil && o.Stop() }
 
 // cut divides an order into tiles, whose poses are not known yet.
 func (r *Rows) cut(order []int32, opt Options) []Tile {

@@ -1,0 +1,43 @@
+package cnp
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// lateContext is a context that is cancelled when it has been asked a number of times.
+type lateContext struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *lateContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestPlanCancelledAnywhere: wherever a plan is when its context ends, it returns the context's error and nothing else happens.
+func TestPlanCancelledAnywhere(t *testing.T) {
+	for _, group := range []string{"T(2)", "SO(2)", "R>0xSO(2)"} {
+		m := planModel[float32](t, group, 1)
+		whole, asked := false, int64(0)
+		for n := int64(0); !whole; n += 1 + n/16 {
+			ctx := &lateContext{Context: context.Background()}
+			ctx.left.Store(n)
+			p, err := m.Plan(ctx, Grid(14, 14), PlanOptions{})
+			if whole = err == nil; whole {
+				require.NotNil(t, p)
+				asked = n
+				continue
+			}
+			require.ErrorIs(t, err, context.Canceled)
+			require.Nil(t, p)
+		}
+		require.Greater(t, asked, int64(10), "%s: how often a plan asks", group)
+	}
+}
