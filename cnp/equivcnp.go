@@ -30,9 +30,6 @@ type EquivCNP[T Float] struct {
 	head    gaussHead[T]
 
 	cache curveCache[T]
-
-	// trace shows tests the activations of the first tasks; nil outside them.
-	trace func(name string, v []T)
 }
 
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
@@ -91,7 +88,7 @@ func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	if b.B*b.Nt == 0 { // however many tasks there are
 		return newPrediction[T](0), ctx.Err()
 	}
-	if m.trace != nil || !m.onLine() {
+	if !m.onLine() {
 		return m.forward(ctx, b)
 	}
 	var grid []float64
@@ -151,7 +148,6 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 		features = append(features, m.encoder.encode(x, counted(cx, origin), cy, origin)...)
 	})
 	points := g.Points
-	m.record("encoding", features)
 	if err := step(0); err != nil {
 		return err
 	}
@@ -159,7 +155,6 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	// Decoder: a pointwise layer, then LieConvs over the lifted points.
 	h := make([]T, points.N*m.pre.Out)
 	m.pre.Forward(h, features, points.N, simd.ActSigmoid)
-	m.record("prelinear", h)
 	h = repeatRows(h, m.pre.Out, lifts)
 	for i, l := range m.conv {
 		if i == len(m.conv)-1 && last != g {
@@ -170,7 +165,6 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 		if err := l.Forward(y, h, g, 1); err != nil {
 			return err
 		}
-		m.record(fmt.Sprintf("conv%d", 2*i), y)
 		simd.ReLU(y, y)
 		h = y
 		if err := step(i + 1); err != nil {
@@ -266,12 +260,6 @@ func (m *EquivCNP[T]) points(b *Batch[T], t int, grids *taskLattices, targets bo
 		}
 	}
 	return x, ok
-}
-
-func (m *EquivCNP[T]) record(name string, v []T) {
-	if m.trace != nil {
-		m.trace(name, v)
-	}
 }
 
 // clearMasked zeroes the prediction at padded targets of task t.

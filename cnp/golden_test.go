@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,18 +125,35 @@ func testCurves[T Float](t *testing.T, kernel, model string) {
 			prefix := fmt.Sprintf("task%d.", i)
 			b := curveTask[T](g, prefix)
 			if e, ok := m.(*EquivCNP[T]); ok && g.Has(prefix+"act_conv0_f64") {
-				e.trace = func(name string, v []T) {
-					file := map[string]string{"encoding": "act_grid_and_encoding"}[name]
+				// What a backward pass goes back through are the recorded activations.
+				pass, err := e.differentiate(context.Background(), b, layers.Eval)
+				require.NoError(t, err)
+				seen := 0
+				pass.stages(func(name string, v []T) bool {
+					file := map[string]string{"psi": "act_grid_and_encoding", "prelinear": "act_prelinear"}[name]
+					layer, conv := strings.CutPrefix(name, "conv.")
+					if conv {
+						file = "act_conv" + layer
+					}
 					if file == "" {
-						file = "act_" + name
+						return true
 					}
 					want, _ := g.F64(prefix + file + "_f64")
+					want = slices.Clone(want)
+					for i := range want {
+						if conv { // recorded before its ReLU
+							want[i] = max(want[i], 0)
+						}
+					}
 					actTol := 1e-9
 					if is32[T]() {
 						actTol = 1e-5 * max(1, maxAbs(want))
 					}
 					testkit.Close(t, name, v, want, actTol)
-				}
+					seen++
+					return true
+				})
+				require.Equal(t, 2+len(e.conv), seen)
 			}
 			p, err := m.(Regressor[T]).Predict(context.Background(), b)
 			require.NoError(t, err)

@@ -44,7 +44,7 @@ func interruptible[V any](ctx context.Context, read func() (V, error)) (V, error
 // standardInput reads standard input to its end.
 func (a *app) standardInput() ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
-	if err == nil && len(b) > maxInput {
+	if err == nil && int64(len(b)) > maxInput {
 		err = fmt.Errorf("more than %d bytes", maxInput)
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *app) standardInput() ([]byte, error) {
 }
 
 // maxInput bounds what is read from standard input.
-const maxInput = 1 << 32
+const maxInput = int64(1) << 32
 
 // fromInput reads a file, or under the name "-" the bytes of standard input, unless ctx ends first.
 func fromInput[V any](ctx context.Context, a *app, path string, file func(path string) (V, error), decode func(b []byte, name string) (V, error)) (V, error) {
