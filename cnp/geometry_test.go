@@ -107,7 +107,7 @@ func TestInterleaved(t *testing.T) {
 		}
 	}
 	m := smallImageModel(t, "T(2)", 8)
-	for _, bad := range []Interleaved{{16, 16, 0}, {16, 16, 3}, {-1, 16, 2}, {1 << 30, 1 << 30, 2}, {0, 0, 2}, {16, 16, 1 << 40}} {
+	for _, bad := range []Interleaved{{16, 16, 0}, {16, 16, 3}, {-1, 16, 2}, {1 << 30, 1 << 30, 2}, {0, 0, 2}, {16, 16, math.MaxInt >> 1}} {
 		_, err := m.Plan(ctx, Geometry{Points: pixelGrid(8, 8), Interleaved: bad}, PlanOptions{})
 		assert.ErrorIs(t, err, ErrShape, "%+v", bad)
 	}
