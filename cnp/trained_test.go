@@ -184,6 +184,10 @@ func TestImageNotes(t *testing.T) {
 	require.Len(t, notes, 2)
 	assert.Contains(t, notes[0], "channel 0")
 	assert.Contains(t, notes[1], "8 x 32 pixels, the model was trained on 16 x 16")
+	assert.Contains(t, notes[1], "no image of this shape")
+	im.H, im.W = 16, 16
+	c.ImageSize = [2]int{8, 8}
+	assert.NotContains(t, ImageNotes(&c, im)[1], "shape")
 }
 
 // TestPredictionCheck: what is no distribution is an error that says which value.

@@ -59,10 +59,10 @@ var mutantKinds = []mutantKind{
 // own and never by a panic. By hand: go test ./fuzz -run TestMutants -mutants 4000 -timeout 2h.
 func TestMutants(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the memory of a process is read as on Linux")
+		t.Skip("reads the peak memory of a process as Linux reports it")
 	}
 	if testing.Short() {
-		t.Skip("builds and runs the program")
+		t.Skip("-short leaves it out: it builds the program and runs it a hundred times")
 	}
 	count := *mutantCount
 	if count == 0 {
