@@ -4,6 +4,8 @@
 // Curves (CurveSource) come from a Process: Gaussian processes with known kernels, sawtooth waves, mixtures. Of a Gaussian
 // process the best possible prediction is known too (GP.Predict): nobody's expected log-likelihood is higher.
 //
+// The tasks on which neural processes are compared with each other (BenchmarkSource) have several coordinates, too.
+//
 // Images (ImageSource) are Pictures with a random part of their pixels observed: clock digits that this package draws, at any
 // angle and scale, or a user's own, read from MNIST's IDX files, .amat texts, folders of PNG and JPEG files, or safetensors.
 // Nothing is ever downloaded.

@@ -1,0 +1,321 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// The benchmark is that of the library neuralprocesses (github.com/wesselb/neuralprocesses), on which neural processes are compared
+// with each other. Lengths grow with c, the root of the number of coordinates, as distances do. Of the Gaussian processes every value,
+// of the context and of the targets alike, is seen with noise of variance 0.05; sawtooth waves have none.
+
+// BenchmarkProcesses are the names of the benchmark's processes:
+//
+//   - "eq", the kernel exp(-d²/2l²) with l = c/4;
+//   - "matern", that of smoothness 5/2 with l = c/4;
+//   - "weakly-periodic", exp(-d²/2l²) with l = c/2, times exp(-2·sin²(π·dₖ/p)/q²) with p = c/4 and q = c for every coordinate k;
+//   - "sawtooth", (w·<u, x> - φ) mod 1 with w uniform from 2/c to 4/c, a random direction u, and φ uniform from 0 to 1;
+//   - "mixture", one of those for every batch.
+var BenchmarkProcesses = []string{"eq", "matern", "weakly-periodic", "sawtooth", "mixture"}
+
+// BenchmarkRegions are the names of where points lie: "int", all where training has them, on [-2, 2]; "ooid", all on [2, 6]; "ext", the
+// context on [-2, 2] and the targets on [2, 6]. Along every coordinate.
+var BenchmarkRegions = []string{"int", "ooid", "ext"}
+
+// benchmarkNoise is the variance of the noise of the Gaussian processes' values.
+const benchmarkNoise = 0.05
+
+// BenchmarkSource is the Source of a process of the benchmark, one of BenchmarkProcesses, in one of BenchmarkRegions (empty: "int"),
+// with Dx coordinates. The tasks of a batch have as many context points, at random: up to 30·Dx, of sawtooth waves 75·Dx.
+type BenchmarkSource[T cnp.Float] struct {
+	Process, Region string
+	Dx              int
+}
+
+// maxBenchmarkDx bounds the coordinates, with which the points grow.
+const maxBenchmarkDx = 8
+
+// Validate reports what no task can be drawn from.
+func (s BenchmarkSource[T]) Validate() error {
+	if !slices.Contains(BenchmarkProcesses, s.Process) {
+		return fmt.Errorf("task: benchmark %q is none of %s", clip(s.Process), strings.Join(BenchmarkProcesses, ", "))
+	}
+	if s.Region != "" && !slices.Contains(BenchmarkRegions, s.Region) {
+		return fmt.Errorf("task: region %q is none of %s", clip(s.Region), strings.Join(BenchmarkRegions, ", "))
+	}
+	if s.Dx < 1 || s.Dx > maxBenchmarkDx {
+		return fmt.Errorf("task: a benchmark with %d coordinates, need 1 to %d", s.Dx, maxBenchmarkDx)
+	}
+	return nil
+}
+
+// String implements Source.
+func (s BenchmarkSource[T]) String() string {
+	region := s.Region
+	if region == "" {
+		region = "int"
+	}
+	return fmt.Sprintf("%s of the neuralprocesses benchmark, dx = %d, %s", s.Process, s.Dx, region)
+}
+
+// intervals are where context and targets lie.
+func (s BenchmarkSource[T]) intervals() (context, targets [2]float64) {
+	near, far := [2]float64{-2, 2}, [2]float64{2, 6}
+	switch s.Region {
+	case "ooid":
+		return far, far
+	case "ext":
+		return near, far
+	}
+	return near, near
+}
+
+// sizes are the most context points and the number of targets of a process other than the mixture.
+func (s BenchmarkSource[T]) sizes(process string) (context, targets int) {
+	if process == "sawtooth" {
+		return 75 * s.Dx, 100 * s.Dx
+	}
+	return 30 * s.Dx, 50 * s.Dx
+}
+
+// Work implements Sized, for the longest tasks.
+func (s BenchmarkSource[T]) Work(n int) cnp.Work {
+	process := s.Process
+	if process == "mixture" {
+		process = "sawtooth"
+	}
+	context, targets := s.intervals()
+	w := cnp.Work{Batch: n, Span: max(context[1], targets[1]) - min(context[0], targets[0])}
+	w.Context, w.Targets = s.sizes(process)
+	return w
+}
+
+// Batch implements Source.
+func (s BenchmarkSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	rng := StepRand(seed, step)
+	process := s.Process
+	if process == "mixture" {
+		process = BenchmarkProcesses[rng.IntN(4)]
+	}
+	most, nt := s.sizes(process)
+	nc := rng.IntN(most + 1)
+	near, far := s.intervals()
+	x := make([]float64, n*(nc+nt)*s.Dx) // of every task, the context first
+	for i := range x {
+		lim := far
+		if i/s.Dx%(nc+nt) < nc {
+			lim = near
+		}
+		x[i] = lim[0] + (lim[1]-lim[0])*rng.Float64()
+	}
+	y := make([]float64, n*(nc+nt))
+	var err error
+	if process == "sawtooth" {
+		s.waves(y, x, n, rng)
+	} else {
+		err = s.curves(y, x, n, process, rng)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: nt, YContext: make([]T, 0, n*nc)}
+	out := &Tasks[T]{Curves: b, Y: make([]T, 0, n*nt)}
+	for t := range n {
+		at := t * (nc + nt)
+		b.XContext = append(b.XContext, x[at*s.Dx:(at+nc)*s.Dx]...)
+		b.XTarget = append(b.XTarget, x[(at+nc)*s.Dx:(at+nc+nt)*s.Dx]...)
+		for i, v := range y[at : at+nc+nt] {
+			if i < nc {
+				b.YContext = append(b.YContext, T(v))
+			} else {
+				out.Y = append(out.Y, T(v))
+			}
+		}
+	}
+	return out, nil
+}
+
+// waves draws the values of n sawtooth waves at x [n, points, Dx].
+func (s BenchmarkSource[T]) waves(y, x []float64, n int, rng *rand.Rand) {
+	c, u := math.Sqrt(float64(s.Dx)), make([]float64, s.Dx)
+	for t := range n {
+		w := (2 + 2*rng.Float64()) / c
+		length := 0.0
+		for d := range u {
+			u[d] = rng.NormFloat64()
+			length += u[d] * u[d]
+		}
+		phase := rng.Float64()
+		per := len(y) / n
+		for i := t * per; i < (t+1)*per; i++ {
+			at := 0.0
+			for d, v := range u {
+				at += v * x[i*s.Dx+d]
+			}
+			v := w*at/math.Sqrt(length) - phase
+			y[i] = v - math.Floor(v)
+		}
+	}
+}
+
+// curves draws the values of n functions of a Gaussian process at x [n, points, Dx].
+func (s BenchmarkSource[T]) curves(y, x []float64, n int, process string, rng *rand.Rand) error {
+	for i := range y {
+		y[i] = rng.NormFloat64()
+	}
+	per := len(y) / n
+	errs := make([]error, n)
+	parallel.For(n, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			l, err := factorBenchmark(x[t*per*s.Dx:(t+1)*per*s.Dx], s.Dx, process)
+			if err != nil {
+				errs[t] = err
+				continue
+			}
+			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// factorBenchmark returns the Cholesky factor of the covariance of a process's values at x [n, dx], noise included.
+func factorBenchmark(x []float64, dx int, process string) (blas64.Triangular, error) {
+	n, c := len(x)/dx, math.Sqrt(float64(dx))
+	cov := make([]float64, n*n)
+	var sin, cos []float64 // of every coordinate, in periods
+	if process == "weakly-periodic" {
+		sin, cos = make([]float64, len(x)), make([]float64, len(x))
+		simd.Scale(cos, 2*math.Pi/(c/4), x)
+		simd.SinCos(sin, cos, cos)
+	}
+	for i := range n {
+		row := cov[i*n : i*n+i+1]
+		for j := range row {
+			for k := range dx {
+				a, b := i*dx+k, j*dx+k
+				d := x[a] - x[b]
+				row[j] += d * d
+				if sin != nil {
+					// exp(-d²/2l² - 2·sin²(π·d/p)/q²) is exp(-(d² + (1 - cos(2π·d/p))·2l²/q²)/2l²), and 2l²/q² = 1/2.
+					row[j] += (1 - cos[a]*cos[b] - sin[a]*sin[b]) / 2
+				}
+			}
+		}
+		switch process {
+		case "eq":
+			exponential(row, c/4)
+		case "weakly-periodic":
+			exponential(row, c/2)
+		default:
+			matern52(row, c/4)
+		}
+		row[i] = 1 + benchmarkNoise
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Data: cov, Stride: max(1, n)})
+	if !ok {
+		return l, fmt.Errorf("task: the covariance of %d points is not positive definite", n)
+	}
+	return l, nil
+}
+
+// exponential replaces squared distances by exp(-d²/2l²).
+func exponential(d2 []float64, l float64) {
+	simd.Scale(d2, -1/(2*l*l), d2)
+	simd.Exp(d2, d2)
+}
+
+// matern52 replaces squared distances by the values of the kernel Matern52.
+func matern52(d2 []float64, l float64) {
+	e := make([]float64, len(d2))
+	for i, v := range d2 {
+		d2[i] = math.Sqrt(5*v) / l
+		e[i] = -d2[i]
+	}
+	simd.Exp(e, e)
+	for i, s := range d2 {
+		d2[i] = (1 + s + s*s/3) * e[i]
+	}
+}
+
+// Exact returns how likely the targets of every task are, given its context, by the process that they were drawn from: the joint
+// log-density per target, which nothing beats, and diagonal, the mean of the log-densities of each target alone, which nothing
+// beats that predicts targets independently of each other. It is for batches of Gaussian processes.
+func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err error) {
+	if err := s.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if !s.Gaussian() {
+		return nil, nil, fmt.Errorf("task: benchmark %q has no density", s.Process)
+	}
+	b := tasks.Curves
+	if b == nil || len(b.XContext) != b.B*b.Nc*s.Dx || len(b.XTarget) != b.B*b.Nt*s.Dx || b.ContextMask != nil || b.TargetMask != nil {
+		return nil, nil, fmt.Errorf("task: these are no tasks of the benchmark with %d coordinates", s.Dx)
+	}
+	joint, diagonal = make([]float64, b.B), make([]float64, b.B)
+	errs := make([]error, b.B)
+	parallel.For(b.B, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			x := slices.Concat(b.XContext[t*b.Nc*s.Dx:(t+1)*b.Nc*s.Dx], b.XTarget[t*b.Nt*s.Dx:(t+1)*b.Nt*s.Dx])
+			y := make([]float64, 0, b.Nc+b.Nt)
+			for _, v := range b.YContext[t*b.Nc : (t+1)*b.Nc] {
+				y = append(y, float64(v))
+			}
+			for _, v := range tasks.Y[t*b.Nt : (t+1)*b.Nt] {
+				y = append(y, float64(v))
+			}
+			joint[t], diagonal[t], errs[t] = exactDensities(x, y, s.Dx, b.Nc, s.Process)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return joint, diagonal, nil
+}
+
+// exactDensities are the log-densities per target of a task's values y, of which the first nc are its context. With L·Lᵀ the covariance of
+// all and z = L⁻¹·y: z's squares and L's diagonal, behind the context, make the joint density; a target's row of L times z up to the
+// context is its mean, and the rest of the row, squared, its variance.
+func exactDensities(x, y []float64, dx, nc int, process string) (joint, diagonal float64, err error) {
+	l, err := factorBenchmark(x, dx, process)
+	if err != nil {
+		return 0, 0, err
+	}
+	n := len(y)
+	z, targets := make([]float64, n), float64(n-nc)
+	for i := range n {
+		row := l.Data[i*n : i*n+i+1]
+		z[i] = (y[i] - simd.Dot(row[:i], z[:i])) / row[i]
+		if i < nc {
+			continue
+		}
+		joint -= 0.5*z[i]*z[i] + math.Log(row[i]) + 0.5*math.Log(2*math.Pi)
+		std := math.Sqrt(simd.SumSq(row[nc:]))
+		e := (y[i] - simd.Dot(row[:nc], z[:nc])) / std
+		diagonal -= 0.5*e*e + math.Log(std) + 0.5*math.Log(2*math.Pi)
+	}
+	return joint / targets, diagonal / targets, nil
+}
+
+// Gaussian reports whether the process is Gaussian, so that Exact knows its densities.
+func (s BenchmarkSource[T]) Gaussian() bool { return slices.Index(BenchmarkProcesses, s.Process) < 3 }
