@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
 // DepthwiseBatchPlan lists rows of a neighbourhood for a depthwise convolution of several images at once. It is made once, checks all
@@ -39,15 +41,12 @@ func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, 
 	checkPlanIndex(fn, "numbers", numbers, 0, rows)
 	checkPlanIndex(fn, "index", index, 0, points)
 	checkPlanIndex(fn, "pose", pose, 0, poses)
-	same = sameRows(fn, same, offsets, pose)
+	r := &schedule.Rows{Offsets: offsets, Index: index, Pose: pose}
+	same = sameRows(fn, same, r)
 	p := &DepthwiseBatchPlan{rows: rows, points: points, poses: poses}
-	row := func(i int) (index0, pose0 []int32) {
-		a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-		return index[a:b], pose[a:b]
-	}
 	for i := 0; i < n; {
 		copies := 1
-		_, first := row(i)
+		_, first := r.Row(i)
 		for copies < batchRows && i+copies < n && same[i+copies] {
 			copies++
 		}
@@ -75,10 +74,10 @@ func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, 
 		for k, q := range first {
 			code[at+k*(1+copies)] = q
 		}
-		for r := range copies {
-			points, _ := row(i + r)
+		for c := range copies {
+			points, _ := r.Row(i + c)
 			for k, x := range points {
-				code[at+k*(1+copies)+1+r] = x
+				code[at+k*(1+copies)+1+c] = x
 			}
 		}
 		call.code = code

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
 // DepthwisePlan is a neighbourhood arranged for many depthwise convolutions. It is made once, checks all indices then, and is
@@ -13,7 +14,7 @@ import (
 // On a grid, neighbouring outputs see the same poses, each at the point next to its neighbour's. Eight such rows are computed
 // together: they share every vector of weights, and most of the features, which are still in the first-level cache. The plan lists
 // the pairs for which this holds, for all eight rows or, as at the border of a grid, for some of them, and those that each row has for
-// itself; see group. Rows where it seldom holds are computed one by one.
+// itself; package schedule finds them. Rows where it seldom holds are computed one by one.
 type DepthwisePlan struct {
 	points, poses int
 	// offsets, index and pose are the neighbourhood, from 0, each row in the order in which it is added up.
@@ -26,7 +27,7 @@ type DepthwisePlan struct {
 }
 
 // depthwisePlanRows is how many rows form a group. Groups start at multiples of it.
-const depthwisePlanRows = 8
+const depthwisePlanRows = schedule.Together
 
 // NewDepthwisePlan arranges a neighbourhood of that many points and poses, given as in DepthwiseF32. Rows need not be ordered. It
 // panics if a length does not match, offsets descend, or an index or pose names no row.
@@ -41,16 +42,18 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	}
 	// A group is arranged by itself, so goroutines take runs of them. Runs do not depend on how many there are.
 	parts := make([]planPart, (rows+planRun-1)/planRun)
-	builders := make([]planBuilder, runtime.GOMAXPROCS(0))
-	parallel.ForWorkers(rows, planRun, len(builders), func(worker, lo, hi int) {
+	arranged := &schedule.Rows{Offsets: p.offsets, Index: p.index, Pose: p.pose}
+	grids := make([]*schedule.Grid, runtime.GOMAXPROCS(0))
+	parallel.ForWorkers(rows, planRun, len(grids), func(worker, lo, hi int) {
 		a, z := p.offsets[lo], p.offsets[hi]
 		checkPlanIndex(fn, "index", index[a:z], a, points)
 		checkPlanIndex(fn, "pose", pose[a:z], a, poses)
 		copy(p.index[a:z], index[a:z])
 		copy(p.pose[a:z], pose[a:z])
-		b := &builders[worker]
-		b.DepthwisePlan = p
-		parts[lo/planRun] = b.run(lo, hi)
+		if grids[worker] == nil {
+			grids[worker] = schedule.NewGrid(arranged)
+		}
+		parts[lo/planRun] = planPartOf(grids[worker], z-a, lo, hi)
 	})
 	size := 0
 	for _, part := range parts {

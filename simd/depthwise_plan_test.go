@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -267,8 +268,8 @@ func TestDepthwisePlanBorder(t *testing.T) {
 				}
 				at += 3 + n
 			}
-			for k, kind := range planLists {
-				alone += int(header[3+k]) * (kind.hi - kind.lo)
+			for k, span := range schedule.Spans {
+				alone += int(header[3+k]) * (span.Hi - span.Lo)
 			}
 			pairs := plan.offsets[(g+1)*depthwisePlanRows] - plan.offsets[g*depthwisePlanRows]
 			require.Equal(t, pairs, runs+ramps+alone)

@@ -2,7 +2,8 @@ package simd
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
 // DepthwiseRows is a neighbourhood whose indices have been checked, once, for any number of convolutions: with few channels at a
@@ -34,68 +35,32 @@ func NewDepthwiseRows(offsets []int, index, pose []int32, same []bool, points, p
 	checkCSR(fn, offsets, index, pose)
 	checkPlanIndex(fn, "index", index, 0, points)
 	checkPlanIndex(fn, "pose", pose, 0, poses)
-	p := &DepthwiseRows{points: points, poses: poses, offsets: offsets, index: index, pose: pose,
-		same: sameRows(fn, same, offsets, pose)}
-	p.sortRuns()
-	p.near = depthwiseNear(offsets, p.index)
-	return p
+	r := &schedule.Rows{Offsets: offsets, Index: index, Pose: pose}
+	same = sameRows(fn, same, r)
+	r = r.ByFirst(same, depthwiseSortedRows)
+	return &DepthwiseRows{points, poses, offsets, r.Index, r.Pose, same, depthwiseNear(offsets, r.Index)}
 }
 
 // depthwiseSortedRows is how many rows with the same poses make it worth while to put their pairs in order: a group of the largest kernel.
 const depthwiseSortedRows = 8
 
-// sortRuns lists the pairs of rows with the same poses as the indices of the first of these rows ascend, in slices of its own.
-func (p *DepthwiseRows) sortRuns() {
-	copied := false
-	var keys []uint64
-	var one [2][]int32
-	for lo, hi := 0, 0; lo < len(p.same); lo = hi {
-		for hi = lo + 1; hi < len(p.same) && p.same[hi]; hi++ {
-		}
-		a := p.offsets[lo] - p.offsets[0]
-		n := p.offsets[lo+1] - p.offsets[lo]
-		if hi-lo < depthwiseSortedRows || slices.IsSorted(p.index[a:a+n]) {
-			continue
-		}
-		if !copied {
-			p.index, p.pose, copied = slices.Clone(p.index), slices.Clone(p.pose), true
-		}
-		keys = keys[:0]
-		for k, j := range p.index[a : a+n] {
-			keys = append(keys, uint64(j)<<32|uint64(k))
-		}
-		slices.Sort(keys)
-		one[0], one[1] = append(one[0][:0], p.index[a:a+n]...), append(one[1][:0], p.pose[a:a+n]...)
-		for i := lo; i < hi; i++ {
-			index, pose := p.index[a:a+n], p.pose[a:a+n]
-			copy(one[0], index)
-			for k, key := range keys {
-				from := uint32(key)
-				index[k], pose[k] = one[0][from], one[1][from]
-			}
-			a += n
-		}
-	}
-}
-
 // sameRows returns which rows have pairs and list the poses of the row before: where same is nil they are compared, else only their
 // numbers are, and the function panics where these differ.
-func sameRows(fn string, same []bool, offsets []int, pose []int32) []bool {
-	rows, out := len(offsets)-1, make([]bool, len(offsets)-1)
-	if same != nil {
-		checkLen(fn, "same", len(same), rows)
+func sameRows(fn string, same []bool, r *schedule.Rows) []bool {
+	if same == nil {
+		return r.Same()
 	}
-	for i := 1; i < rows; i++ {
-		from, at, to := offsets[i-1]-offsets[0], offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-		switch {
-		case same == nil:
-			out[i] = at < to && slices.Equal(pose[from:at], pose[at:to])
-		case same[i]:
-			if to-at != at-from {
-				panic(fmt.Sprintf("simd: %s: same[%d] with %d poses, the row before has %d", fn, i, to-at, at-from))
-			}
-			out[i] = at < to
+	checkLen(fn, "same", len(same), r.Len())
+	out := make([]bool, len(same))
+	for i := 1; i < len(same); i++ {
+		if !same[i] {
+			continue
 		}
+		n, before := r.Offsets[i+1]-r.Offsets[i], r.Offsets[i]-r.Offsets[i-1]
+		if n != before {
+			panic(fmt.Sprintf("simd: %s: same[%d] with %d poses, the row before has %d", fn, i, n, before))
+		}
+		out[i] = n > 0
 	}
 	return out
 }

@@ -1,5 +1,5 @@
-// Package schedule decides in which order the rows of a neighbourhood are computed, and which of them together. Inference, training and
-// layer-by-layer evaluation take its order; the plans of package simd encode it.
+// Package schedule decides in which order the rows of a neighbourhood and their pairs are computed, and which of them together. Inference,
+// training and layer-by-layer evaluation take its order; the plans of package simd encode it.
 //
 // Two facts decide it. Rows of one class have the same poses, so that a vector of weights serves them all if they stand side by side and
 // list their pairs in corresponding order. And weights, where poses are many, are many times the features: rows go by tiles, whose weights
@@ -14,7 +14,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Rows is a neighbourhood: the pairs of row i are entries Offsets[i] to Offsets[i+1] of Index, which has the points, and of Pose.
+// Rows is a neighbourhood: the pairs of row i are entries Offsets[i] to Offsets[i+1], counted from Offsets[0], of Index, which has the points,
+// and of Pose.
 type Rows struct {
 	Offsets     []int
 	Index, Pose []int32
@@ -25,7 +26,8 @@ type Rows struct {
 
 // Row returns the points and poses of row i.
 func (r *Rows) Row(i int) (index, pose []int32) {
-	return r.Index[r.Offsets[i]:r.Offsets[i+1]], r.Pose[r.Offsets[i]:r.Offsets[i+1]]
+	a, b := r.Offsets[i]-r.Offsets[0], r.Offsets[i+1]-r.Offsets[0]
+	return r.Index[a:b], r.Pose[a:b]
 }
 
 // Len is the number of rows.
@@ -95,7 +97,7 @@ func (r *Rows) ByFirstUse(order []int32) (pose, old []int32) {
 	}
 	pose = make([]int32, len(r.Pose))
 	parallel.For(r.Len(), grain, func(lo, hi int) {
-		for k := r.Offsets[lo]; k < r.Offsets[hi]; k++ {
+		for k := r.Offsets[lo] - r.Offsets[0]; k < r.Offsets[hi]-r.Offsets[0]; k++ {
 			pose[k] = number[r.Pose[k]] - 1
 		}
 	})

@@ -93,7 +93,8 @@ func (r *Rows) cut(order []int32, opt Options) []Tile {
 			continue
 		}
 		tile := int32(len(tiles) + 1)
-		for _, q := range r.Pose[r.Offsets[i]:r.Offsets[i+1]] {
+		_, row := r.Row(int(i))
+		for _, q := range row {
 			if counted[q] != tile {
 				counted[q] = tile
 				poses++
