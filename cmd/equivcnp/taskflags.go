@@ -19,6 +19,7 @@ import (
 type taskFlags struct {
 	app                    *app
 	kernel                 string
+	benchmark, region      string
 	length                 float64
 	from, to               float64
 	targets                int
@@ -37,7 +38,7 @@ type taskFlags struct {
 }
 
 // taskKinds are the flags of which one names the tasks.
-var taskKinds = []string{"kernel", "digits", "images", "mnist", "csv", "in"}
+var taskKinds = []string{"kernel", "benchmark", "digits", "images", "mnist", "csv", "in"}
 
 // register adds the flags; they default to the paper's tests.
 func (f *taskFlags) register(a *app, cmd *cobra.Command) {
@@ -45,6 +46,8 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	test := task.PaperTest(nil)
 	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, rbf+periodic, rbf,sawtooth, gp:2*rbf(0.5)+...")
+	fl.StringVar(&f.benchmark, "benchmark", "", "a process of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
+	fl.StringVar(&f.region, "region", task.BenchmarkRegions[0], "--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
 	fl.Float64Var(&f.length, "length", 1, "--kernel: length scale where it says none")
 	fl.Float64Var(&f.from, "from", test.Lo, "--kernel: where the curves begin")
 	fl.Float64Var(&f.to, "to", test.Hi, "--kernel: where they end")
@@ -67,6 +70,8 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("csv", "csv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
+	must(cmd.RegisterFlagCompletionFunc("benchmark", cobra.FixedCompletions(task.BenchmarkProcesses, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("region", cobra.FixedCompletions(task.BenchmarkRegions, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.MarkFlagsMutuallyExclusive(taskKinds...)
 	cmd.MarkFlagsOneRequired(taskKinds...)
 }
@@ -97,9 +102,9 @@ func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Mot
 // come in order.
 func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, changed func(string) bool) (task.Source[float32], int, error) {
 	image := cfg.Architecture.Image()
-	if curves := f.kernel != "" || f.csv != ""; f.in == "" && curves == image {
+	if curves := f.kernel != "" || f.benchmark != "" || f.csv != ""; f.in == "" && curves == image {
 		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
-			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --csv or --in"}[image])
+			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --benchmark, --csv or --in"}[image])
 	}
 	if f.minContext < 0 || f.maxContext < f.minContext {
 		return nil, 0, usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
@@ -126,6 +131,15 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 			name += fmt.Sprintf(" of length %g", f.length)
 		}
 		return task.CurveSource[float32]{Name: name, Curves: c}, 0, nil
+	case f.benchmark != "":
+		if cfg.DimY != 1 {
+			return nil, 0, usagef("--benchmark has one output, the model has %d", cfg.DimY)
+		}
+		src := task.BenchmarkSource[float32]{Process: f.benchmark, Region: f.region, Dx: cfg.DimX}
+		if err := src.Validate(); err != nil {
+			return nil, 0, usageError{fmt.Errorf("--benchmark: %w", err)}
+		}
+		return src, 0, nil
 	case f.csv != "" || (f.in != "" && !image):
 		set, err := f.curves(ctx, cfg.DimX, cfg.DimY)
 		if err != nil {

@@ -231,6 +231,13 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "--holdout is for your own curves", append(regression, "--holdout", "0.2")},
 		{2, "--holdout 1: need 0 to less than 1", append(regression, "--csv", "@curves.csv", "--holdout", "1")},
 		{1, "of which none can be held out", append(regression, "--csv", "@curves.csv", "--holdout", "0.5")},
+		{2, `--benchmark: task: benchmark "rbf" is none of eq, matern,`, append(regression, "--benchmark", "rbf")},
+		{2, "--benchmark: task: a benchmark with 0 coordinates, need 1 to 8", append(regression, "--benchmark", "eq", "--dx", "0")},
+		{2, "--dx is for --benchmark", append(regression, "--dx", "2")},
+		{2, "--max-context is not for --benchmark", append(regression, "--benchmark", "eq", "--max-context", "5")},
+		{2, "--targets is for --kernel", append(regression, "--benchmark", "eq", "--targets", "5")},
+		{2, "are for --model equivcnp", append(regression, "--model", "cnp", "--lifts", "2")},
+		{2, "acts on 2 coordinates", append(regression, "--benchmark", "eq", "--group", "SE2")},
 		{2, "--targets is for --kernel", append(regression, "--csv", "@curves.csv", "--targets", "5")},
 		{2, "[csv kernel]", append(regression, "--csv", "@curves.csv", "--kernel", "rbf")},
 		{1, "curves.csv:1:1: the columns do not fit", append(regression, "--csv", "@curves.csv", "--x", "time")},
@@ -242,6 +249,23 @@ func TestTrainRefuses(t *testing.T) {
 	} {
 		b.fails(k.status, k.words, k.args...)
 	}
+}
+
+// TestTrainBenchmark: on the tasks that neural processes are compared by, with one coordinate and with two.
+func TestTrainBenchmark(t *testing.T) {
+	b := newBench(t)
+	run := []string{"train", "regression", "--benchmark", "mixture", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out", "@m.safetensors", "--json"}
+	r := decode[trainResult](t, b.ok(run...))
+	require.Equal(t, "mixture of the neuralprocesses benchmark, dx = 1, int", r.Tasks)
+	e := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "sawtooth", "--region", "ext", "--tasks", "3", "--json"))
+	require.Equal(t, 300, e.Report.Values)
+	require.Equal(t, "sawtooth of the neuralprocesses benchmark, dx = 1, ext", e.Source)
+	b.fails(2, `region "far"`, "eval", "--model", "@m.safetensors", "--benchmark", "eq", "--region", "far")
+
+	r = decode[trainResult](t, b.ok(append(run, "--overwrite", "--benchmark", "eq", "--dx", "2", "--group", "SE2", "--lifts", "2", "--points-per-unit", "2")...))
+	require.Equal(t, "SE(2)", r.Group)
+	e = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "eq", "--tasks", "1", "--equivariance-tasks", "0", "--json"))
+	require.Equal(t, 100, e.Report.Values)
 }
 
 // TestTrainCSV: a user's own curves, of any units and dimensions; a tenth of them is held out, and the model works on others.

@@ -1,18 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/group"
 )
 
 // regressionFlags are the flags of equivcnp train regression.
 type regressionFlags struct {
 	trainFlags
 	kernel, model          string
+	benchmark, group       string
+	dx, lifts              int
 	length                 float64
 	csv, in                string
 	columns                columnFlags
@@ -31,7 +36,7 @@ var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "period
 func (a *app) trainRegressionCommand() *cobra.Command {
 	var f regressionFlags
 	cmd := &cobra.Command{
-		Use:                   "regression (--kernel rbf|matern|periodic|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
+		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on curves: drawn from a random process, or your own",
 		Long: `Train on curves drawn from a random process, or on your own.
@@ -40,6 +45,10 @@ func (a *app) trainRegressionCommand() *cobra.Command {
 sawtooth waves, the mean of kernels (rbf+periodic), a mixture (rbf,sawtooth), or gp: and a kernel of
 your own: sums and products of rbf(length), matern12, matern32, matern52(length),
 periodic(period,length), noise(variance) and numbers, as in gp:2*rbf(0.5)+0.1*periodic(1,0.7).
+
+--benchmark draws the tasks of the library neuralprocesses: eq, matern, weakly-periodic, sawtooth or
+mixture, with --dx coordinates; under --group "SE(2)" with --lifts 4 a model of two knows that they
+have no preferred direction.
 
 --csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number for
 each curve (without it all rows are one); context, 1 where a point is always observed. --x and --y
@@ -74,12 +83,16 @@ itself, as the authors' models are, and ends that.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.kernel, "kernel", "rbf", "the process: rbf, matern (5/2), periodic, sawtooth; rbf+periodic; rbf,sawtooth; gp:2*rbf(0.5)+...")
 	fl.Float64Var(&f.length, "length", 1, "--kernel: length scale where it says none")
+	fl.StringVar(&f.benchmark, "benchmark", "", "the tasks of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
+	fl.IntVar(&f.dx, "dx", 1, "--benchmark: number of coordinates")
+	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations)")
+	fl.IntVar(&f.lifts, "lifts", 1, "equivcnp: samples of the group's stabiliser for every point")
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a CSV file")
 	f.columns.register(cmd)
 	fl.StringVar(&f.in, "in", "", "train on the curves of a safetensors file")
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
-	cmd.MarkFlagsMutuallyExclusive("kernel", "csv", "in")
+	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "csv", "in")
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
@@ -92,7 +105,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.minContext, "min-context", 3, "fewest of them in the context")
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
-	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"},
+	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}, "benchmark": task.BenchmarkProcesses, "group": group.Names(),
 		"readout": {"queries", "targets", "rbf"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -106,12 +119,28 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	dx, dy := 1, 1
 	var own *curveData
-	if f.csv != "" || f.in != "" {
+	if f.csv != "" || f.in != "" || f.benchmark != "" {
 		for _, name := range []string{"length", "from", "to", "targets"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s is for --kernel", name)
 			}
 		}
+	}
+	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx}
+	if f.benchmark != "" {
+		for _, name := range []string{"min-context", "max-context"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s is not for --benchmark, which says how many there are", name)
+			}
+		}
+		if err := bench.Validate(); err != nil {
+			return usageError{fmt.Errorf("--benchmark: %w", err)}
+		}
+		dx = f.dx
+	} else if cmd.Flags().Changed("dx") {
+		return usagef("--dx is for --benchmark")
+	}
+	if f.csv != "" || f.in != "" {
 		if own, err = f.data(cmd.Context(), a); err != nil {
 			return err
 		}
@@ -122,11 +151,16 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	var c cnp.Config
 	switch f.model {
 	case "equivcnp":
-		c = cnp.Default(cnp.EquivCNPCurve, fmt.Sprintf("T(%d)", dx), dy)
+		g, err := group.Parse(cmp.Or(f.group, fmt.Sprintf("T(%d)", dx)), 0)
+		if err != nil {
+			return usageError{fmt.Errorf("--group: %w", err)}
+		}
+		c = cnp.Default(cnp.EquivCNPCurve, g.Name(), dy)
 		c.Fill = paperFill[f.kernel]
 		if c.Fill == 0 || own != nil {
 			c.Fill = paperFill["matern"]
 		}
+		c.Lifts = f.lifts
 	case "convcnp":
 		c = cnp.Default(cnp.ConvCNPCurve, "", dy)
 	case "cnp":
@@ -141,8 +175,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return err
 		}
 	}
-	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length")) {
-		return usagef("--coordinate-feature, --encoder-length, --fill and --readout are for --model equivcnp")
+	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts")) {
+		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --lifts and --readout are for --model equivcnp")
 	}
 	c.CoordinateFeature = f.coordinate
 	if f.model == "equivcnp" {
@@ -199,6 +233,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			test = source(apart, true)
 		}
 		return a.train(cmd.Context(), &f.trainFlags, c, source(kept, false), test, less, own.scaleRadii, changed, notes)
+	}
+	if f.benchmark != "" {
+		return a.train(cmd.Context(), &f.trainFlags, c, bench, nil, less, nil, changed, notes)
 	}
 	if err := checkTargets(f.targets); err != nil {
 		return err
