@@ -59,7 +59,7 @@ func widen(half float64) float64 { return half * (1 + slackRel) }
 // widenAbs adds both allowances.
 func widenAbs(half float64) float64 { return half*(1+slackRel) + slackAbs }
 
-// clampFinite is r = |x|, cut down to the largest float64 where only rounding took it beyond.
+// clampFinite returns the computed length r of x. Where rounding alone made it infinite, it returns the largest float64 instead.
 func clampFinite(r float64, x []float64) float64 {
 	if math.IsInf(r, 1) {
 		for _, v := range x {

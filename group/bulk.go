@@ -7,8 +7,9 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the rows of l that index
-// names into dst [len(index), PoseDim]. It panics if dst has another length or an index is none of l's.
+// RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the rows of l that index names
+// into dst [len(index), PoseDim]: the edge features of a network on a graph of points, for example. It panics if dst has another
+// length or an index is not a row of l.
 func RelativePoses(dst, ai, qi []float64, l *Lifted, index []int32) {
 	g := l.Group
 	e := PoseDim(g)
@@ -78,7 +79,7 @@ func (g *RxSq) RelativePoses(dst, ai, _, a, _ []float64, index []int32) {
 	}
 }
 
-// RelativePoses implements PoseComputer. As in Distances, what depends on the angles alone is kept from the last few.
+// RelativePoses implements PoseComputer. As in Distances, what depends on the angles alone is remembered for the last few angles.
 func (g *SE2) RelativePoses(dst, ai, _, a, _ []float64, index []int32) {
 	var views se2Views
 	q := newSE2Query(ai)

@@ -6,19 +6,22 @@ import (
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
-// BoundsDiamond implements DiamondBounder: the distance is that sum.
+// BoundsDiamond implements DiamondBounder: the distance is the very sum that a diamond bounds.
 func (g *RxSO2) BoundsDiamond() bool { return true }
 
-// BoundsDiamond implements DiamondBounder: the distance is that sum.
+// BoundsDiamond implements DiamondBounder: the distance is the very sum that a diamond bounds.
 func (g *RxSq) BoundsDiamond() bool { return true }
 
-// BoundsDiamond implements DiamondBounder. In terms of w = log(r + 0.0005) the radial part is β·tanh(|Δw|/2), which is concave and so above its
-// chord from 0 to h_1, where it is the radius: ρ·|Δw|/h_1 ≤ β·tanh(|Δw|/2), and with α·|Δθ| = ρ·|Δθ|/h_0 the sum is at most ρ/ρ.
+// BoundsDiamond implements DiamondBounder. With w = log(r + 0.0005), h the half-widths of BoundBox and β = 1-α, the radial part
+// of the distance is β·tanh(|Δw|/2). That is a concave function of |Δw|, so it lies above its chord from 0 to h_1, where it
+// equals the ball's radius ρ: ρ·|Δw|/h_1 ≤ β·tanh(|Δw|/2). Together with α·|Δθ| = ρ·|Δθ|/h_0, a distance of at most ρ makes the
+// diamond's sum at most 1.
 func (g *SO2) BoundsDiamond() bool { return true }
 
-// A candidateFilter tells, for one radius and 64 points in a few cycles, which points may lie in a query's ball: all that do, and
-// some that do not. It holds their bounding coordinates as whole numbers modulo 2¹⁶, so that angles wrap by themselves; see
-// search.Candidates. Rounding to units costs at most one unit per coordinate of a pair, which the window allows for.
+// A candidateFilter finds the points that may lie in a query's ball of one fixed radius: all points of the ball, and a few
+// others. It tests 64 points in a few cycles. It holds their bounding coordinates as whole numbers modulo 2¹⁶, so that angles
+// wrap by themselves; see search.Candidates. Rounding to whole units changes the difference of two coordinates by at most one
+// unit, and the window is wider by that.
 type candidateFilter struct {
 	bound  Bounder
 	axes   []filterAxis
@@ -41,7 +44,7 @@ const (
 	filterSpan = 1 << 15
 )
 
-// newCandidateFilter returns the filter of rows of l for a radius, or nil if the group has no bounds that would hold any back.
+// newCandidateFilter returns the filter of rows of l for a radius, or nil if the group has no bounds that exclude any point.
 func newCandidateFilter(l *Lifted, rows []int32, r float64) *candidateFilter {
 	b, ok := l.Group.(Bounder)
 	if !ok || len(rows) == 0 {
@@ -93,8 +96,8 @@ func boundCoords(b Bounder, m int, l *Lifted, rows []int32) []float64 {
 	return x
 }
 
-// choose picks the axes: for diamonds the sum and the difference of both coordinates, otherwise coordinates one by one,
-// those first whose windows are small beside their extent.
+// choose picks the axes: for diamonds the sum and the difference of both coordinates, otherwise the coordinates themselves, and
+// among them those first whose windows are small compared with the range of the points.
 func (s *candidateFilter) choose(x, half, periods []float64) {
 	m := len(half)
 	lo, hi := make([]float64, m), make([]float64, m)
@@ -104,7 +107,8 @@ func (s *candidateFilter) choose(x, half, periods []float64) {
 			lo[c], hi[c] = min(lo[c], x[k]), max(hi[c], x[k])
 		}
 	}
-	// usable tells whether units of 1/factor are far above the rounding of coordinate c, and windows below a half circle.
+	// usable reports whether units of 1/factor are far coarser than the rounding of coordinate c, and windows narrower than a
+	// half circle.
 	usable := func(c int, factor, reach float64) bool {
 		size := max(math.Abs(lo[c]), math.Abs(hi[c]))
 		return factor > 0 && size*factor < 0x1p40 && reach < circle/2

@@ -5,10 +5,11 @@ import (
 	"math"
 )
 
-// Check compares what a group of one's own says in several ways, for all pairs of a few points, and returns an error that names the first
-// contradiction: a fast path (PairComputer, PoseComputer, BoundsComputer, MetricGroup) whose numbers are not those of the plain methods, or
-// a ball that reaches out of its BoundBox or diamond. A type that embeds one of this package's groups inherits its fast paths, and
-// contradicts itself where it overrides Distance, say, and not Distances. Check belongs into the test of such a type.
+// Check is a test for a group of your own, and belongs into the tests of its type. For all pairs of a few points it compares what
+// the group's methods say about the same thing, and returns an error that names the first contradiction: a fast path
+// (PairComputer, PoseComputer, BoundsComputer, MetricGroup) whose numbers are not those of the plain methods, or a ball that
+// reaches out of its BoundBox or diamond. A type that embeds one of this package's groups inherits its fast paths, and
+// contradicts itself where it overrides Distance, say, and not Distances.
 func Check(g Group) error {
 	l, _ := trialLifts(g)
 	index := make([]int32, l.Rows())

@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 )
 
-// Digest is 32 hexadecimal digits that tell whether two groups are the same, whatever they are called: they lift, compare and move a
-// fixed set of points alike. Model files carry it beside the group's name, so that a model does not come back under another group. Bounds
-// and fast paths are no part of it, as they change no result.
+// Digest returns 32 hexadecimal digits that are equal for groups that do the same, whatever they are called: groups that lift,
+// compare and move a fixed set of points alike. Model files store it beside the group's name, so that a model is not loaded with
+// another group of that name. Bounds and fast paths do not enter, as they change no result.
 //
-// Numbers count to about six digits, so the rounding of another machine makes no difference.
+// Numbers enter with about six digits, so that the rounding of another machine makes no difference.
 func Digest(g Group) string {
 	d, ga, qa := g.PointDim(), g.AlgebraDim(), g.OrbitDim()
 	h := sha256.New()
@@ -20,7 +20,8 @@ func Digest(g Group) string {
 	add := func(x []float64) {
 		number(int64(len(x)))
 		for _, v := range x {
-			// Even steps near 0, even ratios far from it; 1/π keeps round numbers off the borders of steps.
+			// Steps of equal width near 0, of equal ratio far from it; adding 1/π keeps round numbers away from the ends of
+			// steps.
 			switch y := math.Asinh(v)*(1<<18) + 1/math.Pi; {
 			case math.IsNaN(y):
 				number(math.MaxInt64)

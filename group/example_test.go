@@ -156,3 +156,64 @@ func ExampleCandidates() {
 	fmt.Println(group.Candidates(3, 2))
 	// Output: [SO(2) SE(2) R>0(2)]
 }
+
+// Edge features of a graph network that knows nothing but relative poses: how the other points lie as seen from point 0, which
+// stays the same when all points are rotated.
+func ExampleRelativePoses() {
+	g := group.NewSO2(0)
+	l := group.LiftPoints(g, []float64{1, 0, 0, 2, -3, 0}, 1, 0)
+	ai, qi := l.Row(0)
+	index := []int32{1, 2} // point 0 has two neighbours
+	edges := make([]float64, len(index)*group.PoseDim(g))
+	group.RelativePoses(edges, ai, qi, l, index)
+	fmt.Printf("%.4f\n%.4f\n", edges[:3], edges[3:])
+	// Output:
+	// [-1.5708 1.0000 2.0000]
+	// [3.1416 1.0000 3.0000]
+}
+
+// A robot's poses as coordinates of SE(2): its next pose after a step of its own, and where it was as seen from there.
+func ExampleComposer() {
+	var g group.Composer = group.NewSE2(0)
+	step := []float64{math.Pi / 2, math.Pi, 0} // a quarter turn on a circle of radius 2
+	pose := []float64{0, 0, 0}
+	for range 2 {
+		g.Compose(pose, pose, step)
+	}
+	at := make([]float64, 2)
+	g.Act(at, pose, []float64{0, 0})
+	fmt.Printf("at (%.3f, %.3f)\n", at[0]+0, at[1])
+	back := make([]float64, 3)
+	g.Inverse(back, pose)
+	g.Act(at, back, []float64{0, 0})
+	fmt.Printf("the start lies %.3f to the left\n", at[1])
+	// Output:
+	// at (0.000, 4.000)
+	// the start lies 4.000 to the left
+}
+
+// Measurements at places of the plane and at times: moving all of them in the plane, or in time, changes no relative pose.
+func ExampleNewProduct() {
+	g := group.NewProduct(group.NewSE2(0), group.NewT(1, 0), 0.5)
+	fmt.Println(g.Name(), "on points of", g.PointDim(), "coordinates; a pose has", group.PoseDim(g))
+	fmt.Println(group.IsIsometric(g), group.IsIsometric(group.NewRxSO2(0)))
+	// Output:
+	// (SE(2), alpha 0.2) x (T(1), alpha 0.2) on points of 3 coordinates; a pose has 4
+	// true false
+}
+
+// Points that arrive one after the other are lifted alone and appended.
+func ExampleLifted_Append() {
+	g := group.NewT(2, 0)
+	l := group.LiftPoints(g, []float64{0, 0, 3, 4}, 1, 0)
+	l.Append(group.LiftPoints(g, []float64{6, 8}, 1, 0))
+	a, _ := l.Row(2)
+	fmt.Println(l.Rows(), a)
+	// Output: 3 [6 8]
+}
+
+// The choices of a menu.
+func ExampleNames() {
+	fmt.Println(group.Names()[:6])
+	// Output: [T(1) T(2) T(3) SO(2) R>0xSO(2) SE(2)]
+}

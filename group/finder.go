@@ -9,10 +9,11 @@ import (
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
-// Finder answers, of a set of lifted points, which lie in the ball of a given radius around a query: exactly those whose
-// Distance, in float64, is below the radius. It looks at every point, but through a filter of whole numbers that tells 64
-// of them in a few cycles: up to some hundred thousand points that is faster than any tree. It is read-only and safe for
-// concurrent use; every goroutine brings its own Workspace.
+// Finder finds the points of a set that lie within a fixed radius of a query: exactly those whose Distance, in float64, is below
+// the radius. Use it for repeated queries in a group's distance, where neighbor.Ball, which answers all queries at once, does not
+// fit. It looks at every point, but through a filter of whole numbers that tests 64 points in a few cycles: up to some hundred
+// thousand points that is faster than any tree. It is read-only and safe for concurrent use; every goroutine brings its own
+// Workspace.
 type Finder struct {
 	g       Group
 	r       float64
@@ -24,7 +25,7 @@ type Finder struct {
 	n       int
 }
 
-// finderClass is a part of the points, for rigid motions those of one angle.
+// finderClass is a part of the points. Under rigid motions the points of one angle make a part, under other groups all points do.
 type finderClass struct {
 	label  []int32
 	x      []float64 // [coordinates, n], as the kernel wants them
@@ -48,7 +49,7 @@ type Workspace struct {
 // kernelDims is the largest number of coordinates of a kernel's points.
 const kernelDims = 3
 
-// maxClasses is up to how many different angles the points of rigid motions are told apart.
+// maxClasses is the largest number of different angles for which the points of rigid motions are separated by angle.
 const maxClasses = 16
 
 // NewFinder lays out the rows of l, ascending and distinct, for radius r; nil is all rows. It panics if a row is none of l's.
@@ -79,18 +80,18 @@ func NewFinder(l *Lifted, rows []int32, r float64) *Finder {
 	return f
 }
 
-// Fast reports whether a kernel decides, so that asking twice costs less than remembering.
+// Fast reports whether a kernel decides membership. Asking the same query twice then costs less than storing its answer.
 func (f *Finder) Fast() bool { return f.metric.Form != NoMetric }
 
 // Len is the number of points.
 func (f *Finder) Len() int { return f.n }
 
-// moderate reports whether squares of distances about r/w neither overflow nor underflow, so that plain sums of squares
-// decide as the group's own norms do.
+// moderate reports whether squares of distances near r/w neither overflow nor underflow. Then plain sums of squares decide as the
+// group's own norms do.
 func moderate(r, w float64) bool { return r/w > 0x1p-400 && r/w < 0x1p400 }
 
-// choose returns the group's metric if its kernel decides as Distance does, to the last bit: in the wanted coordinates, for angles within a
-// half turn, and where no square overflows or underflows.
+// choose returns the group's metric if the metric's kernel decides exactly as Distance does: the coordinates are those that the
+// kernel wants, the angles lie within a half turn, and no square overflows or underflows.
 func (f *Finder) choose(rows []int32) Metric {
 	g, ok := f.g.(MetricGroup)
 	if !ok {
@@ -146,7 +147,7 @@ func (f *Finder) fewAngles(rows []int32) bool {
 	return true
 }
 
-// samples are up to four places among n.
+// samples returns up to four positions spread over 0 .. n-1.
 func samples(n int) []int {
 	if n <= 4 {
 		return []int{0, 1, 2, 3}[:n]
@@ -161,8 +162,8 @@ func sameNumbers(x, y []float64) bool {
 	})
 }
 
-// verify compares the metric and the PairComputer with Distance for a few pairs of rows, and does without what differs: a group that
-// embeds another inherits those, too, and may have a distance of its own.
+// verify compares the metric and the PairComputer with Distance for a few pairs of rows, and drops what differs: a group that
+// embeds another one inherits both, and may have a distance of its own.
 func (f *Finder) verify(rows []int32) {
 	if f.metric.Form == NoMetric && f.fast == nil {
 		return
@@ -256,8 +257,8 @@ func (f *Finder) splitByAngle(rows []int32) {
 	}
 }
 
-// Find returns the rows within the radius of the query (a [g], q [orbit]), ascending. The list is w's and lasts until the
-// next call. Coordinates that are not finite have no neighbours but where the group's Distance says so.
+// Find returns the rows within the radius of the query (a [g], q [orbit]), ascending. The list belongs to w and is valid until
+// the next call. A query with coordinates that are not finite has neighbours only where the group's Distance says so.
 func (f *Finder) Find(w *Workspace, a, q []float64) []int32 {
 	w.index = f.Append(w.index[:0], w, a, q)
 	return w.index
@@ -354,7 +355,7 @@ func (f *Finder) within(w *Workspace, c *finderClass, index []int32, candidates 
 	return f.one(w, c, index, candidates, a, q, r)
 }
 
-// scan computes the distances of the stretch of each word that has candidates.
+// scan computes distances in stretches: for each word of candidates, those from its first candidate to its last.
 func (f *Finder) scan(w *Workspace, c *finderClass, index []int32, candidates []uint64, a, q []float64, r float64) (m int) {
 	ga, qa := f.ga, f.qa
 	for lo := 0; lo < len(c.label); lo += 64 {

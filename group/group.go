@@ -2,6 +2,17 @@
 // elements, the relative pose of two lifted points, the distance that decides who is a neighbour, and the action on
 // points.
 //
+// # Which group
+//
+//   - T(n) ([NewT]): series, maps and images, where only differences of places matter. Its convolutions are the ordinary ones.
+//   - SO(2) ([NewSO2]), SO(3) ([NewSO3]): data around a centre, such as a galaxy, a radar sweep or an atom's surroundings.
+//   - R>0×SO(2) ([NewRxSO2]), R>0 ([NewRx]): data around a centre and without a scale of their own.
+//   - SE(2) ([NewSE2]), SE(3) ([NewSE3]): data without a centre that may lie at any angle, such as cells under a microscope, or molecules.
+//   - [NewSqueeze], [NewRxSq]: pairs of positive quantities of which the product, or neither product nor ratio, has a meaning of its own.
+//   - [NewAxis], [NewProduct]: coordinates that behave differently, such as place and time, or longitude and latitude.
+//   - [NewTrivial]: no symmetry, as the baseline for the others.
+//   - [NewMatrix], [NewMatrix3]: any other group of matrices, such as shears.
+//
 // # Conventions
 //
 // They hold for every group and are stated here only.
@@ -26,9 +37,10 @@ import (
 	"math/rand/v2"
 )
 
-// Group is a Lie group with its action on R^d. A user's own group implements these methods and works everywhere; the
-// optional interfaces below make it faster. It may also embed one of this package's groups, whose optional interfaces it then has
-// as well: who overrides a method overrides those that state the same in another way, as Distances and Metric do of Distance.
+// Group is a Lie group with its action on R^d. Your own group needs only these methods to work everywhere; the optional
+// interfaces below make it faster. It may also embed one of this package's groups, whose optional interfaces it then has as well.
+// If you override a method, override also those that state the same in another way: Distances and Metric repeat what Distance
+// says. Check finds what was forgotten.
 //
 // Implementations are immutable and safe for concurrent use. Methods panic when a slice is shorter than they document;
 // non-finite inputs give non-finite outputs and never a panic.
@@ -60,7 +72,9 @@ type Group interface {
 // PoseDim is the length of a relative pose of g.
 func PoseDim(g Group) int { return g.AlgebraDim() + 2*g.OrbitDim() }
 
-// Composer is a group whose elements can be multiplied in algebra coordinates.
+// Composer is a group whose elements can be multiplied in algebra coordinates: to chain the motions of a robot or a camera, or to
+// test that a model is equivariant by moving its inputs by a random element and back. All groups of this package but products
+// are.
 type Composer interface {
 	Group
 	// Compose writes log(exp(a)·exp(b)) into dst [g]; dst may be a or b.
@@ -69,7 +83,8 @@ type Composer interface {
 	Inverse(dst, a []float64)
 }
 
-// PairComputer is the fast path of RelativePose and Distance: one query against many points.
+// PairComputer is a group that computes the distances of one query to many points in one call. Searches and Finder use it instead
+// of RelativePose and Distance; it is the first interface to implement when a group of your own is too slow.
 type PairComputer interface {
 	Group
 	// Distances writes the distance of the query (ai [g], qi [orbit]) to each of the n = len(dist) points with
@@ -78,8 +93,8 @@ type PairComputer interface {
 	Distances(dist, ai, qi, a, q []float64)
 }
 
-// Bounder is a group that can bound its balls by boxes, so that a tree finds their members without looking at every
-// pair. Groups without it are searched by brute force.
+// Bounder is a group that can bound its balls by boxes, so that a tree finds their members without looking at every pair. Implement it
+// for clouds of more than some hundred thousand points. Groups without it are searched by looking at all pairs.
 type Bounder interface {
 	Group
 	// BoundDim is the number m of bounding coordinates.
@@ -89,14 +104,15 @@ type Bounder interface {
 	// BoundCoords writes the bounding coordinates of one lifted point into dst [m]; periodic ones lie in
 	// [-period/2, period/2].
 	BoundCoords(dst, a, q []float64)
-	// BoundBox writes into half [m] the half-widths of a box, in bounding coordinates, that contains every point
-	// within distance r of its centre, +Inf where r bounds nothing. It includes an allowance for rounding, a part in
-	// 10⁹ of the half-width, which covers coordinates up to 10⁵ half-widths from zero; a search that must be exact
-	// beyond that widens its comparisons by a few ulps of the coordinates.
+	// BoundBox writes into half [m] the half-widths of a box, in bounding coordinates, that contains every point within distance
+	// r of its centre; +Inf where r does not bound a coordinate. The box is wider than necessary by one part in 10⁹ of each
+	// half-width. That covers the rounding of coordinates up to 10⁵ half-widths from zero; beyond, a search that must be exact
+	// has to widen its comparisons by a few units in the last place of the coordinates.
 	BoundBox(half []float64, r float64)
 }
 
-// BoundsComputer is the fast path of BoundCoords for many points at once.
+// BoundsComputer is a Bounder that computes the bounding coordinates of many points in one call. It pays where sines and cosines
+// can be shared between points, as under SE(2).
 type BoundsComputer interface {
 	Bounder
 	// BoundCoordsOf writes the bounding coordinates of each of the points that index names, rows of a [n, g] and q [n, orbit], into
@@ -104,14 +120,16 @@ type BoundsComputer interface {
 	BoundCoordsOf(dst, a, q []float64, index []int32)
 }
 
-// DiamondBounder is a group with two bounding coordinates whose balls lie within a diamond, which is half as large as the box.
+// DiamondBounder is a group with two bounding coordinates whose balls lie within a diamond. A diamond has half the area of the
+// box, so that Finder tests half as many candidates.
 type DiamondBounder interface {
 	Bounder
 	// BoundsDiamond reports whether |Δc_0|/h_0 + |Δc_1|/h_1 ≤ 1 for every point of a ball, where h are the half-widths of BoundBox.
 	BoundsDiamond() bool
 }
 
-// MetricGroup is a group whose Distance is one of the metrics that there are kernels for.
+// MetricGroup is a group whose Distance is one of the metrics that this package has kernels for. Finder then decides by the kernel
+// and does not call Distances. Declare it for a group of your own if its distance has one of the forms of MetricForm.
 type MetricGroup interface {
 	Group
 	// Metric returns the metric. It must equal Distance(RelativePose(...)) to the last bit, except where the square of a length overflows or
@@ -119,14 +137,15 @@ type MetricGroup interface {
 	Metric() Metric
 }
 
-// A Metric is a distance of lifts. Their coordinates x are those of the algebra followed by those of the orbit. Every operation is rounded once.
+// A Metric is a formula for the distance of two lifts. The coordinates x of a lift are those of the algebra followed by those of
+// the orbit. Every operation of the formula is rounded once.
 type Metric struct {
 	Form  MetricForm
 	Alpha float64
 	Floor float64 // of Polar
 }
 
-// MetricForm names a formula.
+// MetricForm names the formula of a Metric.
 type MetricForm int
 
 const (
@@ -142,14 +161,15 @@ const (
 	RigidMotion
 )
 
-// UniformLifter is a group whose stabiliser samples can be spread evenly instead of drawn.
+// UniformLifter is a group whose stabiliser samples can be spread evenly instead of drawn at random; LiftPointsUniform uses it.
 type UniformLifter interface {
 	Group
 	// LiftUniform is Lift with k samples of the stabiliser that depend on nothing but k and are spread evenly.
 	LiftUniform(a, q, x []float64, k int)
 }
 
-// PoseComputer is the fast path of RelativePose for many points at once.
+// PoseComputer is a group that computes the relative poses of one query and many points in one call. Building the pose table of a
+// neighbourhood and RelativePoses use it instead of RelativePose.
 type PoseComputer interface {
 	Group
 	// RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the points that
@@ -158,8 +178,9 @@ type PoseComputer interface {
 	RelativePoses(dst, ai, qi, a, q []float64, index []int32)
 }
 
-// TranslationInvariant is implemented by groups whose relative poses depend on nothing but the difference of some coordinates, as they do
-// under translations. Lifts have a kind as well, and only lifts of the same kind stand for each other: under SE(2) the kind is the angle.
+// TranslationInvariant is implemented by groups whose relative poses depend only on differences of some coordinates, as they do
+// under translations. A neighbourhood on a lattice is then built without looking its poses up. Lifts have a kind as well, and the
+// rule holds among lifts of the same kind: under SE(2) the kind is the angle.
 type TranslationInvariant interface {
 	Group
 	// TranslationDim is the number of coordinates.
@@ -167,14 +188,16 @@ type TranslationInvariant interface {
 	// TranslationCoords writes the coordinates x [n, TranslationDim] and the kinds [n] of the lifts a [n, g], q [n, orbit]. A lift whose
 	// kind is NaN stands for no other.
 	TranslationCoords(x, kind, a, q []float64)
-	// TranslationError bounds the difference of two poses. Let lifts a and c be of one kind, lifts b and d of one kind, and let no
-	// coordinate exceed size. If the differences a - b and c - d of their coordinates differ by at most s, then the pose of a as seen from b
-	// and the pose of c as seen from d differ by at most TranslationError(s, size) in every coordinate, rounding included. The bound is at
-	// least s; it is NaN or +Inf where an argument is.
+	// TranslationError bounds the difference of two poses. Let lifts a and c be of one kind, lifts b and d of one kind, and let
+	// no coordinate exceed size. If the differences a - b and c - d of their coordinates differ by at most s, then the pose of a
+	// as seen from b and the pose of c as seen from d differ by at most TranslationError(s, size) in every coordinate, rounding
+	// included. The bound is at least s, and NaN or +Inf if an argument is.
 	TranslationError(s, size float64) float64
 }
 
-// RotationInvariant is implemented by groups of the plane whose relative poses stay the same when both points are turned about the origin.
+// RotationInvariant is implemented by groups of the plane whose relative poses stay the same when both points are turned about
+// the origin. Where the points are rotated copies of each other, as the pixels of an image are under quarter turns, the poses of
+// three quarters of the pairs are then copied instead of looked up.
 type RotationInvariant interface {
 	Group
 	// RotationError bounds how far the lift (b, p) is from the lift (a, q) turned by the angle, rounding included. If the bound is s for
@@ -186,8 +209,8 @@ type RotationInvariant interface {
 	HalfTurnDistance() float64
 }
 
-// Isometric is implemented by groups that preserve Euclidean distance, so that a radial kernel of |x - x'| is
-// invariant under them.
+// Isometric is implemented by groups that preserve Euclidean distance. A radial kernel of |x - x'|, such as the set convolution
+// of a ConvCNP, is then invariant under the group as well.
 type Isometric interface{ IsIsometry() bool }
 
 // IsIsometric reports whether g acts by isometries of R^d.

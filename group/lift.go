@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Lifted is a set of points lifted to group elements. Lift l of point i is row i·K + l.
+// Lifted is a set of points lifted to group elements. Lift l of point i is row i·K + l. Searches, layers and Finder take points
+// in this form.
 type Lifted struct {
 	Group Group
 	N     int       // points
@@ -14,8 +15,8 @@ type Lifted struct {
 	Q     []float64 // [N·K, orbit] orbit coordinates
 }
 
-// LiftPoints lifts x [n, d] with k samples per point. Stabiliser samples are drawn from a generator seeded with seed,
-// in point order, so equal arguments give equal lifts. It panics if len(x) is not a multiple of d or k < 1.
+// LiftPoints lifts x [n, d] with k samples per point. Stabiliser samples are drawn from a generator seeded with seed, in point
+// order, so equal arguments give equal lifts. It panics if len(x) is not a multiple of d or k < 1.
 func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
 	d := g.PointDim()
 	if d == 0 || len(x)%d != 0 {
@@ -33,8 +34,9 @@ func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
 	return l
 }
 
-// LiftPointsUniform is LiftPoints with evenly spread stabiliser samples, the same for every point: no draw, and a smaller error of
-// the mean over the samples. Groups that cannot spread theirs are lifted by LiftPoints with seed 0. It panics as LiftPoints.
+// LiftPointsUniform is LiftPoints with evenly spread stabiliser samples, the same for every point. Nothing is drawn, and the mean
+// over the samples has a smaller error. Groups that are not a UniformLifter are lifted by LiftPoints with seed 0. It panics as
+// LiftPoints does.
 func LiftPointsUniform(g Group, x []float64, k int) *Lifted {
 	u, ok := g.(UniformLifter)
 	d := g.PointDim()

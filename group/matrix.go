@@ -8,14 +8,15 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// Matrix is a user's own group of invertible real 2×2 or 3×3 matrices, acting on the plane or on space by x -> M·x and described
-// by a basis of its Lie algebra: a holds the coordinates of log M in that basis. Relative poses are logarithms of general
-// matrices, so nothing else about the group needs to be known; without a bound its balls are found by comparing all pairs.
+// Matrix is a group of your own, made of invertible real 2×2 or 3×3 matrices that act on the plane or on space by x -> M·x. It is
+// described by a basis of its Lie algebra, and a holds the coordinates of log M in that basis. Relative poses are logarithms of
+// general matrices, so nothing else about the group needs to be known. It has no bounds, so its balls are found by comparing all
+// pairs.
 //
 //	distance = α·|coordinates of the logarithm| + (1-α)·|q_i - q_j|
 //
-// A relative pose whose matrix has no real logarithm (an eigenvalue on the negative real axis) is NaN, which is at no
-// distance below any radius.
+// Where the matrix of a relative pose has no real logarithm (it has an eigenvalue on the negative real axis), the pose is NaN,
+// and the two points are not neighbours at any radius.
 //
 // Affine maps of the plane are 3×3 matrices that keep the last coordinate of (x, y, 1).
 type Matrix struct {
@@ -28,10 +29,10 @@ type Matrix struct {
 	lift  func(a, q, x []float64)
 }
 
-// NewMatrix returns the group of 2×2 matrices whose Lie algebra those of basis span (row by row, linearly independent, closed
-// under commutators), with orbit orbit coordinates. lift writes the algebra coordinates of an element that takes the orbit's
-// origin to x, and the orbit's coordinates. It panics if basis has not one to four independent matrices, or the commutator of two of
-// them is not in its span, if orbit is not in [0, 64], lift is nil, or alpha not in (0, 1); alpha = 0 means 0.2.
+// NewMatrix returns the group of 2×2 matrices whose Lie algebra is spanned by the matrices of basis, each row by row. lift
+// writes, for a point x, the algebra coordinates of an element that takes the origin of x's orbit to x, and the orbit's
+// coordinates, orbit numbers. It panics if basis has not one to four matrices, if they are linearly dependent or the commutator
+// of two of them is not in their span, if orbit is not in [0, 64], lift is nil, or alpha not in (0, 1); alpha = 0 means 0.2.
 func NewMatrix(name string, basis [][4]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
 	var rows [][]float64
 	for _, b := range basis {
@@ -49,7 +50,7 @@ func NewMatrix3(name string, basis [][9]float64, orbit int, lift func(a, q, x []
 	return newMatrix("NewMatrix3", name, 3, rows, orbit, lift, alpha)
 }
 
-// newMatrix keeps the basis, which is a copy.
+// newMatrix makes the group. It keeps basis, which must be a copy.
 func newMatrix(caller, name string, d int, basis [][]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
 	if len(basis) < 1 || len(basis) > d*d || orbit < 0 || orbit > maxDim || lift == nil {
 		panic(fmt.Sprintf("group: %s: %d basis matrices, need 1 to %d; orbit = %d, need 0 to %d; lift must not be nil",
@@ -114,8 +115,9 @@ func (g *Matrix) invert() bool {
 	return true
 }
 
-// closed reports whether the basis spans a Lie algebra: the commutators of its matrices lie in its span. If not, it names two for which
-// that is not so. Products of exponentials of what is no algebra have logarithms that the coordinates cannot hold.
+// closed reports whether the basis spans a Lie algebra, that is, whether the commutators of its matrices lie in its span. If not,
+// i and j name two matrices whose commutator does not. Without this, products of exponentials have logarithms that the
+// coordinates cannot express.
 func (g *Matrix) closed() (i, j int, ok bool) {
 	norm := func(x []float64) (sum float64) {
 		for _, v := range x {
@@ -133,7 +135,7 @@ func (g *Matrix) closed() (i, j int, ok bool) {
 					}
 				}
 			}
-			for k, d := range g.dual { // less its part in the span
+			for k, d := range g.dual { // subtract the part in the span
 				part := 0.0
 				for e, v := range d {
 					part += v * c[e]
@@ -159,7 +161,7 @@ func (g *Matrix) PointDim() int { return g.d }
 // AlgebraDim is the number of basis matrices.
 func (g *Matrix) AlgebraDim() int { return len(g.basis) }
 
-// OrbitDim is as the group was made.
+// OrbitDim is the number of orbit coordinates that the group was made with.
 func (g *Matrix) OrbitDim() int { return g.orbit }
 
 // MaxLifts is 1.
@@ -173,7 +175,7 @@ func (g *Matrix) Lift(a, q, x []float64, k int, _ *rand.Rand) {
 	}
 }
 
-// exp is exp(s·A) row by row, A the matrix with coordinates a; of 2×2 matrices the first four entries.
+// exp returns exp(s·A) row by row, A being the matrix with coordinates a; a 2×2 matrix takes the first four entries.
 func (g *Matrix) exp(a []float64, s float64) (m [9]float64) {
 	for c, b := range g.basis {
 		for e, v := range b {
@@ -188,7 +190,7 @@ func (g *Matrix) exp(a []float64, s float64) (m [9]float64) {
 	return m
 }
 
-// log writes the coordinates of log(x·y), NaN if there is none.
+// log writes the coordinates of log(x·y), NaN if there is no logarithm.
 func (g *Matrix) log(dst []float64, x, y *[9]float64) {
 	var m [9]float64
 	var ok bool

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// family is a group, or one group per dimension.
+// family is one group, or a group for every dimension, as T(n) is.
 type family struct {
 	// pattern matches names as fold returns them; a parenthesised group is the dimension.
 	pattern *regexp.Regexp
@@ -17,7 +17,7 @@ type family struct {
 	// pointDim is the dimension of the points, 0 where it is n.
 	pointDim int
 	make     func(n int, alpha float64) Group
-	// recent groups came after the checkpoints that do not say their group: no candidates.
+	// recent marks groups that are newer than the checkpoints that do not name their group; Candidates leaves them out.
 	recent bool
 }
 
@@ -37,14 +37,16 @@ var families = []family{
 	{regexp.MustCompile(`^trivial(\d+)$`), "trivial(n)", anyDim, 0, func(n int, alpha float64) Group { return NewTrivial(n, alpha) }, false},
 }
 
-// fold removes what does not tell two names apart: case, spaces, brackets, separators and the ways to write "positive".
+// fold removes the differences between spellings of one name: case, spaces, brackets, separators and the ways to write
+// "positive".
 var fold = strings.NewReplacer(">0", "", "×", "x", " ", "", "\t", "", "(", "", ")", "", "_", "", "*", "", "+", "")
 
 // Parse returns the group with this name; case, spaces, brackets and the sign of the product do not matter, so
 // "R>0xSO(2)", "R>0 × SO(2)" and "RxSO2" are one. "Rx" alone is R>0(2). The error of an unknown name lists the choices.
 //
-// "T(n) along c" are the translations of R^n along coordinate c, and "(G) x (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a product,
-// whose parts may be products: all that Name returns but for groups made by NewMatrix and NewMatrix3.
+// "T(n) along c" are the translations of R^n along coordinate c, and "(G) x (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a
+// product, whose parts may be products. Parse understands every name that Name returns, except those of groups made by NewMatrix
+// and NewMatrix3.
 //
 // alpha is the weight of the distance's first part, 0 for the group's default (0.3 for SO(2) and R>0xSO(2), 0.5 for
 // products, otherwise 0.2); an alpha outside (0, 1) is an error.
@@ -90,7 +92,7 @@ func Parse(name string, alpha float64) (Group, error) {
 
 var axisPattern = regexp.MustCompile(`^t(\d+)along(\d+)$`)
 
-// longestName bounds what Parse looks at, and with it how deep products nest.
+// longestName is the longest name that Parse looks at. It bounds how deep products nest.
 const longestName = 500
 
 // factors splits "(G) x (H)" at the brackets that match.
@@ -174,8 +176,8 @@ func clip(s string) string {
 	return s
 }
 
-// Names lists canonical names that Parse accepts: of the groups that come in any dimension those for n = 1, 2, 3, but no
-// translations along an axis and no products.
+// Names lists canonical names that Parse accepts, for a menu or the help of a flag. Of groups that exist in any dimension it
+// lists n = 1, 2, 3; translations along an axis and products are left out.
 func Names() []string {
 	var names []string
 	for _, f := range families {
@@ -189,8 +191,8 @@ func Names() []string {
 	return names
 }
 
-// Candidates lists the canonical names of the groups that act on points of pointDim coordinates and have relative poses
-// of length poseDim, in the order of Names: what a checkpoint that does not say its group may have been trained with.
+// Candidates lists the canonical names of the groups that act on points of pointDim coordinates and have relative poses of length
+// poseDim, in the order of Names. A checkpoint that does not name its group may have been trained with any of them.
 func Candidates(poseDim, pointDim int) []string {
 	if pointDim < 1 || pointDim > maxDim {
 		return nil

@@ -16,8 +16,8 @@ type Product struct {
 	g, h Group
 }
 
-// NewProduct returns g × h, the products of products among them. It panics if either is nil or alpha is not in (0, 1);
-// alpha = 0 means 0.5.
+// NewProduct returns g × h; either may be a product itself. It panics if either is nil or alpha is not in (0, 1); alpha = 0 means
+// 0.5.
 func NewProduct(g, h Group, alpha float64) *Product {
 	if g == nil || h == nil {
 		panic("group: NewProduct: nil group")
@@ -25,21 +25,21 @@ func NewProduct(g, h Group, alpha float64) *Product {
 	return &Product{newWeights("NewProduct", alpha, 0.5), g, h}
 }
 
-// Name is "(G) x (H)" with the weights of both, as sets of points are only comparable where these agree.
+// Name is "(G) x (H)" with the weights of both, because two products are the same group only if these agree.
 func (p *Product) Name() string {
 	return fmt.Sprintf("(%s, alpha %g) x (%s, alpha %g)", p.g.Name(), p.g.Alpha(), p.h.Name(), p.h.Alpha())
 }
 
-// PointDim is the sum of both.
+// PointDim is the sum of both groups' dimensions.
 func (p *Product) PointDim() int { return p.g.PointDim() + p.h.PointDim() }
 
-// AlgebraDim is the sum of both.
+// AlgebraDim is the sum of both groups' dimensions.
 func (p *Product) AlgebraDim() int { return p.g.AlgebraDim() + p.h.AlgebraDim() }
 
-// OrbitDim is the sum of both.
+// OrbitDim is the sum of both groups' dimensions.
 func (p *Product) OrbitDim() int { return p.g.OrbitDim() + p.h.OrbitDim() }
 
-// MaxLifts is 1 if that is so for both, and else without limit.
+// MaxLifts is 1 if it is 1 for both groups, otherwise 0, no limit.
 func (p *Product) MaxLifts() int {
 	if p.g.MaxLifts() == 1 && p.h.MaxLifts() == 1 {
 		return 1
@@ -107,7 +107,7 @@ func (p *Product) bounds() (g, h Bounder, ok bool) {
 	return g, h, ok && both && g.BoundDim() > 0 && h.BoundDim() > 0
 }
 
-// BoundDim is the sum of both, or 0, no bound, if one of the groups has none.
+// BoundDim is the sum of both groups' dimensions. It is 0, which means no bound, if one of the groups is not a Bounder.
 func (p *Product) BoundDim() int {
 	g, h, ok := p.bounds()
 	if !ok {
@@ -116,7 +116,7 @@ func (p *Product) BoundDim() int {
 	return g.BoundDim() + h.BoundDim()
 }
 
-// BoundPeriods are those of both.
+// BoundPeriods are those of the first group followed by those of the second.
 func (p *Product) BoundPeriods() []float64 {
 	g, h, ok := p.bounds()
 	if !ok {
@@ -125,7 +125,7 @@ func (p *Product) BoundPeriods() []float64 {
 	return append(append([]float64(nil), g.BoundPeriods()...), h.BoundPeriods()...)
 }
 
-// BoundCoords writes those of both.
+// BoundCoords are those of the first group followed by those of the second.
 func (p *Product) BoundCoords(dst, a, q []float64) {
 	if g, h, ok := p.bounds(); ok {
 		n, ga, gq := g.BoundDim(), g.AlgebraDim(), g.OrbitDim()

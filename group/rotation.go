@@ -22,11 +22,13 @@ func (g *RxSO2) RotationError(a, _, b, _ []float64, angle float64) float64 {
 // HalfTurnDistance implements RotationInvariant.
 func (g *RxSO2) HalfTurnDistance() float64 { return g.alpha * math.Pi }
 
-// rotationError is RotationError of poses made of differences of th and of x, or of x itself.
+// rotationError implements RotationError for groups whose poses consist of differences of the angle th and of differences of x,
+// or of x itself.
 //
-// With Δ(th) = angle + s modulo a turn for one pair of lifts and angle + t for the other, their relative angles differ by s - t,
-// modulo a turn; and by no turn, if both are clear of ±π. Subtractions of angles in [-π, π] are off by 2⁻⁵¹, of one more
-// angle by 2⁻⁵⁰, the wrapping is exact; the difference of two x is off by 2⁻⁵³ of their sizes. Of the two poses' own
+// For one pair of lifts let Δ(th) be angle + s, modulo a turn, and for the other pair angle + t. Then their relative angles
+// differ by s - t, modulo a turn; and by exactly that if both are clear of ±π. Rounding: a difference of two angles in [-π, π] is
+// off by at most 2⁻⁵¹, of three angles by 2⁻⁵⁰, wrapping is exact, and the difference of two x is off by 2⁻⁵³ of their sizes. The
+// rounding of the two poses themselves is counted half for each lift.
 // rounding each lift answers for half.
 func rotationError(th, ph, x, y, angle float64) float64 {
 	if !(math.Abs(th) <= math.Pi && math.Abs(ph) <= math.Pi) {

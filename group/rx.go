@@ -14,9 +14,9 @@ import (
 //
 //	distance = α·δ(q_i, q_j) + (1-α)·|Δ log r|
 //
-// where δ is the periodic difference of the angles for n = 2 and |q_i - q_j| otherwise. (The authors' code, where this
-// group is cut out of R>0×SO(2), reads its pose as if it were that group's and takes |q_i| for δ: not symmetric, and
-// blind to q_j.)
+// where δ is the periodic difference of the angles for n = 2 and |q_i - q_j| otherwise. (In the authors' code, where this group
+// is cut out of R>0×SO(2), the pose is read as if it were that group's, and |q_i| is taken for δ: a distance that is not
+// symmetric and ignores q_j.)
 //
 // The origin is an orbit of its own and has no logarithm: its lift is log r = -744.4, as in RxSO2, with sign 0, angle 0
 // or unit vector 0.
@@ -81,8 +81,8 @@ func sign(x float64) float64 {
 	return x + 0
 }
 
-// unit writes x/|x| into dst, 0 for x = 0, and returns log |x|. A first scaling by a power of two keeps the length of
-// large and small x representable.
+// unit writes x/|x| into dst, or 0 if x is 0, and returns log |x|. It first scales by a power of two, so that the length of very
+// large and very small x stays representable.
 func unit(dst, x []float64) float64 {
 	m := 0.0
 	for _, v := range x {

@@ -12,9 +12,9 @@ import (
 //
 //	distance = α·|Δθ| + (1-α)·|Δ log r|
 //
-// The origin has no lift. It is given that of the point (s, 0), s the smallest positive float64: log r = -744.4,
-// θ = 0. So it is its own neighbour, at a finite distance of more than (1-α)·700 from every point that is farther than
-// 1e-19 from it, and disturbs no other pair.
+// The origin has no lift. It gets the lift of the point (s, 0), where s is the smallest positive float64: log r = -744.4, θ = 0.
+// So it is a neighbour of itself, it has a finite distance of more than (1-α)·700 to every point that is farther than 1e-19 from
+// it, and it does not disturb any other pair.
 type RxSO2 struct{ weights }
 
 // NewRxSO2 returns R>0×SO(2). It panics if alpha is not in (0, 1); alpha = 0 means 0.3.

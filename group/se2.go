@@ -63,12 +63,12 @@ func newSE2Query(a []float64) se2Query {
 	return q
 }
 
-// se2View is what the pose of a query as seen from j owes to the angles alone. With complex numbers for points,
+// se2View is the part of a relative pose that depends on the angles alone: that of the query and that of j. With complex numbers
+// for points,
 //
 //	log(u_j⁻¹ u_i) = (Δθ, V(Δθ)⁻¹ e^{-iθ_j} (V(θ_i)t_i - V(θ_j)t_j)),
 //
-// and for θ_i = θ_j = θ this is (0, V(-θ)(t_i - t_j)): exactly the angle 0, and the translations are subtracted as they
-// are.
+// and for θ_i = θ_j = θ this is (0, V(-θ)(t_i - t_j)): the angle is exactly 0, and the translations are subtracted as they are.
 type se2View struct {
 	th     float64 // θ_j
 	rel    float64 // Δθ, wrapped
@@ -91,13 +91,13 @@ func newSE2View(thi, thj float64) se2View {
 	return v
 }
 
-// se2Views are the views of the last few angles.
+// se2Views remembers the views of the last few angles.
 type se2Views struct {
 	views            [8]se2View
 	kept, next, last int
 }
 
-// of returns the view of the angle th.
+// of returns the view of a query and the angle th.
 func (s *se2Views) of(query, th float64) *se2View {
 	if v := &s.views[s.last]; s.kept > 0 && v.th == th {
 		return v
@@ -146,8 +146,8 @@ func (g *SE2) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(pose[0]), linalg.Norm2(pose[1], pose[2]))
 }
 
-// Distances implements PairComputer. Lifted points have few distinct angles, so the part of the work that depends on
-// the angles is kept from the last few.
+// Distances implements PairComputer. Lifted points have few distinct angles, so what depends on the angles alone is remembered
+// for the last few.
 func (g *SE2) Distances(dist, ai, _, a, _ []float64) {
 	var views se2Views
 	q := newSE2Query(ai)
@@ -178,7 +178,7 @@ func (g *SE2) Compose(dst, a, b []float64) {
 	linalg.ComposeSE2((*[3]float64)(dst), (*[3]float64)(a), (*[3]float64)(b))
 }
 
-// Inverse is -a, its angle wrapped by the way of the motion itself.
+// Inverse writes -a, the angle wrapped as the motion itself requires.
 func (g *SE2) Inverse(dst, a []float64) {
 	linalg.ExpMotion2((*[3]float64)(a)).Inverse().Log((*[3]float64)(dst))
 }
@@ -195,7 +195,7 @@ func (g *SE2) BoundCoords(dst, a, _ []float64) {
 	dst[0], dst[1], dst[2] = q.px, q.py, linalg.WrapAngle(q.th)
 }
 
-// BoundCoordsOf implements BoundsComputer, with sine and cosine once for the last few angles.
+// BoundCoordsOf implements BoundsComputer. Sines and cosines are remembered for the last few angles.
 func (g *SE2) BoundCoordsOf(dst, a, _ []float64, index []int32) {
 	var views se2Views
 	for k, j := range index {

@@ -13,11 +13,11 @@ import (
 //
 //	distance = α·|rotation vector| + (1-α)·|r_i - r_j|
 //
-// The rotations about the x axis fix the origins. A lift is the shortest rotation from the x axis to x after a rotation
-// about the x axis by an angle that is uniform in [-π, π): so lifts sample the rotations that take the origin to x
-// uniformly. (The authors' code takes the angle of a random rotation of space instead, which prefers half turns, and for
-// x opposite to the x axis it takes no rotation at all. There, where every half turn across the x axis is shortest, this
-// takes the one about the z axis.) The origin of space is lifted like a point on the positive x axis.
+// The rotations about the x axis fix the origins. A lift is a rotation about the x axis by an angle that is uniform in [-π, π),
+// followed by the shortest rotation from the x axis to x; so lifts sample the rotations that take the origin to x uniformly. If x
+// is opposite to the x axis, every half turn about an axis across it is shortest, and the one about the z axis is taken. The
+// origin of space is lifted like a point on the positive x axis. (The authors' code takes the angle of a random rotation of
+// space, which prefers half turns, and no rotation at all for x opposite to the x axis.)
 type SO3 struct{ weights }
 
 // NewSO3 returns SO(3). It panics if alpha is not in (0, 1); alpha = 0 means 0.2.
@@ -55,8 +55,8 @@ func (g *SO3) LiftUniform(a, q, x []float64, k int) {
 	}
 }
 
-// liftSO3 writes the rotation vector of the shortest rotation from the x axis to x after the rotation by phi about the
-// x axis, and returns |x|.
+// liftSO3 writes the rotation vector of the rotation by phi about the x axis followed by the shortest rotation from the x axis to
+// x, and returns |x|.
 func liftSO3(a, x *[3]float64, phi float64) (r float64) {
 	s, c := math.Sincos(phi / 2)
 	fromX(x).Mul(linalg.Quat{c, s, 0, 0}).Log(a)
@@ -73,7 +73,7 @@ func fromX(x *[3]float64) linalg.Quat {
 	if !(u[0] < 0) {
 		return linalg.Quat{1 + u[0], 0, -u[2], u[1]}.Unit()
 	}
-	// 1 + u_x = s²/(1 - u_x) with s² = u_y² + u_z², which does not cancel; all divided by s.
+	// 1 + u_x = s²/(1 - u_x) with s² = u_y² + u_z², which avoids cancellation; everything is divided by s.
 	s := linalg.Norm2(u[1], u[2])
 	if s == 0 {
 		return linalg.Quat{0, 0, 0, 1}

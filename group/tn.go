@@ -13,7 +13,7 @@ import (
 //
 //	distance = α·|x_i - x_j|
 //
-// The factor α stays although there is no second part, because trained radii count on it.
+// The factor α stays although there is no second part, because the radii of trained models include it.
 type T struct {
 	weights
 	n    int

@@ -28,19 +28,21 @@ func (g *SE2) TranslationCoords(x, kind, a, _ []float64) {
 	}
 }
 
-// TranslationError implements TranslationInvariant. In units of 2⁻⁵³·size, with vectors for complex numbers and s as a vector at most √2·s:
+// TranslationError implements TranslationInvariant. Errors are given in units of 2⁻⁵³·size, complex numbers are treated as
+// vectors, and s in every coordinate is at most √2·s as a vector.
 //
-// Of two angles, the pose's translation is M(p_i - p_j) with |M| = h/sin h ≤ π/2, h half the relative angle, and the p are the
-// coordinates themselves. It changes by no more than (π/2)·√2·s. Either difference of p is at most 2 in a coordinate and
-// 2√2 as a vector, and rounded once; with products and their difference, which are rounded too, a coordinate is off by
-// (π/2)·3·2√2 = 13.4, that of two poses by 26.7.
+// Between lifts of different angles, the pose's translation is M(p_i - p_j) with |M| = h/sin h ≤ π/2, where h is half the
+// relative angle and the p are the coordinates themselves. A change of the differences changes it by at most (π/2)·√2·s. Either
+// difference of p is at most 2 in a coordinate and 2√2 as a vector, and rounded once. Products and their difference are rounded
+// too, so a coordinate is off by (π/2)·3·2√2 = 13.4, and the difference of two poses by 26.7.
 //
-// Of one angle it is V(-θ)(t_i - t_j), where V(-θ) is, to the last bit, the conjugate of the V(θ) that p = V(θ)t is made by. So
-// the change is V(θ) applied to that of t_i - t_j, in size: √2·s, and the rounding of four p. A product there is rounded by
-// |V||t| ≤ √2, their sum by as much, a vector p by √2·2·√2 = 4: 16 in all. Rounding of the pose itself is as above, with
-// |V||t_i - t_j| ≤ 2√2: 3·2√2 = 8.5, and 17 for two: 33.
+// Between lifts of one angle, the pose's translation is V(-θ)(t_i - t_j), where V(-θ) is, to the last bit, the conjugate of the
+// V(θ) that computes p = V(θ)t. So it changes by V(θ) applied to the change of t_i - t_j: by √2·s in size, plus the rounding of
+// four p. There a product is rounded by |V||t| ≤ √2, their sum by as much, so a vector p by √2·2·√2 = 4, and four of them by 16.
+// The rounding of the pose itself is as above, with |V||t_i - t_j| ≤ 2√2: 3·2√2 = 8.5, and 17 for two poses. Together: 33.
 //
-// The bound has 34, which covers that of what is rounded the sizes are, too. Below normal numbers roundings do not shrink.
+// The bound uses 34, so that it also holds where the sizes themselves are rounded. Below the normal numbers roundings do not
+// shrink any more, which the constant term covers.
 func (g *SE2) TranslationError(s, size float64) float64 {
 	return math.Pi/2*math.Sqrt2*s*(1+0x1p-40) + 0x1.1p-48*size + 0x1p-1000
 }

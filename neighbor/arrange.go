@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// crowded is the number of points in a cell, as its points see it, from which on a grid's cells are too full to be
-// scanned for balls much smaller than a cell.
+// crowded is the mean number of points in the cell of a point from which on a grid's cells are too full: balls much smaller than
+// a cell would scan too many points.
 const crowded = 64
 
-// Arrange puts points [n, dim] into the order that suits balls of that radius best: a Grid, which is built several times
-// faster, or, where the points crowd in few of its cells, with more than three axes or with periodic ones, a KDTree. What
-// EachBall, Balls and BallCounts find is the same. periods is as for NewTree.
+// Arrange puts points [n, dim] into the order that suits balls of that radius best. That is a Grid, which is built several times
+// faster, or a KDTree where the points crowd in few cells of the grid, where they have more than three axes, or periodic ones.
+// EachBall, Balls and BallCounts find the same in either. periods is as for NewTree. Use it when you search many clouds of
+// unknown shape and do not want to choose.
 func Arrange[T Float](points []T, dim int, radius T, periods []T) (Cloud[T], error) {
 	periodic := len(periods) != 0 && len(periods) != dim // NewTree refuses it
 	for _, p := range periods {

@@ -41,7 +41,7 @@ func Ball(queries, points *group.Lifted, opt Options) (n *Neighborhood, err erro
 		Queries: queries.Rows(), Points: points.Rows(),
 		Offsets: make([]int, queries.Rows()+1), PoseDim: group.PoseDim(p.g),
 	}
-	// Side by side; and where another core sleeps, it is awake when the search begins.
+	// Tolerance and finders are made side by side; where the other cores sleep, this also wakes one before the search begins.
 	var finders []*group.Finder
 	tol := 0.0
 	parallel.For(2, 1, func(task, _ int) {
@@ -119,8 +119,7 @@ func (p *problem) mergeTolerance() float64 {
 	return mergeUnits * max(1, kthSmallest(size, len(size)/2))
 }
 
-// finderPoints is up to how many points of a block Auto looks at all of them through a group.Finder: that many cost a query
-// about 4 µs.
+// finderPoints is the largest block of which Auto looks at all points, through a group.Finder: a query then takes about 4 µs.
 const finderPoints = 1 << 17
 
 // scans reports whether all points of a block are looked at, through finders.
@@ -176,21 +175,22 @@ func (p *problem) finders() []*group.Finder {
 const (
 	// slabPairs is how many pairs a goroutine finds into one piece of memory: 1 MiB.
 	slabPairs = 1 << 18
-	// keptPairs is how many pairs are kept until their place is known, about: 64 MiB. What is beyond is found twice, if a
-	// kernel decides.
+	// keptPairs is about how many pairs are kept until their place is known: 64 MiB. Pairs beyond that are found a second time,
+	// if a kernel decides.
 	keptPairs = 1 << 24
 )
 
-// slabPool keeps slabs between calls. The pool lets go of what two collections found unused.
+// slabPool keeps slabs between calls. The pool drops what was unused during two collections.
 var slabPool sync.Pool
 
 // slabs is where one goroutine finds pairs.
 type slabs struct {
 	now  []int32
-	used []*[]int32 // all of them
+	used []*[]int32 // all slabs, in the order of their use
 }
 
-// room makes room for n more pairs behind the last len(now)-from, which stay together, and returns where those start.
+// room makes room for n more pairs after the last len(now)-from ones, which stay together with them, and returns the position
+// where those start.
 func (s *slabs) room(from, n int) int {
 	if cap(s.now)-len(s.now) >= n {
 		return from
@@ -206,8 +206,9 @@ func (s *slabs) room(from, n int) int {
 	return 0
 }
 
-// fillFast finds all pairs, each chunk of queries into memory of its goroutine, and copies them to their places. From about
-// most pairs on a fast search only counts, and finds again: that costs little more than a copy, and no memory.
+// fillFast finds all pairs, each chunk of queries into memory of its goroutine, and copies them to their places. Beyond about
+// most pairs it only counts, and finds these pairs again once their places are known: a fast search costs little more than a
+// copy, and no memory.
 func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []group.Workspace, most int64) error {
 	chunks := make([][]int32, (nb.Queries+queryGrain-1)/queryGrain)
 	all := make([]slabs, len(work))
@@ -269,8 +270,8 @@ func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []gro
 	return nil
 }
 
-// makePairs turns the lengths of rows into Offsets and makes Index and Pose. The allocator clears either on one core, so they are made side
-// by side.
+// makePairs turns the lengths of rows into Offsets and makes Index and Pose. The allocator clears a slice on one core, so the two
+// are made side by side.
 func (n *Neighborhood) makePairs() {
 	for i := range n.Queries {
 		n.Offsets[i+1] += n.Offsets[i]
@@ -287,7 +288,8 @@ func (n *Neighborhood) makePairs() {
 	})
 }
 
-// limitPairs lowers MaxPairs to what MaxBytes allows the search; fast says that what is beyond keptPairs is not kept.
+// limitPairs lowers MaxPairs to the number of pairs that MaxBytes allows the search. fast says that pairs beyond keptPairs are
+// not kept.
 func (p *problem) limitPairs(fast bool) {
 	if p.MaxBytes == 0 {
 		return
@@ -311,10 +313,10 @@ func (p *problem) tooMany() error {
 		ErrTooManyPairs, p.Radius, limit, p.queries.Rows(), p.points.Rows())
 }
 
-// smallSample is up to how many neighbours a query has room made for before they are found.
+// smallSample is up to how many sampled neighbours of a query room is made in advance for.
 const smallSample = 128
 
-// fill finds all pairs once, and samples them where there is a cap. Each chunk of queries is answered into a list of its own,
+// fill finds all pairs once, and samples them if MaxNeighbors is set. Each chunk of queries is answered into a list of its own,
 // which is then copied to its place.
 func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32) error {
 	chunks := make([][]int32, (nb.Queries+queryGrain-1)/queryGrain)
@@ -323,7 +325,7 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 	var pairs atomic.Int64
 	parallel.ForWorkers(nb.Queries, queryGrain, workers, func(worker, lo, hi int) {
 		p.pause()
-		// Samples are mostly full, and lists that grow would leave as much again to the collector.
+		// Sampled rows are mostly full. A list that grew instead would leave as much memory again to the collector.
 		out := make([]int32, 0, (hi-lo)*min(p.MaxNeighbors, smallSample))
 		k := 0
 		for i := lo; i < hi; i++ {

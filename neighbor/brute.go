@@ -17,7 +17,7 @@ func distances(g group.Group, fast group.PairComputer, dist, ai, qi, a, q, pose 
 	}
 }
 
-// all appends the run of all stored positions: the scan.
+// all appends the run of all stored positions: a scan of everything.
 func (b *block) all(runs []run) []run {
 	if len(b.rows) == 0 {
 		return runs

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// bulkPairs bounds the pairs of queries and candidates that are looked at in one go, and with them the scratch memory
-	// of a goroutine. One query's candidates are not divided.
+	// bulkPairs bounds the pairs of queries and candidates that are examined at a time, and with them the scratch memory of a
+	// goroutine. The candidates of one query are never divided.
 	bulkPairs = 1 << 16
 	// chunkQueries is about how many queries a goroutine takes at a time.
 	chunkQueries = 512
 )
 
-// Cloud is a set of points in an order in which neighbours stand near each other: a *KDTree or a *Grid. Either can be
-// searched, and either can be the queries of a search.
+// Cloud is a set of points, stored in an order in which neighbours stand near each other: a *KDTree or a *Grid. Either can be
+// searched, and either can be the queries of a search. It lets your code work with whatever Arrange has chosen.
 type Cloud[T Float] interface {
 	// Len is the number of points and Dim the number of axes.
 	Len() int
@@ -33,20 +33,20 @@ type Cloud[T Float] interface {
 	KNearestWithin(index []int32, dist2 []T, center []T, k int, radius2 T, w *NearestWorkspace) ([]int32, []T)
 
 	points() stored[T]
-	// chunks is the number of pieces that a cloud of queries is cut into for goroutines. chunkSpan gives the stored
-	// positions of such a piece, chunkBox writes the box around it, and groups calls f with the stored positions of its
-	// groups of queries and the box around each; reach is how far the queries look.
+	// chunks is the number of pieces that a cloud of queries is cut into for goroutines. chunkSpan returns the stored positions
+	// of a piece, and chunkBox writes the box around it. groups calls f for every group of queries in a piece, with the group's
+	// stored positions and the box around it; reach is the largest distance at which the queries look.
 	chunks() int
 	chunkSpan(chunk int) (lo, hi int)
 	chunkBox(chunk int, box []T)
 	groups(chunk int, reach T, f func(lo, hi int, box []T))
-	// enter prepares for the queries in a box, and candidates sets from and to of r to runs of stored positions that hold
-	// every point whose squared distance from any point in a box, inside the one entered, can be less than radius2.
+	// enter prepares r for queries inside a box. For a box inside the one entered, candidates then sets from and to of r to runs
+	// of stored positions that hold every point whose squared distance from any point of the box can be less than radius2.
 	enter(r *region[T], box []T, radius2 T)
 	candidates(r *region[T], box []T, radius2 T)
 }
 
-// region is what a goroutine knows about the surroundings of the queries that it is at.
+// region is what a goroutine knows about the surroundings of the queries that it is answering.
 type region[T Float] struct {
 	// The leaves of a tree that are near: their boxes as search.Boxes wants them, and their stored positions.
 	nodes    []int32
@@ -66,7 +66,7 @@ type stored[T Float] struct {
 
 func (t *KDTree[T]) points() stored[T] { return stored[T]{t.n, t.dim, t.coord, t.index, t.wrapped} }
 
-// groupLevel is the level whose nodes are answered together: leaves, or their parents where leaves are half empty.
+// groupLevel is the level of the tree whose nodes are answered together: the leaves, or their parents if leaves are half empty.
 func (t *KDTree[T]) groupLevel() int {
 	if t.levels > 0 && t.n>>t.levels < 12 {
 		return t.levels - 1
@@ -74,7 +74,7 @@ func (t *KDTree[T]) groupLevel() int {
 	return t.levels
 }
 
-// chunkLevel is the level whose nodes go to a goroutine as a whole.
+// chunkLevel is the level of the tree whose nodes go to a goroutine as a whole.
 func (t *KDTree[T]) chunkLevel() int {
 	l := 0
 	for l < t.groupLevel() && t.n>>l > chunkQueries {
@@ -105,8 +105,8 @@ func (t *KDTree[T]) groups(chunk int, _ T, f func(lo, hi int, box []T)) {
 	}
 }
 
-// enter lists the leaves near a box. The groups inside it then look through that list by vectors instead of going down
-// the tree.
+// enter lists the leaves near a box. Each group inside the box then searches that list with vectors, instead of descending the
+// tree.
 func (t *KDTree[T]) enter(r *region[T], box []T, radius2 T) {
 	r.nodes = r.nodes[:0]
 	if t.n == 0 {
@@ -204,7 +204,7 @@ type bulk[T Float] struct {
 	index []int32
 	found []T
 	end   []int32
-	limit []T // the radius, or one for each query
+	limit []T // squared radius: one for all queries, or one for each
 }
 
 // enter prepares for a chunk of queries.
@@ -214,8 +214,8 @@ func (w *bulk[T]) enter(p, queries Cloud[T], chunk int, radius2 T) {
 	p.enter(&w.region, w.box, radius2)
 }
 
-// gather collects the points that can be nearer than radius2 to a point in the box and returns how many there are. In
-// ascending order of their numbers, what a scan of them finds is ascending as well.
+// gather collects the points that can be nearer than radius2 to a point of the box and returns their number. If they are in
+// ascending order of their numbers, the results of scanning them are ascending as well.
 func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending bool) int {
 	c.candidates(&w.region, box, radius2)
 	total := 0
@@ -273,7 +273,7 @@ func (w *bulk[T]) sort(m, dim int) {
 	}
 }
 
-// scan finds, for the queries at stored positions lo .. hi-1, which of the first m candidates are nearer than limit says.
+// scan finds, for the queries at stored positions lo .. hi-1, which of the first m candidates are nearer than limit.
 func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
 	need := (hi-lo)*m + search.Slack
 	if cap(w.index) < need {
@@ -287,7 +287,7 @@ func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
 // step is how many queries are answered at a time, given the number of candidates.
 func step(m int) int { return max(1, bulkPairs/max(m, 1)) }
 
-// Batch is the answer to some queries. It lasts until the function that got it returns.
+// Batch holds the answers to some queries of EachBall or EachNearest. It is valid until the function that received it returns.
 type Batch[T Float] struct {
 	// Query are the numbers of the queries.
 	Query []int32
@@ -307,14 +307,15 @@ func (b *Batch[T]) Row(i int) (index []int32, dist2 []T) {
 	return b.Index[lo:b.End[i]], b.Dist2[lo:b.End[i]]
 }
 
-// BulkOptions are options of searches for many queries at once. The zero value is ready.
+// BulkOptions are the options of searches for many queries at once. The zero value is ready to use.
 type BulkOptions struct {
-	// Ascending asks for answers in ascending order of the points' numbers. Otherwise their order is that of the cloud,
-	// which is the same every time, and saves up to half of the time.
+	// Ascending asks for answers in ascending order of the points' numbers. Without it their order is that of the cloud, which is
+	// the same every time and takes as little as half of the time.
 	Ascending bool
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. No result depends on it.
 	Workers int
-	// MaxPairs bounds the pairs that are kept; more are ErrTooManyPairs. 0 is DefaultMaxPairs. EachBall keeps none.
+	// MaxPairs bounds the pairs that are returned; more are ErrTooManyPairs. 0 means DefaultMaxPairs. EachBall and EachNearest
+	// return none.
 	MaxPairs int
 }
 
@@ -326,13 +327,13 @@ func (o *BulkOptions) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// EachBall finds, for every point of queries, the points of p whose squared distance from it is strictly smaller than
-// radius2, and hands the answers to f, batch by batch; each query comes once. f runs on several goroutines at a time, worker
-// (0 to Workers-1) says on which of them.
+// EachBall finds, for every point of queries, the points of p whose squared distance from it is strictly smaller than radius2. It
+// hands the answers to f, batch by batch; each query occurs once. f runs on several goroutines at a time, and worker (0 to
+// Workers-1) says on which of them. Use it where the pairs are consumed as they are found: forces between particles, clustering,
+// density estimates.
 //
-// Nothing grows with the number of pairs. What two points' distance is, is said at KDTree; p and queries may be the same
-// cloud, and then each point finds itself. Errors: ErrShape if the clouds differ in axes or periods, ErrValue if radius2 is
-// NaN.
+// Memory does not grow with the number of pairs. KDTree says how distances are computed. p and queries may be the same cloud;
+// then each point finds itself, too. Errors: ErrShape if the clouds differ in axes or periods, ErrValue if radius2 is NaN.
 //
 // Neighbouring queries are answered together: what could be near any of them is collected once, and every query scans it
 // with vectors, 16 points at a time.
@@ -367,7 +368,7 @@ func eachBall[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, f func(w
 	scanBalls(p, queries, radius2, opt, scansAll[T](p.Len(), opt.Ascending), f)
 }
 
-// scanBalls is EachBall in one of two ways, which find the same in the same order: looking around, or at all points.
+// scanBalls is EachBall in one of two ways, which find the same in the same order: looking at the surroundings, or at all points.
 func scanBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all bool, f func(worker int, b *Batch[T])) {
 	pts, qs := p.points(), queries.points()
 	workers := opt.workers()
@@ -384,8 +385,8 @@ func scanBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all boo
 	})
 }
 
-// eachGroup calls f with the queries, group by group, at stored positions lo .. hi-1, when w holds the m points that can be
-// near any of them: every point, if all.
+// eachGroup calls f with the queries at stored positions lo .. hi-1, group by group. w then holds the m points that can be near
+// any of them; all points, if all is set.
 func eachGroup[T Float](p, queries Cloud[T], radius2 T, ascending, all bool, workers int, f func(worker int, w *bulk[T], lo, hi, m int)) {
 	pts := p.points()
 	pool := bulkPool[T]()
@@ -434,7 +435,8 @@ func bulkPool[T Float]() *sync.Pool {
 	return &bulkPoolF64
 }
 
-// BallCounts returns, for every point of queries, how many points of p EachBall finds.
+// BallCounts returns, for every point of queries, the number of points of p that EachBall finds: the density of a cloud, for
+// example to find outliers.
 func BallCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions) ([]int32, error) {
 	if err := checkClouds("BallCounts", p, queries, radius2); err != nil {
 		return nil, err

@@ -26,11 +26,12 @@ type nearestGroup[T Float] struct {
 type queryGroup struct{ lo, hi int }
 
 // EachNearest finds, for every point of queries, the k points of p nearest to it among those with a squared distance strictly
-// smaller than radius2 (any, if that is +Inf), ordered by (dist2, index), and hands the answers to f, batch by batch, as
-// EachBall does; the order option is not read. Errors: those of EachBall, and ErrOption if k is negative.
+// smaller than radius2 (all points, if that is +Inf), ordered by (dist2, index). It hands the answers to f, batch by batch, as
+// EachBall does; Ascending is ignored. Use it instead of Nearest where the answers need not be kept. Errors: those of EachBall,
+// and ErrOption if k is negative.
 //
-// Queries that stand together look into balls of a radius that is likely to hold k points of the local density. Those that
-// find at least k have their answer among them; the others ask again with a larger ball, and then go down the tree alone.
+// Queries that stand together first look into balls of a radius that is likely to hold k points, given the local density. Queries
+// that find at least k there have their answer; the others ask again with a larger ball, and finally descend the tree one by one.
 func EachNearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt BulkOptions, f func(worker int, b *Batch[T])) error {
 	if err := checkClouds("EachNearest", p, queries, radius2); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (t *KDTree[T]) guess2(box []T, k int, radius2 T) T {
 	volume, axes := 1.0, 0
 	own := t.nodeBox(node)
 	for axis := range t.dim {
-		// The box around m points is smaller than the region that is theirs.
+		// The box around m points is smaller than the region that belongs to them.
 		if w := (float64(own[2*axis+1]) - float64(own[2*axis])) * (m + 1) / max(m-1, 1); w > 0 {
 			volume *= w
 			axes++
@@ -99,7 +100,7 @@ func (t *KDTree[T]) guess2(box []T, k int, radius2 T) T {
 	if axes == 0 || math.IsInf(volume, 0) {
 		return 0
 	}
-	// The count of points in a ball has a standard deviation of about its square root.
+	// The number of points in a ball has a standard deviation of about its square root.
 	mean := float64(want) + nearestSpread*math.Sqrt(float64(want)) + 1.5
 	d := float64(axes)
 	unit := math.Pow(math.Pi, d/2) / math.Gamma(d/2+1)
@@ -107,7 +108,7 @@ func (t *KDTree[T]) guess2(box []T, k int, radius2 T) T {
 	return min(T(r*r), radius2)
 }
 
-// nearestSpread is how many standard deviations more than k points a ball is made for.
+// nearestSpread is how many standard deviations above k the expected number of points in a first ball lies.
 const nearestSpread = 2.0
 
 // answer finds the nearest points of a group of queries.
@@ -142,11 +143,11 @@ func (w *nearestGroup[T]) answer(p *KDTree[T], pts, qs *stored[T], g queryGroup,
 	f(&w.out)
 }
 
-// nearestTries is how often queries ask together, with a larger ball each time.
+// nearestTries is how often the queries of a group ask together, with a larger ball each time.
 const nearestTries = 2
 
-// retry is the factor from a squared radius to that of a ball with two and a half times the volume: enough for points on
-// a face of the cloud, half of whose ball is empty.
+// retry is the factor from one squared radius to the next: two and a half times the volume, which is enough for points on a face
+// of the cloud, where half of the ball is empty.
 func (t *KDTree[T]) retry() T { return T(math.Pow(2.5, 2/float64(t.dim))) }
 
 func (w *nearestGroup[T]) reset() {
@@ -165,7 +166,7 @@ func (w *nearestGroup[T]) try(p *KDTree[T], qs *stored[T], m, k int, guess, radi
 		}
 	}
 	asked := stored[T]{n: n, dim: p.dim, coord: w.queries}
-	// A ball as large as it may be need not be full.
+	// A ball of the largest allowed radius is an answer even if it holds fewer than k points.
 	largest := guess == radius2 && !math.IsInf(float64(radius2), 1)
 	w.limit = append(w.limit[:0], guess)
 	left := 0
@@ -197,8 +198,8 @@ func (w *nearestGroup[T]) try(p *KDTree[T], qs *stored[T], m, k int, guess, radi
 	w.pending = w.pending[:left]
 }
 
-// Nearest returns what EachNearest finds, for every query k entries: fewer points are filled up with -1 and +Inf. Errors are
-// those of EachNearest, and ErrTooManyPairs if there are more than MaxPairs entries.
+// Nearest returns what EachNearest finds, k entries for every query. Where there are fewer points, the rest of the entries are -1
+// and +Inf. Errors are those of EachNearest, and ErrTooManyPairs if there are more than MaxPairs entries.
 func Nearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt BulkOptions) (index []int32, dist2 []T, err error) {
 	most := opt.MaxPairs
 	if most == 0 {

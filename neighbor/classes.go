@@ -11,31 +11,32 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor/internal/posetable"
 )
 
-// RowClasses says which rows of a [Neighborhood] share their poses: rows are of one class exactly if they have the same
-// poses, each equally often. On an image under translations that are the pixels away from the edges; under rotations the copies
-// of a pixel that turns of the image make; rows without neighbours are one class.
+// RowClasses says which rows of a [Neighborhood] share their poses: two rows are of one class exactly if they have the same
+// poses, each equally often. On an image under translations, all pixels away from the edges are one class; under rotations, a
+// pixel and its copies under quarter turns are. Rows without neighbours are one class. Whatever depends on a row's poses alone,
+// such as convolution weights, has to be computed once per class.
 //
 // Corresponding pairs: order the pairs of every row by pose, pairs of one pose as they stand in the row. Then the k-th pairs of
 // all rows of a class have the same pose. Where [RowClasses.By] is Shift, the k-th pairs correspond as they stand.
 //
-// It is only read, by any number of goroutines.
+// It may be read by any number of goroutines.
 type RowClasses struct {
 	// Of is the class of each row [queries]. Classes are numbered in the order of their first rows.
 	Of []int32
 	// Lead is the first row of each class [classes].
 	Lead []int32
-	// By says of each row how it is known to be of its class [queries].
+	// By says for each row why it is known to belong to its class [queries].
 	By []Relation
 }
 
-// Relation says how a row is known to have the poses of the first row of its class.
+// Relation says why a row is known to have the poses of the first row of its class.
 type Relation uint8
 
 // The relations.
 const (
 	First Relation = iota // it is the first row
 	Shift                 // it lists the same poses in the same order, as a copy moved along a lattice does
-	Turn                  // it is a rotated copy, which was found when the poses were
+	Turn                  // it is a rotated copy; this was found when the poses were
 	Value                 // it lists the same poses in another order, which comparing all of them has shown
 )
 
@@ -46,7 +47,7 @@ func (n *Neighborhood) Classes() *RowClasses {
 	return n.classes.found
 }
 
-// keptClasses is what Classes has found.
+// keptClasses holds the result of Classes for later calls.
 type keptClasses struct {
 	once  sync.Once
 	found *RowClasses
@@ -55,7 +56,7 @@ type keptClasses struct {
 // classGrain is how many rows a goroutine takes at a time.
 const classGrain = 64
 
-// twin returns an earlier row that row i is known to have the poses of, or NoTwin. A twin has no twin.
+// twin returns an earlier row that is known to have the same poses as row i, or NoTwin. A twin has no twin itself.
 func (n *Neighborhood) twin(i int) int32 {
 	if n.twins == nil {
 		return posetable.NoTwin
@@ -63,8 +64,8 @@ func (n *Neighborhood) twin(i int) int32 {
 	return n.twins[i]
 }
 
-// rowHashes returns a number for every row, the same for rows with the same poses. It is 0, and says nothing, for rows that have a
-// twin or, as neighbours on a lattice do, list the same poses as the row before: those are told in alike.
+// rowHashes returns a number for every row, equal for rows with the same poses. It is 0, and means nothing, for rows that have a
+// twin and for those that list the same poses as the row before, as neighbours on a lattice do; alike marks the latter.
 func (n *Neighborhood) rowHashes() (hash []uint64, alike []bool) {
 	hash, alike = make([]uint64, n.Queries), make([]bool, n.Queries)
 	parallel.For(n.Queries, classGrain, func(lo, hi int) {
@@ -89,7 +90,7 @@ func (n *Neighborhood) rowHashes() (hash []uint64, alike []bool) {
 	return hash, alike
 }
 
-// findClasses divides rows into classes. Rows of different hashes are of different classes; rows of the same hash are compared.
+// findClasses divides rows into classes. Rows of different hashes are in different classes; rows of the same hash are compared.
 func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
 	c := &RowClasses{Of: make([]int32, n.Queries), By: make([]Relation, n.Queries)}
 	lead := make([]int32, n.Queries) // an earlier row of the same class, or the row itself
@@ -142,7 +143,7 @@ func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
 	return c
 }
 
-// splitClasses gives rows of which only the hash is that of their lead another one.
+// splitClasses finds another first row for rows that share only the hash with theirs.
 func (n *Neighborhood) splitClasses(c *RowClasses, lead []int32, hash []uint64) {
 	var count []int32
 	first := map[uint64][]int32{} // the rows that lead others, by hash, but for the first of each
@@ -163,8 +164,8 @@ func (n *Neighborhood) splitClasses(c *RowClasses, lead []int32, hash []uint64) 
 	}
 }
 
-// compareRows says how the poses of row i are known to be those of row l: Shift or Value, or First if they are not. count is
-// scratch.
+// compareRows says why the poses of row i are known to be those of row l: Shift or Value, or First if they are not the same.
+// count is scratch.
 func (n *Neighborhood) compareRows(count *[]int32, i, l int) Relation {
 	_, row := n.Row(i)
 	_, lead := n.Row(l)

@@ -23,7 +23,7 @@ type Neighborhood struct {
 	// Count says how many pairs have each pose [p].
 	Count []int32
 
-	// twins says of every row, if it is not nil, which earlier one it is known to share its poses with: see twin.
+	// twins says for every row, if it is not nil, which earlier row is known to have the same poses; see twin.
 	twins   []int32
 	classes keptClasses
 }
@@ -51,10 +51,10 @@ func (n *Neighborhood) Transpose() *Neighborhood {
 		Pose:    make([]int32, len(n.Pose)),
 		PoseDim: n.PoseDim, Poses: n.Poses, Count: n.Count,
 	}
-	// A counting sort of each part of the queries, whose pairs stand behind those of the parts before; it is stable, so the queries of each
-	// row stay ascending, however many parts there are.
+	// A counting sort of each part of the queries. The pairs of a part stand after those of earlier parts, and the sort is
+	// stable, so the queries of each row stay ascending, however many parts there are.
 	parts := min(max(1, n.Pairs()/transposePairs), runtime.GOMAXPROCS(0))
-	query := func(part int) int { // the first one of a part: parts have about as many pairs
+	query := func(part int) int { // the first query of a part; parts have about equally many pairs
 		if part == parts {
 			return n.Queries
 		}
@@ -94,5 +94,5 @@ func (n *Neighborhood) Transpose() *Neighborhood {
 	return t
 }
 
-// transposePairs is how many pairs make a part of Transpose worthwhile.
+// transposePairs is how many pairs a part of Transpose must have to be worth a goroutine.
 const transposePairs = 1 << 16

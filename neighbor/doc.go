@@ -19,23 +19,22 @@
 //
 // [KDTree] and [Grid] are useful alone, for float32 and float64: balls, nearest points and boxes in the Euclidean distance,
 // on up to eight axes, each of which may be periodic (tree) or on up to three (grid). [Arrange] chooses between them, and either
-// answers single queries with the same results.
 // Searches for many points at once, [EachBall], [Balls], [BallCounts], [EachNearest] and [Nearest], are some ten times faster
-// than one by one: queries that stand together look up their surroundings once, and each then scans the points found
-// there by vectors. With periodic axes, where the look-up has no vectors, balls are about three times as fast as one by one and nearest
-// points five times. All of them are exact: the same pairs, bit for bit, as a scan of all pairs in that type finds.
+// than one by one: queries that stand together look up their surroundings once, and each then scans the points found there with
+// vectors. With periodic axes, where the look-up has no vectors, balls are about three times and nearest points five times as
+// fast as one by one. All searches are exact: they find the same pairs, bit for bit, as a scan of all pairs in that type.
 //
 // # How it searches
 //
-// [Ball] looks at every point, through a group.Finder, up to some hundred thousand of them: a filter in fixed point tells 64
-// points in a few cycles, and the kernels that decide see only its candidates. Beyond that, groups that implement group.Bounder
-// are searched with a [KDTree] over their bounding coordinates that hands over whole runs of stored points; the group's
+// Up to some hundred thousand points, [Ball] looks at every point, through a group.Finder: a filter in fixed point tests 64
+// points in a few cycles, and the kernels that decide see only the points that pass. Beyond that, groups that implement
+// group.Bounder are searched with a [KDTree] over their bounding coordinates, which yields runs of stored points; the group's
 // distance then decides. Other groups are scanned.
 //
 // # How poses merge
 //
-// The pose table is the one that entering all pairs in order would give. Poses that lie far apart never merge, so tables for different
-// regions of the space of poses fill independently. Where points stand on a lattice that the group moves along, where a few rows
-// show nearly all poses, and where rotations of the group take the points to themselves, as quarter turns do with an image, most
-// poses are known without a look-up. [Neighborhood.Classes] says which rows share their poses.
+// The pose table is defined as the one that results from entering all pairs in order. Poses that lie far apart never merge, so
+// tables for different regions of the space of poses are filled independently. Most poses need no look-up where points stand on a
+// lattice that the group moves along, where a few rows show nearly all poses, or where rotations of the group map the points to
+// themselves, as quarter turns do with an image. [Neighborhood.Classes] says which rows share their poses.
 package neighbor

@@ -131,3 +131,144 @@ func ExampleEachBall() {
 	// [3 3 3 2 2] <nil>
 	// [0 1 1 0 2 0 3 4 4 3] [0 1 0 1 0 1 0 1 0 1] <nil>
 }
+
+// How crowded a cloud is, and who is near whom in compressed sparse rows, for a graph network or a particle simulation.
+func ExampleBalls() {
+	points := []float64{0, 0, 1, 0, 0, 1, 5, 5, 5, 6} // five rows of two
+	cloud, err := neighbor.Arrange(points, 2, 1.5, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	counts, err := neighbor.BallCounts(cloud, cloud, 1.5*1.5, neighbor.BulkOptions{})
+	fmt.Println(counts, err)
+	rows, err := neighbor.Balls(cloud, cloud, 1.5*1.5, neighbor.BulkOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	index, dist2 := rows.Row(1)
+	fmt.Println(rows.Offsets, index, dist2)
+	// Output:
+	// [3 3 3 2 2] <nil>
+	// [0 3 6 9 11 13] [0 1 2] [1 0 2]
+}
+
+// Particles that are kept as an array per axis, and whose grid is built anew in every step, in the same memory.
+func ExampleGrid_Rebuild() {
+	particles := []float32{
+		0, 1, 9, // x
+		0, 0, 9, // y
+	}
+	layout := neighbor.Layout{N: 3, Dim: 2, Stride: 1, AxisStride: 3}
+	grid, err := neighbor.NewGridAt(particles, layout, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(grid.Ball(nil, []float32{0, 0}, 2*2))
+	err = grid.Rebuild([]float32{0, 0, 1, 0, 0, 1}, 2) // rows now: the third particle has come near
+	fmt.Println(grid.Ball(nil, []float32{0, 0}, 2*2), err)
+	// Output:
+	// [0 1]
+	// [0 1 2] <nil>
+}
+
+// One query after the other without allocating: the slices and the workspace are used again.
+func ExampleKDTree_KNearestWithin() {
+	tree, err := neighbor.NewTree([]float64{0, 1, 2, 10}, 1, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var w neighbor.NearestWorkspace
+	var index []int32
+	var dist2 []float64
+	for _, x := range []float64{0.2, 9} {
+		index, dist2 = tree.KNearestWithin(index[:0], dist2[:0], []float64{x}, 2, 3*3, &w)
+		fmt.Printf("%d %.2f\n", index, dist2)
+	}
+	// Output:
+	// [0 1] [0.04 0.64]
+	// [3] [1.00]
+}
+
+// The radius at which a point has about ten neighbours, for scattered data of unknown density.
+func ExampleKDTree_RadiusForMean() {
+	points := make([]float64, 1000) // a line with a step of 0.1
+	for i := range points {
+		points[i] = 0.1 * float64(i)
+	}
+	tree, err := neighbor.NewTree(points, 1, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	radius2, err := tree.RadiusForMean(11, 0.05)
+	fmt.Println(math.Abs(math.Sqrt(radius2)-0.55) < 0.06, err)
+	// Output: true <nil>
+}
+
+// A point cloud thinned to centres that cover it, for a layer that keeps only some points, and the points around each centre.
+func ExampleSubsample() {
+	g := group.NewT(1, 0.5)
+	points := group.LiftPoints(g, []float64{0, 0.1, 0.2, 5, 5.1, 9}, 1, 0)
+	centres, err := neighbor.Subsample(points, nil, 3, neighbor.Farthest, 1)
+	fmt.Println(len(centres), err)
+	coarse, err := neighbor.Subsample(points, nil, 3, neighbor.Uniform, 0)
+	fmt.Println(coarse, err)
+	// Output:
+	// 3 <nil>
+	// [0 2 4] <nil>
+}
+
+// A library of one's own that computes something once per kind of row: on a line, rows away from the ends share their poses.
+func ExampleNeighborhood_Classes() {
+	points := group.LiftPoints(group.NewT(1, 0.5), []float64{0, 1, 2, 3, 4, 5}, 1, 0)
+	nb, err := neighbor.Ball(points, points, neighbor.Options{Radius: 0.6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := nb.Classes()
+	fmt.Println(c.Of, c.Lead)
+	fmt.Println(c.By[0] == neighbor.First, c.By[2] == neighbor.Shift)
+	// Output:
+	// [0 1 1 1 1 2] [0 1 5]
+	// true true
+}
+
+// Layers of different radii share one search: the smaller neighbourhood is cut out of the larger. Its transpose says who sees a point,
+// which a gradient needs.
+func ExampleNeighborhood_Shrink() {
+	points := group.LiftPoints(group.NewT(1, 0.5), []float64{0, 1, 2, 3}, 1, 0)
+	large, err := neighbor.Ball(points, points, neighbor.Options{Radius: 1.1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	small := large.Shrink(points, points, 0.6)
+	fmt.Println(large.Pairs(), small.Pairs())
+	index, _ := small.Transpose().Row(0)
+	fmt.Println(index)
+	// Output:
+	// 14 10
+	// [0 1]
+}
+
+// Training adapts a radius to the share of points that a ball should hold: after a step in which balls were too empty it grows.
+func ExampleAdaptRadius() {
+	pairs, queries, points := 400, 100, 50.0 // 4 of 50 points in a ball
+	fmt.Printf("%.3f\n", neighbor.AdaptRadius(1, 0.1, 0.2, pairs, queries, points))
+	// Output: 1.012
+}
+
+// The neighbours of a task's own points on an evenly spaced line: a ball is an interval, so a row is two runs of numbers.
+func ExampleNewLine() {
+	line := neighbor.NewLine([]float64{0, 1, 2, 3}, 0.5, 0.8) // half the difference is less than 0.8
+	rows, pairs, poses := line.Rows(nil, []float64{0.4}, neighbor.LineSight{Lattice: true, Own: true})
+	own := rows[4] // after the rows of the four lattice points
+	fmt.Printf("points %d to %d of the lattice, %d pairs, %d poses of its own\n",
+		own[0].Point, own[0].Point+own[0].N-1, pairs, poses)
+	// Output: points 0 to 1 of the lattice, 15 pairs, 5 poses of its own
+}

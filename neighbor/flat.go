@@ -2,16 +2,15 @@ package neighbor
 
 import "github.com/equivcnp/equivcnp/simd"
 
-// Among few points, comparing a query with all of them by vectors takes no longer than looking up who is near. It pays most
-// where answers ascend: the points are then sorted once, and not group by group (BenchmarkFlat; 64 points of the plane with 30
-// neighbours each: 24 ns a query instead of 43 with a tree and 51 with a grid, in ascending order; 256: 45, 46 and 57).
+// Among few points, comparing a query with all of them with vectors takes no longer than looking up which are near. It gains most
+// where answers ascend, because the points are then sorted once instead of for each group of queries (see BenchmarkFlat).
 
 const (
-	// flatVectors is up to how many vectors of points a query is compared with all of them, and flatAscending if answers
-	// ascend.
+	// flatVectors is the largest number of vectors of points that a query is compared with, flatAscending the same for ascending
+	// answers.
 	flatVectors   = 4
 	flatAscending = 16
-	// flatGroup is how many queries are then answered at a time.
+	// flatGroup is how many queries are answered at a time in that case.
 	flatGroup = 16
 )
 
@@ -24,7 +23,8 @@ func scansAll[T Float](n int, ascending bool) bool {
 	return n <= vectors*lanes[T]()
 }
 
-// lanes is the number of coordinates in a vector, 0 where there are none: one pair at a time, looking up is always faster.
+// lanes is the number of coordinates in a vector. It is 0 without vectors, where looking up is always faster than comparing pair
+// by pair.
 func lanes[T Float]() int {
 	n := 0
 	switch simd.CurrentLevel() {
@@ -41,7 +41,7 @@ func lanes[T Float]() int {
 	return n
 }
 
-// gatherAll collects all points. An order that ascends is made once.
+// gatherAll collects all points. If they have to ascend, they are sorted once.
 func (w *bulk[T]) gatherAll(p *stored[T], ascending bool) {
 	w.makeRoom(p.n, p.dim)
 	for axis := range p.dim {

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// maxGridDim bounds the axes of a grid: beyond, balls touch more cells than there are points in them.
+	// maxGridDim bounds the axes of a grid. With more axes a ball touches more cells than there are points in them.
 	maxGridDim = 3
 	// gridGroup is how many queries are answered together, as far as cells allow.
 	gridGroup = 16
-	// gridFew is how many queries make a group worth its fixed cost, some 100 ns.
+	// gridFew is the number of queries from which on a group is worth its fixed cost of some 100 ns.
 	gridFew = 6
-	// gridBlock is how many points find their cells at a time: cells and coordinates stay in the first-level cache.
+	// gridBlock is how many points are assigned to cells at a time, so that cells and coordinates stay in the first-level cache.
 	gridBlock = 1024
 )
 
@@ -35,8 +35,8 @@ type Grid[T Float] struct {
 	slack  float64
 }
 
-// NewGrid builds a grid over points [n, dim], 1 ≤ dim ≤ 3, for balls of that radius. Any radius gets right answers, one that
-// is several times larger or smaller gets them more slowly. The points are copied.
+// NewGrid builds a grid over points [n, dim], 1 ≤ dim ≤ 3, for balls of about that radius. Balls of any radius get right answers;
+// those several times larger or smaller get them more slowly. The points are copied.
 func NewGrid[T Float](points []T, dim int, radius T) (*Grid[T], error) {
 	l, err := rows(len(points), dim)
 	if err != nil {
@@ -45,7 +45,7 @@ func NewGrid[T Float](points []T, dim int, radius T) (*Grid[T], error) {
 	return newGrid("NewGrid", points, l, radius)
 }
 
-// NewGridAt is NewGrid for points that lie in a slice in some other way.
+// NewGridAt is NewGrid for points that are not stored as rows: an array per axis, or fields of larger records.
 func NewGridAt[T Float](points []T, layout Layout, radius T) (*Grid[T], error) {
 	return newGrid("NewGridAt", points, layout, radius)
 }
@@ -69,8 +69,8 @@ func newGrid[T Float](op string, points []T, l Layout, radius T) (*Grid[T], erro
 	return g, nil
 }
 
-// Rebuild makes the grid one over other points [n, Dim] and for another radius, as NewGrid does, in the memory that it has.
-// Nobody may be searching it meanwhile. After an error the grid is empty.
+// Rebuild replaces the grid's points by points [n, Dim] and its radius, as NewGrid would, and uses its memory again: for
+// particles that move in every step. Nobody may search the grid meanwhile. After an error the grid is empty.
 func (g *Grid[T]) Rebuild(points []T, radius T) error {
 	l, err := rows(len(points), g.dim)
 	if err == nil {
@@ -124,7 +124,8 @@ func (g *Grid[T]) build(points []T, l Layout, radius T) error {
 	return nil
 }
 
-// extent finds the least and the greatest coordinate on an axis, x [N] with gaps, and reports whether all are finite.
+// extent finds the least and the greatest coordinate on an axis and reports whether all are finite. The N coordinates in x have
+// gaps, as the layout says.
 func (g *Grid[T]) extent(axis int, x []T, l Layout, high *[maxGridDim]T) bool {
 	if l.Stride == 1 {
 		return search.Extent(g.low[axis:axis+1], high[axis:axis+1], x[:l.N])
@@ -133,13 +134,13 @@ func (g *Grid[T]) extent(axis int, x []T, l Layout, high *[maxGridDim]T) bool {
 	for i := range l.N {
 		v := x[i*l.Stride]
 		lo, hi = min(lo, v), max(hi, v)
-		check += v - v // 0, or NaN for good
+		check += v - v // 0; once NaN, it stays NaN
 	}
 	g.low[axis], high[axis] = lo, hi
 	return check == 0
 }
 
-// layOut chooses the cells: about a radius wide, wider where that makes more than about one cell a point.
+// layOut chooses the width of cells: about a radius, or more where that would make more than about one cell per point.
 func (g *Grid[T]) layOut(high *[maxGridDim]T, radius T) {
 	largest, ulp, least := 0.0, 0x1p-52, 0x1p-900
 	if T(1)+T(ulp) == 1 { // float32
@@ -162,13 +163,13 @@ func (g *Grid[T]) layOut(high *[maxGridDim]T, radius T) {
 		most := float64(g.n) + 64
 		if total <= most {
 			g.edge, g.inv = edge, T(1/edge)
-			// What rounding may do to a coordinate on its way to a cell.
+			// The most that rounding can move a coordinate on its way to a cell.
 			g.slack = 8 * ulp * (largest + edge)
 			return
 		}
 		edge *= max(1.01, math.Pow(total/most, 1/float64(g.dim)))
 	}
-	// Widths that overflow: a single cell.
+	// Widths overflow: a single cell.
 	g.cells = [maxGridDim]int{1, 1, 1}
 	g.edge, g.inv, g.slack = math.Inf(1), 0, math.Inf(1)
 }
@@ -176,7 +177,8 @@ func (g *Grid[T]) layOut(high *[maxGridDim]T, radius T) {
 // gridEdge is the edge of a cell in radii, by dimension.
 var gridEdge = [maxGridDim + 1]float64{1: 1, 2: 1, 3: 1}
 
-// gridCrowd is how many points a cell needs for coordinates to be moved with numbers, by dimension; 0 is never.
+// gridCrowd is the number of points per cell from which on coordinates are moved together with their numbers, by dimension; 0
+// means never.
 var gridCrowd = [maxGridDim + 1]int{2: 16, 3: 32}
 
 // cell returns the cell of a coordinate on an axis; it never falls as x grows.
@@ -191,11 +193,10 @@ func (g *Grid[T]) cell(axis int, x T) int {
 	return int(int32(f))
 }
 
-// fill sorts the points by cell, by counting. Where cells are many, only numbers are moved to places all over memory; the
-// coordinates are then fetched in order of the cells. A machine has many loads under way at a time, but stores that miss the cache
-// queue up. Where they are few, a cell's next place is mostly in a cache, and coordinates move with the numbers: a million points
-// in the plane with 90 in a cell take 0.76 of the time, those in space with 64 in a cell 0.83; from 10 and 20 in a cell on it is
-// about the same.
+// fill sorts the points by cell, by counting. With many cells, only the points' numbers are written to places all over memory,
+// and the coordinates are fetched afterwards, in order of the cells: a machine has many loads under way at a time, but stores
+// that miss the cache queue up. With few cells, the next place of a cell is mostly in a cache, and moving coordinates together
+// with numbers is faster.
 func (g *Grid[T]) fill(points []T, l Layout) {
 	n, total := l.N, g.cells[0]*g.cells[1]*g.cells[2]
 	g.start = resize(g.start, total+2)
@@ -219,7 +220,7 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 		sum += c
 		next[k] = sum
 	}
-	// next[k] is where cell k starts; it advances to where it ends, which is start[k+1].
+	// next[k] starts at the first position of cell k and advances to its end, which is start[k+1].
 	index := g.index
 	if crowded := gridCrowd[l.Dim]; crowded > 0 && n/total >= crowded && l.Stride == l.Dim && l.AxisStride == 1 {
 		g.move(points, next)
@@ -234,7 +235,7 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 	switch {
 	case l.Dim == 2 && l.Stride == 2 && l.AxisStride == 1:
 		x := g.coord[:len(index)]
-		y := g.coord[n:][:len(index)] // of one length: no bounds checks
+		y := g.coord[n:][:len(index)] // equal lengths spare bounds checks
 		for to, i := range index {
 			p := points[2*int(i):]
 			x[to], y[to] = p[0], p[1]
@@ -257,8 +258,8 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 	g.start = g.start[:total+1]
 }
 
-// move puts numbers and coordinates of points in the plane or in space, side by side, to their places; next [cells] is where each
-// cell starts, and advances.
+// move puts the numbers and coordinates of points that are stored as rows of two or three into their places. next [cells] is the
+// start of each cell, and advances.
 func (g *Grid[T]) move(points []T, next []int32) {
 	index := g.index
 	x, y := g.coord[:len(index)], g.coord[g.n:][:len(index)]
@@ -278,7 +279,7 @@ func (g *Grid[T]) move(points []T, next []int32) {
 	}
 }
 
-// resize returns a slice of that length, in the memory of v if that suffices. What is in it is undefined.
+// resize returns a slice of that length, in the memory of v if it is large enough. The content is undefined.
 func resize[E any](v []E, n int) []E {
 	if cap(v) < n {
 		return make([]E, n)
@@ -331,8 +332,9 @@ func (g *Grid[T]) boxAround(lo, hi int, box []T) {
 	}
 }
 
-// groups takes cells along a row until they hold enough points or reach too far, and divides what is more. Few queries may
-// reach farther: what a group costs whatever its size is then more than looking at points that are near some of them only.
+// groups collects cells along a row until they hold enough points or extend too far, and divides cells with more points than a
+// group has. A group of few queries may extend farther: its fixed cost is then larger than that of looking at points that are
+// near only some of the queries.
 func (g *Grid[T]) groups(chunk int, reach T, f func(lo, hi int, box []T)) {
 	first, end := g.chunk(chunk)
 	var box [2 * maxGridDim]T
@@ -367,7 +369,8 @@ func (g *Grid[T]) candidates(r *region[T], box []T, radius2 T) {
 	g.runs(box, radius2, func(from, to int32) { r.from, r.to = append(r.from, from), append(r.to, to) })
 }
 
-// runs calls f with the stored positions in rows of cells that the ball around the box touches, each as far as the ball reaches there.
+// runs calls f with the stored positions of the cells that the ball around the box touches, row of cells by row, each as far as
+// the ball extends there.
 func (g *Grid[T]) runs(box []T, radius2 T, f func(from, to int32)) {
 	if !(radius2 > 0) || g.n == 0 {
 		return

@@ -17,8 +17,8 @@ func (g *Grid[T]) checkQuery(op string, center []T) (box [2 * maxGridDim]T) {
 	return box
 }
 
-// each calls f with every point whose squared distance from center is smaller than radius2, or any number if that is +Inf, and that
-// distance, in order of the cells.
+// each calls f with every point whose squared distance from center is smaller than radius2 (every point, if radius2 is +Inf), and
+// with that distance, in order of the cells.
 func (g *Grid[T]) each(op string, center []T, radius2 T, f func(index int32, dist2 T)) {
 	box := g.checkQuery(op, center)
 	all := math.IsInf(float64(radius2), 1)
@@ -66,8 +66,8 @@ func (g *Grid[T]) Count(center []T, radius2 T) (count int) {
 	return count
 }
 
-// KNearest returns the k points nearest to center [dim] and their squared distances, as KDTree.KNearest does. Where points
-// crowd in few cells, or k is many times what a cell holds, a tree is faster.
+// KNearest returns the k points nearest to center [dim] and their squared distances, as KDTree.KNearest does. A tree is faster
+// where points crowd in few cells, or where k is many times the number of points in a cell.
 func (g *Grid[T]) KNearest(center []T, k int) (index []int32, dist2 []T) {
 	var w NearestWorkspace
 	return g.KNearestWithin(nil, nil, center, k, T(math.Inf(1)), &w)
@@ -81,8 +81,8 @@ func (g *Grid[T]) KNearestWithin(index []int32, dist2 []T, center []T, k int, ra
 		panic(fmt.Sprintf("neighbor: Grid.KNearest: k = %d is negative", k))
 	}
 	best := &w.best
-	// A ball that holds k points holds the nearest k. The first one reaches from outside into the grid, by about as many cells as
-	// hold k; each further one is twice as wide.
+	// A ball that holds k points holds the nearest k. The first ball reaches about as many cells into the grid as hold k points;
+	// each further one is twice as wide.
 	perCell := float64(g.n) / float64(g.cells[0]*g.cells[1]*g.cells[2])
 	reach := g.edge * math.Pow(float64(k)/max(perCell, 1e-9), 1/float64(g.dim))
 	for axis := range g.dim {

@@ -8,15 +8,16 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Float is the type of coordinates.
+// Float is the type of coordinates: float32 or float64.
 type Float = simd.Float
 
 const (
 	// leafSize is the largest number of points in a leaf: a vector of float32, or two of float64.
 	leafSize = 16
-	// maxTreeDim bounds the axes. Beyond, a tree prunes hardly anything and a scan is as fast.
+	// maxTreeDim bounds the axes. With more axes a tree excludes hardly any points, and a scan is as fast.
 	maxTreeDim = search.MaxDim
-	// maxTreePoints bounds the points: while a tree is built, their numbers travel as the bits of finite coordinates.
+	// maxTreePoints bounds the points: while a tree is built, points' numbers are stored as the bits of coordinates, which must
+	// be finite.
 	maxTreePoints = 0x7f7fffff
 	// periodSlack, times the period, covers the rounding of an angle that is shifted by a period: three operations on
 	// numbers of up to 1.5 periods. periodSlack32 is the same for float32.
@@ -43,8 +44,9 @@ type KDTree[T Float] struct {
 	box            []T     // [nodes, dim, 2] least and greatest coordinate
 }
 
-// Layout says where the coordinates of points lie in a slice: coordinate a of point i is x[i*Stride + a*AxisStride].
-// Rows side by side have Stride Dim and AxisStride 1; an array per axis, Stride 1 and AxisStride N.
+// Layout says where the coordinates of points lie in a slice x: coordinate a of point i is x[i*Stride + a*AxisStride]. Rows one
+// after the other have Stride Dim and AxisStride 1; an array per axis has Stride 1 and AxisStride N. Fields of larger records
+// have the record's length as Stride.
 type Layout struct{ N, Dim, Stride, AxisStride int }
 
 // check returns an error unless the layout fits a slice of that length.
@@ -89,7 +91,7 @@ func NewTree[T Float](points []T, dim int, periods []T) (*KDTree[T], error) {
 	return newTree("NewTree", points, l, periods)
 }
 
-// NewTreeAt is NewTree for points that lie in a slice in some other way.
+// NewTreeAt is NewTree for points that are not stored as rows: an array per axis, or fields of larger records.
 func NewTreeAt[T Float](points []T, layout Layout, periods []T) (*KDTree[T], error) {
 	return newTree("NewTreeAt", points, layout, periods)
 }

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// parallelNode is the size of a node from which on its halves are built by two goroutines.
+	// parallelNode is the number of points from which on the halves of a node are built by two goroutines.
 	parallelNode = 1 << 13
-	// sortedNode is the size of a node, a power of two, up to which its points are sorted instead: the network of
-	// search.Smallest does it at once, for float32.
+	// sortedNode is the number of points, a power of two, up to which a node is sorted instead of split: search.Smallest sorts
+	// that many float32 at once.
 	sortedNode = 64
-	// sortedRest is how many points selectNth leaves to a sort.
+	// sortedRest is the number of points from which on selectNth sorts instead of partitioning.
 	sortedRest = 8
 )
 
-// builder holds the points while they are put in order: a matrix of a row per axis and one for the points' numbers, whose
-// columns are moved as a whole.
+// builder holds the points while they are put in order: a matrix with a row per axis and one for the points' numbers. Whole
+// columns are moved.
 type builder[T Float] struct {
 	*KDTree[T]
 	x    []T // [dim+1, n]
@@ -55,7 +55,7 @@ func (t *KDTree[T]) build(points []T, l Layout) error {
 	}
 	number := b.x[t.dim*n:]
 	switch number := any(number).(type) {
-	case []float32: // as bits: a float32 cannot hold every number
+	case []float32: // stored as bits: a float32 cannot represent every number
 		for i := range number {
 			number[i] = math.Float32frombits(uint32(i))
 		}
@@ -126,8 +126,8 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 	b.node(l+1, 2*k+1, scratch)
 }
 
-// sortNode sorts the columns of a small node by their coordinate's distance from the least. What rounding makes equal may
-// change places, which no search minds.
+// sortNode sorts the columns of a small node by the distance of their coordinate from the least. Columns that rounding makes
+// equal may change places, which does not matter to any search.
 func (b *builder[T]) sortNode(axis, lo, hi int, least T, scratch []T) {
 	var (
 		above, sorted [sortedNode + search.Slack]T
@@ -155,21 +155,21 @@ var positions = func() (p [sortedNode]int32) {
 	return p
 }()
 
-// selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from there on. None is less
-// than least.
+// selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from nth on. least is a
+// lower bound of the coordinates.
 func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
 	x, n := b.x, b.n
 	key := x[axis*n : (axis+1)*n]
 	var sample [sampleSize]T
-	// Each round leaves the side of a pivot that holds position nth. The pivot comes from a sample, a little beyond the
-	// wanted rank, so that the second round cuts off most of what the first has left: about 1.6 passes in all.
+	// Each round keeps the side of a pivot that contains position nth. The pivot is taken from a sample, a little beyond the
+	// wanted rank, so that the second round removes most of what the first has left: about 1.6 passes in all.
 	for budget := 2 * bits.Len(uint(hi-lo)); hi-lo > sortedRest; budget-- {
 		if budget == 0 {
-			break // the sample was misled again and again: sort
+			break // samples were misleading again and again: sort
 		}
 		pivot := pivotOf(key[lo:hi], nth-lo, least, &sample)
 		left := search.Partition(x[lo:], n, b.dim+1, hi-lo, axis, pivot, scratch)
-		if left == 0 { // the pivot is the least: its equals come first
+		if left == 0 { // the pivot is the least: move all columns equal to it to the front
 			left = search.Partition(x[lo:], n, b.dim+1, hi-lo, axis, next(pivot), scratch)
 			if lo+left >= nth {
 				return
@@ -187,10 +187,11 @@ func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
 	b.sortColumns(axis, lo, hi, scratch)
 }
 
-// sampleSize is how many elements a pivot is chosen from at most; search.Smallest takes so many at once.
+// sampleSize is the largest number of elements that a pivot is chosen from; search.Smallest takes that many at once.
 const sampleSize = 63
 
-// pivotOf returns an element of v, of which none is less than least, of about rank nth, or beyond it where that leaves less.
+// pivotOf returns an element of v of about rank nth, chosen a little to the side that leaves fewer elements. least is a lower
+// bound of v.
 func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 	m := 5
 	switch n := len(v); {
@@ -204,7 +205,7 @@ func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 		m = 9
 	}
 	s := sample[:m]
-	// Random places: regular ones would be misled by regular data.
+	// Random places: a regular pattern of places could meet the pattern of regular data.
 	seed := uint64(len(v))*0x9e3779b97f4a7c15 + uint64(nth)
 	for i := range s {
 		seed = seed*6364136223846793005 + 1442695040888963407
@@ -234,7 +235,8 @@ func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 	return s[rank]
 }
 
-// ranked returns the element of that rank by its distance from the least, where rounding may have made others equal.
+// ranked returns the element of that rank by distance from the least. Rounding may have made the distances of others equal to its
+// own.
 func ranked(s []float32, rank int, least float32) float32 {
 	var (
 		above, sorted [sampleSize + search.Slack]float32
@@ -258,12 +260,12 @@ func next[T Float](x T) T {
 	return x
 }
 
-// sortColumns sorts the columns lo .. hi-1 by a row; equal ones stay in order.
+// sortColumns sorts the columns lo .. hi-1 by the coordinate on an axis; equal ones stay in order.
 func (b *builder[T]) sortColumns(axis, lo, hi int, scratch []T) {
 	m := hi - lo
 	key := b.x[axis*b.n+lo:][:m]
 	if m <= sortedRest {
-		// Insertion.
+		// Few columns: insertion sort.
 		for i := 1; i < m; i++ {
 			j := i
 			for ; j > 0 && key[j-1] > key[i]; j-- {

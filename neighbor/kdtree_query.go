@@ -9,8 +9,8 @@ import (
 // run is a range [lo, hi) of stored positions.
 type run struct{ lo, hi int }
 
-// boxRuns appends, ascending, the runs of stored positions whose leaves touch the box |x - c| ≤ half. Axes of c are
-// wrapped. Every point in the box is in a run, not every point in a run is in the box.
+// boxRuns appends, ascending, the runs of stored positions whose leaves touch the box |x - c| ≤ half. Axes of c are already
+// wrapped. Every point of the box is in a run, but not every point of a run is in the box.
 func (t *KDTree[T]) boxRuns(dst []run, c, half []T) []run {
 	if t.n == 0 {
 		return dst
@@ -60,9 +60,9 @@ func (t *KDTree[T]) checkQuery(op string, c []T) (w [maxTreeDim]T) {
 	return w
 }
 
-// Box appends to dst, ascending, the points whose coordinates all differ from center [dim] by at most half [dim],
-// modulo the period on periodic axes. A half-width of +Inf bounds nothing; NaN in either argument finds nothing. It
-// panics if a length differs from the tree's dimension.
+// Box appends to dst, ascending, the points whose coordinates all differ from center [dim] by at most half [dim], modulo the
+// period on periodic axes: a selection on a map, or a first step before a test of your own. A half-width of +Inf bounds nothing;
+// NaN in either argument finds nothing. It panics if a length differs from the tree's dimension.
 func (t *KDTree[T]) Box(dst []int32, center, half []T) []int32 {
 	c := t.checkQuery("Box", center)
 	if len(half) != t.dim {
@@ -146,7 +146,7 @@ func (t *KDTree[T]) KNearest(center []T, k int) (index []int32, dist2 []T) {
 	return t.KNearestWithin(nil, nil, center, k, T(math.Inf(1)), &w)
 }
 
-// NearestWorkspace is scratch of KNearestWithin. The zero value is ready; one that is used again spares allocations.
+// NearestWorkspace is scratch of KNearestWithin. The zero value is ready; using one again saves allocations.
 type NearestWorkspace struct{ best nearest }
 
 // KNearestWithin appends to index and dist2 the k points nearest to center [dim] among those with a squared distance
@@ -166,10 +166,10 @@ func (t *KDTree[T]) KNearestWithin(index []int32, dist2 []T, center []T, k int, 
 	return index, dist2
 }
 
-// descend offers to best every point below node that can still be among the nearest and is nearer than radius2, or any
-// if that is +Inf; bound is at most the squared distance of any of them.
+// descend offers to best every point below node that can still be among the nearest and is nearer than radius2 (any point, if
+// that is +Inf). bound is a lower bound of the squared distances of these points.
 func (t *KDTree[T]) descend(best *nearest, c *[maxTreeDim]T, node int, bound, radius2 T) {
-	// Equal to the worst is still good enough: a lower index wins a tie.
+	// A bound equal to the worst distance is still good enough: a lower index wins a tie.
 	if best.k == 0 || (best.full() && float64(bound) > best.dist[0]) || (bound >= radius2 && !math.IsInf(float64(radius2), 1)) {
 		return
 	}
@@ -191,8 +191,8 @@ func (t *KDTree[T]) descend(best *nearest, c *[maxTreeDim]T, node int, bound, ra
 	t.descend(best, c, r, br, radius2)
 }
 
-// dist2 is the squared distance of c and the point at a stored position. The conversions keep the compiler from fusing
-// the multiplication into the sum, so that every machine gives the same bits and bound2 stays a bound.
+// dist2 is the squared distance of c and the point at a stored position. The conversions keep the compiler from fusing the
+// multiplication into the sum, so that every machine computes the same bits and bound2 stays a bound.
 func (t *KDTree[T]) dist2(pos int, c *[maxTreeDim]T) T {
 	var sum T
 	for axis := range t.dim {
@@ -202,7 +202,7 @@ func (t *KDTree[T]) dist2(pos int, c *[maxTreeDim]T) T {
 	return sum
 }
 
-// bound2 is a lower bound of dist2 over the points of a node: the same sum, in the same order, of no larger terms.
+// bound2 is a lower bound of dist2 over the points of a node: the same sum in the same order, of terms that are no larger.
 func (t *KDTree[T]) bound2(node int, c *[maxTreeDim]T) T {
 	box := t.nodeBox(node)
 	var sum T

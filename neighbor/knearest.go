@@ -13,7 +13,7 @@ import (
 //
 //   - Shape: index and dist are [queries, k]. Row i lists its points by ascending (distance, index). Where there are
 //     fewer than k, the rest of the row is -1 and +Inf, as are the rows of masked queries.
-//   - Options: masks, blocks and Method mean what they mean to Ball; Radius, MaxNeighbors and MergeTolerance nothing.
+//   - Options: masks, blocks and Method mean the same as in Ball; Radius, MaxNeighbors and MergeTolerance are ignored.
 //   - Exactness: distances are the group's, in float64, by any Method. A point at distance NaN (coordinates whose
 //     differences overflow) is nobody's neighbour.
 //   - Errors: ErrOption if k is negative, ErrTooManyPairs if queries·k exceeds MaxPairs, else those of Ball.
@@ -67,9 +67,9 @@ func KNearest(queries, points *group.Lifted, k int, opt Options) (index []int32,
 	return index, dist, nil
 }
 
-// reach returns a radius within which query i has its k nearest points for certain: the largest distance of any k
-// points is one, and a good one if they are near. The nearest in bounding coordinates are; a step up makes the strict
-// ball contain the farthest of them.
+// reach returns a radius within which query i certainly has its k nearest points. The largest distance of any k points is such a
+// radius, and a small one if the points are near; it takes the nearest points in bounding coordinates. The next larger number
+// makes the strict ball contain the farthest of them.
 func (s *searcher) reach(w *scratch, b *block, i, k int) float64 {
 	if b.tree == nil || k >= b.tree.n {
 		return math.Inf(1)

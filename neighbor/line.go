@@ -5,41 +5,42 @@ import (
 	"math"
 )
 
-// Line is a lattice on a line under translations: ascending points that the points of tasks see, and which of them are
-// neighbours of each other. On a line a ball is an interval, so that a row of a neighbourhood is two runs of neighbours: one on
-// the lattice and one among the points of its own that a task has beside it. Finding them is one walk along the line (Rows).
+// Line is a lattice on a line under translations: ascending points that all tasks of a model share, and which of them are
+// neighbours of each other. On a line a ball is an interval, so a row of a neighbourhood consists of two runs: one on the
+// lattice, and one among the task's own points beside it. Rows finds them in one walk along the line, much faster than Ball does.
+// It serves models of curves and time series on a common lattice.
 //
-// Lattice points see each other under few poses, which the Line numbers. All other pairs have a pose each, even where two happen to
-// be equal: looking for such pairs would cost more than it spares.
+// Lattice points see each other under few poses, which the Line numbers. Every other pair has a pose of its own, even where two
+// happen to be equal: looking for equal ones would cost more than it saves.
 type Line struct {
-	// Reach is the greatest difference of the numbers of two lattice points that are neighbours, and Poses are the lattice's own:
-	// point i as seen from point j, up to Reach away, has pose Reach + j - i. Without pairs there are none.
+	// Reach is the greatest difference between the numbers of two lattice points that are neighbours. Poses are the poses of
+	// lattice points among each other: point i as seen from point j has pose Reach + j - i. Without pairs there are none.
 	Reach int
 	Poses []float64
 	// Pairs is the number of pairs on the lattice.
 	Pairs int
 
 	alpha, radius float64
-	density       float64 // points per unit of a lattice of numbered points; 0: of any points
+	density       float64 // points per unit if the points are numbered, else 0
 	points        []float64
 	within        [][2]int32 // of every lattice point: its neighbours on the lattice, [from, to)
 }
 
-// LineRun is a run of a row's neighbours: N points from Point on, under poses from Pose on. Poses follow each other as points do.
+// LineRun is a run of a row's neighbours: N points from number Point on, under consecutive poses from number Pose on.
 type LineRun struct{ Point, Pose, N int32 }
 
-// LineRow is a row's neighbours on the lattice, and among its task's own points. Both count points from 0. Poses of lattice points
-// among themselves are the Line's; the others are numbered from 0 along the rows of a task.
+// LineRow lists a row's neighbours: first those on the lattice, then those among its task's own points. Both count points from 0.
+// The poses of lattice points among each other are the Line's; all other poses are numbered from 0 along the rows of a task.
 type LineRow [2]LineRun
 
-// LineSight says who sees what, beside a task's own points, which always see the lattice.
+// LineSight says who sees whom. A task's own points always see the lattice.
 type LineSight struct {
 	Lattice bool // lattice points see the lattice
-	Own     bool // everybody sees the task's own points: those too, and lattice points where they see anything
+	Own     bool // the task's own points see each other, and lattice points that see anything see them, too
 }
 
-// NewLine returns the lattice of ascending points, whose neighbours are exactly those that Ball finds under T(1) with this alpha:
-// the distance of x from y is alpha·|x - y|, and has to be less than radius.
+// NewLine returns the lattice of these ascending points. Its neighbours are exactly those that Ball finds under T(1) with this
+// alpha: alpha·|x - y| has to be less than radius.
 func NewLine(points []float64, alpha, radius float64) *Line {
 	l := &Line{alpha: alpha, radius: radius, points: points, within: make([][2]int32, len(points))}
 	from, to := 0, 0
@@ -54,8 +55,8 @@ func NewLine(points []float64, alpha, radius float64) *Line {
 	if l.Pairs == 0 {
 		return l
 	}
-	// The points lie evenly, so a pose is that of any pair with the same difference, up to the rounding of the coordinates; it is taken
-	// from the first pair, as Ball does.
+	// The points are evenly spaced, so pairs with the same difference have the same pose, up to the rounding of coordinates; it
+	// is taken from the first pair, as Ball does.
 	l.Poses = make([]float64, 2*l.Reach+1)
 	after, before := -1, 0 // the differences whose poses are known
 	for i, w := range l.within {
@@ -69,12 +70,12 @@ func NewLine(points []float64, alpha, radius float64) *Line {
 	return l
 }
 
-// maxReach bounds Line.Reach of numbered points.
+// maxReach bounds Line.Reach where points are numbered.
 const maxReach = 1 << 20
 
-// NewNumberedLine returns the lattice of the points k/density for all whole numbers k; Lay says which of them are there. Who is a
-// neighbour of whom on it, and under which pose, follows from the difference of the numbers and not from rounded coordinates: parts of
-// the lattice that lie anywhere have the same neighbourhoods, bit by bit.
+// NewNumberedLine returns the lattice of the points k/density for all whole numbers k; Lay selects those that a task uses.
+// Neighbours and poses on it follow from differences of the numbers and not from rounded coordinates, so parts of the lattice
+// that lie anywhere have the same neighbourhoods, bit for bit.
 func NewNumberedLine(density, alpha, radius float64) (*Line, error) {
 	l := &Line{density: density, alpha: alpha, radius: radius}
 	near := func(d int) bool { return alpha*(float64(d)/density) < radius }
@@ -102,8 +103,8 @@ func NewNumberedLine(density, alpha, radius float64) (*Line, error) {
 	return l, nil
 }
 
-// Lay makes l the part of a numbered lattice that has the points of these spans: the numbers from the first of a span up to, not
-// including, the second. Spans ascend; points of different spans do not see each other. l's memory is used again.
+// Lay makes l the part of a numbered lattice that consists of the points of these spans: the numbers from the first of a span up
+// to, but not including, the second. Spans ascend, and points of different spans do not see each other. l's memory is used again.
 func (l *Line) Lay(all *Line, spans ...[2]int) {
 	points, within := l.points[:0], l.within[:0]
 	*l = *all
@@ -123,11 +124,11 @@ func (l *Line) Lay(all *Line, spans ...[2]int) {
 	l.points, l.within = points, within
 }
 
-// Points are the lattice's coordinates.
+// Points returns the lattice's coordinates.
 func (l *Line) Points() []float64 { return l.points }
 
-// window returns the range of the ascending points that are neighbours of x. from and to are the range of a query that is not
-// larger, or 0.
+// window returns the range of those points, which ascend, that are neighbours of x. from and to are the range that a smaller or
+// equal x had, or 0.
 func (l *Line) window(x float64, points []float64, from, to int) (int, int) {
 	near := func(y float64) bool { return l.alpha*math.Abs(x-y) < l.radius }
 	for from < len(points) && points[from] < x && !near(points[from]) {
@@ -138,8 +139,8 @@ func (l *Line) window(x float64, points []float64, from, to int) (int, int) {
 	return from, to
 }
 
-// Rows appends to dst the rows of a task with ascending points of its own: first those of the lattice, then those of its own.
-// It returns the number of pairs too, and that of poses beside the lattice's.
+// Rows appends to dst the rows of a task whose own points ascend: first the rows of the lattice points, then those of its own
+// points. It also returns the number of pairs and the number of poses that are not the lattice's.
 func (l *Line) Rows(dst []LineRow, own []float64, see LineSight) (rows []LineRow, pairs, poses int) {
 	seen := own
 	if !see.Own {

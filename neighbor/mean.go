@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	// meanQueries bounds the points whose balls RadiusForMean counts, and meanPairs the pairs that it counts at a time.
+	// meanQueries bounds the points whose balls RadiusForMean counts; meanPairs the pairs that it counts at a time.
 	meanQueries = 4096
 	meanPairs   = 1 << 24
 )
 
-// RadiusForMean returns a squared radius at which the balls around the points of t hold mean points on average,
-// themselves among them, 0 < mean ≤ Len.
+// RadiusForMean returns a squared radius at which the balls around the points of t hold mean points on average, the centres
+// included, 0 < mean ≤ Len. It finds a radius for data whose density you do not know.
 //
-// It counts the balls of up to 4096 points spread over the cloud (fewer where a ball holds more than 4096 points) and bisects
-// the radius until their average is within tolerance·mean. Where points tie so that no radius does, it is the one with the
-// nearest average. The cost is that of some fifty times those balls, not of all pairs: O(N log N)
-// with the tree. The average over all points differs from that over the sample by about the spread of the counts divided
-// by the root of the sample's size: 1.5 per cent of it, for 4096.
+// It counts the balls of up to 4096 points spread over the cloud (fewer where a ball holds more than 4096 points) and bisects the
+// radius until their average is within tolerance·mean. If ties make that impossible, the result is the radius with the nearest
+// average. The cost is about fifty times that of those balls, O(N log N) with the tree. The average over all points differs from
+// that over the sample by about the standard deviation of the counts divided by the root of the sample's size: for 4096 points,
+// 1.5 per cent of it.
 func (t *KDTree[T]) RadiusForMean(mean, tolerance float64) (radius2 T, err error) {
 	if !(mean > 0 && mean <= float64(t.n)) {
 		return 0, fmt.Errorf("neighbor: KDTree.RadiusForMean: %w: mean = %g, need more than 0 and at most %d", ErrOption, mean, t.n)
@@ -26,7 +26,7 @@ func (t *KDTree[T]) RadiusForMean(mean, tolerance float64) (radius2 T, err error
 	if !(tolerance >= 0) {
 		return 0, fmt.Errorf("neighbor: KDTree.RadiusForMean: %w: tolerance = %g", ErrOption, tolerance)
 	}
-	// In tree order, places at equal distances are spread over the cloud.
+	// Equal steps in tree order are spread over the cloud.
 	m := min(t.n, meanQueries, max(64, int(meanPairs/mean)))
 	x := make([]T, m*t.dim)
 	for i := range m {
@@ -48,7 +48,7 @@ func (t *KDTree[T]) RadiusForMean(mean, tolerance float64) (radius2 T, err error
 		}
 		return sum / float64(m)
 	}
-	// Squared distances are not negative: they are ordered like their bits, between which the bisection ends for certain.
+	// Squared distances are not negative, so they are ordered like their bits, and bisecting the bits ends for certain.
 	lo, hi := T(0), T(math.Inf(1))
 	below, above := 0.0, math.Inf(1) // the averages there
 	for r2 := t.middle(mean); lo < r2 && r2 < hi; {
@@ -70,7 +70,7 @@ func (t *KDTree[T]) RadiusForMean(mean, tolerance float64) (radius2 T, err error
 	return hi, nil
 }
 
-// middle is a first guess: the squared radius of a ball with that share of the volume of the root's box.
+// middle is a first guess: the squared radius of a ball whose share of the volume of the root's box is mean/n.
 func (t *KDTree[T]) middle(mean float64) T {
 	widest := 0.0
 	root := t.nodeBox(0)
@@ -84,8 +84,8 @@ func (t *KDTree[T]) middle(mean float64) T {
 	return 1
 }
 
-// between returns a number between two that are not negative: of moderate ones the middle, of others that of their bits,
-// which takes a step of any size in few rounds.
+// between returns a number between two nonnegative numbers: their middle if they are of similar size, else the middle of their
+// bits, which crosses any number of magnitudes in few rounds.
 func between[T Float](lo, hi T) T {
 	if 0 < lo && hi < 4*lo {
 		return lo + (hi-lo)/2

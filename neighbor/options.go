@@ -17,17 +17,17 @@ var (
 	ErrStopped      = errors.New("stopped")
 )
 
-// Method is a way to search. All give the same result.
+// Method is a way to search. All methods give the same result; choose one to measure or test.
 type Method int
 
 // The methods.
 const (
-	Auto  Method = iota // all points of a block through a group.Finder; where it has very many, Tree if there is a tree
+	Auto  Method = iota // a group.Finder over all points of a block; for very many points Tree, if the group is a group.Bounder
 	Brute               // every query's distance to every point, by the group's own Distance
-	Tree                // a kd-tree over the coordinates of a group.Bounder; other groups' points are looked at as by Brute
+	Tree                // a kd-tree over the coordinates of a group.Bounder; for other groups the same as Brute
 )
 
-// String returns the method's name.
+// String returns the method's name, for logs and benchmarks.
 func (m Method) String() string {
 	switch m {
 	case Auto:
@@ -40,9 +40,9 @@ func (m Method) String() string {
 	return fmt.Sprintf("Method(%d)", int(m))
 }
 
-// DefaultMaxPairs is the limit on pairs where Options.MaxPairs is 0: four times what a 128 × 128 image has at the paper's
-// radius. That many pairs take about 0.5 GB where few rows show all poses, and at most about 4 GB, with poses of two
-// numbers, while tables are filled with all of them.
+// DefaultMaxPairs is the limit on pairs where Options.MaxPairs is 0: four times what a 128 × 128 image has at the paper's radius.
+// That many pairs take about 0.5 GB where few rows show all poses. Where every pose is looked up, they take up to about 4 GB with
+// poses of two numbers.
 const DefaultMaxPairs = 1 << 26
 
 // mergeUnits is the factor of the default tolerance; see Options.MergeTolerance.
@@ -54,19 +54,19 @@ type Options struct {
 	// balls, +Inf every pair at a finite distance. NaN is an error.
 	Radius float64
 
-	// QueryMask and PointMask are false at rows that do not count; nil means that all do. Masked queries have no
-	// neighbours, masked points are nobody's; their coordinates are never read.
+	// QueryMask and PointMask are false at rows that do not count; nil means that all count. Masked queries have no neighbours,
+	// masked points are neighbours of no query, and the coordinates of both are never read.
 	QueryMask, PointMask []bool
 
-	// QueryBlocks and PointBlocks split a batch into independent sets: block b has the rows QueryBlocks[b] up to
-	// QueryBlocks[b+1] and likewise of points, and its queries see its points only. Both have one entry more than
-	// there are blocks, start at 0 and end with the number of rows; nil, in both, is one block.
+	// QueryBlocks and PointBlocks split a batch into independent sets. Block b consists of the queries QueryBlocks[b] up to
+	// QueryBlocks[b+1] and of the points PointBlocks[b] up to PointBlocks[b+1]; its queries see only its points. Both lists have
+	// one entry more than there are blocks, start at 0 and end with the number of rows; nil, in both, is one block.
 	QueryBlocks, PointBlocks []int
 
-	// MaxNeighbors, if positive, caps each query's neighbourhood: a uniform sample without replacement, drawn with
-	// Seed and the query's row, so it depends on nothing else. It is the paper's Monte-Carlo sample.
-	// The query itself gets no preference: the mean over a uniform sample is an unbiased estimate of the mean over the
-	// ball, a mean that always contains one member is not.
+	// MaxNeighbors, if positive, caps each query's neighbourhood by a uniform sample without replacement, which is the paper's
+	// Monte-Carlo sample. It is drawn with Seed and the query's row and depends on nothing else. The query itself gets no
+	// preference: the mean over a uniform sample is an unbiased estimate of the mean over the ball; a mean that always contains
+	// one fixed member is not.
 	MaxNeighbors int
 	Seed         uint64
 
@@ -77,32 +77,33 @@ type Options struct {
 	// is by (query, point). Entries are compared directly, so differences do not add up along chains. Equal angles
 	// near +π and -π stay apart, which costs an entry and changes nothing.
 	//
-	// 0 means 2⁻⁴⁴·max(1, m), where m is the median over rows of the row's largest absolute coordinate: 256 units in
-	// the last place at that size. Rounding makes equal poses differ by some units: two or three for every operation
-	// of the group, and more where a grid coordinate, itself off by a unit of the largest coordinate, is divided by a
-	// small radius. (On the paper's image grids every tolerance from 2⁻⁴⁶ to 1e-6 finds the same poses.) The median and
-	// not the largest, so that a single far point does not blur all others' poses.
-	// Negative: poses never merge, each pair has its own.
+	// 0 means 2⁻⁴⁴·max(1, m), where m is the median over rows of the row's largest absolute coordinate: 256 units in the last
+	// place at that size. Rounding makes equal poses differ by two or three units for every operation of the group, and by more
+	// where a grid coordinate, itself off by a unit of the largest coordinate, is divided by a small radius. (On the paper's
+	// image grids every tolerance from 2⁻⁴⁶ to 1e-6 finds the same poses.) It is the median and not the largest, so that a single
+	// far point does not make all others' poses merge too easily. Negative: poses never merge, each pair has its own.
 	MergeTolerance float64
 
-	// MaxPairs bounds the number of pairs; more are ErrTooManyPairs. 0 is DefaultMaxPairs or, where there is a MaxBytes, what that
-	// allows.
+	// MaxPairs bounds the number of pairs; more are ErrTooManyPairs. 0 means DefaultMaxPairs or, if MaxBytes is set, as many as
+	// that allows.
 	MaxPairs int
 
-	// MaxBytes, if positive, bounds the memory that Ball needs, by an estimate of what is live at a time; needing more is
-	// ErrTooManyPairs, in words that name the need and the limit. The search takes 8 bytes a pair for the answer, and 4 more for each of
-	// the first 16 million pairs, or of all where a tree searches or MaxNeighbors is set. The pose table takes, beside the
-	// answer, 8·e+4 bytes for each distinct pose of e numbers and, while it is made, 8·(e+1)+1 for each pose that is looked up: none
-	// where few rows show all poses, about one in as many as the points have rotated copies, else all. So a pair costs 8 bytes at the
-	// least and, with poses of two numbers of which most are different, 53 at most. The lifted points, at most 200 MB that Ball keeps for
-	// the next call, and garbage are not counted.
+	// MaxBytes, if positive, bounds the memory that Ball needs, by an estimate of what is live at a time. Needing more is
+	// ErrTooManyPairs, and the error names the need and the limit. The search takes 8 bytes a pair for the answer, and 4 more for
+	// each of the first 16 million pairs, or for all pairs where a tree searches or MaxNeighbors is set. The pose table takes,
+	// beside the answer, 8·e+4 bytes for each distinct pose of e numbers and, while it is made, 8·(e+1)+1 for each pose that is
+	// looked up: none where few rows show all poses, a fraction where rotations map the points to themselves, otherwise all. So a
+	// pair costs at least 8 bytes and, with poses of two numbers most of which are different, at most 53. Not counted are the
+	// lifted points, up to 200 MB that Ball keeps for the next call, and garbage.
 	MaxBytes int64
 
-	// Stop, if not nil, is asked every millisecond or so, by any goroutine. Once it says true, Ball returns ErrStopped, soon.
+	// Stop, if not nil, is called every millisecond or so, by any goroutine. After it has returned true, Ball soon returns
+	// ErrStopped.
 	Stop func() bool
 }
 
-// stopped is what pause panics with. A panic leaves all loops of a parallel call, at once and in one place.
+// stopped is the value that pause panics with. A panic leaves all loops of a parallel call at once; Ball turns it into
+// ErrStopped.
 type stopped struct{}
 
 // pause panics if the caller has asked to stop.
@@ -205,7 +206,7 @@ func (p *problem) checkSet(field, name string, l *group.Lifted, mask []bool, blo
 	return blocks, nil
 }
 
-// shorten keeps a hostile list out of an error message.
+// shorten keeps error messages about a long list short.
 func shorten(v []int) []int { return v[:min(len(v), 8)] }
 
 // firstBad returns the position of the first number that is not finite, or -1.

@@ -12,22 +12,21 @@ import (
 const (
 	// MinRadius is the smallest radius that AdaptRadius and RadiusForFill return.
 	MinRadius = 1e-8
-	// fillSamples bounds the distances that RadiusForFill looks at, and with them its memory to 32 MiB; fillPoints
-	// bounds the points of a block, so that a sample has at least 64 queries.
+	// fillSamples bounds the distances that RadiusForFill computes, and so its memory, to 32 MiB. fillPoints bounds the points of
+	// a block, so that a sample has at least 64 queries.
 	fillSamples = 1 << 22
 	fillPoints  = 1 << 16
-	// tieWidth is the relative difference up to which RadiusForFill takes distances for equal: on a grid the same
-	// distance comes out of different roundings, and a radius among them would break the grid's symmetry.
+	// tieWidth is the relative difference up to which RadiusForFill treats distances as equal. On a grid, rounding turns one
+	// distance into several numbers, and a radius between these would break the grid's symmetry.
 	tieWidth = 1e-9
 )
 
-// AdaptRadius is one step of the rule by which a layer's radius follows the wanted fill in training:
-// r + rate·(fill - average), where the average fill is (pairs/queries)/meanPoints, pairs being the sum of all
-// neighbourhood sizes, queries the number of unmasked queries, and meanPoints the mean number of unmasked points per
-// task. Without queries or points there is nothing to learn from and r is returned.
+// AdaptRadius is one step of the rule by which training moves a layer's radius towards the wanted fill: r + rate·(fill -
+// average). The average fill is (pairs/queries)/meanPoints, where pairs is the sum of all neighbourhood sizes, queries the number
+// of unmasked queries, and meanPoints the mean number of unmasked points per task. Without queries or points it returns r.
 //
-// The result is at least MinRadius: a large rate can step below zero, where every ball is empty and the layer's output
-// with it. (The authors' code means to prevent this as well, but its guard has no effect.)
+// The result is at least MinRadius. Without that bound a large rate could step below zero, where every ball is empty and the
+// layer's output is zero. (The authors' code means to prevent this as well, but its guard has no effect.)
 func AdaptRadius(r, rate, fill float64, pairs, queries int, meanPoints float64) float64 {
 	if queries <= 0 || !(meanPoints > 0) {
 		return r
@@ -36,15 +35,15 @@ func AdaptRadius(r, rate, fill float64, pairs, queries int, meanPoints float64) 
 	return max(r+rate*(fill-average), MinRadius)
 }
 
-// RadiusForFill returns the radius at which the balls around the unmasked points of l hold, on average, fill times the
-// number of unmasked points, 0 < fill ≤ 1. With blocks that number is the mean over blocks; Blocks and masks of opt are
-// those of the points, where they are nil those of the queries.
+// RadiusForFill returns the radius at which the balls around the unmasked points of l hold, on average, fill times the number of
+// unmasked points, 0 < fill ≤ 1; it chooses the radius of a new layer. With blocks, the number of points is the mean over blocks.
+// Of opt it reads the blocks and masks of points, or those of queries where the former are nil.
 //
-// It looks at the distances of all points to all others if they are at most four million, else at those of a sample
-// drawn with opt.Seed: of the queries one from each of equally many consecutive stretches, and of the points, where a
-// block has more than 65536, likewise. Among the distances looked at, the average is met to within half the number that
-// tie at the radius (to 1e-9, relative): the radius is put in the middle of the gap next to the ties, so that rounding
-// decides no membership. It is at least MinRadius, which is also the answer where no point counts.
+// It computes all distances if they are at most four million, else those of a sample drawn with opt.Seed: one query from each of
+// equally many consecutive stretches, and points likewise where a block has more than 65536. Among these distances the average is
+// met to within half the number of distances that tie at the radius (to 1e-9, relative). The radius lies in the middle of the gap
+// beside the ties, so that rounding decides no membership. It is at least MinRadius, which is also the answer where no point
+// counts.
 func RadiusForFill(l *group.Lifted, fill float64, opt Options) (float64, error) {
 	if !(fill > 0 && fill <= 1) {
 		return 0, fmt.Errorf("neighbor: RadiusForFill: %w: fill = %g, need 0 < fill <= 1", ErrOption, fill)
@@ -77,8 +76,8 @@ func RadiusForFill(l *group.Lifted, fill float64, opt Options) (float64, error) 
 	return gapAt(dist, want), nil
 }
 
-// thin masks points where a block has more than fillPoints of them, the same fraction of every block. A neighbourhood
-// is then smaller by that fraction, and so is the number of points it is a fraction of.
+// thin masks points where a block has more than fillPoints of them, the same fraction of every block. That makes neighbourhoods
+// smaller by the same fraction as the number of points, so the fill stays the same.
 func (p *problem) thin(rng *rand.Rand) {
 	sets, most := make([][]int32, len(p.PointBlocks)-1), 0
 	for b := range sets {
@@ -111,7 +110,7 @@ func stratified(rng *rand.Rand, set []int32, n int) []int32 {
 	return out
 }
 
-// sampleQueries returns the rows whose distances are looked at, ascending, and the mean number of points of a block.
+// sampleQueries returns the rows whose distances are computed, ascending, and the mean number of points of a block.
 func (s *searcher) sampleQueries(rng *rand.Rand) (rows []int32, points float64) {
 	cost := 0.0 // distances if all rows are looked at
 	for _, b := range s.blocks {
@@ -152,11 +151,11 @@ func (s *searcher) sampleDistances(queries []int32) []float64 {
 	return kept
 }
 
-// gapAt returns a radius below which about want of the distances lie, in the middle of a gap between distinct ones.
+// gapAt returns a radius below which about want of the distances lie, in the middle of the gap between two different distances.
 func gapAt(dist []float64, want int) float64 {
 	want = max(1, min(want, len(dist)))
 	tie := kthSmallest(dist, want-1)
-	// The distances that tie with the want-th, and the nearest ones on either side.
+	// lo and hi enclose the distances that tie with the want-th; then the nearest ones on either side are found.
 	lo, hi := tie*(1-tieWidth), tie*(1+tieWidth)
 	var below, upto int
 	prev, first, last, next := math.Inf(-1), tie, tie, math.Inf(1)
@@ -182,9 +181,9 @@ func gapAt(dist []float64, want int) float64 {
 	return max(last+(next-last)/2, MinRadius)
 }
 
-// kthSmallest returns the number that sorting would put at position k. Non-negative floats order like their bits, so
-// some rounds over digits find it whatever the data: four of 16 bits, or eight of 8 where the counts of 16 would cost more than
-// the numbers.
+// kthSmallest returns the number that sorting would put at position k. Non-negative floats are ordered like their bits, so a
+// fixed number of rounds over digits finds it for any data: four rounds of 16 bits, or eight of 8 bits where tables of 16 bits
+// would cost more than the numbers.
 func kthSmallest(v []float64, k int) float64 {
 	var prefix uint64
 	var short [1 << 8]int

@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// treeMinPoints is the size of a block from which on Auto builds a tree. Below, a scan of all points costs less than
-	// the box tests of the upper levels and sorting what the leaves give: a scan of 128 points is about a microsecond.
+	// treeMinPoints is the number of points of a block from which on Auto builds a tree. Below, a scan of all points costs less
+	// than the box tests of the upper levels and the sorting of the leaves' points: a scan of 128 points takes about a
+	// microsecond.
 	treeMinPoints = 128
 	// distBlock is how many distances are computed at a time: 8 KiB of them stay in the first-level cache.
 	distBlock = 1024
 )
 
-// block is one independent set of points, gathered so that they can be searched: unmasked only, in ascending order or,
-// with a tree, in the tree's.
+// block is one independent set of points, copied in a form that can be searched: only unmasked points, in ascending order or,
+// with a tree, in the tree's order.
 type block struct {
 	rows []int32 // [n] the row of each stored point
 	// ascending are the same rows in ascending order: the tree's numbering.
@@ -93,7 +94,7 @@ func (p *problem) gather(lo, hi int, bounder group.Bounder) (b block, err error)
 			for pos, k := range b.tree.index {
 				b.rows[pos] = b.ascending[k]
 			}
-		case errors.Is(err, ErrValue): // coordinates that overflow bound nothing: the block is scanned
+		case errors.Is(err, ErrValue): // bounding coordinates overflow: scan the block instead
 			b.tree = nil
 		default:
 			return b, fmt.Errorf("neighbor: bounds of group %s: %w", p.g.Name(), err)
@@ -120,7 +121,7 @@ func (s *searcher) newScratch() *scratch {
 // candidates returns the runs of stored positions of b that hold every point within distance r of query i.
 func (s *searcher) candidates(w *scratch, b *block, i int, r float64) []run {
 	w.runs = w.runs[:0]
-	// A box around an infinite ball is of no use, and 0·Inf in a bound would be NaN.
+	// An infinite ball needs no box, and 0·Inf in a bound would be NaN.
 	if b.tree == nil || math.IsInf(r, 1) {
 		return b.all(w.runs)
 	}
@@ -154,8 +155,8 @@ func (s *searcher) visit(w *scratch, b *block, i int, r float64, f func(lo int, 
 	}
 }
 
-// ball returns the rows within the radius of query i of block b, ascending. The result is w.found and lasts until the
-// next call.
+// ball returns the rows within the radius of query i of block b, ascending. The result is w.found and is valid until the next
+// call.
 func (s *searcher) ball(w *scratch, b *block, i int) []int32 {
 	w.found = w.found[:0]
 	s.visit(w, b, i, s.Radius, func(lo int, dist []float64) {
@@ -171,7 +172,7 @@ func (s *searcher) ball(w *scratch, b *block, i int) []int32 {
 	return w.found
 }
 
-// sortFound sorts the rows found, which are distinct. Where they are dense, going through a bit per row is several
+// sortFound sorts the rows found, which are distinct. Where they are dense, marking them in a bit set and reading it is several
 // times faster than comparing them.
 func (w *scratch) sortFound() {
 	if len(w.found)*8 < len(w.seen) {

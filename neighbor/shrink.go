@@ -8,16 +8,16 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Shrink returns the neighbourhood of a smaller radius between the same points, given that n has no bound on the number of
-// neighbours. The result is that of [Ball] at the smaller radius: the same pairs, and poses in the order of first use. An entry may
-// be another one of the poses that were merged. It costs a fraction of a search.
+// Shrink returns the neighbourhood of a smaller radius between the same points, provided that n was made without MaxNeighbors. It
+// has the pairs that [Ball] finds at the smaller radius, with poses numbered in the order of first use; only the number that
+// represents poses that were merged may differ. It costs a fraction of a search, so layers of different radii can share one.
 func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Neighborhood {
 	z := shrink{n: n, queries: queries, points: points, radius: radius}
 	z.measure()
 	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Offsets: z.count()}
 	z.renumber(s)
 	if len(z.borderline) == 0 {
-		s.twins = n.twins // rows lose the same poses, and with them all their pairs
+		s.twins = n.twins // twins lose the same poses, and so the same pairs
 	}
 	s.Index, s.Pose = make([]int32, s.Offsets[s.Queries]), make([]int32, s.Offsets[s.Queries])
 	parallel.For(n.Queries, classGrain, func(lo, hi int) {
@@ -27,7 +27,8 @@ func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Ne
 			if len(index) <= len(from) {
 				index, pose = make([]int32, 2*len(from)+1), make([]int32, 2*len(from)+1)
 			}
-			// Every pair is written, and the next one over it if it is outside: no machine could predict a branch here.
+			// Every pair is written, and overwritten by the next one if it is outside the ball: a branch here would be
+			// unpredictable.
 			at := 0
 			for k, p := range poses {
 				v := z.number[p]
@@ -44,31 +45,33 @@ func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Ne
 	return s
 }
 
-// shrink is the state of Shrink.
+// shrink holds the state of Shrink.
 type shrink struct {
 	n               *Neighborhood
 	queries, points *group.Lifted
 	radius          float64
-	// number says of every pose of n what it becomes: the number of a pose of the result; or outside; or, where each pair has to be
-	// looked at, a number below that: the pose is borderline[outside-1-number].
+	// number says for every pose of n what it becomes. It is the number of a pose of the result; or outside; or, where each pair
+	// has to be tested, a smaller number v, and the pose is then borderline[outside-1-v].
 	number     []int32
 	borderline []borderline
 }
 
-// outside is the number of poses whose pairs are not in the smaller ball.
+// outside marks poses whose pairs are not in the smaller ball.
 const outside = -1
 
-// borderline is a pose so close to the radius that its pairs need not all be on one side: poses that were merged differ a little.
+// borderline is a pose so close to the radius that its pairs may lie on either side, because poses that were merged differ a
+// little.
 type borderline struct {
 	number int32 // of the pose in the result
 	pairs  atomic.Int32
-	// The first pair with the pose, and the first of them that is in.
+	// The first pair with the pose, and the first such pair inside the smaller ball.
 	first, firstIn atomic.Int64
 }
 
-// measure sets number, to 0 for poses whose pairs are in the smaller ball.
+// measure sets number to 0 for poses whose pairs are in the smaller ball, and finds those outside and on the border.
 func (z *shrink) measure() {
-	// A pair's distance is that of its pose, but for what merging poses changed. Where that could decide, it is computed again.
+	// A pair's distance is that of its pose, up to what merging poses changed. Where that could decide, the distance is computed
+	// again.
 	const blur = 1e-6
 	n, e := z.n, z.n.PoseDim
 	z.number = make([]int32, n.NumPoses())
@@ -108,7 +111,7 @@ func (z *shrink) near(pose []float64, i int, j int32) bool {
 	return z.points.Group.Distance(pose) < z.radius
 }
 
-// numberOf returns the number of the pose of one pair, or outside, given the borderline number v of its pose in n.
+// numberOf returns what the pose of one borderline pair becomes: a number of the result, or outside. v is the pose's entry of number.
 func (z *shrink) numberOf(i int, j, v int32) int32 {
 	if !z.near(make([]float64, z.n.PoseDim), i, j) {
 		return outside
@@ -116,7 +119,7 @@ func (z *shrink) numberOf(i int, j, v int32) int32 {
 	return z.borderline[outside-1-v].number
 }
 
-// count returns the offsets of the result's rows, and fills borderline.
+// count returns the offsets of the result's rows and fills borderline.
 func (z *shrink) count() []int {
 	n := z.n
 	size := make([]int, n.Queries+1)
@@ -153,10 +156,10 @@ func storeMin(x *atomic.Int64, v int64) {
 	}
 }
 
-// renumber numbers the poses that are left, in the order of first use, and sets the tables of s.
+// renumber numbers the remaining poses in the order of first use, and sets the tables of s.
 func (z *shrink) renumber(s *Neighborhood) {
 	n, e := z.n, z.n.PoseDim
-	// n has its poses in that order. They keep it, unless one loses its first pair and not all.
+	// The poses of n are already in that order, and keep it unless one loses its first pair but not all.
 	kept, ordered := 0, true
 	for i := range z.borderline {
 		d := &z.borderline[i]

@@ -9,27 +9,26 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Sampling is a way to choose centres among points, for layers that keep only some.
+// Sampling is a way to choose centres among points, for layers that keep only some of the points.
 type Sampling int
 
 // The ways to choose.
 const (
-	// Uniform takes rows at equal distances in the order of rows: on a grid, a coarser one.
+	// Uniform takes every so many rows, in the order of rows: of a grid, a coarser grid.
 	Uniform Sampling = iota
 	// Random takes each subset with the same probability.
 	Random
-	// Farthest starts with a random row and goes on with the row that is farthest, in the group's distance, from all rows
-	// taken: centres that cover the cloud evenly.
+	// Farthest starts with a random row and repeatedly adds the row that is farthest, in the group's distance, from all rows
+	// taken so far: centres that cover the cloud evenly.
 	Farthest
 )
 
 // farthestGrain is the number of points whose distances a goroutine computes at a time.
 const farthestGrain = 4096
 
-// Subsample returns n rows of l that count under the mask (nil: all do), or all if there are fewer: ascending, for Farthest
-// in the order taken, where a tie goes to the lower row. It depends on the seed, which Uniform does not read, and not on
-// GOMAXPROCS. Farthest takes n distances for each point; rows at a distance of NaN count as infinitely far from what is
-// taken.
+// Subsample returns n of the rows of l that count under the mask (nil: all do), or all of them if there are fewer. They ascend;
+// Farthest returns them in the order taken, and a tie goes to the lower row. The result depends on the seed, which Uniform
+// ignores, and not on GOMAXPROCS. Farthest computes n distances for each point; a distance of NaN counts as infinitely far.
 //
 // Errors: ErrOption if n is negative or the sampling unknown, and those of Ball about l and the mask.
 func Subsample(l *group.Lifted, mask []bool, n int, sampling Sampling, seed uint64) ([]int32, error) {

@@ -3,28 +3,26 @@ package posetable
 import "math"
 
 const (
-	// cellWidth is the edge, in tolerances, of the cells that poses are hashed by. A wide cell holds many entries that
-	// differ, a narrow one often has a border within two tolerances, beyond which the search must look too. At 64, one
-	// pose in eight does (two coordinates), and a cell of a crowded cloud holds at most about 65² entries: at 32 a search there
-	// takes 0.6 times as long, and a table of pixels under R>0×SO(2) a sixth longer to fill.
+	// cellWidth is the edge, in tolerances, of the cells that poses are hashed by. A wide cell holds many different entries; a
+	// narrow one often has a border within two tolerances of a pose, beyond which the search must look as well. At 64, one pose
+	// in eight is that near a border (with two coordinates), and a cell of a crowded cloud holds at most about 65² entries.
 	cellWidth = 64
-	// hashDims is how many coordinates are hashed. All are compared; leaving out the ones beyond bounds the number of
-	// neighbouring cells.
+	// hashDims is how many coordinates are hashed, which bounds the number of neighbouring cells. All coordinates are compared.
 	hashDims = 8
-	// exactCells: from this many cells away from zero on, neighbouring float64 numbers are more than a tolerance apart
-	// (2⁴⁹ cells are 2⁵⁵ tolerances, and no number has more than 2⁵³ of its steps to zero), so only equal ones merge.
+	// exactCells is the distance from zero, in cells, from which on neighbouring float64 numbers are more than a tolerance apart,
+	// so that only equal ones merge: 2⁴⁹ cells are 2⁵⁵ tolerances, and a number is at most 2⁵³ of its own steps away from zero.
 	exactCells = 0x1p49
-	// roundMagic added to a number below 2⁵¹ leaves the nearest whole number in the last bits, ties to even.
+	// roundMagic, added to a number below 2⁵¹, leaves the nearest whole number in the last bits, ties to even.
 	roundMagic = 0x1.8p52
-	// insideBit in an item says that inside holds; without it that is not known.
+	// insideBit in an item says that inside holds for its pose. Without it, inside has to be asked.
 	insideBit = 1 << 31
-	// aloneBit in a slot says that its entry is alone: no earlier one is within two tolerances, in any cell. Then of all entries
-	// that a pose near this one may merge with none is before it, and the search ends. (From exactCells/2 on only equal
-	// coordinates merge, and looking at cells with equal ones is enough.)
+	// aloneBit in a slot says that its entry is alone: no earlier entry is within two tolerances of it, in any cell. A pose near
+	// this entry can then merge with no earlier one, so the search ends here. (Beyond exactCells/2 only equal coordinates merge,
+	// and looking at cells with equal coordinates is enough.)
 	aloneBit = 1 << 31
 	// absent is above every item's number.
 	absent = int(math.MaxInt32)
-	// mostSlots is how many slots a table starts with at most. More are made when they are needed.
+	// mostSlots is the largest number of slots that a table starts with. More are made when they are needed.
 	mostSlots = 1 << 15
 )
 
@@ -34,16 +32,17 @@ var hashFactors = [hashDims]uint64{
 	0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 }
 
-// cellTable finds, among items that were entered in ascending order, the ones that stand for others: an open-addressing hash
-// table over cells of space. It holds no poses, only numbers of items.
+// cellTable finds, among items that are entered in ascending order, the items that represent others. It is an open-addressing
+// hash table over cells of space, and holds numbers of items, not poses.
 type cellTable struct {
 	e, stride int
 	tol, inv  float64 // inv: cells per unit
-	// items [.., stride] are the caller's. Each starts with the bits of its pose's e numbers. Those that enterItems takes have
-	// one word more: the pose's tag, then insideBit, then the pair whose pose it is.
+	// items [.., stride] belong to the caller. Each starts with the bits of the e numbers of its pose. The items that enterItems
+	// uses have one more word: the pose's tag in the upper half, below it insideBit, then the number of the pair that has the
+	// pose.
 	items []uint64
-	// slots hold the upper half of an entry's hash, its tag; then aloneBit; then the number of its item plus one; 0 is empty.
-	// Linear probing without deletion meets entries of a cell by ascending number.
+	// A slot holds the upper half of an entry's hash, its tag; then aloneBit; then the number of its item plus one; 0 is empty.
+	// Linear probing without deletion meets the entries of a cell by ascending number.
 	slots []uint64
 	n     int       // entries
 	key   []float64 // scratch
@@ -67,7 +66,7 @@ func (t *cellTable) reset(n int) {
 	clear(t.slots)
 }
 
-// pair is the pair of item id.
+// pair is the pair that has the pose of item id.
 func (t *cellTable) pair(id int) int32 { return int32(t.items[id*t.stride+t.e] & (insideBit - 1)) }
 
 // within reports whether a pose differs from that of item id by at most tol in every coordinate.
@@ -81,8 +80,8 @@ func (t *cellTable) within(id int, pose []float64, tol float64) bool {
 	return true
 }
 
-// cell returns a number that names the cell of a coordinate, and how far, in cells, the coordinate lies above the cell's
-// centre, NaN where only equal numbers merge. The cells next to it have the next numbers.
+// cell returns a number that names the cell of a coordinate, and how far above the cell's centre the coordinate lies, in cells;
+// that is NaN where only equal numbers merge. Cells next to each other have consecutive numbers.
 func (t *cellTable) cell(x float64) (cell uint64, above float64) {
 	y := float64(x * t.inv)
 	if !(math.Abs(y) < exactCells) {
@@ -109,13 +108,14 @@ func (t *cellTable) hash(pose []float64) uint64 {
 // tagOf is the part of a hash that slots keep, and by which they are found.
 func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// enterItems enters items from .. to-1. ids says, for an item's pair, how many others follow it. For the pair of an entry it
-// becomes how many others share the entry, and for any other pair the complement of the entry's pair. It reports false if a
-// pose that others follow got an entry that they might not: see rotationReach.
+// enterItems enters items from .. to-1. Before, ids says for the pair of each item how many other pairs follow it. After, ids
+// says for the pair of an entry how many other pairs share the entry, and holds for every other pair the complement of the
+// entry's pair. It returns false if a pose that others follow merged into an entry that the followers might not merge into; see
+// rotationReach.
 func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 	clear := true
-	// A pair that shares the entry of another has to be told to both, far from here: that is done for many together, so that one
-	// need not wait for the other.
+	// A pair that shares the entry of another changes ids in two places, both far from here in memory. That is done for many
+	// pairs together, so that the loads overlap.
 	var shared [64]uint64 // the pair, and the entry's
 	n := 0
 	tell := func() {
@@ -145,14 +145,14 @@ func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 		}
 		pair := int32(word & (insideBit - 1))
 		if slot == 0 {
-			// Most poses of pairs that lead are new. If none is in the cell, and no other cell near, that is known already.
+			// Most poses of pairs that lead are new. If the cell is empty and no other cell is near, this pose is new as well.
 			if word&insideBit != 0 {
 				slots[s] = uint64(tag)<<32 | aloneBit | uint64(at+1)
 				t.n++
 				continue
 			}
 		} else if slot&aloneBit != 0 {
-			// The first entry met in a cell is its first: near it and alone, it is the pose's.
+			// The first entry met in a cell is its earliest. If it is near the pose and alone, the pose belongs to it.
 			first := t.items[(int(slot&(aloneBit-1))-1)*t.stride:][:t.stride:t.stride]
 			near := true
 			for c, x := range item[:t.e] {
@@ -180,7 +180,7 @@ func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 				t.place(newSlot(uint64(tag)<<32, at, alone))
 			}
 			if t.n++; alone {
-				continue // without a look at ids, which are in no cache
+				continue // does not read ids, which are in no cache
 			}
 		}
 		followers := ids[pair]
@@ -196,11 +196,11 @@ func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 	return clear
 }
 
-// full reports whether another entry would be too many for the slots.
+// full reports whether one more entry would be too many for the slots.
 func (t *cellTable) full() bool { return 2*t.n >= len(t.slots) }
 
-// enter returns the entry that stands for item at, whose pose has this hash, and whether that entry is alone. It is the item
-// itself if there is none yet.
+// enter returns the entry that represents item at, whose pose has this hash, and whether that entry is alone. If no earlier entry
+// does, the item becomes one.
 func (t *cellTable) enter(pose []float64, hash uint64, at int) (id int, alone bool) {
 	id, alone = t.search(pose, hash)
 	if id != absent {
@@ -223,8 +223,8 @@ func newSlot(hash uint64, at int, alone bool) uint64 {
 	return slot
 }
 
-// enterCell enters item at unless an entry in its cell is within the tolerance: of poses that differ by little, several may become
-// entries, which is enough where entries are guesses.
+// enterCell enters item at unless an entry in its own cell is within the tolerance. Of poses that differ by little, several may
+// become entries. It is for guesses, where that does no harm.
 func (t *cellTable) enterCell(pose []float64, hash uint64, at int) {
 	if id, _ := t.find(pose, hash, absent, true); id != absent {
 		return
@@ -236,16 +236,16 @@ func (t *cellTable) enterCell(pose []float64, hash uint64, at int) {
 	t.n++
 }
 
-// search returns the first entry within the tolerance of pose and whether it is alone, or absent and whether a new entry for
-// the pose would be.
+// search returns the earliest entry within the tolerance of pose and whether that is alone. If there is none, it returns absent
+// and whether a new entry for the pose would be alone.
 func (t *cellTable) search(pose []float64, hash uint64) (id int, alone bool) {
 	id, alone = t.find(pose, hash, absent, true)
 	return t.searchBeside(pose, hash, id, alone)
 }
 
-// searchBeside returns what search does, given what find found in the pose's own cell.
+// searchBeside completes search in the other cells, given the result of find in the pose's own cell.
 func (t *cellTable) searchBeside(pose []float64, hash uint64, id int, alone bool) (int, bool) {
-	// Mostly two tolerances reach out of the cell nowhere or on one side, and there is one other cell to look at.
+	// Mostly two tolerances extend out of the cell nowhere or on one side, and at most one other cell has to be searched.
 	sides, sum, side := 0, uint64(0), uint64(0)
 	for c, x := range pose[:min(t.e, hashDims)] {
 		cell, above := t.cell(x)
@@ -269,7 +269,7 @@ func (t *cellTable) searchBeside(pose []float64, hash uint64, id int, alone bool
 	return id, alone
 }
 
-// inside reports whether no other cell than a pose's own is within two tolerances, for certain.
+// inside reports whether no cell but the pose's own can be within two tolerances of it.
 func (t *cellTable) inside(pose []float64) bool {
 	for _, x := range pose[:min(t.e, hashDims)] {
 		if _, above := t.cell(x); !(math.Abs(above) < t.reach(x)) {
@@ -279,14 +279,14 @@ func (t *cellTable) inside(pose []float64) bool {
 	return true
 }
 
-// reach is how far, in cells, a coordinate may lie from the centre of its cell without two tolerances reaching out of it.
-// The tolerance is 1/cellWidth of a cell; the last term is the rounding of two numbers that were scaled.
+// reach is how far from the centre of its cell, in cells, a coordinate may lie so that two tolerances around it stay inside the
+// cell. The tolerance is 1/cellWidth of a cell; the last term is the rounding of two numbers that were scaled.
 func (t *cellTable) reach(x float64) float64 {
 	return 0.5 - 2.0/cellWidth - (math.Abs(x*t.inv)+1)*0x1p-50
 }
 
-// find returns the first entry within the tolerance of pose in the cell with this hash, if it is before best, and whether it is
-// alone. Where none is, alone becomes false if an entry is within two tolerances.
+// find returns the earliest entry within the tolerance of pose in the cell with this hash, if it is earlier than best, and
+// whether it is alone. If there is none, alone becomes false where an entry is within two tolerances.
 func (t *cellTable) find(pose []float64, hash uint64, best int, alone bool) (int, bool) {
 	mask, tag := uint32(len(t.slots)-1), tagOf(hash)
 	for s := tag & mask; t.slots[s] != 0; s = (s + 1) & mask {
@@ -310,8 +310,9 @@ func (t *cellTable) find(pose []float64, hash uint64, best int, alone bool) (int
 	return best, alone
 }
 
-// beyond looks into the other cells that two of a pose's tolerances reach, for coordinates k and later; sum is that of the
-// cells chosen for the coordinates before k and own the hash of the pose's own cell. It returns what find does, of all.
+// beyond searches the other cells that lie within two tolerances of a pose. It chooses cells for coordinates k and later; sum is
+// the hash sum of the cells chosen for the coordinates before k, and own the hash of the pose's own cell. It returns what find
+// does, for all these cells.
 func (t *cellTable) beyond(pose []float64, k int, sum, own uint64, best int, alone bool) (int, bool) {
 	if k == min(t.e, hashDims) {
 		if h := Mix(sum); tagOf(h) != tagOf(own) { // else searched already
@@ -341,7 +342,8 @@ func (t *cellTable) place(slot uint64) {
 	t.slots[s] = slot
 }
 
-// grow makes four times the slots. From behind a free slot on, the entries of one cell are met in their order, and keep it.
+// grow makes four times as many slots. Entries are moved starting behind a free slot, so those of one cell are met, and stored,
+// in their order.
 func (t *cellTable) grow() {
 	old := t.slots
 	t.slots = make([]uint64, 4*len(old))
@@ -356,7 +358,7 @@ func (t *cellTable) grow() {
 	}
 }
 
-// slotBytes is what the slots of a table with n entries take at most, while they grow.
+// slotBytes is the largest size that the slots of a table with n entries can have while they grow.
 func slotBytes(n int) int64 {
 	size := int64(mostSlots)
 	for size < 2*int64(n) {

@@ -10,37 +10,40 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Hashing looks every pose up in a hash table, and applies to any pairs; the strategies before it have it look up those pairs whose
-// poses they cannot tell.
+// Hashing looks every pose up in a hash table, and works for any pairs. The strategies before it use it for the pairs whose poses
+// they cannot determine.
 //
-// Poses are first sorted by where they lie in the space of poses, by regions so far apart that no two poses of different
-// regions could merge; then each region's table is filled independently, small enough for a cache. A table gets its poses in the
-// order of pairs, and entries are named by the first pair that showed them. So the result is that of entering all poses, in
-// order, into one table, whatever GOMAXPROCS is. Where a pose lies on the border of a region, regions are chosen wider, and in the
-// end one table takes all.
+// Poses are first sorted by where they lie in the space of poses, into regions so far apart that poses of different regions
+// cannot merge. Then the table of each region is filled independently, and is small enough for a cache. Each table gets its poses
+// in the order of pairs, and entries are numbered by the first pair that showed them. So the result is that of entering all
+// poses, in order, into one table, whatever GOMAXPROCS is. If a pose lies on the border of a region, wider regions are tried, and
+// finally a single table for all poses.
 
 const (
-	// itemsPerShard is how many poses a table gets, about: then their items and its slots stay in a core's second cache.
+	// itemsPerShard is about how many poses a table gets: its items and slots then stay in the second-level cache of a core.
 	itemsPerShard = 1 << 11
-	// minShards is enough for goroutines to share the work evenly, maxShards what a sort by table can write to at a time.
+	// minShards is enough for goroutines to share the work evenly, maxShards the largest number of places that a sort can write
+	// to at a time without losing speed.
 	minShards, maxShards = 32, 1 << 11
-	// itemsPerPiece is how many poses of a chunk go to one table, about, and minChunk the smallest chunk.
+	// itemsPerPiece is about how many poses of a chunk go to one table, and minChunk the smallest chunk.
 	itemsPerPiece, minChunk = 32, 1 << 13
 	// poseBlock is how many poses are computed at a time.
 	poseBlock = 1 << 10
-	// narrowRegion and wideRegion are the edges, as powers of two in cells, of the regions that tables are chosen by: so wide that a pose is
-	// rarely at a border between them. Some hundred million scattered poses have one at a border of narrow regions; wide ones share
-	// poses out less evenly. regionOrigin, in narrow regions, keeps the numbers people space points by off those borders.
+	// narrowRegion and wideRegion are edges, as powers of two in cells, of the regions that tables are chosen by. They are so
+	// wide that a pose is rarely on a border: among some hundred million scattered poses, one is on a border of narrow regions.
+	// Wide ones distribute poses less evenly. regionOrigin, in narrow regions, moves the borders away from the round numbers at
+	// which people place points.
 	narrowRegion, wideRegion = 30, 34
 	regionOrigin             = 0x305ee7a9
-	// pooledItems is how many words of items are kept between calls at most: 128 MiB, enough for a 128 × 128 image under R>0×SO(2).
+	// pooledItems is the largest number of words of items that is kept between calls: 128 MiB, enough for a 128 × 128 image under
+	// R>0×SO(2).
 	pooledItems = 1 << 24
 )
 
-// smallPairs is up to how many pairs one table is faster than a look for anything better.
+// smallPairs is the largest number of pairs for which one table is faster than looking for a better strategy.
 const smallPairs = 1 << 14
 
-// few is the strategy for so few pairs that no other pays.
+// few is the strategy for so few pairs that no other strategy pays.
 func few(p *Pairs, _ *survey) (*Table, bool) {
 	if len(p.Index) >= smallPairs {
 		return nil, false
@@ -68,10 +71,10 @@ func shardsFor(pairs int) int {
 	return shards
 }
 
-// hash looks the poses of pairs up, in so many tables, or those of all if entered is nil. Others follow one of those entered:
-// Pose says which, as the complement of a pair, and of pairs that others follow how many do; r is not nil where they follow by
-// rotations. It returns false, and leaves Pose all zero, where that cannot be done, which for one table and no followers is only
-// want of memory.
+// hash looks up the poses of the pairs in entered, or of all pairs if entered is nil, in that many tables. Every other pair
+// follows one of those entered: its Pose is the complement of the pair that it follows, and the Pose of a pair that others follow
+// is their number; r is not nil where they follow by rotations. hash returns false, and leaves Pose all zero, if that is not
+// possible. With one table and no followers the only reason is lack of memory.
 func hash(p *Pairs, entered []int32, shards int, r *rotations) (*Table, bool) {
 	h := newHashing(p, shards, entered)
 	if h == nil {
@@ -95,8 +98,8 @@ type hashing struct {
 	shards  int     // a power of two
 	inv     float64 // cells per unit
 	region  uint    // narrowRegion or wideRegion
-	// border is set when a pose lies in a cell at the border between two regions, unclear when an entry is not clear enough for
-	// the pairs that follow.
+	// border is set when a pose lies in a cell at the border of a region, unclear when an entry fails the conditions that
+	// followers need (see rotationReach).
 	border, unclear atomic.Bool
 	entries         atomic.Int64
 
@@ -117,11 +120,11 @@ type hashWork struct {
 	table *cellTable
 }
 
-// itemPool keeps items between calls: the allocator clears what it hands out, and nobody needs that here. The pool lets go of
-// what two collections found unused.
+// itemPool keeps items between calls: the allocator clears what it hands out, which nobody needs here. The pool drops what was
+// unused during two collections.
 var itemPool sync.Pool
 
-// newHashing returns nil if there is not the memory.
+// newHashing returns nil if there is not enough memory.
 func newHashing(p *Pairs, shards int, entered []int32) *hashing {
 	b := &hashing{
 		Pairs: p, stride: p.e + 1, entered: entered, n: len(p.Index), shards: shards,
@@ -153,10 +156,9 @@ func (b *hashing) free() {
 	b.buf, b.items = nil, nil
 }
 
-// enterAll enters all poses. After it, Pose says for the pair of an entry how many others share it, and is negative for all
-// others: the complement of a pair that shares the entry and is the entry's or, for pairs that follow, one that was entered.
-// It gives up and reports false if a pose lies on a border between regions, or an entry is not clear enough for the pairs
-// that follow.
+// enterAll enters all poses. Afterwards Pose says for the pair of an entry how many other pairs share it. For every other pair it
+// is the complement of a pair that shares the entry: the entry's own pair or, for followers, the pair that they follow. enterAll
+// gives up and returns false if a pose lies on a border between regions, or if an entry fails the conditions that followers need.
 func (b *hashing) enterAll() bool {
 	for _, b.region = range []uint{narrowRegion, wideRegion} {
 		b.border.Store(false)
@@ -195,8 +197,8 @@ func (b *hashing) enterAll() bool {
 	return !b.unclear.Load()
 }
 
-// split computes the poses that are entered as numbers from .. to-1, a chunk, and writes their items by table, otherwise in
-// order.
+// split computes the poses that are entered as numbers from .. to-1, a chunk, and writes their items sorted by table, and within
+// a table in the order of pairs.
 func (b *hashing) split(w *hashWork, from, to int) {
 	stride := b.stride
 	if w.poses == nil {
@@ -239,7 +241,7 @@ func (b *hashing) split(w *hashWork, from, to int) {
 		next[s]++
 		if stride == 3 {
 			dst, src := (*[3]uint64)(chunk[at:]), (*[3]uint64)(items[3*k:])
-			a, b, c := src[0], src[1], src[2] // now, as the compiler does not know that they stand elsewhere
+			a, b, c := src[0], src[1], src[2] // loaded now: the compiler cannot know that the stores do not overlap them
 			dst[0], dst[1], dst[2] = a, b, c
 			continue
 		}
@@ -280,7 +282,7 @@ func (b *hashing) pack(w *hashWork, items []uint64, lo, n int) {
 	}
 }
 
-// locate writes the items of n poses, which are entered as numbers lo and on, and their tables. It reports false if one of
+// locate writes the items of n poses, which are entered as numbers lo and on, and the table of each. It reports false if one of
 // them lies in a cell at the border of its region.
 func (b *hashing) locate(w *hashWork, items []uint64, shards []uint16, lo, n int) bool {
 	e, inv, shift := b.e, b.inv, 64-bits.Len(uint(b.shards-1))
@@ -327,31 +329,31 @@ func scaled(x, inv float64) (z float64, cell uint64) {
 	return z, math.Float64bits(z + roundMagic)
 }
 
-// insideCell returns a number whose highest bit is set if a coordinate is inside its cell as cellTable.inside has it. Numbers that
-// are not negative compare as their bits do, and so nobody has to guess what a branch would do. So far out that reach is
-// negative, no coordinate is inside its region.
+// insideCell returns a number whose highest bit is set if a coordinate is inside its cell in the sense of cellTable.inside.
+// Nonnegative floats compare like their bits, and comparing bits needs no branch that the machine could mispredict. So far out
+// that reach is negative, no coordinate is inside.
 func insideCell(z float64, cell uint64) uint64 {
 	above := math.Abs(z - (math.Float64frombits(cell) - roundMagic))
 	reach := 0.5 - 2.0/cellWidth - (math.Abs(z)+1)*0x1p-50
 	return math.Float64bits(above) - math.Float64bits(reach)
 }
 
-// insideRegion reports whether a cell, counted from the border of a region of 2^edge cells, is not at the border of its region. A pose that
-// may merge with one in a cell lies there or in one next to it, as scaled numbers are off by 2⁻⁵ at most; where they are off by more,
-// nothing is inside.
+// insideRegion reports whether a cell, counted from the border of a region of 2^edge cells, is not at the border of its region. A
+// pose that may merge with one in a cell lies in that cell or next to it, because scaled numbers are off by at most 2⁻⁵; where
+// they are off by more, insideCell says that nothing is inside.
 func insideRegion(z float64, cell uint64, edge uint) bool {
 	mask := uint64(1)<<(edge&63) - 1
 	return cell&mask-1 < mask-1 && math.Abs(z) < 0x1p48
 }
 
-// number numbers the entries by the first pair that showed them, and fills Pose. Pairs that were not entered
-// follow others by rotations if r is not nil.
+// number numbers the entries by the first pair that showed them, and fills Pose. If r is not nil, pairs that were not entered
+// follow others by rotations.
 func (b *hashing) number(r *rotations) *Table {
 	chunks := (b.n + poseGrain - 1) / poseGrain
 	start := make([]int32, chunks+1)
 	n := int(b.entries.Load())
 	t := &Table{}
-	// The allocator clears what it hands out, which takes about as long as counting.
+	// The allocator clears what it hands out, which takes about as long as counting; so both run side by side.
 	parallel.For(chunks+1, 1, func(chunk, _ int) {
 		if chunk == 0 {
 			t.Poses, t.Count = make([]float64, n*b.e), make([]int32, n)
@@ -391,7 +393,7 @@ func (b *hashing) number(r *rotations) *Table {
 		}
 		b.posesOfPairs(&w.index, t.Poses[int(from)*b.e:int(from+m)*b.e], entries[:m])
 	})
-	// The pairs that were entered name entries now, then those that follow name the pairs that were entered.
+	// Pairs that were entered now name entries. Next, the followers take the entry of the pair that they follow.
 	if r != nil {
 		r.take(b.Pairs)
 		t.Twins = r.twins
@@ -411,7 +413,7 @@ func (b *hashing) number(r *rotations) *Table {
 	return t
 }
 
-// take has pairs that share another's entry, whose complement they have, name it.
+// take replaces, for pairs that share the entry of another pair, the complement of that pair by the entry.
 func take(row, pose []int32) {
 	for k, v := range row {
 		if v < 0 {

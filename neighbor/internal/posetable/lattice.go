@@ -8,29 +8,29 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// A lattice applies where the group moves along the coordinates of a group.TranslationInvariant, and points and queries stand, in those
-// coordinates, on a lattice with its own step along each of them, as pixels do. A pair's pose then follows from the translation
-// that takes one cell to the other and, where points have several lifts, from which lifts these are: their kinds.
+// This strategy applies where the group moves along the coordinates of a group.TranslationInvariant, and points and queries
+// stand, in those coordinates, on a lattice with its own step along each of them, as pixels do. A pair's pose then follows from
+// the translation that takes one cell to the other and, where points have several lifts, from the kinds of the two lifts.
 //
-// What is proved: from how far points are off the lattice follows how far two poses of one translation differ at most. One pair of each
-// translation is compared with the seeds, and all others of it are then members of the same seed for certain. Everything else is as with
-// seeds.
+// What is proved: how far points are off the lattice bounds how much two poses of one translation differ. One pair of each
+// translation is compared with the seeds, and the bound shows that all other pairs of it are members of the same seed. Everything
+// else is as with seeds.
 
 // lattice says which pairs have the same translation.
 type lattice struct {
-	// Subtract point[j] from query[i]: that numbers the translation from point j to query i, from 0 to translations-1. Pairs with the
-	// same number have the same difference of cells and the same kinds.
+	// query[i] - point[j] is the number of the translation from point j to query i, from 0 to translations-1. Pairs with the same
+	// number have the same difference of cells and the same kinds.
 	query, point []int32
 	translations int
-	slack        float64 // how far poses of one translation are from each other at most, in every coordinate
+	slack        float64 // the largest difference, in any coordinate, of two poses of one translation
 }
 
 const (
-	// mostTranslations bounds the translations, of which each goroutine has a table.
+	// mostTranslations bounds the number of translations. Each goroutine has a table of them.
 	mostTranslations = 1 << 20
 	// rowGrain is how many rows a goroutine takes at a time.
 	rowGrain = 512
-	// latticeDims is the number of coordinates up to which lattices are looked for, mostKinds that of kinds.
+	// latticeDims is the largest number of coordinates for which lattices are looked for, mostKinds the largest number of kinds.
 	latticeDims, mostKinds = 3, 16
 )
 
@@ -39,7 +39,7 @@ type latticeSet struct {
 	dim         int
 	x, kind     []float64 // [n, dim], [n]
 	label       []int32   // [n] the number of the kind
-	mask, other []bool    // what counts under either counts
+	mask, other []bool    // a row counts if either mask says so
 }
 
 func newLatticeSet(g group.TranslationInvariant, l *group.Lifted, mask, other []bool) *latticeSet {
@@ -53,7 +53,7 @@ func newLatticeSet(g group.TranslationInvariant, l *group.Lifted, mask, other []
 
 func (s *latticeSet) counts(i int) bool { return counts(s.mask, i) || counts(s.other, i) }
 
-// latticeBox is a box and steps in it.
+// latticeBox is the box around the rows and the lattice's steps in it.
 type latticeBox struct {
 	dim          int
 	lo, hi, step [latticeDims]float64
@@ -61,8 +61,8 @@ type latticeBox struct {
 	kinds        []float64
 }
 
-// add takes a set into the box, and its kinds; steps are the least difference of one row and the next, other than rounding's,
-// which is at most most. It reports false if there are kinds without name, or too many.
+// add extends the box by a set, and the list of kinds by its kinds. The steps are the least differences between consecutive rows,
+// apart from differences of at most most, which rounding makes. It reports false if a kind is NaN or there are too many kinds.
 func (t *latticeBox) add(s *latticeSet, most float64) bool {
 	last := -1
 	for i := range s.label {
@@ -96,8 +96,8 @@ func (t *latticeBox) add(s *latticeSet, most float64) bool {
 	return true
 }
 
-// cells returns the number of each row's cell, as a sum over coordinates of its place along each times a factor, and how far a
-// row is off its cell at most.
+// cells returns the number of each row's cell, which is the sum over coordinates of the row's place along each times a factor,
+// and the largest distance of a row from its cell.
 func (t *latticeBox) cells(s *latticeSet, factor *[latticeDims]int32) (cell []int32, off float64) {
 	cell = make([]int32, len(s.label))
 	offs := make([]float64, (len(cell)+rowGrain-1)/rowGrain)
@@ -135,8 +135,8 @@ func byLattice(p *Pairs, s *survey) (*Table, bool) {
 	return seeds.build(p, func(w *seedWork, p *Pairs, i int) (int, bool) { return s.lattice.assign(seeds, w, p, i) })
 }
 
-// findLattice returns the lattice that points and queries stand on, or nil if they stand on none so nearly that slack is at
-// most this.
+// findLattice returns the lattice that points and queries stand on, or nil if they are so far from any lattice that slack would
+// exceed most.
 func findLattice(p *Pairs, most float64) *lattice {
 	g, ok := p.Group.(group.TranslationInvariant)
 	if !ok || g.TranslationDim() < 1 || g.TranslationDim() > latticeDims {
@@ -156,7 +156,7 @@ func findLattice(p *Pairs, most float64) *lattice {
 	if !t.add(points, most) || len(t.kinds) == 0 {
 		return nil
 	}
-	// Cells are numbered so that no two differences along coordinates give the same difference of numbers.
+	// Factors are chosen so that different translations get different numbers.
 	var factor [latticeDims]int32
 	kinds := int64(len(t.kinds))
 	cells, far := int64(1), int64(0)
@@ -184,7 +184,7 @@ func findLattice(p *Pairs, most float64) *lattice {
 		queryCell, queryOff = t.cells(queries, &factor)
 		off = max(off, queryOff)
 	}
-	// Four points, each off its cell by no more than off and the rounding of that.
+	// Four points enter, each off its cell by at most off and the rounding of that.
 	if l.slack = g.TranslationError(4*(off+0x1p-52*t.size), t.size); !(l.slack <= most) {
 		return nil
 	}
@@ -198,9 +198,10 @@ func findLattice(p *Pairs, most float64) *lattice {
 	return l
 }
 
-// assign is seeds.assign for points of a lattice.
+// assign does what seeds.assign does, for points on a lattice.
 func (l *lattice) assign(k *seeds, w *seedWork, p *Pairs, i int) (outliers int, ok bool) {
-	// By the number of a translation: the seed that all its pairs are members of, plus one; 0 is not known.
+	// translation holds, by the number of a translation, one plus the seed that all its pairs are members of; 0 means not known
+	// yet.
 	if w.translation == nil {
 		w.translation = make([]int32, l.translations)
 	}
@@ -223,7 +224,7 @@ func (l *lattice) assign(k *seeds, w *seedWork, p *Pairs, i int) (outliers int, 
 		if n += m; m == len(index) {
 			break
 		}
-		// The first pair of a translation, or one that is none's member for certain.
+		// This is the first pair of its translation, or the translation's pairs need not all be members of one seed.
 		if !computed {
 			w.poses = p.row(w.poses, i)
 			computed = true

@@ -11,7 +11,7 @@ import (
 // poseGrain is how many pairs a goroutine takes at a time.
 const poseGrain = 1 << 12
 
-// apart is the strategy where poses do not merge: every pair gets one of its own.
+// apart is the strategy where poses do not merge: every pair gets a pose of its own.
 func apart(p *Pairs, _ *survey) (*Table, bool) {
 	e, pairs := p.e, len(p.Index)
 	if !p.fits(0, pairs, 0) {
@@ -40,7 +40,7 @@ func (p *Pairs) posesOf(dst []float64, i int, index []int32) {
 	group.RelativePoses(dst, ai, qi, p.Points, index)
 }
 
-// row returns the poses of row i, in dst if there is room.
+// row returns the poses of row i, in dst if it is large enough.
 func (p *Pairs) row(dst []float64, i int) []float64 {
 	lo, hi := p.Offsets[i], p.Offsets[i+1]
 	n := (hi - lo) * p.e

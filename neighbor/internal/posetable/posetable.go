@@ -12,7 +12,7 @@
 //     pose of their rotated copy.
 //   - by hashing: every pose is looked up in a hash table, of which each core has one for its own part of the space of poses.
 //
-// What a strategy guesses costs or saves time; what it uses, it has proved, as its file says.
+// Strategies guess, and a wrong guess costs time; what they use, they have proved. Each file says how.
 package posetable
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// Pairs are the pairs of a neighbourhood, row by row, and all that their poses follow from.
+// Pairs are the pairs of a neighbourhood, row by row, and everything that determines their poses.
 type Pairs struct {
 	Group           group.Group
 	Queries, Points *group.Lifted
-	// Masks, nil or false at rows that do not count, and blocks, which are never nil: see neighbor.Options.
+	// Masks are nil or false at rows that do not count; blocks are never nil. See neighbor.Options.
 	QueryMask, PointMask     []bool
 	QueryBlocks, PointBlocks []int
 	// Row i is Index[Offsets[i]:Offsets[i+1]], ascending: the points with a distance below Radius or, if Sampled, some of them.
@@ -33,24 +33,24 @@ type Pairs struct {
 	Index   []int32
 	Radius  float64
 	Sampled bool
-	// Tolerance within which poses merge, negative if they do not.
+	// Poses merge within Tolerance; if it is negative, they do not merge.
 	Tolerance float64
 	// MaxBytes, if positive, bounds the bytes that are live at a time: see Bytes.
 	MaxBytes int64
 	// Pause, if not nil, is called now and then by any goroutine. It may panic, to leave Build.
 	Pause func()
-	// Pose, all zero, becomes the number of each pair's pose.
+	// Pose has an entry per pair, zero at the start. Build sets it to the number of the pair's pose.
 	Pose []int32
 
 	e    int   // the length of a pose
-	need int64 // the least number of bytes that a strategy needed and that are more than MaxBytes, 0 if none did
+	need int64 // the fewest bytes that a strategy needed when it exceeded MaxBytes, 0 if none did
 }
 
 // Table is the table of poses.
 type Table struct {
-	Poses []float64 // [poses, e] numbered in the order in which pairs show them
+	Poses []float64 // [poses, e], in the order in which pairs first have them
 	Count []int32   // [poses] how many pairs have each
-	// Twins, if not nil, says of each row which earlier row it is known to have the same poses as, or NoTwin.
+	// Twins, if not nil, says for each row which earlier row is known to have the same poses, or NoTwin.
 	Twins []int32
 }
 
@@ -63,7 +63,7 @@ type strategy struct {
 	try  func(p *Pairs, s *survey) (*Table, bool)
 }
 
-// merging are the strategies where poses merge, in the order in which they are tried; separate is the one where they do not.
+// merging are the strategies where poses merge, in the order in which they are tried; separate is the only one where they do not.
 var (
 	merging = []strategy{
 		{"few", few}, {"lattice", byLattice}, {"seeds", bySeeds}, {"rotations", byRotations}, {"hashing", byHashing},
@@ -78,7 +78,8 @@ func (p *Pairs) pause() {
 	}
 }
 
-// Build fills p.Pose and returns the table. It fails, naming the bytes it needs, only where those are more than MaxBytes.
+// Build fills p.Pose and returns the table. It fails only if it needs more than MaxBytes, and the error says how many bytes it
+// needs.
 func Build(p *Pairs) (*Table, error) {
 	p.e = group.PoseDim(p.Group)
 	strategies, found := merging, &survey{}
@@ -93,13 +94,14 @@ func Build(p *Pairs) (*Table, error) {
 	return nil, fmt.Errorf("%d pairs with poses of %d numbers need at least %d bytes, more than the limit of %d", len(p.Index), p.e, p.need, p.MaxBytes)
 }
 
-// Bytes is how many bytes are live at a time while a table of poses of e numbers is made, by hashing so many of the pairs: Offsets,
-// Index and Pose; what is entered into tables; and, since it is made before that is given up, the table of so many distinct poses.
+// Bytes is how many bytes are live at a time while a table is made of poses of e numbers and hashed of the pairs are looked up:
+// Offsets, Index and Pose; what is entered into hash tables; and the table of so many distinct poses, which is made before the
+// former is freed.
 func Bytes(rows, pairs, hashed, poses, e int) int64 {
 	return 8*int64(rows) + 8*int64(pairs) + int64(8*(e+1)+1)*int64(hashed) + int64(8*e+4)*int64(poses)
 }
 
-// fits reports whether that is within the limit, with what the slots of a single table take.
+// fits reports whether Bytes, together with the slots of one table at a time, is within the limit.
 func (p *Pairs) fits(hashed, poses, shards int) bool {
 	need := Bytes(len(p.Offsets), len(p.Index), hashed, poses, p.e)
 	if shards == 1 {

@@ -9,46 +9,46 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Rotations apply where those of a group take the points to themselves and poses do not feel them, as with an image under
-// rotations: a pair then has the pose of its rotated copies. On an image three pairs of four are copies of an earlier one, and need
-// not be looked up: they follow that one, their leader, to the entry that it was given.
+// This strategy applies where rotations of the group map the points to themselves and leave poses unchanged, as with an image
+// under rotations: a pair then has the pose of its rotated copies. On an image three of four pairs are copies of an earlier pair,
+// and need no look-up: they follow that pair, their leader, to the entry that it gets.
 //
-// Where a rotation takes a point is a guess, from coordinates. What is proved: of rows that are rotated to within a fraction of the
-// tolerance, as all but a few of an image are, a group.RotationInvariant says that all pairs agree; the poses of other pairs are compared. A
-// follower takes its leader's entry if
+// Where a rotation takes a point is guessed from coordinates. What is proved: for rows that are rotated copies up to a fraction
+// of the tolerance, as nearly all rows of an image are, group.RotationInvariant guarantees that all pairs agree; the poses of
+// other pairs are compared. A follower takes its leader's entry if
 //
 //   - its pose is within rotationReach tolerances of its leader's,
 //   - that one is within enterReach tolerances of the entry, and
 //   - the entry is alone: no earlier one is within two tolerances.
 //
-// Then the follower's pose is within the tolerance of that entry, and of no earlier one: it is the entry that a search would
-// have found. Where a leader's entry fails these, the strategy gives up.
+// Then the follower's pose is within the tolerance of that entry and of no earlier one, so it is the entry that a search would
+// have found. If the entry of a leader fails these conditions, the strategy gives up.
 const (
 	rotationReach = 0.25
-	enterReach    = 0.5 // with rotationReach below 1, with room for rounding
-	// probePairs is how many pairs are rotated to see whether it is worthwhile.
+	enterReach    = 0.5 // the sum with rotationReach is below 1, which leaves room for rounding
+	// probePairs is how many pairs are rotated to find out whether the strategy pays.
 	probePairs = 64
-	// followGrain is how many queries a goroutine takes at a time to see which pairs follow theirs.
+	// followGrain is how many queries a goroutine takes at a time when followers are found.
 	followGrain = 16
 )
 
-// rotationOrders are the rotations looked for, in parts of a full turn: those of plane lattices.
+// rotationOrders are the rotations that are tried, as divisors of a full turn: those of plane lattices.
 var rotationOrders = [...]int{6, 4, 3, 2}
 
 // rotations says where rotations by 1, 2, ... parts of a full turn take rows, and which queries follow which.
 type rotations struct {
 	query, point [][]int32 // -1 is nowhere
-	// querySure tells of which queries the error, as group.RotationInvariant has it, is at most half of rotationReach tolerances, and as small
-	// as RotationInvariant asks for: the pairs of two such rows need no look at their poses.
+	// querySure marks the queries whose error, in the sense of group.RotationInvariant, is at most half of rotationReach
+	// tolerances and as small as RotationInvariant requires. The poses of pairs of two such rows need not be compared.
 	querySure [][]bool
-	// from says which point is taken to each: its row, the complement of its row and one less if its error is larger than
-	// that, or -1 for none.
+	// from says which point is taken to each point: its row; or, if its error is larger than for querySure, -2 minus that row; or
+	// -1 for none.
 	from [][]int32
-	// leader is, of every query, an earlier one that the rotation by, counted from 1, takes to it; by is 0 where there is none. A
-	// leader has no leader.
+	// leader says for every query which earlier query is taken to it by the rotation by, counted from 1; by is 0 where there is
+	// none. A leader has no leader itself.
 	leader []int32
 	by     []uint8
-	// twins are those of Table: a query's leader if all pairs of both agree. follow sets it.
+	// twins are those of Table: a query's leader, if all pairs of both agree. follow sets it.
 	twins []int32
 }
 
@@ -70,7 +70,7 @@ func byRotations(p *Pairs, s *survey) (*Table, bool) {
 	return hash(p, leading, shardsFor(len(leading)), r)
 }
 
-// rotationProbe is an order of rotations under which many poses repeat, and what is needed to rotate all points.
+// rotationProbe is an order of rotations under which many poses repeat, with what is needed to rotate all points.
 type rotationProbe struct {
 	queries, points *rowIndex
 	order           int
@@ -188,7 +188,7 @@ func newRowIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, 
 				block++
 			}
 			row := x.coords[i*dim : (i+1)*dim]
-			row[0] = math.NaN() // found by nobody
+			row[0] = math.NaN() // equal to nothing, so never found
 			if !counts(mask, i) {
 				continue
 			}
@@ -214,7 +214,7 @@ func newRowIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, 
 
 func (x *rowIndex) rows() int { return len(x.coords) / x.dim }
 
-// rotate returns the row that a rotation by part of a full turn takes row i to, or -1. key [dim] is scratch.
+// rotate returns the row that a rotation by part, a fraction of a full turn, takes row i to, or -1. key [dim] is scratch.
 func (x *rowIndex) rotate(key []float64, i int, part float64) int32 {
 	row := x.coords[i*x.dim : (i+1)*x.dim]
 	if row[0] != row[0] {
@@ -227,7 +227,7 @@ func (x *rowIndex) rotate(key []float64, i int, part float64) int32 {
 	}
 	key[x.axis] = angle
 	id, _ := x.table.search(key, x.table.hash(key))
-	if id == absent && math.Abs(angle) > 0.49*x.period { // half a period may stand as either end
+	if id == absent && math.Abs(angle) > 0.49*x.period { // half a period is stored as plus or minus
 		key[x.axis] = angle - math.Copysign(x.period, angle)
 		id, _ = x.table.search(key, x.table.hash(key))
 	}
@@ -237,8 +237,8 @@ func (x *rowIndex) rotate(key []float64, i int, part float64) int32 {
 	return int32(id)
 }
 
-// rotateAll returns where rotations by 1, 2, ... parts of a full turn take all rows, and of which rows the error of that, as g has it,
-// is at most most; none, if g is nil.
+// rotateAll returns where rotations by 1, 2, ... parts of a full turn take all rows, and marks as sure the rows whose error is at
+// most most by g.RotationError; none if g is nil.
 func (x *rowIndex) rotateAll(order int, g group.RotationInvariant, most float64) (to [][]int32, sure [][]bool) {
 	n := x.rows()
 	to, sure = make([][]int32, order-1), make([][]bool, order-1)
@@ -257,7 +257,7 @@ func (x *rowIndex) rotateAll(order int, g group.RotationInvariant, most float64)
 			part := float64(k+1) / float64(order)
 			angle := 2 * math.Pi * part
 			for i := lo; i < hi; i++ {
-				if k > 0 { // where the rotations before take it mostly
+				if k > 0 { // mostly where the previous rotations already took it
 					to[k][i] = -1
 					if j := to[k-1][i]; j >= 0 {
 						to[k][i] = to[0][j]
@@ -277,7 +277,7 @@ func (x *rowIndex) rotateAll(order int, g group.RotationInvariant, most float64)
 	return to, sure
 }
 
-// lead finds leaders.
+// lead finds the leader of every query.
 func (t *rotations) lead() {
 	n := len(t.query[0])
 	t.leader, t.by = make([]int32, n), make([]uint8, n)
@@ -293,7 +293,7 @@ func (t *rotations) lead() {
 	}
 }
 
-// follower returns the query that query i leads by rotation k, or -1.
+// follower returns the query that rotation k takes query i to, if i is its leader, or else -1.
 func (t *rotations) follower(i, k int) int {
 	if f := t.query[k][i]; int(f) > i && int(t.leader[f]) == i && int(t.by[f]) == k+1 {
 		return int(f)
@@ -303,14 +303,15 @@ func (t *rotations) follower(i, k int) int {
 
 // followWork is scratch of one goroutine.
 type followWork struct {
-	// place says, by row of points, where it stands in the leader's row, counted from base; what is less is of another query.
+	// place gives, for a row of points, its position in the leader's row, counted from base; smaller numbers are left from other
+	// queries.
 	place       []int32
 	base, n     int32 // n is how many points the leader's row has
 	lead, poses []float64
 }
 
-// follow sets Pose of each pair that follows to the complement of its leader, and of each other pair to the number of its
-// followers. It returns how many pairs of each query follow.
+// follow sets Pose of each pair that follows another to the complement of its leader, and of each other pair to the number of its
+// followers. It returns how many pairs of each query follow others.
 func (t *rotations) follow(p *Pairs) []int32 {
 	work := make([]followWork, runtime.GOMAXPROCS(0))
 	following := make([]int32, p.rows())
@@ -354,7 +355,7 @@ func (t *rotations) follow(p *Pairs) []int32 {
 	return following
 }
 
-// setPlaces has place tell where each point stands in the row of a leader.
+// setPlaces records in place where each point stands in the row of a leader.
 func (w *followWork) setPlaces(row []int32) {
 	n := int32(len(row))
 	if w.base > math.MaxInt32-w.n-n {
@@ -369,9 +370,9 @@ func (w *followWork) setPlaces(row []int32) {
 	w.lead = w.lead[:0]
 }
 
-// followRow has the pairs of query f follow those of query i, of which w knows the places, where rotation k takes one to the other
-// and their poses differ by little enough. It returns how many do, and whether each of query i is followed: no two pairs follow
-// one. If not, those of query i count their followers.
+// followRow makes the pairs of query f follow those of query i, whose places w knows, where rotation k takes one pair to the
+// other and their poses differ by little enough. It returns how many pairs follow, and whether each pair of query i is followed
+// by exactly one; if not, the pairs of query i count their followers.
 func (w *followWork) followRow(p *Pairs, t *rotations, k, i, f int) (following int, all bool) {
 	lo, hi := p.Offsets[i], p.Offsets[i+1]
 	base, place, from, sure := w.base, w.place, t.from[k], t.querySure[k][i]
@@ -387,7 +388,7 @@ func (w *followWork) followRow(p *Pairs, t *rotations, k, i, f int) (following i
 			}
 		}
 		at := uint32(place[j] - base)
-		if at >= uint32(len(count)) { // of another query
+		if at >= uint32(len(count)) { // left from another query
 			continue
 		}
 		if compare {
@@ -416,8 +417,8 @@ func (w *followWork) followRow(p *Pairs, t *rotations, k, i, f int) (following i
 	return following, false
 }
 
-// take is the end of numbering: pairs that share another's entry name it. Those of a row that leads come first, and then, while
-// they are in the cache, those that follow them.
+// take ends the numbering: pairs that share another pair's entry get its number. Each leading row is done first and its followers
+// directly after it, while it is still in the cache.
 func (t *rotations) take(p *Pairs) {
 	pose := p.Pose
 	parallel.For(p.rows(), followGrain, func(lo, hi int) {
@@ -449,7 +450,8 @@ func (w *followWork) agree(m, at, e int, tol float64) bool {
 	return within(w.poses[m*e:(m+1)*e], w.lead[at*e:(at+1)*e], tol)
 }
 
-// leadersOnly returns the pairs that follow none, ascending. following says how many pairs of each query follow, all together.
+// leadersOnly returns the pairs that follow no other, ascending. following says how many pairs of each query do follow, all their
+// sum.
 func leadersOnly(p *Pairs, following []int32, all int) []int32 {
 	out := make([]int32, len(p.Index)-all)
 	const grain = 64

@@ -11,26 +11,28 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Seeds apply where few rows show nearly all poses, as on a lattice that the group moves along: 317 of the 1.1 million pairs of a
-// 64 × 64 image under translations. Every pair is then compared with a seed, a pose of a few rows, and no table grows.
+// This strategy applies where a few rows show nearly all poses, as on a lattice that the group moves along: the 1.1 million pairs
+// of a 64 × 64 image under translations have 317 poses. Every pair is then compared with a seed, which is a pose found in a few
+// rows, and no table grows.
 //
-// What is proved: seeds are more than two tolerances apart, all of them. A pair is a member of one if its pose is within
-// memberReach tolerances of it, and an outlier if its pose is farther than two tolerances from all seeds; if it is neither, nothing
-// is known and the strategy gives up. Then members of one seed are within one tolerance of each
-// other, and farther than one from members of others and from outliers: the first member is the entry that all of them would
-// have found. It and outliers are hashed, if there are any outliers; else all is known.
+// What is proved: all seeds are more than two tolerances apart. A pair is a member of a seed if its pose is within memberReach
+// tolerances of it, and an outlier if its pose is farther than two tolerances from all seeds; if a pair is neither, the strategy
+// gives up. Then members of one seed are within one tolerance of each other, and farther than one tolerance from members of other
+// seeds and from outliers. So the first member is the entry that all of them would have found. If there are outliers, they and
+// the first member of each seed are hashed; otherwise nothing is.
 const (
-	memberReach = 0.375 // twice that is below 1, and twice two less 2 · memberReach above, with room for rounding
-	// seedRows is how many rows are looked at for every lift of a point, seedPairs how many pairs of them at most, and trialRows
-	// after how many a set whose poses do not repeat is given up. quietRows without a new pose show that few are left.
+	memberReach = 0.375 // members are at most 2·0.375 < 1 apart, those of two seeds at least 2 - 2·0.375 > 1: room for rounding
+	// seedRows is how many rows are examined for every lift of a point, and seedPairs how many of their pairs at most. After
+	// trialRows rows the search ends if poses do not repeat. After quietRows rows without a new pose, few poses are missing, and
+	// it ends as well.
 	seedRows, seedPairs, trialRows, quietRows = 32, 1 << 16, 8, 8
-	// seedRepeats is how many pairs a pose needs among those.
+	// seedRepeats is how often the poses of those rows must repeat on average.
 	seedRepeats = 4
 	// seedGrain is how many rows a goroutine takes at a time.
 	seedGrain = 16
 )
 
-// seeds are poses that are known before all pairs are looked at. They are only read.
+// seeds are poses that are known before all pairs are examined. They are only read.
 type seeds struct {
 	e     int
 	tol   float64
@@ -50,7 +52,7 @@ type seedWork struct {
 	translation  []int32 // see lattice.assign
 }
 
-// bySeeds is the strategy for pairs of few poses.
+// bySeeds is the strategy for pairs with few distinct poses.
 func bySeeds(p *Pairs, s *survey) (*Table, bool) {
 	if s.look(p); s.seeds == nil {
 		return nil, false
@@ -58,7 +60,7 @@ func bySeeds(p *Pairs, s *survey) (*Table, bool) {
 	return s.seeds.build(p, s.seeds.assign)
 }
 
-// findSeeds returns the poses of a few rows, or nil if these do not repeat, or some are too close to another.
+// findSeeds returns the poses of a few rows, or nil if these do not repeat or if two of them are too close to each other.
 func findSeeds(p *Pairs) *seeds {
 	e, tol := p.e, p.Tolerance
 	k := &seeds{e: e, tol: tol, table: newCellTable(e, e, tol, nil)}
@@ -68,7 +70,7 @@ func findSeeds(p *Pairs) *seeds {
 	lifts := p.Queries.K
 	rows, pairs, last := min(seedRows*lifts, p.rows()), 0, 0
 	for s := range rows {
-		// Spread over all rows, without the period of a lattice.
+		// Rows are spread over all rows, at places without the period of a lattice.
 		i := int(uint64(p.rows()) * (uint64(s+1) * 0x9e3779b9 & math.MaxUint32) >> 32)
 		lo, hi := p.Offsets[i], p.Offsets[i+1]
 		if pairs+hi-lo > seedPairs {
@@ -110,7 +112,7 @@ func findSeeds(p *Pairs) *seeds {
 	return k
 }
 
-// slot is where to look for a guess.
+// slot is the place in guess for a pose.
 func (k *seeds) slot(pose []float64) uint64 {
 	h := uint64(0)
 	for c, x := range pose[:min(len(pose), hashDims)] {
@@ -128,14 +130,14 @@ func (k *seeds) find(pose []float64) (n int32, ok bool) {
 	return k.id[id], k.table.within(id, pose, memberReach*k.tol)
 }
 
-// assign sets Pose of the pairs of row i to the seeds that they are members of, and of outliers to -1. It returns how
-// many of these there are, and false if a pair is neither.
+// assign sets Pose of the pairs of row i to the seeds that they are members of, and of outliers to -1. It returns the number of
+// outliers, and false if a pair is neither a member nor an outlier.
 func (k *seeds) assign(w *seedWork, p *Pairs, i int) (outliers int, ok bool) {
 	e, reach := k.e, memberReach*k.tol
 	w.poses = p.row(w.poses, i)
 	lo := p.Offsets[i]
 	ids := p.Pose[lo:p.Offsets[i+1]]
-	// On a lattice the next query has the same poses in the same order, but at the edges.
+	// On a lattice the next query has the same poses in the same order, except at the edges.
 	var before []int32
 	if len(w.before) == len(ids) {
 		before = w.before
@@ -178,8 +180,8 @@ func (k *seeds) assign(w *seedWork, p *Pairs, i int) (outliers int, ok bool) {
 	return outliers, true
 }
 
-// repeat takes over the seeds of the row before, as long as poses, of two numbers, are members of those. It returns how
-// many are; pair is the first one.
+// repeat assigns the seeds of the row before to this row's poses, of two numbers each, as long as the poses are members of them.
+// It returns how many are; pair is the number of the first pair.
 func (k *seeds) repeat(ids, before []int32, poses []float64, count, first []int32, pair int32) int {
 	reach, known := memberReach*k.tol, k.poses
 	before, poses = before[:len(ids)], poses[:2*len(ids)]
@@ -200,7 +202,7 @@ func (k *seeds) repeat(ids, before []int32, poses []float64, count, first []int3
 	return len(ids)
 }
 
-// near reports whether a pose is within reach of seed id.
+// near reports whether a pose is within reach of seed id in every coordinate.
 func (k *seeds) near(pose []float64, id int32, reach float64) bool {
 	known := k.poses[int(id)*k.e:]
 	for c, x := range pose {
@@ -211,7 +213,7 @@ func (k *seeds) near(pose []float64, id int32, reach float64) bool {
 	return true
 }
 
-// build returns the table, given how the pairs of a row are assigned to seeds.
+// build returns the table. assign is called for each row and assigns its pairs to seeds.
 func (k *seeds) build(p *Pairs, assign func(w *seedWork, p *Pairs, i int) (outliers int, ok bool)) (*Table, bool) {
 	known := k.table.n
 	work := make([]seedWork, runtime.GOMAXPROCS(0))
@@ -234,7 +236,7 @@ func (k *seeds) build(p *Pairs, assign func(w *seedWork, p *Pairs, i int) (outli
 		clear(p.Pose)
 		return nil, false
 	}
-	// A goroutine's pairs ascend, so its first is the least of them.
+	// The pairs of a goroutine ascend, so the first one that it meets is its least.
 	count, first := make([]int32, known), slices.Repeat([]int32{math.MaxInt32}, known)
 	for _, w := range work {
 		for n, c := range w.count {

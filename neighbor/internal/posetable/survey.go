@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// survey is what the strategies for many pairs go by. What is nil was not found, or is not needed.
+// survey is what the strategies for many pairs start from. What is nil was not found, or is not needed.
 type survey struct {
 	done    bool
 	seeds   *seeds
@@ -15,8 +15,8 @@ type survey struct {
 	probe   *rotationProbe
 }
 
-// look looks, once, for seeds and, side by side, for a lattice if the group moves along one, or else for rotations. What is found to
-// be needless is left out.
+// look fills the survey, once. It looks for seeds and, at the same time, for a lattice if the group moves along one, or else for
+// rotations. A search whose result turns out to be needless ends early.
 func (s *survey) look(p *Pairs) {
 	if s.done {
 		return
