@@ -318,15 +318,36 @@ func (s standardised[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[
 // Standardise returns a copy of a batch whose tasks each went through their own Scaler, and what brings a prediction for it back to the
 // batch's units, standard deviations included. What no scaler changes is the batch itself.
 func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*Prediction[T]), err error) {
+	scaled, scalers, err := scaleTasks(c, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return scaled, func(p *Prediction[T]) {
+		for t, k := range scalers {
+			if k.Identity() {
+				continue
+			}
+			for i := range b.Nt * c.DimY {
+				if at, a := t*b.Nt*c.DimY+i, k.Y[i%c.DimY]; b.targetOK(t, i/c.DimY) {
+					p.Mean[at], p.Std[at] = T(a.Undo(float64(p.Mean[at]))), T(float64(p.Std[at])/a.Factor)
+				}
+			}
+		}
+	}, nil
+}
+
+// scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything, the batch itself and
+// no scalers.
+func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
 	if err := b.check(c.DimX, c.DimY); err != nil {
 		return nil, nil, err
 	}
 	if c.Trained == nil || b.Nc == 0 { // of nothing there may be any number of tasks
-		return b, func(*Prediction[T]) {}, nil
+		return b, nil, nil
 	}
 	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
-	scalers := make([]Scaler, b.B)
+	scalers = make([]Scaler, b.B)
 	for t := range b.B {
 		x, values := b.context(t, c.DimX, c.DimY)
 		y := make([]float64, len(values))
@@ -353,20 +374,59 @@ func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*
 		}
 	}
 	if !changed {
-		return b, func(*Prediction[T]) {}, nil
+		return b, nil, nil
 	}
-	return &in, func(p *Prediction[T]) {
-		for t, k := range scalers {
-			if k.Identity() {
-				continue
-			}
-			for i := range b.Nt * c.DimY {
-				if at, a := t*b.Nt*c.DimY+i, k.Y[i%c.DimY]; b.targetOK(t, i/c.DimY) {
-					p.Mean[at], p.Std[at] = T(a.Undo(float64(p.Mean[at]))), T(float64(p.Std[at])/a.Factor)
-				}
-			}
+	return &in, scalers, nil
+}
+
+// sample is SampleCurves in the range that the model was trained on: the context alone decides how each task gets there, and not what
+// is drawn.
+func (s standardised[T]) sample(ctx context.Context, b *Batch[T], opt SampleOptions) ([]T, error) {
+	c := s.Config()
+	in, scalers, err := scaleTasks(&c, b)
+	if err != nil {
+		return nil, err
+	}
+	y, err := SampleCurves(ctx, s.Regressor, in, opt)
+	for i := range y {
+		if per := b.Nt * c.DimY; scalers != nil && b.targetOK(i/per%b.B, i%per/c.DimY) {
+			y[i] = T(scalers[i/per%b.B].Y[i%c.DimY].Undo(float64(y[i])))
 		}
-	}, nil
+	}
+	return y, err
+}
+
+// joint is JointCurves likewise; densities are those of the data's own units.
+func (s standardised[T]) joint(ctx context.Context, b *Batch[T], y []T, chain Chain) (*Joint[T], error) {
+	c := s.Config()
+	in, scalers, err := scaleTasks(&c, b)
+	if err != nil {
+		return nil, err
+	}
+	if scalers == nil || len(y) != b.B*b.Nt*c.DimY { // the latter is an error
+		return JointCurves(ctx, s.Regressor, in, y, chain)
+	}
+	per, scaled := b.Nt*c.DimY, slices.Clone(y)
+	for i := range scaled {
+		scaled[i] = T(scalers[i/per].Y[i%c.DimY].Apply(float64(y[i])))
+	}
+	j, err := JointCurves(ctx, s.Regressor, in, scaled, chain)
+	if j == nil {
+		return nil, err
+	}
+	clear(j.LogDensity)
+	for i := range y {
+		target := i / c.DimY
+		if !b.targetOK(target/b.Nt, target%b.Nt) {
+			continue
+		}
+		a := scalers[i/per].Y[i%c.DimY]
+		j.Mean[i], j.Std[i] = T(a.Undo(float64(j.Mean[i]))), T(float64(j.Std[i])/a.Factor)
+		if j.values[target] > 0 && y[i] == y[i] {
+			j.LogDensity[target] += j.logDensity(i, y[i])
+		}
+	}
+	return j, err
 }
 
 // Notes says, by name, how a batch differs from what the model was trained on: nothing where it does not, or nobody knows.

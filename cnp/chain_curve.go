@@ -1,0 +1,536 @@
+package cnp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// CurvePredictor is what the chain rule needs of a model of curves, and what it can also be given instead: a process that knows its own
+// predictions, for example. All values of a prediction need a standard deviation above 0.
+type CurvePredictor[T Float] interface {
+	// Predict returns mean and standard deviation [B, Nt, dy] at the targets of a batch, as a Regressor does.
+	Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
+}
+
+// SampleCurves draws samples [S, B, Nt, dy] of the targets of each task by the chain rule. Masked targets get zeros. A sample depends on the
+// task, the seed and the sample's number, bit for bit, and neither on the other tasks of a batch nor on the number of threads. Targets out of the
+// model's reach are NaN, and named by an OutsideError that comes with the samples.
+func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], opt SampleOptions) ([]T, error) {
+	if s, ok := m.(standardised[T]); ok {
+		return s.sample(ctx, b, opt)
+	}
+	c, err := newCurveChain(m, b, opt.Chain)
+	if err != nil {
+		return nil, err
+	}
+	values, ok := product(b.B, b.Nt, c.dy)
+	if !ok {
+		return nil, fmt.Errorf("%w: %d tasks of %d targets have more values than can be counted", ErrShape, b.B, b.Nt)
+	}
+	if err := opt.check(b.B, values); err != nil {
+		return nil, err
+	}
+	out := make([]T, opt.Samples*values)
+	if b.B*b.Nt == 0 {
+		return out, ctx.Err()
+	}
+	runs := c.runs(opt.Samples)
+	steps, most := 0, 0
+	if opt.Function {
+		steps++
+	}
+	for _, t := range c.tasks {
+		if opt.Knots > 0 {
+			t.knots(opt)
+		}
+		most = max(most, c.opt.steps(len(t.order)))
+	}
+	steps += most
+	report := progress(ctx)
+	for i, run := range runs {
+		if err := c.sample(quiet(ctx), out, opt, run, func(step int) error {
+			report(i*steps+step, len(runs)*steps)
+			return ctx.Err()
+		}); err != nil {
+			return nil, err
+		}
+	}
+	report(len(runs)*steps, len(runs)*steps)
+	return out, c.outside.err()
+}
+
+// JointCurves predicts each target given the context and the true values y [B, Nt, dy] of the targets before it, and says how likely
+// they are. NaN is a missing value: it does not count, and what comes after its target is not told of that target at all.
+// Targets out of the model's reach are NaN, do not count, and are named by an OutsideError that comes with the rest.
+func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, chain Chain) (*Joint[T], error) {
+	if s, ok := m.(standardised[T]); ok {
+		return s.joint(ctx, b, y, chain)
+	}
+	c, err := newCurveChain(m, b, chain)
+	if err != nil {
+		return nil, err
+	}
+	if b.B*b.Nt > 0 && c.free { // nothing but y says how many outputs there are
+		c.dy = len(y) / (b.B * b.Nt)
+	}
+	if want, ok := product(b.B, b.Nt, c.dy); !ok || len(y) != want {
+		return nil, fmt.Errorf("%w: y has %d values, %d tasks of %d targets with %d outputs need %d", ErrShape, len(y), b.B, b.Nt, c.dy, want)
+	}
+	for i, v := range y {
+		if math.IsInf(float64(v), 0) && b.targetOK(i/c.dy/b.Nt, i/c.dy%b.Nt) {
+			return nil, fmt.Errorf("%w: y[%d, %d, %d] = %v", ErrValue, i/c.dy/b.Nt, i/c.dy%b.Nt, i%c.dy, v)
+		}
+	}
+	j := newJoint[T](len(y), b.B*b.Nt)
+	if len(y) == 0 {
+		return j, ctx.Err()
+	}
+	if err := c.joint(ctx, j, y); err != nil {
+		return nil, err
+	}
+	return j, c.outside.err()
+}
+
+// curveChain goes through the targets of the tasks of a batch.
+type curveChain[T Float] struct {
+	m       CurvePredictor[T]
+	opt     Chain
+	b       *Batch[T]
+	dx, dy  int
+	free    bool // dy is not known
+	alone   bool // the tasks of a batch would have an influence on each other
+	tasks   []*chainTask[T]
+	outside outsidePoints
+}
+
+// chainTask is a task on its way through the chain.
+type chainTask[T Float] struct {
+	number  int
+	seed    uint64
+	context []int     // the points of the batch's context that count
+	x       []float64 // of the context
+	y       []T
+	targets []int     // that count
+	place   []float64 // theirs
+	order   []int32   // numbers of targets among those
+}
+
+// newCurveChain checks a batch and brings its tasks' targets into their order.
+func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curveChain[T], error) {
+	if b == nil {
+		return nil, fmt.Errorf("%w: the batch is nil", ErrShape)
+	}
+	c := &curveChain[T]{m: m, opt: opt, b: b, dx: 1, dy: 1}
+	if model, ok := m.(interface{ Config() Config }); ok {
+		cfg := model.Config()
+		c.dx, c.dy, c.alone = cfg.DimX, cfg.DimY, cfg.sharesLattice()
+	} else {
+		switch points := b.B * b.Nc; {
+		case points > 0:
+			c.dx, c.dy = len(b.XContext)/points, len(b.YContext)/points
+		case b.B*b.Nt > 0:
+			c.dx, c.free = len(b.XTarget)/(b.B*b.Nt), true
+		}
+	}
+	if err := b.check(c.dx, c.dy); err != nil {
+		return nil, err
+	}
+	if err := opt.check(b.B); err != nil {
+		return nil, err
+	}
+	if b.Nt == 0 { // however many tasks there are
+		return c, nil
+	}
+	for k := range b.B {
+		t := &chainTask[T]{number: k, seed: opt.seed(k)}
+		t.x, t.y = b.context(k, c.dx, c.dy)
+		for i := range b.Nc {
+			if b.contextOK(k, i) {
+				t.context = append(t.context, i)
+			}
+		}
+		for i := range b.Nt {
+			if b.targetOK(k, i) {
+				at := k*b.Nt + i
+				t.targets, t.place = append(t.targets, i), append(t.place, b.XTarget[at*c.dx:(at+1)*c.dx]...)
+			}
+		}
+		t.order = opt.arrange(len(t.targets), t.seed, comparePlaces(t.place, c.dx))
+		c.tasks = append(c.tasks, t)
+	}
+	return c, nil
+}
+
+// sharesLattice reports whether the model lays one lattice over all tasks of a batch.
+func (c *Config) sharesLattice() bool {
+	return !c.Architecture.Image() && c.Architecture != CNPCurve && c.PointsPerUnit > 0 && !c.numbered()
+}
+
+// knots shortens the chain to some targets, taken evenly from left to right.
+func (t *chainTask[T]) knots(opt SampleOptions) {
+	n := len(t.targets)
+	if opt.Knots >= n {
+		return
+	}
+	sorted := (&Chain{Order: OrderLeftToRight}).arrange(n, 0, comparePlaces(t.place, len(t.place)/n))
+	var chosen []int32
+	for k := range opt.Knots {
+		i := n / 2
+		if opt.Knots > 1 {
+			i = (k*(n-1) + (opt.Knots-1)/2) / (opt.Knots - 1)
+		}
+		chosen = append(chosen, sorted[i])
+	}
+	slices.Sort(chosen)
+	place := func(i, j int32) int { return comparePlaces(t.place, len(t.place)/n)(chosen[i], chosen[j]) }
+	t.order = opt.arrange(opt.Knots, t.seed, place)
+	for i, k := range t.order {
+		t.order[i] = chosen[k]
+	}
+}
+
+// chainRun is some samples of some tasks that go together: rows lo to hi, of which row t·S + s is sample s of task t.
+type chainRun struct{ lo, hi int }
+
+// rowsAtOnce is how many predictions go together at most, and pointsAtOnce how many points of contexts they have.
+const (
+	rowsAtOnce   = 4096
+	pointsAtOnce = 1 << 20
+)
+
+// runs takes the rows of all tasks apart.
+func (c *curveChain[T]) runs(samples int) (runs []chainRun) {
+	most := max(1, min(rowsAtOnce, pointsAtOnce/max(1, c.b.Nc+c.b.Nt)))
+	for lo := 0; lo < c.b.B*samples; {
+		hi := min(lo+most, c.b.B*samples)
+		if c.alone {
+			hi = min(hi, (lo/samples+1)*samples)
+		}
+		runs = append(runs, chainRun{lo, hi})
+		lo = hi
+	}
+	return runs
+}
+
+// sample draws a run's samples.
+func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, run chainRun, step func(int) error) error {
+	rows := make([]chainRow[T], run.hi-run.lo)
+	fed := map[*chainTask[T]][]float64{} // positions that the samples of a task have in common
+	steps := 0
+	for i := range rows {
+		t := c.tasks[(run.lo+i)/opt.Samples]
+		fed[t] = t.x
+		rows[i] = chainRow[T]{task: t, y: slices.Clip(t.y)}
+		steps = max(steps, c.opt.steps(len(t.order)))
+	}
+	rng, block := newNoise(), c.opt.block()
+	at := func(i, k int) []T { // values of target k of row i
+		row := run.lo + i
+		return out[(((row%opt.Samples)*c.b.B+rows[i].task.number)*c.b.Nt+rows[i].task.targets[k])*c.dy:][:c.dy]
+	}
+	for s := range steps {
+		if err := step(s); err != nil {
+			return err
+		}
+		for i := range rows {
+			r := &rows[i]
+			r.x, r.targets = fed[r.task], r.task.order[min(s*block, len(r.task.order)):min((s+1)*block, len(r.task.order))]
+		}
+		p, width, err := c.predict(ctx, rows)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			r := &rows[i]
+			first := i == 0 || rows[i-1].task != r.task
+			for k, target := range r.targets {
+				from, to := (i*width+k)*c.dy, at(i, int(target))
+				if c.outside.has(r.task.number, r.task.targets[target]) {
+					for d := range to {
+						to[d] = T(math.NaN())
+					}
+					continue
+				}
+				source := rng.at(r.task.seed, (run.lo+i)%opt.Samples, int(target))
+				for d := range to {
+					if err := p.usable(from+d, func() string { return r.describe(target) }); err != nil {
+						return err
+					}
+					to[d] = p.draw(from+d, source)
+				}
+				r.y = append(r.y, to...)
+				if first {
+					fed[r.task] = append(slices.Clip(fed[r.task]), r.task.place[int(target)*c.dx:(int(target)+1)*c.dx]...)
+				}
+			}
+		}
+	}
+	if !opt.Function {
+		return nil
+	}
+	// The mean of all targets, given all that was drawn.
+	if err := step(steps); err != nil {
+		return err
+	}
+	const together = 64
+	for lo := 0; lo < len(rows); lo += together {
+		some := rows[lo:min(lo+together, len(rows))]
+		for i := range some {
+			some[i].x = fed[some[i].task]
+			some[i].targets = (&Chain{Order: OrderGiven}).arrange(len(some[i].task.targets), 0, nil)
+		}
+		p, width, err := c.predict(ctx, some)
+		if err != nil {
+			return err
+		}
+		for i := range some {
+			for k := range some[i].targets {
+				copy(at(lo+i, k), p.Mean[(i*width+k)*c.dy:])
+			}
+		}
+	}
+	return nil
+}
+
+// joint predicts all targets of all tasks, each given those before it. All of these predictions are known in advance, and go together
+// as far as memory and the model's lattice allow. Only a task with targets out of reach goes step by step: those after such a target must
+// not see it.
+func (c *curveChain[T]) joint(ctx context.Context, j *Joint[T], y []T) error {
+	total := 0
+	for _, t := range c.tasks {
+		total += len(t.order)
+	}
+	f := chainFlow[T]{curveChain: c, j: j, y: y, report: progress(ctx), total: total}
+	if err := f.run(ctx, c.tasks, c.alone); err != nil {
+		return err
+	}
+	if !c.alone && len(c.outside.points) > 0 {
+		var again []*chainTask[T]
+		for _, t := range c.tasks {
+			if c.outside.forget(t.number) {
+				again = append(again, t)
+				f.total += len(t.order)
+			}
+		}
+		c.outside.points = nil
+		if err := f.run(ctx, again, true); err != nil {
+			return err
+		}
+	}
+	f.report(f.total, f.total)
+	return nil
+}
+
+// chainFlow is a stream of predictions of given values.
+type chainFlow[T Float] struct {
+	*curveChain[T]
+	j           *Joint[T]
+	y           []T
+	report      func(done, total int)
+	done, total int
+	rows        []chainRow[T]
+	points      int // of the rows' contexts, and their targets
+}
+
+// run predicts the targets of some tasks, one row of them at a time where they are alone.
+func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone bool) error {
+	dx, dy, block := f.dx, f.dy, f.opt.block()
+	for _, t := range tasks {
+		r := chainRow[T]{task: t, x: slices.Clip(t.x), y: slices.Clip(t.y)}
+		for lo := 0; lo < len(t.order); lo += block {
+			r.targets = t.order[lo:min(lo+block, len(t.order))]
+			f.rows = append(f.rows, r)
+			if f.points += len(r.x)/dx + len(r.targets); alone || len(f.rows) == rowsAtOnce/8 || f.points >= pointsAtOnce {
+				if err := f.flush(ctx); err != nil {
+					return err
+				}
+			}
+			for _, target := range r.targets {
+				at := t.number*f.b.Nt + t.targets[target]
+				values := f.y[at*dy : (at+1)*dy]
+				if !f.outside.has(t.number, t.targets[target]) && !slices.ContainsFunc(values, func(v T) bool { return v != v }) {
+					r.x, r.y = append(r.x, t.place[int(target)*dx:(int(target)+1)*dx]...), append(r.y, values...)
+				}
+			}
+		}
+	}
+	if len(f.rows) > 0 {
+		return f.flush(ctx)
+	}
+	return nil
+}
+
+// flush predicts what has gathered.
+func (f *chainFlow[T]) flush(ctx context.Context) error {
+	f.report(f.done, f.total)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p, width, err := f.predict(quiet(ctx), f.rows)
+	if err != nil {
+		return err
+	}
+	j, dy := f.j, f.dy
+	for i := range f.rows {
+		t := f.rows[i].task
+		for k, target := range f.rows[i].targets {
+			at, from := t.number*f.b.Nt+t.targets[target], (i*width+k)*dy
+			out := f.outside.has(t.number, t.targets[target])
+			j.values[at], j.LogDensity[at] = 0, 0
+			for d := range dy {
+				v := at*dy + d
+				j.Mean[v], j.Std[v] = p.Mean[from+d], p.Std[from+d]
+				if out || math.IsNaN(float64(f.y[v])) {
+					continue
+				}
+				if err := p.usable(from+d, func() string { return f.rows[i].describe(target) }); err != nil {
+					return err
+				}
+				j.LogDensity[at] += p.logDensity(from+d, f.y[v])
+				j.values[at]++
+			}
+			f.done++
+		}
+	}
+	f.rows, f.points = f.rows[:0], 0
+	return nil
+}
+
+// chainRow is a task with the context that it has at one place of the chain, and the targets that come next.
+type chainRow[T Float] struct {
+	task    *chainTask[T]
+	x       []float64
+	y       []T
+	targets []int32
+}
+
+// describe names a target of the row.
+func (r *chainRow[T]) describe(target int32) string {
+	return fmt.Sprintf("target %d of task %d, given %d targets before it", r.task.targets[target], r.task.number,
+		len(r.x)*len(r.task.targets)/max(1, len(r.task.place))-len(r.task.context))
+}
+
+// predict predicts the targets of all rows, width for each of them in the result.
+func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T]) (p *Prediction[T], width int, err error) {
+	dx, dy := c.dx, c.dy
+	b := &Batch[T]{B: len(rows)}
+	even := true
+	for i := range rows {
+		n, m := len(rows[i].x)/dx, len(rows[i].targets)
+		even = even && (i == 0 || n == b.Nc && m == b.Nt)
+		b.Nc, b.Nt = max(b.Nc, n), max(b.Nt, m)
+	}
+	b.XContext, b.YContext, b.XTarget = make([]float64, b.B*b.Nc*dx), make([]T, b.B*b.Nc*dy), make([]float64, b.B*b.Nt*dx)
+	if !even {
+		b.ContextMask, b.TargetMask = make([]bool, b.B*b.Nc), make([]bool, b.B*b.Nt)
+	}
+	for i := range rows {
+		r := &rows[i]
+		copy(b.XContext[i*b.Nc*dx:], r.x)
+		copy(b.YContext[i*b.Nc*dy:], r.y)
+		for k, target := range r.targets {
+			copy(b.XTarget[(i*b.Nt+k)*dx:], r.task.place[int(target)*dx:(int(target)+1)*dx])
+		}
+		if !even {
+			for k := range len(r.x) / dx {
+				b.ContextMask[i*b.Nc+k] = true
+			}
+			for k := range r.targets {
+				b.TargetMask[i*b.Nt+k] = true
+			}
+		}
+	}
+	p, err = c.m.Predict(ctx, b)
+	var out *OutsideError
+	if errors.As(err, &out) && p != nil {
+		c.note(rows, out)
+		err = nil
+	}
+	if err == nil && len(p.Mean) != b.B*b.Nt*dy {
+		err = fmt.Errorf("%w: the predictor gives %d values for %d targets of %d outputs", ErrShape, len(p.Mean), b.B*b.Nt, dy)
+	}
+	return p, b.Nt, err
+}
+
+// note remembers which of the batch's own points lie outside, given those of the rows.
+func (c *curveChain[T]) note(rows []chainRow[T], e *OutsideError) {
+	c.outside.where = e.Where
+	for _, p := range e.Points {
+		r := &rows[p.Task]
+		t := r.task
+		switch {
+		case p.Tensor == "x_target":
+			c.outside.add(OutsidePoint{p.Tensor, t.number, t.targets[r.targets[p.Point]], p.X})
+		case p.Point < len(t.context):
+			c.outside.add(OutsidePoint{p.Tensor, t.number, t.context[p.Point], p.X})
+			fallthrough
+		default: // no target of the row has a prediction
+			for _, target := range r.targets {
+				at := (t.number*c.b.Nt + t.targets[target]) * c.dx
+				c.outside.hide(t.number, t.targets[target], slices.Clone(c.b.XTarget[at:at+c.dx]), p.Point >= len(t.context))
+			}
+		}
+	}
+}
+
+// outsidePoints gathers points that lie outside, each once.
+type outsidePoints struct {
+	where   string
+	points  []OutsidePoint
+	named   map[[3]int]bool // tensor, task, point
+	targets map[[2]int]bool // task, target: without a prediction
+}
+
+func (o *outsidePoints) add(p OutsidePoint) {
+	if o.named == nil {
+		o.named, o.targets = map[[3]int]bool{}, map[[2]int]bool{}
+	}
+	key := [3]int{0, p.Task, p.Point}
+	if p.Tensor == "x_target" {
+		key[0] = 1
+		o.targets[[2]int{p.Task, p.Point}] = true
+	}
+	if !o.named[key] {
+		o.named[key] = true
+		o.points = append(o.points, p)
+	}
+}
+
+// hide says that a target has no prediction, and with name that it is not for a point that has a name already.
+func (o *outsidePoints) hide(task, target int, x []float64, name bool) {
+	if name {
+		o.add(OutsidePoint{"x_target", task, target, x})
+		return
+	}
+	o.targets[[2]int{task, target}] = true
+}
+
+// has reports whether a target has no prediction.
+func (o *outsidePoints) has(task, target int) bool { return o.targets[[2]int{task, target}] }
+
+// forget forgets what is known of a task, and reports whether that is anything.
+func (o *outsidePoints) forget(task int) (any bool) {
+	for key := range o.named {
+		if key[1] == task {
+			delete(o.named, key)
+			any = true
+		}
+	}
+	for key := range o.targets {
+		if key[0] == task {
+			delete(o.targets, key)
+		}
+	}
+	return any
+}
+
+// err is an OutsideError, or nil.
+func (o *outsidePoints) err() error {
+	if len(o.points) == 0 {
+		return nil
+	}
+	return &OutsideError{Points: o.points, Where: o.where}
+}
