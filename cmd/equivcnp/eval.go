@@ -73,6 +73,7 @@ type evalResult struct {
 	Source       string            `json:"source"`
 	Seed         uint64            `json:"seed"`
 	Report       *eval.Report      `json:"report"`
+	Process      *eval.JointReport `json:"process,omitempty"` // of --benchmark
 	Equivariance []eval.Difference `json:"equivariance"`
 	Seconds      number            `json:"seconds"`
 	Picture      string            `json:"picture,omitempty"`
@@ -156,6 +157,12 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	if err != nil {
 		return err
 	}
+	var process *eval.JointReport
+	if s, ok := src.(task.BenchmarkSource[float32]); ok && s.Gaussian() {
+		if process, err = eval.Joint(ctx, eval.Independent(eval.Model(judged)), src, opt); err != nil {
+			return err
+		}
+	}
 	var moved []eval.Difference
 	if f.moved > 0 {
 		opt.Tasks, opt.Progress = min(f.moved, n), nil
@@ -201,6 +208,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	}
 	r.line("intervals hold", "%s; error %.3f", strings.Join(held, ", "), rep.CalibrationError)
 	r.line("spread", "%.4f mean, (error/spread)² %.3f", rep.Spread, rep.ZSquare)
+	if process != nil {
+		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", process.KL.Mean,
+			process.KL.Error, process.Diagonal.Mean)
+	}
 	for _, d := range moved {
 		r.line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",
 			d.Move, d.MeanRMS, d.MeanMax, d.StdRMS, d.LogLikelihood)
@@ -210,7 +221,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		r.line("written", "%s", f.picture)
 	}
 	return a.print(r, evalResult{Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Source: fmt.Sprint(src), Seed: f.seed,
-		Report: rep, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
+		Report: rep, Process: process, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
 }
 
 // drawnTasks is the number of tasks that a picture shows.

@@ -33,9 +33,9 @@ type reproduceFlags struct {
 
 func (a *app) reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:                   "reproduce (table1 | table2 | figures) --out DIR",
+		Use:                   "reproduce (table1 | table2 | figures | benchmark) --out DIR",
 		DisableFlagsInUseLine: true,
-		Short:                 "Make the paper's tables and figures anew",
+		Short:                 "Make the paper's tables and figures anew, and the field's own table",
 		Long: `Make the paper's tables and figures anew, with the shipped models or with those of the folders that
 --models names. Each writes a report in Markdown, the numbers as CSV and drawings as PNG.
 
@@ -43,9 +43,9 @@ In a folder, a curve model is known by the process in its file's name (rbf, mate
 rbf_equivcnp.pth), an image model by its group, where the file itself does not say it (SO2.pth).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown part of the paper %q: need table1, table2 or figures", args[0])
+				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures or benchmark", args[0])
 			}
-			return fmt.Errorf("say what to make: table1, table2 or figures")
+			return fmt.Errorf("say what to make: table1, table2, figures or benchmark")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
@@ -64,6 +64,11 @@ deviation over tasks. The paper's digits are not public, so these are drawn anew
 		{"figures", "Curves inside and outside the training range; digits by scale and by rate", `The paper's figures: curves from points inside the training range, outside it, and with an outlier;
 log-likelihood and squared error on digits by scale and by the share of observed pixels; completed
 digits of every scale; with --mnist also completed images of that file, turned by any angle.`, 64, (*reproduction).figures},
+		{"benchmark", "The tasks of the neuralprocesses benchmark", `The table of the library neuralprocesses, on which neural processes are compared, beside the published
+one: Gaussian processes, sawtooth waves and mixtures, with one coordinate and with two, where training
+had its points, elsewhere, and beyond the context. A model belongs here if its file says that it was
+trained on it (equivcnp train regression --benchmark eq). Every number is kept in benchmark.jsonl as
+soon as it is known: after an interruption the same command goes on from there.`, 4096, (*reproduction).benchmark},
 	} {
 		var f reproduceFlags
 		sub := &cobra.Command{

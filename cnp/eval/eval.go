@@ -132,14 +132,7 @@ func AddBatch[T cnp.Float](m *Meter, b *task.Tasks[T], p *cnp.Prediction[T], n i
 	per := len(b.Y) / tasks
 	for i := range n {
 		lo, hi := i*per, (i+1)*per
-		var mask []bool
-		if c := b.Curves; c != nil && c.TargetMask != nil && c.Nt > 0 {
-			dy := per / c.Nt
-			for k := range per {
-				mask = append(mask, c.TargetMask[i*c.Nt+k/dy])
-			}
-		}
-		Add(m, p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], mask)
+		Add(m, p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], taskMask(b, i, per))
 	}
 }
 

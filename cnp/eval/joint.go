@@ -1,0 +1,159 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// Density returns the logarithm of a predictive density at the true values of every task of a batch, all values of a task together.
+type Density[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) ([]float64, error)
+
+// Independent is the density of predictions that take values to be independent of each other.
+func Independent[T cnp.Float](predict Predictor[T]) Density[T] {
+	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
+		p, err := predict(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, Count(b))
+		per := len(b.Y) / max(1, len(out))
+		for t := range out {
+			lo, hi := t*per, (t+1)*per
+			out[t], _ = cnp.LogLikelihood(p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], taskMask(b, t, per))
+		}
+		return out, nil
+	}
+}
+
+// taskMask says which of a task's values count; nil: all.
+func taskMask[T cnp.Float](b *task.Tasks[T], t, per int) []bool {
+	c := b.Curves
+	if c == nil || c.TargetMask == nil || c.Nt == 0 {
+		return nil
+	}
+	mask := make([]bool, per)
+	for k := range mask {
+		mask[k] = c.TargetMask[t*c.Nt+k/(per/c.Nt)]
+	}
+	return mask
+}
+
+// Estimate is a mean over tasks with its standard error. The tasks of a batch may share their sizes, so that it is batches which are
+// independent of each other: the error is that of a mean over as many.
+type Estimate struct {
+	Mean  float64 `json:"mean"`
+	Error float64 `json:"standard_error"`
+}
+
+// JointReport is how well a density predicts whole tasks.
+type JointReport struct {
+	Tasks int `json:"tasks"`
+	// LogLikelihood is that of a task's values together, divided by their number.
+	LogLikelihood Estimate `json:"log_likelihood"`
+	// KL is how far LogLikelihood stays behind that of the process which drew the tasks, and Diagonal what the best prediction that takes
+	// values to be independent stays behind; nil where nobody knows that.
+	KL       *Estimate `json:"kl,omitempty"`
+	Diagonal *Estimate `json:"diagonal,omitempty"`
+	// NotFinite counts the tasks whose density is not a finite number; the other figures leave them out.
+	NotFinite int `json:"not_finite"`
+}
+
+// exact is a source whose process knows its densities.
+type exact[T cnp.Float] interface {
+	Gaussian() bool
+	Exact(*task.Tasks[T]) (joint, diagonal []float64, err error)
+}
+
+// Joint measures a density on the first tasks of a source.
+func Joint[T cnp.Float](ctx context.Context, density Density[T], src task.Source[T], opt Options) (*JointReport, error) {
+	var ll, kl, diagonal tally
+	process, _ := src.(exact[T])
+	known, bad := process != nil && process.Gaussian(), 0
+	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
+		found, err := density(ctx, b)
+		if err != nil {
+			return err
+		}
+		for _, t := range []*tally{&ll, &kl, &diagonal} {
+			t.batch()
+		}
+		if len(found) != Count(b) {
+			return fmt.Errorf("eval: %d densities of %d tasks", len(found), Count(b))
+		}
+		var best, alone []float64
+		if known {
+			if best, alone, err = process.Exact(b); err != nil {
+				return err
+			}
+		}
+		per := len(b.Y) / max(1, Count(b))
+		for t := range n {
+			values := per
+			if mask := taskMask(b, t, per); mask != nil {
+				values = 0
+				for _, ok := range mask {
+					if ok {
+						values++
+					}
+				}
+			}
+			if values == 0 {
+				continue
+			}
+			v := found[t] / float64(values)
+			if math.IsNaN(v - v) {
+				bad++
+				continue
+			}
+			ll.add(v)
+			if known {
+				kl.add(best[t] - v)
+				diagonal.add(best[t] - alone[t])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &JointReport{Tasks: ll.n, LogLikelihood: ll.estimate(), NotFinite: bad}
+	if known {
+		k, d := kl.estimate(), diagonal.estimate()
+		r.KL, r.Diagonal = &k, &d
+	}
+	return r, nil
+}
+
+// tally adds up one figure of many tasks, batch by batch.
+type tally struct {
+	n   int
+	sum float64
+	// Of every batch: the tasks, and the sum over them.
+	tasks, sums []float64
+}
+
+// batch begins another batch.
+func (t *tally) batch() { t.tasks, t.sums = append(t.tasks, 0), append(t.sums, 0) }
+
+func (t *tally) add(v float64) {
+	last := len(t.sums) - 1
+	t.n, t.sum = t.n+1, t.sum+v
+	t.tasks[last], t.sums[last] = t.tasks[last]+1, t.sums[last]+v
+}
+
+// estimate takes the error from how far batches lie from the mean; that of a single batch is not known, and 0.
+func (t *tally) estimate() Estimate {
+	if t.n == 0 {
+		return Estimate{math.NaN(), math.NaN()}
+	}
+	mean, squares, batches := t.sum/float64(t.n), 0.0, float64(len(t.sums))
+	for i, s := range t.sums {
+		d := s - mean*t.tasks[i]
+		squares += d * d
+	}
+	return Estimate{mean, math.Sqrt(squares*batches/max(1, batches-1)) / float64(t.n)}
+}

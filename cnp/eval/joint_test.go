@@ -1,0 +1,91 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// TestJoint: the process itself is 0 behind itself, and its independent predictions as far as the report's Diagonal says.
+func TestJoint(t *testing.T) {
+	src := task.BenchmarkSource[float32]{Process: "matern", Dx: 1}
+	opt := Options{Tasks: 40, Seed: 2}
+	process := func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		joint, _, err := src.Exact(b)
+		for i := range joint {
+			joint[i] *= float64(len(b.Y) / b.Curves.B)
+		}
+		return joint, err
+	}
+	r, err := Joint(context.Background(), process, src, opt)
+	require.NoError(t, err)
+	require.Equal(t, 40, r.Tasks)
+	require.InDelta(t, 0, r.KL.Mean, 1e-12)
+	require.InDelta(t, 0, r.KL.Error, 1e-6)
+
+	alone := Independent(Oracle[float32](task.GP{Kernel: task.Matern52(0.25), Jitter: 0.05}))
+	r, err = Joint(context.Background(), alone, src, opt)
+	require.NoError(t, err)
+	require.Greater(t, r.Diagonal.Mean, 0.2)
+	require.InDelta(t, r.Diagonal.Mean, r.KL.Mean, 1e-5)
+	require.InDelta(t, r.Diagonal.Error, r.KL.Error, 1e-5)
+
+	bad := func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		out := make([]float64, b.Curves.B)
+		out[0], out[1] = math.NaN(), math.Inf(-1)
+		return out, nil
+	}
+	r, err = Joint(context.Background(), bad, task.BenchmarkSource[float32]{Process: "sawtooth", Dx: 2}, opt)
+	require.NoError(t, err)
+	require.Nil(t, r.KL)
+	require.Equal(t, 6, r.NotFinite)
+	require.Equal(t, 34, r.Tasks)
+	require.Zero(t, r.LogLikelihood.Mean)
+
+	_, err = Joint(context.Background(), func(context.Context, *task.Tasks[float32]) ([]float64, error) { return nil, nil }, src, opt)
+	require.ErrorContains(t, err, "0 densities of 16 tasks")
+	_, err = Joint(context.Background(), func(context.Context, *task.Tasks[float32]) ([]float64, error) { return nil, errors.New("no") }, src, opt)
+	require.ErrorContains(t, err, "no")
+}
+
+// TestTally: the error is that of the mean over batches.
+func TestTally(t *testing.T) {
+	var x tally
+	for _, b := range [][]float64{{1, 3}, {4, 4}, {0, 0}} {
+		x.batch()
+		for _, v := range b {
+			x.add(v)
+		}
+	}
+	e := x.estimate() // of 2, 4 and 0
+	require.InDelta(t, 2, e.Mean, 1e-12)
+	require.InDelta(t, 2/math.Sqrt(3), e.Error, 1e-12)
+	require.True(t, math.IsNaN(new(tally).estimate().Mean))
+}
+
+// masked is a source of two tasks of three targets, of which a mask leaves out all but two of the first task's.
+type masked struct{}
+
+func (masked) String() string { return "masked" }
+
+func (masked) Batch(int, uint64, int) (*task.Tasks[float64], error) {
+	b := &cnp.Batch[float64]{B: 2, Nt: 3, XTarget: make([]float64, 6), TargetMask: []bool{true, false, true, false, false, false}}
+	return &task.Tasks[float64]{Curves: b, Y: []float64{1, math.NaN(), 2, 0, 0, 0}}, nil
+}
+
+// TestJointMask: what the mask leaves out has no part in a task's density, nor in the number that it is divided by.
+func TestJointMask(t *testing.T) {
+	predict := func(context.Context, *task.Tasks[float64]) (*cnp.Prediction[float64], error) {
+		return &cnp.Prediction[float64]{Mean: []float64{1, 0, 0, 0, 0, 0}, Std: []float64{1, 0, 1, 0, 0, 0}}, nil
+	}
+	r, err := Joint(context.Background(), Independent(predict), masked{}, Options{Tasks: 2, Batch: 2})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Tasks)
+	require.InDelta(t, -1-0.5*math.Log(2*math.Pi), r.LogLikelihood.Mean, 1e-12)
+}
