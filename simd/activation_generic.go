@@ -7,19 +7,19 @@ import "math"
 //	sigmoid(x) = 1/(1 + (1+p)·2^n) = 2^-n / (2^-n + 1 + p)
 //	swish(x)   =                  2^-n · x / (2^-n + 1 + p)
 //
-// so that nothing overflows for x → -∞ and the result is scaled, exactly or by one rounding if it is subnormal, at the very
-// end. The denominator is rounded once (denominatorF32), the quotient is another rounding: 1.5 ULP altogether.
+// so that nothing overflows for x → -∞. The result is scaled at the very end: exactly, or with one rounding if it is subnormal.
+// The denominator is rounded once (denominatorF32), the quotient once more: 1.5 ULP altogether.
 //
-// Above 20, sigmoid(x) differs from 1 by less than half an ULP and exp(-20) stands for exp(-x); below -110 both functions
-// round to 0. Where n > 60, 2^-n is far below the last bit of 1 + p, and 2^-60 does as well.
+// Above 20, sigmoid(x) differs from 1 by less than half an ULP, so exp(-20) is used for exp(-x); below -110 both functions round
+// to 0. For n > 60, 2^-n is far below the last bit of 1 + p, so 2^-60 is used instead.
 const (
 	sigmoidMaxF32   = 20
 	sigmoidMinF32   = -110
 	sigmoidShiftF32 = 60
 )
 
-// denominatorF32 returns 2^-n + 1 + p. The sum s of the first two is exact for |n| ≤ 23; for larger n, what it lost of 2^-n goes
-// to p, which still has room for it (Dekker's Fast2Sum; for n < -23 the 1 is lost, which does not matter).
+// denominatorF32 returns 2^-n + 1 + p. The sum s of the first two terms is exact for |n| ≤ 23. For larger n, the part of 2^-n
+// that s lost is added to p, which still has room for it (Dekker's Fast2Sum). For n < -23 the 1 is lost, which does not matter.
 func denominatorF32(p float32, n int32) float32 {
 	c := pow2F32(-min(n, sigmoidShiftF32))
 	s := 1 + c
@@ -59,12 +59,12 @@ func swishF32Generic(dst, x []float32) {
 	}
 }
 
-// Softplus in float32: with exp(-|x|) = e + l, e the rounded value and l what the rounding of 1 + p cut off,
+// Softplus in float32. With exp(-|x|) = e + l, where e is the rounded value and l the part that rounding 1 + p cut off,
 //
 //	softplus(x) = max(x, 0) + log1p(e + l)
 //
-// and log1p is that of log_generic.go, with 1 + e = 2^k·(1 + f), k = 0 or 1 and f exact. l, at most half an ULP of e, joins the
-// small terms; its derivative 1/(1+f) is near enough to 1.
+// where log1p is that of log_generic.go, with 1 + e = 2^k·(1 + f), k = 0 or 1 and f exact. l, at most half an ULP of e, is added
+// to the small terms; its factor there would be 1/(1+f), which is close enough to 1.
 func softplusF32Generic(dst, x []float32) {
 	dst = dst[:len(x)]
 	for i, v := range x {
@@ -122,7 +122,7 @@ func tanhF32Generic(dst, x []float32) {
 	}
 }
 
-// In float64 the functions are composed of the standard library's.
+// In float64 the functions are composed of functions of the standard library.
 
 func sigmoidF64Generic(dst, x []float64) {
 	dst = dst[:len(x)]
@@ -143,7 +143,7 @@ func swishF64Generic(dst, x []float64) {
 		case v < -800:
 			dst[i] = math.Copysign(0, -1)
 		case v < -700:
-			// exp(v) is or becomes subnormal and would lose digits before the product with v restores it; 1 + exp(v) is 1.
+			// exp(v) may be subnormal and lose digits although v·exp(v) is normal; two factors avoid that. 1 + exp(v) is 1.
 			h := math.Exp(0.5 * v)
 			dst[i] = v * h * h
 		case v < 0:

@@ -1,6 +1,6 @@
 package simd
 
-// The derivatives of the activations, as the backward pass of a layer needs them: dx = dy·f'(x). Those that can be told from
+// The derivatives of the activations, as the backward pass of a layer needs them: dx = dy·f'(x). Those that can be computed from
 // the activation's result y take y, so that the pre-activation need not be kept.
 
 // SwishGradF32 sets dx[i] = dy[i]·swish'(x[i]) for every i, with swish'(x) = s·(1 + x·(1 - s)) and s = sigmoid(x).
@@ -20,8 +20,8 @@ func SwishGradF64(dx, dy, x []float64) {
 	swishGradF64(dx, dy, x)
 }
 
-// ReLUGradF32 sets dx[i] = dy[i] where y[i] = max(x[i], 0) is above 0, and 0 elsewhere: dy there is selected away, not
-// multiplied, so a NaN in it stays harmless. dx may be dy itself or y itself; it panics if the lengths differ.
+// ReLUGradF32 sets dx[i] = dy[i] where y[i] = max(x[i], 0) is above 0, and 0 elsewhere. It selects and does not multiply, so a
+// NaN in dy where the result is 0 is harmless. dx may be dy itself or y itself; it panics if the lengths differ.
 func ReLUGradF32(dx, dy, y []float32) {
 	checkGrad("ReLUGradF32", "y", len(dx), len(dy), len(y))
 	reluGradF32(dx, dy, y)
@@ -49,16 +49,16 @@ func SigmoidGradF64(dx, dy, y []float64) {
 // SoftplusGradF32 sets dx[i] = dy[i]·(1 - exp(-y[i])), the derivative of y = softplus(x), which is sigmoid(x).
 //
 //   - Aliasing: dx may be dy itself or y itself.
-//   - Errors: panics if the lengths differ. NaN gives NaN. y is a softplus, so not negative; should it be, the formula holds down
-//     to -87, as which all that is below counts.
-//   - Accuracy: for y ≥ 0 the derivative is within 2 ULP, also where y and with it the derivative are tiny
+//   - Errors: panics if the lengths differ. NaN gives NaN. A softplus y is never negative; the formula still holds for negative
+//     y down to -87, and smaller y are treated as -87.
+//   - Accuracy: for y ≥ 0 the derivative is within 2 ULP, also where y, and so the derivative, is tiny
 //     (TestSoftplusGradAccuracy); the product with dy is rounded once more.
 func SoftplusGradF32(dx, dy, y []float32) {
 	checkGrad("SoftplusGradF32", "y", len(dx), len(dy), len(y))
 	softplusGradF32(dx, dy, y)
 }
 
-// SoftplusGradF64 is SoftplusGradF32 for float64, without a limit to negative y.
+// SoftplusGradF64 is SoftplusGradF32 for float64, without the limit for negative y.
 func SoftplusGradF64(dx, dy, y []float64) {
 	checkGrad("SoftplusGradF64", "y", len(dx), len(dy), len(y))
 	softplusGradF64(dx, dy, y)

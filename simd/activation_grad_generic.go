@@ -5,11 +5,11 @@ import "math"
 // swishGradBlock is how many exponentials are taken at a time, in a small array on the stack.
 const swishGradBlock = 128
 
-// swishGradClamp bounds x, so that ±Inf meets a factor of 0 as a finite number. Long before it the derivative is 0 or 1.
+// swishGradClamp bounds x, so that ±Inf meets a factor of 0 as a finite number. The derivative is 0 or 1 long before that bound.
 const swishGradClamp = 1000
 
-// swishGradGeneric takes e = exp(-|x|), from which both s = sigmoid(x) and 1 - s come without cancellation: 1/(1+e) is the
-// larger of the two and e/(1+e) the smaller.
+// swishGradGeneric starts from e = exp(-|x|), which gives both s = sigmoid(x) and 1 - s without cancellation: the larger of the
+// two is 1/(1+e), the smaller e/(1+e).
 func swishGradGeneric[T Float](dx, dy, x []T) {
 	var buf [swishGradBlock]T
 	for lo := 0; lo < len(x); lo += swishGradBlock {
@@ -56,14 +56,14 @@ func sigmoidGradGeneric[T Float](dx, dy, y []T) {
 	}
 }
 
-// softplusGradMaxF32 bounds y: there 1 - exp(-y) is 1, and exp(y) still finite.
+// softplusGradMaxF32 bounds y: there 1 - exp(-y) is 1, and exp(y) is still finite.
 const softplusGradMaxF32 = 87
 
-// softplusGradF32Generic takes exp(-y) = (1 + p)·2^n apart:
+// softplusGradF32Generic computes exp(-y) = (1 + p)·2^n and keeps p and n separate:
 //
 //	1 - exp(-y) = (1 - 2^n) - p·2^n
 //
-// For y near 0, n = 0 and all that is left is -p, which has a relative error of an ULP; else 1 - 2^n is at least a half, and exact
+// For y near 0, n = 0 and only -p remains, which has a relative error of an ULP. Otherwise 1 - 2^n is at least a half, and exact
 // or 1. So nothing cancels.
 func softplusGradF32Generic(dx, dy, y []float32) {
 	dx, dy = dx[:len(y)], dy[:len(y)]

@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// adamGeneric spells the roundings out: float64(x*y) keeps the compiler from fusing, so that all machines agree.
+// adamGeneric writes every rounding out: float64(x*y) keeps the compiler from fusing, so that all machines agree.
 func adamGeneric[T Float](p, m, v, g []T, step, beta1, beta2, root, eps float64) {
 	p, m, v = p[:len(g)], m[:len(g)], v[:len(g)]
 	for i, gi := range g {

@@ -1,7 +1,7 @@
 package simd
 
-// The generic face of the kernels, for callers that are generic in their element type. Each function does what its F32 and
-// F64 namesakes do, after one type switch. Float names exactly two types, so a default branch is never reached.
+// The generic functions, for callers that are generic in their element type. Each does what its F32 and F64 namesakes do, after
+// one type switch. Float allows exactly two types, so a default branch is never reached.
 
 func unreachable(fn string) { panic("simd: " + fn + ": element type is neither float32 nor float64") }
 

@@ -1,6 +1,6 @@
 package simd
 
-// The generic face of the gradient kernels and of the optimiser's step; see adapter.go.
+// The generic functions of the gradient kernels and of the optimiser's step; see adapter.go.
 
 // SwishGrad sets dx[i] = dy[i]·swish'(x[i]); see SwishGradF32.
 func SwishGrad[T Float](dx, dy, x []T) {

@@ -14,8 +14,8 @@ func axpyGeneric[T Float](dst []T, a T, x []T) {
 	}
 }
 
-// axpy4Generic adds a0·x0 + a1·x1 + a2·x2 + a3·x3 to dst. Four rows at once load and store dst a quarter as often. The
-// rows are at least as long as dst.
+// axpy4Generic adds a0·x0 + a1·x1 + a2·x2 + a3·x3 to dst. Taking four rows at once, it loads and stores dst a quarter as often.
+// The rows are at least as long as dst.
 func axpy4Generic[T Float](dst, x0, x1, x2, x3 []T, a0, a1, a2, a3 T) {
 	x0, x1, x2, x3 = x0[:len(dst)], x1[:len(dst)], x2[:len(dst)], x3[:len(dst)]
 	for i := range dst {

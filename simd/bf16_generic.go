@@ -2,8 +2,9 @@ package simd
 
 import "math"
 
-// bf16FromF32Generic adds just less than half a unit of the bits that stay, and the last of these, so that ties go to even. A
-// carry moves into the exponent, as it should. For NaN the carry could go anywhere, so it is kept out and the quiet bit set.
+// bf16FromF32Generic adds slightly less than half a unit of the bits that are kept, plus the last of these bits, so that ties go
+// to even. A carry moves into the exponent, as it should. A NaN is treated apart, because a carry could turn it into another
+// number: its quiet bit is set.
 func bf16FromF32Generic(dst []BF16, x []float32) {
 	dst = dst[:len(x)]
 	for i, v := range x {

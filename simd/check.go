@@ -41,9 +41,9 @@ func checkMatrix(fn, arg string, length, rows, cols, ld int) {
 	}
 }
 
-// matrixFits reports what checkMatrix wants, for rows, cols >= 0.
+// matrixFits reports whether checkMatrix is satisfied, for rows, cols >= 0.
 func matrixFits(length, rows, cols, ld int) bool {
-	// (rows-1)·ld may be larger than an int. A product of a small matrix must not wait for a division.
+	// (rows-1)·ld may overflow an int. A division would be a noticeable part of a small product's time.
 	high, low := bits.Mul64(uint64(rows-1), uint64(ld))
 	return ld >= cols && (rows == 0 || cols == 0 || high == 0 && length >= cols && low <= uint64(length-cols))
 }
@@ -65,7 +65,7 @@ func checkRows(fn, arg string, length, c int) int {
 	return length / c
 }
 
-// checkCSR panics unless offsets ascend and name exactly the given pairs, and returns the number of rows.
+// checkCSR panics unless offsets ascend and span exactly the given pairs, and returns the number of rows.
 func checkCSR(fn string, offsets []int, index, pose []int32) int {
 	if len(offsets) == 0 {
 		panic(fmt.Sprintf("simd: %s: len(offsets) = 0, need at least 1", fn))

@@ -1,8 +1,9 @@
 package simd
 
-// A depthwise group convolution multiplies what a row's neighbours have, channel by channel, with a weight for each pose. It is most of the
-// work of an image model, so it has several forms. Which one, when, and how fast it is beside DepthwiseF32 (128 channels, 273 neighbours
-// a row, 4096 points, one core; raw numbers in bench/results):
+// A depthwise group convolution multiplies the features of a row's neighbours, channel by channel, with a weight for each pose,
+// and adds the products up. It is most of the work of an image model, so it has several forms. The table says which form serves
+// which purpose, and how many multiply-adds it does in the time of one by DepthwiseF32 (128 channels, 273 neighbours a row, 4096
+// points, one core; raw numbers in bench/results):
 //
 //	form                               for                                                        pace
 //	DepthwiseF32, F64                  any neighbourhood of which nothing is known                1

@@ -24,15 +24,15 @@ type depthwiseRun struct {
 	kind          depthwiseKind
 	f, w          unsafe.Pointer
 	c             int
-	from          int  // the first of the channels that are computed
-	width         int  // how many numbers rows of out lie apart
+	from          int  // the first channel that is computed
+	width         int  // numbers from row to row of out
 	stride, wsize int  // of a row of f in bytes, of an element of w
 	sliced        bool // f and w are a slice of two vectors; see runSliced
 	near          bool // see depthwiseNear
 	mean          int
-	ahead         int // pairs, if w is fetched ahead
+	ahead         int // how many pairs ahead w is fetched, if it is
 	lanes         int
-	checked       *DepthwiseRows // what has been found out about the indices before, if anything
+	checked       *DepthwiseRows // what is known about the indices, or nil
 }
 
 func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
@@ -51,8 +51,8 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 	}
 	raceRead(w)
 	d := depthwiseRun{fn: "DepthwiseF32", kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4, checked: checked}
-	// Beyond the second-level cache, rows of w in no order the machine can guess are worth fetching ahead. Within it the
-	// extra instructions cost a tenth.
+	// If w is larger than the second-level cache and its rows are used in an order that the machine cannot guess, fetching ahead
+	// pays. Within the cache its extra instructions would cost a tenth.
 	if len(w)*4 > cpu.DataCaches().L2 {
 		d.kind = depthwiseStream
 	}
@@ -109,9 +109,9 @@ func depthwiseLanes() int {
 	return 16
 }
 
-// walk checks the indices of a chunk of rows, unless that was done before, computes it, and goes on to the next.
+// walk goes through the rows chunk by chunk: it checks the indices of a chunk, unless that was done before, and computes it.
 func (d *depthwiseRun) walk(out []float32, points, poses int, offsets []int, index, pose []int32) {
-	rows, checked := len(offsets)-1, 0 // pairs of rows before checked have been looked at
+	rows, checked := len(offsets)-1, 0 // the indices of rows before checked have been checked
 	for lo := 0; lo < rows; {
 		hi := gatherChunk(offsets, lo, d.c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
@@ -128,9 +128,10 @@ func (d *depthwiseRun) walk(out []float32, points, poses int, offsets []int, ind
 	}
 }
 
-// chunk computes rows together where neighbours have the same poses, and one by one elsewhere. known says of every row whether it
-// has those of the row before; if nil, that is found out. It returns how many rows it has computed: all of the last chunk, of others
-// those before the chunk's last run of rows with the same poses, which may go on.
+// chunk computes rows together where neighbouring rows have the same poses, and one by one elsewhere. known says for every row
+// whether it has the poses of the row before; if known is nil, chunk compares them. It returns how many rows it has computed: all
+// rows of the last chunk; of another chunk, those before its last run of rows with the same poses, which may continue in the next
+// chunk.
 func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, known []bool, last bool) int {
 	rows := len(offsets) - 1
 	list := func(i int) []int32 { return pose[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]] }
@@ -168,9 +169,9 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, 
 	return rows
 }
 
-// depthwiseAhead is how many bytes ahead rows of w are fetched from memory, into the second-level cache: on the way to the first level
-// they would hold the few buffers that the rows of f need, too, which costs a Xeon a tenth. Zen 4's own prefetcher follows rows in
-// order, and from 4 KiB on they push rows of f out: 16 for 20 GB/s with neighbours on a grid, where rows in no order have 20 instead of 22.
+// depthwiseAhead is how many bytes ahead rows of w are fetched from memory. They are fetched into the second-level cache: on the
+// way to the first level they would occupy the few buffers that rows of f need as well. Zen 4's own prefetcher follows rows that
+// are used in order, and fetching rows of 4 KiB or more ahead would push rows of f out of the cache.
 var depthwiseAhead = 16 << 10
 
 func init() {
@@ -179,17 +180,17 @@ func init() {
 	}
 }
 
-// depthwiseTall says that larger groups of rows are worth while, two vectors of channels wide in place of four rows (AVX2: two) and four
-// vectors. Both fetch the same lines of f; the larger one reads a vector of w for twice as many rows, and has twice as many
-// indices for a vector of f. On Zen 4, which reads one 512-bit vector a cycle from the first level but may read an index beside it,
-// that is 46 GFLOP/s for 43 with neighbours listed by distance and 37 for 36 at random, 37 for 35 and 28 for 26 by AVX2 (273 pairs, 128
-// channels). A Xeon with two 512-bit loads a cycle, where indices compete with vectors, had 61 to 63 for 64 to 65.
+// depthwiseTall says that larger groups of rows are faster: groups of eight rows (AVX2: four), two vectors of channels wide,
+// instead of four rows (AVX2: two) and four vectors. Both fetch the same lines of f. The larger group reads a vector of w for
+// twice as many rows, but reads twice as many indices for a vector of f. That suits Zen 4, which loads one 512-bit vector a cycle
+// but can load an index beside it, and not CPUs that load two such vectors a cycle, where indices compete with vectors.
 //
-// Where pairs are near, neighbouring rows find most rows of f in the first level, and lines that it must fetch bind, of w above all: the
-// larger the group, the fewer. There all CPUs take groups half as large again, which is 66 to 73 GFLOP/s for 54 to 67 on Zen 4.
+// Where successive pairs are near each other, neighbouring rows find most rows of f in the first-level cache, and the lines that
+// have to be fetched, above all those of w, limit the speed: the larger the group, the fewer there are. There all CPUs take
+// groups half as large again.
 var depthwiseTall = cpu.AMD
 
-// groups returns how many rows with the same poses the level's kernels take, at least and at most.
+// groups returns the least and the greatest number of rows with the same poses that the level's kernels compute together.
 func (d *depthwiseRun) groups() (least, most int) {
 	least, most = 4, 8
 	if level == AVX2 {
@@ -206,8 +207,8 @@ func (d *depthwiseRun) groups() (least, most int) {
 	return least, most
 }
 
-// block returns how many channels, in how many vectors, a kernel takes next of the c - j that are left. The widths are those
-// that exist, and never more than needed.
+// block returns how many channels, in how many vectors, a kernel takes next of the c - j that are left. Kernels exist for some
+// widths only, and the result is never wider than needed.
 func (d *depthwiseRun) block(j, widest int) (vecs, channels, tail int) {
 	left := (d.c - j + d.lanes - 1) / d.lanes
 	for vecs = widest; vecs > left; {
@@ -250,7 +251,7 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 	}
 }
 
-// group computes n rows from i on that have the same poses, one of the numbers that groups returns.
+// group computes n rows from i on that have the same poses; n is one of the numbers that groups allows.
 func (d *depthwiseRun) group(out []float32, offsets []int, index, pose []int32, i, n int) {
 	a, pairs := offsets[i]-offsets[0], offsets[i+1]-offsets[i]
 	least, most := d.groups()
@@ -272,7 +273,8 @@ func (d *depthwiseRun) group(out []float32, offsets []int, index, pose []int32, 
 	}
 }
 
-// tallBlock computes a block of four vectors of the larger group, in halves. Narrower blocks have more sets of accumulators than it.
+// tallBlock computes a block of four vectors of the larger group, in halves. Narrower blocks need no halves: they have more sets
+// of accumulators.
 func (d *depthwiseRun) tallBlock(o, f, w *float32, ix, ps *int32, n, tail int) {
 	half := 4 * 2 * d.lanes
 	next := func(p *float32) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), half)) }
@@ -280,7 +282,8 @@ func (d *depthwiseRun) tallBlock(o, f, w *float32, ix, ps *int32, n, tail int) {
 	d.tall(next(o), next(f), next(w), ix, ps, n, tail)
 }
 
-// tall computes two vectors of the larger group: as many rows as half of the registers can sum, or three quarters where pairs are near.
+// tall computes two vectors of the larger group: as many rows as half of the registers can hold sums for, or three quarters where
+// pairs are near.
 func (d *depthwiseRun) tall(o, f, w *float32, ix, ps *int32, n, tail int) {
 	rows := d.lanes / 2
 	if d.near {

@@ -20,7 +20,7 @@ func depthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
 	depthwiseCheckedF32(out, f, w, p.offsets, p.index, p.pose, c, mean)
 }
 
-// depthwiseCheckedF32 follows indices without looking.
+// depthwiseCheckedF32 trusts the indices.
 func depthwiseCheckedF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
 	raceRead(f)
 	raceRead(w)
@@ -32,8 +32,8 @@ func depthwiseCheckedF32(out, f, w []float32, offsets []int, index, pose []int32
 	})
 }
 
-// depthwisePieces calls sum for the pairs of every row, so many at a time that the scheduler need not wait long: n from k on, which are
-// added to what the row holds if more is 1, and then all is multiplied by scale.
+// depthwisePieces calls sum for the pairs of every row, in pieces so small that the scheduler need not wait long. A piece has n
+// pairs from k on. If more is 1, they are added to what the row holds; after the last piece everything is multiplied by scale.
 func depthwisePieces(out []float32, offsets []int, c int, mean bool, sum func(row []float32, k, n, more int, scale float32)) {
 	for i := range len(offsets) - 1 {
 		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]

@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
-// DepthwiseBatchPlan lists rows of a neighbourhood for a depthwise convolution of several images at once. It is made once, checks all
-// indices then, and serves every slice of channels; it is only read afterwards, by any number of goroutines.
+// DepthwiseBatchPlan lists rows of a neighbourhood for a depthwise convolution of several images at once. Making it checks all
+// indices. It then serves every slice of channels, and is only read, by any number of goroutines.
 //
 // Four rows that follow each other and have the same poses, as rotated copies under rotation groups do, are computed together: a vector
 // of weights then serves four rows of four images.
@@ -18,19 +18,19 @@ type DepthwiseBatchPlan struct {
 	fours, ones         []batchCall // of four rows with the same poses, and of single rows
 }
 
-// batchCall is some blocks for a kernel. A block is {pairs, the factor of the sums, the numbers of its rows, then pose of a pair and its
-// point for each row}.
+// batchCall is some blocks of the code that one call of a kernel processes. A block is {pairs, the factor of the sums, the
+// numbers of its rows, then for each pair its pose and its point in each row}.
 type batchCall struct {
 	code   []int32
 	blocks int
 }
 
-// batchRows is how many rows a block has at most.
+// batchRows is the largest number of rows of a block.
 const batchRows = 4
 
-// NewDepthwiseBatchPlan lists rows, given as in DepthwiseF32; the k-th becomes row numbers[k] of a result of that many rows. same is as in
-// [NewDepthwiseRows]. With mean, sums are divided by the number of a row's pairs. It panics if a length does not match, offsets descend, or a number, an index or a
-// pose names no row.
+// NewDepthwiseBatchPlan lists rows, given as in DepthwiseF32, for a result of so many rows; the k-th row listed becomes its row
+// numbers[k]. same is as in [NewDepthwiseRows]. With mean, sums are divided by the number of a row's pairs. It panics if a length
+// does not match, offsets descend, or a number, an index or a pose names no row.
 func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, same []bool, rows, points, poses int, mean bool) *DepthwiseBatchPlan {
 	const fn = "NewDepthwiseBatchPlan"
 	checkSize(fn, "rows", rows)
@@ -86,14 +86,15 @@ func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, 
 	return p
 }
 
-// batchCallCode is about how many numbers of the code a call of a kernel goes through at most.
+// batchCallCode is about the largest number of entries of the code that one call of a kernel processes.
 const batchCallCode = 1 << 14
 
 // DepthwiseBatchF32 computes the rows of a plan of a depthwise group convolution, for a batch of images and the channels from ≤ j < to:
 //
 //	out[b, i, j] = scale_i · Σ_k w[pose[k], j-from] · f[b, index[k], j]
 //
-// over the pairs k of row i, with scale_i one over their number where the plan takes means, else 1. Other rows of out stay as they are.
+// over the pairs k of row i, where scale_i is 1 or, if the plan takes means, one over the number of these pairs. Rows of out that
+// are not in the plan are not written.
 //
 //   - Shape: out is [images, rows, c]; f is packed by PackDepthwiseF32, from [images, points, c]; w is [poses, to-from]. from is a
 //     multiple of 16, and so is to, or it is c.
@@ -133,10 +134,10 @@ func checkSlice(fn string, from, to, c int) {
 	}
 }
 
-// tailOf is x from element i on, nothing where it has no such element.
+// tailOf returns x from element i on; it is empty if x is not that long.
 func tailOf(x []float32, i int) []float32 { return x[min(i, len(x)):] }
 
-// depthwiseBatchRun is what the calls for a slice of n channels of some images share: out and w begin with the slice.
+// depthwiseBatchRun holds what the calls for a slice of n channels of some images share: out and w begin with the slice.
 type depthwiseBatchRun struct {
 	out, f, w              []float32
 	images                 int

@@ -2,7 +2,7 @@
 
 package simd
 
-// run is generic by the level's kernel. AVX2 has registers for one row of four images.
+// run calls the kernel of the level. AVX2 has registers for one row of four images only.
 func (d *depthwiseBatchRun) run(call batchCall, copies int) {
 	if level == Generic {
 		d.generic(call, copies)

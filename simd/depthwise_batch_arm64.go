@@ -4,7 +4,7 @@ package simd
 
 import "unsafe"
 
-// run is generic by the level's kernel, which takes whole slices.
+// run calls the kernel of the level, which takes whole slices.
 func (d *depthwiseBatchRun) run(call batchCall, copies int) {
 	if level == Generic || d.n < poseLanes {
 		d.generic(call, copies)

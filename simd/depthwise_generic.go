@@ -1,7 +1,7 @@
 package simd
 
-// depthwiseGeneric accumulates in the output row, four pairs at a time: eight streams are read for every load and store of the
-// row, which stays in the first-level cache with its few rows of f and w.
+// depthwiseGeneric accumulates in the output row, four pairs at a time: it reads eight rows for every load and store of the
+// output row, which stays in the first-level cache.
 func depthwiseGeneric[T Float](out, f, w []T, offsets []int, index, pose []int32, c int, mean bool) {
 	for i := range len(offsets) - 1 {
 		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
@@ -48,7 +48,8 @@ func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose
 	}
 }
 
-// rowOf returns row i of a matrix with c columns. The capacity is cut first, as slicing checks against it and not the length.
+// rowOf returns row i of a matrix with c columns. The capacity is cut first, because slicing checks against the capacity and not
+// the length.
 func rowOf[T Float | BF16](x []T, i int32, c int) []T {
 	return x[:len(x):len(x)][int(i)*c : int(i)*c+c]
 }

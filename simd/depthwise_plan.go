@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
-// DepthwisePlan is a neighbourhood arranged for many depthwise convolutions. It is made once, checks all indices then, and is
-// only read afterwards, by any number of goroutines.
+// DepthwisePlan is a neighbourhood arranged for many depthwise convolutions, such as those of every image that a service gets.
+// Making it checks all indices. It is then only read, by any number of goroutines.
 //
 // On a grid, neighbouring outputs see the same poses, each at the point next to its neighbour's. Eight such rows are computed
 // together: they share every vector of weights, and most of the features, which are still in the first-level cache. The plan lists
@@ -20,7 +20,7 @@ type DepthwisePlan struct {
 	// offsets, index and pose are the neighbourhood, from 0, each row in the order in which it is added up.
 	offsets     []int
 	index, pose []int32
-	// code has what the kernels for eight rows read, and starts where that of group g begins; it is -1 for a group that is
+	// code holds what the kernels for eight rows read. starts has, for each group, where its code begins, or -1 if the group is
 	// computed row by row.
 	code   []int32
 	starts []int
@@ -40,7 +40,7 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	for i := range p.offsets {
 		p.offsets[i] = offsets[i] - offsets[0]
 	}
-	// A group is arranged by itself, so goroutines take runs of them. Runs do not depend on how many there are.
+	// A group is arranged by itself, so goroutines take runs of groups. The runs do not depend on the number of goroutines.
 	parts := make([]planPart, (rows+planRun-1)/planRun)
 	arranged := &schedule.Rows{Offsets: p.offsets, Index: p.index, Pose: p.pose}
 	grids := make([]*schedule.Grid, runtime.GOMAXPROCS(0))
@@ -59,7 +59,7 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	for _, part := range parts {
 		size += len(part.code)
 	}
-	// A kernel reads one run ahead, to fetch what it begins with.
+	// Before a kernel ends a run, it reads the two entries that the next run begins with; so there is room for two more.
 	p.code, p.starts = make([]int32, 0, size+2), make([]int, 0, rows/depthwisePlanRows)
 	for _, part := range parts {
 		for _, start := range part.starts {
@@ -74,7 +74,7 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	return p
 }
 
-// checkPlanIndex panics unless all of x, which starts at position base of its argument, are from 0 to n-1.
+// checkPlanIndex panics unless all of x are from 0 to n-1. x starts at position base of its argument.
 func checkPlanIndex(fn, arg string, x []int32, base, n int) {
 	for k, v := range x {
 		if v < 0 || int(v) >= n {
@@ -86,12 +86,12 @@ func checkPlanIndex(fn, arg string, x []int32, base, n int) {
 // Rows returns the number of outputs.
 func (p *DepthwisePlan) Rows() int { return len(p.offsets) - 1 }
 
-// planned reports whether rows i to i+7 are a group of the plan that ends by hi.
+// planned reports whether rows i to i+7 are a group of the plan, and hi is not before its end.
 func (p *DepthwisePlan) planned(i, hi int) bool {
 	return i%depthwisePlanRows == 0 && i+depthwisePlanRows <= hi && p.starts[i/depthwisePlanRows] >= 0
 }
 
-// inverse returns what the eight rows from i on are multiplied by.
+// inverse returns the factors of the sums of the eight rows from i on.
 func (p *DepthwisePlan) inverse(i int, mean bool) (inverse [depthwisePlanRows]float32) {
 	for r := range inverse {
 		inverse[r] = 1

@@ -32,8 +32,8 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 	}
 }
 
-// planned computes the group of eight rows from i on: all channels of one group before the next, so that what other channels have
-// in common, the code and the pages of f, is still at hand.
+// planned computes the group of eight rows from i on: all channels of one group before the next group, while what the channels
+// have in common, the code and the pages of f, is still in the caches.
 func (d *depthwiseRun) planned(out []float32, p *DepthwisePlan, i int) {
 	inverse := p.inverse(i, d.mean == 1)
 	code, inv := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0]

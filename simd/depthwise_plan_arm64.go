@@ -23,7 +23,7 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 	}
 }
 
-// depthwiseSeqRow computes row i by itself, in the same order and with the same rounding as in a group.
+// depthwiseSeqRow computes row i alone, in the same order and with the same roundings as in a group.
 func depthwiseSeqRow(row, f, w []float32, p *DepthwisePlan, i, c int, mean bool) {
 	index, pose := p.row(i)
 	depthwisePieces(row, p.offsets[i:i+2], c, mean, func(row []float32, k, n, more int, scale float32) {

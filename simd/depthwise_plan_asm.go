@@ -10,7 +10,7 @@ func (p *DepthwisePlan) race() {
 	raceRead(p.code)
 }
 
-// raceWeights announces that some columns of the gradient are written; others may have the rest.
+// raceWeights announces that some columns of the gradient are written; other goroutines may write the rest.
 func (p *DepthwisePlan) raceWeights(dw []float32, from, to, c int) {
 	if raceEnabled {
 		for q := range p.poses {

@@ -2,10 +2,11 @@ package simd
 
 import "github.com/equivcnp/equivcnp/internal/schedule"
 
-// planRun is how many rows a goroutine encodes at a time: some groups, and what is left of the last run.
+// planRun is how many rows a goroutine encodes at a time. The last run may have fewer.
 const planRun = 16 * depthwisePlanRows
 
-// planPart is what a plan's code and starts become for a run of rows; starts count from the part's own code.
+// planPart is the part of a plan's code and starts that belongs to a run of rows; starts count from the beginning of the part's
+// code.
 type planPart struct {
 	code   []int32
 	starts []int
@@ -14,7 +15,7 @@ type planPart struct {
 // planHeader is how many numbers the code of a group begins with.
 const planHeader = 3 + len(schedule.Spans)
 
-// planPartOf encodes rows lo to hi, whose pairs are put into the order in which they are added up.
+// planPartOf encodes rows lo to hi and puts their pairs into the order in which they are added up.
 func planPartOf(g *schedule.Grid, pairs, lo, hi int) planPart {
 	part := planPart{code: make([]int32, 0, pairs/4), starts: make([]int, 0, (hi-lo)/depthwisePlanRows)}
 	for i := lo; i < hi; i++ {

@@ -19,13 +19,13 @@ func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from
 		}
 		// Up to the next group.
 		end := min(hi, (i/depthwisePlanRows+1)*depthwisePlanRows)
-		for ; i < end; i++ { // a row alone, or of a group of rows that have little in common
+		for ; i < end; i++ { // a row of no group, or of a group that is computed row by row
 			depthwisePlanGradWRow(dw, dout[(i-lo)*c:(i-lo+1)*c], f, p, i, from, to, c, mean)
 		}
 	}
 }
 
-// depthwisePlanGradWGroup adds what the group of eight rows from i on gives.
+// depthwisePlanGradWGroup adds the contribution of the group of eight rows from i on.
 func depthwisePlanGradWGroup(dw, dout, f []float32, p *DepthwisePlan, i, from, to, c int, mean bool) {
 	inverse := p.inverse(i, mean)
 	code, inv, stride := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0], 4*c
@@ -45,7 +45,7 @@ func depthwisePlanGradWGroup(dw, dout, f []float32, p *DepthwisePlan, i, from, t
 	}
 }
 
-// depthwisePlanGradWRow adds what row i gives, which is one of no group.
+// depthwisePlanGradWRow adds the contribution of row i alone.
 func depthwisePlanGradWRow(dw, dout, f []float32, p *DepthwisePlan, i, from, to, c int, mean bool) {
 	index, pose := p.row(i)
 	if len(index) == 0 {

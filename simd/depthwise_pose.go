@@ -11,24 +11,25 @@ import (
 //
 //	dw[q, j] = Σ_b Σ_k f[b, index[k], j] · dout[b, row of k, j]
 //
-// over the pairs k of pose q and the images b of a batch. It is made once, checks all indices then, and serves every image and every
-// slice of channels; it is only read afterwards, by any number of goroutines. It suits any number of poses: where few stand for many
+// over the pairs k of pose q and the images b of a batch. Making it checks all indices. It then serves every image and every
+// slice of channels, and is only read, by any number of goroutines. It suits any number of poses; where few poses stand for many
 // pairs on a grid, DepthwisePlanGradWF32 is faster.
 //
-// Poses are divided into parts. A goroutine takes a part and some channels; its rows and columns of dw are nobody else's.
+// Poses are divided into parts. A goroutine takes a part and some channels, and is the only one that writes those rows and
+// columns of dw.
 type DepthwisePosePlan struct {
 	rows, points, poses int
-	// code has blocks {pose, counted from its part's first one, pairs, then row and point of each}: sums that a row of dw gets. The first
-	// of a pose has firstOfPose set in its number of pairs.
+	// code consists of blocks {pose, counted from the first one of its part; number of pairs; then row and point of each pair}:
+	// sums that are added to a row of dw. In the first block of a pose, firstOfPose is set in the number of pairs.
 	code  []int32
 	calls []poseCall
 	parts []posePart
 }
 
-// poseCall is the blocks that a kernel takes at a time: entries at.. of the code.
+// poseCall is the blocks that a kernel processes at a time: those from entry at of the code on.
 type poseCall struct{ at, blocks int }
 
-// posePart is poses lo to hi, by the calls from call on.
+// posePart is the poses lo to hi; its calls start with number call.
 type posePart struct{ lo, hi, call int }
 
 const (
@@ -36,13 +37,13 @@ const (
 	poseLanes = 16
 	// poseImages is how many images a kernel adds up at a time.
 	poseImages = 4
-	// firstOfPose marks a block that overwrites what a row of dw holds.
+	// firstOfPose marks a block that overwrites a row of dw instead of adding to it.
 	firstOfPose = -1 << 31
 	// poseCallPairs bounds the pairs and blocks of a call, as maxGather does elsewhere.
 	poseCallPairs = 1 << 13
-	// posePartPairs is about how many pairs a part has, and posePartPoses how many poses at most. A pose is not divided. The gradient of
-	// a part, with 128 channels two megabytes, is near the second-level cache when somebody takes it on; with half or a quarter as many
-	// poses it is in it, but features come from beyond more often: 18.8 ns for a pose of four pairs, four images and 16 channels, 23 and 29.
+	// posePartPairs is about how many pairs a part has, and posePartPoses the largest number of poses. A pose is not divided. The
+	// gradient of a part takes two megabytes with 128 channels, about a second-level cache. Parts of fewer poses would keep it
+	// closer to the core, but would fetch features from far away more often, which costs more.
 	posePartPairs = 1 << 16
 	posePartPoses = 1 << 12
 )
@@ -91,7 +92,7 @@ func NewDepthwisePosePlan(offsets []int, index, pose []int32, points, poses int)
 	return p
 }
 
-// place is where the code of list l begins.
+// place returns where the code of list l begins.
 func (p *DepthwisePosePlan) place(lists *schedule.ByPose, l int) int { return 2*l + 2*lists.Offsets[l] }
 
 // Parts returns the number of parts.
@@ -108,8 +109,8 @@ func (p *DepthwisePosePlan) callsOf(part int) []poseCall {
 	return p.calls[p.parts[part].call:]
 }
 
-// DepthwisePackedLen returns the length of what PackDepthwiseF32 makes of so many images of n rows and c channels. It panics if one
-// is negative.
+// DepthwisePackedLen returns the length of the result of PackDepthwiseF32 for so many images of n rows and c channels. It panics
+// if one of them is negative.
 func DepthwisePackedLen(images, n, c int) int {
 	const fn = "DepthwisePackedLen"
 	checkSize(fn, "images", images)
@@ -121,9 +122,9 @@ func DepthwisePackedLen(images, n, c int) int {
 // poseWidth returns c rounded up to whole slices.
 func poseWidth(c int) int { return (c + poseLanes - 1) / poseLanes * poseLanes }
 
-// PackDepthwiseF32 packs rows lo to hi of every image for DepthwisePosePlanGradWF32: slices of 16 channels, in which what the images
-// of a batch have at one point stands together. A slice of all points then fits a second-level cache, and one address serves
-// several images.
+// PackDepthwiseF32 packs rows lo to hi of every image for DepthwisePosePlanGradWF32 and DepthwiseBatchF32: in slices of 16
+// channels, in which the values of all images of a batch at one point stand together. A slice of all points then fits a
+// second-level cache, and one address serves several images.
 //
 //   - Shape: src is [images, n, c], dst has DepthwisePackedLen(images, n, c) entries. Rows may be divided among goroutines.
 //   - Aliasing: dst must not overlap src.
@@ -184,8 +185,8 @@ func DepthwisePosePlanGradWF32(dw, dout, f []float32, plan *DepthwisePosePlan, p
 	plan.gradW(dw[lo*c:hi*c], dout, f, part, from, to, images, c)
 }
 
-// DepthwisePosePlanGradWPartF32 is DepthwisePosePlanGradWF32 for a dw that holds the part's own poses only, [hi-lo, c] as Part gives
-// them: a small one, which is still in the cache for who takes it on.
+// DepthwisePosePlanGradWPartF32 is DepthwisePosePlanGradWF32 for a dw that holds only the poses of the part, [hi-lo, c] with lo
+// and hi from Part: it is small, and still in the cache when the caller uses it.
 func DepthwisePosePlanGradWPartF32(dw, dout, f []float32, plan *DepthwisePosePlan, part, from, to, images, c int) {
 	const fn = "DepthwisePosePlanGradWPartF32"
 	plan.check(fn, len(dout), len(f), part, from, to, images, c)
@@ -194,7 +195,7 @@ func DepthwisePosePlanGradWPartF32(dw, dout, f []float32, plan *DepthwisePosePla
 	plan.gradW(dw, dout, f, part, from, to, images, c)
 }
 
-// check panics as DepthwisePosePlanGradWF32 says.
+// check panics where DepthwisePosePlanGradWF32 promises to.
 func (p *DepthwisePosePlan) check(fn string, lenOut, lenF, part, from, to, images, c int) {
 	checkLen(fn, "dout", lenOut, DepthwisePackedLen(images, p.rows, c))
 	checkLen(fn, "f", lenF, DepthwisePackedLen(images, p.points, c))
@@ -204,7 +205,7 @@ func (p *DepthwisePosePlan) check(fn string, lenOut, lenF, part, from, to, image
 	checkSlice(fn, from, to, c)
 }
 
-// gradW computes a part; dw holds its poses.
+// gradW computes a part; dw holds the poses of the part.
 func (p *DepthwisePosePlan) gradW(dw, dout, f []float32, part, from, to, images, c int) {
 	width := poseWidth(c)
 	p.race(dw, dout, f, from, to, c)
@@ -227,7 +228,8 @@ func (p *DepthwisePosePlan) gradW(dw, dout, f []float32, part, from, to, images,
 	}
 }
 
-// depthwisePoseGeneric computes blocks of the code for a slice of n channels of m images. With more, what dw holds is added to.
+// depthwisePoseGeneric computes blocks of the code for a slice of n channels of m images. If more is set, it adds to dw, else it
+// overwrites.
 func depthwisePoseGeneric(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
 	for range blocks {
 		q, count := int(code[0]), code[1]

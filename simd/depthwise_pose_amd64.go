@@ -2,7 +2,7 @@
 
 package simd
 
-// depthwisePose is depthwisePoseGeneric by the level's kernel.
+// depthwisePose does what depthwisePoseGeneric does, with the kernel of the level.
 func depthwisePose(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
 	if level == Generic {
 		depthwisePoseGeneric(dw, dout, f, code, blocks, m, c, n, more)

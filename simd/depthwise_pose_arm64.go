@@ -4,7 +4,7 @@ package simd
 
 import "unsafe"
 
-// depthwisePose is depthwisePoseGeneric by the level's kernel, which takes whole slices.
+// depthwisePose does what depthwisePoseGeneric does, with the kernel of the level, which takes whole slices.
 func depthwisePose(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
 	if level == Generic || n < poseLanes {
 		depthwisePoseGeneric(dw, dout, f, code, blocks, m, c, n, more)

@@ -6,10 +6,10 @@ import (
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
-// DepthwiseRows is a neighbourhood whose indices have been checked, once, for any number of convolutions: with few channels at a
-// time, as when a slice of the weights is to stay in the cache, looking at every index costs DepthwiseF32 a quarter of its time. It
-// also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. It is only
-// read, by any number of goroutines.
+// DepthwiseRows is a neighbourhood whose indices have been checked once, for any number of convolutions. With few channels at a
+// time, as when a slice of the weights is to stay in the cache, checking every index costs DepthwiseF32 a quarter of its time. It
+// also knows which rows have the same poses and are computed together, and takes their pairs in an order that suits the cache. It
+// is only read, by any number of goroutines.
 type DepthwiseRows struct {
 	points, poses int
 	offsets       []int
@@ -18,16 +18,16 @@ type DepthwiseRows struct {
 	near          bool   // see depthwiseNear
 }
 
-// NewDepthwiseRows checks a neighbourhood of that many points and poses, given as in DepthwiseF32. same says of every row whether it lists
-// the poses of the row before, in the same order, and is trusted beyond their number; nil: all rows are compared. It panics if a length
-// does not match, offsets descend, or an index or pose names no row. It keeps the slices: nobody may change them afterwards, as kernels
-// follow indices without looking.
+// NewDepthwiseRows checks a neighbourhood of that many points and poses, given as in DepthwiseF32. same says for every row
+// whether it lists the poses of the row before, in the same order; only the numbers of poses are checked, the rest is trusted. If
+// same is nil, all rows are compared. It panics if a length does not match, offsets descend, or an index or pose names no row. It
+// keeps the slices, and nobody may change them afterwards, because kernels trust the indices.
 //
-// Where eight rows or more, one after the other, have the same poses, and the indices of the first of them do not ascend, the pairs of them all
-// are summed as if they were listed in the order in which those indices ascend; index and pose are then copied. Neighbours listed by distance
-// need that: pairs of rows next to each other then share rows of f while the first-level cache still has them (1.4 to 1.6 times the pace with
-// 4096 points of a grid, 273 neighbours and 128 channels, for 3 ms on a million pairs). Any row's sum thus depends, in its rounding, on that first
-// row, and on nothing else.
+// Where eight or more successive rows have the same poses, and the indices of the first of them do not ascend, the pairs of all
+// these rows are summed in the order in which those indices ascend; index and pose are then copied. This helps where neighbours
+// are listed by distance: successive pairs then use rows of f that are still in the first-level cache (1.4 to 1.6 times as fast
+// with 4096 points of a grid, 273 neighbours and 128 channels; sorting a million pairs takes 3 ms). So the rounding of a row's
+// sum depends on that first row, and on nothing else.
 func NewDepthwiseRows(offsets []int, index, pose []int32, same []bool, points, poses int) *DepthwiseRows {
 	const fn = "NewDepthwiseRows"
 	checkSize(fn, "points", points)
@@ -41,11 +41,12 @@ func NewDepthwiseRows(offsets []int, index, pose []int32, same []bool, points, p
 	return &DepthwiseRows{points, poses, offsets, r.Index, r.Pose, same, depthwiseNear(offsets, r.Index)}
 }
 
-// depthwiseSortedRows is how many rows with the same poses make it worth while to put their pairs in order: a group of the largest kernel.
+// depthwiseSortedRows is the number of rows with the same poses from which on sorting their pairs pays: a group of the largest
+// kernel.
 const depthwiseSortedRows = 8
 
-// sameRows returns which rows have pairs and list the poses of the row before: where same is nil they are compared, else only their
-// numbers are, and the function panics where these differ.
+// sameRows returns which rows have pairs and list the poses of the row before. If same is nil, it compares poses; else it
+// compares only their numbers and panics where these differ.
 func sameRows(fn string, same []bool, r *schedule.Rows) []bool {
 	if same == nil {
 		return r.Same()
@@ -65,11 +66,11 @@ func sameRows(fn string, same []bool, r *schedule.Rows) []bool {
 	return out
 }
 
-// depthwiseReach is how many rows of f apart two successive pairs are near each other.
+// depthwiseReach is up to how many rows of f apart two successive pairs count as near each other.
 var depthwiseReach int32 = 4
 
-// depthwiseNear says whether most pairs of some rows name a point near that of the pair before, as with neighbours listed by index. Rows that
-// are computed together then find most rows of f where the pairs before have brought them.
+// depthwiseNear reports whether most pairs name a point near that of the pair before, as with neighbours listed by index. Rows
+// that are computed together then find most rows of f in the cache, where earlier pairs have brought them.
 func depthwiseNear(offsets []int, index []int32) bool {
 	const sample = 8
 	rows, near, pairs := len(offsets)-1, 0, 0
@@ -88,8 +89,8 @@ func depthwiseNear(offsets []int, index []int32) bool {
 	return 2*near > pairs
 }
 
-// DepthwiseRowsF32 is DepthwiseF32 over a neighbourhood that has been checked: out is [rows, c], f [points, c], w [poses, c], and
-// the bits are DepthwiseF32's over its pairs in the order in which [NewDepthwiseRows] takes them.
+// DepthwiseRowsF32 is DepthwiseF32 over a neighbourhood that has been checked: out is [rows, c], f [points, c], w [poses, c]. The
+// bits are those that DepthwiseF32 computes for the pairs in the order in which [NewDepthwiseRows] takes them.
 func DepthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
 	const fn = "DepthwiseRowsF32"
 	checkSize(fn, "c", c)

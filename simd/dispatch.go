@@ -1,7 +1,7 @@
 package simd
 
-// The dispatchers of kernels that are portable Go on every machine. The others stand in a file per family and
-// architecture, exp_amd64.go and exp_noasm.go, with a switch on the current level. Callers have checked shapes and sizes.
+// The dispatchers of kernels that are portable Go on every machine. The others are in files of their own, by family and
+// architecture (exp_amd64.go and exp_noasm.go), with a switch on the current level. Callers have checked shapes and sizes.
 
 func sigmoidF64(dst, x []float64)                    { sigmoidF64Generic(dst, x) }
 func swishF64(dst, x []float64)                      { swishF64Generic(dst, x) }

@@ -9,7 +9,7 @@
 //	ReLU Swish Sigmoid Softplus Tanh        activations; ...Grad: their    a layer of any network, forwards and backwards
 //	                                        gradients
 //	Add Axpy Scale                          y+x, y+a·x, a·x                residuals, sums of gradients, steps of solvers
-//	Sum SumSq Dot MinMax Extent             reductions, sums in float64    losses, norms, the box around a point cloud
+//	Sum SumSq Dot MinMax                    reductions, sums in float64    losses, norms, the box around a point cloud
 //	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch and layer normalisation with their gradients
 //	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
 //	Pack GemmPacked                         A·B + bias, B packed once      inference: the same weights for many inputs

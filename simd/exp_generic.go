@@ -7,12 +7,12 @@ import "math"
 //	x = n·ln2 + r,  n an integer, |r| ≤ ln2/2 (1 + 2^-20)
 //	exp(x) = 2^n · (1 + p),  p = r + r²·(c2 + c3·r + c4·r² + c5·r³ + c6·r⁴)
 //
-// ln2 is split in two (Cody and Waite): ln2Hi has 9 bits, so n·ln2Hi is exact and so is its difference to x, but for
-// n = ±1, where the difference is rounded once. The polynomial is the minimax one for the relative error of 1 + p, 3.2e-9, a
-// nineteenth of half an ULP. All polynomials of this package were fitted so: weighted least squares with Lawson's reweighting
-// in 40-digit arithmetic, the coefficients rounded to float32 one after the other, lowest first, and the rest fitted again.
-// 1 + p is rounded once; p itself contributes at most another half ULP, so that exp stays within 1.1 ULP. Users of (p, n) that
-// keep p apart from the 1 lose less.
+// ln2 is split in two (Cody and Waite): ln2Hi has 9 bits, so n·ln2Hi is exact, and so is its difference from x, except for n =
+// ±1, where the difference is rounded once. The polynomial is the minimax polynomial for the relative error of 1 + p, which is
+// 3.2e-9, a nineteenth of half an ULP. All polynomials of this package were fitted in this way: weighted least squares with
+// Lawson's reweighting in 40-digit arithmetic; then the coefficients are rounded to float32 one after the other, lowest first,
+// and the rest is fitted again each time. 1 + p is rounded once, and p itself contributes at most another half ULP, so exp stays
+// within 1.1 ULP. Functions that use p and n without adding the 1 lose less.
 const (
 	log2e    = 0x1.715476p+0 // 1/ln2
 	ln2HiF32 = 0x1.63p-1     // 0.693359375
@@ -29,7 +29,7 @@ const (
 	roundF32     = 0x1.8p23
 	roundF32Bits = 0x4b400000
 
-	// Beyond these the result is infinite or rounds to 0: ln(2^128) = 88.7228..., ln(2^-150) = -103.972...
+	// Beyond these arguments the result is infinite or rounds to 0: ln(2^128) = 88.7228..., ln(2^-150) = -103.972...
 	expMaxF32 = 89
 	expMinF32 = -104
 )
@@ -61,7 +61,7 @@ func expF32Generic(dst, x []float32) {
 	}
 }
 
-// expOutsideF32 is exp where it overflows or vanishes, and for NaN.
+// expOutsideF32 is exp for arguments where it overflows or vanishes, and for NaN.
 func expOutsideF32(x float32) float32 {
 	switch {
 	case x > 0:
@@ -72,7 +72,7 @@ func expOutsideF32(x float32) float32 {
 	return x
 }
 
-// In float64 the standard library's function is within the bound (below 1 ULP by its authors' account).
+// In float64 the standard library's function is within the bound: its authors state an error below 1 ULP.
 func expF64Generic(dst, x []float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {

@@ -42,7 +42,7 @@ func logF64(dst, x []float64) {
 	}
 }
 
-// sinCosMaxAsmF64 is how far the assembly's reduction reaches; beyond, and for NaN, the portable twin takes over.
+// sinCosMaxAsmF64 is the largest argument that the assembly can reduce; beyond, and for NaN, the portable twin takes over.
 const sinCosMaxAsmF64 = 1e9
 
 // sinCosF64 is sinCosF32 for float64.
@@ -65,7 +65,7 @@ func sinCosF64(s, c, x []float64) {
 	}
 }
 
-// sinCosPieceF64 returns how many elements it did before those with an x out of range.
+// sinCosPieceF64 returns how many elements it has computed: it stops before a group that has an x out of range.
 func sinCosPieceF64(s, c, x []float64) (done int) {
 	if level == AVX512 {
 		return sinCosF64AVX512(&s[0], &c[0], &x[0], len(x))

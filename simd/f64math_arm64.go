@@ -30,7 +30,7 @@ func logF64(dst, x []float64) {
 	}
 }
 
-// sinCosF64 is sinCosF32 for float64; its kernel gives up at most four elements at once.
+// sinCosF64 is sinCosF32 for float64. Its kernel stops before a group of at most four elements.
 func sinCosF64(s, c, x []float64) {
 	if level == Generic {
 		sinCosF64Generic(s, c, x)

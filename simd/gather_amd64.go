@@ -4,12 +4,12 @@ package simd
 
 import "unsafe"
 
-// maxGather bounds the multiply-adds that a call of a gathering kernel makes, in pairs times channels: the scheduler cannot
-// preempt it, and this many take some tens of microseconds. A row is not divided.
+// maxGather bounds the multiply-adds of one call of a gathering kernel, in pairs times channels. The scheduler cannot preempt a
+// call, and this many take some tens of microseconds. A row is not divided.
 const maxGather = 1 << 20
 
-// gatherChunk returns the end of a chunk of rows that starts with row lo and holds at most maxGather multiply-adds or one
-// row, c for each pair and each row.
+// gatherChunk returns the end of the chunk of rows that starts with row lo. It holds at most maxGather multiply-adds, c for each
+// pair and each row, but at least one row.
 func gatherChunk(offsets []int, lo, c int) (hi int) {
 	most := max(1, maxGather/max(1, c))
 	hi = lo + 1
@@ -19,7 +19,7 @@ func gatherChunk(offsets []int, lo, c int) (hi int) {
 	return hi
 }
 
-// gatherMax returns the largest index, negative ones taken as larger than all others.
+// gatherMax returns the largest index. Negative indices count as larger than all others.
 func gatherMax(x []int32) uint32 {
 	if level == AVX512 {
 		return gatherMaxAVX512(&x[0], len(x))
@@ -27,7 +27,7 @@ func gatherMax(x []int32) uint32 {
 	return gatherMaxAVX2(&x[0], len(x))
 }
 
-// sameIndices reports whether two lists are equal. As strings they are compared by the runtime's vector code.
+// sameIndices reports whether two lists are equal. Converted to strings, they are compared by the runtime's vector code.
 func sameIndices(a, b []int32) bool {
 	return len(a) == len(b) && int32Bytes(a) == int32Bytes(b)
 }
@@ -36,5 +36,6 @@ func int32Bytes(x []int32) string {
 	return unsafe.String((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
-// first returns a pointer to a slice's first element, which need not exist: kernels get it together with a count of 0.
+// first returns a pointer to the first element of a slice that may be empty. A kernel that gets such a pointer also gets a count
+// of 0.
 func first[T any](x []T) *T { return unsafe.SliceData(x) }

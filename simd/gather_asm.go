@@ -4,9 +4,9 @@ package simd
 
 import "fmt"
 
-// checkIndex panics unless every index is that of a row, 0 ≤ x[k] < rows. Assembly that gathers follows indices without
-// looking, so they are checked first; where that is done chunk by chunk, the kernel finds them in the cache. See
-// BenchmarkCheckIndex for the cost. x starts at index base of the argument.
+// checkIndex panics unless every index is that of a row, 0 ≤ x[k] < rows. Assembly that gathers trusts the indices, so they are
+// checked first; checked chunk by chunk, they are still in the cache for the kernel. BenchmarkCheckIndex shows the cost. x starts
+// at index base of the argument.
 func checkIndex(fn, arg string, x []int32, base, rows int) {
 	for at := 0; at < len(x); at += maxPiece {
 		part := x[at:min(at+maxPiece, len(x))]

@@ -2,28 +2,29 @@
 
 package simd
 
-// The products run over strips of C, up to 32 columns wide (16 with AVX2), by gemmStripF32, which reads A
-// where it lies, transposed or not. A strip wants rows of B that can be read to the end of their last vector: panels of Packed, columns of
-// B that fill whole vectors, or a copy. An element's sum runs over k in ascending order in one accumulator, whatever the
+// The products are computed in strips of C, up to 32 columns wide (16 with AVX2), by gemmStripF32, which reads A in place,
+// transposed or not. A strip needs rows of B that can be read to the end of their last vector: panels of Packed, columns of B
+// that fill whole vectors, or a copy. The sum of an element runs over k in ascending order in one accumulator, whatever the
+// blocks are.
 // blocks are.
 const (
 	stripF32 = 32
-	// gemmBlockRows is how many rows of A pass by a panel of B before the next panel: two or five tiles, whose rows of A
-	// wait in the first-level cache, and whose rows of C become complete while they are near.
+	// gemmBlockRows is how many rows of A are multiplied with a panel of B before the next panel: two or five tiles. Their rows
+	// of A stay in the first-level cache, and their rows of C are completed while they are near.
 	gemmBlockRowsAVX512 = 28
 	gemmBlockRowsWide   = 30 // of the strips of gemmWideF32AVX512
 	gemmBlockRowsAVX2   = 30
-	// gemmStripRows is the same where one strip is all there is.
+	// gemmStripRows is the same where C is a single strip.
 	gemmStripRows = 1008
 	// gemmWide is the width of the strips of gemmWideF32AVX512, and gemmWideDepth the largest k for which they are used: their
 	// two panels must stay in the first-level cache.
 	gemmWide      = 2 * stripF32
 	gemmWideDepth = 64
-	// gemmWideTile is the size of a tile of these strips, which waits beside C if it is streamed after swish.
+	// gemmWideTile is the size of a tile of these strips. A tile that is streamed after swish is kept beside C until then.
 	gemmWideTile = 6 * gemmWide
 )
 
-// stripColumns returns the widest strip of the current level, which is not Generic.
+// stripColumns returns the widest strip of the current level. It must not be called at level Generic.
 func stripColumns() int {
 	if level == AVX512 {
 		return stripF32
@@ -44,7 +45,7 @@ func blockRows(n, k int) int {
 	return gemmBlockRowsAVX2
 }
 
-// firstElement returns the address of x[i], nil where k = 0: rows without elements need not exist.
+// firstElement returns the address of x[i], or nil where k = 0: rows without elements need not exist.
 func firstElement(x []float32, i, k int) *float32 {
 	if k == 0 {
 		return nil
@@ -52,7 +53,7 @@ func firstElement(x []float32, i, k int) *float32 {
 	return &x[i]
 }
 
-// gemmStrip computes a strip of C from A with its element [i, p] at a[i*rsa+p*csa].
+// gemmStrip computes a strip of C. The element [i, p] of A is a[i*rsa+p*csa].
 func gemmStrip(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb int, bias *float32, m, k, n, mode int) {
 	if level == AVX512 {
 		gemmStripF32AVX512(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
@@ -80,14 +81,14 @@ func raceRows(announce func([]float32), x []float32, ld, rows, cols int) {
 	}
 }
 
-// The unpacked products copy B block by block into a buffer on the stack, as panels. A copy pays where enough rows of A make use
-// of it; below that, B is read in place, but for columns that fill no whole vector.
+// The unpacked products copy B block by block into a buffer on the stack, as panels. A copy pays where enough rows of A use it.
+// With fewer rows, B is read in place, except for columns that do not fill whole vectors.
 const (
 	gemmCopyRows = 64
 	// gemmCopyDepth is the number of rows of B per block.
 	gemmCopyDepth = 256
-	// gemmCopySize and gemmCopyWide are the sizes of the buffer: a panel, or several for tall A, which passes by all of them
-	// while it is in the cache.
+	// gemmCopySize and gemmCopyWide are the sizes of the buffer: one panel; or, for tall A, several, so that a block of A is
+	// multiplied with all of them while it is in the cache.
 	gemmCopySize = gemmCopyDepth * stripF32
 	gemmCopyWide = 4 * gemmCopySize
 	gemmTallRows = 1024
@@ -123,7 +124,7 @@ func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int,
 	p.run(beta)
 }
 
-// gemmProduct is C = alpha·A·B + beta·C with the element [i, p] of A at a[i*rsa+p*csa] and [p, j] of B at b[p*rsb+j*csb].
+// gemmProduct is C = alpha·A·B + beta·C, where the element [i, p] of A is a[i*rsa+p*csa] and [p, j] of B is b[p*rsb+j*csb].
 type gemmProduct struct {
 	c        []float32
 	ldc      int
@@ -151,13 +152,13 @@ func (g *gemmProduct) run(beta float32) {
 	}
 }
 
-// inPlace reports whether a strip of n columns of B is read where it lies.
+// inPlace reports whether a strip of n columns of B is read in place.
 func (g *gemmProduct) inPlace(n int) bool {
 	lanes := stripColumns() / 2
 	return g.csb == 1 && g.alpha == 1 && g.m < gemmCopyRows && n%lanes == 0
 }
 
-// copied and copiedWide are functions of their own, so that only callers with a use for the buffer clear it.
+// copied and copiedWide are functions of their own, so that the buffer is cleared only for callers that use it.
 //
 //go:noinline
 func (g *gemmProduct) copied(mode int) {
@@ -167,11 +168,11 @@ func (g *gemmProduct) copied(mode int) {
 
 //go:noinline
 func (g *gemmProduct) copiedWide(mode int) {
-	var panels [gemmCopyWide]float32 // the largest variable on a stack, so nothing is left to align it
+	var panels [gemmCopyWide]float32 // as large as a variable on the stack may be, so there is no room left to align it
 	g.blocks(panels[:], mode)
 }
 
-// blocks computes the product for blocks of k and of columns, as many as panels holds.
+// blocks computes the product for blocks of k and of as many columns as panels holds.
 func (g *gemmProduct) blocks(panels []float32, mode int) {
 	for p := 0; p < g.k; p += gemmCopyDepth {
 		kb := min(gemmCopyDepth, g.k-p)
@@ -211,7 +212,7 @@ func (g *gemmProduct) strips(panels []float32, i, p, j, mb, kb, nb, mode int) {
 	}
 }
 
-// fill copies alpha·B[p:p+k, j:j+n] into a panel; its other columns are never used, but must be numbers that slow nothing down.
+// fill copies alpha·B[p:p+k, j:j+n] into a panel. The other columns are never used, but must be numbers that slow nothing down.
 func (g *gemmProduct) fill(panel []float32, p, j, k, n int) {
 	b := g.b[p*g.rsb+j*g.csb:]
 	if g.csb != 1 {

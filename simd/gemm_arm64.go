@@ -2,10 +2,10 @@
 
 package simd
 
-// The products run over tiles of 8 rows by 8 columns (gemmF32NEON), for blocks of k whose rows of B stay in the first-level cache
-// while many rows of A pass by. Assembly wants rows of B that have 8 elements: whole panels of 8 columns are read in place where few
-// rows of A make use of them, others are copied, with zeros where columns are missing. The sum of an element runs over k in
-// ascending order in one accumulator per block of k, whatever m is.
+// The products are computed in tiles of 8 rows by 8 columns (gemmF32NEON), for blocks of k whose rows of B stay in the
+// first-level cache while many rows of A use them. Assembly needs rows of B with 8 elements. Where few rows of A use them, whole
+// panels of 8 columns are read in place; otherwise they are copied, with zeros for missing columns. The sum of an element runs
+// over k in ascending order in one accumulator per block of k, whatever m is.
 const (
 	gemmTile   = 8   // rows and columns of a tile
 	gemmDepth  = 128 // steps of k at a time: a panel of B has 4 KiB
@@ -56,7 +56,7 @@ func gemmPanels(c []float32, ldc int, a []float32, lda int, b []float32, rs, cs 
 	for i := 0; i < m; i += gemmHeight {
 		mb := min(gemmHeight, m-i)
 		for p := 0; p < k; p += gemmDepth {
-			// The first block of k brings in C, the others add to what is there.
+			// The first block of k scales C by beta, the others add to it.
 			kb, scale := min(gemmDepth, k-p), beta
 			if p > 0 {
 				scale = 1

@@ -1,9 +1,9 @@
 package simd
 
-// The unpacked products. They read their operands where they lie: C = A·B and C = Aᵀ·B add multiples of rows of B to rows of
-// C, four at a time, and C = A·Bᵀ takes dot products of rows, four at a time. Blocks keep the rows that are read again
-// within the first-level cache: 64 x 128 float32 are 32 KiB. An element's sum runs over k in ascending order, whatever m is
-// and whatever the blocks are, so that callers may split m.
+// The unpacked products. They read their operands in place: C = A·B and C = Aᵀ·B add multiples of rows of B to rows of C, four at
+// a time, and C = A·Bᵀ takes dot products of rows, four at a time. Blocks keep the rows that are read again in the first-level
+// cache: 64 x 128 float32 are 32 KiB. The sum of an element runs over k in ascending order, whatever m and the blocks are, so
+// that callers may divide m.
 const (
 	gemmBlockK = 64
 	gemmBlockN = 128

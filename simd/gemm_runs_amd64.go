@@ -2,8 +2,8 @@
 
 package simd
 
-// gemmRunsF32 calls the strips' kernel with nothing in between, for all shapes whose columns fill vectors: there B is read where it
-// lies, and products of a few rows take less time than finding out how to compute them.
+// gemmRunsF32 calls the kernel of the strips directly, for all shapes whose columns fill whole vectors. B is read in place there,
+// and a product of a few rows takes less time than deciding how to compute it.
 func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
 	columns := stripColumns()
 	if level == Generic || n == 0 || k == 0 || k > gemmDepth || n%(columns/2) != 0 || (beta != 0 && beta != 1) {

@@ -57,7 +57,7 @@ func logF32Generic(dst, x []float32) {
 	}
 }
 
-// logOutsideF32 is the logarithm of what is not a positive finite number.
+// logOutsideF32 is the logarithm of everything that is not a positive finite number.
 func logOutsideF32(x float32) float32 {
 	switch {
 	case x == 0:
@@ -68,8 +68,8 @@ func logOutsideF32(x float32) float32 {
 	return x // +Inf, NaN
 }
 
-// In float64 the standard library's function is within the bound (below 1 ULP by its authors' account), but for
-// subnormal numbers, which Go 1.26 takes for normal ones on amd64.
+// In float64 the standard library's function is within the bound (its authors state an error below 1 ULP), except for subnormal
+// numbers, which Go 1.26 treats as normal ones on amd64.
 func logF64Generic(dst, x []float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {

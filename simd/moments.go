@@ -31,7 +31,7 @@ func checkMoments(fn string, lenMean, lenVar, lenX int, weight []int32, c int) {
 	if weight == nil {
 		return
 	}
-	if c > 0 { // without columns nobody can tell how many rows there are
+	if c > 0 { // without columns the number of rows is unknown
 		checkLen(fn, "weight", len(weight), rows)
 	}
 	for i, w := range weight {

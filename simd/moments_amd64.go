@@ -2,7 +2,7 @@
 
 package simd
 
-// momentsPiece bounds the numbers that a call reads, which the scheduler cannot preempt.
+// momentsPiece bounds the numbers that a call reads, because the scheduler cannot preempt it.
 const momentsPiece = 1 << 16
 
 func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c int) float64 {
@@ -29,7 +29,7 @@ func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c
 		clear(variance)
 		return 0
 	}
-	// The first counted row, as float64, waits where the variance will be.
+	// The first counted row is kept, as float64, where the variance will be.
 	start := x[first*c : first*c+c]
 	for j, v := range start {
 		variance[j] = float64(v)
@@ -46,7 +46,7 @@ func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c
 	return total
 }
 
-// momentsPasses adds up one of the two sums, block of columns by block, piece of rows by piece.
+// momentsPasses adds up one of the two sums, by blocks of columns and pieces of rows.
 func momentsPasses(sum, center []float64, x []float32, weight []int32, c int, squares bool) {
 	lanes := 8
 	if level == AVX2 {

@@ -5,7 +5,7 @@ package simd
 // momentsPiece is how many elements go to assembly at a time, in whole rows.
 const momentsPiece = 1 << 16
 
-// weightedMomentsF32 takes two passes, the first relative to the first counted row, whose place until then is in variance.
+// weightedMomentsF32 takes two passes. The first is relative to the first counted row, which is kept in variance until then.
 func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c int) (total float64) {
 	if level == Generic || c == 0 {
 		return weightedMomentsGeneric(mean, variance, x, weight, c)

@@ -1,14 +1,14 @@
 package simd
 
-// NormF32 normalises the rows of a matrix with given columns' statistics:
+// NormF32 normalises the rows of a matrix by given statistics of its columns:
 //
-//		y[i, j] = ((x[i, j] - mean[j]) - low[j])·scale[j] + bias[j]
+//			y[i, j] = ((x[i, j] - mean[j]) - low[j])·scale[j] + bias[j]
 //
-//	  - Shape: x and y are [rows, c], the others have c elements. The mean comes in two parts, so that its rounding costs no
-//	    digits where it is far above the standard deviation: mean is the float32 nearest to it, low what is left.
-//	  - Aliasing: y may be x itself.
-//	  - Errors: panics if a length does not match.
-//	  - Accuracy: at most 4·2^-24·(|x - mean|·|scale| + |bias|) from the exact value.
+//	  - Shape: x and y are [rows, c], the others have c elements. The mean has two parts, so that its rounding costs no digits
+//	    where it is far above the standard deviation: mean is the nearest float32, low the remainder.
+//		  - Aliasing: y may be x itself.
+//		  - Errors: panics if a length does not match.
+//		  - Accuracy: at most 4·2^-24·(|x - mean|·|scale| + |bias|) from the exact value.
 func NormF32(y, x, mean, low, scale, bias []float32, c int) {
 	checkSize("NormF32", "c", c)
 	checkRows("NormF32", "x", len(x), c)
@@ -32,7 +32,7 @@ func NormF64(y, x, mean, low, scale, bias []float64, c int) {
 	normGeneric(y, x, mean, low, scale, bias, c)
 }
 
-// NormSumsF32 adds to sum and sumX the columns' sums that the gradient of a normalisation needs:
+// NormSumsF32 adds, to sum and sumX, sums over columns that the gradient of a normalisation needs:
 //
 //		sum[j] += Σ_i dz[i, j],  sumX[j] += Σ_i dz[i, j]·((x[i, j] - mean[j]) - low[j])
 //
@@ -62,8 +62,7 @@ func NormSumsF64(sum, sumX []float64, dz, x, mean, low []float64, c int) {
 	normSumsGeneric(sum, sumX, dz, x, mean, low, c)
 }
 
-// NormGradF32 is the gradient of a normalisation whose statistics are those of the rows themselves, row i counting weight[i]
-// times:
+// NormGradF32 is the gradient of a normalisation by the statistics of the rows themselves, where row i counts weight[i] times:
 //
 //		dx[i, j] = a[j]·dz[i, j] - weight[i]·(p[j] + q[j]·((x[i, j] - mean[j]) - low[j]))
 //

@@ -10,10 +10,11 @@ func normLanes() int {
 	return 8
 }
 
-// normPiece bounds the elements of one call, which the scheduler cannot preempt.
+// normPiece bounds the elements of one call, because the scheduler cannot preempt it.
 const normPiece = 1 << 16
 
-// normBlocks calls f for pieces of rows, and in each for blocks of one or two vectors of columns, the last with tail ones.
+// normBlocks calls f for pieces of rows, and in each for blocks of one or two vectors of columns; the last vector has tail
+// columns.
 func normBlocks(size, c int, f func(at, j, vecs, rows, tail int)) {
 	lanes, rows := normLanes(), size/c
 	piece := max(1, normPiece/c)

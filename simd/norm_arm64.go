@@ -34,7 +34,7 @@ func normSumsF32(sum, sumX []float64, dz, x, mean, low []float32, c int) {
 	raceRead(low)
 	raceWrite(sum)
 	raceWrite(sumX)
-	// A group's sums of a block of columns wait on the stack; the columns of a block are a matrix with the rows' stride.
+	// The sums of a group are kept on the stack, a block of columns at a time.
 	const most = 32
 	for lo := 0; lo < len(x); lo += normGroup * c {
 		rows := min(normGroup, (len(x)-lo)/c)

@@ -7,14 +7,14 @@ import "unsafe"
 type Packed[T Float] struct {
 	// K and N are the numbers of rows and columns of B.
 	K, N int
-	// data holds B in panels of so many columns, panel after panel, each row-major and the last filled up with zeros. The
-	// layout depends on the program, not on the level, so what is packed stays good if the level changes. It starts at an
-	// address that is a multiple of a cache line.
+	// data holds B in panels of a fixed number of columns, panel after panel, each row-major and the last filled up with zeros.
+	// The layout depends on the program and not on the level, so it stays valid when the level changes. It starts at a multiple
+	// of a cache line.
 	data  []T
 	panel int
 }
 
-// Pack rearranges B, given as [k, n] with rows ldb ≥ n apart. It copies what it needs: B may change afterwards. It panics on a
+// Pack rearranges B, given as [k, n] with rows ldb ≥ n apart. The result is a copy: B may change afterwards. It panics on a
 // negative size, a stride below n or a slice that is too short.
 func Pack[T Float](b []T, ldb, k, n int) *Packed[T] {
 	checkSize("Pack", "k", k)
@@ -48,8 +48,8 @@ func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
 	return out
 }
 
-// panelWidth returns how many columns a panel of a matrix with n columns has. Assembly wants panels as wide as its strips;
-// portable Go multiplies fastest by combining whole rows of B (gemm_generic.go).
+// panelWidth returns how many columns a panel of a matrix with n columns has. Assembly needs panels as wide as its strips;
+// portable Go is fastest when it combines whole rows of B (gemm_generic.go).
 func panelWidth[T Float](n int) int {
 	if unsafe.Sizeof(T(0)) == 4 && packPanelF32 > 0 {
 		return packPanelF32
@@ -57,7 +57,7 @@ func panelWidth[T Float](n int) int {
 	return n
 }
 
-// alignedSlice returns n zeros that start on a cache line: vectors that straddle two cost twice.
+// alignedSlice returns n zeros that start on a cache line: a vector that straddles two lines takes twice as long to load.
 func alignedSlice[T Float](n int) []T {
 	var e T
 	return onLine(make([]T, n+cacheLine/int(unsafe.Sizeof(e))))
@@ -66,7 +66,7 @@ func alignedSlice[T Float](n int) []T {
 // cacheLine is the number of bytes in a line of the caches.
 const cacheLine = 64
 
-// onLine returns x from its first element on that starts on a cache line, without as many elements as a line has.
+// onLine returns the part of x that starts at its first element on a cache line, and is shorter than x by the elements of a line.
 func onLine[T Float](x []T) []T {
 	size := unsafe.Sizeof(x[0])
 	n, skip := len(x)-cacheLine/int(size), -uintptr(unsafe.Pointer(&x[0]))%cacheLine/size
@@ -80,13 +80,13 @@ func onLine[T Float](x []T) []T {
 //   - Aliasing: C must not overlap A or bias.
 //   - Errors: panics on a negative m, a stride below its row length, a slice that is too short, a bias of another
 //     length, or an unknown activation.
-//   - Accuracy: before the activation, at most (K+8)·eps·(Σ|a·b| + |bias|) from the exact value; the activation adds what its
-//     function allows.
+//   - Accuracy: before the activation, at most (K+8)·eps·(Σ|a·b| + |bias|) from the exact value; the activation adds its own
+//     error.
 func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
 	if b == nil {
 		panic("simd: GemmPackedF32: b = nil")
 	}
-	// The checks of a tiny product take a twentieth of its time as calls.
+	// As calls, the checks of a tiny product would take a twentieth of its time.
 	if m < 0 || !matrixFits(len(c), m, b.N, ldc) || !matrixFits(len(a), m, b.K, lda) || bias != nil || act != ActNone {
 		checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
 	}

@@ -15,7 +15,7 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 		gemmPackedLarge(c, ldc, a, lda, b, bias, act, m)
 		return
 	}
-	// A single strip, without loops: they would take a tenth of the time of 16 x 16 x 50.
+	// A single strip, without loops, which would take a tenth of the time of 16 x 16 x 50.
 	mode, start := 0, (*float32)(nil)
 	if act == ActReLU {
 		mode = stripReLU
@@ -26,14 +26,14 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 	gemmStrip(&c[0], ldc, &a[0], lda, 1, &b.data[0], stripF32, start, m, b.K, b.N, mode)
 }
 
-// gemmPackedLarge is gemmPackedF32 for what is more than a strip, or wants an activation that strips do not have.
+// gemmPackedLarge is gemmPackedF32 for products of more than one strip, or with an activation that strips do not have.
 func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
 	mode, rows := 0, blockRows(b.N, b.K)
 	if act == ActReLU {
 		mode = stripReLU
 	}
 	if act != ActNone && act != ActReLU {
-		rows = blockRows(max(b.N, stripF32+1), b.K) // visited once more, in the first-level cache
+		rows = blockRows(max(b.N, stripF32+1), b.K) // the activation visits the rows once more, while they are in the first-level cache
 	}
 	stream := (mode != 0 || act == ActNone) && b.N%stripF32 == 0 && streams(c, ldc, m) && b.K <= panelDepth(b.K)
 	if stream {
@@ -58,13 +58,15 @@ func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float
 	}
 }
 
-// gemmPackedBlock computes C = A·B + bias for m rows, of which A starts at a[at], with what mode asks for done to the sums.
+// gemmPackedBlock computes C = A·B + bias for m rows, the first of which is a[at:], and then does with the sums what mode asks
+// for.
 func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
 	gemmPackedColumns(nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.N)
 }
 
-// gemmPackedColumns is gemmPackedBlock for columns from to to of B, of which from begins a strip; c begins with the first of them. It may go by way of
-// a tile of gemmWideTile elements, for stripSwish with stripStream: it wants the sums in one part and columns that fill wide strips then.
+// gemmPackedColumns is gemmPackedBlock for the columns from .. to-1 of B; from is the start of a strip, and c begins with column
+// from. For stripSwish with stripStream it may use tile, which has gemmWideTile elements; then the sums must not be divided, and
+// the columns must fill wide strips.
 func gemmPackedColumns(tile *float32, c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m, from, to int) {
 	columns, depth := stripColumns(), panelDepth(b.K)
 	for p := 0; p == 0 || p < b.K; p += depth {

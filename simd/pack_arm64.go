@@ -7,9 +7,9 @@ const (
 	packedDepth  = 512 // steps of k at a time: 16 KiB of a panel of B stay in the first-level cache, and one call takes some tens of microseconds
 )
 
-// gemmPackedF32 computes act(bias + A·B) from panels of 8 columns, which are what assembly wants. The sum of an element begins with the
-// bias and runs over k in ascending order in one accumulator per block of k, whatever m is. The activation follows while the
-// rows are in the cache.
+// gemmPackedF32 computes act(bias + A·B) from panels of 8 columns, as the assembly needs them. The sum of an element begins with
+// the bias and runs over k in ascending order in one accumulator per block of k, whatever m is. The activation is applied while
+// the rows are in the cache.
 func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
 	k, n := b.K, b.N
 	if level == Generic || m == 0 || n == 0 || k == 0 {

@@ -1,9 +1,9 @@
 package simd
 
-// packedBlockM is how many rows go from bias to activation in one turn, so that they are still in the cache at the end.
+// packedBlockM is how many rows are computed from bias to activation at a time, so that they are still in the cache at the end.
 const packedBlockM = 32
 
-// gemmPackedGeneric starts every row of C with the bias and lets the row-combining product add to it.
+// gemmPackedGeneric sets every row of C to the bias and lets the row-combining product add to it.
 func gemmPackedGeneric[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
 	k, n := b.K, b.N
 	if n == 0 {

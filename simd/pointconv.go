@@ -4,8 +4,8 @@ package simd
 //
 //	p[i, a*cm+b] = Σ_k f[index[k], a] · w[pose[k], b]
 //
-// over the pairs k of row i. Nothing is divided: a linear map from ci·cm channels usually follows, and its bias shares the
-// division.
+// over the pairs k of row i. The sums are not divided by the number of pairs: a linear map from ci·cm channels usually follows,
+// and there the division is cheaper.
 //
 //   - Shape: rows = len(offsets)-1; p is [rows, ci·cm], f [points, ci], w [poses, cm]; offsets, index and pose as in
 //     DepthwiseF32, chunks of rows too.

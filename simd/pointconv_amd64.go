@@ -2,7 +2,7 @@
 
 package simd
 
-// pointConvLanes returns the level's vector width, and how many registers a kernel for 1 x cm numbers may use.
+// pointConvLanes returns the vector width of the level, and how many registers a kernel for 1 x cm numbers may use.
 func pointConvLanes() (lanes, registers int) {
 	if level == AVX512 {
 		return 16, 16
@@ -32,7 +32,7 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 		if from == to {
 			clear(part)
 		} else {
-			// Blocks of the matrix: two vectors wide where there are two, and as many channels as registers allow.
+			// Blocks of the matrix are two vectors wide where there are two, and have as many input channels as registers allow.
 			for b := 0; b < cm; {
 				vecs := min(2, (cm-b+lanes-1)/lanes)
 				columns := min(vecs*lanes, cm-b)

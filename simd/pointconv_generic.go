@@ -1,6 +1,6 @@
 package simd
 
-// pointConvGeneric adds, four pairs at a time, multiples of the pairs' weight rows to the cm columns of every input channel.
+// pointConvGeneric adds multiples of the pairs' weight rows to the cm columns of every input channel, four pairs at a time.
 func pointConvGeneric[T Float](p, f, w []T, offsets []int, index, pose []int32, ci, cm int) {
 	for i := range len(offsets) - 1 {
 		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]

@@ -4,7 +4,7 @@ package simd
 
 import "github.com/equivcnp/equivcnp/internal/race"
 
-// raceEnabled says whether the race detector is watching, for announcements that take a loop.
+// raceEnabled reports whether the race detector is on. It guards announcements that take a loop.
 const raceEnabled = race.Enabled
 
 func raceRead[T any](x []T)  { race.Read(x) }

@@ -4,8 +4,8 @@ package simd
 
 import "math"
 
-// The blocks up to which sums run in assembly, in 32 and 16 float64 accumulators: 64 additions each, as in the portable twin,
-// and then its pairwise summation.
+// Up to these lengths sums run in assembly, in 32 and 16 float64 accumulators with 64 additions each, as in the portable twin.
+// Longer ones are summed pairwise, as there.
 const (
 	sumBlockAVX512 = 2048
 	sumBlockAVX2   = 1024
@@ -122,7 +122,7 @@ func minMaxF32(x []float32) (lo, hi float32) {
 	return lo, hi
 }
 
-// fromOrdered returns the float32 whose order among floats is that of i among integers.
+// fromOrdered returns the float32 that has the same place in the order of floats as i has in the order of integers.
 func fromOrdered(i int32) float32 {
 	return math.Float32frombits(uint32(i) ^ uint32(i>>31)>>1)
 }

@@ -2,9 +2,9 @@ package simd
 
 import "math"
 
-// sumBlock is the length up to which sums run in four float64 accumulators. Longer ones are split in halves and the parts'
-// sums added (pairwise summation: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.1), so the
-// error grows with the logarithm of the length. Cuts fall on multiples of the block.
+// sumBlock is the length up to which sums run in four float64 accumulators. Longer slices are halved, and the sums of the halves
+// added (pairwise summation: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.1), so the error grows
+// with the logarithm of the length. Cuts are at multiples of the block.
 const sumBlock = 256
 
 // sumSplit returns where to cut a slice of n > sumBlock elements.

@@ -2,7 +2,7 @@ package simd
 
 import "fmt"
 
-// SetConvF32 reads a set of weighted points at new places through a radial basis function: for every target m and channel j
+// SetConvF32 evaluates a set of weighted points at new places through a radial basis function: for every target m and channel j
 //
 //	h[m, j] = scale · Σ_n phi[n, j] · exp(-gamma·|t_m - x_n|²)
 //

@@ -5,10 +5,10 @@ package simd
 const (
 	// setConvDims is the most coordinates that a point may have in assembly; tiles of targets are kept on the stack.
 	setConvDims = 8
-	// setConvChannels is how many channels a kernel takes at a time. The exponential, some 25 instructions, is computed again
-	// for each such part.
+	// setConvChannels is how many channels a kernel computes at a time. The exponential, some 25 instructions, is computed again
+	// for each such group of channels.
 	setConvChannels = 8
-	// setConvPoints bounds the points of a call, which the scheduler cannot preempt.
+	// setConvPoints bounds the points of a call, because the scheduler cannot preempt it.
 	setConvPoints = 1 << 13
 )
 
@@ -57,7 +57,7 @@ func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, sca
 	}
 }
 
-// setConvBlocks calls the kernel for that many channels.
+// setConvBlocks calls the kernel for this number of channels.
 func setConvBlocks(channels int, h *float32, t, x *float64, phi *float32, points, d, stride int, factor float64) {
 	if level == AVX512 {
 		switch channels {
@@ -101,7 +101,7 @@ func setConvBlocks(channels int, h *float32, t, x *float64, phi *float32, points
 }
 
 func setConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, scale float64) (dgamma, dscale float64) {
-	// The kernel knows distances only as multiples of gamma.
+	// The kernel computes multiples of gamma and not the distances themselves, so gamma must not be 0.
 	if level == Generic || d > setConvDims || gamma == 0 {
 		return setConvGradParamsGeneric(t, x, phi, dh, d, c, gamma, scale)
 	}

@@ -2,8 +2,8 @@
 
 package simd
 
-// setConvTargets and setConvPoints are the size of a block of exponentials: 4 KiB, a row of them for each row of a tile of
-// the matrix product that follows.
+// setConvTargets and setConvPoints are the size of a block of exponentials: 4 KiB, with a row for each row of a tile of the
+// matrix product that follows.
 const (
 	setConvTargets = gemmTile
 	setConvPoints  = gemmDepth
@@ -30,7 +30,7 @@ func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, sca
 		if n == 0 {
 			beta = 0
 		}
-		// One panel of phi serves all targets; a phi of more than 8 channels is read in place.
+		// The last columns of phi, fewer than 8, are copied into a panel that serves all targets; the others are read in place.
 		ragged := c % gemmTile
 		if ragged > 0 {
 			panel.fill(phi[n*c+c-ragged:], c, 1, nb, ragged)

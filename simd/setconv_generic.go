@@ -1,6 +1,6 @@
 package simd
 
-// setConvBlock is how many points are taken at a time, so that their exponents sit in a small array on the stack.
+// setConvBlock is how many points are processed at a time, so that their exponents are in a small array on the stack.
 const setConvBlock = 128
 
 func setConvGeneric[T Float](h []T, t, x []float64, phi []T, d, c int, gamma, scale float64) {

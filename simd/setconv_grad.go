@@ -26,8 +26,8 @@ func SetConvGradPhiF64(dphi []float64, t, x []float64, dh []float64, d, c int, g
 // with e_mn = exp(-gamma·|t_m - x_n|²). For gamma = 1/(2l²) the gradient to the length scale l is -dgamma/l³.
 //
 //   - Shape: dh is [targets, c]; t, x, phi, d, gamma and scale as in SetConvF32. Without targets, points or channels both are 0.
-//   - Errors: as SetConvF32. A pair so distant that e vanishes in float32 adds 0 to both.
-//   - Accuracy: terms are float32, summed over at most 128 points; those sums are added in float64. Both are within
+//   - Errors: as SetConvF32. A pair so distant that e is 0 in float32 adds 0 to both.
+//   - Accuracy: terms are float32, summed over at most 128 points, and these sums are added in float64. Both are within
 //     (c+150+max gamma·dist²)·eps·Σ|terms| of the exact value.
 func SetConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, scale float64) (dgamma, dscale float64) {
 	checkSetConv("SetConvGradParamsF32", "dh", "phi", len(dh), len(t), len(x), len(phi), d, c)

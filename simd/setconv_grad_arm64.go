@@ -2,7 +2,7 @@
 
 package simd
 
-// setConvGradParamsF32 is portable but for the exponential, which the portable kernel leaves to ExpF32.
+// setConvGradParamsF32 is the portable kernel, whose exponentials are computed by ExpF32.
 func setConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, scale float64) (dgamma, dscale float64) {
 	return setConvGradParamsGeneric(t, x, phi, dh, d, c, gamma, scale)
 }

@@ -4,7 +4,7 @@ package simd
 
 import "math"
 
-// sinCosMaxAsmF32 is how far the assembly's reduction reaches; beyond, and for NaN, the portable twin takes over.
+// sinCosMaxAsmF32 is the largest argument that the assembly can reduce; beyond, and for NaN, the portable twin takes over.
 const sinCosMaxAsmF32 = 100000
 
 func sinCosF32(s, c, x []float32) {
@@ -26,7 +26,7 @@ func sinCosF32(s, c, x []float32) {
 	}
 }
 
-// sinCosPieceF32 returns how many elements it did before those with an x out of range.
+// sinCosPieceF32 returns how many elements it has computed: it stops before a group that has an x out of range.
 func sinCosPieceF32(s, c, x []float32) (done int) {
 	if level == AVX512 {
 		return sinCosF32AVX512(&s[0], &c[0], &x[0], len(x))
@@ -34,12 +34,12 @@ func sinCosPieceF32(s, c, x []float32) (done int) {
 	return sinCosF32AVX2(&s[0], &c[0], &x[0], len(x))
 }
 
-// sinCosRare is how many elements are taken together when some are out of the assembly's range: more than it looks at
-// together, so that it stops no earlier than before these.
+// sinCosRare is how many elements are handled together when some are out of the assembly's range. It is larger than the groups
+// that the assembly examines, so that it always covers the group at which that stopped.
 const sinCosRare = 64
 
-// sinCosRareF32 computes up to sinCosRare elements of which some are out of range, the others by assembly, as everywhere: an
-// element's result does not depend on its neighbours. s or c may be x.
+// sinCosRareF32 computes up to sinCosRare elements of which some are out of range. The others are computed by assembly, as
+// everywhere, because the result of an element must not depend on its neighbours. s or c may be x.
 func sinCosRareF32(s, c, x []float32) {
 	var buf, near [sinCosRare]float32
 	all := buf[:copy(buf[:], x)]

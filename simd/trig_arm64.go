@@ -2,11 +2,11 @@
 
 package simd
 
-// sinCosGroup is the largest number of elements that sinCosF32NEON gives up at once.
+// sinCosGroup is the largest number of elements that sinCosF32NEON leaves undone when it stops at one out of range.
 const sinCosGroup = 8
 
-// sinCosF32 leaves arguments that are too large for assembly to the portable kernel. It looks at them one by one, as the group that
-// assembly stopped at holds ordinary ones too, and those must give the same bits as anywhere else.
+// sinCosF32 leaves arguments that are too large for assembly to the portable kernel. It goes through the group at which assembly
+// stopped one by one, because ordinary elements in it must get the same bits as anywhere else.
 func sinCosF32(s, c, x []float32) {
 	if level == Generic {
 		sinCosF32Generic(s, c, x)

@@ -110,7 +110,7 @@ func hypotF32Generic(dst, x, y []float32) {
 	}
 }
 
-// In float64 the standard library's functions are within the bounds.
+// In float64 the standard library's functions are accurate enough.
 
 func sinCosF64Generic(s, c, x []float64) {
 	s, c = s[:len(x)], c[:len(x)]
@@ -132,7 +132,7 @@ func hypotF64Generic(dst, x, y []float64) {
 		w := y[i]
 		h := math.Hypot(v, w)
 		if v != v || w != w {
-			h = math.NaN() // math.Hypot prefers an infinity
+			h = math.NaN() // math.Hypot would return the infinity
 		}
 		dst[i] = h
 	}

@@ -2,24 +2,23 @@ package simd
 
 import "fmt"
 
-// Dense is a layer from B.K to B.N channels that ends in swish: x becomes swish(x·B + Bias). Bias may be nil, which means
-// none.
+// Dense is a layer from B.K to B.N channels followed by swish: x becomes swish(x·B + Bias). Bias may be nil, which means none.
 type Dense[T Float] struct {
 	B    *Packed[T]
 	Bias []T
 }
 
-// WeightNetF32 sets dst to the result of three layers on every row of pose: the convolution weights of relative poses. A tile of
-// rows passes through all layers before the next, so that what lies between them never leaves the first-level cache.
+// WeightNetF32 computes three layers for every row of pose and writes the result to dst: the convolution weights of relative
+// poses. A tile of rows passes through all layers before the next tile, so that intermediate results never leave the first-level
+// cache.
 //
 //   - Shape: pose is [rows, net[0].B.K], dst [rows, net[2].B.N], scratch has WeightNetScratch(net) elements or more. Each layer
-//     takes what the one before it gives.
+//     has as many inputs as the one before it has outputs.
 //   - Aliasing: dst must not overlap pose, and scratch neither of them nor the net.
 //   - Errors: panics on a negative size, layers that do not fit each other, and wrong lengths. NaN reaches its row only.
-//   - Accuracy: each layer's sums are those of GemmPackedF32. Their swish is the exact one of a number that differs from the sum
-//     by two parts in 2^24 at most, with a relative error of 2^-21 and, below -43, an absolute one of 2^-56
-//     (TestWeightNetSwish). SwishF32 is more accurate; here it would change little but the time, as a sum carries errors of
-//     that size already.
+//   - Accuracy: the sums of each layer are those of GemmPackedF32. The swish is exact for a number that differs from the sum by
+//     at most two parts in 2^24, up to a relative error of 2^-21 and, below -43, an absolute error of 2^-56 (TestWeightNetSwish).
+//     SwishF32 is more accurate, but sums carry errors of that size already, so it would only take longer.
 func WeightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
 	checkWeightNet("WeightNetF32", len(dst), len(pose), len(scratch), rows, net)
 	weightNetF32(dst, pose, net, rows, scratch)
@@ -43,9 +42,9 @@ func WeightNet[T Float](dst, pose []T, net *[3]Dense[T], rows int, scratch []T) 
 	}
 }
 
-// weightNetTile is how many rows pass through all layers at a time: a multiple of the rows that the matrix product takes
-// at once (6 and 14 with AVX-512), with hidden layers of 32 channels in 11 KiB, beside the weights of the last layer and
-// the rows of dst.
+// weightNetTile is how many rows pass through all layers at a time. It is a multiple of the rows that the matrix product computes
+// at once (6, or 14 with AVX-512). Hidden layers of 32 channels then take 11 KiB, beside the weights of the last layer and the
+// rows of dst.
 const weightNetTile = 42
 
 // WeightNetScratch returns how many elements of scratch WeightNetF32 and its kin need.

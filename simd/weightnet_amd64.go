@@ -2,7 +2,7 @@
 
 package simd
 
-// weightNetF32 lets the strips of each layer apply swish to their tiles right after they are stored.
+// weightNetF32 lets the strips of each layer apply swish to their tiles directly after storing them.
 func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
 	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
 	if level == Generic || h0 == 0 || h1 == 0 || out == 0 {
@@ -21,7 +21,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		return
 	}
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
-	// The last layer's tiles wait for their swish where the first hidden layer was, which nobody reads any more.
+	// Until their swish, the tiles of the last layer are kept where the first hidden layer was, which is no longer needed.
 	last := stripSwish
 	if streams(dst, out, rows) && out%gemmWide == 0 && h1 <= gemmWideDepth && weightNetTile*h0 >= gemmWideTile {
 		last |= stripStream
@@ -37,13 +37,13 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 	}
 }
 
-// swishesApart says that the swish of so many columns is computed from stored sums of many rows at a time, with the bits of the strips':
-// AVX2's tiles are too small to do it as they go.
+// swishesApart reports whether the swish of that many columns is computed separately, from stored sums of many rows, with the
+// same bits as in the strips: AVX2's tiles are too small to do it on the way.
 func swishesApart(columns int) bool {
 	return level == AVX2 && columns > 0 && columns%stripColumns() == 0
 }
 
-// weightNetApart is weightNetF32 for layers that swishesApart.
+// weightNetApart is weightNetF32 where swishesApart is true for a layer.
 func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
 	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
@@ -54,7 +54,7 @@ func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scrat
 		swishSums(&x[0], &x[0], 1, n*h0, 0, 0, false)
 		gemmPackedBlock(y, h1, x, 0, h0, net[1].B, net[1].Bias, 0, n)
 		swishSums(&y[0], &y[0], 1, n*h1, 0, 0, false)
-		// Columns of the last layer wait for their swish where the first hidden layer was, which nobody reads any more.
+		// Until their swish, columns of the last layer are kept where the first hidden layer was, which is no longer needed.
 		for j, w := 0, 0; j < out; j += w {
 			w = min(h0, out-j)
 			gemmPackedColumns(nil, x, w, y, 0, h1, net[2].B, net[2].Bias, 0, n, j, j+w)

@@ -1,13 +1,13 @@
 package simd
 
-// DenseSwishF32 applies one layer to every row of x: the same numbers as the layer gives within WeightNetF32. It is for who needs the
-// layers apart, as when the columns of the last one go to different places (a Dense for each range of columns): rows that stay in
-// the first-level cache between the calls cost what they cost WeightNetF32.
+// DenseSwishF32 applies one layer to every row of x and computes the same numbers as the layer gives within WeightNetF32. Use it
+// where the layers are needed separately, for example because the columns of the last one go to different places (a Dense for
+// each range of columns). If the rows stay in the first-level cache between the calls, it is as fast as WeightNetF32.
 //
 //   - Shape: x is [rows, layer.B.K], dst [rows, layer.B.N].
 //   - Aliasing: dst must not overlap x or the layer.
 //   - Errors: panics on a negative size and wrong lengths. NaN reaches its row only.
-//   - Accuracy: WeightNetF32's.
+//   - Accuracy: as WeightNetF32.
 func DenseSwishF32(dst, x []float32, layer *Dense[float32], rows int) {
 	checkDenseSwish("DenseSwishF32", len(dst), len(x), rows, layer)
 	denseSwishF32(dst, x, layer, rows)
