@@ -51,7 +51,7 @@ func main() {
 	}
 	write(*dir, renderLevels())
 	write(*dir, renderDispatch(functions))
-	for _, f := range matrixDispatch() {
+	for _, f := range append(matrixDispatch(), treeDispatch()...) {
 		write(*dir, f)
 	}
 	for _, g := range neonRegistry {

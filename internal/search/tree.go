@@ -35,15 +35,7 @@ func Boxes[T Float](outFrom, outTo []int32, boxes []T, ld int, from, to []int32,
 	}
 	checkRoom(fn, "outFrom", len(outFrom), n+Slack)
 	checkRoom(fn, "outTo", len(outTo), n+Slack)
-	switch boxes := any(boxes).(type) {
-	case []float32:
-		return treeBoxesF32(outFrom, outTo, boxes, ld, from, to, any(box).([]float32), float32(radius2), len(box)/2)
-	case []float64:
-		return treeBoxesF64(outFrom, outTo, boxes, ld, from, to, any(box).([]float64), float64(radius2), len(box)/2)
-	default:
-		unreachable(fn)
-	}
-	return 0
+	return treeBoxes(outFrom, outTo, boxes, ld, from, to, box, radius2, len(box)/2)
 }
 
 // Filter keeps those points of some runs that are near a box, in their order, and returns how many.
@@ -75,15 +67,7 @@ func Filter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int,
 	checkMatrix(fn, "out", len(out), dim, total+Slack, ldo)
 	checkRoom(fn, "dist2", len(dist2), total+Slack)
 	checkRoom(fn, "outID", len(outID), total+Slack)
-	switch out := any(out).(type) {
-	case []float32:
-		return treeFilterF32(out, ldo, any(dist2).([]float32), outID, any(c).([]float32), ldc, id, from, to, any(box).([]float32), float32(radius2), dim)
-	case []float64:
-		return treeFilterF64(out, ldo, any(dist2).([]float64), outID, any(c).([]float64), ldc, id, from, to, any(box).([]float64), float64(radius2), dim)
-	default:
-		unreachable(fn)
-	}
-	return 0
+	return treeFilter(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2, dim)
 }
 
 // scanPairs bounds the pairs of queries and points of one call of assembly, which the scheduler cannot preempt: some tens of
@@ -121,14 +105,7 @@ func Scan[T Float](index []int32, dist2 []T, end []int32, q []T, ldq int, c []T,
 			r2 = r2[lo:hi]
 		}
 		part := end[lo:hi]
-		switch d := any(dist2[found:]).(type) {
-		case []float32:
-			treeScanF32(index[found:], d, part, any(q[lo:]).([]float32), ldq, any(c).([]float32), ldc, id, any(r2).([]float32), any(period).([]float32), dim)
-		case []float64:
-			treeScanF64(index[found:], d, part, any(q[lo:]).([]float64), ldq, any(c).([]float64), ldc, id, any(r2).([]float64), any(period).([]float64), dim)
-		default:
-			unreachable(fn)
-		}
+		treeScan(index[found:], dist2[found:], part, q[lo:], ldq, c, ldc, id, r2, period, dim)
 		if found > 0 {
 			for i := range part {
 				part[i] += int32(found)
@@ -159,14 +136,7 @@ func Count[T Float](count []int32, q []T, ldq int, c []T, ldc, nc int, radius2, 
 		if len(r2) > 1 {
 			r2 = r2[lo:hi]
 		}
-		switch q := any(q[lo:]).(type) {
-		case []float32:
-			treeCountF32(count[lo:hi], q, ldq, any(c).([]float32), ldc, nc, any(r2).([]float32), any(period).([]float32), dim)
-		case []float64:
-			treeCountF64(count[lo:hi], q, ldq, any(c).([]float64), ldc, nc, any(r2).([]float64), any(period).([]float64), dim)
-		default:
-			unreachable(fn)
-		}
+		treeCount(count[lo:hi], q[lo:], ldq, c, ldc, nc, r2, period, dim)
 	}
 }
 
@@ -207,15 +177,7 @@ func Partition[T Float](x []T, ldx, rows, n, key int, pivot T, scratch []T) int 
 	front := 0
 	for lo := 0; lo < n; lo += partitionColumns {
 		hi := min(lo+partitionColumns, n)
-		kept := 0
-		switch x := any(x[lo:]).(type) {
-		case []float32:
-			kept = treePartitionF32(x, ldx, rows, any(scratch[lo-front:]).([]float32), lds, hi-lo, key, float32(pivot))
-		case []float64:
-			kept = treePartitionF64(x, ldx, rows, any(scratch[lo-front:]).([]float64), lds, hi-lo, key, float64(pivot))
-		default:
-			unreachable(fn)
-		}
+		kept := treePartition(x[lo:], ldx, rows, scratch[lo-front:], lds, hi-lo, key, pivot)
 		if front < lo {
 			for r := range rows {
 				copy(x[r*ldx+front:][:kept], x[r*ldx+lo:])
