@@ -18,6 +18,8 @@ type regressionFlags struct {
 	kernel, model          string
 	benchmark, group       string
 	dx, lifts              int
+	channels               []int
+	hidden, mid            int
 	length                 float64
 	csv, in                string
 	columns                columnFlags
@@ -97,6 +99,9 @@ itself, as the authors' models are, and ends that.`,
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
 	fl.Float64Var(&f.fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
+	fl.IntSliceVar(&f.channels, "channels", nil, "widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
+	fl.IntVar(&f.hidden, "hidden", 0, "equivcnp: width of the networks that make convolution weights (default 32)")
+	fl.IntVar(&f.mid, "mid", 0, "equivcnp: numbers that such a network makes of a pose, by each of which neighbours are added up (default 16)")
 	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps; 0.69 for --readout targets)")
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
@@ -175,8 +180,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return err
 		}
 	}
-	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts")) {
-		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --lifts and --readout are for --model equivcnp")
+	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts") || changed("hidden") || changed("mid")) {
+		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --hidden, --lifts, --mid and --readout are for --model equivcnp")
 	}
 	c.CoordinateFeature = f.coordinate
 	if f.model == "equivcnp" {
@@ -184,6 +189,15 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	if changed("fill") {
 		c.Fill = f.fill
+	}
+	if changed("channels") {
+		c.Channels = f.channels
+	}
+	if changed("hidden") {
+		c.Hidden = f.hidden
+	}
+	if changed("mid") {
+		c.Mid = f.mid
 	}
 	if changed("points-per-unit") {
 		if f.model == "cnp" {
