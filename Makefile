@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz bench clean
+.PHONY: all build demo test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz fuzz-long bench clean
 
 all: build
 
@@ -76,16 +76,35 @@ arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-s
 # A count of runs (5000x) as well as a time (10s). CI counts: a run stopped by the clock can end as "context deadline exceeded"
 # without any finding (Go issue 75804).
 # Each package's targets share one binary: linking it anew for every target takes longer than the fuzzing.
+FUZZDIRS = $$(grep -rl --include='*_test.go' --exclude-dir=asm '^func Fuzz' . | xargs -n1 dirname | sort -u)
+FUZZBIN   = $(CURDIR)/bin/fuzz/$${dir\#./}.test
+FUZZCACHE = $$($(GO) env GOCACHE)/fuzz/equivcnp/$${dir\#./}
 fuzz: ## every fuzz target for FUZZFOR each
-	@for dir in $$(grep -rl --include='*_test.go' --exclude-dir=asm '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-		bin=$(CURDIR)/bin/fuzz/$${dir#./}.test; \
+	@for dir in $(FUZZDIRS); do \
+		bin=$(FUZZBIN); \
 		$(GO) test -c -fuzz . -o $$bin $$dir || exit 1; \
 		for f in $$($$bin -test.list '^Fuzz'); do \
 			echo "fuzz $$dir $$f"; \
 			(cd $$dir && $$bin -test.run '^$$' -test.fuzz "^$$f\$$" -test.fuzztime $(FUZZFOR) -test.fuzzminimizetime 1000x \
-				-test.fuzzcachedir "$$($(GO) env GOCACHE)/fuzz/equivcnp/$${dir#./}") || exit 1; \
+				-test.fuzzcachedir "$(FUZZCACHE)") || exit 1; \
 		done; \
 	done
+
+# In the background of other work: one worker on one core, and what a target has found does not keep the others from their turn. Each
+# target adds a line to FUZZLOG: when it ended, what it did, and its last counts.
+FUZZLOG ?= bin/fuzz/log
+fuzz-long: ## every fuzz target for FUZZFOR each, on one core; counts go to FUZZLOG (nice -n 19 make fuzz-long FUZZFOR=1h)
+	@mkdir -p bin/fuzz; failed=0; \
+	for dir in $(FUZZDIRS); do \
+		bin=$(FUZZBIN); \
+		$(GO) test -c -fuzz . -o $$bin $$dir || exit 1; \
+		for f in $$($$bin -test.list '^Fuzz'); do \
+			(cd $$dir && GOMAXPROCS=1 $$bin -test.run '^$$' -test.fuzz "^$$f\$$" -test.fuzztime $(FUZZFOR) -test.fuzzminimizetime 1000x \
+				-test.parallel 1 -test.fuzzcachedir "$(FUZZCACHE)") >$$bin.out 2>&1 && ended=ok || { ended=FAIL; failed=1; }; \
+			echo "$$(date -u +%FT%TZ) $$ended $$dir $$f: $$(grep '^fuzz: elapsed' $$bin.out | tail -n 1)" >>$(FUZZLOG); \
+			test $$ended = ok || cat $$bin.out >>$(FUZZLOG); \
+		done; \
+	done; exit $$failed
 
 bench: ## standard Go benchmarks, readable by benchstat
 	$(GO) test -run '^$$' -bench . ./...
