@@ -192,7 +192,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			return err
 		}
 		if near[largest] != nil && m.cfg.MaxNeighbors == 0 {
-			near[r] = near[largest].Shrink(queries, points, r)
+			if near[r] = near[largest].ShrinkUntil(stop, queries, points, r); near[r] == nil {
+				return ctx.Err()
+			}
 		} else {
 			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxBytes: limit, Stop: stop,
 				MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
@@ -211,7 +213,10 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	order := layers.Order(near[radii[0]], x, p.k, flat)
+	order := layers.Order(near[radii[0]], x, p.k, flat, stop)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	distinct := slices.Collect(maps.Keys(near))
 	made := make([]*layers.Arrangement[T], len(distinct))
 	parallel.For(len(distinct), 1, func(i, _ int) {

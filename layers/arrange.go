@@ -37,10 +37,10 @@ type tile[T Float] struct {
 	rows   *simd.DepthwiseRows // for depthwise convolutions in float32
 }
 
-// newTiles returns tiles of a schedule with what their poses are, given those of all.
-func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int) []tile[T] {
+// newTiles returns tiles of a schedule with what their poses are, given those of all, or nil if stop, which may be nil, said true.
+func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() bool) []tile[T] {
 	tiles := make([]tile[T], len(s.Tiles))
-	parallel.For(len(tiles), 1, func(k, _ int) {
+	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
 		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, table: make([]T, 0, len(from.Poses)*dim)}
 		for _, q := range t.poses {
@@ -49,7 +49,9 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int) []tile[T] {
 			}
 		}
 		tiles[k] = t
-	})
+	}) {
+		return nil
+	}
 	return tiles
 }
 
@@ -57,9 +59,12 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int) []tile[T] {
 // cache, and leaves room for the features that they meet.
 const planPoses = 3 << 11
 
-// rowsOf returns a neighbourhood as package schedule takes it.
-func rowsOf(n *neighbor.Neighborhood) *schedule.Rows {
-	c := n.Classes()
+// rowsOf returns a neighbourhood as package schedule takes it, or nil if stop, which may be nil, said true.
+func rowsOf(n *neighbor.Neighborhood, stop func() bool) *schedule.Rows {
+	c := n.ClassesUntil(stop)
+	if c == nil {
+		return nil
+	}
 	return &schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose, Poses: n.NumPoses(), Class: c.Of, Lead: c.Lead}
 }
 
@@ -67,11 +72,13 @@ func rowsOf(n *neighbor.Neighborhood) *schedule.Rows {
 func Flat(n *neighbor.Neighborhood) bool { return schedule.Flat(n.NumPoses(), n.Pairs()) }
 
 // Order returns the order in which arrangements go through the rows of a neighbourhood, points at positions x [rows, 2] with so many
-// lifts each; nil: as they are.
-func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool) []int32 {
+// lifts each; nil: as they are. stop, if not nil, is asked now and then; once it says true, the result is of no use.
+func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop func() bool) []int32 {
 	switch {
 	case !flat:
-		return rowsOf(n).Order(x)
+		if r := rowsOf(n, stop); r != nil {
+			return r.Order(x)
+		}
 	case lifts > 1:
 		return schedule.ByLift(n.Queries, lifts)
 	}
@@ -85,17 +92,20 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool) []int32 
 func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool, stop func() bool) *Arrangement[T] {
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
 	if flat {
-		a.arrangeFlat(n, order, depthwise)
+		a.arrangeFlat(n, order, depthwise, stop)
 	} else {
 		a.arrangeTiles(n, order, depthwise, stop)
 	}
 	return a
 }
 
-func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, depthwise bool) {
+func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, depthwise bool, stop func() bool) {
 	a.offsets, a.index, a.pose = n.Offsets, n.Index, n.Pose
 	if order != nil {
-		r := (&schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose}).Reorder(order)
+		r := (&schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose}).Reorder(order, stop)
+		if r == nil {
+			return
+		}
 		a.offsets, a.index, a.pose = r.Offsets, r.Index, r.Pose
 	}
 	a.table = make([]T, len(n.Poses))
@@ -103,7 +113,7 @@ func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, de
 		a.table[i] = T(v)
 	}
 	if sizeof[T]() == 4 && depthwise {
-		a.grid = simd.NewDepthwisePlan(a.offsets, a.index, a.pose, n.Queries, n.NumPoses())
+		a.grid = simd.NewDepthwisePlanUntil(stop, a.offsets, a.index, a.pose, n.Queries, n.NumPoses())
 	}
 }
 
@@ -111,20 +121,23 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	if order == nil {
 		order = schedule.ByLift(n.Queries, 1)
 	}
-	s := rowsOf(n).Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Stop: stop})
+	r := rowsOf(n, stop)
+	if r == nil {
+		return
+	}
+	s := r.Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Stop: stop})
 	if s == nil {
 		return
 	}
 	a.offsets, a.index, a.pose = s.Offsets, s.Index, s.Pose
-	a.tiles = newTiles[T](s, n.Poses, n.PoseDim)
+	if a.tiles = newTiles[T](s, n.Poses, n.PoseDim, stop); a.tiles == nil {
+		return
+	}
 	for k := range a.tiles {
 		a.most = max(a.most, len(a.tiles[k].poses))
 	}
 	if sizeof[T]() == 4 && depthwise {
-		parallel.For(len(a.tiles), 1, func(k, _ int) {
-			if stop != nil && stop() {
-				return
-			}
+		parallel.Until(stop, len(a.tiles), 1, func(k, _ int) {
 			offsets, index, pose, same := s.Of(&s.Tiles[k])
 			a.tiles[k].rows = simd.NewDepthwiseRows(offsets, index, pose, same, a.Rows, len(a.tiles[k].poses))
 		})

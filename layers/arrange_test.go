@@ -33,7 +33,7 @@ func TestArrange(t *testing.T) {
 				require.NoError(t, err)
 				n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
 				require.NoError(t, err)
-				order := Order(n, x, 1, false)
+				order := Order(n, x, 1, false, nil)
 				sorted := slices.Clone(order)
 				slices.Sort(sorted)
 				for i, v := range sorted {

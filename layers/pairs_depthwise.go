@@ -41,7 +41,7 @@ func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
 func (p *Pairs[T]) newPlan(n *neighbor.Neighborhood) *simd.DepthwisePlan {
 	r := &schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose}
 	if p.lifts > 1 {
-		r = r.Reorder(schedule.ByLift(n.Queries, p.lifts))
+		r = r.Reorder(schedule.ByLift(n.Queries, p.lifts), nil)
 	}
 	return simd.NewDepthwisePlan(r.Offsets, r.Index, r.Pose, n.Queries, n.NumPoses())
 }

@@ -37,7 +37,7 @@ func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhoo
 // tiles returns the pairs in tiles.
 func (p *Pairs[T]) tiles() *tiling[T] {
 	p.sorted.tileOnce.Do(func() {
-		rows, n := rowsOf(p.Neighborhood), p.Neighborhood
+		rows, n := rowsOf(p.Neighborhood, nil), p.Neighborhood
 		order := p.order(rows)
 		t := &tiling[T]{table: p.Table, count: p.Count}
 		if sizeof[T]() == 4 { // the pairs of poses with numbers close to each other are close, too
@@ -56,7 +56,7 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 				t.query = newRowTiles(rows, order, t.table, p.PoseDim, true)
 			case k == 1:
 				// Points that are rotated copies of each other have the same poses too, though others than queries.
-				back := rowsOf(n.Transpose())
+				back := rowsOf(n.Transpose(), nil)
 				t.point = newRowTiles(back, p.order(back), t.table, p.PoseDim, false)
 			case sizeof[T]() == 4:
 				t.poses = simd.NewDepthwisePosePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
@@ -79,7 +79,7 @@ func (p *Pairs[T]) order(rows *schedule.Rows) []int32 {
 // newRowTiles arranges a neighbourhood whose points are its queries and whose poses are those of a table, for sums or means.
 func newRowTiles[T Float](r *schedule.Rows, order []int32, table []T, dim int, mean bool) rowTiles[T] {
 	s := r.Tile(order, trainTiles)
-	t := rowTiles[T]{Tiles: s, tiles: newTiles[T](s, table, dim), mean: mean}
+	t := rowTiles[T]{Tiles: s, tiles: newTiles[T](s, table, dim, nil), mean: mean}
 	if sizeof[T]() != 4 {
 		return t
 	}

@@ -72,9 +72,9 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 		p.table = makeTable[T](total)
 	}
 	spaces := make([]workspace[T], workers())
-	parallel.ForWorkers(len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
+	parallel.UntilWorkers(s.Stop, len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
 		t, ws := &a.tiles[i], &spaces[worker]
-		if p.starts[i] < 0 || s.Stop != nil && s.Stop() {
+		if p.starts[i] < 0 {
 			return
 		}
 		lo, hi := p.starts[i], p.starts[i]+len(a.tiles[i].poses)*w.Out()

@@ -62,7 +62,7 @@ func withTable[T Float](p *Pairs[T], w []T, consume func(worker int, t *weighted
 // withEvaluated is withWeights by tiles, whose poses are evaluated for each.
 func withEvaluated[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
 	type state struct{ poses, weights, scratch []T }
-	rows := rowsOf(p.Neighborhood)
+	rows := rowsOf(p.Neighborhood, nil)
 	s, states, e := rows.Tile(p.order(rows), evalTiles), make([]state, workers()), net.in()
 	parallel.ForWorkers(len(s.Tiles), 1, len(states), func(worker, k, _ int) {
 		tile, w := &s.Tiles[k], &states[worker]

@@ -246,6 +246,7 @@ func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []gro
 	if pairs.Load() > int64(p.MaxPairs) {
 		return p.tooMany()
 	}
+	p.pause()
 	nb.makePairs()
 	parallel.ForWorkers(nb.Queries, queryGrain, len(work), func(worker, lo, hi int) {
 		p.pause()

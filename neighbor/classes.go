@@ -42,15 +42,27 @@ const (
 
 // Classes returns the classes of rows. They are found at the first call, in time that grows with the number of pairs (a 64 × 64
 // image: a millisecond), and kept: rows may not change from then on. Any number of goroutines may call it.
-func (n *Neighborhood) Classes() *RowClasses {
-	n.classes.once.Do(func() { n.classes.found = n.findClasses(n.rowHashes()) })
-	return n.classes.found
+func (n *Neighborhood) Classes() *RowClasses { return n.ClassesUntil(nil) }
+
+// ClassesUntil is Classes, but asks stop, if that is not nil, now and then. Once stop says true, it keeps nothing and returns nil.
+func (n *Neighborhood) ClassesUntil(stop func() bool) *RowClasses {
+	if found := n.classes.found.Load(); found != nil {
+		return found
+	}
+	n.classes.Lock()
+	defer n.classes.Unlock()
+	if n.classes.found.Load() == nil {
+		if hash, alike := n.rowHashes(stop); hash != nil {
+			n.classes.found.Store(n.findClasses(hash, alike, stop))
+		}
+	}
+	return n.classes.found.Load()
 }
 
 // keptClasses holds the result of Classes for later calls.
 type keptClasses struct {
-	once  sync.Once
-	found *RowClasses
+	sync.Mutex // held while they are sought
+	found      atomic.Pointer[RowClasses]
 }
 
 // classGrain is how many rows a goroutine takes at a time.
@@ -66,9 +78,10 @@ func (n *Neighborhood) twin(i int) int32 {
 
 // rowHashes returns a number for every row, equal for rows with the same poses. It is 0, and means nothing, for rows that have a
 // twin and for those that list the same poses as the row before, as neighbours on a lattice do; alike marks the latter.
-func (n *Neighborhood) rowHashes() (hash []uint64, alike []bool) {
+// It returns nil if it was stopped.
+func (n *Neighborhood) rowHashes(stop func() bool) (hash []uint64, alike []bool) {
 	hash, alike = make([]uint64, n.Queries), make([]bool, n.Queries)
-	parallel.For(n.Queries, classGrain, func(lo, hi int) {
+	if !parallel.Until(stop, n.Queries, classGrain, func(lo, hi int) {
 		var before []int32
 		for i := lo; i < hi; i++ {
 			if n.twin(i) != posetable.NoTwin {
@@ -86,12 +99,15 @@ func (n *Neighborhood) rowHashes() (hash []uint64, alike []bool) {
 			}
 			hash[i] = sum
 		}
-	})
+	}) {
+		return nil, nil
+	}
 	return hash, alike
 }
 
 // findClasses divides rows into classes. Rows of different hashes are in different classes; rows of the same hash are compared.
-func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
+// It returns nil if it was stopped.
+func (n *Neighborhood) findClasses(hash []uint64, alike []bool, stop func() bool) *RowClasses {
 	c := &RowClasses{Of: make([]int32, n.Queries), By: make([]Relation, n.Queries)}
 	lead := make([]int32, n.Queries) // an earlier row of the same class, or the row itself
 	// An open-addressing table of the first rows of each hash.
@@ -116,7 +132,7 @@ func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
 	}
 	counts := make([][]int32, runtime.GOMAXPROCS(0))
 	var differ atomic.Bool
-	parallel.ForWorkers(n.Queries, classGrain, len(counts), func(worker, lo, hi int) {
+	if !parallel.UntilWorkers(stop, n.Queries, classGrain, len(counts), func(worker, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if c.By[i] == First && int(lead[i]) != i {
 				if c.By[i] = n.compareRows(&counts[worker], i, int(lead[i])); c.By[i] == First {
@@ -124,9 +140,8 @@ func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
 				}
 			}
 		}
-	})
-	if differ.Load() {
-		n.splitClasses(c, lead, hash)
+	}) || differ.Load() && !n.splitClasses(c, lead, hash, stop) {
+		return nil
 	}
 	for i := range c.Of {
 		first := int(lead[i])
@@ -144,12 +159,16 @@ func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
 }
 
 // splitClasses finds another first row for rows that share only the hash with theirs.
-func (n *Neighborhood) splitClasses(c *RowClasses, lead []int32, hash []uint64) {
+// It reports false if it was stopped.
+func (n *Neighborhood) splitClasses(c *RowClasses, lead []int32, hash []uint64, stop func() bool) bool {
 	var count []int32
 	first := map[uint64][]int32{} // the rows that lead others, by hash, but for the first of each
 	for i := range lead {
 		if c.By[i] != First || int(lead[i]) == i {
 			continue
+		}
+		if stop != nil && stop() {
+			return false
 		}
 		lead[i] = int32(i)
 		for _, l := range first[hash[i]] {
@@ -162,6 +181,7 @@ func (n *Neighborhood) splitClasses(c *RowClasses, lead []int32, hash []uint64) 
 			first[hash[i]] = append(first[hash[i]], int32(i))
 		}
 	}
+	return true
 }
 
 // compareRows says why the poses of row i are known to be those of row l: Shift or Value, or First if they are not the same.

@@ -85,7 +85,7 @@ func TestClasses(t *testing.T) {
 
 		plain := n.copied()
 		plain.Pose, plain.Count = n.Pose, n.Count
-		requireClasses(t, plain, plain.findClasses(make([]uint64, n.Queries), make([]bool, n.Queries)), name)
+		requireClasses(t, plain, plain.findClasses(make([]uint64, n.Queries), make([]bool, n.Queries), nil), name)
 		back := n.Transpose()
 		requireClasses(t, back, back.Classes(), name)
 	}
@@ -103,7 +103,7 @@ func TestClasses(t *testing.T) {
 			}
 			n.Offsets = append(n.Offsets, len(n.Index))
 		}
-		requireClasses(t, n, n.findClasses(make([]uint64, n.Queries), make([]bool, n.Queries)))
+		requireClasses(t, n, n.findClasses(make([]uint64, n.Queries), make([]bool, n.Queries), nil))
 		var callers sync.WaitGroup
 		var all [4]*RowClasses
 		for k := range all {
@@ -132,7 +132,8 @@ func BenchmarkClasses(b *testing.B) {
 			}
 			b.Run("group="+name+"/of="+kind, func(b *testing.B) {
 				for b.Loop() {
-					n.findClasses(n.rowHashes())
+					hash, alike := n.rowHashes(nil)
+					n.findClasses(hash, alike, nil)
 				}
 			})
 		}

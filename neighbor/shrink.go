@@ -12,15 +12,21 @@ import (
 // has the pairs that [Ball] finds at the smaller radius, with poses numbered in the order of first use; only the number that
 // represents poses that were merged may differ. It costs a fraction of a search, so layers of different radii can share one.
 func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Neighborhood {
-	z := shrink{n: n, queries: queries, points: points, radius: radius}
-	z.measure()
-	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Offsets: z.count()}
-	z.renumber(s)
+	return n.ShrinkUntil(nil, queries, points, radius)
+}
+
+// ShrinkUntil is Shrink, but asks stop, if that is not nil, now and then. Once stop says true, it returns nil.
+func (n *Neighborhood) ShrinkUntil(stop func() bool, queries, points *group.Lifted, radius float64) *Neighborhood {
+	z := shrink{n: n, queries: queries, points: points, radius: radius, stop: stop}
+	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim}
+	if !z.measure() || !z.count(s) || !z.renumber(s) {
+		return nil
+	}
 	if len(z.borderline) == 0 {
 		s.twins = n.twins // twins lose the same poses, and so the same pairs
 	}
 	s.Index, s.Pose = make([]int32, s.Offsets[s.Queries]), make([]int32, s.Offsets[s.Queries])
-	parallel.For(n.Queries, classGrain, func(lo, hi int) {
+	if !parallel.Until(stop, n.Queries, classGrain, func(lo, hi int) {
 		var index, pose []int32
 		for i := lo; i < hi; i++ {
 			from, poses := n.Row(i)
@@ -41,15 +47,18 @@ func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Ne
 			copy(s.Index[s.Offsets[i]:], index[:at])
 			copy(s.Pose[s.Offsets[i]:], pose[:at])
 		}
-	})
+	}) {
+		return nil
+	}
 	return s
 }
 
-// shrink holds the state of Shrink.
+// shrink holds the state of Shrink. Its methods report false if they were stopped.
 type shrink struct {
 	n               *Neighborhood
 	queries, points *group.Lifted
 	radius          float64
+	stop            func() bool
 	// number says for every pose of n what it becomes. It is the number of a pose of the result; or outside; or, where each pair
 	// has to be tested, a smaller number v, and the pose is then borderline[outside-1-v].
 	number     []int32
@@ -69,13 +78,13 @@ type borderline struct {
 }
 
 // measure sets number to 0 for poses whose pairs are in the smaller ball, and finds those outside and on the border.
-func (z *shrink) measure() {
+func (z *shrink) measure() bool {
 	// A pair's distance is that of its pose, up to what merging poses changed. Where that could decide, the distance is computed
 	// again.
 	const blur = 1e-6
 	n, e := z.n, z.n.PoseDim
 	z.number = make([]int32, n.NumPoses())
-	parallel.For(n.NumPoses(), 1<<12, func(lo, hi int) {
+	if !parallel.Until(z.stop, n.NumPoses(), 1<<12, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			switch d := z.points.Group.Distance(n.Poses[p*e : (p+1)*e]); {
 			case math.Abs(d-z.radius) < blur*(1+math.Abs(z.radius)):
@@ -84,7 +93,9 @@ func (z *shrink) measure() {
 				z.number[p] = outside
 			}
 		}
-	})
+	}) {
+		return false
+	}
 	count := 0
 	for _, v := range z.number {
 		if v < outside {
@@ -101,6 +112,7 @@ func (z *shrink) measure() {
 			z.number[p] = outside - 1 - int32(count)
 		}
 	}
+	return true
 }
 
 // near reports whether the pair of query i and point j is in the smaller ball.
@@ -119,11 +131,11 @@ func (z *shrink) numberOf(i int, j, v int32) int32 {
 	return z.borderline[outside-1-v].number
 }
 
-// count returns the offsets of the result's rows and fills borderline.
-func (z *shrink) count() []int {
+// count sets the offsets of the result's rows and fills borderline.
+func (z *shrink) count(s *Neighborhood) bool {
 	n := z.n
 	size := make([]int, n.Queries+1)
-	parallel.For(n.Queries, classGrain, func(lo, hi int) {
+	if !parallel.Until(z.stop, n.Queries, classGrain, func(lo, hi int) {
 		pose := make([]float64, n.PoseDim)
 		for i := lo; i < hi; i++ {
 			index, poses := n.Row(i)
@@ -143,11 +155,14 @@ func (z *shrink) count() []int {
 			}
 			size[i+1] = in
 		}
-	})
+	}) {
+		return false
+	}
 	for i := range n.Queries {
 		size[i+1] += size[i]
 	}
-	return size
+	s.Offsets = size
+	return true
 }
 
 // storeMin sets x to v if that is less.
@@ -157,7 +172,7 @@ func storeMin(x *atomic.Int64, v int64) {
 }
 
 // renumber numbers the remaining poses in the order of first use, and sets the tables of s.
-func (z *shrink) renumber(s *Neighborhood) {
+func (z *shrink) renumber(s *Neighborhood) bool {
 	n, e := z.n, z.n.PoseDim
 	// The poses of n are already in that order, and keep it unless one loses its first pair but not all.
 	kept, ordered := 0, true
@@ -183,24 +198,31 @@ func (z *shrink) renumber(s *Neighborhood) {
 		}
 	} else {
 		taken := make([]bool, n.NumPoses())
-		for k, p := range n.Pose {
-			v := z.number[p]
-			if !taken[p] && (v >= 0 || v < outside && z.borderline[outside-1-v].firstIn.Load() == int64(k)) {
-				taken[p] = true
-				take(p)
+		if !parallel.UntilWorkers(z.stop, len(n.Pose), 1<<20, 1, func(_, lo, hi int) {
+			for k, p := range n.Pose[lo:hi] {
+				v := z.number[p]
+				if !taken[p] && (v >= 0 || v < outside && z.borderline[outside-1-v].firstIn.Load() == int64(lo+k)) {
+					taken[p] = true
+					take(p)
+				}
 			}
+		}) {
+			return false
 		}
 	}
 	s.Poses, s.Count = make([]float64, kept*e), make([]int32, kept)
-	parallel.For(kept, 1<<12, func(lo, hi int) {
+	if !parallel.Until(z.stop, kept, 1<<12, func(lo, hi int) {
 		for q, p := range from[lo:hi] {
 			copy(s.Poses[(lo+q)*e:(lo+q+1)*e], n.Poses[int(p)*e:])
 			s.Count[lo+q] = n.Count[p]
 		}
-	})
+	}) {
+		return false
+	}
 	for i := range z.borderline {
 		if d := &z.borderline[i]; d.pairs.Load() > 0 {
 			s.Count[d.number] = d.pairs.Load()
 		}
 	}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,5 +90,35 @@ func TestShrinkBorderline(t *testing.T) {
 			count[p]++
 		}
 		require.Equal(t, count, got.Count)
+	}
+}
+
+// TestShrinkAndClassesStop: wherever they are stopped, there is no result, and nothing of it stays behind.
+func TestShrinkAndClassesStop(t *testing.T) {
+	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)"} {
+		points := group.LiftPoints(parse(t, name, 0), grid(linspace(-6.5, 6.5, 14)), 1, 0)
+		large, err := RadiusForFill(points, 0.3, Options{})
+		require.NoError(t, err)
+		n, err := Ball(points, points, Options{Radius: large})
+		require.NoError(t, err)
+		at := points.Group.Distance(n.Poses[3*n.PoseDim : 4*n.PoseDim]) // some pairs are borderline
+		// after returns a stop that says true when it has been asked that often.
+		after := func(times int) func() bool {
+			var asked atomic.Int64
+			return func() bool { return asked.Add(1) > int64(times) }
+		}
+		times, want := 0, n.Shrink(points, points, at)
+		for got := (*Neighborhood)(nil); got == nil; times++ {
+			if got = n.ShrinkUntil(after(times), points, points, at); got != nil {
+				require.Equal(t, want.Pose, got.Pose)
+			}
+		}
+		require.Greater(t, times, 8, name)
+		times = 0
+		for ; n.ClassesUntil(after(times)) == nil; times++ {
+			require.Nil(t, n.classes.found.Load())
+		}
+		require.Greater(t, times, 4, name)
+		requireClasses(t, n, n.Classes())
 	}
 }

@@ -32,6 +32,11 @@ const depthwisePlanRows = schedule.Together
 // NewDepthwisePlan arranges a neighbourhood of that many points and poses, given as in DepthwiseF32. Rows need not be ordered. It
 // panics if a length does not match, offsets descend, or an index or pose names no row.
 func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *DepthwisePlan {
+	return NewDepthwisePlanUntil(nil, offsets, index, pose, points, poses)
+}
+
+// NewDepthwisePlanUntil is NewDepthwisePlan, but asks stop, if that is not nil, now and then. Once stop says true, it returns nil.
+func NewDepthwisePlanUntil(stop func() bool, offsets []int, index, pose []int32, points, poses int) *DepthwisePlan {
 	const fn = "NewDepthwisePlan"
 	checkSize(fn, "points", points)
 	checkSize(fn, "poses", poses)
@@ -44,7 +49,7 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	parts := make([]planPart, (rows+planRun-1)/planRun)
 	arranged := &schedule.Rows{Offsets: p.offsets, Index: p.index, Pose: p.pose}
 	grids := make([]*schedule.Grid, runtime.GOMAXPROCS(0))
-	parallel.ForWorkers(rows, planRun, len(grids), func(worker, lo, hi int) {
+	if !parallel.UntilWorkers(stop, rows, planRun, len(grids), func(worker, lo, hi int) {
 		a, z := p.offsets[lo], p.offsets[hi]
 		checkPlanIndex(fn, "index", index[a:z], a, points)
 		checkPlanIndex(fn, "pose", pose[a:z], a, poses)
@@ -54,7 +59,9 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 			grids[worker] = schedule.NewGrid(arranged)
 		}
 		parts[lo/planRun] = planPartOf(grids[worker], z-a, lo, hi)
-	})
+	}) {
+		return nil
+	}
 	size := 0
 	for _, part := range parts {
 		size += len(part.code)
@@ -62,6 +69,9 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	// Before a kernel ends a run, it reads the two entries that the next run begins with; so there is room for two more.
 	p.code, p.starts = make([]int32, 0, size+2), make([]int, 0, rows/depthwisePlanRows)
 	for _, part := range parts {
+		if stop != nil && stop() {
+			return nil
+		}
 		for _, start := range part.starts {
 			if start >= 0 {
 				start += len(p.code)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,6 +128,21 @@ func TestDepthwisePlan(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDepthwisePlanStops: a plan that is stopped is none.
+func TestDepthwisePlanStops(t *testing.T) {
+	offsets, index, pose, poses := gridDisk(40, 19, 2, true)
+	for times := range 100 {
+		var asked atomic.Int64
+		plan := NewDepthwisePlanUntil(func() bool { return asked.Add(1) > int64(times) }, offsets, index, pose, 40*19, poses)
+		if plan != nil {
+			require.Greater(t, times, 10)
+			require.Equal(t, NewDepthwisePlan(offsets, index, pose, 40*19, poses), plan)
+			return
+		}
+	}
+	t.Fatal("it never ends")
 }
 
 // TestDepthwisePlanGradW compares with float64 sums, and wants the same bits when channels are divided.

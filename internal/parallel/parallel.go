@@ -14,6 +14,29 @@ func For(n, grain int, f func(lo, hi int)) {
 	ForWorkers(n, grain, runtime.GOMAXPROCS(0), func(_, lo, hi int) { f(lo, hi) })
 }
 
+// Until is For that asks stop, if not nil, before every chunk. Once stop says true, chunks that have not begun are left out, and Until
+// reports false.
+func Until(stop func() bool, n, grain int, f func(lo, hi int)) bool {
+	return UntilWorkers(stop, n, grain, runtime.GOMAXPROCS(0), func(_, lo, hi int) { f(lo, hi) })
+}
+
+// UntilWorkers is Until as ForWorkers is For. With one worker it goes through the chunks in order.
+func UntilWorkers(stop func() bool, n, grain, workers int, f func(worker, lo, hi int)) bool {
+	if stop == nil {
+		ForWorkers(n, grain, workers, f)
+		return true
+	}
+	var stopped atomic.Bool
+	ForWorkers(n, grain, workers, func(worker, lo, hi int) {
+		if stopped.Load() || stop() {
+			stopped.Store(true)
+			return
+		}
+		f(worker, lo, hi)
+	})
+	return !stopped.Load()
+}
+
 // ForWorkers is For with at most workers goroutines; f also learns which of them (0 .. workers-1) calls it, for
 // scratch memory. Goroutines end with the call, or soon after: see linger.
 func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {

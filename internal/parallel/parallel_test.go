@@ -173,3 +173,21 @@ func TestBubble(t *testing.T) {
 		require.EqualValues(t, 3*64, n.Load())
 	}
 }
+
+// TestUntil: no chunk begins after stop has said true, and one worker goes in order.
+func TestUntil(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		for left := range 12 {
+			var asked, done atomic.Int64
+			whole := UntilWorkers(func() bool { return asked.Add(1) > int64(left) }, 10, 1, workers, func(_, lo, _ int) {
+				if workers == 1 {
+					require.Equal(t, done.Load(), int64(lo))
+				}
+				done.Add(1)
+			})
+			require.Equal(t, left >= 10, whole)
+			require.Equal(t, int64(min(left, 10)), done.Load())
+		}
+	}
+	require.True(t, Until(nil, 10, 3, func(int, int) {}))
+}

@@ -41,11 +41,11 @@ func Flat(poses, pairs int) bool { return poses <= 1<<11 && poses*32 <= pairs }
 const grain = 256
 
 // Reorder returns the rows in another order, row order[i] as row i. Points are the rows and get the new numbers as well. Classes are
-// left out.
-func (r *Rows) Reorder(order []int32) *Rows {
+// left out. It returns nil if stop, which may be nil, said true.
+func (r *Rows) Reorder(order []int32, stop func() bool) *Rows {
 	out := &Rows{Offsets: r.offsets(order), Index: make([]int32, len(r.Index)), Pose: make([]int32, len(r.Pose)), Poses: r.Poses}
 	number := Inverse(order)
-	parallel.For(len(order), grain, func(lo, hi int) {
+	if !parallel.Until(stop, len(order), grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			index, pose := r.Row(int(order[i]))
 			at := out.Offsets[i]
@@ -54,7 +54,9 @@ func (r *Rows) Reorder(order []int32) *Rows {
 				out.Index[at+k] = number[j]
 			}
 		}
-	})
+	}) {
+		return nil
+	}
 	return out
 }
 

@@ -46,13 +46,14 @@ func (t *Tiles) Of(tile *Tile) (offsets []int, index, pose []int32, same []bool)
 // theirs alike, unless they stay as listed. The work is divided among goroutines; the result does not depend on how many. It is nil if
 // the work was stopped.
 func (r *Rows) Tile(order []int32, opt Options) *Tiles {
+	tiles := r.cut(order, opt)
+	if tiles == nil {
+		return nil
+	}
 	t := &Tiles{Order: order, Offsets: r.offsets(order), Index: make([]int32, len(r.Index)), Pose: make([]int32, len(r.Pose)),
-		Same: make([]bool, len(order)), Tiles: r.cut(order, opt)}
+		Same: make([]bool, len(order)), Tiles: tiles}
 	builders := make([]*builder, runtime.GOMAXPROCS(0))
-	parallel.ForWorkers(len(t.Tiles), 1, len(builders), func(worker, k, _ int) {
-		if opt.stopped() {
-			return
-		}
+	if !parallel.UntilWorkers(opt.Stop, len(t.Tiles), 1, len(builders), func(worker, k, _ int) {
 		b := builders[worker]
 		if b == nil {
 			b = &builder{rows: r, tiles: t, asListed: opt.AsListed, local: make([]int32, r.Poses), rank: make([]int32, r.Poses)}
@@ -65,16 +66,13 @@ func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 				part[i] = opt.Number[x]
 			}
 		}
-	})
-	if opt.stopped() {
+	}) {
 		return nil
 	}
 	return t
 }
 
-func (o *Options) stopped() bool { return o.Stop != nil && o.Stop() }
-
-// cut divides an order into tiles, whose poses are not known yet.
+// cut divides an order into tiles, whose poses are not known yet. It returns nil if it was stopped.
 func (r *Rows) cut(order []int32, opt Options) []Tile {
 	if opt.Rows == 0 {
 		opt.Rows = len(order)
@@ -82,24 +80,29 @@ func (r *Rows) cut(order []int32, opt Options) []Tile {
 	counted := make([]int32, r.Poses) // the last tile that a pose was counted in, from 1
 	var tiles []Tile
 	lo, poses := 0, 0
-	for k, i := range order {
-		sibling := k > lo && r.Class[i] == r.Class[order[k-1]]
-		full := func(times int) bool { return poses >= times*opt.Poses || k-lo >= times*opt.Rows }
-		if k > lo && (full(4) || full(1) && !sibling) {
-			tiles = append(tiles, Tile{Lo: lo, Hi: k})
-			lo, poses, sibling = k, 0, false
-		}
-		if sibling {
-			continue
-		}
-		tile := int32(len(tiles) + 1)
-		_, row := r.Row(int(i))
-		for _, q := range row {
-			if counted[q] != tile {
-				counted[q] = tile
-				poses++
+	if !parallel.UntilWorkers(opt.Stop, len(order), grain, 1, func(_, from, to int) {
+		for k := from; k < to; k++ {
+			i := order[k]
+			sibling := k > lo && r.Class[i] == r.Class[order[k-1]]
+			full := func(times int) bool { return poses >= times*opt.Poses || k-lo >= times*opt.Rows }
+			if k > lo && (full(4) || full(1) && !sibling) {
+				tiles = append(tiles, Tile{Lo: lo, Hi: k})
+				lo, poses, sibling = k, 0, false
+			}
+			if sibling {
+				continue
+			}
+			tile := int32(len(tiles) + 1)
+			_, row := r.Row(int(i))
+			for _, q := range row {
+				if counted[q] != tile {
+					counted[q] = tile
+					poses++
+				}
 			}
 		}
+	}) {
+		return nil
 	}
 	return append(tiles, Tile{Lo: lo, Hi: len(order)})
 }

@@ -147,7 +147,7 @@ func TestByFirstUse(t *testing.T) {
 // TestReorder: rows and points move together.
 func TestReorder(t *testing.T) {
 	r := &Rows{Offsets: []int{0, 2, 3, 3}, Index: []int32{0, 1, 2}, Pose: []int32{5, 6, 7}}
-	got := r.Reorder([]int32{2, 0, 1})
+	got := r.Reorder([]int32{2, 0, 1}, nil)
 	require.Equal(t, &Rows{Offsets: []int{0, 0, 2, 3}, Index: []int32{1, 2, 0}, Pose: []int32{5, 6, 7}}, got)
 }
 

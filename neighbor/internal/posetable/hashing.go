@@ -409,7 +409,10 @@ func (b *hashing) number(r *rotations) *Table {
 			}
 		})
 	}
-	parallel.For(len(pose), poseGrain, func(lo, hi int) { take(pose[lo:hi], pose) })
+	parallel.For(len(pose), poseGrain, func(lo, hi int) {
+		b.pause()
+		take(pose[lo:hi], pose)
+	})
 	return t
 }
 

@@ -256,6 +256,7 @@ func (k *seeds) build(p *Pairs, assign func(w *seedWork, p *Pairs, i int) (outli
 		}
 	}
 	parallel.For(len(p.Pose), poseGrain, func(lo, hi int) {
+		p.pause()
 		for pair, n := range p.Pose[lo:hi] {
 			switch {
 			case n < 0:
@@ -287,6 +288,7 @@ func numberSeeds(p *Pairs, count, first []int32) *Table {
 	var scratch []int32
 	p.posesOfPairs(&scratch, t.Poses, pairs)
 	parallel.For(len(p.Pose), poseGrain, func(lo, hi int) {
+		p.pause()
 		ids := p.Pose[lo:hi]
 		for k, n := range ids {
 			ids[k] = number[n]
