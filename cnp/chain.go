@@ -164,15 +164,10 @@ func (j *Joint[T]) Task(t, tasks int) (sum float64, values int) {
 }
 
 // logDensity is that of y under the distribution of value i.
-func (p *Prediction[T]) logDensity(i int, y T) float64 {
-	v, _ := LogLikelihood(p.Mean[i:i+1], p.Std[i:i+1], []T{y}, nil)
-	return v
-}
+func (p *Prediction[T]) logDensity(i int, y T) float64 { return p.LogDensityAt(i, float64(y)) }
 
 // draw returns a value from the distribution of value i.
-func (p *Prediction[T]) draw(i int, rng *rand.Rand) T {
-	return T(float64(p.Mean[i]) + float64(p.Std[i])*rng.NormFloat64())
-}
+func (p *Prediction[T]) draw(i int, rng *rand.Rand) T { return T(p.SampleAt(i, rng)) }
 
 // usable reports an error where the distribution of value i is none.
 func (p *Prediction[T]) usable(i int, where func() string) error {

@@ -382,7 +382,7 @@ func (f *chainFlow[T]) flush(ctx context.Context) error {
 			j.values[at], j.LogDensity[at] = 0, 0
 			for d := range dy {
 				v := at*dy + d
-				j.Mean[v], j.Std[v] = p.Mean[from+d], p.Std[from+d]
+				j.take(v, p, from+d)
 				if out || math.IsNaN(float64(f.y[v])) {
 					continue
 				}

@@ -111,10 +111,13 @@ func product(sizes ...int) (p int, ok bool) {
 	return p, true
 }
 
-// checkRoom reports a prediction that has no room for want values.
-func (p *Prediction[T]) checkRoom(what string, want int) error {
+// checkRoom reports a prediction that has no room for want values of a likelihood, nil for the normal one.
+func (p *Prediction[T]) checkRoom(what string, l Likelihood, want int) error {
 	if p == nil {
 		return fmt.Errorf("%w: the prediction is nil", ErrShape)
+	}
+	if l != nil && p.Params != nil && len(p.Params) != want*l.Outputs() {
+		return fmt.Errorf("%w: the prediction has room for %d parameters, %s needs %d for each of %d values", ErrShape, len(p.Params), what, l.Outputs(), want)
 	}
 	if len(p.Mean) != want || len(p.Std) != want {
 		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %s needs %d of each", ErrShape, len(p.Mean),

@@ -46,10 +46,11 @@ func (m mlp[T]) record(x []T, n int) [][]T {
 // core is the conditional neural process of Garnelo et al. 2018: an encoder on each pair (x, y), the mean over the
 // context as its representation r, and a decoder on each (x, r).
 type core[T Float] struct {
-	dx, dy           int
+	dx               int
 	encoder, decoder mlp[T]
 	output           Output
 	floor            float64
+	family[T]
 }
 
 // newCore has as many encoder layers as widths; the decoder has one hidden layer less, as the authors' has.
@@ -57,11 +58,12 @@ func newCore[T Float](dx, dy int, c Config, rng *rand.Rand) core[T] {
 	w := c.Channels
 	encoder := append([]int{dx + dy}, w...)
 	decoder := append([]int{w[len(w)-1] + dx}, w[:max(1, len(w)-2)]...)
-	return core[T]{dx, dy, newMLP[T](encoder, rng), newMLP[T](append(decoder, 2*dy), rng), c.Output, c.Floor}
+	f := newFamily[T](c)
+	return core[T]{dx, newMLP[T](encoder, rng), newMLP[T](append(decoder, f.numbers()*dy), rng), c.Output, c.Floor, f}
 }
 
 func (m *core[T]) params() []layers.Param[T] {
-	return append(m.encoder.params("encoder."), m.decoder.params("decoder.")...)
+	return append(append(m.encoder.params("encoder."), m.decoder.params("decoder.")...), m.family.params()...)
 }
 
 // coreTape is what the backward pass of a prediction needs.
@@ -71,8 +73,11 @@ type coreTape[T Float] struct {
 	spread           []T // [targets, dy] softplus of the second output
 }
 
+// numbers are what the network gives: the decoder's output.
+func (t *coreTape[T]) numbers() []T { return t.decoder[len(t.decoder)-1] }
+
 // predict writes mean and std [m, dy] at targets t [m, dx] given x [n, dx], y [n, dy], and returns its tape. Without
-// context r is zero.
+// context r is zero. Under another likelihood than the normal one it writes nothing: tape.numbers are what the network gives.
 func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) *coreTape[T] {
 	n, targets, width := len(x)/m.dx, len(t)/m.dx, m.encoder[len(m.encoder)-1].Out
 	in := make([]T, n*(m.dx+m.dy))
@@ -100,7 +105,10 @@ func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) *coreTape[T] {
 		}
 	}
 	tape.decoder = m.decoder.record(in, targets)
-	out := tape.decoder[len(m.decoder)]
+	if m.likelihood != nil {
+		return tape
+	}
+	out := tape.numbers()
 	for i := range targets {
 		copy(mean[i*m.dy:(i+1)*m.dy], out[2*i*m.dy:])
 		copy(std[i*m.dy:(i+1)*m.dy], out[(2*i+1)*m.dy:])
@@ -138,9 +146,9 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // however many tasks there are
-		return newPrediction[T](0), ctx.Err()
+		return m.core.newPrediction(0), ctx.Err()
 	}
-	out := newPrediction[T](b.B * b.Nt * dy)
+	out := m.core.newPrediction(b.B * b.Nt * dy)
 	report := progress(ctx)
 	for t := range b.B {
 		report(t, b.B)
@@ -149,7 +157,10 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 		}
 		x, y := b.context(t, dx, dy)
 		at := t * b.Nt * dy
-		m.core.predict(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], b.targets(t, dx), x, y)
+		tape := m.core.predict(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], b.targets(t, dx), x, y)
+		if m.core.likelihood != nil {
+			m.core.setAll(out, at, tape.numbers())
+		}
 		clearMasked(out, b, t, dy)
 	}
 	report(b.B, b.B)
@@ -179,7 +190,7 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 	}
 	n, c := im.H*im.W, im.C
 	grid := unitGrid(im.H, im.W)
-	out := newPrediction[T](len(im.Pixels))
+	out := m.core.newPrediction(len(im.Pixels))
 	report := progress(ctx)
 	for b := range im.B {
 		report(b, im.B)
@@ -188,7 +199,10 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 		}
 		x, y := im.observed(b, grid)
 		mean, std := make([]T, n*c), make([]T, n*c)
-		m.core.predict(mean, std, grid, x, y)
+		if tape := m.core.predict(mean, std, grid, x, y); m.core.likelihood != nil {
+			m.core.setImages(out, nil, n, b, b+1, tape.numbers())
+			continue
+		}
 		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
 		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
 	}

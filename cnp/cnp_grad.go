@@ -41,6 +41,11 @@ func (m *core[T]) backward(dMean, dStd []T, tape *coreTape[T], g *layers.Grads[T
 		copy(dout[2*i*dy:], dMean[i*dy:(i+1)*dy])
 		copy(dout[(2*i+1)*dy:], ds[i*dy:(i+1)*dy])
 	}
+	m.backwardRaw(dout, tape, g)
+}
+
+// backwardRaw is backward given the gradient to the network's numbers, which it overwrites.
+func (m *core[T]) backwardRaw(dout []T, tape *coreTape[T], g *layers.Grads[T]) {
 	din := m.decoder.backward(dout, tape.decoder, tape.targets, true, g)
 	if tape.n == 0 {
 		return // r is the constant zero
@@ -84,7 +89,9 @@ func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) 
 	if err := b.checkPass(dx, dy); err != nil {
 		return nil, err
 	}
-	out, tapes, n := newPrediction[T](b.B*b.Nt*dy), make([]*coreTape[T], b.B), b.Nt*dy
+	tapes, n, k := make([]*coreTape[T], b.B), b.Nt*dy, m.core.numbers()
+	pass := newPass(&m.core.family, b.B*n, b.B, b.valueMask(dy))
+	out := pass.Prediction
 	for t := range b.B {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -92,13 +99,22 @@ func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) 
 		x, y := b.context(t, dx, dy)
 		at := t * n
 		tapes[t] = m.core.predict(out.Mean[at:at+n], out.Std[at:at+n], b.targets(t, dx), x, y)
+		if m.core.likelihood != nil {
+			copy(pass.raw[at*k:(at+n)*k], tapes[t].numbers())
+			m.core.setAll(out, at, tapes[t].numbers())
+		}
 		clearMasked(out, b, t, dy)
 	}
-	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), stages: stages(tapes, out.Std), back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	pass.stages, pass.back = stages(tapes, out.Std), func(d outGrad[T], g *layers.Grads[T]) {
 		for t, tape := range tapes {
-			m.core.backward(dMean[t*n:(t+1)*n], dStd[t*n:(t+1)*n], tape, g)
+			if lo, hi := t*n, (t+1)*n; m.core.likelihood != nil {
+				m.core.backwardRaw(d.raw[lo*k:hi*k], tape, g)
+			} else {
+				m.core.backward(d.mean[lo:hi], d.std[lo:hi], tape, g)
+			}
 		}
-	}}, nil
+	}
+	return pass, nil
 }
 
 // Differentiate is Complete, ready for a backward pass. The model is the same in both modes.
@@ -107,25 +123,35 @@ func (m *ImageCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers
 		return nil, err
 	}
 	n, c := im.H*im.W, im.C
-	grid, out, tapes := unitGrid(im.H, im.W), newPrediction[T](len(im.Pixels)), make([]*coreTape[T], im.B)
+	grid, tapes := unitGrid(im.H, im.W), make([]*coreTape[T], im.B)
+	pass := newImagePass(&m.core.family, im)
+	out := pass.Prediction
 	for b := range im.B {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		x, y := im.observed(b, grid)
 		mean, std := make([]T, n*c), make([]T, n*c)
-		tapes[b] = m.core.predict(mean, std, grid, x, y)
+		if tapes[b] = m.core.predict(mean, std, grid, x, y); m.core.likelihood != nil {
+			m.core.setImages(out, pass.raw, n, b, b+1, tapes[b].numbers())
+			continue
+		}
 		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
 		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
 	}
-	return &Pass[T]{Prediction: out, tasks: im.B, stages: stages(tapes, out.Std), back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	pass.stages, pass.back = stages(tapes, out.Std), func(d outGrad[T], g *layers.Grads[T]) {
 		for b, tape := range tapes {
+			if m.core.likelihood != nil {
+				m.core.backwardRaw(m.core.imagesGrad(d.raw, n, b, b+1), tape, g)
+				continue
+			}
 			dm, ds := make([]T, n*c), make([]T, n*c)
-			channelsLast(dm, dMean[b*n*c:(b+1)*n*c], c)
-			channelsLast(ds, dStd[b*n*c:(b+1)*n*c], c)
+			channelsLast(dm, d.mean[b*n*c:(b+1)*n*c], c)
+			channelsLast(ds, d.std[b*n*c:(b+1)*n*c], c)
 			m.core.backward(dm, ds, tape, g)
 		}
-	}}, nil
+	}
+	return pass, nil
 }
 
 // channelsFirst turns one image [n, c] into [c, n], channelsLast the other way round.

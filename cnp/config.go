@@ -159,8 +159,14 @@ type Config struct {
 	// Trained says what the model has seen in training; nil: nobody knows.
 	Trained *Trained `json:"trained,omitempty"`
 
+	// Likelihood names what values are distributed as: normal (the default, as in all models of the authors'), or another of
+	// Likelihoods. Under normal:noise the model tells the function from the noise of observations, under lowrank:64 the values
+	// of a task are jointly normal, with a covariance of that rank beside the noise.
+	Likelihood string `json:"likelihood,omitempty"`
+
 	// Output says what the second output is, and Floor is the least that it can be: a clamp, but for CNPs, whose
-	// second output is Floor + (1-Floor)·softplus.
+	// second output is Floor + (1-Floor)·softplus. Under other likelihoods than the normal one they are those of its deviations,
+	// and the floor is a clamp in CNPs, too.
 	Output Output  `json:"output"`
 	Floor  float64 `json:"floor,omitempty"`
 }
@@ -249,6 +255,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	case OutputVariance, OutputStd:
 	default:
 		return bad("output %q is neither %q nor %q", c.Output, OutputVariance, OutputStd)
+	}
+	if _, err := ParseLikelihood(c); err != nil {
+		return err
 	}
 	switch c.Architecture {
 	case EquivCNPCurve, EquivCNPImage:

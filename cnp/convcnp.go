@@ -17,7 +17,7 @@ type ConvCNP[T Float] struct {
 	pre     *layers.Linear[T]
 	conv    []*layers.Conv1d[T]
 	readout *layers.RBF[T]
-	head    gaussHead[T]
+	head    head[T]
 }
 
 func newConvCNP[T Float](c Config, rng *rand.Rand) *ConvCNP[T] {
@@ -31,7 +31,7 @@ func newConvCNP[T Float](c Config, rng *rand.Rand) *ConvCNP[T] {
 		m.conv = append(m.conv, layers.NewConv1d[T](c.Channels[i], c.Channels[i+1], c.Kernel, rng))
 	}
 	last := c.Channels[len(c.Channels)-1]
-	m.head = gaussHead[T]{layers.NewLinear[T](last, c.DimY, rng), layers.NewLinear[T](last, c.DimY, rng), c.Output, c.Floor}
+	m.head = newHead[T](last, c, rng)
 	return m
 }
 
@@ -59,9 +59,9 @@ func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // however many tasks there are
-		return newPrediction[T](0), ctx.Err()
+		return m.head.newPrediction(0), ctx.Err()
 	}
-	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
+	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
 	grid, err := lattice(b, &m.cfg)
 	if err != nil {
 		return nil, err
@@ -80,11 +80,11 @@ func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 			l.Forward(next, h, 1, n, simd.ActReLU)
 			h = next
 		}
-		c := m.head.mean.In
+		c := m.head.in()
 		read := make([]T, b.Nt*c)
 		m.readout.Forward(read, b.targets(t, 1), grid, h, 1, c)
 		at := t * b.Nt * dy
-		m.head.forward(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], read, b.Nt)
+		m.head.forward(out, at, read, b.Nt)
 		clearMasked(out, b, t, dy)
 	}
 	report(b.B, b.B)

@@ -24,7 +24,9 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		targets  []float64
 		head     *headTape[T]
 	}
-	out, tapes, n, c := newPrediction[T](b.B*b.Nt*dy), make([]tape, b.B), len(grid), m.head.mean.In
+	tapes, n, c := make([]tape, b.B), len(grid), m.head.in()
+	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
+	out := pass.Prediction
 	for t := range b.B {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -44,10 +46,10 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		read := make([]T, b.Nt*c)
 		m.readout.Forward(read, p.targets, grid, h, 1, c)
 		at := t * b.Nt * dy
-		p.head = m.head.record(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], read, b.Nt)
+		p.head = m.head.record(pass, at, read, b.Nt)
 		clearMasked(out, b, t, dy)
 	}
-	stages := func(show func(string, []T) bool) {
+	pass.stages = func(show func(string, []T) bool) {
 		ok := true
 		for t := 0; ok && t < len(tapes); t++ {
 			p := &tapes[t]
@@ -59,10 +61,9 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		}
 		_ = ok && show("mean_linear", out.Mean) && show("var_linear", out.Std)
 	}
-	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), stages: stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
 		for t, p := range tapes {
-			at := t * b.Nt * dy
-			dread := m.head.backward(dMean[at:at+b.Nt*dy], dStd[at:at+b.Nt*dy], p.head, g)
+			dread := m.head.backward(d, t*b.Nt*dy, p.head, g)
 			dh := make([]T, n*c)
 			m.readout.Backward(dh, dread, p.targets, grid, p.h[len(m.conv)], 1, c, g)
 			for i := len(m.conv) - 1; i >= 0; i-- {
@@ -75,5 +76,6 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 			m.pre.Backward(dencoding, dh, p.encoding.out, n, g)
 			m.encoder.backward(dencoding, p.encoding, g)
 		}
-	}}, nil
+	}
+	return pass, nil
 }

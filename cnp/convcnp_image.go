@@ -17,6 +17,7 @@ type ImageConvCNP[T Float] struct {
 	first  *layers.Linear[T]
 	blocks []convBlock[T]
 	last   *layers.Linear[T]
+	family family[T]
 }
 
 // convBlock is ReLU(f + separable(ReLU(separable(f)))).
@@ -39,7 +40,8 @@ func newImageConvCNP[T Float](c Config, rng *rand.Rand) *ImageConvCNP[T] {
 		}
 		m.blocks = append(m.blocks, b)
 	}
-	m.last = layers.NewLinear[T](width, 2*c.DimY, rng)
+	m.family = newFamily[T](c)
+	m.last = layers.NewLinear[T](width, m.family.numbers()*c.DimY, rng)
 	return m
 }
 
@@ -56,7 +58,7 @@ func (m *ImageConvCNP[T]) State() []layers.Param[T] {
 			ps = append(ps, b.pointwise[k].Params(prefix+"pointwise.")...)
 		}
 	}
-	return append(ps, m.last.Params("last.")...)
+	return append(append(ps, m.last.Params("last.")...), m.family.params()...)
 }
 
 // Complete predicts every pixel from the observed ones.
@@ -64,7 +66,7 @@ func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predict
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	out := newPrediction[T](len(im.Pixels))
+	out := m.family.newPrediction(len(im.Pixels))
 	report, h, w := progress(ctx), im.H, im.W
 	n, in, width := h*w, m.psi.Channels, m.last.In
 	for b := range im.B {
@@ -96,7 +98,7 @@ func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predict
 		}
 		y := make([]T, n*m.last.Out)
 		m.last.Forward(y, f, n, simd.ActNone)
-		imageHead(out, im, b, b+1, y, m.cfg)
+		imageHead(&m.family, out, nil, im, b, b+1, y, m.cfg)
 	}
 	report(im.B, im.B)
 	return out, nil

@@ -39,19 +39,20 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 	}
 	y := make([]T, n*m.last.Out)
 	m.last.Forward(y, f, n, simd.ActNone)
-	out := newPrediction[T](len(im.Pixels))
-	imageHead(out, im, 0, im.B, y, m.cfg)
+	pass := newImagePass(&m.family, im)
+	out := pass.Prediction
+	imageHead(&m.family, out, pass.raw, im, 0, im.B, y, m.cfg)
 
-	stages := func(show func(string, []T) bool) {
+	pass.stages = func(show func(string, []T) bool) {
 		ok := show("psi", features) && show("first", first)
 		for i := 0; ok && i < len(tapes); i++ {
 			ok = show(fmt.Sprintf("blocks.%d", i), tapes[i].out)
 		}
 		_ = ok && show("last", y) && show("output", out.Std)
 	}
-	return &Pass[T]{Prediction: out, tasks: im.B, stages: stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	pass.back = func(grad outGrad[T], g *layers.Grads[T]) {
 		df := make([]T, n*width)
-		m.last.Backward(df, imageHeadGrad(dMean, dStd, im, 0, im.B, y, m.cfg), f, n, g)
+		m.last.Backward(df, imageHeadGrad(&m.family, grad, im, 0, im.B, y, m.cfg), f, n, g)
 		for i := len(tapes) - 1; i >= 0; i-- {
 			df = m.blocks[i].backward(df, &tapes[i], im.B, h, w, g)
 		}
@@ -67,7 +68,8 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 		}
 		m.psi.Backward(nil, dd, density, im.B, h, w, g) // the image is data
 		m.psi.Backward(nil, ds, signal, im.B, h, w, g)
-	}}, nil
+	}
+	return pass, nil
 }
 
 // convBlockTape is what a convBlock's backward pass needs: its input, the results of its four maps but the last, and its own.

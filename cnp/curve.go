@@ -3,7 +3,6 @@ package cnp
 import (
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // densityFloor keeps the division by the density channel finite far from all context points.
@@ -89,33 +88,4 @@ func (s *setConv[T]) record(t, x []float64, y []T, origin float64) *setConvTape[
 	}
 	tape.out = out
 	return tape
-}
-
-// gaussHead turns features into mean and standard deviation: mean = Linear, variance (or std) = softplus(Linear), never
-// below floor.
-type gaussHead[T Float] struct {
-	mean, spread *layers.Linear[T]
-	output       Output
-	floor        float64
-}
-
-func (h *gaussHead[T]) params() []layers.Param[T] {
-	return append(h.mean.Params("mean_linear."), h.spread.Params("var_linear.0.")...)
-}
-
-// forward writes mean and std [n, dy] for features [n, c].
-func (h *gaussHead[T]) forward(mean, std, features []T, n int) {
-	h.mean.Forward(mean, features, n, simd.ActNone)
-	h.spread.Forward(std, features, n, simd.ActSoftplus)
-	toStd(std, h.output, h.floor)
-}
-
-// toStd turns a model's positive second output into a standard deviation, in place.
-func toStd[T Float](v []T, o Output, floor float64) {
-	for i := range v {
-		v[i] = max(v[i], T(floor))
-		if o == OutputVariance {
-			v[i] = sqrt(v[i])
-		}
-	}
 }

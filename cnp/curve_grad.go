@@ -1,9 +1,6 @@
 package cnp
 
-import (
-	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
-)
+import "github.com/equivcnp/equivcnp/layers"
 
 // backward adds the gradients of psi, given the gradient dout [m, channels] to the encoding. With D = h_0 + 1e-8 the signal
 // channels are h_k/D, so the density gets -Σ_k dout_k·(h_k/D)/D besides its own.
@@ -25,28 +22,4 @@ func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]
 	} else {
 		s.psi.BackwardGroup(nil, dh, tape.liftedT, tape.liftedX, tape.phi, c, g)
 	}
-}
-
-// headTape is what a gaussHead's backward pass needs.
-type headTape[T Float] struct {
-	features, spread []T // [n, c], [n, dy]
-	n                int
-}
-
-// record is forward with its tape.
-func (h *gaussHead[T]) record(mean, std, features []T, n int) *headTape[T] {
-	h.mean.Forward(mean, features, n, simd.ActNone)
-	h.spread.Forward(std, features, n, simd.ActSoftplus)
-	tape := &headTape[T]{features, append([]T(nil), std...), n}
-	toStd(std, h.output, h.floor)
-	return tape
-}
-
-// backward returns the gradient [n, c] to the features.
-func (h *gaussHead[T]) backward(dMean, dStd []T, tape *headTape[T], g *layers.Grads[T]) []T {
-	df, other := make([]T, len(tape.features)), make([]T, len(tape.features))
-	h.mean.Backward(df, dMean, tape.features, tape.n, g)
-	h.spread.Backward(other, spreadGrad(dStd, tape.spread, h.output, h.floor), tape.features, tape.n, g)
-	simd.Add(df, df, other)
-	return df
 }

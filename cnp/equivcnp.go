@@ -27,7 +27,7 @@ type EquivCNP[T Float] struct {
 	// readout reads the lattice's features at the targets under ReadoutRBF. The authors' checkpoints hold one that their
 	// model never uses.
 	readout *layers.RBF[T]
-	head    gaussHead[T]
+	head    head[T]
 
 	cache curveCache[T]
 }
@@ -53,7 +53,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 		}, rng))
 	}
 	last := c.Channels[len(c.Channels)-1]
-	m.head = gaussHead[T]{layers.NewLinear[T](last, c.DimY, rng), layers.NewLinear[T](last, c.DimY, rng), c.Output, c.Floor}
+	m.head = newHead[T](last, c, rng)
 	return m, nil
 }
 
@@ -86,7 +86,7 @@ func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // however many tasks there are
-		return newPrediction[T](0), ctx.Err()
+		return m.head.newPrediction(0), ctx.Err()
 	}
 	if !m.onLine() {
 		return m.forward(ctx, b)
@@ -102,7 +102,7 @@ func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	if err != nil {
 		return nil, err
 	}
-	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
+	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
 	if err := net.predict(ctx, out, b, l); err != nil && !errors.As(err, new(*OutsideError)) {
 		return nil, err
 	} else {
@@ -116,7 +116,7 @@ const taskChunk = 16
 
 // forward is Predict layer by layer, for points in any space.
 func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
+	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
 	grids, err := m.lattices(b, layers.Eval)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 			return err
 		}
 	}
-	c := m.head.mean.In
+	c := m.head.in()
 	h = meanRows(h, c, lifts)
 
 	// Read the features at the targets: there they are, or by the second kernel.
@@ -186,7 +186,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 			f = f[(perTask-b.Nt)*c:]
 		}
 		at := t * b.Nt * dy
-		m.head.forward(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], f, b.Nt)
+		m.head.forward(out, at, f, b.Nt)
 		clearMasked(out, b, t, dy)
 	}
 	return nil
@@ -267,8 +267,7 @@ func clearMasked[T Float](p *Prediction[T], b *Batch[T], t, dy int) {
 	for i := range b.Nt {
 		if !b.targetOK(t, i) {
 			at := (t*b.Nt + i) * dy
-			clear(p.Mean[at : at+dy])
-			clear(p.Std[at : at+dy])
+			p.fill(at, at+dy, 0)
 		}
 	}
 }

@@ -31,9 +31,8 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 // differentiate is Differentiate for a batch that has been checked, with its targets in the order that suits the geometry.
 func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
-	out := newPrediction[T](b.B * b.Nt * dy)
-	pass := &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(_, _ []T, _ *layers.Grads[T]) {},
-		stages: func(func(string, []T) bool) {}}
+	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
+	out := pass.Prediction
 	if b.B == 0 {
 		return pass, nil
 	}
@@ -72,7 +71,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		simd.ReLU(y, y)
 		h = append(h, y)
 	}
-	c := m.head.mean.In
+	c := m.head.in()
 	read := meanRows(h[len(m.conv)], c, lifts)
 
 	// Readout.
@@ -88,7 +87,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 			f = f[(perTask-b.Nt)*c:]
 		}
 		at := t * b.Nt * dy
-		heads[t] = m.head.record(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], f, b.Nt)
+		heads[t] = m.head.record(pass, at, f, b.Nt)
 		clearMasked(out, b, t, dy)
 	}
 
@@ -99,11 +98,11 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		}
 		_ = ok && show("psi_rho", heads[0].features) && show("mean_linear", out.Mean) && show("var_linear", out.Std)
 	}
-	pass.back = func(dMean, dStd []T, g *layers.Grads[T]) {
+	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
 		dread := make([]T, len(read))
 		for t := range b.B {
 			at := t * b.Nt * dy
-			df := m.head.backward(dMean[at:at+b.Nt*dy], dStd[at:at+b.Nt*dy], heads[t], g)
+			df := m.head.backward(d, at, heads[t], g)
 			to := dread[t*perTask*c:][:perTask*c]
 			if m.cfg.Readout == ReadoutRBF {
 				m.readout.Backward(to, df, b.targets(t, dx), grids.x[t], read[t*perTask*c:][:perTask*c], dx, c, g)

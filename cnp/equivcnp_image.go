@@ -21,6 +21,7 @@ type ImageEquivCNP[T Float] struct {
 	first  *layers.Linear[T]
 	blocks []*layers.ResidualBlock[T]
 	last   *layers.Linear[T]
+	family family[T]
 
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last
@@ -53,7 +54,8 @@ func newImageEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*ImageE
 			Radius: r[1], Fill: c.BlockFill, Rate: c.RadiusRate,
 		}, rng))
 	}
-	m.last = layers.NewLinear[T](width, 2*c.DimY, rng)
+	m.family = newFamily[T](c)
+	m.last = layers.NewLinear[T](width, m.family.numbers()*c.DimY, rng)
 	return m, nil
 }
 
@@ -66,7 +68,7 @@ func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
 	for i, b := range m.blocks {
 		ps = append(ps, b.Params(fmt.Sprintf("cnn.%d.", i+1))...)
 	}
-	return append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...)
+	return append(append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...), m.family.params()...)
 }
 
 // Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that keeps little
@@ -76,7 +78,7 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	out := newPrediction[T](len(im.Pixels))
+	out := m.family.newPrediction(len(im.Pixels))
 	if im.B == 0 {
 		return out, ctx.Err()
 	}
@@ -115,9 +117,14 @@ func embedPixels[T Float](im *Images[T], lo, hi, degree int) (density, signal []
 	return density, signal
 }
 
-// imageHead turns the network's output y [b, h·w, 2c] of images lo to hi, means first, into the prediction.
-func imageHead[T Float](out *Prediction[T], im *Images[T], lo, hi int, y []T, cfg Config) {
+// imageHead turns the network's output y [b, h·w, 2c] of images lo to hi, means first, into the prediction. Under another likelihood than
+// the normal one raw, if there is any, takes the output as setImages writes it.
+func imageHead[T Float](f *family[T], out *Prediction[T], raw []T, im *Images[T], lo, hi int, y []T, cfg Config) {
 	n, c := im.H*im.W, im.C
+	if f.likelihood != nil {
+		f.setImages(out, raw, n, lo, hi, y)
+		return
+	}
 	mean, spread := out.Mean[lo*c*n:hi*c*n], out.Std[lo*c*n:hi*c*n]
 	for b := range hi - lo {
 		for p := range n {

@@ -59,19 +59,20 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	h = meanRows(h, width, k)
 	y := make([]T, im.B*n*m.last.Out)
 	m.last.Forward(y, h, im.B*n, simd.ActNone)
-	out := newPrediction[T](len(im.Pixels))
-	imageHead(out, im, 0, im.B, y, m.cfg)
+	pass := newImagePass(&m.family, im)
+	out := pass.Prediction
+	imageHead(&m.family, out, pass.raw, im, 0, im.B, y, m.cfg)
 
-	stages := func(show func(string, []T) bool) {
+	pass.stages = func(show func(string, []T) bool) {
 		ok := show("conv_theta", both) && show("cnn.0", first)
 		for i := 0; ok && i < len(results); i++ {
 			ok = show(fmt.Sprintf("cnn.%d", i+1), results[i])
 		}
 		_ = ok && show(fmt.Sprintf("cnn.%d", len(results)+1), y) && show("output", out.Std)
 	}
-	return &Pass[T]{Prediction: out, tasks: im.B, stages: stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	pass.back = func(grad outGrad[T], g *layers.Grads[T]) {
 		dh := make([]T, len(h))
-		m.last.Backward(dh, imageHeadGrad(dMean, dStd, im, 0, im.B, y, m.cfg), h, im.B*n, g)
+		m.last.Backward(dh, imageHeadGrad(&m.family, grad, im, 0, im.B, y, m.cfg), h, im.B*n, g)
 		dh = spreadLifts(dh, width, k)
 		for i := len(tapes) - 1; i >= 0; i-- {
 			tapes[i].Backward(dh, dh, g)
@@ -87,7 +88,8 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 			})
 			psi[i].Backward(nil, d, g) // the image is data
 		}
-	}}, nil
+	}
+	return pass, nil
 }
 
 // rowGrain is how many rows of features a goroutine copies at a time.
@@ -95,8 +97,11 @@ const rowGrain = 1 << 10
 
 // imageHeadGrad returns the gradient to the network's output y [b, h·w, 2c] of images lo to hi, given those to the whole
 // prediction.
-func imageHeadGrad[T Float](dMean, dStd []T, im *Images[T], lo, hi int, y []T, cfg Config) []T {
+func imageHeadGrad[T Float](f *family[T], d outGrad[T], im *Images[T], lo, hi int, y []T, cfg Config) []T {
 	n, c := im.H*im.W, im.C
+	if f.likelihood != nil {
+		return f.imagesGrad(d.raw, n, lo, hi)
+	}
 	spread := make([]T, (hi-lo)*c*n)
 	for b := range hi - lo {
 		for p := range n {
@@ -106,7 +111,7 @@ func imageHeadGrad[T Float](dMean, dStd []T, im *Images[T], lo, hi int, y []T, c
 		}
 	}
 	simd.Softplus(spread, spread)
-	dm, ds := dMean[lo*c*n:hi*c*n], spreadGrad(dStd[lo*c*n:hi*c*n], spread, cfg.Output, cfg.Floor)
+	dm, ds := d.mean[lo*c*n:hi*c*n], spreadGrad(d.std[lo*c*n:hi*c*n], spread, cfg.Output, cfg.Floor)
 	dy := make([]T, len(y))
 	for b := range hi - lo {
 		for p := range n {

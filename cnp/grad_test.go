@@ -112,6 +112,14 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c = small(CNPImage, "", 3)
 	c.Output = OutputStd
 	add("cnp-image", c, 2, 3, 4)
+	for _, name := range otherLikelihoods {
+		for _, a := range Architectures {
+			group := map[Architecture]string{EquivCNPCurve: "T(1)", EquivCNPImage: "T(2)"}[a]
+			c := small(a, group, 2)
+			c.Likelihood = name
+			add(fmt.Sprintf("%s/%s", a, name), c, 2, 4, 4)
+		}
+	}
 	return cases
 }
 

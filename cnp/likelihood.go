@@ -3,10 +3,142 @@ package cnp
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
 )
 
+// Likelihood is a family of predictive distributions of one value. A network gives each value Outputs numbers; Parameters makes the
+// distribution's parameters of them, as many, and all other methods take these. A Likelihood has no state: any number of goroutines
+// may use it.
+//
+// Normal is the one of the authors' models. RegisterLikelihood adds one of a user's own, under a name for configurations and model files.
+// What a family can do besides, it says by the methods of JointLikelihood, Noisy and Rescaler.
+type Likelihood interface {
+	// Name is the name that ParseLikelihood knows the likelihood by.
+	Name() string
+	// Outputs is the number of numbers that a value has. The last Constants of them are not the network's: they are learned once
+	// for each output channel and are the same for all its values.
+	Outputs() int
+	Constants() int
+	// Parameters sets params to the parameters for the numbers raw, both [Outputs].
+	Parameters(params, raw []float64)
+	// Moments are mean and standard deviation of the distribution with these parameters.
+	Moments(params []float64) (mean, std float64)
+	// LogDensity is the log-density at y, of a value that has a probability the logarithm of that.
+	LogDensity(y float64, params []float64) float64
+	// Gradient sets d [Outputs] to the gradient of LogDensity to raw; params are raw's parameters.
+	Gradient(d []float64, y float64, params, raw []float64)
+	// Quantile is the least value that the distribution does not exceed with probability p, from 0 to 1.
+	Quantile(p float64, params []float64) float64
+	// Sample draws a value.
+	Sample(rng *rand.Rand, params []float64) float64
+	// Support is the least and the greatest value that there may be.
+	Support() (lo, hi float64)
+}
+
+// Noisy is a Likelihood that knows the function, which is normal, from the noise of its observations: the variance of a value is the sum
+// of both's.
+type Noisy interface {
+	Likelihood
+	// Parts are the standard deviations of function and noise.
+	Parts(params []float64) (function, noise float64)
+}
+
+// Rescaler is a Likelihood whose distributions can be brought to other units. Under others, Config.Scaler leaves values as they are.
+type Rescaler interface {
+	Likelihood
+	// Rescale makes the parameters of a value v those of a.Undo(v).
+	Rescale(params []float64, a Affine)
+}
+
+// JointLikelihood is a Likelihood under which the values of a task are jointly normal, and depend on each other. Its own methods, those of Likelihood, are those of a
+// single value. A task's values come one after the other, their parameters [n, Outputs], too.
+type JointLikelihood interface {
+	Likelihood
+	// LogDensityOf is the log-density of a task's values y [n].
+	LogDensityOf(y, params []float64) float64
+	// GradientOf returns LogDensityOf and sets d [n, Outputs] to its gradient to raw.
+	GradientOf(d, y, params, raw []float64) float64
+	// SampleOf draws a task's values, with the noise of observations or, if function is true, without it.
+	SampleOf(dst []float64, rng *rand.Rand, params []float64, function bool)
+	// Rank is the number of columns of the factor F, and Factors sets f [n, Rank] to F and diag [n] to D of the covariance F·Fᵀ + diag(D).
+	Rank() int
+	Factors(f, diag, params []float64)
+}
+
+// objective is a likelihood with other losses than its own: those of Objective.
+type objective interface {
+	// under returns the likelihood whose Gradient is that of the objective; loss is that loss, instead of -LogDensity.
+	under(o Objective) Likelihood
+}
+
+var likelihoods = struct {
+	sync.RWMutex
+	names []string
+	make  map[string]func(c *Config, arg string) (Likelihood, error)
+}{make: map[string]func(*Config, string) (Likelihood, error){}}
+
+// RegisterLikelihood makes a likelihood known under a name: Config.Likelihood is then the name, or the name, a colon and an argument.
+// make gets the argument, "" without one, and the model's configuration. It panics if the name is taken.
+func RegisterLikelihood(name string, make func(c *Config, arg string) (Likelihood, error)) {
+	likelihoods.Lock()
+	defer likelihoods.Unlock()
+	if _, ok := likelihoods.make[name]; ok || name == "" || strings.Contains(name, ":") || make == nil {
+		panic(fmt.Sprintf("cnp: RegisterLikelihood: %q is taken, or no name", name))
+	}
+	likelihoods.names, likelihoods.make[name] = append(likelihoods.names, name), make
+}
+
+// Likelihoods lists the names that are known.
+func Likelihoods() []string {
+	likelihoods.RLock()
+	defer likelihoods.RUnlock()
+	return slices.Clone(likelihoods.names)
+}
+
+// ParseLikelihood returns the likelihood of a configuration, whose Likelihood names it.
+func ParseLikelihood(c *Config) (Likelihood, error) {
+	name, arg, _ := strings.Cut(c.Likelihood, ":")
+	if name == "" {
+		name = normalName
+	}
+	likelihoods.RLock()
+	f := likelihoods.make[name]
+	likelihoods.RUnlock()
+	if f == nil {
+		return nil, fmt.Errorf("%w: likelihood %q is none of %q", ErrConfig, c.Likelihood, Likelihoods())
+	}
+	l, err := f(c, arg)
+	if err != nil {
+		return nil, fmt.Errorf("%w: likelihood %q: %w", ErrConfig, c.Likelihood, err)
+	}
+	if n, k := l.Outputs(), l.Constants(); n < 1 || n > maxOutputs || k < 0 || k >= n {
+		return nil, fmt.Errorf("%w: likelihood %q has %d outputs, %d of them constants: need 1 to %d, and at least one that is none",
+			ErrConfig, c.Likelihood, n, k, maxOutputs)
+	}
+	return l, nil
+}
+
+// maxOutputs bounds the numbers of a value.
+const maxOutputs = 1 << 12
+
+// CheckSupport reports the first of the values y [n, dy] that the likelihood cannot give, or that is not finite. Where mask is false
+// (nil: nowhere) nothing is looked at.
+func CheckSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int) error {
+	lo, hi := l.Support()
+	for i, v := range y {
+		if f := float64(v); (!(f >= lo && f <= hi) || math.IsInf(f, 0)) && (mask == nil || mask[i]) {
+			return fmt.Errorf("%w: %s%s of row %d is %v, likelihood %s is for values from %g to %g", ErrRange, name, ordinal(i%dy, dy), i/dy, v,
+				l.Name(), lo, hi)
+		}
+	}
+	return nil
+}
+
 // LogLikelihood is the sum over all values of log N(y; mean, std²), in float64. Where mask is false (nil: nowhere) a
-// value does not count. It panics if the lengths differ.
+// value does not count. It panics if the lengths differ. Prediction.LogDensity is that of any likelihood.
 func LogLikelihood[T Float](mean, std, y []T, mask []bool) (sum float64, n int) {
 	if len(std) != len(mean) || len(y) != len(mean) || (mask != nil && len(mask) != len(mean)) {
 		panic(fmt.Sprintf("cnp: LogLikelihood: len(mean) = %d, len(std) = %d, len(y) = %d, len(mask) = %d",

@@ -52,9 +52,15 @@ type Images[T Float] struct {
 	Mask       []bool // [B, H, W], true where the pixel is observed
 }
 
-// Prediction is the predictive distribution, independent normals.
+// Prediction is the predictive distribution of new observations: mean and standard deviation of every value and, under other likelihoods
+// than the normal one, its parameters. Its methods say all else, whatever the likelihood.
 type Prediction[T Float] struct {
 	Mean, Std []T
+
+	// Likelihood is what the values are distributed as; nil is independent normals, whose parameters are Mean and Std.
+	Likelihood Likelihood
+	// Params [values, Likelihood.Outputs()] are the parameters of every value. Plans leave it nil if it was.
+	Params []T
 }
 
 type progressKey struct{}

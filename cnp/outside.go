@@ -88,9 +88,7 @@ func (p *Prediction[T]) mark(b, inside *Batch[T], dy int) {
 	nan := T(math.NaN())
 	for i := range b.B * b.Nt {
 		if b.targetOK(i/b.Nt, i%b.Nt) && !inside.targetOK(i/b.Nt, i%b.Nt) {
-			for k := i * dy; k < (i+1)*dy; k++ {
-				p.Mean[k], p.Std[k] = nan, nan
-			}
+			p.fill(i*dy, (i+1)*dy, nan)
 		}
 	}
 }

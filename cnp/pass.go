@@ -32,7 +32,12 @@ type Pass[T Float] struct {
 
 	tasks int
 	mask  []bool // per value; false at padded targets, nil: all count
-	back  func(dMean, dStd []T, g *layers.Grads[T])
+	back  func(d outGrad[T], g *layers.Grads[T])
+	// Under another likelihood than the normal one raw [values, numbers] is what the network gave. pixels is the number of an
+	// image's, 0 for curves.
+	family *family[T]
+	raw    []T
+	pixels int
 	// stages shows the results of the model's layers, first to last; show returns false to stop.
 	stages func(show func(layer string, v []T) bool)
 }
@@ -53,8 +58,11 @@ func (p *Pass[T]) NotFinite() string {
 }
 
 // Backward adds to g the gradients of all parameters, given those to mean and standard deviation. What stands at padded
-// targets is not read.
+// targets is not read. It is for the normal likelihood; under others see BackwardRaw.
 func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
+	if p.family.likelihood != nil {
+		panic("cnp: Pass.Backward: the likelihood is " + p.family.likelihood.Name() + ", which has BackwardRaw")
+	}
 	if len(dMean) != len(p.Mean) || len(dStd) != len(p.Std) {
 		panic(fmt.Sprintf("cnp: Pass.Backward: len(dMean) = %d, len(dStd) = %d, need %d", len(dMean), len(dStd), len(p.Mean)))
 	}
@@ -67,7 +75,7 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 		}
 		dMean, dStd = m, s
 	}
-	p.back(dMean, dStd, g)
+	p.back(outGrad[T]{mean: dMean, std: dStd}, g)
 }
 
 // Objective changes the loss of Pass.Gradient. The zero value is the authors'.
@@ -110,10 +118,13 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 			return 0, fmt.Errorf("%w: y[%d] = %v", ErrValue, i, v)
 		}
 	}
-	dMean, dStd := make([]T, len(y)), make([]T, len(y))
 	if o.Tasks == 0 {
 		o.Tasks = max(1, p.tasks)
 	}
+	if p.family.likelihood != nil {
+		return p.gradientOf(o, y, g)
+	}
+	dMean, dStd := make([]T, len(y)), make([]T, len(y))
 	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(o.Tasks), o)
 	p.Backward(dMean, dStd, g)
 	return loss, nil

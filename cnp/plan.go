@@ -68,6 +68,7 @@ type ImagePlan[T Float] struct {
 	conv      []*layers.PlannedSeparable[T] // two per block
 	layout    *layers.Arrangement[T]        // how the last of them stores features
 	last      *layers.PlannedLinear[T]
+	family    family[T]
 
 	info PlanInfo
 	most int // images at a time
@@ -287,7 +288,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		}
 	}
 	p.last = m.last.Plan()
-	p.info.ImageOps += float64(p.outputs() * width * 2 * m.cfg.DimY)
+	p.family = m.family
+	p.family.constants = slices.Clone(m.family.constants)
+	p.info.ImageOps += float64(p.outputs() * width * m.last.Out)
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
 	return ctx.Err() // a layer that was stopped lacks weights

@@ -63,16 +63,17 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 }
 
 // Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and dst.Std
-// must have B·Nt·dy elements. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
+// must have B·Nt·dy elements; dst.Params, of other likelihoods than the normal one, may be nil where parameters are not wanted. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
 // dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	dy := p.net.cfg.DimY
 	if err := b.check(1, dy); err != nil {
 		return err
 	}
-	if err := dst.checkRoom("the batch", b.B*b.Nt*dy); err != nil {
+	if err := dst.checkRoom("the batch", p.net.head.likelihood, b.B*b.Nt*dy); err != nil {
 		return err
 	}
+	dst.Likelihood = p.net.head.likelihood
 	if len(dst.Mean) == 0 { // however many tasks there are
 		return ctx.Err()
 	}
@@ -104,7 +105,7 @@ type curveNet[T Float] struct {
 	pre          *layers.PlannedLinear[T]
 	conv         []*layers.PlannedLieConv[T]
 	radius       []float64 // of each layer
-	mean, spread *layers.PlannedLinear[T]
+	head         plannedHead[T]
 
 	pool *sync.Pool // *curveRun[T]
 }
@@ -119,7 +120,7 @@ func newKernel[T Float](k *layers.RBF[T]) kernel {
 
 func (m *EquivCNP[T]) compile() *curveNet[T] {
 	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: newKernel(m.encoder.psi), readout: newKernel(m.readout),
-		pre: m.pre.Plan(), mean: m.head.mean.Plan(), spread: m.head.spread.Plan(), pool: &sync.Pool{}}
+		pre: m.pre.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
 	for _, l := range m.conv {
 		n.conv = append(n.conv, l.Compile())
 		n.radius = append(n.radius, l.Radius())
@@ -184,7 +185,7 @@ type curveRun[T Float] struct {
 	x              []float64 // of the context points that count
 	phi, h         []T
 	features, next []T
-	mean, spread   []T
+	head           headRun[T]
 	rows           []neighbor.LineRow
 	pairs          []layers.LinePairs[T] // of each radius
 	scratch        []layers.LineScratch[T]
@@ -268,8 +269,7 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 	run.sortTargets(b, t, origin)
 	at := t * b.Nt * dy
 	if len(run.order) < b.Nt {
-		clear(dst.Mean[at : at+b.Nt*dy])
-		clear(dst.Std[at : at+b.Nt*dy])
+		dst.fill(at, at+b.Nt*dy, 0)
 	}
 	n.readContext(run, b, t, origin)
 	if !n.cfg.numbered() {
@@ -329,7 +329,7 @@ func (r *curveRun[T]) inner(ends int) []layers.LineChunk {
 // piece predicts the targets of a task from one up to another, over a lattice.
 func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t int, l *curveLattice[T], grid []float64,
 	lines []*neighbor.Line, from, to int, origin float64, threads int) error {
-	dy, order, targets := n.cfg.DimY, run.order[from:to], run.targets[from:to]
+	order, targets := run.order[from:to], run.targets[from:to]
 	run.points = append(run.points[:0], grid...)
 	if n.cfg.Readout != ReadoutRBF {
 		run.points = append(run.points, targets...)
@@ -380,16 +380,7 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	} else {
 		f = f[len(grid)*c : rows*c]
 	}
-	run.mean, run.spread = resize(run.mean, m*dy), resize(run.spread, m*dy)
-	n.mean.Forward(run.mean, f[:m*c], m)
-	n.spread.Forward(run.spread, f[:m*c], m)
-	simd.Softplus(run.spread, run.spread)
-	toStd(run.spread, n.cfg.Output, n.cfg.Floor)
-	at := t * b.Nt * dy
-	for k, i := range order {
-		copy(dst.Mean[at+int(i)*dy:][:dy], run.mean[k*dy:])
-		copy(dst.Std[at+int(i)*dy:][:dy], run.spread[k*dy:])
-	}
+	n.head.forward(dst, t*b.Nt*n.cfg.DimY, order, f[:m*c], &run.head)
 	return nil
 }
 

@@ -31,7 +31,10 @@ type imageRun[T Float] struct {
 }
 
 // readBuffers hold some rows on their way from features to the prediction.
-type readBuffers[T Float] struct{ lift, features, out, apart []T }
+type readBuffers[T Float] struct {
+	lift, features, out, apart []T
+	value                      []float64
+}
 
 // bytes is the size of it.
 func (r *imageRun[T]) bytes() int64 {
@@ -52,7 +55,8 @@ func resize[T any](x []T, n int) []T {
 
 // Predict sets dst to the prediction of a batch of images: mean and standard deviation [B, C, targets], where targets are
 // those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
-// are what the caller keeps, and reusing them saves making them anew.
+// are what the caller keeps, and reusing them saves making them anew. dst.Params, of other likelihoods than the normal one, may be nil where parameters
+// are not wanted.
 //
 // An image's result is the same whatever the batch and however many threads there are. Any number of goroutines may call; as many as
 // PlanOptions.Concurrency says compute at a time, on all threads, and the others wait their turn. Once ctx is done Predict returns its
@@ -71,9 +75,10 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	if !ok {
 		return fmt.Errorf("%w: %d images of %d values have more than can be counted", ErrShape, im.B, p.Values())
 	}
-	if err := dst.checkRoom("the batch of images", want); err != nil {
+	if err := dst.checkRoom("the batch of images", p.family.likelihood, want); err != nil {
 		return err
 	}
+	dst.Likelihood = p.family.likelihood
 	// Goroutines that wait to send are served in the order in which they came.
 	select {
 	case p.turn <- struct{}{}:
@@ -150,7 +155,8 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	}
 	threads := workers()
 	for len(run.read) < threads {
-		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, readGrain*width), make([]T, readGrain*2*p.cfg.DimY), make([]T, 2*readGrain)})
+		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, readGrain*width),
+			make([]T, readGrain*p.family.numbers()*p.cfg.DimY), make([]T, 2*readGrain), p.family.buffer()})
 	}
 	parallel.ForWorkers(b*p.readChunks(), 1, threads, run.readRows)
 	return ctx.Err()
@@ -204,7 +210,7 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 	}
 	b, from := i/p.readChunks(), i%p.readChunks()*readGrain
 	to := min(from+readGrain, outs)
-	y := buf.out[:(to-from)*2*c]
+	y := buf.out[:(to-from)*p.family.numbers()*c]
 	h := r.h[b*p.rows*width : (b+1)*p.rows*width]
 	if p.layout.Flat() && p.rank == nil && p.k == 1 {
 		p.last.Forward(y, h[(first+from)*width:(first+to)*width], to-from)
@@ -223,6 +229,10 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 			}
 		}
 		p.last.Forward(y, mean, to-from)
+	}
+	if p.family.likelihood != nil {
+		r.values(y, buf.value, b, from)
+		return
 	}
 	if p.apart.Stride > 0 {
 		r.scatter(y, buf.apart, b, from)
@@ -247,6 +257,18 @@ func (r *imageRun[T]) head(mean, std, first, second []T, stride int) {
 			v = T(math.Sqrt(float64(v)))
 		}
 		std[t] = v
+	}
+}
+
+// values sets the prediction from point from on of coarse image b, under any likelihood but the normal one.
+func (r *imageRun[T]) values(y []T, buffer []float64, b, from int) {
+	p := r.plan
+	c, k, places, parts := p.cfg.DimY, p.family.numbers(), p.Values()/p.cfg.DimY, p.apart.parts()
+	image, part := (r.lo+b)/parts, (r.lo+b)%parts
+	for i := range len(y) / k {
+		if place, ch := p.apart.pixel(part, from+i/c), i%c; place >= 0 {
+			p.family.set(r.dst, (image*c+ch)*places+place, ch, y[i*k:(i+1)*k], buffer)
+		}
 	}
 }
 

@@ -50,11 +50,22 @@ func (p *Pass[T]) reordered(order []int, mask []bool, dy int) *Pass[T] {
 			}
 		}
 	}
-	out := newPrediction[T](len(order) * dy)
-	each(func(to, from int) { out.Mean[to], out.Std[to] = p.Mean[from], p.Std[from] })
-	return &Pass[T]{Prediction: out, tasks: p.tasks, mask: mask, stages: p.stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
-		m, s := make([]T, len(dMean)), make([]T, len(dStd))
-		each(func(to, from int) { m[from], s[from] = dMean[to], dStd[to] })
-		p.back(m, s, g)
-	}}
+	out := newPass(p.family, len(order)*dy, p.tasks, mask)
+	k, outputs := len(p.raw)/max(1, len(p.Mean)), len(p.Params)/max(1, len(p.Mean))
+	each(func(to, from int) {
+		out.Mean[to], out.Std[to] = p.Mean[from], p.Std[from]
+		copy(out.raw[to*k:(to+1)*k], p.raw[from*k:])
+		copy(out.Params[to*outputs:(to+1)*outputs], p.Params[from*outputs:])
+	})
+	out.stages, out.back = p.stages, func(d outGrad[T], g *layers.Grads[T]) {
+		own := outGrad[T]{make([]T, len(d.mean)), make([]T, len(d.std)), make([]T, len(d.raw))}
+		each(func(to, from int) {
+			if p.family.likelihood == nil {
+				own.mean[from], own.std[from] = d.mean[to], d.std[to]
+			}
+			copy(own.raw[from*k:(from+1)*k], d.raw[min(to*k, len(d.raw)):])
+		})
+		p.back(own, g)
+	}
+	return out
 }

@@ -224,7 +224,12 @@ func (c *Config) Scaler(x, y []float64) Scaler {
 	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || c.DimX == 0 {
 		return s
 	}
+	l, err := ParseLikelihood(c)
+	_, rescaled := l.(Rescaler)
 	for d, r := range t.Y {
+		if err != nil || !rescaled { // values from 0 to 1, for example, are what they are
+			break
+		}
 		var m moments
 		away := false
 		for i := d; i < len(y); i += c.DimY {
@@ -323,13 +328,14 @@ func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*
 		return nil, nil, err
 	}
 	return scaled, func(p *Prediction[T]) {
+		var buffer []float64
 		for t, k := range scalers {
 			if k.Identity() {
 				continue
 			}
 			for i := range b.Nt * c.DimY {
 				if at, a := t*b.Nt*c.DimY+i, k.Y[i%c.DimY]; b.targetOK(t, i/c.DimY) {
-					p.Mean[at], p.Std[at] = T(a.Undo(float64(p.Mean[at]))), T(float64(p.Std[at])/a.Factor)
+					buffer = p.rescale(at, a, buffer)
 				}
 			}
 		}
@@ -415,13 +421,14 @@ func (s standardised[T]) joint(ctx context.Context, b *Batch[T], y []T, chain Ch
 		return nil, err
 	}
 	clear(j.LogDensity)
+	var buffer []float64
 	for i := range y {
 		target := i / c.DimY
 		if !b.targetOK(target/b.Nt, target%b.Nt) {
 			continue
 		}
 		a := scalers[i/per].Y[i%c.DimY]
-		j.Mean[i], j.Std[i] = T(a.Undo(float64(j.Mean[i]))), T(float64(j.Std[i])/a.Factor)
+		buffer = j.rescale(i, a, buffer)
 		if j.values[target] > 0 && y[i] == y[i] {
 			j.LogDensity[target] += j.logDensity(i, y[i])
 		}
@@ -511,17 +518,4 @@ func ImageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
 		notes = append(notes, note)
 	}
 	return notes
-}
-
-// Check reports the first value of a prediction that is no distribution: a mean that is not finite, or a deviation that is not a
-// positive number. ok may leave out what is padding; nil looks at all.
-func (p *Prediction[T]) Check(ok func(i int) bool) error {
-	for i, m := range p.Mean {
-		if s := p.Std[i]; !(s > 0) || math.IsInf(float64(s), 0) || math.IsNaN(float64(m-m)) {
-			if ok == nil || ok(i) {
-				return fmt.Errorf("%w: the model predicts %v ± %v for value %d: its parameters or the data are beyond what it can compute with", ErrValue, m, s, i)
-			}
-		}
-	}
-	return nil
 }

@@ -30,6 +30,11 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 	lieConv := func(in, out uint64) uint64 {
 		return 1 + weightNet(hidden, mid, !c.NoBatchNorm) + linear(in*mid, out)
 	}
+	l, err := cnp.ParseLikelihood(c)
+	if err != nil {
+		panic("weights: a configuration that was valid is not: " + err.Error())
+	}
+	outs, constants := dy*uint64(l.Outputs()-l.Constants()), dy*uint64(l.Constants())
 	features := 1 + degree*dy
 	if c.CoordinateFeature {
 		features += dx
@@ -39,20 +44,20 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 	n := uint64(0)
 	switch c.Architecture {
 	case cnp.EquivCNPCurve:
-		n = 2*rbf + linear(features, first) + 2*linear(last, dy)
+		n = 2*rbf + linear(features, first) + linear(last, outs)
 		for i := range len(width) - 1 {
 			n += lieConv(width[i], width[i+1])
 		}
 	case cnp.ConvCNPCurve:
-		n = 2*rbf + linear(features, first) + 2*linear(last, dy)
+		n = 2*rbf + linear(features, first) + linear(last, outs)
 		for i := range len(width) - 1 {
 			n += linear(width[i]*kernel, width[i+1])
 		}
 	case cnp.EquivCNPImage:
-		n = lieConv(degree*dy, first) + linear(2*first, first) + linear(first, 2*dy)
+		n = lieConv(degree*dy, first) + linear(2*first, first) + linear(first, outs)
 		n += 2 * blocks * (1 + weightNet(hidden, first, c.BlockBatchNorm) + linear(first, first))
 	case cnp.ConvCNPImage:
-		n = degree*dy*kernel*kernel + linear(2*degree*dy, first) + linear(first, 2*dy)
+		n = degree*dy*kernel*kernel + linear(2*degree*dy, first) + linear(first, outs)
 		n += 2 * blocks * (linear(kernel*kernel, first) + linear(first, first))
 	case cnp.CNPCurve, cnp.CNPImage:
 		if c.Architecture == cnp.CNPImage {
@@ -68,7 +73,7 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 			n += linear(in, w)
 			in = w
 		}
-		n += linear(in, 2*dy)
+		n += linear(in, outs)
 	}
-	return n
+	return n + constants
 }

@@ -31,6 +31,7 @@ func TestElements(t *testing.T) {
 			"block norm": func(c *cnp.Config) { c.BlockBatchNorm = true },
 			"blocks":     func(c *cnp.Config) { c.Blocks = 2 },
 			"kernel":     func(c *cnp.Config) { c.Kernel = 5 },
+			"noise":      func(c *cnp.Config) { c.Likelihood = "normal:noise" },
 			"readout":    func(c *cnp.Config) { c.Readout, c.Placement = cnp.ReadoutRBF, cnp.PlacementBatch },
 		}
 		for name, change := range changes {

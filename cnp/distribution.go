@@ -1,0 +1,295 @@
+package cnp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// What follows asks a prediction about single values, by their place in Mean, and about all values of one task together: Task takes one out
+// of a batch. Under independent likelihoods the values of several tasks may be asked about together as well.
+
+// Distribution is the likelihood that the values have, the normal one where Likelihood is nil.
+func (p *Prediction[T]) Distribution() Likelihood {
+	if p.Likelihood == nil {
+		return normal{}
+	}
+	return p.Likelihood
+}
+
+// Task is the prediction of task t of so many, and shares its memory.
+func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
+	per := len(p.Mean) / tasks
+	return p.slice(t*per, (t+1)*per)
+}
+
+// slice is the prediction of values lo to hi.
+func (p *Prediction[T]) slice(lo, hi int) *Prediction[T] {
+	out := &Prediction[T]{Mean: p.Mean[lo:hi], Std: p.Std[lo:hi], Likelihood: p.Likelihood}
+	if p.Params != nil {
+		n := p.Likelihood.Outputs()
+		out.Params = p.Params[lo*n : hi*n]
+	}
+	return out
+}
+
+// Marginals is the prediction with every value on its own: where they depend on each other, each keeps its distribution, and they no
+// longer do.
+func (p *Prediction[T]) Marginals() *Prediction[T] {
+	if _, ok := p.Likelihood.(JointLikelihood); ok {
+		return &Prediction[T]{Mean: p.Mean, Std: p.Std} // the values of a jointly normal vector are normal
+	}
+	return p
+}
+
+// params returns the parameters of value i, in buffer where it has room. It panics where the prediction has none: a caller of a plan that
+// left no room for them may ask for mean and standard deviation alone.
+func (p *Prediction[T]) params(i int, buffer []float64) []float64 {
+	if p.Likelihood == nil {
+		return append(buffer[:0], float64(p.Mean[i]), float64(p.Std[i]))
+	}
+	n := p.Likelihood.Outputs()
+	if len(p.Params) != n*len(p.Mean) {
+		panic(fmt.Sprintf("cnp: Prediction: len(Params) = %d, %d values of likelihood %s need %d", len(p.Params), len(p.Mean), p.Likelihood.Name(),
+			n*len(p.Mean)))
+	}
+	buffer = buffer[:0]
+	for _, v := range p.Params[i*n : (i+1)*n] {
+		buffer = append(buffer, float64(v))
+	}
+	return buffer
+}
+
+// LogDensityAt is the log-density of value i at y.
+func (p *Prediction[T]) LogDensityAt(i int, y float64) float64 {
+	var room [8]float64
+	return p.Distribution().LogDensity(y, p.params(i, room[:0]))
+}
+
+// QuantileAt is the quantile q, from 0 to 1, of value i.
+func (p *Prediction[T]) QuantileAt(i int, q float64) float64 {
+	var room [8]float64
+	return p.Distribution().Quantile(q, p.params(i, room[:0]))
+}
+
+// SampleAt draws value i on its own.
+func (p *Prediction[T]) SampleAt(i int, rng *rand.Rand) float64 {
+	var room [8]float64
+	return p.Distribution().Sample(rng, p.params(i, room[:0]))
+}
+
+// counted lists the values of a prediction that a mask leaves, and their parameters one after the other.
+func (p *Prediction[T]) counted(mask []bool) (at []int, params []float64) {
+	var buffer []float64
+	for i := range p.Mean {
+		if mask == nil || mask[i] {
+			buffer = p.params(i, buffer)
+			at, params = append(at, i), append(params, buffer...)
+		}
+	}
+	return at, params
+}
+
+// LogDensity is the log-density of the values y of a task together, and how many of them count: those that the mask, if there is one,
+// does not leave out. It panics if the lengths differ.
+func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
+	if p.Likelihood == nil {
+		return LogLikelihood(p.Mean, p.Std, y, mask)
+	}
+	p.checkLen("LogDensity", "y", len(y), mask)
+	at, params := p.counted(mask)
+	if joint, ok := p.Likelihood.(JointLikelihood); ok {
+		seen := make([]float64, len(at))
+		for k, i := range at {
+			seen[k] = float64(y[i])
+		}
+		return joint.LogDensityOf(seen, params), len(at)
+	}
+	outputs := p.Likelihood.Outputs()
+	for k, i := range at {
+		sum += p.Likelihood.LogDensity(float64(y[i]), params[k*outputs:(k+1)*outputs])
+	}
+	return sum, len(at)
+}
+
+// Quantiles sets dst to the quantile q, from 0 to 1, of every value.
+func (p *Prediction[T]) Quantiles(dst []T, q float64) {
+	p.checkLen("Quantiles", "dst", len(dst), nil)
+	var buffer []float64
+	l := p.Distribution()
+	for i := range dst {
+		buffer = p.params(i, buffer)
+		dst[i] = T(l.Quantile(q, buffer))
+	}
+}
+
+// Sample draws the values of a task together, as new observations. Where the mask, if there is one, is false dst gets zeros. Equal states of
+// rng give equal draws.
+func (p *Prediction[T]) Sample(dst []T, rng *rand.Rand, mask []bool) { p.sample(dst, rng, mask, false) }
+
+// SampleFunction draws the values of the function without the noise of observations. It reports whether the likelihood knows them apart;
+// if not it draws nothing.
+func (p *Prediction[T]) SampleFunction(dst []T, rng *rand.Rand, mask []bool) bool {
+	if _, ok := p.Likelihood.(Noisy); !ok {
+		return false
+	}
+	p.sample(dst, rng, mask, true)
+	return true
+}
+
+func (p *Prediction[T]) sample(dst []T, rng *rand.Rand, mask []bool, function bool) {
+	p.checkLen("Sample", "dst", len(dst), mask)
+	clear(dst)
+	at, params := p.counted(mask)
+	l := p.Distribution()
+	if joint, ok := l.(JointLikelihood); ok {
+		values := make([]float64, len(at))
+		joint.SampleOf(values, rng, params, function)
+		for k, i := range at {
+			dst[i] = T(values[k])
+		}
+		return
+	}
+	n := l.Outputs()
+	for k, i := range at {
+		own := params[k*n : (k+1)*n]
+		if function {
+			std, _ := l.(Noisy).Parts(own)
+			mean, _ := l.Moments(own)
+			dst[i] = T(mean + std*rng.NormFloat64())
+			continue
+		}
+		dst[i] = T(l.Sample(rng, own))
+	}
+}
+
+// Parts sets function and noise to the standard deviations of the function and of the noise of its observations: the squares of both
+// make that of Std. It reports whether the likelihood knows them apart; if not it sets nothing.
+func (p *Prediction[T]) Parts(function, noise []T) bool {
+	l, ok := p.Likelihood.(Noisy)
+	if !ok {
+		return false
+	}
+	p.checkLen("Parts", "function", len(function), nil)
+	p.checkLen("Parts", "noise", len(noise), nil)
+	var buffer []float64
+	for i := range p.Mean {
+		buffer = p.params(i, buffer)
+		f, e := l.Parts(buffer)
+		function[i], noise[i] = T(f), T(e)
+	}
+	return true
+}
+
+// Covariance is that of the values of a task, [n, n] for n values. For large tasks see Factors.
+func (p *Prediction[T]) Covariance() []float64 {
+	n := len(p.Mean)
+	out := make([]float64, n*n)
+	f, diag, k := p.Factors()
+	for i := range n {
+		for j := range n {
+			s := 0.0
+			for c := range k {
+				s += f[i*k+c] * f[j*k+c]
+			}
+			out[i*n+j] = s
+		}
+		out[i*n+i] += diag[i]
+	}
+	return out
+}
+
+// Factors returns f [n, rank] and diag [n] of the covariance f·fᵀ + diag of the n values of a task. Where they are independent rank is 0.
+func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
+	diag = make([]float64, len(p.Mean))
+	if joint, ok := p.Likelihood.(JointLikelihood); ok {
+		_, params := p.counted(nil)
+		f = make([]float64, len(p.Mean)*joint.Rank())
+		joint.Factors(f, diag, params)
+		return f, diag, joint.Rank()
+	}
+	for i, s := range p.Std {
+		diag[i] = float64(s) * float64(s)
+	}
+	return nil, diag, 0
+}
+
+// take makes value i that of another prediction's value k, on its own.
+func (p *Prediction[T]) take(i int, from *Prediction[T], k int) {
+	p.Mean[i], p.Std[i] = from.Mean[k], from.Std[k]
+	if _, joint := from.Likelihood.(JointLikelihood); joint || from.Likelihood == nil {
+		return
+	}
+	n := from.Likelihood.Outputs()
+	if p.Params == nil {
+		p.Likelihood, p.Params = from.Likelihood, make([]T, len(p.Mean)*n)
+	}
+	copy(p.Params[i*n:(i+1)*n], from.Params[k*n:])
+}
+
+// rescale brings value i to the units that a.Undo gives.
+func (p *Prediction[T]) rescale(i int, a Affine, buffer []float64) []float64 {
+	if a == identity {
+		return buffer
+	}
+	if p.Likelihood == nil || p.Params == nil {
+		p.Mean[i], p.Std[i] = T(a.Undo(float64(p.Mean[i]))), T(float64(p.Std[i])/a.Factor)
+		return buffer
+	}
+	l, ok := p.Likelihood.(Rescaler)
+	if !ok {
+		panic("cnp: likelihood " + p.Likelihood.Name() + " knows no other units")
+	}
+	buffer = p.params(i, buffer)
+	l.Rescale(buffer, a)
+	for k, v := range buffer {
+		p.Params[i*len(buffer)+k] = T(v)
+	}
+	mean, std := l.Moments(buffer)
+	p.Mean[i], p.Std[i] = T(mean), T(std)
+	return buffer
+}
+
+// fill sets values lo to hi to v.
+func (p *Prediction[T]) fill(lo, hi int, v T) {
+	parts := [][]T{p.Mean[lo:hi], p.Std[lo:hi]}
+	if p.Params != nil {
+		n := p.Likelihood.Outputs()
+		parts = append(parts, p.Params[lo*n:hi*n])
+	}
+	for _, part := range parts {
+		for i := range part {
+			part[i] = v
+		}
+	}
+}
+
+func (p *Prediction[T]) checkLen(method, name string, n int, mask []bool) {
+	if n != len(p.Mean) || len(p.Std) != len(p.Mean) || mask != nil && len(mask) != len(p.Mean) {
+		panic(fmt.Sprintf("cnp: Prediction.%s: len(%s) = %d, len(mask) = %d, len(Std) = %d, need %d", method, name, n, len(mask), len(p.Std),
+			len(p.Mean)))
+	}
+}
+
+// Check reports the first value of a prediction that is no distribution: a mean or a parameter that is not finite, or a deviation that is not
+// a positive number. ok may leave out what is padding; nil looks at all.
+func (p *Prediction[T]) Check(ok func(i int) bool) error {
+	n := 0
+	if p.Params != nil && len(p.Mean) > 0 {
+		n = len(p.Params) / len(p.Mean)
+	}
+	for i, m := range p.Mean {
+		if s := p.Std[i]; !(s > 0) || math.IsInf(float64(s), 0) || math.IsNaN(float64(m-m)) {
+			if ok == nil || ok(i) {
+				return fmt.Errorf("%w: the model predicts %v ± %v for value %d: its parameters or the data are beyond what it can compute with", ErrValue, m, s, i)
+			}
+		}
+		for _, v := range p.Params[i*n : (i+1)*n] {
+			if math.IsNaN(float64(v-v)) && (ok == nil || ok(i)) {
+				return fmt.Errorf("%w: the model predicts a parameter of %v for value %d: its own parameters or the data are beyond what it can compute with",
+					ErrValue, v, i)
+			}
+		}
+	}
+	return nil
+}

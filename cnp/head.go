@@ -1,0 +1,391 @@
+package cnp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// family turns the numbers that a network gives into a prediction, by the model's likelihood. Under the normal one of the authors' models a
+// row of numbers holds all means, then all spreads, and kernels work on many at a time; under any other it holds the numbers of one value
+// after the other.
+type family[T Float] struct {
+	likelihood Likelihood // nil: the normal one
+	dy         int
+	constants  []T // [dy, Constants]
+}
+
+// newFamily is that of a valid configuration. Constants begin at 0.
+func newFamily[T Float](c Config) family[T] {
+	l, err := ParseLikelihood(&c)
+	if err != nil {
+		panic("cnp: a configuration that was valid is not: " + err.Error())
+	}
+	if _, ok := l.(normal); ok {
+		return family[T]{dy: c.DimY}
+	}
+	return family[T]{l, c.DimY, make([]T, c.DimY*l.Constants())}
+}
+
+// numbers is how many numbers the network gives for each value.
+func (f *family[T]) numbers() int {
+	if f.likelihood == nil {
+		return 2
+	}
+	return f.likelihood.Outputs() - f.likelihood.Constants()
+}
+
+// params lists the constants.
+func (f *family[T]) params() []layers.Param[T] {
+	if len(f.constants) == 0 {
+		return nil
+	}
+	return []layers.Param[T]{{Name: "likelihood.constants", Shape: []int{f.dy, f.likelihood.Constants()}, Data: f.constants}}
+}
+
+// newPrediction returns a prediction of n zeros.
+func (f *family[T]) newPrediction(n int) *Prediction[T] {
+	p := newPrediction[T](n)
+	if f.likelihood != nil {
+		p.Likelihood, p.Params = f.likelihood, make([]T, n*f.likelihood.Outputs())
+	}
+	return p
+}
+
+// widened sets raw [Outputs] to the numbers of a value of channel d, constants included.
+func (f *family[T]) widened(raw []float64, numbers []T, d int) {
+	for i, v := range numbers {
+		raw[i] = float64(v)
+	}
+	k := f.likelihood.Constants()
+	for i, v := range f.constants[d*k : (d+1)*k] {
+		raw[len(numbers)+i] = float64(v)
+	}
+}
+
+// buffer is room for the numbers and the parameters of a value.
+func (f *family[T]) buffer() []float64 {
+	if f.likelihood == nil {
+		return nil
+	}
+	return make([]float64, 2*f.likelihood.Outputs())
+}
+
+// set sets value v, of channel d, of a prediction, of its parameters only if there is room for them. Not for the normal likelihood.
+func (f *family[T]) set(out *Prediction[T], v, d int, numbers []T, buffer []float64) {
+	n := len(buffer) / 2
+	raw, params := buffer[:n], buffer[n:]
+	f.widened(raw, numbers, d)
+	f.likelihood.Parameters(params, raw)
+	mean, std := f.likelihood.Moments(params)
+	out.Mean[v], out.Std[v] = T(mean), T(std)
+	if out.Params != nil {
+		for i, x := range params {
+			out.Params[v*n+i] = T(x)
+		}
+	}
+}
+
+// head turns features into a prediction. Under the normal likelihood mean = Linear, variance (or std) = softplus(Linear), never
+// below floor; under any other the numbers of the values are one Linear.
+type head[T Float] struct {
+	family[T]
+	mean, spread *layers.Linear[T]
+	raw          *layers.Linear[T]
+	output       Output
+	floor        float64
+}
+
+// newHead is that of a model whose features have so many channels.
+func newHead[T Float](in int, c Config, rng *rand.Rand) head[T] {
+	h := head[T]{family: newFamily[T](c), output: c.Output, floor: c.Floor}
+	if h.likelihood == nil {
+		h.mean, h.spread = layers.NewLinear[T](in, c.DimY, rng), layers.NewLinear[T](in, c.DimY, rng)
+	} else {
+		h.raw = layers.NewLinear[T](in, c.DimY*h.numbers(), rng)
+	}
+	return h
+}
+
+// in is the number of channels of the features.
+func (h *head[T]) in() int {
+	if h.likelihood == nil {
+		return h.mean.In
+	}
+	return h.raw.In
+}
+
+func (h *head[T]) params() []layers.Param[T] {
+	if h.likelihood == nil {
+		return append(h.mean.Params("mean_linear."), h.spread.Params("var_linear.0.")...)
+	}
+	return append(h.raw.Params("raw_linear."), h.family.params()...)
+}
+
+// forward sets the values of out from value at on, for features [n, c].
+func (h *head[T]) forward(out *Prediction[T], at int, features []T, n int) {
+	values := n * h.dy
+	if h.likelihood == nil {
+		mean, std := out.Mean[at:at+values], out.Std[at:at+values]
+		h.mean.Forward(mean, features, n, simd.ActNone)
+		h.spread.Forward(std, features, n, simd.ActSoftplus)
+		toStd(std, h.output, h.floor)
+		return
+	}
+	raw := make([]T, n*h.raw.Out)
+	h.raw.Forward(raw, features, n, simd.ActNone)
+	h.setAll(out, at, raw)
+}
+
+// setAll is set for values from at on, channel by channel.
+func (f *family[T]) setAll(out *Prediction[T], at int, raw []T) {
+	k, buffer := f.numbers(), f.buffer()
+	for i := range len(raw) / k {
+		f.set(out, at+i, i%f.dy, raw[i*k:(i+1)*k], buffer)
+	}
+}
+
+// toStd turns a model's positive second output into a standard deviation, in place.
+func toStd[T Float](v []T, o Output, floor float64) {
+	for i := range v {
+		v[i] = max(v[i], T(floor))
+		if o == OutputVariance {
+			v[i] = sqrt(v[i])
+		}
+	}
+}
+
+// headTape is what a head's backward pass needs.
+type headTape[T Float] struct {
+	features, spread []T // [n, c], [n, dy]
+	n                int
+}
+
+// record is forward with its tape, for a pass.
+func (h *head[T]) record(p *Pass[T], at int, features []T, n int) *headTape[T] {
+	values := n * h.dy
+	if h.likelihood != nil {
+		raw := p.raw[at*h.numbers():][:n*h.raw.Out]
+		h.raw.Forward(raw, features, n, simd.ActNone)
+		h.setAll(p.Prediction, at, raw)
+		return &headTape[T]{features: features, n: n}
+	}
+	mean, std := p.Mean[at:at+values], p.Std[at:at+values]
+	h.mean.Forward(mean, features, n, simd.ActNone)
+	h.spread.Forward(std, features, n, simd.ActSoftplus)
+	tape := &headTape[T]{features, append([]T(nil), std...), n}
+	toStd(std, h.output, h.floor)
+	return tape
+}
+
+// backward returns the gradient [n, c] to the features, given that to all values, of which the tape's begin with value at.
+func (h *head[T]) backward(d outGrad[T], at int, tape *headTape[T], g *layers.Grads[T]) []T {
+	df, lo, hi := make([]T, len(tape.features)), at, at+tape.n*h.dy
+	if h.likelihood != nil {
+		h.raw.Backward(df, d.raw[lo*h.numbers():hi*h.numbers()], tape.features, tape.n, g)
+		return df
+	}
+	other := make([]T, len(tape.features))
+	h.mean.Backward(df, d.mean[lo:hi], tape.features, tape.n, g)
+	h.spread.Backward(other, spreadGrad(d.std[lo:hi], tape.spread, h.output, h.floor), tape.features, tape.n, g)
+	simd.Add(df, df, other)
+	return df
+}
+
+// plannedHead is a head, packed.
+type plannedHead[T Float] struct {
+	family[T]
+	mean, spread, raw *layers.PlannedLinear[T]
+	output            Output
+	floor             float64
+}
+
+// headRun is the memory of one goroutine.
+type headRun[T Float] struct {
+	mean, spread, raw []T
+	buffer            []float64
+}
+
+func (h *head[T]) plan() plannedHead[T] {
+	p := plannedHead[T]{family: h.family, output: h.output, floor: h.floor}
+	p.constants = slices.Clone(h.constants)
+	if h.likelihood != nil {
+		p.raw = h.raw.Plan()
+	} else {
+		p.mean, p.spread = h.mean.Plan(), h.spread.Plan()
+	}
+	return p
+}
+
+// forward predicts the targets of one task, whose values begin with value at of dst; order says which, and their features [m, c] come in
+// that order.
+func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, features []T, run *headRun[T]) {
+	m, dy := len(order), h.dy
+	if h.likelihood != nil {
+		k := h.numbers()
+		run.raw = resize(run.raw, m*dy*k)
+		if run.buffer == nil {
+			run.buffer = h.buffer()
+		}
+		h.raw.Forward(run.raw, features, m)
+		for j, i := range order {
+			for d := range dy {
+				h.set(dst, at+int(i)*dy+d, d, run.raw[(j*dy+d)*k:(j*dy+d+1)*k], run.buffer)
+			}
+		}
+		return
+	}
+	run.mean, run.spread = resize(run.mean, m*dy), resize(run.spread, m*dy)
+	h.mean.Forward(run.mean, features, m)
+	h.spread.Forward(run.spread, features, m)
+	simd.Softplus(run.spread, run.spread)
+	toStd(run.spread, h.output, h.floor)
+	for k, i := range order {
+		copy(dst.Mean[at+int(i)*dy:][:dy], run.mean[k*dy:])
+		copy(dst.Std[at+int(i)*dy:][:dy], run.spread[k*dy:])
+	}
+}
+
+// outGrad is the gradient to a prediction: under the normal likelihood to mean and standard deviation, under any other to the network's
+// numbers [values, numbers].
+type outGrad[T Float] struct{ mean, std, raw []T }
+
+// newPass is a pass of n values.
+func newPass[T Float](f *family[T], n, tasks int, mask []bool) *Pass[T] {
+	p := &Pass[T]{Prediction: f.newPrediction(n), family: f, tasks: tasks, mask: mask, back: func(outGrad[T], *layers.Grads[T]) {},
+		stages: func(func(string, []T) bool) {}}
+	if f.likelihood != nil {
+		p.raw = make([]T, n*f.numbers())
+	}
+	return p
+}
+
+// newImagePass is newPass for images.
+func newImagePass[T Float](f *family[T], im *Images[T]) *Pass[T] {
+	p := newPass(f, len(im.Pixels), im.B, nil)
+	p.pixels = im.H * im.W
+	return p
+}
+
+// BackwardRaw is Backward under any likelihood but the normal one: it takes the gradients d [values, Outputs] to the numbers that
+// Likelihood.Parameters makes parameters of.
+func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) {
+	if p.family.likelihood == nil {
+		panic("cnp: Pass.BackwardRaw: the likelihood is the normal one, which has Backward")
+	}
+	n, k, dy := p.family.likelihood.Outputs(), p.family.numbers(), p.family.dy
+	if len(d) != len(p.Mean)*n {
+		panic(fmt.Sprintf("cnp: Pass.BackwardRaw: len(d) = %d, need %d", len(d), len(p.Mean)*n))
+	}
+	raw, constants := make([]T, len(p.raw)), make([]float64, len(p.family.constants))
+	for i := range p.Mean {
+		if p.mask != nil && !p.mask[i] {
+			continue
+		}
+		copy(raw[i*k:(i+1)*k], d[i*n:])
+		for j, v := range d[i*n+k : (i+1)*n] {
+			constants[p.channel(i, dy)*(n-k)+j] += float64(v)
+		}
+	}
+	if len(constants) > 0 {
+		to := g.Of(p.family.constants)
+		for i, v := range constants {
+			to[i] += T(v)
+		}
+	}
+	p.back(outGrad[T]{raw: raw}, g)
+}
+
+// channel is that of value i: the values of an image are channel by channel.
+func (p *Pass[T]) channel(i, dy int) int {
+	if p.pixels > 0 {
+		return i / p.pixels % dy
+	}
+	return i % dy
+}
+
+// gradientOf is GradientOf under any likelihood but the normal one, for checked arguments: tasks are independent of each other.
+func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float64, err error) {
+	own := p.family.likelihood
+	l := own
+	if o.Noise != 0 || o.Beta != 0 {
+		other, ok := own.(objective)
+		if !ok {
+			return 0, fmt.Errorf("%w: noise = %v, beta = %v: likelihood %s has neither", ErrConfig, o.Noise, o.Beta, own.Name())
+		}
+		l = other.under(o)
+	}
+	if err := CheckSupport(l, "y", y, p.mask, p.family.dy); err != nil {
+		return 0, err
+	}
+	n := l.Outputs()
+	k, per, scale := p.family.numbers(), len(y)/max(1, p.tasks), 1/float64(o.Tasks)
+	d, sums := make([]T, len(y)*n), make([]float64, p.tasks)
+	parallel.For(p.tasks, 1, func(lo, hi int) {
+		var (
+			at                 []int // the values of a task that count
+			seen, raw, params  []float64
+			grads, widenedBoth []float64
+		)
+		for t := lo; t < hi; t++ {
+			at, seen = at[:0], seen[:0]
+			for i := t * per; i < (t+1)*per; i++ {
+				if p.mask == nil || p.mask[i] {
+					at, seen = append(at, i), append(seen, float64(y[i]))
+				}
+			}
+			widenedBoth = resize(widenedBoth, 3*len(at)*n)
+			raw, params, grads = widenedBoth[:len(at)*n], widenedBoth[len(at)*n:2*len(at)*n], widenedBoth[2*len(at)*n:]
+			for j, i := range at {
+				p.family.widened(raw[j*n:(j+1)*n], p.raw[i*k:(i+1)*k], p.channel(i, p.family.dy))
+				l.Parameters(params[j*n:(j+1)*n], raw[j*n:(j+1)*n])
+			}
+			if joint, ok := l.(JointLikelihood); ok {
+				sums[t] = joint.GradientOf(grads, seen, params, raw)
+			} else {
+				for j := range at {
+					l.Gradient(grads[j*n:(j+1)*n], seen[j], params[j*n:(j+1)*n], raw[j*n:(j+1)*n])
+					sums[t] += l.LogDensity(seen[j], params[j*n:(j+1)*n])
+				}
+			}
+			for j, i := range at {
+				for q, v := range grads[j*n : (j+1)*n] {
+					d[i*n+q] = T(-scale * v)
+				}
+			}
+		}
+	})
+	for _, s := range sums {
+		loss -= scale * s
+	}
+	p.BackwardRaw(d, g)
+	return loss, nil
+}
+
+// setImages is set for images lo to hi of n pixels, whose numbers y [b, n, channels, numbers] come pixel by pixel. raw, if there is
+// any, takes them as the values lie in the prediction.
+func (f *family[T]) setImages(out *Prediction[T], raw []T, n, lo, hi int, y []T) {
+	k, c, buffer := f.numbers(), f.dy, f.buffer()
+	for i := range (hi - lo) * n * c {
+		v := ((lo+i/(n*c))*c+i%c)*n + i/c%n
+		f.set(out, v, i%c, y[i*k:(i+1)*k], buffer)
+		if raw != nil {
+			copy(raw[v*k:(v+1)*k], y[i*k:])
+		}
+	}
+}
+
+// imagesGrad returns the gradient to y, which setImages takes, given that to raw.
+func (f *family[T]) imagesGrad(raw []T, n, lo, hi int) []T {
+	k, c := f.numbers(), f.dy
+	dy := make([]T, (hi-lo)*n*c*k)
+	for i := range (hi - lo) * n * c {
+		v := ((lo+i/(n*c))*c+i%c)*n + i/c%n
+		copy(dy[i*k:(i+1)*k], raw[v*k:])
+	}
+	return dy
+}

@@ -1,0 +1,201 @@
+package cnp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// otherLikelihoods are those beside the normal one, each with every way that it takes.
+var otherLikelihoods = []string{"normal:noise"}
+
+// likelihoodOf is a likelihood by name, with a floor.
+func likelihoodOf(t *testing.T, name string, o Output, floor float64) Likelihood {
+	t.Helper()
+	l, err := ParseLikelihood(&Config{Likelihood: name, Output: o, Floor: floor})
+	require.NoError(t, err)
+	require.Equal(t, name, l.Name())
+	return l
+}
+
+// TestNormalLikelihood: the normal likelihood, value by value, is what models compute by kernels.
+func TestNormalLikelihood(t *testing.T) {
+	for _, o := range []Output{OutputVariance, OutputStd} {
+		c := Default(ConvCNPCurve, "", 2)
+		c.PointsPerUnit, c.Channels, c.Kernel, c.Output, c.Floor = 4, []int{3, 3, 3}, 3, o, 0
+		b := randomBatch[float64](testkit.Rand(1), 2, 3, 40, 1, 2)
+		predict := func() *Prediction[float64] {
+			m, err := New[float64](c, 1)
+			require.NoError(t, err)
+			perturb(m.State(), 2)
+			p, err := m.(Regressor[float64]).Predict(context.Background(), b)
+			require.NoError(t, err)
+			require.Nil(t, p.Likelihood)
+			return p
+		}
+		free := predict()
+		sorted := slices.Sorted(slices.Values(free.Std))
+		if c.Floor = sorted[len(sorted)/2]; o == OutputVariance {
+			c.Floor *= c.Floor
+		}
+		p, floored := predict(), 0
+		l := likelihoodOf(t, "normal", o, c.Floor)
+		for i, mean := range p.Mean {
+			// The raw number that this deviation comes from.
+			v := free.Std[i]
+			if o == OutputVariance {
+				v *= v
+			}
+			raw, params := []float64{mean, v + math.Log(-math.Expm1(-v))}, make([]float64, 2)
+			l.Parameters(params, raw)
+			require.InDelta(t, p.Std[i], params[1], 1e-12)
+			if p.Std[i] > free.Std[i] {
+				floored++
+			}
+			at, std := l.Moments(params)
+			require.Equal(t, mean, at)
+			sum, n := LogLikelihood(p.Mean[i:i+1], p.Std[i:i+1], []float64{0.3}, nil)
+			require.Equal(t, 1, n)
+			require.InDelta(t, sum, p.LogDensityAt(i, 0.3), 1e-12)
+			require.InDelta(t, mean+std, p.QuantileAt(i, 0.5*math.Erfc(-1/math.Sqrt2)), 1e-9)
+		}
+		require.Greater(t, floored, 10)
+	}
+}
+
+// TestLikelihoods: of every likelihood and many parameters, gradients are derivatives, moments and quantiles those of samples, and
+// other units change the density by their factor.
+func TestLikelihoods(t *testing.T) {
+	for _, name := range append([]string{"normal"}, otherLikelihoods...) {
+		for _, o := range []Output{OutputVariance, OutputStd} {
+			t.Run(name+"/"+string(o), func(t *testing.T) {
+				l, rng := likelihoodOf(t, name, o, 1e-3), testkit.Rand(7)
+				n := l.Outputs()
+				raw, params, d, near := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+				for range 60 {
+					for i := range raw {
+						raw[i] = 2 * rng.NormFloat64()
+					}
+					l.Parameters(params, raw)
+					for k := range 6 {
+						y := l.Sample(rng, params)
+						l.Gradient(d, y, params, raw)
+						for i, was := range raw {
+							const h = 1e-5
+							value := func(at float64) float64 {
+								raw[i] = at
+								l.Parameters(near, raw)
+								raw[i] = was
+								return l.LogDensity(y, near)
+							}
+							want := (value(was+h) - value(was-h)) / (2 * h)
+							require.InDelta(t, want, d[i], 1e-6*(1+math.Abs(want)+math.Abs(d[i])), "output %d, sample %d", i, k)
+						}
+						lo, hi := l.Support()
+						require.True(t, y >= lo && y <= hi, y)
+					}
+				}
+				for range 4 {
+					for i := range raw {
+						raw[i] = rng.NormFloat64()
+					}
+					l.Parameters(params, raw)
+					const draws = 1 << 16
+					sum, squares := 0.0, 0.0
+					below := make([]float64, 9)
+					for range draws {
+						y := l.Sample(rng, params)
+						sum, squares = sum+y, squares+y*y
+						for k := range below {
+							if y <= l.Quantile(float64(k+1)/10, params) {
+								below[k]++
+							}
+						}
+					}
+					mean, std := l.Moments(params)
+					require.InDelta(t, mean, sum/draws, 6*std/math.Sqrt(draws))
+					require.InDelta(t, std, math.Sqrt(squares/draws-sum*sum/draws/draws), 0.05*std)
+					for k, b := range below {
+						q := float64(k+1) / 10
+						y := l.Quantile(q, params)
+						if y < l.Quantile(q+1e-6, params) || y > l.Quantile(q-1e-6, params) { // no atom
+							require.InDelta(t, q, b/draws, 0.015)
+						} else {
+							require.GreaterOrEqual(t, b/draws, q-0.015)
+						}
+					}
+					require.LessOrEqual(t, l.Quantile(0, params), l.Quantile(1, params))
+				}
+				if r, ok := l.(Rescaler); ok {
+					a := Affine{Offset: 3, Factor: 4}
+					y := l.Sample(rng, params)
+					before := l.LogDensity(y, params)
+					r.Rescale(params, a)
+					require.InDelta(t, before, l.LogDensity(a.Undo(y), params)-math.Log(a.Factor), 1e-9)
+				}
+				if noisy, ok := l.(Noisy); ok {
+					f, e := noisy.Parts(params)
+					_, std := l.Moments(params)
+					require.InDelta(t, std, math.Hypot(f, e), 1e-12)
+				}
+			})
+		}
+	}
+}
+
+// TestLikelihoodNames: unknown names and arguments are refused by name, and what is registered is found.
+func TestLikelihoodNames(t *testing.T) {
+	for _, name := range []string{"gamma", "normal:loud", "normal:", " normal", "lowrank:0", "lowrank:x", "lowrank:100000"} {
+		c := Default(CNPCurve, "", 1)
+		c.Likelihood = name
+		err := c.Validate()
+		if name == "normal:" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, ErrConfig, name)
+		require.ErrorContains(t, err, name)
+	}
+	require.Panics(t, func() { RegisterLikelihood("normal", func(*Config, string) (Likelihood, error) { return nil, nil }) })
+	RegisterLikelihood("laplace", func(*Config, string) (Likelihood, error) { return laplace{}, nil })
+	require.Contains(t, Likelihoods(), "laplace")
+	c := Default(CNPCurve, "", 1)
+	c.Likelihood = "laplace"
+	m, err := New[float32](c, 1)
+	require.NoError(t, err)
+	p, err := m.(Regressor[float32]).Predict(context.Background(), randomBatch[float32](testkit.Rand(1), 1, 3, 4, 1, 1))
+	require.NoError(t, err)
+	require.Equal(t, laplace{}, p.Distribution())
+	require.NoError(t, p.Check(nil))
+}
+
+// laplace is a user's own likelihood.
+type laplace struct{}
+
+func (laplace) Name() string   { return "laplace" }
+func (laplace) Outputs() int   { return 2 }
+func (laplace) Constants() int { return 0 }
+func (laplace) Parameters(params, raw []float64) {
+	params[0], params[1] = raw[0], math.Exp(raw[1])
+}
+func (laplace) Moments(p []float64) (float64, float64) { return p[0], math.Sqrt2 * p[1] }
+func (laplace) LogDensity(y float64, p []float64) float64 {
+	return -math.Abs(y-p[0])/p[1] - math.Log(2*p[1])
+}
+func (laplace) Gradient(d []float64, y float64, p, _ []float64) {
+	d[0], d[1] = math.Copysign(1/p[1], y-p[0]), math.Abs(y-p[0])/p[1]-1
+}
+func (laplace) Quantile(q float64, p []float64) float64 {
+	if q < 0.5 {
+		return p[0] + p[1]*math.Log(2*q)
+	}
+	return p[0] - p[1]*math.Log(2*(1-q))
+}
+func (l laplace) Sample(rng *rand.Rand, p []float64) float64 { return l.Quantile(rng.Float64(), p) }
+func (laplace) Support() (float64, float64)                  { return math.Inf(-1), math.Inf(1) }
