@@ -180,16 +180,17 @@ func TestReproduceBenchmark(t *testing.T) {
 	report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
 	require.Contains(t, report, "| published: ConvCNP | 0.41 / 0.41 / 0.95 | 0.40 / 0.40 / 0.84 |")
 	require.Contains(t, report, "| here: cnp, independent | ")
-	require.Equal(t, 3+5, strings.Count(report, "not trained yet"))
+	require.Contains(t, report, "| here: cnp, autoregressive | ")
+	require.Equal(t, 2*3+5, strings.Count(report, "not trained yet"))
 	rows := tables["benchmark.csv"]
-	require.Len(t, rows, 1+2*3)
+	require.Len(t, rows, 1+2*2*3)
 	require.NotEmpty(t, rows[1][7], "a Gaussian process has a KL")
 	require.Empty(t, rows[4][7], "a sawtooth has none")
 
 	cells, err := os.ReadFile(filepath.Join(out, "benchmark.jsonl"))
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(cells, []byte("\n"))
-	require.Len(t, lines, 7)
+	require.Len(t, lines, 13)
 	// An earlier command was interrupted while it wrote its third number.
 	broken := append(bytes.Join(lines[:2], nil), lines[2][:10]...)
 	require.NoError(t, os.WriteFile(filepath.Join(out, "benchmark.jsonl"), broken, 0o644))
@@ -197,7 +198,7 @@ func TestReproduceBenchmark(t *testing.T) {
 	require.Equal(t, report, again)
 	after, err := os.ReadFile(filepath.Join(out, "benchmark.jsonl"))
 	require.NoError(t, err)
-	require.Equal(t, 6, bytes.Count(after, []byte("\n")))
+	require.Equal(t, 12, bytes.Count(after, []byte("\n")))
 	require.True(t, bytes.HasPrefix(after, bytes.Join(lines[:2], nil)), "what was known is kept")
 
 	require.NoError(t, os.WriteFile(filepath.Join(out, "benchmark.jsonl"), []byte("nonsense\n"), 0o644))

@@ -37,11 +37,18 @@ var publishedBenchmark = []struct {
 }
 
 // benchmarkMethods are the ways to predict whole tasks.
-var benchmarkMethods = []string{"independent"}
+var benchmarkMethods = []string{"independent", "autoregressive"}
 
 // benchmarkDensity is a model's joint density by one of benchmarkMethods.
-func benchmarkDensity(_ string, m cnp.Model[float32]) eval.Density[float32] {
-	return eval.Independent(eval.Model(m))
+func benchmarkDensity(method string, m cnp.Model[float32], seed uint64) (eval.Density[float32], error) {
+	if method == "independent" {
+		return eval.Independent(eval.Model(m)), nil
+	}
+	r, ok := m.(cnp.Regressor[float32])
+	if !ok {
+		return nil, fmt.Errorf("a model of architecture %s regresses no curves", m.Config().Architecture)
+	}
+	return eval.Autoregressive(r, cnp.Chain{Seed: seed}), nil
 }
 
 // benchmarkCell is one number of the table, as the file of cells keeps it.
@@ -172,7 +179,11 @@ func (p *reproduction) benchmark() error {
 func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.Options, file *os.File) (*benchmarkCell, error) {
 	start := time.Now()
 	src := task.BenchmarkSource[float32]{Process: key.Process, Region: key.Region, Dx: key.Dx}
-	report, err := eval.Joint(p.ctx, benchmarkDensity(key.Method, m), src, opt)
+	density, err := benchmarkDensity(key.Method, m, p.flags.seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key.Model, err)
+	}
+	report, err := eval.Joint(p.ctx, density, src, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key.Model, err)
 	}

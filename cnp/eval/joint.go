@@ -29,6 +29,24 @@ func Independent[T cnp.Float](predict Predictor[T]) Density[T] {
 	}
 }
 
+// Autoregressive is the density of a model of curves by the chain rule: every value is predicted given the context and the values before it.
+func Autoregressive[T cnp.Float](m cnp.CurvePredictor[T], chain cnp.Chain) Density[T] {
+	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
+		if b.Curves == nil {
+			return nil, fmt.Errorf("eval: the chain rule for curves, on tasks that are images")
+		}
+		j, err := cnp.JointCurves(ctx, m, b.Curves, b.Y, chain)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, b.Curves.B)
+		for t := range out {
+			out[t], _ = j.Task(t, len(out))
+		}
+		return out, nil
+	}
+}
+
 // taskMask says which of a task's values count; nil: all.
 func taskMask[T cnp.Float](b *task.Tasks[T], t, per int) []bool {
 	c := b.Curves

@@ -36,6 +36,12 @@ func TestJoint(t *testing.T) {
 	require.InDelta(t, r.Diagonal.Mean, r.KL.Mean, 1e-5)
 	require.InDelta(t, r.Diagonal.Error, r.KL.Error, 1e-5)
 
+	// The chain rule over the process's own predictions is the process.
+	chain := Autoregressive(matern{t}, cnp.Chain{Seed: 1})
+	r, err = Joint(context.Background(), chain, src, Options{Tasks: 3, Batch: 3, Seed: 2})
+	require.NoError(t, err)
+	require.InDelta(t, 0, r.KL.Mean, 1e-5)
+
 	bad := func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
 		out := make([]float64, b.Curves.B)
 		out[0], out[1] = math.NaN(), math.Inf(-1)
@@ -52,6 +58,13 @@ func TestJoint(t *testing.T) {
 	require.ErrorContains(t, err, "0 densities of 16 tasks")
 	_, err = Joint(context.Background(), func(context.Context, *task.Tasks[float32]) ([]float64, error) { return nil, errors.New("no") }, src, opt)
 	require.ErrorContains(t, err, "no")
+}
+
+// matern is the process itself as a predictor.
+type matern struct{ t *testing.T }
+
+func (m matern) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Prediction[float32], error) {
+	return Oracle[float32](task.GP{Kernel: task.Matern52(0.25), Jitter: 0.05})(ctx, &task.Tasks[float32]{Curves: b})
 }
 
 // TestTally: the error is that of the mean over batches.
