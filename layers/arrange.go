@@ -7,20 +7,20 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Arrangement is a neighbourhood in the order in which a plan computes it. It is made once and only read afterwards, by any
-// number of goroutines, and every layer of the same radius shares it.
+// Arrangement is a neighbourhood in the order in which a plan computes it. It is made once and then only read, by any number of
+// goroutines. All layers of one radius share it.
 //
-// Where few poses stand for many pairs (translations on a grid) the arrangement is flat: rows keep their order or go lift by lift, the weights
-// of all poses fit the cache, and neighbouring rows are computed together (simd.DepthwisePlan). Otherwise rows go by tiles (package
-// schedule).
+// Where few poses stand for many pairs (translations on a grid) the arrangement is flat: rows keep their order, or are sorted by
+// lift; the weights of all poses fit the cache; and neighbouring rows are computed together (simd.DepthwisePlan). Otherwise rows
+// are computed in tiles (package schedule).
 type Arrangement[T Float] struct {
-	// Rows is the number of queries, and of rows of the features that they gather from. Queries that are nobody's neighbour
-	// have a row of features, too, which nothing reads.
+	// Rows is the number of queries, and of rows of the features that they gather from. A query that is no point of any
+	// neighbourhood has a row of features as well, which is never read.
 	Rows int
 
-	dim, poses  int // e, and how many poses there are
+	dim, poses  int // e, and the number of poses
 	offsets     []int
-	index, pose []int32 // pose counts within the tile's weights where tiles exist
+	index, pose []int32 // in a tiled arrangement, pose counts within the tile's weights
 	// Flat:
 	table []T                 // [poses, e]
 	grid  *simd.DepthwisePlan // float32 only
@@ -29,15 +29,16 @@ type Arrangement[T Float] struct {
 	most  int // the greatest number of poses of a tile
 }
 
-// tile is rows lo to hi of an order, whose weights are made together, and the poses that they need.
+// tile is rows lo to hi of an order, whose weights are computed together, and the poses that they need.
 type tile[T Float] struct {
 	lo, hi int
 	poses  []int32             // by first use
-	table  []T                 // what those are, [poses, e]
+	table  []T                 // the coordinates of those poses, [poses, e]
 	rows   *simd.DepthwiseRows // for depthwise convolutions in float32
 }
 
-// newTiles returns tiles of a schedule with what their poses are, given those of all, or nil if stop, which may be nil, said true.
+// newTiles returns the tiles of a schedule, with the coordinates of their poses; poses holds those of all. It returns nil if stop, which
+// may be nil, returned true.
 func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() bool) []tile[T] {
 	tiles := make([]tile[T], len(s.Tiles))
 	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
@@ -55,11 +56,11 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() boo
 	return tiles
 }
 
-// planPoses is about how many poses a tile of a plan has: a slice of their weights takes three quarters of a megabyte of the second-level
-// cache, and leaves room for the features that they meet.
+// planPoses is about how many poses a tile of a plan has: a slice of their weights takes three quarters of a megabyte of the
+// second-level cache, and leaves room for the features that they are multiplied with.
 const planPoses = 3 << 11
 
-// rowsOf returns a neighbourhood as package schedule takes it, or nil if stop, which may be nil, said true.
+// rowsOf returns a neighbourhood in the form that package schedule takes, or nil if stop, which may be nil, returned true.
 func rowsOf(n *neighbor.Neighborhood, stop func() bool) *schedule.Rows {
 	c := n.ClassesUntil(stop)
 	if c == nil {
@@ -71,8 +72,9 @@ func rowsOf(n *neighbor.Neighborhood, stop func() bool) *schedule.Rows {
 // Flat reports whether a neighbourhood's arrangement is best flat.
 func Flat(n *neighbor.Neighborhood) bool { return schedule.Flat(n.NumPoses(), n.Pairs()) }
 
-// Order returns the order in which arrangements go through the rows of a neighbourhood, points at positions x [rows, 2] with so many
-// lifts each; nil: as they are. stop, if not nil, is asked now and then; once it says true, the result is of no use.
+// Order returns the order in which arrangements compute the rows of a neighbourhood of points at positions x [rows, 2] with that many
+// lifts each. nil means that rows keep their order. stop, if not nil, is called now and then; once it returns true, the result must not
+// be used.
 func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop func() bool) []int32 {
 	switch {
 	case !flat:
@@ -85,10 +87,10 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 	return nil
 }
 
-// Arrange arranges a neighbourhood whose rows, queries and points alike, are renumbered by order (nil: they are not): row i
-// of the result is row order[i] of n. The points of n must be its first queries. All arrangements that one set of features
-// passes through have the same order, and all are flat or none. depthwise says that a separable convolution will use it,
-// which costs some memory more where it is flat. stop, if not nil, is asked now and then; once it says true, the result is of no use.
+// Arrange arranges a neighbourhood whose queries and points are the same rows, or whose points are its first queries. Row i of
+// the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through must have the same
+// order, and all be flat or none. depthwise says that a separable convolution will use it, which costs some more memory if it is
+// flat. stop, if not nil, is called now and then; once it returns true, the result must not be used.
 func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool, stop func() bool) *Arrangement[T] {
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
 	if flat {
@@ -144,7 +146,7 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	}
 }
 
-// Pairs and Poses are the sizes of the neighbourhood.
+// Pairs is the number of pairs of the neighbourhood.
 func (a *Arrangement[T]) Pairs() int { return a.offsets[a.Rows] }
 
 // Poses is the number of distinct poses.
@@ -153,7 +155,8 @@ func (a *Arrangement[T]) Poses() int { return a.poses }
 // Flat reports whether one table of weights serves all rows.
 func (a *Arrangement[T]) Flat() bool { return a.tiles == nil }
 
-// Evaluations is how many times a WeightNet runs when nothing is stored: a pose counts once for each tile that needs it.
+// Evaluations is how many poses a WeightNet is evaluated for when nothing is stored: a pose counts once for each tile that needs
+// it.
 func (a *Arrangement[T]) Evaluations() int {
 	if a.Flat() {
 		return a.Poses()
@@ -165,11 +168,11 @@ func (a *Arrangement[T]) Evaluations() int {
 	return n
 }
 
-// Bytes is the memory that the arrangement keeps.
+// Bytes is the memory that the arrangement occupies.
 func (a *Arrangement[T]) Bytes() int64 {
 	size := int64(8*len(a.offsets) + 4*len(a.index) + 4*len(a.pose) + sizeof[T]()*len(a.table))
 	if a.grid != nil {
-		size += 9 * int64(len(a.index)) // its own copy of the pairs and the steps of eight rows at a time
+		size += 9 * int64(len(a.index)) // the plan's copy of the pairs, and the steps of eight rows at a time
 	}
 	if !a.Flat() {
 		size += int64(a.Evaluations())*int64(4+a.dim*sizeof[T]()) + int64(a.Rows)
@@ -177,9 +180,9 @@ func (a *Arrangement[T]) Bytes() int64 {
 	return size
 }
 
-// CallBytes is about what one goroutine needs while it computes a layer of that many channels for so many images at once: with
-// tiles, a slice of one's weights, the hidden channels of the WeightNets that they come from (as many as a slice has, in the
-// paper's models), and its rows' sums before and after the dense map.
+// CallBytes is about what one goroutine needs while it computes a layer of that many channels for that many images at once. In
+// tiles this is a slice of a tile's weights, the hidden channels of the WeightNet that they are computed from (as many as a slice
+// has, in the paper's models), and the sums of its rows before and after the dense map.
 func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	rows, weights := flatRows, 0
 	if !a.Flat() {
@@ -192,5 +195,5 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	return int64(weights+(rows+rows/8)*channels) * int64(sizeof[T]())
 }
 
-// neighbors is how many pairs row i has, at least 1: what a mean divides by.
+// neighbors is the number of pairs of row i, at least 1: the divisor of a mean.
 func (a *Arrangement[T]) neighbors(i int) int { return max(1, a.offsets[i+1]-a.offsets[i]) }

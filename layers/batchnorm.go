@@ -2,7 +2,7 @@ package layers
 
 import "math"
 
-// Mode says whether batch statistics or running statistics normalise.
+// Mode says whether batch normalisation uses batch statistics or running statistics.
 type Mode int
 
 // The modes.
@@ -16,14 +16,14 @@ const (
 	bnMomentum = 0.1
 )
 
-// BatchNorm normalises each channel over rows: y = (x - mean)/√max(var, 1e-5)·weight + bias. Rows that padding would
-// produce are left out by not being there, and a row that stands for several equal ones is weighted by their number.
+// BatchNorm normalises each channel over rows: y = (x - mean)/√max(var, 1e-5)·weight + bias. Rows of padding are simply not
+// passed, and a row that stands for several equal ones is weighted by their number.
 type BatchNorm[T Float] struct {
 	Weight, Bias            []T // [c]
 	RunningMean, RunningVar []T // [c]; RunningVar is the unbiased variance
 }
 
-// NewBatchNorm returns the identity map's parameters: weight 1, bias 0, running mean 0 and variance 1.
+// NewBatchNorm returns a layer that is the identity in Eval mode: weight 1, bias 0, running mean 0 and variance 1.
 func NewBatchNorm[T Float](c int) *BatchNorm[T] {
 	b := &BatchNorm[T]{Weight: make([]T, c), Bias: make([]T, c), RunningMean: make([]T, c), RunningVar: make([]T, c)}
 	for i := range c {
@@ -43,7 +43,7 @@ func (b *BatchNorm[T]) Params(prefix string) []Param[T] {
 	}
 }
 
-// affine turns mean and variance into y = scale·x + shift.
+// affine turns mean and variance into scale and shift of y = scale·x + shift.
 func (b *BatchNorm[T]) affine(mean, variance func(c int) float64) (scale, shift []T) {
 	scale, shift = make([]T, len(b.Weight)), make([]T, len(b.Weight))
 	for c := range scale {
@@ -54,14 +54,14 @@ func (b *BatchNorm[T]) affine(mean, variance func(c int) float64) (scale, shift 
 	return scale, shift
 }
 
-// Fold returns Eval mode's map as y = scale·x + shift.
+// Fold returns the map of Eval mode as y = scale·x + shift, to be merged into a neighbouring linear map.
 func (b *BatchNorm[T]) Fold() (scale, shift []T) {
 	return b.affine(
 		func(c int) float64 { return float64(b.RunningMean[c]) },
 		func(c int) float64 { return float64(b.RunningVar[c]) })
 }
 
-// observe moves the running statistics by a tenth towards those of n rows; variance is the biased one.
+// observe moves the running statistics a tenth of the way to those of n rows; variance is the biased one.
 func (b *BatchNorm[T]) observe(mean, variance []float64, n float64) {
 	for i := range mean {
 		unbiased := variance[i] * n / max(n-1, 1)

@@ -9,19 +9,20 @@ import (
 
 // BatchNormTape is what BatchNorm's Backward needs of a forward pass besides its input.
 type BatchNormTape[T Float] struct {
-	mean, inv []float64 // [c] mean and 1/√max(var, 1e-5); nil: the rows passed unchanged
-	// total is the number of rows that the statistics were taken over, one image's; 0: running statistics, constants.
+	mean, inv []float64 // [c] mean and 1/√max(var, 1e-5); nil: rows were not changed
+	// total is the number of rows of one image that the statistics were taken over. It is 0 for running statistics, which are
+	// constants.
 	total   float64
 	weight  []int32
-	clamped []bool // [c] the variance was below the least one, so it is a constant
+	clamped []bool // [c] the variance was below 1e-5, so that its constant replacement was used
 
 	hi, low, scale []T // [c] the mean in two parts, and weight/std
 }
 
-// ForwardTape sets y [rows, c] to the normalised rows of x. In Train mode the statistics are those of the rows, row i counting weight[i]
-// times (nil: once), and the running ones move by a tenth towards them; repeat says how often the whole set occurs (the number of
-// images that share it), which changes the unbiased variance only. Without a row that counts nothing is normalised and nothing learned.
-// y may be x itself, but Backward wants x again.
+// ForwardTape sets y [rows, c] to the normalised rows of x. In Train mode the statistics are those of the rows, where row i
+// counts weight[i] times (nil: once), and the running statistics move a tenth of the way to them. repeat says how often the whole
+// set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, nothing is normalised
+// and nothing changes. y may be x itself, but Backward needs x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
 	m := &moments{}
 	if mode == Train {
@@ -32,7 +33,7 @@ func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mo
 	return t
 }
 
-// tape fixes the map of a forward pass, given the rows' statistics in Train mode.
+// tape determines the map of a forward pass, in Train mode from the rows' moments m.
 func (b *BatchNorm[T]) tape(m *moments, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
 	c := len(b.Weight)
 	t := &BatchNormTape[T]{weight: weight, clamped: make([]bool, c), inv: make([]float64, c),
@@ -59,7 +60,7 @@ func (b *BatchNorm[T]) tape(m *moments, weight []int32, repeat int, mode Mode) *
 	return t
 }
 
-// split takes means apart into what T holds and what is left.
+// split writes means in two parts: the nearest T, and the remainder.
 func split[T Float](hi, low []T, mean []float64) {
 	for i, m := range mean {
 		hi[i] = T(m)
@@ -67,13 +68,13 @@ func split[T Float](hi, low []T, mean []float64) {
 	}
 }
 
-// reapply computes the result of the forward pass again. The parameters must be those of the forward pass.
+// reapply computes the result of the forward pass again. The parameters must not have changed.
 func (b *BatchNorm[T]) reapply(t *BatchNormTape[T], y, x []T) {
 	c := len(b.Weight)
 	parallel.For(len(x)/c, rowGrain, func(lo, hi int) { b.rows(t, y[lo*c:hi*c], x[lo*c:hi*c]) })
 }
 
-// rows is reapply for some rows, on this goroutine.
+// rows does what reapply does, for some rows and on this goroutine.
 func (b *BatchNorm[T]) rows(t *BatchNormTape[T], y, x []T) {
 	if t.mean == nil {
 		copy(y, x)
@@ -82,15 +83,15 @@ func (b *BatchNorm[T]) rows(t *BatchNormTape[T], y, x []T) {
 	simd.Norm(y, x, t.hi, t.low, t.scale, b.Bias, len(b.Weight))
 }
 
-// Backward adds the gradients of weight and bias to g and sets dx [rows, c] to that of x. dy is the gradient to the rows
-// of the result, the pairs that a row stands for taken together; x is the forward pass's input. dx may be dy itself.
+// Backward adds the gradients of weight and bias to g and sets dx [rows, c] to the gradient of x. dy is the gradient to the rows
+// of the result, summed over the pairs that a row stands for; x is the forward pass's input. dx may be dy itself.
 //
-// With x̂ = (x - mean)/std, m the weight of a row and N the sum of all, in Train mode
+// With x̂ = (x - mean)/std, m_i the weight of row i and N the sum of all weights, in Train mode
 //
 //	dx_i = weight/std · (dy_i - m_i/N·(Σ_k dy_k + x̂_i·Σ_k dy_k·x̂_k))
 //
-// since mean and variance move with every row; where the variance is clamped the last term is 0. Repeated sets have one
-// mean, and dy already sums over them.
+// because mean and variance depend on every row. Where the variance is clamped, the last term is 0. Repeated sets share one mean,
+// and dy is already summed over them.
 func (b *BatchNorm[T]) Backward(dx, dy, x []T, t *BatchNormTape[T], g *Grads[T]) {
 	c := len(b.Weight)
 	checkLen("BatchNorm.Backward", "dx", len(dx), len(x))
@@ -109,8 +110,8 @@ func (b *BatchNorm[T]) Backward(dx, dy, x []T, t *BatchNormTape[T], g *Grads[T])
 	})
 }
 
-// normGradient is the map from the gradient of a normalisation's result to that of its rows:
-// dx = a·dy - m·(p + q·(x - mean)).
+// normGradient is the map from the gradient of a normalisation's result to the gradient of its rows: dx = a·dy - m·(p + q·(x -
+// mean)).
 type normGradient[T Float] struct{ a, p, q []T }
 
 // gradient adds the gradients of weight and bias to g, given the sums of dy and dy·(x - mean), and returns the map.
@@ -138,7 +139,7 @@ func (b *BatchNorm[T]) gradient(t *BatchNormTape[T], sums []float64, g *Grads[T]
 	return k
 }
 
-// rows maps rows that begin with row first of the whole.
+// rows applies the map to rows, the first of which has number first of all rows.
 func (k *normGradient[T]) rows(dx, dy, x []T, t *BatchNormTape[T], first int) {
 	c := len(k.a)
 	weight := t.weight
@@ -162,7 +163,7 @@ func momentsOf[T Float](x []T, weight []int32, c int) *moments {
 	return joinMoments(parts, c)
 }
 
-// partMoments are the moments of rows lo to hi.
+// partMoments returns the moments of rows lo to hi.
 func partMoments[T Float](x []T, weight []int32, c, lo, hi int) moments {
 	m := moments{mean: make([]float64, c), variance: make([]float64, c)}
 	if weight != nil {
@@ -172,8 +173,8 @@ func partMoments[T Float](x []T, weight []int32, c, lo, hi int) moments {
 	return m
 }
 
-// joinMoments returns the moments of all parts together, in their order: a part adds to the variance its own, and the square
-// of its mean's distance from the mean of all (Chan, Golub, LeVeque 1979). The mean is taken relative to the first part's.
+// joinMoments combines the moments of all parts, in their order: a part contributes its own variance and the square of the
+// distance of its mean from the mean of all (Chan, Golub, LeVeque 1979). The mean is computed relative to that of the first part.
 func joinMoments(parts []moments, c int) *moments {
 	all := &moments{mean: make([]float64, c), variance: make([]float64, c)}
 	var start []float64

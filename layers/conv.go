@@ -8,15 +8,15 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Conv1d is an ordinary convolution over a lattice with zero padding, for the ConvCNP baseline: width is odd and the
-// output as long as the input.
+// Conv1d is an ordinary convolution over a line of points with zero padding, as in the ConvCNP baseline and in any model of
+// evenly sampled series. The width is odd, and the output is as long as the input.
 type Conv1d[T Float] struct {
 	In, Out, Width int
 	Weight         []T // [out, in, width], PyTorch's order
 	Bias           []T // [out]
 }
 
-// NewConv1d draws the weights as PyTorch does: U(±1/√(in·width)).
+// NewConv1d draws the weights from U(±1/√(in·width)), as PyTorch does.
 func NewConv1d[T Float](in, out, width int, rng *rand.Rand) *Conv1d[T] {
 	checkSize("NewConv1d", "in", in)
 	checkSize("NewConv1d", "out", out)
@@ -42,7 +42,7 @@ func (l *Conv1d[T]) Params(prefix string) []Param[T] {
 func (l *Conv1d[T]) Forward(dst, x []T, batch, n int, act simd.Activation) {
 	checkLen("Conv1d", "x", len(x), batch*n*l.In)
 	checkLen("Conv1d", "dst", len(dst), batch*n*l.Out)
-	// The patch holds the taps one after the other, channels within: [width, in]; so must the weights.
+	// The patch holds the taps one after the other, each with its channels: [width, in]. The weights are put into the same order.
 	patch := l.Width * l.In
 	w := make([]T, l.Out*patch)
 	for o := range l.Out {
@@ -64,8 +64,8 @@ func (l *Conv1d[T]) Forward(dst, x []T, batch, n int, act simd.Activation) {
 	})
 }
 
-// overlapping multiplies rows that start every step elements and overlap. A product's row stride is at least its row
-// length, so rows are taken in ceil(K/step) interleaved groups.
+// overlapping multiplies rows that start every step elements and overlap. A matrix product needs a row stride of at least the row
+// length, so the rows are processed in ceil(K/step) interleaved groups.
 func overlapping[T Float](dst, x []T, w *simd.Packed[T], step int, bias []T, act simd.Activation, n int) {
 	groups := (w.K + step - 1) / step
 	out := make([]T, ((n+groups-1)/groups)*w.N)
@@ -78,16 +78,17 @@ func overlapping[T Float](dst, x []T, w *simd.Packed[T], step int, bias []T, act
 	}
 }
 
-// DepthwiseConv2d is a per-channel convolution over pixels with zero padding, for the on-the-grid ConvCNP baseline.
+// DepthwiseConv2d is a per-channel convolution over pixels with zero padding, as in the on-the-grid ConvCNP baseline and in any
+// image model with channels that are filtered separately.
 type DepthwiseConv2d[T Float] struct {
 	Channels, Width int
-	// Positive takes the absolute value of the weights, so that a density stays a density.
+	// Positive uses the absolute values of the weights, so that a density stays nonnegative.
 	Positive bool
 	Weight   []T // [c, 1, width, width], PyTorch's order
 	Bias     []T // [c], nil: none
 }
 
-// NewDepthwiseConv2d draws the weights as PyTorch does: U(±1/width).
+// NewDepthwiseConv2d draws the weights from U(±1/width), as PyTorch does.
 func NewDepthwiseConv2d[T Float](channels, width int, positive, bias bool, rng *rand.Rand) *DepthwiseConv2d[T] {
 	checkSize("NewDepthwiseConv2d", "channels", channels)
 	checkSize("NewDepthwiseConv2d", "width", width)

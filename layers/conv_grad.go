@@ -5,9 +5,9 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Backward adds the gradients of weight and bias to g and sets dx [batch, n, in] to that of x; dy [batch, n, out] is the
-// gradient to the convolution's result y, after the activation, and x what Forward was given. act is none, ReLU, sigmoid or
-// softplus. A nil dx is not wanted.
+// Backward adds the gradients of weight and bias to g and sets dx [batch, n, in] to the gradient of x, unless dx is nil. dy
+// [batch, n, out] is the gradient to the convolution's result y, after the activation, and x the input of Forward. act is none,
+// ReLU, sigmoid or softplus.
 func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation, g *Grads[T]) {
 	checkLen("Conv1d.Backward", "x", len(x), batch*n*l.In)
 	checkLen("Conv1d.Backward", "y", len(y), batch*n*l.Out)
@@ -20,7 +20,7 @@ func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation
 		checkLen("Conv1d.Backward", "dx", len(dx), batch*n*l.In)
 		clear(dx)
 	}
-	// Tap by tap, the convolution is a matrix product of shifted rows. The weights of a tap are [out, in].
+	// For each tap, the convolution is a matrix product of shifted rows. The weights of a tap are [out, in].
 	size := l.Out * l.In
 	taps := make([]T, l.Width*size)
 	for i, v := range l.Weight {
@@ -63,16 +63,16 @@ func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation
 	}))
 }
 
-// Backward adds the gradients of weight and bias to g and sets dx to that of x, given the gradient dy to the result; all are
-// [batch, h, w, c]. A nil dx is not wanted. Where Positive is set, the gradient to a weight has the weight's sign; a weight of
-// exactly 0 gets none.
+// Backward adds the gradients of weight and bias to g and sets dx to the gradient of x, unless dx is nil, given the gradient dy
+// to the result; all are [batch, h, w, c]. If Positive is set, the gradient to a weight is multiplied by the weight's sign; a
+// weight of exactly 0 gets none.
 func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T]) {
 	c, k := l.Channels, l.Width
 	checkLen("DepthwiseConv2d.Backward", "x", len(x), batch*h*w*c)
 	checkLen("DepthwiseConv2d.Backward", "dy", len(dy), batch*h*w*c)
 	if dx != nil {
 		checkLen("DepthwiseConv2d.Backward", "dx", len(dx), batch*h*w*c)
-		// The convolution of dy with the kernel turned by half a turn, without a bias.
+		// dx is the convolution of dy with the kernel rotated by 180 degrees, without a bias.
 		turned := &DepthwiseConv2d[T]{Channels: c, Width: k, Positive: l.Positive, Weight: make([]T, len(l.Weight))}
 		for ch := range c {
 			for t := range k * k {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // A rotation-equivariant convolution on five scattered points: the output at a point does not change when all points
@@ -41,4 +42,26 @@ func ExampleLieConv() {
 	}
 	fmt.Println("same to float32 rounding:", worst < 1e-5)
 	// Output: same to float32 rounding: true
+}
+
+// A training loop of one's own: a linear layer learns y = 2x + 1 by gradient descent.
+func ExampleGrads() {
+	l := layers.NewLinear[float64](1, 1, rand.New(rand.NewPCG(1, 1)))
+	params := l.Params("linear.")
+	g := layers.NewGrads(params)
+	x, want := []float64{-1, 0, 1, 2}, []float64{-1, 1, 3, 5}
+	y, dy := make([]float64, 4), make([]float64, 4)
+	for range 500 {
+		l.Forward(y, x, 4, simd.ActNone)
+		for i := range y {
+			dy[i] = (y[i] - want[i]) / 4 // the gradient of half the mean squared error
+		}
+		g.Zero()
+		l.Backward(nil, dy, x, 4, g)
+		for _, p := range params {
+			simd.Axpy(p.Data, -0.3, g.Of(p.Data))
+		}
+	}
+	fmt.Printf("%s %.3f, %s %.3f\n", params[0].Name, params[0].Data[0], params[1].Name, params[1].Data[0])
+	// Output: linear.weight 2.000, linear.bias 1.000
 }

@@ -15,22 +15,22 @@ type Geometry[T Float] struct {
 	Points *group.Lifted
 
 	opt  neighbor.Options
-	line *lineTasks // nil: none
+	line *lineTasks // nil if the points are not tasks on a line
 	mu   sync.Mutex
 	all  []*Pairs[T]
 }
 
-// A Geometry remembers up to keepPairs neighbourhoods, and as many of the latest as have keepTotal pairs together, keepLeast of them
-// in any case: an image model in training has so many radii in a step. In Eval mode a model has as many as distinct radii; in
-// training the radii of images move on with every step.
+// A Geometry remembers up to keepPairs neighbourhoods: as many of the latest as have keepTotal pairs together, but at least
+// keepLeast. In Eval mode a model has as many neighbourhoods as different radii. In training the radii of image models change in
+// every step, so old neighbourhoods are of no use.
 const (
 	keepLeast = 3
 	keepPairs = 16
 	keepTotal = 1 << 22
 )
 
-// NewGeometry wraps lifted points. mask [rows] is false at padding (nil: no padding); blocks are the row offsets of
-// independent sets (nil: one set). maxNeighbors > 0 caps each neighbourhood by a choice seeded with seed.
+// NewGeometry wraps lifted points. mask [rows] is false at padding (nil: no padding); blocks are the row offsets of independent
+// sets (nil: one set). If maxNeighbors is positive, it caps each neighbourhood by a random choice, seeded with seed.
 func NewGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, maxNeighbors int, seed uint64) *Geometry[T] {
 	return &Geometry[T]{Points: points, opt: neighbor.Options{
 		QueryMask: mask, PointMask: mask,
@@ -39,8 +39,9 @@ func NewGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, maxNe
 	}}
 }
 
-// Reading returns the geometry in which the first rows of every block, n of them, are looked at by the block's other rows and by
-// nobody else, and see nothing themselves: features are read, and what reads them does not act on others that read.
+// Reading returns the geometry in which the first n rows of every block are seen by the block's other rows and by no others, and
+// see nothing themselves. So features at the first rows are read at the other rows, and reading at one place does not affect
+// reading at another.
 func (g *Geometry[T]) Reading(n int) *Geometry[T] {
 	rows := g.Rows()
 	r := &Geometry[T]{Points: g.Points, opt: g.opt}
@@ -67,7 +68,7 @@ func (g *Geometry[T]) Reading(n int) *Geometry[T] {
 // Rows is the number of lifted points.
 func (g *Geometry[T]) Rows() int { return g.Points.Rows() }
 
-// valid is the number of rows that a mask leaves.
+// valid is the number of rows that count under a mask.
 func (g *Geometry[T]) valid(mask []bool) int {
 	if mask == nil {
 		return g.Rows()
@@ -90,14 +91,14 @@ type Pairs[T Float] struct {
 	Radius float64
 	Table  []T // [p, e]: Poses, rounded
 
-	// Every radius in (least, most] gives these very pairs.
+	// Every radius r with least < r ≤ most gives exactly these pairs.
 	least, most float64
 
 	lifts  int         // per point; 0: unknown
-	place  []float64   // [rows, 2]: near rows have near ones
+	place  []float64   // [rows, 2]: rows with similar places see similar points
 	sorted sortedPairs // for gradients, made on demand
-	tiling *tiling[T]  // likewise
-	line   *lineRows   // of tasks on a line; nil: anything else
+	tiling *tiling[T]  // made on demand as well
+	line   *lineRows   // nil if the points are not tasks on a line
 }
 
 // Pairs returns the neighbourhoods of radius r, building them on the first call.
@@ -143,7 +144,7 @@ func (g *Geometry[T]) search(r float64) (*Pairs[T], error) {
 	return p, g.widen(p)
 }
 
-// places returns the first two coordinates of every row, of the group's and, behind them, the orbit's.
+// places returns the first two coordinates of every row, of the group's coordinates followed by the orbit's.
 func (g *Geometry[T]) places() []float64 {
 	n := g.Rows()
 	place := make([]float64, 2*n)
@@ -166,13 +167,13 @@ func (g *Geometry[T]) ball(r float64) (*neighbor.Neighborhood, error) {
 	return neighbor.Ball(g.Points, g.Points, opt)
 }
 
-// widen finds the radii that give the same pairs as p's: from beyond the farthest pair up to the nearest one outside. On a pixel
-// grid under translations distances are few and far between, and a radius that moves a little in training meets none of them for
-// many steps. Where poses are many it is not worth the search.
+// widen finds the range of radii that give the same pairs as p: from just above the farthest pair to the nearest pair outside. On
+// a pixel grid under translations there are few different distances, and a radius that moves a little in training passes none of
+// them for many steps. Where there are many poses the search is not worth it.
 func (g *Geometry[T]) widen(p *Pairs[T]) error {
 	const (
-		fewPoses = 64       // times as many pairs
-		ahead    = 1.02     // how far to look for a pair outside
+		fewPoses = 64       // pairs per pose from which on it is worth it
+		ahead    = 1.02     // how far to look for a pair outside, as a multiple of the radius
 		margin   = 1 - 1e-9 // poses that were merged differ by much less
 	)
 	if g.opt.MaxNeighbors > 0 || p.NumPoses()*fewPoses > p.Pairs() || !(p.Radius > 0) {
@@ -190,7 +191,7 @@ func (g *Geometry[T]) widen(p *Pairs[T]) error {
 		case d > p.Radius/margin:
 			near = min(near, d)
 		default:
-			return nil // on the border: which side counts is decided pair by pair
+			return nil // on the border, where membership is decided pair by pair
 		}
 	}
 	p.least, p.most = far/margin, near*margin
@@ -206,7 +207,7 @@ func NewPairs[T Float](n *neighbor.Neighborhood) *Pairs[T] {
 	return p
 }
 
-// radius is a ball's radius with the rule that moves it in training.
+// radius is the radius of a layer's balls, with the rule that moves it in training.
 type radius[T Float] struct {
 	R    []T     // [1], the buffer "r" of the authors' checkpoints
 	Fill float64 // wanted mean size of a neighbourhood as a fraction of all points
@@ -217,10 +218,10 @@ func (r *radius[T]) params(prefix string) Param[T] {
 	return Param[T]{Name: prefix + "r", Shape: []int{}, Data: r.R, Buffer: true}
 }
 
-// Radius is the ball's current radius.
+// Radius is the current radius of the balls.
 func (r *radius[T]) Radius() float64 { return float64(r.R[0]) }
 
-// adapt moves the radius after a training step in which p, of that geometry, was used.
+// adapt moves the radius after a training step that used p, a neighbourhood of g.
 func (r *radius[T]) adapt(g *Geometry[T], p *Pairs[T]) {
 	if r.Rate != 0 {
 		mean := float64(g.valid(g.opt.PointMask)) / float64(g.blocks())

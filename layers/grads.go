@@ -6,17 +6,17 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Grads holds a gradient for every parameter of a layer or model. Backward methods add to it, so that a parameter that is
-// used twice, or by several batches, gets the sum; only one Backward may run on a Grads at a time.
+// Grads holds a gradient for every parameter of a layer or model. Backward methods add to it, so a parameter that is used twice,
+// or by several batches, gets the sum. Only one Backward may run on a Grads at a time.
 type Grads[T Float] struct {
-	// Params are the parameters and buffers that it was made for, Data their gradients, in the same order; nil for buffers.
+	// Params are the parameters and buffers that it was made for; Data holds their gradients in the same order, nil for buffers.
 	Params []Param[T]
 	Data   [][]T
 
 	of map[*T][]T // by the parameter's first element
 }
 
-// NewGrads returns zero gradients for live parameters, as Params and State list them.
+// NewGrads returns zero gradients for live parameters, as Params and State of a layer or model list them.
 func NewGrads[T Float](params []Param[T]) *Grads[T] {
 	g := &Grads[T]{Params: params, Data: make([][]T, len(params)), of: make(map[*T][]T, len(params))}
 	for i, p := range params {
@@ -35,7 +35,7 @@ func (g *Grads[T]) Zero() {
 	}
 }
 
-// Add adds the gradients of o, which must be for the same parameters.
+// Add adds the gradients of o, which must have been made for the same parameters.
 func (g *Grads[T]) Add(o *Grads[T]) {
 	if len(o.Data) != len(g.Data) {
 		panic(fmt.Sprintf("layers: Grads.Add: %d parameters, need %d", len(o.Data), len(g.Data)))
@@ -48,7 +48,7 @@ func (g *Grads[T]) Add(o *Grads[T]) {
 	}
 }
 
-// Of returns the gradient of a live parameter array, nil for an array that has none here: a frozen parameter.
+// Of returns the gradient of a live parameter array, or nil for an array that has none here, such as a frozen parameter.
 func (g *Grads[T]) Of(param []T) []T {
 	if len(param) == 0 {
 		return nil
@@ -59,12 +59,12 @@ func (g *Grads[T]) Of(param []T) []T {
 // maxParts bounds the partial sums of a reduction over rows, and with it their memory.
 const maxParts = 32
 
-// partRows is the number of rows of each partial sum, at least grain; it does not depend on the number of goroutines, and so
-// the bits of a sum do not.
+// partRows is the number of rows of each partial sum, at least grain. It does not depend on the number of goroutines, so the bits
+// of a sum do not either.
 func partRows(rows, grain int) int { return max(grain, (rows+maxParts-1)/maxParts) }
 
-// sumRows returns the sum over ranges of at least grain rows of what f adds to its zeroed argument [width]. The parts are
-// added in order.
+// sumRows calls f for ranges of at least grain rows; f adds to its argument [width], which starts at zero. It returns the sum of
+// these parts, added in order.
 func sumRows(rows, grain, width int, f func(sum []float64, lo, hi int)) []float64 {
 	grain = partRows(rows, grain)
 	parts := make([]float64, (rows+grain-1)/grain*width)
@@ -80,7 +80,7 @@ func sumRows(rows, grain, width int, f func(sum []float64, lo, hi int)) []float6
 	return total
 }
 
-// addTo adds float64 sums to a gradient; a nil gradient is that of a frozen parameter.
+// addTo adds float64 sums to a gradient; the gradient of a frozen parameter is nil and left out.
 func addTo[T Float](dst []T, sum []float64) {
 	for i := range dst {
 		dst[i] += T(sum[i])

@@ -6,9 +6,9 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// LieConv is the group convolution of Finzi et al. 2020 in PointConv's form (Wu et al. 2019): the neighbours' features
-// and their WeightNet outputs are multiplied as outer products and summed to P [c_in, mid], which a linear map turns
-// into the output, and the whole, its bias included, is divided by the size of the neighbourhood:
+// LieConv is the group convolution of Finzi et al. 2020 in PointConv's form (Wu et al. 2019). The outer products of the
+// neighbours' features and their WeightNet outputs are summed to P [c_in, mid]. A linear map turns P into the output, and
+// everything, the map's bias included, is divided by the size of the neighbourhood:
 //
 //	out_i = (W·vec(Σ_j f_j ⊗ w(pose_ij)) + b) / n_i
 //
@@ -20,21 +20,21 @@ type LieConv[T Float] struct {
 	Linear    *Linear[T]    // c_in·mid → c_out
 }
 
-// LieConvConfig holds what the constructors of the convolutions share. They panic on sizes that make no layer.
+// LieConvConfig holds what the constructors of the convolutions share. They panic on sizes that are not possible.
 type LieConvConfig struct {
-	// PoseDim is the length of a relative pose under the group (group.PoseDim). A geometry of another length is a panic.
+	// PoseDim is the length of a relative pose under the group (group.PoseDim). A geometry with poses of another length panics.
 	PoseDim int
-	// Hidden is the width of the WeightNet's hidden layers, Mid the number of weights that it gives per pose; a depthwise layer has as
-	// many as channels, and no Mid.
+	// Hidden is the width of the WeightNet's hidden layers, Mid the number of weights that it computes per pose. A depthwise
+	// layer has as many weights as channels and ignores Mid.
 	Hidden, Mid int
-	// BatchNorm puts batch normalisation into the WeightNet.
+	// BatchNorm adds batch normalisation to the WeightNet.
 	BatchNorm bool
-	// Radius is that of the neighbourhoods. In training it moves by Rate times the difference between Fill, the wanted mean
-	// neighbourhood as a fraction of all points, and what it is; with Rate 0 it stays.
+	// Radius is that of the neighbourhoods. Each training step moves it by Rate times the difference between Fill, the wanted
+	// mean size of a neighbourhood as a fraction of all points, and the actual one. With Rate 0 it stays.
 	Radius, Fill, Rate float64
 }
 
-// check panics on what makes no layer.
+// check panics on sizes that are not possible.
 func (c *LieConvConfig) check(where string, channels int, rng *rand.Rand) {
 	checkSize(where, "channels", channels)
 	checkSize(where, "PoseDim", c.PoseDim)

@@ -8,7 +8,7 @@ type LieConvTape[T Float] struct {
 	pairs *Pairs[T]
 	batch int
 	f     []T // [batch, rows, in]
-	outer []T // [batch, rows, in·mid]: the sums of outer products, rented; nil after a Backward
+	outer []T // [batch, rows, in·mid]: the sums of outer products, from rent; nil after Backward
 	net   *WeightNetTape[T]
 }
 
@@ -47,8 +47,8 @@ func (t *LieConvTape[T]) multiply() {
 	})
 }
 
-// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df
-// [batch, rows, in] to that of the features; a nil df is not wanted.
+// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df [batch,
+// rows, in] to the gradient of the features, unless df is nil.
 func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	l, p, rows := t.layer, t.pairs, t.pairs.Queries
 	in, mid := l.In, l.WeightNet.Out()
@@ -86,7 +86,7 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	}
 	t.net.Backward(nil, dw, g)
 	giveBack(dw)
-	// Another Backward would compute these again.
+	// If Backward is called again, it computes these again.
 	t.net.drop()
 	giveBack(t.outer)
 	t.outer = nil

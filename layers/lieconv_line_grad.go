@@ -6,21 +6,21 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// lineTile is the number of rows whose gradients to the sums of outer products are made at a time: they are used at once, for all
-// of a row's neighbours, and never leave the cache.
+// lineTile is the number of rows whose gradients to the sums of outer products are computed at a time. They are used at once, for
+// all neighbours of a row, and never leave the cache.
 const lineTile = 16
 
-// linePad is a multiple of the channels for which products with a row's matrix read it where it lies.
+// linePad is what the number of channels is rounded up to a multiple of, so that products read a row's matrix in place.
 const linePad = 16
 
 // lineProducts are the matrix products of a tile's runs of neighbours.
 type lineProducts struct {
-	shared, own []simd.Run // to the weights of poses that tasks share, and to those of one pair
-	points      []simd.Run // to the features
+	shared, own []simd.Run // gradients to the weights of poses that tasks share, and of poses of a single pair
+	points      []simd.Run // gradients to the features
 }
 
-// collect lists the products of rows whose task's points begin at base; the first `lattice` rows, none if negative, are lattice
-// points. A row's matrix has the row's number in the tile.
+// collect lists the products of rows whose task's points begin at base. The first `lattice` rows are lattice points (none if it
+// is negative). A row's matrix has the row's number in the tile.
 func (l *lineProducts) collect(rows []neighbor.LineRow, base, lattice int) {
 	l.shared, l.own, l.points = l.shared[:0], l.own[:0], l.points[:0]
 	for i := range rows {
@@ -41,13 +41,13 @@ func (l *lineProducts) collect(rows []neighbor.LineRow, base, lattice int) {
 	}
 }
 
-// lineBackward sets df [rows, in], if it is not nil, to the gradient to the features, given d [rows, out], that to the linear map's
-// result, and returns that to the weights [poses, mid], rented. As in a run of neighbours points and poses follow each other, both
-// gradients are matrix products: with D_i [in, mid] the gradient to row i's sums,
+// lineBackward sets df [rows, in], if it is not nil, to the gradient to the features, given d [rows, out], the gradient to the
+// linear map's result. It returns the gradient to the weights [poses, mid], from rent. In a run of neighbours, points and poses
+// are consecutive, so both gradients are matrix products: with D_i [in, mid] the gradient to row i's sums,
 //
 //	dw[run] = f[run]·D_i,  df[run] = w[run]·D_iᵀ
 //
-// added up where lattice points share a pose, and over all rows that see a point. A goroutine takes whole tasks.
+// added up over lattice points that share a pose, and over all rows that see a point. A goroutine takes whole tasks.
 func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 	l, p, tasks := t.layer, t.pairs, t.pairs.line.tasks
 	in, mid, out := l.In, l.WeightNet.Out(), l.Out
@@ -57,8 +57,8 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 	lattice := p.line.shared * mid
 	parts := make([]T, len(tasks.own)*lattice)
 
-	// The rows of D_i follow from d by the linear map's weights [out, in, mid]; for its transpose they are [out, mid, in],
-	// channels filled up with zeros.
+	// The rows of D_i follow from d by the linear map's weights [out, in, mid]; its transpose has them as [out, mid, in], with
+	// the channels filled up with zeros.
 	packed := simd.Pack(l.Linear.Weight, c, out, c)
 	var transposed *simd.Packed[T]
 	if df != nil {
@@ -86,7 +86,7 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 			for at := base; at < end; at += lineTile {
 				n := min(lineTile, end-at)
 				products.collect(p.line.runs[at:at+n], base, base+tasks.lattice-at)
-				if len(products.points) == 0 { // as a lattice that is only read
+				if len(products.points) == 0 { // rows that see nothing, as a lattice that is only read
 					continue
 				}
 				simd.GemmPacked(plain[:n*c], c, d[at*out:(at+n)*out], out, packed, nil, simd.ActNone, n)

@@ -2,15 +2,16 @@ package layers
 
 import "github.com/equivcnp/equivcnp/simd"
 
-// LinePairs are the neighbourhoods of one task on a line: points that many tasks share (a lattice), among which few poses
-// occur, and points of its own, of whose pairs each has a pose of its own. Weights of shared poses are kept; the others are
-// evaluated chunk by chunk and used at once.
+// LinePairs are the neighbourhoods of one task on a line. A lattice of points is shared by many tasks and has few poses; the
+// task's own points have a different pose for every pair. The weights of shared poses are stored; the others are computed chunk
+// by chunk and used at once.
 type LinePairs[T Float] struct {
 	Offsets []int
-	// Index and Pose have one entry per pair. Pose counts the shared poses first and then those of the row's chunk.
+	// Index and Pose have one entry per pair. A pose is either the number of a shared pose, or Shared plus a number within the
+	// row's chunk.
 	Index, Pose []int32
 	Shared      int // number of shared poses
-	Own         []T // poses of pairs, chunk after chunk
+	Own         []T // poses of the task's own pairs, chunk after chunk
 	Chunks      []LineChunk
 }
 
@@ -26,7 +27,7 @@ type PlannedLieConv[T Float] struct {
 	bias    []T
 }
 
-// Compile folds and packs the layer. Later changes of its parameters do not reach the result.
+// Compile folds and packs the layer. The result keeps the parameters as they are now.
 func (l *LieConv[T]) Compile() *PlannedLieConv[T] {
 	return &PlannedLieConv[T]{In: l.In, Out: l.Out, net: l.WeightNet.fold(),
 		linear: simd.PackTransposed(l.Linear.Weight, l.Linear.In, l.Linear.In, l.Out), bias: append([]T(nil), l.Linear.Bias...)}

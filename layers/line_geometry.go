@@ -9,32 +9,33 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// lineTasks are tasks side by side on a line under translations: blocks of equal length, each with a lattice of equally many
-// ascending points first and then points of its own, ascending but for padding at the end; see neighbor.Line.
+// lineTasks are tasks on a line under translations: blocks of equal length, each of which has first a lattice of ascending
+// points, equally many in each block, and then the task's own points, which ascend as well and end with padding. See
+// neighbor.Line.
 type lineTasks struct {
 	x       []float64 // [tasks·size] coordinates
 	lattice int       // points of the lattice
-	density float64   // 0: one lattice for all tasks; else its points are consecutive whole numbers over density
+	density float64   // 0: one lattice for all tasks; else a lattice is consecutive whole numbers divided by density
 	size    int       // points of a block
-	own     []int     // points of each task's own that are no padding
+	own     []int     // number of each task's own points, without padding
 	alpha   float64   // the distance of x from y is alpha·|x - y|
-	reading bool      // points of its own see the lattice, and nothing else is seen; see Geometry.Reading
+	reading bool      // own points see the lattice, and nobody sees anything else; see Geometry.Reading
 }
 
-// maxLinePairs is the number of pairs from which on neighbor.Ball may have something to say.
+// maxLinePairs is the number of pairs from which on neighbor.Ball is asked instead, which may refuse.
 const maxLinePairs = 1 << 24
 
-// lineRows is what pairs on a line look like.
+// lineRows describes pairs on a line.
 type lineRows struct {
 	tasks  *lineTasks
-	shared int                // poses 0 to shared are those of lattice points among themselves
+	shared int                // poses 0 to shared-1 are those of lattice points among each other
 	runs   []neighbor.LineRow // of every row; points and poses are numbered as in the Neighborhood
 }
 
-// NewLineGeometry is NewGeometry for tasks on a line, under the group T(1): blocks of equal length, each of which starts with the
-// same ascending lattice, or, with a density, with consecutive points of the lattice k/density, k any whole number; a block's
-// other points ascend too, but for padding, which comes last. Searching for neighbours and differentiating LieConv take a fraction of
-// the time there. Where points are laid out otherwise, it is NewGeometry.
+// NewLineGeometry is NewGeometry for tasks on a line, under the group T(1). Blocks have equal lengths, and each starts with the
+// same ascending lattice or, if density is positive, with consecutive points of the lattice k/density, k any whole number. The
+// other points of a block ascend too, with padding at the end. Searching for neighbours and differentiating LieConv then take a
+// fraction of the time. If the points are not laid out in this way, it does what NewGeometry does.
 func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, lattice int, density float64) *Geometry[T] {
 	g := NewGeometry[T](points, mask, blocks, 0, 0)
 	t, ok := points.Group.(*group.T)
@@ -76,7 +77,7 @@ func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, l
 	return g
 }
 
-// ascends reports whether x ascends, which no NaN does.
+// ascends reports whether x ascends, which it does not with a NaN.
 func ascends(x []float64) bool {
 	for i := 1; i < len(x); i++ {
 		if !(x[i-1] <= x[i]) {
@@ -86,10 +87,10 @@ func ascends(x []float64) bool {
 	return len(x) == 0 || x[0] == x[0]
 }
 
-// first is the number of the first lattice point of a task, where they have numbers.
+// first is the number of the first lattice point of a task, if lattice points have numbers.
 func (l *lineTasks) first(task int) int { return int(math.Round(l.x[task*l.size] * l.density)) }
 
-// pairs returns the neighbourhoods of radius r; nil where they are for neighbor.Ball to refuse.
+// pairs returns the neighbourhoods of radius r, or nil if neighbor.Ball has to be asked, which may refuse.
 func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 	if !(r > 0) {
 		return nil, nil
@@ -108,7 +109,7 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 	}
 	n := &neighbor.Neighborhood{Queries: rows, Points: rows, PoseDim: 1, Offsets: make([]int, rows+1)}
 	lr := &lineRows{tasks: l, shared: shared, runs: make([]neighbor.LineRow, rows)}
-	// Rows, task by task; own poses are counted from the task's first.
+	// Rows are found task by task; a task's own poses are counted from its first.
 	poses := make([]int, tasks+1)
 	parallel.For(tasks, 1, func(lo, hi int) {
 		for t := lo; t < hi; t++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// rowGrain is the number of rows that one goroutine takes at a time: enough work to hide the hand-over, small enough to
-// keep a tile of 128 channels in L2.
+// rowGrain is the number of rows that one goroutine takes at a time: enough work to outweigh the hand-over, and few enough to
+// keep a tile of 128 channels in the second-level cache.
 const rowGrain = 256
 
 // Linear is y = x·Wᵀ + b.
@@ -73,7 +73,7 @@ func checkRand(where string, rng *rand.Rand) {
 	}
 }
 
-// checkPoses panics where a layer's WeightNet takes poses of other groups than the geometry's.
+// checkPoses panics if a geometry's poses are not as long as those that the layer's WeightNet takes.
 func checkPoses(where string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("layers: %s: the geometry's poses have %d coordinates, the layer's PoseDim is %d", where, got, want))

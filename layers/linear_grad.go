@@ -5,8 +5,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Backward adds the gradients of weight and bias to g and sets dx [rows, in] to that of x; dy [rows, out] is the gradient to
-// x·Wᵀ + b, before any activation, and x [rows, in] what Forward was given. A nil dx is not wanted.
+// Backward adds the gradients of weight and bias to g and sets dx [rows, in] to the gradient of x, unless dx is nil. dy [rows,
+// out] is the gradient to x·Wᵀ + b, before any activation, and x [rows, in] the input of Forward.
 func (l *Linear[T]) Backward(dx, dy, x []T, rows int, g *Grads[T]) {
 	checkLen("Linear.Backward", "x", len(x), rows*l.In)
 	checkLen("Linear.Backward", "dy", len(dy), rows*l.Out)
@@ -40,7 +40,7 @@ func addProduct[T Float](dst, a, b []T, m, n, rows int) {
 // activationGrad replaces dy by the gradient to the input of an activation with result y.
 func activationGrad[T Float](dy, y []T, act simd.Activation) { activationGradTo(dy, dy, y, act) }
 
-// activationGradTo sets dx to it.
+// activationGradTo sets dx to that gradient.
 func activationGradTo[T Float](dx, dy, y []T, act simd.Activation) {
 	switch act {
 	case simd.ActNone:
@@ -56,7 +56,7 @@ func activationGradTo[T Float](dx, dy, y []T, act simd.Activation) {
 	}
 }
 
-// add sets dst = x + y, in parallel; relu and reluGrad are simd.ReLU and simd.ReLUGrad likewise.
+// add sets dst = x + y, in parallel; relu and reluGrad do the same for simd.ReLU and simd.ReLUGrad.
 func add[T Float](dst, x, y []T) {
 	parallel.For(len(dst), elementGrain, func(lo, hi int) { simd.Add(dst[lo:hi], x[lo:hi], y[lo:hi]) })
 }
@@ -81,10 +81,11 @@ func sizeof[T Float]() int {
 	return 4
 }
 
-// sumBlock is how many rows columnSums adds up in T before it goes on in float64: pairs, pairs of those and so on, six roundings.
+// sumBlock is how many rows columnSums adds up in T before it continues in float64. It adds pairs, then pairs of those and so on:
+// six roundings.
 const sumBlock = 64
 
-// columnSums adds the columns' sums of x [rows, c] to sum [c].
+// columnSums adds the sums of the columns of x [rows, c] to sum [c].
 func columnSums[T Float](sum []float64, x []T) {
 	c := len(sum)
 	if c == 0 {

@@ -5,14 +5,14 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// In float32 tiles go through slices of 16 channels in which the images of a batch stand together at every point: an address serves all
-// of them, a vector of weights serves four rotated copies in four images, and a slice of what a tile gathers stays in the second-level
-// cache.
+// In float32, tiles are computed in slices of 16 channels, in which the values of all images of a batch at one point stand
+// together. One address then serves all images, a vector of weights serves four rotated copies in four images, and a slice of
+// what a tile gathers stays in the second-level cache.
 
 // packRows is how many rows a goroutine packs at a time.
 const packRows = 512
 
-// packed returns x [batch, rows, c] packed by simd.PackDepthwiseF32, rented; nil where T is not float32.
+// packed returns x [batch, rows, c] packed by simd.PackDepthwiseF32, from rent; nil if T is not float32.
 func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	src, ok := any(x).([]float32)
 	if !ok {
@@ -24,14 +24,14 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	return dst
 }
 
-// poseSlices are the convolution weights of poses, slice by slice: a WeightNetTape has them.
+// poseSlices computes the convolution weights of a tile's poses slice by slice; a WeightNetTape implements it.
 type poseSlices[T Float] interface {
-	hidden(tile *tile[T]) []T     // what slices of its poses are made from, rented
-	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; they have tileWidth channels
+	hidden(tile *tile[T]) []T     // what the slices of its poses are computed from, from rent
+	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; slices have tileWidth channels
 }
 
-// convolveTiles sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], by the tiles of one side,
-// for src [batch, rows, c] and, in float32, what packed made of it.
+// convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t holds the
+// tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it.
 func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], batch, c int) {
 	rows, width := len(t.Order), tileWidth[T](c)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
@@ -61,7 +61,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 	})
 }
 
-// convolveTile is convolveTiles for a tile in float64, all channels at once.
+// convolveTile does the work of convolveTiles for one tile in float64, all channels at once.
 func convolveTile[T Float](t *rowTiles[T], k int, dst, src, weights []T, batch, c int) {
 	tile := &t.tiles[k]
 	rows, out := len(t.Order), rent[T]((tile.hi-tile.lo)*c)
@@ -75,7 +75,7 @@ func convolveTile[T Float](t *rowTiles[T], k int, dst, src, weights []T, batch, 
 	giveBack(out)
 }
 
-// poseParts is the gradient to the weights, summed over the batch, by a list of the pairs of each pose, in float32.
+// poseParts computes the gradient to the weights, summed over the batch, from a list of the pairs of each pose, in float32.
 type poseParts[T Float] struct {
 	plan     *simd.DepthwisePosePlan
 	d, f     []T // packed: the gradient to the sums, and the features

@@ -7,19 +7,20 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// The depthwise convolution and its gradients over a whole neighbourhood, for training. Where few poses stand for many pairs, in
-// float32, all three go by a plan (simd.DepthwisePlan); elsewhere by tiles of rows and by pose.
+// The depthwise convolution and its gradients over a whole neighbourhood, for training. In float32, where few poses stand for
+// many pairs, all three use a plan (simd.DepthwisePlan). Otherwise they go through tiles of rows, and through the pairs by pose.
 //
-// A plan gains from rows that follow each other and see the same poses at points that follow each other. Lifts of one point do not,
-// but neighbouring points of a grid in the same lift do: where points have several lifts, the plans' rows and points go lift by lift.
+// A plan gains speed from successive rows that see the same poses at successive points. The lifts of one point do not, but
+// neighbouring points of a grid in the same lift do. So where points have several lifts, the plans' rows and points are sorted by
+// lift.
 
 // planRows is how many rows of a plan a goroutine takes at a time.
 const planRows = 64
 
-// planChannels is how many channels of a weights' gradient a goroutine takes at a time by a plan.
+// planChannels is how many channels of the weights' gradient a goroutine computes at a time with a plan.
 const planChannels = 32
 
-// plans returns the plans of the neighbourhood and of the transposed one; nil: there are none.
+// plans returns the plans of the neighbourhood and of the transposed one, or nil if no plan should be used.
 func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
 	if sizeof[T]() != 4 || !Flat(p.Neighborhood) {
 		return nil, nil
@@ -37,7 +38,7 @@ func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
 	return s.plan, s.transposedPlan
 }
 
-// newPlan returns the plan of n, which has as many rows as points, lift by lift.
+// newPlan returns the plan of n, which has as many rows as points, sorted by lift.
 func (p *Pairs[T]) newPlan(n *neighbor.Neighborhood) *simd.DepthwisePlan {
 	r := &schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose}
 	if p.lifts > 1 {
@@ -46,11 +47,11 @@ func (p *Pairs[T]) newPlan(n *neighbor.Neighborhood) *simd.DepthwisePlan {
 	return simd.NewDepthwisePlan(r.Offsets, r.Index, r.Pose, n.Queries, n.NumPoses())
 }
 
-// byLift is where a row stands when rows go lift by lift.
+// byLift is the position of a row when rows are sorted by lift.
 func (p *Pairs[T]) byLift(row int) int { return row%p.lifts*(p.Queries/p.lifts) + row/p.lifts }
 
-// liftsApart returns x [batch, rows, c] with rows lift by lift, rented, or x itself where points have one lift. giveBackLifts takes it
-// back.
+// liftsApart returns x [batch, rows, c] with rows sorted by lift, from rent, or x itself where points have one lift.
+// giveBackLifts takes the result back.
 func (p *Pairs[T]) liftsApart(x []T, batch, c int) []T {
 	if p.lifts <= 1 {
 		return x
@@ -67,7 +68,7 @@ func (p *Pairs[T]) giveBackLifts(y []T) {
 	}
 }
 
-// eachLift calls f for the rows of all images, with their places when rows go lift by lift.
+// eachLift calls f for the rows of all images, with their positions when rows are sorted by lift.
 func (p *Pairs[T]) eachLift(batch int, f func(row, at int)) {
 	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) {
 		for row := lo; row < hi; row++ {
@@ -76,7 +77,7 @@ func (p *Pairs[T]) eachLift(batch int, f func(row, at int)) {
 	})
 }
 
-// poseSource gives the convolution weights of poses, numbered as in poseTable: a WeightNetTape does.
+// poseSource computes the convolution weights of poses, numbered as in poseTable; a WeightNetTape implements it.
 type poseSource[T Float] interface {
 	poseSlices[T]
 	Weights() []T                                     // all, [poses, c]
@@ -84,7 +85,7 @@ type poseSource[T Float] interface {
 	backwardFrom(from weightGradient[T], g *Grads[T]) // likewise
 }
 
-// poseTable returns the table of poses that convolve and convolveBack count in, and how many pairs each has.
+// poseTable returns the table of poses by which convolve and convolveBack number them, and how many pairs each has.
 func (p *Pairs[T]) poseTable() (table []T, count []int32) {
 	if p.tiled() {
 		t := p.tiles()
@@ -93,8 +94,8 @@ func (p *Pairs[T]) poseTable() (table []T, count []int32) {
 	return p.Table, p.Count
 }
 
-// convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c]. Where it packs f, it
-// returns that, rented, for convolveBack.
+// convolve sets dst [batch, rows, c] to the mean, over the pairs of every row, of w[pose] ⊙ f[index], for f [batch, rows, c]. If
+// it packs f, it returns the packed form, from rent, for convolveBack.
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) (packed []T) {
 	if plan, _ := p.plans(); plan != nil {
 		p.byPlan(plan, dst, f, w.Weights(), batch, c, true)
@@ -105,8 +106,9 @@ func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) (packed [
 	return packed
 }
 
-// convolveBack takes the gradient dout [batch, rows, c] to the result of convolve to the features f, df, unless that is nil, and to
-// the weights, on to the parameters of their network. packed is what convolve returned, or nil.
+// convolveBack computes, from the gradient dout [batch, rows, c] to the result of convolve, the gradient to the features, df,
+// unless that is nil, and the gradient to the weights, which it passes on to the parameters of their network. packed is the
+// result of convolve, or nil.
 func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch, c int, g *Grads[T]) {
 	d := rent[T](len(dout))
 	defer giveBack(d)
@@ -142,7 +144,7 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 	giveBack(dw)
 }
 
-// byPlan sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], for T float32.
+// byPlan sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. T must be float32.
 func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, mean bool) {
 	x, y := p.liftsApart(src, batch, c), dst
 	if p.lifts > 1 {
@@ -164,11 +166,11 @@ func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c in
 	p.giveBackLifts(y)
 }
 
-// planWeights returns the gradient [poses, c] to the weights, summed over the batch, given that to the sums, d, by the plan. The
-// result is rented.
+// planWeights returns the gradient [poses, c] to the weights, summed over the batch, computed with the plan from d, the gradient
+// to the sums. The result is from rent.
 func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	plan, _ := p.plans()
-	// Every image and slice of channels has sums of its own; they are added in the order of images.
+	// Every image and slice of channels has sums of its own, which are added in the order of the images.
 	rows, poses := p.Queries, p.NumPoses()
 	f, d = p.liftsApart(f, batch, c), p.liftsApart(d, batch, c)
 	defer p.giveBackLifts(f)

@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// sortedPairs are the pairs of a neighbourhood in the orders that gradients gather in.
+// sortedPairs holds the pairs of a neighbourhood in the orders in which gradients gather.
 type sortedPairs struct {
 	poseOnce sync.Once
 	byPose   *schedule.ByPose
@@ -43,7 +43,7 @@ func (p *Pairs[T]) transposed() *neighbor.Neighborhood {
 	return s.byPoint
 }
 
-// gatherPoints calls gather for chunks of points, with their pairs (query and pose), in parallel.
+// gatherPoints calls gather in parallel for chunks of points, each with the queries and poses of its pairs.
 func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, pose []int32)) {
 	t := p.transposed()
 	parallel.For(t.Queries, chunkRows, func(lo, hi int) {
@@ -52,8 +52,8 @@ func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, po
 	})
 }
 
-// poseGradient returns the gradient [poses, c] to the convolution weights, summed over the batch: gather overwrites the sums of some
-// lists of pairs with image b's part. The result is rented.
+// poseGradient returns the gradient [poses, c] to the convolution weights, summed over the batch, from rent. gather overwrites dw
+// with the sums of some lists of pairs in image b.
 func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets []int, query, point []int32)) []T {
 	by := p.byPose()
 	lists := len(by.Lists)
@@ -91,8 +91,8 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 	return out
 }
 
-// divide sets dst [batch, rows, c] to src with every row divided by the size of its neighbourhood. That turns a sum over
-// neighbours into their mean, and the gradient to the mean into that to the sum. dst may be src itself.
+// divide sets dst [batch, rows, c] to src with every row divided by the size of its neighbourhood. This turns a sum over
+// neighbours into their mean, and the gradient to the mean into the gradient to the sum. dst may be src itself.
 func (p *Pairs[T]) divide(dst, src []T, batch, c int) {
 	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) {
 		for r := lo; r < hi; r++ {

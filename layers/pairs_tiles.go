@@ -7,19 +7,19 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Where most poses have a few pairs only, weights are many times the features, and what counts is how often they come from memory.
-// So rows go by tiles, whose weights are made slice by slice in the second-level cache, used there for all rows and images, and
-// forgotten.
+// Where most poses have only a few pairs, there are many times more weights than features, and the speed depends on how often
+// weights come from memory. So rows are computed in tiles. A tile's weights are computed slice by slice in the second-level
+// cache, used there for all rows and images, and then forgotten.
 
-// tiling is a neighbourhood in an order that needs few weights and few features at a time.
+// tiling is a neighbourhood in an order in which few weights and few features are needed at a time.
 type tiling[T Float] struct {
-	table        []T     // [poses, e], for float32 in the order in which tiles meet them
-	count        []int32 // how many pairs each has
+	table        []T     // [poses, e]; for float32 in the order in which tiles use them
+	count        []int32 // the number of pairs of each pose
 	query, point rowTiles[T]
 	poses        *simd.DepthwisePosePlan // float32 only: the pairs by pose
 }
 
-// rowTiles is one side of it, queries or points.
+// rowTiles holds the tiles of one side: of the queries, or of the points.
 type rowTiles[T Float] struct {
 	*schedule.Tiles // without the pairs for float32: plans have them
 	tiles           []tile[T]
@@ -27,11 +27,12 @@ type rowTiles[T Float] struct {
 	mean            bool                       // sums are divided by the number of pairs
 }
 
-// trainTiles is where tiles end. A slice of so many poses' weights takes a quarter of a second-level cache of 2 MB, and so does
-// what it is made from; half is left for the features that they meet, of several images. Half as many poses meet nearly as many features.
+// trainTiles says where tiles end. A slice of the weights of that many poses takes a quarter of a second-level cache of 2 MB, and
+// the hidden channels that it is computed from take another quarter. The other half is left for the features of several images. A
+// tile of half as many poses would use nearly as many features.
 var trainTiles = schedule.Options{Poses: 1 << 12, Rows: rowGrain}
 
-// tiled says that convolutions go by tiles, and take weights slice by slice.
+// tiled reports whether convolutions go by tiles and take weights slice by slice.
 func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhood) }
 
 // tiles returns the pairs in tiles.
@@ -40,7 +41,7 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 		rows, n := rowsOf(p.Neighborhood, nil), p.Neighborhood
 		order := p.order(rows)
 		t := &tiling[T]{table: p.Table, count: p.Count}
-		if sizeof[T]() == 4 { // the pairs of poses with numbers close to each other are close, too
+		if sizeof[T]() == 4 { // so that pairs of poses with similar numbers are near each other, too
 			pose, old := rows.ByFirstUse(order)
 			rows.Pose, rows.Poses = pose, len(old)
 			t.table, t.count = make([]T, 0, len(old)*p.PoseDim), make([]int32, len(old))
@@ -55,7 +56,7 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 			case k == 0:
 				t.query = newRowTiles(rows, order, t.table, p.PoseDim, true)
 			case k == 1:
-				// Points that are rotated copies of each other have the same poses too, though others than queries.
+				// Points that are rotated copies of each other have the same poses as well, but other poses than queries.
 				back := rowsOf(n.Transpose(), nil)
 				t.point = newRowTiles(back, p.order(back), t.table, p.PoseDim, false)
 			case sizeof[T]() == 4:
@@ -67,7 +68,7 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 	return p.tiling
 }
 
-// order returns the order in which tiles take rows, queries or points.
+// order returns the order in which tiles take the rows, which are queries or points.
 func (p *Pairs[T]) order(rows *schedule.Rows) []int32 {
 	place := p.place
 	if place == nil {
@@ -76,7 +77,7 @@ func (p *Pairs[T]) order(rows *schedule.Rows) []int32 {
 	return rows.Order(place)
 }
 
-// newRowTiles arranges a neighbourhood whose points are its queries and whose poses are those of a table, for sums or means.
+// newRowTiles arranges a neighbourhood for sums or means. Its points are its queries, and its poses are those of a table.
 func newRowTiles[T Float](r *schedule.Rows, order []int32, table []T, dim int, mean bool) rowTiles[T] {
 	s := r.Tile(order, trainTiles)
 	t := rowTiles[T]{Tiles: s, tiles: newTiles[T](s, table, dim, nil), mean: mean}

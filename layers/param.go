@@ -2,7 +2,7 @@ package layers
 
 import "github.com/equivcnp/equivcnp/simd"
 
-// Float is the set of feature types. Geometry is float64 whatever the features are.
+// Float is the type of features: float32 or float64. Geometry is always float64.
 type Float = simd.Float
 
 // Param is a named array of a model's state: a weight that training changes or a buffer (running statistics, radius)
@@ -12,6 +12,6 @@ type Param[T Float] struct {
 	Shape  []int
 	Data   []T
 	Buffer bool // no gradient
-	// Unused is set for arrays that a file must hold but no prediction reads.
+	// Unused marks arrays that a file must contain although no prediction reads them.
 	Unused bool
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Storage says how much of its poses' convolution weights a planned layer keeps, and how. What it does not keep is computed tile
-// by tile in every call and forgotten.
+// Storage says which share of its convolution weights a planned layer stores, and in which form. The others are computed tile by
+// tile in every call.
 type Storage struct {
-	// Share is how much is kept, from 0 to 1. The tiles that are kept lie evenly among the others: while one core waits for
-	// weights from memory, another one is likely to compute some.
+	// Share is the share that is stored, from 0 to 1. Tiles whose weights are stored are spread evenly among the others: while
+	// one core waits for weights from memory, another is then likely to compute some.
 	Share float64
-	// BF16 keeps weights rounded to bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then
-	// differs by a part in 2⁸ at most, half a part on average; sums remain float32.
+	// BF16 stores weights as bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then differs by at
+	// most one part in 2⁸, and by half of that on average; sums remain float32.
 	BF16 bool
-	// Stop, if not nil, is asked before every tile. Once it says true, what is left is not evaluated, and the layer is of no use.
+	// Stop, if not nil, is called before every tile. Once it returns true, the remaining weights are not computed, and the layer
+	// must not be used.
 	Stop func() bool
 }
 
-// StorageBytes is the memory that a layer with that many weights per pose needs to keep all of them under an arrangement.
+// StorageBytes is the memory that a layer with that many weights per pose needs to store all of them under an arrangement.
 func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 	n := int64(a.Evaluations()) * int64(weights)
 	if bf16 && !a.Flat() && sizeof[T]() == 4 {
@@ -31,24 +32,24 @@ func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 	return n * int64(sizeof[T]())
 }
 
-// Kept says what a planned layer keeps.
+// Kept says what a planned layer stores.
 type Kept struct {
 	Bytes       int64 // of stored weights
-	Evaluations int   // runs of the WeightNet in every call
+	Evaluations int   // poses for which the WeightNet is evaluated in every call
 }
 
-// poseWeights are the convolution weights of an arrangement, or the network that gives them.
+// poseWeights holds the convolution weights of an arrangement, or the network that computes them.
 type poseWeights[T Float] struct {
 	net    *folded[T]
 	slices []simd.Dense[T] // the last layer, slice by slice
-	// What is stored, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles need is in each.
-	// All of a flat arrangement is one tile. starts has the place of each tile, or -1 where it is not stored.
+	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
+	// need is stored for each. A flat arrangement is a single tile. starts has the place of each tile, or -1 if it is not stored.
 	table  []T
 	half   []simd.BF16
 	starts []int
 }
 
-// newPoseWeights evaluates what is to be stored. A flat arrangement stores its few weights in any case, in full precision.
+// newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
 	p := poseWeights[T]{net: w.fold()}
 	if a.Flat() {
@@ -89,9 +90,9 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 	return p
 }
 
-// hugeTable is the size in bytes from which on a layer's weights are worth huge pages. A single image then reads them faster, but
-// the first touch of a huge page can take several times as long as that of its small ones: not for the little that a plan for one
-// completion keeps.
+// hugeTable is the size in bytes from which on a layer's weights are stored in huge pages. A single image then reads them faster.
+// But the first touch of a huge page can take several times as long as that of its small pages, so the small tables of a plan for
+// one completion do not use them.
 const hugeTable = 32 << 20
 
 func makeTable[T Float](n int) []T {
@@ -101,14 +102,14 @@ func makeTable[T Float](n int) []T {
 	return make([]T, n)
 }
 
-// tileWeights gives one tile its weights, slice by slice. A slice is good until the next one is asked for.
+// tileWeights yields the weights of one tile, slice by slice. A slice is valid until the next one is requested.
 type tileWeights[T Float] struct {
 	*poseWeights[T]
 	poses  int
 	rows   *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
 	stored []T                 // all slices, if there are any in T
 	half   []simd.BF16
-	hidden []T // [poses, hidden], what the last layer of the network is applied to
+	hidden []T // [poses, hidden], the input of the network's last layer
 	w      *workspace[T]
 }
 
@@ -139,8 +140,8 @@ func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
 	return k
 }
 
-// slice returns the weights [poses, width] of slice k, which starts at channel lo. They have just been read or made, so that they
-// are in the second-level cache when all rows of the tile pass by.
+// slice returns the weights [poses, width] of slice k, which starts at channel lo. They have just been read or computed, so they
+// are in the second-level cache while the rows of the tile use them.
 func (v *tileWeights[T]) slice(k, lo, width int) []T {
 	from, to := lo*v.poses, (lo+width)*v.poses
 	if v.stored != nil {
@@ -165,17 +166,19 @@ func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
 	}
 }
 
-// hidden returns what the network's first two layers make of a tile's poses, [poses, hidden].
+// hidden returns the result of the network's first two layers for a tile's poses, [poses, hidden].
 func (p *poseWeights[T]) hidden(t *tile[T], w *workspace[T]) []T {
 	out := sized(&w.hidden, len(t.poses)*p.net.net[1].B.N)
 	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N))
 	return out
 }
 
-// poseBlock is how many poses pass through two layers of a WeightNet at a time: what lies between stays in the first-level cache.
+// poseBlock is how many poses pass through two layers of a WeightNet at a time, so that the intermediate results stay in the
+// first-level cache.
 const poseBlock = 42
 
-// throughLayers sets dst [poses, out] to what two layers make of poses. between is scratch, for poseBlock results of the first.
+// throughLayers sets dst [poses, out] to the result of two layers for poses. between is scratch for poseBlock results of the
+// first layer.
 func throughLayers[T Float](dst, poses []T, first, second *simd.Dense[T], between []T) {
 	e, mid, out := first.B.K, first.B.N, second.B.N
 	for lo, n := 0, len(poses)/e; lo < n; lo += poseBlock {
@@ -198,13 +201,13 @@ func copyRows[T Float](dst []T, dstride int, src []T, sstride, c, rows int) {
 	}
 }
 
-// Workspace is the scratch memory of planned layers. It grows to what they need and is for one call at a time.
+// Workspace is the scratch memory of planned layers. It grows as needed and serves one call at a time.
 type Workspace[T Float] struct {
 	workers []workspace[T]
 	pass    *pass[T] // the current one
 }
 
-// Bytes is the size of it.
+// Bytes is the size of the workspace.
 func (w *Workspace[T]) Bytes() int64 {
 	n := 0
 	for i := range w.workers {
@@ -216,17 +219,17 @@ func (w *Workspace[T]) Bytes() int64 {
 	return int64(n) * int64(sizeof[T]())
 }
 
-// workspace is one goroutine's part.
+// workspace is the part of one goroutine.
 type workspace[T Float] struct {
-	weights          []T // a slice of a tile's
-	net              []T // what their evaluation needs
-	hidden           []T // what the last layer of the WeightNet is applied to, for the poses of a tile
-	part, sum, dense []T // rows of a slice, and before and after the dense map
+	weights          []T // a slice of a tile's weights
+	net              []T // scratch for computing them
+	hidden           []T // the input of the WeightNet's last layer, for the poses of a tile
+	part, sum, dense []T // rows of a slice, and all channels before and after the dense map
 	tile             tileWeights[T]
 	_                [64]byte
 }
 
-// sized returns a buffer with n elements, made anew if it is too small.
+// sized returns a buffer with n elements, allocated anew if it is too small.
 func sized[T Float](buf *[]T, n int) []T {
 	if cap(*buf) < n {
 		*buf = make([]T, n+n/8)
@@ -235,15 +238,15 @@ func sized[T Float](buf *[]T, n int) []T {
 }
 
 // flatRows is how many rows of a flat arrangement a goroutine computes at a time: a multiple of the rows that are computed
-// together, with sums that stay in the first-level cache on their way to the dense map.
+// together, and few enough for their sums to stay in the first-level cache until the dense map.
 const flatRows = 64
 
-// sliceWidth is how many channels of a tiled arrangement's features lie side by side. The points that a tile's rows gather
-// are many times the tile, and so are its weights; a slice of both stays in the second-level cache while all rows pass by.
+// sliceWidth is how many channels of a tiled arrangement's features are stored side by side. The rows of a tile gather from many
+// more points than the tile has, and have many weights; a slice of both stays in the second-level cache while all rows use it.
 const sliceWidth = 32
 
 // width is the number of channels in a slice of features with c channels. Features under an arrangement are stored slice by
-// slice, [c/width, rows, width], the last slice with what is left.
+// slice, [c/width, rows, width]; the last slice has the remaining channels.
 func (a *Arrangement[T]) width(c int) int {
 	if a.Flat() {
 		return max(c, 1)
@@ -251,7 +254,7 @@ func (a *Arrangement[T]) width(c int) int {
 	return max(1, min(c, sliceWidth))
 }
 
-// Gather copies the features of a row of one feature set [rows, c], stored as the arrangement wants it, to dst [c].
+// Gather copies the features of one row to dst [c]. f holds one feature set [rows, c] in the form of the arrangement.
 func (a *Arrangement[T]) Gather(dst, f []T, row int) {
 	for lo, w := 0, 0; lo < len(dst); lo += w {
 		w = min(a.width(len(dst)), len(dst)-lo)
@@ -261,11 +264,12 @@ func (a *Arrangement[T]) Gather(dst, f []T, row int) {
 
 // rowLayer is a layer that computes runs of rows.
 type rowLayer[T Float] interface {
-	// rows computes rows lo to hi of some images of the pass with the weights that their pose numbers refer to.
+	// rows computes rows lo to hi of some images of the pass with the weights that the rows' pose numbers refer to.
 	rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int)
 }
 
-// pass is one call of a layer's Forward: dst [batch, rows, out] from f [batch, rows, in], or with add dst + that.
+// pass is one call of a layer's Forward: it sets dst [batch, rows, out] to the layer of f [batch, rows, in], or adds it if add is
+// set.
 type pass[T Float] struct {
 	a       *Arrangement[T]
 	weights *poseWeights[T]
@@ -277,7 +281,7 @@ type pass[T Float] struct {
 	stopped atomic.Bool
 	all     tileWeights[T]
 	ws      *Workspace[T]
-	// The methods flat and tile, bound once: goroutines are handed them without allocating.
+	// The methods flat and tile as function values, bound once, so that passing them to goroutines does not allocate.
 	runFlat, runTile func(worker, i, _ int)
 }
 
@@ -301,7 +305,7 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 	} else {
 		parallel.ForWorkers(len(a.tiles), 1, n, s.runTile)
 	}
-	s.layer, s.dst, s.f, s.ctx = nil, nil, nil, nil // they belong to the caller
+	s.layer, s.dst, s.f, s.ctx = nil, nil, nil, nil // do not keep the caller's data alive
 	return ctx.Err()
 }
 
@@ -352,11 +356,11 @@ func newDenseSlices[T Float](weight, bias []T, in, out, width int) denseSlices[T
 	return d
 }
 
-// denseRows is how many rows pass through all slices before the next: they stay in the first-level cache.
+// denseRows is how many rows pass through all slices before the next rows, so that they stay in the first-level cache.
 const denseRows = 56
 
-// forward calls store for blocks of rows of x [n, in], with the place at lo, n rows and the slice's first channel, after
-// writing their results to y, which store returns for a block.
+// forward computes the results of x [n, in] by blocks of rows and by slices. It writes the results of rows lo to lo+rows-1 for
+// the slice that starts at channel to the place that y returns.
 func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, y func(lo, rows, channel, width int) []T) {
 	step := denseRows
 	if len(d.packed) == 1 {
@@ -379,7 +383,7 @@ type PlannedSeparable[T Float] struct {
 	dense   denseSlices[T]
 }
 
-// Plan compiles the layer for an arrangement of its radius. Later changes of the layer's parameters do not reach the plan.
+// Plan compiles the layer for an arrangement of its radius. The plan keeps the parameters as they are now.
 func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparable[T] {
 	p := l.Pointwise
 	return &PlannedSeparable[T]{
@@ -388,12 +392,11 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 	}
 }
 
-// Kept says what the layer keeps.
+// Kept says what the layer stores.
 func (l *PlannedSeparable[T]) Kept() Kept { return l.weights.kept(l.a) }
 
-// Forward sets dst [batch, rows, out] to the convolution of f [batch, rows, in] with ReLU, or with add adds it to what dst
-// holds and then takes the ReLU: the two halves of a residual block. Both are stored as the arrangement wants it. dst and f
-// must not overlap.
+// Forward sets dst [batch, rows, out] to ReLU(convolution of f [batch, rows, in]) or, if add is set, to ReLU(dst + convolution):
+// the two halves of a residual block. Both have the form of the arrangement. dst and f must not overlap.
 func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
 	a, in, out := l.a, l.dense.in, l.dense.out
 	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
@@ -424,7 +427,7 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 	}
 }
 
-// depthwise sets out [images, hi-lo, c] to the mean of weights ⊙ features over the pairs of each row; f and weights are in
+// depthwise sets out [images, hi-lo, c] to the mean of weights ⊙ features over the pairs of each row. f and weights are stored in
 // slices of width channels.
 func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, c, width int, w *workspace[T]) {
 	if a.grid != nil {
@@ -441,7 +444,7 @@ func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, 
 		}
 		return
 	}
-	// A slice of the weights serves all images before the next one.
+	// A slice of the weights serves all images before the next slice.
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
 		part, slice := sized(&w.part, rows*n), weights.slice(j/width, j, n)
@@ -462,7 +465,7 @@ func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, 
 //
 //	out_i = W·[vec(P¹_i); vec(P²_i); ..]/n_i + b/n_i + c
 //
-// W is the product of the two linear maps, b what the first one's bias becomes and c the second one's bias.
+// where W is the product of the two linear maps, b the first one's bias mapped by the second, and c the second one's bias.
 type PlannedEmbedding[T Float] struct {
 	a        *Arrangement[T]
 	weights  poseWeights[T]
@@ -471,8 +474,8 @@ type PlannedEmbedding[T Float] struct {
 	shift    []T // b
 }
 
-// PlanEmbedding compiles the layer, applied to sets feature sets whose results are concatenated, and the linear map next
-// that follows.
+// PlanEmbedding compiles the layer together with the linear map next. The layer is applied to that many feature sets, and next to
+// its concatenated results.
 func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next *Linear[T]) *PlannedEmbedding[T] {
 	checkLen("PlanEmbedding", "next.In", next.In, sets*l.Out)
 	k := l.Linear.In
@@ -501,10 +504,10 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	}
 }
 
-// Kept says what the layer keeps.
+// Kept says what the layer stores.
 func (l *PlannedEmbedding[T]) Kept() Kept { return l.weights.kept(l.a) }
 
-// Forward sets dst [batch, rows, out], stored as the arrangement wants it, for features f [batch, rows, sets·in].
+// Forward sets dst [batch, rows, out], in the form of the arrangement, for features f [batch, rows, sets·in].
 func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
 	a, in, out := l.a, l.channels, l.dense.out
 	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*in)
@@ -540,17 +543,17 @@ type PlannedLinear[T Float] struct {
 	bias  []T
 }
 
-// Plan compiles the layer. Later changes of its parameters do not reach the plan.
+// Plan compiles the layer. The plan keeps the parameters as they are now.
 func (l *Linear[T]) Plan() *PlannedLinear[T] {
 	return &PlannedLinear[T]{simd.PackTransposed(l.Weight, l.In, l.In, l.Out), append([]T(nil), l.Bias...)}
 }
 
-// Forward sets dst [rows, out] to the map of x [rows, in], on the calling goroutine.
+// Forward sets dst [rows, out] to the result for x [rows, in], on the calling goroutine.
 func (l *PlannedLinear[T]) Forward(dst, x []T, rows int) {
 	simd.GemmPacked(dst, l.dense.N, x, l.dense.K, l.dense, l.bias, simd.ActNone, rows)
 }
 
-// MulAdds is the number of multiply-adds for one pose, without the activations.
+// MulAdds is the number of multiply-adds that one pose takes, without the activations.
 func (w *WeightNet[T]) MulAdds() float64 {
 	n := 0
 	for _, l := range w.Linear {

@@ -8,14 +8,14 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// RBF is the kernel psi(t, x) = s·exp(-|t - x|²/(2l²)) of the set convolution, with learnable s = softplus(RawScale)
-// and l = softplus(RawLength).
+// RBF is the kernel psi(t, x) = s·exp(-|t - x|²/(2l²)) of the set convolution, with learnable s = softplus(RawScale) and l =
+// softplus(RawLength). ConvCNPs use it; a model of your own can use it to read scattered data at the points of a lattice.
 type RBF[T Float] struct {
 	RawScale  []T // [1]
 	RawLength []T // [1]
 }
 
-// NewRBF returns a kernel of that output scale and length scale, both positive.
+// NewRBF returns a kernel with this output scale and length scale, both positive.
 func NewRBF[T Float](scale, length float64) *RBF[T] {
 	return &RBF[T]{RawScale: []T{T(invSoftplus(scale))}, RawLength: []T{T(invSoftplus(length))}}
 }
@@ -33,14 +33,13 @@ func (k *RBF[T]) Params(prefix string) []Param[T] {
 	}
 }
 
-// Scale and Length are the kernel's positive parameters.
+// Scale is the kernel's output scale s.
 func (k *RBF[T]) Scale() float64 { return softplus(float64(k.RawScale[0])) }
 
-// Length is the length scale.
+// Length is the kernel's length scale l.
 func (k *RBF[T]) Length() float64 { return softplus(float64(k.RawLength[0])) }
 
-// Forward sets h [m, c] = Σ_n psi(t, x_n)·phi_n for t [m, d], x [n, d] and phi [n, c], |t - x| being the Euclidean
-// distance.
+// Forward sets h [m, c] = Σ_n psi(t, x_n)·phi_n for t [m, d], x [n, d] and phi [n, c], where |t - x| is the Euclidean distance.
 func (k *RBF[T]) Forward(h []T, t, x []float64, phi []T, d, c int) {
 	gamma, scale, m := k.gamma(), k.Scale(), len(t)/d
 	parallel.For(m, rowGrain, func(lo, hi int) {
@@ -53,8 +52,8 @@ func (k *RBF[T]) gamma() float64 {
 	return 1 / (2 * l * l)
 }
 
-// ForwardGroup is Forward with the distance of g, for groups that do not act by isometries: |t - x| would change under
-// their action and with it the prediction. t and x hold one lift per point.
+// ForwardGroup is Forward with the distance of g. It is for groups that are not isometries: they would change |t - x|, and so the
+// prediction. t and x hold one lift per point.
 func (k *RBF[T]) ForwardGroup(h []T, t, x *group.Lifted, phi []T, c int) {
 	gamma, scale, g := k.gamma(), k.Scale(), t.Group
 	parallel.For(t.Rows(), rowGrain, func(lo, hi int) {

@@ -8,7 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Backward adds the gradients of the raw scale and length to g, and sets dphi [n, c] to that of phi unless it is nil; dh
+// Backward adds the gradients of the raw scale and length to g, and sets dphi [n, c] to the gradient of phi unless it is nil. dh
 // [m, c] is the gradient to Forward's result for t [m, d], x [n, d] and phi [n, c].
 func (k *RBF[T]) Backward(dphi, dh []T, t, x []float64, phi []T, d, c int, g *Grads[T]) {
 	gamma, scale, n := k.gamma(), k.Scale(), len(x)/d
@@ -24,7 +24,8 @@ func (k *RBF[T]) Backward(dphi, dh []T, t, x []float64, phi []T, d, c int, g *Gr
 	}))
 }
 
-// addGrads adds the gradients to gamma = 1/(2l²) and to the scale, given in sum, through l and the softplus of both.
+// addGrads adds the gradients to RawScale and RawLength. sum holds the gradients to gamma = 1/(2l²) and to the scale; the chain
+// rule through l and softplus does the rest.
 func (k *RBF[T]) addGrads(g *Grads[T], sum []float64) {
 	l := k.Length()
 	addTo(g.Of(k.RawLength), []float64{sum[0] * -1 / (l * l * l) * sigmoid(float64(k.RawLength[0]))})
@@ -40,8 +41,8 @@ func sigmoid(x float64) float64 {
 	return 1 / (1 + e)
 }
 
-// BackwardGroup is Backward for ForwardGroup. A group's distance is symmetric, but its sums are taken as ForwardGroup takes
-// them: from x to t.
+// BackwardGroup is Backward for ForwardGroup. A group's distance is symmetric, but it is evaluated in the order in which
+// ForwardGroup does: from x to t.
 func (k *RBF[T]) BackwardGroup(dphi, dh []T, t, x *group.Lifted, phi []T, c int, g *Grads[T]) {
 	gamma, scale, gr := k.gamma(), k.Scale(), t.Group
 	kernel := func(pose []float64, i, j int) (dist2, e float64) {

@@ -7,11 +7,11 @@ import (
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 )
 
-// Training steps need the same large arrays again and again. Taking them from the garbage collector costs clearing them and
-// collecting them, a tenth of a step; so who knows that nobody refers to an array any more gives it back.
+// Training steps need the same large arrays again and again. Allocating them each time costs clearing and collecting them, a
+// tenth of a step. So code that knows that an array is no longer used gives it back to these pools.
 var pools32, pools64 [classes]sync.Pool
 
-// rent returns a slice of n numbers, which may be anything.
+// rent returns a slice of n numbers with undefined content.
 func rent[T Float](n int) []T {
 	if n == 0 {
 		return nil
@@ -23,7 +23,7 @@ func rent[T Float](n int) []T {
 	return hugepage.Make[T](n, sizeOf(class))
 }
 
-// Capacities are m·2ᵏ for 8 ≤ m < 16, and less than 8: at most an eighth of an array is there for nothing.
+// Capacities are m·2ᵏ for 8 ≤ m < 16, and all below 8. So at most an eighth of an array is unused.
 const classes = 8 * bits.UintSize
 
 // classOf is the smallest class that holds n > 0 numbers.
@@ -32,13 +32,13 @@ func classOf(n int) int {
 	return 8*k + (n-1)>>k
 }
 
-// sizeOf is how many numbers arrays of a class hold.
+// sizeOf is the capacity of the arrays of a class.
 func sizeOf(class int) int {
 	k := max(0, class/8-1)
 	return (class - 8*k + 1) << k
 }
 
-// giveBack takes a slice that rent returned; nil is fine. Nobody may use it, or any part of it, afterwards.
+// giveBack takes slices that rent returned; nil is fine. Nobody may use them, or any part of them, afterwards.
 func giveBack[T Float](xs ...[]T) {
 	for _, x := range xs {
 		if c := cap(x); c > 0 {
@@ -57,7 +57,7 @@ func pools[T Float]() *[classes]sync.Pool {
 	return &pools32
 }
 
-// zeros returns n zeros that nobody may change.
+// zeros returns n zeros, shared: nobody may change them.
 func zeros[T Float](n int) []T {
 	if n > len(zeros32) {
 		return make([]T, n)

@@ -6,8 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// DepthwiseLieConv multiplies each neighbour's features, channel by channel, with the WeightNet of its relative pose
-// and averages:
+// DepthwiseLieConv multiplies the features of each neighbour, channel by channel, with the WeightNet's result for its relative
+// pose, and averages over neighbours:
 //
 //	out_i = 1/n_i Σ_j w(pose_ij) ⊙ f_j
 //
@@ -18,7 +18,7 @@ type DepthwiseLieConv[T Float] struct {
 	WeightNet *WeightNet[T] // e → hidden → hidden → channels
 }
 
-// NewDepthwiseLieConv returns a convolution of that many channels.
+// NewDepthwiseLieConv returns a convolution of this number of channels.
 func NewDepthwiseLieConv[T Float](channels int, c LieConvConfig, rng *rand.Rand) *DepthwiseLieConv[T] {
 	c.check("NewDepthwiseLieConv", channels, rng)
 	return &DepthwiseLieConv[T]{Channels: channels,
@@ -73,7 +73,7 @@ type ResidualBlock[T Float] struct {
 	Conv [2]*SeparableLieConv[T]
 }
 
-// NewResidualBlock returns a block of that many channels.
+// NewResidualBlock returns a block of this number of channels.
 func NewResidualBlock[T Float](channels int, c LieConvConfig, rng *rand.Rand) *ResidualBlock[T] {
 	b := &ResidualBlock[T]{}
 	for i := range b.Conv {

@@ -13,8 +13,8 @@ type DepthwiseLieConvTape[T Float] struct {
 	packed []T // f, in another order; nil where the convolution does not need that
 }
 
-// ForwardTape is Forward in either mode and returns what Backward needs. In Train mode it moves the statistics and the radius. f must
-// stay unchanged until then.
+// ForwardTape is Forward in either mode and returns what Backward needs. In Train mode it updates the statistics and the radius.
+// f must stay unchanged until Backward.
 func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*DepthwiseLieConvTape[T], error) {
 	rows, c := g.Rows(), l.Channels
 	checkLen("DepthwiseLieConv", "f", len(f), batch*rows*c)
@@ -35,8 +35,8 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	return t, nil
 }
 
-// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, c] to the result, and sets df
-// [batch, rows, c] to that of the features; a nil df is not wanted.
+// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, c] to the result, and sets df [batch, rows,
+// c] to the gradient of the features, unless df is nil.
 func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	c := t.layer.Channels
 	checkLen("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
@@ -54,7 +54,7 @@ func (t *DepthwiseLieConvTape[T]) drop() {
 	t.packed = nil
 }
 
-// again sets dst to the forward pass's result, to the same bits.
+// again sets dst to the result of the forward pass, bit for bit.
 func (t *DepthwiseLieConvTape[T]) again(dst []T) {
 	giveBack(t.packed)
 	t.packed = t.pairs.convolve(dst, t.f, t.net, t.batch, t.layer.Channels)
@@ -64,12 +64,12 @@ func (t *DepthwiseLieConvTape[T]) again(dst []T) {
 type SeparableLieConvTape[T Float] struct {
 	layer     *SeparableLieConv[T]
 	depthwise *DepthwiseLieConvTape[T]
-	mid, out  []T // the results of the two maps; mid is nil after Backward, and another one computes it again
+	mid, out  []T // the results of the two maps; mid is nil after Backward, which computes it again if called again
 	act       simd.Activation
 }
 
-// ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act is
-// one whose derivative can be told from its result: none, ReLU, sigmoid or softplus.
+// ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act must be
+// an activation whose derivative can be computed from its result: none, ReLU, sigmoid or softplus.
 func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) (*SeparableLieConvTape[T], error) {
 	t := &SeparableLieConvTape[T]{layer: l, mid: rent[T](len(f)), out: dst, act: act}
 	var err error
@@ -80,8 +80,8 @@ func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	return t, nil
 }
 
-// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df
-// [batch, rows, in] to that of the features; a nil df is not wanted.
+// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df [batch,
+// rows, in] to the gradient of the features, unless df is nil.
 func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("SeparableLieConv.Backward", "dout", len(dout), len(t.out))
 	dy, l := dout, t.layer
@@ -105,7 +105,7 @@ func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 // ResidualBlockTape is what a ResidualBlock's Backward needs of a forward pass.
 type ResidualBlockTape[T Float] struct {
 	conv [2]*SeparableLieConvTape[T]
-	h    []T // between them; nil after Backward, and another one computes it again
+	h    []T // between the convolutions; nil after Backward, which computes it again if called again
 	out  []T
 }
 
@@ -148,7 +148,7 @@ func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	t.between(nil)
 }
 
-// between makes h what the first convolution gave and the second one took.
+// between sets h to the result of the first convolution, which is the input of the second.
 func (t *ResidualBlockTape[T]) between(h []T) {
 	t.h, t.conv[0].out, t.conv[1].depthwise.f = h, h, h
 }

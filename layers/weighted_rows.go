@@ -7,19 +7,20 @@ import (
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
-// tableBytes is the size up to which a layer keeps the weights of all distinct poses at once. Beyond it the poses of a
-// tile of rows at a time are evaluated and consumed while they are in cache, and memory stays bounded.
+// tableBytes is the size up to which a layer keeps the weights of all distinct poses at once. Beyond it, the poses of one tile of
+// rows at a time are evaluated and used while they are in the cache, so that memory stays bounded.
 const tableBytes = 32 << 20
 
 // chunkRows is how many rows a goroutine takes at a time.
 const chunkRows = 32
 
-// evalTiles is where tiles of rows end whose weights are evaluated. Pairs stay as listed: then it changes no bit whether all weights fit.
+// evalTiles says where the tiles of rows end whose weights are evaluated together. Pairs stay in their order, so the bits are the
+// same as with a table of all weights.
 var evalTiles = schedule.Options{Poses: 1 << 13, Rows: chunkRows, AsListed: true}
 
-// weightedRows are some output rows with their pairs and weights, as the kernels in simd take them.
+// weightedRows are some output rows with their pairs and weights, in the form that the kernels in simd take.
 type weightedRows[T Float] struct {
-	rows        []int32 // which rows; nil: lo, lo+1, ..
+	rows        []int32 // the numbers of the rows; nil: lo, lo+1, ..
 	lo, n       int
 	offsets     []int
 	index, pose []int32
@@ -37,8 +38,8 @@ func (t *weightedRows[T]) row(i int) int {
 // workers is the number of goroutines, and so of the scratch buffers that a caller needs.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// withWeights hands every output row of p, with the weights that a WeightNet gives it, to consume exactly once, from several goroutines;
-// consume may write these output rows only. It gets chunkRows rows at a time at most.
+// withWeights passes every output row of p, with the weights that the WeightNet computes for it, to consume exactly once, from
+// several goroutines. consume may write these output rows only. It gets at most chunkRows rows at a time.
 func withWeights[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
 	if p.NumPoses()*net.out()*sizeof[T]() > tableBytes {
 		withEvaluated(p, net, consume)
@@ -59,7 +60,7 @@ func withTable[T Float](p *Pairs[T], w []T, consume func(worker int, t *weighted
 	})
 }
 
-// withEvaluated is withWeights by tiles, whose poses are evaluated for each.
+// withEvaluated is withWeights by tiles; the poses of each tile are evaluated for it alone.
 func withEvaluated[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
 	type state struct{ poses, weights, scratch []T }
 	rows := rowsOf(p.Neighborhood, nil)

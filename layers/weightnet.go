@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// WeightNet is the network that computes convolution weights from a relative pose: three times Linear, batch
-// normalisation (or none) and swish, with widths in → hidden → hidden → out. There is a swish after the last layer too.
+// WeightNet is the network that computes convolution weights from a relative pose: three times Linear, batch normalisation (or
+// none) and swish, with widths in → hidden → hidden → out. The last layer has a swish, too.
 type WeightNet[T Float] struct {
 	Linear [3]*Linear[T]
 	Norm   [3]*BatchNorm[T] // nil entries: no normalisation
@@ -33,7 +33,7 @@ func NewWeightNet[T Float](in, hidden, out int, norm bool, rng *rand.Rand) *Weig
 	return w
 }
 
-// In and Out are the lengths of a pose and of its weights.
+// In is the length of a pose.
 func (w *WeightNet[T]) In() int { return w.Linear[0].In }
 
 // Out is the number of weights per pose.
@@ -77,7 +77,7 @@ func (w *WeightNet[T]) fold() *folded[T] {
 	return f
 }
 
-// columns returns the last layer cut into ranges of so many columns.
+// columns returns the last layer divided into ranges of that many columns.
 func (f *folded[T]) columns(width int) []simd.Dense[T] {
 	in, out, bias := f.net[2].B.K, f.out(), f.net[2].Bias
 	if width >= out {
@@ -91,11 +91,11 @@ func (f *folded[T]) columns(width int) []simd.Dense[T] {
 	return parts
 }
 
-// in and out are the widths of a pose and of its weights.
+// in is the length of a pose, out the number of weights.
 func (f *folded[T]) in() int  { return f.net[0].B.K }
 func (f *folded[T]) out() int { return f.net[2].B.N }
 
-// scratch is what forward needs.
+// scratch returns the scratch memory that forward needs.
 func (f *folded[T]) scratch() []T { return make([]T, simd.WeightNetScratch(&f.net)) }
 
 // forward sets dst [rows, out] to the weights of pose [rows, in].

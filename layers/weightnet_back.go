@@ -5,33 +5,33 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, the pairs and
-// images that share a pose taken together. dw is overwritten. dpose [rows, in] gets the gradient to the poses; nil: not
-// wanted, as positions are data.
+// Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, summed over the
+// pairs and images that share a pose. dw is overwritten. dpose [rows, in] is set to the gradient to the poses; it is usually nil,
+// which means not wanted, because positions are data.
 //
-// A normalisation needs sums over all poses before a row's gradient is known. So the poses go by three times, a block at a time:
-// first through the last swish; then twice from a layer's normalisation through its linear map to the swish before. What the
-// first layer's parameters get are such sums themselves.
+// A normalisation needs sums over all poses before the gradient of any row is known. So there are three passes over the poses,
+// block by block: first through the last swish, then twice from a layer's normalisation through its linear map to the swish
+// before. The gradients of the first layer's parameters are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
 	t.backward(2, dpose, dw, allRows[T](t.rows), g)
 }
 
-// weightGradient makes the gradient to the weights of all poses, a part after the other, from several goroutines.
+// weightGradient computes the gradient to the weights of all poses, part by part, from several goroutines.
 type weightGradient[T Float] interface {
 	parts() int
 	part(k int) (lo, hi int) // the poses of part k; parts follow each other
 	produce(dw []T, k int)   // sets dw [hi-lo, c] to the gradient to part k
 }
 
-// allRows is the gradient to so many poses that there is already.
+// allRows is a gradient that exists already, of so many poses.
 type allRows[T Float] int
 
 func (n allRows[T]) parts() int              { return (int(n) + rowGrain - 1) / rowGrain }
 func (n allRows[T]) part(k int) (lo, hi int) { return k * rowGrain, min((k+1)*rowGrain, int(n)) }
 func (n allRows[T]) produce([]T, int)        {}
 
-// backwardFrom is Backward with a gradient that is made part by part, and none to the poses.
+// backwardFrom is Backward with a gradient that is computed part by part, and without a gradient to the poses.
 func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	if !t.keeps[1] {
 		t.backwardAtOnce(from, g)
@@ -42,8 +42,8 @@ func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	giveBack(dw)
 }
 
-// chunkBounds divides the parts of a gradient into at most maxParts chunks, each of which has sums of its own, and returns the parts
-// that they begin with, and behind them the number of parts. Nothing here depends on the number of goroutines.
+// chunkBounds divides the parts of a gradient into at most maxParts chunks, each of which has sums of its own. It returns the
+// first part of each chunk, followed by the number of parts. Nothing here depends on the number of goroutines.
 func chunkBounds[T Float](from weightGradient[T]) []int {
 	n, bounds := from.parts(), []int{0}
 	for step := partRows(n, 1); bounds[len(bounds)-1] < n; {
@@ -52,8 +52,8 @@ func chunkBounds[T Float](from weightGradient[T]) []int {
 	return bounds
 }
 
-// backward is Backward for the layers up to the given one, at least the second, whose swish dy is the gradient to, once its parts have
-// been made.
+// backward is Backward for layers 0 to last, last ≥ 1. dy is the gradient to the result of the last layer's swish, after its
+// parts have been computed.
 func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient[T], g *Grads[T]) {
 	t.need()
 	bounds := chunkBounds(from)
@@ -79,7 +79,7 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 		norm := t.gradient(i, sums, g)
 		sums = t.sums(i-1, chunks)
 		packed := simd.Pack(l.Weight, in, out, in)
-		// Behind the first layer's swish only the sums are wanted, but for the poses' gradient.
+		// Below the first layer's swish only sums are needed, except for the poses' gradient.
 		var dx []T
 		if i > 1 || dpose != nil {
 			dx = rent[T](t.rows * in)
@@ -112,7 +112,7 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 				}
 				simd.GemmPacked(d, in, du, out, packed, nil, simd.ActNone, n)
 				if i > 1 {
-					u := z // what the map gave, where nothing normalises it
+					u := z // the map's result, if it is not normalised
 					if t.linear[i-1] != nil {
 						u = t.linear[i-1][at*in : end*in]
 					}
@@ -128,7 +128,7 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 			simd.Add(weight, weight, parts[at:at+len(weight)])
 		}
 		if i < last {
-			giveBack(dy) // the last one is the caller's
+			giveBack(dy) // except the last one, which is the caller's
 		}
 		dy = dx
 	}
@@ -139,12 +139,13 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 	giveBack(dy)
 }
 
-// onceBlock is the number of poses that go through all layers and back at once. What that takes, 330 KB for the paper's image model, is
-// in the second-level cache, and the products that give the gradients to weights are long enough to pay for their sums.
+// onceBlock is the number of poses that pass through all layers and back at once. For the paper's image model they take 330 KB,
+// which stays in the second-level cache, and the matrix products that compute the weights' gradients are long enough to outweigh
+// adding their sums.
 const onceBlock = 256
 
-// backwardAtOnce is backward where neither of the last two layers is normalised: nothing waits for sums over all poses, and a block of
-// them goes through all layers and back while it is in the cache.
+// backwardAtOnce is backward where neither of the last two layers is normalised. Nothing then waits for sums over all poses, so a
+// block of poses passes through all layers and back while it is in the cache.
 func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 	bounds := chunkBounds(from)
 	chunks := max(1, len(bounds)-1)
@@ -168,7 +169,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 			room = room[len(x):]
 			return x
 		}
-		// Of every layer what goes into the swish, what comes out, and the gradient to that.
+		// For every layer: the input of the swish, its result, and the gradient to the result.
 		z := [3][]T{take(width[0]), take(width[1]), take(width[2])}
 		x, d := [2][]T{take(width[0]), take(width[1])}, [2][]T{take(width[0]), take(width[1])}
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
@@ -211,8 +212,8 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 	t.firstGradient(total(sums[0]), center, g)
 }
 
-// sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
-// layer's results, or, for the first layer, with the poses.
+// sums returns room for the sums of every chunk: of the gradient to layer i's normalised values, and of its products with the
+// layer's results or, for the first layer, with the poses.
 func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
 	width := 2 * t.net.Linear[i].Out
 	if i == 0 {
@@ -225,7 +226,7 @@ func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
 	return out
 }
 
-// total adds up the chunks' sums, in their order.
+// total adds up the sums of the chunks, in order.
 func total(chunks [][]float64) []float64 {
 	sums := make([]float64, len(chunks[0]))
 	for _, c := range chunks {
@@ -236,8 +237,8 @@ func total(chunks [][]float64) []float64 {
 	return sums
 }
 
-// swishBack takes d, some rows of a gradient, through layer i's swish, i > 0, given what went into it, z, and what the layer's linear
-// map gave, u, and adds to their sums.
+// swishBack takes d, some rows of a gradient, back through the swish of layer i > 0, whose input was z, and adds to the sums; u
+// is the result of the layer's linear map.
 func (t *WeightNetTape[T]) swishBack(i int, d, z, u []T, sum []float64) {
 	c := t.net.Linear[i].Out
 	simd.SwishGrad(d, d, z)
@@ -248,10 +249,10 @@ func (t *WeightNetTape[T]) swishBack(i int, d, z, u []T, sum []float64) {
 	simd.NormSums(sum[:c], sum[c:], d, u, mean, low, c)
 }
 
-// gradient adds the gradients of layer i's bias and normalisation to g, given all chunks' sums, and returns the map from the
-// gradient to normalised values to that of the linear map's results; nil: they are the same.
+// gradient adds the gradients of layer i's bias and normalisation to g, given the sums of all chunks. It returns the map from the
+// gradient to normalised values to the gradient of the linear map's results, or nil if the two are the same.
 //
-// A bias in front of a normalisation by the rows' own mean changes nothing: its gradient is 0, exactly.
+// A bias before a normalisation by the rows' own mean has no effect: its gradient is exactly 0.
 func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *normGradient[T] {
 	l := t.net.Linear[i]
 	sums := total(chunks)

@@ -5,15 +5,15 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// A WeightNet's first layer reads poses, which are a few numbers each: what it makes of them is many times as large, and takes
-// less time to compute than to fetch. So its results are never kept. And as they are linear in the pose, sums over all poses
-// become closed formulas in the poses' own moments, which spares two passes over the data.
+// The first layer of a WeightNet reads poses of a few numbers each. Its results are many times as large and take less time to
+// compute than to fetch, so they are never kept. They are also linear in the pose, so sums over all poses follow from the moments
+// of the poses by closed formulas, which saves two passes over the data.
 
-// firstLayer is the linear map of a tape's first layer with the normalisation behind it as one linear map.
+// firstLayer is the first layer's linear map combined with the normalisation behind it, as one linear map.
 type firstLayer[T Float] struct {
 	packed  *simd.Packed[T]
 	bias    []T
-	moments *poseMoments // of the rows that the normalisation took its statistics over; nil: it uses none
+	moments *poseMoments // of the rows that the statistics were taken over; nil if there were none
 }
 
 // poseMoments are the weighted mean [e] and covariance [e, e] of poses.
@@ -25,8 +25,8 @@ type poseMoments struct {
 // momentGrain is the number of poses that a goroutine adds up at a time.
 const momentGrain = 1 << 12
 
-// momentsOfPoses returns the moments of pose [rows, e], row i counting count[i] times (nil: once). Rows that do not count are
-// not read. With d a row's distance from the first counted row, they are mean(d) and mean(d·dᵀ) - mean(d)·mean(d)ᵀ.
+// momentsOfPoses returns the moments of pose [rows, e], where row i counts count[i] times (nil: once). Rows that do not count are
+// not read. With d a row's difference from the first counted row, they are mean(d) and mean(d·dᵀ) - mean(d)·mean(d)ᵀ.
 func momentsOfPoses[T Float](pose []T, count []int32, e int) *poseMoments {
 	rows := len(pose) / e
 	m := &poseMoments{mean: make([]float64, e), covariance: make([]float64, e*e)}
@@ -95,7 +95,8 @@ func momentsOfPoses[T Float](pose []T, count []int32, e int) *poseMoments {
 	return m
 }
 
-// through returns the moments of W·pose + b: W·mean + b and, of every channel, w·covariance·w.
+// through returns the moments of W·pose + b: the mean W·mean + b and, for every channel with weights w, the variance
+// w·covariance·w.
 func (p *poseMoments) through(weight, bias []float64) *moments {
 	e, c := len(p.mean), len(bias)
 	m := &moments{mean: make([]float64, c), variance: make([]float64, c), total: p.total}
@@ -137,7 +138,8 @@ func wide[T Float](x []T) []float64 {
 	return out
 }
 
-// prepareFirst fixes the first layer's map; norm makes its normalisation, given the moments of the layer's results in Train mode.
+// prepareFirst determines the first layer's map. norm makes its normalisation from the moments of the layer's results in Train
+// mode.
 func (t *WeightNetTape[T]) prepareFirst(count []int32, mode Mode, norm func(m *moments) *BatchNormTape[T]) {
 	l := t.net.Linear[0]
 	weight, bias := wide(l.Weight), wide(l.Bias)
@@ -170,13 +172,13 @@ func (t *WeightNetTape[T]) prepareFirst(count []int32, mode Mode, norm func(m *m
 	}
 }
 
-// firstNormalised sets z to rows lo to hi of what goes into the first layer's swish.
+// firstNormalised sets z to rows lo to hi of the input of the first layer's swish.
 func (t *WeightNetTape[T]) firstNormalised(z []T, lo, hi int) {
 	in, out := t.net.Linear[0].In, t.net.Linear[0].Out
 	simd.GemmPacked(z, out, t.pose[lo*in:hi*in], in, t.first.packed, t.first.bias, simd.ActNone, hi-lo)
 }
 
-// center returns what firstSums takes off the poses, in T.
+// center returns what firstSums subtracts from the poses, in T.
 func (t *WeightNetTape[T]) center() []T {
 	c := make([]T, t.net.Linear[0].In)
 	if m := t.first.moments; m != nil {
@@ -187,8 +189,8 @@ func (t *WeightNetTape[T]) center() []T {
 	return c
 }
 
-// firstSums adds to sum the columns' sums of dz [rows, c], the gradient to the first layer's normalised values, and behind them,
-// [e, c], those of its products with the poses of rows lo to hi less their center.
+// firstSums adds to sum the sums of the columns of dz [rows, c], the gradient to the first layer's normalised values, followed by
+// [e, c], the sums of dz's products with the poses of rows lo to hi minus their center.
 func (t *WeightNetTape[T]) firstSums(sum []float64, dz, center []T, lo, hi int) {
 	e, c := len(center), t.net.Linear[0].Out
 	columnSums(sum[:c], dz)
@@ -206,19 +208,19 @@ func (t *WeightNetTape[T]) firstSums(sum []float64, dz, center []T, lo, hi int) 
 }
 
 // firstGradient adds the gradients of the first layer's parameters to g, given the sums of firstSums over all rows. du, the
-// gradient to the layer's results, is a·dz - m·(p + q·(u - mean)) (BatchNorm.Backward), so with x a row's pose less the mean,
-// T = Σ dz·xᵀ and C the covariance, the gradient of channel j's weights is
+// gradient to the layer's results, is a·dz - m·(p + q·(u - mean)) (see BatchNorm.Backward). So with x a row's pose minus the
+// mean, T = Σ dz·xᵀ and C the covariance, the gradient of channel j's weights is
 //
 //	Σ m·x = 0,  Σ m·(u_j - mean_j)·x = N·C·w_j  ⇒  Σ du_j·x = a_j·T_j - q_j·N·C·w_j
 //
-// Where poses are one number, scaling w_j changes nothing behind the normalisation, and the two terms cancel to rounding.
+// If poses are single numbers, scaling w_j changes nothing behind the normalisation, and the two terms cancel up to rounding.
 func (t *WeightNetTape[T]) firstGradient(sum []float64, center []T, g *Grads[T]) *normGradient[T] {
 	l, n := t.net.Linear[0], t.norm[0]
 	e, c := l.In, l.Out
 	weight := wide(l.Weight)
 	products := make([]float64, c*e) // Σ dz·x, of each channel
 	for k := range e {
-		// What the rounding of the center left.
+		// rest is what rounding the center to T has left.
 		rest := 0.0
 		if m := t.first.moments; m != nil {
 			rest = m.mean[k] - float64(center[k])
@@ -237,7 +239,7 @@ func (t *WeightNetTape[T]) firstGradient(sum []float64, center []T, g *Grads[T])
 	for j := range c {
 		w := weight[j*e : (j+1)*e]
 		sums[c+j] = dotFloat(w, products[j*e:(j+1)*e])
-		if t.first.moments == nil { // the mean is a running one, and x the pose itself
+		if t.first.moments == nil { // running statistics: x is the pose itself
 			sums[c+j] += sum[j] * (float64(l.Bias[j]) - n.mean[j])
 		}
 	}
@@ -266,7 +268,7 @@ func (t *WeightNetTape[T]) firstGradient(sum []float64, center []T, g *Grads[T])
 	return &k
 }
 
-// poseGradient sets dpose to the gradient to the poses, given dz [rows, c], that to the first layer's normalised values.
+// poseGradient sets dpose to the gradient to the poses, given dz [rows, c], the gradient to the first layer's normalised values.
 func (t *WeightNetTape[T]) poseGradient(dpose, dz []T, norm *normGradient[T]) {
 	l := t.net.Linear[0]
 	in, out := l.In, l.Out

@@ -9,20 +9,19 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// keepBytes is how much the tapes of all passes together keep of what their forward passes computed: 4 GiB, 512 MiB where addresses
-// have 32 bits. Beyond it, Backward computes a layer's part again, to the same bits: a third more work for memory that no longer
-// grows with the number of layers.
+// keepBytes bounds how much of the results of forward passes all tapes together keep: 4 GiB, or 512 MiB where addresses have 32
+// bits. Beyond it, Backward computes the activations of a layer again, with the same bits: a third more work, but memory no
+// longer grows with the number of layers.
 var keepBytes = int64(1) << (26 + 3*(bits.UintSize/32)) // a variable for tests
 
-// kept is what tapes keep now, in bytes.
+// kept is how many bytes tapes keep now.
 var kept atomic.Int64
 
-// netBlock is the number of poses that go through all that lies between two sums over all poses at once, while they are in the
-// cache: batch normalisation of one layer, swish, the linear map of the next.
+// netBlock is the number of poses that pass at once, while they are in the cache, through everything between two sums over all
+// poses: the batch normalisation of one layer, swish, and the linear map of the next.
 const netBlock = 64
 
-// WeightNetTape is what a WeightNet's Backward needs of a forward pass. The poses must stay unchanged until then, and so
-// must the parameters.
+// WeightNetTape holds what a WeightNet's Backward needs of a forward pass. Until then, poses and parameters must stay unchanged.
 type WeightNetTape[T Float] struct {
 	net  *WeightNet[T]
 	pose []T
@@ -31,29 +30,31 @@ type WeightNetTape[T Float] struct {
 
 	first firstLayer[T]
 
-	// Kept, or nil: the results of the second and third linear map [rows, c], and the weights once somebody asked for them. What lies
-	// between is computed again, block by block, which takes less time than fetching it from memory.
+	// linear holds, if they are kept, the results of the second and third linear map [rows, c]; weights those of the last swish,
+	// once they have been requested. What lies between is computed again, block by block, in less time than fetching it from
+	// memory takes.
 	linear  [3][]T
 	weights []T
 
-	keeps  [3]bool            // the maps whose results are kept
+	keeps  [3]bool            // for each map, whether its results are kept
 	packed [3]*simd.Packed[T] // the second and third map
 
-	*slicedNet[T] // gives weights tile by tile and slice by slice; nil where nobody takes them so
+	*slicedNet[T] // computes weights tile by tile and slice by slice; nil if they are not used in that way
 
-	kept      int64 // their bytes, as far as they count
+	kept      int64 // the bytes that count as kept
 	forgotten runtime.Cleanup
 }
 
-// ForwardTape returns the convolution weights [rows, out] of the poses [rows, in] in either mode, and what Backward needs.
-// Row i stands for count[i] pairs (nil: one each) in each of repeat images: in Train mode the statistics are those over all pairs, at
-// the cost of the distinct poses.
+// ForwardTape returns the convolution weights [rows, out] of the poses [rows, in], in either mode, together with what Backward
+// needs. Row i stands for count[i] pairs (nil: one each) in each of repeat images. In Train mode the statistics are therefore
+// those over all pairs, at the cost of the distinct poses only.
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
 	return w.forwardTape(pose, rows, count, repeat, mode, false)
 }
 
-// forwardTape is ForwardTape. With byTiles somebody takes the weights tile by tile: they are made from the poses then, in less time than it
-// takes to store and fetch them. So the third map's results are not kept, nor the second's where no statistics are taken of them.
+// forwardTape is ForwardTape. byTiles says that the weights will be taken tile by tile. They are then computed from the poses, in
+// less time than storing and fetching them takes; so the results of the third map are not kept, nor those of the second if no
+// statistics are taken of them.
 func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, byTiles bool) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows*w.In())
 	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, keeps: [3]bool{1: !byTiles || w.Norm[1] != nil || w.Norm[2] != nil, 2: !byTiles}}
@@ -78,8 +79,8 @@ func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int
 
 func (b *BatchNorm[T]) width() int { return len(b.Weight) }
 
-// run computes all activations behind the first layer's normalisation. After layer i's linear map, normalise gets the moments of
-// its results by parts, in Train mode.
+// run computes all activations behind the first layer's normalisation. In Train mode, normalise gets the moments, by parts, of
+// the results of layer i's linear map.
 func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []int32, mode Mode) {
 	for i, l := range t.net.Linear {
 		if i == 0 {
@@ -142,7 +143,7 @@ func (t *WeightNetTape[T]) activate(y []T, i, lo, hi int) {
 	simd.Swish(y, t.normalised(y, i, lo, hi))
 }
 
-// normalised returns rows lo to hi of what goes into layer i's swish, in scratch where it is not kept.
+// normalised returns rows lo to hi of the input of layer i's swish, in scratch if it is not kept.
 func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 	c := t.net.Linear[i].Out
 	if i == 0 {
@@ -157,7 +158,7 @@ func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 	return scratch[:len(u)]
 }
 
-// results returns rows lo to hi of what layer i's linear map gives, i > 0, in scratch where it is not kept.
+// results returns rows lo to hi of the result of layer i's linear map, i > 0, in scratch if it is not kept.
 func (t *WeightNetTape[T]) results(scratch []T, i, lo, hi int) []T {
 	l := t.net.Linear[i]
 	if t.linear[i] != nil {
@@ -183,7 +184,7 @@ func (t *WeightNetTape[T]) Weights() []T {
 	return t.weights
 }
 
-// tileWidth is how many of c channels are a slice of the weights of a tile. Float64 takes them all.
+// tileWidth is how many of c channels form a slice of the weights of a tile; in float64 a slice has all.
 func tileWidth[T Float](c int) int {
 	if sizeof[T]() == 4 {
 		return min(sliceWidth, c)
@@ -191,7 +192,7 @@ func tileWidth[T Float](c int) int {
 	return c
 }
 
-// slicedNet is the network of a pass with its normalisations folded into the linear maps: it makes the weights of a tile's poses from the
+// slicedNet is the network of a pass with its normalisations folded into the linear maps. It computes the weights of a tile's
 // poses, tileWidth channels at a time. It is only read, by any number of goroutines.
 type slicedNet[T Float] struct {
 	first, second simd.Dense[T]
@@ -214,7 +215,7 @@ func (t *WeightNetTape[T]) sliced() *slicedNet[T] {
 	return n
 }
 
-// foldLayer returns layer i's linear map with the normalisation behind it:
+// foldLayer returns layer i's linear map combined with the normalisation behind it:
 //
 //	(w·x + b - mean)·s + β = (s·w)·x + (s·(b - mean) + β)
 func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
@@ -233,7 +234,7 @@ func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
 	return weight, bias
 }
 
-// hidden returns what the last layer is applied to for the poses of a tile, rented.
+// hidden returns the input of the last layer for the poses of a tile, from rent.
 func (n *slicedNet[T]) hidden(tile *tile[T]) []T {
 	out, between := rent[T](len(tile.poses)*n.second.B.N), rent[T](poseBlock*n.second.B.K)
 	throughLayers(out, tile.table, &n.first, &n.second, between)
@@ -247,8 +248,8 @@ func (n *slicedNet[T]) slice(dst, hidden []T, k int) {
 	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N)
 }
 
-// Release drops the activations if those of all tapes together would be too much; Weights and Backward compute them again, to the
-// same bits.
+// Release drops the activations if all tapes together keep too much. Weights and Backward then compute them again, with the same
+// bits.
 func (t *WeightNetTape[T]) Release() {
 	n := len(t.weights)
 	for _, u := range t.linear {
@@ -262,11 +263,11 @@ func (t *WeightNetTape[T]) Release() {
 		t.drop()
 		return
 	}
-	// Whoever forgets a tape without Backward gives back its share, too.
+	// A tape that is dropped without Backward gives back its share, too.
 	t.forgotten = runtime.AddCleanup(t, func(n int64) { kept.Add(-n) }, t.kept)
 }
 
-// drop gives the activations back.
+// drop gives the activations back to the pools.
 func (t *WeightNetTape[T]) drop() {
 	giveBack(t.linear[:]...)
 	giveBack(t.weights)
