@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -317,7 +318,28 @@ func (s standardised[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[
 	if p != nil {
 		undo(p)
 	}
+	if in != b {
+		err = outsideOf(b, c.DimX, err)
+	}
 	return p, err
+}
+
+// outsideOf returns an error of a prediction for a scaled copy of b; an OutsideError gets the coordinates that b has.
+func outsideOf[T Float](b *Batch[T], dx int, err error) error {
+	var scaled *OutsideError
+	if !errors.As(err, &scaled) {
+		return err
+	}
+	own := &OutsideError{Where: scaled.Where + " in the model's units"}
+	for _, p := range scaled.Points {
+		x, n := b.XTarget, b.Nt
+		if p.Tensor == "x_context" {
+			x, n = b.XContext, b.Nc
+		}
+		p.X = slices.Clone(x[(p.Task*n+p.Point)*dx:][:dx])
+		own.Points = append(own.Points, p)
+	}
+	return own
 }
 
 // Standardise returns a copy of a batch whose tasks each went through their own Scaler, and what brings a prediction for it back to the

@@ -223,11 +223,12 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 		return nil, err
 	}
 	b := &c.Batch
-	seen, undo := b, func(*cnp.Prediction[float32]) {}
+	seen := b
 	if standardise {
-		if seen, undo, err = cnp.Standardise(&cfg, b); err != nil {
+		if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
 			return nil, err
 		}
+		m = cnp.Standardised(m)
 	}
 	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: seen.Work(dx), cautions: cnp.Notes(&cfg, b), truth: c.Truth, truthName: "y_target"}
 	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
@@ -235,11 +236,7 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
 			return &cnp.Prediction[float32]{}, nil
 		}
-		p, err := m.Predict(ctx, seen)
-		if p != nil {
-			undo(p)
-		}
-		return p, err
+		return m.Predict(ctx, b)
 	}
 	if seen != b {
 		for t := range b.B {

@@ -176,11 +176,12 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		return err
 	}
 	r := &result{cautions: cnp.Notes(&cfg, b)}
-	seen, undo := b, func(*cnp.Prediction[float32]) {}
+	seen, judged := b, model
 	if f.standardise {
-		if seen, undo, err = cnp.Standardise(&cfg, b); err != nil {
+		if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
 			return err
 		}
+		judged = cnp.Standardised(model)
 		if seen != b {
 			r.noteStandardised(1, 1)
 		}
@@ -194,14 +195,13 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	work, done := a.withProgress(ctx, "regressing")
 	start := time.Now()
-	p, err := model.Predict(work, seen)
+	p, err := judged.Predict(work, b)
 	seconds := time.Since(start).Seconds()
 	done()
 	counts, err := r.answered(p, err, b.Nt, dy)
 	if err != nil {
 		return err
 	}
-	undo(p)
 	if err := p.Check(func(i int) bool { return counts == nil || counts[i] }); err != nil {
 		return err
 	}
