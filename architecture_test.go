@@ -196,6 +196,19 @@ func TestMatrixKernelsApart(t *testing.T) {
 	require.NotContains(t, strings.Fields(string(out)), module+"/linalg/batch")
 }
 
+// TestServerApart: who builds a model gets nothing of what the server needs; only programs import it.
+func TestServerApart(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./simd", "./linalg", "./neighbor", "./group",
+		"./layers", "./cnp", "./cnp/weights", "./cnp/pretrained", "./cnp/task", "./cnp/taskfile", "./cnp/train", "./cnp/eval", "./cnp/serve/client").Output()
+	require.NoError(t, err, stderr(err))
+	for _, dep := range strings.Fields(string(out)) {
+		for _, part := range []string{"connectrpc.com", "google.golang.org", "prometheus"} {
+			require.NotContains(t, dep, part)
+		}
+		require.NotEqual(t, module+"/cnp/serve", dep)
+	}
+}
+
 // stderr is what a failed command wrote there.
 func stderr(err error) string {
 	if e, ok := err.(*exec.ExitError); ok {

@@ -86,7 +86,7 @@ checkpoints (.pth) as it is.`,
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.predictCommand(), a.trainCommand(), a.evalCommand(),
 		a.reproduceCommand(),
-		a.convertCommand(), a.inspectCommand(), a.versionCommand())
+		a.serveCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
 }
 

@@ -32,10 +32,10 @@ func (t *File) Curves(dx, dy int) (*Curves, error) {
 		return nil, t.err
 	}
 	b.Nc = xc.Shape[1]
-	y := t.shaped(yc, "B Nc dy", b.B, b.Nc, dy)
-	b.ContextMask = t.mask("context_mask", t.shaped(t.find("context_mask", false, ""), "B Nc", b.B, b.Nc))
-	b.TargetMask = t.mask("target_mask", t.shaped(t.find("target_mask", false, ""), "B Nt", b.B, b.Nt))
-	truth := t.shaped(t.find("y_target", false, ""), "B Nt dy", b.B, b.Nt, dy)
+	b.YContext = t.narrow(yc, "B Nc dy", b.B, b.Nc, dy)
+	b.ContextMask = t.mask(t.find("context_mask", false, ""), "B Nc", b.B, b.Nc)
+	b.TargetMask = t.mask(t.find("target_mask", false, ""), "B Nt", b.B, b.Nt)
+	c.Truth = t.narrow(t.find("y_target", false, ""), "B Nt dy", b.B, b.Nt, dy)
 
 	contextCounts := func(d int) func(int) bool {
 		return func(i int) bool { return b.ContextMask == nil || b.ContextMask[i/d] }
@@ -43,16 +43,12 @@ func (t *File) Curves(dx, dy int) (*Curves, error) {
 	targetCounts := func(d int) func(int) bool {
 		return func(i int) bool { return b.TargetMask == nil || b.TargetMask[i/d] }
 	}
-	t.finite("x_context", b.XContext, false, contextCounts(dx))
-	t.finite("y_context", y, true, contextCounts(dy))
-	t.finite("x_target", b.XTarget, false, targetCounts(dx))
-	t.finite("y_target", truth, true, targetCounts(dy))
+	finite(t, "x_context", b.XContext, contextCounts(dx))
+	finite(t, "y_context", b.YContext, contextCounts(dy))
+	finite(t, "x_target", b.XTarget, targetCounts(dx))
+	finite(t, "y_target", c.Truth, targetCounts(dy))
 	if t.err != nil {
 		return nil, t.err
-	}
-	b.YContext = singles(y)
-	if truth != nil {
-		c.Truth = singles(truth)
 	}
 	return c, nil
 }
@@ -61,7 +57,7 @@ func (t *File) Curves(dx, dy int) (*Curves, error) {
 func (t *File) Images(channels int) (*Images, error) {
 	const purpose = "an image model needs image and mask"
 	x, mk := t.find("image", true, purpose), t.find("mask", true, purpose)
-	pixels := t.shaped(x, "B C H W", -1, channels, -1, -1)
+	pixels := t.narrow(x, "B C H W", -1, channels, -1, -1)
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -70,35 +66,21 @@ func (t *File) Images(channels int) (*Images, error) {
 		t.fail(cnp.ErrShape, "tensor %q has shape %v: images need at least one pixel", "image", x.Shape)
 		return nil, t.err
 	}
-	var observed []float64
+	var mask []bool
 	if len(mk.Shape) == 3 {
-		observed = t.shaped(mk, "B H W", b, h, w)
+		mask = t.mask(mk, "B H W", b, h, w)
 	} else {
-		observed = t.shaped(mk, "B 1 H W", b, 1, h, w)
+		mask = t.mask(mk, "B 1 H W", b, 1, h, w)
 	}
-	mask := t.mask("mask", observed)
-	truth := t.shaped(t.find("y_target", false, ""), "B C H W", b, channels, h, w)
+	truth := t.narrow(t.find("y_target", false, ""), "B C H W", b, channels, h, w)
 	if t.err != nil {
 		return nil, t.err
 	}
 	n := h * w
-	t.finite("image", pixels, true, func(i int) bool { return mask[i/(channels*n)*n+i%n] })
-	t.finite("y_target", truth, true, func(int) bool { return true })
+	finite(t, "image", pixels, func(i int) bool { return mask[i/(channels*n)*n+i%n] })
+	finite(t, "y_target", truth, func(int) bool { return true })
 	if t.err != nil {
 		return nil, t.err
 	}
-	im := &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: singles(pixels), Mask: mask}}
-	if truth != nil {
-		im.Truth = singles(truth)
-	}
-	return im, nil
-}
-
-// singles rounds values to float32.
-func singles(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
-	}
-	return out
+	return &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: pixels, Mask: mask}, Truth: truth}, nil
 }

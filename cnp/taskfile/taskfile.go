@@ -44,6 +44,11 @@ func Decode(b []byte, name string) (*File, error) {
 	return &File{path: name, file: f}, nil
 }
 
+// Of is Decode for tensors in memory, whose data the tasks may alias.
+func Of(name string, tensors []safetensors.Tensor) *File {
+	return &File{path: name, file: &safetensors.File{Tensors: tensors}}
+}
+
 // Axis is the length of an axis of a tensor, 0 if there is none.
 func (t *File) Axis(tensor string, axis int) int {
 	if x := t.file.Get(tensor); x != nil && axis < len(x.Shape) {
@@ -78,6 +83,16 @@ func (t *File) find(name string, required bool, purpose string) *safetensors.Ten
 // shaped checks a tensor's shape against want, whose negative entries may be anything, and returns its values; letters
 // name the axes in errors. It returns nil after an error.
 func (t *File) shaped(x *safetensors.Tensor, letters string, want ...int) []float64 {
+	return values(t, x, (*safetensors.Tensor).Float64s, letters, want)
+}
+
+// narrow is shaped for features, which are float32. They may alias the tensor's data.
+func (t *File) narrow(x *safetensors.Tensor, letters string, want ...int) []float32 {
+	return values(t, x, (*safetensors.Tensor).SharedFloat32s, letters, want)
+}
+
+// values is shaped for what convert makes of the tensor.
+func values[T cnp.Float](t *File, x *safetensors.Tensor, convert func(*safetensors.Tensor) ([]T, error), letters string, want []int) []T {
 	if x == nil || t.err != nil {
 		return nil
 	}
@@ -89,7 +104,7 @@ func (t *File) shaped(x *safetensors.Tensor, letters string, want ...int) []floa
 		t.fail(cnp.ErrShape, "tensor %q has shape %v, need %s", x.Name, x.Shape, shapeWords(letters, want))
 		return nil
 	}
-	v, err := x.Float64s()
+	v, err := convert(x)
 	if err != nil {
 		t.fail(err, "tensor %q", x.Name)
 		return nil
@@ -108,31 +123,53 @@ func shapeWords(letters string, want []int) string {
 	return "[" + strings.Join(axes, ", ") + "]"
 }
 
-// mask turns values into booleans; others than 0 and 1 are errors.
-func (t *File) mask(name string, v []float64) []bool {
-	if v == nil {
+// mask turns a tensor of that shape into booleans; other values than 0 and 1 are errors.
+func (t *File) mask(x *safetensors.Tensor, letters string, want ...int) []bool {
+	convert := (*safetensors.Tensor).Float64s
+	if x != nil && x.DType.Size() == 1 { // bytes, which say 0 and 1 alike in every type
+		convert = func(x *safetensors.Tensor) ([]float64, error) { return nil, nil }
+	}
+	v := values(t, x, convert, letters, want)
+	if x == nil || t.err != nil {
 		return nil
 	}
-	out := make([]bool, len(v))
-	for i, x := range v {
-		if x != 0 && x != 1 {
-			t.fail(cnp.ErrRange, "tensor %q: %s = %g, a mask holds 0 and 1", name, t.place(name, i), x)
+	out := make([]bool, x.Len())
+	for i := range out {
+		var is, known bool
+		if v == nil {
+			is, known = x.Data[i] == 1, x.Data[i] <= 1
+		} else {
+			is, known = v[i] == 1, v[i] == 0 || v[i] == 1
+		}
+		if !known {
+			t.fail(cnp.ErrRange, "tensor %q: %s = %g, a mask holds 0 and 1", x.Name, t.place(x.Name, i), t.value(x.Name, i))
 			return nil
 		}
-		out[i] = x == 1
+		out[i] = is
 	}
 	return out
 }
 
-// finite refuses NaN, infinities and, for features, what float32 cannot hold, where counts(i) says that value i counts.
-func (t *File) finite(name string, v []float64, feature bool, counts func(i int) bool) {
+// finite refuses NaN and infinities, those that a feature became as float32 among them, where counts(i) says that value i counts.
+func finite[T cnp.Float](t *File, name string, v []T, counts func(i int) bool) {
 	for i, x := range v {
-		bad := math.IsNaN(x) || math.IsInf(x, 0) || (feature && math.IsInf(float64(float32(x)), 0))
-		if bad && counts(i) {
-			t.fail(cnp.ErrValue, "tensor %q: %s = %g", name, t.place(name, i), x)
+		if f := float64(x); math.IsNaN(f-f) && counts(i) {
+			t.fail(cnp.ErrValue, "tensor %q: %s = %g", name, t.place(name, i), t.value(name, i))
 			return
 		}
 	}
+}
+
+// value is element i of a tensor, as the file says it.
+func (t *File) value(name string, i int) float64 {
+	x := *t.file.Get(name)
+	size := x.DType.Size()
+	x.Shape, x.Data = []int{1}, x.Data[i*size:(i+1)*size]
+	v, err := x.Float64s()
+	if err != nil {
+		return math.NaN()
+	}
+	return v[0]
 }
 
 // place names element i of a tensor, "[0, 3, 1]".

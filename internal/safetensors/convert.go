@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // Float64s converts any numeric tensor to float64, exactly except for 64-bit integers beyond 2^53.
@@ -42,6 +43,41 @@ func (t *Tensor) Float64s() ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// littleEndian says that this machine stores numbers as files do.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// SharedFloat32s is Float32s, but the result aliases Data where that holds float32 as this machine stores them.
+func (t *Tensor) SharedFloat32s() ([]float32, error) {
+	n := t.Len()
+	if t.DType != F32 || len(t.Data) != 4*n {
+		return t.Float32s()
+	}
+	if p := unsafe.SliceData(t.Data); littleEndian && uintptr(unsafe.Pointer(p))%4 == 0 {
+		return unsafe.Slice((*float32)(unsafe.Pointer(p)), n), nil
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.Data[4*i:]))
+	}
+	return out, nil
+}
+
+// Float32Bytes is v, little-endian; it aliases v where this machine stores numbers so.
+func Float32Bytes(v []float32) []byte {
+	if littleEndian {
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
+	}
+	return FromFloat32s("", nil, v).Data
+}
+
+// Float64Bytes is Float32Bytes for float64.
+func Float64Bytes(v []float64) []byte {
+	if littleEndian {
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
+	}
+	return FromFloat64s("", nil, v).Data
 }
 
 // Float32s converts any numeric tensor to float32, rounding to nearest where float32 is the narrower type.

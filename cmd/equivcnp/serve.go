@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/cnp/serve"
+)
+
+// serveFlags are the flags of equivcnp serve.
+type serveFlags struct {
+	models                             []string
+	listen, pprof                      string
+	memory, planMemory, body           string
+	precision, logLevel                string
+	batch, slots, waiting, connections int
+	timeout, poll, linger, drain       time.Duration
+	cert, key, tokenFile               string
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve [--model NAME=FILE | --model FOLDER].. [--listen :8080]",
+		Short: "Answer inference requests over HTTP and gRPC",
+		Long: `Answer inference requests for models, over the Open Inference Protocol, version 2, that clients of KServe
+and Triton speak: REST with JSON or binary tensors, and gRPC, on one port. Without --model all shipped
+models are served.
+
+--model names a model file or a shipped model (NAME=FILE, or FILE under its own name), or a folder:
+what is put into it, replaced or removed is served, replaced or removed while the server runs. A file
+that cannot be read changes nothing but the log.
+
+Inputs and outputs are those of "equivcnp predict": x_context, y_context, x_target, context_mask and
+target_mask, or image and mask; mean and std. Parameters of a request: timeout (microseconds), priority
+(1 is first), and for curves standardise (true: a context of another scale than the model was trained
+on is brought into its range, and the prediction back).
+
+Requests of one model and image size that wait for each other are computed together. What could not be
+answered within its time is refused at once, with 503 and Retry-After. --memory bounds everything.
+
+SIGTERM stops gracefully: readiness is off, after --linger no connection is taken, and what was accepted
+is answered. GET /metrics has Prometheus' metrics, GET /v2/repository/index the models. Logs are JSON, on
+standard error.
+
+With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring that bearer token.`,
+		Example: `  equivcnp serve --model digits=digits-T2 --model rbf=rbf-equivcnp --model models/ --listen :8080
+  curl -s localhost:8080/v2/models/rbf/infer -d '{"inputs": [
+    {"name": "x_context", "shape": [1, 2, 1], "datatype": "FP64", "data": [-1, 0.5]},
+    {"name": "y_context", "shape": [1, 2, 1], "datatype": "FP32", "data": [0.2, -0.7]},
+    {"name": "x_target", "shape": [1, 3, 1], "datatype": "FP64", "data": [-0.5, 0, 1]}]}'`,
+		Args: cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) }),
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.models, "model", "m", nil, "NAME=FILE, FILE, the name of a shipped model, or a folder of model files; may be repeated")
+	fl.StringVar(&f.listen, "listen", ":8080", "address of REST, gRPC and the page")
+	fl.StringVar(&f.pprof, "pprof", "", "address of Go's profiles, for example localhost:6060; none without")
+	fl.StringVar(&f.memory, "memory", "", "for models, plans and requests, 8G for example (default: half of what the machine has)")
+	fl.StringVar(&f.planMemory, "plan-memory", "", "for the plan of one model and image size (default 1.5G, or what --memory allows)")
+	fl.StringVar(&f.precision, "precision", string(cnp.Float32), "of stored convolution weights: float32, or bfloat16 for half the memory")
+	fl.IntVar(&f.batch, "batch", 16, "tasks or images that are computed together, at most")
+	fl.IntVar(&f.slots, "slots", 1, "batches that are computed at a time; each uses all threads")
+	fl.IntVar(&f.waiting, "queue", 1024, "tasks and images that may wait")
+	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "time of a request that does not say it")
+	fl.StringVar(&f.body, "max-body", "64M", "longest request")
+	fl.IntVar(&f.connections, "max-connections", 10000, "connections at a time")
+	fl.DurationVar(&f.poll, "poll", 2*time.Second, "how often folders are looked at")
+	fl.DurationVar(&f.linger, "linger", 0, "how long requests are still taken when the server is asked to stop and readiness is off already")
+	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long requests under way then have")
+	fl.StringVar(&f.cert, "tls-cert", "", "PEM file of the certificate, for TLS")
+	fl.StringVar(&f.key, "tls-key", "", "PEM file of its key")
+	fl.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that requests must bring")
+	fl.StringVar(&f.logLevel, "log", "info", "debug (each request), info, warn or error")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	return cmd
+}
+
+// options checks the flags.
+func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err error) {
+	for _, b := range []struct {
+		flag, text string
+		to         *int64
+	}{{"memory", f.memory, &opt.Memory}, {"plan-memory", f.planMemory, &opt.PlanMemory}, {"max-body", f.body, &opt.Body}} {
+		if b.text == "" {
+			continue
+		}
+		n, ok := parseBytes(b.text)
+		if !ok || n < 1<<10 {
+			return opt, limits, usagef("--%s %q: need a number of bytes, at least 1K, with K, M, G or T for powers of 1024", b.flag, b.text)
+		}
+		*b.to = n
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"batch", f.batch}, {"slots", f.slots}, {"queue", f.waiting}, {"max-connections", f.connections}} {
+		if n.value < 1 {
+			return opt, limits, usagef("--%s %d: need 1 or more", n.flag, n.value)
+		}
+	}
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+		least time.Duration
+	}{{"timeout", f.timeout, 1}, {"poll", f.poll, time.Millisecond}, {"linger", f.linger, 0}, {"drain", f.drain, 1}} {
+		if d.value < d.least {
+			return opt, limits, usagef("--%s %v: too short", d.flag, d.value)
+		}
+	}
+	if p := cnp.Precision(f.precision); p != cnp.Float32 && p != cnp.BFloat16 {
+		return opt, limits, usagef("--precision %q: need %s or %s", f.precision, cnp.Float32, cnp.BFloat16)
+	}
+	opt.Precision, opt.Batch, opt.Slots, opt.Waiting, opt.Timeout, opt.Poll = cnp.Precision(f.precision), f.batch, f.slots, f.waiting, f.timeout, f.poll
+	limits.Connections, limits.Linger, limits.Drain = f.connections, f.linger, f.drain
+	opt.Token = os.Getenv("EQUIVCNP_TOKEN")
+	if f.tokenFile != "" {
+		b, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return opt, limits, err
+		}
+		if opt.Token = strings.TrimSpace(string(b)); opt.Token == "" {
+			return opt, limits, fmt.Errorf("%s: no token in it", f.tokenFile)
+		}
+	}
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return opt, limits, err
+		}
+		limits.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	if opt.Models, opt.Folders, err = modelSources(f.models); err != nil {
+		return opt, limits, err
+	}
+	opt.Warm = len(f.models) > 0
+	return opt, limits, nil
+}
+
+// modelSources reads --model: files and shipped models by name, and folders. Without any, all shipped models.
+func modelSources(list []string) (models []serve.Source, folders []string, err error) {
+	for _, text := range list {
+		name, path, named := strings.Cut(text, "=")
+		if !named {
+			name, path = "", text
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			if named {
+				return nil, nil, usagef("--model %s: models of a folder have the names of their files", text)
+			}
+			folders = append(folders, path)
+			continue
+		}
+		if !named {
+			name = strings.TrimSuffix(strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".safetensors"), ".pth")
+		}
+		models = append(models, serve.Source{Name: name, Path: path})
+	}
+	if len(list) == 0 {
+		for _, name := range pretrained.Names() {
+			models = append(models, serve.Source{Name: name, Path: name})
+		}
+	}
+	return models, folders, nil
+}
+
+func (a *app) serve(ctx context.Context, f *serveFlags) error {
+	opt, limits, err := f.options()
+	if err != nil {
+		return err
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return usagef("--log %q: need debug, info, warn or error", f.logLevel)
+	}
+	opt.Log = slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+	opt.Version = buildVersion()
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen) // before models are read: a port in use is told at once
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if f.pprof != "" {
+		stop, err := servePprof(ctx, f.pprof, opt.Log)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	s, err := serve.New(opt)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Serve(ctx, l, limits)
+}
+
+// servePprof serves Go's profiles on an address of their own.
+func servePprof(ctx context.Context, address string, log *slog.Logger) (stop func(), err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("profiles are no longer served", "error", err.Error())
+		}
+	}()
+	log.Info("profiles", "address", l.Addr().String())
+	return func() {
+		server.Close()
+		<-done
+	}, nil
+}

@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Limits are those of connections. Zero values have sensible meanings.
+type Limits struct {
+	Connections int // open at a time (10,000); others are closed at once
+	Header      int // bytes of a request's header (64 kB)
+	// HeaderTime is what a client has for a header (10 s), IdleTime how long a connection waits for the next request (5 minutes).
+	HeaderTime, IdleTime time.Duration
+	// Streams are how many requests an HTTP/2 connection has under way at a time (1000).
+	Streams int
+	// TLS, if not nil, is spoken instead of plain TCP.
+	TLS *tls.Config
+	// Linger is how long requests are still taken after the end was asked for, while readiness already says no, so that whoever sends them
+	// learns of it; Drain is how long those under way then have (30 s).
+	Linger, Drain time.Duration
+}
+
+// Serve answers the connections of a listener until ctx is done, then stops gracefully: readiness is off, after Limits.Linger the
+// listener is closed, and requests under way, queued ones among them, are answered. It returns nil, or the error that ended it, and
+// an error if requests were left after Limits.Drain.
+func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	counted := &countedListener{Listener: l, most: int64(cmp.Or(limits.Connections, 10000)), metrics: s.metrics}
+	server := &http.Server{
+		Handler: s, Protocols: protocols, TLSConfig: limits.TLS,
+		MaxHeaderBytes:    cmp.Or(limits.Header, 64<<10),
+		ReadHeaderTimeout: cmp.Or(limits.HeaderTime, 10*time.Second),
+		IdleTimeout:       cmp.Or(limits.IdleTime, 5*time.Minute),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(limits.Streams, 1000)},
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if limits.TLS != nil {
+			ended <- server.ServeTLS(counted, "", "")
+		} else {
+			ended <- server.Serve(counted)
+		}
+	}()
+	s.log.Info("listening", "address", l.Addr().String(), "tls", limits.TLS != nil)
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	s.log.Info("stopping: readiness is off", "linger_seconds", limits.Linger.Seconds())
+	time.Sleep(limits.Linger)
+	drain, cancel := context.WithTimeout(context.Background(), cmp.Or(limits.Drain, 30*time.Second))
+	defer cancel()
+	err := server.Shutdown(drain)
+	if err != nil {
+		server.Close()
+		err = errors.New("serve: requests were left when the time to stop was over")
+	}
+	<-ended
+	s.log.Info("stopped")
+	return err
+}
+
+// ListenAndServe is Serve on a TCP address.
+func (s *Server) ListenAndServe(ctx context.Context, address string, limits Limits) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, l, limits)
+}
+
+// countedListener bounds the connections that are open.
+type countedListener struct {
+	net.Listener
+	most    int64
+	metrics *metrics
+
+	mu   sync.Mutex
+	open int64
+}
+
+func (l *countedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.add(1) {
+			return &countedConn{Conn: c, listener: l}, nil
+		}
+		l.metrics.refused.WithLabelValues("connections").Inc()
+		c.Close()
+	}
+}
+
+// add counts connections, unless there would be too many.
+func (l *countedListener) add(n int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n > 0 && l.open+n > l.most {
+		return false
+	}
+	l.open += n
+	l.metrics.connections.Set(float64(l.open))
+	return true
+}
+
+type countedConn struct {
+	net.Conn
+	listener *countedListener
+	once     sync.Once
+}
+
+func (c *countedConn) Close() error {
+	c.once.Do(func() { c.listener.add(-1) })
+	return c.Conn.Close()
+}

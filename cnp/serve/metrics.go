@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// metrics are what a server counts, in a registry of its own.
+type metrics struct {
+	registry *prometheus.Registry
+
+	requests    *prometheus.CounterVec // by model, protocol and status
+	latency     *prometheus.HistogramVec
+	refused     *prometheus.CounterVec // by reason
+	waited      prometheus.Histogram
+	batch       prometheus.Histogram
+	waiting     prometheus.Gauge
+	bytes       prometheus.Gauge
+	memory      prometheus.Gauge
+	planHits    prometheus.Counter
+	planMisses  prometheus.Counter
+	planSeconds prometheus.Histogram
+	models      prometheus.Gauge
+	loads       *prometheus.CounterVec // by outcome
+	connections prometheus.Gauge
+}
+
+func newMetrics() *metrics {
+	m := &metrics{registry: prometheus.NewRegistry()}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "equivcnp", Name: name, Help: help})
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "equivcnp", Name: name, Help: help})
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "equivcnp", Name: name, Help: help}, labels)
+	}
+	seconds := prometheus.ExponentialBuckets(0.0005, 2, 16) // 0.5 ms to 16 s
+	histogram := func(name, help string, buckets []float64) prometheus.HistogramOpts {
+		return prometheus.HistogramOpts{Namespace: "equivcnp", Name: name, Help: help, Buckets: buckets}
+	}
+	m.requests = counters("requests_total", "Inference requests, by model, protocol and HTTP status.", "model", "protocol", "status")
+	m.latency = prometheus.NewHistogramVec(histogram("request_seconds", "Time from a request's header to its answer.", seconds), []string{"model", "protocol"})
+	m.refused = counters("refused_total", "Requests refused, by reason: queue, deadline, bytes, memory, size, connections.", "reason")
+	m.waited = prometheus.NewHistogram(histogram("queue_seconds", "Time in the queue.", seconds))
+	m.batch = prometheus.NewHistogram(histogram("batch_tasks", "Tasks or images of a batch.", prometheus.ExponentialBuckets(1, 2, 9)))
+	m.waiting = gauge("queue_tasks", "Tasks and images that wait.")
+	m.bytes = gauge("request_bytes", "Bytes of requests and answers under way.")
+	m.memory = gauge("plan_bytes", "Bytes of models and plans.")
+	m.planHits = counter("plan_hits_total", "Requests whose plan was there, or being made.")
+	m.planMisses = counter("plan_misses_total", "Requests for which a plan was begun.")
+	m.planSeconds = prometheus.NewHistogram(histogram("plan_seconds", "Time to make a plan.", seconds))
+	m.models = gauge("models", "Models that are served.")
+	m.loads = counters("model_loads_total", "Model files read, by outcome: ok, failed.", "outcome")
+	m.connections = gauge("connections", "Open connections.")
+	m.registry.MustRegister(m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits, m.planMisses,
+		m.planSeconds, m.models, m.loads, m.connections, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// answered counts a request. model is empty where there is none of that name, so that clients cannot make up labels.
+func (m *metrics) answered(model, protocol string, start time.Time, f *failure) {
+	status := 200
+	if f != nil {
+		status = f.status
+		if f.reason != "" {
+			m.refused.WithLabelValues(f.reason).Inc()
+		}
+	}
+	m.requests.WithLabelValues(model, protocol, strconv.Itoa(status)).Inc()
+	m.latency.WithLabelValues(model, protocol).Observe(time.Since(start).Seconds())
+}

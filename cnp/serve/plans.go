@@ -1,0 +1,265 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// plans keeps the plans of images of recent sizes, of all models, within one budget of memory.
+type plans struct {
+	base      context.Context // ends with the server
+	each      int64           // what one plan may take
+	precision cnp.Precision
+	slots     int
+	log       *slog.Logger
+	metrics   *metrics
+
+	mu      sync.Mutex
+	limit   int64
+	used    int64 // by models and plans, those that are being made at what they may take
+	entries map[lane]*planEntry
+	clock   uint64
+	making  chan struct{} // one plan is made at a time
+}
+
+// planEntry is a plan, or one that is being made.
+type planEntry struct {
+	ready   chan struct{} // closed when plan or err is set
+	plan    *cnp.ImagePlan[float32]
+	err     error
+	bytes   int64
+	users   int // requests that wait for it or use it
+	last    uint64
+	cancel  context.CancelFunc
+	removed bool
+}
+
+func newPlans(base context.Context, limit, each int64, precision cnp.Precision, slots int, log *slog.Logger, m *metrics) *plans {
+	return &plans{base: base, limit: limit, each: each, precision: precision, slots: slots, log: log, metrics: m, entries: map[lane]*planEntry{},
+		making: make(chan struct{}, 1)}
+}
+
+// get returns the plan of a lane, which it makes if there is none, and a function to be called when it is no longer used. nil where the
+// model has no plans. A plan that nobody waits for any more is not made.
+func (p *plans) get(ctx context.Context, l lane) (*cnp.ImagePlan[float32], func(), error) {
+	if l.model.planned == nil {
+		return nil, func() {}, nil
+	}
+	p.mu.Lock()
+	e := p.entries[l]
+	if e == nil {
+		p.metrics.planMisses.Inc()
+		var err error
+		if e, err = p.begin(l); err != nil {
+			p.mu.Unlock()
+			return nil, nil, err
+		}
+	} else {
+		p.metrics.planHits.Inc()
+	}
+	e.users++
+	p.clock++
+	e.last = p.clock
+	p.mu.Unlock()
+	release := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if e.users--; e.users > 0 {
+			return
+		}
+		select {
+		case <-e.ready:
+			if e.removed {
+				p.free(e)
+			} else if l.model.retired { // replaced between being found and being used
+				p.drop(l)
+			}
+		default:
+			e.cancel()
+		}
+	}
+	select {
+	case <-e.ready:
+	case <-ctx.Done():
+		release()
+		return nil, nil, ctx.Err()
+	}
+	if e.err != nil {
+		release()
+		return nil, nil, e.err
+	}
+	return e.plan, release, nil
+}
+
+// begin starts to make a plan, for which there must be room.
+func (p *plans) begin(l lane) (*planEntry, error) {
+	need, err := cnp.EstimateModel(l.model.completer, cnp.Work{Batch: 1, H: l.h, W: l.w})
+	if err != nil {
+		return nil, err
+	}
+	if err := need.Check(min(p.each, cnp.MemoryLimit())); err != nil {
+		return nil, err
+	}
+	if !p.room(p.each) {
+		return nil, overloaded("memory", time.Second, "all plans are in use, and there is no memory for another: %v of %v are taken", cnp.Bytes(p.used), cnp.Bytes(p.limit))
+	}
+	ctx, cancel := context.WithCancel(p.base)
+	e := &planEntry{ready: make(chan struct{}), bytes: p.each, cancel: cancel}
+	p.used += e.bytes
+	p.entries[l] = e
+	go p.make(ctx, l, e)
+	return e, nil
+}
+
+// room drops the plans that were not used for longest until there is room for so many bytes, and reports whether there is.
+func (p *plans) room(bytes int64) bool {
+	for p.used+bytes > p.limit {
+		var oldest lane
+		for l, e := range p.entries {
+			if e.users == 0 && isClosed(e.ready) && (oldest.model == nil || e.last < p.entries[oldest].last) {
+				oldest = l
+			}
+		}
+		if oldest.model == nil {
+			return false
+		}
+		p.log.Info("plan dropped to make room", "model", oldest.model.name, "height", oldest.h, "width", oldest.w)
+		p.drop(oldest)
+	}
+	return true
+}
+
+// drop removes an entry; its memory is free once nobody uses it.
+func (p *plans) drop(l lane) {
+	e := p.entries[l]
+	delete(p.entries, l)
+	e.removed = true
+	if e.users == 0 && isClosed(e.ready) {
+		p.free(e)
+	}
+}
+
+func (p *plans) free(e *planEntry) {
+	p.used -= e.bytes
+	e.bytes, e.plan = 0, nil
+	p.metrics.memory.Set(float64(p.used))
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// make makes a plan and ends the entry's waiting.
+func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
+	defer e.cancel()
+	start := time.Now()
+	plan, err := p.compile(ctx, l)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.plan, e.err = plan, err
+	p.used -= e.bytes
+	e.bytes = 0
+	if err != nil {
+		if p.entries[l] == e {
+			delete(p.entries, l)
+		}
+		if ctx.Err() == nil {
+			p.log.Warn("no plan", "model", l.model.name, "height", l.h, "width", l.w, "error", err.Error())
+		}
+	} else {
+		info := plan.Info()
+		e.bytes = info.Bytes + int64(info.Concurrency)*info.CallBytes
+		p.used += e.bytes
+		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
+		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds())
+	}
+	p.metrics.memory.Set(float64(p.used))
+	close(e.ready)
+	if e.removed && e.users == 0 {
+		p.free(e)
+	}
+}
+
+func (p *plans) compile(ctx context.Context, l lane) (plan *cnp.ImagePlan[float32], err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the plan failed: %v", r)
+		}
+	}()
+	select {
+	case p.making <- struct{}{}:
+		defer func() { <-p.making }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	g, err := l.model.planned.Geometry(l.h, l.w, 1)
+	if err != nil {
+		return nil, err
+	}
+	return l.model.planned.Plan(ctx, g, cnp.PlanOptions{Memory: p.each, Precision: p.precision, Concurrency: p.slots})
+}
+
+// take counts a model's own memory; it reports whether there was room.
+func (p *plans) take(m *model) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.room(m.bytes) {
+		return false
+	}
+	p.used += m.bytes
+	p.metrics.memory.Set(float64(p.used))
+	return true
+}
+
+// giveBack forgets a model and its plans; those in use live as long as their users.
+func (p *plans) giveBack(m *model) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used -= m.bytes
+	m.retired = true
+	for l := range p.entries {
+		if l.model == m {
+			p.drop(l)
+		}
+	}
+	p.metrics.memory.Set(float64(p.used))
+}
+
+// bytesGauge bounds the bytes of requests and answers that are under way.
+type bytesGauge struct {
+	mu          sync.Mutex
+	used, limit int64
+	metrics     *metrics
+}
+
+// take reserves bytes, or refuses.
+func (g *bytesGauge) take(n int64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n > g.limit {
+		return tooLarge("the request and its answer take %v, at most %v are allowed", cnp.Bytes(n), cnp.Bytes(g.limit))
+	}
+	if g.used+n > g.limit {
+		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(g.limit))
+	}
+	g.used += n
+	g.metrics.bytes.Set(float64(g.used))
+	return nil
+}
+
+func (g *bytesGauge) give(n int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.used -= n
+	g.metrics.bytes.Set(float64(g.used))
+}

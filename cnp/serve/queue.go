@@ -1,0 +1,429 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// lane says which jobs may go together: those of one model and, for images, one size.
+type lane struct {
+	model *model
+	h, w  int
+}
+
+// job is a request on its way through a model.
+type job struct {
+	model  *model
+	lane   lane
+	merge  bool
+	images *cnp.Images[float32]
+	curves *cnp.Batch[float32]
+	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
+	plan   *cnp.ImagePlan[float32]
+	// tasks or images, targets of a curve, values of mean and of std.
+	tasks, targets, values int
+
+	ctx      context.Context
+	priority int // 1 is first
+	seq      uint64
+
+	done       chan struct{} // closed when prediction or err is set
+	prediction *cnp.Prediction[float32]
+	err        error
+	note       string // what the prediction leaves out
+	// when it came, when it was taken from the queue, when it was done, and with how many tasks.
+	came, began, ended time.Time
+	batch              int
+	running            *batch
+}
+
+// batch is the jobs that go through a model together.
+type batch struct {
+	jobs   []*job
+	tasks  int
+	alive  int // jobs that somebody waits for
+	cancel context.CancelFunc
+	began  time.Time
+	cost   time.Duration // what it was expected to take
+}
+
+// queue orders jobs, by priority and then by arrival, and lets so many batches compute at a time.
+type queue struct {
+	slots, maxBatch, maxTasks int
+	log                       *slog.Logger
+	metrics                   *metrics
+
+	mu      sync.Mutex
+	waiting []*job // ordered
+	tasks   int    // of them
+	running []*batch
+	seq     uint64
+	cost    map[lane]time.Duration // of a task in recent batches
+}
+
+func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
+	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, cost: map[lane]time.Duration{}}
+}
+
+// do runs a job and returns when it is done, or when ctx is: the job then leaves the queue, and a batch that nobody waits for stops. What
+// could not be done within ctx's deadline, as far as recent batches tell, is refused at once.
+func (q *queue) do(ctx context.Context, j *job) error {
+	j.ctx, j.came = ctx, time.Now()
+	if err := q.submit(j); err != nil {
+		return err
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case <-j.done: // both happened
+		return j.err
+	default:
+	}
+	if i := slices.Index(q.waiting, j); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		q.tasks -= j.tasks
+		q.metrics.waiting.Set(float64(q.tasks))
+	} else if b := j.running; b != nil {
+		if b.alive--; b.alive == 0 {
+			b.cancel()
+		}
+	}
+	return ctx.Err()
+}
+
+// submit puts a job into the queue, or into a free slot.
+func (q *queue) submit(j *job) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := j.ctx.Err(); err != nil {
+		return err
+	}
+	wait := q.ahead(j)
+	if len(q.running) >= q.slots && q.tasks+j.tasks > q.maxTasks {
+		return overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
+	}
+	if deadline, ok := j.ctx.Deadline(); ok && len(q.running) >= q.slots {
+		if total := wait + q.cost[j.lane]*time.Duration(j.tasks); time.Until(deadline) < total {
+			return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond), time.Until(deadline).Round(time.Millisecond))
+		}
+	}
+	q.seq++
+	j.seq = q.seq
+	if len(q.running) < q.slots {
+		q.start([]*job{j})
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(q.waiting, j, before)
+	q.waiting = slices.Insert(q.waiting, i, j)
+	q.tasks += j.tasks
+	q.metrics.waiting.Set(float64(q.tasks))
+	return nil
+}
+
+// before is the order of the queue.
+func before(a, b *job) int {
+	if a.priority != b.priority {
+		return a.priority - b.priority
+	}
+	return cmp.Compare(a.seq, b.seq)
+}
+
+// ahead is about how long a job waits for those before it.
+func (q *queue) ahead(j *job) time.Duration {
+	var sum time.Duration
+	now := time.Now()
+	for _, b := range q.running {
+		sum += max(0, b.cost-now.Sub(b.began))
+	}
+	for _, other := range q.waiting {
+		if other.priority <= j.priority {
+			sum += q.cost[other.lane] * time.Duration(other.tasks)
+		}
+	}
+	return sum / time.Duration(q.slots)
+}
+
+// start runs jobs of one lane in a slot, and then the next ones, until none wait.
+func (q *queue) start(jobs []*job) {
+	b := q.newBatch(jobs)
+	go func() {
+		for b != nil {
+			ctx, cancel := context.WithCancel(context.Background())
+			q.mu.Lock()
+			b.cancel = cancel
+			if b.alive == 0 {
+				cancel()
+			}
+			q.mu.Unlock()
+			q.run(ctx, b)
+			cancel()
+			b = q.next(b)
+		}
+	}()
+}
+
+// newBatch takes jobs on.
+func (q *queue) newBatch(jobs []*job) *batch {
+	b := &batch{jobs: jobs, alive: len(jobs), began: time.Now(), cancel: func() {}}
+	for _, j := range jobs {
+		b.tasks += j.tasks
+		j.began, j.running = b.began, b
+		q.metrics.waited.Observe(j.began.Sub(j.came).Seconds())
+	}
+	for _, j := range jobs {
+		j.batch = b.tasks
+	}
+	b.cost = q.cost[jobs[0].lane] * time.Duration(b.tasks)
+	q.running = append(q.running, b)
+	q.metrics.batch.Observe(float64(b.tasks))
+	return b
+}
+
+// next ends a batch and takes the next jobs: the first of the queue, and those behind it that may go with it.
+func (q *queue) next(done *batch) *batch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	q.learn(done, now.Sub(done.began))
+	for _, j := range done.jobs {
+		j.ended = now
+		close(j.done)
+	}
+	q.running = slices.DeleteFunc(q.running, func(b *batch) bool { return b == done })
+	if len(q.waiting) == 0 {
+		return nil
+	}
+	first := q.waiting[0]
+	take := []*job{first}
+	room := padding{}
+	room.add(first)
+	if first.merge {
+		for _, j := range q.waiting[1:] {
+			if j.lane == first.lane && j.merge && j.plan == first.plan && room.tasks+j.tasks <= q.maxBatch && room.with(j) {
+				room.add(j)
+				take = append(take, j)
+				if room.tasks == q.maxBatch {
+					break
+				}
+			}
+		}
+	}
+	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool { return j.lane == first.lane && slices.Contains(take, j) })
+	b := q.newBatch(take)
+	q.tasks -= b.tasks
+	q.metrics.waiting.Set(float64(q.tasks))
+	return b
+}
+
+// learn keeps what a task of that lane takes.
+func (q *queue) learn(b *batch, took time.Duration) {
+	if b.alive == 0 || b.tasks == 0 { // it was stopped
+		return
+	}
+	l, each := b.jobs[0].lane, took/time.Duration(b.tasks)
+	if old, known := q.cost[l]; known {
+		each = old + (each-old)/4
+	} else if len(q.cost) >= maxLanes {
+		clear(q.cost)
+	}
+	q.cost[l] = each
+}
+
+// maxLanes bounds the lanes whose cost is remembered.
+const maxLanes = 1024
+
+// padding is the size of tasks that were brought to one shape.
+type padding struct{ tasks, context, targets, points int }
+
+func (p *padding) add(j *job) {
+	p.tasks += j.tasks
+	if j.curves != nil {
+		p.context, p.targets = max(p.context, j.curves.Nc), max(p.targets, j.curves.Nt)
+		p.points += j.curves.B * (j.curves.Nc + j.curves.Nt)
+	}
+}
+
+// mostPadding is the number of points of padding that is nothing.
+const mostPadding = 1 << 16
+
+// with reports whether another job brings no more padding than points.
+func (p padding) with(j *job) bool {
+	p.add(j)
+	all := p.tasks * (p.context + p.targets)
+	return all-p.points <= max(p.points, mostPadding)
+}
+
+// run predicts a batch. What goes wrong with several jobs is tried with each alone, so that no request pays for another's.
+func (q *queue) run(ctx context.Context, b *batch) {
+	err := q.predict(ctx, b.jobs)
+	if err == nil {
+		return
+	}
+	for _, j := range b.jobs {
+		if len(b.jobs) > 1 && ctx.Err() == nil {
+			j.err = q.predict(ctx, []*job{j})
+		} else {
+			j.err = err
+		}
+	}
+}
+
+// predict sets the prediction of jobs of one lane. A panic becomes an error.
+func (q *queue) predict(ctx context.Context, jobs []*job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			q.log.Error("panic while predicting", "model", jobs[0].model.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("the model failed: %v", p)
+		}
+	}()
+	if jobs[0].images != nil {
+		return predictImages(ctx, jobs)
+	}
+	return predictCurves(ctx, jobs)
+}
+
+// predictImages completes the images of all jobs in one call.
+func predictImages(ctx context.Context, jobs []*job) error {
+	im := jobs[0].images
+	if len(jobs) > 1 {
+		all := &cnp.Images[float32]{C: im.C, H: im.H, W: im.W}
+		for _, j := range jobs {
+			all.B += j.images.B
+		}
+		n := all.B * im.H * im.W
+		all.Pixels, all.Mask = make([]float32, 0, n*im.C), make([]bool, 0, n)
+		for _, j := range jobs {
+			all.Pixels, all.Mask = append(all.Pixels, j.images.Pixels...), append(all.Mask, j.images.Mask...)
+		}
+		im = all
+	}
+	var p *cnp.Prediction[float32]
+	var err error
+	switch {
+	case im.B == 0:
+		p = &cnp.Prediction[float32]{}
+	case jobs[0].plan != nil:
+		n := im.B * jobs[0].plan.Values()
+		both := make([]float32, 2*n)
+		p = &cnp.Prediction[float32]{Mean: both[:n:n], Std: both[n:]}
+		err = jobs[0].plan.Predict(ctx, p, im)
+	default:
+		p, err = jobs[0].model.completer.Complete(ctx, im)
+	}
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, j := range jobs {
+		j.prediction = &cnp.Prediction[float32]{Mean: p.Mean[at : at+j.values], Std: p.Std[at : at+j.values]}
+		at += j.values
+	}
+	return nil
+}
+
+// predictCurves regresses the tasks of all jobs in one call: masks exclude what brings them to one shape, at no cost. Tasks of which
+// points lie outside what the model can look at get their prediction without those, and a note.
+func predictCurves(ctx context.Context, jobs []*job) error {
+	m, b := jobs[0].model, jobs[0].curves
+	if len(jobs) > 1 {
+		b = joinCurves(jobs, m.cfg.DimX, m.cfg.DimY)
+	}
+	dy := m.cfg.DimY
+	p := &cnp.Prediction[float32]{}
+	var err error
+	switch {
+	case b.B*b.Nt == 0:
+	case m.curve != nil:
+		n := b.B * b.Nt * dy
+		p.Mean, p.Std = make([]float32, n), make([]float32, n)
+		err = m.curve.Predict(ctx, p, b)
+	default:
+		p, err = m.regressor.Predict(ctx, b)
+	}
+	var outside *cnp.OutsideError
+	if err != nil && !(p != nil && errors.As(err, &outside)) {
+		return err
+	}
+	task := 0
+	for _, j := range jobs {
+		j.prediction = &cnp.Prediction[float32]{}
+		first := task
+		if j.curves.Nt == b.Nt {
+			lo, hi := task*b.Nt*dy, (task+j.tasks)*b.Nt*dy
+			j.prediction.Mean, j.prediction.Std = p.Mean[lo:hi:hi], p.Std[lo:hi:hi]
+			task += j.tasks
+		} else {
+			for range j.tasks {
+				lo, hi := task*b.Nt*dy, (task*b.Nt+j.curves.Nt)*dy
+				j.prediction.Mean, j.prediction.Std = append(j.prediction.Mean, p.Mean[lo:hi]...), append(j.prediction.Std, p.Std[lo:hi]...)
+				task++
+			}
+		}
+		if outside != nil {
+			mine := &cnp.OutsideError{Where: outside.Where}
+			for _, point := range outside.Points {
+				if point.Task >= first && point.Task < task {
+					point.Task -= first
+					mine.Points = append(mine.Points, point)
+				}
+			}
+			if len(mine.Points) > 0 {
+				j.note = mine.Error()
+			}
+		}
+		if j.undo != nil {
+			j.undo(j.prediction)
+		}
+	}
+	return nil
+}
+
+// joinCurves makes one batch of several.
+func joinCurves(jobs []*job, dx, dy int) *cnp.Batch[float32] {
+	all := &cnp.Batch[float32]{}
+	for _, j := range jobs {
+		all.B += j.curves.B
+		all.Nc, all.Nt = max(all.Nc, j.curves.Nc), max(all.Nt, j.curves.Nt)
+	}
+	all.XContext, all.YContext = make([]float64, all.B*all.Nc*dx), make([]float32, all.B*all.Nc*dy)
+	all.XTarget = make([]float64, all.B*all.Nt*dx)
+	all.ContextMask, all.TargetMask = make([]bool, all.B*all.Nc), make([]bool, all.B*all.Nt)
+	task := 0
+	for _, j := range jobs {
+		c := j.curves
+		for t := range c.B {
+			copy(all.XContext[task*all.Nc*dx:], c.XContext[t*c.Nc*dx:(t+1)*c.Nc*dx])
+			copy(all.YContext[task*all.Nc*dy:], c.YContext[t*c.Nc*dy:(t+1)*c.Nc*dy])
+			copy(all.XTarget[task*all.Nt*dx:], c.XTarget[t*c.Nt*dx:(t+1)*c.Nt*dx])
+			joinMask(all.ContextMask[task*all.Nc:][:c.Nc], c.ContextMask, t)
+			joinMask(all.TargetMask[task*all.Nt:][:c.Nt], c.TargetMask, t)
+			task++
+		}
+	}
+	return all
+}
+
+// joinMask copies a task's part of a mask, where nil is all true.
+func joinMask(dst, mask []bool, task int) {
+	if mask != nil {
+		copy(dst, mask[task*len(dst):])
+		return
+	}
+	for i := range dst {
+		dst[i] = true
+	}
+}
