@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -227,7 +228,7 @@ func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, feat
 	m, dy := len(order), h.dy
 	if h.likelihood != nil {
 		k := h.numbers()
-		run.raw = resize(run.raw, m*dy*k)
+		run.raw = reuse.Sized(run.raw, m*dy*k)
 		if run.buffer == nil {
 			run.buffer = h.buffer()
 		}
@@ -239,7 +240,7 @@ func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, feat
 		}
 		return
 	}
-	run.mean, run.spread = resize(run.mean, m*dy), resize(run.spread, m*dy)
+	run.mean, run.spread = reuse.Sized(run.mean, m*dy), reuse.Sized(run.spread, m*dy)
 	h.mean.Forward(run.mean, features, m)
 	h.spread.Forward(run.spread, features, m)
 	simd.Softplus(run.spread, run.spread)
@@ -338,7 +339,7 @@ func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 					at, seen = append(at, i), append(seen, float64(y[i]))
 				}
 			}
-			widenedBoth = resize(widenedBoth, 3*len(at)*n)
+			widenedBoth = reuse.Sized(widenedBoth, 3*len(at)*n)
 			raw, params, grads = widenedBoth[:len(at)*n], widenedBoth[len(at)*n:2*len(at)*n], widenedBoth[2*len(at)*n:]
 			for j, i := range at {
 				p.family.widened(raw[j*n:(j+1)*n], p.raw[i*k:(i+1)*k], p.channel(i, p.family.dy))

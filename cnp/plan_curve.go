@@ -10,6 +10,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
@@ -352,7 +353,7 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 			return err
 		}
 		p := &run.pairs[l.at[k]]
-		run.next = resize(run.next, rows*conv.Out)
+		run.next = reuse.Sized(run.next, rows*conv.Out)
 		// Only the targets are read; as queries, they have features nowhere else.
 		chunks, last := p.Chunks, k == len(n.conv)-1 && n.cfg.Readout != ReadoutRBF
 		at, _ := slices.BinarySearchFunc(chunks, len(grid), func(c layers.LineChunk, row int) int { return cmp.Compare(c.Lo, row) })
@@ -374,7 +375,7 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	c, m := n.conv[len(n.conv)-1].Out, len(order)
 	f := run.features
 	if n.cfg.Readout == ReadoutRBF {
-		run.next = resize(run.next, m*c)
+		run.next = reuse.Sized(run.next, m*c)
 		simd.SetConv(run.next, targets, grid, f[:rows*c], 1, c, n.readout.gamma, n.readout.scale)
 		f = run.next
 	} else {
@@ -424,13 +425,13 @@ func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t int, origin f
 // context; see setConv.
 func (n *curveNet[T]) encode(run *curveRun[T], rows int, origin float64) {
 	c := 1 + n.cfg.Multiplicity*n.cfg.DimY
-	run.h = resize(run.h, rows*c)
+	run.h = reuse.Sized(run.h, rows*c)
 	simd.SetConv(run.h, run.points[:rows], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
 	width := c
 	if n.cfg.CoordinateFeature {
 		width++
 	}
-	run.next = resize(run.next, rows*width)
+	run.next = reuse.Sized(run.next, rows*width)
 	for i := range rows {
 		row := run.next[i*width : (i+1)*width]
 		if n.cfg.CoordinateFeature {
@@ -443,7 +444,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], rows int, origin float64) {
 			row[k] = run.h[i*c+k] / (density + densityFloor)
 		}
 	}
-	run.features = resize(run.features, len(run.points)*n.conv[0].In)
+	run.features = reuse.Sized(run.features, len(run.points)*n.conv[0].In)
 	f := run.features[:rows*n.conv[0].In]
 	n.pre.Forward(f, run.next, rows)
 	simd.Sigmoid(f, f)

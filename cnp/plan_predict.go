@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -43,14 +44,6 @@ func (r *imageRun[T]) bytes() int64 {
 		n += cap(b.lift) + cap(b.features) + cap(b.out) + cap(b.apart)
 	}
 	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes()
-}
-
-// resize returns a slice with n elements, x itself if it is large enough. What it holds is undefined.
-func resize[T any](x []T, n int) []T {
-	if cap(x) < n {
-		return make([]T, n)
-	}
-	return x[:n]
 }
 
 // Predict sets dst to the prediction of a batch of images: mean and standard deviation [B, C, targets], where targets are
@@ -132,8 +125,8 @@ func (p *ImagePlan[T]) imageBytes() int64 {
 func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {
 	b, width := hi-lo, p.cfg.Channels[0]
 	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
-	run.input = resize(run.input, b*p.rows*in)
-	run.h, run.y = resize(run.h, b*p.rows*width), resize(run.y, b*p.rows*width)
+	run.input = reuse.Sized(run.input, b*p.rows*in)
+	run.h, run.y = reuse.Sized(run.h, b*p.rows*width), reuse.Sized(run.y, b*p.rows*width)
 	run.dst, run.im, run.lo = dst, im, lo
 
 	// Encoder, and the linear map that mixes density and signal.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
@@ -269,9 +270,7 @@ func (f *Finder) Append(dst []int32, w *Workspace, a, q []float64) []int32 {
 	from := len(dst)
 	dst = slices.Grow(dst, f.n)
 	index := dst[from : from+f.n]
-	if words := (f.n + 63) / 64; cap(w.bits) < words {
-		w.bits = make([]uint64, words)
-	}
+	w.bits = reuse.Sized(w.bits, (f.n+63)/64)
 	if w.pose == nil {
 		w.pose, w.dist = make([]float64, max(PoseDim(f.g), 1)), make([]float64, 64)
 	}

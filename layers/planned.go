@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -231,10 +232,8 @@ type workspace[T Float] struct {
 
 // sized returns a buffer with n elements, allocated anew if it is too small.
 func sized[T Float](buf *[]T, n int) []T {
-	if cap(*buf) < n {
-		*buf = make([]T, n+n/8)
-	}
-	return (*buf)[:n]
+	*buf = reuse.Roomy(*buf, n, n+n/8)
+	return *buf
 }
 
 // flatRows is how many rows of a flat arrangement a goroutine computes at a time: a multiple of the rows that are computed

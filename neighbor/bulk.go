@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/radix"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
@@ -209,7 +210,7 @@ type bulk[T Float] struct {
 
 // enter prepares for a chunk of queries.
 func (w *bulk[T]) enter(p, queries Cloud[T], chunk int, radius2 T) {
-	w.box = resize(w.box, 2*p.Dim())
+	w.box = reuse.Sized(w.box, 2*p.Dim())
 	queries.chunkBox(chunk, w.box)
 	p.enter(&w.region, w.box, radius2)
 }
@@ -251,10 +252,8 @@ func (w *bulk[T]) makeRoom(m, dim int) {
 
 // sort puts the m candidates in ascending order of their numbers.
 func (w *bulk[T]) sort(m, dim int) {
-	if cap(w.key) < m {
-		w.key, w.swap, w.moved = make([]uint64, w.room), make([]uint64, w.room), make([]T, w.room)
-	}
-	key := w.key[:m]
+	w.key, w.swap, w.moved = reuse.Roomy(w.key, m, w.room), reuse.Roomy(w.swap, m, w.room), reuse.Roomy(w.moved, m, w.room)
+	key := w.key
 	most := int32(0)
 	for i, j := range w.id[:m] {
 		key[i] = uint64(j)<<32 | uint64(i)
@@ -276,11 +275,8 @@ func (w *bulk[T]) sort(m, dim int) {
 // scan finds, for the queries at stored positions lo .. hi-1, which of the first m candidates are nearer than limit.
 func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
 	need := (hi-lo)*m + search.Slack
-	if cap(w.index) < need {
-		w.index, w.found = make([]int32, need+need/2), make([]T, need+need/2)
-	}
-	w.index, w.found = w.index[:cap(w.index)], w.found[:cap(w.found)]
-	w.end = resize(w.end, hi-lo)
+	w.index, w.found = reuse.Roomy(w.index, need, need+need/2), reuse.Roomy(w.found, need, need+need/2)
+	w.end = reuse.Sized(w.end, hi-lo)
 	search.Scan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.room, w.id[:m], limit, period, q.dim)
 }
 
@@ -454,7 +450,7 @@ func ballCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, count 
 func countBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all bool, count []int32) {
 	pts, qs := p.points(), queries.points()
 	eachGroup(p, queries, radius2, false, all, opt.workers(), func(_ int, w *bulk[T], lo, hi, m int) {
-		w.end = resize(w.end, hi-lo)
+		w.end = reuse.Sized(w.end, hi-lo)
 		search.Count(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
 		for i, c := range w.end {
 			count[qs.index[lo+i]] = c

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
@@ -157,9 +158,7 @@ func (w *nearestGroup[T]) reset() {
 // try answers those pending queries that find k of the m candidates within a ball; the others stay pending.
 func (w *nearestGroup[T]) try(p *KDTree[T], qs *stored[T], m, k int, guess, radius2 T, f func(b *Batch[T])) {
 	n := len(w.pending)
-	if len(w.queries) < n*p.dim {
-		w.queries = make([]T, 2*n*p.dim)
-	}
+	w.queries = reuse.Roomy(w.queries, n*p.dim, 2*n*p.dim)
 	for axis := range p.dim {
 		for i, at := range w.pending {
 			w.queries[axis*n+i] = qs.coord[axis*qs.n+int(at)]

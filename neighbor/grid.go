@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -199,9 +200,9 @@ func (g *Grid[T]) cell(axis int, x T) int {
 // with numbers is faster.
 func (g *Grid[T]) fill(points []T, l Layout) {
 	n, total := l.N, g.cells[0]*g.cells[1]*g.cells[2]
-	g.start = resize(g.start, total+2)
+	g.start = reuse.Sized(g.start, total+2)
 	clear(g.start)
-	g.coord, g.index, g.at = resize(g.coord, l.Dim*n), resize(g.index, n), resize(g.at, n)
+	g.coord, g.index, g.at = reuse.Sized(g.coord, l.Dim*n), reuse.Sized(g.index, n), reuse.Sized(g.at, n)
 	next := g.start[1:] // counts shifted by one become starts
 	for lo := 0; lo < n; lo += gridBlock {
 		at := g.at[lo:min(lo+gridBlock, n)]
@@ -277,14 +278,6 @@ func (g *Grid[T]) move(points []T, next []int32) {
 		next[k] = to + 1
 		index[to], x[to], y[to], z[to] = int32(i), p[0], p[1], p[2]
 	}
-}
-
-// resize returns a slice of that length, in the memory of v if it is large enough. The content is undefined.
-func resize[E any](v []E, n int) []E {
-	if cap(v) < n {
-		return make([]E, n)
-	}
-	return v[:n]
 }
 
 // Len is the number of points.

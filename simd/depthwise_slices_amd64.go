@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
 // Rows of f with many channels lie a power of two apart more often than not, and a few channels of them fall into few sets of a cache:
@@ -61,7 +62,7 @@ func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose
 		return
 	}
 	slice, whole := 2*d.lanes, d.wide()
-	s.f, s.w = sized(s.f, points*slice), sized(s.w, poses*slice)
+	s.f, s.w = reuse.Sized(s.f, points*slice), reuse.Sized(s.w, poses*slice)
 	part := *d
 	part.kind, part.sliced, part.near, part.stride = depthwiseSeq, true, false, 4*slice
 	part.f, part.w = unsafe.Pointer(first(s.f)), unsafe.Pointer(first(s.w))
@@ -85,7 +86,7 @@ func (d *depthwiseRun) wide() int {
 // alike checks the indices of all rows and finds out which rows have the poses of the row before, in the memory of same.
 func (d *depthwiseRun) alike(same []bool, points, poses int, offsets []int, index, pose []int32) []bool {
 	rows := len(offsets) - 1
-	same = sized(same, rows)
+	same = reuse.Sized(same, rows)
 	for lo := 0; lo < rows; {
 		hi := gatherChunk(offsets, lo, d.c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
@@ -121,12 +122,4 @@ func packColumns(dst, x []float32, n, step, width int) {
 	for i, j := 0, 0; i < len(dst); i, j = i+step, j+width {
 		copy(dst[i:i+n], x[j:j+n])
 	}
-}
-
-// sized returns x with n elements, in new memory if it is too short.
-func sized[T any](x []T, n int) []T {
-	if cap(x) < n {
-		return make([]T, n)
-	}
-	return x[:n]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/radix"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
 // Together is how many rows take steps together: as many as the kernels of planned convolutions sum at a time.
@@ -73,7 +74,7 @@ func (g *Grid) Sort(i int) {
 		return
 	}
 	n, most := len(index), uint32(0)
-	g.keys, g.spare = slices.Grow(g.keys[:0], n)[:n], slices.Grow(g.spare[:0], n)[:n]
+	g.keys, g.spare = reuse.Sized(g.keys, n), reuse.Sized(g.spare, n)
 	for k, x := range index {
 		g.keys[k] = uint64(keyOf(x, pose[k]))
 		most = max(most, uint32(x))
@@ -181,7 +182,7 @@ func (g *Grid) divide(i int) {
 	g.left = g.rows.Offsets[i+Together] - g.rows.Offsets[i]
 	for r := range g.rest {
 		index, pose := g.rows.Row(i + r)
-		keys := slices.Grow(g.rest[r][:0], len(index))[:len(index)]
+		keys := reuse.Sized(g.rest[r], len(index))
 		for k, x := range index {
 			keys[k] = keyOf(x, pose[k])
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/radix"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
 // Options say how rows are cut into tiles.
@@ -184,7 +185,7 @@ func (b *builder) sort(index, pose []int32, poses int) {
 		return
 	}
 	n := len(pose)
-	b.keys, b.spare = slices.Grow(b.keys[:0], n)[:n], slices.Grow(b.spare[:0], n)[:n]
+	b.keys, b.spare = reuse.Sized(b.keys, n), reuse.Sized(b.spare, n)
 	for k, q := range pose {
 		b.keys[k] = uint64(q)<<32 | uint64(uint32(index[k]))
 	}

@@ -1,6 +1,10 @@
 package posetable
 
-import "math"
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/internal/reuse"
+)
 
 const (
 	// cellWidth is the edge, in tolerances, of the cells that poses are hashed by. A wide cell holds many different entries; a
@@ -59,10 +63,7 @@ func (t *cellTable) reset(n int) {
 	for size < 2*n && size < mostSlots {
 		size *= 2
 	}
-	if t.n = 0; cap(t.slots) < size {
-		t.slots = make([]uint64, size)
-	}
-	t.slots = t.slots[:size]
+	t.n, t.slots = 0, reuse.Sized(t.slots, size)
 	clear(t.slots)
 }
 

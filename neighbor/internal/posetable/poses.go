@@ -6,6 +6,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
 // poseGrain is how many pairs a goroutine takes at a time.
@@ -44,10 +45,7 @@ func (p *Pairs) posesOf(dst []float64, i int, index []int32) {
 func (p *Pairs) row(dst []float64, i int) []float64 {
 	lo, hi := p.Offsets[i], p.Offsets[i+1]
 	n := (hi - lo) * p.e
-	if cap(dst) < n {
-		dst = make([]float64, n+n/4)
-	}
-	dst = dst[:n]
+	dst = reuse.Roomy(dst, n, n+n/4)
 	p.posesOf(dst, i, p.Index[lo:hi])
 	return dst
 }
@@ -65,8 +63,8 @@ func (p *Pairs) poses(dst []float64, lo, hi int) {
 	}
 }
 
-// posesOfPairs writes the relative poses of pairs, which ascend, into dst. scratch is for indices.
-func (p *Pairs) posesOfPairs(scratch *[]int32, dst []float64, pairs []int32) {
+// posesOfPairs writes the relative poses of pairs, which ascend, into dst. spare is for indices.
+func (p *Pairs) posesOfPairs(spare *[]int32, dst []float64, pairs []int32) {
 	if len(pairs) == 0 {
 		return
 	}
@@ -77,10 +75,8 @@ func (p *Pairs) posesOfPairs(scratch *[]int32, dst []float64, pairs []int32) {
 		}
 		lo, end := p.Offsets[i], p.Offsets[i+1]
 		rest := pairs[k:min(k+end-lo, len(pairs))]
-		if cap(*scratch) < len(rest) {
-			*scratch = make([]int32, len(rest)+len(rest)/4)
-		}
-		index, row := (*scratch)[:len(rest)], p.Index[lo:end]
+		*spare = reuse.Roomy(*spare, len(rest), len(rest)+len(rest)/4)
+		index, row := *spare, p.Index[lo:end]
 		n := 0
 		for _, pair := range rest {
 			at := int(pair) - lo
