@@ -29,6 +29,7 @@ type reproduceFlags struct {
 	n      int
 	seed   uint64
 	mnist  string
+	chain  int // tasks
 }
 
 func (a *app) reproduceCommand() *cobra.Command {
@@ -84,6 +85,9 @@ soon as it is known: after an interruption the same command goes on from there.`
 		fl.StringVarP(&f.out, "out", "o", "", "folder for the report, made if missing, required")
 		fl.IntVarP(&f.n, "tasks", "n", part.tasks, "tasks behind every number")
 		fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
+		if part.name == "table1" {
+			fl.IntVar(&f.chain, "chain", 0, "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none")
+		}
 		if part.name == "figures" {
 			fl.StringVar(&f.mnist, "mnist", "", "IDX or .amat file whose images are turned and completed too")
 		}
@@ -130,6 +134,9 @@ type reproduceResult struct {
 func (a *app) reproduce(ctx context.Context, f *reproduceFlags, part string, run func(*reproduction) error) error {
 	if f.n < 1 || f.n > maxTasks {
 		return usagef("--tasks %d: need 1 to %d", f.n, maxTasks)
+	}
+	if f.chain < 0 || f.chain > f.n {
+		return usagef("--chain %d: need 0 to %d, the number of --tasks", f.chain, f.n)
 	}
 	p := &reproduction{ctx: ctx, app: a, flags: f, result: &result{}}
 	var err error
@@ -192,6 +199,9 @@ func (a *app) reproduce(ctx context.Context, f *reproduceFlags, part string, run
 // madeBy says in the report which command and which models made it; folders go by their own names, not by where they lie.
 func (p *reproduction) madeBy(part string) {
 	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part, p.flags.n, p.flags.seed)
+	if p.flags.chain > 0 {
+		p.printf(" --chain %d", p.flags.chain)
+	}
 	for _, dir := range p.flags.models {
 		p.printf(" --models %s", filepath.Base(dir))
 	}

@@ -72,6 +72,15 @@ func TestReproduceTable1(t *testing.T) {
 	again := decode[reproduceResult](t, b.ok("reproduce", "table1", "--models", b.dir, "--out", "@new", "--tasks", "2", "--json"))
 	second, _, _ := made(t, again)
 	require.Equal(t, report, second, "equal seeds, equal reports")
+
+	small := newBench(t)
+	small.save("rbf_cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	chained, tables, _ := made(t, decode[reproduceResult](t, small.ok("reproduce", "table1", "--models", small.dir, "--out", "@new", "--tasks", "2", "--chain", "1", "--json")))
+	require.Contains(t, chained, "## By the chain rule")
+	chains := tables["table1-chain.csv"]
+	require.Len(t, chains, 1+2*(3+1))
+	require.Equal(t, []string{"the process itself", "the best possible prediction", "rbf", "-4", "4", "1"}, chains[1][:6])
+	b.fails(2, "--chain 3: need 0 to 2", "reproduce", "table1", "--out", "@new", "--tasks", "2", "--chain", "3")
 }
 
 func TestReproduceTable2(t *testing.T) {

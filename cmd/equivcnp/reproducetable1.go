@@ -32,6 +32,7 @@ type curveRow struct {
 	models  [3]*listedModel // by kernel
 	reports [2][3]*eval.Report
 	moved   [3]*eval.Difference
+	chains  [2][3]*eval.JointReport // by the chain rule, of fewer tasks
 }
 
 // curveModels groups the curve models with one input and one output by what their names have in common beside the kernel.
@@ -132,7 +133,7 @@ func (p *reproduction) table1() error {
 			}
 		}
 	}
-	p.total = 2 * p.flags.n * (len(paperKernels) + models)
+	p.total = 2 * (p.flags.n + p.flags.chain) * (len(paperKernels) + models)
 	for k, kernel := range paperKernels {
 		for i, lim := range curveRanges {
 			src, err := curveSource(kernel, lim[0], lim[1])
@@ -142,6 +143,9 @@ func (p *reproduction) table1() error {
 			if oracle.reports[i][k], err = eval.Run(p.ctx, eval.Oracle[float32](src.Curves.GP), src, p.options(p.flags.n)); err != nil {
 				return err
 			}
+			if oracle.chains[i][k], err = p.chain(eval.Process[float32](src.Curves.GP), src); err != nil {
+				return err
+			}
 			for _, r := range rows {
 				if r.models[k] == nil {
 					continue
@@ -149,6 +153,11 @@ func (p *reproduction) table1() error {
 				m, err := r.models[k].load()
 				if err != nil {
 					return err
+				}
+				if c, ok := m.(cnp.Regressor[float32]); ok {
+					if r.chains[i][k], err = p.chain(eval.Autoregressive(c, cnp.Chain{Seed: p.flags.seed}), src); err != nil {
+						return fmt.Errorf("%s: %w", r.models[k].name, err)
+					}
 				}
 				if r.reports[i][k], err = eval.Run(p.ctx, eval.Model(m), src, p.options(p.flags.n)); err != nil {
 					return fmt.Errorf("%s: %w", r.models[k].name, err)
@@ -165,6 +174,14 @@ func (p *reproduction) table1() error {
 		}
 	}
 	return p.writeTable1(append([]*curveRow{oracle}, rows...))
+}
+
+// chain measures a density of whole curves on the first tasks, if any are asked for.
+func (p *reproduction) chain(density eval.Density[float32], src task.Source[float32]) (*eval.JointReport, error) {
+	if p.flags.chain == 0 {
+		return nil, nil
+	}
+	return eval.Joint(p.ctx, density, src, p.options(p.flags.chain))
 }
 
 func (p *reproduction) writeTable1(rows []*curveRow) error {
@@ -213,6 +230,30 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 				}
 				file = append(file, line)
 			}
+		}
+	}
+	if p.flags.chain > 0 {
+		p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
+			"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n", plural(p.flags.chain, "task"))
+		chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
+		for i, lim := range curveRanges {
+			p.printf("\n| on [%g, %g] | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])
+			for _, r := range rows {
+				p.printf("| %s | %s |", r.name, r.about)
+				for k, c := range r.chains[i] {
+					if c == nil {
+						p.printf(" |")
+						continue
+					}
+					p.printf(" %s |", withError(c.LogLikelihood))
+					chains = append(chains, []string{r.name, r.about, paperKernels[k], cell(lim[0]), cell(lim[1]), fmt.Sprint(c.Tasks),
+						cell(c.LogLikelihood.Mean), cell(c.LogLikelihood.Error), fmt.Sprint(c.NotFinite)})
+				}
+				p.printf("\n")
+			}
+		}
+		if err := p.table("table1-chain.csv", chains); err != nil {
+			return err
 		}
 	}
 	p.printf("\n## Equivariance\n\nContext and targets shifted together by up to 4, a shift of its own for each of %d tasks: "+

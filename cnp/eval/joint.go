@@ -47,6 +47,35 @@ func Autoregressive[T cnp.Float](m cnp.CurvePredictor[T], chain cnp.Chain) Densi
 	}
 }
 
+// Process is the density of the process that drew the tasks, which nothing beats.
+func Process[T cnp.Float](g task.GP) Density[T] {
+	return func(ctx context.Context, tasks *task.Tasks[T]) ([]float64, error) {
+		b := tasks.Curves
+		if b == nil || len(b.XTarget) != b.B*b.Nt || len(tasks.Y) != b.B*b.Nt {
+			return nil, fmt.Errorf("eval: a Gaussian process on the line has no density of these tasks")
+		}
+		out := make([]float64, b.B)
+		for t := range out {
+			var x, y []float64
+			add := func(ox []float64, oy []T, n int, mask []bool) {
+				for i := t * n; i < (t+1)*n; i++ {
+					if mask == nil || mask[i] {
+						x, y = append(x, ox[i]), append(y, float64(oy[i]))
+					}
+				}
+			}
+			add(b.XContext, b.YContext, b.Nc, b.ContextMask)
+			given := len(x)
+			add(b.XTarget, tasks.Y, b.Nt, b.TargetMask)
+			var err error
+			if out[t], err = g.LogDensity(x, y, given); err != nil {
+				return nil, err
+			}
+		}
+		return out, ctx.Err()
+	}
+}
+
 // taskMask says which of a task's values count; nil: all.
 func taskMask[T cnp.Float](b *task.Tasks[T], t, per int) []bool {
 	c := b.Curves

@@ -36,6 +36,10 @@ func TestJoint(t *testing.T) {
 	require.InDelta(t, r.Diagonal.Mean, r.KL.Mean, 1e-5)
 	require.InDelta(t, r.Diagonal.Error, r.KL.Error, 1e-5)
 
+	r, err = Joint(context.Background(), Process[float32](task.GP{Kernel: task.Matern52(0.25), Jitter: 0.05}), src, opt)
+	require.NoError(t, err)
+	require.InDelta(t, 0, r.KL.Mean, 1e-9)
+
 	// The chain rule over the process's own predictions is the process.
 	chain := Autoregressive(matern{t}, cnp.Chain{Seed: 1})
 	r, err = Joint(context.Background(), chain, src, Options{Tasks: 3, Batch: 3, Seed: 2})

@@ -282,7 +282,11 @@ func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, e
 			for _, v := range tasks.Y[t*b.Nt : (t+1)*b.Nt] {
 				y = append(y, float64(v))
 			}
-			joint[t], diagonal[t], errs[t] = exactDensities(x, y, s.Dx, b.Nc, s.Process)
+			l, err := factorBenchmark(x, s.Dx, s.Process)
+			if errs[t] = err; err == nil {
+				joint[t], diagonal[t] = densities(l, y, b.Nc)
+				joint[t], diagonal[t] = joint[t]/float64(b.Nt), diagonal[t]/float64(b.Nt)
+			}
 		}
 	})
 	for _, err := range errs {
@@ -291,30 +295,6 @@ func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, e
 		}
 	}
 	return joint, diagonal, nil
-}
-
-// exactDensities are the log-densities per target of a task's values y, of which the first nc are its context. With L·Lᵀ the covariance of
-// all and z = L⁻¹·y: z's squares and L's diagonal, behind the context, make the joint density; a target's row of L times z up to the
-// context is its mean, and the rest of the row, squared, its variance.
-func exactDensities(x, y []float64, dx, nc int, process string) (joint, diagonal float64, err error) {
-	l, err := factorBenchmark(x, dx, process)
-	if err != nil {
-		return 0, 0, err
-	}
-	n := len(y)
-	z, targets := make([]float64, n), float64(n-nc)
-	for i := range n {
-		row := l.Data[i*n : i*n+i+1]
-		z[i] = (y[i] - simd.Dot(row[:i], z[:i])) / row[i]
-		if i < nc {
-			continue
-		}
-		joint -= 0.5*z[i]*z[i] + math.Log(row[i]) + 0.5*math.Log(2*math.Pi)
-		std := math.Sqrt(simd.SumSq(row[nc:]))
-		e := (y[i] - simd.Dot(row[:nc], z[:nc])) / std
-		diagonal -= 0.5*e*e + math.Log(std) + 0.5*math.Log(2*math.Pi)
-	}
-	return joint / targets, diagonal / targets, nil
 }
 
 // Gaussian reports whether the process is Gaussian, so that Exact knows its densities.

@@ -5,7 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // GP is a Gaussian process on the line with mean 0, whose values are seen with a little independent noise: their covariance
@@ -94,6 +97,43 @@ func (g GP) Predict(t, x, y []float64) (mean, std []float64, err error) {
 		std[i] = math.Sqrt(max(g.Kernel(0)-mat.Dot(k, &solved), 0) + g.Jitter)
 	}
 	return mean, std, nil
+}
+
+// LogDensity returns the logarithm of the joint density of observations y at x, but for the first given of them, given those.
+func (g GP) LogDensity(x, y []float64, given int) (float64, error) {
+	if len(x) != len(y) || given < 0 || given > len(y) {
+		return 0, fmt.Errorf("task: %d inputs with %d outputs, of which %d are given", len(x), len(y), given)
+	}
+	if given == len(y) {
+		return 0, nil
+	}
+	chol, err := g.factor(x)
+	if err != nil {
+		return 0, err
+	}
+	l := new(mat.TriDense)
+	chol.LTo(l)
+	joint, _ := densities(l.RawTriangular(), y, given)
+	return joint, nil
+}
+
+// densities are the log-densities of values y with the covariance L·Lᵀ, given the first nc of them: of all others together, and the sum of
+// those of each alone. With z = L⁻¹·y: the squares of z and the diagonal of L, behind the first nc, make the joint density; a value's row of L
+// times z up to there is its mean, and the rest of the row, squared, its variance.
+func densities(l blas64.Triangular, y []float64, nc int) (joint, diagonal float64) {
+	z := make([]float64, len(y))
+	for i := range z {
+		row := l.Data[i*l.Stride:][:i+1]
+		z[i] = (y[i] - simd.Dot(row[:i], z[:i])) / row[i]
+		if i < nc {
+			continue
+		}
+		joint -= 0.5*z[i]*z[i] + math.Log(row[i]) + 0.5*math.Log(2*math.Pi)
+		std := math.Sqrt(simd.SumSq(row[nc:]))
+		e := (y[i] - simd.Dot(row[:nc], z[:nc])) / std
+		diagonal -= 0.5*e*e + math.Log(std) + 0.5*math.Log(2*math.Pi)
+	}
+	return joint, diagonal
 }
 
 // isCondition reports whether a solution exists and is merely of limited accuracy.

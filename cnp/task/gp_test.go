@@ -49,6 +49,14 @@ func TestChainRule(t *testing.T) {
 		var s mat.VecDense
 		require.NoError(t, chol.SolveVecTo(&s, mat.NewVecDense(len(y), y)))
 		want := -0.5 * (mat.Dot(&s, mat.NewVecDense(len(y), y)) + chol.LogDet() + float64(len(y))*math.Log(2*math.Pi))
+		density, err := g.LogDensity(x, y, 0)
+		require.NoError(t, err)
+		require.InDelta(t, want, density, 1e-7*math.Abs(want), name)
+		first, err := g.LogDensity(x[:5], y[:5], 0)
+		require.NoError(t, err)
+		rest, err := g.LogDensity(x, y, 5)
+		require.NoError(t, err)
+		require.InDelta(t, want, first+rest, 1e-7*math.Abs(want), name)
 		got := 0.0
 		for i := range x {
 			mean, std, err := g.Predict(x[i:i+1], x[:i], y[:i])
