@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 // Errors that callers may want to tell apart. All are wrapped with the names and numbers of the case at hand.
@@ -147,6 +148,9 @@ type Config struct {
 	Fill       float64 `json:"fill,omitempty"`
 	BlockFill  float64 `json:"block_fill,omitempty"`
 	RadiusRate float64 `json:"radius_rate,omitempty"`
+	// Window says how much a neighbour counts by its distance: under layers.WindowSmooth a prediction is continuous in targets, context
+	// and radius; empty is layers.WindowBox, that of the authors' models and of files that do not name one.
+	Window layers.Window `json:"window,omitempty"`
 
 	// ImageSize is the height and width, in pixels, of the images that an image model was trained on; 0: nobody knows. Images of
 	// another size are laid so that their diagonal is as long as that of these; see ImageEquivCNP.Geometry.
@@ -277,6 +281,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		}
 		if m := g.MaxLifts(); c.Lifts < 1 || (m > 0 && c.Lifts > m) {
 			return bad("lifts = %d, group %s takes 1 to %d", c.Lifts, g.Name(), m)
+		}
+		if c.Window != "" && !slices.Contains(layers.Windows, c.Window) {
+			return bad("window %q is none of %q", c.Window, layers.Windows)
 		}
 		if c.Hidden < 1 || c.Mid < 1 || c.Multiplicity < 1 {
 			return bad("hidden = %d, mid = %d, multiplicity = %d, need at least 1 of each", c.Hidden, c.Mid, c.Multiplicity)

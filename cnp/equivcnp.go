@@ -49,7 +49,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 	for i := range len(c.Channels) - 1 {
 		m.conv = append(m.conv, layers.NewLieConv[T](c.Channels[i], c.Channels[i+1], layers.LieConvConfig{
 			PoseDim: group.PoseDim(g), Hidden: c.Hidden, Mid: c.Mid, BatchNorm: !c.NoBatchNorm,
-			Radius: r, Fill: c.Fill, Rate: c.RadiusRate,
+			Radius: r, Fill: c.Fill, Rate: c.RadiusRate, Window: c.Window,
 		}, rng))
 	}
 	last := c.Channels[len(c.Channels)-1]

@@ -45,13 +45,13 @@ func newImageEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*ImageE
 	m := &ImageEquivCNP[T]{cfg: c, group: g}
 	m.psi = layers.NewLieConv[T](c.DimY*c.Multiplicity, width, layers.LieConvConfig{
 		PoseDim: group.PoseDim(g), Hidden: c.Hidden, Mid: c.Mid, BatchNorm: !c.NoBatchNorm,
-		Radius: r[0], Fill: c.Fill, Rate: c.RadiusRate,
+		Radius: r[0], Fill: c.Fill, Rate: c.RadiusRate, Window: c.Window,
 	}, rng)
 	m.first = layers.NewLinear[T](2*width, width, rng)
 	for range c.Blocks {
 		m.blocks = append(m.blocks, layers.NewResidualBlock[T](width, layers.LieConvConfig{
 			PoseDim: group.PoseDim(g), Hidden: c.Hidden, BatchNorm: c.BlockBatchNorm,
-			Radius: r[1], Fill: c.BlockFill, Rate: c.RadiusRate,
+			Radius: r[1], Fill: c.BlockFill, Rate: c.RadiusRate, Window: c.Window,
 		}, rng))
 	}
 	m.family = newFamily[T](c)

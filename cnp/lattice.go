@@ -187,9 +187,9 @@ func (b *Batch[T]) origin(t int) float64 {
 		}
 	}
 	if math.IsInf(least, 1) {
-		return 0
+		least = 0
 	}
-	return least
+	return least + b.moved
 }
 
 // counted returns x counted from origin.

@@ -43,6 +43,8 @@ type Batch[T Float] struct {
 	// ContextMask [B, Nc] and TargetMask [B, Nt] are false at padding, whose values are never read; nil means that all
 	// points count.
 	ContextMask, TargetMask []bool
+
+	moved float64 // by how much lattices of the tasks' own are moved, to see what that changes
 }
 
 // Images is a batch of partly observed images of one size.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
@@ -95,6 +96,9 @@ func asModel[T Float, M Model[T]](m M, err error) (Model[T], error) {
 // baselines. The widths are the paper's. It is a start, to be changed at will before New.
 func Default(a Architecture, groupName string, dy int) Config {
 	c := Config{Architecture: a, Group: groupName, DimY: dy, Multiplicity: 1, Output: OutputStd, Floor: 1e-4}
+	if a == EquivCNPCurve || a == EquivCNPImage {
+		c.Window = layers.WindowSmooth
+	}
 	switch a {
 	case EquivCNPCurve:
 		c.DimX, c.Lifts, c.Readout = 1, 1, ReadoutQueries

@@ -222,7 +222,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	made := make([]*layers.Arrangement[T], len(distinct))
 	parallel.For(len(distinct), 1, func(i, _ int) {
 		r := distinct[i]
-		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(radii, r), stop)
+		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(radii, r), m.windowing(r), stop)
 	})
 	arranged := map[float64]*layers.Arrangement[T]{}
 	for i, r := range distinct {
@@ -294,6 +294,14 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
 	return ctx.Err() // a layer that was stopped lacks weights
+}
+
+// windowing is the window of balls of radius r, nil where it is a box.
+func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
+	if m.cfg.Window == "" || m.cfg.Window == layers.WindowBox {
+		return nil
+	}
+	return &layers.Windowing{Window: m.cfg.Window, Group: m.group, Radius: r}
 }
 
 // share decides how many calls compute at a time, and how many images at a time each of them takes, within what neighbourhoods leave.

@@ -123,7 +123,7 @@ func (m *EquivCNP[T]) compile() *curveNet[T] {
 	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: newKernel(m.encoder.psi), readout: newKernel(m.readout),
 		pre: m.pre.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
 	for _, l := range m.conv {
-		n.conv = append(n.conv, l.Compile())
+		n.conv = append(n.conv, l.Compile(m.group.Alpha()))
 		n.radius = append(n.radius, l.Radius())
 	}
 	return n
@@ -131,13 +131,13 @@ func (m *EquivCNP[T]) compile() *curveNet[T] {
 
 // curveLattice is a lattice with the neighbourhoods of its points among themselves and their weights.
 type curveLattice[T Float] struct {
-	grid    []float64        // under PlacementBatch
-	radii   []float64        // the distinct ones
-	at      []int            // layer → its radius in radii
-	ends    []int            // of each layer: how many points at both ends of a span of lattice points it need not compute
-	lines   []*neighbor.Line // of each radius; under PlacementContext they are numbered, and each task lays its own part
-	reach   int              // sum of the layers' reaches
-	weights [][]T            // of each layer: those of its line's poses
+	grid    []float64               // under PlacementBatch
+	radii   []float64               // the distinct ones
+	at      []int                   // layer → its radius in radii
+	ends    []int                   // of each layer: how many points at both ends of a span of lattice points it need not compute
+	lines   []*neighbor.Line        // of each radius; under PlacementContext they are numbered, and each task lays its own part
+	reach   int                     // sum of the layers' reaches
+	weights []layers.LineWeights[T] // of each layer: those of its line's poses
 }
 
 // newLattice evaluates a lattice, under PlacementContext that of all tasks.

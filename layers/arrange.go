@@ -27,6 +27,8 @@ type Arrangement[T Float] struct {
 	// Tiled:
 	tiles []tile[T]
 	most  int // the greatest number of poses of a tile
+
+	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
 }
 
 // tile is rows lo to hi of an order, whose weights are computed together, and the poses that they need.
@@ -90,13 +92,23 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 // Arrange arranges a neighbourhood whose queries and points are the same rows, or whose points are its first queries. Row i of
 // the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through must have the same
 // order, and all be flat or none. depthwise says that a separable convolution will use it, which costs some more memory if it is
-// flat. stop, if not nil, is called now and then; once it returns true, the result must not be used.
-func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool, stop func() bool) *Arrangement[T] {
+// flat. window is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result must not be used.
+func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool, window *Windowing, stop func() bool) *Arrangement[T] {
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
 	if flat {
 		a.arrangeFlat(n, order, depthwise, stop)
 	} else {
 		a.arrangeTiles(n, order, depthwise, stop)
+	}
+	if window != nil {
+		a.window = windowsOf[T](n, window.Window, window.Radius, distances(window.Group, n))
+		if order != nil {
+			row := a.window.row
+			a.window.row = make([]T, len(order))
+			for to, from := range order {
+				a.window.row[to] = row[from]
+			}
+		}
 	}
 	return a
 }
@@ -170,7 +182,11 @@ func (a *Arrangement[T]) Evaluations() int {
 
 // Bytes is the memory that the arrangement occupies.
 func (a *Arrangement[T]) Bytes() int64 {
-	size := int64(8*len(a.offsets) + 4*len(a.index) + 4*len(a.pose) + sizeof[T]()*len(a.table))
+	size := int64(0)
+	if a.window != nil {
+		size = int64(sizeof[T]() * (len(a.window.pose) + len(a.window.row)))
+	}
+	size += int64(8*len(a.offsets) + 4*len(a.index) + 4*len(a.pose) + sizeof[T]()*len(a.table))
 	if a.grid != nil {
 		size += 9 * int64(len(a.index)) // the plan's copy of the pairs, and the steps of eight rows at a time
 	}
@@ -195,5 +211,11 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	return int64(weights+(rows+rows/8)*channels) * int64(sizeof[T]())
 }
 
-// neighbors is the number of pairs of row i, at least 1: the divisor of a mean.
-func (a *Arrangement[T]) neighbors(i int) int { return max(1, a.offsets[i+1]-a.offsets[i]) }
+// inverse is what the sum over row i's pairs is multiplied by: one over their number, or over the sum of their windows.
+func (a *Arrangement[T]) inverse(i int) T {
+	v := 1 / T(max(1, a.offsets[i+1]-a.offsets[i]))
+	if a.window != nil {
+		v *= a.window.row[i]
+	}
+	return v
+}

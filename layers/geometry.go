@@ -99,6 +99,8 @@ type Pairs[T Float] struct {
 	sorted sortedPairs // for gradients, made on demand
 	tiling *tiling[T]  // made on demand as well
 	line   *lineRows   // nil if the points are not tasks on a line
+
+	windows windowedPairs[T]
 }
 
 // Pairs returns the neighbourhoods of radius r, building them on the first call.
@@ -212,6 +214,8 @@ type radius[T Float] struct {
 	R    []T     // [1], the buffer "r" of the authors' checkpoints
 	Fill float64 // wanted mean size of a neighbourhood as a fraction of all points
 	Rate float64 // step towards it; 0 keeps the radius
+	// Window is how much neighbours count; empty is WindowBox.
+	Window Window
 }
 
 func (r *radius[T]) params(prefix string) Param[T] {

@@ -246,14 +246,15 @@ func TestConvolutionGradients(t *testing.T) {
 	type run func(dst, f []float64) (back func(df, dout []float64, g *Grads[float64]))
 	for name, geometry := range gradGeometries(t) {
 		for _, mode := range []Mode{Eval, Train} {
-			for _, norm := range []bool{false, true} {
+			for i, norm := range []bool{false, true, false, true} {
+				window := Windows[i/2]
 				for _, kind := range []string{"lieconv", "depthwise", "separable", "separable-relu", "separable-sigmoid", "separable-softplus", "resblock"} {
-					t.Run(fmt.Sprintf("%s/mode=%d/norm=%v/%s", name, mode, norm, kind), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s/mode=%d/norm=%v/%s/%s", name, mode, norm, window, kind), func(t *testing.T) {
 						const batch, ci = 2, 5
 						rng := rand.New(rand.NewPCG(24, 1))
 						geo, r := geometry()
 						cfg := LieConvConfig{PoseDim: group.PoseDim(geo.Points.Group), Hidden: 4, Mid: 3, BatchNorm: norm,
-							Radius: r, Fill: 0.4, Rate: 0.5}
+							Radius: r, Fill: 0.4, Rate: 0.5, Window: window}
 						co := ci
 						var ps []Param[float64]
 						var forward run

@@ -217,7 +217,7 @@ func TestWithWeights(t *testing.T) {
 		old := runtime.GOMAXPROCS(procs)
 		all = append(all,
 			run(func(c func(int, *weightedRows[float32])) { withTable(p, w, c) }),
-			run(func(c func(int, *weightedRows[float32])) { withEvaluated(p, net, c) }))
+			run(func(c func(int, *weightedRows[float32])) { withEvaluated(p, net, nil, c) }))
 		runtime.GOMAXPROCS(old)
 	}
 	for _, v := range all[1:] {

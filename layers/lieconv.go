@@ -12,7 +12,7 @@ import (
 //
 //	out_i = (W·vec(Σ_j f_j ⊗ w(pose_ij)) + b) / n_i
 //
-// A row without neighbours (padding) gives b.
+// A row without neighbours (padding) gives b. Under a Window, w has it as a factor and n_i is the sum of the windows, at least 1.
 type LieConv[T Float] struct {
 	In, Out int
 	radius[T]
@@ -32,6 +32,13 @@ type LieConvConfig struct {
 	// Radius is that of the neighbourhoods. Each training step moves it by Rate times the difference between Fill, the wanted
 	// mean size of a neighbourhood as a fraction of all points, and the actual one. With Rate 0 it stays.
 	Radius, Fill, Rate float64
+	// Window says how much neighbours count, by their distance; empty is WindowBox.
+	Window Window
+}
+
+// ball is the layer's.
+func ball[T Float](c *LieConvConfig) radius[T] {
+	return radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate, Window: c.Window}
 }
 
 // check panics on sizes that are not possible.
@@ -40,6 +47,7 @@ func (c *LieConvConfig) check(where string, channels int, rng *rand.Rand) {
 	checkSize(where, "PoseDim", c.PoseDim)
 	checkSize(where, "Hidden", c.Hidden)
 	checkRand(where, rng)
+	c.Window.check(where)
 }
 
 // NewLieConv returns a convolution from in to out channels.
@@ -47,7 +55,7 @@ func NewLieConv[T Float](in, out int, c LieConvConfig, rng *rand.Rand) *LieConv[
 	c.check("NewLieConv", min(in, out), rng)
 	checkSize("NewLieConv", "Mid", c.Mid)
 	return &LieConv[T]{In: in, Out: out,
-		radius:    radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate},
+		radius:    ball[T](&c),
 		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, c.Mid, c.BatchNorm, rng),
 		Linear:    NewLinear[T](in*c.Mid, out, rng),
 	}
@@ -72,7 +80,8 @@ func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 	mid := l.WeightNet.Out()
 	packed := simd.PackTransposed(l.Linear.Weight, l.In*mid, l.In*mid, l.Out)
 	scratch := make([][]T, workers())
-	withWeights(p, l.WeightNet.fold(), func(worker int, t *weightedRows[T]) {
+	win := p.windowed(&l.radius, g)
+	withWeights(p, l.WeightNet.fold(), win, func(worker int, t *weightedRows[T]) {
 		s := scratch[worker]
 		if s == nil {
 			s = make([]T, chunkRows*(l.In*mid+l.Out))
@@ -84,6 +93,9 @@ func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 			simd.GemmPacked(out, l.Out, acc, l.In*mid, packed, l.Linear.Bias, simd.ActNone, t.n)
 			for i := range t.n {
 				n := T(max(1, t.offsets[i+1]-t.offsets[i]))
+				if win != nil {
+					n /= win.row[t.row(i)]
+				}
 				to := dst[(b*rows+t.row(i))*l.Out:][:l.Out]
 				for c, v := range out[i*l.Out : (i+1)*l.Out] {
 					to[c] = v / n

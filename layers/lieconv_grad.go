@@ -10,6 +10,7 @@ type LieConvTape[T Float] struct {
 	f     []T // [batch, rows, in]
 	outer []T // [batch, rows, in·mid]: the sums of outer products, from rent; nil after Backward
 	net   *WeightNetTape[T]
+	win   *windowed[T]
 }
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
@@ -22,12 +23,13 @@ func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mod
 		return nil, err
 	}
 	checkPoses("LieConv", p.PoseDim, l.WeightNet.In())
-	t := &LieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
+	t := &LieConvTape[T]{layer: l, pairs: p, batch: batch, f: f, win: p.windowed(&l.radius, g)}
 	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
+	t.net.window = t.win.poses()
 	t.multiply()
 	t.net.Release()
 	l.Linear.Forward(dst, t.outer, batch*rows, simd.ActNone)
-	p.divide(dst, dst, batch, l.Out)
+	p.divide(dst, dst, batch, l.Out, t.win)
 	if mode == Train {
 		l.adapt(g, p)
 	}
@@ -62,7 +64,7 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	}
 	d := rent[T](len(dout))
 	defer giveBack(d)
-	p.divide(d, dout, t.batch, l.Out)
+	p.divide(d, dout, t.batch, l.Out, t.win)
 	var dw []T
 	if p.line != nil && t.batch == 1 {
 		l.Linear.Backward(nil, d, t.outer, rows, g)

@@ -142,9 +142,10 @@ func TestLineConv(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 2))
 	points, mask, blocks := lineTestPoints(rng, 3, 70, 20, 22)
 	for _, s := range []struct{ in, mid, out int }{{8, 16, 16}, {32, 16, 5}, {3, 5, 2}} {
-		for _, r := range []float64{0.06, 2} { // few neighbours, and all of a task
-			t.Run(fmt.Sprintf("in=%d/mid=%d/r=%g", s.in, s.mid, r), func(t *testing.T) {
-				cfg := LieConvConfig{PoseDim: 1, Hidden: 6, Mid: s.mid, BatchNorm: true, Radius: r, Fill: 0.2}
+		for i, r := range []float64{0.06, 2, 0.06, 2} { // few neighbours, and all of a task
+			window := Windows[i/2]
+			t.Run(fmt.Sprintf("in=%d/mid=%d/r=%g/%s", s.in, s.mid, r, window), func(t *testing.T) {
+				cfg := LieConvConfig{PoseDim: 1, Hidden: 6, Mid: s.mid, BatchNorm: true, Radius: r, Fill: 0.2, Window: window}
 				l := NewLieConv[float64](s.in, s.out, cfg, rng)
 				f, dout := normals[float64](rng, points.Rows()*s.in), normals[float64](rng, points.Rows()*s.out)
 				run := func(g *Geometry[float64]) (out, df []float64, grads *Grads[float64]) {

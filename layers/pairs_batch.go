@@ -31,8 +31,8 @@ type poseSlices[T Float] interface {
 }
 
 // convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t holds the
-// tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it.
-func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], batch, c int) {
+// tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it. window, if not nil, multiplies the weights of every pose.
+func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], window []T, batch, c int) {
 	rows, width := len(t.Order), tileWidth[T](c)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
 		tile := &t.tiles[k]
@@ -47,6 +47,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 		hidden, weights := w.hidden(tile), rent[T](len(tile.poses)*width)
 		if t.batch == nil {
 			w.slice(weights, hidden, 0)
+			scalePoses(weights, window, tile.poses, c)
 			convolveTile(t, k, dst, src, weights, batch, c)
 		} else {
 			out, x := any(dst).([]float32), any(packed).([]float32)
@@ -54,6 +55,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 				n := min(width, c-lo)
 				part := weights[:len(tile.poses)*n]
 				w.slice(part, hidden, lo/width)
+				scalePoses(part, window, tile.poses, n)
 				simd.DepthwiseBatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
 			}
 		}

@@ -95,24 +95,26 @@ func (p *Pairs[T]) poseTable() (table []T, count []int32) {
 }
 
 // convolve sets dst [batch, rows, c] to the mean, over the pairs of every row, of w[pose] ⊙ f[index], for f [batch, rows, c]. If
-// it packs f, it returns the packed form, from rent, for convolveBack.
-func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) (packed []T) {
+// it packs f, it returns the packed form, from rent, for convolveBack. Under a window,
+// whose poses are in the table's order and whose factors w.Weights has already, it is the window's mean.
+func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch, c int) (packed []T) {
+	defer win.scaleImages(dst, batch, c)
 	if plan, _ := p.plans(); plan != nil {
 		p.byPlan(plan, dst, f, w.Weights(), batch, c, true)
 		return nil
 	}
 	packed = p.packed(f, batch, c)
-	convolveTiles(&p.tiles().query, dst, f, packed, w, batch, c)
+	convolveTiles(&p.tiles().query, dst, f, packed, w, win.poses(), batch, c)
 	return packed
 }
 
 // convolveBack computes, from the gradient dout [batch, rows, c] to the result of convolve, the gradient to the features, df,
 // unless that is nil, and the gradient to the weights, which it passes on to the parameters of their network. packed is the
 // result of convolve, or nil.
-func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch, c int, g *Grads[T]) {
+func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
 	d := rent[T](len(dout))
 	defer giveBack(d)
-	p.divide(d, dout, batch, c)
+	p.divide(d, dout, batch, c, win)
 	plan, back := p.plans()
 	if plan != nil {
 		if df != nil {
@@ -126,7 +128,7 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 	dpacked := p.packed(d, batch, c)
 	defer giveBack(dpacked)
 	if df != nil {
-		convolveTiles(&p.tiles().point, df, d, dpacked, w, batch, c)
+		convolveTiles(&p.tiles().point, df, d, dpacked, w, win.poses(), batch, c)
 	}
 	if sizeof[T]() == 4 {
 		if packed == nil {

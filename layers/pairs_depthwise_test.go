@@ -63,9 +63,9 @@ func testPairsDepthwise[T Float](t *testing.T) {
 					}
 				}
 				got := make([]T, len(f))
-				packed := p.convolve(got, f, table, batch, c)
+				packed := p.convolve(got, f, table, nil, batch, c)
 				checkSums(t, "convolve", got, out)
-				p.convolveBack(got, d, f, packed, table, batch, c, nil)
+				p.convolveBack(got, d, f, packed, table, nil, batch, c, nil)
 				checkSums(t, "convolveBack", got, df)
 				got = make([]T, len(w))
 				for q, from := range number {

@@ -92,12 +92,17 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 }
 
 // divide sets dst [batch, rows, c] to src with every row divided by the size of its neighbourhood. This turns a sum over
-// neighbours into their mean, and the gradient to the mean into the gradient to the sum. dst may be src itself.
-func (p *Pairs[T]) divide(dst, src []T, batch, c int) {
+// neighbours into their mean, and the gradient to the mean into the gradient to the sum. Under a window the
+// mean is its own. dst may be src itself.
+func (p *Pairs[T]) divide(dst, src []T, batch, c int, win *windowed[T]) {
 	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			i := r % p.Queries
-			simd.Scale(dst[r*c:(r+1)*c], 1/T(max(1, p.Offsets[i+1]-p.Offsets[i])), src[r*c:(r+1)*c])
+			scale := 1 / T(max(1, p.Offsets[i+1]-p.Offsets[i]))
+			if win != nil {
+				scale *= win.row[i]
+			}
+			simd.Scale(dst[r*c:(r+1)*c], scale, src[r*c:(r+1)*c])
 		}
 	})
 }

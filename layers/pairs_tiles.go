@@ -15,6 +15,7 @@ import (
 type tiling[T Float] struct {
 	table        []T     // [poses, e]; for float32 in the order in which tiles use them
 	count        []int32 // the number of pairs of each pose
+	old          []int32 // the numbers of the poses in the neighbourhood's table; nil: the same
 	query, point rowTiles[T]
 	poses        *simd.DepthwisePosePlan // float32 only: the pairs by pose
 }
@@ -44,6 +45,7 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 		if sizeof[T]() == 4 { // so that pairs of poses with similar numbers are near each other, too
 			pose, old := rows.ByFirstUse(order)
 			rows.Pose, rows.Poses = pose, len(old)
+			t.old = old
 			t.table, t.count = make([]T, 0, len(old)*p.PoseDim), make([]int32, len(old))
 			for to, q := range old {
 				t.table = append(t.table, p.Table[int(q)*p.PoseDim:(int(q)+1)*p.PoseDim]...)

@@ -42,6 +42,7 @@ type Kept struct {
 // poseWeights holds the convolution weights of an arrangement, or the network that computes them.
 type poseWeights[T Float] struct {
 	net    *folded[T]
+	window []T             // multiplies every pose's weights; nil: nothing does
 	slices []simd.Dense[T] // the last layer, slice by slice
 	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
 	// need is stored for each. A flat arrangement is a single tile. starts has the place of each tile, or -1 if it is not stored.
@@ -52,10 +53,11 @@ type poseWeights[T Float] struct {
 
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
-	p := poseWeights[T]{net: w.fold()}
+	p := poseWeights[T]{net: w.fold(), window: a.window.poses()}
 	if a.Flat() {
 		p.table = make([]T, a.Poses()*w.Out())
 		p.net.forwardAll(p.table, a.table, a.Poses())
+		scaleRows(p.table, a.window.poses(), w.Out())
 		return p
 	}
 	p.slices = p.net.columns(width)
@@ -107,6 +109,7 @@ func makeTable[T Float](n int) []T {
 type tileWeights[T Float] struct {
 	*poseWeights[T]
 	poses  int
+	number []int32             // which poses they are
 	rows   *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
 	stored []T                 // all slices, if there are any in T
 	half   []simd.BF16
@@ -117,7 +120,7 @@ type tileWeights[T Float] struct {
 // tile returns the weights that tile i needs.
 func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWeights[T] {
 	t := &a.tiles[i]
-	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), rows: t.rows, w: w}
+	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), number: t.poses, rows: t.rows, w: w}
 	n := v.poses * p.net.out()
 	switch start := p.starts[i]; {
 	case start < 0:
@@ -153,6 +156,7 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 		simd.F32FromBF16(any(dst).([]float32), v.half[from:to])
 	} else {
 		simd.DenseSwish(dst, v.hidden, &v.slices[k], v.poses)
+		scalePoses(dst, v.window, v.number, width)
 	}
 	return dst
 }
@@ -163,6 +167,7 @@ func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
 	for k := range p.slices {
 		size := n * p.slices[k].B.N
 		simd.DenseSwish(dst[at:at+size], hidden, &p.slices[k], n)
+		scalePoses(dst[at:at+size], p.window, t.poses, p.slices[k].B.N)
 		at += size
 	}
 }
@@ -429,6 +434,16 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 // depthwise sets out [images, hi-lo, c] to the mean of weights ⊙ features over the pairs of each row. f and weights are stored in
 // slices of width channels.
 func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, c, width int, w *workspace[T]) {
+	a.means(out, f, weights, lo, hi, c, width, w)
+	if a.window != nil {
+		for ; len(out) > 0; out = out[(hi-lo)*c:] {
+			scaleRows(out, a.window.row[lo:hi], c)
+		}
+	}
+}
+
+// means is depthwise with the weights' sums divided by the number of pairs.
+func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, width int, w *workspace[T]) {
 	if a.grid != nil {
 		all := weights.slice(0, 0, c)
 		simd.DepthwisePlanF32(any(out).([]float32), any(f).([]float32), any(all).([]float32), a.grid, lo, hi, c, true)
@@ -523,14 +538,14 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		simd.PointConv(sum, s.f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
 		for i := range rows {
 			row := sum[i*in*mid : (i+1)*in*mid]
-			simd.Scale(row, 1/T(a.neighbors(lo+i)), row)
+			simd.Scale(row, a.inverse(lo+i), row)
 		}
 		y := s.dst[b*a.Rows*out : (b+1)*a.Rows*out]
 		l.dense.forward(sum, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
 		for c := 0; c < out; c += l.dense.width {
 			n := min(l.dense.width, out-c)
 			for i := lo; i < hi; i++ {
-				simd.Axpy(y[c*a.Rows+i*n:][:n], 1/T(a.neighbors(i)), l.shift[c:c+n])
+				simd.Axpy(y[c*a.Rows+i*n:][:n], a.inverse(i), l.shift[c:c+n])
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 //
 //	out_i = 1/n_i Σ_j w(pose_ij) ⊙ f_j
 //
-// A row without neighbours (padding) gives 0.
+// A row without neighbours (padding) gives 0. For a Window see LieConv.
 type DepthwiseLieConv[T Float] struct {
 	Channels int
 	radius[T]
@@ -22,7 +22,7 @@ type DepthwiseLieConv[T Float] struct {
 func NewDepthwiseLieConv[T Float](channels int, c LieConvConfig, rng *rand.Rand) *DepthwiseLieConv[T] {
 	c.check("NewDepthwiseLieConv", channels, rng)
 	return &DepthwiseLieConv[T]{Channels: channels,
-		radius:    radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate},
+		radius:    ball[T](&c),
 		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, channels, c.BatchNorm, rng),
 	}
 }

@@ -9,6 +9,7 @@ type DepthwiseLieConvTape[T Float] struct {
 	batch int
 	f     []T // [batch, rows, c]
 	net   *WeightNetTape[T]
+	win   *windowed[T]
 
 	packed []T // f, in another order; nil where the convolution does not need that
 }
@@ -25,9 +26,11 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	}
 	checkPoses("DepthwiseLieConv", p.PoseDim, l.WeightNet.In())
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
+	t.win = p.inTableOrder(p.windowed(&l.radius, g))
 	table, count := p.poseTable()
 	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, p.tiled())
-	t.packed = p.convolve(dst, f, t.net, batch, c)
+	t.net.window = t.win.poses()
+	t.packed = p.convolve(dst, f, t.net, t.win, batch, c)
 	t.net.Release()
 	if mode == Train {
 		l.adapt(g, p)
@@ -43,7 +46,7 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
-	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.batch, c, g)
+	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.win, t.batch, c, g)
 	t.drop() // another Backward would compute it again
 }
 
@@ -57,7 +60,7 @@ func (t *DepthwiseLieConvTape[T]) drop() {
 // again sets dst to the result of the forward pass, bit for bit.
 func (t *DepthwiseLieConvTape[T]) again(dst []T) {
 	giveBack(t.packed)
-	t.packed = t.pairs.convolve(dst, t.f, t.net, t.batch, t.layer.Channels)
+	t.packed = t.pairs.convolve(dst, t.f, t.net, t.win, t.batch, t.layer.Channels)
 }
 
 // SeparableLieConvTape is what a SeparableLieConv's Backward needs of a forward pass.

@@ -38,15 +38,16 @@ func (t *weightedRows[T]) row(i int) int {
 // workers is the number of goroutines, and so of the scratch buffers that a caller needs.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// withWeights passes every output row of p, with the weights that the WeightNet computes for it, to consume exactly once, from
+// withWeights passes every output row of p, with the weights that the WeightNet and the window compute for it, to consume exactly once, from
 // several goroutines. consume may write these output rows only. It gets at most chunkRows rows at a time.
-func withWeights[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
+func withWeights[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consume func(worker int, t *weightedRows[T])) {
 	if p.NumPoses()*net.out()*sizeof[T]() > tableBytes {
-		withEvaluated(p, net, consume)
+		withEvaluated(p, net, win, consume)
 		return
 	}
 	w := make([]T, p.NumPoses()*net.out())
 	net.forwardAll(w, p.Table, p.NumPoses())
+	scaleRows(w, win.poses(), net.out())
 	withTable(p, w, consume)
 }
 
@@ -61,7 +62,7 @@ func withTable[T Float](p *Pairs[T], w []T, consume func(worker int, t *weighted
 }
 
 // withEvaluated is withWeights by tiles; the poses of each tile are evaluated for it alone.
-func withEvaluated[T Float](p *Pairs[T], net *folded[T], consume func(worker int, t *weightedRows[T])) {
+func withEvaluated[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consume func(worker int, t *weightedRows[T])) {
 	type state struct{ poses, weights, scratch []T }
 	rows := rowsOf(p.Neighborhood, nil)
 	s, states, e := rows.Tile(p.order(rows), evalTiles), make([]state, workers()), net.in()
@@ -76,6 +77,7 @@ func withEvaluated[T Float](p *Pairs[T], net *folded[T], consume func(worker int
 		}
 		weights := sized(&w.weights, len(tile.Poses)*net.out())
 		net.forward(weights, w.poses, len(tile.Poses), w.scratch)
+		scalePoses(weights, win.poses(), tile.Poses, net.out())
 		for lo := tile.Lo; lo < tile.Hi; lo += chunkRows {
 			hi := min(lo+chunkRows, tile.Hi)
 			a, b := s.Offsets[lo], s.Offsets[hi]

@@ -14,7 +14,7 @@ import (
 // before. The gradients of the first layer's parameters are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
-	t.backward(2, dpose, dw, allRows[T](t.rows), g)
+	t.backward(2, dpose, dw, t.behindWindow(allRows[T](t.rows)), g)
 }
 
 // weightGradient computes the gradient to the weights of all poses, part by part, from several goroutines.
@@ -33,6 +33,7 @@ func (n allRows[T]) produce([]T, int)        {}
 
 // backwardFrom is Backward with a gradient that is computed part by part, and without a gradient to the poses.
 func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
+	from = t.behindWindow(from)
 	if !t.keeps[1] {
 		t.backwardAtOnce(from, g)
 		return
@@ -40,6 +41,14 @@ func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	dw := rent[T](t.rows * t.net.Out())
 	t.backward(2, nil, dw, from, g)
 	giveBack(dw)
+}
+
+// behindWindow is the gradient to the weights before the window.
+func (t *WeightNetTape[T]) behindWindow(from weightGradient[T]) weightGradient[T] {
+	if t.window == nil {
+		return from
+	}
+	return &windowedGradient[T]{from, t.window, t.net.Out()}
 }
 
 // chunkBounds divides the parts of a gradient into at most maxParts chunks, each of which has sums of its own. It returns the

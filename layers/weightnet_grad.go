@@ -36,6 +36,8 @@ type WeightNetTape[T Float] struct {
 	linear  [3][]T
 	weights []T
 
+	window []T // what the weights of every pose are multiplied by at the end; nil: nothing
+
 	keeps  [3]bool            // for each map, whether its results are kept
 	packed [3]*simd.Packed[T] // the second and third map
 
@@ -179,7 +181,12 @@ func (t *WeightNetTape[T]) Weights() []T {
 		t.need()
 		c := t.net.Out()
 		t.weights = rent[T](t.rows * c)
-		parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(t.weights[lo*c:hi*c], 2, lo, hi) })
+		parallel.For(t.rows, rowGrain, func(lo, hi int) {
+			t.activate(t.weights[lo*c:hi*c], 2, lo, hi)
+			if t.window != nil {
+				scaleRows(t.weights[lo*c:hi*c], t.window[lo:hi], c)
+			}
+		})
 	}
 	return t.weights
 }

@@ -184,6 +184,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if c.PointsPerUnit > 0 {
 		r.line("lattice", "%g points per unit, margin %g", c.PointsPerUnit, c.Margin)
 	}
+	if c.Window != "" {
+		r.line("window", "%s: how much a neighbour counts by its distance", c.Window)
+	}
 	if c.CoordinateFeature {
 		r.line("coordinate", "is a feature, so this model is not equivariant")
 	}
