@@ -30,6 +30,7 @@ func is32[T Float]() bool {
 // officialConfig is the configuration of the authors' models.
 func officialConfig(arch Architecture, group string) Config {
 	c := Default(arch, group, 1)
+	c.Window = ""
 	switch arch {
 	case EquivCNPCurve, ConvCNPCurve:
 		c.CoordinateFeature = true

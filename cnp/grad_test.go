@@ -88,7 +88,7 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c.PointsPerUnit, c.Lifts = 0, 2
 	add("equivcnp/SE(2)/lifts", c, 2, 4, 4)
 	c.Readout = ReadoutTargets
-	add("equivcnp/SE(2)/targets", c, 2, 4, 4)
+	add("equivcnp/SE(2)/targets", c, 2, 4, 5)
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)

@@ -24,7 +24,7 @@ func (c *lateContext) Err() error {
 // TestPlanCancelledAnywhere: wherever a plan is when its context ends, it returns the context's error and nothing else happens.
 func TestPlanCancelledAnywhere(t *testing.T) {
 	for group, lifts := range map[string]int{"T(2)": 1, "SO(2)": 1, "R>0xSO(2)": 1, "SE(2)": 2} {
-		m := planModel[float32](t, group, lifts)
+		m := planModel[float32](t, group, lifts, "smooth")
 		whole, asked := false, int64(0)
 		for n := int64(0); !whole; n += 1 + n/16 {
 			ctx := &lateContext{Context: context.Background()}

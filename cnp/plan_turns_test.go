@@ -13,7 +13,7 @@ import (
 // TestPlanTurns: no more calls compute at a time than the plan allows, the others wait in order, and one that gives up waiting
 // returns its context's error without having computed.
 func TestPlanTurns(t *testing.T) {
-	m, im := planModel[float32](t, "SO(2)", 1), planImages[float32](1, 2, 8, 8, 5)
+	m, im := planModel[float32](t, "SO(2)", 1, "smooth"), planImages[float32](1, 2, 8, 8, 5)
 	p, err := m.Plan(context.Background(), Grid(8, 8), PlanOptions{Concurrency: 2})
 	require.NoError(t, err)
 	assert.Equal(t, 2, p.Info().Concurrency)
