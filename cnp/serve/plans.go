@@ -79,8 +79,12 @@ func (p *plans) get(ctx context.Context, l lane) (*cnp.ImagePlan[float32], func(
 			} else if l.model.retired { // replaced between being found and being used
 				p.drop(l)
 			}
-		default:
+		default: // whoever comes now begins anew
 			e.cancel()
+			e.removed = true
+			if p.entries[l] == e {
+				delete(p.entries, l)
+			}
 		}
 	}
 	select {
@@ -96,7 +100,7 @@ func (p *plans) get(ctx context.Context, l lane) (*cnp.ImagePlan[float32], func(
 	return e.plan, release, nil
 }
 
-// begin starts to make a plan, for which there must be room.
+// begin starts to make a plan.
 func (p *plans) begin(l lane) (*planEntry, error) {
 	need, err := cnp.EstimateModel(l.model.completer, cnp.Work{Batch: 1, H: l.h, W: l.w})
 	if err != nil {
@@ -105,12 +109,8 @@ func (p *plans) begin(l lane) (*planEntry, error) {
 	if err := need.Check(min(p.each, cnp.MemoryLimit())); err != nil {
 		return nil, err
 	}
-	if !p.room(p.each) {
-		return nil, overloaded("memory", time.Second, "all plans are in use, and there is no memory for another: %v of %v are taken", cnp.Bytes(p.used), cnp.Bytes(p.limit))
-	}
 	ctx, cancel := context.WithCancel(p.base)
-	e := &planEntry{ready: make(chan struct{}), bytes: p.each, cancel: cancel}
-	p.used += e.bytes
+	e := &planEntry{ready: make(chan struct{}), cancel: cancel}
 	p.entries[l] = e
 	go p.make(ctx, l, e)
 	return e, nil
@@ -162,8 +162,19 @@ func isClosed(c chan struct{}) bool {
 // make makes a plan and ends the entry's waiting.
 func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	defer e.cancel()
-	start := time.Now()
-	plan, err := p.compile(ctx, l)
+	var start time.Time
+	var plan *cnp.ImagePlan[float32]
+	var err error
+	select {
+	case p.making <- struct{}{}:
+		defer func() { <-p.making }()
+		start = time.Now()
+		if err = p.reserve(e); err == nil {
+			plan, err = p.compile(ctx, l)
+		}
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.plan, e.err = plan, err
@@ -190,18 +201,25 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	}
 }
 
+// reserve takes what a plan may need while it is made.
+func (p *plans) reserve(e *planEntry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.room(p.each) {
+		return overloaded("memory", time.Second, "all plans are in use, and there is no memory for another: %v of %v are taken", cnp.Bytes(p.used), cnp.Bytes(p.limit))
+	}
+	e.bytes = p.each
+	p.used += e.bytes
+	p.metrics.memory.Set(float64(p.used))
+	return nil
+}
+
 func (p *plans) compile(ctx context.Context, l lane) (plan *cnp.ImagePlan[float32], err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the plan failed: %v", r)
 		}
 	}()
-	select {
-	case p.making <- struct{}{}:
-		defer func() { <-p.making }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	g, err := l.model.planned.Geometry(l.h, l.w, 1)
 	if err != nil {
 		return nil, err

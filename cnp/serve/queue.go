@@ -61,6 +61,7 @@ type queue struct {
 	slots, maxBatch, maxTasks int
 	log                       *slog.Logger
 	metrics                   *metrics
+	compute                   func(ctx context.Context, jobs []*job) error // sets the prediction of jobs of one lane
 
 	mu      sync.Mutex
 	waiting []*job // ordered
@@ -71,7 +72,7 @@ type queue struct {
 }
 
 func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
-	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, cost: map[lane]time.Duration{}}
+	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, compute: predict, cost: map[lane]time.Duration{}}
 }
 
 // do runs a job and returns when it is done, or when ctx is: the job then leaves the queue, and a batch that nobody waits for stops. What
@@ -269,27 +270,32 @@ func (p padding) with(j *job) bool {
 
 // run predicts a batch. What goes wrong with several jobs is tried with each alone, so that no request pays for another's.
 func (q *queue) run(ctx context.Context, b *batch) {
-	err := q.predict(ctx, b.jobs)
+	err := q.guarded(ctx, b.jobs)
 	if err == nil {
 		return
 	}
 	for _, j := range b.jobs {
 		if len(b.jobs) > 1 && ctx.Err() == nil {
-			j.err = q.predict(ctx, []*job{j})
+			j.err = q.guarded(ctx, []*job{j})
 		} else {
 			j.err = err
 		}
 	}
 }
 
-// predict sets the prediction of jobs of one lane. A panic becomes an error.
-func (q *queue) predict(ctx context.Context, jobs []*job) (err error) {
+// guarded computes jobs. A panic becomes an error.
+func (q *queue) guarded(ctx context.Context, jobs []*job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			q.log.Error("panic while predicting", "model", jobs[0].model.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = fmt.Errorf("the model failed: %v", p)
 		}
 	}()
+	return q.compute(ctx, jobs)
+}
+
+// predict sets the prediction of jobs of one lane.
+func predict(ctx context.Context, jobs []*job) error {
 	if jobs[0].images != nil {
 		return predictImages(ctx, jobs)
 	}

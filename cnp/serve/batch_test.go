@@ -1,0 +1,230 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+// block holds the queue's slots until the function that it returns is called, so that what comes meanwhile goes together.
+func block(t *testing.T, s *Server) func() {
+	held := make(chan struct{})
+	compute := s.queue.compute
+	s.queue.compute = func(ctx context.Context, jobs []*job) error {
+		<-held
+		return compute(ctx, jobs)
+	}
+	var once sync.Once
+	release := func() { once.Do(func() { close(held) }) }
+	t.Cleanup(release)
+	return release
+}
+
+// TestBatchBits: requests of different sizes that went together have the bits of each alone.
+func TestBatchBits(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Batch = 64 })
+	release := block(t, s)
+	var wait sync.WaitGroup
+	for i := range 12 {
+		rng := rngOf(uint64(i))
+		if i%3 == 0 {
+			im := images(rng, 1+i%2, 24, 24)
+			want := wantImages(t, im)
+			h, body := imagesBinary(t, nil, im)
+			wait.Go(func() {
+				w := do(s, "POST", "/v2/models/digits/infer", h, body)
+				if w.Code != 200 {
+					t.Errorf("%d: %s", w.Code, w.Body)
+					return
+				}
+				got := answerBinary(t, w.Header(), w.Body.Bytes())
+				sameBits(t, want.Mean, got["mean"], "mean")
+				sameBits(t, want.Std, got["std"], "std")
+			})
+			continue
+		}
+		b := curves(rng, 1+i%4, 3*i, 20-i)
+		if i%5 == 4 { // masks of its own, and a target out of reach
+			b.ContextMask = make([]bool, b.B*b.Nc)
+			for k := range b.ContextMask {
+				b.ContextMask[k] = k%3 > 0
+			}
+		}
+		want := wantCurves(t, b)
+		h, body := curvesBinary(t, nil, b)
+		if b.ContextMask != nil {
+			h, body = binaryBody(t, nil, []map[string]any{tensorJSON("x_context", "FP64", []int{b.B, b.Nc, 1}, nil),
+				tensorJSON("y_context", "FP32", []int{b.B, b.Nc, 1}, nil), tensorJSON("x_target", "FP64", []int{b.B, b.Nt, 1}, nil),
+				tensorJSON("context_mask", "BOOL", []int{b.B, b.Nc}, nil)}, b.XContext, b.YContext, b.XTarget, b.ContextMask)
+		}
+		wait.Go(func() {
+			w := do(s, "POST", "/v2/models/rbf/infer", h, body)
+			if w.Code != 200 {
+				t.Errorf("%d: %s", w.Code, w.Body)
+				return
+			}
+			got := answerBinary(t, w.Header(), w.Body.Bytes())
+			sameBits(t, want.Mean, got["mean"], "mean")
+			sameBits(t, want.Std, got["std"], "std")
+		})
+	}
+	require.Eventually(t, func() bool {
+		s.queue.mu.Lock()
+		defer s.queue.mu.Unlock()
+		return len(s.queue.waiting) == 11
+	}, 30*time.Second, time.Millisecond)
+	release()
+	wait.Wait()
+	require.Zero(t, s.bytes.used)
+}
+
+// TestBatchOutside: a point out of reach in one request changes nothing for those that went with it.
+func TestBatchOutside(t *testing.T) {
+	m, err := loadModel(context.Background(), testSources[1])
+	require.NoError(t, err)
+	var jobs []*job
+	var wants []*cnp.Prediction[float32]
+	for i := range 4 {
+		b := curves(rngOf(uint64(i)), 2, 4, 5-i)
+		wants = append(wants, wantCurves(t, b))
+		if i == 2 {
+			b.XTarget[3] = 1e13
+		}
+		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: b, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
+	}
+	require.NoError(t, predict(context.Background(), jobs))
+	for i, j := range jobs {
+		if i == 2 {
+			require.Contains(t, j.note, "x_target[1, 0] = 1e+13")
+			j.prediction.Mean[3], j.prediction.Std[3] = wants[i].Mean[3], wants[i].Std[3]
+		} else {
+			require.Empty(t, j.note)
+		}
+		sameBits(t, wants[i].Mean, j.prediction.Mean, fmt.Sprint("mean of ", i))
+		sameBits(t, wants[i].Std, j.prediction.Std, fmt.Sprint("std of ", i))
+	}
+}
+
+// grpcClient returns a client of generated messages.
+func grpcClient[In, Out any](url, method string) *connect.Client[In, Out] {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	return connect.NewClient[In, Out](&http.Client{Transport: &http.Transport{Protocols: p}}, url+"/"+service+"/"+method, connect.WithGRPC())
+}
+
+// TestGRPC: requests and answers as generated code writes and reads them, raw and typed, with the bits of the library.
+func TestGRPC(t *testing.T) {
+	s := newServer(t, nil)
+	url, _ := listen(t, s, Limits{})
+	ctx := context.Background()
+
+	live, err := grpcClient[inference.ServerLiveRequest, inference.ServerLiveResponse](url, "ServerLive").CallUnary(ctx, connect.NewRequest(&inference.ServerLiveRequest{}))
+	require.NoError(t, err)
+	require.True(t, live.Msg.Live)
+	ready, err := grpcClient[inference.ModelReadyRequest, inference.ModelReadyResponse](url, "ModelReady").CallUnary(ctx, connect.NewRequest(&inference.ModelReadyRequest{Name: "no"}))
+	require.NoError(t, err)
+	require.False(t, ready.Msg.Ready)
+	meta, err := grpcClient[inference.ModelMetadataRequest, inference.ModelMetadataResponse](url, "ModelMetadata").CallUnary(ctx, connect.NewRequest(&inference.ModelMetadataRequest{Name: "rbf"}))
+	require.NoError(t, err)
+	require.Equal(t, "x_context", meta.Msg.Inputs[0].Name)
+	require.Equal(t, []int64{-1, -1, 1}, meta.Msg.Outputs[1].Shape)
+
+	infer := grpcClient[inference.ModelInferRequest, inference.ModelInferResponse](url, "ModelInfer")
+	im := images(rngOf(1), 2, 20, 20)
+	want := wantImages(t, im)
+	mask := make([]byte, len(im.Mask))
+	for i, m := range im.Mask {
+		if m {
+			mask[i] = 1
+		}
+	}
+	input := func(name, datatype string, contents *inference.InferTensorContents, shape ...int64) *inference.ModelInferRequest_InferInputTensor {
+		return &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: shape, Contents: contents}
+	}
+	got, err := infer.CallUnary(ctx, connect.NewRequest(&inference.ModelInferRequest{ModelName: "digits", ModelVersion: "1", Id: "x",
+		Parameters:       map[string]*inference.InferParameter{"priority": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 1}}},
+		Inputs:           []*inference.ModelInferRequest_InferInputTensor{input("image", "FP32", nil, 2, 1, 20, 20), input("mask", "BOOL", nil, 2, 1, 20, 20)},
+		RawInputContents: [][]byte{safetensors.Float32Bytes(im.Pixels), mask}}))
+	require.NoError(t, err)
+	require.Equal(t, "x", got.Msg.Id)
+	require.Equal(t, "digits", got.Msg.ModelName)
+	require.Equal(t, []int64{2, 1, 20, 20}, got.Msg.Outputs[1].Shape)
+	sameBits(t, want.Mean, floats(t, got.Msg.RawOutputContents[0]), "mean")
+	sameBits(t, want.Std, floats(t, got.Msg.RawOutputContents[1]), "std")
+
+	b := curves(rngOf(2), 2, 3, 4)
+	p := wantCurves(t, b)
+	typed := &inference.ModelInferRequest{ModelName: "rbf",
+		Inputs: []*inference.ModelInferRequest_InferInputTensor{
+			input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: b.XContext}, 2, 3, 1),
+			input("y_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.YContext}, 2, 3, 1),
+			input("x_target", "FP64", &inference.InferTensorContents{Fp64Contents: b.XTarget}, 2, 4, 1),
+			input("target_mask", "BOOL", &inference.InferTensorContents{BoolContents: []bool{true, true, true, true, true, true, true, false}}, 2, 4),
+			input("context_mask", "INT32", &inference.InferTensorContents{IntContents: []int32{1, 1, 1, 1, 1, 1}}, 2, 3)},
+		Outputs: []*inference.ModelInferRequest_InferRequestedOutputTensor{{Name: "std"}, {Name: "mean"}}}
+	got, err = infer.CallUnary(ctx, connect.NewRequest(typed))
+	require.NoError(t, err)
+	p.Mean[7], p.Std[7] = 0, 0
+	require.Equal(t, "mean", got.Msg.Outputs[1].Name)
+	sameBits(t, p.Std, got.Msg.Outputs[0].Contents.Fp32Contents, "std")
+	sameBits(t, p.Mean, got.Msg.Outputs[1].Contents.Fp32Contents, "mean")
+
+	for name, c := range map[string]struct {
+		request *inference.ModelInferRequest
+		code    connect.Code
+	}{
+		"a model":      {&inference.ModelInferRequest{ModelName: "no"}, connect.CodeNotFound},
+		"raw contents": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: typed.Inputs, RawInputContents: [][]byte{nil}}, connect.CodeInvalidArgument},
+		"a shape": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
+			input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: []float64{1}}, 2, -3, 1)}}, connect.CodeInvalidArgument},
+		"a field": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
+			input("x_context", "FP64", &inference.InferTensorContents{Fp32Contents: []float32{1, 2}}, 1, 1, 1)}}, connect.CodeInvalidArgument},
+	} {
+		_, err := infer.CallUnary(ctx, connect.NewRequest(c.request))
+		require.Equal(t, c.code, connect.CodeOf(err), "%s: %v", name, err)
+	}
+	require.Eventually(t, func() bool { s.bytes.mu.Lock(); defer s.bytes.mu.Unlock(); return s.bytes.used == 0 }, 5*time.Second, time.Millisecond)
+
+	// A deadline, while another request holds the slot.
+	release := block(t, s)
+	first := make(chan error, 1)
+	go func() {
+		_, err := infer.CallUnary(ctx, connect.NewRequest(typed))
+		first <- err
+	}()
+	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 5*time.Second, time.Millisecond)
+	s.queue.mu.Lock()
+	clear(s.queue.cost) // so that it is taken
+	s.queue.mu.Unlock()
+	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	_, err = infer.CallUnary(short, connect.NewRequest(typed))
+	require.Equal(t, connect.CodeDeadlineExceeded, connect.CodeOf(err), "%v", err)
+	release()
+	require.NoError(t, <-first)
+	_, err = infer.CallUnary(ctx, connect.NewRequest(&inference.ModelInferRequest{ModelName: "rbf",
+		Inputs:           []*inference.ModelInferRequest_InferInputTensor{input("x_context", "FP64", nil, 1<<23, 1, 1)},
+		RawInputContents: [][]byte{make([]byte, 65<<20)}}))
+	require.Equal(t, connect.CodeResourceExhausted, connect.CodeOf(err), "%v", err)
+	var e *connect.Error
+	require.True(t, errors.As(err, &e))
+}
+
+// floats reads raw contents.
+func floats(t *testing.T, b []byte) []float32 {
+	x := safetensors.Tensor{DType: safetensors.F32, Shape: []int{len(b) / 4}, Data: b}
+	v, err := x.Float32s()
+	require.NoError(t, err)
+	return v
+}
