@@ -155,7 +155,8 @@ func posePlanCase(where string) kernelCase {
 			simd.PackDepthwiseF32(d, dout, 1, n, c, 0, n)
 			simd.PackDepthwiseF32(x, f, 1, n, c, 0, n)
 			for part := range plan.Parts() {
-				simd.DepthwisePosePlanGradWF32(dw, d, x, plan, part, 0, c, 1, c)
+				lo, hi := plan.Part(part)
+				simd.DepthwisePosePlanGradWF32(dw[lo*c:hi*c], d, x, plan, part, 0, c, 1, c)
 			}
 		}}
 	}}

@@ -295,11 +295,13 @@ func FuzzDepthwisePosePlan(f *testing.F) {
 				dw[i], again[i] = float32(math.NaN()), float32(math.NaN())
 			}
 			for part := range plan.Parts() {
-				simd.DepthwisePosePlanGradWF32(dw, d, a, plan, part, 0, c, images, c)
+				lo, hi := plan.Part(part)
+				simd.DepthwisePosePlanGradWF32(dw[lo*c:hi*c], d, a, plan, part, 0, c, images, c)
 			}
 			for part := plan.Parts() - 1; part >= 0; part-- {
+				lo, hi := plan.Part(part)
 				for from := (c - 1) / slice * slice; from >= 0 && c > 0; from -= slice {
-					simd.DepthwisePosePlanGradWF32(again, d, a, plan, part, from, min(c, from+slice), images, c)
+					simd.DepthwisePosePlanGradWF32(again[lo*c:hi*c], d, a, plan, part, from, min(c, from+slice), images, c)
 				}
 			}
 			if !testkit.SameBits(again, dw) {

@@ -88,5 +88,5 @@ func (p *poseParts[T]) parts() int              { return p.plan.Parts() }
 func (p *poseParts[T]) part(k int) (lo, hi int) { return p.plan.Part(k) }
 
 func (p *poseParts[T]) produce(dw []T, k int) {
-	simd.DepthwisePosePlanGradWPartF32(any(dw).([]float32), any(p.d).([]float32), any(p.f).([]float32), p.plan, k, 0, p.c, p.batch, p.c)
+	simd.DepthwisePosePlanGradWF32(any(dw).([]float32), any(p.d).([]float32), any(p.f).([]float32), p.plan, k, 0, p.c, p.batch, p.c)
 }

@@ -141,9 +141,9 @@ func TestDepthwiseBatchPanics(t *testing.T) {
 		"simd: DepthwiseBatchF32: len(out) = 33, need 34":                         func() { DepthwiseBatchF32(x[:33], x[:32], x[:32], plan, 1, 0, 16, 17) },
 		"simd: DepthwiseBatchF32: len(w) = 31, need 32":                           func() { DepthwiseBatchF32(x[:34], x[:32], x[:31], plan, 1, 0, 16, 17) },
 		"simd: DepthwiseBatchF32: channels 8 to 16, need slices of 16 of 0 to 17": func() { DepthwiseBatchF32(x[:34], x[:32], x[:16], plan, 1, 8, 16, 17) },
-		"simd: DepthwisePosePlanGradWPartF32: len(dw) = 16, need 32": func() {
+		"simd: DepthwisePosePlanGradWF32: len(dw) = 16, need 32": func() {
 			p := NewDepthwisePosePlan([]int{0, 1}, []int32{0}, []int32{1}, 1, 2)
-			DepthwisePosePlanGradWPartF32(x[:16], x[:16], x[:16], p, 0, 0, 16, 1, 16)
+			DepthwisePosePlanGradWF32(x[:16], x[:16], x[:16], p, 0, 0, 16, 1, 16)
 		},
 	} {
 		require.PanicsWithValue(t, want, f)

@@ -168,45 +168,27 @@ func imagesAtOnce(images int) int {
 	return m
 }
 
-// DepthwisePosePlanGradWF32 sets channels from to to of dw, in the rows of one part's poses, to the gradient of a depthwise convolution
-// to its weights, summed over the images of a batch; see DepthwisePosePlan. A pose without pairs gets 0. Parts and slices of channels
-// may be divided among goroutines, and the bits do not depend on how.
+// DepthwisePosePlanGradWF32 sets channels from to to of dw, a row for each pose of one part, to the gradient of a depthwise convolution to
+// its weights, summed over the images of a batch; see DepthwisePosePlan. A pose without pairs gets 0. Parts and slices of channels may be
+// divided among goroutines, and the bits do not depend on how.
 //
-//   - Shape: dw is [poses, c]; dout and f are packed by PackDepthwiseF32, from [images, rows, c] and [images, points, c]. from is a
+//   - Shape: dw is [hi-lo, c] with lo and hi from plan.Part(part): a slice of all gradients, or of its own, which is small and still in the
+//     cache when the caller uses it. dout and f are packed by PackDepthwiseF32, from [images, rows, c] and [images, points, c]. from is a
 //     multiple of 16, and so is to, or it is c.
 //   - Aliasing: dw must not overlap dout or f.
 //   - Errors: panics if a length does not match, a size is negative, or there is no such part or slice.
 //   - Accuracy: at most (n+8)·eps·Σ|terms| from the exact value, n the number of a pose's pairs in all images.
 func DepthwisePosePlanGradWF32(dw, dout, f []float32, plan *DepthwisePosePlan, part, from, to, images, c int) {
 	const fn = "DepthwisePosePlanGradWF32"
-	plan.check(fn, len(dout), len(f), part, from, to, images, c)
-	checkLen(fn, "dw", len(dw), plan.poses*c)
-	lo, hi := plan.Part(part)
-	plan.gradW(dw[lo*c:hi*c], dout, f, part, from, to, images, c)
-}
-
-// DepthwisePosePlanGradWPartF32 is DepthwisePosePlanGradWF32 for a dw that holds only the poses of the part, [hi-lo, c] with lo
-// and hi from Part: it is small, and still in the cache when the caller uses it.
-func DepthwisePosePlanGradWPartF32(dw, dout, f []float32, plan *DepthwisePosePlan, part, from, to, images, c int) {
-	const fn = "DepthwisePosePlanGradWPartF32"
-	plan.check(fn, len(dout), len(f), part, from, to, images, c)
-	lo, hi := plan.Part(part)
-	checkLen(fn, "dw", len(dw), (hi-lo)*c)
-	plan.gradW(dw, dout, f, part, from, to, images, c)
-}
-
-// check panics where DepthwisePosePlanGradWF32 promises to.
-func (p *DepthwisePosePlan) check(fn string, lenOut, lenF, part, from, to, images, c int) {
-	checkLen(fn, "dout", lenOut, DepthwisePackedLen(images, p.rows, c))
-	checkLen(fn, "f", lenF, DepthwisePackedLen(images, p.points, c))
+	p := plan
+	checkLen(fn, "dout", len(dout), DepthwisePackedLen(images, p.rows, c))
+	checkLen(fn, "f", len(f), DepthwisePackedLen(images, p.points, c))
 	if part < 0 || part >= p.Parts() {
 		panic(fmt.Sprintf("simd: %s: part %d, need 0 to %d", fn, part, p.Parts()-1))
 	}
 	checkSlice(fn, from, to, c)
-}
-
-// gradW computes a part; dw holds the poses of the part.
-func (p *DepthwisePosePlan) gradW(dw, dout, f []float32, part, from, to, images, c int) {
+	lo, hi := p.Part(part)
+	checkLen(fn, "dw", len(dw), (hi-lo)*c)
 	width := poseWidth(c)
 	p.race(dw, dout, f, from, to, c)
 	if images == 0 {

@@ -13,8 +13,9 @@ import (
 // poseGradient computes all of dw by a plan, part by part and slice by slice.
 func poseGradient(dw, dout, f []float32, plan *DepthwisePosePlan, images, c int) {
 	for part := plan.Parts() - 1; part >= 0; part-- {
+		lo, hi := plan.Part(part)
 		for j := 0; j < c; j += poseLanes {
-			DepthwisePosePlanGradWF32(dw, dout, f, plan, part, j, min(j+poseLanes, c), images, c)
+			DepthwisePosePlanGradWF32(dw[lo*c:hi*c], dout, f, plan, part, j, min(j+poseLanes, c), images, c)
 		}
 	}
 }
@@ -81,7 +82,7 @@ func TestDepthwisePosePlan(t *testing.T) {
 				for part := range plan.Parts() {
 					lo, hi := plan.Part(part)
 					own := testkit.CopyAtEnd(t, testkit.Awkward[float32](rng, (hi-lo)*c))
-					DepthwisePosePlanGradWPartF32(own, d, x, plan, part, 0, c, images, c)
+					DepthwisePosePlanGradWF32(own, d, x, plan, part, 0, c, images, c)
 					copy(again[lo*c:], own)
 				}
 				require.True(t, testkit.SameBits(again, dw), "%s c=%d at once, part by part", h.name, c)
