@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// check refuses shapes and values that no prediction can be made from; dx and dy are the model's dimensions. Values at
-// padding are not looked at.
+// check refuses shapes and values that no prediction can be made from; dx and dy are the model's dimensions. Values at padding
+// are not read.
 func (b *Batch[T]) check(dx, dy int) error {
 	if b == nil {
 		return fmt.Errorf("%w: the batch is nil", ErrShape)
@@ -85,7 +85,8 @@ func (b *Batch[T]) targets(t, dx int) []float64 {
 	return x
 }
 
-// maxTasks bounds a batch that is differentiated: tasks without points take no memory of the caller's, but of the pass.
+// maxTasks bounds a batch that is differentiated. Tasks without points take no memory of the caller's, but each takes some in the
+// pass.
 const maxTasks = 1 << 24
 
 // checkPass is check for a batch that is differentiated.
@@ -126,7 +127,7 @@ func (p *Prediction[T]) checkRoom(what string, l Likelihood, want int) error {
 	return nil
 }
 
-// maxPixels bounds an image: int32 indices with room for lifts.
+// maxPixels bounds an image, so that int32 indices suffice for several lifts of each pixel.
 const maxPixels = 1 << 28
 
 // check refuses what cannot be completed; channels is the model's number.

@@ -28,7 +28,7 @@ func (m mlp[T]) params(prefix string) []layers.Param[T] {
 	return ps
 }
 
-// record runs x [n, in] through the layers and returns the input and the output of each: the last is the result [n, out].
+// record runs x [n, in] through the layers and returns the input and the output of each; the last output is the result [n, out].
 func (m mlp[T]) record(x []T, n int) [][]T {
 	all := [][]T{x}
 	for i, l := range m {
@@ -53,7 +53,7 @@ type core[T Float] struct {
 	family[T]
 }
 
-// newCore has as many encoder layers as widths; the decoder has one hidden layer less, as the authors' has.
+// newCore has as many encoder layers as there are widths; the decoder has one hidden layer less, as the authors' decoder has.
 func newCore[T Float](dx, dy int, c Config, rng *rand.Rand) core[T] {
 	w := c.Channels
 	encoder := append([]int{dx + dy}, w...)
@@ -145,7 +145,7 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 	if err := b.check(dx, dy); err != nil {
 		return nil, err
 	}
-	if b.B*b.Nt == 0 { // however many tasks there are
+	if b.B*b.Nt == 0 { // for any number of tasks
 		return m.core.newPrediction(0), ctx.Err()
 	}
 	out := m.core.newPrediction(b.B * b.Nt * dy)

@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// backward returns the gradient to the input, if wanted, given that to the output, which it overwrites, and what record
-// returned.
+// backward returns the gradient to the input, if it is wanted, given the gradient to the output, which it overwrites, and the
+// result of record.
 func (m mlp[T]) backward(dy []T, all [][]T, n int, wanted bool, g *layers.Grads[T]) []T {
 	for i := len(m) - 1; i >= 0; i-- {
 		if i < len(m)-1 {
@@ -25,12 +25,12 @@ func (m mlp[T]) backward(dy []T, all [][]T, n int, wanted bool, g *layers.Grads[
 	return dy
 }
 
-// backward adds the gradients of encoder and decoder, given those to mean and std [m, dy].
+// backward adds the gradients of encoder and decoder, given the gradients to mean and std [m, dy].
 func (m *core[T]) backward(dMean, dStd []T, tape *coreTape[T], g *layers.Grads[T]) {
 	dy := m.dy
 	ds := make([]T, len(dStd))
 	for i, s := range tape.spread {
-		// A clamp at 0 stands behind toStd; softplus may round to it, and without a floor nothing is learned there.
+		// toStd clamps at 0, and softplus may round to 0; where the clamp acts and there is no floor, the gradient is 0.
 		if v := T(m.floor) + T(1-m.floor)*s; v > 0 {
 			ds[i] = T(1-m.floor) * stdGrad(dStd[i], v, m.output)
 		}
@@ -64,7 +64,7 @@ func (m *core[T]) backwardRaw(dout []T, tape *coreTape[T], g *layers.Grads[T]) {
 	m.encoder.backward(dpairs, tape.encoder, tape.n, false, g)
 }
 
-// stages shows the layers' results of all tasks, for Pass.
+// stages lists the results of the layers for all tasks, for Pass.
 func stages[T Float](tapes []*coreTape[T], std []T) func(show func(string, []T) bool) {
 	return func(show func(string, []T) bool) {
 		for _, tape := range tapes {

@@ -47,18 +47,18 @@ func (m *ConvCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.readout.Params("psi_rho.")...), m.head.params()...)
 }
 
-// Predict returns mean and standard deviation at the targets. Of an OutsideError it returns both, the error and the prediction of all
-// else.
+// Predict returns mean and standard deviation at the targets. With an OutsideError it also returns the prediction of everything
+// that lies inside.
 func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	return predictNear(b, &m.cfg, func(b *Batch[T]) (*Prediction[T], error) { return m.predict(ctx, b) })
 }
 
-// predict is Predict where the points lie near each other.
+// predict is Predict for batches whose points lie near each other.
 func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	if err := b.check(1, m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	if b.B*b.Nt == 0 { // however many tasks there are
+	if b.B*b.Nt == 0 { // for any number of tasks
 		return m.head.newPrediction(0), ctx.Err()
 	}
 	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)

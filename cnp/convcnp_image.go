@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// ImageConvCNP is the on-the-grid ConvCNP of Gordon et al. 2020: a depthwise convolution with positive weights embeds
-// density and signal, which is divided by the density, residual blocks of depthwise-separable convolutions decode.
+// ImageConvCNP is the on-the-grid ConvCNP of Gordon et al. 2020. A depthwise convolution with positive weights embeds density and
+// signal, and the signal is divided by the density; residual blocks of depthwise-separable convolutions decode them.
 type ImageConvCNP[T Float] struct {
 	cfg    Config
 	psi    *layers.DepthwiseConv2d[T]

@@ -72,7 +72,7 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 	return pass, nil
 }
 
-// convBlockTape is what a convBlock's backward pass needs: its input, the results of its four maps but the last, and its own.
+// convBlockTape is what a convBlock's backward pass needs: its input, the results of its first three maps, and its output.
 type convBlockTape[T Float] struct{ f, d0, y0, d1, out []T }
 
 // record returns the block's output for f [batch, h, w, c].

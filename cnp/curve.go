@@ -8,7 +8,7 @@ import (
 // densityFloor keeps the division by the density channel finite far from all context points.
 const densityFloor = 1e-8
 
-// psiLength and psiScale are the kernel's values before training, those of an untrained gpytorch kernel: softplus(0).
+// psiLength and psiScale are the kernel's values before training, those of an untrained kernel of gpytorch: softplus(0).
 const psiLength, psiScale = 0.6931471805599453, 0.6931471805599453
 
 // setConv is the encoder that the curve models share: a functional embedding of the context set on any points t,
@@ -20,9 +20,9 @@ type setConv[T Float] struct {
 	psi    *layers.RBF[T]
 	dx, dy int
 	degree int // K
-	// coordinates puts t in front of the channels: the authors' way, and the end of equivariance.
+	// coordinates puts t in front of the channels, as the authors do; the model is then no longer equivariant.
 	coordinates bool
-	// metric is the group whose distance psi takes where the group does not act by isometries; nil: Euclidean.
+	// metric is the group whose distance psi uses, for a group that is not isometric; nil: the Euclidean distance.
 	metric group.Group
 }
 
@@ -35,7 +35,8 @@ func (s *setConv[T]) channels() int {
 	return n
 }
 
-// encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy]; all coordinates are counted from origin.
+// encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy]. All coordinates are relative to
+// origin.
 func (s *setConv[T]) encode(t, x []float64, y []T, origin float64) []T {
 	return s.record(t, x, y, origin).out
 }
@@ -47,7 +48,7 @@ type setConvTape[T Float] struct {
 	phi, out         []T
 }
 
-// record is encode with its tape.
+// record does what encode does, and returns the tape.
 func (s *setConv[T]) record(t, x []float64, y []T, origin float64) *setConvTape[T] {
 	c, m, n := 1+s.degree*s.dy, len(t)/s.dx, len(x)/s.dx
 	phi := make([]T, n*c)

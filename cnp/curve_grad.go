@@ -3,7 +3,7 @@ package cnp
 import "github.com/equivcnp/equivcnp/layers"
 
 // backward adds the gradients of psi, given the gradient dout [m, channels] to the encoding. With D = h_0 + 1e-8 the signal
-// channels are h_k/D, so the density gets -Σ_k dout_k·(h_k/D)/D besides its own.
+// channels are h_k/D, so the density channel gets -Σ_k dout_k·(h_k/D)/D in addition to its own gradient.
 func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]) {
 	c, width := 1+s.degree*s.dy, s.channels()
 	m := len(tape.t) / s.dx

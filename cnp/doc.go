@@ -2,8 +2,8 @@
 // Equivariant Conditional Neural Processes" (Kawano, Kumagai, Sannai, Iwasawa, Matsuo; ICLR 2021), and the baselines CNP
 // (Garnelo et al. 2018) and ConvCNP (Gordon et al. 2020).
 //
-// A model maps a set of observed points, the context, to a predictive mean and standard deviation at any target points.
-// New builds one from a Config, package cnp/weights reads one from a file, and Regressor and Completer are what they can
+// A model maps a set of observed points, the context, to a predictive mean and standard deviation at any target points. New
+// builds one from a Config, package cnp/weights reads one from a file, and the interfaces Regressor and Completer say what it can
 // do. Each model reads top to bottom as encoder, representation, decoder, likelihood.
 //
 // # Plans
@@ -12,11 +12,12 @@
 // for an interval of the line. A plan is immutable, safe for concurrent use, and does not follow later changes of the model's
 // parameters. Complete and Predict keep plans of recent geometries themselves, small ones, and do notice such changes.
 //
-// An image plan stores the convolution weights of every pose as far as PlanOptions.Memory allows, and evaluates the others in
-// every call, tile by tile, for all images of the call at once. Under translations the weights are few and always stored; on
-// 64 x 64 pixels all those of the paper's rotation groups are 1.1 GB, or half of it in bfloat16; the default keeps what fits into
-// 900 MB with all else. Stored or evaluated, alone or in a batch, on one thread or many, an image gets the same bits. A plan keeps
-// one call's memory for the next, so that calls allocate nothing; goroutines last as long as the call that needs them.
+// An image plan stores the convolution weights of every pose as far as PlanOptions.Memory allows, and computes the others in
+// every call, tile by tile, for all images of the call at once. Under translations the weights are few and always stored. On 64 x
+// 64 pixels, all weights of the paper's rotation groups take 1.1 GB, or half of it in bfloat16; by default a plan stores what
+// fits into 900 MB together with everything else. Stored or computed, alone or in a batch, on one thread or many, an image gets
+// the same bits. A plan keeps the memory of one call for the next, so that calls allocate nothing; goroutines live only as long
+// as the call that needs them.
 //
 // # Training
 //
@@ -26,23 +27,24 @@
 //
 // # Targets
 //
-// What a model says of one target should not depend on which others are asked for: only then do its predictions belong to one
-// stochastic process. Under ReadoutQueries and PlacementContext, the default of new models under T(1), it does not: every task has an
-// endless lattice, laid by its context, of which only what has an influence on a target is computed. One by one, together or by a
-// plan, predictions have the same bits. Elsewhere one lattice spans the points of a batch (PlacementBatch; a CurvePlan fixes
-// it). The authors' models carry features at the targets as well (ReadoutTargets), where they are
-// neighbours of everything else: of a model trained so on 100 targets between -2 and 2, the log-likelihood on [-4, 4] is 1.22, 1.16
-// and 0.96 at 200, 400 and 800 targets.
+// The prediction at one target should not depend on which other targets are requested: only then do a model's predictions belong
+// to one stochastic process. Under ReadoutQueries and PlacementContext, the default of new models under T(1), it does not depend
+// on them. Every task has an endless lattice, positioned by its context, and only the part that influences a target is computed.
+// Predicted one by one, together or with a plan, targets get the same bits. In other models one lattice spans the points of a
+// batch (PlacementBatch; a CurvePlan fixes it). The authors' models carry features at the targets as well (ReadoutTargets), where
+// they are neighbours of everything else. For a model trained in this way on 100 targets between -2 and 2, the log-likelihood on
+// [-4, 4] is 1.22, 1.16 and 0.96 at 200, 400 and 800 targets.
 //
 // # Equivariance
 //
-// Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
-// as the points that carry the features move too. They do when PointsPerUnit is 0 (the context carries them), for any
-// group. A lattice follows the data under translations, up to rounding: that of each task under PlacementContext, that of a whole batch
-// under PlacementBatch. (Where a radius lies at the border of another lattice point, as the authors' do, rounding makes more under
-// PlacementBatch: neighbourhoods change.) Under rotations and scalings neither its axes nor its axis-parallel box do, and the prediction differs by what that changes: turned by random
-// angles, the mean of a lively random SO(2) model moves by 1.1, 0.6, 0.3 and 0.3 of its standard deviation over the
-// targets at 1, 2, 4 and 8 points per unit (TestLatticeResidual). A pixel grid maps to itself under rotations by
-// multiples of 90 degrees only, and there the answer is exact. Random stabiliser samples (SO(3), SE(3)) are equivariant
-// in expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
+// Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long as the
+// points that carry the features move too. With PointsPerUnit 0 the context carries them, and this holds for any group. A lattice
+// follows the data under translations, up to rounding: the lattice of each task under PlacementContext, that of the whole batch
+// under PlacementBatch. (Where the distance of two lattice points equals the radius, as in the authors' models, rounding under
+// PlacementBatch changes neighbourhoods, and so has a larger effect.) A lattice and the box around it do not follow rotations and
+// scalings, and the prediction changes accordingly: when the data are rotated by random angles, the mean of a random SO(2) model
+// with large outputs moves by 1.1, 0.6, 0.3 and 0.3 of its standard deviation over the targets at 1, 2, 4 and 8 points per unit
+// (TestLatticeResidual). A pixel grid maps to itself only under rotations by multiples of 90 degrees, and there the prediction is
+// exact. Random stabiliser samples (SO(3), SE(3)) are equivariant in expectation, K evenly spaced ones (SE(2)) under rotations by
+// multiples of 360/K degrees.
 package cnp

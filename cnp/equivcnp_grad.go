@@ -28,7 +28,7 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 	return m.differentiate(ctx, b, mode)
 }
 
-// differentiate is Differentiate for a batch that has been checked, with its targets in the order that suits the geometry.
+// differentiate is Differentiate for a batch that has been checked and whose targets are in the order that suits the geometry.
 func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
 	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))

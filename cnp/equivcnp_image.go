@@ -71,9 +71,9 @@ func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...), m.family.params()...)
 }
 
-// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that keeps little
-// (implicitMemory), which later calls use as long as the parameters stay as they are. A service that answers many calls makes
-// a Plan of its own, which may keep more.
+// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that stores little
+// (implicitMemory), which later calls use as long as the parameters do not change. A service that answers many calls should make
+// a Plan of its own, which may store more.
 func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
@@ -138,10 +138,10 @@ func imageHead[T Float](f *family[T], out *Prediction[T], raw []T, im *Images[T]
 	toStd(spread, cfg.Output, cfg.Floor)
 }
 
-// keepGrids bounds the pixel grids whose neighbourhoods a model remembers.
+// keepGrids bounds the number of pixel grids whose neighbourhoods a model remembers.
 const keepGrids = 4
 
-// grid returns the geometry of an h x w image, from memory where it is there.
+// grid returns the geometry of an h x w image, which is remembered for later calls.
 func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Differentiate is Complete, ready for a backward pass: all images go through together.
+// Differentiate is Complete, ready for a backward pass. All images are processed together.
 func (m *ImageEquivCNP[T]) Differentiate(ctx context.Context, im *Images[T], mode layers.Mode) (*Pass[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (m *ImageEquivCNP[T]) Differentiate(ctx context.Context, im *Images[T], mod
 	return m.differentiate(ctx, im, m.grid(im.H, im.W), mode)
 }
 
-// differentiate is Differentiate with the pixels at any points.
+// differentiate is Differentiate with the pixels at the points of any geometry.
 func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo *layers.Geometry[T], mode layers.Mode) (*Pass[T], error) {
 	n, k, width := im.H*im.W, m.cfg.Lifts, m.cfg.Channels[0]
 	rows, c := im.B*n*k, m.psi.In
@@ -95,7 +95,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 // rowGrain is how many rows of features a goroutine copies at a time.
 const rowGrain = 1 << 10
 
-// imageHeadGrad returns the gradient to the network's output y [b, h·w, 2c] of images lo to hi, given those to the whole
+// imageHeadGrad returns the gradient to the network's output y [b, h·w, 2c] of images lo to hi, given the gradients to the whole
 // prediction.
 func imageHeadGrad[T Float](f *family[T], d outGrad[T], im *Images[T], lo, hi int, y []T, cfg Config) []T {
 	n, c := im.H*im.W, im.C

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// Geometry says where the pixels of a model's images lie, and where it predicts.
+// Geometry says where the pixels of a model's images lie, and at which places it predicts.
 type Geometry struct {
 	// Points [n, 2] carry the features, in the order of Images.Pixels, or of the blocks of Pool.
 	Points []float64
-	// Targets [m, 2] may be any points; nil: the Points. A target reads what the network computes at its place from the
-	// features of the points, and no point sees a target: one that lies on a point gets that point's prediction.
+	// Targets [m, 2] may be any points; nil means the Points. A target reads, at its place, what the network computes from the
+	// features of the points, and no point is influenced by a target. A target that lies on a point gets that point's prediction.
 	Targets []float64
-	// Interleaved, unless zero, takes an image apart into coarser ones that share the Points; there are no Targets then.
+	// Interleaved, unless zero, divides an image into coarser ones that share the Points. It excludes Targets.
 	Interleaved Interleaved
 }
 
-// Interleaved takes images of H x W pixels apart into Stride² coarser ones, each of which has every Stride-th pixel of every Stride-th row,
-// from one of the first on. Each is completed alone, under the same geometry, and all together are the prediction. Where Stride does not
-// divide H or W, coarse images that would be smaller have unobserved pixels at their ends. That the coarse images lie up to
-// (Stride-1)/2 pixels apart is left out of account.
+// Interleaved divides images of H x W pixels into Stride² coarser ones, each of which has every Stride-th pixel of every
+// Stride-th row and starts at another pixel. Each coarse image is completed alone, under the same geometry, and all of them
+// together are the prediction. Where Stride does not divide H or W, smaller coarse images get unobserved pixels at their ends.
+// That the coarse images are displaced by up to (Stride-1)/2 pixels is ignored.
 type Interleaved struct{ H, W, Stride int }
 
-// check reports what takes no image apart, given the number of points.
+// check refuses numbers by which no image can be divided, given the numbers of points and targets.
 func (v Interleaved) check(points, targets int) error {
 	if v == (Interleaved{}) {
 		return nil
@@ -41,10 +41,10 @@ func (v Interleaved) check(points, targets int) error {
 // coarse is the size of the coarse images.
 func (v Interleaved) coarse() (h, w int) { return (v.H-1)/v.Stride + 1, (v.W-1)/v.Stride + 1 }
 
-// parts is how many coarse images there are of one.
+// parts is the number of coarse images of one image.
 func (v Interleaved) parts() int { return max(1, v.Stride*v.Stride) }
 
-// pixel is where in the image a point of a coarse image lies, or -1 if it is beyond.
+// pixel returns where in the image a point of a coarse image lies, or -1 if it lies beyond.
 func (v Interleaved) pixel(part, point int) int {
 	if v.Stride == 0 {
 		return point
@@ -57,9 +57,9 @@ func (v Interleaved) pixel(part, point int) int {
 	return y*v.W + x
 }
 
-// Grid is the geometry of h x w images that are predicted at their pixels, which lie about one unit apart: h/(h-1) and w/(w-1), as
-// the authors lay them. [ImageEquivCNP.Geometry] lays the pixels of other images than a model was trained on. Of a size that no image has, or of more
-// than 2²⁸ pixels, it is a geometry without points, which Plan refuses.
+// Grid is the geometry of h x w images that are predicted at their pixels. These lie about one unit apart, h/(h-1) and w/(w-1),
+// as the authors place them. [ImageEquivCNP.Geometry] places the pixels of images of other sizes than a model was trained on. If
+// a size is not positive, or there are more than 2²⁸ pixels, the geometry has no points, and Plan refuses it.
 func Grid(h, w int) Geometry {
 	if h < 1 || w < 1 || h > maxPixels/w {
 		return Geometry{}
@@ -67,8 +67,9 @@ func Grid(h, w int) Geometry {
 	return Geometry{Points: pixelGrid(h, w)}
 }
 
-// Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: the centres of the
-// equal squares into which scale divides each pixel's side. Sizes and scales that are too small or too large make no points, as of Grid.
+// Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: at the centres of the
+// scale² equal squares that each pixel is divided into. Sizes and scales that are too small or too large make a geometry without
+// points, as with Grid.
 func Upsampled(h, w, scale int) Geometry {
 	g := Grid(h, w)
 	if len(g.Points) == 0 || scale < 1 || scale > maxPixels/(h*w)/scale {
@@ -103,22 +104,22 @@ func subpixels(n, scale int) []float64 {
 	return out
 }
 
-// pixelStep is how far n pixels of a grid lie apart along an axis.
+// pixelStep is the distance of neighbouring pixels along an axis of n pixels.
 func pixelStep(n int) float64 {
 	if n > 1 {
 		return float64(n) / float64(n-1)
 	}
-	return 1 // a single pixel has no neighbour to be apart from
+	return 1 // a single pixel has no neighbour; any step will do
 }
 
-// Geometry is how the model sees h x w images that are predicted at scale times as many places along each side: at the pixels with
-// scale 1, else as [Upsampled] says.
+// Geometry places h x w images for the model, which predicts them at scale times as many places along each side: at the pixels if
+// scale is 1, otherwise as [Upsampled] says.
 //
-// A model knows the lengths that it was trained on (Config.ImageSize): how far pixels lie from the centre, and from their neighbours.
-// Images of another size are laid so that their diagonal has the trained length: 128 x 128 pixels are 64 x 64 drawn finer. A ball
-// then holds more pixels the finer they are. Where it would hold more than four times as many as in training, the image is completed as
-// several coarser ones (Interleaved), so that time and memory grow with the number of pixels and not with its square; with scale > 1 it is
-// not. Without an ImageSize pixels lie as in [Grid], whatever their number.
+// A model knows the lengths that it was trained on (Config.ImageSize): the distances of pixels from the centre and from each
+// other. Images of another size are placed so that their diagonal has the trained length: 128 x 128 pixels are treated as 64 x 64
+// pixels drawn finer. The finer they are, the more pixels a ball holds. Where it would hold more than four times as many as in
+// training, the image is completed as several coarser ones (Interleaved), so that time and memory grow with the number of pixels
+// and not with its square; with scale > 1 it is not. Without an ImageSize, pixels are placed as in [Grid], whatever their number.
 func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 	if h < 1 || w < 1 || h > maxPixels/w || scale < 1 || scale > maxPixels/(h*w)/scale {
 		return Geometry{}, fmt.Errorf("%w: %d x %d pixels, each in %d x %d parts: need at least 1 of each and at most %d in all", ErrShape,
@@ -144,7 +145,7 @@ func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 	return g, nil
 }
 
-// layout is how an image is taken apart, if it is, and the factor on the coordinates of the grid that is left.
+// layout returns how an image is divided, if it is, and the factor for the coordinates of the grid that remains.
 func (c *Config) layout(h, w, scale int) (Interleaved, float64) {
 	pitch := c.pitch(h, w)
 	stride := int(math.Ceil(mostFiner/pitch - 1e-9))
@@ -155,12 +156,12 @@ func (c *Config) layout(h, w, scale int) (Interleaved, float64) {
 	return v, c.pitch(v.coarse())
 }
 
-// mostFiner is how far apart pixels lie at least, of the distance in training, before an image is taken apart. Under SO(2) a digit of
-// 256 x 256 pixels taken apart by 2 loses 0.1 of log-likelihood per pixel, by 4 it loses 0.4.
+// mostFiner is the smallest distance of pixels, relative to that in training, at which an image is not divided. Under SO(2) a
+// digit of 256 x 256 pixels divided by 2 loses 0.1 of log-likelihood per pixel, divided by 4 it loses 0.4.
 const mostFiner = 0.5
 
-// pitch is the factor on the coordinates of an h x w pixel grid that gives its diagonal the length of the images that the model was
-// trained on; 1 where nobody knows.
+// pitch is the factor for the coordinates of an h x w pixel grid that gives its diagonal the length of the images that the model
+// was trained on; 1 if their size is unknown.
 func (c *Config) pitch(h, w int) float64 {
 	if c.ImageSize == [2]int{} {
 		return 1

@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// defaultMaxLattice bounds a lattice where the configuration does not. Two points a billion apart are a valid task, a
-// lattice over them is not.
+// defaultMaxLattice bounds a lattice if the configuration does not. Two points a billion units apart are a valid task, but a
+// lattice over them is not possible.
 const defaultMaxLattice = 1 << 18
 
 // latticeLimit is the greatest number of points of a lattice.
@@ -49,9 +49,10 @@ func pixelGrid(h, w int) []float64 {
 	return out
 }
 
-// lattice returns the points [n, dx] that a curve model under PlacementBatch lays over all context points and targets of the batch, along each
-// coordinate from margin below the least to margin above the greatest: floor(density·length) of them, at least one, or under
-// FixedStep as many as it takes, 1/density apart. A batch without points has no lattice.
+// lattice returns the points [n, dx] of the lattice that a curve model under PlacementBatch uses for all context points and
+// targets of the batch. Along each coordinate it reaches from margin below the least to margin above the greatest, with
+// floor(density·length) points, at least one; under FixedStep with as many points as needed, 1/density apart. A batch without
+// points has no lattice.
 func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 	dx, density, margin, limit := c.DimX, c.PointsPerUnit, c.Margin, c.latticeLimit()
 	lo, hi := make([]float64, dx), make([]float64, dx)
@@ -104,16 +105,16 @@ func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 	return out, nil
 }
 
-// taskLattices are the lattices [n, dx] of a batch's tasks, equally long, in coordinates that are counted from each task's origin.
+// taskLattices are the lattices [n, dx] of the tasks of a batch, equally long, in coordinates relative to each task's origin.
 type taskLattices struct {
 	x       [][]float64
 	origin  []float64
 	density float64 // of points that are whole numbers over density; 0: all lattices are one
 }
 
-// lattices returns the lattices of all tasks; empty ones where the model has none. In training all tasks share one, over what they span and
-// the margin beyond: lattices of their own, with all that has an influence, cost a fifth (rbf) to half (matern) more, and models that
-// never saw them predict as well by them.
+// lattices returns the lattices of all tasks, empty ones if the model has none. In training all tasks share one, over their
+// points and the margin beyond. Lattices of their own, with every point that has an influence, would take a fifth (rbf) to a half
+// (matern) longer, and models that never saw them in training predict equally well with them.
 func (m *EquivCNP[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, error) {
 	l := &taskLattices{x: make([][]float64, b.B), origin: make([]float64, b.B)}
 	if !m.cfg.numbered() || mode == layers.Train {
@@ -167,18 +168,19 @@ func (m *EquivCNP[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, er
 	return l, nil
 }
 
-// maxLatticeNumber bounds the distance of a target from the origin of its task's lattice, in steps: so far away its place between two
-// lattice points is still known to a millionth of a step.
+// maxLatticeNumber bounds the distance of a target from the origin of its task's lattice, in steps. At that distance its position
+// between two lattice points is still known to a millionth of a step.
 const maxLatticeNumber = 1 << 32
 
-// latticeSpan returns the numbers, from the first up to but not including the second, of the lattice points that have an influence on
-// what is predicted at u, where reach is the sum of the layers' reaches.
+// latticeSpan returns the range of numbers, from the first up to but not including the second, of the lattice points that
+// influence the prediction at u; reach is the sum of the layers' reaches.
 func latticeSpan(u, density float64, reach int) [2]int {
 	k := int(math.Floor(u * density))
 	return [2]int{k - reach - 1, k + reach + 3}
 }
 
-// origin is the coordinate from which the lattice of task t is counted, under PlacementContext: the least of its context, 0 without one.
+// origin is the coordinate that the lattice of task t is relative to under PlacementContext: the least of its context, 0 without
+// one.
 func (b *Batch[T]) origin(t int) float64 {
 	least := math.Inf(1)
 	for i := range b.Nc {
@@ -192,7 +194,7 @@ func (b *Batch[T]) origin(t int) float64 {
 	return least + b.moved
 }
 
-// counted returns x counted from origin.
+// counted returns x relative to origin.
 func counted(x []float64, origin float64) []float64 {
 	if origin == 0 {
 		return x

@@ -12,28 +12,29 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 )
 
-// ErrMemory is wrapped by the error of work that needs more memory than it may take.
+// ErrMemory is wrapped by the errors of work that would need more memory than it may take.
 var ErrMemory = errors.New("too much memory")
 
-// MemoryLimit is what work may need where nobody says: three quarters of the memory that the machine, or the container, has.
+// MemoryLimit is the memory that work may take by default: three quarters of what the machine, or the container, has.
 func MemoryLimit() int64 { return cpu.Memory() / 4 * 3 }
 
-// Work is what a model is asked to do, as far as the memory that it takes depends on it.
+// Work describes what a model is asked to do, as far as its memory depends on it.
 type Work struct {
 	Batch int // images or curves at a time
-	// H and W are the size of the images, Scale the number of places along each side of a pixel that are predicted; 0 is one.
+	// H and W are the size of the images. Scale is the number of places that are predicted along each side of a pixel; 0 means
+	// one.
 	H, W, Scale int
 	// Context and Targets are the points of a curve, Span the length of the interval that they lie on, along each coordinate.
 	Context, Targets int
 	Span             float64
-	// Passes is how many batches are drawn at a time, in training; 0 is one.
+	// Passes is how many batches are drawn at a time in training; 0 means one.
 	Passes int
-	// Train says that gradients are computed, and Weights, in bytes, what a plan may keep of convolution weights otherwise.
+	// Train says that gradients are computed. Otherwise Weights is what a plan may store of convolution weights, in bytes.
 	Train   bool
 	Weights int64
 }
 
-// Work is what the batch asks of a model with dx coordinates.
+// Work describes the batch as work for a model with dx coordinates.
 func (b *Batch[T]) Work(dx int) Work {
 	w := Work{Batch: b.B, Context: b.Nc, Targets: b.Nt}
 	for d := range dx {
@@ -52,10 +53,10 @@ func (b *Batch[T]) Work(dx int) Work {
 	return w
 }
 
-// Work is what the images ask of a model.
+// Work describes the images as work for a model.
 func (im *Images[T]) Work() Work { return Work{Batch: im.B, H: im.H, W: im.W} }
 
-// Need is about how much memory work takes, in bytes, by what it is for.
+// Need says about how much memory work takes, in bytes, by purpose.
 type Need struct {
 	Parameters int64 `json:"parameters"` // in training with their gradients, the optimiser's state and a checkpoint
 	Geometry   int64 `json:"geometry"`   // neighbourhoods and relative poses
@@ -63,12 +64,12 @@ type Need struct {
 	Features   int64 `json:"features"`   // of the points
 }
 
-// Bytes is all of it.
+// Bytes is the sum of all purposes.
 func (n Need) Bytes() int64 {
 	return whole(float64(n.Parameters) + float64(n.Geometry) + float64(n.Weights) + float64(n.Features))
 }
 
-// Check is an error that wraps ErrMemory, and names the need and the limit, if the need is greater.
+// Check returns an error that wraps ErrMemory and names the need and the limit, if the need exceeds the limit.
 func (n Need) Check(limit int64) error {
 	if n.Bytes() <= limit {
 		return nil
@@ -76,7 +77,7 @@ func (n Need) Check(limit int64) error {
 	return fmt.Errorf("%w: this needs about %v, the limit is %s", ErrMemory, n, Bytes(limit))
 }
 
-// String says how much, and what for.
+// String says how much memory is needed, and for what.
 func (n Need) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -90,10 +91,10 @@ func (n Need) String() string {
 	return fmt.Sprintf("%s (%s)", Bytes(n.Bytes()), strings.Join(parts, ", "))
 }
 
-// Bytes is a number of bytes for people.
+// Bytes is a number of bytes that prints as people write it.
 type Bytes int64
 
-// String writes "1.5 GB".
+// String returns a text like "1.5 GB".
 func (b Bytes) String() string {
 	v, unit := float64(b), "bytes"
 	for _, u := range []string{"kB", "MB", "GB", "TB", "PB"} {
@@ -105,7 +106,7 @@ func (b Bytes) String() string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// whole is a number of bytes as an integer, the largest for what is beyond.
+// whole converts a number of bytes to an integer, and what is too large to the largest integer.
 func whole(v float64) int64 {
 	if !(v < math.MaxInt64) {
 		return math.MaxInt64
@@ -113,8 +114,8 @@ func whole(v float64) int64 {
 	return int64(v)
 }
 
-// Estimate says about how much memory a new model of this valid configuration needs for work, before anything is allocated. Where it
-// matters, hundreds of megabytes, it is right to within a factor of two.
+// Estimate says about how much memory a new model of this valid configuration would need for work, before anything is allocated.
+// From some hundred megabytes on, where it matters, it is right to within a factor of two.
 func (c *Config) Estimate(w Work) (Need, error) {
 	g, err := c.groupOrNone()
 	if err != nil {
@@ -123,12 +124,13 @@ func (c *Config) Estimate(w Work) (Need, error) {
 	return c.estimate(w, g, nil), nil
 }
 
-// EstimateModel is Estimate for a model, whose radii say how large its neighbourhoods are: it looks at some thousands of pairs.
+// EstimateModel is Estimate for an existing model, whose radii determine how large its neighbourhoods are; it samples some
+// thousand pairs.
 func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 	c := m.Config()
 	var g group.Group
 	switch m := any(m).(type) {
-	case interface{ lieGroup() group.Group }: // which may be a user's own
+	case interface{ lieGroup() group.Group }: // which may be one that the library does not know
 		g = m.lieGroup()
 	default:
 		var err error
@@ -148,7 +150,7 @@ func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 func (m *EquivCNP[T]) lieGroup() group.Group      { return m.group }
 func (m *ImageEquivCNP[T]) lieGroup() group.Group { return m.group }
 
-// groupOrNone is the configuration's group, nil for an architecture without one.
+// groupOrNone returns the configuration's group, or nil for an architecture without one.
 func (c *Config) groupOrNone() (group.Group, error) {
 	if c.Architecture != EquivCNPCurve && c.Architecture != EquivCNPImage {
 		return nil, nil
@@ -160,7 +162,7 @@ func (c *Config) groupOrNone() (group.Group, error) {
 	return g, nil
 }
 
-// What follows are numbers of bytes per item, measured on whole runs (TestEstimate in cmd/equivcnp).
+// The following are numbers of bytes per item, measured on whole runs (TestEstimate in cmd/equivcnp).
 const (
 	number      = 4.0  // a feature, a parameter
 	pairBytes   = 12.0 // of a neighbourhood while it is built
@@ -171,7 +173,7 @@ const (
 	pointArrays = 2.5  // the same for the products of a point convolution
 )
 
-// estimate is Estimate for a group, nil for an architecture without one, and radii, nil for those of a new model.
+// estimate is Estimate with a given group, nil for an architecture without one, and radii, nil for those of a new model.
 func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 	batch := float64(max(w.Batch, 1))
 	var n struct{ parameters, geometry, weights, features float64 }
@@ -180,7 +182,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 	if w.Train {
 		train = 1
 	}
-	// neighbourhoods adds those of queries around points, each with so many neighbours, and the weights of their poses.
+	// neighbourhoods adds the neighbourhoods of queries, each with that many neighbours, and the weights of their poses.
 	neighbourhoods := func(queries, neighbours, distinct, width, layers float64) {
 		pairs := queries * neighbours
 		poses := pairs * distinct
@@ -207,7 +209,8 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		}
 		rows := points * lifts
 		n.parameters = blocks*2*(width*width+net(width)) + net(float64(c.Mid)) + float64(c.DimY*c.Multiplicity*c.Mid)*width + 2*width*width
-		// In training the radii move until neighbourhoods hold their fill of the points; a new model's do so at the reference size.
+		// In training the radii move until neighbourhoods hold their fill of the points. In a new model they do so at the
+		// reference size.
 		fills := []float64{c.Fill, c.BlockFill}
 		if !w.Train || c.RadiusRate == 0 {
 			for i := range fills {
@@ -219,7 +222,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 				return []float64{(rng.Float64() - 0.5) * float64(h) * pitch, (rng.Float64() - 0.5) * float64(across) * pitch}
 			})
 		}
-		// Under translations pixels share their poses, under rotations the four that a quarter turn makes of one.
+		// Under translations, pixels share their poses. Under rotations, the four copies of a pixel under quarter turns do.
 		distinct := 0.25
 		if translations(g) || c.Lifts == 1 && g.Name() == "SE(2)" {
 			distinct = 1 / rows
@@ -261,7 +264,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		onLattice := c.PointsPerUnit > 0
 		if onLattice {
 			points = math.Pow(c.PointsPerUnit*(w.Span+2*c.Margin)+1, float64(max(c.DimX, 1)))
-			points = min(points, float64(cmp.Or(c.MaxLattice, defaultMaxLattice))) // more is an error of its own
+			points = min(points, float64(cmp.Or(c.MaxLattice, defaultMaxLattice))) // more points are refused with an error of its own
 		}
 		products, last := 0.0, width
 		for _, v := range c.Channels[1:] {
@@ -297,7 +300,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 			default:
 				size = c.Fill * rows
 			}
-			// A lattice's points share their poses; those of other points are all different.
+			// The points of a lattice share their poses; those of other points are all different.
 			if onLattice {
 				neighbourhoods(batch*rows, size, 1/(batch*rows), float64(c.Mid), 1)
 			} else {
@@ -322,11 +325,11 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 // translations reports whether a group is one of translations alone.
 func translations(g group.Group) bool { return strings.HasPrefix(g.Name(), "T(") }
 
-// The points and queries between which fills looks at distances.
+// The numbers of points and queries that fills samples.
 const fillsPoints, fillsQueries = 4096, 16
 
-// fills returns the share of the points within each of the first layer's radius and the largest of the others', for points that draw
-// draws.
+// fills returns the share of all points that lie within the first layer's radius of a point, and within the largest of the other
+// radii, for points that draw generates.
 func (c *Config) fills(g group.Group, radii []float64, draw func(*rand.Rand) []float64) []float64 {
 	rng := newRand(1)
 	var x []float64

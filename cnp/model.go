@@ -21,8 +21,8 @@ type Model[T Float] interface {
 // Regressor predicts at any target points from any context points.
 type Regressor[T Float] interface {
 	Model[T]
-	// Predict returns mean and standard deviation [B, Nt, dy] at the targets. Masked targets get zeros. Where single points lie out of
-	// a model's reach, it returns the prediction of all else and an OutsideError.
+	// Predict returns mean and standard deviation [B, Nt, dy] at the targets. Masked targets get zeros. If single points lie out
+	// of the model's reach, it returns an OutsideError together with the prediction of everything else.
 	Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
 }
 

@@ -37,11 +37,11 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 	return nil, fmt.Errorf("%w: architecture %q", ErrConfig, c.Architecture)
 }
 
-// NewWithGroup is New for an EquivCNP under a group of the user's own. The model's configuration has the group's name and weight,
-// whatever c says, and its file the group's digest (group.Digest); weights.Options.Groups holds the group when the file is loaded.
+// NewWithGroup is New for an EquivCNP under a group of your own. The model's configuration gets the group's name and weight,
+// whatever c says, and its file the group's digest (group.Digest). To load the file, put the group into weights.Options.Groups.
 //
-// Errors wrap ErrConfig: where c does not fit the group, where the group has the name of another that this library knows or contradicts
-// itself (group.Check), and where one of the points that the radius of a new model is found on has no lift.
+// Errors wrap ErrConfig: if c does not fit the group, if the group has the name of another one that this library knows or
+// contradicts itself (group.Check), or if one of the points at which the radius of a new model is determined has no lift.
 func NewWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
 	if g == nil {
 		return nil, fmt.Errorf("%w: the group is nil", ErrConfig)
@@ -128,9 +128,9 @@ func Default(a Architecture, groupName string, dy int) Config {
 	return c
 }
 
-// The radii of a new model reach their wanted fill on an image of referenceSize by referenceSize pixels, or on points
-// over [-2, 2]; where RadiusRate is not 0, training moves them to the data's geometry. referencePoints of them are looked at, or
-// a lattice of up to referenceLattice points, which takes milliseconds.
+// The radii of a new model give the wanted fill on an image of referenceSize by referenceSize pixels, or on points over [-2, 2];
+// where RadiusRate is not 0, training adapts them to the data. They are determined from referencePoints points, or from a lattice
+// of up to referenceLattice points, which takes milliseconds.
 const (
 	referenceSize    = 64
 	referencePoints  = 256
@@ -151,7 +151,7 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 			x = append(x, grid[2*p:2*p+2]...)
 		}
 	} else if n := math.Floor(c.PointsPerUnit * (4 + 2*c.Margin)); c.DimX == 1 && c.FixedStep && n >= 2 && n < referenceLattice {
-		x = make([]float64, int(n)+1) // the lattice itself: its radius must not lie at a point's border
+		x = make([]float64, int(n)+1) // the lattice itself: no distance of its points may equal the radius
 		for i := range x {
 			x[i] = float64(i) / c.PointsPerUnit
 		}

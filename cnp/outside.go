@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// OutsideError is the error of a prediction that some targets have no part in, since they, or points of their task's context, lie where
-// the model cannot look: outside a plan's interval, or so far away that no lattice reaches there. All other targets are predicted as if
-// those were not there; what is outside has NaN as mean and standard deviation. It wraps ErrRange.
+// OutsideError is the error of a prediction that leaves out some targets, because they, or points of their task's context, lie
+// where the model cannot predict: outside a plan's interval, or so far away that no lattice reaches there. All other targets are
+// predicted as if those did not exist; targets left out have NaN as mean and standard deviation. It wraps ErrRange.
 type OutsideError struct {
 	Points []OutsidePoint // that lie outside; a context point stands for all targets of its task
-	Where  string         // outside of what
+	Where  string         // what they lie outside of
 }
 
 // OutsidePoint is a point of a batch that lies outside.
@@ -43,8 +43,8 @@ func (e *OutsideError) Error() string {
 // Unwrap returns ErrRange.
 func (e *OutsideError) Unwrap() error { return ErrRange }
 
-// outside lists the points of the batch that ok refuses, and returns the batch without them: without a target that is refused,
-// and without the tasks of whose context a point is. Where there are none it is the batch itself, and no error.
+// outside lists the points of the batch that ok refuses, and returns the batch without refused targets and without tasks that
+// have a refused context point. If nothing is refused, it returns the batch itself and no error.
 func (b *Batch[T]) outside(dx int, where string, ok func(task int, x []float64) bool) (*Batch[T], *OutsideError) {
 	e := &OutsideError{Where: where}
 	inside := *b
@@ -56,7 +56,7 @@ func (b *Batch[T]) outside(dx int, where string, ok func(task int, x []float64) 
 			}
 		}
 	}
-	masks := func() { // the batch's own stay as they are
+	masks := func() { // copies: the batch's own masks must not change
 		if len(e.Points) != 1 {
 			return
 		}
@@ -83,7 +83,7 @@ func (b *Batch[T]) outside(dx int, where string, ok func(task int, x []float64) 
 	return &inside, e
 }
 
-// mark sets what b predicts and inside, made by outside, does not to NaN.
+// mark sets the prediction to NaN at the targets that count in b but not in inside, which outside has made.
 func (p *Prediction[T]) mark(b, inside *Batch[T], dy int) {
 	nan := T(math.NaN())
 	for i := range b.B * b.Nt {
@@ -93,8 +93,8 @@ func (p *Prediction[T]) mark(b, inside *Batch[T], dy int) {
 	}
 }
 
-// predictNear is predict; where that is ErrRange, since the batch's points lie too far from each other for one lattice, it is predict
-// without those that lie far from the rest.
+// predictNear calls predict. If that fails with ErrRange, because the points of the batch lie too far apart for one lattice, it
+// calls it again without those that lie far from the rest.
 func predictNear[T Float](b *Batch[T], c *Config, predict func(*Batch[T]) (*Prediction[T], error)) (*Prediction[T], error) {
 	p, err := predict(b)
 	if p != nil || !errors.Is(err, ErrRange) {
@@ -111,8 +111,8 @@ func predictNear[T Float](b *Batch[T], c *Config, predict func(*Batch[T]) (*Pred
 	return p, out
 }
 
-// near returns the batch without what lies so far from the rest that no lattice of the configuration, under PlacementBatch, spans
-// both, and an error that names it.
+// near returns the batch without the points that lie so far from the rest that no lattice of the configuration, under
+// PlacementBatch, spans both, and an error that names them.
 func (b *Batch[T]) near(c *Config) (*Batch[T], *OutsideError) {
 	dx := c.DimX
 	half := math.Pow(float64(c.latticeLimit()), 1/float64(dx))

@@ -12,16 +12,16 @@ import (
 // TrainableRegressor is a Regressor that can be trained. All curve models are.
 type TrainableRegressor[T Float] interface {
 	Regressor[T]
-	// Differentiate is Predict with all tasks in one go, remembering what a backward pass needs. In Train mode batch
-	// normalisation uses the statistics of the batch, and moves its running statistics and the radii; nothing else may use
-	// the model then. In Eval mode they stay as they are.
+	// Differentiate is Predict with all tasks at once, and keeps what a backward pass needs. In Train mode batch normalisation
+	// uses the statistics of the batch, and updates its running statistics and the radii; nothing else may use the model during
+	// that call. In Eval mode they do not change.
 	Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error)
 }
 
 // TrainableCompleter is a Completer that can be trained. All image models are.
 type TrainableCompleter[T Float] interface {
 	Completer[T]
-	// Differentiate is to Complete what TrainableRegressor's is to Predict.
+	// Differentiate does for Complete what TrainableRegressor's does for Predict.
 	Differentiate(ctx context.Context, im *Images[T], mode layers.Mode) (*Pass[T], error)
 }
 
@@ -38,11 +38,12 @@ type Pass[T Float] struct {
 	family *family[T]
 	raw    []T
 	pixels int
-	// stages shows the results of the model's layers, first to last; show returns false to stop.
+	// stages calls show with the results of the model's layers, first to last; show returns false to stop.
 	stages func(show func(layer string, v []T) bool)
 }
 
-// NotFinite names the first layer whose result held NaN or infinity, as the parameters' names begin; "" if none did.
+// NotFinite names the first layer whose result held NaN or infinity, by the beginning of its parameters' names; "" if there is
+// none.
 func (p *Pass[T]) NotFinite() string {
 	found := ""
 	p.stages(func(layer string, v []T) bool {
@@ -78,20 +79,20 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 	p.back(outGrad[T]{mean: dMean, std: dStd}, g)
 }
 
-// Objective changes the loss of Pass.Gradient. The zero value is the authors'.
+// Objective changes the loss of Pass.Gradient. The zero value is the authors' loss.
 type Objective struct {
-	// Noise is the standard deviation of a noise in the true values: the loss is the mean over all such noises, in closed
-	// form. Standard deviations then learn not to fall below it. A noise that falls during training keeps the model from
-	// buying likelihood with small deviations around poor means, of which one outlier would outweigh all other values.
+	// Noise is the standard deviation of noise that the true values are assumed to have: the loss is the mean over all such
+	// noise, in closed form. Standard deviations then learn not to fall below it. Noise that decreases during training keeps the
+	// model from gaining likelihood by small deviations around poor means, where a single outlier would outweigh all other
+	// values.
 	Noise float64
-	// Beta weighs the gradient of every value by std^(2·Beta); the loss that is
-	// reported stays the likelihood. 0 is the likelihood's own gradient, in which the values that are predicted best count
-	// most and one outlier among them outweighs all the rest; at 1 the means learn as from the squared error. The optimum of
-	// every single value is the same for all. (Seitzer et al., On the pitfalls of heteroscedastic uncertainty estimation
-	// with probabilistic neural networks, ICLR 2022.) From 0 to 1.
+	// Beta multiplies the gradient of every value by std^(2·Beta), from 0 to 1; the reported loss stays the likelihood. 0 is the
+	// gradient of the likelihood, in which the values that are predicted best count most, and one outlier among them outweighs
+	// all others; with 1, means learn as from the squared error. The optimum of every single value is the same for all Beta.
+	// (Seitzer et al., On the pitfalls of heteroscedastic uncertainty estimation with probabilistic neural networks, ICLR 2022.)
 	Beta float64
-	// Tasks replaces B, the number that the sum is divided by; 0 keeps the pass's own. A step of several passes gives the
-	// number of tasks of them all.
+	// Tasks replaces B, the number that the sum is divided by; 0 keeps the number of tasks of the pass. For a step of several
+	// passes, set it to the number of tasks of all of them.
 	Tasks int
 }
 
@@ -130,7 +131,7 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	return loss, nil
 }
 
-// gaussianLoss returns -scale · Σ log N(y + ε; mean, std²), the mean over ε of deviation o.Noise, and writes its gradients: with
+// gaussianLoss returns -scale · Σ log N(y + ε; mean, std²), averaged over ε of deviation o.Noise, and writes its gradients: with
 // z = (y - mean)/std and q = z² + (noise/std)²,
 //
 //	loss = scale · Σ (q/2 + log std + log(2π)/2),  dMean = -scale·z/std · std^2β,  dStd = scale·(1 - q)/std · std^2β.
@@ -166,8 +167,8 @@ func (b *Batch[T]) valueMask(dy int) []bool {
 	return out
 }
 
-// spreadGrad returns the gradient to the pre-activation of a second output v = softplus(u), of which toStd made the standard
-// deviation. Where the floor acts nothing is learned: the clamp's derivative is 0.
+// spreadGrad returns the gradient to the pre-activation of a second output v = softplus(u), from which toStd made the standard
+// deviation. Where the floor acts, the derivative of the clamp is 0 and nothing is learned.
 func spreadGrad[T Float](dStd, v []T, o Output, floor float64) []T {
 	d := make([]T, len(v))
 	for i, x := range v {

@@ -29,34 +29,35 @@ const (
 	BFloat16 Precision = "bfloat16"
 )
 
-// defaultMemory is what a plan and its calls may take where nobody says: with the program itself, and what the garbage collector
-// has not taken back, a process then stays below 1 GB. budgetImages is how many images of a call count.
+// defaultMemory is what a plan and its calls may take by default. Together with the program itself, and with garbage that has not
+// been collected yet, a process then stays below 1 GB. budgetImages is the number of images of a call that is assumed.
 const (
 	defaultMemory = 9e8
 	budgetImages  = 16
 )
 
-// PlanOptions say what a plan may spend.
+// PlanOptions say how much memory a plan may use, and for what.
 type PlanOptions struct {
-	// Memory bounds, in bytes, what a plan needs while it is made, what it keeps, and what the calls that compute at a time need
-	// beside it. Convolution weights that do not fit are computed anew in every call, for all its images at once: the more images, the
-	// less it costs. Where little is left, a call takes fewer than 16 images at a time. If not even neighbourhoods and one image fit,
-	// Plan returns ErrMemory. 0 is 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number keeps no
-	// weights, and is Soft.
+	// Memory bounds, in bytes, what a plan needs while it is made, what it stores, and what its concurrent calls need.
+	// Convolution weights that do not fit are computed in every call, once for all its images: the more images, the less it
+	// costs. Where little is left, a call takes fewer than 16 images at a time. If not even the neighbourhoods and one image fit,
+	// Plan returns ErrMemory. 0 means 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number
+	// stores no weights, and is Soft.
 	Memory int64
-	// Soft takes Memory as a wish: neighbourhoods and a call of 16 images may need more, up to MemoryLimit, and weights get what is left.
+	// Soft treats Memory as a wish: neighbourhoods and a call of 16 images may take more, up to MemoryLimit, and weights get what
+	// is left.
 	Soft bool
-	// Precision of the kept weights; empty is Float32.
+	// Precision is that of the stored weights; empty means Float32.
 	Precision Precision
-	// Concurrency is how many calls compute at the same time; the others wait, and go in the order in which they came. 0 is one call
-	// where weights pass through the caches in slices, which calls would push out of them for each other, and otherwise as many as
-	// there are threads. Each takes the memory of a call (PlanInfo.CallBytes).
+	// Concurrency is how many calls compute at the same time; the others wait, and run in the order in which they came. 0 means
+	// one call where weights pass through the caches in slices, because several calls would push each other's slices out, and
+	// otherwise as many as there are threads. Each takes the memory of a call (PlanInfo.CallBytes).
 	Concurrency int
 }
 
 // ImagePlan is an ImageEquivCNP compiled for one geometry: neighbourhoods, poses, folded normalisation and, as far as memory
-// allows, the convolution weights of every pose. It is immutable and safe for concurrent use; it keeps the parameters that
-// the model had when it was made.
+// allows, the convolution weights of every pose. It is immutable, safe for concurrent use, and keeps the parameters that the
+// model had when it was made.
 type ImagePlan[T Float] struct {
 	cfg     Config
 	n, m, k int         // points, targets (0: the points), lifts
@@ -72,10 +73,10 @@ type ImagePlan[T Float] struct {
 
 	info PlanInfo
 	most int // images at a time
-	// turn has an element for every call that computes.
+	// turn is a semaphore with one place for every call that computes.
 	turn chan struct{}
-	// idle is the memory of a call, kept for good for the next one; what calls at the same time need is in the pool, from which
-	// the garbage collector takes it.
+	// idle is the memory of a call, kept permanently for the next one. Concurrent calls take theirs from the pool, which the
+	// garbage collector empties.
 	idle atomic.Pointer[imageRun[T]]
 	pool sync.Pool // *imageRun[T]
 }
@@ -304,7 +305,8 @@ func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 	return &layers.Windowing{Window: m.cfg.Window, Group: m.group, Radius: r}
 }
 
-// share decides how many calls compute at a time, and how many images at a time each of them takes, within what neighbourhoods leave.
+// share decides how many calls compute at a time, and how many images each of them takes at a time, within the memory that the
+// neighbourhoods leave.
 func (p *ImagePlan[T]) share(arranged map[float64]*layers.Arrangement[T], width int, flat bool, opt PlanOptions) error {
 	// call is what one call needs.
 	call := func(images int) int64 {
@@ -341,7 +343,7 @@ func (p *ImagePlan[T]) share(arranged map[float64]*layers.Arrangement[T], width 
 	return nil
 }
 
-// storage is the share of so many bytes of weights that a budget has room for.
+// storage returns which share of that many bytes of weights fits into a budget.
 func storage(left, all int64, half bool, stop func() bool) layers.Storage {
 	return layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half, Stop: stop}
 }

@@ -12,7 +12,7 @@ import (
 // keepPlans bounds the pixel grids whose plans a model remembers for Complete.
 const keepPlans = 4
 
-// implicitMemory bounds such a plan and its calls, in bytes: a caller who asked for one completion did not ask for a gigabyte.
+// implicitMemory bounds such a plan and its calls, in bytes: who asks for one completion does not expect it to take a gigabyte.
 const implicitMemory = 160 << 20
 
 // planCache holds the plans of the recent grids. A plan is made once, however many calls wait for it.

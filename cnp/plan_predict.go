@@ -12,7 +12,7 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// runBytes bounds the features that one call holds at a time: images are taken in groups of that size, at least one.
+// runBytes bounds the features that one call holds at a time: images are processed in groups of that size, of at least one image.
 const runBytes = 256 << 20
 
 // imageRun is the memory of one call. Calls take it from the plan's pool.
@@ -51,9 +51,9 @@ func (r *imageRun[T]) bytes() int64 {
 // are what the caller keeps, and reusing them saves making them anew. dst.Params, of other likelihoods than the normal one, may be nil where parameters
 // are not wanted.
 //
-// An image's result is the same whatever the batch and however many threads there are. Any number of goroutines may call; as many as
-// PlanOptions.Concurrency says compute at a time, on all threads, and the others wait their turn. Once ctx is done Predict returns its
-// error, and dst may be written in part.
+// An image's result does not depend on the rest of the batch or on the number of threads. Any number of goroutines may call
+// Predict. PlanOptions.Concurrency of the calls compute at a time, on all threads, and the others wait their turn. Once ctx is
+// done, Predict returns its error, and dst may be written in part.
 func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Images[T]) error {
 	if err := im.check(p.cfg.DimY); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (p *ImagePlan[T]) imageBytes() int64 {
 	return int64(p.rows) * int64(values) * int64(unsafe.Sizeof(T(0)))
 }
 
-// images predicts images lo to hi; of images that are taken apart, coarse ones.
+// images predicts images lo to hi or, if images are divided, coarse images lo to hi.
 func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {
 	b, width := hi-lo, p.cfg.Channels[0]
 	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
@@ -155,7 +155,7 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	return ctx.Err()
 }
 
-// row returns the plan's row of lift 0 of a point, or with n added of a target; the other lifts are where rank says.
+// row returns the plan's row of lift 0 of a point or, with n added, of a target; rank says where the other lifts are.
 func (p *ImagePlan[T]) row(i, lift int) int {
 	r := i*p.k + lift
 	if p.rank != nil {
@@ -164,8 +164,8 @@ func (p *ImagePlan[T]) row(i, lift int) int {
 	return r
 }
 
-// embedSome sets input [b, rows, 2, K, c] to density (the mask) and signal (the observed values' powers) at points from to to
-// of all images. Unobserved values are never read. Targets stay as they are: nobody reads them.
+// embedSome sets input [b, rows, 2, K, c] to density (the mask) and signal (the powers of the observed values) at points from ..
+// to-1 of all images. Unobserved values are never read. The rows of targets are not set: they are never read.
 func (r *imageRun[T]) embedSome(_, from, to int) {
 	p, im := r.plan, r.im
 	n, c, pixels, parts := p.n, im.C*p.cfg.Multiplicity, p.pixels(), p.apart.parts()

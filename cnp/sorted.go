@@ -7,8 +7,8 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// byTarget returns the batch with every task's targets in ascending order, padding last, and where they were: target i of a task
-// is the batch's target order[t·Nt+i] of that task. One coordinate only.
+// byTarget returns the batch with the targets of every task in ascending order, padding last, and their former places: target i
+// of a task is target order[t·Nt+i] of that task in the batch. It needs tasks with one coordinate.
 func (b *Batch[T]) byTarget() (sorted *Batch[T], order []int) {
 	s := *b
 	order = make([]int, b.B*b.Nt)
@@ -39,7 +39,7 @@ func (b *Batch[T]) byTarget() (sorted *Batch[T], order []int) {
 	return &s, order
 }
 
-// reordered returns the pass with its targets, dy values each, where byTarget took them from.
+// reordered returns the pass with its targets, dy values each, in the order that they had before byTarget.
 func (p *Pass[T]) reordered(order []int, mask []bool, dy int) *Pass[T] {
 	nt := len(order) / max(1, p.tasks)
 	// each calls f with the place of every value in the batch and in p.

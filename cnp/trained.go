@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// Trained says what a model has seen in training. A model file keeps it in its configuration, so that whoever uses the model with data of
-// another kind is told (Config.Notes) and curves of another scale can be brought into the model's own (Config.Scaler).
+// Trained says what a model has seen in training. A model file stores it in its configuration. So users of the model learn when
+// their data are of another kind (Config.Notes), and curves of another scale can be brought into the model's own (Config.Scaler).
 type Trained struct {
 	// X are the ranges of the coordinates of context and targets, Y those of the values.
 	X []Range `json:"x,omitempty"`
 	Y []Range `json:"y"`
-	// Span is the mean length, over tasks, of the box that holds a task's context, along its longest side; Spacing the mean of
+	// Span is the mean length of a task's context: of the longest side of the box around it. Spacing is the mean over tasks of
 	// (volume of that box / number of context points)^(1/dx).
 	Span    float64 `json:"span,omitempty"`
 	Spacing float64 `json:"spacing,omitempty"`
 	// Context is the least and the greatest number of context points of a task, or of observed pixels.
 	Context [2]int `json:"context"`
-	// Noise is the standard deviation of the noise that the values were taken to have in the end; 0 is none.
+	// Noise is the standard deviation of the noise that the values were assumed to have at the end of training; 0 means none.
 	Noise float64 `json:"noise,omitempty"`
 }
 
-// Range is what is known of numbers that a model has seen.
+// Range describes numbers that a model has seen.
 type Range struct {
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
@@ -54,7 +54,7 @@ func (t *Trained) check(coordinates, values int) error {
 	return nil
 }
 
-// Witness gathers what tasks look like. The zero value has seen none.
+// Witness collects what tasks look like. The zero value has seen none.
 type Witness struct {
 	x, y          []moments
 	span, spacing moments
@@ -62,7 +62,7 @@ type Witness struct {
 	tasks         int
 }
 
-// moments are the least, greatest, sum and sum of squares of some numbers.
+// moments are the least, the greatest, the sum and the sum of squares of some numbers.
 type moments struct {
 	n                int
 	min, max, s1, s2 float64
@@ -215,10 +215,10 @@ func (s Scaler) Identity() bool {
 	return !slices.ContainsFunc(slices.Concat(s.X, s.Y), func(a Affine) bool { return a != identity })
 }
 
-// Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so that no
-// target has an influence on another. What lies within the trained range already stays as it is: values that do get their own units,
-// and so do coordinates whose extent does. Otherwise values get the trained mean and standard deviation, and coordinates the trained span
-// about the middle of the trained range. A model that does not know what it was trained on has no scaler but the identity.
+// Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so
+// targets do not influence each other. Values within the trained range are not changed, nor are coordinates whose extent is
+// within the trained ones. Otherwise values get the trained mean and standard deviation, and coordinates the trained span around
+// the middle of the trained range. For a model that does not know what it was trained on, the scaler is the identity.
 func (c *Config) Scaler(x, y []float64) Scaler {
 	s := Scaler{X: slices.Repeat([]Affine{identity}, c.DimX), Y: slices.Repeat([]Affine{identity}, c.DimY)}
 	t := c.Trained
@@ -290,7 +290,7 @@ func (c *Config) placed(box []moments) bool {
 	return false
 }
 
-// usable reports whether numbers survive the map.
+// usable reports whether numbers survive the map without overflow or loss.
 func (a Affine) usable() bool {
 	return a.Factor > 1e-300 && a.Factor < 1e300 && !math.IsNaN(a.Offset-a.Offset)
 }
@@ -301,8 +301,8 @@ func (a Affine) Apply(v float64) float64 { return (v - a.Offset) * a.Factor }
 // Undo is the inverse of Apply.
 func (a Affine) Undo(v float64) float64 { return v/a.Factor + a.Offset }
 
-// Standardised is a regressor that predicts for tasks as Standardise brings them into the range that m was trained on: a log-likelihood
-// is that of the data's own units.
+// Standardised is a regressor that brings tasks into the range that m was trained on, by Standardise, and predictions back.
+// Log-likelihoods are in the data's own units.
 func Standardised[T Float](m Regressor[T]) Regressor[T] { return standardised[T]{m} }
 
 type standardised[T Float] struct{ Regressor[T] }
@@ -458,7 +458,8 @@ func (s standardised[T]) joint(ctx context.Context, b *Batch[T], y []T, chain Ch
 	return j, err
 }
 
-// Notes says, by name, how a batch differs from what the model was trained on: nothing where it does not, or nobody knows.
+// Notes says, by name, how a batch differs from what the model was trained on. It is empty if the batch does not differ, or if
+// that is unknown.
 func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 	t := c.Trained
 	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || b.Nc == 0 {

@@ -66,8 +66,9 @@ func (a *app) root() *cobra.Command {
 		Long: `Complete images and regress curves with group equivariant conditional neural processes
 (Kawano, Kumagai, Sannai, Iwasawa, Matsuo; ICLR 2021), on the CPU.
 
-A model file is a .safetensors written by "equivcnp convert", or one of the paper's PyTorch
-checkpoints (.pth) as it is.`,
+A model is the name of a shipped one, such as digits-T2 (a wrong name lists them all); a .safetensors
+file written by "equivcnp train" or "equivcnp convert"; or one of the paper's PyTorch checkpoints
+(.pth) as it is.`,
 		Example: `  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
   equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png`,
 		Version:       buildVersion(),
@@ -128,7 +129,7 @@ func (r *result) note(format string, args ...any) {
 
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "standardise", true, "curves: bring a context of another scale than the model was trained on into its range, and the\nprediction back; what is in range stays as it is, and so does everything under a model that does not\nknow, as the authors' checkpoints")
+	fl.BoolVar(to, "standardise", true, "curves: bring a context of another scale than the model was trained on into its range, and the prediction back; a context in range is left as it is, and so is every context under a model that does not know its range, such as the authors' checkpoints")
 }
 
 // answered makes a caution of the error that some of nt targets a task lie outside what a model can look at, while the others have their

@@ -33,9 +33,9 @@ func (a *app) predictCommand() *cobra.Command {
 		Long: `Predict all tasks of a safetensors file.
 
 Curve models read x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx] and, if there,
-context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). The file is one
-batch: models with a lattice lay one over all its tasks, as the authors' code does. Nc and Nt may
-be 0.
+context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). Nc and Nt
+may be 0. Models trained here predict each task as if it were alone; the authors' checkpoints, and
+others with one lattice for a batch, lay it over all tasks of the file, as the authors' code does.
 
 Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
 observed). Images of one file are predicted alike, alone or together; how many go together, and how

@@ -55,7 +55,8 @@ func (a *app) trainCommand() *cobra.Command {
 A run writes four files: the model under the name of --out, and beside it, with the endings
 .checkpoint, .jsonl and .loss.png, its whole state, a log of one JSON object a line, and a drawing of
 the log. Of your own images or tasks a tenth, drawn by --seed, is held out, and scores are taken on
-it (--holdout). A run that was interrupted, or whose machine failed, goes on with --resume and ends with the same bits.`,
+it (--holdout). A run that was interrupted, or whose machine failed, goes on with --resume and ends
+with the same bits.`,
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
   equivcnp train image --group "T(2)" --digits --out digits.safetensors
   equivcnp train --config run.yaml`,

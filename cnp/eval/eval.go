@@ -11,7 +11,7 @@ import (
 // Predictor predicts a batch of tasks: mean and standard deviation laid out as Tasks.Y is.
 type Predictor[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error)
 
-// Model makes a Predictor of a model.
+// Model turns a model into a Predictor.
 func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		if r, ok := m.(cnp.Regressor[T]); ok && b.Curves != nil {
@@ -65,8 +65,8 @@ func Oracle[T cnp.Float](g task.GP) Predictor[T] {
 // Options say what is measured.
 type Options struct {
 	Tasks int
-	// Batch is the number of tasks that are drawn and predicted together; 0 means 16. Which tasks are drawn depends on the seed and on
-	// Batch.
+	// Batch is the number of tasks that are drawn and predicted together; 0 means 16. The seed and Batch together determine which
+	// tasks are drawn.
 	Batch int
 	Seed  uint64
 	// First is the number of the first batch that is drawn.

@@ -52,10 +52,10 @@ func (m Mixture) At(x []float64) Sampler {
 	}
 }
 
-// Sawtooth draws waves that rise or fall, either equally likely, linearly from -1/2 to 1/2 and jump back, with a uniform
-// phase and a frequency uniform between the two. They are no Gaussian process: nothing predicts their jumps but the period.
-// After the sawtooth task of Gordon et al., Convolutional Conditional Neural Processes (2020), whose waves are truncated
-// Fourier series of this one.
+// Sawtooth draws waves that rise or fall, both equally likely, linearly from -1/2 to 1/2 and jump back, with a uniform phase and
+// a frequency uniform between the two. They are not a Gaussian process: their jumps can only be predicted from the period. After
+// the sawtooth task of Gordon et al., Convolutional Conditional Neural Processes (2020), whose waves are truncated Fourier series
+// of this one.
 type Sawtooth struct {
 	MinFrequency, MaxFrequency float64
 }

@@ -11,7 +11,7 @@ import (
 type Config struct {
 	// Steps is the number of steps of Adam.
 	Steps int `json:"steps"`
-	// Batch is the number of tasks of a pass, Passes that of the passes whose gradients make up a step: memory grows with
+	// Batch is the number of tasks of a pass. Passes is the number of passes whose gradients make up a step: memory grows with
 	// Batch alone. Batch normalisation sees the tasks of one pass.
 	Batch  int `json:"batch"`
 	Passes int `json:"passes"`
@@ -22,7 +22,7 @@ type Config struct {
 	// Beta weighs the gradients of the values, see cnp.Objective.
 	Beta float64 `json:"beta,omitempty"`
 
-	// What follows changes when a run looks at itself, not where it goes.
+	// The following fields say when a run is measured and saved; they do not change its course.
 
 	// LogEvery and CheckpointEvery are numbers of steps; 0: at the end only.
 	LogEvery        int `json:"log_every"`
@@ -73,9 +73,10 @@ func (c Config) Validate() error {
 	return c.Adam.Validate()
 }
 
-// Noise is that of the true values (cnp.Objective): it falls geometrically from From to To over the first Steps steps and
-// stays there. A model whose standard deviations may shrink at once learns them from the values that are easy, and its means
-// stay poor; one whose deviations may shrink without end is surprised without end by its first error. The zero value is none.
+// Noise is the noise that the true values are assumed to have (cnp.Objective): it falls geometrically from From to To over the
+// first Steps steps and stays there. A model whose standard deviations may shrink at once learns them from easy values, and its
+// means stay poor; one whose deviations may shrink without limit gives its first error an extremely low likelihood. The zero
+// value is no noise.
 type Noise struct {
 	From  float64 `json:"from,omitempty"`
 	To    float64 `json:"to,omitempty"`

@@ -14,9 +14,9 @@ import (
 
 // Errors that callers may want to tell apart.
 var (
-	// ErrDiverged: a loss or a gradient is no finite number. Nothing is saved; the last checkpoint is from before.
+	// ErrDiverged means that a loss or a gradient is not finite. Nothing is saved; the last checkpoint is from before.
 	ErrDiverged = errors.New("training diverged")
-	// ErrInterrupted: the context ended. The run's state is saved if it has a checkpoint.
+	// ErrInterrupted means that the context ended. The run's state is saved if it has a checkpoint.
 	ErrInterrupted = errors.New("training was interrupted")
 )
 

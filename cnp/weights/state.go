@@ -11,13 +11,13 @@ import (
 
 // Errors that callers may want to tell apart. All are wrapped with the file's name and the case at hand.
 var (
-	// ErrFormat: the bytes are no file of a known format, or a damaged or hostile one.
+	// ErrFormat means that the bytes are not a file of a known format, or a damaged or hostile one.
 	ErrFormat = errors.New("not a readable model file")
-	// ErrTensor: tensors are unknown, missing, misshapen or hold values that are not finite.
+	// ErrTensor means that tensors are unknown, missing, of a wrong shape, or hold values that are not finite.
 	ErrTensor = errors.New("the tensors do not fit the model")
-	// ErrGroup: the group is missing where the shapes leave a choice, or contradicts the file.
+	// ErrGroup means that the group is missing where the shapes leave a choice, or contradicts the file.
 	ErrGroup = errors.New("the group does not fit the model")
-	// ErrArchitecture: the tensors are those of no known architecture.
+	// ErrArchitecture means that the tensors are not those of a known architecture.
 	ErrArchitecture = errors.New("unknown architecture")
 )
 

@@ -34,8 +34,8 @@ func Missing(names ...string) []string {
 	return missing
 }
 
-// AMD reports whether AMD made the processor. A few kernels are fastest in one shape on AMD's cores and in another elsewhere, and choose by
-// this where no other property of the processor tells the two apart.
+// AMD reports whether AMD made the processor. A few kernels are fastest in one shape on AMD's cores and in another elsewhere.
+// They choose by this where no other property of the processor distinguishes the two.
 var AMD = cpuid.CPU.VendorID == cpuid.AMD
 
 // Caches are the sizes in bytes of the data caches that one core sees.

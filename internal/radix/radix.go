@@ -3,14 +3,14 @@ package radix
 
 import "math/bits"
 
-// few is up to how many keys insertion is faster than counting.
+// few is the largest number of keys for which insertion is faster than counting.
 const few = 24
 
 // ByUpper sorts keys by their upper 32 bits, none of which exceed most; keys with the same upper half keep their order. spare has
 // room for as many keys. The result is in one of the two slices and is returned first, the other slice second.
 //
-// Each pass counts by one digit, lowest first. Digits have eight bits at most, and only as many as make the fewest passes:
-// with fewer bits there are fewer counters to clear, which matters where keys are hardly more.
+// Each pass counts by one digit, lowest first. Digits have at most eight bits, and no more than the smallest number of passes
+// requires: fewer bits mean fewer counters to clear, which matters for short lists.
 func ByUpper(keys, spare []uint64, most uint32) (sorted, other []uint64) {
 	spare = spare[:len(keys)]
 	if len(keys) <= few {

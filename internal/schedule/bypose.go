@@ -9,11 +9,12 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// ByPose are the pairs of a neighbourhood listed by pose, as gradients to weights gather them: list l is entries Offsets[l] to
-// Offsets[l+1] of Row and Point.
+// ByPose lists the pairs of a neighbourhood by pose, in the form in which gradients to weights gather them: list l is entries
+// Offsets[l] to Offsets[l+1] of Row and Point.
 //
-// A pose that occurs all over would send its gather through all features again. So a part of the poses may go through the rows segment by
-// segment: what is gathered then stays in the cache for all its poses, which have a list for each segment.
+// The list of a pose that occurs everywhere would gather from all features. So the poses of a part may be listed segment by
+// segment of the rows: what is gathered from a segment then stays in the cache for all poses, each of which has a list for each
+// segment.
 type ByPose struct {
 	Offsets    []int
 	Row, Point []int32
@@ -27,14 +28,14 @@ type List struct {
 	First bool
 }
 
-// Part is poses Lo to Hi, by the lists From to To. All lists of a pose are in one part, in the order of their rows.
+// Part is the poses Lo to Hi; their lists are From to To. All lists of a pose are in one part, in the order of their rows.
 type Part struct{ Lo, Hi, From, To int }
 
 const (
 	// longestList bounds the pairs of a list, so that a kernel's call is short.
 	longestList = 1 << 13
-	// segmentRows is how many rows a segment has. Segments are worth it where lists have segmentPairs pairs on average, or are hardly more than
-	// poses.
+	// segmentRows is how many rows a segment has. Segments are used where lists then have segmentPairs pairs on average, or where
+	// there are hardly more lists than poses.
 	segmentRows  = 256
 	segmentPairs = 16
 )
@@ -131,7 +132,7 @@ func divide(blocks []block, starts []int, row []int32, lo int, rows int32, most 
 	return blocks, true
 }
 
-// sortShares is in how many shares at most sortByPose places pairs: each goes through all of them.
+// sortShares is the largest number of shares in which sortByPose places pairs; each share goes through all pairs.
 const sortShares = 4
 
 // sortByPose sorts pairs by pose; those of one pose stay ordered by row. starts gets where each pose's begin. It is a counting sort, in which

@@ -45,8 +45,8 @@ func ByLift(rows, lifts int) []int32 {
 	return order
 }
 
-// zOrder returns the places of positions [rows, 2] along a Z-shaped curve: their coordinates, taken to 16 bits, bit by bit in
-// turn (Morton 1966).
+// zOrder returns the places of positions [rows, 2] along a Z-shaped curve: the bits of their coordinates, rounded to 16 bits, are
+// interleaved (Morton 1966).
 func zOrder(x []float64) []uint32 {
 	out := make([]uint32, len(x)/2)
 	for d := range 2 {

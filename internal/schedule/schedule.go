@@ -33,8 +33,8 @@ func (r *Rows) Row(i int) (index, pose []int32) {
 // Len is the number of rows.
 func (r *Rows) Len() int { return len(r.Offsets) - 1 }
 
-// Flat reports whether one table of weights serves all rows best: each pose stands for 32 pairs at least, and there are so few poses that
-// the weights of 128 channels stay within a common second-level cache.
+// Flat reports whether one table of weights for all rows is best: each pose stands for at least 32 pairs, and there are so few
+// poses that the weights of 128 channels stay in a common second-level cache.
 func Flat(poses, pairs int) bool { return poses <= 1<<11 && poses*32 <= pairs }
 
 // grain is how many rows a goroutine takes at a time.
@@ -60,7 +60,7 @@ func (r *Rows) Reorder(order []int32, stop func() bool) *Rows {
 	return out
 }
 
-// offsets are where rows begin in another order.
+// offsets returns where rows begin after reordering.
 func (r *Rows) offsets(order []int32) []int {
 	offsets := make([]int, len(order)+1)
 	for i, from := range order {

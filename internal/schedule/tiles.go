@@ -11,14 +11,14 @@ import (
 
 // Options say how rows are cut into tiles.
 type Options struct {
-	// A tile is full with so many poses or, if that is not 0, so many rows. Rows of one class are not separated unless it would grow
-	// fourfold.
+	// A tile is full when it has that many poses or, if Rows is not 0, that many rows. Rows of one class are only separated where
+	// the tile would otherwise grow fourfold.
 	Poses, Rows int
-	// Number gives points other numbers; nil: they keep theirs.
+	// Number gives the points new numbers; nil keeps the old ones.
 	Number []int32
 	// AsListed leaves the pairs of a row in their order, and Same is false for all rows.
 	AsListed bool
-	// Stop, if not nil, is asked before every tile. Once it says true, there is no result.
+	// Stop, if not nil, is called before every tile. Once it returns true, there is no result.
 	Stop func() bool
 }
 
@@ -43,9 +43,9 @@ func (t *Tiles) Of(tile *Tile) (offsets []int, index, pose []int32, same []bool)
 	return t.Offsets[tile.Lo : tile.Hi+1], t.Index[a:b], t.Pose[a:b], t.Same[tile.Lo:tile.Hi]
 }
 
-// Tile cuts the rows, in that order, into tiles. Rows list their pairs by their poses' places within the tile, and so rows of a class list
-// theirs alike, unless they stay as listed. The work is divided among goroutines; the result does not depend on how many. It is nil if
-// the work was stopped.
+// Tile cuts the rows, in that order, into tiles. The pairs of a row are ordered by the poses' places within the tile, so rows of
+// a class list their poses in the same order; with AsListed the pairs keep their order. The work is divided among goroutines; the
+// result does not depend on how many. It is nil if the work was stopped.
 func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 	tiles := r.cut(order, opt)
 	if tiles == nil {
@@ -108,7 +108,7 @@ func (r *Rows) cut(order []int32, opt Options) []Tile {
 	return append(tiles, Tile{Lo: lo, Hi: len(order)})
 }
 
-// builder is what a goroutine needs to make tiles.
+// builder is the scratch memory with which a goroutine makes tiles.
 type builder struct {
 	rows     *Rows
 	tiles    *Tiles
@@ -161,7 +161,7 @@ func (b *builder) tile(tile *Tile) {
 	}
 }
 
-// learn makes rank that of a row's poses, and reports whether each occurs once.
+// learn sets rank for the poses of a row, and reports whether each occurs once.
 func (b *builder) learn(pose []int32) bool {
 	for e, q := range pose {
 		if b.rank[q] != 0 {
@@ -172,7 +172,7 @@ func (b *builder) learn(pose []int32) bool {
 	return true
 }
 
-// forget takes back what learn did.
+// forget undoes learn.
 func (b *builder) forget(pose []int32) {
 	for _, q := range pose {
 		b.rank[q] = 0
