@@ -79,6 +79,13 @@ type benchmarkRow struct {
 	cells  [5][]*benchmarkCell
 }
 
+// benchmark is the number of the process of the benchmark that the model was trained on; -1: none.
+func (m *listedModel) benchmark() int {
+	return slices.IndexFunc(task.BenchmarkProcesses, func(name string) bool {
+		return m.tasks == task.BenchmarkSource[float32]{Process: name, Dx: m.cfg.DimX}.String()
+	})
+}
+
 // benchmarkRows sorts the models by what they were trained on, which their files say.
 func (p *reproduction) benchmarkRows() (rows []*benchmarkRow) {
 	for i := range p.models {
@@ -86,9 +93,7 @@ func (p *reproduction) benchmarkRows() (rows []*benchmarkRow) {
 		if m.cfg.Architecture.Image() || m.cfg.DimY != 1 {
 			continue
 		}
-		process := slices.IndexFunc(task.BenchmarkProcesses, func(name string) bool {
-			return m.tasks == task.BenchmarkSource[float32]{Process: name, Dx: m.cfg.DimX}.String()
-		})
+		process := m.benchmark()
 		if process < 0 {
 			continue
 		}
@@ -323,5 +328,10 @@ func joined[T any](cells []T, text func(T) string) string {
 	return strings.Join(out, " / ")
 }
 
-// withError writes a mean with its standard error.
-func withError(e eval.Estimate) string { return fmt.Sprintf("%.3f±%.3f", e.Mean, e.Error) }
+// withError writes a mean with its standard error, where that is known.
+func withError(e eval.Estimate) string {
+	if e.Error == 0 {
+		return fmt.Sprintf("%.3f", e.Mean)
+	}
+	return fmt.Sprintf("%.3f±%.3f", e.Mean, e.Error)
+}

@@ -42,7 +42,7 @@ func (p *reproduction) curveModels() ([]*curveRow, error) {
 	for i := range p.models {
 		m := &p.models[i]
 		c := m.cfg
-		if c.Architecture.Image() || c.DimX != 1 || c.DimY != 1 {
+		if c.Architecture.Image() || c.DimX != 1 || c.DimY != 1 || m.benchmark() >= 0 {
 			continue
 		}
 		kernel := -1

@@ -2,6 +2,7 @@
 // origin into its metadata, and puts it into the folder of the embedded models.
 //
 //	go run ./cnp/pretrained/ship --name rbf-equivcnp --model rbf.safetensors --kernel rbf --command "equivcnp train regression ..."
+//	go run ./cnp/pretrained/ship --name bench-eq --model eq.safetensors --benchmark eq --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."
 //
 // Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for
@@ -38,6 +39,7 @@ func run() error {
 	path := flag.String("model", "", "the model's file")
 	command := flag.String("command", "", "the command that trained it")
 	kernel := flag.String("kernel", "", "a curve model's process")
+	benchmark := flag.String("benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
 	note := flag.String("note", "", "what else is to be known about the model")
 	n := flag.Int("n", 1000, "tasks of the test")
@@ -85,7 +87,9 @@ func run() error {
 	}
 
 	var src task.Source[float32] = task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
-	if !m.Config().Architecture.Image() {
+	if *benchmark != "" {
+		src = task.BenchmarkSource[float32]{Process: *benchmark, Dx: m.Config().DimX}
+	} else if !m.Config().Architecture.Image() {
 		p, err := task.ProcessByName(*kernel)
 		if err != nil {
 			return err
