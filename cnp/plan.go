@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -209,6 +210,12 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 				return err
 			}
 			near[r] = n
+			if need := 2 * n.Bytes(); !opt.Soft && need > opt.Memory { // beside its arrangement
+				return fmt.Errorf("%w: neighbourhoods take %v while they are arranged, the limit is %v", ErrMemory, Bytes(need), Bytes(opt.Memory))
+			}
+			if !opt.Soft {
+				runtime.GC() // what the search left would come on top of what follows
+			}
 		}
 		flat = flat && layers.Flat(near[r])
 	}
@@ -219,17 +226,11 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	distinct := slices.Collect(maps.Keys(near))
-	made := make([]*layers.Arrangement[T], len(distinct))
-	parallel.For(len(distinct), 1, func(i, _ int) {
-		r := distinct[i]
-		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(radii, r), m.windowing(r), stop)
-	})
-	arranged := map[float64]*layers.Arrangement[T]{}
-	for i, r := range distinct {
-		arranged[r] = made[i]
+	arranged, err := m.arrange(near, order, flat, radii, stop, opt)
+	if err == nil {
+		err = ctx.Err()
 	}
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return err
 	}
 	embed := arranged[m.psi.Radius()]
@@ -303,6 +304,45 @@ func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 		return nil
 	}
 	return &layers.Windowing{Window: m.cfg.Window, Group: m.group, Radius: r}
+}
+
+// arrange arranges the neighbourhood of each radius; depthwise are the radii of separable convolutions. Where memory is limited, it goes
+// from one to the next and lets go of what it has arranged, since a neighbourhood is as large as its arrangement.
+func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, order []int32, flat bool, depthwise []float64, stop func() bool,
+	opt PlanOptions) (map[float64]*layers.Arrangement[T], error) {
+	distinct := slices.Sorted(maps.Keys(near))
+	slices.Reverse(distinct)
+	made := make([]*layers.Arrangement[T], len(distinct))
+	one := func(i, _ int) {
+		r := distinct[i]
+		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(depthwise, r), m.windowing(r), stop)
+	}
+	if opt.Soft {
+		parallel.For(len(distinct), 1, one)
+	} else {
+		live := int64(0)
+		for _, n := range near {
+			live += n.Bytes()
+		}
+		for i, r := range distinct {
+			if need := live + near[r].Bytes(); need > opt.Memory {
+				return nil, fmt.Errorf("%w: neighbourhoods take %v while they are arranged, the limit is %v", ErrMemory, Bytes(need), Bytes(opt.Memory))
+			}
+			runtime.GC()
+			one(i, i+1)
+			if stop() {
+				return nil, nil
+			}
+			live += made[i].Bytes() - near[r].Bytes()
+			delete(near, r)
+		}
+		runtime.GC()
+	}
+	arranged := map[float64]*layers.Arrangement[T]{}
+	for i, r := range distinct {
+		arranged[r] = made[i]
+	}
+	return arranged, nil
 }
 
 // share decides how many calls compute at a time, and how many images each of them takes at a time, within the memory that the

@@ -34,6 +34,11 @@ func (n *Neighborhood) Pairs() int { return len(n.Index) }
 // NumPoses is the number of distinct relative poses.
 func (n *Neighborhood) NumPoses() int { return len(n.Count) }
 
+// Bytes is the memory that the pairs and poses take.
+func (n *Neighborhood) Bytes() int64 {
+	return 8*int64(len(n.Offsets)) + 4*int64(len(n.Index)+len(n.Pose)+len(n.Count)) + 8*int64(len(n.Poses))
+}
+
 // Row returns the neighbours of query i and their poses.
 func (n *Neighborhood) Row(i int) (index, pose []int32) {
 	return n.Index[n.Offsets[i]:n.Offsets[i+1]], n.Pose[n.Offsets[i]:n.Offsets[i+1]]
