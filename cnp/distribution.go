@@ -112,6 +112,25 @@ func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
 	return sum, len(at)
 }
 
+// LogDensities is the sum of LogDensity over so many tasks.
+func (p *Prediction[T]) LogDensities(tasks int, y []T, mask []bool) (sum float64, n int) {
+	if _, ok := p.Likelihood.(JointLikelihood); !ok || tasks < 2 {
+		return p.LogDensity(y, mask)
+	}
+	p.checkLen("LogDensities", "y", len(y), mask)
+	per := len(y) / tasks
+	for t := range tasks {
+		lo, hi := t*per, (t+1)*per
+		own := mask
+		if own != nil {
+			own = own[lo:hi]
+		}
+		s, k := p.Task(t, tasks).LogDensity(y[lo:hi], own)
+		sum, n = sum+s, n+k
+	}
+	return sum, n
+}
+
 // Quantiles sets dst to the quantile q, from 0 to 1, of every value.
 func (p *Prediction[T]) Quantiles(dst []T, q float64) {
 	p.checkLen("Quantiles", "dst", len(dst), nil)

@@ -157,7 +157,7 @@ func TestModelGradients(t *testing.T) {
 					restore()
 					p, err := c.pass(mode)
 					require.NoError(t, err)
-					ll, _ := LogLikelihood(p.Mean, p.Std, c.y, p.mask)
+					ll, _ := p.LogDensities(p.tasks, c.y, p.mask)
 					return -ll / float64(p.tasks)
 				}
 				require.InDelta(t, eval(), loss, 1e-12*math.Abs(loss))

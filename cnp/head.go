@@ -318,7 +318,10 @@ func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 		if !ok {
 			return 0, fmt.Errorf("%w: noise = %v, beta = %v: likelihood %s has neither", ErrConfig, o.Noise, o.Beta, own.Name())
 		}
-		l = other.under(o)
+		var err error
+		if l, err = other.under(o); err != nil {
+			return 0, err
+		}
 	}
 	if err := CheckSupport(l, "y", y, p.mask, p.family.dy); err != nil {
 		return 0, err

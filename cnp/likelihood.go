@@ -70,8 +70,8 @@ type JointLikelihood interface {
 
 // objective is a likelihood with other losses than its own: those of Objective.
 type objective interface {
-	// under returns the likelihood whose Gradient is that of the objective; loss is that loss, instead of -LogDensity.
-	under(o Objective) Likelihood
+	// under returns the likelihood whose densities and gradients are those of the objective.
+	under(o Objective) (Likelihood, error)
 }
 
 var likelihoods = struct {

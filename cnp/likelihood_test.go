@@ -13,7 +13,7 @@ import (
 )
 
 // otherLikelihoods are those beside the normal one, each with every way that it takes.
-var otherLikelihoods = []string{"normal:noise"}
+var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise"}
 
 // likelihoodOf is a likelihood by name, with a floor.
 func likelihoodOf(t *testing.T, name string, o Output, floor float64) Likelihood {

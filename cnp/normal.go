@@ -146,4 +146,4 @@ func (noisyNormal) Rescale(p []float64, a Affine) {
 
 func (noisyNormal) Parts(p []float64) (function, noise float64) { return p[1], p[2] }
 
-func (l noisyNormal) under(o Objective) Likelihood { return noisyNormal{l.spread, o} }
+func (l noisyNormal) under(o Objective) (Likelihood, error) { return noisyNormal{l.spread, o}, nil }
