@@ -20,11 +20,11 @@ func (p *Prediction[T]) Distribution() Likelihood {
 // Task is the prediction of task t of so many, and shares its memory.
 func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
 	per := len(p.Mean) / tasks
-	return p.slice(t*per, (t+1)*per)
+	return p.Slice(t*per, (t+1)*per)
 }
 
-// slice is the prediction of values lo to hi.
-func (p *Prediction[T]) slice(lo, hi int) *Prediction[T] {
+// Slice is the prediction of values lo to hi, and shares its memory.
+func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
 	out := &Prediction[T]{Mean: p.Mean[lo:hi], Std: p.Std[lo:hi], Likelihood: p.Likelihood}
 	if p.Params != nil {
 		n := p.Likelihood.Outputs()

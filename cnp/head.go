@@ -311,17 +311,9 @@ func (p *Pass[T]) channel(i, dy int) int {
 
 // gradientOf is GradientOf under any likelihood but the normal one, for checked arguments: tasks are independent of each other.
 func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float64, err error) {
-	own := p.family.likelihood
-	l := own
-	if o.Noise != 0 || o.Beta != 0 {
-		other, ok := own.(objective)
-		if !ok {
-			return 0, fmt.Errorf("%w: noise = %v, beta = %v: likelihood %s has neither", ErrConfig, o.Noise, o.Beta, own.Name())
-		}
-		var err error
-		if l, err = other.under(o); err != nil {
-			return 0, err
-		}
+	l := p.family.likelihood
+	if l, err = o.under(l); err != nil {
+		return 0, err
 	}
 	if err := CheckSupport(l, "y", y, p.mask, p.family.dy); err != nil {
 		return 0, err
@@ -363,8 +355,18 @@ func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 			}
 		}
 	})
+	sum := 0.0
 	for _, s := range sums {
 		loss -= scale * s
+		sum += s
+	}
+	if o.Noise == 0 && len(y) > 0 {
+		p.known = &known[T]{&y[0], sum, 0}
+		for i := range y {
+			if p.mask == nil || p.mask[i] {
+				p.known.n++
+			}
+		}
 	}
 	p.BackwardRaw(d, g)
 	return loss, nil

@@ -74,6 +74,27 @@ type objective interface {
 	under(o Objective) (Likelihood, error)
 }
 
+// under is l with the losses of the objective.
+func (o Objective) under(l Likelihood) (Likelihood, error) {
+	if o.Noise == 0 && o.Beta == 0 {
+		return l, nil
+	}
+	if _, ok := l.(normal); ok {
+		return l, nil
+	}
+	other, ok := l.(objective)
+	if !ok {
+		return nil, fmt.Errorf("%w: noise = %v, beta = %v: likelihood %s takes 0 for both", ErrConfig, o.Noise, o.Beta, l.Name())
+	}
+	return other.under(o)
+}
+
+// Suits reports whether models of a likelihood can be trained with the objective.
+func (o Objective) Suits(l Likelihood) error {
+	_, err := o.under(l)
+	return err
+}
+
 var likelihoods = struct {
 	sync.RWMutex
 	names []string

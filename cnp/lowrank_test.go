@@ -197,7 +197,7 @@ func TestLowRankSamples(t *testing.T) {
 		k := l.Outputs()
 		rest := append(append([]float64(nil), params[:k]...), params[2*k:]...)
 		require.Equal(t, l.LogDensityOf([]float64{0.3, -0.2, 1}, rest), sum)
-		one, _ := p.Marginals().slice(0, 1).LogDensity(y[:1], nil)
+		one, _ := p.Marginals().Slice(0, 1).LogDensity(y[:1], nil)
 		require.InDelta(t, p.LogDensityAt(0, 0.3), one, 1e-12)
 	}
 }

@@ -38,8 +38,16 @@ type Pass[T Float] struct {
 	family *family[T]
 	raw    []T
 	pixels int
+	known  *known[T]
 	// stages calls show with the results of the model's layers, first to last; show returns false to stop.
 	stages func(show func(layer string, v []T) bool)
+}
+
+// known is the log-likelihood of the values that begin at y.
+type known[T Float] struct {
+	y   *T
+	sum float64
+	n   int
 }
 
 // NotFinite names the first layer whose result held NaN or infinity, by the beginning of its parameters' names; "" if there is
@@ -129,6 +137,15 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(o.Tasks), o)
 	p.Backward(dMean, dStd, g)
 	return loss, nil
+}
+
+// LogLikelihood is the log-likelihood of the true values y, and how many of them count: that of the prediction alone, without an
+// objective's noise.
+func (p *Pass[T]) LogLikelihood(y []T) (sum float64, n int) {
+	if p.known != nil && len(y) > 0 && p.known.y == &y[0] { // GradientOf has just computed it
+		return p.known.sum, p.known.n
+	}
+	return p.LogDensities(p.tasks, y, p.mask)
 }
 
 // gaussianLoss returns -scale · Σ log N(y + ε; mean, std²), averaged over ε of deviation o.Noise, and writes its gradients: with

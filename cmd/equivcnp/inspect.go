@@ -190,6 +190,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if c.CoordinateFeature {
 		r.line("coordinate", "is a feature, so this model is not equivariant")
 	}
+	if c.Likelihood != "" {
+		r.line("likelihood", "%s", c.Likelihood)
+	}
 	r.line("second output", "%s", c.Output)
 }
 

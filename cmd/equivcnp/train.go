@@ -41,6 +41,7 @@ type trainFlags struct {
 	checkpointEvery   int
 	logEvery          int
 	holdout           float64
+	likelihood        string
 	memory            memoryFlag
 }
 
@@ -131,6 +132,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl.IntVar(&f.checkpointEvery, "checkpoint-every", d.CheckpointEvery, "steps between two checkpoints")
 	fl.IntVar(&f.logEvery, "log-every", d.LogEvery, "steps between two lines of the log")
 	fl.Float64Var(&f.holdout, "holdout", 0.1, "share of your own images or tasks that is not trained on: scores and --patience go by it; 0: none")
+	fl.StringVar(&f.likelihood, "likelihood", "", "what values are distributed as: "+likelihoodNames()+" (default normal)")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
@@ -175,6 +177,36 @@ func (f *trainFlags) run(changed func(string) bool) (train.Config, error) {
 	return c, nil
 }
 
+// likelihoodNames lists the likelihoods, with what may follow a name.
+func likelihoodNames() string {
+	var names []string
+	for _, name := range cnp.Likelihoods() {
+		names = append(names, name+map[string]string{"normal": ", normal:noise", "lowrank": ":RANK, lowrank:RANK:noise"}[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// distribute gives a model its likelihood, and leaves out what other likelihoods than the normal one do not know unless flags ask for it.
+func (f *trainFlags) distribute(mc *cnp.Config, changed func(string) bool) error {
+	if mc.Likelihood = f.likelihood; f.likelihood == "normal" {
+		mc.Likelihood = ""
+	}
+	l, err := cnp.ParseLikelihood(mc)
+	if err != nil {
+		return usageError{fmt.Errorf("--likelihood: %w", err)}
+	}
+	if (cnp.Objective{Beta: f.beta}).Suits(l) != nil && !changed("beta") {
+		f.beta = 0
+	}
+	if (cnp.Objective{Noise: f.noise}).Suits(l) != nil && !changed("noise") {
+		f.noise = 0
+	}
+	if err := (cnp.Objective{Noise: f.noise, Beta: f.beta}).Suits(l); err != nil {
+		return usageError{fmt.Errorf("--noise or --beta: %w", err)}
+	}
+	return nil
+}
+
 // beside is the name of a run's other file.
 func (f *trainFlags) beside(ending string) string {
 	return strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ending
@@ -203,6 +235,9 @@ type trainResult struct {
 func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, begin func(cnp.Model[float32]), changed func(string) bool, notes []string) error {
 	if f.out == "" {
 		return usagef(`required flag(s) "out" not set`)
+	}
+	if err := f.distribute(&mc, changed); err != nil {
+		return err
 	}
 	c, err := f.run(changed)
 	if err != nil {

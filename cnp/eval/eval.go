@@ -132,7 +132,7 @@ func AddBatch[T cnp.Float](m *Meter, b *task.Tasks[T], p *cnp.Prediction[T], n i
 	per := len(b.Y) / tasks
 	for i := range n {
 		lo, hi := i*per, (i+1)*per
-		Add(m, p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], taskMask(b, i, per))
+		AddTask(m, p.Task(i, tasks), b.Y[lo:hi], taskMask(b, i, per))
 	}
 }
 

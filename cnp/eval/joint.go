@@ -19,14 +19,29 @@ func Independent[T cnp.Float](predict Predictor[T]) Density[T] {
 		if err != nil {
 			return nil, err
 		}
-		out := make([]float64, Count(b))
-		per := len(b.Y) / max(1, len(out))
-		for t := range out {
-			lo, hi := t*per, (t+1)*per
-			out[t], _ = cnp.LogLikelihood(p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], taskMask(b, t, per))
-		}
-		return out, nil
+		return densities(b, p.Marginals()), nil
 	}
+}
+
+// Predicted is the density of predictions as they are: under a likelihood that takes the values of a task together, theirs together.
+func Predicted[T cnp.Float](predict Predictor[T]) Density[T] {
+	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
+		p, err := predict(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		return densities(b, p), nil
+	}
+}
+
+// densities is the log-density of every task of a batch.
+func densities[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T]) []float64 {
+	out := make([]float64, Count(b))
+	per := len(b.Y) / max(1, len(out))
+	for t := range out {
+		out[t], _ = p.Task(t, len(out)).LogDensity(b.Y[t*per:(t+1)*per], taskMask(b, t, per))
+	}
+	return out
 }
 
 // Autoregressive is the density of a model of curves by the chain rule: every value is predicted given the context and the values before it.

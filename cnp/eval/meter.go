@@ -13,7 +13,7 @@ type Stat struct {
 	Std  float64 `json:"std"`
 }
 
-// Level is a central interval of the predicted normal distributions, with the share of true values that should lie inside it and the
+// Level is a central interval of the predicted distributions, with the share of true values that should lie inside it and the
 // share that does.
 type Level struct {
 	Nominal  float64 `json:"nominal"`
@@ -24,7 +24,8 @@ type Level struct {
 type Report struct {
 	Tasks  int `json:"tasks"`
 	Values int `json:"values"`
-	// LogLikelihood is the log-likelihood per value of a task: the paper's measure.
+	// LogLikelihood is the log-likelihood per value of a task: the paper's measure. Under a likelihood that takes the values of a task
+	// together it is theirs together, divided by their number.
 	LogLikelihood Stat `json:"log_likelihood"`
 	// SquaredError is the mean over the values of a task; RMSE is the root of the mean over the values of all tasks.
 	SquaredError Stat    `json:"squared_error"`
@@ -89,6 +90,51 @@ func Add[T cnp.Float](m *Meter, mean, std, y []T, mask []bool) {
 	}
 	if n == 0 {
 		return
+	}
+	ll, sq = ll/float64(n), sq/float64(n)
+	m.tasks, m.values = m.tasks+1, m.values+n
+	m.ll, m.ll2, m.sq, m.sq2 = m.ll+ll, m.ll2+ll*ll, m.sq+sq, m.sq2+sq*sq
+}
+
+// AddTask is Add for a prediction of one task under any likelihood: its log-likelihood is that of the values together, and intervals lie
+// between its quantiles.
+func AddTask[T cnp.Float](m *Meter, p *cnp.Prediction[T], y []T, mask []bool) {
+	if p.Likelihood == nil {
+		Add(m, p.Mean, p.Std, y, mask)
+		return
+	}
+	counts := make([]bool, len(p.Mean))
+	sq := 0.0
+	for i := range counts {
+		if mask != nil && !mask[i] {
+			continue
+		}
+		if p.Slice(i, i+1).Check(nil) != nil || math.IsNaN(float64(y[i]-y[i])) {
+			m.bad++
+			continue
+		}
+		counts[i] = true
+	}
+	ll, n := p.LogDensity(y, counts)
+	if n == 0 {
+		return
+	}
+	if math.IsNaN(ll - ll) {
+		m.bad += n
+		return
+	}
+	for i, ok := range counts {
+		if !ok {
+			continue
+		}
+		s, d := float64(p.Std[i]), float64(y[i])-float64(p.Mean[i])
+		sq += d * d
+		m.total, m.z2, m.spread = m.total+d*d, m.z2+d*d/(s*s), m.spread+s
+		for k, q := range nominals {
+			if v := float64(y[i]); v >= p.QuantileAt(i, (1-q)/2) && v <= p.QuantileAt(i, (1+q)/2) {
+				m.inside[k]++
+			}
+		}
 	}
 	ll, sq = ll/float64(n), sq/float64(n)
 	m.tasks, m.values = m.tasks+1, m.values+n

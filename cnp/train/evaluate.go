@@ -42,17 +42,3 @@ func Evaluate[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[
 func mismatch[T cnp.Float](m cnp.Model[T]) error {
 	return fmt.Errorf("train: these tasks are not for models of architecture %s", m.Config().Architecture)
 }
-
-// valueMask is the target mask for each of a target's dy values.
-func valueMask[T cnp.Float](b *cnp.Batch[T], dy int) []bool {
-	if b.TargetMask == nil {
-		return nil
-	}
-	out := make([]bool, 0, len(b.TargetMask)*dy)
-	for _, ok := range b.TargetMask {
-		for range dy {
-			out = append(out, ok)
-		}
-	}
-	return out
-}

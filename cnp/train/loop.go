@@ -82,12 +82,19 @@ func NewRun[T cnp.Float](m cnp.Model[T], src task.Source[T], c Config, opt Optio
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	mc := m.Config()
+	l, err := cnp.ParseLikelihood(&mc)
+	if err == nil {
+		err = cnp.Objective{Noise: c.Noise.From, Beta: c.Beta}.Suits(l)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
 	if opt.Test == nil {
 		opt.Test = src
 	}
 	r := &Run[T]{config: c, model: m, train: src, opt: opt, params: m.State()}
 	r.grads = layers.NewGrads(r.params)
-	var err error
 	r.adam, err = NewAdam(c.Adam, r.params)
 	return r, err
 }
@@ -188,7 +195,7 @@ func (r *Run[T]) step(ctx context.Context, batches drawn[T]) (Record, error) {
 	r.grads.Zero()
 	noise, loss := r.config.Noise.At(r.state.Step), 0.0
 	for _, b := range batches.tasks {
-		pass, mask, err := differentiate(ctx, r.model, b)
+		pass, err := differentiate(ctx, r.model, b)
 		if err != nil {
 			return Record{}, fmt.Errorf("train: step %d: %w", at, err)
 		}
@@ -204,7 +211,7 @@ func (r *Run[T]) step(ctx context.Context, batches drawn[T]) (Record, error) {
 			return Record{}, fmt.Errorf("train: step %d: %w: the loss is %v%s", at, ErrDiverged, l, where)
 		}
 		loss += l
-		ll, n := cnp.LogLikelihood(pass.Mean, pass.Std, b.Y, mask)
+		ll, n := pass.LogLikelihood(b.Y)
 		r.state.LogLikelihood += ll
 		r.state.Values += n
 	}
@@ -225,21 +232,19 @@ func (r *Run[T]) step(ctx context.Context, batches drawn[T]) (Record, error) {
 	}, nil
 }
 
-// differentiate is the training pass of a batch, and which of its values count.
-func differentiate[T cnp.Float](ctx context.Context, m cnp.Model[T], b *task.Tasks[T]) (*cnp.Pass[T], []bool, error) {
+// differentiate is the training pass of a batch.
+func differentiate[T cnp.Float](ctx context.Context, m cnp.Model[T], b *task.Tasks[T]) (*cnp.Pass[T], error) {
 	switch m := m.(type) {
 	case cnp.TrainableRegressor[T]:
 		if b.Curves != nil {
-			p, err := m.Differentiate(ctx, b.Curves, layers.Train)
-			return p, valueMask(b.Curves, m.Config().DimY), err
+			return m.Differentiate(ctx, b.Curves, layers.Train)
 		}
 	case cnp.TrainableCompleter[T]:
 		if b.Images != nil {
-			p, err := m.Differentiate(ctx, b.Images, layers.Train)
-			return p, nil, err
+			return m.Differentiate(ctx, b.Images, layers.Train)
 		}
 	}
-	return nil, nil, mismatch(m)
+	return nil, mismatch(m)
 }
 
 // lastNotFinite names the last parameter whose gradient is not finite.

@@ -32,6 +32,7 @@ func TestElements(t *testing.T) {
 			"blocks":     func(c *cnp.Config) { c.Blocks = 2 },
 			"kernel":     func(c *cnp.Config) { c.Kernel = 5 },
 			"noise":      func(c *cnp.Config) { c.Likelihood = "normal:noise" },
+			"low rank":   func(c *cnp.Config) { c.Likelihood = "lowrank:7:noise" },
 			"readout":    func(c *cnp.Config) { c.Readout, c.Placement = cnp.ReadoutRBF, cnp.PlacementBatch },
 		}
 		for name, change := range changes {
