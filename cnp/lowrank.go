@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -206,8 +207,8 @@ func (l lowRank) LogDensityOf(y, params []float64) float64 {
 // density is LogDensityOf; it leaves in w all but what only gradients need.
 func (l lowRank) density(w *lowRankWork, y, params []float64) float64 {
 	n, k, p := len(y), l.rank, l.Outputs()
-	w.deviation, w.residual, w.b = resize(w.deviation, n), resize(w.residual, n), resize(w.b, n*k)
-	w.c, w.coefficient = resize(w.c, k*k), resize(w.coefficient, k)
+	w.deviation, w.residual, w.b = reuse.Sized(w.deviation, n), reuse.Sized(w.residual, n), reuse.Sized(w.b, n*k)
+	w.c, w.coefficient = reuse.Sized(w.c, k*k), reuse.Sized(w.coefficient, k)
 	sum := -0.5 * float64(n) * math.Log(2*math.Pi)
 	for i := range n {
 		own := params[i*p : (i+1)*p]
@@ -261,7 +262,7 @@ func (l lowRank) GradientOf(d, y, params, raw []float64) float64 {
 		}
 		return sum
 	}
-	w.inverse, w.g, w.leverage = resize(w.inverse, k*k), resize(w.g, n*k), resize(w.leverage, n)
+	w.inverse, w.g, w.leverage = reuse.Sized(w.inverse, k*k), reuse.Sized(w.g, n*k), reuse.Sized(w.leverage, n)
 	invertCholesky(w.inverse, w.c, k)
 	simd.GemmF64(w.g, k, w.b, k, w.inverse, k, 1, 0, n, k, k)
 	for i := range n {
@@ -303,7 +304,7 @@ func (l lowRank) GradientOf(d, y, params, raw []float64) float64 {
 // square's diagonal.
 func (l lowRank) trace(w *lowRankWork, n int) float64 {
 	k := l.rank
-	w.h, w.s, w.square = resize(w.h, n*k), resize(w.s, k*k), resize(w.square, n)
+	w.h, w.s, w.square = reuse.Sized(w.h, n*k), reuse.Sized(w.s, k*k), reuse.Sized(w.square, n)
 	sum := 0.0
 	for i, d := range w.deviation {
 		inverse := 1 / (d * d)
