@@ -74,6 +74,10 @@ type ImagePlan[T Float] struct {
 
 	info PlanInfo
 	most int // images at a time
+	near struct {
+		sync.Mutex
+		patches []patch
+	}
 	// turn is a semaphore with one place for every call that computes.
 	turn chan struct{}
 	// idle is the memory of a call, kept permanently for the next one. Concurrent calls take theirs from the pool, which the

@@ -211,15 +211,7 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 		// The mean of a point's lifts.
 		row, mean := buf.lift, buf.features[:(to-from)*width]
 		for t := from; t < to; t++ {
-			m := mean[(t-from)*width:][:width]
-			p.layout.Gather(m, h, p.row(first+t, 0))
-			for l := 1; l < p.k; l++ {
-				p.layout.Gather(row, h, p.row(first+t, l))
-				simd.Add(m, m, row)
-			}
-			if p.k > 1 {
-				simd.Scale(m, 1/T(p.k), m)
-			}
+			p.meanLift(mean[(t-from)*width:][:width], row, h, first+t)
 		}
 		p.last.Forward(y, mean, to-from)
 	}

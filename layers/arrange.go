@@ -164,6 +164,9 @@ func (a *Arrangement[T]) Pairs() int { return a.offsets[a.Rows] }
 // Poses is the number of distinct poses.
 func (a *Arrangement[T]) Poses() int { return a.poses }
 
+// Row returns the rows that row i gathers from.
+func (a *Arrangement[T]) Row(i int) []int32 { return a.index[a.offsets[i]:a.offsets[i+1]] }
+
 // Flat reports whether one table of weights serves all rows.
 func (a *Arrangement[T]) Flat() bool { return a.tiles == nil }
 

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/hugepage"
@@ -272,6 +273,9 @@ type rowLayer[T Float] interface {
 	rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int)
 }
 
+// RowRun is rows Lo to Hi of an arrangement. Of a flat one, those that begin and end at multiples of 8 are fastest.
+type RowRun struct{ Lo, Hi int }
+
 // pass is one call of a layer's Forward: it sets dst [batch, rows, out] to the layer of f [batch, rows, in], or adds it if add is
 // set.
 type pass[T Float] struct {
@@ -281,6 +285,8 @@ type pass[T Float] struct {
 	dst, f  []T
 	add     bool
 	batch   int
+	runs    []RowRun // of a flat arrangement: the rows to compute; nil: all
+	base    []T      // what rows that are added to begin with; nil: what dst holds
 	ctx     context.Context
 	stopped atomic.Bool
 	all     tileWeights[T]
@@ -289,14 +295,17 @@ type pass[T Float] struct {
 	runFlat, runTile func(worker, i, _ int)
 }
 
-// each computes a layer in parallel, for runs of rows of every image. It returns early, with the context's error, once ctx is done.
-func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int, add bool, ws *Workspace[T]) error {
+// each computes a layer in parallel, for runs of rows of every image: those given, or nil for all. It returns early, with the context's error,
+// once ctx is done. Other arguments are as in pass.
+func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int, add bool, runs []RowRun, base []T,
+	ws *Workspace[T]) error {
 	s := ws.pass
 	if s == nil {
 		s = &pass[T]{}
 		s.runFlat, s.runTile = s.flat, s.tile
 		ws.pass = s
 	}
+	s.runs, s.base = runs, base
 	s.a, s.weights, s.layer, s.dst, s.f, s.add, s.batch, s.ctx, s.ws = a, weights, layer, dst, f, add, batch, ctx, ws
 	s.stopped.Store(false)
 	n := workers()
@@ -305,12 +314,24 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 	}
 	if a.Flat() {
 		s.all = tileWeights[T]{poseWeights: weights, poses: a.Poses(), stored: weights.table}
-		parallel.ForWorkers(batch*a.flatChunks(), 1, n, s.runFlat)
+		parallel.ForWorkers(batch*s.chunks(), 1, n, s.runFlat)
 	} else {
 		parallel.ForWorkers(len(a.tiles), 1, n, s.runTile)
 	}
-	s.layer, s.dst, s.f, s.ctx = nil, nil, nil, nil // do not keep the caller's data alive
+	s.layer, s.dst, s.f, s.ctx, s.runs, s.base = nil, nil, nil, nil, nil, nil // do not keep the caller's data alive
 	return ctx.Err()
+}
+
+// checkRuns panics on runs that a flat arrangement does not have, and on an arrangement that is not flat.
+func (a *Arrangement[T]) checkRuns(where string, runs []RowRun) {
+	if !a.Flat() {
+		panic("layers: " + where + ": rows by themselves need a flat arrangement")
+	}
+	for _, r := range runs {
+		if r.Lo < 0 || r.Hi < r.Lo || r.Hi > a.Rows {
+			panic(fmt.Sprintf("layers: %s: rows %d to %d, need a part of 0 to %d", where, r.Lo, r.Hi, a.Rows))
+		}
+	}
 }
 
 // stop reports whether the context is done.
@@ -321,16 +342,25 @@ func (s *pass[T]) stop() bool {
 	return s.stopped.Load()
 }
 
-func (a *Arrangement[T]) flatChunks() int { return (a.Rows + flatRows - 1) / flatRows }
+// chunks is how many runs of rows an image has under a flat arrangement.
+func (s *pass[T]) chunks() int {
+	if s.runs != nil {
+		return len(s.runs)
+	}
+	return (s.a.Rows + flatRows - 1) / flatRows
+}
 
 // flat computes a run of rows of one image.
 func (s *pass[T]) flat(worker, i, _ int) {
 	if s.stop() {
 		return
 	}
-	chunks := s.a.flatChunks()
-	lo := i % chunks * flatRows
-	s.layer.rows(s, &s.ws.workers[worker], &s.all, lo, min(lo+flatRows, s.a.Rows), i/chunks, 1)
+	n := s.chunks()
+	run := RowRun{i % n * flatRows, min((i%n+1)*flatRows, s.a.Rows)}
+	if s.runs != nil {
+		run = s.runs[i%n]
+	}
+	s.layer.rows(s, &s.ws.workers[worker], &s.all, run.Lo, run.Hi, i/n, 1)
 }
 
 // tile computes a tile of all images.
@@ -396,6 +426,9 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 	}
 }
 
+// Arrangement is that which the layer was planned for.
+func (l *PlannedSeparable[T]) Arrangement() *Arrangement[T] { return l.a }
+
 // Kept says what the layer stores.
 func (l *PlannedSeparable[T]) Kept() Kept { return l.weights.kept(l.a) }
 
@@ -405,7 +438,21 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 	a, in, out := l.a, l.dense.in, l.dense.out
 	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*out)
-	return a.each(ctx, &l.weights, l, dst, f, batch, add, ws)
+	return a.each(ctx, &l.weights, l, dst, f, batch, add, nil, nil, ws)
+}
+
+// ForwardRows is Forward for some rows of a flat arrangement; base, unless nil, is what the convolution is added to. Other rows of dst stay
+// as they are, and the bits of a row do not depend on which others there are. Runs must not overlap, and are best of 64 rows or
+// less: each is computed by one goroutine.
+func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T, batch int, runs []RowRun, ws *Workspace[T]) error {
+	a := l.a
+	a.checkRuns("PlannedSeparable", runs)
+	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*l.dense.in)
+	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*l.dense.out)
+	if base != nil {
+		checkLen("PlannedSeparable", "base", len(base), len(dst))
+	}
+	return a.each(ctx, &l.weights, l, dst, f, batch, base != nil, runs, base, ws)
 }
 
 func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
@@ -419,6 +466,9 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		if !s.add {
 			l.dense.forward(x, rows, simd.ActReLU, at)
 			continue
+		}
+		if s.base != nil { // rows lie side by side: the arrangement is flat
+			copy(to[lo*out:hi*out], s.base[((image+b)*a.Rows+lo)*out:])
 		}
 		y := sized(&w.dense, rows*out)
 		l.dense.forward(x, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
@@ -518,6 +568,9 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	}
 }
 
+// Arrangement is that which the layer was planned for.
+func (l *PlannedEmbedding[T]) Arrangement() *Arrangement[T] { return l.a }
+
 // Kept says what the layer stores.
 func (l *PlannedEmbedding[T]) Kept() Kept { return l.weights.kept(l.a) }
 
@@ -526,7 +579,16 @@ func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int
 	a, in, out := l.a, l.channels, l.dense.out
 	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*out)
-	return a.each(ctx, &l.weights, l, dst, f, batch, false, ws)
+	return a.each(ctx, &l.weights, l, dst, f, batch, false, nil, nil, ws)
+}
+
+// ForwardRows is Forward for some rows, as that of a PlannedSeparable.
+func (l *PlannedEmbedding[T]) ForwardRows(ctx context.Context, dst, f []T, batch int, runs []RowRun, ws *Workspace[T]) error {
+	a := l.a
+	a.checkRuns("PlannedEmbedding", runs)
+	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*l.channels)
+	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*l.dense.out)
+	return a.each(ctx, &l.weights, l, dst, f, batch, false, runs, nil, ws)
 }
 
 func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {

@@ -1,0 +1,371 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// ImagePredictor is what the chain rule needs of a model of images.
+type ImagePredictor[T Float] interface {
+	// Complete returns mean and standard deviation [B, C, H, W], as a Completer does.
+	Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error)
+}
+
+// SampleImages completes each image several times, [S, B, C, H, W], by the chain rule: unobserved pixels are drawn one after another,
+// observed ones stay as they are. With SampleOptions.Function all pixels are means given what was drawn, the observed ones too, and
+// Knots are unobserved pixels that the seed picks. A sample depends on the image, the seed and the sample's number, bit for bit, and neither on
+// the other images of a batch nor on the number of threads.
+//
+// A model under translations is not run anew for every pixel: of its features those are computed again which depend on a pixel that was
+// drawn and which the next one depends on.
+func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], opt SampleOptions) ([]T, error) {
+	if err := checkImages(m, im, opt.Chain); err != nil {
+		return nil, err
+	}
+	if err := opt.check(im.B, len(im.Pixels)); err != nil {
+		return nil, err
+	}
+	out := make([]T, opt.Samples*len(im.Pixels))
+	n := im.H * im.W
+	per := im.C * n
+	c := imageChain[T]{m: m, im: im, report: progress(ctx)}
+	for b := range im.B {
+		c.total += len(c.order(b, opt)) * opt.Samples
+	}
+	for b := range im.B {
+		order := c.order(b, opt)
+		for lo, hi := 0, 0; lo < opt.Samples; lo = hi {
+			hi = min(opt.Samples, lo+c.together())
+			images := c.copies(b, hi-lo)
+			if err := c.sample(quiet(ctx), images, opt, opt.seed(b), order, lo); err != nil {
+				return nil, err
+			}
+			drawn := images.Pixels
+			if opt.Function {
+				p, err := m.Complete(quiet(ctx), images)
+				if err != nil {
+					return nil, err
+				}
+				drawn = p.Mean
+			}
+			for s := lo; s < hi; s++ {
+				copy(out[(s*im.B+b)*per:][:per], drawn[(s-lo)*per:])
+			}
+		}
+	}
+	c.report(c.total, c.total)
+	return out, ctx.Err()
+}
+
+// JointImages predicts each unobserved pixel given the observed ones and the true values y [B, C, H, W] of the pixels before it, and says how
+// likely they are. Observed pixels are predicted given the context alone, as if they were seen once more. NaN is a missing value: it does not
+// count, and no other pixel is told of its pixel.
+func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], y []T, chain Chain) (*Joint[T], error) {
+	if err := checkImages(m, im, chain); err != nil {
+		return nil, err
+	}
+	if len(y) != len(im.Pixels) {
+		return nil, fmt.Errorf("%w: y has %d values, the images have %d", ErrShape, len(y), len(im.Pixels))
+	}
+	for i, v := range y {
+		if math.IsInf(float64(v), 0) {
+			return nil, fmt.Errorf("%w: value %d of y = %v", ErrValue, i, v)
+		}
+	}
+	n := im.H * im.W
+	j := newJoint[T](len(y), im.B*n)
+	if im.B == 0 {
+		return j, ctx.Err()
+	}
+	c := imageChain[T]{m: m, im: im, report: progress(ctx)}
+	opt := SampleOptions{Chain: chain}
+	for b := range im.B {
+		c.total += len(c.order(b, opt))
+	}
+	for b := range im.B {
+		c.report(c.done, c.total)
+		if err := c.joint(quiet(ctx), j, y, opt, b); err != nil {
+			return nil, err
+		}
+	}
+	c.report(c.total, c.total)
+	return j, ctx.Err()
+}
+
+// checkImages refuses what the chain rule cannot go through.
+func checkImages[T Float](m ImagePredictor[T], im *Images[T], chain Chain) error {
+	if im == nil {
+		return fmt.Errorf("%w: the images are nil", ErrShape)
+	}
+	channels := im.C
+	if model, ok := m.(interface{ Config() Config }); ok {
+		channels = model.Config().DimY
+	}
+	if err := im.check(channels); err != nil {
+		return err
+	}
+	return chain.check(im.B)
+}
+
+// imageChain goes through the pixels of images.
+type imageChain[T Float] struct {
+	m           ImagePredictor[T]
+	im          *Images[T]
+	report      func(done, total int)
+	done, total int
+}
+
+// pixelPredictor predicts some pixels of images that observe the same ones.
+type pixelPredictor[T Float] interface {
+	// predict sets dst [images, C, pixels], given what the images observe now; news are the pixels that they did not observe in the last call.
+	predict(ctx context.Context, dst *Prediction[T], pixels, news []int32) error
+}
+
+// order is the chain of the unobserved pixels of image b.
+func (c *imageChain[T]) order(b int, opt SampleOptions) []int32 {
+	n := c.im.H * c.im.W
+	var hidden []int32
+	for i, ok := range c.im.Mask[b*n : (b+1)*n] {
+		if !ok {
+			hidden = append(hidden, int32(i))
+		}
+	}
+	if opt.Knots > 0 && opt.Knots < len(hidden) {
+		rng := rand.New(rand.NewPCG(scramble(opt.seed(b)), scramble(0x6b6e6f7473))) // "knots"
+		rng.Shuffle(len(hidden), func(i, j int) { hidden[i], hidden[j] = hidden[j], hidden[i] })
+		hidden = hidden[:opt.Knots]
+		slices.Sort(hidden)
+	}
+	order := opt.arrange(len(hidden), opt.seed(b), func(i, j int32) int { return int(i) - int(j) })
+	for i, k := range order {
+		order[i] = hidden[k]
+	}
+	return order
+}
+
+// together is how many samples of an image are drawn at a time.
+func (c *imageChain[T]) together() int {
+	const most = 16
+	if m, ok := c.m.(*ImageEquivCNP[T]); ok {
+		width := 2*m.cfg.DimY*m.cfg.Multiplicity + (1+2*len(m.blocks))*m.cfg.Channels[0]
+		return max(1, min(most, runBytes/(8*width*c.im.H*c.im.W*m.cfg.Lifts)))
+	}
+	return most
+}
+
+// copies returns so many copies of image b.
+func (c *imageChain[T]) copies(b, samples int) *Images[T] {
+	im, n := c.im, c.im.H*c.im.W
+	return &Images[T]{B: samples, C: im.C, H: im.H, W: im.W, Pixels: slices.Repeat(im.Pixels[b*im.C*n:(b+1)*im.C*n], samples),
+		Mask: slices.Repeat(im.Mask[b*n:(b+1)*n], samples)}
+}
+
+// stepper returns what predicts pixels of images.
+func (c *imageChain[T]) stepper(ctx context.Context, im *Images[T]) (s pixelPredictor[T], cheap bool, err error) {
+	switch m := c.m.(type) {
+	case *ImageEquivCNP[T]:
+		p, err := m.plans.get(ctx, m, im.H, im.W)
+		if err != nil {
+			return nil, false, err
+		}
+		if p.stepwise(im.H, im.W) {
+			return p.newPixelRun(im), true, nil
+		}
+	case *ImageCNP[T]:
+		return &pixelsOfCNP[T]{m, im, unitGrid(im.H, im.W)}, true, nil
+	}
+	return &pixelsOfAll[T]{c.m, im}, false, nil
+}
+
+// sample draws the pixels of images that are samples of one, the first of them number first.
+func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOptions, seed uint64, order []int32, first int) error {
+	s, _, err := c.stepper(ctx, im)
+	if err != nil {
+		return err
+	}
+	n, rng := im.H*im.W, newNoise()
+	p := newPrediction[T](im.B * im.C * opt.block())
+	var news []int32
+	for lo := 0; lo < len(order); lo += opt.block() {
+		c.report(c.done, c.total)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pixels := order[lo:min(lo+opt.block(), len(order))]
+		k := len(pixels)
+		dst := &Prediction[T]{Mean: p.Mean[:im.B*im.C*k], Std: p.Std[:im.B*im.C*k]}
+		if err := s.predict(ctx, dst, pixels, news); err != nil {
+			return err
+		}
+		for b := range im.B {
+			for i, at := range pixels {
+				source := rng.at(seed, first+b, int(at))
+				for ch := range im.C {
+					v := (b*im.C+ch)*k + i
+					if err := dst.usable(v, func() string { return describePixel(int(at), im.W, lo) }); err != nil {
+						return err
+					}
+					im.Pixels[(b*im.C+ch)*n+int(at)] = dst.draw(v, source)
+				}
+				im.Mask[b*n+int(at)] = true
+			}
+		}
+		news = pixels
+		c.done += len(pixels) * im.B
+	}
+	return nil
+}
+
+// describePixel names a pixel.
+func describePixel(at, w, before int) string {
+	return fmt.Sprintf("row %d, column %d, given %d pixels before it", at/w, at%w, before)
+}
+
+// joint predicts the pixels of image b.
+func (c *imageChain[T]) joint(ctx context.Context, j *Joint[T], y []T, opt SampleOptions, b int) error {
+	im := c.copies(b, 1)
+	n := im.H * im.W
+	truth := y[b*im.C*n : (b+1)*im.C*n]
+	// tell sets pixels of an image to the truth, where all of it is known, and returns which these are.
+	tell := func(im *Images[T], image int, pixels []int32) (news []int32) {
+		for _, at := range pixels {
+			known := true
+			for ch := range im.C {
+				known = known && truth[ch*n+int(at)] == truth[ch*n+int(at)]
+			}
+			if !known {
+				continue
+			}
+			for ch := range im.C {
+				im.Pixels[(image*im.C+ch)*n+int(at)] = truth[ch*n+int(at)]
+			}
+			im.Mask[image*n+int(at)] = true
+			news = append(news, at)
+		}
+		return news
+	}
+	// note takes over the prediction of some pixels, value number place(channel, i) of p.
+	note := func(p *Prediction[T], pixels []int32, before int, place func(ch, i int) int) error {
+		for i, at := range pixels {
+			for ch := range im.C {
+				v, from := (b*im.C+ch)*n+int(at), place(ch, i)
+				j.Mean[v], j.Std[v] = p.Mean[from], p.Std[from]
+				if y[v] != y[v] {
+					continue
+				}
+				if err := p.usable(from, func() string { return describePixel(int(at), im.W, before) }); err != nil {
+					return err
+				}
+				j.LogDensity[b*n+int(at)] += p.logDensity(from, y[v])
+				j.values[b*n+int(at)]++
+			}
+		}
+		c.done += len(pixels)
+		c.report(min(c.done, c.total), c.total)
+		return ctx.Err()
+	}
+	var seen []int32
+	for i, ok := range im.Mask {
+		if ok {
+			seen = append(seen, int32(i))
+		}
+	}
+	if len(seen) > 0 {
+		p, err := c.m.Complete(ctx, im)
+		if err != nil {
+			return err
+		}
+		if err := note(p, seen, 0, func(ch, i int) int { return ch*n + int(seen[i]) }); err != nil {
+			return err
+		}
+		c.done -= len(seen)
+	}
+	order := c.order(b, opt)
+	s, cheap, err := c.stepper(ctx, im)
+	if err != nil {
+		return err
+	}
+	if cheap {
+		var news []int32
+		for lo := 0; lo < len(order); lo += opt.block() {
+			pixels := order[lo:min(lo+opt.block(), len(order))]
+			p := newPrediction[T](im.C * len(pixels))
+			if err := s.predict(ctx, p, pixels, news); err != nil {
+				return err
+			}
+			if err := note(p, pixels, lo, func(ch, i int) int { return ch*len(pixels) + i }); err != nil {
+				return err
+			}
+			news = tell(im, 0, pixels)
+		}
+		return nil
+	}
+	// What comes before each pixel is known in advance: whole images, several at a time.
+	for lo := 0; lo < len(order); {
+		images := c.copies(b, min(taskChunk, opt.steps(len(order)-lo)))
+		for k := range images.B {
+			tell(images, k, order[:lo+k*opt.block()])
+		}
+		p, err := c.m.Complete(ctx, images)
+		if err != nil {
+			return err
+		}
+		for k := range images.B {
+			pixels := order[lo:min(lo+opt.block(), len(order))]
+			if err := note(p, pixels, lo, func(ch, i int) int { return (k*im.C+ch)*n + int(pixels[i]) }); err != nil {
+				return err
+			}
+			lo += len(pixels)
+		}
+	}
+	return nil
+}
+
+// pixelsOfAll predicts whole images.
+type pixelsOfAll[T Float] struct {
+	m  ImagePredictor[T]
+	im *Images[T]
+}
+
+func (s *pixelsOfAll[T]) predict(ctx context.Context, dst *Prediction[T], pixels, _ []int32) error {
+	p, err := s.m.Complete(ctx, s.im)
+	if err != nil {
+		return err
+	}
+	n := s.im.H * s.im.W
+	for i := range s.im.B * s.im.C {
+		for k, at := range pixels {
+			dst.Mean[i*len(pixels)+k], dst.Std[i*len(pixels)+k] = p.Mean[i*n+int(at)], p.Std[i*n+int(at)]
+		}
+	}
+	return nil
+}
+
+// pixelsOfCNP decodes the pixels that are asked for.
+type pixelsOfCNP[T Float] struct {
+	m    *ImageCNP[T]
+	im   *Images[T]
+	grid []float64
+}
+
+func (s *pixelsOfCNP[T]) predict(ctx context.Context, dst *Prediction[T], pixels, _ []int32) error {
+	var targets []float64
+	for _, at := range pixels {
+		targets = append(targets, s.grid[2*at:2*at+2]...)
+	}
+	c, k := s.im.C, len(pixels)
+	mean, std := make([]T, k*c), make([]T, k*c)
+	for b := range s.im.B {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, y := s.im.observed(b, s.grid)
+		s.m.core.predict(mean, std, targets, x, y)
+		channelsFirst(dst.Mean[b*c*k:(b+1)*c*k], mean, c)
+		channelsFirst(dst.Std[b*c*k:(b+1)*c*k], std, c)
+	}
+	return nil
+}

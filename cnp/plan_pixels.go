@@ -1,0 +1,302 @@
+package cnp
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// pixelRun predicts single pixels of images of which more and more is observed. It keeps the features of every layer, and knows for each
+// pixel whether they are out of date. A pixel that is observed puts those out of date that depend on it; a pixel that is asked for has
+// those computed again on which it depends, as far as they are out of date. What a pixel depends on, layer by layer, is a patch around it.
+//
+// It is for flat arrangements, whose rows are those of a pixel grid, and for images that observe the same pixels. Predictions have the bits of
+// ImagePlan.Predict.
+type pixelRun[T Float] struct {
+	plan   *ImagePlan[T]
+	im     *Images[T]
+	layers [][]T // features [images, rows, width]: the embedding, and what each convolution makes of it
+	// uses is the patch of pixels on which a pixel's last features depend, layer by layer, and used those that depend on an input.
+	uses, used []patch
+	stale      []pixelSet // of each layer
+	need       pixelSet
+
+	input    imageRun[T]
+	ws       layers.Workspace[T]
+	runs     []layers.RowRun
+	row      []T
+	computed int // rows so far, of all layers
+}
+
+// patch is a set of steps from a pixel to others: in the k-th of its rows, from lo[k] to hi[k], none where these cross. Row above is the pixel's own.
+type patch struct {
+	above  int
+	lo, hi []int
+}
+
+// at returns the steps to a row, relative to the pixel's own.
+func (p patch) at(dy int) (lo, hi int) {
+	if k := dy + p.above; k >= 0 && k < len(p.lo) {
+		return p.lo[k], p.hi[k]
+	}
+	return 1, 0
+}
+
+// then is the patch of all that one step of p and one of q lead to, without gaps within a row.
+func (p patch) then(q patch) patch {
+	out := patch{above: p.above + q.above}
+	for k := range len(p.lo) + len(q.lo) - 1 {
+		lo, hi := 1, 0
+		for i := range p.lo {
+			if a, z := q.at(k - i - q.above); a <= z && p.lo[i] <= p.hi[i] {
+				a, z = a+p.lo[i], z+p.hi[i]
+				if lo > hi {
+					lo, hi = a, z
+				}
+				lo, hi = min(lo, a), max(hi, z)
+			}
+		}
+		out.lo, out.hi = append(out.lo, lo), append(out.hi, hi)
+	}
+	return out
+}
+
+// back is the patch of the pixels from which p leads here.
+func (p patch) back() patch {
+	out := patch{above: len(p.lo) - 1 - p.above}
+	for k := len(p.lo) - 1; k >= 0; k-- {
+		out.lo, out.hi = append(out.lo, -p.hi[k]), append(out.hi, -p.lo[k])
+	}
+	return out
+}
+
+// here is the patch of a pixel itself.
+var here = patch{lo: []int{0}, hi: []int{0}}
+
+// pixelSet is a set of the pixels of an image, row by row.
+type pixelSet struct {
+	h, w, words int
+	bits        []uint64
+}
+
+func newPixelSet(h, w int) pixelSet {
+	words := (w + 63) / 64
+	return pixelSet{h, w, words, make([]uint64, h*words)}
+}
+
+// add adds the patch around a pixel.
+func (s *pixelSet) add(pixel int, p patch) {
+	y, x := pixel/s.w, pixel%s.w
+	for k := range p.lo {
+		row := y + k - p.above
+		lo, hi := max(0, x+p.lo[k]), min(s.w-1, x+p.hi[k])
+		if row < 0 || row >= s.h || lo > hi {
+			continue
+		}
+		line := s.bits[row*s.words : (row+1)*s.words]
+		for j := lo / 64; j <= hi/64; j++ {
+			from, to := max(lo-64*j, 0), min(hi-64*j, 63)
+			line[j] |= ^uint64(0) << from & (^uint64(0) >> (63 - to))
+		}
+	}
+}
+
+// take removes from s what is in need as well, and appends it to dst as runs of pixels, counted row by row.
+func (s *pixelSet) take(dst []layers.RowRun, need *pixelSet) []layers.RowRun {
+	for i, w := range s.bits {
+		both := w & need.bits[i]
+		if both == 0 {
+			continue
+		}
+		s.bits[i] &^= both
+		base := i/s.words*s.w + i%s.words*64
+		for both != 0 {
+			lo := bits.TrailingZeros64(both)
+			n := bits.TrailingZeros64(^(both >> lo))
+			dst = append(dst, layers.RowRun{Lo: base + lo, Hi: base + lo + n})
+			if lo+n == 64 {
+				break
+			}
+			both &= ^uint64(0) << (lo + n)
+		}
+	}
+	return dst
+}
+
+// stepwise reports whether pixelRun can be used for images of that size.
+func (p *ImagePlan[T]) stepwise(h, w int) bool {
+	return p.layout != nil && p.layout.Flat() && p.m == 0 && p.apart.Stride == 0 && p.n == h*w
+}
+
+// patches returns the pixels that a pixel's features depend on: first in the embedding, then in each convolution.
+func (p *ImagePlan[T]) patches(w int) []patch {
+	p.near.Lock()
+	defer p.near.Unlock()
+	if p.near.patches != nil {
+		return p.near.patches
+	}
+	pixel := make([]int32, p.rows) // of every row
+	for i := range p.n {
+		for l := range p.k {
+			pixel[p.row(i, l)] = int32(i)
+		}
+	}
+	known := map[*layers.Arrangement[T]]patch{}
+	of := func(a *layers.Arrangement[T]) patch {
+		if q, ok := known[a]; ok {
+			return q
+		}
+		h := p.n / w
+		q := patch{above: h - 1, lo: slices.Repeat([]int{w}, 2*h-1), hi: slices.Repeat([]int{-w}, 2*h-1)}
+		q.lo[q.above], q.hi[q.above] = 0, 0
+		for i := range a.Rows {
+			y, x := int(pixel[i])/w, int(pixel[i])%w
+			for _, j := range a.Row(i) {
+				k, dx := int(pixel[j])/w-y+q.above, int(pixel[j])%w-x
+				q.lo[k], q.hi[k] = min(q.lo[k], dx), max(q.hi[k], dx)
+			}
+		}
+		for q.above > 0 && q.lo[0] > q.hi[0] && q.lo[len(q.lo)-1] > q.hi[len(q.hi)-1] {
+			q.above, q.lo, q.hi = q.above-1, q.lo[1:len(q.lo)-1], q.hi[1:len(q.hi)-1]
+		}
+		known[a] = q
+		return q
+	}
+	out := []patch{of(p.embedding.Arrangement())}
+	for _, c := range p.conv {
+		out = append(out, of(c.Arrangement()))
+	}
+	p.near.patches = out
+	return out
+}
+
+// newPixelRun takes images, which may change where their pixels become observed.
+func (p *ImagePlan[T]) newPixelRun(im *Images[T]) *pixelRun[T] {
+	width, near := p.cfg.Channels[0], p.patches(im.W)
+	r := &pixelRun[T]{plan: p, im: im, need: newPixelSet(im.H, im.W), row: make([]T, width)}
+	n := len(near)
+	r.uses, r.used = make([]patch, n), make([]patch, n)
+	r.uses[n-1], r.used[0] = here, near[0].back()
+	for i := n - 2; i >= 0; i-- {
+		r.uses[i] = r.uses[i+1].then(near[i+1])
+	}
+	for i := 1; i < n; i++ {
+		r.used[i] = r.used[i-1].then(near[i].back())
+	}
+	for range near {
+		r.layers = append(r.layers, make([]T, im.B*p.rows*width))
+		all := newPixelSet(im.H, im.W)
+		for y := range im.H {
+			all.add(y*im.W, patch{lo: []int{0}, hi: []int{im.W - 1}})
+		}
+		r.stale = append(r.stale, all)
+	}
+	r.input = imageRun[T]{plan: p, im: im, input: make([]T, im.B*p.rows*2*p.cfg.DimY*p.cfg.Multiplicity)}
+	r.input.embedSome(0, 0, im.B*p.n)
+	return r
+}
+
+// pixelRunBytes is what one image needs.
+func (p *ImagePlan[T]) pixelRunBytes() int64 { return p.imageBytes() * int64(2+len(p.conv)) / 2 }
+
+// predict implements pixelPredictor.
+func (r *pixelRun[T]) predict(ctx context.Context, dst *Prediction[T], pixels, news []int32) error {
+	p, im := r.plan, r.im
+	for _, at := range news {
+		for b := range im.B {
+			r.input.embedSome(0, b*p.n+int(at), b*p.n+int(at)+1)
+		}
+		for i := range r.stale {
+			r.stale[i].add(int(at), r.used[i])
+		}
+	}
+	for i, dst := range r.layers {
+		clear(r.need.bits)
+		for _, at := range pixels {
+			r.need.add(int(at), r.uses[i])
+		}
+		runs := r.rows(&r.stale[i])
+		for _, run := range runs {
+			r.computed += run.Hi - run.Lo
+		}
+		if len(runs) == 0 {
+			continue
+		}
+		var err error
+		switch {
+		case i == 0:
+			err = p.embedding.ForwardRows(ctx, dst, r.input.input, im.B, runs, &r.ws)
+		case i%2 == 1:
+			err = p.conv[i-1].ForwardRows(ctx, dst, r.layers[i-1], nil, im.B, runs, &r.ws)
+		default:
+			err = p.conv[i-1].ForwardRows(ctx, dst, r.layers[i-1], r.layers[i-2], im.B, runs, &r.ws)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.read(dst, pixels)
+	return ctx.Err()
+}
+
+// Rows are computed eight at a time where they begin at a multiple of eight, and a goroutine takes at most stepRows.
+const stepRows = 64
+
+// rows returns the plan's rows of the needed pixels that are out of date, and takes them from those. Runs of rows are longer than those
+// of pixels, since rows beside those that are wanted come for nothing; they remain out of date if they were.
+func (r *pixelRun[T]) rows(stale *pixelSet) []layers.RowRun {
+	p := r.plan
+	pixels := stale.take(r.runs[:0], &r.need)
+	runs, first := pixels, len(pixels)
+	for l := range p.k {
+		for i := range first {
+			lo := p.row(pixels[i].Lo, l)
+			hi := min((lo+pixels[i].Hi-pixels[i].Lo+7)&^7, p.rows)
+			lo &^= 7
+			for lo < hi {
+				if last := &runs[len(runs)-1]; len(runs) > first && lo < last.Hi {
+					lo = last.Hi
+					continue
+				}
+				to := min(hi, (lo/stepRows+1)*stepRows)
+				runs = append(runs, layers.RowRun{Lo: lo, Hi: to})
+				lo = to
+			}
+		}
+	}
+	r.runs = runs
+	return runs[first:]
+}
+
+// read sets dst [images, channels, pixels] to the prediction at pixels whose features are up to date.
+func (r *pixelRun[T]) read(dst *Prediction[T], pixels []int32) {
+	p, im := r.plan, r.im
+	width, c, h := p.cfg.Channels[0], p.cfg.DimY, r.layers[len(r.layers)-1]
+	mean, y := make([]T, len(pixels)*width), make([]T, len(pixels)*2*c)
+	for b := range im.B {
+		f := h[b*p.rows*width : (b+1)*p.rows*width]
+		for i, at := range pixels {
+			p.meanLift(mean[i*width:(i+1)*width], r.row, f, int(at))
+		}
+		p.last.Forward(y, mean, len(pixels))
+		for ch := range c {
+			to := (b*c + ch) * len(pixels)
+			r.input.head(dst.Mean[to:to+len(pixels)], dst.Std[to:to+len(pixels)], y[ch:], y[c+ch:], 2*c)
+		}
+	}
+}
+
+// meanLift sets m to the mean of the features f of a point's lifts; row is scratch.
+func (p *ImagePlan[T]) meanLift(m, row, f []T, point int) {
+	p.layout.Gather(m, f, p.row(point, 0))
+	for l := 1; l < p.k; l++ {
+		p.layout.Gather(row, f, p.row(point, l))
+		simd.Add(m, m, row)
+	}
+	if p.k > 1 {
+		simd.Scale(m, 1/T(p.k), m)
+	}
+}
