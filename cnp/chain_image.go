@@ -120,8 +120,9 @@ type imageChain[T Float] struct {
 
 // pixelPredictor predicts some pixels of images that observe the same ones.
 type pixelPredictor[T Float] interface {
-	// predict sets dst [images, C, pixels], given what the images observe now; news are the pixels that they did not observe in the last call.
-	predict(ctx context.Context, dst *Prediction[T], pixels, news []int32) error
+	// predict returns the prediction [images, C, pixels], given what the images observe now; news are the pixels that they did not observe in
+	// the last call.
+	predict(ctx context.Context, pixels, news []int32) (*Prediction[T], error)
 }
 
 // order is the chain of the unobserved pixels of image b.
@@ -187,7 +188,6 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 		return err
 	}
 	n, rng := im.H*im.W, newNoise()
-	p := newPrediction[T](im.B * im.C * opt.block())
 	var news []int32
 	for lo := 0; lo < len(order); lo += opt.block() {
 		c.report(c.done, c.total)
@@ -196,8 +196,8 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 		}
 		pixels := order[lo:min(lo+opt.block(), len(order))]
 		k := len(pixels)
-		dst := &Prediction[T]{Mean: p.Mean[:im.B*im.C*k], Std: p.Std[:im.B*im.C*k]}
-		if err := s.predict(ctx, dst, pixels, news); err != nil {
+		p, err := s.predict(ctx, pixels, news)
+		if err != nil {
 			return err
 		}
 		for b := range im.B {
@@ -205,10 +205,10 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 				source := rng.at(seed, first+b, int(at))
 				for ch := range im.C {
 					v := (b*im.C+ch)*k + i
-					if err := dst.usable(v, func() string { return describePixel(int(at), im.W, lo) }); err != nil {
+					if err := p.usable(v, func() string { return describePixel(int(at), im.W, lo) }); err != nil {
 						return err
 					}
-					im.Pixels[(b*im.C+ch)*n+int(at)] = dst.draw(v, source)
+					im.Pixels[(b*im.C+ch)*n+int(at)] = p.draw(v, source)
 				}
 				im.Mask[b*n+int(at)] = true
 			}
@@ -252,7 +252,7 @@ func (c *imageChain[T]) joint(ctx context.Context, j *Joint[T], y []T, opt Sampl
 		for i, at := range pixels {
 			for ch := range im.C {
 				v, from := (b*im.C+ch)*n+int(at), place(ch, i)
-				j.Mean[v], j.Std[v] = p.Mean[from], p.Std[from]
+				j.take(v, p, from)
 				if y[v] != y[v] {
 					continue
 				}
@@ -292,8 +292,8 @@ func (c *imageChain[T]) joint(ctx context.Context, j *Joint[T], y []T, opt Sampl
 		var news []int32
 		for lo := 0; lo < len(order); lo += opt.block() {
 			pixels := order[lo:min(lo+opt.block(), len(order))]
-			p := newPrediction[T](im.C * len(pixels))
-			if err := s.predict(ctx, p, pixels, news); err != nil {
+			p, err := s.predict(ctx, pixels, news)
+			if err != nil {
 				return err
 			}
 			if err := note(p, pixels, lo, func(ch, i int) int { return ch*len(pixels) + i }); err != nil {
@@ -330,18 +330,17 @@ type pixelsOfAll[T Float] struct {
 	im *Images[T]
 }
 
-func (s *pixelsOfAll[T]) predict(ctx context.Context, dst *Prediction[T], pixels, _ []int32) error {
+func (s *pixelsOfAll[T]) predict(ctx context.Context, pixels, _ []int32) (*Prediction[T], error) {
 	p, err := s.m.Complete(ctx, s.im)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := s.im.H * s.im.W
-	for i := range s.im.B * s.im.C {
-		for k, at := range pixels {
-			dst.Mean[i*len(pixels)+k], dst.Std[i*len(pixels)+k] = p.Mean[i*n+int(at)], p.Std[i*n+int(at)]
-		}
+	n, k := s.im.H*s.im.W, len(pixels)
+	dst := newPrediction[T](s.im.B * s.im.C * k)
+	for i := range dst.Mean {
+		dst.take(i, p, i/k*n+int(pixels[i%k]))
 	}
-	return nil
+	return dst, nil
 }
 
 // pixelsOfCNP decodes the pixels that are asked for.
@@ -351,21 +350,25 @@ type pixelsOfCNP[T Float] struct {
 	grid []float64
 }
 
-func (s *pixelsOfCNP[T]) predict(ctx context.Context, dst *Prediction[T], pixels, _ []int32) error {
+func (s *pixelsOfCNP[T]) predict(ctx context.Context, pixels, _ []int32) (*Prediction[T], error) {
 	var targets []float64
 	for _, at := range pixels {
 		targets = append(targets, s.grid[2*at:2*at+2]...)
 	}
 	c, k := s.im.C, len(pixels)
 	mean, std := make([]T, k*c), make([]T, k*c)
+	dst := s.m.core.newPrediction(s.im.B * c * k)
 	for b := range s.im.B {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		x, y := s.im.observed(b, s.grid)
-		s.m.core.predict(mean, std, targets, x, y)
+		if tape := s.m.core.predict(mean, std, targets, x, y); s.m.core.likelihood != nil {
+			s.m.core.setImages(dst, nil, k, b, b+1, tape.numbers())
+			continue
+		}
 		channelsFirst(dst.Mean[b*c*k:(b+1)*c*k], mean, c)
 		channelsFirst(dst.Std[b*c*k:(b+1)*c*k], std, c)
 	}
-	return nil
+	return dst, nil
 }

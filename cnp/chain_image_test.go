@@ -40,7 +40,13 @@ func chainCompleters(t *testing.T) map[string]cnp.Completer[float32] {
 		}
 		add(fmt.Sprintf("%s, %d lifts, %d channels", g.name, g.lifts, c.DimY), c, nil)
 	}
-	c := cnp.Default(cnp.ConvCNPImage, "", 1)
+	c := cnp.Default(cnp.EquivCNPImage, "T(2)", 1)
+	c.Channels, c.Blocks, c.Hidden, c.Mid, c.Fill, c.BlockFill, c.Likelihood = []int{8}, 2, 8, 3, 0.004, 0.003, "normal:noise"
+	add("noise", c, nil)
+	c = cnp.Default(cnp.CNPImage, "", 1)
+	c.Channels, c.Likelihood = []int{8, 8, 8}, "normal:noise"
+	add("cnp with noise", c, nil)
+	c = cnp.Default(cnp.ConvCNPImage, "", 1)
 	c.Channels, c.Blocks, c.Kernel = []int{8}, 1, 3
 	add("convcnp", c, nil)
 	c = cnp.Default(cnp.CNPImage, "", 1)
@@ -109,7 +115,7 @@ func TestChainImages(t *testing.T) {
 							v := k*n + at
 							require.Equal(t, p.Mean[v], j.Mean[b*ch*n+v], "pixel %d", at)
 							require.Equal(t, p.Std[v], j.Std[b*ch*n+v])
-							d, _ := cnp.LogLikelihood(p.Mean[v:v+1], p.Std[v:v+1], y[b*ch*n+v:][:1], nil)
+							d := p.LogDensityAt(v, float64(y[b*ch*n+v]))
 							sum += d
 						}
 						require.InDelta(t, sum, j.LogDensity[b*n+at], 1e-9)

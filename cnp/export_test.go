@@ -15,7 +15,7 @@ func ChainRows(ctx context.Context, m *ImageEquivCNP[float32], h, w, observed in
 	if err != nil {
 		return 0, err
 	}
-	order, dst := ChainOrder(&c, h*w), newPrediction[float32](1)
+	order := ChainOrder(&c, h*w)
 	for _, at := range order[:observed] {
 		im.Mask[at] = true
 	}
@@ -23,7 +23,7 @@ func ChainRows(ctx context.Context, m *ImageEquivCNP[float32], h, w, observed in
 	var news []int32
 	first := 0
 	for i, at := range order[observed:] {
-		if err := r.predict(ctx, dst, []int32{at}, news); err != nil {
+		if _, err := r.predict(ctx, []int32{at}, news); err != nil {
 			return 0, err
 		}
 		if i == 0 {

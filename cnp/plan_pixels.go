@@ -203,7 +203,7 @@ func (p *ImagePlan[T]) newPixelRun(im *Images[T]) *pixelRun[T] {
 func (p *ImagePlan[T]) pixelRunBytes() int64 { return p.imageBytes() * int64(2+len(p.conv)) / 2 }
 
 // predict implements pixelPredictor.
-func (r *pixelRun[T]) predict(ctx context.Context, dst *Prediction[T], pixels, news []int32) error {
+func (r *pixelRun[T]) predict(ctx context.Context, pixels, news []int32) (*Prediction[T], error) {
 	p, im := r.plan, r.im
 	for _, at := range news {
 		for b := range im.B {
@@ -235,11 +235,10 @@ func (r *pixelRun[T]) predict(ctx context.Context, dst *Prediction[T], pixels, n
 			err = p.conv[i-1].ForwardRows(ctx, dst, r.layers[i-1], r.layers[i-2], im.B, runs, &r.ws)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r.read(dst, pixels)
-	return ctx.Err()
+	return r.read(pixels), ctx.Err()
 }
 
 // Rows are computed eight at a time where they begin at a multiple of eight, and a goroutine takes at most stepRows.
@@ -271,22 +270,31 @@ func (r *pixelRun[T]) rows(stale *pixelSet) []layers.RowRun {
 	return runs[first:]
 }
 
-// read sets dst [images, channels, pixels] to the prediction at pixels whose features are up to date.
-func (r *pixelRun[T]) read(dst *Prediction[T], pixels []int32) {
+// read returns the prediction [images, channels, pixels] at pixels whose features are up to date.
+func (r *pixelRun[T]) read(pixels []int32) *Prediction[T] {
 	p, im := r.plan, r.im
-	width, c, h := p.cfg.Channels[0], p.cfg.DimY, r.layers[len(r.layers)-1]
-	mean, y := make([]T, len(pixels)*width), make([]T, len(pixels)*2*c)
+	width, c, n, h := p.cfg.Channels[0], p.cfg.DimY, len(pixels), r.layers[len(r.layers)-1]
+	numbers := p.family.numbers()
+	mean, y, buffer := make([]T, n*width), make([]T, n*numbers*c), p.family.buffer()
+	dst := p.family.newPrediction(im.B * c * n)
 	for b := range im.B {
 		f := h[b*p.rows*width : (b+1)*p.rows*width]
 		for i, at := range pixels {
 			p.meanLift(mean[i*width:(i+1)*width], r.row, f, int(at))
 		}
-		p.last.Forward(y, mean, len(pixels))
+		p.last.Forward(y, mean, n)
 		for ch := range c {
-			to := (b*c + ch) * len(pixels)
-			r.input.head(dst.Mean[to:to+len(pixels)], dst.Std[to:to+len(pixels)], y[ch:], y[c+ch:], 2*c)
+			to := (b*c + ch) * n
+			if p.family.likelihood == nil {
+				r.input.head(dst.Mean[to:to+n], dst.Std[to:to+n], y[ch:], y[c+ch:], 2*c)
+				continue
+			}
+			for i := range n {
+				p.family.set(dst, to+i, ch, y[(i*c+ch)*numbers:(i*c+ch+1)*numbers], buffer)
+			}
 		}
 	}
+	return dst
 }
 
 // meanLift sets m to the mean of the features f of a point's lifts; row is scratch.
