@@ -1,0 +1,386 @@
+package layers
+
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// maxAxes is the greatest number of coordinates of a pyramid's lattices.
+const maxAxes = 3
+
+// latticeBox is a part of a lattice of points that are numbered along every axis: n[a] of them from lo[a] on.
+type latticeBox struct{ lo, n [maxAxes]int }
+
+// rows is the number of points of a box of d axes.
+func (b *latticeBox) rows(d int) int {
+	n := 1
+	for _, k := range b.n[:d] {
+		n *= max(0, k)
+	}
+	return n
+}
+
+// hi is one more than the last number along an axis.
+func (b *latticeBox) hi(a int) int { return b.lo[a] + b.n[a] }
+
+// at sets number to the numbers of a row; the last axis runs fastest.
+func (b *latticeBox) at(number *[maxAxes]int, row, d int) {
+	for a := d - 1; a >= 0; a-- {
+		number[a] = b.lo[a] + row%b.n[a]
+		row /= b.n[a]
+	}
+}
+
+// row is the row of a point of these numbers, -1 outside.
+func (b *latticeBox) row(number *[maxAxes]int, d int) int {
+	row := 0
+	for a := range d {
+		k := number[a] - b.lo[a]
+		if k < 0 || k >= b.n[a] {
+			return -1
+		}
+		row = row*b.n[a] + k
+	}
+	return row
+}
+
+// grown is the box with so many points more at both ends of every axis; an empty one stays empty.
+func (b latticeBox) grown(by, d int) latticeBox {
+	for a := range d {
+		if b.n[a] > 0 {
+			b.lo[a] -= by
+			b.n[a] += 2 * by
+		}
+	}
+	return b
+}
+
+// span sets an axis to the numbers from lo up to, not including, hi.
+func (b *latticeBox) span(a, lo, hi int) { b.lo[a], b.n[a] = lo, max(0, hi-lo) }
+
+// coarser is the box of the points with twice the step that have one of b's within reach of their own steps.
+func (b latticeBox) coarser(reach, d int) latticeBox {
+	for a := range d {
+		if b.n[a] > 0 {
+			b.span(a, ceilHalf(b.lo[a]-reach), floorHalf(b.hi(a)-1+reach)+1)
+		}
+	}
+	return b
+}
+
+// finer is the box of the points with half the step that have one of b's within reach of their own steps.
+func (b latticeBox) finer(reach, d int) latticeBox {
+	for a := range d {
+		if b.n[a] > 0 {
+			b.span(a, 2*b.lo[a]-reach, 2*(b.hi(a)-1)+reach+1)
+		}
+	}
+	return b
+}
+
+func floorHalf(k int) int { return k >> 1 }
+func ceilHalf(k int) int  { return -(-k >> 1) }
+
+// joined is the least box that holds both.
+func (b latticeBox) joined(o latticeBox, d int) latticeBox {
+	if b.rows(d) == 0 {
+		return o
+	}
+	if o.rows(d) > 0 {
+		for a := range d {
+			b.span(a, min(b.lo[a], o.lo[a]), max(b.hi(a), o.hi(a)))
+		}
+	}
+	return b
+}
+
+// within is what both boxes have.
+func (b latticeBox) within(o latticeBox, d int) latticeBox {
+	for a := range d {
+		b.span(a, max(b.lo[a], o.lo[a]), min(b.hi(a), o.hi(a)))
+	}
+	return b
+}
+
+// latticeKernel is what the convolutions of a pyramid have in common: a reach of k steps, in d coordinates. A weight function has a tap at
+// every point of the finer lattice up to k steps away along each axis; between them it is interpolated, and it has WindowSmooth, of
+// radius k+1.
+type latticeKernel struct{ d, k int }
+
+// taps is the number of taps.
+func (n latticeKernel) taps() int { return pow(2*n.k+1, n.d) }
+
+func pow(base, n int) int {
+	p := 1
+	for range n {
+		p *= base
+	}
+	return p
+}
+
+// window is that of a point so many steps away along each axis.
+func (n latticeKernel) window(offset []float64) float64 {
+	sum := 0.0
+	for _, v := range offset {
+		sum += v * v
+	}
+	return WindowSmooth.At(math.Sqrt(sum) / float64(n.k+1))
+}
+
+// factors returns what the taps are multiplied by on lattices of which the points' has stride times the step, for each of the
+// [stride]^d places that a query can have between points: the window over the sum of the windows of all points. Taps without a
+// point have 0.
+func (n latticeKernel) factors(stride int) []float64 {
+	width, phases := 2*n.k+1, pow(stride, n.d)
+	f := make([]float64, phases*n.taps())
+	offset := make([]float64, n.d)
+	for phase := range phases {
+		part, sum := f[phase*n.taps():(phase+1)*n.taps()], 0.0
+		for tap := range part {
+			there, rest, at := true, tap, phase
+			for a := n.d - 1; a >= 0; a-- {
+				k := rest%width - n.k // the query's place less the point's, in steps
+				there = there && (at%stride-k)%stride == 0
+				offset[a] = float64(k)
+				rest, at = rest/width, at/stride
+			}
+			if there {
+				part[tap] = n.window(offset)
+			}
+			sum += part[tap]
+		}
+		for tap := range part {
+			part[tap] /= sum
+		}
+	}
+	return f
+}
+
+// latticePairs are the pairs of a convolution between two lattices, or from a lattice to any targets. A pair's pose says the query's place
+// between the points, and the tap. The rows of the finer lattice go place by place, as the points of each see the same taps;
+// order has the number of each such row in its box, nil where they are as they lie.
+type latticePairs struct {
+	queries, points int
+	offsets         []int
+	index, pose     []int32
+	queryOrder      []int32
+	pointOrder      []int32
+
+	// For gradients: the pairs listed by point, and plans in float32.
+	back          *neighbor.Neighborhood
+	plan, reverse *simd.DepthwisePlan
+	byPose        [][2][]int32 // queries and points of each pose, in float64
+}
+
+// phaseOrder appends the rows of a box place by place: first those with even numbers along all axes.
+func phaseOrder(dst []int32, b *latticeBox, d int) []int32 {
+	var number [maxAxes]int
+	rows := b.rows(d)
+	for phase := range 1 << d {
+		for row := range rows {
+			b.at(&number, row, d)
+			at := 0
+			for _, k := range number[:d] {
+				at = 2*at + k&1
+			}
+			if at == phase {
+				dst = append(dst, int32(row))
+			}
+		}
+	}
+	return dst
+}
+
+// lay sets p to the pairs of queries with points, given the strides of both: their steps over the finer one. Memory is used again.
+func (p *latticePairs) lay(n latticeKernel, queries, points latticeBox, queryStride, pointStride int) {
+	d, width := n.d, 2*n.k+1
+	p.queries, p.points = queries.rows(d), points.rows(d)
+	p.offsets, p.index, p.pose = append(p.offsets[:0], 0), p.index[:0], p.pose[:0]
+	p.queryOrder, p.pointOrder = p.queryOrder[:0], p.pointOrder[:0]
+	p.back, p.plan, p.reverse, p.byPose = nil, nil, nil, nil
+	var place []int32 // of points
+	switch {
+	case pointStride > 1:
+		p.queryOrder = phaseOrder(p.queryOrder, &queries, d)
+	case queryStride > 1:
+		p.pointOrder = phaseOrder(p.pointOrder, &points, d)
+		place = make([]int32, p.points)
+		for to, from := range p.pointOrder {
+			place[from] = int32(to)
+		}
+	}
+	var number, at [maxAxes]int
+	var from, to [maxAxes]int // of the points that a query sees, along each axis
+	for i := range p.queries {
+		row := i
+		if pointStride > 1 {
+			row = int(p.queryOrder[i])
+		}
+		queries.at(&number, row, d)
+		phase, empty := 0, false
+		for a := range d {
+			x := number[a] * queryStride
+			from[a] = max(points.lo[a], -floorDiv(-(x-n.k), pointStride))
+			to[a] = min(points.hi(a), floorDiv(x+n.k, pointStride)+1)
+			phase = phase*pointStride + ((x%pointStride)+pointStride)%pointStride
+			empty = empty || from[a] >= to[a]
+		}
+		for at = from; !empty; {
+			tap, in := 0, 0.0
+			for a := range d {
+				k := number[a]*queryStride - at[a]*pointStride
+				tap, in = tap*width+k+n.k, in+float64(k*k)
+			}
+			if in < float64((n.k+1)*(n.k+1)) {
+				j := points.row(&at, d)
+				if place != nil {
+					j = int(place[j])
+				}
+				p.index, p.pose = append(p.index, int32(j)), append(p.pose, int32(phase*n.taps()+tap))
+			}
+			a := d - 1
+			for ; a >= 0; a-- {
+				if at[a]++; at[a] < to[a] {
+					break
+				}
+				at[a] = from[a]
+			}
+			if a < 0 {
+				break
+			}
+		}
+		p.offsets = append(p.offsets, len(p.index))
+	}
+}
+
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// prepare makes what gradients need, for so many poses.
+func prepare[T Float](p *latticePairs, poses int) {
+	if p.offsets == nil {
+		return // a level without blocks
+	}
+	p.back = (&neighbor.Neighborhood{Queries: p.queries, Points: p.points, Offsets: p.offsets, Index: p.index, Pose: p.pose}).Transpose()
+	if poses == 0 {
+		return // as many as pairs
+	}
+	if sizeof[T]() == 4 && p.points > 0 && p.queries > 0 {
+		p.plan = simd.NewDepthwisePlan(p.offsets, p.index, p.pose, p.points, poses)
+		p.reverse = simd.NewDepthwisePlan(p.back.Offsets, p.back.Index, p.back.Pose, p.queries, poses)
+		return
+	}
+	p.byPose = make([][2][]int32, poses)
+	for i := range p.queries {
+		for k := p.offsets[i]; k < p.offsets[i+1]; k++ {
+			q := &p.byPose[p.pose[k]]
+			q[0], q[1] = append(q[0], int32(i)), append(q[1], p.index[k])
+		}
+	}
+}
+
+// forward sets dst [queries, c] to the sums of w[pose] ⊙ f[index].
+func forwardPairs[T Float](p *latticePairs, dst, f, w []T, c int) {
+	if p.plan != nil {
+		simd.DepthwisePlanF32(any(dst).([]float32), any(f).([]float32), any(w).([]float32), p.plan, 0, p.queries, c, false)
+		return
+	}
+	simd.Depthwise(dst, f, w, p.offsets, p.index, p.pose, c, false)
+}
+
+// backPairs sets df [points, c] to the gradient to f, and adds that to the weights to dw [poses, c].
+func backPairs[T Float](p *latticePairs, df, dw, dout, f, w []T, c int) {
+	if p.plan != nil {
+		simd.DepthwisePlanF32(any(df).([]float32), any(dout).([]float32), any(w).([]float32), p.reverse, 0, p.points, c, false)
+		simd.DepthwisePlanGradWF32(any(dw).([]float32), any(dout).([]float32), any(f).([]float32), p.plan, 0, p.queries, 0, c, c, false)
+		return
+	}
+	simd.Depthwise(df, dout, w, p.back.Offsets, p.back.Index, p.back.Pose, c, false)
+	sum := make([]T, c)
+	for q, pairs := range p.byPose {
+		if n := len(pairs[0]); n > 0 {
+			simd.Depthwise(sum, dout, f, []int{0, n}, pairs[0], pairs[1], c, false)
+			simd.Add(dw[q*c:(q+1)*c], dw[q*c:(q+1)*c], sum)
+		}
+	}
+}
+
+// targetPairs are the pairs of any targets with a lattice's points: each has a pose of its own, whose weights are the taps interpolated.
+type targetPairs[T Float] struct {
+	latticePairs
+	basis []T // [pairs, taps]
+}
+
+// lay sets p to the pairs of targets x [n, d], counted from the lattice's point 0, with the points of a box, step apart.
+func (p *targetPairs[T]) lay(n latticeKernel, x []float64, points latticeBox, step float64) {
+	d, width, radius := n.d, 2*n.k+1, float64(n.k+1)
+	p.queries, p.points = len(x)/d, points.rows(d)
+	p.offsets, p.index, p.pose, p.basis = append(p.offsets[:0], 0), p.index[:0], p.pose[:0], p.basis[:0]
+	p.back = nil
+	var offset [maxAxes]float64
+	var first, at [maxAxes]int
+	for i := range p.queries {
+		near := p.points > 0
+		for a := range d {
+			u := x[i*d+a] / step
+			near = near && u > float64(points.lo[a])-radius && u < float64(points.hi(a)-1)+radius
+			if near {
+				first[a] = int(math.Floor(u)) - n.k
+			}
+		}
+		start, sum := len(p.index), 0.0
+		for m := 0; near && m < pow(width+1, d); m++ { // all points within radius, whether the box has them or not
+			rest, r := m, 0.0
+			for a := d - 1; a >= 0; a-- {
+				at[a] = first[a] + rest%(width+1)
+				rest /= width + 1
+				offset[a] = x[i*d+a]/step - float64(at[a])
+				r += offset[a] * offset[a]
+			}
+			v := WindowSmooth.At(math.Sqrt(r) / radius)
+			sum += v
+			j := points.row(&at, d)
+			if v == 0 || j < 0 {
+				continue
+			}
+			p.pose, p.index = append(p.pose, int32(len(p.index))), append(p.index, int32(j))
+			row := len(p.basis)
+			for range n.taps() {
+				p.basis = append(p.basis, 0)
+			}
+			interpolate(n, p.basis[row:], offset[:d], v)
+		}
+		for k := start * n.taps(); k < len(p.basis); k++ {
+			p.basis[k] /= T(sum)
+		}
+		p.offsets = append(p.offsets, len(p.index))
+	}
+}
+
+// interpolate sets row [taps], which is 0, to the taps' shares in the weight at an offset, times v: along each axis those of the two
+// taps beside it, which go over into each other with slopes of 0.
+func interpolate[T Float](n latticeKernel, row []T, offset []float64, v float64) {
+	width := 2*n.k + 1
+	for corner := range 1 << n.d {
+		tap, share, there := 0, v, true
+		for a, x := range offset {
+			base := math.Floor(x)
+			u, k := x-base, int(base)+n.k
+			if corner>>a&1 == 1 {
+				u, k = 1-u, k+1
+			}
+			there = there && k >= 0 && k < width
+			tap, share = tap*width+k, share*(1-u*u*(3-2*u))
+		}
+		if there {
+			row[tap] += T(share)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+// Pyramid is an equivariant U-Net on lattices whose steps double from level to level, under translations: LieConvs from each lattice to
+// the next coarser one and back, with residual blocks on every level and the features of the way down beside those of the way up. So
+// the finest level sees far, and most of that is computed where points are few.
+//
+// All convolutions are depthwise LieConvs under WindowSmooth, followed by a linear map; a weight function has a tap at every point of the
+// finer lattice within reach. They act on what features differ from the background, those that a lattice without any data has, and are
+// sums over lattices without end: beyond the reach of the data features are the background, exactly, and need not be computed.
+//
+// A shift by a step of the coarsest lattice changes nothing; neither does any other one where each task has a lattice of its own that
+// moves with it.
+type Pyramid[T Float] struct {
+	kernel latticeKernel
+	blocks int
+	// Step is that of the finest lattice.
+	Step float64
+
+	pre *Linear[T]           // features in → the finest level's
+	enc [][]*residualTaps[T] // of each level
+	// What takes level l to l+1, and what takes both to l again.
+	down  []*tapsConv[T]
+	merge []*tapsConv[T]
+	dec   [][]*residualTaps[T] // of each level but the coarsest
+	read  *tapsConv[T]
+
+	layouts pyramidLayouts[T]
+	runs    sync.Pool // *PyramidRun[T]
+}
+
+// PyramidConfig are the sizes of a Pyramid.
+type PyramidConfig struct {
+	Axes int // coordinates of a point
+	// In is the number of features that come in, Channels their number on every level, from the finest one on.
+	In       int
+	Channels []int
+	// Reach is how many steps of the finer lattice a convolution sees to each side, Blocks the number of residual blocks of a level on
+	// each way.
+	Reach, Blocks int
+	Step          float64
+}
+
+// NewPyramid returns a pyramid. It panics on sizes that make none.
+func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
+	const fn = "NewPyramid"
+	checkSize(fn, "Axes", c.Axes)
+	if c.Axes > maxAxes {
+		panic(fmt.Sprintf("layers: %s: Axes = %d, need at most %d", fn, c.Axes, maxAxes))
+	}
+	checkSize(fn, "Reach", c.Reach)
+	checkSize(fn, "levels", len(c.Channels))
+	checkRand(fn, rng)
+	p := &Pyramid[T]{kernel: latticeKernel{c.Axes, c.Reach}, blocks: c.Blocks, Step: c.Step}
+	p.pre = newLinearReLU[T](c.In, c.Channels[0], rng)
+	residuals := func(channels int) []*residualTaps[T] {
+		all := []*residualTaps[T]{}
+		for range c.Blocks {
+			all = append(all, &residualTaps[T]{newTapsConv[T](p.kernel, 1, channels, channels, 0, 1, rng),
+				newTapsConv[T](p.kernel, 1, channels, channels, 0, 0.4, rng)})
+		}
+		return all
+	}
+	for l, width := range c.Channels {
+		p.enc = append(p.enc, residuals(width))
+		if l+1 < len(c.Channels) {
+			next := c.Channels[l+1]
+			p.down = append(p.down, newTapsConv[T](p.kernel, 1, width, next, 0, 1, rng))
+			p.merge = append(p.merge, newTapsConv[T](p.kernel, 2, next, width, width, 1, rng))
+			p.dec = append(p.dec, residuals(width))
+		}
+	}
+	p.read = newTapsConv[T](p.kernel, 1, c.Channels[0], c.Channels[0], 0, 1, rng)
+	return p
+}
+
+// newLinearReLU is NewLinear for a ReLU behind it, which keeps the size of features.
+func newLinearReLU[T Float](in, out int, rng *rand.Rand) *Linear[T] {
+	l := NewLinear[T](in, out, rng)
+	uniform(l.Weight, math.Sqrt(6/float64(in)), rng)
+	return l
+}
+
+// tapsConv is a depthwise convolution by taps, whose result, beside skip features of the same rows, goes through a linear map.
+type tapsConv[T Float] struct {
+	in, skip int
+	taps     []T // [taps, in]
+	linear   *Linear[T]
+}
+
+// residualTaps is ReLU(f + conv(ReLU(conv(f)))).
+type residualTaps[T Float] [2]*tapsConv[T]
+
+// newTapsConv draws taps so that features keep their size; gain multiplies that of the linear map's weights.
+func newTapsConv[T Float](n latticeKernel, stride, in, out, skip int, gain float64, rng *rand.Rand) *tapsConv[T] {
+	sum := 0.0
+	for _, f := range n.factors(stride)[:n.taps()] {
+		sum += f * f
+	}
+	c := &tapsConv[T]{in: in, skip: skip, taps: make([]T, n.taps()*in), linear: newLinearReLU[T](in+skip, out, rng)}
+	uniform(c.taps, math.Sqrt(3/sum), rng)
+	for i := range c.linear.Weight {
+		c.linear.Weight[i] *= T(gain)
+	}
+	return c
+}
+
+func (c *tapsConv[T]) params(prefix string) []Param[T] {
+	return append([]Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / c.in, c.in}, Data: c.taps}}, c.linear.Params(prefix+"linear.")...)
+}
+
+// Params lists the pyramid's state.
+func (p *Pyramid[T]) Params(prefix string) []Param[T] {
+	ps := p.pre.Params(prefix + "pre.")
+	for _, c := range p.convs() {
+		ps = append(ps, c.conv.params(prefix+c.name+".")...)
+	}
+	return ps
+}
+
+// namedConv is one of the pyramid's convolutions; stride is that of its points.
+type namedConv[T Float] struct {
+	name   string
+	stride int
+	conv   *tapsConv[T]
+}
+
+// convs lists all convolutions, in the order in which features pass through them.
+func (p *Pyramid[T]) convs() []namedConv[T] {
+	var all []namedConv[T]
+	blocks := func(name string, l int, blocks []*residualTaps[T]) {
+		for i, b := range blocks {
+			for k, c := range b {
+				all = append(all, namedConv[T]{fmt.Sprintf("%s.%d.block.%d.conv.%d", name, l, i, k), 1, c})
+			}
+		}
+	}
+	for l := range p.enc {
+		blocks("enc", l, p.enc[l])
+		if l < len(p.down) {
+			all = append(all, namedConv[T]{fmt.Sprintf("down.%d", l), 1, p.down[l]})
+		}
+	}
+	for l := len(p.dec) - 1; l >= 0; l-- {
+		all = append(all, namedConv[T]{fmt.Sprintf("up.%d", l), 2, p.merge[l]})
+		blocks("dec", l, p.dec[l])
+	}
+	return append(all, namedConv[T]{"read", 1, p.read})
+}
+
+// levels is the number of lattices.
+func (p *Pyramid[T]) levels() int { return len(p.enc) }
+
+// PyramidLayout says which parts of the lattices a pyramid computes for a task, and who sees whom there.
+type PyramidLayout[T Float] struct {
+	p        *Pyramid[T]
+	enc, dec []latticeBox // of each level, and of each but the coarsest
+	same     []latticePairs
+	sameDec  []latticePairs
+	down, up []latticePairs
+	skip     [][]int32 // of each row of dec: its row in enc, or -1
+
+}
+
+// Lay lays out the pyramid for data whose features differ from the background between lo and hi, along each coordinate, and targets between
+// from and to; all are counted from the lattices' common point. lo above hi are no data, from above to no targets. Memory is used again.
+func (y *PyramidLayout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
+	y.lay(p, lo, hi, from, to, 1)
+}
+
+// lay is Lay with boxes that begin and end at multiples of round.
+func (y *PyramidLayout[T]) lay(p *Pyramid[T], lo, hi, from, to []float64, round int) {
+	enc, dec := p.boxes(lo, hi, from, to, round)
+	y.layBoxes(p, enc, dec)
+}
+
+// limitRows is beyond what any layout has rows along an axis.
+const limitRows = 1 << 30
+
+// boxes returns the parts of the lattices.
+func (p *Pyramid[T]) boxes(lo, hi, from, to []float64, round int) (enc, dec []latticeBox) {
+	d, k, levels := p.kernel.d, p.kernel.k, p.levels()
+	grow := 2 * k * p.blocks // by how much the blocks of a level carry features on
+	whole := func(b *latticeBox, a int, lo, hi float64) {
+		b.span(a, int(math.Floor(lo/float64(round)))*round, int(math.Ceil((hi+1)/float64(round)))*round)
+	}
+	var b latticeBox
+	for a := range d {
+		if lo[a] <= hi[a] {
+			whole(&b, a, math.Ceil(lo[a]/p.Step), math.Floor(hi[a]/p.Step))
+		}
+	}
+	b = b.grown(grow, d)
+	for l := range levels {
+		enc = append(enc, b)
+		if l+1 < levels {
+			b = b.coarser(k, d).grown(grow, d)
+		}
+	}
+	// Where features of the way back differ from the background.
+	known := make([]latticeBox, levels)
+	known[levels-1] = enc[levels-1]
+	for l := levels - 2; l >= 0; l-- {
+		known[l] = known[l+1].finer(k, d).joined(enc[l], d).grown(grow, d)
+	}
+	// Where they are needed.
+	var need latticeBox
+	for a := range d {
+		first, last := max(math.Ceil(from[a]/p.Step)-float64(k+1), -limitRows), min(math.Floor(to[a]/p.Step)+float64(k+1), limitRows)
+		if first <= last {
+			whole(&need, a, first, last)
+		}
+	}
+	for l := range levels - 1 {
+		need = need.grown(grow, d).within(known[l], d)
+		if need.rows(d) == 0 {
+			need = latticeBox{}
+		}
+		dec = append(dec, need)
+		need = need.coarser(k, d)
+	}
+	return enc, dec
+}
+
+// layBoxes is Lay for these boxes.
+func (y *PyramidLayout[T]) layBoxes(p *Pyramid[T], enc, dec []latticeBox) {
+	levels := p.levels()
+	y.p, y.enc, y.dec = p, enc, dec
+	resizePairs(&y.same, levels)
+	resizePairs(&y.sameDec, levels-1)
+	resizePairs(&y.down, levels-1)
+	resizePairs(&y.up, levels-1)
+	for len(y.skip) < levels-1 {
+		y.skip = append(y.skip, nil)
+	}
+	var number [maxAxes]int
+	for l := range levels {
+		if p.blocks > 0 {
+			y.same[l].lay(p.kernel, enc[l], enc[l], 1, 1)
+		}
+		if l == levels-1 {
+			break
+		}
+		y.down[l].lay(p.kernel, enc[l+1], enc[l], 2, 1)
+		if p.blocks > 0 {
+			y.sameDec[l].lay(p.kernel, dec[l], dec[l], 1, 1)
+		}
+		coarse := enc[l+1]
+		if l+1 < levels-1 {
+			coarse = dec[l+1]
+		}
+		y.up[l].lay(p.kernel, dec[l], coarse, 1, 2)
+		y.skip[l] = y.skip[l][:0]
+		for i := range dec[l].rows(p.kernel.d) {
+			dec[l].at(&number, i, p.kernel.d)
+			y.skip[l] = append(y.skip[l], int32(enc[l].row(&number, p.kernel.d)))
+		}
+	}
+}
+
+func resizePairs(p *[]latticePairs, n int) {
+	for len(*p) < n {
+		*p = append(*p, latticePairs{})
+	}
+	*p = (*p)[:n]
+}
+
+// Rows is the number of points that features come in on.
+func (y *PyramidLayout[T]) Rows() int { return y.enc[0].rows(y.p.kernel.d) }
+
+// All is the number of points of all levels, on both ways.
+func (y *PyramidLayout[T]) All() int {
+	n := 0
+	for _, boxes := range [2][]latticeBox{y.enc, y.dec} {
+		for i := range boxes {
+			n += boxes[i].rows(y.p.kernel.d)
+		}
+	}
+	return n
+}
+
+// Points appends the coordinates of the points that features come in on.
+func (y *PyramidLayout[T]) Points(dst []float64) []float64 {
+	var number [maxAxes]int
+	d := y.p.kernel.d
+	for i := range y.Rows() {
+		y.enc[0].at(&number, i, d)
+		for _, k := range number[:d] {
+			dst = append(dst, float64(k)*y.p.Step)
+		}
+	}
+	return dst
+}

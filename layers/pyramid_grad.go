@@ -1,0 +1,307 @@
+package layers
+
+import (
+	"sync"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// PyramidTape is what a Pyramid's Backward needs of the forward pass of several tasks.
+type PyramidTape[T Float] struct {
+	net   *PlannedPyramid[T]
+	runs  []*PyramidRun[T] // nil after Backward, and another one computes them again
+	again func()
+}
+
+// pyramidLayouts keeps the layouts of recent steps of training: there are few, as they are made for boxes of rounded sizes.
+type pyramidLayouts[T Float] struct {
+	mu   sync.Mutex
+	keys [][4 * maxAxes]int
+	all  []*PyramidLayout[T]
+}
+
+// keepLayouts is how many layouts a pyramid keeps.
+const keepLayouts = 32
+
+// LayoutFor returns a layout for all tasks of a batch, ready for gradients; see PyramidLayout.Lay.
+func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
+	d := p.kernel.d
+	enc, dec := p.boxes(lo, hi, from, to, 1<<(p.levels()-1))
+	var key [4 * maxAxes]int
+	for a := range d {
+		key[a], key[maxAxes+a] = enc[0].lo[a], enc[0].n[a]
+		if len(dec) > 0 {
+			key[2*maxAxes+a], key[3*maxAxes+a] = dec[0].lo[a], dec[0].n[a]
+		}
+	}
+	c := &p.layouts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, k := range c.keys {
+		if k == key {
+			return c.all[i]
+		}
+	}
+	y := &PyramidLayout[T]{}
+	y.layBoxes(p, enc, dec)
+	one, two := p.kernel.taps(), p.kernel.taps()*pow(2, d)
+	for _, l := range []struct {
+		pairs []latticePairs
+		poses int
+	}{{y.same, one}, {y.sameDec, one}, {y.down, one}, {y.up, two}} {
+		parallel.For(len(l.pairs), 1, func(i, _ int) { prepare[T](&l.pairs[i], l.poses) })
+	}
+	if len(c.keys) == keepLayouts {
+		c.keys, c.all = c.keys[1:], c.all[1:]
+	}
+	c.keys, c.all = append(c.keys, key), append(c.all, y)
+	return y
+}
+
+// ForwardTape is PlannedPyramid.Forward for several tasks on one layout: f(t) are the features of task t and x(t) its targets. It hands the
+// results to done, from several goroutines.
+func (p *Pyramid[T]) ForwardTape(y *PyramidLayout[T], tasks int, f func(t int) []T, x func(t int) []float64, done func(t int, features []T)) *PyramidTape[T] {
+	tape := &PyramidTape[T]{net: p.Compile()}
+	run := func(done func(int, []T)) {
+		tape.runs = make([]*PyramidRun[T], tasks)
+		parallel.For(tasks, 1, func(t, _ int) {
+			r, _ := p.runs.Get().(*PyramidRun[T])
+			if r == nil {
+				r = &PyramidRun[T]{}
+			}
+			tape.runs[t], r.Layout = r, y
+			done(t, tape.net.Forward(r, f(t), x(t)))
+		})
+	}
+	run(done)
+	tape.again = func() { run(func(int, []T) {}) }
+	return tape
+}
+
+// pyramidGrads are the sums of gradients of some tasks.
+type pyramidGrads[T Float] struct {
+	pre     []T
+	preBias []float64
+	weights [][]T // of each convolution: [poses, in], or of the last one [taps, in]
+	linear  [][]T
+	bias    [][]float64
+}
+
+func (n *PlannedPyramid[T]) newGrads() *pyramidGrads[T] {
+	g := &pyramidGrads[T]{pre: make([]T, len(n.p.pre.Weight)), preBias: make([]float64, len(n.bias))}
+	for i := range n.convs {
+		l := &n.convs[i]
+		size := len(l.weights)
+		if size == 0 {
+			size = n.p.kernel.taps() * l.in
+		}
+		g.weights, g.linear = append(g.weights, make([]T, size)), append(g.linear, make([]T, l.out*(l.in+l.skip)))
+		g.bias = append(g.bias, make([]float64, l.out))
+	}
+	return g
+}
+
+// gradParts is how many sums of gradients there are: tasks are shared among them, whatever the number of goroutines.
+const gradParts = 8
+
+// Backward adds the parameters' gradients to g, given those to the features of task t, dout(t) [targets, Out], and hands the gradients
+// to the features that came in to done, task after task.
+func (t *PyramidTape[T]) Backward(dout func(t int) []T, g *Grads[T], done func(t int, df []T)) {
+	if t.runs == nil {
+		t.again()
+	}
+	tasks := len(t.runs)
+	step := (tasks + gradParts - 1) / gradParts
+	parts := make([]*pyramidGrads[T], (tasks+step-1)/max(1, step))
+	dfs := make([][]T, tasks)
+	back := t.net.packBack()
+	parallel.For(len(parts), 1, func(k, _ int) {
+		parts[k] = t.net.newGrads()
+		for i := k * step; i < min((k+1)*step, tasks); i++ {
+			dfs[i] = t.net.backward(t.runs[i], back, dout(i), parts[k])
+		}
+	})
+	for i := range dfs {
+		done(i, dfs[i])
+	}
+	t.net.addGrads(parts, g)
+	for _, r := range t.runs {
+		t.net.p.runs.Put(r)
+	}
+	t.runs = nil
+}
+
+// packBack lays out the linear maps for gradients to what they are applied to; the first is that of what comes in.
+func (n *PlannedPyramid[T]) packBack() []*simd.Packed[T] {
+	back := []*simd.Packed[T]{simd.Pack(n.p.pre.Weight, n.p.pre.In, n.p.pre.Out, n.p.pre.In)}
+	for _, c := range n.p.convs() {
+		l := c.conv.linear
+		back = append(back, simd.Pack(l.Weight, l.In, l.Out, l.In))
+	}
+	return back
+}
+
+// addGrads adds the parts, in their order, to the parameters' gradients.
+func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
+	add := func(dst, src []T) {
+		if dst != nil {
+			simd.Add(dst, dst, src)
+		}
+	}
+	convs := n.p.convs()
+	for _, p := range parts {
+		add(g.Of(n.p.pre.Weight), p.pre)
+		addTo(g.Of(n.p.pre.Bias), p.preBias)
+	}
+	parallel.For(len(convs), 1, func(i, _ int) {
+		l, c := &n.convs[i], convs[i].conv
+		taps := g.Of(c.taps)
+		for _, p := range parts {
+			add(g.Of(c.linear.Weight), p.linear[i])
+			addTo(g.Of(c.linear.Bias), p.bias[i])
+			switch {
+			case taps == nil:
+			case l.weights == nil:
+				add(taps, p.weights[i])
+			default:
+				for q, f := range l.factors {
+					tap := q % n.p.kernel.taps()
+					simd.Axpy(taps[tap*l.in:(tap+1)*l.in], T(f), p.weights[i][q*l.in:(q+1)*l.in])
+				}
+			}
+		}
+	})
+}
+
+// backward adds the gradients of one task to g, and returns that to the features that came in.
+func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], dout []T, g *pyramidGrads[T]) []T {
+	y, p, levels := r.Layout, n.p, n.p.levels()
+	zero := func(x []T) []T {
+		d := r.take(len(x))
+		clear(d)
+		return d
+	}
+	at := len(n.convs) - 1
+	last := &r.tape[at]
+	prepareTargets(&r.targets)
+	dy := r.take(len(last.y))
+	copy(dy, dout)
+	clear(dy[len(dout):])
+	dh := zero(last.x)
+	n.convBack(r, at, back[at+1], dy, dh, nil, nil, g)
+	blocks := func() {
+		for range p.blocks {
+			at -= 2
+			second, first := &r.tape[at+1], &r.tape[at]
+			dmid := zero(first.y)
+			dx := zero(first.x)
+			n.convBack(r, at+1, back[at+2], dh, dmid, nil, dx, g)
+			n.convBack(r, at, back[at+1], dmid, dx, nil, nil, g)
+			_, dh = second, dx
+		}
+	}
+	dlevel := make([][]T, levels)
+	for l := range levels - 1 {
+		blocks()
+		at--
+		dlevel[l] = zero(r.level[l])
+		dx := zero(r.tape[at].x)
+		n.convBack(r, at, back[at+1], dh, dx, dlevel[l], nil, g)
+		dh = dx
+	}
+	for l := levels - 1; l >= 0; l-- {
+		if l < levels-1 {
+			at--
+			n.convBack(r, at, back[at+1], dh, dlevel[l], nil, nil, g)
+			dh = dlevel[l]
+		}
+		blocks()
+	}
+	rows, in, out := y.Rows(), p.pre.In, p.pre.Out
+	simd.ReLUGrad(dh, dh, r.pre)
+	columnSums(g.preBias, dh)
+	simd.GemmTN(g.pre, in, dh, out, r.f, in, 1, 1, out, in, rows+1)
+	df := r.take((rows + 1) * in)
+	simd.GemmPacked(df, in, dh, out, back[0], nil, simd.ActNone, rows+1)
+	return df[:rows*in]
+}
+
+// convBack takes the gradient dy to the result of convolution i, which it overwrites, to what the convolution had been given: it adds to
+// dx [points+1, in], dskip [.., skip] and dresidual.
+func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx, dskip, dresidual []T, g *pyramidGrads[T]) {
+	l, t := &n.convs[i], &r.tape[i]
+	c, wide, q, points := l.in, l.in+l.skip, t.pairs.queries, t.pairs.points
+	simd.ReLUGrad(dy, dy, t.y)
+	if dresidual != nil {
+		simd.Add(dresidual, dresidual, dy)
+	}
+	columnSums(g.bias[i], dy)
+	simd.GemmTN(g.linear[i], wide, dy, l.out, t.z, wide, 1, 1, l.out, wide, q+1)
+	dz := r.take((q + 1) * wide)
+	simd.GemmPacked(dz, wide, dy, l.out, back, nil, simd.ActNone, q+1)
+	dmid := dz[:q*c]
+	if l.skip > 0 || len(t.pairs.queryOrder) > 0 {
+		dmid = r.take(q * c)
+		for k := range q {
+			from := k
+			if len(t.pairs.queryOrder) > 0 {
+				from = int(t.pairs.queryOrder[k])
+			}
+			copy(dmid[k*c:(k+1)*c], dz[from*wide:][:c])
+		}
+	}
+	if l.skip > 0 {
+		last := len(dskip)/l.skip - 1
+		for k := range q + 1 {
+			to := last
+			if k < q && t.skip[k] >= 0 {
+				to = int(t.skip[k])
+			}
+			row := dskip[to*l.skip : (to+1)*l.skip]
+			simd.Add(row, row, dz[k*wide+c:(k+1)*wide])
+		}
+	}
+	if q == 0 || points == 0 {
+		return
+	}
+	ddev := r.take(points * c)
+	if i == len(n.convs)-1 {
+		n.targetsBack(r, ddev, dmid, g.weights[i])
+	} else {
+		backPairs(t.pairs, ddev, g.weights[i], dmid, t.dev, l.weights, c)
+	}
+	background := dx[points*c : (points+1)*c]
+	sum := make([]float64, c)
+	columnSums(sum, ddev)
+	for j, v := range sum {
+		background[j] -= T(v)
+	}
+	if len(t.pairs.pointOrder) == 0 {
+		simd.Add(dx[:points*c], dx[:points*c], ddev)
+		return
+	}
+	for k, to := range t.pairs.pointOrder {
+		row := dx[int(to)*c : (int(to)+1)*c]
+		simd.Add(row, row, ddev[k*c:(k+1)*c])
+	}
+}
+
+// prepareTargets makes what the gradients of targets need.
+func prepareTargets[T Float](p *targetPairs[T]) { prepare[T](&p.latticePairs, 0) }
+
+// targetsBack sets ddev to the gradient to what the targets read and adds that to the taps to dtaps [taps, in].
+func (n *PlannedPyramid[T]) targetsBack(r *PyramidRun[T], ddev, dout, dtaps []T) {
+	p, c := &r.targets, n.p.read.in
+	pairs, taps := len(p.index), n.p.kernel.taps()
+	simd.Depthwise(ddev, dout, r.weights, p.back.Offsets, p.back.Index, p.back.Pose, c, false)
+	query, one := make([]int32, pairs), make([]int, pairs+1)
+	for i := range p.queries {
+		for k := p.offsets[i]; k < p.offsets[i+1]; k++ {
+			query[k], one[k+1] = int32(i), k+1
+		}
+	}
+	dw := r.take(pairs * c)
+	simd.Depthwise(dw, dout, r.tape[len(n.convs)-1].dev, one, query, p.index, c, false)
+	simd.GemmTN(dtaps, c, p.basis, taps, dw, c, 1, 1, taps, c, pairs)
+}

@@ -1,0 +1,208 @@
+package layers
+
+import (
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// PlannedPyramid is a Pyramid whose weights are laid out for use: immutable, and safe for concurrent use.
+type PlannedPyramid[T Float] struct {
+	p     *Pyramid[T]
+	pre   *simd.Packed[T]
+	bias  []T
+	convs []plannedTaps[T]
+	taps  *simd.Packed[T] // of the last convolution, [taps, in]
+}
+
+// plannedTaps is a tapsConv with the window.
+type plannedTaps[T Float] struct {
+	in, skip, out int
+	factors       []float64 // [poses]
+	weights       []T       // [poses, in]; those of targets follow from their places
+	packed        *simd.Packed[T]
+	bias          []T
+}
+
+// Compile lays out the pyramid's weights. Later changes of its parameters do not reach the result.
+func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
+	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(p.pre.Weight, p.pre.In, p.pre.In, p.pre.Out), bias: append([]T(nil), p.pre.Bias...)}
+	factors := map[int][]float64{1: p.kernel.factors(1), 2: p.kernel.factors(2)}
+	for _, c := range p.convs() {
+		l := c.conv.linear
+		t := plannedTaps[T]{in: c.conv.in, skip: c.conv.skip, out: l.Out, factors: factors[c.stride],
+			packed: simd.PackTransposed(l.Weight, l.In, l.In, l.Out), bias: append([]T(nil), l.Bias...)}
+		if c.conv != p.read {
+			t.weights = make([]T, len(t.factors)*t.in)
+			for q, f := range t.factors {
+				tap := q % p.kernel.taps()
+				simd.Scale(t.weights[q*t.in:(q+1)*t.in], T(f), c.conv.taps[tap*t.in:(tap+1)*t.in])
+			}
+		}
+		n.convs = append(n.convs, t)
+	}
+	n.taps = simd.Pack(p.read.taps, p.read.in, p.kernel.taps(), p.read.in)
+	return n
+}
+
+// Out is the number of features at a target.
+func (n *PlannedPyramid[T]) Out() int { return n.convs[len(n.convs)-1].out }
+
+// PyramidRun is one task's way through a pyramid: its layout, its features, and what a backward pass needs of them. Its memory is used
+// again by the next task.
+type PyramidRun[T Float] struct {
+	Layout *PyramidLayout[T]
+
+	own     PyramidLayout[T]
+	targets targetPairs[T]
+	f       []T // what came in
+	tape    []tapsTape[T]
+	level   [][]T // the features of every level on the way down
+	pre     []T
+	weights []T // of the last convolution
+
+	arena []T
+	used  int // of the arena
+	total int // of all that was taken
+}
+
+// tapsTape is a convolution's part.
+type tapsTape[T Float] struct {
+	pairs    *latticePairs
+	x        []T // [points+1, in]: features, the background's last
+	dev      []T // [points, in]: what they differ by, in the order of the pairs
+	z        []T // [queries+1, in+skip]: what the linear map is applied to
+	y        []T // [queries+1, out]
+	skip     []int32
+	residual bool
+}
+
+// take returns room for n numbers, which may be anything.
+func (r *PyramidRun[T]) take(n int) []T {
+	r.total += n
+	if r.used+n > len(r.arena) {
+		r.arena, r.used = make([]T, max(n, 2*len(r.arena))), 0
+	}
+	r.used += n
+	return r.arena[r.used-n : r.used : r.used]
+}
+
+// reset makes all memory free again.
+func (r *PyramidRun[T]) reset() {
+	if r.total > len(r.arena) {
+		r.arena = make([]T, r.total+r.total/8)
+	}
+	r.used, r.total = 0, 0
+}
+
+// Lay lays out a task; see PyramidLayout.
+func (r *PyramidRun[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
+	r.own.Lay(p, lo, hi, from, to)
+	r.Layout = &r.own
+}
+
+// Forward returns the features [targets, Out] at targets x [targets, axes], for features f [Layout.Rows, in] at the layout's points, those of no
+// data being 0. They are good until the run's next Forward.
+func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
+	y, p, levels := r.Layout, n.p, n.p.levels()
+	rows, in := y.Rows(), p.pre.In
+	checkLen("PlannedPyramid", "f", len(f), rows*in)
+	r.reset()
+	for len(r.tape) < len(n.convs) {
+		r.tape = append(r.tape, tapsTape[T]{})
+	}
+	for len(r.level) < levels {
+		r.level = append(r.level, nil)
+	}
+	r.f = r.take((rows + 1) * in)
+	copy(r.f, f)
+	clear(r.f[rows*in:])
+	h := r.take((rows + 1) * p.pre.Out)
+	simd.GemmPacked(h, p.pre.Out, r.f, in, n.pre, n.bias, simd.ActReLU, rows+1)
+	r.pre = h
+	at := 0
+	blocks := func(pairs []latticePairs, l int) {
+		for range p.blocks {
+			before := h
+			h = n.conv(r, at, h, &pairs[l], n.convs[at].weights, nil, nil, nil)
+			h = n.conv(r, at+1, h, &pairs[l], n.convs[at+1].weights, nil, nil, before)
+			at += 2
+		}
+	}
+	for l := range levels {
+		blocks(y.same, l)
+		r.level[l] = h
+		if l+1 < levels {
+			h = n.conv(r, at, h, &y.down[l], n.convs[at].weights, nil, nil, nil)
+			at++
+		}
+	}
+	box := y.enc[0]
+	for l := levels - 2; l >= 0; l-- {
+		h = n.conv(r, at, h, &y.up[l], n.convs[at].weights, r.level[l], y.skip[l], nil)
+		at++
+		blocks(y.sameDec, l)
+		box = y.dec[l]
+	}
+	r.targets.lay(p.kernel, x, box, p.Step)
+	pairs, taps := len(r.targets.index), p.kernel.taps()
+	r.weights = r.take(pairs * p.read.in)
+	simd.GemmPacked(r.weights, p.read.in, r.targets.basis, taps, n.taps, nil, simd.ActNone, pairs)
+	out := n.conv(r, at, h, &r.targets.latticePairs, r.weights, nil, nil, nil)
+	return out[:r.targets.queries*n.Out()]
+}
+
+// conv applies convolution i to x [points+1, in], whose last row is the background, with skip features [.., skip] of rows skipRows, -1
+// for their background's, and with what its result is added to, if anything.
+func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32, residual []T) []T {
+	l, t := &n.convs[i], &r.tape[i]
+	c, wide, q := l.in, l.in+l.skip, pairs.queries
+	*t = tapsTape[T]{pairs: pairs, x: x, dev: r.take(pairs.points * c), z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out),
+		skip: skipRows, residual: residual != nil}
+	background := x[pairs.points*c : (pairs.points+1)*c]
+	for k := range pairs.points {
+		from := k
+		if len(pairs.pointOrder) > 0 {
+			from = int(pairs.pointOrder[k])
+		}
+		subtract(t.dev[k*c:(k+1)*c], x[from*c:(from+1)*c], background)
+	}
+	if l.skip == 0 && len(pairs.queryOrder) == 0 {
+		forwardPairs(pairs, t.z[:q*c], t.dev, weights, c)
+	} else {
+		mid := r.take(q * c)
+		forwardPairs(pairs, mid, t.dev, weights, c)
+		for k := range q {
+			to := k
+			if len(pairs.queryOrder) > 0 {
+				to = int(pairs.queryOrder[k])
+			}
+			copy(t.z[to*wide:][:c], mid[k*c:(k+1)*c])
+		}
+	}
+	clear(t.z[q*wide:][:c])
+	if l.skip > 0 {
+		last := len(skip)/l.skip - 1
+		for k := range q + 1 {
+			from := last
+			if k < q && skipRows[k] >= 0 {
+				from = int(skipRows[k])
+			}
+			copy(t.z[k*wide+c:(k+1)*wide], skip[from*l.skip:(from+1)*l.skip])
+		}
+	}
+	if residual == nil {
+		simd.GemmPacked(t.y, l.out, t.z, wide, l.packed, l.bias, simd.ActReLU, q+1)
+		return t.y
+	}
+	simd.GemmPacked(t.y, l.out, t.z, wide, l.packed, l.bias, simd.ActNone, q+1)
+	simd.Add(t.y, t.y, residual)
+	simd.ReLU(t.y, t.y)
+	return t.y
+}
+
+// subtract sets dst = x - y.
+func subtract[T Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] - y[i]
+	}
+}

@@ -1,0 +1,275 @@
+package layers
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// pyramidTask is a task for pyramids of d coordinates: features that differ from the background around some places.
+type pyramidTask struct {
+	lo, hi, from, to []float64
+	x                []float64
+}
+
+func newPyramidTask(rng *rand.Rand, d, targets int) *pyramidTask {
+	t := &pyramidTask{}
+	for range d {
+		t.lo, t.hi = append(t.lo, -0.9), append(t.hi, 1.1)
+	}
+	t.x = make([]float64, targets*d)
+	for i := range t.x {
+		t.x[i] = 2.5 * (rng.Float64() - 0.5)
+	}
+	t.from, t.to = bounds(t.x, d)
+	return t
+}
+
+func bounds(x []float64, d int) (lo, hi []float64) {
+	for a := range d {
+		l, h := math.Inf(1), math.Inf(-1)
+		for i := a; i < len(x); i += d {
+			l, h = min(l, x[i]), max(h, x[i])
+		}
+		lo, hi = append(lo, l), append(hi, h)
+	}
+	return lo, hi
+}
+
+// features are smooth bumps, as an encoder's, moved by a vector.
+func (t *pyramidTask) features(x []float64, d, c int, by float64) []float64 {
+	out := make([]float64, len(x)/d*c)
+	for i := range len(x) / d {
+		for ch := range c {
+			r := 0.0
+			for _, v := range x[i*d : (i+1)*d] {
+				r += math.Pow(v-by-0.2*float64(ch)+0.1, 2)
+			}
+			if v := 0.5 - r; v > 0 {
+				out[i*c+ch] = 3 * v * v
+			}
+		}
+	}
+	return out
+}
+
+func testPyramids(rng *rand.Rand) map[string]*Pyramid[float64] {
+	all := map[string]*Pyramid[float64]{}
+	configs := map[string]PyramidConfig{
+		"one level":  {Axes: 1, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.2},
+		"line":       {Axes: 1, In: 2, Channels: []int{3, 4, 5}, Reach: 3, Blocks: 1, Step: 0.1},
+		"no blocks":  {Axes: 1, In: 2, Channels: []int{3, 2, 4, 3}, Reach: 2, Blocks: 0, Step: 0.1},
+		"two blocks": {Axes: 1, In: 1, Channels: []int{3, 4}, Reach: 1, Blocks: 2, Step: 0.15},
+		"plane":      {Axes: 2, In: 2, Channels: []int{3, 2}, Reach: 1, Blocks: 1, Step: 0.3},
+	}
+	for _, name := range slices.Sorted(maps.Keys(configs)) {
+		c := configs[name]
+		p := NewPyramid[float64](c, rng)
+		for _, q := range p.Params("") {
+			for i := range q.Data {
+				q.Data[i] += 0.1 * rng.NormFloat64()
+				if len(q.Shape) == 1 { // with a ReLU that is alive
+					q.Data[i] += 0.5
+				}
+			}
+		}
+		all[name] = p
+	}
+	return all
+}
+
+func (t *pyramidTask) run(p *Pyramid[float64], by float64) []float64 {
+	var r PyramidRun[float64]
+	add := func(x []float64) []float64 {
+		out := make([]float64, len(x))
+		for i, v := range x {
+			out[i] = v + by
+		}
+		return out
+	}
+	r.Lay(p, add(t.lo), add(t.hi), add(t.from), add(t.to))
+	d := p.kernel.d
+	return append([]float64(nil), p.Compile().Forward(&r, t.features(r.Layout.Points(nil), d, p.pre.In, by), add(t.x))...)
+}
+
+// TestPyramidRange: the lattices have no end: how much of them is computed changes nothing, nor do other targets; and far away there is the
+// background, exactly.
+func TestPyramidRange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 1))
+	for name, p := range testPyramids(rng) {
+		t.Run(name, func(t *testing.T) {
+			d := p.kernel.d
+			task := newPyramidTask(rng, d, 9)
+			want := task.run(p, 0)
+			wide := *task
+			wide.lo, wide.hi, wide.from, wide.to = make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+			for a := range d {
+				wide.lo[a], wide.hi[a], wide.from[a], wide.to[a] = -1.9, 2.3, -3.1, 2.9
+			}
+			testkit.Close(t, "wider", wide.run(p, 0), want, 1e-12)
+			c := len(want) / 9
+			for i := range 9 {
+				one := *task
+				one.x = task.x[i*d : (i+1)*d]
+				one.from, one.to = bounds(one.x, d)
+				require.Equal(t, want[i*c:(i+1)*c], one.run(p, 0), "target %d alone", i)
+			}
+			far := *task
+			far.x = make([]float64, 3*d)
+			for i := range far.x {
+				far.x[i] = 40 + 1e300*float64(i/d)
+			}
+			far.from, far.to = bounds(far.x, d)
+			none := *task
+			none.x, none.from, none.to = far.x, far.from, far.to
+			for a := range d {
+				none.lo, none.hi = append([]float64(nil), none.lo...), append([]float64(nil), none.hi...)
+				none.lo[a], none.hi[a] = math.Inf(1), math.Inf(-1)
+			}
+			got := far.run(p, 0)
+			require.Equal(t, got[:c], got[c:2*c])
+			require.Equal(t, got[:c], got[2*c:])
+			require.Equal(t, none.run(p, 0), got, "as without data")
+			require.NotEqual(t, want[:c], got[:c])
+		})
+	}
+}
+
+// TestPyramidShift: a shift by a step of the coarsest lattice changes nothing.
+func TestPyramidShift(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 2))
+	for name, p := range testPyramids(rng) {
+		t.Run(name, func(t *testing.T) {
+			task := newPyramidTask(rng, p.kernel.d, 9)
+			by := 3 * p.Step * float64(int(1)<<(p.levels()-1))
+			testkit.Close(t, "shifted", task.run(p, by), task.run(p, 0), 1e-11)
+		})
+	}
+}
+
+// TestPyramidGradients compares with central differences, and the tape's results with those of the plan.
+func TestPyramidGradients(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 3))
+	for name, p := range testPyramids(rng) {
+		t.Run(name, func(t *testing.T) {
+			const tasks, targets = 3, 4
+			d, in := p.kernel.d, p.pre.In
+			all := make([]*pyramidTask, tasks)
+			var x []float64
+			for i := range all {
+				all[i] = newPyramidTask(rng, d, targets)
+				x = append(x, all[i].x...)
+			}
+			from, to := bounds(x, d)
+			y := p.LayoutFor(all[0].lo, all[0].hi, from, to)
+			require.Same(t, y, p.LayoutFor(all[0].lo, all[0].hi, from, to))
+			f := make([][]float64, tasks)
+			for i := range f {
+				f[i] = all[i].features(y.Points(nil), d, in, 0.1*float64(i))
+			}
+			c := p.read.linear.Out
+			dout := make([][]float64, tasks)
+			for i := range dout {
+				dout[i] = normals[float64](rng, targets*c)
+			}
+			out := make([][]float64, tasks)
+			run := func() *PyramidTape[float64] {
+				return p.ForwardTape(y, tasks, func(i int) []float64 { return f[i] }, func(i int) []float64 { return all[i].x },
+					func(i int, v []float64) { out[i] = append([]float64(nil), v...) })
+			}
+			loss := func() float64 {
+				run()
+				sum := 0.0
+				for i := range out {
+					for k, v := range out[i] {
+						sum += v * dout[i][k]
+					}
+				}
+				return sum
+			}
+			g := NewGrads(p.Params(""))
+			df := make([][]float64, tasks)
+			tape := run()
+			for range 2 {
+				g.Zero()
+				tape.Backward(func(i int) []float64 { return dout[i] }, g, func(i int, v []float64) { df[i] = append([]float64(nil), v...) })
+			}
+			for i, task := range all {
+				one := *task
+				testkit.Close(t, "alone", func() []float64 {
+					var r PyramidRun[float64]
+					r.Lay(p, one.lo, one.hi, one.from, one.to)
+					at := one.features(r.Layout.Points(nil), d, in, 0.1*float64(i))
+					return append([]float64(nil), p.Compile().Forward(&r, at, one.x)...)
+				}(), out[i], 1e-12)
+			}
+			check := func(name string, v *float64, got float64) {
+				const h = 1e-6
+				was := *v
+				*v = was + h
+				up := loss()
+				*v = was - h
+				down := loss()
+				*v = was
+				if want := (up - down) / (2 * h); !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+					t.Errorf("%s: gradient %v, difference quotient %v", name, got, want)
+				}
+			}
+			used := 0
+			for i, q := range g.Params {
+				for k := 0; k < len(q.Data); k += 1 + len(q.Data)/4 {
+					check(fmt.Sprintf("%s[%d]", q.Name, k), &q.Data[k], g.Data[i][k])
+					if g.Data[i][k] != 0 {
+						used++
+					}
+				}
+			}
+			require.Greater(t, used, 10)
+			for i := range f {
+				for k := 0; k < len(f[i]); k += 1 + len(f[i])/7 {
+					check(fmt.Sprintf("f[%d][%d]", i, k), &f[i][k], df[i][k])
+				}
+			}
+		})
+	}
+}
+
+// TestPyramidBits: any number of goroutines gives the same bits, and float32 is float64 rounded.
+func TestPyramidBits(t *testing.T) {
+	c := PyramidConfig{Axes: 1, In: 2, Channels: []int{16, 20, 24}, Reach: 3, Blocks: 1, Step: 0.05}
+	p, q := NewPyramid[float32](c, rand.New(rand.NewPCG(80, 4))), NewPyramid[float64](c, rand.New(rand.NewPCG(80, 4)))
+	for i, from := range p.Params("") {
+		for k, v := range from.Data {
+			q.Params("")[i].Data[k] = float64(v)
+		}
+	}
+	task := newPyramidTask(rand.New(rand.NewPCG(80, 5)), 1, 20)
+	const tasks = 5
+	run := func(procs int) (out [][]float32) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		y := p.LayoutFor(task.lo, task.hi, task.from, task.to)
+		f := []float32(nil)
+		for _, v := range task.features(y.Points(nil), 1, 2, 0) {
+			f = append(f, float32(v))
+		}
+		g, result := NewGrads(p.Params("")), make([][]float32, tasks)
+		tape := p.ForwardTape(y, tasks, func(int) []float32 { return f }, func(int) []float64 { return task.x },
+			func(i int, v []float32) { result[i] = append([]float32(nil), v...) })
+		tape.Backward(func(int) []float32 { return make([]float32, len(result[0])) }, g, func(int, []float32) {})
+		tape.Backward(func(i int) []float32 { return result[i] }, g, func(i int, v []float32) { out = append(out, append([]float32(nil), v...)) })
+		return append(append(out, result...), g.Data...)
+	}
+	want := run(1)
+	for _, procs := range []int{2, 3} {
+		require.Equal(t, want, run(procs), "GOMAXPROCS=%d", procs)
+	}
+	testkit.Close(t, "float32", want[tasks], task.run(q, 0), 2e-5)
+}
