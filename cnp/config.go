@@ -121,6 +121,16 @@ type Config struct {
 	// What is much longer than a curve's features blurs them away, and their gradient with them.
 	EncoderLength float64 `json:"encoder_length,omitempty"`
 
+	// DensityFloor is what the density of the context is increased by before the signal is divided by it; 0 is that of the authors' models,
+	// 1e-8, and 0.01 where there are Levels.
+	DensityFloor float64 `json:"density_floor,omitempty"`
+
+	// Levels is the number of lattices of a model of curves under T(1), T(2) or T(3), of 1, 1/2, 1/4 .. of the points along each coordinate,
+	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Channels are the widths of the levels, from
+	// the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
+	// residual blocks on every level on each way.
+	Levels int `json:"levels,omitempty"`
+
 	// CoordinateFeature feeds the absolute coordinate to the network, as the authors' curve models do. It breaks
 	// equivariance.
 	CoordinateFeature bool `json:"coordinate_feature,omitempty"`
@@ -228,7 +238,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}{
 		{"lifts", c.Lifts, 1 << 10}, {"multiplicity", c.Multiplicity, 64}, {"max_lattice", c.MaxLattice, 1 << 22},
 		{"blocks", c.Blocks, maxLayers}, {"kernel", c.Kernel, 1 << 10}, {"hidden", c.Hidden, maxChannels},
-		{"mid", c.Mid, maxChannels}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
+		{"mid", c.Mid, maxChannels}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32}, {"levels", c.Levels, maxLayers},
 	} {
 		if f.v < 0 || f.v > f.hi {
 			return bad("%s = %d, need 0 to %d", f.name, f.v, f.hi)
@@ -239,7 +249,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		v, max float64
 	}{
 		{"alpha", c.Alpha, 1}, {"points_per_unit", c.PointsPerUnit, 1e9}, {"margin", c.Margin, 1e9}, {"encoder_length", c.EncoderLength, 1e9}, {"fill", c.Fill, 1},
-		{"block_fill", c.BlockFill, 1}, {"radius_rate", c.RadiusRate, 1e3}, {"floor", c.Floor, 1e3},
+		{"block_fill", c.BlockFill, 1}, {"radius_rate", c.RadiusRate, 1e3}, {"floor", c.Floor, 1e3}, {"density_floor", c.DensityFloor, 1e3},
 	} {
 		if !(f.v >= 0 && f.v <= f.max) {
 			return bad("%s = %g, need 0 to %g", f.name, f.v, f.max)
@@ -276,8 +286,17 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		} else if c.Readout == ReadoutRBF && c.PointsPerUnit == 0 {
 			return bad("readout %q needs a lattice: points_per_unit = 0", c.Readout)
 		}
+		if c.Architecture == EquivCNPImage && c.Levels != 0 {
+			return bad("levels = %d: only models of curves have them", c.Levels)
+		}
 		if g.PointDim() != dim {
 			return bad("group %s acts on %d coordinates, the model has %d", g.Name(), g.PointDim(), dim)
+		}
+		if c.Levels > 0 {
+			if err := c.validateLevels(g); err != nil {
+				return bad("%v", err)
+			}
+			return nil
 		}
 		if m := g.MaxLifts(); c.Lifts < 1 || (m > 0 && c.Lifts > m) {
 			return bad("lifts = %d, group %s takes 1 to %d", c.Lifts, g.Name(), m)

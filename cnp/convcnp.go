@@ -23,7 +23,7 @@ type ConvCNP[T Float] struct {
 func newConvCNP[T Float](c Config, rng *rand.Rand) *ConvCNP[T] {
 	m := &ConvCNP[T]{cfg: c,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, psiLength), dx: 1, dy: c.DimY, degree: c.Multiplicity,
-			coordinates: c.CoordinateFeature},
+			coordinates: c.CoordinateFeature, floor: densityFloor},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}
 	m.pre = layers.NewLinear[T](m.encoder.channels(), c.Channels[0], rng)

@@ -22,6 +22,8 @@ type setConv[T Float] struct {
 	degree int // K
 	// coordinates puts t in front of the channels, as the authors do; the model is then no longer equivariant.
 	coordinates bool
+	// floor is what the density is increased by before the signal is divided by it.
+	floor float64
 	// metric is the group whose distance psi uses, for a group that is not isometric; nil: the Euclidean distance.
 	metric group.Group
 }
@@ -84,7 +86,7 @@ func (s *setConv[T]) record(t, x []float64, y []T, origin float64) *setConvTape[
 		density := h[i*c]
 		row[0] = density
 		for k := 1; k < c; k++ {
-			row[k] = h[i*c+k] / (density + densityFloor)
+			row[k] = h[i*c+k] / (density + T(s.floor))
 		}
 	}
 	tape.out = out

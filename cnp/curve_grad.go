@@ -2,7 +2,7 @@ package cnp
 
 import "github.com/equivcnp/equivcnp/layers"
 
-// backward adds the gradients of psi, given the gradient dout [m, channels] to the encoding. With D = h_0 + 1e-8 the signal
+// backward adds the gradients of psi, given the gradient dout [m, channels] to the encoding. With D = h_0 + floor the signal
 // channels are h_k/D, so the density channel gets -Σ_k dout_k·(h_k/D)/D in addition to its own gradient.
 func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]) {
 	c, width := 1+s.degree*s.dy, s.channels()
@@ -10,7 +10,7 @@ func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]
 	dh := make([]T, m*c)
 	for i := range m {
 		d, out := dout[i*width+width-c:][:c], tape.out[i*width+width-c:][:c]
-		row, density := dh[i*c:(i+1)*c], out[0]+densityFloor
+		row, density := dh[i*c:(i+1)*c], out[0]+T(s.floor)
 		row[0] = d[0]
 		for k := 1; k < c; k++ {
 			row[k] = d[k] / density

@@ -29,14 +29,24 @@ type EquivCNP[T Float] struct {
 	readout *layers.RBF[T]
 	head    head[T]
 
-	cache curveCache[T]
+	// pyramid is the network of a model with levels, instead of pre and conv.
+	pyramid *layers.Pyramid[T]
+
+	cache  curveCache[T]
+	levels levelsCache[T]
 }
 
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
 	m := &EquivCNP[T]{cfg: c, group: g,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.DimY,
-			degree: c.Multiplicity, coordinates: c.CoordinateFeature},
+			degree: c.Multiplicity, coordinates: c.CoordinateFeature, floor: cmp.Or(c.DensityFloor, densityFloor)},
 		readout: layers.NewRBF[T](psiScale, psiLength),
+	}
+	if c.Levels > 0 {
+		m.encoder.floor = cmp.Or(c.DensityFloor, levelsFloor)
+		m.pyramid = newPyramid[T](&c, m.encoder.channels(), rng)
+		m.head = newHead[T](c.Channels[0], c, rng)
+		return m, nil
 	}
 	if !group.IsIsometric(g) {
 		m.encoder.metric = g
@@ -63,6 +73,9 @@ func (m *EquivCNP[T]) Config() Config { return m.cfg }
 // State lists the parameters under the authors' names.
 func (m *EquivCNP[T]) State() []layers.Param[T] {
 	ps := m.encoder.psi.Params("psi.")
+	if m.pyramid != nil {
+		return append(append(ps, m.pyramid.Params("pyramid.")...), m.head.params()...)
+	}
 	ps = append(ps, m.pre.Params("prelinear.0.module.")...)
 	for i, l := range m.conv {
 		ps = append(ps, l.Params(fmt.Sprintf("conv.%d.", 2*i))...)
@@ -87,6 +100,13 @@ func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	}
 	if b.B*b.Nt == 0 { // however many tasks there are
 		return m.head.newPrediction(0), ctx.Err()
+	}
+	if m.pyramid != nil {
+		out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
+		if err := m.levels.get(m).predict(ctx, out, b); err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	if !m.onLine() {
 		return m.forward(ctx, b)

@@ -16,6 +16,9 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 	if err := b.checkPass(dx, dy); err != nil {
 		return nil, err
 	}
+	if m.pyramid != nil {
+		return m.differentiateLevels(ctx, b, mode)
+	}
 	if m.onLine() && b.B*b.Nt > 0 {
 		if sorted, order := b.byTarget(); !slices.Equal(sorted.XTarget, b.XTarget) {
 			p, err := m.differentiate(ctx, sorted, mode)

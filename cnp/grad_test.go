@@ -29,7 +29,9 @@ func gradCases(t *testing.T) map[string]gradCase {
 	add := func(name string, c Config, b, nc, nt int) {
 		m, err := New[float64](c, 5)
 		require.NoError(t, err, name)
-		perturb(m.State(), 6)
+		if c.Levels == 0 { // whose parameters are random, and multiply
+			perturb(m.State(), 6)
+		}
 		rng := rand.New(rand.NewPCG(40, uint64(len(cases))))
 		if c.Architecture.Image() {
 			im := randomImages[float64](rng, b, c.DimY, nc, nt)
@@ -89,6 +91,9 @@ func gradCases(t *testing.T) map[string]gradCase {
 	add("equivcnp/SE(2)/lifts", c, 2, 4, 4)
 	c.Readout = ReadoutTargets
 	add("equivcnp/SE(2)/targets", c, 2, 4, 5)
+	add("equivcnp/levels", levelsConfig("T(1)", 2), 3, 5, 6)
+	add("equivcnp/levels/no context", levelsConfig("T(1)", 2), 2, 0, 4)
+	add("equivcnp/levels/plane", levelsConfig("T(2)", 1), 2, 5, 4)
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)

@@ -260,6 +260,12 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		}
 		n.features = batch * points * number * 3 * sum
 	case EquivCNPCurve, ConvCNPCurve:
+		if c.Levels > 0 {
+			n.features, n.parameters = c.estimateLevels(w)
+			n.features *= number * (batch*(1+1.5*train) + (1-train)*(min(batch, float64(workers()))-batch))
+			n.features += batch * float64(w.Targets) * number * 4 * float64(c.DimY)
+			break
+		}
 		points, targets := float64(w.Context), 0.0
 		onLattice := c.PointsPerUnit > 0
 		if onLattice {

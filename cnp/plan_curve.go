@@ -28,6 +28,8 @@ type CurvePlan[T Float] struct {
 	lo, hi  float64
 	net     *curveNet[T]
 	lattice *curveLattice[T]
+
+	levels *levelsNet[T] // of a model with levels, and nothing else
 }
 
 // Plan compiles the model for tasks whose points lie in [lo, hi]. Under PlacementBatch the lattice spans the interval and the model's
@@ -42,6 +44,9 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 	}
 	if lo > hi {
 		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrRange, lo, hi)
+	}
+	if m.pyramid != nil {
+		return &CurvePlan[T]{lo: lo, hi: hi, levels: m.compileLevels()}, nil
 	}
 	if !m.onLine() {
 		return nil, fmt.Errorf("%w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
@@ -60,23 +65,26 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 	if err != nil {
 		return nil, err
 	}
-	return &CurvePlan[T]{lo, hi, net, l}, nil
+	return &CurvePlan[T]{lo: lo, hi: hi, net: net, lattice: l}, nil
 }
 
 // Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and dst.Std
 // must have B·Nt·dy elements; dst.Params, of other likelihoods than the normal one, may be nil where parameters are not wanted. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
 // dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
-	dy := p.net.cfg.DimY
-	if err := b.check(1, dy); err != nil {
+	head, dx, dy := p.head()
+	if err := b.check(dx, dy); err != nil {
 		return err
 	}
-	if err := dst.checkRoom("the batch", p.net.head.likelihood, b.B*b.Nt*dy); err != nil {
+	if err := dst.checkRoom("the batch", head.likelihood, b.B*b.Nt*dy); err != nil {
 		return err
 	}
-	dst.Likelihood = p.net.head.likelihood
+	dst.Likelihood = head.likelihood
 	if len(dst.Mean) == 0 { // however many tasks there are
 		return ctx.Err()
+	}
+	if p.levels != nil {
+		return p.levels.predict(ctx, dst, b)
 	}
 	if p.net.cfg.numbered() {
 		return p.net.predict(ctx, dst, b, p.lattice)
@@ -91,10 +99,18 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch
 	return out
 }
 
+// head is the model's, with its numbers of coordinates and of values.
+func (p *CurvePlan[T]) head() (h *plannedHead[T], dx, dy int) {
+	if p.levels != nil {
+		return &p.levels.head, p.levels.cfg.DimX, p.levels.cfg.DimY
+	}
+	return &p.net.head, 1, p.net.cfg.DimY
+}
+
 // onLine reports whether the model's tasks live on a line with a lattice, under translations.
 func (m *EquivCNP[T]) onLine() bool {
 	g, ok := m.group.(*group.T)
-	return ok && g.PointDim() == 1 && m.cfg.PointsPerUnit > 0 && m.cfg.Lifts == 1 && m.cfg.MaxNeighbors == 0 &&
+	return ok && m.pyramid == nil && g.PointDim() == 1 && m.cfg.PointsPerUnit > 0 && m.cfg.Lifts == 1 && m.cfg.MaxNeighbors == 0 &&
 		!slices.ContainsFunc(m.conv, func(l *layers.LieConv[T]) bool { return math.IsNaN(l.Radius()) })
 }
 

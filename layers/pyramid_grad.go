@@ -59,9 +59,9 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 	return y
 }
 
-// ForwardTape is PlannedPyramid.Forward for several tasks on one layout: f(t) are the features of task t and x(t) its targets. It hands the
-// results to done, from several goroutines.
-func (p *Pyramid[T]) ForwardTape(y *PyramidLayout[T], tasks int, f func(t int) []T, x func(t int) []float64, done func(t int, features []T)) *PyramidTape[T] {
+// ForwardTape is PlannedPyramid.Forward for several tasks: task gives the layout of each, which LayoutFor made, its features and its
+// targets, and done takes the results, both on several goroutines.
+func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *PyramidLayout[T], f []T, x []float64), done func(t int, features []T)) *PyramidTape[T] {
 	tape := &PyramidTape[T]{net: p.Compile()}
 	run := func(done func(int, []T)) {
 		tape.runs = make([]*PyramidRun[T], tasks)
@@ -70,8 +70,9 @@ func (p *Pyramid[T]) ForwardTape(y *PyramidLayout[T], tasks int, f func(t int) [
 			if r == nil {
 				r = &PyramidRun[T]{}
 			}
+			y, f, x := task(t)
 			tape.runs[t], r.Layout = r, y
-			done(t, tape.net.Forward(r, f(t), x(t)))
+			done(t, tape.net.Forward(r, f, x))
 		})
 	}
 	run(done)

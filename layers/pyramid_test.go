@@ -182,7 +182,7 @@ func TestPyramidGradients(t *testing.T) {
 			}
 			out := make([][]float64, tasks)
 			run := func() *PyramidTape[float64] {
-				return p.ForwardTape(y, tasks, func(i int) []float64 { return f[i] }, func(i int) []float64 { return all[i].x },
+				return p.ForwardTape(tasks, func(i int) (*PyramidLayout[float64], []float64, []float64) { return y, f[i], all[i].x },
 					func(i int, v []float64) { out[i] = append([]float64(nil), v...) })
 			}
 			loss := func() float64 {
@@ -261,7 +261,7 @@ func TestPyramidBits(t *testing.T) {
 			f = append(f, float32(v))
 		}
 		g, result := NewGrads(p.Params("")), make([][]float32, tasks)
-		tape := p.ForwardTape(y, tasks, func(int) []float32 { return f }, func(int) []float64 { return task.x },
+		tape := p.ForwardTape(tasks, func(int) (*PyramidLayout[float32], []float32, []float64) { return y, f, task.x },
 			func(i int, v []float32) { result[i] = append([]float32(nil), v...) })
 		tape.Backward(func(int) []float32 { return make([]float32, len(result[0])) }, g, func(int, []float32) {})
 		tape.Backward(func(i int) []float32 { return result[i] }, g, func(i int, v []float32) { out = append(out, append([]float32(nil), v...)) })

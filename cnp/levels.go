@@ -1,0 +1,394 @@
+package cnp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// levelsFloor is the density floor of models with levels where the configuration names none: where the context's density falls below a
+// hundredth, its signal fades over some length scales, and does not switch from one context point's value to the next one's.
+const levelsFloor = 0.01
+
+// newPyramid returns the network of a model with levels.
+func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
+	return layers.NewPyramid[T](layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks,
+		Step: 1 / c.PointsPerUnit}, rng)
+}
+
+// validateLevels reports what makes no model with levels.
+func (c *Config) validateLevels(g group.Group) error {
+	_, translations := g.(*group.T)
+	switch {
+	case c.Levels > 16 || c.Levels != len(c.Channels):
+		return fmt.Errorf("levels = %d, channels = %v: need at most 16, and a width for each", c.Levels, c.Channels)
+	case !translations || c.DimX > 3 || c.Lifts != 1:
+		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift; this is %s with %d", g.Name(), c.Lifts)
+	case c.Kernel%2 != 1 || c.Kernel < 3 || c.Kernel > 31:
+		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
+	case c.Blocks > 16:
+		return fmt.Errorf("blocks = %d, need at most 16 on every level", c.Blocks)
+	case c.PointsPerUnit == 0 || c.Placement != PlacementContext || c.Readout != ReadoutQueries || !c.FixedStep || c.MaxNeighbors != 0 ||
+		c.CoordinateFeature || c.RadiusRate != 0:
+		return fmt.Errorf("levels need points_per_unit, placement %q, readout %q and fixed_step, and no max_neighbors, coordinate_feature or radius_rate",
+			PlacementContext, ReadoutQueries)
+	case c.Multiplicity < 1:
+		return fmt.Errorf("multiplicity = %d, need at least 1", c.Multiplicity)
+	}
+	return nil
+}
+
+// encoderReach is how far from the context points, in length scales, the encoding is different from that of no context, as far as numbers
+// tell.
+func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floor) + 32*math.Ln2)) }
+
+// levelsNet is the network of a model with levels, laid out for use.
+type levelsNet[T Float] struct {
+	cfg     Config
+	pyramid *layers.Pyramid[T]
+	net     *layers.PlannedPyramid[T]
+	psi     kernel
+	length  float64
+	floor   float64
+	head    plannedHead[T]
+	pool    *sync.Pool // *levelsRun[T]
+}
+
+func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
+	return &levelsNet[T]{cfg: m.cfg, pyramid: m.pyramid, net: m.pyramid.Compile(), psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
+		floor: m.encoder.floor, head: m.head.plan(), pool: &sync.Pool{}}
+}
+
+// levelsCache keeps the network of a model whose parameters stay as they are.
+type levelsCache[T Float] struct {
+	mu    sync.Mutex
+	state [][]T
+	net   *levelsNet[T]
+}
+
+func (c *levelsCache[T]) get(m *EquivCNP[T]) *levelsNet[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if state := m.State(); c.net == nil || !sameState(c.state, state) {
+		c.state, c.net = copyState(state), m.compileLevels()
+	}
+	return c.net
+}
+
+// levelsRun is the memory of one task on its way.
+type levelsRun[T Float] struct {
+	place              levelsPlace
+	x, targets, points []float64 // counted from the task's origin
+	order              []int32   // the targets that count
+	phi, h, f          []T
+	pyramid            layers.PyramidRun[T]
+	head               headRun[T]
+	origin             []float64
+}
+
+// levelsPlace is where a task's data and targets lie, counted from its origin.
+type levelsPlace struct{ lo, hi, from, to []float64 }
+
+// clear makes it that of no points, in dx coordinates.
+func (p *levelsPlace) clear(dx int) {
+	for _, v := range []*[]float64{&p.lo, &p.hi, &p.from, &p.to} {
+		*v = reuse.Sized(*v, dx)
+	}
+	for d := range dx {
+		p.lo[d], p.hi[d], p.from[d], p.to[d] = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	}
+}
+
+func grow(lo, hi, x []float64) {
+	for i, v := range x {
+		d := i % len(lo)
+		lo[d], hi[d] = min(lo[d], v), max(hi[d], v)
+	}
+}
+
+// reach widens the place of the data by what the encoder reaches.
+func (p *levelsPlace) reach(by float64) {
+	for d := range p.lo {
+		p.lo[d] -= by
+		p.hi[d] += by
+	}
+}
+
+// check refuses data that need too large a lattice.
+func (p *levelsPlace) check(c *Config, what string) error {
+	rows := 1.0
+	for d := range p.lo {
+		rows *= max(0, (p.hi[d]-p.lo[d])*c.PointsPerUnit+1)
+	}
+	if !(rows <= float64(c.latticeLimit())) {
+		return fmt.Errorf("%w: the context of %s needs a lattice of more than %d points, %g per unit", ErrRange, what, c.latticeLimit(), c.PointsPerUnit)
+	}
+	return nil
+}
+
+// origins sets origin [dx] to the point from which the lattices of tasks from one up to another are counted: the least coordinates of their
+// contexts, 0 without one.
+func (b *Batch[T]) origins(origin []float64, from, to int) {
+	dx := len(origin)
+	for d := range origin {
+		origin[d] = math.Inf(1)
+	}
+	for t := from; t < to; t++ {
+		for i := range b.Nc {
+			if b.contextOK(t, i) {
+				for d := range origin {
+					origin[d] = min(origin[d], b.XContext[(t*b.Nc+i)*dx+d])
+				}
+			}
+		}
+	}
+	for d, v := range origin {
+		if math.IsInf(v, 1) {
+			origin[d] = 0
+		}
+		origin[d] += b.moved
+	}
+}
+
+// predict predicts all tasks, on several goroutines; each takes a task.
+func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
+	report := progress(ctx)
+	var (
+		mu   sync.Mutex
+		done int
+		err  error
+	)
+	parallel.ForWorkers(b.B, 1, workers(), func(_, t, _ int) {
+		mu.Lock()
+		if err == nil {
+			err = ctx.Err()
+		}
+		stop := err != nil
+		mu.Unlock()
+		if stop {
+			return
+		}
+		run, _ := n.pool.Get().(*levelsRun[T])
+		if run == nil {
+			run = &levelsRun[T]{}
+		}
+		failed := n.task(run, dst, b, t)
+		n.pool.Put(run)
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil && err == nil {
+			err = failed
+		}
+		report(done, b.B)
+		done++
+	})
+	if err == nil {
+		report(b.B, b.B)
+	}
+	return err
+}
+
+// task predicts task t.
+func (n *levelsNet[T]) task(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t int) error {
+	dx, dy := n.cfg.DimX, n.cfg.DimY
+	run.origin = reuse.Sized(run.origin, dx)
+	b.origins(run.origin, t, t+1)
+	run.x, run.phi = run.x[:0], run.phi[:0]
+	for i := range b.Nc {
+		if !b.contextOK(t, i) {
+			continue
+		}
+		at := t*b.Nc + i
+		for d := range dx {
+			run.x = append(run.x, b.XContext[at*dx+d]-run.origin[d])
+		}
+		run.phi = appendPowers(run.phi, b.YContext[at*dy:(at+1)*dy], n.cfg.Multiplicity)
+	}
+	run.order, run.targets = run.order[:0], run.targets[:0]
+	for i := range b.Nt {
+		if !b.targetOK(t, i) {
+			continue
+		}
+		run.order = append(run.order, int32(i))
+		for d := range dx {
+			run.targets = append(run.targets, b.XTarget[(t*b.Nt+i)*dx+d]-run.origin[d])
+		}
+	}
+	at := t * b.Nt * dy
+	if len(run.order) < b.Nt {
+		dst.fill(at, at+b.Nt*dy, 0)
+	}
+	p := &run.place
+	p.clear(dx)
+	grow(p.lo, p.hi, run.x)
+	grow(p.from, p.to, run.targets)
+	p.reach(n.length * encoderReach(n.floor))
+	if err := p.check(&n.cfg, fmt.Sprintf("task %d", t)); err != nil {
+		return err
+	}
+	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
+	run.points = run.pyramid.Layout.Points(run.points[:0])
+	rows, c := run.pyramid.Layout.Rows(), 1+n.cfg.Multiplicity*dy
+	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*c)
+	simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.gamma, n.psi.scale)
+	divideByDensity(run.f, run.h, c, n.floor)
+	n.head.forward(dst, at, run.order, n.net.Forward(&run.pyramid, run.f, run.targets), &run.head)
+	return nil
+}
+
+// appendPowers appends [1, y, y², .., y^degree].
+func appendPowers[T Float](dst, y []T, degree int) []T {
+	dst = append(append(dst, 1), y...)
+	for k := 1; k < degree; k++ {
+		for _, v := range y {
+			dst = append(dst, dst[len(dst)-len(y)]*v)
+		}
+	}
+	return dst
+}
+
+// divideByDensity sets f [n, c] to h with all channels but the first divided by it.
+func divideByDensity[T Float](f, h []T, c int, floor float64) {
+	for i := 0; i < len(h); i += c {
+		density := h[i]
+		f[i] = density
+		for k := 1; k < c; k++ {
+			f[i+k] = h[i+k] / (density + T(floor))
+		}
+	}
+}
+
+// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice: then
+// they share its layout, too.
+func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	dx, dy := m.cfg.DimX, m.cfg.DimY
+	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
+	if b.B == 0 {
+		return pass, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	type task struct {
+		x, targets []float64 // counted from the origin
+		y          []T
+		order      []int
+		layout     *layers.PyramidLayout[T]
+		encoding   *setConvTape[T]
+	}
+	tasks, origin := make([]task, b.B), make([]float64, dx)
+	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
+	b.origins(origin, 0, b.B)
+	var all levelsPlace
+	all.clear(dx)
+	for t := range tasks {
+		k := &tasks[t]
+		place := &all
+		if mode != layers.Train {
+			place = &levelsPlace{}
+			place.clear(dx)
+			b.origins(origin, t, t+1)
+		}
+		var x []float64
+		x, k.y = b.context(t, dx, dy)
+		for i, v := range x {
+			k.x = append(k.x, v-origin[i%dx])
+		}
+		for i := range b.Nt {
+			if b.targetOK(t, i) {
+				k.order = append(k.order, i)
+				for d := range dx {
+					k.targets = append(k.targets, b.XTarget[(t*b.Nt+i)*dx+d]-origin[d])
+				}
+			}
+		}
+		grow(place.lo, place.hi, k.x)
+		grow(place.from, place.to, k.targets)
+		if mode != layers.Train {
+			place.reach(reach)
+			if err := place.check(&m.cfg, fmt.Sprintf("task %d", t)); err != nil {
+				return nil, err
+			}
+			k.layout = m.pyramid.LayoutFor(place.lo, place.hi, place.from, place.to)
+		}
+	}
+	if mode == layers.Train {
+		all.reach(reach)
+		if err := all.check(&m.cfg, "all tasks together"); err != nil {
+			return nil, err
+		}
+		layout := m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
+		for t := range tasks {
+			tasks[t].layout = layout
+		}
+	}
+	c := m.head.in()
+	features := make([]T, b.B*b.Nt*c)
+	tape := m.pyramid.ForwardTape(b.B, func(t int) (*layers.PyramidLayout[T], []T, []float64) {
+		k := &tasks[t]
+		if k.encoding == nil {
+			k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
+		}
+		return k.layout, k.encoding.out, k.targets
+	}, func(t int, f []T) {
+		for i, at := range tasks[t].order {
+			copy(features[(t*b.Nt+at)*c:][:c], f[i*c:(i+1)*c])
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	head := m.head.record(pass, 0, features, b.B*b.Nt)
+	for t := range b.B {
+		clearMasked(pass.Prediction, b, t, dy)
+	}
+	pass.stages = func(show func(string, []T) bool) {
+		ok := true
+		for t := 0; ok && t < len(tasks); t++ {
+			ok = show("psi", tasks[t].encoding.out)
+		}
+		_ = ok && show("pyramid", features) && show("mean_linear", pass.Mean) && show("var_linear", pass.Std)
+	}
+	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
+		dfeatures := m.head.backward(d, 0, head, g)
+		tape.Backward(func(t int) []T {
+			k := &tasks[t]
+			if len(k.order) == b.Nt {
+				return dfeatures[t*b.Nt*c : (t+1)*b.Nt*c]
+			}
+			out := make([]T, 0, len(k.order)*c)
+			for _, at := range k.order {
+				out = append(out, dfeatures[(t*b.Nt+at)*c:][:c]...)
+			}
+			return out
+		}, g, func(t int, df []T) { m.encoder.backward(df, tasks[t].encoding, g) })
+	}
+	return pass, nil
+}
+
+// estimateLevels says how many numbers the features of a model with levels take at a time, for tasks over a span, and its parameters.
+func (c *Config) estimateLevels(w Work) (features, parameters float64) {
+	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
+	points, taps := c.PointsPerUnit*(w.Span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
+	last := float64(1 + c.Multiplicity*c.DimY)
+	for l, width := range c.Channels {
+		v := float64(width)
+		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))
+		rows = min(rows, float64(c.latticeLimit()))
+		// On each way, convolutions with what they are given, what they sum up and what they give.
+		features += 2 * rows * v * float64(4+6*c.Blocks)
+		features += 2 * rows * 3 * taps / 2 * float64(1+c.Blocks) // their pairs
+		parameters += float64(4*c.Blocks+3)*(v*v+v*taps) + last*v
+		last = v
+	}
+	return features + float64(w.Targets)*taps*(last+taps), parameters
+}

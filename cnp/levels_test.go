@@ -1,0 +1,196 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// levelsConfig is a small model with levels.
+func levelsConfig(group string, dy int) Config {
+	c := Default(EquivCNPCurve, group, dy)
+	c.Levels, c.Channels, c.Kernel, c.Blocks, c.Placement = 3, []int{4, 5, 6}, 5, 1, PlacementContext
+	c.PointsPerUnit, c.EncoderLength = 8, 0.2
+	if c.DimX > 1 {
+		c.Levels, c.Channels, c.Kernel, c.PointsPerUnit, c.EncoderLength = 2, []int{3, 4}, 3, 3, 0.4
+	}
+	return c
+}
+
+func levelsModel[T Float](t testing.TB, group string, dy int) *EquivCNP[T] {
+	m, err := New[T](levelsConfig(group, dy), 3)
+	require.NoError(t, err)
+	return m.(*EquivCNP[T])
+}
+
+// TestLevelsAlone: a task's prediction depends on its context and the target, bit for bit, and moves with them; a plan's is the same.
+func TestLevelsAlone(t *testing.T) {
+	t.Run("F64", func(t *testing.T) { testLevelsAlone[float64](t) })
+	t.Run("F32", func(t *testing.T) { testLevelsAlone[float32](t) })
+}
+
+func testLevelsAlone[T Float](t *testing.T) {
+	for _, group := range []string{"T(1)", "T(2)"} {
+		m := levelsModel[T](t, group, 2)
+		dx := m.cfg.DimX
+		rng := rand.New(rand.NewPCG(90, 1))
+		b := randomBatch[T](rng, 4, 7, 9, dx, 2)
+		b.ContextMask, b.TargetMask = make([]bool, 28), make([]bool, 36)
+		for i := range b.ContextMask {
+			b.ContextMask[i] = i >= 21 || i%5 != 2
+		}
+		for i := 21; i < 28; i++ { // the last task has no context
+			b.ContextMask[i] = false
+		}
+		for i := range b.TargetMask {
+			b.TargetMask[i] = i%7 != 3
+		}
+		b.XTarget[0], b.XTarget[5*dx] = 300, -1e18 // far away
+		want, err := m.Predict(context.Background(), b)
+		require.NoError(t, err)
+		plan, err := m.Plan(context.Background(), 0, 1)
+		require.NoError(t, err)
+		for _, procs := range []int{1, 3} {
+			old := runtime.GOMAXPROCS(procs)
+			got := newPrediction[T](len(want.Mean))
+			require.NoError(t, plan.Predict(context.Background(), got, b))
+			runtime.GOMAXPROCS(old)
+			require.Equal(t, want.Mean, got.Mean)
+			require.Equal(t, want.Std, got.Std)
+		}
+		for task := range 4 {
+			for i := range 9 {
+				at := task*9 + i
+				if !b.TargetMask[at] {
+					require.Zero(t, want.Mean[2*at])
+					require.Zero(t, want.Std[2*at])
+					continue
+				}
+				one := &Batch[T]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*7*dx : (task+1)*7*dx], YContext: b.YContext[task*14 : (task+1)*14],
+					ContextMask: b.ContextMask[task*7 : (task+1)*7], XTarget: b.XTarget[at*dx : (at+1)*dx]}
+				p, err := m.Predict(context.Background(), one)
+				require.NoError(t, err)
+				require.Equal(t, want.Mean[2*at:2*at+2], p.Mean)
+				require.Equal(t, want.Std[2*at:2*at+2], p.Std)
+			}
+		}
+		none, err := m.Predict(context.Background(), &Batch[T]{B: 1, Nt: 1, XTarget: make([]float64, dx)})
+		require.NoError(t, err)
+		require.Equal(t, none.Mean, want.Mean[:2], "far from the context as without one")
+		require.Equal(t, none.Mean, want.Mean[10:12])
+		require.Equal(t, none.Mean, want.Mean[2*28:2*29])
+		// A shift by a power of two, above all coordinates' last bits.
+		moved := *b
+		moved.XContext, moved.XTarget = make([]float64, len(b.XContext)), make([]float64, len(b.XTarget))
+		for i, v := range b.XContext {
+			b.XContext[i] = math.Round(v*1024) / 1024
+			moved.XContext[i] = b.XContext[i] + 64
+		}
+		for i, v := range b.XTarget {
+			if math.Abs(v) < 100 {
+				b.XTarget[i] = math.Round(v*1024) / 1024
+			}
+			moved.XTarget[i] = b.XTarget[i] + 64
+		}
+		want, err = m.Predict(context.Background(), b)
+		require.NoError(t, err)
+		p, err := m.Predict(context.Background(), &moved)
+		require.NoError(t, err)
+		for at := range 27 {
+			require.Equal(t, want.Mean[2*at:2*at+2], p.Mean[2*at:2*at+2], "target %d", at)
+		}
+	}
+}
+
+// TestLevelsSteady: a plan's calls in the steady state allocate next to nothing.
+func TestLevelsSteady(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	m := levelsModel[float32](t, "T(1)", 1)
+	plan, err := m.Plan(context.Background(), 0, 1)
+	require.NoError(t, err)
+	b := randomBatch[float32](rand.New(rand.NewPCG(90, 2)), 2, 10, 40, 1, 1)
+	dst := newPrediction[float32](80)
+	run := func() { require.NoError(t, plan.Predict(context.Background(), dst, b)) }
+	for range 3 {
+		run()
+	}
+	require.LessOrEqual(t, testing.AllocsPerRun(10, run), 40.0)
+}
+
+func TestLevelsRefuse(t *testing.T) {
+	for want, change := range map[string]func(c *Config){
+		"levels = 2, channels = [4 5 6]":         func(c *Config) { c.Levels = 2 },
+		"levels are for groups T(1)":             func(c *Config) { c.Group, c.DimX = "SE(2)", 2 },
+		"kernel = 4, need an odd width":          func(c *Config) { c.Kernel = 4 },
+		"blocks = 17, need at most 16":           func(c *Config) { c.Blocks = 17 },
+		`levels need points_per_unit, placement`: func(c *Config) { c.Placement = PlacementBatch },
+		"density_floor = -1, need 0 to":          func(c *Config) { c.DensityFloor = -1 },
+		"multiplicity = 0":                       func(c *Config) { c.Multiplicity = 0 },
+	} {
+		c := levelsConfig("T(1)", 1)
+		change(&c)
+		_, err := New[float32](c, 1)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, want)
+	}
+	c := levelsConfig("T(1)", 1)
+	c.MaxLattice = 100
+	m, err := New[float32](c, 1)
+	require.NoError(t, err)
+	b := &Batch[float32]{B: 1, Nc: 2, Nt: 1, XContext: []float64{0, 40}, YContext: []float32{1, 2}, XTarget: []float64{3}}
+	_, err = m.(*EquivCNP[float32]).Differentiate(context.Background(), b, layers.Train)
+	require.ErrorIs(t, err, ErrRange)
+	require.ErrorContains(t, err, "more than 100 points")
+}
+
+// BenchmarkLevelsStep is a step of the benchmark's training without Adam: 16 tasks of 30 context points and 50 targets.
+func BenchmarkLevelsStep(b *testing.B) {
+	for _, s := range []struct {
+		width, levels, points, kernel, blocks int
+	}{{64, 6, 64, 7, 1}, {64, 5, 32, 7, 1}, {64, 6, 64, 5, 1}, {48, 6, 64, 7, 1}} {
+		b.Run(fmt.Sprintf("width=%d/levels=%d/points=%d/kernel=%d/blocks=%d", s.width, s.levels, s.points, s.kernel, s.blocks), func(b *testing.B) {
+			c := Default(EquivCNPCurve, "T(1)", 1)
+			c.Levels, c.Kernel, c.Blocks, c.PointsPerUnit, c.EncoderLength = s.levels, s.kernel, s.blocks, float64(s.points), 2/float64(s.points)
+			c.Channels = nil
+			for range s.levels {
+				c.Channels = append(c.Channels, s.width)
+			}
+			m, err := New[float32](c, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			for _, p := range m.State() {
+				n += len(p.Data)
+			}
+			g, rng, y := layers.NewGrads(m.State()), rand.New(rand.NewPCG(1, 1)), make([]float32, 16*50)
+			for b.Loop() {
+				batch := &Batch[float32]{B: 16, Nc: 30, Nt: 50}
+				for range 16 * 30 {
+					batch.XContext, batch.YContext = append(batch.XContext, 4*rng.Float64()-2), append(batch.YContext, float32(rng.NormFloat64()))
+				}
+				for range 16 * 50 {
+					batch.XTarget = append(batch.XTarget, 4*rng.Float64()-2)
+				}
+				p, err := m.(*EquivCNP[float32]).Differentiate(context.Background(), batch, layers.Train)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := p.Gradient(y, g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(n), "parameters")
+		})
+	}
+}
