@@ -128,6 +128,21 @@ func Default(a Architecture, groupName string, dy int) Config {
 	return c
 }
 
+// DefaultLevels is Default for a model of curves with levels, under the translations of dx coordinates: a width of 64 on each.
+func DefaultLevels(levels, dx, dy int) Config {
+	c := Default(EquivCNPCurve, fmt.Sprintf("T(%d)", dx), dy)
+	c.DimX, c.Levels, c.Kernel, c.Blocks, c.Placement = dx, levels, 7, 1, PlacementContext
+	if dx > 1 {
+		c.PointsPerUnit, c.Kernel = 16, 5
+	}
+	c.Channels = nil
+	for range levels {
+		c.Channels = append(c.Channels, 64)
+	}
+	c.EncoderLength, c.Fill, c.Hidden, c.Mid, c.Margin = 2/c.PointsPerUnit, 0, 0, 0, 0
+	return c
+}
+
 // The radii of a new model give the wanted fill on an image of referenceSize by referenceSize pixels, or on points over [-2, 2];
 // where RadiusRate is not 0, training adapts them to the data. They are determined from referencePoints points, or from a lattice
 // of up to referenceLattice points, which takes milliseconds.

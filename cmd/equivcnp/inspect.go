@@ -177,6 +177,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 			s += " with batch normalisation"
 		}
 	}
+	if c.Levels > 0 {
+		s += fmt.Sprintf(" each way on %s", plural(c.Levels, "level"))
+	}
 	if c.Kernel > 0 {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
 	}

@@ -101,10 +101,13 @@ func (d *curveData) fit(f *regressionFlags, c *cnp.Config, changed func(string) 
 	if c.Architecture == cnp.ConvCNPCurve && (unit < 0.25 || unit > 4) {
 		return fmt.Errorf("%s: its curves are %g units long: a convcnp is for 1 to 16, bring x there or take --model equivcnp", d.set.Name, d.span)
 	}
-	if c.DimX > 1 {
+	if c.DimX > 1 && c.Levels == 0 {
 		c.PointsPerUnit = 0 // the context points carry the features: a fine lattice in several dimensions has too many points
 	} else if c.PointsPerUnit > 0 {
-		c.PointsPerUnit, c.Margin = round(c.PointsPerUnit/unit), round(c.Margin*unit)
+		c.PointsPerUnit, c.Margin = round(c.PointsPerUnit/unit), c.Margin*unit
+		if c.Margin > 0 {
+			c.Margin = round(c.Margin)
+		}
 	}
 	if f.noise *= d.spread; changed("noise") {
 		f.noise /= d.spread

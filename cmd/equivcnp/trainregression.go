@@ -20,6 +20,7 @@ type regressionFlags struct {
 	dx, lifts              int
 	channels               []int
 	hidden, mid            int
+	levels, blocks, width  int
 	length                 float64
 	csv, in                string
 	columns                columnFlags
@@ -102,7 +103,10 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntSliceVar(&f.channels, "channels", nil, "widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&f.hidden, "hidden", 0, "equivcnp: width of the networks that make convolution weights (default 32)")
 	fl.IntVar(&f.mid, "mid", 0, "equivcnp: numbers that such a network makes of a pose, by each of which neighbours are added up (default 16)")
-	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps; 0.69 for --readout targets)")
+	fl.IntVar(&f.levels, "levels", 0, "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\nthen are their widths (default 64 on each), or one for all")
+	fl.IntVar(&f.width, "kernel-width", 0, "--levels: lattice points that a convolution sees along each coordinate (default 7, in the plane 5)")
+	fl.IntVar(&f.blocks, "blocks", 0, "--levels: residual blocks on every level on each way (default 1)")
+	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
 	fl.Float64Var(&f.to, "to", 2, "where the curves end")
@@ -115,6 +119,34 @@ itself, as the authors' models are, and ends that.`,
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	return cmd
+}
+
+// levelsConfig is the configuration of a model with levels.
+func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy int) (cnp.Config, error) {
+	changed := cmd.Flags().Changed
+	for _, name := range []string{"fill", "hidden", "mid", "readout", "coordinate-feature", "lifts"} {
+		if changed(name) {
+			return cnp.Config{}, usagef("--%s is not for --levels", name)
+		}
+	}
+	c := cnp.DefaultLevels(f.levels, dx, dy)
+	c.Group = g.Name()
+	if changed("kernel-width") {
+		c.Kernel = f.width
+	}
+	if changed("blocks") {
+		c.Blocks = f.blocks
+	}
+	switch {
+	case !changed("channels"):
+	case len(f.channels) == 1:
+		for i := range c.Channels {
+			c.Channels[i] = f.channels[0]
+		}
+	default:
+		c.Channels = f.channels
+	}
+	return c, nil
 }
 
 func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
@@ -166,6 +198,11 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			c.Fill = paperFill["matern"]
 		}
 		c.Lifts = f.lifts
+		if f.levels > 0 {
+			if c, err = f.levelsConfig(cmd, g, dx, dy); err != nil {
+				return err
+			}
+		}
 	case "convcnp":
 		c = cnp.Default(cnp.ConvCNPCurve, "", dy)
 	case "cnp":
@@ -180,6 +217,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return err
 		}
 	}
+	for _, name := range []string{"kernel-width", "blocks"} {
+		if f.levels == 0 && changed(name) {
+			return usagef("--%s is for --levels", name)
+		}
+	}
+	if f.model != "equivcnp" && f.levels != 0 {
+		return usagef("--levels is for --model equivcnp")
+	}
 	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts") || changed("hidden") || changed("mid")) {
 		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --hidden, --lifts, --mid and --readout are for --model equivcnp")
 	}
@@ -190,7 +235,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if changed("fill") {
 		c.Fill = f.fill
 	}
-	if changed("channels") {
+	if changed("channels") && c.Levels == 0 {
 		c.Channels = f.channels
 	}
 	if changed("hidden") {
@@ -208,6 +253,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if c.Architecture == cnp.EquivCNPCurve {
 		if c.EncoderLength = 0; c.PointsPerUnit > 0 && c.Readout != cnp.ReadoutTargets {
 			c.EncoderLength = 4 / c.PointsPerUnit
+			if c.Levels > 0 {
+				c.EncoderLength = 2 / c.PointsPerUnit
+			}
 		} else if own != nil {
 			c.EncoderLength = 0.7 * own.span / usualSpan
 		}
