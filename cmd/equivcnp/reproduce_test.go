@@ -183,23 +183,27 @@ func TestReproduceBenchmark(t *testing.T) {
 	for _, process := range []string{"eq", "sawtooth"} {
 		b.ok("train", "regression", "--benchmark", process, "--model", "cnp", "--steps", "1", "--batch", "2", "--eval-every", "0", "--out", "@"+process+".safetensors")
 	}
+	b.ok("train", "regression", "--benchmark", "matern", "--model", "cnp", "--likelihood", "lowrank:2", "--steps", "1", "--batch", "2", "--eval-every", "0",
+		"--out", "@lowrank.safetensors")
 	b.save("other.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
 	out := b.path("out")
-	args := []string{"reproduce", "benchmark", "--models", b.dir, "--out", out, "--tasks", "20", "--json"}
+	args := []string{"reproduce", "benchmark", "--models", b.dir, "--out", out, "--tasks", "3", "--json"}
 	report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
 	require.Contains(t, report, "| published: ConvCNP | 0.41 / 0.41 / 0.95 | 0.40 / 0.40 / 0.84 |")
 	require.Contains(t, report, "| here: cnp, independent | ")
 	require.Contains(t, report, "| here: cnp, autoregressive | ")
-	require.Equal(t, 2*3+5, strings.Count(report, "not trained yet"))
+	require.Contains(t, report, "| here: cnp, low rank | not trained yet | ")
+	require.Contains(t, report, "| here: cnp, low rank, autoregressive | not trained yet | ")
+	require.Equal(t, 2*3+2*4+5, strings.Count(report, "not trained yet"))
 	rows := tables["benchmark.csv"]
-	require.Len(t, rows, 1+2*2*3)
+	require.Len(t, rows, 1+3*2*3)
 	require.NotEmpty(t, rows[1][7], "a Gaussian process has a KL")
 	require.Empty(t, rows[4][7], "a sawtooth has none")
 
 	cells, err := os.ReadFile(filepath.Join(out, "benchmark.jsonl"))
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(cells, []byte("\n"))
-	require.Len(t, lines, 13)
+	require.Len(t, lines, 19)
 	// An earlier command was interrupted while it wrote its third number.
 	broken := append(bytes.Join(lines[:2], nil), lines[2][:10]...)
 	require.NoError(t, os.WriteFile(filepath.Join(out, "benchmark.jsonl"), broken, 0o644))
@@ -207,7 +211,7 @@ func TestReproduceBenchmark(t *testing.T) {
 	require.Equal(t, report, again)
 	after, err := os.ReadFile(filepath.Join(out, "benchmark.jsonl"))
 	require.NoError(t, err)
-	require.Equal(t, 12, bytes.Count(after, []byte("\n")))
+	require.Equal(t, 18, bytes.Count(after, []byte("\n")))
 	require.True(t, bytes.HasPrefix(after, bytes.Join(lines[:2], nil)), "what was known is kept")
 
 	require.NoError(t, os.WriteFile(filepath.Join(out, "benchmark.jsonl"), []byte("nonsense\n"), 0o644))

@@ -36,13 +36,22 @@ var publishedBenchmark = []struct {
 	{2, "ConvCNP, autoregressive", [5][]float64{{.01}, {.01}, {.05}, {2.59}, {-.10}}},
 }
 
-// benchmarkMethods are the ways to predict whole tasks.
-var benchmarkMethods = []string{"independent", "autoregressive"}
+// benchmarkMethods are the ways to predict whole tasks, in the table's order.
+var benchmarkMethods = []string{"independent", "low rank", "autoregressive", "low rank, autoregressive"}
+
+// benchmarkMethods are those of a model: its own, and by the chain rule.
+func (m *listedModel) benchmarkMethods() []string {
+	l, err := cnp.ParseLikelihood(&m.cfg)
+	if _, joint := l.(cnp.JointLikelihood); err == nil && joint {
+		return []string{"low rank", "low rank, autoregressive"}
+	}
+	return []string{"independent", "autoregressive"}
+}
 
 // benchmarkDensity is a model's joint density by one of benchmarkMethods.
 func benchmarkDensity(method string, m cnp.Model[float32], seed uint64) (eval.Density[float32], error) {
-	if method == "independent" {
-		return eval.Independent(eval.Model(m)), nil
+	if !strings.HasSuffix(method, "autoregressive") {
+		return eval.Predicted(eval.Model(m)), nil
 	}
 	r, ok := m.(cnp.Regressor[float32])
 	if !ok {
@@ -97,7 +106,7 @@ func (p *reproduction) benchmarkRows() (rows []*benchmarkRow) {
 		if process < 0 {
 			continue
 		}
-		for _, method := range benchmarkMethods {
+		for _, method := range m.benchmarkMethods() {
 			name := fmt.Sprintf("%s, %s", m.title(), method)
 			at := slices.IndexFunc(rows, func(r *benchmarkRow) bool {
 				return r.name == name && r.dx == m.cfg.DimX && r.models[process] == nil
