@@ -2,10 +2,10 @@ package cnp
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -93,4 +93,4 @@ func sameState[T Float](was [][]T, now []layers.Param[T]) bool {
 }
 
 // workers is the number of goroutines that a call uses.
-func workers() int { return runtime.GOMAXPROCS(0) }
+func workers() int { return parallel.Workers() }

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"runtime"
-
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
@@ -36,7 +34,7 @@ func (t *weightedRows[T]) row(i int) int {
 }
 
 // workers is the number of goroutines, and so of the scratch buffers that a caller needs.
-func workers() int { return runtime.GOMAXPROCS(0) }
+func workers() int { return parallel.Workers() }
 
 // withWeights passes every output row of p, with the weights that the WeightNet and the window compute for it, to consume exactly once, from
 // several goroutines. consume may write these output rows only. It gets at most chunkRows rows at a time.

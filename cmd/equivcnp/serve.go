@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -200,6 +201,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		}
 		defer stop()
 	}
+	defer serve.SpareThreads(runtime.GOMAXPROCS(0))()
 	s, err := serve.New(opt)
 	if err != nil {
 		return err

@@ -115,8 +115,10 @@ func (s *Server) grpcInfer(ctx context.Context, r *connect.Request[wireRequest])
 		return nil, grpcError(f)
 	}
 	s.logged(ctx, "grpc", r.Msg.model, call.start, j, nil)
-	return connect.NewResponse(&wireResponse{model: j.model.name, version: j.model.version, id: r.Msg.id, note: j.note,
-		answers: j.answers(&r.Msg.request), raw: r.Msg.raw || len(r.Msg.inputs) == 0}), nil
+	out := connect.NewResponse(&wireResponse{model: j.model.name, version: j.model.version, id: r.Msg.id, note: j.note,
+		answers: j.answers(&r.Msg.request), raw: r.Msg.raw || len(r.Msg.inputs) == 0})
+	out.Header().Set("Server-Timing", j.timing())
+	return out, nil
 }
 
 // grpcError is a failure as gRPC says it.

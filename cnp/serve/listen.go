@@ -8,9 +8,25 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
 )
+
+// spare is how many threads are for clients while others compute.
+const spare = 2
+
+// SpareThreads computes on so many threads, and gives Go two more, so that clients are answered at once while models compute: what computes
+// leaves its thread only now and then. It is for programs that do nothing but serve, and returns what undoes it.
+func SpareThreads(threads int) (undo func()) {
+	limit, procs := parallel.SetLimit(threads), runtime.GOMAXPROCS(threads+spare)
+	return func() {
+		parallel.SetLimit(limit)
+		runtime.GOMAXPROCS(procs)
+	}
+}
 
 // Limits are those of connections. Zero values have sensible meanings.
 type Limits struct {

@@ -39,6 +39,7 @@ type model struct {
 	// merge: tasks of several requests may go together, since none has an influence on another.
 	merge           bool
 	bytes           int64 // of its parameters
+	limit           int64 // of the memory that tasks may need
 	inputs, outputs []tensorInfo
 	estimates       sync.Map // points → cnp.Need, rounded up
 	retired         bool     // it is no longer served; guarded by the plans' mutex
@@ -79,7 +80,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Path, err)
 	}
-	m := &model{name: src.Name, path: src.Path, version: "1", cfg: built.Config(), note: s.Metadata[pretrained.KeyTasks]}
+	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: s.Metadata[pretrained.KeyTasks]}
 	if v := s.Metadata[keyVersion]; v != "" {
 		m.version = v
 	}
@@ -207,14 +208,14 @@ func (m *model) checkCurves(b *cnp.Batch[float32]) error {
 		}
 		need, _ = m.estimates.LoadOrStore(at, n)
 	}
-	if n := need.(cnp.Need); n.Check(cnp.MemoryLimit()) == nil {
+	if n := need.(cnp.Need); n.Check(m.limit) == nil {
 		return nil
 	}
 	n, err := cnp.EstimateModel(m.regressor, w)
 	if err != nil {
 		return err
 	}
-	return n.Check(cnp.MemoryLimit())
+	return n.Check(m.limit)
 }
 
 // shapeOf is the shape of mean and std for a job.

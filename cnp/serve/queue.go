@@ -46,6 +46,13 @@ type job struct {
 	running            *batch
 }
 
+// timing says in a header's words how long the job waited and was computed, and with how many tasks.
+func (j *job) timing() string {
+	return fmt.Sprintf("queue;dur=%.3f, compute;dur=%.3f, batch;desc=\"%d\"", ms(j.began.Sub(j.came)), ms(j.ended.Sub(j.began)), j.batch)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
 // batch is the jobs that go through a model together.
 type batch struct {
 	jobs   []*job
@@ -118,7 +125,7 @@ func (q *queue) submit(j *job) error {
 		return overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
 	}
 	if deadline, ok := j.ctx.Deadline(); ok && len(q.running) >= q.slots {
-		if total := wait + q.cost[j.lane]*time.Duration(j.tasks); time.Until(deadline) < total {
+		if total := wait + q.cost[j.lane]*time.Duration(j.tasks); time.Until(deadline) < total+total/prudence {
 			return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond), time.Until(deadline).Round(time.Millisecond))
 		}
 	}
@@ -134,6 +141,9 @@ func (q *queue) submit(j *job) error {
 	q.metrics.waiting.Set(float64(q.tasks))
 	return nil
 }
+
+// prudence is the inverse of how much longer things may take than they did, for a job to be taken on.
+const prudence = 5
 
 // before is the order of the queue.
 func before(a, b *job) int {

@@ -496,6 +496,7 @@ func (s *Server) restAnswer(w http.ResponseWriter, r *request, j *job) error {
 		h.Set("Content-Type", "application/json")
 	}
 	h.Set("Content-Length", strconv.Itoa(len(head)+length))
+	h.Set("Server-Timing", j.timing())
 	setWriteDeadline(w, len(head)+length)
 	w.WriteHeader(http.StatusOK)
 	for _, b := range append([][]byte{head}, raw...) {

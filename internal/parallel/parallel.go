@@ -8,10 +8,25 @@ import (
 	"sync/atomic"
 )
 
-// For calls f(lo, hi) for consecutive chunks of [0, n) of at most grain indices, on up to GOMAXPROCS goroutines, and
+// limit is the number of goroutines that compute, 0 is GOMAXPROCS.
+var limit atomic.Int32
+
+// SetLimit bounds the goroutines that calls compute on, and returns the bound so far. 0 is GOMAXPROCS. A server that has more threads than
+// processors answers others while it computes. No result depends on it.
+func SetLimit(n int) (before int) { return int(limit.Swap(int32(n))) }
+
+// Workers is how many goroutines a call uses at most.
+func Workers() int {
+	if n := limit.Load(); n > 0 {
+		return int(n)
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// For calls f(lo, hi) for consecutive chunks of [0, n) of at most grain indices, on up to Workers() goroutines, and
 // returns when all are done. f must only write what belongs to its chunk. A panic in f is passed on to the caller.
 func For(n, grain int, f func(lo, hi int)) {
-	ForWorkers(n, grain, runtime.GOMAXPROCS(0), func(_, lo, hi int) { f(lo, hi) })
+	ForWorkers(n, grain, Workers(), func(_, lo, hi int) { f(lo, hi) })
 }
 
 // Until is For that asks stop, if not nil, before every chunk. Once stop says true, chunks that have not begun are left out, and Until
