@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -82,12 +83,17 @@ func fields(b []byte, f func(n protowire.Number, t protowire.Type, v uint64, s [
 	return nil
 }
 
+var errUTF8 = errors.New("a string is not UTF-8")
+
 var errWireType = errors.New("a field has a type that is not its own")
 
 // text is a field of type string.
 func text(dst *string, t protowire.Type, s []byte) error {
 	if t != protowire.BytesType {
 		return errWireType
+	}
+	if !utf8.Valid(s) {
+		return errUTF8
 	}
 	*dst = string(s)
 	return nil
@@ -102,11 +108,11 @@ func (r *wireRequest) read(b []byte) error {
 		}
 		switch n {
 		case 1:
-			r.model = string(s)
+			return text(&r.model, t, s)
 		case 2:
-			r.version = string(s)
+			return text(&r.version, t, s)
 		case 3:
-			r.id = string(s)
+			return text(&r.id, t, s)
 		case 4:
 			return readParameter(&r.params, s)
 		case 5:
