@@ -128,7 +128,7 @@ func main() {
 			return err
 		},
 	}
-	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), childCommand(), &cobra.Command{
+	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), serveCommand(), childCommand(), &cobra.Command{
 		Use:   "levels",
 		Short: "Print the instruction set levels of this machine, one a line",
 		Args:  cobra.NoArgs,

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/pflag"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+// loadFlags say how a server is loaded: by clients that each wait for their answer, or at a rate whatever the answers do.
+type loadFlags struct {
+	name, model, protocol string
+	tasks, clients        int
+	rate                  float64
+	random                bool
+	timeout               time.Duration
+}
+
+func (f *loadFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.name, "name", "", "of the samples")
+	fl.StringVar(&f.model, "model", "", "image-.. or curve-..")
+	fl.StringVar(&f.protocol, "protocol", "rest", "rest or grpc")
+	fl.IntVar(&f.tasks, "tasks", 1, "of a request")
+	fl.IntVar(&f.clients, "clients", 1, "that wait for their answers")
+	fl.Float64Var(&f.rate, "rate", 0, "requests a second, instead of clients")
+	fl.BoolVar(&f.random, "random", false, "requests come at random times (Poisson)")
+	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "of a request")
+}
+
+// outcome is what became of a request.
+type outcome struct {
+	latency, compute float64 // seconds; compute as the server says
+	refused          bool
+}
+
+// asker sends one request.
+type asker func(ctx context.Context) (outcome, error)
+
+// run loads the server and reports what came of it.
+func (f *loadFlags) run(r *report, url string, seconds float64) error {
+	ask, err := f.asker(url)
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		if _, err := ask(context.Background()); err != nil {
+			return err
+		}
+	}
+	var (
+		mu       sync.Mutex
+		done     []outcome
+		failed   error
+		inflight sync.WaitGroup
+	)
+	one := func(from time.Time) {
+		ctx, cancel := context.WithTimeout(context.Background(), f.timeout+5*time.Second)
+		defer cancel()
+		o, err := ask(ctx)
+		o.latency = time.Since(from).Seconds()
+		mu.Lock()
+		defer mu.Unlock()
+		if done = append(done, o); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	start := time.Now()
+	length := time.Duration(seconds * float64(time.Second))
+	if f.rate == 0 {
+		for range f.clients {
+			inflight.Go(func() {
+				for time.Since(start) < length {
+					one(time.Now())
+				}
+			})
+		}
+	} else {
+		rng, at := rand.New(rand.NewPCG(1, 1)), 0.0
+		for at < seconds {
+			if f.random {
+				at += rng.ExpFloat64() / f.rate
+			} else {
+				at += 1 / f.rate
+			}
+			due := start.Add(time.Duration(at * float64(time.Second)))
+			time.Sleep(time.Until(due))
+			inflight.Go(func() { one(due) })
+		}
+	}
+	inflight.Wait()
+	took := time.Since(start).Seconds()
+	if failed != nil {
+		return failed
+	}
+	return f.report(r, done, max(took, seconds))
+}
+
+// report adds what came of requests.
+func (f *loadFlags) report(r *report, done []outcome, took float64) error {
+	var answered, added, refused []float64
+	late := 0
+	for _, o := range done {
+		switch {
+		case o.refused:
+			refused = append(refused, o.latency)
+		case o.latency > f.timeout.Seconds():
+			late++
+		default:
+			answered, added = append(answered, o.latency), append(added, o.latency-o.compute)
+		}
+	}
+	if len(answered) == 0 {
+		return errors.New("nothing was answered")
+	}
+	slices.Sort(answered)
+	slices.Sort(added)
+	slices.Sort(refused)
+	samples := []sample{
+		{f.name, f.tasks, "requests_per_s", float64(len(answered)) / took},
+		{f.name, f.tasks, "p50_s", percentile(answered, 50)},
+		{f.name, f.tasks, "p99_s", percentile(answered, 99)},
+	}
+	if f.clients == 1 && f.rate == 0 {
+		samples = append(samples, sample{f.name, f.tasks, "added_p50_s", percentile(added, 50)})
+	}
+	if len(refused)+late > 0 {
+		samples = append(samples, sample{f.name, f.tasks, "late", float64(late)}, sample{f.name, f.tasks, "refused", float64(len(refused))})
+	}
+	if len(refused) > 0 {
+		samples = append(samples, sample{f.name, f.tasks, "refused_p50_s", percentile(refused, 50)}, sample{f.name, f.tasks, "refused_p99_s", percentile(refused, 99)})
+	}
+	for _, s := range samples {
+		if err := r.add(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asker returns what sends the same request again and again, encoded once.
+func (f *loadFlags) asker(url string) (asker, error) {
+	m := &inference.ModelInferRequest{ModelName: f.model, Parameters: map[string]*inference.InferParameter{
+		"timeout": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: f.timeout.Microseconds()}}}}
+	input := func(name, datatype string, data []byte, shape ...int64) {
+		m.Inputs = append(m.Inputs, &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: shape})
+		m.RawInputContents = append(m.RawInputContents, data)
+	}
+	if strings.HasPrefix(f.model, "image") {
+		const size = 64
+		im := benchImages(f.tasks, size)
+		mask := make([]byte, len(im.Mask))
+		for i, v := range im.Mask {
+			if v {
+				mask[i] = 1
+			}
+		}
+		b := int64(f.tasks)
+		input("image", "FP32", safetensors.Float32Bytes(im.Pixels), b, 1, size, size)
+		input("mask", "BOOL", mask, b, 1, size, size)
+	} else {
+		b := benchTasks(f.tasks, rand.New(rand.NewPCG(1, 1)))
+		n, nc, nt := int64(b.B), int64(b.Nc), int64(b.Nt)
+		input("x_context", "FP64", safetensors.Float64Bytes(b.XContext), n, nc, 1)
+		input("y_context", "FP32", safetensors.Float32Bytes(b.YContext), n, nc, 1)
+		input("x_target", "FP64", safetensors.Float64Bytes(b.XTarget), n, nt, 1)
+	}
+	if f.protocol == "grpc" {
+		body, err := proto.Marshal(m)
+		return askGRPC(url, body), err
+	}
+	head := map[string]any{"parameters": map[string]any{"binary_data_output": true, "timeout": f.timeout.Microseconds()}}
+	var inputs []any
+	var body []byte
+	for i, t := range m.Inputs {
+		inputs = append(inputs, map[string]any{"name": t.Name, "datatype": t.Datatype, "shape": t.Shape,
+			"parameters": map[string]any{"binary_data_size": len(m.RawInputContents[i])}})
+		body = append(body, m.RawInputContents[i]...)
+	}
+	head["inputs"] = inputs
+	text, err := json.Marshal(head)
+	return askREST(url+"/v2/models/"+f.model+"/infer", len(text), append(text, body...)), err
+}
+
+// transport keeps as many connections as there are requests under way.
+func transport() *http.Transport {
+	return &http.Transport{MaxIdleConnsPerHost: 4096, MaxIdleConns: 4096, DisableCompression: true}
+}
+
+var computeTiming = regexp.MustCompile(`compute;dur=([0-9.]+)`)
+
+// computed reads how long a server computed, in seconds.
+func computed(h http.Header) float64 {
+	if m := computeTiming.FindStringSubmatch(h.Get("Server-Timing")); m != nil {
+		if ms, err := strconv.ParseFloat(m[1], 64); err == nil {
+			return ms / 1000
+		}
+	}
+	return math.NaN()
+}
+
+func askREST(url string, header int, body []byte) asker {
+	client := &http.Client{Transport: transport()}
+	return func(ctx context.Context) (o outcome, err error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+		if err != nil {
+			return o, err
+		}
+		req.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
+		resp, err := client.Do(req)
+		if err != nil {
+			return o, err
+		}
+		defer resp.Body.Close()
+		n, err := io.Copy(io.Discard, resp.Body)
+		switch {
+		case err != nil:
+			return o, err
+		case resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusGatewayTimeout:
+			o.refused = true
+		case resp.StatusCode != http.StatusOK:
+			return o, fmt.Errorf("status %d, %d bytes", resp.StatusCode, n)
+		}
+		o.compute = computed(resp.Header)
+		return o, nil
+	}
+}
+
+// bytesCodec sends what is encoded already, and keeps answers as they are.
+type bytesCodec struct{}
+
+func (bytesCodec) Name() string                    { return "proto" }
+func (bytesCodec) Marshal(v any) ([]byte, error)   { return slices.Clone(*v.(*[]byte)), nil }
+func (bytesCodec) Unmarshal(b []byte, v any) error { *v.(*[]byte) = nil; return nil }
+
+// MarshalAppend writes into a buffer that connect reuses, as it would what Marshal returns.
+func (bytesCodec) MarshalAppend(dst []byte, v any) ([]byte, error) {
+	return append(dst, *v.(*[]byte)...), nil
+}
+
+func askGRPC(url string, body []byte) asker {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	t := transport()
+	t.Protocols = p
+	client := connect.NewClient[[]byte, []byte](&http.Client{Transport: t}, url+"/inference.GRPCInferenceService/ModelInfer",
+		connect.WithGRPC(), connect.WithCodec(bytesCodec{}))
+	return func(ctx context.Context) (o outcome, err error) {
+		resp, err := client.CallUnary(ctx, connect.NewRequest(&body))
+		switch code := connect.CodeOf(err); {
+		case err == nil:
+			o.compute = computed(resp.Header())
+			return o, nil
+		case code == connect.CodeResourceExhausted || code == connect.CodeDeadlineExceeded:
+			o.refused = true
+			return o, nil
+		}
+		return o, err
+	}
+}
+
+// openIdle opens connections, asks something on each, and leaves them open.
+func openIdle(url, protocol string, n int) (closeAll func(), err error) {
+	address := strings.TrimPrefix(url, "http://")
+	var open []net.Conn
+	var transports []*http.Transport
+	closeAll = func() {
+		for _, c := range open {
+			c.Close()
+		}
+		for _, t := range transports {
+			t.CloseIdleConnections()
+		}
+	}
+	for range n {
+		if protocol == "rest" {
+			c, err := net.Dial("tcp", address)
+			if err != nil {
+				return closeAll, err
+			}
+			open = append(open, c)
+			if _, err := io.WriteString(c, "GET /v2/health/live HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				return closeAll, err
+			}
+			if _, err := c.Read(make([]byte, 4096)); err != nil {
+				return closeAll, err
+			}
+			continue
+		}
+		p := new(http.Protocols)
+		p.SetUnencryptedHTTP2(true)
+		t := &http.Transport{Protocols: p}
+		transports = append(transports, t)
+		resp, err := (&http.Client{Transport: t}).Get(url + "/v2/health/live")
+		if err != nil {
+			return closeAll, err
+		}
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	return closeAll, nil
+}
