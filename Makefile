@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz fuzz-long bench clean
 
 all: build
 
@@ -15,6 +15,12 @@ demo: build ## complete a digit with every shipped model
 	@mkdir -p out
 	$(BIN) demo --out out/digit.png
 
+clients: ## ask the server with clients that others wrote: curl, grpcurl, vegeta, grpc-js, numpy
+	cnp/serve/clients/run.sh
+
+manifests: ## the Kubernetes manifests against the schemas of k8s.io/api
+	cd cnp/serve/tools && $(GO) vet ./... && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml
+
 test: ## all tests
 	$(GO) test ./...
 
@@ -22,6 +28,7 @@ race: ## the concurrent packages under the race detector
 	$(GO) test -race -short ./internal/... ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
 	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
+	$(GO) test -race -short ./cnp/serve/...
 
 # What computes with kernels.
 NUMERIC := ./simd/... ./linalg/... ./internal/search/... ./layers

@@ -26,7 +26,7 @@ const module = "github.com/equivcnp/equivcnp"
 var rooms = []string{"asm", "simd", "linalg", "group", "neighbor", "layers", "cnp", "bench", "fuzz", "cmd"}
 
 // ownModules are folders with a go.mod of their own. Nothing imports them.
-var ownModules = []string{"asm"}
+var ownModules = []string{"asm"} // and cnp/serve/tools, which is within a room and imports none
 
 // imports are what the packages of a node import: a node is a room, or one package under internal.
 type imports struct{ code, tests map[string]bool }

@@ -1,0 +1,98 @@
+// Command manifests reads Kubernetes manifests strictly into the types of k8s.io/api: an unknown field, a value of another type or a probe
+// of a port that the container does not have is an error.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func main() {
+	log.SetFlags(0)
+	for _, path := range os.Args[1:] {
+		if err := check(path); err != nil {
+			log.Fatalf("%s: %v", path, err)
+		}
+	}
+}
+
+func check(path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var labels map[string]string // of the pods
+	ports := map[string]bool{}
+	for i, doc := range bytes.Split(b, []byte("\n---\n")) {
+		var kind struct{ APIVersion, Kind string }
+		if err := yaml.Unmarshal(doc, &kind); err != nil {
+			return fmt.Errorf("document %d: %w", i, err)
+		}
+		switch kind.APIVersion + " " + kind.Kind {
+		case "apps/v1 Deployment":
+			var d appsv1.Deployment
+			if err := yaml.UnmarshalStrict(doc, &d); err != nil {
+				return err
+			}
+			labels = d.Spec.Template.Labels
+			if err := selects(d.Spec.Selector.MatchLabels, labels); err != nil {
+				return err
+			}
+			for _, c := range d.Spec.Template.Spec.Containers {
+				for _, p := range c.Ports {
+					ports[p.Name] = true
+				}
+				for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+					if p == nil || p.HTTPGet == nil || !ports[p.HTTPGet.Port.StrVal] {
+						return errors.New("a probe is missing, or asks a port that is not there")
+					}
+				}
+			}
+		case "v1 Service":
+			var s corev1.Service
+			if err := yaml.UnmarshalStrict(doc, &s); err != nil {
+				return err
+			}
+			if err := selects(s.Spec.Selector, labels); err != nil {
+				return err
+			}
+			for _, p := range s.Spec.Ports {
+				if !ports[p.TargetPort.StrVal] {
+					return fmt.Errorf("the service's port %s goes to none", p.Name)
+				}
+			}
+		case "policy/v1 PodDisruptionBudget":
+			var p policyv1.PodDisruptionBudget
+			if err := yaml.UnmarshalStrict(doc, &p); err != nil {
+				return err
+			}
+			if err := selects(p.Spec.Selector.MatchLabels, labels); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("document %d is a %s %s, whose schema is not known here", i, kind.APIVersion, kind.Kind)
+		}
+	}
+	return nil
+}
+
+// selects reports a selector that does not choose the pods.
+func selects(selector, labels map[string]string) error {
+	if len(selector) == 0 {
+		return errors.New("a selector is empty")
+	}
+	for k, v := range selector {
+		if labels[k] != v {
+			return fmt.Errorf("a selector wants %s=%s, the pods have %q", k, v, labels[k])
+		}
+	}
+	return nil
+}
