@@ -22,6 +22,16 @@ type gradCase struct {
 	y       []float64
 }
 
+// inSupport brings values to where the likelihood has any.
+func inSupport(t *testing.T, c *Config, y []float64) {
+	l, err := ParseLikelihood(c)
+	require.NoError(t, err)
+	lo, hi := l.Support()
+	for i := range y {
+		y[i] = max(lo, min(hi, y[i]))
+	}
+}
+
 // gradCases holds every architecture, and of the equivariant ones every way that they take.
 func gradCases(t *testing.T) map[string]gradCase {
 	cases := map[string]gradCase{}
@@ -40,6 +50,7 @@ func gradCases(t *testing.T) map[string]gradCase {
 					im.Pixels[i] = rng.NormFloat64()
 				}
 			}
+			inSupport(t, &c, im.Pixels)
 			tr := m.(TrainableCompleter[float64])
 			cases[name] = gradCase{m, func(mode layers.Mode) (*Pass[float64], error) { return tr.Differentiate(ctx, im, mode) },
 				func() (*Prediction[float64], error) { return tr.Complete(ctx, im) }, im.Pixels}
@@ -50,6 +61,7 @@ func gradCases(t *testing.T) map[string]gradCase {
 		for range b * nt * c.DimY {
 			y = append(y, rng.NormFloat64())
 		}
+		inSupport(t, &c, y)
 		// Padding, whose values are never read.
 		batch.ContextMask, batch.TargetMask = make([]bool, b*nc), make([]bool, b*nt)
 		for i := range batch.ContextMask {

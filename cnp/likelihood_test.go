@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 // otherLikelihoods are those beside the normal one, each with every way that it takes.
-var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise"}
+var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta"}
 
 // likelihoodOf is a likelihood by name, with a floor.
 func likelihoodOf(t *testing.T, name string, o Output, floor float64) Likelihood {
@@ -108,12 +109,15 @@ func TestLikelihoods(t *testing.T) {
 					l.Parameters(params, raw)
 					const draws = 1 << 16
 					sum, squares := 0.0, 0.0
-					below := make([]float64, 9)
+					below, quantiles := make([]float64, 9), make([]float64, 9)
+					for k := range quantiles {
+						quantiles[k] = l.Quantile(float64(k+1)/10, params)
+					}
 					for range draws {
 						y := l.Sample(rng, params)
 						sum, squares = sum+y, squares+y*y
-						for k := range below {
-							if y <= l.Quantile(float64(k+1)/10, params) {
+						for k, at := range quantiles {
+							if y <= at {
 								below[k]++
 							}
 						}
@@ -123,7 +127,7 @@ func TestLikelihoods(t *testing.T) {
 					require.InDelta(t, std, math.Sqrt(squares/draws-sum*sum/draws/draws), 0.05*std)
 					for k, b := range below {
 						q := float64(k+1) / 10
-						y := l.Quantile(q, params)
+						y := quantiles[k]
 						if y < l.Quantile(q+1e-6, params) || y > l.Quantile(q-1e-6, params) { // no atom
 							require.InDelta(t, q, b/draws, 0.015)
 						} else {
@@ -147,6 +151,98 @@ func TestLikelihoods(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestDensities: the density of likelihoods that are no normal one is 1 in sum, has the moments that they say, and lies between quantiles as
+// these say. Integrals go over the logarithm of a value's distance from both ends.
+func TestDensities(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		atoms  []float64
+		params [][]float64
+	}{
+		{"bernoulli-gamma", []float64{0}, [][]float64{{0, 1, 1}, {2, 3, 0.4}, {-3, 0.2, 5}, {8, 100, 40}, {-0.5, 1e-3, 0.1}}},
+		{"spiked-beta", []float64{0, 1}, [][]float64{{0, 0, 1, 1}, {-3, 1, 0.3, 0.6}, {2, -5, 4, 0.5}, {-20, -20, 30, 50}, {1, 2, 0.1, 3}}},
+	} {
+		l := likelihoodOf(t, c.name, OutputStd, 0)
+		_, hi := l.Support()
+		for _, p := range c.params {
+			// between returns the integral of the density times f from one value to another.
+			between := func(lo, up float64, f func(y float64) float64) float64 {
+				to, from := func(y float64) float64 { return math.Log(y) }, math.Exp
+				slope := func(y float64) float64 { return y }
+				if hi == 1 {
+					to, from = func(y float64) float64 { return math.Log(y) - math.Log1p(-y) }, logistic
+					slope = func(y float64) float64 { return y * (1 - y) }
+				}
+				const n = 20000
+				a, b := to(lo), to(up)
+				sum := 0.0
+				for i := range n + 1 { // Simpson
+					y := from(a + (b-a)*float64(i)/n)
+					w := []float64{2, 4}[i%2]
+					if i == 0 || i == n {
+						w = 1
+					}
+					sum += w * math.Exp(l.LogDensity(y, p)) * slope(y) * f(y)
+				}
+				return sum * (b - a) / n / 3
+			}
+			least, most := 1e-150, math.Max(l.Quantile(1-1e-12, p), 1)
+			if hi == 1 {
+				most = 1 - 1e-15
+			}
+			total, mean, square := between(least, most, func(float64) float64 { return 1 }), between(least, most, func(y float64) float64 { return y }),
+				between(least, most, func(y float64) float64 { return y * y })
+			for _, y := range c.atoms {
+				q := math.Exp(l.LogDensity(y, p))
+				total, mean, square = total+q, mean+q*y, square+q*y*y
+			}
+			m, s := l.Moments(p)
+			require.InDelta(t, 1, total, 1e-5, "%s %v", c.name, p)
+			require.InDelta(t, m, mean, 1e-5*(1+m), "%s %v", c.name, p)
+			require.InDelta(t, s, math.Sqrt(square-mean*mean), 1e-4*(1+s), "%s %v", c.name, p)
+			last, at := -1.0, 0.0
+			for q := 0.05; q < 1; q += 0.05 {
+				y := l.Quantile(q, p)
+				if last > 0 && y > at && y < hi && at > 0 {
+					require.InDelta(t, q-last, between(at, y, func(float64) float64 { return 1 }), 1e-6, "%s %v up to %g", c.name, p, q)
+				}
+				if y > 0 {
+					last, at = q, y
+				}
+			}
+		}
+	}
+}
+
+// TestSupport: a value that a likelihood cannot give is named with its row.
+func TestSupport(t *testing.T) {
+	l := likelihoodOf(t, "spiked-beta", OutputStd, 0)
+	y := []float32{0, 1, 0.5, 1.25}
+	require.ErrorIs(t, CheckSupport(l, "y", y, nil, 2), ErrRange)
+	require.ErrorContains(t, CheckSupport(l, "y", y, nil, 2), "y2 of row 1 is 1.25, likelihood spiked-beta is for values from 0 to 1")
+	require.NoError(t, CheckSupport(l, "y", y, []bool{true, true, true, false}, 2))
+	require.Error(t, CheckSupport(likelihoodOf(t, "bernoulli-gamma", OutputStd, 0), "y", []float64{math.Inf(1)}, nil, 1))
+	require.Error(t, CheckSupport(l, "y", []float64{math.NaN()}, nil, 1))
+
+	c := Default(CNPCurve, "", 1)
+	c.Likelihood = "bernoulli-gamma"
+	m, err := New[float64](c, 1)
+	require.NoError(t, err)
+	b := randomBatch[float64](testkit.Rand(1), 2, 3, 2, 1, 1)
+	p, err := m.(TrainableRegressor[float64]).Differentiate(context.Background(), b, layers.Train)
+	require.NoError(t, err)
+	g := layers.NewGrads(m.State())
+	_, err = p.Gradient([]float64{1, 2, -0.5, 0}, g)
+	require.ErrorContains(t, err, "y of row 2 is -0.5")
+	_, err = p.GradientOf(Objective{Noise: 0.1}, []float64{1, 2, 0.5, 0}, g)
+	require.ErrorIs(t, err, ErrConfig)
+	// Values of such a kind stay as they are, whatever the model was trained on.
+	c.Trained = &Trained{X: []Range{{-2, 2, 0, 1}}, Y: []Range{{0, 1, 0.5, 0.2}}, Span: 4, Context: [2]int{3, 50}}
+	s := c.Scaler([]float64{0, 100}, []float64{5, 900})
+	require.Equal(t, identity, s.Y[0])
+	require.NotEqual(t, identity, s.X[0])
 }
 
 // TestLikelihoodNames: unknown names and arguments are refused by name, and what is registered is found.
