@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"image/png"
 	"io"
 	"math"
@@ -25,6 +26,7 @@ type completeFlags struct {
 	out, meanOut, stdOut string
 	zoom, scale          int
 	memory               memoryFlag
+	chain                chainFlags
 }
 
 func (a *app) completeCommand() *cobra.Command {
@@ -45,12 +47,18 @@ A pixel is observed where the mask, an image of the same size, has a grey level 
 or it is among the share --rate of all pixels that --seed picks at random.
 
 With --scale the model predicts between the pixels, too: each becomes scale by scale smaller ones,
-in the drawing and in --mean-out and --std-out. EquivCNP models only.`,
+in the drawing and in --mean-out and --std-out. EquivCNP models only.
+
+With --samples whole images are drawn, too, and stand below: what the model thinks that the image may be,
+where the mean is a blur of all that. See "equivcnp sample".`,
 		Example: `  # Observe a quarter of the pixels, picked at random.
   equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
 
   # Observe the pixels that are white in a mask; write the mean alone as well.
   equivcnp complete --model model.safetensors --image in.png --mask mask.png --out out.png --mean-out mean.png
+
+  # Six images that the model thinks likely, drawn pixel by pixel; --function=true is faster and smoother.
+  equivcnp complete --model digits-T2-small --image digit.png --rate 0.05 --samples 6 --function=false --out out.png
 
   # Four times as many pixels along each side.
   equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.5 --scale 4 --out a.png --mean-out b.png`,
@@ -62,13 +70,14 @@ in the drawing and in --mean-out and --std-out. EquivCNP models only.`,
 	fl.StringVarP(&f.image, "image", "i", "", "the whole image, PNG or JPEG, required")
 	fl.StringVar(&f.mask, "mask", "", "image of the same size, light where a pixel is observed")
 	fl.Float64Var(&f.rate, "rate", 0, "share of the pixels to observe, 0 to 1")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed that picks the pixels of --rate")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed that picks the pixels of --rate, and of --samples")
 	fl.StringVarP(&f.out, "out", "o", "", "the drawing, a PNG file, required")
 	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, a 16-bit PNG file")
 	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
 	fl.IntVar(&f.zoom, "zoom", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
 	fl.IntVar(&f.scale, "scale", 1, "predict so many values along each side of a pixel, 1 to 16")
 	f.memory.register(cmd)
+	f.chain.register(cmd, 0, true, false)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"image", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -116,6 +125,13 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if f.scale < 1 || f.scale > 16 {
 		return usagef("--scale %d: need 1 to 16", f.scale)
 	}
+	if err := f.chain.check(); err != nil {
+		return err
+	}
+	if f.scale > 1 && f.chain.samples > 0 {
+		return usagef("--samples are drawn at the pixels, not with --scale")
+	}
+	f.chain.seed = f.seed
 	outs, err := a.outputs([]string{f.model.path, f.image, f.mask},
 		outFile{"out", f.out, pictureFiles}, outFile{"mean-out", f.meanOut, pictureFiles}, outFile{"std-out", f.stdOut, pictureFiles})
 	if err != nil {
@@ -148,7 +164,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if im, err = fitChannels(r, im, cfg.DimY); err != nil {
 		return fmt.Errorf("%s: %w", f.model.path, err)
 	}
-	d := picture.Completion{Truth: im, Mask: mask, Scale: f.zoom}
+	d := completion{picture.Completion{Truth: im, Mask: mask, Scale: f.zoom}, f.chain.samples}
 	if f.scale > 1 {
 		d.Truth, d.Mask = enlarge(im, mask, f.scale)
 	}
@@ -156,9 +172,10 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
 	}
 
-	size := cnp.Work{Batch: 1, H: im.H, W: im.W, Scale: f.scale, Weights: implicitWeights}
+	size := cnp.Work{Batch: max(1, min(f.chain.samples, 16)), H: im.H, W: im.W, Scale: f.scale, Weights: implicitWeights}
 	need, err := cnp.EstimateModel(model, size)
-	if err := f.memory.check(need, err, "image or --scale"); err != nil {
+	need.Features += f.chain.samplesNeed(1, 0, im.H*im.W, im.C)
+	if err := f.memory.check(need, err, "image, --scale or --samples"); err != nil {
 		return err
 	}
 	work, done := a.withProgress(ctx, "completing")
@@ -166,6 +183,10 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask}
 	r.cautions = cnp.ImageNotes(&cfg, task)
 	p, fine, err := completeScaled(work, model, task, f.scale)
+	var samples []float32
+	if err == nil && f.chain.samples > 0 {
+		samples, err = cnp.SampleImages(work, model, task, f.chain.options(&cfg, 1, raster.Count(mask)))
+	}
 	seconds := time.Since(start).Seconds()
 	done()
 	if err == nil {
@@ -189,7 +210,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		flag  string
 		write func(io.Writer) error
 	}{
-		{"out", func(w io.Writer) error { return png.Encode(w, d.Draw()) }},
+		{"out", func(w io.Writer) error { return png.Encode(w, d.drawWith(samples)) }},
 		{"mean-out", func(w io.Writer) error { return picture.WritePNG(w, fine.Mean, im.C, f.scale*im.H, f.scale*im.W) }},
 		{"std-out", func(w io.Writer) error { return picture.WritePNG(w, fine.Std, im.C, f.scale*im.H, f.scale*im.W) }},
 	} {
@@ -221,6 +242,50 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
 		Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
 	})
+}
+
+// completion is a drawing with samples below.
+type completion struct {
+	picture.Completion
+	samples int
+}
+
+// samplesPerRow is how many samples stand side by side.
+const samplesPerRow = 4
+
+// sheet is the samples' part, without their pixels.
+func (c *completion) sheet() *picture.Sheet {
+	s := &picture.Sheet{Scale: c.Side()}
+	for i := range c.samples {
+		if i%samplesPerRow == 0 {
+			s.Rows = append(s.Rows, nil)
+		}
+		last := &s.Rows[len(s.Rows)-1]
+		*last = append(*last, picture.Panel{Label: fmt.Sprintf("sample %d", i+1), C: c.Truth.C, H: c.Truth.H, W: c.Truth.W})
+	}
+	return s
+}
+
+// Size is the size of the whole drawing.
+func (c *completion) Size() (w, h int) {
+	w, h = c.Completion.Size()
+	if c.samples == 0 {
+		return w, h
+	}
+	sw, sh := c.sheet().Size()
+	return max(w, sw), h + sh
+}
+
+// drawWith draws it, samples [S, C, H, W] below the rest.
+func (c *completion) drawWith(samples []float32) image.Image {
+	if c.samples == 0 {
+		return c.Draw()
+	}
+	s, n := c.sheet(), len(samples)/c.samples
+	for i := range c.samples {
+		s.Rows[i/samplesPerRow][i%samplesPerRow].Pix = samples[i*n : (i+1)*n]
+	}
+	return picture.Stack(c.Draw(), s.Draw())
 }
 
 // completeScaled predicts an image at its pixels, p, and at scale times as many along each side, fine.

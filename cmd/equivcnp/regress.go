@@ -20,13 +20,11 @@ import (
 
 // regressFlags are the flags of equivcnp regress.
 type regressFlags struct {
-	model        modelFlags
-	csv, targets string
-	columns      columnFlags
-	from, to     float64
-	points       int
-	out, plot    string
-	standardise  bool
+	model       modelFlags
+	input       csvFlags
+	chain       chainFlags
+	out, plot   string
+	standardise bool
 }
 
 func (a *app) regressCommand() *cobra.Command {
@@ -48,31 +46,33 @@ Targets are --points evenly spaced ones from --from to --to, or the rows of a CS
 coordinates (needed where the model has several). If that file also has the outputs' columns, their
 log-likelihood is printed. --plot draws mean, band of two standard deviations and context points.
 
+With --samples whole curves are drawn by the chain rule, each as likely as the model thinks it is; they
+are columns of the CSV file and thin lines in the drawing. "equivcnp sample" says more of them.
+
 The name - is standard input, and for --out standard output.`,
 		Example: `  equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
 
   # Predict at given points, and draw an SVG.
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
 
+  # The same with five curves that the model thinks likely.
+  equivcnp regress --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 5 --out pred.csv --plot fig.png
+
   # Columns of other names, in any order; read from standard input, written to standard output.
   equivcnp regress --model model.safetensors --csv - --x time --y temperature --from 0 --to 1 --out - <data.csv`,
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
-		if f.targets == "" && !(cmd.Flags().Changed("from") && cmd.Flags().Changed("to")) {
-			return usagef("say where to predict: --from and --to, or --targets")
+		if err := errors.Join(f.input.check(cmd.Flags().Changed), f.chain.check()); err != nil {
+			return err
 		}
 		return a.regress(cmd.Context(), &f)
 	})
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
+	f.input.register(cmd)
+	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
-	fl.StringVar(&f.csv, "csv", "", "CSV file of the context points, required")
-	f.columns.register(cmd)
-	fl.StringVar(&f.targets, "targets", "", "CSV file of the targets' coordinates")
-	fl.Float64Var(&f.from, "from", 0, "first target")
-	fl.Float64Var(&f.to, "to", 0, "last target")
-	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
 	fl.StringVarP(&f.out, "out", "o", "", "CSV file of the prediction (.csv, or .tsv with tabs), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	standardiseFlag(fl, &f.standardise)
@@ -80,45 +80,29 @@ The name - is standard input, and for --out standard output.`,
 	for _, name := range []string{"csv", "out"} {
 		must(cmd.MarkFlagRequired(name))
 	}
-	for _, name := range []string{"csv", "targets", "out"} {
-		must(cmd.MarkFlagFilename(name, "csv"))
-	}
+	must(cmd.MarkFlagFilename("out", "csv"))
 	must(cmd.MarkFlagFilename("plot", "png", "svg"))
-	for _, name := range []string{"from", "to", "points"} {
-		cmd.MarkFlagsMutuallyExclusive("targets", name)
-	}
 	return cmd
 }
 
 // regressResult is what regress --json prints.
 type regressResult struct {
-	Model         string   `json:"model"`
-	Architecture  string   `json:"architecture"`
-	Group         string   `json:"group,omitempty"`
-	CSV           string   `json:"csv"`
-	ContextPoints int      `json:"context_points"`
-	Targets       int      `json:"targets"`
-	LogLikelihood *number  `json:"log_likelihood_per_target,omitempty"`
-	Seconds       number   `json:"seconds"`
-	Out           string   `json:"out"`
-	Plot          string   `json:"plot,omitempty"`
-	Notes         []string `json:"notes"`
+	Model         string  `json:"model"`
+	Architecture  string  `json:"architecture"`
+	Group         string  `json:"group,omitempty"`
+	CSV           string  `json:"csv"`
+	ContextPoints int     `json:"context_points"`
+	Targets       int     `json:"targets"`
+	LogLikelihood *number `json:"log_likelihood_per_target,omitempty"`
+	// Samples [samples, targets, outputs] of --samples; what has no prediction is null.
+	Samples [][][]number `json:"samples,omitempty"`
+	Seconds number       `json:"seconds"`
+	Out     string       `json:"out"`
+	Plot    string       `json:"plot,omitempty"`
+	Notes   []string     `json:"notes"`
 }
 
-// maxPoints bounds the targets of --points.
-const maxPoints = 1 << 24
-
 func (a *app) regress(ctx context.Context, f *regressFlags) error {
-	if f.targets == "" {
-		switch {
-		case f.points < 0 || f.points > maxPoints:
-			return usagef("--points %d: need 0 to %d", f.points, maxPoints)
-		case math.IsNaN(f.to-f.from) || math.IsInf(f.to-f.from, 0):
-			return usagef("--from %g --to %g: need finite numbers", f.from, f.to)
-		case f.from > f.to:
-			return usagef("--from %g lies beyond --to %g", f.from, f.to)
-		}
-	}
 	var format string
 	if f.plot != "" {
 		var err error
@@ -126,20 +110,14 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			return usageError{fmt.Errorf("--plot: %w", err)}
 		}
 	}
-	outs, err := a.outputs([]string{f.model.path, f.csv, f.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
+	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
 
-	points, err := fromInput(ctx, a, f.csv, tabular.ReadFile, tabular.Decode)
+	t, err := f.input.read(ctx, a)
 	if err != nil {
-		return err
-	}
-	var targets *tabular.Table
-	if f.targets == "" {
-		targets = &tabular.Table{Cols: 1, Values: linspace(f.from, f.to, f.points)}
-	} else if targets, err = fromInput(ctx, a, f.targets, tabular.ReadFile, tabular.Decode); err != nil {
 		return err
 	}
 	model, err := f.model.regressor(ctx)
@@ -148,33 +126,13 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	cfg := model.Config()
 	dx, dy := cfg.DimX, cfg.DimY
-	switch {
-	case f.targets == "" && dx != 1:
-		return fmt.Errorf("%s: the model has %d input coordinates, use --targets instead of --from and --to", f.model.path, dx)
-	case f.plot != "" && dx != 1:
+	if f.plot != "" && dx != 1 {
 		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", dx)
 	}
-	want := tabular.Want{X: f.columns.x, Y: f.columns.y, Dx: dx, Dy: dy}
-	observed, err := points.Find(want)
-	if err != nil {
-		return hintColumns(err)
-	}
-	want.OnlyX = true
-	if f.targets == "" {
-		want.X, want.Y = nil, nil
-	}
-	asked, err := targets.Find(want)
-	if err != nil {
-		return hintColumns(err)
-	}
-	if err := oneTask(points, observed); err != nil {
+	if err := t.fit(&f.input, f.model.path, &cfg); err != nil {
 		return err
 	}
-
-	b := &cnp.Batch[float32]{B: 1, Nc: points.Rows(), Nt: targets.Rows(), XContext: points.Take(observed.X...), XTarget: targets.Take(asked.X...)}
-	if b.YContext, err = narrow(points, observed.Y); err != nil {
-		return err
-	}
+	b := t.batch
 	r := &result{cautions: cnp.Notes(&cfg, b)}
 	seen, judged := b, model
 	if f.standardise {
@@ -187,6 +145,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		}
 	}
 	need, err := cnp.EstimateModel(model, seen.Work(dx))
+	need.Features += f.chain.samplesNeed(b.B, b.Nc, b.Nt, dy)
 	if err == nil {
 		err = need.Check(cnp.MemoryLimit())
 	}
@@ -196,6 +155,13 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	work, done := a.withProgress(ctx, "regressing")
 	start := time.Now()
 	p, err := judged.Predict(work, b)
+	var samples []float32
+	if f.chain.samples > 0 && p != nil { // what lies outside is named by the prediction's error
+		var failed error
+		if samples, failed = cnp.SampleCurves(work, judged, b, f.chain.options(&cfg, b.B, b.Nc)); samples == nil {
+			err = failed
+		}
+	}
 	seconds := time.Since(start).Seconds()
 	done()
 	counts, err := r.answered(p, err, b.Nt, dy)
@@ -207,21 +173,19 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 
 	var likelihood *number
-	if len(asked.Y) == dy && b.Nt > 0 {
-		truth, err := narrow(targets, asked.Y)
-		if err != nil {
-			return err
-		}
+	if truth, err := t.truth(dy); err != nil {
+		return err
+	} else if truth != nil {
 		sum, n := cnp.LogLikelihood(p.Mean, p.Std, truth, counts)
 		v := number(sum / float64(n))
 		likelihood = &v
 	}
-	if err := outs.write("out", func(w io.Writer) error { return writePrediction(w, f.out, b.XTarget, p, dx, dy) }); err != nil {
+	if err := outs.write("out", func(w io.Writer) error { return writePrediction(w, f.out, b.XTarget, p, samples, dx, dy) }); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
 	if err := outs.write("plot", func(w io.Writer) error {
-		return picture.WriteCurves(w, format, title, curves(points, observed, b, p, dy))
+		return picture.WriteCurves(w, format, title, t.curves(p, samples, dy))
 	}); err != nil {
 		return err
 	}
@@ -232,14 +196,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		return err
 	}
 
-	for _, t := range []struct {
-		table   *tabular.Table
-		columns tabular.Columns
-	}{{points, observed}, {targets, asked}} {
-		if extra := t.table.Extra(t.columns); len(extra) > 0 {
-			r.note("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", "))
-		}
-	}
+	t.noteExtra(r)
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("context", "%s", plural(b.Nc, "point"))
 	r.line("targets", "%d", b.Nt)
@@ -255,8 +212,9 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		r.line("", "%s", f.plot)
 	}
 	return a.print(r, regressResult{
-		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, CSV: f.csv, ContextPoints: b.Nc, Targets: b.Nt,
-		LogLikelihood: likelihood, Seconds: number(seconds), Out: f.out, Plot: f.plot, Notes: r.allNotes(),
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, CSV: f.input.csv, ContextPoints: b.Nc, Targets: b.Nt,
+		LogLikelihood: likelihood, Samples: nested(samples, f.chain.samples, b.Nt, dy), Seconds: number(seconds), Out: f.out, Plot: f.plot,
+		Notes: r.allNotes(),
 	})
 }
 
@@ -342,13 +300,28 @@ func labels(t *tabular.Table, columns []int, kind string, n int) []string {
 	return out
 }
 
-// writePrediction writes the columns x, mean and std, separated as the file's name says; the first line names them.
-func writePrediction(w io.Writer, path string, x []float64, p *cnp.Prediction[float32], dx, dy int) error {
-	mean, std := names("mean", dy), names("std", dy)
-	t := &tabular.Table{Cols: dx + 2*dy, Header: append(append(names("x", dx), mean...), std...)}
-	for i := range len(x) / dx {
+// writePrediction writes the columns x, mean and std, and samples [S, n, dy] if there are any, separated as the file's name says; the first
+// line names them. Without a prediction there are samples alone.
+func writePrediction(w io.Writer, path string, x []float64, p *cnp.Prediction[float32], samples []float32, dx, dy int) error {
+	t := &tabular.Table{Header: names("x", dx)}
+	var columns []string // of 32 bits
+	n := len(x) / dx
+	var parts [][]float32
+	if p != nil {
+		columns = append(names("mean", dy), names("std", dy)...)
+		parts = [][]float32{p.Mean, p.Std}
+	}
+	if n > 0 && len(samples) > 0 {
+		columns = append(columns, sampleColumns(len(samples)/(n*dy), dy)...)
+		for lo := 0; lo < len(samples); lo += n * dy {
+			parts = append(parts, samples[lo:lo+n*dy])
+		}
+	}
+	t.Header = append(t.Header, columns...)
+	t.Cols = len(t.Header)
+	for i := range n {
 		t.Values = append(t.Values, x[i*dx:(i+1)*dx]...)
-		for _, v := range [][]float32{p.Mean, p.Std} {
+		for _, v := range parts {
 			for _, c := range v[i*dy : (i+1)*dy] {
 				t.Values = append(t.Values, float64(c))
 			}
@@ -358,15 +331,19 @@ func writePrediction(w io.Writer, path string, x []float64, p *cnp.Prediction[fl
 	if strings.EqualFold(filepath.Ext(path), ".tsv") {
 		separator = '\t'
 	}
-	return tabular.Write(w, t, separator, append(mean, std...)...)
+	return tabular.Write(w, t, separator, columns...)
 }
 
-// curves takes the prediction apart, one curve per output.
-func curves(points *tabular.Table, c tabular.Columns, b *cnp.Batch[float32], p *cnp.Prediction[float32], dy int) []picture.Curve {
-	xLabel, yLabel := labels(points, c.X, "x", 1), labels(points, c.Y, "y", dy)
+// curves takes a prediction apart, one curve per output, with samples [S, n, dy].
+func (t *csvTask) curves(p *cnp.Prediction[float32], samples []float32, dy int) []picture.Curve {
+	b := t.batch
+	xLabel, yLabel := labels(t.points, t.observed.X, "x", 1), labels(t.points, t.observed.Y, "y", dy)
 	out := make([]picture.Curve, dy)
 	for c := range out {
 		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], ContextX: b.XContext}
+		if len(samples) > 0 {
+			out[c].Samples = make([][]float64, len(samples)/(b.Nt*dy))
+		}
 		for i := range b.Nt {
 			if m := p.Mean[i*dy+c]; m != m {
 				continue // it lies outside, and has no prediction
@@ -374,10 +351,27 @@ func curves(points *tabular.Table, c tabular.Columns, b *cnp.Batch[float32], p *
 			out[c].X = append(out[c].X, b.XTarget[i])
 			out[c].Mean = append(out[c].Mean, float64(p.Mean[i*dy+c]))
 			out[c].Std = append(out[c].Std, float64(p.Std[i*dy+c]))
+			for s := range out[c].Samples {
+				out[c].Samples[s] = append(out[c].Samples[s], float64(samples[(s*b.Nt+i)*dy+c]))
+			}
 		}
 		for i := range b.Nc {
 			out[c].ContextY = append(out[c].ContextY, float64(b.YContext[i*dy+c]))
 		}
+	}
+	return out
+}
+
+// nested brings samples [S, n, dy] into the form of JSON.
+func nested(samples []float32, count, n, dy int) (out [][][]number) {
+	for s := range count {
+		one := make([][]number, n)
+		for i := range one {
+			for _, v := range samples[(s*n+i)*dy : (s*n+i+1)*dy] {
+				one[i] = append(one[i], number(v))
+			}
+		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -23,6 +23,8 @@ type Curve struct {
 	// X, Mean and Std have one entry per target, in any order; ContextX and ContextY one per context point.
 	X, Mean, Std       []float64
 	ContextX, ContextY []float64
+	// Samples are curves with one value per target; NaN leaves a target out.
+	Samples [][]float64
 	// Truth, if there is one, has the true value at each target and is drawn as a line of dots.
 	Truth []float64
 	// Title stands above this curve's panel; WriteCurves gives the first its own.
@@ -48,11 +50,13 @@ const (
 	curveDPI    = 120
 )
 
-// The colours of a curve: blue line and band, dark context points.
+// The colours of a curve: blue line and band, dark context points, samples in several.
 var (
 	lineColour = color.NRGBA{31, 98, 173, 255}
 	bandColour = color.NRGBA{31, 98, 173, 56}
 	dotColour  = color.NRGBA{32, 34, 38, 255}
+	// sampleColours take turns.
+	sampleColours = []color.NRGBA{{200, 80, 30, 170}, {60, 140, 60, 170}, {140, 70, 160, 170}, {190, 150, 20, 170}, {20, 140, 150, 170}}
 )
 
 // WriteCurves draws the curves below each other: mean, band of two standard deviations and context points. Values that
@@ -161,6 +165,9 @@ func (c *Curve) plot() (*plot.Plot, error) {
 			p.Add(dots)
 		}
 	}
+	if err := c.plotSamples(p); err != nil {
+		return nil, err
+	}
 	if len(c.Truth) > 0 {
 		truth := make(plotter.XYs, len(c.Truth))
 		for i := range truth {
@@ -202,6 +209,35 @@ func (c *Curve) plot() (*plot.Plot, error) {
 		p.Y.Max += 0.18 * (p.Y.Max - p.Y.Min) // room for the legend
 	}
 	return p, nil
+}
+
+// plotSamples draws the samples as thin lines, each through the targets from left to right.
+func (c *Curve) plotSamples(p *plot.Plot) error {
+	for i, sample := range c.Samples {
+		var points plotter.XYs
+		for k, y := range sample {
+			if math.IsInf(y, 0) {
+				return fmt.Errorf("picture: sample %d at x = %g is not finite", i, c.X[k])
+			}
+			if y == y {
+				points = append(points, plotter.XY{X: c.X[k], Y: y})
+			}
+		}
+		if len(points) == 0 {
+			continue
+		}
+		sort.SliceStable(points, func(a, b int) bool { return points[a].X < points[b].X })
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return err
+		}
+		line.Color, line.Width = sampleColours[i%len(sampleColours)], vg.Points(0.8)
+		p.Add(line)
+		if i == 0 {
+			p.Legend.Add("samples", line)
+		}
+	}
+	return nil
 }
 
 // sorted returns the mean and the band's edges by ascending x.

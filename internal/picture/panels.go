@@ -75,6 +75,9 @@ func (c *Completion) scale() int {
 	return max(1, panelSide/max(c.Truth.W, c.Truth.H))
 }
 
+// Side is the side of one pixel in the drawing.
+func (c *Completion) Side() int { return c.scale() }
+
 // Size returns the width and height of the drawing without drawing it.
 func (c *Completion) Size() (width, height int) {
 	s := c.scale()

@@ -134,3 +134,19 @@ func (p *Panel) draw(im *image.NRGBA, x, y, scale int) {
 		fill(im, image.Rect(0, 0, scale, scale).Add(image.Pt(x+i%p.W*scale, y+i/p.W*scale)), c)
 	}
 }
+
+// Stack draws pictures below each other.
+func Stack(parts ...image.Image) *image.NRGBA {
+	w, h := 0, 0
+	for _, p := range parts {
+		w, h = max(w, p.Bounds().Dx()), h+p.Bounds().Dy()
+	}
+	im := image.NewNRGBA(image.Rect(0, 0, w, h))
+	draw.Draw(im, im.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
+	y := 0
+	for _, p := range parts {
+		draw.Draw(im, image.Rect(0, y, p.Bounds().Dx(), y+p.Bounds().Dy()), p, p.Bounds().Min, draw.Src)
+		y += p.Bounds().Dy()
+	}
+	return im
+}

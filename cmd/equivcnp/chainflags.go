@@ -1,0 +1,120 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// chainFlags say what is drawn by the chain rule.
+type chainFlags struct {
+	samples  int
+	seed     uint64
+	order    string
+	block    int
+	function bool
+	knots    int
+}
+
+// register adds the flags that say what is drawn, with a seed of its own unless the command has one.
+func (f *chainFlags) register(cmd *cobra.Command, samples int, function, seed bool) {
+	fl := cmd.Flags()
+	fl.IntVarP(&f.samples, "samples", "s", samples, "samples to draw of each task, by the chain rule: every target is drawn given the context and those\nbefore it")
+	fl.BoolVar(&f.function, "function", function, "samples are functions: the mean given new observations that are drawn at --knots; with =false they\nare new observations at all targets, with their noise")
+	fl.IntVar(&f.knots, "knots", 0, "--function: how many targets are drawn, which the others follow (default: as many as, with the\ncontext, the model saw in training)")
+	f.registerOrder(cmd)
+	if seed {
+		fl.Uint64Var(&f.seed, "seed", 0, "seed of what is drawn, and of the order")
+	}
+}
+
+// registerOrder adds the flags that say how the chain goes through targets.
+func (f *chainFlags) registerOrder(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.order, "order", cnp.Orders[0], "order of the targets: "+strings.Join(cnp.Orders, ", "))
+	fl.IntVar(&f.block, "block", 1, "targets drawn at a time, independently of each other: faster, and less exact")
+	must(cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(cnp.Orders, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// maxSamples bounds --samples.
+const maxSamples = 1 << 20
+
+// check refuses flags that say nothing sensible.
+func (f *chainFlags) check() error {
+	switch {
+	case f.samples < 0 || f.samples > maxSamples:
+		return usagef("--samples %d: need 0 to %d", f.samples, maxSamples)
+	case !slices.Contains(cnp.Orders, f.order):
+		return usagef("--order %q: need one of %s", f.order, strings.Join(cnp.Orders, ", "))
+	case f.block < 1:
+		return usagef("--block %d: need at least 1", f.block)
+	case f.knots < 0:
+		return usagef("--knots %d: need 0 or more", f.knots)
+	}
+	return nil
+}
+
+// chain is that of so many tasks, each with a seed of its own.
+func (f *chainFlags) chain(tasks int) cnp.Chain {
+	c := cnp.Chain{Order: cnp.Order(f.order), Block: f.block, Seed: f.seed}
+	for t := range tasks {
+		c.Seeds = append(c.Seeds, f.seed+uint64(t))
+	}
+	return c
+}
+
+// How many targets are drawn where a function is and nobody says: at least leastKnots, at most mostKnots, usualKnots where the model
+// does not know how many context points it was trained on.
+const leastKnots, usualKnots, mostKnots = 8, 32, 200
+
+// options are those of so many tasks, of which the largest has that many context points.
+func (f *chainFlags) options(cfg *cnp.Config, tasks, context int) cnp.SampleOptions {
+	o := cnp.SampleOptions{Chain: f.chain(tasks), Samples: f.samples, Function: f.function}
+	if o.Function {
+		switch t := cfg.Trained; {
+		case f.knots > 0:
+			o.Knots = f.knots
+		case t != nil && t.Context[1] > 0:
+			o.Knots = min(max(t.Context[1]-context, leastKnots), mostKnots)
+		default:
+			o.Knots = usualKnots
+		}
+	}
+	return o
+}
+
+// samplesNeed is what samples need beside the model's own work: so many tasks with that many context points, targets and outputs.
+func (f *chainFlags) samplesNeed(tasks, context, targets, dy int) int64 {
+	total := float64(f.samples) * float64(tasks)
+	bytes := 8*total*float64(targets)*float64(dy) + min(total, 4096)*float64(context+targets)*float64(16+8*dy)
+	if bytes > math.MaxInt64/4 {
+		return math.MaxInt64 / 4
+	}
+	return int64(bytes)
+}
+
+// sampleColumns names the columns of samples: "sample1", or of several outputs "sample1_y1".
+func sampleColumns(samples, dy int) (out []string) {
+	for _, s := range numbered("sample", samples) {
+		if dy == 1 {
+			out = append(out, s)
+			continue
+		}
+		for _, y := range names("y", dy) {
+			out = append(out, s+"_"+y)
+		}
+	}
+	return out
+}
+
+// numbered is kind1, kind2, ..
+func numbered(kind string, n int) []string {
+	if n == 1 {
+		return []string{kind + "1"}
+	}
+	return names(kind, n)
+}

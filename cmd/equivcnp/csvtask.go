@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// csvFlags name one task: context points of a CSV file, and where to predict.
+type csvFlags struct {
+	csv, targets string
+	columns      columnFlags
+	from, to     float64
+	points       int
+}
+
+// register adds the flags.
+func (f *csvFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.csv, "csv", "", "CSV file of the context points")
+	f.columns.register(cmd)
+	fl.StringVar(&f.targets, "targets", "", "CSV file of the targets' coordinates")
+	fl.Float64Var(&f.from, "from", 0, "first target")
+	fl.Float64Var(&f.to, "to", 0, "last target")
+	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
+	for _, name := range []string{"csv", "targets"} {
+		must(cmd.MarkFlagFilename(name, "csv"))
+	}
+	for _, name := range []string{"from", "to", "points"} {
+		cmd.MarkFlagsMutuallyExclusive("targets", name)
+	}
+}
+
+// maxPoints bounds the targets of --points.
+const maxPoints = 1 << 24
+
+// check refuses flags that name no targets.
+func (f *csvFlags) check(changed func(string) bool) error {
+	if f.targets == "" && !(changed("from") && changed("to")) {
+		return usagef("say where to predict: --from and --to, or --targets")
+	}
+	if f.targets == "" {
+		switch {
+		case f.points < 0 || f.points > maxPoints:
+			return usagef("--points %d: need 0 to %d", f.points, maxPoints)
+		case math.IsNaN(f.to-f.from) || math.IsInf(f.to-f.from, 0):
+			return usagef("--from %g --to %g: need finite numbers", f.from, f.to)
+		case f.from > f.to:
+			return usagef("--from %g lies beyond --to %g", f.from, f.to)
+		}
+	}
+	return nil
+}
+
+// csvTask is a task as its tables have it.
+type csvTask struct {
+	points, targets *tabular.Table
+	observed, asked tabular.Columns
+	batch           *cnp.Batch[float32]
+}
+
+// read reads the tables.
+func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
+	points, err := fromInput(ctx, a, f.csv, tabular.ReadFile, tabular.Decode)
+	if err != nil {
+		return nil, err
+	}
+	t := &csvTask{points: points, targets: &tabular.Table{Cols: 1}}
+	if f.targets == "" {
+		t.targets.Values = linspace(f.from, f.to, f.points)
+		return t, nil
+	}
+	t.targets, err = fromInput(ctx, a, f.targets, tabular.ReadFile, tabular.Decode)
+	return t, err
+}
+
+// fit makes the task of the tables that a model needs.
+func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
+	dx, dy := cfg.DimX, cfg.DimY
+	if f.targets == "" && dx != 1 {
+		return fmt.Errorf("%s: the model has %d input coordinates, use --targets instead of --from and --to", model, dx)
+	}
+	want := tabular.Want{X: f.columns.x, Y: f.columns.y, Dx: dx, Dy: dy}
+	var err error
+	if t.observed, err = t.points.Find(want); err != nil {
+		return hintColumns(err)
+	}
+	want.OnlyX = true
+	if f.targets == "" {
+		want.X, want.Y = nil, nil
+	}
+	if t.asked, err = t.targets.Find(want); err != nil {
+		return hintColumns(err)
+	}
+	if err := oneTask(t.points, t.observed); err != nil {
+		return err
+	}
+	t.batch = &cnp.Batch[float32]{B: 1, Nc: t.points.Rows(), Nt: t.targets.Rows(), XContext: t.points.Take(t.observed.X...),
+		XTarget: t.targets.Take(t.asked.X...)}
+	t.batch.YContext, err = narrow(t.points, t.observed.Y)
+	return err
+}
+
+// truth returns the outputs of the table of targets, nil if it has none.
+func (t *csvTask) truth(dy int) ([]float32, error) {
+	if len(t.asked.Y) != dy || t.batch.Nt == 0 {
+		return nil, nil
+	}
+	return narrow(t.targets, t.asked.Y)
+}
+
+// noteExtra names columns that nobody read.
+func (t *csvTask) noteExtra(r *result) {
+	for _, t := range []struct {
+		table   *tabular.Table
+		columns tabular.Columns
+	}{{t.points, t.observed}, {t.targets, t.asked}} {
+		if extra := t.table.Extra(t.columns); len(extra) > 0 {
+			r.note("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", "))
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+// sampleFlags are the flags of equivcnp sample.
+type sampleFlags struct {
+	model       modelFlags
+	input       csvFlags
+	in          string
+	chain       chainFlags
+	out, plot   string
+	memory      memoryFlag
+	standardise bool
+}
+
+func (a *app) sampleCommand() *cobra.Command {
+	var f sampleFlags
+	cmd := &cobra.Command{
+		Use:                   "sample --model M (--csv data.csv (--from -4 --to 4 | --targets t.csv) | --in tasks.safetensors) --out samples.csv",
+		DisableFlagsInUseLine: true,
+		Short:                 "Draw whole curves or images, not one value at a time",
+		Long: `Draw samples of all targets of a task together, by the chain rule (autoregressively): a target is
+drawn from its prediction, and those after it are predicted as if its value had been observed. A mean
+with a band says what each value may be; samples say which values go together.
+
+A sample is a set of new observations, with the noise that the model takes observations to have. With
+--function it is the function behind them: observations are drawn at --knots targets only, and the
+curve is the mean given them. Models that saw some tens of context points in training know nothing
+of hundreds; a function of a few knots is the better curve.
+
+Tasks are a CSV file, read as by "regress", with samples as columns of --out and lines of --plot, or the
+tasks of a safetensors file, as for "predict": --out then holds samples, F32 [S, B, Nt, dy], of images
+[S, B, C, H, W] with observed pixels as they were. Masked targets are 0, targets out of the model's
+reach NaN. Task t has the seed --seed + t. A seed stands for the same samples in a batch and
+alone, and on any number of threads.
+
+Blocks of several targets at a time are faster. An image takes as many predictions as it has unobserved
+pixels over --block; models under translations compute only what changed.`,
+		Example: `  equivcnp sample --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
+
+  # New observations at given places, from left to right.
+  equivcnp sample --model model.safetensors --csv data.csv --targets t.csv --order left-to-right --out samples.csv
+
+  # Four completions of every image of a file, sixteen pixels at a time.
+  equivcnp sample --model digits-T2-small --in images.safetensors --samples 4 --block 16 --out samples.safetensors`,
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		err := f.chain.check()
+		if f.in == "" {
+			err = errors.Join(err, f.input.check(cmd.Flags().Changed))
+		}
+		if err != nil {
+			return err
+		}
+		return a.sample(cmd.Context(), &f)
+	})
+	f.model.register(a, cmd)
+	f.model.registerLattice(cmd)
+	f.input.register(cmd)
+	f.chain.register(cmd, 20, false, true)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of tasks, curves or images")
+	fl.StringVarP(&f.out, "out", "o", "", "the samples: .csv or .tsv of --csv, .safetensors of --in, required")
+	fl.StringVar(&f.plot, "plot", "", "--csv: drawing of prediction and samples, .png or .svg")
+	f.memory.register(cmd)
+	standardiseFlag(fl, &f.standardise)
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	must(cmd.MarkFlagRequired("out"))
+	must(cmd.MarkFlagFilename("in", "safetensors"))
+	must(cmd.MarkFlagFilename("plot", "png", "svg"))
+	must(cmd.MarkFlagFilename("out", "csv", "safetensors"))
+	cmd.MarkFlagsOneRequired("csv", "in")
+	for _, name := range []string{"csv", "targets", "from", "to", "points", "plot"} {
+		cmd.MarkFlagsMutuallyExclusive("in", name)
+	}
+	return cmd
+}
+
+// sampleResult is what sample --json prints.
+type sampleResult struct {
+	Model         string   `json:"model"`
+	Architecture  string   `json:"architecture"`
+	Group         string   `json:"group,omitempty"`
+	Tasks         int      `json:"tasks"`
+	ContextPoints int      `json:"context_points"`
+	Targets       int      `json:"targets"`
+	Samples       int      `json:"samples"`
+	Seed          uint64   `json:"seed"`
+	Knots         int      `json:"knots,omitempty"`
+	Seconds       number   `json:"seconds"`
+	Out           string   `json:"out"`
+	Plot          string   `json:"plot,omitempty"`
+	Notes         []string `json:"notes"`
+}
+
+func (a *app) sample(ctx context.Context, f *sampleFlags) error {
+	format, endings := "", tableFiles
+	if f.plot != "" {
+		var err error
+		if format, err = plotFormat(f.plot); err != nil {
+			return usageError{fmt.Errorf("--plot: %w", err)}
+		}
+	}
+	if f.in != "" {
+		endings = tensorFiles
+	}
+	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.in}, outFile{"out", f.out, endings},
+		outFile{"plot", f.plot, plotFiles})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	model, err := f.model.load(ctx)
+	if err != nil {
+		return err
+	}
+	d := drawing{app: a, flags: f, outs: outs, r: &result{}, model: model, cfg: model.Config(), format: format}
+	var file *taskfile.File
+	if f.in != "" {
+		if file, err = fromInput(ctx, a, f.in, taskfile.Open, taskfile.Decode); err != nil {
+			return err
+		}
+	}
+	switch m := model.(type) {
+	case cnp.Regressor[float32]:
+		if file != nil {
+			err = d.curvesOf(ctx, m, file)
+		} else {
+			err = d.curve(ctx, m)
+		}
+	case cnp.Completer[float32]:
+		if file == nil {
+			return usagef("a model of images draws those of --in; \"equivcnp complete --samples\" those of a picture")
+		}
+		err = d.images(ctx, m, file)
+	}
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	if file != nil {
+		if extra := file.Unused(); len(extra) > 0 {
+			d.r.note("tensors that this model does not read: %q", extra)
+		}
+	}
+	r, res := d.r, d.res
+	r.line("model", "%s", f.model.describe(d.cfg))
+	r.line("tasks", "%d", res.Tasks)
+	r.line("context", "%s", plural(res.ContextPoints, "point"))
+	r.line("targets", "%d", res.Targets)
+	r.line("samples", "%d of each task", f.chain.samples)
+	if res.Knots > 0 {
+		r.line("", "functions of up to %s", plural(res.Knots, "knot"))
+	}
+	r.line("time", "%.2f s", d.seconds)
+	r.line("written", "%s", f.out)
+	if f.plot != "" {
+		r.line("", "%s", f.plot)
+	}
+	res.Model, res.Architecture, res.Group = f.model.path, string(d.cfg.Architecture), d.cfg.Group
+	res.Samples, res.Seed, res.Seconds, res.Out, res.Plot, res.Notes = f.chain.samples, f.chain.seed, number(d.seconds), f.out, f.plot, r.allNotes()
+	return a.print(r, res)
+}
+
+// drawing is a run of equivcnp sample.
+type drawing struct {
+	app     *app
+	flags   *sampleFlags
+	outs    *outputs
+	r       *result
+	model   cnp.Model[float32]
+	cfg     cnp.Config
+	format  string
+	res     sampleResult
+	seconds float64
+}
+
+// refuse returns an error where that would need too much memory.
+func (d *drawing) refuse(w cnp.Work, tasks, context, targets int) error {
+	need, err := cnp.EstimateModel(d.model, w)
+	need.Features += d.flags.chain.samplesNeed(tasks, context, targets, d.cfg.DimY)
+	return d.flags.memory.check(need, err, "--samples or file")
+}
+
+// curve draws the task of a CSV file.
+func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
+	f := d.flags
+	if f.plot != "" && d.cfg.DimX != 1 {
+		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", d.cfg.DimX)
+	}
+	t, err := f.input.read(ctx, d.app)
+	if err != nil {
+		return err
+	}
+	if err := t.fit(&f.input, f.model.path, &d.cfg); err != nil {
+		return err
+	}
+	b := t.batch
+	p, samples, err := d.draw(ctx, m, b, f.plot != "")
+	if err != nil {
+		return err
+	}
+	t.noteExtra(d.r)
+	if b.Nc == 0 {
+		d.r.note("the context is empty: this is the prior")
+	}
+	if err := d.outs.write("out", func(w io.Writer) error {
+		return writePrediction(w, f.out, b.XTarget, nil, samples, d.cfg.DimX, d.cfg.DimY)
+	}); err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, plural(b.Nc, "context point"), plural(f.chain.samples, "sample"), plural(b.Nt, "target"))
+	return d.outs.write("plot", func(w io.Writer) error {
+		return picture.WriteCurves(w, d.format, title, t.curves(p, samples, d.cfg.DimY))
+	})
+}
+
+// draw draws samples of a batch, and with mean predicts it.
+func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], mean bool) (p *cnp.Prediction[float32], samples []float32, err error) {
+	f := d.flags
+	d.r.cautions = cnp.Notes(&d.cfg, b)
+	seen := b
+	if f.standardise {
+		scaled, _, err := cnp.Standardise(&d.cfg, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		if scaled != b {
+			d.r.note("standardised: contexts of another scale brought into the model's range and samples back (--standardise=false: as they are)")
+		}
+		seen, m = scaled, cnp.Standardised(m)
+	}
+	if err := d.refuse(seen.Work(d.cfg.DimX), b.B, b.Nc, b.Nt); err != nil {
+		return nil, nil, err
+	}
+	opt := f.chain.options(&d.cfg, b.B, b.Nc)
+	d.res.Tasks, d.res.Knots = b.B, min(opt.Knots, b.Nt)
+	d.res.ContextPoints, d.res.Targets = counted(b.ContextMask, b.B*b.Nc), counted(b.TargetMask, b.B*b.Nt)
+	work, done := d.app.withProgress(ctx, "sampling")
+	defer done()
+	start := time.Now()
+	samples, err = cnp.SampleCurves(work, m, b, opt)
+	if samples == nil {
+		return nil, nil, err
+	}
+	if _, err := d.r.answered(&cnp.Prediction[float32]{Mean: samples[:b.B*b.Nt*d.cfg.DimY]}, err, b.Nt, d.cfg.DimY); err != nil {
+		return nil, nil, err
+	}
+	if mean {
+		var out *cnp.OutsideError
+		if p, err = m.Predict(work, b); err != nil && !errors.As(err, &out) {
+			return nil, nil, err
+		}
+	}
+	d.seconds = time.Since(start).Seconds()
+	return p, samples, nil
+}
+
+// curvesOf draws the tasks of a file.
+func (d *drawing) curvesOf(ctx context.Context, m cnp.Regressor[float32], file *taskfile.File) error {
+	c, err := file.Curves(d.cfg.DimX, d.cfg.DimY)
+	if err != nil {
+		return err
+	}
+	b := &c.Batch
+	_, samples, err := d.draw(ctx, m, b, false)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.flags.in, err)
+	}
+	return d.write(samples, b.B, b.Nt, d.cfg.DimY)
+}
+
+// images draws the images of a file.
+func (d *drawing) images(ctx context.Context, m cnp.Completer[float32], file *taskfile.File) error {
+	f := d.flags
+	c, err := file.Images(d.cfg.DimY)
+	if err != nil {
+		return err
+	}
+	im := &c.Batch
+	d.r.cautions = cnp.ImageNotes(&d.cfg, im)
+	observed := counted(im.Mask, len(im.Mask))
+	work := im.Work()
+	work.Batch, work.Weights = min(work.Batch*max(1, f.chain.samples), 16), implicitWeights
+	if err := d.refuse(work, im.B, 0, im.H*im.W); err != nil {
+		return err
+	}
+	opt := f.chain.options(&d.cfg, im.B, observed/max(1, im.B))
+	d.res.Tasks, d.res.Knots, d.res.ContextPoints, d.res.Targets = im.B, opt.Knots, observed, len(im.Mask)
+	progress, done := d.app.withProgress(ctx, "sampling")
+	defer done()
+	start := time.Now()
+	samples, err := cnp.SampleImages(progress, m, im, opt)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	d.seconds = time.Since(start).Seconds()
+	return d.write(samples, im.B, im.C, im.H, im.W)
+}
+
+// write writes samples [S, shape].
+func (d *drawing) write(samples []float32, shape ...int) error {
+	b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
+		safetensors.FromFloat32s("samples", append([]int{d.flags.chain.samples}, shape...), samples)}})
+	if err != nil {
+		return err
+	}
+	return d.outs.write("out", func(w io.Writer) error { _, err := w.Write(b); return err })
+}
