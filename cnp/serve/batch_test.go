@@ -101,7 +101,7 @@ func TestBatchOutside(t *testing.T) {
 		if i == 2 {
 			b.XTarget[3] = 1e13
 		}
-		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: b, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
+		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: b, given: b, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
 	}
 	require.NoError(t, predict(context.Background(), jobs))
 	for i, j := range jobs {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -257,4 +259,17 @@ func TestBounds(t *testing.T) {
 	for _, c := range append(open, c) {
 		c.Close()
 	}
+}
+
+// fullDisk is where logs go when the disk is full.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestFullDisk: the server writes nothing but its log, and answers when that cannot be written.
+func TestFullDisk(t *testing.T) {
+	s := newServer(t, func(o *Options) {
+		o.Log = slog.New(slog.NewJSONHandler(fullDisk{}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	require.Equal(t, 200, do(s, "POST", "/v2/models/rbf/infer", nil, curvesJSON(t, curves(rngOf(1), 1, 2, 3))).Code)
 }

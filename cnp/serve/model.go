@@ -38,6 +38,7 @@ type model struct {
 	curve               *cnp.CurvePlan[float32]     // of the regressor, if it has a plan for all tasks
 	// merge: tasks of several requests may go together, since none has an influence on another.
 	merge           bool
+	rank            int   // of the covariance of its predictions; 0: values are independent
 	bytes           int64 // of its parameters
 	limit           int64 // of the memory that tasks may need
 	inputs, outputs []tensorInfo
@@ -84,6 +85,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	if v := s.Metadata[keyVersion]; v != "" {
 		m.version = v
 	}
+	m.rank = rankOf(&m.cfg)
 	for _, p := range built.State() {
 		m.bytes += 3 * 4 * int64(len(p.Data)) // as they are, folded, and packed
 	}
@@ -132,7 +134,11 @@ const maxBatchTasks = 1 << 16
 
 // prepare makes a job of a request, whose tensors it may go on using.
 func (m *model) prepare(r *request) (*job, error) {
-	j := &job{model: m, lane: lane{model: m}, merge: m.merge, done: make(chan struct{})}
+	wants, err := askAlone(r, m)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{alone: wants, model: m, lane: lane{model: m}, merge: m.merge, done: make(chan struct{})}
 	for _, w := range r.outputs {
 		if !slices.ContainsFunc(m.outputs, func(o tensorInfo) bool { return o.Name == w.name }) {
 			return nil, invalid("output %.40q: the model has %s", w.name, names(m.outputs))
@@ -161,7 +167,7 @@ func (m *model) prepare(r *request) (*job, error) {
 		if err != nil {
 			return nil, err
 		}
-		j.curves = &c.Batch
+		j.curves, j.given = &c.Batch, &c.Batch
 		j.targets = j.curves.Nt
 		if standardise {
 			if j.curves, j.undo, err = cnp.Standardise(&m.cfg, j.curves); err != nil {
@@ -177,6 +183,7 @@ func (m *model) prepare(r *request) (*job, error) {
 	if j.tasks > maxBatchTasks {
 		return nil, tooLarge("%d tasks in a request, at most %d are allowed", j.tasks, maxBatchTasks)
 	}
+	j.merge = j.merge && j.alone == nil
 	return j, nil
 }
 
@@ -217,6 +224,9 @@ func (m *model) checkCurves(b *cnp.Batch[float32]) error {
 	}
 	return n.Check(m.limit)
 }
+
+// perTask is how many values a task has.
+func (j *job) perTask() int64 { return int64(j.values / max(1, j.tasks)) }
 
 // shapeOf is the shape of mean and std for a job.
 func (j *job) shapeOf() []int64 {

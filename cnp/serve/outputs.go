@@ -5,20 +5,35 @@ import "github.com/equivcnp/equivcnp/cnp"
 // output is a tensor that models answer with.
 type output struct {
 	name   string
-	of     func(m *model) bool                        // whether that model has it
-	asked  bool                                       // only where the request names it
-	shape  func(m *model) []int64                     // in the metadata
-	values func(p *cnp.Prediction[float32]) []float32 // of a job
-	size   func(j *job) []int64                       // the shape in an answer
+	of     func(m *model) bool    // whether that model has it
+	asked  func(j *job) bool      // whether a request that names no outputs gets it; nil: always
+	shape  func(m *model) []int64 // in the metadata
+	size   func(j *job) []int64   // in an answer
+	values func(j *job) []float32 // of an answer
 }
 
 // outputs are all of them, in the order of metadata and answers.
 var outputs = []output{
-	{name: "mean", of: everyModel, shape: targetShape, size: (*job).shapeOf, values: func(p *cnp.Prediction[float32]) []float32 { return p.Mean }},
-	{name: "std", of: everyModel, shape: targetShape, size: (*job).shapeOf, values: func(p *cnp.Prediction[float32]) []float32 { return p.Std }},
+	{name: "mean", of: every, shape: targetShape, size: (*job).shapeOf, values: func(j *job) []float32 { return j.prediction.Mean }},
+	{name: "std", of: every, shape: targetShape, size: (*job).shapeOf, values: func(j *job) []float32 { return j.prediction.Std }},
+	{name: "samples", of: every, asked: func(j *job) bool { return j.alone != nil && j.alone.draw != nil },
+		shape:  func(m *model) []int64 { return append([]int64{-1}, targetShape(m)...) },
+		size:   func(j *job) []int64 { return append([]int64{int64(j.alone.draw.Samples)}, j.shapeOf()...) },
+		values: func(j *job) []float32 { return j.alone.samples }},
+	{name: "covariance", of: jointly, asked: never, shape: func(*model) []int64 { return []int64{-1, -1, -1} },
+		size:   func(j *job) []int64 { return []int64{int64(j.tasks), j.perTask(), j.perTask()} },
+		values: (*job).covariance},
+	{name: "cov_factor", of: jointly, asked: never, shape: func(m *model) []int64 { return []int64{-1, -1, int64(m.rank)} },
+		size:   func(j *job) []int64 { return []int64{int64(j.tasks), j.perTask(), int64(j.model.rank)} },
+		values: func(j *job) []float32 { f, _ := j.factors(); return f }},
+	{name: "cov_diag", of: jointly, asked: never, shape: func(*model) []int64 { return []int64{-1, -1} },
+		size:   func(j *job) []int64 { return []int64{int64(j.tasks), j.perTask()} },
+		values: func(j *job) []float32 { _, d := j.factors(); return d }},
 }
 
-func everyModel(*model) bool { return true }
+func every(*model) bool     { return true }
+func jointly(m *model) bool { return m.rank > 0 }
+func never(*job) bool       { return false }
 
 // targetShape is the shape of a value per target.
 func targetShape(m *model) []int64 {
@@ -26,6 +41,16 @@ func targetShape(m *model) []int64 {
 		return []int64{-1, int64(m.cfg.DimY), -1, -1}
 	}
 	return []int64{-1, -1, int64(m.cfg.DimY)}
+}
+
+// rankOf is the rank of the covariance of a model's predictions; 0: its values are independent.
+func rankOf(c *cnp.Config) int {
+	if l, err := cnp.ParseLikelihood(c); err == nil {
+		if joint, ok := l.(cnp.JointLikelihood); ok {
+			return joint.Rank()
+		}
+	}
+	return 0
 }
 
 // answer is a tensor of a response.
@@ -40,13 +65,11 @@ type answer struct {
 func (j *job) answers(r *request) []answer {
 	var out []answer
 	add := func(o *output, binary bool) {
-		out = append(out, answer{o.name, o.size(j), o.values(j.prediction), binary})
+		out = append(out, answer{o.name, o.size(j), o.values(j), binary})
 	}
-	if len(r.outputs) == 0 {
-		for i := range outputs {
-			if o := &outputs[i]; o.of(j.model) && !o.asked {
-				add(o, r.binary)
-			}
+	for i := range outputs {
+		if o := &outputs[i]; len(r.outputs) == 0 && o.of(j.model) && (o.asked == nil || o.asked(j)) {
+			add(o, r.binary)
 		}
 	}
 	for _, w := range r.outputs {
@@ -57,4 +80,26 @@ func (j *job) answers(r *request) []answer {
 		}
 	}
 	return out
+}
+
+// answerBytes is about how much memory the answers of a job take, as float32 and on the way there.
+func (j *job) answerBytes(r *request) int64 {
+	n := 8 * int64(j.values)
+	if a := j.alone; a != nil {
+		if a.draw != nil {
+			n += 4 * int64(j.values) * int64(a.draw.Samples)
+		}
+		if a.joint {
+			per := j.perTask()
+			for _, w := range r.outputs {
+				switch w.name {
+				case "covariance":
+					n += 12 * int64(j.values) * per
+				case "cov_factor":
+					n += 12 * int64(j.values) * int64(j.model.rank)
+				}
+			}
+		}
+	}
+	return n
 }

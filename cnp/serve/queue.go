@@ -26,7 +26,9 @@ type job struct {
 	lane   lane
 	merge  bool
 	images *cnp.Images[float32]
-	curves *cnp.Batch[float32]
+	curves *cnp.Batch[float32]            // as the model sees them
+	given  *cnp.Batch[float32]            // as the request has them
+	alone  *alone                         // what it wants that is computed for it alone; may be nil
 	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
 	plan   *cnp.ImagePlan[float32]
 	// tasks or images, targets of a curve, values of mean and of std.
@@ -306,7 +308,10 @@ func (q *queue) guarded(ctx context.Context, jobs []*job) (err error) {
 
 // predict sets the prediction of jobs of one lane.
 func predict(ctx context.Context, jobs []*job) error {
-	if jobs[0].images != nil {
+	switch {
+	case jobs[0].alone != nil:
+		return jobs[0].alone.compute(ctx, jobs[0])
+	case jobs[0].images != nil:
 		return predictImages(ctx, jobs)
 	}
 	return predictCurves(ctx, jobs)
@@ -390,14 +395,7 @@ func predictCurves(ctx context.Context, jobs []*job) error {
 			}
 		}
 		if outside != nil {
-			mine := &cnp.OutsideError{Where: outside.Where}
-			for _, point := range outside.Points {
-				if point.Task >= first && point.Task < task {
-					point.Task -= first
-					mine.Points = append(mine.Points, point)
-				}
-			}
-			if len(mine.Points) > 0 {
+			if mine := j.outside(outside, first); len(mine.Points) > 0 {
 				j.note = mine.Error()
 			}
 		}
@@ -406,6 +404,26 @@ func predictCurves(ctx context.Context, jobs []*job) error {
 		}
 	}
 	return nil
+}
+
+// outside is what an error of a batch says of a job whose tasks begin at first, in the units of its request.
+func (j *job) outside(e *cnp.OutsideError, first int) *cnp.OutsideError {
+	dx, mine := j.model.cfg.DimX, &cnp.OutsideError{Where: e.Where}
+	if j.curves != j.given {
+		mine.Where += " in the model's units"
+	}
+	for _, p := range e.Points {
+		if p.Task -= first; p.Task < 0 || p.Task >= j.tasks {
+			continue
+		}
+		x, n := j.given.XTarget, j.given.Nt
+		if p.Tensor == "x_context" {
+			x, n = j.given.XContext, j.given.Nc
+		}
+		p.X = x[(p.Task*n+p.Point)*dx:][:dx]
+		mine.Points = append(mine.Points, p)
+	}
+	return mine
 }
 
 // joinCurves makes one batch of several.

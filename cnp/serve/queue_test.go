@@ -102,7 +102,7 @@ func TestQueueDeadline(t *testing.T) {
 		require.Equal(t, "deadline", f.reason)
 		require.Equal(t, 3*time.Second, f.retry)
 		require.Zero(t, time.Since(start), "it was refused at once")
-		require.NoError(t, q.do(after(2100*time.Millisecond), fakeJob(m, 8, 1)), "before all that wait")
+		require.NoError(t, q.do(after(2500*time.Millisecond), fakeJob(m, 8, 1)), "before all that wait")
 		wait.Wait()
 	})
 }

@@ -227,15 +227,14 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	if err != nil {
 		return nil, err
 	}
-	_, has := ctx.Deadline()
-	if timeout == 0 && !has {
+	if _, has := ctx.Deadline(); timeout == 0 && !has {
 		timeout = s.opt.Timeout
 	}
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
+	if timeout == 0 || timeout > longest {
+		timeout = longest // or the deadline that ctx has
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	priority, asked, err := r.params.whole("priority", 0, maxPriority)
 	if err != nil {
 		return nil, err
@@ -247,7 +246,7 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	if j.priority = priority; !asked || priority == 0 {
 		j.priority = usualPriority
 	}
-	answer := int64(j.values) * 8
+	answer := j.answerBytes(r)
 	if err := s.bytes.take(answer); err != nil {
 		return nil, err
 	}
@@ -263,6 +262,9 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	}
 	return j, nil
 }
+
+// longest is the time of a request at most, whatever it says.
+const longest = 10 * time.Minute
 
 // Priorities are those of Triton: 1 is served first, 0 is the usual one.
 const (

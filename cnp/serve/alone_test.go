@@ -1,0 +1,97 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+)
+
+// withOutputs is a request in JSON with outputs and parameters.
+func withOutputs(t *testing.T, b *cnp.Batch[float32], params map[string]any, outputs ...string) []byte {
+	t.Helper()
+	v := object(t, curvesJSON(t, b))
+	v["parameters"] = params
+	var list []any
+	for _, o := range outputs {
+		list = append(list, map[string]any{"name": o})
+	}
+	if list != nil {
+		v["outputs"] = list
+	}
+	out, err := json.Marshal(v)
+	require.NoError(t, err)
+	return out
+}
+
+// TestSamples: the samples of the library, of curves and images, with the same seed.
+func TestSamples(t *testing.T) {
+	s := newServer(t, nil)
+	ctx := context.Background()
+	b := curves(rngOf(1), 2, 5, 6)
+	want, err := cnp.SampleCurves(ctx, cnp.Standardised(shipped(t, "rbf-equivcnp").(cnp.Regressor[float32])), b,
+		cnp.SampleOptions{Samples: 3, Chain: cnp.Chain{Seed: 7, Block: 2}})
+	require.NoError(t, err)
+	w := do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, map[string]any{"samples": 3, "seed": 7, "block": 2}))
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	got := answerJSON(t, w.Body.Bytes())
+	require.Len(t, got, 3)
+	sameBits(t, want, got["samples"], "samples")
+	sameBits(t, wantCurves(t, b).Mean, got["mean"], "mean")
+	require.Contains(t, w.Body.String(), `"shape":[3,2,6,1]`)
+
+	im := images(rngOf(2), 1, 6, 6)
+	want, err = cnp.SampleImages(ctx, shipped(t, "digits-T2-small").(cnp.Completer[float32]), im, cnp.SampleOptions{Samples: 2})
+	require.NoError(t, err)
+	h, body := imagesBinary(t, map[string]any{"samples": 2}, im)
+	w = do(s, "POST", "/v2/models/digits/infer", h, body)
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	sameBits(t, want, answerBinary(t, w.Header(), w.Body.Bytes())["samples"], "samples")
+
+	for _, params := range []map[string]any{{"samples": 1e6}, {"samples": 1.5}, {"samples": 1, "order": "backwards"}, {"samples": 1, "knots": 3}, {"samples": 1, "seed": -1}} {
+		require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, params)).Code, "%v", params)
+	}
+	require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, nil, "covariance")).Code, "its values are independent")
+	require.Zero(t, s.bytes.used)
+}
+
+// TestCovariance: a model whose values are jointly normal answers with their covariance, whole and in factors.
+func TestCovariance(t *testing.T) {
+	cfg := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
+	cfg.Likelihood = "lowrank:3"
+	m, err := cnp.New[float32](cfg, 1)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "joint.safetensors")
+	require.NoError(t, weights.Save(path, m, nil))
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "joint", Path: path}} })
+	require.Contains(t, do(s, "GET", "/v2/models/joint", nil, nil).Body.String(), `{"name":"cov_factor","datatype":"FP32","shape":[-1,-1,3]}`)
+	b := curves(rngOf(1), 2, 5, 4)
+	p, err := m.(cnp.Regressor[float32]).Predict(context.Background(), b)
+	require.NoError(t, err)
+	w := do(s, "POST", "/v2/models/joint/infer", nil, withOutputs(t, b, map[string]any{"samples": 2}, "covariance", "cov_factor", "cov_diag", "mean", "samples"))
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	got := answerJSON(t, w.Body.Bytes())
+	require.Len(t, got, 5)
+	sameBits(t, p.Mean, got["mean"], "mean")
+	for task := range 2 {
+		for i, v := range p.Task(task, 2).Covariance() {
+			require.InDelta(t, v, got["covariance"][task*16+i], 1e-6)
+			row, col, sum := i/4, i%4, 0.0
+			for k := range 3 {
+				sum += float64(got["cov_factor"][(task*4+row)*3+k]) * float64(got["cov_factor"][(task*4+col)*3+k])
+			}
+			if row == col {
+				sum += float64(got["cov_diag"][task*4+row])
+			}
+			require.InDelta(t, v, sum, 1e-5)
+		}
+	}
+	require.Len(t, got["samples"], 2*2*4)
+	w = do(s, "POST", "/v2/models/joint/infer", nil, withOutputs(t, b, nil)) // covariances are there for who names them
+	require.Len(t, answerJSON(t, w.Body.Bytes()), 2)
+}
