@@ -19,6 +19,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/serve"
+	"github.com/equivcnp/equivcnp/cnp/serve/page"
 )
 
 // serveFlags are the flags of equivcnp serve.
@@ -59,7 +60,9 @@ SIGTERM stops gracefully: readiness is off, after --linger no connection is take
 is answered. GET /metrics has Prometheus' metrics, GET /v2/repository/index the models. Logs are JSON, on
 standard error.
 
-With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring that bearer token.`,
+A browser finds a page at / to play with the models: http://localhost:8080.
+
+With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring that bearer token; the page asks for it.`,
 		Example: `  equivcnp serve --model digits=digits-T2 --model rbf=rbf-equivcnp --model models/ --listen :8080
   curl -s localhost:8080/v2/models/rbf/infer -d '{"inputs": [
     {"name": "x_context", "shape": [1, 2, 1], "datatype": "FP64", "data": [-1, 0.5]},
@@ -190,7 +193,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return usagef("--log %q: need debug, info, warn or error", f.logLevel)
 	}
 	opt.Log = slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
-	opt.Version = buildVersion()
+	opt.Version, opt.Page = buildVersion(), page.Handler()
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen) // before models are read: a port in use is told at once
 	if err != nil {
 		return err

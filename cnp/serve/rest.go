@@ -62,9 +62,9 @@ func (s *Server) routes() http.Handler {
 	return s.guard(mux)
 }
 
-// open are the paths that need no token: probes have none.
+// open are the paths that need no token: probes have none, and the page asks for it.
 func open(path string) bool {
-	return strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path, "/grpc.health.v1.Health/")
+	return path == "/" || strings.HasPrefix(path, "/page/") || strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path, "/grpc.health.v1.Health/")
 }
 
 // guard asks for the token, and tells clients of a server that stops to connect elsewhere next time.

@@ -44,7 +44,7 @@ type Options struct {
 	// Warm makes the plans of the images that models were trained on before the server, or a model from a folder, says that it is ready.
 	// Without, the first request waits for its plan.
 	Warm bool
-	// Page answers what no other path does, nil: a line that says what this is.
+	// Page answers what no other path does, nil: a line that says what this is. / and what is below /page/ need no token.
 	Page http.Handler
 }
 

@@ -1,0 +1,67 @@
+package page
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func get(method, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	Handler().ServeHTTP(w, httptest.NewRequest(method, path, nil))
+	return w
+}
+
+// TestHandler: the page and what it names are served, with a policy; nothing else is.
+func TestHandler(t *testing.T) {
+	w := get("GET", "/")
+	require.Equal(t, http.StatusOK, w.Code)
+	assert.Contains(t, w.Header().Get("Content-Type"), "text/html")
+	assert.Contains(t, w.Header().Get("Content-Security-Policy"), "script-src 'self'")
+	for path, kind := range map[string]string{"/page/main.js": "javascript", "/page/page.css": "text/css", "/page/icon.svg": "image/svg"} {
+		w := get("GET", path)
+		assert.Equal(t, http.StatusOK, w.Code, path)
+		assert.Contains(t, w.Header().Get("Content-Type"), kind, path)
+		assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"), path)
+	}
+	for _, path := range []string{"/page/", "/page", "/pages", "/page/none.js", "/v2", "/static/index.html", "/page/../page.go", "/page.go"} {
+		assert.Equal(t, http.StatusNotFound, get("GET", path).Code, path)
+	}
+	assert.Equal(t, http.StatusMethodNotAllowed, get("POST", "/").Code)
+}
+
+// TestNothingFromElsewhere: no file names another host, and every file that one names is there.
+func TestNothingFromElsewhere(t *testing.T) {
+	names := regexp.MustCompile(`(?:from|import|src=|href=)\s*['"]([^'"#]+)['"]`)
+	made := []string{"page/wasm_exec.js"} // comes with the WebAssembly engine
+	require.NoError(t, fs.WalkDir(Files(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(Files(), path)
+		if err != nil {
+			return err
+		}
+		text := strings.ReplaceAll(string(b), "http://www.w3.org/2000/svg", "")
+		text = strings.ReplaceAll(text, "http://localhost:8080", "") // in what people copy
+		assert.NotRegexp(t, `https?://|['"]//`, text, path)
+		for _, m := range names.FindAllStringSubmatch(text, -1) {
+			name := strings.TrimPrefix(m[1], "./")
+			if strings.HasPrefix(path, "page/") {
+				name = "page/" + name
+			}
+			if !assert.NotContains(t, name, "..") || made[0] == name {
+				continue
+			}
+			_, err := fs.Stat(Files(), name)
+			assert.NoError(t, err, "%s names %s", path, m[1])
+		}
+		return nil
+	}))
+}

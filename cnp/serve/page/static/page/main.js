@@ -1,0 +1,173 @@
+// The page: it asks the engine which models there are, makes the views, and keeps their state in the address.
+import * as curves from './curve.js'
+import { engine, NeedsToken } from './engine.js'
+import * as images from './image.js'
+import { decodeState, encodeState } from './link.js'
+import { snippet } from './snippets.js'
+
+const element = id => document.getElementById(id)
+const views = ['curve', 'image'] // a view of vector fields and one of the globe will stand beside them
+const state = { view: 'curve', curve: structuredClone(curves.initial), image: structuredClone(images.initial) }
+const open = {} // view → its object
+let language = 'curl'
+
+// take brings a state from a link into the page's; what the link does not say is as at first.
+function take(from) {
+  if (views.includes(from?.view)) state.view = from.view
+  if (from?.curve) Object.assign(state.curve, structuredClone(curves.initial), from.curve)
+  if (from?.image) {
+    for (const key of ['scene', 'mask']) delete state.image[key]
+    Object.assign(state.image, structuredClone(images.initial), from.image)
+  }
+}
+
+let saving = 0
+function changed() {
+  clearTimeout(saving)
+  saving = setTimeout(save, 150)
+  if (element('copy').open) writeSnippet()
+}
+
+function save() {
+  clearTimeout(saving)
+  history.replaceState(null, '', `#${encodeState({ view: state.view, [state.view]: state[state.view] })}`)
+}
+
+function problem(e) {
+  element('problem').hidden = !e
+  element('problem').textContent = e?.message ?? ''
+  element('token-form').hidden = !(e instanceof NeedsToken)
+}
+
+// report shows the measurements of an answer, for people and for tests.
+const measured = {}
+function report({ view, drawn, sampled, timing, model }) {
+  Object.assign(measured, { view, model, ...(drawn !== undefined && { drawn, ...timing }), ...(sampled !== undefined && { sampled }) })
+  const ms = v => `${v < 10 ? v.toFixed(1) : v.toFixed(0)} ms`
+  const parts = [`${model}: drawn ${ms(measured.drawn ?? NaN)} after the input`]
+  if (view === 'curve' && measured.sampled !== undefined) parts.push(`samples after ${ms(measured.sampled)}`)
+  if (measured.compute !== undefined) parts.push(`request ${ms(measured.total)}, of it waiting ${ms(measured.queue)}, computing ${ms(measured.compute)}`)
+  if (measured.batch !== undefined) parts.push(`batch of ${measured.batch}`)
+  element('latency').textContent = parts.join(' · ')
+  const data = element('latency').dataset
+  for (const [k, v] of Object.entries(measured)) data[k] = v
+  data.answers = +(data.answers ?? 0) + 1
+}
+
+function facts() {
+  const m = open.curve?.model()
+  element('curve-facts').replaceChildren(...Object.entries(m ? factsOf(m) : {}).map(([name, text]) => {
+    const row = document.createElement('div'), dt = document.createElement('dt'), dd = document.createElement('dd')
+    dt.textContent = name
+    dd.textContent = text
+    row.append(dt, dd)
+    return row
+  }))
+}
+
+function factsOf({ config: c, trainedOn }) {
+  const out = { architecture: c.architecture }
+  if (c.group) out.group = c.group
+  out.channels = c.channels.join(', ')
+  if (c.points_per_unit) out.lattice = `${c.points_per_unit} points per unit`
+  if (trainedOn) out['trained on'] = trainedOn
+  return out
+}
+
+function writeSnippet() {
+  const view = open[state.view], m = view?.model()
+  if (!m) return
+  const here = location.protocol.startsWith('http') && document.documentElement.dataset.engine === 'http'
+  element('snippet').textContent = snippet(language, here ? new URL('.', location.href).href.replace(/\/$/, '') : 'http://localhost:8080', m.name, view.request())
+}
+
+function select(view, stamp) {
+  state.view = view
+  for (const v of views) {
+    element(v).hidden = v !== view
+    const tab = element(`tab-${v}`)
+    tab.ariaSelected = String(v === view)
+    tab.tabIndex = v === view ? 0 : -1
+  }
+  delete measured.sampled
+  open[view]?.update(stamp)
+  if (element('copy').open) writeSnippet()
+}
+
+for (const v of views) {
+  const tab = element(`tab-${v}`)
+  tab.onclick = e => select(v, e.timeStamp)
+  tab.onkeydown = e => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key]
+    if (!step) return
+    const next = views[(views.indexOf(v) + step + views.length) % views.length]
+    element(`tab-${next}`).focus()
+    select(next, e.timeStamp)
+  }
+}
+
+async function copyText(button, text) {
+  const before = button.textContent
+  try {
+    await navigator.clipboard.writeText(text)
+    button.textContent = 'Copied'
+  } catch {
+    button.textContent = 'Not allowed: copy it by hand'
+  }
+  setTimeout(() => { button.textContent = before }, 1500)
+}
+
+element('link').onclick = e => { save(); copyText(e.currentTarget, location.href) }
+element('copy').addEventListener('toggle', writeSnippet)
+element('copy-text').onclick = e => copyText(e.currentTarget, element('snippet').textContent)
+for (const button of document.querySelectorAll('[data-language]')) {
+  button.onclick = () => {
+    language = button.dataset.language
+    for (const b of document.querySelectorAll('[data-language]')) b.ariaPressed = String(b === button)
+    writeSnippet()
+  }
+}
+element('curve-model').addEventListener('input', facts)
+addEventListener('hashchange', () => {
+  take(decodeState(location.hash))
+  open.image?.restore(state.image)
+  select(state.view)
+  facts()
+})
+element('token-form').onsubmit = e => {
+  e.preventDefault()
+  sessionStorage.setItem('token', element('token').value)
+  start()
+}
+
+async function start() {
+  element('about').textContent = 'Asking for models ..'
+  try {
+    const models = await engine.models()
+    const takes = m => m.config.dim_y === 1
+    const isImage = m => /image/.test(m.config.architecture)
+    const curveModels = models.filter(m => takes(m) && !isImage(m) && m.config.dim_x === 1)
+    const imageModels = models.filter(m => takes(m) && isImage(m))
+    for (const m of imageModels) m.usual = m.config.trained !== undefined || imageModels.every(v => v.config.trained === undefined)
+    take(decodeState(location.hash))
+    if (!curveModels.some(m => m.name === state.curve.model)) {
+      const m = curveModels.find(v => v.name.startsWith('rbf')) ?? curveModels[0]
+      state.curve.model = m?.name ?? ''
+      state.curve.kernel = curves.kernelOf(m) ?? state.curve.kernel
+    }
+    const on = { changed, report, problem }
+    open.curve = new curves.Curve(state.curve, curveModels, on)
+    open.image = new images.Image(state.image, imageModels, on)
+    problem(null)
+    for (const [view, list] of [['curve', curveModels], ['image', imageModels]]) element(`tab-${view}`).disabled = list.length === 0
+    if (curveModels.length === 0 && imageModels.length > 0) state.view = 'image'
+    facts()
+    select(state.view)
+    element('about').textContent = `${models.length} models, computed by ${engine.name}. Everything on this page is asked for in the Open Inference Protocol.`
+    document.documentElement.dataset.ready = 'true'
+  } catch (e) {
+    problem(e)
+  }
+}
+
+start()
