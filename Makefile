@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz fuzz-long bench clean
 
 all: build
 
@@ -20,6 +20,9 @@ clients: ## ask the server with clients that others wrote: curl, grpcurl, vegeta
 
 manifests: ## the Kubernetes manifests against the schemas of k8s.io/api
 	cd cnp/serve/tools && $(GO) vet ./... && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml
+
+page: ## the page of the server as static files, with the engine as WebAssembly, in out/page
+	$(GO) run ./cmd/page-wasm -out out/page
 
 test: ## all tests
 	$(GO) test ./...
