@@ -26,6 +26,9 @@ type evalFlags struct {
 	moved   int
 	picture string
 	memory  memoryFlag
+	joint   bool
+	jointly int // tasks of --joint
+	chain   chainFlags
 
 	standardise bool // of files
 }
@@ -43,9 +46,15 @@ how far predictions are from moving with the data (equivariance).
 The tasks are the paper's tests unless flags say otherwise: curves at 400 even places on [-4, 4], 3
 to 49 of them observed; digits turned by up to 90 degrees and scaled by 0.3 to 0.45, 1 % to 50 % of
 the pixels observed. A seed stands for the same tasks on every machine. The tasks of a file are
-taken in order, each once unless --tasks says how many.`,
+taken in order, each once unless --tasks says how many.
+
+With --joint, all values of a task are judged together, too, by the chain rule: each is predicted given
+the context and the true values before it. Printed per value, with standard errors, beside what
+independent predictions give on the same tasks. An image takes up to as many predictions as it has
+pixels; --block takes several at a time.`,
 		Example: `  equivcnp eval --model rbf_equivcnp.pth --kernel rbf
   equivcnp eval --model digits-T2-small --digits --tasks 100 --picture digits.png
+  equivcnp eval --model rbf-equivcnp --kernel rbf --joint --joint-tasks 100
   equivcnp eval --model photos.safetensors --images photos --json`,
 		Args: cobra.NoArgs,
 	}
@@ -58,6 +67,9 @@ taken in order, each once unless --tasks says how many.`,
 	fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
 	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which equivariance is measured; 0: not")
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
+	fl.BoolVar(&f.joint, "joint", false, "measure the values of a task together, too, by the chain rule")
+	fl.IntVar(&f.jointly, "joint-tasks", 0, "--joint: number of tasks (default: 100 of curves, 4 of images, or --tasks if that is less)")
+	f.chain.registerOrder(cmd)
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
@@ -74,6 +86,9 @@ type evalResult struct {
 	Seed         uint64            `json:"seed"`
 	Report       *eval.Report      `json:"report"`
 	Process      *eval.JointReport `json:"process,omitempty"` // of --benchmark
+	// Joint and Independent are of --joint, on the same tasks.
+	Joint        *eval.JointReport `json:"joint,omitempty"`
+	Independent  *eval.JointReport `json:"independent,omitempty"`
 	Equivariance []eval.Difference `json:"equivariance"`
 	Seconds      number            `json:"seconds"`
 	Picture      string            `json:"picture,omitempty"`
@@ -89,6 +104,11 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
 	case f.moved < 0 || f.moved > maxTasks:
 		return usagef("--equivariance-tasks %d: need 0 to %d", f.moved, maxTasks)
+	case f.jointly < 0 || f.jointly > maxTasks:
+		return usagef("--joint-tasks %d: need 0 to %d", f.jointly, maxTasks)
+	}
+	if err := f.chain.check(); err != nil {
+		return err
 	}
 	ctx, r := cmd.Context(), &result{}
 	model, err := f.model.load(ctx)
@@ -163,6 +183,23 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 			return err
 		}
 	}
+	together := opt
+	if together.Tasks = f.jointly; f.jointly == 0 {
+		together.Tasks = min(n, 100)
+		if first.Images != nil {
+			together.Tasks = min(n, 4)
+		}
+	}
+	var joint, independent *eval.JointReport
+	if f.joint {
+		together.Batch = 1 // standard errors are of batches
+		if independent, err = eval.Joint(ctx, eval.Independent(eval.Model(judged)), src, together); err != nil {
+			return err
+		}
+		if joint, err = eval.Joint(ctx, eval.Chained(judged, cnp.Chain{Order: cnp.Order(f.chain.order), Block: f.chain.block, Seed: f.seed}), src, together); err != nil {
+			return err
+		}
+	}
 	var moved []eval.Difference
 	if f.moved > 0 {
 		opt.Tasks, opt.Progress = min(f.moved, n), nil
@@ -212,6 +249,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", process.KL.Mean,
 			process.KL.Error, process.Diagonal.Mean)
 	}
+	if joint != nil {
+		r.line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
+			joint.LogLikelihood.Mean, joint.LogLikelihood.Error, independent.LogLikelihood.Mean, independent.LogLikelihood.Error, plural(joint.Tasks, "task"))
+	}
 	for _, d := range moved {
 		r.line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",
 			d.Move, d.MeanRMS, d.MeanMax, d.StdRMS, d.LogLikelihood)
@@ -221,7 +262,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		r.line("written", "%s", f.picture)
 	}
 	return a.print(r, evalResult{Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Source: fmt.Sprint(src), Seed: f.seed,
-		Report: rep, Process: process, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
+		Report: rep, Process: process, Joint: joint, Independent: independent, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
 }
 
 // drawnTasks is the number of tasks that a picture shows.

@@ -20,6 +20,7 @@ type predictFlags struct {
 	model   modelFlags
 	plan    planFlags
 	in, out string
+	chain   chainFlags
 
 	standardise bool
 }
@@ -47,6 +48,9 @@ never read and may be NaN. The output holds mean and std, F32, shaped like the t
 or [B, C, H, W]; std is the standard deviation of the predictive distribution. Masked targets get
 zeros.
 
+With --samples the output holds samples, too, drawn by the chain rule, F32 [S, B, Nt, dy] or [S, B, C, H,
+W]; see "equivcnp sample".
+
 If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
 printed, averaged over values. For images without it, that of image itself is, if all its values
 are finite.`,
@@ -62,6 +66,7 @@ are finite.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of the tasks, required")
 	fl.StringVarP(&f.out, "out", "o", "", "safetensors file of the predictions, required")
+	f.chain.register(cmd, 0, false, true)
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
@@ -93,6 +98,7 @@ type job struct {
 	tasks, context, targets int
 	shape                   []int // of the output
 	run                     func(ctx context.Context) (*cnp.Prediction[float32], error)
+	sample                  func(ctx context.Context, f *chainFlags) ([]float32, error)
 	truth                   []float32 // nil without
 	truthName               string
 	work                    cnp.Work
@@ -114,6 +120,9 @@ func (j *job) counted(i int) bool { return j.counts == nil || j.counts[i] }
 
 func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	opt, err := f.plan.options()
+	if err == nil {
+		err = f.chain.check()
+	}
 	if err != nil {
 		return err
 	}
@@ -145,6 +154,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	}
 	j.work.Weights = max(0, opt.Memory)
 	need, err := cnp.EstimateModel(model, j.work)
+	need.Features += f.chain.samplesNeed(j.tasks, j.work.Context, j.targets/max(1, j.tasks), cfg.DimY)
 	if err == nil && j.targets > 0 {
 		err = need.Check(cnp.MemoryLimit())
 	}
@@ -155,6 +165,14 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	work, done := a.withProgress(ctx, "predicting")
 	start := time.Now()
 	p, err := j.run(work)
+	tensors := []safetensors.Tensor(nil)
+	if f.chain.samples > 0 && p != nil { // what lies outside is named by the prediction's error
+		samples, failed := j.sample(work, &f.chain)
+		if samples == nil {
+			err = failed
+		}
+		tensors = append(tensors, safetensors.FromFloat32s("samples", append([]int{f.chain.samples}, j.shape...), samples))
+	}
 	seconds := time.Since(start).Seconds()
 	done()
 	r := &result{cautions: j.cautions}
@@ -190,9 +208,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		r.note("tensors that this model does not read: %q", extra)
 	}
 
-	b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
+	b, err := safetensors.Encode(&safetensors.File{Tensors: append([]safetensors.Tensor{
 		safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std),
-	}})
+	}, tensors...)})
 	if err != nil {
 		return err
 	}
@@ -238,6 +256,9 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 		}
 		return m.Predict(ctx, b)
 	}
+	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
+		return cnp.SampleCurves(ctx, m, b, f.options(&cfg, b.B, b.Nc))
+	}
 	if seen != b {
 		for t := range b.B {
 			if !slices.Equal(b.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx], seen.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx]) ||
@@ -274,6 +295,9 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 			return plan.run(ctx, e, im, opt)
 		}
 		return m.Complete(ctx, im)
+	}
+	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
+		return cnp.SampleImages(ctx, m, im, f.options(&cfg, im.B, j.context/max(1, im.B)))
 	}
 	if c.Truth != nil {
 		j.truth, j.truthName = c.Truth, "y_target"

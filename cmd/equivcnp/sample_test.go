@@ -80,6 +80,8 @@ func TestSample(t *testing.T) {
 	b.tensors("tasks.safetensors", append(b.waveTensors(), u8s("target_mask", safetensors.U8, []int{w.B, w.Nt}, mask...))...)
 	b.ok("sample", "--model", "@m.safetensors", "--in", "@tasks.safetensors", "--samples", "2", "--seed", "7", "--out", "@s.safetensors")
 	require.Equal(t, want, b.samples("s.safetensors", 2, w.B, w.Nt, 1))
+	b.ok("predict", "--model", "@m.safetensors", "--in", "@tasks.safetensors", "--samples", "2", "--seed", "7", "--out", "@p.safetensors")
+	require.Equal(t, want, b.samples("p.safetensors", 2, w.B, w.Nt, 1))
 }
 
 // sample completes the images of a file; observed pixels stay what they are.
@@ -103,6 +105,24 @@ func TestSampleImages(t *testing.T) {
 	for i := range got {
 		require.True(t, mask[i%40] == 0 || got[i] == im.Pixels[i%40])
 	}
+	b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--samples", "3", "--out", "@p.safetensors")
+	require.Equal(t, want, b.samples("p.safetensors", 3, 2, 1, 4, 5))
+}
+
+// eval judges the values of a task together.
+func TestEvalJoint(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.save("im.safetensors", imageConfig("T(2)", 1))
+	got := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--from", "0", "--to", "1", "--targets", "9", "--max-context", "5", "--tasks", "4", "--joint",
+		"--joint-tasks", "3", "--json"))
+	require.Equal(t, []int{3, 3}, []int{got.Joint.Tasks, got.Independent.Tasks})
+	require.NotEqual(t, got.Joint.LogLikelihood.Mean, got.Independent.LogLikelihood.Mean)
+	require.Greater(t, got.Joint.LogLikelihood.Error, 0.0)
+	got = decode[evalResult](t, b.ok("eval", "--model", "@im.safetensors", "--digits", "--size", "12", "--tasks", "2", "--joint", "--block", "20", "--order", "given",
+		"--json"))
+	require.Equal(t, 2, got.Joint.Tasks)
+	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--targets", "9", "--max-context", "5", "--tasks", "2", "--joint"), "by the chain rule")
 }
 
 // What cannot be drawn is refused before anything is written.

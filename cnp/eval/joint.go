@@ -62,6 +62,28 @@ func Autoregressive[T cnp.Float](m cnp.CurvePredictor[T], chain cnp.Chain) Densi
 	}
 }
 
+// Chained is the density of a model, of curves or of images, by the chain rule.
+func Chained[T cnp.Float](m cnp.Model[T], chain cnp.Chain) Density[T] {
+	if r, ok := m.(cnp.Regressor[T]); ok {
+		return Autoregressive(r, chain)
+	}
+	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
+		c, ok := m.(cnp.Completer[T])
+		if !ok || b.Images == nil {
+			return nil, fmt.Errorf("eval: the chain rule for images, of a model of architecture %s", m.Config().Architecture)
+		}
+		j, err := cnp.JointImages(ctx, c, b.Images, b.Y, chain)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, b.Images.B)
+		for t := range out {
+			out[t], _ = j.Task(t, len(out))
+		}
+		return out, nil
+	}
+}
+
 // Process is the density of the process that drew the tasks, which nothing beats.
 func Process[T cnp.Float](g task.GP) Density[T] {
 	return func(ctx context.Context, tasks *task.Tasks[T]) ([]float64, error) {
