@@ -189,17 +189,16 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	dy := r.take(len(last.y))
 	copy(dy, dout)
 	clear(dy[len(dout):])
-	dh := zero(last.x)
-	n.convBack(r, at, back[at+1], dy, dh, nil, nil, g)
+	dh := r.take(len(last.x))
+	n.convBack(r, at, back[at+1], dy, dh, false, nil, nil, g)
 	blocks := func() {
 		for range p.blocks {
 			at -= 2
-			second, first := &r.tape[at+1], &r.tape[at]
-			dmid := zero(first.y)
-			dx := zero(first.x)
-			n.convBack(r, at+1, back[at+2], dh, dmid, nil, dx, g)
-			n.convBack(r, at, back[at+1], dmid, dx, nil, nil, g)
-			_, dh = second, dx
+			first := &r.tape[at]
+			dmid, dx := r.take(len(first.y)), r.take(len(first.x))
+			n.convBack(r, at+1, back[at+2], dh, dmid, false, nil, dx, g)
+			n.convBack(r, at, back[at+1], dmid, dx, true, nil, nil, g)
+			dh = dx
 		}
 	}
 	dlevel := make([][]T, levels)
@@ -207,14 +206,14 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 		blocks()
 		at--
 		dlevel[l] = zero(r.level[l])
-		dx := zero(r.tape[at].x)
-		n.convBack(r, at, back[at+1], dh, dx, dlevel[l], nil, g)
+		dx := r.take(len(r.tape[at].x))
+		n.convBack(r, at, back[at+1], dh, dx, false, dlevel[l], nil, g)
 		dh = dx
 	}
 	for l := levels - 1; l >= 0; l-- {
 		if l < levels-1 {
 			at--
-			n.convBack(r, at, back[at+1], dh, dlevel[l], nil, nil, g)
+			n.convBack(r, at, back[at+1], dh, dlevel[l], true, nil, nil, g)
 			dh = dlevel[l]
 		}
 		blocks()
@@ -228,14 +227,14 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	return df[:rows*in]
 }
 
-// convBack takes the gradient dy to the result of convolution i, which it overwrites, to what the convolution had been given: it adds to
-// dx [points+1, in], dskip [.., skip] and dresidual.
-func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx, dskip, dresidual []T, g *pyramidGrads[T]) {
+// convBack takes the gradient dy to the result of convolution i, which it overwrites, to what the convolution had been given: it sets
+// dx [points+1, in], or adds to it, sets dresidual, and adds to dskip [.., skip].
+func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx []T, add bool, dskip, dresidual []T, g *pyramidGrads[T]) {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q, points := l.in, l.in+l.skip, t.pairs.queries, t.pairs.points
 	simd.ReLUGrad(dy, dy, t.y)
 	if dresidual != nil {
-		simd.Add(dresidual, dresidual, dy)
+		copy(dresidual, dy)
 	}
 	columnSums(g.bias[i], dy)
 	simd.GemmTN(g.linear[i], wide, dy, l.out, t.z, wide, 1, 1, l.out, wide, q+1)
@@ -264,27 +263,40 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 		}
 	}
 	if q == 0 || points == 0 {
+		if !add {
+			clear(dx)
+		}
 		return
 	}
-	ddev := r.take(points * c)
+	ddev, ordered := dx[:points*c], len(t.pairs.pointOrder) > 0
+	if add || ordered {
+		ddev = r.take(points * c)
+	}
 	if i == len(n.convs)-1 {
 		n.targetsBack(r, ddev, dmid, g.weights[i])
 	} else {
 		backPairs(t.pairs, ddev, g.weights[i], dmid, t.dev, l.weights, c)
 	}
-	background := dx[points*c : (points+1)*c]
-	sum := make([]float64, c)
+	background, sum := dx[points*c:(points+1)*c], make([]float64, c)
+	if !add {
+		clear(background)
+	}
 	columnSums(sum, ddev)
 	for j, v := range sum {
 		background[j] -= T(v)
 	}
-	if len(t.pairs.pointOrder) == 0 {
+	switch {
+	case !ordered && add:
 		simd.Add(dx[:points*c], dx[:points*c], ddev)
-		return
-	}
-	for k, to := range t.pairs.pointOrder {
-		row := dx[int(to)*c : (int(to)+1)*c]
-		simd.Add(row, row, ddev[k*c:(k+1)*c])
+	case ordered:
+		for k, to := range t.pairs.pointOrder {
+			row := dx[int(to)*c : (int(to)+1)*c]
+			if add {
+				simd.Add(row, row, ddev[k*c:(k+1)*c])
+			} else {
+				copy(row, ddev[k*c:(k+1)*c])
+			}
+		}
 	}
 }
 

@@ -59,6 +59,8 @@ type PyramidRun[T Float] struct {
 	pre     []T
 	weights []T // of the last convolution
 
+	negative []T // rows of the background, turned
+
 	arena []T
 	used  int // of the arena
 	total int // of all that was taken
@@ -158,12 +160,13 @@ func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticeP
 	*t = tapsTape[T]{pairs: pairs, x: x, dev: r.take(pairs.points * c), z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out),
 		skip: skipRows, residual: residual != nil}
 	background := x[pairs.points*c : (pairs.points+1)*c]
-	for k := range pairs.points {
-		from := k
-		if len(pairs.pointOrder) > 0 {
-			from = int(pairs.pointOrder[k])
+	if len(pairs.pointOrder) == 0 {
+		r.differences(t.dev, x, background)
+	} else {
+		for k, from := range pairs.pointOrder {
+			copy(t.dev[k*c:(k+1)*c], x[int(from)*c:])
 		}
-		subtract(t.dev[k*c:(k+1)*c], x[from*c:(from+1)*c], background)
+		r.differences(t.dev, t.dev, background)
 	}
 	if l.skip == 0 && len(pairs.queryOrder) == 0 {
 		forwardPairs(pairs, t.z[:q*c], t.dev, weights, c)
@@ -199,10 +202,19 @@ func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticeP
 	return t.y
 }
 
-// subtract sets dst = x - y.
-func subtract[T Float](dst, x, y []T) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	for i := range dst {
-		dst[i] = x[i] - y[i]
+// differenceRows is how many rows differences takes at a time.
+const differenceRows = 32
+
+// differences sets dst [n, c] to the rows of x less the background [c].
+func (r *PyramidRun[T]) differences(dst, x, background []T) {
+	c := len(background)
+	r.negative = r.negative[:0]
+	for range differenceRows {
+		r.negative = append(r.negative, background...)
+	}
+	simd.Scale(r.negative, -1, r.negative)
+	for lo := 0; lo < len(dst); lo += differenceRows * c {
+		hi := min(lo+differenceRows*c, len(dst))
+		simd.Add(dst[lo:hi], x[lo:hi], r.negative[:hi-lo])
 	}
 }
