@@ -25,6 +25,11 @@ func smoothModels(t *testing.T) map[string]*EquivCNP[float64] {
 		perturb(m.State(), 12)
 		models[name] = m.(*EquivCNP[float64])
 	}
+	for _, group := range []string{"T(1)", "T(2)"} { // their taps are random, and multiply
+		m, err := New[float64](levelsConfig(group, 2), 11)
+		require.NoError(t, err)
+		models["levels "+group] = m.(*EquivCNP[float64])
+	}
 	add("T(1)", "T(1)", func(*Config) {})
 	add("T(1)/points", "T(1)", func(c *Config) { c.PointsPerUnit, c.Placement = 0, PlacementBatch })
 	add("T(2)/points", "T(2)", func(c *Config) { c.PointsPerUnit = 0 })

@@ -59,6 +59,9 @@ func TestEstimate(t *testing.T) {
 	curve := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
 	need, err = curve.Estimate(cnp.Work{Batch: 64, Context: 49, Targets: 100, Span: 4, Train: true})
 	check(need, err, "train", "regression", "--batch", "64", "--steps", "2", "--eval-every", "0", "--out", "@c.safetensors")
+	levels := cnp.DefaultLevels(6, 1, 1)
+	need, err = levels.Estimate(cnp.Work{Batch: 32, Context: 49, Targets: 100, Span: 4, Train: true})
+	check(need, err, "train", "regression", "--levels", "6", "--batch", "32", "--steps", "3", "--eval-every", "0", "--out", "@l.safetensors")
 	if testing.Short() {
 		return
 	}
