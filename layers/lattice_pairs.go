@@ -295,14 +295,19 @@ func forwardPairs[T Float](p *latticePairs, dst, f, w []T, c int) {
 	simd.Depthwise(dst, f, w, p.offsets, p.index, p.pose, c, false)
 }
 
-// backPairs sets df [points, c] to the gradient to f, and adds that to the weights to dw [poses, c].
+// backPairs sets df [points, c] to the gradient to f, and adds that to the weights to dw [poses, c]; an empty dw is not wanted.
 func backPairs[T Float](p *latticePairs, df, dw, dout, f, w []T, c int) {
 	if p.plan != nil {
 		simd.DepthwisePlanF32(any(df).([]float32), any(dout).([]float32), any(w).([]float32), p.reverse, 0, p.points, c, false)
-		simd.DepthwisePlanGradWF32(any(dw).([]float32), any(dout).([]float32), any(f).([]float32), p.plan, 0, p.queries, 0, c, c, false)
+		if len(dw) > 0 {
+			simd.DepthwisePlanGradWF32(any(dw).([]float32), any(dout).([]float32), any(f).([]float32), p.plan, 0, p.queries, 0, c, c, false)
+		}
 		return
 	}
 	simd.Depthwise(df, dout, w, p.back.Offsets, p.back.Index, p.back.Pose, c, false)
+	if len(dw) == 0 {
+		return
+	}
 	sum := make([]T, c)
 	for q, pairs := range p.byPose {
 		if n := len(pairs[0]); n > 0 {

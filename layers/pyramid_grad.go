@@ -94,7 +94,9 @@ func (n *PlannedPyramid[T]) newGrads() *pyramidGrads[T] {
 	for i := range n.convs {
 		l := &n.convs[i]
 		size := len(l.weights)
-		if size == 0 {
+		if l.means {
+			size = 0
+		} else if size == 0 {
 			size = n.p.kernel.taps() * l.in
 		}
 		g.weights, g.linear = append(g.weights, make([]T, size)), append(g.linear, make([]T, l.out*(l.in+l.skip)))
@@ -157,7 +159,7 @@ func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
 	}
 	parallel.For(len(convs), 1, func(i, _ int) {
 		l, c := &n.convs[i], convs[i].conv
-		taps := g.Of(c.taps)
+		taps := g.Of(c.taps) // nil for means
 		for _, p := range parts {
 			add(g.Of(c.linear.Weight), p.linear[i])
 			addTo(g.Of(c.linear.Bias), p.bias[i])

@@ -16,6 +16,7 @@ type PlannedPyramid[T Float] struct {
 // plannedTaps is a tapsConv with the window.
 type plannedTaps[T Float] struct {
 	in, skip, out int
+	means         bool      // the weights are not learned
 	factors       []float64 // [poses]
 	weights       []T       // [poses, in]; those of targets follow from their places
 	packed        *simd.Packed[T]
@@ -34,7 +35,13 @@ func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
 			t.weights = make([]T, len(t.factors)*t.in)
 			for q, f := range t.factors {
 				tap := q % p.kernel.taps()
-				simd.Scale(t.weights[q*t.in:(q+1)*t.in], T(f), c.conv.taps[tap*t.in:(tap+1)*t.in])
+				if t.means = c.conv.taps == nil; !t.means {
+					simd.Scale(t.weights[q*t.in:(q+1)*t.in], T(f), c.conv.taps[tap*t.in:(tap+1)*t.in])
+					continue
+				}
+				for ch := range t.in {
+					t.weights[q*t.in+ch] = T(f)
+				}
 			}
 		}
 		n.convs = append(n.convs, t)
