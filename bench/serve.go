@@ -248,6 +248,13 @@ func benchCase(r *report, f *serveFlags, c *serveCase) error {
 		}
 		capacity[protocol] = got[name+" requests_per_s"]
 	}
+	if c.tasks == 1 { // copies of large tensors
+		for _, protocol := range []string{"rest", "grpc"} {
+			if _, _, err := load("large", protocol, "--clients", "1", "--tasks", "256"); err != nil {
+				return err
+			}
+		}
+	}
 	after, err := c.measure(r, f)
 	if err != nil {
 		return err

@@ -19,7 +19,6 @@ type alone struct {
 	joint bool               // covariances
 	// What came of it.
 	samples []float32 // [S, values]
-	params  *cnp.Prediction[float32]
 }
 
 // askAlone notes what a request wants beyond mean and standard deviation, nil for nothing. Samples are wanted where the output is named, or the parameter samples

@@ -204,7 +204,7 @@ type restOutput struct {
 	Parameters params `json:"parameters"`
 }
 
-// restResponse is the JSON of an answer. Its outputs' data is written by appendData.
+// restResponse is the JSON of an answer. numbers writes its outputs' data.
 type restResponse struct {
 	ID         string       `json:"id,omitempty"`
 	Model      string       `json:"model_name"`
@@ -475,7 +475,7 @@ func (s *Server) restAnswer(w http.ResponseWriter, r *request, j *job) error {
 			raw, length = append(raw, b), length+len(b)
 		} else {
 			var err error
-			if x.Data, err = appendData(nil, a.values); err != nil {
+			if x.Data, err = numbers(a.values); err != nil {
 				if j.note != "" {
 					err = invalid("%s; everything else has its prediction as binary data", j.note)
 				}
@@ -508,9 +508,9 @@ func (s *Server) restAnswer(w http.ResponseWriter, r *request, j *job) error {
 	return nil
 }
 
-// appendData writes numbers as JSON. It is an error if one is none, as JSON cannot say so.
-func appendData(b []byte, v []float32) ([]byte, error) {
-	b = append(make([]byte, 0, 12*len(v)+2), '[')
+// numbers writes numbers as JSON. It is an error if one is none, as JSON cannot say so.
+func numbers(v []float32) ([]byte, error) {
+	b := append(make([]byte, 0, 12*len(v)+2), '[')
 	for i, x := range v {
 		if i > 0 {
 			b = append(b, ',')

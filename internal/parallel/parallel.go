@@ -58,6 +58,9 @@ func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	grain = max(grain, 1)
 	chunks := (n + grain - 1) / grain
 	workers = max(1, min(workers, chunks, maxWorkers))
+	if n := int(limit.Load()); n > 0 { // callers may have counted with GOMAXPROCS
+		workers = min(workers, n)
+	}
 	if workers == 1 {
 		for lo := 0; lo < n; lo += grain {
 			f(0, lo, min(lo+grain, n))

@@ -191,3 +191,19 @@ func TestUntil(t *testing.T) {
 	}
 	require.True(t, Until(nil, 10, 3, func(int, int) {}))
 }
+
+// TestSetLimit: calls use no more goroutines than the limit, even where a caller asks for more, and all indices are covered.
+func TestSetLimit(t *testing.T) {
+	defer SetLimit(SetLimit(2))
+	require.Equal(t, 2, Workers())
+	var sum atomic.Int64
+	ForWorkers(100, 1, 8, func(worker, lo, _ int) {
+		if worker >= 2 {
+			t.Errorf("worker %d of at most 2", worker)
+		}
+		sum.Add(int64(lo))
+	})
+	require.EqualValues(t, 99*50, sum.Load())
+	require.Equal(t, 2, SetLimit(0))
+	require.Equal(t, runtime.GOMAXPROCS(0), Workers())
+}
