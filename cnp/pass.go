@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -102,6 +103,8 @@ type Objective struct {
 	// Tasks replaces B, the number that the sum is divided by; 0 keeps the number of tasks of the pass. For a step of several
 	// passes, set it to the number of tasks of all of them.
 	Tasks int
+	// Counts says which of the true values count, as a mask says it besides; the others are not read, and LogLikelihood leaves them out as well. Nil: all.
+	Counts []bool
 }
 
 // Gradient is GradientOf with the authors' loss.
@@ -121,6 +124,16 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	}
 	if !(o.Beta >= 0 && o.Beta <= 1) {
 		return 0, fmt.Errorf("%w: beta = %v, need 0 to 1", ErrRange, o.Beta)
+	}
+	if o.Counts != nil {
+		if len(o.Counts) != len(y) {
+			return 0, fmt.Errorf("%w: counts has %d values, the prediction %d", ErrShape, len(o.Counts), len(p.Mean))
+		}
+		fewer := slices.Clone(o.Counts)
+		for i := range p.mask {
+			fewer[i] = fewer[i] && p.mask[i]
+		}
+		p.mask = fewer
 	}
 	for i, v := range y {
 		if f := float64(v); math.IsNaN(f-f) && (p.mask == nil || p.mask[i]) {

@@ -94,7 +94,7 @@ func (w *Witness) saw(context int) {
 	w.context = [2]int{min(w.context[0], context), max(w.context[1], context)}
 }
 
-// AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their targets.
+// AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their targets, NaN where one is missing.
 func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 	if w.x == nil {
 		w.x, w.y = make([]moments, dx), make([]moments, dy)
@@ -106,7 +106,9 @@ func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 				w.x[d].add(v)
 			}
 			for d, v := range y {
-				w.y[d].add(float64(v))
+				if v == v { // it is not missing
+					w.y[d].add(float64(v))
+				}
 			}
 		}
 		for i := range b.Nc {

@@ -162,6 +162,13 @@ func (r *result) noteStandardised(scaled, of int) {
 	}
 }
 
+// noteIncomplete says how many rows of a table could not be observations.
+func (r *result) noteIncomplete(rows int, table string) {
+	if rows > 0 {
+		r.note("%s of %s without all values of y: no part of the context", plural(rows, "row"), table)
+	}
+}
+
 // print writes object as JSON under --json, else the lines and notes.
 func (a *app) print(r *result, object any) error {
 	for _, c := range r.cautions {

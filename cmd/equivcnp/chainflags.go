@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // chainFlags say what is drawn by the chain rule.
@@ -97,15 +98,23 @@ func (f *chainFlags) samplesNeed(tasks, context, targets, dy int) int64 {
 	return int64(bytes)
 }
 
-// sampleColumns names the columns of samples: "sample1", or of several outputs "sample1_y1".
-func sampleColumns(samples, dy int) (out []string) {
-	for _, s := range numbered("sample", samples) {
-		if dy == 1 {
-			out = append(out, s)
-			continue
-		}
-		for _, y := range names("y", dy) {
-			out = append(out, s+"_"+y)
+// sampled are the columns of samples [S, n, dy]: "sample1", or of several outputs "sample1_y1", or "t2m_sample1" where outputs have names.
+func sampled(samples []float32, n, dy int, outputs []string) (out []tabular.Column) {
+	if n == 0 {
+		return nil
+	}
+	for s, name := range numbered("sample", len(samples)/(n*dy)) {
+		for c, y := range names("y", dy) {
+			column := tabular.Column{Name: name, Values: make([]float64, n), Single: true}
+			if outputs != nil {
+				column.Name = outputs[c] + "_" + name
+			} else if dy > 1 {
+				column.Name += "_" + y
+			}
+			for i := range n {
+				column.Values[i] = float64(samples[(s*n+i)*dy+c])
+			}
+			out = append(out, column)
 		}
 	}
 	return out

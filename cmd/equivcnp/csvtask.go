@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -61,7 +62,9 @@ func (f *csvFlags) check(changed func(string) bool) error {
 // csvTask is a task as its tables have it.
 type csvTask struct {
 	points, targets *tabular.Table
-	observed, asked tabular.Columns
+	observed, asked *task.Rows
+	dx, dy          int
+	incomplete      int // rows of points that lack outputs, and are left out
 	batch           *cnp.Batch[float32]
 }
 
@@ -86,33 +89,35 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	if f.targets == "" && dx != 1 {
 		return fmt.Errorf("%s: the model has %d input coordinates, use --targets instead of --from and --to", model, dx)
 	}
-	want := tabular.Want{X: f.columns.x, Y: f.columns.y, Dx: dx, Dy: dy}
+	t.dx, t.dy = dx, dy
+	opt := f.columns.options(dx, dy)
 	var err error
-	if t.observed, err = t.points.Find(want); err != nil {
-		return hintColumns(err)
-	}
-	want.OnlyX = true
-	if f.targets == "" {
-		want.X, want.Y = nil, nil
-	}
-	if t.asked, err = t.targets.Find(want); err != nil {
+	if t.observed, err = task.RowsOf(t.points, opt, false); err != nil {
 		return hintColumns(err)
 	}
 	if err := oneTask(t.points, t.observed); err != nil {
 		return err
 	}
-	t.batch = &cnp.Batch[float32]{B: 1, Nc: t.points.Rows(), Nt: t.targets.Rows(), XContext: t.points.Take(t.observed.X...),
-		XTarget: t.targets.Take(t.asked.X...)}
-	t.batch.YContext, err = narrow(t.points, t.observed.Y)
-	return err
-}
-
-// truth returns the outputs of the table of targets, nil if it has none.
-func (t *csvTask) truth(dy int) ([]float32, error) {
-	if len(t.asked.Y) != dy || t.batch.Nt == 0 {
-		return nil, nil
+	if f.targets == "" {
+		opt = task.CSVOptions{Dx: 1, Dy: dy}
 	}
-	return narrow(t.targets, t.asked.Y)
+	opt.Task = "" // all targets are of that one
+	if t.asked, err = task.RowsOf(t.targets, opt, true); err != nil {
+		return hintColumns(err)
+	}
+	b := &cnp.Batch[float32]{B: 1, Nt: t.targets.Rows(), XTarget: t.asked.X}
+	for row := range t.points.Rows() {
+		if t.observed.Known(row) < dy {
+			t.incomplete++
+			continue
+		}
+		b.XContext, b.Nc = append(b.XContext, t.observed.X[row*dx:(row+1)*dx]...), b.Nc+1
+		for _, y := range t.observed.Y[row*dy : (row+1)*dy] {
+			b.YContext = append(b.YContext, float32(y))
+		}
+	}
+	t.batch = b
+	return nil
 }
 
 // noteExtra names columns that nobody read.
@@ -120,7 +125,7 @@ func (t *csvTask) noteExtra(r *result) {
 	for _, t := range []struct {
 		table   *tabular.Table
 		columns tabular.Columns
-	}{{t.points, t.observed}, {t.targets, t.asked}} {
+	}{{t.points, t.observed.Columns}, {t.targets, t.asked.Columns}} {
 		if extra := t.table.Extra(t.columns); len(extra) > 0 {
 			r.note("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", "))
 		}

@@ -326,12 +326,12 @@ func share(mask []bool) float64 {
 // drawnCurve shows task i of a batch with one coordinate, one curve per output.
 func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) []picture.Curve {
 	c := b.Curves
-	dy := len(b.Y) / (c.B * c.Nt)
+	dy, counts := len(b.Y)/(c.B*c.Nt), b.Counts()
 	out := make([]picture.Curve, dy)
 	for d := range out {
 		out[d] = picture.Curve{XLabel: "x", YLabel: names("y", dy)[d]}
 		for k := i * c.Nt; k < (i+1)*c.Nt; k++ {
-			if c.TargetMask == nil || c.TargetMask[k] {
+			if counts == nil || counts[k*dy+d] {
 				out[d].X = append(out[d].X, c.XTarget[k])
 				out[d].Mean, out[d].Std = append(out[d].Mean, float64(p.Mean[k*dy+d])), append(out[d].Std, float64(p.Std[k*dy+d]))
 				out[d].Truth = append(out[d].Truth, float64(b.Y[k*dy+d]))

@@ -8,12 +8,15 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
@@ -24,6 +27,7 @@ type regressFlags struct {
 	input       csvFlags
 	chain       chainFlags
 	out, plot   string
+	quantiles   []float64
 	standardise bool
 }
 
@@ -38,13 +42,17 @@ func (a *app) regressCommand() *cobra.Command {
 The CSV file has one context point per row; commas, semicolons or tabs separate its cells. A header
 says which columns are what: the model's inputs are x, or x1, x2, ..; its outputs y, or y1, y2, ..;
 other names are given with --x and --y, and other columns are left out. Without a header the inputs
-come first, then the outputs. Blank lines and lines that begin with # are skipped; a blank or
-non-numeric cell is an error that names file, line and column. A file without points is a valid
-empty context: the prediction is then the prior.
+come first, then the outputs. Blank lines and lines that begin with # are skipped. An output that is
+empty, NaN or NA is missing: its row is no part of the context. Inputs may be dates (2006-01-02, with
+a time or without), which count as days since 1970. Anything else that is no number is an error that
+names file, line and column. A file without points is a valid empty context: the prediction is then
+the prior.
 
 Targets are --points evenly spaced ones from --from to --to, or the rows of a CSV file of
 coordinates (needed where the model has several). If that file also has the outputs' columns, their
-log-likelihood is printed. --plot draws mean, band of two standard deviations and context points.
+log-likelihood is printed. The columns of the prediction are x, mean and std, or with --x and --y those
+names, t2m_mean and t2m_std; --quantiles adds more. --plot draws mean, band of two standard
+deviations and context points.
 
 With --samples whole curves are drawn by the chain rule, each as likely as the model thinks it is; they
 are columns of the CSV file and thin lines in the drawing. "equivcnp sample" says more of them.
@@ -75,6 +83,7 @@ The name - is standard input, and for --out standard output.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "CSV file of the prediction (.csv, or .tsv with tabs), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
+	quantilesFlag(fl, &f.quantiles)
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "out"} {
@@ -103,6 +112,9 @@ type regressResult struct {
 }
 
 func (a *app) regress(ctx context.Context, f *regressFlags) error {
+	if err := checkQuantiles(f.quantiles); err != nil {
+		return err
+	}
 	var format string
 	if f.plot != "" {
 		var err error
@@ -134,6 +146,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	b := t.batch
 	r := &result{cautions: cnp.Notes(&cfg, b)}
+	r.noteIncomplete(t.incomplete, t.points.Name)
 	seen, judged := b, model
 	if f.standardise {
 		if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
@@ -173,14 +186,14 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 
 	var likelihood *number
-	if truth, err := t.truth(dy); err != nil {
-		return err
-	} else if truth != nil {
-		sum, n := cnp.LogLikelihood(p.Mean, p.Std, truth, counts)
-		v := number(sum / float64(n))
-		likelihood = &v
+	if y := t.asked.Y; len(y) == b.Nt*dy {
+		if sum, n := cnp.LogLikelihood(p.Mean, p.Std, single(y), knownOf(y, counts)); n > 0 {
+			v := number(sum / float64(n))
+			likelihood = &v
+		}
 	}
-	if err := outs.write("out", func(w io.Writer) error { return writePrediction(w, f.out, b.XTarget, p, samples, dx, dy) }); err != nil {
+	written := t.predicted(&f.input.columns, p, samples, f.quantiles)
+	if err := outs.write("out", func(w io.Writer) error { return writeTable(w, f.out, written) }); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
@@ -218,6 +231,34 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	})
 }
 
+// quantile is the value that value i of a prediction does not exceed with probability q.
+func quantile(p *cnp.Prediction[float32], i int, q float64) float64 {
+	mean, std := float64(p.Mean[i]), float64(p.Std[i])
+	if p.Likelihood == nil || p.Params == nil || math.IsNaN(mean) {
+		return mean + std*math.Sqrt2*math.Erfinv(2*q-1)
+	}
+	n := p.Likelihood.Outputs()
+	params := make([]float64, n)
+	for k := range params {
+		params[k] = float64(p.Params[i*n+k])
+	}
+	return p.Likelihood.Quantile(q, params)
+}
+
+// quantilesFlag adds the flag for quantiles of the predictions.
+func quantilesFlag(fl *pflag.FlagSet, q *[]float64) {
+	fl.Float64SliceVar(q, "quantiles", nil, "tables: quantiles to write beside mean and standard deviation, as in 0.05,0.5,0.95")
+}
+
+func checkQuantiles(quantiles []float64) error {
+	for _, q := range quantiles {
+		if !(q > 0 && q < 1) {
+			return usagef("--quantiles %g: need numbers between 0 and 1", q)
+		}
+	}
+	return nil
+}
+
 // linspace returns n evenly spaced numbers from lo to hi; one is lo.
 func linspace(lo, hi float64, n int) []float64 {
 	x := make([]float64, n)
@@ -231,27 +272,86 @@ func linspace(lo, hi float64, n int) []float64 {
 	return x
 }
 
-// narrow returns columns of a table rounded to float32, and refuses values beyond its range.
-func narrow(t *tabular.Table, columns []int) ([]float32, error) {
-	v := t.Take(columns...)
+// single rounds to float32; NaN stays.
+func single(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(x)
-		if math.IsInf(float64(out[i]), 0) {
-			n := len(columns)
-			return nil, t.Errorf(i/n, columns[i%n], "%w: %g is beyond float32", cnp.ErrRange, x)
-		}
 	}
-	return out, nil
+	return out
 }
 
-// columnFlags say which columns of a CSV file are what.
-type columnFlags struct{ x, y []string }
+// knownOf says which of the values y are not missing and count.
+func knownOf(y []float64, counts []bool) []bool {
+	out := make([]bool, len(y))
+	for i, v := range y {
+		out[i] = v == v && (counts == nil || counts[i])
+	}
+	return out
+}
+
+// columnFlags say which columns of a table are what.
+type columnFlags struct {
+	x, y []string
+	task string
+}
 
 // register adds the flags.
 func (f *columnFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.x, "x", nil, "--csv: the inputs' columns, by name or number (default: x, or x1,x2,..)")
-	cmd.Flags().StringSliceVar(&f.y, "y", nil, "--csv: the outputs' columns, by name or number (default: y, or y1,y2,..)")
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.x, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
+	fl.StringSliceVar(&f.y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
+	fl.StringVar(&f.task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
+}
+
+// options are the flags for a model of those dimensions, 0 where they are not known.
+func (f *columnFlags) options(dx, dy int) task.CSVOptions {
+	return task.CSVOptions{X: f.x, Y: f.y, Task: f.task, Dx: dx, Dy: dy}
+}
+
+// named returns the names that the flags chose in a table, or nil where it has none or the columns were found by themselves.
+func named(t *tabular.Table, flag []string, columns []int) []string {
+	if flag == nil || t.Header == nil {
+		return nil
+	}
+	return labels(t, columns, "", 0)
+}
+
+// predicted is the table of the targets' coordinates with columns for the mean and the standard deviation of every output, for quantiles, and for
+// samples [S, n, dy]. The columns bear the names of the outputs that flags name: t2m_mean; else they are mean, or mean1, mean2, and so on.
+// Without a prediction there are samples alone.
+func (t *csvTask) predicted(f *columnFlags, p *cnp.Prediction[float32], samples []float32, quantiles []float64) *tabular.Table {
+	in := t.observed.Columns
+	x := named(t.points, f.x, in.X)
+	if x == nil {
+		x = names("x", t.dx)
+	}
+	return predicted(t.targets.Only(t.asked.Columns.X, x), p, samples, t.dy, named(t.points, f.y, in.Y), quantiles)
+}
+
+// predicted is a table with columns for predictions, whose outputs have these names or, where that is nil, none.
+func predicted(t *tabular.Table, p *cnp.Prediction[float32], samples []float32, dy int, outputs []string, quantiles []float64) *tabular.Table {
+	var columns []tabular.Column
+	add := func(kind string, value func(i int) float64) {
+		for c, name := range names(kind, dy) {
+			if outputs != nil {
+				name = outputs[c] + "_" + kind
+			}
+			v := make([]float64, t.Rows())
+			for i := range v {
+				v[i] = float64(float32(value(i*dy + c)))
+			}
+			columns = append(columns, tabular.Column{Name: name, Values: v, Single: true})
+		}
+	}
+	if p != nil {
+		add("mean", func(i int) float64 { return float64(p.Mean[i]) })
+		add("std", func(i int) float64 { return float64(p.Std[i]) })
+		for _, q := range quantiles {
+			add("q"+strconv.FormatFloat(q, 'g', -1, 64), func(i int) float64 { return quantile(p, i, q) })
+		}
+	}
+	return t.With(append(columns, sampled(samples, t.Rows(), dy, outputs)...)...)
 }
 
 // hintColumns says which flags help against an error about columns.
@@ -263,17 +363,13 @@ func hintColumns(err error) error {
 }
 
 // oneTask refuses a table of several tasks, which eval would take apart: together they are no curve.
-func oneTask(t *tabular.Table, c tabular.Columns) error {
-	k := slices.Index(t.Header, "task")
-	if !slices.Contains(c.Rest, k) {
+func oneTask(t *tabular.Table, rows *task.Rows) error {
+	if rows.Tasks < 2 {
 		return nil
 	}
-	for row, v := range t.Take(k) {
-		if first := t.Values[k]; v != first {
-			return t.Errorf(row, k, "the column task says %g, and %g before: need the points of one task", v, first)
-		}
-	}
-	return nil
+	row := slices.Index(rows.Task, 1)
+	k := rows.TaskColumn
+	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task", t.Header[k], t.Cell(row, k), t.Cell(0, k))
 }
 
 // names numbers the columns of one kind where there are several: "mean", or "mean1", "mean2".
@@ -300,44 +396,19 @@ func labels(t *tabular.Table, columns []int, kind string, n int) []string {
 	return out
 }
 
-// writePrediction writes the columns x, mean and std, and samples [S, n, dy] if there are any, separated as the file's name says; the first
-// line names them. Without a prediction there are samples alone.
-func writePrediction(w io.Writer, path string, x []float64, p *cnp.Prediction[float32], samples []float32, dx, dy int) error {
-	t := &tabular.Table{Header: names("x", dx)}
-	var columns []string // of 32 bits
-	n := len(x) / dx
-	var parts [][]float32
-	if p != nil {
-		columns = append(names("mean", dy), names("std", dy)...)
-		parts = [][]float32{p.Mean, p.Std}
-	}
-	if n > 0 && len(samples) > 0 {
-		columns = append(columns, sampleColumns(len(samples)/(n*dy), dy)...)
-		for lo := 0; lo < len(samples); lo += n * dy {
-			parts = append(parts, samples[lo:lo+n*dy])
-		}
-	}
-	t.Header = append(t.Header, columns...)
-	t.Cols = len(t.Header)
-	for i := range n {
-		t.Values = append(t.Values, x[i*dx:(i+1)*dx]...)
-		for _, v := range parts {
-			for _, c := range v[i*dy : (i+1)*dy] {
-				t.Values = append(t.Values, float64(c))
-			}
-		}
-	}
+// writeTable writes a table as the file's name says.
+func writeTable(w io.Writer, path string, t *tabular.Table) error {
 	separator := ','
 	if strings.EqualFold(filepath.Ext(path), ".tsv") {
 		separator = '\t'
 	}
-	return tabular.Write(w, t, separator, columns...)
+	return tabular.Write(w, t, separator)
 }
 
 // curves takes a prediction apart, one curve per output, with samples [S, n, dy].
 func (t *csvTask) curves(p *cnp.Prediction[float32], samples []float32, dy int) []picture.Curve {
 	b := t.batch
-	xLabel, yLabel := labels(t.points, t.observed.X, "x", 1), labels(t.points, t.observed.Y, "y", dy)
+	xLabel, yLabel := labels(t.points, t.observed.Columns.X, "x", 1), labels(t.points, t.observed.Columns.Y, "y", dy)
 	out := make([]picture.Curve, dy)
 	for c := range out {
 		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], ContextX: b.XContext}

@@ -119,7 +119,7 @@ func TestRegressDimensions(t *testing.T) {
 
 	b.ok("regress", "--model", "@pair.safetensors", "--csv", "@pair.csv", "--from", "0", "--to", "1", "--points", "3",
 		"--out", "@pair-pred.csv", "--plot", "@pair.svg", "--x", "time", "--y", "left,right")
-	require.True(t, strings.HasPrefix(b.files()["pair-pred.csv"], "x,mean1,mean2,std1,std2\n0,"))
+	require.True(t, strings.HasPrefix(b.files()["pair-pred.csv"], "time,left_mean,right_mean,left_std,right_std\n0,"))
 	for _, label := range []string{"time", "left", "right"} {
 		require.Contains(t, b.files()["pair.svg"], ">"+label+"<")
 	}
@@ -153,7 +153,11 @@ func TestRegressColumns(t *testing.T) {
 				all = append(all, "--x", c.x, "--y", c.y)
 			}
 			got := decode[regressResult](t, b.ok(all...))
-			require.Equal(t, b.files()["want.csv"], b.files()["pred.csv"])
+			want := b.files()["want.csv"]
+			if name == "renamed" { // the columns that flags name pass their names on
+				want = strings.Replace(want, "x,mean,std", "time,temp_mean,temp_std", 1)
+			}
+			require.Equal(t, want, b.files()["pred.csv"])
 			if c.extra == "" {
 				require.Empty(t, got.Notes)
 			} else {
@@ -169,6 +173,51 @@ func TestRegressColumns(t *testing.T) {
 	require.Equal(t, strings.ReplaceAll(b.files()["want.csv"], ",", "\t"), b.files()["pred.tsv"])
 }
 
+// An output that is missing is no observation, and no truth; coordinates may be dates, and keep their form; quantiles stand beside the mean.
+func TestRegressMissing(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.save("pair.safetensors", pointConfig(1, 2))
+	b.write("gaps.csv", "x,y\n0.5,20\n0.75,\n-0.25,22.5\n0,NaN\n1,NA\n")
+	b.write("full.csv", "x,y\n0.5,20\n-0.25,22.5\n")
+	args := []string{"regress", "--model", "@m.safetensors", "--from", "-1", "--to", "1", "--points", "5"}
+	b.ok(append(args, "--csv", "@full.csv", "--out", "@want.csv")...)
+	got := decode[regressResult](t, b.ok(append(args, "--csv", "@gaps.csv", "--out", "@pred.csv", "--json")...))
+	require.Equal(t, b.files()["want.csv"], b.files()["pred.csv"])
+	require.Equal(t, 2, got.ContextPoints)
+	require.Contains(t, strings.Join(got.Notes, "\n"), "3 rows of "+b.path("gaps.csv")+" without all values of y")
+
+	got = decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@full.csv", "--targets", "@gaps.csv", "--out", "@pred.csv",
+		"--quantiles", "0.5,0.975", "--json"))
+	require.NotNil(t, got.LogLikelihood)
+	pred, err := tabular.ReadFile(b.path("pred.csv"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "mean", "std", "q0.5", "q0.975"}, pred.Header)
+	want := 0.0
+	for _, row := range []int{0, 2} {
+		y := map[int]float64{0: 20, 2: 22.5}[row]
+		mean, std := pred.Values[5*row+1], pred.Values[5*row+2]
+		want += -0.5*math.Pow((y-mean)/std, 2) - math.Log(std) - 0.5*math.Log(2*math.Pi)
+		require.Equal(t, mean, pred.Values[5*row+3])
+		require.InEpsilon(t, mean+1.959964*std, pred.Values[5*row+4], 1e-6)
+	}
+	require.InEpsilon(t, want/2, float64(*got.LogLikelihood), 1e-6)
+
+	b.write("days.csv", "day,y\n1970-01-01,1\n1970-01-02,2\n")
+	b.write("numbers.csv", "day,y\n0,1\n1,2\n")
+	for _, name := range []string{"days", "numbers"} {
+		b.ok("regress", "--model", "@m.safetensors", "--csv", "@"+name+".csv", "--targets", "@"+name+".csv", "--x", "day", "--out", "@"+name+"-pred.csv")
+	}
+	days := b.files()["days-pred.csv"]
+	require.True(t, strings.HasPrefix(days, "day,mean,std\n1970-01-01,"), days)
+	require.Equal(t, b.files()["numbers-pred.csv"], strings.NewReplacer("1970-01-01", "0", "1970-01-02", "1").Replace(days))
+
+	b.write("pair.csv", "x,y1,y2\n0,1,2\n1,,3\n2,4,\n")
+	got = decode[regressResult](t, b.ok("regress", "--model", "@pair.safetensors", "--csv", "@pair.csv", "--from", "0", "--to", "1", "--points", "3", "--out", "@pred.csv", "--json"))
+	require.Equal(t, 1, got.ContextPoints)
+	b.fails(2, "--quantiles 1: need numbers between 0 and 1", append(args, "--csv", "@full.csv", "--out", "@pred.csv", "--quantiles", "1")...)
+}
+
 // The name - is standard input and standard output; what is printed goes to standard error then.
 func TestStandardStreams(t *testing.T) {
 	b := newBench(t)
@@ -181,7 +230,7 @@ func TestStandardStreams(t *testing.T) {
 	require.Equal(t, 0, status, errs)
 	require.Equal(t, b.files()["want.csv"], out)
 	require.Contains(t, errs, "context         1 point")
-	b.stdin = "0.5,\n"
+	b.stdin = "0.5,y\n"
 	b.fails(1, "standard input:1:5: ", append(args, "--csv", "-", "--out", "-")...)
 	b.fails(2, "only one input can be -", append(args[:3:3], "--csv", "-", "--targets", "-", "--out", "@new.csv")...)
 	b.fails(1, "is also the file of --out", append(args, "--csv", "@data.csv", "--out", "-", "--plot", "-")...)
@@ -233,8 +282,9 @@ func TestRegressErrors(t *testing.T) {
 	b.save("m.safetensors", curveConfig())
 	for _, c := range []struct{ name, csv, want string }{
 		{"letters", "x,y\n1,two\n", `data.csv:2:3: not a table of numbers: "two" is not a number`},
-		{"blank cell", "x,y\n\n1,\n", `data.csv:3:3: not a table of numbers: the cell is blank`},
-		{"not a number", "1,NaN\n", `"NaN" is not a finite number`},
+		{"a coordinate is missing", "x,y\n\n,1\n", `data.csv:3:1: not a table of numbers: the cell is missing, and must not be`},
+		{"a coordinate is not a number", "NaN,1\n", `data.csv:1:1: not a table of numbers: the cell is missing, and must not be`},
+		{"infinite", "1,Inf\n", `"Inf" is not a finite number`},
 		{"three columns", "1,2,3\n", "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y (--x and --y say which"},
 		{"one column", "x\n", `data.csv:1:1: the columns do not fit: header "x": it has no column y or y1`},
 		{"two inputs", "x1,x2,y\n1,2,3\n", `data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
@@ -242,7 +292,7 @@ func TestRegressErrors(t *testing.T) {
 		{"two tasks", "task,x,y\n1,2,3\n2,2,3\n", `data.csv:3:1: the column task says 2, and 1 before`},
 		{"decimal commas", "x;y\n1,5;2\n", "data.csv:2:1: not a table of numbers: \"1,5\" is not a number: decimals need a point"},
 		{"ragged", "1,2\n3\n", "data.csv:2:1: "},
-		{"beyond float32", "1,1e300\n", "data.csv:1:3: out of range: 1e+300 is beyond float32"},
+		{"beyond float32", "1,1e300\n", "data.csv:1:3: not usable as data: 1e+300 is beyond float32"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.write("data.csv", c.csv)

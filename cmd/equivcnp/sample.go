@@ -219,12 +219,13 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	if err != nil {
 		return err
 	}
+	d.r.noteIncomplete(t.incomplete, t.points.Name)
 	t.noteExtra(d.r)
 	if b.Nc == 0 {
 		d.r.note("the context is empty: this is the prior")
 	}
 	if err := d.outs.write("out", func(w io.Writer) error {
-		return writePrediction(w, f.out, b.XTarget, nil, samples, d.cfg.DimX, d.cfg.DimY)
+		return writeTable(w, f.out, t.predicted(&f.input.columns, nil, samples, nil))
 	}); err != nil {
 		return err
 	}

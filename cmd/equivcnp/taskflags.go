@@ -163,7 +163,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 // curves reads the tasks of --csv or --in.
 func (f *taskFlags) curves(ctx context.Context, dx, dy int) (*task.CurveSet, error) {
 	if f.csv != "" {
-		opt := task.CSVOptions{X: f.columns.x, Y: f.columns.y, Dx: dx, Dy: dy}
+		opt := f.columns.options(dx, dy)
 		return fromInput(ctx, f.app, f.csv, func(path string) (*task.CurveSet, error) { return task.ReadCSV(path, opt) },
 			func(b []byte, name string) (*task.CurveSet, error) {
 				return task.DecodeCSV(bytes.NewReader(b), name, opt)

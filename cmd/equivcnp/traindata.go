@@ -69,11 +69,16 @@ func (f *regressionFlags) data(ctx context.Context, a *app) (*curveData, error) 
 		each := func(f func(y float64)) {
 			for _, c := range set.Curves {
 				for i := k; i < len(c.Y); i += set.Dy {
-					f(c.Y[i])
+					if !math.IsNaN(c.Y[i]) {
+						f(c.Y[i])
+					}
 				}
 			}
 		}
 		each(func(y float64) { n, sum = n+1, sum+y })
+		if n == 0 {
+			return nil, fmt.Errorf("%s: output %d of %d has no value at all", set.Name, k+1, set.Dy)
+		}
 		mean := sum / n
 		each(func(y float64) { squares += (y - mean) * (y - mean) })
 		if spread := math.Sqrt(squares / n); spread > 0 {

@@ -53,9 +53,9 @@ periodic(period,length), noise(variance) and numbers, as in gp:2*rbf(0.5)+0.1*pe
 mixture, with --dx coordinates; under --group "SE(2)" with --lifts 4 a model of two knows that they
 have no preferred direction.
 
---csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number for
-each curve (without it all rows are one); context, 1 where a point is always observed. --x and --y
-give other names. --in takes them from a safetensors file, as for predict, with y_target. A model has
+--csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or
+a name for each curve (without it all rows are one); context, 1 where a point is always observed. --x, --y and
+--task give other names. An output that is empty, NaN or NA is missing. --in takes them from a safetensors file, as for predict, with y_target. A model has
 as many inputs and outputs as the data. Defaults suit x over 4 units and y with deviation 1; for other
 data the lattice, the radii and the noise are brought to its units, and a note says how.
 

@@ -75,9 +75,9 @@ func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sou
 			if err != nil {
 				return err
 			}
-			per := len(b.Y) / Count(b)
+			per, counts := len(b.Y)/Count(b), b.Counts()
 			for k := range n * per {
-				if at := mv.to(k); at >= 0 {
+				if at := mv.to(k); at >= 0 && (counts == nil || counts[k]) {
 					all[i].add(float64(p.Mean[k]), float64(p.Std[k]), float64(p2.Mean[at]), float64(p2.Std[at]), float64(b.Y[k]))
 				}
 			}

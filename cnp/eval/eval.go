@@ -129,10 +129,10 @@ func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source
 // AddBatch adds the first n tasks of a batch to the meter.
 func AddBatch[T cnp.Float](m *Meter, b *task.Tasks[T], p *cnp.Prediction[T], n int) {
 	tasks := Count(b)
-	per := len(b.Y) / tasks
+	per, counts := len(b.Y)/tasks, b.Counts()
 	for i := range n {
 		lo, hi := i*per, (i+1)*per
-		AddTask(m, p.Task(i, tasks), b.Y[lo:hi], taskMask(b, i, per))
+		AddTask(m, p.Task(i, tasks), b.Y[lo:hi], ofTask(counts, i, per))
 	}
 }
 

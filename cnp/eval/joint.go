@@ -37,9 +37,9 @@ func Predicted[T cnp.Float](predict Predictor[T]) Density[T] {
 // densities is the log-density of every task of a batch.
 func densities[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T]) []float64 {
 	out := make([]float64, Count(b))
-	per := len(b.Y) / max(1, len(out))
+	per, counts := len(b.Y)/max(1, len(out)), b.Counts()
 	for t := range out {
-		out[t], _ = p.Task(t, len(out)).LogDensity(b.Y[t*per:(t+1)*per], taskMask(b, t, per))
+		out[t], _ = p.Task(t, len(out)).LogDensity(b.Y[t*per:(t+1)*per], ofTask(counts, t, per))
 	}
 	return out
 }
@@ -113,17 +113,12 @@ func Process[T cnp.Float](g task.GP) Density[T] {
 	}
 }
 
-// taskMask says which of a task's values count; nil: all.
-func taskMask[T cnp.Float](b *task.Tasks[T], t, per int) []bool {
-	c := b.Curves
-	if c == nil || c.TargetMask == nil || c.Nt == 0 {
+// ofTask is the part of task t of counts, per values of each; nil stays nil.
+func ofTask(counts []bool, t, per int) []bool {
+	if counts == nil {
 		return nil
 	}
-	mask := make([]bool, per)
-	for k := range mask {
-		mask[k] = c.TargetMask[t*c.Nt+k/(per/c.Nt)]
-	}
-	return mask
+	return counts[t*per : (t+1)*per]
 }
 
 // Estimate is a mean over tasks with its standard error. The tasks of a batch may share their sizes, so that it is batches which are
@@ -174,10 +169,10 @@ func Joint[T cnp.Float](ctx context.Context, density Density[T], src task.Source
 				return err
 			}
 		}
-		per := len(b.Y) / max(1, Count(b))
+		per, counts := len(b.Y)/max(1, Count(b)), b.Counts()
 		for t := range n {
 			values := per
-			if mask := taskMask(b, t, per); mask != nil {
+			if mask := ofTask(counts, t, per); mask != nil {
 				values = 0
 				for _, ok := range mask {
 					if ok {

@@ -17,7 +17,8 @@ import (
 type Points struct{ X, Y []float64 }
 
 // Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be
-// picked at random among all.
+// picked at random among all. NaN among the outputs of a target is a value that is missing: nothing is learned from it, and it is not scored.
+// A point of the context has all its outputs.
 type Curve struct {
 	Points
 	Context *Points
@@ -37,12 +38,15 @@ type CSVOptions struct {
 	X, Y []string
 	// Dx and Dy are how many of them there must be; 0: as many as there are.
 	Dx, Dy int
+	// Task names the column that says which task a row is of; if it is empty, that is the column task, where there is one.
+	Task string
 }
 
 // ReadCSV reads tasks from a CSV file, whose cells are separated by commas, semicolons or tabs. Its header names the columns, in any
-// order: the coordinates and the outputs (see CSVOptions); task, a number that is equal on the rows of one task (without it, all
+// order: the coordinates and the outputs (see CSVOptions); task, a number or a text that is equal on the rows of one task (without it, all
 // rows are one task); and context, 1 on the rows that are observed and 0 on the others (without it, the context is picked at
-// random). Tasks keep the order of their first rows. Errors name the file, the line and the column.
+// random). An output that is missing (an empty cell, NaN or NA) is not known; a row without any is left out. Tasks keep the order of their
+// first rows. Errors name the file, the line and the column.
 func ReadCSV(path string, opt CSVOptions) (*CurveSet, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -54,67 +58,124 @@ func ReadCSV(path string, opt CSVOptions) (*CurveSet, error) {
 
 // DecodeCSV is ReadCSV for a text, which errors call by that name.
 func DecodeCSV(r io.Reader, name string, opt CSVOptions) (*CurveSet, error) {
-	if opt.Dx < 0 || opt.Dy < 0 {
-		return nil, fmt.Errorf("task: tasks with %d coordinates and %d outputs", opt.Dx, opt.Dy)
-	}
 	t, err := tabular.Read(r, name)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := t.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy})
+	return CurvesOfTable(t, opt)
+}
+
+// CurvesOfTable is ReadCSV for a table in memory, of any format.
+func CurvesOfTable(t *tabular.Table, opt CSVOptions) (*CurveSet, error) {
+	if opt.Dx < 0 || opt.Dy < 0 {
+		return nil, fmt.Errorf("task: tasks with %d coordinates and %d outputs", opt.Dx, opt.Dy)
+	}
+	rows, err := RowsOf(t, opt, false)
 	if err != nil {
 		return nil, err
 	}
 	if t.Rows() == 0 {
-		return nil, fmt.Errorf("%s: %w: no rows", name, ErrData)
+		return nil, fmt.Errorf("%s: %w: no rows", t.Name, ErrData)
 	}
-	other := func(name string) int { // a column that is neither x nor y
-		if k := slices.Index(t.Header, name); slices.Contains(columns.Rest, k) {
-			return k
+	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y)}
+	all := make([]Curve, rows.Tasks)
+	for row, k := range rows.Task {
+		y := rows.Y[row*s.Dy : (row+1)*s.Dy]
+		known := rows.Known(row)
+		if known == 0 {
+			continue
 		}
-		return -1
-	}
-	s := &CurveSet{Name: name, Dx: len(columns.X), Dy: len(columns.Y)}
-	byTask := map[float64]int{}
-	task, context := other("task"), other("context")
-	for row := range t.Rows() {
-		v := t.Values[row*t.Cols : (row+1)*t.Cols]
-		id := 0.0
-		if task >= 0 {
-			id = v[task]
-		}
-		k, ok := byTask[id]
-		if !ok {
-			k, byTask[id] = len(s.Curves), len(s.Curves)
-			s.Curves = append(s.Curves, Curve{})
-			if context >= 0 {
-				s.Curves[k].Context = &Points{}
-			}
-		}
-		c := &s.Curves[k]
+		c := &all[k]
 		observed := []*Points{&c.Points}
-		if context >= 0 {
-			switch v[context] {
-			case 0:
-			case 1:
+		if rows.Context != nil {
+			if c.Context == nil {
+				c.Context = &Points{}
+			}
+			if rows.Context[row] && known == s.Dy {
 				observed = append(observed, c.Context)
-			default:
-				return nil, t.Errorf(row, context, "%w: context = %g, need 0 or 1", ErrData, v[context])
 			}
 		}
 		for _, p := range observed {
-			for _, c := range columns.X {
-				p.X = append(p.X, v[c])
-			}
-			for _, c := range columns.Y {
-				if math.Abs(v[c]) > math.MaxFloat32 {
-					return nil, t.Errorf(row, c, "%w: %g is beyond float32", ErrData, v[c])
-				}
-				p.Y = append(p.Y, v[c])
-			}
+			p.X, p.Y = append(p.X, rows.X[row*s.Dx:(row+1)*s.Dx]...), append(p.Y, y...)
 		}
 	}
+	for _, c := range all {
+		if len(c.X) > 0 {
+			s.Curves = append(s.Curves, c)
+		}
+	}
+	if len(s.Curves) == 0 {
+		return nil, fmt.Errorf("%s: %w: no row has a value of y", t.Name, ErrData)
+	}
 	return s, nil
+}
+
+// Rows are the rows of a table as points of tasks.
+type Rows struct {
+	Columns tabular.Columns
+	X, Y    []float64 // [rows, dx] and [rows, dy]; NaN where an output is missing
+	Task    []int     // [rows] of Tasks, in the order of their first rows
+	Tasks   int
+	// TaskColumn is the one that says so, -1 without one.
+	TaskColumn int
+	Context    []bool // [rows] what the column context says, nil without one
+}
+
+// Known is the number of outputs that a row has.
+func (r *Rows) Known(row int) (n int) {
+	dy := len(r.Columns.Y)
+	for _, y := range r.Y[row*dy : (row+1)*dy] {
+		if !math.IsNaN(y) {
+			n++
+		}
+	}
+	return n
+}
+
+// RowsOf takes a table's columns apart; onlyX takes one without outputs as well.
+func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
+	columns, err := t.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy, OnlyX: onlyX})
+	if err != nil {
+		return nil, err
+	}
+	if t.Cols == 0 { // an empty file has points of any kind, and none of them
+		return &Rows{Columns: columns, TaskColumn: -1}, nil
+	}
+	r := &Rows{Columns: columns}
+	if r.X, err = t.Coordinates(columns.X...); err != nil {
+		return nil, err
+	}
+	if r.Y, err = t.Numbers(true, columns.Y...); err != nil {
+		return nil, err
+	}
+	for i, y := range r.Y {
+		if dy := len(columns.Y); math.Abs(y) > math.MaxFloat32 {
+			return nil, t.Errorf(i/dy, columns.Y[i%dy], "%w: %g is beyond float32", ErrData, y)
+		}
+	}
+	task, err := t.Other(columns, cmp.Or(opt.Task, "task"), opt.Task != "")
+	if err != nil {
+		return nil, err
+	}
+	r.TaskColumn = task
+	if r.Task, r.Tasks = make([]int, t.Rows()), min(1, t.Rows()); task >= 0 {
+		if r.Task, r.Tasks, err = t.Groups(task); err != nil {
+			return nil, err
+		}
+	}
+	if context, _ := t.Other(columns, "context", false); context >= 0 {
+		flags, err := t.Numbers(false, context)
+		if err != nil {
+			return nil, err
+		}
+		for row, v := range flags {
+			if v != 0 && v != 1 {
+				return nil, t.Errorf(row, context, "%w: context = %g, need 0 or 1", ErrData, v)
+			}
+			r.Context = append(r.Context, v == 1)
+		}
+	}
+	return r, nil
 }
 
 // ReadCurves reads tasks from a safetensors file: x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx], y_target
@@ -233,9 +294,16 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		if c.Context != nil {
 			contexts[i] = *c.Context
 		} else {
-			all := len(c.X) / dx
-			lo, hi := min(s.MinContext, all), min(s.MaxContext, all)
-			for _, p := range rng.Perm(all)[:lo+rng.IntN(hi-lo+1)] {
+			all := c.complete(dy)
+			n := len(c.X) / dx
+			if all != nil {
+				n = len(all)
+			}
+			lo, hi := min(s.MinContext, n), min(s.MaxContext, n)
+			for _, p := range rng.Perm(n)[:lo+rng.IntN(hi-lo+1)] {
+				if all != nil {
+					p = all[p]
+				}
 				contexts[i].X = append(contexts[i].X, c.X[p*dx:(p+1)*dx]...)
 				contexts[i].Y = append(contexts[i].Y, c.Y[p*dy:(p+1)*dy]...)
 			}
@@ -245,7 +313,30 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 	var y []T
 	b.XContext, b.YContext, b.ContextMask = padded[T](contexts, b.Nc, dx, dy)
 	b.XTarget, y, b.TargetMask = padded[T](targets, b.Nt, dx, dy)
-	return &Tasks[T]{Curves: b, Y: y}, nil
+	out := &Tasks[T]{Curves: b, Y: y}
+	for i, v := range y {
+		if v != v {
+			if out.Known == nil {
+				out.Known = slices.Repeat([]bool{true}, len(y))
+			}
+			out.Known[i] = false
+		}
+	}
+	return out, nil
+}
+
+// complete lists the points that have all their outputs, nil if that is every one.
+func (c *Curve) complete(dy int) []int {
+	if !slices.ContainsFunc(c.Y, math.IsNaN) {
+		return nil
+	}
+	out := []int{}
+	for i := 0; i < len(c.Y); i += dy {
+		if !slices.ContainsFunc(c.Y[i:i+dy], math.IsNaN) {
+			out = append(out, i/dy)
+		}
+	}
+	return out
 }
 
 // padded lays tasks of up to n points side by side.

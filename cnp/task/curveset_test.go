@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -147,4 +148,25 @@ func TestReadImages(t *testing.T) {
 	require.Subset(t, b.Y, set.Pix)
 	_, err = ImageSource[float32]{Pictures: Moved{&ImageSet{C: 1, H: 1, W: 1}, Upright}}.Batch(1, 1, 1)
 	require.ErrorContains(t, err, "no images")
+}
+
+// A missing output is neither learned from nor scored, and a row that lacks one is no part of a random context.
+func TestMissingOutputs(t *testing.T) {
+	s, err := DecodeCSV(strings.NewReader("station,lon,t2m,rain\nA,0,1,2\nA,1,,3\nB,2,NA,NaN\nB,3,4,\nB,4,5,6\n"), "data.csv",
+		CSVOptions{X: []string{"lon"}, Y: []string{"t2m", "rain"}, Task: "station"})
+	require.NoError(t, err)
+	require.Len(t, s.Curves, 2)
+	require.Equal(t, []float64{3, 4}, s.Curves[1].X, "a row without any output is left out")
+	src := CurveSetSource[float32]{Set: s, MinContext: 5, MaxContext: 5, InOrder: true}
+	b, err := src.Batch(2, 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true, false, true, true, false, true, true}, b.Known)
+	require.Equal(t, b.Known, b.Counts())
+	require.Equal(t, 1, b.Curves.Nc, "rows with all outputs")
+	require.Equal(t, []float32{1, 2, 5, 6}, b.Curves.YContext)
+
+	_, err = DecodeCSV(strings.NewReader("x,y\n1,\n"), "data.csv", CSVOptions{})
+	require.ErrorIs(t, err, ErrData)
+	_, err = DecodeCSV(strings.NewReader("x,y\n1,2\n"), "data.csv", CSVOptions{Task: "id"})
+	require.ErrorContains(t, err, `data.csv:1:1: the columns do not fit: header "x,y": it has no column "id" besides x and y`)
 }

@@ -14,6 +14,21 @@ type Tasks[T cnp.Float] struct {
 	Images *cnp.Images[T]
 	// Y holds the true values, laid out as a prediction's mean is: [B, Nt, dy] or [B, C, H, W].
 	Y []T
+	// Known says which of these values are known, of targets that are no padding: the others are never read. Nil: all.
+	Known []bool
+}
+
+// Counts says which values of Y count: those that are known, of targets that are no padding; nil: all.
+func (t *Tasks[T]) Counts() []bool {
+	c := t.Curves
+	if c == nil || c.TargetMask == nil || c.B*c.Nt == 0 {
+		return t.Known
+	}
+	out := make([]bool, len(t.Y))
+	for i := range out {
+		out[i] = c.TargetMask[i/(len(out)/(c.B*c.Nt))] && (t.Known == nil || t.Known[i])
+	}
+	return out
 }
 
 // Source draws the batches that a model is trained or tested on. A batch is a function of the arguments of Batch alone, so

@@ -154,6 +154,25 @@ func (t *Table) column(name string) (int, error) {
 	return -1, nil
 }
 
+// Other returns the column of that name among those that are neither x nor y. Where there is none it is -1, or, if the column is
+// required, an error.
+func (t *Table) Other(c Columns, name string, required bool) (int, error) {
+	k := slices.Index(t.Header, name)
+	if k < 0 && required {
+		var err error
+		if k, err = t.column(name); err != nil {
+			return -1, err
+		}
+	}
+	if slices.Contains(c.Rest, k) {
+		return k, nil
+	}
+	if required && t.Cols > 0 {
+		return -1, t.misfit("it has no column %q besides x and y", name)
+	}
+	return -1, nil
+}
+
 // misfit is an error about the header, which it quotes.
 func (t *Table) misfit(format string, args ...any) error {
 	row, what := 0, plural(t.Cols, "column")+" without a header"

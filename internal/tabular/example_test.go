@@ -12,7 +12,10 @@ func Example() {
 	t, err := tabular.Read(strings.NewReader("x,y\n\n0.5, 1\n1.5, 2\n"), "data.csv")
 	fmt.Println(t.Header, t.Rows(), t.Take(1), err)
 
-	_, err = tabular.Read(strings.NewReader("x,y\n0.5,one\n"), "data.csv")
+	t, err = tabular.Read(strings.NewReader("x,y\n0.5,one\n"), "data.csv")
+	if err == nil {
+		_, err = t.Numbers(true, 0, 1)
+	}
 	fmt.Println(err)
 	// Output:
 	// [x y] 2 [1 2] <nil>
@@ -21,8 +24,8 @@ func Example() {
 
 func ExampleWrite() {
 	mean := float32(0.1)
-	t := &tabular.Table{Header: []string{"x", "mean"}, Cols: 2, Values: []float64{0.25, float64(mean)}}
-	if err := tabular.Write(os.Stdout, t, ',', "mean"); err != nil {
+	t := &tabular.Table{Header: []string{"x", "mean"}, Cols: 2, Single: []bool{false, true}, Values: []float64{0.25, float64(mean)}}
+	if err := tabular.Write(os.Stdout, t, ','); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -5,9 +5,10 @@
 //
 // Cells are separated by commas, semicolons or tabs, whichever the first row has, and may be quoted (RFC 4180). Blank lines,
 // lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not count. The
-// first row is a header when none of its cells reads as a number and none is blank. Everything else must be a finite number
-// with a decimal point: a blank cell, letters, NaN and Inf are errors that name the file, the line and the column, as is a
-// row with another number of cells than the first.
+// first row is a header when none of its cells reads as a number and not all are missing. A cell that is empty, NaN or NA is missing,
+// and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a column says
+// whether it may hold text or lack values; what it may not is an error that names the file, the line and the column, as is a row with
+// another number of cells than the first.
 package tabular
 
 import (
@@ -19,19 +20,24 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ErrCell is wrapped by every error about the content of a table.
 var ErrCell = errors.New("not a table of numbers")
 
-// Table is a table of finite numbers.
+// Table is a table of numbers, some of which may be missing, and of text. All formats fill it.
 type Table struct {
-	Name   string    // of the file, for errors
-	Header []string  // the columns' names; nil where the file has no header
-	Cols   int       // columns; 0 where the file has no rows and no header
-	Values []float64 // [rows, Cols]
+	Name   string     // of the file, for errors
+	Header []string   // the columns' names; nil where the file has no header
+	Units  []string   // the columns' units, "" where there is none; nil where the format has no place for them
+	Single []bool     // columns whose values are float32; nil: none
+	Cols   int        // columns; 0 where the file has no rows and no header
+	Values []float64  // [rows, Cols]; NaN where a cell is missing or text
+	Texts  [][]string // [Cols][rows] the cells that are text, "" elsewhere; nil at a column without any, or as a whole
 
 	places []place // of the header's cells, if there is one, then of the values
 }
@@ -47,7 +53,7 @@ func (t *Table) Rows() int {
 	return len(t.Values) / t.Cols
 }
 
-// Take returns those columns of all rows as one array [rows, len(columns)].
+// Take returns those columns of all rows as one array [rows, len(columns)]. See Numbers for columns that are to hold nothing but numbers.
 func (t *Table) Take(columns ...int) []float64 {
 	out := make([]float64, 0, t.Rows()*len(columns))
 	for i := range t.Rows() {
@@ -58,6 +64,180 @@ func (t *Table) Take(columns ...int) []float64 {
 	return out
 }
 
+// Text is the text of a cell, "" where it is a number or missing.
+func (t *Table) Text(row, column int) string {
+	if t.Texts == nil || t.Texts[column] == nil {
+		return ""
+	}
+	return t.Texts[column][row]
+}
+
+// Cell is a cell as it is written, "" where it is missing, and NaN in a column of float32.
+func (t *Table) Cell(row, column int) string {
+	if text := t.Text(row, column); text != "" {
+		return text
+	}
+	v, bits := t.Values[row*t.Cols+column], 64
+	if t.Single != nil && t.Single[column] {
+		bits = 32 // NaN is a prediction that there is none
+	} else if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, bits)
+}
+
+// Column is a column of numbers.
+type Column struct {
+	Name, Unit string
+	Values     []float64
+	Single     bool // they are float32
+}
+
+// Only is a table of some of the columns, which keep their names; those of a table without a header get these. A table without any column becomes one of these names.
+func (t *Table) Only(columns []int, names []string) *Table {
+	n := len(names)
+	out := &Table{Name: t.Name, Header: slices.Clone(names), Cols: n, Values: t.Take(columns...), Single: make([]bool, n), Texts: make([][]string, n), Units: make([]string, n)}
+	for i, c := range columns {
+		if t.Header != nil {
+			out.Header[i] = t.Header[c]
+		}
+		if t.Units != nil {
+			out.Units[i] = t.Units[c]
+		}
+		if t.Texts != nil {
+			out.Texts[i] = t.Texts[c]
+		}
+		if t.Single != nil {
+			out.Single[i] = t.Single[c]
+		}
+	}
+	return out
+}
+
+// With is a table with more columns, of as many rows.
+func (t *Table) With(columns ...Column) *Table {
+	old, rows := t.Cols, t.Rows()
+	out := &Table{Name: t.Name, Cols: old + len(columns), Header: slices.Clone(t.Header), Texts: make([][]string, old+len(columns)),
+		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)), Values: make([]float64, 0, rows*(old+len(columns)))}
+	copy(out.Texts, t.Texts)
+	copy(out.Units, t.Units)
+	copy(out.Single, t.Single)
+	for i, c := range columns {
+		out.Header = append(out.Header, c.Name)
+		out.Units[old+i], out.Single[old+i] = c.Unit, c.Single
+	}
+	for row := range rows {
+		out.Values = append(out.Values, t.Values[row*old:(row+1)*old]...)
+		for _, c := range columns {
+			out.Values = append(out.Values, c.Values[row])
+		}
+	}
+	return out
+}
+
+// setText makes a cell of the last row text.
+func (t *Table) setText(row, column int, text string) {
+	if t.Texts == nil {
+		t.Texts = make([][]string, t.Cols)
+	}
+	if need := row + 1 - len(t.Texts[column]); need > 0 {
+		t.Texts[column] = append(t.Texts[column], make([]string, need)...)
+	}
+	t.Texts[column][row] = text
+}
+
+// Numbers is Take for columns of numbers. Text and infinities are errors that name the cell. Where missing is true, a cell may be missing, and is NaN; else that is an
+// error, too.
+func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
+	v := t.Take(columns...)
+	for i, x := range v {
+		if !math.IsNaN(x - x) {
+			continue
+		}
+		row, c := i/len(columns), columns[i%len(columns)]
+		switch text := t.Text(row, c); {
+		case text != "":
+			return nil, t.Errorf(row, c, "%w: %s", ErrCell, notANumber(text))
+		case math.IsInf(x, 0):
+			return nil, t.Errorf(row, c, "%w: %g is not a finite number", ErrCell, x)
+		case !missing:
+			return nil, t.Errorf(row, c, "%w: the cell is missing, and must not be", ErrCell)
+		}
+	}
+	return v, nil
+}
+
+// Coordinates is Numbers for columns in which nothing is missing. Dates (2006-01-02, with a time or without) become days since the beginning of 1970.
+func (t *Table) Coordinates(columns ...int) ([]float64, error) {
+	v, err := t.Numbers(false, columns...)
+	if err == nil || t.Texts == nil {
+		return v, err
+	}
+	dated := *t
+	dated.Values, dated.Texts = slices.Clone(t.Values), slices.Clone(t.Texts)
+	for _, c := range columns {
+		if t.Texts[c] == nil {
+			continue
+		}
+		if dated.Texts[c] = nil; t.dates(c, dated.Values) != nil {
+			return nil, err
+		}
+	}
+	return dated.Numbers(false, columns...)
+}
+
+// dates sets a column of values to the days that its cells say, or returns an error if one of them says none.
+func (t *Table) dates(column int, values []float64) error {
+	for row := range t.Rows() {
+		text := t.Text(row, column)
+		if text == "" {
+			continue
+		}
+		v, ok := Days(text)
+		if !ok {
+			return ErrCell
+		}
+		values[row*t.Cols+column] = v
+	}
+	return nil
+}
+
+// Days reads a date, with a time or without, as days since the beginning of 1970.
+func Days(text string) (days float64, ok bool) {
+	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if d, err := time.Parse(layout, text); err == nil {
+			return (float64(d.Unix()) + float64(d.Nanosecond())*1e-9) / 86400, true
+		}
+	}
+	return 0, false
+}
+
+// Groups numbers the rows by the content of a column: rows of equal content have equal numbers, which count up from 0 in the order of
+// their first rows. A cell that is missing is an error.
+func (t *Table) Groups(column int) (group []int, n int, err error) {
+	group = make([]int, t.Rows())
+	type key struct {
+		v    float64
+		text string
+	}
+	seen := map[key]int{}
+	for row := range group {
+		k := key{t.Values[row*t.Cols+column], t.Text(row, column)}
+		if k.text != "" {
+			k.v = 0
+		} else if math.IsNaN(k.v) {
+			return nil, 0, t.Errorf(row, column, "%w: the cell is missing: which task is the row of?", ErrCell)
+		}
+		g, ok := seen[k]
+		if !ok {
+			g = len(seen)
+			seen[k] = g
+		}
+		group[row] = g
+	}
+	return group, len(seen), nil
+}
+
 // Errorf is an error about a cell, "data.csv:3:5: ..."; row -1 is the header. The format may wrap an error.
 func (t *Table) Errorf(row, column int, format string, args ...any) error {
 	at := row*t.Cols + column
@@ -66,9 +246,21 @@ func (t *Table) Errorf(row, column int, format string, args ...any) error {
 	}
 	err := fmt.Errorf(format, args...)
 	if at < 0 || at >= len(t.places) {
-		return fmt.Errorf("%s: %w", t.Name, err)
+		return fmt.Errorf("%s: %s%w", t.Name, t.cell(row, column), err)
 	}
 	return fmt.Errorf("%s:%d:%d: %w", t.Name, t.places[at].line, t.places[at].column, err)
+}
+
+// cell names a cell of a file without lines, "row 3, column lat: ", or nothing where that is no place.
+func (t *Table) cell(row, column int) string {
+	if row < 0 || row >= t.Rows() || column < 0 || column >= t.Cols {
+		return ""
+	}
+	name := strconv.Itoa(column + 1)
+	if t.Header != nil {
+		name = quote(t.Header[column])
+	}
+	return fmt.Sprintf("row %d, column %s: ", row+1, name)
 }
 
 // ReadFile reads a CSV file.
@@ -99,9 +291,15 @@ func Read(r io.Reader, name string) (*Table, error) {
 	cr.ReuseRecord = true
 
 	t := &Table{Name: name}
+	texts := map[string]string{} // a text that many cells hold is kept once
 	for first := true; ; {
-		row, err := cr.Read()
+		cells, err := cr.Read()
 		if err == io.EOF {
+			for c := range t.Texts {
+				if t.Texts[c] != nil && len(t.Texts[c]) < t.Rows() {
+					t.setText(t.Rows()-1, c, "")
+				}
+			}
 			return t, nil
 		}
 		var syntax *csv.ParseError
@@ -110,12 +308,8 @@ func Read(r io.Reader, name string) (*Table, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if len(row) == 1 && strings.TrimSpace(row[0]) == "" {
+		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
 			continue // a line of spaces
-		}
-		bad := func(cell int, format string, args ...any) error {
-			line, column := cr.FieldPos(cell)
-			return fmt.Errorf("%s:%d:%d: %w: %s", name, line, column, ErrCell, fmt.Sprintf(format, args...))
 		}
 		keep := func(cell int) {
 			line, column := cr.FieldPos(cell)
@@ -123,37 +317,56 @@ func Read(r io.Reader, name string) (*Table, error) {
 		}
 		if first {
 			first = false
-			t.Cols = len(row)
-			if isHeader(row) {
-				for i, cell := range row {
+			t.Cols = len(cells)
+			if isHeader(cells) {
+				for i, cell := range cells {
 					t.Header = append(t.Header, strings.TrimSpace(cell))
 					keep(i)
 				}
 				continue
 			}
 		}
-		if len(row) != t.Cols {
-			return nil, bad(len(row)-1, "this row has %s, the first has %d", plural(len(row), "cell"), t.Cols)
+		if len(cells) != t.Cols {
+			line, column := cr.FieldPos(len(cells) - 1)
+			return nil, fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", name, line, column, ErrCell, plural(len(cells), "cell"), t.Cols)
 		}
-		for i, cell := range row {
+		row := t.Rows()
+		for i, cell := range cells {
 			cell = strings.TrimSpace(cell)
 			v, err := strconv.ParseFloat(cell, 64)
-			switch {
-			case cell == "":
-				return nil, bad(i, "the cell is blank")
-			case errors.Is(err, strconv.ErrRange):
-				return nil, bad(i, "%s is beyond the range of numbers", quote(cell))
-			case err != nil && decimalComma(cell):
-				return nil, bad(i, "%s is not a number: decimals need a point", quote(cell))
-			case err != nil:
-				return nil, bad(i, "%s is not a number", quote(cell))
-			case math.IsNaN(v) || math.IsInf(v, 0):
-				return nil, bad(i, "%s is not a finite number", quote(cell))
+			if err != nil || math.IsInf(v, 0) {
+				if v = math.NaN(); !missing(cell) {
+					kept, ok := texts[cell]
+					if !ok {
+						kept = strings.Clone(cell)
+						texts[kept] = kept
+					}
+					t.setText(row, i, kept)
+				}
 			}
 			t.Values = append(t.Values, v)
 			keep(i)
 		}
 	}
+}
+
+// missing reports whether a cell says that there is no value.
+func missing(cell string) bool {
+	return cell == "" || strings.EqualFold(cell, "nan") || cell == "NA" || cell == "N/A"
+}
+
+// notANumber says why a text is no number of a table.
+func notANumber(cell string) string {
+	_, err := strconv.ParseFloat(cell, 64)
+	switch {
+	case err == nil:
+		return quote(cell) + " is not a finite number"
+	case errors.Is(err, strconv.ErrRange):
+		return quote(cell) + " is beyond the range of numbers"
+	case decimalComma(cell):
+		return quote(cell) + " is not a number: decimals need a point"
+	}
+	return quote(cell) + " is not a number"
 }
 
 // peeked is the number of bytes in which the first row is looked for, to see what separates its cells.
@@ -191,18 +404,17 @@ func decimalComma(cell string) bool {
 	return err == nil
 }
 
-// isHeader reports whether no cell is blank or a number. A row that mixes both is data with a mistake in it.
+// isHeader reports whether no cell is a number and not all are missing. A row that mixes numbers and text is data.
 func isHeader(row []string) bool {
+	named := false
 	for _, cell := range row {
 		cell = strings.TrimSpace(cell)
-		if cell == "" {
-			return false
-		}
 		if _, err := strconv.ParseFloat(cell, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 			return false
 		}
+		named = named || !missing(cell)
 	}
-	return true
+	return named
 }
 
 // quote shows a cell in an error, cut where it is long.
@@ -221,18 +433,9 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Write writes a table with its header, if it has one, and cells separated by that rune. Numbers are written in the shortest form that reads back as the
-// same float64; a column whose name is in single holds float32 values and is written in their shortest form.
-func Write(w io.Writer, t *Table, separator rune, single ...string) error {
-	bits := make([]int, t.Cols)
-	for j := range bits {
-		bits[j] = 64
-		for _, s := range single {
-			if j < len(t.Header) && t.Header[j] == s {
-				bits[j] = 32
-			}
-		}
-	}
+// Write writes a table with its header, if it has one, and cells separated by that rune; a missing cell is empty. Numbers are written in the shortest
+// form that reads back as the same float64, those of a single column as the same float32.
+func Write(w io.Writer, t *Table, separator rune) error {
 	cw := csv.NewWriter(w)
 	cw.Comma = separator
 	if t.Header != nil {
@@ -243,7 +446,10 @@ func Write(w io.Writer, t *Table, separator rune, single ...string) error {
 	row := make([]string, t.Cols)
 	for i := range t.Rows() {
 		for j := range row {
-			row[j] = strconv.FormatFloat(t.Values[i*t.Cols+j], 'g', -1, bits[j])
+			row[j] = t.Cell(i, j)
+		}
+		if len(row) == 1 && row[0] == "" {
+			row[0] = "NaN" // a blank line would be none
 		}
 		if err := cw.Write(row); err != nil {
 			return err

@@ -39,6 +39,7 @@ func TestRead(t *testing.T) {
 		{"empty", "", nil, 0, nil},
 		{"blank lines only", "\n \n\n", nil, 0, nil},
 		{"header only", "x,y\n", []string{"x", "y"}, 2, nil},
+		{"an index without a name", ",x,y\n0,1,2\n", []string{"", "x", "y"}, 3, []float64{0, 1, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Read(strings.NewReader(c.text), "data.csv")
@@ -49,29 +50,37 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Cells that are text or missing read, and are refused by whoever needs numbers there.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"letters", "x,y\n1,2\n3,four\n", `data.csv:3:3: not a table of numbers: "four" is not a number`},
 		{"letters after blank lines", "\n\n1,2\n\n3,four\n", `data.csv:5:3: `},
 		{"letters in the first row", "1,two\n", `data.csv:1:3: not a table of numbers: "two" is not a number`},
 		{"a second header", "x,y\nx,y\n", `data.csv:2:1: not a table of numbers: "x" is not a number`},
-		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is blank`},
-		{"blank cells", "1,2\n , \n", `the cell is blank`},
-		{"blank first cell", ",2\n", `data.csv:1:1: not a table of numbers: the cell is blank`},
-		{"nan", "1,NaN\n", `data.csv:1:3: not a table of numbers: "NaN" is not a finite number`},
+		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is missing`},
+		{"blank cells", "1,2\n , \n", `the cell is missing`},
+		{"blank first cell", ",2\n", `data.csv:1:1: not a table of numbers: the cell is missing`},
+		{"nan", "1,NaN\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
+		{"NA", "1,NA\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
 		{"inf", "1,-inf\n", `"-inf" is not a finite number`},
 		{"beyond float64", "1,1e999\n", `"1e999" is beyond the range of numbers`},
 		{"short row", "x,y\n1,2\n3\n", `data.csv:3:1: not a table of numbers: this row has 1 cell, the first has 2`},
 		{"long row", "1,2\n3,4,5\n", `data.csv:2:5: not a table of numbers: this row has 3 cells, the first has 2`},
 		{"quote", "1,2\n3,\"4\n", `data.csv:2:`},
 		{"decimal commas", "x;y\n1,5;2\n", `data.csv:2:1: not a table of numbers: "1,5" is not a number: decimals need a point`},
-		{"a blank cell between tabs", "1\t\t2\n", `data.csv:1:3: not a table of numbers: the cell is blank`},
+		{"a blank cell between tabs", "1\t\t2\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
 		{"long text", "1," + strings.Repeat("a", 5000) + "\n", `aaaa"... is not a number`},
 		{"binary", "1,2\n\x00\x01,\xff\xfe\n", `is not a number`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Read(strings.NewReader(c.text), "data.csv")
-			require.Nil(t, got)
+			if err == nil {
+				all := make([]int, got.Cols)
+				for i := range all {
+					all[i] = i
+				}
+				_, err = got.Numbers(false, all...)
+			}
 			require.ErrorIs(t, err, ErrCell)
 			require.ErrorContains(t, err, c.want)
 			require.Less(t, len(err.Error()), 200)
@@ -154,11 +163,11 @@ func TestFind(t *testing.T) {
 
 // What Write writes reads back bit for bit, and float32 columns are as short as float32 values can be.
 func TestWriteRoundTrip(t *testing.T) {
-	in := &Table{Header: []string{"x", "mean"}, Cols: 2, Values: []float64{
+	in := &Table{Header: []string{"x", "mean"}, Cols: 2, Single: []bool{false, true}, Values: []float64{
 		0.1, float64(float32(0.1)), math.Pi, float64(float32(math.Pi)), -5e-324, 0, math.MaxFloat64, -1,
 	}}
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, in, ',', "mean"))
+	require.NoError(t, Write(&b, in, ','))
 	require.Contains(t, b.String(), "x,mean\n0.1,0.1\n")
 	out, err := Read(&b, "back")
 	require.NoError(t, err)
@@ -170,6 +179,34 @@ func TestWriteRoundTrip(t *testing.T) {
 		}
 		require.Equal(t, math.Float64bits(v), math.Float64bits(got), "value %d", i)
 	}
+}
+
+// Text and missing cells stay what they are, and dates become days where they are coordinates.
+func TestMixedColumns(t *testing.T) {
+	const text = "station,date,t2m\nA,1970-01-02,1\nB,1970-01-03T12:00,\nA,1971-01-01 00:00:00,3\n"
+	tab, err := Read(strings.NewReader(text), "data.csv")
+	require.NoError(t, err)
+	x, err := tab.Coordinates(1)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 2.5, 365}, x)
+	y, err := tab.Numbers(true, 2)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 3}, []float64{y[0], y[2]})
+	require.True(t, math.IsNaN(y[1]))
+	group, n, err := tab.Groups(0)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 1, 0}, group)
+	require.Equal(t, 2, n)
+	_, err = tab.Coordinates(0)
+	require.ErrorContains(t, err, `data.csv:2:1: not a table of numbers: "A" is not a number`)
+	_, _, err = tab.Groups(2)
+	require.ErrorContains(t, err, "data.csv:3:20: ")
+
+	more := tab.With(Column{Name: "mean", Values: []float64{0.5, math.NaN(), 0.25}})
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, more, ','))
+	require.Equal(t, "station,date,t2m,mean\nA,1970-01-02,1,0.5\nB,1970-01-03T12:00,,\nA,1971-01-01 00:00:00,3,0.25\n", b.String())
+	require.Equal(t, []string{"t2m", "station"}, more.Only([]int{2, 0}, []string{"a", "b"}).Header)
 }
 
 type failing struct{}
@@ -196,11 +233,16 @@ func FuzzRead(f *testing.F) {
 			got.Take(c.X...)
 			got.Extra(c)
 		}
+		for row := range got.Rows() {
+			for c := range got.Cols {
+				got.Cell(row, c)
+			}
+		}
 		if got.Rows()*got.Cols != len(got.Values) {
 			t.Fatalf("%d rows of %d columns hold %d values", got.Rows(), got.Cols, len(got.Values))
 		}
 		for i, v := range got.Values {
-			if !(math.Abs(v) <= math.MaxFloat64) {
+			if math.IsInf(v, 0) {
 				t.Fatalf("value %d is %v", i, v)
 			}
 		}
