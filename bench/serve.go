@@ -250,7 +250,7 @@ func benchCase(r *report, f *serveFlags, c *serveCase) error {
 	}
 	if c.tasks == 1 { // copies of large tensors
 		for _, protocol := range []string{"rest", "grpc"} {
-			if _, _, err := load("large", protocol, "--clients", "1", "--tasks", "256"); err != nil {
+			if _, _, err := load("large", protocol, "--clients", "1", "--tasks", "128", "--timeout", "5m"); err != nil {
 				return err
 			}
 		}
