@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"image/png"
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +20,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // demoFlags are the flags of equivcnp demo.
@@ -35,13 +39,16 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "demo [--digit 0..9] [--angle DEGREES] [--scale S] [--rate R] [--out demo.png]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Complete a digit with every shipped model, in one picture",
+		Short:                 "Complete a digit with every shipped model, and draw samples, in one picture",
 		Long: `Draw a digit of a digital clock, scale and turn it, hide three quarters of its pixels, and complete it
 with every shipped image model. Writes one picture with the log-likelihoods; needs no files.
 
 Most of the models were trained on upright digits of full size alone: how well they complete a turned,
 small one is a matter of their group. Those that were trained on other images stand apart, and their
-numbers do not compare.`,
+numbers do not compare.
+
+Below stand samples: the upright digit from a fiftieth of its pixels, where the mean is a blur of several
+digits and each sample one of them; and a curve through five points. "equivcnp sample" draws more.`,
 		Example: `  equivcnp demo
   equivcnp demo --digit 2 --angle -60 --rate 0.1 --out two.png`,
 		Args: cobra.NoArgs,
@@ -66,9 +73,17 @@ type demoResult struct {
 	Digit         int         `json:"digit"`
 	ContextPixels int         `json:"context_pixels"`
 	Models        []demoModel `json:"models"`
-	Seconds       number      `json:"seconds"`
-	Out           string      `json:"out"`
-	Notes         []string    `json:"notes"`
+	// Samples are the models that draw samples, of the digit and of a curve, as far as there are any.
+	Samples []demoSample `json:"samples,omitempty"`
+	Seconds number       `json:"seconds"`
+	Out     string       `json:"out"`
+	Notes   []string     `json:"notes"`
+}
+
+type demoSample struct {
+	Model     string `json:"model"`
+	Group     string `json:"group,omitempty"`
+	TrainedOn string `json:"trained_on,omitempty"`
 }
 
 type demoModel struct {
@@ -147,11 +162,11 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	panel := func(label string, pix []float32) picture.Panel {
 		return picture.Panel{Label: label, C: 1, H: d.H, W: d.W, Pix: pix}
 	}
-	context := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(mask)), truth)
-	context.Mask = mask
+	seen := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(mask)), truth)
+	seen.Mask = mask
 	sheet := picture.Sheet{Scale: demoScale, Title: "a digit is drawn, scaled, turned and mostly hidden, then completed by equivariant models",
 		Rows: [][]picture.Panel{{panel(fmt.Sprintf("a %d", f.digit), drawn),
-			panel(fmt.Sprintf("scaled by %g, turned by %g degrees", f.scale, f.angle), truth), context}}}
+			panel(fmt.Sprintf("scaled by %g, turned by %g degrees", f.scale, f.angle), truth), seen}}}
 	res := demoResult{Digit: f.digit, ContextPixels: observed, Models: []demoModel{}, Out: f.out}
 	r.line("context", "%d of %d pixels", observed, n)
 
@@ -200,7 +215,17 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 			r.note("%s was trained on %s", m.name, m.tasks)
 		}
 	}
-	if err := outs.write("out", func(w io.Writer) error { return png.Encode(w, sheet.Draw()) }); err != nil {
+	parts := []image.Image{sheet.Draw()}
+	for _, draw := range []func(context.Context, *result, []listedModel, *demoFlags) (image.Image, *demoSample, error){demoDigits, demoCurve} {
+		part, m, err := draw(ctx, r, all, f)
+		if err != nil {
+			return err
+		}
+		if m != nil {
+			parts, res.Samples = append(parts, part), append(res.Samples, *m)
+		}
+	}
+	if err := outs.write("out", func(w io.Writer) error { return png.Encode(w, picture.Stack(parts...)) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -213,4 +238,96 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	r.line("time", "%.2f s", float64(res.Seconds))
 	r.line("written", "%s", f.out)
 	return a.print(r, res)
+}
+
+// What the demo's samples are: of how many pixels, drawn how many at a time; and a curve through which points.
+const (
+	demoSampleRate = 0.02
+	demoBlock      = 64
+	demoSamples    = 2
+)
+
+// demoContext are the points of the curve.
+var demoContext = cnp.Batch[float32]{B: 1, Nc: 5, XContext: []float64{-1.5, -0.8, -0.3, 0.6, 1.4}, YContext: []float32{0.5, -0.9, -0.2, 0.8, -0.3}}
+
+// demoDigits draws the upright digit from few pixels, by the first model under translations that was trained on upright digits: the
+// chain rule is fast under it.
+func demoDigits(ctx context.Context, r *result, all []listedModel, f *demoFlags) (image.Image, *demoSample, error) {
+	i := slices.IndexFunc(all, func(m listedModel) bool {
+		return m.cfg.Architecture == cnp.EquivCNPImage && m.cfg.DimY == 1 && m.cfg.Group == "T(2)" && demoPart(m) == demoUpright
+	})
+	if i < 0 {
+		return nil, nil, nil
+	}
+	m := all[i]
+	model, err := m.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	d := task.TrainDigits()
+	n := d.H * d.W
+	truth := make([]float32, n)
+	task.DrawDigit(truth, d.H, d.W, d.Height, f.digit, task.Still)
+	im := &cnp.Images[float32]{B: 1, C: 1, H: d.H, W: d.W, Pixels: truth, Mask: raster.RandomMask(d.H, d.W, demoSampleRate, f.seed)}
+	p, err := model.(cnp.Completer[float32]).Complete(ctx, im)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	samples, err := cnp.SampleImages(ctx, model.(cnp.Completer[float32]), im,
+		cnp.SampleOptions{Chain: cnp.Chain{Block: demoBlock, Seed: f.seed + 2}, Samples: demoSamples})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	panel := func(label string, pix []float32) picture.Panel {
+		return picture.Panel{Label: label, C: 1, H: d.H, W: d.W, Pix: pix}
+	}
+	seen := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(im.Mask)), truth)
+	seen.Mask = im.Mask
+	row := []picture.Panel{seen, panel("the mean is a blur ..", p.Mean)}
+	for s := range demoSamples {
+		row = append(row, panel([]string{".. of samples:", "each is one digit"}[s%2], samples[s*n:(s+1)*n]))
+	}
+	r.line("samples", "of the upright digit from %d pixels: %s, %s", raster.Count(im.Mask), m.title(), m.name)
+	sheet := picture.Sheet{Scale: demoScale, Title: fmt.Sprintf("%s, %s, draws what the digit may be, %d pixels at a time, each given those before it", m.title(), m.name,
+		demoBlock), Rows: [][]picture.Panel{row}}
+	return sheet.Draw(), &demoSample{m.name, m.cfg.Group, m.tasks}, nil
+}
+
+// demoCurve draws a curve through some points, by the first model of curves.
+func demoCurve(ctx context.Context, r *result, all []listedModel, f *demoFlags) (image.Image, *demoSample, error) {
+	i := slices.IndexFunc(all, func(m listedModel) bool {
+		return m.cfg.Architecture == cnp.EquivCNPCurve && m.cfg.DimX == 1 && m.cfg.DimY == 1 && strings.Contains(m.tasks, "rbf")
+	})
+	if i < 0 {
+		return nil, nil, nil
+	}
+	m := all[i]
+	loaded, err := m.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	model, b := loaded.(cnp.Regressor[float32]), demoContext
+	b.XTarget = linspace(-2, 2, 200)
+	b.Nt = len(b.XTarget)
+	p, err := model.Predict(ctx, &b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	chain := chainFlags{samples: demoSamples, function: true, seed: f.seed}
+	samples, err := cnp.SampleCurves(ctx, model, &b, chain.options(&m.cfg, 1, b.Nc))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	t := &csvTask{points: &tabular.Table{}, batch: &b}
+	var drawn bytes.Buffer
+	title := fmt.Sprintf("%s: a curve through %s, and %d that the model draws", m.name, plural(b.Nc, "point"), demoSamples)
+	if err := picture.WriteCurves(&drawn, "png", title, t.curves(p, samples, 1)); err != nil {
+		return nil, nil, err
+	}
+	part, err := png.Decode(&drawn)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.line("", "of a curve through %s: %s, %s, trained on %s", plural(b.Nc, "point"), m.title(), m.name, m.tasks)
+	return part, &demoSample{m.name, m.cfg.Group, m.tasks}, nil
 }

@@ -27,6 +27,9 @@ func TestDemo(t *testing.T) {
 	require.Len(t, r.Models, shipped)
 	require.Equal(t, "digits-T2-small", r.Models[shipped-1].Model, "trained otherwise, it stands apart")
 	require.Contains(t, r.Models[0].TrainedOn, "clock digits 56 pixels high on 64 x 64, upright")
+	require.Len(t, r.Samples, 2)
+	require.Contains(t, r.Samples[0].TrainedOn, "upright")
+	require.Contains(t, r.Samples[1].TrainedOn, "rbf")
 	require.Len(t, r.Notes, 1)
 	require.Contains(t, r.Notes[0], "digits-T2-small was trained on seven-segment digits on 32 x 32 pixels")
 	text := b.ok("demo", "--out", "@demo.png")
@@ -38,6 +41,7 @@ func TestDemo(t *testing.T) {
 	im, err := raster.Read(b.path("demo.png"))
 	require.NoError(t, err)
 	require.Greater(t, im.H, 2*4*64)
+	require.Contains(t, text, "samples         of the upright digit")
 }
 
 // TestDemoModels: a folder's models instead, groups from the files' names where the files do not say them, others noted.
