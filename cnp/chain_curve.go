@@ -239,7 +239,7 @@ func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, 
 			r := &rows[i]
 			r.x, r.targets = fed[r.task], r.task.order[min(s*block, len(r.task.order)):min((s+1)*block, len(r.task.order))]
 		}
-		p, width, err := c.predict(ctx, rows)
+		p, width, err := c.predict(ctx, rows, twins(rows))
 		if err != nil {
 			return err
 		}
@@ -282,7 +282,7 @@ func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, 
 			some[i].x = fed[some[i].task]
 			some[i].targets = (&Chain{Order: OrderGiven}).arrange(len(some[i].task.targets), 0, nil)
 		}
-		p, width, err := c.predict(ctx, some)
+		p, width, err := c.predict(ctx, some, twins(some))
 		if err != nil {
 			return err
 		}
@@ -369,7 +369,7 @@ func (f *chainFlow[T]) flush(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p, width, err := f.predict(quiet(ctx), f.rows)
+	p, width, err := f.predict(quiet(ctx), f.rows, 0)
 	if err != nil {
 		return err
 	}
@@ -413,8 +413,22 @@ func (r *chainRow[T]) describe(target int32) string {
 		len(r.x)*len(r.task.targets)/max(1, len(r.task.place))-len(r.task.context))
 }
 
+// twins is how many rows in a row are samples of one task, if that is the same number for all tasks, else 0.
+func twins[T Float](rows []chainRow[T]) int {
+	n := 1
+	for n < len(rows) && rows[n].task == rows[0].task {
+		n++
+	}
+	for i := range rows {
+		if rows[i].task != rows[i-i%n].task || len(rows)%n > 0 || i%n == 0 && i > 0 && rows[i].task == rows[i-1].task {
+			return 0
+		}
+	}
+	return n
+}
+
 // predict predicts the targets of all rows, width for each of them in the result.
-func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T]) (p *Prediction[T], width int, err error) {
+func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins int) (p *Prediction[T], width int, err error) {
 	dx, dy := c.dx, c.dy
 	b := &Batch[T]{B: len(rows)}
 	even := true
@@ -422,6 +436,9 @@ func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T]) (p *Pre
 		n, m := len(rows[i].x)/dx, len(rows[i].targets)
 		even = even && (i == 0 || n == b.Nc && m == b.Nt)
 		b.Nc, b.Nt = max(b.Nc, n), max(b.Nt, m)
+	}
+	if even {
+		b.twins = twins
 	}
 	b.XContext, b.YContext, b.XTarget = make([]float64, b.B*b.Nc*dx), make([]T, b.B*b.Nc*dy), make([]float64, b.B*b.Nt*dx)
 	if !even {

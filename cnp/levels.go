@@ -159,15 +159,17 @@ func (b *Batch[T]) origins(origin []float64, from, to int) {
 	}
 }
 
-// predict predicts all tasks, on several goroutines; each takes a task.
+// predict predicts all tasks, on several goroutines; each takes a task, or some of those that share their points.
 func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
+	jobs, twinsOf := b.twinPieces()
 	report := progress(ctx)
 	var (
 		mu   sync.Mutex
 		done int
 		err  error
 	)
-	parallel.ForWorkers(b.B, 1, workers(), func(_, t, _ int) {
+	parallel.ForWorkers(jobs, 1, workers(), func(_, i, _ int) {
+		lo, hi := twinsOf(i)
 		mu.Lock()
 		if err == nil {
 			err = ctx.Err()
@@ -181,7 +183,7 @@ func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch
 		if run == nil {
 			run = &levelsRun[T]{}
 		}
-		failed := n.task(run, dst, b, t)
+		failed := n.tasks(run, dst, b, lo, hi)
 		n.pool.Put(run)
 		mu.Lock()
 		defer mu.Unlock()
@@ -189,7 +191,7 @@ func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch
 			err = failed
 		}
 		report(done, b.B)
-		done++
+		done += hi - lo
 	})
 	if err == nil {
 		report(b.B, b.B)
@@ -197,8 +199,8 @@ func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch
 	return err
 }
 
-// task predicts task t.
-func (n *levelsNet[T]) task(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t int) error {
+// tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.
+func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t, to int) error {
 	dx, dy := n.cfg.DimX, n.cfg.DimY
 	run.origin = reuse.Sized(run.origin, dx)
 	b.origins(run.origin, t, t+1)
@@ -211,7 +213,10 @@ func (n *levelsNet[T]) task(run *levelsRun[T], dst *Prediction[T], b *Batch[T], 
 		for d := range dx {
 			run.x = append(run.x, b.XContext[at*dx+d]-run.origin[d])
 		}
-		run.phi = appendPowers(run.phi, b.YContext[at*dy:(at+1)*dy], n.cfg.Multiplicity)
+		run.phi = append(run.phi, 1)
+		for k := at; k < at+(to-t)*b.Nc; k += b.Nc {
+			run.phi = appendPowers(run.phi, b.YContext[k*dy:(k+1)*dy], n.cfg.Multiplicity)
+		}
 	}
 	run.order, run.targets = run.order[:0], run.targets[:0]
 	for i := range b.Nt {
@@ -223,9 +228,8 @@ func (n *levelsNet[T]) task(run *levelsRun[T], dst *Prediction[T], b *Batch[T], 
 			run.targets = append(run.targets, b.XTarget[(t*b.Nt+i)*dx+d]-run.origin[d])
 		}
 	}
-	at := t * b.Nt * dy
 	if len(run.order) < b.Nt {
-		dst.fill(at, at+b.Nt*dy, 0)
+		dst.fill(t*b.Nt*dy, to*b.Nt*dy, 0)
 	}
 	p := &run.place
 	p.clear(dx)
@@ -237,17 +241,20 @@ func (n *levelsNet[T]) task(run *levelsRun[T], dst *Prediction[T], b *Batch[T], 
 	}
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
 	run.points = run.pyramid.Layout.Points(run.points[:0])
-	rows, c := run.pyramid.Layout.Rows(), 1+n.cfg.Multiplicity*dy
-	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*c)
+	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*dy
+	c := 1 + (to-t)*signals // the density is that of all
+	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*(1+signals))
 	simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.gamma, n.psi.scale)
-	divideByDensity(run.f, run.h, c, n.floor)
-	n.head.forward(dst, at, run.order, n.net.Forward(&run.pyramid, run.f, run.targets), &run.head)
+	for k := range to - t {
+		divideByDensity(run.f, run.h, c, 1+k*signals, signals, n.floor)
+		n.head.forward(dst, (t+k)*b.Nt*dy, run.order, n.net.Forward(&run.pyramid, run.f, run.targets), &run.head)
+	}
 	return nil
 }
 
-// appendPowers appends [1, y, y², .., y^degree].
+// appendPowers appends [y, y², .., y^degree].
 func appendPowers[T Float](dst, y []T, degree int) []T {
-	dst = append(append(dst, 1), y...)
+	dst = append(dst, y...)
 	for k := 1; k < degree; k++ {
 		for _, v := range y {
 			dst = append(dst, dst[len(dst)-len(y)]*v)
@@ -256,13 +263,13 @@ func appendPowers[T Float](dst, y []T, degree int) []T {
 	return dst
 }
 
-// divideByDensity sets f [n, c] to h with all channels but the first divided by it.
-func divideByDensity[T Float](f, h []T, c int, floor float64) {
-	for i := 0; i < len(h); i += c {
-		density := h[i]
-		f[i] = density
-		for k := 1; k < c; k++ {
-			f[i+k] = h[i+k] / (density + T(floor))
+// divideByDensity sets f [n, 1+signals] to the first channel of h [n, c], the density, and to the signals from one channel on, divided by it.
+func divideByDensity[T Float](f, h []T, c, from, signals int, floor float64) {
+	for i := range len(h) / c {
+		density, to := h[i*c], f[i*(1+signals):(i+1)*(1+signals)]
+		to[0] = density
+		for k, v := range h[i*c+from : i*c+from+signals] {
+			to[1+k] = v / (density + T(floor))
 		}
 	}
 }

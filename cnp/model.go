@@ -44,6 +44,9 @@ type Batch[T Float] struct {
 	// points count.
 	ContextMask, TargetMask []bool
 
+	// twins, above 1, is how many tasks in a row have equal points, of which all count, and equal targets: samples of one task, which differ in
+	// values alone. B is a multiple of it.
+	twins int
 	moved float64 // by how much lattices of the tasks' own are moved, to see what that changes
 }
 

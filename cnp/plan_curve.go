@@ -202,6 +202,7 @@ type curveRun[T Float] struct {
 	x              []float64 // of the context points that count
 	phi, h         []T
 	features, next []T
+	read           []T // what the head reads
 	head           headRun[T]
 	rows           []neighbor.LineRow
 	pairs          []layers.LinePairs[T] // of each radius
@@ -232,14 +233,16 @@ func (n *curveNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[
 // threads, several share the rows of one.
 func (n *curveNet[T]) predictTasks(ctx context.Context, dst *Prediction[T], b *Batch[T], l *curveLattice[T]) error {
 	threads := workers()
-	inner := max(1, threads/max(1, b.B))
+	jobs, twinsOf := b.twinPieces()
+	inner := max(1, threads/max(1, jobs))
 	report := progress(ctx)
 	var (
 		mu   sync.Mutex
 		done int
 		err  error
 	)
-	parallel.ForWorkers(b.B, 1, threads, func(_, t, _ int) {
+	parallel.ForWorkers(jobs, 1, threads, func(_, i, _ int) {
+		t, to := twinsOf(i)
 		mu.Lock()
 		if err == nil {
 			err = ctx.Err()
@@ -253,7 +256,7 @@ func (n *curveNet[T]) predictTasks(ctx context.Context, dst *Prediction[T], b *B
 		if run == nil {
 			run = &curveRun[T]{}
 		}
-		failed := n.task(ctx, run, dst, b, t, l, inner)
+		failed := n.tasks(ctx, run, dst, b, t, to, l, inner)
 		n.pool.Put(run)
 		mu.Lock()
 		defer mu.Unlock()
@@ -261,7 +264,7 @@ func (n *curveNet[T]) predictTasks(ctx context.Context, dst *Prediction[T], b *B
 			err = failed
 		}
 		report(done, b.B)
-		done++
+		done += to - t
 	})
 	if err == nil {
 		report(b.B, b.B)
@@ -276,21 +279,20 @@ const (
 	pieceTargets = 1 << 14
 )
 
-// task predicts task t.
-func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t int, l *curveLattice[T], threads int) error {
+// tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.
+func (n *curveNet[T]) tasks(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t, end int, l *curveLattice[T], threads int) error {
 	dy := n.cfg.DimY
 	origin := 0.0
 	if n.cfg.numbered() {
 		origin = b.origin(t)
 	}
 	run.sortTargets(b, t, origin)
-	at := t * b.Nt * dy
 	if len(run.order) < b.Nt {
-		dst.fill(at, at+b.Nt*dy, 0)
+		dst.fill(t*b.Nt*dy, end*b.Nt*dy, 0)
 	}
-	n.readContext(run, b, t, origin)
+	n.readContext(run, b, t, end, origin)
 	if !n.cfg.numbered() {
-		return n.piece(ctx, run, dst, b, t, l, l.grid, l.lines, 0, len(run.order), 0, threads)
+		return n.piece(ctx, run, dst, b, t, end, l, l.grid, l.lines, 0, len(run.order), 0, threads)
 	}
 	for len(run.lines) < len(l.lines) {
 		run.lines = append(run.lines, &neighbor.Line{})
@@ -300,7 +302,7 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 		for k, line := range l.lines {
 			run.lines[k].Lay(line, run.spans...)
 		}
-		if err := n.piece(ctx, run, dst, b, t, l, run.lines[0].Points(), run.lines[:len(l.lines)], from, to, origin, threads); err != nil {
+		if err := n.piece(ctx, run, dst, b, t, end, l, run.lines[0].Points(), run.lines[:len(l.lines)], from, to, origin, threads); err != nil {
 			return err
 		}
 		from = to
@@ -344,26 +346,40 @@ func (r *curveRun[T]) inner(ends int) []layers.LineChunk {
 }
 
 // piece predicts the targets of a task from one up to another, over a lattice.
-func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t int, l *curveLattice[T], grid []float64,
+func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t, end int, l *curveLattice[T], grid []float64,
 	lines []*neighbor.Line, from, to int, origin float64, threads int) error {
 	order, targets := run.order[from:to], run.targets[from:to]
 	run.points = append(run.points[:0], grid...)
 	if n.cfg.Readout != ReadoutRBF {
 		run.points = append(run.points, targets...)
 	}
-	rows, queries := len(run.points), n.cfg.Readout == ReadoutQueries
-	encoded := rows
-	if queries {
+	encoded := len(run.points)
+	if n.cfg.Readout == ReadoutQueries {
 		encoded = len(grid)
 	}
-	n.encode(run, encoded, origin)
+	signals := n.cfg.Multiplicity * n.cfg.DimY
+	c := 1 + (end-t)*signals // the density is that of all
+	run.h = reuse.Sized(run.h, encoded*c)
+	simd.SetConv(run.h, run.points[:encoded], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
 	if err := n.arrange(run, l, lines, len(grid)); err != nil {
 		return err
 	}
-
 	for len(run.scratch) < threads {
 		run.scratch = append(run.scratch, layers.LineScratch[T]{})
 	}
+	for k := range end - t {
+		n.encode(run, encoded, c, 1+k*signals, origin)
+		if err := n.decode(ctx, run, l, grid, targets, threads); err != nil {
+			return err
+		}
+		n.head.forward(dst, (t+k)*b.Nt*n.cfg.DimY, order, run.read, &run.head)
+	}
+	return nil
+}
+
+// decode sets read to the last features at the targets, given the first features of all points.
+func (n *curveNet[T]) decode(ctx context.Context, run *curveRun[T], l *curveLattice[T], grid, targets []float64, threads int) error {
+	rows, queries := len(run.points), n.cfg.Readout == ReadoutQueries
 	for k, conv := range n.conv {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -388,7 +404,7 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	}
 
 	// Read the features at the targets: there they are, or by the second kernel.
-	c, m := n.conv[len(n.conv)-1].Out, len(order)
+	c, m := n.conv[len(n.conv)-1].Out, len(targets)
 	f := run.features
 	if n.cfg.Readout == ReadoutRBF {
 		run.next = reuse.Sized(run.next, m*c)
@@ -397,7 +413,7 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	} else {
 		f = f[len(grid)*c : rows*c]
 	}
-	n.head.forward(dst, t*b.Nt*n.cfg.DimY, order, f[:m*c], &run.head)
+	run.read = f[:m*c]
 	return nil
 }
 
@@ -417,33 +433,28 @@ func (r *curveRun[T]) sortTargets(b *Batch[T], t int, origin float64) {
 	}
 }
 
-// readContext sets x and phi to the context of task t.
-func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t int, origin float64) {
-	dy, degree := n.cfg.DimY, n.cfg.Multiplicity
+// readContext sets x to the context's coordinates, and phi to 1 and the powers of the values of task t and those up to another, which share
+// them.
+func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, origin float64) {
+	dy := n.cfg.DimY
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
 			continue
 		}
 		at := t*b.Nc + i
-		y := b.YContext[at*dy : (at+1)*dy]
 		run.x, run.phi = append(run.x, b.XContext[at]-origin), append(run.phi, 1)
-		run.phi = append(run.phi, y...)
-		for k := 1; k < degree; k++ {
-			for _, v := range y {
-				run.phi = append(run.phi, run.phi[len(run.phi)-dy]*v)
-			}
+		for k := at; k < at+(end-t)*b.Nc; k += b.Nc {
+			run.phi = appendPowers(run.phi, b.YContext[k*dy:(k+1)*dy], n.cfg.Multiplicity)
 		}
 	}
 }
 
 // encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
-// context; see setConv.
-func (n *curveNet[T]) encode(run *curveRun[T], rows int, origin float64) {
-	c := 1 + n.cfg.Multiplicity*n.cfg.DimY
-	run.h = reuse.Sized(run.h, rows*c)
-	simd.SetConv(run.h, run.points[:rows], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
-	width := c
+// context, h [rows, c], with the signals from one channel on; see setConv.
+func (n *curveNet[T]) encode(run *curveRun[T], rows, c, from int, origin float64) {
+	signals := n.cfg.Multiplicity * n.cfg.DimY
+	width := 1 + signals
 	if n.cfg.CoordinateFeature {
 		width++
 	}
@@ -456,8 +467,8 @@ func (n *curveNet[T]) encode(run *curveRun[T], rows int, origin float64) {
 		}
 		density := run.h[i*c]
 		row[0] = density
-		for k := 1; k < c; k++ {
-			row[k] = run.h[i*c+k] / (density + densityFloor)
+		for k, v := range run.h[i*c+from : i*c+from+signals] {
+			row[1+k] = v / (density + densityFloor)
 		}
 	}
 	run.features = reuse.Sized(run.features, len(run.points)*n.conv[0].In)
