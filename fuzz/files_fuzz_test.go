@@ -1,13 +1,18 @@
 package fuzz
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/npy"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // allowed is the memory that reading n hostile bytes may take in all: a fixed part, and a multiple of the input that
@@ -94,4 +99,55 @@ func FuzzModelFile(f *testing.F) {
 		}
 		bounded(t, len(b), func() { _, _, _ = weights.Recognize(s) })
 	})
+}
+
+// tablesIn reads any bytes as tensors and as a table, which are errors or whole, within memory.
+func tablesIn(t *testing.T, b []byte) {
+	bounded(t, len(b), func() { _, _ = taskfile.Decode(b, "f") })
+	var table *tabular.Table
+	bounded(t, len(b), func() { table, _ = tables.Decode(b, "f", nil) })
+	if table == nil {
+		return
+	}
+	if table.Rows()*table.Cols != len(table.Values) {
+		t.Fatalf("%d rows of %d columns hold %d values", table.Rows(), table.Cols, len(table.Values))
+	}
+	for row := range min(100, table.Rows()) {
+		for c := range table.Cols {
+			table.Cell(row, c)
+		}
+	}
+}
+
+// FuzzNPZ and FuzzNetCDF: any bytes are an error, or tensors and tables that are whole.
+func FuzzNPZ(f *testing.F) {
+	for _, name := range []string{"a.npz", "b.npz"} {
+		var b bytes.Buffer
+		x := safetensors.FromFloat32s("x", []int{3}, []float32{1, 2, 3})
+		if name == "b.npz" {
+			x = safetensors.FromFloat32s("x_context", []int{1, 3, 1}, []float32{1, 2, 3})
+		}
+		if err := npy.Encode(&b, []safetensors.Tensor{x}); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+		b.Reset()
+		if err := npy.EncodeArray(&b, &x); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Fuzz(tablesIn)
+}
+
+func FuzzNetCDF(f *testing.F) {
+	for _, name := range []string{"cdf1", "cdf2", "cdf5"} {
+		b, err := os.ReadFile(filepath.Join("..", "internal", "netcdf", "testdata", name+".nc"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+		f.Add(b[:len(b)/2])
+	}
+	f.Fuzz(tablesIn)
 }

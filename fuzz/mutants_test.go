@@ -23,8 +23,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
 var (
@@ -51,6 +53,10 @@ var mutantKinds = []mutantKind{
 	{"image", "image.png", "complete --model DIR/image.safetensors --image FILE --rate 0.5 --out DIR/out.png"},
 	{"table", "data.csv", "regress --model DIR/model.safetensors --csv FILE --from -2 --to 2 --points 20 --out DIR/out.csv"},
 	{"tasks", "tasks.safetensors", "predict --model DIR/model.safetensors --in FILE --out DIR/out.safetensors"},
+	{"npz tasks", "tasks.npz", "predict --model DIR/model.safetensors --in FILE --out DIR/out.npz"},
+	{"npz table", "table.npz", "regress --model DIR/model.safetensors --csv FILE --from -2 --to 2 --points 20 --out DIR/out.npz"},
+	{"NetCDF table", "table.nc", "regress --model DIR/model.safetensors --csv FILE --targets FILE --x x --y y --out DIR/out.nc"},
+	{"NetCDF tasks", "tasks.nc", "predict --model DIR/model.safetensors --in FILE --out DIR/out.nc"},
 	{"idx", "digits.idx", "eval --model DIR/image.safetensors --mnist FILE --tasks 1"},
 	{"gzip", "digits.idx.gz", "eval --model DIR/image.safetensors --mnist FILE --tasks 1"},
 }
@@ -235,10 +241,20 @@ func goodFiles(t *testing.T, dir string) {
 	for i := range targets {
 		targets[i] = 4*rng.Float32() - 2
 	}
-	require.NoError(t, safetensors.Write(filepath.Join(dir, "tasks.safetensors"), &safetensors.File{Tensors: []safetensors.Tensor{
-		safetensors.FromFloat32s("x_context", []int{2, 6, 1}, x), safetensors.FromFloat32s("y_context", []int{2, 6, 1}, y),
-		safetensors.FromFloat32s("x_target", []int{2, 5, 1}, targets),
-	}}))
+	tasks := []safetensors.Tensor{safetensors.FromFloat32s("x_context", []int{2, 6, 1}, x), safetensors.FromFloat32s("y_context", []int{2, 6, 1}, y),
+		safetensors.FromFloat32s("x_target", []int{2, 5, 1}, targets)}
+	for _, name := range []string{"tasks.safetensors", "tasks.npz", "tasks.nc"} {
+		b.Reset()
+		require.NoError(t, taskfile.Write(&b, name, tasks))
+		write(name, b.Bytes())
+	}
+	table, err := tables.ReadFile(filepath.Join(dir, "data.csv"), nil)
+	require.NoError(t, err)
+	for _, name := range []string{"table.npz", "table.nc"} {
+		b.Reset()
+		require.NoError(t, tables.Write(&b, name, table, []int{0}))
+		write(name, b.Bytes())
+	}
 
 	idx := []byte{0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 10, 0, 0, 0, 10}
 	for range 300 {

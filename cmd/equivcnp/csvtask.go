@@ -24,9 +24,9 @@ type csvFlags struct {
 // register adds the flags.
 func (f *csvFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.csv, "csv", "", "CSV file of the context points")
+	fl.StringVar(&f.csv, "csv", "", "table of the context points: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
-	fl.StringVar(&f.targets, "targets", "", "CSV file of the targets' coordinates")
+	fl.StringVar(&f.targets, "targets", "", "table of the targets' coordinates")
 	fl.Float64Var(&f.from, "from", 0, "first target")
 	fl.Float64Var(&f.to, "to", 0, "last target")
 	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
@@ -70,7 +70,7 @@ type csvTask struct {
 
 // read reads the tables.
 func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
-	points, err := fromInput(ctx, a, f.csv, tabular.ReadFile, tabular.Decode)
+	points, err := f.columns.table(ctx, a, f.csv)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 		t.targets.Values = linspace(f.from, f.to, f.points)
 		return t, nil
 	}
-	t.targets, err = fromInput(ctx, a, f.targets, tabular.ReadFile, tabular.Decode)
+	t.targets, err = f.columns.table(ctx, a, f.targets)
 	return t, err
 }
 

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
 // stdio is the name by which a flag takes standard input or standard output.
@@ -89,11 +91,12 @@ type output struct {
 // outFile is a file that a flag names, and the endings of the formats that it is written in.
 type outFile struct{ flag, path, endings string }
 
-// endings are the formats of pictures, plots, tables and tensors.
+// endings are the formats of pictures, plots, tables, tasks and models.
 const (
 	pictureFiles = ".png"
 	plotFiles    = ".png .svg"
-	tableFiles   = ".csv .tsv"
+	tableFiles   = tables.Endings
+	taskFiles    = taskfile.Endings
 	tensorFiles  = ".safetensors"
 )
 

@@ -30,8 +30,8 @@ func (a *app) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "predict --model M --in tasks.safetensors --out pred.safetensors",
 		DisableFlagsInUseLine: true,
-		Short:                 "Predict many tasks from one safetensors file into another",
-		Long: `Predict all tasks of a safetensors file.
+		Short:                 "Predict many tasks from one file into another",
+		Long: `Predict all tasks of a file of tensors: safetensors, npz (numpy) or classic NetCDF (.nc).
 
 Curve models read x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx] and, if there,
 context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). Nc and Nt
@@ -64,8 +64,8 @@ are finite.`,
 	f.model.registerLattice(cmd)
 	f.plan.register(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of the tasks, required")
-	fl.StringVarP(&f.out, "out", "o", "", "safetensors file of the predictions, required")
+	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks, safetensors, .npz or .nc, required")
+	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions, .safetensors, .npz or .nc, required")
 	f.chain.register(cmd, 0, false, true)
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
@@ -126,7 +126,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	outs, err := a.outputs([]string{f.model.path, f.in}, outFile{"out", f.out, tensorFiles})
+	outs, err := a.outputs([]string{f.model.path, f.in}, outFile{"out", f.out, taskFiles})
 	if err != nil {
 		return err
 	}
@@ -208,13 +208,8 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		r.note("tensors that this model does not read: %q", extra)
 	}
 
-	b, err := safetensors.Encode(&safetensors.File{Tensors: append([]safetensors.Tensor{
-		safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std),
-	}, tensors...)})
-	if err != nil {
-		return err
-	}
-	if err := outs.write("out", func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+	tensors = append([]safetensors.Tensor{safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std)}, tensors...)
+	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, tensors) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

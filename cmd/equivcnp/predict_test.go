@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
@@ -342,5 +345,32 @@ func TestPredictPlans(t *testing.T) {
 	b.fails(2, `--batch -1: need 0 or more`, append(args, "--batch", "-1")...)
 	for _, bad := range []string{"-1", "x", "1E", "G", "1e30", "NaN", "inf"} {
 		b.fails(2, `--memory "`+bad+`"`, append(args, "--memory", bad)...)
+	}
+}
+
+// Files of tensors hold the same tasks in every format, and so do the predictions.
+func TestPredictFormats(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	tasks := []safetensors.Tensor{safetensors.FromFloat64s("x_context", []int{2, 3, 1}, []float64{-1, 0, 1, -0.5, 0.5, 1}),
+		safetensors.FromFloat32s("y_context", []int{2, 3, 1}, []float32{1, 2, 3, 4, 5, 6}),
+		safetensors.FromFloat64s("x_target", []int{2, 2, 1}, []float64{0.25, 0.75, 0, 1})}
+	want := map[string][]float64{}
+	for _, ending := range strings.Fields(taskfile.Endings) {
+		var text bytes.Buffer
+		require.NoError(t, taskfile.Write(&text, ending, tasks))
+		b.write("tasks"+ending, text.String())
+		b.ok("predict", "--model", "@m.safetensors", "--in", "@tasks"+ending, "--out", "@pred"+ending)
+		f, err := taskfile.Open(b.path("pred" + ending))
+		require.NoError(t, err)
+		for _, name := range []string{"mean", "std"} {
+			require.Equal(t, []int{2, 2, 1}, []int{f.Axis(name, 0), f.Axis(name, 1), f.Axis(name, 2)})
+			v, err := f.Tensor(name).Float64s()
+			require.NoError(t, err)
+			if want[name] == nil {
+				want[name] = v
+			}
+			require.Equal(t, want[name], v, "%s of %s", name, ending)
+		}
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -39,7 +38,10 @@ func (a *app) regressCommand() *cobra.Command {
 		Short:                 "Regress a curve from the points of a CSV file",
 		Long: `Regress a curve from context points, and write mean and standard deviation at the targets.
 
-The CSV file has one context point per row; commas, semicolons or tabs separate its cells. A header
+Tables are CSV or TSV files, arrays of one length in an .npz file or one of two dimensions in an .npy
+file, or variables of a classic NetCDF file (.nc), whose rows are the places of their grid.
+
+A CSV file has one context point per row; commas, semicolons or tabs separate its cells. A header
 says which columns are what: the model's inputs are x, or x1, x2, ..; its outputs y, or y1, y2, ..;
 other names are given with --x and --y, and other columns are left out. Without a header the inputs
 come first, then the outputs. Blank lines and lines that begin with # are skipped. An output that is
@@ -81,7 +83,7 @@ The name - is standard input, and for --out standard output.`,
 	f.input.register(cmd)
 	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "CSV file of the prediction (.csv, or .tsv with tabs), required")
+	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction (.csv, .tsv, .npz, or .nc: a grid, where the targets are one), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)
 	standardiseFlag(fl, &f.standardise)
@@ -193,7 +195,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		}
 	}
 	written := t.predicted(&f.input.columns, p, samples, f.quantiles)
-	if err := outs.write("out", func(w io.Writer) error { return writeTable(w, f.out, written) }); err != nil {
+	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(dx)) }); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
@@ -304,6 +306,19 @@ func (f *columnFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
 }
 
+// table reads a table that has these columns.
+func (f *columnFlags) table(ctx context.Context, a *app, path string) (*tabular.Table, error) {
+	var wanted []string
+	if f.x != nil && f.y != nil {
+		wanted = append(slices.Clone(f.x), f.y...)
+		if f.task != "" {
+			wanted = append(wanted, f.task)
+		}
+	}
+	return fromInput(ctx, a, path, func(path string) (*tabular.Table, error) { return tables.ReadFile(path, wanted) },
+		func(b []byte, name string) (*tabular.Table, error) { return tables.Decode(b, name, wanted) })
+}
+
 // options are the flags for a model of those dimensions, 0 where they are not known.
 func (f *columnFlags) options(dx, dy int) task.CSVOptions {
 	return task.CSVOptions{X: f.x, Y: f.y, Task: f.task, Dx: dx, Dy: dy}
@@ -326,7 +341,18 @@ func (t *csvTask) predicted(f *columnFlags, p *cnp.Prediction[float32], samples 
 	if x == nil {
 		x = names("x", t.dx)
 	}
-	return predicted(t.targets.Only(t.asked.Columns.X, x), p, samples, t.dy, named(t.points, f.y, in.Y), quantiles)
+	out := predicted(t.targets.Only(t.asked.Columns.X, x), p, samples, t.dy, named(t.points, f.y, in.Y), quantiles)
+	if t.points.Units != nil {
+		for c := t.dx; c < out.Cols; c++ { // the columns of an output repeat with every kind
+			out.Units[c] = t.points.Units[in.Y[(c-t.dx)%t.dy]]
+		}
+		for k, c := range in.X {
+			if out.Units[k] == "" {
+				out.Units[k] = t.points.Units[c]
+			}
+		}
+	}
+	return out
 }
 
 // predicted is a table with columns for predictions, whose outputs have these names or, where that is nil, none.
@@ -394,15 +420,6 @@ func labels(t *tabular.Table, columns []int, kind string, n int) []string {
 		out = append(out, t.Header[c])
 	}
 	return out
-}
-
-// writeTable writes a table as the file's name says.
-func writeTable(w io.Writer, path string, t *tabular.Table) error {
-	separator := ','
-	if strings.EqualFold(filepath.Ext(path), ".tsv") {
-		separator = '\t'
-	}
-	return tabular.Write(w, t, separator)
 }
 
 // curves takes a prediction apart, one curve per output, with samples [S, n, dy].

@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/netcdf"
 	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -265,16 +268,56 @@ func TestEndings(t *testing.T) {
 	b.writeImage("i.png", gradient(4, 4))
 	regress := []string{"regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1"}
 	complete := []string{"complete", "--model", "@i.safetensors", "--image", "@i.png", "--rate", "0.5"}
-	b.fails(2, "must end in .csv or .tsv", append(regress, "--out", "@pred.txt")...)
-	b.fails(2, "must end in .csv or .tsv", append(regress, "--out", "@pred")...)
+	b.fails(2, "must end in .csv or .tsv or .npz or .nc", append(regress, "--out", "@pred.txt")...)
+	b.fails(2, "must end in .csv or .tsv or .npz or .nc", append(regress, "--out", "@pred")...)
 	b.fails(2, "a plot is a .png or .svg file", append(regress, "--out", "@pred.csv", "--plot", "@p.jpg")...)
 	b.fails(2, "o.jpg: the name must end in .png, which is what is written", append(complete, "--out", "@o.jpg")...)
 	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.tif")...)
 	b.ok(append(complete, "--out", "@o.PNG")...)
 	b.fails(2, "must end in .png", "demo", "--out", "@demo.jpg")
-	b.fails(2, "must end in .safetensors", "predict", "--model", "@m.safetensors", "--in", "@x.safetensors", "--out", "@p.npz")
+	b.fails(2, "must end in .safetensors or .npz or .nc", "predict", "--model", "@m.safetensors", "--in", "@x.safetensors", "--out", "@p.h5")
 	b.fails(2, "must end in .safetensors", "convert", "--model", "@m.safetensors", "--out", "@p.pth")
 	b.fails(2, "must end in .safetensors", "train", "regression", "--out", "@p.pth")
+}
+
+// A table has the same rows in every format, and so has its prediction; a grid of targets comes back as one.
+func TestRegressFormats(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.save("plane.safetensors", pointConfig(2, 1))
+	b.write("data.csv", "day,t2m,id\n0.5,20,1\n0.75,,2\n-0.25,22.5,3\n")
+	flags := []string{"--model", "@m.safetensors", "--x", "day", "--y", "t2m"}
+	regress := func(model []string, in, targets, out string) *tabular.Table {
+		t.Helper()
+		b.ok(append(append([]string{"regress"}, model...), "--csv", "@"+in, "--targets", "@"+targets, "--out", "@"+out)...)
+		got, err := tables.ReadFile(b.path(out), nil)
+		require.NoError(t, err)
+		return got
+	}
+	want := regress(flags, "data.csv", "data.csv", "want.csv")
+	require.Equal(t, []string{"day", "t2m_mean", "t2m_std"}, want.Header)
+	in, err := tables.ReadFile(b.path("data.csv"), nil)
+	require.NoError(t, err)
+	for _, ending := range []string{".tsv", ".npz", ".nc"} {
+		f, err := os.Create(b.path("data" + ending))
+		require.NoError(t, err)
+		require.NoError(t, tables.Write(f, ending, in, []int{0}))
+		require.NoError(t, f.Close())
+		got := regress(flags, "data"+ending, "data"+ending, "pred"+ending)
+		require.Equal(t, want.Header, got.Header)
+		for i, v := range want.Values {
+			require.Equal(t, float32(v), float32(got.Values[i]), "value %d of %s", i, ending)
+		}
+		b.ok(append([]string{"eval", "--csv", "@data" + ending, "--min-context", "1", "--max-context", "1"}, flags...)...)
+	}
+
+	b.write("plane.csv", "lat,lon,t2m\n0,0,1\n1,0,2\n")
+	b.write("grid.csv", "lat,lon\n0,0\n0,1\n0,2\n1,0\n1,1\n1,2\n")
+	regress([]string{"--model", "@plane.safetensors", "--x", "lat,lon", "--y", "t2m"}, "plane.csv", "grid.csv", "grid.nc")
+	f, err := netcdf.Decode([]byte(b.files()["grid.nc"]))
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 3}, f.Shape(f.Var("t2m_mean")))
+	require.Equal(t, []float64{0, 1, 2}, f.Values(f.Var("lon")))
 }
 
 func TestRegressErrors(t *testing.T) {

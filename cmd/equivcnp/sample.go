@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
 // sampleFlags are the flags of equivcnp sample.
@@ -116,7 +117,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 		}
 	}
 	if f.in != "" {
-		endings = tensorFiles
+		endings = taskFiles
 	}
 	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.in}, outFile{"out", f.out, endings},
 		outFile{"plot", f.plot, plotFiles})
@@ -225,7 +226,8 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 		d.r.note("the context is empty: this is the prior")
 	}
 	if err := d.outs.write("out", func(w io.Writer) error {
-		return writeTable(w, f.out, t.predicted(&f.input.columns, nil, samples, nil))
+		written := t.predicted(&f.input.columns, nil, samples, nil)
+		return tables.Write(w, f.out, written, written.First(d.cfg.DimX))
 	}); err != nil {
 		return err
 	}
@@ -320,10 +322,8 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32], file *ta
 
 // write writes samples [S, shape].
 func (d *drawing) write(samples []float32, shape ...int) error {
-	b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
-		safetensors.FromFloat32s("samples", append([]int{d.flags.chain.samples}, shape...), samples)}})
-	if err != nil {
-		return err
-	}
-	return d.outs.write("out", func(w io.Writer) error { _, err := w.Write(b); return err })
+	return d.outs.write("out", func(w io.Writer) error {
+		return taskfile.Write(w, d.flags.out, []safetensors.Tensor{
+			safetensors.FromFloat32s("samples", append([]int{d.flags.chain.samples}, shape...), samples)})
+	})
 }

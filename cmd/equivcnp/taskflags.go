@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -64,9 +63,9 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.Float64Var(&f.minScale, "min-scale", 0, "images: scale by at least that (default: 0.3 for digits, else 1)")
 	fl.Float64Var(&f.maxScale, "max-scale", 0, "images: scale by at most that (default: 0.45 for digits, else 1)")
 	fl.Float64Var(&f.maxShift, "max-shift", 0, "images: shift by up to so many pixels, along both axes")
-	fl.StringVar(&f.csv, "csv", "", "curves of a CSV file with columns x, y, optionally task and context")
+	fl.StringVar(&f.csv, "csv", "", "curves of a table (.csv, .tsv, .npz, .npy, .nc) with columns x, y, optionally task and context")
 	f.columns.register(cmd)
-	fl.StringVar(&f.in, "in", "", "tasks of a safetensors file, as for predict; curves need y_target")
+	fl.StringVar(&f.in, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("csv", "csv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
@@ -164,10 +163,11 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 func (f *taskFlags) curves(ctx context.Context, dx, dy int) (*task.CurveSet, error) {
 	if f.csv != "" {
 		opt := f.columns.options(dx, dy)
-		return fromInput(ctx, f.app, f.csv, func(path string) (*task.CurveSet, error) { return task.ReadCSV(path, opt) },
-			func(b []byte, name string) (*task.CurveSet, error) {
-				return task.DecodeCSV(bytes.NewReader(b), name, opt)
-			})
+		t, err := f.columns.table(ctx, f.app, f.csv)
+		if err != nil {
+			return nil, err
+		}
+		return task.CurvesOfTable(t, opt)
 	}
 	file, err := fromInput(ctx, f.app, f.in, taskfile.Open, taskfile.Decode)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package taskfile reads safetensors files of tasks: curves with their context and targets, or partly observed images.
+// Package taskfile reads files of tasks, safetensors, numpy's npz or classic NetCDF: curves with their context and targets, or partly observed images.
 // Everything that a file can get wrong is an error that names the file, the tensor and the place.
 package taskfile
 
@@ -17,7 +17,7 @@ import (
 // ErrMissing is wrapped by the error of a file that lacks a tensor.
 var ErrMissing = errors.New("not a file of these tasks")
 
-// File is a safetensors file of tasks with the checks that its tensors need. Inside, the first error sticks, so that a
+// File is a file of tasks with the checks that its tensors need. Inside, the first error sticks, so that a
 // reader can take all its tensors and look once.
 type File struct {
 	path string
@@ -28,16 +28,16 @@ type File struct {
 
 // Open reads a file.
 func Open(path string) (*File, error) {
-	f, err := safetensors.Read(path)
+	b, err := safetensors.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return &File{path: path, file: f}, nil
+	return Decode(b, path)
 }
 
 // Decode is Open for the bytes of a file, which errors call by that name.
 func Decode(b []byte, name string) (*File, error) {
-	f, err := safetensors.Decode(b)
+	f, err := decode(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -56,6 +56,9 @@ func (t *File) Axis(tensor string, axis int) int {
 	}
 	return 0
 }
+
+// Tensor is the tensor of that name, nil without one.
+func (t *File) Tensor(name string) *safetensors.Tensor { return t.file.Get(name) }
 
 // Name is that of the file.
 func (t *File) Name() string { return t.path }

@@ -93,6 +93,15 @@ type Column struct {
 	Single     bool // they are float32
 }
 
+// Of is a table of columns of equal lengths.
+func Of(columns []Column) *Table {
+	if len(columns) == 0 {
+		return &Table{}
+	}
+	rows := &Table{Cols: 0, Header: []string{}}
+	return rows.with(len(columns[0].Values), columns)
+}
+
 // Only is a table of some of the columns, which keep their names; those of a table without a header get these. A table without any column becomes one of these names.
 func (t *Table) Only(columns []int, names []string) *Table {
 	n := len(names)
@@ -114,9 +123,20 @@ func (t *Table) Only(columns []int, names []string) *Table {
 	return out
 }
 
+// First are the first n columns.
+func (t *Table) First(n int) []int {
+	out := make([]int, min(n, t.Cols))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // With is a table with more columns, of as many rows.
-func (t *Table) With(columns ...Column) *Table {
-	old, rows := t.Cols, t.Rows()
+func (t *Table) With(columns ...Column) *Table { return t.with(t.Rows(), columns) }
+
+func (t *Table) with(rows int, columns []Column) *Table {
+	old := t.Cols
 	out := &Table{Name: t.Name, Cols: old + len(columns), Header: slices.Clone(t.Header), Texts: make([][]string, old+len(columns)),
 		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)), Values: make([]float64, 0, rows*(old+len(columns)))}
 	copy(out.Texts, t.Texts)

@@ -1,0 +1,354 @@
+// Package tables reads and writes tables in all formats: CSV and TSV, numpy's npz and npy, and classic NetCDF. What a file begins with says
+// which it is; what a name ends in, how it is written.
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/netcdf"
+	"github.com/equivcnp/equivcnp/internal/npy"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// Endings are those of the formats that are written.
+const Endings = ".csv .tsv .npz .nc"
+
+var nan = math.NaN()
+
+// maxCells bounds the cells that a table made of a grid or of arrays has, which may be more than the file's values.
+const maxCells = 1 << 27
+
+// ReadFile reads the table of a file; wanted names columns, and decides which of a NetCDF file's variables the table has.
+func ReadFile(path string, wanted []string) (*tabular.Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	n, _ := io.ReadFull(f, head)
+	if known(head[:n]) {
+		b, err := safetensors.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return Decode(b, path, wanted)
+	}
+	return tabular.Read(io.MultiReader(bytes.NewReader(head[:n]), f), path)
+}
+
+// known reports whether bytes begin as a file that is no text.
+func known(b []byte) bool {
+	return npy.Is(b) || npy.IsZip(b) || netcdf.Is(b) || netcdf.IsHDF5(b)
+}
+
+// Decode is ReadFile for the bytes of a file, which errors call by that name.
+func Decode(b []byte, name string, wanted []string) (*tabular.Table, error) {
+	var t *tabular.Table
+	var err error
+	switch {
+	case !known(b):
+		return tabular.Decode(b, name)
+	case npy.Is(b), npy.IsZip(b):
+		t, err = ofArrays(b)
+	default:
+		t, err = ofNetCDF(b, wanted)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t.Name = name
+	return t, nil
+}
+
+// ofArrays makes a table of the arrays [n] of an npz file, which are columns, or of an array [n, columns] of an npy file.
+func ofArrays(b []byte) (*tabular.Table, error) {
+	tensors, err := npy.Decode(b)
+	if err != nil {
+		return nil, err
+	}
+	if len(tensors) == 1 && tensors[0].Name == "" && len(tensors[0].Shape) == 2 {
+		v, err := tensors[0].Float64s()
+		if err != nil {
+			return nil, err
+		}
+		return &tabular.Table{Cols: tensors[0].Shape[1], Values: v}, nil
+	}
+	var columns []tabular.Column
+	for i := range tensors {
+		x := &tensors[i]
+		if len(x.Shape) != 1 || len(columns) > 0 && x.Len() != len(columns[0].Values) {
+			return nil, fmt.Errorf("%w: array %q has shape %v: a table is arrays of one dimension and equal lengths, or one .npy array of two", npy.ErrFormat, x.Name, x.Shape)
+		}
+		v, err := x.Float64s()
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, tabular.Column{Name: x.Name, Values: v, Single: x.DType == safetensors.F32})
+	}
+	return tabular.Of(columns), nil
+}
+
+// ofNetCDF makes a table of variables: each row is a place in the grid of their dimensions, the last of which is fastest.
+func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
+	f, err := netcdf.Decode(b)
+	if err != nil {
+		return nil, err
+	}
+	// dims are those of a variable without the length of its texts.
+	dims := func(v *netcdf.Var) []int {
+		if v.Type == netcdf.Char && len(v.Dims) > 0 {
+			return v.Dims[:len(v.Dims)-1]
+		}
+		return v.Dims
+	}
+	var asked []*netcdf.Var
+	for _, name := range wanted {
+		if v := f.Var(name); v != nil {
+			asked = append(asked, v)
+		}
+	}
+	all := len(asked) == 0
+	if all {
+		for i := range f.Vars {
+			asked = append(asked, &f.Vars[i])
+		}
+	}
+	var over []int // the dimensions of the table: those of the variable that has most, then others
+	for _, v := range asked {
+		if len(dims(v)) > len(over) {
+			over = slices.Clone(dims(v))
+		}
+	}
+	for _, v := range asked {
+		for _, d := range dims(v) {
+			if !all && !slices.Contains(over, d) {
+				over = append(over, d)
+			}
+		}
+	}
+	for _, name := range []string{"task", "context"} { // columns with a meaning
+		if v := f.Var(name); !all && v != nil && !slices.Contains(asked, v) {
+			asked = append(asked, v)
+		}
+	}
+	rows := 1
+	for _, d := range over {
+		if n := f.Dims[d].Len; n > 0 && rows > maxCells/n {
+			return nil, fmt.Errorf("%w: a table of all places of its grid would have more than %d cells", netcdf.ErrFormat, maxCells)
+		}
+		rows *= f.Dims[d].Len
+	}
+	strides := make([]int, len(f.Dims))
+	for k, step := len(over)-1, 1; k >= 0; k-- {
+		strides[over[k]] = step
+		step *= f.Dims[over[k]].Len
+	}
+	asked = slices.DeleteFunc(asked, func(v *netcdf.Var) bool {
+		return slices.ContainsFunc(dims(v), func(d int) bool { return !slices.Contains(over, d) })
+	})
+	if rows > 0 && len(asked) > maxCells/rows {
+		return nil, fmt.Errorf("%w: a table of %d rows and %d columns has too many cells", netcdf.ErrFormat, rows, len(asked))
+	}
+	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{}}
+	for c, v := range asked {
+		unit := ""
+		if a := v.Attr("units"); a != nil {
+			unit = a.Text
+		}
+		t.Header, t.Units, t.Single = append(t.Header, v.Name), append(t.Units, unit), append(t.Single, v.Type == netcdf.Float)
+		var values []float64
+		var texts []string
+		if v.Type == netcdf.Char {
+			texts = f.Strings(v)
+			t.Texts[c] = make([]string, rows)
+		} else {
+			values = f.Values(v)
+		}
+		for row := range rows {
+			at := 0
+			for _, d := range dims(v) {
+				at = at*f.Dims[d].Len + row/strides[d]%f.Dims[d].Len
+			}
+			if texts != nil {
+				t.Texts[c][row] = texts[at]
+				t.Values[row*t.Cols+c] = nan
+			} else if values != nil {
+				t.Values[row*t.Cols+c] = values[at]
+			}
+		}
+	}
+	return t, nil
+}
+
+// Write writes a table as the file's name says: x are the columns of its coordinates.
+func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".tsv":
+		return tabular.Write(w, t, '\t')
+	case ".npz":
+		return writeArrays(w, t)
+	case ".nc":
+		return writeNetCDF(w, t, x)
+	}
+	return tabular.Write(w, t, ',')
+}
+
+// column is a column of values, and its name.
+func column(t *tabular.Table, c int) (name string, values []float64) {
+	name = fmt.Sprintf("column%d", c+1)
+	if t.Header != nil && t.Header[c] != "" {
+		name = t.Header[c]
+	}
+	return name, t.Take(c)
+}
+
+// writeArrays writes every column of numbers as an array.
+func writeArrays(w io.Writer, t *tabular.Table) error {
+	var out []safetensors.Tensor
+	for c := range t.Cols {
+		name, v := column(t, c)
+		switch {
+		case hasText(t, c):
+			continue // numpy's texts are pickles, or of one width; the rows keep their order
+		case t.Single != nil && t.Single[c]:
+			narrow := make([]float32, len(v))
+			for i, x := range v {
+				narrow[i] = float32(x)
+			}
+			out = append(out, safetensors.FromFloat32s(name, []int{len(v)}, narrow))
+		default:
+			out = append(out, safetensors.FromFloat64s(name, []int{len(v)}, v))
+		}
+	}
+	return npy.Encode(w, out)
+}
+
+func hasText(t *tabular.Table, c int) bool {
+	return t.Texts != nil && slices.ContainsFunc(t.Texts[c], func(s string) bool { return s != "" })
+}
+
+// writeNetCDF writes variables over a grid, if the coordinates are one, else over the rows.
+func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
+	f := &netcdf.File{Attrs: []netcdf.Attr{netcdf.Text("Conventions", "CF-1.8")}}
+	axes, lengths := grid(t, x)
+	var dims []int
+	for i, c := range axes {
+		name, _ := column(t, c)
+		f.Dims = append(f.Dims, netcdf.Dim{Name: name, Len: lengths[i]})
+		dims = append(dims, i)
+	}
+	if axes == nil {
+		f.Dims, dims = []netcdf.Dim{{Name: "row", Len: t.Rows()}}, []int{0}
+		if t.Rows() == 0 {
+			f.Dims[0].Record = true
+		}
+	}
+	var coordinates []string
+	for _, c := range x {
+		name, _ := column(t, c)
+		coordinates = append(coordinates, name)
+	}
+	for c := range t.Cols {
+		name, v := column(t, c)
+		var attrs []netcdf.Attr
+		if t.Units != nil && t.Units[c] != "" {
+			attrs = append(attrs, netcdf.Text("units", t.Units[c]))
+		}
+		over, axis := dims, slices.Index(axes, c)
+		if axis >= 0 {
+			stride := 1
+			for _, n := range lengths[axis+1:] {
+				stride *= n
+			}
+			over = []int{axis}
+			short := make([]float64, lengths[axis])
+			for i := range short {
+				short[i] = v[i*stride]
+			}
+			v = short
+		} else if axes == nil && !slices.Contains(x, c) {
+			attrs = append(attrs, netcdf.Text("coordinates", strings.Join(coordinates, " ")))
+		}
+		if hasText(t, c) {
+			texts := make([]string, len(v))
+			for i := range texts {
+				texts[i] = t.Cell(i, c)
+			}
+			if axis < 0 {
+				if err := f.AddText(name, over, texts, attrs...); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		kind := netcdf.Double
+		if t.Single != nil && t.Single[c] {
+			kind = netcdf.Float
+		}
+		if !slices.Contains(x, c) {
+			attrs = append(attrs, netcdf.Number("_FillValue", nan))
+		}
+		if err := f.Add(name, kind, over, v, attrs...); err != nil {
+			return err
+		}
+	}
+	return netcdf.Encode(w, f, 2)
+}
+
+// grid returns the columns of coordinates as the axes of a grid whose places are the rows, the slowest first, and the axes' lengths; nil if the rows are none.
+func grid(t *tabular.Table, x []int) (axes, lengths []int) {
+	rows := t.Rows()
+	if rows == 0 || len(x) == 0 {
+		return nil, nil
+	}
+	strides := map[int]int{}
+	for _, c := range x {
+		if hasText(t, c) {
+			return nil, nil
+		}
+		n := 1
+		for n < rows && t.Values[n*t.Cols+c] == t.Values[c] {
+			n++
+		}
+		strides[c] = n
+	}
+	axes = slices.Clone(x)
+	slices.SortStableFunc(axes, func(a, b int) int { return strides[b] - strides[a] })
+	above := rows
+	for _, c := range axes {
+		if above%strides[c] != 0 {
+			return nil, nil
+		}
+		lengths = append(lengths, above/strides[c])
+		above = strides[c]
+	}
+	if above != 1 {
+		return nil, nil
+	}
+	for i, c := range axes {
+		seen := map[float64]bool{}
+		for row := range rows {
+			k := row / strides[c] % lengths[i]
+			v := t.Values[row*t.Cols+c]
+			if v != t.Values[k*strides[c]*t.Cols+c] {
+				return nil, nil
+			}
+			if row == k*strides[c] {
+				if seen[v] {
+					return nil, nil
+				}
+				seen[v] = true
+			}
+		}
+	}
+	return axes, lengths
+}
