@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
 // TestModels: every shipped model loads, predicts, and says where it is from.
@@ -21,6 +23,9 @@ func TestModels(t *testing.T) {
 				KeyTest: i.Test, KeyLogLikelihood: i.LogLikelihood} {
 				require.NotEmpty(t, v, "metadata %q", key)
 			}
+			file, err := files.ReadFile(folder + name + extension)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(file), 1<<20)
 			m, err := Load(name)
 			require.NoError(t, err)
 			require.Equal(t, i.Config, m.Config())
@@ -53,4 +58,38 @@ func TestUnknown(t *testing.T) {
 		_, err = About(name)
 		require.ErrorIs(t, err, ErrName)
 	}
+}
+
+// TestBenchmark: on a few tasks of the neuralprocesses benchmark, its models come as close to the best possible as the published table asks:
+// the best independent prediction, or by the chain rule the process itself; in all regions.
+func TestBenchmark(t *testing.T) {
+	models := 0
+	for _, name := range Names() {
+		i, err := About(name)
+		require.NoError(t, err)
+		for _, process := range task.BenchmarkProcesses[:3] {
+			src := task.BenchmarkSource[float32]{Process: process, Dx: i.Config.DimX}
+			if i.Tasks != src.String() || i.Config.DimX != 1 {
+				continue
+			}
+			models++
+			t.Run(name, func(t *testing.T) {
+				m, err := Load(name)
+				require.NoError(t, err)
+				for _, src.Region = range task.BenchmarkRegions {
+					r, err := eval.Joint(context.Background(), eval.Independent(eval.Model(m)), src, eval.Options{Tasks: 64, Seed: 1000})
+					require.NoError(t, err)
+					if d := r.KL.Mean - r.Diagonal.Mean; !(d <= 0.025) {
+						t.Errorf("%s: %.3f behind the best independent prediction", src.Region, d)
+					}
+					r, err = eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}), src, eval.Options{Tasks: 16, Seed: 1000})
+					require.NoError(t, err)
+					if !(r.KL.Mean <= 0.05) {
+						t.Errorf("%s: by the chain rule %.3f behind the process", src.Region, r.KL.Mean)
+					}
+				}
+			})
+		}
+	}
+	t.Logf("%d models", models)
 }
