@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/image/tiff"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
@@ -51,6 +52,7 @@ var mutantKinds = []mutantKind{
 	{"checkpoint", "model.pth", "inspect FILE"},
 	{"legacy checkpoint", "legacy.pth", "inspect FILE"},
 	{"image", "image.png", "complete --model DIR/image.safetensors --image FILE --rate 0.5 --out DIR/out.png"},
+	{"TIFF", "image.tif", "complete --model DIR/image.safetensors --image FILE --rate 0.5 --out DIR/out.png"},
 	{"table", "data.csv", "regress --model DIR/model.safetensors --csv FILE --from -2 --to 2 --points 20 --out DIR/out.csv"},
 	{"tasks", "tasks.safetensors", "predict --model DIR/model.safetensors --in FILE --out DIR/out.safetensors"},
 	{"npz tasks", "tasks.npz", "predict --model DIR/model.safetensors --in FILE --out DIR/out.npz"},
@@ -226,6 +228,9 @@ func goodFiles(t *testing.T, dir string) {
 	var b bytes.Buffer
 	require.NoError(t, png.Encode(&b, im))
 	write("image.png", b.Bytes())
+	b.Reset()
+	require.NoError(t, tiff.Encode(&b, im, &tiff.Options{Compression: tiff.Deflate}))
+	write("image.tif", b.Bytes())
 
 	b.Reset()
 	b.WriteString("x,y\n")

@@ -83,7 +83,7 @@ where the mean is a blur of all that. See "equivcnp sample".`,
 		must(cmd.MarkFlagRequired(name))
 	}
 	for _, name := range []string{"image", "mask"} {
-		must(cmd.MarkFlagFilename(name, "png", "jpg", "jpeg"))
+		must(cmd.MarkFlagFilename(name, "png", "jpg", "jpeg", "tif", "tiff"))
 	}
 	for _, name := range []string{"out", "mean-out", "std-out"} {
 		must(cmd.MarkFlagFilename(name, "png"))

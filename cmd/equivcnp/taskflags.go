@@ -54,7 +54,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.IntVar(&f.minContext, "min-context", test.MinContext, "curves: fewest points in the context")
 	fl.IntVar(&f.maxContext, "max-context", test.MaxContext, "curves: most points in the context")
 	fl.BoolVar(&f.digits, "digits", false, "a digital clock's digits, turned and scaled as in the paper's test")
-	fl.StringVar(&f.images, "images", "", "a folder's PNG and JPEG images")
+	fl.StringVar(&f.images, "images", "", "a folder's PNG, JPEG and TIFF images")
 	fl.StringVar(&f.mnist, "mnist", "", "the images of an IDX or .amat file")
 	fl.StringVar(&f.size, "size", "", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
 	fl.Float64Var(&f.rates.Min, "min-rate", task.PaperRates.Min, "images: least share of pixels that are seen")

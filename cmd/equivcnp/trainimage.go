@@ -32,7 +32,7 @@ func (a *app) trainImageCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on images some of whose pixels are hidden",
 		Long: `Train on images some of whose pixels are hidden: the digits of a digital clock, drawn here, a folder
-of PNG and JPEG images of one size, or a file of MNIST or its variations (IDX or .amat, plain or
+of PNG, JPEG and TIFF images of one size, or a file of MNIST or its variations (IDX or .amat, plain or
 gzipped; nothing is downloaded).
 
 Each image shows a part of its pixels, uniform between --min-rate and --max-rate. The true values
@@ -63,7 +63,7 @@ without it the means stay poor and the deviations too small.`,
 	fl.IntVar(&f.width, "width", 128, "channels")
 	fl.IntVar(&f.blocks, "blocks", 4, "residual blocks")
 	fl.BoolVar(&f.digits, "digits", false, "train on a digital clock's digits")
-	fl.StringVar(&f.images, "images", "", "train on a folder's PNG and JPEG images")
+	fl.StringVar(&f.images, "images", "", "train on a folder's PNG, JPEG and TIFF images")
 	fl.StringVar(&f.mnist, "mnist", "", "train on the images of an IDX or .amat file")
 	fl.StringVar(&f.in, "in", "", "train on the images of a safetensors file, as for predict")
 	fl.StringVar(&f.size, "size", "", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")

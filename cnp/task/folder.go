@@ -33,7 +33,7 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 			return err
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
-		case ".png", ".jpg", ".jpeg":
+		case ".png", ".jpg", ".jpeg", ".tif", ".tiff":
 			// Pipes and devices, which may never end, are no images; links to files are.
 			if info, err := os.Stat(path); d.Type().IsRegular() || err == nil && info.Mode().IsRegular() {
 				paths = append(paths, path)

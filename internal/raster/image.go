@@ -14,6 +14,8 @@ import (
 	_ "image/png"  // registers the format
 	"io"
 	"os"
+
+	_ "golang.org/x/image/tiff" // registers the format
 )
 
 // MaxPixels bounds the images that Read opens: one that claims more is refused before anything is decoded.
@@ -34,7 +36,7 @@ type Image struct {
 	Translucent bool
 }
 
-// Read reads a PNG or JPEG file of any depth, paletted, grey or in colour. Translucent pixels are composited over
+// Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour. Translucent pixels are composited over
 // black. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {
 	f, err := os.Open(path)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/image/tiff"
 )
 
 // save encodes an image into a PNG file of the test's folder.
@@ -192,4 +193,22 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d values for %d x %d x %d", len(im.Pix), im.C, im.H, im.W)
 		}
 	})
+}
+
+// TIFF files keep their 16 bits.
+func TestReadTIFF(t *testing.T) {
+	im := fill2(image.NewGray16(image.Rect(0, 0, 2, 1)), color.Gray16{1}, color.Gray16{65535})
+	for _, c := range []tiff.CompressionType{tiff.Uncompressed, tiff.Deflate} {
+		var b bytes.Buffer
+		require.NoError(t, tiff.Encode(&b, im, &tiff.Options{Compression: c}))
+		got, err := Decode(b.Bytes(), "a.tif")
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 1, 2}, []int{got.C, got.H, got.W})
+		require.Equal(t, []float32{float32(1. / 65535), 1}, got.Pix)
+		for n := range b.Len() {
+			if _, err := Decode(b.Bytes()[:n], "a.tif"); err != nil {
+				require.ErrorContains(t, err, "a.tif: ")
+			}
+		}
+	}
 }
