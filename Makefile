@@ -21,6 +21,9 @@ clients: ## ask the server with clients that others wrote: curl, grpcurl, vegeta
 manifests: ## the Kubernetes manifests against the schemas of k8s.io/api
 	cd cnp/serve/tools && $(GO) vet ./... && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml
 
+browser: ## the page in a real browser (Debian: chromium, or firefox-esr, and nodejs, npm); pictures in out/browser
+	cnp/serve/page/browser/run.sh
+
 page: ## the page of the server as static files, with the engine as WebAssembly, in out/page
 	$(GO) run ./cmd/page-wasm -out out/page
 

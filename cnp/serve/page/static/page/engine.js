@@ -82,6 +82,12 @@ class Wasm {
 
 export const engine = document.documentElement.dataset.engine === 'wasm' ? new Wasm() : new Server()
 
+let pending = 0 // calls under way; the document says so
+function count(n) {
+  pending += n
+  document.documentElement.ariaBusy = String(pending > 0)
+}
+
 // latest makes a function of which one call runs at a time: calls meanwhile become one more call, after it.
 export function latest(f) {
   let running = false, again = null
@@ -91,6 +97,7 @@ export function latest(f) {
       return
     }
     running = true
+    count(1)
     try {
       for (let next = args; next; ) {
         again = null
@@ -99,6 +106,7 @@ export function latest(f) {
       }
     } finally {
       running = false
+      count(-1)
     }
   }
 }

@@ -173,8 +173,9 @@ export class Image {
     this.show()
     this.#drawInputs()
     const { size: n } = this.state, observed = this.#mask.reduce((s, v) => s + v, 0)
-    element('image-status').textContent = `${observed} of ${n * n} pixels are observed.`
-    Object.assign(element('image-status').dataset, { observed, pixels: n * n })
+    const brightness = this.#scene.reduce((s, v) => s + v, 0) / this.#scene.length
+    element('image-status').textContent = `${observed} of ${n * n} pixels are observed; ${(100 * brightness).toFixed(0)} % of the image is white.`
+    Object.assign(element('image-status').dataset, { observed, pixels: n * n, brightness })
     this.changed()
     for (const m of this.models) if (this.state.models.includes(m.name)) this.#card(m).ask(stamp)
   }

@@ -25,6 +25,7 @@ let saving = 0
 function changed() {
   clearTimeout(saving)
   saving = setTimeout(save, 150)
+  facts()
   if (element('copy').open) writeSnippet()
 }
 
@@ -127,12 +128,10 @@ for (const button of document.querySelectorAll('[data-language]')) {
     writeSnippet()
   }
 }
-element('curve-model').addEventListener('input', facts)
 addEventListener('hashchange', () => {
   take(decodeState(location.hash))
   open.image?.restore(state.image)
   select(state.view)
-  facts()
 })
 element('token-form').onsubmit = e => {
   e.preventDefault()
@@ -161,7 +160,6 @@ async function start() {
     problem(null)
     for (const [view, list] of [['curve', curveModels], ['image', imageModels]]) element(`tab-${view}`).disabled = list.length === 0
     if (curveModels.length === 0 && imageModels.length > 0) state.view = 'image'
-    facts()
     select(state.view)
     element('about').textContent = `${models.length} models, computed by ${engine.name}. Everything on this page is asked for in the Open Inference Protocol.`
     document.documentElement.dataset.ready = 'true'
