@@ -123,13 +123,17 @@ func (p *levelsPlace) reach(by float64) {
 	}
 }
 
-// check refuses data that need too large a lattice.
-func (p *levelsPlace) check(c *Config, what string) error {
+// check refuses data, of one task or of all if that is negative, that need too large a lattice.
+func (p *levelsPlace) check(c *Config, task int) error {
 	rows := 1.0
 	for d := range p.lo {
 		rows *= max(0, (p.hi[d]-p.lo[d])*c.PointsPerUnit+1)
 	}
 	if !(rows <= float64(c.latticeLimit())) {
+		what := "all tasks together"
+		if task >= 0 {
+			what = fmt.Sprintf("task %d", task)
+		}
 		return fmt.Errorf("%w: the context of %s needs a lattice of more than %d points, %g per unit", ErrRange, what, c.latticeLimit(), c.PointsPerUnit)
 	}
 	return nil
@@ -236,7 +240,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 	grow(p.lo, p.hi, run.x)
 	grow(p.from, p.to, run.targets)
 	p.reach(n.length * encoderReach(n.floor))
-	if err := p.check(&n.cfg, fmt.Sprintf("task %d", t)); err != nil {
+	if err := p.check(&n.cfg, t); err != nil {
 		return err
 	}
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
@@ -322,7 +326,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		grow(place.from, place.to, k.targets)
 		if mode != layers.Train {
 			place.reach(reach)
-			if err := place.check(&m.cfg, fmt.Sprintf("task %d", t)); err != nil {
+			if err := place.check(&m.cfg, t); err != nil {
 				return nil, err
 			}
 			k.layout = m.pyramid.LayoutFor(place.lo, place.hi, place.from, place.to)
@@ -330,7 +334,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	}
 	if mode == layers.Train {
 		all.reach(reach)
-		if err := all.check(&m.cfg, "all tasks together"); err != nil {
+		if err := all.check(&m.cfg, -1); err != nil {
 			return nil, err
 		}
 		layout := m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)

@@ -194,3 +194,36 @@ func BenchmarkLevelsStep(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLevelsPredict is a prediction of 100 tasks of 40 context points at one target each, a step of the chain rule, and of one task at
+// 100 targets; in the plane, a step of training.
+func BenchmarkLevelsPredict(b *testing.B) {
+	for _, s := range []struct{ tasks, targets, levels, points int }{{100, 1, 6, 64}, {100, 1, 5, 32}, {1, 100, 6, 64}} {
+		b.Run(fmt.Sprintf("tasks=%d/targets=%d/levels=%d/points=%d", s.tasks, s.targets, s.levels, s.points), func(b *testing.B) {
+			c := DefaultLevels(s.levels, 1, 1)
+			c.PointsPerUnit, c.EncoderLength = float64(s.points), 2/float64(s.points)
+			m, err := New[float32](c, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			plan, err := m.(*EquivCNP[float32]).Plan(context.Background(), 0, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			batch := randomBatch[float32](rng, s.tasks, 40, s.targets, 1, 1)
+			for _, x := range [][]float64{batch.XContext, batch.XTarget} {
+				for i := range x {
+					x[i] = 4*rng.Float64() - 2
+				}
+			}
+			dst := newPrediction[float32](s.tasks * s.targets)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := plan.Predict(context.Background(), dst, batch); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -131,7 +131,7 @@ func Default(a Architecture, groupName string, dy int) Config {
 // DefaultLevels is Default for a model of curves with levels, under the translations of dx coordinates: a width of 64 on each.
 func DefaultLevels(levels, dx, dy int) Config {
 	c := Default(EquivCNPCurve, fmt.Sprintf("T(%d)", dx), dy)
-	c.DimX, c.Levels, c.Kernel, c.Blocks, c.Placement = dx, levels, 7, 1, PlacementContext
+	c.DimX, c.Levels, c.Kernel, c.Blocks, c.Placement = dx, levels, 9, 1, PlacementContext
 	if dx > 1 {
 		c.PointsPerUnit, c.Kernel = 16, 5
 	}

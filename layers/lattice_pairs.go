@@ -195,7 +195,7 @@ func phaseOrder(dst []int32, b *latticeBox, d int) []int32 {
 
 // lay sets p to the pairs of queries with points, given the strides of both: their steps over the finer one. Memory is used again.
 func (p *latticePairs) lay(n latticeKernel, queries, points latticeBox, queryStride, pointStride int) {
-	d, width := n.d, 2*n.k+1
+	d, width, taps := n.d, 2*n.k+1, n.taps()
 	p.queries, p.points = queries.rows(d), points.rows(d)
 	p.offsets, p.index, p.pose = append(p.offsets[:0], 0), p.index[:0], p.pose[:0]
 	p.queryOrder, p.pointOrder = p.queryOrder[:0], p.pointOrder[:0]
@@ -238,7 +238,7 @@ func (p *latticePairs) lay(n latticeKernel, queries, points latticeBox, queryStr
 				if place != nil {
 					j = int(place[j])
 				}
-				p.index, p.pose = append(p.index, int32(j)), append(p.pose, int32(phase*n.taps()+tap))
+				p.index, p.pose = append(p.index, int32(j)), append(p.pose, int32(phase*taps+tap))
 			}
 			a := d - 1
 			for ; a >= 0; a-- {

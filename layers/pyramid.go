@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
+
+	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
 // Pyramid is an equivariant U-Net on lattices whose steps double from level to level, under translations: LieConvs from each lattice to
@@ -176,25 +179,25 @@ type PyramidLayout[T Float] struct {
 	down, up []latticePairs
 	skip     [][]int32 // of each row of dec: its row in enc, or -1
 
+	nextEnc, nextDec, known []latticeBox // scratch
 }
 
 // Lay lays out the pyramid for data whose features differ from the background between lo and hi, along each coordinate, and targets between
-// from and to; all are counted from the lattices' common point. lo above hi are no data, from above to no targets. Memory is used again.
+// from and to; all are counted from the lattices' common point. lo above hi are no data, from above to no targets. Memory is used again, and
+// what is laid out for the same parts of the lattices stays.
 func (y *PyramidLayout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
-	y.lay(p, lo, hi, from, to, 1)
-}
-
-// lay is Lay with boxes that begin and end at multiples of round.
-func (y *PyramidLayout[T]) lay(p *Pyramid[T], lo, hi, from, to []float64, round int) {
-	enc, dec := p.boxes(lo, hi, from, to, round)
-	y.layBoxes(p, enc, dec)
+	y.boxes(p, lo, hi, from, to, 1)
+	if y.p != p || !slices.Equal(y.enc, y.nextEnc) || !slices.Equal(y.dec, y.nextDec) {
+		y.layBoxes(p)
+	}
 }
 
 // limitRows is beyond what any layout has rows along an axis.
 const limitRows = 1 << 30
 
-// boxes returns the parts of the lattices.
-func (p *Pyramid[T]) boxes(lo, hi, from, to []float64, round int) (enc, dec []latticeBox) {
+// boxes sets nextEnc and nextDec to the parts of the lattices, which begin and end at multiples of round on the finest one.
+func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, round int) {
+	enc, dec := y.nextEnc[:0], y.nextDec[:0]
 	d, k, levels := p.kernel.d, p.kernel.k, p.levels()
 	grow := 2 * k * p.blocks // by how much the blocks of a level carry features on
 	whole := func(b *latticeBox, a int, lo, hi float64) {
@@ -214,7 +217,8 @@ func (p *Pyramid[T]) boxes(lo, hi, from, to []float64, round int) (enc, dec []la
 		}
 	}
 	// Where features of the way back differ from the background.
-	known := make([]latticeBox, levels)
+	y.known = reuse.Sized(y.known, levels)
+	known := y.known
 	known[levels-1] = enc[levels-1]
 	for l := levels - 2; l >= 0; l-- {
 		known[l] = known[l+1].finer(k, d).joined(enc[l], d).grown(grow, d)
@@ -235,13 +239,16 @@ func (p *Pyramid[T]) boxes(lo, hi, from, to []float64, round int) (enc, dec []la
 		dec = append(dec, need)
 		need = need.coarser(k, d)
 	}
-	return enc, dec
+	y.nextEnc, y.nextDec = enc, dec
 }
 
-// layBoxes is Lay for these boxes.
-func (y *PyramidLayout[T]) layBoxes(p *Pyramid[T], enc, dec []latticeBox) {
+// layBoxes lays out nextEnc and nextDec.
+func (y *PyramidLayout[T]) layBoxes(p *Pyramid[T]) {
 	levels := p.levels()
-	y.p, y.enc, y.dec = p, enc, dec
+	y.p = p
+	y.enc, y.nextEnc = y.nextEnc, y.enc
+	y.dec, y.nextDec = y.nextDec, y.dec
+	enc, dec := y.enc, y.dec
 	resizePairs(&y.same, levels)
 	resizePairs(&y.sameDec, levels-1)
 	resizePairs(&y.down, levels-1)

@@ -27,7 +27,9 @@ const keepLayouts = 32
 // LayoutFor returns a layout for all tasks of a batch, ready for gradients; see PyramidLayout.Lay.
 func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 	d := p.kernel.d
-	enc, dec := p.boxes(lo, hi, from, to, 1<<(p.levels()-1))
+	y := &PyramidLayout[T]{}
+	y.boxes(p, lo, hi, from, to, 1<<(p.levels()-1))
+	enc, dec := y.nextEnc, y.nextDec
 	var key [4 * maxAxes]int
 	for a := range d {
 		key[a], key[maxAxes+a] = enc[0].lo[a], enc[0].n[a]
@@ -43,8 +45,7 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 			return c.all[i]
 		}
 	}
-	y := &PyramidLayout[T]{}
-	y.layBoxes(p, enc, dec)
+	y.layBoxes(p)
 	one, two := p.kernel.taps(), p.kernel.taps()*pow(2, d)
 	for _, l := range []struct {
 		pairs []latticePairs

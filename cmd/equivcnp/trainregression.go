@@ -104,7 +104,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.hidden, "hidden", 0, "equivcnp: width of the networks that make convolution weights (default 32)")
 	fl.IntVar(&f.mid, "mid", 0, "equivcnp: numbers that such a network makes of a pose, by each of which neighbours are added up (default 16)")
 	fl.IntVar(&f.levels, "levels", 0, "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\nthen are their widths (default 64 on each), or one for all")
-	fl.IntVar(&f.width, "kernel-width", 0, "--levels: lattice points that a convolution sees along each coordinate (default 7, in the plane 5)")
+	fl.IntVar(&f.width, "kernel-width", 0, "--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
 	fl.IntVar(&f.blocks, "blocks", 0, "--levels: residual blocks on every level on each way (default 1)")
 	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
