@@ -20,8 +20,12 @@ type Trained struct {
 	Spacing float64 `json:"spacing,omitempty"`
 	// Context is the least and the greatest number of context points of a task, or of observed pixels.
 	Context [2]int `json:"context"`
-	// Noise is the standard deviation of the noise that the values were assumed to have at the end of training; 0 means none.
+	// Noise is the standard deviation of the noise that the values were assumed to have at the end of training, in the model's units; 0 means none.
 	Noise float64 `json:"noise,omitempty"`
+	// Units brings data, whose ranges X and Y are, into the units that the model itself works in: training on a user's curves gives
+	// them about 4 units of x and values with mean 0 and deviation 1. Standardise goes through it; the methods of a model do not. Nil
+	// means that both are the same.
+	Units *Scaler `json:"units,omitempty"`
 }
 
 // Range describes numbers that a model has seen.
@@ -48,6 +52,16 @@ func (t *Trained) check(coordinates, values int) error {
 			return bad("range %d is from %g to %g with mean %g and standard deviation %g", i, r.Min, r.Max, r.Mean, r.Std)
 		}
 	}
+	if u := t.Units; u != nil {
+		if len(u.X) != coordinates || len(u.Y) != values {
+			return bad("units of %d coordinates and %d values, the model has %d and %d", len(u.X), len(u.Y), coordinates, values)
+		}
+		for _, a := range slices.Concat(u.X, u.Y) {
+			if !a.usable() {
+				return bad("units: offset %g, factor %g", a.Offset, a.Factor)
+			}
+		}
+	}
 	if !(t.Span >= 0 && t.Spacing >= 0 && t.Noise >= 0) || math.IsInf(t.Span+t.Spacing+t.Noise, 0) || t.Context[0] < 0 || t.Context[1] < t.Context[0] {
 		return bad("span %g, spacing %g, noise %g, %d to %d context points", t.Span, t.Spacing, t.Noise, t.Context[0], t.Context[1])
 	}
@@ -62,27 +76,29 @@ type Witness struct {
 	tasks         int
 }
 
-// moments are the least, the greatest, the sum and the sum of squares of some numbers.
+// moments are the least and the greatest of some numbers, and the sum and the sum of squares of their differences from the first, without
+// which the squares would lose the deviation where the mean is large.
 type moments struct {
-	n                int
-	min, max, s1, s2 float64
+	n                       int
+	first, min, max, s1, s2 float64
 }
 
 func (m *moments) add(v float64) {
 	if m.n == 0 {
-		m.min, m.max = v, v
+		m.first, m.min, m.max = v, v, v
 	}
 	m.n++
 	m.min, m.max = min(m.min, v), max(m.max, v)
+	v -= m.first
 	m.s1 += v
 	m.s2 += v * v
 }
 
-func (m *moments) mean() float64 { return m.s1 / float64(max(m.n, 1)) }
+func (m *moments) mean() float64 { return m.first + m.s1/float64(max(m.n, 1)) }
 
 func (m *moments) summary() Range {
-	mean := m.mean()
-	return Range{Min: m.min, Max: m.max, Mean: mean, Std: math.Sqrt(max(0, m.s2/float64(max(m.n, 1))-mean*mean))}
+	n, from := float64(max(m.n, 1)), m.s1/float64(max(m.n, 1))
+	return Range{Min: m.min, Max: m.max, Mean: m.mean(), Std: math.Sqrt(max(0, m.s2/n-from*from))}
 }
 
 // saw counts a task with that many context points.
@@ -197,6 +213,9 @@ func (r Range) outside(v float64) bool {
 	return !(v >= r.Min-room && v <= r.Max+room)
 }
 
+// HasUnits reports whether the model works in other units than its data: Trained.Units.
+func (c *Config) HasUnits() bool { return c.Trained != nil && c.Trained.Units != nil }
+
 // Affine maps a number v of the data to (v - Offset)·Factor in the model's units. Factor is positive.
 type Affine struct {
 	Offset float64 `json:"offset"`
@@ -220,8 +239,23 @@ func (s Scaler) Identity() bool {
 // Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so
 // targets do not influence each other. Values within the trained range are not changed, nor are coordinates whose extent is
 // within the trained ones. Otherwise values get the trained mean and standard deviation, and coordinates the trained span around
-// the middle of the trained range. For a model that does not know what it was trained on, the scaler is the identity.
+// the middle of the trained range. Then Trained.Units brings both into the model's units. For a model that does not know what it was
+// trained on, the scaler is the identity.
 func (c *Config) Scaler(x, y []float64) Scaler {
+	s := c.intoRange(x, y)
+	if t := c.Trained; t != nil && t.Units != nil && len(t.Units.X) == c.DimX && len(t.Units.Y) == c.DimY {
+		for d, u := range t.Units.X {
+			s.X[d] = s.X[d].then(u)
+		}
+		for d, u := range t.Units.Y {
+			s.Y[d] = s.Y[d].then(u)
+		}
+	}
+	return s
+}
+
+// intoRange is the part of Scaler that changes tasks of another scale than the trained ones.
+func (c *Config) intoRange(x, y []float64) Scaler {
 	s := Scaler{X: slices.Repeat([]Affine{identity}, c.DimX), Y: slices.Repeat([]Affine{identity}, c.DimY)}
 	t := c.Trained
 	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || c.DimX == 0 {
@@ -300,6 +334,11 @@ func (a Affine) usable() bool {
 // Apply is (v - Offset)·Factor.
 func (a Affine) Apply(v float64) float64 { return (v - a.Offset) * a.Factor }
 
+// then is the map of first a, then b.
+func (a Affine) then(b Affine) Affine {
+	return Affine{Offset: a.Offset + b.Offset/a.Factor, Factor: a.Factor * b.Factor}
+}
+
 // Undo is the inverse of Apply.
 func (a Affine) Undo(v float64) float64 { return v/a.Factor + a.Offset }
 
@@ -366,25 +405,67 @@ func Standardise[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], undo func(*
 	}, nil
 }
 
+// StandardiseTasks is Standardise for tasks with their true values y [B, Nt, dy], which it returns in the model's units, too.
+func StandardiseTasks[T Float](c *Config, b *Batch[T], y []T) (scaled *Batch[T], truth []T, err error) {
+	scaled, scalers, err := scaleTasks(c, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if want := b.B * b.Nt * c.DimY; len(y) != want {
+		return nil, nil, fmt.Errorf("%w: %d true values, need %d", ErrShape, len(y), want)
+	}
+	return scaled, scaleTruth(scalers, y, b.Nt*c.DimY, c.DimY), nil
+}
+
+// scaleTruth brings the values of tasks, per of them each, into the model's units.
+func scaleTruth[T Float](scalers []Scaler, y []T, per, dy int) []T {
+	if scalers == nil {
+		return y
+	}
+	out := make([]T, len(y))
+	for i, v := range y {
+		out[i] = T(scalers[i/per].Y[i%dy].Apply(float64(v)))
+	}
+	return out
+}
+
+// OtherScale is the number of a batch's tasks that are of another scale than the trained ones.
+func OtherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
+	if b.Nc == 0 || c.Trained == nil { // of nothing there may be any number of tasks
+		return 0
+	}
+	for t := range b.B {
+		if !c.intoRange(b.wideContext(t, c.DimX, c.DimY)).Identity() {
+			tasks++
+		}
+	}
+	return tasks
+}
+
+// wideContext returns a task's context in float64.
+func (b *Batch[T]) wideContext(t, dx, dy int) (x, y []float64) {
+	x, values := b.context(t, dx, dy)
+	y = make([]float64, len(values))
+	for i, v := range values {
+		y[i] = float64(v)
+	}
+	return x, y
+}
+
 // scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything, the batch itself and
 // no scalers.
 func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
 	if err := b.check(c.DimX, c.DimY); err != nil {
 		return nil, nil, err
 	}
-	if c.Trained == nil || b.Nc == 0 { // of nothing there may be any number of tasks
+	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks
 		return b, nil, nil
 	}
 	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
 	scalers = make([]Scaler, b.B)
 	for t := range b.B {
-		x, values := b.context(t, c.DimX, c.DimY)
-		y := make([]float64, len(values))
-		for i, v := range values {
-			y[i] = float64(v)
-		}
-		k := c.Scaler(x, y)
+		k := c.Scaler(b.wideContext(t, c.DimX, c.DimY))
 		scalers[t] = k
 		if k.Identity() {
 			continue
@@ -436,11 +517,8 @@ func (s standardised[T]) joint(ctx context.Context, b *Batch[T], y []T, chain Ch
 	if scalers == nil || len(y) != b.B*b.Nt*c.DimY { // the latter is an error
 		return JointCurves(ctx, s.Regressor, in, y, chain)
 	}
-	per, scaled := b.Nt*c.DimY, slices.Clone(y)
-	for i := range scaled {
-		scaled[i] = T(scalers[i/per].Y[i%c.DimY].Apply(float64(y[i])))
-	}
-	j, err := JointCurves(ctx, s.Regressor, in, scaled, chain)
+	per := b.Nt * c.DimY
+	j, err := JointCurves(ctx, s.Regressor, in, scaleTruth(scalers, y, per, c.DimY), chain)
 	if j == nil {
 		return nil, err
 	}

@@ -155,6 +155,14 @@ func (r *result) answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]
 	return counts, nil
 }
 
+// unscaled refuses --standardise=false where a model works in other units than its data.
+func unscaled(c *cnp.Config, standardise bool) error {
+	if !standardise && c.HasUnits() {
+		return usagef("--standardise=false: the model was trained on data in units of their own, which its file holds, and needs them")
+	}
+	return nil
+}
+
 // noteStandardised says which tasks were brought into the model's range.
 func (r *result) noteStandardised(scaled, of int) {
 	if scaled > 0 {

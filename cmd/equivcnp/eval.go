@@ -145,7 +145,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		n = 1000
 	}
 
-	work := workOf(src, eval.DefaultBatch)
+	if err := unscaled(&cfg, f.standardise); err != nil {
+		return err
+	}
+	work := workOf(task.Standardised[float32]{Source: src, Config: cfg}, eval.DefaultBatch)
 	work.Weights = implicitWeights
 	need, err := cnp.EstimateModel(model, work)
 	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
@@ -160,11 +163,11 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	switch {
 	case first.Images != nil:
 		r.cautions = cnp.ImageNotes(&cfg, first.Images)
-	case first.Curves != nil && f.tasks.kernel == "" && f.tasks.benchmark == "":
+	case first.Curves != nil && (f.tasks.kernel == "" && f.tasks.benchmark == "" || cfg.HasUnits()):
 		r.cautions = cnp.Notes(&cfg, first.Curves)
 		if m, ok := model.(cnp.Regressor[float32]); ok && f.standardise {
 			judged = cnp.Standardised(m)
-			if seen, _, err := cnp.Standardise(&cfg, first.Curves); err == nil && seen != first.Curves {
+			if cnp.OtherScale(&cfg, first.Curves) > 0 {
 				r.note("standardised: tasks of another scale are brought into the model's range and back (--standardise=false: as they are)")
 			}
 		}
@@ -221,7 +224,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	if f.picture != "" {
 		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(cfg), rep.LogLikelihood.Mean, plural(rep.Tasks, "task"))
 		opt.Tasks, opt.Batch = min(n, drawnTasks), 0
-		err := outs.write("picture", func(w io.Writer) error { return drawTasks(ctx, w, format, title, model, src, opt) })
+		err := outs.write("picture", func(w io.Writer) error { return drawTasks(ctx, w, format, title, judged, src, opt) })
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -237,6 +236,9 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 	}
 	b := &c.Batch
 	seen := b
+	if err := unscaled(&cfg, standardise); err != nil {
+		return nil, err
+	}
 	if standardise {
 		if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
 			return nil, err
@@ -254,13 +256,8 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
 		return cnp.SampleCurves(ctx, m, b, f.options(&cfg, b.B, b.Nc))
 	}
-	if seen != b {
-		for t := range b.B {
-			if !slices.Equal(b.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx], seen.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx]) ||
-				!slices.Equal(b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy], seen.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy]) {
-				j.scaled++
-			}
-		}
+	if standardise {
+		j.scaled = cnp.OtherScale(&cfg, b)
 	}
 	if b.TargetMask != nil {
 		j.counts = make([]bool, len(b.TargetMask)*dy)

@@ -150,14 +150,15 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	r := &result{cautions: cnp.Notes(&cfg, b)}
 	r.noteIncomplete(t.incomplete, t.points.Name)
 	seen, judged := b, model
+	if err := unscaled(&cfg, f.standardise); err != nil {
+		return err
+	}
 	if f.standardise {
 		if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
 			return err
 		}
 		judged = cnp.Standardised(model)
-		if seen != b {
-			r.noteStandardised(1, 1)
-		}
+		r.noteStandardised(cnp.OtherScale(&cfg, b), 1)
 	}
 	need, err := cnp.EstimateModel(model, seen.Work(dx))
 	need.Features += f.chain.samplesNeed(b.B, b.Nc, b.Nt, dy)

@@ -242,12 +242,15 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 	f := d.flags
 	d.r.cautions = cnp.Notes(&d.cfg, b)
 	seen := b
+	if err := unscaled(&d.cfg, f.standardise); err != nil {
+		return nil, nil, err
+	}
 	if f.standardise {
 		scaled, _, err := cnp.Standardise(&d.cfg, b)
 		if err != nil {
 			return nil, nil, err
 		}
-		if scaled != b {
+		if cnp.OtherScale(&d.cfg, b) > 0 {
 			d.r.note("standardised: contexts of another scale brought into the model's range and samples back (--standardise=false: as they are)")
 		}
 		seen, m = scaled, cnp.Standardised(m)

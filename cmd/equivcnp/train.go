@@ -230,9 +230,8 @@ type trainResult struct {
 	Notes        []string     `json:"notes"`
 }
 
-// train runs the training of a model of that configuration on a source; less names the flags that make it smaller,
-// and begin, if there is one, prepares the new model.
-func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, begin func(cnp.Model[float32]), changed func(string) bool, notes []string) error {
+// train runs the training of a model of that configuration on a source; less names the flags that make it smaller.
+func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, changed func(string) bool, notes []string) error {
 	if f.out == "" {
 		return usagef(`required flag(s) "out" not set`)
 	}
@@ -265,9 +264,6 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	model, err := cnp.New[float32](mc, f.seed)
 	if err != nil {
 		return err
-	}
-	if begin != nil {
-		begin(model)
 	}
 	bar, done := a.trainBar(c.Steps)
 	defer done()
@@ -303,12 +299,21 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		return err
 	}
 	done()
-	trained, err := train.Witnessed(src, mc, c.Seed)
-	if err != nil {
-		return err
+	trained := mc.Trained
+	if trained == nil {
+		if trained, err = train.Witnessed(src, mc, c.Seed); err != nil {
+			return err
+		}
 	}
 	if model, err = finished(model, c.Noise.To, trained); err != nil {
 		return err
+	}
+	if last != nil { // of the model that is written
+		s, err := run.Score(ctx, model)
+		if err != nil {
+			return err
+		}
+		last = &s
 	}
 	about := map[string]string{"tasks": src.String(), "steps": fmt.Sprint(run.Step()), "seed": fmt.Sprint(f.seed)}
 	err = outs.writeFile("out", func(path string) error { return weights.Save(path, model, about) })
@@ -329,7 +334,7 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	best, bestStep := run.Best()
 	res := trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Architecture: string(mc.Architecture), Group: mc.Group,
 		Tasks: src.String(), Steps: run.Step(), Resumed: from, Best: best, BestStep: bestStep, Last: last, Notes: notes, Picture: drawn}
-	if test != nil {
+	if test != nil && test.String() != src.String() {
 		res.Test = test.String()
 	}
 	r := &result{notes: notes}
@@ -362,8 +367,9 @@ func finished(m cnp.Model[float32], noise float64, trained *cnp.Trained) (cnp.Mo
 	if c.Architecture != cnp.CNPCurve && c.Architecture != cnp.CNPImage {
 		c.Floor = max(c.Floor, floor)
 	}
-	if c.Trained = trained; trained != nil {
-		c.Trained.Noise = noise
+	if trained != nil {
+		known := *trained
+		known.Noise, c.Trained = noise, &known
 	}
 	out, err := cnp.New[float32](c, 0)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -285,13 +286,12 @@ func TestTrainCSV(t *testing.T) {
 	}
 	b.write("line.csv", strings.Replace(line.String(), "station", "task", 1))
 	b.write("plane.csv", plane.String())
-	args := []string{"train", "regression", "--steps", "20", "--batch", "4", "--eval-every", "10", "--eval-tasks", "4", "--json"}
+	args := []string{"train", "regression", "--steps", "20", "--batch", "8", "--eval-every", "10", "--eval-tasks", "8", "--json"}
 	run := append(args, "--csv", "@line.csv", "--x", "day", "--y", "temp,wind", "--out", "@line.safetensors")
 	res := decode[trainResult](t, b.ok(append(run, "--points-per-unit", "0.2")...))
 	require.Contains(t, res.Tasks, "18 tasks from the others than 2 of 20 drawn with seed 1")
 	require.Contains(t, res.Test, "2 tasks, in order from the held out 2 of 20 drawn with seed 1")
-	require.Contains(t, strings.Join(res.Notes, "\n"), "units of x")
-	require.Contains(t, strings.Join(res.Notes, "\n"), "learn y best near mean 0")
+	require.Contains(t, strings.Join(res.Notes, "\n"), "units of x are 4")
 	require.Contains(t, b.files()["line.jsonl"], `"source":"2 tasks, in order from the held out`)
 	im, err := png.Decode(strings.NewReader(b.files()["line.loss.png"]))
 	require.NoError(t, err)
@@ -302,9 +302,36 @@ func TestTrainCSV(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{c.DimX, c.DimY})
 	for _, p := range m.State() {
 		if strings.HasSuffix(p.Name, ".r") {
-			require.InDelta(t, 12.0/64*365/2, p.Data[0], 10, "in units of x")
+			require.InDelta(t, 0.2*12/64*4/2, p.Data[0], 0.02, "in the model's units, in which distances under T(1) are a fifth of the difference")
 		}
 	}
+	require.InDelta(t, 0.2*365/4, c.PointsPerUnit, 2)
+	// The file says what the data were, and how they come into the model's units.
+	require.InDelta(t, 20, c.Trained.Y[0].Mean, 1.5)
+	require.InDelta(t, 3/math.Sqrt2, c.Trained.Y[0].Std, 0.5)
+	require.InDelta(t, 365, c.Trained.X[0].Max, 5)
+	require.InDelta(t, 1/c.Trained.Y[1].Std, c.Trained.Units.Y[1].Factor, 1e-9)
+	require.InDelta(t, 300, c.Trained.Span, 60)
+	// What was held out scores the same again, in the data's units, by the program that predicts.
+	set, err := task.ReadCSV(b.path("line.csv"), task.CSVOptions{X: []string{"day"}, Y: []string{"temp", "wind"}})
+	require.NoError(t, err)
+	_, apart, err := set.Holdout(0.1, 1)
+	require.NoError(t, err)
+	var held strings.Builder
+	held.WriteString("task,day,temp,wind\n")
+	for i, c := range apart.Curves {
+		for k, x := range c.X {
+			fmt.Fprintf(&held, "%d,%.17g,%.17g,%.17g\n", i, x, c.Y[2*k], c.Y[2*k+1])
+		}
+	}
+	b.write("held.csv", held.String())
+	again := []string{"eval", "--model", "@line.safetensors", "--csv", "@held.csv", "--x", "day", "--y", "temp,wind", "--tasks", "8", "--seed", fmt.Sprint(0x7e57), "--json"}
+	e := decode[evalResult](t, b.ok(again...))
+	require.NotZero(t, res.Last.LogLikelihood)
+	require.InDelta(t, res.Last.LogLikelihood, e.Report.LogLikelihood.Mean, 1e-12)
+	require.InDelta(t, res.Last.RMSE, e.Report.RMSE, 1e-12)
+	require.Empty(t, e.Notes, "the held out curves are of the scale of the others")
+	b.fails(2, "needs them", append(again, "--standardise=false")...)
 	b.write("one.csv", "day,temp,wind\n10,20,0.5\n20,21,0.25\n")
 	b.ok("regress", "--model", "@line.safetensors", "--csv", "@one.csv", "--x", "day", "--y", "temp,wind", "--from", "0", "--to", "365",
 		"--points", "9", "--out", "@pred.csv")

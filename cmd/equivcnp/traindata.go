@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/cnp/train"
 )
 
 // holdOut takes the share --holdout of a user's n tasks out of the training set, for the scores; there is no test set if that is none.
@@ -32,121 +32,75 @@ func holdOut[S interface {
 	return train, test, true, err
 }
 
-// curveData are a user's own curves, and their units.
-type curveData struct {
-	set            *task.CurveSet
-	span           float64   // of a typical task, along the coordinate where it is widest
-	means, spreads []float64 // of the outputs that are not constant: mean and deviation
-	spread         float64   // the least of the deviations, which the noise goes by
-}
-
 // data reads the curves of --csv or --in.
-func (f *regressionFlags) data(ctx context.Context, a *app) (*curveData, error) {
+func (f *regressionFlags) data(ctx context.Context, a *app) (*task.CurveSet, error) {
 	files := taskFlags{app: a, csv: f.csv, in: f.in, columns: f.columns}
 	set, err := files.curves(ctx, 0, 0)
 	if err != nil {
 		return nil, hintColumns(err)
 	}
-	d := &curveData{set: set}
-	var spans []float64
-	for _, c := range set.Curves {
-		widest := 0.0
-		for k := range set.Dx {
-			lo, hi := math.Inf(1), math.Inf(-1)
-			for i := k; i < len(c.X); i += set.Dx {
-				lo, hi = min(lo, c.X[i]), max(hi, c.X[i])
-			}
-			widest = max(widest, hi-lo)
-		}
-		spans = append(spans, widest)
-	}
-	slices.Sort(spans)
-	if d.span = spans[len(spans)/2]; d.span == 0 {
-		d.span = usualSpan
-	}
 	for k := range set.Dy {
-		n, sum, squares := 0.0, 0.0, 0.0
-		each := func(f func(y float64)) {
-			for _, c := range set.Curves {
-				for i := k; i < len(c.Y); i += set.Dy {
-					if !math.IsNaN(c.Y[i]) {
-						f(c.Y[i])
-					}
+		if !slices.ContainsFunc(set.Curves, func(c task.Curve) bool {
+			for i := k; i < len(c.Y); i += set.Dy {
+				if !math.IsNaN(c.Y[i]) {
+					return true
 				}
 			}
-		}
-		each(func(y float64) { n, sum = n+1, sum+y })
-		if n == 0 {
+			return false
+		}) {
 			return nil, fmt.Errorf("%s: output %d of %d has no value at all", set.Name, k+1, set.Dy)
 		}
-		mean := sum / n
-		each(func(y float64) { squares += (y - mean) * (y - mean) })
-		if spread := math.Sqrt(squares / n); spread > 0 {
-			d.means, d.spreads = append(d.means, mean), append(d.spreads, spread)
-		}
 	}
-	d.spread = 1
-	if len(d.spreads) > 0 {
-		d.spread = slices.Min(d.spreads)
-	}
-	return d, nil
+	return set, nil
 }
 
-// usualSpan is the length of the interval that the defaults of a curve model are made for.
+// usualSpan is the length of the interval that the defaults of a curve model are made for; its values have mean 0 and deviation 1.
 const usualSpan = 4
 
-// fit gives a configuration, and the noise of training, the units of the data: what the defaults are to curves over 4 units with a deviation
-// of 1, these are to the data.
-func (d *curveData) fit(f *regressionFlags, c *cnp.Config, changed func(string) bool, notes *[]string) error {
-	unit := d.span / usualSpan
-	round := func(v float64) float64 { // three digits
-		scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
-		return math.Round(v*scale) / scale
+// seen is what a model of a configuration is told of curves before it is trained on them: their ranges, and the units in which the defaults
+// suit them. The contexts are those that src draws.
+func seen(set *task.CurveSet, src task.Source[float32], c cnp.Config, seed uint64) (*cnp.Trained, error) {
+	t, err := train.Witnessed(src, c, seed)
+	if err != nil {
+		return nil, err
 	}
-	if c.Architecture == cnp.ConvCNPCurve && (unit < 0.25 || unit > 4) {
-		return fmt.Errorf("%s: its curves are %g units long: a convcnp is for 1 to 16, bring x there or take --model equivcnp", d.set.Name, d.span)
+	var w cnp.Witness // of all points
+	for _, c := range set.Curves {
+		cnp.AddCurves(&w, &cnp.Batch[float64]{B: 1, Nc: len(c.X) / set.Dx, XContext: c.X, YContext: c.Y}, nil, set.Dx, set.Dy)
 	}
-	if c.DimX > 1 && c.Levels == 0 {
-		c.PointsPerUnit = 0 // the context points carry the features: a fine lattice in several dimensions has too many points
-	} else if c.PointsPerUnit > 0 {
-		c.PointsPerUnit, c.Margin = round(c.PointsPerUnit/unit), c.Margin*unit
-		if c.Margin > 0 {
-			c.Margin = round(c.Margin)
+	all := w.Trained()
+	t.X, t.Y = all.X, all.Y
+	if all.Span == 0 {
+		all.Span = usualSpan
+	}
+	t.Units = &cnp.Scaler{}
+	for _, r := range t.X {
+		t.Units.X = append(t.Units.X, cnp.Affine{Offset: r.Min + (r.Max-r.Min)/2, Factor: usualSpan / all.Span})
+	}
+	likelihood, err := cnp.ParseLikelihood(&c)
+	if err != nil {
+		return nil, err
+	}
+	_, rescaled := likelihood.(cnp.Rescaler)
+	for _, r := range t.Y {
+		a := cnp.Affine{Factor: 1}
+		if rescaled {
+			a.Offset = r.Mean
+			if r.Std > 0 {
+				a.Factor = 1 / r.Std
+			}
 		}
+		t.Units.Y = append(t.Units.Y, a)
 	}
-	if f.noise *= d.spread; changed("noise") {
-		f.noise /= d.spread
-	}
-	if f.lastNoise *= d.spread; changed("last-noise") {
-		f.lastNoise /= d.spread
-	}
-	said := fmt.Sprintf("a curve spans %.4g units of x: ", d.span)
-	if c.PointsPerUnit > 0 {
-		said += fmt.Sprintf("--points-per-unit %g; ", c.PointsPerUnit)
-	}
-	*notes = append(*notes, said+fmt.Sprintf("y has deviations of %.4g: --noise %.3g, --last-noise %.3g", d.spreads, f.noise, f.lastNoise))
-	far := false
-	for k, mean := range d.means {
-		far = far || math.Abs(mean) > 3*d.spreads[k] || d.spreads[k] > 100 || d.spreads[k] < 0.01
-	}
-	if far {
-		*notes = append(*notes, "models learn y best near mean 0 and deviation 1: bring it there, and predictions back")
-	}
-	return nil
+	return t, nil
 }
 
-// scaleRadii brings the radii of a new curve model, which are made for coordinates over 4 units, to the data's.
-func (d *curveData) scaleRadii(m cnp.Model[float32]) {
-	c := m.Config()
-	for _, p := range m.State() {
-		if !p.Buffer || !strings.HasSuffix(p.Name, ".r") {
-			continue
-		}
-		if c.PointsPerUnit > 0 { // in the middle between two points of the lattice
-			steps := math.Floor(c.Fill*(c.PointsPerUnit*(d.span+2*c.Margin)+1)/2) + 0.5
-			p.Data[0] = float32(steps / c.PointsPerUnit)
-		} else {
-			p.Data[0] *= float32(d.span / usualSpan)
-		}
+// noteUnits says what training takes for units.
+func noteUnits(t *cnp.Trained) string {
+	var spreads []float64
+	for _, r := range t.Y {
+		spreads = append(spreads, r.Std)
 	}
+	return fmt.Sprintf("the model works in units of its own, which its file holds: a curve's %.4g units of x are %d, y's deviations of %.4g are 1",
+		usualSpan/t.Units.X[0].Factor, usualSpan, spreads)
 }

@@ -214,5 +214,5 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	} else if changed("holdout") {
 		return usagef("--holdout is for your own images, not for --digits, of which there is no end")
 	}
-	return a.train(cmd.Context(), &f.trainFlags, c, src, test, "--batch, --size, --width, --blocks or --lifts", nil, changed, notes)
+	return a.train(cmd.Context(), &f.trainFlags, c, src, test, "--batch, --size, --width, --blocks or --lifts", changed, notes)
 }

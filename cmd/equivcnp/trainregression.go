@@ -56,8 +56,9 @@ have no preferred direction.
 --csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or
 a name for each curve (without it all rows are one); context, 1 where a point is always observed. --x, --y and
 --task give other names. An output that is empty, NaN or NA is missing. --in takes them from a safetensors file, as for predict, with y_target. A model has
-as many inputs and outputs as the data. Defaults suit x over 4 units and y with deviation 1; for other
-data the lattice, the radii and the noise are brought to its units, and a note says how.
+as many inputs and outputs as the data. It works in units of its own, in which a curve is 4 units long
+and y has mean 0 and deviation 1; its file says how data come into them and predictions back. --noise
+and --last-noise are in deviations of y; lengths and scores are in the units of the data.
 
 A task is a curve seen at --targets random places between --from and --to, some of which are its
 context. EquivCNP is equivariant under translations; --coordinate-feature feeds it the coordinate
@@ -155,7 +156,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usageError{fmt.Errorf("--kernel: %w", err)}
 	}
 	dx, dy := 1, 1
-	var own *curveData
+	var own *task.CurveSet
 	if f.csv != "" || f.in != "" || f.benchmark != "" {
 		for _, name := range []string{"length", "from", "to", "targets"} {
 			if cmd.Flags().Changed(name) {
@@ -181,7 +182,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		if own, err = f.data(cmd.Context(), a); err != nil {
 			return err
 		}
-		dx, dy = own.set.Dx, own.set.Dy
+		dx, dy = own.Dx, own.Dy
 	} else if cmd.Flags().Changed("holdout") {
 		return usagef("--holdout is for your own curves, not for --kernel, which draws new ones for ever")
 	}
@@ -212,9 +213,27 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	c.DimX = dx
 	changed, notes := cmd.Flags().Changed, []string(nil)
+	unit := 1.0 // of x, in those of the data
+	var kept, apart *task.CurveSet
+	var source func(set *task.CurveSet, inOrder bool) task.Source[float32]
+	held := false
 	if own != nil {
-		if err := own.fit(f, &c, changed, &notes); err != nil {
+		if f.minContext < 0 || f.maxContext < f.minContext {
+			return usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
+		}
+		if kept, apart, held, err = holdOut(&f.trainFlags, own, len(own.Curves), changed, &notes); err != nil {
 			return err
+		}
+		source = func(set *task.CurveSet, inOrder bool) task.Source[float32] {
+			return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: inOrder}
+		}
+		if c.Trained, err = seen(kept, source(kept, false), c, f.seed); err != nil {
+			return err
+		}
+		unit = 1 / c.Trained.Units.X[0].Factor
+		notes = append(notes, noteUnits(c.Trained))
+		if dx > 1 && c.Levels == 0 {
+			c.PointsPerUnit = 0 // the context points carry the features: a fine lattice in several dimensions has too many points
 		}
 	}
 	for _, name := range []string{"kernel-width", "blocks"} {
@@ -248,7 +267,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		if f.model == "cnp" {
 			return usagef("--points-per-unit: a cnp has no lattice")
 		}
-		c.PointsPerUnit = f.pointsPerUnit
+		c.PointsPerUnit = f.pointsPerUnit * unit
 	}
 	if c.Architecture == cnp.EquivCNPCurve {
 		if c.EncoderLength = 0; c.PointsPerUnit > 0 && c.Readout != cnp.ReadoutTargets {
@@ -256,11 +275,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			if c.Levels > 0 {
 				c.EncoderLength = 2 / c.PointsPerUnit
 			}
-		} else if own != nil {
-			c.EncoderLength = 0.7 * own.span / usualSpan
 		}
 		if changed("encoder-length") {
-			c.EncoderLength = f.encoderLength
+			c.EncoderLength = f.encoderLength / unit
 		}
 	}
 	if c.Readout != cnp.ReadoutQueries {
@@ -272,32 +289,20 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if c.Architecture == cnp.EquivCNPCurve && (c.PointsPerUnit == 0 || !c.FixedStep) {
 		c.RadiusRate = 0.3
 	}
-	if own != nil { // the radii begin where they belong
-		c.RadiusRate = 0
-	}
 	if err := c.Validate(); err != nil {
 		return usageError{flagError(err)}
 	}
 	const less = "--batch, --targets, --fill, --points-per-unit or interval"
 	if own != nil {
-		kept, apart, held, err := holdOut(&f.trainFlags, own.set, len(own.set.Curves), changed, &notes)
-		if err != nil {
-			return err
-		}
-		if f.minContext < 0 || f.maxContext < f.minContext {
-			return usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
-		}
-		source := func(set *task.CurveSet, inOrder bool) task.Source[float32] {
-			return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: inOrder}
-		}
-		var test task.Source[float32]
+		src := source(kept, false)
+		test := src
 		if held {
 			test = source(apart, true)
 		}
-		return a.train(cmd.Context(), &f.trainFlags, c, source(kept, false), test, less, own.scaleRadii, changed, notes)
+		return a.train(cmd.Context(), &f.trainFlags, c, task.Standardised[float32]{Source: src, Config: c}, test, less, changed, notes)
 	}
 	if f.benchmark != "" {
-		return a.train(cmd.Context(), &f.trainFlags, c, bench, nil, less, nil, changed, notes)
+		return a.train(cmd.Context(), &f.trainFlags, c, bench, nil, less, changed, notes)
 	}
 	if err := checkTargets(f.targets); err != nil {
 		return err
@@ -313,5 +318,5 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if err := src.Curves.Validate(); err != nil {
 		return usageError{flagError(err)}
 	}
-	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, less, nil, changed, notes)
+	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, less, changed, notes)
 }

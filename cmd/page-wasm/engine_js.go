@@ -120,7 +120,7 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 		return nil, err
 	}
 	b, r := &c.Batch, m.(cnp.Regressor[float32])
-	if v := params.Get("standardise"); v.Type() != js.TypeBoolean || v.Bool() {
+	if v := params.Get("standardise"); v.Type() != js.TypeBoolean || v.Bool() || cfg.HasUnits() {
 		r = cnp.Standardised(r)
 	}
 	for i := range outputs.Length() {

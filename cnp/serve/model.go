@@ -167,6 +167,9 @@ func (m *model) prepare(r *request) (*job, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !standardise && m.cfg.HasUnits() {
+			return nil, invalid("standardise = false: the model was trained on data in units of their own, which its file holds, and needs them")
+		}
 		j.curves, j.given = &c.Batch, &c.Batch
 		j.targets = j.curves.Nt
 		if standardise {

@@ -118,7 +118,9 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	if have.Version != checkpointVersion {
 		return bad("version %d, this program reads %d", have.Version, checkpointVersion)
 	}
-	if d := difference("model", have.Model, r.model.Config()); d != nil {
+	had, here := have.Model, r.model.Config()
+	had.Trained, here.Trained = nil, nil // what the data were, below
+	if d := difference("model", had, here); d != nil {
 		return d
 	}
 	if now := r.header().Group; have.Group != "" && have.Group != now {
@@ -137,6 +139,9 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	}
 	if s := r.opt.Test.String(); have.Test != s {
 		return bad("it was tested on %s, this run on %s", have.Test, s)
+	}
+	if difference("trained", have.Model.Trained, r.model.Config().Trained) != nil {
+		return bad("%s are no longer what they were: their numbers lie elsewhere", have.Source)
 	}
 	if s := have.State; s.Step < 0 || have.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
 		return bad("its counters are impossible: step %d, %d steps of Adam", s.Step, have.Adam)

@@ -228,8 +228,18 @@ func (r *Run[T]) step(ctx context.Context, batches drawn[T]) (Record, error) {
 	return Record{
 		Step: r.state.Step, Steps: r.config.Steps, Rate: rate, GradNorm: logNorm(r.adam.Norm), Noise: noise,
 		Loss:          r.state.Loss / float64(r.state.Since),
-		LogLikelihood: r.state.LogLikelihood / math.Max(1, float64(r.state.Values)),
+		LogLikelihood: r.state.LogLikelihood/math.Max(1, float64(r.state.Values)) + unitDensity(r.model.Config()),
 	}, nil
+}
+
+// unitDensity is what a value's log-likelihood gains on the way from the model's units to those of the data, the mean over the outputs.
+func unitDensity(c cnp.Config) (gain float64) {
+	if c.HasUnits() {
+		for _, u := range c.Trained.Units.Y {
+			gain += math.Log(u.Factor) / float64(c.DimY)
+		}
+	}
+	return gain
 }
 
 // differentiate is the training pass of a batch.
@@ -257,17 +267,23 @@ func (r *Run[T]) lastNotFinite() string {
 	return ""
 }
 
+// Score evaluates a model as the run evaluates its own.
+func (r *Run[T]) Score(ctx context.Context, m cnp.Model[T]) (Score, error) {
+	s, err := Evaluate(ctx, m, r.opt.Test, testSeed, r.config.EvalTasks, r.config.Batch)
+	if test := r.opt.Test.String(); test != r.train.String() {
+		s.Source = test
+	}
+	return s, err
+}
+
 // score evaluates the model, and keeps it if it is the best so far.
 func (r *Run[T]) score(ctx context.Context) (*Score, error) {
-	s, err := Evaluate(ctx, r.model, r.opt.Test, testSeed, r.config.EvalTasks, r.config.Batch)
+	s, err := r.Score(ctx, r.model)
 	if err != nil {
 		return nil, fmt.Errorf("train: after step %d: %w", r.state.Step, err)
 	}
 	if s.LogLikelihood-s.LogLikelihood != 0 {
 		return nil, fmt.Errorf("train: after step %d: %w: the test tasks' log-likelihood is %v", r.state.Step, ErrDiverged, s.LogLikelihood)
-	}
-	if test := r.opt.Test.String(); test != r.train.String() {
-		s.Source = test
 	}
 	if r.state.Best != nil && s.LogLikelihood <= r.state.Best.LogLikelihood {
 		r.state.BadScores++
