@@ -20,7 +20,6 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
-	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // demoFlags are the flags of equivcnp demo.
@@ -318,10 +317,9 @@ func demoCurve(ctx context.Context, r *result, all []listedModel, f *demoFlags) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
 	}
-	t := &csvTask{points: &tabular.Table{}, batch: &b}
 	var drawn bytes.Buffer
 	title := fmt.Sprintf("%s: a curve through %s, and %d that the model draws", m.name, plural(b.Nc, "point"), demoSamples)
-	if err := picture.WriteCurves(&drawn, "png", title, t.curves(p, samples, 1)); err != nil {
+	if err := picture.WriteCurves(&drawn, "png", title, drawnCurves([]string{"x"}, []string{"y"}, &b, p, samples)); err != nil {
 		return nil, nil, err
 	}
 	part, err := png.Decode(&drawn)

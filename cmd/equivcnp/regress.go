@@ -425,8 +425,13 @@ func labels(t *tabular.Table, columns []int, kind string, n int) []string {
 
 // curves takes a prediction apart, one curve per output, with samples [S, n, dy].
 func (t *csvTask) curves(p *cnp.Prediction[float32], samples []float32, dy int) []picture.Curve {
-	b := t.batch
 	xLabel, yLabel := labels(t.points, t.observed.Columns.X, "x", 1), labels(t.points, t.observed.Columns.Y, "y", dy)
+	return drawnCurves(xLabel, yLabel, t.batch, p, samples)
+}
+
+// drawnCurves is that of a batch of one task, with the names of its coordinates and outputs.
+func drawnCurves(xLabel, yLabel []string, b *cnp.Batch[float32], p *cnp.Prediction[float32], samples []float32) []picture.Curve {
+	dy := len(yLabel)
 	out := make([]picture.Curve, dy)
 	for c := range out {
 		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], ContextX: b.XContext}
