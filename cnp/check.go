@@ -177,6 +177,19 @@ func (im *Images[T]) check(channels int) error {
 	return nil
 }
 
+// NewPrediction returns a prediction with room for n values, and their parameters, of models of that configuration.
+func NewPrediction[T Float](c *Config, n int) (*Prediction[T], error) {
+	l, err := ParseLikelihood(c)
+	if err != nil {
+		return nil, err
+	}
+	p := newPrediction[T](n)
+	if _, ok := l.(normal); !ok {
+		p.Likelihood, p.Params = l, make([]T, n*l.Outputs())
+	}
+	return p, nil
+}
+
 // newPrediction returns a prediction of n zeros.
 func newPrediction[T Float](n int) *Prediction[T] {
 	return &Prediction[T]{Mean: make([]T, n), Std: make([]T, n)}

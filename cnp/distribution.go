@@ -312,3 +312,41 @@ func (p *Prediction[T]) Check(ok func(i int) bool) error {
 	}
 	return nil
 }
+
+// Extra is a tensor that a prediction holds beside mean and standard deviation: Width numbers for each value.
+type Extra[T Float] struct {
+	Name   string
+	Width  int
+	Values []T
+}
+
+// Extras lists them, for files and answers: std_function, the deviation of the function without the noise of observations; cov_factor and
+// cov_diag, the factor F and the diagonal D of the covariance F·Fᵀ + diag(D) of all values of a task; params, the parameters of a
+// likelihood of another kind. Independent normals have none.
+func (p *Prediction[T]) Extras() (out []Extra[T]) {
+	n := len(p.Mean)
+	if p.Likelihood == nil {
+		return nil
+	}
+	if _, ok := p.Likelihood.(Noisy); ok {
+		function := make([]T, n)
+		p.Parts(function, make([]T, n))
+		out = append(out, Extra[T]{"std_function", 1, function})
+	}
+	if _, ok := p.Likelihood.(JointLikelihood); ok {
+		f, diag, rank := p.Factors()
+		return append(out, Extra[T]{"cov_factor", rank, narrowed[T](f)}, Extra[T]{"cov_diag", 1, narrowed[T](diag)})
+	}
+	if len(out) == 0 {
+		out = append(out, Extra[T]{"params", p.Likelihood.Outputs(), p.Params})
+	}
+	return out
+}
+
+func narrowed[T Float](x []float64) []T {
+	out := make([]T, len(x))
+	for i, v := range x {
+		out[i] = T(v)
+	}
+	return out
+}

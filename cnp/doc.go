@@ -25,6 +25,14 @@
 // mean over tasks of -Σ log N, and adds the gradients of all parameters to a layers.Grads; its Backward takes any other
 // loss's gradients to mean and standard deviation. Package cnp/train holds the training loop and the optimiser.
 //
+// # Likelihoods
+//
+// A Prediction says what new observations are distributed as: by mean and standard deviation, and by its methods for all else, densities,
+// quantiles and samples among them. Config.Likelihood names the family. Under the independent normal of the authors' models mean and
+// deviation are all there is; under others Params has the rest. lowrank makes the values of a task jointly normal: the network gives each target
+// a vector of features, and the covariance of two targets is the product of theirs. normal:noise and lowrank tell the function from the
+// noise of its observations. RegisterLikelihood adds one of a user's own.
+//
 // # Targets
 //
 // The prediction at one target should not depend on which other targets are requested: only then do a model's predictions belong

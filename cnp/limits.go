@@ -242,7 +242,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		} else {
 			n.weights = min(n.weights, float64(w.Weights))
 			image := (rows + targets) * number * (2*width + 2*float64(c.DimY*c.Multiplicity))
-			n.features = image*min(batch, max(1, runBytes/image)) + batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*4*float64(c.DimY)
+			n.features = image*min(batch, max(1, runBytes/image)) + batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*c.valueNumbers(train)
 		}
 	case ConvCNPImage:
 		points := float64(w.H) * float64(w.W)
@@ -319,13 +319,22 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		if !w.Train {
 			chunk = min(batch, taskChunk)
 		}
-		n.features = chunk*points*number*products*(1+train*(pointArrays-1)) + batch*float64(w.Targets)*number*4*float64(c.DimY)
+		n.features = chunk*points*number*products*(1+train*(pointArrays-1)) + batch*float64(w.Targets)*number*c.valueNumbers(train)
 	}
 	// The batches themselves, and those of the next step.
 	drawn := batch * float64(max(w.Passes, 1)) * (1 + train)
 	n.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) + (float64(w.Context)+float64(w.Targets))*8*float64(c.DimX+c.DimY))
 	n.parameters *= number * (3 + 7*train)
 	return Need{whole(n.parameters), whole(n.geometry), whole(n.weights), whole(n.features)}
+}
+
+// valueNumbers is how many numbers a target's prediction takes: mean, deviation and what makes them, in training with their gradients.
+func (c *Config) valueNumbers(train float64) float64 {
+	n := 4.0
+	if l, err := ParseLikelihood(c); err == nil && l.Name() != normalName {
+		n += float64(l.Outputs()) * (2 + 8*train) // gradients are computed in float64
+	}
+	return n * float64(c.DimY)
 }
 
 // translations reports whether a group is one of translations alone.

@@ -221,7 +221,7 @@ func (l lowRank) density(w *lowRankWork, y, params []float64) float64 {
 			row[c] = f * scale
 		}
 	}
-	simd.GemmTNF64(w.c, k, w.b, k, w.b, k, 1, 0, k, k, n)
+	gram(w.c, w.b, n, k, false)
 	clear(w.coefficient)
 	for i, r := range w.residual {
 		for c, v := range w.b[i*k : (i+1)*k] {
@@ -392,5 +392,41 @@ func invertCholesky(dst, l []float64, k int) {
 		row[i] = inverse
 	}
 	copy(l, dst)
-	simd.GemmTNF64(dst, k, l, k, l, k, 1, 0, k, k, k)
+	gram(dst, l, k, k, true)
+	for i := range k {
+		for j := range i {
+			dst[j*k+i] = dst[i*k+j]
+		}
+	}
+}
+
+// gram sets the lower triangle of c [k, k] to that of bᵀ·b for b [n, k], four rows of b at a time. A lower triangular b holds zeros above
+// its diagonal.
+func gram(c, b []float64, n, k int, lower bool) {
+	clear(c)
+	for r := 0; r < n; r += 4 {
+		var rows [4][]float64
+		for i := range rows {
+			if r+i < n {
+				rows[i] = b[(r+i)*k : (r+i+1)*k]
+			} else {
+				rows[i] = b[r*k : (r+1)*k] // times 0
+			}
+		}
+		last := k
+		if lower {
+			last = min(k, r+4)
+		}
+		for i := range last {
+			x := [4]float64{rows[0][i]}
+			for q := 1; q < 4 && r+q < n; q++ {
+				x[q] = rows[q][i]
+			}
+			to := c[i*k : i*k+i+1]
+			b0, b1, b2, b3 := rows[0][:len(to)], rows[1][:len(to)], rows[2][:len(to)], rows[3][:len(to)]
+			for j := range to {
+				to[j] += x[0]*b0[j] + x[1]*b1[j] + x[2]*b2[j] + x[3]*b3[j]
+			}
+		}
+	}
 }

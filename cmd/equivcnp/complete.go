@@ -197,7 +197,10 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	}
 
 	pixels, observed := im.H*im.W, raster.Count(mask)
-	sum, n := cnp.LogLikelihood(p.Mean, p.Std, im.Pix, nil)
+	if err := cnp.CheckSupport(p.Distribution(), "pixel", im.Pix, nil, 1); err != nil {
+		return fmt.Errorf("%s: %w", f.image, err)
+	}
+	sum, n := p.LogDensity(im.Pix, nil)
 	likelihood, mse := sum/float64(n), meanSquare(p.Mean, im.Pix)
 	name := string(cfg.Architecture)
 	if cfg.Group != "" {
@@ -307,16 +310,23 @@ func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.I
 	if err != nil {
 		return nil, nil, err
 	}
-	all := &cnp.Prediction[float32]{Mean: make([]float32, plan.Values()), Std: make([]float32, plan.Values())}
+	cfg := m.Config()
+	all, err := cnp.NewPrediction[float32](&cfg, plan.Values())
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := plan.Predict(ctx, all, im); err != nil {
 		return nil, nil, err
 	}
-	p, fine = &cnp.Prediction[float32]{}, &cnp.Prediction[float32]{}
+	p, fine = &cnp.Prediction[float32]{Likelihood: all.Likelihood}, &cnp.Prediction[float32]{Likelihood: all.Likelihood}
+	outputs := len(all.Params) / plan.Values()
 	n, each := im.H*im.W, plan.Values()/im.C
 	for c := range im.C {
 		at := c * each
 		p.Mean, p.Std = append(p.Mean, all.Mean[at:at+n]...), append(p.Std, all.Std[at:at+n]...)
 		fine.Mean, fine.Std = append(fine.Mean, all.Mean[at+n:at+each]...), append(fine.Std, all.Std[at+n:at+each]...)
+		p.Params = append(p.Params, all.Params[at*outputs:(at+n)*outputs]...)
+		fine.Params = append(fine.Params, all.Params[(at+n)*outputs:(at+each)*outputs]...)
 	}
 	return p, fine, nil
 }

@@ -105,6 +105,12 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	if t.asked, err = task.RowsOf(t.targets, opt, true); err != nil {
 		return hintColumns(err)
 	}
+	if err := checkTable(cfg, t.points, t.observed.Y, t.observed.Columns.Y); err != nil {
+		return err
+	}
+	if err := checkTable(cfg, t.targets, t.asked.Y, t.asked.Columns.Y); err != nil {
+		return err
+	}
 	b := &cnp.Batch[float32]{B: 1, Nt: t.targets.Rows(), XTarget: t.asked.X}
 	for row := range t.points.Rows() {
 		if t.observed.Known(row) < dy {

@@ -219,7 +219,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return fmt.Errorf("none of %s has a value whose prediction is finite", plural(n, "task"))
 	}
 	if rep.NotFinite > 0 {
-		r.note("%s predicted as no normal distribution, and left out", plural(rep.NotFinite, "value"))
+		r.note("%s predicted as no distribution, and left out", plural(rep.NotFinite, "value"))
 	}
 	if f.picture != "" {
 		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(cfg), rep.LogLikelihood.Mean, plural(rep.Tasks, "task"))
@@ -290,7 +290,7 @@ func drawTasks(ctx context.Context, w io.Writer, format, title string, model cnp
 			im := b.Images
 			per := im.C * im.H * im.W
 			lo, hi := i*per, (i+1)*per
-			eval.Add(&m, p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], nil)
+			eval.AddTask(&m, p.Slice(lo, hi), b.Y[lo:hi], nil)
 			mask := im.Mask[i*im.H*im.W : (i+1)*im.H*im.W]
 			sheet.Scale = max(1, 192/max(im.H, im.W))
 			sheet.Rows = append(sheet.Rows, completionRow(im, b.Y[lo:hi], mask, p.Mean[lo:hi], p.Std[lo:hi], m.Report().LogLikelihood.Mean))
@@ -335,8 +335,7 @@ func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) []pic
 		out[d] = picture.Curve{XLabel: "x", YLabel: names("y", dy)[d]}
 		for k := i * c.Nt; k < (i+1)*c.Nt; k++ {
 			if counts == nil || counts[k*dy+d] {
-				out[d].X = append(out[d].X, c.XTarget[k])
-				out[d].Mean, out[d].Std = append(out[d].Mean, float64(p.Mean[k*dy+d])), append(out[d].Std, float64(p.Std[k*dy+d]))
+				addValue(&out[d], c.XTarget[k], p, k*dy+d)
 				out[d].Truth = append(out[d].Truth, float64(b.Y[k*dy+d]))
 			}
 		}

@@ -193,10 +193,10 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if c.CoordinateFeature {
 		r.line("coordinate", "is a feature, so this model is not equivariant")
 	}
-	if c.Likelihood != "" {
-		r.line("likelihood", "%s", c.Likelihood)
+	describeLikelihood(r, c)
+	if c.Likelihood == "" {
+		r.line("second output", "%s", c.Output)
 	}
-	r.line("second output", "%s", c.Output)
 }
 
 // shapeText writes a shape as [64, 3].

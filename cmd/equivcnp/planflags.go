@@ -79,12 +79,16 @@ func (p *planFlags) run(ctx context.Context, m *cnp.ImageEquivCNP[float32], im *
 	if step == 0 {
 		step = max(im.B, 1)
 	}
-	out := &cnp.Prediction[float32]{Mean: make([]float32, im.B*v), Std: make([]float32, im.B*v)}
+	cfg := m.Config()
+	out, err := cnp.NewPrediction[float32](&cfg, im.B*v)
+	if err != nil {
+		return nil, err
+	}
 	for lo := 0; lo < im.B; lo += step {
 		hi := min(lo+step, im.B)
 		part := &cnp.Images[float32]{B: hi - lo, C: im.C, H: im.H, W: im.W,
 			Pixels: im.Pixels[lo*im.C*n : hi*im.C*n], Mask: im.Mask[lo*n : hi*n]}
-		if err := plan.Predict(ctx, &cnp.Prediction[float32]{Mean: out.Mean[lo*v : hi*v], Std: out.Std[lo*v : hi*v]}, part); err != nil {
+		if err := plan.Predict(ctx, out.Slice(lo*v, hi*v), part); err != nil {
 			return nil, err
 		}
 	}

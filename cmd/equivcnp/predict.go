@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,8 @@ type predictFlags struct {
 	chain   chainFlags
 
 	standardise bool
+	quantiles   []float64
+	covariance  bool
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -44,8 +47,12 @@ much memory their convolution weights may take, changes the time alone (--batch,
 
 Any integer or floating-point type will do; coordinates keep 64 bits. Values where a mask has 0 are
 never read and may be NaN. The output holds mean and std, F32, shaped like the targets: [B, Nt, dy]
-or [B, C, H, W]; std is the standard deviation of the predictive distribution. Masked targets get
-zeros.
+or [B, C, H, W]; std is the standard deviation of the predictive distribution of new observations.
+Masked targets get zeros. Models of other likelihoods than the normal one add tensors of that shape,
+with one dimension more where there are several numbers a value: std_function, the deviation without
+the noise of observations; cov_factor F and cov_diag D, of the covariance F F' + diag(D) of all
+values of a task, and covariance itself with --covariance; params, the parameters of distributions
+that are no normal ones. --quantiles adds quantiles.
 
 With --samples the output holds samples, too, drawn by the chain rule, F32 [S, B, Nt, dy] or [S, B, C, H,
 W]; see "equivcnp sample".
@@ -66,6 +73,8 @@ are finite.`,
 	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks, safetensors, .npz or .nc, required")
 	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions, .safetensors, .npz or .nc, required")
 	f.chain.register(cmd, 0, false, true)
+	quantilesFlag(fl, &f.quantiles)
+	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
@@ -121,6 +130,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	opt, err := f.plan.options()
 	if err == nil {
 		err = f.chain.check()
+	}
+	if err == nil {
+		err = checkQuantiles(f.quantiles)
 	}
 	if err != nil {
 		return err
@@ -194,7 +206,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	r.line("targets", "%d", j.targets)
 	var likelihood *number
 	if j.truth != nil {
-		if sum, n := cnp.LogLikelihood(p.Mean, p.Std, j.truth, j.counts); n > 0 {
+		if p.Likelihood != nil {
+			if err := cnp.CheckSupport(p.Likelihood, j.truthName, j.truth, j.counts, j.channels()); err != nil {
+				return fmt.Errorf("%s: %w", f.in, err)
+			}
+		}
+		if sum, n := p.LogDensities(j.tasks, j.truth, j.counts); n > 0 {
 			v := number(sum / float64(n))
 			likelihood = &v
 			r.line("log-likelihood", "%.4f mean of the values of %s", float64(v), j.truthName)
@@ -207,8 +224,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		r.note("tensors that this model does not read: %q", extra)
 	}
 
-	tensors = append([]safetensors.Tensor{safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std)}, tensors...)
-	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, tensors) }); err != nil {
+	own, err := f.tensors(j, p)
+	if err != nil {
+		return err
+	}
+	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, append(own, tensors...)) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -226,6 +246,52 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	})
 }
 
+// channels is the number of values of a target whose values lie together: those of images lie apart.
+func (j *job) channels() int {
+	if len(j.shape) == 3 {
+		return max(1, j.shape[2])
+	}
+	return 1
+}
+
+// maxCovariance bounds the numbers of --covariance.
+const maxCovariance = 1 << 28
+
+// tensors are those of the output file, but samples.
+func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32]) ([]safetensors.Tensor, error) {
+	out := []safetensors.Tensor{safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std)}
+	add := func(name string, width int, values []float32) {
+		shape := slices.Clone(j.shape)
+		if width > 0 {
+			shape = append(shape, width)
+		}
+		out = append(out, safetensors.FromFloat32s(name, shape, values))
+	}
+	for _, e := range p.Extras() {
+		if e.Width == 1 {
+			e.Width = 0
+		}
+		add(e.Name, e.Width, e.Values)
+	}
+	if n := len(f.quantiles); n > 0 {
+		add("quantiles", n, quantilesOf(p, f.quantiles, j.counted))
+	}
+	if f.covariance {
+		n := len(p.Mean) / max(1, j.tasks)
+		if n > 0 && len(p.Mean) > maxCovariance/n {
+			return nil, usagef("--covariance: %d tasks of %d values have too many covariances; cov_factor and cov_diag hold the same", j.tasks, n)
+		}
+		all := make([]float32, 0, len(p.Mean)*n)
+		for t := range min(j.tasks, len(p.Mean)) {
+			for _, v := range p.Task(t, j.tasks).Covariance() {
+				all = append(all, float32(v))
+			}
+		}
+		out = append(out, safetensors.FromFloat32s("covariance", []int{j.tasks, n, n}, all))
+	}
+	return out, nil
+}
+
 // curveJob prepares a batch of regression tasks.
 func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*job, error) {
 	cfg := m.Config()
@@ -235,6 +301,15 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 		return nil, err
 	}
 	b := &c.Batch
+	var observed []bool // of the values
+	if b.ContextMask != nil {
+		for i := range b.YContext {
+			observed = append(observed, b.ContextMask[i/dy])
+		}
+	}
+	if err := checkContext(&cfg, "y_context", b.YContext, observed, dy); err != nil {
+		return nil, err
+	}
 	seen := b
 	if err := unscaled(&cfg, standardise); err != nil {
 		return nil, err
@@ -278,6 +353,13 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W},
 		work: im.Work()}
 	cfg := m.Config()
+	observed, n := make([]bool, len(im.Pixels)), im.H*im.W
+	for i := range observed {
+		observed[i] = im.Mask[i/(n*im.C)*n+i%n]
+	}
+	if err := checkContext(&cfg, "image", im.Pixels, observed, 1); err != nil {
+		return nil, err
+	}
 	j.cautions = cnp.ImageNotes(&cfg, im)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if im.B == 0 {

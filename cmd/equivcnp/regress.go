@@ -190,7 +190,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 
 	var likelihood *number
 	if y := t.asked.Y; len(y) == b.Nt*dy {
-		if sum, n := cnp.LogLikelihood(p.Mean, p.Std, single(y), knownOf(y, counts)); n > 0 {
+		if sum, n := p.LogDensity(single(y), knownOf(y, counts)); n > 0 {
 			v := number(sum / float64(n))
 			likelihood = &v
 		}
@@ -236,21 +236,15 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 
 // quantile is the value that value i of a prediction does not exceed with probability q.
 func quantile(p *cnp.Prediction[float32], i int, q float64) float64 {
-	mean, std := float64(p.Mean[i]), float64(p.Std[i])
-	if p.Likelihood == nil || p.Params == nil || math.IsNaN(mean) {
-		return mean + std*math.Sqrt2*math.Erfinv(2*q-1)
+	if m := float64(p.Mean[i]); math.IsNaN(m) {
+		return m
 	}
-	n := p.Likelihood.Outputs()
-	params := make([]float64, n)
-	for k := range params {
-		params[k] = float64(p.Params[i*n+k])
-	}
-	return p.Likelihood.Quantile(q, params)
+	return p.QuantileAt(i, q)
 }
 
 // quantilesFlag adds the flag for quantiles of the predictions.
 func quantilesFlag(fl *pflag.FlagSet, q *[]float64) {
-	fl.Float64SliceVar(q, "quantiles", nil, "tables: quantiles to write beside mean and standard deviation, as in 0.05,0.5,0.95")
+	fl.Float64SliceVar(q, "quantiles", nil, "quantiles to write beside mean and standard deviation, as in 0.05,0.5,0.95")
 }
 
 func checkQuantiles(quantiles []float64) error {
@@ -374,6 +368,9 @@ func predicted(t *tabular.Table, p *cnp.Prediction[float32], samples []float32, 
 	if p != nil {
 		add("mean", func(i int) float64 { return float64(p.Mean[i]) })
 		add("std", func(i int) float64 { return float64(p.Std[i]) })
+		if function := make([]float32, len(p.Mean)); p.Parts(function, make([]float32, len(p.Mean))) {
+			add("std_function", func(i int) float64 { return float64(function[i]) })
+		}
 		for _, q := range quantiles {
 			add("q"+strconv.FormatFloat(q, 'g', -1, 64), func(i int) float64 { return quantile(p, i, q) })
 		}
@@ -442,9 +439,7 @@ func drawnCurves(xLabel, yLabel []string, b *cnp.Batch[float32], p *cnp.Predicti
 			if m := p.Mean[i*dy+c]; m != m {
 				continue // it lies outside, and has no prediction
 			}
-			out[c].X = append(out[c].X, b.XTarget[i])
-			out[c].Mean = append(out[c].Mean, float64(p.Mean[i*dy+c]))
-			out[c].Std = append(out[c].Std, float64(p.Std[i*dy+c]))
+			addValue(&out[c], b.XTarget[i], p, i*dy+c)
 			for s := range out[c].Samples {
 				out[c].Samples[s] = append(out[c].Samples[s], float64(samples[(s*b.Nt+i)*dy+c]))
 			}

@@ -144,6 +144,9 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		if err != nil {
 			return nil, 0, hintColumns(err)
 		}
+		if err := checkCurves(&cfg, set); err != nil {
+			return nil, 0, err
+		}
 		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: true}, len(set.Curves), nil
 	}
 	if err := f.rates.Validate(); err != nil {

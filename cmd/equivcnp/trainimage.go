@@ -183,6 +183,7 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	} else if changed("width") || changed("blocks") {
 		return usagef("--width and --blocks are not for --model cnp")
 	}
+	c.Likelihood = f.likelihood
 	if err := c.Validate(); err != nil {
 		return usageError{flagError(err)}
 	}

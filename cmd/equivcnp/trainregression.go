@@ -212,6 +212,15 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
 	}
 	c.DimX = dx
+	c.Likelihood = f.likelihood
+	if _, err := cnp.ParseLikelihood(&c); err != nil {
+		return usageError{err}
+	}
+	if own != nil {
+		if err := checkCurves(&c, own); err != nil {
+			return err
+		}
+	}
 	changed, notes := cmd.Flags().Changed, []string(nil)
 	unit := 1.0 // of x, in those of the data
 	var kept, apart *task.CurveSet

@@ -117,6 +117,9 @@ func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source
 		if err != nil {
 			return err
 		}
+		if err := supported(b, p, n); err != nil {
+			return err
+		}
 		AddBatch(&m, b, p, n)
 		return nil
 	})
@@ -124,6 +127,30 @@ func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source
 		return nil, err
 	}
 	return m.Report(), nil
+}
+
+// supported reports a true value, of the first n tasks, that the likelihood of their prediction cannot give. What is not finite is counted
+// by the meter.
+func supported[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T], n int) error {
+	if p.Likelihood == nil {
+		return nil
+	}
+	per, counts := len(b.Y)/Count(b), b.Counts()
+	for t := range n {
+		y, mask := b.Y[t*per:(t+1)*per], make([]bool, per)
+		given := ofTask(counts, t, per)
+		for i, v := range y {
+			mask[i] = (given == nil || given[i]) && v-v == 0
+		}
+		dy := 1
+		if c := b.Curves; c != nil {
+			dy = per / max(1, c.Nt)
+		}
+		if err := cnp.CheckSupport(p.Likelihood, "y", y, mask, dy); err != nil {
+			return fmt.Errorf("eval: task %d of a batch: %w", t, err)
+		}
+	}
+	return nil
 }
 
 // AddBatch adds the first n tasks of a batch to the meter.

@@ -25,6 +25,8 @@ type Curve struct {
 	ContextX, ContextY []float64
 	// Samples are curves with one value per target; NaN leaves a target out.
 	Samples [][]float64
+	// Lower and Upper, if there are any, are the edges of the band at each target, instead of two deviations from the mean.
+	Lower, Upper []float64
 	// Truth, if there is one, has the true value at each target and is drawn as a line of dots.
 	Truth []float64
 	// Title stands above this curve's panel; WriteCurves gives the first its own.
@@ -155,7 +157,11 @@ func (c *Curve) plot() (*plot.Plot, error) {
 		line.Color, line.Width = lineColour, vg.Points(1.5)
 		p.Add(band, line)
 		p.Legend.Add("mean", line)
-		p.Legend.Add("mean ± 2 std", band)
+		if c.Upper != nil {
+			p.Legend.Add("95 % interval", band)
+		} else {
+			p.Legend.Add("mean ± 2 std", band)
+		}
 		if len(mean) == 1 { // a line through one point shows nothing: draw its ends and middle
 			dots, err := plotter.NewScatter(plotter.XYs{lower[0], mean[0], upper[0]})
 			if err != nil {
@@ -249,8 +255,11 @@ func (c *Curve) sorted() (mean, upper, lower plotter.XYs) {
 	sort.SliceStable(order, func(a, b int) bool { return c.X[order[a]] < c.X[order[b]] })
 	for _, i := range order {
 		mean = append(mean, plotter.XY{X: c.X[i], Y: c.Mean[i]})
-		upper = append(upper, plotter.XY{X: c.X[i], Y: c.Mean[i] + 2*c.Std[i]})
-		lower = append(lower, plotter.XY{X: c.X[i], Y: c.Mean[i] - 2*c.Std[i]})
+		hi, lo := c.Mean[i]+2*c.Std[i], c.Mean[i]-2*c.Std[i]
+		if c.Upper != nil {
+			hi, lo = c.Upper[i], c.Lower[i]
+		}
+		upper, lower = append(upper, plotter.XY{X: c.X[i], Y: hi}), append(lower, plotter.XY{X: c.X[i], Y: lo})
 	}
 	return mean, upper, lower
 }

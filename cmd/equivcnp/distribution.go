@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// quantilesOf are the quantiles [values, quantiles] of a prediction; where values do not count they are 0.
+func quantilesOf(p *cnp.Prediction[float32], quantiles []float64, counts func(i int) bool) []float32 {
+	out := make([]float32, len(p.Mean)*len(quantiles))
+	for i := range p.Mean {
+		for k, q := range quantiles {
+			if counts(i) {
+				out[i*len(quantiles)+k] = float32(p.QuantileAt(i, q))
+			}
+		}
+	}
+	return out
+}
+
+// bandShare is how much of the distribution the band of a drawing holds where it is no normal one: as much as two standard deviations do.
+const bandShare = 0.9545
+
+// addValue adds value i of a prediction to a curve that is drawn.
+func addValue(c *picture.Curve, x float64, p *cnp.Prediction[float32], i int) {
+	c.X, c.Mean, c.Std = append(c.X, x), append(c.Mean, float64(p.Mean[i])), append(c.Std, float64(p.Std[i]))
+	if _, normal := p.Distribution().(cnp.Rescaler); !normal {
+		c.Lower, c.Upper = append(c.Lower, p.QuantileAt(i, (1-bandShare)/2)), append(c.Upper, p.QuantileAt(i, (1+bandShare)/2))
+	}
+}
+
+// checkTable refuses values y [n, dy] of columns that the model's likelihood cannot give, by line and column. NaN is a missing value.
+func checkTable(c *cnp.Config, t *tabular.Table, y []float64, columns []int) error {
+	l, err := cnp.ParseLikelihood(c)
+	if err != nil {
+		return err
+	}
+	lo, hi := l.Support()
+	for i, v := range y {
+		if v < lo || v > hi {
+			n := len(columns)
+			return t.Errorf(i/n, columns[i%n], "%w: %g, and likelihood %s is for values from %g to %g", cnp.ErrRange, v, l.Name(), lo, hi)
+		}
+	}
+	return nil
+}
+
+// checkContext refuses observed values that a model's likelihood cannot give.
+func checkContext(c *cnp.Config, name string, y []float32, observed []bool, dy int) error {
+	l, err := cnp.ParseLikelihood(c)
+	if err != nil {
+		return err
+	}
+	return cnp.CheckSupport(l, name, y, observed, dy)
+}
+
+// checkCurves refuses curves with values that a likelihood cannot give.
+func checkCurves(c *cnp.Config, set *task.CurveSet) error {
+	l, err := cnp.ParseLikelihood(c)
+	if err != nil {
+		return err
+	}
+	for i, curve := range set.Curves {
+		err := cnp.CheckSupport(l, "y", curve.Y, knownOf(curve.Y, nil), set.Dy)
+		if err == nil && curve.Context != nil {
+			err = cnp.CheckSupport(l, "y of the context", curve.Context.Y, knownOf(curve.Context.Y, nil), set.Dy)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: task %d: %w", set.Name, i, err)
+		}
+	}
+	return nil
+}
+
+// describeLikelihood says what a likelihood other than the normal one gives.
+func describeLikelihood(r *result, c *cnp.Config) {
+	if c.Likelihood == "" {
+		return
+	}
+	l, err := cnp.ParseLikelihood(c)
+	if err != nil {
+		return
+	}
+	s := fmt.Sprintf("%s, %d numbers a value", l.Name(), l.Outputs())
+	if k, ok := l.(cnp.JointLikelihood); ok {
+		s += fmt.Sprintf(", a joint covariance of rank %d", k.Rank())
+	}
+	if _, ok := l.(cnp.Noisy); ok {
+		s += ", function told from noise"
+	}
+	r.line("likelihood", "%s", s)
+}
