@@ -213,7 +213,7 @@ func (p *reproduction) madeBy(part string) {
 	p.printf(" The shipped models:\n\n")
 	for _, m := range p.models {
 		info, err := pretrained.About(m.name)
-		if err == nil {
+		if err == nil && (part == "benchmark") == (m.benchmark() >= 0) {
 			p.printf("- %s: `%s`, seed %s, %s steps, on %s\n", info.Name, info.Command, info.Seed, info.Steps, info.Tasks)
 		}
 	}

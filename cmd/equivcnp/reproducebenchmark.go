@@ -340,7 +340,7 @@ func joined[T any](cells []T, text func(T) string) string {
 // withError writes a mean with its standard error, where that is known.
 func withError(e eval.Estimate) string {
 	if e.Error == 0 {
-		return fmt.Sprintf("%.3f", e.Mean)
+		return fmt.Sprintf("%.4f", e.Mean)
 	}
-	return fmt.Sprintf("%.3f±%.3f", e.Mean, e.Error)
+	return fmt.Sprintf("%.4f±%.4f", e.Mean, e.Error)
 }
