@@ -199,9 +199,6 @@ func (p *ImagePlan[T]) newPixelRun(im *Images[T]) *pixelRun[T] {
 	return r
 }
 
-// pixelRunBytes is what one image needs.
-func (p *ImagePlan[T]) pixelRunBytes() int64 { return p.imageBytes() * int64(2+len(p.conv)) / 2 }
-
 // predict implements pixelPredictor.
 func (r *pixelRun[T]) predict(ctx context.Context, pixels, news []int32) (*Prediction[T], error) {
 	p, im := r.plan, r.im
