@@ -73,7 +73,7 @@ func TestInspect(t *testing.T) {
 	require.Contains(t, text, "model           none: ")
 	require.Contains(t, text, "1 value not finite")
 	b.fails(1, "no such file", "inspect", "@none.safetensors")
-	b.fails(1, "shipped models: digits-", "inspect", "@none.safetensors")
+	b.fails(1, "shipped models: bench-", "inspect", "@none.safetensors")
 	text = b.ok("inspect", "digits-T2")
 	require.Regexp(t, `command +equivcnp train image --group T2`, text)
 	require.Regexp(t, `log likelihood +\d`, text)

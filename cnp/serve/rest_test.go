@@ -221,10 +221,11 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, w.Body.String(), "x_target[1, 1] = 1e+12")
 }
 
-// TestToken: without the token nothing but health is answered.
+// TestToken: without the token nothing is answered but health and the page's files, which are the same for everybody; the page asks
+// for the token itself.
 func TestToken(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Token = "secret" })
-	for path, open := range map[string]bool{"/v2/health/live": true, "/v2/health/ready": true, "/v2": false, "/metrics": false, "/": false, "/v2/models/rbf": false} {
+	for path, open := range map[string]bool{"/v2/health/live": true, "/v2/health/ready": true, "/": true, "/v2": false, "/metrics": false, "/v2/models/rbf": false} {
 		want := map[bool]int{true: 200, false: 401}[open]
 		require.Equal(t, want, do(s, "GET", path, nil, nil).Code, path)
 		require.Equal(t, want, do(s, "GET", path, map[string]string{"Authorization": "Bearer wrong"}, nil).Code, path)
