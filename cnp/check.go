@@ -60,20 +60,6 @@ func finite[T Float](name string, v []T, mask []bool, n, d int) error {
 func (b *Batch[T]) contextOK(t, i int) bool { return b.ContextMask == nil || b.ContextMask[t*b.Nc+i] }
 func (b *Batch[T]) targetOK(t, i int) bool  { return b.TargetMask == nil || b.TargetMask[t*b.Nt+i] }
 
-// maxTwins is how many tasks of equal points go together: their encodings stay in the second-level cache.
-const maxTwins = 32
-
-// twinPieces takes the tasks apart into jobs of one, or where tasks are twins of some of those: job i is the tasks from one up to another.
-func (b *Batch[T]) twinPieces() (jobs int, tasks func(i int) (from, to int)) {
-	twins := max(1, b.twins)
-	each := min(maxTwins, (twins+2*workers()-1)/(2*workers()))
-	pieces := (twins + each - 1) / each
-	return b.B / twins * pieces, func(i int) (from, to int) {
-		from = i/pieces*twins + i%pieces*each
-		return from, min(from+each, (i/pieces+1)*twins)
-	}
-}
-
 // context returns the context points of task t that count, x [n, dx] and y [n, dy].
 func (b *Batch[T]) context(t, dx, dy int) (x []float64, y []T) {
 	if b.ContextMask == nil {

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
-	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -165,42 +164,7 @@ func (b *Batch[T]) origins(origin []float64, from, to int) {
 
 // predict predicts all tasks, on several goroutines; each takes a task, or some of those that share their points.
 func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
-	jobs, twinsOf := b.twinPieces()
-	report := progress(ctx)
-	var (
-		mu   sync.Mutex
-		done int
-		err  error
-	)
-	parallel.ForWorkers(jobs, 1, workers(), func(_, i, _ int) {
-		lo, hi := twinsOf(i)
-		mu.Lock()
-		if err == nil {
-			err = ctx.Err()
-		}
-		stop := err != nil
-		mu.Unlock()
-		if stop {
-			return
-		}
-		run, _ := n.pool.Get().(*levelsRun[T])
-		if run == nil {
-			run = &levelsRun[T]{}
-		}
-		failed := n.tasks(run, dst, b, lo, hi)
-		n.pool.Put(run)
-		mu.Lock()
-		defer mu.Unlock()
-		if failed != nil && err == nil {
-			err = failed
-		}
-		report(done, b.B)
-		done += hi - lo
-	})
-	if err == nil {
-		report(b.B, b.B)
-	}
-	return err
+	return eachPiece(ctx, b, n.pool, func(run *levelsRun[T], lo, hi, _ int) error { return n.tasks(run, dst, b, lo, hi) })
 }
 
 // tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.

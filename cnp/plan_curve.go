@@ -232,44 +232,7 @@ func (n *curveNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[
 // predictTasks predicts all tasks, on several goroutines: each takes a task, and where there are fewer tasks than
 // threads, several share the rows of one.
 func (n *curveNet[T]) predictTasks(ctx context.Context, dst *Prediction[T], b *Batch[T], l *curveLattice[T]) error {
-	threads := workers()
-	jobs, twinsOf := b.twinPieces()
-	inner := max(1, threads/max(1, jobs))
-	report := progress(ctx)
-	var (
-		mu   sync.Mutex
-		done int
-		err  error
-	)
-	parallel.ForWorkers(jobs, 1, threads, func(_, i, _ int) {
-		t, to := twinsOf(i)
-		mu.Lock()
-		if err == nil {
-			err = ctx.Err()
-		}
-		stop := err != nil
-		mu.Unlock()
-		if stop {
-			return
-		}
-		run, _ := n.pool.Get().(*curveRun[T])
-		if run == nil {
-			run = &curveRun[T]{}
-		}
-		failed := n.tasks(ctx, run, dst, b, t, to, l, inner)
-		n.pool.Put(run)
-		mu.Lock()
-		defer mu.Unlock()
-		if failed != nil && err == nil {
-			err = failed
-		}
-		report(done, b.B)
-		done += to - t
-	})
-	if err == nil {
-		report(b.B, b.B)
-	}
-	return err
+	return eachPiece(ctx, b, n.pool, func(run *curveRun[T], t, to, share int) error { return n.tasks(ctx, run, dst, b, t, to, l, share) })
 }
 
 // pieceLattice and pieceTargets are up to how many lattice points and targets a task under PlacementContext is computed for at a time:
