@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
 // The golden files are netCDF4-python's: a record dimension with records of odd lengths, fill values, scale and offset, texts.
@@ -96,10 +98,7 @@ func TestRoundTrip(t *testing.T) {
 
 // What is written opens in netCDF4-python and in xarray, where they are installed.
 func TestPython(t *testing.T) {
-	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import netCDF4, xarray").Run(); err != nil {
-		t.Skip("needs python3-netcdf4 and python3-xarray")
-	}
+	python := testkit.Python(t, "netCDF4", "xarray")
 	for _, version := range []byte{1, 2, 5} {
 		path := filepath.Join(t.TempDir(), "out.nc")
 		require.NoError(t, os.WriteFile(path, small(t, version), 0o600))

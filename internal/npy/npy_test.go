@@ -13,9 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// array makes the bytes of an .npy file.
+// file makes the bytes of an .npy file.
 func file(descr, order, shape string, data ...byte) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, order, shape)
 	head := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text)))
@@ -96,10 +97,7 @@ func TestRoundTrip(t *testing.T) {
 
 // What is written opens in numpy, and what numpy writes opens here, where it is installed.
 func TestNumpy(t *testing.T) {
-	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
-		t.Skip("needs python3-numpy")
-	}
+	python := testkit.Python(t, "numpy")
 	dir := t.TempDir()
 	var b bytes.Buffer
 	require.NoError(t, Encode(&b, tensors()))
