@@ -125,8 +125,8 @@ type Config struct {
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
 
-	// Levels is the number of lattices of a model of curves under T(1), T(2) or T(3), of 1, 1/2, 1/4 .. of the points along each coordinate,
-	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Channels are the widths of the levels, from
+	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), or SE(2) with 2 or 4 lifts, of 1, 1/2, 1/4 .. of the points along each coordinate,
+	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Channels are the widths of the levels (of each lift), from
 	// the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
 	// residual blocks on every level on each way.
 	Levels int `json:"levels,omitempty"`

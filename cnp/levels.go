@@ -20,18 +20,19 @@ const levelsFloor = 0.01
 
 // newPyramid returns the network of a model with levels.
 func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
-	return layers.NewPyramid[T](layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks,
+	return layers.NewPyramid[T](layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks, Lifts: c.Lifts,
 		Step: 1 / c.PointsPerUnit}, rng)
 }
 
 // validateLevels reports what makes no model with levels.
 func (c *Config) validateLevels(g group.Group) error {
 	_, translations := g.(*group.T)
+	_, motions := g.(*group.SE2)
 	switch {
 	case c.Levels > 16 || c.Levels != len(c.Channels):
 		return fmt.Errorf("levels = %d, channels = %v: need at most 16, and a width for each", c.Levels, c.Channels)
-	case !translations || c.DimX > 3 || c.Lifts != 1:
-		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift; this is %s with %d", g.Name(), c.Lifts)
+	case !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
+		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, and for SE(2) with 2 or 4 lifts; this is %s with %d", g.Name(), c.Lifts)
 	case c.Kernel%2 != 1 || c.Kernel < 3 || c.Kernel > 31:
 		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
 	case c.Blocks > 16:
@@ -139,26 +140,26 @@ func (p *levelsPlace) check(c *Config, task int) error {
 }
 
 // origins sets origin [dx] to the point from which the lattices of tasks from one up to another are counted: the least coordinates of their
-// contexts, 0 without one.
-func (b *Batch[T]) origins(origin []float64, from, to int) {
+// contexts, or the middle between those and the greatest, which turns with a context; 0 without one.
+func (b *Batch[T]) origins(origin []float64, from, to int, middle bool) {
 	dx := len(origin)
 	for d := range origin {
-		origin[d] = math.Inf(1)
-	}
-	for t := from; t < to; t++ {
-		for i := range b.Nc {
-			if b.contextOK(t, i) {
-				for d := range origin {
-					origin[d] = min(origin[d], b.XContext[(t*b.Nc+i)*dx+d])
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for t := from; t < to; t++ {
+			for i := range b.Nc {
+				if b.contextOK(t, i) {
+					v := b.XContext[(t*b.Nc+i)*dx+d]
+					lo, hi = min(lo, v), max(hi, v)
 				}
 			}
 		}
-	}
-	for d, v := range origin {
-		if math.IsInf(v, 1) {
-			origin[d] = 0
+		switch {
+		case math.IsInf(lo, 1):
+			lo = 0
+		case middle:
+			lo = lo/2 + hi/2
 		}
-		origin[d] += b.moved
+		origin[d] = lo + b.moved
 	}
 }
 
@@ -171,7 +172,7 @@ func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch
 func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t, to int) error {
 	dx, dy := n.cfg.DimX, n.cfg.DimY
 	run.origin = reuse.Sized(run.origin, dx)
-	b.origins(run.origin, t, t+1)
+	b.origins(run.origin, t, t+1, n.cfg.Lifts > 1)
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
@@ -262,7 +263,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	}
 	tasks, origin := make([]task, b.B), make([]float64, dx)
 	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
-	b.origins(origin, 0, b.B)
+	b.origins(origin, 0, b.B, m.cfg.Lifts > 1)
 	var all levelsPlace
 	all.clear(dx)
 	for t := range tasks {
@@ -271,7 +272,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		if mode != layers.Train {
 			place = &levelsPlace{}
 			place.clear(dx)
-			b.origins(origin, t, t+1)
+			b.origins(origin, t, t+1, m.cfg.Lifts > 1)
 		}
 		var x []float64
 		x, k.y = b.context(t, dx, dy)
@@ -356,7 +357,7 @@ func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 	points, taps := c.PointsPerUnit*(w.Span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
 	last := float64(1 + c.Multiplicity*c.DimY)
 	for l, width := range c.Channels {
-		v := float64(width)
+		v := float64(width * c.Lifts)
 		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))
 		rows = min(rows, float64(c.latticeLimit()))
 		// On each way, convolutions with what they are given, what they sum up and what they give.

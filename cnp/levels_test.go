@@ -21,6 +21,9 @@ func levelsConfig(group string, dy int) Config {
 	if c.DimX > 1 {
 		c.Levels, c.Channels, c.Kernel, c.PointsPerUnit, c.EncoderLength = 2, []int{3, 4}, 3, 3, 0.4
 	}
+	if group == "SE(2)" {
+		c.Lifts, c.Channels = 4, []int{2, 1}
+	}
 	return c
 }
 
@@ -37,7 +40,7 @@ func TestLevelsAlone(t *testing.T) {
 }
 
 func testLevelsAlone[T Float](t *testing.T) {
-	for _, group := range []string{"T(1)", "T(2)"} {
+	for _, group := range []string{"T(1)", "T(2)", "SE(2)"} {
 		m := levelsModel[T](t, group, 2)
 		dx := m.cfg.DimX
 		rng := rand.New(rand.NewPCG(90, 1))
@@ -109,6 +112,32 @@ func testLevelsAlone[T Float](t *testing.T) {
 	}
 }
 
+// TestLevelsTurns: under SE(2) predictions turn with the data, by quarter turns about any point, exactly but for rounding, together with any
+// shift.
+func TestLevelsTurns(t *testing.T) {
+	m := levelsModel[float64](t, "SE(2)", 2)
+	rng := rand.New(rand.NewPCG(90, 3))
+	b := randomBatch[float64](rng, 3, 9, 12, 2, 2)
+	want, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	requireVaries(t, want, 2)
+	for quarters := range 4 {
+		for range 3 {
+			a := []float64{math.Pi / 2 * float64(quarters), 5 * rng.NormFloat64(), 5 * rng.NormFloat64()}
+			moved := *b
+			moved.XContext, moved.XTarget = act(t, m.group, a, b.XContext), act(t, m.group, a, b.XTarget)
+			got, err := m.Predict(context.Background(), &moved)
+			require.NoError(t, err)
+			requireSame(t, fmt.Sprint(a), got, want)
+		}
+	}
+	other := *b // an eighth of a turn is none of the lifts'
+	other.XContext, other.XTarget = act(t, m.group, []float64{math.Pi / 4, 0, 0}, b.XContext), act(t, m.group, []float64{math.Pi / 4, 0, 0}, b.XTarget)
+	got, err := m.Predict(context.Background(), &other)
+	require.NoError(t, err)
+	require.NotEqual(t, want.Mean, got.Mean)
+}
+
 // TestLevelsSteady: a plan's calls in the steady state allocate next to nothing.
 func TestLevelsSteady(t *testing.T) {
 	if raceEnabled {
@@ -131,6 +160,8 @@ func TestLevelsRefuse(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
 		"levels = 2, channels = [4 5 6]":         func(c *Config) { c.Levels = 2 },
 		"levels are for groups T(1)":             func(c *Config) { c.Group, c.DimX = "SE(2)", 2 },
+		"this is SE(2) with 3":                   func(c *Config) { c.Group, c.DimX, c.Lifts = "SE(2)", 2, 3 },
+		"this is T(2) with 4":                    func(c *Config) { c.Group, c.DimX, c.Lifts = "T(2)", 2, 4 },
 		"kernel = 4, need an odd width":          func(c *Config) { c.Kernel = 4 },
 		"blocks = 17, need at most 16":           func(c *Config) { c.Blocks = 17 },
 		`levels need points_per_unit, placement`: func(c *Config) { c.Placement = PlacementBatch },

@@ -20,14 +20,18 @@ import (
 //
 // A shift by a step of the coarsest lattice changes nothing; neither does any other one where each task has a lattice of its own that
 // moves with it.
+//
+// In the plane a pyramid may have lifts, too: then it is equivariant under turns (pyramid_lifts.go).
 type Pyramid[T Float] struct {
 	kernel latticeKernel
 	blocks int
+	lifts  int
 	// Step is that of the finest lattice.
 	Step float64
 
-	pre *Linear[T]           // features in → the finest level's
-	enc [][]*residualTaps[T] // of each level
+	pre    *Linear[T]           // features in → the finest level's
+	copies linearCopies         // of pre's parameters
+	enc    [][]*residualTaps[T] // of each level
 	// What takes level l to l+1, and what takes both to l again.
 	down  []*tapsConv[T]
 	merge []*tapsConv[T]
@@ -48,6 +52,8 @@ type PyramidConfig struct {
 	// each way.
 	Reach, Blocks int
 	Step          float64
+	// Lifts are the angles that features are kept for, each with so many Channels: 2 or 4 in the plane, 0 or 1 for none but translations.
+	Lifts int
 }
 
 // NewPyramid returns a pyramid. It panics on sizes that make none.
@@ -60,13 +66,17 @@ func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 	checkSize(fn, "Reach", c.Reach)
 	checkSize(fn, "levels", len(c.Channels))
 	checkRand(fn, rng)
-	p := &Pyramid[T]{kernel: latticeKernel{c.Axes, c.Reach}, blocks: c.Blocks, Step: c.Step}
-	p.pre = newLinearReLU[T](c.In, c.Channels[0], rng)
+	lifts := max(1, c.Lifts)
+	if lifts > 1 && (c.Axes != 2 || lifts != 2 && lifts != 4) {
+		panic(fmt.Sprintf("layers: %s: Lifts = %d with %d axes, need 2 or 4 with 2", fn, lifts, c.Axes))
+	}
+	p := &Pyramid[T]{kernel: latticeKernel{c.Axes, c.Reach}, blocks: c.Blocks, lifts: lifts, Step: c.Step}
+	p.pre, p.copies = newLinearReLU[T](c.In, c.Channels[0], rng), copiesOfAll(lifts, c.In, c.Channels[0])
 	residuals := func(channels int) []*residualTaps[T] {
 		all := []*residualTaps[T]{}
 		for range c.Blocks {
-			all = append(all, &residualTaps[T]{newTapsConv[T](p.kernel, channels, channels, 1, rng),
-				newTapsConv[T](p.kernel, channels, channels, 0.4, rng)})
+			all = append(all, &residualTaps[T]{newTapsConv[T](p.kernel, lifts, channels, channels, 1, rng),
+				newTapsConv[T](p.kernel, lifts, channels, channels, 0.4, rng)})
 		}
 		return all
 	}
@@ -74,12 +84,12 @@ func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 		p.enc = append(p.enc, residuals(width))
 		if l+1 < len(c.Channels) {
 			next := c.Channels[l+1]
-			p.down = append(p.down, newMeans[T](width, next, 0, rng))
-			p.merge = append(p.merge, newMeans[T](next, width, width, rng))
+			p.down = append(p.down, newMeans[T](lifts, width, next, 0, rng))
+			p.merge = append(p.merge, newMeans[T](lifts, next, width, width, rng))
 			p.dec = append(p.dec, residuals(width))
 		}
 	}
-	p.read = newTapsConv[T](p.kernel, c.Channels[0], c.Channels[0], 1, rng)
+	p.read = newTapsConv[T](p.kernel, lifts, c.Channels[0], c.Channels[0], 1, rng)
 	return p
 }
 
@@ -92,21 +102,26 @@ func newLinearReLU[T Float](in, out int, rng *rand.Rand) *Linear[T] {
 
 // tapsConv is a depthwise convolution by taps, whose result, beside skip features of the same rows, goes through a linear map.
 type tapsConv[T Float] struct {
-	in, skip int
-	taps     []T // [taps, in]; nil: they are 1
-	linear   *Linear[T]
+	in, skip, out int // of all lifts
+	taps          []T // [taps, in / lifts]; nil: they are 1
+	linear        *Linear[T]
+
+	tapCopies []int32
+	copies    linearCopies // of linear's parameters
 }
 
 // residualTaps is ReLU(f + conv(ReLU(conv(f)))).
 type residualTaps[T Float] [2]*tapsConv[T]
 
-// newTapsConv draws taps so that features keep their size; gain multiplies that of the linear map's weights.
-func newTapsConv[T Float](n latticeKernel, in, out int, gain float64, rng *rand.Rand) *tapsConv[T] {
+// newTapsConv draws taps so that features keep their size; gain multiplies that of the linear map's weights. Each lift has in features,
+// and gets out.
+func newTapsConv[T Float](n latticeKernel, lifts, in, out int, gain float64, rng *rand.Rand) *tapsConv[T] {
 	sum := 0.0
 	for _, f := range n.factors(1) {
 		sum += f * f
 	}
-	c := &tapsConv[T]{in: in, taps: make([]T, n.taps()*in), linear: newLinearReLU[T](in, out, rng)}
+	c := newMeans[T](lifts, in, out, 0, rng)
+	c.taps, c.tapCopies = make([]T, n.taps()*in), n.turned(lifts, in)
 	uniform(c.taps, math.Sqrt(3/sum), rng)
 	for i := range c.linear.Weight {
 		c.linear.Weight[i] *= T(gain)
@@ -117,15 +132,17 @@ func newTapsConv[T Float](n latticeKernel, in, out int, gain float64, rng *rand.
 // newMeans is the convolution between two lattices, which takes the window's mean: no weights that are learned, since what the coarser
 // lattice cannot hold must not come in, and what the finer one gets must not depend on where its points lie between the coarser one's. With
 // learned weights a trained model's predictions change 2.7 times as much as it moves against its lattices, and are no better.
-func newMeans[T Float](in, out, skip int, rng *rand.Rand) *tapsConv[T] {
-	return &tapsConv[T]{in: in, skip: skip, linear: newLinearReLU[T](in+skip, out, rng)}
+func newMeans[T Float](lifts, in, out, skip int, rng *rand.Rand) *tapsConv[T] {
+	return &tapsConv[T]{in: lifts * in, skip: lifts * skip, out: lifts * out, linear: newLinearReLU[T](lifts*(in+skip), out, rng),
+		copies: copiesByAngle(lifts, in, skip, out)}
 }
 
 func (c *tapsConv[T]) params(prefix string) []Param[T] {
 	if c.taps == nil {
 		return c.linear.Params(prefix + "linear.")
 	}
-	return append([]Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / c.in, c.in}, Data: c.taps}}, c.linear.Params(prefix+"linear.")...)
+	in := c.in * c.linear.Out / c.out // of one lift
+	return append([]Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / in, in}, Data: c.taps}}, c.linear.Params(prefix+"linear.")...)
 }
 
 // Params lists the pyramid's state.

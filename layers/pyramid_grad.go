@@ -91,7 +91,7 @@ type pyramidGrads[T Float] struct {
 }
 
 func (n *PlannedPyramid[T]) newGrads() *pyramidGrads[T] {
-	g := &pyramidGrads[T]{pre: make([]T, len(n.p.pre.Weight)), preBias: make([]float64, len(n.bias))}
+	g := &pyramidGrads[T]{pre: make([]T, n.p.pre.In*len(n.bias)), preBias: make([]float64, len(n.bias))}
 	for i := range n.convs {
 		l := &n.convs[i]
 		size := len(l.weights)
@@ -138,42 +138,60 @@ func (t *PyramidTape[T]) Backward(dout func(t int) []T, g *Grads[T], done func(t
 
 // packBack lays out the linear maps for gradients to what they are applied to; the first is that of what comes in.
 func (n *PlannedPyramid[T]) packBack() []*simd.Packed[T] {
-	back := []*simd.Packed[T]{simd.Pack(n.p.pre.Weight, n.p.pre.In, n.p.pre.Out, n.p.pre.In)}
+	back := []*simd.Packed[T]{simd.Pack(copied(n.p.pre.Weight, n.p.copies.weight), n.p.pre.In, len(n.bias), n.p.pre.In)}
 	for _, c := range n.p.convs() {
 		l := c.conv.linear
-		back = append(back, simd.Pack(l.Weight, l.In, l.Out, l.In))
+		back = append(back, simd.Pack(copied(l.Weight, c.conv.copies.weight), l.In, c.conv.out, l.In))
 	}
 	return back
 }
 
 // addGrads adds the parts, in their order, to the parameters' gradients.
 func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
-	add := func(dst, src []T) {
-		if dst != nil {
+	add := func(dst, src []T, at []int32) {
+		switch {
+		case dst == nil:
+		case at != nil:
+			addCopies(dst, src, at)
+		default:
 			simd.Add(dst, dst, src)
+		}
+	}
+	addBias := func(dst []T, src []float64, at []int32) {
+		if at != nil {
+			addCopies(dst, src, at)
+		} else {
+			addTo(dst, src)
 		}
 	}
 	convs := n.p.convs()
 	for _, p := range parts {
-		add(g.Of(n.p.pre.Weight), p.pre)
-		addTo(g.Of(n.p.pre.Bias), p.preBias)
+		add(g.Of(n.p.pre.Weight), p.pre, n.p.copies.weight)
+		addBias(g.Of(n.p.pre.Bias), p.preBias, n.p.copies.bias)
 	}
 	parallel.For(len(convs), 1, func(i, _ int) {
 		l, c := &n.convs[i], convs[i].conv
-		taps := g.Of(c.taps) // nil for means
+		own := g.Of(c.taps) // nil for means
+		taps := own
+		if c.tapCopies != nil {
+			taps = make([]T, len(c.tapCopies))
+		}
 		for _, p := range parts {
-			add(g.Of(c.linear.Weight), p.linear[i])
-			addTo(g.Of(c.linear.Bias), p.bias[i])
+			add(g.Of(c.linear.Weight), p.linear[i], c.copies.weight)
+			addBias(g.Of(c.linear.Bias), p.bias[i], c.copies.bias)
 			switch {
-			case taps == nil:
+			case own == nil:
 			case l.weights == nil:
-				add(taps, p.weights[i])
+				simd.Add(taps, taps, p.weights[i])
 			default:
 				for q, f := range l.factors {
 					tap := q % n.p.kernel.taps()
 					simd.Axpy(taps[tap*l.in:(tap+1)*l.in], T(f), p.weights[i][q*l.in:(q+1)*l.in])
 				}
 			}
+		}
+		if own != nil {
+			addCopies(own, taps, c.tapCopies)
 		}
 	})
 }
@@ -190,8 +208,8 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	last := &r.tape[at]
 	prepareTargets(&r.targets)
 	dy := r.take(len(last.y))
-	copy(dy, dout)
-	clear(dy[len(dout):])
+	n.meanLiftsBack(dy, dout)
+	clear(dy[len(dout)*p.lifts:])
 	dh := r.take(len(last.x))
 	n.convBack(r, at, back[at+1], dy, dh, false, nil, nil, g)
 	blocks := func() {
@@ -221,7 +239,7 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 		}
 		blocks()
 	}
-	rows, in, out := y.Rows(), p.pre.In, p.pre.Out
+	rows, in, out := y.Rows(), p.pre.In, len(n.bias)
 	simd.ReLUGrad(dh, dh, r.pre)
 	columnSums(g.preBias, dh)
 	simd.GemmTN(g.pre, in, dh, out, r.f, in, 1, 1, out, in, rows+1)

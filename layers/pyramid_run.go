@@ -25,18 +25,20 @@ type plannedTaps[T Float] struct {
 
 // Compile lays out the pyramid's weights. Later changes of its parameters do not reach the result.
 func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
-	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(p.pre.Weight, p.pre.In, p.pre.In, p.pre.Out), bias: append([]T(nil), p.pre.Bias...)}
+	bias := append([]T(nil), copied(p.pre.Bias, p.copies.bias)...)
+	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(copied(p.pre.Weight, p.copies.weight), p.pre.In, p.pre.In, len(bias)), bias: bias}
 	factors := map[int][]float64{1: p.kernel.factors(1), 2: p.kernel.factors(2)}
 	for _, c := range p.convs() {
-		l := c.conv.linear
-		t := plannedTaps[T]{in: c.conv.in, skip: c.conv.skip, out: l.Out, factors: factors[c.stride],
-			packed: simd.PackTransposed(l.Weight, l.In, l.In, l.Out), bias: append([]T(nil), l.Bias...)}
+		l, weight := c.conv.linear, copied(c.conv.linear.Weight, c.conv.copies.weight)
+		t := plannedTaps[T]{in: c.conv.in, skip: c.conv.skip, out: c.conv.out, factors: factors[c.stride],
+			packed: simd.PackTransposed(weight, l.In, l.In, c.conv.out), bias: append([]T(nil), copied(l.Bias, c.conv.copies.bias)...)}
+		taps := copied(c.conv.taps, c.conv.tapCopies)
 		if c.conv != p.read {
 			t.weights = make([]T, len(t.factors)*t.in)
 			for q, f := range t.factors {
 				tap := q % p.kernel.taps()
 				if t.means = c.conv.taps == nil; !t.means {
-					simd.Scale(t.weights[q*t.in:(q+1)*t.in], T(f), c.conv.taps[tap*t.in:(tap+1)*t.in])
+					simd.Scale(t.weights[q*t.in:(q+1)*t.in], T(f), taps[tap*t.in:(tap+1)*t.in])
 					continue
 				}
 				for ch := range t.in {
@@ -46,12 +48,12 @@ func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
 		}
 		n.convs = append(n.convs, t)
 	}
-	n.taps = simd.Pack(p.read.taps, p.read.in, p.kernel.taps(), p.read.in)
+	n.taps = simd.Pack(copied(p.read.taps, p.read.tapCopies), p.read.in, p.kernel.taps(), p.read.in)
 	return n
 }
 
 // Out is the number of features at a target.
-func (n *PlannedPyramid[T]) Out() int { return n.convs[len(n.convs)-1].out }
+func (n *PlannedPyramid[T]) Out() int { return n.p.read.linear.Out }
 
 // PyramidRun is one task's way through a pyramid: its layout, its features, and what a backward pass needs of them. Its memory is used
 // again by the next task.
@@ -124,8 +126,9 @@ func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 	r.f = r.take((rows + 1) * in)
 	copy(r.f, f)
 	clear(r.f[rows*in:])
-	h := r.take((rows + 1) * p.pre.Out)
-	simd.GemmPacked(h, p.pre.Out, r.f, in, n.pre, n.bias, simd.ActReLU, rows+1)
+	width := len(n.bias)
+	h := r.take((rows + 1) * width)
+	simd.GemmPacked(h, width, r.f, in, n.pre, n.bias, simd.ActReLU, rows+1)
 	r.pre = h
 	at := 0
 	blocks := func(pairs []latticePairs, l int) {
@@ -156,7 +159,7 @@ func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 	r.weights = r.take(pairs * p.read.in)
 	simd.GemmPacked(r.weights, p.read.in, r.targets.basis, taps, n.taps, nil, simd.ActNone, pairs)
 	out := n.conv(r, at, h, &r.targets.latticePairs, r.weights, nil, nil, nil)
-	return out[:r.targets.queries*n.Out()]
+	return n.meanLifts(r, out[:r.targets.queries*p.read.out])
 }
 
 // conv applies convolution i to x [points+1, in], whose last row is the background, with skip features [.., skip] of rows skipRows, -1

@@ -69,6 +69,8 @@ func testPyramids(rng *rand.Rand) map[string]*Pyramid[float64] {
 		"no blocks":  {Axes: 1, In: 2, Channels: []int{3, 2, 4, 3}, Reach: 2, Blocks: 0, Step: 0.1},
 		"two blocks": {Axes: 1, In: 1, Channels: []int{3, 4}, Reach: 1, Blocks: 2, Step: 0.15},
 		"plane":      {Axes: 2, In: 2, Channels: []int{3, 2}, Reach: 1, Blocks: 1, Step: 0.3},
+		"turns":      {Axes: 2, In: 2, Channels: []int{2, 1}, Reach: 1, Blocks: 1, Step: 0.3, Lifts: 4},
+		"half turns": {Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Blocks: 1, Step: 0.4, Lifts: 2},
 	}
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
 		c := configs[name]
@@ -152,6 +154,72 @@ func TestPyramidShift(t *testing.T) {
 			testkit.Close(t, "shifted", task.run(p, by), task.run(p, 0), 1e-11)
 		})
 	}
+}
+
+// TestPyramidTurns: with lifts, a turn of the data about a point of the coarsest lattice changes nothing at the targets; without them, or by another
+// angle, it does.
+func TestPyramidTurns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 6))
+	for _, c := range []struct{ lifts, quarters int }{{4, 1}, {4, 2}, {4, 3}, {2, 2}} {
+		task := newPyramidTask(rng, 2, 9)
+		for a := range 2 {
+			task.lo[a], task.hi[a], task.from[a], task.to[a] = -1.5, 1.5, -1.5, 1.5
+		}
+		turned := func(x []float64) []float64 {
+			out := slices.Clone(x)
+			for range c.quarters {
+				for i := 0; i < len(out); i += 2 {
+					out[i], out[i+1] = -out[i+1], out[i]
+				}
+			}
+			return out
+		}
+		// bumps are features around places of their own, far from symmetric, that turn with the data.
+		bumps := func(x []float64, places []float64) []float64 {
+			var out []float64
+			for i := 0; i < len(x); i += 2 {
+				for k := 0; k < len(places); k += 2 {
+					d := math.Hypot(x[i]-places[k], x[i+1]-places[k+1])
+					out = append(out, 3*max(0, 0.6-d*d))
+				}
+			}
+			return out
+		}
+		places := []float64{0.5, 0.1, -0.3, 0.6}
+		for _, lifts := range []int{c.lifts, 1} {
+			p := NewPyramid[float64](PyramidConfig{Axes: 2, In: 2, Channels: []int{3, 2, 2}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: lifts}, rng)
+			for _, q := range p.Params("") {
+				for i := range q.Data {
+					q.Data[i] += 0.1 * rng.NormFloat64()
+				}
+			}
+			run := func(x, places []float64) []float64 {
+				var r PyramidRun[float64]
+				r.Lay(p, task.lo, task.hi, task.from, task.to)
+				return slices.Clone(p.Compile().Forward(&r, bumps(r.Layout.Points(nil), places), x))
+			}
+			want, got := run(task.x, places), run(turned(task.x), turned(places))
+			if lifts > 1 {
+				testkit.Close(t, fmt.Sprintf("%d lifts, %d quarter turns", lifts, c.quarters), got, want, 1e-11)
+			}
+			differ := func(got []float64) (most float64) {
+				for i, v := range got {
+					most = max(most, math.Abs(v-want[i]))
+				}
+				return most
+			}
+			if lifts == 1 {
+				require.Greater(t, differ(got), 1e-3)
+			}
+			require.Greater(t, differ(run(task.x, turned(places))), 1e-3, "the data alone")
+		}
+	}
+	require.Panics(t, func() {
+		NewPyramid[float64](PyramidConfig{Axes: 1, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: 4}, rng)
+	})
+	require.Panics(t, func() {
+		NewPyramid[float64](PyramidConfig{Axes: 2, In: 2, Channels: []int{3}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: 3}, rng)
+	})
 }
 
 // TestPyramidGradients compares with central differences, and the tape's results with those of the plan.
