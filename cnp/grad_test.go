@@ -32,6 +32,17 @@ func inSupport(t *testing.T, c *Config, y []float64) {
 	}
 }
 
+// small is a configuration that is quick to run.
+func small(a Architecture, g string, dy int) Config {
+	c := Default(a, g, dy)
+	c.Channels, c.Hidden, c.Mid, c.Blocks, c.Kernel = []int{4, 5, 4}, 5, 3, 2, 3
+	if a.Image() && a != CNPImage {
+		c.Channels = []int{4}
+	}
+	c.PointsPerUnit, c.Fill, c.BlockFill = min(c.PointsPerUnit, 4), 0.2, 0.15
+	return c
+}
+
 // gradCases holds every architecture, and of the equivariant ones every way that they take.
 func gradCases(t *testing.T) map[string]gradCase {
 	cases := map[string]gradCase{}
@@ -78,15 +89,6 @@ func gradCases(t *testing.T) map[string]gradCase {
 		cases[name] = gradCase{m, func(mode layers.Mode) (*Pass[float64], error) { return tr.Differentiate(ctx, batch, mode) },
 			func() (*Prediction[float64], error) { return tr.Predict(ctx, batch) }, y}
 	}
-	small := func(a Architecture, g string, dy int) Config {
-		c := Default(a, g, dy)
-		c.Channels, c.Hidden, c.Mid, c.Blocks, c.Kernel = []int{4, 5, 4}, 5, 3, 2, 3
-		if a.Image() && a != CNPImage {
-			c.Channels = []int{4}
-		}
-		c.PointsPerUnit, c.Fill, c.BlockFill = min(c.PointsPerUnit, 4), 0.2, 0.15
-		return c
-	}
 	c := small(EquivCNPCurve, "T(1)", 1)
 	c.CoordinateFeature = true
 	add("equivcnp/T(1)", c, 3, 5, 6)
@@ -106,6 +108,7 @@ func gradCases(t *testing.T) map[string]gradCase {
 	add("equivcnp/levels", levelsConfig("T(1)", 2), 3, 5, 6)
 	add("equivcnp/levels/no context", levelsConfig("T(1)", 2), 2, 0, 4)
 	add("equivcnp/levels/plane", levelsConfig("T(2)", 1), 2, 5, 4)
+	add("equivcnp/levels/turns", levelsConfig("SE(2)", 1), 2, 5, 4)
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)

@@ -62,11 +62,19 @@ func (m *modelFlags) options() (weights.Options, error) {
 
 // load reads the model: a file, or where there is none of that name, a shipped model.
 func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
-	opt, err := m.options()
+	if _, err := m.options(); err != nil {
+		return nil, err // before the file is read
+	}
+	s, err := m.app.readState(ctx, m.path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.app.readState(ctx, m.path)
+	return m.build(s)
+}
+
+// build makes the model of a file that was read.
+func (m *modelFlags) build(s *weights.State) (cnp.Model[float32], error) {
+	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}

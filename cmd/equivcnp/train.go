@@ -181,7 +181,7 @@ func (f *trainFlags) run(changed func(string) bool) (train.Config, error) {
 func likelihoodNames() string {
 	var names []string
 	for _, name := range cnp.Likelihoods() {
-		names = append(names, name+map[string]string{"normal": ", normal:noise", "lowrank": ":RANK, lowrank:RANK:noise"}[name])
+		names = append(names, name+map[string]string{"normal": ", normal:noise", "lowrank": ":RANK, lowrank:RANK:noise", "scales": ":SHARE*FACTOR,.."}[name])
 	}
 	return strings.Join(names, ", ")
 }

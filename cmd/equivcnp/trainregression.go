@@ -104,7 +104,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntSliceVar(&f.channels, "channels", nil, "widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&f.hidden, "hidden", 0, "equivcnp: width of the networks that make convolution weights (default 32)")
 	fl.IntVar(&f.mid, "mid", 0, "equivcnp: numbers that such a network makes of a pose, by each of which neighbours are added up (default 16)")
-	fl.IntVar(&f.levels, "levels", 0, "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\nthen are their widths (default 64 on each), or one for all")
+	fl.IntVar(&f.levels, "levels", 0, "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\nthen are their widths (default 64 on each), or one for all; under --group SE2 with 2 or 4 --lifts, of each lift")
 	fl.IntVar(&f.width, "kernel-width", 0, "--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
 	fl.IntVar(&f.blocks, "blocks", 0, "--levels: residual blocks on every level on each way (default 1)")
 	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
@@ -125,13 +125,13 @@ itself, as the authors' models are, and ends that.`,
 // levelsConfig is the configuration of a model with levels.
 func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy int) (cnp.Config, error) {
 	changed := cmd.Flags().Changed
-	for _, name := range []string{"fill", "hidden", "mid", "readout", "coordinate-feature", "lifts"} {
+	for _, name := range []string{"fill", "hidden", "mid", "readout", "coordinate-feature"} {
 		if changed(name) {
 			return cnp.Config{}, usagef("--%s is not for --levels", name)
 		}
 	}
 	c := cnp.DefaultLevels(f.levels, dx, dy)
-	c.Group = g.Name()
+	c.Group, c.Lifts = g.Name(), f.lifts
 	if changed("kernel-width") {
 		c.Kernel = f.width
 	}
