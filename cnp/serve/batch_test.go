@@ -205,7 +205,7 @@ func TestGRPC(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 5*time.Second, time.Millisecond)
 	s.queue.mu.Lock()
-	clear(s.queue.cost) // so that it is taken
+	clear(s.queue.costs) // so that it is taken
 	s.queue.mu.Unlock()
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -34,8 +35,9 @@ type job struct {
 	// tasks or images, targets of a curve, values of mean and of std.
 	tasks, targets, values int
 
-	ctx      context.Context
-	priority int // 1 is first
+	deadline time.Time      // zero: none
+	cost     *time.Duration // of a task of its work in recent batches; 0: not known
+	priority int            // 1 is first
 	seq      uint64
 
 	done       chan struct{} // closed when prediction or err is set
@@ -77,19 +79,49 @@ type queue struct {
 	tasks   int    // of them
 	running []*batch
 	seq     uint64
-	cost    map[lane]time.Duration // of a task in recent batches
+	costs   map[work]*time.Duration
+}
+
+// work is what tasks of about one cost have in common.
+type work struct {
+	lane
+	alone   bool
+	samples int
+}
+
+func (j *job) work() work {
+	w := work{lane: j.lane, alone: j.alone != nil}
+	if w.alone && j.alone.draw != nil {
+		w.samples = j.alone.draw.Samples
+	}
+	return w
 }
 
 func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
-	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, compute: predict, cost: map[lane]time.Duration{}}
+	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, compute: predict, costs: map[work]*time.Duration{}}
 }
 
 // do runs a job and returns when it is done, or when ctx is: the job then leaves the queue, and a batch that nobody waits for stops. What
-// could not be done within ctx's deadline, as far as recent batches tell, is refused at once.
+// could not be done within ctx's deadline, as far as recent batches tell, is refused at once. A job that finds a free slot is computed by
+// the goroutine that brings it.
 func (q *queue) do(ctx context.Context, j *job) error {
-	j.ctx, j.came = ctx, time.Now()
-	if err := q.submit(j); err != nil {
+	j.came = time.Now()
+	j.deadline, _ = ctx.Deadline()
+	b, err := q.submit(ctx, j)
+	if err != nil {
 		return err
+	}
+	if b != nil {
+		q.run(ctx, b)
+		if ctx.Err() != nil {
+			q.mu.Lock()
+			b.alive = 0
+			q.mu.Unlock()
+		}
+		if b = q.next(b); b != nil {
+			go q.goOn(b)
+		}
+		return j.err
 	}
 	select {
 	case <-j.done:
@@ -115,37 +147,65 @@ func (q *queue) do(ctx context.Context, j *job) error {
 	return ctx.Err()
 }
 
-// submit puts a job into the queue, or into a free slot.
-func (q *queue) submit(j *job) error {
+// submit puts a job into the queue, or into a free slot, as the batch that it returns.
+func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := j.ctx.Err(); err != nil {
-		return err
-	}
-	wait := q.ahead(j)
-	if len(q.running) >= q.slots && q.tasks+j.tasks > q.maxTasks {
-		return overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
-	}
-	if deadline, ok := j.ctx.Deadline(); ok && len(q.running) >= q.slots {
-		if total := wait + q.cost[j.lane]*time.Duration(j.tasks); time.Until(deadline) < total+total/prudence {
-			return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond), time.Until(deadline).Round(time.Millisecond))
-		}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	q.seq++
 	j.seq = q.seq
+	q.know(j)
 	if len(q.running) < q.slots {
-		q.start([]*job{j})
-		return nil
+		return q.newBatch([]*job{j}), nil
+	}
+	wait := q.ahead(j)
+	if q.tasks+j.tasks > q.maxTasks {
+		return nil, overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
+	}
+	if total := wait + j.expected(j.tasks); !j.deadline.IsZero() && time.Until(j.deadline) < prudent(total) {
+		return nil, late(wait, total, j)
 	}
 	i, _ := slices.BinarySearchFunc(q.waiting, j, before)
 	q.waiting = slices.Insert(q.waiting, i, j)
 	q.tasks += j.tasks
 	q.metrics.waiting.Set(float64(q.tasks))
-	return nil
+	return nil, nil
 }
 
-// prudence is the inverse of how much longer things may take than they did, for a job to be taken on.
-const prudence = 5
+// late refuses a job that would wait so long and take so long in total.
+func late(wait, total time.Duration, j *job) *failure {
+	return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond), time.Until(j.deadline).Round(time.Millisecond))
+}
+
+// prudent is the time that must be left for what is expected to take d: things may take a fifth longer than they did.
+func prudent(d time.Duration) time.Duration { return d + d/5 }
+
+// know looks up what tasks of the job's work cost.
+func (q *queue) know(j *job) {
+	w := j.work()
+	if q.costs[w] == nil {
+		if len(q.costs) >= maxWorks {
+			clear(q.costs)
+		}
+		q.costs[w] = new(time.Duration)
+	}
+	j.cost = q.costs[w]
+}
+
+// forget drops what is known of a model, so that nothing keeps it from being collected.
+func (q *queue) forget(m *model) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	maps.DeleteFunc(q.costs, func(w work, _ *time.Duration) bool { return w.model == m })
+}
+
+// maxWorks bounds the works whose cost is remembered.
+const maxWorks = 1024
+
+// expected is how long so many tasks of the job's work are expected to take.
+func (j *job) expected(tasks int) time.Duration { return *j.cost * time.Duration(tasks) }
 
 // before is the order of the queue.
 func before(a, b *job) int {
@@ -164,29 +224,26 @@ func (q *queue) ahead(j *job) time.Duration {
 	}
 	for _, other := range q.waiting {
 		if other.priority <= j.priority {
-			sum += q.cost[other.lane] * time.Duration(other.tasks)
+			sum += other.expected(other.tasks)
 		}
 	}
 	return sum / time.Duration(q.slots)
 }
 
-// start runs jobs of one lane in a slot, and then the next ones, until none wait.
-func (q *queue) start(jobs []*job) {
-	b := q.newBatch(jobs)
-	go func() {
-		for b != nil {
-			ctx, cancel := context.WithCancel(context.Background())
-			q.mu.Lock()
-			b.cancel = cancel
-			if b.alive == 0 {
-				cancel()
-			}
-			q.mu.Unlock()
-			q.run(ctx, b)
+// goOn runs a batch in its slot, and then the next ones, until none wait.
+func (q *queue) goOn(b *batch) {
+	for b != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		q.mu.Lock()
+		b.cancel = cancel
+		if b.alive == 0 {
 			cancel()
-			b = q.next(b)
 		}
-	}()
+		q.mu.Unlock()
+		q.run(ctx, b)
+		cancel()
+		b = q.next(b)
+	}
 }
 
 // newBatch takes jobs on.
@@ -200,13 +257,14 @@ func (q *queue) newBatch(jobs []*job) *batch {
 	for _, j := range jobs {
 		j.batch = b.tasks
 	}
-	b.cost = q.cost[jobs[0].lane] * time.Duration(b.tasks)
+	b.cost = jobs[0].expected(b.tasks)
 	q.running = append(q.running, b)
 	q.metrics.batch.Observe(float64(b.tasks))
 	return b
 }
 
-// next ends a batch and takes the next jobs: the first of the queue, and those behind it that may go with it.
+// next ends a batch and takes the next jobs: the first of the queue, and those behind it that may go with it. A batch is no larger than
+// lets each of its jobs be done in time, and jobs that can no longer be are refused instead of computed.
 func (q *queue) next(done *batch) *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -217,6 +275,17 @@ func (q *queue) next(done *batch) *batch {
 		close(j.done)
 	}
 	q.running = slices.DeleteFunc(q.running, func(b *batch) bool { return b == done })
+	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool {
+		cost := j.expected(j.tasks)
+		if j.deadline.IsZero() || j.deadline.Sub(now) >= cost {
+			return false
+		}
+		q.tasks -= j.tasks
+		j.err = late(0, cost, j)
+		close(j.done)
+		return true
+	})
+	defer func() { q.metrics.waiting.Set(float64(q.tasks)) }()
 	if len(q.waiting) == 0 {
 		return nil
 	}
@@ -225,39 +294,43 @@ func (q *queue) next(done *batch) *batch {
 	room := padding{}
 	room.add(first)
 	if first.merge {
+		deadline := first.deadline // the earliest of those taken
 		for _, j := range q.waiting[1:] {
-			if j.lane == first.lane && j.merge && j.plan == first.plan && room.tasks+j.tasks <= q.maxBatch && room.with(j) {
-				room.add(j)
-				take = append(take, j)
-				if room.tasks == q.maxBatch {
-					break
-				}
+			if room.tasks >= q.maxBatch {
+				break
 			}
+			if j.lane != first.lane || !j.merge || j.plan != first.plan || room.tasks+j.tasks > q.maxBatch || !room.with(j) {
+				continue
+			}
+			earliest := deadline
+			if earliest.IsZero() || !j.deadline.IsZero() && j.deadline.Before(earliest) {
+				earliest = j.deadline
+			}
+			if !earliest.IsZero() && earliest.Sub(now) < prudent(first.expected(room.tasks+j.tasks)) {
+				continue
+			}
+			deadline = earliest
+			room.add(j)
+			take = append(take, j)
 		}
 	}
 	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool { return j.lane == first.lane && slices.Contains(take, j) })
 	b := q.newBatch(take)
 	q.tasks -= b.tasks
-	q.metrics.waiting.Set(float64(q.tasks))
 	return b
 }
 
-// learn keeps what a task of that lane takes.
+// learn keeps what a task of that work takes.
 func (q *queue) learn(b *batch, took time.Duration) {
 	if b.alive == 0 || b.tasks == 0 { // it was stopped
 		return
 	}
-	l, each := b.jobs[0].lane, took/time.Duration(b.tasks)
-	if old, known := q.cost[l]; known {
-		each = old + (each-old)/4
-	} else if len(q.cost) >= maxLanes {
-		clear(q.cost)
+	cost, each := b.jobs[0].cost, took/time.Duration(b.tasks)
+	if *cost > 0 {
+		each = *cost + (each-*cost)/4
 	}
-	q.cost[l] = each
+	*cost = each
 }
-
-// maxLanes bounds the lanes whose cost is remembered.
-const maxLanes = 1024
 
 // padding is the size of tasks that were brought to one shape.
 type padding struct{ tasks, context, targets, points int }

@@ -107,6 +107,79 @@ func TestQueueDeadline(t *testing.T) {
 	})
 }
 
+// TestQueueOverload: at twice what can be computed, nearly all that can be is answered in time, nothing is computed in vain, and everything
+// else is refused at once.
+func TestQueueOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const each, deadline, n = 10 * time.Millisecond, time.Second, 2000
+		q, m, rng := newFakeQueue(1, 16, 1024), &model{name: "m"}, rngOf(1)
+		computed := 0
+		q.compute = func(ctx context.Context, jobs []*job) error {
+			computed += len(jobs)
+			time.Sleep(time.Duration(float64(each) * float64(len(jobs)) * (0.9 + 0.2*rng.Float64())))
+			return ctx.Err()
+		}
+		var mu sync.Mutex
+		var wait sync.WaitGroup
+		answered, start := 0, time.Now()
+		for i := range n {
+			ctx, cancel := context.WithTimeout(context.Background(), deadline)
+			wait.Go(func() {
+				defer cancel()
+				came := time.Now()
+				err := q.do(ctx, fakeJob(m, i, 5))
+				mu.Lock()
+				defer mu.Unlock()
+				var f *failure
+				if errors.As(err, &f) {
+					require.Equal(t, "deadline", f.reason)
+					require.Zero(t, time.Since(came), "it was refused at once")
+				} else {
+					require.NoError(t, err)
+					require.LessOrEqual(t, time.Since(came), deadline)
+					answered++
+				}
+			})
+			time.Sleep(each / 2)
+		}
+		wait.Wait()
+		require.Equal(t, computed, answered)
+		require.Greater(t, float64(answered), 0.95*float64(time.Since(start)/each))
+	})
+}
+
+// TestQueueShed: what can no longer be done in time, because a batch took longer than expected, is refused when its turn comes, not computed.
+func TestQueueShed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, m := newFakeQueue(1, 1, 100), &model{name: "m"}
+		took := 100 * time.Millisecond
+		var names []int
+		q.compute = func(_ context.Context, jobs []*job) error {
+			names = append(names, jobs[0].values)
+			time.Sleep(took)
+			return nil
+		}
+		require.NoError(t, q.do(context.Background(), fakeJob(m, 0, 5)))
+		took = time.Second
+		var wait sync.WaitGroup
+		wait.Go(func() { require.NoError(t, q.do(context.Background(), fakeJob(m, 1, 5))) })
+		synctest.Wait()
+		wait.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 1100*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			var f *failure
+			require.True(t, errors.As(q.do(ctx, fakeJob(m, 2, 5)), &f))
+			require.Equal(t, "deadline", f.reason)
+			require.Equal(t, time.Second, time.Since(start))
+		})
+		synctest.Wait()
+		wait.Go(func() { require.NoError(t, q.do(context.Background(), fakeJob(m, 3, 5))) })
+		wait.Wait()
+		require.Equal(t, []int{0, 1, 3}, names)
+	})
+}
+
 // TestQueueFull: no more wait than may.
 func TestQueueFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

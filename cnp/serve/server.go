@@ -188,6 +188,7 @@ func (s *Server) replace(name string, m *model) {
 	s.metrics.models.Set(float64(len(models)))
 	if old != nil {
 		s.plans.giveBack(old)
+		s.queue.forget(old)
 	}
 }
 
