@@ -2,10 +2,14 @@ package fuzz
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
@@ -136,6 +140,40 @@ func FuzzNPZ(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(b.Bytes())
+	}
+	f.Fuzz(tablesIn)
+}
+
+// FuzzParquet is the same for a table's columns in pages, which the library's own writer makes besides ours.
+func FuzzParquet(f *testing.F) {
+	table := tabular.Of([]tabular.Column{{Name: "x", Unit: "days since 1970-01-01", Values: []float64{1.5, 2, 3}}, {Name: "y", Values: []float64{1, math.NaN(), 3}}, {Name: "m", Values: []float64{1, 2, 3}, Single: true}})
+	table.Texts[1] = []string{"", "two", ""}
+	var b bytes.Buffer
+	if err := tables.Write(&b, "t.parquet", table, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bytes.Clone(b.Bytes()))
+	f.Add(bytes.Clone(b.Bytes()[:b.Len()/2]))
+	type row struct {
+		Station string   `parquet:"station,dict"`
+		Name    string   `parquet:"name,delta"`
+		N       int64    `parquet:"n,delta"`
+		V       *float64 `parquet:"v,optional"`
+		W       float32  `parquet:"w,split"`
+	}
+	for version := 1; version <= 2; version++ {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
+			b.Reset()
+			w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec), parquet.DataPageVersion(version))
+			v := 0.5
+			if _, err := w.Write([]row{{"a", "n1", 1, &v, 1}, {"a", "n2", 5, nil, 2}, {"b", "n3", -9, &v, 3}}); err != nil {
+				f.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				f.Fatal(err)
+			}
+			f.Add(bytes.Clone(b.Bytes()))
+		}
 	}
 	f.Fuzz(tablesIn)
 }

@@ -57,6 +57,7 @@ var mutantKinds = []mutantKind{
 	{"tasks", "tasks.safetensors", "predict --model DIR/model.safetensors --in FILE --out DIR/out.safetensors"},
 	{"npz tasks", "tasks.npz", "predict --model DIR/model.safetensors --in FILE --out DIR/out.npz"},
 	{"npz table", "table.npz", "regress --model DIR/model.safetensors --csv FILE --from -2 --to 2 --points 20 --out DIR/out.npz"},
+	{"Parquet table", "table.parquet", "predict --model DIR/model.safetensors --in FILE --out DIR/out.parquet"},
 	{"NetCDF table", "table.nc", "regress --model DIR/model.safetensors --csv FILE --targets FILE --x x --y y --out DIR/out.nc"},
 	{"NetCDF tasks", "tasks.nc", "predict --model DIR/model.safetensors --in FILE --out DIR/out.nc"},
 	{"idx", "digits.idx", "eval --model DIR/image.safetensors --mnist FILE --tasks 1"},
@@ -255,7 +256,7 @@ func goodFiles(t *testing.T, dir string) {
 	}
 	table, err := tables.ReadFile(filepath.Join(dir, "data.csv"), nil)
 	require.NoError(t, err)
-	for _, name := range []string{"table.npz", "table.nc"} {
+	for _, name := range []string{"table.npz", "table.parquet", "table.nc"} {
 		b.Reset()
 		require.NoError(t, tables.Write(&b, name, table, []int{0}))
 		write(name, b.Bytes())

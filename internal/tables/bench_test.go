@@ -24,7 +24,7 @@ func BenchmarkDecode(b *testing.B) {
 		columns = append(columns, tabular.Column{Name: name, Values: v, Single: c >= 2})
 	}
 	t := tabular.Of(columns)
-	for _, ending := range []string{".csv", ".npz", ".nc"} {
+	for _, ending := range []string{".csv", ".parquet", ".npz", ".nc"} {
 		b.Run(fmt.Sprintf("format=%s", ending[1:]), func(b *testing.B) {
 			var text bytes.Buffer
 			if err := Write(&text, ending, t, []int{0, 1}); err != nil {

@@ -1,4 +1,4 @@
-// Package tables reads and writes tables in all formats: CSV and TSV, numpy's npz and npy, and classic NetCDF. What a file begins with says
+// Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and classic NetCDF. What a file begins with says
 // which it is; what a name ends in, how it is written.
 package tables
 
@@ -19,7 +19,7 @@ import (
 )
 
 // Endings are those of the formats that are written.
-const Endings = ".csv .tsv .npz .nc"
+const Endings = ".csv .tsv .parquet .npz .nc"
 
 var nan = math.NaN()
 
@@ -47,7 +47,7 @@ func ReadFile(path string, wanted []string) (*tabular.Table, error) {
 
 // known reports whether bytes begin as a file that is no text.
 func known(b []byte) bool {
-	return npy.Is(b) || npy.IsZip(b) || netcdf.Is(b) || netcdf.IsHDF5(b)
+	return npy.Is(b) || npy.IsZip(b) || netcdf.Is(b) || netcdf.IsHDF5(b) || isParquet(b)
 }
 
 // Decode is ReadFile for the bytes of a file, which errors call by that name.
@@ -59,6 +59,8 @@ func Decode(b []byte, name string, wanted []string) (*tabular.Table, error) {
 		return tabular.Decode(b, name)
 	case npy.Is(b), npy.IsZip(b):
 		t, err = ofArrays(b)
+	case isParquet(b):
+		t, err = ofParquet(b)
 	default:
 		t, err = ofNetCDF(b, wanted)
 	}
@@ -194,6 +196,8 @@ func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".tsv":
 		return tabular.Write(w, t, '\t')
+	case ".parquet":
+		return writeParquet(w, t)
 	case ".npz":
 		return writeArrays(w, t)
 	case ".nc":
@@ -239,7 +243,7 @@ func hasText(t *tabular.Table, c int) bool {
 // writeNetCDF writes variables over a grid, if the coordinates are one, else over the rows.
 func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 	f := &netcdf.File{Attrs: []netcdf.Attr{netcdf.Text("Conventions", "CF-1.8")}}
-	axes, lengths := grid(t, x)
+	axes, lengths := Grid(t, x)
 	var dims []int
 	for i, c := range axes {
 		name, _ := column(t, c)
@@ -294,7 +298,7 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		if t.Single != nil && t.Single[c] {
 			kind = netcdf.Float
 		}
-		if !slices.Contains(x, c) {
+		if axis < 0 && (axes != nil || !slices.Contains(x, c)) {
 			attrs = append(attrs, netcdf.Number("_FillValue", nan))
 		}
 		if err := f.Add(name, kind, over, v, attrs...); err != nil {
@@ -302,6 +306,25 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		}
 	}
 	return netcdf.Encode(w, f, 2)
+}
+
+// Grid is grid, or that of all columns of x but one or two that follow from the others, as elevation does from where a place is: these then are variables on the grid.
+func Grid(t *tabular.Table, x []int) (axes, lengths []int) {
+	if axes, lengths = grid(t, x); axes != nil || len(x) > 8 {
+		return axes, lengths
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		less := slices.Delete(slices.Clone(x), i, i+1)
+		if axes, lengths = grid(t, less); axes != nil {
+			return axes, lengths
+		}
+		for k := i - 1; k >= 0; k-- {
+			if axes, lengths = grid(t, slices.Delete(slices.Clone(less), k, k+1)); axes != nil {
+				return axes, lengths
+			}
+		}
+	}
+	return nil, nil
 }
 
 // grid returns the columns of coordinates as the axes of a grid whose places are the rows, the slowest first, and the axes' lengths; nil if the rows are none.

@@ -154,6 +154,15 @@ func (t *Table) column(name string) (int, error) {
 	return -1, nil
 }
 
+// Index is the place of the column of that name, or of that number. Where there is none that is an error.
+func (t *Table) Index(name string) (int, error) {
+	k, err := t.column(name)
+	if err == nil && k < 0 {
+		err = t.misfit("it has no column %q", name)
+	}
+	return k, err
+}
+
 // Other returns the column of that name among those that are neither x nor y. Where there is none it is -1, or, if the column is
 // required, an error.
 func (t *Table) Other(c Columns, name string, required bool) (int, error) {

@@ -1,0 +1,197 @@
+package tables
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// measured is a row as another writer of the format has it: in every encoding, of every kind that becomes a number or a text.
+type measured struct {
+	Lat     float64   `parquet:"lat"`
+	Wind    float32   `parquet:"wind,split"`
+	Rain    *float64  `parquet:"rain,optional"`
+	Station string    `parquet:"station,dict"`
+	Region  string    `parquet:"region,optional,delta"`
+	Word    string    `parquet:"word"`
+	Prefix  string    `parquet:"prefix,delta"`
+	Count   int32     `parquet:"count,delta"`
+	Large   int64     `parquet:"large,delta"`
+	Small   uint32    `parquet:"small,dict"`
+	Flag    bool      `parquet:"flag"`
+	Cents   int64     `parquet:"cents,decimal(2:10)"`
+	At      time.Time `parquet:"at,timestamp(millisecond)"`
+	Day     int32     `parquet:"day,date"`
+	Place   struct {
+		X float64 `parquet:"x"`
+	} `parquet:"place"`
+	Tags []string `parquet:"tags"` // lists are no columns of a table
+}
+
+func measurements(n int) []measured {
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows := make([]measured, n)
+	for i := range rows {
+		r := &rows[i]
+		r.Lat, r.Wind = rng.NormFloat64(), rng.Float32()
+		if v := rng.Float64(); i%3 > 0 {
+			r.Rain = &v
+		}
+		r.Station = fmt.Sprintf("station %d", rng.IntN(7))
+		if text := fmt.Sprintf("region %d", i/50); i%5 > 0 {
+			r.Region = text
+		}
+		r.Word, r.Prefix = fmt.Sprint("w", rng.IntN(100)), fmt.Sprint("prefix", i)
+		r.Count, r.Large, r.Small = int32(rng.Int32()-1<<30), rng.Int64N(1<<50)-1<<49, rng.Uint32N(40)
+		r.Flag, r.Cents = rng.IntN(2) == 0, int64(rng.IntN(100000))
+		r.At = time.UnixMilli(1.7e12 + rng.Int64N(1e10)).UTC()
+		r.Day, r.Place.X = int32(i%400), rng.Float64()
+		r.Tags = []string{"a", "b"}[:rng.IntN(3)]
+	}
+	return rows
+}
+
+// Every encoding, compression and version of pages that parquet-go writes is read as what it says.
+func TestParquetOfOthers(t *testing.T) {
+	rows := measurements(2500)
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
+		for version := 1; version <= 2; version++ {
+			t.Run(fmt.Sprintf("%v/v%d", codec, version), func(t *testing.T) {
+				var b bytes.Buffer
+				w := parquet.NewGenericWriter[measured](&b, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(3000))
+				_, err := w.Write(rows)
+				require.NoError(t, err)
+				require.NoError(t, w.Close())
+				got, err := Decode(b.Bytes(), "a.parquet", nil)
+				require.NoError(t, err)
+				require.Equal(t, []string{"lat", "wind", "rain", "station", "region", "word", "prefix", "count", "large", "small", "flag", "cents", "at", "day", "place.x"}, got.Header)
+				require.Equal(t, len(rows), got.Rows())
+				require.Equal(t, unixDays, got.Units[12])
+				for i, r := range rows {
+					number := func(c int) float64 { return got.Values[i*got.Cols+c] }
+					require.Equal(t, r.Lat, number(0))
+					require.Equal(t, float64(r.Wind), number(1))
+					if r.Rain == nil {
+						require.True(t, math.IsNaN(number(2)))
+					} else {
+						require.Equal(t, *r.Rain, number(2))
+					}
+					require.Equal(t, r.Station, got.Text(i, 3))
+					require.Equal(t, r.Region, got.Cell(i, 4))
+					require.Equal(t, r.Word, got.Text(i, 5))
+					require.Equal(t, r.Prefix, got.Text(i, 6))
+					require.Equal(t, []float64{float64(r.Count), float64(r.Large), float64(r.Small)}, []float64{number(7), number(8), number(9)})
+					require.Equal(t, r.Flag, number(10) == 1)
+					require.Equal(t, float64(r.Cents)/100, number(11))
+					require.InDelta(t, float64(r.At.UnixMilli())/86400e3, number(12), 1e-9)
+					require.Equal(t, float64(r.Day), number(13))
+					require.Equal(t, r.Place.X, number(14))
+				}
+			})
+		}
+	}
+	for _, codec := range []compress.Codec{&parquet.Brotli, &parquet.Lz4Raw} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[measured](&b, parquet.Compression(codec))
+		_, err := w.Write(rows)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		_, err = Decode(b.Bytes(), "a.parquet", nil)
+		require.ErrorIs(t, err, ErrParquet)
+		require.ErrorContains(t, err, "write it with zstd, snappy, gzip or none")
+	}
+}
+
+// written is a table that has everything that a table can have.
+func written() *tabular.Table {
+	const n = pageRows + 100 // two pages
+	var lat, day, hour, rain, mean []float64
+	station := make([]string, n)
+	for i := range n {
+		lat, day, hour, mean = append(lat, float64(i)/7), append(day, float64(19000+i%365)), append(hour, 19000+float64(i)/24), append(mean, float64(float32(i)/3))
+		rain = append(rain, float64(i%10))
+		station[i] = fmt.Sprint("station ", i%9)
+	}
+	rain[5], mean[7], station[8] = nan, nan, ""
+	t := tabular.Of([]tabular.Column{{Name: "lat", Unit: "degrees_north", Values: lat}, {Name: "day", Unit: unixDays, Values: day}, {Name: "hour", Unit: unixDays, Values: hour},
+		{Name: "rain", Unit: "mm", Values: rain}, {Name: "rain_mean", Values: mean, Single: true}, {Name: "station", Values: make([]float64, n)}})
+	t.Texts[5] = station
+	t.Values[8*t.Cols+5] = nan
+	return t
+}
+
+// What is written is read the same, here and by parquet-go.
+func TestParquetWritten(t *testing.T) {
+	want := written()
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, "a.parquet", want, []int{0}))
+	got, err := Decode(b.Bytes(), "a.parquet", nil)
+	require.NoError(t, err)
+	require.Equal(t, want.Header, got.Header)
+	require.Equal(t, want.Units, got.Units)
+	require.Equal(t, []bool{false, false, false, false, true, false}, got.Single)
+	require.Equal(t, want.Rows(), got.Rows())
+	for row := range want.Rows() {
+		for c := range want.Cols {
+			if a, b := want.Values[row*want.Cols+c], got.Values[row*want.Cols+c]; c == 2 {
+				require.InDelta(t, a, b, 1e-10) // microseconds
+			} else {
+				require.Equal(t, want.Cell(row, c), got.Cell(row, c))
+			}
+		}
+	}
+
+	f, err := parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	require.NoError(t, err)
+	require.Equal(t, int64(want.Rows()), f.NumRows())
+	rows := make([]parquet.Row, 10)
+	r := parquet.NewReader(f)
+	_, err = r.ReadRows(rows)
+	require.NoError(t, err)
+	require.Equal(t, 6.0/7, rows[6][0].Double())
+	require.True(t, rows[5][3].IsNull())
+	require.False(t, rows[4][3].IsNull())
+	require.True(t, math.IsNaN(float64(rows[7][4].Float())))
+	require.Equal(t, "station 3", string(rows[3][5].ByteArray()))
+	require.True(t, rows[8][5].IsNull())
+	require.Error(t, Write(&b, "a.parquet", tabular.Of([]tabular.Column{{Name: "a"}, {Name: "a"}}), nil))
+}
+
+// Damaged files are errors, and take no more memory than their size allows.
+func TestParquetDamaged(t *testing.T) {
+	rows := measurements(200)
+	for version := 1; version <= 2; version++ {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[measured](&b, parquet.Compression(&parquet.Zstd), parquet.DataPageVersion(version))
+		_, err := w.Write(rows)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		for n := range 300 {
+			rng := rand.New(rand.NewPCG(uint64(version), uint64(n)))
+			damaged := bytes.Clone(b.Bytes())
+			for range 1 + rng.IntN(4) {
+				damaged[rng.IntN(len(damaged))] = byte(rng.IntN(256))
+			}
+			if n%3 == 0 {
+				damaged = append(damaged[:rng.IntN(len(damaged))], b.Bytes()[b.Len()-600:]...)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if got, err := Decode(damaged, "a.parquet", nil); err == nil {
+				require.Equal(t, got.Rows()*got.Cols, len(got.Values))
+			}
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+		}
+	}
+}
