@@ -63,7 +63,8 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 }
 
 // JointCurves predicts each target given the context and the true values y [B, Nt, dy] of the targets before it, and says how likely
-// they are. NaN is a missing value: it does not count, and what comes after its target is not told of that target at all.
+// they are. NaN is a missing value: it does not count, and what comes after its target is not told of that target at all, or, by a model with
+// Config.ChannelDensity, of its other values.
 // Targets out of the model's reach are NaN, do not count, and are named by an OutsideError that comes with the rest.
 func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, chain Chain) (*Joint[T], error) {
 	if s, ok := m.(standardised[T]); ok {
@@ -100,6 +101,7 @@ type curveChain[T Float] struct {
 	opt     Chain
 	b       *Batch[T]
 	dx, dy  int
+	gaps    bool // outputs of the context may be missing
 	free    bool // dy is not known
 	alone   bool // the tasks of a batch would have an influence on each other
 	tasks   []*chainTask[T]
@@ -126,7 +128,7 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	c := &curveChain[T]{m: m, opt: opt, b: b, dx: 1, dy: 1}
 	if model, ok := m.(interface{ Config() Config }); ok {
 		cfg := model.Config()
-		c.dx, c.dy, c.alone = cfg.DimX, cfg.DimY, cfg.sharesLattice()
+		c.dx, c.dy, c.gaps, c.alone = cfg.DimX, cfg.DimY, cfg.ChannelDensity, cfg.sharesLattice()
 	} else {
 		switch points := b.B * b.Nc; {
 		case points > 0:
@@ -135,7 +137,7 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 			c.dx, c.free = len(b.XTarget)/(b.B*b.Nt), true
 		}
 	}
-	if err := b.check(c.dx, c.dy); err != nil {
+	if err := b.check(c.dx, c.dy, c.gaps); err != nil {
 		return nil, err
 	}
 	if err := opt.check(b.B); err != nil {
@@ -351,7 +353,7 @@ func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone boo
 			for _, target := range r.targets {
 				at := t.number*f.b.Nt + t.targets[target]
 				values := f.y[at*dy : (at+1)*dy]
-				if !f.outside.has(t.number, t.targets[target]) && !slices.ContainsFunc(values, func(v T) bool { return v != v }) {
+				if missing := missingOf(values); !f.outside.has(t.number, t.targets[target]) && (missing == 0 || f.gaps && missing < dy) {
 					r.x, r.y = append(r.x, t.place[int(target)*dx:(int(target)+1)*dx]...), append(r.y, values...)
 				}
 			}
@@ -361,6 +363,16 @@ func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone boo
 		return f.flush(ctx)
 	}
 	return nil
+}
+
+// missingOf is the number of values that are NaN.
+func missingOf[T Float](y []T) (n int) {
+	for _, v := range y {
+		if v != v {
+			n++
+		}
+	}
+	return n
 }
 
 // flush predicts what has gathered.

@@ -376,9 +376,15 @@ func TestChainOrder(t *testing.T) {
 	require.NotEqual(t, a, z)
 }
 
-// TestChainMissing: a missing value does not count, and its target tells the others nothing.
+// TestChainMissing: a missing value does not count, and its target tells the others nothing; under a model that knows which outputs were observed, it tells them the rest.
 func TestChainMissing(t *testing.T) {
-	m := chainModels(t)["equivcnp on points"]
+	each := chainModels(t)["equivcnp on points"]
+	cfg := each.Config()
+	require.True(t, cfg.ChannelDensity)
+	cfg.ChannelDensity = false
+	whole, err := cnp.New[float32](cfg, 4)
+	require.NoError(t, err)
+	m := whole.(cnp.Regressor[float32])
 	b, y := curveTasks[float32](7, 2, 4, 6, 2, 2, false)
 	c := cnp.Chain{Order: cnp.OrderGiven}
 	y[2*2+1] = float32(math.NaN()) // one of two of target 2 of task 0
@@ -396,6 +402,16 @@ func TestChainMissing(t *testing.T) {
 			require.Equal(t, k.LogDensity[i], j.LogDensity[i])
 		}
 	}
+	l, err := cnp.JointCurves(t.Context(), each, b, y, c)
+	require.NoError(t, err)
+	known := *b // the first target after it, given those before
+	known.B, known.Nc, known.Nt = 1, 4+3, 1
+	known.XContext = slices.Concat(b.XContext[:8], b.XTarget[:6])
+	known.YContext = slices.Concat(b.YContext[:8], y[:6])
+	known.XTarget = b.XTarget[6:8]
+	after, err := each.Predict(t.Context(), &known)
+	require.NoError(t, err)
+	require.Equal(t, after.Mean, l.Mean[6:8])
 	density, _ := cnp.LogLikelihood(j.Mean[4:5], j.Std[4:5], y[4:5], nil)
 	require.InDelta(t, density, j.LogDensity[2], 1e-12)
 

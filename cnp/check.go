@@ -6,8 +6,8 @@ import (
 )
 
 // check refuses shapes and values that no prediction can be made from; dx and dy are the model's dimensions. Values at padding
-// are not read.
-func (b *Batch[T]) check(dx, dy int) error {
+// are not read. gaps says that outputs of a context point may be NaN, which were not observed.
+func (b *Batch[T]) check(dx, dy int, gaps bool) error {
 	if b == nil {
 		return fmt.Errorf("%w: the batch is nil", ErrShape)
 	}
@@ -35,19 +35,19 @@ func (b *Batch[T]) check(dx, dy int) error {
 				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, want)
 		}
 	}
-	if err := finite("x_context", b.XContext, b.ContextMask, b.Nc, dx); err != nil {
+	if err := finite("x_context", b.XContext, b.ContextMask, b.Nc, dx, false); err != nil {
 		return err
 	}
-	if err := finite("y_context", b.YContext, b.ContextMask, b.Nc, dy); err != nil {
+	if err := finite("y_context", b.YContext, b.ContextMask, b.Nc, dy, gaps); err != nil {
 		return err
 	}
-	return finite("x_target", b.XTarget, b.TargetMask, b.Nt, dx)
+	return finite("x_target", b.XTarget, b.TargetMask, b.Nt, dx, false)
 }
 
-// finite reports the first NaN or infinity of v [b, n, d] at a point that the mask [b, n] does not exclude.
-func finite[T Float](name string, v []T, mask []bool, n, d int) error {
+// finite reports the first NaN or infinity of v [b, n, d] at a point that the mask [b, n] does not exclude; with gaps, the first infinity.
+func finite[T Float](name string, v []T, mask []bool, n, d int, gaps bool) error {
 	for i, x := range v {
-		if f := float64(x); math.IsNaN(f - f) { // NaN for NaN and both infinities
+		if f := float64(x); math.IsNaN(f-f) && !(gaps && f != f) { // NaN for NaN and both infinities
 			if p := i / d; mask == nil || mask[p] {
 				return fmt.Errorf("%w: %s[%d, %d, %d] = %v", ErrValue, name, p/n, p%n, i%d, x)
 			}
@@ -90,8 +90,8 @@ func (b *Batch[T]) targets(t, dx int) []float64 {
 const maxTasks = 1 << 24
 
 // checkPass is check for a batch that is differentiated.
-func (b *Batch[T]) checkPass(dx, dy int) error {
-	if err := b.check(dx, dy); err != nil {
+func (b *Batch[T]) checkPass(dx, dy int, gaps bool) error {
+	if err := b.check(dx, dy, gaps); err != nil {
 		return err
 	}
 	if b.B > maxTasks {

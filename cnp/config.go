@@ -125,6 +125,10 @@ type Config struct {
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
 
+	// ChannelDensity gives every output of a model of curves a density of its own, of the context points at which it was observed; NaN among the outputs
+	// of a context point is then a value that was not. Without it, as in the authors' models, context points have all their outputs.
+	ChannelDensity bool `json:"channel_density,omitempty"`
+
 	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), or SE(2) with 2 or 4 lifts, of 1, 1/2, 1/4 .. of the points along each coordinate,
 	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Channels are the widths of the levels (of each lift), from
 	// the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
@@ -258,6 +262,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	if h, w := c.ImageSize[0], c.ImageSize[1]; c.ImageSize != [2]int{} && !(h >= 1 && w >= 1 && h <= maxImageSide && w <= maxImageSide) {
 		return bad("image_size = %d x %d, need sides of 1 to %d", h, w, maxImageSide)
 	}
+	if c.ChannelDensity && c.Architecture != EquivCNPCurve && c.Architecture != ConvCNPCurve {
+		return bad("channel_density is for models of architecture %q and %q", EquivCNPCurve, ConvCNPCurve)
+	}
 	coordinates := c.DimX
 	if c.Architecture.Image() {
 		coordinates = 0
@@ -341,6 +348,14 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		}
 	}
 	return nil
+}
+
+// densities is the number of density channels of a model of curves.
+func (c *Config) densities() int {
+	if c.ChannelDensity {
+		return c.DimY
+	}
+	return 1
 }
 
 // numbered reports whether every task has a lattice of its own, whose points are numbered.

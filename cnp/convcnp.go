@@ -23,7 +23,7 @@ type ConvCNP[T Float] struct {
 func newConvCNP[T Float](c Config, rng *rand.Rand) *ConvCNP[T] {
 	m := &ConvCNP[T]{cfg: c,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, psiLength), dx: 1, dy: c.DimY, degree: c.Multiplicity,
-			coordinates: c.CoordinateFeature, floor: densityFloor},
+			coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: densityFloor},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}
 	m.pre = layers.NewLinear[T](m.encoder.channels(), c.Channels[0], rng)
@@ -55,7 +55,7 @@ func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 
 // predict is Predict for batches whose points lie near each other.
 func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if err := b.check(1, m.cfg.DimY); err != nil {
+	if err := b.check(1, m.cfg.DimY, m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // for any number of tasks

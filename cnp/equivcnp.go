@@ -39,7 +39,7 @@ type EquivCNP[T Float] struct {
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
 	m := &EquivCNP[T]{cfg: c, group: g,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.DimY,
-			degree: c.Multiplicity, coordinates: c.CoordinateFeature, floor: cmp.Or(c.DensityFloor, densityFloor)},
+			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: cmp.Or(c.DensityFloor, densityFloor)},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}
 	if c.Levels > 0 {
@@ -95,7 +95,7 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 
 // predict is Predict where the points lie near each other, or have lattices of their own.
 func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
+	if err := b.check(m.cfg.DimX, m.cfg.DimY, m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // however many tasks there are

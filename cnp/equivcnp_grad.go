@@ -13,7 +13,7 @@ import (
 // pair of the batch.
 func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
-	if err := b.checkPass(dx, dy); err != nil {
+	if err := b.checkPass(dx, dy, m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}
 	if m.pyramid != nil {

@@ -73,6 +73,11 @@ func gradCases(t *testing.T) map[string]gradCase {
 			y = append(y, rng.NormFloat64())
 		}
 		inSupport(t, &c, y)
+		for i := nc; c.ChannelDensity && i < b*nc; i++ { // gaps, but in the first task
+			if i%3 == 1 {
+				batch.YContext[i*c.DimY+i%c.DimY] = math.NaN()
+			}
+		}
 		// Padding, whose values are never read.
 		batch.ContextMask, batch.TargetMask = make([]bool, b*nc), make([]bool, b*nt)
 		for i := range batch.ContextMask {

@@ -173,6 +173,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 	dx, dy := n.cfg.DimX, n.cfg.DimY
 	run.origin = reuse.Sized(run.origin, dx)
 	b.origins(run.origin, t, t+1, n.cfg.Lifts > 1)
+	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
@@ -182,10 +183,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 		for d := range dx {
 			run.x = append(run.x, b.XContext[at*dx+d]-run.origin[d])
 		}
-		run.phi = append(run.phi, 1)
-		for k := at; k < at+(to-t)*b.Nc; k += b.Nc {
-			run.phi = appendPowers(run.phi, b.YContext[k*dy:(k+1)*dy], n.cfg.Multiplicity)
-		}
+		run.phi = b.appendPhi(run.phi, at, to-t, have, dy, n.cfg.Multiplicity)
 	}
 	run.order, run.targets = run.order[:0], run.targets[:0]
 	for i := range b.Nt {
@@ -211,36 +209,17 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
 	run.points = run.pyramid.Layout.Points(run.points[:0])
 	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*dy
-	c := 1 + (to-t)*signals // the density is that of all
-	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*(1+signals))
+	c, densities := have+(to-t)*signals, n.cfg.densities() // the densities are those of all
+	width := densities + signals
+	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*width)
 	simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.gamma, n.psi.scale)
 	for k := range to - t {
-		divideByDensity(run.f, run.h, c, 1+k*signals, signals, n.floor)
+		for i := range rows {
+			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor)
+		}
 		n.head.forward(dst, (t+k)*b.Nt*dy, run.order, n.net.Forward(&run.pyramid, run.f, run.targets), &run.head)
 	}
 	return nil
-}
-
-// appendPowers appends [y, y², .., y^degree].
-func appendPowers[T Float](dst, y []T, degree int) []T {
-	dst = append(dst, y...)
-	for k := 1; k < degree; k++ {
-		for _, v := range y {
-			dst = append(dst, dst[len(dst)-len(y)]*v)
-		}
-	}
-	return dst
-}
-
-// divideByDensity sets f [n, 1+signals] to the first channel of h [n, c], the density, and to the signals from one channel on, divided by it.
-func divideByDensity[T Float](f, h []T, c, from, signals int, floor float64) {
-	for i := range len(h) / c {
-		density, to := h[i*c], f[i*(1+signals):(i+1)*(1+signals)]
-		to[0] = density
-		for k, v := range h[i*c+from : i*c+from+signals] {
-			to[1+k] = v / (density + T(floor))
-		}
-	}
 }
 
 // differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice: then
@@ -355,7 +334,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
 	points, taps := c.PointsPerUnit*(w.Span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
-	last := float64(1 + c.Multiplicity*c.DimY)
+	last := float64(c.densities() + c.Multiplicity*c.DimY)
 	for l, width := range c.Channels {
 		v := float64(width * c.Lifts)
 		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))

@@ -38,7 +38,7 @@ type Completer[T Float] interface {
 type Batch[T Float] struct {
 	B, Nc, Nt int       // tasks, context points and targets per task; Nc and Nt may be 0
 	XContext  []float64 // [B, Nc, dx]
-	YContext  []T       // [B, Nc, dy]
+	YContext  []T       // [B, Nc, dy]; NaN where an output was not observed, under Config.ChannelDensity
 	XTarget   []float64 // [B, Nt, dx]
 	// ContextMask [B, Nc] and TargetMask [B, Nt] are false at padding, whose values are never read; nil means that all
 	// points count.

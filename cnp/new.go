@@ -110,14 +110,14 @@ func Default(a Architecture, groupName string, dy int) Config {
 		c.PointsPerUnit, c.Margin, c.FixedStep, c.EncoderLength = 64, 0.1, true, 4.0/64
 		c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16
 		c.Fill = 4.0 / 64
-		c.Output, c.Floor = OutputVariance, 1e-8
+		c.Output, c.Floor, c.ChannelDensity = OutputVariance, 1e-8, dy > 1
 	case EquivCNPImage:
 		c.Lifts, c.Channels, c.Blocks, c.Hidden, c.Mid = 1, []int{128}, 4, 32, 16
 		c.Fill, c.BlockFill, c.RadiusRate = 1.0/10, 1.0/15, 0.5
 	case ConvCNPCurve:
 		c.DimX, c.PointsPerUnit = 1, 32
 		c.Channels, c.Kernel = []int{8, 16, 32, 16, 8}, 5
-		c.Output, c.Floor = OutputVariance, 1e-8
+		c.Output, c.Floor, c.ChannelDensity = OutputVariance, 1e-8, dy > 1
 	case ConvCNPImage:
 		c.Channels, c.Blocks, c.Kernel = []int{128}, 4, 9
 	case CNPCurve:

@@ -72,8 +72,9 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 // must have B·Nt·dy elements; dst.Params, of other likelihoods than the normal one, may be nil where parameters are not wanted. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
 // dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
-	head, dx, dy := p.head()
-	if err := b.check(dx, dy); err != nil {
+	head, cfg := p.head()
+	dx, dy := cfg.DimX, cfg.DimY
+	if err := b.check(dx, dy, cfg.ChannelDensity); err != nil {
 		return err
 	}
 	if err := dst.checkRoom("the batch", head.likelihood, b.B*b.Nt*dy); err != nil {
@@ -99,12 +100,12 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch
 	return out
 }
 
-// head is the model's, with its numbers of coordinates and of values.
-func (p *CurvePlan[T]) head() (h *plannedHead[T], dx, dy int) {
+// head is the model's, with its configuration.
+func (p *CurvePlan[T]) head() (*plannedHead[T], *Config) {
 	if p.levels != nil {
-		return &p.levels.head, p.levels.cfg.DimX, p.levels.cfg.DimY
+		return &p.levels.head, &p.levels.cfg
 	}
-	return &p.net.head, 1, p.net.cfg.DimY
+	return &p.net.head, &p.net.cfg
 }
 
 // onLine reports whether the model's tasks live on a line with a lattice, under translations.
@@ -321,7 +322,8 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 		encoded = len(grid)
 	}
 	signals := n.cfg.Multiplicity * n.cfg.DimY
-	c := 1 + (end-t)*signals // the density is that of all
+	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*n.cfg.DimY:(t+1)*b.Nc*n.cfg.DimY])
+	c := have + (end-t)*signals // the densities are those of all
 	run.h = reuse.Sized(run.h, encoded*c)
 	simd.SetConv(run.h, run.points[:encoded], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
 	if err := n.arrange(run, l, lines, len(grid)); err != nil {
@@ -331,7 +333,7 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 		run.scratch = append(run.scratch, layers.LineScratch[T]{})
 	}
 	for k := range end - t {
-		n.encode(run, encoded, c, 1+k*signals, origin)
+		n.encode(run, encoded, c, have, have+k*signals, origin)
 		if err := n.decode(ctx, run, l, grid, targets, threads); err != nil {
 			return err
 		}
@@ -396,28 +398,26 @@ func (r *curveRun[T]) sortTargets(b *Batch[T], t int, origin float64) {
 	}
 }
 
-// readContext sets x to the context's coordinates, and phi to 1 and the powers of the values of task t and those up to another, which share
+// readContext sets x to the context's coordinates, and phi to densities and the powers of the values of task t and those up to another, which share
 // them.
 func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, origin float64) {
 	dy := n.cfg.DimY
+	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
 			continue
 		}
 		at := t*b.Nc + i
-		run.x, run.phi = append(run.x, b.XContext[at]-origin), append(run.phi, 1)
-		for k := at; k < at+(end-t)*b.Nc; k += b.Nc {
-			run.phi = appendPowers(run.phi, b.YContext[k*dy:(k+1)*dy], n.cfg.Multiplicity)
-		}
+		run.x, run.phi = append(run.x, b.XContext[at]-origin), b.appendPhi(run.phi, at, end-t, have, dy, n.cfg.Multiplicity)
 	}
 }
 
 // encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
-// context, h [rows, c], with the signals from one channel on; see setConv.
-func (n *curveNet[T]) encode(run *curveRun[T], rows, c, from int, origin float64) {
-	signals := n.cfg.Multiplicity * n.cfg.DimY
-	width := 1 + signals
+// context, h [rows, c], with so many densities, and the signals from one channel on; see setConv.
+func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin float64) {
+	signals, densities, floor := n.cfg.Multiplicity*n.cfg.DimY, n.cfg.densities(), cmp.Or(n.cfg.DensityFloor, densityFloor)
+	width := densities + signals
 	if n.cfg.CoordinateFeature {
 		width++
 	}
@@ -428,11 +428,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], rows, c, from int, origin float64
 			row[0] = T(run.points[i] + origin)
 			row = row[1:]
 		}
-		density := run.h[i*c]
-		row[0] = density
-		for k, v := range run.h[i*c+from : i*c+from+signals] {
-			row[1+k] = v / (density + densityFloor)
-		}
+		divideByDensity(row, run.h[i*c:(i+1)*c], have, densities, from, signals, floor)
 	}
 	run.features = reuse.Sized(run.features, len(run.points)*n.conv[0].In)
 	f := run.features[:rows*n.conv[0].In]

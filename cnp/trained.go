@@ -270,8 +270,10 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		var m moments
 		away := false
 		for i := d; i < len(y); i += c.DimY {
-			m.add(y[i])
-			away = away || r.outside(y[i])
+			if y[i] == y[i] { // it was observed
+				m.add(y[i])
+				away = away || r.outside(y[i])
+			}
 		}
 		if !away || m.n == 0 {
 			continue
@@ -280,7 +282,9 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		// The deviation about the mean is computed again, about the mean: sums of squares lose it where the mean is large.
 		sum := 0.0
 		for i := d; i < len(y); i += c.DimY {
-			sum += (y[i] - a.Offset) * (y[i] - a.Offset)
+			if y[i] == y[i] {
+				sum += (y[i] - a.Offset) * (y[i] - a.Offset)
+			}
 		}
 		if std := math.Sqrt(sum / float64(m.n)); m.n > 1 && std > 0 && r.Std > 0 && !math.IsInf(std, 0) {
 			a.Factor = r.Std / std
@@ -455,7 +459,7 @@ func (b *Batch[T]) wideContext(t, dx, dy int) (x, y []float64) {
 // scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything, the batch itself and
 // no scalers.
 func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
-	if err := b.check(c.DimX, c.DimY); err != nil {
+	if err := b.check(c.DimX, c.DimY, c.ChannelDensity); err != nil {
 		return nil, nil, err
 	}
 	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks

@@ -113,7 +113,7 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	}
 	b := &cnp.Batch[float32]{B: 1, Nt: t.targets.Rows(), XTarget: t.asked.X}
 	for row := range t.points.Rows() {
-		if t.observed.Known(row) < dy {
+		if known := t.observed.Known(row); known == 0 || known < dy && !cfg.ChannelDensity {
 			t.incomplete++
 			continue
 		}

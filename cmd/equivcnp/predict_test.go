@@ -249,6 +249,36 @@ func TestPredictImageLikelihood(t *testing.T) {
 	require.Equal(t, []string{`tensors that this model does not read: ["extra"]`}, got.Notes)
 }
 
+// NaN among observed values is one that was not observed: it is as if the point were masked, and a missing true value does not count.
+func TestPredictMissing(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	nan := math.NaN()
+	xc, xt := f64s("x_context", []int{1, 3, 1}, 0, 0.5, 1), f64s("x_target", []int{1, 2, 1}, 0, 0.25)
+	b.tensors("nan.safetensors", xc, xt, f64s("y_context", []int{1, 3, 1}, 1, nan, 2), f64s("y_target", []int{1, 2, 1}, nan, 1))
+	b.tensors("mask.safetensors", xc, xt, f64s("y_context", []int{1, 3, 1}, 1, 0, 2), f64s("context_mask", []int{1, 3}, 1, 0, 1), f64s("y_target", []int{1, 2, 1}, 9, 1),
+		f64s("target_mask", []int{1, 2}, 0, 1))
+	var results [2]predictResult
+	for i, name := range []string{"nan", "mask"} {
+		results[i] = decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@"+name+".safetensors", "--out", "@"+name+".out.safetensors", "--json"))
+	}
+	require.Equal(t, results[1].LogLikelihood, results[0].LogLikelihood)
+	require.Equal(t, 2, results[0].ContextPoints)
+	mean, _ := b.prediction("nan.out.safetensors", 1, 2, 1)
+	want, _ := b.prediction("mask.out.safetensors", 1, 2, 1)
+	require.Equal(t, want[1], mean[1])
+	require.NotZero(t, mean[0])
+
+	pair := cnp.Default(cnp.ConvCNPCurve, "", 2)
+	pair.Channels, pair.PointsPerUnit = []int{4, 4}, 8
+	b.save("each.safetensors", pair)
+	pair.ChannelDensity = false
+	b.save("whole.safetensors", pair)
+	b.tensors("pair.safetensors", f64s("x_context", []int{1, 2, 1}, 0, 1), f64s("y_context", []int{1, 2, 2}, 1, nan, 2, 3), f64s("x_target", []int{1, 1, 1}, 0.5))
+	b.ok("predict", "--model", "@each.safetensors", "--in", "@pair.safetensors", "--out", "@out.safetensors")
+	b.fails(1, `tensor "y_context": [0, 0, 1] = NaN, and the model needs all outputs`, "predict", "--model", "@whole.safetensors", "--in", "@pair.safetensors", "--out", "@out2.safetensors")
+}
+
 func TestPredictErrors(t *testing.T) {
 	b := newBench(t)
 	b.save("curve.safetensors", curveConfig())

@@ -431,7 +431,7 @@ func drawnCurves(xLabel, yLabel []string, b *cnp.Batch[float32], p *cnp.Predicti
 	dy := len(yLabel)
 	out := make([]picture.Curve, dy)
 	for c := range out {
-		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], ContextX: b.XContext}
+		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c]}
 		if len(samples) > 0 {
 			out[c].Samples = make([][]float64, len(samples)/(b.Nt*dy))
 		}
@@ -445,7 +445,9 @@ func drawnCurves(xLabel, yLabel []string, b *cnp.Batch[float32], p *cnp.Predicti
 			}
 		}
 		for i := range b.Nc {
-			out[c].ContextY = append(out[c].ContextY, float64(b.YContext[i*dy+c]))
+			if y := float64(b.YContext[i*dy+c]); y == y { // it was observed
+				out[c].ContextX, out[c].ContextY = append(out[c].ContextX, b.XContext[i]), append(out[c].ContextY, y)
+			}
 		}
 	}
 	return out

@@ -115,7 +115,7 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 		put(out, "std", shape, p.Std)
 		return out, nil
 	}
-	c, err := file.Curves(cfg.DimX, cfg.DimY)
+	c, err := file.Curves(cfg.DimX, cfg.DimY, cfg.ChannelDensity)
 	if err != nil {
 		return nil, err
 	}

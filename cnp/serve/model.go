@@ -159,7 +159,7 @@ func (m *model) prepare(r *request) (*job, error) {
 		j.tasks, j.lane.h, j.lane.w = j.images.B, j.images.H, j.images.W
 		j.values = len(j.images.Pixels)
 	} else {
-		c, err := file.Curves(m.cfg.DimX, m.cfg.DimY)
+		c, err := file.Curves(m.cfg.DimX, m.cfg.DimY, m.cfg.ChannelDensity)
 		if err != nil {
 			return nil, err
 		}

@@ -17,8 +17,8 @@ import (
 type Points struct{ X, Y []float64 }
 
 // Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be
-// picked at random among all. NaN among the outputs of a target is a value that is missing: nothing is learned from it, and it is not scored.
-// A point of the context has all its outputs.
+// picked at random among all. NaN among the outputs is a value that is missing: at a target nothing is learned from it, and it is not scored; a point of the
+// context lacks it, or is left out (CurveSetSource.Gaps).
 type Curve struct {
 	Points
 	Context *Points
@@ -77,37 +77,43 @@ func CurvesOfTable(t *tabular.Table, opt CSVOptions) (*CurveSet, error) {
 	if t.Rows() == 0 {
 		return nil, fmt.Errorf("%s: %w: no rows", t.Name, ErrData)
 	}
-	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y)}
-	all := make([]Curve, rows.Tasks)
-	for row, k := range rows.Task {
-		y := rows.Y[row*s.Dy : (row+1)*s.Dy]
-		known := rows.Known(row)
-		if known == 0 {
-			continue
-		}
-		c := &all[k]
-		observed := []*Points{&c.Points}
-		if rows.Context != nil {
-			if c.Context == nil {
-				c.Context = &Points{}
-			}
-			if rows.Context[row] && known == s.Dy {
-				observed = append(observed, c.Context)
-			}
-		}
-		for _, p := range observed {
-			p.X, p.Y = append(p.X, rows.X[row*s.Dx:(row+1)*s.Dx]...), append(p.Y, y...)
-		}
-	}
-	for _, c := range all {
-		if len(c.X) > 0 {
-			s.Curves = append(s.Curves, c)
-		}
-	}
+	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y), Curves: rows.curves(func(int) bool { return true })}
 	if len(s.Curves) == 0 {
 		return nil, fmt.Errorf("%s: %w: no row has a value of y", t.Name, ErrData)
 	}
 	return s, nil
+}
+
+// curves makes tasks of some rows.
+func (r *Rows) curves(takes func(row int) bool) (out []Curve) {
+	all := make([]Curve, r.Tasks)
+	for row, k := range r.Task {
+		if !takes(row) || r.Known(row) == 0 {
+			continue
+		}
+		c := &all[k]
+		r.add(&c.Points, row)
+		if r.Context != nil {
+			if c.Context == nil {
+				c.Context = &Points{}
+			}
+			if r.Context[row] {
+				r.add(c.Context, row)
+			}
+		}
+	}
+	for _, c := range all {
+		if len(c.X) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// add adds a row to some points.
+func (r *Rows) add(p *Points, row int) {
+	dx, dy := len(r.Columns.X), len(r.Columns.Y)
+	p.X, p.Y = append(p.X, r.X[row*dx:(row+1)*dx]...), append(p.Y, r.Y[row*dy:(row+1)*dy]...)
 }
 
 // Rows are the rows of a table as points of tasks.
@@ -192,7 +198,7 @@ func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
 func CurvesOf(f *taskfile.File, dx, dy int) (*CurveSet, error) {
 	path := f.Name()
 	dx, dy = cmp.Or(dx, f.Axis("x_target", 2)), cmp.Or(dy, f.Axis("y_target", 2))
-	c, err := f.Curves(dx, dy)
+	c, err := f.Curves(dx, dy, true)
 	if err != nil {
 		return nil, err
 	}
@@ -263,6 +269,8 @@ type CurveSetSource[T cnp.Float] struct {
 	// The number of context points is uniform in MinContext .. MaxContext, or what a task has where that is less; for tasks
 	// that do not bring their own context.
 	MinContext, MaxContext int
+	// Gaps takes points into the context that lack outputs, for models with Config.ChannelDensity; else they have to have all.
+	Gaps bool
 	// InOrder takes the tasks one after the other, batch after batch, instead of picking them at random.
 	InOrder bool
 }
@@ -292,21 +300,16 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		c := &s.Set.Curves[k]
 		targets[i] = c.Points
 		if c.Context != nil {
-			contexts[i] = *c.Context
+			contexts[i] = c.Context.some(c.Context.observed(dy, s.Gaps), dx, dy)
 		} else {
-			all := c.complete(dy)
-			n := len(c.X) / dx
-			if all != nil {
-				n = len(all)
-			}
+			all := c.observed(dy, s.Gaps)
+			n := len(all)
 			lo, hi := min(s.MinContext, n), min(s.MaxContext, n)
-			for _, p := range rng.Perm(n)[:lo+rng.IntN(hi-lo+1)] {
-				if all != nil {
-					p = all[p]
-				}
-				contexts[i].X = append(contexts[i].X, c.X[p*dx:(p+1)*dx]...)
-				contexts[i].Y = append(contexts[i].Y, c.Y[p*dy:(p+1)*dy]...)
+			picked := rng.Perm(n)[:lo+rng.IntN(hi-lo+1)]
+			for k, p := range picked {
+				picked[k] = all[p]
 			}
+			contexts[i] = c.some(picked, dx, dy)
 		}
 		b.Nc, b.Nt = max(b.Nc, len(contexts[i].X)/dx), max(b.Nt, len(targets[i].X)/dx)
 	}
@@ -325,16 +328,27 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 	return out, nil
 }
 
-// complete lists the points that have all their outputs, nil if that is every one.
-func (c *Curve) complete(dy int) []int {
-	if !slices.ContainsFunc(c.Y, math.IsNaN) {
-		return nil
-	}
-	out := []int{}
-	for i := 0; i < len(c.Y); i += dy {
-		if !slices.ContainsFunc(c.Y[i:i+dy], math.IsNaN) {
+// observed lists the points that have all their outputs, or with gaps one of them at least.
+func (p *Points) observed(dy int, gaps bool) []int {
+	out := make([]int, 0, len(p.Y)/dy)
+	for i := 0; i < len(p.Y); i += dy {
+		missing := 0
+		for _, v := range p.Y[i : i+dy] {
+			if math.IsNaN(v) {
+				missing++
+			}
+		}
+		if missing == 0 || gaps && missing < dy {
 			out = append(out, i/dy)
 		}
+	}
+	return out
+}
+
+// some are the points of those numbers.
+func (p *Points) some(numbers []int, dx, dy int) (out Points) {
+	for _, i := range numbers {
+		out.X, out.Y = append(out.X, p.X[i*dx:(i+1)*dx]...), append(out.Y, p.Y[i*dy:(i+1)*dy]...)
 	}
 	return out
 }

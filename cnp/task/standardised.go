@@ -26,7 +26,7 @@ func (s Standardised[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Tasks[T]{Curves: curves, Y: y}, nil
+	return &Tasks[T]{Curves: curves, Y: y, Known: b.Known}, nil
 }
 
 // Work implements Sized.

@@ -1,13 +1,15 @@
 package taskfile
 
 import (
+	"slices"
+
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
 // Curves is a batch of regression tasks.
 type Curves struct {
 	Batch cnp.Batch[float32]
-	Truth []float32 // [B, Nt, dy], nil where the file has no y_target
+	Truth []float32 // [B, Nt, dy], NaN where a value is missing; nil where the file has no y_target
 }
 
 // Images is a batch of partly observed images.
@@ -16,8 +18,9 @@ type Images struct {
 	Truth []float32 // [B, C, H, W], nil where the file has no y_target
 }
 
-// Curves reads the tensors of a batch of regression tasks with dx coordinates and dy outputs.
-func (t *File) Curves(dx, dy int) (*Curves, error) {
+// Curves reads the tensors of a batch of regression tasks with dx coordinates and dy outputs. NaN among outputs is a missing value: a context point without any
+// does not count, and one with some has NaN for the others: with gaps, for models with Config.ChannelDensity; else that is an error.
+func (t *File) Curves(dx, dy int, gaps bool) (*Curves, error) {
 	const purpose = "a curve model needs x_context, y_context and x_target"
 	xt, xc, yc := t.find("x_target", true, purpose), t.find("x_context", true, purpose), t.find("y_context", true, purpose)
 	c := &Curves{}
@@ -44,11 +47,28 @@ func (t *File) Curves(dx, dy int) (*Curves, error) {
 		return func(i int) bool { return b.TargetMask == nil || b.TargetMask[i/d] }
 	}
 	finite(t, "x_context", b.XContext, contextCounts(dx))
-	finite(t, "y_context", b.YContext, contextCounts(dy))
+	bounded(t, "y_context", b.YContext, contextCounts(dy))
 	finite(t, "x_target", b.XTarget, targetCounts(dx))
-	finite(t, "y_target", c.Truth, targetCounts(dy))
+	bounded(t, "y_target", c.Truth, targetCounts(dy))
 	if t.err != nil {
 		return nil, t.err
+	}
+	observed := func(v float32) bool { return v == v }
+	for i := range b.B * b.Nc {
+		if !contextCounts(1)(i) {
+			continue
+		}
+		if y := b.YContext[i*dy : (i+1)*dy]; slices.ContainsFunc(y, observed) {
+			if k := slices.IndexFunc(y, func(v float32) bool { return v != v }); k >= 0 && !gaps {
+				t.fail(cnp.ErrValue, "tensor %q: %s = NaN, and the model needs all outputs of a context point, or none", "y_context", t.place("y_context", i*dy+k))
+				return nil, t.err
+			}
+			continue
+		}
+		if b.ContextMask == nil {
+			b.ContextMask = slices.Repeat([]bool{true}, b.B*b.Nc)
+		}
+		b.ContextMask[i] = false
 	}
 	return c, nil
 }

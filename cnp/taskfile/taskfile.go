@@ -163,6 +163,11 @@ func finite[T cnp.Float](t *File, name string, v []T, counts func(i int) bool) {
 	}
 }
 
+// bounded is finite for values that may be missing, which NaN says.
+func bounded[T cnp.Float](t *File, name string, v []T, counts func(i int) bool) {
+	finite(t, name, v, func(i int) bool { return v[i] == v[i] && counts(i) })
+}
+
 // value is element i of a tensor, as the file says it.
 func (t *File) value(name string, i int) float64 {
 	x := *t.file.Get(name)

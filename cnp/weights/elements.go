@@ -36,6 +36,9 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 	}
 	outs, constants := dy*uint64(l.Outputs()-l.Constants()), dy*uint64(l.Constants())
 	features := 1 + degree*dy
+	if c.ChannelDensity {
+		features += dy - 1
+	}
 	if c.CoordinateFeature {
 		features += dx
 	}
