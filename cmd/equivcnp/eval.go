@@ -26,6 +26,7 @@ type evalFlags struct {
 	moved   int
 	picture string
 	memory  memoryFlag
+	compare []string
 	joint   bool
 	jointly int // tasks of --joint
 	chain   chainFlags
@@ -69,6 +70,7 @@ pixels; --block takes several at a time.`,
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
 	fl.BoolVar(&f.joint, "joint", false, "measure the values of a task together, too, by the chain rule")
 	fl.IntVar(&f.jointly, "joint-tasks", 0, "--joint: number of tasks (default: 100 of curves, 4 of images, or --tasks if that is less)")
+	fl.StringSliceVar(&f.compare, "compare", nil, "other models' files, or for curves idw (inverse-distance weighting) and kriging:KERNEL (universal kriging with\na kernel like 4*matern32(2)+noise(0.1)), measured on the same tasks: differences come with paired standard errors")
 	f.chain.registerOrder(cmd)
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
@@ -86,6 +88,8 @@ type evalResult struct {
 	Seed         uint64            `json:"seed"`
 	Report       *eval.Report      `json:"report"`
 	Process      *eval.JointReport `json:"process,omitempty"` // of --benchmark
+	// Compared are --model and those of --compare, on the same tasks.
+	Compared []comparedResult `json:"compared,omitempty"`
 	// Joint and Independent are of --joint, on the same tasks.
 	Joint        *eval.JointReport `json:"joint,omitempty"`
 	Independent  *eval.JointReport `json:"independent,omitempty"`
@@ -186,6 +190,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 			return err
 		}
 	}
+	compared, err := f.compared(ctx, judged, src, opt, r)
+	if err != nil {
+		return err
+	}
 	together := opt
 	if together.Tasks = f.jointly; f.jointly == 0 {
 		together.Tasks = min(n, 100)
@@ -252,6 +260,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", process.KL.Mean,
 			process.KL.Error, process.Diagonal.Mean)
 	}
+	for _, c := range compared[min(1, len(compared)):] {
+		r.line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error", float64(c.Report.LogLikelihood.Mean), float64(c.Report.RMSE),
+			c.LogLikelihood.Mean, c.LogLikelihood.Error, c.SquaredError.Mean, c.SquaredError.Error)
+	}
 	if joint != nil {
 		r.line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
 			joint.LogLikelihood.Mean, joint.LogLikelihood.Error, independent.LogLikelihood.Mean, independent.LogLikelihood.Error, plural(joint.Tasks, "task"))
@@ -265,7 +277,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		r.line("written", "%s", f.picture)
 	}
 	return a.print(r, evalResult{Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Source: fmt.Sprint(src), Seed: f.seed,
-		Report: rep, Process: process, Joint: joint, Independent: independent, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
+		Report: rep, Process: process, Compared: compared, Joint: joint, Independent: independent, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
 }
 
 // drawnTasks is the number of tasks that a picture shows.
@@ -340,7 +352,7 @@ func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) []pic
 			}
 		}
 		for k := i * c.Nc; k < (i+1)*c.Nc; k++ {
-			if c.ContextMask == nil || c.ContextMask[k] {
+			if y := c.YContext[k*dy+d]; (c.ContextMask == nil || c.ContextMask[k]) && y == y {
 				out[d].ContextX, out[d].ContextY = append(out[d].ContextX, c.XContext[k]), append(out[d].ContextY, float64(c.YContext[k*dy+d]))
 			}
 		}

@@ -21,6 +21,7 @@ type predictFlags struct {
 	plan    planFlags
 	in, out string
 	chain   chainFlags
+	table   tableFlags
 
 	standardise bool
 	quantiles   []float64
@@ -30,14 +31,15 @@ type predictFlags struct {
 func (a *app) predictCommand() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:                   "predict --model M --in tasks.safetensors --out pred.safetensors",
+		Use:                   "predict --model M --in tasks.safetensors|table.parquet --out pred.safetensors|pred.parquet",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict many tasks from one file into another",
-		Long: `Predict all tasks of a file of tensors: safetensors, npz (numpy) or classic NetCDF (.nc).
+		Long: `Predict all tasks of a file of tensors (safetensors, npz or classic NetCDF), or of a table.
 
 Curve models read x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx] and, if there,
 context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). Nc and Nt
-may be 0. Models trained here predict each task as if it were alone; the authors' checkpoints, and
+may be 0. NaN in y_context is a value that was not observed: a point without any is no context, and one
+with some is one under models of several outputs that were trained here. Models trained here predict each task as if it were alone; the authors' checkpoints, and
 others with one lattice for a batch, lay it over all tasks of the file, as the authors' code does.
 
 Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
@@ -57,11 +59,18 @@ that are no normal ones. --quantiles adds quantiles.
 With --samples the output holds samples, too, drawn by the chain rule, F32 [S, B, Nt, dy] or [S, B, C, H,
 W]; see "equivcnp sample".
 
+A table is CSV, TSV or Parquet; npz and NetCDF are taken for one where --x, --y, --task, --targets or
+--grid name its columns. Its rows are the points of the tasks that the column --task names, found as
+"regress" finds columns. A row is context if its outputs are there, and the column context, if there is
+one, has 1. Predicted is at the rows of --targets, on a --grid, or at the table's own rows. The output is
+a table, too: task, inputs, and for an output t2m the columns t2m_mean, t2m_std and so on.
+
 If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
 printed, averaged over values. For images without it, that of image itself is, if all its values
 are finite.`,
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
+  equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date --grid lat=40:60:0.5,lon=-10:10:0.5 --out maps.nc
   equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
@@ -69,9 +78,10 @@ are finite.`,
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	f.plan.register(cmd)
+	f.table.register(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks, safetensors, .npz or .nc, required")
-	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions, .safetensors, .npz or .nc, required")
+	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks: safetensors, .npz or .nc, or a table: .csv, .tsv, .parquet; required")
+	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc; required")
 	f.chain.register(cmd, 0, false, true)
 	quantilesFlag(fl, &f.quantiles)
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
@@ -136,6 +146,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	if f.table.asked(f.in) {
+		return a.predictTable(ctx, f)
 	}
 	outs, err := a.outputs([]string{f.model.path, f.in}, outFile{"out", f.out, taskFiles})
 	if err != nil {
@@ -206,12 +219,16 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	r.line("targets", "%d", j.targets)
 	var likelihood *number
 	if j.truth != nil {
+		known := make([]bool, len(j.truth))
+		for i, v := range j.truth {
+			known[i] = j.counted(i) && v == v
+		}
 		if p.Likelihood != nil {
-			if err := cnp.CheckSupport(p.Likelihood, j.truthName, j.truth, j.counts, j.channels()); err != nil {
+			if err := cnp.CheckSupport(p.Likelihood, j.truthName, j.truth, known, j.channels()); err != nil {
 				return fmt.Errorf("%s: %w", f.in, err)
 			}
 		}
-		if sum, n := p.LogDensities(j.tasks, j.truth, j.counts); n > 0 {
+		if sum, n := p.LogDensities(j.tasks, j.truth, known); n > 0 {
 			v := number(sum / float64(n))
 			likelihood = &v
 			r.line("log-likelihood", "%.4f mean of the values of %s", float64(v), j.truthName)
@@ -296,16 +313,14 @@ func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32]) ([]safetensor
 func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*job, error) {
 	cfg := m.Config()
 	dx, dy := cfg.DimX, cfg.DimY
-	c, err := t.Curves(dx, dy)
+	c, err := t.Curves(dx, dy, cfg.ChannelDensity)
 	if err != nil {
 		return nil, err
 	}
 	b := &c.Batch
-	var observed []bool // of the values
-	if b.ContextMask != nil {
-		for i := range b.YContext {
-			observed = append(observed, b.ContextMask[i/dy])
-		}
+	observed := make([]bool, len(b.YContext))
+	for i, v := range b.YContext {
+		observed[i] = (b.ContextMask == nil || b.ContextMask[i/dy]) && v == v
 	}
 	if err := checkContext(&cfg, "y_context", b.YContext, observed, dy); err != nil {
 		return nil, err

@@ -34,7 +34,17 @@ type taskFlags struct {
 
 	csv, in string
 	columns columnFlags
+	apart   holdoutFlags
 }
+
+// holdoutFlags say which rows of a table are held out of training.
+type holdoutFlags struct {
+	by    string
+	share float64
+	seed  uint64
+}
+
+const holdoutByUsage = "--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted given the other rows of their task"
 
 // taskKinds are the flags of which one names the tasks.
 var taskKinds = []string{"kernel", "benchmark", "digits", "images", "mnist", "csv", "in"}
@@ -65,6 +75,9 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.Float64Var(&f.maxShift, "max-shift", 0, "images: shift by up to so many pixels, along both axes")
 	fl.StringVar(&f.csv, "csv", "", "curves of a table (.csv, .tsv, .npz, .npy, .nc) with columns x, y, optionally task and context")
 	f.columns.register(cmd)
+	fl.StringVar(&f.apart.by, "holdout-by", "", holdoutByUsage)
+	fl.Float64Var(&f.apart.share, "holdout", 0.1, "--holdout-by: the share, as in training")
+	fl.Uint64Var(&f.apart.seed, "holdout-seed", 1, "--holdout-by: the seed by which values are drawn: training's --seed")
 	fl.StringVar(&f.in, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("csv", "csv"))
@@ -140,14 +153,20 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		}
 		return src, 0, nil
 	case f.csv != "" || (f.in != "" && !image):
-		set, err := f.curves(ctx, cfg.DimX, cfg.DimY)
+		var set *task.CurveSet
+		var err error
+		if f.apart.by != "" {
+			_, set, err = f.split(ctx, cfg.DimX, cfg.DimY)
+		} else {
+			set, err = f.curves(ctx, cfg.DimX, cfg.DimY)
+		}
 		if err != nil {
 			return nil, 0, hintColumns(err)
 		}
 		if err := checkCurves(&cfg, set); err != nil {
 			return nil, 0, err
 		}
-		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: true}, len(set.Curves), nil
+		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: cfg.ChannelDensity, InOrder: true}, len(set.Curves), nil
 	}
 	if err := f.rates.Validate(); err != nil {
 		return nil, 0, usageError{flagError(err)}
@@ -160,6 +179,22 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		return nil, 0, fmt.Errorf("the images have %s, the model has %d", plural(c, "channel"), cfg.DimY)
 	}
 	return task.ImageSource[float32]{Pictures: p, Rates: f.rates, InOrder: true}, n, nil
+}
+
+// split reads the tasks of --csv, and takes rows out of them.
+func (f *taskFlags) split(ctx context.Context, dx, dy int) (kept, apart *task.CurveSet, err error) {
+	if f.csv == "" {
+		return nil, nil, usagef("--holdout-by is for --csv")
+	}
+	by, err := task.ParseHoldoutRows(f.apart.by, f.apart.share, f.apart.seed)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("--holdout-by: %w", err)}
+	}
+	t, err := f.columns.table(ctx, f.app, f.csv)
+	if err != nil {
+		return nil, nil, err
+	}
+	return task.SplitTable(t, f.columns.options(dx, dy), by)
 }
 
 // curves reads the tasks of --csv or --in.

@@ -32,12 +32,16 @@ func holdOut[S interface {
 	return train, test, true, err
 }
 
-// data reads the curves of --csv or --in.
-func (f *regressionFlags) data(ctx context.Context, a *app) (*task.CurveSet, error) {
-	files := taskFlags{app: a, csv: f.csv, in: f.in, columns: f.columns}
-	set, err := files.curves(ctx, 0, 0)
+// data reads the curves of --csv or --in, and those that --holdout-by takes out of them, nil without.
+func (f *regressionFlags) data(ctx context.Context, a *app) (set, apart *task.CurveSet, err error) {
+	files := taskFlags{app: a, csv: f.csv, in: f.in, columns: f.columns, apart: holdoutFlags{f.holdoutBy, f.holdout, f.seed}}
+	if f.holdoutBy != "" {
+		set, apart, err = files.split(ctx, 0, 0)
+	} else {
+		set, err = files.curves(ctx, 0, 0)
+	}
 	if err != nil {
-		return nil, hintColumns(err)
+		return nil, nil, hintColumns(err)
 	}
 	for k := range set.Dy {
 		if !slices.ContainsFunc(set.Curves, func(c task.Curve) bool {
@@ -48,10 +52,10 @@ func (f *regressionFlags) data(ctx context.Context, a *app) (*task.CurveSet, err
 			}
 			return false
 		}) {
-			return nil, fmt.Errorf("%s: output %d of %d has no value at all", set.Name, k+1, set.Dy)
+			return nil, nil, fmt.Errorf("%s: output %d of %d has no value at all", set.Name, k+1, set.Dy)
 		}
 	}
-	return set, nil
+	return set, apart, nil
 }
 
 // usualSpan is the length of the interval that the defaults of a curve model are made for; its values have mean 0 and deviation 1.

@@ -22,7 +22,7 @@ type regressionFlags struct {
 	hidden, mid            int
 	levels, blocks, width  int
 	length                 float64
-	csv, in                string
+	csv, in, holdoutBy     string
 	columns                columnFlags
 	encoderLength          float64
 	readout                string
@@ -72,6 +72,9 @@ itself, as the authors' models are, and ends that.`,
   equivcnp train regression --kernel "gp:2*rbf(0.5)+0.1*periodic(1,0.7)" --out own.safetensors
   equivcnp train regression --csv stations.csv --x day --y temperature,wind --steps 5000 --out stations.safetensors
 
+  # A day is a task; a fifth of the stations is held out, and scores are those of their rows given the others'.
+  equivcnp train regression --csv stations.parquet --x lon,lat,elevation --y t2m,rain --task day --holdout-by station --holdout 0.2 --out t2m.safetensors
+
   # Go on after an interruption.
   equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
 		Args: cobra.NoArgs,
@@ -94,6 +97,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
 	fl.StringVar(&f.in, "in", "", "train on the curves of a safetensors, npz or NetCDF file")
+	fl.StringVar(&f.holdoutBy, "holdout-by", "", holdoutByUsage)
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
 	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "csv", "in")
@@ -156,7 +160,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usageError{fmt.Errorf("--kernel: %w", err)}
 	}
 	dx, dy := 1, 1
-	var own *task.CurveSet
+	var own, held *task.CurveSet
 	if f.csv != "" || f.in != "" || f.benchmark != "" {
 		for _, name := range []string{"length", "from", "to", "targets"} {
 			if cmd.Flags().Changed(name) {
@@ -179,11 +183,11 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--dx is for --benchmark")
 	}
 	if f.csv != "" || f.in != "" {
-		if own, err = f.data(cmd.Context(), a); err != nil {
+		if own, held, err = f.data(cmd.Context(), a); err != nil {
 			return err
 		}
 		dx, dy = own.Dx, own.Dy
-	} else if cmd.Flags().Changed("holdout") {
+	} else if cmd.Flags().Changed("holdout") || f.holdoutBy != "" {
 		return usagef("--holdout is for your own curves, not for --kernel, which draws new ones for ever")
 	}
 	var c cnp.Config
@@ -225,16 +229,18 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	unit := 1.0 // of x, in those of the data
 	var kept, apart *task.CurveSet
 	var source func(set *task.CurveSet, inOrder bool) task.Source[float32]
-	held := false
+	scored := false
 	if own != nil {
 		if f.minContext < 0 || f.maxContext < f.minContext {
 			return usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
 		}
-		if kept, apart, held, err = holdOut(&f.trainFlags, own, len(own.Curves), changed, &notes); err != nil {
-			return err
+		if kept, apart, scored = own, held, held != nil; !scored {
+			if kept, apart, scored, err = holdOut(&f.trainFlags, own, len(own.Curves), changed, &notes); err != nil {
+				return err
+			}
 		}
 		source = func(set *task.CurveSet, inOrder bool) task.Source[float32] {
-			return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: inOrder}
+			return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: c.ChannelDensity, InOrder: inOrder}
 		}
 		if c.Trained, err = seen(kept, source(kept, false), c, f.seed); err != nil {
 			return err
@@ -305,7 +311,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if own != nil {
 		src := source(kept, false)
 		test := src
-		if held {
+		if scored {
 			test = source(apart, true)
 		}
 		return a.train(cmd.Context(), &f.trainFlags, c, task.Standardised[float32]{Source: src, Config: c}, test, less, changed, notes)

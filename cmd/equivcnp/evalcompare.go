@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// comparedResult is a model of --compare beside the first one, which is --model.
+type comparedResult struct {
+	Model string `json:"model"`
+	*eval.Comparison
+}
+
+// compared measures --model and what --compare names on the same tasks; nil without the latter.
+func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src task.Source[float32], opt eval.Options, r *result) ([]comparedResult, error) {
+	if len(f.compare) == 0 {
+		return nil, nil
+	}
+	names, predictors := []string{f.model.path}, []eval.Predictor[float32]{eval.Model(first)}
+	of := first.Config()
+	for _, name := range f.compare {
+		var predict eval.Predictor[float32]
+		kernel, kriging := strings.CutPrefix(name, "kriging:")
+		switch {
+		case (kriging || name == "idw") && of.Architecture.Image():
+			return nil, usagef("--compare %s: images are no scattered points", name)
+		case name == "idw":
+			predict = eval.IDW[float32]()
+		case kriging:
+			k, err := task.ParseKernel(kernel, 1)
+			if err != nil {
+				return nil, usageError{fmt.Errorf("--compare: %w", err)}
+			}
+			predict = eval.Kriging[float32](k)
+		default:
+			other := f.model
+			other.path = name
+			m, err := other.load(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if c := m.Config(); c.Architecture.Image() != of.Architecture.Image() || c.DimX != of.DimX || c.DimY != of.DimY {
+				return nil, fmt.Errorf("--compare %s: a model of %d coordinates and %d outputs, %s has %d and %d", name, c.DimX, c.DimY, f.model.path, of.DimX, of.DimY)
+			}
+			if c, ok := m.(cnp.Regressor[float32]); ok && f.standardise {
+				m = cnp.Standardised(c)
+			}
+			predict = eval.Model(m)
+		}
+		names, predictors = append(names, name), append(predictors, predict)
+	}
+	opt.Progress = nil
+	scores, err := eval.Compare(ctx, predictors, src, opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []comparedResult
+	for k, s := range scores {
+		if s.Tasks == 0 {
+			return nil, fmt.Errorf("--compare: no task has a score of all models")
+		}
+		if s.Report.NotFinite > 0 && k > 0 {
+			r.note("%s: %s predicted as no distribution, and left out", names[k], plural(s.Report.NotFinite, "value"))
+		}
+		out = append(out, comparedResult{names[k], s})
+	}
+	return out, nil
+}

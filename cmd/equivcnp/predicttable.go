@@ -1,0 +1,606 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// tableFlags say how predict reads tasks from a table, and where it predicts them.
+type tableFlags struct {
+	columns columnFlags
+	targets string
+	grid    []string
+	plot    string
+}
+
+func (f *tableFlags) register(cmd *cobra.Command) {
+	f.columns.register(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.targets, "targets", "", "tables: table of the places to predict at; if it has the column of the tasks, each row is of its task, else all are of every task\n(default: the rows of --in)")
+	fl.StringSliceVar(&f.grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every input, as in lat=40:60:0.5,lon=-10:10:0.5; dates are 2006-01-02")
+	fl.StringVar(&f.plot, "plot", "", "tables: maps of mean and standard deviation of the first task, where its targets are a grid of two inputs (.png)")
+	must(cmd.MarkFlagFilename("targets", "csv", "parquet"))
+	must(cmd.MarkFlagFilename("plot", "png"))
+	cmd.MarkFlagsMutuallyExclusive("targets", "grid")
+}
+
+// asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
+func (f *tableFlags) asked(in string) bool {
+	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy"}, strings.ToLower(filepath.Ext(in))) || f.columns.x != nil || f.columns.y != nil ||
+		f.columns.task != "" || f.targets != "" || f.grid != nil || f.plot != ""
+}
+
+// axis is the values of one input of a grid.
+type axis struct {
+	name   string
+	values []float64
+}
+
+// parseGrid reads --grid for a model of some inputs, that the table calls by these names. Axes stay in their order, of which the first is slowest.
+func parseGrid(texts, inputs []string) (axes []axis, err error) {
+	total := 1
+	for i, text := range texts {
+		name, span, named := strings.Cut(text, "=")
+		if !named {
+			span = name
+			if name = ""; i < len(inputs) {
+				name = inputs[i]
+			}
+		}
+		var v []float64
+		parts := strings.Split(span, ":")
+		for k, part := range parts {
+			x, err := strconv.ParseFloat(part, 64)
+			if err != nil {
+				var ok bool
+				if x, ok = tabular.Days(part); !ok || k == 2 {
+					return nil, usagef("--grid %s: %q is not a number", text, part)
+				}
+			}
+			if math.IsNaN(x - x) {
+				return nil, usagef("--grid %s: %s is not a finite number", text, part)
+			}
+			v = append(v, x)
+		}
+		a := axis{name: strings.TrimSpace(name), values: v}
+		switch {
+		case !slices.ContainsFunc(inputs, func(n string) bool { return n == a.name }):
+			return nil, usagef("--grid %s: the inputs are %s", text, strings.Join(inputs, ", "))
+		case slices.ContainsFunc(axes, func(b axis) bool { return b.name == a.name }):
+			return nil, usagef("--grid: %s is there twice", a.name)
+		case len(parts) == 3:
+			n := math.Floor((v[1]-v[0])/v[2]+1e-9) + 1
+			if !(n >= 1 && n <= maxPoints) {
+				return nil, usagef("--grid %s: need 1 to %d values from the first to the second", text, maxPoints)
+			}
+			a.values = make([]float64, int(n))
+			for k := range a.values {
+				a.values[k] = v[0] + float64(k)*v[2]
+			}
+		case len(parts) != 1:
+			return nil, usagef("--grid %s: need FROM:TO:STEP or one value", text)
+		}
+		if total > maxPoints/len(a.values) {
+			return nil, usagef("--grid: more than %d places", maxPoints)
+		}
+		total *= len(a.values)
+		axes = append(axes, a)
+	}
+	if len(axes) != len(inputs) {
+		return nil, usagef("--grid: need all inputs, %s", strings.Join(inputs, ", "))
+	}
+	return axes, nil
+}
+
+// gridTable is the table of a grid's places, with the inputs as columns in the model's order.
+func gridTable(axes []axis, inputs []string) *tabular.Table {
+	n := 1
+	for _, a := range axes {
+		n *= len(a.values)
+	}
+	columns, step := make([]tabular.Column, len(inputs)), n
+	for _, a := range axes {
+		step /= len(a.values)
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = a.values[i/step%len(a.values)]
+		}
+		columns[slices.Index(inputs, a.name)] = tabular.Column{Name: a.name, Values: v}
+	}
+	return tabular.Of(columns)
+}
+
+// tableTasks are the tasks of a table with the places at which they are predicted.
+type tableTasks struct {
+	in      *tabular.Table
+	rows    *task.Rows
+	context [][]int // of each task: rows of in
+	// places is the table of the places, x their coordinates [places, dx]; y the outputs that are known there, nil without.
+	places *tabular.Table
+	at     *task.Rows
+	// out are the rows of the output: the task of each, and its place.
+	out        []tableTarget
+	targets    [][]int // of each task: rows of the output
+	incomplete int
+}
+
+type tableTarget struct{ task, place int }
+
+// tableTasksOf reads the tasks of --in, and where they are predicted.
+func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config) (*tableTasks, error) {
+	dx, dy := cfg.DimX, cfg.DimY
+	in, err := f.table.columns.table(ctx, a, f.in)
+	if err != nil {
+		return nil, err
+	}
+	t := &tableTasks{in: in}
+	opt := f.table.columns.options(dx, dy)
+	if t.rows, err = task.RowsOf(in, opt, false); err != nil {
+		return nil, hintColumns(err)
+	}
+	if err := checkTable(cfg, in, t.rows.Y, t.rows.Columns.Y); err != nil {
+		return nil, err
+	}
+	t.context, t.targets = make([][]int, t.rows.Tasks), make([][]int, t.rows.Tasks)
+	for row, k := range t.rows.Task {
+		if t.rows.Context != nil && !t.rows.Context[row] {
+			continue
+		}
+		switch known := t.rows.Known(row); {
+		case known == dy || known > 0 && cfg.ChannelDensity:
+			t.context[k] = append(t.context[k], row)
+		case known > 0:
+			t.incomplete++
+		}
+	}
+	inputs := labels(in, t.rows.Columns.X, "x", dx)
+	switch {
+	case f.table.grid != nil:
+		axes, err := parseGrid(f.table.grid, inputs)
+		if err != nil {
+			return nil, err
+		}
+		t.places = gridTable(axes, inputs)
+		for k, c := range t.rows.Columns.X {
+			if in.Texts != nil && in.Texts[c] != nil {
+				t.places.Units[k] = "days since 1970-01-01"
+			}
+		}
+		opt = task.CSVOptions{X: inputs, Dx: dx, Dy: dy}
+	case f.table.targets != "":
+		if t.places, err = f.table.columns.table(ctx, a, f.table.targets); err != nil {
+			return nil, err
+		}
+	default:
+		t.places, t.at = in, t.rows
+		for row, k := range t.rows.Task {
+			t.targets[k] = append(t.targets[k], row)
+			t.out = append(t.out, tableTarget{k, row})
+		}
+		return t, nil
+	}
+	own := opt
+	own.Task = ""
+	if k := t.rows.TaskColumn; k >= 0 && in.Header != nil && slices.Contains(t.places.Header, in.Header[k]) {
+		own.Task = in.Header[k]
+	}
+	if t.at, err = task.RowsOf(t.places, own, true); err != nil {
+		return nil, hintColumns(err)
+	}
+	if err := checkTable(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
+		return nil, err
+	}
+	add := func(k, place int) {
+		t.targets[k] = append(t.targets[k], len(t.out))
+		t.out = append(t.out, tableTarget{k, place})
+	}
+	if own.Task == "" { // every place is one of every task
+		if n := t.places.Rows(); n > 0 && t.rows.Tasks > maxPoints/n {
+			return nil, fmt.Errorf("%s: %s at %d places each: more than %d predictions", in.Name, plural(t.rows.Tasks, "task"), n, maxPoints)
+		}
+		for k := range t.rows.Tasks {
+			for place := range t.places.Rows() {
+				add(k, place)
+			}
+		}
+		return t, nil
+	}
+	tasks := map[string]int{}
+	for row, k := range t.rows.Task {
+		tasks[in.Cell(row, t.rows.TaskColumn)] = k
+	}
+	for place := range t.places.Rows() {
+		name := t.places.Cell(place, t.at.TaskColumn)
+		k, ok := tasks[name]
+		if !ok {
+			return nil, t.places.Errorf(place, t.at.TaskColumn, "%s has no task %s", in.Name, name)
+		}
+		add(k, place)
+	}
+	return t, nil
+}
+
+// base is the output's table before it has predictions: the task, if there is a column for it, and the coordinates.
+func (t *tableTasks) base(dx int) *tabular.Table {
+	places := t.places.Only(t.at.Columns.X, labels(t.in, t.rows.Columns.X, "x", dx))
+	first := make([]int, t.rows.Tasks) // a row of each task
+	for row := len(t.rows.Task) - 1; row >= 0; row-- {
+		first[t.rows.Task[row]] = row
+	}
+	named := t.rows.TaskColumn >= 0
+	out := &tabular.Table{Cols: dx, Header: []string{}, Units: []string{}, Texts: [][]string{}}
+	if named {
+		out.Cols++
+		out.Header, out.Units, out.Texts = append(out.Header, labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...), append(out.Units, ""), append(out.Texts, make([]string, len(t.out)))
+	}
+	for k := range dx {
+		unit := ""
+		if places.Units != nil {
+			unit = places.Units[k]
+		}
+		if t.in.Units != nil && unit == "" {
+			unit = t.in.Units[t.rows.Columns.X[k]]
+		}
+		name := labels(t.in, t.rows.Columns.X, "x", dx)[k]
+		var texts []string
+		if places.Texts != nil && places.Texts[k] != nil {
+			texts = make([]string, len(t.out))
+		}
+		out.Header, out.Units, out.Texts = append(out.Header, name), append(out.Units, unit), append(out.Texts, texts)
+	}
+	for i, o := range t.out {
+		if named {
+			row, k := first[o.task], t.rows.TaskColumn
+			out.Values = append(out.Values, t.in.Values[row*t.in.Cols+k])
+			out.Texts[0][i] = t.in.Text(row, k)
+		}
+		for k := range dx {
+			out.Values = append(out.Values, places.Values[o.place*dx+k])
+			if texts := out.Texts[out.Cols-dx+k]; texts != nil {
+				texts[i] = places.Text(o.place, k)
+			}
+		}
+	}
+	return out
+}
+
+// piece is some tasks, and of a single one some targets, that are predicted at a time.
+type piece struct{ from, to, first, last int }
+
+// together and targetsTogether are how many tasks are predicted at a time at most, and how many of their targets.
+const (
+	together        = 64
+	targetsTogether = 1 << 16
+)
+
+// pieces takes the tasks apart. Models that lay one lattice over a batch get a task at a time; those that compute each target on its own
+// get parts of large ones, unless samples tie the targets together.
+func (t *tableTasks) pieces(cfg *cnp.Config, samples bool) (out []piece) {
+	alone := cfg.Placement != cnp.PlacementContext || cfg.PointsPerUnit == 0
+	for k := 0; k < len(t.targets); {
+		n := len(t.targets[k])
+		if n > targetsTogether && !alone && !samples {
+			for first := 0; first < n; first += targetsTogether {
+				out = append(out, piece{k, k + 1, first, min(first+targetsTogether, n)})
+			}
+			k++
+			continue
+		}
+		to, most := k+1, n
+		for !alone && to < len(t.targets) && to-k < together {
+			if wider := max(most, len(t.targets[to])); wider*(to+1-k) <= targetsTogether {
+				most, to = wider, to+1
+				continue
+			}
+			break
+		}
+		out = append(out, piece{k, to, 0, most})
+		k = to
+	}
+	return out
+}
+
+// batch is that of a piece, whose targets are the rows [tasks, targets] of the output; -1 at padding.
+func (t *tableTasks) batch(p piece, dx, dy int) (b *cnp.Batch[float32], rows []int) {
+	b = &cnp.Batch[float32]{B: p.to - p.from, Nt: p.last - p.first}
+	for k := p.from; k < p.to; k++ {
+		b.Nc = max(b.Nc, len(t.context[k]))
+	}
+	b.XContext, b.YContext, b.ContextMask = make([]float64, b.B*b.Nc*dx), make([]float32, b.B*b.Nc*dy), make([]bool, b.B*b.Nc)
+	b.XTarget, b.TargetMask, rows = make([]float64, b.B*b.Nt*dx), make([]bool, b.B*b.Nt), slices.Repeat([]int{-1}, b.B*b.Nt)
+	for k := p.from; k < p.to; k++ {
+		for i, row := range t.context[k] {
+			at := (k-p.from)*b.Nc + i
+			copy(b.XContext[at*dx:(at+1)*dx], t.rows.X[row*dx:])
+			copy(b.YContext[at*dy:(at+1)*dy], single(t.rows.Y[row*dy:(row+1)*dy]))
+			b.ContextMask[at] = true
+		}
+		for i, row := range t.targets[k][min(p.first, len(t.targets[k])):min(p.last, len(t.targets[k]))] {
+			at := (k-p.from)*b.Nt + i
+			place := t.out[row].place
+			copy(b.XTarget[at*dx:(at+1)*dx], t.at.X[place*dx:])
+			b.TargetMask[at], rows[at] = true, row
+		}
+	}
+	return b, rows
+}
+
+// predictTable is predict for a table.
+func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
+	if f.covariance {
+		return usagef("--covariance is for files of tensors")
+	}
+	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	model, err := f.model.regressor(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := model.Config()
+	dx, dy := cfg.DimX, cfg.DimY
+	t, err := a.tableTasksOf(ctx, f, &cfg)
+	if err != nil {
+		return err
+	}
+	if err := unscaled(&cfg, f.standardise); err != nil {
+		return err
+	}
+	judged := model
+	if f.standardise {
+		judged = cnp.Standardised(model)
+	}
+	all, err := cnp.NewPrediction[float32](&cfg, len(t.out)*dy)
+	if err != nil {
+		return err
+	}
+	samples := make([]float32, f.chain.samples*len(t.out)*dy)
+	counts := slices.Repeat([]bool{true}, len(t.out)*dy)
+	r := &result{}
+	r.noteIncomplete(t.incomplete, t.in.Name)
+	context, scaled := 0, 0
+	for _, rows := range t.context {
+		context += len(rows)
+	}
+	work, done := a.withProgress(ctx, "predicting")
+	start := time.Now()
+	for _, p := range t.pieces(&cfg, f.chain.samples > 0) {
+		b, rows := t.batch(p, dx, dy)
+		if len(b.XTarget) == 0 {
+			continue
+		}
+		for _, caution := range cnp.Notes(&cfg, b) {
+			if !slices.Contains(r.cautions, caution) && len(r.cautions) < mostCautions {
+				r.cautions = append(r.cautions, caution)
+			}
+		}
+		seen := b
+		if f.standardise {
+			if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
+				return err
+			}
+			scaled += cnp.OtherScale(&cfg, b)
+		}
+		need, err := cnp.EstimateModel(model, seen.Work(dx))
+		need.Features += f.chain.samplesNeed(b.B, b.Nc, b.Nt, dy)
+		if err == nil {
+			err = need.Check(cnp.MemoryLimit())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.in, err)
+		}
+		own, err := judged.Predict(work, b)
+		var drawn []float32
+		if f.chain.samples > 0 && own != nil {
+			var failed error
+			if drawn, failed = cnp.SampleCurves(work, judged, b, f.chain.options(&cfg, b.B, b.Nc)); drawn == nil {
+				err = failed
+			}
+		}
+		inside, err := r.answered(own, err, b.Nt, dy)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.in, err)
+		}
+		for at, row := range rows {
+			if row < 0 {
+				continue
+			}
+			copyValues(all, row*dy, own, at*dy, dy)
+			for d := range dy {
+				counts[row*dy+d] = inside == nil || inside[at*dy+d]
+				for s := range f.chain.samples {
+					samples[(s*len(t.out)+row)*dy+d] = drawn[(s*len(rows)+at)*dy+d]
+				}
+			}
+		}
+	}
+	seconds := time.Since(start).Seconds()
+	done()
+	if err := all.Check(func(i int) bool { return counts[i] }); err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	r.noteStandardised(scaled, t.rows.Tasks)
+	outputs := []string(nil)
+	if t.in.Header != nil {
+		outputs = labels(t.in, t.rows.Columns.Y, "y", dy)
+	}
+	base := t.base(dx)
+	written := predicted(base, all, samples, dy, outputs, f.quantiles)
+	if t.in.Units != nil {
+		for c := base.Cols; c < written.Cols; c++ {
+			written.Units[c] = t.in.Units[t.rows.Columns.Y[(c-base.Cols)%dy]]
+		}
+	}
+	x := make([]int, dx)
+	for k := range x {
+		x[k] = base.Cols - dx + k
+	}
+	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, x) }); err != nil {
+		return err
+	}
+	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, written, x, t.targets, dy) }); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	for _, extra := range []struct {
+		table   *tabular.Table
+		columns tabular.Columns
+	}{{t.in, t.rows.Columns}, {t.places, t.at.Columns}} {
+		if extra.table == t.places && t.places == t.in {
+			break
+		}
+		if names := extra.table.Extra(extra.columns); len(names) > 0 {
+			r.note("columns of %s that are no inputs or outputs: %s", extra.table.Name, strings.Join(names, ", "))
+		}
+	}
+	likelihood := t.scored(all, counts, dy)
+	truth := ""
+	r.line("model", "%s", f.model.describe(cfg))
+	r.line("tasks", "%d", t.rows.Tasks)
+	r.line("context", "%s", plural(context, "point"))
+	r.line("targets", "%d", len(t.out))
+	if likelihood != nil {
+		truth = strings.Join(labels(t.places, t.at.Columns.Y, "y", dy), ", ")
+		r.line("log-likelihood", "%.4f mean of the values of %s that are no context", float64(*likelihood), truth)
+	}
+	r.line("time", "%.2f s", seconds)
+	r.line("written", "%s", f.out)
+	return a.print(r, predictResult{
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks, ContextPoints: context, Targets: len(t.out),
+		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
+	})
+}
+
+// drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its mean and its standard deviation, which are the first columns
+// behind the coordinates x.
+func drawMaps(w io.Writer, t *tabular.Table, x []int, targets [][]int, dy int) error {
+	first := *t
+	first.Values, first.Texts = nil, nil
+	if len(targets) > 0 {
+		for _, row := range targets[0] {
+			first.Values = append(first.Values, t.Values[row*t.Cols:(row+1)*t.Cols]...)
+		}
+	}
+	t = &first
+	rows := t.Rows()
+	axes, lengths := tables.Grid(t, x)
+	var wide []int // axes of more than one place
+	for i, n := range lengths {
+		if n > 1 {
+			wide = append(wide, i)
+		}
+	}
+	if len(wide) != 2 {
+		return fmt.Errorf("the targets of the first task are no grid of two inputs")
+	}
+	// The first of x that is an axis goes to the right, the other up.
+	right, up := wide[0], wide[1]
+	if slices.Index(x, axes[up]) < slices.Index(x, axes[right]) {
+		right, up = up, right
+	}
+	width, height := lengths[right], lengths[up]
+	step := func(axis int) int {
+		n := 1
+		for _, l := range lengths[axis+1:] {
+			n *= l
+		}
+		return n
+	}
+	sheet := picture.Sheet{Title: fmt.Sprintf("%s to the right, %s up", t.Header[axes[right]], t.Header[axes[up]]), Scale: max(1, 320/max(width, height))}
+	from := x[len(x)-1] + 1
+	for d := range dy {
+		var panels []picture.Panel
+		for kind := range 2 {
+			c := from + kind*dy + d
+			p := picture.Panel{C: 1, H: height, W: width, Pix: make([]float32, width*height), Mask: make([]bool, width*height), Spread: true}
+			lo, hi := math.Inf(1), math.Inf(-1)
+			for i := range rows {
+				v := t.Values[i*t.Cols+c]
+				at := (height-1-i/step(up)%height)*width + i/step(right)%width
+				p.Pix[at] = float32(v)
+				if p.Mask[at] = v == v; v == v {
+					lo, hi = min(lo, v), max(hi, v)
+				}
+			}
+			for i := range p.Pix {
+				p.Pix[i] -= float32(lo)
+			}
+			p.MaxSpread = hi - lo
+			p.Label = fmt.Sprintf("%s\n%.3g to %.3g", t.Header[c], lo, hi)
+			panels = append(panels, p)
+		}
+		sheet.Rows = append(sheet.Rows, panels)
+	}
+	return png.Encode(w, sheet.Draw())
+}
+
+// mostCautions bounds what is said of a table's tasks.
+const mostCautions = 20
+
+// copyValues copies n values of a prediction to another, with their parameters.
+func copyValues(to *cnp.Prediction[float32], at int, from *cnp.Prediction[float32], first, n int) {
+	copy(to.Mean[at:at+n], from.Mean[first:first+n])
+	copy(to.Std[at:at+n], from.Std[first:first+n])
+	if from.Params != nil {
+		k := from.Likelihood.Outputs()
+		copy(to.Params[at*k:(at+n)*k], from.Params[first*k:(first+n)*k])
+	}
+}
+
+// scored is the mean log-density of the values that are known at the places, and were no part of a context; nil without any.
+func (t *tableTasks) scored(p *cnp.Prediction[float32], counts []bool, dy int) *number {
+	if len(t.at.Columns.Y) != dy {
+		return nil
+	}
+	sum, n := 0.0, 0
+	for _, rows := range t.targets {
+		if len(rows) == 0 {
+			continue
+		}
+		own := &cnp.Prediction[float32]{Mean: make([]float32, len(rows)*dy), Std: make([]float32, len(rows)*dy), Likelihood: p.Likelihood}
+		if p.Params != nil {
+			own.Params = make([]float32, len(rows)*dy*p.Likelihood.Outputs())
+		}
+		y, known := make([]float32, len(rows)*dy), make([]bool, len(rows)*dy)
+		for i, row := range rows {
+			copyValues(own, i*dy, p, row*dy, dy)
+			place := t.out[row].place
+			for d := range dy {
+				v := t.at.Y[place*dy+d]
+				y[i*dy+d] = float32(v)
+				observed := t.places == t.in && (t.rows.Context == nil || t.rows.Context[place])
+				known[i*dy+d] = v == v && counts[row*dy+d] && !observed
+			}
+		}
+		s, k := own.LogDensity(y, known)
+		sum, n = sum+s, n+k
+	}
+	if n == 0 {
+		return nil
+	}
+	v := number(sum / float64(n))
+	return &v
+}

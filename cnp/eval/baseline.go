@@ -1,0 +1,199 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// What follows predicts curves without a model, from the context of a task alone: the methods that a model of scattered data has to beat. Outputs are predicted
+// one by one, each from the points where it is known.
+
+// pointwise is a Predictor that predicts one output of one task: mean and standard deviation at targets t [m, dx], given y at x [n, dx].
+func pointwise[T cnp.Float](predict func(t, x, y []float64, dx int) (mean, std []float64, err error)) Predictor[T] {
+	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
+		c := b.Curves
+		if c == nil {
+			return nil, fmt.Errorf("eval: images are no scattered points")
+		}
+		p := &cnp.Prediction[T]{Mean: make([]T, len(b.Y)), Std: make([]T, len(b.Y))}
+		if c.B*c.Nt == 0 {
+			return p, nil
+		}
+		dx, dy := len(c.XTarget)/(c.B*c.Nt), len(b.Y)/(c.B*c.Nt)
+		for k := range c.B {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			var at []int // targets that are no padding
+			var t []float64
+			for i := k * c.Nt; i < (k+1)*c.Nt; i++ {
+				if c.TargetMask == nil || c.TargetMask[i] {
+					at, t = append(at, i), append(t, c.XTarget[i*dx:(i+1)*dx]...)
+				}
+			}
+			for d := range dy {
+				var x, y []float64
+				for i := k * c.Nc; i < (k+1)*c.Nc; i++ {
+					if v := float64(c.YContext[i*dy+d]); (c.ContextMask == nil || c.ContextMask[i]) && v == v {
+						x, y = append(x, c.XContext[i*dx:(i+1)*dx]...), append(y, v)
+					}
+				}
+				mean, std, err := predict(t, x, y, dx)
+				if err != nil {
+					return nil, err
+				}
+				for j, i := range at {
+					p.Mean[i*dy+d], p.Std[i*dy+d] = T(mean[j]), T(std[j])
+				}
+			}
+		}
+		return p, nil
+	}
+}
+
+// distance is that of two points.
+func distance(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += (v - b[i]) * (v - b[i])
+	}
+	return math.Sqrt(sum)
+}
+
+// IDW is inverse-distance weighting: the mean of the context's values with weights of one over the squared distance. Its standard deviation is how far values
+// of the context are from what the others predict of them, the same at all targets.
+func IDW[T cnp.Float]() Predictor[T] {
+	return pointwise[T](func(t, x, y []float64, dx int) (mean, std []float64, err error) {
+		n := len(y)
+		at := func(p []float64, without int) float64 {
+			weights, sum := 0.0, 0.0
+			for i, v := range y {
+				if i == without {
+					continue
+				}
+				d := distance(p, x[i*dx:(i+1)*dx])
+				if d == 0 {
+					return v
+				}
+				weights, sum = weights+1/(d*d), sum+v/(d*d)
+			}
+			if weights == 0 {
+				return 0
+			}
+			return sum / weights
+		}
+		spread := 0.0
+		for i, v := range y {
+			e := v - at(x[i*dx:(i+1)*dx], i)
+			spread += e * e / float64(n)
+		}
+		if spread = math.Sqrt(spread); n == 0 || !(spread > 0) {
+			spread = 1
+		}
+		for i := 0; i < len(t); i += dx {
+			mean, std = append(mean, at(t[i:i+dx], -1)), append(std, spread)
+		}
+		return mean, std, nil
+	})
+}
+
+// Kriging is the best linear unbiased prediction of a process whose mean is a linear function of the coordinates that nobody knows, and whose covariance is the
+// kernel of the distance, noise included: universal kriging. Under the kernel that drew the data no linear prediction has a smaller error. A task of fewer
+// points than that function has coefficients has a mean of one unknown constant; without any, 0.
+func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
+	const near = 1e-9 // other observations at the same place share no noise
+	total := kernel(0)
+	return pointwise[T](func(t, x, y []float64, dx int) (mean, std []float64, err error) {
+		n, terms := len(y), 1+dx
+		if n <= terms {
+			terms = min(1, n)
+		}
+		m := len(t) / dx
+		mean, std = make([]float64, m), make([]float64, m)
+		if n == 0 {
+			for i := range std {
+				std[i] = math.Sqrt(total)
+			}
+			return mean, std, nil
+		}
+		trend := func(p []float64, k int) float64 {
+			if k == 0 {
+				return 1
+			}
+			return p[k-1] - x[k-1] // about the first point
+		}
+		cov := mat.NewSymDense(n, nil)
+		right := mat.NewDense(n, 1+terms, nil) // y and the trend's terms
+		for i := range n {
+			p := x[i*dx : (i+1)*dx]
+			for j := range i {
+				cov.SetSym(i, j, kernel(max(near, distance(p, x[j*dx:(j+1)*dx]))))
+			}
+			cov.SetSym(i, i, total*(1+1e-9))
+			right.Set(i, 0, y[i])
+			for k := range terms {
+				right.Set(i, 1+k, trend(p, k))
+			}
+		}
+		var chol, coefficients mat.Cholesky
+		if !chol.Factorize(cov) {
+			return nil, nil, fmt.Errorf("eval: the covariance of %d points is not positive definite", n)
+		}
+		var solved mat.Dense
+		if err := chol.SolveTo(&solved, right); err != nil {
+			if _, ok := err.(mat.Condition); !ok {
+				return nil, nil, err
+			}
+		}
+		normal, along := mat.NewSymDense(terms, nil), mat.NewVecDense(terms, nil)
+		for k := range terms {
+			for l := range k + 1 {
+				normal.SetSym(k, l, mat.Dot(right.ColView(1+k), solved.ColView(1+l)))
+			}
+			along.SetVec(k, mat.Dot(right.ColView(1+k), solved.ColView(0)))
+		}
+		for k := range terms { // points on a line have no slope across it
+			normal.SetSym(k, k, normal.At(k, k)*(1+1e-9)+1e-12)
+		}
+		var beta mat.VecDense
+		if !coefficients.Factorize(normal) {
+			return nil, nil, fmt.Errorf("eval: the trend of %d points is not determined", n)
+		}
+		if err := coefficients.SolveVecTo(&beta, along); err != nil {
+			if _, ok := err.(mat.Condition); !ok {
+				return nil, nil, err
+			}
+		}
+		k, rest := mat.NewVecDense(n, nil), mat.NewVecDense(terms, nil)
+		var weights, corrected mat.VecDense
+		for i := range m {
+			p := t[i*dx : (i+1)*dx]
+			for j := range n {
+				k.SetVec(j, kernel(max(near, distance(p, x[j*dx:(j+1)*dx]))))
+			}
+			for q := range terms {
+				rest.SetVec(q, trend(p, q)-mat.Dot(k, solved.ColView(1+q)))
+			}
+			for _, solve := range []struct {
+				by   *mat.Cholesky
+				to   *mat.VecDense
+				what mat.Vector
+			}{{&chol, &weights, k}, {&coefficients, &corrected, rest}} {
+				if err := solve.by.SolveVecTo(solve.to, solve.what); err != nil {
+					if _, ok := err.(mat.Condition); !ok {
+						return nil, nil, err
+					}
+				}
+			}
+			mean[i] = mat.Dot(k, solved.ColView(0)) + mat.Dot(rest, &beta)
+			std[i] = math.Sqrt(max(total-mat.Dot(k, &weights)+mat.Dot(rest, &corrected), 1e-12*total))
+		}
+		return mean, std, nil
+	})
+}
