@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -299,6 +300,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	p.info.ImageOps += float64(p.outputs() * width * m.last.Out)
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
+	if !opt.Soft {
+		debug.FreeOSMemory() // what the making left lies in pieces, and would come on top of the large arrays of calls
+	}
 	return ctx.Err() // a layer that was stopped lacks weights
 }
 

@@ -47,17 +47,21 @@ func (t *Tiles) Of(tile *Tile) (offsets []int, index, pose []int32, same []bool)
 // a class list their poses in the same order; with AsListed the pairs keep their order. The work is divided among goroutines; the
 // result does not depend on how many. It is nil if the work was stopped.
 func (r *Rows) Tile(order []int32, opt Options) *Tiles {
-	tiles := r.cut(order, opt)
+	scratch := make([]int32, r.Poses)
+	tiles := r.cut(order, scratch, opt)
 	if tiles == nil {
 		return nil
 	}
+	clear(scratch)
 	t := &Tiles{Order: order, Offsets: r.offsets(order), Index: make([]int32, len(r.Index)), Pose: make([]int32, len(r.Pose)),
 		Same: make([]bool, len(order)), Tiles: tiles}
+	// A plan's memory is greatest here, so builders are few and small, and leave no garbage: the first takes the scratch memory of cut.
 	builders := make([]*builder, runtime.GOMAXPROCS(0))
+	builders[0] = &builder{rows: r, tiles: t, asListed: opt.AsListed, local: scratch}
 	if !parallel.UntilWorkers(opt.Stop, len(t.Tiles), 1, len(builders), func(worker, k, _ int) {
 		b := builders[worker]
 		if b == nil {
-			b = &builder{rows: r, tiles: t, asListed: opt.AsListed, local: make([]int32, r.Poses), rank: make([]int32, r.Poses)}
+			b = &builder{rows: r, tiles: t, asListed: opt.AsListed, local: make([]int32, r.Poses)}
 			builders[worker] = b
 		}
 		b.tile(&t.Tiles[k])
@@ -73,12 +77,11 @@ func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 	return t
 }
 
-// cut divides an order into tiles, whose poses are not known yet. It returns nil if it was stopped.
-func (r *Rows) cut(order []int32, opt Options) []Tile {
+// cut divides an order into tiles, whose poses are not known yet. counted [poses] is zero. It returns nil if it was stopped.
+func (r *Rows) cut(order, counted []int32, opt Options) []Tile {
 	if opt.Rows == 0 {
 		opt.Rows = len(order)
 	}
-	counted := make([]int32, r.Poses) // the last tile that a pose was counted in, from 1
 	var tiles []Tile
 	lo, poses := 0, 0
 	if !parallel.UntilWorkers(opt.Stop, len(order), grain, 1, func(_, from, to int) {
@@ -93,7 +96,7 @@ func (r *Rows) cut(order []int32, opt Options) []Tile {
 			if sibling {
 				continue
 			}
-			tile := int32(len(tiles) + 1)
+			tile := int32(len(tiles) + 1) // counted is the last tile that a pose was counted in, from 1
 			_, row := r.Row(int(i))
 			for _, q := range row {
 				if counted[q] != tile {
@@ -114,7 +117,9 @@ type builder struct {
 	tiles    *Tiles
 	asListed bool
 	local    []int32 // of each pose the place within the tile, plus one; all 0 between tiles
-	rank     []int32 // of each pose of the tile the place in a row, plus one; all 0 between classes
+	poses    []int32 // those of the tile so far
+	rank     []int32 // of each pose of the tile the place in a row, plus one; all 0 unless learned
+	learned  bool
 	// Scratch for sorting.
 	keys, spare []uint64
 }
@@ -123,6 +128,7 @@ type builder struct {
 func (b *builder) tile(tile *Tile) {
 	r, t := b.rows, b.tiles
 	first, once := tile.Lo, false // the first row of the current class; it has no pose twice, and rank knows it
+	b.poses = b.poses[:0]
 	for k := tile.Lo; k < tile.Hi; k++ {
 		i := t.Order[k]
 		index, pose := r.Row(int(i))
@@ -146,23 +152,28 @@ func (b *builder) tile(tile *Tile) {
 		copy(t.Index[from:to], index)
 		for e, q := range pose {
 			if b.local[q] == 0 {
-				tile.Poses = append(tile.Poses, q)
-				b.local[q] = int32(len(tile.Poses))
+				b.poses = append(b.poses, q)
+				b.local[q] = int32(len(b.poses))
 			}
 			t.Pose[from+e] = b.local[q] - 1
 		}
 		if !b.asListed {
-			b.sort(t.Index[from:to], t.Pose[from:to], len(tile.Poses))
+			b.sort(t.Index[from:to], t.Pose[from:to], len(b.poses))
 		}
 	}
 	b.forget(t.Pose[t.Offsets[first]:t.Offsets[first+1]])
-	for _, q := range tile.Poses {
+	for _, q := range b.poses {
 		b.local[q] = 0
 	}
+	tile.Poses = append([]int32(nil), b.poses...)
 }
 
 // learn sets rank for the poses of a row, and reports whether each occurs once.
 func (b *builder) learn(pose []int32) bool {
+	b.learned = true
+	if n := len(b.poses); len(b.rank) < n {
+		b.rank = append(b.rank, make([]int32, n-len(b.rank))...)
+	}
 	for e, q := range pose {
 		if b.rank[q] != 0 {
 			return false
@@ -174,6 +185,10 @@ func (b *builder) learn(pose []int32) bool {
 
 // forget undoes learn.
 func (b *builder) forget(pose []int32) {
+	if !b.learned {
+		return
+	}
+	b.learned = false
 	for _, q := range pose {
 		b.rank[q] = 0
 	}
