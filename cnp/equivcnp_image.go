@@ -22,6 +22,7 @@ type ImageEquivCNP[T Float] struct {
 	blocks []*layers.ResidualBlock[T]
 	last   *layers.Linear[T]
 	family family[T]
+	parts  int // along each side, that images are divided into at least; see Within
 
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last

@@ -126,7 +126,7 @@ func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 			h, w, scale, scale, maxPixels)
 	}
 	var g Geometry
-	v, pitch := m.cfg.layout(h, w, scale)
+	v, pitch := m.cfg.layout(h, w, scale, m.parts)
 	if scale > 1 {
 		g = Upsampled(h, w, scale)
 	} else if v.Stride > 0 {
@@ -145,14 +145,45 @@ func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 	return g, nil
 }
 
-// layout returns how an image is divided, if it is, and the factor for the coordinates of the grid that remains.
-func (c *Config) layout(h, w, scale int) (Interleaved, float64) {
+// Within returns the model, or one that shares its parameters and completes images of work's size as more, and coarser, ones than Geometry
+// would, so that EstimateModel finds that the work needs at most so many bytes. The coarser images are never coarser than those of the
+// training: 128 x 128 pixels may become four times 64 x 64, and images of a size that nobody knows are not divided. If nothing suffices, it is
+// the model itself.
+func (m *ImageEquivCNP[T]) Within(w Work, memory int64) (*ImageEquivCNP[T], error) {
+	for view := m; view != nil; view = view.divided(w.H, w.W, max(w.Scale, 1)) {
+		need, err := EstimateModel[T](view, w)
+		if err != nil {
+			return nil, err
+		}
+		if need.Bytes() <= memory {
+			return view, nil
+		}
+	}
+	return m, nil
+}
+
+// divided returns the model with images of this size divided once more; nil if that makes them coarser than those of the training, or
+// divides nothing.
+func (m *ImageEquivCNP[T]) divided(h, w, scale int) *ImageEquivCNP[T] {
+	if h < 1 || w < 1 || h > maxPixels/w || scale > 1 || m.cfg.ImageSize == [2]int{} {
+		return nil
+	}
+	v, _ := m.cfg.layout(h, w, scale, m.parts)
+	v = Interleaved{H: h, W: w, Stride: max(v.Stride, 1) + 1}
+	if !(m.cfg.pitch(v.coarse()) <= 1+1e-9) {
+		return nil
+	}
+	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last, family: m.family, parts: v.Stride}
+}
+
+// layout returns how an image is divided, if it is, along each side at least into that many parts, and the factor for the coordinates of the grid that remains.
+func (c *Config) layout(h, w, scale, least int) (Interleaved, float64) {
 	pitch := c.pitch(h, w)
-	stride := int(math.Ceil(mostFiner/pitch - 1e-9))
+	stride := max(least, int(math.Ceil(mostFiner/pitch-1e-9)))
 	if stride <= 1 || scale > 1 {
 		return Interleaved{}, pitch
 	}
-	v := Interleaved{H: h, W: w, Stride: stride}
+	v := Interleaved{H: h, W: w, Stride: min(stride, max(h, w))}
 	return v, c.pitch(v.coarse())
 }
 

@@ -50,6 +50,56 @@ func TestGeometryScales(t *testing.T) {
 	}
 }
 
+// TestWithin: images that need too much memory as they are divided are divided once more, but not into images coarser than those of the
+// training; the model that does so predicts what the divided geometry does, and follows the parameters.
+func TestWithin(t *testing.T) {
+	ctx := context.Background()
+	m := smallImageModel(t, "R>0xSO(2)", 8)
+	need := func(m *ImageEquivCNP[float64], h, w int) int64 {
+		n, err := EstimateModel[float64](m, Work{Batch: 1, H: h, W: w})
+		require.NoError(t, err)
+		return n.Bytes()
+	}
+	stride := func(m *ImageEquivCNP[float64], h, w int) int {
+		g, err := m.Geometry(h, w, 1)
+		require.NoError(t, err)
+		return g.Interleaved.Stride
+	}
+	whole := need(m, 16, 16)
+	same, err := m.Within(Work{Batch: 1, H: 16, W: 16}, whole)
+	require.NoError(t, err)
+	require.Same(t, m, same)
+	view, err := m.Within(Work{Batch: 1, H: 16, W: 16}, whole-1)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 2}, []int{stride(m, 16, 16), stride(view, 16, 16)})
+	require.Less(t, need(view, 16, 16), whole)
+
+	im := planImages[float64](2, 1, 16, 16, 5)
+	g := Grid(8, 8)
+	g.Interleaved = Interleaved{16, 16, 2}
+	for range 2 {
+		plan, err := m.Plan(ctx, g, PlanOptions{})
+		require.NoError(t, err)
+		got, err := view.Complete(ctx, im)
+		require.NoError(t, err)
+		require.Equal(t, predictPlan(t, plan, im), got)
+		m.State()[0].Data[0] *= 1.1
+	}
+
+	for _, c := range []struct{ h, w, stride int }{{14, 14, 0}, {15, 15, 2}, {24, 24, 3}, {31, 31, 3}, {40, 40, 4}, {8, 32, 3}, {1, 16, 0}} {
+		v, err := m.Within(Work{Batch: 1, H: c.h, W: c.w}, need(m, c.h, c.w)-1)
+		require.NoError(t, err)
+		require.Equal(t, c.stride, stride(v, c.h, c.w), "%d x %d", c.h, c.w)
+	}
+	v, err := m.Within(Work{Batch: 1, H: 24, W: 24}, 1)
+	require.NoError(t, err)
+	require.Same(t, m, v, "nothing suffices")
+	unknown := smallImageModel(t, "SO(2)", 0)
+	v, err = unknown.Within(Work{Batch: 1, H: 64, W: 64}, 1)
+	require.NoError(t, err)
+	require.Same(t, unknown, v)
+}
+
 // TestInterleaved: an image that is taken apart gets the predictions of its coarse images, each completed alone, at its pixels; the
 // bits do not depend on the batch. Unobserved values are never read, nor pixels beyond the image.
 func TestInterleaved(t *testing.T) {

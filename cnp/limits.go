@@ -32,6 +32,8 @@ type Work struct {
 	// Train says that gradients are computed. Otherwise Weights is what a plan may store of convolution weights, in bytes.
 	Train   bool
 	Weights int64
+
+	parts int // along each side of an image, at least; see ImageEquivCNP.Within
 }
 
 // Work describes the batch as work for a model with dx coordinates.
@@ -132,6 +134,9 @@ func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 	switch m := any(m).(type) {
 	case interface{ lieGroup() group.Group }: // which may be one that the library does not know
 		g = m.lieGroup()
+		if m, ok := m.(*ImageEquivCNP[T]); ok {
+			w.parts = m.parts
+		}
 	default:
 		var err error
 		if g, err = c.groupOrNone(); err != nil {
@@ -199,7 +204,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		h, across, pitch, targets := w.H, w.W, 1.0, 0.0
 		if !w.Train && h > 0 && across > 0 {
 			var v Interleaved
-			if v, pitch = c.layout(h, across, max(w.Scale, 1)); v.Stride > 0 {
+			if v, pitch = c.layout(h, across, max(w.Scale, 1), w.parts); v.Stride > 0 {
 				h, across = v.coarse()
 			}
 		}

@@ -173,6 +173,13 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	}
 
 	size := cnp.Work{Batch: max(1, min(f.chain.samples, 16)), H: im.H, W: im.W, Scale: f.scale, Weights: implicitWeights}
+	limit, err := f.memory.limit()
+	if err != nil {
+		return err
+	}
+	if model, err = within(r, model, size, limit); err != nil {
+		return err
+	}
 	need, err := cnp.EstimateModel(model, size)
 	need.Features += f.chain.samplesNeed(1, 0, im.H*im.W, im.C)
 	if err := f.memory.check(need, err, "image, --scale or --samples"); err != nil {

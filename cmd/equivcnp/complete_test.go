@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -13,7 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // complete draws four panels, and its numbers are those of the model on the observed pixels.
@@ -74,6 +78,33 @@ func TestCompleteMemory(t *testing.T) {
 	require.Greater(t, got.Memory.Complete.Bytes(), int64(500<<20))
 	b.fails(2, `--size "20x": need a side or width x height`, "inspect", "@m.safetensors", "--size", "20x")
 	b.fails(2, `--memory "all"`, append(args, "--memory", "all")...)
+}
+
+// An image that needs too much memory as a whole is completed in coarser parts, if these are as fine as the images of the training.
+func TestCompleteWithin(t *testing.T) {
+	b := newBench(t)
+	cfg := imageConfig("R>0xSO(2)", 1)
+	cfg.Fill, cfg.BlockFill, cfg.ImageSize = 0.1, 0.06, [2]int{16, 16}
+	b.save("m.safetensors", cfg)
+	m, err := weights.Load[float32](b.path("m.safetensors"), weights.Options{})
+	require.NoError(t, err)
+	need, err := cnp.EstimateModel(m, cnp.Work{Batch: 1, H: 32, W: 32, Weights: implicitWeights})
+	require.NoError(t, err)
+	b.writeImage("in.png", gradient(32, 32))
+	args := []string{"complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@o.png"}
+	require.NotContains(t, b.ok(args...), "coarser")
+	less := fmt.Sprint(need.Bytes() - 1)
+	require.Contains(t, b.ok(append(args, "--memory", less)...), "each image is completed as 4 coarser ones: fewer would need more than")
+	b.fails(1, "too much memory", append(args, "--memory", "20K")...)
+	b.fails(1, "too much memory", append(args, "--memory", less, "--scale", "2")...)
+
+	mask := safetensors.Tensor{Name: "mask", DType: safetensors.Bool, Shape: []int{1, 32, 32}, Data: bytes.Repeat([]byte{1, 0}, 512)}
+	b.tensors("in.safetensors", safetensors.FromFloat32s("image", []int{1, 1, 32, 32}, make([]float32, 1024)), mask)
+	predict := []string{"predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@p.safetensors"}
+	require.NotContains(t, b.ok(predict...), "coarser")
+	need, err = cnp.EstimateModel(m, cnp.Work{Batch: 1, H: 32, W: 32})
+	require.NoError(t, err)
+	require.Contains(t, b.ok(append(predict, "--memory", fmt.Sprint(need.Bytes()-1))...), "completed as 4 coarser ones")
 }
 
 func TestCompleteRate(t *testing.T) {

@@ -154,6 +154,13 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	}
 	work := workOf(task.Standardised[float32]{Source: src, Config: cfg}, eval.DefaultBatch)
 	work.Weights = implicitWeights
+	limit, err := f.memory.limit()
+	if err != nil {
+		return err
+	}
+	if model, err = within(r, model, work, limit); err != nil {
+		return err
+	}
 	need, err := cnp.EstimateModel(model, work)
 	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
 		return err

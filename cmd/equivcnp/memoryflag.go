@@ -23,18 +23,46 @@ func (m *memoryFlag) check(need cnp.Need, err error, less string) error {
 	if err != nil {
 		return err
 	}
-	limit := cnp.MemoryLimit()
-	if m.text != "" {
-		n, ok := parseBytes(m.text)
-		if !ok {
-			return usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", m.text)
-		}
-		limit = n
+	limit, err := m.limit()
+	if err != nil {
+		return err
 	}
 	if err := need.Check(limit); err != nil {
 		return fmt.Errorf("%w: less with a smaller %s; --memory allows more", err, less)
 	}
 	return nil
+}
+
+// limit is what a command may need, in bytes.
+func (m *memoryFlag) limit() (int64, error) {
+	if m.text == "" {
+		return cnp.MemoryLimit(), nil
+	}
+	n, ok := parseBytes(m.text)
+	if !ok {
+		return 0, usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", m.text)
+	}
+	return n, nil
+}
+
+// within returns the model or, where images would need more memory than allowed, one that completes them in more and coarser parts, with a
+// note that says so.
+func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) (M, error) {
+	m, ok := any(model).(*cnp.ImageEquivCNP[float32])
+	if !ok || w.H < 1 || w.W < 1 {
+		return model, nil
+	}
+	view, err := m.Within(w, memory)
+	if err != nil || view == m {
+		return model, err
+	}
+	g, err := view.Geometry(w.H, w.W, 1)
+	if err != nil {
+		return model, err
+	}
+	parts := g.Interleaved.Stride * g.Interleaved.Stride
+	r.note("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)", parts, cnp.Bytes(memory))
+	return any(view).(M), nil
 }
 
 // workOf is what a batch of a source asks of a model.

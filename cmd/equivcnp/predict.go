@@ -121,8 +121,9 @@ type job struct {
 	truthName               string
 	work                    cnp.Work
 	counts                  []bool // which values of the output count for the likelihood; nil for all
-	cautions                []string
-	scaled                  int // tasks that were standardised
+	cautions, notes         []string
+	scaled                  int                // tasks that were standardised
+	model                   cnp.Model[float32] // that of images, divided as far as they need it
 }
 
 // leaveOut leaves out the values that do not count.
@@ -177,6 +178,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		return err
 	}
 	j.work.Weights = max(0, opt.Memory)
+	if j.model != nil {
+		model = j.model
+	}
 	need, err := cnp.EstimateModel(model, j.work)
 	need.Features += f.chain.samplesNeed(j.tasks, j.work.Context, j.targets/max(1, j.tasks), cfg.DimY)
 	if err == nil && j.targets > 0 {
@@ -199,7 +203,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	}
 	seconds := time.Since(start).Seconds()
 	done()
-	r := &result{cautions: j.cautions}
+	r := &result{cautions: j.cautions, notes: j.notes}
 	if len(j.shape) == 3 { // curves
 		var counts []bool
 		if counts, err = r.answered(p, err, j.shape[1], j.shape[2]); counts != nil {
@@ -365,8 +369,16 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 		return nil, err
 	}
 	im := &c.Batch
+	limit := opt.Memory
+	if opt.Soft {
+		limit = cnp.MemoryLimit()
+	}
+	var r result
+	if m, err = within(&r, m, im.Work(), limit); err != nil {
+		return nil, err
+	}
 	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W},
-		work: im.Work()}
+		work: im.Work(), model: m}
 	cfg := m.Config()
 	observed, n := make([]bool, len(im.Pixels)), im.H*im.W
 	for i := range observed {
@@ -375,7 +387,7 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 	if err := checkContext(&cfg, "image", im.Pixels, observed, 1); err != nil {
 		return nil, err
 	}
-	j.cautions = cnp.ImageNotes(&cfg, im)
+	j.cautions, j.notes = cnp.ImageNotes(&cfg, im), r.notes
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if im.B == 0 {
 			return &cnp.Prediction[float32]{}, nil

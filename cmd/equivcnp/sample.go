@@ -307,6 +307,14 @@ func (d *drawing) images(ctx context.Context, m cnp.Completer[float32], file *ta
 	observed := counted(im.Mask, len(im.Mask))
 	work := im.Work()
 	work.Batch, work.Weights = min(work.Batch*max(1, f.chain.samples), 16), implicitWeights
+	limit, err := f.memory.limit()
+	if err != nil {
+		return err
+	}
+	if m, err = within(d.r, m, work, limit); err != nil {
+		return err
+	}
+	d.model = m
 	if err := d.refuse(work, im.B, 0, im.H*im.W); err != nil {
 		return err
 	}

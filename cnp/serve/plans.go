@@ -102,7 +102,11 @@ func (p *plans) get(ctx context.Context, l lane) (*cnp.ImagePlan[float32], func(
 
 // begin starts to make a plan.
 func (p *plans) begin(l lane) (*planEntry, error) {
-	need, err := cnp.EstimateModel(l.model.completer, cnp.Work{Batch: 1, H: l.h, W: l.w})
+	planned, err := p.within(l)
+	if err != nil {
+		return nil, err
+	}
+	need, err := cnp.EstimateModel(planned, workOf(l))
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +118,15 @@ func (p *plans) begin(l lane) (*planEntry, error) {
 	p.entries[l] = e
 	go p.make(ctx, l, e)
 	return e, nil
+}
+
+// workOf is what a plan's model is asked to do, as far as it may be divided.
+func workOf(l lane) cnp.Work { return cnp.Work{Batch: 1, H: l.h, W: l.w} }
+
+// within returns the model of a lane or, where its images would need more memory than a plan may take, one that completes them in more and
+// coarser parts.
+func (p *plans) within(l lane) (*cnp.ImageEquivCNP[float32], error) {
+	return l.model.planned.Within(workOf(l), min(p.each, cnp.MemoryLimit()))
 }
 
 // room drops the plans that were not used for longest until there is room for so many bytes, and reports whether there is.
@@ -220,11 +233,15 @@ func (p *plans) compile(ctx context.Context, l lane) (plan *cnp.ImagePlan[float3
 			err = fmt.Errorf("the plan failed: %v", r)
 		}
 	}()
-	g, err := l.model.planned.Geometry(l.h, l.w, 1)
+	planned, err := p.within(l)
 	if err != nil {
 		return nil, err
 	}
-	return l.model.planned.Plan(ctx, g, cnp.PlanOptions{Memory: p.each, Precision: p.precision, Concurrency: p.slots})
+	g, err := planned.Geometry(l.h, l.w, 1)
+	if err != nil {
+		return nil, err
+	}
+	return planned.Plan(ctx, g, cnp.PlanOptions{Memory: p.each, Precision: p.precision, Concurrency: p.slots})
 }
 
 // take counts a model's own memory; it reports whether there was room.
