@@ -227,8 +227,8 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	if !c.Architecture.Image() && (c.DimX < 1 || c.DimX > 64) {
 		return bad("dim_x = %d, need 1 to 64", c.DimX)
 	}
-	if len(c.Channels) == 0 || len(c.Channels) > maxLayers {
-		return bad("channels = %v, need 1 to %d widths", c.Channels, maxLayers)
+	if n := len(c.Channels); n == 0 || n > maxLayers {
+		return bad("channels = %v: %d widths, need 1 to %d", c.Channels[:min(n, 8)], n, maxLayers)
 	}
 	for _, w := range c.Channels {
 		if w < 1 || w > maxChannels {

@@ -5,6 +5,31 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
+// greediest names the field of a configuration without which it would need the fewest numbers.
+func greediest(c *cnp.Config, g group.Group) string {
+	name, least := "", elements(c, g)
+	ones := make([]int, len(c.Channels))
+	for i := range ones {
+		ones[i] = 1
+	}
+	for _, f := range []struct {
+		name   string
+		shrink func(c *cnp.Config)
+	}{
+		{"channels", func(c *cnp.Config) { c.Channels = ones }}, {"blocks", func(c *cnp.Config) { c.Blocks = 1 }},
+		{"hidden", func(c *cnp.Config) { c.Hidden = 1 }}, {"mid", func(c *cnp.Config) { c.Mid = 1 }},
+		{"kernel", func(c *cnp.Config) { c.Kernel = 1 }}, {"multiplicity", func(c *cnp.Config) { c.Multiplicity = 1 }},
+		{"dim_y", func(c *cnp.Config) { c.DimY = 1 }}, {"likelihood", func(c *cnp.Config) { c.Likelihood = "" }},
+	} {
+		smaller := *c
+		f.shrink(&smaller)
+		if n := elements(&smaller, g); n < least {
+			name, least = f.name, n
+		}
+	}
+	return name
+}
+
 // elements counts the numbers that a model of configuration c under group g (nil where there is none), which ValidateWithGroup accepts, holds in
 // its State, without building it. The limits of Validate keep it far below 2^64.
 func elements(c *cnp.Config, g group.Group) uint64 {
@@ -45,6 +70,22 @@ func elements(c *cnp.Config, g group.Group) uint64 {
 
 	first, last := width[0], width[len(width)-1]
 	n := uint64(0)
+	switch {
+	case c.Architecture == cnp.EquivCNPCurve && c.Levels > 0:
+		taps := uint64(1)
+		for range dx {
+			taps *= kernel
+		}
+		conv := func(w uint64) uint64 { return taps*w + linear(w, w) }
+		n = rbf + linear(features, first) + linear(first, outs) + conv(first)
+		for l, w := range width {
+			n += 2 * blocks * conv(w)
+			if l+1 < len(width) { // down, up, and the blocks after that
+				n += linear(w, width[l+1]) + linear(width[l+1]+w, w) + 2*blocks*conv(w)
+			}
+		}
+		return n + constants
+	}
 	switch c.Architecture {
 	case cnp.EquivCNPCurve:
 		n = 2*rbf + linear(features, first) + linear(last, outs)

@@ -14,6 +14,16 @@ import (
 // The count agrees with models as built, field by field.
 func TestElements(t *testing.T) {
 	groups := map[cnp.Architecture]string{cnp.EquivCNPCurve: "T(1)", cnp.EquivCNPImage: "SO(2)"}
+	for _, levels := range []cnp.Config{cnp.DefaultLevels(1, 1, 1), cnp.DefaultLevels(3, 1, 2), cnp.DefaultLevels(2, 3, 1)} {
+		levels.Blocks, levels.Channels, levels.Likelihood = 2, []int{4, 6, 5}[:levels.Levels], "normal:noise"
+		m, err := cnp.New[float32](levels, 1)
+		require.NoError(t, err)
+		want := 0
+		for _, p := range m.State() {
+			want += len(p.Data)
+		}
+		assert.Equal(t, uint64(want), elements(&levels, cnp.GroupOf(m)), "%d levels", levels.Levels)
+	}
 	for _, a := range cnp.Architectures {
 		base := cnp.Default(a, groups[a], 2)
 		base.Channels, base.Fill, base.BlockFill, base.Kernel = []int{4, 3, 5}, 0, 0, 3

@@ -123,7 +123,7 @@ func configure(s *State, opt Options) (cnp.Config, group.Group, error) {
 	}
 	// A file that lacks some tensors should get as far as the error that names them; hence the generous factor.
 	if want, have := elements(&c, g), uint64(s.Elements()); want > 4*have+1<<18 {
-		return c, nil, fmt.Errorf("%w: the configuration needs %d numbers, the file holds %d", ErrTensor, want, have)
+		return c, nil, fmt.Errorf("%w: the configuration needs %d numbers, most of them for its %s; the file holds %d", ErrTensor, want, greediest(&c, g), have)
 	}
 	return c, g, nil
 }
@@ -152,8 +152,18 @@ func parseConfig(text string) (cnp.Config, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return cnp.Config{}, fmt.Errorf("%w: %s: goes on after its end", cnp.ErrConfig, metaConfig)
 	}
+	// Errors quote names.
+	for field, name := range map[string]int{"architecture": len(c.Architecture), "group": len(c.Group), "readout": len(c.Readout),
+		"placement": len(c.Placement), "window": len(c.Window), "likelihood": len(c.Likelihood), "output": len(c.Output)} {
+		if name > maxName {
+			return cnp.Config{}, fmt.Errorf("%w: %s: the name in %s has %d letters, need at most %d", cnp.ErrConfig, metaConfig, field, name, maxName)
+		}
+	}
 	return c, nil
 }
+
+// maxName bounds the names in a configuration.
+const maxName = 256
 
 // encodeConfig is the inverse of parseConfig.
 func encodeConfig(c cnp.Config) (string, error) {

@@ -3,12 +3,14 @@ package weights_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -379,6 +381,83 @@ func TestConfigErrors(t *testing.T) {
 	f := saved(t)
 	f.Metadata["equivcnp.format"] = "2"
 	assert.ErrorContains(t, loadFile(t, f), `equivcnp.format is "2"`)
+}
+
+// TestAbsurdSizes: whatever size a model file asks for, it is refused at once, by the name of the field, and nothing is made of it; a size that
+// costs nothing until it is used is read at once.
+func TestAbsurdSizes(t *testing.T) {
+	all := small()
+	image := all["image SO(2)"]
+	image.Group = "SE(2)"
+	wide := make([]int, 1<<20)
+	deep := cnp.DefaultLevels(3, 3, 1)
+	deep.Channels = []int{3, 4, 5}
+	for _, c := range []struct {
+		name string
+		base cnp.Config
+		set  map[string]any
+		want string // of the error; empty: the file is read
+	}{
+		{"lifts that nothing stores", image, map[string]any{"lifts": 1000, "fill": 0.1, "block_fill": 0.06}, ""},
+		{"lifts", image, map[string]any{"lifts": 1000000}, "lifts = 1000000"},
+		{"lifts of translations", all["curve"], map[string]any{"lifts": 1000}, "lifts = 1000"},
+		{"negative lifts", image, map[string]any{"lifts": -1}, "lifts = -1"},
+		{"blocks", image, map[string]any{"blocks": 1000}, "for its blocks"},
+		{"blocks beyond counting", image, map[string]any{"blocks": 1000000}, "blocks = 1000000"},
+		{"channels", image, map[string]any{"channels": []int{60000}}, "for its channels"},
+		{"channels beyond counting", image, map[string]any{"channels": []int{1 << 40}}, "channels = [1099511627776]"},
+		{"a million layers", all["curve"], map[string]any{"channels": wide}, "1048576 widths"},
+		{"channels of a baseline", all["cnp"], map[string]any{"channels": []int{60000, 60000, 60000}}, "for its channels"},
+		{"hidden", image, map[string]any{"hidden": 60000}, "for its hidden"},
+		{"mid", image, map[string]any{"mid": 1 << 16, "channels": []int{16}}, "for its mid"},
+		{"kernel", all["convcnp-image"], map[string]any{"kernel": 1023}, "for its kernel"},
+		{"multiplicity", all["curve"], map[string]any{"multiplicity": 1 << 30}, "multiplicity = 1073741824"},
+		{"lattice", all["curve"], map[string]any{"max_lattice": 1 << 40}, "max_lattice = 1099511627776"},
+		{"lattice's density", all["curve"], map[string]any{"points_per_unit": 1e30}, "points_per_unit = 1e+30"},
+		{"lattice's margin", all["curve"], map[string]any{"margin": 1e30}, "margin = 1e+30"},
+		{"image size", image, map[string]any{"image_size": []int{1 << 30, 1 << 30}}, "image_size = 1073741824 x 1073741824"},
+		{"neighbours", image, map[string]any{"max_neighbors": 1 << 40}, "max_neighbors = 1099511627776"},
+		{"levels", deep, map[string]any{"levels": 1000000}, "levels = 1000000"},
+		{"channels of levels", deep, map[string]any{"channels": []int{60000, 60000, 60000}}, "for its channels"},
+		{"kernel of levels", deep, map[string]any{"kernel": 31}, "for its kernel"},
+		{"blocks of levels", deep, map[string]any{"blocks": 1000}, "blocks = 1000"},
+		{"outputs", image, map[string]any{"dim_y": 1 << 16}, "for its dim_y"},
+		{"rank", image, map[string]any{"likelihood": "lowrank:1000000000"}, "lowrank:1000000000"},
+		{"a name without an end", image, map[string]any{"likelihood": strings.Repeat("x", 1<<22)}, "likelihood has 4194304 letters"},
+		{"coordinates", all["curve"], map[string]any{"dim_x": 1 << 20}, "dim_x = 1048576"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := json.Marshal(c.base)
+			require.NoError(t, err)
+			var m map[string]any
+			require.NoError(t, json.Unmarshal(b, &m))
+			maps.Copy(m, c.set)
+			b, err = json.Marshal(m)
+			require.NoError(t, err)
+			path := filepath.Join(t.TempDir(), "m.safetensors")
+			require.NoError(t, weights.Save(path, newModel[float32](t, c.base), nil))
+			f, err := safetensors.Read(path)
+			require.NoError(t, err)
+			f.Metadata["equivcnp.config"] = string(b)
+			require.NoError(t, safetensors.Write(path, f))
+
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			_, err = weights.Load[float32](path, weights.Options{})
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if c.want == "" {
+				require.NoError(t, err)
+				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20))
+			} else {
+				require.ErrorContains(t, err, c.want)
+				assert.Less(t, len(err.Error()), 600, "an error that fits a screen: %.600s", err.Error())
+				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20)+8*uint64(len(b)))
+			}
+			assert.Less(t, took, 10*time.Second, "on a busy machine")
+		})
+	}
 }
 
 // Shapes alone can also claim too much: nothing is built before the numbers add up.
