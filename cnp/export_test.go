@@ -34,3 +34,6 @@ func ChainRows(ctx context.Context, m *ImageEquivCNP[float32], h, w, observed in
 	}
 	return float64(r.computed-first) / float64((len(order)-observed-1)*len(r.layers)*p.rows), nil
 }
+
+// Long reports whether the long versions of tests are asked for.
+func Long() bool { return *long }
