@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -100,6 +101,66 @@ func BenchmarkBulkNearest(b *testing.B) {
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/query")
 			})
+		}
+	}
+}
+
+// BenchmarkOneByOne asks a tree for what is near each of its points, one by one and all at once, with and without periodic axes: the package
+// comment says what the latter gains.
+func BenchmarkOneByOne(b *testing.B) {
+	const n = 1 << 16
+	for _, dim := range []int{2, 3} {
+		x := uniform[float32](n, dim)
+		for _, period := range [][]float32{nil, slices.Repeat([]float32{1}, dim)} {
+			tree, err := NewTree(x, dim, period)
+			if err != nil {
+				b.Fatal(err)
+			}
+			at := func(i int) []float32 { return x[i*dim : (i+1)*dim] }
+			report := func(b *testing.B) { b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/query") }
+			for _, nb := range []float64{30, 270} {
+				r2 := float32(benchRadius2(dim, n, nb))
+				name := fmt.Sprintf("op=ball/dim=%d/periodic=%v/nb=%g/by=", dim, period != nil, nb)
+				b.Run(name+"one", func(b *testing.B) {
+					var found []int32
+					for b.Loop() {
+						for i := range n {
+							found = tree.Ball(found[:0], at(i), r2)
+						}
+					}
+					report(b)
+				})
+				b.Run(name+"all", func(b *testing.B) {
+					for b.Loop() {
+						if err := EachBall(tree, tree, r2, BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+							b.Fatal(err)
+						}
+					}
+					report(b)
+				})
+			}
+			for _, k := range []int{8, 32} {
+				name := fmt.Sprintf("op=nearest/dim=%d/periodic=%v/k=%d/by=", dim, period != nil, k)
+				b.Run(name+"one", func(b *testing.B) {
+					var index []int32
+					var dist2 []float32
+					var w NearestWorkspace
+					for b.Loop() {
+						for i := range n {
+							index, dist2 = tree.KNearestWithin(index[:0], dist2[:0], at(i), k, float32(math.Inf(1)), &w)
+						}
+					}
+					report(b)
+				})
+				b.Run(name+"all", func(b *testing.B) {
+					for b.Loop() {
+						if err := EachNearest(tree, tree, k, float32(math.Inf(1)), BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+							b.Fatal(err)
+						}
+					}
+					report(b)
+				})
+			}
 		}
 	}
 }

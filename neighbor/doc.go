@@ -18,7 +18,7 @@
 // # Points without a group
 //
 // [KDTree] and [Grid] are useful alone, for float32 and float64: balls, nearest points and boxes in the Euclidean distance,
-// on up to eight axes, each of which may be periodic (tree) or on up to three (grid). [Arrange] chooses between them, and either
+// on up to eight axes, each of which may be periodic (tree) or on up to three (grid). [Arrange] chooses between them.
 // Searches for many points at once, [EachBall], [Balls], [BallCounts], [EachNearest] and [Nearest], are some ten times faster
 // than one by one: queries that stand together look up their surroundings once, and each then scans the points found there with
 // vectors. With periodic axes, where the look-up has no vectors, balls are about three times and nearest points five times as
