@@ -67,9 +67,10 @@ vet:
 
 # Pinned, so that a new release cannot break a build that passed. It analyses the build of this machine; see staticcheck.conf.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-lint: ## staticcheck, for both modules
+lint: ## staticcheck, for every module
 	$(GO) run $(STATICCHECK) ./...
 	cd asm && $(GO) run $(STATICCHECK) ./...
+	cd cnp/serve/tools && $(GO) run $(STATICCHECK) ./...
 
 # Everything that people build for; js and the 32-bit and big-endian machines keep assumptions about int and byte order out.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386 linux/riscv64 linux/s390x js/wasm

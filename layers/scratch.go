@@ -20,7 +20,7 @@ func rent[T Float](n int) []T {
 	if p, ok := pools[T]()[class].Get().(*[]T); ok {
 		return (*p)[:n]
 	}
-	return hugepage.Make[T](n, sizeOf(class))
+	return hugepage.Make[T](n, capacityOf(class))
 }
 
 // Capacities are m·2ᵏ for 8 ≤ m < 16, and all below 8. So at most an eighth of an array is unused.
@@ -32,8 +32,8 @@ func classOf(n int) int {
 	return 8*k + (n-1)>>k
 }
 
-// sizeOf is the capacity of the arrays of a class.
-func sizeOf(class int) int {
+// capacityOf is the capacity of the arrays of a class.
+func capacityOf(class int) int {
 	k := max(0, class/8-1)
 	return (class - 8*k + 1) << k
 }
@@ -42,7 +42,7 @@ func sizeOf(class int) int {
 func giveBack[T Float](xs ...[]T) {
 	for _, x := range xs {
 		if c := cap(x); c > 0 {
-			if class := classOf(c); sizeOf(class) == c {
+			if class := classOf(c); capacityOf(class) == c {
 				x = x[:c]
 				pools[T]()[class].Put(&x)
 			}

@@ -11,7 +11,7 @@ func TestClasses(t *testing.T) {
 	last := -1
 	for n := 1; n < 1<<16; n++ {
 		class := classOf(n)
-		size := sizeOf(class)
+		size := capacityOf(class)
 		if size < n || size-n > n/8 || classOf(size) != class || class < last || class > last+1 {
 			t.Fatalf("n = %d: class %d of %d numbers after class %d", n, class, size, last)
 		}
