@@ -107,10 +107,49 @@ func (b latticeBox) within(o latticeBox, d int) latticeBox {
 // latticeKernel is what the convolutions of a pyramid have in common: a reach of k steps, in d coordinates. A weight function has a tap at
 // every point of the finer lattice up to k steps away along each axis; between them it is interpolated, and it has WindowSmooth, of
 // radius k+1.
-type latticeKernel struct{ d, k int }
+//
+// On the sphere, where it is the number of points of the finest lattice, the taps stand at several distances; see sphereTaps.
+type latticeKernel struct{ d, k, sphere int }
 
 // taps is the number of taps.
-func (n latticeKernel) taps() int { return pow(2*n.k+1, n.d) }
+func (n latticeKernel) taps() int {
+	if n.sphere > 0 {
+		return 2 * n.k
+	}
+	return pow(2*n.k+1, n.d)
+}
+
+// poseTap is what the weights of a pose are: a tap times a factor.
+type poseTap struct {
+	tap    int
+	factor float64
+}
+
+// poses returns those of a convolution between lattices of which the points' has stride times the step.
+func (n latticeKernel) poses(stride int) []poseTap {
+	if n.sphere > 0 {
+		return spherePoseTaps(n.taps())
+	}
+	var all []poseTap
+	for q, f := range n.factors(stride) {
+		all = append(all, poseTap{q % n.taps(), f})
+	}
+	return all
+}
+
+// gain is the sum of the squares of the shares that taps have in the weights of a convolution.
+func (n latticeKernel) gain() (sum float64) {
+	shares := []float64(nil)
+	if n.sphere > 0 {
+		shares = sphereShares(n.taps())
+	} else {
+		shares = n.factors(1)
+	}
+	for _, f := range shares {
+		sum += f * f
+	}
+	return sum
+}
 
 func pow(base, n int) int {
 	p := 1
@@ -167,6 +206,9 @@ type latticePairs struct {
 	index, pose     []int32
 	queryOrder      []int32
 	pointOrder      []int32
+	// On the sphere: a query's sums of each of so many parts (0: there is one), one after the other, and what each is multiplied by.
+	parts int
+	scale []float64
 
 	// For gradients: the pairs listed by point, and plans in float32.
 	back          *neighbor.Neighborhood
@@ -268,17 +310,17 @@ func prepare[T Float](p *latticePairs, poses int) {
 	if p.offsets == nil {
 		return // a level without blocks
 	}
-	p.back = (&neighbor.Neighborhood{Queries: p.queries, Points: p.points, Offsets: p.offsets, Index: p.index, Pose: p.pose}).Transpose()
+	p.back = (&neighbor.Neighborhood{Queries: p.rows(), Points: p.points, Offsets: p.offsets, Index: p.index, Pose: p.pose}).Transpose()
 	if poses == 0 {
 		return // as many as pairs
 	}
 	if sizeof[T]() == 4 && p.points > 0 && p.queries > 0 {
 		p.plan = simd.NewDepthwisePlan(p.offsets, p.index, p.pose, p.points, poses)
-		p.reverse = simd.NewDepthwisePlan(p.back.Offsets, p.back.Index, p.back.Pose, p.queries, poses)
+		p.reverse = simd.NewDepthwisePlan(p.back.Offsets, p.back.Index, p.back.Pose, p.rows(), poses)
 		return
 	}
 	p.byPose = make([][2][]int32, poses)
-	for i := range p.queries {
+	for i := range p.rows() {
 		for k := p.offsets[i]; k < p.offsets[i+1]; k++ {
 			q := &p.byPose[p.pose[k]]
 			q[0], q[1] = append(q[0], int32(i)), append(q[1], p.index[k])
@@ -286,21 +328,52 @@ func prepare[T Float](p *latticePairs, poses int) {
 	}
 }
 
-// forward sets dst [queries, c] to the sums of w[pose] ⊙ f[index].
-func forwardPairs[T Float](p *latticePairs, dst, f, w []T, c int) {
-	if p.plan != nil {
-		simd.DepthwisePlanF32(any(dst).([]float32), any(f).([]float32), any(w).([]float32), p.plan, 0, p.queries, c, false)
-		return
+// rows is the number of sums: one of every query, or as many as there are parts.
+func (p *latticePairs) rows() int { return len(p.offsets) - 1 }
+
+// forwardPairs sets dst [queries, c] to the sums of w[pose] ⊙ f[index].
+func forwardPairs[T Float](r *PyramidRun[T], p *latticePairs, dst, f, w []T, c int) {
+	sums := dst
+	if p.parts > 0 {
+		sums = r.take(p.rows() * c)
 	}
-	simd.Depthwise(dst, f, w, p.offsets, p.index, p.pose, c, false)
+	if p.plan != nil {
+		simd.DepthwisePlanF32(any(sums).([]float32), any(f).([]float32), any(w).([]float32), p.plan, 0, p.rows(), c, false)
+	} else {
+		simd.Depthwise(sums, f, w, p.offsets, p.index, p.pose, c, false)
+	}
+	for i, v := range p.scale {
+		row := sums[i*c : (i+1)*c]
+		switch {
+		case p.parts == 0:
+			simd.Scale(row, T(v), row)
+		case i%p.parts == 0:
+			simd.Scale(dst[i/p.parts*c:][:c], T(v), row)
+		default:
+			simd.Axpy(dst[i/p.parts*c:][:c], T(v), row)
+		}
+	}
+}
+
+// ofSums returns the gradient to all sums, given that to the queries' dout [queries, c].
+func ofSums[T Float](r *PyramidRun[T], p *latticePairs, dout []T, c int) []T {
+	if p.scale == nil {
+		return dout
+	}
+	out, parts := r.take(p.rows()*c), max(1, p.parts)
+	for i, v := range p.scale {
+		simd.Scale(out[i*c:(i+1)*c], T(v), dout[i/parts*c:][:c])
+	}
+	return out
 }
 
 // backPairs sets df [points, c] to the gradient to f, and adds that to the weights to dw [poses, c]; an empty dw is not wanted.
-func backPairs[T Float](p *latticePairs, df, dw, dout, f, w []T, c int) {
+func backPairs[T Float](r *PyramidRun[T], p *latticePairs, df, dw, dout, f, w []T, c int) {
+	dout = ofSums(r, p, dout, c)
 	if p.plan != nil {
 		simd.DepthwisePlanF32(any(df).([]float32), any(dout).([]float32), any(w).([]float32), p.reverse, 0, p.points, c, false)
 		if len(dw) > 0 {
-			simd.DepthwisePlanGradWF32(any(dw).([]float32), any(dout).([]float32), any(f).([]float32), p.plan, 0, p.queries, 0, c, c, false)
+			simd.DepthwisePlanGradWF32(any(dw).([]float32), any(dout).([]float32), any(f).([]float32), p.plan, 0, p.rows(), 0, c, c, false)
 		}
 		return
 	}
@@ -320,7 +393,8 @@ func backPairs[T Float](p *latticePairs, df, dw, dout, f, w []T, c int) {
 // targetPairs are the pairs of any targets with a lattice's points: each has a pose of its own, whose weights are the taps interpolated.
 type targetPairs[T Float] struct {
 	latticePairs
-	basis []T // [pairs, taps]
+	basis    []T       // [pairs, taps]
+	distance []float64 // scratch
 }
 
 // lay sets p to the pairs of targets x [n, d], counted from the lattice's point 0, with the points of a box, step apart.

@@ -27,7 +27,7 @@ type Pyramid[T Float] struct {
 	blocks int
 	lifts  int
 	// Step is that of the finest lattice.
-	Step float64
+	Step float64 // but on the sphere
 
 	pre    *Linear[T]           // features in → the finest level's
 	copies linearCopies         // of pre's parameters
@@ -40,6 +40,11 @@ type Pyramid[T Float] struct {
 
 	layouts pyramidLayouts[T]
 	runs    sync.Pool // *PyramidRun[T]
+
+	// On the sphere, made on demand: the layout of all tasks, and its finest lattice.
+	sphereOnce sync.Once
+	sphere     *PyramidLayout[T]
+	finest     *sphereLattice
 }
 
 // PyramidConfig are the sizes of a Pyramid.
@@ -54,6 +59,9 @@ type PyramidConfig struct {
 	Step          float64
 	// Lifts are the angles that features are kept for, each with so many Channels: 2 or 4 in the plane, 0 or 1 for none but translations.
 	Lifts int
+	// Sphere, if positive, is the number of points of the finest lattice on the unit sphere, in three Axes; each coarser one has a quarter
+	// of them. Step then has no meaning.
+	Sphere int
 }
 
 // NewPyramid returns a pyramid. It panics on sizes that make none.
@@ -63,6 +71,9 @@ func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 	if c.Axes > maxAxes {
 		panic(fmt.Sprintf("layers: %s: Axes = %d, need at most %d", fn, c.Axes, maxAxes))
 	}
+	if c.Sphere < 0 || c.Sphere > 0 && c.Axes != 3 {
+		panic(fmt.Sprintf("layers: %s: Sphere = %d with Axes = %d, need at least 0, and three Axes", fn, c.Sphere, c.Axes))
+	}
 	checkSize(fn, "Reach", c.Reach)
 	checkSize(fn, "levels", len(c.Channels))
 	checkRand(fn, rng)
@@ -70,7 +81,7 @@ func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 	if lifts > 1 && (c.Axes != 2 || lifts != 2 && lifts != 4) {
 		panic(fmt.Sprintf("layers: %s: Lifts = %d with %d axes, need 2 or 4 with 2", fn, lifts, c.Axes))
 	}
-	p := &Pyramid[T]{kernel: latticeKernel{c.Axes, c.Reach}, blocks: c.Blocks, lifts: lifts, Step: c.Step}
+	p := &Pyramid[T]{kernel: latticeKernel{c.Axes, c.Reach, c.Sphere}, blocks: c.Blocks, lifts: lifts, Step: c.Step}
 	p.pre, p.copies = newLinearReLU[T](c.In, c.Channels[0], rng), copiesOfAll(lifts, c.In, c.Channels[0])
 	residuals := func(channels int) []*residualTaps[T] {
 		all := []*residualTaps[T]{}
@@ -116,13 +127,9 @@ type residualTaps[T Float] [2]*tapsConv[T]
 // newTapsConv draws taps so that features keep their size; gain multiplies that of the linear map's weights. Each lift has in features,
 // and gets out.
 func newTapsConv[T Float](n latticeKernel, lifts, in, out int, gain float64, rng *rand.Rand) *tapsConv[T] {
-	sum := 0.0
-	for _, f := range n.factors(1) {
-		sum += f * f
-	}
 	c := newMeans[T](lifts, in, out, 0, rng)
 	c.taps, c.tapCopies = make([]T, n.taps()*in), n.turned(lifts, in)
-	uniform(c.taps, math.Sqrt(3/sum), rng)
+	uniform(c.taps, math.Sqrt(3/n.gain()), rng)
 	for i := range c.linear.Weight {
 		c.linear.Weight[i] *= T(gain)
 	}
@@ -203,6 +210,9 @@ type PyramidLayout[T Float] struct {
 // from and to; all are counted from the lattices' common point. lo above hi are no data, from above to no targets. Memory is used again, and
 // what is laid out for the same parts of the lattices stays.
 func (y *PyramidLayout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
+	if p.kernel.sphere > 0 {
+		panic("layers: PyramidLayout.Lay: the lattices on the sphere have one layout, that of LayoutFor")
+	}
 	y.boxes(p, lo, hi, from, to, 1)
 	if y.p != p || !slices.Equal(y.enc, y.nextEnc) || !slices.Equal(y.dec, y.nextDec) {
 		y.layBoxes(p)
@@ -323,6 +333,9 @@ func (y *PyramidLayout[T]) All() int {
 func (y *PyramidLayout[T]) Points(dst []float64) []float64 {
 	var number [maxAxes]int
 	d := y.p.kernel.d
+	if y.p.kernel.sphere > 0 {
+		return append(dst, y.p.finest.x...)
+	}
 	for i := range y.Rows() {
 		y.enc[0].at(&number, i, d)
 		for _, k := range number[:d] {

@@ -26,6 +26,9 @@ const keepLayouts = 32
 
 // LayoutFor returns a layout for all tasks of a batch, ready for gradients; see PyramidLayout.Lay.
 func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
+	if p.kernel.sphere > 0 {
+		return p.sphereLayout()
+	}
 	d := p.kernel.d
 	y := &PyramidLayout[T]{}
 	y.boxes(p, lo, hi, from, to, 1<<(p.levels()-1))
@@ -184,9 +187,8 @@ func (n *PlannedPyramid[T]) addGrads(parts []*pyramidGrads[T], g *Grads[T]) {
 			case l.weights == nil:
 				simd.Add(taps, taps, p.weights[i])
 			default:
-				for q, f := range l.factors {
-					tap := q % n.p.kernel.taps()
-					simd.Axpy(taps[tap*l.in:(tap+1)*l.in], T(f), p.weights[i][q*l.in:(q+1)*l.in])
+				for q, pose := range l.poses {
+					simd.Axpy(taps[pose.tap*l.in:(pose.tap+1)*l.in], T(pose.factor), p.weights[i][q*l.in:(q+1)*l.in])
 				}
 			}
 		}
@@ -296,7 +298,7 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 	if i == len(n.convs)-1 {
 		n.targetsBack(r, ddev, dmid, g.weights[i])
 	} else {
-		backPairs(t.pairs, ddev, g.weights[i], dmid, t.dev, l.weights, c)
+		backPairs(r, t.pairs, ddev, g.weights[i], dmid, t.dev, l.weights, c)
 	}
 	background, sum := dx[points*c:(points+1)*c], make([]float64, c)
 	if !add {

@@ -16,9 +16,9 @@ type PlannedPyramid[T Float] struct {
 // plannedTaps is a tapsConv with the window.
 type plannedTaps[T Float] struct {
 	in, skip, out int
-	means         bool      // the weights are not learned
-	factors       []float64 // [poses]
-	weights       []T       // [poses, in]; those of targets follow from their places
+	means         bool // the weights are not learned
+	poses         []poseTap
+	weights       []T // [poses, in]; those of targets follow from their places
 	packed        *simd.Packed[T]
 	bias          []T
 }
@@ -27,22 +27,22 @@ type plannedTaps[T Float] struct {
 func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
 	bias := append([]T(nil), copied(p.pre.Bias, p.copies.bias)...)
 	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(copied(p.pre.Weight, p.copies.weight), p.pre.In, p.pre.In, len(bias)), bias: bias}
-	factors := map[int][]float64{1: p.kernel.factors(1), 2: p.kernel.factors(2)}
+	poses := map[int][]poseTap{1: p.kernel.poses(1), 2: p.kernel.poses(2)}
 	for _, c := range p.convs() {
 		l, weight := c.conv.linear, copied(c.conv.linear.Weight, c.conv.copies.weight)
-		t := plannedTaps[T]{in: c.conv.in, skip: c.conv.skip, out: c.conv.out, factors: factors[c.stride],
+		t := plannedTaps[T]{in: c.conv.in, skip: c.conv.skip, out: c.conv.out, poses: poses[c.stride],
 			packed: simd.PackTransposed(weight, l.In, l.In, c.conv.out), bias: append([]T(nil), copied(l.Bias, c.conv.copies.bias)...)}
 		taps := copied(c.conv.taps, c.conv.tapCopies)
 		if c.conv != p.read {
-			t.weights = make([]T, len(t.factors)*t.in)
-			for q, f := range t.factors {
-				tap := q % p.kernel.taps()
-				if t.means = c.conv.taps == nil; !t.means {
-					simd.Scale(t.weights[q*t.in:(q+1)*t.in], T(f), taps[tap*t.in:(tap+1)*t.in])
+			t.weights, t.means = make([]T, len(t.poses)*t.in), c.conv.taps == nil
+			for q, pose := range t.poses {
+				row := t.weights[q*t.in : (q+1)*t.in]
+				if !t.means {
+					simd.Scale(row, T(pose.factor), taps[pose.tap*t.in:(pose.tap+1)*t.in])
 					continue
 				}
-				for ch := range t.in {
-					t.weights[q*t.in+ch] = T(f)
+				for ch := range row {
+					row[ch] = T(pose.factor)
 				}
 			}
 		}
@@ -106,6 +106,10 @@ func (r *PyramidRun[T]) reset() {
 
 // Lay lays out a task; see PyramidLayout.
 func (r *PyramidRun[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
+	if p.kernel.sphere > 0 {
+		r.Layout = p.sphereLayout()
+		return
+	}
 	r.own.Lay(p, lo, hi, from, to)
 	r.Layout = &r.own
 }
@@ -154,7 +158,11 @@ func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 		blocks(y.sameDec, l)
 		box = y.dec[l]
 	}
-	r.targets.lay(p.kernel, x, box, p.Step)
+	if n := p.kernel.sphere; n > 0 {
+		r.targets.laySphere(p.kernel.taps(), x, p.finest, sphereReach(n, p.kernel.k))
+	} else {
+		r.targets.lay(p.kernel, x, box, p.Step)
+	}
 	pairs, taps := len(r.targets.index), p.kernel.taps()
 	r.weights = r.take(pairs * p.read.in)
 	simd.GemmPacked(r.weights, p.read.in, r.targets.basis, taps, n.taps, nil, simd.ActNone, pairs)
@@ -179,10 +187,10 @@ func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticeP
 		r.differences(t.dev, t.dev, background)
 	}
 	if l.skip == 0 && len(pairs.queryOrder) == 0 {
-		forwardPairs(pairs, t.z[:q*c], t.dev, weights, c)
+		forwardPairs(r, pairs, t.z[:q*c], t.dev, weights, c)
 	} else {
 		mid := r.take(q * c)
-		forwardPairs(pairs, mid, t.dev, weights, c)
+		forwardPairs(r, pairs, mid, t.dev, weights, c)
 		for k := range q {
 			to := k
 			if len(pairs.queryOrder) > 0 {

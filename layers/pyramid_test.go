@@ -73,19 +73,22 @@ func testPyramids(rng *rand.Rand) map[string]*Pyramid[float64] {
 		"half turns": {Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Blocks: 1, Step: 0.4, Lifts: 2},
 	}
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
-		c := configs[name]
-		p := NewPyramid[float64](c, rng)
-		for _, q := range p.Params("") {
-			for i := range q.Data {
-				q.Data[i] += 0.1 * rng.NormFloat64()
-				if len(q.Shape) == 1 { // with a ReLU that is alive
-					q.Data[i] += 0.5
-				}
-			}
-		}
-		all[name] = p
+		all[name] = livePyramid(configs[name], rng)
 	}
 	return all
+}
+
+func livePyramid(c PyramidConfig, rng *rand.Rand) *Pyramid[float64] {
+	p := NewPyramid[float64](c, rng)
+	for _, q := range p.Params("") {
+		for i := range q.Data {
+			q.Data[i] += 0.1 * rng.NormFloat64()
+			if len(q.Shape) == 1 { // with a ReLU that is alive
+				q.Data[i] += 0.5
+			}
+		}
+	}
+	return p
 }
 
 func (t *pyramidTask) run(p *Pyramid[float64], by float64) []float64 {
@@ -224,7 +227,9 @@ func TestPyramidTurns(t *testing.T) {
 
 // TestPyramidGradients compares with central differences, and the tape's results with those of the plan.
 func TestPyramidGradients(t *testing.T) {
-	for name, p := range testPyramids(rand.New(rand.NewPCG(80, 3))) {
+	all := testPyramids(rand.New(rand.NewPCG(80, 3)))
+	all["sphere"] = livePyramid(PyramidConfig{Axes: 3, In: 2, Channels: []int{3, 4}, Reach: 1, Blocks: 1, Sphere: 60}, rand.New(rand.NewPCG(80, 7)))
+	for name, p := range all {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(81, 3))
 			const tasks, targets = 3, 4
@@ -233,6 +238,9 @@ func TestPyramidGradients(t *testing.T) {
 			var x []float64
 			for i := range all {
 				all[i] = newPyramidTask(rng, d, targets)
+				if p.kernel.sphere > 0 {
+					ontoSphere(all[i].x)
+				}
 				x = append(x, all[i].x...)
 			}
 			from, to := bounds(x, d)
