@@ -208,3 +208,33 @@ func TestCurveFormat(t *testing.T) {
 		require.Equal(t, want == "", err != nil)
 	}
 }
+
+// TestGlobe: every place is drawn where it lies: the projection and its inverse agree, and areas are equal.
+func TestGlobe(t *testing.T) {
+	places := GlobePlaces()
+	south, cap := 0, 0
+	for _, p := range places {
+		x, y := mollweide(p)
+		back, ok := mollweideInverse(x, y)
+		require.True(t, ok)
+		require.InDelta(t, p[0], back[0], 1e-6)
+		require.InDelta(t, p[1], back[1], 1e-6)
+		if p[0] < 0 {
+			south++
+		}
+		if p[0] > 60 {
+			cap++
+		}
+	}
+	require.Equal(t, len(places), 2*south)
+	require.InEpsilon(t, (1-math.Sin(math.Pi/3))/2, float64(cap)/float64(len(places)), 0.02)
+	g := &Globe{Title: "globe", Label: "y", Places: [][2]float64{{90, 0}, {0, 180}, {-45, -180}}, Values: []float64{1, 2, 3}}
+	require.NotPanics(t, func() { g.Draw() }, "without a prediction")
+	for i := range places {
+		g.Mean, g.Std = append(g.Mean, float64(i)), append(g.Std, math.NaN())
+	}
+	var png, svg bytes.Buffer
+	require.NoError(t, WriteGlobes(&png, "png", g, g))
+	require.NoError(t, WriteGlobes(&svg, "svg", g))
+	require.True(t, bytes.HasPrefix(svg.Bytes(), []byte("<svg")))
+}
