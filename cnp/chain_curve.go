@@ -168,7 +168,7 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 
 // sharesLattice reports whether the model lays one lattice over all tasks of a batch.
 func (c *Config) sharesLattice() bool {
-	return !c.Architecture.Image() && c.Architecture != CNPCurve && c.PointsPerUnit > 0 && !c.numbered()
+	return !c.Architecture.Image() && c.Architecture != CNPCurve && c.PointsPerUnit > 0 && !c.numbered() && !c.OnSphere()
 }
 
 // knots shortens the chain to some targets, taken evenly from left to right.

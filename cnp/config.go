@@ -83,6 +83,11 @@ const (
 	// as their coordinates' rounding allows. Targets may lie anywhere: beyond the reach of the context the prediction is
 	// that without a context. For new models under T(1) whose targets are queries.
 	PlacementContext Placement = "context"
+	// PlacementSphere is for points on the sphere, under SO(3): latitude and longitude in degrees where DimX is 2, unit vectors where it is
+	// 3. The lattice is neighbor.SphereLattice of 4π·PointsPerUnit² points, so that a unit is a radian, and stays where it is: a prediction
+	// depends on the task's context and on the target, bit for bit, and turns with them as far as the lattice is even. For models with
+	// Levels, whose convolutions know the angle between two points alone: all that rotations leave invariant about them.
+	PlacementSphere Placement = "sphere"
 )
 
 // Config is everything that fixes a model but its weights. It is also what a model file stores.
@@ -129,7 +134,7 @@ type Config struct {
 	// of a context point is then a value that was not. Without it, as in the authors' models, context points have all their outputs.
 	ChannelDensity bool `json:"channel_density,omitempty"`
 
-	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), or SE(2) with 2 or 4 lifts, of 1, 1/2, 1/4 .. of the points along each coordinate,
+	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), SE(2) with 2 or 4 lifts, or on the sphere, of 1, 1/2, 1/4 .. of the points along each coordinate,
 	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Channels are the widths of the levels (of each lift), from
 	// the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
 	// residual blocks on every level on each way.
@@ -295,6 +300,12 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		}
 		if c.Architecture == EquivCNPImage && c.Levels != 0 {
 			return bad("levels = %d: only models of curves have them", c.Levels)
+		}
+		if c.Architecture == EquivCNPCurve && c.OnSphere() {
+			if err := c.validateSphere(g); err != nil {
+				return bad("%v", err)
+			}
+			dim = 3
 		}
 		if g.PointDim() != dim {
 			return bad("group %s acts on %d coordinates, the model has %d", g.Name(), g.PointDim(), dim)

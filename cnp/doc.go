@@ -53,6 +53,7 @@
 // scalings, and the prediction changes accordingly: when the data are rotated by random angles, the mean of a random SO(2) model
 // with large outputs moves by 1.1, 0.6, 0.3 and 0.3 of its standard deviation over the targets at 1, 2, 4 and 8 points per unit
 // (TestLatticeResidual). A pixel grid maps to itself only under rotations by multiples of 90 degrees, and there the prediction is
-// exact. Random stabiliser samples (SO(3), SE(3)) are equivariant in expectation, K evenly spaced ones (SE(2)) under rotations by
-// multiples of 360/K degrees.
+// exact. On the sphere (PlacementSphere) the lattice stays where it is when the globe turns, and a prediction changes by as much as its points
+// are uneven: less, the finer it is for the data (TestSphereTurned). Random stabiliser samples (SO(3), SE(3)) are equivariant in
+// expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
 package cnp

@@ -18,7 +18,8 @@ func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
 // EquivCNP is the paper's model for continuous inputs (Algorithm 1): a set convolution of the context onto a lattice and
 // (ReadoutTargets) the targets, a pointwise layer, LieConvs with ReLU, and mean and variance read at the targets.
 type EquivCNP[T Float] struct {
-	cfg   Config
+	cfg   Config // of the network; on the sphere its points are unit vectors, whatever the model's
+	outer Config // the model's
 	group group.Group
 
 	encoder setConv[T]
@@ -37,7 +38,11 @@ type EquivCNP[T Float] struct {
 }
 
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
-	m := &EquivCNP[T]{cfg: c, group: g,
+	outer := c
+	if c.OnSphere() {
+		c.DimX = 3
+	}
+	m := &EquivCNP[T]{cfg: c, outer: outer, group: g,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.DimY,
 			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: cmp.Or(c.DensityFloor, densityFloor)},
 		readout: layers.NewRBF[T](psiScale, psiLength),
@@ -68,7 +73,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 }
 
 // Config returns the model's configuration.
-func (m *EquivCNP[T]) Config() Config { return m.cfg }
+func (m *EquivCNP[T]) Config() Config { return m.outer }
 
 // State lists the parameters under the authors' names.
 func (m *EquivCNP[T]) State() []layers.Param[T] {
@@ -90,6 +95,10 @@ func (m *EquivCNP[T]) State() []layers.Param[T] {
 // Predict returns mean and standard deviation at the targets. Of an OutsideError it returns both, the error and the prediction of all
 // else.
 func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	b, err := placed(&m.outer, b)
+	if err != nil {
+		return nil, err
+	}
 	return predictNear(b, &m.cfg, func(b *Batch[T]) (*Prediction[T], error) { return m.predict(ctx, b) })
 }
 

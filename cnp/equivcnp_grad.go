@@ -13,6 +13,10 @@ import (
 // pair of the batch.
 func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
+	b, err := placed(&m.outer, b)
+	if err != nil {
+		return nil, err
+	}
 	if err := b.checkPass(dx, dy, m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}

@@ -20,8 +20,11 @@ const levelsFloor = 0.01
 
 // newPyramid returns the network of a model with levels.
 func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
-	return layers.NewPyramid[T](layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks, Lifts: c.Lifts,
-		Step: 1 / c.PointsPerUnit}, rng)
+	p := layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks, Lifts: c.Lifts, Step: 1 / c.PointsPerUnit}
+	if c.OnSphere() {
+		p.Sphere = c.SpherePoints()
+	}
+	return layers.NewPyramid[T](p, rng)
 }
 
 // validateLevels reports what makes no model with levels.
@@ -31,13 +34,13 @@ func (c *Config) validateLevels(g group.Group) error {
 	switch {
 	case c.Levels > 16 || c.Levels != len(c.Channels):
 		return fmt.Errorf("levels = %d, channels = %v: need at most 16, and a width for each", c.Levels, c.Channels)
-	case !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
-		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, and for SE(2) with 2 or 4 lifts; this is %s with %d", g.Name(), c.Lifts)
+	case !c.OnSphere() && !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
+		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, for SE(2) with 2 or 4 lifts, and for placement %q; this is %s with %d", PlacementSphere, g.Name(), c.Lifts)
 	case c.Kernel%2 != 1 || c.Kernel < 3 || c.Kernel > 31:
 		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
 	case c.Blocks > 16:
 		return fmt.Errorf("blocks = %d, need at most 16 on every level", c.Blocks)
-	case c.PointsPerUnit == 0 || c.Placement != PlacementContext || c.Readout != ReadoutQueries || !c.FixedStep || c.MaxNeighbors != 0 ||
+	case c.PointsPerUnit == 0 || c.Placement == PlacementBatch || c.Readout != ReadoutQueries || !c.FixedStep || c.MaxNeighbors != 0 ||
 		c.CoordinateFeature || c.RadiusRate != 0:
 		return fmt.Errorf("levels need points_per_unit, placement %q, readout %q and fixed_step, and no max_neighbors, coordinate_feature or radius_rate",
 			PlacementContext, ReadoutQueries)
@@ -125,6 +128,9 @@ func (p *levelsPlace) reach(by float64) {
 
 // check refuses data, of one task or of all if that is negative, that need too large a lattice.
 func (p *levelsPlace) check(c *Config, task int) error {
+	if c.OnSphere() {
+		return nil // its size is the configuration's
+	}
 	rows := 1.0
 	for d := range p.lo {
 		rows *= max(0, (p.hi[d]-p.lo[d])*c.PointsPerUnit+1)
@@ -140,9 +146,13 @@ func (p *levelsPlace) check(c *Config, task int) error {
 }
 
 // origins sets origin [dx] to the point from which the lattices of tasks from one up to another are counted: the least coordinates of their
-// contexts, or the middle between those and the greatest, which turns with a context; 0 without one.
-func (b *Batch[T]) origins(origin []float64, from, to int, middle bool) {
+// contexts, or where there are several lifts the middle between those and the greatest, which turns with a context; 0 without one and on the sphere.
+func (b *Batch[T]) origins(c *Config, origin []float64, from, to int) {
 	dx := len(origin)
+	if c.OnSphere() {
+		clear(origin)
+		return
+	}
 	for d := range origin {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for t := from; t < to; t++ {
@@ -156,7 +166,7 @@ func (b *Batch[T]) origins(origin []float64, from, to int, middle bool) {
 		switch {
 		case math.IsInf(lo, 1):
 			lo = 0
-		case middle:
+		case c.Lifts > 1:
 			lo = lo/2 + hi/2
 		}
 		origin[d] = lo + b.moved
@@ -172,7 +182,7 @@ func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch
 func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t, to int) error {
 	dx, dy := n.cfg.DimX, n.cfg.DimY
 	run.origin = reuse.Sized(run.origin, dx)
-	b.origins(run.origin, t, t+1, n.cfg.Lifts > 1)
+	b.origins(&n.cfg, run.origin, t, t+1)
 	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
@@ -242,7 +252,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	}
 	tasks, origin := make([]task, b.B), make([]float64, dx)
 	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
-	b.origins(origin, 0, b.B, m.cfg.Lifts > 1)
+	b.origins(&m.cfg, origin, 0, b.B)
 	var all levelsPlace
 	all.clear(dx)
 	for t := range tasks {
@@ -251,7 +261,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		if mode != layers.Train {
 			place = &levelsPlace{}
 			place.clear(dx)
-			b.origins(origin, t, t+1, m.cfg.Lifts > 1)
+			b.origins(&m.cfg, origin, t, t+1)
 		}
 		var x []float64
 		x, k.y = b.context(t, dx, dy)
@@ -332,6 +342,9 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 
 // estimateLevels says how many numbers the features of a model with levels take at a time, for tasks over a span, and its parameters.
 func (c *Config) estimateLevels(w Work) (features, parameters float64) {
+	if c.OnSphere() {
+		return c.estimateSphere(w)
+	}
 	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
 	points, taps := c.PointsPerUnit*(w.Span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
 	last := float64(c.densities() + c.Multiplicity*c.DimY)

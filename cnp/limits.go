@@ -267,6 +267,9 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 	case EquivCNPCurve, ConvCNPCurve:
 		if c.Levels > 0 {
 			n.features, n.parameters = c.estimateLevels(w)
+			if c.OnSphere() {
+				n.geometry = c.sphereNeed()
+			}
 			n.features *= number * (batch*(1+1.5*train) + (1-train)*(min(batch, float64(workers()))-batch))
 			n.features += batch * float64(w.Targets) * number * 4 * float64(c.DimY)
 			break

@@ -29,7 +29,8 @@ type CurvePlan[T Float] struct {
 	net     *curveNet[T]
 	lattice *curveLattice[T]
 
-	levels *levelsNet[T] // of a model with levels, and nothing else
+	levels *levelsNet[T] // of a model with levels, and nothing else but
+	outer  Config        // the model's
 }
 
 // Plan compiles the model for tasks whose points lie in [lo, hi]. Under PlacementBatch the lattice spans the interval and the model's
@@ -46,7 +47,7 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrRange, lo, hi)
 	}
 	if m.pyramid != nil {
-		return &CurvePlan[T]{lo: lo, hi: hi, levels: m.compileLevels()}, nil
+		return &CurvePlan[T]{lo: lo, hi: hi, levels: m.compileLevels(), outer: m.outer}, nil
 	}
 	if !m.onLine() {
 		return nil, fmt.Errorf("%w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
@@ -74,6 +75,10 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	head, cfg := p.head()
 	dx, dy := cfg.DimX, cfg.DimY
+	b, err := placed(&p.outer, b)
+	if err != nil {
+		return err
+	}
 	if err := b.check(dx, dy, cfg.ChannelDensity); err != nil {
 		return err
 	}

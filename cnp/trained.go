@@ -295,6 +295,9 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		}
 	}
 	longest := 0.0
+	if c.OnSphere() {
+		return s // a globe has no other scale
+	}
 	box := make([]moments, c.DimX)
 	for i, v := range x {
 		box[i%c.DimX].add(v)
@@ -556,7 +559,7 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 		for _, w := range []*Witness{&seen, &one} {
 			AddCurves(w, &Batch[T]{B: 1, Nc: len(x) / c.DimX, XContext: x, YContext: y}, nil, c.DimX, c.DimY)
 		}
-		if t.otherSpan(one.span.max, len(x)/c.DimX) {
+		if !c.OnSphere() && t.otherSpan(one.span.max, len(x)/c.DimX) {
 			spans.add(one.span.max)
 		}
 	}

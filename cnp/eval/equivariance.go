@@ -141,6 +141,10 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 			a[i] = reach * (2*rng.Float64() - 1)
 		}
 		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d]} {
+			if cfg.OnSphere() {
+				copy(x, cfg.Turned(x, [3]float64(a)))
+				continue
+			}
 			for i := 0; i < len(x); i += d {
 				g.Act(x[i:i+d], a, x[i:i+d])
 			}
