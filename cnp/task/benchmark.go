@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -178,48 +177,29 @@ func (s BenchmarkSource[T]) curves(y, x []float64, n int, process string, rng *r
 		y[i] = rng.NormFloat64()
 	}
 	per := len(y) / n
-	errs := make([]error, n)
-	parallel.For(n, 1, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			l, err := factorBenchmark(x[t*per*s.Dx:(t+1)*per*s.Dx], s.Dx, process)
-			if err != nil {
-				errs[t] = err
-				continue
-			}
+	return eachTask(n, func(t int) error {
+		l, err := factorBenchmark(x[t*per*s.Dx:(t+1)*per*s.Dx], s.Dx, process)
+		if err == nil {
 			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
 		}
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // factorBenchmark returns the Cholesky factor of the covariance of a process's values at x [n, dx], noise included.
 func factorBenchmark(x []float64, dx int, process string) (blas64.Triangular, error) {
-	n, c := len(x)/dx, math.Sqrt(float64(dx))
-	cov := make([]float64, n*n)
-	var sin, cos []float64 // of every coordinate, in periods
+	c := math.Sqrt(float64(dx))
+	var add func(a, b int) float64
 	if process == "weakly-periodic" {
-		sin, cos = make([]float64, len(x)), make([]float64, len(x))
+		sin, cos := make([]float64, len(x)), make([]float64, len(x)) // of every coordinate, in periods
 		simd.Scale(cos, 2*math.Pi/(c/4), x)
 		simd.SinCos(sin, cos, cos)
-	}
-	for i := range n {
-		row := cov[i*n : i*n+i+1]
-		for j := range row {
-			for k := range dx {
-				a, b := i*dx+k, j*dx+k
-				d := x[a] - x[b]
-				row[j] += d * d
-				if sin != nil {
-					// exp(-d²/2l² - 2·sin²(π·d/p)/q²) is exp(-(d² + (1 - cos(2π·d/p))·2l²/q²)/2l²), and 2l²/q² = 1/2.
-					row[j] += (1 - cos[a]*cos[b] - sin[a]*sin[b]) / 2
-				}
-			}
+		add = func(a, b int) float64 {
+			// exp(-d²/2l² - 2·sin²(π·d/p)/q²) is exp(-(d² + (1 - cos(2π·d/p))·2l²/q²)/2l²), and 2l²/q² = 1/2.
+			return (1 - cos[a]*cos[b] - sin[a]*sin[b]) / 2
 		}
+	}
+	return factor(x, dx, benchmarkNoise, func(row []float64) {
 		switch process {
 		case "eq":
 			exponential(row, c/4)
@@ -228,7 +208,29 @@ func factorBenchmark(x []float64, dx int, process string) (blas64.Triangular, er
 		default:
 			matern52(row, c/4)
 		}
-		row[i] = 1 + benchmarkNoise
+	}, add)
+}
+
+// factor returns the Cholesky factor of a covariance matrix of values at x [n, dx]: kernel replaces squared distances by covariances of values
+// of variance 1, to which that of the noise is added. add, if there is one, is what the squared difference of coordinates a and b, numbers
+// in x, is increased by.
+func factor(x []float64, dx int, noise float64, kernel func(d2 []float64), add func(a, b int) float64) (blas64.Triangular, error) {
+	n := len(x) / dx
+	cov := make([]float64, n*n)
+	for i := range n {
+		row := cov[i*n : i*n+i+1]
+		for j := range row {
+			for k := range dx {
+				a, b := i*dx+k, j*dx+k
+				d := x[a] - x[b]
+				row[j] += d * d
+				if add != nil {
+					row[j] += add(a, b)
+				}
+			}
+		}
+		kernel(row)
+		row[i] = 1 + noise
 	}
 	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Data: cov, Stride: max(1, n)})
 	if !ok {
@@ -266,33 +268,34 @@ func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, e
 	if !s.Gaussian() {
 		return nil, nil, fmt.Errorf("task: benchmark %q has no density", s.Process)
 	}
+	return exactDensities(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) { return factorBenchmark(x, s.Dx, s.Process) })
+}
+
+// exactDensities is Exact for a Gaussian process with a zero mean; factor returns the Cholesky factor of its values' covariance at x [n, dx].
+func exactDensities[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (joint, diagonal []float64, err error) {
 	b := tasks.Curves
-	if b == nil || len(b.XContext) != b.B*b.Nc*s.Dx || len(b.XTarget) != b.B*b.Nt*s.Dx || b.ContextMask != nil || b.TargetMask != nil {
-		return nil, nil, fmt.Errorf("task: these are no tasks of the benchmark with %d coordinates", s.Dx)
+	if b == nil || len(b.XContext) != b.B*b.Nc*dx || len(b.XTarget) != b.B*b.Nt*dx || b.ContextMask != nil || b.TargetMask != nil {
+		return nil, nil, fmt.Errorf("task: these are no tasks of the process with %d coordinates", dx)
 	}
 	joint, diagonal = make([]float64, b.B), make([]float64, b.B)
-	errs := make([]error, b.B)
-	parallel.For(b.B, 1, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			x := slices.Concat(b.XContext[t*b.Nc*s.Dx:(t+1)*b.Nc*s.Dx], b.XTarget[t*b.Nt*s.Dx:(t+1)*b.Nt*s.Dx])
-			y := make([]float64, 0, b.Nc+b.Nt)
-			for _, v := range b.YContext[t*b.Nc : (t+1)*b.Nc] {
-				y = append(y, float64(v))
-			}
-			for _, v := range tasks.Y[t*b.Nt : (t+1)*b.Nt] {
-				y = append(y, float64(v))
-			}
-			l, err := factorBenchmark(x, s.Dx, s.Process)
-			if errs[t] = err; err == nil {
-				joint[t], diagonal[t] = densities(l, y, b.Nc)
-				joint[t], diagonal[t] = joint[t]/float64(b.Nt), diagonal[t]/float64(b.Nt)
-			}
+	err = eachTask(b.B, func(t int) error {
+		x := slices.Concat(b.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx], b.XTarget[t*b.Nt*dx:(t+1)*b.Nt*dx])
+		y := make([]float64, 0, b.Nc+b.Nt)
+		for _, v := range b.YContext[t*b.Nc : (t+1)*b.Nc] {
+			y = append(y, float64(v))
 		}
+		for _, v := range tasks.Y[t*b.Nt : (t+1)*b.Nt] {
+			y = append(y, float64(v))
+		}
+		l, err := factor(x)
+		if err == nil {
+			joint[t], diagonal[t] = densities(l, y, b.Nc)
+			joint[t], diagonal[t] = joint[t]/float64(b.Nt), diagonal[t]/float64(b.Nt)
+		}
+		return err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, nil, err
-		}
+	if err != nil {
+		return nil, nil, err
 	}
 	return joint, diagonal, nil
 }
