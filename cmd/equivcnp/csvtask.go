@@ -19,6 +19,7 @@ type csvFlags struct {
 	columns      columnFlags
 	from, to     float64
 	points       int
+	sphere       float64 // degrees
 }
 
 // register adds the flags.
@@ -30,21 +31,34 @@ func (f *csvFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.from, "from", 0, "first target")
 	fl.Float64Var(&f.to, "to", 0, "last target")
 	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
+	fl.Float64Var(&f.sphere, "sphere", 0, "models of points on the sphere: targets are a grid of the whole globe, so many degrees apart (alone: 5)")
+	fl.Lookup("sphere").NoOptDefVal = "5"
 	for _, name := range []string{"csv", "targets"} {
 		must(cmd.MarkFlagFilename(name, "csv"))
 	}
 	for _, name := range []string{"from", "to", "points"} {
 		cmd.MarkFlagsMutuallyExclusive("targets", name)
+		cmd.MarkFlagsMutuallyExclusive("sphere", name)
 	}
+	cmd.MarkFlagsMutuallyExclusive("targets", "sphere")
 }
 
 // maxPoints bounds the targets of --points.
 const maxPoints = 1 << 24
 
+// leastDegrees is the finest grid of --sphere.
+const leastDegrees = 0.1
+
 // check refuses flags that name no targets.
 func (f *csvFlags) check(changed func(string) bool) error {
+	if changed("sphere") {
+		if !(f.sphere >= leastDegrees && f.sphere <= 90) {
+			return usagef("--sphere %g: need %g to 90 degrees", f.sphere, leastDegrees)
+		}
+		return nil
+	}
 	if f.targets == "" && !(changed("from") && changed("to")) {
-		return usagef("say where to predict: --from and --to, or --targets")
+		return usagef("say where to predict: --from and --to, --targets, or --sphere")
 	}
 	if f.targets == "" {
 		switch {
@@ -75,6 +89,9 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 		return nil, err
 	}
 	t := &csvTask{points: points, targets: &tabular.Table{Cols: 1}}
+	if f.sphere > 0 {
+		return t, nil // fit knows the model's coordinates
+	}
 	if f.targets == "" {
 		t.targets.Values = linspace(f.from, f.to, f.points)
 		return t, nil
@@ -86,10 +103,19 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 // fit makes the task of the tables that a model needs.
 func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	dx, dy := cfg.DimX, cfg.DimY
-	if f.targets == "" && dx != 1 {
+	if f.sphere > 0 && !cfg.OnSphere() {
+		return fmt.Errorf("--sphere: the points of %s do not lie on the sphere", model)
+	}
+	if f.targets == "" && f.sphere == 0 && dx != 1 {
 		return fmt.Errorf("%s: the model has %d input coordinates, use --targets instead of --from and --to", model, dx)
 	}
 	t.dx, t.dy = dx, dy
+	if cfg.Degrees() && f.columns.x == nil {
+		f.columns.x = latLonColumns(t.points)
+	}
+	if f.sphere > 0 {
+		t.targets.Cols, t.targets.Values = dx, onSphere(cfg, globeGrid(f.sphere))
+	}
 	opt := f.columns.options(dx, dy)
 	var err error
 	if t.observed, err = task.RowsOf(t.points, opt, false); err != nil {
@@ -99,7 +125,7 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 		return err
 	}
 	if f.targets == "" {
-		opt = task.CSVOptions{Dx: 1, Dy: dy}
+		opt = task.CSVOptions{Dx: dx, Dy: dy}
 	}
 	opt.Task = "" // all targets are of that one
 	if t.asked, err = task.RowsOf(t.targets, opt, true); err != nil {
@@ -124,6 +150,60 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	}
 	t.batch = b
 	return nil
+}
+
+// latLonColumns are the names of the columns of latitude and longitude, nil if a table has none.
+func latLonColumns(t *tabular.Table) []string {
+	var found [2]string
+	for _, name := range t.Header {
+		switch strings.ToLower(name) {
+		case "lat", "latitude":
+			found[0] = name
+		case "lon", "lng", "long", "longitude":
+			found[1] = name
+		}
+	}
+	if found[0] == "" || found[1] == "" {
+		return nil
+	}
+	return found[:]
+}
+
+// globeGrid is the middles of equal cells of latitude and longitude that cover the globe, about step degrees long, from the south.
+func globeGrid(step float64) (places [][2]float64) {
+	rows, columns := max(1, int(math.Round(180/step))), max(1, int(math.Round(360/step)))
+	for i := range rows {
+		for k := range columns {
+			places = append(places, [2]float64{-90 + (float64(i)+0.5)*180/float64(rows), -180 + (float64(k)+0.5)*360/float64(columns)})
+		}
+	}
+	return places
+}
+
+// onSphere is places as a model's coordinates.
+func onSphere(cfg *cnp.Config, places [][2]float64) (x []float64) {
+	for _, p := range places {
+		if cfg.Degrees() {
+			x = append(x, p[:]...)
+		} else {
+			u := cnp.UnitVector(p[0], p[1])
+			x = append(x, u[:]...)
+		}
+	}
+	return x
+}
+
+// places is a model's coordinates on the sphere as latitudes and longitudes.
+func places(cfg *cnp.Config, x []float64) (out [][2]float64) {
+	for i := 0; i+cfg.DimX <= len(x); i += cfg.DimX {
+		if cfg.Degrees() {
+			out = append(out, [2]float64{x[i], x[i+1]})
+		} else {
+			latitude, longitude := cnp.LatLon([3]float64(x[i : i+3]))
+			out = append(out, [2]float64{latitude, longitude})
+		}
+	}
+	return out
 }
 
 // noteExtra names columns that nobody read.

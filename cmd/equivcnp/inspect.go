@@ -184,7 +184,10 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
 	}
 	r.line("network", "%s", s)
-	if c.PointsPerUnit > 0 {
+	if c.OnSphere() {
+		r.line("lattice", "%d nearly even points on the sphere, %g per radian; points are %s", c.SpherePoints(), c.PointsPerUnit,
+			map[bool]string{true: "latitude and longitude in degrees", false: "unit vectors"}[c.Degrees()])
+	} else if c.PointsPerUnit > 0 {
 		r.line("lattice", "%g points per unit, margin %g", c.PointsPerUnit, c.Margin)
 	}
 	if c.Window != "" {

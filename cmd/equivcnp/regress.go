@@ -33,7 +33,7 @@ type regressFlags struct {
 func (a *app) regressCommand() *cobra.Command {
 	var f regressFlags
 	cmd := &cobra.Command{
-		Use:                   "regress --model M --csv data.csv (--from -4 --to 4 [--points 400] | --targets targets.csv) --out pred.csv",
+		Use:                   "regress --model M --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv | --sphere) --out P.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Regress a curve from the points of a CSV file",
 		Long: `Regress a curve from context points, and write mean and standard deviation at the targets.
@@ -56,6 +56,12 @@ log-likelihood is printed. The columns of the prediction are x, mean and std, or
 names, t2m_mean and t2m_std; --quantiles adds more. --plot draws mean, band of two standard
 deviations and context points.
 
+Models of points on the sphere take latitude and longitude in degrees, from -90 to 90 and any number
+(columns of these names, or lat and lon, need no --x), or unit vectors, whichever "equivcnp inspect"
+says; a vector's length may differ from 1 by 2 %. Their targets are --targets, or with --sphere a
+grid of the whole globe, 5 degrees apart or as many as it says. --plot draws the globe, whatever the
+targets are: mean and standard deviation on a map of equal areas, with the context points.
+
 With --samples whole curves are drawn by the chain rule, each as likely as the model thinks it is; they
 are columns of the CSV file and thin lines in the drawing. "equivcnp sample" says more of them.
 
@@ -67,6 +73,9 @@ The name - is standard input, and for --out standard output.`,
 
   # The same with five curves that the model thinks likely.
   equivcnp regress --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 5 --out pred.csv --plot fig.png
+
+  # Weather stations, with columns lat, lon and y: a map of the globe.
+  equivcnp regress --model globe --csv stations.csv --sphere --out pred.csv --plot map.png
 
   # Columns of other names, in any order; read from standard input, written to standard output.
   equivcnp regress --model model.safetensors --csv - --x time --y temperature --from 0 --to 1 --out - <data.csv`,
@@ -140,7 +149,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	cfg := model.Config()
 	dx, dy := cfg.DimX, cfg.DimY
-	if f.plot != "" && dx != 1 {
+	if f.plot != "" && dx != 1 && !cfg.OnSphere() {
 		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", dx)
 	}
 	if err := t.fit(&f.input, f.model.path, &cfg); err != nil {
@@ -188,6 +197,12 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		return err
 	}
 
+	var globes []*picture.Globe
+	if f.plot != "" && cfg.OnSphere() {
+		if globes, err = t.globes(ctx, judged, &cfg); err != nil {
+			return err
+		}
+	}
 	var likelihood *number
 	if y := t.asked.Y; len(y) == b.Nt*dy {
 		if sum, n := p.LogDensity(single(y), knownOf(y, counts)); n > 0 {
@@ -201,6 +216,10 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
 	if err := outs.write("plot", func(w io.Writer) error {
+		if globes != nil {
+			globes[0].Title = title
+			return picture.WriteGlobes(w, format, globes...)
+		}
 		return picture.WriteCurves(w, format, title, t.curves(p, samples, dy))
 	}); err != nil {
 		return err
@@ -424,6 +443,29 @@ func labels(t *tabular.Table, columns []int, kind string, n int) []string {
 func (t *csvTask) curves(p *cnp.Prediction[float32], samples []float32, dy int) []picture.Curve {
 	xLabel, yLabel := labels(t.points, t.observed.Columns.X, "x", 1), labels(t.points, t.observed.Columns.Y, "y", dy)
 	return drawnCurves(xLabel, yLabel, t.batch, p, samples)
+}
+
+// globes are maps of what a model on the sphere predicts, one of each output.
+func (t *csvTask) globes(ctx context.Context, m cnp.CurvePredictor[float32], cfg *cnp.Config) ([]*picture.Globe, error) {
+	b := *t.batch
+	b.XTarget = onSphere(cfg, picture.GlobePlaces())
+	b.Nt = len(b.XTarget) / t.dx
+	p, err := m.Predict(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+	var out []*picture.Globe
+	for c, label := range labels(t.points, t.observed.Columns.Y, "y", t.dy) {
+		g := &picture.Globe{Label: label, Places: places(cfg, b.XContext)}
+		for i := range b.Nt {
+			g.Mean, g.Std = append(g.Mean, float64(p.Mean[i*t.dy+c])), append(g.Std, float64(p.Std[i*t.dy+c]))
+		}
+		for i := range b.Nc {
+			g.Values = append(g.Values, float64(b.YContext[i*t.dy+c]))
+		}
+		out = append(out, g)
+	}
+	return out, nil
 }
 
 // drawnCurves is that of a batch of one task, with the names of its coordinates and outputs.

@@ -34,7 +34,7 @@ type reproduceFlags struct {
 
 func (a *app) reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:                   "reproduce (table1 | table2 | figures | benchmark) --out DIR",
+		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere) --out DIR",
 		DisableFlagsInUseLine: true,
 		Short:                 "Make the paper's tables and figures anew, and the field's own table",
 		Long: `Make the paper's tables and figures anew, with the shipped models or with those of the folders that
@@ -44,9 +44,9 @@ In a folder, a curve model is known by the process in its file's name (rbf, mate
 rbf_equivcnp.pth), an image model by its group, where the file itself does not say it (SO2.pth).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures or benchmark", args[0])
+				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark or sphere", args[0])
 			}
-			return fmt.Errorf("say what to make: table1, table2, figures or benchmark")
+			return fmt.Errorf("say what to make: table1, table2, figures, benchmark or sphere")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
@@ -70,6 +70,10 @@ one: Gaussian processes, sawtooth waves and mixtures, with one coordinate and wi
 had its points, elsewhere, and beyond the context. A model belongs here if its file says that it was
 trained on it (equivcnp train regression --benchmark eq). Every number is kept in benchmark.jsonl as
 soon as it is known: after an interruption the same command goes on from there.`, 4096, (*reproduction).benchmark},
+		{"sphere", "Stations on the globe, moved to the poles, across the date line, and anywhere", `Log-likelihood of the same tasks on the sphere at middle latitudes, at the poles, across the date line,
+and after any rotation of the globe, by every model that was trained on such tasks (equivcnp train
+regression --sphere eq): under the globe's rotations, and under translations of latitude and longitude.
+Beside the models stands the process's own prediction, which nothing beats.`, 1024, (*reproduction).sphere},
 	} {
 		var f reproduceFlags
 		sub := &cobra.Command{
@@ -213,10 +217,16 @@ func (p *reproduction) madeBy(part string) {
 	p.printf(" The shipped models:\n\n")
 	for _, m := range p.models {
 		info, err := pretrained.About(m.name)
-		if err == nil && (part == "benchmark") == (m.benchmark() >= 0) {
+		if err == nil && m.partOf(part) {
 			p.printf("- %s: `%s`, seed %s, %s steps, on %s\n", info.Name, info.Command, info.Seed, info.Steps, info.Tasks)
 		}
 	}
+}
+
+// partOf reports whether a part's report is about the model.
+func (m *listedModel) partOf(part string) bool {
+	_, sphere := m.sphereSource()
+	return (part == "benchmark") == (m.benchmark() >= 0) && (part == "sphere") == sphere
 }
 
 func (p *reproduction) printf(format string, args ...any) { fmt.Fprintf(&p.report, format, args...) }

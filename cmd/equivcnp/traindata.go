@@ -79,6 +79,10 @@ func seen(set *task.CurveSet, src task.Source[float32], c cnp.Config, seed uint6
 	}
 	t.Units = &cnp.Scaler{}
 	for _, r := range t.X {
+		if c.OnSphere() { // degrees, or unit vectors, are what they are
+			t.Units.X = append(t.Units.X, cnp.Affine{Factor: 1})
+			continue
+		}
 		t.Units.X = append(t.Units.X, cnp.Affine{Offset: r.Min + (r.Max-r.Min)/2, Factor: usualSpan / all.Span})
 	}
 	likelihood, err := cnp.ParseLikelihood(&c)
@@ -100,10 +104,14 @@ func seen(set *task.CurveSet, src task.Source[float32], c cnp.Config, seed uint6
 }
 
 // noteUnits says what training takes for units.
-func noteUnits(t *cnp.Trained) string {
+func noteUnits(c *cnp.Config) string {
+	t := c.Trained
 	var spreads []float64
 	for _, r := range t.Y {
 		spreads = append(spreads, r.Std)
+	}
+	if c.OnSphere() {
+		return fmt.Sprintf("the model works in units of its own, which its file holds: y's deviations of %.4g are 1", spreads)
 	}
 	return fmt.Sprintf("the model works in units of its own, which its file holds: a curve's %.4g units of x are %d, y's deviations of %.4g are 1",
 		usualSpan/t.Units.X[0].Factor, usualSpan, spreads)

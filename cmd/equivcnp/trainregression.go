@@ -17,6 +17,7 @@ type regressionFlags struct {
 	trainFlags
 	kernel, model          string
 	benchmark, group       string
+	sphere, place          string
 	dx, lifts              int
 	channels               []int
 	hidden, mid            int
@@ -39,7 +40,7 @@ var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "period
 func (a *app) trainRegressionCommand() *cobra.Command {
 	var f regressionFlags
 	cmd := &cobra.Command{
-		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
+		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on curves: drawn from a random process, or your own",
 		Long: `Train on curves drawn from a random process, or on your own.
@@ -52,6 +53,12 @@ periodic(period,length), noise(variance) and numbers, as in gp:2*rbf(0.5)+0.1*pe
 --benchmark draws the tasks of the library neuralprocesses: eq, matern, weakly-periodic, sawtooth or
 mixture, with --dx coordinates; under --group "SE(2)" with --lifts 4 a model of two knows that they
 have no preferred direction.
+
+--sphere draws a Gaussian process on the sphere, eq or matern, seen at stations that lie as unevenly as
+real ones, at --place. Points are latitudes and longitudes in degrees, and the model is one under the
+rotations of the globe, SO(3), on --levels lattices of nearly even points, the finest of 10 per radian,
+1257 in all; --group "T(2)" takes latitude and longitude for a plane instead. Your own curves are on the
+sphere under --group "SO(3)" with --levels, too: two inputs are latitude and longitude, three a unit vector.
 
 --csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or
 a name for each curve (without it all rows are one); context, 1 where a point is always observed. --x, --y and
@@ -75,6 +82,9 @@ itself, as the authors' models are, and ends that.`,
   # A day is a task; a fifth of the stations is held out, and scores are those of their rows given the others'.
   equivcnp train regression --csv stations.parquet --x lon,lat,elevation --y t2m,rain --task day --holdout-by station --holdout 0.2 --out t2m.safetensors
 
+  # Weather stations, somewhere on the globe.
+  equivcnp train regression --csv stations.csv --x lat,lon --y pressure --group "SO(3)" --levels 4 --out globe.safetensors
+
   # Go on after an interruption.
   equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
 		Args: cobra.NoArgs,
@@ -92,7 +102,9 @@ itself, as the authors' models are, and ends that.`,
 	fl.Float64Var(&f.length, "length", 1, "--kernel: length scale where it says none")
 	fl.StringVar(&f.benchmark, "benchmark", "", "the tasks of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
 	fl.IntVar(&f.dx, "dx", 1, "--benchmark: number of coordinates")
-	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations)")
+	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
+	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
+	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
 	fl.IntVar(&f.lifts, "lifts", 1, "equivcnp: samples of the group's stabiliser for every point")
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
@@ -100,10 +112,10 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.holdoutBy, "holdout-by", "", holdoutByUsage)
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
-	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "csv", "in")
+	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "csv", "in")
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
-	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
+	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
 	fl.Float64Var(&f.fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
 	fl.IntSliceVar(&f.channels, "channels", nil, "widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&f.hidden, "hidden", 0, "equivcnp: width of the networks that make convolution weights (default 32)")
@@ -120,6 +132,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
 	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}, "benchmark": task.BenchmarkProcesses, "group": group.Names(),
+		"sphere": task.SphereProcesses, "place": task.SpherePlaces,
 		"readout": {"queries", "targets", "rbf"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -135,7 +148,12 @@ func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy
 		}
 	}
 	c := cnp.DefaultLevels(f.levels, dx, dy)
-	c.Group, c.Lifts = g.Name(), f.lifts
+	if g.Name() == "SO(3)" {
+		c = cnp.DefaultSphere(f.levels, dy)
+	} else if f.sphere != "" { // in degrees
+		c.PointsPerUnit, c.Channels = 0.16, cnp.DefaultSphere(f.levels, dy).Channels
+	}
+	c.Group, c.DimX, c.Lifts = g.Name(), dx, f.lifts
 	if changed("kernel-width") {
 		c.Kernel = f.width
 	}
@@ -161,7 +179,20 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	dx, dy := 1, 1
 	var own, held *task.CurveSet
-	if f.csv != "" || f.in != "" || f.benchmark != "" {
+	globe := task.SphereSource[float32]{Process: f.sphere, Place: f.place, Dx: 2}
+	if f.sphere != "" {
+		if err := globe.Validate(); err != nil {
+			return usageError{fmt.Errorf("--sphere: %w", err)}
+		}
+		dx = globe.Dx
+		f.group = cmp.Or(f.group, "SO(3)")
+		if f.levels == 0 && f.model == "equivcnp" {
+			f.levels = 4
+		}
+	} else if cmd.Flags().Changed("place") {
+		return usagef("--place is for --sphere")
+	}
+	if f.csv != "" || f.in != "" || f.benchmark != "" || f.sphere != "" {
 		for _, name := range []string{"length", "from", "to", "targets"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s is for --kernel", name)
@@ -169,12 +200,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		}
 	}
 	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx}
-	if f.benchmark != "" {
+	if f.benchmark != "" || f.sphere != "" {
 		for _, name := range []string{"min-context", "max-context"} {
 			if cmd.Flags().Changed(name) {
-				return usagef("--%s is not for --benchmark, which says how many there are", name)
+				return usagef("--%s is not for --benchmark, nor for --sphere, which say how many there are", name)
 			}
 		}
+	}
+	if f.benchmark != "" {
 		if err := bench.Validate(); err != nil {
 			return usageError{fmt.Errorf("--benchmark: %w", err)}
 		}
@@ -246,7 +279,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return err
 		}
 		unit = 1 / c.Trained.Units.X[0].Factor
-		notes = append(notes, noteUnits(c.Trained))
+		notes = append(notes, noteUnits(&c))
 		if dx > 1 && c.Levels == 0 {
 			c.PointsPerUnit = 0 // the context points carry the features: a fine lattice in several dimensions has too many points
 		}
@@ -315,6 +348,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			test = source(apart, true)
 		}
 		return a.train(cmd.Context(), &f.trainFlags, c, task.Standardised[float32]{Source: src, Config: c}, test, less, changed, notes)
+	}
+	if f.sphere != "" {
+		return a.train(cmd.Context(), &f.trainFlags, c, globe, nil, less, changed, notes)
 	}
 	if f.benchmark != "" {
 		return a.train(cmd.Context(), &f.trainFlags, c, bench, nil, less, changed, notes)
