@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +44,7 @@ type serveCase struct {
 type serveFlags struct {
 	json                 bool
 	dir, only, role, url string
+	profile              string
 	seconds              float64
 	times                int
 	load                 loadFlags
@@ -61,9 +64,9 @@ compared with what bench inference reaches, which is measured before and after i
 			r := &report{w: cmd.OutOrStdout(), json: f.json}
 			switch f.role {
 			case "server":
-				return benchServer(cmd.Context(), f.dir, cmd.InOrStdin(), cmd.OutOrStdout())
+				return profiled(f.profile, func() error { return benchServer(cmd.Context(), f.dir, cmd.InOrStdin(), cmd.OutOrStdout()) })
 			case "load":
-				return f.load.run(r, f.url, f.seconds)
+				return profiled(f.profile, func() error { return f.load.run(r, f.url, f.seconds) })
 			}
 			return benchServe(r, &f)
 		},
@@ -76,6 +79,7 @@ compared with what bench inference reaches, which is measured before and after i
 	fl.IntVar(&f.times, "times", 20, "calls of bench inference")
 	fl.StringVar(&f.role, "role", "", "be the server, or the load")
 	fl.StringVar(&f.url, "url", "", "of the server")
+	fl.StringVar(&f.profile, "profile", "", "write the CPU profile of the role to this file")
 	f.load.register(fl)
 	fl.VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
@@ -85,6 +89,23 @@ compared with what bench inference reaches, which is measured before and after i
 		}
 	})
 	return cmd
+}
+
+// profiled calls f and writes the CPU profile of it, if a file is named.
+func profiled(file string, f func() error) error {
+	if file == "" {
+		return f()
+	}
+	w, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(w); err != nil {
+		return err
+	}
+	err = f()
+	pprof.StopCPUProfile()
+	return errors.Join(err, w.Close())
 }
 
 // benchServer serves the models of all cases on a free port, whose address it prints, until in ends.
@@ -161,6 +182,21 @@ func (c *serverChild) memory(name string) (float64, bool) {
 	return 0, false
 }
 
+// cpu reads the seconds that the server's threads have computed.
+func (c *serverChild) cpu() (float64, bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+	if err != nil {
+		return 0, false
+	}
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // from the third on, of proc(5)
+	if len(f) < 13 {
+		return 0, false
+	}
+	user, err1 := strconv.ParseFloat(f[11], 64)
+	system, err2 := strconv.ParseFloat(f[12], 64)
+	return (user + system) / 100, err1 == nil && err2 == nil
+}
+
 // collect runs this program again and returns what it measured, by name and metric. Samples are reported, too.
 func collect(r *report, args ...string) (map[string]float64, error) {
 	self, err := os.Executable()
@@ -233,8 +269,12 @@ func benchCase(r *report, f *serveFlags, c *serveCase) error {
 	defer s.stop()
 	load := func(name, protocol string, args ...string) (map[string]float64, string, error) {
 		full := fmt.Sprintf("serve/%s/%s/%s", c.name, protocol, name)
+		cpu, _ := s.cpu()
 		got, err := collect(r, append([]string{"serve", "--role", "load", "--json", "--url", s.url, "--model", strings.ReplaceAll(c.name, "/", "-"),
 			"--protocol", protocol, "--name", full, "--seconds", fmt.Sprint(f.seconds), "--tasks", fmt.Sprint(c.tasks)}, args...)...)
+		if cpu2, ok := s.cpu(); ok && err == nil {
+			err = r.add(sample{full, c.tasks, "server_cpu_s", (cpu2 - cpu) / got[full+" requests"]})
+		}
 		return got, full, err
 	}
 	capacity := map[string]float64{} // requests a second
@@ -266,7 +306,7 @@ func benchCase(r *report, f *serveFlags, c *serveCase) error {
 		}
 	}
 	for _, protocol := range []string{"rest", "grpc"} {
-		for name, extra := range map[string][]string{"at80": nil, "at80-random": {"--random"}} {
+		for name, extra := range map[string][]string{"at80": nil, "at80-random": {"--random", "--capacity", fmt.Sprint(capacity[protocol])}} {
 			got, full, err := load(name, protocol, append(extra, "--rate", fmt.Sprint(0.8*capacity[protocol]))...)
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ import (
 type loadFlags struct {
 	name, model, protocol string
 	tasks, clients        int
-	rate                  float64
+	rate, capacity        float64
 	random                bool
 	timeout               time.Duration
 }
@@ -42,6 +42,7 @@ func (f *loadFlags) register(fl *pflag.FlagSet) {
 	fl.IntVar(&f.tasks, "tasks", 1, "of a request")
 	fl.IntVar(&f.clients, "clients", 1, "that wait for their answers")
 	fl.Float64Var(&f.rate, "rate", 0, "requests a second, instead of clients")
+	fl.Float64Var(&f.capacity, "capacity", 0, "requests a second that an ideal server would answer")
 	fl.BoolVar(&f.random, "random", false, "requests come at random times (Poisson)")
 	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "of a request")
 }
@@ -49,7 +50,7 @@ func (f *loadFlags) register(fl *pflag.FlagSet) {
 // outcome is what became of a request.
 type outcome struct {
 	latency, compute float64 // seconds; compute as the server says
-	refused          bool
+	refused, expired bool    // refused on arrival, or given up when its time was over
 }
 
 // asker sends one request.
@@ -83,7 +84,7 @@ func (f *loadFlags) run(r *report, url string, seconds float64) error {
 			failed = err
 		}
 	}
-	start := time.Now()
+	start, cpu := time.Now(), processTime()
 	length := time.Duration(seconds * float64(time.Second))
 	if f.rate == 0 {
 		for range f.clients {
@@ -94,13 +95,7 @@ func (f *loadFlags) run(r *report, url string, seconds float64) error {
 			})
 		}
 	} else {
-		rng, at := rand.New(rand.NewPCG(1, 1)), 0.0
-		for at < seconds {
-			if f.random {
-				at += rng.ExpFloat64() / f.rate
-			} else {
-				at += 1 / f.rate
-			}
+		for _, at := range f.arrivals(seconds) {
 			due := start.Add(time.Duration(at * float64(time.Second)))
 			time.Sleep(time.Until(due))
 			inflight.Go(func() { one(due) })
@@ -108,10 +103,48 @@ func (f *loadFlags) run(r *report, url string, seconds float64) error {
 	}
 	inflight.Wait()
 	took := time.Since(start).Seconds()
+	cpu = processTime() - cpu
 	if failed != nil {
 		return failed
 	}
-	return f.report(r, done, max(took, seconds))
+	if err := f.report(r, done, max(took, seconds)); err != nil {
+		return err
+	}
+	if f.random && f.capacity > 0 {
+		waits := idealQueue(f.arrivals(seconds), 1/f.capacity)
+		if err := r.add(sample{f.name, f.tasks, "ideal_p99_of_p50", percentile(waits, 99) / percentile(waits, 50)}); err != nil {
+			return err
+		}
+	}
+	if err := r.add(sample{f.name, f.tasks, "requests", float64(len(done))}); err != nil {
+		return err
+	}
+	return r.add(sample{f.name, f.tasks, "client_cpu_s", cpu.Seconds() / float64(len(done))})
+}
+
+// arrivals are the times at which requests come, in seconds.
+func (f *loadFlags) arrivals(seconds float64) (times []float64) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for at := 0.0; at < seconds; times = append(times, at) {
+		if f.random {
+			at += rng.ExpFloat64() / f.rate
+		} else {
+			at += 1 / f.rate
+		}
+	}
+	return times
+}
+
+// idealQueue is how long requests take, sorted, that come at those times to a server which takes exactly so long for each, one after the
+// other, and nothing else.
+func idealQueue(arrivals []float64, service float64) (took []float64) {
+	free := 0.0
+	for _, at := range arrivals {
+		free = max(free, at) + service
+		took = append(took, free-at)
+	}
+	slices.Sort(took)
+	return took
 }
 
 // report adds what came of requests.
@@ -122,7 +155,7 @@ func (f *loadFlags) report(r *report, done []outcome, took float64) error {
 		switch {
 		case o.refused:
 			refused = append(refused, o.latency)
-		case o.latency > f.timeout.Seconds():
+		case o.expired || o.latency > f.timeout.Seconds():
 			late++
 		default:
 			answered, added = append(answered, o.latency), append(added, o.latency-o.compute)
@@ -234,8 +267,10 @@ func askREST(url string, header int, body []byte) asker {
 		switch {
 		case err != nil:
 			return o, err
-		case resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusGatewayTimeout:
+		case resp.StatusCode == http.StatusServiceUnavailable:
 			o.refused = true
+		case resp.StatusCode == http.StatusGatewayTimeout:
+			o.expired = true
 		case resp.StatusCode != http.StatusOK:
 			return o, fmt.Errorf("status %d, %d bytes", resp.StatusCode, n)
 		}
@@ -269,8 +304,8 @@ func askGRPC(url string, body []byte) asker {
 		case err == nil:
 			o.compute = computed(resp.Header())
 			return o, nil
-		case code == connect.CodeResourceExhausted || code == connect.CodeDeadlineExceeded:
-			o.refused = true
+		case code == connect.CodeResourceExhausted, code == connect.CodeDeadlineExceeded:
+			o.refused, o.expired = code == connect.CodeResourceExhausted, code == connect.CodeDeadlineExceeded
 			return o, nil
 		}
 		return o, err

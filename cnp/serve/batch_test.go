@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"testing"
@@ -11,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/serve/inference"
@@ -219,6 +224,43 @@ func TestGRPC(t *testing.T) {
 	require.Equal(t, connect.CodeResourceExhausted, connect.CodeOf(err), "%v", err)
 	var e *connect.Error
 	require.True(t, errors.As(err, &e))
+}
+
+// TestGRPCCompression: a compressed request is read, and an answer is not compressed because a client could read it so.
+func TestGRPCCompression(t *testing.T) {
+	s := newServer(t, nil)
+	url, _ := listen(t, s, Limits{})
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	client := &http.Client{Transport: &http.Transport{Protocols: protocols, DisableCompression: true}}
+	message, err := proto.Marshal(curvesMessage(curves(rngOf(1), 16, 50, 50)))
+	require.NoError(t, err)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(message)
+	require.NoError(t, z.Close())
+	for flag, body := range [][]byte{message, packed.Bytes()} {
+		r, err := http.NewRequest("POST", url+"/"+service+"/ModelInfer", bytes.NewReader(append(binary.BigEndian.AppendUint32([]byte{byte(flag)}, uint32(len(body))), body...)))
+		require.NoError(t, err)
+		r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "Grpc-Encoding": {[]string{"identity", "gzip"}[flag]}, "Grpc-Accept-Encoding": {"gzip"}}
+		resp, err := client.Do(r)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, "0", resp.Trailer.Get("Grpc-Status"), "%v", resp.Trailer)
+		require.Greater(t, len(answer), 16*50*4*2)
+		require.Zero(t, answer[0], "it is compressed")
+	}
+}
+
+// curvesMessage is a request with raw contents.
+func curvesMessage(b *cnp.Batch[float32]) *inference.ModelInferRequest {
+	n, nc, nt := int64(b.B), int64(b.Nc), int64(b.Nt)
+	return &inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
+		{Name: "x_context", Datatype: "FP64", Shape: []int64{n, nc, 1}}, {Name: "y_context", Datatype: "FP32", Shape: []int64{n, nc, 1}},
+		{Name: "x_target", Datatype: "FP64", Shape: []int64{n, nt, 1}}},
+		RawInputContents: [][]byte{safetensors.Float64Bytes(b.XContext), safetensors.Float32Bytes(b.YContext), safetensors.Float64Bytes(b.XTarget)}}
 }
 
 // floats reads raw contents.

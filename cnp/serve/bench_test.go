@@ -5,10 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"connectrpc.com/connect"
+
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
 )
 
 // BenchmarkInfer is what the server itself does of a request: the model answers at once.
@@ -47,6 +52,57 @@ func BenchmarkInfer(b *testing.B) {
 				w := httptest.NewRecorder()
 				if s.ServeHTTP(w, r); w.Code != 200 {
 					b.Fatalf("%d: %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNetwork is a request over a connection to a model that answers at once, or that refuses it.
+func BenchmarkNetwork(b *testing.B) {
+	s := newServer(b, nil)
+	var answer error
+	s.queue.compute = func(_ context.Context, jobs []*job) error {
+		for _, j := range jobs {
+			j.prediction = &cnp.Prediction[float32]{Mean: make([]float32, j.values), Std: make([]float32, j.values)}
+		}
+		return answer
+	}
+	url, _ := listen(b, s, Limits{})
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	c := curves(rngOf(1), 16, 50, 50)
+	header, body := curvesBinary(b, nil, c)
+	infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](&http.Client{Transport: &http.Transport{Protocols: protocols}},
+		url+"/"+service+"/ModelInfer", connect.WithGRPC())
+	message := curvesMessage(c)
+	for _, refused := range []bool{false, true} {
+		if answer = nil; refused {
+			answer = overloaded("deadline", 0, "no")
+		}
+		b.Run(fmt.Sprintf("rest/refused=%v", refused), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := http.NewRequest("POST", url+"/v2/models/rbf/infer", bytes.NewReader(body))
+				if err != nil {
+					b.Fatal(err)
+				}
+				for k, v := range header {
+					r.Header.Set(k, v)
+				}
+				resp, err := http.DefaultClient.Do(r)
+				if err != nil || (resp.StatusCode == 200) == refused {
+					b.Fatal(resp, err)
+				}
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		})
+		b.Run(fmt.Sprintf("grpc/refused=%v", refused), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := infer.CallUnary(context.Background(), connect.NewRequest(message)); (err == nil) == refused {
+					b.Fatal(err)
 				}
 			}
 		})
