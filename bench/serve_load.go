@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,7 +148,7 @@ func idealQueue(arrivals []float64, service float64) (took []float64) {
 
 // report adds what came of requests.
 func (f *loadFlags) report(r *report, done []outcome, took float64) error {
-	var answered, added, refused []float64
+	var answered, computed, added, refused []float64
 	late := 0
 	for _, o := range done {
 		switch {
@@ -158,22 +157,26 @@ func (f *loadFlags) report(r *report, done []outcome, took float64) error {
 		case o.expired || o.latency > f.timeout.Seconds():
 			late++
 		default:
-			answered, added = append(answered, o.latency), append(added, o.latency-o.compute)
+			answered, computed, added = append(answered, o.latency), append(computed, o.compute), append(added, o.latency-o.compute)
 		}
 	}
 	if len(answered) == 0 {
 		return errors.New("nothing was answered")
 	}
 	slices.Sort(answered)
+	slices.Sort(computed)
 	slices.Sort(added)
 	slices.Sort(refused)
 	samples := []sample{
 		{f.name, f.tasks, "requests_per_s", float64(len(answered)) / took},
 		{f.name, f.tasks, "p50_s", percentile(answered, 50)},
 		{f.name, f.tasks, "p99_s", percentile(answered, 99)},
+		{f.name, f.tasks, "compute_p50_s", percentile(computed, 50)},
+		{f.name, f.tasks, "compute_p99_s", percentile(computed, 99)},
+		{f.name, f.tasks, "compute_max_s", computed[len(computed)-1]},
 	}
 	if f.clients == 1 && f.rate == 0 {
-		samples = append(samples, sample{f.name, f.tasks, "added_p50_s", percentile(added, 50)})
+		samples = append(samples, sample{f.name, f.tasks, "added_p50_s", percentile(added, 50)}, sample{f.name, f.tasks, "added_least_s", added[0]})
 	}
 	if len(refused)+late > 0 {
 		samples = append(samples, sample{f.name, f.tasks, "late", float64(late)}, sample{f.name, f.tasks, "refused", float64(len(refused))})
@@ -233,36 +236,63 @@ func (f *loadFlags) asker(url string) (asker, error) {
 	return askREST(url+"/v2/models/"+f.model+"/infer", len(text), append(text, body...)), err
 }
 
-// transport keeps as many connections as there are requests under way.
-func transport() *http.Transport {
-	return &http.Transport{MaxIdleConnsPerHost: 4096, MaxIdleConns: 4096, DisableCompression: true}
-}
-
-var computeTiming = regexp.MustCompile(`compute;dur=([0-9.]+)`)
-
 // computed reads how long a server computed, in seconds.
 func computed(h http.Header) float64 {
-	if m := computeTiming.FindStringSubmatch(h.Get("Server-Timing")); m != nil {
-		if ms, err := strconv.ParseFloat(m[1], 64); err == nil {
-			return ms / 1000
-		}
+	_, after, _ := strings.Cut(h.Get("Server-Timing"), "compute;dur=")
+	word, _, _ := strings.Cut(after, ",")
+	if ms, err := strconv.ParseFloat(word, 64); err == nil {
+		return ms / 1000
 	}
 	return math.NaN()
 }
 
+// restConn is a connection that has one request under way at a time.
+type restConn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+// askREST sends requests as bytes that were made once, each over a connection of its own for the time, and reads no more of an answer than it must:
+// on a machine that server and load share, what the load computes is lost to the server.
 func askREST(url string, header int, body []byte) asker {
-	client := &http.Client{Transport: transport()}
+	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	request := fmt.Appendf(nil, "POST /%s HTTP/1.1\r\nHost: %s\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n", path, host, header, len(body))
+	request = append(request, body...)
+	var mu sync.Mutex
+	var idle []*restConn
 	return func(ctx context.Context) (o outcome, err error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+		var c *restConn
+		mu.Lock()
+		if n := len(idle) - 1; n >= 0 {
+			c, idle = idle[n], idle[:n]
+		}
+		mu.Unlock()
+		if c == nil {
+			conn, err := net.Dial("tcp", host)
+			if err != nil {
+				return o, err
+			}
+			c = &restConn{conn, bufio.NewReader(conn)}
+		}
+		defer func() {
+			if err != nil {
+				c.Close()
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			idle = append(idle, c)
+		}()
+		if deadline, ok := ctx.Deadline(); ok {
+			c.SetDeadline(deadline)
+		}
+		if _, err := c.Write(request); err != nil {
+			return o, err
+		}
+		resp, err := http.ReadResponse(c.r, nil)
 		if err != nil {
 			return o, err
 		}
-		req.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
-		resp, err := client.Do(req)
-		if err != nil {
-			return o, err
-		}
-		defer resp.Body.Close()
 		n, err := io.Copy(io.Discard, resp.Body)
 		switch {
 		case err != nil:
@@ -294,8 +324,7 @@ func (bytesCodec) MarshalAppend(dst []byte, v any) ([]byte, error) {
 func askGRPC(url string, body []byte) asker {
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
-	t := transport()
-	t.Protocols = p
+	t := &http.Transport{Protocols: p, DisableCompression: true}
 	client := connect.NewClient[[]byte, []byte](&http.Client{Transport: t}, url+"/inference.GRPCInferenceService/ModelInfer",
 		connect.WithGRPC(), connect.WithCodec(bytesCodec{}))
 	return func(ctx context.Context) (o outcome, err error) {
