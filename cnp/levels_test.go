@@ -184,17 +184,26 @@ func TestLevelsRefuse(t *testing.T) {
 	require.ErrorContains(t, err, "more than 100 points")
 }
 
-// BenchmarkLevelsStep is a step of the benchmark's training without Adam: 16 tasks of 30 context points and 50 targets.
+// BenchmarkLevelsStep is a step of the benchmark's training without Adam and without drawing: 16 tasks of 30 context points and 50 targets, in
+// the plane of twice as many.
 func BenchmarkLevelsStep(b *testing.B) {
 	for _, s := range []struct {
-		width, levels, points, kernel, blocks int
-	}{{64, 6, 64, 7, 1}, {64, 5, 32, 7, 1}, {64, 6, 64, 5, 1}, {48, 6, 64, 7, 1}} {
-		b.Run(fmt.Sprintf("width=%d/levels=%d/points=%d/kernel=%d/blocks=%d", s.width, s.levels, s.points, s.kernel, s.blocks), func(b *testing.B) {
-			c := Default(EquivCNPCurve, "T(1)", 1)
-			c.Levels, c.Kernel, c.Blocks, c.PointsPerUnit, c.EncoderLength = s.levels, s.kernel, s.blocks, float64(s.points), 2/float64(s.points)
-			c.Channels = nil
-			for range s.levels {
-				c.Channels = append(c.Channels, s.width)
+		group                                        string
+		lifts, width, levels, points, kernel, blocks int
+	}{{"T(1)", 1, 64, 6, 64, 9, 1}, {"T(1)", 1, 64, 5, 32, 9, 1}, {"T(1)", 1, 64, 6, 64, 5, 1}, {"T(1)", 1, 48, 6, 64, 9, 1},
+		{"T(2)", 1, 32, 4, 8, 5, 1}, {"SE(2)", 4, 8, 4, 8, 5, 1}} {
+		b.Run(fmt.Sprintf("%s/width=%d/levels=%d/points=%d/kernel=%d/blocks=%d", s.group, s.width, s.levels, s.points, s.kernel, s.blocks), func(b *testing.B) {
+			dx := 1
+			if s.group != "T(1)" {
+				dx = 2
+			}
+			c := DefaultLevels(s.levels, dx, 1)
+			c.Group, c.Lifts, c.Kernel, c.Blocks, c.PointsPerUnit, c.EncoderLength = s.group, s.lifts, s.kernel, s.blocks, float64(s.points), 2/float64(s.points)
+			if dx > 1 {
+				c.EncoderLength /= 2
+			}
+			for l := range c.Channels {
+				c.Channels[l] = s.width
 			}
 			m, err := New[float32](c, 1)
 			if err != nil {
@@ -204,14 +213,14 @@ func BenchmarkLevelsStep(b *testing.B) {
 			for _, p := range m.State() {
 				n += len(p.Data)
 			}
-			g, rng, y := layers.NewGrads(m.State()), rand.New(rand.NewPCG(1, 1)), make([]float32, 16*50)
+			nc, nt := 30*dx, 50*dx
+			g, rng, y := layers.NewGrads(m.State()), rand.New(rand.NewPCG(1, 1)), make([]float32, 16*nt)
 			for b.Loop() {
-				batch := &Batch[float32]{B: 16, Nc: 30, Nt: 50}
-				for range 16 * 30 {
-					batch.XContext, batch.YContext = append(batch.XContext, 4*rng.Float64()-2), append(batch.YContext, float32(rng.NormFloat64()))
-				}
-				for range 16 * 50 {
-					batch.XTarget = append(batch.XTarget, 4*rng.Float64()-2)
+				batch := randomBatch[float32](rng, 16, nc, nt, dx, 1)
+				for _, x := range [][]float64{batch.XContext, batch.XTarget} {
+					for i := range x {
+						x[i] = 4*rng.Float64() - 2
+					}
 				}
 				p, err := m.(*EquivCNP[float32]).Differentiate(context.Background(), batch, layers.Train)
 				if err != nil {

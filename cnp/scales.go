@@ -13,48 +13,74 @@ import (
 
 const scalesName = "scales"
 
-// maxScales bounds the normals of a mixture, scaleLimit their factors and those' inverses.
+// maxScales bounds the normals of a mixture, maxNodes the mixtures, and scaleLimit the factors and their inverses.
 const (
 	maxScales  = 16
+	maxNodes   = 16
 	scaleLimit = 1e4
 )
 
 func init() {
 	RegisterLikelihood(scalesName, func(c *Config, arg string) (Likelihood, error) {
 		l := &scales{name: scalesName + ":" + arg, spread: spreadOf(c)}
-		sum := 0.0
-		for part := range strings.SplitSeq(arg, ",") {
-			share, factor, ok := strings.Cut(part, "*")
-			p, err := strconv.ParseFloat(share, 64)
-			a, err2 := strconv.ParseFloat(factor, 64)
-			if !ok || err != nil || err2 != nil || !(p > 0 && p <= 1) || !(a >= 1/scaleLimit && a <= scaleLimit) || len(l.share) == maxScales {
-				return nil, fmt.Errorf("need at most %d shares and factors, as in %s:0.7*0.5,0.3*2, shares that add up to 1, factors from %g to %g",
-					maxScales, scalesName, 1/scaleLimit, float64(scaleLimit))
+		bad := fmt.Errorf("need shares and factors, as in %s:0.7*0.5,0.3*2, at most %d, shares that add up to 1, factors from %g to %g; or at most %d such lists, "+
+			"each behind a deviation and an @, with a semicolon between", scalesName, maxScales, 1/scaleLimit, float64(scaleLimit), maxNodes)
+		parts := strings.Split(arg, ";")
+		for _, part := range parts {
+			if len(parts) > 1 {
+				at, rest, ok := strings.Cut(part, "@")
+				v, err := strconv.ParseFloat(at, 64)
+				if last := len(l.at) - 1; !ok || err != nil || !(v > 0 && v <= math.MaxFloat32) || last+1 == maxNodes || last >= 0 && !(math.Log(v) > l.at[last]) {
+					return nil, bad
+				}
+				l.at, part = append(l.at, math.Log(v)), rest
 			}
-			l.share, l.factor = append(l.share, p), append(l.factor, a)
-			sum += p
+			var m mixture
+			sum := 0.0
+			for term := range strings.SplitSeq(part, ",") {
+				share, factor, ok := strings.Cut(term, "*")
+				p, err := strconv.ParseFloat(share, 64)
+				a, err2 := strconv.ParseFloat(factor, 64)
+				if !ok || err != nil || err2 != nil || !(p > 0 && p <= 1) || !(a >= 1/scaleLimit && a <= scaleLimit) || len(m.share) == maxScales {
+					return nil, bad
+				}
+				m.share, m.factor = append(m.share, p), append(m.factor, a)
+				sum += p
+			}
+			if !(math.Abs(sum-1) <= 1e-3) {
+				return nil, fmt.Errorf("the shares' sum is %g, not 1", sum)
+			}
+			for k := range m.share {
+				m.share[k] /= sum
+			}
+			l.nodes = append(l.nodes, m)
 		}
-		if !(math.Abs(sum-1) <= 1e-3) {
-			return nil, fmt.Errorf("the shares' sum is %g, not 1", sum)
+		if len(l.nodes) > 1 {
+			return l, nil
 		}
-		for k, p := range l.share {
-			l.share[k] = p / sum
-			l.std += l.share[k] * l.factor[k] * l.factor[k]
-		}
-		l.std = math.Sqrt(l.std)
-		return l, nil
+		return plainScales{l}, nil
 	})
 }
 
 // scales is a mixture of normals around one mean, whose deviations are the model's times a factor of each. Errors of trained models are often
 // tiny in most places and large in a few, more so than any one normal; shares and factors are no parameters of the network, but measured
 // afterwards (Calibrated). Parameters: mean, and the deviation that the factors multiply.
+//
+// Where there are several mixtures, each is that of values whose deviation is the node's; between two nodes a value has both, by how near the
+// logarithm of its deviation is to theirs.
 type scales struct {
-	name          string
-	spread        spread
-	share, factor []float64
-	std           float64 // of the mixture, over the deviation
+	name   string
+	spread spread
+	at     []float64 // the nodes' deviations, logarithms; one node has none
+	nodes  []mixture
 }
+
+// plainScales is scales with one node, whose distribution is of the same shape in any units.
+type plainScales struct{ *scales }
+
+func (plainScales) Rescale(p []float64, a Affine) { p[0], p[1] = a.Undo(p[0]), p[1]/a.Factor }
+
+type mixture struct{ share, factor []float64 }
 
 func (l *scales) Name() string { return l.name }
 func (*scales) Outputs() int   { return 2 }
@@ -64,61 +90,89 @@ func (l *scales) Parameters(params, raw []float64) {
 	params[0], params[1] = raw[0], l.spread.std(raw[1])
 }
 
-func (l *scales) Moments(p []float64) (mean, std float64) { return p[0], p[1] * l.std }
+// nodeOf returns the node at or below a deviation, and by how much its value is the next one's: weight, whose derivative to the deviation is slope.
+func nodeOf(at []float64, std float64) (node int, weight, slope float64) {
+	v := math.Log(std)
+	for node+1 < len(at) && v >= at[node+1] {
+		node++
+	}
+	if node+1 >= len(at) || v <= at[node] {
+		return node, 0, 0
+	}
+	width := at[node+1] - at[node]
+	return node, (v - at[node]) / width, 1 / (width * std)
+}
 
-// parts returns the log-density at z of the mixture of deviation 1, and the gradient of that to z and to the deviation.
-func (l *scales) parts(z float64) (log, dz, dstd float64) {
-	var terms [maxScales]float64
+// each calls f with the share and the factor of all normals that a value of a deviation has; slope is the derivative of the share to the deviation.
+func (l *scales) each(std float64, f func(share, slope, factor float64)) {
+	node, w, s := nodeOf(l.at, std)
+	for k, a := range l.nodes[node].factor {
+		p := l.nodes[node].share[k]
+		f((1-w)*p, -s*p, a)
+	}
+	if s == 0 {
+		return
+	}
+	for k, a := range l.nodes[node+1].factor {
+		p := l.nodes[node+1].share[k]
+		f(w*p, s*p, a)
+	}
+}
+
+func (l *scales) Moments(p []float64) (mean, std float64) {
+	v := 0.0
+	l.each(p[1], func(share, _, a float64) { v += share * a * a })
+	return p[0], p[1] * math.Sqrt(v)
+}
+
+// parts returns the log-density at z deviations from the mean, but for the deviation's own logarithm, and the gradient of that to z and to the
+// deviation, the latter times the deviation.
+func (l *scales) parts(z, std float64) (log, dz, dstd float64) {
 	most := math.Inf(-1)
-	for k, a := range l.factor {
-		terms[k] = math.Log(l.share[k]/a) - 0.5*(z/a)*(z/a)
-		most = max(most, terms[k])
-	}
+	l.each(std, func(_, _, a float64) { most = max(most, -math.Log(a)-0.5*(z/a)*(z/a)) })
 	sum := 0.0
-	for k := range l.factor {
-		terms[k] = math.Exp(terms[k] - most)
-		sum += terms[k]
+	l.each(std, func(share, slope, a float64) {
+		density := math.Exp(-math.Log(a) - 0.5*(z/a)*(z/a) - most)
+		sum += share * density
+		dz -= share * density * z / (a * a)
+		dstd += share*density*(z/a*z/a-1) + slope*std*density
+	})
+	if sum == 0 { // the nearest normal has no share, and all others are too far to tell
+		return math.Inf(-1), 0, 0
 	}
-	for k, a := range l.factor {
-		r := terms[k] / sum
-		dz -= r * z / (a * a)
-		dstd += r * (z/a*z/a - 1)
-	}
-	return most + math.Log(sum) - 0.5*math.Log(2*math.Pi), dz, dstd
+	return most + math.Log(sum) - 0.5*math.Log(2*math.Pi), dz / sum, dstd / sum
 }
 
 func (l *scales) LogDensity(y float64, p []float64) float64 {
-	log, _, _ := l.parts((y - p[0]) / p[1])
+	log, _, _ := l.parts((y-p[0])/p[1], p[1])
 	return log - math.Log(p[1])
 }
 
 func (l *scales) Gradient(d []float64, y float64, p, raw []float64) {
-	_, dz, dstd := l.parts((y - p[0]) / p[1])
+	_, dz, dstd := l.parts((y-p[0])/p[1], p[1])
 	d[0], d[1] = -dz/p[1], dstd/p[1]*l.spread.slope(raw[1], p[1])
 }
 
-func (l *scales) Quantile(q float64, p []float64) float64 { return p[0] + p[1]*l.quantile(q) }
+func (l *scales) Quantile(q float64, p []float64) float64 { return p[0] + p[1]*l.quantile(q, p[1]) }
 
-// quantile is that of the mixture around 0 of deviation 1: it lies between those of its narrowest and its widest normal.
-func (l *scales) quantile(q float64) float64 {
+// quantile is that of the mixture around 0, over the deviation: it lies between those of its narrowest and its widest normal.
+func (l *scales) quantile(q, std float64) float64 {
 	if q > 0.5 {
-		return -l.quantile(1 - q)
+		return -l.quantile(1-q, std)
 	}
 	one := normalQuantile(q, 0, 1)
 	if math.IsInf(one, 0) || math.IsNaN(one) || one == 0 {
 		return one
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, a := range l.factor {
-		lo, hi = min(lo, a*one), max(hi, a*one)
-	}
-	z := l.std * one
+	l.each(std, func(_, _, a float64) { lo, hi = min(lo, a*one), max(hi, a*one) })
+	z := lo + (hi-lo)/2
 	for range 100 {
 		below, density := 0.0, 0.0
-		for k, a := range l.factor {
-			below += l.share[k] * 0.5 * math.Erfc(-z/a/math.Sqrt2)
-			density += l.share[k] / a * math.Exp(-0.5*(z/a)*(z/a)) / math.Sqrt(2*math.Pi)
-		}
+		l.each(std, func(share, _, a float64) {
+			below += share * 0.5 * math.Erfc(-z/a/math.Sqrt2)
+			density += share / a * math.Exp(-0.5*(z/a)*(z/a)) / math.Sqrt(2*math.Pi)
+		})
 		if below > q {
 			hi = z
 		} else {
@@ -137,21 +191,33 @@ func (l *scales) quantile(q float64) float64 {
 }
 
 func (l *scales) Sample(rng *rand.Rand, p []float64) float64 {
-	u, k := rng.Float64(), 0
-	for u -= l.share[0]; u >= 0 && k+1 < len(l.share); u -= l.share[k] {
-		k++
-	}
-	return p[0] + p[1]*l.factor[k]*rng.NormFloat64()
+	u, factor := rng.Float64(), 0.0
+	l.each(p[1], func(share, _, a float64) {
+		if u >= 0 && share > 0 {
+			factor = a
+		}
+		u -= share
+	})
+	return p[0] + p[1]*factor*rng.NormFloat64()
 }
 
 func (*scales) Support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
-func (*scales) Rescale(p []float64, a Affine) { p[0], p[1] = a.Undo(p[0]), p[1]/a.Factor }
+// scalesOf is a likelihood of this kind, or nil.
+func scalesOf(l Likelihood) *scales {
+	switch l := l.(type) {
+	case plainScales:
+		return l.scales
+	case *scales:
+		return l
+	}
+	return nil
+}
 
 // Deviations are the deviations that Calibrated's factors multiply, of a model that it takes: those predicted, without the factors of an
 // earlier calibration.
 func (p *Prediction[T]) Deviations() []T {
-	if _, ok := p.Likelihood.(*scales); !ok {
+	if scalesOf(p.Likelihood) == nil {
 		return p.Std
 	}
 	out := make([]T, len(p.Mean))
@@ -161,30 +227,60 @@ func (p *Prediction[T]) Deviations() []T {
 	return out
 }
 
-// Calibrated is a model with the parameters of m that predicts the same means, and instead of a normal around each a mixture of normals, with
-// these shares, whose deviations are the model's times these factors. One factor alone is a normal that is wider or narrower. What m's own
-// calibration was, if it had one, is replaced. It is for models of the normal likelihood, and for all but CNPs, whose least deviation is part of their function.
-func Calibrated[T Float](m Model[T], share, factor []float64) (Model[T], error) {
+// Mixture is one of normals around the same mean: Share of the values have the deviation of a model times Factor. At is the deviation of the
+// values that have it, for Calibrated with several.
+type Mixture struct {
+	At            float64
+	Share, Factor []float64
+}
+
+// NodeOf returns between which of several mixtures, in the order of At, a value of a deviation is: it has that of node by a weight of 1 less weight, and the next one by
+// weight.
+func NodeOf(mixtures []Mixture, std float64) (node int, weight float64) {
+	at := make([]float64, len(mixtures))
+	for i, m := range mixtures {
+		at[i] = math.Log(m.At)
+	}
+	node, weight, _ = nodeOf(at, std)
+	return node, weight
+}
+
+// Calibrated is a model with the parameters of m that predicts the same means, and instead of a normal around each a mixture of normals whose
+// deviations are the model's times factors. One factor alone is a normal that is wider or narrower. With several mixtures a value has that of
+// its deviation, or something between the nearest two. What m's own calibration was, if it had one, is replaced. It is for models of the normal likelihood, and
+// for all but CNPs, whose least deviation is part of their function.
+func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	c := m.Config()
 	before, err := ParseLikelihood(&c)
 	if err != nil {
 		return nil, err
 	}
 	_, plain := before.(normal)
-	if _, again := before.(*scales); !plain && !again {
+	if !plain && scalesOf(before) == nil {
 		return nil, fmt.Errorf("%w: likelihood %s: only normal deviations are calibrated", ErrConfig, before.Name())
 	}
 	if c.Architecture == CNPCurve || c.Architecture == CNPImage {
 		return nil, fmt.Errorf("%w: the deviations of a %s are not calibrated", ErrConfig, c.Architecture)
 	}
-	if len(share) != len(factor) || len(share) == 0 {
-		return nil, fmt.Errorf("%w: calibrated by %d shares and %d factors", ErrConfig, len(share), len(factor))
+	if len(mixtures) > 1 && c.HasUnits() {
+		return nil, fmt.Errorf("%w: a model with units of its own takes one mixture", ErrConfig)
 	}
-	var parts []string
-	for k, p := range share {
-		parts = append(parts, fmt.Sprintf("%.6g*%.6g", p, factor[k]))
+	var nodes []string
+	for _, mix := range mixtures {
+		var parts []string
+		if len(mix.Share) != len(mix.Factor) {
+			return nil, fmt.Errorf("%w: calibrated by %d shares and %d factors", ErrConfig, len(mix.Share), len(mix.Factor))
+		}
+		for k, p := range mix.Share {
+			parts = append(parts, fmt.Sprintf("%.6g*%.6g", p, mix.Factor[k]))
+		}
+		node := strings.Join(parts, ",")
+		if len(mixtures) > 1 {
+			node = fmt.Sprintf("%.6g@%s", mix.At, node)
+		}
+		nodes = append(nodes, node)
 	}
-	c.Likelihood = scalesName + ":" + strings.Join(parts, ",")
+	c.Likelihood = scalesName + ":" + strings.Join(nodes, ";")
 	out, err := remade(m, c)
 	if err != nil {
 		return nil, err

@@ -38,12 +38,12 @@ func TestCalibratedModels(t *testing.T) {
 				return p
 			}
 			want := predict(m)
-			same, err := Calibrated(m, []float64{1}, []float64{1})
+			same, err := Calibrated(m, Mixture{Share: []float64{1}, Factor: []float64{1}})
 			require.NoError(t, err)
 			got := predict(same)
 			testkit.Close(t, "mean", got.Mean, want.Mean, 1e-12)
 			testkit.Close(t, "std", got.Std, want.Std, 1e-12)
-			mixed, err := Calibrated(same, []float64{0.75, 0.25}, []float64{0.5, 2})
+			mixed, err := Calibrated(same, Mixture{Share: []float64{0.75, 0.25}, Factor: []float64{0.5, 2}})
 			require.NoError(t, err)
 			require.Equal(t, "scales:0.75*0.5,0.25*2", mixed.Config().Likelihood)
 			got = predict(mixed)
@@ -65,22 +65,31 @@ func TestCalibratedModels(t *testing.T) {
 
 func TestCalibratedRefuses(t *testing.T) {
 	for want, change := range map[string]func(c *Config) (share, factor []float64){
-		"only normal deviations": func(c *Config) (_, _ []float64) { c.Likelihood = "normal:noise"; return []float64{1}, []float64{1} },
-		"of a cnp are not":       func(c *Config) (_, _ []float64) { *c = small(CNPCurve, "", 1); return []float64{1}, []float64{1} },
-		"1 shares and 2 factors": func(c *Config) (_, _ []float64) { return []float64{1}, []float64{1, 2} },
-		"sum is 0.9":             func(c *Config) (_, _ []float64) { return []float64{0.9}, []float64{1} },
-		"need at most 16":        func(c *Config) (_, _ []float64) { return []float64{1}, []float64{0} },
-		"need at most":           func(c *Config) (_, _ []float64) { return []float64{math.NaN()}, []float64{1} },
+		"only normal deviations":  func(c *Config) (_, _ []float64) { c.Likelihood = "normal:noise"; return []float64{1}, []float64{1} },
+		"of a cnp are not":        func(c *Config) (_, _ []float64) { *c = small(CNPCurve, "", 1); return []float64{1}, []float64{1} },
+		"1 shares and 2 factors":  func(c *Config) (_, _ []float64) { return []float64{1}, []float64{1, 2} },
+		"sum is 0.9":              func(c *Config) (_, _ []float64) { return []float64{0.9}, []float64{1} },
+		"factors from 0.0001":     func(c *Config) (_, _ []float64) { return []float64{1}, []float64{0} },
+		"need shares and factors": func(c *Config) (_, _ []float64) { return []float64{math.NaN()}, []float64{1} },
 	} {
 		c := small(EquivCNPCurve, "T(1)", 1)
 		share, factor := change(&c)
 		m, err := New[float64](c, 1)
 		require.NoError(t, err)
-		_, err = Calibrated(m, share, factor)
+		_, err = Calibrated(m, Mixture{Share: share, Factor: factor})
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, want)
 	}
-	for _, arg := range []string{"", ":", ":1", ":1*", ":*1", ":1*1,", ":1*1*1", ":0.5*1,0.5", ":0.5*1,0.6*1", ":-1*1,2*1"} {
+	c := small(EquivCNPCurve, "T(1)", 1)
+	c.Trained = &Trained{X: []Range{{}}, Y: []Range{{}}, Units: &Scaler{X: []Affine{{0, 2}}, Y: []Affine{{0, 2}}}}
+	m, err := New[float64](c, 1)
+	require.NoError(t, err)
+	one := Mixture{At: 1, Share: []float64{1}, Factor: []float64{1}}
+	_, err = Calibrated(m, one)
+	require.NoError(t, err)
+	_, err = Calibrated(m, one, Mixture{At: 2, Share: []float64{1}, Factor: []float64{1}})
+	require.ErrorContains(t, err, "units of its own takes one mixture")
+	for _, arg := range []string{"", ":", ":1@1*1;", ":1@1*1;1@1*1", ":2@1*1;1@1*1", ":1*1;2@1*1", ":0@1*1;1@1*1", ":1@0.5*1;2@1*1", ":NaN@1*1;2@1*1", ":1", ":1*", ":*1", ":1*1,", ":1*1*1", ":0.5*1,0.5", ":0.5*1,0.6*1", ":-1*1,2*1"} {
 		_, err := ParseLikelihood(&Config{Likelihood: "scales" + arg})
 		require.ErrorIs(t, err, ErrConfig, fmt.Sprintf("scales%s", arg))
 	}
@@ -88,18 +97,43 @@ func TestCalibratedRefuses(t *testing.T) {
 
 // TestScalesQuantile: the quantile's distribution function is the mixture's, far out as well.
 func TestScalesQuantile(t *testing.T) {
-	l := likelihoodOf(t, "scales:0.9*0.001,0.09*1,0.01*500", OutputStd, 0).(*scales)
+	l := scalesOf(likelihoodOf(t, "scales:0.9*0.001,0.09*1,0.01*500", OutputStd, 0))
 	last := math.Inf(-1)
 	for _, q := range []float64{0, 1e-12, 1e-6, 1e-3, 0.04, 0.05, 0.06, 0.3, 0.5, 0.7, 0.95, 1 - 1e-3, 1} {
-		z := l.quantile(q)
+		z := l.quantile(q, 1)
 		require.GreaterOrEqual(t, z, last)
 		last = z
 		below := 0.0
-		for k, a := range l.factor {
-			below += l.share[k] * 0.5 * math.Erfc(-z/a/math.Sqrt2)
+		for k, a := range l.nodes[0].factor {
+			below += l.nodes[0].share[k] * 0.5 * math.Erfc(-z/a/math.Sqrt2)
 		}
 		require.InDelta(t, q, below, 1e-9*q+1e-15)
 	}
-	require.True(t, math.IsInf(l.quantile(0), -1) && math.IsInf(l.quantile(1), 1))
-	require.True(t, math.IsNaN(l.quantile(math.NaN())))
+	require.True(t, math.IsInf(l.quantile(0, 1), -1) && math.IsInf(l.quantile(1, 1), 1))
+	require.True(t, math.IsNaN(l.quantile(math.NaN(), 1)))
+}
+
+// TestScalesNodes: between two nodes the density is the mean of theirs, by the logarithm of the deviation; beyond, that of the nearest.
+func TestScalesNodes(t *testing.T) {
+	l := likelihoodOf(t, "scales:0.1@1*0.5;0.4@0.5*1,0.5*2;3@1*1", OutputStd, 0)
+	density := func(y, std float64, share, factor []float64) (sum float64) {
+		for k, a := range factor {
+			sum += share[k] * math.Exp(logNormal(y, 0.3, a*std))
+		}
+		return sum
+	}
+	for _, z := range []float64{0, -1, 6} {
+		for _, c := range []struct {
+			std           float64
+			share, factor []float64
+		}{
+			{0.01, []float64{1}, []float64{0.5}}, {0.1, []float64{1}, []float64{0.5}}, {0.2, []float64{0.5, 0.25, 0.25}, []float64{0.5, 1, 2}},
+			{0.4, []float64{0.5, 0.5}, []float64{1, 2}}, {3, []float64{1}, []float64{1}}, {50, []float64{1}, []float64{1}},
+		} {
+			y := 0.3 + z*c.std
+			require.InDelta(t, math.Log(density(y, c.std, c.share, c.factor)), l.LogDensity(y, []float64{0.3, c.std}), 1e-9)
+		}
+	}
+	_, ok := l.(Rescaler)
+	require.False(t, ok)
 }

@@ -16,6 +16,7 @@ type calibrateFlags struct {
 	n       int
 	seed    uint64
 	normals int
+	nodes   int
 	out     string
 	memory  memoryFlag
 }
@@ -30,8 +31,10 @@ func (a *app) calibrateCommand() *cobra.Command {
 and write the model with deviations that are as wide. Means stay as they are. Errors are often tiny in
 most places and large in a few, so that no normal fits them: each value gets a mixture of --normals
 normals around its mean, whose deviations are the model's times a factor of each; the most likely
-factors and shares are taken. With --normals 1 it is one factor for all deviations. The model file
-keeps them in its likelihood, and predict, sample, eval and serve go by them.
+factors and shares are taken. With --normals 1 it is one factor for all deviations. Under --mixtures 4
+values of small, middling and large deviations have different ones, which go over into each other: a
+model may be wrong in another way where it is sure. The model file keeps them in its likelihood, and
+predict, sample, eval and serve go by them.
 
 The tasks should be such as the model was trained on, but not the very same: of digits, which are turned
 here unless flags say otherwise, those with --max-angle 0 --min-scale 1 --max-scale 1. What comes of it
@@ -48,6 +51,7 @@ is measured on tasks of another seed, or on the same ones if they are a file's.`
 	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 256, or all that a file has)")
 	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
 	fl.IntVar(&f.normals, "normals", 3, "normals of the mixture")
+	fl.IntVar(&f.nodes, "mixtures", 0, "mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
 	fl.StringVarP(&f.out, "out", "o", "", "safetensors file to write, required")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
@@ -67,13 +71,15 @@ type calibrateResult struct {
 	Notes      []string     `json:"notes"`
 }
 
-// maxNormals is as many as a likelihood takes.
+// maxNormals is as many normals, and as many mixtures, as a likelihood takes.
 const maxNormals = 16
 
 func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 	switch {
 	case f.n < 0 || f.n > maxTasks:
 		return usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
+	case f.nodes < 0 || f.nodes > maxNormals:
+		return usagef("--mixtures %d: need 1 to %d, or 0 for the default", f.nodes, maxNormals)
 	case f.normals < 1 || f.normals > maxNormals:
 		return usagef("--normals %d: need 1 to %d", f.normals, maxNormals)
 	}
@@ -128,7 +134,14 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 		}
 		return func(at, _ int) { report(k*n+at, 3*n) }
 	}
-	calibrated, err := eval.Calibrate(ctx, model, predict(model), src, eval.Options{Tasks: n, Seed: f.seed, Progress: part(0)}, f.normals)
+	how := eval.Calibration{Normals: f.normals, Mixtures: f.nodes}
+	if f.nodes == 0 {
+		how.Mixtures = 1
+		if cfg.Architecture.Image() {
+			how.Mixtures = 4
+		}
+	}
+	calibrated, err := eval.Calibrate(ctx, model, predict(model), src, eval.Options{Tasks: n, Seed: f.seed, Progress: part(0)}, how)
 	if err != nil {
 		return err
 	}

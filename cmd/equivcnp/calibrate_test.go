@@ -36,6 +36,8 @@ func TestCalibrate(t *testing.T) {
 	b.write("own.csv", csv)
 	text := b.ok("calibrate", "--model", "@m.safetensors", "--csv", "@own.csv", "--normals", "1", "--out", "@own.safetensors")
 	require.Contains(t, text, "scales:1*")
+	require.Contains(t, b.ok(append(args, "--mixtures", "2", "--normals", "2")...), "scales:") // one, where all deviations are alike
+	b.fails(2, "--mixtures 17", append(args, "--mixtures", "17")...)
 	b.fails(2, "--normals 0", append(args, "--normals", "0")...)
 	b.fails(1, "is an input", append(args[:len(args)-1], "@m.safetensors")...)
 	b.save("cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,18 +11,25 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
+// Calibration says what Calibrate may fit.
+type Calibration struct {
+	// Normals of every mixture; one normal is a factor for all deviations.
+	Normals int
+	// Mixtures, each for a range of deviations; where the model is sure it may be wrong in another way than where it is not.
+	Mixtures int
+}
+
 // Calibrate measures by how much the true values of the first tasks of a source differ from a model's predictions, in its own deviations, and
-// returns the model with deviations that are as wide: a mixture of so many normals (cnp.Calibrated), the most likely one; one normal is
-// a factor for all deviations. The means stay as they are. The tasks should be such as the model was trained on, and not those themselves.
-// predict is the model's, in units of the tasks.
-func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predictor[T], src task.Source[T], opt Options, normals int) (cnp.Model[T], error) {
-	if normals < 1 {
-		return nil, fmt.Errorf("eval: calibration by %d normals, need at least 1", normals)
+// returns the model with deviations that are as wide: the most likely mixtures of normals (cnp.Calibrated). The means stay as they are. The tasks should be
+// such as the model was trained on, and not those themselves. predict is the model's, in units of the tasks.
+func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predictor[T], src task.Source[T], opt Options, c Calibration) (cnp.Model[T], error) {
+	if c.Normals < 1 || c.Mixtures < 1 {
+		return nil, fmt.Errorf("eval: calibration by %d mixtures of %d normals, need at least 1 of each", c.Mixtures, c.Normals)
 	}
-	if _, err := cnp.Calibrated(m, []float64{1}, []float64{1}); err != nil {
+	if _, err := cnp.Calibrated(m, cnp.Mixture{Share: []float64{1}, Factor: []float64{1}}); err != nil {
 		return nil, err // before the work
 	}
-	var z []float64
+	var all []deviation
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
 		p, err := predict(ctx, b)
 		if err != nil {
@@ -29,9 +37,10 @@ func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predict
 		}
 		std, counts := p.Deviations(), b.Counts()
 		for i := range n * (len(b.Y) / Count(b)) {
-			v := math.Abs(float64(b.Y[i])-float64(p.Mean[i])) / float64(std[i])
-			if (counts == nil || counts[i]) && v-v == 0 {
-				z = append(z, v)
+			s := float64(std[i])
+			z := math.Abs(float64(b.Y[i])-float64(p.Mean[i])) / s
+			if (counts == nil || counts[i]) && s > 0 && z-z == 0 {
+				all = append(all, deviation{z, s})
 			}
 		}
 		return nil
@@ -39,74 +48,119 @@ func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predict
 	if err != nil {
 		return nil, err
 	}
-	if len(z) < leastErrors {
-		return nil, fmt.Errorf("eval: calibration with %d values, need at least %d", len(z), leastErrors)
+	if len(all) < leastErrors {
+		return nil, fmt.Errorf("eval: calibration with %d values, need at least %d", len(all), leastErrors)
 	}
-	share, factor := fitScales(z, normals)
-	return cnp.Calibrated(m, share, factor)
+	return cnp.Calibrated(m, fitScales(all, c)...)
 }
+
+// deviation is the size of an error, in deviations, and the deviation.
+type deviation struct{ z, std float64 }
 
 const (
 	leastErrors = 100
 	mostErrors  = 1 << 17  // that are looked at, evenly spread among all of them in order of size
 	leastFactor = 1.0 / 64 // errors of exactly 0, as of saturated values, would make a normal as narrow as you please
 	mostFactor  = 1 << 12
+	leastShare  = 1e-5 // of a normal; one of less goes
 )
 
-// fitScales returns the shares and the deviations of the most likely mixture of normals around 0 for errors of such sizes, by expectation and
-// maximisation: no step makes it less likely.
-func fitScales(z []float64, normals int) (share, factor []float64) {
-	slices.Sort(z)
-	if step := float64(len(z)) / mostErrors; step > 1 {
+// fitScales returns the most likely mixtures of normals around 0 for errors of such sizes, by expectation and maximisation: no step makes them
+// less likely.
+func fitScales(all []deviation, c Calibration) []cnp.Mixture {
+	slices.SortFunc(all, func(a, b deviation) int { return cmp.Or(cmp.Compare(a.z, b.z), cmp.Compare(a.std, b.std)) })
+	if step := float64(len(all)) / mostErrors; step > 1 {
 		for i := range mostErrors {
-			z[i] = z[int((float64(i)+0.5)*step)]
+			all[i] = all[int((float64(i)+0.5)*step)]
 		}
-		z = z[:mostErrors]
+		all = all[:mostErrors]
 	}
+	nodes := nodesOf(all, c.Mixtures)
 	limit := func(a float64) float64 { return max(leastFactor, min(a, mostFactor)) }
-	for k := range normals { // each begins where it has its share of the sizes
-		q := (float64(k) + 0.5) / float64(normals)
-		share = append(share, 1/float64(normals))
-		factor = append(factor, limit(z[int(q*float64(len(z)))]/(math.Sqrt2*math.Erfinv(q))))
+	for n := range nodes {
+		for k := range c.Normals { // each begins where it has its share of the sizes
+			q := (float64(k) + 0.5) / float64(c.Normals)
+			nodes[n].Share = append(nodes[n].Share, 1/float64(c.Normals))
+			nodes[n].Factor = append(nodes[n].Factor, limit(all[int(q*float64(len(all)))].z/(math.Sqrt2*math.Erfinv(q))))
+		}
 	}
+	// place is where a value is among the nodes.
+	type place struct {
+		node   int
+		weight float64
+	}
+	places := make([]place, len(all))
+	for i, v := range all {
+		places[i].node, places[i].weight = cnp.NodeOf(nodes, v.std)
+	}
+	type normal struct{ height, narrow, n, squares, p float64 }
+	normals := make([][]normal, len(nodes))
 	was := math.Inf(-1)
-	p, height, narrow := make([]float64, normals), make([]float64, normals), make([]float64, normals)
 	for range 1000 {
-		n, squares, sum := make([]float64, normals), make([]float64, normals), 0.0
-		for k, a := range factor {
-			height[k], narrow[k] = math.Log(share[k]/a), 0.5/(a*a)
-		}
-		for _, v := range z {
-			most, total := math.Inf(-1), 0.0
-			for k := range p {
-				p[k] = height[k] - narrow[k]*v*v
-				most = max(most, p[k])
-			}
-			for k := range p {
-				p[k] = math.Exp(p[k] - most)
-				total += p[k]
-			}
-			sum += most + math.Log(total)
-			for k := range p {
-				n[k] += p[k] / total
-				squares[k] += p[k] / total * v * v
+		for n, mix := range nodes {
+			normals[n] = make([]normal, len(mix.Share))
+			for k, a := range mix.Factor {
+				normals[n][k] = normal{height: mix.Share[k] / a, narrow: 0.5 / (a * a)}
 			}
 		}
-		for k := range n {
-			share[k] = n[k] / float64(len(z))
-			factor[k] = limit(math.Sqrt(squares[k] / max(n[k], math.SmallestNonzeroFloat64)))
-		}
-		// A normal that nothing needs any more goes.
-		for k := len(share) - 1; k >= 0 && len(share) > 1; k-- {
-			if share[k] < 1e-5 {
-				share, factor = slices.Delete(share, k, k+1), slices.Delete(factor, k, k+1)
-				normals, p = normals-1, p[:len(p)-1]
+		sum := 0.0
+		for i, v := range all {
+			at := places[i]
+			near, total := normals[at.node:min(at.node+2, len(nodes))], math.SmallestNonzeroFloat64
+			weight := 1 - at.weight
+			for n := range near {
+				for k := range near[n] {
+					one := &near[n][k]
+					one.p = weight * one.height * math.Exp(-one.narrow*v.z*v.z)
+					total += one.p
+				}
+				weight = at.weight
+			}
+			sum += math.Log(total)
+			for n := range near {
+				for k := range near[n] {
+					one := &near[n][k]
+					one.n += one.p / total
+					one.squares += one.p / total * v.z * v.z
+				}
 			}
 		}
-		if sum /= float64(len(z)); sum-was < 1e-8 {
+		for n := range nodes {
+			mix := cnp.Mixture{At: nodes[n].At}
+			total := 0.0
+			for _, one := range normals[n] {
+				total += one.n
+			}
+			for k, one := range normals[n] {
+				if one.n > leastShare*total {
+					mix.Share, mix.Factor = append(mix.Share, one.n/total), append(mix.Factor, limit(math.Sqrt(one.squares/one.n)))
+				} else if total == 0 { // no value is near the node
+					mix.Share, mix.Factor = append(mix.Share, nodes[n].Share[k]), append(mix.Factor, nodes[n].Factor[k])
+				}
+			}
+			nodes[n] = mix
+		}
+		if sum /= float64(len(all)); sum-was < 1e-7 {
 			break
 		}
 		was = sum
 	}
-	return share, factor
+	return nodes
+}
+
+// nodesOf returns so many deviations from small to large ones, of all but the outermost hundredths, as far apart from each other on a logarithmic scale; fewer where
+// they would lie too near each other.
+func nodesOf(all []deviation, n int) []cnp.Mixture {
+	std := make([]float64, len(all))
+	for i, v := range all {
+		std[i] = math.Log(v.std)
+	}
+	slices.Sort(std)
+	lo, hi := std[len(std)/100], std[len(std)-1-len(std)/100]
+	n = max(1, min(n, 1+int((hi-lo)/0.2)))
+	nodes := make([]cnp.Mixture, n)
+	for i := range nodes {
+		nodes[i].At = math.Exp(lo + (hi-lo)*float64(i)/float64(max(1, n-1)))
+	}
+	return nodes
 }
