@@ -117,41 +117,66 @@ func caseSamples(r *report, cases []kernelCase, match *regexp.Regexp, all bool) 
 
 // kernelTable prints a line per kernel for people.
 func kernelTable(w io.Writer, r *report, match *regexp.Regexp) error {
-	top := simd.CurrentLevel()
-	m := limitsOf(top)
+	m := limitsOf(simd.CurrentLevel())
 	if err := m.report(r); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%-34s %11s %-11s %16s %9s %8s\n", "kernel at "+top.String(), "", "", "of limit", "/generic", "/gonum"); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%-34s %11s %-11s %16s %9s %8s\n", "kernel at "+m.level, "", "", "of limit", "/generic", "/gonum"); err != nil {
 		return err
 	}
 	for _, k := range kernelCases() {
 		if !match.MatchString(k.name) {
 			continue
 		}
-		run := k.make()
-		ours, portable, gonum := best(run.ours), math.NaN(), math.NaN()
-		if top != simd.Generic {
-			err := atLevels([]simd.Level{simd.Generic}, func(simd.Level) error { portable = best(run.ours); return nil })
-			if err != nil {
-				return err
-			}
+		t, err := k.measure(m)
+		if err != nil {
+			return err
 		}
-		if run.gonum != nil {
-			gonum = bestWall(run.gonum)
-		}
-		least, bound := m.least(k.work)
-		of := ""
-		if !math.IsNaN(least) {
-			of = fmt.Sprintf("%.0f %% of %s", 100*least/ours, bound)
-		}
-		first := k.metrics[0]
-		if _, err := fmt.Fprintf(w, "%-34s %11.4g %-11s %16s %9s %8s\n", strings.ReplaceAll(k.name, "/ours", ""), first.value(ours), first.metric,
-			of, times(portable/ours), times(gonum/ours)); err != nil {
+		if _, err := fmt.Fprintf(w, "%-34s %11.4g %-11s %16s %9s %8s\n", t.Name, t.Value, t.Metric, t.OfLimit(),
+			times(t.Generic), times(t.Gonum)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// kernelLine is a measured kernel: its first metric, and the shortest time in which the machine could do its work.
+type kernelLine struct {
+	Name, Metric string
+	Value        float64
+	Seconds      float64 // of one call
+	Least        float64 // the shortest time that the machine's limits allow; NaN where neither operations nor bytes are counted
+	Bound        string  // the limit that decides Least: "FMA" or a cache's name
+	Generic      float64 // the time of portable Go over ours; NaN where ours is portable Go
+	Gonum        float64 // the time of gonum over ours; NaN where gonum has no such operation
+	work         work
+}
+
+// OfLimit says how much of the machine's limit the kernel reaches, and of which.
+func (t *kernelLine) OfLimit() string {
+	if math.IsNaN(t.Least) {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %% of %s", 100*t.Least/t.Seconds, t.Bound)
+}
+
+// measure times the kernel at the current level, which is m's, as portable Go, and as gonum does it.
+func (k *kernelCase) measure(m *machine) (kernelLine, error) {
+	run := k.make()
+	first := k.metrics[0]
+	t := kernelLine{Name: strings.ReplaceAll(k.name, "/ours", ""), Metric: first.metric, Seconds: best(run.ours), Generic: math.NaN(), Gonum: math.NaN(), work: k.work}
+	t.Value = first.value(t.Seconds)
+	t.Least, t.Bound = m.least(k.work)
+	if simd.CurrentLevel() != simd.Generic {
+		err := atLevels([]simd.Level{simd.Generic}, func(simd.Level) error { t.Generic = best(run.ours) / t.Seconds; return nil })
+		if err != nil {
+			return t, err
+		}
+	}
+	if run.gonum != nil {
+		t.Gonum = bestWall(run.gonum) / t.Seconds
+	}
+	return t, nil
 }
 
 // times prints a ratio, or nothing for NaN.

@@ -21,11 +21,7 @@ func gemmCases() []kernelCase {
 		{250000, 32, 2}, {250000, 32, 3}, {250000, 32, 4}, {250000, 32, 5}, {250000, 32, 6}, {250000, 32, 32}, {250000, 128, 32}} {
 		m, n, k := s[0], s[1], s[2]
 		flop := 2 * m * n * k
-		must := work{flop: flop}
-		if size := 4 * (m*k + k*n + m*n); size > 16<<20 { // smaller operands stay in the caches from call to call
-			must.bytes, must.footprint = size, size
-		}
-		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, must, func() timed {
+		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, gemmWork(m, n, k), func() timed {
 			rng := peerSeed
 			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), onHugePages[float32](m*n)
 			packed := simd.Pack(b, n, k, n)
@@ -46,7 +42,7 @@ func gemmCases() []kernelCase {
 		}
 		// The gradient to the input is C·Bᵀ, the one to the weights Aᵀ·C.
 		cases = append(cases,
-			kernelCase{"gemm_nt/ours/" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			kernelCase{"gemm_nt/ours/" + shape, []metric{gflops(flop)}, gemmWork(m, n, k), func() timed {
 				a, b, c := draw()
 				return timed{
 					func() { simd.GemmNT(a, k, c, n, b, n, 1, 0, m, k, n) },
@@ -55,7 +51,7 @@ func gemmCases() []kernelCase {
 					},
 				}
 			}},
-			kernelCase{"gemm_tn/ours/" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			kernelCase{"gemm_tn/ours/" + shape, []metric{gflops(flop)}, gemmWork(m, n, k), func() timed {
 				a, b, c := draw()
 				return timed{
 					func() { simd.GemmTN(b, n, a, k, c, n, 1, 0, k, n, m) },
@@ -67,6 +63,9 @@ func gemmCases() []kernelCase {
 	}
 	return cases
 }
+
+// gemmWork is the work of a product of m x k and k x n numbers, in any of its three forms.
+func gemmWork(m, n, k int) work { return once(2*m*n*k, m*k+k*n+m*n) }
 
 // vectorCases are the elementwise functions on 1M elements, as 16 passes over a block that stays in L2 and as one pass. Functions with
 // little arithmetic are measured within L1 and on 16M elements too. Most of the others are limited by arithmetic other than
@@ -162,7 +161,7 @@ func scale8(x []float32) {
 func weightNetCases() []kernelCase {
 	const rows, hidden, out = 65536, 32, 128
 	flop := 2 * (2*hidden + hidden*hidden + hidden*out) * rows
-	return []kernelCase{{"weightnet/ours", []metric{nsPer(rows), gflops(flop)}, work{flop: flop}, func() timed {
+	return []kernelCase{{"weightnet/ours", []metric{nsPer(rows), gflops(flop)}, once(flop, rows*(2+out)), func() timed {
 		rng := peerSeed
 		x := rng.floats(2*rows, 1)
 		layer := func(in, out int) simd.Dense[float32] {

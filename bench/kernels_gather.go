@@ -55,6 +55,10 @@ func (g gathered) byPose() (offsets []int, row, index []int32) {
 	return offsets, row, index
 }
 
+// depthwiseWork is the work of a sum with shared weights or of one of its gradients: features, results and weights. Lists of neighbours are
+// left out, because plans keep them in a form of their own.
+var depthwiseWork = once(2*gatherPairs*gatherChannels, (2*gatherPoints+gatherNeighbours)*gatherChannels)
+
 // depthwiseCases are sums over the peers' neighbourhood: one weight row per neighbour, shared by all points (the weights stay in
 // L2), or each pair's own (573 MB streamed); neighbours at random, or the nearest of a periodic grid.
 func depthwiseCases() []kernelCase {
@@ -63,7 +67,7 @@ func depthwiseCases() []kernelCase {
 	var cases []kernelCase
 	for _, own := range []bool{false, true} {
 		for _, where := range []string{"local", "rand"} {
-			name, metrics, w := "depthwise/shared_w/ours/"+where, []metric{gflops(flop)}, work{flop: flop}
+			name, metrics, w := "depthwise/shared_w/ours/"+where, []metric{gflops(flop)}, depthwiseWork
 			if own {
 				name, metrics = "depthwise/own_w/ours/"+where, append(metrics, gbps(4*gatherPairs*c))
 				w.bytes, w.footprint = 4*gatherPairs*c, 4*gatherPairs*c
@@ -81,7 +85,7 @@ func depthwiseCases() []kernelCase {
 		}
 	}
 	return append(cases, depthwiseRowsCase("local"), depthwiseRowsCase("rand"),
-		kernelCase{"depthwise/shared_w/ours_plan/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		kernelCase{"depthwise/shared_w/ours_plan/local", []metric{gflops(flop)}, depthwiseWork, func() timed {
 			rng := peerSeed
 			f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 			g := newGathered(&rng, true, false)
@@ -103,14 +107,14 @@ func depthwiseCases() []kernelCase {
 				out := onHugePages[float32](n * c)
 				return timed{ours: func() { simd.DepthwiseBF16F32(out, f, w, g.offsets, g.index, g.pose, c, false) }}
 			}},
-		kernelCase{"depthwise_grad_f/shared_w/ours/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		kernelCase{"depthwise_grad_f/shared_w/ours/local", []metric{gflops(flop)}, depthwiseWork, func() timed {
 			rng := peerSeed
 			dout, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 			g := newGathered(&rng, true, false) // the transpose of a periodic grid is another one
 			df := onHugePages[float32](n * c)
 			return timed{ours: func() { simd.DepthwiseF32(df, dout, w, g.offsets, g.index, g.pose, c, false) }}
 		}},
-		kernelCase{"depthwise_grad_w/shared_w/ours/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		kernelCase{"depthwise_grad_w/shared_w/ours/local", []metric{gflops(flop)}, depthwiseWork, func() timed {
 			rng := peerSeed
 			dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
 			g := newGathered(&rng, true, false)
@@ -118,7 +122,7 @@ func depthwiseCases() []kernelCase {
 			dw := onHugePages[float32](j * c)
 			return timed{ours: func() { simd.DepthwiseF32(dw, dout, f, offsets, row, index, c, false) }}
 		}},
-		kernelCase{"depthwise_grad_w/shared_w/ours_plan/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		kernelCase{"depthwise_grad_w/shared_w/ours_plan/local", []metric{gflops(flop)}, depthwiseWork, func() timed {
 			rng := peerSeed
 			dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
 			g := newGathered(&rng, true, false)
@@ -132,7 +136,7 @@ func depthwiseCases() []kernelCase {
 func depthwiseRowsCase(where string) kernelCase {
 	const n, j, c = gatherPoints, gatherNeighbours, gatherChannels
 	const flop = 2 * gatherPairs * c
-	return kernelCase{"depthwise/shared_w/ours_rows/" + where, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+	return kernelCase{"depthwise/shared_w/ours_rows/" + where, []metric{gflops(flop)}, depthwiseWork, func() timed {
 		rng := peerSeed
 		f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 		g := newGathered(&rng, where == "local", false)
@@ -145,7 +149,7 @@ func depthwiseRowsCase(where string) kernelCase {
 func posePlanCase(where string) kernelCase {
 	const n, j, c = gatherPoints, gatherNeighbours, gatherChannels
 	const flop = 2 * gatherPairs * c
-	return kernelCase{"depthwise_grad_w/shared_w/ours_poses/" + where, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+	return kernelCase{"depthwise_grad_w/shared_w/ours_poses/" + where, []metric{gflops(flop)}, depthwiseWork, func() timed {
 		rng := peerSeed
 		dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
 		g := newGathered(&rng, where == "local", false)
@@ -178,15 +182,15 @@ func gatherCases() []kernelCase {
 		}
 		shape := fmt.Sprintf("/ours/%dx%d", ci, cm)
 		cases = append(cases,
-			kernelCase{"pointconv" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			kernelCase{"pointconv" + shape, []metric{gflops(flop)}, once(flop, gatherPoints*ci+j*cm+n*ci*cm), func() timed {
 				f, w, p, g := draw()
 				return timed{ours: func() { simd.PointConvF32(p[:n*ci*cm], f, w, g.offsets, g.index, g.pose, ci, cm) }}
 			}},
-			kernelCase{"pointconv_grad_f" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			kernelCase{"pointconv_grad_f" + shape, []metric{gflops(flop)}, once(flop, gatherPoints*ci+j*cm+n*ci*cm), func() timed {
 				f, w, p, g := draw()
 				return timed{ours: func() { simd.PointConvGradFF32(f[:n*ci], p, w, g.offsets, g.index, g.pose, ci, cm) }}
 			}},
-			kernelCase{"pointconv_grad_w" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			kernelCase{"pointconv_grad_w" + shape, []metric{gflops(flop)}, once(flop, gatherPoints*ci+j*cm+n*ci*cm), func() timed {
 				f, _, p, g := draw()
 				dw := make([]float32, n*cm)
 				return timed{ours: func() { simd.PointConvGradWF32(dw, p, f, g.offsets, g.index, g.index, ci, cm) }}

@@ -87,6 +87,15 @@ func (m *machine) report(r *report) error {
 	return nil
 }
 
+// LimitLines are the limits as the page of bench report lists them.
+func (m *machine) LimitLines() []struct{ Name, Value string } {
+	lines := []struct{ Name, Value string }{{"Multiply-adds, one core", fmt.Sprintf("%.4g GFLOP/s", m.peak)}}
+	for _, x := range m.reads {
+		lines = append(lines, struct{ Name, Value string }{"Reads, " + x.name, fmt.Sprintf("%.4g GB/s (%d KiB)", x.gbps, x.bytes>>10)})
+	}
+	return lines
+}
+
 // lanes is how many float32 a vector of the level holds.
 func (m *machine) lanes() int {
 	if n, ok := map[string]int{"avx512": 16, "avx2": 8, "neon": 4}[m.level]; ok {
@@ -100,6 +109,9 @@ func (m *machine) lanes() int {
 type work struct {
 	flop, bytes, footprint int
 }
+
+// once is the work of a kernel that must read or write that many float32 once each.
+func once(flop, floats int) work { return work{flop, 4 * floats, 4 * floats} }
 
 // least returns the shortest time in seconds in which the machine could do the work, and which limit decides it. For work without
 // operations and bytes it returns NaN.

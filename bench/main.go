@@ -39,10 +39,12 @@ type report struct {
 	w     io.Writer
 	json  bool
 	lines int
+	kept  []sample // for the page of bench report
 }
 
 func (r *report) add(s sample) error {
 	r.lines++
+	r.kept = append(r.kept, s)
 	if !r.json {
 		_, err := fmt.Fprintf(r.w, "%-36s %8d %12.4g %s\n", s.Name, s.N, s.Value, s.Metric)
 		return err
@@ -128,7 +130,7 @@ func main() {
 			return err
 		},
 	}
-	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), serveCommand(), childCommand(), &cobra.Command{
+	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), serveCommand(), compareCommand(), reportCommand(), childCommand(), &cobra.Command{
 		Use:   "levels",
 		Short: "Print the instruction set levels of this machine, one a line",
 		Args:  cobra.NoArgs,
