@@ -43,6 +43,7 @@ var neonRegistry = []neonGenerator{
 	{mat3LogOps.file, mat3LogOps.writeNEON},
 	{batchDir + "zwiden", widenNEON},
 	{"../internal/limits/zlimits", limitsNEON},
+	{spectralDir + "zspectral", spectralNEON},
 }
 
 // renderNEON writes one file of the registry in memory: the assembly, then the declarations.

@@ -40,6 +40,7 @@ var registry = []generator{
 	{"../internal/search/zwithin", withinAMD64},
 	{"../internal/search/zcandidates", candidatesAMD64},
 	{"../internal/search/zgrid", gridAMD64},
+	{spectralDir + "zspectral", spectralAMD64},
 }
 
 // levels lists the levels that generators write for.

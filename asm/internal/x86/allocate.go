@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -23,6 +25,10 @@ func (f *Func) allocateVectors(registers int) {
 	}
 	given := reg.NewEmptyAllocation()
 	release := func(id reg.ID) { free = append(free, given[id]) }
+	ends := map[int][]reg.ID{} // what a loop keeps until its end
+	for id, at := range last {
+		ends[at] = append(ends[at], id)
+	}
 	for at, i := range fn.Instructions() {
 		ids := vectors(i)
 		for _, id := range ids { // an operand that is read for the last time frees its register for the result
@@ -40,6 +46,11 @@ func (f *Func) allocateVectors(registers int) {
 			if first[id] == at && last[id] == at {
 				release(id)
 			}
+		}
+		kept := slices.DeleteFunc(ends[at], func(id reg.ID) bool { return slices.Contains(ids, id) })
+		slices.Sort(kept)
+		for _, id := range kept {
+			release(id)
 		}
 		for _, list := range [][]operand.Op{i.Operands, i.Inputs, i.Outputs} {
 			for k, o := range list {

@@ -178,6 +178,7 @@ type batchWriter struct {
 	left, n reg.GPVirtual
 	square  int           // as in Batch
 	column  reg.GPVirtual // from one column of the square matrix to the next
+	lines   *Lines        // a loop over lines instead of a batch
 }
 
 func (w *batchWriter) write(slots int) {
@@ -282,6 +283,9 @@ func (w *batchWriter) fetch() {
 
 // address returns where the vector u of entry e of an array stands.
 func (w *batchWriter) address(array, e, u int) operand.Mem {
+	if w.lines != nil {
+		return operand.Mem{Base: w.base[array][0], Disp: w.lines.place(array, e) + u*w.Level.Bytes()}
+	}
 	if k := w.square; k > 0 && array == 1 {
 		m := operand.Mem{Base: w.base[1][e/k], Disp: u * w.Level.Bytes()}
 		if e%k > 0 {
@@ -376,7 +380,9 @@ func (e *batchEmitter) steps(steps []step) {
 			e.at = s.at
 			for u := range e.copies {
 				e.u = u
-				if o.mask {
+				if o.code == opStore {
+					e.store(e.reg(o.args[0]), int(o.imm), u)
+				} else if o.mask {
 					e.mask[o.dst] = append(e.mask[o.dst], e.cmp(o))
 				} else {
 					e.vec[o.dst] = append(e.vec[o.dst], e.op(o))

@@ -24,6 +24,7 @@ type neonBatch struct {
 	consts, left, at neon.R
 	square           int      // as in Batch
 	column           neon.R   // from one column of the square matrix to the next
+	lines            *Lines   // a loop over lines instead of a batch
 	later            []func() // what is written after the loops: the way of rounds with hard lanes
 }
 
@@ -216,7 +217,11 @@ func (e *neonBatchEmitter) run(steps []step) {
 	for _, s := range steps {
 		switch s.kind {
 		case doOp:
-			e.op(s.at)
+			if o := e.b.ops[s.at]; o.code == opStore {
+				e.storeNow(s.at, o)
+			} else {
+				e.op(s.at)
+			}
 		case spill, drop:
 			for u, v := range e.vec[s.id] {
 				if s.kind == spill {
@@ -270,6 +275,15 @@ func (e *neonBatchEmitter) fill(s step) {
 // move loads or stores the vectors of an entry of an array.
 func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 	w := e.w
+	if w.lines != nil {
+		at := fmt.Sprintf("%d(%v)", w.lines.place(array, entry), w.base[array][0])
+		if store {
+			w.Text("FMOVQ F%d, %s", r[0], at)
+		} else {
+			w.Text("FMOVQ %s, F%d", at, r[0])
+		}
+		return
+	}
 	row, odd, shift := w.place(entry)
 	step := w.step[odd]
 	if k := w.square; k > 0 && array == 1 {
@@ -297,6 +311,16 @@ func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 	}
 	if moved {
 		w.FreeR(p)
+	}
+}
+
+// storeNow writes a value where a block says so.
+func (e *neonBatchEmitter) storeNow(at int, o op) {
+	id := o.args[0].id
+	e.move(0, int(o.imm), e.vec[id], true)
+	if e.last[id] == at {
+		e.Free(e.vec[id])
+		delete(e.vec, id)
 	}
 }
 

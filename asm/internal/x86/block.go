@@ -106,6 +106,7 @@ const (
 	opBit
 	opAddDown
 	opLookup
+	opStore
 )
 
 // NewBlock starts an empty block.

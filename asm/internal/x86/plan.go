@@ -103,7 +103,7 @@ func (b *Block) plan(copies, registers int) plan {
 		for _, id := range args {
 			p.used(id, i)
 		}
-		if !o.mask || b.Level == AVX2 {
+		if o.code != opStore && (!o.mask || b.Level == AVX2) {
 			p.room(&p.body, args, 1)
 			p.resident[o.dst] = true
 		}

@@ -1,0 +1,20 @@
+package spectral
+
+import (
+	"testing"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// BenchmarkBand is a slab of a layer of the paper's models under T(2): 16 channels of 64 x 64 pixels, 317 taps. Its multiply-adds by pairs are counted.
+func BenchmarkBand(b *testing.B) {
+	offsets, index, pose, poses := hood(64, 64, 10, 10, 10, 10, disk(10))
+	p := New(Find(offsets, index, pose).Tiling(), testkit.Normal[float32](testkit.Rand(1), poses*lanes), lanes)
+	f, scale := testkit.Normal[float32](testkit.Rand(2), 64*64*lanes), testkit.Normal[float32](testkit.Rand(3), 64*64)
+	out := make([]float32, len(f))
+	var ws Workspace
+	for b.Loop() {
+		p.Band(&ws, out, f, scale, nil, 0, 0, 0, 64)
+	}
+	b.ReportMetric(float64(len(index)*lanes*2)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}

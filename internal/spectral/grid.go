@@ -1,0 +1,127 @@
+package spectral
+
+// Grid is a neighbourhood on a grid of H rows of W points: every point sees the points that are some steps away, as far as the grid
+// reaches. Points are numbered row by row.
+type Grid struct {
+	H, W                  int
+	Steps                 []Step
+	up, down, left, right int // how far the steps reach
+}
+
+// Step is a step to a neighbour, DY rows and DX points away, and the number of its pose.
+type Step struct {
+	DY, DX int
+	Pose   int32
+}
+
+// Find returns the grid of a neighbourhood, whose rows are its points, or nil if it is none. Of row i, entries offsets[i] to offsets[i+1]
+// count, from offsets[0] on.
+func Find(offsets []int, index, pose []int32) *Grid {
+	n := len(offsets) - 1
+	if n < 1 || len(index) == 0 {
+		return nil
+	}
+	f := finder{n: n, offsets: offsets, index: index, pose: pose, row: make([]int32, n), seen: make([]int32, n)}
+	for w := 2; w <= n; w++ {
+		if n%w == 0 {
+			if g := f.find(w); g != nil {
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+type finder struct {
+	n           int
+	offsets     []int
+	index, pose []int32
+	w, h        int
+	table       []int32 // [2h-1, 2w-1]: of each step the pose, or -1
+	row         []int32 // of the grid in which each point is
+	seen        []int32 // of each point the row that saw it last, plus one
+	counts      []int32 // [2h, 2w]: how many steps there are above and to the left
+}
+
+// find returns the grid if its rows have w points.
+func (f *finder) find(w int) *Grid {
+	f.w, f.h = w, f.n/w
+	f.table = make([]int32, (2*f.h-1)*(2*w-1))
+	for i := range f.table {
+		f.table[i] = -1
+	}
+	for j := range f.row {
+		f.row[j] = int32(j / w)
+	}
+	// A few rows tell whether it is worthwhile to look at all.
+	for _, step := range []int{f.n/16 + 7, 1} {
+		clear(f.seen)
+		for i := 0; i < f.n; i += step {
+			if !f.take(i) {
+				return nil
+			}
+		}
+		f.count()
+		for i := 0; i < f.n; i += step {
+			if !f.whole(i) {
+				return nil
+			}
+		}
+	}
+	g := &Grid{H: f.h, W: w}
+	for dy := -f.h + 1; dy < f.h; dy++ {
+		for dx := -w + 1; dx < w; dx++ {
+			if q := f.table[(dy+f.h-1)*(2*w-1)+dx+w-1]; q >= 0 {
+				g.Steps = append(g.Steps, Step{dy, dx, q})
+				g.up, g.down = max(g.up, -dy), max(g.down, dy)
+				g.left, g.right = max(g.left, -dx), max(g.right, dx)
+			}
+		}
+	}
+	return g
+}
+
+// take enters the steps of row i in the table. It reports false if another row has another pose there, or if the row sees a point twice.
+func (f *finder) take(i int) bool {
+	y, x := i/f.w, i%f.w
+	a, z := f.offsets[i]-f.offsets[0], f.offsets[i+1]-f.offsets[0]
+	index, pose := f.index[a:z], f.pose[a:z]
+	base := (f.h-1-y)*(2*f.w-1) + f.w - 1 - x
+	for k, j := range index {
+		if int(j) >= f.n || f.seen[j] == int32(i+1) {
+			return false
+		}
+		f.seen[j] = int32(i + 1)
+		v := int(f.row[j])
+		at := &f.table[base+v*(2*f.w-1)+int(j)-v*f.w]
+		if *at < 0 {
+			*at = pose[k]
+		} else if *at != pose[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// count counts the steps of the table.
+func (f *finder) count() {
+	wide := 2 * f.w
+	f.counts = make([]int32, 2*f.h*wide)
+	for y := range 2*f.h - 1 {
+		line := int32(0)
+		for x := range 2*f.w - 1 {
+			if f.table[y*(2*f.w-1)+x] >= 0 {
+				line++
+			}
+			f.counts[(y+1)*wide+x+1] = f.counts[y*wide+x+1] + line
+		}
+	}
+}
+
+// whole reports whether row i, all of whose steps are in the table, takes all steps that stay within the grid.
+func (f *finder) whole(i int) bool {
+	y, x, wide := i/f.w, i%f.w, 2*f.w
+	top, left := f.h-1-y, f.w-1-x
+	at := func(dy, dx int) int32 { return f.counts[(top+dy)*wide+left+dx] }
+	return int(at(f.h, f.w)-at(0, f.w)-at(f.h, 0)+at(0, 0)) == f.offsets[i+1]-f.offsets[i]
+}

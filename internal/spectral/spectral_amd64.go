@@ -1,0 +1,31 @@
+//go:build !purego
+
+package spectral
+
+import (
+	"github.com/equivcnp/equivcnp/internal/cpu"
+)
+
+func forwardKernel(dst, between, in, src *float32, place *int32, n, stride, odd int) {
+	if level == cpu.AVX512 {
+		forwardAVX512(dst, between, in, src, place, n, stride, odd)
+	} else {
+		forwardAVX2(dst, between, in, src, place, n, stride, odd)
+	}
+}
+
+func backKernel(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int) {
+	if level == cpu.AVX512 {
+		backAVX512(dst, between, back, src, scale, check, place, n, stride, odd)
+	} else {
+		backAVX2(dst, between, back, src, scale, check, place, n, stride, odd)
+	}
+}
+
+func sumsKernel(x, k *float32, taps, rows, stride, slots int) {
+	if level == cpu.AVX512 {
+		sumsAVX512(x, k, taps, rows, stride, slots)
+	} else {
+		sumsAVX2(x, k, taps, rows, stride, slots)
+	}
+}

@@ -1,0 +1,15 @@
+//go:build !purego
+
+package spectral
+
+func forwardKernel(dst, between, in, src *float32, place *int32, n, stride, odd int) {
+	forwardNEON(dst, between, in, src, place, n, stride, odd)
+}
+
+func backKernel(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int) {
+	backNEON(dst, between, back, src, scale, check, place, n, stride, odd)
+}
+
+func sumsKernel(x, k *float32, taps, rows, stride, slots int) {
+	sumsNEON(x, k, taps, rows, stride, slots)
+}

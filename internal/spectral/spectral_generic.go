@@ -1,0 +1,110 @@
+package spectral
+
+import "math"
+
+// waves are the cosines and sines of all multiples of a full turn divided by the points of a transform.
+type waves struct{ cos, sin []float32 }
+
+var wavesOf = func() map[int]waves {
+	m := map[int]waves{}
+	for _, t := range transforms {
+		w := waves{make([]float32, t.points), make([]float32, t.points)}
+		for i := range t.points {
+			s, c := math.Sincos(2 * math.Pi * float64(i) / float64(t.points))
+			w.cos[i], w.sin[i] = float32(c), float32(s)
+		}
+		m[t.odd] = w
+	}
+	return m
+}()
+
+// forwardGeneric sets the slots dst to the transform of x, point by point at t.place:
+//
+//	real part  Σ x·cos(2πkx/points)        imaginary part  -Σ x·sin(2πkx/points)
+func forwardGeneric(dst, x []float32, t *transform) {
+	w := wavesOf[t.odd]
+	for s, p := range t.parts {
+		out := dst[s*lanes : (s+1)*lanes]
+		if p.kind == bothParts {
+			re, im := dst[(s-2)*lanes:(s-1)*lanes], dst[(s-1)*lanes:s*lanes]
+			for i := range out {
+				out[i] = re[i] + im[i]
+			}
+			continue
+		}
+		clear(out)
+		for at := range t.points {
+			factor := w.cos[p.frequency*at%t.points]
+			if p.kind == imaginaryPart {
+				factor = -w.sin[p.frequency*at%t.points]
+			}
+			in := x[t.place[at]/4:][:lanes]
+			for i := range out {
+				out[i] += factor * in[i]
+			}
+		}
+	}
+}
+
+// inverseGeneric sets x, point by point at t.place, from slots that have been multiplied by part.weight and convolved:
+//
+//	x = Σ (im slot + both slot)·cos(2πkx/points) - (re slot + both slot)·sin(2πkx/points)
+func inverseGeneric(x, src []float32, t *transform) {
+	w := wavesOf[t.odd]
+	for at := range t.points {
+		out := x[t.place[at]/4:][:lanes]
+		clear(out)
+		for s, p := range t.parts {
+			c, sin := w.cos[p.frequency*at%t.points], w.sin[p.frequency*at%t.points]
+			factor := c // of this slot
+			switch p.kind {
+			case realPart:
+				factor = -sin
+			case bothParts:
+				factor = c - sin
+			}
+			in := src[s*lanes:][:lanes]
+			for i := range out {
+				out[i] += factor * in[i]
+			}
+		}
+	}
+}
+
+// convolveGeneric convolves each slot down the rows of x [rows + taps - 1, slots, lanes] with weights k [slots, taps, lanes], in place:
+// row i becomes Σ over t of k[t]·x[i+t].
+func convolveGeneric(x, k []float32, taps, rows, slots int) {
+	for s := range slots {
+		for i := range rows {
+			var sum [lanes]float32
+			for t := range taps {
+				in, factor := x[((i+t)*slots+s)*lanes:][:lanes], k[(s*taps+t)*lanes:][:lanes]
+				for l := range sum {
+					sum[l] += factor[l] * in[l]
+				}
+			}
+			copy(x[(i*slots+s)*lanes:][:lanes], sum[:])
+		}
+	}
+}
+
+// spread sets the lines of x at the places of n points to rows of src, of which c channels count, stride apart.
+func spread(x, src []float32, place []int32, n, c, stride int) {
+	for i, at := range place[:n] {
+		line := x[at/4:][:lanes]
+		clear(line[copy(line, src[i*stride:][:c]):])
+	}
+}
+
+// gather sets n rows of dst, of which c channels count, stride apart, to the lines of x at the places of points, each times scale. A number
+// of check, if it was finite, becomes NaN where a result of its channel is not finite.
+func gather(dst, x, scale, check []float32, place []int32, n, c, stride int) {
+	for i, at := range place[:n] {
+		line, row := x[at/4:][:lanes], dst[i*stride:][:c]
+		for l := range row {
+			v := line[l] * scale[i]
+			row[l] = v
+			check[l] += v * 0
+		}
+	}
+}

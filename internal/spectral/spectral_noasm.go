@@ -1,0 +1,17 @@
+//go:build purego || !(amd64 || arm64)
+
+package spectral
+
+func forward(dst, _, in []float32, t *transform) { forwardGeneric(dst, in, t) }
+
+func spreadForward(dst, _, in, src []float32, t *transform, start, n, c, stride int) {
+	spread(in, src, t.place[start:], n, c, stride)
+	forwardGeneric(dst, in, t)
+}
+
+func inverseGather(dst, _, back, src, scale, check []float32, t *transform, n, c, stride int) {
+	inverseGeneric(back, src, t)
+	gather(dst, back, scale, check, t.place, n, c, stride)
+}
+
+func convolve(x, k []float32, taps, rows, slots int) { convolveGeneric(x, k, taps, rows, slots) }
