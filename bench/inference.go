@@ -15,25 +15,29 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
 // inferenceCases are the image models, by group and by how weights are kept, and the curve models. "cold" is the first Complete of one
 // image in a new process.
 var inferenceCases = []string{
-	"image/T2/cold", "image/T2/default",
+	"image/T2/cold", "image/T2/default", "image/T2/direct", "image/T2/transforms",
 	"image/SE2/cold", "image/SE2/default",
 	"image/RxSO2/cold", "image/RxSO2/default", "image/RxSO2/stored", "image/RxSO2/bfloat16", "image/RxSO2/evaluated",
 	"image/SO2/cold", "image/SO2/default", "image/SO2/stored", "image/SO2/bfloat16", "image/SO2/evaluated",
 	"curve/rbf", "curve/matern", "curve/periodic",
 }
 
-// planOptions are the ways to keep weights: as many as a plan keeps by default, all of them, or none.
+// planOptions are the ways to keep weights, as many as a plan keeps by default, all of them, or none, and to compute convolutions on a grid.
 var planOptions = map[string]cnp.PlanOptions{
 	"default":   {},
 	"stored":    {Memory: 4 << 30},
 	"bfloat16":  {Memory: 4 << 30, Precision: cnp.BFloat16},
 	"evaluated": {Memory: -1},
+
+	"direct":     {Algorithm: layers.Direct},
+	"transforms": {Algorithm: layers.Transforms},
 }
 
 func inferenceCommand() *cobra.Command {
@@ -45,7 +49,7 @@ func inferenceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inference",
 		Short: "Time plans: latency, throughput, memory, share of the FMA limit",
-		Long: `Time trained models through plans, by group and way of keeping convolution weights: the best, median and
+		Long: `Time trained models through plans, by group, way of keeping convolution weights and, on a grid, algorithm: the best, median and
 99th percentile of calls, images or tasks a second, peak memory of a process that does nothing else, and the share
 of the machine's float32 FMA limit that the model's multiply-adds amount to, on as many cores as threads.`,
 		Example: "  go run ./bench inference --weights ../shared/weights\n  go run ./bench inference --only image/T2 --size 256 --json",

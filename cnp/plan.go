@@ -51,6 +51,8 @@ type PlanOptions struct {
 	Soft bool
 	// Precision is that of the stored weights; empty means Float32.
 	Precision Precision
+	// Algorithm is how depthwise convolutions are computed on a grid; empty chooses the faster one.
+	Algorithm layers.Algorithm
 	// Concurrency is how many calls compute at the same time; the others wait, and run in the order in which they came. 0 means
 	// one call where weights pass through the caches in slices, because several calls would push each other's slices out, and
 	// otherwise as many as there are threads. Each takes the memory of a call (PlanInfo.CallBytes).
@@ -89,10 +91,12 @@ type ImagePlan[T Float] struct {
 
 // PlanInfo describes a plan.
 type PlanInfo struct {
-	Rows        int   // lifted points and targets
-	Pairs       int   // of a residual layer
-	Poses       int   // distinct ones among them
-	Flat        bool  // one small table of weights serves all rows
+	Rows  int  // lifted points and targets
+	Pairs int  // of a residual layer
+	Poses int  // distinct ones among them
+	Flat  bool // one small table of weights serves all rows
+	// Algorithm is how the residual layers' depthwise convolutions are computed.
+	Algorithm   layers.Algorithm
 	Stored      int   // layers that keep all their weights
 	Evaluated   int   // layers of which some weights, or all, are computed in every call
 	WeightBytes int64 // kept weights
@@ -153,6 +157,9 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 	case "", Float32, BFloat16:
 	default:
 		return nil, fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
+	}
+	if !slices.Contains(layers.Algorithms, opt.Algorithm) {
+		return nil, fmt.Errorf("%w: algorithm %q is none of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
 	}
 	if opt.Concurrency < 0 {
 		return nil, fmt.Errorf("%w: concurrency = %d, need 0 or more", ErrConfig, opt.Concurrency)
@@ -291,7 +298,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			p.conv = append(p.conv, layer)
 			p.layout = a
 			p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
-			p.info.Pairs, p.info.Poses, p.info.Flat = a.Pairs(), a.Poses(), a.Flat()
+			p.info.Pairs, p.info.Poses, p.info.Flat, p.info.Algorithm = a.Pairs(), a.Poses(), a.Flat(), a.Algorithm()
 		}
 	}
 	p.last = m.last.Plan()
@@ -323,7 +330,11 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 	made := make([]*layers.Arrangement[T], len(distinct))
 	one := func(i, _ int) {
 		r := distinct[i]
-		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(depthwise, r), m.windowing(r), stop)
+		algorithm := layers.NoDepthwise
+		if slices.Contains(depthwise, r) {
+			algorithm = opt.Algorithm
+		}
+		made[i] = layers.Arrange[T](near[r], order, flat, algorithm, m.windowing(r), stop)
 	}
 	if opt.Soft {
 		parallel.For(len(distinct), 1, one)

@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -22,8 +23,12 @@ type Arrangement[T Float] struct {
 	offsets     []int
 	index, pose []int32 // in a tiled arrangement, pose counts within the tile's weights
 	// Flat:
-	table []T                 // [poses, e]
-	grid  *simd.DepthwisePlan // float32 only
+	table []T // [poses, e]
+	// For depthwise convolutions in float32: the pairs arranged for sums over them, and, where the rows are those of a grid and it is worth it,
+	// how transforms go along the grid's rows. With transforms, direct is made when it is first needed.
+	direct     func() *simd.DepthwisePlan
+	transforms *spectral.Tiling
+	scale      []float32 // with transforms: what the sum of each row is multiplied by
 	// Tiled:
 	tiles []tile[T]
 	most  int // the greatest number of poses of a tile
@@ -91,14 +96,13 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 
 // Arrange arranges a neighbourhood whose queries and points are the same rows, or whose points are its first queries. Row i of
 // the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through must have the same
-// order, and all be flat or none. depthwise says that a separable convolution will use it, which costs some more memory if it is
-// flat. window is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result must not be used.
-func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool, window *Windowing, stop func() bool) *Arrangement[T] {
+// order, and all be flat or none. algorithm says how separable convolutions will be computed; window is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result must not be used.
+func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algorithm Algorithm, window *Windowing, stop func() bool) *Arrangement[T] {
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
 	if flat {
-		a.arrangeFlat(n, order, depthwise, stop)
+		a.arrangeFlat(n, order, stop)
 	} else {
-		a.arrangeTiles(n, order, depthwise, stop)
+		a.arrangeTiles(n, order, algorithm != NoDepthwise, stop)
 	}
 	if window != nil {
 		a.window = windowsOf[T](n, window.Window, window.Radius, distances(window.Group, n))
@@ -110,10 +114,13 @@ func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise b
 			}
 		}
 	}
+	if flat && algorithm != NoDepthwise && sizeof[T]() == 4 && !stopped(stop) {
+		a.choose(algorithm, stop)
+	}
 	return a
 }
 
-func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, depthwise bool, stop func() bool) {
+func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, stop func() bool) {
 	a.offsets, a.index, a.pose = n.Offsets, n.Index, n.Pose
 	if order != nil {
 		r := (&schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose}).Reorder(order, stop)
@@ -125,9 +132,6 @@ func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, de
 	a.table = make([]T, len(n.Poses))
 	for i, v := range n.Poses {
 		a.table[i] = T(v)
-	}
-	if sizeof[T]() == 4 && depthwise {
-		a.grid = simd.NewDepthwisePlanUntil(stop, a.offsets, a.index, a.pose, n.Queries, n.NumPoses())
 	}
 }
 
@@ -190,7 +194,9 @@ func (a *Arrangement[T]) Bytes() int64 {
 		size = int64(sizeof[T]() * (len(a.window.pose) + len(a.window.row)))
 	}
 	size += int64(8*len(a.offsets) + 4*len(a.index) + 4*len(a.pose) + sizeof[T]()*len(a.table))
-	if a.grid != nil {
+	if a.transforms != nil {
+		size += int64(4 * len(a.scale))
+	} else if a.direct != nil {
 		size += 9 * int64(len(a.index)) // the plan's copy of the pairs, and the steps of eight rows at a time
 	}
 	if !a.Flat() {
@@ -204,6 +210,9 @@ func (a *Arrangement[T]) Bytes() int64 {
 // has, in the paper's models), and the sums of its rows before and after the dense map.
 func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	rows, weights := flatRows, 0
+	if a.transforms != nil {
+		return a.transformBytes(channels, images)
+	}
 	if !a.Flat() {
 		rows, weights = 0, 2*a.most*a.width(channels)
 		for i := range a.tiles {

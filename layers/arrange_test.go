@@ -39,14 +39,14 @@ func TestArrange(t *testing.T) {
 				for i, v := range sorted {
 					require.Equal(t, int32(i), v, "a permutation")
 				}
-				a := Arrange[float64](n, order, false, true, nil, nil)
+				a := Arrange[float64](n, order, false, Auto, nil, nil)
 				require.False(t, a.Flat())
 				require.Equal(t, n.Pairs(), a.Pairs())
 				require.Equal(t, n.NumPoses(), a.Poses())
 				require.LessOrEqual(t, a.Evaluations(), 2*a.Poses())
 				checkTiles(t, n, order, a)
 				if name == "T(2)" && Flat(n) {
-					flat := Arrange[float32](n, nil, true, true, nil, nil)
+					flat := Arrange[float32](n, nil, true, Auto, nil, nil)
 					require.True(t, flat.Flat())
 					require.Equal(t, n.Index, flat.index)
 				}

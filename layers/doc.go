@@ -15,7 +15,7 @@
 //	Param Grads ...Tape                                training: named parameters, their gradients, what a backward pass needs
 //	Arrange Arrangement Order Flat Storage Kept        inference on one geometry again and again: an order of the rows, and
 //	  PlannedLinear PlannedSeparable PlannedEmbedding  layers compiled for it, with as many stored weights as memory allows
-//	  StorageBytes Workspace
+//	  StorageBytes Workspace Algorithm                 and, on a grid, by sums over pairs or by transforms
 //	LinePairs LineChunk LineScratch PlannedLieConv     inference of a LieConv on a line, with the weights of a lattice stored
 //
 // # Shapes

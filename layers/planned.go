@@ -8,6 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -210,8 +211,9 @@ func copyRows[T Float](dst []T, dstride int, src []T, sstride, c, rows int) {
 
 // Workspace is the scratch memory of planned layers. It grows as needed and serves one call at a time.
 type Workspace[T Float] struct {
-	workers []workspace[T]
-	pass    *pass[T] // the current one
+	workers    []workspace[T]
+	pass       *pass[T] // the current one
+	transforms transformPass[T]
 }
 
 // Bytes is the size of the workspace.
@@ -223,7 +225,7 @@ func (w *Workspace[T]) Bytes() int64 {
 			n += cap(b)
 		}
 	}
-	return int64(n) * int64(sizeof[T]())
+	return int64(n)*int64(sizeof[T]()) + w.transforms.bytes()
 }
 
 // workspace is the part of one goroutine.
@@ -287,6 +289,7 @@ type pass[T Float] struct {
 	batch   int
 	runs    []RowRun // of a flat arrangement: the rows to compute; nil: all
 	base    []T      // what rows that are added to begin with; nil: what dst holds
+	sums    []T      // [batch, rows, in]: the sums of the rows, if transforms have computed them
 	ctx     context.Context
 	stopped atomic.Bool
 	all     tileWeights[T]
@@ -305,7 +308,7 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 		s.runFlat, s.runTile = s.flat, s.tile
 		ws.pass = s
 	}
-	s.runs, s.base = runs, base
+	s.runs, s.base, s.sums = runs, base, ws.transforms.sums
 	s.a, s.weights, s.layer, s.dst, s.f, s.add, s.batch, s.ctx, s.ws = a, weights, layer, dst, f, add, batch, ctx, ws
 	s.stopped.Store(false)
 	n := workers()
@@ -318,7 +321,7 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 	} else {
 		parallel.ForWorkers(len(a.tiles), 1, n, s.runTile)
 	}
-	s.layer, s.dst, s.f, s.ctx, s.runs, s.base = nil, nil, nil, nil, nil, nil // do not keep the caller's data alive
+	s.layer, s.dst, s.f, s.ctx, s.runs, s.base, s.sums = nil, nil, nil, nil, nil, nil, nil // do not keep the caller's data alive
 	return ctx.Err()
 }
 
@@ -412,25 +415,36 @@ func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, y func(lo, r
 // PlannedSeparable is a separable convolution over an arrangement, ready for inference: immutable and safe for concurrent
 // use.
 type PlannedSeparable[T Float] struct {
-	a       *Arrangement[T]
-	weights poseWeights[T]
-	dense   denseSlices[T]
+	a          *Arrangement[T]
+	weights    poseWeights[T]
+	dense      denseSlices[T]
+	transforms *spectral.Plan // nil: sums over pairs
 }
 
 // Plan compiles the layer for an arrangement of its radius. The plan keeps the parameters as they are now.
 func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparable[T] {
 	p := l.Pointwise
-	return &PlannedSeparable[T]{
+	planned := &PlannedSeparable[T]{
 		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), s),
 		dense: newDenseSlices(p.Weight, p.Bias, p.In, p.Out, a.width(p.Out)),
 	}
+	if a.transforms != nil {
+		planned.transforms = spectral.New(a.transforms, any(planned.weights.table).([]float32), p.In)
+	}
+	return planned
 }
 
 // Arrangement is that which the layer was planned for.
 func (l *PlannedSeparable[T]) Arrangement() *Arrangement[T] { return l.a }
 
 // Kept says what the layer stores.
-func (l *PlannedSeparable[T]) Kept() Kept { return l.weights.kept(l.a) }
+func (l *PlannedSeparable[T]) Kept() Kept {
+	k := l.weights.kept(l.a)
+	if l.transforms != nil {
+		k.Bytes += l.transforms.Bytes()
+	}
+	return k
+}
 
 // Forward sets dst [batch, rows, out] to ReLU(convolution of f [batch, rows, in]) or, if add is set, to ReLU(dst + convolution):
 // the two halves of a residual block. Both have the form of the arrangement. dst and f must not overlap.
@@ -438,6 +452,9 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 	a, in, out := l.a, l.dense.in, l.dense.out
 	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*out)
+	if l.transforms != nil {
+		return l.transformed(ctx, dst, f, batch, add, nil, nil, ws)
+	}
 	return a.each(ctx, &l.weights, l, dst, f, batch, add, nil, nil, ws)
 }
 
@@ -452,13 +469,23 @@ func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T,
 	if base != nil {
 		checkLen("PlannedSeparable", "base", len(base), len(dst))
 	}
+	if l.transforms != nil {
+		return l.transformed(ctx, dst, f, batch, base != nil, runs, base, ws)
+	}
 	return a.each(ctx, &l.weights, l, dst, f, batch, base != nil, runs, base, ws)
 }
 
 func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
 	a, in, out, rows := l.a, l.dense.in, l.dense.out, hi-lo
-	sum := sized(&w.sum, images*rows*in)
-	a.depthwise(sum, s.f[image*a.Rows*in:(image+images)*a.Rows*in], weights, lo, hi, in, a.width(in), w)
+	f := s.f[image*a.Rows*in : (image+images)*a.Rows*in]
+	var sum []T
+	if s.sums != nil {
+		sum = s.sums[(image*a.Rows+lo)*in : (image*a.Rows+hi)*in]
+		l.repair(s, w, weights, sum, f, lo, hi, image)
+	} else {
+		sum = sized(&w.sum, images*rows*in)
+		a.depthwise(sum, f, weights, lo, hi, in, a.width(in), w)
+	}
 	for b := range images {
 		to := s.dst[(image+b)*a.Rows*out:][:a.Rows*out]
 		x := sum[b*rows*in : (b+1)*rows*in]
@@ -494,9 +521,9 @@ func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, 
 
 // means is depthwise with the weights' sums divided by the number of pairs.
 func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, width int, w *workspace[T]) {
-	if a.grid != nil {
+	if a.direct != nil {
 		all := weights.slice(0, 0, c)
-		simd.DepthwisePlanF32(any(out).([]float32), any(f).([]float32), any(all).([]float32), a.grid, lo, hi, c, true)
+		simd.DepthwisePlanF32(any(out).([]float32), any(f).([]float32), any(all).([]float32), a.direct(), lo, hi, c, true)
 		return
 	}
 	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo

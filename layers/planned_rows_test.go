@@ -11,13 +11,19 @@ import (
 
 // TestForwardRows: rows by themselves have the bits that they have among all, and the others stay as they are.
 func TestForwardRows(t *testing.T) {
+	for _, algorithm := range Algorithms {
+		t.Run(string(algorithm), func(t *testing.T) { testForwardRows(t, algorithm) })
+	}
+}
+
+func testForwardRows(t *testing.T, algorithm Algorithm) {
 	const h, w, c, batch = 9, 11, 20, 2
 	points, _ := arrangeGrid(t, "T(2)", h, w)
 	r, err := neighbor.RadiusForFill(points, 0.2, neighbor.Options{})
 	require.NoError(t, err)
 	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
 	require.NoError(t, err)
-	a := Arrange[float32](n, nil, true, true, nil, nil)
+	a := Arrange[float32](n, nil, true, algorithm, nil, nil)
 	rng := rand.New(rand.NewPCG(1, 2))
 	cfg := LieConvConfig{PoseDim: 2, Hidden: 8, Mid: 4, Radius: r}
 	conv := NewSeparableLieConv[float32](c, c, cfg, rng).Plan(a, Storage{Share: 1})
@@ -60,6 +66,6 @@ func TestForwardRows(t *testing.T) {
 	check(all, func(dst []float32) error { return conv.ForwardRows(t.Context(), dst, f, base, batch, runs, &ws) })
 
 	require.Panics(t, func() { _ = conv.ForwardRows(t.Context(), all, f, nil, batch, []RowRun{{90, 100}}, &ws) })
-	tiled := NewSeparableLieConv[float32](c, c, cfg, rng).Plan(Arrange[float32](n, nil, false, true, nil, nil), Storage{Share: 1})
+	tiled := NewSeparableLieConv[float32](c, c, cfg, rng).Plan(Arrange[float32](n, nil, false, Auto, nil, nil), Storage{Share: 1})
 	require.Panics(t, func() { _ = tiled.ForwardRows(t.Context(), all, f, nil, batch, runs, &ws) })
 }

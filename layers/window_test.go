@@ -154,10 +154,10 @@ func TestWindowedPlan(t *testing.T) {
 	for i, v := range order {
 		at[i] = int32(v)
 	}
-	a := Arrange[float64](n, at, false, true, w, nil)
+	a := Arrange[float64](n, at, false, Auto, w, nil)
 	plain := windowsOf[float64](n, WindowSmooth, 0.5, distances(points.Group, n))
 	for i, from := range order {
 		require.InEpsilon(t, plain.row[from]/float64(max(1, n.Offsets[from+1]-n.Offsets[from])), a.inverse(i), 1e-14)
 	}
-	require.InDelta(t, 2*8*60+8*n.NumPoses(), float64(a.Bytes()-Arrange[float64](n, at, false, true, nil, nil).Bytes()), 8*60)
+	require.InDelta(t, 2*8*60+8*n.NumPoses(), float64(a.Bytes()-Arrange[float64](n, at, false, Auto, nil, nil).Bytes()), 8*60)
 }

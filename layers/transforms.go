@@ -1,0 +1,228 @@
+package layers
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Algorithm is how depthwise convolutions in float32 are computed under a flat arrangement. Float64 and tiles know sums over pairs only.
+type Algorithm string
+
+// The algorithms.
+const (
+	// Auto takes whichever is estimated to be faster. On a pixel grid under translations that is transforms, unless balls are small.
+	Auto Algorithm = ""
+	// Direct sums over the pairs of each row. An error is at most (n+8)·eps of the sum of a row's terms, each taken as positive.
+	Direct Algorithm = "direct"
+	// Transforms goes by Fourier transforms along the rows of a grid, and is Direct where rows are those of no grid or balls are wider than 79 pixels. It takes a
+	// fifth of the multiply-adds. A result is off by at most some eps · Σ |weights| · |features|, where the sum is over the grid's rows that a ball reaches,
+	// and |.| is the Euclidean norm over a ball's and an image's row: relative to the largest results, hardly more than Direct;
+	// relative to each result, more where neighbours are much larger. Rows of the grid that see a number that is not finite, or so large that
+	// a transform overflows, are computed by Direct.
+	Transforms Algorithm = "transforms"
+	// NoDepthwise is for arrangements that no separable convolution uses: it saves memory.
+	NoDepthwise Algorithm = "none"
+)
+
+// Algorithms lists those that compute something, in the order of documentation.
+var Algorithms = []Algorithm{Auto, Direct, Transforms}
+
+func stopped(stop func() bool) bool { return stop != nil && stop() }
+
+// pairWork is what a pair costs, as a multiple of a multiply-add of lines in spectral's estimate of work: gathered sums are not as
+// fast as sums down a column.
+const pairWork = 1.3
+
+// choose prepares an arrangement for depthwise convolutions.
+func (a *Arrangement[T]) choose(algorithm Algorithm, stop func() bool) {
+	plan := func(stop func() bool) *simd.DepthwisePlan {
+		return simd.NewDepthwisePlanUntil(stop, a.offsets, a.index, a.pose, a.Rows, a.poses)
+	}
+	if algorithm == Transforms || (algorithm == Auto && simd.CurrentLevel() != simd.Generic) {
+		if g := spectral.Find(a.offsets, a.index, a.pose); g != nil {
+			if t := g.Tiling(); t != nil && (algorithm == Transforms || t.Work() < pairWork*float64(a.Pairs())) {
+				a.transforms, a.scale = t, make([]float32, a.Rows)
+				for i := range a.scale {
+					a.scale[i] = float32(a.inverse(i))
+				}
+				a.direct = sync.OnceValue(func() *simd.DepthwisePlan { return plan(nil) })
+				return
+			}
+		}
+	}
+	made := plan(stop)
+	a.direct = func() *simd.DepthwisePlan { return made }
+}
+
+// Algorithm is how depthwise convolutions are computed.
+func (a *Arrangement[T]) Algorithm() Algorithm {
+	switch {
+	case a.transforms != nil:
+		return Transforms
+	case a.direct != nil || !a.Flat():
+		return Direct
+	}
+	return NoDepthwise
+}
+
+// bandBytes bounds the transforms that a goroutine holds at a time, so that they stay in the second-level cache. A band has at least leastBand rows
+// and, unless it ends the image, a multiple of them.
+const (
+	bandBytes = 1 << 20
+	leastBand = 16
+)
+
+// bandRows is how many rows of the grid a goroutine computes at a time. No bits depend on it.
+func (a *Arrangement[T]) bandRows(channels, images int) int {
+	t := a.transforms
+	rows := (t.H + leastBand - 1) / leastBand * leastBand
+	units := func() int { return images * spectral.Slabs(channels) * t.Tiles() * ((t.H + rows - 1) / rows) }
+	for rows > leastBand && (t.WorkspaceBytes(rows) > bandBytes || units() < workers()) {
+		rows = (rows/2 + leastBand - 1) / leastBand * leastBand
+	}
+	return rows
+}
+
+// imagesTogether is how many images are transformed before their sums pass through the dense map: enough to keep the goroutines busy.
+func (a *Arrangement[T]) imagesTogether(channels, batch int) int {
+	units := spectral.Slabs(channels) * a.transforms.Tiles()
+	return max(1, min(batch, (2*workers()+units-1)/units))
+}
+
+// transformBytes is CallBytes, of which there are as many as goroutines.
+func (a *Arrangement[T]) transformBytes(channels, images int) int64 {
+	sums := int64(a.imagesTogether(channels, images) * a.Rows * channels * sizeof[T]())
+	return sums/int64(workers()) + a.transforms.WorkspaceBytes(a.bandRows(channels, 1)) + int64((flatRows+flatRows/8)*channels*sizeof[T]())
+}
+
+// band is rows lo to hi of a tile of the grid.
+type band struct{ tile, lo, hi int }
+
+// transformPass is one call's way through the transforms.
+type transformPass[T Float] struct {
+	plan   *spectral.Plan
+	scale  []float32
+	f      []T
+	sums   []T // [images, rows, in]; nil while no transforms are used
+	memory []T // of sums
+	broken []atomic.Bool
+	bands  []band
+	need   []bool // [h, tiles], rows that are wanted
+	images int
+	spaces []spectral.Workspace
+	ctx    context.Context
+	run    func(worker, unit, _ int)
+}
+
+// transformed computes what each would, with sums by transforms.
+func (l *PlannedSeparable[T]) transformed(ctx context.Context, dst, f []T, batch int, add bool, runs []RowRun, base []T, ws *Workspace[T]) error {
+	a, in, out, t := l.a, l.dense.in, l.dense.out, &ws.transforms
+	if t.run == nil {
+		t.run = t.unit
+	}
+	for len(t.spaces) < workers() {
+		t.spaces = append(t.spaces, spectral.Workspace{})
+	}
+	t.plan, t.scale, t.ctx = l.transforms, a.scale, ctx
+	t.listBands(a, runs, a.bandRows(in, batch))
+	together := a.imagesTogether(in, batch)
+	size := a.transforms.H * a.transforms.Tiles()
+	sums := sized(&t.memory, together*a.Rows*in)
+	defer func() { t.f, t.sums, t.ctx = nil, nil, nil }()
+	for lo := 0; lo < batch; lo += together {
+		n := min(together, batch-lo)
+		if len(t.broken) < n*size {
+			t.broken = make([]atomic.Bool, n*size)
+		}
+		for i := range t.broken {
+			if t.broken[i].Load() {
+				t.broken[i].Store(false)
+			}
+		}
+		t.f, t.sums, t.images = f[lo*a.Rows*in:(lo+n)*a.Rows*in], sums[:n*a.Rows*in], n
+		parallel.ForWorkers(spectral.Slabs(in)*len(t.bands)*n, 1, workers(), t.run)
+		part := base
+		if base != nil {
+			part = base[lo*a.Rows*out : (lo+n)*a.Rows*out]
+		}
+		if err := a.each(ctx, &l.weights, l, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], t.f, n, add, runs, part, ws); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// unit computes a band of a slab of channels of an image. Images go fastest, as they share weights.
+func (t *transformPass[T]) unit(worker, unit, _ int) {
+	if t.ctx.Err() != nil {
+		return
+	}
+	image, b := unit%t.images, t.bands[unit/t.images%len(t.bands)]
+	slab := unit / t.images / len(t.bands)
+	size, marks := len(t.sums)/t.images, t.plan.H*t.plan.Tiles()
+	sums, f := any(t.sums[image*size:(image+1)*size]).([]float32), any(t.f[image*size:(image+1)*size]).([]float32)
+	t.plan.Band(&t.spaces[worker], sums, f, t.scale, t.broken[image*marks:(image+1)*marks], slab, b.tile, b.lo, b.hi)
+}
+
+// listBands lists the bands, of at most that many rows, that runs of rows are in; nil: all.
+func (t *transformPass[T]) listBands(a *Arrangement[T], runs []RowRun, rows int) {
+	g := a.transforms
+	t.bands = t.bands[:0]
+	if runs == nil {
+		for tile := range g.Tiles() {
+			for lo := 0; lo < g.H; lo += rows {
+				t.bands = append(t.bands, band{tile, lo, min(lo+rows, g.H)})
+			}
+		}
+		return
+	}
+	t.need = reuse.Sized(t.need, g.H*g.Tiles())
+	clear(t.need)
+	for _, r := range runs {
+		for i := r.Lo; i < r.Hi; {
+			tile, _, end := g.Segment(i)
+			t.need[i/g.W*g.Tiles()+tile] = true
+			i = end
+		}
+	}
+	for tile := range g.Tiles() {
+		for lo := 0; lo < g.H; lo++ {
+			hi := lo
+			for hi < g.H && hi-lo < rows && t.need[hi*g.Tiles()+tile] {
+				hi++
+			}
+			if hi > lo {
+				t.bands = append(t.bands, band{tile, lo, hi})
+				lo = hi - 1
+			}
+		}
+	}
+}
+
+// repair computes those of rows lo to hi by pairs of which a transform has no finite result.
+func (l *PlannedSeparable[T]) repair(s *pass[T], w *workspace[T], weights *tileWeights[T], sum, f []T, lo, hi, image int) {
+	g, in := l.a.transforms, l.dense.in
+	for i := lo; i < hi; {
+		tile, _, end := g.Segment(i)
+		end = min(end, hi)
+		if s.ws.transforms.broken[(image*g.H+i/g.W)*g.Tiles()+tile].Load() {
+			l.a.depthwise(sum[(i-lo)*in:(end-lo)*in], f, weights, i, end, in, l.a.width(in), w)
+		}
+		i = end
+	}
+}
+
+// bytes is the size of the pass's memory.
+func (t *transformPass[T]) bytes() int64 {
+	n := int64(cap(t.memory)*sizeof[T]() + 4*len(t.broken) + len(t.need))
+	for i := range t.spaces {
+		n += t.spaces[i].Bytes()
+	}
+	return n
+}

@@ -1,0 +1,134 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// plannedPair returns a separable convolution over an h x w grid, by pairs and by transforms.
+func plannedPair(t *testing.T, h, w, c, out int, radius float64, window Window) (direct, transforms *PlannedSeparable[float32]) {
+	t.Helper()
+	points, _ := arrangeGrid(t, "T(2)", h, w)
+	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: radius})
+	require.NoError(t, err)
+	conv := NewSeparableLieConv[float32](c, out, LieConvConfig{PoseDim: 2, Hidden: 8, Radius: radius, Window: window}, rand.New(rand.NewPCG(1, 2)))
+	var windowing *Windowing
+	if window != WindowBox {
+		windowing = &Windowing{Window: window, Group: points.Group, Radius: radius}
+	}
+	plan := func(algorithm Algorithm) *PlannedSeparable[float32] {
+		a := Arrange[float32](n, nil, true, algorithm, windowing, nil)
+		require.Equal(t, algorithm, a.Algorithm())
+		return conv.Plan(a, Storage{Share: 1})
+	}
+	return plan(Direct), plan(Transforms)
+}
+
+// TestTransforms: transforms compute what sums over pairs do, at every level, on grids of odd sizes, in long rows, and under a window; an image has the
+// same bits alone and in a batch, for any number of goroutines.
+func TestTransforms(t *testing.T) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, g := range []struct {
+		h, w, c, out int
+		radius       float64
+		window       Window
+	}{{13, 29, 20, 7, 0.84, WindowBox}, {40, 33, 16, 16, 1.9, WindowSmooth}, {7, 130, 3, 5, 3.2, WindowBox}, {70, 6, 35, 8, 0.6, WindowSmooth}} {
+		direct, transforms := plannedPair(t, g.h, g.w, g.c, g.out, g.radius, g.window)
+		const batch = 3
+		rng := testkit.Rand(3)
+		f, base := testkit.Normal[float32](rng, batch*g.h*g.w*g.c), testkit.Normal[float32](rng, batch*g.h*g.w*g.out)
+		for _, level := range simd.Levels() {
+			t.Run(fmt.Sprintf("%dx%d/%v", g.h, g.w, level), func(t *testing.T) {
+				require.NoError(t, simd.SetLevel(level))
+				for _, add := range []bool{false, true} {
+					var ws Workspace[float32]
+					want, got := append([]float32(nil), base...), append([]float32(nil), base...)
+					require.NoError(t, direct.Forward(t.Context(), want, f, batch, add, &ws))
+					require.NoError(t, transforms.Forward(t.Context(), got, f, batch, add, &ws))
+					testkit.Close(t, "dst", got, asFloat64(want), 2e-6)
+					size, in := g.h*g.w*g.out, g.h*g.w*g.c
+					for _, threads := range []int{1, 7} {
+						runtime.GOMAXPROCS(threads)
+						for b := range batch {
+							one := append([]float32(nil), base[b*size:(b+1)*size]...)
+							require.NoError(t, transforms.Forward(t.Context(), one, f[b*in:(b+1)*in], 1, add, &ws))
+							require.True(t, testkit.SameBits(one, got[b*size:(b+1)*size]), "image %d", b)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func asFloat64(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// TestTransformsNotFinite: rows of the grid that see a number that is not finite have the bits of sums over pairs, so that it reaches its
+// neighbours and no others; all other rows have the bits that they have without it, and other images as well.
+func TestTransformsNotFinite(t *testing.T) {
+	const h, w, c, out, batch = 30, 70, 18, 4, 2
+	direct, transforms := plannedPair(t, h, w, c, out, 0.7, WindowBox) // the distance is a fifth of the pixels: 3.5
+	rng := testkit.Rand(4)
+	f := testkit.Normal[float32](rng, batch*h*w*c)
+	var ws Workspace[float32]
+	clean := make([]float32, batch*h*w*out)
+	require.NoError(t, transforms.Forward(t.Context(), clean, f, batch, false, &ws))
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32} {
+		g := append([]float32(nil), f...)
+		for i := range 2 {
+			g[((h+12)*w+20+i)*c+17] = bad
+		}
+		want, got := make([]float32, batch*h*w*out), make([]float32, batch*h*w*out)
+		require.NoError(t, direct.Forward(t.Context(), want, g, batch, false, &ws))
+		require.NoError(t, transforms.Forward(t.Context(), got, g, batch, false, &ws))
+		for i := range batch * h * w {
+			same := clean
+			if y := i / w; y >= h+12-3 && y <= h+12+3 {
+				same = want
+			}
+			require.True(t, testkit.SameBits(same[i*out:(i+1)*out], got[i*out:(i+1)*out]), "%v at row %d, column %d", bad, i/w, i%w)
+		}
+		some := make([]float32, batch*h*w*out)
+		runs := []RowRun{{8 * w, 10 * w}, {20*w + 3, 20*w + 60}}
+		require.NoError(t, transforms.ForwardRows(t.Context(), some, g, nil, batch, runs, &ws))
+		for b := range batch {
+			for _, r := range runs {
+				require.True(t, testkit.SameBits(some[(b*h*w+r.Lo)*out:(b*h*w+r.Hi)*out], got[(b*h*w+r.Lo)*out:(b*h*w+r.Hi)*out]))
+			}
+		}
+	}
+}
+
+// TestTransformsChoice: transforms are chosen for wide balls on a grid, and never for what is no grid.
+func TestTransformsChoice(t *testing.T) {
+	if simd.CurrentLevel() == simd.Generic {
+		t.Skip("portable code always sums over pairs")
+	}
+	points, _ := arrangeGrid(t, "T(2)", 40, 40)
+	for radius, want := range map[float64]Algorithm{0.22: Direct, 2: Transforms} {
+		n, err := neighbor.Ball(points, points, neighbor.Options{Radius: radius})
+		require.NoError(t, err)
+		require.Equal(t, want, Arrange[float32](n, nil, true, Auto, nil, nil).Algorithm())
+		require.Equal(t, NoDepthwise, Arrange[float32](n, nil, true, NoDepthwise, nil, nil).Algorithm())
+	}
+	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 2, MaxNeighbors: 100, Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, Direct, Arrange[float32](n, nil, true, Transforms, nil, nil).Algorithm())
+}
