@@ -57,7 +57,8 @@ func serveCommand() *cobra.Command {
 		Short: "Load a server, in a process of its own: throughput, latency, overload, idle connections",
 		Long: `Start a server and load it from another process, with requests that others wait for (closed loop) and with
 requests that come when they come (open loop), over REST with binary tensors and over gRPC. What the server reaches is
-compared with what bench inference reaches, which is measured before and after it in the same run.`,
+compared with what bench inference reaches, which is measured before and after it in the same run. It takes about four
+minutes.`,
 		Example: "  go run ./bench serve --weights ../shared/weights\n  go run ./bench serve --only image --seconds 20 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,7 +76,7 @@ compared with what bench inference reaches, which is measured before and after i
 	fl.BoolVar(&f.json, "json", false, "print one object a line")
 	fl.StringVar(&f.dir, "weights", "../shared/weights", "folder with the authors' checkpoints")
 	fl.StringVar(&f.only, "only", "", "cases that start with this")
-	fl.Float64Var(&f.seconds, "seconds", 10, "of each load")
+	fl.Float64Var(&f.seconds, "seconds", 8, "of each load")
 	fl.IntVar(&f.times, "times", 20, "calls of bench inference")
 	fl.StringVar(&f.role, "role", "", "be the server, or the load")
 	fl.StringVar(&f.url, "url", "", "of the server")

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -8,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -224,6 +227,51 @@ func TestGRPC(t *testing.T) {
 	require.Equal(t, connect.CodeResourceExhausted, connect.CodeOf(err), "%v", err)
 	var e *connect.Error
 	require.True(t, errors.As(err, &e))
+}
+
+// TestFull: where the queue is full a request is refused before it is read, and its connection goes on.
+func TestFull(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Waiting = 1 })
+	url, _ := listen(t, s, Limits{})
+	release := block(t, s)
+	header, body := curvesBinary(t, nil, curves(rngOf(1), 1, 50, 50))
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	defer c.Close()
+	answers := bufio.NewReader(c)
+	send := func(body []byte) int {
+		r, err := http.NewRequest("POST", url+"/v2/models/rbf/infer", bytes.NewReader(body))
+		require.NoError(t, err)
+		for k, v := range header {
+			r.Header.Set(k, v)
+		}
+		require.NoError(t, r.Write(c))
+		resp, err := http.ReadResponse(answers, nil)
+		require.NoError(t, err)
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		if resp.StatusCode == http.StatusServiceUnavailable {
+			require.NotEmpty(t, resp.Header.Get("Retry-After"))
+			require.Contains(t, string(text), "1 tasks are waiting, at most 1 may")
+		}
+		return resp.StatusCode
+	}
+	var wait sync.WaitGroup
+	for n := range 2 { // one is computed, one waits
+		wait.Go(func() { require.Equal(t, http.StatusOK, do(s, "POST", "/v2/models/rbf/infer", header, body).Code) })
+		require.Eventually(t, func() bool {
+			s.queue.mu.Lock()
+			defer s.queue.mu.Unlock()
+			return len(s.queue.running)+s.queue.tasks == n+1
+		}, 5*time.Second, time.Millisecond)
+	}
+	nonsense := bytes.Repeat([]byte{'x'}, len(body))
+	require.Equal(t, http.StatusServiceUnavailable, send(nonsense))
+	require.Equal(t, http.StatusServiceUnavailable, send(body))
+	release()
+	wait.Wait()
+	require.Equal(t, http.StatusBadRequest, send(nonsense))
+	require.Equal(t, http.StatusOK, send(body))
 }
 
 // TestGRPCCompression: a compressed request is read, and an answer is not compressed because a client could read it so.

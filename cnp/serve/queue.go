@@ -162,7 +162,7 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	}
 	wait := q.ahead(j)
 	if q.tasks+j.tasks > q.maxTasks {
-		return nil, overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
+		return nil, q.tooMany(wait)
 	}
 	if total := wait + j.expected(j.tasks); !j.deadline.IsZero() && time.Until(j.deadline) < prudent(total) {
 		return nil, late(wait, total, j)
@@ -172,6 +172,20 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	q.tasks += j.tasks
 	q.metrics.waiting.Set(float64(q.tasks))
 	return nil, nil
+}
+
+// full refuses what would not be taken on whatever it is, so that it need not be read first.
+func (q *queue) full() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.running) < q.slots || q.tasks < q.maxTasks {
+		return nil
+	}
+	return q.tooMany(q.ahead(&job{priority: maxPriority}))
+}
+
+func (q *queue) tooMany(wait time.Duration) *failure {
+	return overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
 }
 
 // late refuses a job that would wait so long and take so long in total.

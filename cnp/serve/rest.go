@@ -262,6 +262,12 @@ func (s *Server) logged(ctx context.Context, protocol, name string, start time.T
 
 // restRun reads a request and has it answered.
 func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64) (*job, *request, error) {
+	if _, err := s.find(r.PathValue("model"), r.PathValue("version")); err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
+		if err := s.queue.full(); err != nil {
+			http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
+			return nil, nil, err
+		}
+	}
 	head, rest, err := s.readBody(w, r, reserved)
 	if err != nil {
 		return nil, nil, err
@@ -279,6 +285,9 @@ func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64
 	j, err := s.infer(r.Context(), req, reserved)
 	return j, req, err
 }
+
+// unread is the body at most that net/http reads by itself, to go on with the connection, when a handler has not.
+const unread = 256 << 10
 
 // slowest is how few bytes a second a client may send or take on average, and patience is what it has beyond that.
 const (
