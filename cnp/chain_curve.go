@@ -22,6 +22,9 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 	if s, ok := m.(standardised[T]); ok {
 		return s.sample(ctx, b, opt)
 	}
+	if e, ok := m.(*CurveEnsemble[T]); ok {
+		return sampleByMember(len(e.members), opt, func(k int, own SampleOptions) ([]T, error) { return SampleCurves(ctx, e.members[k], b, own) })
+	}
 	c, err := newCurveChain(m, b, opt.Chain)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,9 @@ type ImagePredictor[T Float] interface {
 // A model under translations is not run anew for every pixel: of its features those are computed again which depend on a pixel that was
 // drawn and which the next one depends on.
 func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], opt SampleOptions) ([]T, error) {
+	if e, ok := m.(*ImageEnsemble[T]); ok {
+		return sampleByMember(len(e.members), opt, func(k int, own SampleOptions) ([]T, error) { return SampleImages(ctx, e.members[k], im, own) })
+	}
 	if err := checkImages(m, im, opt.Chain); err != nil {
 		return nil, err
 	}

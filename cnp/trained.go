@@ -351,7 +351,16 @@ func (a Affine) Undo(v float64) float64 { return v/a.Factor + a.Offset }
 
 // Standardised is a regressor that brings tasks into the range that m was trained on, by Standardise, and predictions back.
 // Log-likelihoods are in the data's own units.
-func Standardised[T Float](m Regressor[T]) Regressor[T] { return standardised[T]{m} }
+func Standardised[T Float](m Regressor[T]) Regressor[T] {
+	if e, ok := m.(*CurveEnsemble[T]); ok { // each knows a range of its own
+		out := &CurveEnsemble[T]{}
+		for _, member := range e.members {
+			out.members = append(out.members, Standardised(member))
+		}
+		return out
+	}
+	return standardised[T]{m}
+}
 
 type standardised[T Float] struct{ Regressor[T] }
 

@@ -89,11 +89,11 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 		return err
 	}
 	defer outs.discard()
-	state, err := a.readState(ctx, f.model.path)
+	state, err := f.model.readOne(ctx)
 	if err != nil {
 		return err
 	}
-	model, err := f.model.build(state)
+	model, err := f.model.build(f.model.path, state)
 	if err != nil {
 		return err
 	}

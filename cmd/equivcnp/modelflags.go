@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 type modelFlags struct {
 	app           *app
 	path          string
+	more          []string // of an ensemble, all but the first
 	group         string
 	alpha         float64
 	pointsPerUnit float64
@@ -30,12 +32,47 @@ type modelFlags struct {
 func (m *modelFlags) register(a *app, cmd *cobra.Command) {
 	m.app = a
 	f := cmd.Flags()
-	f.StringVarP(&m.path, "model", "m", "", "model file (.safetensors or .pth), or the name of a shipped model, required")
+	f.VarP((*modelList)(m), "model", "m", "model file (.safetensors or .pth), or the name of a shipped model, required; given several times, or for a list of them (.ensemble), "+
+		"the models predict as one, by the mixture of their distributions")
 	f.StringVar(&m.group, "group", "", "the model's group, where the file does not say it: "+strings.Join(group.Names(), ", "))
 	f.Float64Var(&m.alpha, "alpha", 0, "weight of the distance's first part; 0 uses the file's, or the group's default")
 	must(cmd.MarkFlagRequired("model"))
 	must(cmd.MarkFlagFilename("model", "safetensors", "pth"))
 	must(cmd.RegisterFlagCompletionFunc("group", cobra.FixedCompletions(group.Names(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// modelList is the value of --model.
+type modelList modelFlags
+
+func (m *modelList) String() string { return strings.Join(append([]string{m.path}, m.more...), ",") }
+func (m *modelList) Type() string   { return "string" }
+
+func (m *modelList) Set(path string) error {
+	if path == "" {
+		return errors.New("need a name")
+	}
+	if m.path == "" {
+		m.path = path
+	} else {
+		m.more = append(m.more, path)
+	}
+	return nil
+}
+
+// members are the models behind the flag.
+func (m *modelFlags) members() ([]string, error) {
+	var all []string
+	for _, path := range append([]string{m.path}, m.more...) {
+		members, err := weights.Members(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	if len(all) > 1 && slices.Contains(all, stdio) {
+		return nil, usagef("--model -: a model of an ensemble must be a file")
+	}
+	return all, nil
 }
 
 // registerLattice adds the flag of the curve models' lattice.
@@ -60,27 +97,47 @@ func (m *modelFlags) options() (weights.Options, error) {
 	return weights.Options{Group: m.group, Alpha: m.alpha, PointsPerUnit: m.pointsPerUnit}, nil
 }
 
-// load reads the model: a file, or where there is none of that name, a shipped model.
+// load reads the model: a file, or where there is none of that name, a shipped model, or several of them as an ensemble.
 func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
 	if _, err := m.options(); err != nil {
-		return nil, err // before the file is read
+		return nil, err // before the files are read
 	}
-	s, err := m.app.readState(ctx, m.path)
+	members, err := m.members()
 	if err != nil {
 		return nil, err
 	}
-	return m.build(s)
+	var all []cnp.Model[float32]
+	for _, path := range members {
+		s, err := m.app.readState(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		model, err := m.build(path, s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, model)
+	}
+	return cnp.Ensemble(all...)
 }
 
-// build makes the model of a file that was read.
-func (m *modelFlags) build(s *weights.State) (cnp.Model[float32], error) {
+// readOne reads the file of a single model.
+func (m *modelFlags) readOne(ctx context.Context) (*weights.State, error) {
+	if len(m.more) > 0 {
+		return nil, usagef("--model: need one model here, not %d", 1+len(m.more))
+	}
+	return m.app.readState(ctx, m.path)
+}
+
+// build makes the model of a file of that name that was read.
+func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], error) {
 	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}
 	model, err := weights.Build[float32](s, opt)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", m.path, err)
+		err = fmt.Errorf("%s: %w", path, err)
 	}
 	if errors.Is(err, weights.ErrGroup) && m.group == "" {
 		err = fmt.Errorf("%w (with --group)", err)
@@ -134,7 +191,11 @@ func (m *modelFlags) regressor(ctx context.Context) (cnp.Regressor[float32], err
 
 // describe names a model in one line: "T2.pth: equivcnp-image, T(2)".
 func (m *modelFlags) describe(c cnp.Config) string {
-	s := fmt.Sprintf("%s: %s", filepath.Base(m.path), c.Architecture)
+	s := filepath.Base(m.path)
+	if len(m.more) > 0 {
+		s += fmt.Sprintf(" and %d more", len(m.more))
+	}
+	s += ": " + string(c.Architecture)
 	if c.Group != "" {
 		s += ", " + c.Group
 	}

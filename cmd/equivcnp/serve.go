@@ -20,6 +20,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/serve"
 	"github.com/equivcnp/equivcnp/cnp/serve/page"
+	"github.com/equivcnp/equivcnp/cnp/weights"
 )
 
 // serveFlags are the flags of equivcnp serve.
@@ -42,7 +43,7 @@ func (a *app) serveCommand() *cobra.Command {
 and Triton speak: REST with JSON or binary tensors, and gRPC, on one port. Without --model all shipped
 models are served.
 
---model names a model file or a shipped model (NAME=FILE, or FILE under its own name), or a folder:
+--model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or FILE under its own name), or a folder:
 what is put into it, replaced or removed is served, replaced or removed while the server runs. A file
 that cannot be read changes nothing but the log.
 
@@ -171,7 +172,10 @@ func modelSources(list []string) (models []serve.Source, folders []string, err e
 			continue
 		}
 		if !named {
-			name = strings.TrimSuffix(strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".safetensors"), ".pth")
+			name = path[strings.LastIndexAny(path, `/\`)+1:]
+			for _, ending := range []string{".safetensors", ".pth", weights.EnsembleEnding} {
+				name = strings.TrimSuffix(name, ending)
+			}
 		}
 		models = append(models, serve.Source{Name: name, Path: path})
 	}

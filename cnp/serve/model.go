@@ -56,8 +56,34 @@ type tensorInfo struct {
 // keyVersion is the key of a model file's metadata that names its version; without it is "1".
 const keyVersion = "version"
 
-// loadModel reads a model.
-func loadModel(ctx context.Context, src Source) (*model, error) {
+// readModel reads a model, or those of an ensemble, and the metadata of the first.
+func readModel(src Source) (cnp.Model[float32], map[string]string, error) {
+	members, err := weights.Members(src.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []cnp.Model[float32]
+	var metadata map[string]string
+	for _, path := range members {
+		one := src
+		one.Path = path
+		m, own, err := readFile(one)
+		if err != nil {
+			return nil, nil, err
+		}
+		if all = append(all, m); len(all) == 1 {
+			metadata = own
+		}
+	}
+	m, err := cnp.Ensemble(all...)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", src.Path, err)
+	}
+	return m, metadata, err
+}
+
+// readFile reads the model of a file, or a shipped one, and its metadata.
+func readFile(src Source) (cnp.Model[float32], map[string]string, error) {
 	s, err := weights.ReadState(src.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if shipped, missing := pretrained.State(src.Path); missing == nil {
@@ -67,7 +93,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	built, err := weights.Build[float32](s, src.Options)
 	if errors.Is(err, weights.ErrGroup) && src.Options.Group == "" {
@@ -79,10 +105,19 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.Path, err)
+		err = fmt.Errorf("%s: %w", src.Path, err)
 	}
-	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: s.Metadata[pretrained.KeyTasks]}
-	if v := s.Metadata[keyVersion]; v != "" {
+	return built, s.Metadata, err
+}
+
+// loadModel reads a model.
+func loadModel(ctx context.Context, src Source) (*model, error) {
+	built, metadata, err := readModel(src)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks]}
+	if v := metadata[keyVersion]; v != "" {
 		m.version = v
 	}
 	m.rank = rankOf(&m.cfg)

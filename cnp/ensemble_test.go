@@ -1,0 +1,149 @@
+package cnp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// equalPartsCase is a mixture of two normals.
+func equalPartsCase() (equalParts, []float64) {
+	return equalParts{[]Likelihood{normal{}, normal{}}}, []float64{-1, 0.5, 2, 1.5}
+}
+
+// Density, quantiles, moments and samples of a mixture belong to each other.
+func TestEqualParts(t *testing.T) {
+	l, p := equalPartsCase()
+	sum, mean, square := 0.0, 0.0, 0.0
+	const step = 1e-3
+	for y := -20.0; y < 25; y += step {
+		d := math.Exp(l.LogDensity(y, p)) * step
+		sum, mean, square = sum+d, mean+d*y, square+d*y*y
+	}
+	require.InDelta(t, 1, sum, 1e-9)
+	a, s := l.Moments(p)
+	require.InDelta(t, mean, a, 1e-9)
+	require.InDelta(t, math.Sqrt(square-mean*mean), s, 1e-9)
+	for _, q := range []float64{1e-6, 0.05, 0.3, 0.5, 0.9, 1 - 1e-6} {
+		y := l.Quantile(q, p)
+		require.InDelta(t, q, (math.Erfc((-1-y)/(0.5*math.Sqrt2))+math.Erfc((2-y)/(1.5*math.Sqrt2)))/4, 1e-12)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	n, below, drawn := 200000, 0, 0.0
+	median := l.Quantile(0.5, p)
+	for range n {
+		y := l.Sample(rng, p)
+		drawn += y
+		if y <= median {
+			below++
+		}
+	}
+	require.InDelta(t, a, drawn/float64(n), 5*s/math.Sqrt(float64(n)))
+	require.InDelta(t, 0.5, float64(below)/float64(n), 2.5/math.Sqrt(float64(n)))
+
+	// Values that have a probability of their own: the quantile stays at them as long as that lasts.
+	spiked, err := ParseLikelihood(&Config{Likelihood: spikedBetaName})
+	require.NoError(t, err)
+	own := []float64{1, 0.5, 2, 3}
+	both := equalParts{[]Likelihood{spiked, spiked}}
+	params := append(append([]float64{}, own...), 0.2, -1, 1.5, 2)
+	zero := (math.Exp(spiked.LogDensity(0, own)) + math.Exp(spiked.LogDensity(0, params[4:]))) / 2
+	require.Zero(t, both.Quantile(zero-1e-9, params))
+	require.Positive(t, both.Quantile(zero+1e-6, params))
+	for _, q := range []float64{0.5, 0.7} {
+		y := both.Quantile(q, params)
+		require.InDelta(t, q, both.below(y, params), 1e-9)
+	}
+	lo, hi := both.Support()
+	require.Equal(t, []float64{0, 1}, []float64{lo, hi})
+	require.True(t, math.IsInf(both.LogDensity(2, params), -1) || math.IsNaN(both.LogDensity(2, params)))
+}
+
+// An ensemble of curves, or images, is the mixture of what its members predict; equal members are one model.
+func TestEnsemble(t *testing.T) {
+	ctx := context.Background()
+	c := Default(EquivCNPCurve, "T(1)", 1)
+	c.PointsPerUnit, c.Channels, c.Hidden, c.Mid = 8, []int{4, 4, 4}, 4, 2
+	var models []Model[float32]
+	for seed := range uint64(3) {
+		m, err := New[float32](c, seed)
+		require.NoError(t, err)
+		models = append(models, m)
+	}
+	e, err := Ensemble(models...)
+	require.NoError(t, err)
+	b := &Batch[float32]{B: 2, Nc: 2, Nt: 3, XContext: []float64{0, 1, 2, 3}, YContext: []float32{1, 2, 3, 4}, XTarget: []float64{0, 0.5, 1, 2, 2.5, 3}}
+	p, err := e.(Regressor[float32]).Predict(ctx, b)
+	require.NoError(t, err)
+	var alone []*Prediction[float32]
+	for _, m := range models {
+		one, err := m.(Regressor[float32]).Predict(ctx, b)
+		require.NoError(t, err)
+		alone = append(alone, one)
+	}
+	for i := range p.Mean {
+		mean, square, density := 0.0, 0.0, 0.0
+		for _, one := range alone {
+			mean += float64(one.Mean[i]) / 3
+			density += math.Exp(one.LogDensityAt(i, 1.5)) / 3
+		}
+		for _, one := range alone {
+			square += (float64(one.Std[i])*float64(one.Std[i]) + math.Pow(float64(one.Mean[i])-mean, 2)) / 3
+		}
+		require.InDelta(t, mean, float64(p.Mean[i]), 1e-6)
+		require.InDelta(t, math.Sqrt(square), float64(p.Std[i]), 1e-6)
+		require.InDelta(t, math.Log(density), p.LogDensityAt(i, 1.5), 1e-6)
+	}
+	require.NoError(t, p.Check(nil))
+	require.Len(t, p.Slice(1, 3).Params, 2*6)
+
+	// Samples are the members' own, in turns, the first one's bit for bit.
+	opt := SampleOptions{Samples: 5, Chain: Chain{Seed: 9}}
+	all, err := SampleCurves(ctx, e.(Regressor[float32]), b, opt)
+	require.NoError(t, err)
+	require.Len(t, all, 5*6)
+	opt.Samples = 2
+	first, err := SampleCurves(ctx, models[0].(Regressor[float32]), b, opt)
+	require.NoError(t, err)
+	require.Equal(t, first[:6], all[:6])
+	require.Equal(t, first[6:], all[3*6:4*6])
+	require.NotEqual(t, all[:6], all[6:12])
+
+	// Units: every member brings tasks into its own range.
+	far := *b
+	far.YContext = []float32{1e4, 2e4, 3e4, 4e4}
+	known := c
+	known.Trained = &Trained{X: []Range{{Min: 0, Max: 3, Mean: 1.5, Std: 1}}, Y: []Range{{Min: -1, Max: 1, Std: 0.5}}}
+	twin, err := New[float32](known, 0)
+	require.NoError(t, err)
+	both, err := Ensemble(twin, twin)
+	require.NoError(t, err)
+	want, err := Standardised(twin.(Regressor[float32])).Predict(ctx, &far)
+	require.NoError(t, err)
+	got, err := Standardised(both.(Regressor[float32])).Predict(ctx, &far)
+	require.NoError(t, err)
+	require.Equal(t, want.Mean, got.Mean)
+	require.InDeltaSlice(t, want.Std, got.Std, 1e-2)
+
+	one, err := Ensemble(models[0])
+	require.NoError(t, err)
+	require.Equal(t, models[0], one)
+	image, err := New[float32](Default(CNPImage, "", 1), 1)
+	require.NoError(t, err)
+	for _, bad := range [][]Model[float32]{nil, {models[0], image}} {
+		_, err := Ensemble(bad...)
+		require.ErrorIs(t, err, ErrConfig)
+	}
+	pair, err := Ensemble(image, image)
+	require.NoError(t, err)
+	im := &Images[float32]{B: 1, C: 1, H: 3, W: 4, Pixels: make([]float32, 12), Mask: make([]bool, 12)}
+	single, err := image.(Completer[float32]).Complete(ctx, im)
+	require.NoError(t, err)
+	double, err := pair.(Completer[float32]).Complete(ctx, im)
+	require.NoError(t, err)
+	require.Equal(t, single.Mean, double.Mean)
+	require.InDeltaSlice(t, single.Std, double.Std, 1e-6)
+}
