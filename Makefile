@@ -19,7 +19,7 @@ clients: ## ask the server with clients that others wrote: curl, grpcurl, vegeta
 	cnp/serve/clients/run.sh
 
 manifests: ## the Kubernetes manifests against the schemas of k8s.io/api
-	cd cnp/serve/tools && $(GO) vet ./... && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml
+	cd cnp/serve/tools && $(GO) vet ./... && $(GO) run ./manifests ../../../deploy/kubernetes/*.yaml ../../../deploy/batch/*.yaml
 
 browser: ## the page in a real browser (Debian: chromium, or firefox-esr, and nodejs, npm); pictures in out/browser
 	cnp/serve/page/browser/run.sh

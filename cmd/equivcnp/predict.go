@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
@@ -22,6 +23,8 @@ type predictFlags struct {
 	in, out string
 	chain   chainFlags
 	table   tableFlags
+	shards  shardFlags
+	flags   *pflag.FlagSet
 
 	standardise bool
 	quantiles   []float64
@@ -31,7 +34,7 @@ type predictFlags struct {
 func (a *app) predictCommand() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:                   "predict --model M --in tasks.safetensors|table.parquet --out pred.safetensors|pred.parquet",
+		Use:                   "predict --model M (--in tasks.safetensors|table.parquet --out pred.safetensors|pred.parquet | --manifest list --out-dir D)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict many tasks from one file into another",
 		Long: `Predict all tasks of a file of tensors (safetensors, npz or classic NetCDF), or of a table.
@@ -65,13 +68,20 @@ A table is CSV, TSV or Parquet; npz and NetCDF are taken for one where --x, --y,
 one, has 1. Predicted is at the rows of --targets, on a --grid, or at the table's own rows. The output is
 a table, too: task, inputs, and for an output t2m the columns t2m_mean, t2m_std and so on.
 
+With --manifest many files are predicted, each into a file of its own in --out-dir, by any number of
+processes: --shard 3/64 takes every 64th of them. A line names a file, or with *, ? or [ several; paths count
+from the manifest's folder, and lines that begin with # are left out. A process that is started again, after
+whatever end, goes on where it was; files appear under their names when they are complete. "equivcnp merge"
+checks that all is there, and says how good it was.
+
 If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
 printed, averaged over values. For images without it, that of image itself is, if all its values
 are finite.`,
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
   equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date --grid lat=40:60:0.5,lon=-10:10:0.5 --out maps.nc
-  equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G`,
+  equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G
+  equivcnp predict --model digits-T2 --manifest files.txt --shard 3/64 --out-dir predictions`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
 	}
@@ -80,35 +90,39 @@ are finite.`,
 	f.plan.register(cmd)
 	f.table.register(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks: safetensors, .npz or .nc, or a table: .csv, .tsv, .parquet; required")
-	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc; required")
+	f.flags = fl
+	fl.StringVarP(&f.in, "in", "i", "", "file of the tasks: safetensors, .npz or .nc, or a table: .csv, .tsv, .parquet")
+	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc")
 	f.chain.register(cmd, 0, false, true)
 	quantilesFlag(fl, &f.quantiles)
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
+	f.shards.register(cmd, "a file of tasks a line")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
-		must(cmd.MarkFlagRequired(name))
 		must(cmd.MarkFlagFilename(name, "safetensors"))
+		cmd.MarkFlagsMutuallyExclusive(name, "manifest")
 	}
 	return cmd
 }
 
 // predictResult is what predict --json prints.
 type predictResult struct {
-	Model           string   `json:"model"`
-	Architecture    string   `json:"architecture"`
-	Group           string   `json:"group,omitempty"`
-	In              string   `json:"in"`
-	Tasks           int      `json:"tasks"`
-	ContextPoints   int      `json:"context_points"` // over all tasks, unmasked; pixels for images
-	Targets         int      `json:"targets"`
-	Shape           []int    `json:"shape"`
-	LogLikelihood   *number  `json:"log_likelihood,omitempty"`    // mean over the counted values
-	LogLikelihoodOf string   `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
-	Seconds         number   `json:"seconds"`
-	Out             string   `json:"out"`
-	Notes           []string `json:"notes"`
+	Model           string  `json:"model"`
+	Architecture    string  `json:"architecture"`
+	Group           string  `json:"group,omitempty"`
+	In              string  `json:"in"`
+	Tasks           int     `json:"tasks"`
+	ContextPoints   int     `json:"context_points"` // over all tasks, unmasked; pixels for images
+	Targets         int     `json:"targets"`
+	Shape           []int   `json:"shape"`
+	LogLikelihood   *number `json:"log_likelihood,omitempty"`    // mean over the counted values
+	LogLikelihoodOf string  `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
+	// LogLikelihoodValues is how many values those were.
+	LogLikelihoodValues int      `json:"log_likelihood_values,omitempty"`
+	Seconds             number   `json:"seconds"`
+	Out                 string   `json:"out"`
+	Notes               []string `json:"notes"`
 }
 
 // job is one file of tasks, checked and ready to run.
@@ -148,6 +162,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.shards.manifest != "" {
+		return a.predictManifest(ctx, f, opt)
+	}
+	if err := required(f.flags, "in", "out"); err != nil {
+		return err
+	}
 	if f.table.asked(f.in) {
 		return a.predictTable(ctx, f)
 	}
@@ -164,18 +184,47 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
+	r := &result{}
+	p, err := a.predictFile(ctx, f, r, model, in, f.in, opt)
+	if err != nil {
+		return err
+	}
+	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, p.tensors) }); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	r.line("time", "%.2f s", float64(p.Seconds))
+	r.line("written", "%s", f.out)
+	p.Out, p.Notes = f.out, r.allNotes()
+	return a.print(r, p.predictResult)
+}
+
+// filePrediction is the prediction of one file: what is said of it, and its tensors.
+type filePrediction struct {
+	predictResult
+	tensors []safetensors.Tensor
+}
+
+// predictFile predicts the tasks of a file of that name, and writes to r what is to be said.
+func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model cnp.Model[float32], in *taskfile.File, name string, opt cnp.PlanOptions) (*filePrediction, error) {
 	cfg := model.Config()
 	var j *job
+	var err error
 	switch m := model.(type) {
 	case cnp.Regressor[float32]:
 		j, err = curveJob(in, m, f.standardise)
 	case cnp.Completer[float32]:
 		j, err = imageJob(in, m, &f.plan, opt)
 	default:
-		return fmt.Errorf("%s: a %s model predicts nothing", f.model.path, cfg.Architecture)
+		return nil, fmt.Errorf("%s: a %s model predicts nothing", f.model.path, cfg.Architecture)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	j.work.Weights = max(0, opt.Memory)
 	if j.model != nil {
@@ -187,7 +236,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		err = need.Check(cnp.MemoryLimit())
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.in, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 
 	work, done := a.withProgress(ctx, "predicting")
@@ -203,7 +252,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	}
 	seconds := time.Since(start).Seconds()
 	done()
-	r := &result{cautions: j.cautions, notes: j.notes}
+	r.cautions, r.notes = j.cautions, j.notes
 	if len(j.shape) == 3 { // curves
 		var counts []bool
 		if counts, err = r.answered(p, err, j.shape[1], j.shape[2]); counts != nil {
@@ -211,10 +260,10 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.in, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if err := p.Check(j.counted); err != nil {
-		return fmt.Errorf("%s: %w", f.in, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	r.noteStandardised(j.scaled, j.tasks)
 	r.line("model", "%s", f.model.describe(cfg))
@@ -222,6 +271,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	r.line("context", "%s", plural(j.context, "point"))
 	r.line("targets", "%d", j.targets)
 	var likelihood *number
+	values := 0
 	if j.truth != nil {
 		known := make([]bool, len(j.truth))
 		for i, v := range j.truth {
@@ -229,11 +279,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		}
 		if p.Likelihood != nil {
 			if err := cnp.CheckSupport(p.Likelihood, j.truthName, j.truth, known, j.channels()); err != nil {
-				return fmt.Errorf("%s: %w", f.in, err)
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
 		if sum, n := p.LogDensities(j.tasks, j.truth, known); n > 0 {
 			v := number(sum / float64(n))
+			values = n
 			likelihood = &v
 			r.line("log-likelihood", "%.4f mean of the values of %s", float64(v), j.truthName)
 		}
@@ -247,24 +298,13 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 
 	own, err := f.tensors(j, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, append(own, tensors...)) }); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.commit(); err != nil {
-		return err
-	}
-	r.line("time", "%.2f s", seconds)
-	r.line("written", "%s", f.out)
-	return a.print(r, predictResult{
-		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: j.tasks,
+	return &filePrediction{predictResult{
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: j.tasks,
 		ContextPoints: j.context, Targets: j.targets, Shape: j.shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
-		Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
-	})
+		LogLikelihoodValues: values, Seconds: number(seconds),
+	}, append(own, tensors...)}, nil
 }
 
 // channels is the number of values of a target whose values lie together: those of images lie apart.

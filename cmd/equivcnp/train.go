@@ -47,8 +47,9 @@ type trainFlags struct {
 
 func (a *app) trainCommand() *cobra.Command {
 	var config string
+	var many shardFlags
 	cmd := &cobra.Command{
-		Use:                   "train (regression | image | --config run.yaml) ...",
+		Use:                   "train (regression | image | --config run.yaml | --manifest list --out-dir D) ...",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train a model on curves or on images",
 		Long: `Train a model on curves or on images.
@@ -57,21 +58,29 @@ A run writes four files: the model under the name of --out, and beside it, with 
 .checkpoint, .jsonl and .loss.png, its whole state, a log of one JSON object a line, and a drawing of
 the log. Of your own images or tasks a tenth, drawn by --seed, is held out, and scores are taken on
 it (--holdout). A run that was interrupted, or whose machine failed, goes on with --resume and ends
-with the same bits.`,
+with the same bits.
+
+With --manifest many models are trained, by any number of processes: a line is the command line of one, such as
+regression --kernel rbf --seed 3, without --out. --shard 3/64 takes every 64th line. A process that is started again, after
+whatever end, goes on where the last checkpoint was; "equivcnp merge" checks that all is there, and lists the scores.`,
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
   equivcnp train image --group "T(2)" --digits --out digits.safetensors
-  equivcnp train --config run.yaml`,
+  equivcnp train --config run.yaml
+  equivcnp train --manifest runs.txt --shard 3/64 --out-dir runs`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("unknown kind of training %q: need regression or image", args[0])
 			}
-			if config == "" {
-				return errors.New("say what to train on: regression, image, or --config")
+			if config == "" && many.manifest == "" {
+				return errors.New("say what to train on: regression, image, --config or --manifest")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.started = true
+			if many.manifest != "" {
+				return a.trainManifest(cmd.Context(), &many)
+			}
 			file, err := readConfig(config)
 			if err != nil {
 				return err
@@ -93,6 +102,9 @@ with the same bits.`,
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "", "YAML file of flags, with task: regression or task: image")
+	many.register(cmd, "a training a line")
+	cmd.Flags().BoolVar(&a.json, "json", false, "--manifest: print one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("config", "manifest")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	cmd.AddCommand(a.trainRegressionCommand(), a.trainImageCommand())
 	return cmd

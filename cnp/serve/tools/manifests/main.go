@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
@@ -77,8 +79,52 @@ func check(path string) error {
 			if err := selects(p.Spec.Selector.MatchLabels, labels); err != nil {
 				return err
 			}
+		case "batch/v1 Job":
+			var j batchv1.Job
+			if err := yaml.UnmarshalStrict(doc, &j); err != nil {
+				return err
+			}
+			if err := shards(&j.Spec); err != nil {
+				return err
+			}
 		default:
 			return fmt.Errorf("document %d is a %s %s, whose schema is not known here", i, kind.APIVersion, kind.Kind)
+		}
+	}
+	return nil
+}
+
+// shards reports a job whose pods are not the shards that its program is told of, or that the API server would refuse.
+func shards(j *batchv1.JobSpec) error {
+	if j.CompletionMode == nil || *j.CompletionMode != batchv1.IndexedCompletion || j.Completions == nil {
+		return errors.New("the job is not indexed")
+	}
+	pod := j.Template.Spec
+	if pod.RestartPolicy != corev1.RestartPolicyNever {
+		return errors.New("a failure policy needs restartPolicy: Never")
+	}
+	if j.BackoffLimitPerIndex == nil || j.MaxFailedIndexes == nil || *j.MaxFailedIndexes > *j.Completions {
+		return errors.New("FailIndex needs backoffLimitPerIndex, and at most as many failed indexes as there are")
+	}
+	volumes := map[string]bool{}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = true
+	}
+	containers := map[string]bool{}
+	for _, c := range pod.Containers {
+		containers[c.Name] = true
+		if want := fmt.Sprintf("--shards=%d", *j.Completions); !slices.Contains(c.Args, want) {
+			return fmt.Errorf("container %s lacks %s", c.Name, want)
+		}
+		for _, m := range c.VolumeMounts {
+			if !volumes[m.Name] {
+				return fmt.Errorf("volume %s is missing", m.Name)
+			}
+		}
+	}
+	for _, r := range j.PodFailurePolicy.Rules {
+		if on := r.OnExitCodes; on != nil && (on.ContainerName == nil || !containers[*on.ContainerName]) {
+			return errors.New("a rule of failures names no container")
 		}
 	}
 	return nil

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/equivcnp/equivcnp/internal/shards"
+)
+
+// shardFlags say which part of a manifest's work a process does, and where its results go.
+type shardFlags struct {
+	manifest, shard string
+	shards          int
+	outDir          string
+	skipBad         bool
+}
+
+// register adds the flags; lines says what a line of the manifest is.
+func (f *shardFlags) register(cmd *cobra.Command, lines string) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.manifest, "manifest", "", "list of the work, "+lines)
+	fl.StringVar(&f.shard, "shard", "", "--manifest: which part this process does, 0/64 to 63/64 (default: all)")
+	fl.IntVar(&f.shards, "shards", 0, "--manifest: the number of parts; which one this is says "+strings.Join(shards.Variables[:2], " or ")+"\n(Kubernetes' Indexed Jobs, Slurm's arrays)")
+	fl.StringVar(&f.outDir, "out-dir", "", "--manifest: folder of the results")
+	fl.BoolVar(&f.skipBad, "skip-bad", false, "--manifest: record lines that fail, with the reason, and succeed without them")
+	cmd.MarkFlagsMutuallyExclusive("shard", "shards")
+	cmd.MarkFlagsRequiredTogether("manifest", "out-dir")
+	must(cmd.MarkFlagDirname("out-dir"))
+}
+
+// which is the part that the flags ask for.
+func (f *shardFlags) which() (shards.Shard, error) {
+	s, err := shards.Shard{Count: 1}, error(nil)
+	switch {
+	case f.shard != "":
+		if s, err = shards.ParseShard(f.shard); err != nil {
+			return s, usagef("--shard %v", err)
+		}
+	case f.shards != 0:
+		if s, err = shards.FromEnvironment(f.shards, os.LookupEnv); err != nil {
+			return s, usagef("--shards: %v", err)
+		}
+	}
+	return s, nil
+}
+
+// lines reads the manifest.
+func (f *shardFlags) lines() ([]shards.Item, error) {
+	file, err := os.Open(f.manifest)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return shards.Lines(file, f.manifest)
+}
+
+// settings are the flags that results depend on, sorted: those that were set, but for those that say where and how fast.
+func (f *shardFlags) settings(fl *pflag.FlagSet, but ...string) []string {
+	but = append(but, "manifest", "shard", "shards", "out-dir", "skip-bad", "json", "quiet", "threads", "in", "out", "model", "batch", "memory")
+	var out []string
+	fl.Visit(func(x *pflag.Flag) {
+		if !slices.Contains(but, x.Name) {
+			out = append(out, "--"+x.Name+"="+x.Value.String())
+		}
+	})
+	slices.Sort(out)
+	return out
+}
+
+// name is the file of an item's result: its number, and what it was made of.
+func (f *shardFlags) name(it shards.Item, stem, ending string) string {
+	stem = strings.Map(func(c rune) rune {
+		if c == '/' || c == '\\' || c < ' ' {
+			return '-'
+		}
+		return c
+	}, stem)
+	return fmt.Sprintf("%06d-%s%s", it.ID, stem[:min(len(stem), 100)], ending)
+}
+
+// shardResult is what a shard prints under --json.
+type shardResult struct {
+	Shard  string   `json:"shard"`
+	Items  int      `json:"items"` // of the shard
+	Done   int      `json:"done"`  // by this process
+	Kept   int      `json:"kept"`  // finished before
+	Bad    int      `json:"bad"`
+	OutDir string   `json:"out_dir"`
+	Notes  []string `json:"notes"`
+}
+
+// run works on the shard's part of a job, and says how it went.
+func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func(shards.Item) string, work func(ctx context.Context, it shards.Item, out string) (any, error)) error {
+	s, err := f.which()
+	if err != nil {
+		return err
+	}
+	job.Folder, job.SkipBad = f.outDir, f.skipBad
+	of := s.Of(job.Items)
+	report, remove := a.bar("shard " + s.String())
+	defer remove()
+	done := 0
+	o, err := job.Run(ctx, s, f.manifest, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
+		if report != nil {
+			report(slices.IndexFunc(of, func(x shards.Item) bool { return x.ID == it.ID }), len(of))
+		}
+		done++
+		return work(ctx, it, out)
+	})
+	remove()
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted: %s keeps what was finished, the same command goes on", f.outDir)
+	}
+	if err != nil {
+		return err
+	}
+	r := &result{notes: o.Failed}
+	r.line("shard", "%v, %s", s, plural(len(of), "item"))
+	r.line("done", "%d", o.Done)
+	r.line("kept", "%d", o.Kept)
+	bad := 0
+	for _, x := range o.Records {
+		if x.Error != "" {
+			bad++
+		}
+	}
+	if bad > 0 {
+		r.line("bad", "%d", bad)
+	}
+	r.line("written", "%s", f.outDir)
+	return a.print(r, shardResult{s.String(), len(of), o.Done, o.Kept, bad, f.outDir, r.allNotes()})
+}
+
+// modelSetting tells a model from others: by its file's digest, or its name if it is shipped.
+func modelSetting(path string) string {
+	if sum, err := shards.Digest(path); err == nil {
+		return "model sha256:" + sum
+	}
+	return "model " + path
+}
+
+// mergeResult is what merge prints under --json, and what it writes as report.json.
+type mergeResult struct {
+	Folder        string          `json:"folder"`
+	Kind          string          `json:"kind"`
+	Job           string          `json:"job"`
+	Shards        int             `json:"shards"`
+	Items         int             `json:"items"`
+	Bad           int             `json:"bad"`
+	Tasks         int             `json:"tasks,omitempty"`
+	LogLikelihood *number         `json:"log_likelihood,omitempty"` // mean over all values of all files
+	Records       []shards.Record `json:"records,omitempty"`
+	Notes         []string        `json:"notes"`
+}
+
+func (a *app) mergeCommand() *cobra.Command {
+	var report, out string
+	cmd := &cobra.Command{
+		Use:                   "merge D",
+		DisableFlagsInUseLine: true,
+		Short:                 "Check and collect what the shards of a manifest wrote",
+		Long: `Check and collect what the shards of "predict --manifest" or "train --manifest" wrote into a folder.
+
+It fails, and names them, if shards are missing, or if a file is missing or is not the one that was
+written. What killed processes left is removed. --report writes one JSON file with the record of every
+line of the manifest; --out puts all predictions into one file, tensors of equal shape one after the other.`,
+		Example: `  equivcnp merge predictions --report predictions.json
+  equivcnp merge predictions --out all.safetensors`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.merge(cmd.Context(), args[0], report, out) }),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&report, "report", "", "file of all records, .json")
+	fl.StringVarP(&out, "out", "o", "", "file of all predictions, .safetensors, .npz or .nc")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (a *app) merge(ctx context.Context, folder, report, out string) error {
+	outs, err := a.outputs(nil, outFile{"report", report, ".json"}, outFile{"out", out, taskFiles})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	m, err := shards.Merge(ctx, folder)
+	if err != nil {
+		return err
+	}
+	res := mergeResult{Folder: folder, Kind: m.Kind, Job: m.Job, Shards: m.Shards, Items: len(m.Records)}
+	r := &result{}
+	r.line("job", "%s: %s by %s, all complete", m.Kind, plural(res.Items, "item"), plural(m.Shards, "shard"))
+	sum, values := 0.0, 0
+	for _, rec := range m.Records {
+		if rec.Error != "" {
+			res.Bad++
+			r.note("line %d: %s", rec.Line, rec.Error)
+			continue
+		}
+		switch m.Kind {
+		case "predict":
+			var p predictResult
+			if err := json.Unmarshal(rec.Result, &p); err != nil {
+				return fmt.Errorf("line %d: %w", rec.Line, err)
+			}
+			res.Tasks += p.Tasks
+			if p.LogLikelihood != nil {
+				sum += float64(*p.LogLikelihood) * float64(p.LogLikelihoodValues)
+				values += p.LogLikelihoodValues
+			}
+		case "train":
+			var t trainResult
+			if err := json.Unmarshal(rec.Result, &t); err != nil {
+				return fmt.Errorf("line %d: %w", rec.Line, err)
+			}
+			score := "no score"
+			if s := t.Last; s != nil {
+				score = fmt.Sprintf("log-likelihood %.4f, RMSE %.4g", s.LogLikelihood, s.RMSE)
+			}
+			r.line(fmt.Sprintf("line %d", rec.Line), "%s, %s: %s", score, plural(t.Steps, "step"), rec.Name)
+		}
+	}
+	if m.Kind == "predict" {
+		r.line("tasks", "%d", res.Tasks)
+	}
+	if values > 0 {
+		v := number(sum / float64(values))
+		res.LogLikelihood = &v
+		r.line("log-likelihood", "%.4f mean of %d values", float64(v), values)
+	}
+	if res.Bad > 0 {
+		r.line("bad", "%d", res.Bad)
+	}
+	res.Notes = r.allNotes()
+	if out != "" {
+		if err := outs.writeFile("out", func(path string) error { return joinPredictions(path, out, folder, m) }); err != nil {
+			return err
+		}
+		r.line("written", "%s", out)
+	}
+	if report != "" {
+		whole := res
+		whole.Records = m.Records
+		err := outs.writeFile("report", func(path string) error { return writeJSON(path, whole) })
+		if err != nil {
+			return err
+		}
+		r.line("report", "%s", report)
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	return a.print(r, res)
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o666)
+}
+
+// inFolder is a record's file.
+func inFolder(folder string, r shards.Record) string { return filepath.Join(folder, r.Out) }
+
+// required refuses a command line without these flags, as cobra does where they are always required.
+func required(fl *pflag.FlagSet, names ...string) error {
+	var missing []string
+	for _, name := range names {
+		if fl.Lookup(name).Value.String() == "" {
+			missing = append(missing, strconv.Quote(name))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return usagef("required flag(s) %s not set", strings.Join(missing, ", "))
+}
