@@ -42,8 +42,9 @@ func (a *app) predictCommand() *cobra.Command {
 Curve models read x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx] and, if there,
 context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). Nc and Nt
 may be 0. NaN in y_context is a value that was not observed: a point without any is no context, and one
-with some is one under models of several outputs that were trained here. Models trained here predict each task as if it were alone; the authors' checkpoints, and
-others with one lattice for a batch, lay it over all tasks of the file, as the authors' code does.
+with some is one under models of several outputs that were trained here. Models trained here predict each
+task as if it were alone; the authors' checkpoints, and others with one lattice for a batch, lay it over all
+tasks of the file, as the authors' code does.
 
 Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
 observed). Images of one file are predicted alike, alone or together; how many go together, and how
