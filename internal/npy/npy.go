@@ -52,8 +52,8 @@ type array struct {
 	size         int // bytes of the data
 }
 
-// readHeader reads the beginning of an array, up to its data, and says how many bytes that was.
-func readHeader(r io.Reader) (a array, n int, err error) {
+// readHeader reads the beginning of an array of at most so many bytes, up to its data, and says how many bytes that was.
+func readHeader(r io.Reader, most int) (a array, n int, err error) {
 	bad := func(format string, args ...any) (array, int, error) {
 		return a, 0, fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 	}
@@ -97,7 +97,7 @@ func readHeader(r io.Reader) (a array, n int, err error) {
 			continue
 		}
 		v, err := strconv.Atoi(s)
-		if err != nil || v > 0 && a.size > MaxBytes/v || len(a.shape) == 32 {
+		if err != nil || v > 0 && a.size > most/v || len(a.shape) == 32 {
 			return bad("shape (%.80s)", part[4])
 		}
 		a.shape, a.size = append(a.shape, v), a.size*v
@@ -151,7 +151,7 @@ func rowMajor(data []byte, shape []int, size int) []byte {
 func Decode(b []byte) ([]safetensors.Tensor, error) {
 	if Is(b) {
 		r := bytes.NewReader(b)
-		a, n, err := readHeader(r)
+		a, n, err := readHeader(r, MaxBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func member(f *zip.File, name string, limit int) (safetensors.Tensor, error) {
 		return none, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	defer r.Close()
-	a, n, err := readHeader(r)
+	a, n, err := readHeader(r, MaxBytes)
 	if err != nil {
 		return none, err
 	}
@@ -228,18 +228,32 @@ func Encode(w io.Writer, tensors []safetensors.Tensor) error {
 
 // EncodeArray writes an .npy file.
 func EncodeArray(w io.Writer, t *safetensors.Tensor) error {
+	if len(t.Data) != t.DType.Size()*t.Len() {
+		return fmt.Errorf("%w: tensor %q of type %s%v with %d bytes", ErrFormat, t.Name, t.DType, t.Shape, len(t.Data))
+	}
+	head, err := headerOf(t)
+	if err == nil {
+		_, err = w.Write(head)
+	}
+	if err == nil {
+		_, err = w.Write(t.Data)
+	}
+	return err
+}
+
+// headerOf is what stands before a tensor's data.
+func headerOf(t *safetensors.Tensor) ([]byte, error) {
 	code := ""
 	for c, d := range dtypes {
 		if d == t.DType {
 			code = c
 		}
 	}
-	size := t.DType.Size()
-	if code == "" || len(t.Data) != size*t.Len() {
-		return fmt.Errorf("%w: tensor %q of type %s%v with %d bytes", ErrFormat, t.Name, t.DType, t.Shape, len(t.Data))
+	if code == "" {
+		return nil, fmt.Errorf("%w: tensor %q of type %s", ErrFormat, t.Name, t.DType)
 	}
 	order, shape := "<", ""
-	if size == 1 {
+	if t.DType.Size() == 1 {
 		order = "|"
 	}
 	for i, n := range t.Shape {
@@ -254,12 +268,8 @@ func EncodeArray(w io.Writer, t *safetensors.Tensor) error {
 	text := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }", order, code, shape)
 	text += strings.Repeat(" ", 63-(len(magic)+4+len(text))%64) + "\n" // data begin at a multiple of 64 bytes
 	if len(text) > math.MaxUint16 {
-		return fmt.Errorf("%w: tensor %q has %d axes", ErrFormat, t.Name, len(t.Shape))
+		return nil, fmt.Errorf("%w: tensor %q has %d axes", ErrFormat, t.Name, len(t.Shape))
 	}
 	head := append([]byte(magic), 1, 0, byte(len(text)), byte(len(text)>>8))
-	if _, err := w.Write(append(head, text...)); err != nil {
-		return err
-	}
-	_, err := w.Write(t.Data)
-	return err
+	return append(head, text...), nil
 }

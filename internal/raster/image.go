@@ -61,14 +61,17 @@ func Decode(b []byte, name string) (*Image, error) {
 }
 
 // decode decodes an image after a look at its header.
-func decode(f io.ReadSeeker, path string) (image.Image, error) {
+func decode(f io.ReadSeeker, path string) (image.Image, error) { return decodeUpTo(f, path, MaxPixels) }
+
+// decodeUpTo decodes an image of at most that many pixels.
+func decodeUpTo(f io.ReadSeeker, path string, most int) (image.Image, error) {
 	head, format, err := image.DecodeConfig(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrImage, err)
 	}
-	if head.Width < 1 || head.Height < 1 || head.Width > MaxPixels/head.Height {
+	if head.Width < 1 || head.Height < 1 || head.Width > most/head.Height {
 		return nil, fmt.Errorf("%s: %w: the %s header claims %d x %d pixels, need 1 to %d pixels in all",
-			path, ErrSize, format, head.Width, head.Height, MaxPixels)
+			path, ErrSize, format, head.Width, head.Height, most)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -1,0 +1,326 @@
+package raster
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/npy"
+)
+
+// Strips is a raster of any size that is read line by line: .npy arrays of numbers as they are, binary .pgm and .ppm, whose values are taken to [0, 1],
+// both from their places in the file; PNG, JPEG and TIFF, which are decoded as a whole, and kept in memory as they are in the file.
+type Strips struct {
+	C, H, W int
+	line    func(dst []float32, channel, y, x int) error // values of one of the file's channels
+	own     int                                          // channels of the file
+	rest    []float32
+	file    *os.File
+}
+
+// maxHeld bounds the pixels of an image that is decoded as a whole.
+const maxHeld = 1 << 29
+
+// OpenStrips opens a raster for a model with that many channels. A grey picture gives equal channels, a colour one its luma, as with Grey and Colour; an array must
+// have the channels: [H, W] for one, otherwise [C, H, W] or [H, W, C].
+func OpenStrips(path string, channels int) (*Strips, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Strips{C: channels, file: f}
+	if err := s.open(path); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes the file.
+func (s *Strips) Close() error { return s.file.Close() }
+
+func (s *Strips) open(path string) error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, 8)
+	n, err := s.file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	head = head[:n]
+	switch {
+	case npy.Is(head):
+		err = s.array(info.Size())
+	case len(head) > 2 && head[0] == 'P' && (head[1] == '5' || head[1] == '6'):
+		err = s.portable(info.Size())
+	default:
+		return s.held(path)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return err
+}
+
+func (s *Strips) array(length int64) error {
+	a, err := npy.OpenArray(s.file, length)
+	if err != nil {
+		return err
+	}
+	shape, c := a.Shape, s.C
+	switch {
+	case len(shape) == 2 && c == 1:
+		s.H, s.W = shape[0], shape[1]
+	case len(shape) == 3 && shape[0] == c:
+		s.H, s.W = shape[1], shape[2]
+	case len(shape) == 3 && shape[2] == c:
+		s.H, s.W = shape[0], shape[1]
+		var all []float32
+		s.line = func(dst []float32, ch, y, x int) error {
+			all = slices.Grow(all[:0], c*len(dst))[:c*len(dst)]
+			if err := a.Float32s(all, (y*s.W+x)*c); err != nil {
+				return err
+			}
+			for i := range dst {
+				dst[i] = all[i*c+ch]
+			}
+			return nil
+		}
+	default:
+		return fmt.Errorf("%w: an array of shape %v, a model of %d channels needs [%d, H, W] or [H, W, %d], of one channel [H, W]", ErrSize, shape, c, c, c)
+	}
+	if s.line == nil {
+		s.line = func(dst []float32, ch, y, x int) error { return a.Float32s(dst, (ch*s.H+y)*s.W+x) }
+	}
+	s.own = c
+	return s.size()
+}
+
+func (s *Strips) size() error {
+	if s.H < 1 || s.W < 1 {
+		return fmt.Errorf("%w: %d x %d pixels", ErrSize, s.W, s.H)
+	}
+	return nil
+}
+
+// portable reads binary PGM and PPM: P5 or P6, width, height and the largest value, with comments between them, then one byte of space.
+func (s *Strips) portable(length int64) error {
+	in := bufio.NewReader(io.NewSectionReader(s.file, 0, length))
+	at := int64(0)
+	next := func() (byte, error) { at++; return in.ReadByte() }
+	word := func() (string, error) {
+		var w []byte
+		for {
+			b, err := next()
+			switch {
+			case err != nil:
+				return "", fmt.Errorf("%w: the header: %v", ErrImage, err)
+			case b == '#':
+				for b != '\n' && err == nil {
+					b, err = next()
+				}
+			case b == ' ' || b == '\t' || b == '\n' || b == '\r':
+				if len(w) > 0 {
+					return string(w), nil
+				}
+			case len(w) == 16:
+				return "", fmt.Errorf("%w: the header", ErrImage)
+			default:
+				w = append(w, b)
+			}
+		}
+	}
+	var v [3]int
+	kind, err := word()
+	for i := range v {
+		var w string
+		if err == nil {
+			w, err = word()
+		}
+		if err == nil {
+			if n, bad := fmt.Sscanf(w, "%d", &v[i]); n != 1 || bad != nil || v[i] < 1 {
+				err = fmt.Errorf("%w: %q in the header", ErrImage, w)
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.W, s.H, s.own = v[0], v[1], 1
+	if kind == "P6" {
+		s.own = 3
+	}
+	most, bytes := v[2], 1
+	if most > 255 {
+		bytes = 2
+	}
+	step := s.own * bytes
+	if most > math.MaxUint16 || s.W > math.MaxInt/step/s.H || int64(s.W)*int64(s.H)*int64(step) > length-at {
+		return fmt.Errorf("%w: %d x %d pixels up to %d, the file has %d bytes of them", ErrImage, s.W, s.H, most, length-at)
+	}
+	var room []byte
+	s.line = func(dst []float32, ch, y, x int) error {
+		room = slices.Grow(room[:0], len(dst)*step)[:len(dst)*step]
+		if _, err := s.file.ReadAt(room, at+(int64(y)*int64(s.W)+int64(x))*int64(step)); err != nil {
+			return err
+		}
+		for i := range dst {
+			v := int(room[i*step+ch*bytes])
+			if bytes == 2 {
+				v = int(binary.BigEndian.Uint16(room[i*step+ch*2:]))
+			}
+			dst[i] = float32(float64(v) / float64(most))
+		}
+		return nil
+	}
+	return nil
+}
+
+// held decodes a whole picture.
+func (s *Strips) held(path string) error {
+	im, err := decodeUpTo(s.file, path, maxHeld)
+	if err != nil {
+		return err
+	}
+	r := im.Bounds()
+	s.H, s.W, s.own = r.Dy(), r.Dx(), 3
+	switch im.(type) {
+	case *image.Gray, *image.Gray16:
+		s.own = 1
+	}
+	at := at64(im)
+	s.line = func(dst []float32, ch, y, x int) error {
+		for i := range dst {
+			c := at(r.Min.X+x+i, r.Min.Y+y)
+			dst[i] = float32(float64([3]uint16{c.R, c.G, c.B}[ch]) / 65535)
+		}
+		return nil
+	}
+	return nil
+}
+
+// Line sets dst to values of a channel, of line y from column x on.
+func (s *Strips) Line(dst []float32, channel, y, x int) error {
+	switch {
+	case s.own == s.C:
+		return s.line(dst, channel, y, x)
+	case s.own == 1:
+		return s.line(dst, 0, y, x)
+	case s.own != 3 || s.C != 1:
+		return fmt.Errorf("%w: %d channels, need %d", ErrSize, s.own, s.C)
+	}
+	n := len(dst)
+	s.rest = slices.Grow(s.rest[:0], 3*n)[:3*n]
+	for ch := range 3 {
+		if err := s.line(s.rest[ch*n:(ch+1)*n], ch, y, x); err != nil {
+			return err
+		}
+	}
+	for i := range dst {
+		r, g, b := float64(s.rest[i]), float64(s.rest[n+i]), float64(s.rest[2*n+i])
+		dst[i] = float32(0.299*r + 0.587*g + 0.114*b)
+	}
+	return nil
+}
+
+// StripEndings are the formats that are written in parts.
+const StripEndings = ".npy .pgm .ppm"
+
+// StripWriter writes a raster of which parts come in any order: .npy holds float32 [C, H, W], or [H, W] of one channel, .pgm and .ppm 16 bits of values that are
+// taken from [0, 1].
+type StripWriter struct {
+	C, H, W int
+	file    *os.File
+	data    int64
+	npy     bool
+	room    []byte
+}
+
+// OpenStripWriter opens file, a new one or one that was begun, for a raster whose name will be name.
+func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
+	ending := strings.ToLower(filepath.Ext(name))
+	s := &StripWriter{C: c, H: h, W: w, npy: ending == ".npy"}
+	var head []byte
+	each := 2
+	switch {
+	case s.npy:
+		shape := []int{c, h, w}
+		if c == 1 {
+			shape = shape[1:]
+		}
+		var err error
+		if head, err = npy.Header(shape); err != nil {
+			return nil, err
+		}
+		each = 4
+	case c == 1 && ending == ".pgm":
+		head = fmt.Appendf(nil, "P5\n%d %d\n65535\n", w, h)
+	case c == 3 && ending == ".ppm":
+		head = fmt.Appendf(nil, "P6\n%d %d\n65535\n", w, h)
+	default:
+		return nil, fmt.Errorf("%s: a raster of %d channels is written as .npy, of one as .pgm and of three as .ppm, too", name, c)
+	}
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	s.file, s.data = f, int64(len(head))
+	if _, err = f.WriteAt(head, 0); err == nil {
+		err = f.Truncate(s.data + int64(c)*int64(h)*int64(w)*int64(each))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Write writes values [C, h, w] to lines from y and columns from x on.
+func (s *StripWriter) Write(values []float32, y, x, h, w int) error {
+	for line := range h {
+		if !s.npy {
+			if err := s.pixels(values, line, y, x, h, w); err != nil {
+				return err
+			}
+			continue
+		}
+		for c := range s.C {
+			s.room = s.room[:0]
+			for _, v := range values[(c*h+line)*w:][:w] {
+				s.room = binary.LittleEndian.AppendUint32(s.room, math.Float32bits(v))
+			}
+			if _, err := s.file.WriteAt(s.room, s.data+4*((int64(c)*int64(s.H)+int64(y+line))*int64(s.W)+int64(x))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pixels writes one line of a picture.
+func (s *StripWriter) pixels(values []float32, line, y, x, h, w int) error {
+	s.room = s.room[:0]
+	for i := range w {
+		for c := range s.C {
+			v := math.Round(65535 * min(max(float64(values[(c*h+line)*w+i]), 0), 1))
+			s.room = binary.BigEndian.AppendUint16(s.room, uint16(v))
+		}
+	}
+	_, err := s.file.WriteAt(s.room, s.data+int64(2*s.C)*(int64(y+line)*int64(s.W)+int64(x)))
+	return err
+}
+
+// Sync brings what was written to the disk.
+func (s *StripWriter) Sync() error { return s.file.Sync() }
+
+// Close closes the file.
+func (s *StripWriter) Close() error { return s.file.Close() }
