@@ -59,7 +59,11 @@ func (a *app) convert(ctx context.Context, f *convertFlags) error {
 		return err
 	}
 	defer outs.discard()
-	model, err := f.model.load(ctx)
+	state, err := f.model.readOne(ctx)
+	if err != nil {
+		return err
+	}
+	model, err := f.model.build(f.model.path, state)
 	if err != nil {
 		return err
 	}

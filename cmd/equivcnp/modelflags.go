@@ -123,10 +123,14 @@ func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
 
 // readOne reads the file of a single model.
 func (m *modelFlags) readOne(ctx context.Context) (*weights.State, error) {
-	if len(m.more) > 0 {
-		return nil, usagef("--model: need one model here, not %d", 1+len(m.more))
+	members, err := m.members()
+	if err != nil {
+		return nil, err
 	}
-	return m.app.readState(ctx, m.path)
+	if len(members) > 1 {
+		return nil, usagef("--model: need one model here, not %d", len(members))
+	}
+	return m.app.readState(ctx, members[0])
 }
 
 // build makes the model of a file of that name that was read.

@@ -50,7 +50,7 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 		if !slices.Contains(strings.Fields(taskFiles), strings.ToLower(ending)) {
 			ending = ".safetensors"
 		}
-		return f.shards.name(it, stem, ending)
+		return shards.OutName(it.ID, stem, ending)
 	}
 	return f.shards.run(ctx, a, job, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
 		in, err := taskfile.Open(it.Name)

@@ -77,17 +77,6 @@ func (f *shardFlags) settings(fl *pflag.FlagSet, but ...string) []string {
 	return out
 }
 
-// name is the file of an item's result: its number, and what it was made of.
-func (f *shardFlags) name(it shards.Item, stem, ending string) string {
-	stem = strings.Map(func(c rune) rune {
-		if c == '/' || c == '\\' || c < ' ' {
-			return '-'
-		}
-		return c
-	}, stem)
-	return fmt.Sprintf("%06d-%s%s", it.ID, stem[:min(len(stem), 100)], ending)
-}
-
 // shardResult is what a shard prints under --json.
 type shardResult struct {
 	Shard  string   `json:"shard"`

@@ -288,6 +288,7 @@ func TestEnsembleFlags(t *testing.T) {
 	require.Contains(t, out, "both.ensemble")
 	b.write("none.ensemble", "# nothing\n")
 	b.fails(1, "no line names a model", "predict", "--model", "@none.ensemble", "--in", "@in.safetensors", "--out", "@x.safetensors")
+	b.fails(2, "need one model here, not 2", "convert", "--model", "@both.ensemble", "--out", "@c.safetensors")
 	b.save("image.safetensors", imageConfig("T(2)", 1))
 	b.fails(1, "does not fit the first one", "predict", "--model", "@a.safetensors", "--model", "@image.safetensors", "--in", "@in.safetensors", "--out", "@x.safetensors")
 }

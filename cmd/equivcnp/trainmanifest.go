@@ -62,7 +62,7 @@ func (a *app) trainManifest(ctx context.Context, f *shardFlags) error {
 		}
 	}
 	job := &shards.Job{Kind: "train", Items: lines}
-	name := func(it shards.Item) string { return f.name(it, words[it.ID][0], ".safetensors") }
+	name := func(it shards.Item) string { return shards.OutName(it.ID, words[it.ID][0], ".safetensors") }
 	return f.run(ctx, a, job, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
 		args := append([]string{"train"}, words[it.ID]...)
 		args = append(args, "--out", out, "--resume", "--json", "--quiet", "--threads", strconv.Itoa(a.threads))

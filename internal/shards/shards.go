@@ -376,6 +376,30 @@ func fileDigest(path string) (int64, string, error) {
 	return n, hex.EncodeToString(h.Sum(nil)), err
 }
 
+// Sum is the SHA-256 of bytes, as records have it.
+func Sum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// WriteShard writes the file of a finished shard of a job with that digest and number of items, for a runner that has a journal of its own.
+func WriteShard(folder, job, kind string, items int, s Shard, records []Record) error {
+	return Create(filepath.Join(folder, s.stem()+".json"), func(w io.Writer) error {
+		return indented(w, finished{head{job, kind, s.Index, s.Count, items}, records})
+	})
+}
+
+// OutName is the name of an item's result: its number, and what it was made of.
+func OutName(id int, stem, ending string) string {
+	stem = strings.Map(func(c rune) rune {
+		if c == '/' || c == '\\' || c < ' ' {
+			return '-'
+		}
+		return c
+	}, stem)
+	return fmt.Sprintf("%06d-%s%s", id, stem[:min(len(stem), 100)], ending)
+}
+
 // Digest is the SHA-256 of a file, for settings.
 func Digest(path string) (string, error) {
 	_, sum, err := fileDigest(path)
