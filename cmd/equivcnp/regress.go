@@ -157,6 +157,9 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	b := t.batch
 	r := &result{cautions: cnp.Notes(&cfg, b)}
+	if b.Nc == 0 {
+		r.cautions = append(r.cautions, "there are no context points: this is what the model expects without any data")
+	}
 	r.noteIncomplete(t.incomplete, t.points.Name)
 	seen, judged := b, model
 	if err := unscaled(&cfg, f.standardise); err != nil {

@@ -414,7 +414,12 @@ func TestResumeMore(t *testing.T) {
 	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "30", "--resume", "--json")...))
 	require.Equal(t, []int{30, 20}, []int{res.Steps, res.Resumed})
 	require.Contains(t, strings.Join(res.Notes, "\n"), "with a rate of 3e-05 and a noise of 0.003 at the end")
-	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "10", "--resume", "--json")...))
+	b.ok(small("@cosine.safetensors", "--steps", "30", "--resume")...) // a run that was continued, continued again, as after a crash
+	for range 2 {
+		res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "10", "--resume", "--json")...))
+		require.Equal(t, 30, res.Steps)
+	}
+	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "11", "--resume", "--json")...))
 	require.Contains(t, strings.Join(res.Notes, "\n"), "30 steps are done already")
 	b.ok(small("@zero.safetensors", "--steps", "20", "--factor", "0")...)
 	b.fails(1, "--steps 30: under --factor 0 the rate is 0 from step 20 on", small("@zero.safetensors", "--steps", "30", "--factor", "0", "--resume")...)

@@ -14,7 +14,7 @@ import (
 // unless flags say otherwise: what has been done cannot be done anew, so the checkpoint's run decides, and its last values stay to the end.
 func (f *trainFlags) more(c *train.Config, checkpoint string, changed func(string) bool) (notes []string, err error) {
 	old, done, err := train.Saved(checkpoint)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && old.Steps == c.Steps {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -27,11 +27,14 @@ func (f *trainFlags) more(c *train.Config, checkpoint string, changed func(strin
 		if !changed("stair") {
 			s.Steps = was.Steps
 		}
-		if !changed("factor") {
+		if !changed("factor") && old.Steps != c.Steps {
 			s.Factor = was.Factor
 		}
 	}
 	c.Noise.Steps = old.Noise.Steps
+	if old.Steps == c.Steps { // the same run, which may be one that was continued before
+		return nil, nil
+	}
 	last := c.Adam.Rate * s.At(c.Steps)
 	if last == 0 && c.Steps > old.Steps {
 		return nil, fmt.Errorf("--steps %d: under --factor 0 the rate is 0 from step %d on, and more steps change nothing; begin anew with --overwrite", c.Steps, s.Steps)
