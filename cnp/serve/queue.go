@@ -334,14 +334,14 @@ func (q *queue) next(done *batch) *batch {
 	return b
 }
 
-// learn keeps what a task of that work takes.
+// learn keeps what a task of that work takes. One batch that stalled says little of the next one, so none counts for more than twice the usual.
 func (q *queue) learn(b *batch, took time.Duration) {
 	if b.alive == 0 || b.tasks == 0 { // it was stopped
 		return
 	}
 	cost, each := b.jobs[0].cost, took/time.Duration(b.tasks)
 	if *cost > 0 {
-		each = *cost + (each-*cost)/4
+		each = *cost + (min(each, 2**cost)-*cost)/4
 	}
 	*cost = each
 }
