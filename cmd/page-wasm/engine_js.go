@@ -113,6 +113,13 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 		shape := []any{im.Batch.B, cfg.DimY, im.Batch.H, im.Batch.W}
 		put(out, "mean", shape, p.Mean)
 		put(out, "std", shape, p.Std)
+		if opt, asked := sampling(outputs, params); asked {
+			s, err := cnp.SampleImages(ctx, c, &im.Batch, opt)
+			if err != nil {
+				return nil, err
+			}
+			put(out, "samples", append([]any{opt.Samples}, shape...), s)
+		}
 		return out, nil
 	}
 	c, err := file.Curves(cfg.DimX, cfg.DimY, cfg.ChannelDensity)
@@ -123,12 +130,7 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	if v := params.Get("standardise"); v.Type() != js.TypeBoolean || v.Bool() || cfg.HasUnits() {
 		r = cnp.Standardised(r)
 	}
-	for i := range outputs.Length() {
-		if outputs.Index(i).String() != "samples" {
-			continue
-		}
-		opt := cnp.SampleOptions{Samples: number(params, "samples", 1), Knots: number(params, "knots", 0), Function: params.Get("function").Truthy()}
-		opt.Seed = uint64(number(params, "seed", 0))
+	if opt, asked := sampling(outputs, params); asked {
 		s, err := cnp.SampleCurves(ctx, r, b, opt)
 		if err = inside(err); err != nil {
 			return nil, err
@@ -142,6 +144,16 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 	put(out, "mean", []any{b.B, b.Nt, cfg.DimY}, p.Mean)
 	put(out, "std", []any{b.B, b.Nt, cfg.DimY}, p.Std)
 	return out, nil
+}
+
+// sampling says whether samples are wanted, and which.
+func sampling(outputs, params js.Value) (opt cnp.SampleOptions, asked bool) {
+	for i := range outputs.Length() {
+		asked = asked || outputs.Index(i).String() == "samples"
+	}
+	opt = cnp.SampleOptions{Samples: number(params, "samples", 1), Knots: number(params, "knots", 0), Function: params.Get("function").Truthy()}
+	opt.Seed = uint64(number(params, "seed", 0))
+	return opt, asked
 }
 
 // inside leaves out that some points were too far away: their values are NaN, and the page draws the others.

@@ -84,7 +84,7 @@ async function slide(page, selector, value) {
 
 const cards = page => page.$$eval('.card', list => Object.fromEntries(list.map(c => [c.id.slice(5), {
   difference: c.dataset.difference === '' ? null : +c.dataset.difference, error: +c.dataset.error, deviation: +c.dataset.deviation,
-  sum: +c.dataset.sum, turn: +c.dataset.turn, scale: +c.dataset.scale, x: +c.dataset.x, y: +c.dataset.y, size: +c.dataset.size }])))
+  samples: +c.dataset.samples, spread: +c.dataset.spread, sum: +c.dataset.sum, turn: +c.dataset.turn, scale: +c.dataset.scale, x: +c.dataset.x, y: +c.dataset.y, size: +c.dataset.size }])))
 
 // answered returns the cards' numbers when they are there.
 async function answered(page) {
@@ -241,6 +241,25 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
         await answered(page)
         await picture(page, 'image', { fullPage: true })
       }
+      await context.close()
+    })
+
+    test('images are sampled', async () => {
+      const { page, errors, context } = await open(base, { hash: state({ view: 'image', image: { angle: 0, size: 24, rate: 10, models: ['digits-T2-small'] } }) })
+      let c = (await answered(page))['digits-T2-small']
+      assert.equal(c.samples, 0)
+      await page.fill('#image-samples', '3')
+      await page.waitForFunction(() => +document.getElementById('card-digits-T2-small').dataset.samples === 3, null, { timeout: patience })
+      c = (await answered(page))['digits-T2-small']
+      assert.equal(await page.locator('#card-digits-T2-small canvas[aria-label^="sample "]').count(), 3)
+      assert.ok(c.spread > .01 && c.spread < 1, `samples differ by ${c.spread}`)
+      const before = c.spread
+      await page.click('#image-redraw')
+      await page.waitForFunction(was => +document.getElementById('card-digits-T2-small').dataset.spread !== was, before, { timeout: patience })
+      await page.fill('#image-samples', '0')
+      await page.waitForFunction(() => +document.getElementById('card-digits-T2-small').dataset.samples === 0, null, { timeout: patience })
+      assert.equal(await page.locator('#card-digits-T2-small canvas[aria-label^="sample "]').count(), 0)
+      assert.deepEqual(errors, [])
       await context.close()
     })
 

@@ -11,8 +11,9 @@ const sceneSize = 64
 const motions = ['angle', 'scale', 'shift-x', 'shift-y']
 const stay = { angle: 0, scale: 1, x: 0, y: 0 }
 const hidden = NaN // how pixels that are not observed are shown
+const knots = 32 // pixels that a sample is drawn at by the chain rule; the rest of the image follows
 
-export const initial = { digit: 3, size: engine.pixels, rate: 30, seed: 1, angle: 90, scale: 1, x: 0, y: 0, models: null }
+export const initial = { digit: 3, size: engine.pixels, rate: 30, seed: 1, samples: 0, draw: 1, angle: 90, scale: 1, x: 0, y: 0, models: null }
 
 export class Image {
   #scene
@@ -69,6 +70,8 @@ export class Image {
     on('blank', 'click', () => this.#painted(new Float32Array(sceneSize ** 2)))
     on('size', 'input', t => { this.state.size = +t.value; this.#choose() })
     on('rate', 'input', t => { this.state.rate = +t.value; this.#choose() })
+    on('image-samples', 'input', t => { this.state.samples = Math.min(Math.max(Math.trunc(t.value), 0), 8) || 0 })
+    on('image-redraw', 'click', () => { this.state.draw++ })
     on('again', 'click', () => { this.state.seed++; this.#choose() })
     on('still', 'click', () => Object.assign(this.state, stay))
     for (const [id, key] of [['angle', 'angle'], ['scale', 'scale'], ['shift-x', 'x'], ['shift-y', 'y']]) on(id, 'input', t => { this.state[key] = +t.value })
@@ -134,6 +137,7 @@ export class Image {
     element('size').value = s.size
     element('rate').value = s.rate
     element('rate-value').value = `${s.rate} %`
+    if (document.activeElement !== element('image-samples')) element('image-samples').value = s.samples
     const values = { angle: s.angle, scale: s.scale, 'shift-x': s.x, 'shift-y': s.y }
     for (const id of motions) element(id).value = values[id]
     element('angle-value').value = `${s.angle}°`
@@ -177,7 +181,12 @@ export class Image {
     element('image-status').textContent = `${observed} of ${n * n} pixels are observed; ${(100 * brightness).toFixed(0)} % of the image is white.`
     Object.assign(element('image-status').dataset, { observed, pixels: n * n, brightness })
     this.changed()
-    for (const m of this.models) if (this.state.models.includes(m.name)) this.#card(m).ask(stamp)
+    for (const m of this.models) {
+      if (!this.state.models.includes(m.name)) continue
+      const card = this.#card(m)
+      card.ask(stamp)
+      card.sample()
+    }
   }
 
   request() {
@@ -199,12 +208,12 @@ export class Image {
     const root = document.createElement('article'), maps = {}
     root.className = 'card'
     root.id = `card-${m.name}`
-    const title = document.createElement('h3'), difference = document.createElement('p'), numbers = document.createElement('p'), grid = document.createElement('div')
+    const title = document.createElement('h3'), difference = document.createElement('p'), numbers = document.createElement('p'), grid = document.createElement('div'), samples = document.createElement('div')
     title.textContent = `${groupOf(m)} · ${m.name}`
     root.title = m.trainedOn ?? ''
     difference.className = 'difference'
     numbers.className = 'numbers'
-    grid.className = 'maps'
+    grid.className = samples.className = 'maps'
     for (const [key, text] of [['mean', 'mean f(x)'], ['std', 'deviation'], ['error', 'error'], ['after', 'f(g x)'], ['moved', 'g f(x)'], ['difference', 'difference']]) {
       const figure = document.createElement('figure'), caption = document.createElement('figcaption')
       maps[key] = document.createElement('canvas')
@@ -214,10 +223,10 @@ export class Image {
       figure.append(maps[key], caption)
       grid.append(figure)
     }
-    root.append(title, difference, numbers, grid)
+    root.append(title, difference, numbers, grid, samples)
     const order = this.models.map(v => v.name), next = [...element('cards').children].find(c => order.indexOf(c.id.slice(5)) > order.indexOf(m.name))
     element('cards').insertBefore(root, next ?? null)
-    card = { root, difference, numbers, maps, ask: latest(stamp => this.#ask(m, stamp)) }
+    card = { root, difference, numbers, maps, samples, ask: latest(stamp => this.#ask(m, stamp)), sample: latest(() => this.#sample(m)) }
     this.#cards.set(m.name, card)
     return card
   }
@@ -237,6 +246,35 @@ export class Image {
       this.problem(e)
     } finally {
       card.root.ariaBusy = 'false'
+    }
+  }
+
+  // #sample draws whole images that the model finds likely, given what is observed.
+  async #sample(m) {
+    const { root, samples: place } = this.#card(m), { size: n, samples: count, draw: seed } = this.state, size = n * n
+    if (count === 0 || !m.samples) {
+      place.replaceChildren()
+      Object.assign(root.dataset, { samples: 0, spread: '' })
+      return
+    }
+    try {
+      const inputs = this.request().inputs.map(i => ({ ...i, shape: [1, ...i.shape.slice(1)], data: i.data.subarray(0, size) }))
+      const { outputs: { samples } } = await engine.infer(m.name, { inputs, outputs: ['samples'], parameters: { samples: count, seed, function: true, knots } })
+      const drawn = Array.from({ length: count }, (_, i) => samples.data.subarray(i * size, (i + 1) * size))
+      place.replaceChildren(...drawn.map((values, i) => {
+        const figure = document.createElement('figure'), caption = document.createElement('figcaption'), canvas = document.createElement('canvas')
+        canvas.setAttribute('role', 'img')
+        canvas.setAttribute('aria-label', `sample ${i + 1} of ${m.name}`)
+        caption.textContent = `sample ${i + 1}`
+        drawMap(canvas, values, n, grey, 0, 1)
+        figure.append(canvas, caption)
+        return figure
+      }))
+      // How far samples are from the first one: nothing, if all are the same.
+      const spread = Math.max(...drawn.map(values => rms(values.map((v, i) => v - drawn[0][i]))))
+      Object.assign(root.dataset, { samples: count, spread })
+    } catch (e) {
+      this.problem(e)
     }
   }
 
