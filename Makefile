@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests page browser test race purego levels generate asm api api-update fmt vet lint cross arm64 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser test race purego levels generate asm api api-update beam fmt vet lint cross arm64 fuzz fuzz-long bench clean
 
 all: build
 
@@ -23,6 +23,9 @@ manifests: ## the Kubernetes manifests against the schemas of k8s.io/api
 
 browser: ## the page in a real browser (Debian: chromium, or firefox-esr, and nodejs, npm); pictures in out/browser
 	cnp/serve/page/browser/run.sh
+
+beam: ## the Beam pipeline, a module of its own: its tests on Beam's local runner
+	cd beam && $(GO) vet ./... && $(GO) test -short ./...
 
 page: ## the page of the server as static files, with the engine as WebAssembly, in out/page
 	$(GO) run ./cmd/page-wasm -out out/page
