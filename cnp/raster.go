@@ -17,7 +17,8 @@ import (
 // on are there: no line of a band is computed twice. Bands overlap by what the layers see to the sides; that, and what
 // is above a place where it begins again, is all that is computed more than once.
 //
-// The bits are those of one plan for the whole raster (RasterGeometry). A row of a plan adds up its pairs in an order that depends on which of
+// The bits are those of one plan for the whole raster (RasterGeometry) that sums over pairs (layers.Direct; what a transform gives depends on how
+// its tiles lie). A row of a plan adds up its pairs in an order that depends on which of
 // them the other rows of its group of eight have, so: bands begin at multiples of eight, a raster's lines have a multiple of eight pixels, of
 // which the last ones may be unobserved ones beyond its edge, and the margin of a band covers every group that its edge cuts through. Coordinates are whole numbers of a step
 // that has 24 bits, so that differences are exact, and poses equal everywhere.
@@ -107,7 +108,7 @@ func (m *ImageEquivCNP[T]) Raster(ctx context.Context, h, w int, opt RasterOptio
 	if err != nil {
 		return nil, err
 	}
-	if r.plan, err = m.Plan(ctx, g, PlanOptions{Memory: -1}); err != nil {
+	if r.plan, err = m.Plan(ctx, g, PlanOptions{Memory: -1, Algorithm: layers.Direct}); err != nil {
 		return nil, err
 	}
 	if !r.plan.layout.Flat() {

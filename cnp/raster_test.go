@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 // rasterModel is a small model under T(2) whose layers have these radii, in pixels.
@@ -77,7 +79,7 @@ func wholeRaster(t testing.TB, m *ImageEquivCNP[float32], im *Images[float32]) *
 	}
 	g, err := m.RasterGeometry(im.H, w)
 	require.NoError(t, err)
-	plan, err := m.Plan(context.Background(), g, PlanOptions{})
+	plan, err := m.Plan(context.Background(), g, PlanOptions{Algorithm: layers.Direct})
 	require.NoError(t, err)
 	p := m.family.newPrediction(len(padded.Pixels))
 	require.NoError(t, plan.Predict(context.Background(), p, padded))

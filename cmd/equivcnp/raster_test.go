@@ -20,6 +20,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/npy"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 // rasterModel writes a small model under T(2) that sees a few pixels.
@@ -84,7 +85,7 @@ func TestRaster(t *testing.T) {
 	}
 	g, err := m.RasterGeometry(h, w)
 	require.NoError(t, err)
-	plan, err := m.Plan(context.Background(), g, cnp.PlanOptions{})
+	plan, err := m.Plan(context.Background(), g, cnp.PlanOptions{Algorithm: layers.Direct})
 	require.NoError(t, err)
 	want := &cnp.Prediction[float32]{Mean: make([]float32, h*w), Std: make([]float32, h*w)}
 	require.NoError(t, plan.Predict(context.Background(), want, im))
