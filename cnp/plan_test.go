@@ -59,6 +59,9 @@ var storages = map[string]PlanOptions{
 	"evaluated": {Memory: -1},
 	"stored":    {},
 	"bfloat16":  {Precision: BFloat16},
+
+	"direct":     {Algorithm: layers.Direct},
+	"transforms": {Algorithm: layers.Transforms},
 }
 
 // TestPlanAgainstLayers: a plan computes what the layers do one after the other, under every group and way to keep weights.
@@ -139,17 +142,20 @@ func TestPlanGolden(t *testing.T) {
 			std, _ := g.F64("std_f64")
 			for name, opt := range map[string]PlanOptions{
 				"evaluated": {Memory: -1}, "part": {Memory: 320 << 20}, "bfloat16": {Memory: 700 << 20, Precision: BFloat16},
-				"stored": {Memory: 4 << 30},
+				"stored": {Memory: 4 << 30}, "direct": {Algorithm: layers.Direct}, "transforms": {Algorithm: layers.Transforms},
 			} {
 				if name == "stored" && (testing.Short() || cpu.Memory() < 6<<30) {
 					continue
 				}
-				if name != "bfloat16" && (grp == "T2" || grp == "SE2") {
-					continue // flat plans are all the same
+				if flat := grp == "T2" || grp == "SE2"; flat != (opt.Algorithm != "") {
+					continue // flat plans store everything, and others know one algorithm
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", set, grp, name), func(t *testing.T) {
 					p, err := m.Plan(context.Background(), Grid(64, 64), opt)
 					require.NoError(t, err)
+					if opt.Algorithm != "" {
+						require.Equal(t, opt.Algorithm, p.Info().Algorithm)
+					}
 					got, meanTol, stdTol := predictPlan(t, p, im), tol.F32.Mean, tol.F32.Std
 					if opt.Precision == BFloat16 && !p.Info().Flat {
 						meanTol, stdTol = maxAbs(mean)/32, maxAbs(std)/32
