@@ -150,11 +150,11 @@ func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []floa
 	}
 	for i, place := range g.Places {
 		x, y := mollweide(place)
-		inside := ink // on the map of deviations
+		inside, edge := ink, paper // on the map of deviations, which is dark there
 		if i < len(g.Values) && len(values) > 0 && &values[0] == &g.Mean[0] {
-			inside = colour(g.Values[i], lo, hi)
+			inside, edge = colour(g.Values[i], lo, hi), ink
 		}
-		dot(im, left+int(x), top+int(y), inside)
+		dot(im, left+int(x), top+int(y), inside, edge)
 	}
 	bar := top + globeHeight + barGap
 	for i := range globeWidth {
@@ -168,15 +168,15 @@ func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []floa
 // mixed is a colour's part, between it and grey.
 func mixed(v uint8) uint8 { return uint8((int(v) + 110) / 2) }
 
-// dot draws a small disc with a dark edge.
-func dot(im *image.NRGBA, x, y int, inside color.NRGBA) {
+// dot draws a small disc with an edge.
+func dot(im *image.NRGBA, x, y int, inside, edge color.NRGBA) {
 	for dy := -3; dy <= 3; dy++ {
 		for dx := -3; dx <= 3; dx++ {
 			switch r := dx*dx + dy*dy; {
 			case r <= 4:
 				fill(im, image.Rect(x+dx, y+dy, x+dx+1, y+dy+1), inside)
 			case r <= 10:
-				fill(im, image.Rect(x+dx, y+dy, x+dx+1, y+dy+1), ink)
+				fill(im, image.Rect(x+dx, y+dy, x+dx+1, y+dy+1), edge)
 			}
 		}
 	}
