@@ -2,6 +2,7 @@ package pretrained
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -92,4 +93,49 @@ func TestBenchmark(t *testing.T) {
 		}
 	}
 	t.Logf("%d models", models)
+}
+
+// TestSphere: models on the sphere predict the same tasks as well at the poles, across the date line and after any turn of the globe as they do at middle
+// latitudes, and not much worse than the best independent prediction.
+func TestSphere(t *testing.T) {
+	models := 0
+	for _, name := range Names() {
+		i, err := About(name)
+		require.NoError(t, err)
+		if !i.Config.OnSphere() {
+			continue
+		}
+		models++
+		m, err := Load(name)
+		require.NoError(t, err)
+		ctx, density := context.Background(), eval.Independent(eval.Model(m))
+		var at [4][]float64
+		behind := 0.0
+		for k, place := range task.SpherePlaces[:4] {
+			src := task.SphereSource[float32]{Process: strings.Fields(i.Tasks)[0], Place: place, Dx: i.Config.DimX}
+			require.NoError(t, eval.Tasks(ctx, src, eval.Options{Tasks: 64, Seed: 1000}, func(b *task.Tasks[float32], n int) error {
+				found, err := density(ctx, b)
+				require.NoError(t, err)
+				_, best, err := src.Exact(b)
+				require.NoError(t, err)
+				for j, v := range found {
+					at[k] = append(at[k], v/float64(b.Curves.Nt))
+					behind += (best[j] - at[k][len(at[k])-1]) / 256
+				}
+				return nil
+			}))
+		}
+		for k := range at {
+			sum, squares := 0.0, 0.0
+			for j, v := range at[k] {
+				sum, squares = sum+v-at[0][j], squares+(v-at[0][j])*(v-at[0][j])
+			}
+			if mean, wrong := sum/64, math.Sqrt(squares)/64; !(math.Abs(mean) <= 4*wrong && wrong < 0.01) {
+				t.Errorf("%s: at %q the log-likelihood changes by %.4f, with a standard error of %.4f", name, task.SpherePlaces[k], mean, wrong)
+			}
+		}
+		t.Logf("%s: %.3f behind the best independent prediction", name, behind)
+		require.Less(t, behind, 0.25)
+	}
+	require.Positive(t, models)
 }

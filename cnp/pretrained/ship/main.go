@@ -3,6 +3,7 @@
 //
 //	go run ./cnp/pretrained/ship --name rbf-equivcnp --model rbf.safetensors --kernel rbf --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name bench-eq --model eq.safetensors --benchmark eq --command "equivcnp train regression ..."
+//	go run ./cnp/pretrained/ship --name globe --model globe.safetensors --sphere matern --place globe --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."
 //
 // Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for
@@ -40,6 +41,8 @@ func run() error {
 	command := flag.String("command", "", "the command that trained it")
 	kernel := flag.String("kernel", "", "a curve model's process")
 	benchmark := flag.String("benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
+	sphere := flag.String("sphere", "", "the process on the sphere that a model was trained on")
+	place := flag.String("place", "", "--sphere: where the stations lie")
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
 	note := flag.String("note", "", "what else is to be known about the model")
 	n := flag.Int("n", 1000, "tasks of the test")
@@ -89,6 +92,8 @@ func run() error {
 	var src task.Source[float32] = task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
 	if *benchmark != "" {
 		src = task.BenchmarkSource[float32]{Process: *benchmark, Dx: m.Config().DimX}
+	} else if *sphere != "" {
+		src = task.SphereSource[float32]{Process: *sphere, Place: *place, Dx: m.Config().DimX}
 	} else if !m.Config().Architecture.Image() {
 		p, err := task.ProcessByName(*kernel)
 		if err != nil {
