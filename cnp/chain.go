@@ -169,6 +169,40 @@ func (p *Prediction[T]) logDensity(i int, y T) float64 { return p.LogDensityAt(i
 // draw returns a value from the distribution of value i.
 func (p *Prediction[T]) draw(i int, rng *rand.Rand) T { return T(p.SampleAt(i, rng)) }
 
+// logDensityOfTarget is that of the values y of a target, from value i on, and how many of them count: NaN is none.
+func (p *Prediction[T]) logDensityOfTarget(i int, y []T) (sum float64, n int) {
+	known := make([]bool, len(y))
+	for d, v := range y {
+		if known[d] = v == v; known[d] {
+			n++
+		}
+	}
+	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+		return p.logDensityOf(l, i, y, known), n
+	}
+	for d, v := range y {
+		if known[d] {
+			sum += p.logDensity(i+d, v)
+		}
+	}
+	return sum, n
+}
+
+// drawTarget draws the values of a target, from value i on.
+func (p *Prediction[T]) drawTarget(to []T, i int, rng *rand.Rand) {
+	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+		values := make([]float64, len(to))
+		l.SampleOf(values, rng, p.paramsOf(l, i))
+		for d, v := range values {
+			to[d] = T(v)
+		}
+		return
+	}
+	for d := range to {
+		to[d] = p.draw(i+d, rng)
+	}
+}
+
 // usable reports an error where the distribution of value i is none.
 func (p *Prediction[T]) usable(i int, where func() string) error {
 	if m, s := float64(p.Mean[i]), float64(p.Std[i]); !(s > 0) || math.IsInf(s, 0) || math.IsNaN(m-m) {

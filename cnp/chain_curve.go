@@ -264,8 +264,8 @@ func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, 
 					if err := p.usable(from+d, func() string { return r.describe(target) }); err != nil {
 						return err
 					}
-					to[d] = p.draw(from+d, source)
 				}
+				p.drawTarget(to, from, source)
 				r.y = append(r.y, to...)
 				if first {
 					fed[r.task] = append(slices.Clip(fed[r.task]), r.task.place[int(target)*c.dx:(int(target)+1)*c.dx]...)
@@ -404,8 +404,9 @@ func (f *chainFlow[T]) flush(ctx context.Context) error {
 				if err := p.usable(from+d, func() string { return f.rows[i].describe(target) }); err != nil {
 					return err
 				}
-				j.LogDensity[at] += p.logDensity(from+d, f.y[v])
-				j.values[at]++
+			}
+			if !out {
+				j.LogDensity[at], j.values[at] = p.logDensityOfTarget(from, f.y[at*dy:(at+1)*dy])
 			}
 			f.done++
 		}

@@ -206,6 +206,10 @@ func chainModels(t *testing.T) map[string]cnp.Regressor[float32] {
 	c = cnp.DefaultLevels(3, 1, 2)
 	c.PointsPerUnit, c.Channels, c.Multiplicity = 8, []int{4, 5, 6}, 2
 	add("levels", c)
+	c = cnp.DefaultLevels(2, 2, 3)
+	c.Group, c.Lifts, c.Outputs, c.Likelihood = "SE(2)", 3, []cnp.FieldType{cnp.Vector, cnp.Scalar}, "full"
+	c.PointsPerUnit, c.Channels, c.Kernel, c.EncoderLength = 3, []int{4, 5}, 3, 0.4
+	add("fields", c)
 	c = cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
 	c.PointsPerUnit, c.DimY, c.Multiplicity, c.Likelihood = 16, 2, 2, "normal:noise"
 	add("equivcnp of two values", c)
@@ -249,10 +253,7 @@ func TestChainBruteForce(t *testing.T) {
 					bruteForce(t, m, b, order, max(1, c.Block), func(k int, mean, std []float32) []float32 {
 						require.Equal(t, mean, j.Mean[k*dy:(k+1)*dy])
 						require.Equal(t, std, j.Std[k*dy:(k+1)*dy])
-						density := 0.0
-						for i := k * dy; i < (k+1)*dy; i++ {
-							density += j.LogDensityAt(i, float64(y[i]))
-						}
+						density, _ := j.Slice(k*dy, (k+1)*dy).LogDensity(y[k*dy:(k+1)*dy], nil)
 						require.InDelta(t, density, j.LogDensity[k], 1e-12*(1+math.Abs(density)))
 						return y[k*dy : (k+1)*dy]
 					})

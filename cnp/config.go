@@ -105,6 +105,10 @@ type Config struct {
 	DimX int `json:"dim_x,omitempty"`
 	DimY int `json:"dim_y"`
 
+	// Outputs are the types of the fields that a point's values consist of, in the context and at the targets: a vector is as many of the DimY
+	// numbers as there are coordinates, and turns with the places. Nil: all are scalars, as in files that name no types.
+	Outputs []FieldType `json:"outputs,omitempty"`
+
 	// Multiplicity K: phi(y) = [1, y, y², .. y^K].
 	Multiplicity int `json:"multiplicity,omitempty"`
 
@@ -135,8 +139,9 @@ type Config struct {
 	ChannelDensity bool `json:"channel_density,omitempty"`
 
 	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), SE(2) with 2 or 4 lifts, or on the sphere, of 1, 1/2, 1/4 .. of the points along each coordinate,
-	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Channels are the widths of the levels (of each lift), from
-	// the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
+	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Where Outputs are vectors under SE(2), and under SE(3), every
+	// lift sees the task with lattices of its own, as an observer does who has been turned by the lift's rotation, and there may be any number of
+	// them. Channels are the widths of the levels (of each lift), from the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
 	// residual blocks on every level on each way.
 	Levels int `json:"levels,omitempty"`
 
@@ -284,6 +289,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	if _, err := ParseLikelihood(c); err != nil {
 		return err
+	}
+	if err := c.validateOutputs(g); err != nil {
+		return bad("%v", err)
 	}
 	switch c.Architecture {
 	case EquivCNPCurve, EquivCNPImage:

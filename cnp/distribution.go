@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // What follows asks a prediction about single values, by their place in Mean, and about all values of one task together: Task takes one out
@@ -34,7 +35,7 @@ func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
 }
 
 // Marginals is the prediction with every value on its own: where they depend on each other, each keeps its distribution, and they no
-// longer do.
+// longer do. Values of one target that go together, where those of others do not, stay together: targets are independent of each other.
 func (p *Prediction[T]) Marginals() *Prediction[T] {
 	if _, ok := p.Likelihood.(JointLikelihood); ok {
 		return &Prediction[T]{Mean: p.Mean, Std: p.Std} // the values of a jointly normal vector are normal
@@ -106,10 +107,38 @@ func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
 		return joint.LogDensityOf(seen, params), len(at)
 	}
 	outputs := p.Likelihood.Outputs()
+	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+		for i := 0; i < len(y); i += l.Values() {
+			sum += p.logDensityOf(l, i, y[i:i+l.Values()], knownValues(mask, i, l.Values()))
+		}
+		return sum, len(at)
+	}
 	for k, i := range at {
 		sum += p.Likelihood.LogDensity(float64(y[i]), params[k*outputs:(k+1)*outputs])
 	}
 	return sum, len(at)
+}
+
+// logDensityOf is the log-density of a target's values y, from value i on: those that are known.
+func (p *Prediction[T]) logDensityOf(l TargetLikelihood, i int, y []T, known []bool) float64 {
+	if known != nil && !slices.Contains(known, true) {
+		return 0
+	}
+	seen := make([]float64, len(y))
+	for k, v := range y {
+		seen[k] = float64(v)
+	}
+	return l.LogDensityOf(seen, p.paramsOf(l, i), known)
+}
+
+// paramsOf are the parameters of a target's values, from value i on.
+func (p *Prediction[T]) paramsOf(l TargetLikelihood, i int) []float64 {
+	n := l.Outputs()
+	params := make([]float64, 0, l.Values()*n)
+	for k := range l.Values() {
+		params = append(params, p.params(i+k, params[len(params):])...)
+	}
+	return params
 }
 
 // LogDensities is the sum of LogDensity over so many tasks.
@@ -169,6 +198,21 @@ func (p *Prediction[T]) sample(dst []T, rng *rand.Rand, mask []bool, function bo
 		}
 		return
 	}
+	if together, ok := l.(TargetLikelihood); ok {
+		values := make([]float64, together.Values())
+		for i := 0; i < len(dst); i += len(values) {
+			if mask != nil && !slices.Contains(mask[i:i+len(values)], true) {
+				continue
+			}
+			together.SampleOf(values, rng, p.paramsOf(together, i))
+			for k, v := range values {
+				if mask == nil || mask[i+k] {
+					dst[i+k] = T(v)
+				}
+			}
+		}
+		return
+	}
 	n := l.Outputs()
 	for k, i := range at {
 		own := params[k*n : (k+1)*n]
@@ -204,6 +248,17 @@ func (p *Prediction[T]) Parts(function, noise []T) bool {
 func (p *Prediction[T]) Covariance() []float64 {
 	n := len(p.Mean)
 	out := make([]float64, n*n)
+	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+		dy := l.Values()
+		own := make([]float64, dy*dy)
+		for i := 0; i < n; i += dy {
+			l.CovarianceOf(own, p.paramsOf(l, i))
+			for k := range dy {
+				copy(out[(i+k)*n+i:][:dy], own[k*dy:(k+1)*dy])
+			}
+		}
+		return out
+	}
 	f, diag, k := p.Factors()
 	for i := range n {
 		for j := range n {
@@ -218,7 +273,8 @@ func (p *Prediction[T]) Covariance() []float64 {
 	return out
 }
 
-// Factors returns f [n, rank] and diag [n] of the covariance f·fᵀ + diag of the n values of a task. Where they are independent rank is 0.
+// Factors returns f [n, rank] and diag [n] of the covariance f·fᵀ + diag of the n values of a task. Where they are independent rank is 0, and
+// so it is where those of a target alone go together, of which diag then has the variances: TargetCovariances has the rest.
 func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
 	diag = make([]float64, len(p.Mean))
 	if joint, ok := p.Likelihood.(JointLikelihood); ok {
@@ -231,6 +287,20 @@ func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
 		diag[i] = float64(s) * float64(s)
 	}
 	return nil, diag, 0
+}
+
+// TargetCovariances are the covariances [targets, dy, dy] of the values of every target, where they go together, and nil elsewhere.
+func (p *Prediction[T]) TargetCovariances() []float64 {
+	l, ok := p.Likelihood.(TargetLikelihood)
+	if !ok {
+		return nil
+	}
+	dy := l.Values()
+	out := make([]float64, len(p.Mean)*dy)
+	for i := 0; i < len(p.Mean); i += dy {
+		l.CovarianceOf(out[i*dy:(i+dy)*dy], p.paramsOf(l, i))
+	}
+	return out
 }
 
 // take makes value i that of another prediction's value k, on its own.
@@ -321,8 +391,8 @@ type Extra[T Float] struct {
 }
 
 // Extras lists them, for files and answers: std_function, the deviation of the function without the noise of observations; cov_factor and
-// cov_diag, the factor F and the diagonal D of the covariance F·Fᵀ + diag(D) of all values of a task; params, the parameters of a
-// likelihood of another kind. Independent normals have none.
+// cov_diag, the factor F and the diagonal D of the covariance F·Fᵀ + diag(D) of all values of a task; cov_target, the covariance of the
+// values of a target where those alone go together, a row for each; params, the parameters of a likelihood of another kind. Independent normals have none.
 func (p *Prediction[T]) Extras() (out []Extra[T]) {
 	n := len(p.Mean)
 	if p.Likelihood == nil {
@@ -336,6 +406,9 @@ func (p *Prediction[T]) Extras() (out []Extra[T]) {
 	if _, ok := p.Likelihood.(JointLikelihood); ok {
 		f, diag, rank := p.Factors()
 		return append(out, Extra[T]{"cov_factor", rank, narrowed[T](f)}, Extra[T]{"cov_diag", 1, narrowed[T](diag)})
+	}
+	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+		return append(out, Extra[T]{"cov_target", l.Values(), narrowed[T](p.TargetCovariances())})
 	}
 	if len(out) == 0 {
 		out = append(out, Extra[T]{"params", p.Likelihood.Outputs(), p.Params})

@@ -33,6 +33,12 @@
 // a vector of features, and the covariance of two targets is the product of theirs. normal:noise and lowrank tell the function from the
 // noise of its observations. RegisterLikelihood adds one of a user's own.
 //
+// # Fields
+//
+// Config.Outputs says which of a point's values are scalars and which the components of a vector. Under a group that turns (group.Turner)
+// vectors turn with their places, and so does the full covariance of their prediction (the likelihood full): every lift sees the
+// context as an observer does who has been turned by the lift's rotation, and what it says is turned back and averaged.
+//
 // # Targets
 //
 // The prediction at one target should not depend on which other targets are requested: only then do a model's predictions belong

@@ -30,8 +30,10 @@ type EquivCNP[T Float] struct {
 	readout *layers.RBF[T]
 	head    head[T]
 
-	// pyramid is the network of a model with levels, instead of pre and conv.
+	// pyramid is the network of a model with levels, instead of pre and conv, and frames are the sides that it sees a task from; nil:
+	// from one.
 	pyramid *layers.Pyramid[T]
+	frames  *frames
 
 	cache  curveCache[T]
 	levels levelsCache[T]
@@ -50,6 +52,9 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 	if c.Levels > 0 {
 		m.encoder.floor = cmp.Or(c.DensityFloor, levelsFloor)
 		m.pyramid = newPyramid[T](&c, m.encoder.channels(), rng)
+		if c.framed(g) {
+			m.frames = newFrames(&c, g)
+		}
 		m.head = newHead[T](c.Channels[0], c, rng)
 		return m, nil
 	}
@@ -145,6 +150,7 @@ const taskChunk = 16
 
 // forward is Predict layer by layer, for points in any space.
 func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	b = b.whole(&m.cfg)
 	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
 	grids, err := m.lattices(b, layers.Eval)
 	if err != nil {
@@ -182,9 +188,15 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	}
 
 	// Decoder: a pointwise layer, then LieConvs over the lifted points.
-	h := make([]T, points.N*m.pre.Out)
-	m.pre.Forward(h, features, points.N, simd.ActSigmoid)
-	h = repeatRows(h, m.pre.Out, lifts)
+	var h []T
+	if turns := m.turns(points); turns != nil {
+		h = make([]T, points.Rows()*m.pre.Out)
+		m.pre.Forward(h, m.liftFeatures(features, turns), points.Rows(), simd.ActSigmoid)
+	} else {
+		h = make([]T, points.N*m.pre.Out)
+		m.pre.Forward(h, features, points.N, simd.ActSigmoid)
+		h = repeatRows(h, m.pre.Out, lifts)
+	}
 	for i, l := range m.conv {
 		if i == len(m.conv)-1 && last != g {
 			h = resizeBlocks(h, hi-lo, last.Rows()*l.In)
@@ -201,6 +213,15 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 		}
 	}
 	c := m.head.in()
+	if turns := m.turns(points); turns != nil {
+		per, read := points.Rows()/(hi-lo), b.Nt*lifts
+		for t := lo; t < hi; t++ {
+			from, to := (t-lo+1)*per-read, (t-lo+1)*per
+			m.head.forwardLifts(out, t*b.Nt*dy, h[from*c:to*c], b.Nt, lifts, m.cfg.Fields(), turns[from:to])
+			clearMasked(out, b, t, dy)
+		}
+		return nil
+	}
 	h = meanRows(h, c, lifts)
 
 	// Read the features at the targets: there they are, or by the second kernel.

@@ -20,6 +20,7 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 	if err := b.checkPass(dx, dy, m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}
+	b = b.whole(&m.cfg)
 	if m.pyramid != nil {
 		return m.differentiateLevels(ctx, b, mode)
 	}
@@ -57,10 +58,16 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	})
 
 	// Decoder. h holds the results of the pointwise layer and of every LieConv with its ReLU.
-	n := geo.Points.N
+	n, turns, lifted := geo.Points.N, m.turns(geo.Points), features
+	if turns != nil { // every lift sees the values in its own way
+		n, lifted = geo.Points.Rows(), m.liftFeatures(features, turns)
+	}
 	pre := make([]T, n*m.pre.Out)
-	m.pre.Forward(pre, features, n, simd.ActSigmoid)
-	h := [][]T{repeatRows(pre, m.pre.Out, lifts)}
+	m.pre.Forward(pre, lifted, n, simd.ActSigmoid)
+	h := [][]T{pre}
+	if turns == nil {
+		h[0] = repeatRows(pre, m.pre.Out, lifts)
+	}
 	tapes := make([]*layers.LieConvTape[T], len(m.conv))
 	for i, l := range m.conv {
 		if err := ctx.Err(); err != nil {
@@ -79,13 +86,23 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		h = append(h, y)
 	}
 	c := m.head.in()
-	read := meanRows(h[len(m.conv)], c, lifts)
+	read, each, targetTurns := h[len(m.conv)], lifts, m.turns(last.Points)
+	if turns == nil {
+		read, each = meanRows(read, c, lifts), 1
+	}
 
-	// Readout.
+	// Readout, of each task the last rows.
 	perTask := len(read) / c / b.B
-	heads := make([]*headTape[T], b.B)
+	heads, views := make([]*headTape[T], b.B), make([]view, b.B)
 	for t := range b.B {
 		f := read[t*perTask*c:][:perTask*c]
+		if turns != nil {
+			from := (t+1)*perTask - b.Nt*each
+			views[t] = func(row int) (int, []float64) { return row / each, targetTurns[from+row] }
+			heads[t] = m.head.recordTurned(pass, t*b.Nt*dy, f[(perTask-b.Nt*each)*c:], b.Nt*each, each, m.cfg.Fields(), views[t])
+			clearMasked(out, b, t, dy)
+			continue
+		}
 		if m.cfg.Readout == ReadoutRBF {
 			at := make([]T, b.Nt*c)
 			m.readout.Forward(at, b.targets(t, dx), grids.x[t], f, dx, c)
@@ -109,15 +126,22 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		dread := make([]T, len(read))
 		for t := range b.B {
 			at := t * b.Nt * dy
-			df := m.head.backward(d, at, heads[t], g)
 			to := dread[t*perTask*c:][:perTask*c]
+			if turns != nil {
+				copy(to[(perTask-b.Nt*each)*c:], m.head.backwardTurned(d, at, heads[t], each, m.cfg.Fields(), views[t], g))
+				continue
+			}
+			df := m.head.backward(d, at, heads[t], g)
 			if m.cfg.Readout == ReadoutRBF {
 				m.readout.Backward(to, df, b.targets(t, dx), grids.x[t], read[t*perTask*c:][:perTask*c], dx, c, g)
 			} else {
 				copy(to[(perTask-b.Nt)*c:], df)
 			}
 		}
-		dh := spreadLifts(dread, c, lifts)
+		dh := dread
+		if turns == nil {
+			dh = spreadLifts(dread, c, lifts)
+		}
 		for i := len(m.conv) - 1; i >= 0; i-- {
 			simd.ReLUGrad(dh, dh, h[i+1])
 			in, rows := m.conv[i].In, geo.Rows()
@@ -131,10 +155,16 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 			}
 			dh = df
 		}
-		dpre := sumLifts(dh, m.pre.Out, lifts)
+		dpre := dh
+		if turns == nil {
+			dpre = sumLifts(dh, m.pre.Out, lifts)
+		}
 		simd.SigmoidGrad(dpre, dpre, pre)
-		dfeatures := make([]T, len(features))
-		m.pre.Backward(dfeatures, dpre, features, n, g)
+		dfeatures := make([]T, len(lifted))
+		m.pre.Backward(dfeatures, dpre, lifted, n, g)
+		if turns != nil {
+			dfeatures = m.liftFeaturesGrad(dfeatures, turns)
+		}
 		for t, e := range encodings {
 			per := len(dfeatures) / b.B
 			m.encoder.backward(dfeatures[t*per:][:per], e, g)

@@ -114,6 +114,15 @@ func gradCases(t *testing.T) map[string]gradCase {
 	add("equivcnp/levels/no context", levelsConfig("T(1)", 2), 2, 0, 4)
 	add("equivcnp/levels/plane", levelsConfig("T(2)", 1), 2, 5, 4)
 	add("equivcnp/levels/turns", levelsConfig("SE(2)", 1), 2, 5, 4)
+	fields := fieldConfigs()
+	for _, name := range []string{"levels/SE(2)/K=2/scalar,vector/full", "levels/SE(2)/K=3/scalar,vector/lowrank:3:noise",
+		"points/SE(2)/K=4/scalar,vector/full", "points/SO(2)/K=1/vector/full", "points/T(2)/K=1/vector/full"} {
+		c := fields[name].c
+		if c.Levels > 0 { // few rows: where a ReLU's input is 0 within a step, difference quotients are no gradients
+			c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0
+		}
+		add("fields/"+name, c, 1, 5, 3)
+	}
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)
@@ -137,8 +146,11 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c = small(CNPImage, "", 3)
 	c.Output = OutputStd
 	add("cnp-image", c, 2, 3, 4)
-	for _, name := range otherLikelihoods {
+	for _, name := range append([]string{"full"}, otherLikelihoods...) {
 		for _, a := range Architectures {
+			if name == "full" && a.Image() {
+				continue
+			}
 			group := map[Architecture]string{EquivCNPCurve: "T(1)", EquivCNPImage: "T(2)"}[a]
 			c := small(a, group, 2)
 			c.Likelihood = name

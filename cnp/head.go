@@ -15,9 +15,11 @@ import (
 // row of numbers holds all means, then all spreads, and kernels work on many at a time; under any other it holds the numbers of one value
 // after the other.
 type family[T Float] struct {
-	likelihood Likelihood // nil: the normal one
+	likelihood Likelihood       // nil: the normal one
+	together   TargetLikelihood // the likelihood, if the values of a target go together
 	dy         int
-	constants  []T // [dy, Constants]
+	constants  []T   // [dy, Constants]
+	first      []int // of each channel, the one whose constants it has: the components of a vector share them
 }
 
 // newFamily is that of a valid configuration. Constants begin at 0.
@@ -29,7 +31,14 @@ func newFamily[T Float](c Config) family[T] {
 	if _, ok := l.(normal); ok {
 		return family[T]{dy: c.DimY}
 	}
-	return family[T]{l, c.DimY, make([]T, c.DimY*l.Constants())}
+	f := family[T]{likelihood: l, dy: c.DimY, constants: make([]T, c.DimY*l.Constants())}
+	f.together, _ = l.(TargetLikelihood)
+	for _, field := range c.Fields() {
+		for range field.Width {
+			f.first = append(f.first, field.First)
+		}
+	}
+	return f
 }
 
 // numbers is how many numbers the network gives for each value.
@@ -63,17 +72,46 @@ func (f *family[T]) widened(raw []float64, numbers []T, d int) {
 		raw[i] = float64(v)
 	}
 	k := f.likelihood.Constants()
-	for i, v := range f.constants[d*k : (d+1)*k] {
+	for i, v := range f.constants[f.first[d]*k : (f.first[d]+1)*k] {
 		raw[len(numbers)+i] = float64(v)
 	}
 }
 
-// buffer is room for the numbers and the parameters of a value.
+// buffer is room for the numbers and the parameters of a value, or of a target where its values go together.
 func (f *family[T]) buffer() []float64 {
 	if f.likelihood == nil {
 		return nil
 	}
-	return make([]float64, 2*f.likelihood.Outputs())
+	n := 2 * f.likelihood.Outputs()
+	if f.together != nil {
+		n *= f.dy
+	}
+	return make([]float64, n)
+}
+
+// setTarget sets the values of a target, from value v on, for their numbers [dy, numbers], as set does.
+func (f *family[T]) setTarget(out *Prediction[T], v int, numbers []T, buffer []float64) {
+	k := f.numbers()
+	if f.together == nil {
+		for d := range f.dy {
+			f.set(out, v+d, d, numbers[d*k:(d+1)*k], buffer)
+		}
+		return
+	}
+	raw, params := buffer[:f.dy*k], buffer[f.dy*k:]
+	for i, x := range numbers {
+		raw[i] = float64(x)
+	}
+	f.together.ParametersOf(params, raw)
+	for d := range f.dy {
+		mean, std := f.likelihood.Moments(params[d*k : (d+1)*k])
+		out.Mean[v+d], out.Std[v+d] = T(mean), T(std)
+	}
+	if out.Params != nil {
+		for i, x := range params {
+			out.Params[v*k+i] = T(x)
+		}
+	}
 }
 
 // set sets value v, of channel d, of a prediction, of its parameters only if there is room for them. Not for the normal likelihood.
@@ -142,11 +180,11 @@ func (h *head[T]) forward(out *Prediction[T], at int, features []T, n int) {
 	h.setAll(out, at, raw)
 }
 
-// setAll is set for values from at on, channel by channel.
+// setAll is setTarget for the values of targets from at on.
 func (f *family[T]) setAll(out *Prediction[T], at int, raw []T) {
-	k, buffer := f.numbers(), f.buffer()
-	for i := range len(raw) / k {
-		f.set(out, at+i, i%f.dy, raw[i*k:(i+1)*k], buffer)
+	per, buffer := f.dy*f.numbers(), f.buffer()
+	for i := range len(raw) / per {
+		f.setTarget(out, at+i*f.dy, raw[i*per:(i+1)*per], buffer)
 	}
 }
 
@@ -234,9 +272,7 @@ func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, feat
 		}
 		h.raw.Forward(run.raw, features, m)
 		for j, i := range order {
-			for d := range dy {
-				h.set(dst, at+int(i)*dy+d, d, run.raw[(j*dy+d)*k:(j*dy+d+1)*k], run.buffer)
-			}
+			h.setTarget(dst, at+int(i)*dy, run.raw[j*dy*k:(j+1)*dy*k], run.buffer)
 		}
 		return
 	}
@@ -273,7 +309,7 @@ func newImagePass[T Float](f *family[T], im *Images[T]) *Pass[T] {
 }
 
 // BackwardRaw is Backward under any likelihood but the normal one: it takes the gradients d [values, Outputs] to the numbers that
-// Likelihood.Parameters makes parameters of.
+// Likelihood.Parameters makes parameters of. Where the values of a target go together, those of a target count if one of them does.
 func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) {
 	if p.family.likelihood == nil {
 		panic("cnp: Pass.BackwardRaw: the likelihood is the normal one, which has Backward")
@@ -284,12 +320,12 @@ func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) {
 	}
 	raw, constants := make([]T, len(p.raw)), make([]float64, len(p.family.constants))
 	for i := range p.Mean {
-		if p.mask != nil && !p.mask[i] {
+		if p.mask != nil && !p.mask[i] && (p.family.together == nil || !slices.Contains(p.mask[i/dy*dy:][:dy], true)) {
 			continue
 		}
 		copy(raw[i*k:(i+1)*k], d[i*n:])
 		for j, v := range d[i*n+k : (i+1)*n] {
-			constants[p.channel(i, dy)*(n-k)+j] += float64(v)
+			constants[p.family.first[p.channel(i, dy)]*(n-k)+j] += float64(v)
 		}
 	}
 	if len(constants) > 0 {
@@ -336,6 +372,10 @@ func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 			}
 			widenedBoth = reuse.Sized(widenedBoth, 3*len(at)*n)
 			raw, params, grads = widenedBoth[:len(at)*n], widenedBoth[len(at)*n:2*len(at)*n], widenedBoth[2*len(at)*n:]
+			if together, ok := l.(TargetLikelihood); ok {
+				sums[t] = p.gradientOfTargets(together, d, y, t*per, (t+1)*per, -scale)
+				continue
+			}
 			for j, i := range at {
 				p.family.widened(raw[j*n:(j+1)*n], p.raw[i*k:(i+1)*k], p.channel(i, p.family.dy))
 				l.Parameters(params[j*n:(j+1)*n], raw[j*n:(j+1)*n])
@@ -370,6 +410,40 @@ func (p *Pass[T]) gradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	}
 	p.BackwardRaw(d, g)
 	return loss, nil
+}
+
+// gradientOfTargets returns the log-density of values from one up to another, targets with values that go together, and sets d to its
+// gradient times scale.
+func (p *Pass[T]) gradientOfTargets(l TargetLikelihood, d, y []T, from, to int, scale float64) (sum float64) {
+	dy, n := l.Values(), l.Outputs()
+	seen, room := make([]float64, dy), make([]float64, 3*dy*n)
+	raw, params, grads := room[:dy*n], room[dy*n:2*dy*n], room[2*dy*n:]
+	for i := from; i < to; i += dy {
+		known := knownValues(p.mask, i, dy)
+		if known != nil && !slices.Contains(known, true) {
+			continue
+		}
+		for k := range dy {
+			seen[k] = float64(y[i+k])
+		}
+		for k := range raw {
+			raw[k] = float64(p.raw[i*n+k])
+		}
+		l.ParametersOf(params, raw)
+		sum += l.GradientOf(grads, seen, params, raw, known)
+		for k, v := range grads {
+			d[i*n+k] = T(scale * v)
+		}
+	}
+	return sum
+}
+
+// knownValues is the part of a mask that is of a target's dy values, from value i on; nil: all are known.
+func knownValues(mask []bool, i, dy int) []bool {
+	if mask == nil {
+		return nil
+	}
+	return mask[i : i+dy]
 }
 
 // setImages is set for images lo to hi of n pixels, whose numbers y [b, n, channels, numbers] come pixel by pixel. raw, if there is

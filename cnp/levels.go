@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -20,11 +21,31 @@ const levelsFloor = 0.01
 
 // newPyramid returns the network of a model with levels.
 func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
-	p := layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks, Lifts: c.Lifts, Step: 1 / c.PointsPerUnit}
+	p := layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks, Lifts: c.pyramidLifts(), Step: 1 / c.PointsPerUnit}
 	if c.OnSphere() {
 		p.Sphere = c.SpherePoints()
 	}
 	return layers.NewPyramid[T](p, rng)
+}
+
+// framed reports whether a model with levels sees a task from every lift with a pyramid of its own: of SE(2)'s quarter and half turns features of one
+// pyramid know scalars alone.
+func (c *Config) framed(g group.Group) bool {
+	switch g.(type) {
+	case *group.SE2:
+		return c.Vectors()
+	case *group.SE3:
+		return true
+	}
+	return false
+}
+
+// pyramidLifts is how many lifts a pyramid itself has.
+func (c *Config) pyramidLifts() int {
+	if !c.OnSphere() && (c.Vectors() || c.DimX == 3) {
+		return 1
+	}
+	return max(1, c.Lifts)
 }
 
 // validateLevels reports what makes no model with levels.
@@ -34,8 +55,11 @@ func (c *Config) validateLevels(g group.Group) error {
 	switch {
 	case c.Levels > 16 || c.Levels != len(c.Channels):
 		return fmt.Errorf("levels = %d, channels = %v: need at most 16, and a width for each", c.Levels, c.Channels)
-	case !c.OnSphere() && !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
-		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, for SE(2) with 2 or 4 lifts, and for placement %q; this is %s with %d", PlacementSphere, g.Name(), c.Lifts)
+	case c.framed(g) && (c.Lifts < 1 || c.Lifts > maxFrames):
+		return fmt.Errorf("levels under %s take 1 to %d lifts, these are %d", g.Name(), maxFrames, c.Lifts)
+	case !c.OnSphere() && !c.framed(g) && !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
+		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, for SE(2) with 2 or 4 lifts, of vectors with any number of them, for SE(3), and for placement %q; "+
+			"this is %s with %d", PlacementSphere, g.Name(), c.Lifts)
 	case c.Kernel%2 != 1 || c.Kernel < 3 || c.Kernel > 31:
 		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
 	case c.Blocks > 16:
@@ -50,6 +74,9 @@ func (c *Config) validateLevels(g group.Group) error {
 	return nil
 }
 
+// maxFrames bounds the lifts of a model with levels, each of which takes as long as a model with one.
+const maxFrames = 256
+
 // encoderReach is how far from the context points, in length scales, the encoding is different from that of no context, as far as numbers
 // tell.
 func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floor) + 32*math.Ln2)) }
@@ -57,6 +84,7 @@ func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floo
 // levelsNet is the network of a model with levels, laid out for use.
 type levelsNet[T Float] struct {
 	cfg     Config
+	frames  *frames
 	pyramid *layers.Pyramid[T]
 	net     *layers.PlannedPyramid[T]
 	psi     kernel
@@ -67,7 +95,7 @@ type levelsNet[T Float] struct {
 }
 
 func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
-	return &levelsNet[T]{cfg: m.cfg, pyramid: m.pyramid, net: m.pyramid.Compile(), psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
+	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(), psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
 		floor: m.encoder.floor, head: m.head.plan(), pool: &sync.Pool{}}
 }
 
@@ -96,6 +124,8 @@ type levelsRun[T Float] struct {
 	pyramid            layers.PyramidRun[T]
 	head               headRun[T]
 	origin             []float64
+	frame              frameRun[T]
+	y                  []T // a point's values, as a frame sees them
 }
 
 // levelsPlace is where a task's data and targets lie, counted from its origin.
@@ -166,7 +196,7 @@ func (b *Batch[T]) origins(c *Config, origin []float64, from, to int) {
 		switch {
 		case math.IsInf(lo, 1):
 			lo = 0
-		case c.Lifts > 1:
+		case c.pyramidLifts() > 1:
 			lo = lo/2 + hi/2
 		}
 		origin[d] = lo + b.moved
@@ -175,6 +205,7 @@ func (b *Batch[T]) origins(c *Config, origin []float64, from, to int) {
 
 // predict predicts all tasks, on several goroutines; each takes a task, or some of those that share their points.
 func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
+	b = b.whole(&n.cfg)
 	return eachPiece(ctx, b, n.pool, func(run *levelsRun[T], lo, hi, _ int) error { return n.tasks(run, dst, b, lo, hi) })
 }
 
@@ -184,7 +215,47 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 	run.origin = reuse.Sized(run.origin, dx)
 	b.origins(&n.cfg, run.origin, t, t+1)
 	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])
+	n.readTargets(run, b, t)
+	if len(run.order) < b.Nt {
+		dst.fill(t*b.Nt*dy, to*b.Nt*dy, 0)
+	}
+	if n.frames == nil {
+		n.readContext(run, b, t, to, have, nil)
+		return n.encode(run, t, to, have, func(k int, f []T) {
+			n.head.forward(dst, (t+k)*b.Nt*dy, run.order, f, &run.head)
+		})
+	}
+	// Every frame has its own lattice, which moves and turns with the task.
+	m, width, sum := len(run.order), n.head.frameWidth(n.frames, n.net.Out()), run.frame.sum
+	sum = reuse.Sized(sum, (to-t)*m*width)
+	run.frame.sum = sum
+	clear(sum)
+	own := append([]float64(nil), run.targets...)
+	for l, r := range n.frames.x {
+		n.readContext(run, b, t, to, have, n.frames.ofFrame(l))
+		run.frame.room = reuse.Sized(run.frame.room, dx)
+		copy(run.targets, own)
+		seen(run.x, r, run.frame.room)
+		seen(run.targets, r, run.frame.room)
+		fromLeast(run.x, run.targets, run.frame.room)
+		if err := n.encode(run, t, to, have, func(k int, f []T) {
+			n.head.look(sum[k*m*width:(k+1)*m*width], n.frames, l, f, m, &run.head, &run.frame.turn)
+		}); err != nil {
+			return err
+		}
+	}
+	for k := range to - t {
+		n.head.answer(dst, (t+k)*b.Nt*dy, run.order, n.frames, sum[k*m*width:(k+1)*m*width], &run.head)
+	}
+	return nil
+}
+
+// readContext sets x to the coordinates of the context of task t, counted from the origin, and phi to 1 and the powers of the values of all
+// tasks up to another, behind so many densities, as an observer sees them who has been turned by r; nil turns nothing.
+func (n *levelsNet[T]) readContext(run *levelsRun[T], b *Batch[T], t, to, have int, r []float64) {
+	dx, dy := n.cfg.DimX, n.cfg.DimY
 	run.x, run.phi = run.x[:0], run.phi[:0]
+	run.frame.room = reuse.Sized(run.frame.room, dy)
 	for i := range b.Nc {
 		if !b.contextOK(t, i) {
 			continue
@@ -193,8 +264,25 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 		for d := range dx {
 			run.x = append(run.x, b.XContext[at*dx+d]-run.origin[d])
 		}
-		run.phi = b.appendPhi(run.phi, at, to-t, have, dy, n.cfg.Multiplicity)
+		if r == nil {
+			run.phi = b.appendPhi(run.phi, at, to-t, have, dy, n.cfg.Multiplicity)
+			continue
+		}
+		for k := at; k < at+(to-t)*b.Nc; k += b.Nc {
+			run.y = append(run.y[:0], b.YContext[k*dy:(k+1)*dy]...)
+			seen(run.y, r, run.frame.room)
+			if k == at {
+				run.phi = appendPhi(run.phi, run.y, have, n.cfg.Multiplicity)
+			} else {
+				run.phi = appendPowers(run.phi, run.y, n.cfg.Multiplicity)
+			}
+		}
 	}
+}
+
+// readTargets sets order and targets to those of task t that count.
+func (n *levelsNet[T]) readTargets(run *levelsRun[T], b *Batch[T], t int) {
+	dx := n.cfg.DimX
 	run.order, run.targets = run.order[:0], run.targets[:0]
 	for i := range b.Nt {
 		if !b.targetOK(t, i) {
@@ -205,9 +293,11 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 			run.targets = append(run.targets, b.XTarget[(t*b.Nt+i)*dx+d]-run.origin[d])
 		}
 	}
-	if len(run.order) < b.Nt {
-		dst.fill(t*b.Nt*dy, to*b.Nt*dy, 0)
-	}
+}
+
+// encode calls use with the features at the targets of task t and those up to another, whose context and targets have been read.
+func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int, f []T)) error {
+	dx, dy := n.cfg.DimX, n.cfg.DimY
 	p := &run.place
 	p.clear(dx)
 	grow(p.lo, p.hi, run.x)
@@ -227,13 +317,13 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 		for i := range rows {
 			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor)
 		}
-		n.head.forward(dst, (t+k)*b.Nt*dy, run.order, n.net.Forward(&run.pyramid, run.f, run.targets), &run.head)
+		use(k, n.net.Forward(&run.pyramid, run.f, run.targets))
 	}
 	return nil
 }
 
-// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice: then
-// they share its layout, too.
+// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
+// every frame its own: then they share its layout, too.
 func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
 	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
@@ -243,62 +333,89 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	type task struct {
+	type task struct { // as a frame sees it
 		x, targets []float64 // counted from the origin
 		y          []T
 		order      []int
+		place      *levelsPlace
 		layout     *layers.PyramidLayout[T]
 		encoding   *setConvTape[T]
 	}
-	tasks, origin := make([]task, b.B), make([]float64, dx)
+	frames := m.frames.count()
+	tasks, origin, room := make([]task, b.B*frames), make([]float64, dx), make([]float64, max(dx, dy))
 	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
 	b.origins(&m.cfg, origin, 0, b.B)
-	var all levelsPlace
-	all.clear(dx)
-	for t := range tasks {
-		k := &tasks[t]
-		place := &all
+	for t := range b.B {
 		if mode != layers.Train {
-			place = &levelsPlace{}
-			place.clear(dx)
 			b.origins(&m.cfg, origin, t, t+1)
 		}
+		var own task
 		var x []float64
-		x, k.y = b.context(t, dx, dy)
+		x, own.y = b.context(t, dx, dy)
 		for i, v := range x {
-			k.x = append(k.x, v-origin[i%dx])
+			own.x = append(own.x, v-origin[i%dx])
 		}
 		for i := range b.Nt {
 			if b.targetOK(t, i) {
-				k.order = append(k.order, i)
+				own.order = append(own.order, i)
 				for d := range dx {
-					k.targets = append(k.targets, b.XTarget[(t*b.Nt+i)*dx+d]-origin[d])
+					own.targets = append(own.targets, b.XTarget[(t*b.Nt+i)*dx+d]-origin[d])
 				}
 			}
 		}
-		grow(place.lo, place.hi, k.x)
-		grow(place.from, place.to, k.targets)
-		if mode != layers.Train {
-			place.reach(reach)
-			if err := place.check(&m.cfg, t); err != nil {
-				return nil, err
+		for l := range frames {
+			k := &tasks[t*frames+l]
+			if *k = own; m.frames == nil {
+				continue
 			}
-			k.layout = m.pyramid.LayoutFor(place.lo, place.hi, place.from, place.to)
+			k.x, k.targets, k.y = slices.Clone(own.x), slices.Clone(own.targets), slices.Clone(own.y)
+			seen(k.x, m.frames.x[l], room[:dx])
+			seen(k.targets, m.frames.x[l], room[:dx])
+			if r := m.frames.ofFrame(l); r != nil {
+				seen(k.y, r, room[:dy])
+			}
+			if mode != layers.Train {
+				fromLeast(k.x, k.targets, room[:dx])
+			}
 		}
 	}
-	if mode == layers.Train {
-		all.reach(reach)
-		if err := all.check(&m.cfg, -1); err != nil {
-			return nil, err
+	// Where they lie: in training, all of a frame together.
+	shared := make([]*layers.PyramidLayout[T], frames)
+	for l := range frames {
+		var all levelsPlace
+		all.clear(dx)
+		for t := range b.B {
+			k := &tasks[t*frames+l]
+			k.place = &all
+			if mode != layers.Train {
+				k.place = &levelsPlace{}
+				k.place.clear(dx)
+			}
+			grow(k.place.lo, k.place.hi, k.x)
+			grow(k.place.from, k.place.to, k.targets)
+			if mode == layers.Train {
+				continue
+			}
+			k.place.reach(reach)
+			if err := k.place.check(&m.cfg, t); err != nil {
+				return nil, err
+			}
+			k.layout = m.pyramid.LayoutFor(k.place.lo, k.place.hi, k.place.from, k.place.to)
 		}
-		layout := m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
-		for t := range tasks {
-			tasks[t].layout = layout
+		if mode == layers.Train {
+			all.reach(reach)
+			if err := all.check(&m.cfg, -1); err != nil {
+				return nil, err
+			}
+			shared[l] = m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
+			for t := range b.B {
+				tasks[t*frames+l].layout = shared[l]
+			}
 		}
 	}
 	c := m.head.in()
-	features := make([]T, b.B*b.Nt*c)
-	tape := m.pyramid.ForwardTape(b.B, func(t int) (*layers.PyramidLayout[T], []T, []float64) {
+	features := make([]T, len(tasks)*b.Nt*c)
+	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*layers.PyramidLayout[T], []T, []float64) {
 		k := &tasks[t]
 		if k.encoding == nil {
 			k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
@@ -312,7 +429,12 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	head := m.head.record(pass, 0, features, b.B*b.Nt)
+	var head *headTape[T]
+	if m.frames == nil {
+		head = m.head.record(pass, 0, features, b.B*b.Nt)
+	} else {
+		head = m.head.recordFrames(pass, m.frames, features, b.B, b.Nt)
+	}
 	for t := range b.B {
 		clearMasked(pass.Prediction, b, t, dy)
 	}
@@ -324,7 +446,12 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		_ = ok && show("pyramid", features) && show("mean_linear", pass.Mean) && show("var_linear", pass.Std)
 	}
 	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
-		dfeatures := m.head.backward(d, 0, head, g)
+		var dfeatures []T
+		if m.frames == nil {
+			dfeatures = m.head.backward(d, 0, head, g)
+		} else {
+			dfeatures = m.head.backwardFrames(d, m.frames, head, b.B, b.Nt, g)
+		}
 		tape.Backward(func(t int) []T {
 			k := &tasks[t]
 			if len(k.order) == b.Nt {
@@ -346,10 +473,14 @@ func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 		return c.estimateSphere(w)
 	}
 	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
-	points, taps := c.PointsPerUnit*(w.Span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
+	span := w.Span
+	if c.Lifts > 1 { // of a turned square
+		span *= math.Sqrt(float64(c.DimX))
+	}
+	points, taps := c.PointsPerUnit*(span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
 	last := float64(c.densities() + c.Multiplicity*c.DimY)
 	for l, width := range c.Channels {
-		v := float64(width * c.Lifts)
+		v := float64(width * c.pyramidLifts())
 		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))
 		rows = min(rows, float64(c.latticeLimit()))
 		// On each way, convolutions with what they are given, what they sum up and what they give.

@@ -142,6 +142,32 @@ func (l lowRank) Rescale(p []float64, a Affine) {
 	}
 }
 
+// Turn implements Turning: means and features turn as the values do. The components of a vector share their deviation, which has no direction: the
+// numbers for it are averaged.
+func (l lowRank) Turn(dst, raw, r []float64, fields []Field) {
+	k := 2 + l.rank
+	n := len(raw) / k
+	for i := range n {
+		for j := range n {
+			if v := r[i*n+j]; v != 0 {
+				dst[i*k] += v * raw[j*k]
+				for c := 2; c < k; c++ {
+					dst[i*k+c] += v * raw[j*k+c]
+				}
+			}
+		}
+	}
+	for _, f := range fields {
+		s := 0.0
+		for i := range f.Width {
+			s += raw[(f.First+i)*k+1] / float64(f.Width)
+		}
+		for i := range f.Width {
+			dst[(f.First+i)*k+1] += s
+		}
+	}
+}
+
 // under: no single value has a deviation whose power could weigh it.
 func (l lowRank) under(o Objective) (Likelihood, error) {
 	if o.Beta != 0 {

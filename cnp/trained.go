@@ -225,7 +225,7 @@ type Affine struct {
 var identity = Affine{0, 1}
 
 // Scaler brings the coordinates and values of one task into the range that a model was trained on, and predictions back. All coordinates
-// have the same factor, so that angles stay what they are.
+// have the same factor, and so have the components of a vector, which have no offset: angles stay what they are.
 type Scaler struct {
 	X []Affine `json:"x"`
 	Y []Affine `json:"y"`
@@ -262,36 +262,16 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		return s
 	}
 	l, err := ParseLikelihood(c)
-	_, rescaled := l.(Rescaler)
-	for d, r := range t.Y {
-		if err != nil || !rescaled { // values from 0 to 1, for example, are what they are
-			break
-		}
-		var m moments
-		away := false
-		for i := d; i < len(y); i += c.DimY {
-			if y[i] == y[i] { // it was observed
-				m.add(y[i])
-				away = away || r.outside(y[i])
+	if _, rescaled := l.(Rescaler); err == nil && rescaled { // values from 0 to 1, for example, are what they are
+		for _, f := range c.Fields() {
+			if f.Type == Vector {
+				a := t.vectorIntoRange(f, c.DimY, y)
+				for d := range f.Width {
+					s.Y[f.First+d] = a
+				}
+				continue
 			}
-		}
-		if !away || m.n == 0 {
-			continue
-		}
-		a := Affine{Offset: m.mean(), Factor: 1}
-		// The deviation about the mean is computed again, about the mean: sums of squares lose it where the mean is large.
-		sum := 0.0
-		for i := d; i < len(y); i += c.DimY {
-			if y[i] == y[i] {
-				sum += (y[i] - a.Offset) * (y[i] - a.Offset)
-			}
-		}
-		if std := math.Sqrt(sum / float64(m.n)); m.n > 1 && std > 0 && r.Std > 0 && !math.IsInf(std, 0) {
-			a.Factor = r.Std / std
-		}
-		a.Offset -= r.Mean / a.Factor
-		if a.usable() {
-			s.Y[d] = a
+			s.Y[f.First] = t.Y[f.First].bring(f.First, c.DimY, y)
 		}
 	}
 	longest := 0.0
@@ -318,6 +298,72 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		}
 	}
 	return s
+}
+
+// bring is the map that gives values y [n, dy] of column d the range's mean and deviation, if they lie beyond it.
+func (r Range) bring(d, dy int, y []float64) Affine {
+	var m moments
+	away := false
+	for i := d; i < len(y); i += dy {
+		if y[i] == y[i] { // it was observed
+			m.add(y[i])
+			away = away || r.outside(y[i])
+		}
+	}
+	if !away || m.n == 0 {
+		return identity
+	}
+	a := Affine{Offset: m.mean(), Factor: 1}
+	// The deviation about the mean is computed again, about the mean: sums of squares lose it where the mean is large.
+	sum := 0.0
+	for i := d; i < len(y); i += dy {
+		if y[i] == y[i] {
+			sum += (y[i] - a.Offset) * (y[i] - a.Offset)
+		}
+	}
+	if std := math.Sqrt(sum / float64(m.n)); m.n > 1 && std > 0 && r.Std > 0 && !math.IsInf(std, 0) {
+		a.Factor = r.Std / std
+	}
+	a.Offset -= r.Mean / a.Factor
+	if !a.usable() {
+		return identity
+	}
+	return a
+}
+
+// Length is the root mean square of a vector's components, whose ranges these are.
+func Length(components []Range) float64 {
+	s := 0.0
+	for _, r := range components {
+		s += r.Mean*r.Mean + r.Std*r.Std
+	}
+	return math.Sqrt(s / float64(max(1, len(components))))
+}
+
+// vectorIntoRange is the map that gives vectors of values y [n, dy] the length of the trained ones, if one of their components lies beyond the range.
+// All components have one factor and no offset, so that directions stay what they are.
+func (t *Trained) vectorIntoRange(f Field, dy int, y []float64) Affine {
+	trained := t.Y[f.First : f.First+f.Width]
+	sum, n, away, most := 0.0, 0, false, 0.0
+	for _, r := range trained {
+		most = max(most, math.Abs(r.Min), math.Abs(r.Max))
+	}
+	for i := f.First; i < len(y); i += dy {
+		square := 0.0
+		for _, v := range y[i : i+f.Width] {
+			square += v * v
+		}
+		if square != square { // it was not observed
+			continue
+		}
+		away = away || math.Sqrt(square) > (1+2*beyondValues)*math.Sqrt(float64(f.Width))*most
+		sum, n = sum+square, n+f.Width
+	}
+	a := Affine{Factor: Length(trained) / math.Sqrt(sum/float64(max(1, n)))}
+	if !away || !a.usable() {
+		return identity
+	}
+	return a
 }
 
 // placed reports whether a context lies beyond the trained coordinates of a model that sees where points are.

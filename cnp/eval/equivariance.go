@@ -75,6 +75,9 @@ func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sou
 			if err != nil {
 				return err
 			}
+			if mv.back != nil {
+				mv.back(p2)
+			}
 			per, counts := len(b.Y)/Count(b), b.Counts()
 			for k := range n * per {
 				if at := mv.to(k); at >= 0 && (counts == nil || counts[k]) {
@@ -101,6 +104,7 @@ type move[T cnp.Float] struct {
 	name  string
 	tasks *task.Tasks[T]
 	to    func(k int) int
+	back  func(p *cnp.Prediction[T]) // turns a prediction's vectors back; nil where there are none
 }
 
 func movesOf[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) ([]move[T], error) {
@@ -136,6 +140,11 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 	moved.XContext, moved.XTarget = append([]float64(nil), c.XContext...), append([]float64(nil), c.XTarget...)
 	rng := rand.New(rand.NewPCG(seed, 0x6d6f766573)) // "moves"
 	d, a := cfg.DimX, make([]float64, g.AlgebraDim())
+	turner, _ := g.(group.Turner)
+	var turns [][]float64 // of each task's values
+	if cfg.Vectors() && turner != nil {
+		moved.YContext = append([]T(nil), c.YContext...)
+	}
 	for t := range c.B {
 		for i := range a {
 			a[i] = reach * (2*rng.Float64() - 1)
@@ -149,6 +158,16 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 				g.Act(x[i:i+d], a, x[i:i+d])
 			}
 		}
+		if cfg.Vectors() && turner != nil {
+			r := make([]float64, d*d)
+			turner.Turn(r, a)
+			turns = append(turns, r)
+			eachVector(&cfg, moved.YContext[t*c.Nc*cfg.DimY:(t+1)*c.Nc*cfg.DimY], func(v []T) { turn(v, r, false) })
+		}
+	}
+	var back func(p *cnp.Prediction[T])
+	if turns != nil {
+		back = func(p *cnp.Prediction[T]) { turnBack(&cfg, p, turns) }
 	}
 	dy := cfg.DimY
 	to := func(k int) int {
@@ -157,7 +176,63 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 		}
 		return k
 	}
-	return move[T]{"random element of " + g.Name(), &task.Tasks[T]{Curves: &moved, Y: b.Y}, to}, nil
+	return move[T]{"random element of " + g.Name(), &task.Tasks[T]{Curves: &moved, Y: b.Y}, to, back}, nil
+}
+
+// eachVector calls f with every vector of values [n, dy].
+func eachVector[T cnp.Float](cfg *cnp.Config, values []T, f func(v []T)) {
+	for _, field := range cfg.Fields() {
+		if field.Type == cnp.Vector {
+			for i := field.First; i < len(values); i += cfg.DimY {
+				f(values[i : i+field.Width])
+			}
+		}
+	}
+}
+
+// turn replaces v by r·v, or rᵀ·v.
+func turn[T cnp.Float](v []T, r []float64, back bool) {
+	n := len(v)
+	out := make([]float64, n)
+	for i := range n {
+		for j, x := range v {
+			if back {
+				out[i] += r[j*n+i] * float64(x)
+			} else {
+				out[i] += r[i*n+j] * float64(x)
+			}
+		}
+	}
+	for i, x := range out {
+		v[i] = T(x)
+	}
+}
+
+// turnBack turns the means of a prediction's vectors back, and the deviations of their components with the covariance, if there is one. Of
+// each task turns has the rotation.
+func turnBack[T cnp.Float](cfg *cnp.Config, p *cnp.Prediction[T], turns [][]float64) {
+	dy, cov := cfg.DimY, p.TargetCovariances()
+	per := len(p.Mean) / max(1, len(turns))
+	for t, r := range turns {
+		eachVector(cfg, p.Mean[t*per:(t+1)*per], func(v []T) { turn(v, r, true) })
+		for _, f := range cfg.Fields() {
+			if f.Type != cnp.Vector || cov == nil {
+				continue
+			}
+			for i := t * per; i < (t+1)*per; i += dy {
+				own := cov[i*dy : (i+dy)*dy]
+				for a := range f.Width {
+					s := 0.0
+					for b := range f.Width {
+						for c := range f.Width {
+							s += r[b*f.Width+a] * own[(f.First+b)*dy+f.First+c] * r[c*f.Width+a]
+						}
+					}
+					p.Std[i+f.First+a] = T(math.Sqrt(s))
+				}
+			}
+		}
+	}
 }
 
 // moveImages moves every pixel (y, x) to f(y, x). Pixels that leave the image are lost; pixels that receive nothing are
@@ -189,5 +264,5 @@ func moveImages[T cnp.Float](im *cnp.Images[T], name string, f func(y, x int) (i
 			moved.Pixels[at] = v
 		}
 	}
-	return move[T]{name, &task.Tasks[T]{Images: moved, Y: moved.Pixels}, place}
+	return move[T]{name, &task.Tasks[T]{Images: moved, Y: moved.Pixels}, place, nil}
 }

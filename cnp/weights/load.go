@@ -20,8 +20,18 @@ const (
 	metaGroup  = "equivcnp.group" // the digest of the group that the configuration names
 	metaPrefix = "equivcnp."
 
+	// The versions of the format: in the first all values are scalars, in the second they have types.
 	formatVersion = "1"
+	typedVersion  = "2"
 )
+
+// versionOf is the first version that can say what a configuration says.
+func versionOf(c cnp.Config) string {
+	if len(c.Outputs) > 0 {
+		return typedVersion
+	}
+	return formatVersion
+}
 
 // Options say what a file may leave open. The zero value takes everything from the file.
 type Options struct {
@@ -135,10 +145,14 @@ func identify(s *State) (c cnp.Config, candidates []string, source string, err e
 		c, candidates, err = Recognize(s)
 		return c, candidates, "shapes", err
 	}
-	if v := s.Metadata[metaFormat]; v != formatVersion {
-		return c, nil, "", fmt.Errorf("%w: %s is %q, this version reads %q", ErrFormat, metaFormat, short(v), formatVersion)
+	v := s.Metadata[metaFormat]
+	if v != formatVersion && v != typedVersion {
+		return c, nil, "", fmt.Errorf("%w: %s is %q, this version reads %q and %q", ErrFormat, metaFormat, short(v), formatVersion, typedVersion)
 	}
 	c, err = parseConfig(text)
+	if err == nil && v < versionOf(c) {
+		err = fmt.Errorf("%w: %s is %q, whose values have no types, the configuration names outputs %q", ErrFormat, metaFormat, v, c.Outputs)
+	}
 	return c, nil, "metadata", err
 }
 

@@ -28,7 +28,7 @@ func encode[T cnp.Float](m cnp.Model[T], extra map[string]string) (*safetensors.
 	if err != nil {
 		return nil, err
 	}
-	f := &safetensors.File{Metadata: map[string]string{metaFormat: formatVersion, metaConfig: text}}
+	f := &safetensors.File{Metadata: map[string]string{metaFormat: versionOf(m.Config()), metaConfig: text}}
 	if g := cnp.GroupOf(m); g != nil {
 		f.Metadata[metaGroup] = group.Digest(g)
 	}
