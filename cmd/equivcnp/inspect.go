@@ -14,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/group"
 )
 
 func (a *app) inspectCommand() *cobra.Command {
@@ -170,6 +171,7 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	} else {
 		r.line("curves", "%s, %s", plural(c.DimX, "input"), plural(c.DimY, "output"))
 	}
+	describeFields(r, c)
 	s := fmt.Sprintf("channels %d", c.Channels)
 	if c.Blocks > 0 {
 		s += ", " + plural(c.Blocks, "residual block")
@@ -200,6 +202,36 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if c.Likelihood == "" {
 		r.line("second output", "%s", c.Output)
 	}
+}
+
+// describeFields says what types the values have, and what lifts do.
+func describeFields(r *result, c *cnp.Config) {
+	if len(c.Outputs) > 0 {
+		var parts []string
+		for _, f := range c.Fields() {
+			columns := fmt.Sprintf("column %d", f.First+1)
+			if f.Width > 1 {
+				columns = fmt.Sprintf("columns %d to %d", f.First+1, f.First+f.Width)
+			}
+			parts = append(parts, fmt.Sprintf("%s (%s)", f.Type, columns))
+		}
+		r.line("values", "%s", strings.Join(parts, ", "))
+		if c.Vectors() {
+			r.line("", "a vector turns when places turn; its prediction has a full covariance that turns along")
+		}
+	}
+	g, err := group.Parse(c.Group, c.Alpha)
+	if err != nil || g.MaxLifts() == 1 {
+		return
+	}
+	s := fmt.Sprintf("%d: every place is seen from so many sides", c.Lifts)
+	switch g.(type) {
+	case *group.SE2:
+		if s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
+			s += "; turns by one of them are exact"
+		}
+	}
+	r.line("lifts", "%s", s)
 }
 
 // shapeText writes a shape as [64, 3].

@@ -57,7 +57,8 @@ or [B, C, H, W]; std is the standard deviation of the predictive distribution of
 Masked targets get zeros. Models of other likelihoods than the normal one add tensors of that shape,
 with one dimension more where there are several numbers a value: std_function, the deviation without
 the noise of observations; cov_factor F and cov_diag D, of the covariance F F' + diag(D) of all
-values of a task, and covariance itself with --covariance; params, the parameters of distributions
+values of a task, and covariance itself with --covariance; cov_target [B, Nt, dy, dy], the covariance of
+the values of each target, of which vectors' turn with the places; params, the parameters of distributions
 that are no normal ones. --quantiles adds quantiles.
 
 With --samples the output holds samples, too, drawn by the chain rule, F32 [S, B, Nt, dy] or [S, B, C, H,

@@ -54,7 +54,8 @@ Targets are --points evenly spaced ones from --from to --to, or the rows of a CS
 coordinates (needed where the model has several). If that file also has the outputs' columns, their
 log-likelihood is printed. The columns of the prediction are x, mean and std, or with --x and --y those
 names, t2m_mean and t2m_std; --quantiles adds more. --plot draws mean, band of two standard
-deviations and context points.
+deviations and context points; of a vector field in the plane arrows, around whose ends lie the
+ellipses of one standard deviation.
 
 Models of points on the sphere take latitude and longitude in degrees, from -90 to 90 and any number
 (columns of these names, or lat and lon, need no --x), or unit vectors, whichever "equivcnp inspect"
@@ -149,8 +150,9 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 	cfg := model.Config()
 	dx, dy := cfg.DimX, cfg.DimY
-	if f.plot != "" && dx != 1 && !cfg.OnSphere() {
-		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", dx)
+	arrows := dx == 2 && cfg.Vectors()
+	if f.plot != "" && dx != 1 && !cfg.OnSphere() && !arrows {
+		return fmt.Errorf("--plot: the model has %d input coordinates; a curve needs one, arrows two and a vector", dx)
 	}
 	if err := t.fit(&f.input, f.model.path, &cfg); err != nil {
 		return err
@@ -222,6 +224,9 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		if globes != nil {
 			globes[0].Title = title
 			return picture.WriteGlobes(w, format, globes...)
+		}
+		if arrows {
+			return picture.WriteArrows(w, format, t.arrows(&cfg, title, p))
 		}
 		return picture.WriteCurves(w, format, title, t.curves(p, samples, dy))
 	}); err != nil {
@@ -469,6 +474,31 @@ func (t *csvTask) globes(ctx context.Context, m cnp.CurvePredictor[float32], cfg
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// arrows is the first vector of a prediction in the plane.
+func (t *csvTask) arrows(cfg *cnp.Config, title string, p *cnp.Prediction[float32]) *picture.Arrows {
+	names := labels(t.points, t.observed.Columns.X, "x", 2)
+	a := &picture.Arrows{Title: title, XLabel: names[0], YLabel: names[1], ContextX: t.batch.XContext}
+	fields, dy, cov := cfg.Fields(), cfg.DimY, p.TargetCovariances()
+	f := fields[slices.IndexFunc(fields, func(f cnp.Field) bool { return f.Type == cnp.Vector })]
+	for i := range t.batch.Nt {
+		at := i*dy + f.First
+		if p.Mean[at] != p.Mean[at] {
+			continue // it lies outside, and has no prediction
+		}
+		a.X = append(a.X, t.batch.XTarget[2*i:2*i+2]...)
+		a.V = append(a.V, float64(p.Mean[at]), float64(p.Mean[at+1]))
+		for r := range 2 {
+			if cov != nil {
+				a.Covariance = append(a.Covariance, cov[(at+r)*dy+f.First], cov[(at+r)*dy+f.First+1])
+			}
+		}
+	}
+	for i := range t.batch.Nc {
+		a.ContextV = append(a.ContextV, float64(t.batch.YContext[i*dy+f.First]), float64(t.batch.YContext[i*dy+f.First+1]))
+	}
+	return a
 }
 
 // drawnCurves is that of a batch of one task, with the names of its coordinates and outputs.

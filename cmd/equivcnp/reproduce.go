@@ -34,7 +34,7 @@ type reproduceFlags struct {
 
 func (a *app) reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere) --out DIR",
+		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere | vectors) --out DIR",
 		DisableFlagsInUseLine: true,
 		Short:                 "Make the paper's tables and figures anew, and the field's own table",
 		Long: `Make the paper's tables and figures anew, with the shipped models or with those of the folders that
@@ -44,9 +44,9 @@ In a folder, a curve model is known by the process in its file's name (rbf, mate
 rbf_equivcnp.pth), an image model by its group, where the file itself does not say it (SO2.pth).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark or sphere", args[0])
+				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark, sphere or vectors", args[0])
 			}
-			return fmt.Errorf("say what to make: table1, table2, figures, benchmark or sphere")
+			return fmt.Errorf("say what to make: table1, table2, figures, benchmark, sphere or vectors")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
@@ -74,6 +74,10 @@ soon as it is known: after an interruption the same command goes on from there.`
 and after any rotation of the globe, by every model that was trained on such tasks (equivcnp train
 regression --sphere eq): under the globe's rotations, and under translations of latitude and longitude.
 Beside the models stands the process's own prediction, which nothing beats.`, 1024, (*reproduction).sphere},
+		{"vectors", "Vector fields of Gaussian processes in the plane", `The table of vector fields on the disc, beside the published one: log-likelihoods per target of three
+processes, independent and by the chain rule, and the processes' own, which nothing beats. A model
+belongs here if its file says that it was trained on them (equivcnp train regression --field
+divergence-free).`, 500, (*reproduction).vectors},
 	} {
 		var f reproduceFlags
 		sub := &cobra.Command{
@@ -91,6 +95,9 @@ Beside the models stands the process's own prediction, which nothing beats.`, 10
 		fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
 		if part.name == "table1" {
 			fl.IntVar(&f.chain, "chain", 0, "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none")
+		}
+		if part.name == "vectors" {
+			fl.IntVar(&f.chain, "chain", 0, "predict whole fields of so many tasks by the chain rule, too: 623 predictions for each; 0: none")
 		}
 		if part.name == "figures" {
 			fl.StringVar(&f.mnist, "mnist", "", "IDX or .amat file whose images are turned and completed too")
@@ -226,7 +233,7 @@ func (p *reproduction) madeBy(part string) {
 // partOf reports whether a part's report is about the model.
 func (m *listedModel) partOf(part string) bool {
 	_, sphere := m.sphereSource()
-	return (part == "benchmark") == (m.benchmark() >= 0) && (part == "sphere") == sphere
+	return (part == "benchmark") == (m.benchmark() >= 0) && (part == "sphere") == sphere && (part == "vectors") == (m.vectorKernel() >= 0)
 }
 
 func (p *reproduction) printf(format string, args ...any) { fmt.Fprintf(&p.report, format, args...) }

@@ -90,15 +90,24 @@ func seen(set *task.CurveSet, src task.Source[float32], c cnp.Config, seed uint6
 		return nil, err
 	}
 	_, rescaled := likelihood.(cnp.Rescaler)
-	for _, r := range t.Y {
+	for _, f := range c.Fields() {
 		a := cnp.Affine{Factor: 1}
-		if rescaled {
+		switch {
+		case !rescaled:
+		case f.Type == cnp.Vector: // its components have one factor and no offset
+			if l := cnp.Length(t.Y[f.First : f.First+f.Width]); l > 0 {
+				a.Factor = 1 / l
+			}
+		default:
+			r := t.Y[f.First]
 			a.Offset = r.Mean
 			if r.Std > 0 {
 				a.Factor = 1 / r.Std
 			}
 		}
-		t.Units.Y = append(t.Units.Y, a)
+		for range f.Width {
+			t.Units.Y = append(t.Units.Y, a)
+		}
 	}
 	return t, nil
 }

@@ -18,6 +18,7 @@ type regressionFlags struct {
 	kernel, model          string
 	benchmark, group       string
 	sphere, place          string
+	field, outputs         string
 	dx, lifts              int
 	channels               []int
 	hidden, mid            int
@@ -40,7 +41,7 @@ var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "period
 func (a *app) trainRegressionCommand() *cobra.Command {
 	var f regressionFlags
 	cmd := &cobra.Command{
-		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
+		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --field rbf|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on curves: drawn from a random process, or your own",
 		Long: `Train on curves drawn from a random process, or on your own.
@@ -59,6 +60,12 @@ real ones, at --place. Points are latitudes and longitudes in degrees, and the m
 rotations of the globe, SO(3), on --levels lattices of nearly even points, the finest of 10 per radian,
 1257 in all; --group "T(2)" takes latitude and longitude for a plane instead. Your own curves are on the
 sphere under --group "SO(3)" with --levels, too: two inputs are latitude and longitude, three a unit vector.
+
+--field draws vector fields in the plane, rbf, curl-free or divergence-free, at the points of a 30 x 30 grid
+on the disc of radius 10: 25 of them are the context, or from --min-context to --max-context. Vectors turn
+with the plane: under --group "SE(2)" with --lifts 4 and --levels 3 a field turned by a quarter is
+predicted turned by a quarter. --outputs says which columns of your own data are a vector, in their order:
+--y pressure,u,v --outputs scalar,vector. Predictions of vectors have a full covariance (--likelihood full).
 
 --csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or
 a name for each curve (without it all rows are one); context, 1 where a point is always observed. --x, --y and
@@ -85,6 +92,10 @@ itself, as the authors' models are, and ends that.`,
   # Weather stations, somewhere on the globe.
   equivcnp train regression --csv stations.csv --x lat,lon --y pressure --group "SO(3)" --levels 4 --out globe.safetensors
 
+  # Wind that turns with the map.
+  equivcnp train regression --csv stations.csv --x east,north --y pressure,u,v --outputs scalar,vector \
+    --group "SE(2)" --lifts 4 --levels 3 --points-per-unit 8 --out wind.safetensors
+
   # Go on after an interruption.
   equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
 		Args: cobra.NoArgs,
@@ -104,6 +115,8 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.dx, "dx", 1, "--benchmark: number of coordinates")
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
+	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", "))
+	fl.StringVar(&f.outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
 	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
 	fl.IntVar(&f.lifts, "lifts", 1, "equivcnp: samples of the group's stabiliser for every point")
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
@@ -112,7 +125,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.holdoutBy, "holdout-by", "", holdoutByUsage)
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
-	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "csv", "in")
+	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "csv", "in")
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
@@ -132,7 +145,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
 	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}, "benchmark": task.BenchmarkProcesses, "group": group.Names(),
-		"sphere": task.SphereProcesses, "place": task.SpherePlaces,
+		"field": task.VectorKernels, "sphere": task.SphereProcesses, "place": task.SpherePlaces,
 		"readout": {"queries", "targets", "rbf"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -154,6 +167,9 @@ func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy
 		c.PointsPerUnit, c.Channels = 0.16, cnp.DefaultSphere(f.levels, dy).Channels
 	}
 	c.Group, c.DimX, c.Lifts = g.Name(), dx, f.lifts
+	if f.field != "" { // places are 20/29 apart
+		c.PointsPerUnit = 1.5
+	}
 	if changed("kernel-width") {
 		c.Kernel = f.width
 	}
@@ -192,7 +208,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	} else if cmd.Flags().Changed("place") {
 		return usagef("--place is for --sphere")
 	}
-	if f.csv != "" || f.in != "" || f.benchmark != "" || f.sphere != "" {
+	if f.csv != "" || f.in != "" || f.benchmark != "" || f.sphere != "" || f.field != "" {
 		for _, name := range []string{"length", "from", "to", "targets"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s is for --kernel", name)
@@ -214,6 +230,18 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		dx = f.dx
 	} else if cmd.Flags().Changed("dx") {
 		return usagef("--dx is for --benchmark")
+	}
+	fields := task.VectorSource[float32]{Kernel: f.field}
+	if f.field != "" {
+		if cmd.Flags().Changed("min-context") || cmd.Flags().Changed("max-context") {
+			fields.MinContext, fields.MaxContext = f.minContext, f.maxContext
+		}
+		if err := fields.Validate(); err != nil {
+			return usageError{fmt.Errorf("--field: %w", err)}
+		}
+		if dx, dy = 2, 2; f.outputs == "" && f.model == "equivcnp" {
+			f.outputs = string(cnp.Vector)
+		}
 	}
 	if f.csv != "" || f.in != "" {
 		if own, held, err = f.data(cmd.Context(), a); err != nil {
@@ -249,6 +277,18 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
 	}
 	c.DimX = dx
+	if f.outputs != "" {
+		var columns int
+		if c.Outputs, columns, err = cnp.ParseOutputs(f.outputs, dx); err != nil {
+			return usageError{fmt.Errorf("--outputs: %w", err)}
+		}
+		if columns != dy {
+			return usagef("--outputs %s: need as many columns as the data have, %d; these are %d, a vector is %d", f.outputs, dy, columns, dx)
+		}
+		if c.Vectors() && !cmd.Flags().Changed("likelihood") {
+			f.likelihood = "full"
+		}
+	}
 	c.Likelihood = f.likelihood
 	if _, err := cnp.ParseLikelihood(&c); err != nil {
 		return usageError{err}
@@ -323,6 +363,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			if c.Levels > 0 {
 				c.EncoderLength = 2 / c.PointsPerUnit
 			}
+			if c.Levels > 0 && f.field != "" {
+				c.EncoderLength = 1 / c.PointsPerUnit
+			}
 		}
 		if changed("encoder-length") {
 			c.EncoderLength = f.encoderLength / unit
@@ -351,6 +394,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	if f.sphere != "" {
 		return a.train(cmd.Context(), &f.trainFlags, c, globe, nil, less, changed, notes)
+	}
+	if f.field != "" {
+		return a.train(cmd.Context(), &f.trainFlags, c, fields, nil, less, changed, notes)
 	}
 	if f.benchmark != "" {
 		return a.train(cmd.Context(), &f.trainFlags, c, bench, nil, less, changed, notes)

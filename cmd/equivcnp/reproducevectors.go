@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// publishedVectors is the table of E. Mathieu et al., Geometric Neural Diffusion Processes (2023), as their notebook results.ipynb has it:
+// log-likelihood per target of each of task.VectorKernels. The diffusion model predicts all targets jointly, SteerCNP and ConvCNP each on its own.
+var publishedVectors = []struct {
+	name  string
+	joint bool
+	cells [3]float64
+}{
+	{"the process, joint", true, [3]float64{.56, .66, .66}},
+	{"E(2)-GeomNDP, a diffusion model", true, [3]float64{.56, .65, .66}},
+	{"the process, independent", false, [3]float64{-1.56, -1.47, -1.47}},
+	{"SteerCNP (C4)", false, [3]float64{-1.61, -1.57, -1.57}},
+	{"ConvCNP", false, [3]float64{-1.71, -1.77, -1.76}},
+}
+
+// vectorRow is a line of the table: one kind of model, a model for each kernel.
+type vectorRow struct {
+	name   string
+	models [3]*listedModel
+	// Of each kernel: by itself, by the chain rule, and what the latter took for a task.
+	independent, chained [3]*eval.JointReport
+	seconds              [3]float64
+}
+
+// vectorKernel is the number of the kernel of vector fields that the model was trained on; -1: none.
+func (m *listedModel) vectorKernel() int {
+	return slices.IndexFunc(task.VectorKernels, func(name string) bool { return strings.HasPrefix(m.tasks, name+" vector fields on the disc") })
+}
+
+// vectorRows sorts the models by what they were trained on, which their files say.
+func (p *reproduction) vectorRows() (rows []*vectorRow) {
+	for i := range p.models {
+		m := &p.models[i]
+		k := m.vectorKernel()
+		if k < 0 || m.cfg.DimX != 2 || m.cfg.DimY != 2 {
+			continue
+		}
+		at := slices.IndexFunc(rows, func(r *vectorRow) bool { return r.name == m.title() && r.models[k] == nil })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, &vectorRow{name: m.title()})
+		}
+		rows[at].models[k] = m
+	}
+	return rows
+}
+
+// vectors makes the table of vector fields.
+func (p *reproduction) vectors() error {
+	rows := p.vectorRows()
+	p.total = 2 * len(task.VectorKernels) * p.flags.n
+	for _, r := range rows {
+		for _, m := range r.models {
+			if m != nil {
+				p.total += p.flags.n + p.flags.chain
+			}
+		}
+	}
+	p.printf("# Vector fields\n\nGaussian processes of vectors in the plane, at the points of a 30 x 30 grid on the disc of radius 10, each seen with noise of variance 0.02; 25 of "+
+		"them are the context, all others the targets. The log-likelihood per target, both components together: jointly, of all targets of a task, and "+
+		"independently, of each alone; more is better. %d tasks with seed %d, by the chain rule the first %d of them; ± is a standard error. Published numbers are those "+
+		"of the notebook to Geometric Neural Diffusion Processes (E. Mathieu et al., 2023).\n\n| |", p.flags.n, p.flags.seed, p.flags.chain)
+	for _, k := range task.VectorKernels {
+		p.printf(" %s |", k)
+	}
+	p.printf("\n|---|---|---|---|\n")
+	for _, r := range publishedVectors {
+		p.printf("| published: %s |", r.name)
+		for _, v := range r.cells {
+			p.printf(" %.2f |", v)
+		}
+		p.printf("\n")
+	}
+	file := [][]string{{"kernel", "who", "method", "tasks", "log_likelihood_per_target", "standard_error", "seconds_per_task"}}
+	line := func(name, method string, of func(k int) (*eval.JointReport, float64), absent string) {
+		p.printf("| here: %s, %s |", name, method)
+		for k, kernel := range task.VectorKernels {
+			r, seconds := of(k)
+			if r == nil {
+				p.printf(" %s |", absent)
+				continue
+			}
+			e := eval.Estimate{Mean: 2 * r.LogLikelihood.Mean, Error: 2 * r.LogLikelihood.Error} // two values a target
+			p.printf(" %s |", withError(e))
+			took := ""
+			if seconds > 0 {
+				took = cell(seconds)
+			}
+			file = append(file, []string{kernel, name, method, fmt.Sprint(r.Tasks), cell(e.Mean), cell(e.Error), took})
+		}
+		p.printf("\n")
+	}
+	var joint, alone [3]*eval.JointReport
+	for k, kernel := range task.VectorKernels {
+		src := task.VectorSource[float32]{Kernel: kernel}
+		for i, to := range []*[3]*eval.JointReport{&joint, &alone} {
+			r, err := eval.Joint(p.ctx, exactDensity(src, i == 0), src, p.vectorOptions(p.flags.n))
+			if err != nil {
+				return err
+			}
+			to[k] = r
+		}
+	}
+	line("the process", "joint", func(k int) (*eval.JointReport, float64) { return joint[k], 0 }, "")
+	line("the process", "independent", func(k int) (*eval.JointReport, float64) { return alone[k], 0 }, "")
+	for _, r := range rows {
+		for k, listed := range r.models {
+			if listed == nil {
+				continue
+			}
+			m, err := listed.load()
+			if err != nil {
+				return err
+			}
+			src := task.VectorSource[float32]{Kernel: task.VectorKernels[k]}
+			if r.independent[k], err = eval.Joint(p.ctx, eval.Independent(eval.Model(m)), src, p.vectorOptions(p.flags.n)); err != nil {
+				return fmt.Errorf("%s: %w", listed.name, err)
+			}
+			model, ok := m.(cnp.Regressor[float32])
+			if p.flags.chain == 0 || !ok {
+				continue
+			}
+			opt, start := p.vectorOptions(p.flags.chain), time.Now()
+			if r.chained[k], err = eval.Joint(p.ctx, eval.Autoregressive(model, cnp.Chain{Seed: p.flags.seed}), src, opt); err != nil {
+				return fmt.Errorf("%s: %w", listed.name, err)
+			}
+			r.seconds[k] = time.Since(start).Seconds() / float64(p.flags.chain)
+		}
+		line(r.name, "independent", func(k int) (*eval.JointReport, float64) { return r.independent[k], 0 }, "not trained yet")
+		line(r.name, "autoregressive", func(k int) (*eval.JointReport, float64) { return r.chained[k], r.seconds[k] }, "not measured")
+	}
+	if len(rows) == 0 {
+		p.printf("| here: no model | not trained yet | not trained yet | not trained yet |\n")
+		p.result.note("no model was trained on vector fields: equivcnp train regression --field divergence-free ...")
+	}
+	return p.table("vectors.csv", file)
+}
+
+// vectorOptions measure tasks one by one: standard errors are of batches.
+func (p *reproduction) vectorOptions(n int) eval.Options {
+	opt := p.options(n)
+	opt.Batch = 1
+	return opt
+}
+
+// exactDensity is the process's own: of all targets together, or of each alone.
+func exactDensity(src task.VectorSource[float32], together bool) eval.Density[float32] {
+	return func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		joint, alone, err := src.Exact(b)
+		if !together {
+			joint = alone
+		}
+		for i := range joint {
+			joint[i] *= float64(len(b.Y)) / float64(len(joint))
+		}
+		return joint, err
+	}
+}

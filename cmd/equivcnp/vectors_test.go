@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestVectors: a model of a scalar and a vector is trained on a table, says what it is, and draws arrows; types that do not fit are refused.
+func TestVectors(t *testing.T) {
+	b := newBench(t)
+	rng := rand.New(rand.NewPCG(5, 1))
+	var table strings.Builder
+	table.WriteString("day,east,north,p,u,v\n")
+	for i := range 60 {
+		fmt.Fprintf(&table, "%d,%g,%g,%g,%g,%g\n", i/20, 4*rng.Float64(), 4*rng.Float64(), 1000+rng.NormFloat64(), 20*rng.NormFloat64(), 20*rng.NormFloat64())
+	}
+	b.write("wind.csv", table.String())
+	run := []string{"train", "regression", "--csv", "@wind.csv", "--x", "east,north", "--y", "p,u,v", "--task", "day", "--group", "SE2", "--lifts", "3", "--levels", "2",
+		"--channels", "3", "--kernel-width", "3", "--points-per-unit", "1", "--min-context", "3", "--max-context", "9", "--steps", "2", "--batch", "2", "--eval-every", "0"}
+	b.ok(append(run, "--outputs", "scalar,vector", "--out", "@wind.safetensors")...)
+	b.fails(2, "--outputs vector: need as many columns as the data have, 3; these are 2", append(run, "--outputs", "vector", "--out", "@x.safetensors")...)
+	b.fails(2, "is none of", append(run, "--outputs", "wind", "--out", "@x.safetensors")...)
+	b.fails(2, "likelihood normal does not turn with vectors", append(run, "--outputs", "scalar,vector", "--likelihood", "normal", "--out", "@x.safetensors")...)
+	said := b.ok("inspect", "@wind.safetensors")
+	require.Contains(t, said, "scalar (column 1), vector (columns 2 to 3)")
+	require.Contains(t, said, "every place is seen at angles 120 degrees apart")
+	var one strings.Builder
+	one.WriteString("east,north,p,u,v\n1,1,1000,3,4\n2,3,1001,-20,7\n0,3,999,5,-30\n")
+	b.write("day.csv", one.String())
+	b.write("where.csv", "east,north\n1,2\n2,2\n3,1\n")
+	b.ok("regress", "--model", "@wind.safetensors", "--csv", "@day.csv", "--x", "east,north", "--y", "p,u,v", "--targets", "@where.csv", "--out", "@out.csv", "--plot", "@arrows.svg")
+	require.Contains(t, b.files()["arrows.svg"], "<svg")
+	e := decode[evalResult](t, b.ok("eval", "--model", "@wind.safetensors", "--csv", "@wind.csv", "--x", "east,north", "--y", "p,u,v", "--task", "day", "--json"))
+	require.NotEmpty(t, e.Equivariance)
+}
