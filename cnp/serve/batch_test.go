@@ -268,8 +268,25 @@ func TestFull(t *testing.T) {
 	nonsense := bytes.Repeat([]byte{'x'}, len(body))
 	require.Equal(t, http.StatusServiceUnavailable, send(nonsense))
 	require.Equal(t, http.StatusServiceUnavailable, send(body))
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
+	for _, as := range []connect.ClientOption{connect.WithGRPC(), connect.WithGRPCWeb(), connect.WithProtoJSON(), connect.WithClientOptions()} {
+		infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer", as)
+		for _, b := range []int{1, 1 << 10} { // 2 kB, and more than a stream may have unread
+			_, err := infer.CallUnary(context.Background(), connect.NewRequest(curvesMessage(curves(rngOf(1), b, 50, 50))))
+			require.Equal(t, connect.CodeResourceExhausted, connect.CodeOf(err), "%v", err)
+			var e *connect.Error
+			require.True(t, errors.As(err, &e))
+			require.Equal(t, "1", e.Meta().Get("Retry-After"))
+			require.Contains(t, e.Message(), "1 tasks are waiting")
+		}
+	}
 	release()
 	wait.Wait()
+	_, err = connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer", connect.WithGRPC()).
+		CallUnary(context.Background(), connect.NewRequest(curvesMessage(curves(rngOf(1), 1, 50, 50))))
+	require.NoError(t, err)
 	require.Equal(t, http.StatusBadRequest, send(nonsense))
 	require.Equal(t, http.StatusOK, send(body))
 }

@@ -52,8 +52,15 @@ func (s *Server) grpcRoutes(mux *http.ServeMux) {
 			Inputs: tensors(m.inputs), Outputs: tensors(m.outputs)}, nil
 	})
 	infer := "/" + service + "/ModelInfer"
-	handler := connect.NewUnaryHandler(infer, s.grpcInfer, options...)
+	handler, refuse := connect.NewUnaryHandler(infer, s.grpcInfer, options...), connect.NewErrorWriter(options...)
 	mux.HandleFunc("POST "+infer, func(w http.ResponseWriter, r *http.Request) {
+		if err := s.queue.full(); err != nil && refuse.IsSupported(r) {
+			f := asFailure(err)
+			http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) // of what net/http reads of the body
+			refuse.Write(w, r, grpcError(f))
+			s.logged(r.Context(), "grpc", "", time.Now(), nil, f) // the model's name is in what was not read
+			return
+		}
 		call := &grpcCall{start: time.Now(), body: reservingReader{r: r.Body, left: math.MaxInt64, gauge: s.bytes}}
 		call.body.reserved = &call.reserved
 		defer func() { s.bytes.give(call.reserved) }()
