@@ -85,7 +85,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 100 |"))
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
-	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.calibrateCommand(),
+	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(), a.calibrateCommand(),
 		a.reproduceCommand(),
 		a.serveCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root

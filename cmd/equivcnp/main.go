@@ -5,6 +5,7 @@
 //	equivcnp regress    regress a curve from the points of a CSV file
 //	equivcnp predict    predict many tasks from one safetensors file into another
 //	equivcnp raster     complete an image or raster that is larger than memory
+//	equivcnp stations   predict at more places than fit into memory
 //	equivcnp merge      check and collect what the shards of a manifest wrote
 //	equivcnp eval       measure a model on many tasks
 //	equivcnp reproduce  make the paper's tables and figures anew

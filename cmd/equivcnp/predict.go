@@ -34,7 +34,7 @@ type predictFlags struct {
 func (a *app) predictCommand() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:                   "predict --model M (--in tasks.safetensors|table.parquet --out pred.safetensors|pred.parquet | --manifest list --out-dir D)",
+		Use:                   "predict --model M (--in tasks.npz|table.parquet --out FILE | --manifest list --out-dir D)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict many tasks from one file into another",
 		Long: `Predict all tasks of a file of tensors (safetensors, npz or classic NetCDF), or of a table.
@@ -81,7 +81,8 @@ printed, averaged over values. For images without it, that of image itself is, i
 are finite.`,
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
-  equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date --grid lat=40:60:0.5,lon=-10:10:0.5 --out maps.nc
+  equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date \
+    --grid lat=40:60:0.5,lon=-10:10:0.5 --out maps.nc
   equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G
   equivcnp predict --model digits-T2 --manifest files.txt --shard 3/64 --out-dir predictions`,
 		Args: cobra.NoArgs,
