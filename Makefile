@@ -107,7 +107,7 @@ fuzz: ## every fuzz target for FUZZFOR each
 		done; \
 	done
 
-# In the background of other work: one worker on one core, and what a target has found does not keep the others from their turn. Each
+# In the background of other work (which must leave it some time: an input that takes ten seconds counts as hung): one worker on one core, and what a target has found does not keep the others from their turn. Each
 # target adds a line to FUZZLOG: when it ended, what it did, and its last counts.
 FUZZLOG ?= bin/fuzz/log
 fuzz-long: ## every fuzz target for FUZZFOR each, on one core; counts go to FUZZLOG (nice -n 19 make fuzz-long FUZZFOR=1h)

@@ -132,8 +132,9 @@ func standardiseFlag(fl *pflag.FlagSet, to *bool) {
 	fl.BoolVar(to, "standardise", true, "curves: bring a context of another scale than the model was trained on into its range, and the prediction back; a context in range is left as it is, and so is every context under a model that does not know its range, such as the authors' checkpoints")
 }
 
-// answered makes a caution of the error that some of nt targets a task lie outside what a model can look at, while the others have their
-// prediction. It returns which of the values, dy a target, that are; nil: all. Other errors, and that of no prediction at all, stay.
+// answered turns the error that some targets lie outside what a model can look at into a caution, if the others have a prediction. A task has
+// nt targets of dy values each; it returns which values have a prediction, nil for all. It passes on other errors, and this one if there is no
+// prediction at all.
 func (r *result) answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]bool, error) {
 	var outside *cnp.OutsideError
 	if p == nil || !errors.As(err, &outside) {

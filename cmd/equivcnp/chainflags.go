@@ -68,7 +68,7 @@ func (f *chainFlags) chain(tasks int) cnp.Chain {
 	return c
 }
 
-// How many targets are drawn where a function is and nobody says: at least leastKnots, at most mostKnots, usualKnots where the model
+// How many targets are drawn for a function where --knots does not say: at least leastKnots, at most mostKnots, usualKnots where the model
 // does not know how many context points it was trained on.
 const leastKnots, usualKnots, mostKnots = 8, 32, 200
 

@@ -165,7 +165,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
 		return err
 	}
-	// What lies outside is said of the first tasks; a file's are often all.
+	// Notes about what lies outside the trained range are those of the first tasks; a file often has no more.
 	first, err := src.Batch(min(n, eval.DefaultBatch), f.seed, 0)
 	if err != nil {
 		return err

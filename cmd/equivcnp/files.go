@@ -22,7 +22,7 @@ import (
 // stdio is the name by which a flag takes standard input or standard output.
 const stdio = "-"
 
-// interruptible returns what read does, or ctx's error once ctx ends: a pipe that nobody writes to would keep the program for ever. read
+// interruptible returns what read does, or ctx's error once ctx ends: a read from a pipe that nobody writes to would never end. read
 // is then left behind, for as long as the program still runs.
 func interruptible[V any](ctx context.Context, read func() (V, error)) (V, error) {
 	type result struct {

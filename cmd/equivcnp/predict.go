@@ -321,7 +321,7 @@ func (j *job) channels() int {
 // maxCovariance bounds the numbers of --covariance.
 const maxCovariance = 1 << 28
 
-// tensors are those of the output file, but samples.
+// tensors lists the tensors of the output file, without samples.
 func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32]) ([]safetensors.Tensor, error) {
 	out := []safetensors.Tensor{safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std)}
 	add := func(name string, width int, values []float32) {

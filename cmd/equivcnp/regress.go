@@ -314,7 +314,7 @@ func knownOf(y []float64, counts []bool) []bool {
 	return out
 }
 
-// columnFlags say which columns of a table are what.
+// columnFlags say what the columns of a table are.
 type columnFlags struct {
 	x, y []string
 	task string
