@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -37,6 +40,39 @@ type taskFlags struct {
 	csv, in string
 	columns columnFlags
 	apart   holdoutFlags
+	windows windowFlags
+}
+
+// windowFlags make tasks of windows in a table.
+type windowFlags struct {
+	lengths []string
+	most    int
+}
+
+func (f *windowFlags) register(fl *pflag.FlagSet) {
+	fl.StringSliceVar(&f.lengths, "window", nil, "--csv: a task is the rows around one of its own, drawn at random, within so much of each input: lon=2,lat=2,time=0.5;\ninputs that are not named have no end")
+	fl.IntVar(&f.most, "window-points", 256, "--window: most rows of a task, picked at random")
+}
+
+// of are the lengths for tables whose inputs have these names.
+func (f *windowFlags) of(inputs []string) ([]float64, error) {
+	if len(f.lengths) == 0 {
+		return nil, nil
+	}
+	if f.most < 1 {
+		return nil, usagef("--window-points %d: need at least 1", f.most)
+	}
+	out := make([]float64, len(inputs))
+	for _, text := range f.lengths {
+		name, length, _ := strings.Cut(text, "=")
+		v, err := strconv.ParseFloat(length, 64)
+		k := slices.Index(inputs, strings.TrimSpace(name))
+		if err != nil || !(v > 0) || math.IsInf(v, 0) || k < 0 {
+			return nil, usagef("--window %s: need an input of %s and a length, as in %s=2", text, strings.Join(inputs, ", "), inputs[0])
+		}
+		out[k] = v
+	}
+	return out, nil
 }
 
 // holdoutFlags say which rows of a table are held out of training.
@@ -80,6 +116,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.Float64Var(&f.maxShift, "max-shift", 0, "images: shift by up to so many pixels, along both axes")
 	fl.StringVar(&f.csv, "csv", "", "curves of a table (.csv, .tsv, .npz, .npy, .nc) with columns x, y, optionally task and context")
 	f.columns.register(cmd)
+	f.windows.register(fl)
 	fl.StringVar(&f.apart.by, "holdout-by", "", holdoutByUsage)
 	fl.Float64Var(&f.apart.share, "holdout", 0.1, "--holdout-by: the share, as in training")
 	fl.Uint64Var(&f.apart.seed, "holdout-seed", 1, "--holdout-by: the seed by which values are drawn: training's --seed")
@@ -195,7 +232,11 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		if err := checkCurves(&cfg, set); err != nil {
 			return nil, 0, err
 		}
-		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: cfg.ChannelDensity, InOrder: true}, len(set.Curves), nil
+		window, err := f.windows.of(set.Inputs())
+		if err != nil {
+			return nil, 0, err
+		}
+		return task.CurveSetSource[float32]{Set: set, Window: window, Most: f.windows.most, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: cfg.ChannelDensity, InOrder: true}, len(set.Curves), nil
 	}
 	if err := f.rates.Validate(); err != nil {
 		return nil, 0, usageError{flagError(err)}

@@ -62,8 +62,8 @@ func (f *regressionFlags) data(ctx context.Context, a *app) (set, apart *task.Cu
 const usualSpan = 4
 
 // seen is what a model of a configuration is told of curves before it is trained on them: their ranges, and the units in which the defaults
-// suit them. The contexts are those that src draws.
-func seen(set *task.CurveSet, src task.Source[float32], c cnp.Config, seed uint64) (*cnp.Trained, error) {
+// suit them. The contexts are those that src draws, of windows if there are any.
+func seen(set *task.CurveSet, src task.Source[float32], window []float64, c cnp.Config, seed uint64) (*cnp.Trained, error) {
 	t, err := train.Witnessed(src, c, seed)
 	if err != nil {
 		return nil, err
@@ -74,6 +74,9 @@ func seen(set *task.CurveSet, src task.Source[float32], c cnp.Config, seed uint6
 	}
 	all := w.Trained()
 	t.X, t.Y = all.X, all.Y
+	if longest := slices.Max(append([]float64{0}, window...)); longest > 0 {
+		all.Span = longest
+	}
 	if all.Span == 0 {
 		all.Span = usualSpan
 	}

@@ -25,6 +25,7 @@ type regressionFlags struct {
 	levels, blocks, width  int
 	length                 float64
 	csv, in, holdoutBy     string
+	windows                windowFlags
 	columns                columnFlags
 	encoderLength          float64
 	readout                string
@@ -122,6 +123,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
 	fl.StringVar(&f.in, "in", "", "train on the curves of a safetensors, npz or NetCDF file")
+	f.windows.register(fl)
 	fl.StringVar(&f.holdoutBy, "holdout-by", "", holdoutByUsage)
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
@@ -312,10 +314,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 				return err
 			}
 		}
-		source = func(set *task.CurveSet, inOrder bool) task.Source[float32] {
-			return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: c.ChannelDensity, InOrder: inOrder}
+		window, err := f.windows.of(own.Inputs())
+		if err != nil {
+			return err
 		}
-		if c.Trained, err = seen(kept, source(kept, false), c, f.seed); err != nil {
+		source = func(set *task.CurveSet, inOrder bool) task.Source[float32] {
+			return task.CurveSetSource[float32]{Set: set, Window: window, Most: f.windows.most, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: c.ChannelDensity, InOrder: inOrder}
+		}
+		if c.Trained, err = seen(kept, source(kept, false), window, c, f.seed); err != nil {
 			return err
 		}
 		unit = 1 / c.Trained.Units.X[0].Factor

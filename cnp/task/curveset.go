@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 
@@ -29,6 +30,23 @@ type CurveSet struct {
 	Name   string // where they are from
 	Dx, Dy int
 	Curves []Curve
+
+	inputs []string // of a table with a header
+}
+
+// Inputs are the names of the coordinates: those of the table's columns, else x, or x1, x2, ...
+func (s *CurveSet) Inputs() []string {
+	if s.inputs != nil {
+		return s.inputs
+	}
+	if s.Dx == 1 {
+		return []string{"x"}
+	}
+	out := make([]string, s.Dx)
+	for i := range out {
+		out[i] = fmt.Sprintf("x%d", i+1)
+	}
+	return out
 }
 
 // CSVOptions say which columns of a CSV file are what.
@@ -77,7 +95,7 @@ func CurvesOfTable(t *tabular.Table, opt CSVOptions) (*CurveSet, error) {
 	if t.Rows() == 0 {
 		return nil, fmt.Errorf("%s: %w: no rows", t.Name, ErrData)
 	}
-	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y), Curves: rows.curves(func(int) bool { return true })}
+	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y), Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t)}
 	if len(s.Curves) == 0 {
 		return nil, fmt.Errorf("%s: %w: no row has a value of y", t.Name, ErrData)
 	}
@@ -108,6 +126,16 @@ func (r *Rows) curves(takes func(row int) bool) (out []Curve) {
 		}
 	}
 	return out
+}
+
+// inputs are the names of the columns of x, nil without a header.
+func (r *Rows) inputs(t *tabular.Table) (names []string) {
+	if t.Header != nil {
+		for _, c := range r.Columns.X {
+			names = append(names, t.Header[c])
+		}
+	}
+	return names
 }
 
 // add adds a row to some points.
@@ -269,6 +297,10 @@ type CurveSetSource[T cnp.Float] struct {
 	// The number of context points is uniform in MinContext .. MaxContext, or what a task has where that is less; for tasks
 	// that do not bring their own context.
 	MinContext, MaxContext int
+	// Window, if there is one, makes a task of the points around one of its own, drawn at random, that lie in a box of these lengths [dx]; 0 is a coordinate
+	// without ends. Most bounds how many they are, picked at random; 0: all.
+	Window []float64
+	Most   int
 	// Gaps takes points into the context that lack outputs, for models with Config.ChannelDensity; else they have to have all.
 	Gaps bool
 	// InOrder takes the tasks one after the other, batch after batch, instead of picking them at random.
@@ -298,6 +330,9 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 			k = inOrder(step, n, i, len(s.Set.Curves))
 		}
 		c := &s.Set.Curves[k]
+		if s.Window != nil {
+			c = c.window(rng, s.Window, dx, dy, s.Most)
+		}
 		targets[i] = c.Points
 		if c.Context != nil {
 			contexts[i] = c.Context.some(c.Context.observed(dy, s.Gaps), dx, dy)
@@ -345,6 +380,39 @@ func (p *Points) observed(dy int, gaps bool) []int {
 	return out
 }
 
+// window is the part of a curve in a box around one of its points, with at most so many points.
+func (c *Curve) window(rng *rand.Rand, lengths []float64, dx, dy, most int) *Curve {
+	if len(c.X) == 0 {
+		return c
+	}
+	at := rng.IntN(len(c.X) / dx)
+	middle := c.X[at*dx : (at+1)*dx]
+	part := func(p *Points, most int) Points {
+		var in []int
+		for i := range len(p.X) / dx {
+			inside := true
+			for d, length := range lengths {
+				inside = inside && (length == 0 || math.Abs(p.X[i*dx+d]-middle[d]) <= length/2)
+			}
+			if inside {
+				in = append(in, i)
+			}
+		}
+		if most > 0 && len(in) > most {
+			rng.Shuffle(len(in), func(i, j int) { in[i], in[j] = in[j], in[i] })
+			in = in[:most]
+			slices.Sort(in)
+		}
+		return p.some(in, dx, dy)
+	}
+	out := &Curve{Points: part(&c.Points, most)}
+	if c.Context != nil {
+		context := part(c.Context, most)
+		out.Context = &context
+	}
+	return out
+}
+
 // some are the points of those numbers.
 func (p *Points) some(numbers []int, dx, dy int) (out Points) {
 	for _, i := range numbers {
@@ -374,6 +442,10 @@ func (s CurveSetSource[T]) String() string {
 	if s.InOrder {
 		order = ", in order"
 	}
-	return fmt.Sprintf("%d tasks%s from %s, %d to %d context points where they have none of their own",
-		len(s.Set.Curves), order, s.Set.Name, s.MinContext, s.MaxContext)
+	window := ""
+	if s.Window != nil {
+		window = fmt.Sprintf("windows of %v, of at most %d points, in ", s.Window, s.Most)
+	}
+	return fmt.Sprintf("%s%d tasks%s from %s, %d to %d context points where they have none of their own",
+		window, len(s.Set.Curves), order, s.Set.Name, s.MinContext, s.MaxContext)
 }

@@ -23,9 +23,15 @@ func (s CurveSetSource[T]) Work(n int) cnp.Work {
 	w := cnp.Work{Batch: n}
 	for _, c := range s.Set.Curves {
 		points := len(c.X) / s.Set.Dx
+		if s.Window != nil && s.Most > 0 {
+			points = min(points, s.Most)
+		}
 		context := min(points, s.MaxContext)
 		if c.Context != nil {
 			context = len(c.Context.X) / s.Set.Dx
+			if s.Window != nil && s.Most > 0 {
+				context = min(context, s.Most)
+			}
 		}
 		w.Context, w.Targets = max(w.Context, context), max(w.Targets, points)
 	}
@@ -36,7 +42,11 @@ func (s CurveSetSource[T]) Work(n int) cnp.Work {
 				lo, hi = min(lo, c.X[i]), max(hi, c.X[i])
 			}
 		}
-		w.Span = max(w.Span, hi-lo)
+		length := hi - lo
+		if s.Window != nil && s.Window[d] > 0 {
+			length = min(length, s.Window[d])
+		}
+		w.Span = max(w.Span, length)
 	}
 	return w
 }
