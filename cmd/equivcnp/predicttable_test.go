@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -89,5 +91,32 @@ func TestParseGrid(t *testing.T) {
 		"lat=1:2:0": "values from the first to the second", "x=1:2:1": "the inputs are lat", "lat=0:1e9:1e-9": "need 1 to", "lat=NaN": "not a finite number"} {
 		_, err := parseGrid(strings.Fields(text), []string{"lat"})
 		require.ErrorContains(t, err, words)
+	}
+}
+
+// BenchmarkPredictTable reads 20,000 rows of 200 tasks, predicts half of them from the other half with rbf-equivcnp, and writes them, in every format of tables.
+func BenchmarkPredictTable(b *testing.B) {
+	const rows, tasks = 20_000, 200
+	w := newBench(b)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var run, x, y []float64
+	for i := range rows {
+		run, x, y = append(run, float64(i%tasks)), append(x, 4*rng.Float64()-2), append(y, rng.NormFloat64())
+		if i/tasks%2 == 0 {
+			y[i] = math.NaN()
+		}
+	}
+	t := tabular.Of([]tabular.Column{{Name: "run", Values: run}, {Name: "x", Values: x}, {Name: "y", Values: y}})
+	for _, ending := range []string{".csv", ".parquet", ".npz", ".nc"} {
+		f, err := os.Create(w.path("in" + ending))
+		require.NoError(b, err)
+		require.NoError(b, tables.Write(f, f.Name(), t, []int{1}))
+		require.NoError(b, f.Close())
+		b.Run("format="+ending[1:], func(b *testing.B) {
+			for b.Loop() {
+				w.ok("predict", "--model", "rbf-equivcnp", "--in", "@in"+ending, "--task", "run", "--out", "@out"+ending)
+			}
+			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
 	}
 }

@@ -280,11 +280,13 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	bar, done := a.trainBar(c.Steps)
 	defer done()
 	var last *train.Score
+	draw := f.drawing(opt.Log)
 	opt.Report = func(r train.Record) {
 		if r.Score != nil {
 			last = r.Score
 		}
 		bar(r)
+		draw()
 	}
 	if f.resume {
 		more, err := f.more(&c, opt.Checkpoint, changed)
@@ -328,6 +330,9 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		last = &s
 	}
 	about := map[string]string{"tasks": src.String(), "steps": fmt.Sprint(run.Step()), "seed": fmt.Sprint(f.seed)}
+	if test != nil {
+		about["scored_on"] = test.String()
+	}
 	err = outs.writeFile("out", func(path string) error { return weights.Save(path, model, about) })
 	if err != nil {
 		return err

@@ -6,10 +6,34 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/internal/picture"
 )
+
+// drawEvery is how long a run goes on at least between two drawings of its log.
+var drawEvery = 30 * time.Second
+
+// drawing draws a run's log beside its model, while it trains. What fails there is tried again, and at the end for all to see.
+func (f *trainFlags) drawing(log string) func() {
+	last := time.Now()
+	return func() {
+		if time.Since(last) < drawEvery {
+			return
+		}
+		last = time.Now()
+		outs, err := newOutputs(nil, outFile{"loss", f.beside(".loss.png"), pictureFiles})
+		if err != nil {
+			return
+		}
+		defer outs.discard()
+		if outs.write("loss", func(w io.Writer) error { return drawLog(w, log, filepath.Base(f.out)) }) == nil {
+			_ = outs.commit()
+		}
+	}
+}
 
 // drawLog draws the loss of a run's log, and the log-likelihoods of its tasks and of its scores.
 func drawLog(w io.Writer, path, title string) error {

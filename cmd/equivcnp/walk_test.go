@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -56,7 +57,7 @@ func TestStationsWalk(t *testing.T) {
 			commands++
 			if args[0] == "go" {
 				require.Equal(t, "./cmd/stations", args[2])
-				out, err := exec.Command(stations, append(args[3:], "-times", "40")...).CombinedOutput()
+				out, err := exec.Command(stations, append(args[3:], "-times", "20")...).CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				continue
 			}
@@ -70,7 +71,7 @@ func TestStationsWalk(t *testing.T) {
 				scores = said.String()
 			}
 			if args[1] == "train" {
-				require.Contains(t, said.String(), "12 of the 60 values of station")
+				require.Contains(t, said.String(), "40 of the 200 values of station")
 			}
 		}
 	}
@@ -93,6 +94,8 @@ func TestStationsWalk(t *testing.T) {
 // Tasks are windows of one large table; a model trained on them predicts others of its windows. The drawing of the log is there before the end.
 func TestTrainWindows(t *testing.T) {
 	b := newBench(t)
+	defer func(every time.Duration) { drawEvery = every }(drawEvery)
+	drawEvery = 0
 	var text strings.Builder
 	text.WriteString("day,y\n")
 	for i := range 400 {
@@ -105,6 +108,9 @@ func TestTrainWindows(t *testing.T) {
 	require.Contains(t, out, "windows of [8], of at most 20 points, in 1 tasks from the rows but day from 80 to 100")
 	require.Contains(t, out, "a curve's 8 units of x are 4")
 	require.FileExists(t, b.path("m.loss.png"))
+	early := &trainFlags{out: b.path("early.safetensors")}
+	early.drawing(b.path("m.jsonl"))()
+	require.FileExists(t, b.path("early.loss.png"))
 	out = b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--window", "day=8", "--holdout-by", "day=80:100", "--tasks", "20",
 		"--compare", b.path("m.safetensors")+",idw", "--equivariance-tasks", "0")
 	require.Contains(t, out, "that is +0.0000 ± 0.0000 likelier")

@@ -22,8 +22,8 @@ import (
 
 func main() {
 	seed := flag.Uint64("seed", 1, "seed of everything")
-	stations := flag.Int("stations", 60, "number of stations")
-	times := flag.Int("times", 400, "number of times, six hours apart")
+	stations := flag.Int("stations", 200, "number of stations")
+	times := flag.Int("times", 150, "number of times, six hours apart")
 	out := flag.String("out", "stations.csv", "table of all times but the last")
 	today := flag.String("today", "today.csv", "table of the last")
 	grid := flag.String("grid", "grid.csv", "table of a grid's places, with their elevation")
