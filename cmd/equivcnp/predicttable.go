@@ -472,8 +472,11 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 		if extra.table == t.places && t.places == t.in {
 			break
 		}
-		if names := extra.table.Extra(extra.columns); len(names) > 0 {
-			r.note("columns of %s that are no inputs or outputs: %s", extra.table.Name, strings.Join(names, ", "))
+		names := slices.DeleteFunc(extra.table.Extra(extra.columns), func(name string) bool {
+			return name == "context" || t.rows.TaskColumn >= 0 && t.in.Header != nil && name == t.in.Header[t.rows.TaskColumn]
+		})
+		if len(names) > 0 {
+			r.note("columns of %s that are not read: %s", extra.table.Name, strings.Join(names, ", "))
 		}
 	}
 	likelihood := t.scored(all, counts, dy)
