@@ -350,6 +350,7 @@ func TestLowRankUnits(t *testing.T) {
 	for _, name := range []string{"lowrank:3", "normal:noise"} {
 		m := lowRankCurve[float64](t, name, 1)
 		m.cfg.Trained = &Trained{X: []Range{{-2, 2, 0, 1}}, Y: []Range{{-2, 2, 0, 1}}, Span: 4, Context: [2]int{3, 50}}
+		m.outer.Trained = m.cfg.Trained
 		b := randomBatch[float64](testkit.Rand(4), 1, 6, 3, 1, 1)
 		for i := range b.YContext {
 			b.YContext[i] = 100 + 30*b.YContext[i]
