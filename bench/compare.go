@@ -215,14 +215,13 @@ func (k key) larger() bool {
 // difference compares the values of one line.
 type difference struct {
 	key
-	Old, New       float64 // medians
-	Spread         float64 // half the range of the middle half of values over their median, of the side where it is larger
-	Slower         float64 // the factor by which the new median is worse: below 1 it is better
-	P              float64 // of the U test
-	Different      bool
-	OldRuns        int `json:"old_runs"`
-	NewRuns        int `json:"new_runs"`
-	oldAll, nowAll []float64
+	Old, New  float64 // medians
+	Spread    float64 // half the range of the middle half of values over their median, of the side where it is larger
+	Slower    float64 // the factor by which the new median is worse: below 1 it is better
+	P         float64 // of the U test
+	Different bool
+	OldRuns   int `json:"old_runs"`
+	NewRuns   int `json:"new_runs"`
 }
 
 // comparison is what compareSamples found.

@@ -230,6 +230,7 @@ func (r *pageReader) decode(l *leaf, b []byte, n int, encoding format.Encoding) 
 	switch encoding {
 	case format.Plain:
 		return l.plain(v, b, n)
+	//lint:ignore SA1019 writers of old files still use it, and it is read like the other one
 	case format.PlainDictionary, format.RLEDictionary:
 		if n == 0 {
 			return nil
