@@ -128,7 +128,7 @@ func TestRegressDimensions(t *testing.T) {
 	}
 
 	b.fails(1, "the model has 2 input coordinates, use --targets", append(args, "--from", "0", "--to", "1")...)
-	b.fails(1, "the model has 2 input coordinates, a curve needs one", append(args, "--targets", "@targets.csv", "--plot", "@p.png")...)
+	b.fails(1, "--plot: the model has 2 input coordinates; a curve needs one", append(args, "--targets", "@targets.csv", "--plot", "@p.png")...)
 	b.write("four.csv", "1,2,3,4\n")
 	b.fails(1, "four.csv:1:1: the columns do not fit: 4 columns without a header: the model needs 1 of x, then 2 of y", "regress",
 		"--model", "@pair.safetensors", "--csv", "@none.csv", "--targets", "@four.csv", "--out", "@new.csv")
@@ -268,8 +268,8 @@ func TestEndings(t *testing.T) {
 	b.writeImage("i.png", gradient(4, 4))
 	regress := []string{"regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1"}
 	complete := []string{"complete", "--model", "@i.safetensors", "--image", "@i.png", "--rate", "0.5"}
-	b.fails(2, "must end in .csv or .tsv or .npz or .nc", append(regress, "--out", "@pred.txt")...)
-	b.fails(2, "must end in .csv or .tsv or .npz or .nc", append(regress, "--out", "@pred")...)
+	b.fails(2, "must end in .csv or .tsv or .parquet or .npz or .nc", append(regress, "--out", "@pred.txt")...)
+	b.fails(2, "must end in .csv or .tsv or .parquet or .npz or .nc", append(regress, "--out", "@pred")...)
 	b.fails(2, "a plot is a .png or .svg file", append(regress, "--out", "@pred.csv", "--plot", "@p.jpg")...)
 	b.fails(2, "o.jpg: the name must end in .png, which is what is written", append(complete, "--out", "@o.jpg")...)
 	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.tif")...)

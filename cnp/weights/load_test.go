@@ -379,8 +379,8 @@ func TestConfigErrors(t *testing.T) {
 		})
 	}
 	f := saved(t)
-	f.Metadata["equivcnp.format"] = "2"
-	assert.ErrorContains(t, loadFile(t, f), `equivcnp.format is "2"`)
+	f.Metadata["equivcnp.format"] = "3"
+	assert.ErrorContains(t, loadFile(t, f), `equivcnp.format is "3"`)
 }
 
 // TestAbsurdSizes: whatever size a model file asks for, it is refused at once, by the name of the field, and nothing is made of it; a size that
