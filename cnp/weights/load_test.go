@@ -455,7 +455,7 @@ func TestAbsurdSizes(t *testing.T) {
 				assert.Less(t, len(err.Error()), 600, "an error that fits a screen: %.600s", err.Error())
 				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20)+8*uint64(len(b)))
 			}
-			assert.Less(t, took, 10*time.Second, "on a busy machine")
+			assert.Less(t, took, time.Minute, "it hangs, even emulated on a busy machine")
 		})
 	}
 }
