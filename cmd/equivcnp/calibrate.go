@@ -52,11 +52,9 @@ is measured on tasks of another seed, or on the same ones if they are a file's.`
 	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
 	fl.IntVar(&f.normals, "normals", 3, "normals of the mixture")
 	fl.IntVar(&f.nodes, "mixtures", 0, "mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
-	fl.StringVarP(&f.out, "out", "o", "", "safetensors file to write, required")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
-	must(cmd.MarkFlagRequired("out"))
-	must(cmd.MarkFlagFilename("out", "safetensors"))
+	registerModelOut(cmd, &f.out)
 	return cmd
 }
 

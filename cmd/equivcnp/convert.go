@@ -36,10 +36,8 @@ one it was trained with.`,
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "safetensors file to write, required")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
-	must(cmd.MarkFlagRequired("out"))
-	must(cmd.MarkFlagFilename("out", "safetensors"))
+	registerModelOut(cmd, &f.out)
 	return cmd
 }
 

@@ -205,3 +205,10 @@ func (m *modelFlags) describe(c cnp.Config) string {
 	}
 	return s
 }
+
+// registerModelOut adds the flag of the model file that a command writes.
+func registerModelOut(cmd *cobra.Command, out *string) {
+	cmd.Flags().StringVarP(out, "out", "o", "", "safetensors file to write, required")
+	must(cmd.MarkFlagRequired("out"))
+	must(cmd.MarkFlagFilename("out", "safetensors"))
+}

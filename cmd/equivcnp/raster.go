@@ -253,15 +253,11 @@ func (f *rasterFlags) work(tiles []cnp.RasterTile) (string, error) {
 		if path == "" {
 			continue
 		}
-		info, err := os.Stat(path)
+		file, err := fileIdentity(path)
 		if err != nil {
 			return "", err
 		}
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintln(h, abs, info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintln(h, file)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }

@@ -202,8 +202,8 @@ func waitForWork(dir string, i, count, attempt int) {
 func TestSlurmScript(t *testing.T) {
 	script, err := filepath.Abs("../../deploy/batch/slurm.sbatch")
 	require.NoError(t, err)
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
+	if _, err := exec.LookPath("bash"); err != nil && runtime.GOOS != "linux" { // CI runs on Linux, where it has to be
+		t.Skip("skipped: bash, which the script is written for, is not installed")
 	}
 	b := newBench(t)
 	b.save("m.safetensors", curveConfig())

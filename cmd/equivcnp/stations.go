@@ -306,15 +306,11 @@ func (f *stationsFlags) work() (string, error) {
 	c := &f.input.columns
 	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, c.x, c.y, c.task, filepath.Ext(f.out))
 	for _, path := range []string{f.input.csv, f.input.targets} {
-		info, err := os.Stat(path)
+		file, err := fileIdentity(path)
 		if err != nil {
 			return "", err
 		}
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintln(h, abs, info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintln(h, file)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }

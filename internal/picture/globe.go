@@ -79,19 +79,7 @@ func mollweide(place [2]float64) (px, py float64) {
 
 // warmth maps [0, 1] to the colours of values: from blue through white to red. Source: K. Moreland, Diverging Color Maps for Scientific
 // Visualization, 2009.
-var warmth = sync.OnceValue(func() (t [256]color.NRGBA) {
-	m := moreland.SmoothBlueRed()
-	m.SetMin(0)
-	m.SetMax(1)
-	for i := range t {
-		c, err := m.At(float64(i) / 255)
-		if err != nil {
-			panic(err) // 0 and 1 are its range
-		}
-		t[i] = color.NRGBAModel.Convert(c).(color.NRGBA)
-	}
-	return t
-})
+var warmth = sync.OnceValue(func() [256]color.NRGBA { return coloursOf(moreland.SmoothBlueRed()) })
 
 func hue(v, lo, hi float64) color.NRGBA {
 	if math.IsNaN(v) {

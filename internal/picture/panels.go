@@ -13,6 +13,7 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/palette/moreland"
 
 	"github.com/equivcnp/equivcnp/internal/raster"
@@ -53,8 +54,10 @@ var (
 
 // shades maps [0, 1] to the colours of the standard deviation: the black-body scale, whose lightness grows evenly, so
 // it also reads in grey. Source: K. Moreland, Why We Use Bad Color Maps and What You Can Do About It, 2016.
-var shades = sync.OnceValue(func() (t [256]color.NRGBA) {
-	m := moreland.ExtendedBlackBody()
+var shades = sync.OnceValue(func() [256]color.NRGBA { return coloursOf(moreland.ExtendedBlackBody()) })
+
+// coloursOf is a table of a colour map's colours from 0 to 1.
+func coloursOf(m palette.ColorMap) (t [256]color.NRGBA) {
 	m.SetMin(0)
 	m.SetMax(1)
 	for i := range t {
@@ -65,7 +68,7 @@ var shades = sync.OnceValue(func() (t [256]color.NRGBA) {
 		t[i] = color.NRGBAModel.Convert(c).(color.NRGBA)
 	}
 	return t
-})
+}
 
 // scale is the chosen side of a pixel.
 func (c *Completion) scale() int {
