@@ -32,8 +32,8 @@ func expMinusF32(b *x86.Block, x x86.Value) (w, k, z x86.Value) {
 //	v = 2^floor(k)·2^(k - floor(k))/c0, the second factor from a table of 16
 //	u = c0·exp(-s) - 1 = (c0 - 1) - s·(c0 - s·(c2 - s·c3)),  relative error of 1 + u: 5.3e-9
 //
-// c0 is the float32 for which the numbers of the table, rounded to 24 bits, are off by the least, 0.32·2^-24 of their value, of
-// all between 0.9 and 0.9785, below which u is negative.
+// c0 must be below 0.9785, so that u is negative. Of the float32 between 0.9 and that, it is the one for which rounding the table to
+// 24 bits costs least: 0.32·2^-24 of the numbers' values.
 func expSixteenthsF32(b *x86.Block, x x86.Value) (v, u x86.Value) {
 	// Adding this rounds a float32 below 2^18 in magnitude to sixteenths, whose number stands in the low bits of the sum.
 	round := b.Const("roundTo16ths", 0x1.8p19)
@@ -54,14 +54,14 @@ func expSixteenthsF32(b *x86.Block, x x86.Value) (v, u x86.Value) {
 
 // overOnePlusExpF32 is numerator/(1 + exp(-x)) for |x| ≤ sigmoidMax.
 //
-// On AVX-512 the denominator is d = v + (1 + v·u); what the sum in parentheses loses is little of d. The approximate reciprocal y is off by 2^-14 of its value at most, the
-// quotient q from it as much, and the remainder, which one rounding makes exact to the last bit of q, leaves only the
-// rounding of the result:
+// On AVX-512 the denominator is d = v + (1 + v·u); the rounding error of the sum in parentheses is small beside d. An approximate
+// reciprocal y of d gives a first quotient q = numerator·y; both have a relative error of at most 2^-14. The remainder q·d - numerator
+// is rounded once. Correcting q by it leaves little more than the rounding of the result:
 //
 //	numerator/d ≈ q - y·(q·d - numerator)
 //
-// On AVX2 the division comes first, as its y is too coarse for q, and the remainder takes 1 and e = exp(-x) apart. In
-// this form, -0 stays -0.
+// On AVX2 the approximate reciprocal is too coarse for that. There q comes from a division, and the remainder is computed with 1 and
+// e = exp(-x) as separate terms. In this form, -0 stays -0.
 func overOnePlusExpF32(b *x86.Block, numerator, x x86.Value) x86.Value {
 	one := b.Const("one", 1)
 	if b.Level == x86.AVX512 {
@@ -210,11 +210,12 @@ func reluF32(b *x86.Block, x x86.Value) x86.Value {
 	return b.Add(b.Max(zero, x), zero)
 }
 
-// unrollSigmoid is as unrollShort; more vectors share the test for rare numbers.
+// unrollSigmoid is how many vectors are computed side by side, like unrollShort. It is larger, because all of them share one test for rare
+// numbers.
 var unrollSigmoid = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
 
-// swishGradF32 is dy·swish'(x) = dy·s·(1 + x·q) with s = sigmoid(x) = 1/d and q = 1 - s = e·s, e = exp(-x): both without
-// cancellation. Beyond ±sigmoidMax, x counts as the limit, but for the factor being 0 below.
+// swishGradF32 is dy·swish'(x) = dy·s·(1 + x·q) with s = sigmoid(x) = 1/d and q = 1 - s = e·s, e = exp(-x). Neither
+// cancels. x beyond ±sigmoidMax is replaced by the limit; below -sigmoidMax the factor of dy is then set to 0.
 func swishGradF32(b *x86.Block, dy, x x86.Value) x86.Value {
 	one, limit := b.Const("one", 1), b.Const(constName(-sigmoidMax), -sigmoidMax)
 	below := b.Cmp(x86.LT, x, limit)
@@ -243,11 +244,11 @@ func sigmoidGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
 	return b.Mul(dy, b.Mul(y, b.Sub(b.Const("one", 1), y)))
 }
 
-// softplusGradF32 is dy·(1 - exp(-y)) for |y| ≤ sigmoidMax, beyond which y counts as the limit. With exp(-y) = (1 + p)·2^k,
+// softplusGradF32 is dy·(1 - exp(-y)). y beyond ±sigmoidMax is replaced by the limit. With exp(-y) = (1 + p)·2^k,
 //
 //	1 - exp(-y) = (1 - 2^k) - p·2^k
 //
-// in which nothing cancels for y ≥ 0: near 0, k = 0 and -p is all there is; else 1 - 2^k is exact or rounds to 1.
+// Nothing cancels for y ≥ 0: near 0, k is 0 and the result is -p; elsewhere 1 - 2^k is exact or rounds to 1.
 func softplusGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
 	y = clampF32(b, y, -sigmoidMax, sigmoidMax)
 	round, one := b.Const("roundBiasedF32", roundF32+127), b.Const("one", 1)

@@ -8,8 +8,8 @@ import (
 )
 
 // adamAMD64 writes a step of Adam. Half a vector of float32 becomes a vector of float64, in which every operation is rounded as in
-// the portable twin: the results have the same bits. A quotient and a square root per parameter keep the divider busy all the
-// time, so nothing else is worth unrolling for.
+// the portable twin: the results have the same bits. Each parameter needs a division and a
+// square root, which keep the divider busy all the time, so unrolling would gain nothing.
 //
 //	m = beta1·m + (1-beta1)·g,  v = beta2·v + (1-beta2)·g²,  p = p - step·m/(√v·root + eps)
 func adamAMD64(f *x86.File) {

@@ -62,7 +62,7 @@ func bf16FromF32(f *x86.File, l x86.Level) {
 			fn.VPMOVDW(u, half)
 			return half
 		}
-		// The lanes are below 2^16, so packing saturates nothing. It works on both halves of the register apart.
+		// The lanes are below 2^16, so packing saturates nothing. Packing treats the two halves of a register separately.
 		high := fn.XMM()
 		fn.VEXTRACTI128(operand.U8(1), u, high)
 		fn.VPACKUSDW(high, u.AsX(), u.AsX())

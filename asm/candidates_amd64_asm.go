@@ -54,7 +54,8 @@ func candidates(f *x86.File, l x86.Level, d int) {
 	fn.Label(loop)
 	if l == x86.AVX512 {
 		const atMost = 2
-		// Comparisons into masks are the work of one port; to join two masks would be another's turn at it.
+		// One port alone computes masks. So a comparison is made under the mask of the one before it, instead of joining two masks
+		// by a further instruction on that port.
 		for h := range 2 {
 			k := fn.K()
 			fn.VPCMPUW(operand.U8(atMost), width[0], gap(0, 64*h), k)
@@ -64,7 +65,7 @@ func candidates(f *x86.File, l x86.Level, d int) {
 			fn.KMOVD(k, operand.Mem{Base: bits, Disp: 4 * h})
 		}
 	} else {
-		// What a gap exceeds the width by is 0 if it does not.
+		// A saturating difference, gap - width, is 0 just where the gap is not above the width.
 		test := func(at int) reg.VecVirtual {
 			var over reg.VecVirtual
 			for c := range d {

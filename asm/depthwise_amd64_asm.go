@@ -38,7 +38,7 @@ func depthwiseAMD64(f *x86.File) {
 		for _, vecs := range []int{4, 2, 1} {
 			depthwiseGroup(f, l, vecs)
 		}
-		// Half of the registers hold sums, or three quarters.
+		// The sums of so many rows take half of the registers; half as many rows more, three quarters.
 		rows := 8
 		if l == x86.AVX2 {
 			rows = 4
@@ -102,8 +102,8 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 
 	body := func(set, at int) {
 		if d.stream {
-			// The row of the pair that comes later, or of the last one.
-			p := fn.Arg("ahead") // from memory, for want of registers
+			// Fetch the row of w that a later pair needs; near the end, that of the last pair.
+			p := fn.Arg("ahead") // read from memory each time, because no register is free for it
 			fn.LEAQ(operand.Mem{Base: g.pose, Index: p, Scale: 4, Disp: 4 * at}, p)
 			fn.CMPQ(p, last)
 			fn.CMOVQGT(last, p)
@@ -363,8 +363,8 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 	fn.End()
 }
 
-// depthwiseTall writes depthwiseGroup for more rows and fewer vectors of channels: a vector of w serves more of them. Each sum has one
-// accumulator, as in blocks of four vectors and more, which it computes in parts.
+// depthwiseTall writes depthwiseGroup for more rows and fewer vectors of channels, so that a vector of w serves more rows. It computes, two
+// vectors at a time, what blocks of four vectors and more would compute; so each sum has one accumulator, as there.
 func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dx%dF32", rows, vecs), "func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
 		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.", rows))

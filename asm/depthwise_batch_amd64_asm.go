@@ -30,8 +30,9 @@ const (
 //
 //	out[b, row] = scale · Σ_k w[pose[k]] · f[point[k], b]
 //
-// A block of the code is {pairs, scale, a row for each copy, then pose of a pair and its point for each copy}. Copies, which share their
-// poses, go by one after the other. A pair's vectors of weights serve all images.
+// The code tells what to compute. A block of it is {number of pairs, scale, for each copy a row, then for each pair its pose and for each
+// copy its point}. Copies are rows of out that share their poses; they are computed one after the other. The vectors of weights of a pair
+// serve all images.
 func depthwiseBatch(f *x86.File, l x86.Level, images int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseBatch%dF32", images), fmt.Sprintf(depthwiseBatchArgs, "copies, "),
 		fmt.Sprintf(depthwiseBatchDoc, images))
@@ -46,7 +47,7 @@ func depthwiseBatch(f *x86.File, l x86.Level, images int) {
 	fn.TESTQ(blocks, blocks)
 	fn.JE(operand.LabelRef("done"))
 	fn.Label("block")
-	fn.XORQ(at, at) // where a copy's numbers stand among those of all
+	fn.XORQ(at, at) // the current copy's place in the lists of rows and points, in bytes
 	fn.Label("copy")
 	fn.LEAQ(operand.Mem{Base: code, Index: size, Scale: 1, Disp: 8}, pair)
 	fn.MOVL(operand.Mem{Base: code}, n.As32())
@@ -136,7 +137,8 @@ func depthwiseBatchPoint(fn *x86.Func, index operand.Mem, feat reg.GPVirtual, wv
 	}
 }
 
-// depthwiseBatchStore multiplies the sums of a row by the factor of the block, head, and stores them; row is where its number stands.
+// depthwiseBatchStore multiplies the sums of a row by the block's scale and stores them. head points to the block, row is where the number of
+// the row stands.
 func depthwiseBatchStore(fn *x86.Func, tails []x86.Tail, head reg.GPVirtual, row operand.Mem, acc []reg.VecVirtual, images int) {
 	scale := fn.Vec()
 	fn.VBROADCASTSS(pairAt(head, 1), scale)

@@ -10,9 +10,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// planRows is how many neighbouring rows a planned convolution computes together, planHeader how many numbers a group's code
-// begins with: the runs of all rows, the ramps up and down, the steps of each half, of each quarter and of each row alone. A run is
-// written as {steps, x, q of each}, a ramp as {first k, steps, x, q of each}, other steps as {x, q}.
+// planRows is how many neighbouring rows a planned convolution computes together. The code of such a group begins with planHeader numbers,
+// which count what follows: the runs of all rows, the ramps up, the ramps down, then the steps of each half of the rows, of each quarter and
+// of each single row. A run is written as {steps, x, q of each step}, a ramp as {first k, steps, x, q of each step}, any other step as {x, q}.
 const (
 	planRows   = 8
 	planHeader = 2*planRows + 1
@@ -37,27 +37,28 @@ func depthwisePlanAMD64(f *x86.File) {
 	}
 }
 
-// plan is one function for a group of eight rows whose pairs were arranged beforehand. In a step {x, q} all rows have the same
-// pose q, and row r has point x+r:
+// plan is one function for a group of eight rows whose pairs were arranged beforehand. In a step {x, q} all rows have
+// the same pose q, and row r has point x+r:
 //
 //	out[r] += w[q] · f[x+r],  r < 8
 //
-// In a run of steps x grows by one from each to the next, so every row moves on to the point of its neighbour. Seven points wait in
-// registers that take turns: in step s of a run point x+s+r is in register (s+r) mod 7, where that of row 7 is put once
-// row 0 is done with the register. A step so reads one vector of w and one of f for eight multiply-adds, which matters more than it
-// seems: this machine does two multiply-adds a cycle from registers, but only 1.3 if each has an operand in memory.
+// In a run, x grows by one from step to step, so every row moves on to the point that its neighbour had before. Seven points are kept in
+// registers, which take turns: in step s of a run, point x+s+r is in register (s+r) mod 7. The new point, that of row 7, goes into the
+// register of row 0 as soon as row 0 has used it. So a step reads one vector of w and one of f for eight multiply-adds. That matters:
+// a machine that does two multiply-adds a cycle from registers did only 1.3 where each had an operand in memory.
 //
 // The gradient to w keeps the rows' own gradients in registers in place of the sums,
 //
 //	w[q] += Σ_r out[r] · f[x+r]
 //
-// which costs one store more. At the border of a grid a run begins before the first rows have a point, and ends after the last ones
-// have none. These are ramps, with a row more or less in each step, k = 1 .. 7:
+// which costs one store more. At the border of a grid some rows have no point at the beginning of a run, and others none at its end. The
+// steps there are ramps, each with one row more or less than the step before it, k = 1 .. 7:
 //
 //	out[r] += w[q_k] · f[x+r-k],    k ≤ r < 8      up
 //	out[r] += w[q_k] · f[x+r+k-1],  0 ≤ r < 8-k    down
 //
-// Ramps, and the steps of fewer rows that come after them, read f from memory; a row's sum has this order.
+// Ramps, and the steps of fewer rows that come after them, read f from memory. The sum of a row is added up in this order: runs, ramps, other
+// steps.
 type plan struct {
 	*x86.Func
 	grad         bool
@@ -84,7 +85,7 @@ func depthwisePlan(f *x86.File, l x86.Level, grad bool, vecs int, masked bool) {
 	name = fmt.Sprintf("%s%dF32", name, vecs)
 	channels := fmt.Sprintf("%d vectors of channels", vecs)
 	if masked {
-		// Loads under a mask cost a tenth, so that whole vectors have functions of their own.
+		// Loads under a mask would make it a tenth slower, so whole vectors have functions of their own.
 		name, channels = strings.Replace(name, fmt.Sprint(vecs), "Tail", 1), "the first tail channels of a vector"
 	}
 	fn := f.Func(l, x86.F32, name, signature,
@@ -221,7 +222,7 @@ func (p *plan) point(base reg.GPVirtual, n, v int) operand.Mem {
 func (p *plan) runs(counts reg.GPVirtual) {
 	window := planRows - 1
 	if p.masked && p.Level == x86.AVX2 {
-		window = 5 // the mask takes a register, and points that are read from memory another
+		window = 5 // of seven registers, the mask takes one, and a point that is read from memory another
 	}
 	done, left, steps, next, poses := p.NewLabel("done"), p.GP64(), p.GP64(), p.GP64(), p.GP64()
 	points := make([][]reg.VecVirtual, window)

@@ -26,8 +26,8 @@ func depthwisePoseAMD64(f *x86.File) {
 //	dw[q] = Σ_k Σ_b dout[row[k], b] · f[point[k], b]
 //
 // A block of the code is {q, pairs, then row and point of each}. Four accumulators take images and pairs in turn. A pair costs two
-// loads of indices and two shifts beside one load and one multiply-add from memory for an image, so with four images ten loads for
-// four multiply-adds; what sets the pace is the cache that features lie in.
+// loads of indices and two shifts, and for each image one load and one multiply-add with an operand in memory. With four images that is ten
+// loads for four multiply-adds; the speed depends on the cache that the features lie in.
 func depthwisePose(f *x86.File, l x86.Level, images int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwisePose%dF32", images),
 		"func(dw, dout, f *float32, code *int32, blocks, stride, tail, fresh int)",

@@ -3,8 +3,8 @@ package main
 import "github.com/equivcnp/equivcnp/asm/internal/neon"
 
 // depthwisePoseNEON writes the gradient to the weights of one pose after the other; see depthwisePose, its model for amd64. A pair of
-// one image is 4 multiply-adds, 4 loads of two registers and 2 instructions for the loop, 10 for 16 channels; the first image of a pair
-// adds 7. Registers and pairs are few enough that sums wait for each other: four registers, two multiply-adds apart at most machines.
+// one image takes 4 multiply-adds, 4 loads of two registers and 2 instructions for the loop: 10 for 16 channels. The first image of a pair
+// takes 7 more. There are only four sums at a time, so on most machines a multiply-add waits for the one before it.
 func depthwisePoseNEON(file *neon.File) {
 	f := file.Func("depthwisePoseF32NEON", "(dw, dout, f *float32, code *int32, blocks, stride, images, fresh int)",
 		"depthwisePoseF32NEON sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for that many images and 16 channels. A\n"+

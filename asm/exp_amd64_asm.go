@@ -90,14 +90,14 @@ func unaryBlock(l x86.Level, e x86.Elem, body func(*x86.Block, x86.Value) x86.Va
 	return b
 }
 
-// Vectors that are computed side by side: enough to overlap their chains of dependent operations, few enough for the
+// How many vectors are computed side by side: enough that their chains of dependent operations overlap, few enough for the
 // registers.
 var (
 	unrollShort = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
 	unrollLong  = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 2}
 
-	// Constants that stay in registers. AVX2 has few to spare, but they gain 3 to 13 in 100 on Zen 4, whose two loads a cycle bind otherwise. One vector at
-	// a time with six constants is slower than two with four.
+	// How many constants stay in registers. AVX2 has few registers to spare, but on Zen 4 four constants make it 3 to 13 % faster, because two
+	// loads a cycle are its limit otherwise. Two vectors at a time with four constants are faster than one with six.
 	pinned = map[x86.Level]int{x86.AVX2: 4, x86.AVX512: 12}
 )
 

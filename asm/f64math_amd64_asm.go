@@ -6,8 +6,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// The elementary functions in float64, by the methods of their float32 kin (exp, log and trig _amd64_asm.go), and those
-// of either type by one name. Coefficients are fitted as there, in 50-digit arithmetic; errors are relative to the result.
+// The elementary functions in float64, by the methods of the float32 functions in exp, log and trig _amd64_asm.go; and functions that record
+// the arithmetic of either type under one name. Coefficients are fitted as there, in 50-digit arithmetic. The number after each formula is
+// the largest error, relative to the result.
 var (
 	// exp(r) = 1 + r + r²·Q(r), |r| ≤ ln2/2: 3.7e-18.
 	expQF64 = []float64{0x1.000000000000ap-1, 0x1.5555555555502p-3, 0x1.55555555506c8p-5, 0x1.1111111125c87p-7,
@@ -41,8 +42,8 @@ const (
 	halfPi2F64 = 0x1.1a62633145c07p-54
 	halfPi3F64 = -0x1.f1976b7ed8fbcp-110
 
-	// sinCosMaxF64 is how far the reduction is used. It would be good for more: the first difference is exact, and the
-	// multiple k is too below 2^51.
+	// sinCosMaxF64 is the largest |x| for which the reduction is used. It would do for larger ones: the first difference is exact, and so is
+	// the multiple k below 2^51.
 	sinCosMaxF64 = 1e9
 )
 
@@ -195,7 +196,8 @@ func sinCos(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	return b.Fixup(flipSign(b, sin, turn), x, b.Bits("zeroStays", 0x00000122)), cos
 }
 
-// sinCosNear is sinCos in absolute terms: π/2 in two parts, and no care for the sign of 0. In float32 it is for a few hundred turns.
+// sinCosNear is sinCos with a small absolute error only: it subtracts π/2 in two parts, and the sign of 0 is lost. In float32 it serves up to a
+// few hundred turns.
 func sinCosNear(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	f32 := b.Elem == x86.F32
 	var z, r, k x86.Value
@@ -229,7 +231,7 @@ func logSplit(b *x86.Block, x x86.Value) (f, k x86.Value) {
 		e := b.And(b.SubI(x, b.Const("threeQuarters", 0.75)), b.Bits("exponentF32", 0xff800000))
 		return b.Sub(b.SubI(x, e), one(b)), b.FromInt(b.Sar(e, 23))
 	}
-	// With the bits of 1 minus those of 3/4 added, the exponent field holds k + 1023. In the low bits of 2^52 it becomes a float.
+	// Once the bits of 1 minus those of 3/4 are added, the exponent field holds k + 1023. Put into the low bits of 2^52, it becomes a float.
 	v := b.AddI(x, b.Bits("oneMinusThreeQuarters", 0x3ff0000000000000-0x3fe8000000000000))
 	biased := b.And(v, b.Bits("exponent", 0x7ff0000000000000))
 	k = b.Sub(b.Or(b.Shr(v, 52), b.Const("two52", 0x1p52)), b.Const("two52Bias", 0x1p52+1023))
@@ -276,8 +278,8 @@ func ln(b *x86.Block, x x86.Value) x86.Value {
 	return logReduced(b, f, k, nil)
 }
 
-// lnPair is ln(x) and ln(y) to about an ulp; in float64 with one division, f/(2 + f) and g/(2 + g) as f(2 + g) and g(2 + f) by one product,
-// and by fdlibm's shorter form, f - s·(f - s²·R(s²)) beside k·ln2.
+// lnPair is ln(x) and ln(y) to about an ulp. In float64 both share one division: f/(2 + f) and g/(2 + g) are f(2 + g) and g(2 + f), each over
+// (2 + f)(2 + g). The series has fdlibm's shorter form, k·ln2 + f - s·(f - s²·R(s²)).
 func lnPair(b *x86.Block, x, y x86.Value) (lnX, lnY x86.Value) {
 	f, k := logSplitNear(b, x)
 	g, l := logSplitNear(b, y)
@@ -325,7 +327,7 @@ func notNormalF64(b *x86.Block, x []x86.Value) x86.Mask {
 }
 
 // atan2 is the angle of (x, y) of either type; see atan2F32. In float64 the quotient t = lo/hi of the magnitudes goes, if it is
-// above 1/2, through atan(t) = π/4 + atan((lo - hi)/(lo + hi)): one division all the same, and a shorter polynomial.
+// above 1/2, through atan(t) = π/4 + atan((lo - hi)/(lo + hi)). That takes one division as well, and a shorter polynomial.
 func atan2(b *x86.Block, y, x x86.Value) x86.Value {
 	if b.Elem == x86.F32 {
 		return atan2F32(b, y, x)

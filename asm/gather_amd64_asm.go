@@ -44,7 +44,7 @@ func (g *gatherWalk) rowPairs(n reg.GPVirtual) {
 }
 
 // eachPair writes the loop over the pairs of a row, as many at a time as there are sets of accumulators: pair k goes to set
-// k mod sets. The body's at is the pair's distance from where index and pose point.
+// k mod sets. The argument at of the body says which pair it is, counted from where index and pose point.
 func (g *gatherWalk) eachPair(sets int, body func(set, at int)) {
 	loop, rest, done := g.NewLabel("pairs"), g.NewLabel("rest"), g.NewLabel("summed")
 	step := operand.U8(sets)
@@ -63,7 +63,7 @@ func (g *gatherWalk) eachPair(sets int, body func(set, at int)) {
 	g.JGE(operand.LabelRef(loop))
 	g.Label(rest)
 	for s := range sets - 1 {
-		// sets - s more than this many pairs are left.
+		// After the loop n + sets pairs were left. Of these, s are done.
 		g.CMPQ(g.n, operand.I8(int8(s-sets)))
 		g.JE(operand.LabelRef(done))
 		body(s, 0)
@@ -121,8 +121,8 @@ func gatherAMD64(f *x86.File) {
 	}
 }
 
-// gatherMax writes the largest of n indices, read without sign so that a negative one is the largest of all: one comparison
-// with the number of rows then decides about all of them.
+// gatherMax writes the largest of n indices, read as unsigned numbers. A negative index is then larger than any valid one, so that a single
+// comparison with the number of rows tells whether all indices are valid.
 func gatherMax(f *x86.File, l x86.Level) {
 	const unroll = 4
 	fn := f.Func(l, x86.F32, "gatherMax", "func(x *int32, n int) uint32", "returns the largest of x[:n] as unsigned numbers, 0 for none.")

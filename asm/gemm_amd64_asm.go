@@ -26,27 +26,27 @@ import (
 //	AVX2             2       6        12 + 2 + 2              8/12
 //	                 1      10        10 + 1 + 2             11/10
 //
-// The machine does two FMA a cycle, two loads of a vector and three of a repeated element. So FMA alone limits the tiles of two and
-// four vectors. In tiles of one vector the loads take as long; those are as high as the registers allow, and their FMA
-// repeats its operand in memory, which saves an instruction. Four cycles of latency on two ports need 8 sums at least, which all
-// but the lowest tiles have.
+// In a cycle the machine does two FMA, and loads two vectors or three repeated elements. So the FMA alone limit the tiles of two and
+// four vectors. In tiles of one vector the loads take as long as the FMA. Those tiles are as high as the registers allow, and their FMA
+// repeat an operand in memory, which saves an instruction. An FMA takes four cycles on each of two ports, so 8 independent sums are needed
+// to keep them busy; all but the lowest tiles have as many.
 //
-// Only the steps are written once per height of a tile; what comes before and after them is shared, and leaves when it has done all rows
-// of the tile. The highest tiles, of which nearly all of a strip consists, take eight steps per round. Meanwhile, unless A is transposed, those of two and four vectors
-// fetch the rows of A of the next tile, as if those followed each other without gaps: waiting for them costs a
-// tenth where A comes from the second-level cache. In tiles of one vector a fetch would cost what it saves, a load. Fetching
-// the rows of C before they are written makes it slower.
+// Only the steps are written once per height of a tile. What comes before and after them is shared by all heights, and ends with the last row
+// of the tile. Nearly all of a strip consists of the highest tiles, which take eight steps per round. Meanwhile, unless A is transposed, tiles
+// of two and four vectors fetch the rows of A that the next tile needs, as if these followed each other without gaps; waiting for them would
+// cost a tenth of the time where A comes from the second-level cache. In tiles of one vector a fetch would cost the load that it saves. To
+// fetch the rows of C before they are written was slower.
 //
-// If the rows of a strip are no multiple of the tile's, the last two tiles share what is left evenly. Every element's sum runs in the
-// order of p, in one register, so its bits do not depend on where its row stands.
+// If the number of rows of a strip is no multiple of the tile's, the last two tiles share what is left evenly. The sum of an element is added up
+// in the order of p, in one register, so its bits do not depend on where its row stands.
 //
-// The strip of four vectors is for low k, where C is what most memory is moved for: it writes 256 bytes of a row at once.
+// The strip of four vectors is for small k, where most of the memory traffic is C's: it writes 256 bytes of a row at once.
 //
-// Whole strips of two and four vectors can be stored past the caches. A tile of four vectors that is to go through swish waits in a small
-// buffer until then, so that C is only written.
+// Whole strips of two and four vectors can be stored past the caches. A tile of four vectors that is to go through swish is kept in a small
+// buffer until then, so that C is only written and never read.
 //
-// The strip of A is read where it lies. Its element [i, p] stands at a[i·rsa + p·csa], where one of the two is 1. If csa is not, A is given
-// transposed: then one pointer serves all rows of the tile, and moves after every step.
+// A is read where it lies. Its element [i, p] stands at a[i·rsa + p·csa], where rsa or csa is 1. If csa is not 1, A is given
+// transposed; then one pointer serves all rows of the tile, and moves on after every step.
 
 // Bits of the argument mode.
 const (
@@ -63,7 +63,7 @@ var gemmBits = []x86.Bit{
 	{Name: "stripStream", Value: gemmStream, Doc: "stores whole strips past the caches, where C and its rows begin on a cache line. With stripSwish it needs a tile, which only gemmWideF32AVX512 takes."},
 }
 
-// gemmRound is how many steps a round of the highest tiles takes, which fetches A.
+// gemmRound is how many steps a round of the highest tiles takes. These are the rounds that fetch A.
 const gemmRound = 8
 
 // cacheLine is the bytes in a line of the cache.
@@ -211,8 +211,9 @@ func (g *gemmTile) mask(r reg.VecPhysical, whole bool) reg.VecPhysical {
 	return r
 }
 
-// eachRow writes code for each row of a tile, which goes to done after the last row that the tile has. Tests between all rows would take as
-// long as the rows, so the rows of a third or half of the highest tile follow each other without, and again with tests for a tile that ends there.
+// eachRow writes code for each row of a tile, which goes to done after the last row that the tile has. To test after every row would take as
+// long as the rows themselves. So the rows are divided into parts of gemmPart rows, each written twice: without tests, for tiles that have all
+// of them, and with a test after every row, for the tile that ends among them.
 func (g *gemmTile) eachRow(top int, done string, write func(row int)) {
 	size := gemmPart(top)
 	ends := make([]string, top/size)
@@ -246,7 +247,7 @@ func (g *gemmTile) atLeastRows(top int, done string, write func(row int)) {
 	}
 }
 
-// gemmPart is how many rows of a tile are done without a test: an equal part of the highest, up to 9.
+// gemmPart is how many rows of a tile are done without a test: at most 9, and a divisor of the highest tile's rows.
 func gemmPart(top int) int {
 	for n := 9; ; n-- {
 		if top%n == 0 {
@@ -301,8 +302,8 @@ func (g *gemmTile) clear(r reg.VecPhysical) {
 	}
 }
 
-// round adds A[:, p]·B[p, :] for so many p, and moves the pointers behind them. Those that move by a step, to B and to a transposed A, do so after
-// every second p where an index is free: additions take ports from the FMA.
+// round adds A[:, p]·B[p, :] for so many steps p, and moves the pointers on. The pointers to B and to a transposed A move only after every second
+// p, where an address has room for an index: additions take ports from the FMA.
 func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 	size, pair := 4*steps*rows, min(steps, 2)
 	if vectors == 4 {
@@ -387,7 +388,7 @@ func (g *gemmTile) finish(top, vectors int) {
 		g.TESTQ(operand.I32(gemmStream), g.arg("mode"))
 		g.JE(operand.LabelRef(cached))
 		if vectors == 4 {
-			// What swish visits once more goes to the buffer.
+			// With swish still to come, the sums go to the buffer.
 			straight := g.NewLabel("straight")
 			g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
 			g.JE(operand.LabelRef(straight))
@@ -418,13 +419,13 @@ func (g *gemmTile) finish(top, vectors int) {
 	g.Label(stored)
 }
 
-// streams reports whether tiles so wide can be stored past the caches: they fill whole lines.
+// streams reports whether tiles of that width can be stored past the caches: they must fill whole lines.
 func (g *gemmTile) streams(vectors int) bool {
 	return g.Level == x86.AVX512 && vectors > 1
 }
 
-// wholeOrNot writes code for rows that end in a whole vector, and for others unless there are four vectors. What a masked move has
-// stored takes long to be loaded again.
+// wholeOrNot writes the code twice: for rows that end in a whole vector, and for other rows, which tiles of four vectors do not have. It does so
+// because numbers that a masked move has stored take long to be loaded again.
 func (g *gemmTile) wholeOrNot(vectors int, write func(whole bool)) {
 	if vectors == 4 {
 		write(true)
@@ -465,9 +466,9 @@ func (g *gemmTile) steps(rows, vectors int, transposed bool, done string) {
 	g.JMP(operand.LabelRef(done))
 }
 
-// rounds returns how many steps the loops of a tile take at a time, one after the other. Long rounds leave more ports to the FMA, and a loop of
-// fewer of them has an end that the machine predicts: single steps cost AVX-512 up to 7 %. Tiles of one vector over a transposed A, and AVX2's
-// lower tiles, are rare enough for short code.
+// rounds returns how many steps a turn of each of a tile's loops takes; the loops follow each other. Long rounds leave more ports to the FMA, and
+// the machine predicts the end of a loop with fewer turns: single steps made AVX-512 up to 7 % slower. Tiles of one vector over a
+// transposed A, and AVX2's lower tiles, are so rare that their code is kept short.
 func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 	wide := g.Level == x86.AVX512
 	switch top := rows == g.maxRows(vectors); {
@@ -557,8 +558,8 @@ func (g *gemmTile) strip(vectors int, done string) {
 	g.JMP(operand.LabelRef(next))
 }
 
-// define says that no sum of the tile before is needed any more. Register allocation cannot know: it sees a tile with fewer rows
-// leave the others as they are. NOP becomes no instruction.
+// define tells register allocation that no sum of the previous tile is needed any more. It cannot find that out, because a tile with fewer rows
+// leaves the other sums as they are. NOP becomes no instruction.
 func (g *gemmTile) define(top, vectors int) {
 	var sums []operand.Op
 	for r := range top {
@@ -569,8 +570,8 @@ func (g *gemmTile) define(top, vectors int) {
 	g.Instruction(&ir.Instruction{Opcode: "NOP", Outputs: sums})
 }
 
-// activate applies swish to the tile just stored, while it is in the first-level cache: to several rows at a time, as a single
-// one is a chain of seventy cycles, more of which than two do not fit among the instructions that the machine keeps waiting.
+// activate applies swish to the tile just stored, while it is in the first-level cache. It takes several rows at a time: one row is a chain of
+// dependent instructions that takes seventy cycles, and the machine looks ahead only far enough to overlap two such rows by itself.
 func (g *gemmTile) activate(vectors int) {
 	skip := g.NewLabel("noSwish")
 	g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
@@ -645,7 +646,7 @@ func (g *gemmTile) swishRows(b *x86.Block, rows, vectors int, mask reg.VecPhysic
 	g.pointers(rows+1, gemmStepC)
 	inputs := min(vectors, 2)
 	x := make([][]reg.VecVirtual, inputs)
-	// each visits all vectors, with the input they are of a copy of the block.
+	// each visits all vectors, and says of which copy of the block a vector is which input.
 	each := func(visit func(m operand.Mem, last bool, input, copy int)) {
 		for i := range rows * vectors {
 			r, v := i/vectors, i%vectors
@@ -741,9 +742,9 @@ func swishRowF32(b *x86.Block, x []x86.Value) []x86.Value {
 
 // swishSumsAMD64 writes swish of sums that a product has stored, rows of whole pairs of vectors.
 //
-// Six rows of two vectors, all that a tile of AVX2 has, are too few to wait for: their swish begins when the last sum is there and ends before the
-// next tile has many instructions under way. With forty rows at a time, and results that are stored past the caches, WeightNet takes 0.82 of the
-// time on Zen 4 where results stay in the second level, and half of it where they do not.
+// On AVX2 a tile has only six rows of two vectors. Swish of so few cannot overlap with anything: it begins when the last sum is known, and it
+// ends before many instructions of the next tile have started. So swish takes forty rows at a time here, and results can be stored past the
+// caches. On Zen 4 WeightNet then takes 0.82 of the time where results stay in the second-level cache, and half of it where they do not.
 func swishSumsAMD64(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "swishSumsF32", "func(dst, x *float32, rows, cols, ldd, ldx, stream int)",
 		"is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.")
@@ -755,7 +756,7 @@ func swishSumsAMD64(f *x86.File, l x86.Level) {
 	for _, bytes := range []reg.GPVirtual{cols, ldd, ldx} {
 		fn.SHLQ(operand.I8(2), bytes)
 	}
-	fn.Pin(b, 7) // 15 cycles for 17 a pair
+	fn.Pin(b, 7) // a pair of vectors takes 15 cycles instead of 17
 	stream, done := fn.NewLabel("stream"), fn.NewLabel("done")
 	at := fn.GP64()
 	loops := func(store func(from, to operand.Op)) {
@@ -821,7 +822,7 @@ func gemmStripAMD64(f *x86.File, l x86.Level) {
 		g.BZHIQ(gemmRow[0], gemmRow[1], gemmRow[1])
 		g.KMOVW(gemmRow[1].As32(), gemmMask512)
 	} else {
-		// A window on eight ones followed by eight zeros, n before the border.
+		// The mask is read from eight ones followed by eight zeros, starting n elements before the first zero.
 		bits := make([]uint64, 16)
 		for i := range 8 {
 			bits[i] = 0xffffffff

@@ -3,7 +3,8 @@ package main
 import "github.com/equivcnp/equivcnp/asm/internal/neon"
 
 // The matrix products compute tiles of 8 rows by 8 columns: 16 accumulators, which hide the latency of a multiply-add on
-// machines that start four in a cycle. B is read a row of 8 at a time; its rows need 8 readable elements, C none that it has not.
+// machines that start four in a cycle. B is read 8 elements of a row at a time, so that its last columns must be followed by readable memory; of C
+// no more is read and written than there is.
 const (
 	neonGemmRows = 8
 	neonGemmCols = 8

@@ -23,10 +23,10 @@ func gridAMD64(f *x86.File) {
 	}
 }
 
-// gridExtent takes, lane by lane, the least and the greatest of vectors that are stride apart. Points of dim numbers side by
-// side repeat their axes every dim vectors, so that with a stride of dim vectors each lane stays on one axis, and nothing
-// is shuffled. check gathers 0·x, which is 0 or, from the first number on that is not finite, NaN: minima and maxima
-// let a NaN pass.
+// gridExtent takes, lane by lane, the least and the greatest of vectors that are stride apart. Where the dim coordinates of a point stand side
+// by side, the axes of the lanes repeat every dim vectors. So with a stride of dim vectors each lane stays on one axis, and nothing
+// needs to be shuffled. check adds up 0·x: the sum stays 0 until a number is not finite, and is NaN from there on. It is needed because
+// minima and maxima do not show a NaN.
 func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
 	t := &treeKernel{f.Func(l, e, "gridExtent"+e.String(), "func(low, high, check, x *"+T+", stride, n int)",
@@ -51,7 +51,8 @@ func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
 }
 
 // gridCells adds to each point's cell what one axis contributes: width times the number of the cell there. Coordinates are
-// gathered, so that they may lie in any rows. What is no int32 becomes 0x80000000, which without sign is more than last.
+// gathered, so that they may lie in any rows. A number that is no int32 becomes 0x80000000, which is above last
+// when read as an unsigned number.
 func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
 	t := &gridKernel{treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+", last, width int32)",
@@ -145,8 +146,9 @@ func (t *gridKernel) addCells(at reg.GPVirtual, v, low, inv, last, width reg.Vec
 	}
 }
 
-// gridCellsNear is gridCells for points of two or three float32 side by side, which need no gather: vectors that overlap, or follow each
-// other, have the wanted coordinates in different lanes. So they become one, and a permutation puts it in order.
+// gridCellsNear is gridCells for points whose two or three float32 stand side by side. These need no gather: in two or three vectors that
+// overlap or follow each other, the wanted coordinates stand in different lanes. So the vectors are blended into one, and a permutation puts it
+// in order.
 func gridCellsNear(f *x86.File, l x86.Level, stride int) {
 	t := &gridKernel{treeKernel{f.Func(l, x86.F32, fmt.Sprintf("gridCells%dF32", stride),
 		"func(at *int32, x *float32, n int, low, inv float32, last, width int32)",
@@ -159,7 +161,7 @@ func gridCellsNear(f *x86.File, l x86.Level, stride int) {
 	order := make([]uint64, lanes)
 	for v := range stride {
 		if begin[v] = v * lanes; stride == 2 {
-			begin[v] -= v // else both vectors have the even ones
+			begin[v] -= v // otherwise both vectors would have them in the even lanes
 		}
 		for lane := range lanes {
 			if i := begin[v] + lane; i%stride == 0 && i/stride < lanes && (v == 0 || i >= begin[v-1]+lanes) {

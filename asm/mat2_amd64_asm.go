@@ -16,12 +16,12 @@ var (
 		0x1.ae64567ec48dcp-26, 0x1.61256f4d9b5f3p-33, 0x1.ae8042e3ca937p-41}
 )
 
-// coshSinh is cosh √x and sinh √x/√x, times twice or, where wide is set, once the latter: for large x, above π²/16,
+// coshSinh is cosh √x and sinh √x/√x, but twice as much of both in the lanes of large. These have x above π²/16, and there
 //
-//	√x = k·ln2 + ρ:  cosh √x = (2ᵏ(C + ρS) + 2⁻ᵏ(C - ρS))/2,  sinh √x = (2ᵏ(C + ρS) - 2⁻ᵏ(C - ρS))/2
+//	√x = k·ln2 + ρ:  2 cosh √x = 2ᵏ(C + ρS) + 2⁻ᵏ(C - ρS),  2 sinh √x = 2ᵏ(C + ρS) - 2⁻ᵏ(C - ρS)
 //
-// without the halves, elsewhere √|x| = k·π/2 + ρ, k quarter turns of (C, ρS), k = 0 in between. C and S are cosh and sinh √y/√y at
-// y = ±ρ², with the sign of x: one pair of polynomials for all of them.
+// Elsewhere √|x| = k·π/2 + ρ, and the results are (C, ρS), turned by k quarters; near x = 0, k is 0. C and S are cosh √y and sinh √y/√y
+// at y = ±ρ², with the sign of x, so that one pair of polynomials serves all cases.
 func coshSinh(b *x86.Block, x x86.Value) (c, s x86.Value, large x86.Mask) {
 	r, inv := root(b, abs(b, x))
 	large = b.Cmp(x86.GT, x, b.Const("largeMin", 0x1.3bd3ccp-1))

@@ -188,7 +188,7 @@ func exp3x3Finish(b *x86.Block) {
 // diagonal taken out, dA = E·scale has no trace either, and the invariants' derivatives are dc₁ = tr(A·dA) and dc₀ = tr(A²·dA), the
 // latter because adj A = A² - c₁I.
 
-// expFrechet3x3Scale sums the series of Y as exp3x3Scale does, and its derivative's.
+// expFrechet3x3Scale sums the series of Y as exp3x3Scale does, and that of its derivative.
 func expFrechet3x3Scale(b *x86.Block) {
 	a, e := mat3(load(b, 1, 9)), mat3(load(b, 2, 9))
 	s := exp3x3Start(b, a, hardDirection(b, a[:], e[:]))

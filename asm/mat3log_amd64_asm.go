@@ -114,8 +114,8 @@ func log3x3Root(b *x86.Block) {
 	more := far(b, e)
 	c1, c2, c3 := b.Local(slotI1), b.Local(slotI2), b.Local(slotI3)
 	i3, _ := squareRoot(b, c3)
-	// Newton's iteration. For positive eigenvalues i₂ is at most √(3I₂); the 4, where I₃ is near 1, makes the first guess good for
-	// complex ones too, in that the slope is positive there.
+	// Newton's iteration. For positive eigenvalues i₂ is at most √(3I₂). I₃ is near 1 here; the 4 makes the first guess good for complex
+	// eigenvalues as well, because the slope is positive there.
 	t := b.Add(roughRoot(b, b.Mul(c2, b.Const("twelve", 12))), b.Add(c1, b.Const("four", 4)))
 	t = roughRoot(b, t)
 	i3x8, c2x4 := b.Mul(i3, b.Const("eight", 8)), b.Mul(c2, b.Const("four", 4))
@@ -160,7 +160,7 @@ func log3x3Root(b *x86.Block) {
 	n := b.Local(slotRoots)
 	n = b.Select(more, b.Add(n, n), n)
 	b.SetLocal(slotRoots, n)
-	// More than ten roots need only matrices that never come near I.
+	// Only matrices that never come near I need more than ten roots.
 	few := b.Select(b.Cmp(x86.LT, n, b.Const("rootsMax", 1024)), one(b), zero(b))
 	b.Again(b.Cmp(x86.GT, b.Select(far(b, v), few, zero(b)), zero(b)))
 }

@@ -243,9 +243,9 @@ var arcBase = []float64{
 //
 //	atan(lo/hi) = atan(c) + atan(t),  t = (lo - c·hi)/(hi + c·lo),  |t| ≤ tan 15.00001°
 //
-// and what the reflections at the diagonal and the axis make of atan(c) stands in a table of 8. Its errors are those of π/2 and π, below
-// 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the rest of π/2 is added, too. What is divided by, den, is NaN where y or x is;
-// where it is infinite or so small that c·lo loses digits, a is wrong.
+// A table of 8 has the angles that reflections at the diagonal and at the axis make of atan(c). Their errors are those of π/2 and π, below
+// 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the error of π/2 is added back, too. The denominator den is NaN where y or x is
+// NaN. Where it is infinite, or so small that c·lo loses digits, the angle a is wrong.
 func arc(b *x86.Block, y, ax x86.Value, x *x86.Value) (a, den x86.Value) {
 	lo, hi := b.Min(ax, y), b.Max(y, ax)
 	upper := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tanHalf", tanHalf)))

@@ -24,8 +24,8 @@ var (
 	neonCounted = regexp.MustCompile(`// (\d+) instructions for (\d+) ([\w-]+), `)
 )
 
-// neonCounts reads the functions of an assembly text. Of loops that state their work the cheapest counts, as the others take what
-// is left over; otherwise the longest that holds no other loop.
+// neonCounts reads the functions of an assembly text. If loops state their work, the cheapest of them is the main loop, because the
+// others take what is left over. Otherwise it is the longest loop that holds no other.
 func neonCounts(text []byte) []neonCount {
 	var counts []neonCount
 	for part := range strings.SplitSeq(string(text), "\nTEXT ") {

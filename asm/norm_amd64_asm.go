@@ -38,7 +38,7 @@ func columnVectors(fn *x86.Func, tail x86.Tail, vecs int, names ...string) [][]r
 	return out
 }
 
-// centred reads vector v of row x and takes the mean off it, in two parts.
+// centred reads vector v of row x and subtracts the mean, which is given in two parts.
 func centred(fn *x86.Func, tail x86.Tail, x reg.Register, mean, low []reg.VecVirtual, v int) reg.VecVirtual {
 	d := rowVector(fn, tail, x, v, len(mean))
 	fn.VSUBPS(mean[v], d, d)

@@ -16,7 +16,7 @@ func reduceAMD64(f *x86.File) {
 	}
 }
 
-// widened reads float32 as float64: half as many as a vector holds of the former.
+// widened reads float32 as float64, half as many at a time as a vector of float32 holds.
 type widened struct {
 	*x86.Func
 	k    reg.OpmaskVirtual // AVX-512: the lanes of the tail
@@ -114,7 +114,7 @@ func reduceSum(f *x86.File, l x86.Level, kind sumKind, name, signature, doc stri
 		fn.Label(next)
 		fn.ADDQ(step, n)
 	}
-	// A load that the mask empties is still slow, some 75 ns, if what it would read is a page that nobody has touched.
+	// A load whose mask is empty takes some 75 ns if it points into a page that has not been touched yet. So it is skipped.
 	summed := fn.NewLabel("summed")
 	fn.TESTQ(n, n)
 	fn.JE(operand.LabelRef(summed))

@@ -5,15 +5,16 @@ import "github.com/equivcnp/equivcnp/asm/internal/x86"
 // The groups of the plane: SO(2), R>0×SO(2), SE(2) and Sim(2). The formulas are those of linalg's so2.go, rxso2.go, se2.go
 // and sim2.go, where they are derived; elements are (cos θ, sin θ), that times r, and either with a translation.
 
-// angle is the angle of (x, y), in (-π, π], zeros without their sign; see atan2. Where it is hard, at the origin, both
-// infinite or NaN, the quotient is NaN.
+// angle is the angle of (x, y), in (-π, π]; the sign of a zero does not matter. See atan2. Lanes in which it is hard are those at the origin,
+// with both coordinates infinite, or with a NaN: there the quotient is NaN.
 func angle(b *x86.Block, x, y x86.Value) x86.Value {
 	y = b.Add(y, zero(b))
 	ax, ay := abs(b, x), abs(b, y)
 	// In this order, a NaN on either side comes through.
 	if byTable(b) {
 		a, den := arc(b, ay, ax, &x)
-		// Bad are numbers below 2^-900, infinity and NaN of either sign: as integers, counted from 2^-900 on in a circle, the last ones.
+		// Hard are denominators below 2^-900, infinite ones and NaN. Read as integers that start at 2^-900 and wrap around, these come last,
+		// so that one comparison finds them.
 		const least, infinite = 0x07b << 52, 0x7ff << 52
 		v := b.AddI(den, b.Bits("arcFromLeast", 1<<63-least))
 		b.Hard(b.CmpI(x86.GT, v, b.Bits("arcLast", 1<<63+infinite-least-1)))

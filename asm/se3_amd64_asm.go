@@ -8,7 +8,7 @@ import "github.com/equivcnp/equivcnp/asm/internal/x86"
 //	exp(w) = I + α·hat(w) + β·hat(w)²,  α = sin θ/θ = cos h·(sin h/h),  β = (1 - cos θ)/θ² = (sin h/h)²/2
 //	V(w)   = I + β·hat(w) + γ·hat(w)²,  γ = (1 - α)/θ²
 //
-// where no coefficient is 0/0 but at θ = 0 itself, and what cancels in γ is multiplied by θ² again.
+// No coefficient is 0/0 except at θ = 0 itself. The digits that γ loses by cancellation do not matter, because it is multiplied by θ² again.
 
 type vec3 = [3]x86.Value
 
@@ -319,7 +319,7 @@ func mixedBlock(b *x86.Block, w, u, p vec3, d x86.Value) (q [9]x86.Value) {
 	return q
 }
 
-// overTheta2 is x/θ², for x that vanishes with θ² but for its rounding errors. Below the border these stay bounded.
+// overTheta2 is x/θ², for an x that would go to 0 with θ² if it had no rounding errors. Where θ² is tiny, a larger divisor keeps those bounded.
 func overTheta2(b *x86.Block, x, th2 x86.Value) x86.Value {
 	return quotient(b, x, b.Max(th2, b.Const("theta2Min", byElem(b, 0x1p-50, 0x1p-108))))
 }

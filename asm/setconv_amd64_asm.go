@@ -45,7 +45,7 @@ func newSetConvRBF(fn *x86.Func) *setConvRBF {
 	return r
 }
 
-// at goes to the point x, which it leaves behind.
+// at returns both for the point that x points to, and moves x on to the next point.
 func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
 	width := r.Level.Bytes()
 	sum := []reg.VecVirtual{r.Zero(), r.Zero()}

@@ -12,12 +12,12 @@ import (
 
 // The smallest of some pairs (squared distance, number), in order. A pair becomes a key of 64 bits, the distance's above the
 // number's: a float32 that is not negative is ordered like its bits, and ties go to the lower number. Read as a float64, a key
-// is a positive finite number of the same order, and unlike 64-bit integers these have a minimum that both vector ports do.
+// is a positive finite number of the same order. Both vector ports compute minima of float64, which they do not of 64-bit integers.
 //
 // Keys are sorted by a bitonic network. Element e of L·R stands in lane e/R of register e%R, L to a register, so that partners which differ in
 // a low bit stand in the same lane of two registers: two instructions for eight pairs. Partners in other lanes of a register
-// cost a permutation as well. Each merge starts by comparing with the mirror image (e with its complement) and so needs no
-// descending parts. Sorting 64 keys takes 15 steps between registers and 6 between lanes with eight lanes.
+// cost a permutation as well. Each merge starts by comparing every element with its mirror image (e with its complement), so that no
+// part has to be sorted in descending order. Sorting 64 keys takes 15 steps between registers and 6 between lanes with eight lanes.
 
 // smallestKernel is the kernel while it is written.
 type smallestKernel struct {
@@ -257,8 +257,8 @@ func smallest(f *x86.File, regs int) {
 	s.End()
 }
 
-// smallestAVX2 writes the kernel for up to 32·blocks results of any number of pairs. Eight registers sort 32 keys, and eight more are for what
-// is exchanged, so the keys that are kept wait in memory, in blocks of 32.
+// smallestAVX2 writes the kernel for up to 32·blocks results of any number of pairs. Eight registers hold the 32 keys being sorted, and eight more
+// the lanes being exchanged. So the keys that are kept stay in memory, in blocks of 32.
 func smallestAVX2(f *x86.File, blocks int) {
 	const regs, block = 8, 32
 	s := &smallestKernel{Func: f.Func(x86.AVX2, x86.F32, fmt.Sprintf("treeSmallest%dF32", block*blocks),

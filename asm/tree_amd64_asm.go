@@ -331,8 +331,8 @@ func (t *treeKernel) addSquare(sum *reg.VecVirtual, x reg.VecVirtual) {
 	t.inst("VADD", x, *sum, *sum)
 }
 
-// treeBoxes keeps, of runs with a box each, those whose box is nearer than r2 to the query's. The distance of two intervals
-// is that of the one's start from the other's end, whichever is positive.
+// treeBoxes keeps, of runs with a box each, those whose squared distance from the query's box is less than r2. Two intervals that do not
+// overlap are as far apart as the start of the upper one is from the end of the lower one; if they overlap, the distance is 0.
 func treeBoxes(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 	T, extra := e.GoType(), ""
 	if dim == 0 {

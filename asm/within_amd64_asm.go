@@ -104,9 +104,9 @@ func (w *withinWalk) less(a, b reg.VecVirtual) reg.Register {
 
 // run writes the loops. keep computes the mask of the group's points that are within.
 //
-// A group starts at the first bit that is set, wherever that is: points next to each other on a line of an image are mostly
-// within together or not at all, so that one or two groups take a line, and the loop's branches go the same way. Most words
-// are zero: to pass one takes four operations, as all places follow from that of the word.
+// A group starts at the first bit that is set, wherever that is. Points next to each other on a line of an image are mostly all within
+// the radius or all outside, so one or two groups are enough for a line, and the branches of the loop mostly go the same way. Most words are
+// zero. To pass one takes four operations, because all other addresses are computed from its own.
 func (w *withinWalk) run(keep func() reg.Register) {
 	lanes := w.Lanes()
 	groups := func() {
@@ -131,7 +131,7 @@ func (w *withinWalk) run(keep func() reg.Register) {
 		w.JNE(operand.LabelRef(group))
 	}
 	word := operand.Mem{Base: w.bits, Index: w.at, Scale: 1}
-	// Words after which there is room for a vector: (n - lanes)/64 of them, rounded down.
+	// Behind the first (n - lanes)/64 words, rounded down, there is room for a whole vector.
 	next, rest, done := w.NewLabel("next"), w.NewLabel("rest"), w.NewLabel("done")
 	end := w.Arg("n")
 	w.SUBQ(operand.U8(lanes), end)
@@ -275,7 +275,7 @@ func (w *withinWalk) keepers(keep func() reg.Register, skip string, labels func(
 	w.POPCNTL(hit.As32(), count.As32())
 	advance := func() { w.LEAQ(operand.Mem{Base: w.index, Index: count, Scale: 4}, w.index) }
 	if !w.last {
-		// As a group starts with a point that may be within, those that are mostly are its first ones: they stand side by side.
+		// A group starts with a point that may be within. So the points within are mostly its first ones, and stand side by side already.
 		scattered, above := w.NewLabel("scattered"), w.GP64()
 		w.LEAL(operand.Mem{Base: hit, Disp: 1}, above.As32())
 		w.TESTL(hit.As32(), above.As32())
@@ -290,7 +290,7 @@ func (w *withinWalk) keepers(keep func() reg.Register, skip string, labels func(
 }
 
 // pack writes the labels of hit, count of them, side by side. Before the last word there is room for a whole vector wherever a result
-// can go: no more points have been kept than seen.
+// can go, because no more points have been kept than seen.
 func (w *withinWalk) pack(hit, count reg.GPVirtual, labels reg.VecVirtual) {
 	to := operand.Mem{Base: w.index}
 	if w.Level == x86.AVX512 {

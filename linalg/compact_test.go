@@ -194,7 +194,7 @@ func (c *compactGroup) sample(rng *rand.Rand) []float64 {
 		switch rng.IntN(6) {
 		case 0:
 			a[0] *= math.Pow(10, -16*rng.Float64())
-		case 3, 4: // where e^λ - 1 is smaller than what a reduction of λ by ln 2 makes it the sum of
+		case 3, 4: // where λ, reduced by ln 2, makes e^λ - 1 a sum of terms that are larger than it
 			a[0] = math.Copysign(0.3+0.5*rng.Float64(), a[0])
 		case 1:
 			a[0] = 20 * (2*rng.Float64() - 1)

@@ -35,7 +35,7 @@ func testComposeAccuracy(t *testing.T) {
 			c.hat(ma, a)
 			c.hat(mb, b)
 			want := c.vee(bigOf(ma, c.n).exp().mul(bigOf(mb, c.n).exp()).log())
-			// Beside the result, the size of what it is the sum of.
+			// The terms of the sum may be larger than their sum; errors are judged by the size of the terms.
 			size := Norm(a) + Norm(b)
 			cond := size / Norm(bigMat{v: want}.float())
 			got := make([]float64, c.g)
@@ -55,7 +55,7 @@ func testComposeAccuracy(t *testing.T) {
 }
 
 // TestInverseAndDetBatches holds the batches of Inverse and Det, at every level, to the bounds of the functions for one matrix:
-// ordinary matrices, next to singular ones, small determinants and large entries; and to their verdict where there is no inverse.
+// ordinary matrices, next to singular ones, small determinants and large entries; and checks what they report where there is no inverse.
 func TestInverseAndDetBatches(t *testing.T) { eachLevel(t, testInverseAndDetBatches) }
 
 func testInverseAndDetBatches(t *testing.T) {

@@ -9,8 +9,8 @@
 //     of the type, so no call can fail on a shape; a slice s becomes an array pointer by (*[9]float64)(s).
 //   - Elements of a group are stored without what is constant or repeated: (cos θ, sin θ) for SO(2), that times r for
 //     R>0×SO(2), (cos θ, sin θ, x, y) for SE(2) and likewise Sim(2), the nine entries for SO(3), the upper three rows
-//     [R | p] for SE(3). MatrixSE2 and MatrixSE3 write the homogeneous matrix. What SE(2) and Sim(2) have in common has SE2 in its name, what
-//     SO(2) and R>0×SO(2) have, SO2; rotations of space multiply as any 3×3 matrices.
+//     [R | p] for SE(3). MatrixSE2 and MatrixSE3 write the homogeneous matrix. Functions that serve both SE(2) and Sim(2) have SE2 in
+//     their names, those that serve both SO(2) and R>0×SO(2) have SO2; rotations of space multiply as any 3×3 matrices.
 //   - Destination first. It may be the same array as an input of the same size.
 //   - The order of algebra coordinates is that of package group: angle first, then translation; log r before the angle.
 //     For SE(3) that is GTSAM's order; Sophus and Barfoot's book put the translation first.
@@ -23,7 +23,7 @@
 //
 // No formula here subtracts nearly equal numbers, squares a number that may overflow, or divides by a quantity that
 // vanishes at an angle inside [-π, π]; where a textbook formula does, the comment names it. The tests compare with
-// arithmetic of 300 bits, relative to the norm of the result, linear part and translation each for itself:
+// arithmetic of 300 bits, relative to the norm of the result, linear part and translation separately:
 //
 //   - closed forms: at most 4e-16·max(1, cond), at every angle up to π and for translations of every size; LogSO3 at most
 //     5e-16 over (0, π];

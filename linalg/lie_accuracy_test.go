@@ -223,7 +223,7 @@ func testJacobians(t *testing.T) {
 		var w, inv, adj, w32, inv32, adj32 worst
 		for range count {
 			a := c.sample(rng)
-			if rng.IntN(3) == 0 { // so that what multiplies the translation decides
+			if rng.IntN(3) == 0 { // a large translation, so that the entries that contain it decide the error
 				for i := c.rot; i < c.g; i++ {
 					a[i] *= 1000
 				}

@@ -70,7 +70,7 @@ func coshSinhc(x, root float64) (c, s, d, g float64) {
 func Exp2x2(dst, a *[4]float64) {
 	m, delta, x, root := split2x2(a)
 	c, s, _, g := coshSinhc(x, root)
-	// exp(m)·exp(g) as one, because one may overflow where the other vanishes.
+	// exp(m)·exp(g) is computed as exp(m + g), because one factor may overflow where the other vanishes.
 	e := m + g
 	*dst = [4]float64{
 		ScaleExp(e, c+float64(s*delta)), ScaleExp(e, s*a[1]),
@@ -115,8 +115,8 @@ func Log2x2(dst, a *[4]float64) bool {
 	if !allFinite(a[:]) {
 		return false
 	}
-	// For m, h and x the off-diagonal entries count only as a product: shared evenly between both, and the largest entry
-	// brought to size 1 if it is far from that, no square that matters leaves the range.
+	// m, h and x depend on the off-diagonal entries only through their product. So both get the same magnitude, and the largest entry
+	// is brought to size 1 if it is far from that. Then no square that matters leaves the range.
 	fb, eb := math.Frexp(a[1])
 	fc, ec := math.Frexp(a[2])
 	p := [4]float64{a[0], 0, 0, a[3]}
@@ -130,7 +130,7 @@ func Log2x2(dst, a *[4]float64) bool {
 	}
 	scalePow2(p[:], -k)
 	m := 0.5 * (p[0] + p[3])
-	// a - d with its rounding error, because x may have the opposite sign without it.
+	// a - d is computed together with its rounding error: without it x might have the wrong sign.
 	h := p[0] - p[3]
 	t := h - p[0]
 	lost := (p[0] - (h - t)) - (p[3] + t)

@@ -18,7 +18,7 @@ const (
 	smallLimit = 0x1p-300
 )
 
-// scaleForExp takes the mean mu of the diagonal out of x, where that is done, and divides x by 2ˢ so that its norm is at most
+// scaleForExp subtracts the mean mu of the diagonal from x, unless x is above shiftLimit, and divides x by 2ˢ so that its norm is at most
 // 1. It reports false if x is not finite.
 func scaleForExp(x *[9]float64) (mu float64, s int, ok bool) {
 	if !allFinite(x[:]) {
@@ -66,8 +66,8 @@ func unscaleExp(m *[9]float64, mu float64, e int) {
 // clampExp keeps exponents within bounds that nothing finite reaches, so that doubling them cannot overflow.
 func clampExp(e int) int { return min(max(e, -1<<20), 1<<20) }
 
-// rangeShift is the exponent to take out of y before it is squared to q; 0 if q is fine as it is. Large entries alone are no
-// reason: the square of I + N, N nilpotent, is as small as they are.
+// rangeShift is the exponent to take out of y before it is squared; 0 if its square q is fine as it is. That entries of y are large is no
+// reason by itself: for a nilpotent N, the square of I + N is no larger than N.
 func rangeShift(y, q *[9]float64, plain bool) int {
 	h := maxAbs(y[:])
 	if allFinite(q[:]) && (!plain || h >= smallLimit || h == 0) || !(h <= math.MaxFloat64) {
@@ -77,8 +77,8 @@ func rangeShift(y, q *[9]float64, plain bool) int {
 	return k
 }
 
-// leaveShifted turns y = exp(X) - I into exp(X), and says so, where that is small and y would lose it. With the trace taken
-// out it is never.
+// leaveShifted turns y = exp(X) - I into exp(X), and reports true, where exp(X) is so small that y would lose its digits. Where the trace was
+// taken out, exp(X) is never small.
 func leaveShifted(y *[9]float64, mu float64) bool {
 	if mu != 0 {
 		return false

@@ -7,7 +7,7 @@ import "math"
 // accuracy, SIAM Journal on Matrix Analysis and Applications 22 (2001), 1112-1125. That paper's roots come without a Schur
 // form by the product form of Denman and Beavers' iteration.
 //
-// What the series needs is A^(1/2ᵏ) - I, and the subtraction would cost k bits. With E = A - I and the roots S, S', ...
+// The series needs A^(1/2ᵏ) - I, and that subtraction would lose k bits. With E = A - I and the roots S, S', ...
 //
 //	S - I = E (S + I)⁻¹,   S' - I = (S - I)(S' + I)⁻¹,   ...
 //
@@ -37,7 +37,7 @@ func Log3x3(dst, a *[9]float64) bool {
 	if !(det > 0) || negativePair(&x) {
 		return false
 	}
-	// Take out the power of two next to the cube root of the determinant: exact, and it spares roots.
+	// Divide by the power of two next to the cube root of the determinant. That is exact, and fewer roots are needed.
 	if norm1I(&x) <= logNear {
 		e = 0
 	} else {

@@ -44,7 +44,7 @@ func ExpRxSO2(dst, a *[2]float64) {
 //go:noinline
 func LogRxSO2(dst, e *[2]float64) { *dst = [2]float64{logRadius(e[0], e[1]), Angle(e[0], e[1])} }
 
-// logRadius is LogHypot with one rounding less: where log r is small but r is not next to 1, the rounding of r would show.
+// logRadius is LogHypot with one rounding less. Where r is not next to 1 but log r is still small, the rounding of r would be visible in it.
 func logRadius(x, y float64) float64 {
 	if h := max(math.Abs(x), math.Abs(y)); h >= 0x1p-400 && h <= 0x1p400 {
 		if s := ddProduct(x, x).add(ddProduct(y, y)); s.hi <= 0.5 || s.hi >= 1.5 {

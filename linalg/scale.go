@@ -77,7 +77,7 @@ func equilibrate(p []float64, k int) (row, col [3]int, ok bool) {
 			c = max(c, math.Abs(p[k*i+j]))
 		}
 		if c == 0 {
-			return row, col, false // entries that vanish beside their rows
+			return row, col, false // all entries of the column became 0 when their rows were scaled
 		}
 		_, col[j] = math.Frexp(c)
 		for i := range k {

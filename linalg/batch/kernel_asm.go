@@ -54,7 +54,7 @@ func kernel[T Float](o op, s shape, dst, a, b []T, from, n int) (at, next int, h
 		case m > round:
 			m -= m % round
 		case n >= round && &dst[0] != &a[0] && &dst[0] != &second[0]:
-			// The last round, of which the first matrices are done: their results are the same again.
+			// Compute the last whole round of the batch. Its first matrices are done already and get the same results again.
 			start := n - round
 			hard = callAll(l, o, &dst[start], &a[start], &second[start], round, n, transposed)
 			return from, n, hard >> (from - start)
@@ -86,8 +86,8 @@ func paddedLarge[T Float](l cpu.Level, o op, s shape, round int, dst, a, b []T, 
 	return padded(l, o, s, round, buf[:], dst, a, b, from, n, transposed)
 }
 
-// padded runs the kernel on matrices from .. n-1, less than a round, and returns the bits of the hard ones. As kernels compute whole rounds,
-// entries take the way over a buffer.
+// padded runs the kernel on matrices from .. n-1, less than a round, and returns the bits of the hard ones. Kernels compute whole
+// rounds, so the entries are copied into a buffer, and the results out of it.
 func padded[T Float](l cpu.Level, o op, s shape, round int, buf []uint64, dst, a, b []T, from, n int, transposed bool) (hard uint64) {
 	all := unsafe.Slice((*T)(unsafe.Pointer(&buf[0])), len(buf)*8/int(unsafe.Sizeof(a[0])))
 	x, z, y := all, all[s.a*round:], all[(s.a+s.b)*round:]
@@ -97,7 +97,7 @@ func padded[T Float](l cpu.Level, o op, s shape, round int, buf []uint64, dst, a
 	if s.b > 0 {
 		move(l, &z[0], &b[from], round, n, s.b, lanes)
 	}
-	hard = callAll(l, o, &y[0], &x[0], &z[0], m, round, transposed) & lanes // not those beside the batch
+	hard = callAll(l, o, &y[0], &x[0], &z[0], m, round, transposed) & lanes // without those behind the batch's end
 	move(l, &dst[from], &y[0], n, round, s.out, lanes&^hard)
 	return hard
 }
@@ -125,8 +125,8 @@ func callAll[T Float](l cpu.Level, o op, dst, a, b *T, n, stride int, transposed
 	return hard
 }
 
-// log3x3F32 is kernel for the logarithm of 3×3 matrices in float32. It computes in float64 and rounds: its steps would cost float32 too many
-// digits.
+// log3x3F32 is kernel for the logarithm of 3×3 matrices in float32. It computes in float64 and rounds,
+// because its steps would lose too many digits in float32.
 func log3x3F32(l cpu.Level, dst, a []float32, from, n int) (at, next int, hard uint64) {
 	const lanes = 64
 	m := min(n-from, lanes)

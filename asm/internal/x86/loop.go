@@ -201,8 +201,8 @@ func (f *Func) jumpIfAny(condition func(b *Block, x []Value) Mask, x []reg.VecVi
 }
 
 // Pin loads up to n constants of the block into registers, once before a loop: first those that some instruction needs in a
-// register, then those with the most uses. The rest are read from memory where they are needed, which can limit the pace: at two
-// operations per cycle, three operands from memory in two cycles were the most that was measured.
+// register, then those with the most uses. The rest are read from memory where they are needed, which can limit the speed: of two
+// operations per cycle, at most three in two cycles could have an operand in memory, as measured.
 func (f *Func) Pin(b *Block, n int) {
 	needed, order := f.constants(b)
 	f.pin(b, append(needed, order...), n)
