@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -44,8 +45,10 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, k := range c.keys {
-		if k == key {
-			return c.all[i]
+		if k == key { // the last one is the one that was used last
+			found := c.all[i]
+			c.keys, c.all = append(slices.Delete(c.keys, i, i+1), key), append(slices.Delete(c.all, i, i+1), found)
+			return found
 		}
 	}
 	y.layBoxes(p)

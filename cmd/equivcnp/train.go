@@ -22,7 +22,7 @@ import (
 // trainFlags are the flags that both kinds of training share.
 type trainFlags struct {
 	config            string
-	out               string
+	out, start        string
 	resume, overwrite bool
 	steps             int
 	batch, passes     int
@@ -122,6 +122,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
+	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same sizes: after its training on other\ntasks, or with other lifts")
 	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, or begin if there is none")
 	fl.BoolVar(&f.overwrite, "overwrite", false, "begin anew even if there is a checkpoint")
 	fl.IntVar(&f.steps, "steps", own.steps, "number of steps")
@@ -149,6 +150,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	must(cmd.MarkFlagFilename("out", "safetensors"))
+	must(cmd.MarkFlagFilename("start", "safetensors"))
 	cmd.MarkFlagsMutuallyExclusive("resume", "overwrite")
 }
 
@@ -257,7 +259,7 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	if f.out == stdio {
 		return usagef("--out -: train needs a file, beside which its checkpoint and its log lie")
 	}
-	inputs := []string{f.config}
+	inputs := []string{f.config, f.start}
 	outs, err := newOutputs(inputs, outFile{"out", f.out, tensorFiles}, outFile{"loss", f.beside(".loss.png"), pictureFiles})
 	if err != nil {
 		return err
@@ -276,6 +278,11 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	model, err := cnp.New[float32](mc, f.seed)
 	if err != nil {
 		return err
+	}
+	if f.start != "" {
+		if err := a.startFrom(ctx, model, f.start); err != nil {
+			return fmt.Errorf("--start %s: %w", f.start, err)
+		}
 	}
 	bar, done := a.trainBar(c.Steps)
 	defer done()
@@ -371,6 +378,34 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	r.line("log", "%s", opt.Log)
 	r.line("loss", "%s", drawn)
 	return a.print(r, res)
+}
+
+// startFrom gives a model the parameters of another one.
+func (a *app) startFrom(ctx context.Context, model cnp.Model[float32], path string) error {
+	s, err := a.readState(ctx, path)
+	if err != nil {
+		return err
+	}
+	other, err := weights.Build[float32](s, weights.Options{})
+	if err != nil {
+		return err
+	}
+	from, to := other.State(), model.State()
+	for i, p := range to {
+		if i >= len(from) || from[i].Name != p.Name {
+			return fmt.Errorf("it has no tensor %s in its place, which this model has", p.Name)
+		}
+		if len(from[i].Data) != len(p.Data) {
+			return fmt.Errorf("tensor %s has shape %v, this model's %v", p.Name, from[i].Shape, p.Shape)
+		}
+	}
+	if len(from) > len(to) {
+		return fmt.Errorf("it has a tensor %s, which this model has not", from[len(to)].Name)
+	}
+	for i, p := range to {
+		copy(p.Data, from[i].Data)
+	}
+	return nil
 }
 
 // finished is the model as its file keeps it: it knows what it was trained on, and its standard deviations are at least noise. Below the

@@ -63,10 +63,11 @@ rotations of the globe, SO(3), on --levels lattices of nearly even points, the f
 sphere under --group "SO(3)" with --levels, too: two inputs are latitude and longitude, three a unit vector.
 
 --field draws vector fields in the plane, rbf, curl-free or divergence-free, at the points of a 30 x 30 grid
-on the disc of radius 10: 25 of them are the context, or from --min-context to --max-context. Vectors turn
-with the plane: under --group "SE(2)" with --lifts 4 and --levels 3 a field turned by a quarter is
-predicted turned by a quarter. --outputs says which columns of your own data are a vector, in their order:
---y pressure,u,v --outputs scalar,vector. Predictions of vectors have a full covariance (--likelihood full).
+on the disc of radius 10: 25 of them are the context, or from --min-context to --max-context (up to 600 for
+models that are to go by the chain rule), and --targets of the others are targets. Vectors turn with the
+plane: under --group "SE(2)" with --lifts 4 and --levels 3 a field turned by a quarter is predicted turned by
+a quarter. --outputs says which columns of your own data are a vector, in their order: --y pressure,u,v
+--outputs scalar,vector. Predictions of vectors have a full covariance (--likelihood full).
 
 --csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or
 a name for each curve (without it all rows are one); context, 1 where a point is always observed. --x, --y and
@@ -142,7 +143,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
 	fl.Float64Var(&f.to, "to", 2, "where the curves end")
-	fl.IntVar(&f.targets, "targets", 100, "places at which a curve is seen")
+	fl.IntVar(&f.targets, "targets", 100, "places at which a curve is seen, beside the context where it is a vector field")
 	fl.IntVar(&f.minContext, "min-context", 3, "fewest of them in the context")
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
@@ -211,10 +212,13 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--place is for --sphere")
 	}
 	if f.csv != "" || f.in != "" || f.benchmark != "" || f.sphere != "" || f.field != "" {
-		for _, name := range []string{"length", "from", "to", "targets"} {
+		for _, name := range []string{"length", "from", "to"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s is for --kernel", name)
 			}
+		}
+		if f.field == "" && cmd.Flags().Changed("targets") {
+			return usagef("--targets is for --kernel and --field")
 		}
 	}
 	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx}
@@ -233,8 +237,11 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	} else if cmd.Flags().Changed("dx") {
 		return usagef("--dx is for --benchmark")
 	}
-	fields := task.VectorSource[float32]{Kernel: f.field}
+	fields := task.VectorSource[float32]{Kernel: f.field, Targets: f.targets}
 	if f.field != "" {
+		if err := checkTargets(f.targets); err != nil {
+			return err
+		}
 		if cmd.Flags().Changed("min-context") || cmd.Flags().Changed("max-context") {
 			fields.MinContext, fields.MaxContext = f.minContext, f.maxContext
 		}

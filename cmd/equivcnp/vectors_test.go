@@ -37,3 +37,25 @@ func TestVectors(t *testing.T) {
 	e := decode[evalResult](t, b.ok("eval", "--model", "@wind.safetensors", "--csv", "@wind.csv", "--x", "east,north", "--y", "p,u,v", "--task", "day", "--json"))
 	require.NotEmpty(t, e.Equivariance)
 }
+
+// TestStart: a run that begins with another model's parameters begins with its predictions, also where it has more lifts; models of other sizes are
+// refused, and the tensor is named.
+func TestStart(t *testing.T) {
+	b := newBench(t)
+	run := []string{"train", "regression", "--field", "rbf", "--levels", "2", "--channels", "3", "--kernel-width", "3", "--min-context", "3", "--max-context", "9",
+		"--targets", "5", "--batch", "2", "--eval-every", "0"}
+	b.ok(append(run, "--steps", "2", "--out", "@first.safetensors")...)
+	score := func(model string) float64 {
+		return decode[evalResult](t, b.ok("eval", "--model", model, "--field", "rbf", "--tasks", "2", "--json")).Report.LogLikelihood.Mean
+	}
+	b.ok(append(run, "--steps", "0", "--start", "@first.safetensors", "--out", "@second.safetensors")...)
+	require.Equal(t, score("@first.safetensors"), score("@second.safetensors"))
+	b.ok(append(run, "--steps", "0", "--start", "@first.safetensors", "--group", "SE2", "--lifts", "4", "--out", "@lifts.safetensors")...)
+	require.NotEqual(t, score("@first.safetensors"), score("@lifts.safetensors"))
+	b.ok(append(run, "--steps", "1", "--start", "@first.safetensors", "--out", "@third.safetensors")...)
+	require.NotEqual(t, score("@first.safetensors"), score("@third.safetensors"))
+	b.fails(1, "--start", append(run, "--start", "@none.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "has shape", append(run, "--channels", "4", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "it has no tensor", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "is an input", append(run, "--start", "@first.safetensors", "--out", "@first.safetensors")...)
+}

@@ -32,12 +32,13 @@ const (
 	vectorContext            = 25
 )
 
-// VectorSource is the Source of vector fields of a kernel, one of VectorKernels. A number of grid points, uniform from MinContext to
-// MaxContext and the same in all tasks of a batch, are the context, and all others the targets. With both 0 there are 25, as in the
-// published table.
+// VectorSource is the Source of vector fields of a kernel, one of VectorKernels. A number of grid points, the same in all tasks of a batch, are
+// the context: from MinContext to MaxContext, twice as many as often as half as many. With both 0 there are 25, as in the published table. Of the other
+// points Targets are targets, or as many as there are; 0: all.
 type VectorSource[T cnp.Float] struct {
 	Kernel                 string
 	MinContext, MaxContext int
+	Targets                int
 }
 
 // context is the least and the greatest number of context points.
@@ -56,6 +57,9 @@ func (s VectorSource[T]) Validate() error {
 	if least, most := s.context(); least < 0 || most < least || most >= len(vectorGrid())/2 {
 		return fmt.Errorf("task: %d to %d context points of %d", least, most, len(vectorGrid())/2)
 	}
+	if s.Targets < 0 {
+		return fmt.Errorf("task: %d targets, need at least 1, or 0 for all", s.Targets)
+	}
 	return nil
 }
 
@@ -66,13 +70,26 @@ func (s VectorSource[T]) String() string {
 	if most > least {
 		n += fmt.Sprintf(" to %d", most)
 	}
-	return fmt.Sprintf("%s vector fields on the disc of radius %g, %s context points", s.Kernel, vectorRadius, n)
+	name := fmt.Sprintf("%s vector fields on the disc of radius %g, %s context points", s.Kernel, vectorRadius, n)
+	if s.Targets > 0 {
+		name += fmt.Sprintf(", %d targets", s.Targets)
+	}
+	return name
 }
 
 // Work implements Sized.
 func (s VectorSource[T]) Work(n int) cnp.Work {
 	least, most := s.context()
-	return cnp.Work{Batch: n, Span: 2 * vectorRadius, Context: most, Targets: len(vectorGrid())/2 - least}
+	return cnp.Work{Batch: n, Span: 2 * vectorRadius, Context: most, Targets: s.targets(least)}
+}
+
+// targets is the number of targets beside so many context points.
+func (s VectorSource[T]) targets(context int) int {
+	n := len(vectorGrid())/2 - context
+	if s.Targets > 0 {
+		n = min(n, s.Targets)
+	}
+	return n
 }
 
 // vectorGrid returns the places [n, 2].
@@ -166,7 +183,8 @@ func (s VectorSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 	grid, rng := vectorGrid(), StepRand(seed, step)
 	points := len(grid) / 2
 	least, most := s.context()
-	nc := least + rng.IntN(most-least+1)
+	lo, hi := math.Log(float64(least+1)), math.Log(float64(most+2))
+	nc := max(least, min(most, int(math.Exp(lo+(hi-lo)*rng.Float64()))-1))
 	y, order := make([]float64, n*2*points), make([][]int, n)
 	for t := range n {
 		for i := range 2 * points {
@@ -179,10 +197,10 @@ func (s VectorSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: 2 * points, Data: y[t*2*points : (t+1)*2*points], Inc: 1})
 		}
 	})
-	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: points - nc}
+	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: s.targets(nc)}
 	out := &Tasks[T]{Curves: b}
 	for t, order := range order {
-		for k, i := range order {
+		for k, i := range order[:nc+b.Nt] {
 			x, v := grid[2*i:2*i+2], y[(t*points+i)*2:][:2]
 			if k < nc {
 				b.XContext, b.YContext = append(b.XContext, x...), append(b.YContext, T(v[0]), T(v[1]))

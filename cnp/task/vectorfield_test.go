@@ -113,8 +113,41 @@ func TestVectorSource(t *testing.T) {
 	require.Equal(t, 25, a.Curves.Nc)
 	require.Equal(t, len(vectorGrid())/2-25, a.Curves.Nt)
 	require.Equal(t, "rbf vector fields on the disc of radius 10, 25 context points", s.String())
+	few := VectorSource[float32]{Kernel: "rbf", Targets: 7}
+	c, err := few.Batch(3, 1, 2)
+	require.NoError(t, err)
+	require.Equal(t, a.Curves.XContext, c.Curves.XContext)
+	require.Equal(t, a.Curves.XTarget[:14], c.Curves.XTarget[:14])
+	require.Equal(t, 7, c.Curves.Nt)
+	require.Len(t, c.Y, 3*14)
+	require.Equal(t, "rbf vector fields on the disc of radius 10, 25 context points, 7 targets", few.String())
+	require.Equal(t, 7, few.Work(3).Targets)
+	require.ErrorContains(t, VectorSource[float32]{Kernel: "rbf", Targets: -1}.Validate(), "-1 targets")
 	require.ErrorContains(t, VectorSource[float32]{Kernel: "wind"}.Validate(), `kernel "wind", need one of rbf, curl-free, divergence-free`)
 	require.ErrorContains(t, VectorSource[float32]{Kernel: "rbf", MinContext: 5, MaxContext: 4}.Validate(), "5 to 4 context points")
 	_, err = VectorSource[float32]{Kernel: "rbf", MaxContext: 5000}.Batch(1, 1, 1)
 	require.Error(t, err)
+}
+
+// TestVectorContexts: sizes of contexts reach from the least to the greatest, and are as often below their geometric mean as above; all
+// other points are targets where fewer than asked for are left.
+func TestVectorContexts(t *testing.T) {
+	s := VectorSource[float32]{Kernel: "rbf", MinContext: 3, MaxContext: 640, Targets: 30}
+	small, least, most := 0, 1000, 0
+	const steps = 400
+	for step := range steps {
+		b, err := s.Batch(1, 1, step)
+		require.NoError(t, err)
+		n := b.Curves.Nc
+		least, most = min(least, n), max(most, n)
+		if n*n < 3*640 {
+			small++
+		}
+		require.Equal(t, min(30, 648-n), b.Curves.Nt)
+	}
+	require.GreaterOrEqual(t, least, 3)
+	require.Less(t, least, 6)
+	require.LessOrEqual(t, most, 640)
+	require.Greater(t, most, 500)
+	require.InDelta(t, steps/2, small, 60)
 }

@@ -4,6 +4,7 @@
 //	go run ./cnp/pretrained/ship --name rbf-equivcnp --model rbf.safetensors --kernel rbf --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name bench-eq --model eq.safetensors --benchmark eq --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name globe --model globe.safetensors --sphere matern --place globe --command "equivcnp train regression ..."
+//	go run ./cnp/pretrained/ship --name vectors-rbf --model rbf.safetensors --field rbf --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."
 //
 // Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for
@@ -42,6 +43,7 @@ func run() error {
 	kernel := flag.String("kernel", "", "a curve model's process")
 	benchmark := flag.String("benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
 	sphere := flag.String("sphere", "", "the process on the sphere that a model was trained on")
+	field := flag.String("field", "", "the kernel of the vector fields that a model was trained on")
 	place := flag.String("place", "", "--sphere: where the stations lie")
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
 	note := flag.String("note", "", "what else is to be known about the model")
@@ -94,6 +96,8 @@ func run() error {
 		src = task.BenchmarkSource[float32]{Process: *benchmark, Dx: m.Config().DimX}
 	} else if *sphere != "" {
 		src = task.SphereSource[float32]{Process: *sphere, Place: *place, Dx: m.Config().DimX}
+	} else if *field != "" {
+		src = task.VectorSource[float32]{Kernel: *field}
 	} else if !m.Config().Architecture.Image() {
 		p, err := task.ProcessByName(*kernel)
 		if err != nil {
