@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { chromium, firefox } from 'playwright-core'
 
-const { PAGE_SERVER, PAGE_STATIC, PAGE_OUT, PAGE_PROGRAM, PAGE_BROWSER = 'chromium', PAGE_EXECUTABLE } = process.env
+const { PAGE_SERVER, PAGE_STATIC, PAGE_FIELDS, PAGE_OUT, PAGE_PROGRAM, PAGE_BROWSER = 'chromium', PAGE_EXECUTABLE } = process.env
 const patience = 60_000
 
 // serveFolder is the plainest static host.
@@ -90,6 +90,20 @@ const cards = page => page.$$eval('.card', list => Object.fromEntries(list.map(c
 async function answered(page) {
   await idle(page)
   return cards(page)
+}
+
+// globe returns the numbers of the globe when they are there.
+async function globe(page) {
+  await idle(page)
+  return numbers(page, '#globe-status')
+}
+
+// globePlace returns where on the screen a place of a globe is.
+async function globePlace(page, kind, lat, lon, { camera }) {
+  const b = await page.locator(`#globe-card-globe canvas[data-globe=${kind}]`).boundingBox(), rad = v => v * Math.PI / 180
+  const [p, q, d] = [rad(lat), rad(camera[0]), rad(lon - camera[1])]
+  const x = Math.cos(p) * Math.sin(d), y = Math.sin(p) * Math.cos(q) - Math.cos(p) * Math.sin(q) * Math.cos(d)
+  return [b.x + (1 + .96 * x) * b.width / 2, b.y + (1 - .96 * y) * b.height / 2]
 }
 
 async function picture(page, name, options = {}) {
@@ -316,6 +330,100 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await context.close()
     })
 
+    test('stations on the globe are set, and the prediction follows', async () => {
+      const { page, errors, context } = await open(base, { hash: state({ view: 'globe', globe: { stations: [], camera: [40, 10], tilt: 0 } }) })
+      let g = await globe(page)
+      const empty = g.std
+      assert.ok(g.stations === 0 && Math.abs(g.mean) < .15 && empty > .8 && empty < 1.3, `without stations: ${g.mean} ± ${g.std}`)
+      const [x, y] = await globePlace(page, 'mean', 40, 10, { camera: [40, 10] })
+      await slide(page, '#globe-value', 1.5)
+      await page.mouse.click(x, y)
+      g = await globe(page)
+      assert.deepEqual([g.stations, Math.round(g.lat), Math.round(g.lon)], [1, 40, 10])
+      assert.ok(g.mean > 1 && g.mean < 1.7 && g.std < .65 * empty, `at the station: ${g.mean} ± ${g.std}`)
+      await page.mouse.move(...await globePlace(page, 'std', -20, 30, { camera: [40, 10] })) // any globe reads off values
+      g = await globe(page)
+      assert.ok(Math.abs(g.mean) < .2 && Math.abs(g.std - empty) < .25, `far away: ${g.mean} ± ${g.std}, without stations ± ${empty}`)
+
+      await page.mouse.move(x, y)
+      await page.mouse.down()
+      const to = await globePlace(page, 'mean', 10, 10, { camera: [40, 10] })
+      await page.mouse.move(...to, { steps: 6 })
+      await page.mouse.up()
+      g = await globe(page)
+      assert.ok(g.stations === 1 && Math.abs(g.lat - 10) < 1 && g.mean > 1, `the dragged station: ${JSON.stringify(g)}`)
+      await slide(page, '#globe-value', -1.5) // of the chosen station
+      g = await globe(page)
+      assert.ok(g.mean < -1, `the station's other value: ${g.mean}`)
+
+      const c = await globePlace(page, 'mean', 60, -10, { camera: [40, 10] }) // dragged beside stations, the globe turns before the eye
+      await page.mouse.move(...c)
+      await page.mouse.down()
+      await page.mouse.move(c[0] + 60, c[1], { steps: 4 })
+      await page.mouse.up()
+      g = await globe(page)
+      assert.ok(g.stations === 1 && +g.look.split(' ')[1] < 0, `looked at from ${g.look}`)
+      await page.mouse.dblclick(...await globePlace(page, 'mean', 10, 10, { camera: g.look.split(' ').map(Number) }))
+      g = await globe(page)
+      assert.equal(g.stations, 0)
+      await page.click('#globe-new')
+      g = await globe(page)
+      assert.ok(g.stations >= 12 && g.stations < 40, `${g.stations} stations`)
+
+      await page.click('#globe-clear')
+      await page.focus('#globe-card-globe canvas[data-globe=mean]')
+      await page.keyboard.press('n')
+      await page.keyboard.press('+')
+      for (let i = 0; i < 2; i++) await page.keyboard.press('Shift+ArrowUp')
+      const before = g.look.split(' ').map(Number)
+      g = await globe(page)
+      assert.ok(g.stations === 1 && Math.abs(g.lat - before[0] - 20) < .1 && g.selected === 0, JSON.stringify(g))
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('ArrowRight')
+      g = await globe(page)
+      assert.ok(g.selected === -1 && Math.abs(+g.look.split(' ')[1] - before[1] - 5) < .1, `looked at from ${g.look}, before from ${before}`)
+      await page.keyboard.press('.')
+      await page.keyboard.press('Delete')
+      assert.equal((await globe(page)).stations, 0)
+      assert.deepEqual(errors, [])
+      await context.close()
+    })
+
+    test('the globe is turned, and the prediction turns with it', async () => {
+      const { page, errors, context } = await open(base)
+      await page.click('#tab-globe')
+      await globe(page)
+      const card = () => numbers(page, '#globe-card-globe')
+      let c = await card()
+      assert.ok(c.tilt === 40 && c.difference > 0 && c.difference < .05, `tilted by 40°: ${c.difference}`) // a lattice of some 1300 points stands for the sphere
+      for (const [spin, tilt] of [[45, 0], [0, 90], [-120, 135]]) { // over a pole, across the date line
+        await slide(page, '#globe-spin', spin)
+        await slide(page, '#globe-tilt', tilt)
+        await globe(page)
+        c = await card()
+        assert.deepEqual([c.spin, c.tilt], [spin, tilt])
+        assert.ok(c.difference > 0 && c.difference < .05, `spun by ${spin}°, tilted by ${tilt}°: ${c.difference}`)
+      }
+      await page.waitForTimeout(300)
+      const other = await open(base, { hash: new URL(page.url()).hash })
+      await globe(other.page)
+      assert.equal((await numbers(other.page, '#globe-card-globe')).difference, c.difference)
+      await other.context.close()
+      if (kind === 'server') {
+        await slide(page, '#globe-spin', 0)
+        await slide(page, '#globe-tilt', 40)
+        await globe(page)
+        assert.deepEqual(errors, [])
+        await picture(page, 'globe', { fullPage: true })
+      }
+      await page.click('#globe-still')
+      await globe(page)
+      assert.equal((await card()).difference, '')
+      assert.equal(await page.isVisible('#globe-card-globe canvas[data-globe=difference]'), false)
+      assert.equal(await page.isDisabled('#tab-field'), true) // no such model is shipped
+      await context.close()
+    })
+
     test('a link holds everything', async () => {
       const { page, context } = await open(base)
       await click(page, '#curve-plot', 2, 1.5)
@@ -352,7 +460,7 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       const { page, errors, context } = await open(base, { viewport: { width: 360, height: 740 }, ...(dark && { colorScheme: 'dark' }),
         hash: state({ view: 'image', image: { size: 24, models: ['digits-T2-small'] } }) })
       await answered(page)
-      for (const tab of ['#tab-image', '#tab-curve']) {
+      for (const tab of ['#tab-image', '#tab-globe', '#tab-curve']) {
         await page.click(tab)
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         assert.equal(wide, 0, `${tab} is wider than the screen`)
@@ -416,18 +524,89 @@ describe('what only the server has', () => {
     await context.close()
   })
 
-  test('a server with a token is asked with it', async () => {
-    const server = spawn(PAGE_PROGRAM, ['serve', '--model', 'rbf=rbf-equivcnp', '--listen', '127.0.0.1:0'], { env: { ...process.env, EQUIVCNP_TOKEN: 'secret' }, stdio: ['ignore', 'ignore', 'pipe'] })
+  // started starts a server of its own and calls f with its address.
+  async function started(models, env, f) {
+    const server = spawn(PAGE_PROGRAM, ['serve', ...models.flatMap(m => ['--model', m]), '--listen', '127.0.0.1:0'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
     try {
       let log = ''
-      const address = await new Promise((resolve, reject) => {
+      await f(await new Promise((resolve, reject) => {
         server.stderr.on('data', d => {
           log += d
           const m = log.match(/"msg":"listening","address":"([^"]+)"/)
           if (m) resolve(m[1])
         })
         server.on('exit', () => reject(new Error(log)))
-      })
+      }))
+    } finally {
+      server.kill()
+    }
+  }
+
+  test('fields of vectors are drawn, and turn with their places under the right group', async () => {
+    await started([`se2=${PAGE_FIELDS}/se2.safetensors`, `t2=${PAGE_FIELDS}/t2.safetensors`], {}, async address => {
+      const { page, errors, context } = await open(`http://${address}`)
+      assert.equal(await page.isVisible('#field'), true) // there are no other models
+      const both = async () => {
+        await idle(page)
+        return { se2: await numbers(page, '#field-card-se2'), t2: await numbers(page, '#field-card-t2'), status: await numbers(page, '#field-status') }
+      }
+      let f = await both()
+      assert.equal(f.status.stations, 7)
+      for (const m of [f.se2, f.t2]) assert.ok(m.angle === 90 && m.speed > 0 && m.deviation > .1 && m.deviation < 2 && m.fit > 0 && m.fit < 2, JSON.stringify(m))
+      // Networks that have learned next to nothing already keep what their groups promise.
+      assert.ok(f.se2.difference < 1e-4 * f.se2.speed, `turned by 90°, SE(2): ${f.se2.difference} of ${f.se2.speed}`)
+      assert.ok(f.t2.difference > .05 * f.t2.speed, `turned by 90°, T(2): ${f.t2.difference} of ${f.t2.speed}`)
+      await slide(page, '#field-angle', 0)
+      await slide(page, '#field-x', .25)
+      f = await both()
+      for (const m of [f.se2, f.t2]) assert.ok(m.x === .25 && m.difference < 1e-3 * m.speed, `shifted: ${m.difference} of ${m.speed}`)
+      await page.click('#field-still')
+      f = await both()
+      assert.deepEqual([f.se2.difference, f.t2.difference], ['', ''])
+      const before = f.se2.speed
+
+      await page.click('#field-clear')
+      assert.equal((await both()).status.stations, 0)
+      const place = async (x, y) => {
+        const b = await page.locator('#field-card-se2 canvas[data-field=after]').boundingBox()
+        return [b.x + (1 + .8 * x) * b.width / 2, b.y + (1 - .8 * y) * b.height / 2]
+      }
+      const drag = async (from, to) => {
+        await page.mouse.move(...await place(...from))
+        await page.mouse.down()
+        await page.mouse.move(...await place(...to), { steps: 4 })
+        await page.mouse.up()
+      }
+      const last = async () => (await both()).status.first.split(' ').map(Number)
+      const near = (a, b) => a.every((v, i) => Math.abs(v - b[i]) < .06)
+      await drag([-.5, .2], [-.3, .4]) // draws an arrow of (1, 1)
+      assert.ok(near(await last(), [-.5, .2, 1, 1]), `${await last()}`)
+      await drag([-.5, .2], [.1, -.3]) // moves its foot
+      assert.ok(near(await last(), [.1, -.3, 1, 1]), `${await last()}`)
+      await drag([.3, -.1], [.1, -.5]) // and its tip
+      assert.ok(near(await last(), [.1, -.3, 0, -1]), `${await last()}`)
+      f = await both()
+      assert.ok(f.status.stations === 1 && f.se2.speed !== before, `${f.se2.speed} for other arrows, before ${before}`)
+      await page.mouse.dblclick(...await place(.1, -.3))
+      assert.equal((await both()).status.stations, 0)
+      await page.click('#field-new')
+      f = await both()
+      assert.ok(f.status.stations >= 8 && f.status.stations < 22, `${f.status.stations} arrows`)
+      await page.focus('#field-card-se2 canvas[data-field=after]')
+      for (const key of ['n', 'ArrowUp', 'Shift+ArrowRight']) await page.keyboard.press(key)
+      assert.deepEqual(await last(), [0, .05, .55, 0])
+      await page.keyboard.press('Delete')
+      assert.equal((await both()).status.stations, f.status.stations)
+      assert.deepEqual(errors, [])
+      await slide(page, '#field-angle', 90)
+      await both()
+      await picture(page, 'field', { fullPage: true })
+      await context.close()
+    })
+  })
+
+  test('a server with a token is asked with it', async () => {
+    await started(['rbf=rbf-equivcnp'], { EQUIVCNP_TOKEN: 'secret' }, async address => {
       const page = await browser.newPage(plain)
       await page.goto(`http://${address}/`)
       await page.waitForSelector('#token-form', { state: 'visible', timeout: patience })
@@ -435,11 +614,9 @@ describe('what only the server has', () => {
       await page.click('#token-form button')
       await page.waitForSelector('html[data-ready=true]', { timeout: patience })
       assert.equal((await settled(page)).points, 4)
-      assert.equal(await page.isDisabled('#tab-image'), true)
+      for (const tab of ['image', 'globe', 'field']) assert.equal(await page.isDisabled(`#tab-${tab}`), true)
       await page.close()
-    } finally {
-      server.kill()
-    }
+    })
   })
 })
 

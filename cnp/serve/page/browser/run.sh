@@ -28,6 +28,14 @@ cleanup() {
 trap cleanup EXIT
 go build -C "$root" -o "$work/equivcnp" ./cmd/equivcnp
 (cd "$root" && go run ./cmd/page-wasm -out "$work/static")
+# No model of vector fields is shipped. These have learned next to nothing, but their groups are theirs.
+mkdir "$work/fields"
+for group in SE2 T2; do
+	lifts=1
+	[ $group = T2 ] || lifts=4
+	"$work/equivcnp" train regression --field rbf --group $group --lifts $lifts --levels 2 --channels 8 --points-per-unit 1 --steps 5 --batch 2 --seed 1 \
+		--out "$work/fields/${group,,}.safetensors" >/dev/null 2>&1
+done
 "$work/equivcnp" serve --listen 127.0.0.1:0 2>"$work/log" &
 server=$!
 for _ in $(seq 300); do
@@ -36,7 +44,7 @@ for _ in $(seq 300); do
 	kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
 	sleep 0.1
 done
-export PAGE_SERVER=http://$address PAGE_STATIC=$work/static PAGE_OUT=$out PAGE_PROGRAM=$work/equivcnp
+export PAGE_SERVER=http://$address PAGE_STATIC=$work/static PAGE_FIELDS=$work/fields PAGE_OUT=$out PAGE_PROGRAM=$work/equivcnp
 for browser in ${BROWSERS:-chromium firefox}; do
 	[ -n "${!browser}" ] || { echo "browser: $browser is not installed: left out"; continue; }
 	echo "== $browser"

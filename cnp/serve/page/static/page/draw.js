@@ -1,6 +1,6 @@
 // Drawing: plots of functions, and maps of pixels.
 
-const color = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
+export const color = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 
 // Plot draws functions and points on a canvas. Its window is fixed, so that nothing jumps while points move.
 export class Plot {

@@ -1,24 +1,24 @@
 // The page: it asks the engine which models there are, makes the views, and keeps their state in the address.
 import * as curves from './curve.js'
 import { engine, NeedsToken } from './engine.js'
+import * as fields from './field.js'
+import * as globes from './globe.js'
 import * as images from './image.js'
 import { decodeState, encodeState } from './link.js'
 import { snippet } from './snippets.js'
 
 const element = id => document.getElementById(id)
-const views = ['curve', 'image'] // a view of vector fields and one of the globe will stand beside them
-const state = { view: 'curve', curve: structuredClone(curves.initial), image: structuredClone(images.initial) }
+const first = { curve: curves.initial, image: images.initial, globe: globes.initial, field: fields.initial }
+const views = Object.keys(first)
+const state = { view: 'curve', ...structuredClone(first) }
 const open = {} // view → its object
 let language = 'curl'
 
 // take brings a state from a link into the page's; what the link does not say is as at first.
 function take(from) {
   if (views.includes(from?.view)) state.view = from.view
-  if (from?.curve) Object.assign(state.curve, structuredClone(curves.initial), from.curve)
-  if (from?.image) {
-    for (const key of ['scene', 'mask']) delete state.image[key]
-    Object.assign(state.image, structuredClone(images.initial), from.image)
-  }
+  if (from?.image) for (const key of ['scene', 'mask']) delete state.image[key]
+  for (const v of views) if (from?.[v]) Object.assign(state[v], structuredClone(first[v]), from[v])
 }
 
 let saving = 0
@@ -79,7 +79,7 @@ function writeSnippet() {
   const view = open[state.view], m = view?.model()
   if (!m) return
   const here = location.protocol.startsWith('http') && document.documentElement.dataset.engine === 'http'
-  element('snippet').textContent = snippet(language, here ? new URL('.', location.href).href.replace(/\/$/, '') : 'http://localhost:8080', m.name, view.request())
+  element('snippet').textContent = snippet(language, here ? new URL('.', location.href).href.replace(/\/$/, '') : 'http://localhost:8080', m.name, view.example?.() ?? view.request())
 }
 
 function select(view, stamp) {
@@ -130,7 +130,7 @@ for (const button of document.querySelectorAll('[data-language]')) {
 }
 addEventListener('hashchange', () => {
   take(decodeState(location.hash))
-  open.image?.restore(state.image)
+  for (const v of views) open[v]?.restore?.(state[v])
   select(state.view)
 })
 element('token-form').onsubmit = e => {
@@ -155,11 +155,14 @@ async function start() {
       state.curve.kernel = curves.kernelOf(m) ?? state.curve.kernel
     }
     const on = { changed, report, problem }
-    open.curve = new curves.Curve(state.curve, curveModels, on)
-    open.image = new images.Image(state.image, imageModels, on)
+    const of = { curve: curveModels, image: imageModels, globe: models.filter(globes.takes), field: models.filter(fields.takes) }
+    const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field }
+    for (const v of views) {
+      open[v] = new classes[v](state[v], of[v], on)
+      element(`tab-${v}`).disabled = of[v].length === 0
+    }
     problem(null)
-    for (const [view, list] of [['curve', curveModels], ['image', imageModels]]) element(`tab-${view}`).disabled = list.length === 0
-    if (curveModels.length === 0 && imageModels.length > 0) state.view = 'image'
+    if (of[state.view].length === 0) state.view = views.find(v => of[v].length > 0) ?? state.view
     select(state.view)
     element('about').textContent = `${models.length} models, computed by ${engine.name}. Everything on this page is asked for in the Open Inference Protocol.`
     document.documentElement.dataset.ready = 'true'
