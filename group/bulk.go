@@ -9,8 +9,9 @@ import (
 
 // RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the rows of l that index names
 // into dst [len(index), PoseDim]: the edge features of a network on a graph of points, for example. It panics if dst has another
-// length or an index is not a row of l.
+// length; an index that is not a row of l is an index out of range.
 func RelativePoses(dst, ai, qi []float64, l *Lifted, index []int32) {
+	checkLifted("RelativePoses", l)
 	g := l.Group
 	e := PoseDim(g)
 	if len(dst) != e*len(index) {

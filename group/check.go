@@ -1,6 +1,7 @@
 package group
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -11,6 +12,9 @@ import (
 // reaches out of its BoundBox or diamond. A type that embeds one of this package's groups inherits its fast paths, and
 // contradicts itself where it overrides Distance, say, and not Distances.
 func Check(g Group) error {
+	if g == nil {
+		return errors.New("group: Check: g = nil")
+	}
 	l, _ := trialLifts(g)
 	index := make([]int32, l.Rows())
 	for j := range index {

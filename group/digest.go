@@ -14,6 +14,7 @@ import (
 //
 // Numbers enter with about six digits, so that the rounding of another machine makes no difference.
 func Digest(g Group) string {
+	checkGroup("Digest", g)
 	d, ga, qa := g.PointDim(), g.AlgebraDim(), g.OrbitDim()
 	h := sha256.New()
 	number := func(v int64) { _ = binary.Write(h, binary.LittleEndian, v) } // a hash returns no error

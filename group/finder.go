@@ -55,6 +55,7 @@ const maxClasses = 16
 
 // NewFinder lays out the rows of l, ascending and distinct, for radius r; nil is all rows. It panics if a row is none of l's.
 func NewFinder(l *Lifted, rows []int32, r float64) *Finder {
+	checkLifted("NewFinder", l)
 	if rows == nil {
 		rows = make([]int32, l.Rows())
 		for j := range rows {
@@ -261,12 +262,18 @@ func (f *Finder) splitByAngle(rows []int32) {
 // Find returns the rows within the radius of the query (a [g], q [orbit]), ascending. The list belongs to w and is valid until
 // the next call. A query with coordinates that are not finite has neighbours only where the group's Distance says so.
 func (f *Finder) Find(w *Workspace, a, q []float64) []int32 {
+	if w == nil {
+		panic("group: Finder: nil Workspace")
+	}
 	w.index = f.Append(w.index[:0], w, a, q)
 	return w.index
 }
 
 // Append is Find, appending to dst. It allocates only if dst has no room for Len more rows.
 func (f *Finder) Append(dst []int32, w *Workspace, a, q []float64) []int32 {
+	if w == nil || len(a) < f.ga || len(q) < f.qa {
+		panic(fmt.Sprintf("group: Finder: nil Workspace, or len(a) = %d, len(q) = %d: need at least %d and %d", len(a), len(q), f.ga, f.qa))
+	}
 	from := len(dst)
 	dst = slices.Grow(dst, f.n)
 	index := dst[from : from+f.n]

@@ -70,7 +70,10 @@ type Group interface {
 }
 
 // PoseDim is the length of a relative pose of g.
-func PoseDim(g Group) int { return g.AlgebraDim() + 2*g.OrbitDim() }
+func PoseDim(g Group) int {
+	checkGroup("PoseDim", g)
+	return g.AlgebraDim() + 2*g.OrbitDim()
+}
 
 // Composer is a group whose elements can be multiplied in algebra coordinates: to chain the motions of a robot or a camera, or to
 // test that a model is equivariant by moving its inputs by a random element and back. All groups of this package but products

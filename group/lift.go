@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
@@ -18,12 +19,16 @@ type Lifted struct {
 // LiftPoints lifts x [n, d] with k samples per point. Stabiliser samples are drawn from a generator seeded with seed, in point
 // order, so equal arguments give equal lifts. It panics if len(x) is not a multiple of d or k < 1.
 func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
+	checkGroup("LiftPoints", g)
 	d := g.PointDim()
 	if d == 0 || len(x)%d != 0 {
 		panic(fmt.Sprintf("group: LiftPoints: len(x) = %d, need a multiple of %d", len(x), d))
 	}
 	if k < 1 {
 		panic(fmt.Sprintf("group: LiftPoints: k = %d, need at least 1", k))
+	}
+	if most := math.MaxInt32 / max(1, len(x)/d); k > most {
+		panic(fmt.Sprintf("group: LiftPoints: k = %d lifts of %d points, need at most %d", k, len(x)/d, most))
 	}
 	n, ga, qa := len(x)/d, g.AlgebraDim(), g.OrbitDim()
 	l := &Lifted{Group: g, N: n, K: k, A: make([]float64, n*k*ga), Q: make([]float64, n*k*qa)}
@@ -39,9 +44,12 @@ func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
 // LiftPoints does.
 func LiftPointsUniform(g Group, x []float64, k int) *Lifted {
 	u, ok := g.(UniformLifter)
-	d := g.PointDim()
-	if !ok || d == 0 || len(x)%d != 0 || k < 1 {
+	if !ok {
 		return LiftPoints(g, x, k, 0)
+	}
+	d := g.PointDim()
+	if d == 0 || len(x)%d != 0 || k < 1 || k > math.MaxInt32/max(1, len(x)/d) {
+		return LiftPoints(g, x, k, 0) // which says what is wrong
 	}
 	n, ga, qa := len(x)/d, g.AlgebraDim(), g.OrbitDim()
 	l := &Lifted{Group: g, N: n, K: k, A: make([]float64, n*k*ga), Q: make([]float64, n*k*qa)}
@@ -49,6 +57,32 @@ func LiftPointsUniform(g Group, x []float64, k int) *Lifted {
 		u.LiftUniform(l.A[i*k*ga:(i+1)*k*ga], l.Q[i*k*qa:(i+1)*k*qa], x[i*d:(i+1)*d], k)
 	}
 	return l
+}
+
+// checkGroup panics if there is no group.
+func checkGroup(where string, g Group) {
+	if g == nil {
+		panic("group: " + where + ": g = nil")
+	}
+}
+
+// checkRand panics if there is nothing to draw from.
+func checkRand(where string, rng *rand.Rand) {
+	if rng == nil {
+		panic("group: " + where + ": rng = nil")
+	}
+}
+
+// checkLifted panics if a set is nil, has no group, or not the coordinates of its rows.
+func checkLifted(where string, l *Lifted) {
+	if l == nil || l.Group == nil {
+		panic("group: " + where + ": nil points, or points without a group")
+	}
+	ga, qa := l.Group.AlgebraDim(), l.Group.OrbitDim()
+	if l.N < 0 || l.K < 0 || l.K > 0 && l.N > math.MaxInt/16/l.K || len(l.A) != l.Rows()*ga || len(l.Q) != l.Rows()*qa {
+		panic(fmt.Sprintf("group: %s: %d points with %d lifts: len(A) = %d, len(Q) = %d, need %d and %d numbers for each lift", where, l.N, l.K,
+			len(l.A), len(l.Q), ga, qa))
+	}
 }
 
 // Rows is the number of lifted points, N·K.
@@ -62,6 +96,8 @@ func (l *Lifted) Row(i int) (a, q []float64) {
 
 // Append adds the rows of m, which must be of the same group and number of lifts.
 func (l *Lifted) Append(m *Lifted) {
+	checkLifted("Append", l)
+	checkLifted("Append", m)
 	if l.K != m.K || l.Group.AlgebraDim() != m.Group.AlgebraDim() || l.Group.OrbitDim() != m.Group.OrbitDim() {
 		panic("group: Append: the two sets were lifted differently")
 	}

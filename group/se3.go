@@ -40,6 +40,7 @@ func (g *SE3) IsIsometry() bool { return true }
 
 // Lift draws k rotations from rng and writes the motions that turn by them and take the origin to x.
 func (g *SE3) Lift(a, _, x []float64, k int, rng *rand.Rand) {
+	checkRand("SE3.Lift", rng)
 	for l := range k {
 		var n linalg.Quat
 		for i := range n {

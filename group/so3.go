@@ -43,6 +43,7 @@ func (g *SO3) IsIsometry() bool { return true }
 
 // Lift draws k rotations that take (|x|, 0, 0) to x from rng.
 func (g *SO3) Lift(a, q, x []float64, k int, rng *rand.Rand) {
+	checkRand("SO3.Lift", rng)
 	for l := range k {
 		q[l] = liftSO3((*[3]float64)(a[3*l:3*l+3]), (*[3]float64)(x), (2*rng.Float64()-1)*math.Pi)
 	}

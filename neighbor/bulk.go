@@ -308,17 +308,20 @@ type BulkOptions struct {
 	// Ascending asks for answers in ascending order of the points' numbers. Without it their order is that of the cloud, which is
 	// the same every time and takes as little as half of the time.
 	Ascending bool
-	// Workers is the number of goroutines; 0 means GOMAXPROCS. No result depends on it.
+	// Workers is the number of goroutines, at most 1024; 0 means GOMAXPROCS. No result depends on it.
 	Workers int
 	// MaxPairs bounds the pairs that are returned; more are ErrTooManyPairs. 0 means DefaultMaxPairs. EachBall and EachNearest
 	// return none.
 	MaxPairs int
 }
 
+// maxWorkers bounds BulkOptions.Workers: each has memory of its own.
+const maxWorkers = 1024
+
 // workers returns the number of goroutines.
 func (o *BulkOptions) workers() int {
 	if o.Workers > 0 {
-		return o.Workers
+		return min(o.Workers, maxWorkers)
 	}
 	return runtime.GOMAXPROCS(0)
 }
@@ -337,11 +340,17 @@ func EachBall[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, f func(w
 	if err := checkClouds("EachBall", p, queries, radius2); err != nil {
 		return err
 	}
+	if f == nil {
+		return fmt.Errorf("neighbor: EachBall: %w: f = nil", ErrOption)
+	}
 	eachBall(p, queries, radius2, opt, f)
 	return nil
 }
 
 func checkClouds[T Float](op string, p, queries Cloud[T], radius2 T) error {
+	if p == nil || queries == nil {
+		return fmt.Errorf("neighbor: %s: %w: nil set of points or of queries", op, ErrShape)
+	}
 	a, b := p.points(), queries.points()
 	if a.dim != b.dim {
 		return fmt.Errorf("neighbor: %s: %w: points have %d axes, queries %d", op, ErrShape, a.dim, b.dim)

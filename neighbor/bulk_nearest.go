@@ -34,11 +34,11 @@ type queryGroup struct{ lo, hi int }
 // Queries that stand together first look into balls of a radius that is likely to hold k points, given the local density. Queries
 // that find at least k there have their answer; the others ask again with a larger ball, and finally descend the tree one by one.
 func EachNearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt BulkOptions, f func(worker int, b *Batch[T])) error {
-	if err := checkClouds("EachNearest", p, queries, radius2); err != nil {
+	if err := checkNearest("EachNearest", p, queries, k, radius2); err != nil {
 		return err
 	}
-	if k < 0 {
-		return fmt.Errorf("neighbor: EachNearest: %w: k = %d is negative", ErrOption, k)
+	if f == nil {
+		return fmt.Errorf("neighbor: EachNearest: %w: f = nil", ErrOption)
 	}
 	pts, qs := p.points(), queries.points()
 	workers := opt.workers()
@@ -67,6 +67,20 @@ func EachNearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt 
 			w.answer(p, &pts, &qs, group, box, k, w.guesses[g], radius2, func(b *Batch[T]) { f(worker, b) })
 		}
 	})
+	return nil
+}
+
+func checkNearest[T Float](op string, p *KDTree[T], queries Cloud[T], k int, radius2 T) error {
+	var points Cloud[T]
+	if p != nil { // a nil tree would not be a nil Cloud
+		points = p
+	}
+	if err := checkClouds(op, points, queries, radius2); err != nil {
+		return err
+	}
+	if k < 0 {
+		return fmt.Errorf("neighbor: %s: %w: k = %d is negative", op, ErrOption, k)
+	}
 	return nil
 }
 
@@ -200,6 +214,9 @@ func (w *nearestGroup[T]) try(p *KDTree[T], qs *stored[T], m, k int, guess, radi
 // Nearest returns what EachNearest finds, k entries for every query. Where there are fewer points, the rest of the entries are -1
 // and +Inf. Errors are those of EachNearest, and ErrTooManyPairs if there are more than MaxPairs entries.
 func Nearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt BulkOptions) (index []int32, dist2 []T, err error) {
+	if err := checkNearest("Nearest", p, queries, k, radius2); err != nil {
+		return nil, nil, err
+	}
 	most := opt.MaxPairs
 	if most == 0 {
 		most = DefaultMaxPairs
@@ -207,8 +224,7 @@ func Nearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt Bulk
 	if k > 0 && queries.Len() > most/k {
 		return nil, nil, fmt.Errorf("neighbor: Nearest: %w: %d queries of k = %d make more than MaxPairs = %d", ErrTooManyPairs, queries.Len(), k, most)
 	}
-	k0 := max(k, 0)
-	index, dist2 = make([]int32, queries.Len()*k0), make([]T, queries.Len()*k0)
+	index, dist2 = make([]int32, queries.Len()*k), make([]T, queries.Len()*k)
 	err = EachNearest(p, queries, k, radius2, opt, func(_ int, b *Batch[T]) {
 		for i, q := range b.Query {
 			found, d := b.Row(i)

@@ -80,6 +80,9 @@ func (g *Grid[T]) KNearestWithin(index []int32, dist2 []T, center []T, k int, ra
 	if k < 0 {
 		panic(fmt.Sprintf("neighbor: Grid.KNearest: k = %d is negative", k))
 	}
+	if w == nil {
+		w = new(NearestWorkspace)
+	}
 	best := &w.best
 	// A ball that holds k points holds the nearest k. The first ball reaches about as many cells into the grid as hold k points;
 	// each further one is twice as wide.

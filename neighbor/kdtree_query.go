@@ -157,6 +157,9 @@ func (t *KDTree[T]) KNearestWithin(index []int32, dist2 []T, center []T, k int, 
 	if k < 0 {
 		panic(fmt.Sprintf("neighbor: KDTree.KNearest: k = %d is negative", k))
 	}
+	if w == nil {
+		w = new(NearestWorkspace)
+	}
 	w.best.reset(min(k, t.n))
 	t.descend(&w.best, &c, 0, 0, radius2)
 	w.best.sort()

@@ -70,6 +70,9 @@ func NewLine(points []float64, alpha, radius float64) *Line {
 	return l
 }
 
+// maxLine bounds the points that Lay lays.
+const maxLine = 1 << 28
+
 // maxReach bounds Line.Reach where points are numbered.
 const maxReach = 1 << 20
 
@@ -106,6 +109,16 @@ func NewNumberedLine(density, alpha, radius float64) (*Line, error) {
 // Lay makes l the part of a numbered lattice that consists of the points of these spans: the numbers from the first of a span up
 // to, but not including, the second. Spans ascend, and points of different spans do not see each other. l's memory is used again.
 func (l *Line) Lay(all *Line, spans ...[2]int) {
+	if all == nil {
+		panic("neighbor: Line.Lay: all = nil")
+	}
+	total := 0.0
+	for _, s := range spans {
+		total += max(0, float64(s[1])-float64(s[0]))
+	}
+	if total > maxLine {
+		panic(fmt.Sprintf("neighbor: Line.Lay: spans of %g points, need at most %d", total, maxLine))
+	}
 	points, within := l.points[:0], l.within[:0]
 	*l = *all
 	l.Pairs = 0

@@ -1,6 +1,7 @@
 package neighbor
 
 import (
+	"fmt"
 	"math"
 	"sync/atomic"
 
@@ -17,6 +18,17 @@ func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Ne
 
 // ShrinkUntil is Shrink, but asks stop, if that is not nil, now and then. Once stop says true, it returns nil.
 func (n *Neighborhood) ShrinkUntil(stop func() bool, queries, points *group.Lifted, radius float64) *Neighborhood {
+	for _, set := range []struct {
+		name string
+		l    *group.Lifted
+		rows int
+	}{{"queries", queries, n.Queries}, {"points", points, n.Points}} {
+		l := set.l
+		if l == nil || l.Group == nil || l.N < 0 || l.K < 1 || l.Rows() != set.rows || len(l.A) != set.rows*l.Group.AlgebraDim() ||
+			len(l.Q) != set.rows*l.Group.OrbitDim() || group.PoseDim(l.Group) != n.PoseDim {
+			panic(fmt.Sprintf("neighbor: Shrink: %s are not the %d that the neighbourhoods are of", set.name, set.rows))
+		}
+	}
 	z := shrink{n: n, queries: queries, points: points, radius: radius, stop: stop}
 	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim}
 	if !z.measure() || !z.count(s) || !z.renumber(s) {

@@ -1,6 +1,12 @@
 package neighbor
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
+
+// maxSphere bounds the points of a lattice on the sphere.
+const maxSphere = 1 << 26
 
 // SphereLattice returns n nearly even points [n, 3] on the unit sphere: the Fibonacci lattice (R. Swinbank and R. J. Purser, Fibonacci
 // Grids, Quarterly Journal of the Royal Meteorological Society 132, 2006; Á. González, Measurement of Areas on a Sphere Using Fibonacci and
@@ -11,6 +17,9 @@ import "math"
 // Neighbours of a point are found by a tree over these coordinates: the distance of two points through the sphere grows with the angle
 // between them, see Chord2.
 func SphereLattice(n int) []float64 {
+	if n > maxSphere {
+		panic(fmt.Sprintf("neighbor: SphereLattice: n = %d, need at most %d", n, maxSphere))
+	}
 	x := make([]float64, 0, 3*max(0, n))
 	for i := range n {
 		z := 1 - float64(2*i+1)/float64(n)
