@@ -3,6 +3,7 @@ package cnp
 import (
 	"context"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -59,6 +60,7 @@ type RasterPlan[T Float] struct {
 	h, w    int       // of the raster; w is a multiple of eight
 	pixels  int       // of a line that are the raster's own
 	reach   []int     // of each layer, in lines
+	aside   []int     // of each layer, in columns
 	pairs   []float64 // of each layer, about how many a pixel has
 	most    int       // the largest of them
 	lines   int       // of the plan
@@ -72,6 +74,10 @@ type RasterPlan[T Float] struct {
 
 // rasterBatch is how many lines of a layer are computed at a time, rasterDown how many a tile has.
 const rasterBatch, rasterDown = 16, 256
+
+// A band is no wider than rasterAcross columns, or so many times its margin: its plan and the lines of a layer then stay in a core's second-level cache, or near it.
+// Digits-T2-small (margin 32) takes 0.73 µs of a core for a pixel of a raster of 20,000 columns at 1,024 columns, 0.80 at 512, and 0.95 to 1.0 at 10,000.
+const rasterAcross, rasterMargins = 1024, 20
 
 // Raster makes a plan for rasters of h x w pixels. It is an error if the model's prediction of a pixel depends on the whole raster, or on where the pixel lies.
 func (m *ImageEquivCNP[T]) Raster(ctx context.Context, h, w int, opt RasterOptions) (*RasterPlan[T], error) {
@@ -96,7 +102,7 @@ func (m *ImageEquivCNP[T]) Raster(ctx context.Context, h, w int, opt RasterOptio
 		return nil, err
 	}
 	need := m.rasterColumnBytes(r)
-	r.across = min(int(opt.Memory/need), r.w) / rasterGroup * rasterGroup
+	r.across = min(int(min(opt.Memory/need, math.MaxInt32)), r.w, max(rasterAcross, rasterMargins*r.margin)) / rasterGroup * rasterGroup
 	if opt.Across > 0 {
 		r.across = min(opt.Across, r.w)
 	}
@@ -161,7 +167,7 @@ func (r *RasterPlan[T]) measure(m *ImageEquivCNP[T]) error {
 			}
 		}
 		r.pairs = append(r.pairs, 3.15*float64(seen[0]+1)*float64(seen[1]+1))
-		r.reach, r.most = append(r.reach, seen[0]), max(r.most, seen[0])
+		r.reach, r.aside, r.most = append(r.reach, seen[0]), append(r.aside, seen[1]), max(r.most, seen[0])
 		side = max(side+seen[1], eights(seen[1]))
 	}
 	r.margin = eights(side)
@@ -251,6 +257,7 @@ func (r *RasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], 
 		}
 		if x := r.first(t.X); s.x != x || s.next != t.Y {
 			s.begin(t.Y, x)
+			s.see(t)
 		}
 		p, err := s.tile(ctx, t)
 		if err != nil {
@@ -286,6 +293,8 @@ type rasterLines[T Float] struct {
 	line  int // numbers of a line
 	first int // the first line that data holds
 	have  int // the line after the last that is there
+	from  int // the columns of the band that are computed, whole eights
+	to    int
 }
 
 func (r *RasterPlan[T]) stream(read func(part *Images[T], y, x int) error) *rasterStream[T] {
@@ -313,6 +322,19 @@ func (s *rasterStream[T]) begin(y, x int) {
 	}
 	for i := range s.layers { // a window may begin above what a layer has; no row that is wanted reads that
 		s.layers[i].first = s.keep(i)
+	}
+}
+
+// see finds the columns of each layer that a band's own depend on: the nearer a layer is to the result, the fewer.
+func (s *rasterStream[T]) see(t RasterTile) {
+	r := s.r
+	lo, hi := t.X-s.x, t.X-s.x+t.W
+	for i := len(s.layers) - 1; i >= 0; i-- {
+		l := &s.layers[i]
+		l.from, l.to = max(0, lo)/rasterGroup*rasterGroup, min(eights(hi), r.across)
+		if i > 0 {
+			lo, hi = lo-r.aside[i-1], hi+r.aside[i-1]
+		}
 	}
 }
 
@@ -382,13 +404,16 @@ func (s *rasterStream[T]) need(ctx context.Context, i, to int, done func(lo, hi 
 // layer computes lines of layer i into s.whole.
 func (s *rasterStream[T]) layer(ctx context.Context, i, lo, hi int) error {
 	r, p := s.r, s.r.plan
-	from := &s.layers[i-1]
+	from, to := &s.layers[i-1], &s.layers[i]
 	w0 := s.window(lo)
 	s.room(i-1, w0+r.lines)
 	f := from.at(w0, w0+r.lines)
+	// Pieces of lines that lie one below the other see almost the same features: they come one after the other, while those are in the caches.
 	s.runs = s.runs[:0]
-	for a, z := (lo-w0)*r.across, (hi-w0)*r.across; a < z; a += stepRows {
-		s.runs = append(s.runs, layers.RowRun{Lo: a, Hi: min(a+stepRows, z)})
+	for x := to.from; x < to.to; x += stepRows {
+		for y := lo - w0; y < hi-w0; y++ {
+			s.runs = append(s.runs, layers.RowRun{Lo: y*r.across + x, Hi: y*r.across + min(x+stepRows, to.to)})
+		}
 	}
 	if i == 1 {
 		return p.embedding.ForwardRows(ctx, s.whole, f, 1, s.runs, &s.ws)
