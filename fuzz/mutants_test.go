@@ -53,6 +53,8 @@ var mutantKinds = []mutantKind{
 	{"legacy checkpoint", "legacy.pth", "inspect FILE"},
 	{"image", "image.png", "complete --model DIR/image.safetensors --image FILE --rate 0.5 --out DIR/out.png"},
 	{"TIFF", "image.tif", "complete --model DIR/image.safetensors --image FILE --rate 0.5 --out DIR/out.png"},
+	{"TIFF raster", "image.tif", "raster --model DIR/image.safetensors --in FILE --out DIR/out.tif --memory 50M"},
+	{"PNG raster", "image.png", "raster --model DIR/image.safetensors --in FILE --out DIR/out.png --memory 50M"},
 	{"table", "data.csv", "regress --model DIR/model.safetensors --csv FILE --from -2 --to 2 --points 20 --out DIR/out.csv"},
 	{"tasks", "tasks.safetensors", "predict --model DIR/model.safetensors --in FILE --out DIR/out.safetensors"},
 	{"npz tasks", "tasks.npz", "predict --model DIR/model.safetensors --in FILE --out DIR/out.npz"},

@@ -42,12 +42,14 @@ The model must be one under T(2): what it says of a pixel depends on the pixels 
 its layers see, and not on where it lies. Pixels have the distance that they had in training, whatever the
 size of the raster: "complete" takes a large image for a finer drawing of a small one instead.
 
-Rasters are .npy arrays of numbers, [H, W], [C, H, W] or [H, W, C], of which NaN is unobserved; binary .pgm and
-.ppm, all of them read in parts; or PNG, JPEG and TIFF, which are decoded as a whole and take memory as they
-do in the file. Pictures' values are taken to [0, 1], arrays' are as they are. --mask is another one of that size: a pixel is
+Rasters are .npy arrays of numbers, [H, W], [C, H, W] or [H, W, C]; TIFF and BigTIFF of integers or floats, in
+strips or tiles; binary .pgm and .ppm; and PNG. All of them are read in parts, those that lie uncompressed in a
+file fastest. JPEG, interlaced or transparent PNG, and TIFF with a palette or alpha are decoded as a whole, and take memory as
+they do in the file. Unsigned integers of 8 and 16 bits are taken to [0, 1], other numbers are as they are; NaN, and
+what a TIFF file of GDAL names as no data, is unobserved. --mask is another one of that size: a pixel is
 observed where it is at least 0.5. Lines are padded to whole eights by unobserved pixels at their right end.
 
-Outputs are .npy of float32, or .pgm and .ppm of 16 bits. While they are not complete, they are called
+Outputs are .npy or .tif of float32, or .png, .pgm and .ppm of 16 bits. While they are not complete, they are called
 .partial, and .progress beside --out says which tiles are done: the same command goes on there, after
 whatever end. Memory and tiles change no bit of the result.`,
 		Example: `  equivcnp raster --model digits-T2-small --in map.npy --out mean.npy --std-out std.npy --memory 1G
@@ -61,7 +63,7 @@ whatever end. Memory and tiles change no bit of the result.`,
 	fl.StringVar(&f.mask, "mask", "", "raster of the same size, at least 0.5 where a pixel is observed")
 	fl.Float64Var(&f.rate, "rate", 1, "share of the pixels to observe, each on its own, by --seed")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of --rate")
-	fl.StringVarP(&f.out, "out", "o", "", "file of the predicted mean, .npy, .pgm or .ppm, required")
+	fl.StringVarP(&f.out, "out", "o", "", "file of the predicted mean, .npy, .tif, .png, .pgm or .ppm, required")
 	fl.StringVar(&f.stdOut, "std-out", "", "file of the predicted standard deviation")
 	fl.StringVar(&f.memory, "memory", "1G", "about how much memory to take, beside the program's own")
 	fl.IntVar(&f.across, "tile-width", 0, "width of a band of tiles with what it sees to its sides, a multiple of 8 (default: as --memory allows)")
@@ -226,7 +228,7 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 				return err
 			}
 		}
-		if err := os.Rename(o.path+".partial", o.path); err != nil && !(all && errors.Is(err, fs.ErrNotExist)) {
+		if err := raster.FinishStrips(o.path+".partial", o.path); err != nil && !(all && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}

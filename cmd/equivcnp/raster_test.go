@@ -130,7 +130,7 @@ func TestRaster(t *testing.T) {
 
 	for words, args := range map[string][]string{
 		"needs [1, H, W]":      {"--in", "@bad.npy", "--out", "@x.npy"},
-		"must end in .npy":     {"--in", "@in.npy", "--out", "@x.png"},
+		"must end in .npy":     {"--in", "@in.npy", "--out", "@x.jpg"},
 		"of three as .ppm":     {"--in", "@in.npy", "--out", "@x.ppm"},
 		"not a usable image":   {"--in", "@m.safetensors", "--out", "@x.npy"},
 		"the mask has 5 x 4":   {"--in", "@in.npy", "--mask", "@small.npy", "--out", "@x.npy"},

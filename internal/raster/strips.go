@@ -3,8 +3,11 @@ package raster
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"image"
+	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"os"
@@ -15,8 +18,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/npy"
 )
 
-// Strips is a raster of any size that is read line by line: .npy arrays of numbers as they are, binary .pgm and .ppm, whose values are taken to [0, 1],
-// both from their places in the file; PNG, JPEG and TIFF, which are decoded as a whole, and kept in memory as they are in the file.
+// Strips is a raster of any size that is read line by line: .npy arrays of numbers as they are, and binary .pgm and .ppm, whose values are taken to [0, 1],
+// both from their places in the file; TIFF of any numbers by strips or tiles, of which unsigned ones of 8 and 16 bits are taken to [0, 1]; PNG row by row.
+// JPEG, interlaced PNG, and TIFF and PNG with alpha or palettes that only the standard library's decoders read, are decoded as a whole, and kept in memory as they are in the file.
 type Strips struct {
 	C, H, W int
 	line    func(dst []float32, channel, y, x int) error // values of one of the file's channels
@@ -57,13 +61,38 @@ func (s *Strips) open(path string) error {
 		return err
 	}
 	head = head[:n]
+	var other error // why a picture is not read in parts
 	switch {
+	case isTIFF(head):
+		var f *tiffFile
+		if f, err = openTIFF(s.file, info.Size()); err == nil {
+			s.H, s.W, s.own, s.line = f.h, f.w, f.samples, f.line
+		}
+		other = errOtherTIFF
+	case string(head) == pngMagic:
+		var f *pngFile
+		if f, err = openPNG(s.file, info.Size()); err == nil {
+			s.H, s.W, s.own, s.line = f.h, f.w, 3, f.line
+			if f.kind == pngGrey {
+				s.own = 1
+			}
+		}
+		other = errOtherPNG
 	case npy.Is(head):
 		err = s.array(info.Size())
 	case len(head) > 2 && head[0] == 'P' && (head[1] == '5' || head[1] == '6'):
 		err = s.portable(info.Size())
 	default:
 		return s.held(path)
+	}
+	if other != nil && errors.Is(err, other) {
+		if failed := s.held(path); failed != nil {
+			return fmt.Errorf("%w (%w)", failed, err)
+		}
+		return nil
+	}
+	if err == nil && s.own != s.C && s.own != 1 && (s.own != 3 || s.C != 1) {
+		err = fmt.Errorf("%w: %d channels, the model has %d", ErrSize, s.own, s.C)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -233,26 +262,26 @@ func (s *Strips) Line(dst []float32, channel, y, x int) error {
 }
 
 // StripEndings are the formats that are written in parts.
-const StripEndings = ".npy .pgm .ppm"
+const StripEndings = ".npy .tif .tiff .png .pgm .ppm"
 
-// StripWriter writes a raster of which parts come in any order: .npy holds float32 [C, H, W], or [H, W] of one channel, .pgm and .ppm 16 bits of values that are
-// taken from [0, 1].
+// StripWriter writes a raster of which parts come in any order: .npy holds float32 [C, H, W], or [H, W] of one channel, .tif float32 [H, W, C], and .pgm, .ppm and
+// .png 16 bits of values that are taken from [0, 1]. A .png file is a .pgm or .ppm one until FinishStrips.
 type StripWriter struct {
-	C, H, W int
-	file    *os.File
-	data    int64
-	npy     bool
-	room    []byte
+	C, H, W     int
+	file        *os.File
+	data        int64
+	apart, deep bool // channels are planes; float32
+	room        []byte
 }
 
 // OpenStripWriter opens file, a new one or one that was begun, for a raster whose name will be name.
 func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 	ending := strings.ToLower(filepath.Ext(name))
-	s := &StripWriter{C: c, H: h, W: w, npy: ending == ".npy"}
+	s := &StripWriter{C: c, H: h, W: w, apart: ending == ".npy"}
 	var head []byte
 	each := 2
 	switch {
-	case s.npy:
+	case s.apart:
 		shape := []int{c, h, w}
 		if c == 1 {
 			shape = shape[1:]
@@ -261,13 +290,16 @@ func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 		if head, err = npy.Header(shape); err != nil {
 			return nil, err
 		}
-		each = 4
-	case c == 1 && ending == ".pgm":
+		s.deep, each = true, 4
+	case ending == ".tif" || ending == ".tiff":
+		head = tiffHeader(c, h, w)
+		s.deep, each = true, 4
+	case c == 1 && (ending == ".pgm" || ending == ".png"):
 		head = fmt.Appendf(nil, "P5\n%d %d\n65535\n", w, h)
-	case c == 3 && ending == ".ppm":
+	case c == 3 && (ending == ".ppm" || ending == ".png"):
 		head = fmt.Appendf(nil, "P6\n%d %d\n65535\n", w, h)
 	default:
-		return nil, fmt.Errorf("%s: a raster of %d channels is written as .npy, of one as .pgm and of three as .ppm, too", name, c)
+		return nil, fmt.Errorf("%s: a raster of %d channels is written as .npy or .tif, of one as .pgm or .png, and of three as .ppm or .png, too", name, c)
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -287,8 +319,15 @@ func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 // Write writes values [C, h, w] to lines from y and columns from x on.
 func (s *StripWriter) Write(values []float32, y, x, h, w int) error {
 	for line := range h {
-		if !s.npy {
-			if err := s.pixels(values, line, y, x, h, w); err != nil {
+		if !s.apart {
+			s.room = s.room[:0]
+			for i := range w {
+				for c := range s.C {
+					s.room = s.append(values[(c*h+line)*w+i])
+				}
+			}
+			each := int64(len(s.room) / w)
+			if _, err := s.file.WriteAt(s.room, s.data+each*(int64(y+line)*int64(s.W)+int64(x))); err != nil {
 				return err
 			}
 			continue
@@ -296,7 +335,7 @@ func (s *StripWriter) Write(values []float32, y, x, h, w int) error {
 		for c := range s.C {
 			s.room = s.room[:0]
 			for _, v := range values[(c*h+line)*w:][:w] {
-				s.room = binary.LittleEndian.AppendUint32(s.room, math.Float32bits(v))
+				s.room = s.append(v)
 			}
 			if _, err := s.file.WriteAt(s.room, s.data+4*((int64(c)*int64(s.H)+int64(y+line))*int64(s.W)+int64(x))); err != nil {
 				return err
@@ -306,17 +345,12 @@ func (s *StripWriter) Write(values []float32, y, x, h, w int) error {
 	return nil
 }
 
-// pixels writes one line of a picture.
-func (s *StripWriter) pixels(values []float32, line, y, x, h, w int) error {
-	s.room = s.room[:0]
-	for i := range w {
-		for c := range s.C {
-			v := math.Round(65535 * min(max(float64(values[(c*h+line)*w+i]), 0), 1))
-			s.room = binary.BigEndian.AppendUint16(s.room, uint16(v))
-		}
+// append appends a value to room.
+func (s *StripWriter) append(v float32) []byte {
+	if s.deep {
+		return binary.LittleEndian.AppendUint32(s.room, math.Float32bits(v))
 	}
-	_, err := s.file.WriteAt(s.room, s.data+int64(2*s.C)*(int64(y+line)*int64(s.W)+int64(x)))
-	return err
+	return binary.BigEndian.AppendUint16(s.room, uint16(math.Round(65535*min(max(float64(v), 0), 1))))
 }
 
 // Sync brings what was written to the disk.
@@ -324,3 +358,74 @@ func (s *StripWriter) Sync() error { return s.file.Sync() }
 
 // Close closes the file.
 func (s *StripWriter) Close() error { return s.file.Close() }
+
+// FinishStrips gives a complete file its name, at once; a .png file is encoded from what it was until now.
+func FinishStrips(file, name string) error {
+	if strings.ToLower(filepath.Ext(name)) != ".png" {
+		return os.Rename(file, name)
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	s := &Strips{file: in}
+	if err := s.portable(info.Size()); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	im := &stripImage{s: s, y: -1, rows: make([][]float32, s.own)}
+	for c := range im.rows {
+		im.rows[c] = make([]float32, s.W)
+	}
+	encoded := file + ".png"
+	out, err := os.Create(encoded)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(out, 1<<20)
+	err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, im)
+	if err = errors.Join(err, im.err, w.Flush(), out.Sync(), out.Close()); err == nil {
+		err = os.Rename(encoded, name)
+	}
+	if err != nil {
+		os.Remove(encoded)
+		return err
+	}
+	return os.Remove(file)
+}
+
+// stripImage shows a raster of 16 bits to image/png, which asks for pixels line by line.
+type stripImage struct {
+	s    *Strips
+	y    int
+	rows [][]float32
+	err  error
+}
+
+func (im *stripImage) Bounds() image.Rectangle { return image.Rect(0, 0, im.s.W, im.s.H) }
+func (im *stripImage) Opaque() bool            { return true }
+
+func (im *stripImage) ColorModel() color.Model {
+	if im.s.own == 1 {
+		return color.Gray16Model
+	}
+	return color.RGBA64Model
+}
+
+func (im *stripImage) At(x, y int) color.Color {
+	if y != im.y && im.err == nil {
+		im.y = y
+		for c, row := range im.rows {
+			im.err = errors.Join(im.err, im.s.line(row, c, y, 0))
+		}
+	}
+	v := func(c int) uint16 { return uint16(math.Round(float64(im.rows[c][x]) * 65535)) }
+	if im.s.own == 1 {
+		return color.Gray16{Y: v(0)}
+	}
+	return color.RGBA64{R: v(0), G: v(1), B: v(2), A: 65535}
+}
