@@ -70,8 +70,8 @@ A table is CSV, TSV or Parquet; npz and NetCDF are taken for one where --x, --y,
 one, has 1. Predicted is at the rows of --targets, on a --grid, or at the table's own rows. The output is
 a table, too: task, inputs, and for an output t2m the columns t2m_mean, t2m_std and so on.
 
-With --manifest many files are predicted, each into a file of its own in --out-dir, by any number of
-processes: --shard 3/64 takes every 64th of them. A line names a file, or with *, ? or [ several; paths count
+With --manifest many files of tensors or tables are predicted, each into a file of its own in --out-dir, by any
+number of processes: --shard 3/64 takes every 64th of them. A line names a file, or with *, ? or [ several; paths count
 from the manifest's folder, and lines that begin with # are left out. A process that is started again, after
 whatever end, goes on where it was; files appear under their names when they are complete. "equivcnp merge"
 checks that all is there, and says how good it was.
@@ -111,16 +111,19 @@ are finite.`,
 
 // predictResult is what predict --json prints.
 type predictResult struct {
-	Model           string  `json:"model"`
-	Architecture    string  `json:"architecture"`
-	Group           string  `json:"group,omitempty"`
-	In              string  `json:"in"`
-	Tasks           int     `json:"tasks"`
-	ContextPoints   int     `json:"context_points"` // over all tasks, unmasked; pixels for images
-	Targets         int     `json:"targets"`
-	Shape           []int   `json:"shape"`
-	LogLikelihood   *number `json:"log_likelihood,omitempty"`    // mean over the counted values
-	LogLikelihoodOf string  `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
+	Model         string `json:"model"`
+	Architecture  string `json:"architecture"`
+	Group         string `json:"group,omitempty"`
+	In            string `json:"in"`
+	Tasks         int    `json:"tasks"`
+	ContextPoints int    `json:"context_points"` // over all tasks, unmasked; pixels for images
+	Targets       int    `json:"targets"`
+	Shape         []int  `json:"shape"`
+	// Columns are those of a table's predictions, Inputs those of its coordinates.
+	Columns         []string `json:"columns,omitempty"`
+	Inputs          []string `json:"inputs,omitempty"`
+	LogLikelihood   *number  `json:"log_likelihood,omitempty"`    // mean over the counted values
+	LogLikelihoodOf string   `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
 	// LogLikelihoodValues is how many values those were.
 	LogLikelihoodValues int      `json:"log_likelihood_values,omitempty"`
 	Seconds             number   `json:"seconds"`

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +16,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/shards"
+	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // predictManifest predicts the files of a manifest, or a shard of them.
@@ -46,18 +51,38 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 	name := func(it shards.Item) string {
 		base := filepath.Base(it.Name)
 		ending := filepath.Ext(base)
-		stem := strings.TrimSuffix(base, ending)
-		if !slices.Contains(strings.Fields(taskFiles), strings.ToLower(ending)) {
+		stem, written := strings.TrimSuffix(base, ending), strings.ToLower(ending)
+		switch table := f.table.asked(it.Name); {
+		case slices.Contains(strings.Fields(taskFiles), written), table && slices.Contains(strings.Fields(tableFiles), written):
+		case table:
+			ending = ".csv"
+		default:
 			ending = ".safetensors"
 		}
 		return shards.OutName(it.ID, stem, ending)
 	}
 	return f.shards.run(ctx, a, job, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
+		r := &result{}
+		if f.table.asked(it.Name) {
+			curves, ok := model.(cnp.Regressor[float32])
+			if !ok {
+				return nil, fmt.Errorf("%s: a table, and %s completes images", it.Name, f.model.path)
+			}
+			own := *f
+			own.in = it.Name
+			p, err := a.predictedTable(ctx, &own, r, curves)
+			if err != nil {
+				return nil, err
+			}
+			if err := shards.Create(out, func(w io.Writer) error { return tables.Write(w, out, p.table, p.x) }); err != nil {
+				return nil, err
+			}
+			return recorded(p.predictResult, r, out), nil
+		}
 		in, err := taskfile.Open(it.Name)
 		if err != nil {
 			return nil, err
 		}
-		r := &result{}
 		p, err := a.predictFile(ctx, f, r, model, in, it.Name, opt)
 		if err != nil {
 			return nil, err
@@ -65,10 +90,102 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 		if err := shards.Create(out, func(w io.Writer) error { return taskfile.Write(w, out, p.tensors) }); err != nil {
 			return nil, err
 		}
-		p.Out, p.Notes = filepath.Base(out), r.allNotes()
-		p.Seconds = 0 // records do not depend on the machine
-		return p.predictResult, nil
+		return recorded(p.predictResult, r, out), nil
 	})
+}
+
+// recorded is what a shard keeps of a prediction, which does not depend on the machine.
+func recorded(p predictResult, r *result, out string) predictResult {
+	p.Out, p.Notes, p.Seconds = filepath.Base(out), r.allNotes(), 0
+	return p
+}
+
+// maxJoined bounds the cells of a table that merge puts together.
+const maxJoined = 1 << 27
+
+// joinTables writes the predictions of all tables as one: rows one after the other, and before them a column that says of which file they are.
+func joinTables(path, name, folder string, m *shards.Merged) error {
+	if !slices.Contains(strings.Fields(tableFiles), strings.ToLower(filepath.Ext(name))) {
+		return usagef("--out %s: tables go into a file of %s", name, tableFiles)
+	}
+	var all *tabular.Table
+	var files, inputs []string
+	for _, rec := range m.Records {
+		if rec.Error != "" {
+			continue
+		}
+		var p predictResult
+		if err := json.Unmarshal(rec.Result, &p); err != nil {
+			return fmt.Errorf("line %d: %w", rec.Line, err)
+		}
+		if p.Columns == nil {
+			return fmt.Errorf("line %d: %s is no table, as others are: without --out they stay apart", rec.Line, rec.Out)
+		}
+		t, err := tables.ReadFile(inFolder(folder, rec), p.Columns)
+		if err != nil {
+			return err
+		}
+		var picked []int
+		var names []string
+		for _, c := range p.Columns {
+			if k := slices.Index(t.Header, c); k >= 0 { // npz has no place for text
+				picked, names = append(picked, k), append(names, c)
+			}
+		}
+		t = t.Only(picked, names)
+		if all == nil {
+			all = &tabular.Table{Cols: t.Cols, Header: t.Header, Units: t.Units, Single: t.Single, Texts: make([][]string, t.Cols)}
+			inputs = p.Inputs
+		}
+		rows := all.Rows()
+		switch {
+		case !slices.Equal(t.Header, all.Header):
+			return fmt.Errorf("line %d: %s has the columns %q, the tables before it %q: without --out they stay apart", rec.Line, rec.Out, t.Header, all.Header)
+		case len(all.Values)+len(t.Values) > maxJoined:
+			return fmt.Errorf("line %d: more than %d cells in one table: without --out they stay apart", rec.Line, maxJoined)
+		}
+		all.Values = append(all.Values, t.Values...)
+		for c := range all.Cols {
+			if t.Texts[c] != nil {
+				texts := append(all.Texts[c], make([]string, rows-len(all.Texts[c]))...)
+				all.Texts[c] = append(texts, t.Texts[c]...)
+			}
+		}
+		files = append(files, slices.Repeat([]string{filepath.Base(rec.Name)}, t.Rows())...)
+	}
+	for c, texts := range all.Texts {
+		if texts != nil {
+			all.Texts[c] = append(texts, make([]string, all.Rows()-len(texts))...)
+		}
+	}
+	out := &tabular.Table{Cols: all.Cols + 1, Header: append([]string{"file"}, all.Header...), Units: append([]string{""}, all.Units...),
+		Single: append([]bool{false}, all.Single...), Texts: append([][]string{files}, all.Texts...), Values: make([]float64, 0, len(all.Values)+len(files))}
+	for row := range all.Rows() {
+		out.Values = append(append(out.Values, math.NaN()), all.Values[row*all.Cols:(row+1)*all.Cols]...)
+	}
+	var x []int
+	for _, name := range inputs {
+		x = append(x, slices.Index(out.Header, name))
+	}
+	w, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tables.Write(w, name, out, x), w.Sync(), w.Close())
+}
+
+// join writes all predictions of a folder into one file.
+func join(path, name, folder string, m *shards.Merged) error {
+	for _, rec := range m.Records {
+		var p predictResult
+		if m.Kind == "predict" && json.Unmarshal(rec.Result, &p) == nil && p.Columns != nil {
+			return joinTables(path, name, folder, m)
+		}
+	}
+	if !slices.Contains(strings.Fields(taskFiles), strings.ToLower(filepath.Ext(name))) {
+		return usagef("--out %s: tensors go into a file of %s", name, taskFiles)
+	}
+	return joinPredictions(path, name, folder, m)
 }
 
 // joinPredictions writes the predictions of all files as one: tensors of one name after each other along their axis of tasks.

@@ -343,9 +343,6 @@ func (t *tableTasks) batch(p piece, dx, dy int) (b *cnp.Batch[float32], rows []i
 
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
-	if f.covariance {
-		return usagef("--covariance is for files of tensors")
-	}
 	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
 	if err != nil {
 		return err
@@ -355,14 +352,51 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
+	r := &result{}
+	p, err := a.predictedTable(ctx, f, r, model)
+	if err != nil {
+		return err
+	}
+	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.table, p.x) }); err != nil {
+		return err
+	}
+	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.dy) }); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	r.line("time", "%.2f s", float64(p.Seconds))
+	r.line("written", "%s", f.out)
+	p.Out, p.Notes = f.out, r.allNotes()
+	return a.print(r, p.predictResult)
+}
+
+// tablePrediction is the prediction of one table: what is said of it, and the table with its coordinates x.
+type tablePrediction struct {
+	predictResult
+	table   *tabular.Table
+	x       []int
+	targets [][]int // of each task: rows of the table
+	dy      int
+}
+
+// predictedTable predicts the tasks of the table f.in, and writes to r what is to be said.
+func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, model cnp.Regressor[float32]) (*tablePrediction, error) {
+	if f.covariance {
+		return nil, usagef("--covariance is for files of tensors")
+	}
 	cfg := model.Config()
 	dx, dy := cfg.DimX, cfg.DimY
 	t, err := a.tableTasksOf(ctx, f, &cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := unscaled(&cfg, f.standardise); err != nil {
-		return err
+		return nil, err
 	}
 	judged := model
 	if f.standardise {
@@ -370,11 +404,10 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	}
 	all, err := cnp.NewPrediction[float32](&cfg, len(t.out)*dy)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	samples := make([]float32, f.chain.samples*len(t.out)*dy)
 	counts := slices.Repeat([]bool{true}, len(t.out)*dy)
-	r := &result{}
 	r.noteIncomplete(t.incomplete, t.in.Name)
 	context, scaled := 0, 0
 	for _, rows := range t.context {
@@ -395,7 +428,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 		seen := b
 		if f.standardise {
 			if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
-				return err
+				return nil, err
 			}
 			scaled += cnp.OtherScale(&cfg, b)
 		}
@@ -405,7 +438,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 			err = need.Check(cnp.MemoryLimit())
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.in, err)
+			return nil, fmt.Errorf("%s: %w", f.in, err)
 		}
 		own, err := judged.Predict(work, b)
 		var drawn []float32
@@ -417,7 +450,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 		}
 		inside, err := r.answered(own, err, b.Nt, dy)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.in, err)
+			return nil, fmt.Errorf("%s: %w", f.in, err)
 		}
 		for at, row := range rows {
 			if row < 0 {
@@ -435,7 +468,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	seconds := time.Since(start).Seconds()
 	done()
 	if err := all.Check(func(i int) bool { return counts[i] }); err != nil {
-		return fmt.Errorf("%s: %w", f.in, err)
+		return nil, fmt.Errorf("%s: %w", f.in, err)
 	}
 	r.noteStandardised(scaled, t.rows.Tasks)
 	outputs := []string(nil)
@@ -453,18 +486,6 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	for k := range x {
 		x[k] = base.Cols - dx + k
 	}
-	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, x) }); err != nil {
-		return err
-	}
-	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, written, x, t.targets, dy) }); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.commit(); err != nil {
-		return err
-	}
 	for _, extra := range []struct {
 		table   *tabular.Table
 		columns tabular.Columns
@@ -479,7 +500,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 			r.note("columns of %s that are not read: %s", extra.table.Name, strings.Join(names, ", "))
 		}
 	}
-	likelihood := t.scored(all, counts, dy)
+	likelihood, values := t.scored(all, counts, dy)
 	truth := ""
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("tasks", "%d", t.rows.Tasks)
@@ -489,12 +510,15 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 		truth = strings.Join(labels(t.places, t.at.Columns.Y, "y", dy), ", ")
 		r.line("log-likelihood", "%.4f mean of the values of %s that are no context", float64(*likelihood), truth)
 	}
-	r.line("time", "%.2f s", seconds)
-	r.line("written", "%s", f.out)
-	return a.print(r, predictResult{
+	inputs := make([]string, dx)
+	for k, c := range x {
+		inputs[k] = written.Header[c]
+	}
+	return &tablePrediction{predictResult{
+		Columns: written.Header, Inputs: inputs,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks, ContextPoints: context, Targets: len(t.out),
-		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
-	})
+		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values, Seconds: number(seconds),
+	}, written, x, t.targets, dy}, nil
 }
 
 // drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its mean and its standard deviation, which are the first columns
@@ -573,12 +597,12 @@ func copyValues(to *cnp.Prediction[float32], at int, from *cnp.Prediction[float3
 	}
 }
 
-// scored is the mean log-density of the values that are known at the places, and were no part of a context; nil without any.
-func (t *tableTasks) scored(p *cnp.Prediction[float32], counts []bool, dy int) *number {
+// scored is the mean log-density of the values that are known at the places, and were no part of a context, and their number; nil without any.
+func (t *tableTasks) scored(p *cnp.Prediction[float32], counts []bool, dy int) (mean *number, n int) {
 	if len(t.at.Columns.Y) != dy {
-		return nil
+		return nil, 0
 	}
-	sum, n := 0.0, 0
+	sum := 0.0
 	for _, rows := range t.targets {
 		if len(rows) == 0 {
 			continue
@@ -602,8 +626,8 @@ func (t *tableTasks) scored(p *cnp.Prediction[float32], counts []bool, dy int) *
 		sum, n = sum+s, n+k
 	}
 	if n == 0 {
-		return nil
+		return nil, 0
 	}
 	v := number(sum / float64(n))
-	return &v
+	return &v, n
 }

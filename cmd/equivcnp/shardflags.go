@@ -162,21 +162,23 @@ func (a *app) mergeCommand() *cobra.Command {
 
 It fails, and names them, if shards are missing, or if a file is missing or is not the one that was
 written. What killed processes left is removed. --report writes one JSON file with the record of every
-line of the manifest; --out puts all predictions into one file, tensors of equal shape one after the other.`,
+line of the manifest; --out puts all predictions into one file, tensors of equal shape one after the other, or the
+rows of tables of equal columns, with a column "file" before them.`,
 		Example: `  equivcnp merge predictions --report predictions.json
-  equivcnp merge predictions --out all.safetensors`,
+  equivcnp merge predictions --out all.safetensors
+  equivcnp merge maps --out all.parquet`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.merge(cmd.Context(), args[0], report, out) }),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&report, "report", "", "file of all records, .json")
-	fl.StringVarP(&out, "out", "o", "", "file of all predictions, .safetensors, .npz or .nc")
+	fl.StringVarP(&out, "out", "o", "", "file of all predictions: .safetensors, .npz or .nc, of tables .csv, .tsv, .parquet, .npz or .nc")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (a *app) merge(ctx context.Context, folder, report, out string) error {
-	outs, err := a.outputs(nil, outFile{"report", report, ".json"}, outFile{"out", out, taskFiles})
+	outs, err := a.outputs(nil, outFile{"report", report, ".json"}, outFile{"out", out, taskFiles + " .csv .tsv .parquet"})
 	if err != nil {
 		return err
 	}
@@ -231,7 +233,7 @@ func (a *app) merge(ctx context.Context, folder, report, out string) error {
 	}
 	res.Notes = r.allNotes()
 	if out != "" {
-		if err := outs.writeFile("out", func(path string) error { return joinPredictions(path, out, folder, m) }); err != nil {
+		if err := outs.writeFile("out", func(path string) error { return join(path, out, folder, m) }); err != nil {
 			return err
 		}
 		r.line("written", "%s", out)

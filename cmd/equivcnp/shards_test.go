@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
 // program is a process of the program.
@@ -304,4 +305,78 @@ func (b *bench) tensorsOf(name string) map[string][]float32 {
 		require.NoError(b.t, err)
 	}
 	return out
+}
+
+// A manifest's tables are predicted as predict does one by one, and merged into one table.
+func TestPredictManifestTables(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	for i, ending := range []string{"csv", "parquet", "nc", "npz", "tsv"} {
+		text := "station,x,y,w\n"
+		for k := range 8 {
+			y := fmt.Sprint(float64(i+k) / 4)
+			if k%3 == 1 {
+				y = ""
+			}
+			text += fmt.Sprintf("s%d,%g,%s,1\n", k%2, float64(k)/4-1, y)
+		}
+		b.write("in.csv", text)
+		in, err := tables.ReadFile(b.path("in.csv"), nil)
+		require.NoError(t, err)
+		if ending == "npz" { // which has no place for text
+			in = in.Only([]int{1, 2}, []string{"x", "y"})
+		}
+		var buf bytes.Buffer
+		require.NoError(t, tables.Write(&buf, "."+ending, in, nil))
+		b.write("t"+fmt.Sprint(i)+"."+ending, buf.String())
+	}
+	b.write("list", "t0.csv\nt1.parquet\nt2.nc\nt4.tsv\n")
+	args := []string{"--model", "@m.safetensors", "--x", "x", "--y", "y", "--task", "station", "--quantiles", "0.5"}
+	sum, n := 0.0, 0
+	for i := range 2 {
+		b.ok(append([]string{"predict", "--manifest", "@list", "--out-dir", "@out", "--shard", fmt.Sprintf("%d/2", i)}, args...)...)
+	}
+	var want []float64
+	for i, name := range []string{"t0.csv", "t1.parquet", "t2.nc", "t4.tsv"} {
+		ending := filepath.Ext(name)
+		one := decode[predictResult](t, b.ok(append([]string{"predict", "--in", "@" + name, "--out", "@one" + ending, "--json"}, args...)...))
+		require.Equal(t, []string{"x"}, one.Inputs)
+		require.Equal(t, []string{"station", "x", "y_mean", "y_std", "y_q0.5"}, one.Columns)
+		if one.LogLikelihood != nil {
+			sum += float64(*one.LogLikelihood) * float64(one.LogLikelihoodValues)
+			n += one.LogLikelihoodValues
+		}
+		got, err := os.ReadFile(filepath.Join(b.dir, "out", fmt.Sprintf("%06d-%s", i, name)))
+		require.NoError(t, err)
+		require.Equal(t, b.files()["one"+ending], string(got), name)
+		table, err := tables.ReadFile(b.path("one"+ending), nil)
+		require.NoError(t, err)
+		want = append(want, table.Take(1, 2, 3, 4)...)
+	}
+	for _, out := range []string{"all.csv", "all.parquet", "all.nc", "all.npz"} {
+		m := decode[mergeResult](t, b.ok("merge", "@out", "--out", "@"+out, "--json"))
+		require.Equal(t, []int{4, 8, 0}, []int{m.Items, m.Tasks, m.Bad})
+		if n > 0 {
+			require.InDelta(t, sum/float64(n), float64(*m.LogLikelihood), 1e-12)
+		}
+		all, err := tables.ReadFile(b.path(out), nil)
+		require.NoError(t, err)
+		first := 0
+		if out != "all.npz" {
+			first = 2
+			require.Equal(t, []string{"file", "station", "x", "y_mean", "y_std", "y_q0.5"}, all.Header)
+			require.Equal(t, "t0.csv s0 t4.tsv s1", strings.Join([]string{all.Cell(0, 0), all.Cell(0, 1), all.Cell(31, 0), all.Cell(31, 1)}, " "))
+		}
+		require.Equal(t, want, all.Take(first, first+1, first+2, first+3), out)
+	}
+	b.fails(2, "tables go into", "merge", "@out", "--out", "@all.safetensors")
+
+	// Tables and files of tensors do not go into one file; an image model predicts no table.
+	b.write("list", "t0.csv\nt3.npz\nmissing.csv\n")
+	status, _, errs := b.run("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@mixed")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "list:3: ")
+	b.save("image.safetensors", imageConfig("T(2)", 1))
+	b.write("list", "t0.csv\n")
+	b.fails(1, "completes images", "predict", "--model", "@image.safetensors", "--manifest", "@list", "--out-dir", "@images")
 }
