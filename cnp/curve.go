@@ -113,6 +113,7 @@ func (s *setConv[T]) encode(t, x []float64, y []T, origin float64) []T {
 // setConvTape is an encoding and what its backward pass needs.
 type setConvTape[T Float] struct {
 	t, x             []float64
+	lattice          layers.Lattice // instead of t
 	liftedT, liftedX *group.Lifted // t and x under a metric
 	phi, out         []T
 	densities        int // of phi
@@ -120,20 +121,31 @@ type setConvTape[T Float] struct {
 
 // record does what encode does, and returns the tape.
 func (s *setConv[T]) record(t, x []float64, y []T, origin float64) *setConvTape[T] {
+	return s.recordOn(nil, t, x, y, origin)
+}
+
+// recordOn is record at the points of a lattice, or where that is nil at t.
+func (s *setConv[T]) recordOn(lattice layers.Lattice, t, x []float64, y []T, origin float64) *setConvTape[T] {
 	densities := 1
 	if s.each && gaps(y) {
 		densities = s.dy
 	}
 	c, m, n := densities+s.degree*s.dy, len(t)/s.dx, len(x)/s.dx
+	if lattice != nil {
+		m = lattice.Points()
+	}
 	phi := make([]T, 0, n*c)
 	for i := range n {
 		phi = appendPhi(phi, y[i*s.dy:(i+1)*s.dy], densities, s.degree)
 	}
-	tape := &setConvTape[T]{t: t, x: x, phi: phi, densities: densities}
+	tape := &setConvTape[T]{t: t, x: x, lattice: lattice, phi: phi, densities: densities}
 	h := make([]T, m*c)
-	if s.metric == nil {
+	switch {
+	case lattice != nil:
+		s.psi.ForwardLattice(h, lattice, x, phi, c)
+	case s.metric == nil:
 		s.psi.Forward(h, t, x, phi, s.dx, c)
-	} else {
+	default:
 		tape.liftedT, tape.liftedX = group.LiftPoints(s.metric, t, 1, 0), group.LiftPoints(s.metric, x, 1, 0)
 		s.psi.ForwardGroup(h, tape.liftedT, tape.liftedX, phi, c)
 	}

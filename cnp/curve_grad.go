@@ -7,7 +7,7 @@ import "github.com/equivcnp/equivcnp/layers"
 func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]) {
 	signals, have, densities := s.degree*s.dy, tape.densities, s.densities()
 	c, width := have+signals, s.channels()
-	m := len(tape.t) / s.dx
+	m := len(tape.out) / width
 	dh := make([]T, m*c)
 	for i := range m {
 		d, out := dout[(i+1)*width-densities-signals:][:densities+signals], tape.out[(i+1)*width-densities-signals:][:densities+signals]
@@ -21,9 +21,12 @@ func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]
 			row[k%have] -= row[have+k] * out[densities+k]
 		}
 	}
-	if s.metric == nil {
+	switch {
+	case tape.lattice != nil:
+		s.psi.BackwardLattice(dh, tape.lattice, tape.x, tape.phi, c, g)
+	case s.metric == nil:
 		s.psi.Backward(nil, dh, tape.t, tape.x, tape.phi, s.dx, c, g)
-	} else {
+	default:
 		s.psi.BackwardGroup(nil, dh, tape.liftedT, tape.liftedX, tape.phi, c, g)
 	}
 }

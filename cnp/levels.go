@@ -121,6 +121,8 @@ type levelsRun[T Float] struct {
 	x, targets, points []float64 // counted from the task's origin
 	order              []int32   // the targets that count
 	phi, h, f          []T
+	lattice            layers.Lattice
+	conv               layers.LatticeConv[T]
 	pyramid            layers.PyramidRun[T]
 	head               headRun[T]
 	origin             []float64
@@ -307,12 +309,17 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 		return err
 	}
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
-	run.points = run.pyramid.Layout.Points(run.points[:0])
 	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*dy
 	c, densities := have+(to-t)*signals, n.cfg.densities() // the densities are those of all
 	width := densities + signals
 	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*width)
-	simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.gamma, n.psi.scale)
+	if lattice := run.pyramid.Layout.Lattice(run.lattice); lattice != nil {
+		run.lattice = lattice
+		run.conv.Forward(run.h, lattice, run.x, run.phi, c, n.psi.gamma, n.psi.scale)
+	} else {
+		run.points = run.pyramid.Layout.Points(run.points[:0])
+		simd.SetConv(run.h, run.points, run.x, run.phi, dx, c, n.psi.gamma, n.psi.scale)
+	}
 	for k := range to - t {
 		for i := range rows {
 			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor)
@@ -418,7 +425,11 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*layers.PyramidLayout[T], []T, []float64) {
 		k := &tasks[t]
 		if k.encoding == nil {
-			k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
+			if lattice := k.layout.Lattice(nil); lattice != nil {
+				k.encoding = m.encoder.recordOn(lattice, nil, k.x, k.y, 0)
+			} else {
+				k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
+			}
 		}
 		return k.layout, k.encoding.out, k.targets
 	}, func(t int, f []T) {

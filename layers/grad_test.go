@@ -357,6 +357,16 @@ func TestRBFGradient(t *testing.T) {
 			return dot(h, dh)
 		})
 	}
+	for _, lattice := range []Lattice{{{-1, 0, 0.4, 2}}, {{-0.3, 0.5}, {-1, 0, 1}}, {{0, 1}, {-0.5, 0.5}, {0.2, 1, 2}}} {
+		const n, c = 7, 3
+		x, phi, dh := normals[float64](rng, n*len(lattice)), normals[float64](rng, n*c), normals[float64](rng, lattice.Points()*c)
+		h, g := make([]float64, len(dh)), NewGrads(ps)
+		k.BackwardLattice(dh, lattice, x, phi, c, g)
+		requireDifferences(t, ps, g, nil, func() float64 {
+			k.ForwardLattice(h, lattice, x, phi, c)
+			return dot(h, dh)
+		})
+	}
 	for _, name := range []string{"T(2)", "R>0xSO(2)"} {
 		const n, c = 7, 3
 		a, b := scattered(t, name, 5, 1), scattered(t, name, n, 1)

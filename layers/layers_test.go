@@ -115,6 +115,67 @@ func TestRBF(t *testing.T) {
 	testkit.Close(t, "rbf in the group's distance", got, want, 1e-13)
 }
 
+// TestRBFLattice: at the points of a lattice, products of exponentials along the axes are the exponentials of distances; a column's bits do not
+// depend on how many there are.
+func TestRBFLattice(t *testing.T) {
+	t.Run("F64", func(t *testing.T) { testRBFLattice[float64](t, 1e-13) })
+	t.Run("F32", func(t *testing.T) { testRBFLattice[float32](t, 1e-5) })
+}
+
+func testRBFLattice[T Float](t *testing.T, tol float64) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	k := NewRBF[T](1.7, 0.4)
+	exact := &RBF[float64]{RawScale: []float64{float64(k.RawScale[0])}, RawLength: []float64{float64(k.RawLength[0])}}
+	doubles := func(x []T) (y []float64) {
+		for _, v := range x {
+			y = append(y, float64(v))
+		}
+		return y
+	}
+	for _, sizes := range [][]int{{9}, {1, 5}, {6, 7}, {3, 1, 4}, {4, 5, 3}, {2, 2, 2, 3}, {0, 4}} {
+		d := len(sizes)
+		lattice, at := make(Lattice, d), []float64(nil)
+		for a, n := range sizes {
+			lattice[a] = normals[float64](rng, n)
+		}
+		for i := range lattice.Points() {
+			point := make([]float64, d)
+			for a, rest := d-1, i; a >= 0; a-- {
+				point[a] = lattice[a][rest%sizes[a]]
+				rest /= sizes[a]
+			}
+			at = append(at, point...)
+		}
+		for _, n := range []int{0, 1, 5, 300} {
+			const c = 3
+			x, phi := normals[float64](rng, n*d), normals[T](rng, n*c)
+			if n == 5 {
+				x[0] = 1e200 // its squared distance is infinite
+			}
+			want, got := make([]float64, lattice.Points()*c), make([]T, lattice.Points()*c)
+			exact.Forward(want, at, x, doubles(phi), d, c)
+			k.ForwardLattice(got, lattice, x, phi, c)
+			testkit.Close(t, fmt.Sprint(sizes, n), got, want, tol*float64(n+1))
+
+			one, channel := make([]T, lattice.Points()), make([]T, n)
+			for i := range channel {
+				channel[i] = phi[i*c+1]
+			}
+			k.ForwardLattice(one, lattice, x, channel, 1)
+			for i, v := range one {
+				require.Equal(t, got[i*c+1], v)
+			}
+			dh := normals[T](rng, len(got))
+			g, ofAll := NewGrads(k.Params("")), NewGrads(exact.Params(""))
+			k.BackwardLattice(dh, lattice, x, phi, c, g)
+			exact.Backward(nil, doubles(dh), at, x, doubles(phi), d, c, ofAll)
+			for i := range g.Data {
+				testkit.Close(t, fmt.Sprint(sizes, n, g.Params[i].Name), g.Data[i], ofAll.Data[i], 10*tol*float64((n+1)*len(dh)+1))
+			}
+		}
+	}
+}
+
 // TestBatchNorm: rows with a multiplicity are worth that many equal rows, also when their mean is far from zero.
 func TestBatchNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))

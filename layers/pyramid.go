@@ -329,6 +329,25 @@ func (y *PyramidLayout[T]) All() int {
 	return n
 }
 
+// Lattice is the points that features come in on, where they are a lattice of several axes, else nil. Coordinates are put into dst.
+func (y *PyramidLayout[T]) Lattice(dst Lattice) Lattice {
+	d := y.p.kernel.d
+	if d == 1 || y.p.kernel.sphere > 0 {
+		return nil
+	}
+	for len(dst) < d {
+		dst = append(dst, nil)
+	}
+	dst = dst[:d]
+	for a := range dst {
+		dst[a] = dst[a][:0]
+		for k := range max(0, y.enc[0].n[a]) {
+			dst[a] = append(dst[a], float64(y.enc[0].lo[a]+k)*y.p.Step)
+		}
+	}
+	return dst
+}
+
 // Points appends the coordinates of the points that features come in on.
 func (y *PyramidLayout[T]) Points(dst []float64) []float64 {
 	var number [maxAxes]int
