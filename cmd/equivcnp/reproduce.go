@@ -96,6 +96,9 @@ divergence-free).`, 500, (*reproduction).vectors},
 		if part.name == "table1" {
 			fl.IntVar(&f.chain, "chain", 0, "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none")
 		}
+		if part.name == "benchmark" {
+			fl.IntVar(&f.chain, "chain", 0, "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks")
+		}
 		if part.name == "vectors" {
 			fl.IntVar(&f.chain, "chain", 0, "predict whole fields of so many tasks by the chain rule, too: 623 predictions for each; 0: none")
 		}

@@ -214,6 +214,23 @@ func TestReproduceBenchmark(t *testing.T) {
 	require.Equal(t, 18, bytes.Count(after, []byte("\n")))
 	require.True(t, bytes.HasPrefix(after, bytes.Join(lines[:2], nil)), "what was known is kept")
 
+	// More tasks for all numbers but those by the chain rule: these are known.
+	more, tables, _ := made(t, decode[reproduceResult](t, b.ok("reproduce", "benchmark", "--models", b.dir, "--out", out, "--tasks", "4", "--chain", "3", "--json")))
+	require.Equal(t, 3, strings.Count(more, " (3 tasks) |"))
+	require.Contains(t, more, "reproduce benchmark --tasks 4 --seed 1000 --chain 3 --models")
+	byChain := 0
+	for _, row := range tables["benchmark.csv"][1:] {
+		want := "4"
+		if strings.HasSuffix(row[5], "autoregressive") {
+			want, byChain = "3", byChain+1
+		}
+		require.Equal(t, want, row[6])
+	}
+	require.Equal(t, 9, byChain)
+	after, err = os.ReadFile(filepath.Join(out, "benchmark.jsonl"))
+	require.NoError(t, err)
+	require.Equal(t, 18+9, bytes.Count(after, []byte("\n")))
+
 	require.NoError(t, os.WriteFile(filepath.Join(out, "benchmark.jsonl"), []byte("nonsense\n"), 0o644))
 	b.fails(1, "benchmark.jsonl", args...)
 }

@@ -154,7 +154,7 @@ func (p *reproduction) benchmark() error {
 	for _, r := range rows {
 		for _, m := range r.models {
 			if m != nil {
-				p.total += p.flags.n * len(benchmarkRegions(r.dx))
+				p.total += p.tasksBy(r.method) * len(benchmarkRegions(r.dx))
 			}
 		}
 	}
@@ -173,7 +173,12 @@ func (p *reproduction) benchmark() error {
 			}
 			for _, region := range benchmarkRegions(r.dx) {
 				key := benchmarkKey{listed.name, digest, r.method, task.BenchmarkProcesses[k], region, r.dx, p.flags.n, p.flags.seed}
-				opt, cell := p.options(p.flags.n), known[key]
+				cell := known[key]
+				if n := p.tasksBy(r.method); cell == nil && n < key.Tasks { // fewer will do
+					key.Tasks = n
+					cell = known[key]
+				}
+				opt := p.options(p.tasksBy(r.method))
 				if cell == nil {
 					if cell, err = p.measure(key, m, opt, file); err != nil {
 						return err
@@ -187,6 +192,14 @@ func (p *reproduction) benchmark() error {
 		return err
 	}
 	return p.writeBenchmark(rows)
+}
+
+// tasksBy is how many tasks are behind a number by a method.
+func (p *reproduction) tasksBy(method string) int {
+	if p.flags.chain > 0 && strings.HasSuffix(method, "autoregressive") {
+		return p.flags.chain
+	}
+	return p.flags.n
 }
 
 // measure computes one number and keeps it in the file.
@@ -254,7 +267,7 @@ func modelDigest(m cnp.Model[float32]) (string, error) {
 }
 
 func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
-	p.printf("# The neuralprocesses benchmark\n\nTasks of the library neuralprocesses, %d for every number, with seed %d. Of Gaussian processes (eq, matern, weakly-periodic): "+
+	p.printf("# The neuralprocesses benchmark\n\nTasks of the library neuralprocesses, %d for every number unless it says another, with seed %d. Of Gaussian processes (eq, matern, weakly-periodic): "+
 		"the Kullback-Leibler divergence to the process, per target; less is better, 0 the best. Of the others: the log-likelihood per target; more is better. "+
 		"± is a standard error, which the context's size, one for every 16 tasks, makes larger; the best independent prediction is that on the very same tasks. Published numbers are those of J. Bruinsma's thesis, to two digits.\n", p.flags.n, p.flags.seed)
 	file := [][]string{{"name", "dx", "process", "region", "model", "method", "tasks", "kl", "kl_standard_error", "log_likelihood",
@@ -304,12 +317,16 @@ func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 					p.printf(" not trained yet |")
 					continue
 				}
-				p.printf(" %s |", joined(r.cells[k], func(c *benchmarkCell) string {
+				fewer := ""
+				if n := r.cells[k][0].Tasks; n < p.flags.n {
+					fewer = fmt.Sprintf(" (%d tasks)", n)
+				}
+				p.printf(" %s%s |", joined(r.cells[k], func(c *benchmarkCell) string {
 					if c.Report.KL != nil {
 						return withError(*c.Report.KL)
 					}
 					return withError(c.Report.LogLikelihood)
-				}))
+				}), fewer)
 				for _, c := range r.cells[k] {
 					kl, klError, alone := "", "", ""
 					if c.Report.KL != nil {
