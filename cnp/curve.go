@@ -114,7 +114,7 @@ func (s *setConv[T]) encode(t, x []float64, y []T, origin float64) []T {
 type setConvTape[T Float] struct {
 	t, x             []float64
 	lattice          layers.Lattice // instead of t
-	liftedT, liftedX *group.Lifted // t and x under a metric
+	liftedT, liftedX *group.Lifted  // t and x under a metric
 	phi, out         []T
 	densities        int // of phi
 }
