@@ -131,6 +131,9 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	c := &curveChain[T]{m: m, opt: opt, b: b, dx: 1, dy: 1}
 	if model, ok := m.(interface{ Config() Config }); ok {
 		cfg := model.Config()
+		if cfg.Unobserved() != nil {
+			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
+		}
 		c.dx, c.dy, c.gaps, c.alone = cfg.DimX, cfg.DimY, cfg.ChannelDensity, cfg.sharesLattice()
 	} else {
 		switch points := b.B * b.Nc; {

@@ -109,6 +109,11 @@ type Config struct {
 	// numbers as there are coordinates, and turns with the places. Nil: all are scalars, as in files that name no types.
 	Outputs []FieldType `json:"outputs,omitempty"`
 
+	// Inputs are the types of the fields that a context point has, where these are not all: some of Outputs, in their order, each the first of its type
+	// that none before has taken. The others are predicted and never observed; what a context says of them is not read. Nil: all, as in files that
+	// name none. For models with Levels and ChannelDensity.
+	Inputs []FieldType `json:"inputs,omitempty"`
+
 	// Multiplicity K: phi(y) = [1, y, y², .. y^K].
 	Multiplicity int `json:"multiplicity,omitempty"`
 
@@ -291,6 +296,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		return err
 	}
 	if err := c.validateOutputs(g); err != nil {
+		return bad("%v", err)
+	}
+	if err := c.validateInputs(); err != nil {
 		return bad("%v", err)
 	}
 	switch c.Architecture {

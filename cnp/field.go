@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -54,6 +55,55 @@ func (c *Config) Vectors() bool {
 		}
 	}
 	return false
+}
+
+// Unobserved says of each of the DimY values whether it is one that no context point has, by Inputs; nil: there is none.
+func (c *Config) Unobserved() []bool {
+	hidden, _ := c.unobserved()
+	return hidden
+}
+
+// unobserved is Unobserved; at is how many of Inputs are among Outputs.
+func (c *Config) unobserved() (hidden []bool, at int) {
+	for _, f := range c.Fields() {
+		if at < len(c.Inputs) && c.Inputs[at] == f.Type {
+			at++
+			continue
+		}
+		if hidden == nil {
+			hidden = make([]bool, c.DimY)
+		}
+		for i := range f.Width {
+			hidden[f.First+i] = true
+		}
+	}
+	if len(c.Inputs) == 0 {
+		hidden = nil
+	}
+	return hidden, at
+}
+
+// validateInputs reports inputs that are no part of the outputs, or that the model cannot have; the outputs are valid.
+func (c *Config) validateInputs() error {
+	if len(c.Inputs) == 0 {
+		return nil
+	}
+	for i, t := range c.Inputs {
+		if !slices.Contains(FieldTypes, t) {
+			return fmt.Errorf("inputs[%d] = %q is none of %q", i, t, FieldTypes)
+		}
+	}
+	switch _, at := c.unobserved(); {
+	case len(c.Outputs) == 0:
+		return fmt.Errorf("inputs = %q: outputs are not named, of which these are some", c.Inputs)
+	case at < len(c.Inputs):
+		return fmt.Errorf("inputs = %q: inputs[%d], a %s, is not among outputs = %q in their order; what is observed is predicted, too", c.Inputs, at, c.Inputs[at], c.Outputs)
+	case c.Architecture != EquivCNPCurve || c.Levels == 0:
+		return fmt.Errorf("inputs = %q: only models of architecture %q with levels have inputs other than their outputs", c.Inputs, EquivCNPCurve)
+	case !c.ChannelDensity:
+		return fmt.Errorf("inputs = %q need channel_density", c.Inputs)
+	}
+	return nil
 }
 
 // ParseOutputs reads the names of fields' types, as in scalar,vector, for points of dx coordinates, and returns how many numbers they are.

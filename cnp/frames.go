@@ -106,13 +106,20 @@ func seen[T Float](x []T, r []float64, room []float64) {
 	}
 }
 
-// whole returns a batch in which vectors that lack a component lack all of them, since no observer would see the rest; where none does, it is b.
+// whole returns a batch as a model reads it: values that are never observed are not there, and vectors that lack a component lack all of them, since no
+// observer would see the rest. Where that is so already, it is b.
 func (b *Batch[T]) whole(c *Config) *Batch[T] {
-	if !c.Vectors() || !c.ChannelDensity || !gaps(b.YContext) {
+	hidden := c.Unobserved()
+	if hidden == nil && (!c.Vectors() || !c.ChannelDensity || !gaps(b.YContext)) {
 		return b
 	}
 	out := *b
 	out.YContext = slices.Clone(b.YContext)
+	for i := range out.YContext {
+		if hidden != nil && hidden[i%c.DimY] {
+			out.YContext[i] = T(math.NaN())
+		}
+	}
 	for _, f := range c.Fields() {
 		for i := f.First; i < len(out.YContext); i += c.DimY {
 			if v := out.YContext[i : i+f.Width]; gaps(v) {

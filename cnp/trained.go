@@ -523,6 +523,7 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks
 		return b, nil, nil
 	}
+	b = b.whole(c)
 	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
 	scalers = make([]Scaler, b.B)

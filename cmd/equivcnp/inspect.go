@@ -208,10 +208,14 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 func describeFields(r *result, c *cnp.Config) {
 	if len(c.Outputs) > 0 {
 		var parts []string
+		hidden := c.Unobserved()
 		for _, f := range c.Fields() {
 			columns := fmt.Sprintf("column %d", f.First+1)
 			if f.Width > 1 {
 				columns = fmt.Sprintf("columns %d to %d", f.First+1, f.First+f.Width)
+			}
+			if hidden != nil && hidden[f.First] {
+				columns += ", never observed"
 			}
 			parts = append(parts, fmt.Sprintf("%s (%s)", f.Type, columns))
 		}

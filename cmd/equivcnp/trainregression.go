@@ -18,7 +18,7 @@ type regressionFlags struct {
 	kernel, model          string
 	benchmark, group       string
 	sphere, place          string
-	field, outputs         string
+	field, outputs, inputs string
 	dx, lifts              int
 	channels               []int
 	hidden, mid            int
@@ -119,6 +119,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", "))
 	fl.StringVar(&f.outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
+	fl.StringVar(&f.inputs, "inputs", "", "--levels: those of the --outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
 	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
 	fl.IntVar(&f.lifts, "lifts", 1, "equivcnp: samples of the group's stabiliser for every point")
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
@@ -296,6 +297,11 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		}
 		if c.Vectors() && !cmd.Flags().Changed("likelihood") {
 			f.likelihood = "full"
+		}
+	}
+	if f.inputs != "" {
+		if c.Inputs, _, err = cnp.ParseOutputs(f.inputs, dx); err != nil {
+			return usageError{fmt.Errorf("--inputs: %w", err)}
 		}
 	}
 	c.Likelihood = f.likelihood

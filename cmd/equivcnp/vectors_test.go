@@ -36,6 +36,17 @@ func TestVectors(t *testing.T) {
 	require.Contains(t, b.files()["arrows.svg"], "<svg")
 	e := decode[evalResult](t, b.ok("eval", "--model", "@wind.safetensors", "--csv", "@wind.csv", "--x", "east,north", "--y", "p,u,v", "--task", "day", "--json"))
 	require.NotEmpty(t, e.Equivariance)
+
+	// Wind from pressure alone.
+	b.ok(append(run, "--outputs", "scalar,vector", "--inputs", "scalar", "--out", "@blind.safetensors")...)
+	require.Contains(t, b.ok("inspect", "@blind.safetensors"), "scalar (column 1), vector (columns 2 to 3, never observed)")
+	b.write("pressure.csv", "east,north,p,u,v\n1,1,1000,,\n2,3,1001,,\n0,3,999,,\n")
+	for _, name := range []string{"day", "pressure"} {
+		b.ok("regress", "--model", "@blind.safetensors", "--csv", "@"+name+".csv", "--x", "east,north", "--y", "p,u,v", "--targets", "@where.csv", "--out", "@"+name+"-out.csv")
+	}
+	require.Equal(t, b.files()["day-out.csv"], b.files()["pressure-out.csv"])
+	b.fails(2, "inputs[0], a vector, is not among outputs", append(run, "--inputs", "vector", "--outputs", "scalar,scalar,scalar", "--out", "@x.safetensors")...)
+	b.fails(2, "is none of", append(run, "--inputs", "wind", "--out", "@x.safetensors")...)
 }
 
 // TestStart: a run that begins with another model's parameters begins with its predictions, also where it has more lifts; models of other sizes are
