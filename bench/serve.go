@@ -67,6 +67,7 @@ minutes.`,
 			case "server":
 				return profiled(f.profile, func() error { return benchServer(cmd.Context(), f.dir, cmd.InOrStdin(), cmd.OutOrStdout()) })
 			case "load":
+				runtime.GOMAXPROCS(1) // it computes next to nothing, and threads that look for work would take the server's processor
 				return profiled(f.profile, func() error { return f.load.run(r, f.url, f.seconds) })
 			}
 			return benchServe(r, &f)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -289,6 +290,136 @@ func TestFull(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusBadRequest, send(nonsense))
 	require.Equal(t, http.StatusOK, send(body))
+}
+
+// rawGRPC sends bytes as the body of an inference request over gRPC, and returns its status and message.
+func rawGRPC(t *testing.T, client *http.Client, url string, header http.Header, body []byte) (status, message string) {
+	t.Helper()
+	r, err := http.NewRequest("POST", url+"/"+service+"/ModelInfer", bytes.NewReader(body))
+	require.NoError(t, err)
+	r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}}
+	for k, v := range header {
+		r.Header[k] = v
+	}
+	resp, err := client.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	if v := resp.Header.Get("Grpc-Status"); v != "" { // nothing but trailers
+		return v, resp.Header.Get("Grpc-Message")
+	}
+	return resp.Trailer.Get("Grpc-Status"), resp.Trailer.Get("Grpc-Message")
+}
+
+// framed is a message after its prefix.
+func framed(flag byte, length int, message []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{flag}, uint32(length)), message...)
+}
+
+// TestGRPCMessages: what may be wrong with the framing of a request is said in gRPC's codes, and the same for plain requests and for others,
+// which connect reads. Nothing is left reserved.
+func TestGRPCMessages(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Body = 1 << 20 })
+	url, _ := listen(t, s, Limits{})
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	client := &http.Client{Transport: &http.Transport{Protocols: protocols, DisableCompression: true}}
+	message, err := proto.Marshal(curvesMessage(curves(rngOf(1), 16, 50, 50)))
+	require.NoError(t, err)
+	n := len(message)
+	const ok, badArgument, late, full = "0", "3", "4", "8"
+	for name, c := range map[string]struct {
+		header http.Header
+		body   []byte
+		want   string // status
+	}{
+		"whole":                   {nil, framed(0, n, message), ok},
+		"with its codec":          {http.Header{"Content-Type": {"application/grpc+proto"}}, framed(0, n, message), ok},
+		"with a deadline":         {http.Header{"Grpc-Timeout": {"59S"}}, framed(0, n, message), ok},
+		"with a far deadline":     {http.Header{"Grpc-Timeout": {"99999999H"}}, framed(0, n, message), ok},
+		"with a past deadline":    {http.Header{"Grpc-Timeout": {"0n"}}, framed(0, n, message), late},
+		"with a strange deadline": {http.Header{"Grpc-Timeout": {"5x"}}, framed(0, n, message), badArgument},
+		"with a long deadline":    {http.Header{"Grpc-Timeout": {"123456789S"}}, framed(0, n, message), badArgument},
+		"nothing":                 {nil, nil, badArgument},
+		"half a prefix":           {nil, []byte{0, 0}, badArgument},
+		"ends early":              {nil, framed(0, n, message[:n-1]), badArgument},
+		"shorter than it is":      {nil, framed(0, n-1, message), badArgument},
+		"two messages":            {nil, append(framed(0, n, message), framed(0, n, message)...), badArgument},
+		"no message of ours":      {nil, framed(0, 4, []byte{0xff, 0xff, 0xff, 0xff}), badArgument},
+		"empty":                   {nil, framed(0, 0, nil), "5"}, // no model of that name
+		"promises too much":       {nil, framed(0, 1<<31, nil), full},
+		"is too long":             {nil, framed(0, 2<<20, make([]byte, 2<<20)), full},
+		"secretly compressed":     {nil, framed(1, n, message), badArgument},
+		"of another codec":        {http.Header{"Content-Type": {"application/grpc+json"}}, framed(0, 2, []byte("{}")), badArgument},
+	} {
+		status, text := rawGRPC(t, client, url, c.header, c.body)
+		require.Equal(t, c.want, status, "%s: %s", name, text)
+	}
+	require.Eventually(t, func() bool {
+		s.bytes.mu.Lock()
+		defer s.bytes.mu.Unlock()
+		return s.bytes.used == 0
+	}, 5*time.Second, time.Millisecond)
+}
+
+// TestTooLate: what would wait beyond its deadline is refused before its tensors are read, and its connection goes on.
+func TestTooLate(t *testing.T) {
+	s := newServer(t, nil)
+	url, _ := listen(t, s, Limits{})
+	b := curves(rngOf(1), 1, 50, 50)
+	header, body := curvesBinary(t, nil, b)
+	require.Equal(t, http.StatusOK, do(s, "POST", "/v2/models/rbf/infer", header, body).Code)
+	s.queue.mu.Lock()
+	for _, cost := range s.queue.costs { // as if it had taken long
+		*cost = time.Minute
+	}
+	s.queue.mu.Unlock()
+	release := block(t, s)
+	var wait sync.WaitGroup
+	wait.Go(func() { do(s, "POST", "/v2/models/rbf/infer", header, body) })
+	require.Eventually(t, func() bool {
+		s.queue.mu.Lock()
+		defer s.queue.mu.Unlock()
+		return len(s.queue.running) == 1
+	}, 5*time.Second, time.Millisecond)
+
+	header, body = curvesBinary(t, map[string]any{"timeout": 1e6}, b)
+	n, err := strconv.Atoi(header[headerLength])
+	require.NoError(t, err)
+	copy(body[n:], bytes.Repeat([]byte{0xff}, len(body)-n)) // NaN, if anybody looked
+	w := do(s, "POST", "/v2/models/rbf/infer", header, body)
+	require.Equal(t, http.StatusServiceUnavailable, w.Code, "%s", w.Body)
+	require.Contains(t, w.Body.String(), "this would take")
+	r, err := http.NewRequest("POST", url+"/v2/models/rbf/infer", bytes.NewReader(body))
+	require.NoError(t, err)
+	for k, v := range header {
+		r.Header.Set(k, v)
+	}
+	for range 3 { // over one connection
+		r.Body, err = r.GetBody()
+		require.NoError(t, err)
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	}
+	m := curvesMessage(b)
+	m.Parameters = map[string]*inference.InferParameter{"timeout": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 1e6}}}
+	m.Inputs[0].Shape = []int64{-1} // wrong, if anybody looked
+	message, err := proto.Marshal(m)
+	require.NoError(t, err)
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
+	status, text := rawGRPC(t, client, url, nil, framed(0, len(message), message))
+	require.Equal(t, "8", status, "%s", text)
+	release()
+	wait.Wait()
+	status, text = rawGRPC(t, client, url, nil, framed(0, len(message), message))
+	require.Equal(t, "3", status, "%s", text)
 }
 
 // TestGRPCCompression: a compressed request is read, and an answer is not compressed because a client could read it so.

@@ -83,7 +83,11 @@ func FuzzREST(f *testing.F) {
 			if header > 0 && header <= len(body) {
 				head, rest = body[:header], body[header:]
 			}
-			r, err := parseREST(head, rest)
+			in, err := parseHead(head)
+			if err != nil {
+				return nil, err
+			}
+			r, err := in.request(rest)
 			if err == nil {
 				if _, err := r.params.timeout(); err != nil {
 					return nil, err

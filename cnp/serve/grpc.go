@@ -66,6 +66,10 @@ func (s *Server) grpcRoutes(mux *http.ServeMux) {
 		defer func() { s.bytes.give(call.reserved) }()
 		setWriteDeadline(w, int(min(s.opt.Body, math.MaxInt32))+int(s.opt.Timeout/time.Second)*slowest)
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience + time.Duration(s.opt.Body/slowest)*time.Second))
+		if isPlain(r) {
+			s.plainInfer(w, r, call, refuse)
+			return
+		}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))
 		r.Body = &callBody{r.Body, &call.body}
 		handler.ServeHTTP(w, r)
@@ -125,8 +129,7 @@ func (s *Server) grpcInfer(ctx context.Context, r *connect.Request[wireRequest])
 		return nil, grpcError(f)
 	}
 	s.logged(ctx, "grpc", r.Msg.model, call.start, j, nil)
-	out := connect.NewResponse(&wireResponse{model: j.model.name, version: j.model.version, id: r.Msg.id, note: j.note,
-		answers: j.answers(&r.Msg.request), raw: r.Msg.raw || len(r.Msg.inputs) == 0})
+	out := connect.NewResponse(r.Msg.response(j))
 	out.Header().Set("Server-Timing", j.timing())
 	return out, nil
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// spare is how many threads are for clients while others compute.
-const spare = 2
+// spare is how many threads are for clients while so many others compute. With more than they need, Go wakes a second one whenever a request
+// comes, to look for work that is not there, on a processor that computes.
+func spare(threads int) int { return 1 + threads/8 }
 
-// SpareThreads computes on so many threads, and gives Go two more, so that clients are answered at once while models compute: what computes
+// SpareThreads computes on so many threads, and gives Go some more, so that clients are answered at once while models compute: what computes
 // leaves its thread only now and then. It is for programs that do nothing but serve, and returns what undoes it.
 func SpareThreads(threads int) (undo func()) {
-	limit, procs := parallel.SetLimit(threads), runtime.GOMAXPROCS(threads+spare)
+	limit, procs := parallel.SetLimit(threads), runtime.GOMAXPROCS(threads+spare(threads))
 	return func() {
 		parallel.SetLimit(limit)
 		runtime.GOMAXPROCS(procs)

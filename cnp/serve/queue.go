@@ -160,12 +160,11 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	if len(q.running) < q.slots {
 		return q.newBatch([]*job{j}), nil
 	}
-	wait := q.ahead(j)
 	if q.tasks+j.tasks > q.maxTasks {
-		return nil, q.tooMany(wait)
+		return nil, q.tooMany(j)
 	}
-	if total := wait + j.expected(j.tasks); !j.deadline.IsZero() && time.Until(j.deadline) < prudent(total) {
-		return nil, late(wait, total, j)
+	if err := q.hopeless(j, j.expected(j.tasks)); err != nil {
+		return nil, err
 	}
 	i, _ := slices.BinarySearchFunc(q.waiting, j, before)
 	q.waiting = slices.Insert(q.waiting, i, j)
@@ -181,11 +180,35 @@ func (q *queue) full() error {
 	if len(q.running) < q.slots || q.tasks < q.maxTasks {
 		return nil
 	}
-	return q.tooMany(q.ahead(&job{priority: maxPriority}))
+	return q.tooMany(&job{priority: maxPriority})
 }
 
-func (q *queue) tooMany(wait time.Duration) *failure {
-	return overloaded("queue", wait, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
+// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first.
+func (q *queue) tooLate(deadline time.Time, priority int) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.running) < q.slots {
+		return nil
+	}
+	return q.hopeless(&job{priority: priority, deadline: deadline}, 0)
+}
+
+func (q *queue) tooMany(j *job) *failure {
+	running, waiting := q.ahead(j)
+	return overloaded("queue", running+waiting, "%d tasks are waiting, at most %d may", q.tasks, q.maxTasks)
+}
+
+// hopeless refuses a job of that cost which would probably not be done in time. What is admitted and given up later has cost others their
+// place, and its client the time; what is refused costs nothing while others wait. So the more waits, the more must be left.
+func (q *queue) hopeless(j *job, cost time.Duration) error {
+	if j.deadline.IsZero() {
+		return nil
+	}
+	running, waiting := q.ahead(j)
+	if time.Until(j.deadline) < prudent(running+cost)+waiting+waiting/2 {
+		return late(running+waiting, running+waiting+cost, j)
+	}
+	return nil
 }
 
 // late refuses a job that would wait so long and take so long in total.
@@ -229,19 +252,18 @@ func before(a, b *job) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
-// ahead is about how long a job waits for those before it.
-func (q *queue) ahead(j *job) time.Duration {
-	var sum time.Duration
+// ahead is about how long a job waits for those that are computed, and for those that wait before it.
+func (q *queue) ahead(j *job) (running, waiting time.Duration) {
 	now := time.Now()
 	for _, b := range q.running {
-		sum += max(0, b.cost-now.Sub(b.began))
+		running += max(0, b.cost-now.Sub(b.began))
 	}
 	for _, other := range q.waiting {
 		if other.priority <= j.priority {
-			sum += other.expected(other.tasks)
+			waiting += other.expected(other.tasks)
 		}
 	}
-	return sum / time.Duration(q.slots)
+	return running / time.Duration(q.slots), waiting / time.Duration(q.slots)
 }
 
 // goOn runs a batch in its slot, and then the next ones, until none wait.

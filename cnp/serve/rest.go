@@ -268,16 +268,30 @@ func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64
 			return nil, nil, err
 		}
 	}
-	head, rest, err := s.readBody(w, r, reserved)
+	grow := func(n int64) error {
+		err := s.bytes.take(n)
+		if err == nil {
+			*reserved += n
+		}
+		return err
+	}
+	var in restRequest
+	rest, err := s.readBody(w, r, reserved, func(head []byte, left int64) (err error) {
+		if err := grow(jsonGrowth * int64(len(head))); err != nil {
+			return err
+		}
+		if in, err = parseHead(head); err != nil || left == 0 || left > unread {
+			return err
+		}
+		return s.tooLate(r.Context(), in.Parameters)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	growth := int64(len(rest)) + jsonGrowth*int64(len(head))
-	if err := s.bytes.take(growth); err != nil {
+	if err := grow(int64(len(rest))); err != nil {
 		return nil, nil, err
 	}
-	*reserved += growth
-	req, err := parseREST(head, rest)
+	req, err := in.request(rest)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -300,29 +314,29 @@ func setWriteDeadline(w http.ResponseWriter, n int) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + time.Duration(n/slowest)*time.Second))
 }
 
-// readBody reads the JSON and what follows it, in slices of their own so that the elements of tensors can lie as the machine likes. The bytes are reserved before they
-// are read: as many as the client says, or as many as came so far.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, reserved *int64) (head, rest []byte, err error) {
+// readBody reads the JSON, calls parse with it and the number of bytes that are still to be read, and returns what follows it, in a slice of its own so that the
+// elements of tensors can lie as the machine likes. The bytes are reserved before they are read: as many as the client says, or as many as came so far.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, reserved *int64, parse func(head []byte, left int64) error) (rest []byte, err error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, nil, &failure{status: http.StatusUnsupportedMediaType, text: fmt.Sprintf("content encoding %.40q is not known", e)}
+		return nil, &failure{status: http.StatusUnsupportedMediaType, text: fmt.Sprintf("content encoding %.40q is not known", e)}
 	}
 	size := int64(-1) // of the JSON: all
 	if h := r.Header.Get(headerLength); h != "" {
 		if size, err = strconv.ParseInt(h, 10, 64); err != nil || size < 0 {
-			return nil, nil, invalid("%s: %.40q is no number of bytes", headerLength, h)
+			return nil, invalid("%s: %.40q is no number of bytes", headerLength, h)
 		}
 	}
 	if r.ContentLength > s.opt.Body {
-		return nil, nil, tooLarge("the request has %v, at most %v are allowed", cnp.Bytes(r.ContentLength), cnp.Bytes(s.opt.Body))
+		return nil, tooLarge("the request has %v, at most %v are allowed", cnp.Bytes(r.ContentLength), cnp.Bytes(s.opt.Body))
 	}
 	if r.ContentLength >= 0 && size > r.ContentLength {
-		return nil, nil, invalid("%s: %d, the body has %d bytes", headerLength, size, r.ContentLength)
+		return nil, invalid("%s: %d, the body has %d bytes", headerLength, size, r.ContentLength)
 	}
 	http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience + time.Duration(max(r.ContentLength, s.opt.Body)/slowest)*time.Second))
 	body := &reservingReader{r: r.Body, left: s.opt.Body, gauge: s.bytes, reserved: reserved}
 	if r.ContentLength > 0 {
 		if err := body.ahead(r.ContentLength); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	read := func(n int64) ([]byte, error) {
@@ -333,29 +347,44 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, reserved *int6
 		_, err := io.ReadFull(body, b)
 		return b, err
 	}
-	if r.ContentLength < 0 {
+	broken := func(err error) error {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return invalid("the body ends early")
+		}
+		if f := asFailure(err); f.status != http.StatusInternalServerError {
+			return f
+		}
+		return &failure{status: http.StatusRequestTimeout, text: "the body could not be read: " + err.Error()}
+	}
+	left := int64(0)
+	var head []byte
+	switch {
+	case r.ContentLength < 0:
 		if head, err = io.ReadAll(body); err == nil && size >= 0 {
 			if size > int64(len(head)) {
-				return nil, nil, invalid("%s: %d, the body has %d bytes", headerLength, size, len(head))
+				return nil, invalid("%s: %d, the body has %d bytes", headerLength, size, len(head))
 			}
 			rest = bytes.Clone(head[size:])
 			head = head[:size]
 		}
-	} else if size < 0 {
+	case size < 0:
 		head, err = read(r.ContentLength)
-	} else if head, err = read(size); err == nil {
-		rest, err = read(r.ContentLength - size)
+	default:
+		head, err = read(size)
+		left = r.ContentLength - size
 	}
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return nil, nil, invalid("the body ends early")
-	case err != nil:
-		if f := asFailure(err); f.status != http.StatusInternalServerError {
-			return nil, nil, f
+	if err != nil {
+		return nil, broken(err)
+	}
+	if err := parse(head, left); err != nil {
+		return nil, err
+	}
+	if left > 0 {
+		if rest, err = read(left); err != nil {
+			return nil, broken(err)
 		}
-		return nil, nil, &failure{status: http.StatusRequestTimeout, text: "the body could not be read: " + err.Error()}
 	}
-	return head, rest, nil
+	return rest, nil
 }
 
 // jsonGrowth is how many more bytes a byte of JSON takes on its way to a tensor: it is copied once, and "1," becomes eight.
@@ -399,15 +428,19 @@ func (b *reservingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// parseREST reads a request: JSON, and the elements of the tensors that say binary_data_size, in order.
-func parseREST(head, rest []byte) (*request, error) {
-	var in restRequest
+// parseHead reads the JSON of a request.
+func parseHead(head []byte) (in restRequest, err error) {
 	if err := json.Unmarshal(head, &in); err != nil {
-		return nil, invalid("the request is not the JSON of the protocol: %v", err)
+		return in, invalid("the request is not the JSON of the protocol: %v", err)
 	}
 	if len(in.Inputs) > maxTensors || len(in.Outputs) > maxTensors {
-		return nil, invalid("%d inputs and %d outputs, at most %d of each are allowed", len(in.Inputs), len(in.Outputs), maxTensors)
+		return in, invalid("%d inputs and %d outputs, at most %d of each are allowed", len(in.Inputs), len(in.Outputs), maxTensors)
 	}
+	return in, nil
+}
+
+// request takes the elements of the tensors that say binary_data_size from what follows the JSON, in order.
+func (in *restRequest) request(rest []byte) (*request, error) {
 	r := &request{id: in.ID, params: in.Parameters}
 	for i := range in.Inputs {
 		x := &in.Inputs[i]

@@ -224,29 +224,16 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	if err != nil {
 		return nil, err
 	}
-	timeout, err := r.params.timeout()
+	ctx, cancel, priority, err := s.patience(ctx, r.params)
 	if err != nil {
 		return nil, err
 	}
-	if _, has := ctx.Deadline(); timeout == 0 && !has {
-		timeout = s.opt.Timeout
-	}
-	if timeout == 0 || timeout > longest {
-		timeout = longest // or the deadline that ctx has
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	priority, asked, err := r.params.whole("priority", 0, maxPriority)
-	if err != nil {
-		return nil, err
-	}
 	j, err := m.prepare(r)
 	if err != nil {
 		return nil, err
 	}
-	if j.priority = priority; !asked || priority == 0 {
-		j.priority = usualPriority
-	}
+	j.priority = priority
 	answer := j.answerBytes(r)
 	if err := s.bytes.take(answer); err != nil {
 		return nil, err
@@ -262,6 +249,40 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 		return nil, err
 	}
 	return j, nil
+}
+
+// patience returns a context that ends with a request's time, and the request's priority.
+func (s *Server) patience(ctx context.Context, p params) (context.Context, context.CancelFunc, int, error) {
+	timeout, err := p.timeout()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if _, has := ctx.Deadline(); timeout == 0 && !has {
+		timeout = s.opt.Timeout
+	}
+	if timeout == 0 || timeout > longest {
+		timeout = longest // or the deadline that ctx has
+	}
+	priority, _, err := p.whole("priority", 0, maxPriority)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if priority == 0 {
+		priority = usualPriority
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	return ctx, cancel, priority, nil
+}
+
+// tooLate refuses a request that has been read as far as its parameters, if it would wait beyond its time.
+func (s *Server) tooLate(ctx context.Context, p params) error {
+	ctx, cancel, priority, err := s.patience(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	return s.queue.tooLate(deadline, priority)
 }
 
 // longest is the time of a request at most, whatever it says.

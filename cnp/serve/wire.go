@@ -101,8 +101,17 @@ func text(dst *string, t protowire.Type, s []byte) error {
 
 // read takes a request from the wire. It keeps nothing of b.
 func (r *wireRequest) read(b []byte) error {
+	take, err := r.scan(b)
+	if err != nil {
+		return err
+	}
+	return take()
+}
+
+// scan reads everything but the inputs, and returns what takes them, as long as b is what it was.
+func (r *wireRequest) scan(b []byte) (take func() error, err error) {
 	var inputs, raws [][]byte
-	err := fields(b, func(n protowire.Number, t protowire.Type, _ uint64, s []byte) error {
+	err = fields(b, func(n protowire.Number, t protowire.Type, _ uint64, s []byte) error {
 		if n >= 1 && n <= 7 && t != protowire.BytesType {
 			return errWireType
 		}
@@ -135,24 +144,26 @@ func (r *wireRequest) read(b []byte) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(raws) > 0 && len(raws) != len(inputs) {
-		return invalid("%d inputs have %d raw_input_contents", len(inputs), len(raws))
+		return nil, invalid("%d inputs have %d raw_input_contents", len(inputs), len(raws))
 	}
 	r.raw = len(raws) > 0
-	for i, s := range inputs {
-		var raw []byte
-		if r.raw {
-			raw = raws[i]
+	return func() error {
+		for i, s := range inputs {
+			var raw []byte
+			if r.raw {
+				raw = raws[i]
+			}
+			t, err := readInput(s, raw, r.raw)
+			if err != nil {
+				return err
+			}
+			r.inputs = append(r.inputs, t)
 		}
-		t, err := readInput(s, raw, r.raw)
-		if err != nil {
-			return err
-		}
-		r.inputs = append(r.inputs, t)
-	}
-	return checkTwice(r.inputs)
+		return checkTwice(r.inputs)
+	}, nil
 }
 
 // readParameter adds an entry of a map of parameters.
@@ -357,6 +368,11 @@ type wireResponse struct {
 	model, version, id, note string
 	answers                  []answer
 	raw                      bool // elements go into raw_output_contents, else into the outputs' contents
+}
+
+// response is the answer to a request that a job has done.
+func (r *wireRequest) response(j *job) *wireResponse {
+	return &wireResponse{model: j.model.name, version: j.model.version, id: r.id, note: j.note, answers: j.answers(&r.request), raw: r.raw || len(r.inputs) == 0}
 }
 
 // size of a field that has a length.

@@ -1,0 +1,149 @@
+package serve
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// Most gRPC clients send their request as one message that is not compressed. For these the server reads and writes the framing itself:
+// connect reads in many small steps, each of which wakes the goroutine of the connection, and writes an answer in two.
+
+// prefixBytes stand before a message: whether it is compressed, and its length.
+const prefixBytes = 5
+
+// isPlain reports whether a request is one of those.
+func isPlain(r *http.Request) bool {
+	switch r.Header.Get("Content-Type") {
+	case "application/grpc", "application/grpc+proto":
+	default:
+		return false
+	}
+	encoding := r.Header.Get("Grpc-Encoding")
+	return r.ProtoMajor == 2 && (encoding == "" || encoding == "identity")
+}
+
+// messages are buffers for messages that come and go; a request keeps nothing of them.
+var messages = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostKept is the buffer at most that is kept for the next message.
+const mostKept = 8 << 20
+
+func keep(b *[]byte) {
+	if cap(*b) <= mostKept {
+		*b = (*b)[:0]
+		messages.Put(b)
+	}
+}
+
+// plainInfer answers an inference request.
+func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCall, refuse *connect.ErrorWriter) {
+	var req wireRequest
+	j, err := func() (*job, error) {
+		ctx := r.Context()
+		if text := r.Header.Get("Grpc-Timeout"); text != "" {
+			timeout, err := parseTimeout(text)
+			if err != nil {
+				return nil, err
+			}
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, timeout)
+			defer cancel()
+		}
+		if err := s.readMessage(ctx, &req, &call.body); err != nil {
+			return nil, err
+		}
+		return s.infer(ctx, &req.request, &call.reserved)
+	}()
+	if err != nil {
+		f := asFailure(err)
+		s.logged(r.Context(), "grpc", req.model, call.start, j, f)
+		refuse.Write(w, r, grpcError(f))
+		return
+	}
+	s.logged(r.Context(), "grpc", req.model, call.start, j, nil)
+	b := messages.Get().(*[]byte)
+	defer keep(b)
+	*b = req.response(j).append(append(*b, make([]byte, prefixBytes)...))
+	binary.BigEndian.PutUint32((*b)[1:], uint32(len(*b)-prefixBytes))
+	h := w.Header()
+	h.Set("Content-Type", r.Header.Get("Content-Type"))
+	h.Set("Server-Timing", j.timing())
+	if _, err := w.Write(*b); err != nil {
+		s.log.Debug("an answer was not taken", "model", j.model.name, "error", err.Error())
+		return
+	}
+	h.Set(http.TrailerPrefix+"Grpc-Status", "0")
+}
+
+// readMessage reads a request's one message. Memory grows with what comes, not with what its length promises.
+func (s *Server) readMessage(ctx context.Context, req *wireRequest, body *reservingReader) error {
+	buffer := messages.Get().(*[]byte)
+	defer keep(buffer)
+	b := *buffer
+	for {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, max(cap(b), 32<<10))
+		}
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		*buffer = b
+		if len(b) >= prefixBytes {
+			switch length := int64(binary.BigEndian.Uint32(b[1:])); {
+			case b[0] != 0:
+				return invalid("the message is compressed, and the request does not say how")
+			case length > s.opt.Body:
+				return tooLarge("the message has %v, at most %v are allowed", cnp.Bytes(length), cnp.Bytes(s.opt.Body))
+			case int64(len(b)) > prefixBytes+length:
+				return invalid("more than one message was sent")
+			case err == io.EOF && int64(len(b)) < prefixBytes+length:
+				return invalid("the message ends early")
+			}
+		}
+		switch f := new(failure); {
+		case err == io.EOF && len(b) >= prefixBytes:
+			take, err := req.scan(b[prefixBytes:])
+			if err == nil {
+				if err := s.tooLate(ctx, req.params); err != nil { // before anything is copied
+					return err
+				}
+				err = take()
+			}
+			if err != nil && !errors.As(err, &f) {
+				err = invalid("the message cannot be read: %v", err)
+			}
+			return err
+		case err == io.EOF:
+			return invalid("there is no message")
+		case errors.As(err, &f):
+			return f
+		case err != nil:
+			return &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the message could not be read: " + err.Error()}
+		}
+	}
+}
+
+// parseTimeout reads what gRPC says of a deadline: up to eight digits and a unit.
+func parseTimeout(text string) (time.Duration, error) {
+	units := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': time.Nanosecond}
+	unit := units[text[len(text)-1]]
+	n, err := strconv.ParseUint(text[:len(text)-1], 10, 64)
+	if unit == 0 || err != nil || len(text) > 9 {
+		return 0, invalid("grpc-timeout %.40q: need up to eight digits and a unit", text)
+	}
+	if n > uint64(math.MaxInt64/unit) {
+		return math.MaxInt64, nil
+	}
+	return time.Duration(n) * unit, nil
+}
