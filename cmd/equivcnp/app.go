@@ -26,6 +26,8 @@ type app struct {
 	json, quiet    bool
 	threads        int
 	started        bool // a command's action began: errors are no longer about usage
+	// onTrain takes the place of a training, for whoever only asks what it would be.
+	onTrain func(*training) error
 }
 
 // usageError is an error of the command line that only an action can find, such as a rate above 1.
@@ -85,7 +87,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 100 |"))
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
-	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(), a.calibrateCommand(),
+	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.selectCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(), a.calibrateCommand(),
 		a.reproduceCommand(),
 		a.serveCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root

@@ -37,7 +37,7 @@ type evalFlags struct {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:                   "eval --model M (--kernel K | --benchmark P | --sphere P | --field F | --digits | --images DIR | --mnist FILE | --csv FILE | --in FILE)",
+		Use:                   "eval --model M (--kernel K | --benchmark P | --sphere P | --field F | --plane P | --digits | --images DIR | --mnist FILE | --csv FILE | --in FILE)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Measure a model on many tasks",
 		Long: `Measure a model: the log-likelihood per value, mean and standard deviation over tasks; the squared
@@ -174,7 +174,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	switch {
 	case first.Images != nil:
 		r.cautions = cnp.ImageNotes(&cfg, first.Images)
-	case first.Curves != nil && (f.tasks.kernel == "" && f.tasks.benchmark == "" && f.tasks.sphere == "" && f.tasks.field == "" || cfg.HasUnits()):
+	case first.Curves != nil && (f.tasks.kernel == "" && f.tasks.benchmark == "" && f.tasks.sphere == "" && f.tasks.field == "" && f.tasks.plane == "" || cfg.HasUnits()):
 		r.cautions = cnp.Notes(&cfg, first.Curves)
 		if m, ok := model.(cnp.Regressor[float32]); ok && f.standardise {
 			judged = cnp.Standardised(m)

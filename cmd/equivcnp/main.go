@@ -10,6 +10,7 @@
 //	equivcnp eval       measure a model on many tasks
 //	equivcnp reproduce  make the paper's tables and figures anew
 //	equivcnp train      train a model on curves or images
+//	equivcnp select     find the symmetry of data: train models under several groups and compare them
 //	equivcnp serve      answer inference requests over HTTP and gRPC
 //	equivcnp convert    turn a PyTorch checkpoint into a model file that knows its configuration
 //	equivcnp inspect    say what a model file holds

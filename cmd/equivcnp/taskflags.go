@@ -23,7 +23,7 @@ type taskFlags struct {
 	kernel                 string
 	benchmark, region      string
 	sphere, place          string
-	field                  string
+	field, plane           string
 	length                 float64
 	from, to               float64
 	targets                int
@@ -85,7 +85,7 @@ type holdoutFlags struct {
 const holdoutByUsage = "--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted given the other rows of their task"
 
 // taskKinds are the flags of which one names the tasks.
-var taskKinds = []string{"kernel", "benchmark", "sphere", "field", "digits", "images", "mnist", "csv", "in"}
+var taskKinds = []string{"kernel", "benchmark", "sphere", "field", "plane", "digits", "images", "mnist", "csv", "in"}
 
 // register adds the flags; they default to the paper's tests.
 func (f *taskFlags) register(a *app, cmd *cobra.Command) {
@@ -95,6 +95,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, rbf+periodic, rbf,sawtooth, gp:2*rbf(0.5)+...")
 	fl.StringVar(&f.benchmark, "benchmark", "", "a process of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
 	fl.StringVar(&f.field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", "))
+	fl.StringVar(&f.plane, "plane", "", "values in the plane of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
 	fl.StringVar(&f.region, "region", task.BenchmarkRegions[0], "--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
@@ -128,6 +129,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("sphere", cobra.FixedCompletions(task.SphereProcesses, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("place", cobra.FixedCompletions(task.SpherePlaces, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("field", cobra.FixedCompletions(task.VectorKernels, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("plane", cobra.FixedCompletions(task.PlaneKinds, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("region", cobra.FixedCompletions(task.BenchmarkRegions, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.MarkFlagsMutuallyExclusive(taskKinds...)
 	cmd.MarkFlagsOneRequired(taskKinds...)
@@ -159,9 +161,9 @@ func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Mot
 // come in order.
 func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, changed func(string) bool) (task.Source[float32], int, error) {
 	image := cfg.Architecture.Image()
-	if curves := f.kernel != "" || f.benchmark != "" || f.sphere != "" || f.field != "" || f.csv != ""; f.in == "" && curves == image {
+	if curves := f.kernel != "" || f.benchmark != "" || f.sphere != "" || f.field != "" || f.plane != "" || f.csv != ""; f.in == "" && curves == image {
 		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
-			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --benchmark, --sphere, --field, --csv or --in"}[image])
+			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --csv or --in"}[image])
 	}
 	if f.minContext < 0 || f.maxContext < f.minContext {
 		return nil, 0, usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
@@ -204,6 +206,15 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		src := task.SphereSource[float32]{Process: f.sphere, Place: f.place, Dx: cfg.DimX}
 		if err := src.Validate(); err != nil {
 			return nil, 0, usageError{fmt.Errorf("--sphere: %w", err)}
+		}
+		return src, 0, nil
+	case f.plane != "":
+		if cfg.DimX != 2 || cfg.DimY != 1 {
+			return nil, 0, usagef("--plane has two coordinates and one output, the model has %d and %d", cfg.DimX, cfg.DimY)
+		}
+		src := task.PlaneSource[float32]{Kind: f.plane}
+		if err := src.Validate(); err != nil {
+			return nil, 0, usageError{fmt.Errorf("--plane: %w", err)}
 		}
 		return src, 0, nil
 	case f.field != "":

@@ -244,6 +244,13 @@ type trainResult struct {
 	Notes        []string     `json:"notes"`
 }
 
+// training is what the flags of a training ask for.
+type training struct {
+	model     cnp.Config
+	run       train.Config
+	src, test task.Source[float32]
+}
+
 // train runs the training of a model of that configuration on a source; less names the flags that make it smaller.
 func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, changed func(string) bool, notes []string) error {
 	if f.out == "" {
@@ -259,6 +266,15 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	if f.out == stdio {
 		return usagef("--out -: train needs a file, beside which its checkpoint and its log lie")
 	}
+	work := workOf(src, c.Batch)
+	work.Train, work.Passes = true, c.Passes
+	need, err := mc.Estimate(work)
+	if err := f.memory.check(need, err, less); err != nil {
+		return err
+	}
+	if a.onTrain != nil {
+		return a.onTrain(&training{mc, c, src, test})
+	}
 	inputs := []string{f.config, f.start}
 	outs, err := newOutputs(inputs, outFile{"out", f.out, tensorFiles}, outFile{"loss", f.beside(".loss.png"), pictureFiles})
 	if err != nil {
@@ -268,12 +284,6 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	opt := train.Options[float32]{Test: test, Checkpoint: f.beside(".checkpoint"), Log: f.beside(".jsonl")}
 	if _, err := os.Stat(opt.Checkpoint); err == nil && !f.resume && !f.overwrite {
 		return fmt.Errorf("%s is the checkpoint of an earlier run: continue it with --resume, or begin anew with --overwrite", opt.Checkpoint)
-	}
-	work := workOf(src, c.Batch)
-	work.Train, work.Passes = true, c.Passes
-	need, err := mc.Estimate(work)
-	if err := f.memory.check(need, err, less); err != nil {
-		return err
 	}
 	model, err := cnp.New[float32](mc, f.seed)
 	if err != nil {

@@ -64,19 +64,24 @@ func (a *app) trainManifest(ctx context.Context, f *shardFlags) error {
 	job := &shards.Job{Kind: "train", Items: lines}
 	name := func(it shards.Item) string { return shards.OutName(it.ID, words[it.ID][0], ".safetensors") }
 	return f.run(ctx, a, job, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
-		args := append([]string{"train"}, words[it.ID]...)
-		args = append(args, "--out", out, "--resume", "--json", "--quiet", "--threads", strconv.Itoa(a.threads))
-		var said, errs bytes.Buffer
-		if status := run(ctx, args, strings.NewReader(""), &said, &errs); status != 0 {
-			return nil, errors.New(strings.TrimSpace(errs.String()))
-		}
-		var res trainResult
-		if err := json.Unmarshal(said.Bytes(), &res); err != nil {
-			return nil, err
-		}
-		for _, path := range []*string{&res.Out, &res.Checkpoint, &res.Log, &res.Picture} {
-			*path = filepath.Base(*path)
-		}
-		return res, nil
+		return a.trainApart(ctx, words[it.ID], out)
 	})
+}
+
+// trainApart runs a training of its own, from the words of its line, which goes on where its checkpoint is.
+func (a *app) trainApart(ctx context.Context, words []string, out string) (*trainResult, error) {
+	args := append([]string{"train"}, words...)
+	args = append(args, "--out", out, "--resume", "--json", "--quiet", "--threads", strconv.Itoa(a.threads))
+	var said, errs bytes.Buffer
+	if status := run(ctx, args, strings.NewReader(""), &said, &errs); status != 0 {
+		return nil, errors.New(strings.TrimSpace(errs.String()))
+	}
+	var res trainResult
+	if err := json.Unmarshal(said.Bytes(), &res); err != nil {
+		return nil, err
+	}
+	for _, path := range []*string{&res.Out, &res.Checkpoint, &res.Log, &res.Picture} {
+		*path = filepath.Base(*path)
+	}
+	return &res, nil
 }

@@ -19,6 +19,7 @@ type regressionFlags struct {
 	benchmark, group       string
 	sphere, place          string
 	field, outputs, inputs string
+	plane                  string
 	dx, lifts              int
 	channels               []int
 	hidden, mid            int
@@ -42,7 +43,7 @@ var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "period
 func (a *app) trainRegressionCommand() *cobra.Command {
 	var f regressionFlags
 	cmd := &cobra.Command{
-		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --field rbf|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
+		Use:                   "regression (--kernel rbf|matern|periodic|... | --benchmark eq|... | --sphere eq|... | --field rbf|... | --plane isotropic|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on curves: drawn from a random process, or your own",
 		Long: `Train on curves drawn from a random process, or on your own.
@@ -68,6 +69,9 @@ models that are to go by the chain rule), and --targets of the others are target
 plane: under --group "SE(2)" with --lifts 4 and --levels 3 a field turned by a quarter is predicted turned by
 a quarter. --outputs says which columns of your own data are a vector, in their order: --y pressure,u,v
 --outputs scalar,vector. Predictions of vectors have a full covariance (--likelihood full).
+
+--plane draws values in the plane of which the symmetry is known: stationary, isotropic, radial,
+scale-free or none; "equivcnp select" should find it.
 
 --csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number or
 a name for each curve (without it all rows are one); context, 1 where a point is always observed. --x, --y and
@@ -118,6 +122,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", "))
+	fl.StringVar(&f.plane, "plane", "", "values in the plane, of a Gaussian process of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
 	fl.StringVar(&f.outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
 	fl.StringVar(&f.inputs, "inputs", "", "--levels: those of the --outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
 	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
@@ -129,7 +134,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.holdoutBy, "holdout-by", "", holdoutByUsage)
 	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
-	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "csv", "in")
+	cmd.MarkFlagsMutuallyExclusive("kernel", "benchmark", "sphere", "field", "plane", "csv", "in")
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
@@ -149,7 +154,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
 	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}, "benchmark": task.BenchmarkProcesses, "group": group.Names(),
-		"field": task.VectorKernels, "sphere": task.SphereProcesses, "place": task.SpherePlaces,
+		"field": task.VectorKernels, "plane": task.PlaneKinds, "sphere": task.SphereProcesses, "place": task.SpherePlaces,
 		"readout": {"queries", "targets", "rbf"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -212,7 +217,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	} else if cmd.Flags().Changed("place") {
 		return usagef("--place is for --sphere")
 	}
-	if f.csv != "" || f.in != "" || f.benchmark != "" || f.sphere != "" || f.field != "" {
+	if f.csv != "" || f.in != "" || f.benchmark != "" || f.sphere != "" || f.field != "" || f.plane != "" {
 		for _, name := range []string{"length", "from", "to"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--%s is for --kernel", name)
@@ -223,10 +228,10 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		}
 	}
 	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx}
-	if f.benchmark != "" || f.sphere != "" {
+	if f.benchmark != "" || f.sphere != "" || f.plane != "" {
 		for _, name := range []string{"min-context", "max-context"} {
 			if cmd.Flags().Changed(name) {
-				return usagef("--%s is not for --benchmark, nor for --sphere, which say how many there are", name)
+				return usagef("--%s is not for --benchmark, --sphere or --plane, which say how many there are", name)
 			}
 		}
 	}
@@ -237,6 +242,13 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		dx = f.dx
 	} else if cmd.Flags().Changed("dx") {
 		return usagef("--dx is for --benchmark")
+	}
+	plane := task.PlaneSource[float32]{Kind: f.plane}
+	if f.plane != "" {
+		if err := plane.Validate(); err != nil {
+			return usageError{fmt.Errorf("--plane: %w", err)}
+		}
+		dx = 2
 	}
 	fields := task.VectorSource[float32]{Kernel: f.field, Targets: f.targets}
 	if f.field != "" {
@@ -274,6 +286,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			c.Fill = paperFill["matern"]
 		}
 		c.Lifts = f.lifts
+		if f.plane != "" && f.levels == 0 {
+			c.PointsPerUnit, c.Fill = 0, 0.5 // few points, and no step of a lattice that would suit all kinds
+		}
 		if f.levels > 0 {
 			if c, err = f.levelsConfig(cmd, g, dx, dy); err != nil {
 				return err
@@ -413,6 +428,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	}
 	if f.sphere != "" {
 		return a.train(cmd.Context(), &f.trainFlags, c, globe, nil, less, changed, notes)
+	}
+	if f.plane != "" {
+		return a.train(cmd.Context(), &f.trainFlags, c, plane, nil, less, changed, notes)
 	}
 	if f.field != "" {
 		return a.train(cmd.Context(), &f.trainFlags, c, fields, nil, less, changed, notes)

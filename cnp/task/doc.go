@@ -6,6 +6,8 @@
 //
 // The tasks on which neural processes are compared with each other (BenchmarkSource) have several coordinates, too.
 //
+// Values in the plane of a known symmetry (PlaneSource) test whether it is found.
+//
 // Images (ImageSource) are Pictures with a random part of their pixels observed: clock digits that this package draws, at any
 // angle and scale, or your own, read from MNIST's IDX files, .amat texts, folders of PNG and JPEG files, or safetensors. Nothing
 // is ever downloaded.

@@ -1,0 +1,653 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/cnp/train"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/shards"
+)
+
+// selectFlags are the flags of equivcnp select that are not those of a training.
+type selectFlags struct {
+	groups []string
+	outDir string
+	budget time.Duration
+	steps  int
+	tasks  int
+	errors float64
+}
+
+// ownedBySelect are the flags of a training that select sets itself.
+var ownedBySelect = []string{"group", "lifts", "alpha", "model", "out", "resume", "overwrite", "config", "json", "steps", "help"}
+
+func (a *app) selectCommand() *cobra.Command {
+	var f selectFlags
+	cmd := &cobra.Command{
+		Use:                   "select [regression | image] --groups none,T2,SO2,SE2x4,RxSO2 --out-dir D (--budget 10m | --steps N) (flags of that training)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Find the symmetry of data: train models under several groups and compare them",
+		Long: `Find the symmetry of data. Models under several groups are trained on the same tasks, and compared on
+tasks that none of them has seen. Data and models are described by the flags of "equivcnp train regression"
+or "equivcnp train image"; which of them is seen from the flags, or said in front.
+
+--groups are names of groups, with the number of lifts behind an x: SE2x4. none is a model without any
+symmetry. Without the flag they are those that act on as many coordinates as the data have.
+
+Trainings take place in rounds. In each of them all candidates that are left take the same number of
+steps, on the same tasks (curves: 4 at a time unless --batch says otherwise); the better half goes on to the next round, which has twice the steps, and so
+does whoever is less than two standard errors behind the best. Every round trains anew, since a schedule
+that was stopped says little of where it would have ended. --budget is the time that all of it should take:
+steps are timed at the beginning, and their numbers kept in the folder. With --steps, those of the last round, nothing
+depends on time, and equal commands give equal reports.
+
+Chosen is, of the candidates of the last round that are at most --errors standard errors behind the best
+(of differences on the same tasks), the one whose group has the most dimensions; of several, the best.
+
+The report says, too, which moves the data bear: by how much the held-out tasks become less likely under
+the best model when they are translated, turned or scaled. Where the model itself knows no difference, the
+symmetry is built in, and its place in the comparison speaks for it. Groups with a centre have it in the
+origin, or in the middle of your own data.
+
+Of your own tasks a share is held out (--holdout). The folder has report.md with a picture, report.json, the
+chosen model as model.safetensors, and a folder for each round. A command that was interrupted or
+killed goes on when it is given again.`,
+		Example: `  equivcnp select --plane isotropic --budget 5m --out-dir found
+  equivcnp select --csv stations.csv --x east,north --y rain --task day --groups none,T2,SE2x4 --budget 30m --out-dir rain
+  equivcnp select --digits --groups T2,SO2,RxSO2 --steps 400 --out-dir digits`,
+		ValidArgs: []string{"regression", "image"},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && args[0] != "regression" && args[0] != "image" {
+				return fmt.Errorf("unknown arguments %q: need regression, image or none", args)
+			}
+			return nil
+		},
+	}
+	cmd.RunE = a.action(func(cmd *cobra.Command, args []string) error { return a.selectGroup(cmd, &f, args) })
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.groups, "groups", nil, "the candidates: none, or a group's name, with the number of lifts behind an x: SE2x4 (default: by the data's coordinates)")
+	fl.StringVar(&f.outDir, "out-dir", "", "folder of the report and of all models, required")
+	fl.DurationVar(&f.budget, "budget", 0, "time that all of it should take, such as 10m")
+	fl.IntVar(&f.steps, "steps", 0, "steps of the last round, instead of --budget")
+	fl.IntVar(&f.tasks, "tasks", 512, "held-out tasks that are compared on; of your own at most those that are held out")
+	fl.Float64Var(&f.errors, "errors", 1, "standard errors of the difference within which a candidate is as good as the best")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("budget", "steps")
+	must(cmd.MarkFlagDirname("out-dir"))
+	for _, sub := range []*cobra.Command{a.trainRegressionCommand(), a.trainImageCommand()} {
+		sub.Flags().VisitAll(func(x *pflag.Flag) {
+			if !slices.Contains(ownedBySelect, x.Name) && fl.Lookup(x.Name) == nil {
+				fl.AddFlag(x)
+			}
+		})
+	}
+	return cmd
+}
+
+// candidate is a group that is tried.
+type candidate struct {
+	label string
+	group string // as train --group takes it
+	lifts int
+	dims  int // of the symmetry
+	ask   *training
+}
+
+// cutLifts takes the number of lifts off the end of a name.
+func cutLifts(name string) (group string, lifts string) {
+	if i := strings.LastIndexAny(name, "xX"); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 0 {
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, ""
+}
+
+// parseCandidate reads a name of --groups for data of so many coordinates.
+func parseCandidate(name string, dx int) (*candidate, error) {
+	c := &candidate{label: strings.TrimSpace(name), lifts: 1}
+	g, err := group.Parse(c.label, 0)
+	if strings.EqualFold(c.label, "none") {
+		g, err = group.NewTrivial(dx, 0), nil
+	} else if err != nil {
+		rest, lifts := cutLifts(c.label)
+		if lifts == "" {
+			return nil, err
+		}
+		if g, err = group.Parse(rest, 0); err != nil {
+			return nil, err
+		}
+		c.lifts, _ = strconv.Atoi(lifts)
+	}
+	c.group, c.dims = g.Name(), g.AlgebraDim()
+	if g.MaxLifts() != 1 && c.lifts == 1 { // a single lift does not tell elements of the stabiliser from each other
+		c.dims -= g.AlgebraDim() + g.OrbitDim() - g.PointDim()
+	}
+	return c, nil
+}
+
+// usualGroups are the candidates for data of so many coordinates.
+func usualGroups(dx int) []string {
+	switch dx {
+	case 1:
+		return []string{"none", "T1", "R>0(1)"}
+	case 2:
+		return []string{"none", "T2", "SO2", "RxSO2", "SE2x4"}
+	case 3:
+		return []string{"none", "T3", "SO3x4", "SE3x4"}
+	}
+	return []string{"none", fmt.Sprintf("T(%d)", dx)}
+}
+
+// selection is what a folder keeps of its command: a command that differs in it is another selection.
+type selection struct {
+	Kind      string   `json:"kind"`
+	Flags     []string `json:"flags"`
+	Groups    []string `json:"groups"`
+	Tasks     int      `json:"tasks"`
+	Errors    float64  `json:"errors"`
+	Budget    string   `json:"budget,omitempty"`
+	Steps     []int    `json:"steps"`                      // of the rounds
+	StepTimes []number `json:"seconds_per_step,omitempty"` // of the candidates
+}
+
+// selectRound is what a round found.
+type selectRound struct {
+	Steps      int            `json:"steps"`
+	Tasks      int            `json:"tasks"`
+	Candidates []selectResult `json:"candidates"` // the best one first
+}
+
+// selectResult is a candidate's place in a round.
+type selectResult struct {
+	Name          string      `json:"name"`
+	Group         string      `json:"group"`
+	Lifts         int         `json:"lifts"`
+	Dimensions    int         `json:"dimensions"` // of the symmetry
+	LogLikelihood eval.Paired `json:"log_likelihood"`
+	Behind        eval.Paired `json:"difference_to_best"`
+	Kept          bool        `json:"kept"` // for the next round; in the last one: as good as the best
+	Model         string      `json:"model"`
+
+	scores []float64
+	at     int // among the candidates
+}
+
+// selectReport is what select --json prints, and report.json.
+type selectReport struct {
+	Source     string          `json:"source"`
+	ScoredOn   string          `json:"scored_on,omitempty"`
+	Rule       string          `json:"rule"`
+	Chosen     string          `json:"chosen"`
+	Best       string          `json:"best"`
+	Rounds     []selectRound   `json:"rounds"`
+	Symmetries []eval.Symmetry `json:"symmetries"`
+	Selection  *selection      `json:"selection"`
+	Model      string          `json:"model"`
+	OutDir     string          `json:"out_dir"`
+	Notes      []string        `json:"notes"`
+}
+
+// imageOnly are flags that only train image has, and that say what images there are.
+var imageOnly = []string{"digits", "images", "mnist", "size", "colour", "min-rate", "max-rate", "width"}
+
+// forwarded are the words of a training's command line for the flags that were set.
+func forwarded(cmd *cobra.Command, own ...string) (words []string, kind string) {
+	kind = "regression"
+	cmd.Flags().Visit(func(x *pflag.Flag) {
+		if slices.Contains(own, x.Name) {
+			return
+		}
+		value := x.Value.String()
+		if s, ok := x.Value.(pflag.SliceValue); ok {
+			value = strings.Join(s.GetSlice(), ",")
+		}
+		words = append(words, "--"+x.Name+"="+value)
+		if slices.Contains(imageOnly, x.Name) {
+			kind = "image"
+		}
+	})
+	slices.Sort(words)
+	return words, kind
+}
+
+func (a *app) selectGroup(cmd *cobra.Command, f *selectFlags, args []string) error {
+	ctx, changed := cmd.Context(), cmd.Flags().Changed
+	switch {
+	case f.outDir == "":
+		return usagef(`required flag(s) "out-dir" not set`)
+	case f.steps < 0 || f.steps == 0 && f.budget <= 0:
+		return usagef("say how long: --budget 10m, or --steps of the last round, at least 1")
+	case f.tasks < 2 || f.tasks > maxTasks:
+		return usagef("--tasks %d: need 2 to %d", f.tasks, maxTasks)
+	case !(f.errors >= 0 && f.errors <= 100):
+		return usagef("--errors %g: need 0 to 100", f.errors)
+	}
+	for _, name := range []string{"csv", "in"} {
+		if cmd.Flags().Lookup(name).Value.String() == stdio {
+			return usagef("--%s -: the data are read for every candidate, and need a file", name)
+		}
+	}
+	words, kind := forwarded(cmd, "groups", "out-dir", "budget", "steps", "tasks", "errors", "json", "quiet", "threads")
+	if len(args) > 0 {
+		kind = args[0]
+	}
+	if !changed("batch") && kind == "regression" { // more steps of fewer tasks tell candidates apart sooner
+		words = append(words, "--batch=4")
+	}
+	if !changed("eval-every") {
+		words = append(words, "--eval-every=0")
+	}
+	if !changed("checkpoint-every") {
+		words = append(words, "--checkpoint-every=100")
+	}
+	candidates, err := a.candidates(ctx, f, kind, words)
+	if err != nil {
+		return err
+	}
+	sel, err := a.plan(ctx, f, kind, words, candidates)
+	if err != nil {
+		return err
+	}
+	rep, err := a.rounds(ctx, f, sel, candidates)
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted: %s keeps what was finished, the same command goes on", f.outDir)
+	}
+	if err != nil {
+		return err
+	}
+	r := &result{notes: rep.Notes}
+	rep.lines(r)
+	return a.print(r, rep)
+}
+
+// asked is the training that a command line asks for.
+func (a *app) asked(ctx context.Context, kind string, words []string) (*training, error) {
+	var got *training
+	b := &app{stdin: a.stdin, stdout: io.Discard, stderr: io.Discard, quiet: true, onTrain: func(t *training) error { got = t; return nil }}
+	root := b.root()
+	root.SetArgs(slices.Concat([]string{"train", kind, "--out", "asked.safetensors", "--threads", strconv.Itoa(a.threads)}, words))
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	if err := root.ExecuteContext(ctx); err != nil {
+		if !b.started {
+			err = usageError{err}
+		}
+		return nil, err
+	}
+	return got, nil
+}
+
+// of are a candidate's words.
+func (c *candidate) words(words []string) []string {
+	return slices.Concat([]string{"--group=" + c.group, "--lifts=" + strconv.Itoa(c.lifts)}, words)
+}
+
+// candidates are those of --groups, each with what its training would be.
+func (a *app) candidates(ctx context.Context, f *selectFlags, kind string, words []string) ([]*candidate, error) {
+	dx, sphere := 2, false
+	if kind == "regression" {
+		t, err := a.asked(ctx, kind, words)
+		if err != nil {
+			return nil, err
+		}
+		dx, sphere = t.model.DimX, t.model.OnSphere()
+	}
+	names := f.groups
+	if len(names) == 0 {
+		if names = usualGroups(dx); sphere {
+			names = []string{"T2", "SO3"}
+		}
+	}
+	var out []*candidate
+	for _, name := range names {
+		c, err := parseCandidate(name, dx)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--groups: %s: %w", name, err)}
+		}
+		for _, other := range out {
+			if other.group == c.group && other.lifts == c.lifts {
+				return nil, usagef("--groups: %s and %s are the same", other.label, c.label)
+			}
+		}
+		if c.ask, err = a.asked(ctx, kind, c.words(words)); err != nil {
+			return nil, fmt.Errorf("--groups: %s: %w", name, err)
+		}
+		if c.ask.model.OnSphere() { // where a place has the whole rotation
+			c.dims = 3
+		}
+		out = append(out, c)
+	}
+	if len(out) < 2 {
+		return nil, usagef("--groups %s: need at least two", strings.Join(names, ","))
+	}
+	return out, nil
+}
+
+// roundSizes are the numbers of candidates of the rounds: halves, to the two of the last.
+func roundSizes(n int) (sizes []int) {
+	for ; n > 2; n = (n + 1) / 2 {
+		sizes = append(sizes, n)
+	}
+	return append(sizes, n)
+}
+
+const (
+	leastSteps   = 20   // of a round
+	scoringShare = 0.15 // of the budget, for all that is no training
+)
+
+// plan is what the folder says already, or else the numbers of steps of the rounds, which it keeps there.
+func (a *app) plan(ctx context.Context, f *selectFlags, kind string, words []string, candidates []*candidate) (*selection, error) {
+	s := &selection{Kind: kind, Flags: words, Tasks: f.tasks, Errors: f.errors}
+	for _, c := range candidates {
+		s.Groups = append(s.Groups, c.label)
+	}
+	sizes := roundSizes(len(candidates))
+	if f.steps > 0 {
+		for k := range sizes {
+			s.Steps = append(s.Steps, max(1, f.steps>>(len(sizes)-1-k)))
+		}
+	} else {
+		s.Budget = f.budget.String()
+	}
+	path := filepath.Join(f.outDir, "select.json")
+	var have selection
+	if b, err := os.ReadFile(path); err == nil {
+		if err := json.Unmarshal(b, &have); err != nil {
+			return nil, fmt.Errorf("%s: no selection: %w", path, err)
+		}
+		if s.Steps == nil {
+			s.Steps, s.StepTimes = have.Steps, have.StepTimes
+		}
+		now, _ := json.Marshal(s)
+		if was, _ := json.Marshal(have); !bytes.Equal(was, now) || len(s.Steps) != len(sizes) {
+			return nil, fmt.Errorf("%w: %s is of another command: take another --out-dir", shards.ErrOther, path)
+		}
+		return s, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if f.steps == 0 {
+		report, done := a.bar("timing")
+		defer done()
+		var times []float64
+		for i, c := range candidates {
+			if report != nil {
+				report(i, len(candidates))
+			}
+			t, err := c.secondsPerStep(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.label, err)
+			}
+			times, s.StepTimes = append(times, t), append(s.StepTimes, number(t))
+		}
+		done()
+		// Whoever is left in a round may be the slowest.
+		slices.SortFunc(times, func(x, y float64) int { return cmp.Compare(y, x) })
+		unit := 0.0
+		for k, n := range sizes {
+			for _, t := range times[:n] {
+				unit += t * float64(int(1)<<k)
+			}
+		}
+		first := (1 - scoringShare) * f.budget.Seconds() / unit
+		if !(first >= leastSteps) {
+			return nil, fmt.Errorf("--budget %v: a step of each candidate takes %.2g s, and the first round would have %.0f; %v would be enough, or fewer --groups, a smaller --batch, fewer --channels",
+				f.budget, sumOf(times), first, (time.Duration(unit*leastSteps/(1-scoringShare))*time.Second + time.Second).Round(time.Second))
+		}
+		for k := range sizes {
+			s.Steps = append(s.Steps, int(math.Min(first, 1e6))<<k)
+		}
+	}
+	if err := os.MkdirAll(f.outDir, 0o777); err != nil {
+		return nil, err
+	}
+	return s, shards.Create(path, func(w io.Writer) error { return encodeIndented(w, s) })
+}
+
+func sumOf(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+func encodeIndented(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(v)
+}
+
+// secondsPerStep times some steps of a candidate's training.
+func (c *candidate) secondsPerStep(ctx context.Context) (float64, error) {
+	const warm, steps, enough = 2, 12, 3 * time.Second
+	model, err := cnp.New[float32](c.ask.model, 1)
+	if err != nil {
+		return 0, err
+	}
+	run := c.ask.run
+	run.Steps, run.EvalEvery, run.Patience, run.LogEvery, run.CheckpointEvery = warm+steps, 0, 0, 0, 0
+	timed, stop := context.WithCancel(ctx)
+	defer stop()
+	var begun time.Time
+	var taken time.Duration
+	counted := 0
+	r, err := train.NewRun(model, c.ask.src, run, train.Options[float32]{Report: func(rec train.Record) {
+		switch {
+		case rec.Step == warm:
+			begun = time.Now()
+		case rec.Step > warm:
+			counted, taken = rec.Step-warm, time.Since(begun)
+			if taken > enough {
+				stop()
+			}
+		}
+	}})
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Train(timed); err != nil && (!errors.Is(err, train.ErrInterrupted) || ctx.Err() != nil) {
+		return 0, cmp.Or(ctx.Err(), err)
+	}
+	return max(1e-6, taken.Seconds()) / float64(max(1, counted)), nil
+}
+
+// rounds trains and compares, round by round.
+func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*candidate) (*selectReport, error) {
+	ask := all[0].ask
+	src := ask.src
+	if ask.test != nil {
+		src = ask.test
+	}
+	rep := &selectReport{Source: ask.src.String(), Selection: s, OutDir: f.outDir, Notes: []string{},
+		Rule: fmt.Sprintf("of the last round's candidates that are at most %g standard errors behind the best, the one whose group has the most dimensions", f.errors)}
+	if src.String() != rep.Source {
+		rep.ScoredOn = src.String()
+	}
+	n := f.tasks
+	if own := tasksOf(src); own > 0 {
+		if n = min(n, own); n < 8 {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("only %s held out: differences may be chance", plural(n, "task")))
+		}
+	}
+	left := make([]int, len(all))
+	for i := range left {
+		left[i] = i
+	}
+	sizes := roundSizes(len(all))
+	var models []cnp.Model[float32]
+	for k, steps := range s.Steps {
+		folder := filepath.Join(f.outDir, fmt.Sprintf("round-%d", k+1))
+		paths, err := a.trainRound(ctx, s, k, folder, all, left)
+		if err != nil {
+			return nil, err
+		}
+		models = models[:0]
+		round := selectRound{Steps: steps, Tasks: n}
+		var predictors []eval.Predictor[float32]
+		for i, c := range left {
+			m, err := weights.Load[float32](paths[i], weights.Options{})
+			if err != nil {
+				return nil, err
+			}
+			models, predictors = append(models, m), append(predictors, eval.Model(m))
+			inDir, _ := filepath.Rel(f.outDir, paths[i])
+			round.Candidates = append(round.Candidates, selectResult{Name: all[c].label, Group: all[c].group, Lifts: all[c].lifts, Dimensions: all[c].dims, Model: filepath.ToSlash(inDir), at: i})
+		}
+		report, done := a.bar(fmt.Sprintf("comparing %d", len(left)))
+		scores, err := eval.Scores(ctx, predictors, src, eval.Options{Tasks: n, Batch: 4, Seed: selectSeed, Progress: report})
+		done()
+		if err != nil {
+			return nil, err
+		}
+		next := 2
+		if k+1 < len(sizes) {
+			next = sizes[k+1]
+		}
+		if err := round.judge(scores, next, f.errors, k+1 == len(s.Steps)); err != nil {
+			return nil, err
+		}
+		rep.Rounds = append(rep.Rounds, round)
+		var kept []int
+		for _, c := range round.Candidates {
+			if c.Kept {
+				kept = append(kept, left[c.at])
+			}
+		}
+		if k+1 < len(s.Steps) {
+			slices.Sort(kept)
+			left = kept
+		}
+	}
+	last := &rep.Rounds[len(rep.Rounds)-1]
+	best, chosen := last.Candidates[0], last.chosen()
+	rep.Best, rep.Chosen, rep.Model = best.Name, chosen.Name, "model.safetensors"
+	var err error
+	report, done := a.bar("moving tasks")
+	defer done()
+	rep.Symmetries, err = eval.Symmetries(ctx, models[best.at], src, eval.Options{Tasks: n, Batch: 4, Seed: selectSeed, Progress: report})
+	if errors.Is(err, cnp.ErrRange) {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("moved tasks are not measured: %v", err))
+	} else if err != nil {
+		return nil, err
+	}
+	rep.Symmetries = append([]eval.Symmetry{}, rep.Symmetries...)
+	done()
+	return rep, a.writeSelection(f, rep, chosen)
+}
+
+// selectSeed is the seed of the tasks that candidates are compared on, far from those of trainings.
+const selectSeed = 0x5e1ec7
+
+// tasksOf is how many tasks a source of a user's own has; 0 where there is no end.
+func tasksOf(src task.Source[float32]) int {
+	switch s := src.(type) {
+	case task.CurveSetSource[float32]:
+		if s.Window == nil {
+			return len(s.Set.Curves)
+		}
+	case task.ImageSource[float32]:
+		if set, ok := s.Pictures.(task.Moved); ok {
+			return set.N
+		}
+	}
+	return 0
+}
+
+// trainRound trains the candidates that are left, those that are not trained yet, and returns the files of their models.
+func (a *app) trainRound(ctx context.Context, s *selection, k int, folder string, all []*candidate, left []int) (paths []string, err error) {
+	job := &shards.Job{Kind: "train", Folder: folder}
+	words := map[int][]string{}
+	for id, c := range left {
+		line := append([]string{s.Kind}, all[c].words(append(s.Flags, "--steps="+strconv.Itoa(s.Steps[k])))...)
+		words[id] = line
+		job.Items = append(job.Items, shards.Item{ID: id, Line: id + 1, Name: quoted(line)})
+	}
+	name := func(it shards.Item) string { return shards.OutName(it.ID, all[left[it.ID]].label, tensorFiles) }
+	report, done := a.bar(fmt.Sprintf("round %d of %d, %s", k+1, len(s.Steps), plural(s.Steps[k], "step")))
+	defer done()
+	o, err := job.Run(ctx, shards.Shard{Count: 1}, folder, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
+		if report != nil {
+			report(it.ID, len(left))
+		}
+		return a.trainApart(ctx, words[it.ID], out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range o.Records {
+		paths = append(paths, inFolder(folder, rec))
+	}
+	return paths, nil
+}
+
+// quoted is a line that shards.Words takes apart again.
+func quoted(words []string) string {
+	var out []string
+	for _, w := range words {
+		if strings.ContainsAny(w, " \t'\"\\") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}
+
+// judge orders the candidates by their scores, and says who is kept: in the last round those that are as good as the best, in others the next ones, and those that
+// are not clearly behind.
+func (r *selectRound) judge(scores [][]float64, next int, errors float64, last bool) error {
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		c.scores = scores[i]
+		if c.LogLikelihood = eval.PairedOf(scores[i], make([]float64, len(scores[i]))); c.LogLikelihood.Mean != c.LogLikelihood.Mean {
+			return fmt.Errorf("%s: no held-out task has a finite likelihood", c.Name)
+		}
+	}
+	slices.SortStableFunc(r.Candidates, func(a, b selectResult) int { return cmp.Compare(b.LogLikelihood.Mean, a.LogLikelihood.Mean) })
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		if i > 0 {
+			c.Behind = eval.PairedOf(c.scores, r.Candidates[0].scores)
+		}
+		within := errors
+		if !last {
+			within = max(2, errors)
+		}
+		c.Kept = c.Behind.Mean >= -within*c.Behind.Error || !last && i < next
+	}
+	return nil
+}
+
+// chosen is the candidate that the rule picks.
+func (r *selectRound) chosen() selectResult {
+	out := r.Candidates[0]
+	for _, c := range r.Candidates[1:] { // the better ones first
+		if c.Kept && c.Dimensions > out.Dimensions {
+			out = c
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/eval"
+)
+
+// smallSelect is a selection of seconds.
+func smallSelect(dir string, more ...string) []string {
+	return append([]string{"select", "--plane", "radial", "--groups", "T2,SO2,none", "--out-dir", dir, "--steps", "12", "--batch", "2", "--channels", "3,4,3",
+		"--hidden", "4", "--mid", "3", "--tasks", "12", "--checkpoint-every", "2"}, more...)
+}
+
+// A selection writes its report, says the same when it is asked again, and, when it was interrupted, ends as it would have.
+func TestSelect(t *testing.T) {
+	b := newBench(t)
+	out := b.ok(smallSelect("@found")...)
+	for _, want := range []string{"radial values in the plane", "round 1", "round 2", "translations", "rotations", "scalings", "chosen", "standard errors behind the best"} {
+		require.Contains(t, out, want)
+	}
+	rep := decode[selectReport](t, b.ok(smallSelect("@found", "--json")...))
+	require.Len(t, rep.Rounds, 2)
+	require.Equal(t, []int{6, 12}, []int{rep.Rounds[0].Steps, rep.Rounds[1].Steps})
+	require.Len(t, rep.Rounds[0].Candidates, 3)
+	require.Equal(t, 12, rep.Rounds[0].Tasks)
+	require.Len(t, rep.Symmetries, 3)
+	read := func(dir, name string) string {
+		text, err := os.ReadFile(filepath.Join(b.path(dir), name))
+		require.NoError(t, err)
+		return strings.ReplaceAll(string(text), b.path(dir), "")
+	}
+	md := read("found", "report.md")
+	require.Contains(t, md, "# Which symmetry the data support: "+rep.Chosen)
+	require.Contains(t, md, "(report.png)")
+	require.NotEmpty(t, read("found", "report.png"))
+	require.Contains(t, b.ok("inspect", b.path("found/model.safetensors")), "group")
+	chosen := rep.Rounds[1].chosen()
+	require.Equal(t, read("found", chosen.Model), read("found", rep.Model))
+
+	// Interrupted again and again, once per training or so.
+	want := read("found", "report.json")
+	for i := 0; ; i++ {
+		require.Less(t, i, 200)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(20+30*i)*time.Millisecond)
+		status, _, errs := b.runContext(ctx, smallSelect("@again")...)
+		cancel()
+		if status == 0 {
+			break
+		}
+		require.Equal(t, 1, status, errs)
+		require.NotContains(t, errs, "panic")
+	}
+	require.Equal(t, want, read("again", "report.json"))
+
+	b.write("k.csv", "x,y\n1,2\n")
+	for _, c := range []struct {
+		code  int
+		words string
+		args  []string
+	}{
+		{2, `required flag(s) "out-dir" not set`, []string{"select", "--plane", "radial", "--steps", "4"}},
+		{2, "say how long: --budget 10m", []string{"select", "--plane", "radial", "--out-dir", "@new"}},
+		{2, "--groups: E8: group: unknown group", []string{"select", "--plane", "radial", "--groups", "T2,E8", "--steps", "4", "--out-dir", "@new"}},
+		{2, "--groups: T3: ", []string{"select", "--plane", "radial", "--groups", "T2,T3", "--steps", "4", "--out-dir", "@new"}},
+		{2, "T2 and T(2) are the same", []string{"select", "--plane", "radial", "--groups", "T2,T(2)", "--steps", "4", "--out-dir", "@new"}},
+		{2, "--groups T2: need at least two", []string{"select", "--plane", "radial", "--groups", "T2", "--steps", "4", "--out-dir", "@new"}},
+		{2, `process "cubic" in the plane is none of`, []string{"select", "--plane", "cubic", "--steps", "4", "--out-dir", "@new"}},
+		{2, "--csv -: the data are read for every candidate", []string{"select", "--csv", "-", "--steps", "4", "--out-dir", "@new"}},
+		{2, "unknown arguments", []string{"select", "curves", "--plane", "radial", "--steps", "4", "--out-dir", "@new"}},
+		{1, "would be enough, or fewer --groups", []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--budget", "1ms", "--out-dir", "@new"}},
+		{1, "is of another command", smallSelect("@found", "--seed", "2")},
+	} {
+		status, _, errs := b.run(c.args...)
+		require.Equal(t, c.code, status, "%v: %s", c.args, errs)
+		require.Contains(t, errs, c.words)
+		require.NoDirExists(t, b.path("new"))
+	}
+}
+
+// Your own curves and images, with the shares that are held out.
+func TestSelectOwnData(t *testing.T) {
+	b := newBench(t)
+	var rows strings.Builder
+	rows.WriteString("east,north,rain,day\n")
+	for day := range 12 {
+		for i := range 9 {
+			x, y := math.Sin(float64(7*day+3*i)), math.Cos(float64(5*day+11*i))
+			fmt.Fprintf(&rows, "%g,%g,%g,%d\n", 100+5*x, 50+5*y, math.Sin(3*x)+0.1*y, day)
+		}
+	}
+	b.write("rain.csv", rows.String())
+	rep := decode[selectReport](t, b.ok("select", "--csv", "@rain.csv", "--x", "east,north", "--y", "rain", "--task", "day", "--holdout", "0.25", "--min-context", "2", "--max-context", "5",
+		"--fill", "0.5", "--groups", "T2,none", "--steps", "4", "--batch", "2", "--channels", "3,4", "--out-dir", "@rain", "--json"))
+	require.Equal(t, 3, rep.Rounds[0].Tasks, "a quarter of the days")
+	require.Contains(t, rep.Notes[0], "only 3 tasks held out")
+	for _, c := range rep.Rounds[0].Candidates {
+		if c.Name == "T2" && rep.Best == "T2" {
+			require.True(t, rep.Symmetries[0].BuiltIn, "translations: %+v", rep.Symmetries)
+		}
+	}
+	rep = decode[selectReport](t, b.ok("select", "--digits", "--size", "12", "--width", "4", "--blocks", "1", "--groups", "T2,SO2", "--steps", "2", "--batch", "2", "--tasks", "4",
+		"--out-dir", "@digits", "--json"))
+	require.Equal(t, "image", rep.Selection.Kind)
+	require.Len(t, rep.Rounds, 1)
+	require.Equal(t, []string{"translations", "rotations"}, []string{rep.Symmetries[0].Move, rep.Symmetries[1].Move})
+}
+
+// Names of candidates, sizes of rounds, and the rule.
+func TestSelectRule(t *testing.T) {
+	for name, want := range map[string]candidate{
+		"none": {group: "trivial(2)", lifts: 1, dims: 0}, "T2": {group: "T(2)", lifts: 1, dims: 2}, "SO2": {group: "SO(2)", lifts: 1, dims: 1},
+		"RxSO2": {group: "R>0xSO(2)", lifts: 1, dims: 2}, "SE2": {group: "SE(2)", lifts: 1, dims: 2}, "SE2x4": {group: "SE(2)", lifts: 4, dims: 3},
+	} {
+		c, err := parseCandidate(name, 2)
+		require.NoError(t, err)
+		want.label = name
+		require.Equal(t, want, *c)
+	}
+	require.Equal(t, []int{5, 3, 2}, roundSizes(5))
+	require.Equal(t, []int{2}, roundSizes(2))
+
+	scores := [][]float64{{1, 2, 3, 4}, {1.1, 1.9, 3.2, 3.9}, {0, 1, 2, 3.1}} // the second is better by 0.025 ± 0.07, the third worse by 1
+	judged := func(errors float64, last bool) (kept []string, chosen string) {
+		r := &selectRound{}
+		for i, dims := range []int{2, 1, 3} {
+			r.Candidates = append(r.Candidates, selectResult{Name: string(rune('a' + i)), Dimensions: dims})
+		}
+		require.NoError(t, r.judge(scores, 1, errors, last))
+		for _, c := range r.Candidates {
+			if c.Kept {
+				kept = append(kept, c.Name)
+			}
+		}
+		return kept, r.chosen().Name
+	}
+	kept, chosen := judged(1, true)
+	require.Equal(t, []string{"b", "a"}, kept)
+	require.Equal(t, "a", chosen, "as good, and more symmetric")
+	kept, chosen = judged(0, true)
+	require.Equal(t, []string{"b"}, kept)
+	require.Equal(t, "b", chosen)
+	kept, _ = judged(0, false)
+	require.Equal(t, []string{"b", "a"}, kept, "not clearly behind")
+	require.Error(t, (&selectRound{Candidates: make([]selectResult, 1)}).judge([][]float64{{math.NaN()}}, 1, 1, true))
+	require.Equal(t, eval.Paired{Mean: 1}, eval.PairedOf([]float64{2, math.NaN()}, []float64{1, 1}))
+}
+
+var (
+	selectSeeds  = flag.Int("select-seeds", 10, "TestSelectFinds -long: seeds of each kind")
+	selectBudget = flag.Duration("select-budget", 10*time.Minute, "TestSelectFinds -long: time of each selection")
+	selectKinds  = flag.String("select-kinds", "stationary,isotropic,radial,scale-free,none", "TestSelectFinds -long: kinds")
+)
+
+// The symmetry that data were made with is the one that is found: two kinds in seconds, with -long all of them, with ten seeds at ten minutes each.
+func TestSelectFinds(t *testing.T) {
+	made := map[string]string{"stationary": "T2", "isotropic": "SE2x4", "radial": "SO2", "scale-free": "RxSO2", "none": "none"}
+	if *long {
+		right, all := 0, 0
+		for seed := range *selectSeeds {
+			for _, kind := range strings.Split(*selectKinds, ",") {
+				b := newBench(t)
+				rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed+1), "--budget", selectBudget.String(), "--quiet", "--json", "--out-dir", "@found"))
+				if all++; rep.Chosen == made[kind] {
+					right++
+				}
+				var rounds []string
+				for _, r := range rep.Rounds {
+					s := fmt.Sprintf("%d:", r.Steps)
+					for _, c := range r.Candidates {
+						s += fmt.Sprintf(" %s %.3f±%.3f", c.Name, c.Behind.Mean, c.Behind.Error)
+					}
+					rounds = append(rounds, s)
+				}
+				t.Logf("%s, seed %d: %s (%s); %d of %d right", kind, seed+1, rep.Chosen, strings.Join(rounds, "; "), right, all)
+			}
+		}
+		require.Equal(t, all, right)
+		return
+	}
+	if testing.Short() {
+		t.Skip("trains models for some seconds, and for minutes on emulated machines")
+	}
+	for kind, groups := range map[string]string{"radial": "T2,SO2", "stationary": "SO2,T2"} {
+		b := newBench(t)
+		rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--groups", groups, "--steps", "500", "--tasks", "128", "--quiet", "--json", "--out-dir", "@found"))
+		require.Equal(t, made[kind], rep.Chosen, "%s: %+v", kind, rep.Rounds)
+	}
+}

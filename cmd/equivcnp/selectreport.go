@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/shards"
+)
+
+// verdict says what the change of likelihood of moved tasks means.
+func verdict(builtIn, broken bool) string {
+	switch {
+	case builtIn:
+		return "built into the best model"
+	case broken:
+		return "broken"
+	}
+	return "supported"
+}
+
+// lines print the report.
+func (rep *selectReport) lines(r *result) {
+	r.line("tasks", "%s", rep.Source)
+	if rep.ScoredOn != "" {
+		r.line("scored on", "%s", rep.ScoredOn)
+	}
+	for k, round := range rep.Rounds {
+		for i, c := range round.Candidates {
+			name := ""
+			if i == 0 {
+				name = fmt.Sprintf("round %d", k+1)
+			}
+			out := ""
+			if !c.Kept {
+				out = ", behind"
+			}
+			r.line(name, "%-8s %8.4f ± %.4f per value, %+.4f ± %.4f to the best%s, %s", c.Name, c.LogLikelihood.Mean, c.LogLikelihood.Error,
+				c.Behind.Mean, c.Behind.Error, out, plural(round.Steps, "step"))
+		}
+	}
+	for i, s := range rep.Symmetries {
+		name := ""
+		if i == 0 {
+			name = "moved tasks"
+		}
+		r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, rep.Best, verdict(s.BuiltIn, s.Broken))
+	}
+	r.line("chosen", "%s: %s", rep.Chosen, rep.Rule)
+	r.line("written", "%s", rep.OutDir)
+}
+
+// markdown is the report as a page that shows its picture.
+func (rep *selectReport) markdown() string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("# Which symmetry the data support: %s\n", rep.Chosen)
+	p("Tasks: %s.", rep.Source)
+	if rep.ScoredOn != "" {
+		p("Scored on: %s.", rep.ScoredOn)
+	}
+	p("\nChosen: **%s**, by the rule: %s. The best by likelihood alone: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule, rep.Best, rep.Model, rep.Model)
+	p("![likelihoods of all rounds, and of moved tasks](report.png)\n")
+	p("## Candidates\n")
+	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.\n")
+	p("| round | steps | candidate | dimensions | log-likelihood | to the best | |")
+	p("|---:|---:|---|---:|---:|---:|---|")
+	for k, round := range rep.Rounds {
+		for _, c := range round.Candidates {
+			kept := ""
+			switch {
+			case !c.Kept:
+				kept = "behind"
+			case k+1 == len(rep.Rounds):
+				kept = "as good as the best"
+			default:
+				kept = "goes on"
+			}
+			p("| %d | %d | [%s](%s) | %d | %.4f ± %.4f | %+.4f ± %.4f | %s |", k+1, round.Steps, c.Name, c.Model, c.Dimensions,
+				c.LogLikelihood.Mean, c.LogLikelihood.Error, c.Behind.Mean, c.Behind.Error, kept)
+		}
+	}
+	if len(rep.Symmetries) > 0 {
+		p("\n## What the data bear\n")
+		p("The change of the log-likelihood per value of held-out tasks when they are moved, under %s, the best model.\n", rep.Best)
+		p("| move | by | change | the data's symmetry |")
+		p("|---|---|---:|---|")
+		for _, s := range rep.Symmetries {
+			p("| %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, verdict(s.BuiltIn, s.Broken))
+		}
+	}
+	if len(rep.Notes) > 0 {
+		p("\n## Notes\n")
+		for _, n := range rep.Notes {
+			p("- %s", n)
+		}
+	}
+	return b.String()
+}
+
+// charts are the picture of the report.
+func (rep *selectReport) charts() []*picture.Chart {
+	var series []picture.Series
+	at := map[string]int{}
+	for _, round := range rep.Rounds {
+		for _, c := range round.Candidates {
+			i, ok := at[c.Name]
+			if !ok {
+				i = len(series)
+				at[c.Name], series = i, append(series, picture.Series{Name: c.Name, Err: []float64{}})
+			}
+			s := &series[i]
+			s.X, s.Y, s.Err = append(s.X, float64(round.Steps)), append(s.Y, c.LogLikelihood.Mean), append(s.Err, c.LogLikelihood.Error)
+		}
+	}
+	out := []*picture.Chart{{Title: "Chosen: " + rep.Chosen, XLabel: "steps", YLabel: "log-likelihood per value", Series: series}}
+	if len(rep.Symmetries) > 0 {
+		moved := picture.Series{Name: "under " + rep.Best, Err: []float64{}}
+		c := &picture.Chart{Title: "Held-out tasks, moved", YLabel: "change of log-likelihood per value"}
+		for i, s := range rep.Symmetries {
+			c.Names = append(c.Names, s.Move)
+			moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean), append(moved.Err, s.LogLikelihood.Error)
+		}
+		c.Series = []picture.Series{moved}
+		out = append(out, c)
+	}
+	return out
+}
+
+// writeSelection writes the report, its picture and the chosen model.
+func (a *app) writeSelection(f *selectFlags, rep *selectReport, chosen selectResult) error {
+	create := func(name string, write func(w io.Writer) error) error {
+		return shards.Create(filepath.Join(f.outDir, name), write)
+	}
+	if err := create(rep.Model, func(w io.Writer) error {
+		file, err := os.Open(filepath.Join(f.outDir, filepath.FromSlash(chosen.Model)))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = io.Copy(w, file)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := create("report.png", func(w io.Writer) error { return picture.WriteCharts(w, "png", rep.charts()...) }); err != nil {
+		return err
+	}
+	if err := create("report.md", func(w io.Writer) error {
+		_, err := io.WriteString(w, rep.markdown())
+		return err
+	}); err != nil {
+		return err
+	}
+	return create("report.json", func(w io.Writer) error { return encodeIndented(w, rep) })
+}

@@ -1,0 +1,171 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// PlaneKinds are the names of Gaussian processes in the plane whose symmetry is known. Each is equally distributed when it is moved by the
+// group in brackets, and by none of the others:
+//
+//   - "stationary" [T(2)]: nearby values are alike, over a longer distance along one direction than across it;
+//   - "isotropic" [SE(2)]: nearby values are alike, whatever the direction;
+//   - "radial" [SO(2)]: an isotropic process of little variance on rings about the origin that are the same in all tasks;
+//   - "scale-free" [R>0xSO(2)]: nearby values are alike, over a distance that grows with that from the origin;
+//   - "none": an isotropic process of little variance on a landscape that is the same in all tasks.
+var PlaneKinds = []string{"stationary", "isotropic", "radial", "scale-free", "none"}
+
+// The tasks of PlaneSource: numbers of points, the radius that they lie within, and the variance of the noise of every value.
+const (
+	planeLeast, planeMost = 8, 32
+	planeTargets          = 24
+	planeRadius           = 2.0
+	planeNoise            = 0.01
+)
+
+// PlaneSource is the Source of a process of PlaneKinds, observed at places within 2 of the origin. These lie alike in all kinds and
+// evenly in all directions, densest near the origin, so that they tell nothing of the symmetry. The tasks of a batch have as many context points, 8 to 32,
+// and 24 targets each.
+type PlaneSource[T cnp.Float] struct{ Kind string }
+
+// Validate reports what no task can be drawn from.
+func (s PlaneSource[T]) Validate() error {
+	if !slices.Contains(PlaneKinds, s.Kind) {
+		return fmt.Errorf("task: process %q in the plane is none of %s", clip(s.Kind), strings.Join(PlaneKinds, ", "))
+	}
+	return nil
+}
+
+// String implements Source.
+func (s PlaneSource[T]) String() string {
+	return fmt.Sprintf("%s values in the plane, within %g of the origin", s.Kind, planeRadius)
+}
+
+// Work implements Sized.
+func (s PlaneSource[T]) Work(n int) cnp.Work {
+	return cnp.Work{Batch: n, Span: 2 * planeRadius, Context: planeMost, Targets: planeTargets}
+}
+
+// mean is what values are on average: rings, a landscape, or 0.
+func (s PlaneSource[T]) mean(x []float64) float64 {
+	switch s.Kind {
+	case "radial":
+		return 1.5 * math.Sin(4*math.Hypot(x[0], x[1])+0.5)
+	case "none":
+		return 1.5*math.Sin(1.7*x[0]+0.6*x[1]+0.5) + math.Cos(2.3*x[1]-x[0]+1)
+	}
+	return 0
+}
+
+// covariance is that of the values at x and y, without noise.
+func (s PlaneSource[T]) covariance(x, y []float64) float64 {
+	d := [2]float64{x[0] - y[0], x[1] - y[1]}
+	square := func(v, length float64) float64 { return v * v / (2 * length * length) }
+	switch s.Kind {
+	case "stationary":
+		sin, cos := math.Sincos(math.Pi / 6)
+		return math.Exp(-square(cos*d[0]+sin*d[1], 2.5) - square(cos*d[1]-sin*d[0], 0.4))
+	case "scale-free":
+		scale := math.Log(math.Hypot(x[0], x[1]) / math.Hypot(y[0], y[1]))
+		angle := math.Atan2(x[1], x[0]) - math.Atan2(y[1], y[0])
+		return math.Exp(-square(scale, 0.8) - square(2*math.Sin(angle/2), 1))
+	}
+	variance := 1.0
+	if s.Kind != "isotropic" {
+		variance = 0.25
+	}
+	return variance * math.Exp(-square(math.Hypot(d[0], d[1]), 0.7))
+}
+
+// factor returns the Cholesky factor of the covariance of values at x [n, 2], noise included.
+func (s PlaneSource[T]) factor(x []float64) (blas64.Triangular, error) {
+	n := len(x) / 2
+	cov := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			cov[i*n+j] = s.covariance(x[2*i:2*i+2], x[2*j:2*j+2])
+		}
+		cov[i*n+i] += planeNoise
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Data: cov, Stride: max(1, n)})
+	if !ok {
+		return l, fmt.Errorf("task: the covariance of %d values is not positive definite", n)
+	}
+	return l, nil
+}
+
+// planePoint draws a place: its distance from the origin is uniform, but for a hole around it in which no angle is known.
+func planePoint(rng *rand.Rand) [2]float64 {
+	r, th := 0.05+(planeRadius-0.05)*rng.Float64(), 2*math.Pi*rng.Float64()
+	sin, cos := math.Sincos(th)
+	return [2]float64{r * cos, r * sin}
+}
+
+// Batch implements Source.
+func (s PlaneSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	rng := StepRand(seed, step)
+	nc := planeLeast + rng.IntN(planeMost-planeLeast+1)
+	per := nc + planeTargets
+	x, y := make([]float64, 0, 2*n*per), make([]float64, n*per)
+	for i := range y {
+		p := planePoint(rng)
+		x, y[i] = append(x, p[:]...), rng.NormFloat64()
+	}
+	if err := eachTask(n, func(t int) error {
+		l, err := s.factor(x[2*t*per : 2*(t+1)*per])
+		if err == nil {
+			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: planeTargets}
+	out := &Tasks[T]{Curves: b}
+	for i, v := range y {
+		place := x[2*i : 2*i+2]
+		v += s.mean(place)
+		if i%per < nc {
+			b.XContext, b.YContext = append(b.XContext, place...), append(b.YContext, T(v))
+		} else {
+			b.XTarget, out.Y = append(b.XTarget, place...), append(out.Y, T(v))
+		}
+	}
+	return out, nil
+}
+
+// Gaussian reports that Exact knows the process's densities.
+func (s PlaneSource[T]) Gaussian() bool { return true }
+
+// Exact returns how likely the targets of every task are by the process; see BenchmarkSource.Exact.
+func (s PlaneSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err error) {
+	if err := s.Validate(); err != nil {
+		return nil, nil, err
+	}
+	b := tasks.Curves
+	if b == nil || len(b.XContext) != 2*len(b.YContext) || len(b.XTarget) != 2*len(tasks.Y) {
+		return nil, nil, fmt.Errorf("task: these are no tasks of the plane")
+	}
+	above := func(y []T, x []float64) []T { // the landscape
+		out := slices.Clone(y)
+		for i := range out {
+			out[i] -= T(s.mean(x[2*i : 2*i+2]))
+		}
+		return out
+	}
+	level := *b
+	level.YContext = above(b.YContext, b.XContext)
+	return exactDensities(&Tasks[T]{Curves: &level, Y: above(tasks.Y, b.XTarget)}, 2, s.factor)
+}
