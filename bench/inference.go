@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -20,11 +22,11 @@ import (
 )
 
 // inferenceCases are the image models, by group and by how weights are kept, and the curve models. "cold" is the first Complete of one
-// image in a new process.
+// image in a new process; "kept" that of one whose plan is read from a file, and how long making and reading it takes.
 var inferenceCases = []string{
-	"image/T2/cold", "image/T2/default", "image/T2/direct", "image/T2/transforms",
+	"image/T2/cold", "image/T2/kept", "image/T2/default", "image/T2/direct", "image/T2/transforms",
 	"image/SE2/cold", "image/SE2/default",
-	"image/RxSO2/cold", "image/RxSO2/default", "image/RxSO2/stored", "image/RxSO2/bfloat16", "image/RxSO2/evaluated",
+	"image/RxSO2/cold", "image/RxSO2/kept", "image/RxSO2/default", "image/RxSO2/stored", "image/RxSO2/bfloat16", "image/RxSO2/evaluated",
 	"image/SO2/cold", "image/SO2/default", "image/SO2/stored", "image/SO2/bfloat16", "image/SO2/evaluated",
 	"curve/rbf", "curve/matern", "curve/periodic",
 }
@@ -164,6 +166,9 @@ func timeImagePlan(r *report, dir, group, storage string, size, times int) error
 		}
 		return r.memory(base+"/cold", 1)
 	}
+	if storage == "kept" {
+		return timeKeptPlan(r, model, base, size)
+	}
 	start := time.Now()
 	plan, err := model.Plan(ctx, cnp.Grid(size, size), planOptions[storage])
 	if err != nil {
@@ -208,6 +213,65 @@ func timeImagePlan(r *report, dir, group, storage string, size, times int) error
 	for _, b := range []int{1, many} {
 		name := fmt.Sprintf("%s/batch%d%s", base, b, suffix)
 		if err := r.add(sample{name, b, "fma_percent", 100 * shares[name] / peak}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeKeptPlan times how long a plan is made and read, and the first image of a model that finds its plan in a folder. The file is then in the system's
+// cache, as it is where a service starts again.
+func timeKeptPlan(r *report, model *cnp.ImageEquivCNP[float32], base string, size int) error {
+	dir, err := os.MkdirTemp("", "equivcnp-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, g, path := context.Background(), cnp.Grid(size, size), filepath.Join(dir, "plan")
+	if _, err := model.SavePlan(ctx, path, g, cnp.PlanOptions{}); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	made, err := calls(5, func() error { _, err := model.Plan(ctx, g, cnp.PlanOptions{}); return err })
+	if err != nil {
+		return err
+	}
+	loaded, err := calls(20, func() error { _, err := model.LoadPlan(ctx, path, g, cnp.PlanOptions{}); return err })
+	if err != nil {
+		return err
+	}
+	model.KeepPlans(dir)
+	im := benchImages(1, size)
+	if _, err := model.Complete(ctx, im); err != nil { // which writes the plan that Complete takes
+		return err
+	}
+	first := math.Inf(1)
+	for range 5 {
+		view, err := cnp.New[float32](model.Config(), 0)
+		if err != nil {
+			return err
+		}
+		again := view.(*cnp.ImageEquivCNP[float32])
+		for i, p := range again.State() {
+			copy(p.Data, model.State()[i].Data)
+		}
+		again.KeepPlans(dir)
+		start := time.Now()
+		if _, err := again.Complete(ctx, im); err != nil {
+			return err
+		}
+		first = min(first, time.Since(start).Seconds())
+	}
+	for _, s := range []sample{
+		{base + "/kept", size * size, "s_per_plan", made[0]},
+		{base + "/kept", size * size, "s_per_load", loaded[0]},
+		{base + "/kept", size * size, "file_bytes", float64(info.Size())},
+		{base + "/kept", 1, "s_per_image", first},
+	} {
+		if err := r.add(s); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,8 @@ type ImageEquivCNP[T Float] struct {
 	blocks []*layers.ResidualBlock[T]
 	last   *layers.Linear[T]
 	family family[T]
-	parts  int // along each side, that images are divided into at least; see Within
+	parts  int    // along each side, that images are divided into at least; see Within
+	folder string // of KeepPlans
 
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last

@@ -173,7 +173,8 @@ func (m *ImageEquivCNP[T]) divided(h, w, scale int) *ImageEquivCNP[T] {
 	if !(m.cfg.pitch(v.coarse()) <= 1+1e-9) {
 		return nil
 	}
-	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last, family: m.family, parts: v.Stride}
+	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last, family: m.family, parts: v.Stride,
+		folder: m.folder}
 }
 
 // layout returns how an image is divided, if it is, along each side at least into that many parts, and the factor for the coordinates of the grid that remains.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -69,6 +70,7 @@ type ImagePlan[T Float] struct {
 	rows    int         // (n + m)·k
 	rank    []int32     // natural row → row of the plan; nil: the same
 
+	arranged  map[float64]*layers.Arrangement[T] // by radius
 	embedding *layers.PlannedEmbedding[T]
 	conv      []*layers.PlannedSeparable[T] // two per block
 	layout    *layers.Arrangement[T]        // how the last of them stores features
@@ -76,7 +78,8 @@ type ImagePlan[T Float] struct {
 	family    family[T]
 
 	info PlanInfo
-	most int // images at a time
+	file *frozen.File // that it was read from, if it was
+	most int          // images at a time
 	near struct {
 		sync.Mutex
 		patches []patch
@@ -103,6 +106,9 @@ type PlanInfo struct {
 	Bytes       int64 // weights and neighbourhoods
 	CallBytes   int64 // what a call of 16 images needs beside them, without its input and output
 	Concurrency int   // calls that compute at the same time
+	// File is where the plan was read from or written to, empty if neither. FileErr is why it could not be written.
+	File    string
+	FileErr error
 	// Multiply-adds of one image, and of the WeightNets of one call (0 where all weights are kept).
 	ImageOps, CallOps float64
 }
@@ -134,39 +140,55 @@ func (p *ImagePlan[T]) outputs() int {
 	return p.n
 }
 
-// Plan compiles the model for a geometry.
+// Plan compiles the model for a geometry, or reads the plan from the folder of [ImageEquivCNP.KeepPlans].
 func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	if m.folder != "" {
+		return m.keptPlan(ctx, g, opt)
+	}
+	return m.makePlan(ctx, g, opt)
+}
+
+// checkPlan refuses a geometry and options of which there is no plan, and sets options that are left to choose.
+func checkPlan(g Geometry, opt *PlanOptions) error {
 	if len(g.Points)%2 != 0 || len(g.Targets)%2 != 0 || len(g.Points) == 0 {
-		return nil, fmt.Errorf("%w: %d coordinates of points, %d of targets: need pairs, and at least one point",
+		return fmt.Errorf("%w: %d coordinates of points, %d of targets: need pairs, and at least one point",
 			ErrShape, len(g.Points), len(g.Targets))
 	}
 	if max := 2 * maxPixels; len(g.Points) > max || len(g.Targets) > max-len(g.Points) {
-		return nil, fmt.Errorf("%w: %d points and targets, need at most %d", ErrRange, (len(g.Points)+len(g.Targets))/2, max/2)
+		return fmt.Errorf("%w: %d points and targets, need at most %d", ErrRange, (len(g.Points)+len(g.Targets))/2, max/2)
 	}
 	for name, x := range map[string][]float64{"points": g.Points, "targets": g.Targets} {
 		for i, v := range x {
 			if math.IsNaN(v - v) {
-				return nil, fmt.Errorf("%w: %s[%d, %d] = %v", ErrValue, name, i/2, i%2, v)
+				return fmt.Errorf("%w: %s[%d, %d] = %v", ErrValue, name, i/2, i%2, v)
 			}
 		}
 	}
 	if err := g.Interleaved.check(len(g.Points)/2, len(g.Targets)/2); err != nil {
-		return nil, err
+		return err
 	}
 	switch opt.Precision {
 	case "", Float32, BFloat16:
 	default:
-		return nil, fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
+		return fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
 	}
 	if !slices.Contains(layers.Algorithms, opt.Algorithm) {
-		return nil, fmt.Errorf("%w: algorithm %q is none of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
+		return fmt.Errorf("%w: algorithm %q is none of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
 	}
 	if opt.Concurrency < 0 {
-		return nil, fmt.Errorf("%w: concurrency = %d, need 0 or more", ErrConfig, opt.Concurrency)
+		return fmt.Errorf("%w: concurrency = %d, need 0 or more", ErrConfig, opt.Concurrency)
 	}
 	opt.Soft = opt.Soft || opt.Memory <= 0
 	if opt.Memory == 0 {
 		opt.Memory = min(defaultMemory, cpu.Memory()/4)
+	}
+	return nil
+}
+
+// makePlan is Plan without files.
+func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	if err := checkPlan(g, &opt); err != nil {
+		return nil, err
 	}
 	points := group.LiftPoints(m.group, g.Points, m.cfg.Lifts, m.cfg.LiftSeed)
 	queries, all := points, g.Points
@@ -174,24 +196,34 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 		all = append(append([]float64(nil), g.Points...), g.Targets...)
 		queries = group.LiftPoints(m.group, all, m.cfg.Lifts, m.cfg.LiftSeed)
 	}
-	p := &ImagePlan[T]{cfg: m.cfg, apart: g.Interleaved, n: points.N, m: queries.N - points.N, k: m.cfg.Lifts, rows: queries.Rows()}
+	p := m.newPlan(g)
 	if err := p.compile(ctx, m, queries, points, repeatRows(all, 2, m.cfg.Lifts), opt); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// compile makes the plan; x [rows, 2] are the positions of the queries.
-func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64, opt PlanOptions) error {
-	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
-	// decide the order of rows.
-	width := m.cfg.Channels[0]
-	var radii []float64
+// newPlan returns a plan that is not compiled.
+func (m *ImageEquivCNP[T]) newPlan(g Geometry) *ImagePlan[T] {
+	n, targets, k := len(g.Points)/2, len(g.Targets)/2, m.cfg.Lifts
+	return &ImagePlan[T]{cfg: m.cfg, apart: g.Interleaved, n: n, m: targets, k: k, rows: (n + targets) * k}
+}
+
+// blockRadii are those of the residual layers' convolutions.
+func (m *ImageEquivCNP[T]) blockRadii() (radii []float64) {
 	for _, block := range m.blocks {
 		for _, conv := range block.Conv {
 			radii = append(radii, conv.Depthwise.Radius())
 		}
 	}
+	return radii
+}
+
+// compile makes the plan; x [rows, 2] are the positions of the queries.
+func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64, opt PlanOptions) error {
+	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
+	// decide the order of rows.
+	radii := m.blockRadii()
 	stop := func() bool { return ctx.Err() != nil }
 	limit := opt.Memory
 	if opt.Soft {
@@ -245,19 +277,25 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	if err != nil {
 		return err
 	}
-	embed := arranged[m.psi.Radius()]
 	if order != nil {
 		p.rank = make([]int32, len(order))
 		for i, from := range order {
 			p.rank[from] = int32(i)
 		}
 	}
+	return p.assemble(ctx, m, arranged, opt, nil)
+}
 
+// assemble makes the layers, given an arrangement for each radius. file, if not nil, has their weights.
+func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[float64]*layers.Arrangement[T], opt PlanOptions, file *frozen.File) error {
+	stop := func() bool { return ctx.Err() != nil }
+	width, embed := m.cfg.Channels[0], arranged[m.psi.Radius()]
+	p.arranged = arranged
 	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
 	for _, a := range arranged {
 		p.info.Bytes += a.Bytes()
 	}
-	if err := p.share(arranged, width, flat, opt); err != nil {
+	if err := p.share(arranged, width, embed.Flat(), opt); err != nil {
 		return err
 	}
 	p.turn = make(chan struct{}, p.info.Concurrency)
@@ -276,7 +314,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			left -= kept.Bytes
 		}
 	}
-	p.embedding = m.psi.PlanEmbedding(embed, storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half, stop), 2, m.first)
+	keep := storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half, stop)
+	keep.File = file
+	p.embedding = m.psi.PlanEmbedding(embed, keep, 2, m.first)
 	planned(embed, p.embedding.Kept(), m.psi.WeightNet)
 	rows := float64(p.rows)
 	p.info.ImageOps = float64(embed.Pairs()*2*m.psi.Linear.In) + rows*float64(2*m.psi.Linear.In*width)
@@ -286,7 +326,8 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			all += layers.StorageBytes(arranged[conv.Depthwise.Radius()], width, half)
 		}
 	}
-	keep := storage(left, all, half, stop)
+	keep = storage(left, all, half, stop)
+	keep.File = file
 	for _, block := range m.blocks {
 		for _, conv := range block.Conv {
 			if err := ctx.Err(); err != nil {
@@ -294,6 +335,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			}
 			a := arranged[conv.Depthwise.Radius()]
 			layer := conv.Plan(a, keep)
+			if file != nil && file.Err() != nil {
+				return file.Err()
+			}
 			planned(a, layer.Kept(), conv.Depthwise.WeightNet)
 			p.conv = append(p.conv, layer)
 			p.layout = a

@@ -235,6 +235,9 @@ func (r *pixelRun[T]) predict(ctx context.Context, pixels, news []int32) (*Predi
 			return nil, err
 		}
 	}
+	if err := p.intact(); err != nil {
+		return nil, err
+	}
 	return r.read(pixels), ctx.Err()
 }
 

@@ -92,7 +92,7 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 		}
 	}
 	report(total, total)
-	return nil
+	return p.intact()
 }
 
 // rent returns the memory of a call.

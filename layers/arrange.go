@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/internal/spectral"
@@ -31,9 +32,11 @@ type Arrangement[T Float] struct {
 	scale      []float32 // with transforms: what the sum of each row is multiplied by
 	// Tiled:
 	tiles []tile[T]
-	most  int // the greatest number of poses of a tile
+	most  int    // the greatest number of poses of a tile
+	same  []bool // for depthwise convolutions in float32: rows that list the poses of the row before, in the same order
 
 	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
+	file   *frozen.File // that arrays are part of, if they were read; it must stay reachable
 }
 
 // tile is rows lo to hi of an order, whose weights are computed together, and the poses that they need.
@@ -155,10 +158,8 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 		a.most = max(a.most, len(a.tiles[k].poses))
 	}
 	if sizeof[T]() == 4 && depthwise {
-		parallel.Until(stop, len(a.tiles), 1, func(k, _ int) {
-			offsets, index, pose, same := s.Of(&s.Tiles[k])
-			a.tiles[k].rows = simd.NewDepthwiseRows(offsets, index, pose, same, a.Rows, len(a.tiles[k].poses))
-		})
+		a.same = s.Same
+		a.makeRows(stop)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
@@ -21,6 +22,9 @@ type Storage struct {
 	// BF16 stores weights as bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then differs by at
 	// most one part in 2⁸, and by half of that on average; sums remain float32.
 	BF16 bool
+	// File, if not nil, has what Freeze wrote of a plan of the same layer; nothing is computed then, and Share and BF16 are the file's. What is wrong
+	// with it is the file's error, and the layer must not be used then.
+	File *frozen.File
 	// Stop, if not nil, is called before every tile. Once it returns true, the remaining weights are not computed, and the layer
 	// must not be used.
 	Stop func() bool
@@ -51,18 +55,25 @@ type poseWeights[T Float] struct {
 	table  []T
 	half   []simd.BF16
 	starts []int
+	file   *frozen.File // that they are part of, if they were read; it must stay reachable
 }
 
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
 	p := poseWeights[T]{net: w.fold(), window: a.window.poses()}
+	if !a.Flat() {
+		p.slices = p.net.columns(width)
+	}
+	if s.File != nil {
+		p.freeze(s.File, a)
+		return p
+	}
 	if a.Flat() {
 		p.table = make([]T, a.Poses()*w.Out())
 		p.net.forwardAll(p.table, a.table, a.Poses())
 		scaleRows(p.table, a.window.poses(), w.Out())
 		return p
 	}
-	p.slices = p.net.columns(width)
 	total, passed := 0, 0.0
 	for i := range a.tiles {
 		start, size := -1, len(a.tiles[i].poses)*w.Out()
@@ -428,7 +439,10 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), s),
 		dense: newDenseSlices(p.Weight, p.Bias, p.In, p.Out, a.width(p.Out)),
 	}
-	if a.transforms != nil {
+	switch {
+	case s.File != nil:
+		planned.freezeTransforms(s.File)
+	case a.transforms != nil:
 		planned.transforms = spectral.New(a.transforms, any(planned.weights.table).([]float32), p.In)
 	}
 	return planned

@@ -41,23 +41,25 @@ const pairWork = 1.3
 
 // choose prepares an arrangement for depthwise convolutions.
 func (a *Arrangement[T]) choose(algorithm Algorithm, stop func() bool) {
-	plan := func(stop func() bool) *simd.DepthwisePlan {
-		return simd.NewDepthwisePlanUntil(stop, a.offsets, a.index, a.pose, a.Rows, a.poses)
-	}
 	if algorithm == Transforms || (algorithm == Auto && simd.CurrentLevel() != simd.Generic) {
 		if g := spectral.Find(a.offsets, a.index, a.pose); g != nil {
 			if t := g.Tiling(); t != nil && (algorithm == Transforms || t.Work() < pairWork*float64(a.Pairs())) {
-				a.transforms, a.scale = t, make([]float32, a.Rows)
-				for i := range a.scale {
-					a.scale[i] = float32(a.inverse(i))
-				}
-				a.direct = sync.OnceValue(func() *simd.DepthwisePlan { return plan(nil) })
+				a.transform(t)
 				return
 			}
 		}
 	}
-	made := plan(stop)
+	made := simd.NewDepthwisePlanUntil(stop, a.offsets, a.index, a.pose, a.Rows, a.poses)
 	a.direct = func() *simd.DepthwisePlan { return made }
+}
+
+// transform prepares an arrangement for transforms.
+func (a *Arrangement[T]) transform(t *spectral.Tiling) {
+	a.transforms, a.scale = t, make([]float32, a.Rows)
+	for i := range a.scale {
+		a.scale[i] = float32(a.inverse(i))
+	}
+	a.direct = sync.OnceValue(func() *simd.DepthwisePlan { return simd.NewDepthwisePlan(a.offsets, a.index, a.pose, a.Rows, a.poses) })
 }
 
 // Algorithm is how depthwise convolutions are computed.

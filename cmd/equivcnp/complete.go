@@ -66,6 +66,7 @@ where the mean is a blur of all that. See "equivcnp sample".`,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.complete(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)
+	f.model.registerPlans(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.image, "image", "i", "", "the whole image, PNG or JPEG, required")
 	fl.StringVar(&f.mask, "mask", "", "image of the same size, light where a pixel is observed")

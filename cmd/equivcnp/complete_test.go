@@ -296,3 +296,25 @@ func TestCompleteScale(t *testing.T) {
 	b.save("cnp.safetensors", cnp.Default(cnp.CNPImage, "", 1))
 	b.fails(2, "predicts at the pixels only", append(args, "--model", "@cnp.safetensors", "--scale", "2")...)
 }
+
+// TestPlansFolder: what is kept in a folder is used, by complete and predict, and a file that is no plan is refused by its name.
+func TestPlansFolder(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", imageConfig("SO(2)", 1))
+	b.writeImage("in.png", gradient(12, 8))
+	args := []string{"complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@out.png", "--json"}
+	want := decode[completeResult](t, b.ok(args...))
+	args = append(args, "--plans", "@plans/of/images")
+	for range 2 {
+		got := decode[completeResult](t, b.ok(args...))
+		require.Equal(t, want.LogLikelihood, got.LogLikelihood)
+	}
+	files, err := os.ReadDir(b.path("plans/of/images"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	name := b.path("plans/of/images/" + files[0].Name())
+	require.NoError(t, os.WriteFile(name, make([]byte, 300), 0o644))
+	b.fails(1, files[0].Name()+": not usable: no file of this kind", args...)
+	args[len(args)-1] = "@in.png"
+	b.fails(1, "--plans: ", args...)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type modelFlags struct {
 	group         string
 	alpha         float64
 	pointsPerUnit float64
+	plans         string
 }
 
 // register adds the flags that every command with a model has.
@@ -80,6 +82,29 @@ func (m *modelFlags) registerLattice(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&m.pointsPerUnit, "points-per-unit", 0, "lattice points per unit of a curve model; 0 uses the file's")
 }
 
+// registerPlans adds the flag of the folder of plans.
+func (m *modelFlags) registerPlans(cmd *cobra.Command) {
+	plansFlag(cmd, &m.plans)
+}
+
+// plansFlag adds --plans.
+func plansFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "plans", "", "folder in which what image models prepare for images of a size is kept, and found the next time; "+
+		"processes may share it, and it may be emptied at any time")
+	must(cmd.MarkFlagDirname("plans"))
+}
+
+// makePlans makes the folder of --plans.
+func makePlans(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("--plans: %w", err)
+	}
+	return nil
+}
+
 // must is for registrations that fail only if this program names a flag that it does not have.
 func must(err error) {
 	if err != nil {
@@ -104,6 +129,9 @@ func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
 	}
 	members, err := m.members()
 	if err != nil {
+		return nil, err
+	}
+	if err := makePlans(m.plans); err != nil {
 		return nil, err
 	}
 	var all []cnp.Model[float32]
@@ -145,6 +173,9 @@ func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], e
 	}
 	if errors.Is(err, weights.ErrGroup) && m.group == "" {
 		err = fmt.Errorf("%w (with --group)", err)
+	}
+	if e, ok := model.(*cnp.ImageEquivCNP[float32]); ok && err == nil {
+		e.KeepPlans(m.plans)
 	}
 	return model, err
 }

@@ -91,6 +91,7 @@ are finite.`,
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	f.plan.register(cmd)
+	f.model.registerPlans(cmd)
 	f.table.register(cmd)
 	fl := cmd.Flags()
 	f.flags = fl

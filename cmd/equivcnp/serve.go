@@ -28,7 +28,7 @@ type serveFlags struct {
 	models                             []string
 	listen, pprof                      string
 	memory, planMemory, body           string
-	precision, logLevel                string
+	precision, plans, logLevel         string
 	batch, slots, waiting, connections int
 	timeout, poll, linger, drain       time.Duration
 	cert, key, tokenFile               string
@@ -79,6 +79,7 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	fl.StringVar(&f.memory, "memory", "", "for models, plans and requests, 8G for example (default: half of what the machine has)")
 	fl.StringVar(&f.planMemory, "plan-memory", "", "for the plan of one model and image size (default 1.5G, or what --memory allows)")
 	fl.StringVar(&f.precision, "precision", string(cnp.Float32), "of stored convolution weights: float32, or bfloat16 for half the memory")
+	plansFlag(cmd, &f.plans)
 	fl.IntVar(&f.batch, "batch", 16, "tasks or images that are computed together, at most")
 	fl.IntVar(&f.slots, "slots", 1, "batches that are computed at a time; each uses all threads")
 	fl.IntVar(&f.waiting, "queue", 1024, "tasks and images that may wait")
@@ -197,7 +198,10 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return usagef("--log %q: need debug, info, warn or error", f.logLevel)
 	}
 	opt.Log = slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
-	opt.Version, opt.Page = buildVersion(), page.Handler()
+	opt.Version, opt.Page, opt.Plans = buildVersion(), page.Handler(), f.plans
+	if err := makePlans(f.plans); err != nil {
+		return err
+	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen) // before models are read: a port in use is told at once
 	if err != nil {
 		return err

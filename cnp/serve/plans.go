@@ -205,7 +205,11 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 		e.bytes = info.Bytes + int64(info.Concurrency)*info.CallBytes
 		p.used += e.bytes
 		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
-		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds())
+		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds(),
+			"file", info.File)
+		if info.FileErr != nil {
+			p.log.Warn("plan not kept", "model", l.model.name, "height", l.h, "width", l.w, "error", info.FileErr.Error())
+		}
 	}
 	p.metrics.memory.Set(float64(p.used))
 	close(e.ready)

@@ -29,6 +29,8 @@ type Options struct {
 	// and answers under way. PlanMemory bounds one plan; 0 is 1.5 GB or half of what is left.
 	Memory, PlanMemory int64
 	Precision          cnp.Precision // of weights that plans keep
+	// Plans is a folder in which plans are kept and found, by this server and others (cnp.ImageEquivCNP.KeepPlans); empty for none.
+	Plans string
 	// Batch is how many tasks or images go together at most (16), Slots how many batches compute at a time (1; each uses all threads).
 	Batch, Slots int
 	// Waiting bounds the tasks and images that wait (1024). Timeout is the time that a request has that does not say it (30 s).
@@ -145,6 +147,9 @@ func (s *Server) load(ctx context.Context, src Source) error {
 		return err
 	}
 	m, err := loadModel(ctx, src)
+	if err == nil && m.planned != nil {
+		m.planned.KeepPlans(s.opt.Plans)
+	}
 	if err == nil && !s.plans.take(m) {
 		err = fmt.Errorf("%w: no room for its parameters", cnp.ErrMemory)
 	}

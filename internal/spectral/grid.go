@@ -68,15 +68,29 @@ func (f *finder) find(w int) *Grid {
 			}
 		}
 	}
-	g := &Grid{H: f.h, W: w}
+	var steps []Step
 	for dy := -f.h + 1; dy < f.h; dy++ {
 		for dx := -w + 1; dx < w; dx++ {
 			if q := f.table[(dy+f.h-1)*(2*w-1)+dx+w-1]; q >= 0 {
-				g.Steps = append(g.Steps, Step{dy, dx, q})
-				g.up, g.down = max(g.up, -dy), max(g.down, dy)
-				g.left, g.right = max(g.left, -dx), max(g.right, dx)
+				steps = append(steps, Step{dy, dx, q})
 			}
 		}
+	}
+	return NewGrid(f.h, w, steps)
+}
+
+// NewGrid returns a grid, or nil if it has no points, or too many, or steps that lead out of it from everywhere.
+func NewGrid(h, w int, steps []Step) *Grid {
+	if h < 1 || w < 1 || h > 1<<30/w {
+		return nil
+	}
+	g := &Grid{H: h, W: w, Steps: steps}
+	for _, s := range steps {
+		if s.DY <= -h || s.DY >= h || s.DX <= -w || s.DX >= w {
+			return nil
+		}
+		g.up, g.down = max(g.up, -s.DY), max(g.down, s.DY)
+		g.left, g.right = max(g.left, -s.DX), max(g.right, s.DX)
 	}
 	return g
 }

@@ -104,6 +104,17 @@ func New(t *Tiling, w []float32, c int) *Plan {
 	return p
 }
 
+// Weights are the plan's numbers, for [Stored]. They must not be changed.
+func (p *Plan) Weights() []float32 { return p.weights }
+
+// Stored returns the plan that had these [Plan.Weights], which it keeps, or nil if there are too few or too many. They must begin with a line of the caches.
+func Stored(t *Tiling, weights []float32, c int) *Plan {
+	if len(weights) != Slabs(c)*t.t.slots*t.taps()*lanes {
+		return nil
+	}
+	return &Plan{Tiling: t, c: c, weights: weights}
+}
+
 // Bytes is the memory that the plan occupies.
 func (p *Plan) Bytes() int64 { return int64(4 * len(p.weights)) }
 

@@ -1,0 +1,205 @@
+package cnp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/frozen"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// ErrPlanFile is what errors about the contents of a plan's file wrap: it is none, damaged, of another version of the program, or of another model,
+// geometry, options or machine.
+var ErrPlanFile = frozen.ErrFile
+
+// planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged, changes; TestPlanFileVersion
+// notices most of that.
+const planVersion = 1
+
+// SavePlan makes a plan, as [ImageEquivCNP.Plan] does, and writes it to a file for [ImageEquivCNP.LoadPlan]: neighbourhoods, and the weights that it
+// stores. The file is for this version of the program, and machines of this architecture and level (simd.CurrentLevel).
+func (m *ImageEquivCNP[T]) SavePlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	checked := opt
+	if err := checkPlan(g, &checked); err != nil {
+		return nil, err
+	}
+	key := m.planKey(&g, &checked)
+	p, err := m.makePlan(ctx, g, opt)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.save(path, key)
+}
+
+// save writes the plan to a file.
+func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
+	err := frozen.Create(path, planVersion, key, func(f *frozen.File) { p.freeze(f, slices.Sorted(maps.Keys(p.arranged))) })
+	if err == nil {
+		p.info.File = path
+	}
+	return err
+}
+
+// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.Plan] makes for that geometry and options. The file is
+// mapped into memory where the platform can; it must not change while the plan is in use, but may be replaced or removed. A file
+// of another model, geometry, options, program or kind of machine is refused with ErrPlanFile; where there is none, the error is fs.ErrNotExist. Checksums are compared
+// while the first prediction is computed, which waits for them: if the file is damaged, every prediction fails with ErrPlanFile.
+func (m *ImageEquivCNP[T]) LoadPlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	if err := checkPlan(g, &opt); err != nil {
+		return nil, err
+	}
+	p := m.newPlan(g)
+	f, err := frozen.Open(path, planVersion, m.planKey(&g, &opt))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.thaw(ctx, m, f, opt); err != nil {
+		if damage := f.Wait(); damage != nil { // what the rest follows from
+			return nil, damage
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.file = f
+	p.info.File = path
+	return p, nil
+}
+
+// KeepPlans makes Plan, Complete and Predict look for plans in a folder, and put those there that they had to make; an empty name ends that. Files
+// have names of their own for each model, geometry, options, version of the program and kind of machine, and any number of processes may
+// share a folder. Nothing is ever removed from it. A file that is not what its name says is an error that names it; where one cannot be
+// written, the plan is used all the same, and PlanInfo.FileErr says why.
+//
+// It is for the time before a model is used, as what it changes is read without a lock.
+func (m *ImageEquivCNP[T]) KeepPlans(folder string) { m.folder = folder }
+
+// keptPlan is Plan with a folder.
+func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	checked := opt
+	if err := checkPlan(g, &checked); err != nil {
+		return nil, err
+	}
+	key := m.planKey(&g, &checked)
+	path := filepath.Join(m.folder, hex.EncodeToString(key[:12])+".plan")
+	p, err := m.LoadPlan(ctx, path, g, opt)
+	if err == nil || errors.Is(err, ErrPlanFile) || ctx.Err() != nil {
+		return p, err
+	}
+	if p, err = m.makePlan(ctx, g, opt); err != nil {
+		return nil, err
+	}
+	err = os.MkdirAll(m.folder, 0o777)
+	if err == nil {
+		err = p.save(path, key)
+	}
+	p.info.FileErr = err
+	return p, nil
+}
+
+// planKey is a digest of all that a plan depends on.
+func (m *ImageEquivCNP[T]) planKey(g *Geometry, opt *PlanOptions) (key frozen.Key) {
+	h := sha256.New()
+	cfg, err := json.Marshal(m.cfg)
+	if err != nil {
+		panic(err) // a valid configuration has no NaN
+	}
+	precision := opt.Precision
+	if precision == "" {
+		precision = Float32
+	}
+	fmt.Fprintf(h, "%d %s %s %v %d\n%s\n%s\n", planVersion, runtime.GOARCH, cpu.CurrentLevel(), cpu.AMD, unsafe.Sizeof(T(0)), group.Digest(m.group), cfg)
+	fmt.Fprintf(h, "%d %v %s %s %d\n", opt.Memory, opt.Soft, precision, opt.Algorithm, opt.Concurrency)
+	fmt.Fprintf(h, "%d %d %d %d %d\n", len(g.Points), len(g.Targets), g.Interleaved.H, g.Interleaved.W, g.Interleaved.Stride)
+	hashNumbers(h.Write, g.Points)
+	hashNumbers(h.Write, g.Targets)
+	for _, s := range m.State() {
+		fmt.Fprintf(h, "%s %d\n", s.Name, len(s.Data))
+		hashNumbers(h.Write, s.Data)
+	}
+	return frozen.Key(h.Sum(nil))
+}
+
+// hashNumbers writes numbers as they are in memory.
+func hashNumbers[E float32 | float64](write func([]byte) (int, error), x []E) {
+	if len(x) > 0 {
+		_, _ = write(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))) // hashes do not fail
+	}
+}
+
+// freeze writes or reads what takes time to compute: rows, arrangements for these radii and, if there are layers, their weights. Reading stops
+// before the layers, since assemble makes them from the file.
+func (p *ImagePlan[T]) freeze(f *frozen.File, radii []float64) {
+	frozen.Array(f, &p.rank)
+	n := len(radii)
+	f.Int(&n)
+	if n != len(radii) {
+		f.Fail("neighbourhoods of %d radii, the model has %d", n, len(radii))
+		return
+	}
+	if f.Reading() {
+		p.arranged = map[float64]*layers.Arrangement[T]{}
+	}
+	for _, r := range radii {
+		p.arranged[r] = layers.Freeze(f, p.arranged[r])
+	}
+	if f.Reading() {
+		return
+	}
+	p.embedding.Freeze(f)
+	for _, l := range p.conv {
+		l.Freeze(f)
+	}
+}
+
+// intact returns an error if the plan is from a file that is damaged.
+func (p *ImagePlan[T]) intact() error {
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Wait()
+}
+
+// thaw makes the plan from a file.
+func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.File, opt PlanOptions) error {
+	radii := append(m.blockRadii(), m.psi.Radius())
+	slices.Sort(radii)
+	radii = slices.Compact(radii)
+	p.freeze(f, radii)
+	if f.Err() != nil {
+		return f.Err()
+	}
+	if seen := make([]bool, p.rows); p.rank != nil {
+		for _, r := range p.rank {
+			if int(r) < 0 || int(r) >= p.rows || seen[r] || len(p.rank) != p.rows {
+				f.Fail("the order of rows is none of %d", p.rows)
+				return f.Err()
+			}
+			seen[r] = true
+		}
+	}
+	flat := p.arranged[radii[0]].Flat()
+	for _, a := range p.arranged {
+		if a.Rows != p.rows || a.Flat() != flat {
+			f.Fail("a neighbourhood of %d rows, the geometry has %d", a.Rows, p.rows)
+			return f.Err()
+		}
+	}
+	if err := p.assemble(ctx, m, p.arranged, opt, f); err != nil {
+		return err
+	}
+	if f.Err() == nil && f.Left() > 0 {
+		f.Fail("%d bytes are left over", f.Left())
+	}
+	return f.Err()
+}

@@ -1,0 +1,339 @@
+package layers
+
+import (
+	"github.com/equivcnp/equivcnp/internal/frozen"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// What is written of a plan is what takes time to compute: the pairs in their order, and weights. The rest is made anew from them and
+// from the layers. Whatever is read is checked before a kernel trusts it, since a checksum says nothing about who wrote a file.
+
+// Freeze writes an arrangement to f or, if f is being read, returns the one that was written; a is not looked at then. What is wrong with a file is
+// f's error.
+func Freeze[T Float](f *frozen.File, a *Arrangement[T]) *Arrangement[T] {
+	algorithm, windows, grid := NoDepthwise, windowed[T]{}, spectral.Grid{}
+	if f.Reading() {
+		a = &Arrangement[T]{file: f}
+	} else {
+		algorithm = a.Algorithm()
+		if a.window != nil {
+			windows = *a.window
+		}
+		if a.transforms != nil {
+			grid = *a.transforms.Grid
+		}
+	}
+	f.Int(&a.Rows)
+	f.Int(&a.dim)
+	f.Int(&a.poses)
+	frozen.Array(f, &a.offsets)
+	frozen.Array(f, &a.index)
+	frozen.Array(f, &a.pose)
+	frozen.Array(f, &a.table)
+	frozen.Array(f, &windows.pose)
+	frozen.Array(f, &windows.row)
+	freezeAlgorithm(f, &algorithm)
+	a.freezeTiles(f)
+	freezeGrid(f, &grid)
+	if !f.Reading() || f.Err() != nil {
+		return a
+	}
+	if a.checkPairs(f); f.Err() != nil {
+		return a
+	}
+	if len(windows.pose) > 0 {
+		if len(windows.pose) != a.poses || len(windows.row) != a.Rows {
+			f.Fail("windows of %d poses and %d rows, there are %d and %d", len(windows.pose), len(windows.row), a.poses, a.Rows)
+			return a
+		}
+		a.window = &windows
+	}
+	a.thaw(f, algorithm, &grid)
+	return a
+}
+
+// algorithmCodes are the numbers of algorithms in files.
+var algorithmCodes = []Algorithm{NoDepthwise, Direct, Transforms}
+
+func freezeAlgorithm(f *frozen.File, algorithm *Algorithm) {
+	code := 0
+	for i, a := range algorithmCodes {
+		if a == *algorithm {
+			code = i
+		}
+	}
+	f.Int(&code)
+	if code < 0 || code >= len(algorithmCodes) {
+		f.Fail("algorithm %d is unknown", code)
+		return
+	}
+	*algorithm = algorithmCodes[code]
+}
+
+func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
+	f.Bools(&a.same)
+	n := len(a.tiles)
+	f.Int(&n)
+	if f.Reading() && n != 0 {
+		if n < 0 || n > f.Left()/64 { // which an array takes at least
+			f.Fail("%d tiles", n)
+			return
+		}
+		a.tiles = make([]tile[T], n)
+	}
+	for i := range a.tiles {
+		t := &a.tiles[i]
+		f.Int(&t.lo)
+		f.Int(&t.hi)
+		frozen.Array(f, &t.poses)
+		frozen.Array(f, &t.table)
+		a.most = max(a.most, len(t.poses))
+	}
+}
+
+func freezeGrid(f *frozen.File, g *spectral.Grid) {
+	f.Int(&g.H)
+	f.Int(&g.W)
+	steps := make([]int32, 0, 3*len(g.Steps))
+	for _, s := range g.Steps {
+		steps = append(steps, int32(s.DY), int32(s.DX), s.Pose)
+	}
+	frozen.Array(f, &steps)
+	if f.Reading() {
+		g.Steps = nil
+		for ; len(steps) >= 3; steps = steps[3:] {
+			g.Steps = append(g.Steps, spectral.Step{DY: int(steps[0]), DX: int(steps[1]), Pose: steps[2]})
+		}
+	}
+}
+
+// within reports whether all of x are from 0 to n-1.
+func within(x []int32, n int) bool {
+	const grain = 1 << 16
+	parts := make([]bool, (len(x)+grain-1)/grain)
+	parallel.For(len(x), grain, func(lo, hi int) {
+		var m [4]uint32 // negative numbers are the largest
+		part := x[lo:hi]
+		for ; len(part) >= 4; part = part[4:] {
+			m[0], m[1], m[2], m[3] = max(m[0], uint32(part[0])), max(m[1], uint32(part[1])), max(m[2], uint32(part[2])), max(m[3], uint32(part[3]))
+		}
+		for _, v := range part {
+			m[0] = max(m[0], uint32(v))
+		}
+		parts[lo/grain] = max(m[0], m[1], m[2], m[3]) < uint32(min(n, 1<<31-1))
+	})
+	for _, ok := range parts {
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// checkPairs checks what was read.
+func (a *Arrangement[T]) checkPairs(f *frozen.File) {
+	if a.Rows < 0 || a.dim < 0 || a.dim > 1<<10 || a.poses < 0 || len(a.offsets) != a.Rows+1 || len(a.index) != len(a.pose) || a.offsets[0] != 0 || a.offsets[a.Rows] != len(a.index) {
+		f.Fail("%d rows with %d offsets, and %d and %d pairs", a.Rows, len(a.offsets), len(a.index), len(a.pose))
+		return
+	}
+	for i := range a.Rows {
+		if a.offsets[i] > a.offsets[i+1] {
+			f.Fail("row %d ends before it begins", i)
+			return
+		}
+	}
+	if !within(a.index, a.Rows) {
+		f.Fail("a pair names a row that is none of %d", a.Rows)
+		return
+	}
+	if a.Flat() {
+		if a.dim == 0 || len(a.table)%a.dim != 0 || len(a.table)/a.dim != a.poses || !within(a.pose, a.poses) {
+			f.Fail("a pair names a pose that is none of %d, or these are of another length", a.poses)
+		}
+		return
+	}
+	at := 0
+	for i := range a.tiles {
+		t := &a.tiles[i]
+		if t.lo != at || t.hi < t.lo || t.hi > a.Rows || !within(t.poses, a.poses) || len(t.table) != len(t.poses)*a.dim ||
+			!within(a.pose[a.offsets[t.lo]:a.offsets[t.hi]], len(t.poses)) {
+			f.Fail("tile %d is none of %d rows, or names a pose that is none", i, a.Rows)
+			return
+		}
+		at = t.hi
+	}
+	if at != a.Rows {
+		f.Fail("tiles of %d rows, there are %d", at, a.Rows)
+	}
+}
+
+// thaw prepares what was read for depthwise convolutions.
+func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, grid *spectral.Grid) {
+	defer func() {
+		if r := recover(); r != nil { // the checks of those who make plans
+			f.Fail("%v", r)
+		}
+	}()
+	switch {
+	case sizeof[T]() != 4:
+	case algorithm == Transforms:
+		for _, s := range grid.Steps {
+			if s.Pose < 0 || int(s.Pose) >= a.poses {
+				f.Fail("a step names pose %d of %d", s.Pose, a.poses)
+				return
+			}
+		}
+		g := spectral.NewGrid(grid.H, grid.W, grid.Steps)
+		if g == nil || g.H*g.W != a.Rows || !a.Flat() {
+			f.Fail("no grid of %d rows", a.Rows)
+			return
+		}
+		if t := g.Tiling(); t != nil {
+			a.transform(t)
+			return
+		}
+		f.Fail("the grid's steps reach too far")
+	case algorithm == Direct && a.Flat():
+		made := simd.NewDepthwisePlan(a.offsets, a.index, a.pose, a.Rows, a.poses)
+		a.direct = func() *simd.DepthwisePlan { return made }
+	case !a.Flat() && len(a.same) > 0:
+		if len(a.same) != a.Rows {
+			f.Fail("%d rows are marked of %d", len(a.same), a.Rows)
+			return
+		}
+		a.makeRows(nil)
+	}
+}
+
+// makeRows prepares the rows of tiles, whose poses are those of the row before where a.same says so.
+func (a *Arrangement[T]) makeRows(stop func() bool) {
+	parallel.Until(stop, len(a.tiles), 1, func(k, _ int) {
+		t := &a.tiles[k]
+		from, to := a.offsets[t.lo], a.offsets[t.hi]
+		t.rows = simd.NewDepthwiseRows(a.offsets[t.lo:t.hi+1], a.index[from:to], a.pose[from:to], a.same[t.lo:t.hi], a.Rows, len(t.poses))
+	})
+}
+
+// freeze writes the weights, or reads those of a plan for that arrangement.
+func (p *poseWeights[T]) freeze(f *frozen.File, a *Arrangement[T]) {
+	frozen.Array(f, &p.table)
+	frozen.Array(f, &p.half)
+	frozen.Array(f, &p.starts)
+	if !f.Reading() || f.Err() != nil {
+		return
+	}
+	out := p.net.out()
+	if a.dim != p.net.in() {
+		f.Fail("poses of %d numbers, the layer's have %d", a.dim, p.net.in())
+		return
+	}
+	if a.Flat() {
+		if len(p.table) != a.poses*out || p.half != nil {
+			f.Fail("%d weights of %d poses, need %d each", len(p.table), a.poses, out)
+			return
+		}
+	} else {
+		have := len(p.table)
+		if p.half != nil {
+			if have > 0 || sizeof[T]() != 4 {
+				f.Fail("weights of two kinds")
+				return
+			}
+			have = len(p.half)
+		}
+		if len(p.starts) != len(a.tiles) {
+			f.Fail("weights of %d tiles, there are %d", len(p.starts), len(a.tiles))
+			return
+		}
+		for i, start := range p.starts {
+			if start < -1 || start >= 0 && (start > have || have-start < len(a.tiles[i].poses)*out) {
+				f.Fail("the weights of tile %d stand at %d of %d", i, start, have)
+				return
+			}
+		}
+	}
+	p.file = f
+	p.compare(f, a)
+}
+
+// compare computes the weights of one pose again: a program that computes other weights, or stores them in another order, must not use these.
+func (p *poseWeights[T]) compare(f *frozen.File, a *Arrangement[T]) {
+	var w workspace[T]
+	out := p.net.out()
+	want := make([]T, out)
+	if a.Flat() {
+		if a.poses == 0 {
+			return
+		}
+		last := a.poses - 1
+		p.net.forwardAll(want, a.table[last*a.dim:], 1)
+		if p.window != nil {
+			scaleRows(want, p.window[last:], out)
+		}
+		if !equal(want, p.table[last*out:]) {
+			f.Fail("the model's weights are others")
+		}
+		return
+	}
+	for i, start := range p.starts {
+		n := len(a.tiles[i].poses)
+		if start < 0 || n == 0 {
+			continue
+		}
+		one := tile[T]{poses: a.tiles[i].poses[:1], table: a.tiles[i].table[:a.dim]}
+		p.evaluate(want, &one, &w)
+		at := 0
+		for k := range p.slices {
+			width := p.slices[k].B.N
+			if p.half != nil {
+				half := make([]simd.BF16, width)
+				simd.BF16FromF32(half, any(want[at:at+width]).([]float32))
+				if !equal(half, p.half[start+n*at:]) {
+					f.Fail("the model's weights are others")
+				}
+			} else if !equal(want[at:at+width], p.table[start+n*at:]) {
+				f.Fail("the model's weights are others")
+			}
+			at += width
+		}
+		return
+	}
+}
+
+// equal reports whether y begins with x.
+func equal[E comparable](x, y []E) bool {
+	for i, v := range x {
+		if v != y[i] && (v == v || y[i] == y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Freeze writes what the layer stores, for Storage.File.
+func (l *PlannedSeparable[T]) Freeze(f *frozen.File) {
+	l.weights.freeze(f, l.a)
+	l.freezeTransforms(f)
+}
+
+func (l *PlannedSeparable[T]) freezeTransforms(f *frozen.File) {
+	if l.a.transforms == nil {
+		return
+	}
+	var weights []float32
+	if !f.Reading() {
+		weights = l.transforms.Weights()
+	}
+	frozen.Array(f, &weights)
+	if !f.Reading() || f.Err() != nil {
+		return
+	}
+	if l.transforms = spectral.Stored(l.a.transforms, weights, l.dense.in); l.transforms == nil {
+		f.Fail("%d numbers are no transforms of the layer's weights", len(weights))
+	}
+}
+
+// Freeze writes what the layer stores, for Storage.File.
+func (l *PlannedEmbedding[T]) Freeze(f *frozen.File) { l.weights.freeze(f, l.a) }
