@@ -404,7 +404,7 @@ func (f *predictFn) curves(ctx context.Context, in *taskfile.File, c Chunk) (*Pa
 	if !ok {
 		return nil, fmt.Errorf("a %s model regresses no curves", cfg.Architecture)
 	}
-	t, err := in.Curves(cfg.DimX, cfg.DimY, cfg.ChannelDensity)
+	t, err := in.Curves(&cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -104,6 +104,7 @@ type curveChain[T Float] struct {
 	opt     Chain
 	b       *Batch[T]
 	dx, dy  int
+	da      int  // auxiliary inputs
 	gaps    bool // outputs of the context may be missing
 	free    bool // dy is not known
 	alone   bool // the tasks of a batch would have an influence on each other
@@ -116,10 +117,10 @@ type chainTask[T Float] struct {
 	number  int
 	seed    uint64
 	context []int     // the points of the batch's context that count
-	x       []float64 // of the context
+	x       []float64 // of the context: coordinates and auxiliary inputs [n, dx+da]
 	y       []T
 	targets []int     // that count
-	place   []float64 // theirs
+	place   []float64 // theirs [n, dx+da]
 	order   []int32   // numbers of targets among those
 }
 
@@ -134,7 +135,7 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 		if cfg.Unobserved() != nil {
 			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
 		}
-		c.dx, c.dy, c.gaps, c.alone = cfg.DimX, cfg.DimY, cfg.ChannelDensity, cfg.sharesLattice()
+		c.dx, c.dy, c.da, c.gaps, c.alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), cfg.ChannelDensity, cfg.sharesLattice()
 	} else {
 		switch points := b.B * b.Nc; {
 		case points > 0:
@@ -142,8 +143,9 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 		case b.B*b.Nt > 0:
 			c.dx, c.free = len(b.XTarget)/(b.B*b.Nt), true
 		}
+		c.da = len(b.AuxTarget) / max(1, b.B*b.Nt)
 	}
-	if err := b.check(c.dx, c.dy, c.gaps); err != nil {
+	if err := b.check(c.dx, c.dy, c.da, c.gaps); err != nil {
 		return nil, err
 	}
 	if err := opt.check(b.B); err != nil {
@@ -154,22 +156,41 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 	}
 	for k := range b.B {
 		t := &chainTask[T]{number: k, seed: opt.seed(k)}
-		t.x, t.y = b.context(k, c.dx, c.dy)
+		_, t.y = b.context(k, c.dx, c.dy)
 		for i := range b.Nc {
 			if b.contextOK(k, i) {
-				t.context = append(t.context, i)
+				t.context, t.x = append(t.context, i), c.place(t.x, b.XContext, b.AuxContext, k*b.Nc+i)
 			}
 		}
 		for i := range b.Nt {
 			if b.targetOK(k, i) {
-				at := k*b.Nt + i
-				t.targets, t.place = append(t.targets, i), append(t.place, b.XTarget[at*c.dx:(at+1)*c.dx]...)
+				t.targets, t.place = append(t.targets, i), c.place(t.place, b.XTarget, b.AuxTarget, k*b.Nt+i)
 			}
 		}
-		t.order = opt.arrange(len(t.targets), t.seed, comparePlaces(t.place, c.dx))
+		t.order = opt.arrange(len(t.targets), t.seed, comparePlaces(t.place, c.width()))
 		c.tasks = append(c.tasks, t)
 	}
 	return c, nil
+}
+
+// width is how many numbers a place of the chain has: what comes along when a target becomes context.
+func (c *curveChain[T]) width() int { return c.dx + c.da }
+
+// place appends point at of a batch, its coordinates and auxiliary inputs.
+func (c *curveChain[T]) place(dst, x []float64, aux []T, at int) []float64 {
+	dst = append(dst, x[at*c.dx:(at+1)*c.dx]...)
+	for _, v := range aux[at*c.da : (at+1)*c.da] {
+		dst = append(dst, float64(v))
+	}
+	return dst
+}
+
+// unplace sets point at of a batch to a place.
+func (c *curveChain[T]) unplace(x []float64, aux []T, at int, place []float64) {
+	copy(x[at*c.dx:], place[:c.dx])
+	for k, v := range place[c.dx:] {
+		aux[at*c.da+k] = T(v)
+	}
 }
 
 // sharesLattice reports whether the model lays one lattice over all tasks of a batch.
@@ -271,7 +292,7 @@ func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, 
 				p.drawTarget(to, from, source)
 				r.y = append(r.y, to...)
 				if first {
-					fed[r.task] = append(slices.Clip(fed[r.task]), r.task.place[int(target)*c.dx:(int(target)+1)*c.dx]...)
+					fed[r.task] = append(slices.Clip(fed[r.task]), r.task.place[int(target)*c.width():(int(target)+1)*c.width()]...)
 				}
 			}
 		}
@@ -345,13 +366,13 @@ type chainFlow[T Float] struct {
 
 // run predicts the targets of some tasks, one row of them at a time where they are alone.
 func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone bool) error {
-	dx, dy, block := f.dx, f.dy, f.opt.block()
+	wide, dy, block := f.width(), f.dy, f.opt.block()
 	for _, t := range tasks {
 		r := chainRow[T]{task: t, x: slices.Clip(t.x), y: slices.Clip(t.y)}
 		for lo := 0; lo < len(t.order); lo += block {
 			r.targets = t.order[lo:min(lo+block, len(t.order))]
 			f.rows = append(f.rows, r)
-			if f.points += len(r.x)/dx + len(r.targets); alone || len(f.rows) == rowsAtOnce/8 || f.points >= pointsAtOnce {
+			if f.points += len(r.x)/wide + len(r.targets); alone || len(f.rows) == rowsAtOnce/8 || f.points >= pointsAtOnce {
 				if err := f.flush(ctx); err != nil {
 					return err
 				}
@@ -360,7 +381,7 @@ func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone boo
 				at := t.number*f.b.Nt + t.targets[target]
 				values := f.y[at*dy : (at+1)*dy]
 				if missing := missingOf(values); !f.outside.has(t.number, t.targets[target]) && (missing == 0 || f.gaps && missing < dy) {
-					r.x, r.y = append(r.x, t.place[int(target)*dx:(int(target)+1)*dx]...), append(r.y, values...)
+					r.x, r.y = append(r.x, t.place[int(target)*wide:(int(target)+1)*wide]...), append(r.y, values...)
 				}
 			}
 		}
@@ -448,30 +469,33 @@ func twins[T Float](rows []chainRow[T]) int {
 
 // predict predicts the targets of all rows, width for each of them in the result.
 func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins int) (p *Prediction[T], width int, err error) {
-	dx, dy := c.dx, c.dy
+	wide, dy := c.width(), c.dy
 	b := &Batch[T]{B: len(rows)}
 	even := true
 	for i := range rows {
-		n, m := len(rows[i].x)/dx, len(rows[i].targets)
+		n, m := len(rows[i].x)/wide, len(rows[i].targets)
 		even = even && (i == 0 || n == b.Nc && m == b.Nt)
 		b.Nc, b.Nt = max(b.Nc, n), max(b.Nt, m)
 	}
 	if even {
 		b.twins = twins
 	}
-	b.XContext, b.YContext, b.XTarget = make([]float64, b.B*b.Nc*dx), make([]T, b.B*b.Nc*dy), make([]float64, b.B*b.Nt*dx)
+	b.XContext, b.YContext, b.XTarget = make([]float64, b.B*b.Nc*c.dx), make([]T, b.B*b.Nc*dy), make([]float64, b.B*b.Nt*c.dx)
+	b.AuxContext, b.AuxTarget = make([]T, b.B*b.Nc*c.da), make([]T, b.B*b.Nt*c.da)
 	if !even {
 		b.ContextMask, b.TargetMask = make([]bool, b.B*b.Nc), make([]bool, b.B*b.Nt)
 	}
 	for i := range rows {
 		r := &rows[i]
-		copy(b.XContext[i*b.Nc*dx:], r.x)
+		for k := range len(r.x) / wide {
+			c.unplace(b.XContext, b.AuxContext, i*b.Nc+k, r.x[k*wide:(k+1)*wide])
+		}
 		copy(b.YContext[i*b.Nc*dy:], r.y)
 		for k, target := range r.targets {
-			copy(b.XTarget[(i*b.Nt+k)*dx:], r.task.place[int(target)*dx:(int(target)+1)*dx])
+			c.unplace(b.XTarget, b.AuxTarget, i*b.Nt+k, r.task.place[int(target)*wide:(int(target)+1)*wide])
 		}
 		if !even {
-			for k := range len(r.x) / dx {
+			for k := range len(r.x) / wide {
 				b.ContextMask[i*b.Nc+k] = true
 			}
 			for k := range r.targets {

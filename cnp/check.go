@@ -3,11 +3,12 @@ package cnp
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
-// check refuses shapes and values that no prediction can be made from; dx and dy are the model's dimensions. Values at padding
-// are not read. gaps says that outputs of a context point may be NaN, which were not observed.
-func (b *Batch[T]) check(dx, dy int, gaps bool) error {
+// check refuses shapes and values that no prediction can be made from, by a model of dx coordinates, dy outputs and da auxiliary inputs. Values at
+// padding are not read. gaps says that outputs and auxiliary inputs of a context point may be NaN, which were not observed.
+func (b *Batch[T]) check(dx, dy, da int, gaps bool) error {
 	if b == nil {
 		return fmt.Errorf("%w: the batch is nil", ErrShape)
 	}
@@ -23,6 +24,8 @@ func (b *Batch[T]) check(dx, dy int, gaps bool) error {
 		{"x_context", len(b.XContext), [3]int{b.B, b.Nc, dx}, false},
 		{"y_context", len(b.YContext), [3]int{b.B, b.Nc, dy}, false},
 		{"x_target", len(b.XTarget), [3]int{b.B, b.Nt, dx}, false},
+		{"aux_context", len(b.AuxContext), [3]int{b.B, b.Nc, da}, false},
+		{"aux_target", len(b.AuxTarget), [3]int{b.B, b.Nt, da}, false},
 		{"the prediction", 0, [3]int{b.B, b.Nt, dy}, true},
 		{"context_mask", len(b.ContextMask), [3]int{b.B, b.Nc, 1}, b.ContextMask == nil},
 		{"target_mask", len(b.TargetMask), [3]int{b.B, b.Nt, 1}, b.TargetMask == nil},
@@ -31,6 +34,9 @@ func (b *Batch[T]) check(dx, dy int, gaps bool) error {
 			return fmt.Errorf("%w: a batch of %d tasks with %d context points and %d targets: %s has more values than can be counted",
 				ErrShape, b.B, b.Nc, b.Nt, f.name)
 		} else if f.got != want && !f.optional {
+			if strings.HasPrefix(f.name, "aux") && da == 0 {
+				return fmt.Errorf("%w: %s has %d values, and the model has no auxiliary inputs", ErrShape, f.name, f.got)
+			}
 			return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d context points and %d targets needs %d",
 				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, want)
 		}
@@ -41,7 +47,13 @@ func (b *Batch[T]) check(dx, dy int, gaps bool) error {
 	if err := finite("y_context", b.YContext, b.ContextMask, b.Nc, dy, gaps); err != nil {
 		return err
 	}
-	return finite("x_target", b.XTarget, b.TargetMask, b.Nt, dx, false)
+	if err := finite("x_target", b.XTarget, b.TargetMask, b.Nt, dx, false); err != nil {
+		return err
+	}
+	if err := finite("aux_context", b.AuxContext, b.ContextMask, b.Nc, da, gaps); err != nil {
+		return err
+	}
+	return finite("aux_target", b.AuxTarget, b.TargetMask, b.Nt, da, false)
 }
 
 // finite reports the first NaN or infinity of v [b, n, d] at a point that the mask [b, n] does not exclude; with gaps, the first infinity.
@@ -90,8 +102,8 @@ func (b *Batch[T]) targets(t, dx int) []float64 {
 const maxTasks = 1 << 24
 
 // checkPass is check for a batch that is differentiated.
-func (b *Batch[T]) checkPass(dx, dy int, gaps bool) error {
-	if err := b.check(dx, dy, gaps); err != nil {
+func (b *Batch[T]) checkPass(dx, dy, da int, gaps bool) error {
+	if err := b.check(dx, dy, da, gaps); err != nil {
 		return err
 	}
 	if b.B > maxTasks {

@@ -114,6 +114,10 @@ type Config struct {
 	// name none. For models with Levels and ChannelDensity.
 	Inputs []FieldType `json:"inputs,omitempty"`
 
+	// Auxiliary names inputs that are known at the context and at the targets, and are not predicted: scalars, such as the elevation of a
+	// place or the hour of the day (Batch.AuxContext, AuxTarget). Models of curves of architecture EquivCNPCurve have them.
+	Auxiliary []string `json:"auxiliary,omitempty"`
+
 	// Multiplicity K: phi(y) = [1, y, y², .. y^K].
 	Multiplicity int `json:"multiplicity,omitempty"`
 
@@ -139,7 +143,7 @@ type Config struct {
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
 
-	// ChannelDensity gives every output of a model of curves a density of its own, of the context points at which it was observed; NaN among the outputs
+	// ChannelDensity gives every output of a model of curves, and every auxiliary input, a density of its own, of the context points at which it was observed; NaN among the outputs
 	// of a context point is then a value that was not. Without it, as in the authors' models, context points have all their outputs.
 	ChannelDensity bool `json:"channel_density,omitempty"`
 
@@ -284,7 +288,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	if c.Architecture.Image() {
 		coordinates = 0
 	}
-	if err := c.Trained.check(coordinates, c.DimY); err != nil {
+	if err := c.Trained.check(coordinates, c.DimY, len(c.Auxiliary)); err != nil {
 		return err
 	}
 	switch c.Output {
@@ -299,6 +303,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		return bad("%v", err)
 	}
 	if err := c.validateInputs(); err != nil {
+		return bad("%v", err)
+	}
+	if err := c.validateAuxiliary(); err != nil {
 		return bad("%v", err)
 	}
 	switch c.Architecture {
@@ -380,7 +387,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 // densities is the number of density channels of a model of curves.
 func (c *Config) densities() int {
 	if c.ChannelDensity {
-		return c.DimY
+		return c.contextValues()
 	}
 	return 1
 }

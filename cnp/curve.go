@@ -89,7 +89,7 @@ func gaps[T Float](y []T) bool {
 // densitiesOf is the number of densities that the context y of a task needs.
 func densitiesOf[T Float](c *Config, y []T) int {
 	if c.ChannelDensity && gaps(y) {
-		return c.DimY
+		return c.contextValues()
 	}
 	return 1
 }

@@ -28,6 +28,7 @@ type EquivCNP[T Float] struct {
 	// readout reads the lattice's features at the targets under ReadoutRBF. The authors' checkpoints hold one that their
 	// model never uses.
 	readout *layers.RBF[T]
+	aux     *auxNet[T] // of the targets' auxiliary inputs
 	head    head[T]
 
 	// pyramid is the network of a model with levels, instead of pre and conv, and frames are the sides that it sees a task from; nil:
@@ -45,7 +46,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 		c.DimX = 3
 	}
 	m := &EquivCNP[T]{cfg: c, outer: outer, group: g,
-		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.DimY,
+		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.contextValues(),
 			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: cmp.Or(c.DensityFloor, densityFloor)},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}
@@ -56,6 +57,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 			m.frames = newFrames(&c, g)
 		}
 		m.head = newHead[T](c.Channels[0], c, rng)
+		m.aux = newAuxNet[T](c.Channels[0], &c, rng)
 		return m, nil
 	}
 	if !group.IsIsometric(g) {
@@ -74,6 +76,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 	}
 	last := c.Channels[len(c.Channels)-1]
 	m.head = newHead[T](last, c, rng)
+	m.aux = newAuxNet[T](last, &c, rng)
 	return m, nil
 }
 
@@ -84,7 +87,7 @@ func (m *EquivCNP[T]) Config() Config { return m.outer }
 func (m *EquivCNP[T]) State() []layers.Param[T] {
 	ps := m.encoder.psi.Params("psi.")
 	if m.pyramid != nil {
-		return append(append(ps, m.pyramid.Params("pyramid.")...), m.head.params()...)
+		return append(append(ps, m.pyramid.Params("pyramid.")...), append(m.aux.params(), m.head.params()...)...)
 	}
 	ps = append(ps, m.pre.Params("prelinear.0.module.")...)
 	for i, l := range m.conv {
@@ -94,7 +97,7 @@ func (m *EquivCNP[T]) State() []layers.Param[T] {
 	for i := range rho {
 		rho[i].Unused = m.cfg.Readout != ReadoutRBF
 	}
-	return append(append(ps, rho...), m.head.params()...)
+	return append(append(append(ps, rho...), m.aux.params()...), m.head.params()...)
 }
 
 // Predict returns mean and standard deviation at the targets. Of an OutsideError it returns both, the error and the prediction of all
@@ -109,9 +112,10 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 
 // predict is Predict where the points lie near each other, or have lattices of their own.
 func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if err := b.check(m.cfg.DimX, m.cfg.DimY, m.cfg.ChannelDensity); err != nil {
+	if err := b.check(m.cfg.DimX, m.cfg.DimY, len(m.cfg.Auxiliary), m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}
+	b = b.joined(&m.cfg)
 	if b.B*b.Nt == 0 { // however many tasks there are
 		return m.head.newPrediction(0), ctx.Err()
 	}
@@ -179,7 +183,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	// Encoder: features on each task's points.
 	var features []T
 	g, last := m.layouts(b, lo, hi, grids, func(t int, x []float64, origin float64) {
-		cx, cy := b.context(t, dx, dy)
+		cx, cy := b.context(t, dx, m.encoder.dy)
 		features = append(features, m.encoder.encode(x, counted(cx, origin), cy, origin)...)
 	})
 	points := g.Points
@@ -212,12 +216,19 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 			return err
 		}
 	}
-	c := m.head.in()
+	c, aux, run := m.head.in(), m.aux.plan(), auxRun[T]{}
+	with := func(f []T, t, times int) []T { // the targets' auxiliary inputs
+		if aux != nil {
+			run.given = b.auxTargets(run.given[:0], t, aux.inputs, times)
+			aux.add(f, &run)
+		}
+		return f
+	}
 	if turns := m.turns(points); turns != nil {
 		per, read := points.Rows()/(hi-lo), b.Nt*lifts
 		for t := lo; t < hi; t++ {
 			from, to := (t-lo+1)*per-read, (t-lo+1)*per
-			m.head.forwardLifts(out, t*b.Nt*dy, h[from*c:to*c], b.Nt, lifts, m.cfg.Fields(), turns[from:to])
+			m.head.forwardLifts(out, t*b.Nt*dy, with(h[from*c:to*c], t, lifts), b.Nt, lifts, m.cfg.Fields(), turns[from:to])
 			clearMasked(out, b, t, dy)
 		}
 		return nil
@@ -236,7 +247,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 			f = f[(perTask-b.Nt)*c:]
 		}
 		at := t * b.Nt * dy
-		m.head.forward(out, at, f, b.Nt)
+		m.head.forward(out, at, with(f, t, 1), b.Nt)
 		clearMasked(out, b, t, dy)
 	}
 	return nil

@@ -17,10 +17,10 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 	if err != nil {
 		return nil, err
 	}
-	if err := b.checkPass(dx, dy, m.cfg.ChannelDensity); err != nil {
+	if err := b.checkPass(dx, dy, len(m.cfg.Auxiliary), m.cfg.ChannelDensity); err != nil {
 		return nil, err
 	}
-	b = b.whole(&m.cfg)
+	b = b.joined(&m.cfg).whole(&m.cfg)
 	if m.pyramid != nil {
 		return m.differentiateLevels(ctx, b, mode)
 	}
@@ -52,7 +52,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	// Encoder.
 	encodings, features := make([]*setConvTape[T], b.B), []T(nil)
 	geo, last := m.layouts(b, 0, b.B, grids, func(t int, x []float64, origin float64) {
-		cx, cy := b.context(t, dx, dy)
+		cx, cy := b.context(t, dx, m.encoder.dy)
 		encodings[t] = m.encoder.record(x, counted(cx, origin), cy, origin)
 		features = append(features, encodings[t].out...)
 	})
@@ -93,13 +93,19 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 
 	// Readout, of each task the last rows.
 	perTask := len(read) / c / b.B
-	heads, views := make([]*headTape[T], b.B), make([]view, b.B)
+	heads, views, asides := make([]*headTape[T], b.B), make([]view, b.B), make([]*auxTape[T], b.B)
+	with := func(f []T, t, times int) []T {
+		if m.aux != nil {
+			f, asides[t] = m.aux.record(f, b.auxTargets(nil, t, m.aux.inputs(), times))
+		}
+		return f
+	}
 	for t := range b.B {
 		f := read[t*perTask*c:][:perTask*c]
 		if turns != nil {
 			from := (t+1)*perTask - b.Nt*each
 			views[t] = func(row int) (int, []float64) { return row / each, targetTurns[from+row] }
-			heads[t] = m.head.recordTurned(pass, t*b.Nt*dy, f[(perTask-b.Nt*each)*c:], b.Nt*each, each, m.cfg.Fields(), views[t])
+			heads[t] = m.head.recordTurned(pass, t*b.Nt*dy, with(f[(perTask-b.Nt*each)*c:], t, each), b.Nt*each, each, m.cfg.Fields(), views[t])
 			clearMasked(out, b, t, dy)
 			continue
 		}
@@ -111,7 +117,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 			f = f[(perTask-b.Nt)*c:]
 		}
 		at := t * b.Nt * dy
-		heads[t] = m.head.record(pass, at, f, b.Nt)
+		heads[t] = m.head.record(pass, at, with(f, t, 1), b.Nt)
 		clearMasked(out, b, t, dy)
 	}
 
@@ -128,10 +134,11 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 			at := t * b.Nt * dy
 			to := dread[t*perTask*c:][:perTask*c]
 			if turns != nil {
-				copy(to[(perTask-b.Nt*each)*c:], m.head.backwardTurned(d, at, heads[t], each, m.cfg.Fields(), views[t], g))
+				df := m.head.backwardTurned(d, at, heads[t], each, m.cfg.Fields(), views[t], g)
+				copy(to[(perTask-b.Nt*each)*c:], m.aux.backward(df, asides[t], g))
 				continue
 			}
-			df := m.head.backward(d, at, heads[t], g)
+			df := m.aux.backward(m.head.backward(d, at, heads[t], g), asides[t], g)
 			if m.cfg.Readout == ReadoutRBF {
 				m.readout.Backward(to, df, b.targets(t, dx), grids.x[t], read[t*perTask*c:][:perTask*c], dx, c, g)
 			} else {

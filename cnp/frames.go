@@ -17,7 +17,8 @@ type frames struct {
 	dx, dy int
 	fields []Field
 	x      [][]float64 // of each lift: the rotation [dx, dx] of its observer
-	y      [][]float64 // and that of all values [dy, dy]; nil without vectors
+	y      [][]float64 // and that of all outputs [dy, dy]; nil without vectors
+	known  [][]float64 // and that of a context point's values, outputs and auxiliary inputs
 }
 
 // newFrames is nil under a group that turns nothing.
@@ -35,7 +36,7 @@ func newFrames(c *Config, g group.Group) *frames {
 		t.Turn(r, a)
 		f.x = append(f.x, r)
 		if c.Vectors() {
-			f.y = append(f.y, f.ofValues(r))
+			f.y, f.known = append(f.y, f.ofValues(r, f.dy)), append(f.known, f.ofValues(r, c.contextValues()))
 		}
 	}
 	return f
@@ -58,20 +59,23 @@ func (f *frames) count() int {
 	return len(f.x)
 }
 
-// ofFrame is the rotation of the values that frame l sees; nil where all are scalars.
+// ofFrame is the rotation of the context's values that frame l sees; nil where all are scalars.
 func (f *frames) ofFrame(l int) []float64 {
 	if f.y == nil {
 		return nil
 	}
-	return f.y[l]
+	return f.known[l]
 }
 
 // vectors reports whether values turn.
 func (f *frames) vectors() bool { return f != nil && f.y != nil }
 
-// ofValues is what a rotation [dx, dx] does to the values of a point: scalars stay.
-func (f *frames) ofValues(r []float64) []float64 {
-	out := make([]float64, f.dy*f.dy)
+// ofValues is what a rotation [dx, dx] does to the n values of a point, of which the first are the outputs: scalars stay.
+func (f *frames) ofValues(r []float64, n int) []float64 {
+	out := make([]float64, n*n)
+	for i := f.dy; i < n; i++ {
+		out[i*n+i] = 1
+	}
 	for _, field := range f.fields {
 		for i := range field.Width {
 			for j := range field.Width {
@@ -79,7 +83,7 @@ func (f *frames) ofValues(r []float64) []float64 {
 				if field.Type == Vector {
 					v = r[i*f.dx+j]
 				}
-				out[(field.First+i)*f.dy+field.First+j] = v
+				out[(field.First+i)*n+field.First+j] = v
 			}
 		}
 	}
@@ -116,12 +120,12 @@ func (b *Batch[T]) whole(c *Config) *Batch[T] {
 	out := *b
 	out.YContext = slices.Clone(b.YContext)
 	for i := range out.YContext {
-		if hidden != nil && hidden[i%c.DimY] {
+		if k := i % c.contextValues(); hidden != nil && k < c.DimY && hidden[k] {
 			out.YContext[i] = T(math.NaN())
 		}
 	}
 	for _, f := range c.Fields() {
-		for i := f.First; i < len(out.YContext); i += c.DimY {
+		for i := f.First; i < len(out.YContext); i += c.contextValues() {
 			if v := out.YContext[i : i+f.Width]; gaps(v) {
 				for k := range v {
 					v[k] = T(math.NaN())
@@ -318,12 +322,12 @@ func (m *EquivCNP[T]) turns(l *group.Lifted) [][]float64 {
 	for i := range out {
 		a, _ := l.Row(i)
 		t.Turn(r, a)
-		out[i] = f.ofValues(r)
+		out[i] = f.ofValues(r, f.dy)
 	}
 	return out
 }
 
-// liftFeatures gives every lift of a point the point's features [n, c], of which the last are its values, as the lift sees them.
+// liftFeatures gives every lift of a point the point's features [n, c], of which the last are its values, first the outputs, as the lift sees them.
 func (m *EquivCNP[T]) liftFeatures(features []T, turns [][]float64) []T {
 	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
 	out := repeatRows(features, c, m.cfg.Lifts)
@@ -331,7 +335,7 @@ func (m *EquivCNP[T]) liftFeatures(features []T, turns [][]float64) []T {
 		out = append([]T(nil), features...)
 	}
 	for i, r := range turns {
-		seen(out[(i+1)*c-dy:(i+1)*c], r, room)
+		seen(out[(i+1)*c-m.encoder.dy:][:dy], r, room)
 	}
 	return out
 }
@@ -341,7 +345,7 @@ func (m *EquivCNP[T]) liftFeaturesGrad(df []T, turns [][]float64) []T {
 	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
 	var t turner[T]
 	for i, r := range turns {
-		seen(df[(i+1)*c-dy:(i+1)*c], t.transposed(r, dy), room)
+		seen(df[(i+1)*c-m.encoder.dy:][:dy], t.transposed(r, dy), room)
 	}
 	return sumLifts(df, c, m.cfg.Lifts)
 }

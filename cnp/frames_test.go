@@ -78,7 +78,7 @@ func moveBatch[T Float](t *testing.T, m *EquivCNP[T], b *Batch[T], a []float64) 
 	turn := make([]float64, d*d)
 	m.group.(group.Turner).Turn(turn, a)
 	f := frames{dx: d, dy: m.cfg.DimY, fields: m.cfg.Fields()}
-	r = f.ofValues(turn)
+	r = f.ofValues(turn, f.dy)
 	out := *b
 	out.XContext, out.XTarget = act(t, m.group, a, b.XContext), act(t, m.group, a, b.XTarget)
 	out.YContext = append([]T(nil), b.YContext...)

@@ -99,7 +99,7 @@ func TestFullTurns(t *testing.T) {
 		k := l.Outputs()
 		for range 20 {
 			s, co := math.Sincos(rng.Float64() * 7)
-			r := f.ofValues([]float64{co, -s, s, co})
+			r := f.ofValues([]float64{co, -s, s, co}, f.dy)
 			raw, turned, back := make([]float64, 5*k), make([]float64, 5*k), make([]float64, 5*k)
 			for i := range raw {
 				raw[i] = rng.NormFloat64()

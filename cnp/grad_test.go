@@ -78,6 +78,15 @@ func gradCases(t *testing.T) map[string]gradCase {
 				batch.YContext[i*c.DimY+i%c.DimY] = math.NaN()
 			}
 		}
+		for i := range b * nc * len(c.Auxiliary) {
+			batch.AuxContext = append(batch.AuxContext, rng.NormFloat64())
+			if c.ChannelDensity && i >= nc && i%3 == 0 {
+				batch.AuxContext[i] = math.NaN()
+			}
+		}
+		for range b * nt * len(c.Auxiliary) {
+			batch.AuxTarget = append(batch.AuxTarget, rng.NormFloat64())
+		}
 		// Padding, whose values are never read.
 		batch.ContextMask, batch.TargetMask = make([]bool, b*nc), make([]bool, b*nt)
 		for i := range batch.ContextMask {
@@ -88,6 +97,9 @@ func gradCases(t *testing.T) map[string]gradCase {
 		for i := range batch.TargetMask {
 			if batch.TargetMask[i] = i%5 != 2; i%5 == 2 {
 				y[i*c.DimY], batch.XTarget[i*c.DimX] = math.NaN(), math.Inf(1)
+				if n := len(c.Auxiliary); n > 0 {
+					batch.AuxTarget[i*n] = math.NaN()
+				}
 			}
 		}
 		tr := m.(TrainableRegressor[float64])
@@ -123,6 +135,24 @@ func gradCases(t *testing.T) map[string]gradCase {
 		}
 		add("fields/"+name, c, 1, 5, 3)
 	}
+	aux := func(name string, c Config, gaps bool) {
+		c.Auxiliary, c.ChannelDensity = []string{"elevation", "hour"}, gaps
+		add("auxiliary/"+name, c, 2, 4, 4)
+	}
+	aux("T(1)", small(EquivCNPCurve, "T(1)", 1), true)
+	c = small(EquivCNPCurve, "T(1)", 1)
+	c.Readout, c.Placement, c.Likelihood = ReadoutRBF, PlacementBatch, "lowrank:3:noise"
+	aux("T(1)/rbf", c, false)
+	c = small(EquivCNPCurve, "SE(2)", 1)
+	c.PointsPerUnit, c.Lifts = 0, 2
+	aux("SE(2)/lifts", c, true)
+	c = levelsConfig("T(2)", 1)
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0 // few rows, as above
+	aux("levels/plane", c, true)
+	aux("fields/points", fields["points/SE(2)/K=4/scalar,vector/full"].c, true)
+	c = fields["levels/SE(2)/K=2/scalar,vector/full"].c
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0
+	aux("fields/levels", c, true)
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)

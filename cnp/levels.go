@@ -90,13 +90,14 @@ type levelsNet[T Float] struct {
 	psi     kernel
 	length  float64
 	floor   float64
+	aux     *plannedAux[T]
 	head    plannedHead[T]
 	pool    *sync.Pool // *levelsRun[T]
 }
 
 func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
 	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(), psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
-		floor: m.encoder.floor, head: m.head.plan(), pool: &sync.Pool{}}
+		floor: m.encoder.floor, aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
 }
 
 // levelsCache keeps the network of a model whose parameters stay as they are.
@@ -124,6 +125,7 @@ type levelsRun[T Float] struct {
 	lattice            layers.Lattice
 	conv               layers.LatticeConv[T]
 	pyramid            layers.PyramidRun[T]
+	aux                auxRun[T]
 	head               headRun[T]
 	origin             []float64
 	frame              frameRun[T]
@@ -213,10 +215,10 @@ func (n *levelsNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch
 
 // tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.
 func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T], t, to int) error {
-	dx, dy := n.cfg.DimX, n.cfg.DimY
+	dx, dy, known := n.cfg.DimX, n.cfg.DimY, n.cfg.contextValues()
 	run.origin = reuse.Sized(run.origin, dx)
 	b.origins(&n.cfg, run.origin, t, t+1)
-	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])
+	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*known:(t+1)*b.Nc*known])
 	n.readTargets(run, b, t)
 	if len(run.order) < b.Nt {
 		dst.fill(t*b.Nt*dy, to*b.Nt*dy, 0)
@@ -255,7 +257,7 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 // readContext sets x to the coordinates of the context of task t, counted from the origin, and phi to 1 and the powers of the values of all
 // tasks up to another, behind so many densities, as an observer sees them who has been turned by r; nil turns nothing.
 func (n *levelsNet[T]) readContext(run *levelsRun[T], b *Batch[T], t, to, have int, r []float64) {
-	dx, dy := n.cfg.DimX, n.cfg.DimY
+	dx, dy := n.cfg.DimX, n.cfg.contextValues()
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	run.frame.room = reuse.Sized(run.frame.room, dy)
 	for i := range b.Nc {
@@ -295,11 +297,12 @@ func (n *levelsNet[T]) readTargets(run *levelsRun[T], b *Batch[T], t int) {
 			run.targets = append(run.targets, b.XTarget[(t*b.Nt+i)*dx+d]-run.origin[d])
 		}
 	}
+	n.aux.targets(&run.aux, b, t, run.order)
 }
 
 // encode calls use with the features at the targets of task t and those up to another, whose context and targets have been read.
 func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int, f []T)) error {
-	dx, dy := n.cfg.DimX, n.cfg.DimY
+	dx := n.cfg.DimX
 	p := &run.place
 	p.clear(dx)
 	grow(p.lo, p.hi, run.x)
@@ -309,7 +312,7 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 		return err
 	}
 	run.pyramid.Lay(n.pyramid, p.lo, p.hi, p.from, p.to)
-	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*dy
+	rows, signals := run.pyramid.Layout.Rows(), n.cfg.Multiplicity*n.cfg.contextValues()
 	c, densities := have+(to-t)*signals, n.cfg.densities() // the densities are those of all
 	width := densities + signals
 	run.h, run.f = reuse.Sized(run.h, rows*c), reuse.Sized(run.f, rows*width)
@@ -324,7 +327,9 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 		for i := range rows {
 			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor)
 		}
-		use(k, n.net.Forward(&run.pyramid, run.f, run.targets))
+		f := n.net.Forward(&run.pyramid, run.f, run.targets)
+		n.aux.add(f, &run.aux)
+		use(k, f)
 	}
 	return nil
 }
@@ -332,7 +337,7 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 // differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
 // every frame its own: then they share its layout, too.
 func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dx, dy := m.cfg.DimX, m.cfg.DimY
+	dx, dy, known := m.cfg.DimX, m.cfg.DimY, m.cfg.contextValues()
 	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
 	if b.B == 0 {
 		return pass, ctx.Err()
@@ -349,7 +354,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		encoding   *setConvTape[T]
 	}
 	frames := m.frames.count()
-	tasks, origin, room := make([]task, b.B*frames), make([]float64, dx), make([]float64, max(dx, dy))
+	tasks, origin, room := make([]task, b.B*frames), make([]float64, dx), make([]float64, max(dx, known))
 	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
 	b.origins(&m.cfg, origin, 0, b.B)
 	for t := range b.B {
@@ -358,7 +363,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		}
 		var own task
 		var x []float64
-		x, own.y = b.context(t, dx, dy)
+		x, own.y = b.context(t, dx, known)
 		for i, v := range x {
 			own.x = append(own.x, v-origin[i%dx])
 		}
@@ -379,7 +384,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 			seen(k.x, m.frames.x[l], room[:dx])
 			seen(k.targets, m.frames.x[l], room[:dx])
 			if r := m.frames.ofFrame(l); r != nil {
-				seen(k.y, r, room[:dy])
+				seen(k.y, r, room[:known])
 			}
 			if mode != layers.Train {
 				fromLeast(k.x, k.targets, room[:dx])
@@ -440,6 +445,16 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	var with *auxTape[T]
+	if m.aux != nil {
+		var aux []T
+		for t := range b.B {
+			for range frames {
+				aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
+			}
+		}
+		features, with = m.aux.record(features, aux)
+	}
 	var head *headTape[T]
 	if m.frames == nil {
 		head = m.head.record(pass, 0, features, b.B*b.Nt)
@@ -463,6 +478,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		} else {
 			dfeatures = m.head.backwardFrames(d, m.frames, head, b.B, b.Nt, g)
 		}
+		dfeatures = m.aux.backward(dfeatures, with, g)
 		tape.Backward(func(t int) []T {
 			k := &tasks[t]
 			if len(k.order) == b.Nt {
@@ -489,7 +505,7 @@ func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 		span *= math.Sqrt(float64(c.DimX))
 	}
 	points, taps := c.PointsPerUnit*(span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
-	last := float64(c.densities() + c.Multiplicity*c.DimY)
+	last := float64(c.densities() + c.Multiplicity*c.contextValues())
 	for l, width := range c.Channels {
 		v := float64(width * c.pyramidLifts())
 		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))

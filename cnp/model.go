@@ -40,6 +40,9 @@ type Batch[T Float] struct {
 	XContext  []float64 // [B, Nc, dx]
 	YContext  []T       // [B, Nc, dy]; NaN where an output was not observed, under Config.ChannelDensity
 	XTarget   []float64 // [B, Nt, dx]
+	// AuxContext [B, Nc, da] and AuxTarget [B, Nt, da] are the auxiliary inputs of a model that has any (Config.Auxiliary), in its order.
+	// In the context NaN is one that is missing, under Config.ChannelDensity.
+	AuxContext, AuxTarget []T
 	// ContextMask [B, Nc] and TargetMask [B, Nt] are false at padding, whose values are never read; nil means that all
 	// points count.
 	ContextMask, TargetMask []bool

@@ -74,14 +74,15 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 // dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
 	head, cfg := p.head()
-	dx, dy := cfg.DimX, cfg.DimY
+	dy := cfg.DimY
 	b, err := placed(&p.outer, b)
 	if err != nil {
 		return err
 	}
-	if err := b.check(dx, dy, cfg.ChannelDensity); err != nil {
+	if err := b.check(cfg.DimX, dy, len(cfg.Auxiliary), cfg.ChannelDensity); err != nil {
 		return err
 	}
+	b = b.joined(cfg)
 	if err := dst.checkRoom("the batch", head.likelihood, b.B*b.Nt*dy); err != nil {
 		return err
 	}
@@ -128,6 +129,7 @@ type curveNet[T Float] struct {
 	pre          *layers.PlannedLinear[T]
 	conv         []*layers.PlannedLieConv[T]
 	radius       []float64 // of each layer
+	aux          *plannedAux[T]
 	head         plannedHead[T]
 
 	pool *sync.Pool // *curveRun[T]
@@ -143,7 +145,7 @@ func newKernel[T Float](k *layers.RBF[T]) kernel {
 
 func (m *EquivCNP[T]) compile() *curveNet[T] {
 	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: newKernel(m.encoder.psi), readout: newKernel(m.readout),
-		pre: m.pre.Plan(), head: m.head.plan(), pool: &sync.Pool{}}
+		pre: m.pre.Plan(), aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
 	for _, l := range m.conv {
 		n.conv = append(n.conv, l.Compile(m.group.Alpha()))
 		n.radius = append(n.radius, l.Radius())
@@ -209,6 +211,7 @@ type curveRun[T Float] struct {
 	phi, h         []T
 	features, next []T
 	read           []T // what the head reads
+	aux            auxRun[T]
 	head           headRun[T]
 	rows           []neighbor.LineRow
 	pairs          []layers.LinePairs[T] // of each radius
@@ -326,8 +329,8 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	if n.cfg.Readout == ReadoutQueries {
 		encoded = len(grid)
 	}
-	signals := n.cfg.Multiplicity * n.cfg.DimY
-	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*n.cfg.DimY:(t+1)*b.Nc*n.cfg.DimY])
+	known := n.cfg.contextValues()
+	signals, have := n.cfg.Multiplicity*known, densitiesOf(&n.cfg, b.YContext[t*b.Nc*known:(t+1)*b.Nc*known])
 	c := have + (end-t)*signals // the densities are those of all
 	run.h = reuse.Sized(run.h, encoded*c)
 	simd.SetConv(run.h, run.points[:encoded], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
@@ -337,11 +340,13 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 	for len(run.scratch) < threads {
 		run.scratch = append(run.scratch, layers.LineScratch[T]{})
 	}
+	n.aux.targets(&run.aux, b, t, order)
 	for k := range end - t {
 		n.encode(run, encoded, c, have, have+k*signals, origin)
 		if err := n.decode(ctx, run, l, grid, targets, threads); err != nil {
 			return err
 		}
+		n.aux.add(run.read, &run.aux)
 		n.head.forward(dst, (t+k)*b.Nt*n.cfg.DimY, order, run.read, &run.head)
 	}
 	return nil
@@ -406,7 +411,7 @@ func (r *curveRun[T]) sortTargets(b *Batch[T], t int, origin float64) {
 // readContext sets x to the context's coordinates, and phi to densities and the powers of the values of task t and those up to another, which share
 // them.
 func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, origin float64) {
-	dy := n.cfg.DimY
+	dy := n.cfg.contextValues()
 	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
@@ -421,7 +426,7 @@ func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, ori
 // encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
 // context, h [rows, c], with so many densities, and the signals from one channel on; see setConv.
 func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin float64) {
-	signals, densities, floor := n.cfg.Multiplicity*n.cfg.DimY, n.cfg.densities(), cmp.Or(n.cfg.DensityFloor, densityFloor)
+	signals, densities, floor := n.cfg.Multiplicity*n.cfg.contextValues(), n.cfg.densities(), cmp.Or(n.cfg.DensityFloor, densityFloor)
 	width := densities + signals
 	if n.cfg.CoordinateFeature {
 		width++

@@ -13,6 +13,8 @@ func (b *Batch[T]) byTarget() (sorted *Batch[T], order []int) {
 	s := *b
 	order = make([]int, b.B*b.Nt)
 	s.XTarget = make([]float64, len(order))
+	da := len(b.AuxTarget) / max(1, len(order))
+	s.AuxTarget = make([]T, len(b.AuxTarget))
 	if b.TargetMask != nil {
 		s.TargetMask = make([]bool, len(order))
 	}
@@ -31,6 +33,7 @@ func (b *Batch[T]) byTarget() (sorted *Batch[T], order []int) {
 		})
 		for i, from := range at {
 			s.XTarget[t*b.Nt+i] = b.XTarget[t*b.Nt+from]
+			copy(s.AuxTarget[(t*b.Nt+i)*da:][:da], b.AuxTarget[(t*b.Nt+from)*da:])
 			if b.TargetMask != nil {
 				s.TargetMask[t*b.Nt+i] = b.TargetMask[t*b.Nt+from]
 			}

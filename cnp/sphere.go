@@ -83,7 +83,7 @@ func placed[T Float](c *Config, b *Batch[T]) (*Batch[T], error) {
 	if !c.OnSphere() {
 		return b, nil
 	}
-	if err := b.check(c.DimX, c.DimY, c.ChannelDensity); err != nil {
+	if err := b.check(c.DimX, c.DimY, len(c.Auxiliary), c.ChannelDensity); err != nil {
 		return nil, err
 	}
 	return b.onSphere(c.DimX)
@@ -147,7 +147,7 @@ func (c *Config) Turned(x []float64, rotation [3]float64) []float64 {
 
 // estimateSphere is estimateLevels on the sphere.
 func (c *Config) estimateSphere(w Work) (features, parameters float64) {
-	rows, taps, last := float64(c.SpherePoints()), float64(c.Kernel), float64(1+c.Multiplicity*c.DimY)
+	rows, taps, last := float64(c.SpherePoints()), float64(c.Kernel), float64(1+c.Multiplicity*c.contextValues())
 	for _, width := range c.Channels {
 		v := float64(width)
 		features += 2 * rows * v * float64(4+6*c.Blocks)

@@ -14,6 +14,8 @@ type Trained struct {
 	// X are the ranges of the coordinates of context and targets, Y those of the values.
 	X []Range `json:"x,omitempty"`
 	Y []Range `json:"y"`
+	// Aux are the ranges of the auxiliary inputs.
+	Aux []Range `json:"aux,omitempty"`
 	// Span is the mean length of a task's context: of the longest side of the box around it. Spacing is the mean over tasks of
 	// (volume of that box / number of context points)^(1/dx).
 	Span    float64 `json:"span,omitempty"`
@@ -36,8 +38,8 @@ type Range struct {
 	Std  float64 `json:"std"`
 }
 
-// check reports what no training has shown; coordinates and values are the model's numbers of them.
-func (t *Trained) check(coordinates, values int) error {
+// check reports what no training has shown; coordinates, values and auxiliary inputs are the model's numbers of them.
+func (t *Trained) check(coordinates, values, aux int) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: trained: %s", ErrConfig, fmt.Sprintf(format, args...))
 	}
@@ -47,7 +49,10 @@ func (t *Trained) check(coordinates, values int) error {
 	if len(t.X) != coordinates || len(t.Y) != values {
 		return bad("ranges of %d coordinates and %d values, the model has %d and %d", len(t.X), len(t.Y), coordinates, values)
 	}
-	for i, r := range slices.Concat(t.X, t.Y) {
+	if len(t.Aux) != aux {
+		return bad("ranges of %d auxiliary inputs, the model has %d", len(t.Aux), aux)
+	}
+	for i, r := range slices.Concat(t.X, t.Y, t.Aux) {
 		if !(r.Min <= r.Max && r.Std >= 0 && !math.IsInf(r.Max-r.Min, 0) && !math.IsInf(r.Std, 0) && !math.IsNaN(r.Mean-r.Mean)) {
 			return bad("range %d is from %g to %g with mean %g and standard deviation %g", i, r.Min, r.Max, r.Mean, r.Std)
 		}
@@ -56,7 +61,10 @@ func (t *Trained) check(coordinates, values int) error {
 		if len(u.X) != coordinates || len(u.Y) != values {
 			return bad("units of %d coordinates and %d values, the model has %d and %d", len(u.X), len(u.Y), coordinates, values)
 		}
-		for _, a := range slices.Concat(u.X, u.Y) {
+		if len(u.Aux) != aux {
+			return bad("units of %d auxiliary inputs, the model has %d", len(u.Aux), aux)
+		}
+		for _, a := range slices.Concat(u.X, u.Y, u.Aux) {
 			if !a.usable() {
 				return bad("units: offset %g, factor %g", a.Offset, a.Factor)
 			}
@@ -70,7 +78,7 @@ func (t *Trained) check(coordinates, values int) error {
 
 // Witness collects what tasks look like. The zero value has seen none.
 type Witness struct {
-	x, y          []moments
+	x, y, aux     []moments
 	span, spacing moments
 	context       [2]int
 	tasks         int
@@ -113,11 +121,12 @@ func (w *Witness) saw(context int) {
 // AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their targets, NaN where one is missing.
 func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 	if w.x == nil {
-		w.x, w.y = make([]moments, dx), make([]moments, dy)
+		w.x, w.y, w.aux = make([]moments, dx), make([]moments, dy), make([]moments, max(len(b.AuxContext)/max(1, b.B*b.Nc), len(b.AuxTarget)/max(1, b.B*b.Nt)))
 	}
+	da := len(w.aux)
 	for t := range b.B {
 		box, n := make([]moments, dx), 0
-		point := func(x []float64, y []T) {
+		point := func(x []float64, y, aux []T) {
 			for d, v := range x {
 				w.x[d].add(v)
 			}
@@ -126,11 +135,16 @@ func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 					w.y[d].add(float64(v))
 				}
 			}
+			for d, v := range aux {
+				if v == v {
+					w.aux[d].add(float64(v))
+				}
+			}
 		}
 		for i := range b.Nc {
 			if b.contextOK(t, i) {
 				at := t*b.Nc + i
-				point(b.XContext[at*dx:(at+1)*dx], b.YContext[at*dy:(at+1)*dy])
+				point(b.XContext[at*dx:(at+1)*dx], b.YContext[at*dy:(at+1)*dy], b.AuxContext[at*da:(at+1)*da])
 				for d := range dx {
 					box[d].add(b.XContext[at*dx+d])
 				}
@@ -140,7 +154,7 @@ func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 		for i := range b.Nt {
 			if b.targetOK(t, i) {
 				at := t*b.Nt + i
-				point(b.XTarget[at*dx:(at+1)*dx], y[at*dy:(at+1)*dy])
+				point(b.XTarget[at*dx:(at+1)*dx], y[at*dy:(at+1)*dy], b.AuxTarget[at*da:(at+1)*da])
 			}
 		}
 		w.saw(n)
@@ -189,6 +203,9 @@ func (w *Witness) Trained() *Trained {
 	for i := range w.y {
 		t.Y = append(t.Y, w.y[i].summary())
 	}
+	for i := range w.aux {
+		t.Aux = append(t.Aux, w.aux[i].summary())
+	}
 	return t
 }
 
@@ -229,11 +246,13 @@ var identity = Affine{0, 1}
 type Scaler struct {
 	X []Affine `json:"x"`
 	Y []Affine `json:"y"`
+	// Aux are those of the auxiliary inputs, which have one scale for all tasks: the trained one.
+	Aux []Affine `json:"aux,omitempty"`
 }
 
 // Identity reports whether the scaler changes nothing.
 func (s Scaler) Identity() bool {
-	return !slices.ContainsFunc(slices.Concat(s.X, s.Y), func(a Affine) bool { return a != identity })
+	return !slices.ContainsFunc(slices.Concat(s.X, s.Y, s.Aux), func(a Affine) bool { return a != identity })
 }
 
 // Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so
@@ -244,6 +263,7 @@ func (s Scaler) Identity() bool {
 func (c *Config) Scaler(x, y []float64) Scaler {
 	s := c.intoRange(x, y)
 	if t := c.Trained; t != nil && t.Units != nil && len(t.Units.X) == c.DimX && len(t.Units.Y) == c.DimY {
+		s.Aux = t.Units.Aux
 		for d, u := range t.Units.X {
 			s.X[d] = s.X[d].then(u)
 		}
@@ -517,7 +537,7 @@ func (b *Batch[T]) wideContext(t, dx, dy int) (x, y []float64) {
 // scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything, the batch itself and
 // no scalers.
 func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
-	if err := b.check(c.DimX, c.DimY, c.ChannelDensity); err != nil {
+	if err := b.check(c.DimX, c.DimY, len(c.Auxiliary), c.ChannelDensity); err != nil {
 		return nil, nil, err
 	}
 	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks
@@ -526,6 +546,8 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 	b = b.whole(c)
 	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
+	in.AuxContext, in.AuxTarget = slices.Clone(b.AuxContext), slices.Clone(b.AuxTarget)
+	da := len(c.Auxiliary)
 	scalers = make([]Scaler, b.B)
 	for t := range b.B {
 		k := c.Scaler(b.wideContext(t, c.DimX, c.DimY))
@@ -545,6 +567,13 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 		for i := range b.Nt * c.DimX {
 			at := t*b.Nt*c.DimX + i
 			in.XTarget[at] = k.X[i%c.DimX].Apply(in.XTarget[at])
+		}
+		for _, aux := range [][]T{in.AuxContext[t*b.Nc*da : (t+1)*b.Nc*da], in.AuxTarget[t*b.Nt*da : (t+1)*b.Nt*da]} {
+			for i, v := range aux {
+				if k.Aux != nil {
+					aux[i] = T(k.Aux[i%da].Apply(float64(v)))
+				}
+			}
 		}
 	}
 	if !changed {
@@ -642,7 +671,28 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 			}
 		}
 	}
+	for d, r := range t.Aux {
+		if m := b.auxiliary(d, len(t.Aux)); m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
+			notes = append(notes, fmt.Sprintf("%s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g", c.Auxiliary[d], m.min, m.max, r.Min, r.Max))
+		}
+	}
 	return notes
+}
+
+// auxiliary is what auxiliary input d of da is at context points and targets.
+func (b *Batch[T]) auxiliary(d, da int) (m moments) {
+	for _, p := range []struct {
+		v  []T
+		n  int
+		ok func(t, i int) bool
+	}{{b.AuxContext, b.Nc, b.contextOK}, {b.AuxTarget, b.Nt, b.targetOK}} {
+		for i := d; i < len(p.v); i += da {
+			if at := i / da; p.v[i] == p.v[i] && p.ok(at/p.n, at%p.n) {
+				m.add(float64(p.v[i]))
+			}
+		}
+	}
+	return m
 }
 
 // ordinal numbers one of several, from 1.

@@ -103,6 +103,9 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 // fit makes the task of the tables that a model needs.
 func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	dx, dy := cfg.DimX, cfg.DimY
+	if n := len(cfg.Auxiliary); n > 0 && f.targets == "" {
+		return fmt.Errorf("%s: the model has the auxiliary inputs %s, use --targets with a table that has them", model, strings.Join(cfg.Auxiliary, ", "))
+	}
 	if f.sphere > 0 && !cfg.OnSphere() {
 		return fmt.Errorf("--sphere: the points of %s do not lie on the sphere", model)
 	}
@@ -116,8 +119,10 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	if f.sphere > 0 {
 		t.targets.Cols, t.targets.Values = dx, onSphere(cfg, globeGrid(f.sphere))
 	}
-	opt := f.columns.options(dx, dy)
-	var err error
+	opt, err := f.columns.options(cfg)
+	if err != nil {
+		return err
+	}
 	if t.observed, err = task.RowsOf(t.points, opt, false); err != nil {
 		return hintColumns(err)
 	}
@@ -137,7 +142,11 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	if err := checkTable(cfg, t.targets, t.asked.Y, t.asked.Columns.Y); err != nil {
 		return err
 	}
-	b := &cnp.Batch[float32]{B: 1, Nt: t.targets.Rows(), XTarget: t.asked.X}
+	if err := auxKnown(t.targets, t.asked, nil); err != nil {
+		return err
+	}
+	da := len(cfg.Auxiliary)
+	b := &cnp.Batch[float32]{B: 1, Nt: t.targets.Rows(), XTarget: t.asked.X, AuxTarget: single(t.asked.Aux)}
 	for row := range t.points.Rows() {
 		if known := t.observed.Known(row); known == 0 || known < dy && !cfg.ChannelDensity {
 			t.incomplete++
@@ -147,8 +156,38 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 		for _, y := range t.observed.Y[row*dy : (row+1)*dy] {
 			b.YContext = append(b.YContext, float32(y))
 		}
+		if !cfg.ChannelDensity {
+			if err := auxKnown(t.points, t.observed, []int{row}); err != nil {
+				return err
+			}
+		}
+		b.AuxContext = append(b.AuxContext, single(t.observed.Aux[row*da:(row+1)*da])...)
 	}
 	t.batch = b
+	return nil
+}
+
+// auxKnown refuses a table in which a row lacks an auxiliary input, of some rows or of all.
+func auxKnown(t *tabular.Table, r *task.Rows, rows []int) error {
+	da := len(r.Columns.Aux)
+	check := func(row int) error {
+		for k, v := range r.Aux[row*da : (row+1)*da] {
+			if v != v {
+				return t.Errorf(row, r.Columns.Aux[k], "the cell is missing, and a target needs its auxiliary inputs")
+			}
+		}
+		return nil
+	}
+	for _, row := range rows {
+		if err := check(row); err != nil {
+			return err
+		}
+	}
+	for row := 0; rows == nil && da > 0 && row < t.Rows(); row++ {
+		if err := check(row); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -46,6 +47,9 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 			}
 			if c := m.Config(); c.Architecture.Image() != of.Architecture.Image() || c.DimX != of.DimX || c.DimY != of.DimY {
 				return nil, fmt.Errorf("--compare %s: a model of %d coordinates and %d outputs, %s has %d and %d", name, c.DimX, c.DimY, f.model.path, of.DimX, of.DimY)
+			} else if len(c.Auxiliary) > 0 && len(c.Auxiliary) != len(of.Auxiliary) {
+				return nil, fmt.Errorf("--compare %s: its auxiliary inputs are %s, those of %s %s: the tasks are read for the latter", name, strings.Join(c.Auxiliary, ", "),
+					f.model.path, cmp.Or(strings.Join(of.Auxiliary, ", "), "none"))
 			}
 			if c, ok := m.(cnp.Regressor[float32]); ok && f.standardise {
 				m = cnp.Standardised(c)

@@ -364,7 +364,7 @@ func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32]) ([]safetensor
 func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*job, error) {
 	cfg := m.Config()
 	dx, dy := cfg.DimX, cfg.DimY
-	c, err := t.Curves(dx, dy, cfg.ChannelDensity)
+	c, err := t.Curves(&cfg)
 	if err != nil {
 		return nil, err
 	}

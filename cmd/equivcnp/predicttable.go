@@ -150,7 +150,11 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		return nil, err
 	}
 	t := &tableTasks{in: in}
-	opt := f.table.columns.options(dx, dy)
+	da := len(cfg.Auxiliary)
+	opt, err := f.table.columns.options(cfg)
+	if err != nil {
+		return nil, err
+	}
 	if t.rows, err = task.RowsOf(in, opt, false); err != nil {
 		return nil, hintColumns(err)
 	}
@@ -162,6 +166,11 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		if t.rows.Context != nil && !t.rows.Context[row] {
 			continue
 		}
+		if da > 0 && !cfg.ChannelDensity && t.rows.Known(row) == dy {
+			if err := auxKnown(in, t.rows, []int{row}); err != nil {
+				return nil, err
+			}
+		}
 		switch known := t.rows.Known(row); {
 		case known == dy || known > 0 && cfg.ChannelDensity:
 			t.context[k] = append(t.context[k], row)
@@ -169,7 +178,7 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 			t.incomplete++
 		}
 	}
-	inputs := labels(in, t.rows.Columns.X, "x", dx)
+	inputs, columns := t.inputs()
 	switch {
 	case f.table.grid != nil:
 		axes, err := parseGrid(f.table.grid, inputs)
@@ -177,18 +186,21 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 			return nil, err
 		}
 		t.places = gridTable(axes, inputs)
-		for k, c := range t.rows.Columns.X {
+		for k, c := range columns {
 			if in.Texts != nil && in.Texts[c] != nil {
 				t.places.Units[k] = "days since 1970-01-01"
 			}
 		}
-		opt = task.CSVOptions{X: inputs, Dx: dx, Dy: dy}
+		opt = task.CSVOptions{X: inputs[:dx], Aux: inputs[dx:], Dx: dx, Dy: dy}
 	case f.table.targets != "":
 		if t.places, err = f.table.columns.table(ctx, a, f.table.targets); err != nil {
 			return nil, err
 		}
 	default:
 		t.places, t.at = in, t.rows
+		if err := auxKnown(in, t.rows, nil); err != nil {
+			return nil, err
+		}
 		for row, k := range t.rows.Task {
 			t.targets[k] = append(t.targets[k], row)
 			t.out = append(t.out, tableTarget{k, row})
@@ -204,6 +216,9 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		return nil, hintColumns(err)
 	}
 	if err := checkTable(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
+		return nil, err
+	}
+	if err := auxKnown(t.places, t.at, nil); err != nil {
 		return nil, err
 	}
 	add := func(k, place int) {
@@ -236,9 +251,17 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 	return t, nil
 }
 
-// base is the output's table before it has predictions: the task, if there is a column for it, and the coordinates.
-func (t *tableTasks) base(dx int) *tabular.Table {
-	places := t.places.Only(t.at.Columns.X, labels(t.in, t.rows.Columns.X, "x", dx))
+// inputs are the names and the columns of the coordinates, and behind them those of the auxiliary inputs.
+func (t *tableTasks) inputs() (names []string, columns []int) {
+	c := t.rows.Columns
+	return append(labels(t.in, c.X, "x", len(c.X)), labels(t.in, c.Aux, "aux", len(c.Aux))...), slices.Concat(c.X, c.Aux)
+}
+
+// base is the output's table before it has predictions: the task, if there is a column for it, the coordinates, and the auxiliary inputs.
+func (t *tableTasks) base() *tabular.Table {
+	names, columns := t.inputs()
+	dx := len(names)
+	places := t.places.Only(slices.Concat(t.at.Columns.X, t.at.Columns.Aux), slices.Clone(names))
 	first := make([]int, t.rows.Tasks) // a row of each task
 	for row := len(t.rows.Task) - 1; row >= 0; row-- {
 		first[t.rows.Task[row]] = row
@@ -255,9 +278,9 @@ func (t *tableTasks) base(dx int) *tabular.Table {
 			unit = places.Units[k]
 		}
 		if t.in.Units != nil && unit == "" {
-			unit = t.in.Units[t.rows.Columns.X[k]]
+			unit = t.in.Units[columns[k]]
 		}
-		name := labels(t.in, t.rows.Columns.X, "x", dx)[k]
+		name := names[k]
 		var texts []string
 		if places.Texts != nil && places.Texts[k] != nil {
 			texts = make([]string, len(t.out))
@@ -317,24 +340,27 @@ func (t *tableTasks) pieces(cfg *cnp.Config, samples bool) (out []piece) {
 }
 
 // batch is that of a piece, whose targets are the rows [tasks, targets] of the output; -1 at padding.
-func (t *tableTasks) batch(p piece, dx, dy int) (b *cnp.Batch[float32], rows []int) {
+func (t *tableTasks) batch(p piece, dx, dy, da int) (b *cnp.Batch[float32], rows []int) {
 	b = &cnp.Batch[float32]{B: p.to - p.from, Nt: p.last - p.first}
 	for k := p.from; k < p.to; k++ {
 		b.Nc = max(b.Nc, len(t.context[k]))
 	}
 	b.XContext, b.YContext, b.ContextMask = make([]float64, b.B*b.Nc*dx), make([]float32, b.B*b.Nc*dy), make([]bool, b.B*b.Nc)
+	b.AuxContext, b.AuxTarget = make([]float32, b.B*b.Nc*da), make([]float32, b.B*b.Nt*da)
 	b.XTarget, b.TargetMask, rows = make([]float64, b.B*b.Nt*dx), make([]bool, b.B*b.Nt), slices.Repeat([]int{-1}, b.B*b.Nt)
 	for k := p.from; k < p.to; k++ {
 		for i, row := range t.context[k] {
 			at := (k-p.from)*b.Nc + i
 			copy(b.XContext[at*dx:(at+1)*dx], t.rows.X[row*dx:])
 			copy(b.YContext[at*dy:(at+1)*dy], single(t.rows.Y[row*dy:(row+1)*dy]))
+			copy(b.AuxContext[at*da:(at+1)*da], single(t.rows.Aux[row*da:(row+1)*da]))
 			b.ContextMask[at] = true
 		}
 		for i, row := range t.targets[k][min(p.first, len(t.targets[k])):min(p.last, len(t.targets[k]))] {
 			at := (k-p.from)*b.Nt + i
 			place := t.out[row].place
 			copy(b.XTarget[at*dx:(at+1)*dx], t.at.X[place*dx:])
+			copy(b.AuxTarget[at*da:(at+1)*da], single(t.at.Aux[place*da:(place+1)*da]))
 			b.TargetMask[at], rows[at] = true, row
 		}
 	}
@@ -416,7 +442,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	work, done := a.withProgress(ctx, "predicting")
 	start := time.Now()
 	for _, p := range t.pieces(&cfg, f.chain.samples > 0) {
-		b, rows := t.batch(p, dx, dy)
+		b, rows := t.batch(p, dx, dy, len(cfg.Auxiliary))
 		if len(b.XTarget) == 0 {
 			continue
 		}
@@ -475,7 +501,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	if t.in.Header != nil {
 		outputs = labels(t.in, t.rows.Columns.Y, "y", dy)
 	}
-	base := t.base(dx)
+	base := t.base()
 	written := predicted(base, all, samples, dy, outputs, f.quantiles)
 	if t.in.Units != nil {
 		for c := base.Cols; c < written.Cols; c++ {
@@ -484,7 +510,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	}
 	x := make([]int, dx)
 	for k := range x {
-		x[k] = base.Cols - dx + k
+		x[k] = base.Cols - dx - len(cfg.Auxiliary) + k
 	}
 	for _, extra := range []struct {
 		table   *tabular.Table

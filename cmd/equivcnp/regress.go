@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -316,8 +317,8 @@ func knownOf(y []float64, counts []bool) []bool {
 
 // columnFlags say what the columns of a table are.
 type columnFlags struct {
-	x, y []string
-	task string
+	x, y, aux []string
+	task      string
 }
 
 // register adds the flags.
@@ -325,6 +326,7 @@ func (f *columnFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.x, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&f.y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
+	fl.StringSliceVar(&f.aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour\n(default: the model's names)")
 	fl.StringVar(&f.task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
 }
 
@@ -332,7 +334,7 @@ func (f *columnFlags) register(cmd *cobra.Command) {
 func (f *columnFlags) table(ctx context.Context, a *app, path string) (*tabular.Table, error) {
 	var wanted []string
 	if f.x != nil && f.y != nil {
-		wanted = append(slices.Clone(f.x), f.y...)
+		wanted = slices.Concat(f.x, f.y, f.aux)
 		if f.task != "" {
 			wanted = append(wanted, f.task)
 		}
@@ -341,9 +343,19 @@ func (f *columnFlags) table(ctx context.Context, a *app, path string) (*tabular.
 		func(b []byte, name string) (*tabular.Table, error) { return tables.Decode(b, name, wanted) })
 }
 
-// options are the flags for a model of those dimensions, 0 where they are not known.
-func (f *columnFlags) options(dx, dy int) task.CSVOptions {
-	return task.CSVOptions{X: f.x, Y: f.y, Task: f.task, Dx: dx, Dy: dy}
+// options are the flags for a model of that configuration.
+func (f *columnFlags) options(cfg *cnp.Config) (task.CSVOptions, error) {
+	opt := task.CSVOptions{X: f.x, Y: f.y, Task: f.task, Dx: cfg.DimX, Dy: cfg.DimY, Aux: f.aux}
+	if f.aux == nil {
+		opt.Aux = cfg.Auxiliary
+	}
+	if cfg.Architecture != "" && len(opt.Aux) != len(cfg.Auxiliary) {
+		if len(cfg.Auxiliary) == 0 {
+			return opt, usagef("--aux %s: the model has no auxiliary inputs", strings.Join(f.aux, ","))
+		}
+		return opt, usagef("--aux %s: the model has %s, %s", strings.Join(f.aux, ","), plural(len(cfg.Auxiliary), "auxiliary input"), strings.Join(cfg.Auxiliary, ", "))
+	}
+	return opt, nil
 }
 
 // named returns the names that the flags chose in a table, or nil where it has none or the columns were found by themselves.
@@ -408,7 +420,7 @@ func predicted(t *tabular.Table, p *cnp.Prediction[float32], samples []float32, 
 // hintColumns says which flags help against an error about columns.
 func hintColumns(err error) error {
 	if errors.Is(err, tabular.ErrColumns) {
-		return fmt.Errorf("%w (--x and --y say which columns to take)", err)
+		return fmt.Errorf("%w (--x and --y say which columns to take, --aux which auxiliary inputs)", err)
 	}
 	return err
 }
@@ -455,6 +467,9 @@ func (t *csvTask) curves(p *cnp.Prediction[float32], samples []float32, dy int) 
 
 // globes are maps of what a model on the sphere predicts, one of each output.
 func (t *csvTask) globes(ctx context.Context, m cnp.CurvePredictor[float32], cfg *cnp.Config) ([]*picture.Globe, error) {
+	if len(cfg.Auxiliary) > 0 {
+		return nil, fmt.Errorf("--plot: nobody knows %s at all places of the globe", strings.Join(cfg.Auxiliary, ", "))
+	}
 	b := *t.batch
 	b.XTarget = onSphere(cfg, picture.GlobePlaces())
 	b.Nt = len(b.XTarget) / t.dx

@@ -283,7 +283,7 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 
 // curvesOf draws the tasks of a file.
 func (d *drawing) curvesOf(ctx context.Context, m cnp.Regressor[float32], file *taskfile.File) error {
-	c, err := file.Curves(d.cfg.DimX, d.cfg.DimY, d.cfg.ChannelDensity)
+	c, err := file.Curves(&d.cfg)
 	if err != nil {
 		return err
 	}

@@ -168,6 +168,9 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 	if f.minContext < 0 || f.maxContext < f.minContext {
 		return nil, 0, usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
 	}
+	if len(cfg.Auxiliary) > 0 && f.csv == "" && f.in == "" {
+		return nil, 0, usagef("the model has the auxiliary inputs %s, which only --csv and --in have", strings.Join(cfg.Auxiliary, ", "))
+	}
 	switch {
 	case f.kernel != "":
 		p, err := task.ParseProcess(f.kernel, f.length)
@@ -233,9 +236,9 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		var set *task.CurveSet
 		var err error
 		if f.apart.by != "" {
-			_, set, err = f.split(ctx, cfg.DimX, cfg.DimY)
+			_, set, err = f.split(ctx, &cfg)
 		} else {
-			set, err = f.curves(ctx, cfg.DimX, cfg.DimY)
+			set, err = f.curves(ctx, &cfg)
 		}
 		if err != nil {
 			return nil, 0, hintColumns(err)
@@ -263,7 +266,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 }
 
 // split reads the tasks of --csv, and takes rows out of them.
-func (f *taskFlags) split(ctx context.Context, dx, dy int) (kept, apart *task.CurveSet, err error) {
+func (f *taskFlags) split(ctx context.Context, cfg *cnp.Config) (kept, apart *task.CurveSet, err error) {
 	if f.csv == "" {
 		return nil, nil, usagef("--holdout-by is for --csv")
 	}
@@ -275,13 +278,20 @@ func (f *taskFlags) split(ctx context.Context, dx, dy int) (kept, apart *task.Cu
 	if err != nil {
 		return nil, nil, err
 	}
-	return task.SplitTable(t, f.columns.options(dx, dy), by)
+	opt, err := f.columns.options(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return task.SplitTable(t, opt, by)
 }
 
 // curves reads the tasks of --csv or --in.
-func (f *taskFlags) curves(ctx context.Context, dx, dy int) (*task.CurveSet, error) {
+func (f *taskFlags) curves(ctx context.Context, cfg *cnp.Config) (*task.CurveSet, error) {
+	opt, err := f.columns.options(cfg)
+	if err != nil {
+		return nil, err
+	}
 	if f.csv != "" {
-		opt := f.columns.options(dx, dy)
 		t, err := f.columns.table(ctx, f.app, f.csv)
 		if err != nil {
 			return nil, err
@@ -292,7 +302,7 @@ func (f *taskFlags) curves(ctx context.Context, dx, dy int) (*task.CurveSet, err
 	if err != nil {
 		return nil, err
 	}
-	return task.CurvesOf(file, dx, dy)
+	return task.CurvesOf(file, cfg.DimX, cfg.DimY, opt.Aux...)
 }
 
 // pictures reads or draws what the flags name, and says how many there are, 0 where there is no end.

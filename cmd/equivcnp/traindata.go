@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -36,9 +37,9 @@ func holdOut[S interface {
 func (f *regressionFlags) data(ctx context.Context, a *app) (set, apart *task.CurveSet, err error) {
 	files := taskFlags{app: a, csv: f.csv, in: f.in, columns: f.columns, apart: holdoutFlags{f.holdoutBy, f.holdout, f.seed}}
 	if f.holdoutBy != "" {
-		set, apart, err = files.split(ctx, 0, 0)
+		set, apart, err = files.split(ctx, &cnp.Config{})
 	} else {
-		set, err = files.curves(ctx, 0, 0)
+		set, err = files.curves(ctx, &cnp.Config{})
 	}
 	if err != nil {
 		return nil, nil, hintColumns(err)
@@ -55,7 +56,35 @@ func (f *regressionFlags) data(ctx context.Context, a *app) (set, apart *task.Cu
 			return nil, nil, fmt.Errorf("%s: output %d of %d has no value at all", set.Name, k+1, set.Dy)
 		}
 	}
+	da := len(set.Auxiliary)
+	for k, name := range set.Auxiliary {
+		if !slices.ContainsFunc(set.Curves, func(c task.Curve) bool {
+			for i := k; i < len(c.Aux); i += da {
+				if !math.IsNaN(c.Aux[i]) {
+					return true
+				}
+			}
+			return false
+		}) {
+			return nil, nil, fmt.Errorf("%s: the auxiliary input %s has no value at all", set.Name, name)
+		}
+	}
 	return set, apart, nil
+}
+
+// noteMissing says how many points can be no targets.
+func noteMissing(set *task.CurveSet, notes *[]string) {
+	da, n := len(set.Auxiliary), 0
+	for _, c := range set.Curves {
+		for i := 0; i < len(c.Aux); i += da {
+			if slices.ContainsFunc(c.Aux[i:i+da], math.IsNaN) {
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		*notes = append(*notes, fmt.Sprintf("%s without %s: context only, nothing is learned from their values as targets", plural(n, "point"), strings.Join(set.Auxiliary, " or ")))
+	}
 }
 
 // usualSpan is the length of the interval that the defaults of a curve model are made for; its values have mean 0 and deviation 1.
@@ -70,10 +99,10 @@ func seen(set *task.CurveSet, src task.Source[float32], window []float64, c cnp.
 	}
 	var w cnp.Witness // of all points
 	for _, c := range set.Curves {
-		cnp.AddCurves(&w, &cnp.Batch[float64]{B: 1, Nc: len(c.X) / set.Dx, XContext: c.X, YContext: c.Y}, nil, set.Dx, set.Dy)
+		cnp.AddCurves(&w, &cnp.Batch[float64]{B: 1, Nc: len(c.X) / set.Dx, XContext: c.X, YContext: c.Y, AuxContext: c.Aux}, nil, set.Dx, set.Dy)
 	}
 	all := w.Trained()
-	t.X, t.Y = all.X, all.Y
+	t.X, t.Y, t.Aux = all.X, all.Y, all.Aux
 	if longest := slices.Max(append([]float64{0}, window...)); longest > 0 {
 		all.Span = longest
 	}
@@ -111,6 +140,13 @@ func seen(set *task.CurveSet, src task.Source[float32], window []float64, c cnp.
 		for range f.Width {
 			t.Units.Y = append(t.Units.Y, a)
 		}
+	}
+	for _, r := range t.Aux {
+		a := cnp.Affine{Offset: r.Mean, Factor: 1}
+		if r.Std > 0 {
+			a.Factor = 1 / r.Std
+		}
+		t.Units.Aux = append(t.Units.Aux, a)
 	}
 	return t, nil
 }

@@ -302,6 +302,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
 	}
 	c.DimX = dx
+	if own != nil && len(own.Auxiliary) > 0 {
+		c.Auxiliary, c.ChannelDensity = own.Auxiliary, true
+		if f.model != "equivcnp" {
+			return usagef("--aux is for --model equivcnp; a %s takes such columns as further inputs, --x", f.model)
+		}
+	} else if f.columns.aux != nil {
+		return usagef("--aux is for --csv and --in")
+	}
 	if f.outputs != "" {
 		var columns int
 		if c.Outputs, columns, err = cnp.ParseOutputs(f.outputs, dx); err != nil {
@@ -346,6 +354,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		if err != nil {
 			return err
 		}
+		noteMissing(kept, &notes)
 		source = func(set *task.CurveSet, inOrder bool) task.Source[float32] {
 			return task.CurveSetSource[float32]{Set: set, Window: window, Most: f.windows.most, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: c.ChannelDensity, InOrder: inOrder}
 		}

@@ -122,7 +122,7 @@ func (e engine) infer(name string, inputs, outputs, params js.Value) (map[string
 		}
 		return out, nil
 	}
-	c, err := file.Curves(cfg.DimX, cfg.DimY, cfg.ChannelDensity)
+	c, err := file.Curves(&cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,8 +15,9 @@ import (
 // What follows predicts curves without a model, from the context of a task alone: the methods that a model of scattered data has to beat. Outputs are predicted
 // one by one, each from the points where it is known.
 
-// pointwise is a Predictor that predicts one output of one task: mean and standard deviation at targets t [m, dx], given y at x [n, dx].
-func pointwise[T cnp.Float](predict func(t, x, y []float64, dx int) (mean, std []float64, err error)) Predictor[T] {
+// pointwise is a Predictor that predicts one output of one task: mean and standard deviation at targets t [m, dx+da], given y at x [n, dx+da], coordinates and
+// auxiliary inputs.
+func pointwise[T cnp.Float](predict func(t, x, y []float64, dx, da int) (mean, std []float64, err error)) Predictor[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		c := b.Curves
 		if c == nil {
@@ -25,7 +27,14 @@ func pointwise[T cnp.Float](predict func(t, x, y []float64, dx int) (mean, std [
 		if c.B*c.Nt == 0 {
 			return p, nil
 		}
-		dx, dy := len(c.XTarget)/(c.B*c.Nt), len(b.Y)/(c.B*c.Nt)
+		dx, dy, da := len(c.XTarget)/(c.B*c.Nt), len(b.Y)/(c.B*c.Nt), len(c.AuxTarget)/(c.B*c.Nt)
+		place := func(dst, x []float64, aux []T, i int) []float64 {
+			dst = append(dst, x[i*dx:(i+1)*dx]...)
+			for _, v := range aux[i*da : (i+1)*da] {
+				dst = append(dst, float64(v))
+			}
+			return dst
+		}
 		for k := range c.B {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -34,17 +43,17 @@ func pointwise[T cnp.Float](predict func(t, x, y []float64, dx int) (mean, std [
 			var t []float64
 			for i := k * c.Nt; i < (k+1)*c.Nt; i++ {
 				if c.TargetMask == nil || c.TargetMask[i] {
-					at, t = append(at, i), append(t, c.XTarget[i*dx:(i+1)*dx]...)
+					at, t = append(at, i), place(t, c.XTarget, c.AuxTarget, i)
 				}
 			}
 			for d := range dy {
 				var x, y []float64
 				for i := k * c.Nc; i < (k+1)*c.Nc; i++ {
-					if v := float64(c.YContext[i*dy+d]); (c.ContextMask == nil || c.ContextMask[i]) && v == v {
-						x, y = append(x, c.XContext[i*dx:(i+1)*dx]...), append(y, v)
+					if v := float64(c.YContext[i*dy+d]); (c.ContextMask == nil || c.ContextMask[i]) && v == v && !slices.ContainsFunc(c.AuxContext[i*da:(i+1)*da], func(v T) bool { return v != v }) {
+						x, y = place(x, c.XContext, c.AuxContext, i), append(y, v)
 					}
 				}
-				mean, std, err := predict(t, x, y, dx)
+				mean, std, err := predict(t, x, y, dx, da)
 				if err != nil {
 					return nil, err
 				}
@@ -69,15 +78,15 @@ func distance(a, b []float64) float64 {
 // IDW is inverse-distance weighting: the mean of the context's values with weights of one over the squared distance. Its standard deviation is how far values
 // of the context are from what the others predict of them, the same at all targets.
 func IDW[T cnp.Float]() Predictor[T] {
-	return pointwise[T](func(t, x, y []float64, dx int) (mean, std []float64, err error) {
-		n := len(y)
+	return pointwise[T](func(t, x, y []float64, dx, da int) (mean, std []float64, err error) {
+		n, wide := len(y), dx+da
 		at := func(p []float64, without int) float64 {
 			weights, sum := 0.0, 0.0
 			for i, v := range y {
 				if i == without {
 					continue
 				}
-				d := distance(p, x[i*dx:(i+1)*dx])
+				d := distance(p[:dx], x[i*wide:][:dx])
 				if d == 0 {
 					return v
 				}
@@ -90,31 +99,32 @@ func IDW[T cnp.Float]() Predictor[T] {
 		}
 		spread := 0.0
 		for i, v := range y {
-			e := v - at(x[i*dx:(i+1)*dx], i)
+			e := v - at(x[i*wide:(i+1)*wide], i)
 			spread += e * e / float64(n)
 		}
 		if spread = math.Sqrt(spread); n == 0 || !(spread > 0) {
 			spread = 1
 		}
-		for i := 0; i < len(t); i += dx {
-			mean, std = append(mean, at(t[i:i+dx], -1)), append(std, spread)
+		for i := 0; i < len(t); i += wide {
+			mean, std = append(mean, at(t[i:i+wide], -1)), append(std, spread)
 		}
 		return mean, std, nil
 	})
 }
 
-// Kriging is the best linear unbiased prediction of a process whose mean is a linear function of the coordinates that nobody knows, and whose covariance is the
+// Kriging is the best linear unbiased prediction of a process whose mean is a linear function of the coordinates and the auxiliary inputs that nobody knows, and whose covariance is the
 // kernel of the distance, noise included: universal kriging. Under the kernel that drew the data no linear prediction has a smaller error. A task of fewer
 // points than that function has coefficients has a mean of one unknown constant; without any, 0.
 func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 	const near = 1e-9 // other observations at the same place share no noise
 	total := kernel(0)
-	return pointwise[T](func(t, x, y []float64, dx int) (mean, std []float64, err error) {
-		n, terms := len(y), 1+dx
+	return pointwise[T](func(t, x, y []float64, dx, da int) (mean, std []float64, err error) {
+		n, wide := len(y), dx+da
+		terms := 1 + wide
 		if n <= terms {
 			terms = min(1, n)
 		}
-		m := len(t) / dx
+		m := len(t) / wide
 		mean, std = make([]float64, m), make([]float64, m)
 		if n == 0 {
 			for i := range std {
@@ -131,9 +141,9 @@ func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 		cov := mat.NewSymDense(n, nil)
 		right := mat.NewDense(n, 1+terms, nil) // y and the trend's terms
 		for i := range n {
-			p := x[i*dx : (i+1)*dx]
+			p := x[i*wide : (i+1)*wide]
 			for j := range i {
-				cov.SetSym(i, j, kernel(max(near, distance(p, x[j*dx:(j+1)*dx]))))
+				cov.SetSym(i, j, kernel(max(near, distance(p[:dx], x[j*wide:][:dx]))))
 			}
 			cov.SetSym(i, i, total*(1+1e-9))
 			right.Set(i, 0, y[i])
@@ -173,9 +183,9 @@ func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 		k, rest := mat.NewVecDense(n, nil), mat.NewVecDense(terms, nil)
 		var weights, corrected mat.VecDense
 		for i := range m {
-			p := t[i*dx : (i+1)*dx]
+			p := t[i*wide : (i+1)*wide]
 			for j := range n {
-				k.SetVec(j, kernel(max(near, distance(p, x[j*dx:(j+1)*dx]))))
+				k.SetVec(j, kernel(max(near, distance(p[:dx], x[j*wide:][:dx]))))
 			}
 			for q := range terms {
 				rest.SetVec(q, trend(p, q)-mat.Dot(k, solved.ColView(1+q)))

@@ -11,11 +11,15 @@ import (
 // Predictor predicts a batch of tasks: mean and standard deviation laid out as Tasks.Y is.
 type Predictor[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error)
 
-// Model turns a model into a Predictor.
+// Model turns a model into a Predictor. One without auxiliary inputs does not see those of the tasks.
 func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		if r, ok := m.(cnp.Regressor[T]); ok && b.Curves != nil {
-			return r.Predict(ctx, b.Curves)
+			c := *b.Curves
+			if cfg := m.Config(); len(cfg.Auxiliary) == 0 {
+				c.AuxContext, c.AuxTarget = nil, nil
+			}
+			return r.Predict(ctx, &c)
 		}
 		if c, ok := m.(cnp.Completer[T]); ok && b.Images != nil {
 			return c.Complete(ctx, b.Images)

@@ -137,6 +137,9 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		dx, dy := int64(m.cfg.DimX), int64(m.cfg.DimY)
 		m.inputs = []tensorInfo{{"x_context", "FP64", []int64{-1, -1, dx}}, {"y_context", "FP32", []int64{-1, -1, dy}},
 			{"x_target", "FP64", []int64{-1, -1, dx}}, {"context_mask", "BOOL", []int64{-1, -1}}, {"target_mask", "BOOL", []int64{-1, -1}}}
+		if da := int64(len(m.cfg.Auxiliary)); da > 0 {
+			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}}, tensorInfo{"aux_target", "FP32", []int64{-1, -1, da}})
+		}
 		if e, ok := m.regressor.(*cnp.EquivCNP[float32]); ok && m.merge && m.cfg.PointsPerUnit > 0 {
 			// Other groups than T(1) have none; their model predicts.
 			if m.curve, err = e.Plan(ctx, 0, 0); err != nil && !errors.Is(err, cnp.ErrConfig) {
@@ -194,7 +197,7 @@ func (m *model) prepare(r *request) (*job, error) {
 		j.tasks, j.lane.h, j.lane.w = j.images.B, j.images.H, j.images.W
 		j.values = len(j.images.Pixels)
 	} else {
-		c, err := file.Curves(m.cfg.DimX, m.cfg.DimY, m.cfg.ChannelDensity)
+		c, err := file.Curves(&m.cfg)
 		if err != nil {
 			return nil, err
 		}

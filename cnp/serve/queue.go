@@ -470,7 +470,7 @@ func predictImages(ctx context.Context, jobs []*job) error {
 func predictCurves(ctx context.Context, jobs []*job) error {
 	m, b := jobs[0].model, jobs[0].curves
 	if len(jobs) > 1 {
-		b = joinCurves(jobs, m.cfg.DimX, m.cfg.DimY)
+		b = joinCurves(jobs, m.cfg.DimX, m.cfg.DimY, len(m.cfg.Auxiliary))
 	}
 	dy := m.cfg.DimY
 	p := &cnp.Prediction[float32]{}
@@ -536,7 +536,7 @@ func (j *job) outside(e *cnp.OutsideError, first int) *cnp.OutsideError {
 }
 
 // joinCurves makes one batch of several.
-func joinCurves(jobs []*job, dx, dy int) *cnp.Batch[float32] {
+func joinCurves(jobs []*job, dx, dy, da int) *cnp.Batch[float32] {
 	all := &cnp.Batch[float32]{}
 	for _, j := range jobs {
 		all.B += j.curves.B
@@ -544,6 +544,7 @@ func joinCurves(jobs []*job, dx, dy int) *cnp.Batch[float32] {
 	}
 	all.XContext, all.YContext = make([]float64, all.B*all.Nc*dx), make([]float32, all.B*all.Nc*dy)
 	all.XTarget = make([]float64, all.B*all.Nt*dx)
+	all.AuxContext, all.AuxTarget = make([]float32, all.B*all.Nc*da), make([]float32, all.B*all.Nt*da)
 	all.ContextMask, all.TargetMask = make([]bool, all.B*all.Nc), make([]bool, all.B*all.Nt)
 	task := 0
 	for _, j := range jobs {
@@ -552,6 +553,8 @@ func joinCurves(jobs []*job, dx, dy int) *cnp.Batch[float32] {
 			copy(all.XContext[task*all.Nc*dx:], c.XContext[t*c.Nc*dx:(t+1)*c.Nc*dx])
 			copy(all.YContext[task*all.Nc*dy:], c.YContext[t*c.Nc*dy:(t+1)*c.Nc*dy])
 			copy(all.XTarget[task*all.Nt*dx:], c.XTarget[t*c.Nt*dx:(t+1)*c.Nt*dx])
+			copy(all.AuxContext[task*all.Nc*da:], c.AuxContext[t*c.Nc*da:(t+1)*c.Nc*da])
+			copy(all.AuxTarget[task*all.Nt*da:], c.AuxTarget[t*c.Nt*da:(t+1)*c.Nt*da])
 			joinMask(all.ContextMask[task*all.Nc:][:c.Nc], c.ContextMask, t)
 			joinMask(all.TargetMask[task*all.Nt:][:c.Nt], c.TargetMask, t)
 			task++

@@ -14,8 +14,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
-// Points are observations: coordinates [n, dx] and outputs [n, dy].
-type Points struct{ X, Y []float64 }
+// Points are observations: coordinates [n, dx], outputs [n, dy], and auxiliary inputs [n, da], of which NaN is one that is missing.
+type Points struct{ X, Y, Aux []float64 }
 
 // Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be
 // picked at random among all. NaN among the outputs is a value that is missing: at a target nothing is learned from it, and it is not scored; a point of the
@@ -30,6 +30,8 @@ type CurveSet struct {
 	Name   string // where they are from
 	Dx, Dy int
 	Curves []Curve
+	// Auxiliary names the auxiliary inputs.
+	Auxiliary []string
 
 	inputs []string // of a table with a header
 }
@@ -58,6 +60,8 @@ type CSVOptions struct {
 	Dx, Dy int
 	// Task names the column that says which task a row is of; if it is empty, that is the column task, where there is one.
 	Task string
+	// Aux name the columns of auxiliary inputs, or give their numbers.
+	Aux []string
 }
 
 // ReadCSV reads tasks from a CSV file, whose cells are separated by commas, semicolons or tabs. Its header names the columns, in any
@@ -95,7 +99,7 @@ func CurvesOfTable(t *tabular.Table, opt CSVOptions) (*CurveSet, error) {
 	if t.Rows() == 0 {
 		return nil, fmt.Errorf("%s: %w: no rows", t.Name, ErrData)
 	}
-	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y), Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t)}
+	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y), Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
 	if len(s.Curves) == 0 {
 		return nil, fmt.Errorf("%s: %w: no row has a value of y", t.Name, ErrData)
 	}
@@ -138,16 +142,32 @@ func (r *Rows) inputs(t *tabular.Table) (names []string) {
 	return names
 }
 
+// auxiliary are the names of the auxiliary inputs: the columns', or without a header those that were asked for.
+func (r *Rows) auxiliary(t *tabular.Table, opt CSVOptions) []string {
+	if t.Header == nil {
+		return opt.Aux
+	}
+	var names []string
+	for _, c := range r.Columns.Aux {
+		names = append(names, t.Header[c])
+	}
+	return names
+}
+
 // add adds a row to some points.
 func (r *Rows) add(p *Points, row int) {
 	dx, dy := len(r.Columns.X), len(r.Columns.Y)
 	p.X, p.Y = append(p.X, r.X[row*dx:(row+1)*dx]...), append(p.Y, r.Y[row*dy:(row+1)*dy]...)
+	if da := len(r.Columns.Aux); da > 0 {
+		p.Aux = append(p.Aux, r.Aux[row*da:(row+1)*da]...)
+	}
 }
 
 // Rows are the rows of a table as points of tasks.
 type Rows struct {
 	Columns tabular.Columns
 	X, Y    []float64 // [rows, dx] and [rows, dy]; NaN where an output is missing
+	Aux     []float64 // [rows, da] auxiliary inputs, NaN where one is missing
 	Task    []int     // [rows] of Tasks, in the order of their first rows
 	Tasks   int
 	// TaskColumn is the one that says so, -1 without one.
@@ -168,7 +188,7 @@ func (r *Rows) Known(row int) (n int) {
 
 // RowsOf takes a table's columns apart; onlyX takes one without outputs as well.
 func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
-	columns, err := t.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy, OnlyX: onlyX})
+	columns, err := t.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy, OnlyX: onlyX, Aux: opt.Aux})
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +205,16 @@ func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 	for i, y := range r.Y {
 		if dy := len(columns.Y); math.Abs(y) > math.MaxFloat32 {
 			return nil, t.Errorf(i/dy, columns.Y[i%dy], "%w: %g is beyond float32", ErrData, y)
+		}
+	}
+	if len(columns.Aux) > 0 {
+		if r.Aux, err = t.Numbers(true, columns.Aux...); err != nil {
+			return nil, err
+		}
+		for i, v := range r.Aux {
+			if da := len(columns.Aux); math.Abs(v) > math.MaxFloat32 {
+				return nil, t.Errorf(i/da, columns.Aux[i%da], "%w: %g is beyond float32", ErrData, v)
+			}
 		}
 	}
 	task, err := t.Other(columns, cmp.Or(opt.Task, "task"), opt.Task != "")
@@ -213,20 +243,21 @@ func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 }
 
 // ReadCurves reads tasks from a safetensors file: x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx], y_target
-// [B, Nt, dy] and, if there, context_mask [B, Nc] and target_mask [B, Nt]. Errors name the file.
-func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
+// [B, Nt, dy] and, if there, context_mask [B, Nc] and target_mask [B, Nt]; where auxiliary inputs are named, they are aux_context [B, Nc, da]
+// and aux_target [B, Nt, da]. Errors name the file.
+func ReadCurves(path string, dx, dy int, auxiliary ...string) (*CurveSet, error) {
 	f, err := taskfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return CurvesOf(f, dx, dy)
+	return CurvesOf(f, dx, dy, auxiliary...)
 }
 
 // CurvesOf is ReadCurves for a file that is open; with 0 for dx or dy, for as many as it has.
-func CurvesOf(f *taskfile.File, dx, dy int) (*CurveSet, error) {
+func CurvesOf(f *taskfile.File, dx, dy int, auxiliary ...string) (*CurveSet, error) {
 	path := f.Name()
 	dx, dy = cmp.Or(dx, f.Axis("x_target", 2)), cmp.Or(dy, f.Axis("y_target", 2))
-	c, err := f.Curves(dx, dy, true)
+	c, err := f.Curves(&cnp.Config{DimX: dx, DimY: dy, Auxiliary: auxiliary, ChannelDensity: true})
 	if err != nil {
 		return nil, err
 	}
@@ -238,21 +269,24 @@ func CurvesOf(f *taskfile.File, dx, dy int) (*CurveSet, error) {
 		return nil, fmt.Errorf("%s: %w: %d tasks with %d targets, with y_target: %t; training and evaluation need all three",
 			path, ErrData, b.B, b.Nt, c.Truth != nil)
 	}
-	s := &CurveSet{Name: path, Dx: dx, Dy: dy}
-	pick := func(x []float64, y []float32, mask []bool, t, n int) (p Points) {
+	s, da := &CurveSet{Name: path, Dx: dx, Dy: dy, Auxiliary: auxiliary}, len(auxiliary)
+	pick := func(x []float64, y, aux []float32, mask []bool, t, n int) (p Points) {
 		for i := t * n; i < (t+1)*n; i++ {
 			if mask == nil || mask[i] {
 				p.X = append(p.X, x[i*dx:(i+1)*dx]...)
 				for _, v := range y[i*dy : (i+1)*dy] {
 					p.Y = append(p.Y, float64(v))
 				}
+				for _, v := range aux[i*da : (i+1)*da] {
+					p.Aux = append(p.Aux, float64(v))
+				}
 			}
 		}
 		return p
 	}
 	for t := range b.B {
-		context := pick(b.XContext, b.YContext, b.ContextMask, t, b.Nc)
-		s.Curves = append(s.Curves, Curve{pick(b.XTarget, c.Truth, b.TargetMask, t, b.Nt), &context})
+		context := pick(b.XContext, b.YContext, b.AuxContext, b.ContextMask, t, b.Nc)
+		s.Curves = append(s.Curves, Curve{pick(b.XTarget, c.Truth, b.AuxTarget, b.TargetMask, t, b.Nt), &context})
 	}
 	return s, nil
 }
@@ -349,8 +383,13 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		b.Nc, b.Nt = max(b.Nc, len(contexts[i].X)/dx), max(b.Nt, len(targets[i].X)/dx)
 	}
 	var y []T
-	b.XContext, b.YContext, b.ContextMask = padded[T](contexts, b.Nc, dx, dy)
-	b.XTarget, y, b.TargetMask = padded[T](targets, b.Nt, dx, dy)
+	b.XContext, b.YContext, b.AuxContext, b.ContextMask = padded[T](contexts, b.Nc, dx, dy, len(s.Set.Auxiliary))
+	b.XTarget, y, b.AuxTarget, b.TargetMask = padded[T](targets, b.Nt, dx, dy, len(s.Set.Auxiliary))
+	for i, v := range b.AuxTarget {
+		if v != v { // such a point can be context, but is no target
+			b.TargetMask[i/len(s.Set.Auxiliary)] = false
+		}
+	}
 	out := &Tasks[T]{Curves: b, Y: y}
 	for i, v := range y {
 		if v != v {
@@ -363,7 +402,7 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 	return out, nil
 }
 
-// observed lists the points that have all their outputs, or with gaps one of them at least.
+// observed lists the points that have all their outputs and auxiliary inputs, or with gaps one output at least.
 func (p *Points) observed(dy int, gaps bool) []int {
 	out := make([]int, 0, len(p.Y)/dy)
 	for i := 0; i < len(p.Y); i += dy {
@@ -373,7 +412,8 @@ func (p *Points) observed(dy int, gaps bool) []int {
 				missing++
 			}
 		}
-		if missing == 0 || gaps && missing < dy {
+		da := len(p.Aux) / max(1, len(p.Y)/dy)
+		if missing == 0 && (gaps || !slices.ContainsFunc(p.Aux[i/dy*da:][:da], math.IsNaN)) || gaps && missing < dy {
 			out = append(out, i/dy)
 		}
 	}
@@ -417,23 +457,28 @@ func (c *Curve) window(rng *rand.Rand, lengths []float64, dx, dy, most int) *Cur
 func (p *Points) some(numbers []int, dx, dy int) (out Points) {
 	for _, i := range numbers {
 		out.X, out.Y = append(out.X, p.X[i*dx:(i+1)*dx]...), append(out.Y, p.Y[i*dy:(i+1)*dy]...)
+		da := len(p.Aux) / max(1, len(p.X)/dx)
+		out.Aux = append(out.Aux, p.Aux[i*da:(i+1)*da]...)
 	}
 	return out
 }
 
 // padded lays tasks of up to n points side by side.
-func padded[T cnp.Float](tasks []Points, n, dx, dy int) (x []float64, y []T, mask []bool) {
-	x, y, mask = make([]float64, len(tasks)*n*dx), make([]T, len(tasks)*n*dy), make([]bool, len(tasks)*n)
+func padded[T cnp.Float](tasks []Points, n, dx, dy, da int) (x []float64, y, aux []T, mask []bool) {
+	x, y, aux, mask = make([]float64, len(tasks)*n*dx), make([]T, len(tasks)*n*dy), make([]T, len(tasks)*n*da), make([]bool, len(tasks)*n)
 	for i, p := range tasks {
 		copy(x[i*n*dx:], p.X)
 		for k, v := range p.Y {
 			y[i*n*dy+k] = T(v)
 		}
+		for k, v := range p.Aux {
+			aux[i*n*da+k] = T(v)
+		}
 		for k := range len(p.X) / dx {
 			mask[i*n+k] = true
 		}
 	}
-	return x, y, mask
+	return x, y, aux, mask
 }
 
 // String implements Source.

@@ -14,11 +14,11 @@ import (
 func TestReadCSV(t *testing.T) {
 	s, err := ReadCSV(save(t, "x.csv", []byte("y,task,x\n1,7,0.5\n2,3,0.25\n3,7,-1\n")), CSVOptions{Dx: 1, Dy: 1})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points: Points{[]float64{0.5, -1}, []float64{1, 3}}}, {Points: Points{[]float64{0.25}, []float64{2}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points: Points{X: []float64{0.5, -1}, Y: []float64{1, 3}}}, {Points: Points{X: []float64{0.25}, Y: []float64{2}}}}, s.Curves)
 
 	s, err = ReadCSV(save(t, "x.csv", []byte("x1,x2,y1,context\n1,2,3,0\n4,5,6,1\n")), CSVOptions{})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points{[]float64{1, 2, 4, 5}, []float64{3, 6}}, &Points{[]float64{4, 5}, []float64{6}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points{X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}}, &Points{X: []float64{4, 5}, Y: []float64{6}}}}, s.Curves)
 
 	for text, want := range map[string]string{
 		"a,y\n1,2\n":           `x.csv:1:1: the columns do not fit: header "a,y": it has no column x or x1`,
@@ -37,10 +37,10 @@ func TestReadCSV(t *testing.T) {
 
 	s, err = ReadCSV(save(t, "x.csv", []byte("temp;t\n5;1\n")), CSVOptions{X: []string{"t"}, Y: []string{"temp"}})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points: Points{[]float64{1}, []float64{5}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points: Points{X: []float64{1}, Y: []float64{5}}}}, s.Curves)
 	s, err = ReadCSV(save(t, "x.csv", []byte("1\t2\t3\n")), CSVOptions{Dx: 1, Dy: 2})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points: Points{[]float64{1}, []float64{2, 3}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points: Points{X: []float64{1}, Y: []float64{2, 3}}}}, s.Curves)
 }
 
 // TestCurveSetSource: tasks of different lengths are padded, the context is drawn from the task, and a set in order comes

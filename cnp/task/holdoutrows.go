@@ -126,8 +126,8 @@ func SplitTable(t *tabular.Table, opt CSVOptions, by HoldoutRows) (train, test *
 	}
 	known := func(row int) bool { return rows.Known(row) > 0 }
 	train = &CurveSet{Name: fmt.Sprintf("the rows but %s, of %s", what, t.Name), Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y),
-		Curves: rows.curves(func(row int) bool { return !held[row] }), inputs: rows.inputs(t)}
-	test = &CurveSet{Name: fmt.Sprintf("the rows of %s, of %s", what, t.Name), Dx: train.Dx, Dy: train.Dy, inputs: train.inputs}
+		Curves: rows.curves(func(row int) bool { return !held[row] }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
+	test = &CurveSet{Name: fmt.Sprintf("the rows of %s, of %s", what, t.Name), Dx: train.Dx, Dy: train.Dy, inputs: train.inputs, Auxiliary: train.Auxiliary}
 	targets, context := make([]Points, rows.Tasks), make([]Points, rows.Tasks)
 	for row, k := range rows.Task {
 		switch {

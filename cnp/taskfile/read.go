@@ -1,7 +1,9 @@
 package taskfile
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 )
@@ -18,9 +20,11 @@ type Images struct {
 	Truth []float32 // [B, C, H, W], nil where the file has no y_target
 }
 
-// Curves reads the tensors of a batch of regression tasks with dx coordinates and dy outputs. NaN among outputs is a missing value: a context point without any
-// does not count, and one with some has NaN for the others: with gaps, for models with Config.ChannelDensity; else that is an error.
-func (t *File) Curves(dx, dy int, gaps bool) (*Curves, error) {
+// Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates, outputs, and auxiliary inputs. NaN among outputs
+// is a missing value: a context point without any does not count, and one with some has NaN for the others, if the model has Config.ChannelDensity; else that is
+// an error. So is NaN among the auxiliary inputs of the context, and among those of targets it always is.
+func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
+	dx, dy, da, gaps := cfg.DimX, cfg.DimY, len(cfg.Auxiliary), cfg.ChannelDensity
 	const purpose = "a curve model needs x_context, y_context and x_target"
 	xt, xc, yc := t.find("x_target", true, purpose), t.find("x_context", true, purpose), t.find("y_context", true, purpose)
 	c := &Curves{}
@@ -39,6 +43,11 @@ func (t *File) Curves(dx, dy int, gaps bool) (*Curves, error) {
 	b.ContextMask = t.mask(t.find("context_mask", false, ""), "B Nc", b.B, b.Nc)
 	b.TargetMask = t.mask(t.find("target_mask", false, ""), "B Nt", b.B, b.Nt)
 	c.Truth = t.narrow(t.find("y_target", false, ""), "B Nt dy", b.B, b.Nt, dy)
+	if da > 0 {
+		purpose := fmt.Sprintf("the model has the auxiliary inputs %s, at the context and at the targets", strings.Join(cfg.Auxiliary, ", "))
+		b.AuxContext = t.narrow(t.find("aux_context", true, purpose), "B Nc da", b.B, b.Nc, da)
+		b.AuxTarget = t.narrow(t.find("aux_target", true, purpose), "B Nt da", b.B, b.Nt, da)
+	}
 
 	contextCounts := func(d int) func(int) bool {
 		return func(i int) bool { return b.ContextMask == nil || b.ContextMask[i/d] }
@@ -50,6 +59,13 @@ func (t *File) Curves(dx, dy int, gaps bool) (*Curves, error) {
 	bounded(t, "y_context", b.YContext, contextCounts(dy))
 	finite(t, "x_target", b.XTarget, targetCounts(dx))
 	bounded(t, "y_target", c.Truth, targetCounts(dy))
+	if check := finite[float32]; da > 0 {
+		check(t, "aux_target", b.AuxTarget, targetCounts(da))
+		if gaps {
+			check = bounded[float32]
+		}
+		check(t, "aux_context", b.AuxContext, contextCounts(da))
+	}
 	if t.err != nil {
 		return nil, t.err
 	}

@@ -20,11 +20,14 @@ type Want struct {
 	Dx, Dy int
 	// OnlyX takes a table without outputs as well.
 	OnlyX bool
+	// Aux name the columns of auxiliary inputs, or give their numbers.
+	Aux []string
 }
 
 // Columns are a table's columns by what they mean.
 type Columns struct {
 	X, Y []int
+	Aux  []int
 	Rest []int // the others
 }
 
@@ -34,7 +37,7 @@ func (t *Table) Find(w Want) (Columns, error) {
 	if t.Cols == 0 {
 		return c, nil
 	}
-	if t.Header == nil && (w.X == nil && w.Y == nil || w.OnlyX && t.Cols == w.Dx) {
+	if t.Header == nil && w.Aux == nil && (w.X == nil && w.Y == nil || w.OnlyX && t.Cols == w.Dx) {
 		return t.byOrder(w)
 	}
 	var err error
@@ -44,7 +47,17 @@ func (t *Table) Find(w Want) (Columns, error) {
 	if c.Y, err = t.role("y", w.Y, w.Dy, w.OnlyX); err != nil {
 		return c, err
 	}
-	all := append(slices.Clone(c.X), c.Y...)
+	for _, name := range w.Aux {
+		k, err := t.column(name)
+		if err != nil {
+			return c, err
+		}
+		if k < 0 {
+			return c, t.misfit("it has no column %q, an auxiliary input", name)
+		}
+		c.Aux = append(c.Aux, k)
+	}
+	all := slices.Concat(c.X, c.Y, c.Aux)
 	for k := range t.Cols {
 		switch i := slices.Index(all, k); {
 		case i < 0:

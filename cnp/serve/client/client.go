@@ -271,6 +271,10 @@ func (c *Client) Complete(ctx context.Context, model string, im *cnp.Images[floa
 func (c *Client) Predict(ctx context.Context, model string, b *cnp.Batch[float32], dx, dy int) (*cnp.Prediction[float32], error) {
 	r := &Request{Inputs: []Tensor{Float64s("x_context", []int{b.B, b.Nc, dx}, b.XContext), Float32s("y_context", []int{b.B, b.Nc, dy}, b.YContext),
 		Float64s("x_target", []int{b.B, b.Nt, dx}, b.XTarget)}}
+	if b.AuxTarget != nil {
+		r.Inputs = append(r.Inputs, Float32s("aux_context", []int{b.B, b.Nc, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxContext),
+			Float32s("aux_target", []int{b.B, b.Nt, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxTarget))
+	}
 	if b.ContextMask != nil {
 		r.Inputs = append(r.Inputs, Bools("context_mask", []int{b.B, b.Nc}, b.ContextMask))
 	}
