@@ -20,9 +20,9 @@ import (
 type listedModel struct {
 	name string // of the file without its extension, or of the shipped model
 	cfg  cnp.Config
-	// tasks is what it was trained on, if its file says so.
-	tasks string
-	load  func() (cnp.Model[float32], error)
+	// tasks is what it was trained on, and steps for how long, if its file says so.
+	tasks, steps string
+	load         func() (cnp.Model[float32], error)
 }
 
 // words takes a name apart: "rbf_equivcnp" is rbf and equivcnp.
@@ -51,7 +51,7 @@ func listModels(r *result, dirs []string) ([]listedModel, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, listedModel{name, info.Config, info.Tasks, func() (cnp.Model[float32], error) { return pretrained.Load(name) }})
+			out = append(out, listedModel{name, info.Config, info.Tasks, info.Steps, func() (cnp.Model[float32], error) { return pretrained.Load(name) }})
 		}
 		return out, nil
 	}
@@ -77,7 +77,7 @@ func listModels(r *result, dirs []string) ([]listedModel, error) {
 			opt := weights.Options{Group: ""}
 			s, err := weights.ReadState(path)
 			if err == nil {
-				m.tasks = s.Metadata[pretrained.KeyTasks]
+				m.tasks, m.steps = s.Metadata[pretrained.KeyTasks], s.Metadata[pretrained.KeySteps]
 				m.cfg, err = weights.ConfigOf(s, opt)
 				if errors.Is(err, weights.ErrGroup) {
 					opt.Group = groupInName(m.words())

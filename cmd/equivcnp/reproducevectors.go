@@ -48,10 +48,14 @@ func (p *reproduction) vectorRows() (rows []*vectorRow) {
 		if k < 0 || m.cfg.DimX != 2 || m.cfg.DimY != 2 {
 			continue
 		}
-		at := slices.IndexFunc(rows, func(r *vectorRow) bool { return r.name == m.title() && r.models[k] == nil })
+		name := m.title()
+		if m.steps != "" {
+			name += ", " + m.steps + " steps"
+		}
+		at := slices.IndexFunc(rows, func(r *vectorRow) bool { return r.name == name && r.models[k] == nil })
 		if at < 0 {
 			at = len(rows)
-			rows = append(rows, &vectorRow{name: m.title()})
+			rows = append(rows, &vectorRow{name: name})
 		}
 		rows[at].models[k] = m
 	}
@@ -142,12 +146,38 @@ func (p *reproduction) vectors() error {
 		line(r.name, "independent", func(k int) (*eval.JointReport, float64) { return r.independent[k], 0 }, "not trained yet")
 		line(r.name, "autoregressive", func(k int) (*eval.JointReport, float64) { return r.chained[k], r.seconds[k] }, "not measured")
 	}
+	if p.flags.chain > 0 && len(rows) > 0 {
+		p.samplingCost(rows)
+	}
 	if len(rows) == 0 {
 		p.printf("| here: no model | not trained yet | not trained yet | not trained yet |\n")
 		p.result.note("no model was trained on vector fields: equivcnp train regression --field divergence-free ...")
 	}
 	return p.table("vectors.csv", file)
 }
+
+// diffusionEvaluations is how often the diffusion model's network is evaluated for a sample given a context: 50 steps, each with 50 of
+// Langevin's besides (experiments/steerable_gp/config/main.yaml of the published code, cond.n_steps and cond.n_inner_steps).
+const diffusionEvaluations = 50 * (1 + 50)
+
+// samplingCost says what a sample of all targets costs.
+func (p *reproduction) samplingCost(rows []*vectorRow) {
+	p.printf("\nA sample of all %d targets by the chain rule takes as many predictions, each of one lattice for every lift; the diffusion model's takes %d evaluations of its "+
+		"network. By the chain rule a task took", vectorTargets, diffusionEvaluations)
+	separator := " "
+	for _, r := range rows {
+		for k, seconds := range r.seconds {
+			if seconds > 0 {
+				p.printf("%s%.3g s (%s, %s)", separator, seconds, r.name, task.VectorKernels[k])
+				separator = ", "
+			}
+		}
+	}
+	p.printf(" on this machine.\n")
+}
+
+// vectorTargets is the number of targets of a task of the table.
+const vectorTargets = 623
 
 // vectorOptions measure tasks one by one: standard errors are of batches.
 func (p *reproduction) vectorOptions(n int) eval.Options {

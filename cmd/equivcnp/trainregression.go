@@ -176,8 +176,11 @@ func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy
 		c.PointsPerUnit, c.Channels = 0.16, cnp.DefaultSphere(f.levels, dy).Channels
 	}
 	c.Group, c.DimX, c.Lifts = g.Name(), dx, f.lifts
-	if f.field != "" { // places are 20/29 apart
-		c.PointsPerUnit = 1.5
+	if f.field != "" { // whose length scale is 2.2
+		c.PointsPerUnit = 1
+		for l := range c.Channels {
+			c.Channels[l] = 32 + 16*min(l, 2)
+		}
 	}
 	if changed("kernel-width") {
 		c.Kernel = f.width
@@ -407,7 +410,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 				c.EncoderLength = 2 / c.PointsPerUnit
 			}
 			if c.Levels > 0 && f.field != "" {
-				c.EncoderLength = 1 / c.PointsPerUnit
+				c.EncoderLength = 0.7 / c.PointsPerUnit
 			}
 		}
 		if changed("encoder-length") {

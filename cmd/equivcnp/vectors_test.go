@@ -70,3 +70,22 @@ func TestStart(t *testing.T) {
 	b.fails(1, "it has no tensor", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "is an input", append(run, "--start", "@first.safetensors", "--out", "@first.safetensors")...)
 }
+
+// TestReproduceVectors: the table has a row for each kind of model, with a cell for each kernel that it was trained on; by the chain rule it says what a
+// sample costs.
+func TestReproduceVectors(t *testing.T) {
+	b := newBench(t)
+	for _, kernel := range []string{"rbf", "curl-free"} {
+		b.ok("train", "regression", "--field", kernel, "--levels", "1", "--channels", "2", "--kernel-width", "3", "--points-per-unit", "0.5", "--min-context", "3",
+			"--max-context", "9", "--targets", "5", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out", "@"+kernel+".safetensors")
+	}
+	args := []string{"reproduce", "vectors", "--models", "@", "--tasks", "1", "--out", "@"}
+	if !testing.Short() {
+		args = append(args, "--chain", "1")
+	}
+	b.ok(args...)
+	report, table := b.files()["vectors.md"], b.files()["vectors.csv"]
+	require.Regexp(t, `here: T\(2\), 2 steps, independent \| -?[0-9.]+.* \| -?[0-9.]+.* \| not trained yet`, report)
+	require.Contains(t, table, "curl-free,the process,joint,1,")
+	require.Equal(t, !testing.Short(), strings.Contains(report, "takes 2550 evaluations of its network"))
+}
