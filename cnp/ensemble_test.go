@@ -147,3 +147,31 @@ func TestEnsemble(t *testing.T) {
 	require.Equal(t, single.Mean, double.Mean)
 	require.InDeltaSlice(t, single.Std, double.Std, 1e-6)
 }
+
+// An ensemble needs what its members keep together, and what one of them needs while it predicts.
+func TestEnsembleEstimate(t *testing.T) {
+	image, err := New[float32](Default(EquivCNPImage, "SO(2)", 1), 1)
+	require.NoError(t, err)
+	c := Default(EquivCNPCurve, "T(1)", 1)
+	curve, err := New[float32](c, 1)
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		m Model[float32]
+		w Work
+	}{{image, Work{Batch: 2, H: 40, W: 40, Weights: implicitMemory}}, {curve, Work{Batch: 64, Context: 50, Targets: 1000, Span: 4}}} {
+		one, err := EstimateModel(tt.m, tt.w)
+		require.NoError(t, err)
+		e, err := Ensemble(tt.m, tt.m, tt.m)
+		require.NoError(t, err)
+		all, err := EstimateModel(e, tt.w)
+		require.NoError(t, err)
+		require.Equal(t, []int64{3 * one.Parameters, 3 * one.Geometry, 3 * one.Weights}, []int64{all.Parameters, all.Geometry, all.Weights})
+		require.Greater(t, all.Features, one.Features)
+		require.Less(t, all.Features, 3*one.Features)
+	}
+	absurd, err := Ensemble(image, image)
+	require.NoError(t, err)
+	n, err := EstimateModel(absurd, Work{Batch: 1 << 40, H: 1 << 20, W: 1 << 20, Scale: 1000})
+	require.NoError(t, err)
+	require.ErrorIs(t, n.Check(1<<40), ErrMemory)
+}

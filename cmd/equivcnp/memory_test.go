@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -69,4 +70,24 @@ func TestEstimate(t *testing.T) {
 	require.NoError(t, err)
 	need, err = cnp.EstimateModel(m, cnp.Work{Batch: 1, H: 48, W: 48, Weights: implicitWeights})
 	check(need, err, "complete", "--model", "digits-SE2x4", "--image", "@i.png", "--rate", "0.3", "--out", "@o.png")
+}
+
+// An ensemble that needs more memory than it may take is refused with both numbers before it begins, where one of its models would fit.
+func TestEnsembleMemory(t *testing.T) {
+	b := newBench(t)
+	b.writeImage("i.png", gradient(64, 64))
+	m, err := pretrained.Load("digits-SO2")
+	require.NoError(t, err)
+	pair, err := cnp.Ensemble(m, m)
+	require.NoError(t, err)
+	w := cnp.Work{Batch: 1, H: 64, W: 64, Weights: implicitWeights}
+	one, err := cnp.EstimateModel(m, w)
+	require.NoError(t, err)
+	two, err := cnp.EstimateModel(pair, w)
+	require.NoError(t, err)
+	limit := (one.Bytes() + two.Bytes()) / 2
+	require.NoError(t, one.Check(limit))
+	b.fails(1, fmt.Sprintf("too much memory: this needs about %v, the limit is %s", two, cnp.Bytes(limit)), "complete", "--model", "digits-SO2", "--model", "digits-SO2", "--image", "@i.png",
+		"--rate", "0.3", "--memory", fmt.Sprint(limit), "--out", "@o.png")
+	require.NotContains(t, b.names(), "o.png")
 }
