@@ -60,7 +60,7 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 	if _, err := decodeThrift(b[len(b)-8-int(size):len(b)-8], &meta); err != nil {
 		return nil, err
 	}
-	leaves, count, err := parquetLeaves(meta.Schema)
+	leaves, others, count, err := parquetLeaves(meta.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 		}
 		rows += int(n)
 	}
-	t = &tabular.Table{Cols: len(leaves), Header: []string{}, Values: make([]float64, rows*len(leaves)), Texts: make([][]string, len(leaves)), Units: make([]string, len(leaves))}
+	t = &tabular.Table{Cols: len(leaves), Header: []string{}, LeftOut: others, Values: make([]float64, rows*len(leaves)), Texts: make([][]string, len(leaves)), Units: make([]string, len(leaves))}
 	units := map[string]string{}
 	for _, kv := range meta.KeyValueMetadata {
 		if name, ok := strings.CutPrefix(kv.Key, unitKey); ok {
@@ -123,8 +123,8 @@ type leaf struct {
 	unit     string
 }
 
-// parquetLeaves are the columns that a table takes, and the number of all.
-func parquetLeaves(schema []format.SchemaElement) (leaves []leaf, count int, err error) {
+// parquetLeaves are the columns that a table takes, the names of the others, and the number of all.
+func parquetLeaves(schema []format.SchemaElement) (leaves []leaf, others []string, count int, err error) {
 	at := 1
 	var walk func(prefix string, children int32, levels int, repeated bool, depth int) error
 	walk = func(prefix string, children int32, levels int, repeated bool, depth int) error {
@@ -148,16 +148,18 @@ func parquetLeaves(schema []format.SchemaElement) (leaves []leaf, count int, err
 			if l, ok := leafOf(e); ok && !repeated {
 				l.name, l.index, l.levels = prefix+e.Name, count, levels
 				leaves = append(leaves, l)
+			} else {
+				others = append(others, prefix+e.Name)
 			}
 			count++
 		}
 		return nil
 	}
 	if len(schema) == 0 {
-		return nil, 0, badParquet("it has no schema")
+		return nil, nil, 0, badParquet("it has no schema")
 	}
 	err = walk("", schema[0].NumChildren.V, 0, false, 0)
-	return leaves, count, err
+	return leaves, others, count, err
 }
 
 // leafOf is a column of an element's type, unless it holds neither numbers nor text.

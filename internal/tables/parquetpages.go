@@ -11,9 +11,11 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/internal/tabular"
@@ -24,6 +26,7 @@ type pageReader struct {
 	file     []byte
 	unpacked []byte
 	zstd     *zstd.Decoder
+	brotli   *brotli.Reader
 	levels   []uint32
 	index    []uint32
 	deltas   []int64
@@ -179,13 +182,63 @@ func (r *pageReader) unpack(codec format.CompressionCodec, page []byte, size int
 			}
 		}
 		out, err = r.zstd.DecodeAll(page, out[:0:size])
+	case format.Brotli:
+		if r.brotli == nil {
+			r.brotli = brotli.NewReader(nil)
+		}
+		if err = r.brotli.Reset(bytes.NewReader(page)); err == nil {
+			if _, err = io.ReadFull(r.brotli, out); err == nil {
+				var more [1]byte
+				if _, failed := io.ReadFull(r.brotli, more[:]); failed != io.EOF {
+					return nil, badParquet("a page is longer than it says")
+				}
+			}
+		}
+	case format.Lz4Raw:
+		out, err = unpackLZ4(out, page)
+	case format.Lz4:
+		if out, err = unpackHadoop(r.unpacked, page); err != nil {
+			out, err = unpackLZ4(r.unpacked, page) // what some wrote under this name
+		}
 	default:
-		return nil, badParquet("it is compressed by %v; write it with zstd, snappy, gzip or none", codec)
+		return nil, badParquet("it is compressed by %v; write it with zstd, snappy, gzip, lz4, brotli or none", codec)
 	}
 	if err != nil || len(out) != size {
 		return nil, badParquet("a page of %d bytes does not unpack to %d: %v", len(page), size, err)
 	}
 	return out, nil
+}
+
+// unpackLZ4 unpacks a block of LZ4 into all of out.
+func unpackLZ4(out, page []byte) ([]byte, error) {
+	if len(out) == 0 {
+		return out, nil
+	}
+	n, err := lz4.UncompressBlock(page, out)
+	if err != nil {
+		return nil, err
+	}
+	return out[:n], nil
+}
+
+// unpackHadoop unpacks blocks of LZ4 as Hadoop writes them: before each stand its length and its bytes.
+func unpackHadoop(out, page []byte) ([]byte, error) {
+	at := 0
+	for len(page) > 0 {
+		if len(page) < 8 {
+			return nil, badParquet("a page is cut off")
+		}
+		size, n := binary.BigEndian.Uint32(page), binary.BigEndian.Uint32(page[4:])
+		if page = page[8:]; uint64(n) > uint64(len(page)) || uint64(size) > uint64(len(out)-at) {
+			return nil, badParquet("a block of %d bytes, unpacked %d, where %d and %d are left", n, size, len(page), len(out)-at)
+		}
+		part, err := unpackLZ4(out[at:at+int(size)], page[:n])
+		if err != nil || len(part) != int(size) {
+			return nil, badParquet("a block of %d bytes does not unpack to %d", n, size)
+		}
+		at, page = at+int(size), page[n:]
+	}
+	return out[:at], nil
 }
 
 // data reads a page of n values, of which those of the highest level are there.

@@ -201,6 +201,9 @@ func (t *Table) misfit(format string, args ...any) error {
 	if t.Header != nil {
 		row, what = -1, "header "+quote(strings.Join(t.Header, ","))
 	}
+	if len(t.LeftOut) > 0 {
+		what += ", without " + quote(strings.Join(t.LeftOut, ",")) + ", which hold lists or other types"
+	}
 	return t.Errorf(row, 0, "%w: %s: %s", ErrColumns, what, fmt.Sprintf(format, args...))
 }
 

@@ -38,6 +38,8 @@ type Table struct {
 	Cols   int        // columns; 0 where the file has no rows and no header
 	Values []float64  // [rows, Cols]; NaN where a cell is missing or text
 	Texts  [][]string // [Cols][rows] the cells that are text, "" elsewhere; nil at a column without any, or as a whole
+	// LeftOut are columns of the file that hold neither numbers nor text, as lists do. Only errors speak of them.
+	LeftOut []string
 
 	places []place // of the header's cells, if there is one, then of the values
 }
