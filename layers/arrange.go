@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"fmt"
+
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
@@ -80,14 +82,20 @@ func rowsOf(n *neighbor.Neighborhood, stop func() bool) *schedule.Rows {
 }
 
 // Flat reports whether a neighbourhood's arrangement is best flat.
-func Flat(n *neighbor.Neighborhood) bool { return schedule.Flat(n.NumPoses(), n.Pairs()) }
+func Flat(n *neighbor.Neighborhood) bool {
+	checkGiven("Flat", "n", n != nil)
+	return schedule.Flat(n.NumPoses(), n.Pairs())
+}
 
 // Order returns the order in which arrangements compute the rows of a neighbourhood of points at positions x [rows, 2] with that many
 // lifts each. nil means that rows keep their order. stop, if not nil, is called now and then; once it returns true, the result must not
 // be used.
 func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop func() bool) []int32 {
+	checkGiven("Order", "n", n != nil)
+	checkSize("Order", "lifts", lifts)
 	switch {
 	case !flat:
+		checkLen("Order", "x", len(x), n.Queries, 2)
 		if r := rowsOf(n, stop); r != nil {
 			return r.Order(x)
 		}
@@ -101,6 +109,18 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 // the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through must have the same
 // order, and all be flat or none. algorithm says how separable convolutions will be computed; window is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result must not be used.
 func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algorithm Algorithm, window *Windowing, stop func() bool) *Arrangement[T] {
+	checkGiven("Arrange", "n", n != nil)
+	if order != nil {
+		checkLen("Arrange", "order", len(order), n.Queries)
+		for i, from := range order {
+			if from < 0 || int(from) >= n.Queries {
+				panic(fmt.Sprintf("layers: Arrange: order[%d] = %d of %d rows", i, from, n.Queries))
+			}
+		}
+	}
+	if window != nil {
+		checkGiven("Arrange", "window.Group", window.Group != nil)
+	}
 	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
 	if flat {
 		a.arrangeFlat(n, order, stop)

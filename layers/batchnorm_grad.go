@@ -24,6 +24,10 @@ type BatchNormTape[T Float] struct {
 // set occurs (the number of images that share it); it affects the unbiased variance only. If no row counts, nothing is normalised
 // and nothing changes. y may be x itself, but Backward needs x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
+	checkLen("BatchNorm", "y", len(y), len(x))
+	if weight != nil {
+		checkLen("BatchNorm", "x", len(x), len(weight), len(b.Weight))
+	}
 	m := &moments{}
 	if mode == Train {
 		m = momentsOf(x, weight, len(b.Weight))

@@ -9,15 +9,15 @@ import (
 // [batch, n, out] is the gradient to the convolution's result y, after the activation, and x the input of Forward. act is none,
 // ReLU, sigmoid or softplus.
 func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation, g *Grads[T]) {
-	checkLen("Conv1d.Backward", "x", len(x), batch*n*l.In)
-	checkLen("Conv1d.Backward", "y", len(y), batch*n*l.Out)
-	checkLen("Conv1d.Backward", "dy", len(dy), batch*n*l.Out)
+	checkLen("Conv1d.Backward", "x", len(x), batch, n, l.In)
+	checkLen("Conv1d.Backward", "y", len(y), batch, n, l.Out)
+	checkLen("Conv1d.Backward", "dy", len(dy), batch, n, l.Out)
 	if act != simd.ActNone {
 		dy = append([]T(nil), dy...)
 		activationGrad(dy, y, act)
 	}
 	if dx != nil {
-		checkLen("Conv1d.Backward", "dx", len(dx), batch*n*l.In)
+		checkLen("Conv1d.Backward", "dx", len(dx), batch, n, l.In)
 		clear(dx)
 	}
 	// For each tap, the convolution is a matrix product of shifted rows. The weights of a tap are [out, in].
@@ -68,10 +68,10 @@ func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation
 // weight of exactly 0 gets none.
 func (l *DepthwiseConv2d[T]) Backward(dx, dy, x []T, batch, h, w int, g *Grads[T]) {
 	c, k := l.Channels, l.Width
-	checkLen("DepthwiseConv2d.Backward", "x", len(x), batch*h*w*c)
-	checkLen("DepthwiseConv2d.Backward", "dy", len(dy), batch*h*w*c)
+	checkLen("DepthwiseConv2d.Backward", "x", len(x), batch, h, w, c)
+	checkLen("DepthwiseConv2d.Backward", "dy", len(dy), batch, h, w, c)
 	if dx != nil {
-		checkLen("DepthwiseConv2d.Backward", "dx", len(dx), batch*h*w*c)
+		checkLen("DepthwiseConv2d.Backward", "dx", len(dx), batch, h, w, c)
 		// dx is the convolution of dy with the kernel rotated by 180 degrees, without a bias.
 		turned := &DepthwiseConv2d[T]{Channels: c, Width: k, Positive: l.Positive, Weight: make([]T, len(l.Weight))}
 		for ch := range c {

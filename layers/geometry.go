@@ -66,7 +66,12 @@ func (g *Geometry[T]) Reading(n int) *Geometry[T] {
 }
 
 // Rows is the number of lifted points.
-func (g *Geometry[T]) Rows() int { return g.Points.Rows() }
+func (g *Geometry[T]) Rows() int {
+	if g == nil || g.Points == nil {
+		panic("layers: nil Geometry, or one without points")
+	}
+	return g.Points.Rows()
+}
 
 // valid is the number of rows that count under a mask.
 func (g *Geometry[T]) valid(mask []bool) int {
@@ -202,6 +207,7 @@ func (g *Geometry[T]) widen(p *Pairs[T]) error {
 
 // NewPairs rounds a neighbourhood's pose table to T.
 func NewPairs[T Float](n *neighbor.Neighborhood) *Pairs[T] {
+	checkGiven("NewPairs", "n", n != nil)
 	p := &Pairs[T]{Neighborhood: n, Table: make([]T, len(n.Poses))}
 	for i, v := range n.Poses {
 		p.Table[i] = T(v)

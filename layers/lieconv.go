@@ -70,8 +70,8 @@ func (l *LieConv[T]) Params(prefix string) []Param[T] {
 // Forward sets dst [batch, rows, out] for features f [batch, rows, in] on the geometry g, in Eval mode. dst and f must not overlap.
 func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 	rows := g.Rows()
-	checkLen("LieConv", "f", len(f), batch*rows*l.In)
-	checkLen("LieConv", "dst", len(dst), batch*rows*l.Out)
+	checkLen("LieConv", "f", len(f), batch, rows, l.In)
+	checkLen("LieConv", "dst", len(dst), batch, rows, l.Out)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return err

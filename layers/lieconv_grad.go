@@ -16,8 +16,8 @@ type LieConvTape[T Float] struct {
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
 func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
 	rows := g.Rows()
-	checkLen("LieConv", "f", len(f), batch*rows*l.In)
-	checkLen("LieConv", "dst", len(dst), batch*rows*l.Out)
+	checkLen("LieConv", "f", len(f), batch, rows, l.In)
+	checkLen("LieConv", "dst", len(dst), batch, rows, l.Out)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	l, p, rows := t.layer, t.pairs, t.pairs.Queries
 	in, mid := l.In, l.WeightNet.Out()
 	c := in * mid
-	checkLen("LieConv.Backward", "dout", len(dout), t.batch*rows*l.Out)
+	checkLen("LieConv.Backward", "dout", len(dout), t.batch, rows, l.Out)
 	if df != nil {
 		checkLen("LieConv.Backward", "df", len(df), len(t.f))
 	}

@@ -38,8 +38,11 @@ type lineRows struct {
 // fraction of the time. If the points are not laid out in this way, it does what NewGeometry does.
 func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, lattice int, density float64) *Geometry[T] {
 	g := NewGeometry[T](points, mask, blocks, 0, 0)
+	if !wellFormed(points) || mask != nil && len(mask) != points.Rows() || lattice < 0 {
+		return g // whose Pairs says what is wrong
+	}
 	t, ok := points.Group.(*group.T)
-	if !ok || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
+	if !ok || points.Rows() != blocksEnd(blocks) || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
 		return g
 	}
 	l := &lineTasks{lattice: lattice, density: density, size: blocks[1], alpha: t.Alpha()}
@@ -75,6 +78,14 @@ func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, l
 	}
 	g.line = l
 	return g
+}
+
+// blocksEnd is where the last block ends, -1 if there is none.
+func blocksEnd(blocks []int) int {
+	if len(blocks) == 0 {
+		return -1
+	}
+	return blocks[len(blocks)-1]
 }
 
 // ascends reports whether x ascends, which it does not with a NaN.

@@ -24,6 +24,7 @@ type Linear[T Float] struct {
 func NewLinear[T Float](in, out int, rng *rand.Rand) *Linear[T] {
 	checkSize("NewLinear", "out", out)
 	checkSize("NewLinear", "in", in)
+	checkWeights("NewLinear", in, out)
 	checkRand("NewLinear", rng)
 	l := &Linear[T]{In: in, Out: out, Weight: make([]T, in*out), Bias: make([]T, out)}
 	bound := 1 / math.Sqrt(float64(in))
@@ -48,8 +49,8 @@ func (l *Linear[T]) Params(prefix string) []Param[T] {
 
 // Forward sets dst [rows, out] = act(x·Wᵀ + b) for x [rows, in]. dst and x must not overlap.
 func (l *Linear[T]) Forward(dst, x []T, rows int, act simd.Activation) {
-	checkLen("Linear", "x", len(x), rows*l.In)
-	checkLen("Linear", "dst", len(dst), rows*l.Out)
+	checkLen("Linear", "x", len(x), rows, l.In)
+	checkLen("Linear", "dst", len(dst), rows, l.Out)
 	linear(dst, x, simd.PackTransposed(l.Weight, l.In, l.In, l.Out), l.Bias, act, rows)
 }
 
@@ -60,16 +61,42 @@ func linear[T Float](dst, x []T, w *simd.Packed[T], bias []T, act simd.Activatio
 	})
 }
 
-// checkSize panics on a size below 1.
+// maxSize bounds each size of a layer, and maxWeights the weights that its sizes ask for, so that a wrong number is a message and not an
+// attempt to allocate as much.
+const (
+	maxSize    = 1 << 24
+	maxWeights = 1 << 30
+)
+
+// checkSize panics on a size below 1 or beyond what any layer has.
 func checkSize(where, name string, v int) {
 	if v < 1 {
 		panic(fmt.Sprintf("layers: %s: %s = %d, need at least 1", where, name, v))
 	}
+	if v > maxSize {
+		panic(fmt.Sprintf("layers: %s: %s = %d, need at most %d", where, name, v, maxSize))
+	}
+}
+
+// checkWeights panics if the product of sizes, each of which checkSize has let pass, is beyond maxWeights.
+func checkWeights(where string, sizes ...int) {
+	n := 1.0
+	for _, v := range sizes {
+		n *= float64(v)
+	}
+	if n > maxWeights {
+		panic(fmt.Sprintf("layers: %s: sizes %d ask for %g weights, need at most %d", where, sizes, n, maxWeights))
+	}
 }
 
 func checkRand(where string, rng *rand.Rand) {
-	if rng == nil {
-		panic(fmt.Sprintf("layers: %s: rng = nil", where))
+	checkGiven(where, "rng", rng != nil)
+}
+
+// checkGiven panics if what a call needs is nil.
+func checkGiven(where, name string, given bool) {
+	if !given {
+		panic(fmt.Sprintf("layers: %s: %s = nil", where, name))
 	}
 }
 
@@ -80,7 +107,21 @@ func checkPoses(where string, got, want int) {
 	}
 }
 
-func checkLen(where, name string, got, want int) {
+// checkLen panics if a length is not the product of these factors.
+func checkLen(where, name string, got int, factors ...int) {
+	want := 1
+	for _, f := range factors {
+		switch {
+		case f < 0:
+			want = f
+		case f > 0 && want > math.MaxInt/f:
+			want = math.MaxInt
+		default:
+			want *= f
+			continue
+		}
+		break
+	}
 	if got != want {
 		panic(fmt.Sprintf("layers: %s: len(%s) = %d, need %d", where, name, got, want))
 	}

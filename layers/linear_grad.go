@@ -8,10 +8,10 @@ import (
 // Backward adds the gradients of weight and bias to g and sets dx [rows, in] to the gradient of x, unless dx is nil. dy [rows,
 // out] is the gradient to x·Wᵀ + b, before any activation, and x [rows, in] the input of Forward.
 func (l *Linear[T]) Backward(dx, dy, x []T, rows int, g *Grads[T]) {
-	checkLen("Linear.Backward", "x", len(x), rows*l.In)
-	checkLen("Linear.Backward", "dy", len(dy), rows*l.Out)
+	checkLen("Linear.Backward", "x", len(x), rows, l.In)
+	checkLen("Linear.Backward", "dy", len(dy), rows, l.Out)
 	if dx != nil {
-		checkLen("Linear.Backward", "dx", len(dx), rows*l.In)
+		checkLen("Linear.Backward", "dx", len(dx), rows, l.In)
 		linear(dx, dy, simd.Pack(l.Weight, l.In, l.Out, l.In), nil, simd.ActNone, rows)
 	}
 	if db := g.Of(l.Bias); db != nil {

@@ -32,6 +32,7 @@ type Storage struct {
 
 // StorageBytes is the memory that a layer with that many weights per pose needs to store all of them under an arrangement.
 func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
+	checkGiven("StorageBytes", "a", a != nil)
 	n := int64(a.Evaluations()) * int64(weights)
 	if bf16 && !a.Flat() && sizeof[T]() == 4 {
 		return n * 2
@@ -434,6 +435,7 @@ type PlannedSeparable[T Float] struct {
 
 // Plan compiles the layer for an arrangement of its radius. The plan keeps the parameters as they are now.
 func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparable[T] {
+	checkGiven("SeparableLieConv.Plan", "a", a != nil)
 	p := l.Pointwise
 	planned := &PlannedSeparable[T]{
 		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), s),
@@ -464,8 +466,9 @@ func (l *PlannedSeparable[T]) Kept() Kept {
 // the two halves of a residual block. Both have the form of the arrangement. dst and f must not overlap.
 func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
 	a, in, out := l.a, l.dense.in, l.dense.out
-	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
-	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*out)
+	checkGiven("PlannedSeparable", "ws", ws != nil)
+	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, in)
+	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, out)
 	if l.transforms != nil {
 		return l.transformed(ctx, dst, f, batch, add, nil, nil, ws)
 	}
@@ -478,8 +481,9 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T, batch int, runs []RowRun, ws *Workspace[T]) error {
 	a := l.a
 	a.checkRuns("PlannedSeparable", runs)
-	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*l.dense.in)
-	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*l.dense.out)
+	checkGiven("PlannedSeparable", "ws", ws != nil)
+	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, l.dense.in)
+	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, l.dense.out)
 	if base != nil {
 		checkLen("PlannedSeparable", "base", len(base), len(dst))
 	}
@@ -582,7 +586,11 @@ type PlannedEmbedding[T Float] struct {
 // PlanEmbedding compiles the layer together with the linear map next. The layer is applied to that many feature sets, and next to
 // its concatenated results.
 func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next *Linear[T]) *PlannedEmbedding[T] {
-	checkLen("PlanEmbedding", "next.In", next.In, sets*l.Out)
+	checkGiven("PlanEmbedding", "a", a != nil)
+	checkGiven("PlanEmbedding", "next", next != nil)
+	checkLen("PlanEmbedding", "next.In", next.In, sets, l.Out)
+	checkLen("PlanEmbedding", "next.Weight", len(next.Weight), next.Out, next.In)
+	checkLen("PlanEmbedding", "next.Bias", len(next.Bias), next.Out)
 	k := l.Linear.In
 	product := make([]T, next.Out*sets*k)
 	shift := make([]T, next.Out)
@@ -618,8 +626,9 @@ func (l *PlannedEmbedding[T]) Kept() Kept { return l.weights.kept(l.a) }
 // Forward sets dst [batch, rows, out], in the form of the arrangement, for features f [batch, rows, sets·in].
 func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
 	a, in, out := l.a, l.channels, l.dense.out
-	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*in)
-	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*out)
+	checkGiven("PlannedEmbedding", "ws", ws != nil)
+	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, in)
+	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, out)
 	return a.each(ctx, &l.weights, l, dst, f, batch, false, nil, nil, ws)
 }
 
@@ -627,8 +636,9 @@ func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int
 func (l *PlannedEmbedding[T]) ForwardRows(ctx context.Context, dst, f []T, batch int, runs []RowRun, ws *Workspace[T]) error {
 	a := l.a
 	a.checkRuns("PlannedEmbedding", runs)
-	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*l.channels)
-	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*l.dense.out)
+	checkGiven("PlannedEmbedding", "ws", ws != nil)
+	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, l.channels)
+	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, l.dense.out)
 	return a.each(ctx, &l.weights, l, dst, f, batch, false, runs, nil, ws)
 }
 

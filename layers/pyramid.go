@@ -64,6 +64,9 @@ type PyramidConfig struct {
 	Sphere int
 }
 
+// maxBlocks bounds the residual blocks of a level.
+const maxBlocks = 1 << 10
+
 // NewPyramid returns a pyramid. It panics on sizes that make none.
 func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 	const fn = "NewPyramid"
@@ -74,8 +77,20 @@ func NewPyramid[T Float](c PyramidConfig, rng *rand.Rand) *Pyramid[T] {
 	if c.Sphere < 0 || c.Sphere > 0 && c.Axes != 3 {
 		panic(fmt.Sprintf("layers: %s: Sphere = %d with Axes = %d, need at least 0, and three Axes", fn, c.Sphere, c.Axes))
 	}
+	checkSize(fn, "Sphere", max(1, c.Sphere))
 	checkSize(fn, "Reach", c.Reach)
 	checkSize(fn, "levels", len(c.Channels))
+	if c.Blocks < 0 || c.Blocks > maxBlocks {
+		panic(fmt.Sprintf("layers: %s: Blocks = %d, need 0 to %d", fn, c.Blocks, maxBlocks))
+	}
+	for _, v := range c.Channels {
+		checkSize(fn, "Channels", v)
+		taps := []int{v}
+		for range c.Axes {
+			taps = append(taps, 2*c.Reach+1)
+		}
+		checkWeights(fn, taps...)
+	}
 	checkRand(fn, rng)
 	lifts := max(1, c.Lifts)
 	if lifts > 1 && (c.Axes != 2 || lifts != 2 && lifts != 4) {
@@ -226,6 +241,10 @@ const limitRows = 1 << 30
 func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, round int) {
 	enc, dec := y.nextEnc[:0], y.nextDec[:0]
 	d, k, levels := p.kernel.d, p.kernel.k, p.levels()
+	checkLen("PyramidLayout", "lo", len(lo), d)
+	checkLen("PyramidLayout", "hi", len(hi), d)
+	checkLen("PyramidLayout", "from", len(from), d)
+	checkLen("PyramidLayout", "to", len(to), d)
 	grow := 2 * k * p.blocks // by how much the blocks of a level carry features on
 	whole := func(b *latticeBox, a int, lo, hi float64) {
 		b.span(a, int(math.Floor(lo/float64(round)))*round, int(math.Ceil((hi+1)/float64(round)))*round)

@@ -119,7 +119,7 @@ func (r *PyramidRun[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 	y, p, levels := r.Layout, n.p, n.p.levels()
 	rows, in := y.Rows(), p.pre.In
-	checkLen("PlannedPyramid", "f", len(f), rows*in)
+	checkLen("PlannedPyramid", "f", len(f), rows, in)
 	r.reset()
 	for len(r.tape) < len(n.convs) {
 		r.tape = append(r.tape, tapsTape[T]{})

@@ -41,7 +41,8 @@ func (k *RBF[T]) Length() float64 { return softplus(float64(k.RawLength[0])) }
 
 // Forward sets h [m, c] = Σ_n psi(t, x_n)·phi_n for t [m, d], x [n, d] and phi [n, c], where |t - x| is the Euclidean distance.
 func (k *RBF[T]) Forward(h []T, t, x []float64, phi []T, d, c int) {
-	gamma, scale, m := k.gamma(), k.Scale(), len(t)/d
+	m := checkRBF("RBF.Forward", h, t, d, c)
+	gamma, scale := k.gamma(), k.Scale()
 	parallel.For(m, rowGrain, func(lo, hi int) {
 		simd.SetConv(h[lo*c:hi*c], t[lo*d:hi*d], x, phi, d, c, gamma, scale)
 	})
@@ -52,9 +53,38 @@ func (k *RBF[T]) gamma() float64 {
 	return 1 / (2 * l * l)
 }
 
+// checkRBF panics unless h has c numbers for each point of t [m, d], and returns m.
+func checkRBF[T Float](where string, h []T, t []float64, d, c int) (m int) {
+	checkSize(where, "d", d)
+	checkSize(where, "c", c)
+	m = len(t) / d
+	checkLen(where, "t", len(t), m, d)
+	checkLen(where, "h", len(h), m, c)
+	return m
+}
+
+// checkRBFGroup is checkRBF for lifted points, phi [n, c] included.
+func checkRBFGroup[T Float](where string, h []T, t, x *group.Lifted, phi []T, c int) {
+	checkSize(where, "c", c)
+	for _, l := range []*group.Lifted{t, x} {
+		if !wellFormed(l) || group.PoseDim(l.Group) != group.PoseDim(t.Group) {
+			panic("layers: " + where + ": t and x need points of one group, with the coordinates of all rows")
+		}
+	}
+	checkLen(where, "h", len(h), t.Rows(), c)
+	checkLen(where, "phi", len(phi), x.Rows(), c)
+}
+
+// wellFormed reports whether points have a group, and the coordinates of their rows.
+func wellFormed(l *group.Lifted) bool {
+	return l != nil && l.Group != nil && l.N >= 0 && l.K >= 0 && (l.K == 0 || l.N <= math.MaxInt/16/l.K) &&
+		len(l.A) == l.Rows()*l.Group.AlgebraDim() && len(l.Q) == l.Rows()*l.Group.OrbitDim()
+}
+
 // ForwardGroup is Forward with the distance of g. It is for groups that are not isometries: they would change |t - x|, and so the
 // prediction. t and x hold one lift per point.
 func (k *RBF[T]) ForwardGroup(h []T, t, x *group.Lifted, phi []T, c int) {
+	checkRBFGroup("RBF.ForwardGroup", h, t, x, phi, c)
 	gamma, scale, g := k.gamma(), k.Scale(), t.Group
 	parallel.For(t.Rows(), rowGrain, func(lo, hi int) {
 		pose, sum := make([]float64, group.PoseDim(g)), make([]float64, c)

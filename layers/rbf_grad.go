@@ -11,7 +11,12 @@ import (
 // Backward adds the gradients of the raw scale and length to g, and sets dphi [n, c] to the gradient of phi unless it is nil. dh
 // [m, c] is the gradient to Forward's result for t [m, d], x [n, d] and phi [n, c].
 func (k *RBF[T]) Backward(dphi, dh []T, t, x []float64, phi []T, d, c int, g *Grads[T]) {
-	gamma, scale, n := k.gamma(), k.Scale(), len(x)/d
+	checkRBF("RBF.Backward", dh, t, d, c)
+	n := checkRBF("RBF.Backward", phi, x, d, c)
+	if dphi != nil {
+		checkLen("RBF.Backward", "dphi", len(dphi), n, c)
+	}
+	gamma, scale := k.gamma(), k.Scale()
 	if dphi != nil {
 		parallel.For(n, rowGrain, func(lo, hi int) { // psi is symmetric: a set convolution from the targets to the points
 			simd.SetConv(dphi[lo*c:hi*c], x[lo*d:hi*d], t, dh, d, c, gamma, scale)
@@ -44,6 +49,10 @@ func sigmoid(x float64) float64 {
 // BackwardGroup is Backward for ForwardGroup. A group's distance is symmetric, but it is evaluated in the order in which
 // ForwardGroup does: from x to t.
 func (k *RBF[T]) BackwardGroup(dphi, dh []T, t, x *group.Lifted, phi []T, c int, g *Grads[T]) {
+	checkRBFGroup("RBF.BackwardGroup", dh, t, x, phi, c)
+	if dphi != nil {
+		checkLen("RBF.BackwardGroup", "dphi", len(dphi), x.Rows(), c)
+	}
 	gamma, scale, gr := k.gamma(), k.Scale(), t.Group
 	kernel := func(pose []float64, i, j int) (dist2, e float64) {
 		ai, qi := t.Row(i)

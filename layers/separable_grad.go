@@ -18,8 +18,8 @@ type DepthwiseLieConvTape[T Float] struct {
 // f must stay unchanged until Backward.
 func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*DepthwiseLieConvTape[T], error) {
 	rows, c := g.Rows(), l.Channels
-	checkLen("DepthwiseLieConv", "f", len(f), batch*rows*c)
-	checkLen("DepthwiseLieConv", "dst", len(dst), batch*rows*c)
+	checkLen("DepthwiseLieConv", "f", len(f), batch, rows, c)
+	checkLen("DepthwiseLieConv", "dst", len(dst), batch, rows, c)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return nil, err

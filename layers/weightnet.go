@@ -105,8 +105,8 @@ func (f *folded[T]) forward(dst, pose []T, rows int, scratch []T) {
 
 // Forward sets dst [rows, out] to the convolution weights of the relative poses [rows, in], in Eval mode.
 func (w *WeightNet[T]) Forward(dst, pose []T, rows int) {
-	checkLen("WeightNet", "pose", len(pose), rows*w.In())
-	checkLen("WeightNet", "dst", len(dst), rows*w.Out())
+	checkLen("WeightNet", "pose", len(pose), rows, w.In())
+	checkLen("WeightNet", "dst", len(dst), rows, w.Out())
 	w.fold().forwardAll(dst, pose, rows)
 }
 

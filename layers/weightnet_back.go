@@ -13,7 +13,7 @@ import (
 // block by block: first through the last swish, then twice from a layer's normalisation through its linear map to the swish
 // before. The gradients of the first layer's parameters are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
-	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
+	checkLen("WeightNet.Backward", "dw", len(dw), t.rows, t.net.Out())
 	t.backward(2, dpose, dw, t.behindWindow(allRows[T](t.rows)), g)
 }
 

@@ -58,7 +58,10 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 // less time than storing and fetching them takes; so the results of the third map are not kept, nor those of the second if no
 // statistics are taken of them.
 func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, byTiles bool) *WeightNetTape[T] {
-	checkLen("WeightNet", "pose", len(pose), rows*w.In())
+	checkLen("WeightNet", "pose", len(pose), rows, w.In())
+	if count != nil {
+		checkLen("WeightNet", "count", len(count), rows)
+	}
 	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, keeps: [3]bool{1: !byTiles || w.Norm[1] != nil || w.Norm[2] != nil, 2: !byTiles}}
 	for i, l := range w.Linear[1:] {
 		t.packed[i+1] = simd.PackTransposed(l.Weight, l.In, l.In, l.Out)
