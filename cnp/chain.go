@@ -131,8 +131,12 @@ func (o *SampleOptions) check(tasks, values int) error {
 	if o.Samples < 1 {
 		return fmt.Errorf("%w: %d samples, need at least 1", ErrRange, o.Samples)
 	}
-	if _, ok := product(o.Samples, values); !ok {
+	n, ok := product(o.Samples, values)
+	if !ok {
 		return fmt.Errorf("%w: %d samples of %d values have more than can be counted", ErrShape, o.Samples, values)
+	}
+	if need, limit := whole(number*float64(n)), MemoryLimit(); need > limit {
+		return fmt.Errorf("%w: %d samples of %d values take %v, the limit is %v", ErrMemory, o.Samples, values, Bytes(need), Bytes(limit))
 	}
 	if o.Knots < 0 || o.Knots > 0 && !o.Function {
 		return fmt.Errorf("%w: %d knots: need a function to draw, and 0 or more", ErrRange, o.Knots)

@@ -20,6 +20,9 @@ func (p *Prediction[T]) Distribution() Likelihood {
 
 // Task is the prediction of task t of so many, and shares its memory.
 func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
+	if tasks < 1 {
+		panic(fmt.Sprintf("cnp: Prediction.Task: tasks = %d, need at least 1", tasks))
+	}
 	per := len(p.Mean) / tasks
 	return p.Slice(t*per, (t+1)*per)
 }

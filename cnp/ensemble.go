@@ -25,6 +25,11 @@ func Ensemble[T Float](models ...Model[T]) (Model[T], error) {
 	if len(models) == 0 {
 		return nil, fmt.Errorf("%w: an ensemble of no models", ErrConfig)
 	}
+	for i, m := range models {
+		if m == nil {
+			return nil, fmt.Errorf("%w: model %d of the ensemble is nil", ErrConfig, i)
+		}
+	}
 	if len(models) == 1 {
 		return models[0], nil
 	}

@@ -48,13 +48,16 @@ func (c *Config) pyramidLifts() int {
 	return max(1, c.Lifts)
 }
 
+// maxLevels bounds Config.Levels.
+const maxLevels = 16
+
 // validateLevels reports what makes no model with levels.
 func (c *Config) validateLevels(g group.Group) error {
 	_, translations := g.(*group.T)
 	_, motions := g.(*group.SE2)
 	switch {
-	case c.Levels > 16 || c.Levels != len(c.Channels):
-		return fmt.Errorf("levels = %d, channels = %v: need at most 16, and a width for each", c.Levels, c.Channels)
+	case c.Levels > maxLevels || c.Levels != len(c.Channels):
+		return fmt.Errorf("levels = %d, channels = %v: need at most %d, and a width for each", c.Levels, c.Channels, maxLevels)
 	case c.framed(g) && (c.Lifts < 1 || c.Lifts > maxFrames):
 		return fmt.Errorf("levels under %s take 1 to %d lifts, these are %d", g.Name(), maxFrames, c.Lifts)
 	case !c.OnSphere() && !c.framed(g) && !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):

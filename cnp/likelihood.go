@@ -121,6 +121,9 @@ func Likelihoods() []string {
 
 // ParseLikelihood returns the likelihood of a configuration, whose Likelihood names it.
 func ParseLikelihood(c *Config) (Likelihood, error) {
+	if c == nil {
+		return nil, fmt.Errorf("%w: nil", ErrConfig)
+	}
 	name, arg, _ := strings.Cut(c.Likelihood, ":")
 	if name == "" {
 		name = normalName

@@ -119,6 +119,9 @@ func whole(v float64) int64 {
 // Estimate says about how much memory a new model of this valid configuration would need for work, before anything is allocated.
 // From some hundred megabytes on, where it matters, it is right to within a factor of two.
 func (c *Config) Estimate(w Work) (Need, error) {
+	if len(c.Channels) == 0 {
+		return Need{}, fmt.Errorf("%w: no channels", ErrConfig)
+	}
 	g, err := c.groupOrNone()
 	if err != nil {
 		return Need{}, err
@@ -129,6 +132,9 @@ func (c *Config) Estimate(w Work) (Need, error) {
 // EstimateModel is Estimate for an existing model, whose radii determine how large its neighbourhoods are; it samples some
 // thousand pairs.
 func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
+	if m == nil {
+		return Need{}, fmt.Errorf("%w: no model", ErrConfig)
+	}
 	switch m := m.(type) {
 	case *CurveEnsemble[T]:
 		return estimateMembers(m.members, w)

@@ -136,7 +136,7 @@ func DefaultLevels(levels, dx, dy int) Config {
 		c.PointsPerUnit, c.Kernel = 16, 5
 	}
 	c.Channels = nil
-	for range levels {
+	for range min(levels, maxLevels+1) { // Validate refuses more, whatever their widths
 		c.Channels = append(c.Channels, 64)
 	}
 	c.EncoderLength, c.Fill, c.Hidden, c.Mid, c.Margin = 2/c.PointsPerUnit, 0, 0, 0, 0

@@ -250,6 +250,9 @@ func NodeOf(mixtures []Mixture, std float64) (node int, weight float64) {
 // its deviation, or something between the nearest two. What m's own calibration was, if it had one, is replaced. It is for models of the normal likelihood, and
 // for all but CNPs, whose least deviation is part of their function.
 func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
+	if m == nil {
+		return nil, fmt.Errorf("%w: no model", ErrConfig)
+	}
 	c := m.Config()
 	before, err := ParseLikelihood(&c)
 	if err != nil {
