@@ -339,6 +339,14 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 			}
 			return nil
 		}
+		if sim, ok := g.(*group.Sim2); ok {
+			if c.Architecture == EquivCNPCurve {
+				return bad("group %s is for images: the set convolution of a model of curves has a length of its own", g.Name())
+			}
+			if c.Lifts%sim.Scales() != 0 {
+				return bad("lifts = %d, group %s takes multiples of its number of scales", c.Lifts, g.Name())
+			}
+		}
 		if m := g.MaxLifts(); c.Lifts < 1 || (m > 0 && c.Lifts > m) {
 			return bad("lifts = %d, group %s takes 1 to %d", c.Lifts, g.Name(), m)
 		}

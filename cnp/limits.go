@@ -272,6 +272,8 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		distinct := 0.25
 		if translations(g) || c.Lifts == 1 && g.Name() == "SE(2)" {
 			distinct = 1 / rows
+		} else if _, similar := g.(*group.Sim2); similar { // of lifts of equal angles and scales
+			distinct = lifts / rows
 		}
 		for i, fill := range fills {
 			size, layers, out := fill*rows, 2*blocks, width

@@ -102,10 +102,18 @@ func boxHolds(b Bounder, ci, cj, half []float64) bool {
 func TestBoundBoxHoldsTheBall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 5))
 	for _, gr := range allGroups() {
-		g := gr.(Bounder)
+		l := mixedLifts(gr, rng, 150)
+		g, ok := gr.(Bounder)
+		if set, depends := gr.(SetBounder); depends {
+			rows := make([]int32, l.Rows())
+			for i := range rows {
+				rows[i] = int32(i)
+			}
+			g, ok = set.BoundsOf(l, rows), true
+		}
+		require.True(t, ok, gr.Name())
 		m := g.BoundDim()
 		require.Len(t, g.BoundPeriods(), m)
-		l := mixedLifts(g, rng, 150)
 		coords := make([][]float64, l.Rows())
 		for i := range coords {
 			coords[i] = make([]float64, m)
@@ -127,9 +135,10 @@ func TestBoundBoxHoldsTheBall(t *testing.T) {
 				r := g.Distance(poseOf(g, ai, qi, aj, qj))
 				// The allowance is for coordinates up to 10⁵ radii.
 				size := 0.0
-				if _, ok := gr.(*SE2); ok {
+				switch gr.(type) {
+				case *SE2, *Sim2:
 					size = math.Hypot(coords[i][0], coords[i][1])
-				} else if _, ok := gr.(*SE3); ok {
+				case *SE3:
 					size = math.Hypot(math.Hypot(coords[i][0], coords[i][1]), coords[i][2])
 				}
 				if size > 1e5*r {

@@ -47,6 +47,9 @@ const (
 // newCandidateFilter returns the filter of rows of l for a radius, or nil if the group has no bounds that exclude any point.
 func newCandidateFilter(l *Lifted, rows []int32, r float64) *candidateFilter {
 	b, ok := l.Group.(Bounder)
+	if set, depends := l.Group.(SetBounder); depends && len(rows) > 0 {
+		b, ok = set.BoundsOf(l, rows), true
+	}
 	if !ok || len(rows) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@
 //   - SO(2) ([NewSO2]), SO(3) ([NewSO3]): data around a centre, such as a galaxy, a radar sweep or an atom's surroundings.
 //   - R>0×SO(2) ([NewRxSO2]), R>0 ([NewRx]): data around a centre and without a scale of their own.
 //   - SE(2) ([NewSE2]), SE(3) ([NewSE3]): data without a centre that may lie at any angle, such as cells under a microscope, or molecules.
+//   - Sim(2) ([NewSim2]): images of things that may lie anywhere, at any angle and of any size.
 //   - [NewSqueeze], [NewRxSq]: pairs of positive quantities of which the product, or neither product nor ratio, has a meaning of its own.
 //   - [NewAxis], [NewProduct]: coordinates that behave differently, such as place and time, or longitude and latitude.
 //   - [NewTrivial]: no symmetry, as the baseline for the others.
@@ -23,7 +24,7 @@
 //   - u is kept as a = log u, its coordinates in the Lie algebra, float64.
 //   - Algebra coordinates: T(n) (x_1 .. x_n); SO(2) (θ); R>0×SO(2) (log r, θ); R>0 (log r); R>0×squeeze
 //     (log r, log s); squeeze (log s); translations along an axis (x_axis); products and a user's own groups as they say;
-//     SE(2) (θ, t_x, t_y), the angle first; SO(3) the rotation vector; SE(3) (rotation vector,
+//     SE(2) (θ, t_x, t_y), the angle first; Sim(2) (log r, θ, t_x, t_y); SO(3) the rotation vector; SE(3) (rotation vector,
 //     translation part). Quaternions, where they occur, are (w, x, y, z).
 //   - The relative pose of i as seen from j is [log(u_j⁻¹ u_i), q_i, q_j], in this order. It is invariant under the
 //     action of the group on both points, and it is all that a convolution knows about the two positions.
@@ -121,6 +122,13 @@ type BoundsComputer interface {
 	// BoundCoordsOf writes the bounding coordinates of each of the points that index names, rows of a [n, g] and q [n, orbit], into
 	// dst [len(index), BoundDim]. It must equal BoundCoords to the last bit.
 	BoundCoordsOf(dst, a, q []float64, index []int32)
+}
+
+// SetBounder is a group whose balls have bounds where the points are known, as those of Sim(2) have: how far a ball reaches depends on the scale of its centre.
+type SetBounder interface {
+	Group
+	// BoundsOf returns the group with bounds for these rows of l, and for balls around them or around others for which BoundCoords is finite.
+	BoundsOf(l *Lifted, rows []int32) Bounder
 }
 
 // DiamondBounder is a group with two bounding coordinates whose balls lie within a diamond. A diamond has half the area of the

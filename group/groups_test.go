@@ -16,7 +16,7 @@ func allGroups() []Group {
 	return []Group{
 		NewT(1, 0), NewT(2, 0), NewT(3, 0.4), NewT(5, 0), NewSO2(0), NewSO2(0.2), NewRxSO2(0), NewSE2(0), NewRx(1, 0),
 		NewRx(2, 0.3), NewRx(3, 0), NewRxSq(0), NewSO3(0), NewSE3(0), NewTrivial(1, 0), NewTrivial(3, 0.5),
-		NewSqueeze(0), NewAxis(2, 0, 0), NewAxis(3, 1, 0.4),
+		NewSqueeze(0), NewAxis(2, 0, 0), NewAxis(3, 1, 0.4), NewSim2(1, 0), NewSim2(3, 0.4),
 	}
 }
 
@@ -42,7 +42,7 @@ func randomElement(g Group, rng *rand.Rand) []float64 {
 	switch g.(type) {
 	case *SO2, *SE2:
 		a[0] = math.Pi * (2*rng.Float64() - 1)
-	case *RxSO2:
+	case *RxSO2, *Sim2:
 		a[1] = math.Pi * (2*rng.Float64() - 1)
 	case *SO3, *SE3:
 		f := math.Pi * rng.Float64() / linalg.Norm(a[:3])
@@ -188,7 +188,7 @@ func requireSamePose(t *testing.T, g Group, want, got []float64, tol float64) {
 	switch g.(type) {
 	case *SO2:
 		near = math.Abs(want[0]) > math.Pi-1e-9
-	case *RxSO2:
+	case *RxSO2, *Sim2:
 		near = math.Abs(want[1]) > math.Pi-1e-9
 	case *SE2:
 		near = math.Abs(want[0]) > math.Pi-1e-9
@@ -283,6 +283,7 @@ func TestDimensions(t *testing.T) {
 		{NewRx(2, 0), "R>0(2)", 2, 1, 1, 1, 0.2, false},
 		{NewRx(4, 0), "R>0(4)", 4, 1, 4, 1, 0.2, false},
 		{NewRxSq(0.7), "R>0xSqueeze", 2, 2, 0, 1, 0.7, false},
+		{NewSim2(3, 0), "Sim(2) at 3 scales", 2, 4, 0, 0, 0.2, false},
 		{NewSO3(0), "SO(3)", 3, 3, 1, 0, 0.2, true},
 		{NewSE3(0), "SE(3)", 3, 6, 0, 0, 0.2, true},
 		{NewTrivial(3, 0), "trivial(3)", 3, 0, 3, 1, 0.2, true},
@@ -295,7 +296,7 @@ func TestDimensions(t *testing.T) {
 		require.Equal(t, c.algebra+2*c.orbit, PoseDim(c.g))
 	}
 	for _, f := range []func(){
-		func() { NewT(0, 0) }, func() { NewTrivial(65, 0) }, func() { NewRx(-1, 0) }, func() { NewSO2(1) },
+		func() { NewT(0, 0) }, func() { NewTrivial(65, 0) }, func() { NewSim2(0, 0) }, func() { NewSim2(17, 0) }, func() { NewRx(-1, 0) }, func() { NewSO2(1) },
 		func() { NewSE2(-0.1) }, func() { NewSE3(math.NaN()) }, func() { NewSO3(math.Inf(1)) },
 	} {
 		require.Panics(t, f)

@@ -34,6 +34,7 @@ var families = []family{
 	{regexp.MustCompile(`^so3$`), "SO(3)", nil, 3, func(_ int, alpha float64) Group { return NewSO3(alpha) }, false},
 	{regexp.MustCompile(`^se3$`), "SE(3)", nil, 3, func(_ int, alpha float64) Group { return NewSE3(alpha) }, false},
 	{regexp.MustCompile(`^sq(?:ueeze)?$`), "Squeeze", nil, 2, func(_ int, alpha float64) Group { return NewSqueeze(alpha) }, true},
+	{regexp.MustCompile(`^sim2$`), "Sim(2)", nil, 2, func(_ int, alpha float64) Group { return NewSim2(1, alpha) }, true},
 	{regexp.MustCompile(`^trivial(\d+)$`), "trivial(n)", anyDim, 0, func(n int, alpha float64) Group { return NewTrivial(n, alpha) }, false},
 }
 
@@ -44,7 +45,7 @@ var fold = strings.NewReplacer(">0", "", "×", "x", " ", "", "\t", "", "(", "", 
 // Parse returns the group with this name; case, spaces, brackets and the sign of the product do not matter, so
 // "R>0xSO(2)", "R>0 × SO(2)" and "RxSO2" are one. "Rx" alone is R>0(2). The error of an unknown name lists the choices.
 //
-// "T(n) along c" are the translations of R^n along coordinate c, and "(G) x (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a
+// "T(n) along c" are the translations of R^n along coordinate c, "Sim(2) at 3 scales" has lifts at so many, and "(G) x (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a
 // product, whose parts may be products. Parse understands every name that Name returns, except those of groups made by NewMatrix
 // and NewMatrix3.
 //
@@ -80,6 +81,13 @@ func Parse(name string, alpha float64) (Group, error) {
 		}
 		return NewAxis(n, axis, alpha), nil
 	}
+	if m := scalesPattern.FindStringSubmatch(key); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n < 1 || n > maxScales {
+			return nil, fmt.Errorf("group: %q, need 1 to %d scales", clip(name), maxScales)
+		}
+		return NewSim2(n, alpha), nil
+	}
 	if g, h, ok := factors(name); ok {
 		return parseProduct(g, h, alpha)
 	}
@@ -87,10 +95,13 @@ func Parse(name string, alpha float64) (Group, error) {
 	for _, f := range families {
 		choices = append(choices, f.example)
 	}
-	return nil, fmt.Errorf("group: unknown group %q, the choices are %s, T(n) along c, (G) x (H)", clip(name), strings.Join(choices, ", "))
+	return nil, fmt.Errorf("group: unknown group %q, the choices are %s, Sim(2) at n scales, T(n) along c, (G) x (H)", clip(name), strings.Join(choices, ", "))
 }
 
-var axisPattern = regexp.MustCompile(`^t(\d+)along(\d+)$`)
+var (
+	axisPattern   = regexp.MustCompile(`^t(\d+)along(\d+)$`)
+	scalesPattern = regexp.MustCompile(`^sim2at(\d+)scales?$`)
+)
 
 // longestName is the longest name that Parse looks at. It bounds how deep products nest.
 const longestName = 500

@@ -16,7 +16,7 @@ type Turner interface {
 }
 
 // Turners lists names of groups that turn vectors, or leave them as they are, for messages.
-const Turners = "T(n), trivial(n), SO(2), R>0xSO(2), SE(2), SO(3), SE(3)"
+const Turners = "T(n), trivial(n), SO(2), R>0xSO(2), SE(2), Sim(2), SO(3), SE(3)"
 
 // CanTurn reports whether g turns vectors.
 func CanTurn(g Group) bool { _, ok := g.(Turner); return ok }

@@ -156,3 +156,13 @@ func InverseSim2(dst, e *[4]float64) {
 func AdjointSim2(dst *[16]float64, e *[4]float64) {
 	complexBlocks(dst, complex(-e[2], -e[3]), complex(e[0], e[1]))
 }
+
+// VSim2 returns the real and imaginary part of φ(λ + iθ), the factor from the translation part of a logarithm to the translation.
+func VSim2(l, th float64) (re, im float64) {
+	p, g := phi(l, th)
+	return ScaleExp(g, real(p)), ScaleExp(g, imag(p))
+}
+
+// VInvSim2 returns the real and imaginary part of 1/φ(λ + iθ), for |θ| < 2π or λ ≠ 0. |1/φ| is at most (π/2)·exp(-λ/2) for |θ| ≤ π:
+// |exp(ζ) - 1|² = (exp(λ) - 1)² + 4 exp(λ) sin²(θ/2), where exp(λ) - 1 = 2 exp(λ/2) sinh(λ/2) and |sin(θ/2)| ≥ |θ|/π.
+func VInvSim2(l, th float64) (re, im float64) { return divPhi(l, th, 1, 0) }

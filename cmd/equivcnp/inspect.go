@@ -229,7 +229,10 @@ func describeFields(r *result, c *cnp.Config) {
 		return
 	}
 	s := fmt.Sprintf("%d: every place is seen from so many sides", c.Lifts)
-	switch g.(type) {
+	switch g := g.(type) {
+	case *group.Sim2:
+		angles := max(1, c.Lifts/g.Scales())
+		s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart, each at %s, powers of 2", c.Lifts, 360/float64(angles), plural(g.Scales(), "scale"))
 	case *group.SE2:
 		if s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
 			s += "; turns by one of them are exact"

@@ -52,7 +52,7 @@ func (a *app) selectCommand() *cobra.Command {
 tasks that none of them has seen. Data and models are described by the flags of "equivcnp train regression"
 or "equivcnp train image"; which of them is seen from the flags, or said in front.
 
---groups are names of groups, with the number of lifts behind an x: SE2x4. none is a model without any
+--groups are names of groups, with the number of lifts behind an x: SE2x4, and for images Sim2x4x3, angles and scales. none is a model without any
 symmetry. Without the flag they are those that act on as many coordinates as the data have.
 
 Trainings take place in rounds. In each of them all candidates that are left take the same number of
@@ -135,13 +135,35 @@ func parseCandidate(name string, dx int) (*candidate, error) {
 		if lifts == "" {
 			return nil, err
 		}
-		if g, err = group.Parse(rest, 0); err != nil {
+		c.lifts, _ = strconv.Atoi(lifts)
+		if angles, more := cutLifts(rest); more != "" { // angles and scales
+			var f liftsFlag
+			if err := f.Set(more + "x" + lifts); err != nil {
+				return nil, err
+			}
+			if g, err = group.Parse(angles, 0); err == nil {
+				g, err = f.of(g)
+			}
+			c.lifts = f.count
+		} else {
+			g, err = group.Parse(rest, 0)
+		}
+		if err != nil {
 			return nil, err
 		}
-		c.lifts, _ = strconv.Atoi(lifts)
 	}
 	c.group, c.dims = g.Name(), g.AlgebraDim()
-	if g.MaxLifts() != 1 && c.lifts == 1 { // a single lift does not tell elements of the stabiliser from each other
+	sim, scales := g.(*group.Sim2)
+	switch {
+	case scales: // several angles tell rotations, several scales scalings
+		c.dims = 2
+		if c.lifts > sim.Scales() {
+			c.dims++
+		}
+		if sim.Scales() > 1 {
+			c.dims++
+		}
+	case g.MaxLifts() != 1 && c.lifts == 1: // a single lift does not tell elements of the stabiliser from each other
 		c.dims -= g.AlgebraDim() + g.OrbitDim() - g.PointDim()
 	}
 	return c, nil

@@ -121,6 +121,7 @@ func TestSelectRule(t *testing.T) {
 	for name, want := range map[string]candidate{
 		"none": {group: "trivial(2)", lifts: 1, dims: 0}, "T2": {group: "T(2)", lifts: 1, dims: 2}, "SO2": {group: "SO(2)", lifts: 1, dims: 1},
 		"RxSO2": {group: "R>0xSO(2)", lifts: 1, dims: 2}, "SE2": {group: "SE(2)", lifts: 1, dims: 2}, "SE2x4": {group: "SE(2)", lifts: 4, dims: 3},
+		"Sim2x4x3": {group: "Sim(2) at 3 scales", lifts: 12, dims: 4}, "Sim2x4": {group: "Sim(2)", lifts: 4, dims: 3}, "Sim2x1x2": {group: "Sim(2) at 2 scales", lifts: 2, dims: 3},
 	} {
 		c, err := parseCandidate(name, 2)
 		require.NoError(t, err)
@@ -159,6 +160,8 @@ func TestSelectRule(t *testing.T) {
 var (
 	selectSeeds  = flag.Int("select-seeds", 10, "TestSelectFinds -long: seeds of each kind")
 	selectBudget = flag.Duration("select-budget", 10*time.Minute, "TestSelectFinds -long: time of each selection")
+	selectSteps  = flag.Int("select-steps", 0, "TestSelectFinds -long: steps of the last round instead of a time, for machines that do other things")
+	selectFirst  = flag.Int("select-first", 1, "TestSelectFinds -long: the first seed")
 	selectKinds  = flag.String("select-kinds", "stationary,isotropic,radial,scale-free,none", "TestSelectFinds -long: kinds")
 )
 
@@ -167,10 +170,14 @@ func TestSelectFinds(t *testing.T) {
 	made := map[string]string{"stationary": "T2", "isotropic": "SE2x4", "radial": "SO2", "scale-free": "RxSO2", "none": "none"}
 	if *long {
 		right, all := 0, 0
-		for seed := range *selectSeeds {
+		length := "--budget=" + selectBudget.String()
+		if *selectSteps > 0 {
+			length = fmt.Sprintf("--steps=%d", *selectSteps)
+		}
+		for seed := *selectFirst; seed < *selectFirst+*selectSeeds; seed++ {
 			for _, kind := range strings.Split(*selectKinds, ",") {
 				b := newBench(t)
-				rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed+1), "--budget", selectBudget.String(), "--quiet", "--json", "--out-dir", "@found"))
+				rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed), length, "--quiet", "--json", "--out-dir", "@found"))
 				if all++; rep.Chosen == made[kind] {
 					right++
 				}
@@ -182,7 +189,7 @@ func TestSelectFinds(t *testing.T) {
 					}
 					rounds = append(rounds, s)
 				}
-				t.Logf("%s, seed %d: %s (%s); %d of %d right", kind, seed+1, rep.Chosen, strings.Join(rounds, "; "), right, all)
+				t.Logf("%s, seed %d: %s (%s); %d of %d right", kind, seed, rep.Chosen, strings.Join(rounds, "; "), right, all)
 			}
 		}
 		require.Equal(t, all, right)

@@ -15,20 +15,21 @@ import (
 // imageFlags are the flags of equivcnp train image.
 type imageFlags struct {
 	trainFlags
-	group, model         string
-	alpha                float64
-	lifts, width, blocks int
-	digits               bool
-	images, mnist, in    string
-	size                 string
-	colour               bool
-	minRate, maxRate     float64
+	group, model      string
+	alpha             float64
+	lifts             liftsFlag
+	width, blocks     int
+	digits            bool
+	images, mnist, in string
+	size              string
+	colour            bool
+	minRate, maxRate  float64
 }
 
 func (a *app) trainImageCommand() *cobra.Command {
 	var f imageFlags
 	cmd := &cobra.Command{
-		Use:                   "image --group T2|SO2|RxSO2|SE2 [--lifts K] (--digits | --images DIR | --mnist FILE | --in FILE) --out model.safetensors",
+		Use:                   "image --group T2|SO2|RxSO2|SE2|Sim2 [--lifts K] (--digits | --images DIR | --mnist FILE | --in FILE) --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on images some of whose pixels are hidden",
 		Long: `Train on images some of whose pixels are hidden: the digits of a digital clock, drawn here, a folder
@@ -42,6 +43,9 @@ without it the means stay poor and the deviations too small.`,
 
   # SE(2) acts only with several lifts per point.
   equivcnp train image --group SE2 --lifts 4 --digits --out se2.safetensors
+
+  # Sim(2) knows things anywhere, at any angle and of any size: four angles and three scales.
+  equivcnp train image --group Sim2 --lifts 4x3 --digits --out sim2.safetensors
 
   # Your own images, in colour.
   equivcnp train image --group T2 --images photos --size 32 --colour --out photos.safetensors`,
@@ -59,7 +63,7 @@ without it the means stay poor and the deviations too small.`,
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.StringVar(&f.group, "group", "", "equivcnp: the group: "+strings.Join(imageGroups(), ", "))
 	fl.Float64Var(&f.alpha, "alpha", 0, "equivcnp: weight of the distance's first part; 0: the group's default")
-	fl.IntVar(&f.lifts, "lifts", 1, "equivcnp: group elements per pixel")
+	f.lifts.register(fl, "equivcnp: group elements per pixel; for Sim2 angles and scales, as in 4x3")
 	fl.IntVar(&f.width, "width", 128, "channels")
 	fl.IntVar(&f.blocks, "blocks", 4, "residual blocks")
 	fl.BoolVar(&f.digits, "digits", false, "train on a digital clock's digits")
@@ -165,8 +169,14 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 		if err != nil {
 			return usageError{fmt.Errorf("--group: %w", err)}
 		}
+		if g, err = f.lifts.of(g); err != nil {
+			return err
+		}
 		c = cnp.Default(cnp.EquivCNPImage, g.Name(), channels)
-		c.Alpha, c.Lifts, c.ImageSize = f.alpha, f.lifts, [2]int{h, w}
+		c.Alpha, c.Lifts, c.ImageSize = f.alpha, f.lifts.count, [2]int{h, w}
+		if _, ok := g.(*group.Sim2); ok && c.Lifts > 0 { // a lift sees as many others as with one lift, so that the cost grows with their number and not with its square
+			c.Fill, c.BlockFill = c.Fill/float64(c.Lifts), c.BlockFill/float64(c.Lifts)
+		}
 	case "convcnp":
 		c = cnp.Default(cnp.ConvCNPImage, "", channels)
 	case "cnp":

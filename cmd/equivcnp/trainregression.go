@@ -20,7 +20,8 @@ type regressionFlags struct {
 	sphere, place          string
 	field, outputs, inputs string
 	plane                  string
-	dx, lifts              int
+	dx                     int
+	lifts                  liftsFlag
 	channels               []int
 	hidden, mid            int
 	levels, blocks, width  int
@@ -126,7 +127,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
 	fl.StringVar(&f.inputs, "inputs", "", "--levels: those of the --outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
 	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
-	fl.IntVar(&f.lifts, "lifts", 1, "equivcnp: samples of the group's stabiliser for every point")
+	f.lifts.register(fl, "equivcnp: samples of the group's stabiliser for every point")
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
 	fl.StringVar(&f.in, "in", "", "train on the curves of a safetensors, npz or NetCDF file")
@@ -175,7 +176,7 @@ func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy
 	} else if f.sphere != "" { // in degrees
 		c.PointsPerUnit, c.Channels = 0.16, cnp.DefaultSphere(f.levels, dy).Channels
 	}
-	c.Group, c.DimX, c.Lifts = g.Name(), dx, f.lifts
+	c.Group, c.DimX, c.Lifts = g.Name(), dx, f.lifts.count
 	if f.field != "" { // whose length scale is 2.2
 		c.PointsPerUnit = 1
 		for l := range c.Channels {
@@ -283,12 +284,15 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		if err != nil {
 			return usageError{fmt.Errorf("--group: %w", err)}
 		}
+		if g, err = f.lifts.of(g); err != nil {
+			return err
+		}
 		c = cnp.Default(cnp.EquivCNPCurve, g.Name(), dy)
 		c.Fill = paperFill[f.kernel]
 		if c.Fill == 0 || own != nil {
 			c.Fill = paperFill["matern"]
 		}
-		c.Lifts = f.lifts
+		c.Lifts = f.lifts.count
 		if f.plane != "" && f.levels == 0 {
 			c.PointsPerUnit, c.Fill = 0, 0.5 // few points, and no step of a lattice that would suit all kinds
 		}

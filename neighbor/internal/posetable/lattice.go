@@ -27,7 +27,7 @@ type lattice struct {
 
 const (
 	// mostTranslations bounds the number of translations. Each goroutine has a table of them.
-	mostTranslations = 1 << 20
+	mostTranslations = 1 << 22
 	// rowGrain is how many rows a goroutine takes at a time.
 	rowGrain = 512
 	// latticeDims is the largest number of coordinates for which lattices are looked for, mostKinds the largest number of kinds.
