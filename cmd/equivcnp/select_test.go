@@ -88,6 +88,20 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// Under a budget of time the numbers of steps are decided once, and kept.
+func TestSelectBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("on an emulated machine the budget would not suffice for the least number of steps")
+	}
+	b := newBench(t)
+	args := []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--out-dir", "@found", "--budget", "2s", "--batch", "2", "--channels", "3,4", "--hidden", "4", "--mid", "3",
+		"--tasks", "8", "--json"}
+	first, again := decode[selectReport](t, b.ok(args...)), decode[selectReport](t, b.ok(args...))
+	require.Equal(t, first, again)
+	require.Len(t, first.Selection.StepTimes, 2)
+	require.GreaterOrEqual(t, first.Selection.Steps[0], leastSteps)
+}
+
 // Your own curves and images, with the shares that are held out.
 func TestSelectOwnData(t *testing.T) {
 	b := newBench(t)
