@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ var publishedVectors = []struct {
 
 // vectorRow is a line of the table: one kind of model, a model for each kernel.
 type vectorRow struct {
+	of     string // the kind
 	name   string
 	models [3]*listedModel
 	// Of each kernel: by itself, by the chain rule, and what the latter took for a task.
@@ -40,25 +42,39 @@ func (m *listedModel) vectorKernel() int {
 	return slices.IndexFunc(task.VectorKernels, func(name string) bool { return strings.HasPrefix(m.tasks, name+" vector fields on the disc") })
 }
 
-// vectorRows sorts the models by what they were trained on, which their files say.
+// vectorRows sorts the models by what they were trained on, which their files say; of several models of a kind and kernel the row of the kind has the one
+// with the most steps, and the others have rows of their own.
 func (p *reproduction) vectorRows() (rows []*vectorRow) {
+	models := make([]*listedModel, len(p.models))
+	steps := func(m *listedModel) int {
+		n, _ := strconv.Atoi(m.steps)
+		return n
+	}
 	for i := range p.models {
-		m := &p.models[i]
+		models[i] = &p.models[i]
+	}
+	slices.SortStableFunc(models, func(a, b *listedModel) int { return steps(b) - steps(a) })
+	for _, m := range models {
 		k := m.vectorKernel()
 		if k < 0 || m.cfg.DimX != 2 || m.cfg.DimY != 2 {
 			continue
 		}
-		name := m.title()
-		if m.steps != "" {
-			name += ", " + m.steps + " steps"
+		name, at := m.title(), -1
+		for i, r := range rows {
+			if r.of == m.title() {
+				if at = i; r.models[k] == nil {
+					break
+				}
+				name, at = fmt.Sprintf("%s, %d steps", m.title(), steps(m)), -1
+			}
 		}
-		at := slices.IndexFunc(rows, func(r *vectorRow) bool { return r.name == name && r.models[k] == nil })
 		if at < 0 {
 			at = len(rows)
-			rows = append(rows, &vectorRow{name: name})
+			rows = append(rows, &vectorRow{of: m.title(), name: name})
 		}
 		rows[at].models[k] = m
 	}
+	slices.SortStableFunc(rows, func(a, b *vectorRow) int { return strings.Compare(a.of, b.of) })
 	return rows
 }
 

@@ -79,13 +79,16 @@ func TestReproduceVectors(t *testing.T) {
 		b.ok("train", "regression", "--field", kernel, "--levels", "1", "--channels", "2", "--kernel-width", "3", "--points-per-unit", "0.5", "--min-context", "3",
 			"--max-context", "9", "--targets", "5", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out", "@"+kernel+".safetensors")
 	}
+	b.ok("train", "regression", "--field", "rbf", "--levels", "1", "--channels", "2", "--kernel-width", "3", "--points-per-unit", "0.5", "--targets", "5", "--steps", "1",
+		"--batch", "2", "--eval-every", "0", "--out", "@short.safetensors")
 	args := []string{"reproduce", "vectors", "--models", "@", "--tasks", "1", "--out", "@"}
 	if !testing.Short() {
 		args = append(args, "--chain", "1")
 	}
 	b.ok(args...)
 	report, table := b.files()["vectors.md"], b.files()["vectors.csv"]
-	require.Regexp(t, `here: T\(2\), 2 steps, independent \| -?[0-9.]+.* \| -?[0-9.]+.* \| not trained yet`, report)
+	require.Regexp(t, `here: T\(2\), independent \| -?[0-9.]+.* \| -?[0-9.]+.* \| not trained yet`, report)
+	require.Regexp(t, `here: T\(2\), 1 steps, independent \| -?[0-9.]+.* \| not trained yet \| not trained yet`, report)
 	require.Contains(t, table, "curl-free,the process,joint,1,")
 	require.Equal(t, !testing.Short(), strings.Contains(report, "takes 2550 evaluations of its network"))
 }

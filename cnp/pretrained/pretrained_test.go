@@ -139,3 +139,43 @@ func TestSphere(t *testing.T) {
 	}
 	require.Positive(t, models)
 }
+
+// TestVectors: models of vector fields come near the best independent prediction on tasks like the published ones, and they know what a whole field of context
+// means: without that no chain rule would work.
+func TestVectors(t *testing.T) {
+	models := 0
+	for _, name := range Names() {
+		i, err := About(name)
+		require.NoError(t, err)
+		if !i.Config.Vectors() {
+			continue
+		}
+		models++
+		m, err := Load(name)
+		require.NoError(t, err)
+		for _, points := range []int{25, 200} {
+			if testing.Short() && (models > 1 || points > 25) {
+				continue // seconds on an emulated machine
+			}
+			src := task.VectorSource[float32]{Kernel: strings.Fields(i.Tasks)[0], MinContext: points, MaxContext: points, Targets: 100}
+			behind := 0.0
+			const tasks = 8
+			ctx, density := context.Background(), eval.Independent(eval.Model(m))
+			require.NoError(t, eval.Tasks(ctx, src, eval.Options{Tasks: tasks, Batch: tasks, Seed: 1000}, func(b *task.Tasks[float32], n int) error {
+				found, err := density(ctx, b)
+				require.NoError(t, err)
+				_, best, err := src.Exact(b)
+				require.NoError(t, err)
+				for j, v := range found {
+					behind += (2*best[j] - v/float64(b.Curves.Nt)) / tasks
+				}
+				return nil
+			}))
+			t.Logf("%s: given %d points %.3f per target behind the best independent prediction", name, points, behind)
+			if !(behind <= 0.35) {
+				t.Errorf("%s: given %d points %.3f per target behind the best independent prediction", name, points, behind)
+			}
+		}
+	}
+	require.Positive(t, models)
+}
