@@ -171,6 +171,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	} else {
 		r.line("curves", "%s, %s", plural(c.DimX, "input"), plural(c.DimY, "output"))
 	}
+	if len(c.Auxiliary) > 0 {
+		r.line("auxiliary inputs", "%s: known at the context and at the targets, not predicted; tensors aux_context and aux_target", strings.Join(c.Auxiliary, ", "))
+	}
 	describeFields(r, c)
 	s := fmt.Sprintf("channels %d", c.Channels)
 	if c.Blocks > 0 {

@@ -386,7 +386,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.table, p.x) }); err != nil {
 		return err
 	}
-	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.dy) }); err != nil {
+	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.first, p.dy) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -407,6 +407,7 @@ type tablePrediction struct {
 	table   *tabular.Table
 	x       []int
 	targets [][]int // of each task: rows of the table
+	first   int     // column of the predictions
 	dy      int
 }
 
@@ -544,12 +545,12 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 		Columns: written.Header, Inputs: inputs,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks, ContextPoints: context, Targets: len(t.out),
 		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values, Seconds: number(seconds),
-	}, written, x, t.targets, dy}, nil
+	}, written, x, t.targets, base.Cols, dy}, nil
 }
 
-// drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its mean and its standard deviation, which are the first columns
-// behind the coordinates x.
-func drawMaps(w io.Writer, t *tabular.Table, x []int, targets [][]int, dy int) error {
+// drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its mean and its standard deviation, which begin with column from;
+// x are those of the coordinates.
+func drawMaps(w io.Writer, t *tabular.Table, x []int, targets [][]int, from, dy int) error {
 	first := *t
 	first.Values, first.Texts = nil, nil
 	if len(targets) > 0 {
@@ -583,7 +584,6 @@ func drawMaps(w io.Writer, t *tabular.Table, x []int, targets [][]int, dy int) e
 		return n
 	}
 	sheet := picture.Sheet{Title: fmt.Sprintf("%s to the right, %s up", t.Header[axes[right]], t.Header[axes[up]]), Scale: max(1, 320/max(width, height))}
-	from := x[len(x)-1] + 1
 	for d := range dy {
 		var panels []picture.Panel
 		for kind := range 2 {

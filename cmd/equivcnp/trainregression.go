@@ -361,7 +361,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		if err != nil {
 			return err
 		}
-		noteMissing(kept, &notes)
+		noteMissing(own, &notes)
 		source = func(set *task.CurveSet, inOrder bool) task.Source[float32] {
 			return task.CurveSetSource[float32]{Set: set, Window: window, Most: f.windows.most, MinContext: f.minContext, MaxContext: f.maxContext, Gaps: c.ChannelDensity, InOrder: inOrder}
 		}

@@ -75,7 +75,7 @@ func TestStationsWalk(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 6, commands)
+	require.Equal(t, 7, commands)
 	require.Contains(t, scores, "kriging:4*matern32(2)+noise(0.09)")
 	f, err := os.Open("map.png")
 	require.NoError(t, err)
@@ -85,8 +85,8 @@ func TestStationsWalk(t *testing.T) {
 	level, err := tables.ReadFile("level.parquet", nil)
 	require.NoError(t, err)
 	require.Equal(t, 21*21, level.Rows())
-	require.Equal(t, []string{"time", "lon", "lat", "elevation", "t2m_mean", "rain_mean", "t2m_std", "rain_std", "t2m_sample1", "rain_sample1", "t2m_sample2", "rain_sample2"}, level.Header)
-	for _, v := range level.Take(4, 5, 6, 7, 8, 11) {
+	require.Equal(t, []string{"time", "lon", "lat", "elevation", "hour", "t2m_mean", "rain_mean", "t2m_std", "rain_std", "t2m_sample1", "rain_sample1", "t2m_sample2", "rain_sample2"}, level.Header)
+	for _, v := range level.Take(5, 6, 7, 8, 9, 12) {
 		require.False(t, v != v)
 	}
 }

@@ -26,12 +26,12 @@ func main() {
 	times := flag.Int("times", 150, "number of times, six hours apart")
 	out := flag.String("out", "stations.csv", "table of all times but the last")
 	today := flag.String("today", "today.csv", "table of the last")
-	grid := flag.String("grid", "grid.csv", "table of a grid's places, with their elevation")
+	grid := flag.String("grid", "grid.csv", "table of a grid's places, with their elevation and the last time's hour")
 	flag.Parse()
 	for name, write := range map[string]func(w io.Writer) error{
 		*out:   func(w io.Writer) error { return write(w, *seed, *stations, 0, *times-1) },
 		*today: func(w io.Writer) error { return write(w, *seed, *stations, *times-1, *times) },
-		*grid:  writeGrid,
+		*grid:  func(w io.Writer) error { return writeGrid(w, at(*times-1)) },
 	} {
 		if err := toFile(name, write); err != nil {
 			fmt.Fprintln(os.Stderr, "stations:", err)
@@ -55,6 +55,11 @@ func toFile(name string, write func(w io.Writer) error) error {
 // elevation is that of the ground.
 func elevation(lon, lat float64) float64 {
 	return 0.6*(1+math.Sin(0.9*lon)*math.Cos(0.7*lat)) + 0.5*math.Exp(-((lon-6)*(lon-6)+(lat-4)*(lat-4))/3)
+}
+
+// at is the k-th time.
+func at(k int) time.Time {
+	return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(k) * 6 * time.Hour)
 }
 
 // write writes the observations of some times, which do not depend on how many others are written.
@@ -88,11 +93,10 @@ func write(w io.Writer, seed uint64, stations, from, to int) error {
 		return z
 	}
 
-	out := &tabular.Table{Header: []string{"station", "time", "lon", "lat", "elevation", "t2m", "rain"}, Cols: 7, Texts: make([][]string, 7)}
-	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	out := &tabular.Table{Header: []string{"station", "time", "lon", "lat", "elevation", "hour", "t2m", "rain"}, Cols: 8, Texts: make([][]string, 8)}
 	for k := from; k < to; k++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(k)+1))
-		now := start.Add(time.Duration(k) * 6 * time.Hour)
+		now := at(k)
 		offset := 12 + 4*rng.NormFloat64() + 5*math.Sin(2*math.Pi*float64(now.Hour()-9)/24)
 		warm, wet := process(rng), process(rng)
 		for i, p := range place {
@@ -107,19 +111,19 @@ func write(w io.Writer, seed uint64, stations, from, to int) error {
 			}
 			round := func(v, by float64) float64 { return math.Round(v*by) / by }
 			out.Texts[0], out.Texts[1] = append(out.Texts[0], fmt.Sprintf("S%02d", i+1)), append(out.Texts[1], now.Format("2006-01-02T15:04"))
-			out.Values = append(out.Values, math.NaN(), math.NaN(), round(p[0], 1e4), round(p[1], 1e4), round(p[2], 1e4), round(t2m, 100), round(rain, 100))
+			out.Values = append(out.Values, math.NaN(), math.NaN(), round(p[0], 1e4), round(p[1], 1e4), round(p[2], 1e4), float64(now.Hour()), round(t2m, 100), round(rain, 100))
 		}
 	}
 	return tabular.Write(w, out, ',')
 }
 
-// writeGrid writes places a quarter of a unit apart.
-func writeGrid(w io.Writer) error {
-	out := &tabular.Table{Header: []string{"lon", "lat", "elevation"}, Cols: 3}
+// writeGrid writes places a quarter of a unit apart, at a time.
+func writeGrid(w io.Writer, now time.Time) error {
+	out := &tabular.Table{Header: []string{"lon", "lat", "elevation", "hour"}, Cols: 4}
 	for i := range 41 {
 		for j := range 41 {
 			lon, lat := float64(j)/4, float64(i)/4
-			out.Values = append(out.Values, lon, lat, math.Round(elevation(lon, lat)*1e4)/1e4)
+			out.Values = append(out.Values, lon, lat, math.Round(elevation(lon, lat)*1e4)/1e4, float64(now.Hour()))
 		}
 	}
 	return tabular.Write(w, out, ',')
