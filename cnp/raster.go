@@ -107,7 +107,7 @@ func (m *ImageEquivCNP[T]) Raster(ctx context.Context, h, w int, opt RasterOptio
 		r.across = min(opt.Across, r.w)
 	}
 	if least := min(2*r.margin+rasterGroup, r.w); r.across < least {
-		return nil, fmt.Errorf("%w: bands of %d columns, which see %d pixels to either side, need about %v", ErrMemory, least, r.margin, Bytes(need*int64(least)))
+		return nil, fmt.Errorf("%w: bands of %d columns, which see %d pixels to either side, need about %v, the limit is %v", ErrMemory, least, r.margin, Bytes(need*int64(least)), Bytes(opt.Memory))
 	}
 	r.bytes = need * int64(r.across)
 	g, err := m.RasterGeometry(r.lines, r.across)

@@ -425,6 +425,9 @@ func Merge(ctx context.Context, folder string) (*Merged, error) {
 		return nil, err
 	}
 	if len(paths) == 0 {
+		if _, err := os.Stat(folder); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: %s has no finished shard", ErrIncomplete, folder)
 	}
 	var first head

@@ -4,6 +4,7 @@ package tables
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -20,6 +21,9 @@ import (
 
 // Endings are those of the formats that are written.
 const Endings = ".csv .tsv .parquet .npz .nc"
+
+// ErrFormat is wrapped where a file is not of the format that its name says.
+var ErrFormat = errors.New("not the file that it is called")
 
 var nan = math.NaN()
 
@@ -42,7 +46,18 @@ func ReadFile(path string, wanted []string) (*tabular.Table, error) {
 		}
 		return Decode(b, path, wanted)
 	}
+	if err := textual(path); n > 0 && err != nil {
+		return nil, err
+	}
 	return tabular.Read(io.MultiReader(bytes.NewReader(head[:n]), f), path)
+}
+
+// textual is an error where a file that is text, by what it begins with, has the name of another format.
+func textual(name string) error {
+	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains([]string{".parquet", ".npz", ".npy", ".nc"}, ending) {
+		return fmt.Errorf("%w: %s: it does not begin as %s files do; tables of text are .csv or .tsv", ErrFormat, name, ending)
+	}
+	return nil
 }
 
 // known reports whether bytes begin as a file that is no text.
@@ -56,6 +71,9 @@ func Decode(b []byte, name string, wanted []string) (*tabular.Table, error) {
 	var err error
 	switch {
 	case !known(b):
+		if err := textual(name); len(b) > 0 && err != nil {
+			return nil, err
+		}
 		return tabular.Decode(b, name)
 	case npy.Is(b), npy.IsZip(b):
 		t, err = ofArrays(b)

@@ -94,3 +94,19 @@ func TestFormats(t *testing.T) {
 		require.Zero(t, got.Rows())
 	}
 }
+
+// A file that is not what its name says is an error of its own, and not one about a table's columns.
+func TestMisnamed(t *testing.T) {
+	for _, name := range []string{"a.parquet", "a.npz", "a.NC", "a.npy"} {
+		_, err := Decode([]byte("x,y\n1,2\n"), name, nil)
+		require.ErrorIs(t, err, ErrFormat)
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte("junk"), 0o600))
+		_, err = ReadFile(path, nil)
+		require.ErrorIs(t, err, ErrFormat)
+		require.ErrorContains(t, err, path)
+	}
+	got, err := Decode([]byte("x,y\n1,2\n"), "a.txt", nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, got.Rows())
+}
