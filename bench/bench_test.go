@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -173,4 +174,35 @@ func TestNeighbor(t *testing.T) {
 			require.Positive(t, s.Value, s.Name)
 		}
 	}
+}
+
+// TestData: tasks and rasters are written, read and predicted in every format.
+func TestData(t *testing.T) {
+	dir := t.TempDir()
+	f := dataFlags{rows: 300, side: 40, wide: 64, times: 1}
+	lines, err := f.tables(dir)
+	require.NoError(t, err)
+	rasters, err := f.rasters(dir)
+	require.NoError(t, err)
+	require.Len(t, append(lines, rasters...), 10)
+	for _, l := range append(lines, rasters...) {
+		var out bytes.Buffer
+		require.NoError(t, readData(&report{w: &out, json: true}, filepath.Join(dir, "in."+l.format), 1))
+		var s sample
+		require.NoError(t, json.Unmarshal(out.Bytes(), &s))
+		require.Equal(t, []any{"s", l.items}, []any{s.Metric, s.N}, l.format)
+		require.Positive(t, s.Value)
+		require.Positive(t, l.bytes)
+	}
+	for i := range lines {
+		lines[i].read, lines[i].predict = [2]float64{1, 0.5}, [2]float64{2, 1}
+	}
+	page := string(f.page(lines, []string{"| 64 x 64 | 1 | 5 | 1.00 |"}, nil))
+	require.Contains(t, page, "| csv | ")
+	require.Contains(t, page, " | 600 | 150 | 300 |")
+	cmd := dataCommand()
+	cmd.SetArgs([]string{"--rows", "0"})
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	require.ErrorContains(t, cmd.Execute(), "--rows 0")
 }
