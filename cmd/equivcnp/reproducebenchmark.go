@@ -173,13 +173,9 @@ func (p *reproduction) benchmark() error {
 			}
 			for _, region := range benchmarkRegions(r.dx) {
 				key := benchmarkKey{listed.name, digest, r.method, task.BenchmarkProcesses[k], region, r.dx, p.flags.n, p.flags.seed}
-				cell := known[key]
-				if n := p.tasksBy(r.method); cell == nil && n < key.Tasks { // fewer will do
-					key.Tasks = n
-					cell = known[key]
-				}
-				opt := p.options(p.tasksBy(r.method))
+				opt, cell := p.options(p.tasksBy(r.method)), known.of(key, p.tasksBy(r.method))
 				if cell == nil {
+					key.Tasks = p.tasksBy(r.method)
 					if cell, err = p.measure(key, m, opt, file); err != nil {
 						return err
 					}
@@ -226,13 +222,27 @@ func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.
 // cellsFile holds the numbers, one JSON object a line.
 func (p *reproduction) cellsFile() string { return filepath.Join(p.flags.out, "benchmark.jsonl") }
 
+// cells are numbers that earlier commands have computed.
+type cells map[benchmarkKey]*benchmarkCell
+
+// of is the number of a key, or of fewer tasks, but not fewer than least: that of the most; nil: none is known.
+func (c cells) of(key benchmarkKey, least int) (found *benchmarkCell) {
+	for k, cell := range c {
+		tasks := k.Tasks
+		if k.Tasks = key.Tasks; k == key && tasks >= least && tasks <= key.Tasks && (found == nil || tasks > found.Tasks) {
+			found = cell
+		}
+	}
+	return found
+}
+
 // knownCells reads the numbers that earlier commands have computed; a last line that one of them did not finish is no number.
-func (p *reproduction) knownCells() (map[benchmarkKey]*benchmarkCell, error) {
+func (p *reproduction) knownCells() (cells, error) {
 	b, err := os.ReadFile(p.cellsFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	known := map[benchmarkKey]*benchmarkCell{}
+	known := cells{}
 	whole := b[:bytes.LastIndexByte(b, '\n')+1]
 	for lines := bufio.NewScanner(bytes.NewReader(whole)); lines.Scan(); {
 		cell := new(benchmarkCell)
