@@ -19,17 +19,19 @@ import (
 //
 //   - "stationary" [T(2)]: nearby values are alike, over a longer distance along one direction than across it;
 //   - "isotropic" [SE(2)]: nearby values are alike, whatever the direction;
-//   - "radial" [SO(2)]: an isotropic process of little variance on rings about the origin that are the same in all tasks;
+//   - "radial" [SO(2)]: rings about the origin, the same in all tasks, seen with much noise;
 //   - "scale-free" [R>0xSO(2)]: nearby values are alike, over a distance that grows with that from the origin;
-//   - "none": an isotropic process of little variance on a landscape that is the same in all tasks.
+//   - "none": a landscape, the same in all tasks, seen with as much noise.
 var PlaneKinds = []string{"stationary", "isotropic", "radial", "scale-free", "none"}
 
-// The tasks of PlaneSource: numbers of points, the radius that they lie within, and the variance of the noise of every value.
+// The tasks of PlaneSource: numbers of points, the radius that they lie within, and the variances of the noise of a value, of processes and of what is the
+// same in all tasks. With little noise a model that does not know where it is would find out from the context.
 const (
 	planeLeast, planeMost = 8, 32
 	planeTargets          = 24
 	planeRadius           = 2.0
 	planeNoise            = 0.01
+	planeMeanNoise        = 0.25
 )
 
 // PlaneSource is the Source of a process of PlaneKinds, observed at places within 2 of the origin. These lie alike in all kinds and
@@ -78,12 +80,18 @@ func (s PlaneSource[T]) covariance(x, y []float64) float64 {
 		scale := math.Log(math.Hypot(x[0], x[1]) / math.Hypot(y[0], y[1]))
 		angle := math.Atan2(x[1], x[0]) - math.Atan2(y[1], y[0])
 		return math.Exp(-square(scale, 0.8) - square(2*math.Sin(angle/2), 1))
+	case "isotropic":
+		return math.Exp(-square(math.Hypot(d[0], d[1]), 0.7))
 	}
-	variance := 1.0
-	if s.Kind != "isotropic" {
-		variance = 0.25
+	return 0
+}
+
+// noise is its variance.
+func (s PlaneSource[T]) noise() float64 {
+	if s.Kind == "radial" || s.Kind == "none" {
+		return planeMeanNoise
 	}
-	return variance * math.Exp(-square(math.Hypot(d[0], d[1]), 0.7))
+	return planeNoise
 }
 
 // factor returns the Cholesky factor of the covariance of values at x [n, 2], noise included.
@@ -94,7 +102,7 @@ func (s PlaneSource[T]) factor(x []float64) (blas64.Triangular, error) {
 		for j := range i + 1 {
 			cov[i*n+j] = s.covariance(x[2*i:2*i+2], x[2*j:2*j+2])
 		}
-		cov[i*n+i] += planeNoise
+		cov[i*n+i] += s.noise()
 	}
 	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Data: cov, Stride: max(1, n)})
 	if !ok {
