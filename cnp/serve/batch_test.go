@@ -11,6 +11,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,6 +98,56 @@ func TestBatchBits(t *testing.T) {
 	release()
 	wait.Wait()
 	require.Zero(t, s.bytes.used)
+}
+
+// TestEnsemblePlans: an ensemble of images has a plan of each member, within one budget, and the bits of Complete, alone and together.
+func TestEnsemblePlans(t *testing.T) {
+	names := []string{"digits-T2-small", "digits-T2"}
+	file := filepath.Join(t.TempDir(), "both.ensemble")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(names, "\n")), 0o666))
+	s := newServer(t, func(o *Options) {
+		o.Models = []Source{{Name: "both", Path: file}}
+		o.Memory, o.PlanMemory = 400<<20, 200<<20
+	})
+	var members []cnp.Model[float32]
+	for _, name := range names {
+		members = append(members, shipped(t, name))
+	}
+	both, err := cnp.Ensemble(members...)
+	require.NoError(t, err)
+	release := block(t, s)
+	var wait sync.WaitGroup
+	for i := range 4 {
+		im := images(rngOf(uint64(i)), 1+i%2, 20+4*(i%2), 20)
+		want, err := both.(cnp.Completer[float32]).Complete(context.Background(), im)
+		require.NoError(t, err)
+		h, body := imagesBinary(t, nil, im)
+		wait.Go(func() {
+			w := do(s, "POST", "/v2/models/both/infer", h, body)
+			require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+			got := answerBinary(t, w.Header(), w.Body.Bytes())
+			sameBits(t, want.Mean, got["mean"], "mean")
+			sameBits(t, want.Std, got["std"], "std")
+		})
+	}
+	require.Eventually(t, func() bool {
+		s.queue.mu.Lock()
+		defer s.queue.mu.Unlock()
+		return len(s.queue.running) == 1 && len(s.queue.waiting) == 3
+	}, time.Minute, time.Millisecond)
+	release()
+	wait.Wait()
+	s.plans.mu.Lock()
+	defer s.plans.mu.Unlock()
+	require.Len(t, s.plans.entries, 2)
+	used := int64(0)
+	for l, e := range s.plans.entries {
+		require.Len(t, e.plan.members, 2)
+		require.LessOrEqual(t, e.bytes, s.plans.each)
+		used += e.bytes
+		used += l.model.bytes / int64(len(s.plans.entries))
+	}
+	require.InDelta(t, s.plans.used, used, 1)
 }
 
 // TestBatchOutside: a point out of reach in one request changes nothing for those that went with it.

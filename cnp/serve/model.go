@@ -34,8 +34,8 @@ type model struct {
 	cfg                 cnp.Config
 	completer           cnp.Completer[float32]
 	regressor           cnp.Regressor[float32]
-	planned             *cnp.ImageEquivCNP[float32] // the completer, if it has plans by size
-	curve               *cnp.CurvePlan[float32]     // of the regressor, if it has a plan for all tasks
+	planned             []*cnp.ImageEquivCNP[float32] // the completer, or an ensemble's members, if they have plans by size
+	curve               *cnp.CurvePlan[float32]       // of the regressor, if it has a plan for all tasks
 	// merge: tasks of several requests may go together, since none has an influence on another.
 	merge           bool
 	rank            int   // of the covariance of its predictions; 0: values are independent
@@ -126,7 +126,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	}
 	m.completer, _ = built.(cnp.Completer[float32])
 	m.regressor, _ = built.(cnp.Regressor[float32])
-	m.planned, _ = built.(*cnp.ImageEquivCNP[float32])
+	m.planned = plannedOf(built)
 	switch {
 	case m.completer != nil:
 		m.merge = true
@@ -155,6 +155,25 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		}
 	}
 	return m, nil
+}
+
+// plannedOf returns the parts of a model that have plans by size: itself, or all members of an ensemble.
+func plannedOf(m cnp.Model[float32]) []*cnp.ImageEquivCNP[float32] {
+	switch m := m.(type) {
+	case *cnp.ImageEquivCNP[float32]:
+		return []*cnp.ImageEquivCNP[float32]{m}
+	case *cnp.ImageEnsemble[float32]:
+		var all []*cnp.ImageEquivCNP[float32]
+		for _, member := range m.Members() {
+			one, ok := member.(*cnp.ImageEquivCNP[float32])
+			if !ok {
+				return nil
+			}
+			all = append(all, one)
+		}
+		return all
+	}
+	return nil
 }
 
 // groupInName returns the first word of a name that names a group, or nothing.

@@ -27,10 +27,45 @@ type plans struct {
 	making  chan struct{} // one plan is made at a time
 }
 
+// imagePlan is the plan of a model, or those of an ensemble's members.
+type imagePlan struct{ members []*cnp.ImagePlan[float32] }
+
+// bytes are what the plan keeps and what its calls need.
+func (p *imagePlan) bytes() (sum int64) {
+	for _, m := range p.members {
+		info := m.Info()
+		sum += info.Bytes + int64(info.Concurrency)*info.CallBytes
+	}
+	return sum
+}
+
+// predict completes images; an ensemble mixes what its members say.
+func (p *imagePlan) predict(ctx context.Context, m *model, im *cnp.Images[float32]) (*cnp.Prediction[float32], error) {
+	n := im.B * p.members[0].Values()
+	if len(p.members) == 1 {
+		both := make([]float32, 2*n)
+		out := &cnp.Prediction[float32]{Mean: both[:n:n], Std: both[n:]}
+		return out, p.members[0].Predict(ctx, out, im)
+	}
+	var all []*cnp.Prediction[float32]
+	for i, member := range p.members {
+		c := m.planned[i].Config()
+		one, err := cnp.NewPrediction[float32](&c, n)
+		if err != nil {
+			return nil, err
+		}
+		if err := member.Predict(ctx, one, im); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return cnp.Mix(all...), nil
+}
+
 // planEntry is a plan, or one that is being made.
 type planEntry struct {
 	ready   chan struct{} // closed when plan or err is set
-	plan    *cnp.ImagePlan[float32]
+	plan    *imagePlan
 	err     error
 	bytes   int64
 	users   int // requests that wait for it or use it
@@ -46,8 +81,8 @@ func newPlans(base context.Context, limit, each int64, precision cnp.Precision, 
 
 // get returns the plan of a lane, which it makes if there is none, and a function to be called when it is no longer used. nil where the
 // model has no plans. A plan that nobody waits for any more is not made.
-func (p *plans) get(ctx context.Context, l lane) (*cnp.ImagePlan[float32], func(), error) {
-	if l.model.planned == nil {
+func (p *plans) get(ctx context.Context, l lane) (*imagePlan, func(), error) {
+	if len(l.model.planned) == 0 {
 		return nil, func() {}, nil
 	}
 	p.mu.Lock()
@@ -102,16 +137,19 @@ func (p *plans) get(ctx context.Context, l lane) (*cnp.ImagePlan[float32], func(
 
 // begin starts to make a plan.
 func (p *plans) begin(l lane) (*planEntry, error) {
-	planned, err := p.within(l)
-	if err != nil {
-		return nil, err
-	}
-	need, err := cnp.EstimateModel(planned, workOf(l))
-	if err != nil {
-		return nil, err
-	}
-	if err := need.Check(min(p.each, cnp.MemoryLimit())); err != nil {
-		return nil, err
+	share := p.share(l)
+	for _, m := range l.model.planned {
+		planned, err := m.Within(workOf(l), share)
+		if err != nil {
+			return nil, err
+		}
+		need, err := cnp.EstimateModel(planned, workOf(l))
+		if err != nil {
+			return nil, err
+		}
+		if err := need.Check(share); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithCancel(p.base)
 	e := &planEntry{ready: make(chan struct{}), cancel: cancel}
@@ -123,11 +161,8 @@ func (p *plans) begin(l lane) (*planEntry, error) {
 // workOf is what a plan's model is asked to do, as far as it may be divided.
 func workOf(l lane) cnp.Work { return cnp.Work{Batch: 1, H: l.h, W: l.w} }
 
-// within returns the model of a lane or, where its images would need more memory than a plan may take, one that completes them in more and
-// coarser parts.
-func (p *plans) within(l lane) (*cnp.ImageEquivCNP[float32], error) {
-	return l.model.planned.Within(workOf(l), min(p.each, cnp.MemoryLimit()))
-}
+// share is what the plan of a member of a lane's model may take. A model whose images would need more completes them in more and coarser parts.
+func (p *plans) share(l lane) int64 { return min(p.each, cnp.MemoryLimit()) / int64(len(l.model.planned)) }
 
 // room drops the plans that were not used for longest until there is room for so many bytes, and reports whether there is.
 func (p *plans) room(bytes int64) bool {
@@ -176,7 +211,7 @@ func isClosed(c chan struct{}) bool {
 func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	defer e.cancel()
 	var start time.Time
-	var plan *cnp.ImagePlan[float32]
+	var plan *imagePlan
 	var err error
 	select {
 	case p.making <- struct{}{}:
@@ -201,8 +236,7 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 			p.log.Warn("no plan", "model", l.model.name, "height", l.h, "width", l.w, "error", err.Error())
 		}
 	} else {
-		info := plan.Info()
-		e.bytes = info.Bytes + int64(info.Concurrency)*info.CallBytes
+		e.bytes = plan.bytes()
 		p.used += e.bytes
 		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
 		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds(),
@@ -231,21 +265,30 @@ func (p *plans) reserve(e *planEntry) error {
 	return nil
 }
 
-func (p *plans) compile(ctx context.Context, l lane) (plan *cnp.ImagePlan[float32], err error) {
+func (p *plans) compile(ctx context.Context, l lane) (plan *imagePlan, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the plan failed: %v", r)
 		}
 	}()
-	planned, err := p.within(l)
-	if err != nil {
-		return nil, err
+	share := p.share(l)
+	plan = &imagePlan{}
+	for _, m := range l.model.planned {
+		planned, err := m.Within(workOf(l), share)
+		if err != nil {
+			return nil, err
+		}
+		g, err := planned.Geometry(l.h, l.w, 1)
+		if err != nil {
+			return nil, err
+		}
+		member, err := planned.Plan(ctx, g, cnp.PlanOptions{Memory: share, Precision: p.precision, Concurrency: p.slots})
+		if err != nil {
+			return nil, err
+		}
+		plan.members = append(plan.members, member)
 	}
-	g, err := planned.Geometry(l.h, l.w, 1)
-	if err != nil {
-		return nil, err
-	}
-	return planned.Plan(ctx, g, cnp.PlanOptions{Memory: p.each, Precision: p.precision, Concurrency: p.slots})
+	return plan, nil
 }
 
 // take counts a model's own memory; it reports whether there was room.

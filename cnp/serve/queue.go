@@ -31,7 +31,7 @@ type job struct {
 	given  *cnp.Batch[float32]            // as the request has them
 	alone  *alone                         // what it wants that is computed for it alone; may be nil
 	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
-	plan   *cnp.ImagePlan[float32]
+	plan   *imagePlan
 	// tasks or images, targets of a curve, values of mean and of std.
 	tasks, targets, values int
 
@@ -447,10 +447,7 @@ func predictImages(ctx context.Context, jobs []*job) error {
 	case im.B == 0:
 		p = &cnp.Prediction[float32]{}
 	case jobs[0].plan != nil:
-		n := im.B * jobs[0].plan.Values()
-		both := make([]float32, 2*n)
-		p = &cnp.Prediction[float32]{Mean: both[:n:n], Std: both[n:]}
-		err = jobs[0].plan.Predict(ctx, p, im)
+		p, err = jobs[0].plan.predict(ctx, jobs[0].model, im)
 	default:
 		p, err = jobs[0].model.completer.Complete(ctx, im)
 	}

@@ -169,7 +169,7 @@ func (s *Server) load(ctx context.Context, src Source) error {
 // warm makes the plan of the images that a model was trained on, so that the first request does not wait for it.
 func (s *Server) warm(ctx context.Context, m *model) {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
-	if m.planned == nil || h == 0 || w == 0 || ctx.Err() != nil {
+	if len(m.planned) == 0 || h == 0 || w == 0 || ctx.Err() != nil {
 		return
 	}
 	if _, release, err := s.plans.get(ctx, lane{m, h, w}); err != nil {
