@@ -239,10 +239,13 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 		e.bytes = plan.bytes()
 		p.used += e.bytes
 		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
+		file := plan.members[0].Info().File
 		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds(),
-			"file", info.File)
-		if info.FileErr != nil {
-			p.log.Warn("plan not kept", "model", l.model.name, "height", l.h, "width", l.w, "error", info.FileErr.Error())
+			"file", file)
+		for _, m := range plan.members {
+			if err := m.Info().FileErr; err != nil {
+				p.log.Warn("plan not kept", "model", l.model.name, "height", l.h, "width", l.w, "error", err.Error())
+			}
 		}
 	}
 	p.metrics.memory.Set(float64(p.used))

@@ -147,8 +147,10 @@ func (s *Server) load(ctx context.Context, src Source) error {
 		return err
 	}
 	m, err := loadModel(ctx, src)
-	if err == nil && m.planned != nil {
-		m.planned.KeepPlans(s.opt.Plans)
+	if err == nil {
+		for _, planned := range m.planned {
+			planned.KeepPlans(s.opt.Plans)
+		}
 	}
 	if err == nil && !s.plans.take(m) {
 		err = fmt.Errorf("%w: no room for its parameters", cnp.ErrMemory)

@@ -26,7 +26,12 @@ have() {
 	return 1
 }
 
-go build -C "$root" -o "$work/equivcnp" ./cmd/equivcnp
+# As the image is built: one static file.
+build=$(sed -n 's|^RUN \(CGO_ENABLED=0 go build .*\) -o /equivcnp .*|\1|p' "$root/deploy/Dockerfile")
+[ -n "$build" ] || fail "deploy/Dockerfile does not say how the program is built"
+mkdir "$work/image"
+(cd "$root" && eval "$build -o $work/image/equivcnp ./cmd/equivcnp")
+ln "$work/image/equivcnp" "$work/equivcnp"
 (cd ../tools && go build -o "$work/" github.com/fullstorydev/grpcurl/cmd/grpcurl github.com/tsenart/vegeta/v12)
 "$work/equivcnp" serve --model rbf=rbf-equivcnp --model digits=digits-T2-small --listen 127.0.0.1:0 2>"$work/log" &
 server=$!
@@ -95,6 +100,22 @@ if have npm; then
 	cp infer.mjs package.json package-lock.json "$work/"
 	(cd "$work" && npm ci --silent --no-audit --no-fund)
 	node "$work/infer.mjs" "$address" "$root/cnp/serve/inference/inference.proto" || fail "grpc-js"
+fi
+
+# The image's file system holds nothing but the program, whose user is nobody: what it needs of a system would be missing here.
+if [ "$(id -u)" = 0 ]; then
+	chroot --userspec=65532:65532 "$work/image" /equivcnp serve --listen 127.0.0.1:0 2>"$work/log2" &
+	bare=$!
+	for _ in $(seq 300); do
+		there=$(sed -n 's/.*"msg":"listening","address":"\([^"]*\)".*/\1/p' "$work/log2")
+		[ -z "$there" ] || break
+		kill -0 "$bare" 2>/dev/null || { cat "$work/log2" >&2; fail "the program does not start in an empty file system"; }
+		sleep 0.1
+	done
+	"$work/grpcurl" -plaintext "$there" grpc.health.v1.Health/Check | grep -e SERVING >/dev/null || fail "health in an empty file system"
+	kill -TERM "$bare"
+	wait "$bare" || fail "exit status $? in an empty file system"
+	echo "empty file system: ok"
 fi
 
 # Everything that was accepted is answered, and the program ends well.
