@@ -162,7 +162,9 @@ func (p *plans) begin(l lane) (*planEntry, error) {
 func workOf(l lane) cnp.Work { return cnp.Work{Batch: 1, H: l.h, W: l.w} }
 
 // share is what the plan of a member of a lane's model may take. A model whose images would need more completes them in more and coarser parts.
-func (p *plans) share(l lane) int64 { return min(p.each, cnp.MemoryLimit()) / int64(len(l.model.planned)) }
+func (p *plans) share(l lane) int64 {
+	return min(p.each, cnp.MemoryLimit()) / int64(len(l.model.planned))
+}
 
 // room drops the plans that were not used for longest until there is room for so many bytes, and reports whether there is.
 func (p *plans) room(bytes int64) bool {
