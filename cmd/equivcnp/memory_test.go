@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -14,35 +13,40 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
+
+// resident runs the program as a process of its own and returns the most memory that it had, in bytes.
+func (b *bench) resident(args ...string) int64 {
+	b.t.Helper()
+	for i, a := range args {
+		if name, ok := strings.CutPrefix(a, "@"); ok {
+			args[i] = b.path(name)
+		}
+	}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1", peakFile+"="+b.path("peak"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(b.t, err, "%s", out)
+	status, err := os.ReadFile(b.path("peak"))
+	require.NoError(b.t, err)
+	_, after, ok := strings.Cut(string(status), "VmHWM:")
+	require.True(b.t, ok)
+	kilobytes, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
+	require.NoError(b.t, err)
+	return kilobytes << 10
+}
 
 // TestEstimate: what a run really takes, beyond what the program takes anyway, is within a factor of two of the estimate.
 func TestEstimate(t *testing.T) {
 	b := newBench(t)
 	b.writeImage("i.png", gradient(48, 48))
-	resident := func(args ...string) int64 {
-		for i, a := range args {
-			if name, ok := strings.CutPrefix(a, "@"); ok {
-				args[i] = b.path(name)
-			}
-		}
-		cmd := exec.Command(os.Args[0], args...)
-		cmd.Env = append(os.Environ(), asProgram+"=1", peakFile+"="+b.path("peak"))
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		status, err := os.ReadFile(b.path("peak"))
-		require.NoError(t, err)
-		_, after, ok := strings.Cut(string(status), "VmHWM:")
-		require.True(t, ok)
-		kilobytes, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
-		require.NoError(t, err)
-		return kilobytes << 10
-	}
-	empty := resident("version")
+	empty := b.resident("version")
 	check := func(need cnp.Need, err error, args ...string) {
 		t.Helper()
 		require.NoError(t, err)
-		took := resident(args...) - empty
+		took := b.resident(args...) - empty
 		t.Logf("estimated %v, took %v: %s", need, cnp.Bytes(took), args)
 		require.Greater(t, 2*took, need.Bytes(), "%s", args)
 		require.Less(t, took, 2*need.Bytes(), "%s", args)
@@ -72,22 +76,38 @@ func TestEstimate(t *testing.T) {
 	check(need, err, "complete", "--model", "digits-SE2x4", "--image", "@i.png", "--rate", "0.3", "--out", "@o.png")
 }
 
-// An ensemble that needs more memory than it may take is refused with both numbers before it begins, where one of its models would fit.
-func TestEnsembleMemory(t *testing.T) {
+// TestMemoryHolds: a plan that is made with a limit, and the batches that it completes afterwards, stay within 1.1 times the limit beside
+// what the program itself takes.
+func TestMemoryHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short; this takes ten seconds and more (make test runs it)")
+	}
 	b := newBench(t)
-	b.writeImage("i.png", gradient(64, 64))
-	m, err := pretrained.Load("digits-SO2")
-	require.NoError(t, err)
-	pair, err := cnp.Ensemble(m, m)
-	require.NoError(t, err)
-	w := cnp.Work{Batch: 1, H: 64, W: 64, Weights: implicitWeights}
-	one, err := cnp.EstimateModel(m, w)
-	require.NoError(t, err)
-	two, err := cnp.EstimateModel(pair, w)
-	require.NoError(t, err)
-	limit := (one.Bytes() + two.Bytes()) / 2
-	require.NoError(t, one.Check(limit))
-	b.fails(1, fmt.Sprintf("too much memory: this needs about %v, the limit is %s", two, cnp.Bytes(limit)), "complete", "--model", "digits-SO2", "--model", "digits-SO2", "--image", "@i.png",
-		"--rate", "0.3", "--memory", fmt.Sprint(limit), "--out", "@o.png")
-	require.NotContains(t, b.names(), "o.png")
+	empty := b.resident("version")
+	hold := func(model string, size, images, batch int, limit string) {
+		t.Helper()
+		im := make([]float32, images*size*size)
+		mask := make([]float32, len(im))
+		rng := testkit.Rand(1)
+		for i := range im {
+			if im[i] = rng.Float32(); rng.Float64() < 0.3 {
+				mask[i] = 1
+			}
+		}
+		b.tensors("in.safetensors", safetensors.FromFloat32s("image", []int{images, 1, size, size}, im),
+			safetensors.FromFloat32s("mask", []int{images, size, size}, mask))
+		bytes, ok := parseBytes(limit)
+		require.True(t, ok)
+		took := b.resident("predict", "--model", model, "--in", "@in.safetensors", "--out", "@out.safetensors", "--memory", limit, "--batch", strconv.Itoa(batch))
+		t.Logf("%s, %d x %d pixels, batches of %d: %v of %v (%.3f), the program itself %v", model, size, size, batch, cnp.Bytes(took), cnp.Bytes(bytes),
+			float64(took)/float64(bytes), cnp.Bytes(empty))
+		require.Less(t, float64(took), 1.1*float64(bytes)+float64(empty))
+	}
+	for _, batch := range []int{1, 16} {
+		hold("digits-RxSO2", 64, 16, batch, "300M")
+	}
+	hold("digits-SE2x4", 48, 16, 16, "300M")
+	if *long {
+		hold("digits-RxSO2", 128, 16, 4, "900M")
+	}
 }
