@@ -171,7 +171,7 @@ func TestEnsembleEstimate(t *testing.T) {
 	}
 	absurd, err := Ensemble(image, image)
 	require.NoError(t, err)
-	n, err := EstimateModel(absurd, Work{Batch: 1 << 40, H: 1 << 20, W: 1 << 20, Scale: 1000})
+	n, err := EstimateModel(absurd, Work{Batch: 1 << 30, H: 1 << 20, W: 1 << 20, Scale: 1000})
 	require.NoError(t, err)
 	require.ErrorIs(t, n.Check(1<<40), ErrMemory)
 }
