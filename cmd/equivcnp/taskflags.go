@@ -327,8 +327,11 @@ func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, chang
 		if f.size != "" {
 			d = d.Resized(h, w)
 		}
-		if err := d.Validate(); err != nil {
+		if err := motions.Validate(); err != nil {
 			return nil, 0, usageError{err}
+		}
+		if err := d.Validate(); err != nil {
+			return nil, 0, usagef("--size %s: %w", f.size, err)
 		}
 		return d, 0, nil
 	}

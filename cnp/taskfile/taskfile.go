@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,12 @@ func Open(path string) (*File, error) {
 func Decode(b []byte, name string) (*File, error) {
 	f, err := decode(b)
 	if err != nil {
+		switch ending := strings.ToLower(filepath.Ext(name)); ending {
+		case ".npz", ".npy", ".nc":
+			if errors.Is(err, safetensors.ErrFormat) { // what no other format's first bytes were found in
+				return nil, fmt.Errorf("%s: its first bytes are not those of a %s file, and it is %w", name, ending, err)
+			}
+		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &File{path: name, file: f}, nil
