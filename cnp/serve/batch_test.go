@@ -401,7 +401,7 @@ func TestGRPCMessages(t *testing.T) {
 		"two messages":            {nil, append(framed(0, n, message), framed(0, n, message)...), badArgument},
 		"no message of ours":      {nil, framed(0, 4, []byte{0xff, 0xff, 0xff, 0xff}), badArgument},
 		"empty":                   {nil, framed(0, 0, nil), "5"}, // no model of that name
-		"promises too much":       {nil, framed(0, 1<<31, nil), full},
+		"promises too much":       {nil, framed(0, 1<<30, nil), full},
 		"is too long":             {nil, framed(0, 2<<20, make([]byte, 2<<20)), full},
 		"secretly compressed":     {nil, framed(1, n, message), badArgument},
 		"of another codec":        {http.Header{"Content-Type": {"application/grpc+json"}}, framed(0, 2, []byte("{}")), badArgument},
