@@ -291,6 +291,11 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	stop := func() bool { return ctx.Err() != nil }
 	width, embed := m.cfg.Channels[0], arranged[m.psi.Radius()]
 	p.arranged = arranged
+	for _, a := range arranged {
+		if a != embed { // which goes through its pairs in every call
+			a.ForgetPairs()
+		}
+	}
 	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
 	for _, a := range arranged {
 		p.info.Bytes += a.Bytes()
@@ -328,22 +333,32 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	}
 	keep = storage(left, all, half, stop)
 	keep.File = file
-	for _, block := range m.blocks {
-		for _, conv := range block.Conv {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			a := arranged[conv.Depthwise.Radius()]
-			layer := conv.Plan(a, keep)
-			if file != nil && file.Err() != nil {
-				return file.Err()
-			}
-			planned(a, layer.Kept(), conv.Depthwise.WeightNet)
-			p.conv = append(p.conv, layer)
-			p.layout = a
-			p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
-			p.info.Pairs, p.info.Poses, p.info.Flat, p.info.Algorithm = a.Pairs(), a.Poses(), a.Flat(), a.Algorithm()
+	made := make([]*layers.PlannedSeparable[T], 2*len(m.blocks))
+	one := func(i, _ int) {
+		if conv := m.blocks[i/2].Conv[i%2]; !stop() && (file == nil || file.Err() == nil) {
+			made[i] = conv.Plan(arranged[conv.Depthwise.Radius()], keep)
 		}
+	}
+	if embed.Flat() && file == nil { // the weights of a layer are too few for several goroutines
+		parallel.For(len(made), 1, one)
+	} else {
+		for i := range made {
+			one(i, i+1)
+		}
+	}
+	if file != nil && file.Err() != nil {
+		return file.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return err // a layer that was stopped lacks weights
+	}
+	for i, layer := range made {
+		net, a := m.blocks[i/2].Conv[i%2].Depthwise.WeightNet, layer.Arrangement()
+		planned(a, layer.Kept(), net)
+		p.conv = append(p.conv, layer)
+		p.layout = a
+		p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
+		p.info.Pairs, p.info.Poses, p.info.Flat, p.info.Algorithm = a.Pairs(), a.Poses(), a.Flat(), a.Algorithm()
 	}
 	p.last = m.last.Plan()
 	p.family = m.family
@@ -354,7 +369,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	if !opt.Soft {
 		debug.FreeOSMemory() // what the making left lies in pieces, and would come on top of the large arrays of calls
 	}
-	return ctx.Err() // a layer that was stopped lacks weights
+	return nil
 }
 
 // windowing is the window of balls of radius r, nil where it is a box.

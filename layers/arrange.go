@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -24,7 +25,8 @@ type Arrangement[T Float] struct {
 
 	dim, poses  int // e, and the number of poses
 	offsets     []int
-	index, pose []int32 // in a tiled arrangement, pose counts within the tile's weights
+	index, pose []int32                      // in a tiled arrangement, pose counts within the tile's weights
+	derived     func() (index, pose []int32) // of a grid, after ForgetPairs
 	// Flat:
 	table []T // [poses, e]
 	// For depthwise convolutions in float32: the pairs arranged for sums over them, and, where the rows are those of a grid and it is worth it,
@@ -190,7 +192,37 @@ func (a *Arrangement[T]) Pairs() int { return a.offsets[a.Rows] }
 func (a *Arrangement[T]) Poses() int { return a.poses }
 
 // Row returns the rows that row i gathers from.
-func (a *Arrangement[T]) Row(i int) []int32 { return a.index[a.offsets[i]:a.offsets[i+1]] }
+func (a *Arrangement[T]) Row(i int) []int32 {
+	index, _ := a.pairs()
+	return index[a.offsets[i]:a.offsets[i+1]]
+}
+
+// pairs returns index and pose.
+func (a *Arrangement[T]) pairs() (index, pose []int32) {
+	if a.derived != nil {
+		return a.derived()
+	}
+	return a.index, a.pose
+}
+
+// ForgetPairs lets go of the pairs where they follow from a grid, for an arrangement that goes by transforms: they are made again if they are
+// needed, where numbers are not finite or single rows are computed.
+func (a *Arrangement[T]) ForgetPairs() {
+	if a.transforms != nil && a.transforms.Ordered && a.derived == nil {
+		a.derive(a.transforms.Grid)
+	}
+}
+
+// derive lets the pairs be those of a grid, which are made when they are first needed.
+func (a *Arrangement[T]) derive(g *spectral.Grid) {
+	offsets := a.offsets
+	a.index, a.pose = nil, nil
+	a.derived = sync.OnceValues(func() (index, pose []int32) {
+		index, pose = make([]int32, offsets[len(offsets)-1]), make([]int32, offsets[len(offsets)-1])
+		parallel.For(len(offsets)-1, rowGrain, func(lo, hi int) { g.Pairs(index, pose, offsets, lo, hi) })
+		return index, pose
+	})
+}
 
 // Flat reports whether one table of weights serves all rows.
 func (a *Arrangement[T]) Flat() bool { return a.tiles == nil }
@@ -214,11 +246,14 @@ func (a *Arrangement[T]) Bytes() int64 {
 	if a.window != nil {
 		size = int64(sizeof[T]() * (len(a.window.pose) + len(a.window.row)))
 	}
-	size += int64(8*len(a.offsets) + 4*len(a.index) + 4*len(a.pose) + sizeof[T]()*len(a.table))
+	size += int64(8*len(a.offsets) + sizeof[T]()*len(a.table))
+	if a.transforms == nil || a.derived == nil { // others are hardly ever needed
+		size += 8 * int64(a.Pairs())
+	}
 	if a.transforms != nil {
 		size += int64(4 * len(a.scale))
 	} else if a.direct != nil {
-		size += 9 * int64(len(a.index)) // the plan's copy of the pairs, and the steps of eight rows at a time
+		size += 9 * int64(a.Pairs()) // the plan's copy of the pairs, and the steps of eight rows at a time
 	}
 	if !a.Flat() {
 		size += int64(a.Evaluations())*int64(4+a.dim*sizeof[T]()) + int64(a.Rows)

@@ -10,10 +10,11 @@ import (
 // What is written of a plan is what takes time to compute: the pairs in their order, and weights. The rest is made anew from them and
 // from the layers. Whatever is read is checked before a kernel trusts it, since a checksum says nothing about who wrote a file.
 
-// Freeze writes an arrangement to f or, if f is being read, returns the one that was written; a is not looked at then. What is wrong with a file is
-// f's error.
-func Freeze[T Float](f *frozen.File, a *Arrangement[T]) *Arrangement[T] {
+// Freeze writes an arrangement of that many rows to f or, if f is being read, returns the one that was written; a is not looked at then. What is wrong
+// with a file is f's error.
+func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T] {
 	algorithm, windows, grid := NoDepthwise, windowed[T]{}, spectral.Grid{}
+	offsets, index, pose := []int(nil), []int32(nil), []int32(nil) // empty where they follow from the grid
 	if f.Reading() {
 		a = &Arrangement[T]{file: f}
 	} else {
@@ -21,16 +22,32 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T]) *Arrangement[T] {
 		if a.window != nil {
 			windows = *a.window
 		}
-		if a.transforms != nil {
-			grid = *a.transforms.Grid
+		var g *spectral.Grid
+		switch {
+		case a.transforms != nil:
+			g = a.transforms.Grid
+		case a.Flat() && algorithm == NoDepthwise:
+			all, poses := a.pairs()
+			g = spectral.Find(a.offsets, all, poses)
+		}
+		if g != nil {
+			grid = *g
+		}
+		if !grid.Ordered {
+			offsets = a.offsets
+			index, pose = a.pairs()
 		}
 	}
 	f.Int(&a.Rows)
+	if a.Rows != rows {
+		f.Fail("a neighbourhood of %d rows, the geometry has %d", a.Rows, rows)
+		return a
+	}
 	f.Int(&a.dim)
 	f.Int(&a.poses)
-	frozen.Array(f, &a.offsets)
-	frozen.Array(f, &a.index)
-	frozen.Array(f, &a.pose)
+	frozen.Array(f, &offsets)
+	frozen.Array(f, &index)
+	frozen.Array(f, &pose)
 	frozen.Array(f, &a.table)
 	frozen.Array(f, &windows.pose)
 	frozen.Array(f, &windows.row)
@@ -40,7 +57,16 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T]) *Arrangement[T] {
 	if !f.Reading() || f.Err() != nil {
 		return a
 	}
-	if a.checkPairs(f); f.Err() != nil {
+	a.offsets, a.index, a.pose = offsets, index, pose
+	g := spectral.NewGrid(grid.H, grid.W, grid.Steps)
+	if g != nil && (g.H*g.W != a.Rows || !a.Flat()) {
+		g = nil
+	}
+	derived := g != nil && len(offsets) == 0
+	if derived {
+		g.Ordered, a.offsets = true, g.Offsets()
+	}
+	if a.checkPairs(f, g, derived); f.Err() != nil {
 		return a
 	}
 	if len(windows.pose) > 0 {
@@ -50,7 +76,10 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T]) *Arrangement[T] {
 		}
 		a.window = &windows
 	}
-	a.thaw(f, algorithm, &grid)
+	if derived {
+		a.derive(g)
+	}
+	a.thaw(f, algorithm, g)
 	return a
 }
 
@@ -132,9 +161,10 @@ func within(x []int32, n int) bool {
 	return true
 }
 
-// checkPairs checks what was read.
-func (a *Arrangement[T]) checkPairs(f *frozen.File) {
-	if a.Rows < 0 || a.dim < 0 || a.dim > 1<<10 || a.poses < 0 || len(a.offsets) != a.Rows+1 || len(a.index) != len(a.pose) || a.offsets[0] != 0 || a.offsets[a.Rows] != len(a.index) {
+// checkPairs checks what was read; g is the grid, if there is any, and derived says that the pairs are the grid's.
+func (a *Arrangement[T]) checkPairs(f *frozen.File, g *spectral.Grid, derived bool) {
+	if a.dim < 0 || a.dim > 1<<10 || a.poses < 0 || len(a.offsets) != a.Rows+1 || len(a.index) != len(a.pose) || a.offsets[0] != 0 ||
+		a.offsets[a.Rows] != len(a.index) && !derived || derived && len(a.index) > 0 {
 		f.Fail("%d rows with %d offsets, and %d and %d pairs", a.Rows, len(a.offsets), len(a.index), len(a.pose))
 		return
 	}
@@ -142,6 +172,14 @@ func (a *Arrangement[T]) checkPairs(f *frozen.File) {
 		if a.offsets[i] > a.offsets[i+1] {
 			f.Fail("row %d ends before it begins", i)
 			return
+		}
+	}
+	if g != nil {
+		for _, s := range g.Steps {
+			if s.Pose < 0 || int(s.Pose) >= a.poses {
+				f.Fail("a step names pose %d of %d", s.Pose, a.poses)
+				return
+			}
 		}
 	}
 	if !within(a.index, a.Rows) {
@@ -170,7 +208,7 @@ func (a *Arrangement[T]) checkPairs(f *frozen.File) {
 }
 
 // thaw prepares what was read for depthwise convolutions.
-func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, grid *spectral.Grid) {
+func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, g *spectral.Grid) {
 	defer func() {
 		if r := recover(); r != nil { // the checks of those who make plans
 			f.Fail("%v", r)
@@ -179,15 +217,8 @@ func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, grid *spectra
 	switch {
 	case sizeof[T]() != 4:
 	case algorithm == Transforms:
-		for _, s := range grid.Steps {
-			if s.Pose < 0 || int(s.Pose) >= a.poses {
-				f.Fail("a step names pose %d of %d", s.Pose, a.poses)
-				return
-			}
-		}
-		g := spectral.NewGrid(grid.H, grid.W, grid.Steps)
-		if g == nil || g.H*g.W != a.Rows || !a.Flat() {
-			f.Fail("no grid of %d rows", a.Rows)
+		if g == nil {
+			f.Fail("transforms without a grid of %d rows", a.Rows)
 			return
 		}
 		if t := g.Tiling(); t != nil {
@@ -196,7 +227,8 @@ func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, grid *spectra
 		}
 		f.Fail("the grid's steps reach too far")
 	case algorithm == Direct && a.Flat():
-		made := simd.NewDepthwisePlan(a.offsets, a.index, a.pose, a.Rows, a.poses)
+		index, pose := a.pairs()
+		made := simd.NewDepthwisePlan(a.offsets, index, pose, a.Rows, a.poses)
 		a.direct = func() *simd.DepthwisePlan { return made }
 	case !a.Flat() && len(a.same) > 0:
 		if len(a.same) != a.Rows {

@@ -545,7 +545,8 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 		return
 	}
 	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
-	offsets, index, pose := a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to]
+	index, pose := a.pairs()
+	offsets, index, pose := a.offsets[lo:hi+1], index[from:to], pose[from:to]
 	if width >= c {
 		all := weights.slice(0, 0, c)
 		for b := range len(f) / max(1, a.Rows*c) {
@@ -594,23 +595,25 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	k := l.Linear.In
 	product := make([]T, next.Out*sets*k)
 	shift := make([]T, next.Out)
-	sum := make([]float64, k)
-	for o := range next.Out {
-		b := 0.0
-		for set := range sets {
-			clear(sum)
-			for m, v := range next.Weight[o*next.In+set*l.Out:][:l.Out] {
-				for i, w := range l.Linear.Weight[m*k : (m+1)*k] {
-					sum[i] += float64(v) * float64(w)
+	parallel.For(next.Out, 16, func(lo, hi int) {
+		sum := make([]float64, k)
+		for o := lo; o < hi; o++ {
+			b := 0.0
+			for set := range sets {
+				clear(sum)
+				for m, v := range next.Weight[o*next.In+set*l.Out:][:l.Out] {
+					for i, w := range l.Linear.Weight[m*k : (m+1)*k] {
+						sum[i] += float64(v) * float64(w)
+					}
+					b += float64(v) * float64(l.Linear.Bias[m])
 				}
-				b += float64(v) * float64(l.Linear.Bias[m])
+				for i, v := range sum {
+					product[(o*sets+set)*k+i] = T(v)
+				}
 			}
-			for i, v := range sum {
-				product[(o*sets+set)*k+i] = T(v)
-			}
+			shift[o] = T(b)
 		}
-		shift[o] = T(b)
-	}
+	})
 	return &PlannedEmbedding[T]{
 		a: a, weights: newPoseWeights(a, l.WeightNet, l.WeightNet.Out(), s), channels: sets * l.In,
 		dense: newDenseSlices(product, next.Bias, sets*k, next.Out, a.width(next.Out)), shift: shift,
@@ -646,9 +649,10 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 	a, in, out := l.a, l.channels, l.dense.out
 	mid := l.dense.in / in
 	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
+	index, pose := a.pairs()
 	sum, all := sized(&w.sum, rows*in*mid), weights.slice(0, 0, mid)
 	for b := image; b < image+images; b++ {
-		simd.PointConv(sum, s.f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
+		simd.PointConv(sum, s.f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], index[from:to], pose[from:to], in, mid)
 		for i := range rows {
 			row := sum[i*in*mid : (i+1)*in*mid]
 			simd.Scale(row, a.inverse(lo+i), row)

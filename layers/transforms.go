@@ -59,7 +59,10 @@ func (a *Arrangement[T]) transform(t *spectral.Tiling) {
 	for i := range a.scale {
 		a.scale[i] = float32(a.inverse(i))
 	}
-	a.direct = sync.OnceValue(func() *simd.DepthwisePlan { return simd.NewDepthwisePlan(a.offsets, a.index, a.pose, a.Rows, a.poses) })
+	a.direct = sync.OnceValue(func() *simd.DepthwisePlan {
+		index, pose := a.pairs()
+		return simd.NewDepthwisePlan(a.offsets, index, pose, a.Rows, a.poses)
+	})
 }
 
 // Algorithm is how depthwise convolutions are computed.

@@ -40,9 +40,13 @@ func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
 	}
 	w := out.panel
 	out.data = alignedSlice[T]((n + w - 1) / w * w * k)
-	for p := range k {
-		for j := range n {
-			out.data[j/w*w*k+p*w+j%w] = b[p*rs+j*cs]
+	for lo := 0; lo < n; lo += w {
+		panel, width := out.data[lo*k:], min(w, n-lo)
+		for j := range width {
+			column := b[(lo+j)*cs:]
+			for p := range k {
+				panel[p*w+j] = column[p*rs]
+			}
 		}
 	}
 	return out

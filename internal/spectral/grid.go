@@ -6,6 +6,8 @@ type Grid struct {
 	H, W                  int
 	Steps                 []Step
 	up, down, left, right int // how far the steps reach
+	// Ordered says that rows list their neighbours by their numbers, as Pairs does.
+	Ordered bool
 }
 
 // Step is a step to a neighbour, DY rows and DX points away, and the number of its pose.
@@ -41,11 +43,12 @@ type finder struct {
 	row         []int32 // of the grid in which each point is
 	seen        []int32 // of each point the row that saw it last, plus one
 	counts      []int32 // [2h, 2w]: how many steps there are above and to the left
+	ordered     bool    // no row has listed a neighbour behind one of a larger number
 }
 
 // find returns the grid if its rows have w points.
 func (f *finder) find(w int) *Grid {
-	f.w, f.h = w, f.n/w
+	f.w, f.h, f.ordered = w, f.n/w, true
 	f.table = make([]int32, (2*f.h-1)*(2*w-1))
 	for i := range f.table {
 		f.table[i] = -1
@@ -76,16 +79,22 @@ func (f *finder) find(w int) *Grid {
 			}
 		}
 	}
-	return NewGrid(f.h, w, steps)
+	g := NewGrid(f.h, w, steps)
+	g.Ordered = f.ordered
+	return g
 }
 
-// NewGrid returns a grid, or nil if it has no points, or too many, or steps that lead out of it from everywhere.
+// NewGrid returns a grid whose steps go down, and within a row to the right. It is nil if there are no points, or too many, if a step leads out of the grid
+// from everywhere, or if steps are in another order.
 func NewGrid(h, w int, steps []Step) *Grid {
 	if h < 1 || w < 1 || h > 1<<30/w {
 		return nil
 	}
 	g := &Grid{H: h, W: w, Steps: steps}
-	for _, s := range steps {
+	for i, s := range steps {
+		if i > 0 && (s.DY < steps[i-1].DY || s.DY == steps[i-1].DY && s.DX <= steps[i-1].DX) {
+			return nil
+		}
 		if s.DY <= -h || s.DY >= h || s.DX <= -w || s.DX >= w {
 			return nil
 		}
@@ -105,6 +114,7 @@ func (f *finder) take(i int) bool {
 		if int(j) >= f.n || f.seen[j] == int32(i+1) {
 			return false
 		}
+		f.ordered = f.ordered && (k == 0 || j > index[k-1])
 		f.seen[j] = int32(i + 1)
 		v := int(f.row[j])
 		at := &f.table[base+v*(2*f.w-1)+int(j)-v*f.w]
@@ -138,4 +148,46 @@ func (f *finder) whole(i int) bool {
 	top, left := f.h-1-y, f.w-1-x
 	at := func(dy, dx int) int32 { return f.counts[(top+dy)*wide+left+dx] }
 	return int(at(f.h, f.w)-at(0, f.w)-at(f.h, 0)+at(0, 0)) == f.offsets[i+1]-f.offsets[i]
+}
+
+// Offsets returns where in [Grid.Pairs] the neighbours of each point begin, and at last their number.
+func (g *Grid) Offsets() []int {
+	// Of each step the points that it does not lead out of the grid are a rectangle. What is added at its corners becomes 1 within it by sums along both axes.
+	wide := g.W + 1
+	n := make([]int, (g.H+1)*wide)
+	for _, s := range g.Steps {
+		y0, y1, x0, x1 := max(0, -s.DY), min(g.H, g.H-s.DY), max(0, -s.DX), min(g.W, g.W-s.DX)
+		n[y0*wide+x0]++
+		n[y0*wide+x1]--
+		n[y1*wide+x0]--
+		n[y1*wide+x1]++
+	}
+	offsets := make([]int, 1, g.H*g.W+1)
+	for y := range g.H {
+		line := 0
+		for x := range g.W {
+			line += n[y*wide+x]
+			if y > 0 {
+				n[y*wide+x] = line + n[(y-1)*wide+x]
+			} else {
+				n[y*wide+x] = line
+			}
+			offsets = append(offsets, offsets[len(offsets)-1]+n[y*wide+x])
+		}
+	}
+	return offsets
+}
+
+// Pairs sets those of index and pose that are of points lo to hi to their neighbours, each with the number of its pose, in the order of the steps. Points begin
+// at [Grid.Offsets].
+func (g *Grid) Pairs(index, pose []int32, offsets []int, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		y, x, k := i/g.W, i%g.W, offsets[i]
+		for _, s := range g.Steps {
+			if v, u := y+s.DY, x+s.DX; uint(v) < uint(g.H) && uint(u) < uint(g.W) {
+				index[k], pose[k] = int32(v*g.W+u), s.Pose
+				k++
+			}
+		}
+	}
 }

@@ -64,6 +64,9 @@ type Plan struct {
 	weights []float32 // [slabs, slots, taps, lanes]
 }
 
+// line is a line of the caches.
+type line [lanes]float32
+
 // New returns the convolution with weights w [poses, c].
 func New(t *Tiling, w []float32, c int) *Plan {
 	p := &Plan{Tiling: t, c: c, weights: aligned(Slabs(c) * t.t.slots * t.taps() * lanes)}
@@ -81,21 +84,27 @@ func New(t *Tiling, w []float32, c int) *Plan {
 					copy(ws.in[t.t.place[at]/4:][:n], w[int(s.Pose)*c+lo:])
 				}
 			}
-			line := ws.rows[:slots*lanes]
-			forward(line, ws.between, ws.in, t.t)
+			rows := ws.rows[:slots*lanes]
+			forward(rows, ws.between, ws.in, t.t)
 			for s, part := range t.t.parts {
-				to, factor := p.weights[((slab*slots+s)*taps+tap)*lanes:][:lanes], part.weight(t.t.points)
-				at := func(slot, l int) float32 { return line[slot*lanes+l] }
-				for l := range to {
-					switch part.kind { // c + di is the transform
-					case alone:
-						to[l] = factor * at(s, l)
-					case realPart:
-						to[l] = factor * (at(s+1, l) - at(s, l))
-					case imaginaryPart:
-						to[l] = -factor * at(s+1, l)
-					case bothParts:
-						to[l] = factor * at(s-2, l)
+				to, factor := (*line)(p.weights[((slab*slots+s)*taps+tap)*lanes:]), part.weight(t.t.points)
+				at := func(slot int) *line { return (*line)(rows[slot*lanes:]) }
+				switch part.kind { // c + di is the transform
+				case alone:
+					for l, c := range at(s) {
+						to[l] = factor * c
+					}
+				case realPart:
+					for l, c := range at(s) {
+						to[l] = factor * (at(s + 1)[l] - c)
+					}
+				case imaginaryPart:
+					for l, both := range at(s + 1) {
+						to[l] = -factor * both
+					}
+				case bothParts:
+					for l, c := range at(s - 2) {
+						to[l] = factor * c
 					}
 				}
 			}

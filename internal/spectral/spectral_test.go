@@ -78,6 +78,23 @@ func TestFind(t *testing.T) {
 		for _, s := range f.Steps {
 			require.Equal(t, int32((s.DY+g.up)*(g.left+g.right+1)+s.DX+g.left), s.Pose)
 		}
+		again := NewGrid(f.H, f.W, f.Steps)
+		i2, p2, at := make([]int32, len(index)), make([]int32, len(pose)), again.Offsets()
+		for i := range offsets {
+			require.Equal(t, offsets[i]-offsets[0], at[i])
+		}
+		half := len(at) / 2
+		again.Pairs(i2, p2, at, 0, half)
+		again.Pairs(i2, p2, at, half, len(at)-1)
+		require.Equal(t, f.Ordered, slices.Equal(index, i2) && slices.Equal(pose, p2))
+		require.True(t, Find(at, i2, p2).Ordered)
+		for i := range offsets[1:] {
+			slices.Reverse(i2[at[i]:at[i+1]])
+			slices.Reverse(p2[at[i]:at[i+1]])
+		}
+		reversed := Find(at, i2, p2)
+		require.Equal(t, f.Steps, reversed.Steps)
+		require.Equal(t, len(f.Steps) < 2, reversed.Ordered)
 		// One pair has another pose, one is missing, one is there twice.
 		k := len(index) / 3
 		other := slices.Clone(pose)
@@ -94,6 +111,12 @@ func TestFind(t *testing.T) {
 			require.Nil(t, Find(offsets, twice, pose))
 		}
 	}
+	step := func(dy, dx int) Step { return Step{DY: dy, DX: dx} }
+	for _, steps := range [][]Step{{step(0, 1), step(0, 0)}, {step(1, 0), step(0, 0)}, {step(0, 0), step(0, 0)}, {step(3, 0)}, {step(0, -4)}} {
+		require.Nil(t, NewGrid(3, 4, steps))
+	}
+	require.Nil(t, NewGrid(0, 4, nil))
+	require.Nil(t, NewGrid(1<<16, 1<<16, nil))
 	require.Nil(t, Find([]int{0}, nil, nil))
 	require.Nil(t, Find([]int{0, 0, 0}, nil, nil))
 	require.Nil(t, Find([]int{0, 1, 2, 3, 4, 5, 6, 7}, make([]int32, 7), make([]int32, 7)))
