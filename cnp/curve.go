@@ -54,7 +54,7 @@ func (s *setConv[T]) densities() int {
 func appendPhi[T Float](dst, y []T, densities, degree int) []T {
 	for _, v := range y[:densities] {
 		one := T(1)
-		if densities > 1 && v != v {
+		if v != v && densities == len(y) { // one density of several outputs is that of places where all are known
 			one = 0
 		}
 		dst = append(dst, one)

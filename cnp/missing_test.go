@@ -162,3 +162,27 @@ func TestGapsScaler(t *testing.T) {
 	require.Equal(t, identity, s.Y[0])
 	require.Equal(t, Affine{Offset: 101, Factor: 1}, s.Y[1])
 }
+
+// TestGapsOfOne: a point whose only output is missing is no point at all, however many outputs a model has.
+func TestGapsOfOne(t *testing.T) {
+	line := Default(EquivCNPCurve, "T(1)", 1)
+	line.Channels, line.Hidden, line.Mid, line.PointsPerUnit = []int{4, 6, 4}, 4, 4, 8
+	conv := Default(ConvCNPCurve, "", 1)
+	conv.Channels, conv.Kernel, conv.PointsPerUnit = []int{4, 5, 4}, 3, 8
+	for name, c := range map[string]Config{"line": line, "levels": levelsConfig("T(1)", 1), "convcnp": conv} {
+		t.Run(name, func(t *testing.T) {
+			c.ChannelDensity = true
+			model, err := New[float64](c, 3)
+			require.NoError(t, err)
+			m := model.(Regressor[float64])
+			x := &Batch[float64]{B: 1, Nc: 4, Nt: 2, XContext: []float64{-0.9, 0.1, 0.2, 0.8}, YContext: []float64{1, math.NaN(), -0.5, 0.3}, XTarget: []float64{0, 0.6}}
+			got, err := m.Predict(context.Background(), x)
+			require.NoError(t, err)
+			x.Nc, x.XContext, x.YContext = 3, []float64{-0.9, 0.2, 0.8}, []float64{1, -0.5, 0.3}
+			want, err := m.Predict(context.Background(), x)
+			require.NoError(t, err)
+			require.InDeltaSlice(t, want.Mean, got.Mean, 1e-12)
+			require.InDeltaSlice(t, want.Std, got.Std, 1e-12)
+		})
+	}
+}
