@@ -28,7 +28,7 @@ cleanup() {
 trap cleanup EXIT
 go build -C "$root" -o "$work/equivcnp" ./cmd/equivcnp
 (cd "$root" && go run ./cmd/page-wasm -out "$work/static")
-# No model of vector fields is shipped. These have learned next to nothing, but their groups are theirs.
+# The shipped models of vector fields are of one group. These have learned next to nothing, but their groups are theirs.
 mkdir "$work/fields"
 for group in SE2 T2; do
 	lifts=1
