@@ -321,7 +321,7 @@ func (a *app) asked(ctx context.Context, kind string, words []string) (*training
 	return got, nil
 }
 
-// of are a candidate's words.
+// words are a candidate's: its group and lifts before the flags of all.
 func (c *candidate) words(words []string) []string {
 	return slices.Concat([]string{"--group=" + c.group, "--lifts=" + strconv.Itoa(c.lifts)}, words)
 }

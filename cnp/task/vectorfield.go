@@ -33,8 +33,8 @@ const (
 )
 
 // VectorSource is the Source of vector fields of a kernel, one of VectorKernels. A number of grid points, the same in all tasks of a batch, are
-// the context: from MinContext to MaxContext, twice as many as often as half as many. With both 0 there are 25, as in the published table. Of the other
-// points Targets are targets, or as many as there are; 0: all.
+// the context: from MinContext to MaxContext, log-uniformly. With both 0 there are 25, as in the published table. Of the other points
+// Targets are targets, or as many as there are; 0: all.
 type VectorSource[T cnp.Float] struct {
 	Kernel                 string
 	MinContext, MaxContext int
