@@ -199,6 +199,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err := outs.write("out", func(w io.Writer) error { return taskfile.Write(w, f.out, p.tensors) }); err != nil {
 		return err
 	}
+	return a.wrotePrediction(ctx, outs, r, &p.predictResult, f.out)
+}
+
+// wrotePrediction gives what was written its names, and says what was done.
+func (a *app) wrotePrediction(ctx context.Context, outs *outputs, r *result, p *predictResult, out string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -206,9 +211,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		return err
 	}
 	r.line("time", "%.2f s", float64(p.Seconds))
-	r.line("written", "%s", f.out)
-	p.Out, p.Notes = f.out, r.allNotes()
-	return a.print(r, p.predictResult)
+	r.line("written", "%s", out)
+	p.Out, p.Notes = out, r.allNotes()
+	return a.print(r, *p)
 }
 
 // filePrediction is the prediction of one file: what is said of it, and its tensors.

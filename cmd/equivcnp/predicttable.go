@@ -389,16 +389,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.first, p.dy) }); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := outs.commit(); err != nil {
-		return err
-	}
-	r.line("time", "%.2f s", float64(p.Seconds))
-	r.line("written", "%s", f.out)
-	p.Out, p.Notes = f.out, r.allNotes()
-	return a.print(r, p.predictResult)
+	return a.wrotePrediction(ctx, outs, r, &p.predictResult, f.out)
 }
 
 // tablePrediction is the prediction of one table: what is said of it, and the table with its coordinates x.

@@ -91,7 +91,7 @@ func TestSelect(t *testing.T) {
 // Under a budget of time the numbers of steps are decided once, and kept.
 func TestSelectBudget(t *testing.T) {
 	if testing.Short() {
-		t.Skip("on an emulated machine the budget would not suffice for the least number of steps")
+		t.Skip("skipped: -short; on an emulated machine the budget would not suffice for the least number of steps (make test runs it)")
 	}
 	b := newBench(t)
 	args := []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--out-dir", "@found", "--budget", "2s", "--batch", "2", "--channels", "3,4", "--hidden", "4", "--mid", "3",
@@ -210,7 +210,7 @@ func TestSelectFinds(t *testing.T) {
 		return
 	}
 	if testing.Short() {
-		t.Skip("trains models for some seconds, and for minutes on emulated machines")
+		t.Skip("skipped: -short; it trains models for some seconds, and for minutes on emulated machines (make test runs it)")
 	}
 	for kind, groups := range map[string]string{"radial": "T2,SO2", "stationary": "SO2,T2"} {
 		b := newBench(t)

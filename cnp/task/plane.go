@@ -131,13 +131,7 @@ func (s PlaneSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 		p := planePoint(rng)
 		x, y[i] = append(x, p[:]...), rng.NormFloat64()
 	}
-	if err := eachTask(n, func(t int) error {
-		l, err := s.factor(x[2*t*per : 2*(t+1)*per])
-		if err == nil {
-			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
-		}
-		return err
-	}); err != nil {
+	if err := correlate(y, x, n, s.factor); err != nil {
 		return nil, err
 	}
 	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: planeTargets}

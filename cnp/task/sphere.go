@@ -103,13 +103,7 @@ func (s SphereSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 	for i := range y {
 		y[i] = rng.NormFloat64()
 	}
-	if err := eachTask(n, func(t int) error {
-		l, err := s.factor(x[t*per*3 : (t+1)*per*3])
-		if err == nil {
-			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
-		}
-		return err
-	}); err != nil {
+	if err := correlate(y, x, n, s.factor); err != nil {
 		return nil, err
 	}
 	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: nt}
@@ -131,6 +125,19 @@ func (s SphereSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 		}
 	}
 	return out, nil
+}
+
+// correlate makes values of the process at the places x of n tasks, of standard normal ones y: factor returns the Cholesky factor of the covariance of
+// a task's places.
+func correlate(y, x []float64, n int, factor func(x []float64) (blas64.Triangular, error)) error {
+	per, width := len(y)/max(1, n), len(x)/max(1, n)
+	return eachTask(n, func(t int) error {
+		l, err := factor(x[t*width : (t+1)*width])
+		if err == nil {
+			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
+		}
+		return err
+	})
 }
 
 // eachTask calls f for every task, on several goroutines, and returns the first task's error.
