@@ -132,3 +132,20 @@ export function drawMap(canvas, values, n, colors, lo, hi) {
   }
   c.putImageData(image, 0, 0)
 }
+
+// figures puts a canvas with a caption into row for each kind of a model's answers, and returns them as [kind, canvas]. The first one takes the keyboard,
+// whose use the element view-keys explains.
+export function figures(row, view, model, kinds) {
+  return Object.entries(kinds).map(([kind, text], i) => {
+    const figure = document.createElement('figure'), caption = document.createElement('figcaption'), canvas = document.createElement('canvas')
+    canvas.setAttribute('role', 'application')
+    canvas.setAttribute('aria-label', `${text} of ${model}`)
+    canvas.setAttribute('aria-describedby', `${view}-keys`)
+    if (i === 0) canvas.tabIndex = 0
+    canvas.dataset[view] = kind
+    caption.textContent = text
+    figure.append(canvas, caption)
+    row.append(figure)
+    return [kind, canvas]
+  })
+}

@@ -1,6 +1,6 @@
 // The view of vector fields in the plane, such as wind: arrows that one sets, the field that models make of them, and whether that turns,
 // places and arrows, when the arrows are turned.
-import { color } from './draw.js'
+import { color, figures } from './draw.js'
 import { engine, latest } from './engine.js'
 import { uniform } from './random.js'
 
@@ -108,16 +108,8 @@ export class Field {
     difference.className = 'difference'
     numbers.className = 'numbers'
     row.className = 'globes'
-    for (const [key, text] of [['after', 'f(g x), and its deviations'], ['moved', 'g f(x), the field of before, moved'], ['difference', 'difference']]) {
-      const figure = document.createElement('figure'), caption = document.createElement('figcaption'), canvas = document.createElement('canvas')
-      canvas.setAttribute('role', 'application')
-      canvas.setAttribute('aria-label', `${text} of ${m.name}`)
-      canvas.setAttribute('aria-describedby', 'field-keys')
-      if (key === 'after') canvas.tabIndex = 0
-      canvas.dataset.field = key
-      caption.textContent = text
-      figure.append(canvas, caption)
-      row.append(figure)
+    const kinds = { after: 'f(g x), and its deviations', moved: 'g f(x), the field of before, moved', difference: 'difference' }
+    for (const [key, canvas] of figures(row, 'field', m.name, kinds)) {
       canvases[key] = canvas
       this.#edit(canvas)
     }

@@ -1,5 +1,5 @@
 // The view of the globe: stations that one moves, what models make of them everywhere, and whether that turns when the globe is turned.
-import { heat, signed } from './draw.js'
+import { figures, heat, signed } from './draw.js'
 import { engine, latest } from './engine.js'
 import { cholesky } from './process.js'
 import { normal, uniform } from './random.js'
@@ -88,16 +88,8 @@ export class GlobeView {
     root.title = m.trainedOn ?? ''
     difference.className = 'difference'
     row.className = 'globes'
-    for (const [key, text] of [['mean', 'mean f(g x)'], ['std', 'deviation of f(g x)'], ['moved', 'g f(x), the mean of before, turned'], ['difference', 'difference']]) {
-      const figure = document.createElement('figure'), caption = document.createElement('figcaption'), canvas = document.createElement('canvas')
-      canvas.setAttribute('role', 'application')
-      canvas.setAttribute('aria-label', `${text} of ${m.name}`)
-      canvas.setAttribute('aria-describedby', 'globe-keys')
-      if (key === 'mean') canvas.tabIndex = 0
-      canvas.dataset.globe = key
-      caption.textContent = text
-      figure.append(canvas, caption)
-      row.append(figure)
+    const kinds = { mean: 'mean f(g x)', std: 'deviation of f(g x)', moved: 'g f(x), the mean of before, turned', difference: 'difference' }
+    for (const [key, canvas] of figures(row, 'globe', m.name, kinds)) {
       globes[key] = new Globe(canvas)
       this.#edit(globes[key])
     }
