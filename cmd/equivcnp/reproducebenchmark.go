@@ -91,7 +91,10 @@ type benchmarkRow struct {
 // benchmark is the number of the process of the benchmark that the model was trained on; -1: none.
 func (m *listedModel) benchmark() int {
 	return slices.IndexFunc(task.BenchmarkProcesses, func(name string) bool {
-		return m.tasks == task.BenchmarkSource[float32]{Process: name, Dx: m.cfg.DimX}.String()
+		s := task.BenchmarkSource[float32]{Process: name, Dx: m.cfg.DimX}
+		chained := s
+		chained.Chain = true
+		return m.tasks == s.String() || m.tasks == chained.String()
 	})
 }
 

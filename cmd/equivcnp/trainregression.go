@@ -21,6 +21,7 @@ type regressionFlags struct {
 	field, outputs, inputs string
 	plane                  string
 	dx                     int
+	chain                  bool
 	lifts                  liftsFlag
 	channels               []int
 	hidden, mid            int
@@ -120,6 +121,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.Float64Var(&f.length, "length", 1, "--kernel: length scale where it says none")
 	fl.StringVar(&f.benchmark, "benchmark", "", "the tasks of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
 	fl.IntVar(&f.dx, "dx", 1, "--benchmark: number of coordinates")
+	fl.BoolVar(&f.chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees, which predicts a target from the context and the\nother targets")
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", "))
@@ -231,7 +233,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return usagef("--targets is for --kernel and --field")
 		}
 	}
-	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx}
+	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx, Chain: f.chain}
 	if f.benchmark != "" || f.sphere != "" || f.plane != "" {
 		for _, name := range []string{"min-context", "max-context"} {
 			if cmd.Flags().Changed(name) {
@@ -244,8 +246,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return usageError{fmt.Errorf("--benchmark: %w", err)}
 		}
 		dx = f.dx
-	} else if cmd.Flags().Changed("dx") {
-		return usagef("--dx is for --benchmark")
+	} else if cmd.Flags().Changed("dx") || f.chain {
+		return usagef("--dx and --chain are for --benchmark")
 	}
 	plane := task.PlaneSource[float32]{Kind: f.plane}
 	if f.plane != "" {

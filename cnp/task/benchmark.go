@@ -40,6 +40,9 @@ const benchmarkNoise = 0.05
 type BenchmarkSource[T cnp.Float] struct {
 	Process, Region string
 	Dx              int
+	// Chain adds the targets but one to the most context points: the chain rule predicts the last of 50·Dx targets, of sawtooth waves
+	// 100·Dx, from the context and the others, and a model that never saw so many is sure of too much.
+	Chain bool
 }
 
 // maxBenchmarkDx bounds the coordinates, with which the points grow.
@@ -65,7 +68,11 @@ func (s BenchmarkSource[T]) String() string {
 	if region == "" {
 		region = "int"
 	}
-	return fmt.Sprintf("%s of the neuralprocesses benchmark, dx = %d, %s", s.Process, s.Dx, region)
+	name := fmt.Sprintf("%s of the neuralprocesses benchmark, dx = %d, %s", s.Process, s.Dx, region)
+	if s.Chain {
+		name += ", contexts as in the chain rule"
+	}
+	return name
 }
 
 // intervals are where context and targets lie.
@@ -82,10 +89,14 @@ func (s BenchmarkSource[T]) intervals() (context, targets [2]float64) {
 
 // sizes are the most context points and the number of targets of a process other than the mixture.
 func (s BenchmarkSource[T]) sizes(process string) (context, targets int) {
+	context, targets = 30*s.Dx, 50*s.Dx
 	if process == "sawtooth" {
-		return 75 * s.Dx, 100 * s.Dx
+		context, targets = 75*s.Dx, 100*s.Dx
 	}
-	return 30 * s.Dx, 50 * s.Dx
+	if s.Chain {
+		context += targets - 1
+	}
+	return context, targets
 }
 
 // Work implements Sized, for the longest tasks.
