@@ -117,6 +117,19 @@ func TestBenchmarkSource(t *testing.T) {
 			}
 		}
 	}
+	// As many context points as the chain rule sees.
+	for process, most := range map[string]int{"eq": 30 + 49, "sawtooth": 75 + 99} {
+		s, reached := benchmark(process, "", 1), 0
+		s.Chain = true
+		require.Equal(t, most, s.Work(1).Context)
+		for step := range 100 {
+			b, err := s.Batch(1, 3, step)
+			require.NoError(t, err)
+			reached = max(reached, b.Curves.Nc)
+		}
+		require.True(t, reached > most*9/10 && reached <= most, "%d of %d", reached, most)
+		require.Equal(t, process+" of the neuralprocesses benchmark, dx = 1, int, contexts as in the chain rule", s.String())
+	}
 	s := benchmark("eq", "", 2)
 	b, err := s.Batch(5, 1, 1)
 	require.NoError(t, err)
