@@ -90,6 +90,20 @@ const (
 	PlacementSphere Placement = "sphere"
 )
 
+// LiftSamples says which elements of a group's stabiliser the lifts of a model with levels are.
+type LiftSamples string
+
+// The samples.
+const (
+	// SamplesEven are evenly spread and always the same: those of files that do not name any. Predictions turn exactly with the rotations that
+	// take the samples to each other; under SE(3) there are such beside the identity where the lifts are 4, 12, 24 or 60 (group.SE3.LiftUniform).
+	SamplesEven LiftSamples = ""
+	// SamplesRandom are drawn uniformly: in training anew for every batch, as a function of it and of LiftSeed, so that the network sees all
+	// rotations whatever the number of lifts; in prediction from LiftSeed alone. Predictions turn with every rotation as far as the mean
+	// over the samples is that over all rotations.
+	SamplesRandom LiftSamples = "random"
+)
+
 // Config is everything that fixes a model but its weights. It is also what a model file stores.
 type Config struct {
 	Architecture Architecture `json:"architecture"`
@@ -100,6 +114,8 @@ type Config struct {
 	Alpha    float64 `json:"alpha,omitempty"`
 	Lifts    int     `json:"lifts,omitempty"`
 	LiftSeed uint64  `json:"lift_seed,omitempty"`
+	// LiftSamples says how a model with Levels under SE(3) takes its lifts' rotations.
+	LiftSamples LiftSamples `json:"lift_samples,omitempty"`
 
 	// DimX is the number of input coordinates (curves), DimY that of outputs or of image channels.
 	DimX int `json:"dim_x,omitempty"`
@@ -310,6 +326,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	switch c.Architecture {
 	case EquivCNPCurve, EquivCNPImage:
+		if err := c.validateLiftSamples(g); err != nil {
+			return bad("%v", err)
+		}
 		dim := c.DimX
 		if c.Architecture == EquivCNPImage {
 			dim = 2
@@ -390,6 +409,20 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 		}
 	}
 	return nil
+}
+
+// validateLiftSamples reports samples that nobody knows, or that the model does not take.
+func (c *Config) validateLiftSamples(g group.Group) error {
+	switch c.LiftSamples {
+	case SamplesEven:
+		return nil
+	case SamplesRandom:
+		if _, ok := g.(*group.SE3); ok && c.Levels > 0 {
+			return nil
+		}
+		return fmt.Errorf("lift_samples %q is for models with levels under SE(3), this is %s with levels = %d", c.LiftSamples, g.Name(), c.Levels)
+	}
+	return fmt.Errorf("lift_samples %q is neither empty, for even ones, nor %q", c.LiftSamples, SamplesRandom)
 }
 
 // densities is the number of density channels of a model of curves.

@@ -24,14 +24,28 @@ type frames struct {
 // newFrames is nil under a group that turns nothing.
 func newFrames(c *Config, g group.Group) *frames {
 	t, ok := g.(group.Turner)
-	if !ok {
+	if !ok || turnsNothing(g) {
 		return nil
 	}
-	if turnsNothing(g) {
-		return nil
+	return framesAt(c, t, stabiliser(c, g, c.LiftSeed))
+}
+
+// framesOf returns the frames in which a batch is seen: those of the model, or in training with random samples some that are drawn for it.
+func (m *EquivCNP[T]) framesOf(b *Batch[T], mode layers.Mode) *frames {
+	if m.cfg.LiftSamples != SamplesRandom || mode != layers.Train {
+		return m.frames
 	}
+	seed := m.cfg.LiftSeed ^ 0xcbf29ce484222325 // FNV-1a
+	for _, v := range b.XContext {
+		seed = (seed ^ math.Float64bits(v)) * 0x100000001b3
+	}
+	return framesAt(&m.cfg, m.group.(group.Turner), stabiliser(&m.cfg, m.group, seed))
+}
+
+// framesAt returns the frames of the elements a of the stabiliser.
+func framesAt(c *Config, t group.Turner, all [][]float64) *frames {
 	f := &frames{dx: c.DimX, dy: c.DimY, fields: c.Fields()}
-	for _, a := range stabiliser(g, c.Lifts, c.LiftSeed) {
+	for _, a := range all {
 		r := make([]float64, f.dx*f.dx)
 		t.Turn(r, a)
 		f.x = append(f.x, r)
@@ -153,12 +167,12 @@ func fromLeast(x, targets, least []float64) {
 	}
 }
 
-// stabiliser returns the k lifts of the origin of points: the rotations about it that a model under g sees a task from.
-func stabiliser(g group.Group, k int, seed uint64) (a [][]float64) {
+// stabiliser returns the lifts of the origin of points: the rotations about it that a model under g sees a task from.
+func stabiliser(c *Config, g group.Group, seed uint64) (a [][]float64) {
 	origin := make([]float64, g.PointDim())
-	l := group.LiftPoints(g, origin, k, seed)
-	if _, ok := g.(group.UniformLifter); ok {
-		l = group.LiftPointsUniform(g, origin, k)
+	l := group.LiftPoints(g, origin, c.Lifts, seed)
+	if _, ok := g.(group.UniformLifter); ok && c.LiftSamples != SamplesRandom {
+		l = group.LiftPointsUniform(g, origin, c.Lifts)
 	}
 	for i := range l.Rows() {
 		row, _ := l.Row(i)

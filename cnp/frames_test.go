@@ -36,6 +36,9 @@ func fieldConfigs() map[string]struct {
 				if c.Levels > 0 && text == "scalar" && c.Group == "SE(2)" {
 					continue // its pyramid has the lifts
 				}
+				if c.DimX == 3 && text == "vector,scalar,vector" {
+					continue // which takes long, and is the same in the plane
+				}
 				c := c
 				c.Outputs, c.Likelihood, c.Multiplicity, c.DimY, c.Floor = fields, likelihood, 1, 0, 0.01
 				for _, f := range fields {
@@ -56,6 +59,23 @@ func fieldConfigs() map[string]struct {
 		c := levelsConfig("T(2)", 1)
 		c.Group, c.Lifts, c.Channels = "SE(2)", k, []int{6, 5}
 		add(fmt.Sprintf("levels/SE(2)/K=%d", k), c, plane(k))
+	}
+	for _, k := range []int{1, 4, 12, 24} { // groups of rotations
+		c := levelsConfig("T(3)", 1)
+		c.Group, c.Lifts, c.PointsPerUnit, c.EncoderLength = "SE(3)", k, 1, 0.5
+		if k == 24 && testing.Short() {
+			continue
+		}
+		lifts := group.LiftPointsUniform(group.NewSE3(0), make([]float64, 3), k).A
+		add(fmt.Sprintf("levels/SE(3)/K=%d", k), c, func(r *rand.Rand) []float64 {
+			turn, move, a := make([]float64, 6), make([]float64, 6), make([]float64, 6)
+			copy(turn, lifts[6*r.IntN(k):][:3])
+			for i := range 3 {
+				move[3+i] = 5 * r.NormFloat64()
+			}
+			group.NewSE3(0).Compose(a, move, turn)
+			return a
+		})
 	}
 	points := func(name string, lifts int) Config {
 		c := Default(EquivCNPCurve, name, 2)
@@ -145,6 +165,8 @@ func testFieldsTurn[T Float](t *testing.T) {
 			rounds := 6
 			if f.c.Levels == 0 {
 				rounds = 4
+			} else if f.c.DimX == 3 {
+				rounds = 2
 			}
 			for i := range rounds {
 				a := f.draw(rng)
@@ -183,6 +205,47 @@ func TestFramesBroken(t *testing.T) {
 		worst = max(worst, math.Abs(v-p.Mean[i]))
 	}
 	require.Greater(t, worst, 1e-6*maxAbs(p.Mean))
+}
+
+// TestFramesRandom: random samples are drawn for every batch of a training, and for prediction once and for all.
+func TestFramesRandom(t *testing.T) {
+	c := fieldConfigs()["levels/SE(3)/K=4/vector/full"].c
+	c.Lifts, c.LiftSamples = 2, SamplesRandom
+	model, err := New[float64](c, 3)
+	require.NoError(t, err)
+	m := model.(*EquivCNP[float64])
+	lively(m)
+	rng := rand.New(rand.NewPCG(7, 7))
+	b, other := randomBatch[float64](rng, 2, 6, 5, 3, 3), randomBatch[float64](rng, 2, 6, 5, 3, 3)
+	pass := func(b *Batch[float64], mode layers.Mode) []float64 {
+		p, err := m.Differentiate(context.Background(), b, mode)
+		require.NoError(t, err)
+		return p.Mean
+	}
+	p, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	testkit.Close(t, "pass", pass(b, layers.Eval), p.Mean, 1e-9*maxAbs(p.Mean))
+	require.Equal(t, pass(b, layers.Train), pass(b, layers.Train))
+	require.Equal(t, m.framesOf(b, layers.Eval), m.framesOf(other, layers.Eval))
+	first, second := m.framesOf(b, layers.Train), m.framesOf(other, layers.Train)
+	require.Equal(t, 2, first.count())
+	require.NotEqual(t, first.x, second.x)
+	require.NotEqual(t, first.x, m.frames.x)
+	c.LiftSeed++
+	reseeded, err := New[float64](c, 3)
+	require.NoError(t, err)
+	require.NotEqual(t, m.frames.x, reseeded.(*EquivCNP[float64]).frames.x)
+	for want, change := range map[string]func(c *Config){
+		`lift_samples "random" is for models with levels under SE(3), this is T(3) with levels = 2`:  func(c *Config) { c.Group, c.Lifts = "T(3)", 1 },
+		`lift_samples "random" is for models with levels under SE(3), this is SE(3) with levels = 0`: func(c *Config) { c.Levels = 0 },
+		`lift_samples "odd" is neither empty, for even ones, nor "random"`:                           func(c *Config) { c.LiftSamples = "odd" },
+	} {
+		c := c
+		change(&c)
+		_, err := New[float64](c, 1)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 // TestFramesAlone: a task of a batch has the bits that it has alone, and those of a plan, on any number of threads; without a context and

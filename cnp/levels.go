@@ -356,8 +356,9 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		layout     *layers.PyramidLayout[T]
 		encoding   *setConvTape[T]
 	}
-	frames := m.frames.count()
-	tasks, origin, room := make([]task, b.B*frames), make([]float64, dx), make([]float64, max(dx, known))
+	frames := m.framesOf(b, mode)
+	each := frames.count()
+	tasks, origin, room := make([]task, b.B*each), make([]float64, dx), make([]float64, max(dx, known))
 	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
 	b.origins(&m.cfg, origin, 0, b.B)
 	for t := range b.B {
@@ -378,15 +379,15 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 				}
 			}
 		}
-		for l := range frames {
-			k := &tasks[t*frames+l]
-			if *k = own; m.frames == nil {
+		for l := range each {
+			k := &tasks[t*each+l]
+			if *k = own; frames == nil {
 				continue
 			}
 			k.x, k.targets, k.y = slices.Clone(own.x), slices.Clone(own.targets), slices.Clone(own.y)
-			seen(k.x, m.frames.x[l], room[:dx])
-			seen(k.targets, m.frames.x[l], room[:dx])
-			if r := m.frames.ofFrame(l); r != nil {
+			seen(k.x, frames.x[l], room[:dx])
+			seen(k.targets, frames.x[l], room[:dx])
+			if r := frames.ofFrame(l); r != nil {
 				seen(k.y, r, room[:known])
 			}
 			if mode != layers.Train {
@@ -395,12 +396,12 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 		}
 	}
 	// Where they lie: in training, all of a frame together.
-	shared := make([]*layers.PyramidLayout[T], frames)
-	for l := range frames {
+	shared := make([]*layers.PyramidLayout[T], each)
+	for l := range each {
 		var all levelsPlace
 		all.clear(dx)
 		for t := range b.B {
-			k := &tasks[t*frames+l]
+			k := &tasks[t*each+l]
 			k.place = &all
 			if mode != layers.Train {
 				k.place = &levelsPlace{}
@@ -424,7 +425,7 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 			}
 			shared[l] = m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
 			for t := range b.B {
-				tasks[t*frames+l].layout = shared[l]
+				tasks[t*each+l].layout = shared[l]
 			}
 		}
 	}
@@ -452,17 +453,17 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	if m.aux != nil {
 		var aux []T
 		for t := range b.B {
-			for range frames {
+			for range each {
 				aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
 			}
 		}
 		features, with = m.aux.record(features, aux)
 	}
 	var head *headTape[T]
-	if m.frames == nil {
+	if frames == nil {
 		head = m.head.record(pass, 0, features, b.B*b.Nt)
 	} else {
-		head = m.head.recordFrames(pass, m.frames, features, b.B, b.Nt)
+		head = m.head.recordFrames(pass, frames, features, b.B, b.Nt)
 	}
 	for t := range b.B {
 		clearMasked(pass.Prediction, b, t, dy)
@@ -476,10 +477,10 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	}
 	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
 		var dfeatures []T
-		if m.frames == nil {
+		if frames == nil {
 			dfeatures = m.head.backward(d, 0, head, g)
 		} else {
-			dfeatures = m.head.backwardFrames(d, m.frames, head, b.B, b.Nt, g)
+			dfeatures = m.head.backwardFrames(d, frames, head, b.B, b.Nt, g)
 		}
 		dfeatures = m.aux.backward(dfeatures, with, g)
 		tape.Backward(func(t int) []T {
@@ -504,7 +505,7 @@ func (c *Config) estimateLevels(w Work) (features, parameters float64) {
 	}
 	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
 	span := w.Span
-	if c.Lifts > 1 { // of a turned square
+	if c.Lifts > 1 || c.LiftSamples == SamplesRandom { // of a turned square
 		span *= math.Sqrt(float64(c.DimX))
 	}
 	points, taps := c.PointsPerUnit*(span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))

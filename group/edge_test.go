@@ -175,6 +175,37 @@ func TestUniformLifts(t *testing.T) {
 	require.Panics(t, func() { LiftPointsUniform(NewSO3(0), x, 0) })
 }
 
+// TestRotationGroups: the finite groups have as many rotations as they say, the identity first, and products of two are among them.
+func TestRotationGroups(t *testing.T) {
+	for _, k := range []int{1, 4, 12, 24, 60} {
+		all := rotationGroup(k)
+		require.Len(t, all, k)
+		require.Equal(t, linalg.Quat{1, 0, 0, 0}, all[0])
+		for _, p := range all {
+			require.InDelta(t, 1, p[0]*p[0]+p[1]*p[1]+p[2]*p[2]+p[3]*p[3], 1e-15)
+			for _, q := range all {
+				r, best := p.Mul(q), 0.0
+				for _, s := range all {
+					best = max(best, math.Abs(r[0]*s[0]+r[1]*s[1]+r[2]*s[2]+r[3]*s[3]))
+				}
+				require.InDelta(t, 1, best, 1e-14)
+			}
+		}
+		a, r := make([]float64, 6*k), make([]float64, 9)
+		NewSE3(0).LiftUniform(a, nil, []float64{0, 0, 0}, k)
+		for l := range k {
+			NewSE3(0).Turn(r, a[6*l:6*l+6])
+			if k > 24 {
+				continue
+			}
+			for _, v := range r { // axes are turned into axes
+				require.Contains(t, []float64{-1, 0, 1}, v)
+			}
+		}
+	}
+	require.Nil(t, rotationGroup(2))
+}
+
 func TestSE2LiftAngles(t *testing.T) {
 	for k := 1; k <= 8; k++ {
 		a := make([]float64, 3*k)

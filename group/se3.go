@@ -3,6 +3,7 @@ package group
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/linalg"
 )
@@ -50,12 +51,66 @@ func (g *SE3) Lift(a, _, x []float64, k int, rng *rand.Rand) {
 	}
 }
 
-// LiftUniform writes the motions whose rotations are the k points of a super-Fibonacci spiral, which cover SO(3) evenly (M. Alexa,
-// Super-Fibonacci Spirals: Fast, Low-Discrepancy Sampling of SO(3), CVPR 2022).
+// LiftUniform writes k motions whose rotations cover SO(3) evenly. Where there is a finite group of k rotations that does so, they are that
+// group, whose members take them to each other: the identity, the half turns about the axes, and the rotations of the tetrahedron, the cube and the
+// icosahedron, for k = 1, 4, 12, 24 and 60. Elsewhere they are the k points of a super-Fibonacci spiral (M. Alexa, Super-Fibonacci Spirals: Fast,
+// Low-Discrepancy Sampling of SO(3), CVPR 2022), which are no group.
 func (g *SE3) LiftUniform(a, _, x []float64, k int) {
+	rotations := rotationGroup(k)
 	for l := range k {
-		liftSE3((*[6]float64)(a[6*l:6*l+6]), (*[3]float64)(x), spiral(l, k))
+		q := linalg.Quat{}
+		if rotations != nil {
+			q = rotations[l]
+		} else {
+			q = spiral(l, k)
+		}
+		liftSE3((*[6]float64)(a[6*l:6*l+6]), (*[3]float64)(x), q)
 	}
+}
+
+// rotationGroup returns the finite group of k rotations that LiftUniform names, the identity first, each as one of its two unit quaternions; nil:
+// there is none.
+func rotationGroup(k int) (all []linalg.Quat) {
+	const (
+		h      = math.Sqrt2 / 2
+		golden = math.Phi / 2
+		silver = (math.Phi - 1) / 2
+	)
+	var from []linalg.Quat // generators
+	i, j, third := linalg.Quat{0, 1, 0, 0}, linalg.Quat{0, 0, 1, 0}, linalg.Quat{0.5, 0.5, 0.5, 0.5}
+	switch k {
+	case 1:
+	case 4:
+		from = []linalg.Quat{i, j}
+	case 12:
+		from = []linalg.Quat{i, third}
+	case 24:
+		from = []linalg.Quat{{h, h, 0, 0}, third}
+	case 60:
+		from = []linalg.Quat{{golden, 0.5, silver, 0}, third}
+	default:
+		return nil
+	}
+	all = []linalg.Quat{{1, 0, 0, 0}}
+	for at := 0; at < len(all); at++ {
+		for _, g := range from {
+			q := all[at].Mul(g)
+			for e, v := range q { // products are exact again
+				for _, w := range [...]float64{0, silver, 0.5, h, golden, 1} {
+					if math.Abs(math.Abs(v)-w) < 1e-9 {
+						q[e] = math.Copysign(w, v)
+					}
+				}
+			}
+			known := slices.ContainsFunc(all, func(p linalg.Quat) bool {
+				return math.Abs(p[0]*q[0]+p[1]*q[1]+p[2]*q[2]+p[3]*q[3]) > 1-1e-9 // or its negative
+			})
+			if !known {
+				all = append(all, q)
+			}
+		}
+	}
+	return all
 }
 
 // spiral is point l of k on the spiral: two circles, of radii √t and √(1-t), turned at rates whose ratio and multiples are badly

@@ -240,6 +240,13 @@ func describeFields(r *result, c *cnp.Config) {
 		if s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
 			s += "; turns by one of them are exact"
 		}
+	case *group.SE3:
+		switch {
+		case c.LiftSamples == cnp.SamplesRandom:
+			s = fmt.Sprintf("%d: every place is seen from so many sides, drawn with seed %d, in training for every batch anew", c.Lifts, c.LiftSeed)
+		case c.Levels > 0 && slices.Contains([]int{4, 12, 24, 60}, c.Lifts):
+			s += ", a group of rotations; turns by one of them are exact"
+		}
 	}
 	r.line("lifts", "%s", s)
 }

@@ -23,6 +23,7 @@ type regressionFlags struct {
 	dx                     int
 	chain                  bool
 	lifts                  liftsFlag
+	liftSamples            string
 	channels               []int
 	hidden, mid            int
 	levels, blocks, width  int
@@ -130,6 +131,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.inputs, "inputs", "", "--levels: those of the --outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
 	fl.StringVar(&f.group, "group", "", "equivcnp: the group, one on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
 	f.lifts.register(fl, "equivcnp: samples of the group's stabiliser for every point")
+	fl.StringVar(&f.liftSamples, "lift-samples", "even", "--levels under SE(3): how these are taken: even; random, for every batch anew")
 	fl.StringVar(&f.csv, "csv", "", "train on the curves of a table: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
 	fl.StringVar(&f.in, "in", "", "train on the curves of a safetensors, npz or NetCDF file")
@@ -158,7 +160,7 @@ itself, as the authors' models are, and ends that.`,
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
 	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}, "benchmark": task.BenchmarkProcesses, "group": group.Names(),
 		"field": task.VectorKernels, "plane": task.PlaneKinds, "sphere": task.SphereProcesses, "place": task.SpherePlaces,
-		"readout": {"queries", "targets", "rbf"}} {
+		"readout": {"queries", "targets", "rbf"}, "lift-samples": {"even", "random"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	return cmd
@@ -384,10 +386,13 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if f.model != "equivcnp" && f.levels != 0 {
 		return usagef("--levels is for --model equivcnp")
 	}
-	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts") || changed("hidden") || changed("mid")) {
-		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --hidden, --lifts, --mid and --readout are for --model equivcnp")
+	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts") || changed("lift-samples") || changed("hidden") || changed("mid")) {
+		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --hidden, --lifts, --lift-samples, --mid and --readout are for --model equivcnp")
 	}
 	c.CoordinateFeature = f.coordinate
+	if f.liftSamples != "even" {
+		c.LiftSamples = cnp.LiftSamples(f.liftSamples)
+	}
 	if f.model == "equivcnp" {
 		c.Readout = cnp.Readout(f.readout)
 	}

@@ -59,10 +59,10 @@ var fieldFlags = map[string]string{
 	"adam.rate": "rate", "adam.weight_decay": "weight-decay", "adam.decoupled": "weight-decay", "adam.clip_norm": "clip",
 	"adam.schedule.kind": "schedule", "adam.schedule.warmup": "warmup", "adam.schedule.steps": "stair", "adam.schedule.factor": "factor",
 	"noise.from": "noise", "noise.to": "last-noise", "noise.steps": "steps",
-	"model.architecture": "model", "model.group": "group", "model.alpha": "alpha", "model.lifts": "lifts", "model.channels": "width", "model.hidden": "hidden", "model.mid": "mid",
+	"model.architecture": "model", "model.group": "group", "model.alpha": "alpha", "model.lifts": "lifts", "model.lift_samples": "lift-samples", "model.channels": "width", "model.hidden": "hidden", "model.mid": "mid",
 	"model.blocks": "blocks", "model.fill": "fill", "model.points_per_unit": "points-per-unit", "model.encoder_length": "encoder-length",
 	"model.readout": "readout", "model.likelihood": "likelihood", "model.outputs": "outputs", "model.coordinate_feature": "coordinate-feature", "model.image_size": "size", "model.dim_x": "x", "model.dim_y": "y",
-	"alpha": "alpha", "lifts": "lifts", "outputs": "outputs", "channels": "width", "blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",
+	"alpha": "alpha", "lifts": "lifts", "lift_samples": "lift-samples", "outputs": "outputs", "channels": "width", "blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",
 	"encoder_length": "encoder-length", "hidden": "hidden", "mid": "mid", "readout": "readout", "targets": "targets", "context rates": "min-rate and --max-rate",
 }
 

@@ -168,7 +168,7 @@ func parseConfig(text string) (cnp.Config, error) {
 	}
 	// Errors quote names.
 	for field, name := range map[string]int{"architecture": len(c.Architecture), "group": len(c.Group), "readout": len(c.Readout),
-		"placement": len(c.Placement), "window": len(c.Window), "likelihood": len(c.Likelihood), "output": len(c.Output)} {
+		"placement": len(c.Placement), "lift_samples": len(c.LiftSamples), "window": len(c.Window), "likelihood": len(c.Likelihood), "output": len(c.Output)} {
 		if name > maxName {
 			return cnp.Config{}, fmt.Errorf("%w: %s: the name in %s has %d letters, need at most %d", cnp.ErrConfig, metaConfig, field, name, maxName)
 		}
