@@ -39,11 +39,14 @@ const (
 	budgetImages  = 16
 )
 
+// maxConcurrency bounds the calls of a plan that compute at a time.
+const maxConcurrency = 1 << 16
+
 // PlanOptions say how much memory a plan may use, and for what.
 type PlanOptions struct {
 	// Memory bounds, in bytes, what a plan needs while it is made, what it stores, and what its concurrent calls need.
 	// Convolution weights that do not fit are computed in every call, once for all its images: the more images, the less it
-	// costs. Where little is left, a call takes fewer than 16 images at a time. If not even the neighbourhoods and one image fit,
+	// costs. Where little is left, a call takes fewer than 16 images at a time, and more only where there is room beside all weights. If not even the neighbourhoods and one image fit,
 	// Plan returns ErrMemory. 0 means 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number
 	// stores no weights, and is Soft.
 	Memory int64
@@ -175,8 +178,8 @@ func checkPlan(g Geometry, opt *PlanOptions) error {
 	if !slices.Contains(layers.Algorithms, opt.Algorithm) {
 		return fmt.Errorf("%w: algorithm %q is none of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
 	}
-	if opt.Concurrency < 0 {
-		return fmt.Errorf("%w: concurrency = %d, need 0 or more", ErrConfig, opt.Concurrency)
+	if opt.Concurrency < 0 || opt.Concurrency > maxConcurrency {
+		return fmt.Errorf("%w: concurrency = %d, need 0 to %d", ErrConfig, opt.Concurrency, maxConcurrency)
 	}
 	opt.Soft = opt.Soft || opt.Memory <= 0
 	if opt.Memory == 0 {
@@ -300,7 +303,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	for _, a := range arranged {
 		p.info.Bytes += a.Bytes()
 	}
-	if err := p.share(arranged, width, embed.Flat(), opt); err != nil {
+	if err := p.share(embed.Flat(), opt); err != nil {
 		return err
 	}
 	p.turn = make(chan struct{}, p.info.Concurrency)
@@ -366,6 +369,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	p.info.ImageOps += float64(p.outputs() * width * m.last.Out)
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
+	p.widen(opt)
 	if !opt.Soft {
 		debug.FreeOSMemory() // what the making left lies in pieces, and would come on top of the large arrays of calls
 	}
@@ -425,15 +429,7 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 
 // share decides how many calls compute at a time, and how many images each of them takes at a time, within the memory that the
 // neighbourhoods leave.
-func (p *ImagePlan[T]) share(arranged map[float64]*layers.Arrangement[T], width int, flat bool, opt PlanOptions) error {
-	// call is what one call needs.
-	call := func(images int) int64 {
-		most := int64(0)
-		for _, a := range arranged {
-			most = max(most, int64(workers())*a.CallBytes(width, images))
-		}
-		return most + int64(images)*p.imageBytes()
-	}
+func (p *ImagePlan[T]) share(flat bool, opt PlanOptions) error {
 	calls := opt.Concurrency
 	if calls == 0 {
 		calls = 1
@@ -441,24 +437,47 @@ func (p *ImagePlan[T]) share(arranged map[float64]*layers.Arrangement[T], width 
 			calls = workers()
 		}
 	}
-	p.most = int(max(1, runBytes/p.imageBytes()))
-	images := min(budgetImages, p.most)
+	images := min(budgetImages, p.mostImages())
 	if !opt.Soft {
 		left := opt.Memory - p.info.Bytes
-		for calls > 1 && opt.Concurrency == 0 && int64(calls)*call(images) > left {
+		for calls > 1 && opt.Concurrency == 0 && int64(calls)*p.callBytes(images) > left {
 			calls--
 		}
-		for images > 1 && int64(calls)*call(images) > left {
+		for images > 1 && int64(calls)*p.callBytes(images) > left {
 			images--
-			p.most = images
 		}
-		if need := int64(calls) * call(images); need > left {
+		if need := int64(calls) * p.callBytes(images); need > left {
 			return fmt.Errorf("%w: neighbourhoods take %v and a call with one image %v, the limit is %v", ErrMemory, Bytes(p.info.Bytes), Bytes(need),
 				Bytes(opt.Memory))
 		}
 	}
-	p.info.Concurrency, p.info.CallBytes = calls, call(images)
+	p.most, p.info.Concurrency, p.info.CallBytes = images, calls, p.callBytes(images)
 	return nil
+}
+
+// mostImages is how many images a call may ever take at a time.
+func (p *ImagePlan[T]) mostImages() int { return int(max(1, runBytes/p.imageBytes())) }
+
+// callBytes is what a call needs that takes so many images at a time.
+func (p *ImagePlan[T]) callBytes(images int) int64 {
+	most := int64(0)
+	for _, a := range p.arranged {
+		most = max(most, int64(workers())*a.CallBytes(p.cfg.Channels[0], images))
+	}
+	return most + int64(images)*p.imageBytes()
+}
+
+// widen lets a call take more images at a time than its budget was made for, where that costs none of the memory that was promised.
+func (p *ImagePlan[T]) widen(opt PlanOptions) {
+	most := p.mostImages()
+	if opt.Soft {
+		p.most = most
+		return
+	}
+	left := opt.Memory - p.info.Bytes
+	for p.most < most && int64(p.info.Concurrency)*p.callBytes(p.most+1) <= left {
+		p.most++
+	}
 }
 
 // storage returns which share of that many bytes of weights fits into a budget.

@@ -423,6 +423,15 @@ func TestPlanMemory(t *testing.T) {
 		require.NoError(t, err)
 		require.Less(t, few.most, 16)
 		require.LessOrEqual(t, few.Info().Bytes+few.Info().CallBytes, least-p.Info().CallBytes/2)
+		// With more images at hand than the budget is made for, a call takes so many at a time as the memory has room for.
+		many := planImages[float32](70, 2, 16, 16, 9)
+		for _, extra := range []int64{0, p.Info().CallBytes, 1 << 30} {
+			p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least + extra})
+			require.NoError(t, err)
+			require.NoError(t, p.Predict(context.Background(), newPrediction[float32](many.B*p.Values()), many))
+			require.LessOrEqual(t, float64(p.Info().Bytes+p.idle.Load().bytes()), 1.02*float64(least+extra), "%d more", extra)
+			require.Equal(t, extra == 1<<30, p.most >= many.B)
+		}
 		got := newPrediction[float32](im.B * p.Values())
 		require.NoError(t, few.Predict(context.Background(), got, im))
 		require.Equal(t, want, got)

@@ -37,6 +37,7 @@ type Arrangement[T Float] struct {
 	// Tiled:
 	tiles []tile[T]
 	most  int    // the greatest number of poses of a tile
+	tall  int    // and of rows
 	same  []bool // for depthwise convolutions in float32: rows that list the poses of the row before, in the same order
 
 	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
@@ -176,12 +177,18 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	if a.tiles = newTiles[T](s, n.Poses, n.PoseDim, stop); a.tiles == nil {
 		return
 	}
-	for k := range a.tiles {
-		a.most = max(a.most, len(a.tiles[k].poses))
-	}
+	a.measure()
 	if sizeof[T]() == 4 && depthwise {
 		a.same = s.Same
 		a.makeRows(stop)
+	}
+}
+
+// measure finds the largest tile.
+func (a *Arrangement[T]) measure() {
+	for i := range a.tiles {
+		t := &a.tiles[i]
+		a.most, a.tall = max(a.most, len(t.poses)), max(a.tall, t.hi-t.lo)
 	}
 }
 
@@ -270,13 +277,9 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 		return a.transformBytes(channels, images)
 	}
 	if !a.Flat() {
-		rows, weights = 0, 2*a.most*a.width(channels)
-		for i := range a.tiles {
-			rows = max(rows, a.tiles[i].hi-a.tiles[i].lo)
-		}
-		rows *= images + 1
+		rows, weights = a.tall*(images+1), (2*a.most+a.tall)*a.width(channels)
 	}
-	return int64(weights+(rows+rows/8)*channels) * int64(sizeof[T]())
+	return int64(weights+rows*channels) * int64(sizeof[T]())
 }
 
 // inverse is what the sum over row i's pairs is multiplied by: one over their number, or over the sum of their windows.

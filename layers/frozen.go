@@ -118,8 +118,8 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 		f.Int(&t.hi)
 		frozen.Array(f, &t.poses)
 		frozen.Array(f, &t.table)
-		a.most = max(a.most, len(t.poses))
 	}
+	a.measure()
 }
 
 func freezeGrid(f *frozen.File, g *spectral.Grid) {

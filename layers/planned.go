@@ -49,6 +49,7 @@ type Kept struct {
 // poseWeights holds the convolution weights of an arrangement, or the network that computes them.
 type poseWeights[T Float] struct {
 	net    *folded[T]
+	most   int             // poses that a tile needs
 	window []T             // multiplies every pose's weights; nil: nothing does
 	slices []simd.Dense[T] // the last layer, slice by slice
 	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
@@ -61,7 +62,7 @@ type poseWeights[T Float] struct {
 
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
-	p := poseWeights[T]{net: w.fold(), window: a.window.poses()}
+	p := poseWeights[T]{net: w.fold(), most: a.most, window: a.window.poses()}
 	if !a.Flat() {
 		p.slices = p.net.columns(width)
 	}
@@ -100,7 +101,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 			p.evaluate(p.table[lo:hi], t, ws)
 			return
 		}
-		full := sized(&ws.weights, hi-lo)
+		full := roomy(&ws.weights, hi-lo, a.most*w.Out())
 		p.evaluate(full, t, ws)
 		simd.BF16FromF32(p.half[lo:hi], any(full).([]float32))
 	})
@@ -165,7 +166,7 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 	if v.stored != nil {
 		return v.stored[from:to]
 	}
-	dst := sized(&v.w.weights, to-from)
+	dst := roomy(&v.w.weights, to-from, v.most*width)
 	if v.half != nil {
 		simd.F32FromBF16(any(dst).([]float32), v.half[from:to])
 	} else {
@@ -188,7 +189,8 @@ func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
 
 // hidden returns the result of the network's first two layers for a tile's poses, [poses, hidden].
 func (p *poseWeights[T]) hidden(t *tile[T], w *workspace[T]) []T {
-	out := sized(&w.hidden, len(t.poses)*p.net.net[1].B.N)
+	n := p.net.net[1].B.N
+	out := roomy(&w.hidden, len(t.poses)*n, p.most*n)
 	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N))
 	return out
 }
@@ -251,8 +253,12 @@ type workspace[T Float] struct {
 }
 
 // sized returns a buffer with n elements, allocated anew if it is too small.
-func sized[T Float](buf *[]T, n int) []T {
-	*buf = reuse.Roomy(*buf, n, n+n/8)
+func sized[T Float](buf *[]T, n int) []T { return roomy(buf, n, n+n/8) }
+
+// roomy is sized for tiles: room is what the largest of them needs. Buffers that grew from tile to tile would leave several times their size to
+// the garbage collector, beside the limit that a plan was given.
+func roomy[T Float](buf *[]T, n, room int) []T {
+	*buf = reuse.Roomy(*buf, n, max(n, room))
 	return *buf
 }
 
@@ -501,7 +507,7 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		sum = s.sums[(image*a.Rows+lo)*in : (image*a.Rows+hi)*in]
 		l.repair(s, w, weights, sum, f, lo, hi, image)
 	} else {
-		sum = sized(&w.sum, images*rows*in)
+		sum = roomy(&w.sum, images*rows*in, images*a.tall*in)
 		a.depthwise(sum, f, weights, lo, hi, in, a.width(in), w)
 	}
 	for b := range images {
@@ -515,7 +521,7 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		if s.base != nil { // rows lie side by side: the arrangement is flat
 			copy(to[lo*out:hi*out], s.base[((image+b)*a.Rows+lo)*out:])
 		}
-		y := sized(&w.dense, rows*out)
+		y := roomy(&w.dense, rows*out, a.tall*out)
 		l.dense.forward(x, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
 		for c := 0; c < out; c += l.dense.width {
 			n := min(l.dense.width, out-c)
@@ -557,7 +563,7 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 	// A slice of the weights serves all images before the next slice.
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
-		part, slice := sized(&w.part, rows*n), weights.slice(j/width, j, n)
+		part, slice := roomy(&w.part, rows*n, a.tall*n), weights.slice(j/width, j, n)
 		for b := range len(f) / (a.Rows * c) {
 			x := f[(b*c+j)*a.Rows:][:a.Rows*n]
 			if weights.rows != nil {
@@ -650,7 +656,7 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 	mid := l.dense.in / in
 	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
 	index, pose := a.pairs()
-	sum, all := sized(&w.sum, rows*in*mid), weights.slice(0, 0, mid)
+	sum, all := roomy(&w.sum, rows*in*mid, a.tall*in*mid), weights.slice(0, 0, mid)
 	for b := image; b < image+images; b++ {
 		simd.PointConv(sum, s.f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], index[from:to], pose[from:to], in, mid)
 		for i := range rows {
