@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"runtime"
@@ -20,8 +22,13 @@ import (
 func spare(threads int) int { return 1 + threads/8 }
 
 // SpareThreads computes on so many threads, and gives Go some more, so that clients are answered at once while models compute: what computes
-// leaves its thread only now and then. It is for programs that do nothing but serve, and returns what undoes it.
+// leaves its thread only now and then. It is for programs that do nothing but serve, and returns what undoes it. At most 1024 threads compute;
+// 0 or less are as many as Go takes.
 func SpareThreads(threads int) (undo func()) {
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	threads = min(threads, maxSlots)
 	limit, procs := parallel.SetLimit(threads), runtime.GOMAXPROCS(threads+spare(threads))
 	return func() {
 		parallel.SetLimit(limit)
@@ -44,10 +51,33 @@ type Limits struct {
 	Linger, Drain time.Duration
 }
 
+// check refuses limits under which nobody would be answered, by their names.
+func (l *Limits) check() error {
+	for _, v := range []struct {
+		name        string
+		value, upTo int64
+	}{
+		{"Connections", int64(l.Connections), math.MaxInt32}, {"Header", int64(l.Header), 1 << 28}, {"Streams", int64(l.Streams), math.MaxInt32},
+		{"HeaderTime", int64(l.HeaderTime), math.MaxInt64}, {"IdleTime", int64(l.IdleTime), math.MaxInt64},
+		{"Linger", int64(l.Linger), int64(24 * time.Hour)}, {"Drain", int64(l.Drain), math.MaxInt64},
+	} {
+		if v.value < 0 || v.value > v.upTo {
+			return fmt.Errorf("serve: limits: %s is %d, need 0 to %d", v.name, v.value, v.upTo)
+		}
+	}
+	return nil
+}
+
 // Serve answers the connections of a listener until ctx is done, then stops gracefully: readiness is off, after Limits.Linger the
 // listener is closed, and requests under way, queued ones among them, are answered. It returns nil, or the error that ended it, and
 // an error if requests were left after Limits.Drain.
 func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error {
+	if l == nil {
+		return errors.New("serve: no listener")
+	}
+	if err := limits.check(); err != nil {
+		return err
+	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)

@@ -3,9 +3,9 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -80,8 +80,8 @@ func New(opt Options) (*Server, error) {
 	requests := min(opt.Memory/8, 1<<30)
 	opt.PlanMemory = cmp.Or(opt.PlanMemory, min(3<<29, (opt.Memory-requests)/2))
 	opt.Body = min(cmp.Or(opt.Body, 64<<20), requests)
-	if opt.Memory < 1<<20 || opt.PlanMemory < 0 || opt.Batch < 1 || opt.Slots < 1 || opt.Waiting < 0 || opt.Timeout < 0 || opt.Poll < 0 || opt.Body < 0 {
-		return nil, errors.New("serve: an option is negative, or the memory less than 1 MB")
+	if err := opt.check(); err != nil {
+		return nil, err
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -124,6 +124,30 @@ func New(opt Options) (*Server, error) {
 		})
 	}
 	return s, nil
+}
+
+// maxSlots bounds batches that compute at a time.
+const maxSlots = 1 << 10
+
+// check refuses what nothing can be served with, by the option's name.
+func (o *Options) check() error {
+	for _, v := range []struct {
+		name              string
+		value, from, upTo int64
+	}{
+		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64}, {"Batch", int64(o.Batch), 1, math.MaxInt32},
+		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64},
+		{"Poll", int64(o.Poll), 0, math.MaxInt64}, {"Body", o.Body, 0, math.MaxInt64},
+	} {
+		if v.value < v.from || v.value > v.upTo {
+			return fmt.Errorf("serve: %s is %d, need %d to %d", v.name, v.value, v.from, v.upTo)
+		}
+	}
+	switch o.Precision {
+	case "", cnp.Float32, cnp.BFloat16:
+		return nil
+	}
+	return fmt.Errorf("serve: Precision is %q, need %q or %q", o.Precision, cnp.Float32, cnp.BFloat16)
 }
 
 // Close ends what the server does beside answering requests. It does not wait for requests: http.Server's Shutdown does, and

@@ -11,6 +11,9 @@ import (
 // is of integers.
 func (f *File) Add(name string, t Type, dims []int, values []float64, attrs ...Attr) error {
 	v := Var{Name: name, Type: t, Dims: dims, Attrs: attrs}
+	if err := f.checkDims(name, dims); err != nil {
+		return err
+	}
 	if len(values) != f.Len(&v) || t.Size() == 0 || t == Char {
 		return fmt.Errorf("netcdf: variable %q of type %d has %d values, its dimensions %v need %d", name, t, len(values), f.Shape(&v), f.Len(&v))
 	}
@@ -32,8 +35,27 @@ func (f *File) Add(name string, t Type, dims []int, values []float64, attrs ...A
 	return nil
 }
 
+// checkDims refuses dimensions that the file does not have, or whose product overflows.
+func (f *File) checkDims(name string, dims []int) error {
+	n := 1
+	for _, d := range dims {
+		if d < 0 || d >= len(f.Dims) {
+			return fmt.Errorf("netcdf: variable %q: dimension %d of %d", name, d, len(f.Dims))
+		}
+		l := f.Dims[d].Len
+		if l < 0 || l > 0 && n > math.MaxInt/8/l {
+			return fmt.Errorf("netcdf: variable %q: dimension %q of length %d: no array in memory has so many values", name, f.Dims[d].Name, l)
+		}
+		n *= max(l, 1)
+	}
+	return nil
+}
+
 // AddText adds a variable of texts; dims are those without the one of their length, which is added.
 func (f *File) AddText(name string, dims []int, texts []string, attrs ...Attr) error {
+	if err := f.checkDims(name, dims); err != nil {
+		return err
+	}
 	longest := 1
 	for _, s := range texts {
 		longest = max(longest, len(s))

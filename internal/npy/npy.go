@@ -228,6 +228,9 @@ func Encode(w io.Writer, tensors []safetensors.Tensor) error {
 
 // EncodeArray writes an .npy file.
 func EncodeArray(w io.Writer, t *safetensors.Tensor) error {
+	if t == nil || t.Len() < 0 {
+		return fmt.Errorf("%w: no tensor, or one that is larger than memory", ErrFormat)
+	}
 	if len(t.Data) != t.DType.Size()*t.Len() {
 		return fmt.Errorf("%w: tensor %q of type %s%v with %d bytes", ErrFormat, t.Name, t.DType, t.Shape, len(t.Data))
 	}

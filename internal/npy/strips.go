@@ -19,6 +19,9 @@ type Array struct {
 
 // OpenArray reads the header of an .npy file of length bytes. The array must be row-major, as numpy writes it unless asked otherwise.
 func OpenArray(r io.ReaderAt, length int64) (*Array, error) {
+	if r == nil || length < 0 {
+		return nil, fmt.Errorf("%w: %d bytes", ErrFormat, length)
+	}
 	a, n, err := readHeader(io.NewSectionReader(r, 0, length), math.MaxInt)
 	if err != nil {
 		return nil, err
@@ -35,6 +38,9 @@ func OpenArray(r io.ReaderAt, length int64) (*Array, error) {
 // Float32s sets dst to elements from the at-th on.
 func (f *Array) Float32s(dst []float32, at int) error {
 	size := f.a.dtype.Size()
+	if all := f.a.size / size; at < 0 || len(dst) > all || at > all-len(dst) {
+		return fmt.Errorf("%w: elements %d to %d of %d", ErrFormat, at, at+len(dst), all)
+	}
 	if n := len(dst) * size; cap(f.room) < n {
 		f.room = make([]byte, n)
 	}

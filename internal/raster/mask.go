@@ -23,6 +23,9 @@ func (im *Image) Mask(path string, h, w int) ([]bool, error) {
 // RandomMask observes round(rate·h·w) pixels of an h x w image, picked at random without replacement. Equal arguments
 // give equal masks on every machine. rate must be in [0, 1].
 func RandomMask(h, w int, rate float64, seed uint64) []bool {
+	if h < 0 || w < 0 || h > 0 && w > maxHeld/h || !(rate >= 0 && rate <= 1) {
+		panic(fmt.Sprintf("raster: RandomMask: %d x %d pixels at rate %g, need at most %d pixels and a rate from 0 to 1", h, w, rate, maxHeld))
+	}
 	n := h * w
 	mask := make([]bool, n)
 	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))

@@ -274,10 +274,19 @@ type StripWriter struct {
 	room        []byte
 }
 
+// maxSide and maxWritten bound a raster that is written, and its values.
+const (
+	maxSide    = 1 << 28
+	maxWritten = int64(1) << 56
+)
+
 // OpenStripWriter opens file, a new one or one that was begun, for a raster whose name will be name.
 func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 	ending := strings.ToLower(filepath.Ext(name))
 	s := &StripWriter{C: c, H: h, W: w, apart: ending == ".npy"}
+	if c < 1 || h < 1 || w < 1 || h > maxSide || w > maxSide || int64(c) > maxWritten/int64(h)/int64(w) {
+		return nil, fmt.Errorf("%w: a raster of %d channels of %d x %d pixels", ErrSize, c, h, w)
+	}
 	var head []byte
 	each := 2
 	switch {

@@ -61,11 +61,26 @@ type Tensor struct {
 	Data  []byte // little-endian, row-major, Size()·product(Shape) bytes
 }
 
-// Len is the number of elements.
+// Len is the number of elements, and -1 of a shape that no array in memory has.
 func (t *Tensor) Len() int {
-	n := 1
+	n, empty := 1, false
 	for _, s := range t.Shape {
-		n *= s
+		switch {
+		case s < 0:
+			return -1
+		case s == 0:
+			empty = true
+		case n > math.MaxInt/8/s:
+			n = math.MaxInt
+		default:
+			n *= s
+		}
+	}
+	switch {
+	case empty:
+		return 0
+	case n > math.MaxInt/8:
+		return -1
 	}
 	return n
 }
@@ -199,6 +214,9 @@ func check(t *Tensor, r byteRange, data uint64) error {
 // Encode returns the file's bytes: tensors sorted by descending alignment, then name, as the reference writer does, and
 // the header padded with spaces to a multiple of 8.
 func Encode(f *File) ([]byte, error) {
+	if f == nil {
+		return nil, fmt.Errorf("%w: no file", ErrFormat)
+	}
 	ts := slices.Clone(f.Tensors)
 	slices.SortStableFunc(ts, func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(b.DType.Size(), a.DType.Size()), cmp.Compare(a.Name, b.Name))

@@ -56,9 +56,12 @@ func FromEnvironment(count int, lookup func(string) (string, bool)) (Shard, erro
 	return Shard{}, fmt.Errorf("none of %s is set: say which shard this is", strings.Join(Variables, ", "))
 }
 
-// Of returns the shard's items: every Count-th.
+// Of returns the shard's items: every Count-th. A shard of none, or one that is not there, has none.
 func (s Shard) Of(items []Item) []Item {
 	var out []Item
+	if s.Index < 0 || s.Count < 1 || s.Index >= s.Count || s.Count > MaxShards {
+		return nil
+	}
 	for i := s.Index; i < len(items); i += s.Count {
 		out = append(out, items[i])
 	}

@@ -148,6 +148,9 @@ type wireResponse struct {
 // Infer sends a request to a model. A deadline of ctx goes with it, unless the request has a timeout already. What the server refuses is
 // an *Error.
 func (c *Client) Infer(ctx context.Context, model string, r *Request) (*Response, error) {
+	if r == nil {
+		return nil, errors.New("client: no request")
+	}
 	for try := 0; ; try++ {
 		out, err := c.infer(ctx, model, r)
 		var e *Error
@@ -220,7 +223,7 @@ func refusal(resp *http.Response) error {
 	if json.Unmarshal(b, &says) == nil && says.Error != "" {
 		e.Message = says.Error
 	}
-	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 && s <= 1<<20 {
 		e.RetryAfter = time.Duration(s) * time.Second
 	}
 	return e
@@ -263,12 +266,18 @@ func read(resp *http.Response) (*Response, error) {
 
 // Complete asks a model of images for mean and standard deviation [B, C, H, W].
 func (c *Client) Complete(ctx context.Context, model string, im *cnp.Images[float32]) (*cnp.Prediction[float32], error) {
+	if im == nil {
+		return nil, errors.New("client: no images")
+	}
 	return c.predict(ctx, model, &Request{Inputs: []Tensor{
 		Float32s("image", []int{im.B, im.C, im.H, im.W}, im.Pixels), Bools("mask", []int{im.B, 1, im.H, im.W}, im.Mask)}})
 }
 
 // Predict asks a model of curves, with dx coordinates and dy values a point, for mean and standard deviation [B, Nt, dy].
 func (c *Client) Predict(ctx context.Context, model string, b *cnp.Batch[float32], dx, dy int) (*cnp.Prediction[float32], error) {
+	if b == nil {
+		return nil, errors.New("client: no batch")
+	}
 	r := &Request{Inputs: []Tensor{Float64s("x_context", []int{b.B, b.Nc, dx}, b.XContext), Float32s("y_context", []int{b.B, b.Nc, dy}, b.YContext),
 		Float64s("x_target", []int{b.B, b.Nt, dx}, b.XTarget)}}
 	if b.AuxTarget != nil {
