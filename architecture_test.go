@@ -23,7 +23,7 @@ const module = "github.com/equivcnp/equivcnp"
 
 // rooms are the top-level folders in the order of the stack: a room imports only what stands before it. Packages under
 // internal have no place of their own: each stands below its lowest user.
-var rooms = []string{"asm", "simd", "linalg", "group", "neighbor", "layers", "cnp", "bench", "fuzz", "cmd", "beam"}
+var rooms = []string{"asm", "simd", "linalg", "group", "neighbor", "layers", "cnp", "bench", "fuzz", "cmd", "beam", "examples"}
 
 // ownModules are folders with a go.mod of their own. Nothing imports them, and they import nothing; beam, which is one, too, imports rooms.
 var ownModules = []string{"asm"} // and cnp/serve/tools, which is within a room and imports none

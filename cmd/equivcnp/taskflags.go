@@ -94,7 +94,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	test := task.PaperTest(nil)
 	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, rbf+periodic, rbf,sawtooth, gp:2*rbf(0.5)+...")
 	fl.StringVar(&f.benchmark, "benchmark", "", "a process of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
-	fl.StringVar(&f.field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", "))
+	fl.StringVar(&f.field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&f.plane, "plane", "", "values in the plane of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
 	fl.StringVar(&f.region, "region", task.BenchmarkRegions[0], "--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
@@ -155,6 +155,25 @@ func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Mot
 		return m, usageError{err}
 	}
 	return m, nil
+}
+
+// fieldSource returns the vector fields that --field names, with so many context points (0 to 0: the usual numbers) and targets, and how many coordinates they have.
+func fieldSource(name string, least, most, targets int) (task.Source[float32], int, error) {
+	var src interface {
+		task.Source[float32]
+		Validate() error
+	}
+	dx := 2
+	src = task.VectorSource[float32]{Kernel: name, MinContext: least, MaxContext: most, Targets: targets}
+	if slices.Contains(task.ChargeKinds, name) {
+		src, dx = task.ChargeSource[float32]{Kind: name, MinContext: least, MaxContext: most, Targets: targets}, 3
+	} else if !slices.Contains(task.VectorKernels, name) {
+		return nil, 0, usagef("--field %q: need one of %s", name, strings.Join(slices.Concat(task.VectorKernels, task.ChargeKinds), ", "))
+	}
+	if err := src.Validate(); err != nil {
+		return nil, 0, usageError{fmt.Errorf("--field: %w", err)}
+	}
+	return src, dx, nil
 }
 
 // source returns the tasks for a model of that configuration, and how many there are, 0 where there is no end. Finite sets
@@ -221,15 +240,16 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		}
 		return src, 0, nil
 	case f.field != "":
-		if cfg.DimX != 2 || cfg.DimY != 2 {
-			return nil, 0, usagef("--field has two coordinates and two outputs, the model has %d and %d", cfg.DimX, cfg.DimY)
-		}
-		src := task.VectorSource[float32]{Kernel: f.field}
+		least, most := 0, 0
 		if changed("min-context") || changed("max-context") {
-			src.MinContext, src.MaxContext = f.minContext, f.maxContext
+			least, most = f.minContext, f.maxContext
 		}
-		if err := src.Validate(); err != nil {
-			return nil, 0, usageError{fmt.Errorf("--field: %w", err)}
+		src, dx, err := fieldSource(f.field, least, most, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		if cfg.DimX != dx || cfg.DimY != dx {
+			return nil, 0, usagef("--field %s has %d coordinates and as many outputs, the model has %d and %d", f.field, dx, cfg.DimX, cfg.DimY)
 		}
 		return src, 0, nil
 	case f.csv != "" || (f.in != "" && !image):

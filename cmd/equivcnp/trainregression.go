@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,10 @@ plane: under --group "SE(2)" with --lifts 4 and --levels 3 a field turned by a q
 a quarter. --outputs says which columns of your own data are a vector, in their order: --y pressure,u,v
 --outputs scalar,vector. Predictions of vectors have a full covariance (--likelihood full).
 
+--field charges draws the electric fields of upright dipoles in space, observed at 20 to 60 places, and turned-charges
+the same turned anyhow; under --group "SE(3)" with --levels, --lifts 4, 12, 24 or 60 are a group of rotations, and
+--lift-samples random with one or two lifts shows the network all rotations in training.
+
 --plane draws values in the plane of which the symmetry is known: stationary, isotropic, radial,
 scale-free or none; "equivcnp select" should find it.
 
@@ -125,7 +130,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.BoolVar(&f.chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees, which predicts a target from the context and the\nother targets")
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
-	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", "))
+	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", ")+";\nin space: "+strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&f.plane, "plane", "", "values in the plane, of a Gaussian process of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
 	fl.StringVar(&f.outputs, "outputs", "", "types of the outputs, in their order, as in scalar,vector: a vector is as many columns as there are inputs\n(default: scalars, for --field a vector)")
 	fl.StringVar(&f.inputs, "inputs", "", "--levels: those of the --outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
@@ -159,7 +164,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
 	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}, "benchmark": task.BenchmarkProcesses, "group": group.Names(),
-		"field": task.VectorKernels, "plane": task.PlaneKinds, "sphere": task.SphereProcesses, "place": task.SpherePlaces,
+		"field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds, "sphere": task.SphereProcesses, "place": task.SpherePlaces,
 		"readout": {"queries", "targets", "rbf"}, "lift-samples": {"even", "random"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -185,6 +190,12 @@ func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy
 		c.PointsPerUnit = 1
 		for l := range c.Channels {
 			c.Channels[l] = 32 + 16*min(l, 2)
+		}
+	}
+	if f.field != "" && dx == 3 {
+		c.PointsPerUnit, c.Kernel = 1.5, 3
+		for l := range c.Channels {
+			c.Channels[l] /= 2
 		}
 	}
 	if changed("kernel-width") {
@@ -258,18 +269,19 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		}
 		dx = 2
 	}
-	fields := task.VectorSource[float32]{Kernel: f.field, Targets: f.targets}
+	var fields task.Source[float32]
 	if f.field != "" {
 		if err := checkTargets(f.targets); err != nil {
 			return err
 		}
+		least, most := 0, 0
 		if cmd.Flags().Changed("min-context") || cmd.Flags().Changed("max-context") {
-			fields.MinContext, fields.MaxContext = f.minContext, f.maxContext
+			least, most = f.minContext, f.maxContext
 		}
-		if err := fields.Validate(); err != nil {
-			return usageError{fmt.Errorf("--field: %w", err)}
+		if fields, dx, err = fieldSource(f.field, least, most, f.targets); err != nil {
+			return err
 		}
-		if dx, dy = 2, 2; f.outputs == "" && f.model == "equivcnp" {
+		if dy = dx; f.outputs == "" && f.model == "equivcnp" {
 			f.outputs = string(cnp.Vector)
 		}
 	}
@@ -297,7 +309,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			c.Fill = paperFill["matern"]
 		}
 		c.Lifts = f.lifts.count
-		if f.plane != "" && f.levels == 0 {
+		if (f.plane != "" || f.field != "" && dx == 3) && f.levels == 0 {
 			c.PointsPerUnit, c.Fill = 0, 0.5 // few points, and no step of a lattice that would suit all kinds
 		}
 		if f.levels > 0 {

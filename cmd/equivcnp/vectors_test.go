@@ -92,3 +92,28 @@ func TestReproduceVectors(t *testing.T) {
 	require.Contains(t, table, "curl-free,the process,joint,1,")
 	require.Equal(t, !testing.Short(), strings.Contains(report, "takes 2550 evaluations of its network"))
 }
+
+// TestCharges: fields in space are trained and measured under SE(3) with random and with even lifts, which inspect explains; what does not fit is
+// refused by name.
+func TestCharges(t *testing.T) {
+	b := newBench(t)
+	run := []string{"train", "regression", "--field", "charges", "--levels", "1", "--channels", "2", "--points-per-unit", "0.5", "--min-context", "3", "--max-context", "9",
+		"--targets", "5", "--batch", "2", "--eval-every", "0", "--steps", "2"}
+	b.ok(append(run, "--group", "SE3", "--lifts", "2", "--lift-samples", "random", "--out", "@random.safetensors")...)
+	require.Contains(t, b.ok("inspect", "@random.safetensors"), "2: every place is seen from so many sides, drawn with seed 0, in training for every batch anew")
+	b.ok(append(run, "--group", "SE3", "--lifts", "4", "--start", "@random.safetensors", "--steps", "0", "--out", "@even.safetensors")...)
+	require.Contains(t, b.ok("inspect", "@even.safetensors"), "a group of rotations; turns by one of them are exact")
+	for _, kind := range []string{"charges", "turned-charges"} {
+		e := decode[evalResult](t, b.ok("eval", "--model", "@even.safetensors", "--field", kind, "--tasks", "2", "--json"))
+		require.NotEmpty(t, e.Equivariance)
+	}
+	plain := []string{"train", "regression", "--field", "charges", "--channels", "2,2", "--min-context", "3", "--max-context", "9", "--targets", "5", "--batch", "2",
+		"--eval-every", "0", "--steps", "1"}
+	b.ok(append(plain, "--group", "trivial(3)", "--out", "@none.safetensors")...)
+	b.ok(append(plain, "--model", "cnp", "--out", "@cnp.safetensors")...)
+	b.fails(2, `--field "magnets": need one of rbf, curl-free, divergence-free, charges, turned-charges`, "train", "regression", "--field", "magnets", "--out", "@x.safetensors")
+	b.fails(2, `--lift-samples "odd" is neither empty`, append(run, "--group", "SE3", "--lift-samples", "odd", "--out", "@x.safetensors")...)
+	b.fails(2, `--lift-samples "random" is for models with levels under SE(3), this is T(3)`, append(run, "--lift-samples", "random", "--out", "@x.safetensors")...)
+	b.fails(2, "--field rbf has 2 coordinates and as many outputs, the model has 3 and 3", "eval", "--model", "@even.safetensors", "--field", "rbf")
+	b.fails(2, "5 to 3 context points", append(run, "--min-context", "5", "--max-context", "3", "--out", "@x.safetensors")...)
+}
