@@ -22,45 +22,31 @@ const (
 	auxWidth     = 32 // of an auxNet's hidden layer
 )
 
-// validateAuxiliary reports what names no auxiliary inputs.
-func (c *Config) validateAuxiliary() error {
-	n := len(c.Auxiliary)
+// validateNames reports what names no auxiliary inputs, or static fields.
+func (c *Config) validateNames(kind string, names []string) error {
+	n := len(names)
 	if n == 0 {
 		return nil
 	}
 	if c.Architecture != EquivCNPCurve {
-		return fmt.Errorf("auxiliary = %q: a model of architecture %q takes none, only one of %q does", c.Auxiliary[:min(n, 8)], c.Architecture, EquivCNPCurve)
+		return fmt.Errorf("%s = %q: a model of architecture %q takes none, only one of %q does", kind, names[:min(n, 8)], c.Architecture, EquivCNPCurve)
 	}
 	if n > maxAuxiliary {
-		return fmt.Errorf("auxiliary has %d names, need at most %d", n, maxAuxiliary)
+		return fmt.Errorf("%s has %d names, need at most %d", kind, n, maxAuxiliary)
 	}
-	for i, name := range c.Auxiliary {
+	for i, name := range names {
 		if name == "" || len(name) > maxName || strings.TrimSpace(name) != name {
-			return fmt.Errorf("auxiliary[%d] = %q: need a name of 1 to %d bytes without spaces around it", i, name[:min(len(name), maxName)], maxName)
+			return fmt.Errorf("%s[%d] = %q: need a name of 1 to %d bytes without spaces around it", kind, i, name[:min(len(name), maxName)], maxName)
 		}
-		if slices.Contains(c.Auxiliary[:i], name) {
-			return fmt.Errorf("auxiliary[%d] = %q is there twice", i, name)
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("%s[%d] = %q is there twice", kind, i, name)
 		}
 	}
 	return nil
 }
 
-// contextValues is how many values a context point has for the network: outputs and auxiliary inputs.
-func (c *Config) contextValues() int { return c.DimY + len(c.Auxiliary) }
-
-// joined returns a checked batch whose context points have their auxiliary inputs among their values, as the network wants them.
-func (b *Batch[T]) joined(c *Config) *Batch[T] {
-	da := len(c.Auxiliary)
-	if da == 0 {
-		return b
-	}
-	out := *b
-	out.AuxContext, out.YContext = nil, make([]T, 0, len(b.YContext)+len(b.AuxContext))
-	for i := range b.B * b.Nc {
-		out.YContext = append(append(out.YContext, b.YContext[i*c.DimY:(i+1)*c.DimY]...), b.AuxContext[i*da:(i+1)*da]...)
-	}
-	return &out
-}
+// contextValues is how many values a context point has for the network: outputs, auxiliary inputs and static fields.
+func (c *Config) contextValues() int { return c.DimY + len(c.Auxiliary) + len(c.Static) }
 
 // auxTargets appends the auxiliary inputs [nt, da] of the targets of task t to dst, each so many times; padding has 0.
 func (b *Batch[T]) auxTargets(dst []T, t, da, times int) []T {

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// auxModels are models with two auxiliary inputs, in every way that a prediction takes.
-func auxModels[T Float](t testing.TB) map[string]Regressor[T] {
+// auxModels are models with two auxiliary inputs, and static fields of those names, in every way that a prediction takes.
+func auxModels[T Float](t testing.TB, static ...string) map[string]Regressor[T] {
 	out := map[string]Regressor[T]{}
 	add := func(name string, c Config) {
-		c.Auxiliary, c.ChannelDensity = []string{"elevation", "hour"}, true
+		c.Auxiliary, c.Static, c.ChannelDensity = []string{"elevation", "hour"}, static, true
 		m, err := New[T](c, 3)
 		require.NoError(t, err)
 		if c.Levels == 0 {

@@ -105,6 +105,7 @@ type curveChain[T Float] struct {
 	b       *Batch[T]
 	dx, dy  int
 	da      int  // auxiliary inputs
+	ds      int  // static fields
 	gaps    bool // outputs of the context may be missing
 	free    bool // dy is not known
 	alone   bool // the tasks of a batch would have an influence on each other
@@ -135,7 +136,7 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 		if cfg.Unobserved() != nil {
 			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
 		}
-		c.dx, c.dy, c.da, c.gaps, c.alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), cfg.ChannelDensity, cfg.sharesLattice()
+		c.dx, c.dy, c.da, c.ds, c.gaps, c.alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), len(cfg.Static), cfg.ChannelDensity, cfg.sharesLattice()
 	} else {
 		switch points := b.B * b.Nc; {
 		case points > 0:
@@ -143,9 +144,9 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 		case b.B*b.Nt > 0:
 			c.dx, c.free = len(b.XTarget)/(b.B*b.Nt), true
 		}
-		c.da = len(b.AuxTarget) / max(1, b.B*b.Nt)
+		c.da, c.ds = len(b.AuxTarget)/max(1, b.B*b.Nt), len(b.YStatic)/max(1, b.B*b.Ns)
 	}
-	if err := b.check(c.dx, c.dy, c.da, c.gaps); err != nil {
+	if err := b.check(widths{c.dx, c.dy, c.da, c.ds, c.gaps}); err != nil {
 		return nil, err
 	}
 	if err := opt.check(b.B); err != nil {
@@ -232,7 +233,7 @@ const (
 
 // runs takes the rows of all tasks apart.
 func (c *curveChain[T]) runs(samples int) (runs []chainRun) {
-	most := max(1, min(rowsAtOnce, pointsAtOnce/max(1, c.b.Nc+c.b.Nt)))
+	most := max(1, min(rowsAtOnce, pointsAtOnce/max(1, c.b.Nc+c.b.Nt+c.b.Ns)))
 	for lo := 0; lo < c.b.B*samples; {
 		hi := min(lo+most, c.b.B*samples)
 		if c.alone {
@@ -372,7 +373,7 @@ func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone boo
 		for lo := 0; lo < len(t.order); lo += block {
 			r.targets = t.order[lo:min(lo+block, len(t.order))]
 			f.rows = append(f.rows, r)
-			if f.points += len(r.x)/wide + len(r.targets); alone || len(f.rows) == rowsAtOnce/8 || f.points >= pointsAtOnce {
+			if f.points += len(r.x)/wide + len(r.targets) + f.b.Ns; alone || len(f.rows) == rowsAtOnce/8 || f.points >= pointsAtOnce {
 				if err := f.flush(ctx); err != nil {
 					return err
 				}
@@ -471,6 +472,14 @@ func twins[T Float](rows []chainRow[T]) int {
 func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins int) (p *Prediction[T], width int, err error) {
 	wide, dy := c.width(), c.dy
 	b := &Batch[T]{B: len(rows)}
+	if c.ds > 0 { // the fields are those of the task
+		b.Ns = c.b.Ns
+		b.XStatic, b.YStatic = make([]float64, 0, b.B*b.Ns*c.dx), make([]T, 0, b.B*b.Ns*c.ds)
+		for i := range rows {
+			k := rows[i].task.number * b.Ns
+			b.XStatic, b.YStatic = append(b.XStatic, c.b.XStatic[k*c.dx:(k+b.Ns)*c.dx]...), append(b.YStatic, c.b.YStatic[k*c.ds:(k+b.Ns)*c.ds]...)
+		}
+	}
 	even := true
 	for i := range rows {
 		n, m := len(rows[i].x)/wide, len(rows[i].targets)
@@ -524,13 +533,16 @@ func (c *curveChain[T]) note(rows []chainRow[T], e *OutsideError) {
 		switch {
 		case p.Tensor == "x_target":
 			c.outside.add(OutsidePoint{p.Tensor, t.number, t.targets[r.targets[p.Point]], p.X})
-		case p.Point < len(t.context):
-			c.outside.add(OutsidePoint{p.Tensor, t.number, t.context[p.Point], p.X})
-			fallthrough
 		default: // no target of the row has a prediction
+			named := p.Tensor == "x_static"
+			if named {
+				c.outside.add(OutsidePoint{p.Tensor, t.number, p.Point, p.X})
+			} else if named = p.Point < len(t.context); named {
+				c.outside.add(OutsidePoint{p.Tensor, t.number, t.context[p.Point], p.X})
+			}
 			for _, target := range r.targets {
 				at := (t.number*c.b.Nt + t.targets[target]) * c.dx
-				c.outside.hide(t.number, t.targets[target], slices.Clone(c.b.XTarget[at:at+c.dx]), p.Point >= len(t.context))
+				c.outside.hide(t.number, t.targets[target], slices.Clone(c.b.XTarget[at:at+c.dx]), !named)
 			}
 		}
 	}
@@ -549,7 +561,10 @@ func (o *outsidePoints) add(p OutsidePoint) {
 		o.named, o.targets = map[[3]int]bool{}, map[[2]int]bool{}
 	}
 	key := [3]int{0, p.Task, p.Point}
-	if p.Tensor == "x_target" {
+	switch p.Tensor {
+	case "x_static":
+		key[0] = 2
+	case "x_target":
 		key[0] = 1
 		o.targets[[2]int{p.Task, p.Point}] = true
 	}

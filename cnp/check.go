@@ -6,14 +6,25 @@ import (
 	"strings"
 )
 
-// check refuses shapes and values that no prediction can be made from, by a model of dx coordinates, dy outputs and da auxiliary inputs. Values at
-// padding are not read. gaps says that outputs and auxiliary inputs of a context point may be NaN, which were not observed.
-func (b *Batch[T]) check(dx, dy, da int, gaps bool) error {
+// widths are how many numbers the points of a batch have: coordinates, outputs, auxiliary inputs and static fields. gaps says that outputs and auxiliary
+// inputs of a context point may be NaN, which were not observed.
+type widths struct {
+	dx, dy, da, ds int
+	gaps           bool
+}
+
+func (c *Config) widths() widths {
+	return widths{c.DimX, c.DimY, len(c.Auxiliary), len(c.Static), c.ChannelDensity}
+}
+
+// check refuses shapes and values that no prediction can be made from, by a model of those widths. Values at padding are not read.
+func (b *Batch[T]) check(w widths) error {
+	dx, dy, da, ds, gaps := w.dx, w.dy, w.da, w.ds, w.gaps
 	if b == nil {
 		return fmt.Errorf("%w: the batch is nil", ErrShape)
 	}
-	if b.B < 0 || b.Nc < 0 || b.Nt < 0 {
-		return fmt.Errorf("%w: batch of %d tasks with %d context points and %d targets", ErrShape, b.B, b.Nc, b.Nt)
+	if b.B < 0 || b.Nc < 0 || b.Nt < 0 || b.Ns < 0 {
+		return fmt.Errorf("%w: batch of %d tasks with %d context points, %d targets and %d points of static fields", ErrShape, b.B, b.Nc, b.Nt, b.Ns)
 	}
 	for _, f := range []struct {
 		name     string
@@ -26,6 +37,8 @@ func (b *Batch[T]) check(dx, dy, da int, gaps bool) error {
 		{"x_target", len(b.XTarget), [3]int{b.B, b.Nt, dx}, false},
 		{"aux_context", len(b.AuxContext), [3]int{b.B, b.Nc, da}, false},
 		{"aux_target", len(b.AuxTarget), [3]int{b.B, b.Nt, da}, false},
+		{"x_static", len(b.XStatic), [3]int{b.B, b.Ns, dx}, ds == 0 && len(b.XStatic) == 0},
+		{"y_static", len(b.YStatic), [3]int{b.B, b.Ns, ds}, false},
 		{"the prediction", 0, [3]int{b.B, b.Nt, dy}, true},
 		{"context_mask", len(b.ContextMask), [3]int{b.B, b.Nc, 1}, b.ContextMask == nil},
 		{"target_mask", len(b.TargetMask), [3]int{b.B, b.Nt, 1}, b.TargetMask == nil},
@@ -36,6 +49,12 @@ func (b *Batch[T]) check(dx, dy, da int, gaps bool) error {
 		} else if f.got != want && !f.optional {
 			if strings.HasPrefix(f.name, "aux") && da == 0 {
 				return fmt.Errorf("%w: %s has %d values, and the model has no auxiliary inputs", ErrShape, f.name, f.got)
+			}
+			if strings.HasSuffix(f.name, "static") {
+				if ds == 0 {
+					return fmt.Errorf("%w: %s has %d values, and the model has no static fields", ErrShape, f.name, f.got)
+				}
+				return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d points of static fields needs %d", ErrShape, f.name, f.got, b.B, b.Ns, want)
 			}
 			return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d context points and %d targets needs %d",
 				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, want)
@@ -53,7 +72,13 @@ func (b *Batch[T]) check(dx, dy, da int, gaps bool) error {
 	if err := finite("aux_context", b.AuxContext, b.ContextMask, b.Nc, da, gaps); err != nil {
 		return err
 	}
-	return finite("aux_target", b.AuxTarget, b.TargetMask, b.Nt, da, false)
+	if err := finite("aux_target", b.AuxTarget, b.TargetMask, b.Nt, da, false); err != nil {
+		return err
+	}
+	if err := finite("x_static", b.XStatic, b.staticMask(ds), b.Ns, dx, false); err != nil {
+		return err
+	}
+	return finite("y_static", b.YStatic, nil, b.Ns, ds, true)
 }
 
 // finite reports the first NaN or infinity of v [b, n, d] at a point that the mask [b, n] does not exclude; with gaps, the first infinity.
@@ -102,8 +127,8 @@ func (b *Batch[T]) targets(t, dx int) []float64 {
 const maxTasks = 1 << 24
 
 // checkPass is check for a batch that is differentiated.
-func (b *Batch[T]) checkPass(dx, dy, da int, gaps bool) error {
-	if err := b.check(dx, dy, da, gaps); err != nil {
+func (b *Batch[T]) checkPass(w widths) error {
+	if err := b.check(w); err != nil {
 		return err
 	}
 	if b.B > maxTasks {

@@ -142,7 +142,7 @@ func (m *CNP[T]) State() []layers.Param[T] { return m.core.params() }
 // Predict returns mean and standard deviation at the targets.
 func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
-	if err := b.check(dx, dy, 0, false); err != nil {
+	if err := b.check(widths{dx: dx, dy: dy}); err != nil {
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // for any number of tasks

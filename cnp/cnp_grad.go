@@ -86,7 +86,7 @@ func stages[T Float](tapes []*coreTape[T], std []T) func(show func(string, []T) 
 // Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
 func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
-	if err := b.checkPass(dx, dy, 0, false); err != nil {
+	if err := b.checkPass(widths{dx: dx, dy: dy}); err != nil {
 		return nil, err
 	}
 	tapes, n, k := make([]*coreTape[T], b.B), b.Nt*dy, m.core.numbers()

@@ -134,6 +134,10 @@ type Config struct {
 	// place or the hour of the day (Batch.AuxContext, AuxTarget). Models of curves of architecture EquivCNPCurve have them.
 	Auxiliary []string `json:"auxiliary,omitempty"`
 
+	// Static names fields that are known at places of their own, and are not predicted: scalars, such as the elevation on a grid (Batch.XStatic, YStatic).
+	// Models of curves of architecture EquivCNPCurve with ChannelDensity have them.
+	Static []string `json:"static,omitempty"`
+
 	// Multiplicity K: phi(y) = [1, y, y², .. y^K].
 	Multiplicity int `json:"multiplicity,omitempty"`
 
@@ -159,7 +163,7 @@ type Config struct {
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
 
-	// ChannelDensity gives every output of a model of curves, and every auxiliary input, a density of its own, of the context points at which it was observed; NaN among the outputs
+	// ChannelDensity gives every output of a model of curves, every auxiliary input and every static field a density of its own, of the context points at which it was observed; NaN among the outputs
 	// of a context point is then a value that was not. Without it, as in the authors' models, context points have all their outputs.
 	ChannelDensity bool `json:"channel_density,omitempty"`
 
@@ -304,7 +308,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	if c.Architecture.Image() {
 		coordinates = 0
 	}
-	if err := c.Trained.check(coordinates, c.DimY, len(c.Auxiliary)); err != nil {
+	if err := c.Trained.check(coordinates, c.DimY, len(c.Auxiliary), len(c.Static)); err != nil {
 		return err
 	}
 	switch c.Output {
@@ -321,7 +325,10 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	if err := c.validateInputs(); err != nil {
 		return bad("%v", err)
 	}
-	if err := c.validateAuxiliary(); err != nil {
+	if err := c.validateNames("auxiliary", c.Auxiliary); err != nil {
+		return bad("%v", err)
+	}
+	if err := c.validateStatic(); err != nil {
 		return bad("%v", err)
 	}
 	switch c.Architecture {

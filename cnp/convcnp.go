@@ -55,7 +55,7 @@ func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 
 // predict is Predict for batches whose points lie near each other.
 func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if err := b.check(1, m.cfg.DimY, 0, m.cfg.ChannelDensity); err != nil {
+	if err := b.check(m.cfg.widths()); err != nil {
 		return nil, err
 	}
 	if b.B*b.Nt == 0 { // for any number of tasks

@@ -11,7 +11,7 @@ import (
 // Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
 func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
 	dy := m.cfg.DimY
-	if err := b.checkPass(1, dy, 0, m.cfg.ChannelDensity); err != nil {
+	if err := b.checkPass(m.cfg.widths()); err != nil {
 		return nil, err
 	}
 	grid, err := lattice(b, &m.cfg)

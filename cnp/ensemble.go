@@ -37,7 +37,8 @@ func Ensemble[T Float](models ...Model[T]) (Model[T], error) {
 	curves, images := &CurveEnsemble[T]{}, &ImageEnsemble[T]{}
 	for i, m := range models {
 		c := m.Config()
-		if c.Architecture.Image() != first.Architecture.Image() || c.DimX != first.DimX || c.DimY != first.DimY || !slices.Equal(c.Auxiliary, first.Auxiliary) {
+		if c.Architecture.Image() != first.Architecture.Image() || c.DimX != first.DimX || c.DimY != first.DimY || !slices.Equal(c.Auxiliary, first.Auxiliary) ||
+			!slices.Equal(c.Static, first.Static) {
 			return nil, fmt.Errorf("%w: model %d of the ensemble (%s, %d coordinates, %d outputs) does not fit the first one (%s, %d, %d)", ErrConfig,
 				i, c.Architecture, c.DimX, c.DimY, first.Architecture, first.DimX, first.DimY)
 		}

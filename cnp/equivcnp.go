@@ -112,7 +112,7 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 
 // predict is Predict where the points lie near each other, or have lattices of their own.
 func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	if err := b.check(m.cfg.DimX, m.cfg.DimY, len(m.cfg.Auxiliary), m.cfg.ChannelDensity); err != nil {
+	if err := b.check(m.cfg.widths()); err != nil {
 		return nil, err
 	}
 	b = b.joined(&m.cfg)

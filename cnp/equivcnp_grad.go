@@ -12,12 +12,12 @@ import (
 // Differentiate is Predict, ready for a backward pass: all tasks share one geometry, so that batch normalisation sees every
 // pair of the batch.
 func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dx, dy := m.cfg.DimX, m.cfg.DimY
+	dy := m.cfg.DimY
 	b, err := placed(&m.outer, b)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.checkPass(dx, dy, len(m.cfg.Auxiliary), m.cfg.ChannelDensity); err != nil {
+	if err := b.checkPass(m.cfg.widths()); err != nil {
 		return nil, err
 	}
 	b = b.joined(&m.cfg).whole(&m.cfg)

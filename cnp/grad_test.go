@@ -87,6 +87,9 @@ func gradCases(t *testing.T) map[string]gradCase {
 		for range b * nt * len(c.Auxiliary) {
 			batch.AuxTarget = append(batch.AuxTarget, rng.NormFloat64())
 		}
+		if len(c.Static) > 0 {
+			addStatic(rng, batch, &c, 3)
+		}
 		// Padding, whose values are never read.
 		batch.ContextMask, batch.TargetMask = make([]bool, b*nc), make([]bool, b*nt)
 		for i := range batch.ContextMask {
@@ -153,6 +156,20 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c = fields["levels/SE(2)/K=2/scalar,vector/full"].c
 	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0
 	aux("fields/levels", c, true)
+	static := func(name string, c Config, da int) {
+		c.Auxiliary, c.Static, c.ChannelDensity = []string{"hour"}[:da], []string{"elevation", "land"}, true
+		add("static/"+name, c, 2, 4, 4)
+	}
+	static("T(1)", small(EquivCNPCurve, "T(1)", 1), 1)
+	c = small(EquivCNPCurve, "SE(2)", 1)
+	c.PointsPerUnit, c.Lifts = 0, 2
+	static("SE(2)/lifts", c, 0)
+	c = levelsConfig("T(2)", 1)
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0
+	static("levels/plane", c, 0)
+	c = fields["levels/SE(2)/K=2/scalar,vector/full"].c
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0
+	static("fields/levels", c, 1)
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)

@@ -38,7 +38,8 @@ type Work struct {
 
 // Work describes the batch as work for a model with dx coordinates.
 func (b *Batch[T]) Work(dx int) Work {
-	w := Work{Batch: b.B, Context: b.Nc, Targets: b.Nt}
+	w := Work{Batch: b.B, Context: b.Nc + b.Ns, Targets: b.Nt}
+	fields := b.staticMask(len(b.YStatic) / max(1, b.B*b.Ns))
 	for d := range dx {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		grow := func(x []float64, mask []bool) {
@@ -49,6 +50,7 @@ func (b *Batch[T]) Work(dx int) Work {
 			}
 		}
 		grow(b.XContext, b.ContextMask)
+		grow(b.XStatic, fields)
 		grow(b.XTarget, b.TargetMask)
 		w.Span = max(w.Span, hi-lo)
 	}
@@ -378,6 +380,9 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 	// The batches themselves, and those of the next step.
 	drawn := batch * float64(max(w.Passes, 1)) * (1 + train)
 	n.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) + (float64(w.Context)+float64(w.Targets))*8*float64(c.DimX+c.DimY))
+	if len(c.Static) > 0 { // their points are copied into the context, and as many as anybody likes
+		n.features += drawn * float64(w.Context) * (8 + number*float64((2+c.Multiplicity)*c.contextValues()))
+	}
 	n.parameters *= number * (3 + 7*train)
 	return Need{whole(n.parameters), whole(n.geometry), whole(n.weights), whole(n.features)}
 }

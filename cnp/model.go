@@ -43,6 +43,11 @@ type Batch[T Float] struct {
 	// AuxContext [B, Nc, da] and AuxTarget [B, Nt, da] are the auxiliary inputs of a model that has any (Config.Auxiliary), in its order.
 	// In the context NaN is one that is missing, under Config.ChannelDensity.
 	AuxContext, AuxTarget []T
+	// Ns is how many points each task has of the static fields of a model that has any (Config.Static): at XStatic [B, Ns, dx] their values are YStatic
+	// [B, Ns, ds], in the configuration's order, NaN where one is missing. A point without a value does not count, wherever it is: it is padding.
+	Ns      int
+	XStatic []float64
+	YStatic []T
 	// ContextMask [B, Nc] and TargetMask [B, Nt] are false at padding, whose values are never read; nil means that all
 	// points count.
 	ContextMask, TargetMask []bool
@@ -50,6 +55,7 @@ type Batch[T Float] struct {
 	// twins, above 1, is how many tasks in a row have equal points, of which all count, and equal targets: samples of one task, which differ in
 	// values alone. B is a multiple of it.
 	twins int
+	joint int     // how many of the context points, the last, are of static fields; see joined
 	moved float64 // by how much lattices of the tasks' own are moved, to see what that changes
 }
 

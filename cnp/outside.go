@@ -18,7 +18,7 @@ type OutsideError struct {
 
 // OutsidePoint is a point of a batch that lies outside.
 type OutsidePoint struct {
-	Tensor      string // x_context or x_target
+	Tensor      string // x_context, x_static or x_target
 	Task, Point int
 	X           []float64 // [dx]
 }
@@ -51,7 +51,11 @@ func (b *Batch[T]) outside(dx int, where string, ok func(task int, x []float64) 
 	look := func(name string, x []float64, n int, counts func(t, i int) bool, refuse func(t, i int)) {
 		for p := range b.B * n {
 			if t, i := p/n, p%n; counts(t, i) && !ok(t, x[p*dx:(p+1)*dx]) {
-				e.Points = append(e.Points, OutsidePoint{name, t, i, slices.Clone(x[p*dx : (p+1)*dx])})
+				point := OutsidePoint{name, t, i, slices.Clone(x[p*dx : (p+1)*dx])}
+				if name == "x_context" {
+					point.Tensor, point.Point = b.pointOf(i)
+				}
+				e.Points = append(e.Points, point)
 				refuse(t, i)
 			}
 		}

@@ -79,7 +79,7 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch
 	if err != nil {
 		return err
 	}
-	if err := b.check(cfg.DimX, dy, len(cfg.Auxiliary), cfg.ChannelDensity); err != nil {
+	if err := b.check(cfg.widths()); err != nil {
 		return err
 	}
 	b = b.joined(cfg)

@@ -83,20 +83,23 @@ func placed[T Float](c *Config, b *Batch[T]) (*Batch[T], error) {
 	if !c.OnSphere() {
 		return b, nil
 	}
-	if err := b.check(c.DimX, c.DimY, len(c.Auxiliary), c.ChannelDensity); err != nil {
+	if err := b.check(c.widths()); err != nil {
 		return nil, err
 	}
-	return b.onSphere(c.DimX)
+	return b.onSphere(c)
 }
 
 // onSphere returns the batch with unit vectors, for coordinates [.., dx] that have been checked to be finite.
-func (b *Batch[T]) onSphere(dx int) (*Batch[T], error) {
-	out := *b
+func (b *Batch[T]) onSphere(c *Config) (*Batch[T], error) {
+	out, dx := *b, c.DimX
 	var err error
 	if out.XContext, err = unitVectors("x_context", b.XContext, b.ContextMask, b.Nc, dx); err != nil {
 		return nil, err
 	}
-	out.XTarget, err = unitVectors("x_target", b.XTarget, b.TargetMask, b.Nt, dx)
+	if out.XTarget, err = unitVectors("x_target", b.XTarget, b.TargetMask, b.Nt, dx); err != nil || len(c.Static) == 0 {
+		return &out, err
+	}
+	out.XStatic, err = unitVectors("x_static", b.XStatic, b.staticMask(len(c.Static)), b.Ns, dx)
 	return &out, err
 }
 

@@ -16,6 +16,8 @@ type Trained struct {
 	Y []Range `json:"y"`
 	// Aux are the ranges of the auxiliary inputs.
 	Aux []Range `json:"aux,omitempty"`
+	// Static are those of the static fields.
+	Static []Range `json:"static,omitempty"`
 	// Span is the mean length of a task's context: of the longest side of the box around it. Spacing is the mean over tasks of
 	// (volume of that box / number of context points)^(1/dx).
 	Span    float64 `json:"span,omitempty"`
@@ -38,8 +40,8 @@ type Range struct {
 	Std  float64 `json:"std"`
 }
 
-// check reports what no training has shown; coordinates, values and auxiliary inputs are the model's numbers of them.
-func (t *Trained) check(coordinates, values, aux int) error {
+// check reports what no training has shown; coordinates, values, auxiliary inputs and static fields are the model's numbers of them.
+func (t *Trained) check(coordinates, values, aux, static int) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: trained: %s", ErrConfig, fmt.Sprintf(format, args...))
 	}
@@ -52,7 +54,10 @@ func (t *Trained) check(coordinates, values, aux int) error {
 	if len(t.Aux) != aux {
 		return bad("ranges of %d auxiliary inputs, the model has %d", len(t.Aux), aux)
 	}
-	for i, r := range slices.Concat(t.X, t.Y, t.Aux) {
+	if len(t.Static) != static {
+		return bad("ranges of %d static fields, the model has %d", len(t.Static), static)
+	}
+	for i, r := range slices.Concat(t.X, t.Y, t.Aux, t.Static) {
 		if !(r.Min <= r.Max && r.Std >= 0 && !math.IsInf(r.Max-r.Min, 0) && !math.IsInf(r.Std, 0) && !math.IsNaN(r.Mean-r.Mean)) {
 			return bad("range %d is from %g to %g with mean %g and standard deviation %g", i, r.Min, r.Max, r.Mean, r.Std)
 		}
@@ -64,7 +69,10 @@ func (t *Trained) check(coordinates, values, aux int) error {
 		if len(u.Aux) != aux {
 			return bad("units of %d auxiliary inputs, the model has %d", len(u.Aux), aux)
 		}
-		for _, a := range slices.Concat(u.X, u.Y, u.Aux) {
+		if len(u.Static) != static {
+			return bad("units of %d static fields, the model has %d", len(u.Static), static)
+		}
+		for _, a := range slices.Concat(u.X, u.Y, u.Aux, u.Static) {
 			if !a.usable() {
 				return bad("units: offset %g, factor %g", a.Offset, a.Factor)
 			}
@@ -79,6 +87,7 @@ func (t *Trained) check(coordinates, values, aux int) error {
 // Witness collects what tasks look like. The zero value has seen none.
 type Witness struct {
 	x, y, aux     []moments
+	static        []moments
 	span, spacing moments
 	context       [2]int
 	tasks         int
@@ -122,6 +131,14 @@ func (w *Witness) saw(context int) {
 func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 	if w.x == nil {
 		w.x, w.y, w.aux = make([]moments, dx), make([]moments, dy), make([]moments, max(len(b.AuxContext)/max(1, b.B*b.Nc), len(b.AuxTarget)/max(1, b.B*b.Nt)))
+	}
+	if len(w.static) == 0 {
+		w.static = make([]moments, len(b.YStatic)/max(1, b.B*b.Ns))
+	}
+	for i, v := range b.YStatic {
+		if v == v {
+			w.static[i%len(w.static)].add(float64(v))
+		}
 	}
 	da := len(w.aux)
 	for t := range b.B {
@@ -206,6 +223,9 @@ func (w *Witness) Trained() *Trained {
 	for i := range w.aux {
 		t.Aux = append(t.Aux, w.aux[i].summary())
 	}
+	for i := range w.static {
+		t.Static = append(t.Static, w.static[i].summary())
+	}
 	return t
 }
 
@@ -246,13 +266,14 @@ var identity = Affine{0, 1}
 type Scaler struct {
 	X []Affine `json:"x"`
 	Y []Affine `json:"y"`
-	// Aux are those of the auxiliary inputs, which have one scale for all tasks: the trained one.
-	Aux []Affine `json:"aux,omitempty"`
+	// Aux are those of the auxiliary inputs, Static those of the static fields, which have one scale for all tasks: the trained one.
+	Aux    []Affine `json:"aux,omitempty"`
+	Static []Affine `json:"static,omitempty"`
 }
 
 // Identity reports whether the scaler changes nothing.
 func (s Scaler) Identity() bool {
-	return !slices.ContainsFunc(slices.Concat(s.X, s.Y, s.Aux), func(a Affine) bool { return a != identity })
+	return !slices.ContainsFunc(slices.Concat(s.X, s.Y, s.Aux, s.Static), func(a Affine) bool { return a != identity })
 }
 
 // Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so
@@ -263,7 +284,7 @@ func (s Scaler) Identity() bool {
 func (c *Config) Scaler(x, y []float64) Scaler {
 	s := c.intoRange(x, y)
 	if t := c.Trained; t != nil && t.Units != nil && len(t.Units.X) == c.DimX && len(t.Units.Y) == c.DimY {
-		s.Aux = t.Units.Aux
+		s.Aux, s.Static = t.Units.Aux, t.Units.Static
 		for d, u := range t.Units.X {
 			s.X[d] = s.X[d].then(u)
 		}
@@ -456,8 +477,11 @@ func outsideOf[T Float](b *Batch[T], dx int, err error) error {
 	own := &OutsideError{Where: scaled.Where + " in the model's units"}
 	for _, p := range scaled.Points {
 		x, n := b.XTarget, b.Nt
-		if p.Tensor == "x_context" {
+		switch p.Tensor {
+		case "x_context":
 			x, n = b.XContext, b.Nc
+		case "x_static":
+			x, n = b.XStatic, b.Ns
 		}
 		p.X = slices.Clone(x[(p.Task*n+p.Point)*dx:][:dx])
 		own.Points = append(own.Points, p)
@@ -537,7 +561,7 @@ func (b *Batch[T]) wideContext(t, dx, dy int) (x, y []float64) {
 // scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything, the batch itself and
 // no scalers.
 func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
-	if err := b.check(c.DimX, c.DimY, len(c.Auxiliary), c.ChannelDensity); err != nil {
+	if err := b.check(c.widths()); err != nil {
 		return nil, nil, err
 	}
 	if c.Trained == nil || b.Nc+b.Nt == 0 || b.Nc == 0 && c.Trained.Units == nil { // of nothing there may be any number of tasks
@@ -547,7 +571,8 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 	in, changed := *b, false
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
 	in.AuxContext, in.AuxTarget = slices.Clone(b.AuxContext), slices.Clone(b.AuxTarget)
-	da := len(c.Auxiliary)
+	in.XStatic, in.YStatic = slices.Clone(b.XStatic), slices.Clone(b.YStatic)
+	da, ds := len(c.Auxiliary), len(c.Static)
 	scalers = make([]Scaler, b.B)
 	for t := range b.B {
 		k := c.Scaler(b.wideContext(t, c.DimX, c.DimY))
@@ -567,6 +592,16 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 		for i := range b.Nt * c.DimX {
 			at := t*b.Nt*c.DimX + i
 			in.XTarget[at] = k.X[i%c.DimX].Apply(in.XTarget[at])
+		}
+		if ds > 0 {
+			for i := t * b.Ns * c.DimX; i < (t+1)*b.Ns*c.DimX; i++ {
+				in.XStatic[i] = k.X[i%c.DimX].Apply(in.XStatic[i])
+			}
+		}
+		if k.Static != nil {
+			for i := t * b.Ns * ds; i < (t+1)*b.Ns*ds; i++ {
+				in.YStatic[i] = T(k.Static[i%ds].Apply(float64(in.YStatic[i])))
+			}
 		}
 		for _, aux := range [][]T{in.AuxContext[t*b.Nc*da : (t+1)*b.Nc*da], in.AuxTarget[t*b.Nt*da : (t+1)*b.Nt*da]} {
 			for i, v := range aux {
@@ -674,6 +709,17 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 	for d, r := range t.Aux {
 		if m := b.auxiliary(d, len(t.Aux)); m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
 			notes = append(notes, fmt.Sprintf("%s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g", c.Auxiliary[d], m.min, m.max, r.Min, r.Max))
+		}
+	}
+	for d, r := range t.Static {
+		var m moments
+		for i := d; i < len(b.YStatic); i += len(t.Static) {
+			if v := float64(b.YStatic[i]); v == v {
+				m.add(v)
+			}
+		}
+		if m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
+			notes = append(notes, fmt.Sprintf("the static field %s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g", c.Static[d], m.min, m.max, r.Min, r.Max))
 		}
 	}
 	return notes

@@ -77,6 +77,7 @@ func (f *csvFlags) check(changed func(string) bool) error {
 type csvTask struct {
 	points, targets *tabular.Table
 	observed, asked *task.Rows
+	field           *task.Field // static
 	dx, dy          int
 	incomplete      int // rows of points that lack outputs, and are left out
 	batch           *cnp.Batch[float32]
@@ -101,7 +102,7 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 }
 
 // fit makes the task of the tables that a model needs.
-func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
+func (t *csvTask) fit(ctx context.Context, a *app, f *csvFlags, model string, cfg *cnp.Config) error {
 	dx, dy := cfg.DimX, cfg.DimY
 	if n := len(cfg.Auxiliary); n > 0 && f.targets == "" {
 		return fmt.Errorf("%s: the model has the auxiliary inputs %s, use --targets with a table that has them", model, strings.Join(cfg.Auxiliary, ", "))
@@ -115,6 +116,10 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 	t.dx, t.dy = dx, dy
 	if cfg.Degrees() && f.columns.x == nil {
 		f.columns.x = latLonColumns(t.points)
+	}
+	var err error
+	if t.field, err = f.columns.field(ctx, a, cfg, dx); err != nil {
+		return err
 	}
 	if f.sphere > 0 {
 		t.targets.Cols, t.targets.Values = dx, onSphere(cfg, globeGrid(f.sphere))
@@ -163,6 +168,7 @@ func (t *csvTask) fit(f *csvFlags, model string, cfg *cnp.Config) error {
 		}
 		b.AuxContext = append(b.AuxContext, single(t.observed.Aux[row*da:(row+1)*da])...)
 	}
+	t.field.Join(b)
 	t.batch = b
 	return nil
 }

@@ -174,6 +174,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if len(c.Auxiliary) > 0 {
 		r.line("auxiliary inputs", "%s: known at the context and at the targets, not predicted; tensors aux_context and aux_target", strings.Join(c.Auxiliary, ", "))
 	}
+	if len(c.Static) > 0 {
+		r.line("static fields", "%s: known at places of their own, not predicted; tensors x_static and y_static", strings.Join(c.Static, ", "))
+	}
 	describeFields(r, c)
 	s := fmt.Sprintf("channels %d", c.Channels)
 	if c.Blocks > 0 {

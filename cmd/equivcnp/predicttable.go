@@ -43,7 +43,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 // asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
 func (f *tableFlags) asked(in string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy"}, strings.ToLower(filepath.Ext(in))) || f.columns.x != nil || f.columns.y != nil ||
-		f.columns.task != "" || f.targets != "" || f.grid != nil || f.plot != ""
+		f.columns.task != "" || f.columns.static != "" || f.targets != "" || f.grid != nil || f.plot != ""
 }
 
 // axis is the values of one input of a grid.
@@ -136,7 +136,8 @@ type tableTasks struct {
 	at     *task.Rows
 	// out are the rows of the output: the task of each, and its place.
 	out        []tableTarget
-	targets    [][]int // of each task: rows of the output
+	targets    [][]int     // of each task: rows of the output
+	field      *task.Field // static
 	incomplete int
 }
 
@@ -150,6 +151,9 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		return nil, err
 	}
 	t := &tableTasks{in: in}
+	if t.field, err = f.table.columns.field(ctx, a, cfg, dx); err != nil {
+		return nil, err
+	}
 	da := len(cfg.Auxiliary)
 	opt, err := f.table.columns.options(cfg)
 	if err != nil {
@@ -315,7 +319,7 @@ const (
 // pieces takes the tasks apart. Models that lay one lattice over a batch get a task at a time; those that compute each target on its own
 // get parts of large ones, unless samples tie the targets together.
 func (t *tableTasks) pieces(cfg *cnp.Config, samples bool) (out []piece) {
-	alone := cfg.Placement != cnp.PlacementContext || cfg.PointsPerUnit == 0
+	alone, together := cfg.Placement != cnp.PlacementContext || cfg.PointsPerUnit == 0, t.field.Tasks(together)
 	for k := 0; k < len(t.targets); {
 		n := len(t.targets[k])
 		if n > targetsTogether && !alone && !samples {
@@ -364,12 +368,13 @@ func (t *tableTasks) batch(p piece, dx, dy, da int) (b *cnp.Batch[float32], rows
 			b.TargetMask[at], rows[at] = true, row
 		}
 	}
+	t.field.Join(b)
 	return b, rows
 }
 
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
-	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
+	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets, f.table.columns.static}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			return usageError{fmt.Errorf("--plot: %w", err)}
 		}
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
+	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if f.plot != "" && dx != 1 && !cfg.OnSphere() && !arrows {
 		return fmt.Errorf("--plot: the model has %d input coordinates; a curve needs one, arrows two and a vector", dx)
 	}
-	if err := t.fit(&f.input, f.model.path, &cfg); err != nil {
+	if err := t.fit(ctx, a, &f.input, f.model.path, &cfg); err != nil {
 		return err
 	}
 	b := t.batch
@@ -319,6 +319,10 @@ func knownOf(y []float64, counts []bool) []bool {
 type columnFlags struct {
 	x, y, aux []string
 	task      string
+	static    string   // a file
+	fields    []string // columns of it
+
+	read *task.Field // what is in it
 }
 
 // register adds the flags.
@@ -327,6 +331,9 @@ func (f *columnFlags) register(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.x, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&f.y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
 	fl.StringSliceVar(&f.aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour\n(default: the model's names)")
+	fl.StringVar(&f.static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
+	fl.StringSliceVar(&f.fields, "static-fields", nil, "--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
+	must(cmd.MarkFlagFilename("static"))
 	fl.StringVar(&f.task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
 }
 
@@ -356,6 +363,42 @@ func (f *columnFlags) options(cfg *cnp.Config) (task.CSVOptions, error) {
 		return opt, usagef("--aux %s: the model has %s, %s", strings.Join(f.aux, ","), plural(len(cfg.Auxiliary), "auxiliary input"), strings.Join(cfg.Auxiliary, ", "))
 	}
 	return opt, nil
+}
+
+// field reads the static fields of a model of that configuration with dx coordinates, nil where it has none. A new model has those of the flags.
+func (f *columnFlags) field(ctx context.Context, a *app, cfg *cnp.Config, dx int) (*task.Field, error) {
+	names := f.fields
+	if cfg.Architecture != "" {
+		switch n := len(cfg.Static); {
+		case n == 0 && f.static != "":
+			return nil, usagef("--static %s: the model has no static fields", f.static)
+		case n > 0 && f.static == "":
+			return nil, usagef("the model has the static fields %s: name a table that has them with --static", strings.Join(cfg.Static, ", "))
+		case names == nil:
+			names = cfg.Static
+		case n != len(names):
+			return nil, usagef("--static-fields %s: the model has %s, %s", strings.Join(names, ","), plural(n, "static field"), strings.Join(cfg.Static, ", "))
+		}
+	}
+	if f.static == "" {
+		if f.fields != nil {
+			return nil, usagef("--static-fields is for --static")
+		}
+		return nil, nil
+	}
+	if f.read != nil {
+		return f.read, nil
+	}
+	columns := columnFlags{x: f.x, y: names}
+	t, err := columns.table(ctx, a, f.static)
+	if err != nil {
+		return nil, err
+	}
+	f.read, err = task.FieldOfTable(t, f.x, names, dx)
+	if errors.Is(err, tabular.ErrColumns) {
+		err = fmt.Errorf("%w (--x says which columns are the inputs, --static-fields which the fields)", err)
+	}
+	return f.read, err
 }
 
 // named returns the names that the flags chose in a table, or nil where it has none or the columns were found by themselves.

@@ -119,7 +119,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if f.in != "" {
 		endings = taskFiles
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.in}, outFile{"out", f.out, endings},
+	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static, f.in}, outFile{"out", f.out, endings},
 		outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	if err != nil {
 		return err
 	}
-	if err := t.fit(&f.input, f.model.path, &d.cfg); err != nil {
+	if err := t.fit(ctx, d.app, &f.input, f.model.path, &d.cfg); err != nil {
 		return err
 	}
 	b := t.batch

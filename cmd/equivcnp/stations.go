@@ -215,7 +215,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 			break
 		}
 		t := &csvTask{points: points, targets: targets}
-		if err := t.fit(&f.input, f.model.path, &cfg); err != nil {
+		if err := t.fit(ctx, a, &f.input, f.model.path, &cfg); err != nil {
 			return err
 		}
 		seen = t.batch.Nc
@@ -304,8 +304,12 @@ func (f *stationsFlags) work() (string, error) {
 		fmt.Fprintln(h, modelSetting(m))
 	}
 	c := &f.input.columns
-	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, c.x, c.y, c.task, filepath.Ext(f.out))
-	for _, path := range []string{f.input.csv, f.input.targets} {
+	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, c.x, c.y, c.task, filepath.Ext(f.out), c.aux, c.fields)
+	files := []string{f.input.csv, f.input.targets}
+	if c.static != "" {
+		files = append(files, c.static)
+	}
+	for _, path := range files {
 		file, err := fileIdentity(path)
 		if err != nil {
 			return "", err

@@ -187,6 +187,9 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 	if f.minContext < 0 || f.maxContext < f.minContext {
 		return nil, 0, usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
 	}
+	if len(cfg.Static) > 0 && f.csv == "" && f.in == "" {
+		return nil, 0, usagef("the model has the static fields %s, which only --csv (with --static) and --in have", strings.Join(cfg.Static, ", "))
+	}
 	if len(cfg.Auxiliary) > 0 && f.csv == "" && f.in == "" {
 		return nil, 0, usagef("the model has the auxiliary inputs %s, which only --csv and --in have", strings.Join(cfg.Auxiliary, ", "))
 	}
@@ -302,7 +305,16 @@ func (f *taskFlags) split(ctx context.Context, cfg *cnp.Config) (kept, apart *ta
 	if err != nil {
 		return nil, nil, err
 	}
-	return task.SplitTable(t, opt, by)
+	if kept, apart, err = task.SplitTable(t, opt, by); err != nil {
+		return nil, nil, err
+	}
+	field, err := f.columns.field(ctx, f.app, cfg, kept.Dx)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept.WithField(field)
+	apart.WithField(field)
+	return kept, apart, nil
 }
 
 // curves reads the tasks of --csv or --in.
@@ -316,13 +328,29 @@ func (f *taskFlags) curves(ctx context.Context, cfg *cnp.Config) (*task.CurveSet
 		if err != nil {
 			return nil, err
 		}
-		return task.CurvesOfTable(t, opt)
+		set, err := task.CurvesOfTable(t, opt)
+		if err != nil {
+			return nil, err
+		}
+		field, err := f.columns.field(ctx, f.app, cfg, set.Dx)
+		if err != nil {
+			return nil, err
+		}
+		set.WithField(field)
+		return set, nil
+	}
+	static := cfg.Static
+	if cfg.Architecture == "" {
+		static = f.columns.fields
+	}
+	if f.columns.static != "" {
+		return nil, usagef("--static %s: a file of tensors has the fields of its tasks, x_static and y_static", f.columns.static)
 	}
 	file, err := fromInput(ctx, f.app, f.in, taskfile.Open, taskfile.Decode)
 	if err != nil {
 		return nil, err
 	}
-	return task.CurvesOf(file, cfg.DimX, cfg.DimY, opt.Aux...)
+	return task.CurvesOf(file, cfg.DimX, cfg.DimY, opt.Aux, static)
 }
 
 // pictures reads or draws what the flags name, and says how many there are, 0 where there is no end.

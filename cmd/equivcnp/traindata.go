@@ -56,6 +56,19 @@ func (f *regressionFlags) data(ctx context.Context, a *app) (set, apart *task.Cu
 			return nil, nil, fmt.Errorf("%s: output %d of %d has no value at all", set.Name, k+1, set.Dy)
 		}
 	}
+	ds := len(set.Static)
+	for k, name := range set.Static {
+		if !slices.ContainsFunc(set.Curves, func(c task.Curve) bool {
+			for i := k; c.Field != nil && i < len(c.Field.Y); i += ds {
+				if !math.IsNaN(c.Field.Y[i]) {
+					return true
+				}
+			}
+			return false
+		}) {
+			return nil, nil, fmt.Errorf("%s: the static field %s has no value at all", set.Name, name)
+		}
+	}
 	da := len(set.Auxiliary)
 	for k, name := range set.Auxiliary {
 		if !slices.ContainsFunc(set.Curves, func(c task.Curve) bool {
@@ -98,11 +111,15 @@ func seen(set *task.CurveSet, src task.Source[float32], window []float64, c cnp.
 		return nil, err
 	}
 	var w cnp.Witness // of all points
-	for _, c := range set.Curves {
-		cnp.AddCurves(&w, &cnp.Batch[float64]{B: 1, Nc: len(c.X) / set.Dx, XContext: c.X, YContext: c.Y, AuxContext: c.Aux}, nil, set.Dx, set.Dy)
+	for i, c := range set.Curves {
+		b := &cnp.Batch[float64]{B: 1, Nc: len(c.X) / set.Dx, XContext: c.X, YContext: c.Y, AuxContext: c.Aux}
+		if c.Field != nil && (i == 0 || c.Field != set.Curves[i-1].Field) {
+			b.Ns, b.XStatic, b.YStatic = len(c.Field.Y)/len(set.Static), c.Field.X, c.Field.Y
+		}
+		cnp.AddCurves(&w, b, nil, set.Dx, set.Dy)
 	}
 	all := w.Trained()
-	t.X, t.Y, t.Aux = all.X, all.Y, all.Aux
+	t.X, t.Y, t.Aux, t.Static = all.X, all.Y, all.Aux, all.Static
 	if longest := slices.Max(append([]float64{0}, window...)); longest > 0 {
 		all.Span = longest
 	}
@@ -141,13 +158,17 @@ func seen(set *task.CurveSet, src task.Source[float32], window []float64, c cnp.
 			t.Units.Y = append(t.Units.Y, a)
 		}
 	}
-	for _, r := range t.Aux {
-		a := cnp.Affine{Offset: r.Mean, Factor: 1}
-		if r.Std > 0 {
-			a.Factor = 1 / r.Std
+	standard := func(ranges []cnp.Range) (out []cnp.Affine) {
+		for _, r := range ranges {
+			a := cnp.Affine{Offset: r.Mean, Factor: 1}
+			if r.Std > 0 {
+				a.Factor = 1 / r.Std
+			}
+			out = append(out, a)
 		}
-		t.Units.Aux = append(t.Units.Aux, a)
+		return out
 	}
+	t.Units.Aux, t.Units.Static = standard(t.Aux), standard(t.Static)
 	return t, nil
 }
 

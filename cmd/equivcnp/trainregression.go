@@ -333,6 +333,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	} else if f.columns.aux != nil {
 		return usagef("--aux is for --csv and --in")
 	}
+	if own != nil && len(own.Static) > 0 {
+		c.Static, c.ChannelDensity = own.Static, true
+		if f.model != "equivcnp" {
+			return usagef("--static is for --model equivcnp")
+		}
+	} else if f.columns.static != "" || f.columns.fields != nil {
+		return usagef("--static is for --csv, and --static-fields for --static and --in")
+	}
 	if f.outputs != "" {
 		var columns int
 		if c.Outputs, columns, err = cnp.ParseOutputs(f.outputs, dx); err != nil {

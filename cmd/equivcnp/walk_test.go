@@ -75,7 +75,7 @@ func TestStationsWalk(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 7, commands)
+	require.Equal(t, 9, commands)
 	require.Contains(t, scores, "kriging:4*matern32(2)+noise(0.09)")
 	f, err := os.Open("map.png")
 	require.NoError(t, err)

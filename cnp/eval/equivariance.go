@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -137,7 +138,7 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 		reach = 4
 	}
 	moved := *c
-	moved.XContext, moved.XTarget = append([]float64(nil), c.XContext...), append([]float64(nil), c.XTarget...)
+	moved.XContext, moved.XTarget, moved.XStatic = slices.Clone(c.XContext), slices.Clone(c.XTarget), slices.Clone(c.XStatic)
 	rng := rand.New(rand.NewPCG(seed, 0x6d6f766573)) // "moves"
 	d, a := cfg.DimX, make([]float64, g.AlgebraDim())
 	turner, _ := g.(group.Turner)
@@ -149,7 +150,7 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 		for i := range a {
 			a[i] = reach * (2*rng.Float64() - 1)
 		}
-		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d]} {
+		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d], moved.XStatic[t*c.Ns*d : (t+1)*c.Ns*d]} {
 			if cfg.OnSphere() {
 				copy(x, cfg.Turned(x, [3]float64(a)))
 				continue

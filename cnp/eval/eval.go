@@ -11,13 +11,17 @@ import (
 // Predictor predicts a batch of tasks: mean and standard deviation laid out as Tasks.Y is.
 type Predictor[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error)
 
-// Model turns a model into a Predictor. One without auxiliary inputs does not see those of the tasks.
+// Model turns a model into a Predictor. One without auxiliary inputs or static fields does not see those of the tasks.
 func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		if r, ok := m.(cnp.Regressor[T]); ok && b.Curves != nil {
 			c := *b.Curves
-			if cfg := m.Config(); len(cfg.Auxiliary) == 0 {
+			cfg := m.Config()
+			if len(cfg.Auxiliary) == 0 {
 				c.AuxContext, c.AuxTarget = nil, nil
+			}
+			if len(cfg.Static) == 0 {
+				c.Ns, c.XStatic, c.YStatic = 0, nil, nil
 			}
 			return r.Predict(ctx, &c)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -158,7 +159,7 @@ func symmetryMoves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (
 func moveAbout[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], g group.Group, reach float64, seed uint64) *task.Tasks[T] {
 	c, d := b.Curves, cfg.DimX
 	moved := *c
-	moved.XContext, moved.XTarget = append([]float64(nil), c.XContext...), append([]float64(nil), c.XTarget...)
+	moved.XContext, moved.XTarget, moved.XStatic = slices.Clone(c.XContext), slices.Clone(c.XTarget), slices.Clone(c.XStatic)
 	moved.YContext = append([]T(nil), c.YContext...)
 	out := &task.Tasks[T]{Curves: &moved, Y: append([]T(nil), b.Y...), Known: b.Known}
 	centre := make([]float64, d)
@@ -174,7 +175,7 @@ func moveAbout[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], g group.Group, rea
 		for i := range a {
 			a[i] = reach * (2*rng.Float64() - 1)
 		}
-		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d]} {
+		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d], moved.XStatic[t*c.Ns*d : (t+1)*c.Ns*d]} {
 			for i := 0; i < len(x); i += d {
 				for k := range d {
 					x[i+k] -= centre[k]

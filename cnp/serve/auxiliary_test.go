@@ -3,15 +3,19 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
+	"connectrpc.com/connect"
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/serve/client"
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // A model with auxiliary inputs is served: its metadata name the tensors, requests bring them, together or alone, and one that does not is told so.
@@ -50,11 +54,81 @@ func TestAuxiliary(t *testing.T) {
 	require.Equal(t, want.Mean, got.Mean)
 	require.Equal(t, want.Std, got.Std)
 	jobs := []*job{{curves: b}, {curves: &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}, YContext: []float32{2}, XTarget: []float64{3}, AuxContext: []float32{4, 5}, AuxTarget: []float32{6, 7}}}}
-	all := joinCurves(jobs, 1, 1, 2)
+	all := joinCurves(jobs, &c)
 	require.Equal(t, append(append([]float32(nil), b.AuxContext...), 4, 5, 0, 0, 0, 0), all.AuxContext)
 	require.Equal(t, append(append([]float32(nil), b.AuxTarget...), 6, 7, 0, 0), all.AuxTarget)
+
+	// The same over gRPC, raw and typed.
+	input := func(name, datatype string, contents *inference.InferTensorContents, shape ...int64) *inference.ModelInferRequest_InferInputTensor {
+		return &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: shape, Contents: contents}
+	}
+	infer := grpcClient[inference.ModelInferRequest, inference.ModelInferResponse](url, "ModelInfer")
+	over, err := infer.CallUnary(context.Background(), connect.NewRequest(&inference.ModelInferRequest{ModelName: "aux",
+		Inputs: []*inference.ModelInferRequest_InferInputTensor{input("x_context", "FP64", nil, 2, 3, 1), input("y_context", "FP32", nil, 2, 3, 1), input("x_target", "FP64", nil, 2, 2, 1),
+			input("aux_context", "FP32", nil, 2, 3, 2), input("aux_target", "FP32", nil, 2, 2, 2)},
+		RawInputContents: [][]byte{safetensors.Float64Bytes(b.XContext), safetensors.Float32Bytes(b.YContext), safetensors.Float64Bytes(b.XTarget), safetensors.Float32Bytes(b.AuxContext),
+			safetensors.Float32Bytes(b.AuxTarget)}}))
+	require.NoError(t, err)
+	sameBits(t, want.Mean, floats(t, over.Msg.RawOutputContents[0]), "mean")
+	typed := &inference.ModelInferRequest{ModelName: "aux", Inputs: []*inference.ModelInferRequest_InferInputTensor{
+		input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: b.XContext}, 2, 3, 1), input("y_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.YContext}, 2, 3, 1),
+		input("x_target", "FP64", &inference.InferTensorContents{Fp64Contents: b.XTarget}, 2, 2, 1),
+		input("aux_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.AuxContext}, 2, 3, 2),
+		input("aux_target", "FP32", &inference.InferTensorContents{Fp32Contents: b.AuxTarget}, 2, 2, 2)}}
+	over, err = infer.CallUnary(context.Background(), connect.NewRequest(typed))
+	require.NoError(t, err)
+	sameBits(t, want.Std, over.Msg.Outputs[1].Contents.Fp32Contents, "std")
+	typed.Inputs = typed.Inputs[:4]
+	_, err = infer.CallUnary(context.Background(), connect.NewRequest(typed))
+	require.Equal(t, connect.CodeInvalidArgument, connect.CodeOf(err))
+	require.ErrorContains(t, err, `tensor "aux_target" is missing, the model has the auxiliary inputs height, hour`)
 
 	b.AuxContext, b.AuxTarget = nil, nil
 	_, err = cl.Predict(context.Background(), "aux", b, 1, 1)
 	require.ErrorContains(t, err, `tensor "aux_context" is missing, the model has the auxiliary inputs height, hour`)
+}
+
+// A model with static fields is served likewise: requests that go together have fields of their own, at as many points as they like.
+func TestStatic(t *testing.T) {
+	c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
+	c.Channels, c.Hidden, c.Mid, c.PointsPerUnit = []int{4, 6, 4}, 4, 4, 8
+	c.Static, c.ChannelDensity = []string{"height", "land"}, true
+	m, err := cnp.New[float32](c, 1)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "static.safetensors")
+	require.NoError(t, weights.Save(path, m, nil))
+	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "static", Path: path}} })
+	text, err := json.Marshal(object(t, do(s, "GET", "/v2/models/static", nil, nil).Body.Bytes())["inputs"])
+	require.NoError(t, err)
+	for _, name := range []string{`{"datatype":"FP64","name":"x_static","shape":[-1,-1,1]}`, `{"datatype":"FP32","name":"y_static","shape":[-1,-1,2]}`} {
+		require.Contains(t, string(text), name)
+	}
+	url, _ := listen(t, s, Limits{})
+	cl := client.New(url, client.Options{})
+	nan := float32(math.NaN())
+	b := &cnp.Batch[float32]{B: 2, Nc: 1, Nt: 1, Ns: 2, XContext: []float64{0, 1}, YContext: []float32{1, 2}, XTarget: []float64{0.5, 1.5},
+		XStatic: []float64{0, 1, 0.25, 1.25}, YStatic: []float32{1, nan, 2, 3, nan, nan, 4, 5}}
+	want, err := m.(cnp.Regressor[float32]).Predict(context.Background(), b)
+	require.NoError(t, err)
+	got, err := cl.Predict(context.Background(), "static", b, 1, 1)
+	require.NoError(t, err)
+	require.Equal(t, want.Mean, got.Mean)
+	require.Equal(t, want.Std, got.Std)
+
+	other := &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, Ns: 1, XContext: []float64{1}, YContext: []float32{2}, XTarget: []float64{3}, XStatic: []float64{2}, YStatic: []float32{6, 7}}
+	all := joinCurves([]*job{{curves: b}, {curves: other}}, &c)
+	both, err := m.(cnp.Regressor[float32]).Predict(context.Background(), all)
+	require.NoError(t, err)
+	alone, err := m.(cnp.Regressor[float32]).Predict(context.Background(), other)
+	require.NoError(t, err)
+	require.Equal(t, append(append([]float32(nil), want.Mean...), alone.Mean...), both.Mean)
+
+	b.XStatic[1] = 1e15
+	got, err = cl.Predict(context.Background(), "static", b, 1, 1)
+	require.NoError(t, err)
+	require.True(t, math.IsNaN(float64(got.Mean[0])), "a place out of reach of any lattice")
+	require.Equal(t, want.Mean[1], got.Mean[1])
+	b.Ns, b.XStatic, b.YStatic = 0, nil, nil
+	_, err = cl.Predict(context.Background(), "static", b, 1, 1)
+	require.ErrorContains(t, err, `tensor "x_static" is missing, the model has the static fields height, land`)
 }

@@ -140,6 +140,9 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		if da := int64(len(m.cfg.Auxiliary)); da > 0 {
 			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}}, tensorInfo{"aux_target", "FP32", []int64{-1, -1, da}})
 		}
+		if ds := int64(len(m.cfg.Static)); ds > 0 {
+			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}}, tensorInfo{"y_static", "FP32", []int64{-1, -1, ds}})
+		}
 		if e, ok := m.regressor.(*cnp.EquivCNP[float32]); ok && m.merge && m.cfg.PointsPerUnit > 0 {
 			// Other groups than T(1) have none; their model predicts.
 			if m.curve, err = e.Plan(ctx, 0, 0); err != nil && !errors.Is(err, cnp.ErrConfig) {

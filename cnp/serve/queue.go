@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -467,7 +468,7 @@ func predictImages(ctx context.Context, jobs []*job) error {
 func predictCurves(ctx context.Context, jobs []*job) error {
 	m, b := jobs[0].model, jobs[0].curves
 	if len(jobs) > 1 {
-		b = joinCurves(jobs, m.cfg.DimX, m.cfg.DimY, len(m.cfg.Auxiliary))
+		b = joinCurves(jobs, &m.cfg)
 	}
 	dy := m.cfg.DimY
 	p := &cnp.Prediction[float32]{}
@@ -523,8 +524,11 @@ func (j *job) outside(e *cnp.OutsideError, first int) *cnp.OutsideError {
 			continue
 		}
 		x, n := j.given.XTarget, j.given.Nt
-		if p.Tensor == "x_context" {
+		switch p.Tensor {
+		case "x_context":
 			x, n = j.given.XContext, j.given.Nc
+		case "x_static":
+			x, n = j.given.XStatic, j.given.Ns
 		}
 		p.X = x[(p.Task*n+p.Point)*dx:][:dx]
 		mine.Points = append(mine.Points, p)
@@ -533,15 +537,16 @@ func (j *job) outside(e *cnp.OutsideError, first int) *cnp.OutsideError {
 }
 
 // joinCurves makes one batch of several.
-func joinCurves(jobs []*job, dx, dy, da int) *cnp.Batch[float32] {
-	all := &cnp.Batch[float32]{}
+func joinCurves(jobs []*job, c *cnp.Config) *cnp.Batch[float32] {
+	all, dx, dy, da, ds := &cnp.Batch[float32]{}, c.DimX, c.DimY, len(c.Auxiliary), len(c.Static)
 	for _, j := range jobs {
 		all.B += j.curves.B
-		all.Nc, all.Nt = max(all.Nc, j.curves.Nc), max(all.Nt, j.curves.Nt)
+		all.Nc, all.Nt, all.Ns = max(all.Nc, j.curves.Nc), max(all.Nt, j.curves.Nt), max(all.Ns, j.curves.Ns)
 	}
 	all.XContext, all.YContext = make([]float64, all.B*all.Nc*dx), make([]float32, all.B*all.Nc*dy)
 	all.XTarget = make([]float64, all.B*all.Nt*dx)
 	all.AuxContext, all.AuxTarget = make([]float32, all.B*all.Nc*da), make([]float32, all.B*all.Nt*da)
+	all.XStatic, all.YStatic = make([]float64, all.B*all.Ns*dx), slices.Repeat([]float32{float32(math.NaN())}, all.B*all.Ns*ds) // without a value: padding
 	all.ContextMask, all.TargetMask = make([]bool, all.B*all.Nc), make([]bool, all.B*all.Nt)
 	task := 0
 	for _, j := range jobs {
@@ -552,6 +557,8 @@ func joinCurves(jobs []*job, dx, dy, da int) *cnp.Batch[float32] {
 			copy(all.XTarget[task*all.Nt*dx:], c.XTarget[t*c.Nt*dx:(t+1)*c.Nt*dx])
 			copy(all.AuxContext[task*all.Nc*da:], c.AuxContext[t*c.Nc*da:(t+1)*c.Nc*da])
 			copy(all.AuxTarget[task*all.Nt*da:], c.AuxTarget[t*c.Nt*da:(t+1)*c.Nt*da])
+			copy(all.XStatic[task*all.Ns*dx:], c.XStatic[t*c.Ns*dx:(t+1)*c.Ns*dx])
+			copy(all.YStatic[task*all.Ns*ds:], c.YStatic[t*c.Ns*ds:(t+1)*c.Ns*ds])
 			joinMask(all.ContextMask[task*all.Nc:][:c.Nc], c.ContextMask, t)
 			joinMask(all.TargetMask[task*all.Nt:][:c.Nt], c.TargetMask, t)
 			task++

@@ -23,6 +23,7 @@ type Points struct{ X, Y, Aux []float64 }
 type Curve struct {
 	Points
 	Context *Points
+	Field   *Field // static fields; nil: none
 }
 
 // CurveSet is a user's own regression tasks.
@@ -30,8 +31,8 @@ type CurveSet struct {
 	Name   string // where they are from
 	Dx, Dy int
 	Curves []Curve
-	// Auxiliary names the auxiliary inputs.
-	Auxiliary []string
+	// Auxiliary names the auxiliary inputs, Static the static fields.
+	Auxiliary, Static []string
 
 	inputs []string // of a table with a header
 }
@@ -243,21 +244,21 @@ func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
 }
 
 // ReadCurves reads tasks from a safetensors file: x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx], y_target
-// [B, Nt, dy] and, if there, context_mask [B, Nc] and target_mask [B, Nt]; where auxiliary inputs are named, they are aux_context [B, Nc, da]
-// and aux_target [B, Nt, da]. Errors name the file.
-func ReadCurves(path string, dx, dy int, auxiliary ...string) (*CurveSet, error) {
+// [B, Nt, dy] and, if there, context_mask [B, Nc] and target_mask [B, Nt]. Errors name the file.
+func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
 	f, err := taskfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return CurvesOf(f, dx, dy, auxiliary...)
+	return CurvesOf(f, dx, dy, nil, nil)
 }
 
-// CurvesOf is ReadCurves for a file that is open; with 0 for dx or dy, for as many as it has.
-func CurvesOf(f *taskfile.File, dx, dy int, auxiliary ...string) (*CurveSet, error) {
+// CurvesOf is ReadCurves for a file that is open; with 0 for dx or dy, for as many as it has. Where auxiliary inputs are named, they are aux_context [B, Nc, da] and
+// aux_target [B, Nt, da]; where static fields are, these are x_static [B, Ns, dx] and y_static [B, Ns, ds].
+func CurvesOf(f *taskfile.File, dx, dy int, auxiliary, static []string) (*CurveSet, error) {
 	path := f.Name()
 	dx, dy = cmp.Or(dx, f.Axis("x_target", 2)), cmp.Or(dy, f.Axis("y_target", 2))
-	c, err := f.Curves(&cnp.Config{DimX: dx, DimY: dy, Auxiliary: auxiliary, ChannelDensity: true})
+	c, err := f.Curves(&cnp.Config{DimX: dx, DimY: dy, Auxiliary: auxiliary, Static: static, ChannelDensity: true})
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +270,7 @@ func CurvesOf(f *taskfile.File, dx, dy int, auxiliary ...string) (*CurveSet, err
 		return nil, fmt.Errorf("%s: %w: %d tasks with %d targets, with y_target: %t; training and evaluation need all three",
 			path, ErrData, b.B, b.Nt, c.Truth != nil)
 	}
-	s, da := &CurveSet{Name: path, Dx: dx, Dy: dy, Auxiliary: auxiliary}, len(auxiliary)
+	s, da, ds := &CurveSet{Name: path, Dx: dx, Dy: dy, Auxiliary: auxiliary, Static: static}, len(auxiliary), len(static)
 	pick := func(x []float64, y, aux []float32, mask []bool, t, n int) (p Points) {
 		for i := t * n; i < (t+1)*n; i++ {
 			if mask == nil || mask[i] {
@@ -286,7 +287,19 @@ func CurvesOf(f *taskfile.File, dx, dy int, auxiliary ...string) (*CurveSet, err
 	}
 	for t := range b.B {
 		context := pick(b.XContext, b.YContext, b.AuxContext, b.ContextMask, t, b.Nc)
-		s.Curves = append(s.Curves, Curve{pick(b.XTarget, c.Truth, b.AuxTarget, b.TargetMask, t, b.Nt), &context})
+		own := Curve{Points: pick(b.XTarget, c.Truth, b.AuxTarget, b.TargetMask, t, b.Nt), Context: &context}
+		if ds > 0 {
+			own.Field = &Field{Names: static}
+			for i := t * b.Ns; i < (t+1)*b.Ns; i++ {
+				if y := b.YStatic[i*ds : (i+1)*ds]; slices.ContainsFunc(y, func(v float32) bool { return v == v }) {
+					own.Field.X = append(own.Field.X, b.XStatic[i*dx:(i+1)*dx]...)
+					for _, v := range y {
+						own.Field.Y = append(own.Field.Y, float64(v))
+					}
+				}
+			}
+		}
+		s.Curves = append(s.Curves, own)
 	}
 	return s, nil
 }
@@ -356,7 +369,7 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 	}
 	rng := StepRand(seed, step)
 	dx, dy := s.Set.Dx, s.Set.Dy
-	targets, contexts := make([]Points, n), make([]Points, n)
+	targets, contexts, fields := make([]Points, n), make([]Points, n), make([]*Field, n)
 	b := &cnp.Batch[T]{B: n}
 	for i := range n {
 		k := rng.IntN(len(s.Set.Curves))
@@ -367,7 +380,7 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		if s.Window != nil {
 			c = c.window(rng, s.Window, dx, dy, s.Most)
 		}
-		targets[i] = c.Points
+		targets[i], fields[i] = c.Points, c.Field
 		if c.Context != nil {
 			contexts[i] = c.Context.some(c.Context.observed(dy, s.Gaps), dx, dy)
 		} else {
@@ -389,6 +402,9 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		if v != v { // such a point can be context, but is no target
 			b.TargetMask[i/len(s.Set.Auxiliary)] = false
 		}
+	}
+	if ds := len(s.Set.Static); ds > 0 {
+		joinFields(b, fields, dx, ds)
 	}
 	out := &Tasks[T]{Curves: b, Y: y}
 	for i, v := range y {
@@ -445,7 +461,7 @@ func (c *Curve) window(rng *rand.Rand, lengths []float64, dx, dy, most int) *Cur
 		}
 		return p.some(in, dx, dy)
 	}
-	out := &Curve{Points: part(&c.Points, most)}
+	out := &Curve{Points: part(&c.Points, most), Field: c.Field.window(middle, lengths)}
 	if c.Context != nil {
 		context := part(c.Context, most)
 		out.Context = &context

@@ -18,7 +18,7 @@ func TestReadCSV(t *testing.T) {
 
 	s, err = ReadCSV(save(t, "x.csv", []byte("x1,x2,y1,context\n1,2,3,0\n4,5,6,1\n")), CSVOptions{})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points{X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}}, &Points{X: []float64{4, 5}, Y: []float64{6}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points: Points{X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}}, Context: &Points{X: []float64{4, 5}, Y: []float64{6}}}}, s.Curves)
 
 	for text, want := range map[string]string{
 		"a,y\n1,2\n":           `x.csv:1:1: the columns do not fit: header "a,y": it has no column x or x1`,

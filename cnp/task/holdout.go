@@ -59,7 +59,7 @@ func (s *CurveSet) Holdout(share float64, seed uint64) (train, test *CurveSet, e
 		return nil, nil, err
 	}
 	part := func(tasks []int) *CurveSet {
-		out := &CurveSet{Dx: s.Dx, Dy: s.Dy, inputs: s.inputs, Auxiliary: s.Auxiliary}
+		out := &CurveSet{Dx: s.Dx, Dy: s.Dy, inputs: s.inputs, Auxiliary: s.Auxiliary, Static: s.Static}
 		for _, i := range tasks {
 			out.Curves = append(out.Curves, s.Curves[i])
 		}

@@ -20,7 +20,7 @@ type Images struct {
 	Truth []float32 // [B, C, H, W], nil where the file has no y_target
 }
 
-// Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates, outputs, and auxiliary inputs. NaN among outputs
+// Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates, outputs, auxiliary inputs and static fields. NaN among outputs
 // is a missing value: a context point without any does not count, and one with some has NaN for the others, if the model has Config.ChannelDensity; else that is
 // an error. So is NaN among the auxiliary inputs of the context, and among those of targets it always is.
 func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
@@ -47,6 +47,24 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 		purpose := fmt.Sprintf("the model has the auxiliary inputs %s, at the context and at the targets", strings.Join(cfg.Auxiliary, ", "))
 		b.AuxContext = t.narrow(t.find("aux_context", true, purpose), "B Nc da", b.B, b.Nc, da)
 		b.AuxTarget = t.narrow(t.find("aux_target", true, purpose), "B Nt da", b.B, b.Nt, da)
+	}
+
+	if ds := len(cfg.Static); ds > 0 {
+		purpose := fmt.Sprintf("the model has the static fields %s, at places of their own", strings.Join(cfg.Static, ", "))
+		x, y := t.find("x_static", true, purpose), t.find("y_static", true, purpose)
+		b.XStatic = t.shaped(x, "B Ns dx", b.B, -1, dx)
+		if t.err != nil {
+			return nil, t.err
+		}
+		b.Ns = x.Shape[1]
+		b.YStatic = t.narrow(y, "B Ns ds", b.B, b.Ns, ds)
+		if t.err != nil {
+			return nil, t.err
+		}
+		bounded(t, "y_static", b.YStatic, func(int) bool { return true })
+		finite(t, "x_static", b.XStatic, func(i int) bool {
+			return slices.ContainsFunc(b.YStatic[i/dx*ds:(i/dx+1)*ds], func(v float32) bool { return v == v })
+		})
 	}
 
 	contextCounts := func(d int) func(int) bool {

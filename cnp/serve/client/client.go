@@ -284,6 +284,9 @@ func (c *Client) Predict(ctx context.Context, model string, b *cnp.Batch[float32
 		r.Inputs = append(r.Inputs, Float32s("aux_context", []int{b.B, b.Nc, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxContext),
 			Float32s("aux_target", []int{b.B, b.Nt, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxTarget))
 	}
+	if b.Ns > 0 || b.YStatic != nil {
+		r.Inputs = append(r.Inputs, Float64s("x_static", []int{b.B, b.Ns, dx}, b.XStatic), Float32s("y_static", []int{b.B, b.Ns, len(b.YStatic) / max(1, b.B*b.Ns)}, b.YStatic))
+	}
 	if b.ContextMask != nil {
 		r.Inputs = append(r.Inputs, Bools("context_mask", []int{b.B, b.Nc}, b.ContextMask))
 	}
