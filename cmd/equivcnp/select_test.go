@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
@@ -176,6 +181,7 @@ var (
 	selectBudget = flag.Duration("select-budget", 10*time.Minute, "TestSelectFinds -long: time of each selection")
 	selectSteps  = flag.Int("select-steps", 0, "TestSelectFinds -long: steps of the last round instead of a time, for machines that do other things")
 	selectFirst  = flag.Int("select-first", 1, "TestSelectFinds -long: the first seed")
+	selectRecord = flag.String("select-record", "", "TestSelectFinds -long: file of what was found, a JSON object a line: what it holds is not found again, so that many runs add up")
 	selectKinds  = flag.String("select-kinds", "stationary,isotropic,radial,scale-free,none", "TestSelectFinds -long: kinds")
 )
 
@@ -183,30 +189,34 @@ var (
 func TestSelectFinds(t *testing.T) {
 	made := map[string]string{"stationary": "T2", "isotropic": "SE2x4", "radial": "SO2", "scale-free": "RxSO2", "none": "none"}
 	if *long {
-		right, all := 0, 0
 		length := "--budget=" + selectBudget.String()
 		if *selectSteps > 0 {
 			length = fmt.Sprintf("--steps=%d", *selectSteps)
 		}
+		known := readFound(t, *selectRecord)
 		for seed := *selectFirst; seed < *selectFirst+*selectSeeds; seed++ {
 			for _, kind := range strings.Split(*selectKinds, ",") {
-				b := newBench(t)
-				rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed), length, "--quiet", "--json", "--out-dir", "@found"))
-				if all++; rep.Chosen == made[kind] {
-					right++
-				}
-				var rounds []string
-				for _, r := range rep.Rounds {
-					s := fmt.Sprintf("%d:", r.Steps)
-					for _, c := range r.Candidates {
-						s += fmt.Sprintf(" %s %.3f±%.3f", c.Name, c.Behind.Mean, c.Behind.Error)
+				require.Contains(t, made, kind, "-select-kinds")
+				f := found{Kind: kind, Seed: seed, Length: length}
+				if i := slices.IndexFunc(known, func(k found) bool { return k.Kind == kind && k.Seed == seed && k.Length == length }); i >= 0 {
+					f = known[i]
+				} else {
+					b := newBench(t)
+					rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed), length, "--quiet", "--json", "--out-dir", "@found"))
+					f.Chosen = rep.Chosen
+					for _, r := range rep.Rounds {
+						s := fmt.Sprintf("%d:", r.Steps)
+						for _, c := range r.Candidates {
+							s += fmt.Sprintf(" %s %.3f ± %.3f", c.Name, c.Behind.Mean, c.Behind.Error)
+						}
+						f.Rounds = append(f.Rounds, s)
 					}
-					rounds = append(rounds, s)
+					f.keep(t, *selectRecord)
 				}
-				t.Logf("%s, seed %d: %s (%s); %d of %d right", kind, seed, rep.Chosen, strings.Join(rounds, "; "), right, all)
+				assert.Equal(t, made[kind], f.Chosen, "%s, seed %d", kind, seed)
+				t.Logf("| %s | %d | %s | %s |", kind, seed, f.Chosen, strings.Join(f.Rounds, "; "))
 			}
 		}
-		require.Equal(t, all, right)
 		return
 	}
 	if testing.Short() {
@@ -217,4 +227,40 @@ func TestSelectFinds(t *testing.T) {
 		rep := decode[selectReport](t, b.ok("select", "--plane", kind, "--groups", groups, "--steps", "500", "--tasks", "128", "--quiet", "--json", "--out-dir", "@found"))
 		require.Equal(t, made[kind], rep.Chosen, "%s: %+v", kind, rep.Rounds)
 	}
+}
+
+// found is what a selection found, a line of -select-record.
+type found struct {
+	Kind   string   `json:"kind"`
+	Seed   int      `json:"seed"`
+	Length string   `json:"length"` // the flag that says how long
+	Chosen string   `json:"chosen"`
+	Rounds []string `json:"rounds"`
+}
+
+// readFound reads what was found before; nothing where there is no file yet.
+func readFound(t *testing.T, path string) (all []found) {
+	data, err := os.ReadFile(path)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	require.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		all = append(all, decode[found](t, line))
+	}
+	return all
+}
+
+// keep adds it to the file, at once: the next selection may be interrupted.
+func (f *found) keep(t *testing.T, path string) {
+	if path == "" {
+		return
+	}
+	line, err := json.Marshal(f)
+	require.NoError(t, err)
+	out, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	require.NoError(t, err)
+	_, err = out.Write(append(line, '\n'))
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
 }
