@@ -11,6 +11,11 @@ import (
 // A model on the sphere (PlacementSphere) works with unit vectors: latitudes and longitudes become such, and vectors are brought to
 // length 1, before anything else is computed. Its encoder knows the distances of points, which turn with the globe; all other layers
 // the angles between points.
+//
+// Such a model has one lift. The lifts of a point are the rotations that take the north pole to it, and differ by a turn about the point. A weight that depends on the
+// angle between two points alone is the same for all of them, so that K lifts would compute the same features K times. Weights that tell directions apart need a direction
+// at every point of the lattice to begin with, and no field of directions on the sphere is continuous everywhere, nor does one turn with the globe: with K lifts such a
+// model would be equivariant to about 1/K of a turn only, where this one is up to its lattice.
 
 // OnSphere reports whether the model's points lie on the sphere.
 func (c *Config) OnSphere() bool { return c.Placement == PlacementSphere }
@@ -40,7 +45,8 @@ const leastSphere = 12
 // validateSphere reports what makes no model on the sphere; its other fields are those of any model with levels.
 func (c *Config) validateSphere(g group.Group) error {
 	if _, ok := g.(*group.SO3); !ok || c.Lifts != 1 || c.Levels == 0 {
-		return fmt.Errorf("placement %q is for group SO(3) with levels and one lift; this is %s with %d levels and %d lifts", PlacementSphere, g.Name(), c.Levels, c.Lifts)
+		return fmt.Errorf("placement %q is for group SO(3) with levels and one lift (lifts of a point would all be the same to convolutions that know the angles between points alone); "+
+			"this is %s with %d levels and %d lifts", PlacementSphere, g.Name(), c.Levels, c.Lifts)
 	}
 	if c.DimX != 2 && c.DimX != 3 {
 		return fmt.Errorf("dim_x = %d: points on the sphere have 2 coordinates, latitude and longitude in degrees, or the 3 of a unit vector", c.DimX)
