@@ -103,6 +103,16 @@ func TestReproduceTable2(t *testing.T) {
 	require.Contains(t, report, "- digits-T2-small: `OMP_NUM_THREADS=1 python3 testdata/demo/make_demo.py`, seed 1 for")
 }
 
+func TestReproduceAnywhere(t *testing.T) {
+	b := newBench(t)
+	b.save("a.safetensors", smallImage("SO(2)", 1))
+	report, tables, drawings := made(t, decode[reproduceResult](t, b.ok("reproduce", "anywhere", "--models", b.dir, "--out", "@out", "--tasks", "2", "--json")))
+	require.Equal(t, 2, drawings)
+	require.Contains(t, report, "scaled by 0.3 to 1, shifted by up to 16 pixels")
+	require.Contains(t, report, "| SO(2) | a | unknown |")
+	require.Equal(t, []string{"a", "SO(2)", "1", "2"}, tables["anywhere.csv"][1][:4])
+}
+
 func TestReproduceFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short; many drawings (make test runs it)")

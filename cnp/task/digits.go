@@ -20,6 +20,11 @@ func TrainDigits() Digits { return Digits{H: 64, W: 64, Height: 56, Motions: Upr
 // TestDigits are the paper's test images: PaperMotions of those it trains on.
 func TestDigits() Digits { return Digits{H: 64, W: 64, Height: 56, Motions: PaperMotions} }
 
+// AnywhereDigits are those that TrainDigits become anywhere in the image: at any angle, of 0.3 to 1 of their size, and shifted by up to 16 pixels.
+func AnywhereDigits() Digits {
+	return Digits{H: 64, W: 64, Height: 56, Motions: Motions{MaxAngle: math.Pi, MinScale: 0.3, MaxScale: 1, MaxShift: 16}}
+}
+
 // Resized is the same digits on images of another size: finer or coarser, as the images' diagonals are.
 func (d Digits) Resized(h, w int) Digits {
 	d.Height *= math.Hypot(float64(h), float64(w)) / math.Hypot(float64(d.H), float64(d.W))
