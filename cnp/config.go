@@ -209,6 +209,10 @@ type Config struct {
 	// another size are laid so that their diagonal is as long as that of these; see ImageEquivCNP.Geometry.
 	ImageSize [2]int `json:"image_size,omitzero"`
 
+	// Views, of an image model under Sim(2), make every lift a view of the image, which a network under translations sees; nil: the lifts are those of the
+	// network's convolutions.
+	Views *Views `json:"views,omitempty"`
+
 	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
 	MaxNeighbors int    `json:"max_neighbors,omitempty"`
 	NeighborSeed uint64 `json:"neighbor_seed,omitempty"`
@@ -364,6 +368,11 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 				return bad("%v", err)
 			}
 			return nil
+		}
+		if c.Views != nil {
+			if err := c.Views.check(c, g); err != nil {
+				return bad("%v", err)
+			}
 		}
 		if sim, ok := g.(*group.Sim2); ok {
 			if c.Architecture == EquivCNPCurve {

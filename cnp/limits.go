@@ -128,6 +128,9 @@ func (c *Config) Estimate(w Work) (Need, error) {
 	if err != nil {
 		return Need{}, err
 	}
+	if c.Views != nil {
+		return c.estimateViews(w, g, nil)
+	}
 	return c.estimate(w, g, nil), nil
 }
 
@@ -163,6 +166,9 @@ func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 			radii = append(radii, float64(p.Data[0]))
 		}
 	}
+	if c.Views != nil {
+		return c.estimateViews(w, g, radii)
+	}
 	return c.estimate(w, g, radii), nil
 }
 
@@ -197,6 +203,7 @@ func estimateMembers[T Float, M Model[T]](members []M, w Work) (Need, error) {
 
 func (m *EquivCNP[T]) lieGroup() group.Group      { return m.group }
 func (m *ImageEquivCNP[T]) lieGroup() group.Group { return m.group }
+func (m *ImageViews[T]) lieGroup() group.Group    { return m.sim }
 
 // groupOrNone returns the configuration's group, or nil for an architecture without one.
 func (c *Config) groupOrNone() (group.Group, error) {

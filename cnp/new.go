@@ -64,6 +64,9 @@ func newWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], erro
 	case EquivCNPCurve:
 		return asModel[T](newEquivCNP[T](c, g, newRand(seed)))
 	case EquivCNPImage:
+		if c.Views != nil {
+			return asModel[T](newImageViews[T](c, g, seed))
+		}
 		return asModel[T](newImageEquivCNP[T](c, g, newRand(seed)))
 	}
 	return nil, fmt.Errorf("%w: architecture %q has no group", ErrConfig, c.Architecture)
@@ -76,6 +79,8 @@ func GroupOf[T Float](m Model[T]) group.Group {
 		return m.group
 	case *ImageEquivCNP[T]:
 		return m.group
+	case *ImageViews[T]:
+		return m.sim
 	}
 	return nil
 }

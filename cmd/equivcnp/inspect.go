@@ -192,6 +192,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 		s += fmt.Sprintf(", kernel %d", c.Kernel)
 	}
 	r.line("network", "%s", s)
+	if v := c.Views; v != nil {
+		r.line("views", "every lift sees the image turned and scaled, things from %g to %g times as large as in training, on cells of %g pixels; the better a view predicts some observed pixels from others, the more it counts", v.Min, v.Max, v.Cell)
+	}
 	if c.OnSphere() {
 		r.line("lattice", "%d nearly even points on the sphere, %g per radian; points are %s", c.SpherePoints(), c.PointsPerUnit,
 			map[bool]string{true: "latitude and longitude in degrees", false: "unit vectors"}[c.Degrees()])

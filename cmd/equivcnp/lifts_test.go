@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,37 @@ func TestTrainSim2(t *testing.T) {
 		b.fails(c.code, c.words, append(append([]string{}, train[:len(train)-1]...), append([]string{"@new.safetensors"}, c.args...)...)...)
 	}
 	b.fails(2, "is for images", "train", "regression", "--plane", "isotropic", "--group", "Sim2", "--lifts", "4x2", "--steps", "2", "--out", "@new.safetensors")
+}
+
+// Views are trained, continued with the same bits, inspected and used; what they are not for is refused by name.
+func TestViews(t *testing.T) {
+	b := newBench(t)
+	args := func(out string, more ...string) []string {
+		return append([]string{"train", "image", "--group", "Sim2", "--lifts", "4x2", "--views", "--digits", "--size", "16", "--width", "4", "--blocks", "1", "--batch", "2",
+			"--eval-tasks", "2", "--steps", "4", "--out", b.path(out)}, more...)
+	}
+	b.ok(args("whole.safetensors")...)
+	b.ok(args("parts.safetensors", "--steps", "4", "--checkpoint-every", "2", "--eval-every", "2")...)
+	for _, name := range []string{"whole", "parts"} {
+		said := b.ok("inspect", b.path(name+".safetensors"), "--size", "16")
+		require.Contains(t, said, "Sim(2) at 2 scales")
+		require.Contains(t, said, "things from 0.3 to 1 times as large as in training")
+	}
+	whole, err := os.ReadFile(b.path("whole.safetensors"))
+	require.NoError(t, err)
+	parts, err := os.ReadFile(b.path("parts.safetensors"))
+	require.NoError(t, err)
+	require.Equal(t, whole, parts)
+	said := b.ok("eval", "--model", b.path("whole.safetensors"), "--digits", "--size", "16", "--tasks", "2", "--json")
+	require.Contains(t, said, "squared_error")
+
+	for want, more := range map[string][]string{
+		"--views is for --group Sim2 with --lifts of angles and scales": {"--group", "T2", "--lifts", "1", "--views", "--digits"},
+		`--views "1": need the least and the greatest size`:             {"--group", "Sim2", "--lifts", "4x2", "--views=1", "--digits"},
+		"sizes from 2 to 1": {"--group", "Sim2", "--lifts", "4x2", "--views=2:1", "--digits"},
+		"--group, --alpha, --lifts and --views are for --model equivcnp":   {"--model", "convcnp", "--views", "--digits"},
+		`need the least and the greatest size of things, as parts of that`: {"--group", "Sim2", "--lifts", "4x2", "--views=a:b", "--digits"},
+	} {
+		b.fails(2, want, append([]string{"train", "image", "--out", b.path("new.safetensors")}, more...)...)
+	}
 }

@@ -312,7 +312,11 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		}
 		notes = append(notes, more...)
 	}
-	run, err := train.NewRun(model, src, c, opt)
+	network := model // what is trained
+	if v, ok := model.(*cnp.ImageViews[float32]); ok {
+		network = v.Network()
+	}
+	run, err := train.NewRun(network, src, c, opt)
 	if err != nil {
 		return err
 	}
@@ -340,7 +344,11 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		return err
 	}
 	if last != nil { // of the model that is written
-		s, err := run.Score(ctx, model)
+		scored := model
+		if v, ok := model.(*cnp.ImageViews[float32]); ok {
+			scored = v.Network()
+		}
+		s, err := run.Score(ctx, scored)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,430 @@
+package cnp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// Views are how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant under translations sees the image as often as
+// the model has lifts: turned by each of its angles, and at each of its scales. Every view predicts one half of the observed pixels from the other, and the better it
+// does, the more its prediction of the image counts. So the network need know things upright and of one size only, and the model knows them at any angle and of any
+// size between Min and Max; the cost grows with the number of views. Turning, scaling or shifting an image exchanges what the views see, but for the canvas's cells.
+type Views struct {
+	// Min and Max are the sizes of what is seen, as parts of its size in training; the scales are spaced evenly between them, in their logarithms.
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+	// Cell is how many pixels of an image of things in their size in training a cell of the network's canvas is wide.
+	Cell float64 `json:"cell"`
+	// Trust is how much a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since neighbouring pixels say the same.
+	Trust float64 `json:"trust"`
+}
+
+// DefaultViews are those of digits: from three tenths of the size in training to all of it.
+func DefaultViews() Views { return Views{Min: 0.3, Max: 1, Cell: 2, Trust: 0.25} }
+
+// check reports what no views can be made of.
+func (v *Views) check(c *Config, g group.Group) error {
+	sim, ok := g.(*group.Sim2)
+	switch {
+	case c.Architecture != EquivCNPImage || !ok:
+		return fmt.Errorf("views are for models of images under Sim(2), this is %s under %s", c.Architecture, g.Name())
+	case c.Lifts < 1 || c.Lifts > maxFrames || c.Lifts%sim.Scales() != 0:
+		return fmt.Errorf("lifts = %d, views of group %s are a multiple of its number of scales, and at most %d", c.Lifts, g.Name(), maxFrames)
+	case !(v.Min >= 0.01 && v.Min <= v.Max && v.Max <= 100):
+		return fmt.Errorf("views: sizes from %g to %g, need 0.01 <= min <= max <= 100", v.Min, v.Max)
+	case !(v.Cell >= 0.25 && v.Cell <= 64):
+		return fmt.Errorf("views: cell = %g pixels, need 0.25 to 64", v.Cell)
+	case !(v.Trust > 0 && v.Trust <= 1):
+		return fmt.Errorf("views: trust = %g, need more than 0 and at most 1", v.Trust)
+	case c.Likelihood != "":
+		return fmt.Errorf("views: likelihood %q, only the normal one is known to them", c.Likelihood)
+	}
+	return nil
+}
+
+// Scale returns the middle of the s-th of so many ranges of sizes.
+func (v *Views) Scale(s, scales int) float64 {
+	return v.Max * math.Pow(v.Min/v.Max, (float64(s)+0.5)/float64(scales))
+}
+
+// View is one of a model's views: a canvas of Side x Side cells around the image's middle, moved by Dy cells down and Dx cells to the right.
+type View struct {
+	Angle, Scale float64 // of the things that it is for: it turns and scales them back
+	Cell         float64 // Views.Cell
+	Side         int
+	Dy, Dx       float64
+}
+
+// At returns where on the canvas a place of the image lies, (y, x) pixels from its middle, in cells from the canvas's corner.
+func (v *View) At(y, x float64) (cy, cx float64) {
+	sin, cos := math.Sincos(v.Angle)
+	f := 1 / (v.Scale * v.Cell)
+	return f*(cos*y+sin*x) + float64(v.Side)/2 - v.Dy, f*(cos*x-sin*y) + float64(v.Side)/2 - v.Dx
+}
+
+// Paint sets a canvas [c, side, side] and its mask to the pixels [c, h, w] that are observed and lie on it: a cell is the mean of those in it.
+func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c, h, w int) {
+	n := v.Side * v.Side
+	clear(canvas[:c*n])
+	clear(seen[:n])
+	count := make([]T, n)
+	for p, ok := range mask[:h*w] {
+		if !ok {
+			continue
+		}
+		y, x := v.At(float64(p/w)+0.5-float64(h)/2, float64(p%w)+0.5-float64(w)/2)
+		if !(y >= 0 && x >= 0 && y < float64(v.Side) && x < float64(v.Side)) {
+			continue
+		}
+		at := int(y)*v.Side + int(x)
+		seen[at], count[at] = true, count[at]+1
+		for ch := range c {
+			canvas[ch*n+at] += pixels[ch*h*w+p]
+		}
+	}
+	for at, k := range count {
+		for ch := range c {
+			if k > 1 {
+				canvas[ch*n+at] /= k
+			}
+		}
+	}
+}
+
+// viewReader says how a view's cells make up the pixels of an image: pixel p is the sum over k of weight[k] times cell[k], k from from[p] to from[p+1].
+type viewReader struct {
+	from   []int32
+	cell   []int32
+	weight []float64
+}
+
+// newViewReader reads pixels in one place or, where a pixel is wider than three quarters of a cell, as the mean of four; between cells' middles linearly.
+func newViewReader(v *View, h, w int) *viewReader {
+	r := &viewReader{from: make([]int32, 1, h*w+1)}
+	places := []float64{0}
+	if 1/(v.Scale*v.Cell) > 0.75 {
+		places = []float64{-0.25, 0.25}
+	}
+	for p := range h * w {
+		first := len(r.cell)
+		for _, dy := range places {
+			for _, dx := range places {
+				y, x := v.At(float64(p/w)+0.5+dy-float64(h)/2, float64(p%w)+0.5+dx-float64(w)/2)
+				y, x = min(max(y-0.5, 0), float64(v.Side-1)), min(max(x-0.5, 0), float64(v.Side-1))
+				y0, x0 := min(int(y), v.Side-2), min(int(x), v.Side-2)
+				fy, fx := y-float64(y0), x-float64(x0)
+				for k, weight := range [4]float64{(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx} {
+					cell, part := int32((y0+k/2)*v.Side+x0+k%2), weight/float64(len(places)*len(places))
+					if i := slices.Index(r.cell[first:], cell); i >= 0 {
+						r.weight[first+i] += part
+					} else if part > 0 {
+						r.cell, r.weight = append(r.cell, cell), append(r.weight, part)
+					}
+				}
+			}
+		}
+		r.from = append(r.from, int32(len(r.cell)))
+	}
+	return r
+}
+
+// readPixel is pixel p of an image, by one channel of the canvas.
+func readPixel[T Float](r *viewReader, p int, canvas []T) (v float64) {
+	for k := r.from[p]; k < r.from[p+1]; k++ {
+		v += r.weight[k] * float64(canvas[r.cell[k]])
+	}
+	return v
+}
+
+// ImageViews is a model of images under Sim(2) that looks at an image in several Views.
+type ImageViews[T Float] struct {
+	cfg  Config
+	sim  *group.Sim2
+	base *ImageEquivCNP[T]
+
+	mu    sync.Mutex
+	plans []*ViewsPlan[T] // of recent sizes, newest last
+	state [][]T           // what they were made for
+}
+
+// viewsBase is the configuration of the network of a model with views.
+func (c *Config) viewsBase() Config {
+	b := *c
+	b.Views, b.Group, b.Alpha, b.Lifts, b.ImageSize, b.Trained = nil, "T(2)", 0, 1, [2]int{}, nil
+	return b
+}
+
+func newImageViews[T Float](c Config, g group.Group, seed uint64) (*ImageViews[T], error) {
+	base, err := New[T](c.viewsBase(), seed)
+	if err != nil {
+		return nil, err
+	}
+	return &ImageViews[T]{cfg: c, sim: g.(*group.Sim2), base: base.(*ImageEquivCNP[T])}, nil
+}
+
+// Config returns the model's configuration.
+func (m *ImageViews[T]) Config() Config { return m.cfg }
+
+// State lists the parameters, which are those of its network.
+func (m *ImageViews[T]) State() []layers.Param[T] { return m.base.State() }
+
+// Network is what sees the views, and what is trained: a model of images under translations that shares the parameters.
+func (m *ImageViews[T]) Network() *ImageEquivCNP[T] { return m.base }
+
+// ViewsPlan is an ImageViews compiled for images of one size. It is immutable, safe for concurrent use, and keeps the parameters that the model had.
+type ViewsPlan[T Float] struct {
+	cfg     Config
+	h, w    int
+	scales  []*ImagePlan[T] // one for the views of each scale, which have canvases of one size
+	views   []View          // [scales, angles]
+	readers []*viewReader
+}
+
+// mostCells bounds the cells of a canvas.
+const mostCells = 1 << 22
+
+// canvases returns the views of h x w images, those of a scale one after another.
+func (c *Config) canvases(scales, h, w int) []View {
+	angles := c.Lifts / scales
+	var all []View
+	for s := range scales {
+		v := View{Scale: c.Views.Scale(s, scales), Cell: c.Views.Cell}
+		most := 0.0
+		for a := range angles {
+			sin, cos := math.Sincos(2 * math.Pi * float64(a) / float64(angles))
+			sin, cos = math.Abs(sin), math.Abs(cos)
+			most = max(most, float64(h)*cos+float64(w)*sin, float64(h)*sin+float64(w)*cos)
+		}
+		const margin = 3 // cells beyond the image, in which nothing is known
+		v.Side = 2 * int(math.Ceil(most/(2*v.Scale*v.Cell)-1e-9)+margin)
+		for a := range angles {
+			v.Angle = 2 * math.Pi * float64(a) / float64(angles)
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// Plan compiles the model for h x w images. Of the options it takes Memory, which the scales' plans share, and Precision.
+func (m *ImageViews[T]) Plan(ctx context.Context, h, w int, opt PlanOptions) (*ViewsPlan[T], error) {
+	if h < 1 || w < 1 || h > maxPixels/w {
+		return nil, fmt.Errorf("%w: %d x %d pixels: need at least 1 of each and at most %d in all", ErrShape, h, w, maxPixels)
+	}
+	scales := m.sim.Scales()
+	p := &ViewsPlan[T]{cfg: m.cfg, h: h, w: w, views: m.cfg.canvases(scales, h, w)}
+	for _, v := range p.views {
+		if v.Side > mostCells/v.Side {
+			return nil, fmt.Errorf("%w: %d x %d pixels at scale %.3g are a canvas of %d x %d cells, more than %d", ErrMemory, h, w, v.Scale, v.Side, v.Side, mostCells)
+		}
+	}
+	if opt.Memory > 0 {
+		opt.Memory /= int64(scales)
+	}
+	for s := range scales {
+		side := p.views[s*m.cfg.Lifts/scales].Side
+		plan, err := m.base.Plan(ctx, Grid(side, side), opt)
+		if err != nil {
+			return nil, err
+		}
+		p.scales = append(p.scales, plan)
+	}
+	for i := range p.views {
+		p.readers = append(p.readers, newViewReader(&p.views[i], h, w))
+	}
+	return p, nil
+}
+
+// plan returns that of a size under the current parameters.
+func (m *ImageViews[T]) plan(ctx context.Context, h, w int) (*ViewsPlan[T], error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := m.State(); !sameState(m.state, now) {
+		m.plans, m.state = nil, copyState(now)
+	}
+	if i := slices.IndexFunc(m.plans, func(p *ViewsPlan[T]) bool { return p.h == h && p.w == w }); i >= 0 {
+		p := m.plans[i]
+		m.plans = append(slices.Delete(m.plans, i, i+1), p)
+		return p, nil
+	}
+	p, err := m.Plan(ctx, h, w, PlanOptions{Memory: implicitMemory, Soft: true})
+	if err != nil {
+		return nil, err
+	}
+	if m.plans = append(m.plans, p); len(m.plans) > keepPlans {
+		m.plans = slices.Delete(m.plans, 0, 1)
+	}
+	return p, nil
+}
+
+// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan, which later calls use as long as the parameters do not change.
+func (m *ImageViews[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
+	if err := im.check(m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	out := m.base.family.newPrediction(len(im.Pixels))
+	if im.B == 0 {
+		return out, ctx.Err()
+	}
+	p, err := m.plan(ctx, im.H, im.W)
+	if err != nil {
+		return nil, err
+	}
+	return out, p.Predict(ctx, out, im)
+}
+
+// Predict sets dst to the prediction of a batch of images. An image's result does not depend on the rest of the batch.
+func (p *ViewsPlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Images[T]) error {
+	if err := im.check(p.cfg.DimY); err != nil {
+		return err
+	}
+	if im.H != p.h || im.W != p.w {
+		return fmt.Errorf("%w: the plan is for %d x %d pixels, the images have %d x %d", ErrShape, p.h, p.w, im.H, im.W)
+	}
+	if err := dst.checkRoom("the batch of images", nil, len(im.Pixels)); err != nil {
+		return err
+	}
+	report, n := progress(ctx), im.C*im.H*im.W
+	quiet := WithProgress(ctx, func(int, int) {})
+	for b := range im.B {
+		one := &Images[T]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pixels[b*n : (b+1)*n], Mask: im.Mask[b*im.H*im.W : (b+1)*im.H*im.W]}
+		if err := p.one(quiet, dst.Mean[b*n:(b+1)*n], dst.Std[b*n:(b+1)*n], one); err != nil {
+			return err
+		}
+		report(b+1, im.B)
+	}
+	return nil
+}
+
+// parity divides an image's pixels in two halves like a chessboard's squares: quarter turns and shifts leave or exchange them.
+func parity(p, w int) int { return (p/w + p%w) % 2 }
+
+// one predicts one image.
+func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) error {
+	var halves [2]*Images[T]
+	for f := range halves {
+		half := *im
+		half.Mask = slices.Clone(im.Mask)
+		for i := range half.Mask {
+			half.Mask[i] = half.Mask[i] && parity(i, im.W) == f
+		}
+		halves[f] = &half
+	}
+	all := make([]int, len(p.views))
+	for i := range all {
+		all[i] = i
+	}
+	evidence, n := make([]float64, len(p.views)), im.H*im.W
+	for f, half := range halves {
+		err := p.look(ctx, half, all, func(view int, m, s []T) {
+			cells := len(m) / im.C
+			for i, ok := range im.Mask {
+				if !ok || parity(i, im.W) == f {
+					continue
+				}
+				for ch := range im.C {
+					mu, sd := readPixel(p.readers[view], i, m[ch*cells:]), readPixel(p.readers[view], i, s[ch*cells:])
+					evidence[view] += normalLog(float64(im.Pixels[ch*n+i]), mu, sd)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	best, sum := slices.Max(evidence), 0.0
+	var chosen []int
+	weight := make([]float64, len(p.views))
+	for i, e := range evidence {
+		if weight[i] = math.Exp(p.cfg.Views.Trust * (e - best)); weight[i] >= leastWeight {
+			chosen, sum = append(chosen, i), sum+weight[i]
+		}
+	}
+	if !(sum > 0) {
+		return errors.New("cnp: the views' predictions are not finite")
+	}
+	first, second := make([]float64, im.C*n), make([]float64, im.C*n)
+	err := p.look(ctx, im, chosen, func(view int, m, s []T) {
+		cells := len(m) / im.C
+		for i := range im.C * n {
+			mu, sd := readPixel(p.readers[view], i%n, m[i/n*cells:]), readPixel(p.readers[view], i%n, s[i/n*cells:])
+			first[i] += weight[view] / sum * mu
+			second[i] += weight[view] / sum * (sd*sd + mu*mu)
+		}
+	})
+	for i, v := range first {
+		mean[i], std[i] = T(v), T(max(math.Sqrt(max(second[i]-v*v, 0)), p.cfg.Floor))
+	}
+	return err
+}
+
+// leastWeight is what a view's weight must have beside the best one's for its prediction to be computed.
+const leastWeight = 1e-3
+
+func normalLog(y, mean, std float64) float64 {
+	z := (y - mean) / std
+	return -0.5*z*z - math.Log(std) - 0.5*math.Log(2*math.Pi)
+}
+
+// look calls f for each of the chosen views with the network's prediction [c, side, side] on its canvas, in their order.
+func (p *ViewsPlan[T]) look(ctx context.Context, im *Images[T], chosen []int, f func(view int, mean, std []T)) error {
+	per := len(p.views) / len(p.scales)
+	for s, plan := range p.scales {
+		var now []int
+		for _, i := range chosen {
+			if i/per == s {
+				now = append(now, i)
+			}
+		}
+		side := p.views[s*per].Side
+		n := side * side
+		for some := range slices.Chunk(now, max(1, viewCells/n)) {
+			k := len(some)
+			canvas := &Images[T]{B: k, C: im.C, H: side, W: side, Pixels: make([]T, k*im.C*n), Mask: make([]bool, k*n)}
+			for j, i := range some {
+				Paint(&p.views[i], canvas.Pixels[j*im.C*n:(j+1)*im.C*n], canvas.Mask[j*n:(j+1)*n], im.Pixels, im.Mask, im.C, im.H, im.W)
+			}
+			out := &Prediction[T]{Mean: make([]T, len(canvas.Pixels)), Std: make([]T, len(canvas.Pixels))}
+			if err := plan.Predict(ctx, out, canvas); err != nil {
+				return err
+			}
+			for j, i := range some {
+				f(i, out.Mean[j*im.C*n:(j+1)*im.C*n], out.Std[j*im.C*n:(j+1)*im.C*n])
+			}
+		}
+	}
+	return nil
+}
+
+// viewCells is how many cells are predicted at a time.
+const viewCells = 1 << 17
+
+// estimateViews is estimate for a model with views, whose images of one size have a canvas for every scale. In training images are canvases.
+func (c *Config) estimateViews(w Work, g group.Group, radii []float64) (Need, error) {
+	base := c.viewsBase()
+	flat, err := base.group()
+	if err != nil {
+		return Need{}, err
+	}
+	sim, ok := g.(*group.Sim2)
+	if !ok || c.Lifts < 1 || w.H < 1 || w.W < 1 || w.Train {
+		return base.estimate(w, flat, radii), nil
+	}
+	var all Need
+	views := c.canvases(sim.Scales(), w.H, w.W)
+	angles := len(views) / sim.Scales()
+	for s := range sim.Scales() {
+		side := views[s*angles].Side
+		n := base.estimate(Work{Batch: max(1, min(angles, viewCells/side/side)), H: side, W: side, Weights: w.Weights / int64(sim.Scales())}, flat, radii)
+		all = Need{n.Parameters, all.Geometry + n.Geometry, all.Weights + n.Weights, max(all.Features, n.Features)}
+	}
+	const readerBytes = 9 * 12 // of a pixel in a view
+	all.Geometry = whole(float64(all.Geometry) + readerBytes*float64(len(views))*float64(w.H)*float64(w.W))
+	return all, nil
+}
