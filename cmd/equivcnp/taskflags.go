@@ -38,6 +38,7 @@ type taskFlags struct {
 	maxShift           float64
 
 	csv, in string
+	array   string
 	columns columnFlags
 	apart   holdoutFlags
 	windows windowFlags
@@ -122,6 +123,7 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	fl.Float64Var(&f.apart.share, "holdout", 0.1, "--holdout-by: the share, as in training")
 	fl.Uint64Var(&f.apart.seed, "holdout-seed", 1, "--holdout-by: the seed by which values are drawn: training's --seed")
 	fl.StringVar(&f.in, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
+	fl.StringVar(&f.array, "array", "", "--in: of images, the array [N, H, W] or [N, C, H, W] of the file (default: image, or the only one)")
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("csv", "csv"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
@@ -399,7 +401,7 @@ func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, chang
 	default:
 		var file *taskfile.File
 		if file, err = fromInput(ctx, f.app, f.in, taskfile.Open, taskfile.Decode); err == nil {
-			set, err = task.ImagesOf(file, channels)
+			set, err = task.StackOf(file, f.array, channels)
 		}
 	}
 	if err != nil {

@@ -246,7 +246,7 @@ func TestTrainRefuses(t *testing.T) {
 		{2, `at letter 3: "linear" is no kernel`, append(regression, "--kernel", "gp:2*linear")},
 		{2, "length = 0", append(regression, "--length", "0")},
 		{2, "--colour is for", append(img, "--digits", "--colour")},
-		{1, "no PNG or JPEG image", append(img, "--images", "@empty", "--group", "T2")},
+		{1, "no PNG, JPEG or TIFF image", append(img, "--images", "@empty", "--group", "T2")},
 		{1, "idx", append(img, "--mnist", "@idx", "--group", "T2")},
 	} {
 		b.fails(k.status, k.words, k.args...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/group"
 )
 
@@ -22,6 +23,8 @@ type imageFlags struct {
 	width, blocks     int
 	digits            bool
 	images, mnist, in string
+	array             string
+	last              bool
 	size              string
 	colour            bool
 	minRate, maxRate  float64
@@ -35,7 +38,9 @@ func (a *app) trainImageCommand() *cobra.Command {
 		Short:                 "Train on images some of whose pixels are hidden",
 		Long: `Train on images some of whose pixels are hidden: the digits of a digital clock, drawn here, a folder
 of PNG, JPEG and TIFF images of one size, or a file of MNIST or its variations (IDX or .amat, plain or
-gzipped; nothing is downloaded).
+gzipped; nothing is downloaded). --in takes a stack: an array [N, H, W] or [N, C, H, W] of a NetCDF, npz, npy or
+safetensors file (--array says which, where there are several), a raster over time for example. Its values are what
+they are, and the defaults suit values from 0 to 1. --holdout-last holds out its last images instead of random ones.
 
 Each image shows a part of its pixels, uniform between --min-rate and --max-rate. The true values
 are taken to have a noise of --noise, which falls to --last-noise over two thirds of the steps:
@@ -80,7 +85,9 @@ predicts one half of the observed pixels from the other, and counts the more the
 	fl.BoolVar(&f.digits, "digits", false, "train on a digital clock's digits")
 	fl.StringVar(&f.images, "images", "", "train on a folder's PNG, JPEG and TIFF images")
 	fl.StringVar(&f.mnist, "mnist", "", "train on the images of an IDX or .amat file")
-	fl.StringVar(&f.in, "in", "", "train on the images of a safetensors file, as for predict")
+	fl.StringVar(&f.in, "in", "", "train on a stack of images: .nc (NetCDF), .npz, .npy or .safetensors")
+	fl.StringVar(&f.array, "array", "", "--in: the array [N, H, W] or [N, C, H, W] (default: image, or the only one)")
+	fl.BoolVar(&f.last, "holdout-last", false, "hold out the last images, a stack's latest times, instead of random ones")
 	fl.StringVar(&f.size, "size", "", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
 	fl.BoolVar(&f.colour, "colour", false, "--images: three channels")
 	fl.Float64Var(&f.minRate, "min-rate", task.PaperRates.Min, "least share of pixels that are seen")
@@ -116,6 +123,8 @@ func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
 	switch {
 	case f.colour && f.images == "":
 		return nil, nil, usagef("--colour is for --images")
+	case f.array != "" && f.in == "":
+		return nil, nil, usagef("--array is for --in")
 	case f.digits:
 		d := task.TrainDigits()
 		if f.size != "" {
@@ -152,7 +161,11 @@ func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
 		if f.size != "" {
 			return nil, nil, usagef("--size is not for --in")
 		}
-		set, err := task.ReadImages(f.in, 0)
+		file, err := taskfile.Open(f.in)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--in: %w", err)
+		}
+		set, err := task.StackOf(file, f.array, 0)
 		if err != nil {
 			return nil, nil, fmt.Errorf("--in: %w", err)
 		}
@@ -231,6 +244,9 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	var test task.Source[float32] // a nil one for tasks without end
 	if set, ok := pictures.(task.Moved); ok {
 		kept, apart, held, err := holdOut(&f.trainFlags, set.ImageSet, set.N, changed, &notes)
+		if held && err == nil && f.last {
+			kept, apart, err = set.HoldoutLast(f.holdout)
+		}
 		if err != nil {
 			return err
 		}
@@ -238,7 +254,7 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 		if held {
 			test = task.ImageSource[float32]{Pictures: task.Moved{ImageSet: apart, Motions: set.Motions}, Rates: src.Rates, InOrder: true}
 		}
-	} else if changed("holdout") {
+	} else if changed("holdout") || f.last {
 		return usagef("--holdout is for your own images, not for --digits, of which there is no end")
 	}
 	if v := c.Views; v != nil {

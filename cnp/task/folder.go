@@ -20,7 +20,7 @@ type FolderOptions struct {
 	H, W int
 }
 
-// ReadFolder reads the PNG and JPEG images of a folder and those below it, in the order of their paths. Other files do not
+// ReadFolder reads the PNG, JPEG and TIFF images of a folder and those below it, in the order of their paths. Other files do not
 // count; images that cannot be read or have another size are left out and listed in Skipped. Errors name the folder: where
 // it has no usable image, they name the first one that was skipped.
 func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
@@ -47,7 +47,7 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 	slices.Sort(paths)
 	s := &ImageSet{Name: dir, C: opt.Channels, H: opt.H, W: opt.W}
 	for _, path := range paths {
-		im, err := raster.Read(path)
+		im, err := raster.ReadChannels(path, opt.Channels)
 		if err == nil && s.H == 0 && s.W == 0 {
 			s.H, s.W = im.H, im.W
 		}
@@ -62,18 +62,13 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 		if err := sized(s.N, s.C, s.H, s.W); err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
-		if s.C == 1 {
-			im = im.Grey()
-		} else {
-			im = im.Colour()
-		}
 		s.Pix = append(s.Pix, im.Pix...)
 	}
 	switch {
 	case s.N == 0 && len(s.Skipped) > 0:
 		return nil, fmt.Errorf("%s: %w: none of %d images is usable, the first is not: %s", dir, ErrData, len(s.Skipped), s.Skipped[0])
 	case s.N == 0:
-		return nil, fmt.Errorf("%s: %w: no PNG or JPEG image in it", dir, ErrData)
+		return nil, fmt.Errorf("%s: %w: no PNG, JPEG or TIFF image in it", dir, ErrData)
 	}
 	return s, nil
 }

@@ -68,7 +68,7 @@ func TestReadFolder(t *testing.T) {
 	require.ErrorIs(t, err, ErrData)
 	require.ErrorContains(t, err, "none of 5 images is usable")
 	_, err = ReadFolder(t.TempDir(), FolderOptions{Channels: 1})
-	require.ErrorContains(t, err, "no PNG or JPEG image in it")
+	require.ErrorContains(t, err, "no PNG, JPEG or TIFF image in it")
 	_, err = ReadFolder(filepath.Join(dir, "missing"), FolderOptions{Channels: 1})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = ReadFolder(dir, FolderOptions{Channels: 2})

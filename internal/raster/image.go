@@ -14,6 +14,8 @@ import (
 	_ "image/png"  // registers the format
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	_ "golang.org/x/image/tiff" // registers the format
 )
@@ -49,6 +51,44 @@ func Read(path string) (*Image, error) {
 		return nil, err
 	}
 	return convert(im), nil
+}
+
+// ReadChannels reads an image as one of 1 (grey) or 3 channels (in colour): a PNG, JPEG or TIFF file as Read does, and a TIFF of other numbers, floats for example, with the values that
+// it has, all of which must be there.
+func ReadChannels(path string, channels int) (*Image, error) {
+	im, err := Read(path)
+	if err == nil {
+		if channels == 1 {
+			return im.Grey(), nil
+		}
+		return im.Colour(), nil
+	}
+	if e := strings.ToLower(filepath.Ext(path)); e != ".tif" && e != ".tiff" || !errors.Is(err, ErrImage) {
+		return nil, err
+	}
+	s, other := OpenStrips(path, channels)
+	if other != nil {
+		return nil, fmt.Errorf("%w (%w)", err, other)
+	}
+	defer s.Close()
+	if s.W > MaxPixels/s.H {
+		return nil, fmt.Errorf("%s: %w: %d x %d pixels, need at most %d in all", path, ErrSize, s.W, s.H, MaxPixels)
+	}
+	out := &Image{C: channels, H: s.H, W: s.W, Pix: make([]float32, channels*s.H*s.W)}
+	for c := range channels {
+		for y := range s.H {
+			row := out.Pix[(c*s.H+y)*s.W:][:s.W]
+			if err := s.Line(row, c, y, 0); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			for x, v := range row {
+				if v-v != 0 {
+					return nil, fmt.Errorf("%s: %w: channel %d of row %d, column %d is %v: it is missing, and all pixels must be known", path, ErrImage, c, y, x, v)
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 // Decode is Read for the bytes of a file, which errors call by that name.

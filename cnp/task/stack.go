@@ -1,0 +1,71 @@
+package task
+
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
+)
+
+// StackOf reads a stack of images, [N, H, W] or [N, C, H, W], from a file of arrays (npz, npy, NetCDF, safetensors): the array of that name, or if that is empty image as ImagesOf
+// reads it, or where there is no such tensor the only array of so many axes. Images are of that many channels, 0: of any. All pixels must be known. Errors name the file and the array.
+func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
+	if name == "" && f.Tensor("image") != nil {
+		return ImagesOf(f, channels)
+	}
+	path := f.Name()
+	var all, stacks []string
+	for _, x := range f.Tensors() {
+		if all = append(all, fmt.Sprintf("%s %v", x.Name, x.Shape)); len(x.Shape) == 3 || len(x.Shape) == 4 {
+			stacks = append(stacks, x.Name)
+		}
+	}
+	switch {
+	case name != "":
+	case len(stacks) == 1:
+		name = stacks[0]
+	default:
+		return nil, fmt.Errorf("%s: %w: %d arrays [N, H, W] or [N, C, H, W], name one of them; the file has %q", path, ErrData, len(stacks), all)
+	}
+	x := f.Tensor(name)
+	if x == nil || len(x.Shape) != 3 && len(x.Shape) != 4 {
+		return nil, fmt.Errorf("%s: %w: there is no array %q [N, H, W] or [N, C, H, W]; the file has %q", path, ErrData, name, all)
+	}
+	n, c, h, w := x.Shape[0], 1, x.Shape[len(x.Shape)-2], x.Shape[len(x.Shape)-1]
+	if len(x.Shape) == 4 {
+		c = x.Shape[1]
+	}
+	if channels != 0 && c != channels {
+		return nil, fmt.Errorf("%s: %w: array %q %v has images of %d channels, the model has %d", path, ErrData, name, x.Shape, c, channels)
+	}
+	if err := sized(n, c, h, w); err != nil {
+		return nil, fmt.Errorf("%s: array %q: %w", path, name, err)
+	}
+	pixels, err := x.Float32s()
+	if err != nil {
+		return nil, fmt.Errorf("%s: array %q: %w", path, name, err)
+	}
+	for i, v := range pixels {
+		if v-v != 0 {
+			return nil, fmt.Errorf("%s: %w: array %q is %v in image %d, channel %d, row %d, column %d; training and evaluation need all pixels", path, ErrData, name, v,
+				i/(c*h*w), i/(h*w)%c, i/w%h, i%w)
+		}
+	}
+	return &ImageSet{Name: fmt.Sprintf("%s of %s", name, path), N: n, C: c, H: h, W: w, Pix: pixels}, nil
+}
+
+// HoldoutLast is Holdout of the last images: of a stack that has a time, of the latest.
+func (s *ImageSet) HoldoutLast(share float64) (train, test *ImageSet, err error) {
+	_, held, err := heldOut(s.N, share, 0) // as many
+	if err != nil {
+		return nil, nil, err
+	}
+	part := func(from, to int, name string) *ImageSet {
+		out := &ImageSet{Name: fmt.Sprintf("the %s %d of %s", name, to-from, s.Name), N: to - from, C: s.C, H: s.H, W: s.W, Pix: s.Pix[from*s.C*s.H*s.W : to*s.C*s.H*s.W], Skipped: s.Skipped}
+		if s.Mask != nil {
+			out.Mask = s.Mask[from*s.H*s.W : to*s.H*s.W]
+		}
+		return out
+	}
+	at := s.N - len(held)
+	return part(0, at, "first"), part(at, s.N, "last"), nil
+}
