@@ -126,9 +126,14 @@ const spectralTaps = 4
 func spectralSum(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "sums", "func"+spectralSumArgs, spectralSumDoc)
 	rows := map[x86.Level]int{x86.AVX2: 8, x86.AVX512: 16}[l]
-	x, k, s, slots := fn.Arg("x"), fn.Arg("k"), fn.Arg("stride"), fn.Arg("slots")
-	s3, left, row, first, tap, taps, p, part := fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64()
+	x, k, s, tapStride, slots := fn.Arg("x"), fn.Arg("k"), fn.Arg("stride"), fn.Arg("tapStride"), fn.Arg("slots")
+	delta := fn.Arg("dst") // from x to dst
+	fn.SUBQ(x, delta)
+	s3, left, row, first, tap, taps, p := fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64()
 	fn.LEAQ(operand.Mem{Base: s, Index: s, Scale: 2}, s3)
+	if l == x86.AVX2 { // a line goes by halves
+		fn.ADDQ(slots, slots)
+	}
 	// each calls do with the address of so many lines from where p is.
 	each := func(n int, do func(i int, m operand.Mem)) {
 		for i := range n {
@@ -139,20 +144,26 @@ func spectralSum(f *x86.File, l x86.Level) {
 		}
 	}
 	acc, weight, in := zeros(fn, rows), zeros(fn, spectralTaps), fn.Vec()
-	fn.XORQ(part, part)
 	fn.Label("slot")
 	fn.MOVQ(fn.Arg("rows"), left)
 	fn.MOVQ(x, row)
 	fn.Label("rows")
 	clearAll(fn, acc)
+	add := fn.Arg("add")
+	fn.TESTQ(add, add)
+	fn.JE(operand.LabelRef("begin"))
+	fn.LEAQ(operand.Mem{Base: row, Index: delta, Scale: 1}, p)
+	each(rows, func(i int, m operand.Mem) { fn.VMOVUPS(m, acc[i]) })
+	fn.Label("begin")
 	fn.MOVQ(row, first)
 	fn.MOVQ(k, tap)
 	fn.MOVQ(fn.Arg("taps"), taps)
 	fn.SUBQ(operand.U8(spectralTaps), taps)
 	fn.JL(operand.LabelRef("rest"))
 	fn.Label("taps")
-	for t, w := range weight {
-		fn.VMOVUPS(operand.Mem{Base: tap, Disp: 64 * t}, w)
+	for _, w := range weight {
+		fn.VMOVUPS(operand.Mem{Base: tap}, w)
+		fn.ADDQ(tapStride, tap)
 	}
 	fn.MOVQ(first, p)
 	each(rows+spectralTaps-1, func(i int, m operand.Mem) {
@@ -164,7 +175,6 @@ func spectralSum(f *x86.File, l x86.Level) {
 		}
 	})
 	fn.LEAQ(operand.Mem{Base: first, Index: s, Scale: spectralTaps}, first)
-	fn.ADDQ(operand.I32(64*spectralTaps), tap)
 	fn.SUBQ(operand.U8(spectralTaps), taps)
 	fn.JGE(operand.LabelRef("taps"))
 	fn.Label("rest")
@@ -175,28 +185,34 @@ func spectralSum(f *x86.File, l x86.Level) {
 	fn.MOVQ(first, p)
 	each(rows, func(i int, m operand.Mem) { fn.VFMADD231PS(m, weight[0], acc[i]) })
 	fn.ADDQ(s, first)
-	fn.ADDQ(operand.U8(64), tap)
+	fn.ADDQ(tapStride, tap)
 	fn.DECQ(taps)
 	fn.JNE(operand.LabelRef("one"))
 	fn.Label("store")
-	fn.MOVQ(row, p)
+	fn.LEAQ(operand.Mem{Base: row, Index: delta, Scale: 1}, p)
 	each(rows, func(i int, m operand.Mem) { fn.VMOVUPS(acc[i], m) })
-	fn.LEAQ(operand.Mem{Base: p, Index: s, Scale: 4}, row)
+	for range rows / 4 {
+		fn.LEAQ(operand.Mem{Base: row, Index: s, Scale: 4}, row)
+	}
 	fn.SUBQ(operand.U8(rows), left)
 	fn.JG(operand.LabelRef("rows"))
 	if l == x86.AVX2 { // the other half of the lines
 		fn.ADDQ(operand.U8(32), x)
 		fn.ADDQ(operand.U8(32), k)
-		fn.XORQ(operand.I8(1), part)
+		fn.DECQ(slots)
+		fn.TESTQ(operand.U32(1), slots)
 		fn.JNE(operand.LabelRef("slot"))
 		fn.SUBQ(operand.U8(64), k)
 	} else {
 		fn.ADDQ(operand.U8(64), x)
 	}
-	next := fn.Arg("taps")
-	fn.SHLQ(operand.U8(6), next)
+	next := fn.Arg("slotStride")
 	fn.ADDQ(next, k)
-	fn.DECQ(slots)
+	if l == x86.AVX2 {
+		fn.TESTQ(slots, slots)
+	} else {
+		fn.DECQ(slots)
+	}
 	fn.JNE(operand.LabelRef("slot"))
 	fn.End()
 }

@@ -119,23 +119,32 @@ func spectralBackNEON(file *neon.File, pool *neon.Pool) {
 func spectralSumNEON(file *neon.File) {
 	const rows = 8
 	f := file.Func("sumsNEON", spectralSumArgs, "sumsNEON "+spectralSumDoc)
-	x, k, s, slots := f.Arg("x"), f.Arg("k"), f.Arg("stride"), f.Arg("slots")
-	left, row, first, tap, taps, p, part := f.R(), f.R(), f.R(), f.R(), f.R(), f.R(), f.R()
+	dst, x, k, s, tapStride, slots, add := f.Arg("dst"), f.Arg("x"), f.Arg("k"), f.Arg("stride"), f.Arg("tapStride"), f.Arg("slots"), f.Arg("add")
+	left, row, first, tap, taps, p, part, to := f.R(), f.R(), f.R(), f.R(), f.R(), f.R(), f.R(), f.R()
 	acc, weight, in := f.V(rows), f.V(spectralTaps), f.V(1)
 	f.Text("MOVD ZR, %v", part)
 	f.Label("slot")
 	f.LoadArg(left, "rows")
 	f.Text("MOVD %v, %v", x, row)
+	f.Text("MOVD %v, %v", dst, to)
 	f.Label("rows")
 	f.Clear(acc)
+	f.Text("CBZ %v, begin", add)
+	f.Text("MOVD %v, %v", to, p)
+	for _, a := range acc {
+		f.LoadAt(a, p, 0)
+		f.Text("ADD %v, %v", s, p)
+	}
+	f.Label("begin")
 	f.Text("MOVD %v, %v", row, first)
 	f.Text("MOVD %v, %v", k, tap)
 	f.LoadArg(taps, "taps")
 	f.Text("SUBS $%d, %v", spectralTaps, taps)
 	f.Text("BLT rest")
 	f.Counted("taps", rows*spectralTaps, "products", func() {
-		for t, w := range weight {
-			f.LoadAt(w, tap, 64*t)
+		for _, w := range weight {
+			f.LoadAt(w, tap, 0)
+			f.Text("ADD %v, %v", tapStride, tap)
 		}
 		f.Text("MOVD %v, %v", first, p)
 		for i := range rows + spectralTaps - 1 {
@@ -148,7 +157,6 @@ func spectralSumNEON(file *neon.File) {
 			}
 		}
 		f.Text("ADD %v<<2, %v", s, first)
-		f.Text("ADD $%d, %v", 64*spectralTaps, tap)
 		f.Text("SUBS $%d, %v", spectralTaps, taps)
 		f.Text("BGE taps")
 	})
@@ -164,24 +172,26 @@ func spectralSumNEON(file *neon.File) {
 		f.Mla(acc[r:r+1], in, weight[:1])
 	}
 	f.Text("ADD %v, %v", s, first)
-	f.Text("ADD $64, %v", tap)
+	f.Text("ADD %v, %v", tapStride, tap)
 	f.Text("SUBS $1, %v", taps)
 	f.Text("BNE one")
 	f.Label("store")
 	for _, a := range acc {
-		f.Text("FMOVQ F%d, (%v)", a, row)
-		f.Text("ADD %v, %v", s, row)
+		f.Text("FMOVQ F%d, (%v)", a, to)
+		f.Text("ADD %v, %v", s, to)
 	}
+	f.Text("ADD %v<<3, %v", s, row)
 	f.Text("SUBS $%d, %v", rows, left)
 	f.Text("BGT rows")
-	f.Text("ADD $16, %v", x)
-	f.Text("ADD $16, %v", k)
+	for _, at := range []neon.R{dst, x, k} {
+		f.Text("ADD $16, %v", at)
+	}
 	f.Text("ADD $1, %v", part)
 	f.Text("TST $3, %v", part)
 	f.Text("BNE slot")
-	f.LoadArg(taps, "taps")
-	f.Text("SUB $1, %v", taps)
-	f.Text("ADD %v<<6, %v", taps, k)
+	f.LoadArg(taps, "slotStride")
+	f.Text("SUB $64, %v", taps)
+	f.Text("ADD %v, %v", taps, k)
 	f.Text("SUBS $1, %v", slots)
 	f.Text("BNE slot")
 	f.Text("RET")

@@ -346,7 +346,8 @@ const (
 	spectralBackArgs    = "(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int)"
 	spectralBackDoc     = "transforms slots src to 16·odd points, and sets n lines of dst, stride bytes apart, to those at their places, times scale. " +
 		"The line check, if it was finite, becomes NaN where a result is not finite."
-	spectralSumArgs = "(x, k *float32, taps, rows, stride, slots int)"
-	spectralSumDoc  = "replaces rows of x, stride bytes apart, by sums: line i of a slot by Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 16, and that " +
-		"many slots, which stand side by side in x and one after the other in k."
+	spectralSumArgs = "(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)"
+	spectralSumDoc  = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, " +
+		"a multiple of 16, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. " +
+		"dst may be x."
 )

@@ -8,7 +8,8 @@ import (
 )
 
 // The depthwise convolution and its gradients over a whole neighbourhood, for training. In float32, where few poses stand for
-// many pairs, all three use a plan (simd.DepthwisePlan). Otherwise they go through tiles of rows, and through the pairs by pose.
+// many pairs, all three go by transforms along the rows of a grid, if there is one and balls are large, or use a plan
+// (simd.DepthwisePlan). Otherwise they go through tiles of rows, and through the pairs by pose.
 //
 // A plan gains speed from successive rows that see the same poses at successive points. The lifts of one point do not, but
 // neighbouring points of a grid in the same lift do. So where points have several lifts, the plans' rows and points are sorted by
@@ -98,6 +99,16 @@ func (p *Pairs[T]) poseTable() (table []T, count []int32) {
 // it packs f, it returns the packed form, from rent, for convolveBack. Under a window,
 // whose poses are in the table's order and whose factors w.Weights has already, it is the window's mean.
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch, c int) (packed []T) {
+	if grid := p.transforms(); grid != nil {
+		scale := grid.scale(f32(win.rows()))
+		ok := byTransforms(grid.there, f32(dst), f32(f), f32(w.Weights()), scale, batch, c)
+		if win != nil {
+			giveBack(scale)
+		}
+		if ok {
+			return nil
+		}
+	}
 	defer win.scaleImages(dst, batch, c)
 	if plan, _ := p.plans(); plan != nil {
 		p.byPlan(plan, dst, f, w.Weights(), batch, c, true)
@@ -115,12 +126,12 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *w
 	d := rent[T](len(dout))
 	defer giveBack(d)
 	p.divide(d, dout, batch, c, win)
-	plan, back := p.plans()
-	if plan != nil {
-		if df != nil {
+	if !p.tiled() {
+		if grid := p.transforms(); df != nil && (grid == nil || !byTransforms(grid.back, f32(df), f32(d), f32(w.Weights()), grid.ones, batch, c)) {
+			_, back := p.plans()
 			p.byPlan(back, df, d, w.Weights(), batch, c, false)
 		}
-		dw := p.planWeights(d, f, batch, c)
+		dw := p.weightGradient(d, f, batch, c)
 		w.Backward(nil, dw, g)
 		giveBack(dw)
 		return
@@ -168,8 +179,18 @@ func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c in
 	p.giveBackLifts(y)
 }
 
-// planWeights returns the gradient [poses, c] to the weights, summed over the batch, computed with the plan from d, the gradient
-// to the sums. The result is from rent.
+// weightGradient returns the gradient [poses, c] to the weights, summed over the batch, computed from d, the gradient to the sums, by transforms or with
+// the plan. The result is from rent.
+func (p *Pairs[T]) weightGradient(d, f []T, batch, c int) []T {
+	if grid := p.transforms(); grid != nil {
+		if dw := weightsByTransforms(grid.there, f32(d), f32(f), p.NumPoses(), batch, c); dw != nil {
+			return any(dw).([]T)
+		}
+	}
+	return p.planWeights(d, f, batch, c)
+}
+
+// planWeights is weightGradient with the plan.
 func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	plan, _ := p.plans()
 	// Every image and slice of channels has sums of its own, which are added in the order of the images.

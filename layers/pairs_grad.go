@@ -21,6 +21,9 @@ type sortedPairs struct {
 
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan
+
+	gridOnce sync.Once
+	grid     *gridPairs // nil: no transforms
 }
 
 // chunkPairs is about how many pairs a goroutine takes at a time when it gathers by pose.

@@ -76,19 +76,23 @@ func (a *Arrangement[T]) Algorithm() Algorithm {
 	return NoDepthwise
 }
 
-// bandBytes bounds the transforms that a goroutine holds at a time, so that they stay in the second-level cache. A band has at least leastBand rows
-// and, unless it ends the image, a multiple of them.
+// bandBytes bounds the transforms that a goroutine holds at a time, so that they stay in the second-level cache; where points have several lifts, bands see
+// more rows beside their own, and liftedBytes is the bound. A band has at least leastBand rows and, unless it ends the image, a multiple of them.
 const (
-	bandBytes = 1 << 20
-	leastBand = 16
+	bandBytes   = 1 << 20
+	liftedBytes = 3 << 19
+	leastBand   = 16
 )
 
 // bandRows is how many rows of the grid a goroutine computes at a time. No bits depend on it.
-func (a *Arrangement[T]) bandRows(channels, images int) int {
-	t := a.transforms
+func bandRows(t *spectral.Tiling, channels, images int) int {
 	rows := (t.H + leastBand - 1) / leastBand * leastBand
 	units := func() int { return images * spectral.Slabs(channels) * t.Tiles() * ((t.H + rows - 1) / rows) }
-	for rows > leastBand && (t.WorkspaceBytes(rows) > bandBytes || units() < workers()) {
+	most := int64(bandBytes)
+	if t.Lifts > 1 {
+		most = liftedBytes
+	}
+	for rows > leastBand && (t.WorkspaceBytes(rows) > most || units() < workers()) {
 		rows = (rows/2 + leastBand - 1) / leastBand * leastBand
 	}
 	return rows
@@ -103,7 +107,7 @@ func (a *Arrangement[T]) imagesTogether(channels, batch int) int {
 // transformBytes is CallBytes, of which there are as many as goroutines.
 func (a *Arrangement[T]) transformBytes(channels, images int) int64 {
 	sums := int64(a.imagesTogether(channels, images) * a.Rows * channels * sizeof[T]())
-	return sums/int64(workers()) + a.transforms.WorkspaceBytes(a.bandRows(channels, 1)) + int64((flatRows+flatRows/8)*channels*sizeof[T]())
+	return sums/int64(workers()) + a.transforms.WorkspaceBytes(bandRows(a.transforms, channels, 1)) + int64((flatRows+flatRows/8)*channels*sizeof[T]())
 }
 
 // band is rows lo to hi of a tile of the grid.
@@ -135,7 +139,7 @@ func (l *PlannedSeparable[T]) transformed(ctx context.Context, dst, f []T, batch
 		t.spaces = append(t.spaces, spectral.Workspace{})
 	}
 	t.plan, t.scale, t.ctx = l.transforms, a.scale, ctx
-	t.listBands(a, runs, a.bandRows(in, batch))
+	t.listBands(a, runs, bandRows(a.transforms, in, batch))
 	together := a.imagesTogether(in, batch)
 	size := a.transforms.H * a.transforms.Tiles()
 	sums := sized(&t.memory, together*a.Rows*in)

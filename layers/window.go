@@ -169,6 +169,14 @@ func (w *windowed[T]) poses() []T {
 	return w.pose
 }
 
+// rows is what the means of every row are multiplied by, nil under WindowBox.
+func (w *windowed[T]) rows() []T {
+	if w == nil {
+		return nil
+	}
+	return w.row
+}
+
 // inTableOrder returns windows whose poses are numbered as in poseTable.
 func (p *Pairs[T]) inTableOrder(w *windowed[T]) *windowed[T] {
 	if w == nil || !p.tiled() || p.tiles().old == nil {

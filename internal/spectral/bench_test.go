@@ -18,3 +18,16 @@ func BenchmarkBand(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(index)*lanes*2)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
+
+// BenchmarkCorrelate is the gradient to the weights of the same slab.
+func BenchmarkCorrelate(b *testing.B) {
+	offsets, index, pose, poses := hood(64, 64, 10, 10, 10, 10, disk(10))
+	t := Find(offsets, index, pose).Tiling()
+	f, d := testkit.Normal[float32](testkit.Rand(2), 64*64*lanes), testkit.Normal[float32](testkit.Rand(3), 64*64*lanes)
+	dw := make([]float32, poses*lanes)
+	var ws Workspace
+	for b.Loop() {
+		t.Correlate(&ws, dw, d, f, lanes, 0, 0)
+	}
+	b.ReportMetric(float64(len(index)*lanes*2)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}

@@ -47,21 +47,24 @@ func (t *Tiling) Segment(point int) (tile, lo, hi int) {
 // Slabs is how many slabs that many channels have.
 func Slabs(c int) int { return (c + lanes - 1) / lanes }
 
+// Channels returns the channels of a slab, of c in all.
+func Channels(slab, c int) (lo, hi int) { return slab * lanes, min((slab+1)*lanes, c) }
+
 // taps is the height of a ball.
 func (t *Tiling) taps() int { return t.up + t.down + 1 }
 
 // Work is about what a slab of an image takes, in multiply-adds of lines.
 func (t *Tiling) Work() float64 {
 	transforms := 1.6 * float64(t.t.points) * 7.5 * 2 // there and back; a fifth of it are multiply-adds
-	sums := 1.2 * float64(t.t.slots*t.taps())
-	return float64(t.H*t.tiles) * (transforms + sums)
+	sums := 1.2 * float64(t.t.slots*t.taps()*t.Lifts)
+	return float64(t.H*t.tiles*t.Lifts) * (transforms + sums)
 }
 
 // Plan is a convolution over a grid with its weights. It is only read, by any number of goroutines.
 type Plan struct {
 	*Tiling
 	c       int
-	weights []float32 // [slabs, slots, taps, lanes]
+	weights []float32 // [slabs, to, from, slots, taps, lanes], where to and from are lifts
 }
 
 // line is a line of the caches.
@@ -69,25 +72,43 @@ type line [lanes]float32
 
 // New returns the convolution with weights w [poses, c].
 func New(t *Tiling, w []float32, c int) *Plan {
-	p := &Plan{Tiling: t, c: c, weights: aligned(Slabs(c) * t.t.slots * t.taps() * lanes)}
+	p := Unset(t, aligned(t.Size(c)), c)
 	var ws Workspace
-	ws.room(t, 1)
-	slots, taps := t.t.slots, t.taps()
 	for slab := range Slabs(c) {
-		lo := slab * lanes
-		n := min(lanes, c-lo)
+		p.Set(&ws, w, slab)
+	}
+	return p
+}
+
+// Size is how many numbers a plan has.
+func (t *Tiling) Size(c int) int { return Slabs(c) * t.Lifts * t.Lifts * t.kernel() }
+
+// kernel is how many numbers a plan has of a slab and two lifts.
+func (t *Tiling) kernel() int { return t.t.slots * t.taps() * lanes }
+
+// Unset returns a plan whose weights are not known. It keeps them in memory, which has its size.
+func Unset(t *Tiling, memory []float32, c int) *Plan { return &Plan{Tiling: t, c: c, weights: memory} }
+
+// Set sets the weights of a slab, given w [poses, c].
+func (p *Plan) Set(ws *Workspace, w []float32, slab int) {
+	ws.room(p.Tiling, 1)
+	t, slots, taps, lo := p.t, p.t.slots, p.taps(), slab*lanes
+	n := min(lanes, p.c-lo)
+	for pair := range p.Lifts * p.Lifts {
+		kernel := p.weights[(slab*p.Lifts*p.Lifts+pair)*p.kernel():]
+		steps := p.Steps
 		for tap := range taps {
 			clear(ws.in)
-			for _, s := range t.Steps {
-				if s.DY == tap-t.up {
-					at := (t.t.points - s.DX) % t.t.points // the result at 0 takes the feature at DX
-					copy(ws.in[t.t.place[at]/4:][:n], w[int(s.Pose)*c+lo:])
+			for ; len(steps) > 0 && steps[0].DY == tap-p.up; steps = steps[1:] {
+				if s := steps[0]; s.To*p.Lifts+s.From == pair {
+					at := (t.points - s.DX) % t.points // the result at 0 takes the feature at DX
+					copy(ws.in[t.place[at]/4:][:n], w[int(s.Pose)*p.c+lo:])
 				}
 			}
 			rows := ws.rows[:slots*lanes]
-			forward(rows, ws.between, ws.in, t.t)
-			for s, part := range t.t.parts {
-				to, factor := (*line)(p.weights[((slab*slots+s)*taps+tap)*lanes:]), part.weight(t.t.points)
+			forward(rows, ws.between, ws.in, t)
+			for s, part := range t.parts {
+				to, factor := (*line)(kernel[(s*taps+tap)*lanes:]), part.weight(t.points)
 				at := func(slot int) *line { return (*line)(rows[slot*lanes:]) }
 				switch part.kind { // c + di is the transform
 				case alone:
@@ -110,7 +131,6 @@ func New(t *Tiling, w []float32, c int) *Plan {
 			}
 		}
 	}
-	return p
 }
 
 // Weights are the plan's numbers, for [Stored]. They must not be changed.
@@ -118,10 +138,10 @@ func (p *Plan) Weights() []float32 { return p.weights }
 
 // Stored returns the plan that had these [Plan.Weights], which it keeps, or nil if there are too few or too many. They must begin with a line of the caches.
 func Stored(t *Tiling, weights []float32, c int) *Plan {
-	if len(weights) != Slabs(c)*t.t.slots*t.taps()*lanes {
+	if len(weights) != t.Size(c) {
 		return nil
 	}
-	return &Plan{Tiling: t, c: c, weights: weights}
+	return Unset(t, weights, c)
 }
 
 // Bytes is the memory that the plan occupies.
@@ -134,15 +154,24 @@ const block = 16
 type Workspace struct {
 	memory            []float32
 	rows              []float32 // the slots of a band's rows
+	sums              []float32 // of their sums, lift by lift; nil if these take the place of rows
 	in, between, back []float32 // the points of a row: read, on their way, and results
 	check             []float32 // a line
 }
 
 // room makes room for the results of that many rows.
 func (ws *Workspace) room(t *Tiling, results int) {
-	rows := ((results+block-1)/block*block + t.taps() - 1) * t.t.slots * lanes
-	points := t.t.points * lanes
-	if n := rows + 3*points + lanes; len(ws.memory) < n {
+	sums := 0
+	if t.Lifts > 1 {
+		sums = t.Lifts * roundUp(results)
+	}
+	ws.cut(t, roundUp(results)+t.taps()-1, sums)
+}
+
+// cut makes room for that many rows, and rows of sums.
+func (ws *Workspace) cut(t *Tiling, rows, sums int) {
+	line, points := t.t.slots*lanes, t.t.points*lanes
+	if n := (rows+sums)*line + 3*points + lanes; len(ws.memory) < n {
 		ws.memory = aligned(n)
 	}
 	m := ws.memory
@@ -150,15 +179,22 @@ func (ws *Workspace) room(t *Tiling, results int) {
 		part, m = m[:n:n], m[n:]
 		return part
 	}
-	ws.check, ws.in, ws.between, ws.back, ws.rows = cut(lanes), cut(points), cut(points), cut(points), cut(rows)
+	ws.check, ws.in, ws.between, ws.back, ws.rows, ws.sums = cut(lanes), cut(points), cut(points), cut(points), cut(rows*line), cut(sums*line)
 }
+
+// roundUp returns the multiple of block that has room for n rows.
+func roundUp(n int) int { return (n + block - 1) / block * block }
 
 // Bytes is the size of the workspace.
 func (ws *Workspace) Bytes() int64 { return int64(4 * cap(ws.memory)) }
 
 // WorkspaceBytes is what a workspace needs for that many rows.
 func (t *Tiling) WorkspaceBytes(results int) int64 {
-	return int64(4 * lanes * (((results+block-1)/block*block+t.taps()-1)*t.t.slots + 3*t.t.points + 1))
+	rows := roundUp(results) + t.taps() - 1
+	if t.Lifts > 1 {
+		rows += t.Lifts * roundUp(results)
+	}
+	return int64(4 * lanes * (rows*t.t.slots + 3*t.t.points + 1))
 }
 
 // aligned returns zeros that begin with a line of the caches.
@@ -168,36 +204,39 @@ func aligned(n int) []float32 {
 	return x[skip : skip+n : skip+n]
 }
 
-// Band computes rows lo to hi of the grid within a tile, for the channels of a slab: out [h, w, c] gets the sums over all neighbours of weight
-// times feature, for f [h, w, c], each sum times its point's number in scale [h, w]. Of each row of which a result is not finite it sets
+// Band computes rows lo to hi of the grid within a tile, for the channels of a slab: out [h, w, lifts, c] gets the sums over all neighbours of weight
+// times feature, for f [h, w, lifts, c], each sum times its number in scale [lifts, h, w]. Of each row of which a result is not finite it sets
 // broken [h, tiles]; broken may be shared.
 func (p *Plan) Band(ws *Workspace, out, f, scale []float32, broken []atomic.Bool, slab, tile, lo, hi int) {
-	t, first, channel := p.t, lo-p.up, slab*lanes
+	t, channel, stride := p.t, slab*lanes, p.Lifts*p.c
 	n := min(lanes, p.c-channel)
-	from := tile * p.width
-	to := min(from+p.width, p.W)
+	from, to := p.within(tile)
 	if from >= to || lo >= hi {
 		return
 	}
 	ws.room(p.Tiling, hi-lo)
-	// The points that are read, and where the first of them stands.
-	x0, x1 := max(0, from-p.left), min(p.W, to+p.right)
-	start := (x0 - from + t.points) % t.points
-	y0, y1 := max(0, first), min(p.H, hi+p.down)
-	line := t.slots * lanes
-	clear(ws.rows[:(y0-first)*line])
-	clear(ws.rows[(y1-first)*line:])
-	clear(ws.in)
-	for y := y0; y < y1; y++ {
-		row := f[(y*p.W+x0)*p.c+channel:]
-		spreadForward(ws.rows[(y-first)*line:][:line], ws.between, ws.in, row, t, start, x1-x0, n, p.c)
+	line, rows, kernel := t.slots*lanes, roundUp(hi-lo), p.kernel()
+	for lift := range p.Lifts {
+		p.transformRows(ws, f[lift*p.c:], t.place, tile, slab, p.c, lo-p.up, hi+p.down)
+		if p.Lifts == 1 {
+			convolve(ws.rows, ws.rows, p.weights[slab*kernel:], p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, false)
+			break
+		}
+		for other := range p.Lifts {
+			k := p.weights[((slab*p.Lifts+other)*p.Lifts+lift)*kernel:]
+			convolve(ws.sums[other*rows*line:], ws.rows, k, p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, lift > 0)
+		}
 	}
-	size := t.slots * p.taps() * lanes
-	convolve(ws.rows, p.weights[slab*size:(slab+1)*size], p.taps(), (hi-lo+block-1)/block*block, t.slots)
 	clear(ws.check)
-	for y := lo; y < hi; y++ {
-		at := y*p.W + from
-		inverseGather(out[at*p.c+channel:], ws.between, ws.back, ws.rows[(y-lo)*line:][:line], scale[at:], ws.check, t, to-from, n, p.c)
+	for lift := range p.Lifts {
+		sums := ws.rows
+		if p.Lifts > 1 {
+			sums = ws.sums[lift*rows*line:]
+		}
+		for y := lo; y < hi; y++ {
+			at := y*p.W + from
+			inverseGather(out[at*stride+lift*p.c+channel:], ws.between, ws.back, sums[(y-lo)*line:][:line], scale[lift*p.H*p.W+at:], ws.check, t, to-from, n, stride)
+		}
 	}
 	for _, v := range ws.check {
 		if v != 0 {
@@ -207,10 +246,32 @@ func (p *Plan) Band(ws *Workspace, out, f, scale []float32, broken []atomic.Bool
 	}
 }
 
+// within returns the points of a row that are a tile's results.
+func (t *Tiling) within(tile int) (from, to int) {
+	return tile * t.width, min((tile+1)*t.width, t.W)
+}
+
+// transformRows sets ws.rows to the transforms of rows y0 to y1 of what a tile sees of f [h, w, lifts, c]; rows that the grid does not have, and those that
+// follow in ws.rows, become zeros. Points stand at their places, given from the first of the tile's results on.
+func (t *Tiling) transformRows(ws *Workspace, f []float32, place []int32, tile, slab, c, y0, y1 int) {
+	from, to := t.within(tile)
+	x0, x1 := max(0, from-t.left), min(t.W, to+t.right)
+	start := (x0 - from + t.t.points) % t.t.points
+	line, stride := t.t.slots*lanes, t.Lifts*c
+	first, last := max(0, y0), min(t.H, y1)
+	clear(ws.rows[:(first-y0)*line])
+	clear(ws.rows[(last-y0)*line:])
+	clear(ws.in)
+	for y := first; y < last; y++ {
+		row := f[(y*t.W+x0)*stride+slab*lanes:]
+		spreadForward(ws.rows[(y-y0)*line:][:line], ws.between, ws.in, row, place[start:], t.t, x1-x0, min(lanes, c-slab*lanes), stride)
+	}
+}
+
 // findBroken sets broken for the rows of a tile of which a result is not finite.
 func (p *Plan) findBroken(out []float32, broken []atomic.Bool, channel, n, tile, from, to, lo, hi int) {
 	for y := lo; y < hi; y++ {
-		for at := y*p.W + from; at < y*p.W+to; at++ {
+		for at := (y*p.W + from) * p.Lifts; at < (y*p.W+to)*p.Lifts; at++ {
 			for _, v := range out[at*p.c+channel:][:n] {
 				if v-v != 0 {
 					broken[y*p.tiles+tile].Store(true)

@@ -25,6 +25,12 @@
 // So a frequency has three slots, a, b and a+b, each of which is convolved with real weights, (d-c), -(c+d) and c. Transforms produce slots,
 // and their inverses take them; see [Slots].
 //
+// # Gradients
+//
+// The gradient to the features is a convolution with the steps back, see [Grid.Transposed], and that to the weights a correlation of features and
+// of the gradient to the sums: by frequency, products of complex numbers, summed down the columns. With p + qi and a + bi these are p·a - q·b and
+// (p+q)·(a+b) - p·a - q·b, so that sums over the products of slots are enough; see [Tiling.Correlate].
+//
 // # Errors
 //
 // A result is off by at most a small multiple of eps · Σ over dy of |row of weights at dy| · |row of features at y+dy|, where a row is that
@@ -51,7 +57,7 @@ const columns = 16
 // transform is one size of transform.
 type transform struct {
 	odd, points, slots int
-	place              []int32 // of each point the line in which it stands, in bytes; twice, as points go round
+	place, backwards   []int32 // of each point, and of minus each, the line in which it stands, in bytes; twice, as points go round
 	parts              []part  // of each slot
 }
 
@@ -89,6 +95,9 @@ func newTransform(odd int) *transform {
 		t.place = append(t.place, int32(4*lanes*(x%odd*columns+column)))
 	}
 	t.place = append(t.place, t.place...)
+	for x := range t.place {
+		t.backwards = append(t.backwards, t.place[(2*t.points-x)%t.points])
+	}
 	frequency := func(row, column int) int {
 		k := column
 		for k%odd != row {

@@ -22,10 +22,10 @@ func backKernel(dst, between, back, src, scale, check *float32, place *int32, n,
 	}
 }
 
-func sumsKernel(x, k *float32, taps, rows, stride, slots int) {
+func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {
 	if level == cpu.AVX512 {
-		sumsAVX512(x, k, taps, rows, stride, slots)
+		sumsAVX512(dst, x, k, taps, rows, stride, tapStride, slotStride, slots, add)
 	} else {
-		sumsAVX2(x, k, taps, rows, stride, slots)
+		sumsAVX2(dst, x, k, taps, rows, stride, tapStride, slotStride, slots, add)
 	}
 }

@@ -10,6 +10,6 @@ func backKernel(dst, between, back, src, scale, check *float32, place *int32, n,
 	backNEON(dst, between, back, src, scale, check, place, n, stride, odd)
 }
 
-func sumsKernel(x, k *float32, taps, rows, stride, slots int) {
-	sumsNEON(x, k, taps, rows, stride, slots)
+func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {
+	sumsNEON(dst, x, k, taps, rows, stride, tapStride, slotStride, slots, add)
 }

@@ -11,22 +11,22 @@ import (
 
 // forward sets the slots dst to the transform of in; between is scratch.
 func forward(dst, between, in []float32, t *transform) {
-	spreadForward(dst, between, in, nil, t, 0, 0, lanes, 0)
+	spreadForward(dst, between, in, nil, t.place, t, 0, lanes, 0)
 }
 
-// spreadForward is spread from the point start on, for c channels, and then forward.
-func spreadForward(dst, between, in, src []float32, t *transform, start, n, c, stride int) {
+// spreadForward is spread, for c channels, and then forward.
+func spreadForward(dst, between, in, src []float32, place []int32, t *transform, n, c, stride int) {
 	if level == cpu.Generic {
-		spread(in, src, t.place[start:], n, c, stride)
+		spread(in, src, place, n, c, stride)
 		forwardGeneric(dst, in, t)
 		return
 	}
 	if c < lanes {
-		spread(in, src, t.place[start:], n, c, stride)
+		spread(in, src, place, n, c, stride)
 		n = 0
 	}
 	raceRows(race.Read[float32], src, n, stride)
-	forwardKernel(&dst[0], &between[0], &in[0], unsafe.SliceData(src), &t.place[start], n, 4*stride, t.odd)
+	forwardKernel(&dst[0], &between[0], &in[0], unsafe.SliceData(src), &place[0], n, 4*stride, t.odd)
 }
 
 // inverseGather transforms the slots src back, and is then gather for the first n points. check is a line that becomes NaN where a result
@@ -53,14 +53,17 @@ func inverseGather(dst, between, back, src, scale, check []float32, t *transform
 const sumsPiece = 1 << 17
 
 // convolve convolves each slot down the rows of x; see convolveGeneric. rows is a multiple of block.
-func convolve(x, k []float32, taps, rows, slots int) {
+func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
 	if level == cpu.Generic {
-		convolveGeneric(x, k, taps, rows, slots)
+		convolveGeneric(dst, x, k, taps, rows, slots, o, add)
 		return
 	}
-	step := max(1, sumsPiece/(taps*rows))
+	step, more := max(1, sumsPiece/(taps*rows)), 0
+	if add {
+		more = 1
+	}
 	for s := 0; s < slots; s += step {
-		sumsKernel(&x[s*lanes], &k[s*taps*lanes], taps, rows, 4*lanes*slots, min(step, slots-s))
+		sumsKernel(&dst[s*lanes], &x[s*lanes], &k[s*o.slot*lanes], taps, rows, 4*lanes*slots, 4*lanes*o.tap, 4*lanes*o.slot, min(step, slots-s), more)
 	}
 }
 

@@ -71,19 +71,26 @@ func inverseGeneric(x, src []float32, t *transform) {
 	}
 }
 
-// convolveGeneric convolves each slot down the rows of x [rows + taps - 1, slots, lanes] with weights k [slots, taps, lanes], in place:
-// row i becomes Σ over t of k[t]·x[i+t].
-func convolveGeneric(x, k []float32, taps, rows, slots int) {
+// kernelOrder says how many lines apart taps and slots of a kernel stand.
+type kernelOrder struct{ tap, slot int }
+
+// convolveGeneric convolves each slot down the rows of x [rows + taps - 1, slots, lanes] with k [slots, taps, lanes], or in another order of k:
+// row i of dst [rows, slots, lanes] becomes Σ over t of k[t]·x[i+t], or is added to. dst may be x.
+func convolveGeneric(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
 	for s := range slots {
 		for i := range rows {
 			var sum [lanes]float32
+			out := dst[(i*slots+s)*lanes:][:lanes]
+			if add {
+				copy(sum[:], out)
+			}
 			for t := range taps {
-				in, factor := x[((i+t)*slots+s)*lanes:][:lanes], k[(s*taps+t)*lanes:][:lanes]
+				in, factor := x[((i+t)*slots+s)*lanes:][:lanes], k[(s*o.slot+t*o.tap)*lanes:][:lanes]
 				for l := range sum {
 					sum[l] += factor[l] * in[l]
 				}
 			}
-			copy(x[(i*slots+s)*lanes:][:lanes], sum[:])
+			copy(out, sum[:])
 		}
 	}
 }

@@ -4,8 +4,8 @@ package spectral
 
 func forward(dst, _, in []float32, t *transform) { forwardGeneric(dst, in, t) }
 
-func spreadForward(dst, _, in, src []float32, t *transform, start, n, c, stride int) {
-	spread(in, src, t.place[start:], n, c, stride)
+func spreadForward(dst, _, in, src []float32, place []int32, t *transform, n, c, stride int) {
+	spread(in, src, place, n, c, stride)
 	forwardGeneric(dst, in, t)
 }
 
@@ -14,4 +14,6 @@ func inverseGather(dst, _, back, src, scale, check []float32, t *transform, n, c
 	gather(dst, back, scale, check, t.place, n, c, stride)
 }
 
-func convolve(x, k []float32, taps, rows, slots int) { convolveGeneric(x, k, taps, rows, slots) }
+func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
+	convolveGeneric(dst, x, k, taps, rows, slots, o, add)
+}

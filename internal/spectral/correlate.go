@@ -1,0 +1,75 @@
+package spectral
+
+// correlateRows bounds how many rows of the gradient are correlated at a time, so that memory does not grow with an image's height. Bits depend on it.
+const correlateRows = 64
+
+// Correlate adds to dw [poses, c] the gradient to the weights, for the channels of a slab and a tile: of each step the sum over all points of the
+// neighbour's feature, f [h, w, lifts, c], times the gradient to the point's sum, d [h, w, lifts, c].
+func (t *Tiling) Correlate(ws *Workspace, dw, d, f []float32, c, slab, tile int) {
+	line, slots, taps := t.t.slots*lanes, t.t.slots, roundUp(t.taps())
+	x0, x1 := t.within(tile)
+	if x0 >= x1 {
+		return
+	}
+	rows := min(t.H, correlateRows)
+	ws.cut(t, taps+rows-1, taps+t.Lifts*rows)
+	sums, kernels := ws.sums[:taps*line], ws.sums[taps*line:]
+	channel, stride := slab*lanes, t.Lifts*c
+	n := min(lanes, c-channel)
+	for lo := 0; lo < t.H; lo += rows {
+		hi := min(lo+rows, t.H)
+		clear(ws.in)
+		for to := range t.Lifts {
+			for y := lo; y < hi; y++ {
+				row := d[(y*t.W+x0)*stride+to*c+channel:]
+				spreadForward(kernels[(to*rows+y-lo)*line:][:line], ws.between, ws.in, row, t.t.place, t.t, x1-x0, n, stride)
+			}
+		}
+		for from := range t.Lifts {
+			t.transformRows(ws, f[from*c:], t.t.backwards, tile, slab, c, lo-t.up, hi+t.down)
+			for to := range t.Lifts {
+				convolve(sums, ws.rows, kernels[to*rows*line:], hi-lo, taps, slots, kernelOrder{slots, 1}, false)
+				t.addWeights(ws, dw, sums, c, slab, to, from)
+			}
+		}
+	}
+}
+
+// addWeights adds to dw what sums of products, tap by tap, say about the weights of the steps from lift to lift.
+func (t *Tiling) addWeights(ws *Workspace, dw, sums []float32, c, slab, to, from int) {
+	line, one, steps := t.t.slots*lanes, [1]float32{1}, t.Steps
+	lo, hi := Channels(slab, c)
+	for tap := range t.taps() {
+		row := sums[tap*line:][:line]
+		t.t.join(row)
+		inverseGather(ws.check, ws.between, ws.back, row, one[:], ws.check, t.t, 0, hi-lo, 0)
+		for ; len(steps) > 0 && steps[0].DY == tap-t.up; steps = steps[1:] {
+			if s := steps[0]; s.To == to && s.From == from {
+				at := (t.t.points - s.DX) % t.t.points
+				sum := dw[int(s.Pose)*c+lo : int(s.Pose)*c+hi]
+				for l, v := range ws.back[t.t.place[at]/4:][:hi-lo] {
+					sum[l] += v
+				}
+			}
+		}
+	}
+}
+
+// join turns sums of products of slots, p·a, q·b and (p+q)·(a+b), into the slots of which the way back makes the products' sum; see inverseGeneric.
+func (t *transform) join(row []float32) {
+	for s, part := range t.parts {
+		factor := part.weight(t.points)
+		switch part.kind {
+		case alone:
+			for l := range lanes {
+				row[s*lanes+l] *= factor
+			}
+		case realPart:
+			re, im, both := (*line)(row[s*lanes:]), (*line)(row[(s+1)*lanes:]), (*line)(row[(s+2)*lanes:])
+			for l := range lanes {
+				pa, qb, all := re[l], im[l], both[l]
+				re[l], im[l], both[l] = factor*(all-pa-qb), factor*(pa-qb), 0
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package layers
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/spectral"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// gridPairs is a neighbourhood in float32 whose convolutions and their gradients go by transforms along the rows of a grid.
+type gridPairs struct {
+	there, back *spectral.Tiling
+	mean, ones  []float32 // [lifts, h, w]: of each row one over the number of its pairs, and ones
+}
+
+// transforms returns how convolutions go by transforms, or nil if they should not.
+func (p *Pairs[T]) transforms() *gridPairs {
+	if sizeof[T]() != 4 || p.line != nil || !Flat(p.Neighborhood) {
+		return nil
+	}
+	s := &p.sorted
+	s.gridOnce.Do(func() {
+		if simd.CurrentLevel() == simd.Generic || p.Queries != p.Points {
+			return
+		}
+		grid := spectral.FindLifted(p.Offsets, p.Index, p.Pose, max(1, p.lifts))
+		if grid == nil {
+			return
+		}
+		if t := grid.Tiling(); t != nil && t.Work() < pairWork*float64(p.Pairs()) {
+			s.grid = newGridPairs(p.Offsets, t)
+		}
+	})
+	return s.grid
+}
+
+func newGridPairs(offsets []int, t *spectral.Tiling) *gridPairs {
+	n := len(offsets) - 1
+	g := &gridPairs{there: t, back: t.Transposed().Tiling(), mean: make([]float32, n), ones: make([]float32, n)}
+	for i := range n {
+		at := g.at(i)
+		g.mean[at], g.ones[at] = 1/float32(max(1, offsets[i+1]-offsets[i])), 1
+	}
+	return g
+}
+
+// at is the place of a row when rows are sorted by lift.
+func (g *gridPairs) at(row int) int {
+	return row%g.there.Lifts*(g.there.H*g.there.W) + row/g.there.Lifts
+}
+
+// scale returns what the sums of rows are multiplied by to become means, from rent unless that is g.mean.
+func (g *gridPairs) scale(win []float32) []float32 {
+	if win == nil {
+		return g.mean
+	}
+	s := rent[float32](len(win))
+	for i, v := range win {
+		s[g.at(i)] = g.mean[g.at(i)] * v
+	}
+	return s
+}
+
+// spectralSpaces holds workspaces of goroutines that compute transforms.
+var spectralSpaces = sync.Pool{New: func() any { return new(spectral.Workspace) }}
+
+// withSpaces calls f for units 0 to n-1, in parallel.
+func withSpaces(n int, f func(ws *spectral.Workspace, unit int)) {
+	parallel.For(n, 1, func(unit, _ int) {
+		ws := spectralSpaces.Get().(*spectral.Workspace)
+		f(ws, unit)
+		spectralSpaces.Put(ws)
+	})
+}
+
+// byTransforms sets dst [batch, rows, c] to the sums of w[pose] ⊙ src[index] over the pairs of every row, times scale. It reports false if a number is
+// not finite: then sums over pairs tell which results that reaches.
+func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int) bool {
+	memory := rent[float32](t.Size(c))
+	defer giveBack(memory)
+	plan := spectral.Unset(t, memory, c)
+	slabs := spectral.Slabs(c)
+	withSpaces(slabs, func(ws *spectral.Workspace, slab int) { plan.Set(ws, w, slab) })
+	rows := bandRows(t, c, batch)
+	bands := (t.H + rows - 1) / rows
+	size := len(scale) * c
+	broken := make([]atomic.Bool, t.H*t.Tiles())
+	withSpaces(batch*slabs*t.Tiles()*bands, func(ws *spectral.Workspace, unit int) {
+		// Images go fastest, as they share weights.
+		b, lo := unit%batch, unit/batch%bands*rows
+		tile, slab := unit/batch/bands%t.Tiles(), unit/batch/bands/t.Tiles()
+		plan.Band(ws, dst[b*size:(b+1)*size], src[b*size:(b+1)*size], scale, broken, slab, tile, lo, min(lo+rows, t.H))
+	})
+	for i := range broken {
+		if broken[i].Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// weightsByTransforms returns the gradient [poses, c] to the weights, summed over the batch, given d, that to the sums. The result is from rent, and nil if a
+// number is not finite.
+func weightsByTransforms(t *spectral.Tiling, d, f []float32, poses, batch, c int) []float32 {
+	// Every image and every slab of channels have sums of their own.
+	slabs := spectral.Slabs(c)
+	sums, size := rent[float32](batch*poses*c), len(f)/batch
+	defer giveBack(sums)
+	var broken atomic.Bool
+	withSpaces(batch*slabs, func(ws *spectral.Workspace, unit int) {
+		b, slab := unit%batch, unit/batch
+		dw := sums[b*poses*c : (b+1)*poses*c]
+		lo, hi := spectral.Channels(slab, c)
+		for q := range poses {
+			clear(dw[q*c+lo : q*c+hi])
+		}
+		for tile := range t.Tiles() {
+			t.Correlate(ws, dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], c, slab, tile)
+		}
+		for q := range poses {
+			for _, v := range dw[q*c+lo : q*c+hi] {
+				if v-v != 0 {
+					broken.Store(true)
+				}
+			}
+		}
+	})
+	if broken.Load() {
+		return nil
+	}
+	sum := rent[float32](poses * c)
+	copy(sum, sums[:len(sum)])
+	for b := 1; b < batch; b++ {
+		simd.AddF32(sum, sum, sums[b*len(sum):(b+1)*len(sum)])
+	}
+	return sum
+}
+
+// f32 returns x as float32, which T must be.
+func f32[T Float](x []T) []float32 { return any(x).([]float32) }

@@ -1,0 +1,99 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// gridOf returns the neighbourhood of an h x w grid of points.
+func gridOf(t *testing.T, name string, h, w, lifts int, radius float64) *Pairs[float32] {
+	t.Helper()
+	g, err := group.Parse(name, 0)
+	require.NoError(t, err)
+	var points []float64
+	for i := range h * w {
+		points = append(points, float64(i/w)-float64(h)/2, float64(i%w)-float64(w)/2)
+	}
+	p, err := NewGeometry[float32](group.LiftPoints(g, points, lifts, 0), nil, nil, 0, 0).Pairs(radius)
+	require.NoError(t, err)
+	return p
+}
+
+// withoutGrid returns the same pairs, which do not know that they are a grid's.
+func withoutGrid(p *Pairs[float32]) *Pairs[float32] {
+	q := &Pairs[float32]{Neighborhood: p.Neighborhood, Radius: p.Radius, Table: p.Table, lifts: p.lifts, place: p.place}
+	q.sorted.gridOnce.Do(func() {})
+	return q
+}
+
+// TestPairsTransforms: in training, transforms compute what sums over pairs do, and both their gradients, for points in one and several lifts and under a window;
+// the bits are the same for any number of goroutines. What is not finite reaches what it reaches in sums over pairs.
+func TestPairsTransforms(t *testing.T) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, level := range simd.Levels() {
+		if level == simd.Generic {
+			continue // never chooses transforms
+		}
+		for _, tt := range []struct {
+			group          string
+			h, w, lifts, c int
+			radius         float64
+			window         Window
+			batch          int
+		}{
+			{"T(2)", 20, 19, 1, 33, 5.2, WindowBox, 3},
+			{"T(2)", 12, 90, 1, 16, 6.3, WindowSmooth, 1},
+			{"SE(2)", 20, 23, 4, 18, 6.2, WindowSmooth, 2},
+		} {
+			t.Run(fmt.Sprintf("%v/%s/%d/%s", level, tt.group, tt.lifts, tt.window), func(t *testing.T) {
+				require.NoError(t, simd.SetLevel(level))
+				p := gridOf(t, tt.group, tt.h, tt.w, tt.lifts, tt.radius)
+				require.NotNil(t, p.transforms(), "%d pairs", p.Pairs())
+				plain := withoutGrid(p)
+				require.Nil(t, plain.transforms())
+				rng, n := testkit.Rand(4), p.Queries*tt.c*tt.batch
+				f, d := testkit.Normal[float32](rng, n), testkit.Normal[float32](rng, n)
+				table := &tableSource[float32]{w: testkit.Normal[float32](rng, p.NumPoses()*tt.c), c: tt.c}
+				var win *windowed[float32]
+				if tt.window != WindowBox {
+					win = windowsOf[float32](p.Neighborhood, tt.window, 2*tt.radius, make([]float64, p.NumPoses()))
+					for i := range win.row {
+						win.row[i] *= float32(1 + i%3)
+					}
+				}
+				all := func(p *Pairs[float32], f []float32) (out, df, dw []float32) {
+					out, df = make([]float32, n), make([]float32, n)
+					p.convolveBack(df, d, f, p.convolve(out, f, table, win, tt.batch, tt.c), table, win, tt.batch, tt.c, nil)
+					return out, df, table.dw
+				}
+				want, wantF, wantW := all(plain, f)
+				got, gotF, gotW := all(p, f)
+				testkit.Close(t, "sums", got, asFloat64(want), 2e-6)
+				testkit.Close(t, "gradient to the features", gotF, asFloat64(wantF), 2e-6)
+				testkit.Close(t, "gradient to the weights", gotW, asFloat64(wantW), 2e-6)
+				for _, threads := range []int{1, 3} {
+					runtime.GOMAXPROCS(threads)
+					again, againF, againW := all(p, f)
+					require.True(t, testkit.SameBits(got, again) && testkit.SameBits(gotF, againF) && testkit.SameBits(gotW, againW), "%d threads", threads)
+				}
+				bad := slices.Clone(f)
+				bad[n/2] = float32(math.NaN())
+				want, _, wantW = all(plain, bad)
+				got, _, gotW = all(p, bad)
+				require.True(t, testkit.SameBits(want, got))
+				require.True(t, testkit.SameBits(wantW, gotW))
+			})
+		}
+	}
+}
