@@ -245,23 +245,36 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestChunks: the tasks of a large batch are worked on a few at a time, which must not show.
+// TestChunks: the tasks of a large batch are worked on a few at a time, which must not show: a task has the bits that it has alone. Points on a grid, and
+// several lifts, have poses that tasks share but for their last bits.
 func TestChunks(t *testing.T) {
-	c := Default(EquivCNPCurve, "SE(2)", 1)
-	c.PointsPerUnit, c.Lifts, c.Channels, c.Hidden, c.Mid = 0, 2, []int{4, 4}, 4, 3
-	model, err := New[float32](c, 2)
-	require.NoError(t, err)
-	m := model.(Regressor[float32])
-	n := 2*taskChunk + 3
-	b := randomBatch[float32](rand.New(rand.NewPCG(3, 3)), n, 5, 4, 2, 1)
-	all, err := m.Predict(context.Background(), b)
-	require.NoError(t, err)
-	for k := range n {
-		one := &Batch[float32]{B: 1, Nc: 5, Nt: 4, XContext: b.XContext[k*10 : (k+1)*10], YContext: b.YContext[k*5 : (k+1)*5], XTarget: b.XTarget[k*8 : (k+1)*8]}
-		p, err := m.Predict(context.Background(), one)
+	t.Run("F64", func(t *testing.T) { testChunks[float64](t) })
+	t.Run("F32", func(t *testing.T) { testChunks[float32](t) })
+}
+
+func testChunks[T Float](t *testing.T) {
+	for _, lifts := range []int{1, 2, 4} {
+		c := Default(EquivCNPCurve, "SE(2)", 1)
+		c.PointsPerUnit, c.Lifts, c.Channels, c.Hidden, c.Mid, c.MaxNeighbors = 0, lifts, []int{4, 4}, 4, 3, 5*(lifts/4)
+		model, err := New[T](c, 2)
 		require.NoError(t, err)
-		require.Equal(t, all.Mean[k*4:(k+1)*4], p.Mean)
-		require.Equal(t, all.Std[k*4:(k+1)*4], p.Std)
+		m := model.(Regressor[T])
+		n := 2*taskChunk + 3
+		b := randomBatch[T](rand.New(rand.NewPCG(3, 3)), n, 5, 4, 2, 1)
+		for _, x := range [][]float64{b.XContext, b.XTarget} {
+			for i := range x {
+				x[i] = math.Round(10*x[i]) / 10
+			}
+		}
+		all, err := m.Predict(context.Background(), b)
+		require.NoError(t, err)
+		for k := range n {
+			one := &Batch[T]{B: 1, Nc: 5, Nt: 4, XContext: b.XContext[k*10 : (k+1)*10], YContext: b.YContext[k*5 : (k+1)*5], XTarget: b.XTarget[k*8 : (k+1)*8]}
+			p, err := m.Predict(context.Background(), one)
+			require.NoError(t, err)
+			require.Equal(t, all.Mean[k*4:(k+1)*4], p.Mean, "%d lifts, task %d", lifts, k)
+			require.Equal(t, all.Std[k*4:(k+1)*4], p.Std, "%d lifts, task %d", lifts, k)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ const (
 func NewGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, maxNeighbors int, seed uint64) *Geometry[T] {
 	return &Geometry[T]{Points: points, opt: neighbor.Options{
 		QueryMask: mask, PointMask: mask,
-		QueryBlocks: blocks, PointBlocks: blocks,
+		QueryBlocks: blocks, PointBlocks: blocks, Apart: true,
 		MaxNeighbors: maxNeighbors, Seed: seed,
 	}}
 }

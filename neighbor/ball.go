@@ -30,6 +30,9 @@ func Ball(queries, points *group.Lifted, opt Options) (n *Neighborhood, err erro
 	if err != nil {
 		return nil, err
 	}
+	if p.Apart && len(p.QueryBlocks) > 2 {
+		return ballApart(p)
+	}
 	defer func() {
 		if r := recover(); r == (stopped{}) {
 			n, err = nil, ErrStopped

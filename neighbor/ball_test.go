@@ -393,3 +393,73 @@ func TestMaxBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestApart: a block has the pairs, poses and samples that it has alone, whatever the others are; where poses are few, those that are equal in two blocks
+// are one.
+func TestApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	counts := []int{40, 0, 25, 40}
+	var sets [][]float64
+	for _, n := range counts {
+		x := make([]float64, 2*n)
+		for i := range x {
+			x[i] = 2 * rng.Float64()
+		}
+		sets = append(sets, x)
+	}
+	for _, c := range []struct {
+		g       group.Group
+		k, most int
+		step    float64 // of the coordinates
+	}{{group.NewSE2(0.5), 3, 0, 0.1}, {group.NewSE2(0.5), 3, 4, 0.1}, {group.NewT(2, 0), 1, 0, 0.5}} {
+		for _, x := range sets {
+			for i, v := range x {
+				x[i] = math.Round(v/c.step) * c.step
+			}
+		}
+		var whole *group.Lifted
+		blocks := []int{0}
+		for _, x := range sets {
+			if l := group.LiftPoints(c.g, x, c.k, 3); whole == nil {
+				whole = l
+			} else {
+				whole.Append(l)
+			}
+			blocks = append(blocks, whole.Rows())
+		}
+		opt := Options{Radius: 0.7, MaxNeighbors: c.most, Seed: 9}
+		all := opt
+		all.QueryBlocks, all.PointBlocks, all.Apart = blocks, blocks, true
+		n, err := Ball(whole, whole, all)
+		require.NoError(t, err)
+		e, poses, pairs := n.PoseDim, 0, 0
+		for b, x := range sets {
+			own := group.LiftPoints(c.g, x, c.k, 3)
+			alone, err := Ball(own, own, opt)
+			require.NoError(t, err)
+			poses += alone.NumPoses()
+			for i := range alone.Queries {
+				index, pose := alone.Row(i)
+				among, shared := n.Row(blocks[b] + i)
+				require.Len(t, among, len(index))
+				for p := range index {
+					require.Equal(t, index[p]+int32(blocks[b]), among[p])
+					require.Equal(t, alone.Poses[int(pose[p])*e:][:e], n.Poses[int(shared[p])*e:][:e])
+				}
+			}
+		}
+		for _, k := range n.Count {
+			pairs += int(k)
+		}
+		require.Equal(t, n.Pairs(), pairs)
+		require.Len(t, n.Poses, e*n.NumPoses())
+		if c.k == 1 {
+			require.Less(t, n.NumPoses(), poses)
+		} else {
+			require.LessOrEqual(t, n.NumPoses(), poses)
+		}
+		all.MaxPairs = n.Pairs() - 1
+		_, err = Ball(whole, whole, all)
+		require.ErrorIs(t, err, ErrTooManyPairs)
+	}
+}
