@@ -116,7 +116,7 @@ func pixelStep(n int) float64 {
 // scale is 1, otherwise as [Upsampled] says.
 //
 // A model knows the lengths that it was trained on (Config.ImageSize): the distances of pixels from the centre and from each
-// other. Images of another size are placed so that their diagonal has the trained length: 128 x 128 pixels are treated as 64 x 64
+// other. Images of another size are placed so that their diagonal (under SO(2) their longer side) has the trained length: 128 x 128 pixels are treated as 64 x 64
 // pixels drawn finer. The finer they are, the more pixels a ball holds. Where it would hold more than four times as many as in
 // training, the image is completed as several coarser ones (Interleaved), so that time and memory grow with the number of pixels
 // and not with its square; with scale > 1 it is not. Without an ImageSize, pixels are placed as in [Grid], whatever their number.
@@ -192,11 +192,16 @@ func (c *Config) layout(h, w, scale, least int) (Interleaved, float64) {
 // digit of 256 x 256 pixels divided by 2 loses 0.1 of log-likelihood per pixel, divided by 4 it loses 0.4.
 const mostFiner = 0.5
 
-// pitch is the factor for the coordinates of an h x w pixel grid that gives its diagonal the length of the images that the model
-// was trained on; 1 if their size is unknown.
+// pitch is the factor for the coordinates of an h x w pixel grid that gives its diagonal, or under SO(2) its longer side, the length of the images that the
+// model was trained on; 1 if their size is unknown. A model under SO(2) knows each distance from the centre by what training showed there: far out, where a
+// square has nothing but its corners, it knows least. 48 x 80 pixels by their diagonal lose 0.63 per pixel, by their longer side 0.32 to 0.36. Unobserved pixels
+// around the image, up to a square, lose 3 and more.
 func (c *Config) pitch(h, w int) float64 {
 	if c.ImageSize == [2]int{} {
 		return 1
+	}
+	if c.Group == "SO(2)" {
+		return float64(max(c.ImageSize[0], c.ImageSize[1])) / float64(max(h, w))
 	}
 	return math.Hypot(float64(c.ImageSize[0]), float64(c.ImageSize[1])) / math.Hypot(float64(h), float64(w))
 }

@@ -41,6 +41,15 @@ func TestGeometryScales(t *testing.T) {
 			assert.Len(t, g.Targets, 2*c.h*c.w*c.scale*c.scale)
 		}
 	}
+	for _, size := range [][2]int{{12, 20}, {20, 12}, {5, 5}} { // under SO(2) the longer side counts
+		g, err := smallImageModel(t, "SO(2)", 16).Geometry(size[0], size[1], 1)
+		require.NoError(t, err)
+		n, along := len(g.Points), 0
+		if size[1] > size[0] {
+			along = 1
+		}
+		assert.InDelta(t, 16, g.Points[n-2+along]-g.Points[along], 1e-9, "%v", size)
+	}
 	g, err := smallImageModel(t, "T(2)", 0).Geometry(40, 30, 1)
 	require.NoError(t, err)
 	assert.Equal(t, Grid(40, 30), g, "a model that does not know its images' size")

@@ -773,7 +773,7 @@ func ImageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
 		}
 		if im.H*s[1] != im.W*s[0] {
 			note += "; no image of this shape was seen in training"
-			if c.Group == "SO(2)" { // measured: 1.18 per pixel on 48 x 80 instead of 1.92 on 64 x 64; under R>0xSO(2) nothing is lost
+			if c.Group == "SO(2)" { // measured: 1.6 per pixel on 48 x 80 instead of 1.9 on 64 x 64; under R>0xSO(2) nothing is lost
 				note += ", and models under SO(2) predict worse there"
 			}
 		}
