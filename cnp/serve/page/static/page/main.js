@@ -142,7 +142,8 @@ element('token-form').onsubmit = e => {
 async function start() {
   element('about').textContent = 'Asking for models ..'
   try {
-    const models = await engine.models()
+    const all = await engine.models()
+    const models = all.filter(m => !m.config.auxiliary?.length && !m.config.static?.length)
     const takes = m => m.config.dim_y === 1
     const isImage = m => /image/.test(m.config.architecture)
     const curveModels = models.filter(m => takes(m) && !isImage(m) && m.config.dim_x === 1)
@@ -165,6 +166,10 @@ async function start() {
     if (of[state.view].length === 0) state.view = views.find(v => of[v].length > 0) ?? state.view
     select(state.view)
     element('about').textContent = `${models.length} models, computed by ${engine.name}. Everything on this page is asked for in the Open Inference Protocol.`
+    if (models.length < all.length) {
+      const others = all.filter(m => !models.includes(m)).map(m => m.name).join(', ')
+      element('about').textContent += ` Not shown here: ${others}, which need auxiliary inputs or static fields (tensors aux_context and aux_target, x_static and y_static).`
+    }
     document.documentElement.dataset.ready = 'true'
   } catch (e) {
     problem(e)
