@@ -59,7 +59,8 @@ periodic(period,length), noise(variance) and numbers, as in gp:2*rbf(0.5)+0.1*pe
 
 --benchmark draws the tasks of the library neuralprocesses: eq, matern, weakly-periodic, sawtooth or
 mixture, with --dx coordinates; under --group "SE(2)" with --lifts 4 a model of two knows that they
-have no preferred direction.
+have no preferred direction. Their contexts have up to 30 points, those of the chain rule up to 79: a model
+that is to go by it should end with some thousand steps of --chain (--start goes on with a model).
 
 --sphere draws a Gaussian process on the sphere, eq or matern, seen at stations that lie as unevenly as
 real ones, at --place. Points are latitudes and longitudes in degrees, and the model is one under the
