@@ -74,7 +74,7 @@ func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c
 	n := v.Side * v.Side
 	clear(canvas[:c*n])
 	clear(seen[:n])
-	count := make([]T, n)
+	sum, count := make([]float64, c*n), make([]float64, n) // in float64, so that the pixels' order makes no difference
 	for p, ok := range mask[:h*w] {
 		if !ok {
 			continue
@@ -86,13 +86,13 @@ func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c
 		at := int(y)*v.Side + int(x)
 		seen[at], count[at] = true, count[at]+1
 		for ch := range c {
-			canvas[ch*n+at] += pixels[ch*h*w+p]
+			sum[ch*n+at] += float64(pixels[ch*h*w+p])
 		}
 	}
 	for at, k := range count {
 		for ch := range c {
-			if k > 1 {
-				canvas[ch*n+at] /= k
+			if k > 0 {
+				canvas[ch*n+at] = T(sum[ch*n+at] / k)
 			}
 		}
 	}

@@ -114,10 +114,10 @@ var demoParts = []string{
 
 // demoPart is the part that a model belongs to.
 func demoPart(m listedModel) int {
-	switch m.tasks {
-	case task.ImageSource[float32]{Pictures: task.TrainDigits(), Rates: task.PaperRates}.String():
+	switch {
+	case strings.HasPrefix(m.tasks, task.TrainDigits().String()+","):
 		return demoUpright
-	case "":
+	case m.tasks == "":
 		return demoUnknown
 	}
 	return demoOther

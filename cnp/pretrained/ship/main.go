@@ -5,6 +5,7 @@
 //	go run ./cnp/pretrained/ship --name bench-eq --model eq.safetensors --benchmark eq --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name globe --model globe.safetensors --sphere matern --place globe --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name vectors-rbf --model rbf.safetensors --field rbf --command "equivcnp train regression ..."
+//	go run ./cnp/pretrained/ship --name digits-Sim2 --model sim2.safetensors --anywhere --n 64 --command "equivcnp train image ..."
 //	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."
 //
 // Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for
@@ -44,6 +45,7 @@ func run() error {
 	benchmark := flag.String("benchmark", "", "the process of the neuralprocesses benchmark that a model was trained on")
 	sphere := flag.String("sphere", "", "the process on the sphere that a model was trained on")
 	field := flag.String("field", "", "the kernel of the vector fields that a model was trained on")
+	anywhere := flag.Bool("anywhere", false, "test a model of images on digits anywhere, at any angle and of any size")
 	place := flag.String("place", "", "--sphere: where the stations lie")
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
 	note := flag.String("note", "", "what else is to be known about the model")
@@ -92,7 +94,9 @@ func run() error {
 	}
 
 	var src task.Source[float32] = task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
-	if *benchmark != "" {
+	if *anywhere {
+		src = task.ImageSource[float32]{Pictures: task.AnywhereDigits(), Rates: task.PaperRates}
+	} else if *benchmark != "" {
 		src = task.BenchmarkSource[float32]{Process: *benchmark, Dx: m.Config().DimX}
 	} else if *sphere != "" {
 		src = task.SphereSource[float32]{Process: *sphere, Place: *place, Dx: m.Config().DimX}

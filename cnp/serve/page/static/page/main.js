@@ -148,7 +148,8 @@ async function start() {
     const isImage = m => /image/.test(m.config.architecture)
     const curveModels = models.filter(m => takes(m) && !isImage(m) && m.config.dim_x === 1)
     const imageModels = models.filter(m => takes(m) && isImage(m))
-    for (const m of imageModels) m.usual = m.config.trained !== undefined || imageModels.every(v => v.config.trained === undefined)
+    // Views take a second for an image: whoever wants them ticks them.
+    for (const m of imageModels) m.usual = !m.config.views && m.config.trained !== undefined || imageModels.every(v => v.config.trained === undefined)
     take(decodeState(location.hash))
     if (!curveModels.some(m => m.name === state.curve.model)) {
       const m = curveModels.find(v => v.name.startsWith('rbf')) ?? curveModels[0]
