@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// ofPackage matches the name of a package where an error begins, or what it says of a flag. Who types commands knows no packages.
+var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)(?:cnp|eval|group|layers|neighbor|serve|shards|task|train|weights): `)
+
 // run executes one command line and returns the exit status: 0, 1 for errors, 2 for errors of usage.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
@@ -53,7 +57,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if errors.Is(err, neighbor.ErrTooManyPairs) {
 		err = fmt.Errorf("%w: smaller images or intervals, fewer lifts and smaller neighbourhoods have less", neighbor.ErrTooManyPairs)
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", path, err)
+	fmt.Fprintf(stderr, "%s: %s\n", path, ofPackage.ReplaceAllString(err.Error(), "$1"))
 	if usage := (usageError{}); !a.started || errors.As(err, &usage) {
 		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		return 2
@@ -85,12 +89,28 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 100 |"))
+	root.SetFlagErrorFunc(flagWords)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.selectCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(), a.calibrateCommand(),
 		a.reproduceCommand(),
 		a.serveCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
+}
+
+// kinds says what the values of flags are, by the name of their type.
+var kinds = map[string]string{
+	"bool": "true or false", "int": "a whole number of at most 18 digits", "uint64": "a whole number of 0 or more", "float64": "a number",
+	"intSlice": "whole numbers separated by commas", "float64Slice": "numbers separated by commas, as in 0.05,0.5", "duration": "a time such as 90s or 10m",
+}
+
+// flagWords says of a flag's value what it should be, instead of which function could not read it.
+func flagWords(_ *cobra.Command, err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) || kinds[bad.GetFlag().Value.Type()] == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %q: need %s", bad.GetFlag().Name, bad.GetValue(), kinds[bad.GetFlag().Value.Type()])
 }
 
 // action wraps what a command does with what is common to all.

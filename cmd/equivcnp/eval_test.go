@@ -144,7 +144,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, "--min-rate and --max-rate 0.9 to 0.5: need", []string{"@image.safetensors", "--digits", "--min-rate", "0.9"}},
 		{2, "scales 2 to 0.45", []string{"@image.safetensors", "--digits", "--min-scale", "2"}},
 		{2, "--size", []string{"@image.safetensors", "--mnist", "@own.csv", "--size", "4"}},
-		{2, "--size 5000: task: digits on 5000 x 5000 pixels", []string{"@image.safetensors", "--digits", "--size", "5000"}},
+		{2, "--size 5000: digits on 5000 x 5000 pixels", []string{"@image.safetensors", "--digits", "--size", "5000"}},
 		{1, "junk.npz: its first bytes are not those of a .npz file", []string{"@curve.safetensors", "--in", "@junk.npz"}},
 		{1, "empty.csv: not usable as data: no rows", []string{"@curve.safetensors", "--csv", "@empty.csv"}},
 		{2, `--size "0": need a side or width x height`, []string{"@image.safetensors", "--digits", "--size", "0"}},

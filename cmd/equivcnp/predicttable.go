@@ -418,6 +418,15 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	if err != nil {
 		return nil, err
 	}
+	for _, table := range []*tabular.Table{t.in, t.places} {
+		if table.Cols == 0 {
+			return nil, fmt.Errorf("%s: the file is empty: need a table with a header or rows", table.Name)
+		}
+		if table.Rows() == 0 {
+			r.cautions = append(r.cautions, table.Name+" has no rows: there is nothing to predict")
+			break
+		}
+	}
 	if err := unscaled(&cfg, f.standardise); err != nil {
 		return nil, err
 	}

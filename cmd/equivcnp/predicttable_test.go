@@ -80,6 +80,26 @@ func TestPredictTable(t *testing.T) {
 	b.fails(1, `has no task c`, "predict", "--model", "@m.safetensors", "--in", "@in.csv", "--task", "run", "--targets", "@where2.csv", "--out", "@x.csv")
 }
 
+// A table without rows has nothing to predict, which is said; a file without anything is an error.
+func TestEmptyTables(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.write("data.csv", "x,y\n0,1\n1,2\n")
+	b.write("empty.csv", "")
+	b.write("header.csv", "x,y\n")
+	b.write("places.csv", "x\n")
+	predict := []string{"predict", "--model", "@m.safetensors", "--out", "@o.csv", "--in"}
+	b.fails(1, "empty.csv: the file is empty", append(predict, "@empty.csv")...)
+	b.fails(1, "empty.csv: the file is empty", append(predict, "@data.csv", "--targets", "@empty.csv")...)
+	for _, args := range [][]string{append(predict, "@header.csv"), append(predict, "@data.csv", "--targets", "@places.csv"),
+		{"stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@places.csv", "--out", "@o.csv"}} {
+		status, _, errs := b.run(args...)
+		require.Zero(t, status, errs)
+		require.Contains(t, errs, ": there is nothing to predict")
+		require.Zero(t, b.table("o.csv").Rows())
+	}
+}
+
 func TestParseGrid(t *testing.T) {
 	axes, err := parseGrid([]string{"lon=-10:10:5", "time=1970-01-03", "lat=50:60.5:10"}, []string{"lat", "lon", "time"})
 	require.NoError(t, err)

@@ -263,6 +263,9 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	seconds := time.Since(start).Seconds()
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("targets", "%d, %d of them done before", at.Rows, kept)
+	if at.Rows == 0 {
+		r.cautions = append(r.cautions, f.input.targets+" has no rows: there is nothing to predict")
+	}
 	r.line("time", "%.2f s", seconds)
 	r.line("written", "%s", f.out)
 	return a.print(r, stationsResult{f.model.path, f.input.csv, seen, at.Rows, kept, number(seconds), f.out, r.allNotes()})
