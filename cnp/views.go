@@ -202,8 +202,8 @@ func (c *Config) canvases(scales, h, w int) []View {
 			sin, cos = math.Abs(sin), math.Abs(cos)
 			most = max(most, float64(h)*cos+float64(w)*sin, float64(h)*sin+float64(w)*cos)
 		}
-		const margin = 3 // cells beyond the image, in which nothing is known
-		v.Side = 2 * int(math.Ceil(most/(2*v.Scale*v.Cell)-1e-9)+margin)
+		const margin = 3                                                                 // cells beyond the image, in which nothing is known
+		v.Side = 2 * int(math.Ceil(min(most/(2*v.Scale*v.Cell), mostCells)-1e-9)+margin) // too large sides are refused, and must not overflow before
 		for a := range angles {
 			v.Angle = 2 * math.Pi * float64(a) / float64(angles)
 			all = append(all, v)
