@@ -98,7 +98,7 @@ func (m *machine) LimitLines() []struct{ Name, Value string } {
 
 // lanes is how many float32 a vector of the level holds.
 func (m *machine) lanes() int {
-	if n, ok := map[string]int{"avx512": 16, "avx2": 8, "neon": 4}[m.level]; ok {
+	if n, ok := map[string]int{"amx": 16, "avx512": 16, "avx2": 8, "neon": 4}[m.level]; ok {
 		return n
 	}
 	return 1

@@ -235,7 +235,7 @@ func (w *Workspace[T]) Bytes() int64 {
 	n := 0
 	for i := range w.workers {
 		p := &w.workers[i]
-		for _, b := range [][]T{p.weights, p.net, p.hidden, p.part, p.sum, p.dense} {
+		for _, b := range [][]T{p.weights, p.net, p.hidden, p.part, p.sum, p.dense, p.space} {
 			n += cap(b)
 		}
 	}
@@ -248,6 +248,7 @@ type workspace[T Float] struct {
 	net              []T // scratch for computing them
 	hidden           []T // the input of the WeightNet's last layer, for the poses of a tile
 	part, sum, dense []T // rows of a slice, and all channels before and after the dense map
+	space            []T // scratch of the dense map
 	tile             tileWeights[T]
 	_                [64]byte
 }
@@ -398,12 +399,23 @@ func (s *pass[T]) tile(worker, i, _ int) {
 type denseSlices[T Float] struct {
 	in, out, width int
 	packed         []*simd.Packed[T]
+	tiles          *simd.PackedTiles // instead of packed, for float32 in a single slice
 	bias           []T
 }
+
+// denseParts is how many bfloat16 numbers stand for one of a dense map where there are tiles: two have a float32's precision, as GemmTilesF32 says.
+const denseParts = 2
+
+// denseSpace is the most elements of scratch memory that a dense map of that many channels needs (PackedTiles.TilesSpace).
+func denseSpace(channels int) int { return 32*channels*denseParts/2 + 32*32 + 16 }
 
 // newDenseSlices packs weight [out, in].
 func newDenseSlices[T Float](weight, bias []T, in, out, width int) denseSlices[T] {
 	d := denseSlices[T]{in: in, out: out, width: width, bias: append([]T(nil), bias...)}
+	if w, ok := any(weight).([]float32); ok && width >= out {
+		d.tiles = simd.PackTilesTransposed(w, in, in, out, denseParts)
+		return d
+	}
 	for lo := 0; lo < out; lo += width {
 		n := min(width, out-lo)
 		d.packed = append(d.packed, simd.PackTransposed(weight[lo*in:(lo+n)*in], in, in, n))
@@ -416,7 +428,13 @@ const denseRows = 56
 
 // forward computes the results of x [n, in] by blocks of rows and by slices. It writes the results of rows lo to lo+rows-1 for
 // the slice that starts at channel to the place that y returns.
-func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, y func(lo, rows, channel, width int) []T) {
+func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace[T], y func(lo, rows, channel, width int) []T) {
+	if d.tiles != nil {
+		need := d.tiles.TilesSpace()
+		space := any(roomy(&w.space, need, need)).([]float32)
+		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32), act, n, space)
+		return
+	}
 	step := denseRows
 	if len(d.packed) == 1 {
 		step = max(n, 1)
@@ -515,14 +533,14 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 		x := sum[b*rows*in : (b+1)*rows*in]
 		at := func(l, n, c, width int) []T { return to[c*a.Rows+(lo+l)*width:][:n*width] }
 		if !s.add {
-			l.dense.forward(x, rows, simd.ActReLU, at)
+			l.dense.forward(x, rows, simd.ActReLU, w, at)
 			continue
 		}
 		if s.base != nil { // rows lie side by side: the arrangement is flat
 			copy(to[lo*out:hi*out], s.base[((image+b)*a.Rows+lo)*out:])
 		}
 		y := roomy(&w.dense, rows*out, a.tall*out)
-		l.dense.forward(x, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
+		l.dense.forward(x, rows, simd.ActNone, w, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
 		for c := 0; c < out; c += l.dense.width {
 			n := min(l.dense.width, out-c)
 			h := at(0, rows, c, n)
@@ -664,7 +682,7 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 			simd.Scale(row, a.inverse(lo+i), row)
 		}
 		y := s.dst[b*a.Rows*out : (b+1)*a.Rows*out]
-		l.dense.forward(sum, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
+		l.dense.forward(sum, rows, simd.ActNone, w, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
 		for c := 0; c < out; c += l.dense.width {
 			n := min(l.dense.width, out-c)
 			for i := lo; i < hi; i++ {

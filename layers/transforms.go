@@ -107,7 +107,7 @@ func (a *Arrangement[T]) imagesTogether(channels, batch int) int {
 // transformBytes is CallBytes, of which there are as many as goroutines.
 func (a *Arrangement[T]) transformBytes(channels, images int) int64 {
 	sums := int64(a.imagesTogether(channels, images) * a.Rows * channels * sizeof[T]())
-	return sums/int64(workers()) + a.transforms.WorkspaceBytes(bandRows(a.transforms, channels, 1)) + int64((flatRows+flatRows/8)*channels*sizeof[T]())
+	return sums/int64(workers()) + a.transforms.WorkspaceBytes(bandRows(a.transforms, channels, 1)) + int64(((flatRows+flatRows/8)*channels+denseSpace(channels))*sizeof[T]())
 }
 
 // band is rows lo to hi of a tile of the grid.

@@ -27,7 +27,7 @@ func scansAll[T Float](n int, ascending bool) bool {
 // by pair.
 func lanes[T Float]() int {
 	n := 0
-	switch simd.CurrentLevel() {
+	switch simd.CurrentLevel().Vectors() {
 	case simd.AVX512:
 		n = 16
 	case simd.AVX2:

@@ -87,7 +87,7 @@ func TestLevels(t *testing.T) {
 	require.Contains(t, Levels(), Generic)
 	require.Contains(t, Levels(), CurrentLevel())
 	before := CurrentLevel()
-	for _, l := range []Level{Generic, AVX2, AVX512, NEON} {
+	for _, l := range []Level{Generic, AVX2, AVX512, NEON, AMX} {
 		parsed, err := ParseLevel(l.String())
 		require.NoError(t, err)
 		require.Equal(t, l, parsed)

@@ -13,6 +13,7 @@
 //	WeightedMoments Norm NormSums NormGrad  mean, variance, normalising    batch and layer normalisation with their gradients
 //	Gemm GemmNT GemmTN                      products of matrices           dense layers; NT and TN give the gradients to input and weights
 //	Pack GemmPacked                         A·B + bias, B packed once      inference: the same weights for many inputs
+//	PackTilesTransposed GemmTiles           the same by tiles of bfloat16  inference on processors with AMX
 //	GemmRuns                                many products of a few rows    mixtures of experts, sparse convolution on voxels
 //	WeightNet DenseSwish                    an MLP, rows kept in a cache   convolution weights from relative positions; small MLPs
 //	Depthwise...                            Σ w[pose]·f[index], by channel graph, point cloud and Lie group convolution

@@ -21,6 +21,10 @@ var extensions = map[string]bool{
 	"AVX512BW": cpu.X86.HasAVX512BW,
 	"AVX512VL": cpu.X86.HasAVX512VL,
 	"ASIMD":    cpu.ARM64.HasASIMD,
+
+	"AVX512BF16": cpu.X86.HasAVX512BF16,
+	"AMXBF16":    cpu.X86.HasAMXBF16,
+	"AMXTILE":    cpu.X86.HasAMXTile && tilesAllowed(),
 }
 
 // Missing returns those of the named extensions that the machine lacks, or that this package does not know.

@@ -18,9 +18,11 @@ const (
 	AVX512
 	// NEON means Advanced SIMD, on arm64.
 	NEON
+	// AMX means AVX512, and products of matrices in bfloat16 by tiles (AMX-BF16), on amd64 under Linux. What has no kernel for tiles runs at AVX512.
+	AMX
 )
 
-var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
+var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon", AMX: "amx"}
 
 // String returns the level's name in the form that EQUIVCNP_SIMD takes.
 func (l Level) String() string {
@@ -52,12 +54,23 @@ var (
 	levelErr error
 )
 
-// Follow keeps a variable equal to the current level, from now on and for good. Every package with kernels has such a variable and
+// Vectors returns the level whose kernels work on vectors at this level: AVX512 at AMX, and otherwise the level itself.
+func (l Level) Vectors() Level {
+	if l == AMX {
+		return AVX512
+	}
+	return l
+}
+
+// Follow keeps a variable equal to the current level's Vectors, from now on and for good. Every package with kernels has such a variable and
 // calls Follow once, in an init function: a variable of its own is what its dispatchers read fastest and shortest.
 func Follow(l *Level) {
 	followers = append(followers, l)
-	*l = level
+	*l = level.Vectors()
 }
+
+// Tiles reports whether the current level has kernels for tiles.
+func Tiles() bool { return level == AMX }
 
 // envLevel is the environment variable that overrides the choice of level at start-up.
 const envLevel = "EQUIVCNP_SIMD"
@@ -83,7 +96,7 @@ func setLevelName(name string) error {
 func Levels() []Level { return append([]Level(nil), available...) }
 
 // CurrentLevel returns the level that kernels of all packages run at: the best of Levels, unless SetLevel or the environment variable
-// EQUIVCNP_SIMD (generic, avx2, avx512 or neon, read once at start-up) chose another.
+// EQUIVCNP_SIMD (generic, avx2, avx512, amx or neon, read once at start-up) chose another.
 func CurrentLevel() Level { return level }
 
 // SetLevel makes all kernels run at that level from now on. It fails, and changes nothing, if the level is not among
@@ -93,7 +106,7 @@ func SetLevel(l Level) error {
 		if l == have {
 			level = l
 			for _, f := range followers {
-				*f = l
+				*f = l.Vectors()
 			}
 			return nil
 		}

@@ -11,4 +11,5 @@ var levelFeatures = []struct {
 }{
 	{AVX2, []string{"AVX", "AVX2", "FMA3", "POPCNT"}},
 	{AVX512, []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}},
+	{AMX, []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2", "AVX512BF16", "AMXTILE", "AMXBF16"}},
 }

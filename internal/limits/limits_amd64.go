@@ -4,7 +4,7 @@ package limits
 
 func fma(level string, rounds int) (lanes int, ok bool) {
 	switch level {
-	case "avx512":
+	case "avx512", "amx":
 		fmaAVX512(rounds)
 		return 16, true
 	case "avx2":
@@ -16,7 +16,7 @@ func fma(level string, rounds int) (lanes int, ok bool) {
 
 func read(level string, x []byte) bool {
 	switch level {
-	case "avx512":
+	case "avx512", "amx":
 		readAVX512(&x[0], len(x)/512)
 	case "avx2":
 		readAVX2(&x[0], len(x)/512)

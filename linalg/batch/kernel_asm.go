@@ -21,7 +21,7 @@ const (
 // done but those, counted from at, whose bits are set in hard. These are the caller's, and their inputs are unchanged, even where dst is a
 // or b. Without a kernel, next is from. Which matrices are hard depends on nothing but their own entries and the level.
 func kernel[T Float](o op, s shape, dst, a, b []T, from, n int) (at, next int, hard uint64) {
-	l := cpu.CurrentLevel()
+	l := cpu.CurrentLevel().Vectors()
 	if l == cpu.Generic {
 		return from, from, 0
 	}

@@ -11,13 +11,14 @@ type Level int
 const (
 	AVX2 Level = iota
 	AVX512
+	AMX
 )
 
 // String returns the level's name as it stands in function names: expF32AVX512.
-func (l Level) String() string { return [...]string{"AVX2", "AVX512"}[l] }
+func (l Level) String() string { return [...]string{"AVX2", "AVX512", "AMX"}[l] }
 
 // Bytes returns the size of the level's vectors.
-func (l Level) Bytes() int { return [...]int{32, 64}[l] }
+func (l Level) Bytes() int { return [...]int{32, 64, 64}[l] }
 
 // Features returns the instruction set extensions, as avo names them, that the level's functions may use. The lists
 // become internal/cpu/zlevels_amd64.go, by which a program decides whether the machine has a level; every function is held to
@@ -26,7 +27,11 @@ func (l Level) Features() []string {
 	if l == AVX2 {
 		return []string{"AVX", "AVX2", "FMA3", "POPCNT"}
 	}
-	return []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}
+	wide := []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}
+	if l == AMX {
+		return append(wide, tileFeatures...)
+	}
+	return wide
 }
 
 // Elem is the type of a vector's lanes.

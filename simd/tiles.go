@@ -1,0 +1,92 @@
+package simd
+
+import "fmt"
+
+// PackedTiles is a right-hand matrix B [K, N], packed for GemmTilesF32. It does not change after packing and may be used by any number of goroutines at
+// once.
+type PackedTiles struct {
+	// K and N are the numbers of rows and columns of B.
+	K, N  int
+	parts int
+	full  *Packed[float32]
+	// tiles holds the parts of B, [N/32, K/32, parts, 2, 16, 16, 2]: for 32 columns and 32 rows of B two tiles of 16 columns, in which pairs of rows lie side by
+	// side. It is nil where there are no tiles, and then full serves all products.
+	tiles []BF16
+	zeros []float32 // a bias [N]
+}
+
+const (
+	// tilesBlock is how many rows of C and how many columns are computed together, and by how many elements a sum grows at a time.
+	tilesBlock = 32
+	// tilesDepth bounds K: a block of A must stay in the first-level cache.
+	tilesDepth = 256
+	// tilesMost is how many parts a number can have.
+	tilesMost = 2
+)
+
+// PackTilesTransposed packs B, given as its transpose [n, k] with rows ldb ≥ k apart, for products that take that many parts of each number: 1
+// rounds it to bfloat16, 2 takes the rest, rounded, as a second bfloat16. The result is a copy. It panics on other numbers of parts, a negative size, a stride below k, or a
+// slice that is too short.
+func PackTilesTransposed(b []float32, ldb, k, n, parts int) *PackedTiles {
+	if parts != 1 && parts != tilesMost {
+		panic(fmt.Sprintf("simd: PackTilesTransposed: parts = %d, need 1 or %d", parts, tilesMost))
+	}
+	p := &PackedTiles{K: k, N: n, parts: parts, full: PackTransposed(b, ldb, k, n)}
+	if !haveTiles() || n%tilesBlock != 0 || k%tilesBlock != 0 || k > tilesDepth || n*k == 0 {
+		return p
+	}
+	p.zeros, p.tiles = make([]float32, n), make([]BF16, n*k*parts)
+	for j := range n {
+		for q, v := range b[j*ldb:][:k] {
+			block := (j/tilesBlock*(k/tilesBlock) + q/tilesBlock) * parts * tilesBlock * tilesBlock
+			at := block + j%tilesBlock/16*512 + q%tilesBlock/2*32 + j%16*2 + q%2
+			for i := range parts {
+				part := tilePart(v)
+				p.tiles[at+i*tilesBlock*tilesBlock] = part
+				v -= part.Float32()
+			}
+		}
+	}
+	return p
+}
+
+// TilesSpace is how many elements of scratch memory a product with such a matrix needs.
+func (b *PackedTiles) TilesSpace() int {
+	if b.tiles == nil {
+		return 0
+	}
+	return tilesBlock*b.K*b.parts/2 + tilesBlock*tilesBlock + cacheLine/4
+}
+
+// GemmTilesF32 computes C = act(A·B + bias) as GemmPackedF32 does. At level AMX it multiplies tiles of bfloat16 numbers and adds up in float32, if
+// K and N are multiples of 32, K is at most 256, and the activation is none or ReLU. Otherwise, it is GemmPackedF32.
+//
+//   - Shape, aliasing, errors: as GemmPackedF32. space has at least b.TilesSpace() elements, and panics otherwise; what they hold does not matter.
+//   - Accuracy at level AMX, before the activation: with two parts at most (K/16+120)·eps·(Σ|a·b| + |bias|) from the exact value, which from K = 128 on is
+//     less than the bound of GemmPackedF32; with one part at most 2⁻⁷·Σ|a·b| more. Numbers below 2⁻¹²⁶ count as 0, so that in either case
+//     K·2⁻¹²³·(1 + max|a| + max|b|) comes on top.
+//   - A row of C depends on its row of A alone. Rows with a sum that is not finite are computed by GemmPackedF32.
+func GemmTilesF32(c []float32, ldc int, a []float32, lda int, b *PackedTiles, bias []float32, act Activation, m int, space []float32) {
+	if b == nil {
+		panic("simd: GemmTilesF32: b = nil")
+	}
+	checkGemmPacked("GemmTilesF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
+	if b.tiles == nil || !haveTiles() || act != ActNone && act != ActReLU || m == 0 {
+		gemmPackedF32(c, ldc, a, lda, b.full, bias, act, m)
+		return
+	}
+	if need := b.TilesSpace(); len(space) < need {
+		panicLen("GemmTilesF32", "space", len(space), need)
+	}
+	gemmTilesF32(c, ldc, a, lda, b, bias, act, m, onLine(space))
+}
+
+// tilePart rounds as the kernel does: to the nearest, ties to even, and subnormal numbers to 0.
+func tilePart(v float32) BF16 {
+	if v > -0x1p-126 && v < 0x1p-126 {
+		v *= 0
+	}
+	var part [1]BF16
+	bf16FromF32Generic(part[:], []float32{v})
+	return part[0]
+}
