@@ -107,8 +107,11 @@ var kinds = map[string]string{
 // flagWords says of a flag's value what it should be, instead of which function could not read it.
 func flagWords(_ *cobra.Command, err error) error {
 	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) || kinds[bad.GetFlag().Value.Type()] == "" {
+	if !errors.As(err, &bad) {
 		return err
+	}
+	if kinds[bad.GetFlag().Value.Type()] == "" { // a type of this package, which says itself what it needs
+		return fmt.Errorf("--%s %q: %w", bad.GetFlag().Name, bad.GetValue(), bad.Unwrap())
 	}
 	return fmt.Errorf("--%s %q: need %s", bad.GetFlag().Name, bad.GetValue(), kinds[bad.GetFlag().Value.Type()])
 }

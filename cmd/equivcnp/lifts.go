@@ -28,7 +28,7 @@ func (f *liftsFlag) String() string {
 }
 
 // Type implements pflag.Value.
-func (f *liftsFlag) Type() string { return "int" }
+func (f *liftsFlag) Type() string { return "lifts" }
 
 // mostLifts bounds either number.
 const mostLifts = 1 << 10

@@ -44,7 +44,7 @@ func TestTrainSim2(t *testing.T) {
 		words string
 		args  []string
 	}{
-		{2, `invalid argument "4x0" for "--lifts"`, []string{"--group", "Sim2", "--lifts", "4x0"}},
+		{2, `--lifts "4x0": need a number of lifts, or angles and scales, as in 4x3`, []string{"--group", "Sim2", "--lifts", "4x0"}},
 		{2, "--lifts 4x3: angles and scales are for --group Sim2, SE(2) takes a single number", []string{"--group", "SE2", "--lifts", "4x3"}},
 		{2, "need 1 to 16 scales", []string{"--group", "Sim2", "--lifts", "2x20"}},
 		{2, "takes multiples of its number of scales", []string{"--group", "Sim(2) at 3 scales", "--lifts", "4"}},
