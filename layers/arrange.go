@@ -278,8 +278,7 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	}
 	if !a.Flat() {
 		rows, weights = a.tall*(images+1), (2*a.most+a.tall)*a.width(channels)
-	}
-	if a.Flat() {
+	} else {
 		weights = denseSpace(channels)
 	}
 	return int64(weights+rows*channels) * int64(sizeof[T]())
