@@ -367,24 +367,25 @@ func ofSums[T Float](r *PyramidRun[T], p *latticePairs, dout []T, c int) []T {
 	return out
 }
 
-// backPairs sets df [points, c] to the gradient to f, and adds that to the weights to dw [poses, c]; an empty dw is not wanted.
-func backPairs[T Float](r *PyramidRun[T], p *latticePairs, df, dw, dout, f, w []T, c int) {
-	dout = ofSums(r, p, dout, c)
+// pointsBack sets df [hi-lo, c] to the gradient to rows lo to hi of f, given that to all sums; without a plan these must be all.
+func pointsBack[T Float](p *latticePairs, df, dsums, w []T, c, lo, hi int) {
 	if p.plan != nil {
-		simd.DepthwisePlanF32(any(df).([]float32), any(dout).([]float32), any(w).([]float32), p.reverse, 0, p.points, c, false)
-		if len(dw) > 0 {
-			simd.DepthwisePlanGradWF32(any(dw).([]float32), any(dout).([]float32), any(f).([]float32), p.plan, 0, p.rows(), 0, c, c, false)
-		}
+		simd.DepthwisePlanF32(f32(df), f32(dsums), f32(w), p.reverse, lo, hi, c, false)
 		return
 	}
-	simd.Depthwise(df, dout, w, p.back.Offsets, p.back.Index, p.back.Pose, c, false)
-	if len(dw) == 0 {
+	simd.Depthwise(df, dsums, w, p.back.Offsets, p.back.Index, p.back.Pose, c, false)
+}
+
+// weightsBack adds the gradient to the weights to dw [poses, c].
+func weightsBack[T Float](p *latticePairs, dw, dsums, f []T, c int) {
+	if p.plan != nil {
+		simd.DepthwisePlanGradWF32(f32(dw), f32(dsums), f32(f), p.plan, 0, p.rows(), 0, c, c, false)
 		return
 	}
 	sum := make([]T, c)
 	for q, pairs := range p.byPose {
 		if n := len(pairs[0]); n > 0 {
-			simd.Depthwise(sum, dout, f, []int{0, n}, pairs[0], pairs[1], c, false)
+			simd.Depthwise(sum, dsums, f, []int{0, n}, pairs[0], pairs[1], c, false)
 			simd.Add(dw[q*c:(q+1)*c], dw[q*c:(q+1)*c], sum)
 		}
 	}

@@ -216,15 +216,15 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	n.meanLiftsBack(dy, dout)
 	clear(dy[len(dout)*p.lifts:])
 	dh := r.take(len(last.x))
-	n.convBack(r, at, back[at+1], dy, dh, false, nil, nil, g)
+	n.convBack(r, at, back[at+1], dy, dh, false, nil, g)
 	blocks := func() {
 		for range p.blocks {
 			at -= 2
-			first := &r.tape[at]
-			dmid, dx := r.take(len(first.y)), r.take(len(first.x))
-			n.convBack(r, at+1, back[at+2], dh, dmid, false, nil, dx, g)
-			n.convBack(r, at, back[at+1], dmid, dx, true, nil, nil, g)
-			dh = dx
+			taken := r.total
+			dmid := r.take(len(r.tape[at].y))
+			n.convBack(r, at+1, back[at+2], dh, dmid, false, nil, g)
+			n.convBack(r, at, back[at+1], dmid, dh, true, nil, g) // dh is now the gradient that goes past both
+			r.release(taken)
 		}
 	}
 	dlevel := make([][]T, levels)
@@ -233,13 +233,13 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 		at--
 		dlevel[l] = zero(r.level[l])
 		dx := r.take(len(r.tape[at].x))
-		n.convBack(r, at, back[at+1], dh, dx, false, dlevel[l], nil, g)
+		n.convBack(r, at, back[at+1], dh, dx, false, dlevel[l], g)
 		dh = dx
 	}
 	for l := levels - 1; l >= 0; l-- {
 		if l < levels-1 {
 			at--
-			n.convBack(r, at, back[at+1], dh, dlevel[l], true, nil, nil, g)
+			n.convBack(r, at, back[at+1], dh, dlevel[l], true, nil, g)
 			dh = dlevel[l]
 		}
 		blocks()
@@ -253,19 +253,21 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	return df[:rows*in]
 }
 
-// convBack takes the gradient dy to the result of convolution i, which it overwrites, to what the convolution had been given: it sets
-// dx [points+1, in], or adds to it, sets dresidual, and adds to dskip [.., skip].
-func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx []T, add bool, dskip, dresidual []T, g *pyramidGrads[T]) {
+// convBack takes the gradient dy to the result of convolution i, which it overwrites by that to the result before ReLU, to what the convolution had
+// been given: it sets dx [points+1, in], or adds to it, and adds to dskip [.., skip].
+func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx []T, add bool, dskip []T, g *pyramidGrads[T]) {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q, points := l.in, l.in+l.skip, t.pairs.queries, t.pairs.points
-	simd.ReLUGrad(dy, dy, t.y)
-	if dresidual != nil {
-		copy(dresidual, dy)
-	}
-	columnSums(g.bias[i], dy)
-	simd.GemmTN(g.linear[i], wide, dy, l.out, t.z, wide, 1, 1, l.out, wide, q+1)
+	defer r.release(r.total)
 	dz := r.take((q + 1) * wide)
-	simd.GemmPacked(dz, wide, dy, l.out, back, nil, simd.ActNone, q+1)
+	for lo := 0; lo <= q; lo += pyramidRows {
+		hi := min(lo+pyramidRows, q+1)
+		d := dy[lo*l.out : hi*l.out]
+		simd.ReLUGrad(d, d, t.y[lo*l.out:hi*l.out])
+		columnSums(g.bias[i], d)
+		simd.GemmTN(g.linear[i], wide, d, l.out, t.z[lo*wide:hi*wide], wide, 1, 1, l.out, wide, hi-lo)
+		simd.GemmPacked(dz[lo*wide:hi*wide], wide, d, l.out, back, nil, simd.ActNone, hi-lo)
+	}
 	dmid := dz[:q*c]
 	if l.skip > 0 || len(t.pairs.queryOrder) > 0 {
 		dmid = r.take(q * c)
@@ -294,35 +296,56 @@ func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[
 		}
 		return
 	}
-	ddev, ordered := dx[:points*c], len(t.pairs.pointOrder) > 0
-	if add || ordered {
-		ddev = r.take(points * c)
-	}
-	if i == len(n.convs)-1 {
-		n.targetsBack(r, ddev, dmid, g.weights[i])
-	} else {
-		backPairs(r, t.pairs, ddev, g.weights[i], dmid, t.dev, l.weights, c)
-	}
 	background, sum := dx[points*c:(points+1)*c], make([]float64, c)
 	if !add {
 		clear(background)
 	}
-	columnSums(sum, ddev)
+	switch ordered := len(t.pairs.pointOrder) > 0; {
+	case i == len(n.convs)-1: // whose points have their order, and whose dx is set
+		n.targetsBack(r, dx[:points*c], dmid, g.weights[i])
+		columnSums(sum, dx[:points*c])
+	case ordered || t.pairs.plan == nil:
+		ddev := r.take(points * c)
+		dmid = ofSums(r, t.pairs, dmid, c)
+		pointsBack(t.pairs, ddev, dmid, l.weights, c, 0, points)
+		n.weightsBack(r, i, dmid, g)
+		columnSums(sum, ddev)
+		if !ordered {
+			addOrCopy(dx[:points*c], ddev, add)
+		}
+		for k, to := range t.pairs.pointOrder {
+			addOrCopy(dx[int(to)*c:(int(to)+1)*c], ddev[k*c:(k+1)*c], add)
+		}
+	default:
+		dmid = ofSums(r, t.pairs, dmid, c)
+		part := r.take(min(points, pyramidRows) * c)
+		for lo := 0; lo < points; lo += pyramidRows {
+			hi := min(lo+pyramidRows, points)
+			ddev := part[:(hi-lo)*c]
+			pointsBack(t.pairs, ddev, dmid, l.weights, c, lo, hi)
+			columnSums(sum, ddev)
+			addOrCopy(dx[lo*c:hi*c], ddev, add)
+		}
+		n.weightsBack(r, i, dmid, g)
+	}
 	for j, v := range sum {
 		background[j] -= T(v)
 	}
-	switch {
-	case !ordered && add:
-		simd.Add(dx[:points*c], dx[:points*c], ddev)
-	case ordered:
-		for k, to := range t.pairs.pointOrder {
-			row := dx[int(to)*c : (int(to)+1)*c]
-			if add {
-				simd.Add(row, row, ddev[k*c:(k+1)*c])
-			} else {
-				copy(row, ddev[k*c:(k+1)*c])
-			}
-		}
+}
+
+// weightsBack adds the gradient to the weights of convolution i, given that to its sums.
+func (n *PlannedPyramid[T]) weightsBack(r *PyramidRun[T], i int, dsums []T, g *pyramidGrads[T]) {
+	if dw, t := g.weights[i], &r.tape[i]; len(dw) > 0 { // else they are not wanted
+		weightsBack(t.pairs, dw, dsums, r.deviations(t, n.convs[i].in), n.convs[i].in)
+	}
+}
+
+// addOrCopy adds x to dst, or copies it there.
+func addOrCopy[T Float](dst, x []T, add bool) {
+	if add {
+		simd.Add(dst, dst, x)
+	} else {
+		copy(dst, x)
 	}
 }
 
@@ -341,6 +364,6 @@ func (n *PlannedPyramid[T]) targetsBack(r *PyramidRun[T], ddev, dout, dtaps []T)
 		}
 	}
 	dw := r.take(pairs * c)
-	simd.Depthwise(dw, dout, r.tape[len(n.convs)-1].dev, one, query, p.index, c, false)
+	simd.Depthwise(dw, dout, r.deviations(&r.tape[len(n.convs)-1], c), one, query, p.index, c, false)
 	simd.GemmTN(dtaps, c, p.basis, taps, dw, c, 1, 1, taps, c, pairs)
 }

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -72,14 +73,14 @@ type PyramidRun[T Float] struct {
 
 	arena []T
 	used  int // of the arena
-	total int // of all that was taken
+	total int // of all that is taken, and
+	most  int // has been at a time
 }
 
 // tapsTape is a convolution's part.
 type tapsTape[T Float] struct {
 	pairs    *latticePairs
 	x        []T // [points+1, in]: features, the background's last
-	dev      []T // [points, in]: what they differ by, in the order of the pairs
 	z        []T // [queries+1, in+skip]: what the linear map is applied to
 	y        []T // [queries+1, out]
 	skip     []int32
@@ -89,19 +90,29 @@ type tapsTape[T Float] struct {
 // take returns room for n numbers, which may be anything.
 func (r *PyramidRun[T]) take(n int) []T {
 	r.total += n
+	r.most = max(r.most, r.total)
 	if r.used+n > len(r.arena) {
-		r.arena, r.used = make([]T, max(n, 2*len(r.arena))), 0
+		r.arena, r.used = room[T](max(n, 2*len(r.arena))), 0
 	}
 	r.used += n
 	return r.arena[r.used-n : r.used : r.used]
 }
 
+// release frees all that was taken since total was this: memory that the caches still hold, for what is taken next.
+func (r *PyramidRun[T]) release(total int) {
+	// If there is a new arena since, all of it goes.
+	r.used, r.total = max(0, r.used-(r.total-total)), total
+}
+
+// room is memory for so many numbers, on huge pages: a run goes through all of it, forth and back.
+func room[T Float](n int) []T { return hugepage.Make[T](n, n) }
+
 // reset makes all memory free again.
 func (r *PyramidRun[T]) reset() {
-	if r.total > len(r.arena) {
-		r.arena = make([]T, r.total+r.total/8)
+	if r.most > len(r.arena) {
+		r.arena = room[T](r.most + r.most/8)
 	}
-	r.used, r.total = 0, 0
+	r.used, r.total, r.most = 0, 0, 0
 }
 
 // Lay lays out a task; see PyramidLayout.
@@ -175,22 +186,17 @@ func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32, residual []T) []T {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q := l.in, l.in+l.skip, pairs.queries
-	*t = tapsTape[T]{pairs: pairs, x: x, dev: r.take(pairs.points * c), z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out),
-		skip: skipRows, residual: residual != nil}
-	background := x[pairs.points*c : (pairs.points+1)*c]
-	if len(pairs.pointOrder) == 0 {
-		r.differences(t.dev, x, background)
-	} else {
-		for k, from := range pairs.pointOrder {
-			copy(t.dev[k*c:(k+1)*c], x[int(from)*c:])
-		}
-		r.differences(t.dev, t.dev, background)
-	}
-	if l.skip == 0 && len(pairs.queryOrder) == 0 {
-		forwardPairs(r, pairs, t.z[:q*c], t.dev, weights, c)
-	} else {
+	*t = tapsTape[T]{pairs: pairs, x: x, z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out), skip: skipRows, residual: residual != nil}
+	defer r.release(r.total)
+	dev := r.deviations(t, c)
+	inBlocks := l.skip == 0 && len(pairs.queryOrder) == 0 && pairs.plan != nil && pairs.scale == nil
+	switch {
+	case inBlocks: // below, each before its linear map
+	case l.skip == 0 && len(pairs.queryOrder) == 0:
+		forwardPairs(r, pairs, t.z[:q*c], dev, weights, c)
+	default:
 		mid := r.take(q * c)
-		forwardPairs(r, pairs, mid, t.dev, weights, c)
+		forwardPairs(r, pairs, mid, dev, weights, c)
 		for k := range q {
 			to := k
 			if len(pairs.queryOrder) > 0 {
@@ -210,18 +216,47 @@ func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticeP
 			copy(t.z[k*wide+c:(k+1)*wide], skip[from*l.skip:(from+1)*l.skip])
 		}
 	}
-	if residual == nil {
-		simd.GemmPacked(t.y, l.out, t.z, wide, l.packed, l.bias, simd.ActReLU, q+1)
-		return t.y
+	act := simd.ActReLU
+	if residual != nil {
+		act = simd.ActNone
 	}
-	simd.GemmPacked(t.y, l.out, t.z, wide, l.packed, l.bias, simd.ActNone, q+1)
-	simd.Add(t.y, t.y, residual)
-	simd.ReLU(t.y, t.y)
+	for lo := 0; lo <= q; lo += pyramidRows {
+		hi := min(lo+pyramidRows, q+1)
+		if from, to := lo, min(hi, q); inBlocks && from < to {
+			simd.DepthwisePlanF32(f32(t.z[from*c:to*c]), f32(dev), f32(weights), pairs.plan, from, to, c, false)
+		}
+		y := t.y[lo*l.out : hi*l.out]
+		simd.GemmPacked(y, l.out, t.z[lo*wide:hi*wide], wide, l.packed, l.bias, act, hi-lo)
+		if residual != nil {
+			simd.Add(y, y, residual[lo*l.out:hi*l.out])
+			simd.ReLU(y, y)
+		}
+	}
 	return t.y
 }
 
+// pyramidRows is how many rows pass at a time, while they are in the caches, through all that follows each other row by row. It is a multiple of the
+// rows of a plan's groups, of those that columnSums adds up at a time, and of those that GemmTN multiplies at a time, so that sums keep their order.
+const pyramidRows = 256
+
 // differenceRows is how many rows differences takes at a time.
 const differenceRows = 32
+
+// deviations returns what the features [points, c] that a convolution was given differ by from the background, in the order of the pairs. They are not
+// kept for the way back: to write them into memory that is in no cache takes longer than to compute them again.
+func (r *PyramidRun[T]) deviations(t *tapsTape[T], c int) []T {
+	points := t.pairs.points
+	dev, background := r.take(points*c), t.x[points*c:(points+1)*c]
+	if len(t.pairs.pointOrder) == 0 {
+		r.differences(dev, t.x, background)
+		return dev
+	}
+	for k, from := range t.pairs.pointOrder {
+		copy(dev[k*c:(k+1)*c], t.x[int(from)*c:])
+	}
+	r.differences(dev, dev, background)
+	return dev
+}
 
 // differences sets dst [n, c] to the rows of x less the background [c].
 func (r *PyramidRun[T]) differences(dst, x, background []T) {

@@ -101,15 +101,15 @@ func (p *DepthwisePlan) planned(i, hi int) bool {
 	return i%depthwisePlanRows == 0 && i+depthwisePlanRows <= hi && p.starts[i/depthwisePlanRows] >= 0
 }
 
-// inverse returns the factors of the sums of the eight rows from i on.
-func (p *DepthwisePlan) inverse(i int, mean bool) (inverse [depthwisePlanRows]float32) {
+// inverse sets inverse to the factors of the sums of the eight rows from i on. They are not returned: a copy of all eight waits for the numbers just
+// written, and with them for every store before, such as those of the last group's results, which may miss all caches.
+func (p *DepthwisePlan) inverse(inverse *[depthwisePlanRows]float32, i int, mean bool) {
 	for r := range inverse {
 		inverse[r] = 1
 		if n := p.offsets[i+r+1] - p.offsets[i+r]; mean && n > 1 {
 			inverse[r] = 1 / float32(n)
 		}
 	}
-	return inverse
 }
 
 func (p *DepthwisePlan) row(i int) (index, pose []int32) {

@@ -35,7 +35,8 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 // planned computes the group of eight rows from i on: all channels of one group before the next group, while what the channels
 // have in common, the code and the pages of f, is still in the caches.
 func (d *depthwiseRun) planned(out []float32, p *DepthwisePlan, i int) {
-	inverse := p.inverse(i, d.mean == 1)
+	var inverse [depthwisePlanRows]float32
+	p.inverse(&inverse, i, d.mean == 1)
 	code, inv := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0]
 	for j, next := 0, 0; j < d.c; j = next {
 		o, f, w := &out[j], (*float32)(unsafe.Add(d.f, 4*j)), (*float32)(unsafe.Add(d.w, 4*j))

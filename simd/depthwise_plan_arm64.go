@@ -13,7 +13,8 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 	raceWrite(out)
 	for i := lo; i < hi; {
 		if p.planned(i, hi) {
-			inverse := p.inverse(i, mean)
+			var inverse [depthwisePlanRows]float32
+			p.inverse(&inverse, i, mean)
 			depthwisePlanF32NEON(&out[(i-lo)*c], &f[0], &w[0], &p.code[p.starts[i/depthwisePlanRows]], c, 4*c, &inverse[0])
 			i += depthwisePlanRows
 			continue
@@ -42,7 +43,8 @@ func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from
 	p.raceWeights(dw, from, to, c)
 	for i := lo; i < hi; {
 		if p.planned(i, hi) {
-			inverse := p.inverse(i, mean)
+			var inverse [depthwisePlanRows]float32
+			p.inverse(&inverse, i, mean)
 			depthwisePlanGradF32NEON(&dout[(i-lo)*c+from], &f[from], &dw[from], &p.code[p.starts[i/depthwisePlanRows]], to-from, 4*c, &inverse[0])
 			i += depthwisePlanRows
 			continue

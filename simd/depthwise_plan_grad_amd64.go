@@ -27,7 +27,8 @@ func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from
 
 // depthwisePlanGradWGroup adds the contribution of the group of eight rows from i on.
 func depthwisePlanGradWGroup(dw, dout, f []float32, p *DepthwisePlan, i, from, to, c int, mean bool) {
-	inverse := p.inverse(i, mean)
+	var inverse [depthwisePlanRows]float32
+	p.inverse(&inverse, i, mean)
 	code, inv, stride := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0], 4*c
 	lanes := depthwiseLanes()
 	for j, next := from, 0; j < to; j = next {
