@@ -266,6 +266,10 @@ func (p *poseWeights[T]) freeze(f *frozen.File, a *Arrangement[T]) {
 			f.Fail("%d weights of %d poses, need %d each", len(p.table), a.poses, out)
 			return
 		}
+		if len(p.starts) > 0 {
+			f.Fail("weights of %d tiles, there are none", len(p.starts))
+			return
+		}
 	} else {
 		have := len(p.table)
 		if p.half != nil {

@@ -67,7 +67,9 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 		p.slices = p.net.columns(width)
 	}
 	if s.File != nil {
-		p.freeze(s.File, a)
+		if p.freeze(s.File, a); s.File.Err() != nil {
+			p.starts = nil // which may be of other tiles
+		}
 		return p
 	}
 	if a.Flat() {
