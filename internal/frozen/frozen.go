@@ -82,6 +82,9 @@ type Number interface {
 
 // Int writes *v or reads it.
 func (f *File) Int(v *int) {
+	if v == nil {
+		panic("frozen: Int: v = nil")
+	}
 	n := []int{*v}
 	Array(f, &n)
 	if len(n) != 1 {
@@ -93,6 +96,9 @@ func (f *File) Int(v *int) {
 
 // Bool writes *v or reads it.
 func (f *File) Bool(v *bool) {
+	if v == nil {
+		panic("frozen: Bool: v = nil")
+	}
 	n := 0
 	if *v {
 		n = 1
@@ -103,6 +109,9 @@ func (f *File) Bool(v *bool) {
 
 // Bools writes an array or reads it; reading makes a copy.
 func (f *File) Bools(v *[]bool) {
+	if v == nil {
+		panic("frozen: Bools: v = nil")
+	}
 	var b []uint8
 	if !f.Reading() {
 		b = make([]uint8, len(*v))
@@ -124,6 +133,9 @@ func (f *File) Bools(v *[]bool) {
 // Array writes *v or reads it. What is read is part of the file, begins with a line of the caches, and must not be written to; no elements are nil.
 // It is valid for as long as f is reachable.
 func Array[E Number](f *File, v *[]E) {
+	if f == nil || v == nil {
+		panic("frozen: Array: the file or the array is nil")
+	}
 	var zero E
 	size := int(unsafe.Sizeof(zero))
 	var head [align]byte
@@ -158,6 +170,9 @@ func Array[E Number](f *File, v *[]E) {
 
 // Create writes a file by calling write, and gives it its name at the end. An error names the file.
 func Create(path string, version uint32, key Key, write func(*File)) (err error) {
+	if write == nil {
+		panic("frozen: Create: write = nil")
+	}
 	f := &File{}
 	defer func() {
 		if err != nil {
@@ -284,7 +299,13 @@ func (f *File) Wait() error {
 
 // Seal sets the checksums of a file whose bytes were changed, for tests of those who read files. The length in its header must be right.
 func Seal(b []byte) {
+	if len(b) < headerSize+4 {
+		panic(fmt.Sprintf("frozen: Seal: len(b) = %d, need at least %d", len(b), headerSize+4))
+	}
 	size := int(order.Uint64(b[56:]))
+	if size < headerSize || size > len(b)-4 || (len(b)-size)%4 != 0 || (len(b)-size)/4 != (size+part-1)/part+1 {
+		panic(fmt.Sprintf("frozen: Seal: %d bytes where the header says %d", len(b), size))
+	}
 	sums := b[size : size : len(b)-4]
 	for lo := 0; lo < size; lo += part {
 		sums = order.AppendUint32(sums, crc32.Checksum(b[max(lo, headerSize):min(lo+part, size)], table))

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,6 +26,9 @@ const arrowsSide = 7 * vg.Inch
 // WriteArrows draws an arrow for every vector, around whose end lies the ellipse of one standard deviation, and darker ones for the context.
 // Arrows are drawn to one scale: the longest is about as long as one and a half times the distance between places.
 func WriteArrows(w io.Writer, format string, a *Arrows) error {
+	if a == nil {
+		return errors.New("picture: the vector field is nil")
+	}
 	for _, v := range [][]float64{a.X, a.V, a.Covariance, a.ContextX, a.ContextV} {
 		for i, x := range v {
 			if math.IsNaN(x - x) {
@@ -32,7 +36,7 @@ func WriteArrows(w io.Writer, format string, a *Arrows) error {
 			}
 		}
 	}
-	if len(a.V) != len(a.X) || len(a.ContextV) != len(a.ContextX) || a.Covariance != nil && len(a.Covariance) != 2*len(a.X) {
+	if len(a.X)%2 != 0 || len(a.ContextX)%2 != 0 || len(a.V) != len(a.X) || len(a.ContextV) != len(a.ContextX) || a.Covariance != nil && len(a.Covariance) != 2*len(a.X) {
 		return fmt.Errorf("picture: %d coordinates with %d components, of the context %d with %d", len(a.X), len(a.V), len(a.ContextX), len(a.ContextV))
 	}
 	canvas, err := newCanvas(format, arrowsSide, arrowsSide)

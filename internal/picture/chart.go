@@ -42,6 +42,9 @@ func WriteCharts(w io.Writer, format string, charts ...*Chart) error {
 		return err
 	}
 	for i, c := range charts {
+		if c == nil {
+			return fmt.Errorf("picture: chart %d is nil", i)
+		}
 		p, err := c.plot()
 		if err != nil {
 			return err

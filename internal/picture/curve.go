@@ -69,6 +69,11 @@ func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
 	if err != nil {
 		return err
 	}
+	for i := range curves {
+		if err := curves[i].check(); err != nil {
+			return fmt.Errorf("picture: curve %d: %w", i, err)
+		}
+	}
 	plots := make([][]*plot.Plot, len(curves))
 	for i := range curves {
 		p, err := curves[i].plot()
@@ -106,8 +111,10 @@ func newCanvas(format string, width, height vg.Length) (canvas, error) {
 	case "svg":
 		return vgsvg.New(width, height), nil
 	}
-	return nil, fmt.Errorf("picture: no plot format %q", format)
+	return nil, noFormat(format)
 }
+
+func noFormat(format string) error { return fmt.Errorf("picture: no plot format %q", format) }
 
 // style sets fonts, legend and grid.
 func style(p *plot.Plot) {
@@ -124,6 +131,34 @@ func style(p *plot.Plot) {
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	grid.Horizontal.Width, grid.Vertical.Width = vg.Points(0.4), vg.Points(0.4)
 	p.Add(grid)
+}
+
+// check is an error where slices do not fit each other, or a number of the context or of the truth is not finite.
+func (c *Curve) check() error {
+	n := len(c.X)
+	for _, v := range []struct {
+		name string
+		n    int
+	}{{"means", len(c.Mean)}, {"deviations", len(c.Std)}} {
+		if v.n != n {
+			return fmt.Errorf("%d x, %d %s", n, v.n, v.name)
+		}
+	}
+	if len(c.ContextY) != len(c.ContextX) {
+		return fmt.Errorf("%d x of the context, %d y", len(c.ContextX), len(c.ContextY))
+	}
+	if c.Truth != nil && len(c.Truth) != n {
+		return fmt.Errorf("%d x, %d true values", n, len(c.Truth))
+	}
+	if (c.Upper != nil || c.Lower != nil) && (len(c.Upper) != n || len(c.Lower) != n) {
+		return fmt.Errorf("%d x, %d upper and %d lower edges", n, len(c.Upper), len(c.Lower))
+	}
+	for i, sample := range c.Samples {
+		if len(sample) != n {
+			return fmt.Errorf("%d x, %d values of sample %d", n, len(sample), i)
+		}
+	}
+	return nil
 }
 
 // plot builds the drawing of one curve.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"image/png"
 	"io"
 	"math"
@@ -100,17 +99,17 @@ func (g *Globe) Draw() *image.NRGBA {
 	}
 	const labelled = lineHeight + labelGap
 	below := globeHeight + barGap + barHeight + lineHeight + 2
-	im := image.NewNRGBA(image.Rect(0, 0, 2*margin+2*globeWidth+gap, top+labelled+below+margin))
-	draw.Draw(im, im.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
+	im := newDrawing("Globe", 2*margin+2*globeWidth+gap, top+labelled+below+margin)
 	write(im, g.Title, margin, margin)
 	lo, hi := extent(append(append([]float64(nil), g.Mean...), g.Values...))
-	g.draw(im, margin, top, g.Label+": predicted mean, and context", g.Mean, lo, hi, hue)
+	g.draw(im, margin, top, g.Label+": predicted mean, and context", g.Mean, lo, hi, hue, true)
 	lo, hi = extent(g.Std)
-	g.draw(im, margin+globeWidth+gap, top, g.Label+": predicted std", g.Std, lo, hi, shade)
+	g.draw(im, margin+globeWidth+gap, top, g.Label+": predicted std", g.Std, lo, hi, shade, false)
 	return im
 }
 
-func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []float64, lo, hi float64, colour func(v, lo, hi float64) color.NRGBA) {
+// draw draws one map; seen is whether context points have the colours of what was seen there.
+func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []float64, lo, hi float64, colour func(v, lo, hi float64) color.NRGBA, seen bool) {
 	write(im, label, left, top)
 	top += lineHeight + labelGap
 	k := 0
@@ -139,7 +138,7 @@ func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []floa
 	for i, place := range g.Places {
 		x, y := mollweide(place)
 		inside, edge := ink, paper // on the map of deviations, which is dark there
-		if i < len(g.Values) && len(values) > 0 && &values[0] == &g.Mean[0] {
+		if seen && i < len(g.Values) {
 			inside, edge = colour(g.Values[i], lo, hi), ink
 		}
 		dot(im, left+int(x), top+int(y), inside, edge)
@@ -173,12 +172,19 @@ func dot(im *image.NRGBA, x, y int, inside, edge color.NRGBA) {
 // WriteGlobes draws globes below each other, as a PNG, or as an SVG that holds it.
 func WriteGlobes(w io.Writer, format string, globes ...*Globe) error {
 	var all []image.Image
-	for _, g := range globes {
+	for i, g := range globes {
+		if g == nil {
+			return fmt.Errorf("picture: globe %d is nil", i)
+		}
 		all = append(all, g.Draw())
 	}
 	im := Stack(all...)
-	if format == "png" {
+	switch format {
+	case "png":
 		return png.Encode(w, im)
+	case "svg":
+	default:
+		return noFormat(format)
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, im); err != nil {

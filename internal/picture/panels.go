@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"math"
 	"sync"
 
@@ -70,8 +69,11 @@ func coloursOf(m palette.ColorMap) (t [256]color.NRGBA) {
 	return t
 }
 
-// scale is the chosen side of a pixel.
+// scale is the chosen side of a pixel. It panics without an image.
 func (c *Completion) scale() int {
+	if c == nil || c.Truth == nil || !isImage(len(c.Truth.Pix), c.Truth.C, c.Truth.H, c.Truth.W) || c.Truth.C != 1 && c.Truth.C != 3 {
+		panic("picture: Completion: Truth is not an image [1 or 3, h, w]")
+	}
 	if c.Scale > 0 {
 		return c.Scale
 	}
@@ -84,9 +86,9 @@ func (c *Completion) Side() int { return c.scale() }
 // Size returns the width and height of the drawing without drawing it.
 func (c *Completion) Size() (width, height int) {
 	s := c.scale()
-	cell := max(cellWidth, s*c.Truth.W)
+	cell := max(cellWidth, sides(s, c.Truth.W))
 	width = max(2*margin+4*cell+3*gap, 2*margin+7*len(c.Title))
-	height = 2*margin + lineHeight + labelGap + s*c.Truth.H + barGap + barHeight + lineHeight + 2
+	height = 2*margin + lineHeight + labelGap + sides(s, c.Truth.H) + barGap + barHeight + lineHeight + 2
 	if c.Title != "" {
 		height += lineHeight + titleGap
 	}
@@ -97,8 +99,10 @@ func (c *Completion) Size() (width, height int) {
 // (averaged over channels) on a colour scale of its own, and the truth.
 func (c *Completion) Draw() *image.NRGBA {
 	width, height := c.Size()
-	im := image.NewNRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(im, im.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
+	if n := len(c.Truth.Pix); len(c.Mask) != n/c.Truth.C || len(c.Mean) != n || len(c.Std) != n {
+		panic(fmt.Sprintf("picture: Completion: %d pixels in %d channels, with %d of Mask, %d of Mean and %d of Std", n, c.Truth.C, len(c.Mask), len(c.Mean), len(c.Std)))
+	}
+	im := newDrawing("Completion", width, height)
 
 	y := margin
 	if c.Title != "" {

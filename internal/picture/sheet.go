@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -41,6 +42,9 @@ func textSize(text string) (w, h int) {
 
 // Size returns the width and height of the drawing.
 func (s *Sheet) Size() (width, height int) {
+	if s == nil {
+		panic("picture: Sheet: s = nil")
+	}
 	columns, rows := s.layout()
 	tw, th := textSize(s.Title)
 	width, height = 2*margin-gap, 2*margin-gap
@@ -69,11 +73,11 @@ func (s *Sheet) layout() (columns []int, rows []sheetRow) {
 			if len(p.Pix) == 0 {
 				w = 0
 			}
-			columns[i] = max(columns[i], w, s.Scale*p.W)
+			columns[i] = max(columns[i], w, sides(s.Scale, p.W))
 			if h > 0 {
 				r.label = max(r.label, h+labelGap)
 			}
-			r.panel = max(r.panel, s.Scale*p.H)
+			r.panel = max(r.panel, sides(s.Scale, p.H))
 		}
 		rows = append(rows, r)
 	}
@@ -83,8 +87,7 @@ func (s *Sheet) layout() (columns []int, rows []sheetRow) {
 // Draw draws the sheet.
 func (s *Sheet) Draw() *image.NRGBA {
 	width, height := s.Size()
-	im := image.NewNRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(im, im.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
+	im := newDrawing("Sheet", width, height)
 	y := margin
 	if s.Title != "" {
 		writeLines(im, s.Title, margin, y)
@@ -116,6 +119,9 @@ func writeLines(im *image.NRGBA, text string, x, y int) {
 
 func (p *Panel) draw(im *image.NRGBA, x, y, scale int) {
 	fill(im, image.Rect(x-1, y-1, x+scale*p.W+1, y+scale*p.H+1), faint) // the frame
+	if !isImage(len(p.Pix), p.C, p.H, p.W) || !p.Spread && p.C != 1 && p.C != 3 || p.Mask != nil && len(p.Mask) != p.H*p.W {
+		panic(fmt.Sprintf("picture: Sheet: a panel of %d values in %d channels, with %d of Mask, is not [%[2]d, %d, %d]", len(p.Pix), p.C, len(p.Mask), p.H, p.W))
+	}
 	n := p.H * p.W
 	for i := range n {
 		var c color.NRGBA
@@ -138,11 +144,13 @@ func (p *Panel) draw(im *image.NRGBA, x, y, scale int) {
 // Stack draws pictures below each other.
 func Stack(parts ...image.Image) *image.NRGBA {
 	w, h := 0, 0
-	for _, p := range parts {
+	for i, p := range parts {
+		if p == nil {
+			panic(fmt.Sprintf("picture: Stack: parts[%d] = nil", i))
+		}
 		w, h = max(w, p.Bounds().Dx()), h+p.Bounds().Dy()
 	}
-	im := image.NewNRGBA(image.Rect(0, 0, w, h))
-	draw.Draw(im, im.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
+	im := newDrawing("Stack", w, h)
 	y := 0
 	for _, p := range parts {
 		draw.Draw(im, image.Rect(0, y, p.Bounds().Dx(), y+p.Bounds().Dy()), p, p.Bounds().Min, draw.Src)

@@ -1,6 +1,8 @@
 package shards
 
 import (
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,7 +27,20 @@ func TestHostile(t *testing.T) {
 	named("Words", func(line string) { _, _ = Words(line) }, `a "b c"`)
 	named("OutName", OutName, 3, "stem", ".png")
 	dir := t.TempDir()
+	t.Chdir(dir) // where files of hostile names go
 	named("Files", func(items []Item) { _, _ = Files(items, dir, "m.txt") }, items)
 	named("WriteShard", func(n int, s Shard, r []Record) { _ = WriteShard(dir, "job", "kind", n, s, r) }, 2, Shard{0, 2}, []Record{{Item: 1}})
+	named("OpenProgress", func(work string, first any) {
+		p, err := OpenProgress(filepath.Join(dir, "journal"), work, first)
+		if err != nil {
+			return
+		}
+		_ = p.Step(first)
+		_ = p.Step(func() {}) // nothing that JSON has
+		_ = p.Close()
+	}, "work", any(map[string]int{"a": 1}))
+	named("OpenProgress of a folder", func(path string) { _, _ = OpenProgress(path, "work", 1) }, dir)
+	named("Create", func(write func(io.Writer) error) { _ = Create(filepath.Join(dir, "a"), write) }, func(io.Writer) error { return nil })
+	named("Digest", func(path string) { _, _ = Digest(path) }, dir)
 	named("Merge", func(folder string) { _, _ = Merge(t.Context(), folder) }, dir)
 }

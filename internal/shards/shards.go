@@ -341,6 +341,9 @@ func indented(w io.Writer, v any) error {
 
 // Create writes a file under another name in its folder, and gives it its own when it is complete and on the disk.
 func Create(path string, write func(w io.Writer) error) error {
+	if write == nil {
+		panic("shards: Create: write = nil")
+	}
 	dir, base := filepath.Split(path)
 	if dir == "" {
 		dir = "."

@@ -211,6 +211,14 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 
 // Write writes a table as the file's name says: x are the columns of its coordinates.
 func Write(w io.Writer, path string, t *tabular.Table, x []int) error {
+	if err := t.Check(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for _, c := range x {
+		if c < 0 || c >= t.Cols {
+			return fmt.Errorf("%s: %w: column %d of coordinates, of %d columns in all", path, tabular.ErrColumns, c, t.Cols)
+		}
+	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".tsv":
 		return tabular.Write(w, t, '\t')
@@ -328,6 +336,9 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 
 // Grid is grid, or that of all columns of x but one or two that follow from the others, as elevation does from where a place is: these then are variables on the grid.
 func Grid(t *tabular.Table, x []int) (axes, lengths []int) {
+	if err := t.Check(); err != nil {
+		panic("tables: Grid: " + err.Error())
+	}
 	if axes, lengths = grid(t, x); axes != nil || len(x) > 8 {
 		return axes, lengths
 	}

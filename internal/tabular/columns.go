@@ -34,6 +34,9 @@ type Columns struct {
 // Find returns where the wanted columns are. A table without a single cell has none, and that is no error.
 func (t *Table) Find(w Want) (Columns, error) {
 	var c Columns
+	if err := t.Check(); err != nil {
+		return c, err
+	}
 	if t.Cols == 0 {
 		return c, nil
 	}

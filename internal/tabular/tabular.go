@@ -47,6 +47,31 @@ type Table struct {
 // place is where a cell stands in its file, both counted from 1.
 type place struct{ line, column int32 }
 
+// Check is an error where t is nil, or its fields do not fit each other.
+func (t *Table) Check() error {
+	if t == nil {
+		return fmt.Errorf("%w: it is nil", ErrCell)
+	}
+	if t.Cols < 0 || t.Cols == 0 && len(t.Values) > 0 || t.Cols > 0 && len(t.Values)%t.Cols != 0 {
+		return fmt.Errorf("%w: %s: %d values in %d columns", ErrCell, t.Name, len(t.Values), t.Cols)
+	}
+	for _, per := range []struct {
+		what string
+		n    int
+		none bool
+	}{{"names", len(t.Header), t.Header == nil}, {"units", len(t.Units), t.Units == nil}, {"types", len(t.Single), t.Single == nil}, {"lists of texts", len(t.Texts), t.Texts == nil}} {
+		if !per.none && per.n != t.Cols {
+			return fmt.Errorf("%w: %s: %d %s of %d columns", ErrCell, t.Name, per.n, per.what, t.Cols)
+		}
+	}
+	for c, texts := range t.Texts {
+		if texts != nil && len(texts) != t.Rows() {
+			return fmt.Errorf("%w: %s: %d texts of column %d, which has %d rows", ErrCell, t.Name, len(texts), c+1, t.Rows())
+		}
+	}
+	return nil
+}
+
 // Rows is the number of rows below the header.
 func (t *Table) Rows() int {
 	if t.Cols == 0 {
@@ -95,7 +120,7 @@ type Column struct {
 	Single     bool // they are float32
 }
 
-// Of is a table of columns of equal lengths.
+// Of is a table of columns of equal lengths; it panics where they are not.
 func Of(columns []Column) *Table {
 	if len(columns) == 0 {
 		return &Table{}
@@ -107,6 +132,9 @@ func Of(columns []Column) *Table {
 // Only is a table of some of the columns, which keep their names; those of a table without a header get these. A table without any column becomes one of these names.
 func (t *Table) Only(columns []int, names []string) *Table {
 	n := len(names)
+	if len(columns) != n && len(columns) > 0 {
+		panic(fmt.Sprintf("tabular: Only: %d columns, %d names", len(columns), n))
+	}
 	out := &Table{Name: t.Name, Header: slices.Clone(names), Cols: n, Values: t.Take(columns...), Single: make([]bool, n), Texts: make([][]string, n), Units: make([]string, n)}
 	for i, c := range columns {
 		if t.Header != nil {
@@ -127,17 +155,25 @@ func (t *Table) Only(columns []int, names []string) *Table {
 
 // First are the first n columns.
 func (t *Table) First(n int) []int {
-	out := make([]int, min(n, t.Cols))
+	out := make([]int, max(0, min(n, t.Cols)))
 	for i := range out {
 		out[i] = i
 	}
 	return out
 }
 
-// With is a table with more columns, of as many rows.
+// With is a table with more columns, of as many rows; it panics where they have others.
 func (t *Table) With(columns ...Column) *Table { return t.with(t.Rows(), columns) }
 
 func (t *Table) with(rows int, columns []Column) *Table {
+	for _, c := range columns {
+		if len(c.Values) != rows {
+			panic(fmt.Sprintf("tabular: column %q has %d values, need %d", c.Name, len(c.Values), rows))
+		}
+	}
+	if err := t.Check(); err != nil {
+		panic("tabular: " + err.Error())
+	}
 	old := t.Cols
 	out := &Table{Name: t.Name, Cols: old + len(columns), Header: slices.Clone(t.Header), Texts: make([][]string, old+len(columns)),
 		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)), Values: make([]float64, 0, rows*(old+len(columns)))}
@@ -279,7 +315,7 @@ func (t *Table) cell(row, column int) string {
 		return ""
 	}
 	name := strconv.Itoa(column + 1)
-	if t.Header != nil {
+	if column < len(t.Header) {
 		name = quote(t.Header[column])
 	}
 	return fmt.Sprintf("row %d, column %s: ", row+1, name)
@@ -458,6 +494,9 @@ func plural(n int, noun string) string {
 // Write writes a table with its header, if it has one, and cells separated by that rune; a missing cell is empty. Numbers are written in the shortest
 // form that reads back as the same float64, those of a single column as the same float32.
 func Write(w io.Writer, t *Table, separator rune) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
 	cw := csv.NewWriter(w)
 	cw.Comma = separator
 	if t.Header != nil {
