@@ -295,9 +295,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	width, embed := m.cfg.Channels[0], arranged[m.psi.Radius()]
 	p.arranged = arranged
 	for _, a := range arranged {
-		if a != embed { // which goes through its pairs in every call
-			a.ForgetPairs()
-		}
+		a.ForgetPairs()
 	}
 	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
 	for _, a := range arranged {
@@ -393,9 +391,11 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 	made := make([]*layers.Arrangement[T], len(distinct))
 	one := func(i, _ int) {
 		r := distinct[i]
-		algorithm := layers.NoDepthwise
-		if slices.Contains(depthwise, r) {
-			algorithm = opt.Algorithm
+		algorithm := opt.Algorithm
+		if !slices.Contains(depthwise, r) {
+			if algorithm = layers.TransformsOnly; opt.Algorithm == layers.Direct {
+				algorithm = layers.NoDepthwise
+			}
 		}
 		made[i] = layers.Arrange[T](near[r], order, flat, algorithm, m.windowing(r), stop)
 	}

@@ -128,7 +128,7 @@ func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algori
 	if flat {
 		a.arrangeFlat(n, order, stop)
 	} else {
-		a.arrangeTiles(n, order, algorithm != NoDepthwise, stop)
+		a.arrangeTiles(n, order, algorithm != NoDepthwise && algorithm != TransformsOnly, stop)
 	}
 	if window != nil {
 		a.window = windowsOf[T](n, window.Window, window.Radius, distances(window.Group, n))

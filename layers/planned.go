@@ -496,7 +496,7 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, in)
 	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, out)
 	if l.transforms != nil {
-		return l.transformed(ctx, dst, f, batch, add, nil, nil, ws)
+		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, ws)
 	}
 	return a.each(ctx, &l.weights, l, dst, f, batch, add, nil, nil, ws)
 }
@@ -514,7 +514,7 @@ func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T,
 		checkLen("PlannedSeparable", "base", len(base), len(dst))
 	}
 	if l.transforms != nil {
-		return l.transformed(ctx, dst, f, batch, base != nil, runs, base, ws)
+		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, base != nil, runs, base, ws)
 	}
 	return a.each(ctx, &l.weights, l, dst, f, batch, base != nil, runs, base, ws)
 }
@@ -525,7 +525,9 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 	var sum []T
 	if s.sums != nil {
 		sum = s.sums[(image*a.Rows+lo)*in : (image*a.Rows+hi)*in]
-		l.repair(s, w, weights, sum, f, lo, hi, image)
+		s.ws.transforms.repair(lo, hi, image, func(i, end int) {
+			a.depthwise(sum[(i-lo)*in:(end-lo)*in], f, weights, i, end, in, a.width(in), w)
+		})
 	} else {
 		sum = roomy(&w.sum, images*rows*in, images*a.tall*in)
 		a.depthwise(sum, f, weights, lo, hi, in, a.width(in), w)
@@ -603,11 +605,12 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 //
 // where W is the product of the two linear maps, b the first one's bias mapped by the second, and c the second one's bias.
 type PlannedEmbedding[T Float] struct {
-	a        *Arrangement[T]
-	weights  poseWeights[T]
-	channels int // of all sets together
-	dense    denseSlices[T]
-	shift    []T // b
+	a          *Arrangement[T]
+	weights    poseWeights[T]
+	channels   int // of all sets together
+	dense      denseSlices[T]
+	shift      []T            // b
+	transforms *spectral.Plan // nil: sums over pairs. A channel of it is one of P, which is a channel's feature with a weight of the WeightNet's
 }
 
 // PlanEmbedding compiles the layer together with the linear map next. The layer is applied to that many feature sets, and next to
@@ -640,17 +643,33 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 			shift[o] = T(b)
 		}
 	})
-	return &PlannedEmbedding[T]{
+	p := &PlannedEmbedding[T]{
 		a: a, weights: newPoseWeights(a, l.WeightNet, l.WeightNet.Out(), s), channels: sets * l.In,
 		dense: newDenseSlices(product, next.Bias, sets*k, next.Out, a.width(next.Out)), shift: shift,
 	}
+	if mid := l.WeightNet.Out(); a.transforms != nil && len(p.weights.table) == a.poses*mid { // a file that failed may have fewer
+		all := make([]float32, 0, a.poses*sets*k)
+		for table := f32(p.weights.table); len(table) > 0; table = table[mid:] {
+			for range p.channels {
+				all = append(all, table[:mid]...)
+			}
+		}
+		p.transforms = spectral.New(a.transforms, all, sets*k)
+	}
+	return p
 }
 
 // Arrangement is that which the layer was planned for.
 func (l *PlannedEmbedding[T]) Arrangement() *Arrangement[T] { return l.a }
 
 // Kept says what the layer stores.
-func (l *PlannedEmbedding[T]) Kept() Kept { return l.weights.kept(l.a) }
+func (l *PlannedEmbedding[T]) Kept() Kept {
+	k := l.weights.kept(l.a)
+	if l.transforms != nil {
+		k.Bytes += l.transforms.Bytes()
+	}
+	return k
+}
 
 // Forward sets dst [batch, rows, out], in the form of the arrangement, for features f [batch, rows, sets·in].
 func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
@@ -658,7 +677,7 @@ func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int
 	checkGiven("PlannedEmbedding", "ws", ws != nil)
 	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, in)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, out)
-	return a.each(ctx, &l.weights, l, dst, f, batch, false, nil, nil, ws)
+	return l.forward(ctx, dst, f, batch, nil, ws)
 }
 
 // ForwardRows is Forward for some rows, as that of a PlannedSeparable.
@@ -668,20 +687,27 @@ func (l *PlannedEmbedding[T]) ForwardRows(ctx context.Context, dst, f []T, batch
 	checkGiven("PlannedEmbedding", "ws", ws != nil)
 	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, l.channels)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, l.dense.out)
-	return a.each(ctx, &l.weights, l, dst, f, batch, false, runs, nil, ws)
+	return l.forward(ctx, dst, f, batch, runs, ws)
+}
+
+func (l *PlannedEmbedding[T]) forward(ctx context.Context, dst, f []T, batch int, runs []RowRun, ws *Workspace[T]) error {
+	if l.transforms != nil {
+		return l.a.transformed(ctx, l.transforms, l.dense.in/l.channels, &l.weights, l, dst, f, batch, false, runs, nil, ws)
+	}
+	return l.a.each(ctx, &l.weights, l, dst, f, batch, false, runs, nil, ws)
 }
 
 func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
 	a, in, out := l.a, l.channels, l.dense.out
-	mid := l.dense.in / in
-	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
-	index, pose := a.pairs()
-	sum, all := roomy(&w.sum, rows*in*mid, a.tall*in*mid), weights.slice(0, 0, mid)
+	width, rows := l.dense.in, hi-lo
 	for b := image; b < image+images; b++ {
-		simd.PointConv(sum, s.f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], index[from:to], pose[from:to], in, mid)
-		for i := range rows {
-			row := sum[i*in*mid : (i+1)*in*mid]
-			simd.Scale(row, a.inverse(lo+i), row)
+		f, sum := s.f[b*a.Rows*in:(b+1)*a.Rows*in], []T(nil)
+		if s.sums != nil {
+			sum = s.sums[(b*a.Rows+lo)*width : (b*a.Rows+hi)*width]
+			s.ws.transforms.repair(lo, hi, b, func(i, end int) { l.means(sum[(i-lo)*width:(end-lo)*width], f, weights, i, end) })
+		} else {
+			sum = roomy(&w.sum, rows*width, a.tall*width)
+			l.means(sum, f, weights, lo, hi)
 		}
 		y := s.dst[b*a.Rows*out : (b+1)*a.Rows*out]
 		l.dense.forward(sum, rows, simd.ActNone, w, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
@@ -691,6 +717,18 @@ func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 				simd.Axpy(y[c*a.Rows+i*n:][:n], a.inverse(i), l.shift[c:c+n])
 			}
 		}
+	}
+}
+
+// means sets sum [hi-lo, in, mid] to P of rows lo to hi, divided as the result is; f is an image's.
+func (l *PlannedEmbedding[T]) means(sum, f []T, weights *tileWeights[T], lo, hi int) {
+	a, in, mid := l.a, l.channels, l.dense.in/l.channels
+	from, to := a.offsets[lo], a.offsets[hi]
+	index, pose := a.pairs()
+	simd.PointConv(sum, f, weights.slice(0, 0, mid), a.offsets[lo:hi+1], index[from:to], pose[from:to], in, mid)
+	for i := range hi - lo {
+		row := sum[i*in*mid : (i+1)*in*mid]
+		simd.Scale(row, a.inverse(lo+i), row)
 	}
 }
 

@@ -28,6 +28,8 @@ const (
 	Transforms Algorithm = "transforms"
 	// NoDepthwise is for arrangements that no separable convolution uses: it saves memory.
 	NoDepthwise Algorithm = "none"
+	// TransformsOnly is Transforms where Auto takes these, and otherwise NoDepthwise: an embedding's sums go by transforms as well.
+	TransformsOnly Algorithm = "transforms only"
 )
 
 // Algorithms lists those that compute something, in the order of documentation.
@@ -39,15 +41,18 @@ func stopped(stop func() bool) bool { return stop != nil && stop() }
 // fast as sums down a column.
 const pairWork = 1.3
 
-// choose prepares an arrangement for depthwise convolutions.
+// choose prepares a flat arrangement for depthwise convolutions and embeddings.
 func (a *Arrangement[T]) choose(algorithm Algorithm, stop func() bool) {
-	if algorithm == Transforms || (algorithm == Auto && simd.CurrentLevel() != simd.Generic) {
+	if algorithm == Transforms || (algorithm != Direct && simd.CurrentLevel() != simd.Generic) {
 		if g := spectral.Find(a.offsets, a.index, a.pose); g != nil {
 			if t := g.Tiling(); t != nil && (algorithm == Transforms || t.Work() < pairWork*float64(a.Pairs())) {
 				a.transform(t)
 				return
 			}
 		}
+	}
+	if algorithm == TransformsOnly {
+		return
 	}
 	made := simd.NewDepthwisePlanUntil(stop, a.offsets, a.index, a.pose, a.Rows, a.poses)
 	a.direct = func() *simd.DepthwisePlan { return made }
@@ -120,6 +125,7 @@ type transformPass[T Float] struct {
 	f      []T
 	sums   []T // [images, rows, in]; nil while no transforms are used
 	memory []T // of sums
+	copies []T // of features, where several channels see the same one
 	broken []atomic.Bool
 	bands  []band
 	need   []bool // [h, tiles], rows that are wanted
@@ -129,20 +135,25 @@ type transformPass[T Float] struct {
 	run    func(worker, unit, _ int)
 }
 
-// transformed computes what each would, with sums by transforms.
-func (l *PlannedSeparable[T]) transformed(ctx context.Context, dst, f []T, batch int, add bool, runs []RowRun, base []T, ws *Workspace[T]) error {
-	a, in, out, t := l.a, l.dense.in, l.dense.out, &ws.transforms
+// transformed computes what each would, with sums by transforms. Of every channel of f, plan convolves that many copies, with weights of their own.
+func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, copies int, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int,
+	add bool, runs []RowRun, base []T, ws *Workspace[T]) error {
+	if batch == 0 {
+		return ctx.Err()
+	}
+	in, out, t := len(f)/(batch*a.Rows), len(dst)/(batch*a.Rows), &ws.transforms
+	channels := in * copies
 	if t.run == nil {
 		t.run = t.unit
 	}
 	for len(t.spaces) < workers() {
 		t.spaces = append(t.spaces, spectral.Workspace{})
 	}
-	t.plan, t.scale, t.ctx = l.transforms, a.scale, ctx
-	t.listBands(a, runs, bandRows(a.transforms, in, batch))
-	together := a.imagesTogether(in, batch)
+	t.plan, t.scale, t.ctx = plan, a.scale, ctx
+	t.listBands(a, runs, bandRows(a.transforms, channels, batch))
+	together := a.imagesTogether(channels, batch)
 	size := a.transforms.H * a.transforms.Tiles()
-	sums := sized(&t.memory, together*a.Rows*in)
+	sums := sized(&t.memory, together*a.Rows*channels)
 	defer func() { t.f, t.sums, t.ctx = nil, nil, nil }()
 	for lo := 0; lo < batch; lo += together {
 		n := min(together, batch-lo)
@@ -154,17 +165,33 @@ func (l *PlannedSeparable[T]) transformed(ctx context.Context, dst, f []T, batch
 				t.broken[i].Store(false)
 			}
 		}
-		t.f, t.sums, t.images = f[lo*a.Rows*in:(lo+n)*a.Rows*in], sums[:n*a.Rows*in], n
-		parallel.ForWorkers(spectral.Slabs(in)*len(t.bands)*n, 1, workers(), t.run)
+		images := f[lo*a.Rows*in : (lo+n)*a.Rows*in]
+		t.f, t.sums, t.images = images, sums[:n*a.Rows*channels], n
+		if copies > 1 {
+			t.f = t.repeat(images, copies)
+		}
+		parallel.ForWorkers(spectral.Slabs(channels)*len(t.bands)*n, 1, workers(), t.run)
 		part := base
 		if base != nil {
 			part = base[lo*a.Rows*out : (lo+n)*a.Rows*out]
 		}
-		if err := a.each(ctx, &l.weights, l, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], t.f, n, add, runs, part, ws); err != nil {
+		if err := a.each(ctx, weights, layer, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], images, n, add, runs, part, ws); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// repeat returns that many copies of every number of f, side by side.
+func (t *transformPass[T]) repeat(f []T, copies int) []T {
+	y := sized(&t.copies, len(f)*copies)
+	for i, v := range f {
+		part := y[i*copies : (i+1)*copies]
+		for k := range part {
+			part[k] = v
+		}
+	}
+	return y
 }
 
 // unit computes a band of a slab of channels of an image. Images go fastest, as they share weights.
@@ -214,14 +241,14 @@ func (t *transformPass[T]) listBands(a *Arrangement[T], runs []RowRun, rows int)
 	}
 }
 
-// repair computes those of rows lo to hi by pairs of which a transform has no finite result.
-func (l *PlannedSeparable[T]) repair(s *pass[T], w *workspace[T], weights *tileWeights[T], sum, f []T, lo, hi, image int) {
-	g, in := l.a.transforms, l.dense.in
+// repair calls direct for the parts of rows lo to hi of an image of which a transform has no finite result.
+func (t *transformPass[T]) repair(lo, hi, image int, direct func(lo, hi int)) {
+	g := t.plan
 	for i := lo; i < hi; {
 		tile, _, end := g.Segment(i)
 		end = min(end, hi)
-		if s.ws.transforms.broken[(image*g.H+i/g.W)*g.Tiles()+tile].Load() {
-			l.a.depthwise(sum[(i-lo)*in:(end-lo)*in], f, weights, i, end, in, l.a.width(in), w)
+		if t.broken[(image*g.H+i/g.W)*g.Tiles()+tile].Load() {
+			direct(i, end)
 		}
 		i = end
 	}
@@ -229,7 +256,7 @@ func (l *PlannedSeparable[T]) repair(s *pass[T], w *workspace[T], weights *tileW
 
 // bytes is the size of the pass's memory.
 func (t *transformPass[T]) bytes() int64 {
-	n := int64(cap(t.memory)*sizeof[T]() + 4*len(t.broken) + len(t.need))
+	n := int64((cap(t.memory)+cap(t.copies))*sizeof[T]() + 4*len(t.broken) + len(t.need))
 	for i := range t.spaces {
 		n += t.spaces[i].Bytes()
 	}

@@ -116,6 +116,68 @@ func TestTransformsNotFinite(t *testing.T) {
 	}
 }
 
+// TestEmbeddingTransforms: an embedding by transforms is what it is by pairs, at every level, under a window as well; an image has the same bits alone and
+// in a batch. Rows of the grid that see a number that is not finite tell it to those points that do by pairs, and others have the bits that they have without it.
+func TestEmbeddingTransforms(t *testing.T) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	for _, g := range []struct {
+		h, w, in, sets, mid, out int
+		radius                   float64
+		window                   Window
+	}{{13, 29, 1, 2, 16, 32, 0.84, WindowBox}, {31, 90, 3, 2, 5, 7, 0.9, WindowSmooth}, {40, 33, 1, 1, 1, 6, 1.9, WindowBox}} {
+		points, _ := arrangeGrid(t, "T(2)", g.h, g.w)
+		n, err := neighbor.Ball(points, points, neighbor.Options{Radius: g.radius})
+		require.NoError(t, err)
+		var windowing *Windowing
+		if g.window != WindowBox {
+			windowing = &Windowing{Window: g.window, Group: points.Group, Radius: g.radius}
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		conv := NewLieConv[float32](g.in, 9, LieConvConfig{PoseDim: 2, Hidden: 8, Mid: g.mid, Radius: g.radius, Window: g.window}, r)
+		next := NewLinear[float32](9*g.sets, g.out, r)
+		plan := func(algorithm Algorithm) *PlannedEmbedding[float32] {
+			a := Arrange[float32](n, nil, true, algorithm, windowing, nil)
+			a.ForgetPairs()
+			return conv.PlanEmbedding(a, Storage{Share: 1}, g.sets, next)
+		}
+		direct, transforms := plan(NoDepthwise), plan(Transforms)
+		require.Greater(t, transforms.Kept().Bytes, direct.Kept().Bytes)
+		const batch = 3
+		in, out := g.h*g.w*g.in*g.sets, g.h*g.w*g.out
+		f := testkit.Normal[float32](testkit.Rand(3), batch*in)
+		bad := append([]float32(nil), f...)
+		bad[in+(g.h-2)*g.w*g.in*g.sets+3] = float32(math.Inf(1))
+		for _, level := range simd.Levels() {
+			require.NoError(t, simd.SetLevel(level))
+			var ws Workspace[float32]
+			forward := func(p *PlannedEmbedding[float32], f []float32) []float32 {
+				dst := make([]float32, len(f)/in*out)
+				require.NoError(t, p.Forward(t.Context(), dst, f, len(f)/in, &ws))
+				return dst
+			}
+			want, got := forward(direct, f), forward(transforms, f)
+			testkit.Close(t, fmt.Sprintf("%dx%d/%v", g.h, g.w, level), got, asFloat64(want), 2e-6)
+			for b := range batch {
+				require.True(t, testkit.SameBits(forward(transforms, f[b*in:(b+1)*in]), got[b*out:(b+1)*out]), "image %d", b)
+			}
+			wantBad, gotBad, some := forward(direct, bad), forward(transforms, bad), 0
+			for i := range batch * g.h {
+				part := func(x []float32) []float32 { return x[i*g.w*g.out : (i+1)*g.w*g.out] }
+				if testkit.SameBits(part(wantBad), part(want)) {
+					require.True(t, testkit.SameBits(part(got), part(gotBad)), "row %d", i)
+					continue
+				}
+				some++
+				for k, v := range part(wantBad) {
+					require.Equal(t, v-v == 0, part(gotBad)[k]-part(gotBad)[k] == 0, "row %d, number %d", i, k)
+				}
+			}
+			require.NotZero(t, some)
+		}
+	}
+}
+
 // TestTransformsChoice: transforms are chosen for wide balls on a grid, and never for what is no grid; portable code always sums over pairs.
 func TestTransformsChoice(t *testing.T) {
 	wide := Transforms
@@ -128,6 +190,10 @@ func TestTransformsChoice(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, Arrange[float32](n, nil, true, Auto, nil, nil).Algorithm())
 		require.Equal(t, NoDepthwise, Arrange[float32](n, nil, true, NoDepthwise, nil, nil).Algorithm())
+		if want == Direct {
+			want = NoDepthwise
+		}
+		require.Equal(t, want, Arrange[float32](n, nil, true, TransformsOnly, nil, nil).Algorithm())
 	}
 	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 2, MaxNeighbors: 100, Seed: 1})
 	require.NoError(t, err)
