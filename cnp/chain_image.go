@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 // ImagePredictor is what the chain rule needs of a model of images.
@@ -171,7 +173,10 @@ func (c *imageChain[T]) copies(b, samples int) *Images[T] {
 func (c *imageChain[T]) stepper(ctx context.Context, im *Images[T]) (s pixelPredictor[T], cheap bool, err error) {
 	switch m := c.m.(type) {
 	case *ImageEquivCNP[T]:
-		p, err := m.plans.get(ctx, m, im.H, im.W)
+		p, err := m.plans.get(ctx, m, im.H, im.W, layers.Auto)
+		if err == nil && p.stepwise(im.H, im.W) && p.transforms() {
+			p, err = m.plans.get(ctx, m, im.H, im.W, layers.Direct) // see pixelRun
+		}
 		if err != nil {
 			return nil, false, err
 		}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // chainCompleters are models of images with weights that nobody trained; the first three have flat plans.
@@ -166,6 +168,33 @@ func bruteImage(t *testing.T, m cnp.Completer[float32], one *cnp.Images[float32]
 				im.Pixels[ch*n+at] = y[ch*n+at]
 			}
 		}
+	}
+}
+
+// TestChainImageTransforms: where an image is completed by transforms, a chain sums over pairs, and has the bits of a plan that does.
+func TestChainImageTransforms(t *testing.T) {
+	const h, w = 40, 44
+	l, err := pretrained.Load("digits-T2-small")
+	require.NoError(t, err)
+	m := l.(*cnp.ImageEquivCNP[float32])
+	auto, err := m.Plan(t.Context(), cnp.Grid(h, w), cnp.PlanOptions{})
+	require.NoError(t, err)
+	require.Equal(t, simd.CurrentLevel() != simd.Generic, auto.Info().Algorithm == layers.Transforms)
+	plan, err := m.Plan(t.Context(), cnp.Grid(h, w), cnp.PlanOptions{Algorithm: layers.Direct})
+	require.NoError(t, err)
+	im, y := chainImages(5, 1, 1, h, w)
+	hidden := []int{20*w + 5, 20*w + 40, 21*w + 30, 38*w + 8}
+	for i := range im.Mask {
+		im.Mask[i], im.Pixels[i] = !slices.Contains(hidden, i), y[i]
+	}
+	j, err := cnp.JointImages(t.Context(), m, im, y, cnp.Chain{Order: cnp.OrderGiven})
+	require.NoError(t, err)
+	for _, at := range hidden {
+		p := &cnp.Prediction[float32]{Mean: make([]float32, h*w), Std: make([]float32, h*w)}
+		require.NoError(t, plan.Predict(t.Context(), p, im))
+		require.Equal(t, p.Mean[at], j.Mean[at], "pixel %d", at)
+		require.Equal(t, p.Std[at], j.Std[at], "pixel %d", at)
+		im.Mask[at] = true
 	}
 }
 

@@ -84,7 +84,7 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	if im.B == 0 {
 		return out, ctx.Err()
 	}
-	p, err := m.plans.get(ctx, m, im.H, im.W)
+	p, err := m.plans.get(ctx, m, im.H, im.W, layers.Auto)
 	if err != nil {
 		return nil, err
 	}

@@ -22,16 +22,17 @@ type planCache[T Float] struct {
 }
 
 type planEntry[T Float] struct {
-	h, w int
-	lock chan struct{} // holds one token, which whoever looks at plan and state takes
-	plan *ImagePlan[T]
+	h, w      int
+	algorithm layers.Algorithm
+	lock      chan struct{} // holds one token, which whoever looks at plan and state takes
+	plan      *ImagePlan[T]
 	// state is what the parameters were when the plan was made: they are live, and training changes them.
 	state [][]T
 }
 
 // get returns the plan for h x w images under the model's current parameters.
-func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (*ImagePlan[T], error) {
-	e := c.entry(h, w)
+func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int, algorithm layers.Algorithm) (*ImagePlan[T], error) {
+	e := c.entry(h, w, algorithm)
 	select {
 	case e.lock <- struct{}{}:
 	case <-ctx.Done():
@@ -47,7 +48,7 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory, Soft: true})
+	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory, Soft: true, Algorithm: algorithm})
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +56,12 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (
 	return p, nil
 }
 
-// entry returns the place of a grid, the newest from now on.
-func (c *planCache[T]) entry(h, w int) *planEntry[T] {
+// entry returns the place of a grid and an algorithm, the newest from now on.
+func (c *planCache[T]) entry(h, w int, algorithm layers.Algorithm) *planEntry[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &planEntry[T]{h: h, w: w, lock: make(chan struct{}, 1)}
-	if i := slices.IndexFunc(c.entries, func(e *planEntry[T]) bool { return e.h == h && e.w == w }); i >= 0 {
+	e := &planEntry[T]{h: h, w: w, algorithm: algorithm, lock: make(chan struct{}, 1)}
+	if i := slices.IndexFunc(c.entries, func(e *planEntry[T]) bool { return e.h == h && e.w == w && e.algorithm == algorithm }); i >= 0 {
 		e = c.entries[i]
 		c.entries = slices.Delete(c.entries, i, i+1)
 	} else if len(c.entries) == keepPlans {

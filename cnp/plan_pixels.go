@@ -14,7 +14,7 @@ import (
 // those computed again on which it depends, as far as they are out of date. What a pixel depends on, layer by layer, is a patch around it.
 //
 // It is for flat arrangements, whose rows are those of a pixel grid, and for images that observe the same pixels. Predictions have the bits of
-// ImagePlan.Predict.
+// ImagePlan.Predict. Its plan must sum over pairs: of a sum by transforms, all pixels of the rows that a ball reaches decide how it is rounded.
 type pixelRun[T Float] struct {
 	plan   *ImagePlan[T]
 	im     *Images[T]
@@ -129,6 +129,16 @@ func (s *pixelSet) take(dst []layers.RowRun, need *pixelSet) []layers.RowRun {
 // stepwise reports whether pixelRun can be used for images of that size.
 func (p *ImagePlan[T]) stepwise(h, w int) bool {
 	return p.layout != nil && p.layout.Flat() && p.m == 0 && p.apart.Stride == 0 && p.n == h*w
+}
+
+// transforms reports whether any layer goes by transforms.
+func (p *ImagePlan[T]) transforms() bool {
+	for _, a := range p.arranged {
+		if a.Algorithm() == layers.Transforms {
+			return true
+		}
+	}
+	return false
 }
 
 // patches returns the pixels that a pixel's features depend on: first in the embedding, then in each convolution.
