@@ -225,6 +225,10 @@ type Config struct {
 	// of a task are jointly normal, with a covariance of that rank beside the noise.
 	Likelihood string `json:"likelihood,omitempty"`
 
+	// Waves, of a low-rank normal, let the covariance of targets depend on their difference even where there is no context; nil: it depends on
+	// what the context says of each of them, as in files that name none.
+	Waves *Waves `json:"waves,omitempty"`
+
 	// Output says what the second output is, and Floor is the least that it can be: a clamp, but for CNPs, whose
 	// second output is Floor + (1-Floor)·softplus. Under other likelihoods than the normal one they are those of its deviations,
 	// and the floor is a clamp in CNPs, too.
@@ -322,6 +326,11 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	if _, err := ParseLikelihood(c); err != nil {
 		return err
+	}
+	if c.Waves != nil {
+		if err := c.Waves.check(c, g); err != nil {
+			return bad("%v", err)
+		}
 	}
 	if err := c.validateOutputs(g); err != nil {
 		return bad("%v", err)

@@ -84,7 +84,7 @@ func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 		read := make([]T, b.Nt*c)
 		m.readout.Forward(read, b.targets(t, 1), grid, h, 1, c)
 		at := t * b.Nt * dy
-		m.head.forward(out, at, read, b.Nt)
+		m.head.forward(out, at, read, b.Nt, nil)
 		clearMasked(out, b, t, dy)
 	}
 	report(b.B, b.B)

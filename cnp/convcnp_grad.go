@@ -46,7 +46,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		read := make([]T, b.Nt*c)
 		m.readout.Forward(read, p.targets, grid, h, 1, c)
 		at := t * b.Nt * dy
-		p.head = m.head.record(pass, at, read, b.Nt)
+		p.head = m.head.record(pass, at, read, b.Nt, nil)
 		clearMasked(out, b, t, dy)
 	}
 	pass.stages = func(show func(string, []T) bool) {

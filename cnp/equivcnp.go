@@ -247,7 +247,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 			f = f[(perTask-b.Nt)*c:]
 		}
 		at := t * b.Nt * dy
-		m.head.forward(out, at, with(f, t, 1), b.Nt)
+		m.head.forward(out, at, with(f, t, 1), b.Nt, places(m.head.waves, b, t, nil, nil))
 		clearMasked(out, b, t, dy)
 	}
 	return nil

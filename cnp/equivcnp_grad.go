@@ -117,7 +117,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 			f = f[(perTask-b.Nt)*c:]
 		}
 		at := t * b.Nt * dy
-		heads[t] = m.head.record(pass, at, with(f, t, 1), b.Nt)
+		heads[t] = m.head.record(pass, at, with(f, t, 1), b.Nt, places(m.head.waves, b, t, nil, nil))
 		clearMasked(out, b, t, dy)
 	}
 

@@ -263,7 +263,7 @@ func (h *head[T]) recordFrames(p *Pass[T], f *frames, features []T, tasks, n int
 		simd.Add(to, to, features[v*n*c:(v+1)*n*c])
 	}
 	simd.Scale(merged, 1/T(k), merged)
-	return h.record(p, 0, merged, tasks*n)
+	return h.record(p, 0, merged, tasks*n, nil)
 }
 
 // backwardFrames returns the gradient to the features that recordFrames was given.
@@ -313,7 +313,7 @@ func (h *plannedHead[T]) look(sum []T, f *frames, l int, features []T, m int, ru
 func (h *plannedHead[T]) answer(dst *Prediction[T], at int, order []int32, f *frames, sum []T, run *headRun[T]) {
 	simd.Scale(sum, 1/T(f.count()), sum)
 	if !f.vectors() {
-		h.forward(dst, at, order, sum, run)
+		h.forward(dst, at, order, sum, nil, run)
 		return
 	}
 	if run.buffer == nil {

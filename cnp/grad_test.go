@@ -204,6 +204,13 @@ func gradCases(t *testing.T) map[string]gradCase {
 			add(fmt.Sprintf("%s/%s", a, name), c, 2, 4, 4)
 		}
 	}
+	c = small(EquivCNPCurve, "T(1)", 2)
+	c.Likelihood, c.Waves = "lowrank:5:noise", &Waves{2, 3}
+	add("equivcnp/T(1)/waves", c, 2, 4, 4)
+	c = levelsConfig("T(2)", 1)
+	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0 // few rows, as above
+	c.Likelihood, c.Waves = "lowrank:6", &Waves{2, 3}
+	add("equivcnp/levels/waves", c, 2, 4, 4)
 	return cases
 }
 

@@ -20,6 +20,7 @@ type family[T Float] struct {
 	dy         int
 	constants  []T   // [dy, Constants]
 	first      []int // of each channel, the one whose constants it has: the components of a vector share them
+	waves      *waves
 }
 
 // newFamily is that of a valid configuration. Constants begin at 0.
@@ -33,6 +34,7 @@ func newFamily[T Float](c Config) family[T] {
 	}
 	f := family[T]{likelihood: l, dy: c.DimY, constants: make([]T, c.DimY*l.Constants())}
 	f.together, _ = l.(TargetLikelihood)
+	f.waves = newWaves(&c, l)
 	for _, field := range c.Fields() {
 		for range field.Width {
 			f.first = append(f.first, field.First)
@@ -146,6 +148,7 @@ func newHead[T Float](in int, c Config, rng *rand.Rand) head[T] {
 		h.mean, h.spread = layers.NewLinear[T](in, c.DimY, rng), layers.NewLinear[T](in, c.DimY, rng)
 	} else {
 		h.raw = layers.NewLinear[T](in, c.DimY*h.numbers(), rng)
+		beginWith(h.waves, h.raw.Bias)
 	}
 	return h
 }
@@ -165,8 +168,8 @@ func (h *head[T]) params() []layers.Param[T] {
 	return append(h.raw.Params("raw_linear."), h.family.params()...)
 }
 
-// forward sets the values of out from value at on, for features [n, c].
-func (h *head[T]) forward(out *Prediction[T], at int, features []T, n int) {
+// forward sets the values of out from value at on, for features [n, c] of targets at x, which only waves look at.
+func (h *head[T]) forward(out *Prediction[T], at int, features []T, n int, x []float64) {
 	values := n * h.dy
 	if h.likelihood == nil {
 		mean, std := out.Mean[at:at+values], out.Std[at:at+values]
@@ -177,6 +180,7 @@ func (h *head[T]) forward(out *Prediction[T], at int, features []T, n int) {
 	}
 	raw := make([]T, n*h.raw.Out)
 	h.raw.Forward(raw, features, n, simd.ActNone)
+	turn(h.waves, raw, x, false)
 	h.setAll(out, at, raw)
 }
 
@@ -202,21 +206,23 @@ func toStd[T Float](v []T, o Output, floor float64) {
 type headTape[T Float] struct {
 	features, spread []T // [n, c], [n, dy]
 	n                int
+	x                []float64
 }
 
 // record is forward with its tape, for a pass.
-func (h *head[T]) record(p *Pass[T], at int, features []T, n int) *headTape[T] {
+func (h *head[T]) record(p *Pass[T], at int, features []T, n int, x []float64) *headTape[T] {
 	values := n * h.dy
 	if h.likelihood != nil {
 		raw := p.raw[at*h.numbers():][:n*h.raw.Out]
 		h.raw.Forward(raw, features, n, simd.ActNone)
+		turn(h.waves, raw, x, false)
 		h.setAll(p.Prediction, at, raw)
-		return &headTape[T]{features: features, n: n}
+		return &headTape[T]{features: features, n: n, x: x}
 	}
 	mean, std := p.Mean[at:at+values], p.Std[at:at+values]
 	h.mean.Forward(mean, features, n, simd.ActNone)
 	h.spread.Forward(std, features, n, simd.ActSoftplus)
-	tape := &headTape[T]{features, append([]T(nil), std...), n}
+	tape := &headTape[T]{features: features, spread: append([]T(nil), std...), n: n}
 	toStd(std, h.output, h.floor)
 	return tape
 }
@@ -225,7 +231,12 @@ func (h *head[T]) record(p *Pass[T], at int, features []T, n int) *headTape[T] {
 func (h *head[T]) backward(d outGrad[T], at int, tape *headTape[T], g *layers.Grads[T]) []T {
 	df, lo, hi := make([]T, len(tape.features)), at, at+tape.n*h.dy
 	if h.likelihood != nil {
-		h.raw.Backward(df, d.raw[lo*h.numbers():hi*h.numbers()], tape.features, tape.n, g)
+		raw := d.raw[lo*h.numbers() : hi*h.numbers()]
+		if h.waves != nil {
+			raw = slices.Clone(raw)
+			turn(h.waves, raw, tape.x, true)
+		}
+		h.raw.Backward(df, raw, tape.features, tape.n, g)
 		return df
 	}
 	other := make([]T, len(tape.features))
@@ -247,6 +258,7 @@ type plannedHead[T Float] struct {
 type headRun[T Float] struct {
 	mean, spread, raw []T
 	buffer            []float64
+	x                 []float64 // places
 }
 
 func (h *head[T]) plan() plannedHead[T] {
@@ -261,8 +273,8 @@ func (h *head[T]) plan() plannedHead[T] {
 }
 
 // forward predicts the targets of one task, whose values begin with value at of dst; order says which, and their features [m, c] come in
-// that order.
-func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, features []T, run *headRun[T]) {
+// that order, as do their places x, which only waves look at.
+func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, features []T, x []float64, run *headRun[T]) {
 	m, dy := len(order), h.dy
 	if h.likelihood != nil {
 		k := h.numbers()
@@ -271,6 +283,7 @@ func (h *plannedHead[T]) forward(dst *Prediction[T], at int, order []int32, feat
 			run.buffer = h.buffer()
 		}
 		h.raw.Forward(run.raw, features, m)
+		turn(h.waves, run.raw, x, false)
 		for j, i := range order {
 			h.setTarget(dst, at+int(i)*dy, run.raw[j*dy*k:(j+1)*dy*k], run.buffer)
 		}

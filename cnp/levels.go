@@ -228,8 +228,9 @@ func (n *levelsNet[T]) tasks(run *levelsRun[T], dst *Prediction[T], b *Batch[T],
 	}
 	if n.frames == nil {
 		n.readContext(run, b, t, to, have, nil)
+		run.head.x = places(n.head.waves, b, t, run.order, run.head.x)
 		return n.encode(run, t, to, have, func(k int, f []T) {
-			n.head.forward(dst, (t+k)*b.Nt*dy, run.order, f, &run.head)
+			n.head.forward(dst, (t+k)*b.Nt*dy, run.order, f, run.head.x, &run.head)
 		})
 	}
 	// Every frame has its own lattice, which moves and turns with the task.
@@ -461,7 +462,11 @@ func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode
 	}
 	var head *headTape[T]
 	if frames == nil {
-		head = m.head.record(pass, 0, features, b.B*b.Nt)
+		var x []float64
+		for t := range b.B {
+			x = append(x, places(m.head.waves, b, t, nil, nil)...)
+		}
+		head = m.head.record(pass, 0, features, b.B*b.Nt, x)
 	} else {
 		head = m.head.recordFrames(pass, frames, features, b.B, b.Nt)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -205,6 +206,14 @@ func TestLowRankSamples(t *testing.T) {
 // lowRankCurve is a small model of joint curves.
 func lowRankCurve[T Float](t *testing.T, name string, dy int) *EquivCNP[T] {
 	c := Default(EquivCNPCurve, "T(1)", dy)
+	if name, waves := strings.CutSuffix(name, " waves"); waves {
+		c.Waves = &Waves{2, 5}
+		return lowRankCurveOf[T](t, c, name)
+	}
+	return lowRankCurveOf[T](t, c, name)
+}
+
+func lowRankCurveOf[T Float](t *testing.T, c Config, name string) *EquivCNP[T] {
 	c.PointsPerUnit, c.Channels, c.Hidden, c.Mid, c.Likelihood = 8, []int{4, 6, 5}, 6, 4, name
 	m, err := New[T](c, 3)
 	require.NoError(t, err)
@@ -216,7 +225,7 @@ func lowRankCurve[T Float](t *testing.T, name string, dy int) *EquivCNP[T] {
 // place have one feature vector; masked ones have none, and no task none at all.
 func TestLowRankModel(t *testing.T) {
 	ctx := context.Background()
-	for _, name := range []string{"lowrank:4", "lowrank:4:noise", "normal:noise"} {
+	for _, name := range []string{"lowrank:4", "lowrank:4:noise", "lowrank:5 waves", "normal:noise"} {
 		m := lowRankCurve[float64](t, name, 2)
 		b := randomBatch[float64](testkit.Rand(1), 3, 4, 6, 1, 2)
 		b.XTarget[1] = b.XTarget[0]
@@ -347,7 +356,7 @@ func TestLowRankEquivariance(t *testing.T) {
 
 // TestLowRankUnits: a prediction that was brought back to the data's units has the density of the data's units.
 func TestLowRankUnits(t *testing.T) {
-	for _, name := range []string{"lowrank:3", "normal:noise"} {
+	for _, name := range []string{"lowrank:3", "lowrank:4 waves", "normal:noise"} {
 		m := lowRankCurve[float64](t, name, 1)
 		m.cfg.Trained = &Trained{X: []Range{{-2, 2, 0, 1}}, Y: []Range{{-2, 2, 0, 1}}, Span: 4, Context: [2]int{3, 50}}
 		m.outer.Trained = m.cfg.Trained

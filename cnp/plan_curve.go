@@ -341,13 +341,14 @@ func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Predicti
 		run.scratch = append(run.scratch, layers.LineScratch[T]{})
 	}
 	n.aux.targets(&run.aux, b, t, order)
+	run.head.x = places(n.head.waves, b, t, order, run.head.x)
 	for k := range end - t {
 		n.encode(run, encoded, c, have, have+k*signals, origin)
 		if err := n.decode(ctx, run, l, grid, targets, threads); err != nil {
 			return err
 		}
 		n.aux.add(run.read, &run.aux)
-		n.head.forward(dst, (t+k)*b.Nt*n.cfg.DimY, order, run.read, &run.head)
+		n.head.forward(dst, (t+k)*b.Nt*n.cfg.DimY, order, run.read, run.head.x, &run.head)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,7 @@ type trainFlags struct {
 	logEvery          int
 	holdout           float64
 	likelihood        string
+	waves             string
 	memory            memoryFlag
 }
 
@@ -146,6 +148,8 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl.IntVar(&f.logEvery, "log-every", d.LogEvery, "steps between two lines of the log")
 	fl.Float64Var(&f.holdout, "holdout", 0.1, "share of your own images or tasks that is not trained on: scores and --patience go by it; 0: none")
 	fl.StringVar(&f.likelihood, "likelihood", "", "what values are distributed as: "+likelihoodNames()+" (default normal)")
+	fl.StringVar(&f.waves, "waves", "", "COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of waves of so many frequencies along a coordinate,\n"+
+		"up to the fastest (radians per unit; 3 over the data's length is a good one), so that values go together even where nothing is known")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
@@ -208,6 +212,22 @@ func (f *trainFlags) distribute(mc *cnp.Config, changed func(string) bool) error
 	l, err := cnp.ParseLikelihood(mc)
 	if err != nil {
 		return usageError{fmt.Errorf("--likelihood: %w", err)}
+	}
+	if f.waves != "" {
+		count, fastest, ok := strings.Cut(f.waves, ":")
+		w := &cnp.Waves{}
+		var bad [2]error
+		w.Count, bad[0] = strconv.Atoi(count)
+		if w.Fastest, bad[1] = strconv.ParseFloat(fastest, 64); !ok || bad[0] != nil || bad[1] != nil {
+			return usagef("--waves %s: need COUNT:FASTEST, for example 32:12", f.waves)
+		}
+		if mc.Trained != nil && mc.Trained.Units != nil { // per unit of the data
+			w.Fastest /= mc.Trained.Units.X[0].Factor
+		}
+		mc.Waves = w
+		if err := mc.Validate(); err != nil {
+			return usageError{fmt.Errorf("--waves: %w", err)}
+		}
 	}
 	if (cnp.Objective{Beta: f.beta}).Suits(l) != nil && !changed("beta") {
 		f.beta = 0
@@ -409,6 +429,28 @@ func (a *app) startFrom(ctx context.Context, model cnp.Model[float32], path stri
 		return err
 	}
 	from, to := other.State(), model.State()
+	c := model.Config()
+	l, err := cnp.ParseLikelihood(&c)
+	if err != nil {
+		return err
+	}
+	_, joint := l.(cnp.JointLikelihood)
+	if n := len(from) - 4; joint && n >= 0 && n+2 <= len(to) && from[n].Name == "mean_linear.weight" && to[n].Name == "raw_linear.weight" {
+		// Of independent normals a joint one takes over the network and the means; the numbers of each value begin with its mean.
+		mean, raw := from[n:n+2], to[n:n+2]
+		values := len(mean[1].Data)
+		for k, p := range raw {
+			row := len(p.Data) / len(raw[1].Data) // of one number
+			for d := range values {
+				at := d * (len(raw[1].Data) / values) * row
+				if k == 0 && len(mean[0].Data) != values*row {
+					return fmt.Errorf("tensor %s has shape %v, for features of another width than this model's", mean[0].Name, mean[0].Shape)
+				}
+				copy(p.Data[at:at+row], mean[k].Data[d*row:])
+			}
+		}
+		from, to = from[:n], to[:n]
+	}
 	for i, p := range to {
 		if i >= len(from) || from[i].Name != p.Name {
 			return fmt.Errorf("it has no tensor %s in its place, which this model has", p.Name)

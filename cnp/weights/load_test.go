@@ -42,6 +42,8 @@ func small() map[string]cnp.Config {
 	plane.Channels, plane.Lifts, plane.NoBatchNorm, plane.CoordinateFeature, plane.Fill = []int{3, 4}, 2, true, true, 0
 	levels := cnp.DefaultLevels(3, 2, 1)
 	levels.Channels, levels.Window, levels.DensityFloor = []int{3, 4, 5}, "smooth", 0.1
+	waves := levels
+	waves.Likelihood, waves.Waves = "lowrank:11", &cnp.Waves{Count: 2, Fastest: 7.5}
 	conv := cnp.Default(cnp.ConvCNPCurve, "", 2)
 	conv.Channels, conv.Kernel = []int{3, 4, 2}, 3
 	convImage := image(cnp.ConvCNPImage, "")
@@ -51,7 +53,7 @@ func small() map[string]cnp.Config {
 	cnpShort := cnp.Default(cnp.CNPCurve, "", 1)
 	cnpShort.Channels = []int{5}
 	return map[string]cnp.Config{
-		"curve": curve(), "plane": plane, "levels": levels, "convcnp": conv, "convcnp-image": convImage, "cnp": cnpCurve, "cnp short": cnpShort,
+		"curve": curve(), "plane": plane, "levels": levels, "waves": waves, "convcnp": conv, "convcnp-image": convImage, "cnp": cnpCurve, "cnp short": cnpShort,
 		"cnp-image": image(cnp.CNPImage, ""), "image SO(2)": image(cnp.EquivCNPImage, "SO(2)"), "image R>0xSO(2)": image(cnp.EquivCNPImage, "R>0xSO(2)"),
 	}
 }
