@@ -356,17 +356,14 @@ func (f *predictFn) flush(ctx context.Context, emit func(int, Part)) error {
 		var part *Part
 		own := err
 		im := &w.task.Batch
+		truth, _ := w.task.Answer()
 		if n := len(im.Pixels); own == nil {
-			truth := w.task.Truth
-			if truth == nil && !slices.ContainsFunc(im.Pixels, func(v float32) bool { return v-v != 0 }) {
-				truth = im.Pixels
-			}
 			part, own = partOf(p.Slice(at, at+n), im.B, []int{im.B, im.C, im.H, im.W}, truth, nil)
 			at += n
 		} else if len(all) > 1 { // one of them is bad: each alone says which
 			var alone *cnp.Prediction[float32]
 			if alone, own = f.complete(ctx, im); own == nil {
-				part, own = partOf(alone, im.B, []int{im.B, im.C, im.H, im.W}, w.task.Truth, nil)
+				part, own = partOf(alone, im.B, []int{im.B, im.C, im.H, im.W}, truth, nil)
 			}
 		}
 		if err := f.emit(ctx, w.chunk, part, own, emit); err != nil {
@@ -424,6 +421,18 @@ func (f *predictFn) curves(ctx context.Context, in *taskfile.File, c Chunk) (*Pa
 	return partOf(p, b.B, []int{b.B, b.Nt, cfg.DimY}, t.Truth, counts)
 }
 
+// known says which true values count and are not missing, which NaN says; nil: all.
+func known(truth []float32, counts []bool) []bool {
+	if !slices.ContainsFunc(truth, func(v float32) bool { return v != v }) {
+		return counts
+	}
+	out := make([]bool, len(truth))
+	for i, v := range truth {
+		out[i] = v == v && (counts == nil || counts[i])
+	}
+	return out
+}
+
 // partOf is what is said of a prediction, and its tensors.
 func partOf(p *cnp.Prediction[float32], tasks int, shape []int, truth []float32, counts []bool) (*Part, error) {
 	if err := p.Check(func(i int) bool { return counts == nil || counts[i] }); err != nil {
@@ -431,6 +440,7 @@ func partOf(p *cnp.Prediction[float32], tasks int, shape []int, truth []float32,
 	}
 	out := &Part{Tasks: tasks}
 	if truth != nil {
+		counts := known(truth, counts)
 		if p.Likelihood != nil {
 			if err := cnp.CheckSupport(p.Likelihood, "y_target", truth, counts, max(1, shape[len(shape)-1])); err != nil {
 				return nil, err

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
 )
 
 // gapModels are models of two outputs, each with a density of its own.
@@ -183,6 +186,51 @@ func TestGapsOfOne(t *testing.T) {
 			require.NoError(t, err)
 			require.InDeltaSlice(t, want.Mean, got.Mean, 1e-12)
 			require.InDeltaSlice(t, want.Std, got.Std, 1e-12)
+		})
+	}
+}
+
+// TestMissingPixels: what stands in place of a missing pixel is never looked at, neither as context nor as a value to be predicted.
+func TestMissingPixels(t *testing.T) {
+	const tasks, h, w = 2, 5, 4
+	for name, model := range smallImages(t, 2) {
+		m, ok := model.(TrainableCompleter[float32])
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			learn := func(fill float32) (float64, [][]float32) {
+				im := randomImages[float32](testkit.Rand(3), tasks, 2, h, w)
+				y, counts := make([]float32, len(im.Pixels)), make([]bool, len(im.Pixels))
+				rng := testkit.Rand(4)
+				for i := range y {
+					y[i] = rng.Float32()
+					if counts[i] = i%7 != 2; !counts[i] { // missing
+						y[i] = fill
+						im.Mask[i/(2*h*w)*h*w+i%(h*w)] = false
+					}
+				}
+				for i := range y {
+					if !im.Mask[i/(2*h*w)*h*w+i%(h*w)] {
+						im.Pixels[i] = fill
+					}
+				}
+				pass, err := m.Differentiate(context.Background(), im, layers.Eval)
+				require.NoError(t, err)
+				grads := layers.NewGrads(model.State())
+				loss, err := pass.GradientOf(Objective{Counts: counts}, y, grads)
+				require.NoError(t, err)
+				var all [][]float32
+				for _, p := range model.State() {
+					all = append(all, slices.Clone(grads.Of(p.Data)))
+				}
+				return loss, all
+			}
+			loss, grads := learn(float32(math.NaN()))
+			want, wanted := learn(7)
+			require.Equal(t, want, loss)
+			require.Equal(t, wanted, grads)
+			require.False(t, math.IsNaN(loss))
 		})
 	}
 }

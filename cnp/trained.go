@@ -186,7 +186,7 @@ func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 	}
 }
 
-// AddImages takes images with all their true pixels y [B, C, H, W] into account.
+// AddImages takes images with all their true pixels y [B, C, H, W] into account, NaN where one is missing.
 func AddImages[T Float](w *Witness, im *Images[T], y []T) {
 	if w.y == nil {
 		w.y = make([]moments, im.C)
@@ -202,7 +202,9 @@ func AddImages[T Float](w *Witness, im *Images[T], y []T) {
 		w.saw(observed)
 		for c := range im.C {
 			for _, v := range y[(b*im.C+c)*n : (b*im.C+c+1)*n] {
-				w.y[c].add(float64(v))
+				if v == v {
+					w.y[c].add(float64(v))
+				}
 			}
 		}
 	}

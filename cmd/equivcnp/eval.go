@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -309,10 +310,14 @@ func drawTasks(ctx context.Context, w io.Writer, format, title string, model cnp
 			im := b.Images
 			per := im.C * im.H * im.W
 			lo, hi := i*per, (i+1)*per
-			eval.AddTask(&m, p.Slice(lo, hi), b.Y[lo:hi], nil)
+			known := b.Known
+			if known != nil {
+				known = known[lo:hi]
+			}
+			eval.AddTask(&m, p.Slice(lo, hi), b.Y[lo:hi], known)
 			mask := im.Mask[i*im.H*im.W : (i+1)*im.H*im.W]
 			sheet.Scale = max(1, 192/max(im.H, im.W))
-			sheet.Rows = append(sheet.Rows, completionRow(im, b.Y[lo:hi], mask, p.Mean[lo:hi], p.Std[lo:hi], m.Report().LogLikelihood.Mean))
+			sheet.Rows = append(sheet.Rows, completionRow(im, b.Y[lo:hi], known, mask, p.Mean[lo:hi], p.Std[lo:hi], m.Report().LogLikelihood.Mean))
 		}
 		return nil
 	})
@@ -325,8 +330,8 @@ func drawTasks(ctx context.Context, w io.Writer, format, title string, model cnp
 	return picture.WriteCurves(w, format, title, curves)
 }
 
-// completionRow shows one completed image: context, mean, standard deviation, truth.
-func completionRow(im *cnp.Images[float32], truth []float32, mask []bool, mean, std []float32, ll float64) []picture.Panel {
+// completionRow shows one completed image: context, mean, standard deviation, truth as far as it is known.
+func completionRow(im *cnp.Images[float32], truth []float32, known, mask []bool, mean, std []float32, ll float64) []picture.Panel {
 	label := fmt.Sprintf("%.1f %% observed", 100*share(mask))
 	highest := float64(0)
 	for _, s := range std {
@@ -337,7 +342,14 @@ func completionRow(im *cnp.Images[float32], truth []float32, mask []bool, mean, 
 	}
 	context, spread := panel(label, truth), panel(fmt.Sprintf("std, up to %.3g", highest), std)
 	context.Mask, spread.Spread, spread.MaxSpread = mask, true, highest
-	return []picture.Panel{context, panel(fmt.Sprintf("mean, log-likelihood %.3f", ll), mean), spread, panel("truth", truth)}
+	whole := panel("truth", truth)
+	if n := im.H * im.W; known != nil {
+		whole.Mask = slices.Repeat([]bool{true}, n)
+		for i, ok := range known {
+			whole.Mask[i%n] = whole.Mask[i%n] && ok
+		}
+	}
+	return []picture.Panel{context, panel(fmt.Sprintf("mean, log-likelihood %.3f", ll), mean), spread, whole}
 }
 
 // share is that of the pixels which a mask observes.

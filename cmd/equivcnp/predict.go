@@ -47,7 +47,9 @@ task as if it were alone; the authors' checkpoints, and others with one lattice 
 tasks of the file, as the authors' code does.
 
 Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
-observed). Images of one file are predicted alike, alone or together; how many go together, and how
+observed). A pixel that is NaN in one of its channels, or a NetCDF file's _FillValue, is missing: it is
+not observed, whatever the mask says. An image that has such pixels needs no mask: all others are
+observed then. Images of one file are predicted alike, alone or together; how many go together, and how
 much memory their convolution weights may take, changes the time alone (--batch, --memory). With
 --precision bfloat16 predictions move by up to a thirtieth of the largest value.
 
@@ -77,8 +79,8 @@ whatever end, goes on where it was; files appear under their names when they are
 checks that all is there, and says how good it was.
 
 If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
-printed, averaged over values. For images without it, that of image itself is, if all its values
-are finite.`,
+printed, averaged over values; NaN is a value that is missing. For images without it, that of image
+itself is, of the values that are not missing, unless those are observed alone.`,
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
   equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date \
@@ -452,10 +454,9 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
 		return cnp.SampleImages(ctx, m, im, f.options(&cfg, im.B, j.context/max(1, im.B)))
 	}
-	if c.Truth != nil {
-		j.truth, j.truthName = c.Truth, "y_target"
-	} else if notFinite(&cnp.Prediction[float32]{Mean: im.Pixels}) == 0 {
-		j.truth, j.truthName = im.Pixels, "image"
+	j.truth, j.truthName = c.Answer()
+	if c.Missing > 0 {
+		j.notes = append(j.notes, fmt.Sprintf("%s missing: not observed, whatever the mask says", plural(c.Missing, "pixel")))
 	}
 	return j, nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,6 +228,49 @@ func TestPredictImages(t *testing.T) {
 	}
 }
 
+// A pixel that lacks a value in one channel is not observed, with a mask and without one, and is not scored.
+func TestPredictMissingPixels(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", imageConfig("SE(2)", 2))
+	const c, h, w = 2, 5, 4
+	pixels, mask, known := make([]float64, c*h*w), make([]byte, h*w), 0.0
+	for i := range pixels {
+		pixels[i] = math.Abs(math.Sin(float64(i)))
+	}
+	for i := range mask {
+		mask[i] = byte(i & 1)
+	}
+	predict := func(pixels []float64, more ...safetensors.Tensor) (r predictResult, mean []float32) {
+		b.tensors("in.safetensors", append([]safetensors.Tensor{f64s("image", []int{1, c, h, w}, pixels...)}, more...)...)
+		r = decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
+		mean, _ = b.prediction("out.safetensors", 1, c, h, w)
+		return r, mean
+	}
+	hidden := slices.Clone(mask)
+	hidden[3], hidden[7] = 0, 0
+	gaps := slices.Clone(pixels)
+	gaps[3], gaps[h*w+7], gaps[h*w+8] = math.NaN(), math.NaN(), math.NaN()
+	_, want := predict(pixels, u8s("mask", safetensors.U8, []int{1, h, w}, hidden...))
+	got, mean := predict(gaps, u8s("mask", safetensors.U8, []int{1, h, w}, mask...))
+	require.Equal(t, want, mean)
+	require.Contains(t, fmt.Sprint(got.Notes), "2 pixels missing: not observed, whatever the mask says")
+	_, values := b.prediction("out.safetensors", 1, c, h, w)
+	for i, v := range gaps {
+		if v == v {
+			sd := float64(values[i])
+			known += (-0.5*math.Log(2*math.Pi) - math.Log(sd) - 0.5*math.Pow((v-float64(mean[i]))/sd, 2)) / float64(len(gaps)-3)
+		}
+	}
+	require.InDelta(t, known, float64(*got.LogLikelihood), 1e-4)
+
+	all := bytes.Repeat([]byte{1}, h*w)
+	all[3], all[7], all[8] = 0, 0, 0
+	_, want = predict(pixels, u8s("mask", safetensors.U8, []int{1, h, w}, all...))
+	got, mean = predict(gaps)
+	require.Equal(t, want, mean, "without a mask")
+	require.NotNil(t, got.LogLikelihood, "channels of missing pixels are known")
+}
+
 // The likelihood of a whole image is that of complete.
 func TestPredictImageLikelihood(t *testing.T) {
 	b := newBench(t)
@@ -316,7 +361,8 @@ func TestPredictErrors(t *testing.T) {
 		{"no pixels", "image", "images need at least one pixel", ts{f64s("image", []int{1, 1, 0, 2}), u8s("mask", safetensors.U8, []int{1, 1, 0, 2})}},
 		{"mask of another size", "image", `tensor "mask" has shape [1 1 4 1], need [B = 1, 1, H = 2, W = 2]`, ts{im, u8s("mask", safetensors.U8, []int{1, 1, 4, 1}, 0, 1, 0, 1)}},
 		{"mask with a value of 255", "image", `tensor "mask": [0, 0, 0, 1] = 255, a mask holds 0 and 1`, ts{im, u8s("mask", safetensors.U8, []int{1, 1, 2, 2}, 0, 255, 0, 255)}},
-		{"NaN at an observed pixel", "image", `tensor "image": [0, 0, 1, 1] = NaN`, ts{f64s("image", []int{1, 1, 2, 2}, nan, 0, nan, nan), mask}},
+		{"Inf at an observed pixel", "image", `tensor "image": [0, 0, 1, 1] = +Inf`, ts{f64s("image", []int{1, 1, 2, 2}, nan, 0, nan, inf), mask}},
+		{"Inf in y_target", "image", `tensor "y_target": [0, 0, 1, 0] = -Inf`, ts{im, mask, f64s("y_target", []int{1, 1, 2, 2}, nan, 0, -inf, 0)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.tensors("in.safetensors", c.in...)

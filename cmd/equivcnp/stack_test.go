@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,9 +64,34 @@ func TestStacks(t *testing.T) {
 	b.fails(1, `there is no array "snow"`, append(train, "--in", "@two.npz", "--array", "snow")...)
 	b.fails(2, "--array is for --in", append(train, "--digits", "--array", "t2m")...)
 	b.fails(2, "--holdout is for your own images", append(train, "--digits", "--holdout-last")...)
-	nan := safetensors.FromFloat32s("t2m", []int{1, 1, 2}, []float32{1, float32(math.NaN())})
-	b.tensors("gap.npz", nan)
-	b.fails(1, `array "t2m" is NaN in image 0, channel 0, row 0, column 1`, append(train, "--in", "@gap.npz")...)
+
+	// A fill value of NetCDF is a missing pixel, and so is NaN of the other formats: it is neither observed nor scored, and an image without any value is none.
+	gaps, nan := slices.Clone(pixels), float32(math.NaN())
+	gaps[3], gaps[7*h*w] = nan, nan
+	for i := range h * w {
+		wide[2*h*w+i], gaps[2*h*w+i] = -99, nan
+	}
+	wide[3], wide[7*h*w] = -99, -99
+	grid.Vars = grid.Vars[:1]
+	require.NoError(t, grid.Add("t2m", netcdf.Float, []int{0, 1, 2}, wide, netcdf.Attr{Name: "_FillValue", Type: netcdf.Float, Numbers: []float64{-99}}))
+	f, err = os.Create(b.path("gap.nc"))
+	require.NoError(t, err)
+	require.NoError(t, netcdf.Encode(f, grid, 1))
+	require.NoError(t, f.Close())
+	b.tensors("gap.npz", safetensors.FromFloat32s("t2m", []int{n, h, w}, gaps))
+	said = b.ok(append(train, "--in", "@gap.nc", "--holdout-last")...)
+	require.Contains(t, said, fmt.Sprintf("2 of %d pixels missing", 9*h*w))
+	require.Contains(t, said, `array "t2m" has no value at all in image 2`)
+	first = state()
+	b.ok(append(train, "--in", "@gap.npz", "--holdout-last")...)
+	require.Equal(t, first, state())
+	said = b.ok("eval", "--model", "@m.safetensors", "--in", "@gap.nc", "--tasks", "9", "--picture", "@tasks.png")
+	require.Contains(t, said, "2 of 270 pixels missing")
+	require.NotContains(t, said, "NaN")
+	b.tensors("empty.npz", safetensors.FromFloat32s("t2m", []int{1, 1, 2}, []float32{nan, nan}))
+	b.fails(1, `array "t2m" has no value at all`, append(train, "--in", "@empty.npz")...)
+	b.tensors("inf.npz", safetensors.FromFloat32s("t2m", []int{1, 1, 2}, []float32{nan, float32(math.Inf(-1))}))
+	b.fails(1, `array "t2m" is -Inf in image 0, channel 0, row 0, column 1`, append(train, "--in", "@inf.npz")...)
 
 	// TIFF images of floats, in a folder.
 	require.NoError(t, os.Mkdir(b.path("floats"), 0o700))
@@ -85,6 +111,6 @@ func TestStacks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pixels[h*w:2*h*w], one.Pix)
 	said = b.ok(append(train, "--images", "@floats", "--holdout", "0")...)
-	require.Contains(t, said, "2 images of 5 x 6 pixels")
-	require.Contains(t, said, "channel 0 of row 0, column 0 is NaN")
+	require.Contains(t, said, "3 images of 5 x 6 pixels")
+	require.Contains(t, said, "1 of 90 pixels missing")
 }

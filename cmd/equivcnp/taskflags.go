@@ -408,6 +408,9 @@ func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, chang
 		return nil, 0, err
 	}
 	noteSkipped(r, set.Skipped)
+	if note := missingPixels(set); note != "" {
+		r.note("%s", note)
+	}
 	return task.Moved{ImageSet: set, Motions: motions}, set.N, nil
 }
 
@@ -417,6 +420,15 @@ func readMNIST(path string) (*task.ImageSet, error) {
 		return task.ReadAmat(path)
 	}
 	return task.ReadIDX(path)
+}
+
+// missingPixels says how many pixels of a set are missing, "" if none are.
+func missingPixels(set *task.ImageSet) string {
+	n := set.Missing()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s missing: they are never observed, and what they lack is not scored", n, plural(set.N*set.H*set.W, "pixel"))
 }
 
 // noteSkipped names a few images that were left out, and says how many there are.

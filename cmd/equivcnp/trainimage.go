@@ -169,7 +169,7 @@ func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("--in: %w", err)
 		}
-		return task.Moved{ImageSet: set, Motions: task.Upright}, nil, nil
+		return task.Moved{ImageSet: set, Motions: task.Upright}, set.Skipped, nil
 	}
 	return nil, nil, usagef("say what to train on: --digits, --images, --mnist or --in")
 }
@@ -243,6 +243,9 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	}
 	var test task.Source[float32] // a nil one for tasks without end
 	if set, ok := pictures.(task.Moved); ok {
+		if note := missingPixels(set.ImageSet); note != "" {
+			notes = append(notes, note)
+		}
 		kept, apart, held, err := holdOut(&f.trainFlags, set.ImageSet, set.N, changed, &notes)
 		if held && err == nil && f.last {
 			kept, apart, err = set.HoldoutLast(f.holdout)

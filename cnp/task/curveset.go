@@ -305,7 +305,7 @@ func CurvesOf(f *taskfile.File, dx, dy int, auxiliary, static []string) (*CurveS
 }
 
 // ReadImages reads images from a safetensors file: image [B, C, H, W] with that number of channels, and mask [B, 1, H, W]
-// or [B, H, W]. All pixels must be finite, observed or not. Errors name the file.
+// or [B, H, W]. NaN is a value that is missing; images without any are left out. Errors name the file.
 func ReadImages(path string, channels int) (*ImageSet, error) {
 	f, err := taskfile.Open(path)
 	if err != nil {
@@ -323,19 +323,17 @@ func ImagesOf(f *taskfile.File, channels int) (*ImageSet, error) {
 		return nil, err
 	}
 	b := &c.Batch
-	truth := c.Truth
-	if truth == nil {
-		truth = b.Pixels
-	}
-	for i, v := range truth {
-		if d := v - v; d != 0 {
-			return nil, fmt.Errorf("%s: %w: image value %d = %g; training and evaluation need the unobserved pixels too", path, ErrData, i, v)
-		}
-	}
 	if err := sized(b.B, b.C, b.H, b.W); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &ImageSet{Name: path, N: b.B, C: b.C, H: b.H, W: b.W, Pix: truth, Mask: b.Mask}, nil
+	s, tensor := &ImageSet{Name: path, N: b.B, C: b.C, H: b.H, W: b.W, Pix: c.Truth, Mask: b.Mask}, "y_target"
+	if s.Pix == nil {
+		s.Pix, tensor = b.Pixels, "image"
+	}
+	if err := s.usable(tensor); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
 }
 
 // CurveSetSource is the Source of a user's own regression tasks.

@@ -134,9 +134,26 @@ func TestReadImages(t *testing.T) {
 	require.Nil(t, Moved{set, PaperMotions}.MaskAt(0))
 	_, err = ReadImages(write(), 3)
 	require.ErrorContains(t, err, "C = 3")
-	pix[1] = float32(math.NaN()) // not observed
+	pix[0] = float32(math.NaN()) // the mask observes it
+	set, err = ReadImages(write(), 1)
+	require.NoError(t, err)
+	b, err = ImageSource[float32]{Pictures: Moved{set, Upright}, InOrder: true}.Batch(2, 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, false, false, true}, b.Images.Mask)
+	require.Equal(t, []bool{false, true, true, true}, b.Counts())
+	pix[1] = pix[0] // an image of which nothing is known
+	set, err = ReadImages(write(), 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, set.N)
+	require.Equal(t, []float32{0.5, 1}, set.Pix)
+	require.Equal(t, []bool{false, true}, set.Mask)
+	require.Contains(t, set.Skipped[0], "image has no value at all in image 0")
+	pix[2] = float32(math.Inf(1))
 	_, err = ReadImages(write(), 1)
-	require.ErrorContains(t, err, "image value 1 = NaN")
+	require.ErrorContains(t, err, "image is +Inf in image 1, channel 0, row 0, column 0")
+	pix[2], pix[3] = pix[0], pix[0]
+	_, err = ReadImages(write(), 1)
+	require.ErrorContains(t, err, "image has no value at all")
 
 	set, err = DecodeIDX(bytes.NewReader(idx(3, 1, 1, 1, 2, 3)))
 	require.NoError(t, err)

@@ -58,6 +58,10 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 			s.Skipped = append(s.Skipped, err.Error())
 			continue
 		}
+		if !slices.ContainsFunc(im.Pix, func(v float32) bool { return v == v }) {
+			s.Skipped = append(s.Skipped, fmt.Sprintf("%s: %v: it has no value at all", path, ErrData))
+			continue
+		}
 		s.N++
 		if err := sized(s.N, s.C, s.H, s.W); err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)

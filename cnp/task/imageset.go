@@ -17,11 +17,61 @@ type ImageSet struct {
 	Name    string // where it is from
 	N       int
 	C, H, W int
-	Pix     []float32 // [N, C, H, W] in [0, 1]
+	Pix     []float32 // [N, C, H, W], of pictures in [0, 1]; NaN where a value is missing
 	// Mask [N, H, W] says which pixels are observed, where the files say it; else it is nil.
 	Mask []bool
 	// Skipped says, for each file of a folder that was not taken, which and why.
 	Skipped []string
+}
+
+// Missing is the number of pixels that lack a value in some channel. They are never observed; as targets, channels count each on its own.
+func (s *ImageSet) Missing() (pixels int) {
+	n := s.H * s.W
+	for i := range s.N {
+		im := s.Image(i)
+		for p := range n {
+			for c := range s.C {
+				if v := im[c*n+p]; v != v {
+					pixels++
+					break
+				}
+			}
+		}
+	}
+	return pixels
+}
+
+// usable refuses infinite values, naming them, and leaves out images without any value; name is what errors call the images, such as the array that they are from.
+func (s *ImageSet) usable(name string) error {
+	n, per, kept := s.H*s.W, s.C*s.H*s.W, []int(nil)
+	for i := range s.N {
+		im, known := s.Image(i), false
+		for k, v := range im {
+			if v == v && v-v != 0 {
+				return fmt.Errorf("%w: %s is %v in image %d, channel %d, row %d, column %d", ErrData, name, v, i, k/n, k/s.W%s.H, k%s.W)
+			}
+			known = known || v == v
+		}
+		if !known {
+			s.Skipped = append(s.Skipped, fmt.Sprintf("%s has no value at all in image %d", name, i))
+			continue
+		}
+		kept = append(kept, i)
+	}
+	switch len(kept) {
+	case 0:
+		return fmt.Errorf("%w: %s has no value at all", ErrData, name)
+	case s.N:
+		return nil
+	}
+	pix, mask := make([]float32, 0, len(kept)*per), []bool(nil)
+	for _, i := range kept {
+		if pix = append(pix, s.Image(i)...); s.Mask != nil {
+			mask = append(mask, s.Mask[i*n:(i+1)*n]...)
+		}
+	}
+	s.N, s.Pix, s.Mask = len(kept), pix, mask
+	return nil
 }
 
 // Image returns image i [C, H, W].

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 )
@@ -11,7 +12,7 @@ import (
 type Pictures interface {
 	// Size returns channels, height and width.
 	Size() (c, h, w int)
-	// Draw writes one image [c, h, w] with values in [0, 1] to dst.
+	// Draw writes one image [c, h, w], of pictures with values in [0, 1], to dst; NaN is a value that is missing.
 	Draw(dst []float32, rng *rand.Rand)
 	// String names the images and everything that they depend on.
 	String() string
@@ -54,7 +55,7 @@ type Indexed interface {
 	MaskAt(i int) []bool
 }
 
-// ImageSource is the Source of partly observed images.
+// ImageSource is the Source of partly observed images. A pixel that lacks a value in some channel is not observed.
 type ImageSource[T cnp.Float] struct {
 	Pictures Pictures
 	Rates    Rates // of images that do not bring their own mask
@@ -89,6 +90,7 @@ func (s ImageSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 	}
 	rng := StepRand(seed, step)
 	im := &cnp.Images[T]{B: n, C: c, H: h, W: w, Pixels: make([]T, n*c*h*w), Mask: make([]bool, n*h*w)}
+	var known []bool
 	pix := make([]float32, c*h*w)
 	for i := range n {
 		mask, observed := im.Mask[i*h*w:(i+1)*h*w], []bool(nil)
@@ -110,8 +112,17 @@ func (s ImageSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 		} else {
 			s.Rates.Mask(mask, rng)
 		}
+		for k, v := range pix {
+			if v == v {
+				continue
+			}
+			if mask[k%(h*w)] = false; known == nil {
+				known = slices.Repeat([]bool{true}, len(im.Pixels))
+			}
+			known[i*len(pix)+k] = false
+		}
 	}
-	return &Tasks[T]{Images: im, Y: append([]T(nil), im.Pixels...)}, nil
+	return &Tasks[T]{Images: im, Y: append([]T(nil), im.Pixels...), Known: known}, nil
 }
 
 // String implements Source.

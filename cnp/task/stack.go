@@ -7,7 +7,7 @@ import (
 )
 
 // StackOf reads a stack of images, [N, H, W] or [N, C, H, W], from a file of arrays (npz, npy, NetCDF, safetensors): the array of that name, or if that is empty image as ImagesOf
-// reads it, or where there is no such tensor the only array of so many axes. Images are of that many channels, 0: of any. All pixels must be known. Errors name the file and the array.
+// reads it, or where there is no such tensor the only array of so many axes. Images are of that many channels, 0: of any. NaN, to which a NetCDF file's fill values are read, is a value that is missing; images without any are left out. Errors name the file and the array.
 func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if name == "" && f.Tensor("image") != nil {
 		return ImagesOf(f, channels)
@@ -44,13 +44,11 @@ func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: array %q: %w", path, name, err)
 	}
-	for i, v := range pixels {
-		if v-v != 0 {
-			return nil, fmt.Errorf("%s: %w: array %q is %v in image %d, channel %d, row %d, column %d; training and evaluation need all pixels", path, ErrData, name, v,
-				i/(c*h*w), i/(h*w)%c, i/w%h, i%w)
-		}
+	s := &ImageSet{Name: fmt.Sprintf("%s of %s", name, path), N: n, C: c, H: h, W: w, Pix: pixels}
+	if err := s.usable(fmt.Sprintf("array %q", name)); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &ImageSet{Name: fmt.Sprintf("%s of %s", name, path), N: n, C: c, H: h, W: w, Pix: pixels}, nil
+	return s, nil
 }
 
 // HoldoutLast is Holdout of the last images: of a stack that has a time, of the latest.

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 )
@@ -39,6 +40,7 @@ func (s ViewSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 	y := make([]T, len(im.Pixels))
 	still, moved, whole, mask := make([]float32, c*h*w), make([]float32, c*h*w), make([]float32, c*h*w), make([]bool, h*w)
 	pixels := make([]T, c*h*w)
+	var known []bool
 	uniform := func(r float64) float64 { return r * (2*rng.Float64() - 1) }
 	for i := range n {
 		for k, v := range all.Pixels[i*c*h*w : (i+1)*c*h*w] {
@@ -54,7 +56,9 @@ func (s ViewSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 		Move(moved, still, c, h, w, m)
 		s.Rates.Mask(mask, rng)
 		for k, p := range moved {
-			pixels[k] = T(p)
+			if pixels[k] = T(p); p != p { // what moves onto it is missing, in part at least
+				mask[k%(h*w)] = false
+			}
 		}
 		at := i * c * side * side
 		cnp.Paint(&v, im.Pixels[at:at+c*side*side], im.Mask[i*side*side:(i+1)*side*side], pixels, mask, c, h, w)
@@ -62,10 +66,17 @@ func (s ViewSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 		Move(whole, still, c, h, w, m)
 		for k := range c * side * side {
 			row, column := k/side%side+(h-side)/2, k%side+(w-side)/2
-			y[at+k] = T(whole[k/(side*side)*h*w+row*w+column])
+			v := whole[k/(side*side)*h*w+row*w+column]
+			if y[at+k] = T(v); v == v {
+				continue
+			}
+			if known == nil {
+				known = slices.Repeat([]bool{true}, len(y))
+			}
+			known[at+k] = false
 		}
 	}
-	return &Tasks[T]{Images: im, Y: y}, nil
+	return &Tasks[T]{Images: im, Y: y, Known: known}, nil
 }
 
 // String implements Source.

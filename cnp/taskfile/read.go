@@ -2,6 +2,7 @@ package taskfile
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,7 +18,9 @@ type Curves struct {
 // Images is a batch of partly observed images.
 type Images struct {
 	Batch cnp.Images[float32]
-	Truth []float32 // [B, C, H, W], nil where the file has no y_target
+	Truth []float32 // [B, C, H, W], NaN where a value is missing; nil where the file has no y_target
+	// Missing is how many pixels lack a value that would be observed otherwise: in image one of their channels is NaN.
+	Missing int
 }
 
 // Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates, outputs, auxiliary inputs and static fields. NaN among outputs
@@ -107,11 +110,13 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 	return c, nil
 }
 
-// Images reads the tensors of a batch of images with that many channels.
+// Images reads the tensors of a batch of images with that many channels. NaN in image and in y_target is a missing value. A pixel that lacks one in any channel is not observed,
+// whatever mask says of it; an image that lacks some may leave mask out, and then all other pixels are observed.
 func (t *File) Images(channels int) (*Images, error) {
 	const purpose = "an image model needs image and mask"
-	x, mk := t.find("image", true, purpose), t.find("mask", true, purpose)
+	x := t.find("image", true, purpose)
 	pixels := t.narrow(x, "B C H W", -1, channels, -1, -1)
+	mk := t.find("mask", !slices.ContainsFunc(pixels, func(v float32) bool { return v != v }), purpose)
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -121,7 +126,9 @@ func (t *File) Images(channels int) (*Images, error) {
 		return nil, t.err
 	}
 	var mask []bool
-	if len(mk.Shape) == 3 {
+	if mk == nil {
+		mask = slices.Repeat([]bool{true}, b*h*w)
+	} else if len(mk.Shape) == 3 {
 		mask = t.mask(mk, "B H W", b, h, w)
 	} else {
 		mask = t.mask(mk, "B 1 H W", b, 1, h, w)
@@ -130,11 +137,49 @@ func (t *File) Images(channels int) (*Images, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	n := h * w
+	n, missing := h*w, 0
+	for i, v := range pixels {
+		if p := i/(channels*n)*n + i%n; v != v && mask[p] {
+			mask[p] = false
+			missing++
+		}
+	}
 	finite(t, "image", pixels, func(i int) bool { return mask[i/(channels*n)*n+i%n] })
-	finite(t, "y_target", truth, func(int) bool { return true })
+	bounded(t, "y_target", truth, func(int) bool { return true })
 	if t.err != nil {
 		return nil, t.err
 	}
-	return &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: pixels, Mask: mask}, Truth: truth}, nil
+	return &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: pixels, Mask: mask}, Truth: truth, Missing: missing}, nil
+}
+
+// Answer returns the values [B, C, H, W] by which predictions are judged, NaN where there is none, and the name of their tensor: y_target or, where the file has none, image itself. An
+// image of which no hidden pixel is known says nothing then. nil: there are none.
+func (im *Images) Answer() (y []float32, name string) {
+	if im.Truth != nil {
+		return im.Truth, "y_target"
+	}
+	b := &im.Batch
+	if !slices.ContainsFunc(b.Pixels, func(v float32) bool { return v-v != 0 }) {
+		return b.Pixels, "image"
+	}
+	n, known := b.H*b.W, false
+	for k := range b.B {
+		own, mask := b.Pixels[k*b.C*n:(k+1)*b.C*n], b.Mask[k*n:(k+1)*n]
+		whole, hidden := true, false
+		for i, v := range own {
+			if v-v != 0 && v == v {
+				return nil, "" // an infinity where the mask hides it is no answer
+			}
+			whole, hidden = whole && v == v, hidden || v == v && !mask[i%n]
+		}
+		if whole || hidden {
+			y, known = append(y, own...), true
+		} else {
+			y = append(y, slices.Repeat([]float32{float32(math.NaN())}, len(own))...)
+		}
+	}
+	if !known {
+		return nil, ""
+	}
+	return y, "image"
 }

@@ -54,8 +54,19 @@ func Read(path string) (*Image, error) {
 }
 
 // ReadChannels reads an image as one of 1 (grey) or 3 channels (in colour): a PNG, JPEG or TIFF file as Read does, and a TIFF of other numbers, floats for example, with the values that
-// it has, all of which must be there.
+// it has. NaN is a value that is missing: where the file has it, or the number that GDAL names as no data.
 func ReadChannels(path string, channels int) (*Image, error) {
+	tiff := false
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".tif", ".tiff":
+		tiff = true
+		if s, err := OpenStrips(path, channels); err == nil {
+			defer s.Close()
+			if s.gaps {
+				return s.all(path)
+			}
+		}
+	}
 	im, err := Read(path)
 	if err == nil {
 		if channels == 1 {
@@ -63,7 +74,7 @@ func ReadChannels(path string, channels int) (*Image, error) {
 		}
 		return im.Colour(), nil
 	}
-	if e := strings.ToLower(filepath.Ext(path)); e != ".tif" && e != ".tiff" || !errors.Is(err, ErrImage) {
+	if !tiff || !errors.Is(err, ErrImage) {
 		return nil, err
 	}
 	s, other := OpenStrips(path, channels)
@@ -71,19 +82,24 @@ func ReadChannels(path string, channels int) (*Image, error) {
 		return nil, fmt.Errorf("%w (%w)", err, other)
 	}
 	defer s.Close()
+	return s.all(path)
+}
+
+// all reads all values.
+func (s *Strips) all(path string) (*Image, error) {
 	if s.W > MaxPixels/s.H {
 		return nil, fmt.Errorf("%s: %w: %d x %d pixels, need at most %d in all", path, ErrSize, s.W, s.H, MaxPixels)
 	}
-	out := &Image{C: channels, H: s.H, W: s.W, Pix: make([]float32, channels*s.H*s.W)}
-	for c := range channels {
+	out := &Image{C: s.C, H: s.H, W: s.W, Pix: make([]float32, s.C*s.H*s.W)}
+	for c := range s.C {
 		for y := range s.H {
 			row := out.Pix[(c*s.H+y)*s.W:][:s.W]
 			if err := s.Line(row, c, y, 0); err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 			for x, v := range row {
-				if v-v != 0 {
-					return nil, fmt.Errorf("%s: %w: channel %d of row %d, column %d is %v: it is missing, and all pixels must be known", path, ErrImage, c, y, x, v)
+				if v == v && v-v != 0 {
+					return nil, fmt.Errorf("%s: %w: channel %d of row %d, column %d is %v", path, ErrImage, c, y, x, v)
 				}
 			}
 		}

@@ -25,6 +25,7 @@ type Strips struct {
 	C, H, W int
 	line    func(dst []float32, channel, y, x int) error // values of one of the file's channels
 	own     int                                          // channels of the file
+	gaps    bool                                         // the file names a value that says that there is none
 	rest    []float32
 	file    *os.File
 }
@@ -66,7 +67,7 @@ func (s *Strips) open(path string) error {
 	case isTIFF(head):
 		var f *tiffFile
 		if f, err = openTIFF(s.file, info.Size()); err == nil {
-			s.H, s.W, s.own, s.line = f.h, f.w, f.samples, f.line
+			s.H, s.W, s.own, s.line, s.gaps = f.h, f.w, f.samples, f.line, f.missing == f.missing
 		}
 		other = errOtherTIFF
 	case string(head) == pngMagic:
