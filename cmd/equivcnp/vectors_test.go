@@ -69,6 +69,22 @@ func TestStart(t *testing.T) {
 	b.fails(1, "has shape", append(run, "--channels", "4", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "it has no tensor", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "is an input", append(run, "--start", "@first.safetensors", "--out", "@first.safetensors")...)
+
+	// A joint normal begins with the network and the means of an independent one, and with a factor of its own.
+	line := []string{"train", "regression", "--benchmark", "eq", "--levels", "2", "--channels", "3", "--kernel-width", "3", "--points-per-unit", "8", "--batch", "2", "--eval-every", "0"}
+	b.ok(append(line, "--steps", "2", "--out", "@normal.safetensors")...)
+	joint := append(line, "--start", "@normal.safetensors", "--steps", "0", "--likelihood", "lowrank:9", "--waves", "4:12")
+	b.ok(append(joint, "--out", "@joint.safetensors")...)
+	squared := func(model string) float64 {
+		return float64(decode[evalResult](t, b.ok("eval", "--model", model, "--benchmark", "eq", "--tasks", "2", "--json")).Report.RMSE)
+	}
+	require.Equal(t, squared("@normal.safetensors"), squared("@joint.safetensors"))
+	require.Contains(t, b.ok("inspect", "@joint.safetensors"), "4 frequencies along a coordinate, up to 12 radians per unit")
+	for _, waves := range []string{"4", "x:12", "4:", "4:y"} {
+		b.fails(2, "--waves "+waves, append(line, "--likelihood", "lowrank:9", "--waves", waves, "--out", "@x.safetensors")...)
+	}
+	b.fails(2, "count = 5", append(line, "--likelihood", "lowrank:9", "--waves", "5:12", "--out", "@x.safetensors")...)
+	b.fails(2, "waves are for likelihood lowrank", append(line, "--waves", "4:12", "--out", "@x.safetensors")...)
 }
 
 // TestReproduceVectors: the table has a row for each kind of model, with a cell for each kernel that it was trained on; by the chain rule it says what a
