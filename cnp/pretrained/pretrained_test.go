@@ -83,6 +83,13 @@ func TestBenchmark(t *testing.T) {
 					if d := r.KL.Mean - r.Diagonal.Mean; !(d <= 0.025) {
 						t.Errorf("%s: %.3f behind the best independent prediction", src.Region, d)
 					}
+					if l, err := cnp.ParseLikelihood(&i.Config); err == nil && isJoint(l) {
+						r, err := eval.Joint(context.Background(), eval.Predicted(eval.Model(m)), src, eval.Options{Tasks: 64, Seed: 1000})
+						require.NoError(t, err)
+						if !(r.KL.Mean <= 0.015) {
+							t.Errorf("%s: jointly %.3f behind the process", src.Region, r.KL.Mean)
+						}
+					}
 					r, err = eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}), src, eval.Options{Tasks: 16, Seed: 1000})
 					require.NoError(t, err)
 					if !(r.KL.Mean <= 0.05) {
@@ -93,6 +100,12 @@ func TestBenchmark(t *testing.T) {
 		}
 	}
 	t.Logf("%d models", models)
+}
+
+// isJoint says whether the values of a task are not independent.
+func isJoint(l cnp.Likelihood) bool {
+	_, joint := l.(cnp.JointLikelihood)
+	return joint
 }
 
 // TestSphere: models on the sphere predict the same tasks as well at the poles, across the date line and after any turn of the globe as they do at middle
