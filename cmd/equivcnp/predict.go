@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"time"
 
@@ -473,17 +472,4 @@ func counted(mask []bool, n int) int {
 		}
 	}
 	return kept
-}
-
-// notFinite counts NaN and infinite values of a prediction.
-func notFinite(p *cnp.Prediction[float32]) int {
-	n := 0
-	for _, v := range [][]float32{p.Mean, p.Std} {
-		for _, x := range v {
-			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-				n++
-			}
-		}
-	}
-	return n
 }
