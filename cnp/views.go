@@ -16,6 +16,7 @@ import (
 // the model has lifts: turned by each of its angles, and at each of its scales. Every view predicts one half of the observed pixels from the other, and the better it
 // does, the more its prediction of the image counts. So the network need know things upright and of one size only, and the model knows them at any angle and of any
 // size between Min and Max; the cost grows with the number of views. Turning, scaling or shifting an image exchanges what the views see, but for the canvas's cells.
+// A pixel that was observed keeps its value, with a deviation of Config.Floor, since cells are wider than pixels.
 type Views struct {
 	// Min and Max are the sizes of what is seen, as parts of its size in training; the scales are spaced evenly between them, in their logarithms.
 	Min float64 `json:"min"`
@@ -354,6 +355,9 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 		cells := len(m) / im.C
 		for i := range im.C * n {
 			mu, sd := readPixel(p.readers[view], i%n, m[i/n*cells:]), readPixel(p.readers[view], i%n, s[i/n*cells:])
+			if im.Mask[i%n] {
+				mu, sd = observed(mu, sd, float64(im.Pixels[i]), p.cfg.Floor)
+			}
 			first[i] += weight[view] / sum * mu
 			second[i] += weight[view] / sum * (sd*sd + mu*mu)
 		}
@@ -362,6 +366,16 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 		mean[i], std[i] = T(v), T(max(math.Sqrt(max(second[i]-v*v, 0)), p.cfg.Floor))
 	}
 	return err
+}
+
+// observed is what a view says of a pixel that was observed as y, with a deviation of noise: a cell is wider than the pixel, and knows its mean only. Without a
+// noise nothing says how far y is to be believed, and the view is.
+func observed(mu, sd, y, noise float64) (float64, float64) {
+	if !(noise > 0) {
+		return mu, sd
+	}
+	gain := sd * sd / (sd*sd + noise*noise)
+	return mu + gain*(y-mu), noise * math.Sqrt(gain)
 }
 
 // leastWeight is what a view's weight must have beside the best one's for its prediction to be computed.

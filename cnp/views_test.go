@@ -133,6 +133,29 @@ func TestViewsPlan(t *testing.T) {
 	require.Positive(t, need.Bytes())
 }
 
+// With a floor an observed pixel keeps its value to within what the floor allows, and the others are predicted as without.
+func TestViewsObserved(t *testing.T) {
+	m := viewed(t, "Sim(2) at 2 scales", 6, cnp.DefaultViews())
+	c := m.Config()
+	c.Floor = 0.01
+	floored, err := cnp.New[float64](c, 3)
+	require.NoError(t, err)
+	im := observedIn(2, 12, 0, 12, rand.New(rand.NewPCG(5, 6)))
+	got, err := floored.(*cnp.ImageViews[float64]).Complete(t.Context(), im)
+	require.NoError(t, err)
+	seen := 0
+	for i, y := range im.Pixels {
+		if !im.Mask[i/288*144+i%144] {
+			require.True(t, got.Std[i] >= c.Floor, "value %d has deviation %g", i, got.Std[i])
+			continue
+		}
+		seen++
+		require.True(t, math.Abs(got.Mean[i]-y) <= 0.01, "value %d is %g, observed as %g", i, got.Mean[i], y)
+		require.True(t, got.Std[i] >= c.Floor && got.Std[i] <= 2*c.Floor, "value %d has deviation %g", i, got.Std[i])
+	}
+	require.Positive(t, seen)
+}
+
 // A view's canvas holds what lies on it.
 func TestPaint(t *testing.T) {
 	v := cnp.View{Angle: math.Pi / 2, Scale: 0.5, Cell: 2, Side: 6}
