@@ -322,7 +322,7 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 			if c.OnSphere() {
 				n.geometry = c.sphereNeed()
 			}
-			n.features *= number * (batch*(1+1.5*train) + (1-train)*(min(batch, float64(workers()))-batch))
+			n.features *= number * (batch*(1+0.4*train) + (1-train)*(min(batch, float64(workers()))-batch))
 			if w.Train { // in a prediction a task's lifts go one after the other
 				n.features *= float64(max(1, c.Lifts) / c.pyramidLifts())
 			}
