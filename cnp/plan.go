@@ -232,6 +232,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	if opt.Soft {
 		limit = MemoryLimit()
 	}
+	if arranged := m.arrangeGrid(queries, points, radii, opt); arranged != nil {
+		return p.assemble(ctx, m, arranged, opt, nil)
+	}
 	near, flat := map[float64]*neighbor.Neighborhood{}, true
 	largest := slices.Max(append(radii, m.psi.Radius()))
 	for _, r := range append([]float64{largest}, append(radii, m.psi.Radius())...) {
@@ -382,6 +385,37 @@ func (m *ImageEquivCNP[T]) windowing(r float64) *layers.Windowing {
 	return &layers.Windowing{Window: m.cfg.Window, Group: m.group, Radius: r}
 }
 
+// algorithmOf is the algorithm for the neighbourhood of a radius; depthwise are the radii of separable convolutions.
+func algorithmOf(r float64, depthwise []float64, opt PlanOptions) layers.Algorithm {
+	switch {
+	case slices.Contains(depthwise, r):
+		return opt.Algorithm
+	case opt.Algorithm == layers.Direct:
+		return layers.NoDepthwise
+	}
+	return layers.TransformsOnly
+}
+
+// arrangeGrid is arrange, and the search before it, where all neighbourhoods follow from the grid that the points stand on. Otherwise it returns nil.
+func (m *ImageEquivCNP[T]) arrangeGrid(queries, points *group.Lifted, depthwise []float64, opt PlanOptions) map[float64]*layers.Arrangement[T] {
+	if queries != points || m.cfg.MaxNeighbors > 0 {
+		return nil
+	}
+	arranged := map[float64]*layers.Arrangement[T]{}
+	for _, r := range append([]float64{m.psi.Radius()}, depthwise...) {
+		if arranged[r] != nil {
+			continue
+		}
+		if m.windowing(r) != nil {
+			return nil
+		}
+		if arranged[r] = layers.ArrangeGrid[T](points, r, algorithmOf(r, depthwise, opt)); arranged[r] == nil {
+			return nil
+		}
+	}
+	return arranged
+}
+
 // arrange arranges the neighbourhood of each radius; depthwise are the radii of separable convolutions. Where memory is limited, it goes
 // from one to the next and lets go of what it has arranged, since a neighbourhood is as large as its arrangement.
 func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, order []int32, flat bool, depthwise []float64, stop func() bool,
@@ -391,13 +425,7 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 	made := make([]*layers.Arrangement[T], len(distinct))
 	one := func(i, _ int) {
 		r := distinct[i]
-		algorithm := opt.Algorithm
-		if !slices.Contains(depthwise, r) {
-			if algorithm = layers.TransformsOnly; opt.Algorithm == layers.Direct {
-				algorithm = layers.NoDepthwise
-			}
-		}
-		made[i] = layers.Arrange[T](near[r], order, flat, algorithm, m.windowing(r), stop)
+		made[i] = layers.Arrange[T](near[r], order, flat, algorithmOf(r, depthwise, opt), m.windowing(r), stop)
 	}
 	if opt.Soft {
 		parallel.For(len(distinct), 1, one)

@@ -41,14 +41,27 @@ func stopped(stop func() bool) bool { return stop != nil && stop() }
 // fast as sums down a column.
 const pairWork = 1.3
 
+// takesTransforms reports whether an algorithm goes by transforms where these are faster.
+func takesTransforms(algorithm Algorithm) bool {
+	return algorithm == Transforms || algorithm != Direct && simd.CurrentLevel() != simd.Generic
+}
+
+// tiling returns how transforms go along a grid, which may be nil, or nil if algorithm does without them there.
+func (a *Arrangement[T]) tiling(g *spectral.Grid, algorithm Algorithm) *spectral.Tiling {
+	if g != nil {
+		if t := g.Tiling(); t != nil && (algorithm == Transforms || t.Work() < pairWork*float64(a.Pairs())) {
+			return t
+		}
+	}
+	return nil
+}
+
 // choose prepares a flat arrangement for depthwise convolutions and embeddings.
 func (a *Arrangement[T]) choose(algorithm Algorithm, stop func() bool) {
-	if algorithm == Transforms || (algorithm != Direct && simd.CurrentLevel() != simd.Generic) {
-		if g := spectral.Find(a.offsets, a.index, a.pose); g != nil {
-			if t := g.Tiling(); t != nil && (algorithm == Transforms || t.Work() < pairWork*float64(a.Pairs())) {
-				a.transform(t)
-				return
-			}
+	if takesTransforms(algorithm) {
+		if t := a.tiling(spectral.Find(a.offsets, a.index, a.pose), algorithm); t != nil {
+			a.transform(t)
+			return
 		}
 	}
 	if algorithm == TransformsOnly {

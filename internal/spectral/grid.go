@@ -124,6 +124,9 @@ func newGrid(h, w, lifts int, steps []Step) *Grid {
 	return g
 }
 
+// Spreads reports whether points see others of their row, and of their column. Then nothing but its own width makes a grid of its neighbourhood.
+func (g *Grid) Spreads() bool { return min(g.up, g.down, g.left, g.right) > 0 }
+
 func compareSteps(a, b Step) int {
 	return cmp.Or(cmp.Compare(a.DY, b.DY), cmp.Compare(a.DX, b.DX), cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From))
 }
