@@ -33,6 +33,9 @@ type Chain struct {
 	Order Order
 	// Block is how many targets are predicted at a time, independently of each other; 0 is 1.
 	Block int
+	// Growth lets blocks grow: a block has as many targets as Growth times what is known before it, context and earlier blocks together, and
+	// at least Block. Where much is known the targets of a block tell each other little: a few dozen of predictions do for hundreds of targets.
+	Growth float64
 	// Seed decides random orders, and what is drawn. Seeds has one for each task instead: tasks with one seed share their randomness, so
 	// that samples move with their task.
 	Seed  uint64
@@ -49,14 +52,34 @@ func (c *Chain) check(tasks int) error {
 	if c.Block < 0 {
 		return fmt.Errorf("%w: blocks of %d targets", ErrRange, c.Block)
 	}
+	if !(c.Growth >= 0 && c.Growth <= maxGrowth) {
+		return fmt.Errorf("%w: blocks of %v times the known points, need 0 to %d", ErrRange, c.Growth, maxGrowth)
+	}
 	if c.Seeds != nil && len(c.Seeds) != tasks {
 		return fmt.Errorf("%w: %d seeds for %d tasks", ErrShape, len(c.Seeds), tasks)
 	}
 	return nil
 }
 
-// block is how many targets go at a time.
-func (c *Chain) block() int { return max(1, c.Block) }
+// maxGrowth bounds Chain.Growth: far below it all targets go at a time.
+const maxGrowth = 1000
+
+// Blocks says where the blocks of n targets end, of a task with that many context points: as many predictions as it returns numbers.
+func (c *Chain) Blocks(known, n int) (ends []int) {
+	for lo := 0; lo < n; lo = ends[len(ends)-1] {
+		size := max(1, c.Block, int(min(c.Growth*float64(known+lo), float64(n))))
+		ends = append(ends, lo+min(size, n-lo))
+	}
+	return ends
+}
+
+// block is where block k begins and ends, of blocks that end there.
+func block(ends []int, k int) (lo, hi int) {
+	if k > 0 {
+		lo = ends[k-1]
+	}
+	return lo, ends[k]
+}
 
 // seed is that of task t.
 func (c *Chain) seed(t int) uint64 {
@@ -65,9 +88,6 @@ func (c *Chain) seed(t int) uint64 {
 	}
 	return c.Seed
 }
-
-// steps is how many blocks n targets make.
-func (c *Chain) steps(n int) int { return (n + c.block() - 1) / c.block() }
 
 // arrange brings n targets into the order of the chain; before compares two of them by place.
 func (c *Chain) arrange(n int, seed uint64, before func(i, j int32) int) []int32 {

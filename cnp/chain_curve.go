@@ -49,7 +49,7 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 		if opt.Knots > 0 {
 			t.knots(opt)
 		}
-		most = max(most, c.opt.steps(len(t.order)))
+		most = max(most, len(c.blocks(t)))
 	}
 	steps += most
 	report := progress(ctx)
@@ -231,6 +231,11 @@ const (
 	pointsAtOnce = 1 << 20
 )
 
+// blocks says where the blocks of a task's chain end.
+func (c *curveChain[T]) blocks(t *chainTask[T]) []int {
+	return c.opt.Blocks(len(t.context), len(t.order))
+}
+
 // runs takes the rows of all tasks apart.
 func (c *curveChain[T]) runs(samples int) (runs []chainRun) {
 	most := max(1, min(rowsAtOnce, pointsAtOnce/max(1, c.b.Nc+c.b.Nt+c.b.Ns)))
@@ -249,14 +254,16 @@ func (c *curveChain[T]) runs(samples int) (runs []chainRun) {
 func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, run chainRun, step func(int) error) error {
 	rows := make([]chainRow[T], run.hi-run.lo)
 	fed := map[*chainTask[T]][]float64{} // positions that the samples of a task have in common
-	steps := 0
+	ends, steps := map[*chainTask[T]][]int{}, 0
 	for i := range rows {
 		t := c.tasks[(run.lo+i)/opt.Samples]
-		fed[t] = t.x
+		if ends[t] == nil {
+			fed[t], ends[t] = t.x, c.blocks(t)
+		}
 		rows[i] = chainRow[T]{task: t, y: slices.Clip(t.y)}
-		steps = max(steps, c.opt.steps(len(t.order)))
+		steps = max(steps, len(ends[t]))
 	}
-	rng, block := newNoise(), c.opt.block()
+	rng := newNoise()
 	at := func(i, k int) []T { // values of target k of row i
 		row := run.lo + i
 		return out[(((row%opt.Samples)*c.b.B+rows[i].task.number)*c.b.Nt+rows[i].task.targets[k])*c.dy:][:c.dy]
@@ -267,7 +274,11 @@ func (c *curveChain[T]) sample(ctx context.Context, out []T, opt SampleOptions, 
 		}
 		for i := range rows {
 			r := &rows[i]
-			r.x, r.targets = fed[r.task], r.task.order[min(s*block, len(r.task.order)):min((s+1)*block, len(r.task.order))]
+			r.x, r.targets = fed[r.task], nil
+			if s < len(ends[r.task]) {
+				lo, hi := block(ends[r.task], s)
+				r.targets = r.task.order[lo:hi]
+			}
 		}
 		p, width, err := c.predict(ctx, rows, twins(rows))
 		if err != nil {
@@ -367,11 +378,13 @@ type chainFlow[T Float] struct {
 
 // run predicts the targets of some tasks, one row of them at a time where they are alone.
 func (f *chainFlow[T]) run(ctx context.Context, tasks []*chainTask[T], alone bool) error {
-	wide, dy, block := f.width(), f.dy, f.opt.block()
+	wide, dy := f.width(), f.dy
 	for _, t := range tasks {
 		r := chainRow[T]{task: t, x: slices.Clip(t.x), y: slices.Clip(t.y)}
-		for lo := 0; lo < len(t.order); lo += block {
-			r.targets = t.order[lo:min(lo+block, len(t.order))]
+		ends := f.blocks(t)
+		for k := range ends {
+			lo, hi := block(ends, k)
+			r.targets = t.order[lo:hi]
 			f.rows = append(f.rows, r)
 			if f.points += len(r.x)/wide + len(r.targets) + f.b.Ns; alone || len(f.rows) == rowsAtOnce/8 || f.points >= pointsAtOnce {
 				if err := f.flush(ctx); err != nil {

@@ -197,13 +197,20 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 	}
 	n, rng := im.H*im.W, newNoise()
 	var news []int32
-	for lo := 0; lo < len(order); lo += opt.block() {
+	seen := 0
+	for _, ok := range im.Mask[:n] {
+		if ok {
+			seen++
+		}
+	}
+	ends := opt.Blocks(seen, len(order))
+	for k := range ends {
+		lo, hi := block(ends, k)
 		c.report(c.done, c.total)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		pixels := order[lo:min(lo+opt.block(), len(order))]
-		k := len(pixels)
+		pixels := order[lo:hi]
 		p, err := s.predict(ctx, pixels, news)
 		if err != nil {
 			return err
@@ -212,7 +219,7 @@ func (c *imageChain[T]) sample(ctx context.Context, im *Images[T], opt SampleOpt
 			for i, at := range pixels {
 				source := rng.at(seed, first+b, int(at))
 				for ch := range im.C {
-					v := (b*im.C+ch)*k + i
+					v := (b*im.C+ch)*len(pixels) + i
 					if err := p.usable(v, func() string { return describePixel(int(at), im.W, lo) }); err != nil {
 						return err
 					}
@@ -296,10 +303,12 @@ func (c *imageChain[T]) joint(ctx context.Context, j *Joint[T], y []T, opt Sampl
 	if err != nil {
 		return err
 	}
+	ends := opt.Blocks(len(seen), len(order))
 	if cheap {
 		var news []int32
-		for lo := 0; lo < len(order); lo += opt.block() {
-			pixels := order[lo:min(lo+opt.block(), len(order))]
+		for k := range ends {
+			lo, hi := block(ends, k)
+			pixels := order[lo:hi]
 			p, err := s.predict(ctx, pixels, news)
 			if err != nil {
 				return err
@@ -312,22 +321,24 @@ func (c *imageChain[T]) joint(ctx context.Context, j *Joint[T], y []T, opt Sampl
 		return nil
 	}
 	// What comes before each pixel is known in advance: whole images, several at a time.
-	for lo := 0; lo < len(order); {
-		images := c.copies(b, min(taskChunk, opt.steps(len(order)-lo)))
+	for first := 0; first < len(ends); {
+		images := c.copies(b, min(taskChunk, len(ends)-first))
 		for k := range images.B {
-			tell(images, k, order[:lo+k*opt.block()])
+			lo, _ := block(ends, first+k)
+			tell(images, k, order[:lo])
 		}
 		p, err := c.m.Complete(ctx, images)
 		if err != nil {
 			return err
 		}
 		for k := range images.B {
-			pixels := order[lo:min(lo+opt.block(), len(order))]
+			lo, hi := block(ends, first+k)
+			pixels := order[lo:hi]
 			if err := note(p, pixels, lo, func(ch, i int) int { return (k*im.C+ch)*n + int(pixels[i]) }); err != nil {
 				return err
 			}
-			lo += len(pixels)
 		}
+		first += images.B
 	}
 	return nil
 }

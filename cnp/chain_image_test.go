@@ -89,8 +89,8 @@ func TestChainImages(t *testing.T) {
 		ch := m.Config().DimY
 		im, y := chainImages(3, 2, ch, h, w)
 		n := h * w
-		for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Seed: 5}, {Seed: 5, Block: 10}} {
-			t.Run(fmt.Sprintf("%s/%s/block=%d", name, c.Order, c.Block), func(t *testing.T) {
+		for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Seed: 5}, {Seed: 5, Block: 10}, {Seed: 5, Growth: 0.3}} {
+			t.Run(fmt.Sprintf("%s/%s/block=%d,%v", name, c.Order, c.Block, c.Growth), func(t *testing.T) {
 				runtime.GOMAXPROCS(3)
 				j, err := cnp.JointImages(t.Context(), m, im, y, c)
 				require.NoError(t, err)
@@ -154,10 +154,11 @@ func bruteImage(t *testing.T, m cnp.Completer[float32], one *cnp.Images[float32]
 		}
 	}
 	order := cnp.ChainOrder(&c, len(hidden))
-	for lo := 0; lo < len(order); lo += max(1, c.Block) {
+	for lo := 0; lo < len(order); {
 		p, err := m.Complete(t.Context(), im)
 		require.NoError(t, err)
-		some := order[lo:min(lo+max(1, c.Block), len(order))]
+		some := order[lo:min(lo+blockOf(c, n-len(hidden)+lo), len(order))]
+		lo += len(some)
 		for _, k := range some {
 			look(hidden[k], p)
 		}

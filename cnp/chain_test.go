@@ -68,7 +68,7 @@ func chains() (all []cnp.Chain) {
 	for _, o := range []cnp.Order{cnp.OrderRandom, cnp.OrderGiven, cnp.OrderLeftToRight} {
 		all = append(all, cnp.Chain{Order: o, Seed: 3}, cnp.Chain{Order: o, Block: 4, Seed: 3})
 	}
-	return all
+	return append(all, cnp.Chain{Block: 2, Growth: 0.5, Seed: 3})
 }
 
 // curveTasks are tasks of dx coordinates and dy values, some of whose points are masked, without a context in the last of them.
@@ -218,12 +218,13 @@ func chainModels(t *testing.T) map[string]cnp.Regressor[float32] {
 
 // bruteForce goes through the chain of one task by the definition: every target is predicted alone, given all that was there before.
 // next gives the values of a target, which is number k of the task.
-func bruteForce[T cnp.Float](t *testing.T, m cnp.Regressor[T], b *cnp.Batch[T], order []int, block int, next func(k int, mean, std []T) []T) {
+func bruteForce[T cnp.Float](t *testing.T, m cnp.Regressor[T], b *cnp.Batch[T], order []int, chain cnp.Chain, next func(k int, mean, std []T) []T) {
 	t.Helper()
 	dx, dy := m.Config().DimX, m.Config().DimY
 	x, y := slices.Clone(b.XContext), slices.Clone(b.YContext)
-	for lo := 0; lo < len(order); lo += block {
-		some := order[lo:min(lo+block, len(order))]
+	for lo := 0; lo < len(order); {
+		some := order[lo:min(lo+blockOf(chain, b.Nc+lo), len(order))]
+		lo += len(some)
 		one := &cnp.Batch[T]{B: 1, Nc: len(x) / dx, Nt: len(some), XContext: x, YContext: y}
 		for _, k := range some {
 			one.XTarget = append(one.XTarget, b.XTarget[k*dx:(k+1)*dx]...)
@@ -237,20 +238,23 @@ func bruteForce[T cnp.Float](t *testing.T, m cnp.Regressor[T], b *cnp.Batch[T], 
 	}
 }
 
+// blockOf is how many targets go at a time where so many points are known.
+func blockOf(c cnp.Chain, known int) int { return max(1, c.Block, int(c.Growth*float64(known))) }
+
 // TestChainBruteForce: densities have the bits of predictions that are made one by one, and so have samples, whose standardised values say
 // what was drawn.
 func TestChainBruteForce(t *testing.T) {
 	for name, m := range chainModels(t) {
 		dx, dy := m.Config().DimX, m.Config().DimY
 		for _, nc := range []int{0, 5} {
-			for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Order: cnp.OrderGiven, Block: 4}} {
-				t.Run(fmt.Sprintf("%s/context=%d/block=%d", name, nc, c.Block), func(t *testing.T) {
+			for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Order: cnp.OrderGiven, Block: 4}, {Order: cnp.OrderGiven, Growth: 0.3}} {
+				t.Run(fmt.Sprintf("%s/context=%d/block=%d,%v", name, nc, c.Block, c.Growth), func(t *testing.T) {
 					b, y := curveTasks[float32](2, 1, nc, 9, dx, dy, false)
 					copy(b.XTarget[2*dx:], b.XTarget[:dx]) // equal targets
 					order := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
 					j, err := cnp.JointCurves(t.Context(), m, b, y, c)
 					require.NoError(t, err)
-					bruteForce(t, m, b, order, max(1, c.Block), func(k int, mean, std []float32) []float32 {
+					bruteForce(t, m, b, order, c, func(k int, mean, std []float32) []float32 {
 						require.Equal(t, mean, j.Mean[k*dy:(k+1)*dy])
 						require.Equal(t, std, j.Std[k*dy:(k+1)*dy])
 						density, _ := j.Slice(k*dy, (k+1)*dy).LogDensity(y[k*dy:(k+1)*dy], nil)
@@ -262,7 +266,7 @@ func TestChainBruteForce(t *testing.T) {
 					var z [3][]float64
 					for i := range z {
 						mine := s[i*9*dy : (i+1)*9*dy]
-						bruteForce(t, m, b, order, max(1, c.Block), func(k int, mean, std []float32) []float32 {
+						bruteForce(t, m, b, order, c, func(k int, mean, std []float32) []float32 {
 							for d := range dy {
 								z[i] = append(z[i], float64(mine[k*dy+d]-mean[d])/float64(std[d]))
 							}
@@ -486,6 +490,8 @@ func TestChainErrors(t *testing.T) {
 	for name, opt := range map[string]cnp.SampleOptions{
 		"order":   {Chain: cnp.Chain{Order: "backwards"}, Samples: 1},
 		"block":   {Chain: cnp.Chain{Block: -1}, Samples: 1},
+		"growth":  {Chain: cnp.Chain{Growth: math.NaN()}, Samples: 1},
+		"grown":   {Chain: cnp.Chain{Growth: math.Inf(1)}, Samples: 1},
 		"seeds":   {Chain: cnp.Chain{Seeds: []uint64{1}}, Samples: 1},
 		"samples": {},
 		"many":    {Samples: math.MaxInt},

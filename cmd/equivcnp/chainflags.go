@@ -17,6 +17,7 @@ type chainFlags struct {
 	seed     uint64
 	order    string
 	block    int
+	growth   float64
 	function bool
 	knots    int
 }
@@ -38,11 +39,15 @@ func (f *chainFlags) registerOrder(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.order, "order", cnp.Orders[0], "order of the targets: "+strings.Join(cnp.Orders, ", "))
 	fl.IntVar(&f.block, "block", 1, "targets drawn at a time, independently of each other: faster, and less exact")
+	fl.Float64Var(&f.growth, "growth", 0, "let blocks grow with what is known: so many times as many targets at a time as there are context points\nand targets before them, and at least --block; at 0.15 a few dozen of predictions do for hundreds of targets")
 	must(cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(cnp.Orders, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// maxSamples bounds --samples.
-const maxSamples = 1 << 20
+// maxSamples bounds --samples, maxChainGrowth --growth.
+const (
+	maxSamples     = 1 << 20
+	maxChainGrowth = 1000
+)
 
 // check refuses flags that say nothing sensible.
 func (f *chainFlags) check() error {
@@ -53,6 +58,8 @@ func (f *chainFlags) check() error {
 		return usagef("--order %q: need one of %s", f.order, strings.Join(cnp.Orders, ", "))
 	case f.block < 1:
 		return usagef("--block %d: need at least 1", f.block)
+	case !(f.growth >= 0 && f.growth <= maxChainGrowth):
+		return usagef("--growth %v: need 0 to %d", f.growth, maxChainGrowth)
 	case f.knots < 0:
 		return usagef("--knots %d: need 0 or more", f.knots)
 	}
@@ -61,7 +68,7 @@ func (f *chainFlags) check() error {
 
 // chain is that of so many tasks, each with a seed of its own.
 func (f *chainFlags) chain(tasks int) cnp.Chain {
-	c := cnp.Chain{Order: cnp.Order(f.order), Block: f.block, Seed: f.seed}
+	c := cnp.Chain{Order: cnp.Order(f.order), Block: f.block, Growth: f.growth, Seed: f.seed}
 	for t := range tasks {
 		c.Seeds = append(c.Seeds, f.seed+uint64(t))
 	}

@@ -53,7 +53,7 @@ taken in order, each once unless --tasks says how many.
 With --joint, all values of a task are judged together, too, by the chain rule: each is predicted given
 the context and the true values before it. Printed per value, with standard errors, beside what
 independent predictions give on the same tasks. An image takes up to as many predictions as it has
-pixels; --block takes several at a time.`,
+pixels; --block takes several at a time, --growth more and more.`,
 		Example: `  equivcnp eval --model rbf_equivcnp.pth --kernel rbf
   equivcnp eval --model digits-T2-small --digits --tasks 100 --picture digits.png
   equivcnp eval --model rbf-equivcnp --kernel rbf --joint --joint-tasks 100
@@ -215,7 +215,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		if independent, err = eval.Joint(ctx, eval.Independent(eval.Model(judged)), src, together); err != nil {
 			return err
 		}
-		if joint, err = eval.Joint(ctx, eval.Chained(judged, cnp.Chain{Order: cnp.Order(f.chain.order), Block: f.chain.block, Seed: f.seed}), src, together); err != nil {
+		if joint, err = eval.Joint(ctx, eval.Chained(judged, cnp.Chain{Order: cnp.Order(f.chain.order), Block: f.chain.block, Growth: f.chain.growth, Seed: f.seed}), src, together); err != nil {
 			return err
 		}
 	}

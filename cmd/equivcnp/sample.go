@@ -48,7 +48,7 @@ tasks of a safetensors file, as for "predict": --out then holds samples, F32 [S,
 reach NaN. Task t has the seed --seed + t. A seed stands for the same samples in a batch and
 alone, and on any number of threads.
 
-Blocks of several targets at a time are faster. An image takes as many predictions as it has unobserved
+Blocks of several targets at a time are faster, most of all growing ones (--growth). An image takes as many predictions as it has unobserved
 pixels over --block; models under translations compute only what changed.`,
 		Example: `  equivcnp sample --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
 

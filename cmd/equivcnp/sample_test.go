@@ -119,7 +119,7 @@ func TestEvalJoint(t *testing.T) {
 	require.Equal(t, []int{3, 3}, []int{got.Joint.Tasks, got.Independent.Tasks})
 	require.NotEqual(t, got.Joint.LogLikelihood.Mean, got.Independent.LogLikelihood.Mean)
 	require.Greater(t, got.Joint.LogLikelihood.Error, 0.0)
-	got = decode[evalResult](t, b.ok("eval", "--model", "@im.safetensors", "--digits", "--size", "12", "--tasks", "2", "--joint", "--block", "20", "--order", "given",
+	got = decode[evalResult](t, b.ok("eval", "--model", "@im.safetensors", "--digits", "--size", "12", "--tasks", "2", "--joint", "--block", "20", "--growth", "0.1", "--order", "given",
 		"--json"))
 	require.Equal(t, 2, got.Joint.Tasks)
 	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--targets", "9", "--max-context", "5", "--tasks", "2", "--joint"), "by the chain rule")
@@ -137,6 +137,7 @@ func TestSampleErrors(t *testing.T) {
 		"need 0 to":            append(csv, "--samples", "-1", "--out", "@s.csv"),
 		"need one of random":   append(csv, "--order", "up", "--out", "@s.csv"),
 		"need at least 1":      append(csv, "--block", "0", "--out", "@s.csv"),
+		"--growth NaN":         append(csv, "--growth", "NaN", "--out", "@s.csv"),
 		"the name must end in": append(csv, "--out", "@s.safetensors"),
 		"say where to predict": {"sample", "--model", "@m.safetensors", "--csv", "@data.csv", "--out", "@s.csv"},
 		"none of the others":   append(csv, "--in", "@tasks.safetensors", "--out", "@s.csv"),
@@ -157,7 +158,7 @@ func TestCompleteSamples(t *testing.T) {
 	b.ok(args...)
 	plain, err := raster.Read(b.path("out.png"))
 	require.NoError(t, err)
-	b.ok(append(args, "--samples", "3", "--knots", "4", "--block", "2")...)
+	b.ok(append(args, "--samples", "3", "--knots", "4", "--block", "2", "--growth", "0.5")...)
 	drawn, err := raster.Read(b.path("out.png"))
 	require.NoError(t, err)
 	require.Greater(t, drawn.H, plain.H)

@@ -54,6 +54,9 @@ func askAlone(r *request, m *model) (*alone, error) {
 	if opt.Block, _, err = r.params.whole("block", 0, maxBatchTasks); err != nil {
 		return nil, err
 	}
+	if opt.Growth, _, err = r.params.number("growth", 0, 1000); err != nil {
+		return nil, err
+	}
 	if opt.Knots, _, err = r.params.whole("knots", 0, maxBatchTasks); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, 200, w.Code, "%s", w.Body)
 	sameBits(t, want, answerBinary(t, w.Header(), w.Body.Bytes())["samples"], "samples")
 
-	for _, params := range []map[string]any{{"samples": 1e6}, {"samples": 1.5}, {"samples": 1, "order": "backwards"}, {"samples": 1, "knots": 3}, {"samples": 1, "seed": -1}} {
+	for _, params := range []map[string]any{{"samples": 1e6}, {"samples": 1.5}, {"samples": 1, "order": "backwards"}, {"samples": 1, "knots": 3}, {"samples": 1, "growth": -1}, {"samples": 1, "seed": -1}} {
 		require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, params)).Code, "%v", params)
 	}
 	require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, nil, "covariance")).Code, "its values are independent")
