@@ -35,14 +35,14 @@ test: ## all tests
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines.
 RACESKIP := ^Test(GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|F64Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
-race: ## the concurrent packages under the race detector
-	$(GO) test -race -short -skip '$(RACESKIP)' ./internal/... ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
+race: ## the concurrent packages under the race detector; pictures are drawn by one goroutine
+	$(GO) test -race -short -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -v /picture$$) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
 	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
 	$(GO) test -race -short ./cnp/serve/...
 
-# What computes with kernels.
-NUMERIC := ./simd/... ./linalg/... ./internal/search/... ./layers
+# What computes with kernels, and so in another way at another level.
+NUMERIC := ./simd/... ./linalg/batch ./internal/search/... ./layers
 purego: ## without assembly
 	$(GO) test -tags purego $(NUMERIC)
 
@@ -67,8 +67,9 @@ asm: ## the generators' own tests: drift, features per level, arm64 words decode
 fmt: ## list files that gofmt would change
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 
-vet:
+vet: ## the main module and the Beam pipeline, which only this holds to the rest (asm and the server's tools are vetted where they are tested)
 	$(GO) vet ./...
+	cd beam && $(GO) vet ./...
 
 # Pinned, so that a new release cannot break a build that passed. It analyses the build of this machine; see staticcheck.conf.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -79,15 +80,19 @@ lint: ## staticcheck, for every module
 
 # Everything that people build for; js and the 32-bit and big-endian machines keep assumptions about int and byte order out.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386 linux/riscv64 linux/s390x js/wasm
+# Listing exports compiles every package and links none; the two programs that are linked have all kernels in them. Vet looks at arm64 for its
+# assembly and at 386 for its int, and would find the same elsewhere; tests that have files for one system are compiled for another.
 cross: ## build for every platform
 	@for p in $(PLATFORMS); do \
 		echo "build $$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build ./... || exit 1; \
+		export GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0; \
+		$(GO) list -export ./... >/dev/null && $(GO) build ./cmd/equivcnp ./bench || exit 1; \
 	done
-	@for p in linux/arm64 linux/386 linux/s390x windows/amd64; do \
+	@for p in linux/arm64 linux/386; do \
 		echo "vet $$p"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
 	done
+	GOOS=windows GOARCH=amd64 $(GO) list -export -test ./internal/frozen ./fuzz ./cmd/equivcnp >/dev/null
 
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights

@@ -188,6 +188,9 @@ func TestTreeSingleQueriesAllocateNothing(t *testing.T) {
 
 func TestRadiusForMean(t *testing.T) {
 	for _, dim := range []int{1, 2, 3} {
+		if testing.Short() && dim != 2 {
+			continue
+		}
 		tree, err := NewTree(uniform[float32](20000, dim), dim, nil)
 		require.NoError(t, err)
 		for _, mean := range []float64{1.5, 30, 2000, 20000} {

@@ -90,12 +90,16 @@ func TestMergeToleranceOfOutlier(t *testing.T) {
 // Points of one tight cluster have many poses in few cells; the table must not degrade.
 func TestPoseTableCrowded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	x := make([]float64, 2*600)
+	n := 600
+	if testing.Short() {
+		n = 250
+	}
+	x := make([]float64, 2*n)
 	for i := range x {
 		x[i] = rng.Float64() * 0x1p-38
 	}
 	l := group.LiftPoints(parse(t, "T(2)", 0), x, 1, 0)
 	nb := ball(t, l, l, Options{Radius: 1})
-	require.Equal(t, 600*600, nb.Pairs())
+	require.Equal(t, n*n, nb.Pairs())
 	checkPoses(t, nb, l, l, 0x1p-44)
 }
