@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -25,25 +24,19 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	// Encoder: psi embeds density, then signal, and in Train mode moves its statistics and its radius in between.
 	var psi [2]*layers.LieConvTape[T]
 	both := make([]T, 2*rows*width) // [rows, density and signal]
-	h := make([]T, rows*width)
 	density, signal := embedPixels(im, 0, im.B, m.cfg.Multiplicity)
 	for i, f := range [][]T{density, signal} {
 		var err error
-		if psi[i], err = m.psi.ForwardTape(h, repeatRows(f, c, k), geo, im.B, mode); err != nil {
+		if psi[i], err = m.psi.ForwardTapeInto(both[i*width:], 2*width, repeatRows(f, c, k), geo, im.B, mode); err != nil {
 			return nil, err
 		}
-		parallel.For(rows, rowGrain, func(lo, hi int) {
-			for r := lo; r < hi; r++ {
-				copy(both[(2*r+i)*width:], h[r*width:(r+1)*width])
-			}
-		})
 	}
 
 	// Decoder.
 	first := make([]T, rows*width)
 	m.first.Forward(first, both, rows, simd.ActNone)
 	results := make([][]T, len(m.blocks))
-	h = first
+	h := first
 	tapes := make([]*layers.ResidualBlockTape[T], len(m.blocks))
 	for i, block := range m.blocks {
 		if err := ctx.Err(); err != nil {
@@ -74,26 +67,15 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 		dh := make([]T, len(h))
 		m.last.Backward(dh, imageHeadGrad(&m.family, grad, im, 0, im.B, y, m.cfg), h, im.B*n, g)
 		dh = spreadLifts(dh, width, k)
-		for i := len(tapes) - 1; i >= 0; i-- {
-			tapes[i].Backward(dh, dh, g)
-		}
+		layers.BlocksBackward(tapes, dh, g)
 		dboth := make([]T, len(both))
 		m.first.Backward(dboth, dh, both, rows, g)
-		d := make([]T, rows*width)
 		for i := 1; i >= 0; i-- {
-			parallel.For(rows, rowGrain, func(lo, hi int) {
-				for r := lo; r < hi; r++ {
-					copy(d[r*width:(r+1)*width], dboth[(2*r+i)*width:])
-				}
-			})
-			psi[i].Backward(nil, d, g) // the image is data
+			psi[i].BackwardFrom(nil, dboth[i*width:], 2*width, g) // the image is data
 		}
 	}
 	return pass, nil
 }
-
-// rowGrain is how many rows of features a goroutine copies at a time.
-const rowGrain = 1 << 10
 
 // imageHeadGrad returns the gradient to the network's output y [b, h·w, 2c] of images lo to hi, given the gradients to the whole
 // prediction.

@@ -13,8 +13,9 @@ func (l *Conv1d[T]) Backward(dx, dy, x, y []T, batch, n int, act simd.Activation
 	checkLen("Conv1d.Backward", "y", len(y), batch, n, l.Out)
 	checkLen("Conv1d.Backward", "dy", len(dy), batch, n, l.Out)
 	if act != simd.ActNone {
-		dy = append([]T(nil), dy...)
-		activationGrad(dy, y, act)
+		d := make([]T, len(dy))
+		activationGrad(d, dy, y, act)
+		dy = d
 	}
 	if dx != nil {
 		checkLen("Conv1d.Backward", "dx", len(dx), batch, n, l.In)

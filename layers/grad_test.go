@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -523,6 +524,65 @@ func TestGradientOrders(t *testing.T) {
 	}
 }
 
+// TestBlocksBackward: blocks go back together as one after another, to the bit.
+func TestBlocksBackward(t *testing.T) {
+	const rows, c, batch = 20, 5, 2
+	rng := rand.New(rand.NewPCG(37, 1))
+	geo := NewGeometry[float32](group.LiftPoints(group.NewT(2, 0), normals[float64](rng, 2*rows), 1, 0), nil, nil, 0, 0)
+	h, params := normals[float32](rng, batch*rows*c), []Param[float32](nil)
+	var tapes []*ResidualBlockTape[float32]
+	for range 3 {
+		block := NewResidualBlock[float32](c, LieConvConfig{PoseDim: 2, Hidden: 4, Radius: 1}, rng)
+		y := make([]float32, len(h))
+		tape, err := block.ForwardTape(y, h, geo, batch, Train)
+		require.NoError(t, err)
+		tapes, h, params = append(tapes, tape), y, append(params, block.Params("")...)
+	}
+	dout := normals[float32](rng, len(h))
+	want, got, one, all := slices.Clone(dout), slices.Clone(dout), NewGrads(params), NewGrads(params)
+	for _, tape := range slices.Backward(tapes) {
+		tape.Backward(want, want, one)
+	}
+	BlocksBackward(tapes, got, all)
+	require.Equal(t, want, got)
+	require.Equal(t, one.Data, all.Data)
+	require.NotEqual(t, dout, got)
+	BlocksBackward(nil, got, all)
+	require.Equal(t, want, got)
+	require.PanicsWithValue(t, "layers: ResidualBlock.Backward: len(d) = 199, need 200", func() { BlocksBackward(tapes, got[1:], all) })
+}
+
+// TestLieConvInto: a LieConv that writes and reads rows which stand apart has the bits of one whose rows follow each other, and what lies between
+// stays as it is.
+func TestLieConvInto(t *testing.T) {
+	const rows, in, out, stride, batch = 20, 2, 3, 7, 2
+	rng := rand.New(rand.NewPCG(41, 1))
+	geo := NewGeometry[float32](group.LiftPoints(group.NewT(2, 0), normals[float64](rng, 2*rows), 1, 0), nil, nil, 0, 0)
+	l := NewLieConv[float32](in, out, LieConvConfig{PoseDim: 2, Hidden: 4, Mid: 4, Radius: 1}, rng)
+	f := normals[float32](rng, batch*rows*in)
+	y, df, g := make([]float32, batch*rows*out), make([]float32, len(f)), NewGrads(l.Params(""))
+	dout := normals[float32](rng, len(y))
+	tape, err := l.ForwardTape(y, f, geo, batch, Eval)
+	require.NoError(t, err)
+	tape.Backward(df, dout, g)
+
+	apart, dapart := normals[float32](rng, batch*rows*stride), normals[float32](rng, batch*rows*stride)
+	want, df2, g2 := slices.Clone(apart), make([]float32, len(f)), NewGrads(l.Params(""))
+	for r := range batch * rows {
+		copy(want[r*stride+1:], y[r*out:(r+1)*out])
+		copy(dapart[r*stride+1:], dout[r*out:(r+1)*out])
+	}
+	tape, err = l.ForwardTapeInto(apart[1:], stride, f, geo, batch, Eval)
+	require.NoError(t, err)
+	tape.BackwardFrom(df2, dapart[1:], stride, g2)
+	require.Equal(t, want, apart)
+	require.Equal(t, df, df2)
+	require.Equal(t, g.Data, g2.Data)
+	require.PanicsWithValue(t, "layers: LieConv: len(dst) = 275, need 40 rows of 3 numbers, 7 apart", func() {
+		_, _ = l.ForwardTapeInto(apart[5:], stride, f, geo, batch, Eval)
+	})
+}
+
 func TestGrads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(29, 1))
 	l := NewLinear[float64](2, 3, rng)
@@ -543,5 +603,5 @@ func TestGrads(t *testing.T) {
 	require.Nil(t, g.Of(nil))
 	require.PanicsWithValue(t, "layers: Grads.Add: 0 parameters, need 2", func() { g.Add(none) })
 	require.PanicsWithValue(t, "layers: Linear.Backward: len(dy) = 11, need 12", func() { l.Backward(nil, dy[:11], x, 4, g) })
-	require.Panics(t, func() { activationGrad(x, x, simd.ActSwish) })
+	require.Panics(t, func() { activationGrad(x, x, x, simd.ActSwish) })
 }

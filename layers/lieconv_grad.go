@@ -15,9 +15,15 @@ type LieConvTape[T Float] struct {
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
 func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
+	checkLen("LieConv", "dst", len(dst), batch, g.Rows(), l.Out)
+	return l.ForwardTapeInto(dst, l.Out, f, g, batch, mode)
+}
+
+// ForwardTapeInto is ForwardTape into rows that begin stride numbers apart, the first where dst does.
+func (l *LieConv[T]) ForwardTapeInto(dst []T, stride int, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
 	rows := g.Rows()
 	checkLen("LieConv", "f", len(f), batch, rows, l.In)
-	checkLen("LieConv", "dst", len(dst), batch, rows, l.Out)
+	checkStrided("LieConv", "dst", len(dst), batch*rows, stride, l.Out)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return nil, err
@@ -28,8 +34,9 @@ func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mod
 	t.net.window = t.win.poses()
 	t.multiply()
 	t.net.Release()
-	l.Linear.Forward(dst, t.outer, batch*rows, simd.ActNone)
-	p.divide(dst, dst, batch, l.Out, t.win)
+	l.Linear.forward(dst, stride, t.outer, batch*rows, simd.ActNone, func(lo, hi int) {
+		p.divideRows(dst, stride, dst, stride, lo, hi, l.Out, t.win)
+	})
 	if mode == Train {
 		l.adapt(g, p)
 	}
@@ -52,27 +59,36 @@ func (t *LieConvTape[T]) multiply() {
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df [batch,
 // rows, in] to the gradient of the features, unless df is nil.
 func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
+	checkLen("LieConv.Backward", "dout", len(dout), t.batch, t.pairs.Queries, t.layer.Out)
+	t.BackwardFrom(df, dout, t.layer.Out, g)
+}
+
+// BackwardFrom is Backward from rows that begin stride numbers apart, the first where dout does.
+func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 	l, p, rows := t.layer, t.pairs, t.pairs.Queries
 	in, mid := l.In, l.WeightNet.Out()
 	c := in * mid
-	checkLen("LieConv.Backward", "dout", len(dout), t.batch, rows, l.Out)
+	checkStrided("LieConv.Backward", "dout", len(dout), t.batch*rows, stride, l.Out)
 	if df != nil {
 		checkLen("LieConv.Backward", "df", len(df), len(t.f))
 	}
 	if t.outer == nil {
 		t.multiply()
 	}
-	d := rent[T](len(dout))
+	d := rent[T](t.batch * rows * l.Out)
 	defer giveBack(d)
-	p.divide(d, dout, t.batch, l.Out, t.win)
+	divided := func(lo, hi int) []T {
+		p.divideRows(d, l.Out, dout, stride, lo, hi, l.Out, t.win)
+		return d[lo*l.Out : hi*l.Out]
+	}
 	var dw []T
 	if p.line != nil && t.batch == 1 {
-		l.Linear.Backward(nil, d, t.outer, rows, g)
+		l.Linear.backward(nil, t.outer, rows, g, divided, nil)
 		dw = t.lineBackward(df, d)
 	} else {
 		douter := rent[T](len(t.outer))
 		defer giveBack(douter)
-		l.Linear.Backward(douter, d, t.outer, t.batch*rows, g)
+		l.Linear.backward(douter, t.outer, t.batch*rows, g, divided, nil)
 		if df != nil {
 			w := t.net.Weights()
 			p.gatherPoints(func(lo, hi int, offsets []int, query, pose []int32) {

@@ -51,13 +51,18 @@ func (l *Linear[T]) Params(prefix string) []Param[T] {
 func (l *Linear[T]) Forward(dst, x []T, rows int, act simd.Activation) {
 	checkLen("Linear", "x", len(x), rows, l.In)
 	checkLen("Linear", "dst", len(dst), rows, l.Out)
-	linear(dst, x, simd.PackTransposed(l.Weight, l.In, l.In, l.Out), l.Bias, act, rows)
+	l.forward(dst, l.Out, x, rows, act, nil)
 }
 
-// linear is Forward with packed weights, in parallel over rows.
-func linear[T Float](dst, x []T, w *simd.Packed[T], bias []T, act simd.Activation, rows int) {
+// forward is Forward into rows that begin stride numbers apart. then, if it is not nil, may change rows lo to hi of the result, at most rowGrain of
+// them, while they are in the cache; it is called on several goroutines.
+func (l *Linear[T]) forward(dst []T, stride int, x []T, rows int, act simd.Activation, then func(lo, hi int)) {
+	w := simd.PackTransposed(l.Weight, l.In, l.In, l.Out)
 	parallel.For(rows, rowGrain, func(lo, hi int) {
-		simd.GemmPacked(dst[lo*w.N:hi*w.N], w.N, x[lo*w.K:hi*w.K], w.K, w, bias, act, hi-lo)
+		simd.GemmPacked(dst[lo*stride:], stride, x[lo*l.In:hi*l.In], l.In, w, l.Bias, act, hi-lo)
+		if then != nil {
+			then(lo, hi)
+		}
 	})
 }
 
@@ -124,5 +129,12 @@ func checkLen(where, name string, got int, factors ...int) {
 	}
 	if got != want {
 		panic(fmt.Sprintf("layers: %s: len(%s) = %d, need %d", where, name, got, want))
+	}
+}
+
+// checkStrided panics if a slice is shorter than n rows of c numbers that begin stride apart.
+func checkStrided(where, name string, got, n, stride, c int) {
+	if stride < c || n > 0 && (got < c || (got-c)/stride < n-1) {
+		panic(fmt.Sprintf("layers: %s: len(%s) = %d, need %d rows of %d numbers, %d apart", where, name, got, n, c, stride))
 	}
 }

@@ -12,41 +12,62 @@ func (l *Linear[T]) Backward(dx, dy, x []T, rows int, g *Grads[T]) {
 	checkLen("Linear.Backward", "dy", len(dy), rows, l.Out)
 	if dx != nil {
 		checkLen("Linear.Backward", "dx", len(dx), rows, l.In)
-		linear(dx, dy, simd.Pack(l.Weight, l.In, l.Out, l.In), nil, simd.ActNone, rows)
 	}
-	if db := g.Of(l.Bias); db != nil {
-		addTo(db, sumRows(rows, rowGrain, l.Out, func(sum []float64, lo, hi int) {
-			columnSums(sum, dy[lo*l.Out:hi*l.Out])
-		}))
-	}
-	if dw := g.Of(l.Weight); dw != nil {
-		addProduct(dw, dy, x, l.Out, l.In, rows)
-	}
+	l.backward(dx, x, rows, g, func(lo, hi int) []T { return dy[lo*l.Out : hi*l.Out] }, nil)
 }
 
-// addProduct adds aᵀ·b to dst [m, n] for a [rows, m] and b [rows, n].
-func addProduct[T Float](dst, a, b []T, m, n, rows int) {
+// backward is Backward for a gradient dy that is made, and a gradient dx that is used, rowGrain rows at a time, while they are in the cache: dy
+// returns rows lo to hi, once each, and then, if it is not nil, may change rows lo to hi of dx. Both are called on several goroutines.
+func (l *Linear[T]) backward(dx, x []T, rows int, g *Grads[T], dy func(lo, hi int) []T, then func(lo, hi int)) {
+	var packed *simd.Packed[T]
+	if dx != nil {
+		packed = simd.Pack(l.Weight, l.In, l.Out, l.In)
+	}
+	db, dw := g.Of(l.Bias), g.Of(l.Weight)
 	grain := partRows(rows, rowGrain)
-	parts := make([]T, (rows+grain-1)/grain*m*n)
-	parallel.For(rows, grain, func(lo, hi int) {
-		part := parts[lo/grain*m*n:][:m*n]
-		simd.GemmTN(part, n, a[lo*m:hi*m], m, b[lo*n:hi*n], n, 1, 0, m, n, hi-lo)
+	parts := (rows + grain - 1) / grain
+	biases, weights := make([]float64, parts*len(db)), rent[T](parts*len(dw))
+	parallel.For(rows, grain, func(from, to int) {
+		bias, weight := biases[from/grain*len(db):][:len(db)], weights[from/grain*len(dw):][:len(dw)]
+		for lo := from; lo < to; lo += rowGrain {
+			hi := min(lo+rowGrain, to)
+			d := dy(lo, hi)
+			columnSums(bias, d)
+			if dw != nil {
+				beta := T(1)
+				if lo == from {
+					beta = 0
+				}
+				simd.GemmTN(weight, l.In, d, l.Out, x[lo*l.In:hi*l.In], l.In, 1, beta, l.Out, l.In, hi-lo)
+			}
+			if dx != nil {
+				simd.GemmPacked(dx[lo*l.In:hi*l.In], l.In, d, l.Out, packed, nil, simd.ActNone, hi-lo)
+				if then != nil {
+					then(lo, hi)
+				}
+			}
+		}
 	})
-	for i := 0; i < len(parts); i += m * n {
-		simd.Add(dst, dst, parts[i:i+m*n])
+	sum := make([]float64, len(db))
+	for i := range biases {
+		sum[i%len(db)] += biases[i]
 	}
+	addTo(db, sum)
+	for k := range parts {
+		if dw != nil {
+			simd.Add(dw, dw, weights[k*len(dw):(k+1)*len(dw)])
+		}
+	}
+	giveBack(weights)
 }
 
-// activationGrad replaces dy by the gradient to the input of an activation with result y.
-func activationGrad[T Float](dy, y []T, act simd.Activation) { activationGradTo(dy, dy, y, act) }
-
-// activationGradTo sets dx to that gradient.
-func activationGradTo[T Float](dx, dy, y []T, act simd.Activation) {
+// activationGrad sets dx to the gradient to the input of an activation with result y, given that to the result. dx may be dy.
+func activationGrad[T Float](dx, dy, y []T, act simd.Activation) {
 	switch act {
 	case simd.ActNone:
 		copy(dx, dy)
 	case simd.ActReLU:
-		reluGrad(dx, dy, y)
+		simd.ReLUGrad(dx, dy, y)
 	case simd.ActSigmoid:
 		simd.SigmoidGrad(dx, dy, y)
 	case simd.ActSoftplus:
@@ -56,17 +77,9 @@ func activationGradTo[T Float](dx, dy, y []T, act simd.Activation) {
 	}
 }
 
-// add sets dst = x + y, in parallel; relu and reluGrad do the same for simd.ReLU and simd.ReLUGrad.
+// add sets dst = x + y, in parallel.
 func add[T Float](dst, x, y []T) {
 	parallel.For(len(dst), elementGrain, func(lo, hi int) { simd.Add(dst[lo:hi], x[lo:hi], y[lo:hi]) })
-}
-
-func relu[T Float](dst, x []T) {
-	parallel.For(len(dst), elementGrain, func(lo, hi int) { simd.ReLU(dst[lo:hi], x[lo:hi]) })
-}
-
-func reluGrad[T Float](dx, dy, y []T) {
-	parallel.For(len(dx), elementGrain, func(lo, hi int) { simd.ReLUGrad(dx[lo:hi], dy[lo:hi], y[lo:hi]) })
 }
 
 // elementGrain is the number of elements that one goroutine takes of an elementwise function at a time.

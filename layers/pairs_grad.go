@@ -98,14 +98,20 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 // neighbours into their mean, and the gradient to the mean into the gradient to the sum. Under a window the
 // mean is its own. dst may be src itself.
 func (p *Pairs[T]) divide(dst, src []T, batch, c int, win *windowed[T]) {
-	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			i := r % p.Queries
-			scale := 1 / T(max(1, p.Offsets[i+1]-p.Offsets[i]))
-			if win != nil {
-				scale *= win.row[i]
-			}
-			simd.Scale(dst[r*c:(r+1)*c], scale, src[r*c:(r+1)*c])
+	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) { p.divideRows(dst, c, src, c, lo, hi, c, win) })
+}
+
+// divideRows is divide for rows lo to hi, which begin ld numbers apart in dst, and ls in src, on this goroutine.
+func (p *Pairs[T]) divideRows(dst []T, ld int, src []T, ls, lo, hi, c int, win *windowed[T]) {
+	i := lo % p.Queries
+	for r := lo; r < hi; r++ {
+		scale := 1 / T(max(1, p.Offsets[i+1]-p.Offsets[i]))
+		if win != nil {
+			scale *= win.row[i]
 		}
-	})
+		simd.Scale(dst[r*ld:r*ld+c], scale, src[r*ls:r*ls+c])
+		if i++; i == p.Queries {
+			i = 0
+		}
+	}
 }

@@ -46,7 +46,15 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
-	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.win, t.batch, c, g)
+	d := rent[T](len(dout))
+	t.pairs.divide(d, dout, t.batch, c, t.win)
+	t.backward(df, d, g)
+	giveBack(d)
+}
+
+// backward is Backward from d, the gradient to the sums.
+func (t *DepthwiseLieConvTape[T]) backward(df, d []T, g *Grads[T]) {
+	t.pairs.convolveBack(df, d, t.f, t.packed, t.net, t.win, t.batch, t.layer.Channels, g)
 	t.drop() // another Backward would compute it again
 }
 
@@ -74,12 +82,18 @@ type SeparableLieConvTape[T Float] struct {
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act must be
 // an activation whose derivative can be computed from its result: none, ReLU, sigmoid or softplus.
 func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) (*SeparableLieConvTape[T], error) {
+	return l.forwardTape(dst, f, g, batch, mode, act, nil)
+}
+
+// forwardTape is ForwardTape; then is what Linear's forward calls.
+func (l *SeparableLieConv[T]) forwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation, then func(lo, hi int)) (*SeparableLieConvTape[T], error) {
 	t := &SeparableLieConvTape[T]{layer: l, mid: rent[T](len(f)), out: dst, act: act}
 	var err error
 	if t.depthwise, err = l.Depthwise.ForwardTape(t.mid, f, g, batch, mode); err != nil {
 		return nil, err
 	}
-	l.Pointwise.Forward(dst, t.mid, batch*g.Rows(), act)
+	checkLen("SeparableLieConv", "dst", len(dst), batch, g.Rows(), l.Pointwise.Out)
+	l.Pointwise.forward(dst, l.Pointwise.Out, t.mid, batch*g.Rows(), act, then)
 	return t, nil
 }
 
@@ -87,22 +101,31 @@ func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 // rows, in] to the gradient of the features, unless df is nil.
 func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("SeparableLieConv.Backward", "dout", len(dout), len(t.out))
-	dy, l := dout, t.layer
-	if t.act != simd.ActNone {
-		dy = rent[T](len(dout))
-		defer giveBack(dy)
-		activationGradTo(dy, dout, t.out, t.act)
-	}
+	c := t.layer.Pointwise.Out
+	dy := rent[T](len(dout))
+	defer giveBack(dy)
+	t.backward(df, g, func(lo, hi int) []T {
+		lo, hi = lo*c, hi*c
+		activationGrad(dy[lo:hi], dout[lo:hi], t.out[lo:hi], t.act)
+		return dy[lo:hi]
+	})
+}
+
+// backward is Backward from dy, the gradient to what the activation was applied to, as Linear's backward takes it.
+func (t *SeparableLieConvTape[T]) backward(df []T, g *Grads[T], dy func(lo, hi int) []T) {
+	conv, in := t.depthwise, t.layer.Pointwise.In
 	if t.mid == nil {
-		t.mid = rent[T](len(t.depthwise.f))
-		t.depthwise.again(t.mid)
+		t.mid = rent[T](len(conv.f))
+		conv.again(t.mid)
 	}
 	dmid := rent[T](len(t.mid))
 	defer giveBack(dmid)
-	l.Pointwise.Backward(dmid, dy, t.mid, len(t.mid)/l.Pointwise.In, g)
+	t.layer.Pointwise.backward(dmid, t.mid, len(t.mid)/in, g, dy, func(lo, hi int) {
+		conv.pairs.divideRows(dmid, in, dmid, in, lo, hi, in, conv.win)
+	})
 	giveBack(t.mid)
 	t.mid = nil
-	t.depthwise.Backward(df, dmid, g)
+	conv.backward(df, dmid, g)
 }
 
 // ResidualBlockTape is what a ResidualBlock's Backward needs of a forward pass.
@@ -115,18 +138,21 @@ type ResidualBlockTape[T Float] struct {
 // ForwardTape sets dst [batch, rows, c] to the block's output for f, in either mode, and returns what Backward needs. f and
 // dst must not overlap and must stay unchanged until then.
 func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*ResidualBlockTape[T], error) {
-	h, y := rent[T](len(f)), rent[T](len(f))
+	h := rent[T](len(f))
 	t := &ResidualBlockTape[T]{h: h, out: dst}
 	var err error
 	if t.conv[0], err = l.Conv[0].ForwardTape(h, f, g, batch, mode, simd.ActReLU); err != nil {
 		return nil, err
 	}
-	if t.conv[1], err = l.Conv[1].ForwardTape(y, h, g, batch, mode, simd.ActNone); err != nil {
+	c := l.Conv[1].Pointwise.Out
+	checkLen("ResidualBlock", "dst", len(dst), len(f))
+	if t.conv[1], err = l.Conv[1].forwardTape(dst, h, g, batch, mode, simd.ActNone, func(lo, hi int) {
+		y := dst[lo*c : hi*c]
+		simd.Add(y, y, f[lo*c:hi*c])
+		simd.ReLU(y, y)
+	}); err != nil {
 		return nil, err
 	}
-	add(dst, f, y)
-	giveBack(y)
-	relu(dst, dst)
 	return t, nil
 }
 
@@ -135,20 +161,57 @@ func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mo
 func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("ResidualBlock.Backward", "dout", len(dout), len(t.out))
 	checkLen("ResidualBlock.Backward", "df", len(df), len(t.out))
-	sum, dh, dx := rent[T](len(dout)), rent[T](len(dout)), rent[T](len(dout))
-	reluGrad(sum, dout, t.out)
+	if len(df) > 0 && &df[0] != &dout[0] {
+		copy(df, dout)
+	}
+	BlocksBackward([]*ResidualBlockTape[T]{t}, df, g)
+}
+
+// BlocksBackward is Backward of blocks that follow each other, the last one first. d is the gradient to the result of the last, and becomes that to
+// the features of the first.
+func BlocksBackward[T Float](blocks []*ResidualBlockTape[T], d []T, g *Grads[T]) {
+	// What comes back through a block's convolutions is added to what goes past them where the block before takes both.
+	var through []T
+	for i := len(blocks) - 1; i >= 0; i-- {
+		checkLen("ResidualBlock.Backward", "d", len(d), len(blocks[i].out))
+		through = blocks[i].backward(d, through, g)
+	}
+	if through != nil {
+		add(d, d, through)
+		giveBack(through)
+	}
+}
+
+// backward takes the gradient past + through to the result, through from rent or nil. It sets past to the gradient that goes past both convolutions, and
+// returns the one that comes back through them, from rent.
+func (t *ResidualBlockTape[T]) backward(past, through []T, g *Grads[T]) []T {
 	if t.h == nil {
-		t.between(rent[T](len(dout)))
+		t.between(rent[T](len(past)))
 		first := t.conv[0]
 		first.mid = rent[T](len(first.depthwise.f))
 		first.depthwise.again(first.mid)
 		first.layer.Pointwise.Forward(t.h, first.mid, len(first.mid)/first.layer.Pointwise.In, first.act)
 	}
-	t.conv[1].Backward(dh, sum, g)
-	t.conv[0].Backward(dx, dh, g)
-	add(df, sum, dx)
-	giveBack(sum, dh, dx, t.h)
+	c, dh := t.conv[1].layer.Pointwise.Out, rent[T](len(past))
+	t.conv[1].backward(dh, g, func(lo, hi int) []T {
+		lo, hi = lo*c, hi*c
+		d := past[lo:hi]
+		if through != nil {
+			simd.Add(d, d, through[lo:hi])
+		}
+		simd.ReLUGrad(d, d, t.out[lo:hi])
+		return d
+	})
+	giveBack(through)
+	df := rent[T](len(past))
+	t.conv[0].backward(df, g, func(lo, hi int) []T {
+		d := dh[lo*c : hi*c]
+		simd.ReLUGrad(d, d, t.h[lo*c:hi*c])
+		return d
+	})
+	giveBack(dh, t.h)
 	t.between(nil)
+	return df
 }
 
 // between sets h to the result of the first convolution, which is the input of the second.
