@@ -147,18 +147,30 @@ type exact[T cnp.Float] interface {
 	Exact(*task.Tasks[T]) (joint, diagonal []float64, err error)
 }
 
-// Joint measures a density on the first tasks of a source.
+// mixed is a source whose batches are of several kinds, at random.
+type mixed interface {
+	Kind(seed uint64, step int) (kind, kinds int)
+}
+
+// Joint measures a density on the first tasks of a source. Where these are of several kinds, all kinds count alike, as they do among
+// infinitely many tasks: how many of them are of which is chance, and would decide the mean where kinds are far apart.
 func Joint[T cnp.Float](ctx context.Context, density Density[T], src task.Source[T], opt Options) (*JointReport, error) {
 	var ll, kl, diagonal tally
 	process, _ := src.(exact[T])
 	known, bad := process != nil && process.Gaussian(), 0
+	step := opt.First
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
 		found, err := density(ctx, b)
 		if err != nil {
 			return err
 		}
+		kind, kinds := 0, 1
+		if m, ok := src.(mixed); ok {
+			kind, kinds = m.Kind(opt.Seed, step)
+		}
+		step++
 		for _, t := range []*tally{&ll, &kl, &diagonal} {
-			t.batch()
+			t.batch(kind, kinds)
 		}
 		if len(found) != Count(b) {
 			return fmt.Errorf("eval: %d densities of %d tasks", len(found), Count(b))
@@ -211,12 +223,16 @@ func Joint[T cnp.Float](ctx context.Context, density Density[T], src task.Source
 type tally struct {
 	n   int
 	sum float64
-	// Of every batch: the tasks, and the sum over them.
+	// Of every batch: the tasks, the sum over them, and the kind, one of so many.
 	tasks, sums []float64
+	kind        []int
+	kinds       int
 }
 
-// batch begins another batch.
-func (t *tally) batch() { t.tasks, t.sums = append(t.tasks, 0), append(t.sums, 0) }
+// batch begins another batch, of one of so many kinds.
+func (t *tally) batch(kind, kinds int) {
+	t.tasks, t.sums, t.kind, t.kinds = append(t.tasks, 0), append(t.sums, 0), append(t.kind, kind), kinds
+}
 
 func (t *tally) add(v float64) {
 	last := len(t.sums) - 1
@@ -228,6 +244,23 @@ func (t *tally) add(v float64) {
 func (t *tally) estimate() Estimate {
 	if t.n == 0 {
 		return Estimate{math.NaN(), math.NaN()}
+	}
+	if t.kinds > 1 {
+		mean, squares := 0.0, 0.0
+		for k := range t.kinds {
+			own := tally{}
+			for i, kind := range t.kind {
+				if kind == k {
+					own.n, own.sum = own.n+int(t.tasks[i]), own.sum+t.sums[i]
+					own.tasks, own.sums = append(own.tasks, t.tasks[i]), append(own.sums, t.sums[i])
+				}
+			}
+			e := own.estimate()
+			mean, squares = mean+e.Mean/float64(t.kinds), squares+e.Error*e.Error
+		}
+		if !math.IsNaN(mean) { // there are tasks of every kind
+			return Estimate{mean, math.Sqrt(squares) / float64(t.kinds)}
+		}
 	}
 	mean, squares, batches := t.sum/float64(t.n), 0.0, float64(len(t.sums))
 	for i, s := range t.sums {

@@ -75,7 +75,7 @@ func (m matern) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Predic
 func TestTally(t *testing.T) {
 	var x tally
 	for _, b := range [][]float64{{1, 3}, {4, 4}, {0, 0}} {
-		x.batch()
+		x.batch(0, 1)
 		for _, v := range b {
 			x.add(v)
 		}
@@ -105,4 +105,34 @@ func TestJointMask(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Tasks)
 	require.InDelta(t, -1-0.5*math.Log(2*math.Pi), r.LogLikelihood.Mean, 1e-12)
+}
+
+// TestJointMixture: of the mixture every process counts alike, however many tasks it has among those that are measured.
+func TestJointMixture(t *testing.T) {
+	src := task.BenchmarkSource[float32]{Process: "mixture", Dx: 1}
+	values, step := []float64{1, 2, 3, 100}, 5
+	var seen [4]int
+	density := func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		kind, kinds := src.Kind(3, step)
+		require.Equal(t, 4, kinds)
+		require.Equal(t, kind == 3, b.Curves.Nt == 100, "sawtooth waves have more targets than the others")
+		step++
+		seen[kind]++
+		out := make([]float64, b.Curves.B)
+		for i := range out {
+			out[i] = values[kind] * float64(b.Curves.Nt)
+		}
+		return out, nil
+	}
+	r, err := Joint(context.Background(), density, src, Options{Tasks: 24 * DefaultBatch, Seed: 3, First: 5})
+	require.NoError(t, err)
+	require.NotEqual(t, [4]int{6, 6, 6, 6}, seen, "chance")
+	require.InDelta(t, 106.0/4, r.LogLikelihood.Mean, 1e-9)
+	require.InDelta(t, 0, r.LogLikelihood.Error, 1e-9)
+
+	step, seen = 5, [4]int{}
+	r, err = Joint(context.Background(), density, src, Options{Tasks: DefaultBatch, Seed: 3, First: 5})
+	require.NoError(t, err)
+	kind, _ := src.Kind(3, 5)
+	require.InDelta(t, values[kind], r.LogLikelihood.Mean, 1e-9, "one batch is of one process")
 }

@@ -99,6 +99,20 @@ func (s BenchmarkSource[T]) sizes(process string) (context, targets int) {
 	return context, targets
 }
 
+// Kind says of which of how many kinds a batch is: of the mixture its process.
+func (s BenchmarkSource[T]) Kind(seed uint64, step int) (kind, kinds int) {
+	if s.Process != "mixture" {
+		return 0, 1
+	}
+	return mixed(StepRand(seed, step)), mixedProcesses
+}
+
+// mixedProcesses is how many of BenchmarkProcesses, the first of them, are mixed.
+const mixedProcesses = 4
+
+// mixed draws the number of the process that a batch of the mixture is of.
+func mixed(rng *rand.Rand) int { return rng.IntN(mixedProcesses) }
+
 // Work implements Sized, for the longest tasks.
 func (s BenchmarkSource[T]) Work(n int) cnp.Work {
 	process := s.Process
@@ -119,7 +133,7 @@ func (s BenchmarkSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], erro
 	rng := StepRand(seed, step)
 	process := s.Process
 	if process == "mixture" {
-		process = BenchmarkProcesses[rng.IntN(4)]
+		process = BenchmarkProcesses[mixed(rng)]
 	}
 	most, nt := s.sizes(process)
 	nc := rng.IntN(most + 1)
