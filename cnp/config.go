@@ -162,6 +162,10 @@ type Config struct {
 	// DensityFloor is what the density of the context is increased by before the signal is divided by it; 0 is that of the authors' models,
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
+	// DensityCap is the greatest density of the context that an EquivCNP of curves tells from a greater one; 0 is none. A context that lies closer
+	// than any of training then looks like the densest that training had, instead of like nothing that the network knows: what it makes of
+	// densities that it never saw may be anything, and the chain rule, which goes on where targets become context, gets there.
+	DensityCap float64 `json:"density_cap,omitempty"`
 
 	// ChannelDensity gives every output of a model of curves, every auxiliary input and every static field a density of its own, of the context points at which it was observed; NaN among the outputs
 	// of a context point is then a value that was not. Without it, as in the authors' models, context points have all their outputs.
@@ -301,6 +305,7 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}{
 		{"alpha", c.Alpha, 1}, {"points_per_unit", c.PointsPerUnit, 1e9}, {"margin", c.Margin, 1e9}, {"encoder_length", c.EncoderLength, 1e9}, {"fill", c.Fill, 1},
 		{"block_fill", c.BlockFill, 1}, {"radius_rate", c.RadiusRate, 1e3}, {"floor", c.Floor, 1e3}, {"density_floor", c.DensityFloor, 1e3},
+		{"density_cap", c.DensityCap, 1e9},
 	} {
 		if !(f.v >= 0 && f.v <= f.max) {
 			return bad("%s = %g, need 0 to %g", f.name, f.v, f.max)
@@ -311,6 +316,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	if c.ChannelDensity && c.Architecture != EquivCNPCurve && c.Architecture != ConvCNPCurve {
 		return bad("channel_density is for models of architecture %q and %q", EquivCNPCurve, ConvCNPCurve)
+	}
+	if c.DensityCap > 0 && c.Architecture != EquivCNPCurve {
+		return bad("density_cap is for models of architecture %q", EquivCNPCurve)
 	}
 	coordinates := c.DimX
 	if c.Architecture.Image() {

@@ -29,6 +29,8 @@ type setConv[T Float] struct {
 	each bool
 	// floor is what the density is increased by before the signal is divided by it.
 	floor float64
+	// cap is the greatest density that the features tell from a greater one; 0: none.
+	cap float64
 	// metric is the group whose distance psi uses, for a group that is not isometric; nil: the Euclidean distance.
 	metric group.Group
 }
@@ -117,6 +119,7 @@ type setConvTape[T Float] struct {
 	liftedT, liftedX *group.Lifted  // t and x under a metric
 	phi, out         []T
 	densities        int // of phi
+	capped           []T // the densities [m, densities of phi] before they were capped; nil: nothing caps them
 }
 
 // record does what encode does, and returns the tape.
@@ -160,17 +163,23 @@ func (s *setConv[T]) recordOn(lattice layers.Lattice, t, x []float64, y []T, ori
 			}
 			row = row[s.dx:]
 		}
-		divideByDensity(row, h[i*c:(i+1)*c], densities, s.densities(), densities, s.degree*s.dy, s.floor)
+		divideByDensity(row, h[i*c:(i+1)*c], densities, s.densities(), densities, s.degree*s.dy, s.floor, s.cap)
+		if s.cap > 0 {
+			tape.capped = append(tape.capped, h[i*c:i*c+densities]...)
+		}
 	}
 	tape.out = out
 	return tape
 }
 
 // divideByDensity sets f, a point's features, to densities, of which h holds as many as its first channels say, and to the signals that h has from one channel on,
-// each divided by its own density.
-func divideByDensity[T Float](f, h []T, have, densities, from, signals int, floor float64) {
+// each divided by its own density. Densities above a cap, if there is one, are the cap.
+func divideByDensity[T Float](f, h []T, have, densities, from, signals int, floor, most float64) {
 	for k := range densities {
 		f[k] = h[k%have]
+		if most > 0 {
+			f[k] = min(f[k], T(most))
+		}
 	}
 	for k, v := range h[from : from+signals] {
 		f[densities+k] = v / (h[k%have] + T(floor))

@@ -12,12 +12,17 @@ func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]
 	for i := range m {
 		d, out := dout[(i+1)*width-densities-signals:][:densities+signals], tape.out[(i+1)*width-densities-signals:][:densities+signals]
 		row := dh[i*c : (i+1)*c]
-		copy(row[:have], d)
-		for k := have; k < densities; k++ { // all of them are the one
-			row[0] += d[k]
+		dense := out[:densities]
+		if tape.capped != nil {
+			dense = tape.capped[i*have : (i+1)*have]
+		}
+		for k, v := range d[:densities] { // where there are more than phi has, all of them are the one
+			if s.cap == 0 || dense[k%len(dense)] <= T(s.cap) {
+				row[k%have] += v
+			}
 		}
 		for k := range signals {
-			row[have+k] = d[densities+k] / (out[k%densities] + T(s.floor))
+			row[have+k] = d[densities+k] / (dense[k%len(dense)] + T(s.floor))
 			row[k%have] -= row[have+k] * out[densities+k]
 		}
 	}

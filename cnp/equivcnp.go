@@ -47,7 +47,7 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 	}
 	m := &EquivCNP[T]{cfg: c, outer: outer, group: g,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.contextValues(),
-			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: cmp.Or(c.DensityFloor, densityFloor)},
+			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: cmp.Or(c.DensityFloor, densityFloor), cap: c.DensityCap},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}
 	if c.Levels > 0 {

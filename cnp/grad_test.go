@@ -211,6 +211,12 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c.PointsPerUnit, c.EncoderLength, c.Channels, c.Blocks = 1, 0.4, []int{4, 4}, 0 // few rows, as above
 	c.Likelihood, c.Waves = "lowrank:6", &Waves{2, 3}
 	add("equivcnp/levels/waves", c, 2, 4, 4)
+	c = levelsConfig("T(1)", 2)
+	c.DensityCap = 0.9
+	add("equivcnp/levels/cap", c, 3, 7, 6)
+	c = small(EquivCNPCurve, "T(1)", 1)
+	c.DensityCap = 1.2
+	add("equivcnp/cap", c, 2, 6, 5)
 	return cases
 }
 

@@ -329,7 +329,7 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 	}
 	for k := range to - t {
 		for i := range rows {
-			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor)
+			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor, n.cfg.DensityCap)
 		}
 		f := n.net.Forward(&run.pyramid, run.f, run.targets)
 		n.aux.add(f, &run.aux)

@@ -166,6 +166,8 @@ func TestLevelsRefuse(t *testing.T) {
 		"blocks = 17, need at most 16":           func(c *Config) { c.Blocks = 17 },
 		`levels need points_per_unit, placement`: func(c *Config) { c.Placement = PlacementBatch },
 		"density_floor = -1, need 0 to":          func(c *Config) { c.DensityFloor = -1 },
+		"density_cap = -1, need 0 to":            func(c *Config) { c.DensityCap = -1 },
+		"density_cap is for models of":           func(c *Config) { *c = Default(ConvCNPCurve, "", 1); c.DensityCap = 1 },
 		"multiplicity = 0":                       func(c *Config) { c.Multiplicity = 0 },
 	} {
 		c := levelsConfig("T(1)", 1)
@@ -182,6 +184,61 @@ func TestLevelsRefuse(t *testing.T) {
 	_, err = m.(*EquivCNP[float32]).Differentiate(context.Background(), b, layers.Train)
 	require.ErrorIs(t, err, ErrRange)
 	require.ErrorContains(t, err, "more than 100 points")
+}
+
+// TestDensityCap: densities above the cap look like the cap, in the model, its plan and its training alike, and nothing else changes: the signal is divided by what
+// the density is.
+func TestDensityCap(t *testing.T) {
+	t.Run("levels", func(t *testing.T) { testDensityCap(t, levelsConfig("T(1)", 1)) })
+	t.Run("one lattice", func(t *testing.T) {
+		c := Default(EquivCNPCurve, "T(1)", 1)
+		c.Channels, c.PointsPerUnit = []int{4, 5, 6}, 8
+		testDensityCap(t, c)
+	})
+}
+
+func testDensityCap(t *testing.T, c Config) {
+	rng := rand.New(rand.NewPCG(90, 7))
+	predict := func(c Config, points int) (*Prediction[float64], *EquivCNP[float64], *Batch[float64]) {
+		made, err := New[float64](c, 3)
+		require.NoError(t, err)
+		m := made.(*EquivCNP[float64])
+		b := &Batch[float64]{B: 1, Nt: 9}
+		for i := range points { // as dense as you please, on [0, 2]
+			x := 2 * float64(i) / float64(points-1)
+			b.Nc, b.XContext, b.YContext = b.Nc+1, append(b.XContext, x), append(b.YContext, math.Sin(2*x))
+		}
+		for range 9 {
+			b.XTarget = append(b.XTarget, 0.5+rng.Float64())
+		}
+		p, err := m.Predict(context.Background(), b)
+		require.NoError(t, err)
+		plan, err := m.Plan(context.Background(), 0, 1)
+		require.NoError(t, err)
+		planned := newPrediction[float64](9)
+		require.NoError(t, plan.Predict(context.Background(), planned, b))
+		require.Equal(t, p.Mean, planned.Mean)
+		pass, err := m.Differentiate(context.Background(), b, layers.Eval)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, p.Mean, pass.Mean, 1e-9)
+		return p, m, b
+	}
+	plain, m, b := predict(c, 40)
+	was := m.encoder.encode(b.XTarget, b.XContext, b.YContext, 0)
+	least := math.Inf(1)
+	for i := 0; i < len(was); i += 2 {
+		least = min(least, was[i])
+	}
+	c.DensityCap = 1e3
+	rng = rand.New(rand.NewPCG(90, 7))
+	same, _, _ := predict(c, 40)
+	require.Equal(t, plain.Mean, same.Mean, "below the cap nothing changes")
+	c.DensityCap = least / 2
+	_, capped, _ := predict(c, 40)
+	for i := 0; i < len(was); i += 2 {
+		was[i] = least / 2
+	}
+	require.Equal(t, was, capped.encoder.encode(b.XTarget, b.XContext, b.YContext, 0))
 }
 
 // BenchmarkLevelsStep is a step of the benchmark's training without Adam and without drawing: 16 tasks of 30 context points and 50 targets, in

@@ -439,7 +439,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], rows, c, have, from int, origin f
 			row[0] = T(run.points[i] + origin)
 			row = row[1:]
 		}
-		divideByDensity(row, run.h[i*c:(i+1)*c], have, densities, from, signals, floor)
+		divideByDensity(row, run.h[i*c:(i+1)*c], have, densities, from, signals, floor, n.cfg.DensityCap)
 	}
 	run.features = reuse.Sized(run.features, len(run.points)*n.conv[0].In)
 	f := run.features[:rows*n.conv[0].In]

@@ -33,6 +33,7 @@ type regressionFlags struct {
 	windows                windowFlags
 	columns                columnFlags
 	encoderLength          float64
+	densityCap             float64
 	readout                string
 	coordinate             bool
 	pointsPerUnit, fill    float64
@@ -157,6 +158,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.width, "kernel-width", 0, "--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
 	fl.IntVar(&f.blocks, "blocks", 0, "--levels: residual blocks on every level on each way (default 1)")
 	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
+	fl.Float64Var(&f.densityCap, "density-cap", 0, "equivcnp: context that lies denser than this looks as if it were as dense, so that training can show the model all\nthat it will meet; n points per unit of a line have density 2.5·n·--encoder-length; 0: none")
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
 	fl.Float64Var(&f.to, "to", 2, "where the curves end")
@@ -407,8 +409,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if f.model != "equivcnp" && f.levels != 0 {
 		return usagef("--levels is for --model equivcnp")
 	}
-	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length") || changed("group") || changed("lifts") || changed("lift-samples") || changed("hidden") || changed("mid")) {
-		return usagef("--coordinate-feature, --encoder-length, --fill, --group, --hidden, --lifts, --lift-samples, --mid and --readout are for --model equivcnp")
+	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("density-cap") || changed("encoder-length") || changed("group") || changed("lifts") || changed("lift-samples") || changed("hidden") || changed("mid")) {
+		return usagef("--coordinate-feature, --density-cap, --encoder-length, --fill, --group, --hidden, --lifts, --lift-samples, --mid and --readout are for --model equivcnp")
 	}
 	c.CoordinateFeature = f.coordinate
 	if f.liftSamples != "even" {
@@ -445,6 +447,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 				c.EncoderLength = 0.7 / c.PointsPerUnit
 			}
 		}
+		c.DensityCap = f.densityCap
 		if changed("encoder-length") {
 			c.EncoderLength = f.encoderLength / unit
 		}

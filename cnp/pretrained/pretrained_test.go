@@ -192,3 +192,22 @@ func TestVectors(t *testing.T) {
 	}
 	require.Positive(t, models)
 }
+
+// TestDense: models of the paper's processes go by the chain rule over curves of so many targets that the context becomes denser than any that
+// they were trained on: what they predict then is no nonsense.
+func TestDense(t *testing.T) {
+	for _, kernel := range []string{"rbf", "matern", "periodic"} {
+		m, err := Load(kernel + "-levels")
+		require.NoError(t, err)
+		k, err := task.KernelByName(kernel)
+		require.NoError(t, err)
+		c := task.PaperTest(k)
+		c.Lo, c.Hi, c.Targets = -1, 1, 200
+		src := task.CurveSource[float32]{Name: kernel, Curves: c}
+		r, err := eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}), src, eval.Options{Tasks: 1, Batch: 1, Seed: 1000})
+		require.NoError(t, err)
+		if t.Logf("%s: %.2f", kernel, r.LogLikelihood.Mean); !(r.LogLikelihood.Mean > 1.5) {
+			t.Errorf("%s: by the chain rule %.2f per target", kernel, r.LogLikelihood.Mean)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func small() map[string]cnp.Config {
 	plane := cnp.Default(cnp.EquivCNPCurve, "SE(2)", 1)
 	plane.Channels, plane.Lifts, plane.NoBatchNorm, plane.CoordinateFeature, plane.Fill = []int{3, 4}, 2, true, true, 0
 	levels := cnp.DefaultLevels(3, 2, 1)
-	levels.Channels, levels.Window, levels.DensityFloor = []int{3, 4, 5}, "smooth", 0.1
+	levels.Channels, levels.Window, levels.DensityFloor, levels.DensityCap = []int{3, 4, 5}, "smooth", 0.1, 4
 	waves := levels
 	waves.Likelihood, waves.Waves = "lowrank:11", &cnp.Waves{Count: 2, Fastest: 7.5}
 	conv := cnp.Default(cnp.ConvCNPCurve, "", 2)

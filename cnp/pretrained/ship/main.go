@@ -48,6 +48,7 @@ func run() error {
 	anywhere := flag.Bool("anywhere", false, "test a model of images on digits anywhere, at any angle and of any size")
 	place := flag.String("place", "", "--sphere: where the stations lie")
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
+	densityCap := flag.Float64("density-cap", 0, "cap the density of a curve model's context at this; --note should say so")
 	note := flag.String("note", "", "what else is to be known about the model")
 	n := flag.Int("n", 1000, "tasks of the test")
 	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
@@ -67,9 +68,14 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
-	if *placement != "" {
+	if *placement != "" || *densityCap != 0 {
 		c := m.Config()
-		c.Placement = cnp.Placement(*placement)
+		if *placement != "" {
+			c.Placement = cnp.Placement(*placement)
+		}
+		if *densityCap != 0 {
+			c.DensityCap = *densityCap
+		}
 		other, err := cnp.New[float32](c, 0)
 		if err != nil {
 			return err
