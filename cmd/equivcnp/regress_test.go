@@ -325,7 +325,7 @@ func TestRegressErrors(t *testing.T) {
 	b.save("m.safetensors", curveConfig())
 	for _, c := range []struct{ name, csv, want string }{
 		{"letters", "x,y\n1,two\n", `data.csv:2:3: not a table of numbers: "two" is not a number`},
-		{"a coordinate is missing", "x,y\n\n,1\n", `data.csv:3:1: not a table of numbers: the cell is missing, and must not be`},
+		{"a coordinate is missing", "x,y\n\n,1\n", `data.csv:3:1: not a table of numbers: the cell is missing, and must not be, in column "x"`},
 		{"a coordinate is not a number", "NaN,1\n", `data.csv:1:1: not a table of numbers: the cell is missing, and must not be`},
 		{"infinite", "1,Inf\n", `"Inf" is not a finite number`},
 		{"three columns", "1,2,3\n", "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y (--x and --y say which"},

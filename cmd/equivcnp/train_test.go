@@ -215,7 +215,7 @@ func TestTrainRefuses(t *testing.T) {
 		{1, "value.yaml:2: ", []string{"train", "--config", "@value.yaml"}},
 		{1, "twice.yaml:3: steps was already given in line 2", []string{"train", "--config", "@twice.yaml"}},
 		{1, "list.yaml:1: ", []string{"train", "--config", "@list.yaml"}},
-		{1, "nested.yaml:3: steps: need a single value", []string{"train", "--config", "@nested.yaml"}},
+		{1, "nested.yaml:3: steps: need a single value, or a list of them", []string{"train", "--config", "@nested.yaml"}},
 		{1, "broken.yaml: ", []string{"train", "--config", "@broken.yaml"}},
 		{1, "kind.yaml:1: ", []string{"train", "--config", "@kind.yaml"}},
 		{1, "the key task is missing", []string{"train", "--config", "@nokind.yaml"}},

@@ -46,8 +46,8 @@ func readConfig(path string) (*configFile, error) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
-		if value.Kind != yaml.ScalarNode {
-			return nil, c.errorf(value, "%s: need a single value", key.Value)
+		if value = listed(value); value.Kind != yaml.ScalarNode {
+			return nil, c.errorf(value, "%s: need a single value, or a list of them", key.Value)
 		}
 		if line, ok := seen[key.Value]; ok {
 			return nil, c.errorf(key, "%s was already given in line %d", key.Value, line)
@@ -56,6 +56,24 @@ func readConfig(path string) (*configFile, error) {
 		c.entries = append(c.entries, [2]*yaml.Node{key, value})
 	}
 	return c, nil
+}
+
+// listed turns a list of values, [scalar, vector], into what a flag takes: scalar,vector.
+func listed(value *yaml.Node) *yaml.Node {
+	if value.Kind != yaml.SequenceNode {
+		return value
+	}
+	joined := &yaml.Node{Kind: yaml.ScalarNode, Line: value.Line, Column: value.Column}
+	for i, v := range value.Content {
+		if v.Kind != yaml.ScalarNode {
+			return v
+		}
+		if i > 0 {
+			joined.Value += ","
+		}
+		joined.Value += v.Value
+	}
+	return joined
 }
 
 func (c *configFile) errorf(at *yaml.Node, format string, args ...any) error {

@@ -72,8 +72,8 @@ sphere under --group "SO(3)" with --levels, too: two inputs are latitude and lon
 --field draws vector fields in the plane, rbf, curl-free or divergence-free, at the points of a 30 x 30 grid
 on the disc of radius 10: 25 of them are the context, or from --min-context to --max-context (up to 600 for
 models that are to go by the chain rule), and --targets of the others are targets. Vectors turn with the
-plane: under --group "SE(2)" with --lifts 4 and --levels 3 a field turned by a quarter is predicted turned by
-a quarter. --outputs says which columns of your own data are a vector, in their order: --y pressure,u,v
+plane: under --group "SE(2)" with --lifts 4 a field turned by a quarter is predicted turned by a quarter.
+Under T(2) and SE(2) models have 4 levels unless --levels says otherwise. --outputs says which columns of your own data are a vector, in their order: --y pressure,u,v
 --outputs scalar,vector. Predictions of vectors have a full covariance (--likelihood full).
 
 --field charges draws the electric fields of upright dipoles in space, observed at 20 to 60 places, and turned-charges
@@ -189,16 +189,16 @@ func (f *regressionFlags) levelsConfig(cmd *cobra.Command, g group.Group, dx, dy
 		c.PointsPerUnit, c.Channels = 0.16, cnp.DefaultSphere(f.levels, dy).Channels
 	}
 	c.Group, c.DimX, c.Lifts = g.Name(), dx, f.lifts.count
-	if f.field != "" { // whose length scale is 2.2
-		c.PointsPerUnit = 1
-		for l := range c.Channels {
-			c.Channels[l] = 32 + 16*min(l, 2)
-		}
-	}
-	if f.field != "" && dx == 3 {
+	switch {
+	case f.field != "" && dx == 3:
 		c.PointsPerUnit, c.Kernel = 1.5, 3
 		for l := range c.Channels {
-			c.Channels[l] /= 2
+			c.Channels[l] = 16 + 8*min(l, 2)
+		}
+	case f.field != "": // whose length scale is 2.2: points that are close to each other need a fine lattice
+		c.PointsPerUnit = 2
+		for l := range c.Channels {
+			c.Channels[l] = 32 + 16*max(0, min(l-1, 2))
 		}
 	}
 	if changed("kernel-width") {
@@ -312,7 +312,11 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			c.Fill = paperFill["matern"]
 		}
 		c.Lifts = f.lifts.count
-		if (f.plane != "" || f.field != "" && dx == 3) && f.levels == 0 {
+		moves := slices.Contains([]string{"T(2)", "SE(2)"}, g.Name())
+		if f.field != "" && dx == 2 && moves && !cmd.Flags().Changed("levels") {
+			f.levels = 4
+		}
+		if (f.plane != "" || f.field != "") && f.levels == 0 {
 			c.PointsPerUnit, c.Fill = 0, 0.5 // few points, and no step of a lattice that would suit all kinds
 		}
 		if f.levels > 0 {
@@ -444,7 +448,10 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 				c.EncoderLength = 2 / c.PointsPerUnit
 			}
 			if c.Levels > 0 && f.field != "" {
-				c.EncoderLength = 0.7 / c.PointsPerUnit
+				c.EncoderLength = 1 / c.PointsPerUnit
+				if dx == 3 {
+					c.EncoderLength = 0.7 / c.PointsPerUnit
+				}
 			}
 		}
 		c.DensityCap = f.densityCap

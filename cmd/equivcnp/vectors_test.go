@@ -28,6 +28,13 @@ func TestVectors(t *testing.T) {
 	said := b.ok("inspect", "@wind.safetensors")
 	require.Contains(t, said, "scalar (column 1), vector (columns 2 to 3)")
 	require.Contains(t, said, "every place is seen at angles 120 degrees apart")
+
+	// Types and other lists may be lists in a file.
+	b.write("run.yaml", "task: regression\ncsv: "+b.path("wind.csv")+"\nx: [east, north]\n'y': [p, u, v]\nout: "+b.path("listed.safetensors")+"\ngroup: SE2\nlifts: 3\nlevels: 2\nchannels: [2, 3]\n"+
+		"kernel-width: 3\npoints-per-unit: 1\nmin-context: 3\nmax-context: 9\nsteps: 1\nbatch: 2\neval-every: 0\noutputs: [scalar, vector]\n")
+	b.ok("train", "--config", "@run.yaml")
+	require.Contains(t, b.ok("inspect", "@listed.safetensors"), "scalar (column 1), vector (columns 2 to 3)")
+	b.fails(2, "is none of", append(run, "--outputs", "scalar,,scalar", "--out", "@x.safetensors")...) // an output without a type
 	var one strings.Builder
 	one.WriteString("east,north,p,u,v\n1,1,1000,3,4\n2,3,1001,-20,7\n0,3,999,5,-30\n")
 	b.write("day.csv", one.String())
@@ -47,6 +54,18 @@ func TestVectors(t *testing.T) {
 	require.Equal(t, b.files()["day-out.csv"], b.files()["pressure-out.csv"])
 	b.fails(2, "inputs[0], a vector, is not among outputs", append(run, "--inputs", "vector", "--outputs", "scalar,scalar,scalar", "--out", "@x.safetensors")...)
 	b.fails(2, "is none of", append(run, "--inputs", "wind", "--out", "@x.safetensors")...)
+}
+
+// TestFieldDefaults: without flags for the model, vector fields have levels under the groups that have some, and none under others.
+func TestFieldDefaults(t *testing.T) {
+	b := newBench(t)
+	run := []string{"train", "regression", "--field", "rbf", "--targets", "5", "--steps", "1", "--batch", "1", "--eval-every", "0"}
+	b.ok(append(run, "--out", "@plane.safetensors")...)
+	said := b.ok("inspect", "@plane.safetensors")
+	require.Contains(t, said, "channels [32 32 48 64]")
+	require.Contains(t, said, "2 points per unit")
+	b.ok(append(run, "--group", "SE2", "--lifts", "4", "--start", "@plane.safetensors", "--out", "@turned.safetensors")...)
+	b.ok(append(run, "--group", "RxSO2", "--channels", "2,2", "--out", "@radial.safetensors")...)
 }
 
 // TestStart: a run that begins with another model's parameters begins with its predictions, also where it has more lifts; models of other sizes are

@@ -219,7 +219,11 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 		case math.IsInf(x, 0):
 			return nil, t.Errorf(row, c, "%w: %g is not a finite number", ErrCell, x)
 		case !missing:
-			return nil, t.Errorf(row, c, "%w: the cell is missing, and must not be", ErrCell)
+			column := ""
+			if c < len(t.Header) && t.places != nil { // else Errorf names it
+				column = ", in column " + quote(t.Header[c])
+			}
+			return nil, t.Errorf(row, c, "%w: the cell is missing, and must not be%s", ErrCell, column)
 		}
 	}
 	return v, nil

@@ -57,7 +57,7 @@ func TestReadErrors(t *testing.T) {
 		{"letters after blank lines", "\n\n1,2\n\n3,four\n", `data.csv:5:3: `},
 		{"letters in the first row", "1,two\n", `data.csv:1:3: not a table of numbers: "two" is not a number`},
 		{"a second header", "x,y\nx,y\n", `data.csv:2:1: not a table of numbers: "x" is not a number`},
-		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is missing`},
+		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is missing, and must not be, in column "y"`},
 		{"blank cells", "1,2\n , \n", `the cell is missing`},
 		{"blank first cell", ",2\n", `data.csv:1:1: not a table of numbers: the cell is missing`},
 		{"nan", "1,NaN\n", `data.csv:1:3: not a table of numbers: the cell is missing`},
