@@ -36,14 +36,19 @@ func PackTilesTransposed(b []float32, ldb, k, n, parts int) *PackedTiles {
 		return p
 	}
 	p.zeros, p.tiles = make([]float32, n), make([]BF16, n*k*parts)
+	var rest [tilesDepth]float32
+	var part [tilesDepth]BF16
 	for j := range n {
-		for q, v := range b[j*ldb:][:k] {
-			block := (j/tilesBlock*(k/tilesBlock) + q/tilesBlock) * parts * tilesBlock * tilesBlock
-			at := block + j%tilesBlock/16*512 + q%tilesBlock/2*32 + j%16*2 + q%2
-			for i := range parts {
-				part := tilePart(v)
-				p.tiles[at+i*tilesBlock*tilesBlock] = part
-				v -= part.Float32()
+		row, left := b[j*ldb:][:k], rest[:k]
+		copy(left, row)
+		to := p.tiles[j/tilesBlock*(k/tilesBlock)*parts*tilesBlock*tilesBlock+j%tilesBlock/16*512+j%16*2:]
+		for i := range parts {
+			tileParts(part[:k], left)
+			for q := 0; q < k; q += tilesBlock { // the row's part of a tile: pairs, 32 numbers apart
+				tile := to[(q/tilesBlock*parts+i)*tilesBlock*tilesBlock:][:15*32+2]
+				for r, v := range part[q:][:tilesBlock] {
+					tile[r/2*32+r%2] = v
+				}
 			}
 		}
 	}
@@ -81,12 +86,15 @@ func GemmTilesF32(c []float32, ldc int, a []float32, lda int, b *PackedTiles, bi
 	gemmTilesF32(c, ldc, a, lda, b, bias, act, m, onLine(space))
 }
 
-// tilePart rounds as the kernel does: to the nearest, ties to even, and subnormal numbers to 0.
-func tilePart(v float32) BF16 {
-	if v > -0x1p-126 && v < 0x1p-126 {
-		v *= 0
+// tileParts sets part to x rounded as the kernel does, to the nearest, ties to even, and subnormal numbers to 0; and x to the rest.
+func tileParts(part []BF16, x []float32) {
+	for i, v := range x {
+		if v > -0x1p-126 && v < 0x1p-126 {
+			x[i] = v * 0
+		}
 	}
-	var part [1]BF16
-	bf16FromF32Generic(part[:], []float32{v})
-	return part[0]
+	BF16FromF32(part, x)
+	for i, v := range part {
+		x[i] -= v.Float32()
+	}
 }

@@ -190,3 +190,10 @@ func BenchmarkGemmTilesF32(b *testing.B) {
 		benchLevels(b, fmt.Sprintf("shape=%dx%dx%d/parts=%d", m, k, n, parts), 2*m*k*n, func() { GemmTilesF32(c, n, a, k, p, nil, ActReLU, m, space) })
 	}
 }
+
+// tilePart is one number of tileParts.
+func tilePart(v float32) BF16 {
+	var part [1]BF16
+	tileParts(part[:], []float32{v})
+	return part[0]
+}
