@@ -49,14 +49,15 @@ func exponent(b *x86.Block, x x86.Value) x86.Value {
 // exp3Degree is the degree of the Taylor polynomial. If powers grow no faster than 2ᵏ, the terms left out are below half an ulp.
 func exp3Degree(b *x86.Block) int { return byElem(b, 14, 22) }
 
-// The slots of exp3x3: nine entries of Y = exp(X) - I, how many squarings are left, the mean of the diagonal, and hard lanes; those
-// of its derivative have nine entries of dY and the mean of the direction's diagonal, too.
+// The slots of exp3x3: nine entries of X², how many squarings are left, the mean of the diagonal, hard lanes, and what Y = exp(A) - I is a
+// polynomial of A by. Those of its derivative have nine entries of Y instead of X², of dY, and the mean of the direction's diagonal.
 const (
 	slotCount = 9 + iota
 	slotMean
 	slotHard
 	slotSlope
 	slotSlopeMean = slotSlope + 9
+	slotSeries    = slotSlope // p, q and r of Y = p + qA + rA², c₁, c₀, and the scale of A
 )
 
 // An exp3Start is what the series of exp(X) - I are made from: X without the mean μ of the diagonal, its square, and the power of two
@@ -112,7 +113,7 @@ func inverseFactorial(b *x86.Block, k int) x86.Value {
 	return b.Const("inverseFactorial"+string(rune('a'+k)), 1/f)
 }
 
-// exp3x3Scale sums the series of Y = A·Σ Aᵏ/(k+1)!, the sum as p + qA + rA².
+// exp3x3Scale sums the series of Y = A·Σ Aᵏ/(k+1)! as p + qA + rA².
 func exp3x3Scale(b *x86.Block) {
 	s := exp3x3Start(b, mat3(load(b, 1, 9)))
 	inv := func(k int) x86.Value { return inverseFactorial(b, k) }
@@ -122,13 +123,11 @@ func exp3x3Scale(b *x86.Block) {
 	for k := d - 5; k >= 1; k-- {
 		p, q, r = b.FMA(r, s.c0, inv(k)), b.FMA(r, s.c1, p), q
 	}
-	p, q, r = b.Mul(r, s.c0), b.Mul(b.FMA(r, s.c1, p), s.scale), b.Mul(q, s.scale2)
-	for i := range s.x {
-		y := b.Mul(r, s.sq[i])
-		if i%4 == 0 {
-			y = b.Add(y, p)
-		}
-		b.SetLocal(i, b.FMA(q, s.x[i], y))
+	for i, v := range []x86.Value{b.Mul(r, s.c0), b.FMA(r, s.c1, p), q, s.c1, s.c0, s.scale} {
+		b.SetLocal(slotSeries+i, v)
+	}
+	for i, v := range s.sq {
+		b.SetLocal(i, v)
 	}
 }
 
@@ -140,12 +139,20 @@ func scaleDown(b *x86.Block, e x86.Value) x86.Value {
 	return pow2(b, b.Sub(byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64)), e))
 }
 
-// exp3x3Square is Y ← Y(Y + 2I), in lanes that have halvings left.
+// exp3x3Square is Y ← Y(Y + 2I), in lanes that have halvings left. It takes no matrices: A³ = c₁A + c₀I and A⁴ = c₁A² + c₀A.
 func exp3x3Square(b *x86.Block) {
-	y := locals(b, 0)
-	count := b.Local(slotCount)
+	at := func(k int) x86.Value { return b.Local(slotSeries + k) }
+	p, q, r, c1, c0, count := at(0), at(1), at(2), at(3), at(4), b.Local(slotCount)
+	q2, r2 := b.Add(q, q), b.Add(r, r)
+	third, fourth := b.Mul(q2, r), b.Mul(r, r)
 	more := b.Cmp(x86.GT, count, zero(b))
-	setLocals(b, more, 0, y, mul3(b, y, plusI(b, y, b.Const("two", 2))))
+	for i, v := range [][2]x86.Value{
+		{p, b.FMA(p, b.Add(p, b.Const("two", 2)), b.Mul(third, c0))},
+		{q, b.FMA(fourth, c0, b.FMA(third, c1, b.FMA(q2, p, q2)))},
+		{r, b.FMA(fourth, c1, b.FMA(q, q, b.FMA(r2, p, r2)))},
+	} {
+		b.SetLocal(slotSeries+i, b.Select(more, v[1], v[0]))
+	}
 	again(b, count)
 }
 
@@ -171,16 +178,19 @@ func again(b *x86.Block, count x86.Value) {
 	b.Again(b.Cmp(x86.GT, left, zero(b)))
 }
 
-// exp3x3Finish is e^μ(I + Y).
+// exp3x3Finish is e^μ(I + Y), of X as it was read and of X².
 func exp3x3Finish(b *x86.Block) {
 	b.Hard(b.FlagMask(slotHard))
-	e := exp(b, b.Local(slotMean))
+	e, mean, scale := exp(b, b.Local(slotMean)), b.Local(slotMean), b.Local(slotSeries+5)
+	p := b.FMA(e, b.Local(slotSeries), e)
+	q := b.Mul(e, b.Mul(b.Local(slotSeries+1), scale))
+	r := b.Mul(e, b.Mul(b.Local(slotSeries+2), b.Mul(scale, scale)))
 	for i := range 9 {
-		y := b.Local(i)
+		x, y := b.Load(1, i), b.Mul(r, b.Local(i))
 		if i%4 == 0 {
-			y = b.Add(y, one(b))
+			x, y = b.Sub(x, mean), b.Add(y, p)
 		}
-		b.Output(b.Mul(e, y))
+		b.Output(b.FMA(q, x, y))
 	}
 }
 

@@ -6,7 +6,7 @@
 
 // func exp3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·exp3x3F32AVX2(SB), $832-64
+TEXT ·exp3x3F32AVX2(SB), $992-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -53,23 +53,23 @@ loop1:
 	VMOVUPS      (CX)(DI*1), Y12
 	VFMADD231PS  Y12, Y5, Y11
 	VFMADD231PS  Y3, Y7, Y11
-	VMOVUPS      Y2, 384(R9)
+	VMOVUPS      Y2, 576(R9)
 	VMULPS       Y0, Y6, Y2
 	VFMADD231PS  Y6, Y1, Y2
 	VFMADD231PS  Y8, Y12, Y2
-	VMOVUPS      Y11, 416(R9)
+	VMOVUPS      Y11, 608(R9)
 	VMULPS       Y5, Y6, Y11
 	VFMADD231PS  Y1, Y1, Y11
 	VFMADD231PS  Y10, Y12, Y11
-	VMOVUPS      Y11, 448(R9)
+	VMOVUPS      Y11, 640(R9)
 	VMULPS       Y7, Y6, Y11
 	VFMADD231PS  Y12, Y1, Y11
 	VFMADD231PS  Y3, Y12, Y11
-	VMOVUPS      Y11, 480(R9)
+	VMOVUPS      Y11, 672(R9)
 	VMULPS       Y0, Y8, Y11
 	VFMADD231PS  Y6, Y10, Y11
 	VFMADD231PS  Y8, Y3, Y11
-	VMOVUPS      Y0, 512(R9)
+	VMOVUPS      Y0, 704(R9)
 	VMULPS       Y5, Y8, Y5
 	VFMADD231PS  Y1, Y10, Y5
 	VFMADD231PS  Y10, Y3, Y5
@@ -77,31 +77,31 @@ loop1:
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y3, Y3, Y7
 	VANDPS       absF32<>+0(SB), Y4, Y0
-	VMOVUPS      Y3, 544(R9)
+	VMOVUPS      Y3, 736(R9)
 	VANDPS       absF32<>+0(SB), Y2, Y3
 	VADDPS       Y3, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y11, Y3
 	VADDPS       Y3, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y9, Y3
-	VMOVUPS      Y11, 576(R9)
-	VMOVUPS      448(R9), Y11
-	VMOVUPS      Y2, 608(R9)
+	VMOVUPS      Y11, 768(R9)
+	VMOVUPS      640(R9), Y11
+	VMOVUPS      Y2, 800(R9)
 	VANDPS       absF32<>+0(SB), Y11, Y2
 	VADDPS       Y2, Y3, Y3
 	VANDPS       absF32<>+0(SB), Y5, Y2
 	VADDPS       Y2, Y3, Y3
 	VMAXPS       Y3, Y0, Y0
-	VMOVUPS      416(R9), Y3
+	VMOVUPS      608(R9), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y3
-	VMOVUPS      Y5, 640(R9)
-	VMOVUPS      480(R9), Y5
+	VMOVUPS      Y5, 832(R9)
+	VMOVUPS      672(R9), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y5
 	VADDPS       Y5, Y3, Y3
 	VANDPS       absF32<>+0(SB), Y7, Y5
 	VADDPS       Y5, Y3, Y3
 	VMAXPS       Y3, Y0, Y0
 	VCMPPS       $0x16, norm2Max<>+0(SB), Y0, Y3
-	VMOVUPS      384(R9), Y5
+	VMOVUPS      576(R9), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y5
 	VCMPPS       $0x16, meanMax<>+0(SB), Y5, Y5
 	VORPS        Y3, Y5, Y5
@@ -120,262 +120,222 @@ loop1:
 	VSUBPS       Y5, Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
 	VPADDD       one<>+0(SB), Y0, Y0
-	VMULPS       Y0, Y0, Y2
-	VMOVUPS      Y5, 672(R9)
+	VMOVUPS      Y9, 864(R9)
+	VMULPS       Y0, Y0, Y9
 	VADDPS       Y11, Y4, Y11
 	VADDPS       Y7, Y11, Y11
 	VMULPS       half<>+0(SB), Y11, Y11
-	VMULPS       Y2, Y11, Y11
-	VMOVUPS      Y3, 704(R9)
-	VMULPS       Y8, Y1, Y3
-	VMOVUPS      Y7, 736(R9)
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS Y8, Y1, Y7
-	VFMSUB231PS  Y10, Y6, Y3
-	VADDPS       Y7, Y3, Y3
-	VMULPS       Y10, Y12, Y7
-	VMOVAPS      Y7, Y5
-	VFNMADD231PS Y10, Y12, Y5
-	VMOVUPS      544(R9), Y10
-	VFMSUB231PS  Y10, Y1, Y7
-	VADDPS       Y5, Y7, Y7
-	VMULPS       Y8, Y12, Y5
-	VMOVUPS      Y1, 768(R9)
-	VMOVAPS      Y5, Y1
-	VFNMADD231PS Y8, Y12, Y1
-	VFMSUB231PS  Y10, Y6, Y5
-	VADDPS       Y1, Y5, Y5
-	VMOVUPS      (CX)(BX*1), Y1
-	VMULPS       Y5, Y1, Y5
-	VMOVUPS      512(R9), Y6
-	VFMSUB231PS  Y7, Y6, Y5
-	VMOVUPS      (CX)(BX*2), Y7
-	VFMADD231PS  Y3, Y7, Y5
-	VMULPS       Y0, Y2, Y3
-	VMULPS       Y3, Y5, Y5
-	VMOVUPS      inverseFactorialo<>+0(SB), Y3
-	VFMADD213PS  inverseFactoriall<>+0(SB), Y5, Y3
+	VMULPS       Y9, Y11, Y11
+	VMOVUPS      Y7, 896(R9)
+	VMULPS       Y8, Y1, Y7
+	VMOVAPS      Y7, Y2
+	VFNMADD231PS Y8, Y1, Y2
+	VFMSUB231PS  Y10, Y6, Y7
+	VADDPS       Y2, Y7, Y7
+	VMULPS       Y10, Y12, Y2
+	VFNMADD213PS Y2, Y12, Y10
+	VMOVUPS      Y4, 928(R9)
+	VMOVUPS      736(R9), Y4
+	VFMSUB231PS  Y4, Y1, Y2
+	VADDPS       Y10, Y2, Y2
+	VMULPS       Y8, Y12, Y10
+	VFNMADD213PS Y10, Y8, Y12
+	VFMSUB231PS  Y4, Y6, Y10
+	VADDPS       Y12, Y10, Y10
+	VMOVUPS      (CX)(BX*1), Y12
+	VMULPS       Y10, Y12, Y12
+	VMOVUPS      704(R9), Y10
+	VFMSUB231PS  Y2, Y10, Y12
+	VMOVUPS      (CX)(BX*2), Y10
+	VFMADD231PS  Y7, Y10, Y12
+	VMULPS       Y0, Y9, Y9
+	VMULPS       Y9, Y12, Y12
+	VMOVUPS      inverseFactorialo<>+0(SB), Y9
+	VFMADD213PS  inverseFactoriall<>+0(SB), Y12, Y9
 	VMOVUPS      inverseFactorialo<>+0(SB), Y10
 	VFMADD213PS  inverseFactorialm<>+0(SB), Y11, Y10
-	VMOVUPS      inverseFactorialn<>+0(SB), Y12
-	VFMADD213PS  inverseFactorialk<>+0(SB), Y5, Y12
-	VFMADD231PS  inverseFactorialn<>+0(SB), Y11, Y3
-	VMOVUPS      inverseFactorialj<>+0(SB), Y8
-	VFMADD231PS  Y5, Y10, Y8
-	VFMADD231PS  Y11, Y10, Y12
+	VMOVUPS      inverseFactorialn<>+0(SB), Y7
+	VFMADD213PS  inverseFactorialk<>+0(SB), Y12, Y7
+	VFMADD231PS  inverseFactorialn<>+0(SB), Y11, Y9
+	VMOVUPS      inverseFactorialj<>+0(SB), Y2
+	VFMADD231PS  Y12, Y10, Y2
+	VFMADD231PS  Y11, Y10, Y7
 	VMOVUPS      inverseFactoriali<>+0(SB), Y10
-	VFMADD231PS  Y5, Y3, Y10
-	VFMADD231PS  Y11, Y3, Y8
-	VMOVUPS      inverseFactorialh<>+0(SB), Y3
-	VFMADD231PS  Y5, Y12, Y3
-	VFMADD231PS  Y11, Y12, Y10
-	VMOVUPS      inverseFactorialg<>+0(SB), Y12
-	VFMADD231PS  Y5, Y8, Y12
-	VFMADD231PS  Y11, Y8, Y3
-	VMOVUPS      inverseFactorialf<>+0(SB), Y8
-	VFMADD231PS  Y5, Y10, Y8
-	VFMADD231PS  Y11, Y10, Y12
+	VFMADD231PS  Y12, Y9, Y10
+	VFMADD231PS  Y11, Y9, Y2
+	VMOVUPS      inverseFactorialh<>+0(SB), Y9
+	VFMADD231PS  Y12, Y7, Y9
+	VFMADD231PS  Y11, Y7, Y10
+	VMOVUPS      inverseFactorialg<>+0(SB), Y7
+	VFMADD231PS  Y12, Y2, Y7
+	VFMADD231PS  Y11, Y2, Y9
+	VMOVUPS      inverseFactorialf<>+0(SB), Y2
+	VFMADD231PS  Y12, Y10, Y2
+	VFMADD231PS  Y11, Y10, Y7
 	VMOVUPS      inverseFactoriale<>+0(SB), Y10
-	VFMADD231PS  Y5, Y3, Y10
-	VFMADD231PS  Y11, Y3, Y8
-	VMOVUPS      inverseFactoriald<>+0(SB), Y3
-	VFMADD231PS  Y5, Y12, Y3
-	VFMADD231PS  Y11, Y12, Y10
-	VMOVUPS      inverseFactorialc<>+0(SB), Y12
-	VFMADD231PS  Y5, Y8, Y12
-	VFMADD231PS  Y11, Y8, Y3
-	VMOVUPS      inverseFactorialb<>+0(SB), Y8
-	VFMADD231PS  Y5, Y10, Y8
-	VFMADD231PS  Y11, Y10, Y12
-	VMULPS       Y5, Y3, Y5
-	VFMADD231PS  Y11, Y3, Y8
-	VMULPS       Y0, Y8, Y8
-	VMULPS       Y2, Y12, Y12
-	VMULPS       Y4, Y12, Y4
-	VADDPS       Y5, Y4, Y4
-	VFMADD231PS  Y6, Y8, Y4
-	VMULPS       Y9, Y12, Y9
-	VFMADD231PS  Y1, Y8, Y9
-	VMOVUPS      416(R9), Y1
-	VMULPS       Y1, Y12, Y1
-	VFMADD231PS  Y7, Y8, Y1
-	VMOVUPS      608(R9), Y7
-	VMULPS       Y7, Y12, Y7
-	VMOVUPS      (CX)(SI*1), Y6
-	VFMADD231PS  Y6, Y8, Y7
-	VMOVUPS      448(R9), Y6
-	VMULPS       Y6, Y12, Y6
-	VADDPS       Y5, Y6, Y6
-	VMOVUPS      768(R9), Y2
-	VFMADD231PS  Y2, Y8, Y6
-	VMOVUPS      480(R9), Y2
-	VMULPS       Y2, Y12, Y2
-	VMOVUPS      (CX)(DI*1), Y0
-	VFMADD231PS  Y0, Y8, Y2
-	VMOVUPS      576(R9), Y0
-	VMULPS       Y0, Y12, Y0
-	VMOVUPS      (CX)(SI*2), Y3
-	VFMADD231PS  Y3, Y8, Y0
-	VMOVUPS      640(R9), Y3
-	VMULPS       Y3, Y12, Y3
-	VMOVUPS      (CX)(R8*1), Y11
-	VFMADD231PS  Y11, Y8, Y3
-	VMOVUPS      736(R9), Y11
-	VMULPS       Y11, Y12, Y12
-	VADDPS       Y5, Y12, Y12
-	VMOVUPS      544(R9), Y5
-	VFMADD231PS  Y5, Y8, Y12
-	VMOVUPS      704(R9), Y8
-	VMOVUPS      Y8, 352(R9)
-	VMOVUPS      672(R9), Y8
-	VMOVUPS      Y8, 288(R9)
-	VMOVUPS      384(R9), Y8
-	VMOVUPS      Y8, 320(R9)
-	VMOVUPS      Y4, (R9)
-	VMOVUPS      Y9, 32(R9)
-	VMOVUPS      Y1, 64(R9)
-	VMOVUPS      Y7, 96(R9)
-	VMOVUPS      Y6, 128(R9)
-	VMOVUPS      Y2, 160(R9)
+	VFMADD231PS  Y12, Y9, Y10
+	VFMADD231PS  Y11, Y9, Y2
+	VMOVUPS      inverseFactoriald<>+0(SB), Y9
+	VFMADD231PS  Y12, Y7, Y9
+	VFMADD231PS  Y11, Y7, Y10
+	VMOVUPS      inverseFactorialc<>+0(SB), Y7
+	VFMADD231PS  Y12, Y2, Y7
+	VFMADD231PS  Y11, Y2, Y9
+	VMOVUPS      inverseFactorialb<>+0(SB), Y2
+	VFMADD231PS  Y12, Y10, Y2
+	VFMADD231PS  Y11, Y10, Y7
+	VMULPS       Y12, Y9, Y10
+	VFMADD231PS  Y11, Y9, Y2
+	VMOVUPS      Y3, 352(R9)
+	VMOVUPS      Y5, 288(R9)
+	VMOVUPS      576(R9), Y5
+	VMOVUPS      Y5, 320(R9)
+	VMOVUPS      Y10, 384(R9)
+	VMOVUPS      Y2, 416(R9)
+	VMOVUPS      Y7, 448(R9)
+	VMOVUPS      Y11, 480(R9)
+	VMOVUPS      Y12, 512(R9)
+	VMOVUPS      Y0, 544(R9)
+	VMOVUPS      928(R9), Y0
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      864(R9), Y0
+	VMOVUPS      Y0, 32(R9)
+	VMOVUPS      608(R9), Y0
+	VMOVUPS      Y0, 64(R9)
+	VMOVUPS      800(R9), Y0
+	VMOVUPS      Y0, 96(R9)
+	VMOVUPS      640(R9), Y0
+	VMOVUPS      Y0, 128(R9)
+	VMOVUPS      672(R9), Y0
+	VMOVUPS      Y0, 160(R9)
+	VMOVUPS      768(R9), Y0
 	VMOVUPS      Y0, 192(R9)
-	VMOVUPS      Y3, 224(R9)
-	VMOVUPS      Y12, 256(R9)
+	VMOVUPS      832(R9), Y0
+	VMOVUPS      Y0, 224(R9)
+	VMOVUPS      896(R9), Y0
+	VMOVUPS      Y0, 256(R9)
 
 stage3:
-	VMOVUPS      288(R9), Y12
-	VCMPPS       $0x1e, zero<>+0(SB), Y12, Y12
-	VMOVUPS      (R9), Y3
-	VADDPS       two<>+0(SB), Y3, Y0
-	VMOVUPS      128(R9), Y2
-	VADDPS       two<>+0(SB), Y2, Y6
-	VMOVUPS      256(R9), Y7
-	VADDPS       two<>+0(SB), Y7, Y1
-	VMULPS       Y0, Y3, Y9
-	VMOVUPS      32(R9), Y4
-	VMOVUPS      96(R9), Y8
-	VFMADD231PS  Y8, Y4, Y9
-	VMOVUPS      64(R9), Y5
-	VMOVUPS      192(R9), Y11
-	VFMADD231PS  Y11, Y5, Y9
-	VMULPS       Y4, Y3, Y10
-	VFMADD231PS  Y6, Y4, Y10
-	VMOVUPS      Y12, 384(R9)
-	VMOVUPS      224(R9), Y12
-	VFMADD231PS  Y12, Y5, Y10
-	VMOVUPS      Y10, 416(R9)
-	VMULPS       Y5, Y3, Y3
-	VMOVUPS      160(R9), Y10
-	VFMADD231PS  Y10, Y4, Y3
-	VFMADD231PS  Y1, Y5, Y3
-	VMOVUPS      Y3, 448(R9)
-	VMULPS       Y0, Y8, Y3
-	VFMADD231PS  Y8, Y2, Y3
-	VFMADD231PS  Y11, Y10, Y3
-	VMOVUPS      Y3, 480(R9)
-	VMULPS       Y4, Y8, Y3
-	VFMADD231PS  Y6, Y2, Y3
-	VFMADD231PS  Y12, Y10, Y3
-	VMOVUPS      Y3, 512(R9)
-	VMULPS       Y5, Y8, Y3
-	VFMADD231PS  Y10, Y2, Y3
-	VFMADD231PS  Y1, Y10, Y3
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y8, Y12, Y0
-	VFMADD231PS  Y11, Y7, Y0
-	VMOVUPS      Y0, 544(R9)
-	VMULPS       Y4, Y11, Y0
-	VFMADD231PS  Y6, Y12, Y0
-	VFMADD231PS  Y12, Y7, Y0
-	VMULPS       Y5, Y11, Y6
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y1, Y7, Y6
-	VMOVUPS      (R9), Y7
-	VMOVUPS      384(R9), Y1
-	VBLENDVPS    Y1, Y9, Y7, Y7
-	VMOVUPS      416(R9), Y9
-	VBLENDVPS    Y1, Y9, Y4, Y4
-	VMOVUPS      448(R9), Y9
-	VBLENDVPS    Y1, Y9, Y5, Y5
-	VMOVUPS      480(R9), Y9
-	VBLENDVPS    Y1, Y9, Y8, Y8
-	VMOVUPS      512(R9), Y9
-	VBLENDVPS    Y1, Y9, Y2, Y2
-	VBLENDVPS    Y1, Y3, Y10, Y10
-	VMOVUPS      544(R9), Y3
-	VBLENDVPS    Y1, Y3, Y11, Y11
-	VBLENDVPS    Y1, Y0, Y12, Y12
-	VMOVUPS      256(R9), Y0
-	VBLENDVPS    Y1, Y6, Y0, Y0
-	VMOVUPS      288(R9), Y6
-	VSUBPS       one<>+0(SB), Y6, Y6
-	VCMPPS       $0x1e, zero<>+0(SB), Y6, Y1
-	VMOVMSKPS    Y1, R11
-	VMOVUPS      Y7, (R9)
-	VMOVUPS      Y4, 32(R9)
-	VMOVUPS      Y5, 64(R9)
-	VMOVUPS      Y8, 96(R9)
-	VMOVUPS      Y2, 128(R9)
-	VMOVUPS      Y10, 160(R9)
-	VMOVUPS      Y11, 192(R9)
-	VMOVUPS      Y12, 224(R9)
-	VMOVUPS      Y0, 256(R9)
-	VMOVUPS      Y6, 288(R9)
+	VMOVUPS      416(R9), Y0
+	VADDPS       Y0, Y0, Y12
+	VMOVUPS      448(R9), Y11
+	VADDPS       Y11, Y11, Y7
+	VMULPS       Y11, Y12, Y2
+	VMULPS       Y11, Y11, Y10
+	VMOVUPS      288(R9), Y5
+	VCMPPS       $0x1e, zero<>+0(SB), Y5, Y3
+	VMOVUPS      384(R9), Y9
+	VADDPS       two<>+0(SB), Y9, Y6
+	VMOVUPS      512(R9), Y4
+	VMULPS       Y4, Y2, Y8
+	VFMADD231PS  Y6, Y9, Y8
+	VFMADD231PS  Y9, Y12, Y12
+	VMOVUPS      480(R9), Y6
+	VFMADD231PS  Y6, Y2, Y12
+	VFMADD231PS  Y4, Y10, Y12
+	VFMADD231PS  Y9, Y7, Y7
+	VFMADD231PS  Y0, Y0, Y7
+	VFMADD231PS  Y6, Y10, Y7
+	VBLENDVPS    Y3, Y8, Y9, Y9
+	VBLENDVPS    Y3, Y12, Y0, Y0
+	VBLENDVPS    Y3, Y7, Y11, Y11
+	VSUBPS       one<>+0(SB), Y5, Y5
+	VCMPPS       $0x1e, zero<>+0(SB), Y5, Y7
+	VMOVMSKPS    Y7, R11
+	VMOVUPS      Y9, 384(R9)
+	VMOVUPS      Y0, 416(R9)
+	VMOVUPS      Y11, 448(R9)
+	VMOVUPS      Y5, 288(R9)
 	TESTL        R11, R11
 	JNE          stage3
-	VMOVUPS      352(R9), Y6
-	VMOVUPS      noneSetF32<>+0(SB), Y0
-	VPCMPGTD     Y6, Y0, Y0
-	VMOVUPS      320(R9), Y6
-	VMOVUPS      log2e<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y11
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y6
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y6
-	VMOVUPS      expC6<>+0(SB), Y11
-	VFMADD213PS  expC5<>+0(SB), Y6, Y11
-	VFMADD213PS  expC4<>+0(SB), Y6, Y11
-	VFMADD213PS  expC3<>+0(SB), Y6, Y11
-	VFMADD213PS  expC2<>+0(SB), Y6, Y11
-	VMULPS       Y6, Y6, Y10
-	VFMADD231PS  Y11, Y10, Y6
-	VPSLLD       $0x17, Y12, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
-	VFMADD231PS  Y12, Y6, Y12
-	VMOVUPS      (R9), Y6
-	VADDPS       one<>+0(SB), Y6, Y6
-	VMULPS       Y6, Y12, Y6
-	VMOVUPS      32(R9), Y10
-	VMULPS       Y10, Y12, Y10
-	VMOVUPS      64(R9), Y11
-	VMULPS       Y11, Y12, Y11
-	VMOVUPS      96(R9), Y2
-	VMULPS       Y2, Y12, Y2
-	VMOVUPS      128(R9), Y8
-	VADDPS       one<>+0(SB), Y8, Y8
-	VMULPS       Y8, Y12, Y8
-	VMOVUPS      160(R9), Y5
-	VMULPS       Y5, Y12, Y5
-	VMOVUPS      192(R9), Y4
-	VMULPS       Y4, Y12, Y4
-	VMOVUPS      224(R9), Y7
-	VMULPS       Y7, Y12, Y7
-	VMOVUPS      256(R9), Y1
-	VADDPS       one<>+0(SB), Y1, Y1
-	VMULPS       Y1, Y12, Y12
-	VMOVMSKPS    Y0, R11
+	VMOVUPS      352(R9), Y5
+	VMOVUPS      noneSetF32<>+0(SB), Y11
+	VPCMPGTD     Y5, Y11, Y11
+	VMOVUPS      320(R9), Y5
+	VMOVUPS      log2e<>+0(SB), Y0
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y0
+	VSUBPS       roundF32<>+0(SB), Y0, Y9
+	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y5
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  expC5<>+0(SB), Y5, Y9
+	VFMADD213PS  expC4<>+0(SB), Y5, Y9
+	VFMADD213PS  expC3<>+0(SB), Y5, Y9
+	VFMADD213PS  expC2<>+0(SB), Y5, Y9
+	VMULPS       Y5, Y5, Y7
+	VFMADD231PS  Y9, Y7, Y5
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       one<>+0(SB), Y0, Y0
+	VFMADD231PS  Y0, Y5, Y0
+	VMOVUPS      384(R9), Y5
+	VFMADD213PS  Y0, Y0, Y5
+	VMOVUPS      416(R9), Y7
+	VMOVUPS      544(R9), Y9
+	VMULPS       Y9, Y7, Y7
+	VMULPS       Y7, Y0, Y7
+	VMULPS       Y9, Y9, Y9
+	VMOVUPS      448(R9), Y3
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      (R9), Y3
+	VMULPS       Y3, Y0, Y3
+	VMOVUPS      (CX), Y9
+	VMOVUPS      320(R9), Y12
+	VSUBPS       Y12, Y9, Y9
+	VADDPS       Y5, Y3, Y3
+	VFMADD231PS  Y9, Y7, Y3
+	VMOVUPS      32(R9), Y9
+	VMULPS       Y9, Y0, Y9
+	VMOVUPS      (CX)(BX*1), Y8
+	VFMADD231PS  Y8, Y7, Y9
+	VMOVUPS      64(R9), Y8
+	VMULPS       Y8, Y0, Y8
+	VMOVUPS      (CX)(BX*2), Y10
+	VFMADD231PS  Y10, Y7, Y8
+	VMOVUPS      96(R9), Y10
+	VMULPS       Y10, Y0, Y10
+	VMOVUPS      (CX)(SI*1), Y6
+	VFMADD231PS  Y6, Y7, Y10
+	VMOVUPS      128(R9), Y6
+	VMULPS       Y6, Y0, Y6
+	VMOVUPS      (CX)(BX*4), Y4
+	VSUBPS       Y12, Y4, Y4
+	VADDPS       Y5, Y6, Y6
+	VFMADD231PS  Y4, Y7, Y6
+	VMOVUPS      160(R9), Y4
+	VMULPS       Y4, Y0, Y4
+	VMOVUPS      (CX)(DI*1), Y2
+	VFMADD231PS  Y2, Y7, Y4
+	VMOVUPS      192(R9), Y2
+	VMULPS       Y2, Y0, Y2
+	VMOVUPS      (CX)(SI*2), Y1
+	VFMADD231PS  Y1, Y7, Y2
+	VMOVUPS      224(R9), Y1
+	VMULPS       Y1, Y0, Y1
+	VMOVUPS      Y2, 576(R9)
+	VMOVUPS      (CX)(R8*1), Y2
+	VFMADD231PS  Y2, Y7, Y1
+	VMOVUPS      256(R9), Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VSUBPS       Y12, Y2, Y2
+	VADDPS       Y5, Y0, Y0
+	VFMADD231PS  Y2, Y7, Y0
+	VMOVMSKPS    Y11, R11
 	TESTQ        R11, R11
 	JE           easy5
-	VPCMPEQD     Y1, Y1, Y1
-	VXORPS       Y0, Y1, Y1
-	VMASKMOVPS   Y6, Y1, (AX)
-	VMASKMOVPS   Y10, Y1, (AX)(BX*1)
-	VMASKMOVPS   Y11, Y1, (AX)(BX*2)
-	VMASKMOVPS   Y2, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y8, Y1, (AX)(BX*4)
-	VMASKMOVPS   Y5, Y1, (AX)(DI*1)
-	VMASKMOVPS   Y4, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y7, Y1, (AX)(R8*1)
-	VMASKMOVPS   Y12, Y1, (AX)(BX*8)
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPS       Y11, Y7, Y7
+	VMASKMOVPS   Y3, Y7, (AX)
+	VMASKMOVPS   Y9, Y7, (AX)(BX*1)
+	VMASKMOVPS   Y8, Y7, (AX)(BX*2)
+	VMASKMOVPS   Y10, Y7, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y7, (AX)(BX*4)
+	VMASKMOVPS   Y4, Y7, (AX)(DI*1)
+	VMOVUPS      576(R9), Y11
+	VMASKMOVPS   Y11, Y7, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y7, (AX)(R8*1)
+	VMASKMOVPS   Y0, Y7, (AX)(BX*8)
 	MOVQ         R10, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -386,15 +346,16 @@ stage3:
 	RET
 
 easy5:
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y10, (AX)(BX*1)
-	VMOVUPS Y11, (AX)(BX*2)
-	VMOVUPS Y2, (AX)(SI*1)
-	VMOVUPS Y8, (AX)(BX*4)
-	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y8, (AX)(BX*2)
+	VMOVUPS Y10, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS 576(R9), Y4
 	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(R8*1)
-	VMOVUPS Y12, (AX)(BX*8)
+	VMOVUPS Y1, (AX)(R8*1)
+	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -759,7 +720,7 @@ GLOBL expC2<>(SB), RODATA|NOPTR, $32
 
 // func exp3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·exp3x3F32AVX512(SB), $1024-64
+TEXT ·exp3x3F32AVX512(SB), $1216-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS noneSetF32<>+0(SB), Z1
 	VBROADCASTSS zero<>+0(SB), Z2
@@ -871,88 +832,63 @@ loop1:
 	VFMSUB231PS      Z14, Z10, Z28
 	VADDPS           Z29, Z28, Z28
 	VMULPS           Z14, Z16, Z29
-	VMOVUPS          Z6, 768(R9)
-	VMOVAPS          Z29, Z6
-	VFNMADD231PS     Z14, Z16, Z6
+	VFNMADD213PS     Z29, Z16, Z14
 	VFMSUB231PS      Z7, Z5, Z29
-	VADDPS           Z6, Z29, Z29
-	VMULPS           Z12, Z16, Z6
-	VMOVUPS          Z25, 832(R9)
-	VMOVAPS          Z6, Z25
-	VFNMADD231PS     Z12, Z16, Z25
-	VFMSUB231PS      Z7, Z10, Z6
-	VADDPS           Z25, Z6, Z6
-	VMULPS           Z6, Z9, Z6
-	VFMSUB231PS      Z29, Z4, Z6
-	VFMADD231PS      Z28, Z11, Z6
-	VMULPS           Z23, Z26, Z28
-	VMULPS           Z28, Z6, Z6
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z28
-	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z6, Z28
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z29
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z27, Z29
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z6, Z25
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z27, Z28
-	VMOVUPS          Z24, 896(R9)
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z24
-	VFMADD231PS      Z6, Z29, Z24
-	VFMADD231PS      Z27, Z29, Z25
-	VBROADCASTSS     inverseFactoriali<>+0(SB), Z29
-	VFMADD231PS      Z6, Z28, Z29
-	VFMADD231PS      Z27, Z28, Z24
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z28
-	VFMADD231PS      Z6, Z25, Z28
-	VFMADD231PS      Z27, Z25, Z29
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z25
-	VFMADD231PS      Z6, Z24, Z25
-	VFMADD231PS      Z27, Z24, Z28
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z24
-	VFMADD231PS      Z6, Z29, Z24
-	VFMADD231PS      Z27, Z29, Z25
-	VBROADCASTSS     inverseFactoriale<>+0(SB), Z29
-	VFMADD231PS      Z6, Z28, Z29
-	VFMADD231PS      Z27, Z28, Z24
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z28
-	VFMADD231PS      Z6, Z25, Z28
-	VFMADD231PS      Z27, Z25, Z29
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z25
-	VFMADD231PS      Z6, Z24, Z25
-	VFMADD231PS      Z27, Z24, Z28
-	VBROADCASTSS     inverseFactorialb<>+0(SB), Z24
-	VFMADD231PS      Z6, Z29, Z24
-	VFMADD231PS      Z27, Z29, Z25
-	VMULPS           Z6, Z28, Z6
-	VFMADD231PS      Z27, Z28, Z24
-	VMULPS           Z23, Z24, Z24
-	VMULPS           Z26, Z25, Z25
-	VMULPS           Z8, Z25, Z8
-	VADDPS           Z6, Z8, Z8
-	VFMADD231PS      Z4, Z24, Z8
-	VMULPS           Z13, Z25, Z13
-	VFMADD231PS      Z9, Z24, Z13
-	VMULPS           Z15, Z25, Z15
-	VFMADD231PS      Z11, Z24, Z15
-	VMULPS           Z17, Z25, Z17
-	VFMADD231PS      Z10, Z24, Z17
-	VMULPS           Z18, Z25, Z18
-	VADDPS           Z6, Z18, Z18
-	VFMADD231PS      Z5, Z24, Z18
-	VMULPS           Z19, Z25, Z19
-	VFMADD231PS      Z16, Z24, Z19
-	VMULPS           Z20, Z25, Z20
-	VFMADD231PS      Z12, Z24, Z20
-	VMULPS           Z21, Z25, Z21
-	VFMADD231PS      Z14, Z24, Z21
-	VMULPS           Z22, Z25, Z25
-	VADDPS           Z6, Z25, Z25
-	VFMADD231PS      Z7, Z24, Z25
-	VMOVUPS          896(R9), Z24
+	VADDPS           Z14, Z29, Z29
+	VMULPS           Z12, Z16, Z14
+	VFNMADD213PS     Z14, Z12, Z16
+	VFMSUB231PS      Z7, Z10, Z14
+	VADDPS           Z16, Z14, Z14
+	VMULPS           Z14, Z9, Z9
+	VFMSUB231PS      Z29, Z4, Z9
+	VFMADD231PS      Z28, Z11, Z9
+	VMULPS           Z23, Z26, Z26
+	VMULPS           Z26, Z9, Z9
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z26
+	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z9, Z26
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z11
+	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z27, Z11
+	VBROADCASTSS     inverseFactorialn<>+0(SB), Z28
+	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z9, Z28
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z27, Z26
+	VBROADCASTSS     inverseFactorialj<>+0(SB), Z4
+	VFMADD231PS      Z9, Z11, Z4
+	VFMADD231PS      Z27, Z11, Z28
+	VBROADCASTSS     inverseFactoriali<>+0(SB), Z11
+	VFMADD231PS      Z9, Z26, Z11
+	VFMADD231PS      Z27, Z26, Z4
+	VBROADCASTSS     inverseFactorialh<>+0(SB), Z26
+	VFMADD231PS      Z9, Z28, Z26
+	VFMADD231PS      Z27, Z28, Z11
+	VBROADCASTSS     inverseFactorialg<>+0(SB), Z28
+	VFMADD231PS      Z9, Z4, Z28
+	VFMADD231PS      Z27, Z4, Z26
+	VBROADCASTSS     inverseFactorialf<>+0(SB), Z4
+	VFMADD231PS      Z9, Z11, Z4
+	VFMADD231PS      Z27, Z11, Z28
+	VBROADCASTSS     inverseFactoriale<>+0(SB), Z11
+	VFMADD231PS      Z9, Z26, Z11
+	VFMADD231PS      Z27, Z26, Z4
+	VBROADCASTSS     inverseFactoriald<>+0(SB), Z26
+	VFMADD231PS      Z9, Z28, Z26
+	VFMADD231PS      Z27, Z28, Z11
+	VBROADCASTSS     inverseFactorialc<>+0(SB), Z28
+	VFMADD231PS      Z9, Z4, Z28
+	VFMADD231PS      Z27, Z4, Z26
+	VBROADCASTSS     inverseFactorialb<>+0(SB), Z4
+	VFMADD231PS      Z9, Z11, Z4
+	VFMADD231PS      Z27, Z11, Z28
+	VMULPS           Z9, Z26, Z11
+	VFMADD231PS      Z27, Z26, Z4
 	VMOVUPS          Z24, 704(R9)
-	VMOVUPS          832(R9), Z24
-	VMOVUPS          Z24, 576(R9)
-	VMOVUPS          768(R9), Z24
-	VMOVUPS          Z24, 640(R9)
+	VMOVUPS          Z25, 576(R9)
+	VMOVUPS          Z6, 640(R9)
+	VMOVUPS          Z11, 768(R9)
+	VMOVUPS          Z4, 832(R9)
+	VMOVUPS          Z28, 896(R9)
+	VMOVUPS          Z27, 960(R9)
+	VMOVUPS          Z9, 1024(R9)
+	VMOVUPS          Z23, 1088(R9)
 	VMOVUPS          Z8, (R9)
 	VMOVUPS          Z13, 64(R9)
 	VMOVUPS          Z15, 128(R9)
@@ -961,125 +897,124 @@ loop1:
 	VMOVUPS          Z19, 320(R9)
 	VMOVUPS          Z20, 384(R9)
 	VMOVUPS          Z21, 448(R9)
-	VMOVUPS          Z25, 512(R9)
+	VMOVUPS          Z22, 512(R9)
 
 stage3:
-	VMOVUPS           576(R9), Z25
-	VCMPPS            $0x1e, Z2, Z25, K1
-	VMOVUPS           (R9), Z21
-	VADDPS.BCST       two<>+0(SB), Z21, Z20
-	VMOVUPS           256(R9), Z19
-	VADDPS.BCST       two<>+0(SB), Z19, Z18
-	VMOVUPS           512(R9), Z17
-	VADDPS.BCST       two<>+0(SB), Z17, Z15
-	VMULPS            Z20, Z21, Z13
-	VMOVUPS           64(R9), Z8
-	VMOVUPS           192(R9), Z24
-	VFMADD231PS       Z24, Z8, Z13
-	VMOVUPS           128(R9), Z7
-	VMOVUPS           384(R9), Z6
-	VFMADD231PS       Z6, Z7, Z13
-	VMULPS            Z8, Z21, Z22
-	VFMADD231PS       Z18, Z8, Z22
-	VMOVUPS           448(R9), Z14
-	VFMADD231PS       Z14, Z7, Z22
-	VMULPS            Z7, Z21, Z12
-	VMOVUPS           320(R9), Z16
-	VFMADD231PS       Z16, Z8, Z12
-	VFMADD231PS       Z15, Z7, Z12
-	VMULPS            Z20, Z24, Z5
-	VFMADD231PS       Z24, Z19, Z5
-	VFMADD231PS       Z6, Z16, Z5
-	VMULPS            Z8, Z24, Z10
-	VFMADD231PS       Z18, Z19, Z10
-	VFMADD231PS       Z14, Z16, Z10
-	VMULPS            Z7, Z24, Z11
-	VFMADD231PS       Z16, Z19, Z11
-	VFMADD231PS       Z15, Z16, Z11
-	VMULPS            Z20, Z6, Z20
-	VFMADD231PS       Z24, Z14, Z20
-	VFMADD231PS       Z6, Z17, Z20
-	VMULPS            Z8, Z6, Z9
-	VFMADD231PS       Z18, Z14, Z9
-	VFMADD231PS       Z14, Z17, Z9
-	VMULPS            Z7, Z6, Z18
-	VFMADD231PS       Z16, Z14, Z18
-	VFMADD231PS       Z15, Z17, Z18
-	VBLENDMPS         Z13, Z21, K1, Z21
-	VBLENDMPS         Z22, Z8, K1, Z8
-	VBLENDMPS         Z12, Z7, K1, Z7
-	VBLENDMPS         Z5, Z24, K1, Z24
-	VBLENDMPS         Z10, Z19, K1, Z19
-	VBLENDMPS         Z11, Z16, K1, Z16
-	VBLENDMPS         Z20, Z6, K1, Z6
-	VBLENDMPS         Z9, Z14, K1, Z14
-	VBLENDMPS         Z18, Z17, K1, Z17
-	VSUBPS            Z0, Z25, Z25
-	VCMPPS            $0x1e, Z2, Z25, K1
+	VMOVUPS           832(R9), Z22
+	VADDPS            Z22, Z22, Z21
+	VMOVUPS           896(R9), Z20
+	VADDPS            Z20, Z20, Z19
+	VMULPS            Z20, Z21, Z18
+	VMULPS            Z20, Z20, Z17
+	VMOVUPS           576(R9), Z15
+	VCMPPS            $0x1e, Z2, Z15, K1
+	VMOVUPS           768(R9), Z13
+	VADDPS.BCST       two<>+0(SB), Z13, Z8
+	VMOVUPS           1024(R9), Z23
+	VMULPS            Z23, Z18, Z9
+	VFMADD231PS       Z8, Z13, Z9
+	VFMADD231PS       Z13, Z21, Z21
+	VMOVUPS           960(R9), Z8
+	VFMADD231PS       Z8, Z18, Z21
+	VFMADD231PS       Z23, Z17, Z21
+	VFMADD231PS       Z13, Z19, Z19
+	VFMADD231PS       Z22, Z22, Z19
+	VFMADD231PS       Z8, Z17, Z19
+	VBLENDMPS         Z9, Z13, K1, Z13
+	VBLENDMPS         Z21, Z22, K1, Z22
+	VBLENDMPS         Z19, Z20, K1, Z20
+	VSUBPS            Z0, Z15, Z15
+	VCMPPS            $0x1e, Z2, Z15, K1
 	KMOVW             K1, R11
-	VMOVUPS           Z21, (R9)
-	VMOVUPS           Z8, 64(R9)
-	VMOVUPS           Z7, 128(R9)
-	VMOVUPS           Z24, 192(R9)
-	VMOVUPS           Z19, 256(R9)
-	VMOVUPS           Z16, 320(R9)
-	VMOVUPS           Z6, 384(R9)
-	VMOVUPS           Z14, 448(R9)
-	VMOVUPS           Z17, 512(R9)
-	VMOVUPS           Z25, 576(R9)
+	VMOVUPS           Z13, 768(R9)
+	VMOVUPS           Z22, 832(R9)
+	VMOVUPS           Z20, 896(R9)
+	VMOVUPS           Z15, 576(R9)
 	TESTL             R11, R11
 	JNE               stage3
-	VMOVUPS           704(R9), Z25
-	VPCMPGTD          Z25, Z1, K1
-	VMOVUPS           640(R9), Z25
-	VBROADCASTSS      log2e<>+0(SB), Z17
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z25, Z17
-	VSUBPS.BCST       roundF32<>+0(SB), Z17, Z17
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z17, Z25
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z17, Z25
-	VBROADCASTSS      expC6<>+0(SB), Z14
-	VFMADD213PS.BCST  expC5<>+0(SB), Z25, Z14
-	VFMADD213PS.BCST  expC4<>+0(SB), Z25, Z14
-	VFMADD213PS.BCST  expC3<>+0(SB), Z25, Z14
-	VFMADD213PS.BCST  expC2<>+0(SB), Z25, Z14
-	VMULPS            Z25, Z25, Z6
-	VFMADD231PS       Z14, Z6, Z25
-	VADDPS            Z0, Z25, Z25
-	VSCALEFPS         Z17, Z25, Z25
-	VMOVUPS           (R9), Z17
-	VADDPS            Z0, Z17, Z17
-	VMULPS            Z17, Z25, Z17
-	VMOVUPS           64(R9), Z6
-	VMULPS            Z6, Z25, Z6
-	VMOVUPS           128(R9), Z14
-	VMULPS            Z14, Z25, Z14
-	VMOVUPS           192(R9), Z16
-	VMULPS            Z16, Z25, Z16
-	VMOVUPS           256(R9), Z19
-	VADDPS            Z0, Z19, Z19
-	VMULPS            Z19, Z25, Z19
-	VMOVUPS           320(R9), Z24
-	VMULPS            Z24, Z25, Z24
-	VMOVUPS           384(R9), Z7
-	VMULPS            Z7, Z25, Z7
-	VMOVUPS           448(R9), Z8
-	VMULPS            Z8, Z25, Z8
-	VMOVUPS           512(R9), Z21
-	VADDPS            Z0, Z21, Z21
-	VMULPS            Z21, Z25, Z25
+	VMOVUPS           704(R9), Z15
+	VPCMPGTD          Z15, Z1, K1
+	VMOVUPS           640(R9), Z15
+	VBROADCASTSS      log2e<>+0(SB), Z20
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z15, Z20
+	VSUBPS.BCST       roundF32<>+0(SB), Z20, Z20
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z20, Z15
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z20, Z15
+	VBROADCASTSS      expC6<>+0(SB), Z22
+	VFMADD213PS.BCST  expC5<>+0(SB), Z15, Z22
+	VFMADD213PS.BCST  expC4<>+0(SB), Z15, Z22
+	VFMADD213PS.BCST  expC3<>+0(SB), Z15, Z22
+	VFMADD213PS.BCST  expC2<>+0(SB), Z15, Z22
+	VMULPS            Z15, Z15, Z13
+	VFMADD231PS       Z22, Z13, Z15
+	VADDPS            Z0, Z15, Z15
+	VSCALEFPS         Z20, Z15, Z15
+	VMOVUPS           768(R9), Z20
+	VFMADD213PS       Z15, Z15, Z20
+	VMOVUPS           832(R9), Z13
+	VMOVUPS           1088(R9), Z22
+	VMULPS            Z22, Z13, Z13
+	VMULPS            Z13, Z15, Z13
+	VMULPS            Z22, Z22, Z22
+	VMOVUPS           896(R9), Z19
+	VMULPS            Z22, Z19, Z19
+	VMULPS            Z19, Z15, Z15
+	VMOVUPS           (R9), Z19
+	VMULPS            Z19, Z15, Z19
+	VMOVUPS           (CX), Z22
+	VMOVUPS           640(R9), Z21
+	VSUBPS            Z21, Z22, Z22
+	VADDPS            Z20, Z19, Z19
+	VFMADD231PS       Z22, Z13, Z19
+	VMOVUPS           64(R9), Z22
+	VMULPS            Z22, Z15, Z22
+	VMOVUPS           (CX)(BX*1), Z9
+	VFMADD231PS       Z9, Z13, Z22
+	VMOVUPS           128(R9), Z9
+	VMULPS            Z9, Z15, Z9
+	VMOVUPS           (CX)(BX*2), Z17
+	VFMADD231PS       Z17, Z13, Z9
+	VMOVUPS           192(R9), Z17
+	VMULPS            Z17, Z15, Z17
+	VMOVUPS           (CX)(SI*1), Z8
+	VFMADD231PS       Z8, Z13, Z17
+	VMOVUPS           256(R9), Z8
+	VMULPS            Z8, Z15, Z8
+	VMOVUPS           (CX)(BX*4), Z23
+	VSUBPS            Z21, Z23, Z23
+	VADDPS            Z20, Z8, Z8
+	VFMADD231PS       Z23, Z13, Z8
+	VMOVUPS           320(R9), Z23
+	VMULPS            Z23, Z15, Z23
+	VMOVUPS           (CX)(DI*1), Z18
+	VFMADD231PS       Z18, Z13, Z23
+	VMOVUPS           384(R9), Z18
+	VMULPS            Z18, Z15, Z18
+	VMOVUPS           (CX)(SI*2), Z27
+	VFMADD231PS       Z27, Z13, Z18
+	VMOVUPS           448(R9), Z27
+	VMULPS            Z27, Z15, Z27
+	VMOVUPS           (CX)(R8*1), Z28
+	VFMADD231PS       Z28, Z13, Z27
+	VMOVUPS           512(R9), Z28
+	VMULPS            Z28, Z15, Z15
+	VMOVUPS           (CX)(BX*8), Z28
+	VSUBPS            Z21, Z28, Z28
+	VADDPS            Z20, Z15, Z15
+	VFMADD231PS       Z28, Z13, Z15
 	KMOVW             K1, R11
 	TESTQ             R11, R11
 	JE                easy5
 	KNOTW             K1, K1
-	VMOVUPS           Z17, K1, (AX)
-	VMOVUPS           Z6, K1, (AX)(BX*1)
-	VMOVUPS           Z14, K1, (AX)(BX*2)
-	VMOVUPS           Z16, K1, (AX)(SI*1)
-	VMOVUPS           Z19, K1, (AX)(BX*4)
-	VMOVUPS           Z24, K1, (AX)(DI*1)
-	VMOVUPS           Z7, K1, (AX)(SI*2)
-	VMOVUPS           Z8, K1, (AX)(R8*1)
-	VMOVUPS           Z25, K1, (AX)(BX*8)
+	VMOVUPS           Z19, K1, (AX)
+	VMOVUPS           Z22, K1, (AX)(BX*1)
+	VMOVUPS           Z9, K1, (AX)(BX*2)
+	VMOVUPS           Z17, K1, (AX)(SI*1)
+	VMOVUPS           Z8, K1, (AX)(BX*4)
+	VMOVUPS           Z23, K1, (AX)(DI*1)
+	VMOVUPS           Z18, K1, (AX)(SI*2)
+	VMOVUPS           Z27, K1, (AX)(R8*1)
+	VMOVUPS           Z15, K1, (AX)(BX*8)
 	MOVQ              R10, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
@@ -1090,15 +1025,15 @@ stage3:
 	RET
 
 easy5:
-	VMOVUPS Z17, (AX)
-	VMOVUPS Z6, (AX)(BX*1)
-	VMOVUPS Z14, (AX)(BX*2)
-	VMOVUPS Z16, (AX)(SI*1)
-	VMOVUPS Z19, (AX)(BX*4)
-	VMOVUPS Z24, (AX)(DI*1)
-	VMOVUPS Z7, (AX)(SI*2)
-	VMOVUPS Z8, (AX)(R8*1)
-	VMOVUPS Z25, (AX)(BX*8)
+	VMOVUPS Z19, (AX)
+	VMOVUPS Z22, (AX)(BX*1)
+	VMOVUPS Z9, (AX)(BX*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z8, (AX)(BX*4)
+	VMOVUPS Z23, (AX)(DI*1)
+	VMOVUPS Z18, (AX)(SI*2)
+	VMOVUPS Z27, (AX)(R8*1)
+	VMOVUPS Z15, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -1113,7 +1048,7 @@ easy5:
 
 // func exp3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·exp3x3F64AVX2(SB), $832-64
+TEXT ·exp3x3F64AVX2(SB), $992-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -1160,23 +1095,23 @@ loop1:
 	VMOVUPS      (CX)(DI*1), Y12
 	VFMADD231PD  Y12, Y5, Y11
 	VFMADD231PD  Y3, Y7, Y11
-	VMOVUPS      Y2, 384(R9)
+	VMOVUPS      Y2, 576(R9)
 	VMULPD       Y0, Y6, Y2
 	VFMADD231PD  Y6, Y1, Y2
 	VFMADD231PD  Y8, Y12, Y2
-	VMOVUPS      Y11, 416(R9)
+	VMOVUPS      Y11, 608(R9)
 	VMULPD       Y5, Y6, Y11
 	VFMADD231PD  Y1, Y1, Y11
 	VFMADD231PD  Y10, Y12, Y11
-	VMOVUPS      Y11, 448(R9)
+	VMOVUPS      Y11, 640(R9)
 	VMULPD       Y7, Y6, Y11
 	VFMADD231PD  Y12, Y1, Y11
 	VFMADD231PD  Y3, Y12, Y11
-	VMOVUPS      Y11, 480(R9)
+	VMOVUPS      Y11, 672(R9)
 	VMULPD       Y0, Y8, Y11
 	VFMADD231PD  Y6, Y10, Y11
 	VFMADD231PD  Y8, Y3, Y11
-	VMOVUPS      Y0, 512(R9)
+	VMOVUPS      Y0, 704(R9)
 	VMULPD       Y5, Y8, Y5
 	VFMADD231PD  Y1, Y10, Y5
 	VFMADD231PD  Y10, Y3, Y5
@@ -1184,31 +1119,31 @@ loop1:
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y3, Y3, Y7
 	VANDPD       absF64<>+0(SB), Y4, Y0
-	VMOVUPS      Y3, 544(R9)
+	VMOVUPS      Y3, 736(R9)
 	VANDPD       absF64<>+0(SB), Y2, Y3
 	VADDPD       Y3, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y11, Y3
 	VADDPD       Y3, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y9, Y3
-	VMOVUPS      Y11, 576(R9)
-	VMOVUPS      448(R9), Y11
-	VMOVUPS      Y2, 608(R9)
+	VMOVUPS      Y11, 768(R9)
+	VMOVUPS      640(R9), Y11
+	VMOVUPS      Y2, 800(R9)
 	VANDPD       absF64<>+0(SB), Y11, Y2
 	VADDPD       Y2, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y5, Y2
 	VADDPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y0
-	VMOVUPS      416(R9), Y3
+	VMOVUPS      608(R9), Y3
 	VANDPD       absF64<>+0(SB), Y3, Y3
-	VMOVUPS      Y5, 640(R9)
-	VMOVUPS      480(R9), Y5
+	VMOVUPS      Y5, 832(R9)
+	VMOVUPS      672(R9), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y7, Y5
 	VADDPD       Y5, Y3, Y3
 	VMAXPD       Y3, Y0, Y0
 	VCMPPD       $0x16, norm2MaxF64<>+0(SB), Y0, Y3
-	VMOVUPS      384(R9), Y5
+	VMOVUPS      576(R9), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y5
 	VCMPPD       $0x16, meanMaxF64<>+0(SB), Y5, Y5
 	VORPD        Y3, Y5, Y5
@@ -1227,291 +1162,251 @@ loop1:
 	VSUBPD       Y5, Y0, Y0
 	VPSLLQ       $0x34, Y0, Y0
 	VPADDQ       oneF64<>+0(SB), Y0, Y0
-	VMULPD       Y0, Y0, Y2
-	VMOVUPS      Y5, 672(R9)
+	VMOVUPS      Y9, 864(R9)
+	VMULPD       Y0, Y0, Y9
 	VADDPD       Y11, Y4, Y11
 	VADDPD       Y7, Y11, Y11
 	VMULPD       halfF64<>+0(SB), Y11, Y11
-	VMULPD       Y2, Y11, Y11
-	VMOVUPS      Y3, 704(R9)
-	VMULPD       Y8, Y1, Y3
-	VMOVUPS      Y7, 736(R9)
-	VMOVAPS      Y3, Y7
-	VFNMADD231PD Y8, Y1, Y7
-	VFMSUB231PD  Y10, Y6, Y3
-	VADDPD       Y7, Y3, Y3
-	VMULPD       Y10, Y12, Y7
-	VMOVAPS      Y7, Y5
-	VFNMADD231PD Y10, Y12, Y5
-	VMOVUPS      544(R9), Y10
-	VFMSUB231PD  Y10, Y1, Y7
-	VADDPD       Y5, Y7, Y7
-	VMULPD       Y8, Y12, Y5
-	VMOVUPS      Y1, 768(R9)
-	VMOVAPS      Y5, Y1
-	VFNMADD231PD Y8, Y12, Y1
-	VFMSUB231PD  Y10, Y6, Y5
-	VADDPD       Y1, Y5, Y5
-	VMOVUPS      (CX)(BX*1), Y1
-	VMULPD       Y5, Y1, Y5
-	VMOVUPS      512(R9), Y6
-	VFMSUB231PD  Y7, Y6, Y5
-	VMOVUPS      (CX)(BX*2), Y7
-	VFMADD231PD  Y3, Y7, Y5
-	VMULPD       Y0, Y2, Y3
-	VMULPD       Y3, Y5, Y5
-	VMOVUPS      inverseFactorialwF64<>+0(SB), Y3
-	VFMADD213PD  inverseFactorialtF64<>+0(SB), Y5, Y3
+	VMULPD       Y9, Y11, Y11
+	VMOVUPS      Y7, 896(R9)
+	VMULPD       Y8, Y1, Y7
+	VMOVAPS      Y7, Y2
+	VFNMADD231PD Y8, Y1, Y2
+	VFMSUB231PD  Y10, Y6, Y7
+	VADDPD       Y2, Y7, Y7
+	VMULPD       Y10, Y12, Y2
+	VFNMADD213PD Y2, Y12, Y10
+	VMOVUPS      Y4, 928(R9)
+	VMOVUPS      736(R9), Y4
+	VFMSUB231PD  Y4, Y1, Y2
+	VADDPD       Y10, Y2, Y2
+	VMULPD       Y8, Y12, Y10
+	VFNMADD213PD Y10, Y8, Y12
+	VFMSUB231PD  Y4, Y6, Y10
+	VADDPD       Y12, Y10, Y10
+	VMOVUPS      (CX)(BX*1), Y12
+	VMULPD       Y10, Y12, Y12
+	VMOVUPS      704(R9), Y10
+	VFMSUB231PD  Y2, Y10, Y12
+	VMOVUPS      (CX)(BX*2), Y10
+	VFMADD231PD  Y7, Y10, Y12
+	VMULPD       Y0, Y9, Y9
+	VMULPD       Y9, Y12, Y12
+	VMOVUPS      inverseFactorialwF64<>+0(SB), Y9
+	VFMADD213PD  inverseFactorialtF64<>+0(SB), Y12, Y9
 	VMOVUPS      inverseFactorialwF64<>+0(SB), Y10
 	VFMADD213PD  inverseFactorialuF64<>+0(SB), Y11, Y10
-	VMOVUPS      inverseFactorialvF64<>+0(SB), Y12
-	VFMADD213PD  inverseFactorialsF64<>+0(SB), Y5, Y12
-	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y11, Y3
-	VMOVUPS      inverseFactorialrF64<>+0(SB), Y8
-	VFMADD231PD  Y5, Y10, Y8
-	VFMADD231PD  Y11, Y10, Y12
+	VMOVUPS      inverseFactorialvF64<>+0(SB), Y7
+	VFMADD213PD  inverseFactorialsF64<>+0(SB), Y12, Y7
+	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y11, Y9
+	VMOVUPS      inverseFactorialrF64<>+0(SB), Y2
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD231PD  Y11, Y10, Y7
 	VMOVUPS      inverseFactorialqF64<>+0(SB), Y10
-	VFMADD231PD  Y5, Y3, Y10
-	VFMADD231PD  Y11, Y3, Y8
-	VMOVUPS      inverseFactorialpF64<>+0(SB), Y3
-	VFMADD231PD  Y5, Y12, Y3
-	VFMADD231PD  Y11, Y12, Y10
-	VMOVUPS      inverseFactorialoF64<>+0(SB), Y12
-	VFMADD231PD  Y5, Y8, Y12
-	VFMADD231PD  Y11, Y8, Y3
-	VMOVUPS      inverseFactorialnF64<>+0(SB), Y8
-	VFMADD231PD  Y5, Y10, Y8
-	VFMADD231PD  Y11, Y10, Y12
+	VFMADD231PD  Y12, Y9, Y10
+	VFMADD231PD  Y11, Y9, Y2
+	VMOVUPS      inverseFactorialpF64<>+0(SB), Y9
+	VFMADD231PD  Y12, Y7, Y9
+	VFMADD231PD  Y11, Y7, Y10
+	VMOVUPS      inverseFactorialoF64<>+0(SB), Y7
+	VFMADD231PD  Y12, Y2, Y7
+	VFMADD231PD  Y11, Y2, Y9
+	VMOVUPS      inverseFactorialnF64<>+0(SB), Y2
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD231PD  Y11, Y10, Y7
 	VMOVUPS      inverseFactorialmF64<>+0(SB), Y10
-	VFMADD231PD  Y5, Y3, Y10
-	VFMADD231PD  Y11, Y3, Y8
-	VMOVUPS      inverseFactoriallF64<>+0(SB), Y3
-	VFMADD231PD  Y5, Y12, Y3
-	VFMADD231PD  Y11, Y12, Y10
-	VMOVUPS      inverseFactorialkF64<>+0(SB), Y12
-	VFMADD231PD  Y5, Y8, Y12
-	VFMADD231PD  Y11, Y8, Y3
-	VMOVUPS      inverseFactorialjF64<>+0(SB), Y8
-	VFMADD231PD  Y5, Y10, Y8
-	VFMADD231PD  Y11, Y10, Y12
+	VFMADD231PD  Y12, Y9, Y10
+	VFMADD231PD  Y11, Y9, Y2
+	VMOVUPS      inverseFactoriallF64<>+0(SB), Y9
+	VFMADD231PD  Y12, Y7, Y9
+	VFMADD231PD  Y11, Y7, Y10
+	VMOVUPS      inverseFactorialkF64<>+0(SB), Y7
+	VFMADD231PD  Y12, Y2, Y7
+	VFMADD231PD  Y11, Y2, Y9
+	VMOVUPS      inverseFactorialjF64<>+0(SB), Y2
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD231PD  Y11, Y10, Y7
 	VMOVUPS      inverseFactorialiF64<>+0(SB), Y10
-	VFMADD231PD  Y5, Y3, Y10
-	VFMADD231PD  Y11, Y3, Y8
-	VMOVUPS      inverseFactorialhF64<>+0(SB), Y3
-	VFMADD231PD  Y5, Y12, Y3
-	VFMADD231PD  Y11, Y12, Y10
-	VMOVUPS      inverseFactorialgF64<>+0(SB), Y12
-	VFMADD231PD  Y5, Y8, Y12
-	VFMADD231PD  Y11, Y8, Y3
-	VMOVUPS      inverseFactorialfF64<>+0(SB), Y8
-	VFMADD231PD  Y5, Y10, Y8
-	VFMADD231PD  Y11, Y10, Y12
+	VFMADD231PD  Y12, Y9, Y10
+	VFMADD231PD  Y11, Y9, Y2
+	VMOVUPS      inverseFactorialhF64<>+0(SB), Y9
+	VFMADD231PD  Y12, Y7, Y9
+	VFMADD231PD  Y11, Y7, Y10
+	VMOVUPS      inverseFactorialgF64<>+0(SB), Y7
+	VFMADD231PD  Y12, Y2, Y7
+	VFMADD231PD  Y11, Y2, Y9
+	VMOVUPS      inverseFactorialfF64<>+0(SB), Y2
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD231PD  Y11, Y10, Y7
 	VMOVUPS      inverseFactorialeF64<>+0(SB), Y10
-	VFMADD231PD  Y5, Y3, Y10
-	VFMADD231PD  Y11, Y3, Y8
-	VMOVUPS      inverseFactorialdF64<>+0(SB), Y3
-	VFMADD231PD  Y5, Y12, Y3
-	VFMADD231PD  Y11, Y12, Y10
-	VMOVUPS      inverseFactorialcF64<>+0(SB), Y12
-	VFMADD231PD  Y5, Y8, Y12
-	VFMADD231PD  Y11, Y8, Y3
-	VMOVUPS      inverseFactorialbF64<>+0(SB), Y8
-	VFMADD231PD  Y5, Y10, Y8
-	VFMADD231PD  Y11, Y10, Y12
-	VMULPD       Y5, Y3, Y5
-	VFMADD231PD  Y11, Y3, Y8
-	VMULPD       Y0, Y8, Y8
-	VMULPD       Y2, Y12, Y12
-	VMULPD       Y4, Y12, Y4
-	VADDPD       Y5, Y4, Y4
-	VFMADD231PD  Y6, Y8, Y4
-	VMULPD       Y9, Y12, Y9
-	VFMADD231PD  Y1, Y8, Y9
-	VMOVUPS      416(R9), Y1
-	VMULPD       Y1, Y12, Y1
-	VFMADD231PD  Y7, Y8, Y1
-	VMOVUPS      608(R9), Y7
-	VMULPD       Y7, Y12, Y7
-	VMOVUPS      (CX)(SI*1), Y6
-	VFMADD231PD  Y6, Y8, Y7
-	VMOVUPS      448(R9), Y6
-	VMULPD       Y6, Y12, Y6
-	VADDPD       Y5, Y6, Y6
-	VMOVUPS      768(R9), Y2
-	VFMADD231PD  Y2, Y8, Y6
-	VMOVUPS      480(R9), Y2
-	VMULPD       Y2, Y12, Y2
-	VMOVUPS      (CX)(DI*1), Y0
-	VFMADD231PD  Y0, Y8, Y2
-	VMOVUPS      576(R9), Y0
-	VMULPD       Y0, Y12, Y0
-	VMOVUPS      (CX)(SI*2), Y3
-	VFMADD231PD  Y3, Y8, Y0
-	VMOVUPS      640(R9), Y3
-	VMULPD       Y3, Y12, Y3
-	VMOVUPS      (CX)(R8*1), Y11
-	VFMADD231PD  Y11, Y8, Y3
-	VMOVUPS      736(R9), Y11
-	VMULPD       Y11, Y12, Y12
-	VADDPD       Y5, Y12, Y12
-	VMOVUPS      544(R9), Y5
-	VFMADD231PD  Y5, Y8, Y12
-	VMOVUPS      704(R9), Y8
-	VMOVUPS      Y8, 352(R9)
-	VMOVUPS      672(R9), Y8
-	VMOVUPS      Y8, 288(R9)
-	VMOVUPS      384(R9), Y8
-	VMOVUPS      Y8, 320(R9)
-	VMOVUPS      Y4, (R9)
-	VMOVUPS      Y9, 32(R9)
-	VMOVUPS      Y1, 64(R9)
-	VMOVUPS      Y7, 96(R9)
-	VMOVUPS      Y6, 128(R9)
-	VMOVUPS      Y2, 160(R9)
+	VFMADD231PD  Y12, Y9, Y10
+	VFMADD231PD  Y11, Y9, Y2
+	VMOVUPS      inverseFactorialdF64<>+0(SB), Y9
+	VFMADD231PD  Y12, Y7, Y9
+	VFMADD231PD  Y11, Y7, Y10
+	VMOVUPS      inverseFactorialcF64<>+0(SB), Y7
+	VFMADD231PD  Y12, Y2, Y7
+	VFMADD231PD  Y11, Y2, Y9
+	VMOVUPS      inverseFactorialbF64<>+0(SB), Y2
+	VFMADD231PD  Y12, Y10, Y2
+	VFMADD231PD  Y11, Y10, Y7
+	VMULPD       Y12, Y9, Y10
+	VFMADD231PD  Y11, Y9, Y2
+	VMOVUPS      Y3, 352(R9)
+	VMOVUPS      Y5, 288(R9)
+	VMOVUPS      576(R9), Y5
+	VMOVUPS      Y5, 320(R9)
+	VMOVUPS      Y10, 384(R9)
+	VMOVUPS      Y2, 416(R9)
+	VMOVUPS      Y7, 448(R9)
+	VMOVUPS      Y11, 480(R9)
+	VMOVUPS      Y12, 512(R9)
+	VMOVUPS      Y0, 544(R9)
+	VMOVUPS      928(R9), Y0
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      864(R9), Y0
+	VMOVUPS      Y0, 32(R9)
+	VMOVUPS      608(R9), Y0
+	VMOVUPS      Y0, 64(R9)
+	VMOVUPS      800(R9), Y0
+	VMOVUPS      Y0, 96(R9)
+	VMOVUPS      640(R9), Y0
+	VMOVUPS      Y0, 128(R9)
+	VMOVUPS      672(R9), Y0
+	VMOVUPS      Y0, 160(R9)
+	VMOVUPS      768(R9), Y0
 	VMOVUPS      Y0, 192(R9)
-	VMOVUPS      Y3, 224(R9)
-	VMOVUPS      Y12, 256(R9)
+	VMOVUPS      832(R9), Y0
+	VMOVUPS      Y0, 224(R9)
+	VMOVUPS      896(R9), Y0
+	VMOVUPS      Y0, 256(R9)
 
 stage3:
-	VMOVUPS      288(R9), Y12
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y12, Y12
-	VMOVUPS      (R9), Y3
-	VADDPD       twoF64<>+0(SB), Y3, Y0
-	VMOVUPS      128(R9), Y2
-	VADDPD       twoF64<>+0(SB), Y2, Y6
-	VMOVUPS      256(R9), Y7
-	VADDPD       twoF64<>+0(SB), Y7, Y1
-	VMULPD       Y0, Y3, Y9
-	VMOVUPS      32(R9), Y4
-	VMOVUPS      96(R9), Y8
-	VFMADD231PD  Y8, Y4, Y9
-	VMOVUPS      64(R9), Y5
-	VMOVUPS      192(R9), Y11
-	VFMADD231PD  Y11, Y5, Y9
-	VMULPD       Y4, Y3, Y10
-	VFMADD231PD  Y6, Y4, Y10
-	VMOVUPS      Y12, 384(R9)
-	VMOVUPS      224(R9), Y12
-	VFMADD231PD  Y12, Y5, Y10
-	VMOVUPS      Y10, 416(R9)
-	VMULPD       Y5, Y3, Y3
-	VMOVUPS      160(R9), Y10
-	VFMADD231PD  Y10, Y4, Y3
-	VFMADD231PD  Y1, Y5, Y3
-	VMOVUPS      Y3, 448(R9)
-	VMULPD       Y0, Y8, Y3
-	VFMADD231PD  Y8, Y2, Y3
-	VFMADD231PD  Y11, Y10, Y3
-	VMOVUPS      Y3, 480(R9)
-	VMULPD       Y4, Y8, Y3
-	VFMADD231PD  Y6, Y2, Y3
-	VFMADD231PD  Y12, Y10, Y3
-	VMOVUPS      Y3, 512(R9)
-	VMULPD       Y5, Y8, Y3
-	VFMADD231PD  Y10, Y2, Y3
-	VFMADD231PD  Y1, Y10, Y3
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y8, Y12, Y0
-	VFMADD231PD  Y11, Y7, Y0
-	VMOVUPS      Y0, 544(R9)
-	VMULPD       Y4, Y11, Y0
-	VFMADD231PD  Y6, Y12, Y0
-	VFMADD231PD  Y12, Y7, Y0
-	VMULPD       Y5, Y11, Y6
-	VFMADD231PD  Y10, Y12, Y6
-	VFMADD231PD  Y1, Y7, Y6
-	VMOVUPS      (R9), Y7
-	VMOVUPS      384(R9), Y1
-	VBLENDVPD    Y1, Y9, Y7, Y7
-	VMOVUPS      416(R9), Y9
-	VBLENDVPD    Y1, Y9, Y4, Y4
-	VMOVUPS      448(R9), Y9
-	VBLENDVPD    Y1, Y9, Y5, Y5
-	VMOVUPS      480(R9), Y9
-	VBLENDVPD    Y1, Y9, Y8, Y8
-	VMOVUPS      512(R9), Y9
-	VBLENDVPD    Y1, Y9, Y2, Y2
-	VBLENDVPD    Y1, Y3, Y10, Y10
-	VMOVUPS      544(R9), Y3
-	VBLENDVPD    Y1, Y3, Y11, Y11
-	VBLENDVPD    Y1, Y0, Y12, Y12
-	VMOVUPS      256(R9), Y0
-	VBLENDVPD    Y1, Y6, Y0, Y0
-	VMOVUPS      288(R9), Y6
-	VSUBPD       oneF64<>+0(SB), Y6, Y6
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y6, Y1
-	VMOVMSKPD    Y1, R11
-	VMOVUPS      Y7, (R9)
-	VMOVUPS      Y4, 32(R9)
-	VMOVUPS      Y5, 64(R9)
-	VMOVUPS      Y8, 96(R9)
-	VMOVUPS      Y2, 128(R9)
-	VMOVUPS      Y10, 160(R9)
-	VMOVUPS      Y11, 192(R9)
-	VMOVUPS      Y12, 224(R9)
-	VMOVUPS      Y0, 256(R9)
-	VMOVUPS      Y6, 288(R9)
+	VMOVUPS      416(R9), Y0
+	VADDPD       Y0, Y0, Y12
+	VMOVUPS      448(R9), Y11
+	VADDPD       Y11, Y11, Y7
+	VMULPD       Y11, Y12, Y2
+	VMULPD       Y11, Y11, Y10
+	VMOVUPS      288(R9), Y5
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y5, Y3
+	VMOVUPS      384(R9), Y9
+	VADDPD       twoF64<>+0(SB), Y9, Y6
+	VMOVUPS      512(R9), Y4
+	VMULPD       Y4, Y2, Y8
+	VFMADD231PD  Y6, Y9, Y8
+	VFMADD231PD  Y9, Y12, Y12
+	VMOVUPS      480(R9), Y6
+	VFMADD231PD  Y6, Y2, Y12
+	VFMADD231PD  Y4, Y10, Y12
+	VFMADD231PD  Y9, Y7, Y7
+	VFMADD231PD  Y0, Y0, Y7
+	VFMADD231PD  Y6, Y10, Y7
+	VBLENDVPD    Y3, Y8, Y9, Y9
+	VBLENDVPD    Y3, Y12, Y0, Y0
+	VBLENDVPD    Y3, Y7, Y11, Y11
+	VSUBPD       oneF64<>+0(SB), Y5, Y5
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y5, Y7
+	VMOVMSKPD    Y7, R11
+	VMOVUPS      Y9, 384(R9)
+	VMOVUPS      Y0, 416(R9)
+	VMOVUPS      Y11, 448(R9)
+	VMOVUPS      Y5, 288(R9)
 	TESTL        R11, R11
 	JNE          stage3
-	VMOVUPS      352(R9), Y6
-	VMOVUPS      noneSetF64<>+0(SB), Y0
-	VPCMPGTQ     Y6, Y0, Y0
-	VMOVUPS      320(R9), Y6
-	VMOVUPS      log2eF64<>+0(SB), Y12
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y12
-	VSUBPD       roundF64<>+0(SB), Y12, Y11
-	VFNMADD231PD ln2HiF64<>+0(SB), Y11, Y6
-	VFNMADD231PD ln2LoF64<>+0(SB), Y11, Y6
-	VMOVUPS      expQ9F64<>+0(SB), Y11
-	VFMADD213PD  expQ8F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ7F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ6F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ5F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ4F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ3F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ2F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ1F64<>+0(SB), Y6, Y11
-	VFMADD213PD  expQ0F64<>+0(SB), Y6, Y11
-	VMULPD       Y6, Y6, Y10
-	VFMADD231PD  Y11, Y10, Y6
-	VPSLLQ       $0x34, Y12, Y12
-	VPADDQ       oneF64<>+0(SB), Y12, Y12
-	VFMADD231PD  Y12, Y6, Y12
-	VMOVUPS      (R9), Y6
-	VADDPD       oneF64<>+0(SB), Y6, Y6
-	VMULPD       Y6, Y12, Y6
-	VMOVUPS      32(R9), Y10
-	VMULPD       Y10, Y12, Y10
-	VMOVUPS      64(R9), Y11
-	VMULPD       Y11, Y12, Y11
-	VMOVUPS      96(R9), Y2
-	VMULPD       Y2, Y12, Y2
-	VMOVUPS      128(R9), Y8
-	VADDPD       oneF64<>+0(SB), Y8, Y8
-	VMULPD       Y8, Y12, Y8
-	VMOVUPS      160(R9), Y5
-	VMULPD       Y5, Y12, Y5
-	VMOVUPS      192(R9), Y4
-	VMULPD       Y4, Y12, Y4
-	VMOVUPS      224(R9), Y7
-	VMULPD       Y7, Y12, Y7
-	VMOVUPS      256(R9), Y1
-	VADDPD       oneF64<>+0(SB), Y1, Y1
-	VMULPD       Y1, Y12, Y12
-	VMOVMSKPD    Y0, R11
+	VMOVUPS      352(R9), Y5
+	VMOVUPS      noneSetF64<>+0(SB), Y11
+	VPCMPGTQ     Y5, Y11, Y11
+	VMOVUPS      320(R9), Y5
+	VMOVUPS      log2eF64<>+0(SB), Y0
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y0
+	VSUBPD       roundF64<>+0(SB), Y0, Y9
+	VFNMADD231PD ln2HiF64<>+0(SB), Y9, Y5
+	VFNMADD231PD ln2LoF64<>+0(SB), Y9, Y5
+	VMOVUPS      expQ9F64<>+0(SB), Y9
+	VFMADD213PD  expQ8F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ7F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ6F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ5F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ4F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ3F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ2F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ1F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ0F64<>+0(SB), Y5, Y9
+	VMULPD       Y5, Y5, Y7
+	VFMADD231PD  Y9, Y7, Y5
+	VPSLLQ       $0x34, Y0, Y0
+	VPADDQ       oneF64<>+0(SB), Y0, Y0
+	VFMADD231PD  Y0, Y5, Y0
+	VMOVUPS      384(R9), Y5
+	VFMADD213PD  Y0, Y0, Y5
+	VMOVUPS      416(R9), Y7
+	VMOVUPS      544(R9), Y9
+	VMULPD       Y9, Y7, Y7
+	VMULPD       Y7, Y0, Y7
+	VMULPD       Y9, Y9, Y9
+	VMOVUPS      448(R9), Y3
+	VMULPD       Y9, Y3, Y3
+	VMULPD       Y3, Y0, Y0
+	VMOVUPS      (R9), Y3
+	VMULPD       Y3, Y0, Y3
+	VMOVUPS      (CX), Y9
+	VMOVUPS      320(R9), Y12
+	VSUBPD       Y12, Y9, Y9
+	VADDPD       Y5, Y3, Y3
+	VFMADD231PD  Y9, Y7, Y3
+	VMOVUPS      32(R9), Y9
+	VMULPD       Y9, Y0, Y9
+	VMOVUPS      (CX)(BX*1), Y8
+	VFMADD231PD  Y8, Y7, Y9
+	VMOVUPS      64(R9), Y8
+	VMULPD       Y8, Y0, Y8
+	VMOVUPS      (CX)(BX*2), Y10
+	VFMADD231PD  Y10, Y7, Y8
+	VMOVUPS      96(R9), Y10
+	VMULPD       Y10, Y0, Y10
+	VMOVUPS      (CX)(SI*1), Y6
+	VFMADD231PD  Y6, Y7, Y10
+	VMOVUPS      128(R9), Y6
+	VMULPD       Y6, Y0, Y6
+	VMOVUPS      (CX)(BX*4), Y4
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y5, Y6, Y6
+	VFMADD231PD  Y4, Y7, Y6
+	VMOVUPS      160(R9), Y4
+	VMULPD       Y4, Y0, Y4
+	VMOVUPS      (CX)(DI*1), Y2
+	VFMADD231PD  Y2, Y7, Y4
+	VMOVUPS      192(R9), Y2
+	VMULPD       Y2, Y0, Y2
+	VMOVUPS      (CX)(SI*2), Y1
+	VFMADD231PD  Y1, Y7, Y2
+	VMOVUPS      224(R9), Y1
+	VMULPD       Y1, Y0, Y1
+	VMOVUPS      Y2, 576(R9)
+	VMOVUPS      (CX)(R8*1), Y2
+	VFMADD231PD  Y2, Y7, Y1
+	VMOVUPS      256(R9), Y2
+	VMULPD       Y2, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VSUBPD       Y12, Y2, Y2
+	VADDPD       Y5, Y0, Y0
+	VFMADD231PD  Y2, Y7, Y0
+	VMOVMSKPD    Y11, R11
 	TESTQ        R11, R11
 	JE           easy5
-	VPCMPEQD     Y1, Y1, Y1
-	VXORPD       Y0, Y1, Y1
-	VMASKMOVPD   Y6, Y1, (AX)
-	VMASKMOVPD   Y10, Y1, (AX)(BX*1)
-	VMASKMOVPD   Y11, Y1, (AX)(BX*2)
-	VMASKMOVPD   Y2, Y1, (AX)(SI*1)
-	VMASKMOVPD   Y8, Y1, (AX)(BX*4)
-	VMASKMOVPD   Y5, Y1, (AX)(DI*1)
-	VMASKMOVPD   Y4, Y1, (AX)(SI*2)
-	VMASKMOVPD   Y7, Y1, (AX)(R8*1)
-	VMASKMOVPD   Y12, Y1, (AX)(BX*8)
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPD       Y11, Y7, Y7
+	VMASKMOVPD   Y3, Y7, (AX)
+	VMASKMOVPD   Y9, Y7, (AX)(BX*1)
+	VMASKMOVPD   Y8, Y7, (AX)(BX*2)
+	VMASKMOVPD   Y10, Y7, (AX)(SI*1)
+	VMASKMOVPD   Y6, Y7, (AX)(BX*4)
+	VMASKMOVPD   Y4, Y7, (AX)(DI*1)
+	VMOVUPS      576(R9), Y11
+	VMASKMOVPD   Y11, Y7, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y7, (AX)(R8*1)
+	VMASKMOVPD   Y0, Y7, (AX)(BX*8)
 	MOVQ         R10, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -1522,15 +1417,16 @@ stage3:
 	RET
 
 easy5:
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y10, (AX)(BX*1)
-	VMOVUPS Y11, (AX)(BX*2)
-	VMOVUPS Y2, (AX)(SI*1)
-	VMOVUPS Y8, (AX)(BX*4)
-	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y8, (AX)(BX*2)
+	VMOVUPS Y10, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(BX*4)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS 576(R9), Y4
 	VMOVUPS Y4, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(R8*1)
-	VMOVUPS Y12, (AX)(BX*8)
+	VMOVUPS Y1, (AX)(R8*1)
+	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -1839,7 +1735,7 @@ GLOBL expQ0F64<>(SB), RODATA|NOPTR, $32
 
 // func exp3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·exp3x3F64AVX512(SB), $1024-64
+TEXT ·exp3x3F64AVX512(SB), $1216-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD noneSetF64<>+0(SB), Z1
 	VBROADCASTSD zeroF64<>+0(SB), Z2
@@ -1951,112 +1847,87 @@ loop1:
 	VFMSUB231PD      Z14, Z10, Z28
 	VADDPD           Z29, Z28, Z28
 	VMULPD           Z14, Z16, Z29
-	VMOVUPS          Z6, 768(R9)
-	VMOVAPS          Z29, Z6
-	VFNMADD231PD     Z14, Z16, Z6
+	VFNMADD213PD     Z29, Z16, Z14
 	VFMSUB231PD      Z7, Z5, Z29
-	VADDPD           Z6, Z29, Z29
-	VMULPD           Z12, Z16, Z6
-	VMOVUPS          Z25, 832(R9)
-	VMOVAPS          Z6, Z25
-	VFNMADD231PD     Z12, Z16, Z25
-	VFMSUB231PD      Z7, Z10, Z6
-	VADDPD           Z25, Z6, Z6
-	VMULPD           Z6, Z9, Z6
-	VFMSUB231PD      Z29, Z4, Z6
-	VFMADD231PD      Z28, Z11, Z6
-	VMULPD           Z23, Z26, Z28
-	VMULPD           Z28, Z6, Z6
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z28
-	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z6, Z28
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z29
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z27, Z29
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z6, Z25
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z27, Z28
-	VMOVUPS          Z24, 896(R9)
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z24
-	VFMADD231PD      Z6, Z29, Z24
-	VFMADD231PD      Z27, Z29, Z25
-	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z29
-	VFMADD231PD      Z6, Z28, Z29
-	VFMADD231PD      Z27, Z28, Z24
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z28
-	VFMADD231PD      Z6, Z25, Z28
-	VFMADD231PD      Z27, Z25, Z29
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z25
-	VFMADD231PD      Z6, Z24, Z25
-	VFMADD231PD      Z27, Z24, Z28
-	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z24
-	VFMADD231PD      Z6, Z29, Z24
-	VFMADD231PD      Z27, Z29, Z25
-	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z29
-	VFMADD231PD      Z6, Z28, Z29
-	VFMADD231PD      Z27, Z28, Z24
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z28
-	VFMADD231PD      Z6, Z25, Z28
-	VFMADD231PD      Z27, Z25, Z29
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z25
-	VFMADD231PD      Z6, Z24, Z25
-	VFMADD231PD      Z27, Z24, Z28
-	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z24
-	VFMADD231PD      Z6, Z29, Z24
-	VFMADD231PD      Z27, Z29, Z25
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z29
-	VFMADD231PD      Z6, Z28, Z29
-	VFMADD231PD      Z27, Z28, Z24
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z28
-	VFMADD231PD      Z6, Z25, Z28
-	VFMADD231PD      Z27, Z25, Z29
-	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z25
-	VFMADD231PD      Z6, Z24, Z25
-	VFMADD231PD      Z27, Z24, Z28
-	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z24
-	VFMADD231PD      Z6, Z29, Z24
-	VFMADD231PD      Z27, Z29, Z25
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z29
-	VFMADD231PD      Z6, Z28, Z29
-	VFMADD231PD      Z27, Z28, Z24
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z28
-	VFMADD231PD      Z6, Z25, Z28
-	VFMADD231PD      Z27, Z25, Z29
-	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z25
-	VFMADD231PD      Z6, Z24, Z25
-	VFMADD231PD      Z27, Z24, Z28
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z24
-	VFMADD231PD      Z6, Z29, Z24
-	VFMADD231PD      Z27, Z29, Z25
-	VMULPD           Z6, Z28, Z6
-	VFMADD231PD      Z27, Z28, Z24
-	VMULPD           Z23, Z24, Z24
-	VMULPD           Z26, Z25, Z25
-	VMULPD           Z8, Z25, Z8
-	VADDPD           Z6, Z8, Z8
-	VFMADD231PD      Z4, Z24, Z8
-	VMULPD           Z13, Z25, Z13
-	VFMADD231PD      Z9, Z24, Z13
-	VMULPD           Z15, Z25, Z15
-	VFMADD231PD      Z11, Z24, Z15
-	VMULPD           Z17, Z25, Z17
-	VFMADD231PD      Z10, Z24, Z17
-	VMULPD           Z18, Z25, Z18
-	VADDPD           Z6, Z18, Z18
-	VFMADD231PD      Z5, Z24, Z18
-	VMULPD           Z19, Z25, Z19
-	VFMADD231PD      Z16, Z24, Z19
-	VMULPD           Z20, Z25, Z20
-	VFMADD231PD      Z12, Z24, Z20
-	VMULPD           Z21, Z25, Z21
-	VFMADD231PD      Z14, Z24, Z21
-	VMULPD           Z22, Z25, Z25
-	VADDPD           Z6, Z25, Z25
-	VFMADD231PD      Z7, Z24, Z25
-	VMOVUPS          896(R9), Z24
+	VADDPD           Z14, Z29, Z29
+	VMULPD           Z12, Z16, Z14
+	VFNMADD213PD     Z14, Z12, Z16
+	VFMSUB231PD      Z7, Z10, Z14
+	VADDPD           Z16, Z14, Z14
+	VMULPD           Z14, Z9, Z9
+	VFMSUB231PD      Z29, Z4, Z9
+	VFMADD231PD      Z28, Z11, Z9
+	VMULPD           Z23, Z26, Z26
+	VMULPD           Z26, Z9, Z9
+	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z26
+	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z9, Z26
+	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z11
+	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z27, Z11
+	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z28
+	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z9, Z28
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z27, Z26
+	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z4
+	VFMADD231PD      Z9, Z11, Z4
+	VFMADD231PD      Z27, Z11, Z28
+	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z11
+	VFMADD231PD      Z9, Z26, Z11
+	VFMADD231PD      Z27, Z26, Z4
+	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z26
+	VFMADD231PD      Z9, Z28, Z26
+	VFMADD231PD      Z27, Z28, Z11
+	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z28
+	VFMADD231PD      Z9, Z4, Z28
+	VFMADD231PD      Z27, Z4, Z26
+	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z4
+	VFMADD231PD      Z9, Z11, Z4
+	VFMADD231PD      Z27, Z11, Z28
+	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z11
+	VFMADD231PD      Z9, Z26, Z11
+	VFMADD231PD      Z27, Z26, Z4
+	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z26
+	VFMADD231PD      Z9, Z28, Z26
+	VFMADD231PD      Z27, Z28, Z11
+	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z28
+	VFMADD231PD      Z9, Z4, Z28
+	VFMADD231PD      Z27, Z4, Z26
+	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z4
+	VFMADD231PD      Z9, Z11, Z4
+	VFMADD231PD      Z27, Z11, Z28
+	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z11
+	VFMADD231PD      Z9, Z26, Z11
+	VFMADD231PD      Z27, Z26, Z4
+	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z26
+	VFMADD231PD      Z9, Z28, Z26
+	VFMADD231PD      Z27, Z28, Z11
+	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z28
+	VFMADD231PD      Z9, Z4, Z28
+	VFMADD231PD      Z27, Z4, Z26
+	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z4
+	VFMADD231PD      Z9, Z11, Z4
+	VFMADD231PD      Z27, Z11, Z28
+	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z11
+	VFMADD231PD      Z9, Z26, Z11
+	VFMADD231PD      Z27, Z26, Z4
+	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z26
+	VFMADD231PD      Z9, Z28, Z26
+	VFMADD231PD      Z27, Z28, Z11
+	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z28
+	VFMADD231PD      Z9, Z4, Z28
+	VFMADD231PD      Z27, Z4, Z26
+	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z4
+	VFMADD231PD      Z9, Z11, Z4
+	VFMADD231PD      Z27, Z11, Z28
+	VMULPD           Z9, Z26, Z11
+	VFMADD231PD      Z27, Z26, Z4
 	VMOVUPS          Z24, 704(R9)
-	VMOVUPS          832(R9), Z24
-	VMOVUPS          Z24, 576(R9)
-	VMOVUPS          768(R9), Z24
-	VMOVUPS          Z24, 640(R9)
+	VMOVUPS          Z25, 576(R9)
+	VMOVUPS          Z6, 640(R9)
+	VMOVUPS          Z11, 768(R9)
+	VMOVUPS          Z4, 832(R9)
+	VMOVUPS          Z28, 896(R9)
+	VMOVUPS          Z27, 960(R9)
+	VMOVUPS          Z9, 1024(R9)
+	VMOVUPS          Z23, 1088(R9)
 	VMOVUPS          Z8, (R9)
 	VMOVUPS          Z13, 64(R9)
 	VMOVUPS          Z15, 128(R9)
@@ -2065,130 +1936,129 @@ loop1:
 	VMOVUPS          Z19, 320(R9)
 	VMOVUPS          Z20, 384(R9)
 	VMOVUPS          Z21, 448(R9)
-	VMOVUPS          Z25, 512(R9)
+	VMOVUPS          Z22, 512(R9)
 
 stage3:
-	VMOVUPS           576(R9), Z25
-	VCMPPD            $0x1e, Z2, Z25, K1
-	VMOVUPS           (R9), Z21
-	VADDPD.BCST       twoF64<>+0(SB), Z21, Z20
-	VMOVUPS           256(R9), Z19
-	VADDPD.BCST       twoF64<>+0(SB), Z19, Z18
-	VMOVUPS           512(R9), Z17
-	VADDPD.BCST       twoF64<>+0(SB), Z17, Z15
-	VMULPD            Z20, Z21, Z13
-	VMOVUPS           64(R9), Z8
-	VMOVUPS           192(R9), Z24
-	VFMADD231PD       Z24, Z8, Z13
-	VMOVUPS           128(R9), Z7
-	VMOVUPS           384(R9), Z6
-	VFMADD231PD       Z6, Z7, Z13
-	VMULPD            Z8, Z21, Z22
-	VFMADD231PD       Z18, Z8, Z22
-	VMOVUPS           448(R9), Z14
-	VFMADD231PD       Z14, Z7, Z22
-	VMULPD            Z7, Z21, Z12
-	VMOVUPS           320(R9), Z16
-	VFMADD231PD       Z16, Z8, Z12
-	VFMADD231PD       Z15, Z7, Z12
-	VMULPD            Z20, Z24, Z5
-	VFMADD231PD       Z24, Z19, Z5
-	VFMADD231PD       Z6, Z16, Z5
-	VMULPD            Z8, Z24, Z10
-	VFMADD231PD       Z18, Z19, Z10
-	VFMADD231PD       Z14, Z16, Z10
-	VMULPD            Z7, Z24, Z11
-	VFMADD231PD       Z16, Z19, Z11
-	VFMADD231PD       Z15, Z16, Z11
-	VMULPD            Z20, Z6, Z20
-	VFMADD231PD       Z24, Z14, Z20
-	VFMADD231PD       Z6, Z17, Z20
-	VMULPD            Z8, Z6, Z9
-	VFMADD231PD       Z18, Z14, Z9
-	VFMADD231PD       Z14, Z17, Z9
-	VMULPD            Z7, Z6, Z18
-	VFMADD231PD       Z16, Z14, Z18
-	VFMADD231PD       Z15, Z17, Z18
-	VBLENDMPD         Z13, Z21, K1, Z21
-	VBLENDMPD         Z22, Z8, K1, Z8
-	VBLENDMPD         Z12, Z7, K1, Z7
-	VBLENDMPD         Z5, Z24, K1, Z24
-	VBLENDMPD         Z10, Z19, K1, Z19
-	VBLENDMPD         Z11, Z16, K1, Z16
-	VBLENDMPD         Z20, Z6, K1, Z6
-	VBLENDMPD         Z9, Z14, K1, Z14
-	VBLENDMPD         Z18, Z17, K1, Z17
-	VSUBPD            Z0, Z25, Z25
-	VCMPPD            $0x1e, Z2, Z25, K1
+	VMOVUPS           832(R9), Z22
+	VADDPD            Z22, Z22, Z21
+	VMOVUPS           896(R9), Z20
+	VADDPD            Z20, Z20, Z19
+	VMULPD            Z20, Z21, Z18
+	VMULPD            Z20, Z20, Z17
+	VMOVUPS           576(R9), Z15
+	VCMPPD            $0x1e, Z2, Z15, K1
+	VMOVUPS           768(R9), Z13
+	VADDPD.BCST       twoF64<>+0(SB), Z13, Z8
+	VMOVUPS           1024(R9), Z23
+	VMULPD            Z23, Z18, Z9
+	VFMADD231PD       Z8, Z13, Z9
+	VFMADD231PD       Z13, Z21, Z21
+	VMOVUPS           960(R9), Z8
+	VFMADD231PD       Z8, Z18, Z21
+	VFMADD231PD       Z23, Z17, Z21
+	VFMADD231PD       Z13, Z19, Z19
+	VFMADD231PD       Z22, Z22, Z19
+	VFMADD231PD       Z8, Z17, Z19
+	VBLENDMPD         Z9, Z13, K1, Z13
+	VBLENDMPD         Z21, Z22, K1, Z22
+	VBLENDMPD         Z19, Z20, K1, Z20
+	VSUBPD            Z0, Z15, Z15
+	VCMPPD            $0x1e, Z2, Z15, K1
 	KMOVW             K1, R11
-	VMOVUPS           Z21, (R9)
-	VMOVUPS           Z8, 64(R9)
-	VMOVUPS           Z7, 128(R9)
-	VMOVUPS           Z24, 192(R9)
-	VMOVUPS           Z19, 256(R9)
-	VMOVUPS           Z16, 320(R9)
-	VMOVUPS           Z6, 384(R9)
-	VMOVUPS           Z14, 448(R9)
-	VMOVUPS           Z17, 512(R9)
-	VMOVUPS           Z25, 576(R9)
+	VMOVUPS           Z13, 768(R9)
+	VMOVUPS           Z22, 832(R9)
+	VMOVUPS           Z20, 896(R9)
+	VMOVUPS           Z15, 576(R9)
 	TESTL             R11, R11
 	JNE               stage3
-	VMOVUPS           704(R9), Z25
-	VPCMPGTQ          Z25, Z1, K1
-	VMOVUPS           640(R9), Z25
-	VBROADCASTSD      log2eF64<>+0(SB), Z17
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z25, Z17
-	VSUBPD.BCST       roundF64<>+0(SB), Z17, Z17
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z17, Z25
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z17, Z25
-	VBROADCASTSD      expQ9F64<>+0(SB), Z14
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z25, Z14
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z25, Z14
-	VMULPD            Z25, Z25, Z6
-	VFMADD231PD       Z14, Z6, Z25
-	VADDPD            Z0, Z25, Z25
-	VSCALEFPD         Z17, Z25, Z25
-	VMOVUPS           (R9), Z17
-	VADDPD            Z0, Z17, Z17
-	VMULPD            Z17, Z25, Z17
-	VMOVUPS           64(R9), Z6
-	VMULPD            Z6, Z25, Z6
-	VMOVUPS           128(R9), Z14
-	VMULPD            Z14, Z25, Z14
-	VMOVUPS           192(R9), Z16
-	VMULPD            Z16, Z25, Z16
-	VMOVUPS           256(R9), Z19
-	VADDPD            Z0, Z19, Z19
-	VMULPD            Z19, Z25, Z19
-	VMOVUPS           320(R9), Z24
-	VMULPD            Z24, Z25, Z24
-	VMOVUPS           384(R9), Z7
-	VMULPD            Z7, Z25, Z7
-	VMOVUPS           448(R9), Z8
-	VMULPD            Z8, Z25, Z8
-	VMOVUPS           512(R9), Z21
-	VADDPD            Z0, Z21, Z21
-	VMULPD            Z21, Z25, Z25
+	VMOVUPS           704(R9), Z15
+	VPCMPGTQ          Z15, Z1, K1
+	VMOVUPS           640(R9), Z15
+	VBROADCASTSD      log2eF64<>+0(SB), Z20
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z15, Z20
+	VSUBPD.BCST       roundF64<>+0(SB), Z20, Z20
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z20, Z15
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z20, Z15
+	VBROADCASTSD      expQ9F64<>+0(SB), Z22
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z15, Z22
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z15, Z22
+	VMULPD            Z15, Z15, Z13
+	VFMADD231PD       Z22, Z13, Z15
+	VADDPD            Z0, Z15, Z15
+	VSCALEFPD         Z20, Z15, Z15
+	VMOVUPS           768(R9), Z20
+	VFMADD213PD       Z15, Z15, Z20
+	VMOVUPS           832(R9), Z13
+	VMOVUPS           1088(R9), Z22
+	VMULPD            Z22, Z13, Z13
+	VMULPD            Z13, Z15, Z13
+	VMULPD            Z22, Z22, Z22
+	VMOVUPS           896(R9), Z19
+	VMULPD            Z22, Z19, Z19
+	VMULPD            Z19, Z15, Z15
+	VMOVUPS           (R9), Z19
+	VMULPD            Z19, Z15, Z19
+	VMOVUPS           (CX), Z22
+	VMOVUPS           640(R9), Z21
+	VSUBPD            Z21, Z22, Z22
+	VADDPD            Z20, Z19, Z19
+	VFMADD231PD       Z22, Z13, Z19
+	VMOVUPS           64(R9), Z22
+	VMULPD            Z22, Z15, Z22
+	VMOVUPS           (CX)(BX*1), Z9
+	VFMADD231PD       Z9, Z13, Z22
+	VMOVUPS           128(R9), Z9
+	VMULPD            Z9, Z15, Z9
+	VMOVUPS           (CX)(BX*2), Z17
+	VFMADD231PD       Z17, Z13, Z9
+	VMOVUPS           192(R9), Z17
+	VMULPD            Z17, Z15, Z17
+	VMOVUPS           (CX)(SI*1), Z8
+	VFMADD231PD       Z8, Z13, Z17
+	VMOVUPS           256(R9), Z8
+	VMULPD            Z8, Z15, Z8
+	VMOVUPS           (CX)(BX*4), Z23
+	VSUBPD            Z21, Z23, Z23
+	VADDPD            Z20, Z8, Z8
+	VFMADD231PD       Z23, Z13, Z8
+	VMOVUPS           320(R9), Z23
+	VMULPD            Z23, Z15, Z23
+	VMOVUPS           (CX)(DI*1), Z18
+	VFMADD231PD       Z18, Z13, Z23
+	VMOVUPS           384(R9), Z18
+	VMULPD            Z18, Z15, Z18
+	VMOVUPS           (CX)(SI*2), Z27
+	VFMADD231PD       Z27, Z13, Z18
+	VMOVUPS           448(R9), Z27
+	VMULPD            Z27, Z15, Z27
+	VMOVUPS           (CX)(R8*1), Z28
+	VFMADD231PD       Z28, Z13, Z27
+	VMOVUPS           512(R9), Z28
+	VMULPD            Z28, Z15, Z15
+	VMOVUPS           (CX)(BX*8), Z28
+	VSUBPD            Z21, Z28, Z28
+	VADDPD            Z20, Z15, Z15
+	VFMADD231PD       Z28, Z13, Z15
 	KMOVW             K1, R11
 	TESTQ             R11, R11
 	JE                easy5
 	KNOTW             K1, K1
-	VMOVUPD           Z17, K1, (AX)
-	VMOVUPD           Z6, K1, (AX)(BX*1)
-	VMOVUPD           Z14, K1, (AX)(BX*2)
-	VMOVUPD           Z16, K1, (AX)(SI*1)
-	VMOVUPD           Z19, K1, (AX)(BX*4)
-	VMOVUPD           Z24, K1, (AX)(DI*1)
-	VMOVUPD           Z7, K1, (AX)(SI*2)
-	VMOVUPD           Z8, K1, (AX)(R8*1)
-	VMOVUPD           Z25, K1, (AX)(BX*8)
+	VMOVUPD           Z19, K1, (AX)
+	VMOVUPD           Z22, K1, (AX)(BX*1)
+	VMOVUPD           Z9, K1, (AX)(BX*2)
+	VMOVUPD           Z17, K1, (AX)(SI*1)
+	VMOVUPD           Z8, K1, (AX)(BX*4)
+	VMOVUPD           Z23, K1, (AX)(DI*1)
+	VMOVUPD           Z18, K1, (AX)(SI*2)
+	VMOVUPD           Z27, K1, (AX)(R8*1)
+	VMOVUPD           Z15, K1, (AX)(BX*8)
 	MOVQ              R10, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
@@ -2199,15 +2069,15 @@ stage3:
 	RET
 
 easy5:
-	VMOVUPS Z17, (AX)
-	VMOVUPS Z6, (AX)(BX*1)
-	VMOVUPS Z14, (AX)(BX*2)
-	VMOVUPS Z16, (AX)(SI*1)
-	VMOVUPS Z19, (AX)(BX*4)
-	VMOVUPS Z24, (AX)(DI*1)
-	VMOVUPS Z7, (AX)(SI*2)
-	VMOVUPS Z8, (AX)(R8*1)
-	VMOVUPS Z25, (AX)(BX*8)
+	VMOVUPS Z19, (AX)
+	VMOVUPS Z22, (AX)(BX*1)
+	VMOVUPS Z9, (AX)(BX*2)
+	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z8, (AX)(BX*4)
+	VMOVUPS Z23, (AX)(DI*1)
+	VMOVUPS Z18, (AX)(SI*2)
+	VMOVUPS Z27, (AX)(R8*1)
+	VMOVUPS Z15, (AX)(BX*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX

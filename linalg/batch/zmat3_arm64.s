@@ -4,20 +4,20 @@
 
 #include "textflag.h"
 
-DATA mat3Consts<>+0(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+8(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+16(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+24(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+32(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+40(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+48(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+56(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+64(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+72(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+80(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+88(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+96(SB)/8, $0x3f8000003f800000 // one
-DATA mat3Consts<>+104(SB)/8, $0x3f8000003f800000 // one
+DATA mat3Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
+DATA mat3Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
+DATA mat3Consts<>+16(SB)/8, $0x3f8000003f800000 // one
+DATA mat3Consts<>+24(SB)/8, $0x3f8000003f800000 // one
+DATA mat3Consts<>+32(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+40(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+48(SB)/8, $0x453b8000453b8000 // norm2Max
+DATA mat3Consts<>+56(SB)/8, $0x453b8000453b8000 // norm2Max
+DATA mat3Consts<>+64(SB)/8, $0x4220000042200000 // meanMax
+DATA mat3Consts<>+72(SB)/8, $0x4220000042200000 // meanMax
+DATA mat3Consts<>+80(SB)/8, $0x0000000000000000 // noneSetF32
+DATA mat3Consts<>+88(SB)/8, $0x0000000000000000 // noneSetF32
+DATA mat3Consts<>+96(SB)/8, $0xffffffffffffffff // allOnesF32
+DATA mat3Consts<>+104(SB)/8, $0xffffffffffffffff // allOnesF32
 DATA mat3Consts<>+112(SB)/8, $0x42fc000042fc0000 // bias
 DATA mat3Consts<>+120(SB)/8, $0x42fc000042fc0000 // bias
 DATA mat3Consts<>+128(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
@@ -74,20 +74,20 @@ DATA mat3Consts<>+528(SB)/8, $0x3efffffe3efffffe // expC2
 DATA mat3Consts<>+536(SB)/8, $0x3efffffe3efffffe // expC2
 DATA mat3Consts<>+544(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat3Consts<>+552(SB)/8, $0x0000000800000004 // laneWeights
-DATA mat3Consts<>+560(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+568(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+576(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+584(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+592(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+600(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+608(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+616(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+624(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+632(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+640(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+648(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+656(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+664(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+560(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat3Consts<>+568(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat3Consts<>+576(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+584(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+592(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+600(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+608(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+616(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+624(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+632(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+640(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+648(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+656(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+664(SB)/8, $0xffffffffffffffff // allOnesF64
 DATA mat3Consts<>+672(SB)/8, $0x4330000000000000 // two52F64
 DATA mat3Consts<>+680(SB)/8, $0x4330000000000000 // two52F64
 DATA mat3Consts<>+688(SB)/8, $0x43300000000003fe // two52Bias1F64
@@ -207,7 +207,7 @@ DATA mat3Consts<>+1592(SB)/8, $0x8000000000000000 // signF64
 GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1600
 
 // func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F32NEON(SB), 0, $216-64
+TEXT ·exp3x3F32NEON(SB), 0, $296-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -217,371 +217,343 @@ TEXT ·exp3x3F32NEON(SB), 0, $216-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
+	FMOVQ (R4), F0
+	FMOVQ 16(R4), F1
 
 loop:
-	// 364 instructions for 4 matrices, 91 each
-	FMOVQ (R1), F0
+	// 334 instructions for 4 matrices, 83.5 each
+	FMOVQ (R1), F2
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F1
-	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
-	ADD R5<<3, R1, R9
 	FMOVQ (R9), F3
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
-	FMOVQ (R4), F4
-	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
-	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
-	WORD $0x6e20dc04 // fmul v4.4s, v0.4s, v0.4s
-	ADD R5, R1, R9
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
+	ADD R5<<3, R1, R9
 	FMOVQ (R9), F5
-	ADD R6, R1, R9
-	FMOVQ (R9), F6
-	VFMLA V6.S4, V5.S4, V4.S4
-	ADD R5<<1, R1, R9
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	FMOVQ 32(R4), F6
+	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
+	WORD $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	WORD $0x4ea4d4a5 // fsub v5.4s, v5.4s, v4.4s
+	WORD $0x6e22dc46 // fmul v6.4s, v2.4s, v2.4s
+	ADD R5, R1, R9
 	FMOVQ (R9), F7
-	ADD R6<<1, R1, R9
+	ADD R6, R1, R9
 	FMOVQ (R9), F8
-	VFMLA V8.S4, V7.S4, V4.S4
-	WORD $0x6e25dc09 // fmul v9.4s, v0.4s, v5.4s
-	VFMLA V1.S4, V5.S4, V9.S4
-	ADD R8, R1, R9
+	VFMLA V8.S4, V7.S4, V6.S4
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F9
+	ADD R6<<1, R1, R9
 	FMOVQ (R9), F10
-	VFMLA V10.S4, V7.S4, V9.S4
-	WORD $0x6e27dc0b // fmul v11.4s, v0.4s, v7.4s
-	ADD R7, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.S4, V5.S4, V11.S4
+	VFMLA V10.S4, V9.S4, V6.S4
+	WORD $0x6e27dc4b // fmul v11.4s, v2.4s, v7.4s
 	VFMLA V3.S4, V7.S4, V11.S4
-	WORD $0x6e20dccd // fmul v13.4s, v6.4s, v0.4s
-	VFMLA V6.S4, V1.S4, V13.S4
-	VFMLA V8.S4, V12.S4, V13.S4
-	WORD $0x6e25dcce // fmul v14.4s, v6.4s, v5.4s
-	VFMLA V1.S4, V1.S4, V14.S4
-	VFMLA V10.S4, V12.S4, V14.S4
-	WORD $0x6e27dccf // fmul v15.4s, v6.4s, v7.4s
-	VFMLA V12.S4, V1.S4, V15.S4
-	VFMLA V3.S4, V12.S4, V15.S4
-	WORD $0x6e20dd10 // fmul v16.4s, v8.4s, v0.4s
-	VFMLA V6.S4, V10.S4, V16.S4
-	VFMLA V8.S4, V3.S4, V16.S4
-	WORD $0x6e25dd11 // fmul v17.4s, v8.4s, v5.4s
-	VFMLA V1.S4, V10.S4, V17.S4
-	VFMLA V10.S4, V3.S4, V17.S4
-	WORD $0x6e27dd12 // fmul v18.4s, v8.4s, v7.4s
-	VFMLA V12.S4, V10.S4, V18.S4
-	VFMLA V3.S4, V3.S4, V18.S4
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V4.B16, V20.B16
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V13.B16, V21.B16
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V16.B16, V21.B16
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V9.B16, V21.B16
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V14.B16, V22.B16
+	ADD R8, R1, R9
+	FMOVQ (R9), F12
+	VFMLA V12.S4, V9.S4, V11.S4
+	WORD $0x6e29dc4d // fmul v13.4s, v2.4s, v9.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F14
+	VFMLA V14.S4, V7.S4, V13.S4
+	VFMLA V5.S4, V9.S4, V13.S4
+	WORD $0x6e22dd0f // fmul v15.4s, v8.4s, v2.4s
+	VFMLA V8.S4, V3.S4, V15.S4
+	VFMLA V10.S4, V14.S4, V15.S4
+	WORD $0x6e27dd10 // fmul v16.4s, v8.4s, v7.4s
+	VFMLA V3.S4, V3.S4, V16.S4
+	VFMLA V12.S4, V14.S4, V16.S4
+	WORD $0x6e29dd11 // fmul v17.4s, v8.4s, v9.4s
+	VFMLA V14.S4, V3.S4, V17.S4
+	VFMLA V5.S4, V14.S4, V17.S4
+	WORD $0x6e22dd52 // fmul v18.4s, v10.4s, v2.4s
+	VFMLA V8.S4, V12.S4, V18.S4
+	VFMLA V10.S4, V5.S4, V18.S4
+	WORD $0x6e27dd53 // fmul v19.4s, v10.4s, v7.4s
+	VFMLA V3.S4, V12.S4, V19.S4
+	VFMLA V12.S4, V5.S4, V19.S4
+	WORD $0x6e29dd54 // fmul v20.4s, v10.4s, v9.4s
+	VFMLA V14.S4, V12.S4, V20.S4
+	VFMLA V5.S4, V5.S4, V20.S4
+	VAND V0.B16, V6.B16, V21.B16
+	VAND V0.B16, V15.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V17.B16, V22.B16
+	VAND V0.B16, V18.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e693 // fcmgt v19.4s, v20.4s, v21.4s
-	VBSL V21.B16, V20.B16, V19.B16
-	FMOVQ 16(R4), F20
-	VAND V20.B16, V11.B16, V21.B16
-	FMOVQ 16(R4), F20
-	VAND V20.B16, V15.B16, V22.B16
+	VAND V0.B16, V11.B16, V22.B16
+	VAND V0.B16, V16.B16, V23.B16
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	VAND V0.B16, V19.B16, V23.B16
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6eb6e6b7 // fcmgt v23.4s, v21.4s, v22.4s
+	VBSL V22.B16, V21.B16, V23.B16
+	VAND V0.B16, V13.B16, V21.B16
+	VAND V0.B16, V17.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	FMOVQ 16(R4), F20
-	VAND V20.B16, V18.B16, V22.B16
+	VAND V0.B16, V20.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e674 // fcmgt v20.4s, v19.4s, v21.4s
-	VBSL V21.B16, V19.B16, V20.B16
-	FMOVQ 32(R4), F19
-	WORD $0x6e34e675 // fcmge v21.4s, v19.4s, v20.4s
+	WORD $0x6eb5e6f6 // fcmgt v22.4s, v23.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	FMOVQ 48(R4), F21
+	WORD $0x6e36e6b7 // fcmge v23.4s, v21.4s, v22.4s
+	WORD $0x6e205af7 // mvn v23.16b, v23.16b
+	VAND V0.B16, V4.B16, V21.B16
+	FMOVQ 64(R4), F24
+	WORD $0x6e35e715 // fcmge v21.4s, v24.4s, v21.4s
 	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	FMOVQ 16(R4), F19
-	VAND V19.B16, V2.B16, V22.B16
-	FMOVQ 48(R4), F19
-	WORD $0x6e36e676 // fcmge v22.4s, v19.4s, v22.4s
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VORR V22.B16, V21.B16, V21.B16
-	FMOVQ 64(R4), F19
-	FMOVQ 80(R4), F22
-	VBIT V21.B16, V22.B16, V19.B16
-	FMOVQ 32(R4), F21
-	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
-	VBSL V21.B16, V20.B16, V22.B16
-	FMOVQ 96(R4), F20
-	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
-	VBSL V20.B16, V22.B16, V21.B16
-	VUSHR $23, V21.S4, V21.S4
-	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
-	FMOVQ 112(R4), F20
-	WORD $0x4eb4d6b5 // fsub v21.4s, v21.4s, v20.4s
-	FMOVQ 128(R4), F20
-	FMOVQ 144(R4), F22
-	VFMLA V22.S4, V21.S4, V20.S4
-	FMOVQ 160(R4), F21
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	FMOVQ 160(R4), F21
-	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
-	FMOVQ 160(R4), F21
-	WORD $0x4eb4d6b6 // fsub v22.4s, v21.4s, v20.4s
-	VSHL $23, V22.S4, V22.S4
-	FMOVQ 96(R4), F21
-	VADD V21.S4, V22.S4, V22.S4
-	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
-	WORD $0x4e2ed497 // fadd v23.4s, v4.4s, v14.4s
-	WORD $0x4e32d6f7 // fadd v23.4s, v23.4s, v18.4s
+	VORR V21.B16, V23.B16, V23.B16
+	FMOVQ 80(R4), F21
+	FMOVQ 96(R4), F24
+	VBIT V23.B16, V24.B16, V21.B16
+	FMOVQ 48(R4), F23
+	WORD $0x6eb6e6f8 // fcmgt v24.4s, v23.4s, v22.4s
+	VBSL V23.B16, V22.B16, V24.B16
+	WORD $0x6ea1e716 // fcmgt v22.4s, v24.4s, v1.4s
+	VBSL V1.B16, V24.B16, V22.B16
+	VUSHR $23, V22.S4, V22.S4
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	FMOVQ 112(R4), F23
+	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
+	FMOVQ 128(R4), F23
 	FMOVQ 144(R4), F24
-	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
-	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
-	WORD $0x6e28dc38 // fmul v24.4s, v1.4s, v8.4s
-	VMOV V24.B16, V25.B16
-	VFMLS V8.S4, V1.S4, V25.S4
-	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
-	VFMLA V10.S4, V6.S4, V24.S4
-	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	WORD $0x6e2add99 // fmul v25.4s, v12.4s, v10.4s
-	VMOV V25.B16, V26.B16
-	VFMLS V10.S4, V12.S4, V26.S4
-	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
-	VFMLA V3.S4, V1.S4, V25.S4
-	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
-	WORD $0x6e28dd9a // fmul v26.4s, v12.4s, v8.4s
+	VFMLA V24.S4, V22.S4, V23.S4
+	FMOVQ 160(R4), F22
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
+	FMOVQ 160(R4), F22
+	WORD $0x4eb6d6f7 // fsub v23.4s, v23.4s, v22.4s
+	FMOVQ 160(R4), F22
+	WORD $0x4eb7d6d8 // fsub v24.4s, v22.4s, v23.4s
+	VSHL $23, V24.S4, V24.S4
+	VADD V1.S4, V24.S4, V24.S4
+	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
+	WORD $0x4e30d4d9 // fadd v25.4s, v6.4s, v16.4s
+	WORD $0x4e34d739 // fadd v25.4s, v25.4s, v20.4s
+	FMOVQ 144(R4), F26
+	WORD $0x6e3adf39 // fmul v25.4s, v25.4s, v26.4s
+	WORD $0x6e36df39 // fmul v25.4s, v25.4s, v22.4s
+	WORD $0x6e2adc7a // fmul v26.4s, v3.4s, v10.4s
 	VMOV V26.B16, V27.B16
-	VFMLS V8.S4, V12.S4, V27.S4
+	VFMLS V10.S4, V3.S4, V27.S4
 	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
-	VFMLA V3.S4, V6.S4, V26.S4
+	VFMLA V12.S4, V8.S4, V26.S4
 	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
-	WORD $0x6e3adcba // fmul v26.4s, v5.4s, v26.4s
-	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
-	VFMLA V25.S4, V0.S4, V26.S4
-	VFMLA V24.S4, V7.S4, V26.S4
-	WORD $0x6e36deb8 // fmul v24.4s, v21.4s, v22.4s
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	FMOVQ 176(R4), F24
-	FMOVQ 192(R4), F25
-	VFMLA V26.S4, V25.S4, V24.S4
-	FMOVQ 208(R4), F25
-	FMOVQ 192(R4), F27
-	VFMLA V23.S4, V27.S4, V25.S4
-	FMOVQ 224(R4), F27
-	FMOVQ 240(R4), F28
-	VFMLA V26.S4, V28.S4, V27.S4
-	FMOVQ 240(R4), F28
-	VFMLA V23.S4, V28.S4, V24.S4
-	FMOVQ F2, 208(RSP)
-	FMOVQ 256(R4), F2
-	VFMLA V26.S4, V25.S4, V2.S4
-	VFMLA V23.S4, V25.S4, V27.S4
-	FMOVQ 272(R4), F25
-	VFMLA V26.S4, V24.S4, V25.S4
-	VFMLA V23.S4, V24.S4, V2.S4
-	FMOVQ 288(R4), F24
-	VFMLA V26.S4, V27.S4, V24.S4
-	VFMLA V23.S4, V27.S4, V25.S4
-	FMOVQ 304(R4), F27
-	VFMLA V26.S4, V2.S4, V27.S4
-	VFMLA V23.S4, V2.S4, V24.S4
-	FMOVQ 320(R4), F2
-	VFMLA V26.S4, V25.S4, V2.S4
-	VFMLA V23.S4, V25.S4, V27.S4
-	FMOVQ 336(R4), F25
-	VFMLA V26.S4, V24.S4, V25.S4
-	VFMLA V23.S4, V24.S4, V2.S4
-	FMOVQ 352(R4), F24
-	VFMLA V26.S4, V27.S4, V24.S4
-	VFMLA V23.S4, V27.S4, V25.S4
-	FMOVQ 368(R4), F27
-	VFMLA V26.S4, V2.S4, V27.S4
-	VFMLA V23.S4, V2.S4, V24.S4
-	FMOVQ 384(R4), F2
-	VFMLA V26.S4, V25.S4, V2.S4
-	VFMLA V23.S4, V25.S4, V27.S4
-	WORD $0x6e3adf1a // fmul v26.4s, v24.4s, v26.4s
-	VFMLA V23.S4, V24.S4, V2.S4
-	WORD $0x6e36dc42 // fmul v2.4s, v2.4s, v22.4s
-	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
-	WORD $0x6e24df64 // fmul v4.4s, v27.4s, v4.4s
-	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
-	VFMLA V0.S4, V2.S4, V4.S4
-	WORD $0x6e29df69 // fmul v9.4s, v27.4s, v9.4s
-	VFMLA V5.S4, V2.S4, V9.S4
-	WORD $0x6e2bdf6b // fmul v11.4s, v27.4s, v11.4s
-	VFMLA V7.S4, V2.S4, V11.S4
-	WORD $0x6e2ddf6d // fmul v13.4s, v27.4s, v13.4s
-	VFMLA V6.S4, V2.S4, V13.S4
-	WORD $0x6e2edf6e // fmul v14.4s, v27.4s, v14.4s
-	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
-	VFMLA V1.S4, V2.S4, V14.S4
-	WORD $0x6e2fdf6f // fmul v15.4s, v27.4s, v15.4s
-	VFMLA V12.S4, V2.S4, V15.S4
-	WORD $0x6e30df70 // fmul v16.4s, v27.4s, v16.4s
-	VFMLA V8.S4, V2.S4, V16.S4
-	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
-	VFMLA V10.S4, V2.S4, V17.S4
-	WORD $0x6e32df7b // fmul v27.4s, v27.4s, v18.4s
-	WORD $0x4e3ad77b // fadd v27.4s, v27.4s, v26.4s
-	VFMLA V3.S4, V2.S4, V27.S4
-	FMOVQ F19, 192(RSP)
-	FMOVQ F20, 160(RSP)
-	FMOVQ 208(RSP), F0
-	FMOVQ F0, 176(RSP)
-	FMOVQ F4, 16(RSP)
-	FMOVQ F9, 32(RSP)
-	FMOVQ F11, 48(RSP)
-	FMOVQ F13, 64(RSP)
-	FMOVQ F14, 80(RSP)
-	FMOVQ F15, 96(RSP)
-	FMOVQ F16, 112(RSP)
-	FMOVQ F17, 128(RSP)
-	FMOVQ F27, 144(RSP)
+	WORD $0x6e2cdddb // fmul v27.4s, v14.4s, v12.4s
+	VMOV V27.B16, V28.B16
+	VFMLS V12.S4, V14.S4, V28.S4
+	WORD $0x6ea0fb7b // fneg v27.4s, v27.4s
+	VFMLA V5.S4, V3.S4, V27.S4
+	WORD $0x4e3cd77b // fadd v27.4s, v27.4s, v28.4s
+	WORD $0x6e2addc3 // fmul v3.4s, v14.4s, v10.4s
+	VMOV V3.B16, V12.B16
+	VFMLS V10.S4, V14.S4, V12.S4
+	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
+	VFMLA V5.S4, V8.S4, V3.S4
+	WORD $0x4e2cd463 // fadd v3.4s, v3.4s, v12.4s
+	WORD $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
+	WORD $0x6ea0f8e7 // fneg v7.4s, v7.4s
+	VFMLA V27.S4, V2.S4, V7.S4
+	VFMLA V26.S4, V9.S4, V7.S4
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	WORD $0x6e36dce7 // fmul v7.4s, v7.4s, v22.4s
+	FMOVQ 176(R4), F2
+	FMOVQ 192(R4), F3
+	VFMLA V7.S4, V3.S4, V2.S4
+	FMOVQ 208(R4), F3
+	FMOVQ 192(R4), F5
+	VFMLA V25.S4, V5.S4, V3.S4
+	FMOVQ 224(R4), F5
+	FMOVQ 240(R4), F8
+	VFMLA V7.S4, V8.S4, V5.S4
+	FMOVQ 240(R4), F8
+	VFMLA V25.S4, V8.S4, V2.S4
+	FMOVQ 256(R4), F8
+	VFMLA V7.S4, V3.S4, V8.S4
+	VFMLA V25.S4, V3.S4, V5.S4
+	FMOVQ 272(R4), F3
+	VFMLA V7.S4, V2.S4, V3.S4
+	VFMLA V25.S4, V2.S4, V8.S4
+	FMOVQ 288(R4), F2
+	VFMLA V7.S4, V5.S4, V2.S4
+	VFMLA V25.S4, V5.S4, V3.S4
+	FMOVQ 304(R4), F5
+	VFMLA V7.S4, V8.S4, V5.S4
+	VFMLA V25.S4, V8.S4, V2.S4
+	FMOVQ 320(R4), F8
+	VFMLA V7.S4, V3.S4, V8.S4
+	VFMLA V25.S4, V3.S4, V5.S4
+	FMOVQ 336(R4), F3
+	VFMLA V7.S4, V2.S4, V3.S4
+	VFMLA V25.S4, V2.S4, V8.S4
+	FMOVQ 352(R4), F2
+	VFMLA V7.S4, V5.S4, V2.S4
+	VFMLA V25.S4, V5.S4, V3.S4
+	FMOVQ 368(R4), F5
+	VFMLA V7.S4, V8.S4, V5.S4
+	VFMLA V25.S4, V8.S4, V2.S4
+	FMOVQ 384(R4), F8
+	VFMLA V7.S4, V3.S4, V8.S4
+	VFMLA V25.S4, V3.S4, V5.S4
+	WORD $0x6e27dc43 // fmul v3.4s, v2.4s, v7.4s
+	VFMLA V25.S4, V2.S4, V8.S4
+	FMOVQ F21, 192(RSP)
+	FMOVQ F23, 160(RSP)
+	FMOVQ F4, 176(RSP)
+	FMOVQ F3, 208(RSP)
+	FMOVQ F8, 224(RSP)
+	FMOVQ F5, 240(RSP)
+	FMOVQ F25, 256(RSP)
+	FMOVQ F7, 272(RSP)
+	FMOVQ F24, 288(RSP)
+	FMOVQ F6, 16(RSP)
+	FMOVQ F11, 32(RSP)
+	FMOVQ F13, 48(RSP)
+	FMOVQ F15, 64(RSP)
+	FMOVQ F16, 80(RSP)
+	FMOVQ F17, 96(RSP)
+	FMOVQ F18, 112(RSP)
+	FMOVQ F19, 128(RSP)
+	FMOVQ F20, 144(RSP)
 
 stage2:
-	FMOVQ 160(RSP), F0
-	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
-	FMOVQ 16(RSP), F2
-	FMOVQ 400(R4), F3
-	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
-	FMOVQ 80(RSP), F3
-	FMOVQ 400(R4), F5
-	WORD $0x4e25d466 // fadd v6.4s, v3.4s, v5.4s
-	FMOVQ 144(RSP), F5
-	FMOVQ 400(R4), F7
-	WORD $0x4e27d4a8 // fadd v8.4s, v5.4s, v7.4s
-	WORD $0x6e24dc47 // fmul v7.4s, v2.4s, v4.4s
-	FMOVQ 32(RSP), F9
-	FMOVQ 64(RSP), F10
-	VFMLA V10.S4, V9.S4, V7.S4
-	FMOVQ 48(RSP), F11
-	FMOVQ 112(RSP), F12
-	VFMLA V12.S4, V11.S4, V7.S4
-	WORD $0x6e29dc4d // fmul v13.4s, v2.4s, v9.4s
-	VFMLA V6.S4, V9.S4, V13.S4
-	FMOVQ 128(RSP), F14
-	VFMLA V14.S4, V11.S4, V13.S4
-	WORD $0x6e2bdc4f // fmul v15.4s, v2.4s, v11.4s
-	FMOVQ 96(RSP), F16
-	VFMLA V16.S4, V9.S4, V15.S4
-	VFMLA V8.S4, V11.S4, V15.S4
-	WORD $0x6e24dd51 // fmul v17.4s, v10.4s, v4.4s
-	VFMLA V10.S4, V3.S4, V17.S4
-	VFMLA V12.S4, V16.S4, V17.S4
-	WORD $0x6e29dd52 // fmul v18.4s, v10.4s, v9.4s
-	VFMLA V6.S4, V3.S4, V18.S4
-	VFMLA V14.S4, V16.S4, V18.S4
-	WORD $0x6e2bdd53 // fmul v19.4s, v10.4s, v11.4s
-	VFMLA V16.S4, V3.S4, V19.S4
-	VFMLA V8.S4, V16.S4, V19.S4
-	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
-	VFMLA V10.S4, V14.S4, V4.S4
-	VFMLA V12.S4, V5.S4, V4.S4
-	WORD $0x6e29dd94 // fmul v20.4s, v12.4s, v9.4s
-	VFMLA V6.S4, V14.S4, V20.S4
-	VFMLA V14.S4, V5.S4, V20.S4
-	WORD $0x6e2bdd86 // fmul v6.4s, v12.4s, v11.4s
-	VFMLA V16.S4, V14.S4, V6.S4
-	VFMLA V8.S4, V5.S4, V6.S4
-	VBIT V1.B16, V7.B16, V2.B16
-	VBIT V1.B16, V13.B16, V9.B16
-	VBIT V1.B16, V15.B16, V11.B16
-	VBIT V1.B16, V17.B16, V10.B16
-	VBIT V1.B16, V18.B16, V3.B16
-	VBIT V1.B16, V19.B16, V16.B16
-	VBIT V1.B16, V4.B16, V12.B16
-	VBIT V1.B16, V20.B16, V14.B16
-	VBIT V1.B16, V6.B16, V5.B16
-	FMOVQ 96(R4), F1
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
-	WORD $0x6eb0a824 // umaxv s4, v1.4s
-	FMOVS F4, R9
-	FMOVQ F2, 16(RSP)
-	FMOVQ F9, 32(RSP)
-	FMOVQ F11, 48(RSP)
-	FMOVQ F10, 64(RSP)
-	FMOVQ F3, 80(RSP)
-	FMOVQ F16, 96(RSP)
-	FMOVQ F12, 112(RSP)
-	FMOVQ F14, 128(RSP)
-	FMOVQ F5, 144(RSP)
-	FMOVQ F0, 160(RSP)
+	FMOVQ 224(RSP), F2
+	WORD $0x4e22d443 // fadd v3.4s, v2.4s, v2.4s
+	FMOVQ 240(RSP), F4
+	WORD $0x4e24d485 // fadd v5.4s, v4.4s, v4.4s
+	WORD $0x6e24dc66 // fmul v6.4s, v3.4s, v4.4s
+	WORD $0x6e24dc87 // fmul v7.4s, v4.4s, v4.4s
+	FMOVQ 160(RSP), F8
+	WORD $0x4ea0c909 // fcmgt v9.4s, v8.4s, #0.0
+	FMOVQ 208(RSP), F10
+	FMOVQ 400(R4), F11
+	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
+	FMOVQ 272(RSP), F11
+	WORD $0x6e2bdccd // fmul v13.4s, v6.4s, v11.4s
+	VFMLA V12.S4, V10.S4, V13.S4
+	VFMLA V10.S4, V3.S4, V3.S4
+	FMOVQ 256(RSP), F12
+	VFMLA V12.S4, V6.S4, V3.S4
+	VFMLA V11.S4, V7.S4, V3.S4
+	VFMLA V10.S4, V5.S4, V5.S4
+	VFMLA V2.S4, V2.S4, V5.S4
+	VFMLA V12.S4, V7.S4, V5.S4
+	VBIT V9.B16, V13.B16, V10.B16
+	VBIT V9.B16, V3.B16, V2.B16
+	VBIT V9.B16, V5.B16, V4.B16
+	WORD $0x4ea1d508 // fsub v8.4s, v8.4s, v1.4s
+	WORD $0x4ea0c903 // fcmgt v3.4s, v8.4s, #0.0
+	WORD $0x6eb0a865 // umaxv s5, v3.4s
+	FMOVS F5, R9
+	FMOVQ F10, 208(RSP)
+	FMOVQ F2, 224(RSP)
+	FMOVQ F4, 240(RSP)
+	FMOVQ F8, 160(RSP)
 	CBNZ R9, stage2
-	FMOVQ 192(RSP), F0
-	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
-	FMOVQ 176(RSP), F1
-	FMOVQ 160(R4), F2
-	FMOVQ 416(R4), F3
-	VFMLA V3.S4, V1.S4, V2.S4
-	FMOVQ 160(R4), F3
-	WORD $0x4ea3d444 // fsub v4.4s, v2.4s, v3.4s
-	FMOVQ 432(R4), F3
-	VFMLS V3.S4, V4.S4, V1.S4
-	FMOVQ 448(R4), F3
-	VFMLS V3.S4, V4.S4, V1.S4
-	FMOVQ 464(R4), F3
-	FMOVQ 480(R4), F4
-	VFMLA V1.S4, V4.S4, V3.S4
-	FMOVQ 496(R4), F4
-	VFMLA V1.S4, V3.S4, V4.S4
-	FMOVQ 512(R4), F3
-	VFMLA V1.S4, V4.S4, V3.S4
-	FMOVQ 528(R4), F4
-	VFMLA V1.S4, V3.S4, V4.S4
-	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
-	VFMLA V4.S4, V3.S4, V1.S4
-	VSHL $23, V2.S4, V2.S4
-	FMOVQ 96(R4), F3
-	VADD V3.S4, V2.S4, V2.S4
-	VFMLA V2.S4, V1.S4, V2.S4
-	FMOVQ 16(RSP), F1
-	FMOVQ 96(R4), F3
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
-	FMOVQ 32(RSP), F3
-	WORD $0x6e23dc43 // fmul v3.4s, v2.4s, v3.4s
-	FMOVQ 48(RSP), F4
-	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
-	FMOVQ 64(RSP), F5
-	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
-	FMOVQ 80(RSP), F6
-	FMOVQ 96(R4), F7
-	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
-	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
-	FMOVQ 96(RSP), F7
-	WORD $0x6e27dc47 // fmul v7.4s, v2.4s, v7.4s
-	FMOVQ 112(RSP), F8
-	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
-	FMOVQ 128(RSP), F9
-	WORD $0x6e29dc49 // fmul v9.4s, v2.4s, v9.4s
-	FMOVQ 144(RSP), F10
-	FMOVQ 96(R4), F11
-	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
-	WORD $0x6e2adc42 // fmul v2.4s, v2.4s, v10.4s
-	WORD $0x6eb0a80a // umaxv s10, v0.4s
-	FMOVS F10, R9
+	FMOVQ 192(RSP), F2
+	WORD $0x4ea0a842 // cmlt v2.4s, v2.4s, #0
+	FMOVQ 176(RSP), F3
+	FMOVQ 160(R4), F4
+	FMOVQ 416(R4), F5
+	VFMLA V5.S4, V3.S4, V4.S4
+	FMOVQ 160(R4), F5
+	WORD $0x4ea5d486 // fsub v6.4s, v4.4s, v5.4s
+	FMOVQ 432(R4), F5
+	VFMLS V5.S4, V6.S4, V3.S4
+	FMOVQ 448(R4), F5
+	VFMLS V5.S4, V6.S4, V3.S4
+	FMOVQ 464(R4), F5
+	FMOVQ 480(R4), F6
+	VFMLA V3.S4, V6.S4, V5.S4
+	FMOVQ 496(R4), F6
+	VFMLA V3.S4, V5.S4, V6.S4
+	FMOVQ 512(R4), F5
+	VFMLA V3.S4, V6.S4, V5.S4
+	FMOVQ 528(R4), F6
+	VFMLA V3.S4, V5.S4, V6.S4
+	WORD $0x6e23dc65 // fmul v5.4s, v3.4s, v3.4s
+	VFMLA V6.S4, V5.S4, V3.S4
+	VSHL $23, V4.S4, V4.S4
+	VADD V1.S4, V4.S4, V4.S4
+	VFMLA V4.S4, V3.S4, V4.S4
+	FMOVQ 208(RSP), F3
+	VMOV V4.B16, V5.B16
+	VFMLA V3.S4, V4.S4, V5.S4
+	FMOVQ 224(RSP), F3
+	FMOVQ 288(RSP), F6
+	WORD $0x6e26dc63 // fmul v3.4s, v3.4s, v6.4s
+	WORD $0x6e23dc83 // fmul v3.4s, v4.4s, v3.4s
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	FMOVQ 240(RSP), F7
+	WORD $0x6e26dce7 // fmul v7.4s, v7.4s, v6.4s
+	WORD $0x6e27dc84 // fmul v4.4s, v4.4s, v7.4s
+	FMOVQ 16(RSP), F6
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	FMOVQ (R1), F7
+	FMOVQ 176(RSP), F8
+	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
+	WORD $0x4e25d4c6 // fadd v6.4s, v6.4s, v5.4s
+	VFMLA V7.S4, V3.S4, V6.S4
+	FMOVQ 32(RSP), F7
+	WORD $0x6e27dc87 // fmul v7.4s, v4.4s, v7.4s
+	ADD R5, R1, R9
+	FMOVQ (R9), F9
+	VFMLA V9.S4, V3.S4, V7.S4
+	FMOVQ 48(RSP), F9
+	WORD $0x6e29dc89 // fmul v9.4s, v4.4s, v9.4s
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F10
+	VFMLA V10.S4, V3.S4, V9.S4
+	FMOVQ 64(RSP), F10
+	WORD $0x6e2adc8a // fmul v10.4s, v4.4s, v10.4s
+	ADD R6, R1, R9
+	FMOVQ (R9), F11
+	VFMLA V11.S4, V3.S4, V10.S4
+	FMOVQ 80(RSP), F11
+	WORD $0x6e2bdc8b // fmul v11.4s, v4.4s, v11.4s
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
+	WORD $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
+	VFMLA V12.S4, V3.S4, V11.S4
+	FMOVQ 96(RSP), F12
+	WORD $0x6e2cdc8c // fmul v12.4s, v4.4s, v12.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F13
+	VFMLA V13.S4, V3.S4, V12.S4
+	FMOVQ 112(RSP), F13
+	WORD $0x6e2ddc8d // fmul v13.4s, v4.4s, v13.4s
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F14
+	VFMLA V14.S4, V3.S4, V13.S4
+	FMOVQ 128(RSP), F14
+	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
+	ADD R8, R1, R9
+	FMOVQ (R9), F15
+	VFMLA V15.S4, V3.S4, V14.S4
+	FMOVQ 144(RSP), F15
+	WORD $0x6e2fdc84 // fmul v4.4s, v4.4s, v15.4s
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x4ea8d5ef // fsub v15.4s, v15.4s, v8.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VFMLA V15.S4, V3.S4, V4.S4
+	WORD $0x6eb0a843 // umaxv s3, v2.4s
+	FMOVS F3, R9
 	CBNZ R9, hard
-	FMOVQ F1, (R0)
+	FMOVQ F6, (R0)
 	ADD R5, R0, R9
-	FMOVQ F3, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F4, (R9)
-	ADD R6, R0, R9
-	FMOVQ F5, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F6, (R9)
-	ADD R7, R0, R9
 	FMOVQ F7, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F8, (R9)
-	ADD R8, R0, R9
+	ADD R5<<1, R0, R9
 	FMOVQ F9, (R9)
+	ADD R6, R0, R9
+	FMOVQ F10, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F11, (R9)
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F13, (R9)
+	ADD R8, R0, R9
+	FMOVQ F14, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F4, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $4, R2
@@ -594,54 +566,54 @@ stage2:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V0.B16, V1.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F3
+	VBIF V2.B16, V6.B16, V3.B16
+	FMOVQ F3, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V3.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V7.B16, V3.B16
 	ADD R5, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V4.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V9.B16, V3.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V5.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V10.B16, V3.B16
 	ADD R6, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V6.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V11.B16, V3.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V7.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V12.B16, V3.B16
 	ADD R7, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V8.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V13.B16, V3.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V9.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V14.B16, V3.B16
 	ADD R8, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V2.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V4.B16, V3.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 544(R4), F1
-	VAND V0.B16, V1.B16, V1.B16
-	WORD $0x4eb1b822 // addv s2, v1.4s
-	FMOVD F2, R10
+	FMOVQ 544(R4), F3
+	VAND V2.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -652,7 +624,7 @@ hard:
 	RET
 
 // func exp3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F64NEON(SB), 0, $216-64
+TEXT ·exp3x3F64NEON(SB), 0, $296-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -662,406 +634,378 @@ TEXT ·exp3x3F64NEON(SB), 0, $216-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
+	FMOVQ 560(R4), F0
+	FMOVQ 576(R4), F1
 
 loop:
-	// 399 instructions for 2 matrices, 199.5 each
-	FMOVQ (R1), F0
+	// 369 instructions for 2 matrices, 184.5 each
+	FMOVQ (R1), F2
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F1
-	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
-	ADD R5<<3, R1, R9
 	FMOVQ (R9), F3
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	FMOVQ 560(R4), F4
-	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
-	WORD $0x6e60dc04 // fmul v4.2d, v0.2d, v0.2d
-	ADD R5, R1, R9
+	WORD $0x4e63d444 // fadd v4.2d, v2.2d, v3.2d
+	ADD R5<<3, R1, R9
 	FMOVQ (R9), F5
-	ADD R6, R1, R9
-	FMOVQ (R9), F6
-	VFMLA V6.D2, V5.D2, V4.D2
-	ADD R5<<1, R1, R9
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	FMOVQ 592(R4), F6
+	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
+	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	WORD $0x4ee4d4a5 // fsub v5.2d, v5.2d, v4.2d
+	WORD $0x6e62dc46 // fmul v6.2d, v2.2d, v2.2d
+	ADD R5, R1, R9
 	FMOVQ (R9), F7
-	ADD R6<<1, R1, R9
+	ADD R6, R1, R9
 	FMOVQ (R9), F8
-	VFMLA V8.D2, V7.D2, V4.D2
-	WORD $0x6e65dc09 // fmul v9.2d, v0.2d, v5.2d
-	VFMLA V1.D2, V5.D2, V9.D2
-	ADD R8, R1, R9
+	VFMLA V8.D2, V7.D2, V6.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F9
+	ADD R6<<1, R1, R9
 	FMOVQ (R9), F10
-	VFMLA V10.D2, V7.D2, V9.D2
-	WORD $0x6e67dc0b // fmul v11.2d, v0.2d, v7.2d
-	ADD R7, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.D2, V5.D2, V11.D2
+	VFMLA V10.D2, V9.D2, V6.D2
+	WORD $0x6e67dc4b // fmul v11.2d, v2.2d, v7.2d
 	VFMLA V3.D2, V7.D2, V11.D2
-	WORD $0x6e60dccd // fmul v13.2d, v6.2d, v0.2d
-	VFMLA V6.D2, V1.D2, V13.D2
-	VFMLA V8.D2, V12.D2, V13.D2
-	WORD $0x6e65dcce // fmul v14.2d, v6.2d, v5.2d
-	VFMLA V1.D2, V1.D2, V14.D2
-	VFMLA V10.D2, V12.D2, V14.D2
-	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
-	VFMLA V12.D2, V1.D2, V15.D2
-	VFMLA V3.D2, V12.D2, V15.D2
-	WORD $0x6e60dd10 // fmul v16.2d, v8.2d, v0.2d
-	VFMLA V6.D2, V10.D2, V16.D2
-	VFMLA V8.D2, V3.D2, V16.D2
-	WORD $0x6e65dd11 // fmul v17.2d, v8.2d, v5.2d
-	VFMLA V1.D2, V10.D2, V17.D2
-	VFMLA V10.D2, V3.D2, V17.D2
-	WORD $0x6e67dd12 // fmul v18.2d, v8.2d, v7.2d
-	VFMLA V12.D2, V10.D2, V18.D2
-	VFMLA V3.D2, V3.D2, V18.D2
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V4.B16, V20.B16
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V13.B16, V21.B16
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V16.B16, V21.B16
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V9.B16, V21.B16
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V14.B16, V22.B16
+	ADD R8, R1, R9
+	FMOVQ (R9), F12
+	VFMLA V12.D2, V9.D2, V11.D2
+	WORD $0x6e69dc4d // fmul v13.2d, v2.2d, v9.2d
+	ADD R7, R1, R9
+	FMOVQ (R9), F14
+	VFMLA V14.D2, V7.D2, V13.D2
+	VFMLA V5.D2, V9.D2, V13.D2
+	WORD $0x6e62dd0f // fmul v15.2d, v8.2d, v2.2d
+	VFMLA V8.D2, V3.D2, V15.D2
+	VFMLA V10.D2, V14.D2, V15.D2
+	WORD $0x6e67dd10 // fmul v16.2d, v8.2d, v7.2d
+	VFMLA V3.D2, V3.D2, V16.D2
+	VFMLA V12.D2, V14.D2, V16.D2
+	WORD $0x6e69dd11 // fmul v17.2d, v8.2d, v9.2d
+	VFMLA V14.D2, V3.D2, V17.D2
+	VFMLA V5.D2, V14.D2, V17.D2
+	WORD $0x6e62dd52 // fmul v18.2d, v10.2d, v2.2d
+	VFMLA V8.D2, V12.D2, V18.D2
+	VFMLA V10.D2, V5.D2, V18.D2
+	WORD $0x6e67dd53 // fmul v19.2d, v10.2d, v7.2d
+	VFMLA V3.D2, V12.D2, V19.D2
+	VFMLA V12.D2, V5.D2, V19.D2
+	WORD $0x6e69dd54 // fmul v20.2d, v10.2d, v9.2d
+	VFMLA V14.D2, V12.D2, V20.D2
+	VFMLA V5.D2, V5.D2, V20.D2
+	VAND V0.B16, V6.B16, V21.B16
+	VAND V0.B16, V15.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V17.B16, V22.B16
+	VAND V0.B16, V18.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6ef5e693 // fcmgt v19.2d, v20.2d, v21.2d
-	VBSL V21.B16, V20.B16, V19.B16
-	FMOVQ 576(R4), F20
-	VAND V20.B16, V11.B16, V21.B16
-	FMOVQ 576(R4), F20
-	VAND V20.B16, V15.B16, V22.B16
+	VAND V0.B16, V11.B16, V22.B16
+	VAND V0.B16, V16.B16, V23.B16
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	VAND V0.B16, V19.B16, V23.B16
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e6b7 // fcmgt v23.2d, v21.2d, v22.2d
+	VBSL V22.B16, V21.B16, V23.B16
+	VAND V0.B16, V13.B16, V21.B16
+	VAND V0.B16, V17.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	FMOVQ 576(R4), F20
-	VAND V20.B16, V18.B16, V22.B16
+	VAND V0.B16, V20.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6ef5e674 // fcmgt v20.2d, v19.2d, v21.2d
-	VBSL V21.B16, V19.B16, V20.B16
-	FMOVQ 592(R4), F19
-	WORD $0x6e74e675 // fcmge v21.2d, v19.2d, v20.2d
+	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
+	VBSL V21.B16, V23.B16, V22.B16
+	FMOVQ 608(R4), F21
+	WORD $0x6e76e6b7 // fcmge v23.2d, v21.2d, v22.2d
+	WORD $0x6e205af7 // mvn v23.16b, v23.16b
+	VAND V0.B16, V4.B16, V21.B16
+	FMOVQ 624(R4), F24
+	WORD $0x6e75e715 // fcmge v21.2d, v24.2d, v21.2d
 	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	FMOVQ 576(R4), F19
-	VAND V19.B16, V2.B16, V22.B16
-	FMOVQ 608(R4), F19
-	WORD $0x6e76e676 // fcmge v22.2d, v19.2d, v22.2d
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VORR V22.B16, V21.B16, V21.B16
-	FMOVQ 624(R4), F19
-	FMOVQ 640(R4), F22
-	VBIT V21.B16, V22.B16, V19.B16
-	FMOVQ 592(R4), F21
-	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
-	VBSL V21.B16, V20.B16, V22.B16
-	FMOVQ 656(R4), F20
-	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
-	VBSL V20.B16, V22.B16, V21.B16
-	VUSHR $52, V21.D2, V21.D2
-	FMOVQ 672(R4), F20
-	VORR V20.B16, V21.B16, V21.B16
-	FMOVQ 688(R4), F20
-	WORD $0x4ef4d6b5 // fsub v21.2d, v21.2d, v20.2d
-	FMOVQ 704(R4), F20
-	FMOVQ 720(R4), F22
-	VFMLA V22.D2, V21.D2, V20.D2
-	FMOVQ 736(R4), F21
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	FMOVQ 736(R4), F21
-	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
-	FMOVQ 736(R4), F21
-	WORD $0x4ef4d6b6 // fsub v22.2d, v21.2d, v20.2d
-	VSHL $52, V22.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VADD V21.D2, V22.D2, V22.D2
-	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	WORD $0x4e6ed497 // fadd v23.2d, v4.2d, v14.2d
-	WORD $0x4e72d6f7 // fadd v23.2d, v23.2d, v18.2d
+	VORR V21.B16, V23.B16, V23.B16
+	FMOVQ 640(R4), F21
+	FMOVQ 656(R4), F24
+	VBIT V23.B16, V24.B16, V21.B16
+	FMOVQ 608(R4), F23
+	WORD $0x6ef6e6f8 // fcmgt v24.2d, v23.2d, v22.2d
+	VBSL V23.B16, V22.B16, V24.B16
+	WORD $0x6ee1e716 // fcmgt v22.2d, v24.2d, v1.2d
+	VBSL V1.B16, V24.B16, V22.B16
+	VUSHR $52, V22.D2, V22.D2
+	FMOVQ 672(R4), F23
+	VORR V23.B16, V22.B16, V22.B16
+	FMOVQ 688(R4), F23
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	FMOVQ 704(R4), F23
 	FMOVQ 720(R4), F24
-	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
-	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	WORD $0x6e68dc38 // fmul v24.2d, v1.2d, v8.2d
-	VMOV V24.B16, V25.B16
-	VFMLS V8.D2, V1.D2, V25.D2
-	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	VFMLA V10.D2, V6.D2, V24.D2
-	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x6e6add99 // fmul v25.2d, v12.2d, v10.2d
-	VMOV V25.B16, V26.B16
-	VFMLS V10.D2, V12.D2, V26.D2
-	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	VFMLA V3.D2, V1.D2, V25.D2
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x6e68dd9a // fmul v26.2d, v12.2d, v8.2d
+	VFMLA V24.D2, V22.D2, V23.D2
+	FMOVQ 736(R4), F22
+	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
+	FMOVQ 736(R4), F22
+	WORD $0x4ef6d6f7 // fsub v23.2d, v23.2d, v22.2d
+	FMOVQ 736(R4), F22
+	WORD $0x4ef7d6d8 // fsub v24.2d, v22.2d, v23.2d
+	VSHL $52, V24.D2, V24.D2
+	VADD V1.D2, V24.D2, V24.D2
+	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
+	WORD $0x4e70d4d9 // fadd v25.2d, v6.2d, v16.2d
+	WORD $0x4e74d739 // fadd v25.2d, v25.2d, v20.2d
+	FMOVQ 720(R4), F26
+	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
+	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
+	WORD $0x6e6adc7a // fmul v26.2d, v3.2d, v10.2d
 	VMOV V26.B16, V27.B16
-	VFMLS V8.D2, V12.D2, V27.D2
+	VFMLS V10.D2, V3.D2, V27.D2
 	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
-	VFMLA V3.D2, V6.D2, V26.D2
+	VFMLA V12.D2, V8.D2, V26.D2
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e7adcba // fmul v26.2d, v5.2d, v26.2d
-	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
-	VFMLA V25.D2, V0.D2, V26.D2
-	VFMLA V24.D2, V7.D2, V26.D2
-	WORD $0x6e76deb8 // fmul v24.2d, v21.2d, v22.2d
-	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
-	FMOVQ 752(R4), F24
-	FMOVQ 768(R4), F25
-	VFMLA V26.D2, V25.D2, V24.D2
-	FMOVQ 784(R4), F25
-	FMOVQ 768(R4), F27
-	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 800(R4), F27
-	FMOVQ 816(R4), F28
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 816(R4), F28
-	VFMLA V23.D2, V28.D2, V24.D2
-	FMOVQ F2, 208(RSP)
-	FMOVQ 832(R4), F2
-	VFMLA V26.D2, V25.D2, V2.D2
-	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 848(R4), F25
-	VFMLA V26.D2, V24.D2, V25.D2
-	VFMLA V23.D2, V24.D2, V2.D2
-	FMOVQ 864(R4), F24
-	VFMLA V26.D2, V27.D2, V24.D2
-	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 880(R4), F27
-	VFMLA V26.D2, V2.D2, V27.D2
-	VFMLA V23.D2, V2.D2, V24.D2
-	FMOVQ 896(R4), F2
-	VFMLA V26.D2, V25.D2, V2.D2
-	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 912(R4), F25
-	VFMLA V26.D2, V24.D2, V25.D2
-	VFMLA V23.D2, V24.D2, V2.D2
-	FMOVQ 928(R4), F24
-	VFMLA V26.D2, V27.D2, V24.D2
-	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 944(R4), F27
-	VFMLA V26.D2, V2.D2, V27.D2
-	VFMLA V23.D2, V2.D2, V24.D2
-	FMOVQ 960(R4), F2
-	VFMLA V26.D2, V25.D2, V2.D2
-	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 976(R4), F25
-	VFMLA V26.D2, V24.D2, V25.D2
-	VFMLA V23.D2, V24.D2, V2.D2
-	FMOVQ 992(R4), F24
-	VFMLA V26.D2, V27.D2, V24.D2
-	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 1008(R4), F27
-	VFMLA V26.D2, V2.D2, V27.D2
-	VFMLA V23.D2, V2.D2, V24.D2
-	FMOVQ 1024(R4), F2
-	VFMLA V26.D2, V25.D2, V2.D2
-	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 1040(R4), F25
-	VFMLA V26.D2, V24.D2, V25.D2
-	VFMLA V23.D2, V24.D2, V2.D2
-	FMOVQ 1056(R4), F24
-	VFMLA V26.D2, V27.D2, V24.D2
-	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 1072(R4), F27
-	VFMLA V26.D2, V2.D2, V27.D2
-	VFMLA V23.D2, V2.D2, V24.D2
-	FMOVQ 1088(R4), F2
-	VFMLA V26.D2, V25.D2, V2.D2
-	VFMLA V23.D2, V25.D2, V27.D2
-	WORD $0x6e7adf1a // fmul v26.2d, v24.2d, v26.2d
-	VFMLA V23.D2, V24.D2, V2.D2
-	WORD $0x6e76dc42 // fmul v2.2d, v2.2d, v22.2d
-	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
-	WORD $0x6e64df64 // fmul v4.2d, v27.2d, v4.2d
-	WORD $0x4e7ad484 // fadd v4.2d, v4.2d, v26.2d
-	VFMLA V0.D2, V2.D2, V4.D2
-	WORD $0x6e69df69 // fmul v9.2d, v27.2d, v9.2d
-	VFMLA V5.D2, V2.D2, V9.D2
-	WORD $0x6e6bdf6b // fmul v11.2d, v27.2d, v11.2d
-	VFMLA V7.D2, V2.D2, V11.D2
-	WORD $0x6e6ddf6d // fmul v13.2d, v27.2d, v13.2d
-	VFMLA V6.D2, V2.D2, V13.D2
-	WORD $0x6e6edf6e // fmul v14.2d, v27.2d, v14.2d
-	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
-	VFMLA V1.D2, V2.D2, V14.D2
-	WORD $0x6e6fdf6f // fmul v15.2d, v27.2d, v15.2d
-	VFMLA V12.D2, V2.D2, V15.D2
-	WORD $0x6e70df70 // fmul v16.2d, v27.2d, v16.2d
-	VFMLA V8.D2, V2.D2, V16.D2
-	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
-	VFMLA V10.D2, V2.D2, V17.D2
-	WORD $0x6e72df7b // fmul v27.2d, v27.2d, v18.2d
-	WORD $0x4e7ad77b // fadd v27.2d, v27.2d, v26.2d
-	VFMLA V3.D2, V2.D2, V27.D2
-	FMOVQ F19, 192(RSP)
-	FMOVQ F20, 160(RSP)
-	FMOVQ 208(RSP), F0
-	FMOVQ F0, 176(RSP)
-	FMOVQ F4, 16(RSP)
-	FMOVQ F9, 32(RSP)
-	FMOVQ F11, 48(RSP)
-	FMOVQ F13, 64(RSP)
-	FMOVQ F14, 80(RSP)
-	FMOVQ F15, 96(RSP)
-	FMOVQ F16, 112(RSP)
-	FMOVQ F17, 128(RSP)
-	FMOVQ F27, 144(RSP)
+	WORD $0x6e6cdddb // fmul v27.2d, v14.2d, v12.2d
+	VMOV V27.B16, V28.B16
+	VFMLS V12.D2, V14.D2, V28.D2
+	WORD $0x6ee0fb7b // fneg v27.2d, v27.2d
+	VFMLA V5.D2, V3.D2, V27.D2
+	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
+	WORD $0x6e6addc3 // fmul v3.2d, v14.2d, v10.2d
+	VMOV V3.B16, V12.B16
+	VFMLS V10.D2, V14.D2, V12.D2
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	VFMLA V5.D2, V8.D2, V3.D2
+	WORD $0x4e6cd463 // fadd v3.2d, v3.2d, v12.2d
+	WORD $0x6e63dce7 // fmul v7.2d, v7.2d, v3.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	VFMLA V27.D2, V2.D2, V7.D2
+	VFMLA V26.D2, V9.D2, V7.D2
+	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
+	WORD $0x6e76dce7 // fmul v7.2d, v7.2d, v22.2d
+	FMOVQ 752(R4), F2
+	FMOVQ 768(R4), F3
+	VFMLA V7.D2, V3.D2, V2.D2
+	FMOVQ 784(R4), F3
+	FMOVQ 768(R4), F5
+	VFMLA V25.D2, V5.D2, V3.D2
+	FMOVQ 800(R4), F5
+	FMOVQ 816(R4), F8
+	VFMLA V7.D2, V8.D2, V5.D2
+	FMOVQ 816(R4), F8
+	VFMLA V25.D2, V8.D2, V2.D2
+	FMOVQ 832(R4), F8
+	VFMLA V7.D2, V3.D2, V8.D2
+	VFMLA V25.D2, V3.D2, V5.D2
+	FMOVQ 848(R4), F3
+	VFMLA V7.D2, V2.D2, V3.D2
+	VFMLA V25.D2, V2.D2, V8.D2
+	FMOVQ 864(R4), F2
+	VFMLA V7.D2, V5.D2, V2.D2
+	VFMLA V25.D2, V5.D2, V3.D2
+	FMOVQ 880(R4), F5
+	VFMLA V7.D2, V8.D2, V5.D2
+	VFMLA V25.D2, V8.D2, V2.D2
+	FMOVQ 896(R4), F8
+	VFMLA V7.D2, V3.D2, V8.D2
+	VFMLA V25.D2, V3.D2, V5.D2
+	FMOVQ 912(R4), F3
+	VFMLA V7.D2, V2.D2, V3.D2
+	VFMLA V25.D2, V2.D2, V8.D2
+	FMOVQ 928(R4), F2
+	VFMLA V7.D2, V5.D2, V2.D2
+	VFMLA V25.D2, V5.D2, V3.D2
+	FMOVQ 944(R4), F5
+	VFMLA V7.D2, V8.D2, V5.D2
+	VFMLA V25.D2, V8.D2, V2.D2
+	FMOVQ 960(R4), F8
+	VFMLA V7.D2, V3.D2, V8.D2
+	VFMLA V25.D2, V3.D2, V5.D2
+	FMOVQ 976(R4), F3
+	VFMLA V7.D2, V2.D2, V3.D2
+	VFMLA V25.D2, V2.D2, V8.D2
+	FMOVQ 992(R4), F2
+	VFMLA V7.D2, V5.D2, V2.D2
+	VFMLA V25.D2, V5.D2, V3.D2
+	FMOVQ 1008(R4), F5
+	VFMLA V7.D2, V8.D2, V5.D2
+	VFMLA V25.D2, V8.D2, V2.D2
+	FMOVQ 1024(R4), F8
+	VFMLA V7.D2, V3.D2, V8.D2
+	VFMLA V25.D2, V3.D2, V5.D2
+	FMOVQ 1040(R4), F3
+	VFMLA V7.D2, V2.D2, V3.D2
+	VFMLA V25.D2, V2.D2, V8.D2
+	FMOVQ 1056(R4), F2
+	VFMLA V7.D2, V5.D2, V2.D2
+	VFMLA V25.D2, V5.D2, V3.D2
+	FMOVQ 1072(R4), F5
+	VFMLA V7.D2, V8.D2, V5.D2
+	VFMLA V25.D2, V8.D2, V2.D2
+	FMOVQ 1088(R4), F8
+	VFMLA V7.D2, V3.D2, V8.D2
+	VFMLA V25.D2, V3.D2, V5.D2
+	WORD $0x6e67dc43 // fmul v3.2d, v2.2d, v7.2d
+	VFMLA V25.D2, V2.D2, V8.D2
+	FMOVQ F21, 192(RSP)
+	FMOVQ F23, 160(RSP)
+	FMOVQ F4, 176(RSP)
+	FMOVQ F3, 208(RSP)
+	FMOVQ F8, 224(RSP)
+	FMOVQ F5, 240(RSP)
+	FMOVQ F25, 256(RSP)
+	FMOVQ F7, 272(RSP)
+	FMOVQ F24, 288(RSP)
+	FMOVQ F6, 16(RSP)
+	FMOVQ F11, 32(RSP)
+	FMOVQ F13, 48(RSP)
+	FMOVQ F15, 64(RSP)
+	FMOVQ F16, 80(RSP)
+	FMOVQ F17, 96(RSP)
+	FMOVQ F18, 112(RSP)
+	FMOVQ F19, 128(RSP)
+	FMOVQ F20, 144(RSP)
 
 stage2:
-	FMOVQ 160(RSP), F0
-	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
-	FMOVQ 16(RSP), F2
-	FMOVQ 1104(R4), F3
-	WORD $0x4e63d444 // fadd v4.2d, v2.2d, v3.2d
-	FMOVQ 80(RSP), F3
-	FMOVQ 1104(R4), F5
-	WORD $0x4e65d466 // fadd v6.2d, v3.2d, v5.2d
-	FMOVQ 144(RSP), F5
-	FMOVQ 1104(R4), F7
-	WORD $0x4e67d4a8 // fadd v8.2d, v5.2d, v7.2d
-	WORD $0x6e64dc47 // fmul v7.2d, v2.2d, v4.2d
-	FMOVQ 32(RSP), F9
-	FMOVQ 64(RSP), F10
-	VFMLA V10.D2, V9.D2, V7.D2
-	FMOVQ 48(RSP), F11
-	FMOVQ 112(RSP), F12
-	VFMLA V12.D2, V11.D2, V7.D2
-	WORD $0x6e69dc4d // fmul v13.2d, v2.2d, v9.2d
-	VFMLA V6.D2, V9.D2, V13.D2
-	FMOVQ 128(RSP), F14
-	VFMLA V14.D2, V11.D2, V13.D2
-	WORD $0x6e6bdc4f // fmul v15.2d, v2.2d, v11.2d
-	FMOVQ 96(RSP), F16
-	VFMLA V16.D2, V9.D2, V15.D2
-	VFMLA V8.D2, V11.D2, V15.D2
-	WORD $0x6e64dd51 // fmul v17.2d, v10.2d, v4.2d
-	VFMLA V10.D2, V3.D2, V17.D2
-	VFMLA V12.D2, V16.D2, V17.D2
-	WORD $0x6e69dd52 // fmul v18.2d, v10.2d, v9.2d
-	VFMLA V6.D2, V3.D2, V18.D2
-	VFMLA V14.D2, V16.D2, V18.D2
-	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
-	VFMLA V16.D2, V3.D2, V19.D2
-	VFMLA V8.D2, V16.D2, V19.D2
-	WORD $0x6e64dd84 // fmul v4.2d, v12.2d, v4.2d
-	VFMLA V10.D2, V14.D2, V4.D2
-	VFMLA V12.D2, V5.D2, V4.D2
-	WORD $0x6e69dd94 // fmul v20.2d, v12.2d, v9.2d
-	VFMLA V6.D2, V14.D2, V20.D2
-	VFMLA V14.D2, V5.D2, V20.D2
-	WORD $0x6e6bdd86 // fmul v6.2d, v12.2d, v11.2d
-	VFMLA V16.D2, V14.D2, V6.D2
-	VFMLA V8.D2, V5.D2, V6.D2
-	VBIT V1.B16, V7.B16, V2.B16
-	VBIT V1.B16, V13.B16, V9.B16
-	VBIT V1.B16, V15.B16, V11.B16
-	VBIT V1.B16, V17.B16, V10.B16
-	VBIT V1.B16, V18.B16, V3.B16
-	VBIT V1.B16, V19.B16, V16.B16
-	VBIT V1.B16, V4.B16, V12.B16
-	VBIT V1.B16, V20.B16, V14.B16
-	VBIT V1.B16, V6.B16, V5.B16
-	FMOVQ 656(R4), F1
-	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
-	WORD $0x6eb0a824 // umaxv s4, v1.4s
-	FMOVS F4, R9
-	FMOVQ F2, 16(RSP)
-	FMOVQ F9, 32(RSP)
-	FMOVQ F11, 48(RSP)
-	FMOVQ F10, 64(RSP)
-	FMOVQ F3, 80(RSP)
-	FMOVQ F16, 96(RSP)
-	FMOVQ F12, 112(RSP)
-	FMOVQ F14, 128(RSP)
-	FMOVQ F5, 144(RSP)
-	FMOVQ F0, 160(RSP)
+	FMOVQ 224(RSP), F2
+	WORD $0x4e62d443 // fadd v3.2d, v2.2d, v2.2d
+	FMOVQ 240(RSP), F4
+	WORD $0x4e64d485 // fadd v5.2d, v4.2d, v4.2d
+	WORD $0x6e64dc66 // fmul v6.2d, v3.2d, v4.2d
+	WORD $0x6e64dc87 // fmul v7.2d, v4.2d, v4.2d
+	FMOVQ 160(RSP), F8
+	WORD $0x4ee0c909 // fcmgt v9.2d, v8.2d, #0.0
+	FMOVQ 208(RSP), F10
+	FMOVQ 1104(R4), F11
+	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
+	FMOVQ 272(RSP), F11
+	WORD $0x6e6bdccd // fmul v13.2d, v6.2d, v11.2d
+	VFMLA V12.D2, V10.D2, V13.D2
+	VFMLA V10.D2, V3.D2, V3.D2
+	FMOVQ 256(RSP), F12
+	VFMLA V12.D2, V6.D2, V3.D2
+	VFMLA V11.D2, V7.D2, V3.D2
+	VFMLA V10.D2, V5.D2, V5.D2
+	VFMLA V2.D2, V2.D2, V5.D2
+	VFMLA V12.D2, V7.D2, V5.D2
+	VBIT V9.B16, V13.B16, V10.B16
+	VBIT V9.B16, V3.B16, V2.B16
+	VBIT V9.B16, V5.B16, V4.B16
+	WORD $0x4ee1d508 // fsub v8.2d, v8.2d, v1.2d
+	WORD $0x4ee0c903 // fcmgt v3.2d, v8.2d, #0.0
+	WORD $0x6eb0a865 // umaxv s5, v3.4s
+	FMOVS F5, R9
+	FMOVQ F10, 208(RSP)
+	FMOVQ F2, 224(RSP)
+	FMOVQ F4, 240(RSP)
+	FMOVQ F8, 160(RSP)
 	CBNZ R9, stage2
-	FMOVQ 192(RSP), F0
-	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
-	FMOVQ 176(RSP), F1
-	FMOVQ 736(R4), F2
-	FMOVQ 1120(R4), F3
-	VFMLA V3.D2, V1.D2, V2.D2
-	FMOVQ 736(R4), F3
-	WORD $0x4ee3d444 // fsub v4.2d, v2.2d, v3.2d
-	FMOVQ 1136(R4), F3
-	VFMLS V3.D2, V4.D2, V1.D2
-	FMOVQ 1152(R4), F3
-	VFMLS V3.D2, V4.D2, V1.D2
-	FMOVQ 1168(R4), F3
-	FMOVQ 1184(R4), F4
-	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1200(R4), F4
-	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1216(R4), F3
-	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1232(R4), F4
-	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1248(R4), F3
-	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1264(R4), F4
-	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1280(R4), F3
-	VFMLA V1.D2, V4.D2, V3.D2
-	FMOVQ 1296(R4), F4
-	VFMLA V1.D2, V3.D2, V4.D2
-	FMOVQ 1312(R4), F3
-	VFMLA V1.D2, V4.D2, V3.D2
-	WORD $0x6e61dc24 // fmul v4.2d, v1.2d, v1.2d
-	VFMLA V3.D2, V4.D2, V1.D2
-	VSHL $52, V2.D2, V2.D2
-	FMOVQ 656(R4), F3
-	VADD V3.D2, V2.D2, V2.D2
-	VFMLA V2.D2, V1.D2, V2.D2
-	FMOVQ 16(RSP), F1
-	FMOVQ 656(R4), F3
-	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x6e61dc41 // fmul v1.2d, v2.2d, v1.2d
-	FMOVQ 32(RSP), F3
-	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
-	FMOVQ 48(RSP), F4
-	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
-	FMOVQ 64(RSP), F5
-	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
-	FMOVQ 80(RSP), F6
-	FMOVQ 656(R4), F7
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	WORD $0x6e66dc46 // fmul v6.2d, v2.2d, v6.2d
-	FMOVQ 96(RSP), F7
-	WORD $0x6e67dc47 // fmul v7.2d, v2.2d, v7.2d
-	FMOVQ 112(RSP), F8
-	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
-	FMOVQ 128(RSP), F9
-	WORD $0x6e69dc49 // fmul v9.2d, v2.2d, v9.2d
-	FMOVQ 144(RSP), F10
-	FMOVQ 656(R4), F11
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
-	WORD $0x6eb0a80a // umaxv s10, v0.4s
-	FMOVS F10, R9
+	FMOVQ 192(RSP), F2
+	WORD $0x4ee0a842 // cmlt v2.2d, v2.2d, #0
+	FMOVQ 176(RSP), F3
+	FMOVQ 736(R4), F4
+	FMOVQ 1120(R4), F5
+	VFMLA V5.D2, V3.D2, V4.D2
+	FMOVQ 736(R4), F5
+	WORD $0x4ee5d486 // fsub v6.2d, v4.2d, v5.2d
+	FMOVQ 1136(R4), F5
+	VFMLS V5.D2, V6.D2, V3.D2
+	FMOVQ 1152(R4), F5
+	VFMLS V5.D2, V6.D2, V3.D2
+	FMOVQ 1168(R4), F5
+	FMOVQ 1184(R4), F6
+	VFMLA V3.D2, V6.D2, V5.D2
+	FMOVQ 1200(R4), F6
+	VFMLA V3.D2, V5.D2, V6.D2
+	FMOVQ 1216(R4), F5
+	VFMLA V3.D2, V6.D2, V5.D2
+	FMOVQ 1232(R4), F6
+	VFMLA V3.D2, V5.D2, V6.D2
+	FMOVQ 1248(R4), F5
+	VFMLA V3.D2, V6.D2, V5.D2
+	FMOVQ 1264(R4), F6
+	VFMLA V3.D2, V5.D2, V6.D2
+	FMOVQ 1280(R4), F5
+	VFMLA V3.D2, V6.D2, V5.D2
+	FMOVQ 1296(R4), F6
+	VFMLA V3.D2, V5.D2, V6.D2
+	FMOVQ 1312(R4), F5
+	VFMLA V3.D2, V6.D2, V5.D2
+	WORD $0x6e63dc66 // fmul v6.2d, v3.2d, v3.2d
+	VFMLA V5.D2, V6.D2, V3.D2
+	VSHL $52, V4.D2, V4.D2
+	VADD V1.D2, V4.D2, V4.D2
+	VFMLA V4.D2, V3.D2, V4.D2
+	FMOVQ 208(RSP), F3
+	VMOV V4.B16, V5.B16
+	VFMLA V3.D2, V4.D2, V5.D2
+	FMOVQ 224(RSP), F3
+	FMOVQ 288(RSP), F6
+	WORD $0x6e66dc63 // fmul v3.2d, v3.2d, v6.2d
+	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
+	WORD $0x6e66dcc6 // fmul v6.2d, v6.2d, v6.2d
+	FMOVQ 240(RSP), F7
+	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
+	WORD $0x6e67dc84 // fmul v4.2d, v4.2d, v7.2d
+	FMOVQ 16(RSP), F6
+	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
+	FMOVQ (R1), F7
+	FMOVQ 176(RSP), F8
+	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
+	WORD $0x4e65d4c6 // fadd v6.2d, v6.2d, v5.2d
+	VFMLA V7.D2, V3.D2, V6.D2
+	FMOVQ 32(RSP), F7
+	WORD $0x6e67dc87 // fmul v7.2d, v4.2d, v7.2d
+	ADD R5, R1, R9
+	FMOVQ (R9), F9
+	VFMLA V9.D2, V3.D2, V7.D2
+	FMOVQ 48(RSP), F9
+	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F10
+	VFMLA V10.D2, V3.D2, V9.D2
+	FMOVQ 64(RSP), F10
+	WORD $0x6e6adc8a // fmul v10.2d, v4.2d, v10.2d
+	ADD R6, R1, R9
+	FMOVQ (R9), F11
+	VFMLA V11.D2, V3.D2, V10.D2
+	FMOVQ 80(RSP), F11
+	WORD $0x6e6bdc8b // fmul v11.2d, v4.2d, v11.2d
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x4ee8d58c // fsub v12.2d, v12.2d, v8.2d
+	WORD $0x4e65d56b // fadd v11.2d, v11.2d, v5.2d
+	VFMLA V12.D2, V3.D2, V11.D2
+	FMOVQ 96(RSP), F12
+	WORD $0x6e6cdc8c // fmul v12.2d, v4.2d, v12.2d
+	ADD R7, R1, R9
+	FMOVQ (R9), F13
+	VFMLA V13.D2, V3.D2, V12.D2
+	FMOVQ 112(RSP), F13
+	WORD $0x6e6ddc8d // fmul v13.2d, v4.2d, v13.2d
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F14
+	VFMLA V14.D2, V3.D2, V13.D2
+	FMOVQ 128(RSP), F14
+	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	ADD R8, R1, R9
+	FMOVQ (R9), F15
+	VFMLA V15.D2, V3.D2, V14.D2
+	FMOVQ 144(RSP), F15
+	WORD $0x6e6fdc84 // fmul v4.2d, v4.2d, v15.2d
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x4ee8d5ef // fsub v15.2d, v15.2d, v8.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	VFMLA V15.D2, V3.D2, V4.D2
+	WORD $0x6eb0a843 // umaxv s3, v2.4s
+	FMOVS F3, R9
 	CBNZ R9, hard
-	FMOVQ F1, (R0)
+	FMOVQ F6, (R0)
 	ADD R5, R0, R9
-	FMOVQ F3, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F4, (R9)
-	ADD R6, R0, R9
-	FMOVQ F5, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F6, (R9)
-	ADD R7, R0, R9
 	FMOVQ F7, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F8, (R9)
-	ADD R8, R0, R9
+	ADD R5<<1, R0, R9
 	FMOVQ F9, (R9)
+	ADD R6, R0, R9
+	FMOVQ F10, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F11, (R9)
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F13, (R9)
+	ADD R8, R0, R9
+	FMOVQ F14, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F4, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $2, R2
@@ -1074,54 +1018,54 @@ stage2:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V0.B16, V1.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F3
+	VBIF V2.B16, V6.B16, V3.B16
+	FMOVQ F3, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V3.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V7.B16, V3.B16
 	ADD R5, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V4.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V9.B16, V3.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V5.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V10.B16, V3.B16
 	ADD R6, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V6.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V11.B16, V3.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V7.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V12.B16, V3.B16
 	ADD R7, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V8.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V13.B16, V3.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V9.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V14.B16, V3.B16
 	ADD R8, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F1
-	VBIF V0.B16, V2.B16, V1.B16
+	FMOVQ (R9), F3
+	VBIF V2.B16, V4.B16, V3.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 1328(R4), F1
-	VAND V0.B16, V1.B16, V1.B16
-	WORD $0x5ef1b822 // addp d2, v1.2d
-	FMOVD F2, R10
+	FMOVQ 1328(R4), F3
+	VAND V2.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -1352,11 +1296,11 @@ TEXT ·inverse3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 	FMOVQ 1344(R4), F1
 	FMOVQ 1360(R4), F2
 	FMOVQ 1376(R4), F3
-	FMOVQ 96(R4), F4
+	FMOVQ 16(R4), F4
 
 loop:
 	// 211 instructions for 4 matrices, 52.75 each
@@ -1647,11 +1591,11 @@ TEXT ·inverse3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 576(R4), F0
+	FMOVQ 560(R4), F0
 	FMOVQ 1392(R4), F1
 	FMOVQ 1408(R4), F2
 	FMOVQ 1424(R4), F3
-	FMOVQ 656(R4), F4
+	FMOVQ 576(R4), F4
 
 loop:
 	// 211 instructions for 2 matrices, 105.5 each
@@ -1942,7 +1886,7 @@ TEXT ·det3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 	FMOVQ 1344(R4), F1
 	FMOVQ 1360(R4), F2
 	FMOVQ 1376(R4), F3
@@ -2134,7 +2078,7 @@ TEXT ·det3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 576(R4), F0
+	FMOVQ 560(R4), F0
 	FMOVQ 1392(R4), F1
 	FMOVQ 1408(R4), F2
 	FMOVQ 1424(R4), F3
@@ -2503,104 +2447,104 @@ plain:
 loop:
 	// 816 instructions for 4 matrices, 204 each
 	FMOVQ (R1), F0
-	FMOVQ 16(R5), F1
+	FMOVQ (R5), F1
 	VAND V1.B16, V0.B16, V2.B16
 	ADD R11, R1, R10
 	FMOVQ (R10), F1
-	FMOVQ 16(R5), F3
+	FMOVQ (R5), F3
 	VAND V3.B16, V1.B16, V4.B16
 	WORD $0x6ea4e443 // fcmgt v3.4s, v2.4s, v4.4s
 	VBSL V4.B16, V2.B16, V3.B16
 	ADD R11<<1, R1, R10
 	FMOVQ (R10), F2
-	FMOVQ 16(R5), F4
+	FMOVQ (R5), F4
 	VAND V4.B16, V2.B16, V5.B16
 	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
 	VBSL V5.B16, V3.B16, V4.B16
 	FMOVQ (R12), F3
-	FMOVQ 16(R5), F5
+	FMOVQ (R5), F5
 	VAND V5.B16, V3.B16, V6.B16
 	WORD $0x6ea6e485 // fcmgt v5.4s, v4.4s, v6.4s
 	VBSL V6.B16, V4.B16, V5.B16
 	ADD R11, R12, R10
 	FMOVQ (R10), F4
-	FMOVQ 16(R5), F6
+	FMOVQ (R5), F6
 	VAND V6.B16, V4.B16, V7.B16
 	WORD $0x6ea7e4a6 // fcmgt v6.4s, v5.4s, v7.4s
 	VBSL V7.B16, V5.B16, V6.B16
 	ADD R11<<1, R12, R10
 	FMOVQ (R10), F5
-	FMOVQ 16(R5), F7
+	FMOVQ (R5), F7
 	VAND V7.B16, V5.B16, V8.B16
 	WORD $0x6ea8e4c7 // fcmgt v7.4s, v6.4s, v8.4s
 	VBSL V8.B16, V6.B16, V7.B16
 	FMOVQ (R13), F6
-	FMOVQ 16(R5), F8
+	FMOVQ (R5), F8
 	VAND V8.B16, V6.B16, V9.B16
 	WORD $0x6ea9e4e8 // fcmgt v8.4s, v7.4s, v9.4s
 	VBSL V9.B16, V7.B16, V8.B16
 	ADD R11, R13, R10
 	FMOVQ (R10), F7
-	FMOVQ 16(R5), F9
+	FMOVQ (R5), F9
 	VAND V9.B16, V7.B16, V10.B16
 	WORD $0x6eaae509 // fcmgt v9.4s, v8.4s, v10.4s
 	VBSL V10.B16, V8.B16, V9.B16
 	ADD R11<<1, R13, R10
 	FMOVQ (R10), F8
-	FMOVQ 16(R5), F10
+	FMOVQ (R5), F10
 	VAND V10.B16, V8.B16, V11.B16
 	WORD $0x6eabe52a // fcmgt v10.4s, v9.4s, v11.4s
 	VBSL V11.B16, V9.B16, V10.B16
 	FMOVQ (R2), F9
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V9.B16, V12.B16
 	WORD $0x6eace54b // fcmgt v11.4s, v10.4s, v12.4s
 	VBSL V12.B16, V10.B16, V11.B16
 	ADD R6, R2, R10
 	FMOVQ (R10), F10
-	FMOVQ 16(R5), F12
+	FMOVQ (R5), F12
 	VAND V12.B16, V10.B16, V13.B16
 	WORD $0x6eade56c // fcmgt v12.4s, v11.4s, v13.4s
 	VBSL V13.B16, V11.B16, V12.B16
 	ADD R6<<1, R2, R10
 	FMOVQ (R10), F11
-	FMOVQ 16(R5), F13
+	FMOVQ (R5), F13
 	VAND V13.B16, V11.B16, V14.B16
 	WORD $0x6eaee58d // fcmgt v13.4s, v12.4s, v14.4s
 	VBSL V14.B16, V12.B16, V13.B16
 	ADD R7, R2, R10
 	FMOVQ (R10), F12
-	FMOVQ 16(R5), F14
+	FMOVQ (R5), F14
 	VAND V14.B16, V12.B16, V15.B16
 	WORD $0x6eafe5ae // fcmgt v14.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V14.B16
 	ADD R6<<2, R2, R10
 	FMOVQ (R10), F13
-	FMOVQ 16(R5), F15
+	FMOVQ (R5), F15
 	VAND V15.B16, V13.B16, V16.B16
 	WORD $0x6eb0e5cf // fcmgt v15.4s, v14.4s, v16.4s
 	VBSL V16.B16, V14.B16, V15.B16
 	ADD R8, R2, R10
 	FMOVQ (R10), F14
-	FMOVQ 16(R5), F16
+	FMOVQ (R5), F16
 	VAND V16.B16, V14.B16, V17.B16
 	WORD $0x6eb1e5f0 // fcmgt v16.4s, v15.4s, v17.4s
 	VBSL V17.B16, V15.B16, V16.B16
 	ADD R7<<1, R2, R10
 	FMOVQ (R10), F15
-	FMOVQ 16(R5), F17
+	FMOVQ (R5), F17
 	VAND V17.B16, V15.B16, V18.B16
 	WORD $0x6eb2e611 // fcmgt v17.4s, v16.4s, v18.4s
 	VBSL V18.B16, V16.B16, V17.B16
 	ADD R9, R2, R10
 	FMOVQ (R10), F16
-	FMOVQ 16(R5), F18
+	FMOVQ (R5), F18
 	VAND V18.B16, V16.B16, V19.B16
 	WORD $0x6eb3e632 // fcmgt v18.4s, v17.4s, v19.4s
 	VBSL V19.B16, V17.B16, V18.B16
 	ADD R6<<3, R2, R10
 	FMOVQ (R10), F17
-	FMOVQ 16(R5), F19
+	FMOVQ (R5), F19
 	VAND V19.B16, V17.B16, V20.B16
 	WORD $0x6eb4e653 // fcmgt v19.4s, v18.4s, v20.4s
 	VBSL V20.B16, V18.B16, V19.B16
@@ -2609,7 +2553,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	WORD $0x4e24d412 // fadd v18.4s, v0.4s, v4.4s
 	WORD $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
-	FMOVQ (R5), F20
+	FMOVQ 32(R5), F20
 	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
 	WORD $0x4eb2d400 // fsub v0.4s, v0.4s, v18.4s
 	WORD $0x4eb2d484 // fsub v4.4s, v4.4s, v18.4s
@@ -2641,52 +2585,52 @@ loop:
 	WORD $0x6e22dcce // fmul v14.4s, v6.4s, v2.4s
 	VFMLA V5.S4, V7.S4, V14.S4
 	VFMLA V8.S4, V8.S4, V14.S4
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V20.B16, V28.B16
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V23.B16, V16.B16
 	WORD $0x4e30d79c // fadd v28.4s, v28.4s, v16.4s
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V26.B16, V16.B16
 	WORD $0x4e30d79c // fadd v28.4s, v28.4s, v16.4s
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V21.B16, V16.B16
 	FMOVQ F26, 368(RSP)
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V24.B16, V26.B16
 	WORD $0x4e3ad610 // fadd v16.4s, v16.4s, v26.4s
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V27.B16, V26.B16
 	WORD $0x4e3ad610 // fadd v16.4s, v16.4s, v26.4s
 	WORD $0x6eb0e78b // fcmgt v11.4s, v28.4s, v16.4s
 	VBSL V16.B16, V28.B16, V11.B16
-	FMOVQ 16(R5), F16
+	FMOVQ (R5), F16
 	VAND V16.B16, V22.B16, V26.B16
-	FMOVQ 16(R5), F16
+	FMOVQ (R5), F16
 	VAND V16.B16, V25.B16, V28.B16
 	WORD $0x4e3cd75a // fadd v26.4s, v26.4s, v28.4s
-	FMOVQ 16(R5), F16
+	FMOVQ (R5), F16
 	VAND V16.B16, V14.B16, V28.B16
 	WORD $0x4e3cd75a // fadd v26.4s, v26.4s, v28.4s
 	WORD $0x6ebae570 // fcmgt v16.4s, v11.4s, v26.4s
 	VBSL V26.B16, V11.B16, V16.B16
-	FMOVQ 32(R5), F11
+	FMOVQ 48(R5), F11
 	WORD $0x6e30e57a // fcmge v26.4s, v11.4s, v16.4s
 	WORD $0x6e205b5a // mvn v26.16b, v26.16b
-	FMOVQ 16(R5), F11
+	FMOVQ (R5), F11
 	VAND V11.B16, V18.B16, V28.B16
-	FMOVQ 48(R5), F11
+	FMOVQ 64(R5), F11
 	WORD $0x6e3ce57c // fcmge v28.4s, v11.4s, v28.4s
 	WORD $0x6e205b9c // mvn v28.16b, v28.16b
 	VORR V28.B16, V26.B16, V26.B16
 	VORR V19.B16, V26.B16, V26.B16
-	FMOVQ 64(R5), F11
-	FMOVQ 80(R5), F19
+	FMOVQ 80(R5), F11
+	FMOVQ 96(R5), F19
 	VBIT V26.B16, V19.B16, V11.B16
-	FMOVQ 32(R5), F19
+	FMOVQ 48(R5), F19
 	WORD $0x6eb0e67a // fcmgt v26.4s, v19.4s, v16.4s
 	VBSL V19.B16, V16.B16, V26.B16
-	FMOVQ 96(R5), F16
+	FMOVQ 16(R5), F16
 	WORD $0x6eb0e753 // fcmgt v19.4s, v26.4s, v16.4s
 	VBSL V16.B16, V26.B16, V19.B16
 	VUSHR $23, V19.S4, V19.S4
@@ -2703,7 +2647,7 @@ loop:
 	FMOVQ 160(R5), F19
 	WORD $0x4eb0d67a // fsub v26.4s, v19.4s, v16.4s
 	VSHL $23, V26.S4, V26.S4
-	FMOVQ 96(R5), F19
+	FMOVQ 16(R5), F19
 	VADD V19.S4, V26.S4, V26.S4
 	WORD $0x6e3adf53 // fmul v19.4s, v26.4s, v26.4s
 	FMOVQ F18, 384(RSP)
@@ -2742,7 +2686,7 @@ loop:
 	WORD $0x6e2bde52 // fmul v18.4s, v18.4s, v11.4s
 	WORD $0x4e2dd52b // fadd v11.4s, v9.4s, v13.4s
 	WORD $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
-	FMOVQ (R5), F14
+	FMOVQ 32(R5), F14
 	WORD $0x6e2edd6b // fmul v11.4s, v11.4s, v14.4s
 	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
 	WORD $0x4eabd5ad // fsub v13.4s, v13.4s, v11.4s
@@ -3196,7 +3140,7 @@ stage2:
 	VBIT V5.B16, V4.B16, V16.B16
 	VBIT V5.B16, V15.B16, V27.B16
 	FMOVQ 160(RSP), F1
-	FMOVQ 96(R5), F4
+	FMOVQ 16(R5), F4
 	WORD $0x4ea4d421 // fsub v1.4s, v1.4s, v4.4s
 	WORD $0x4ea0c824 // fcmgt v4.4s, v1.4s, #0.0
 	WORD $0x6eb0a885 // umaxv s5, v4.4s
@@ -3246,13 +3190,13 @@ stage2:
 	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
 	VFMLA V4.S4, V3.S4, V1.S4
 	VSHL $23, V2.S4, V2.S4
-	FMOVQ 96(R5), F3
+	FMOVQ 16(R5), F3
 	VADD V3.S4, V2.S4, V2.S4
 	VFMLA V2.S4, V1.S4, V2.S4
 	FMOVQ 352(RSP), F1
 	WORD $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	FMOVQ 16(RSP), F3
-	FMOVQ 96(R5), F4
+	FMOVQ 16(R5), F4
 	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	FMOVQ 208(RSP), F4
 	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
@@ -3270,7 +3214,7 @@ stage2:
 	FMOVQ 64(RSP), F7
 	VFMLA V7.S4, V1.S4, V6.S4
 	FMOVQ 80(RSP), F7
-	FMOVQ 96(R5), F8
+	FMOVQ 16(R5), F8
 	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
 	FMOVQ 272(RSP), F8
 	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
@@ -3288,7 +3232,7 @@ stage2:
 	FMOVQ 128(RSP), F11
 	VFMLA V11.S4, V1.S4, V10.S4
 	FMOVQ 144(RSP), F11
-	FMOVQ 96(R5), F12
+	FMOVQ 16(R5), F12
 	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
 	FMOVQ 336(RSP), F12
 	WORD $0x6e2cdc42 // fmul v2.4s, v2.4s, v12.4s
@@ -3415,104 +3359,104 @@ plain:
 loop:
 	// 883 instructions for 2 matrices, 441.5 each
 	FMOVQ (R1), F0
-	FMOVQ 576(R5), F1
+	FMOVQ 560(R5), F1
 	VAND V1.B16, V0.B16, V2.B16
 	ADD R11, R1, R10
 	FMOVQ (R10), F1
-	FMOVQ 576(R5), F3
+	FMOVQ 560(R5), F3
 	VAND V3.B16, V1.B16, V4.B16
 	WORD $0x6ee4e443 // fcmgt v3.2d, v2.2d, v4.2d
 	VBSL V4.B16, V2.B16, V3.B16
 	ADD R11<<1, R1, R10
 	FMOVQ (R10), F2
-	FMOVQ 576(R5), F4
+	FMOVQ 560(R5), F4
 	VAND V4.B16, V2.B16, V5.B16
 	WORD $0x6ee5e464 // fcmgt v4.2d, v3.2d, v5.2d
 	VBSL V5.B16, V3.B16, V4.B16
 	FMOVQ (R12), F3
-	FMOVQ 576(R5), F5
+	FMOVQ 560(R5), F5
 	VAND V5.B16, V3.B16, V6.B16
 	WORD $0x6ee6e485 // fcmgt v5.2d, v4.2d, v6.2d
 	VBSL V6.B16, V4.B16, V5.B16
 	ADD R11, R12, R10
 	FMOVQ (R10), F4
-	FMOVQ 576(R5), F6
+	FMOVQ 560(R5), F6
 	VAND V6.B16, V4.B16, V7.B16
 	WORD $0x6ee7e4a6 // fcmgt v6.2d, v5.2d, v7.2d
 	VBSL V7.B16, V5.B16, V6.B16
 	ADD R11<<1, R12, R10
 	FMOVQ (R10), F5
-	FMOVQ 576(R5), F7
+	FMOVQ 560(R5), F7
 	VAND V7.B16, V5.B16, V8.B16
 	WORD $0x6ee8e4c7 // fcmgt v7.2d, v6.2d, v8.2d
 	VBSL V8.B16, V6.B16, V7.B16
 	FMOVQ (R13), F6
-	FMOVQ 576(R5), F8
+	FMOVQ 560(R5), F8
 	VAND V8.B16, V6.B16, V9.B16
 	WORD $0x6ee9e4e8 // fcmgt v8.2d, v7.2d, v9.2d
 	VBSL V9.B16, V7.B16, V8.B16
 	ADD R11, R13, R10
 	FMOVQ (R10), F7
-	FMOVQ 576(R5), F9
+	FMOVQ 560(R5), F9
 	VAND V9.B16, V7.B16, V10.B16
 	WORD $0x6eeae509 // fcmgt v9.2d, v8.2d, v10.2d
 	VBSL V10.B16, V8.B16, V9.B16
 	ADD R11<<1, R13, R10
 	FMOVQ (R10), F8
-	FMOVQ 576(R5), F10
+	FMOVQ 560(R5), F10
 	VAND V10.B16, V8.B16, V11.B16
 	WORD $0x6eebe52a // fcmgt v10.2d, v9.2d, v11.2d
 	VBSL V11.B16, V9.B16, V10.B16
 	FMOVQ (R2), F9
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V9.B16, V12.B16
 	WORD $0x6eece54b // fcmgt v11.2d, v10.2d, v12.2d
 	VBSL V12.B16, V10.B16, V11.B16
 	ADD R6, R2, R10
 	FMOVQ (R10), F10
-	FMOVQ 576(R5), F12
+	FMOVQ 560(R5), F12
 	VAND V12.B16, V10.B16, V13.B16
 	WORD $0x6eede56c // fcmgt v12.2d, v11.2d, v13.2d
 	VBSL V13.B16, V11.B16, V12.B16
 	ADD R6<<1, R2, R10
 	FMOVQ (R10), F11
-	FMOVQ 576(R5), F13
+	FMOVQ 560(R5), F13
 	VAND V13.B16, V11.B16, V14.B16
 	WORD $0x6eeee58d // fcmgt v13.2d, v12.2d, v14.2d
 	VBSL V14.B16, V12.B16, V13.B16
 	ADD R7, R2, R10
 	FMOVQ (R10), F12
-	FMOVQ 576(R5), F14
+	FMOVQ 560(R5), F14
 	VAND V14.B16, V12.B16, V15.B16
 	WORD $0x6eefe5ae // fcmgt v14.2d, v13.2d, v15.2d
 	VBSL V15.B16, V13.B16, V14.B16
 	ADD R6<<2, R2, R10
 	FMOVQ (R10), F13
-	FMOVQ 576(R5), F15
+	FMOVQ 560(R5), F15
 	VAND V15.B16, V13.B16, V16.B16
 	WORD $0x6ef0e5cf // fcmgt v15.2d, v14.2d, v16.2d
 	VBSL V16.B16, V14.B16, V15.B16
 	ADD R8, R2, R10
 	FMOVQ (R10), F14
-	FMOVQ 576(R5), F16
+	FMOVQ 560(R5), F16
 	VAND V16.B16, V14.B16, V17.B16
 	WORD $0x6ef1e5f0 // fcmgt v16.2d, v15.2d, v17.2d
 	VBSL V17.B16, V15.B16, V16.B16
 	ADD R7<<1, R2, R10
 	FMOVQ (R10), F15
-	FMOVQ 576(R5), F17
+	FMOVQ 560(R5), F17
 	VAND V17.B16, V15.B16, V18.B16
 	WORD $0x6ef2e611 // fcmgt v17.2d, v16.2d, v18.2d
 	VBSL V18.B16, V16.B16, V17.B16
 	ADD R9, R2, R10
 	FMOVQ (R10), F16
-	FMOVQ 576(R5), F18
+	FMOVQ 560(R5), F18
 	VAND V18.B16, V16.B16, V19.B16
 	WORD $0x6ef3e632 // fcmgt v18.2d, v17.2d, v19.2d
 	VBSL V19.B16, V17.B16, V18.B16
 	ADD R6<<3, R2, R10
 	FMOVQ (R10), F17
-	FMOVQ 576(R5), F19
+	FMOVQ 560(R5), F19
 	VAND V19.B16, V17.B16, V20.B16
 	WORD $0x6ef4e653 // fcmgt v19.2d, v18.2d, v20.2d
 	VBSL V20.B16, V18.B16, V19.B16
@@ -3521,7 +3465,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	WORD $0x4e64d412 // fadd v18.2d, v0.2d, v4.2d
 	WORD $0x4e68d652 // fadd v18.2d, v18.2d, v8.2d
-	FMOVQ 560(R5), F20
+	FMOVQ 592(R5), F20
 	WORD $0x6e74de52 // fmul v18.2d, v18.2d, v20.2d
 	WORD $0x4ef2d400 // fsub v0.2d, v0.2d, v18.2d
 	WORD $0x4ef2d484 // fsub v4.2d, v4.2d, v18.2d
@@ -3553,52 +3497,52 @@ loop:
 	WORD $0x6e62dcce // fmul v14.2d, v6.2d, v2.2d
 	VFMLA V5.D2, V7.D2, V14.D2
 	VFMLA V8.D2, V8.D2, V14.D2
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V20.B16, V28.B16
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V23.B16, V16.B16
 	WORD $0x4e70d79c // fadd v28.2d, v28.2d, v16.2d
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V26.B16, V16.B16
 	WORD $0x4e70d79c // fadd v28.2d, v28.2d, v16.2d
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V21.B16, V16.B16
 	FMOVQ F26, 368(RSP)
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V24.B16, V26.B16
 	WORD $0x4e7ad610 // fadd v16.2d, v16.2d, v26.2d
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V27.B16, V26.B16
 	WORD $0x4e7ad610 // fadd v16.2d, v16.2d, v26.2d
 	WORD $0x6ef0e78b // fcmgt v11.2d, v28.2d, v16.2d
 	VBSL V16.B16, V28.B16, V11.B16
-	FMOVQ 576(R5), F16
+	FMOVQ 560(R5), F16
 	VAND V16.B16, V22.B16, V26.B16
-	FMOVQ 576(R5), F16
+	FMOVQ 560(R5), F16
 	VAND V16.B16, V25.B16, V28.B16
 	WORD $0x4e7cd75a // fadd v26.2d, v26.2d, v28.2d
-	FMOVQ 576(R5), F16
+	FMOVQ 560(R5), F16
 	VAND V16.B16, V14.B16, V28.B16
 	WORD $0x4e7cd75a // fadd v26.2d, v26.2d, v28.2d
 	WORD $0x6efae570 // fcmgt v16.2d, v11.2d, v26.2d
 	VBSL V26.B16, V11.B16, V16.B16
-	FMOVQ 592(R5), F11
+	FMOVQ 608(R5), F11
 	WORD $0x6e70e57a // fcmge v26.2d, v11.2d, v16.2d
 	WORD $0x6e205b5a // mvn v26.16b, v26.16b
-	FMOVQ 576(R5), F11
+	FMOVQ 560(R5), F11
 	VAND V11.B16, V18.B16, V28.B16
-	FMOVQ 608(R5), F11
+	FMOVQ 624(R5), F11
 	WORD $0x6e7ce57c // fcmge v28.2d, v11.2d, v28.2d
 	WORD $0x6e205b9c // mvn v28.16b, v28.16b
 	VORR V28.B16, V26.B16, V26.B16
 	VORR V19.B16, V26.B16, V26.B16
-	FMOVQ 624(R5), F11
-	FMOVQ 640(R5), F19
+	FMOVQ 640(R5), F11
+	FMOVQ 656(R5), F19
 	VBIT V26.B16, V19.B16, V11.B16
-	FMOVQ 592(R5), F19
+	FMOVQ 608(R5), F19
 	WORD $0x6ef0e67a // fcmgt v26.2d, v19.2d, v16.2d
 	VBSL V19.B16, V16.B16, V26.B16
-	FMOVQ 656(R5), F16
+	FMOVQ 576(R5), F16
 	WORD $0x6ef0e753 // fcmgt v19.2d, v26.2d, v16.2d
 	VBSL V16.B16, V26.B16, V19.B16
 	VUSHR $52, V19.D2, V19.D2
@@ -3616,7 +3560,7 @@ loop:
 	FMOVQ 736(R5), F19
 	WORD $0x4ef0d67a // fsub v26.2d, v19.2d, v16.2d
 	VSHL $52, V26.D2, V26.D2
-	FMOVQ 656(R5), F19
+	FMOVQ 576(R5), F19
 	VADD V19.D2, V26.D2, V26.D2
 	WORD $0x6e7adf53 // fmul v19.2d, v26.2d, v26.2d
 	FMOVQ F18, 384(RSP)
@@ -3655,7 +3599,7 @@ loop:
 	WORD $0x6e6bde52 // fmul v18.2d, v18.2d, v11.2d
 	WORD $0x4e6dd52b // fadd v11.2d, v9.2d, v13.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	FMOVQ 560(R5), F14
+	FMOVQ 592(R5), F14
 	WORD $0x6e6edd6b // fmul v11.2d, v11.2d, v14.2d
 	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
 	WORD $0x4eebd5ad // fsub v13.2d, v13.2d, v11.2d
@@ -4165,7 +4109,7 @@ stage2:
 	VBIT V5.B16, V4.B16, V16.B16
 	VBIT V5.B16, V15.B16, V27.B16
 	FMOVQ 160(RSP), F1
-	FMOVQ 656(R5), F4
+	FMOVQ 576(R5), F4
 	WORD $0x4ee4d421 // fsub v1.2d, v1.2d, v4.2d
 	WORD $0x4ee0c824 // fcmgt v4.2d, v1.2d, #0.0
 	WORD $0x6eb0a885 // umaxv s5, v4.4s
@@ -4225,13 +4169,13 @@ stage2:
 	WORD $0x6e61dc24 // fmul v4.2d, v1.2d, v1.2d
 	VFMLA V3.D2, V4.D2, V1.D2
 	VSHL $52, V2.D2, V2.D2
-	FMOVQ 656(R5), F3
+	FMOVQ 576(R5), F3
 	VADD V3.D2, V2.D2, V2.D2
 	VFMLA V2.D2, V1.D2, V2.D2
 	FMOVQ 352(RSP), F1
 	WORD $0x6e61dc41 // fmul v1.2d, v2.2d, v1.2d
 	FMOVQ 16(RSP), F3
-	FMOVQ 656(R5), F4
+	FMOVQ 576(R5), F4
 	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
 	FMOVQ 208(RSP), F4
 	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
@@ -4249,7 +4193,7 @@ stage2:
 	FMOVQ 64(RSP), F7
 	VFMLA V7.D2, V1.D2, V6.D2
 	FMOVQ 80(RSP), F7
-	FMOVQ 656(R5), F8
+	FMOVQ 576(R5), F8
 	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
 	FMOVQ 272(RSP), F8
 	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
@@ -4267,7 +4211,7 @@ stage2:
 	FMOVQ 128(RSP), F11
 	VFMLA V11.D2, V1.D2, V10.D2
 	FMOVQ 144(RSP), F11
-	FMOVQ 656(R5), F12
+	FMOVQ 576(R5), F12
 	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
 	FMOVQ 336(RSP), F12
 	WORD $0x6e6cdc42 // fmul v2.2d, v2.2d, v12.2d
@@ -4842,7 +4786,7 @@ loop:
 	FMOVQ 1520(R4), F1
 	ADD R8<<1, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 96(R4), F1
+	FMOVQ 16(R4), F1
 	ADD R12, R0, R13
 	FMOVQ F1, (R13)
 	ADD $16, R0
@@ -4942,7 +4886,7 @@ loop:
 	FMOVQ 1552(R4), F1
 	ADD R8<<1, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 656(R4), F1
+	FMOVQ 576(R4), F1
 	ADD R12, R0, R13
 	FMOVQ F1, (R13)
 	ADD $16, R0
