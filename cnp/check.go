@@ -60,6 +60,9 @@ func (b *Batch[T]) check(w widths) error {
 				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, want)
 		}
 	}
+	if b.Ns > 0 && ds == 0 {
+		return fmt.Errorf("%w: a batch with %d points of static fields, and the model has no static fields", ErrShape, b.Ns)
+	}
 	if err := finite("x_context", b.XContext, b.ContextMask, b.Nc, dx, false); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ func TestHostile(t *testing.T) {
 		named(name+": SampleCurves", func(b Batch[float32], o SampleOptions) { _, _ = SampleCurves(ctx, m, &b, o) }, *b,
 			SampleOptions{Samples: 1, Knots: 4, Chain: Chain{Block: 2}})
 		named(name+": JointCurves", func(b Batch[float32], y []float32, c Chain) { _, _ = JointCurves(ctx, m, &b, y, c) }, *b, y, Chain{Block: 2})
+		named(name+": Work", func(b Batch[float32], dx int) { b.Work(dx) }, *b, 1)
 		named(name+": Notes", func(c Config, b Batch[float32]) { Notes(&c, &b); OtherScale(&c, &b) }, m.Config(), *b)
 		named(name+": Standardise", func(b Batch[float32], y []float32) {
 			c := m.Config()

@@ -40,11 +40,11 @@ type Work struct {
 func (b *Batch[T]) Work(dx int) Work {
 	w := Work{Batch: b.B, Context: b.Nc + b.Ns, Targets: b.Nt}
 	fields := b.staticMask(len(b.YStatic) / max(1, b.B*b.Ns))
-	for d := range dx {
+	for d := range min(dx, max(len(b.XContext), len(b.XStatic), len(b.XTarget))) {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		grow := func(x []float64, mask []bool) {
 			for i := d; i < len(x); i += dx {
-				if mask == nil || mask[i/dx] {
+				if mask == nil || i/dx < len(mask) && mask[i/dx] {
 					lo, hi = min(lo, x[i]), max(hi, x[i])
 				}
 			}

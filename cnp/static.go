@@ -29,9 +29,12 @@ func (c *Config) validateStatic() error {
 
 // staticMask [B, Ns] says which points of static fields count: those that have a value. It is nil if all do.
 func (b *Batch[T]) staticMask(ds int) (mask []bool) {
+	if ds == 0 {
+		return nil
+	}
 	known := func(v T) bool { return v == v }
 	for i := range b.B * b.Ns {
-		if ds > 0 && !slices.ContainsFunc(b.YStatic[i*ds:(i+1)*ds], known) {
+		if !slices.ContainsFunc(b.YStatic[i*ds:(i+1)*ds], known) {
 			if mask == nil {
 				mask = slices.Repeat([]bool{true}, b.B*b.Ns)
 			}
@@ -49,9 +52,6 @@ func (b *Batch[T]) joined(c *Config) *Batch[T] {
 	}
 	out := *b
 	ns := b.Ns
-	if ds == 0 {
-		ns = 0
-	}
 	out.AuxContext, out.XStatic, out.YStatic, out.Ns, out.joint = nil, nil, nil, 0, ns
 	out.Nc = b.Nc + ns
 	out.YContext = make([]T, 0, b.B*out.Nc*c.contextValues())

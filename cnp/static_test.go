@@ -290,6 +290,10 @@ func TestStaticErrors(t *testing.T) {
 	without := auxModels[float64](t)["levels"]
 	_, err := without.Predict(ctx, staticBatch[float64](&c))
 	require.ErrorContains(t, err, "the model has no static fields")
+	none := staticBatch[float64](&c)
+	none.XStatic, none.YStatic, none.Ns = nil, nil, 1<<30
+	_, err = without.Predict(ctx, none)
+	require.ErrorContains(t, err, "a batch with 1073741824 points of static fields, and the model has no static fields")
 	_, err = Ensemble[float64](m, without)
 	require.ErrorIs(t, err, ErrConfig)
 
