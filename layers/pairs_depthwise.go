@@ -119,10 +119,18 @@ func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch
 	return packed
 }
 
-// convolveBack computes, from d [batch, rows, c], the gradient to the sums that convolve divides, the gradient to the features, df,
+// convolveBack computes, from the gradient dout [batch, rows, c] to the result of convolve, the gradient to the features, df,
 // unless that is nil, and the gradient to the weights, which it passes on to the parameters of their network. packed is the
 // result of convolve, or nil.
-func (p *Pairs[T]) convolveBack(df, d, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
+func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
+	d := rent[T](len(dout))
+	p.divide(d, dout, batch, c, win)
+	p.sumsBack(df, d, f, packed, w, win, batch, c, g)
+	giveBack(d)
+}
+
+// sumsBack is convolveBack from d, the gradient to the sums over neighbours, which divide makes of dout.
+func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
 	if !p.tiled() {
 		if grid := p.transforms(); df != nil && (grid == nil || !byTransforms(grid.back, f32(df), f32(d), f32(w.Weights()), grid.ones, batch, c)) {
 			_, back := p.plans()

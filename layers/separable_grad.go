@@ -46,15 +46,13 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
-	d := rent[T](len(dout))
-	t.pairs.divide(d, dout, t.batch, c, t.win)
-	t.backward(df, d, g)
-	giveBack(d)
+	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.win, t.batch, c, g)
+	t.drop() // another Backward would compute it again
 }
 
-// backward is Backward from d, the gradient to the sums.
+// backward is Backward from d, the gradient to the sums over neighbours.
 func (t *DepthwiseLieConvTape[T]) backward(df, d []T, g *Grads[T]) {
-	t.pairs.convolveBack(df, d, t.f, t.packed, t.net, t.win, t.batch, t.layer.Channels, g)
+	t.pairs.sumsBack(df, d, t.f, t.packed, t.net, t.win, t.batch, t.layer.Channels, g)
 	t.drop() // another Backward would compute it again
 }
 
