@@ -138,6 +138,14 @@ func BenchmarkOneByOne(b *testing.B) {
 					}
 					report(b)
 				})
+				b.Run(name+"lists", func(b *testing.B) {
+					for b.Loop() {
+						if _, err := Balls[float32](tree, tree, r2, BulkOptions{Workers: 1}); err != nil {
+							b.Fatal(err)
+						}
+					}
+					report(b)
+				})
 			}
 			for _, k := range []int{8, 32} {
 				name := fmt.Sprintf("op=nearest/dim=%d/periodic=%v/k=%d/by=", dim, period != nil, k)
