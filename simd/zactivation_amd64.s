@@ -902,7 +902,7 @@ loop2:
 	VANDPS       absF32<>+0(SB), Y3, Y5
 	VANDPS       absF32<>+0(SB), Y4, Y6
 	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          rare4
@@ -962,7 +962,7 @@ next3:
 loop6:
 	VMOVUPS      (CX)(BX*4), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y4
-	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VCMPPS       $0x16, c87<>+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
 	JNE          rare8
@@ -1002,7 +1002,7 @@ next7:
 	VMOVUPS      32(SI)(DX*4), Y3
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, CX
 	TESTL        CX, CX
 	JNE          rare11
@@ -1236,16 +1236,6 @@ DATA absF32<>+24(SB)/4, $0x7fffffff
 DATA absF32<>+28(SB)/4, $0x7fffffff
 GLOBL absF32<>(SB), RODATA|NOPTR, $32
 
-DATA limit<>+0(SB)/4, $0x42ae0000
-DATA limit<>+4(SB)/4, $0x42ae0000
-DATA limit<>+8(SB)/4, $0x42ae0000
-DATA limit<>+12(SB)/4, $0x42ae0000
-DATA limit<>+16(SB)/4, $0x42ae0000
-DATA limit<>+20(SB)/4, $0x42ae0000
-DATA limit<>+24(SB)/4, $0x42ae0000
-DATA limit<>+28(SB)/4, $0x42ae0000
-GLOBL limit<>(SB), RODATA|NOPTR, $32
-
 DATA cm110<>+0(SB)/4, $0xc2dc0000
 DATA cm110<>+4(SB)/4, $0xc2dc0000
 DATA cm110<>+8(SB)/4, $0xc2dc0000
@@ -1301,7 +1291,7 @@ loop2:
 	VMOVUPS      128(CX)(BX*4), Z14
 	VRANGEPS     $0x0b, Z14, Z12, Z15
 	VRANGEPS     $0x0b, Z13, Z15, Z15
-	VCMPPS.BCST  $0x16, limit<>+0(SB), Z15, K1
+	VCMPPS.BCST  $0x16, c87<>+0(SB), Z15, K1
 	KORTESTW     K1, K1
 	JNE          rare4
 	VBROADCASTSS minusLog2e<>+0(SB), Z15
@@ -1372,7 +1362,7 @@ next3:
 loop6:
 	VMOVUPS      (CX)(BX*4), Z3
 	VRANGEPS     $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST  $0x16, limit<>+0(SB), Z4, K1
+	VCMPPS.BCST  $0x16, c87<>+0(SB), Z4, K1
 	KORTESTW     K1, K1
 	JNE          rare8
 	VBROADCASTSS minusLog2e<>+0(SB), Z4
@@ -1408,7 +1398,7 @@ next7:
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(BX*4), K1, Z3
 	VRANGEPS     $0x0b, Z3, Z3, Z4
-	VCMPPS.BCST  $0x16, limit<>+0(SB), Z4, K2
+	VCMPPS.BCST  $0x16, c87<>+0(SB), Z4, K2
 	KORTESTW     K2, K2
 	JNE          rare11
 	VBROADCASTSS minusLog2e<>+0(SB), Z4
@@ -1679,7 +1669,7 @@ loop2:
 	VANDPS       absF32<>+0(SB), Y3, Y5
 	VANDPS       absF32<>+0(SB), Y4, Y6
 	VPMAXSD      Y6, Y5, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          rare4
@@ -1741,7 +1731,7 @@ next3:
 loop6:
 	VMOVUPS      (CX)(BX*4), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y4
-	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VCMPPS       $0x16, c87<>+0(SB), Y4, Y4
 	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
 	JNE          rare8
@@ -1782,7 +1772,7 @@ next7:
 	VMOVUPS      32(SI)(DX*4), Y3
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VCMPPS       $0x16, c87<>+0(SB), Y5, Y5
 	VMOVMSKPS    Y5, CX
 	TESTL        CX, CX
 	JNE          rare11
@@ -2048,7 +2038,7 @@ loop2:
 	VMOVUPS          128(CX)(BX*4), Z19
 	VRANGEPS         $0x0b, Z19, Z17, Z20
 	VRANGEPS         $0x0b, Z18, Z20, Z20
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z20, K1
+	VCMPPS.BCST      $0x16, c87<>+0(SB), Z20, K1
 	KORTESTW         K1, K1
 	JNE              rare4
 	VBROADCASTSS     minusLog2e<>+0(SB), Z20
@@ -2122,7 +2112,7 @@ next3:
 loop6:
 	VMOVUPS          (CX)(BX*4), Z2
 	VRANGEPS         $0x0b, Z2, Z2, Z3
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z3, K1
+	VCMPPS.BCST      $0x16, c87<>+0(SB), Z3, K1
 	KORTESTW         K1, K1
 	JNE              rare8
 	VBROADCASTSS     minusLog2e<>+0(SB), Z3
@@ -2159,7 +2149,7 @@ next7:
 	KMOVW            SI, K1
 	VMOVUPS.Z        (CX)(BX*4), K1, Z2
 	VRANGEPS         $0x0b, Z2, Z2, Z3
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z3, K2
+	VCMPPS.BCST      $0x16, c87<>+0(SB), Z3, K2
 	KORTESTW         K2, K2
 	JNE              rare11
 	VBROADCASTSS     minusLog2e<>+0(SB), Z3

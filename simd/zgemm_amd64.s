@@ -7266,7 +7266,7 @@ stored154:
 	VMOVUPS      exp2From16<>+0(SB), Z5
 	VBROADCASTSS exp2Step2<>+0(SB), Z6
 	VBROADCASTSS exp2Step1<>+0(SB), Z6
-	VBROADCASTSS exp2Step0<>+0(SB), Z7
+	VBROADCASTSS one<>+0(SB), Z7
 	CMPQ         n+80(FP), $+32
 	JL           part165
 	MOVQ         R13, AX
@@ -11700,7 +11700,7 @@ stored402:
 	VMOVUPS      exp2From16<>+0(SB), Z4
 	VBROADCASTSS exp2Step2<>+0(SB), Z5
 	VBROADCASTSS exp2Step1<>+0(SB), Z5
-	VBROADCASTSS exp2Step0<>+0(SB), Z6
+	VBROADCASTSS one<>+0(SB), Z6
 	VBROADCASTSS one<>+0(SB), Z7
 	CMPQ         n+80(FP), $+16
 	JL           part412
@@ -11964,16 +11964,6 @@ DATA exp2Step1<>+20(SB)/4, $0x3f31708f
 DATA exp2Step1<>+24(SB)/4, $0x3f31708f
 DATA exp2Step1<>+28(SB)/4, $0x3f31708f
 GLOBL exp2Step1<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Step0<>+0(SB)/4, $0x3f800000
-DATA exp2Step0<>+4(SB)/4, $0x3f800000
-DATA exp2Step0<>+8(SB)/4, $0x3f800000
-DATA exp2Step0<>+12(SB)/4, $0x3f800000
-DATA exp2Step0<>+16(SB)/4, $0x3f800000
-DATA exp2Step0<>+20(SB)/4, $0x3f800000
-DATA exp2Step0<>+24(SB)/4, $0x3f800000
-DATA exp2Step0<>+28(SB)/4, $0x3f800000
-GLOBL exp2Step0<>(SB), RODATA|NOPTR, $32
 
 // func gemmWideF32AVX512(c *float32, ldc int, a *float32, rsa int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -13340,7 +13330,7 @@ stored42:
 	VMOVUPS      exp2From16<>+0(SB), Z5
 	VBROADCASTSS exp2Step2<>+0(SB), Z6
 	VBROADCASTSS exp2Step1<>+0(SB), Z6
-	VBROADCASTSS exp2Step0<>+0(SB), Z7
+	VBROADCASTSS one<>+0(SB), Z7
 	TESTQ        $+8, mode+88(FP)
 	JE           cached49
 	MOVQ         tile+64(FP), AX

@@ -189,7 +189,7 @@ rare4:
 	VADDPS      Y6, Y8, Y6
 	VFMADD231PS ln2Hi<>+0(SB), Y7, Y6
 	VCMPPS      $0x00, zero<>+0(SB), Y4, Y7
-	VBLENDVPS   Y7, minusInfF32<>+0(SB), Y6, Y6
+	VBLENDVPS   Y7, exponentF32<>+0(SB), Y6, Y6
 	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y7
 	VBLENDVPS   Y7, infF32<>+0(SB), Y6, Y6
 	VCMPPS      $0x19, zero<>+0(SB), Y4, Y4
@@ -222,7 +222,7 @@ rare4:
 	VADDPS      Y4, Y7, Y4
 	VFMADD231PS ln2Hi<>+0(SB), Y6, Y4
 	VCMPPS      $0x00, zero<>+0(SB), Y5, Y6
-	VBLENDVPS   Y6, minusInfF32<>+0(SB), Y4, Y4
+	VBLENDVPS   Y6, exponentF32<>+0(SB), Y4, Y4
 	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y6
 	VBLENDVPS   Y6, infF32<>+0(SB), Y4, Y4
 	VCMPPS      $0x19, zero<>+0(SB), Y5, Y5
@@ -258,7 +258,7 @@ rare8:
 	VADDPS      Y5, Y7, Y5
 	VFMADD231PS ln2Hi<>+0(SB), Y6, Y5
 	VCMPPS      $0x00, zero<>+0(SB), Y4, Y6
-	VBLENDVPS   Y6, minusInfF32<>+0(SB), Y5, Y5
+	VBLENDVPS   Y6, exponentF32<>+0(SB), Y5, Y5
 	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y6
 	VBLENDVPS   Y6, infF32<>+0(SB), Y5, Y5
 	VCMPPS      $0x19, zero<>+0(SB), Y4, Y4
@@ -294,7 +294,7 @@ rare11:
 	VADDPS      Y1, Y2, Y1
 	VFMADD231PS ln2Hi<>+0(SB), Y0, Y1
 	VCMPPS      $0x00, zero<>+0(SB), Y5, Y0
-	VBLENDVPS   Y0, minusInfF32<>+0(SB), Y1, Y0
+	VBLENDVPS   Y0, exponentF32<>+0(SB), Y1, Y0
 	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y1
 	VBLENDVPS   Y1, infF32<>+0(SB), Y0, Y0
 	VCMPPS      $0x19, zero<>+0(SB), Y5, Y1
@@ -509,16 +509,6 @@ DATA two23<>+20(SB)/4, $0x4b000000
 DATA two23<>+24(SB)/4, $0x4b000000
 DATA two23<>+28(SB)/4, $0x4b000000
 GLOBL two23<>(SB), RODATA|NOPTR, $32
-
-DATA minusInfF32<>+0(SB)/4, $0xff800000
-DATA minusInfF32<>+4(SB)/4, $0xff800000
-DATA minusInfF32<>+8(SB)/4, $0xff800000
-DATA minusInfF32<>+12(SB)/4, $0xff800000
-DATA minusInfF32<>+16(SB)/4, $0xff800000
-DATA minusInfF32<>+20(SB)/4, $0xff800000
-DATA minusInfF32<>+24(SB)/4, $0xff800000
-DATA minusInfF32<>+28(SB)/4, $0xff800000
-GLOBL minusInfF32<>(SB), RODATA|NOPTR, $32
 
 DATA infF32<>+0(SB)/4, $0x7f800000
 DATA infF32<>+4(SB)/4, $0x7f800000

@@ -834,7 +834,7 @@ TEXT ·setConvGradF32AVX2(SB), NOSPLIT, $0-80
 	MOVQ         stride+64(FP), R9
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
-	VMOVUPS      expMin<>+0(SB), Y3
+	VMOVUPS      cm104<>+0(SB), Y3
 	TESTQ        R8, R8
 	JE           store
 
@@ -910,16 +910,6 @@ store:
 	VMOVUPS Y2, 32(DX)
 	VZEROUPPER
 	RET
-
-DATA expMin<>+0(SB)/4, $0xc2d00000
-DATA expMin<>+4(SB)/4, $0xc2d00000
-DATA expMin<>+8(SB)/4, $0xc2d00000
-DATA expMin<>+12(SB)/4, $0xc2d00000
-DATA expMin<>+16(SB)/4, $0xc2d00000
-DATA expMin<>+20(SB)/4, $0xc2d00000
-DATA expMin<>+24(SB)/4, $0xc2d00000
-DATA expMin<>+28(SB)/4, $0xc2d00000
-GLOBL expMin<>(SB), RODATA|NOPTR, $32
 
 // func setConv8F32AVX512(h *float32, t *float64, x *float64, phi *float32, points int, d int, stride int, factor float64)
 // Requires: AVX, AVX512F
@@ -1533,7 +1523,7 @@ TEXT ·setConvGradF32AVX512(SB), NOSPLIT, $0-80
 	MOVQ         stride+64(FP), R9
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS expMin<>+0(SB), Z5
+	VBROADCASTSS cm104<>+0(SB), Z5
 	TESTQ        R8, R8
 	JE           store
 

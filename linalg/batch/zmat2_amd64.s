@@ -62,7 +62,7 @@ loop1:
 	VMOVUPS      coshP3<>+0(SB), Y4
 	VFMADD213PS  coshP2<>+0(SB), Y9, Y4
 	VFMADD213PS  coshP1<>+0(SB), Y9, Y4
-	VFMADD213PS  coshP0<>+0(SB), Y9, Y4
+	VFMADD213PS  half<>+0(SB), Y9, Y4
 	VFMADD213PS  one<>+0(SB), Y9, Y4
 	VMULPS       Y9, Y5, Y10
 	VMOVUPS      sinhQ3<>+0(SB), Y11
@@ -337,16 +337,6 @@ DATA coshP1<>+24(SB)/4, $0x3d2aaaab
 DATA coshP1<>+28(SB)/4, $0x3d2aaaab
 GLOBL coshP1<>(SB), RODATA|NOPTR, $32
 
-DATA coshP0<>+0(SB)/4, $0x3f000000
-DATA coshP0<>+4(SB)/4, $0x3f000000
-DATA coshP0<>+8(SB)/4, $0x3f000000
-DATA coshP0<>+12(SB)/4, $0x3f000000
-DATA coshP0<>+16(SB)/4, $0x3f000000
-DATA coshP0<>+20(SB)/4, $0x3f000000
-DATA coshP0<>+24(SB)/4, $0x3f000000
-DATA coshP0<>+28(SB)/4, $0x3f000000
-GLOBL coshP0<>(SB), RODATA|NOPTR, $32
-
 DATA sinhQ3<>+0(SB)/4, $0x3638f0b1
 DATA sinhQ3<>+4(SB)/4, $0x3638f0b1
 DATA sinhQ3<>+8(SB)/4, $0x3638f0b1
@@ -514,7 +504,7 @@ loop1:
 	VBROADCASTSS      coshP3<>+0(SB), Z14
 	VFMADD213PS.BCST  coshP2<>+0(SB), Z17, Z14
 	VFMADD213PS.BCST  coshP1<>+0(SB), Z17, Z14
-	VFMADD213PS.BCST  coshP0<>+0(SB), Z17, Z14
+	VFMADD213PS.BCST  half<>+0(SB), Z17, Z14
 	VFMADD213PS       Z0, Z17, Z14
 	VMULPS            Z17, Z18, Z19
 	VBROADCASTSS      sinhQ3<>+0(SB), Z20
@@ -529,7 +519,7 @@ loop1:
 	VSUBPS            Z18, Z14, Z17
 	VMULPS            Z20, Z17, Z17
 	VADDPS            Z18, Z14, Z20
-	VPTESTMD.BCST     bit0<>+0(SB), Z15, K3
+	VPTESTMD.BCST     oneI<>+0(SB), Z15, K3
 	VBLENDMPS         Z18, Z14, K3, Z21
 	VBLENDMPS         Z14, Z18, K3, Z18
 	VPADDD.BCST       oneI<>+0(SB), Z15, Z14
@@ -600,16 +590,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA bit0<>+0(SB)/4, $0x00000001
-DATA bit0<>+4(SB)/4, $0x00000001
-DATA bit0<>+8(SB)/4, $0x00000001
-DATA bit0<>+12(SB)/4, $0x00000001
-DATA bit0<>+16(SB)/4, $0x00000001
-DATA bit0<>+20(SB)/4, $0x00000001
-DATA bit0<>+24(SB)/4, $0x00000001
-DATA bit0<>+28(SB)/4, $0x00000001
-GLOBL bit0<>(SB), RODATA|NOPTR, $32
-
 // func exp2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·exp2x2F64AVX2(SB), $64-64
@@ -671,7 +651,7 @@ loop1:
 	VFMADD213PD  coshP3F64<>+0(SB), Y9, Y4
 	VFMADD213PD  coshP2F64<>+0(SB), Y9, Y4
 	VFMADD213PD  coshP1F64<>+0(SB), Y9, Y4
-	VFMADD213PD  coshP0F64<>+0(SB), Y9, Y4
+	VFMADD213PD  halfF64<>+0(SB), Y9, Y4
 	VFMADD213PD  oneF64<>+0(SB), Y9, Y4
 	VMULPD       Y9, Y5, Y10
 	VMOVUPS      sinhQ6F64<>+0(SB), Y11
@@ -900,12 +880,6 @@ DATA coshP1F64<>+16(SB)/8, $0x3fa555555555557f
 DATA coshP1F64<>+24(SB)/8, $0x3fa555555555557f
 GLOBL coshP1F64<>(SB), RODATA|NOPTR, $32
 
-DATA coshP0F64<>+0(SB)/8, $0x3fe0000000000000
-DATA coshP0F64<>+8(SB)/8, $0x3fe0000000000000
-DATA coshP0F64<>+16(SB)/8, $0x3fe0000000000000
-DATA coshP0F64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL coshP0F64<>(SB), RODATA|NOPTR, $32
-
 DATA sinhQ6F64<>+0(SB)/8, $0x3d6ae8042e3ca937
 DATA sinhQ6F64<>+8(SB)/8, $0x3d6ae8042e3ca937
 DATA sinhQ6F64<>+16(SB)/8, $0x3d6ae8042e3ca937
@@ -1089,7 +1063,7 @@ loop1:
 	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z17, Z14
 	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z17, Z14
 	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z17, Z14
-	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z17, Z14
+	VFMADD213PD.BCST  halfF64<>+0(SB), Z17, Z14
 	VFMADD213PD       Z0, Z17, Z14
 	VMULPD            Z17, Z16, Z19
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z20
@@ -1107,7 +1081,7 @@ loop1:
 	VSUBPD            Z16, Z14, Z17
 	VMULPD            Z20, Z17, Z17
 	VADDPD            Z16, Z14, Z20
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z15, K3
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z15, K3
 	VBLENDMPD         Z16, Z14, K3, Z21
 	VBLENDMPD         Z14, Z16, K3, Z16
 	VPADDQ.BCST       oneIF64<>+0(SB), Z15, Z14
@@ -1182,12 +1156,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA bit0F64<>+0(SB)/8, $0x0000000000000001
-DATA bit0F64<>+8(SB)/8, $0x0000000000000001
-DATA bit0F64<>+16(SB)/8, $0x0000000000000001
-DATA bit0F64<>+24(SB)/8, $0x0000000000000001
-GLOBL bit0F64<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3, MMX+
@@ -3627,7 +3595,7 @@ loop1:
 	VMOVUPS     (CX)(SI*1), Y1
 	VFMADD231PD Y1, Y1, Y0
 	VCMPPD      $0x16, squareSumMaxF64<>+0(SB), Y0, Y1
-	VCMPPD      $0x19, squareSumMinF64<>+0(SB), Y0, Y2
+	VCMPPD      $0x19, rootMinF64<>+0(SB), Y0, Y2
 	VORPD       Y1, Y2, Y2
 	VSQRTPD     Y0, Y0
 	VMOVMSKPD   Y2, R8
@@ -3665,12 +3633,6 @@ DATA squareSumMaxF64<>+16(SB)/8, $0x7fb0000000000000
 DATA squareSumMaxF64<>+24(SB)/8, $0x7fb0000000000000
 GLOBL squareSumMaxF64<>(SB), RODATA|NOPTR, $32
 
-DATA squareSumMinF64<>+0(SB)/8, $0x07b0000000000000
-DATA squareSumMinF64<>+8(SB)/8, $0x07b0000000000000
-DATA squareSumMinF64<>+16(SB)/8, $0x07b0000000000000
-DATA squareSumMinF64<>+24(SB)/8, $0x07b0000000000000
-GLOBL squareSumMinF64<>(SB), RODATA|NOPTR, $32
-
 // func frobenius2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F
 TEXT ·frobenius2x2F64AVX512(SB), NOSPLIT, $0-64
@@ -3692,7 +3654,7 @@ loop1:
 	VMOVUPS     (CX)(SI*1), Z1
 	VFMADD231PD Z1, Z1, Z0
 	VCMPPD.BCST $0x16, squareSumMaxF64<>+0(SB), Z0, K1
-	VCMPPD.BCST $0x19, squareSumMinF64<>+0(SB), Z0, K2
+	VCMPPD.BCST $0x19, rootMinF64<>+0(SB), Z0, K2
 	KORW        K1, K2, K1
 	VSQRTPD     Z0, Z0
 	KMOVW       K1, R8
@@ -3789,7 +3751,7 @@ loop2:
 	VMOVUPS      (DX)(DI*1), Y5
 	VANDPS       absF32<>+0(SB), Y5, Y3
 	VMAXPS       Y3, Y0, Y0
-	VCMPPS       $0x16, directionMax<>+0(SB), Y0, Y0
+	VCMPPS       $0x16, squareMax<>+0(SB), Y0, Y0
 	VORPS        Y8, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y6, Y8
 	VMAXPS       rootMin<>+0(SB), Y8, Y8
@@ -3815,7 +3777,7 @@ loop2:
 	VMOVUPS      coshP3<>+0(SB), Y9
 	VFMADD213PS  coshP2<>+0(SB), Y4, Y9
 	VFMADD213PS  coshP1<>+0(SB), Y4, Y9
-	VFMADD213PS  coshP0<>+0(SB), Y4, Y9
+	VFMADD213PS  half<>+0(SB), Y4, Y9
 	VFMADD213PS  one<>+0(SB), Y4, Y9
 	VMULPS       Y4, Y8, Y10
 	VMOVUPS      sinhQ3<>+0(SB), Y11
@@ -3863,7 +3825,7 @@ loop2:
 	VFMADD213PS  sinhSlope3<>+0(SB), Y6, Y4
 	VFMADD213PS  sinhSlope2<>+0(SB), Y6, Y4
 	VFMADD213PS  sinhSlope1<>+0(SB), Y6, Y4
-	VFMADD213PS  sinhSlope0<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhQ0<>+0(SB), Y6, Y4
 	VBLENDVPS    Y3, Y4, Y7, Y7
 	VMULPS       half<>+0(SB), Y2, Y2
 	VMULPS       half<>+0(SB), Y5, Y5
@@ -3951,16 +3913,6 @@ easy4:
 	VZEROUPPER
 	RET
 
-DATA directionMax<>+0(SB)/4, $0x4e800000
-DATA directionMax<>+4(SB)/4, $0x4e800000
-DATA directionMax<>+8(SB)/4, $0x4e800000
-DATA directionMax<>+12(SB)/4, $0x4e800000
-DATA directionMax<>+16(SB)/4, $0x4e800000
-DATA directionMax<>+20(SB)/4, $0x4e800000
-DATA directionMax<>+24(SB)/4, $0x4e800000
-DATA directionMax<>+28(SB)/4, $0x4e800000
-GLOBL directionMax<>(SB), RODATA|NOPTR, $32
-
 DATA sinhSlope5<>+0(SB)/4, $0x30846da4
 DATA sinhSlope5<>+4(SB)/4, $0x30846da4
 DATA sinhSlope5<>+8(SB)/4, $0x30846da4
@@ -4010,16 +3962,6 @@ DATA sinhSlope1<>+20(SB)/4, $0x3c888889
 DATA sinhSlope1<>+24(SB)/4, $0x3c888889
 DATA sinhSlope1<>+28(SB)/4, $0x3c888889
 GLOBL sinhSlope1<>(SB), RODATA|NOPTR, $32
-
-DATA sinhSlope0<>+0(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+4(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+8(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+12(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+16(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+20(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+24(SB)/4, $0x3e2aaaab
-DATA sinhSlope0<>+28(SB)/4, $0x3e2aaaab
-GLOBL sinhSlope0<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -4077,7 +4019,7 @@ loop2:
 	VRANGEPS          $0x0b, Z2, Z0, Z0
 	VRANGEPS          $0x0b, Z12, Z9, Z9
 	VRANGEPS          $0x0b, Z9, Z0, Z0
-	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z0, K2
+	VCMPPS.BCST       $0x16, squareMax<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
 	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
 	VMAXPS.BCST       rootMin<>+0(SB), Z0, Z0
@@ -4105,7 +4047,7 @@ loop2:
 	VBROADCASTSS      coshP3<>+0(SB), Z13
 	VFMADD213PS.BCST  coshP2<>+0(SB), Z12, Z13
 	VFMADD213PS.BCST  coshP1<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  coshP0<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  half<>+0(SB), Z12, Z13
 	VFMADD213PS.BCST  one<>+0(SB), Z12, Z13
 	VMULPS            Z12, Z2, Z14
 	VBROADCASTSS      sinhQ3<>+0(SB), Z15
@@ -4121,7 +4063,7 @@ loop2:
 	VSUBPS            Z2, Z13, Z12
 	VMULPS            Z15, Z12, Z12
 	VADDPS            Z2, Z13, Z15
-	VPTESTMD.BCST     bit0<>+0(SB), Z0, K3
+	VPTESTMD.BCST     oneI<>+0(SB), Z0, K3
 	VBLENDMPS         Z2, Z13, K3, Z16
 	VBLENDMPS         Z13, Z2, K3, Z2
 	VPADDD.BCST       oneI<>+0(SB), Z0, Z13
@@ -4153,7 +4095,7 @@ loop2:
 	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z9
 	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z9
 	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z6, Z9
 	VBLENDMPS         Z9, Z14, K2, Z14
 	VMULPS.BCST       half<>+0(SB), Z7, Z7
 	VMULPS.BCST       half<>+0(SB), Z11, Z11
@@ -4298,7 +4240,7 @@ loop2:
 	VMOVUPS      (DX)(DI*1), Y5
 	VANDPD       absF64<>+0(SB), Y5, Y3
 	VMAXPD       Y3, Y0, Y0
-	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y0, Y0
+	VCMPPD       $0x16, squareMaxF64<>+0(SB), Y0, Y0
 	VORPD        Y8, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y6, Y8
 	VMAXPD       rootMinF64<>+0(SB), Y8, Y8
@@ -4327,7 +4269,7 @@ loop2:
 	VFMADD213PD  coshP3F64<>+0(SB), Y4, Y9
 	VFMADD213PD  coshP2F64<>+0(SB), Y4, Y9
 	VFMADD213PD  coshP1F64<>+0(SB), Y4, Y9
-	VFMADD213PD  coshP0F64<>+0(SB), Y4, Y9
+	VFMADD213PD  halfF64<>+0(SB), Y4, Y9
 	VFMADD213PD  oneF64<>+0(SB), Y4, Y9
 	VMULPD       Y4, Y8, Y10
 	VMOVUPS      sinhQ6F64<>+0(SB), Y11
@@ -4382,7 +4324,7 @@ loop2:
 	VFMADD213PD  sinhSlope3F64<>+0(SB), Y6, Y4
 	VFMADD213PD  sinhSlope2F64<>+0(SB), Y6, Y4
 	VFMADD213PD  sinhSlope1F64<>+0(SB), Y6, Y4
-	VFMADD213PD  sinhSlope0F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y6, Y4
 	VBLENDVPD    Y3, Y4, Y7, Y7
 	VMULPD       halfF64<>+0(SB), Y2, Y2
 	VMULPD       halfF64<>+0(SB), Y5, Y5
@@ -4475,12 +4417,6 @@ easy4:
 	VZEROUPPER
 	RET
 
-DATA directionMaxF64<>+0(SB)/8, $0x4f90000000000000
-DATA directionMaxF64<>+8(SB)/8, $0x4f90000000000000
-DATA directionMaxF64<>+16(SB)/8, $0x4f90000000000000
-DATA directionMaxF64<>+24(SB)/8, $0x4f90000000000000
-GLOBL directionMaxF64<>(SB), RODATA|NOPTR, $32
-
 DATA sinhSlope9F64<>+0(SB)/8, $0x3c0ce272b49432ce
 DATA sinhSlope9F64<>+8(SB)/8, $0x3c0ce272b49432ce
 DATA sinhSlope9F64<>+16(SB)/8, $0x3c0ce272b49432ce
@@ -4534,12 +4470,6 @@ DATA sinhSlope1F64<>+8(SB)/8, $0x3f91111111111111
 DATA sinhSlope1F64<>+16(SB)/8, $0x3f91111111111111
 DATA sinhSlope1F64<>+24(SB)/8, $0x3f91111111111111
 GLOBL sinhSlope1F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinhSlope0F64<>+0(SB)/8, $0x3fc5555555555555
-DATA sinhSlope0F64<>+8(SB)/8, $0x3fc5555555555555
-DATA sinhSlope0F64<>+16(SB)/8, $0x3fc5555555555555
-DATA sinhSlope0F64<>+24(SB)/8, $0x3fc5555555555555
-GLOBL sinhSlope0F64<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
@@ -4597,7 +4527,7 @@ loop2:
 	VRANGEPD          $0x0b, Z2, Z0, Z0
 	VRANGEPD          $0x0b, Z12, Z9, Z9
 	VRANGEPD          $0x0b, Z9, Z0, Z0
-	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z0, K2
+	VCMPPD.BCST       $0x16, squareMaxF64<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
 	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
 	VMAXPD.BCST       rootMinF64<>+0(SB), Z0, Z0
@@ -4633,7 +4563,7 @@ loop2:
 	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  halfF64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z13
 	VMULPD            Z12, Z9, Z14
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z15
@@ -4652,7 +4582,7 @@ loop2:
 	VSUBPD            Z9, Z13, Z12
 	VMULPD            Z15, Z12, Z12
 	VADDPD            Z9, Z13, Z15
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K3
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z0, K3
 	VBLENDMPD         Z9, Z13, K3, Z16
 	VBLENDMPD         Z13, Z9, K3, Z9
 	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z13
@@ -4691,7 +4621,7 @@ loop2:
 	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z2
 	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z2
 	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z6, Z2
 	VBLENDMPD         Z2, Z14, K2, Z14
 	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
 	VMULPD.BCST       halfF64<>+0(SB), Z11, Z11

@@ -178,10 +178,10 @@ loop1:
 	VMOVUPS      inverseFactoriald<>+0(SB), Y9
 	VFMADD231PS  Y12, Y7, Y9
 	VFMADD231PS  Y11, Y7, Y10
-	VMOVUPS      inverseFactorialc<>+0(SB), Y7
+	VMOVUPS      half<>+0(SB), Y7
 	VFMADD231PS  Y12, Y2, Y7
 	VFMADD231PS  Y11, Y2, Y9
-	VMOVUPS      inverseFactorialb<>+0(SB), Y2
+	VMOVUPS      one<>+0(SB), Y2
 	VFMADD231PS  Y12, Y10, Y2
 	VFMADD231PS  Y11, Y10, Y7
 	VMULPS       Y12, Y9, Y10
@@ -223,7 +223,7 @@ stage3:
 	VMULPS       Y11, Y12, Y2
 	VMULPS       Y11, Y11, Y10
 	VMOVUPS      288(R9), Y5
-	VCMPPS       $0x1e, zero<>+0(SB), Y5, Y3
+	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y5, Y3
 	VMOVUPS      384(R9), Y9
 	VADDPS       two<>+0(SB), Y9, Y6
 	VMOVUPS      512(R9), Y4
@@ -240,7 +240,7 @@ stage3:
 	VBLENDVPS    Y3, Y12, Y0, Y0
 	VBLENDVPS    Y3, Y7, Y11, Y11
 	VSUBPS       one<>+0(SB), Y5, Y5
-	VCMPPS       $0x1e, zero<>+0(SB), Y5, Y7
+	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y5, Y7
 	VMOVMSKPS    Y7, R11
 	VMOVUPS      Y9, 384(R9)
 	VMOVUPS      Y0, 416(R9)
@@ -598,36 +598,6 @@ DATA inverseFactoriald<>+24(SB)/4, $0x3e2aaaab
 DATA inverseFactoriald<>+28(SB)/4, $0x3e2aaaab
 GLOBL inverseFactoriald<>(SB), RODATA|NOPTR, $32
 
-DATA inverseFactorialc<>+0(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+4(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+8(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+12(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+16(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+20(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+24(SB)/4, $0x3f000000
-DATA inverseFactorialc<>+28(SB)/4, $0x3f000000
-GLOBL inverseFactorialc<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialb<>+0(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+4(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+8(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+12(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+16(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+20(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+24(SB)/4, $0x3f800000
-DATA inverseFactorialb<>+28(SB)/4, $0x3f800000
-GLOBL inverseFactorialb<>(SB), RODATA|NOPTR, $32
-
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
-
 DATA two<>+0(SB)/4, $0x40000000
 DATA two<>+4(SB)/4, $0x40000000
 DATA two<>+8(SB)/4, $0x40000000
@@ -723,7 +693,7 @@ GLOBL expC2<>(SB), RODATA|NOPTR, $32
 TEXT ·exp3x3F32AVX512(SB), $1216-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS noneSetF32<>+0(SB), Z1
-	VBROADCASTSS zero<>+0(SB), Z2
+	VBROADCASTSS noneSetF32<>+0(SB), Z2
 	VBROADCASTSS absF32<>+0(SB), Z3
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -872,10 +842,10 @@ loop1:
 	VBROADCASTSS     inverseFactoriald<>+0(SB), Z26
 	VFMADD231PS      Z9, Z28, Z26
 	VFMADD231PS      Z27, Z28, Z11
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z28
+	VBROADCASTSS     half<>+0(SB), Z28
 	VFMADD231PS      Z9, Z4, Z28
 	VFMADD231PS      Z27, Z4, Z26
-	VBROADCASTSS     inverseFactorialb<>+0(SB), Z4
+	VBROADCASTSS     one<>+0(SB), Z4
 	VFMADD231PS      Z9, Z11, Z4
 	VFMADD231PS      Z27, Z11, Z28
 	VMULPS           Z9, Z26, Z11
@@ -1244,10 +1214,10 @@ loop1:
 	VMOVUPS      inverseFactorialdF64<>+0(SB), Y9
 	VFMADD231PD  Y12, Y7, Y9
 	VFMADD231PD  Y11, Y7, Y10
-	VMOVUPS      inverseFactorialcF64<>+0(SB), Y7
+	VMOVUPS      halfF64<>+0(SB), Y7
 	VFMADD231PD  Y12, Y2, Y7
 	VFMADD231PD  Y11, Y2, Y9
-	VMOVUPS      inverseFactorialbF64<>+0(SB), Y2
+	VMOVUPS      oneF64<>+0(SB), Y2
 	VFMADD231PD  Y12, Y10, Y2
 	VFMADD231PD  Y11, Y10, Y7
 	VMULPD       Y12, Y9, Y10
@@ -1289,7 +1259,7 @@ stage3:
 	VMULPD       Y11, Y12, Y2
 	VMULPD       Y11, Y11, Y10
 	VMOVUPS      288(R9), Y5
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y5, Y3
+	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y5, Y3
 	VMOVUPS      384(R9), Y9
 	VADDPD       twoF64<>+0(SB), Y9, Y6
 	VMOVUPS      512(R9), Y4
@@ -1306,7 +1276,7 @@ stage3:
 	VBLENDVPD    Y3, Y12, Y0, Y0
 	VBLENDVPD    Y3, Y7, Y11, Y11
 	VSUBPD       oneF64<>+0(SB), Y5, Y5
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y5, Y7
+	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y5, Y7
 	VMOVMSKPD    Y7, R11
 	VMOVUPS      Y9, 384(R9)
 	VMOVUPS      Y0, 416(R9)
@@ -1631,24 +1601,6 @@ DATA inverseFactorialdF64<>+16(SB)/8, $0x3fc5555555555555
 DATA inverseFactorialdF64<>+24(SB)/8, $0x3fc5555555555555
 GLOBL inverseFactorialdF64<>(SB), RODATA|NOPTR, $32
 
-DATA inverseFactorialcF64<>+0(SB)/8, $0x3fe0000000000000
-DATA inverseFactorialcF64<>+8(SB)/8, $0x3fe0000000000000
-DATA inverseFactorialcF64<>+16(SB)/8, $0x3fe0000000000000
-DATA inverseFactorialcF64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL inverseFactorialcF64<>(SB), RODATA|NOPTR, $32
-
-DATA inverseFactorialbF64<>+0(SB)/8, $0x3ff0000000000000
-DATA inverseFactorialbF64<>+8(SB)/8, $0x3ff0000000000000
-DATA inverseFactorialbF64<>+16(SB)/8, $0x3ff0000000000000
-DATA inverseFactorialbF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL inverseFactorialbF64<>(SB), RODATA|NOPTR, $32
-
-DATA zeroF64<>+0(SB)/8, $0x0000000000000000
-DATA zeroF64<>+8(SB)/8, $0x0000000000000000
-DATA zeroF64<>+16(SB)/8, $0x0000000000000000
-DATA zeroF64<>+24(SB)/8, $0x0000000000000000
-GLOBL zeroF64<>(SB), RODATA|NOPTR, $32
-
 DATA twoF64<>+0(SB)/8, $0x4000000000000000
 DATA twoF64<>+8(SB)/8, $0x4000000000000000
 DATA twoF64<>+16(SB)/8, $0x4000000000000000
@@ -1738,7 +1690,7 @@ GLOBL expQ0F64<>(SB), RODATA|NOPTR, $32
 TEXT ·exp3x3F64AVX512(SB), $1216-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD noneSetF64<>+0(SB), Z1
-	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VBROADCASTSD noneSetF64<>+0(SB), Z2
 	VBROADCASTSD absF64<>+0(SB), Z3
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -1911,10 +1863,10 @@ loop1:
 	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z26
 	VFMADD231PD      Z9, Z28, Z26
 	VFMADD231PD      Z27, Z28, Z11
-	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z28
+	VBROADCASTSD     halfF64<>+0(SB), Z28
 	VFMADD231PD      Z9, Z4, Z28
 	VFMADD231PD      Z27, Z4, Z26
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z4
+	VBROADCASTSD     oneF64<>+0(SB), Z4
 	VFMADD231PD      Z9, Z11, Z4
 	VFMADD231PD      Z27, Z11, Z28
 	VMULPD           Z9, Z26, Z11
@@ -4455,7 +4407,7 @@ loop2:
 	VMOVUPS      (DX)(SI*8), Y10
 	VANDPS       absF32<>+0(SB), Y10, Y10
 	VMAXPS       Y10, Y1, Y1
-	VCMPPS       $0x16, directionMax<>+0(SB), Y1, Y1
+	VCMPPS       $0x16, detEntryMax<>+0(SB), Y1, Y1
 	VADDPS       Y5, Y0, Y10
 	VADDPS       Y9, Y10, Y10
 	VMULPS       third<>+0(SB), Y10, Y10
@@ -4644,9 +4596,9 @@ loop2:
 	VMOVUPS      inverseFactorialo<>+0(SB), Y5
 	VFMADD213PS  inverseFactorialm<>+0(SB), Y3, Y5
 	VMULPS       inverseFactorialn<>+0(SB), Y9, Y0
-	VFMADD231PS  zero<>+0(SB), Y6, Y0
+	VFMADD231PS  noneSetF32<>+0(SB), Y6, Y0
 	VFMADD231PS  inverseFactorialn<>+0(SB), Y11, Y4
-	VFMADD231PS  zero<>+0(SB), Y3, Y4
+	VFMADD231PS  noneSetF32<>+0(SB), Y3, Y4
 	VMOVUPS      Y2, 1408(R13)
 	VMOVUPS      inverseFactorialn<>+0(SB), Y2
 	VFMADD213PS  inverseFactorialk<>+0(SB), Y6, Y2
@@ -4704,14 +4656,14 @@ loop2:
 	VFMADD231PS  Y6, Y10, Y12
 	VFMADD231PS  Y11, Y5, Y0
 	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      inverseFactorialc<>+0(SB), Y10
+	VMOVUPS      half<>+0(SB), Y10
 	VFMADD231PS  Y6, Y5, Y10
 	VFMADD231PS  Y3, Y5, Y2
 	VMULPS       Y9, Y1, Y5
 	VFMADD231PS  Y6, Y4, Y5
 	VFMADD231PS  Y11, Y1, Y12
 	VFMADD231PS  Y3, Y4, Y12
-	VMOVUPS      inverseFactorialb<>+0(SB), Y4
+	VMOVUPS      one<>+0(SB), Y4
 	VFMADD231PS  Y6, Y1, Y4
 	VFMADD231PS  Y3, Y1, Y10
 	VMULPS       Y9, Y2, Y9
@@ -4958,7 +4910,7 @@ loop2:
 
 stage4:
 	VMOVUPS      288(R13), Y12
-	VCMPPS       $0x1e, zero<>+0(SB), Y12, Y12
+	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y12, Y12
 	VMOVUPS      (R13), Y3
 	VADDPS       two<>+0(SB), Y3, Y3
 	VMOVUPS      128(R13), Y9
@@ -5161,7 +5113,7 @@ stage4:
 	VBLENDVPS    Y0, Y1, Y3, Y3
 	VMOVUPS      288(R13), Y1
 	VSUBPS       one<>+0(SB), Y1, Y1
-	VCMPPS       $0x1e, zero<>+0(SB), Y1, Y0
+	VCMPPS       $0x1e, noneSetF32<>+0(SB), Y1, Y0
 	VMOVMSKPS    Y0, R15
 	VMOVUPS      896(R13), Y0
 	VMOVUPS      Y0, 384(R13)
@@ -5301,16 +5253,6 @@ easy6:
 	VZEROUPPER
 	RET
 
-DATA directionMax<>+0(SB)/4, $0x4e800000
-DATA directionMax<>+4(SB)/4, $0x4e800000
-DATA directionMax<>+8(SB)/4, $0x4e800000
-DATA directionMax<>+12(SB)/4, $0x4e800000
-DATA directionMax<>+16(SB)/4, $0x4e800000
-DATA directionMax<>+20(SB)/4, $0x4e800000
-DATA directionMax<>+24(SB)/4, $0x4e800000
-DATA directionMax<>+28(SB)/4, $0x4e800000
-GLOBL directionMax<>(SB), RODATA|NOPTR, $32
-
 // func expFrechet3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·expFrechet3x3F32AVX512(SB), $2560-64
@@ -5383,7 +5325,7 @@ loop2:
 	VRANGEPS         $0x0b, Z14, Z8, Z8
 	VRANGEPS         $0x0b, Z26, Z20, Z20
 	VRANGEPS         $0x0b, Z20, Z8, Z8
-	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z8, K1
+	VCMPPS.BCST      $0x16, detEntryMax<>+0(SB), Z8, K1
 	VADDPS           Z6, Z0, Z8
 	VADDPS           Z12, Z8, Z8
 	VMULPS.BCST      third<>+0(SB), Z8, Z8
@@ -5450,7 +5392,7 @@ loop2:
 	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z28, Z11
 	VADDPS.BCST      roundF32<>+0(SB), Z11, Z11
 	VSUBPS.BCST      roundF32<>+0(SB), Z11, Z11
-	VBROADCASTSS     zero<>+0(SB), Z28
+	VBROADCASTSS     noneSetF32<>+0(SB), Z28
 	VSUBPS           Z11, Z28, Z28
 	VBROADCASTSS     one<>+0(SB), Z30
 	VSCALEFPS        Z28, Z30, Z30
@@ -5532,9 +5474,9 @@ loop2:
 	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z2, Z21
 	VMOVUPS          Z12, 2112(R13)
 	VMULPS.BCST      inverseFactorialn<>+0(SB), Z5, Z12
-	VFMADD231PS.BCST zero<>+0(SB), Z27, Z12
+	VFMADD231PS.BCST noneSetF32<>+0(SB), Z27, Z12
 	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z11, Z29
-	VFMADD231PS.BCST zero<>+0(SB), Z2, Z29
+	VFMADD231PS.BCST noneSetF32<>+0(SB), Z2, Z29
 	VMOVUPS          Z25, 2176(R13)
 	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
 	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z25
@@ -5592,14 +5534,14 @@ loop2:
 	VFMADD231PS      Z27, Z17, Z7
 	VFMADD231PS      Z11, Z21, Z12
 	VFMADD231PS      Z2, Z17, Z12
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z17
+	VBROADCASTSS     half<>+0(SB), Z17
 	VFMADD231PS      Z27, Z21, Z17
 	VFMADD231PS      Z2, Z21, Z25
 	VMULPS           Z5, Z23, Z21
 	VFMADD231PS      Z27, Z29, Z21
 	VFMADD231PS      Z11, Z23, Z7
 	VFMADD231PS      Z2, Z29, Z7
-	VBROADCASTSS     inverseFactorialb<>+0(SB), Z29
+	VBROADCASTSS     one<>+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
 	VFMADD231PS      Z2, Z23, Z17
 	VMULPS           Z5, Z25, Z5
@@ -5781,7 +5723,7 @@ loop2:
 
 stage4:
 	VMOVUPS           576(R13), Z7
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z7, K1
+	VCMPPS.BCST       $0x1e, noneSetF32<>+0(SB), Z7, K1
 	VMOVUPS           (R13), Z7
 	VADDPS.BCST       two<>+0(SB), Z7, Z1
 	VMOVUPS           256(R13), Z13
@@ -5904,7 +5846,7 @@ stage4:
 	VBLENDMPS         Z0, Z14, K1, Z14
 	VMOVUPS           576(R13), Z0
 	VSUBPS.BCST       one<>+0(SB), Z0, Z0
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z0, K1
+	VCMPPS.BCST       $0x1e, noneSetF32<>+0(SB), Z0, K1
 	KMOVW             K1, R15
 	VMOVUPS           Z26, 768(R13)
 	VMOVUPS           Z20, 832(R13)
@@ -6312,9 +6254,9 @@ loop2:
 	VMOVUPS      inverseFactorialwF64<>+0(SB), Y5
 	VFMADD213PD  inverseFactorialuF64<>+0(SB), Y3, Y5
 	VMULPD       inverseFactorialvF64<>+0(SB), Y9, Y0
-	VFMADD231PD  zeroF64<>+0(SB), Y6, Y0
+	VFMADD231PD  noneSetF64<>+0(SB), Y6, Y0
 	VFMADD231PD  inverseFactorialvF64<>+0(SB), Y11, Y4
-	VFMADD231PD  zeroF64<>+0(SB), Y3, Y4
+	VFMADD231PD  noneSetF64<>+0(SB), Y3, Y4
 	VMOVUPS      Y2, 1408(R13)
 	VMOVUPS      inverseFactorialvF64<>+0(SB), Y2
 	VFMADD213PD  inverseFactorialsF64<>+0(SB), Y6, Y2
@@ -6428,14 +6370,14 @@ loop2:
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD231PD  Y11, Y1, Y12
 	VFMADD231PD  Y3, Y4, Y12
-	VMOVUPS      inverseFactorialcF64<>+0(SB), Y4
+	VMOVUPS      halfF64<>+0(SB), Y4
 	VFMADD231PD  Y6, Y1, Y4
 	VFMADD231PD  Y3, Y1, Y10
 	VMULPD       Y9, Y2, Y1
 	VFMADD231PD  Y6, Y0, Y1
 	VFMADD231PD  Y11, Y2, Y5
 	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      inverseFactorialbF64<>+0(SB), Y0
+	VMOVUPS      oneF64<>+0(SB), Y0
 	VFMADD231PD  Y6, Y2, Y0
 	VFMADD231PD  Y3, Y2, Y4
 	VMULPD       Y9, Y10, Y9
@@ -6682,7 +6624,7 @@ loop2:
 
 stage4:
 	VMOVUPS      288(R13), Y5
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y5, Y5
+	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y5, Y5
 	VMOVUPS      (R13), Y3
 	VADDPD       twoF64<>+0(SB), Y3, Y3
 	VMOVUPS      128(R13), Y9
@@ -6885,7 +6827,7 @@ stage4:
 	VBLENDVPD    Y12, Y2, Y3, Y3
 	VMOVUPS      288(R13), Y2
 	VSUBPD       oneF64<>+0(SB), Y2, Y2
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y2, Y12
+	VCMPPD       $0x1e, noneSetF64<>+0(SB), Y2, Y12
 	VMOVMSKPD    Y12, R15
 	VMOVUPS      896(R13), Y12
 	VMOVUPS      Y12, 384(R13)
@@ -7175,7 +7117,7 @@ loop2:
 	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z28, Z11
 	VADDPD.BCST      roundF64<>+0(SB), Z11, Z11
 	VSUBPD.BCST      roundF64<>+0(SB), Z11, Z11
-	VBROADCASTSD     zeroF64<>+0(SB), Z28
+	VBROADCASTSD     noneSetF64<>+0(SB), Z28
 	VSUBPD           Z11, Z28, Z28
 	VBROADCASTSD     oneF64<>+0(SB), Z30
 	VSCALEFPD        Z28, Z30, Z30
@@ -7257,9 +7199,9 @@ loop2:
 	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z2, Z21
 	VMOVUPS          Z12, 2112(R13)
 	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z5, Z12
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z27, Z12
+	VFMADD231PD.BCST noneSetF64<>+0(SB), Z27, Z12
 	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z11, Z29
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z29
+	VFMADD231PD.BCST noneSetF64<>+0(SB), Z2, Z29
 	VMOVUPS          Z25, 2176(R13)
 	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
 	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z25
@@ -7373,14 +7315,14 @@ loop2:
 	VFMADD231PD      Z27, Z29, Z21
 	VFMADD231PD      Z11, Z23, Z7
 	VFMADD231PD      Z2, Z29, Z7
-	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z29
+	VBROADCASTSD     halfF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
 	VFMADD231PD      Z2, Z23, Z17
 	VMULPD           Z5, Z25, Z23
 	VFMADD231PD      Z27, Z12, Z23
 	VFMADD231PD      Z11, Z25, Z21
 	VFMADD231PD      Z2, Z12, Z21
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z12
+	VBROADCASTSD     oneF64<>+0(SB), Z12
 	VFMADD231PD      Z27, Z25, Z12
 	VFMADD231PD      Z2, Z25, Z29
 	VMULPD           Z5, Z17, Z5
@@ -7562,7 +7504,7 @@ loop2:
 
 stage4:
 	VMOVUPS           576(R13), Z21
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K1
+	VCMPPD.BCST       $0x1e, noneSetF64<>+0(SB), Z21, K1
 	VMOVUPS           (R13), Z21
 	VADDPD.BCST       twoF64<>+0(SB), Z21, Z1
 	VMOVUPS           256(R13), Z13
@@ -7685,7 +7627,7 @@ stage4:
 	VBLENDMPD         Z0, Z14, K1, Z14
 	VMOVUPS           576(R13), Z0
 	VSUBPD.BCST       oneF64<>+0(SB), Z0, Z0
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z0, K1
+	VCMPPD.BCST       $0x1e, noneSetF64<>+0(SB), Z0, K1
 	KMOVW             K1, R15
 	VMOVUPS           Z26, 768(R13)
 	VMOVUPS           Z20, 832(R13)
@@ -8631,11 +8573,9 @@ loop1:
 	VMOVUPS     Y2, (AX)(R9*1)
 	VMOVUPS     Y7, (AX)(DI*2)
 	VMOVUPS     Y4, (AX)(R10*1)
-	VMOVUPS     zero<>+0(SB), Y4
+	VMOVUPS     noneSetF32<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(SI*4)
-	VMOVUPS     zero<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R11*1)
-	VMOVUPS     zero<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R8*2)
 	VMOVUPS     one<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R12*1)
@@ -8731,11 +8671,9 @@ loop1:
 	VMOVUPS      Z2, (AX)(R9*1)
 	VMOVUPS      Z7, (AX)(DI*2)
 	VMOVUPS      Z4, (AX)(R10*1)
-	VBROADCASTSS zero<>+0(SB), Z4
+	VBROADCASTSS noneSetF32<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(SI*4)
-	VBROADCASTSS zero<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R11*1)
-	VBROADCASTSS zero<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R8*2)
 	VBROADCASTSS one<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R12*1)
@@ -8821,11 +8759,9 @@ loop1:
 	VMOVUPS     Y2, (AX)(R9*1)
 	VMOVUPS     Y7, (AX)(DI*2)
 	VMOVUPS     Y4, (AX)(R10*1)
-	VMOVUPS     zeroF64<>+0(SB), Y4
+	VMOVUPS     noneSetF64<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(SI*4)
-	VMOVUPS     zeroF64<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R11*1)
-	VMOVUPS     zeroF64<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R8*2)
 	VMOVUPS     oneF64<>+0(SB), Y4
 	VMOVUPS     Y4, (AX)(R12*1)
@@ -8917,11 +8853,9 @@ loop1:
 	VMOVUPS      Z2, (AX)(R9*1)
 	VMOVUPS      Z7, (AX)(DI*2)
 	VMOVUPS      Z4, (AX)(R10*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VBROADCASTSD noneSetF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(SI*4)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R11*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R8*2)
 	VBROADCASTSD oneF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(R12*1)

@@ -311,8 +311,8 @@ loop1:
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z16
 	VFMADD213PS.BCST one<>+0(SB), Z13, Z17
 	VFMADD213PS.BCST one<>+0(SB), Z12, Z16
-	VPTESTMD.BCST    bit0<>+0(SB), Z11, K3
-	VPTESTMD.BCST    bit0<>+0(SB), Z10, K4
+	VPTESTMD.BCST    oneI<>+0(SB), Z11, K3
+	VPTESTMD.BCST    oneI<>+0(SB), Z10, K4
 	VBLENDMPS        Z17, Z14, K3, Z12
 	VBLENDMPS        Z16, Z15, K4, Z13
 	VBLENDMPS        Z14, Z17, K3, Z17
@@ -366,16 +366,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA bit0<>+0(SB)/4, $0x00000001
-DATA bit0<>+4(SB)/4, $0x00000001
-DATA bit0<>+8(SB)/4, $0x00000001
-DATA bit0<>+12(SB)/4, $0x00000001
-DATA bit0<>+16(SB)/4, $0x00000001
-DATA bit0<>+20(SB)/4, $0x00000001
-DATA bit0<>+24(SB)/4, $0x00000001
-DATA bit0<>+28(SB)/4, $0x00000001
-GLOBL bit0<>(SB), RODATA|NOPTR, $32
 
 DATA zeroStays<>+0(SB)/4, $0x00000122
 DATA zeroStays<>+4(SB)/4, $0x00000122
@@ -667,8 +657,8 @@ loop1:
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
 	VFMADD213PD.BCST oneF64<>+0(SB), Z13, Z15
 	VFMADD213PD.BCST oneF64<>+0(SB), Z12, Z14
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K3
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z10, K4
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K3
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z10, K4
 	VBLENDMPD        Z15, Z8, K3, Z12
 	VBLENDMPD        Z14, Z9, K4, Z13
 	VBLENDMPD        Z8, Z15, K3, Z15
@@ -720,12 +710,6 @@ easy3:
 	MOVQ    AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA bit0F64<>+0(SB)/8, $0x0000000000000001
-DATA bit0F64<>+8(SB)/8, $0x0000000000000001
-DATA bit0F64<>+16(SB)/8, $0x0000000000000001
-DATA bit0F64<>+24(SB)/8, $0x0000000000000001
-GLOBL bit0F64<>(SB), RODATA|NOPTR, $32
 
 // func logSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
@@ -2273,7 +2257,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z13
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z13
 	VFMADD213PS       Z2, Z12, Z13
-	VPTESTMD.BCST     bit0<>+0(SB), Z10, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z10, K2
 	VBLENDMPS         Z13, Z11, K2, Z12
 	VBLENDMPS         Z11, Z13, K2, Z13
 	VPSLLD            $0x1e, Z10, Z11
@@ -2581,7 +2565,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z13
 	VFMADD213PD       Z2, Z12, Z13
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z10, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z10, K2
 	VBLENDMPD         Z13, Z11, K2, Z12
 	VBLENDMPD         Z11, Z13, K2, Z13
 	VPADDQ.BCST       oneIF64<>+0(SB), Z10, Z11
@@ -2682,7 +2666,7 @@ loop1:
 	VFMADD213PS logQ3<>+0(SB), Y6, Y4
 	VFMADD213PS logQ2<>+0(SB), Y6, Y4
 	VFMADD213PS logQ1<>+0(SB), Y6, Y4
-	VFMADD213PS logQ0<>+0(SB), Y6, Y4
+	VFMADD213PS minusHalf<>+0(SB), Y6, Y4
 	VFMADD231PS Y4, Y8, Y7
 	VADDPS      Y6, Y7, Y7
 	VFMADD231PS ln2Hi<>+0(SB), Y5, Y7
@@ -2875,16 +2859,6 @@ DATA logQ1<>+24(SB)/4, $0x3eaaaad6
 DATA logQ1<>+28(SB)/4, $0x3eaaaad6
 GLOBL logQ1<>(SB), RODATA|NOPTR, $32
 
-DATA logQ0<>+0(SB)/4, $0xbf000000
-DATA logQ0<>+4(SB)/4, $0xbf000000
-DATA logQ0<>+8(SB)/4, $0xbf000000
-DATA logQ0<>+12(SB)/4, $0xbf000000
-DATA logQ0<>+16(SB)/4, $0xbf000000
-DATA logQ0<>+20(SB)/4, $0xbf000000
-DATA logQ0<>+24(SB)/4, $0xbf000000
-DATA logQ0<>+28(SB)/4, $0xbf000000
-GLOBL logQ0<>(SB), RODATA|NOPTR, $32
-
 DATA half<>+0(SB)/4, $0x3f000000
 DATA half<>+4(SB)/4, $0x3f000000
 DATA half<>+8(SB)/4, $0x3f000000
@@ -2960,7 +2934,7 @@ loop1:
 	VFMADD213PS.BCST logQ3<>+0(SB), Z13, Z12
 	VFMADD213PS.BCST logQ2<>+0(SB), Z13, Z12
 	VFMADD213PS.BCST logQ1<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ0<>+0(SB), Z13, Z12
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z12
 	VFMADD231PS      Z12, Z10, Z16
 	VADDPS           Z13, Z16, Z16
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z16
@@ -4083,8 +4057,8 @@ loop1:
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z17
 	VFMADD213PS      Z1, Z14, Z18
 	VFMADD213PS      Z1, Z13, Z17
-	VPTESTMD.BCST    bit0<>+0(SB), Z12, K3
-	VPTESTMD.BCST    bit0<>+0(SB), Z11, K4
+	VPTESTMD.BCST    oneI<>+0(SB), Z12, K3
+	VPTESTMD.BCST    oneI<>+0(SB), Z11, K4
 	VBLENDMPS        Z18, Z15, K3, Z13
 	VBLENDMPS        Z17, Z16, K4, Z14
 	VBLENDMPS        Z15, Z18, K3, Z18
@@ -4368,8 +4342,8 @@ loop1:
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z13, Z17
 	VFMADD213PD      Z1, Z14, Z18
 	VFMADD213PD      Z1, Z13, Z17
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z12, K3
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K4
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z12, K3
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K4
 	VBLENDMPD        Z18, Z15, K3, Z13
 	VBLENDMPD        Z17, Z16, K4, Z14
 	VBLENDMPD        Z15, Z18, K3, Z18
@@ -5316,7 +5290,7 @@ loop1:
 	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
 	VFMADD213PS      Z2, Z12, Z14
-	VPTESTMD.BCST    bit0<>+0(SB), Z11, K2
+	VPTESTMD.BCST    oneI<>+0(SB), Z11, K2
 	VBLENDMPS        Z14, Z13, K2, Z12
 	VBLENDMPS        Z13, Z14, K2, Z14
 	VPSLLD           $0x1e, Z11, Z13
@@ -5359,7 +5333,7 @@ loop1:
 	VFMADD213PS.BCST cosP0<>+0(SB), Z15, Z17
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z15, Z17
 	VFMADD213PS      Z2, Z15, Z17
-	VPTESTMD.BCST    bit0<>+0(SB), Z14, K2
+	VPTESTMD.BCST    oneI<>+0(SB), Z14, K2
 	VBLENDMPS        Z17, Z16, K2, Z15
 	VBLENDMPS        Z16, Z17, K2, Z17
 	VPSLLD           $0x1e, Z14, Z16
@@ -5404,7 +5378,7 @@ loop1:
 	VFMADD213PS.BCST cosP0<>+0(SB), Z13, Z9
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z9
 	VFMADD213PS      Z2, Z13, Z9
-	VPTESTMD.BCST    bit0<>+0(SB), Z17, K2
+	VPTESTMD.BCST    oneI<>+0(SB), Z17, K2
 	VBLENDMPS        Z9, Z14, K2, Z13
 	VBLENDMPS        Z14, Z9, K2, Z9
 	VPSLLD           $0x1e, Z17, Z14
@@ -5733,7 +5707,7 @@ loop1:
 	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
 	VFMADD213PD      Z2, Z12, Z14
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K2
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K2
 	VBLENDMPD        Z14, Z13, K2, Z12
 	VBLENDMPD        Z13, Z14, K2, Z14
 	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
@@ -5782,7 +5756,7 @@ loop1:
 	VFMADD213PD.BCST cosP0F64<>+0(SB), Z15, Z17
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z15, Z17
 	VFMADD213PD      Z2, Z15, Z17
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z14, K2
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z14, K2
 	VBLENDMPD        Z17, Z16, K2, Z15
 	VBLENDMPD        Z16, Z17, K2, Z17
 	VPADDQ.BCST      oneIF64<>+0(SB), Z14, Z16
@@ -5833,7 +5807,7 @@ loop1:
 	VFMADD213PD.BCST cosP0F64<>+0(SB), Z11, Z9
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z11, Z9
 	VFMADD213PD      Z2, Z11, Z9
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z17, K2
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z17, K2
 	VBLENDMPD        Z9, Z16, K2, Z11
 	VBLENDMPD        Z16, Z9, K2, Z9
 	VPADDQ.BCST      oneIF64<>+0(SB), Z17, Z16
@@ -6422,7 +6396,6 @@ loop1:
 	VMASKMOVPS   Y1, Y2, (AX)
 	VMOVUPS      zero<>+0(SB), Y1
 	VMASKMOVPS   Y1, Y2, (AX)(BX*1)
-	VMOVUPS      zero<>+0(SB), Y1
 	VMASKMOVPS   Y1, Y2, (AX)(BX*2)
 	VMASKMOVPS   Y3, Y2, (AX)(SI*1)
 	VMASKMOVPS   Y6, Y2, (AX)(BX*4)
@@ -6444,7 +6417,6 @@ easy3:
 	VMOVUPS Y2, (AX)
 	VMOVUPS zero<>+0(SB), Y2
 	VMOVUPS Y2, (AX)(BX*1)
-	VMOVUPS zero<>+0(SB), Y2
 	VMOVUPS Y2, (AX)(BX*2)
 	VMOVUPS Y3, (AX)(SI*1)
 	VMOVUPS Y6, (AX)(BX*4)
@@ -6569,7 +6541,7 @@ loop1:
 	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
 	VFMADD213PS      Z0, Z12, Z14
-	VPTESTMD.BCST    bit0<>+0(SB), Z11, K2
+	VPTESTMD.BCST    oneI<>+0(SB), Z11, K2
 	VBLENDMPS        Z14, Z13, K2, Z12
 	VBLENDMPS        Z13, Z14, K2, Z14
 	VPSLLD           $0x1e, Z11, Z13
@@ -6619,7 +6591,6 @@ loop1:
 	VMOVUPS          Z0, K1, (AX)
 	VBROADCASTSS     zero<>+0(SB), Z10
 	VMOVUPS          Z10, K1, (AX)(BX*1)
-	VBROADCASTSS     zero<>+0(SB), Z10
 	VMOVUPS          Z10, K1, (AX)(BX*2)
 	VMOVUPS          Z13, K1, (AX)(SI*1)
 	VMOVUPS          Z14, K1, (AX)(BX*4)
@@ -6640,7 +6611,6 @@ easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSS zero<>+0(SB), Z10
 	VMOVUPS      Z10, (AX)(BX*1)
-	VBROADCASTSS zero<>+0(SB), Z10
 	VMOVUPS      Z10, (AX)(BX*2)
 	VMOVUPS      Z13, (AX)(SI*1)
 	VMOVUPS      Z14, (AX)(BX*4)
@@ -6767,7 +6737,6 @@ loop1:
 	VMASKMOVPD   Y1, Y2, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y1
 	VMASKMOVPD   Y1, Y2, (AX)(BX*1)
-	VMOVUPS      zeroF64<>+0(SB), Y1
 	VMASKMOVPD   Y1, Y2, (AX)(BX*2)
 	VMASKMOVPD   Y4, Y2, (AX)(SI*1)
 	VMASKMOVPD   Y6, Y2, (AX)(BX*4)
@@ -6789,7 +6758,6 @@ easy3:
 	VMOVUPS Y2, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y2
 	VMOVUPS Y2, (AX)(BX*1)
-	VMOVUPS zeroF64<>+0(SB), Y2
 	VMOVUPS Y2, (AX)(BX*2)
 	VMOVUPS Y4, (AX)(SI*1)
 	VMOVUPS Y6, (AX)(BX*4)
@@ -6924,7 +6892,7 @@ loop1:
 	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
 	VFMADD213PD      Z0, Z12, Z14
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K2
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K2
 	VBLENDMPD        Z14, Z13, K2, Z12
 	VBLENDMPD        Z13, Z14, K2, Z14
 	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
@@ -6981,7 +6949,6 @@ loop1:
 	VMOVUPD          Z0, K1, (AX)
 	VBROADCASTSD     zeroF64<>+0(SB), Z10
 	VMOVUPD          Z10, K1, (AX)(BX*1)
-	VBROADCASTSD     zeroF64<>+0(SB), Z10
 	VMOVUPD          Z10, K1, (AX)(BX*2)
 	VMOVUPD          Z11, K1, (AX)(SI*1)
 	VMOVUPD          Z14, K1, (AX)(BX*4)
@@ -7002,7 +6969,6 @@ easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z10
 	VMOVUPS      Z10, (AX)(BX*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z10
 	VMOVUPS      Z10, (AX)(BX*2)
 	VMOVUPS      Z11, (AX)(SI*1)
 	VMOVUPS      Z14, (AX)(BX*4)
@@ -7117,7 +7083,6 @@ loop1:
 	VMASKMOVPS   Y1, Y4, (AX)
 	VMOVUPS      zero<>+0(SB), Y1
 	VMASKMOVPS   Y1, Y4, (AX)(BX*1)
-	VMOVUPS      zero<>+0(SB), Y1
 	VMASKMOVPS   Y1, Y4, (AX)(BX*2)
 	VMASKMOVPS   Y7, Y4, (AX)(SI*1)
 	VMASKMOVPS   Y6, Y4, (AX)(BX*4)
@@ -7139,7 +7104,6 @@ easy3:
 	VMOVUPS Y4, (AX)
 	VMOVUPS zero<>+0(SB), Y4
 	VMOVUPS Y4, (AX)(BX*1)
-	VMOVUPS zero<>+0(SB), Y4
 	VMOVUPS Y4, (AX)(BX*2)
 	VMOVUPS Y7, (AX)(SI*1)
 	VMOVUPS Y6, (AX)(BX*4)
@@ -7264,7 +7228,7 @@ loop1:
 	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
 	VFMADD213PS      Z0, Z12, Z14
-	VPTESTMD.BCST    bit0<>+0(SB), Z11, K2
+	VPTESTMD.BCST    oneI<>+0(SB), Z11, K2
 	VBLENDMPS        Z14, Z13, K2, Z12
 	VBLENDMPS        Z13, Z14, K2, Z14
 	VPSLLD           $0x1e, Z11, Z13
@@ -7315,7 +7279,6 @@ loop1:
 	VMOVUPS          Z0, K1, (AX)
 	VBROADCASTSS     zero<>+0(SB), Z15
 	VMOVUPS          Z15, K1, (AX)(BX*1)
-	VBROADCASTSS     zero<>+0(SB), Z15
 	VMOVUPS          Z15, K1, (AX)(BX*2)
 	VMOVUPS          Z14, K1, (AX)(SI*1)
 	VMOVUPS          Z11, K1, (AX)(BX*4)
@@ -7336,7 +7299,6 @@ easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSS zero<>+0(SB), Z15
 	VMOVUPS      Z15, (AX)(BX*1)
-	VBROADCASTSS zero<>+0(SB), Z15
 	VMOVUPS      Z15, (AX)(BX*2)
 	VMOVUPS      Z14, (AX)(SI*1)
 	VMOVUPS      Z11, (AX)(BX*4)
@@ -7462,7 +7424,6 @@ loop1:
 	VMASKMOVPD   Y1, Y3, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*1)
-	VMOVUPS      zeroF64<>+0(SB), Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*2)
 	VMASKMOVPD   Y7, Y3, (AX)(SI*1)
 	VMASKMOVPD   Y6, Y3, (AX)(BX*4)
@@ -7484,7 +7445,6 @@ easy3:
 	VMOVUPS Y3, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y3
 	VMOVUPS Y3, (AX)(BX*1)
-	VMOVUPS zeroF64<>+0(SB), Y3
 	VMOVUPS Y3, (AX)(BX*2)
 	VMOVUPS Y7, (AX)(SI*1)
 	VMOVUPS Y6, (AX)(BX*4)
@@ -7625,7 +7585,7 @@ loop1:
 	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
 	VFMADD213PD      Z0, Z12, Z14
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K2
+	VPTESTMQ.BCST    oneIF64<>+0(SB), Z11, K2
 	VBLENDMPD        Z14, Z13, K2, Z12
 	VBLENDMPD        Z13, Z14, K2, Z14
 	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
@@ -7687,7 +7647,6 @@ loop1:
 	VMOVUPD          Z0, K1, (AX)
 	VBROADCASTSD     zeroF64<>+0(SB), Z15
 	VMOVUPD          Z15, K1, (AX)(BX*1)
-	VBROADCASTSD     zeroF64<>+0(SB), Z15
 	VMOVUPD          Z15, K1, (AX)(BX*2)
 	VMOVUPD          Z14, K1, (AX)(SI*1)
 	VMOVUPD          Z13, K1, (AX)(BX*4)
@@ -7708,7 +7667,6 @@ easy3:
 	VMOVUPS      Z0, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z15
 	VMOVUPS      Z15, (AX)(BX*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z15
 	VMOVUPS      Z15, (AX)(BX*2)
 	VMOVUPS      Z14, (AX)(SI*1)
 	VMOVUPS      Z13, (AX)(BX*4)
@@ -7760,7 +7718,6 @@ loop1:
 	VMOVUPS    Y4, (AX)
 	VMOVUPS    zero<>+0(SB), Y4
 	VMOVUPS    Y4, (AX)(BX*1)
-	VMOVUPS    zero<>+0(SB), Y4
 	VMOVUPS    Y4, (AX)(BX*2)
 	VMOVUPS    (CX)(SI*1), Y4
 	VMOVUPS    Y4, (AX)(SI*1)
@@ -7813,7 +7770,6 @@ loop1:
 	VMOVUPS      Z4, (AX)
 	VBROADCASTSS zero<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(BX*1)
-	VBROADCASTSS zero<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(BX*2)
 	VMOVUPS      (CX)(SI*1), Z4
 	VMOVUPS      Z4, (AX)(SI*1)
@@ -7866,7 +7822,6 @@ loop1:
 	VMOVUPS    Y4, (AX)
 	VMOVUPS    zeroF64<>+0(SB), Y4
 	VMOVUPS    Y4, (AX)(BX*1)
-	VMOVUPS    zeroF64<>+0(SB), Y4
 	VMOVUPS    Y4, (AX)(BX*2)
 	VMOVUPS    (CX)(SI*1), Y4
 	VMOVUPS    Y4, (AX)(SI*1)
@@ -7919,7 +7874,6 @@ loop1:
 	VMOVUPS      Z4, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(BX*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
 	VMOVUPS      Z4, (AX)(BX*2)
 	VMOVUPS      (CX)(SI*1), Z4
 	VMOVUPS      Z4, (AX)(SI*1)
@@ -8274,7 +8228,7 @@ loop1:
 	VADDPS       Y10, Y11, Y11
 	VDIVPS       Y8, Y11, Y11
 	VMOVUPS      twentyFourth<>+0(SB), Y8
-	VFMADD213PS  sixth<>+0(SB), Y0, Y8
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y8
 	VMULPS       twentyFourth<>+0(SB), Y2, Y10
 	VMULPS       Y2, Y10, Y5
 	VFMSUB231PS  Y0, Y8, Y5
@@ -8364,16 +8318,6 @@ DATA twentyFourth<>+24(SB)/4, $0x3d2aaaab
 DATA twentyFourth<>+28(SB)/4, $0x3d2aaaab
 GLOBL twentyFourth<>(SB), RODATA|NOPTR, $32
 
-DATA sixth<>+0(SB)/4, $0x3e2aaaab
-DATA sixth<>+4(SB)/4, $0x3e2aaaab
-DATA sixth<>+8(SB)/4, $0x3e2aaaab
-DATA sixth<>+12(SB)/4, $0x3e2aaaab
-DATA sixth<>+16(SB)/4, $0x3e2aaaab
-DATA sixth<>+20(SB)/4, $0x3e2aaaab
-DATA sixth<>+24(SB)/4, $0x3e2aaaab
-DATA sixth<>+28(SB)/4, $0x3e2aaaab
-GLOBL sixth<>(SB), RODATA|NOPTR, $32
-
 // func expSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
@@ -8456,7 +8400,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z13, Z11
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z13, Z11
 	VFMADD213PS       Z0, Z13, Z11
-	VPTESTMD.BCST     bit0<>+0(SB), Z17, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z17, K2
 	VBLENDMPS         Z11, Z12, K2, Z13
 	VBLENDMPS         Z12, Z11, K2, Z11
 	VPSLLD            $0x1e, Z17, Z12
@@ -8483,7 +8427,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z17
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z17
 	VFMADD213PS       Z0, Z12, Z17
-	VPTESTMD.BCST     bit0<>+0(SB), Z15, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z15, K2
 	VBLENDMPS         Z17, Z11, K2, Z12
 	VBLENDMPS         Z11, Z17, K2, Z17
 	VPSLLD            $0x1e, Z15, Z11
@@ -8524,7 +8468,7 @@ loop1:
 	VADDPS            Z18, Z13, Z13
 	VDIVPS            Z16, Z13, Z13
 	VBROADCASTSS      twentyFourth<>+0(SB), Z16
-	VFMADD213PS.BCST  sixth<>+0(SB), Z9, Z16
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z9, Z16
 	VMULPS.BCST       twentyFourth<>+0(SB), Z10, Z18
 	VMULPS            Z10, Z18, Z17
 	VFMSUB231PS       Z9, Z16, Z17
@@ -8745,7 +8689,7 @@ loop1:
 	VADDPD       Y8, Y11, Y11
 	VDIVPD       Y7, Y11, Y11
 	VMOVUPS      twentyFourthF64<>+0(SB), Y7
-	VFMADD213PD  sixthF64<>+0(SB), Y0, Y7
+	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y7
 	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
 	VMULPD       Y2, Y8, Y5
 	VFMSUB231PD  Y0, Y7, Y5
@@ -8822,12 +8766,6 @@ DATA twentyFourthF64<>+8(SB)/8, $0x3fa5555555555555
 DATA twentyFourthF64<>+16(SB)/8, $0x3fa5555555555555
 DATA twentyFourthF64<>+24(SB)/8, $0x3fa5555555555555
 GLOBL twentyFourthF64<>(SB), RODATA|NOPTR, $32
-
-DATA sixthF64<>+0(SB)/8, $0x3fc5555555555555
-DATA sixthF64<>+8(SB)/8, $0x3fc5555555555555
-DATA sixthF64<>+16(SB)/8, $0x3fc5555555555555
-DATA sixthF64<>+24(SB)/8, $0x3fc5555555555555
-GLOBL sixthF64<>(SB), RODATA|NOPTR, $32
 
 // func expSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -8913,7 +8851,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z11, Z17
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z11, Z17
 	VFMADD213PD       Z0, Z11, Z17
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z12, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z12, K2
 	VBLENDMPD         Z17, Z16, K2, Z11
 	VBLENDMPD         Z16, Z17, K2, Z17
 	VPADDQ.BCST       oneIF64<>+0(SB), Z12, Z16
@@ -8946,7 +8884,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z16
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z16
 	VFMADD213PD       Z0, Z12, Z16
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z13, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z13, K2
 	VBLENDMPD         Z16, Z17, K2, Z12
 	VBLENDMPD         Z17, Z16, K2, Z16
 	VPADDQ.BCST       oneIF64<>+0(SB), Z13, Z17
@@ -8987,7 +8925,7 @@ loop1:
 	VADDPD            Z15, Z11, Z11
 	VDIVPD            Z14, Z11, Z11
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z14
-	VFMADD213PD.BCST  sixthF64<>+0(SB), Z8, Z14
+	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z8, Z14
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z9, Z15
 	VMULPD            Z9, Z15, Z16
 	VFMSUB231PD       Z8, Z14, Z16
@@ -9097,7 +9035,7 @@ loop1:
 	VFMADD213PS  logQ3<>+0(SB), Y5, Y3
 	VFMADD213PS  logQ2<>+0(SB), Y5, Y3
 	VFMADD213PS  logQ1<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ0<>+0(SB), Y5, Y3
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y3
 	VFMADD231PS  Y3, Y7, Y6
 	VADDPS       Y5, Y6, Y6
 	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y6
@@ -9176,11 +9114,11 @@ loop1:
 	VFMSUB231PS  Y6, Y6, Y8
 	VMOVUPS      minusHalf<>+0(SB), Y2
 	VFMADD213PS  one<>+0(SB), Y6, Y2
-	VFMADD231PS  twelfth<>+0(SB), Y8, Y2
+	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y2
 	VADDPS       Y6, Y6, Y8
 	VMULPS       Y4, Y8, Y8
 	VMULPS       minusHalf<>+0(SB), Y4, Y0
-	VFMADD231PS  twelfth<>+0(SB), Y8, Y0
+	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y0
 	VBLENDVPS    Y1, Y2, Y5, Y5
 	VBLENDVPS    Y1, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
@@ -9229,16 +9167,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA twelfth<>+0(SB)/4, $0x3daaaaab
-DATA twelfth<>+4(SB)/4, $0x3daaaaab
-DATA twelfth<>+8(SB)/4, $0x3daaaaab
-DATA twelfth<>+12(SB)/4, $0x3daaaaab
-DATA twelfth<>+16(SB)/4, $0x3daaaaab
-DATA twelfth<>+20(SB)/4, $0x3daaaaab
-DATA twelfth<>+24(SB)/4, $0x3daaaaab
-DATA twelfth<>+28(SB)/4, $0x3daaaaab
-GLOBL twelfth<>(SB), RODATA|NOPTR, $32
-
 // func logSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·logSim2F32AVX512(SB), NOSPLIT, $0-64
@@ -9247,7 +9175,7 @@ TEXT ·logSim2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS signF32<>+0(SB), Z2
 	VBROADCASTSS zero<>+0(SB), Z3
 	VBROADCASTSS minusHalf<>+0(SB), Z4
-	VBROADCASTSS twelfth<>+0(SB), Z5
+	VBROADCASTSS halfCotRest0<>+0(SB), Z5
 	VBROADCASTSS fourThirds<>+0(SB), Z6
 	VBROADCASTSS ln2Lo<>+0(SB), Z7
 	VBROADCASTSS logQ8<>+0(SB), Z8
@@ -9301,7 +9229,7 @@ loop1:
 	VFMADD213PS.BCST logQ3<>+0(SB), Z13, Z12
 	VFMADD213PS.BCST logQ2<>+0(SB), Z13, Z12
 	VFMADD213PS.BCST logQ1<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ0<>+0(SB), Z13, Z12
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z12
 	VFMADD231PS      Z12, Z10, Z16
 	VADDPS           Z13, Z16, Z16
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z16
@@ -9577,11 +9505,11 @@ loop1:
 	VFMSUB231PD  Y5, Y5, Y10
 	VMOVUPS      minusHalfF64<>+0(SB), Y2
 	VFMADD213PD  oneF64<>+0(SB), Y5, Y2
-	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y2
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y10, Y2
 	VADDPD       Y5, Y5, Y10
 	VMULPD       Y4, Y10, Y10
 	VMULPD       minusHalfF64<>+0(SB), Y4, Y0
-	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y0
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y10, Y0
 	VBLENDVPD    Y6, Y2, Y1, Y1
 	VBLENDVPD    Y6, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
@@ -9630,12 +9558,6 @@ easy3:
 	VZEROUPPER
 	RET
 
-DATA twelfthF64<>+0(SB)/8, $0x3fb5555555555555
-DATA twelfthF64<>+8(SB)/8, $0x3fb5555555555555
-DATA twelfthF64<>+16(SB)/8, $0x3fb5555555555555
-DATA twelfthF64<>+24(SB)/8, $0x3fb5555555555555
-GLOBL twelfthF64<>(SB), RODATA|NOPTR, $32
-
 // func logSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
@@ -9645,7 +9567,7 @@ TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD halfF64<>+0(SB), Z3
 	VBROADCASTSD signF64<>+0(SB), Z4
 	VBROADCASTSD minusHalfF64<>+0(SB), Z5
-	VBROADCASTSD twelfthF64<>+0(SB), Z6
+	VBROADCASTSD halfCotRest0F64<>+0(SB), Z6
 	VBROADCASTSD fourThirdsF64<>+0(SB), Z7
 	VBROADCASTSD twoF64<>+0(SB), Z8
 	VBROADCASTSD ln2LoF64<>+0(SB), Z9
@@ -10030,7 +9952,7 @@ loop1:
 	VADDPS       Y5, Y2, Y2
 	VDIVPS       Y12, Y2, Y2
 	VMOVUPS      twentyFourth<>+0(SB), Y12
-	VFMADD213PS  sixth<>+0(SB), Y0, Y12
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y12
 	VMULPS       twentyFourth<>+0(SB), Y3, Y5
 	VMULPS       Y3, Y5, Y9
 	VFMSUB231PS  Y0, Y12, Y9
@@ -10188,7 +10110,7 @@ loop1:
 	VADDPS       Y12, Y7, Y7
 	VDIVPS       Y0, Y7, Y7
 	VMOVUPS      twentyFourth<>+0(SB), Y0
-	VFMADD213PS  sixth<>+0(SB), Y1, Y0
+	VFMADD213PS  sincRest0<>+0(SB), Y1, Y0
 	VMULPS       twentyFourth<>+0(SB), Y4, Y12
 	VMULPS       Y4, Y12, Y5
 	VFMSUB231PS  Y1, Y0, Y5
@@ -10362,11 +10284,11 @@ loop1:
 	VFMSUB231PS  Y10, Y10, Y4
 	VMOVUPS      minusHalf<>+0(SB), Y5
 	VFMADD213PS  one<>+0(SB), Y10, Y5
-	VFMADD231PS  twelfth<>+0(SB), Y4, Y5
+	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y5
 	VADDPS       Y10, Y10, Y4
 	VMULPS       Y12, Y4, Y4
 	VMULPS       minusHalf<>+0(SB), Y12, Y9
-	VFMADD231PS  twelfth<>+0(SB), Y4, Y9
+	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y9
 	VBLENDVPS    Y7, Y5, Y8, Y8
 	VBLENDVPS    Y7, Y9, Y11, Y11
 	VMULPS       Y2, Y11, Y9
@@ -10523,7 +10445,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z6
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z6
 	VFMADD213PS.BCST  one<>+0(SB), Z8, Z6
-	VPTESTMD.BCST     bit0<>+0(SB), Z12, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z12, K2
 	VBLENDMPS         Z6, Z7, K2, Z8
 	VBLENDMPS         Z7, Z6, K2, Z6
 	VPSLLD            $0x1e, Z12, Z7
@@ -10550,7 +10472,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z12
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z12
 	VFMADD213PS.BCST  one<>+0(SB), Z7, Z12
-	VPTESTMD.BCST     bit0<>+0(SB), Z10, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z10, K2
 	VBLENDMPS         Z12, Z6, K2, Z7
 	VBLENDMPS         Z6, Z12, K2, Z12
 	VPSLLD            $0x1e, Z10, Z6
@@ -10591,7 +10513,7 @@ loop1:
 	VADDPS            Z13, Z8, Z8
 	VDIVPS            Z11, Z8, Z8
 	VBROADCASTSS      twentyFourth<>+0(SB), Z11
-	VFMADD213PS.BCST  sixth<>+0(SB), Z0, Z11
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z11
 	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z13
 	VMULPS            Z3, Z13, Z12
 	VFMSUB231PS       Z0, Z11, Z12
@@ -10666,7 +10588,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z7
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z7
 	VFMADD213PS.BCST  one<>+0(SB), Z3, Z7
-	VPTESTMD.BCST     bit0<>+0(SB), Z14, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z14, K2
 	VBLENDMPS         Z7, Z8, K2, Z3
 	VBLENDMPS         Z8, Z7, K2, Z7
 	VPSLLD            $0x1e, Z14, Z8
@@ -10693,7 +10615,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z14
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z14
 	VFMADD213PS.BCST  one<>+0(SB), Z8, Z14
-	VPTESTMD.BCST     bit0<>+0(SB), Z0, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z0, K2
 	VBLENDMPS         Z14, Z7, K2, Z8
 	VBLENDMPS         Z7, Z14, K2, Z14
 	VPSLLD            $0x1e, Z0, Z7
@@ -10734,7 +10656,7 @@ loop1:
 	VADDPS            Z15, Z3, Z3
 	VDIVPS            Z7, Z3, Z3
 	VBROADCASTSS      twentyFourth<>+0(SB), Z7
-	VFMADD213PS.BCST  sixth<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z1, Z7
 	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z15
 	VMULPS            Z4, Z15, Z13
 	VFMSUB231PS       Z1, Z7, Z13
@@ -10818,7 +10740,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z6
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z6
 	VFMADD213PS.BCST  one<>+0(SB), Z7, Z6
-	VPTESTMD.BCST     bit0<>+0(SB), Z1, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z1, K2
 	VBLENDMPS         Z6, Z9, K2, Z7
 	VBLENDMPS         Z9, Z6, K2, Z6
 	VPSLLD            $0x1e, Z1, Z9
@@ -10845,7 +10767,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z1
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z1
 	VFMADD213PS.BCST  one<>+0(SB), Z9, Z1
-	VPTESTMD.BCST     bit0<>+0(SB), Z4, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z4, K2
 	VBLENDMPS         Z1, Z6, K2, Z9
 	VBLENDMPS         Z6, Z1, K2, Z1
 	VPSLLD            $0x1e, Z4, Z6
@@ -10891,11 +10813,11 @@ loop1:
 	VFMSUB231PS       Z2, Z2, Z3
 	VBROADCASTSS      minusHalf<>+0(SB), Z13
 	VFMADD213PS.BCST  one<>+0(SB), Z2, Z13
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z3, Z13
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z13
 	VADDPS            Z2, Z2, Z3
 	VMULPS            Z5, Z3, Z3
 	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z14
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z3, Z14
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z14
 	VBLENDMPS         Z13, Z10, K2, Z10
 	VBLENDMPS         Z14, Z6, K2, Z6
 	VMULPS            Z12, Z6, Z14
@@ -11135,7 +11057,7 @@ loop1:
 	VADDPD       Y12, Y2, Y2
 	VDIVPD       Y11, Y2, Y2
 	VMOVUPS      twentyFourthF64<>+0(SB), Y11
-	VFMADD213PD  sixthF64<>+0(SB), Y0, Y11
+	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y11
 	VMULPD       twentyFourthF64<>+0(SB), Y3, Y12
 	VMULPD       Y3, Y12, Y9
 	VFMSUB231PD  Y0, Y11, Y9
@@ -11301,7 +11223,7 @@ loop1:
 	VADDPD       Y0, Y10, Y10
 	VDIVPD       Y3, Y10, Y10
 	VMOVUPS      twentyFourthF64<>+0(SB), Y3
-	VFMADD213PD  sixthF64<>+0(SB), Y1, Y3
+	VFMADD213PD  sincRest0F64<>+0(SB), Y1, Y3
 	VMULPD       twentyFourthF64<>+0(SB), Y4, Y0
 	VMULPD       Y4, Y0, Y12
 	VFMSUB231PD  Y1, Y3, Y12
@@ -11483,11 +11405,11 @@ loop1:
 	VFMSUB231PD  Y6, Y6, Y0
 	VMOVUPS      minusHalfF64<>+0(SB), Y12
 	VFMADD213PD  oneF64<>+0(SB), Y6, Y12
-	VFMADD231PD  twelfthF64<>+0(SB), Y0, Y12
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y0, Y12
 	VADDPD       Y6, Y6, Y0
 	VMULPD       Y8, Y0, Y0
 	VMULPD       minusHalfF64<>+0(SB), Y8, Y4
-	VFMADD231PD  twelfthF64<>+0(SB), Y0, Y4
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y0, Y4
 	VBLENDVPD    Y10, Y12, Y9, Y9
 	VBLENDVPD    Y10, Y4, Y11, Y11
 	VMULPD       Y5, Y11, Y4
@@ -11637,7 +11559,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z13
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z13
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z13
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z8, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
 	VBLENDMPD         Z13, Z12, K2, Z7
 	VBLENDMPD         Z12, Z13, K2, Z13
 	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z12
@@ -11670,7 +11592,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z12
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z12
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z12
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z6, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z6, K2
 	VBLENDMPD         Z12, Z13, K2, Z8
 	VBLENDMPD         Z13, Z12, K2, Z12
 	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z13
@@ -11711,7 +11633,7 @@ loop1:
 	VADDPD            Z11, Z7, Z7
 	VDIVPD            Z10, Z7, Z7
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z10
-	VFMADD213PD.BCST  sixthF64<>+0(SB), Z0, Z10
+	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z0, Z10
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z3, Z11
 	VMULPD            Z3, Z11, Z12
 	VFMSUB231PD       Z0, Z10, Z12
@@ -11788,7 +11710,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z15
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z15
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z15
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z3, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z3, K2
 	VBLENDMPD         Z15, Z14, K2, Z7
 	VBLENDMPD         Z14, Z15, K2, Z15
 	VPADDQ.BCST       oneIF64<>+0(SB), Z3, Z14
@@ -11821,7 +11743,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z14
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z14
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z14
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z8, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
 	VBLENDMPD         Z14, Z15, K2, Z3
 	VBLENDMPD         Z15, Z14, K2, Z14
 	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z15
@@ -11862,7 +11784,7 @@ loop1:
 	VADDPD            Z13, Z7, Z7
 	VDIVPD            Z8, Z7, Z7
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z8
-	VFMADD213PD.BCST  sixthF64<>+0(SB), Z1, Z8
+	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z1, Z8
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z4, Z13
 	VMULPD            Z4, Z13, Z11
 	VFMSUB231PD       Z1, Z8, Z11
@@ -11948,7 +11870,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z9, Z14
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z9, Z14
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z9, Z14
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z8, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
 	VBLENDMPD         Z14, Z1, K2, Z9
 	VBLENDMPD         Z1, Z14, K2, Z14
 	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z1
@@ -11981,7 +11903,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z1
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z1
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z1
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z6, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z6, K2
 	VBLENDMPD         Z1, Z14, K2, Z8
 	VBLENDMPD         Z14, Z1, K2, Z1
 	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z14
@@ -12027,11 +11949,11 @@ loop1:
 	VFMSUB231PD       Z2, Z2, Z7
 	VBROADCASTSD      minusHalfF64<>+0(SB), Z11
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z2, Z11
-	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z7, Z11
+	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z7, Z11
 	VADDPD            Z2, Z2, Z7
 	VMULPD            Z5, Z7, Z7
 	VMULPD.BCST       minusHalfF64<>+0(SB), Z5, Z13
-	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z7, Z13
+	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z7, Z13
 	VBLENDMPD         Z11, Z0, K2, Z0
 	VBLENDMPD         Z13, Z6, K2, Z6
 	VMULPD            Z12, Z6, Z13
@@ -12576,7 +12498,7 @@ loop1:
 	VADDPS       Y10, Y11, Y11
 	VDIVPS       Y8, Y11, Y11
 	VMOVUPS      twentyFourth<>+0(SB), Y8
-	VFMADD213PS  sixth<>+0(SB), Y0, Y8
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y8
 	VMULPS       twentyFourth<>+0(SB), Y2, Y10
 	VMULPS       Y2, Y10, Y6
 	VFMSUB231PS  Y0, Y8, Y6
@@ -12598,7 +12520,7 @@ loop1:
 	VMOVUPS      psi11<>+0(SB), Y8
 	VFMADD213PS  psi10<>+0(SB), Y0, Y8
 	VMULPS       psi11<>+0(SB), Y2, Y6
-	VMOVUPS      psi9<>+0(SB), Y5
+	VMOVUPS      sincRest4<>+0(SB), Y5
 	VFMADD231PS  Y0, Y8, Y5
 	VFNMADD231PS Y2, Y6, Y5
 	VMULPS       Y2, Y8, Y8
@@ -12618,12 +12540,12 @@ loop1:
 	VFNMADD231PS Y2, Y6, Y5
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y6, Y8
-	VMOVUPS      psi5<>+0(SB), Y6
+	VMOVUPS      sincRest2<>+0(SB), Y6
 	VFMADD231PS  Y0, Y5, Y6
 	VFNMADD231PS Y2, Y8, Y6
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      psi4<>+0(SB), Y8
+	VMOVUPS      halfCotRest1<>+0(SB), Y8
 	VFMADD231PS  Y0, Y6, Y8
 	VFNMADD231PS Y2, Y5, Y8
 	VMULPS       Y2, Y6, Y6
@@ -12633,17 +12555,17 @@ loop1:
 	VFNMADD231PS Y2, Y6, Y5
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y6, Y8
-	VMOVUPS      psi2<>+0(SB), Y6
+	VMOVUPS      twentyFourth<>+0(SB), Y6
 	VFMADD231PS  Y0, Y5, Y6
 	VFNMADD231PS Y2, Y8, Y6
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      psi1<>+0(SB), Y8
+	VMOVUPS      sincRest0<>+0(SB), Y8
 	VFMADD231PS  Y0, Y6, Y8
 	VFNMADD231PS Y2, Y5, Y8
 	VMULPS       Y2, Y6, Y6
 	VFMADD231PS  Y0, Y5, Y6
-	VMOVUPS      psi0<>+0(SB), Y5
+	VMOVUPS      half<>+0(SB), Y5
 	VFMADD231PS  Y0, Y8, Y5
 	VFNMADD231PS Y2, Y6, Y5
 	VMULPS       Y2, Y8, Y8
@@ -12691,17 +12613,13 @@ loop1:
 	VMASKMOVPS   Y3, Y8, (AX)
 	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(BX*2)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(SI*1)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(BX*4)
 	VMOVUPS      one<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
 	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(SI*2)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
 	VMASKMOVPS   Y5, Y8, (AX)(BX*8)
 	VMASKMOVPS   Y7, Y8, (AX)(R9*1)
@@ -12725,17 +12643,13 @@ easy3:
 	VMOVUPS Y8, (AX)
 	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(BX*1)
-	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(BX*2)
-	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(SI*1)
-	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(BX*4)
 	VMOVUPS one<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(DI*1)
 	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(SI*2)
-	VMOVUPS zero<>+0(SB), Y8
 	VMOVUPS Y8, (AX)(R8*1)
 	VMOVUPS Y5, (AX)(BX*8)
 	VMOVUPS Y7, (AX)(R9*1)
@@ -12777,16 +12691,6 @@ DATA psi10<>+24(SB)/4, $0x310f76c7
 DATA psi10<>+28(SB)/4, $0x310f76c7
 GLOBL psi10<>(SB), RODATA|NOPTR, $32
 
-DATA psi9<>+0(SB)/4, $0x32d7322b
-DATA psi9<>+4(SB)/4, $0x32d7322b
-DATA psi9<>+8(SB)/4, $0x32d7322b
-DATA psi9<>+12(SB)/4, $0x32d7322b
-DATA psi9<>+16(SB)/4, $0x32d7322b
-DATA psi9<>+20(SB)/4, $0x32d7322b
-DATA psi9<>+24(SB)/4, $0x32d7322b
-DATA psi9<>+28(SB)/4, $0x32d7322b
-GLOBL psi9<>(SB), RODATA|NOPTR, $32
-
 DATA psi8<>+0(SB)/4, $0x3493f27e
 DATA psi8<>+4(SB)/4, $0x3493f27e
 DATA psi8<>+8(SB)/4, $0x3493f27e
@@ -12817,26 +12721,6 @@ DATA psi6<>+24(SB)/4, $0x37d00d01
 DATA psi6<>+28(SB)/4, $0x37d00d01
 GLOBL psi6<>(SB), RODATA|NOPTR, $32
 
-DATA psi5<>+0(SB)/4, $0x39500d01
-DATA psi5<>+4(SB)/4, $0x39500d01
-DATA psi5<>+8(SB)/4, $0x39500d01
-DATA psi5<>+12(SB)/4, $0x39500d01
-DATA psi5<>+16(SB)/4, $0x39500d01
-DATA psi5<>+20(SB)/4, $0x39500d01
-DATA psi5<>+24(SB)/4, $0x39500d01
-DATA psi5<>+28(SB)/4, $0x39500d01
-GLOBL psi5<>(SB), RODATA|NOPTR, $32
-
-DATA psi4<>+0(SB)/4, $0x3ab60b61
-DATA psi4<>+4(SB)/4, $0x3ab60b61
-DATA psi4<>+8(SB)/4, $0x3ab60b61
-DATA psi4<>+12(SB)/4, $0x3ab60b61
-DATA psi4<>+16(SB)/4, $0x3ab60b61
-DATA psi4<>+20(SB)/4, $0x3ab60b61
-DATA psi4<>+24(SB)/4, $0x3ab60b61
-DATA psi4<>+28(SB)/4, $0x3ab60b61
-GLOBL psi4<>(SB), RODATA|NOPTR, $32
-
 DATA psi3<>+0(SB)/4, $0x3c088889
 DATA psi3<>+4(SB)/4, $0x3c088889
 DATA psi3<>+8(SB)/4, $0x3c088889
@@ -12846,36 +12730,6 @@ DATA psi3<>+20(SB)/4, $0x3c088889
 DATA psi3<>+24(SB)/4, $0x3c088889
 DATA psi3<>+28(SB)/4, $0x3c088889
 GLOBL psi3<>(SB), RODATA|NOPTR, $32
-
-DATA psi2<>+0(SB)/4, $0x3d2aaaab
-DATA psi2<>+4(SB)/4, $0x3d2aaaab
-DATA psi2<>+8(SB)/4, $0x3d2aaaab
-DATA psi2<>+12(SB)/4, $0x3d2aaaab
-DATA psi2<>+16(SB)/4, $0x3d2aaaab
-DATA psi2<>+20(SB)/4, $0x3d2aaaab
-DATA psi2<>+24(SB)/4, $0x3d2aaaab
-DATA psi2<>+28(SB)/4, $0x3d2aaaab
-GLOBL psi2<>(SB), RODATA|NOPTR, $32
-
-DATA psi1<>+0(SB)/4, $0x3e2aaaab
-DATA psi1<>+4(SB)/4, $0x3e2aaaab
-DATA psi1<>+8(SB)/4, $0x3e2aaaab
-DATA psi1<>+12(SB)/4, $0x3e2aaaab
-DATA psi1<>+16(SB)/4, $0x3e2aaaab
-DATA psi1<>+20(SB)/4, $0x3e2aaaab
-DATA psi1<>+24(SB)/4, $0x3e2aaaab
-DATA psi1<>+28(SB)/4, $0x3e2aaaab
-GLOBL psi1<>(SB), RODATA|NOPTR, $32
-
-DATA psi0<>+0(SB)/4, $0x3f000000
-DATA psi0<>+4(SB)/4, $0x3f000000
-DATA psi0<>+8(SB)/4, $0x3f000000
-DATA psi0<>+12(SB)/4, $0x3f000000
-DATA psi0<>+16(SB)/4, $0x3f000000
-DATA psi0<>+20(SB)/4, $0x3f000000
-DATA psi0<>+24(SB)/4, $0x3f000000
-DATA psi0<>+28(SB)/4, $0x3f000000
-GLOBL psi0<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -12968,7 +12822,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
 	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
-	VPTESTMD.BCST     bit0<>+0(SB), Z8, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z8, K2
 	VBLENDMPS         Z2, Z3, K2, Z4
 	VBLENDMPS         Z3, Z2, K2, Z2
 	VPSLLD            $0x1e, Z8, Z3
@@ -12995,7 +12849,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
 	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
-	VPTESTMD.BCST     bit0<>+0(SB), Z6, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z6, K2
 	VBLENDMPS         Z8, Z2, K2, Z3
 	VBLENDMPS         Z2, Z8, K2, Z8
 	VPSLLD            $0x1e, Z6, Z2
@@ -13036,7 +12890,7 @@ loop1:
 	VADDPS            Z9, Z4, Z4
 	VDIVPS            Z2, Z4, Z4
 	VBROADCASTSS      twentyFourth<>+0(SB), Z2
-	VFMADD213PS.BCST  sixth<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z2
 	VMULPS.BCST       twentyFourth<>+0(SB), Z1, Z9
 	VMULPS            Z1, Z9, Z5
 	VFMSUB231PS       Z0, Z2, Z5
@@ -13058,7 +12912,7 @@ loop1:
 	VBROADCASTSS      psi11<>+0(SB), Z2
 	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
 	VMULPS.BCST       psi11<>+0(SB), Z1, Z5
-	VBROADCASTSS      psi9<>+0(SB), Z8
+	VBROADCASTSS      sincRest4<>+0(SB), Z8
 	VFMADD231PS       Z0, Z2, Z8
 	VFNMADD231PS      Z1, Z5, Z8
 	VMULPS            Z1, Z2, Z2
@@ -13078,12 +12932,12 @@ loop1:
 	VFNMADD231PS      Z1, Z5, Z8
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z5, Z2
-	VBROADCASTSS      psi5<>+0(SB), Z5
+	VBROADCASTSS      sincRest2<>+0(SB), Z5
 	VFMADD231PS       Z0, Z8, Z5
 	VFNMADD231PS      Z1, Z2, Z5
 	VMULPS            Z1, Z8, Z8
 	VFMADD231PS       Z0, Z2, Z8
-	VBROADCASTSS      psi4<>+0(SB), Z2
+	VBROADCASTSS      halfCotRest1<>+0(SB), Z2
 	VFMADD231PS       Z0, Z5, Z2
 	VFNMADD231PS      Z1, Z8, Z2
 	VMULPS            Z1, Z5, Z5
@@ -13093,17 +12947,17 @@ loop1:
 	VFNMADD231PS      Z1, Z5, Z8
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z5, Z2
-	VBROADCASTSS      psi2<>+0(SB), Z5
+	VBROADCASTSS      twentyFourth<>+0(SB), Z5
 	VFMADD231PS       Z0, Z8, Z5
 	VFNMADD231PS      Z1, Z2, Z5
 	VMULPS            Z1, Z8, Z8
 	VFMADD231PS       Z0, Z2, Z8
-	VBROADCASTSS      psi1<>+0(SB), Z2
+	VBROADCASTSS      sincRest0<>+0(SB), Z2
 	VFMADD231PS       Z0, Z5, Z2
 	VFNMADD231PS      Z1, Z8, Z2
 	VMULPS            Z1, Z5, Z5
 	VFMADD231PS       Z0, Z8, Z5
-	VBROADCASTSS      psi0<>+0(SB), Z8
+	VBROADCASTSS      half<>+0(SB), Z8
 	VFMADD231PS       Z0, Z2, Z8
 	VFNMADD231PS      Z1, Z5, Z8
 	VMULPS            Z1, Z2, Z2
@@ -13150,17 +13004,13 @@ loop1:
 	VMOVUPS           Z2, K1, (AX)
 	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(BX*1)
-	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(BX*2)
-	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(SI*1)
-	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 	VBROADCASTSS      one<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(DI*1)
 	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(SI*2)
-	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(R8*1)
 	VMOVUPS           Z5, K1, (AX)(BX*8)
 	VMOVUPS           Z3, K1, (AX)(R9*1)
@@ -13184,17 +13034,13 @@ easy3:
 	VMOVUPS      Z2, (AX)
 	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(BX*1)
-	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(BX*2)
-	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(SI*1)
-	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(BX*4)
 	VBROADCASTSS one<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(SI*2)
-	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(R8*1)
 	VMOVUPS      Z5, (AX)(BX*8)
 	VMOVUPS      Z3, (AX)(R9*1)
@@ -13396,7 +13242,7 @@ loop1:
 	VADDPD       Y8, Y11, Y11
 	VDIVPD       Y7, Y11, Y11
 	VMOVUPS      twentyFourthF64<>+0(SB), Y7
-	VFMADD213PD  sixthF64<>+0(SB), Y0, Y7
+	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y7
 	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
 	VMULPD       Y2, Y8, Y6
 	VFMSUB231PD  Y0, Y7, Y6
@@ -13416,7 +13262,7 @@ loop1:
 	VMAXPD       Y7, Y1, Y1
 	VCMPPD       $0x12, oneF64<>+0(SB), Y1, Y1
 	VMOVUPS      psi18F64<>+0(SB), Y7
-	VFMADD213PD  psi17F64<>+0(SB), Y0, Y7
+	VFMADD213PD  sincRest8F64<>+0(SB), Y0, Y7
 	VMULPD       psi18F64<>+0(SB), Y2, Y6
 	VMOVUPS      psi16F64<>+0(SB), Y5
 	VFMADD231PD  Y0, Y7, Y5
@@ -13433,7 +13279,7 @@ loop1:
 	VFNMADD231PD Y2, Y5, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      psi13F64<>+0(SB), Y5
+	VMOVUPS      sincRest6F64<>+0(SB), Y5
 	VFMADD231PD  Y0, Y7, Y5
 	VFNMADD231PD Y2, Y6, Y5
 	VMULPD       Y2, Y7, Y7
@@ -13453,7 +13299,7 @@ loop1:
 	VFNMADD231PD Y2, Y6, Y5
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      psi9F64<>+0(SB), Y6
+	VMOVUPS      sincRest4F64<>+0(SB), Y6
 	VFMADD231PD  Y0, Y5, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y5, Y5
@@ -13473,12 +13319,12 @@ loop1:
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y5, Y5
 	VFMADD231PD  Y0, Y7, Y5
-	VMOVUPS      psi5F64<>+0(SB), Y7
+	VMOVUPS      sincRest2F64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y5, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      psi4F64<>+0(SB), Y5
+	VMOVUPS      halfCotRest1F64<>+0(SB), Y5
 	VFMADD231PD  Y0, Y7, Y5
 	VFNMADD231PD Y2, Y6, Y5
 	VMULPD       Y2, Y7, Y7
@@ -13488,17 +13334,17 @@ loop1:
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y5, Y5
 	VFMADD231PD  Y0, Y7, Y5
-	VMOVUPS      psi2F64<>+0(SB), Y7
+	VMOVUPS      twentyFourthF64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VFNMADD231PD Y2, Y5, Y7
 	VMULPD       Y2, Y6, Y6
 	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      psi1F64<>+0(SB), Y5
+	VMOVUPS      sincRest0F64<>+0(SB), Y5
 	VFMADD231PD  Y0, Y7, Y5
 	VFNMADD231PD Y2, Y6, Y5
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPS      psi0F64<>+0(SB), Y6
+	VMOVUPS      halfF64<>+0(SB), Y6
 	VFMADD231PD  Y0, Y5, Y6
 	VFNMADD231PD Y2, Y7, Y6
 	VMULPD       Y2, Y5, Y5
@@ -13546,17 +13392,13 @@ loop1:
 	VMASKMOVPD   Y3, Y5, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(BX*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(BX*2)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(BX*4)
 	VMOVUPS      oneF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
 	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
 	VMASKMOVPD   Y6, Y5, (AX)(BX*8)
 	VMASKMOVPD   Y4, Y5, (AX)(R9*1)
@@ -13580,17 +13422,13 @@ easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(BX*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(BX*2)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(BX*4)
 	VMOVUPS oneF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(DI*1)
 	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
 	VMOVUPS Y4, (AX)(R9*1)
@@ -13618,12 +13456,6 @@ DATA psi18F64<>+16(SB)/8, $0x3c1e542ba4020225
 DATA psi18F64<>+24(SB)/8, $0x3c1e542ba4020225
 GLOBL psi18F64<>(SB), RODATA|NOPTR, $32
 
-DATA psi17F64<>+0(SB)/8, $0x3c62f49b46814157
-DATA psi17F64<>+8(SB)/8, $0x3c62f49b46814157
-DATA psi17F64<>+16(SB)/8, $0x3c62f49b46814157
-DATA psi17F64<>+24(SB)/8, $0x3c62f49b46814157
-GLOBL psi17F64<>(SB), RODATA|NOPTR, $32
-
 DATA psi16F64<>+0(SB)/8, $0x3ca6827863b97d97
 DATA psi16F64<>+8(SB)/8, $0x3ca6827863b97d97
 DATA psi16F64<>+16(SB)/8, $0x3ca6827863b97d97
@@ -13641,12 +13473,6 @@ DATA psi14F64<>+8(SB)/8, $0x3d2ae7f3e733b81f
 DATA psi14F64<>+16(SB)/8, $0x3d2ae7f3e733b81f
 DATA psi14F64<>+24(SB)/8, $0x3d2ae7f3e733b81f
 GLOBL psi14F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi13F64<>+0(SB)/8, $0x3d6ae7f3e733b81f
-DATA psi13F64<>+8(SB)/8, $0x3d6ae7f3e733b81f
-DATA psi13F64<>+16(SB)/8, $0x3d6ae7f3e733b81f
-DATA psi13F64<>+24(SB)/8, $0x3d6ae7f3e733b81f
-GLOBL psi13F64<>(SB), RODATA|NOPTR, $32
 
 DATA psi12F64<>+0(SB)/8, $0x3da93974a8c07c9d
 DATA psi12F64<>+8(SB)/8, $0x3da93974a8c07c9d
@@ -13666,12 +13492,6 @@ DATA psi10F64<>+16(SB)/8, $0x3e21eed8eff8d898
 DATA psi10F64<>+24(SB)/8, $0x3e21eed8eff8d898
 GLOBL psi10F64<>(SB), RODATA|NOPTR, $32
 
-DATA psi9F64<>+0(SB)/8, $0x3e5ae64567f544e4
-DATA psi9F64<>+8(SB)/8, $0x3e5ae64567f544e4
-DATA psi9F64<>+16(SB)/8, $0x3e5ae64567f544e4
-DATA psi9F64<>+24(SB)/8, $0x3e5ae64567f544e4
-GLOBL psi9F64<>(SB), RODATA|NOPTR, $32
-
 DATA psi8F64<>+0(SB)/8, $0x3e927e4fb7789f5c
 DATA psi8F64<>+8(SB)/8, $0x3e927e4fb7789f5c
 DATA psi8F64<>+16(SB)/8, $0x3e927e4fb7789f5c
@@ -13690,41 +13510,11 @@ DATA psi6F64<>+16(SB)/8, $0x3efa01a01a01a01a
 DATA psi6F64<>+24(SB)/8, $0x3efa01a01a01a01a
 GLOBL psi6F64<>(SB), RODATA|NOPTR, $32
 
-DATA psi5F64<>+0(SB)/8, $0x3f2a01a01a01a01a
-DATA psi5F64<>+8(SB)/8, $0x3f2a01a01a01a01a
-DATA psi5F64<>+16(SB)/8, $0x3f2a01a01a01a01a
-DATA psi5F64<>+24(SB)/8, $0x3f2a01a01a01a01a
-GLOBL psi5F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi4F64<>+0(SB)/8, $0x3f56c16c16c16c17
-DATA psi4F64<>+8(SB)/8, $0x3f56c16c16c16c17
-DATA psi4F64<>+16(SB)/8, $0x3f56c16c16c16c17
-DATA psi4F64<>+24(SB)/8, $0x3f56c16c16c16c17
-GLOBL psi4F64<>(SB), RODATA|NOPTR, $32
-
 DATA psi3F64<>+0(SB)/8, $0x3f81111111111111
 DATA psi3F64<>+8(SB)/8, $0x3f81111111111111
 DATA psi3F64<>+16(SB)/8, $0x3f81111111111111
 DATA psi3F64<>+24(SB)/8, $0x3f81111111111111
 GLOBL psi3F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi2F64<>+0(SB)/8, $0x3fa5555555555555
-DATA psi2F64<>+8(SB)/8, $0x3fa5555555555555
-DATA psi2F64<>+16(SB)/8, $0x3fa5555555555555
-DATA psi2F64<>+24(SB)/8, $0x3fa5555555555555
-GLOBL psi2F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi1F64<>+0(SB)/8, $0x3fc5555555555555
-DATA psi1F64<>+8(SB)/8, $0x3fc5555555555555
-DATA psi1F64<>+16(SB)/8, $0x3fc5555555555555
-DATA psi1F64<>+24(SB)/8, $0x3fc5555555555555
-GLOBL psi1F64<>(SB), RODATA|NOPTR, $32
-
-DATA psi0F64<>+0(SB)/8, $0x3fe0000000000000
-DATA psi0F64<>+8(SB)/8, $0x3fe0000000000000
-DATA psi0F64<>+16(SB)/8, $0x3fe0000000000000
-DATA psi0F64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL psi0F64<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, MMX+
@@ -13819,7 +13609,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z9
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z4, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z4, K2
 	VBLENDMPD         Z9, Z8, K2, Z3
 	VBLENDMPD         Z8, Z9, K2, Z9
 	VPADDQ.BCST       oneIF64<>+0(SB), Z4, Z8
@@ -13852,7 +13642,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z8
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z8
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z2, K2
 	VBLENDMPD         Z8, Z9, K2, Z4
 	VBLENDMPD         Z9, Z8, K2, Z8
 	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
@@ -13893,7 +13683,7 @@ loop1:
 	VADDPD            Z7, Z3, Z3
 	VDIVPD            Z2, Z3, Z3
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
-	VFMADD213PD.BCST  sixthF64<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z0, Z2
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z1, Z7
 	VMULPD            Z1, Z7, Z5
 	VFMSUB231PD       Z0, Z2, Z5
@@ -13913,7 +13703,7 @@ loop1:
 	VMAXPD            Z5, Z2, Z2
 	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
 	VBROADCASTSD      psi18F64<>+0(SB), Z2
-	VFMADD213PD.BCST  psi17F64<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  sincRest8F64<>+0(SB), Z0, Z2
 	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z5
 	VBROADCASTSD      psi16F64<>+0(SB), Z8
 	VFMADD231PD       Z0, Z2, Z8
@@ -13930,7 +13720,7 @@ loop1:
 	VFNMADD231PD      Z1, Z8, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      psi13F64<>+0(SB), Z8
+	VBROADCASTSD      sincRest6F64<>+0(SB), Z8
 	VFMADD231PD       Z0, Z2, Z8
 	VFNMADD231PD      Z1, Z5, Z8
 	VMULPD            Z1, Z2, Z2
@@ -13950,7 +13740,7 @@ loop1:
 	VFNMADD231PD      Z1, Z5, Z8
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      psi9F64<>+0(SB), Z5
+	VBROADCASTSD      sincRest4F64<>+0(SB), Z5
 	VFMADD231PD       Z0, Z8, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z8, Z8
@@ -13970,12 +13760,12 @@ loop1:
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z8, Z8
 	VFMADD231PD       Z0, Z2, Z8
-	VBROADCASTSD      psi5F64<>+0(SB), Z2
+	VBROADCASTSD      sincRest2F64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z8, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      psi4F64<>+0(SB), Z8
+	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z8
 	VFMADD231PD       Z0, Z2, Z8
 	VFNMADD231PD      Z1, Z5, Z8
 	VMULPD            Z1, Z2, Z2
@@ -13985,17 +13775,17 @@ loop1:
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z8, Z8
 	VFMADD231PD       Z0, Z2, Z8
-	VBROADCASTSD      psi2F64<>+0(SB), Z2
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VFNMADD231PD      Z1, Z8, Z2
 	VMULPD            Z1, Z5, Z5
 	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      psi1F64<>+0(SB), Z8
+	VBROADCASTSD      sincRest0F64<>+0(SB), Z8
 	VFMADD231PD       Z0, Z2, Z8
 	VFNMADD231PD      Z1, Z5, Z8
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VBROADCASTSD      psi0F64<>+0(SB), Z5
+	VBROADCASTSD      halfF64<>+0(SB), Z5
 	VFMADD231PD       Z0, Z8, Z5
 	VFNMADD231PD      Z1, Z2, Z5
 	VMULPD            Z1, Z8, Z8
@@ -14042,17 +13832,13 @@ loop1:
 	VMOVUPD           Z8, K1, (AX)
 	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(BX*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(BX*2)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(SI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(BX*4)
 	VBROADCASTSD      oneF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(DI*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(SI*2)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
 	VMOVUPD           Z8, K1, (AX)(R8*1)
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 	VMOVUPD           Z4, K1, (AX)(R9*1)
@@ -14076,17 +13862,13 @@ easy3:
 	VMOVUPS      Z8, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(BX*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(BX*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(SI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(BX*4)
 	VBROADCASTSD oneF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(SI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
 	VMOVUPS      Z8, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
 	VMOVUPS      Z4, (AX)(R9*1)
@@ -14283,11 +14065,11 @@ loop1:
 	VFMSUB231PS  Y0, Y0, Y8
 	VMOVUPS      minusHalf<>+0(SB), Y6
 	VFMADD213PS  one<>+0(SB), Y0, Y6
-	VFMADD231PS  twelfth<>+0(SB), Y8, Y6
+	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y6
 	VADDPS       Y0, Y0, Y8
 	VMULPS       Y2, Y8, Y8
 	VMULPS       minusHalf<>+0(SB), Y2, Y10
-	VFMADD231PS  twelfth<>+0(SB), Y8, Y10
+	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y10
 	VBLENDVPS    Y9, Y6, Y4, Y4
 	VBLENDVPS    Y9, Y10, Y11, Y11
 	VMULPS       zero<>+0(SB), Y11, Y10
@@ -14309,7 +14091,7 @@ loop1:
 	VMOVUPS      psi11<>+0(SB), Y8
 	VFMADD213PS  psi10<>+0(SB), Y0, Y8
 	VMULPS       psi11<>+0(SB), Y2, Y5
-	VMOVUPS      psi9<>+0(SB), Y7
+	VMOVUPS      sincRest4<>+0(SB), Y7
 	VFMADD231PS  Y0, Y8, Y7
 	VFNMADD231PS Y2, Y5, Y7
 	VMULPS       Y2, Y8, Y8
@@ -14329,12 +14111,12 @@ loop1:
 	VFNMADD231PS Y2, Y5, Y7
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y5, Y8
-	VMOVUPS      psi5<>+0(SB), Y5
+	VMOVUPS      sincRest2<>+0(SB), Y5
 	VFMADD231PS  Y0, Y7, Y5
 	VFNMADD231PS Y2, Y8, Y5
 	VMULPS       Y2, Y7, Y7
 	VFMADD231PS  Y0, Y8, Y7
-	VMOVUPS      psi4<>+0(SB), Y8
+	VMOVUPS      halfCotRest1<>+0(SB), Y8
 	VFMADD231PS  Y0, Y5, Y8
 	VFNMADD231PS Y2, Y7, Y8
 	VMULPS       Y2, Y5, Y5
@@ -14344,17 +14126,17 @@ loop1:
 	VFNMADD231PS Y2, Y5, Y7
 	VMULPS       Y2, Y8, Y8
 	VFMADD231PS  Y0, Y5, Y8
-	VMOVUPS      psi2<>+0(SB), Y5
+	VMOVUPS      twentyFourth<>+0(SB), Y5
 	VFMADD231PS  Y0, Y7, Y5
 	VFNMADD231PS Y2, Y8, Y5
 	VMULPS       Y2, Y7, Y7
 	VFMADD231PS  Y0, Y8, Y7
-	VMOVUPS      psi1<>+0(SB), Y8
+	VMOVUPS      sincRest0<>+0(SB), Y8
 	VFMADD231PS  Y0, Y5, Y8
 	VFNMADD231PS Y2, Y7, Y8
 	VMULPS       Y2, Y5, Y5
 	VFMADD231PS  Y0, Y7, Y5
-	VMOVUPS      psi0<>+0(SB), Y7
+	VMOVUPS      half<>+0(SB), Y7
 	VFMADD231PS  Y0, Y8, Y7
 	VFNMADD231PS Y2, Y5, Y7
 	VMULPS       Y2, Y8, Y8
@@ -14409,17 +14191,13 @@ loop1:
 	VMASKMOVPS   Y3, Y7, (AX)
 	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(BX*1)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(BX*2)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(SI*1)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(BX*4)
 	VMOVUPS      one<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
 	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(SI*2)
-	VMOVUPS      zero<>+0(SB), Y3
 	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
 	VMASKMOVPS   Y6, Y7, (AX)(BX*8)
 	VMASKMOVPS   Y8, Y7, (AX)(R9*1)
@@ -14443,17 +14221,13 @@ easy3:
 	VMOVUPS Y7, (AX)
 	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(BX*1)
-	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(BX*2)
-	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(SI*1)
-	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(BX*4)
 	VMOVUPS one<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS zero<>+0(SB), Y7
 	VMOVUPS Y7, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
 	VMOVUPS Y8, (AX)(R9*1)
@@ -14566,7 +14340,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
 	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
-	VPTESTMD.BCST     bit0<>+0(SB), Z8, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z8, K2
 	VBLENDMPS         Z2, Z3, K2, Z4
 	VBLENDMPS         Z3, Z2, K2, Z2
 	VPSLLD            $0x1e, Z8, Z3
@@ -14593,7 +14367,7 @@ loop1:
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
 	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
-	VPTESTMD.BCST     bit0<>+0(SB), Z6, K2
+	VPTESTMD.BCST     oneI<>+0(SB), Z6, K2
 	VBLENDMPS         Z8, Z2, K2, Z3
 	VBLENDMPS         Z2, Z8, K2, Z8
 	VPSLLD            $0x1e, Z6, Z2
@@ -14637,11 +14411,11 @@ loop1:
 	VFMSUB231PS       Z0, Z0, Z2
 	VBROADCASTSS      minusHalf<>+0(SB), Z5
 	VFMADD213PS.BCST  one<>+0(SB), Z0, Z5
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z2, Z5
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z5
 	VADDPS            Z0, Z0, Z2
 	VMULPS            Z1, Z2, Z2
 	VMULPS.BCST       minusHalf<>+0(SB), Z1, Z9
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z2, Z9
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z9
 	VBLENDMPS         Z5, Z7, K2, Z7
 	VBLENDMPS         Z9, Z4, K2, Z4
 	VMULPS.BCST       zero<>+0(SB), Z4, Z9
@@ -14663,7 +14437,7 @@ loop1:
 	VBROADCASTSS      psi11<>+0(SB), Z2
 	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
 	VMULPS.BCST       psi11<>+0(SB), Z1, Z8
-	VBROADCASTSS      psi9<>+0(SB), Z3
+	VBROADCASTSS      sincRest4<>+0(SB), Z3
 	VFMADD231PS       Z0, Z2, Z3
 	VFNMADD231PS      Z1, Z8, Z3
 	VMULPS            Z1, Z2, Z2
@@ -14683,12 +14457,12 @@ loop1:
 	VFNMADD231PS      Z1, Z8, Z3
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z8, Z2
-	VBROADCASTSS      psi5<>+0(SB), Z8
+	VBROADCASTSS      sincRest2<>+0(SB), Z8
 	VFMADD231PS       Z0, Z3, Z8
 	VFNMADD231PS      Z1, Z2, Z8
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z2, Z3
-	VBROADCASTSS      psi4<>+0(SB), Z2
+	VBROADCASTSS      halfCotRest1<>+0(SB), Z2
 	VFMADD231PS       Z0, Z8, Z2
 	VFNMADD231PS      Z1, Z3, Z2
 	VMULPS            Z1, Z8, Z8
@@ -14698,17 +14472,17 @@ loop1:
 	VFNMADD231PS      Z1, Z8, Z3
 	VMULPS            Z1, Z2, Z2
 	VFMADD231PS       Z0, Z8, Z2
-	VBROADCASTSS      psi2<>+0(SB), Z8
+	VBROADCASTSS      twentyFourth<>+0(SB), Z8
 	VFMADD231PS       Z0, Z3, Z8
 	VFNMADD231PS      Z1, Z2, Z8
 	VMULPS            Z1, Z3, Z3
 	VFMADD231PS       Z0, Z2, Z3
-	VBROADCASTSS      psi1<>+0(SB), Z2
+	VBROADCASTSS      sincRest0<>+0(SB), Z2
 	VFMADD231PS       Z0, Z8, Z2
 	VFNMADD231PS      Z1, Z3, Z2
 	VMULPS            Z1, Z8, Z8
 	VFMADD231PS       Z0, Z3, Z8
-	VBROADCASTSS      psi0<>+0(SB), Z3
+	VBROADCASTSS      half<>+0(SB), Z3
 	VFMADD231PS       Z0, Z2, Z3
 	VFNMADD231PS      Z1, Z8, Z3
 	VMULPS            Z1, Z2, Z2
@@ -14762,17 +14536,13 @@ loop1:
 	VMOVUPS           Z7, K1, (AX)
 	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(BX*1)
-	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(BX*2)
-	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(SI*1)
-	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(BX*4)
 	VBROADCASTSS      one<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(DI*1)
 	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(SI*2)
-	VBROADCASTSS      zero<>+0(SB), Z7
 	VMOVUPS           Z7, K1, (AX)(R8*1)
 	VMOVUPS           Z8, K1, (AX)(BX*8)
 	VMOVUPS           Z2, K1, (AX)(R9*1)
@@ -14796,17 +14566,13 @@ easy3:
 	VMOVUPS      Z7, (AX)
 	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(BX*1)
-	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(BX*2)
-	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(SI*1)
-	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(BX*4)
 	VBROADCASTSS one<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(SI*2)
-	VBROADCASTSS zero<>+0(SB), Z7
 	VMOVUPS      Z7, (AX)(R8*1)
 	VMOVUPS      Z8, (AX)(BX*8)
 	VMOVUPS      Z2, (AX)(R9*1)
@@ -15011,11 +14777,11 @@ loop1:
 	VFMSUB231PD  Y0, Y0, Y7
 	VMOVUPS      minusHalfF64<>+0(SB), Y6
 	VFMADD213PD  oneF64<>+0(SB), Y0, Y6
-	VFMADD231PD  twelfthF64<>+0(SB), Y7, Y6
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y7, Y6
 	VADDPD       Y0, Y0, Y7
 	VMULPD       Y2, Y7, Y7
 	VMULPD       minusHalfF64<>+0(SB), Y2, Y8
-	VFMADD231PD  twelfthF64<>+0(SB), Y7, Y8
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y7, Y8
 	VBLENDVPD    Y1, Y6, Y9, Y9
 	VBLENDVPD    Y1, Y8, Y11, Y11
 	VMULPD       zeroF64<>+0(SB), Y11, Y8
@@ -15035,7 +14801,7 @@ loop1:
 	VMAXPD       Y7, Y6, Y6
 	VCMPPD       $0x12, oneF64<>+0(SB), Y6, Y6
 	VMOVUPS      psi18F64<>+0(SB), Y7
-	VFMADD213PD  psi17F64<>+0(SB), Y0, Y7
+	VFMADD213PD  sincRest8F64<>+0(SB), Y0, Y7
 	VMULPD       psi18F64<>+0(SB), Y2, Y5
 	VMOVUPS      psi16F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
@@ -15052,7 +14818,7 @@ loop1:
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y5, Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPS      psi13F64<>+0(SB), Y4
+	VMOVUPS      sincRest6F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD       Y2, Y7, Y7
@@ -15072,7 +14838,7 @@ loop1:
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      psi9F64<>+0(SB), Y5
+	VMOVUPS      sincRest4F64<>+0(SB), Y5
 	VFMADD231PD  Y0, Y4, Y5
 	VFNMADD231PD Y2, Y7, Y5
 	VMULPD       Y2, Y4, Y4
@@ -15092,12 +14858,12 @@ loop1:
 	VFNMADD231PD Y2, Y7, Y5
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      psi5F64<>+0(SB), Y7
+	VMOVUPS      sincRest2F64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y5, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y5, Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPS      psi4F64<>+0(SB), Y4
+	VMOVUPS      halfCotRest1F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD       Y2, Y7, Y7
@@ -15107,17 +14873,17 @@ loop1:
 	VFNMADD231PD Y2, Y7, Y5
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VMOVUPS      psi2F64<>+0(SB), Y7
+	VMOVUPS      twentyFourthF64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y5, Y7
 	VFNMADD231PD Y2, Y4, Y7
 	VMULPD       Y2, Y5, Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPS      psi1F64<>+0(SB), Y4
+	VMOVUPS      sincRest0F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      psi0F64<>+0(SB), Y5
+	VMOVUPS      halfF64<>+0(SB), Y5
 	VFMADD231PD  Y0, Y4, Y5
 	VFNMADD231PD Y2, Y7, Y5
 	VMULPD       Y2, Y4, Y4
@@ -15172,17 +14938,13 @@ loop1:
 	VMASKMOVPD   Y3, Y5, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(BX*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(BX*2)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(BX*4)
 	VMOVUPS      oneF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
 	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
-	VMOVUPS      zeroF64<>+0(SB), Y3
 	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
 	VMASKMOVPD   Y6, Y5, (AX)(BX*8)
 	VMASKMOVPD   Y4, Y5, (AX)(R9*1)
@@ -15206,17 +14968,13 @@ easy3:
 	VMOVUPS Y5, (AX)
 	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(BX*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(BX*2)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(BX*4)
 	VMOVUPS oneF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(DI*1)
 	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS zeroF64<>+0(SB), Y5
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
 	VMOVUPS Y4, (AX)(R9*1)
@@ -15331,7 +15089,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z9
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z4, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z4, K2
 	VBLENDMPD         Z9, Z8, K2, Z3
 	VBLENDMPD         Z8, Z9, K2, Z9
 	VPADDQ.BCST       oneIF64<>+0(SB), Z4, Z8
@@ -15364,7 +15122,7 @@ loop1:
 	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z8
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z8
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K2
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z2, K2
 	VBLENDMPD         Z8, Z9, K2, Z4
 	VBLENDMPD         Z9, Z8, K2, Z8
 	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
@@ -15408,11 +15166,11 @@ loop1:
 	VFMSUB231PD       Z0, Z0, Z2
 	VBROADCASTSD      minusHalfF64<>+0(SB), Z5
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z0, Z5
-	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z2, Z5
+	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z2, Z5
 	VADDPD            Z0, Z0, Z2
 	VMULPD            Z1, Z2, Z2
 	VMULPD.BCST       minusHalfF64<>+0(SB), Z1, Z7
-	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z2, Z7
+	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z2, Z7
 	VBLENDMPD         Z5, Z6, K2, Z6
 	VBLENDMPD         Z7, Z3, K2, Z3
 	VMULPD.BCST       zeroF64<>+0(SB), Z3, Z7
@@ -15432,7 +15190,7 @@ loop1:
 	VMAXPD            Z8, Z2, Z2
 	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
 	VBROADCASTSD      psi18F64<>+0(SB), Z2
-	VFMADD213PD.BCST  psi17F64<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  sincRest8F64<>+0(SB), Z0, Z2
 	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z8
 	VBROADCASTSD      psi16F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
@@ -15449,7 +15207,7 @@ loop1:
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z8, Z8
 	VFMADD231PD       Z0, Z4, Z8
-	VBROADCASTSD      psi13F64<>+0(SB), Z4
+	VBROADCASTSD      sincRest6F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z8, Z4
 	VMULPD            Z1, Z2, Z2
@@ -15469,7 +15227,7 @@ loop1:
 	VFNMADD231PD      Z1, Z8, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      psi9F64<>+0(SB), Z8
+	VBROADCASTSD      sincRest4F64<>+0(SB), Z8
 	VFMADD231PD       Z0, Z4, Z8
 	VFNMADD231PD      Z1, Z2, Z8
 	VMULPD            Z1, Z4, Z4
@@ -15489,12 +15247,12 @@ loop1:
 	VFNMADD231PD      Z1, Z2, Z8
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      psi5F64<>+0(SB), Z2
+	VBROADCASTSD      sincRest2F64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z8, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z8, Z8
 	VFMADD231PD       Z0, Z4, Z8
-	VBROADCASTSD      psi4F64<>+0(SB), Z4
+	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z8, Z4
 	VMULPD            Z1, Z2, Z2
@@ -15504,17 +15262,17 @@ loop1:
 	VFNMADD231PD      Z1, Z2, Z8
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VBROADCASTSD      psi2F64<>+0(SB), Z2
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z8, Z2
 	VFNMADD231PD      Z1, Z4, Z2
 	VMULPD            Z1, Z8, Z8
 	VFMADD231PD       Z0, Z4, Z8
-	VBROADCASTSD      psi1F64<>+0(SB), Z4
+	VBROADCASTSD      sincRest0F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VFNMADD231PD      Z1, Z8, Z4
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      psi0F64<>+0(SB), Z8
+	VBROADCASTSD      halfF64<>+0(SB), Z8
 	VFMADD231PD       Z0, Z4, Z8
 	VFNMADD231PD      Z1, Z2, Z8
 	VMULPD            Z1, Z4, Z4
@@ -15568,17 +15326,13 @@ loop1:
 	VMOVUPD           Z6, K1, (AX)
 	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(BX*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(BX*2)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(SI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(BX*4)
 	VBROADCASTSD      oneF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(DI*1)
 	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(SI*2)
-	VBROADCASTSD      zeroF64<>+0(SB), Z6
 	VMOVUPD           Z6, K1, (AX)(R8*1)
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 	VMOVUPD           Z4, K1, (AX)(R9*1)
@@ -15602,17 +15356,13 @@ easy3:
 	VMOVUPS      Z6, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*4)
 	VBROADCASTSD oneF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
 	VMOVUPS      Z4, (AX)(R9*1)
@@ -15680,17 +15430,13 @@ loop1:
 	VMOVUPS    Y6, (AX)
 	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*1)
-	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*2)
-	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*1)
-	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*4)
 	VMOVUPS    one<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(DI*1)
 	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*2)
-	VMOVUPS    zero<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(R8*1)
 	VMOVUPS    Y2, (AX)(BX*8)
 	VMOVUPS    Y4, (AX)(R9*1)
@@ -15758,17 +15504,13 @@ loop1:
 	VMOVUPS      Z6, (AX)
 	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*1)
-	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*2)
-	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*1)
-	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*4)
 	VBROADCASTSS one<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(DI*1)
 	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
-	VBROADCASTSS zero<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
 	VMOVUPS      Z4, (AX)(R9*1)
@@ -15836,17 +15578,13 @@ loop1:
 	VMOVUPS    Y6, (AX)
 	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*1)
-	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*2)
-	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*1)
-	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(BX*4)
 	VMOVUPS    oneF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(DI*1)
 	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(SI*2)
-	VMOVUPS    zeroF64<>+0(SB), Y6
 	VMOVUPS    Y6, (AX)(R8*1)
 	VMOVUPS    Y2, (AX)(BX*8)
 	VMOVUPS    Y4, (AX)(R9*1)
@@ -15914,17 +15652,13 @@ loop1:
 	VMOVUPS      Z6, (AX)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(BX*4)
 	VBROADCASTSD oneF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(DI*1)
 	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(SI*2)
-	VBROADCASTSD zeroF64<>+0(SB), Z6
 	VMOVUPS      Z6, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
 	VMOVUPS      Z4, (AX)(R9*1)

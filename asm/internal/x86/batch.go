@@ -370,9 +370,14 @@ type batchEmitter struct {
 	*emitter
 	w    *batchWriter
 	hard []reg.Register // masks of lanes not to store, in finish
+	held struct {       // the constant that was stored last
+		c *constant
+		r reg.VecVirtual
+	}
 }
 
 func (e *batchEmitter) steps(steps []step) {
+	e.held.c = nil // not every way leads through the steps before
 	for _, s := range steps {
 		switch s.kind {
 		case doOp:
@@ -381,7 +386,7 @@ func (e *batchEmitter) steps(steps []step) {
 			for u := range e.copies {
 				e.u = u
 				if o.code == opStore {
-					e.store(e.reg(o.args[0]), int(o.imm), u)
+					e.store(e.result(o.args[0]), int(o.imm), u)
 				} else if o.mask {
 					e.mask[o.dst] = append(e.mask[o.dst], e.cmp(o))
 				} else {
@@ -398,7 +403,7 @@ func (e *batchEmitter) steps(steps []step) {
 			v := e.b.outputs[s.at]
 			for u := range e.copies {
 				e.u = u
-				e.store(e.reg(v), s.at, u)
+				e.store(e.result(v), s.at, u)
 			}
 		case local:
 			e.u = 0
@@ -406,6 +411,17 @@ func (e *batchEmitter) steps(steps []step) {
 			e.w.VMOVUPS(e.reg(set.v), e.w.slot(set.slot))
 		}
 	}
+}
+
+// result is reg, but a constant that several entries in a row have is loaded once.
+func (e *batchEmitter) result(v Value) reg.VecVirtual {
+	if v.c == nil {
+		return e.reg(v)
+	}
+	if e.held.c == nil || e.held.c.name != v.c.name {
+		e.held.c, e.held.r = v.c, e.reg(v)
+	}
+	return e.held.r
 }
 
 // where returns the registers of a value or, on AVX2, mask.
