@@ -42,6 +42,7 @@ var registry = []generator{
 	{"../internal/search/zcandidates", candidatesAMD64},
 	{"../internal/search/zgrid", gridAMD64},
 	{spectralDir + "zspectral", spectralAMD64},
+	{bandsDir + "zbands", bandsAMD64},
 }
 
 // levels lists the levels that generators write for.

@@ -79,6 +79,11 @@ func (f *Func) TileRelease() {
 	f.encoded("AMXTILE", "TILERELEASE", nil, nil, append(vex(prefixNone, 0, 0, 0, 0, 0x49), 0xc0)...)
 }
 
+// TileZero clears a tile.
+func (f *Func) TileZero(t Tile) {
+	f.encoded("AMXTILE", fmt.Sprintf("TILEZERO tmm%d", t), nil, nil, append(vex(prefixF2, 0, 0, 0, 0, 0x49), 0xc0|byte(t)<<3)...)
+}
+
 // TileLoad loads a tile whose rows begin at base + disp, stride bytes apart.
 func (f *Func) TileLoad(t Tile, base, stride reg.GPPhysical, disp int) {
 	f.encoded("AMXTILE", fmt.Sprintf("TILELOADD %#x(%s)(%s*1), tmm%d", disp, base.Asm(), stride.Asm(), t), []operand.Op{base, stride}, nil,

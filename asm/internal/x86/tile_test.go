@@ -33,6 +33,7 @@ func TestEncodedInstructions(t *testing.T) {
 		}
 	}
 	for sum := range Tile(8) {
+		f.TileZero(sum)
 		f.TileMultiply(sum, (sum+1)%8, (sum+2)%8)
 	}
 	f.RoundBF16(reg.Z2, reg.Z0, reg.Z1)
