@@ -25,6 +25,8 @@ type ImageEquivCNP[T Float] struct {
 	parts  int    // along each side, that images are divided into at least; see Within
 	folder string // of KeepPlans
 
+	precision Precision // of Complete; empty: Float32
+
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last
 	plans planCache[T]
@@ -73,6 +75,16 @@ func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...), m.family.params()...)
 }
 
+// SetPrecision lets Complete, and Predict of an ensemble with the model, compute in a precision; see [BFloat16]. The chain rule and rasters know Float32 alone: a
+// model that was set to another refuses [SampleImages] and [JointImages]. It is for the time before a model is used, as what it changes is read without a lock.
+func (m *ImageEquivCNP[T]) SetPrecision(p Precision) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	m.precision = p
+	return nil
+}
+
 // Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that stores little
 // (implicitMemory), which later calls use as long as the parameters do not change. A service that answers many calls should make
 // a Plan of its own, which may store more.
@@ -84,7 +96,7 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	if im.B == 0 {
 		return out, ctx.Err()
 	}
-	p, err := m.plans.get(ctx, m, im.H, im.W, layers.Auto)
+	p, err := m.plans.get(ctx, m, im.H, im.W, layers.Auto, m.precision)
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func (m *ImageEquivCNP[T]) divided(h, w, scale int) *ImageEquivCNP[T] {
 		return nil
 	}
 	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last, family: m.family, parts: v.Stride,
-		folder: m.folder}
+		folder: m.folder, precision: m.precision}
 }
 
 // layout returns how an image is divided, if it is, along each side at least into that many parts, and the factor for the coordinates of the grid that remains.

@@ -20,17 +20,29 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// Precision is how a plan keeps convolution weights.
+// Precision is how a plan computes.
 type Precision string
 
 // The precisions.
 const (
-	// Float32 keeps weights as the model computes them (in float64 under a float64 model).
+	// Float32 keeps and multiplies numbers as the model does (in float64 under a float64 model).
 	Float32 Precision = "float32"
-	// BFloat16 keeps them in half the memory, where there are many. Under the paper's models predictions move by a thousandth
-	// of the largest value, and in a few places by up to a thirtieth (TestPlanGolden).
+	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32. Images on a pixel grid under translations are
+	// computed in them from the embedding's features to those of the last linear map, in less than half of the time, where the CPU multiplies tiles of them
+	// (simd.CurrentLevel is AMX): see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory, and all else
+	// is float32. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
+	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.001.
 	BFloat16 Precision = "bfloat16"
 )
+
+// check refuses what is no precision; an empty one is Float32.
+func (p Precision) check() error {
+	switch p {
+	case "", Float32, BFloat16:
+		return nil
+	}
+	return fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, p, Float32, BFloat16)
+}
 
 // defaultMemory is what a plan and its calls may take by default. Together with the program itself, and with garbage that has not
 // been collected yet, a process then stays below 1 GB. budgetImages is the number of images of a call that is assumed.
@@ -53,9 +65,9 @@ type PlanOptions struct {
 	// Soft treats Memory as a wish: neighbourhoods and a call of 16 images may take more, up to MemoryLimit, and weights get what
 	// is left.
 	Soft bool
-	// Precision is that of the stored weights; empty means Float32.
+	// Precision is what numbers may be rounded to; empty means Float32.
 	Precision Precision
-	// Algorithm is how depthwise convolutions are computed on a grid; empty chooses the faster one.
+	// Algorithm is how depthwise convolutions are computed on a grid; empty chooses the faster one. Any other is one of float32.
 	Algorithm layers.Algorithm
 	// Concurrency is how many calls compute at the same time; the others wait, and run in the order in which they came. 0 means
 	// one call where weights pass through the caches in slices, because several calls would push each other's slices out, and
@@ -76,6 +88,7 @@ type ImagePlan[T Float] struct {
 	arranged  map[float64]*layers.Arrangement[T] // by radius
 	embedding *layers.PlannedEmbedding[T]
 	conv      []*layers.PlannedSeparable[T] // two per block
+	blocks    *layers.PlannedBlocks         // instead of them, all in bfloat16
 	layout    *layers.Arrangement[T]        // how the last of them stores features
 	last      *layers.PlannedLinear[T]
 	family    family[T]
@@ -101,8 +114,10 @@ type PlanInfo struct {
 	Pairs int  // of a residual layer
 	Poses int  // distinct ones among them
 	Flat  bool // one small table of weights serves all rows
-	// Algorithm is how the residual layers' depthwise convolutions are computed.
-	Algorithm   layers.Algorithm
+	// Algorithm is how the residual layers' depthwise convolutions are computed, in float32.
+	Algorithm layers.Algorithm
+	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the plan and the CPU are suited.
+	Precision   Precision
 	Stored      int   // layers that keep all their weights
 	Evaluated   int   // layers of which some weights, or all, are computed in every call
 	WeightBytes int64 // kept weights
@@ -170,10 +185,8 @@ func checkPlan(g Geometry, opt *PlanOptions) error {
 	if err := g.Interleaved.check(len(g.Points)/2, len(g.Targets)/2); err != nil {
 		return err
 	}
-	switch opt.Precision {
-	case "", Float32, BFloat16:
-	default:
-		return fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
+	if err := opt.Precision.check(); err != nil {
+		return err
 	}
 	if !slices.Contains(layers.Algorithms, opt.Algorithm) {
 		return fmt.Errorf("%w: algorithm %q is none of %q", ErrConfig, opt.Algorithm, layers.Algorithms)
@@ -304,6 +317,13 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	for _, a := range arranged {
 		p.info.Bytes += a.Bytes()
 	}
+	radii := m.blockRadii()
+	p.info.Precision = Float32
+	if opt.Precision == BFloat16 && opt.Algorithm == layers.Auto && !slices.ContainsFunc(radii, func(r float64) bool { return r != radii[0] }) {
+		if p.blocks = layers.PlanBlocks(m.blocks, arranged[radii[0]]); p.blocks != nil {
+			p.info.Precision = BFloat16
+		}
+	}
 	if err := p.share(embed.Flat(), opt); err != nil {
 		return err
 	}
@@ -338,6 +358,9 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	keep = storage(left, all, half, stop)
 	keep.File = file
 	made := make([]*layers.PlannedSeparable[T], 2*len(m.blocks))
+	if p.blocks != nil {
+		made = nil
+	}
 	one := func(i, _ int) {
 		if conv := m.blocks[i/2].Conv[i%2]; !stop() && (file == nil || file.Err() == nil) {
 			made[i] = conv.Plan(arranged[conv.Depthwise.Radius()], keep)
@@ -356,10 +379,16 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	if err := ctx.Err(); err != nil {
 		return err // a layer that was stopped lacks weights
 	}
-	for i, layer := range made {
-		net, a := m.blocks[i/2].Conv[i%2].Depthwise.WeightNet, layer.Arrangement()
-		planned(a, layer.Kept(), net)
-		p.conv = append(p.conv, layer)
+	if p.blocks != nil {
+		p.info.WeightBytes += p.blocks.Bytes()
+		p.info.Stored += len(radii)
+	}
+	for i, r := range radii {
+		a := arranged[r]
+		if p.blocks == nil {
+			planned(a, made[i].Kept(), m.blocks[i/2].Conv[i%2].Depthwise.WeightNet)
+			p.conv = append(p.conv, made[i])
+		}
 		p.layout = a
 		p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
 		p.info.Pairs, p.info.Poses, p.info.Flat, p.info.Algorithm = a.Pairs(), a.Poses(), a.Flat(), a.Algorithm()
@@ -491,6 +520,9 @@ func (p *ImagePlan[T]) callBytes(images int) int64 {
 	most := int64(0)
 	for _, a := range p.arranged {
 		most = max(most, int64(workers())*a.CallBytes(p.cfg.Channels[0], images))
+	}
+	if p.blocks != nil {
+		most += p.blocks.CallBytes(images)
 	}
 	return most + int64(images)*p.imageBytes()
 }

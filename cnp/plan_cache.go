@@ -24,6 +24,7 @@ type planCache[T Float] struct {
 type planEntry[T Float] struct {
 	h, w      int
 	algorithm layers.Algorithm
+	precision Precision
 	lock      chan struct{} // holds one token, which whoever looks at plan and state takes
 	plan      *ImagePlan[T]
 	// state is what the parameters were when the plan was made: they are live, and training changes them.
@@ -31,8 +32,8 @@ type planEntry[T Float] struct {
 }
 
 // get returns the plan for h x w images under the model's current parameters.
-func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int, algorithm layers.Algorithm) (*ImagePlan[T], error) {
-	e := c.entry(h, w, algorithm)
+func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int, algorithm layers.Algorithm, precision Precision) (*ImagePlan[T], error) {
+	e := c.entry(h, w, algorithm, precision)
 	select {
 	case e.lock <- struct{}{}:
 	case <-ctx.Done():
@@ -48,7 +49,7 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int, a
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory, Soft: true, Algorithm: algorithm})
+	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory, Soft: true, Algorithm: algorithm, Precision: precision})
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +57,14 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int, a
 	return p, nil
 }
 
-// entry returns the place of a grid and an algorithm, the newest from now on.
-func (c *planCache[T]) entry(h, w int, algorithm layers.Algorithm) *planEntry[T] {
+// entry returns the place of a grid, an algorithm and a precision, the newest from now on.
+func (c *planCache[T]) entry(h, w int, algorithm layers.Algorithm, precision Precision) *planEntry[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &planEntry[T]{h: h, w: w, algorithm: algorithm, lock: make(chan struct{}, 1)}
-	if i := slices.IndexFunc(c.entries, func(e *planEntry[T]) bool { return e.h == h && e.w == w && e.algorithm == algorithm }); i >= 0 {
+	e := &planEntry[T]{h: h, w: w, algorithm: algorithm, precision: precision, lock: make(chan struct{}, 1)}
+	if i := slices.IndexFunc(c.entries, func(e *planEntry[T]) bool {
+		return e.h == h && e.w == w && e.algorithm == algorithm && e.precision == precision
+	}); i >= 0 {
 		e = c.entries[i]
 		c.entries = slices.Delete(c.entries, i, i+1)
 	} else if len(c.entries) == keepPlans {

@@ -19,6 +19,7 @@ const runBytes = 256 << 20
 type imageRun[T Float] struct {
 	input, h, y []T
 	ws          layers.Workspace[T]
+	blocks      layers.BlocksWorkspace
 	read        []readBuffers[T] // one per goroutine
 
 	// The images of the call that are on their way, and the methods that goroutines run for them, bound once: handing them over
@@ -43,7 +44,7 @@ func (r *imageRun[T]) bytes() int64 {
 	for _, b := range r.read {
 		n += cap(b.lift) + cap(b.features) + cap(b.out) + cap(b.apart)
 	}
-	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes()
+	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes() + r.blocks.Bytes()
 }
 
 // Predict sets dst to the prediction of a batch of images: mean and standard deviation [B, C, targets], where targets are
@@ -84,6 +85,9 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	images := im.B * p.apart.parts()
 	chunk := max(1, min(images, p.most))
 	report, steps := progress(ctx), 1+len(p.conv)
+	if p.blocks != nil {
+		steps++
+	}
 	total := (images + chunk - 1) / chunk * steps
 	for lo := 0; lo < images; lo += chunk {
 		done := lo / chunk * steps
@@ -115,9 +119,12 @@ func (p *ImagePlan[T]) giveBack(run *imageRun[T]) {
 	}
 }
 
-// imageBytes is what one image of a call needs: its input and two sets of features.
+// imageBytes is what one image of a call needs: its input and two sets of features, or one where blocks keep theirs.
 func (p *ImagePlan[T]) imageBytes() int64 {
 	values := 2*p.cfg.Channels[0] + 2*p.cfg.DimY*p.cfg.Multiplicity
+	if p.blocks != nil {
+		values -= p.cfg.Channels[0]
+	}
 	return int64(p.rows) * int64(values) * int64(unsafe.Sizeof(T(0)))
 }
 
@@ -126,7 +133,10 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	b, width := hi-lo, p.cfg.Channels[0]
 	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
 	run.input = reuse.Sized(run.input, b*p.rows*in)
-	run.h, run.y = reuse.Sized(run.h, b*p.rows*width), reuse.Sized(run.y, b*p.rows*width)
+	run.h = reuse.Sized(run.h, b*p.rows*width)
+	if p.blocks == nil {
+		run.y = reuse.Sized(run.y, b*p.rows*width)
+	}
 	run.dst, run.im, run.lo = dst, im, lo
 
 	// Encoder, and the linear map that mixes density and signal.
@@ -136,6 +146,12 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 		return err
 	}
 	// Residual blocks.
+	if p.blocks != nil {
+		step(1)
+		if err := p.blocks.Forward(ctx, any(run.h).([]float32), b, &run.blocks); err != nil {
+			return err
+		}
+	}
 	for i, conv := range p.conv {
 		step(i + 1)
 		from, to := run.h, run.y
