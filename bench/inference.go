@@ -24,7 +24,7 @@ import (
 // inferenceCases are the image models, by group and by how weights are kept, and the curve models. "cold" is the first Complete of one
 // image in a new process; "kept" that of one whose plan is read from a file, and how long making and reading it takes.
 var inferenceCases = []string{
-	"image/T2/cold", "image/T2/kept", "image/T2/default", "image/T2/direct", "image/T2/transforms",
+	"image/T2/cold", "image/T2/kept", "image/T2/default", "image/T2/direct", "image/T2/transforms", "image/T2/bfloat16",
 	"image/SE2/cold", "image/SE2/default",
 	"image/RxSO2/cold", "image/RxSO2/kept", "image/RxSO2/default", "image/RxSO2/stored", "image/RxSO2/bfloat16", "image/RxSO2/evaluated",
 	"image/SO2/cold", "image/SO2/default", "image/SO2/stored", "image/SO2/bfloat16", "image/SO2/evaluated",

@@ -66,6 +66,7 @@ where the mean is a blur of all that. See "equivcnp sample".`,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.complete(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)
+	f.model.registerPrecision(cmd)
 	f.model.registerPlans(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.image, "image", "i", "", "the whole image, PNG or JPEG, required")
@@ -132,6 +133,9 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if f.scale > 1 && f.chain.samples > 0 {
 		return usagef("--samples are drawn at the pixels, not with --scale")
 	}
+	if err := errors.Join(f.model.exactly(f.scale > 1, "--scale", "a finer grid"), f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")); err != nil {
+		return err
+	}
 	f.chain.seed = f.seed
 	outs, err := a.outputs([]string{f.model.path, f.image, f.mask},
 		outFile{"out", f.out, pictureFiles}, outFile{"mean-out", f.meanOut, pictureFiles}, outFile{"std-out", f.stdOut, pictureFiles})
@@ -190,6 +194,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	start := time.Now()
 	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask}
 	r.cautions = cnp.ImageNotes(&cfg, task)
+	r.notes = append(r.notes, f.model.precisionNotes(&cfg)...)
 	p, fine, err := completeScaled(work, model, task, f.scale)
 	var samples []float32
 	if err == nil && f.chain.samples > 0 {

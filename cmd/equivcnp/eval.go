@@ -63,6 +63,7 @@ pixels; --block takes several at a time, --growth more and more.`,
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.eval(cmd, &f) })
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
+	f.model.registerPrecision(cmd)
 	f.tasks.register(a, cmd)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 1000, or all that a file has)")
@@ -112,7 +113,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	case f.jointly < 0 || f.jointly > maxTasks:
 		return usagef("--joint-tasks %d: need 0 to %d", f.jointly, maxTasks)
 	}
-	if err := f.chain.check(); err != nil {
+	if err := errors.Join(f.chain.check(), f.model.exactly(f.joint, "--joint", "the chain rule")); err != nil {
 		return err
 	}
 	ctx, r := cmd.Context(), &result{}
@@ -121,6 +122,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return err
 	}
 	cfg := model.Config()
+	r.notes = append(r.notes, f.model.precisionNotes(&cfg)...)
 	format := ""
 	if f.picture != "" {
 		if format, err = plotFormat(f.picture); err != nil {

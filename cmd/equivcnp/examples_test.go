@@ -38,6 +38,7 @@ var elsewhere = map[string]string{
 	"reproduce table2":    "TestReproduceTable2",
 	"reproduce figures":   "TestReproduceFigures",
 	"reproduce anywhere":  "TestReproduceAnywhere",
+	"reproduce precision": "TestReproducePrecision",
 	"reproduce benchmark": "TestReproduceBenchmark",
 	"reproduce sphere":    "TestTrainSphere",
 	"reproduce vectors":   "TestReproduceVectors",

@@ -17,6 +17,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // modelFlags say which model a command runs.
@@ -28,6 +29,7 @@ type modelFlags struct {
 	alpha         float64
 	pointsPerUnit float64
 	plans         string
+	precision     string // empty: the command has no such flag
 }
 
 // register adds the flags that every command with a model has.
@@ -85,6 +87,51 @@ func (m *modelFlags) registerLattice(cmd *cobra.Command) {
 // registerPlans adds the flag of the folder of plans.
 func (m *modelFlags) registerPlans(cmd *cobra.Command) {
 	plansFlag(cmd, &m.plans)
+}
+
+// registerPrecision adds the flag of the precision that image models compute in.
+func (m *modelFlags) registerPrecision(cmd *cobra.Command) {
+	precisionFlag(cmd, &m.precision)
+}
+
+// precisionFlag adds --precision.
+func precisionFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "precision", string(cnp.Float32), "of image models: float32, or bfloat16, which takes less than half of the time under T(2) where the CPU multiplies "+
+		"tiles of it; other groups store their weights in half the memory")
+	must(cmd.RegisterFlagCompletionFunc("precision",
+		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// checkPrecision refuses a value of --precision that is none.
+func checkPrecision(name string) error {
+	if p := cnp.Precision(name); p != cnp.Float32 && p != cnp.BFloat16 {
+		return usagef("--precision %q: need %s or %s", name, cnp.Float32, cnp.BFloat16)
+	}
+	return nil
+}
+
+// rounds reports whether the model is to compute in bfloat16.
+func (m *modelFlags) rounds() bool { return cnp.Precision(m.precision) == cnp.BFloat16 }
+
+// exactly refuses --precision bfloat16 together with what is computed in float32 alone.
+func (m *modelFlags) exactly(asked bool, flag, what string) error {
+	if asked && m.rounds() {
+		return usagef("%s: %s computes in %s alone, not with --precision %s", flag, what, cnp.Float32, cnp.BFloat16)
+	}
+	return nil
+}
+
+// precisionNotes say what of an image model --precision bfloat16 rounds, where that is not all.
+func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
+	switch {
+	case !m.rounds():
+		return nil
+	case cfg.Group != "T(2)":
+		return []string{fmt.Sprintf("--precision %s: under %s only stored weights are rounded, where there are many; all else is %s", cnp.BFloat16, cfg.Group, cnp.Float32)}
+	case simd.CurrentLevel() != simd.AMX:
+		return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies no tiles of it: computed in %s", cnp.BFloat16, simd.CurrentLevel(), cnp.Float32)}
+	}
+	return nil
 }
 
 // plansFlag adds --plans.
@@ -164,6 +211,9 @@ func (m *modelFlags) readOne(ctx context.Context) (*weights.State, error) {
 // build makes the model of a file of that name that was read.
 func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], error) {
 	opt, err := m.options()
+	if err == nil && m.precision != "" {
+		err = checkPrecision(m.precision)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -174,10 +224,18 @@ func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], e
 	if errors.Is(err, weights.ErrGroup) && m.group == "" {
 		err = fmt.Errorf("%w (with --group)", err)
 	}
-	if e, ok := model.(*cnp.ImageEquivCNP[float32]); ok && err == nil {
-		e.KeepPlans(m.plans)
+	if err != nil {
+		return nil, err
 	}
-	return model, err
+	if e, ok := model.(*cnp.ImageEquivCNP[float32]); ok {
+		e.KeepPlans(m.plans)
+		return model, e.SetPrecision(cnp.Precision(m.precision))
+	}
+	if m.rounds() {
+		return nil, fmt.Errorf("%s: --precision %s: architecture %s computes in %s alone, %s can round", path, cnp.BFloat16, model.Config().Architecture, cnp.Float32,
+			cnp.EquivCNPImage)
+	}
+	return model, nil
 }
 
 // readState reads a model file, or where there is none of that name, a shipped model.

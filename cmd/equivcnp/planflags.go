@@ -13,9 +13,8 @@ import (
 
 // planFlags say how an image model runs many images.
 type planFlags struct {
-	batch     int
-	memory    string
-	precision string
+	batch  int
+	memory string
 }
 
 // register adds the flags.
@@ -24,19 +23,16 @@ func (p *planFlags) register(cmd *cobra.Command) {
 	f.IntVar(&p.batch, "batch", 0, "images at a time, for image models; 0 takes as many as fit 256 MB of features")
 	f.StringVar(&p.memory, "memory", "", "memory for the plan of an image model and a batch of 16 on its way through it, 800M or 2G for example; "+
 		"convolution weights that do not fit are computed anew for every batch (default 160M)")
-	f.StringVar(&p.precision, "precision", string(cnp.Float32), "of stored weights: float32, or bfloat16 for half the memory")
-	must(cmd.RegisterFlagCompletionFunc("precision",
-		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// options checks the flags.
-func (p *planFlags) options() (cnp.PlanOptions, error) {
-	opt := cnp.PlanOptions{Memory: 160 << 20, Soft: true, Precision: cnp.Precision(p.precision)}
+// options checks the flags, and --precision.
+func (p *planFlags) options(precision string) (cnp.PlanOptions, error) {
+	opt := cnp.PlanOptions{Memory: 160 << 20, Soft: true, Precision: cnp.Precision(precision)}
 	if p.batch < 0 {
 		return opt, usagef("--batch %d: need 0 or more", p.batch)
 	}
-	if opt.Precision != cnp.Float32 && opt.Precision != cnp.BFloat16 {
-		return opt, usagef("--precision %q: need %s or %s", p.precision, cnp.Float32, cnp.BFloat16)
+	if err := checkPrecision(precision); err != nil {
+		return opt, err
 	}
 	if p.memory != "" {
 		n, ok := parseBytes(p.memory)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"image"
 	"math"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // tensors writes a file of tensors.
@@ -391,6 +393,47 @@ func TestPredictPointsPerUnit(t *testing.T) {
 	for _, v := range got {
 		require.False(t, math.IsNaN(float64(v)))
 	}
+}
+
+// TestPrecision: --precision bfloat16 of a model under T(2) changes predictions a little where there are tiles, the same through predict and complete, and is refused by
+// models and ways that know float32 alone.
+func TestPrecision(t *testing.T) {
+	b := newBench(t)
+	cfg := imageConfig("T(2)", 1)
+	cfg.Channels = []int{32}
+	b.save("m.safetensors", cfg)
+	b.save("curve.safetensors", curveConfig())
+	b.save("so2.safetensors", imageConfig("SO(2)", 1))
+	const side = 6
+	pixels, mask := make([]float64, side*side), make([]byte, side*side)
+	for i := range pixels {
+		pixels[i], mask[i] = float64(i%7)/7, byte(i/3%2)
+	}
+	b.tensors("in.safetensors", f64s("image", []int{1, 1, side, side}, pixels...), u8s("mask", safetensors.U8, []int{1, side, side}, mask...))
+	b.writeImage("i.png", image.NewGray(image.Rect(0, 0, side, side)))
+	predict := []string{"predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors"}
+	b.ok(predict...)
+	exact, _ := b.prediction("out.safetensors", 1, 1, side, side)
+	out := b.ok(append(predict, "--precision", "bfloat16")...)
+	rounded, _ := b.prediction("out.safetensors", 1, 1, side, side)
+	for i := range exact {
+		require.InDelta(t, exact[i], rounded[i], 1e-1)
+	}
+	tiles := simd.CurrentLevel() == simd.AMX
+	require.Equal(t, tiles, !slices.Equal(exact, rounded))
+	require.Equal(t, tiles, !strings.Contains(out, "multiplies no tiles"), out)
+
+	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"}
+	b.ok(complete...)
+	b.ok("eval", "--model", "@m.safetensors", "--in", "@in.safetensors", "--precision", "bfloat16", "--equivariance-tasks", "0")
+	require.Contains(t, b.ok("complete", "--model", "@so2.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"), "only stored weights are rounded")
+	b.fails(2, "--samples: the chain rule computes in float32 alone, not with --precision bfloat16", append(complete, "--samples", "1")...)
+	b.fails(2, "--scale: a finer grid computes in float32 alone", append(complete, "--scale", "2")...)
+	b.fails(2, "--samples: the chain rule computes in float32 alone", append(predict, "--precision", "bfloat16", "--samples", "1")...)
+	b.fails(2, "--joint: the chain rule computes in float32 alone", "eval", "--model", "@m.safetensors", "--in", "@in.safetensors", "--precision", "bfloat16", "--joint")
+	b.fails(1, "--precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round", "predict", "--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@o.safetensors",
+		"--precision", "bfloat16")
+	b.fails(2, `--precision "half": need float32 or bfloat16`, append(complete[:len(complete)-1], "half")...)
 }
 
 // TestPredictPlans: how many images go together and what is kept in memory changes nothing, and bfloat16 little.

@@ -34,7 +34,7 @@ type reproduceFlags struct {
 
 func (a *app) reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere | vectors | anywhere) --out DIR",
+		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere | vectors | anywhere | precision) --out DIR",
 		DisableFlagsInUseLine: true,
 		Short:                 "Make the paper's tables and figures anew, and the field's own table",
 		Long: `Make the paper's tables and figures anew, with the shipped models or with those of the folders that
@@ -44,9 +44,9 @@ In a folder, a curve model is known by the process in its file's name (rbf, mate
 rbf_equivcnp.pth), an image model by its group, where the file itself does not say it (SO2.pth).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark, sphere, vectors or anywhere", args[0])
+				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark, sphere, vectors, anywhere or precision", args[0])
 			}
-			return fmt.Errorf("say what to make: table1, table2, figures, benchmark, sphere, vectors or anywhere")
+			return fmt.Errorf("say what to make: table1, table2, figures, benchmark, sphere, vectors, anywhere or precision")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
@@ -81,6 +81,8 @@ divergence-free).`, 500, (*reproduction).vectors},
 		{"anywhere", "Digits anywhere, at any angle and of any size", `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
 any angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, 1 % to 50 % of the pixels observed.
 Models that were trained on upright, centred digits know these by their group alone.`, 200, (*reproduction).anywhere},
+		{"precision", "What bfloat16 costs, by model of images", `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the
+digits of table 2, in both precisions, and how far predictions move.`, 200, (*reproduction).precision},
 	} {
 		var f reproduceFlags
 		sub := &cobra.Command{

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/csv"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +113,31 @@ func TestReproduceAnywhere(t *testing.T) {
 	require.Contains(t, report, "scaled by 0.3 to 1, shifted by up to 16 pixels")
 	require.Contains(t, report, "| SO(2) | a | unknown |")
 	require.Equal(t, []string{"a", "SO(2)", "1", "2"}, tables["anywhere.csv"][1][:4])
+}
+
+func TestReproducePrecision(t *testing.T) {
+	b := newBench(t)
+	b.save("T2.safetensors", smallImage("T(2)", 1))
+	b.save("SO2.safetensors", smallImage("SO(2)", 1))
+	b.save("cnp.safetensors", cnp.Default(cnp.CNPImage, "", 1))
+	r := decode[reproduceResult](t, b.ok("reproduce", "precision", "--models", b.dir, "--out", "@out", "--tasks", "2", "--json"))
+	report, tables, _ := made(t, r)
+	require.Contains(t, report, "| SO(2) | SO2 | stored weights |")
+	require.Contains(t, fmt.Sprint(r.Notes), "cnp computes in float32 alone")
+	rows := tables["precision.csv"]
+	require.Len(t, rows, 5)
+	require.Equal(t, []string{"T2", "T(2)", "1", "float32", "float32", "2"}, rows[1][:6])
+	require.Equal(t, "bfloat16", rows[2][3])
+	change := func(row int) float64 {
+		before, err := strconv.ParseFloat(rows[row][6], 64)
+		require.NoError(t, err)
+		after, err := strconv.ParseFloat(rows[row+1][6], 64)
+		require.NoError(t, err)
+		return after - before
+	}
+	for _, row := range []int{1, 3} {
+		require.InDelta(t, 0, change(row), precisionLoss)
+	}
 }
 
 func TestReproduceFigures(t *testing.T) {

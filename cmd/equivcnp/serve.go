@@ -78,7 +78,7 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	fl.StringVar(&f.pprof, "pprof", "", "address of Go's profiles, for example localhost:6060; none without")
 	fl.StringVar(&f.memory, "memory", "", "for models, plans and requests, 8G for example (default: half of what the machine has)")
 	fl.StringVar(&f.planMemory, "plan-memory", "", "for the plan of one model and image size (default 1.5G, or what --memory allows)")
-	fl.StringVar(&f.precision, "precision", string(cnp.Float32), "of stored convolution weights: float32, or bfloat16 for half the memory")
+	precisionFlag(cmd, &f.precision)
 	plansFlag(cmd, &f.plans)
 	fl.IntVar(&f.batch, "batch", 16, "tasks or images that are computed together, at most")
 	fl.IntVar(&f.slots, "slots", 1, "batches that are computed at a time; each uses all threads")
@@ -129,8 +129,8 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 			return opt, limits, usagef("--%s %v: too short", d.flag, d.value)
 		}
 	}
-	if p := cnp.Precision(f.precision); p != cnp.Float32 && p != cnp.BFloat16 {
-		return opt, limits, usagef("--precision %q: need %s or %s", f.precision, cnp.Float32, cnp.BFloat16)
+	if err := checkPrecision(f.precision); err != nil {
+		return opt, limits, err
 	}
 	opt.Precision, opt.Batch, opt.Slots, opt.Waiting, opt.Timeout, opt.Poll = cnp.Precision(f.precision), f.batch, f.slots, f.waiting, f.timeout, f.poll
 	limits.Connections, limits.Linger, limits.Drain = f.connections, f.linger, f.drain

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// precisionLoss is the log-likelihood of a pixel from which on bfloat16 costs a model too much.
+const precisionLoss = 0.01
+
+// comparedBatches bounds the batches whose predictions are kept and compared.
+const comparedBatches = 64
+
+// precision measures the models of images in both precisions, on the same tasks.
+func (p *reproduction) precision() error {
+	listed, err := p.images()
+	if err != nil {
+		return err
+	}
+	type rounding struct {
+		listedModel
+		model *cnp.ImageEquivCNP[float32]
+	}
+	var models []rounding
+	for _, l := range listed {
+		m, err := l.load()
+		if err != nil {
+			return err
+		}
+		if e, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
+			models = append(models, rounding{l, e})
+		} else {
+			p.result.note("%s computes in %s alone", l.name, cnp.Float32)
+		}
+	}
+	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
+	p.total = 2 * p.flags.n * len(models)
+	p.printf("# What %s costs\n\n%s with seed %d: %v, in both precisions, at level %v. The log-likelihood is per pixel, and the squared error that of the predicted means; ± is a standard error, "+
+		"and the last columns are %s less %s, and the largest change of a mean. \"Computed\" says what is rounded: all that residual blocks multiply, or stored weights alone.\n\n"+
+		"| group | model | computed | log-likelihood | squared error | change of log-likelihood | of squared error | of a mean |\n|---|---|---|---:|---:|---:|---:|---:|\n",
+		cnp.BFloat16, plural(p.flags.n, "task"), p.flags.seed, src, simd.CurrentLevel(), cnp.BFloat16, cnp.Float32)
+	file := [][]string{append(append([]string{"model", "group", "lifts", "precision", "computed"}, reportColumns...), "mean_change")}
+	for _, m := range models {
+		var reports [2]*eval.Report
+		var computed [2]string
+		furthest := 0.0
+		var exact []*cnp.Prediction[float32]
+		for i, precision := range []cnp.Precision{cnp.Float32, cnp.BFloat16} {
+			if err := m.model.SetPrecision(precision); err != nil {
+				return err
+			}
+			at, predict := 0, eval.Model[float32](m.model)
+			watched := func(ctx context.Context, b *task.Tasks[float32]) (*cnp.Prediction[float32], error) {
+				out, err := predict(ctx, b)
+				switch {
+				case err != nil:
+					return nil, err
+				case i == 0 && len(exact) < comparedBatches:
+					exact = append(exact, out)
+				case i == 1 && at < len(exact):
+					for k, v := range out.Mean {
+						furthest = max(furthest, math.Abs(float64(v-exact[at].Mean[k])))
+					}
+					at++
+				}
+				return out, nil
+			}
+			if reports[i], err = eval.Run(p.ctx, watched, src, p.options(p.flags.n)); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			if computed[i], err = p.computed(m.model, src, precision); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+		}
+		a, b := reports[0], reports[1]
+		change := b.LogLikelihood.Mean - a.LogLikelihood.Mean
+		p.printf("| %s | %s | %s | %.4f ± %.4f | %.5f | %+.5f | %+.6f | %.2g |\n", m.title(), m.name, computed[1], a.LogLikelihood.Mean, standardError(a), a.SquaredError.Mean, change,
+			b.SquaredError.Mean-a.SquaredError.Mean, furthest)
+		if !(change >= -precisionLoss) {
+			p.result.note("%s is not suited for %s: it loses more than %g per pixel", m.name, cnp.BFloat16, precisionLoss)
+		}
+		for i, precision := range []cnp.Precision{cnp.Float32, cnp.BFloat16} {
+			row := append([]string{m.name, m.cfg.Group, fmt.Sprint(m.cfg.Lifts), string(precision), computed[i]}, reportCells(reports[i])...)
+			file = append(file, append(row, cell(furthest*float64(i))))
+		}
+	}
+	return p.table("precision.csv", file)
+}
+
+// computed says what a plan for the tasks' images rounds.
+func (p *reproduction) computed(m *cnp.ImageEquivCNP[float32], src task.Source[float32], precision cnp.Precision) (string, error) {
+	b, err := src.Batch(1, p.flags.seed, 0)
+	if err != nil {
+		return "", err
+	}
+	g, err := m.Geometry(b.Images.H, b.Images.W, 1)
+	if err != nil {
+		return "", err
+	}
+	plan, err := m.Plan(p.ctx, g, cnp.PlanOptions{Memory: implicitWeights, Soft: true, Precision: precision})
+	if err != nil {
+		return "", err
+	}
+	switch info := plan.Info(); {
+	case precision == cnp.Float32 || info.Precision == cnp.BFloat16:
+		return string(info.Precision), nil
+	case info.Flat:
+		return string(cnp.Float32), nil
+	}
+	return "stored weights", nil
+}
