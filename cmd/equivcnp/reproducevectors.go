@@ -42,7 +42,7 @@ type vectorRow struct {
 
 // The chain rule in growing blocks: the share of the known points that a block has as targets, and how many tasks for each task of the chain
 // rule target by target, which takes as much longer.
-const vectorGrowth, vectorGrown = 0.15, 8
+const vectorGrowth, vectorGrown = 0.15, 16
 
 // vectorKernel is the number of the kernel of vector fields that the model was trained on; -1: none.
 func (m *listedModel) vectorKernel() int {
@@ -132,14 +132,27 @@ func (p *reproduction) vectors() error {
 		p.printf("\n")
 	}
 	var joint, alone [3]*eval.JointReport
+	var best [3][]float64 // the processes' independent predictions of every task
 	for k, kernel := range task.VectorKernels {
 		src := task.VectorSource[float32]{Kernel: kernel}
-		for i, to := range []*[3]*eval.JointReport{&joint, &alone} {
-			r, err := eval.Joint(p.ctx, exactDensity(src, i == 0), src, p.vectorOptions(p.flags.n))
-			if err != nil {
-				return err
+		var err error
+		if joint[k], err = p.vectorJoint(func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+			joint, alone, err := src.Exact(b)
+			for i := range joint {
+				joint[i] *= float64(len(b.Y))
+				best[k] = append(best[k], alone[i]*float64(len(b.Y)))
 			}
-			to[k] = r
+			return joint, err
+		}, kernel, p.flags.n); err != nil {
+			return err
+		}
+		known := best[k]
+		if alone[k], err = p.vectorJoint(func(context.Context, *task.Tasks[float32]) ([]float64, error) {
+			first := known[:1]
+			known = known[1:]
+			return first, nil
+		}, kernel, p.flags.n); err != nil {
+			return err
 		}
 	}
 	line("the process", "joint", func(k int) (*eval.JointReport, float64) { return joint[k], 0 }, "")
@@ -153,24 +166,24 @@ func (p *reproduction) vectors() error {
 			if err != nil {
 				return err
 			}
-			src := task.VectorSource[float32]{Kernel: task.VectorKernels[k]}
-			if r.independent[k], r.behind[k], err = p.vectorAlone(m, src); err != nil {
+			kernel := task.VectorKernels[k]
+			if r.independent[k], r.behind[k], err = p.vectorAlone(m, kernel, best[k]); err != nil {
 				return fmt.Errorf("%s: %w", listed.name, err)
 			}
 			model, ok := m.(cnp.Regressor[float32])
 			if p.flags.chain == 0 || !ok {
 				continue
 			}
-			opt, start := p.vectorOptions(p.flags.chain), time.Now()
-			if r.chained[k], err = eval.Joint(p.ctx, eval.Autoregressive(model, cnp.Chain{Seed: p.flags.seed}), src, opt); err != nil {
+			start := time.Now()
+			if r.chained[k], err = p.vectorJoint(eval.Autoregressive(model, cnp.Chain{Seed: p.flags.seed}), kernel, p.flags.chain); err != nil {
 				return fmt.Errorf("%s: %w", listed.name, err)
 			}
 			r.seconds[k] = time.Since(start).Seconds() / float64(p.flags.chain)
 			chain := cnp.Chain{Seed: p.flags.seed, Growth: vectorGrowth}
-			if r.grown[k], err = eval.Joint(p.ctx, eval.Autoregressive(model, chain), src, p.vectorOptions(p.grown())); err != nil {
+			if r.grown[k], err = p.vectorJoint(eval.Autoregressive(model, chain), kernel, p.grown()); err != nil {
 				return fmt.Errorf("%s: %w", listed.name, err)
 			}
-			if r.sample[k], err = vectorSample(p.ctx, model, src, chain); err != nil {
+			if r.sample[k], err = vectorSample(p.ctx, model, task.VectorSource[float32]{Kernel: kernel}, chain); err != nil {
 				return fmt.Errorf("%s: %w", listed.name, err)
 			}
 		}
@@ -219,21 +232,27 @@ func (p *reproduction) samplingCost(rows []*vectorRow) {
 // grown is the number of tasks by the chain rule in growing blocks.
 func (p *reproduction) grown() int { return min(p.flags.n, vectorGrown*p.flags.chain) }
 
-// vectorAlone measures a model's independent predictions, and how much more likely targets are under them than under the best ones (less, that is).
-func (p *reproduction) vectorAlone(m cnp.Model[float32], src task.VectorSource[float32]) (*eval.JointReport, eval.Estimate, error) {
-	predicted, best, sum, squares := eval.Independent(eval.Model(m)), exactDensity(src, false), 0.0, 0.0
-	r, err := eval.Joint(p.ctx, func(ctx context.Context, b *task.Tasks[float32]) ([]float64, error) {
+// vectorJoint measures a density on n tasks, one by one: standard errors are of batches.
+func (p *reproduction) vectorJoint(density eval.Density[float32], kernel string, n int) (*eval.JointReport, error) {
+	opt := p.options(n)
+	opt.Batch = 1
+	return eval.Joint(p.ctx, density, unknown{task.VectorSource[float32]{Kernel: kernel}}, opt)
+}
+
+// unknown hides that a source knows its process, which takes longer to ask than most models.
+type unknown struct{ task.Source[float32] }
+
+// vectorAlone measures a model's independent predictions, and how much more likely every task is under them than under the best ones (less, that is).
+func (p *reproduction) vectorAlone(m cnp.Model[float32], kernel string, best []float64) (*eval.JointReport, eval.Estimate, error) {
+	predicted, sum, squares := eval.Independent(eval.Model(m)), 0.0, 0.0
+	r, err := p.vectorJoint(func(ctx context.Context, b *task.Tasks[float32]) ([]float64, error) {
 		found, err := predicted(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		process, err := best(ctx, b)
-		for t := range process {
-			d := (found[t] - process[t]) / float64(b.Curves.Nt)
-			sum, squares = sum+d, squares+d*d
+		for _, f := range found {
+			d := (f - best[0]) / float64(b.Curves.Nt)
+			sum, squares, best = sum+d, squares+d*d, best[1:]
 		}
 		return found, err
-	}, src, p.vectorOptions(p.flags.n))
+	}, kernel, p.flags.n)
 	n := float64(p.flags.n)
 	return r, eval.Estimate{Mean: sum / n, Error: math.Sqrt(max(0, squares/n-sum/n*sum/n) / max(1, n-1))}, err
 }
@@ -252,24 +271,3 @@ func vectorSample(ctx context.Context, m cnp.Regressor[float32], src task.Vector
 
 // vectorContext and vectorTargets are the numbers of context points and of targets of a task of the table.
 const vectorContext, vectorTargets = 25, 623
-
-// vectorOptions measure tasks one by one: standard errors are of batches.
-func (p *reproduction) vectorOptions(n int) eval.Options {
-	opt := p.options(n)
-	opt.Batch = 1
-	return opt
-}
-
-// exactDensity is the process's own: of all targets together, or of each alone.
-func exactDensity(src task.VectorSource[float32], together bool) eval.Density[float32] {
-	return func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
-		joint, alone, err := src.Exact(b)
-		if !together {
-			joint = alone
-		}
-		for i := range joint {
-			joint[i] *= float64(len(b.Y)) / float64(len(joint))
-		}
-		return joint, err
-	}
-}
