@@ -18,6 +18,8 @@ type Options struct {
 	Number []int32
 	// AsListed leaves the pairs of a row in their order, and Same is false for all rows.
 	AsListed bool
+	// Orbits arranges rows that come in fours in groups, whose poses are numbered by use.
+	Orbits bool
 	// Stop, if not nil, is called before every tile. Once it returns true, there is no result.
 	Stop func() bool
 }
@@ -31,10 +33,11 @@ type Tiles struct {
 	Tiles       []Tile
 }
 
-// Tile is the k-th rows, Lo ≤ k < Hi, and the poses that they have, by first use.
+// Tile is the k-th rows, Lo ≤ k < Hi, and the poses that they have, by first use or, with groups of fours, by use.
 type Tile struct {
 	Lo, Hi int
 	Poses  []int32
+	Orbits []int32 // groups of fours; nil: none
 }
 
 // Of returns the pairs of a tile's rows.
@@ -70,6 +73,9 @@ func (r *Rows) Tile(order []int32, opt Options) *Tiles {
 			for i, x := range part {
 				part[i] = opt.Number[x]
 			}
+		}
+		if opt.Orbits {
+			b.orbits.tile(b, &t.Tiles[k])
 		}
 	}) {
 		return nil
@@ -120,6 +126,7 @@ type builder struct {
 	poses    []int32 // those of the tile so far
 	rank     []int32 // of each pose of the tile the place in a row, plus one; all 0 unless learned
 	learned  bool
+	orbits   orbits
 	// Scratch for sorting.
 	keys, spare []uint64
 }
