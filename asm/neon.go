@@ -18,6 +18,7 @@ var neonRegistry = []neonGenerator{
 	{"zbf16", bf16NEON},
 	{"zdepthwise", depthwiseNEON},
 	{"zdepthwisebatch", depthwiseBatchNEON},
+	{"zdepthwiseorbits", depthwiseOrbitsNEON},
 	{"zdepthwiseplan", depthwisePlanNEON},
 	{"zdepthwisepose", depthwisePoseNEON},
 	{"zexp", expNEON},

@@ -23,6 +23,7 @@ var registry = []generator{
 	{"zdepthwiseplan", depthwisePlanAMD64},
 	{"zdepthwisepose", depthwisePoseAMD64},
 	{"zdepthwisebatch", depthwiseBatchAMD64},
+	{"zdepthwiseorbits", depthwiseOrbitsAMD64},
 	{"zbf16", bf16AMD64},
 	{"ztiles", tilesAMD64},
 	{"zpointconv", pointConvAMD64},

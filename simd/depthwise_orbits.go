@@ -1,0 +1,157 @@
+package simd
+
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/internal/schedule"
+)
+
+// OrbitChannels is how many channels DepthwiseOrbitsF32 computes.
+const OrbitChannels = poseLanes
+
+// DepthwiseOrbits is a neighbourhood in which rows come in fours with the same poses, as a point and its copies under quarter turns do, and fours
+// side by side have most points in common. Up to six fours are computed together: a point is read once for all of them, a pose's weights once for
+// four rows, and the weights follow each other in the order of their use. Making it checks all indices; it is only read then, by any number of goroutines.
+type DepthwiseOrbits struct {
+	rows, points, poses int
+	code                []int32   // as package schedule writes it
+	groups              int       // how many it has
+	scale               []float32 // what the sums of each four are multiplied by
+	rest                []orbitRest
+	mean                bool
+}
+
+// orbitRest is rows from lo on that are in no group.
+type orbitRest struct {
+	lo   int
+	rows *DepthwiseRows
+}
+
+// NewDepthwiseOrbits checks groups of fours, as package schedule writes them, and a neighbourhood of that many points and poses, given as in
+// NewDepthwiseRows, from which it takes the rows that are in no group. With mean, sums are divided by the number of a row's pairs. It panics
+// if code has a row twice or no steps, names a row, a point or a pose that is none, or has no end; and where NewDepthwiseRows does. It keeps the slices, and nobody
+// may change them afterwards.
+func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same []bool, points, poses int, mean bool) *DepthwiseOrbits {
+	const fn = "NewDepthwiseOrbits"
+	checkSize(fn, "points", points)
+	checkSize(fn, "poses", poses)
+	p := &DepthwiseOrbits{rows: checkCSR(fn, offsets, index, pose), points: points, poses: poses, code: code, mean: mean}
+	checkLen(fn, "same", len(same), p.rows)
+	grouped, used := make([]bool, p.rows), 0
+	for at := 0; at < len(code); p.groups++ {
+		fail := func(what string, v int32) {
+			panic(fmt.Sprintf("simd: %s: code[%d:], group %d: %s %d", fn, at, p.groups, what, v))
+		}
+		if len(code)-at < schedule.OrbitHead {
+			fail("ends after", int32(len(code)-at))
+		}
+		steps, fours := code[at], code[at+1]
+		if fours < 1 || fours > schedule.OrbitRows {
+			fail("fours", fours)
+		}
+		head := schedule.OrbitHead + int(fours)*schedule.OrbitCopies
+		if steps < 1 || len(code)-at < head || int(steps) > (len(code)-at-head)/schedule.OrbitStep {
+			fail("steps", steps)
+		}
+		for _, row := range code[at+schedule.OrbitHead : at+head] {
+			if row < 0 || int(row) >= p.rows || grouped[row] {
+				fail("row", row)
+			}
+			grouped[row] = true
+		}
+		var pairs [schedule.OrbitRows]int
+		for k := at + head; k < at+head+int(steps)*schedule.OrbitStep; k += schedule.OrbitStep {
+			mask := code[k]
+			if mask < 1 || mask >= 1<<fours {
+				fail("mask", mask)
+			}
+			for r := range fours {
+				pairs[r] += int(mask >> r & 1)
+			}
+			for _, x := range code[k+1 : k+schedule.OrbitStep] {
+				if x < 0 || int(x) >= points {
+					fail("point", x)
+				}
+			}
+		}
+		for r := range fours {
+			scale := float32(1)
+			if used += pairs[r]; mean && pairs[r] > 1 {
+				scale = 1 / float32(pairs[r])
+			}
+			p.scale = append(p.scale, scale)
+		}
+		if used > poses {
+			fail("poses up to", int32(used))
+		}
+		at += head + int(steps)*schedule.OrbitStep
+	}
+	for lo := 0; lo < p.rows; lo++ {
+		hi := lo
+		for hi < p.rows && !grouped[hi] {
+			hi++
+		}
+		if hi > lo {
+			a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+			p.rest = append(p.rest, orbitRest{lo, NewDepthwiseRows(offsets[lo:hi+1], index[a:b], pose[a:b], same[lo:hi], points, poses)})
+			lo = hi
+		}
+	}
+	return p
+}
+
+// DepthwiseOrbitsF32 computes a depthwise group convolution over a neighbourhood of fours, for OrbitChannels channels:
+//
+//	out[i, j] = scale_i · Σ_k w[pose[k], j] · f[index[k], j]
+//
+// over the pairs k of row i, where scale_i is 1 or, if the plan takes means, one over the number of these pairs.
+//
+//   - Shape: out is [rows, OrbitChannels], f [points, OrbitChannels], w [poses, OrbitChannels].
+//   - Aliasing: out must not overlap f or w.
+//   - Errors: panics if a length does not match.
+//   - Accuracy: at most (n+8)·eps·Σ|w·f|·scale from the exact value, n the number of pairs. Pairs are added in the order of the group's
+//     steps, whatever the level. Rows in no group are those of DepthwiseRowsF32.
+func DepthwiseOrbitsF32(out, f, w []float32, p *DepthwiseOrbits) {
+	const fn = "DepthwiseOrbitsF32"
+	checkLen(fn, "out", len(out), p.rows*OrbitChannels)
+	checkLen(fn, "f", len(f), p.points*OrbitChannels)
+	checkLen(fn, "w", len(w), p.poses*OrbitChannels)
+	if p.groups > 0 {
+		p.race(out, f, w)
+		depthwiseOrbits(out, f, w, p)
+	}
+	for _, r := range p.rest {
+		depthwiseRowsF32(out[r.lo*OrbitChannels:(r.lo+len(r.rows.same))*OrbitChannels], f, w, r.rows, OrbitChannels, p.mean)
+	}
+}
+
+func depthwiseOrbitsGeneric(out, f, w []float32, p *DepthwiseOrbits) {
+	const n = OrbitChannels
+	code, scale := p.code, p.scale
+	for range p.groups {
+		steps, rows := int(code[0]), code[schedule.OrbitHead:][:code[1]*schedule.OrbitCopies]
+		code = code[schedule.OrbitHead+len(rows):]
+		for _, row := range rows {
+			clear(rowOf(out, row, n))
+		}
+		for range steps {
+			for r := range len(rows) / schedule.OrbitCopies {
+				if code[0]>>r&1 == 0 {
+					continue
+				}
+				for c, x := range code[1:schedule.OrbitStep] {
+					mulAddGeneric(rowOf(out, rows[r*schedule.OrbitCopies+c], n), w[:n], rowOf(f, x, n))
+				}
+				w = w[n:]
+			}
+			code = code[schedule.OrbitStep:]
+		}
+		for k, row := range rows {
+			to := rowOf(out, row, n)
+			for j := range to {
+				to[j] *= scale[k/schedule.OrbitCopies]
+			}
+		}
+		scale = scale[len(rows)/schedule.OrbitCopies:]
+	}
+}

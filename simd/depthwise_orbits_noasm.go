@@ -1,0 +1,8 @@
+//go:build purego || !(amd64 || arm64)
+
+package simd
+
+func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits) { depthwiseOrbitsGeneric(out, f, w, p) }
+
+// race has nothing to announce: the race detector sees what Go does.
+func (p *DepthwiseOrbits) race(out, f, w []float32) {}
