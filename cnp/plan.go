@@ -477,6 +477,9 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 		}
 		runtime.GC()
 	}
+	if !flat && !stop() {
+		layers.Agree(made)
+	}
 	arranged := map[float64]*layers.Arrangement[T]{}
 	for i, r := range distinct {
 		arranged[r] = made[i]

@@ -26,7 +26,7 @@ var ErrPlanFile = frozen.ErrFile
 
 // planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged, changes; TestPlanFileVersion
 // notices most of that.
-const planVersion = 2
+const planVersion = 3
 
 // SavePlan makes a plan, as [ImageEquivCNP.Plan] does, and writes it to a file for [ImageEquivCNP.LoadPlan]: neighbourhoods, and the weights that it
 // stores. The file is for this version of the program, and machines of this architecture and level (simd.CurrentLevel).
@@ -194,6 +194,10 @@ func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.
 			f.Fail("neighbourhoods of two kinds")
 			return f.Err()
 		}
+	}
+	if !layers.Agree(slices.Collect(maps.Values(p.arranged))) {
+		f.Fail("neighbourhoods that store features in two ways")
+		return f.Err()
 	}
 	if err := p.assemble(ctx, m, p.arranged, opt, f); err != nil {
 		return err

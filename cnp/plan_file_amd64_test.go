@@ -29,8 +29,8 @@ func TestPlanFileVersion(t *testing.T) {
 		group, digest string
 		opt           cnp.PlanOptions
 	}{
-		{"T(2)", "a759385ac45e433e", cnp.PlanOptions{Memory: 1 << 28, Algorithm: layers.Transforms}},
-		{"SO(2)", "b9bc4d61e3a580f3", cnp.PlanOptions{Memory: 1 << 28}},
+		{"T(2)", "a8bcf3c7f7d128c7", cnp.PlanOptions{Memory: 1 << 28, Algorithm: layers.Transforms}},
+		{"SO(2)", "d87ef0a7228d4e79", cnp.PlanOptions{Memory: 1 << 28}},
 	} {
 		_, err := fileModel[float32](t, c.group, nil).SavePlan(context.Background(), path, cnp.Grid(7, 9), c.opt)
 		require.NoError(t, err)

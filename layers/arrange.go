@@ -39,6 +39,7 @@ type Arrangement[T Float] struct {
 	most  int    // the greatest number of poses of a tile
 	tall  int    // and of rows
 	same  []bool // for depthwise convolutions in float32: rows that list the poses of the row before, in the same order
+	slice int    // how many channels of features are stored side by side
 
 	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
 	file   *frozen.File // that arrays are part of, if they were read; it must stay reachable
@@ -50,6 +51,9 @@ type tile[T Float] struct {
 	poses  []int32             // by first use
 	table  []T                 // the coordinates of those poses, [poses, e]
 	rows   *simd.DepthwiseRows // for depthwise convolutions in float32
+	// Groups of rows that come in fours, for the same convolutions, as written by package schedule and as planned; nil: none.
+	code   []int32
+	orbits *simd.DepthwiseOrbits
 }
 
 // newTiles returns the tiles of a schedule, with the coordinates of their poses; poses holds those of all. It returns nil if stop, which
@@ -58,7 +62,7 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() boo
 	tiles := make([]tile[T], len(s.Tiles))
 	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
-		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, table: make([]T, 0, len(from.Poses)*dim)}
+		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim)}
 		for _, q := range t.poses {
 			for _, v := range poses[int(q)*dim : (int(q)+1)*dim] {
 				t.table = append(t.table, T(v))
@@ -169,7 +173,11 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 	if r == nil {
 		return
 	}
-	s := r.Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Stop: stop})
+	orbits := sizeof[T]() == 4 && r.Quarters()
+	if a.slice = sliceWidth; orbits {
+		a.slice = simd.OrbitChannels
+	}
+	s := r.Tile(order, schedule.Options{Poses: planPoses, Number: schedule.Inverse(order), Orbits: orbits && depthwise, Stop: stop})
 	if s == nil {
 		return
 	}
@@ -182,6 +190,19 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32, d
 		a.same = s.Same
 		a.makeRows(stop)
 	}
+}
+
+// Agree makes arrangements that one set of features passes through store them alike, and reports whether they did so before.
+func Agree[T Float](all []*Arrangement[T]) bool {
+	most, alike := 0, true
+	for _, a := range all {
+		most = max(most, a.slice)
+	}
+	for _, a := range all {
+		alike = alike && a.slice == most
+		a.slice = most
+	}
+	return alike
 }
 
 // measure finds the largest tile.
@@ -264,6 +285,9 @@ func (a *Arrangement[T]) Bytes() int64 {
 	}
 	if !a.Flat() {
 		size += int64(a.Evaluations())*int64(4+a.dim*sizeof[T]()) + int64(a.Rows)
+		for i := range a.tiles {
+			size += 4 * int64(len(a.tiles[i].code))
+		}
 	}
 	return size
 }

@@ -45,6 +45,11 @@ func TestArrange(t *testing.T) {
 				require.Equal(t, n.NumPoses(), a.Poses())
 				require.LessOrEqual(t, a.Evaluations(), 2*a.Poses())
 				checkTiles(t, n, order, a)
+				fours := Arrange[float32](n, order, false, Auto, nil, nil)
+				checkTiles(t, n, order, fours)
+				if turns := name == "SO(2)" || name == "R>0xSO(2)"; size[0] == size[1] {
+					require.Equal(t, turns, fours.tiles[0].orbits != nil)
+				}
 				if name == "T(2)" && Flat(n) {
 					flat := Arrange[float32](n, nil, true, Auto, nil, nil)
 					require.True(t, flat.Flat())
@@ -56,7 +61,7 @@ func TestArrange(t *testing.T) {
 }
 
 // checkTiles compares every pair of a tiled arrangement with the neighbourhood that it was made from.
-func checkTiles(t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrangement[float64]) {
+func checkTiles[T Float](t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrangement[T]) {
 	t.Helper()
 	e, row := n.PoseDim, 0
 	for _, tile := range a.tiles {
@@ -69,7 +74,11 @@ func checkTiles(t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrang
 			got, want := map[pair]int{}, map[pair]int{}
 			index, pose := n.Row(int(order[row]))
 			for k, j := range index {
-				want[pair{j, fmt.Sprint(n.Poses[int(pose[k])*e : (int(pose[k])+1)*e])}]++
+				row := make([]T, e)
+				for i, v := range n.Poses[int(pose[k])*e : (int(pose[k])+1)*e] {
+					row[i] = T(v)
+				}
+				want[pair{j, fmt.Sprint(row)}]++
 			}
 			for k := a.offsets[row]; k < a.offsets[row+1]; k++ {
 				p := int(a.pose[k])

@@ -118,6 +118,11 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 		f.Int(&t.hi)
 		frozen.Array(f, &t.poses)
 		frozen.Array(f, &t.table)
+		frozen.Array(f, &t.code)
+	}
+	f.Int(&a.slice)
+	if a.slice != sliceWidth && a.slice != simd.OrbitChannels && len(a.tiles) > 0 {
+		f.Fail("features of %d channels side by side", a.slice)
 	}
 	a.measure()
 }
@@ -239,12 +244,16 @@ func (a *Arrangement[T]) thaw(f *frozen.File, algorithm Algorithm, g *spectral.G
 	}
 }
 
-// makeRows prepares the rows of tiles, whose poses are those of the row before where a.same says so.
+// makeRows prepares the rows of tiles, whose poses are those of the row before where a.same says so, and groups of rows that come in fours.
 func (a *Arrangement[T]) makeRows(stop func() bool) {
 	parallel.Until(stop, len(a.tiles), 1, func(k, _ int) {
 		t := &a.tiles[k]
 		from, to := a.offsets[t.lo], a.offsets[t.hi]
-		t.rows = simd.NewDepthwiseRows(a.offsets[t.lo:t.hi+1], a.index[from:to], a.pose[from:to], a.same[t.lo:t.hi], a.Rows, len(t.poses))
+		offsets, index, pose, same := a.offsets[t.lo:t.hi+1], a.index[from:to], a.pose[from:to], a.same[t.lo:t.hi]
+		t.rows = simd.NewDepthwiseRows(offsets, index, pose, same, a.Rows, len(t.poses))
+		if len(t.code) > 0 {
+			t.orbits = simd.NewDepthwiseOrbits(t.code, offsets, index, pose, same, a.Rows, len(t.poses), true)
+		}
 	})
 }
 

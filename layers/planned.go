@@ -128,7 +128,8 @@ type tileWeights[T Float] struct {
 	poses  int
 	number []int32             // which poses they are
 	rows   *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
-	stored []T                 // all slices, if there are any in T
+	orbits *simd.DepthwiseOrbits
+	stored []T // all slices, if there are any in T
 	half   []simd.BF16
 	hidden []T // [poses, hidden], the input of the network's last layer
 	w      *workspace[T]
@@ -137,7 +138,7 @@ type tileWeights[T Float] struct {
 // tile returns the weights that tile i needs.
 func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWeights[T] {
 	t := &a.tiles[i]
-	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), number: t.poses, rows: t.rows, w: w}
+	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), number: t.poses, rows: t.rows, orbits: t.orbits, w: w}
 	n := v.poses * p.net.out()
 	switch start := p.starts[i]; {
 	case start < 0:
@@ -214,9 +215,15 @@ func throughLayers[T Float](dst, poses []T, first, second *simd.Dense[T], betwee
 
 // copyRows copies rows of c elements, dstride and sstride apart.
 func copyRows[T Float](dst []T, dstride int, src []T, sstride, c, rows int) {
-	if c == sliceWidth { // a call for each row would cost more than the row
+	switch c { // a call for each row would cost more than the row
+	case sliceWidth:
 		for i := range rows {
 			*(*[sliceWidth]T)(dst[i*dstride:]) = *(*[sliceWidth]T)(src[i*sstride:])
+		}
+		return
+	case simd.OrbitChannels:
+		for i := range rows {
+			*(*[simd.OrbitChannels]T)(dst[i*dstride:]) = *(*[simd.OrbitChannels]T)(src[i*sstride:])
 		}
 		return
 	}
@@ -270,7 +277,8 @@ func roomy[T Float](buf *[]T, n, room int) []T {
 const flatRows = 64
 
 // sliceWidth is how many channels of a tiled arrangement's features are stored side by side. The rows of a tile gather from many
-// more points than the tile has, and have many weights; a slice of both stays in the second-level cache while all rows use it.
+// more points than the tile has, and have many weights; a slice of both stays in the second-level cache while all rows use it. Rows
+// that come in fours have slices of simd.OrbitChannels.
 const sliceWidth = 32
 
 // width is the number of channels in a slice of features with c channels. Features under an arrangement are stored slice by
@@ -279,7 +287,7 @@ func (a *Arrangement[T]) width(c int) int {
 	if a.Flat() {
 		return max(c, 1)
 	}
-	return max(1, min(c, sliceWidth))
+	return max(1, min(c, a.slice))
 }
 
 // Gather copies the features of one row to dst [c]. f holds one feature set [rows, c] in the form of the arrangement.
@@ -588,7 +596,9 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 		part, slice := roomy(&w.part, rows*n, a.tall*n), weights.slice(j/width, j, n)
 		for b := range len(f) / (a.Rows * c) {
 			x := f[(b*c+j)*a.Rows:][:a.Rows*n]
-			if weights.rows != nil {
+			if weights.orbits != nil && n == simd.OrbitChannels {
+				simd.DepthwiseOrbitsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), weights.orbits)
+			} else if weights.rows != nil {
 				simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), weights.rows, n, true)
 			} else {
 				simd.Depthwise(part, x, slice, offsets, index, pose, n, true)

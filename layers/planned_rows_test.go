@@ -9,6 +9,45 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
+// TestOrbits: rows in groups of fours have the sums that they have one by one, a last slice of fewer channels too, and an image has the same
+// bits in a batch as alone.
+func TestOrbits(t *testing.T) {
+	const size, c, batch = 11, 40, 3 // a pixel in the middle, which is in no four
+	points, x := arrangeGrid(t, "SO(2)", size, size)
+	r, err := neighbor.RadiusForFill(points, 0.2, neighbor.Options{})
+	require.NoError(t, err)
+	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(1, 3))
+	layer := NewSeparableLieConv[float32](c, c, LieConvConfig{PoseDim: n.PoseDim, Hidden: 8, Mid: 4, Radius: r}, rng)
+	order := Order(n, x, 1, false, nil)
+	f := normals[float32](rng, batch*size*size*c)
+	for _, share := range []float64{0, 0.5, 1} {
+		a := Arrange[float32](n, order, false, Auto, nil, nil)
+		require.NotNil(t, a.tiles[0].orbits)
+		plan := layer.Plan(a, Storage{Share: share})
+		var ws Workspace[float32]
+		got, want, one := make([]float32, len(f)), make([]float32, len(f)), make([]float32, len(f)/batch)
+		require.NoError(t, plan.Forward(t.Context(), got, f, batch, false, &ws))
+		for b := range batch {
+			require.NoError(t, plan.Forward(t.Context(), one, f[b*len(one):(b+1)*len(one)], 1, false, &ws))
+			require.Equal(t, one, got[b*len(one):(b+1)*len(one)])
+		}
+		for i := range a.tiles {
+			a.tiles[i].orbits = nil
+		}
+		require.NoError(t, plan.Forward(t.Context(), want, f, batch, false, &ws))
+		for i := range want {
+			require.InDelta(t, want[i], got[i], 1e-5)
+		}
+	}
+	all := []*Arrangement[float32]{Arrange[float32](n, order, false, Auto, nil, nil), Arrange[float32](n, order, false, NoDepthwise, nil, nil)}
+	require.True(t, Agree(all))
+	all[1].slice = sliceWidth
+	require.False(t, Agree(all))
+	require.True(t, Agree(all))
+}
+
 // TestForwardRows: rows by themselves have the bits that they have among all, and the others stay as they are.
 func TestForwardRows(t *testing.T) {
 	for _, algorithm := range Algorithms {
