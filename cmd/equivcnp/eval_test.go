@@ -137,7 +137,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, `"linear" is none of rbf`, []string{"@curve.safetensors", "--kernel", "linear"}},
 		{2, "--tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--tasks", "-1"}},
 		{2, "--equivariance-tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--equivariance-tasks", "-1"}},
-		{2, "3 to 49 context points of 10 targets", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "10"}},
+		{2, "--min-context and --max-context 3 to 49 of 10 targets: need", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "10"}},
 		{2, "--targets 5000", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "5000"}},
 		{2, "--min-context 9 --max-context 3", []string{"@curve.safetensors", "--kernel", "rbf", "--min-context", "9", "--max-context", "3"}},
 		{2, "one coordinate and one output", []string{"@two.safetensors", "--kernel", "rbf"}},

@@ -154,7 +154,7 @@ func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Mot
 		}
 	}
 	if err := m.Validate(); err != nil {
-		return m, usageError{err}
+		return m, usageError{flagError(err)}
 	}
 	return m, nil
 }
@@ -207,7 +207,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		c := task.PaperTestOf(p)
 		c.Lo, c.Hi, c.Targets, c.MinContext, c.MaxContext = f.from, f.to, f.targets, f.minContext, f.maxContext
 		if err := c.Validate(); err != nil {
-			return nil, 0, usageError{err}
+			return nil, 0, usageError{flagError(err)}
 		}
 		if err := checkTargets(c.Targets); err != nil {
 			return nil, 0, err

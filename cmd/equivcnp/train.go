@@ -344,7 +344,7 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		if err := run.Resume(); errors.Is(err, fs.ErrNotExist) {
 			notes = append(notes, "there was no checkpoint: the run began at its beginning")
 		} else if err != nil {
-			return flagError(err)
+			return flagError(givenFirst(err, changed))
 		}
 	}
 	from := run.Step()

@@ -63,11 +63,28 @@ var fieldFlags = map[string]string{
 	"model.blocks": "blocks", "model.fill": "fill", "model.points_per_unit": "points-per-unit", "model.encoder_length": "encoder-length",
 	"model.readout": "readout", "model.likelihood": "likelihood", "model.outputs": "outputs", "model.coordinate_feature": "coordinate-feature", "model.image_size": "size", "model.dim_x": "x", "model.dim_y": "y",
 	"alpha": "alpha", "lifts": "lifts", "lift_samples": "lift-samples", "outputs": "outputs", "channels": "width", "blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",
-	"encoder_length": "encoder-length", "hidden": "hidden", "mid": "mid", "readout": "readout", "targets": "targets", "context rates": "min-rate and --max-rate",
+	"encoder_length": "encoder-length", "hidden": "hidden", "mid": "mid", "readout": "readout", "targets": "targets", "context rates": "min-rate and --max-rate", "context points": "min-context and --max-context",
 }
 
 // fieldValue finds a field at the beginning of a message, with the names of the packages that it came through.
-var fieldValue = regexp.MustCompile(`^(?:[a-z ]+: )*(context rates|[a-z_]+) =? ?(.*)$`)
+var fieldValue = regexp.MustCompile(`^(?:[a-z ]+: )*(context rates|context points|[a-z_]+) =? ?(.*)$`)
+
+// givenFirst turns to what was given on the command line, where a checkpoint differs in several fields: other fields follow from it. If none was
+// given, what the tasks are drawn from may be the cause.
+func givenFirst(err error, given func(flag string) bool) error {
+	var m *train.Mismatch
+	if !errors.As(err, &m) || given(fieldFlags[m.Field]) {
+		return err
+	}
+	for _, also := range m.Also {
+		if flag := fieldFlags[also.Field]; flag != "" && given(flag) {
+			return &also
+		} else if also.Field == "source" {
+			return fmt.Errorf("%w: it was trained on %v, this run on %v", train.ErrCheckpoint, also.Have, also.Want)
+		}
+	}
+	return err
+}
 
 // flagError names flags where an error names a field of a configuration.
 func flagError(err error) error {

@@ -120,8 +120,13 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	}
 	had, here := have.Model, r.model.Config()
 	had.Trained, here.Trained = nil, nil // what the data were, below
-	if d := difference("model", had, here); d != nil {
-		return d
+	source := r.train.String()
+	if d := differences("model", had, here); d != nil {
+		if have.Source != source {
+			d = append(d, Mismatch{Field: "source", Have: have.Source, Want: source})
+		}
+		d[0].Also = d[1:]
+		return &d[0]
 	}
 	if now := r.header().Group; have.Group != "" && have.Group != now {
 		return bad("group %s is another than here: its digest is %s, here %s", have.Model.Group, have.Group, now)
@@ -129,18 +134,19 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	want := r.config
 	want.Steps, want.LogEvery, want.CheckpointEvery = have.Run.Steps, have.Run.LogEvery, have.Run.CheckpointEvery
 	if was, now := have.Run.Adam.Schedule.Kind, want.Adam.Schedule.Kind; was != now { // before the fields that one kind has alone
-		return &Mismatch{"adam.schedule.kind", cmp.Or(was, "constant"), cmp.Or(now, "constant")}
+		return &Mismatch{Field: "adam.schedule.kind", Have: cmp.Or(was, "constant"), Want: cmp.Or(now, "constant")}
 	}
-	if d := difference("", have.Run, want); d != nil {
-		return d
+	if d := differences("", have.Run, want); d != nil {
+		d[0].Also = d[1:]
+		return &d[0]
 	}
-	if s := r.train.String(); have.Source != s {
-		return bad("it was trained on %s, this run on %s", have.Source, s)
+	if have.Source != source {
+		return bad("it was trained on %s, this run on %s", have.Source, source)
 	}
 	if s := r.opt.Test.String(); have.Test != s {
 		return bad("it was tested on %s, this run on %s", have.Test, s)
 	}
-	if difference("trained", have.Model.Trained, r.model.Config().Trained) != nil {
+	if differences("trained", have.Model.Trained, r.model.Config().Trained) != nil {
 		return bad("%s are no longer what they were: their numbers lie elsewhere", have.Source)
 	}
 	if s := have.State; s.Step < 0 || have.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
@@ -187,6 +193,8 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 type Mismatch struct {
 	Field      string
 	Have, Want any // the checkpoint's value, and this run's; nil: not set
+	// Also are the other fields that differ, of which one may be the cause. If the model differs, the source of the tasks ("source") may be among them.
+	Also []Mismatch
 }
 
 func (m *Mismatch) Error() string {
@@ -216,8 +224,8 @@ func Saved(path string) (Config, int, error) {
 	return have.Run, have.State.Step, nil
 }
 
-// difference is the first field in which two values of one type differ, nil if none.
-func difference(path string, have, want any) error {
+// differences are the fields in which two values of one type differ, by their names' order.
+func differences(path string, have, want any) (all []Mismatch) {
 	a, b := fields(have), fields(want)
 	keys := maps.Clone(a)
 	maps.Copy(keys, b)
@@ -233,11 +241,12 @@ func difference(path string, have, want any) error {
 		ma, okA := va.(map[string]any)
 		mb, okB := vb.(map[string]any)
 		if okA || okB {
-			return difference(name, ma, mb)
+			all = append(all, differences(name, ma, mb)...)
+			continue
 		}
-		return &Mismatch{name, va, vb}
+		all = append(all, Mismatch{Field: name, Have: va, Want: vb})
 	}
-	return nil
+	return all
 }
 
 // fields is a value as JSON sees it.
