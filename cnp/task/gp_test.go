@@ -160,11 +160,11 @@ func TestDraw(t *testing.T) {
 
 	good := PaperTest(RBF(1))
 	for want, change := range map[string]func(c *Curves){
-		"no kernel":         func(c *Curves) { c.GP.Kernel = nil },
-		"jitter = NaN":      func(c *Curves) { c.GP.Jitter = math.NaN() },
-		"empty or too long": func(c *Curves) { c.Hi = c.Lo },
-		"targets = 0":       func(c *Curves) { c.Targets = 0 },
-		"3 to 401 context":  func(c *Curves) { c.MaxContext = 401 },
+		"no kernel":                              func(c *Curves) { c.GP.Kernel = nil },
+		"jitter = NaN":                           func(c *Curves) { c.GP.Jitter = math.NaN() },
+		"empty or too long":                      func(c *Curves) { c.Hi = c.Lo },
+		"targets = 0":                            func(c *Curves) { c.Targets = 0 },
+		"context points 3 to 401 of 400 targets": func(c *Curves) { c.MaxContext = 401 },
 	} {
 		c := good
 		change(&c)
