@@ -294,18 +294,21 @@ func (a *Arrangement[T]) Bytes() int64 {
 
 // CallBytes is about what one goroutine needs while it computes a layer of that many channels for that many images at once. In
 // tiles this is a slice of a tile's weights, the hidden channels of the WeightNet that they are computed from (as many as a slice
-// has, in the paper's models), and the sums of its rows before and after the dense map.
+// has, in the paper's models), the sums of its rows before and after the dense map, and a part of the sums that all tiles wait for.
 func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
-	rows, weights := flatRows, 0
+	rows, weights, sums := flatRows, 0, 0
 	if a.transforms != nil {
 		return a.transformBytes(channels, images)
 	}
 	if !a.Flat() {
 		rows, weights = a.tall*(images+1), (2*a.most+a.tall)*a.width(channels)
+		if a.width(channels) < channels && images > 1 {
+			sums = min(slicedImages, images) * a.Rows * channels / workers()
+		}
 	} else {
 		weights = denseSpace(channels)
 	}
-	return int64(weights+rows*channels) * int64(sizeof[T]())
+	return int64(weights+rows*channels+sums) * int64(sizeof[T]())
 }
 
 // inverse is what the sum over row i's pairs is multiplied by: one over their number, or over the sum of their windows.

@@ -237,6 +237,7 @@ type Workspace[T Float] struct {
 	workers    []workspace[T]
 	pass       *pass[T] // the current one
 	transforms transformPass[T]
+	sums       []T // of tiles that go slice by slice
 }
 
 // Bytes is the size of the workspace.
@@ -248,7 +249,7 @@ func (w *Workspace[T]) Bytes() int64 {
 			n += cap(b)
 		}
 	}
-	return int64(n)*int64(sizeof[T]()) + w.transforms.bytes()
+	return int64(n+cap(w.sums))*int64(sizeof[T]()) + w.transforms.bytes()
 }
 
 // workspace is the part of one goroutine.
@@ -318,13 +319,17 @@ type pass[T Float] struct {
 	batch   int
 	runs    []RowRun // of a flat arrangement: the rows to compute; nil: all
 	base    []T      // what rows that are added to begin with; nil: what dst holds
-	sums    []T      // [batch, rows, in]: the sums of the rows, if transforms have computed them
+	sums    []T      // [images, rows, in]: the sums of the rows, if transforms or slices have computed them
+	sliced  bool     // slices have, of the stored tiles; first and images are those images
+	split   bool     // stored tiles and others take turns
+	first   int
+	images  int
 	ctx     context.Context
 	stopped atomic.Bool
 	all     tileWeights[T]
 	ws      *Workspace[T]
-	// The methods flat and tile as function values, bound once, so that passing them to goroutines does not allocate.
-	runFlat, runTile func(worker, i, _ int)
+	// The methods flat, tile and slice as function values, bound once, so that passing them to goroutines does not allocate.
+	runFlat, runTile, runSlice func(worker, i, _ int)
 }
 
 // each computes a layer in parallel, for runs of rows of every image: those given, or nil for all. It returns early, with the context's error,
@@ -334,11 +339,12 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 	s := ws.pass
 	if s == nil {
 		s = &pass[T]{}
-		s.runFlat, s.runTile = s.flat, s.tile
+		s.runFlat, s.runTile, s.runSlice = s.flat, s.tile, s.slice
 		ws.pass = s
 	}
 	s.runs, s.base, s.sums = runs, base, ws.transforms.sums
 	s.a, s.weights, s.layer, s.dst, s.f, s.add, s.batch, s.ctx, s.ws = a, weights, layer, dst, f, add, batch, ctx, ws
+	s.split, s.sliced, s.first, s.images = false, false, 0, batch
 	s.stopped.Store(false)
 	n := workers()
 	for len(ws.workers) < n {
@@ -348,7 +354,7 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 		s.all = tileWeights[T]{poseWeights: weights, poses: a.Poses(), stored: weights.table}
 		parallel.ForWorkers(batch*s.chunks(), 1, n, s.runFlat)
 	} else {
-		parallel.ForWorkers(len(a.tiles), 1, n, s.runTile)
+		s.tiles(n)
 	}
 	s.layer, s.dst, s.f, s.ctx, s.runs, s.base, s.sums = nil, nil, nil, nil, nil, nil, nil // do not keep the caller's data alive
 	return ctx.Err()
@@ -395,14 +401,14 @@ func (s *pass[T]) flat(worker, i, _ int) {
 	s.layer.rows(s, &s.ws.workers[worker], &s.all, run.Lo, run.Hi, i/n, 1)
 }
 
-// tile computes a tile of all images.
+// tile computes a tile of the pass's images, unless its turn is another.
 func (s *pass[T]) tile(worker, i, _ int) {
-	if s.stop() {
+	if s.stop() || s.split && s.sliced != s.weights.isStored(i) {
 		return
 	}
 	t, w := &s.a.tiles[i], &s.ws.workers[worker]
 	w.tile = s.weights.tile(s.a, i, w)
-	s.layer.rows(s, w, &w.tile, t.lo, t.hi, 0, s.batch)
+	s.layer.rows(s, w, &w.tile, t.lo, t.hi, s.first, s.images)
 }
 
 // denseSlices is a linear map whose results are stored slice by slice.
@@ -531,18 +537,28 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 	a, in, out, rows := l.a, l.dense.in, l.dense.out, hi-lo
 	f := s.f[image*a.Rows*in : (image+images)*a.Rows*in]
 	var sum []T
-	if s.sums != nil {
+	switch {
+	case s.sliced:
+		sum = s.sums
+	case s.sums != nil:
 		sum = s.sums[(image*a.Rows+lo)*in : (image*a.Rows+hi)*in]
 		s.ws.transforms.repair(lo, hi, image, func(i, end int) {
 			a.depthwise(sum[(i-lo)*in:(end-lo)*in], f, weights, i, end, in, a.width(in), w)
 		})
-	} else {
+	default:
 		sum = roomy(&w.sum, images*rows*in, images*a.tall*in)
 		a.depthwise(sum, f, weights, lo, hi, in, a.width(in), w)
 	}
 	for b := range images {
 		to := s.dst[(image+b)*a.Rows*out:][:a.Rows*out]
-		x := sum[b*rows*in : (b+1)*rows*in]
+		var x []T
+		if s.sliced {
+			if x = sum[(b*a.Rows+lo)*in : (b*a.Rows+hi)*in]; a.window != nil {
+				scaleRows(x, a.window.row[lo:hi], in)
+			}
+		} else {
+			x = sum[b*rows*in : (b+1)*rows*in]
+		}
 		at := func(l, n, c, width int) []T { return to[c*a.Rows+(lo+l)*width:][:n*width] }
 		if !s.add {
 			l.dense.forward(x, rows, simd.ActReLU, w, at)
@@ -595,16 +611,21 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 		n = min(width, c-j)
 		part, slice := roomy(&w.part, rows*n, a.tall*n), weights.slice(j/width, j, n)
 		for b := range len(f) / (a.Rows * c) {
-			x := f[(b*c+j)*a.Rows:][:a.Rows*n]
-			if weights.orbits != nil && n == simd.OrbitChannels {
-				simd.DepthwiseOrbitsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), weights.orbits)
-			} else if weights.rows != nil {
-				simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), weights.rows, n, true)
-			} else {
-				simd.Depthwise(part, x, slice, offsets, index, pose, n, true)
-			}
+			weights.means(part, f[(b*c+j)*a.Rows:][:a.Rows*n], slice, offsets, index, pose, n)
 			copyRows(out[b*rows*c+j:], c, part, n, n, rows)
 		}
+	}
+}
+
+// means sets part to the means of one slice of n channels, of x with weights slice, over the pairs of the tile's rows.
+func (v *tileWeights[T]) means(part, x, slice []T, offsets []int, index, pose []int32, n int) {
+	switch {
+	case v.orbits != nil && n == simd.OrbitChannels:
+		simd.DepthwiseOrbitsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits)
+	case v.rows != nil:
+		simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.rows, n, true)
+	default:
+		simd.Depthwise(part, x, slice, offsets, index, pose, n, true)
 	}
 }
 
