@@ -245,7 +245,7 @@ func (w *Workspace[T]) Bytes() int64 {
 	n := 0
 	for i := range w.workers {
 		p := &w.workers[i]
-		for _, b := range [][]T{p.weights, p.net, p.hidden, p.part, p.sum, p.dense, p.space} {
+		for _, b := range [][]T{p.weights, p.net, p.hidden, p.part, p.sum, p.dense, p.space, p.rows} {
 			n += cap(b)
 		}
 	}
@@ -258,7 +258,7 @@ type workspace[T Float] struct {
 	net              []T // scratch for computing them
 	hidden           []T // the input of the WeightNet's last layer, for the poses of a tile
 	part, sum, dense []T // rows of a slice, and all channels before and after the dense map
-	space            []T // scratch of the dense map
+	space, rows      []T // scratch of the dense map, and rows of its results before they are sliced
 	tile             tileWeights[T]
 	_                [64]byte
 }
@@ -414,7 +414,7 @@ func (s *pass[T]) tile(worker, i, _ int) {
 // denseSlices is a linear map whose results are stored slice by slice.
 type denseSlices[T Float] struct {
 	in, out, width int
-	packed         []*simd.Packed[T]
+	packed         *simd.Packed[T]
 	tiles          *simd.PackedTiles // instead of packed, for float32 in a single slice
 	bias           []T
 }
@@ -432,14 +432,12 @@ func newDenseSlices[T Float](weight, bias []T, in, out, width int) denseSlices[T
 		d.tiles = simd.PackTilesTransposed(w, in, in, out, denseParts)
 		return d
 	}
-	for lo := 0; lo < out; lo += width {
-		n := min(width, out-lo)
-		d.packed = append(d.packed, simd.PackTransposed(weight[lo*in:(lo+n)*in], in, in, n))
-	}
+	d.packed = simd.PackTransposed(weight[:out*in], in, in, out)
 	return d
 }
 
-// denseRows is how many rows pass through all slices before the next rows, so that they stay in the first-level cache.
+// denseRows is how many rows pass through the map before their results are sliced, so that both stay in the first-level cache. The panels of a packed
+// matrix are wider than a slice.
 const denseRows = 56
 
 // forward computes the results of x [n, in] by blocks of rows and by slices. It writes the results of rows lo to lo+rows-1 for
@@ -451,15 +449,17 @@ func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace
 		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32), act, n, space)
 		return
 	}
-	step := denseRows
-	if len(d.packed) == 1 {
-		step = max(n, 1)
+	if d.width >= d.out {
+		simd.GemmPacked(y(0, n, 0, d.out), d.out, x[:n*d.in], d.in, d.packed, d.bias, act, n)
+		return
 	}
-	for lo := 0; lo < n; lo += step {
-		rows := min(step, n-lo)
-		for i, b := range d.packed {
-			c := i * d.width
-			simd.GemmPacked(y(lo, rows, c, b.N), b.N, x[lo*d.in:(lo+rows)*d.in], d.in, b, d.bias[c:c+b.N], act, rows)
+	for lo := 0; lo < n; lo += denseRows {
+		rows := min(denseRows, n-lo)
+		all := sized(&w.rows, denseRows*d.out)
+		simd.GemmPacked(all, d.out, x[lo*d.in:(lo+rows)*d.in], d.in, d.packed, d.bias, act, rows)
+		for c := 0; c < d.out; c += d.width {
+			width := min(d.width, d.out-c)
+			copyRows(y(lo, rows, c, width), width, all[c:], d.out, width, rows)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestOrbits: rows in groups of fours have the sums that they have one by one, a last slice of fewer channels too, and an image has the same
-// bits in a batch as alone.
+// bits in a batch, whose stored tiles go slice by slice, as alone. With and without a window.
 func TestOrbits(t *testing.T) {
 	const size, c, batch = 11, 40, 3 // a pixel in the middle, which is in no four
 	points, x := arrangeGrid(t, "SO(2)", size, size)
@@ -22,8 +22,9 @@ func TestOrbits(t *testing.T) {
 	layer := NewSeparableLieConv[float32](c, c, LieConvConfig{PoseDim: n.PoseDim, Hidden: 8, Mid: 4, Radius: r}, rng)
 	order := Order(n, x, 1, false, nil)
 	f := normals[float32](rng, batch*size*size*c)
-	for _, share := range []float64{0, 0.5, 1} {
-		a := Arrange[float32](n, order, false, Auto, nil, nil)
+	for i := range 6 {
+		share, window := []float64{0, 0.5, 1}[i/2], []*Windowing{nil, {WindowSmooth, points.Group, r}}[i%2]
+		a := Arrange[float32](n, order, false, Auto, window, nil)
 		require.NotNil(t, a.tiles[0].orbits)
 		plan := layer.Plan(a, Storage{Share: share})
 		var ws Workspace[float32]
