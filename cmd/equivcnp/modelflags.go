@@ -29,7 +29,8 @@ type modelFlags struct {
 	alpha         float64
 	pointsPerUnit float64
 	plans         string
-	precision     string // empty: the command has no such flag
+	precision     string   // empty: the command has no such flag
+	unsuited      []string // what the files say against bfloat16
 }
 
 // register adds the flags that every command with a model has.
@@ -96,7 +97,7 @@ func (m *modelFlags) registerPrecision(cmd *cobra.Command) {
 
 // precisionFlag adds --precision.
 func precisionFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "precision", string(cnp.Float32), "of image models: float32, or bfloat16, which takes less than half of the time under T(2) where the CPU multiplies "+
+	cmd.Flags().StringVar(to, "precision", string(cnp.Float32), "of image models: float32, or bfloat16, which takes half to two thirds of the time under T(2) where the CPU multiplies "+
 		"tiles of it; other groups store their weights in half the memory")
 	must(cmd.RegisterFlagCompletionFunc("precision",
 		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
@@ -121,7 +122,7 @@ func (m *modelFlags) exactly(asked bool, flag, what string) error {
 	return nil
 }
 
-// precisionNotes say what of an image model --precision bfloat16 rounds, where that is not all.
+// precisionNotes say what of an image model --precision bfloat16 rounds, where that is not all, or else what its file says against it.
 func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
 	switch {
 	case !m.rounds():
@@ -133,7 +134,7 @@ func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
 		return []string{fmt.Sprintf("--precision %s: models under T(2), or SE(2) in one lift, with a multiple of 32 channels compute in it; of this one only stored weights are rounded, "+
 			"where there are many, and all else is %s", cnp.BFloat16, cnp.Float32)}
 	}
-	return nil
+	return m.unsuited
 }
 
 // plansFlag adds --plans.
@@ -222,6 +223,9 @@ func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], e
 	model, err := weights.Build[float32](s, opt)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
+	}
+	if why := s.Metadata[pretrained.KeyBFloat16]; why != "" {
+		m.unsuited = append(m.unsuited, fmt.Sprintf("--precision %s: the file of %s says: %s", cnp.BFloat16, path, oneLine(why)))
 	}
 	if errors.Is(err, weights.ErrGroup) && m.group == "" {
 		err = fmt.Errorf("%w (with --group)", err)

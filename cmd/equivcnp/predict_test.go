@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -401,7 +403,7 @@ func TestPrecision(t *testing.T) {
 	b := newBench(t)
 	cfg := imageConfig("T(2)", 1)
 	cfg.Channels = []int{32}
-	b.save("m.safetensors", cfg)
+	model := b.save("m.safetensors", cfg)
 	b.save("curve.safetensors", curveConfig())
 	b.save("so2.safetensors", imageConfig("SO(2)", 1))
 	const side = 6
@@ -425,6 +427,11 @@ func TestPrecision(t *testing.T) {
 
 	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"}
 	b.ok(complete...)
+	require.NoError(t, weights.Save(b.path("bad.safetensors"), model, map[string]string{pretrained.KeyBFloat16: "not suited: for a test"}))
+	if says := b.ok(append([]string{"complete", "--model", "@bad.safetensors"}, complete[3:]...)...); tiles {
+		require.Contains(t, says, "bad.safetensors says: not suited: for a test")
+	}
+	require.NotContains(t, b.ok("complete", "--model", "@bad.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png"), "not suited")
 	b.ok("eval", "--model", "@m.safetensors", "--in", "@in.safetensors", "--precision", "bfloat16", "--equivariance-tasks", "0")
 	require.Contains(t, b.ok("complete", "--model", "@so2.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"), "only stored weights are rounded")
 	b.fails(2, "--samples: the chain rule computes in float32 alone, not with --precision bfloat16", append(complete, "--samples", "1")...)

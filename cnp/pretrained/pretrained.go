@@ -30,7 +30,7 @@ const (
 // ErrName is wrapped by errors about a name that no model has.
 var ErrName = errors.New("no such model")
 
-// Keys of the metadata; every model has all but the last.
+// Keys of the metadata; every model has all but the last two.
 const (
 	KeyCommand       = "command"        // what trained it
 	KeySeed          = "seed"           // of that training
@@ -39,6 +39,7 @@ const (
 	KeyTest          = "test"           // what LogLikelihood was measured on
 	KeyLogLikelihood = "log_likelihood" // mean ± standard deviation over the test's tasks, per value
 	KeyNote          = "note"           // what else is to be known; most models have none
+	KeyBFloat16      = "bfloat16"       // what speaks against cnp.BFloat16; of a model that is suited for it, nothing
 )
 
 // Info is what is known about a model.

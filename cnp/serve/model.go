@@ -31,6 +31,7 @@ type Source struct {
 type model struct {
 	name, version, path string
 	note                string // what its file says it was trained on
+	unsuited            string // what its file says against bfloat16
 	cfg                 cnp.Config
 	completer           cnp.Completer[float32]
 	regressor           cnp.Regressor[float32]
@@ -116,7 +117,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks]}
+	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
 	if v := metadata[keyVersion]; v != "" {
 		m.version = v
 	}

@@ -189,6 +189,9 @@ func (s *Server) load(ctx context.Context, src Source) error {
 	}
 	s.replace(src.Name, m)
 	s.log.Info("model served", "model", m.name, "version", m.version, "path", m.path, "architecture", string(m.cfg.Architecture), "group", m.cfg.Group)
+	if s.opt.Precision == cnp.BFloat16 && m.unsuited != "" {
+		s.log.Warn("precision", "model", m.name, string(cnp.BFloat16), m.unsuited)
+	}
 	return nil
 }
 

@@ -121,11 +121,42 @@ func run() error {
 	}
 	about[pretrained.KeyTest] = fmt.Sprintf("%d tasks with seed %d: %v", *n, seed, src)
 	about[pretrained.KeyLogLikelihood] = fmt.Sprintf("%.4f ± %.4f", r.LogLikelihood.Mean, r.LogLikelihood.Std)
+	if about[pretrained.KeyBFloat16], err = rounded(m, src, *n, r.LogLikelihood.Mean); err != nil {
+		return err
+	}
+	if about[pretrained.KeyBFloat16] == "" {
+		delete(about, pretrained.KeyBFloat16)
+	}
 	out := filepath.Join(*dir, *name+".safetensors")
 	if err := weights.Save(out, m, about); err != nil {
 		return err
 	}
+	if why := about[pretrained.KeyBFloat16]; why != "" {
+		fmt.Println("bfloat16:", why)
+	}
 	fmt.Printf("%s: log-likelihood %s, squared error %.4f, on %s\n", out, about[pretrained.KeyLogLikelihood], r.SquaredError.Mean,
 		about[pretrained.KeyTest])
 	return nil
+}
+
+// mostLost is how much log-likelihood per value a model that is suited for bfloat16 may lose by it.
+const mostLost = 0.01
+
+// rounded says why a model is not suited for bfloat16, or nothing: if it is suited, or does not compute in it on this machine. exact is its log-likelihood in float32.
+func rounded(m cnp.Model[float32], src task.Source[float32], n int, exact float64) (string, error) {
+	e, ok := m.(*cnp.ImageEquivCNP[float32])
+	if !ok {
+		return "", nil
+	}
+	if err := e.SetPrecision(cnp.BFloat16); err != nil {
+		return "", err
+	}
+	r, err := eval.Run(context.Background(), eval.Model(m), src, eval.Options{Tasks: n, Seed: seed})
+	if err != nil {
+		return "", err
+	}
+	if lost := exact - r.LogLikelihood.Mean; !(lost <= mostLost) {
+		return fmt.Sprintf("not suited: it costs %.3f of log-likelihood per value", lost), nil
+	}
+	return "", nil
 }
