@@ -56,13 +56,12 @@ func addProducts(sum float32, x, w []uint16) float32 {
 }
 
 // flushed rounds a sum of float32 numbers and of products of bfloat16 numbers, once: the float64 sum is either exact, or too far from the middle of two
-// float32 numbers to be rounded another way. Numbers below 2^-126 become 0.
+// float32 numbers to be rounded another way. What 24 bits round to a number below 2^-126 becomes 0, as that has no exponent of its own for the tiles.
 func flushed(v float64) float32 {
-	f := float32(v)
-	if f > -0x1p-126 && f < 0x1p-126 {
-		return f * 0
+	if math.Abs(v) < 0x1p-126-0x1p-151 {
+		return float32(v * 0)
 	}
-	return f
+	return float32(v)
 }
 
 // pairGeneric sets n lines of dst, stride bytes apart, to 16 pairs of x0·scale and x1·scale.
@@ -95,7 +94,7 @@ func (m *mapping) generic() {
 			}
 			block, l := position/lanes, position%lanes
 			x := m.x[block*m.pitch+2*l:]
-			sum := m.layer.bias[o*lanes+l]
+			sum := flushed(float64(m.layer.bias[o*lanes+l]))
 			for k := range m.groups {
 				sum = addProducts(sum, w[k*2*tile:], x[k*tile:])
 			}
