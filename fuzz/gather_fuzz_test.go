@@ -40,14 +40,19 @@ func FuzzGatherGradF32(f *testing.F) {
 		offsets, index, pose := neighbourhood(shape, points, poses)
 		rows := len(offsets) - 1
 		a, b := wrap(x, points*c), wrap(x, poses*c)
-		half, wide := make([]simd.BF16, len(b)), make([]float32, len(b))
-		out := make([]float32, rows*c)
+		half, wide := testkit.AtEnd[simd.BF16](t, len(b)), testkit.AtEnd[float32](t, len(b))
+		out := testkit.AtEnd[float32](t, rows*c)
 		ci := c % 20
 		dp, w, df := wrap(x, points*ci*cm), wrap(x, poses*cm), make([]float32, rows*ci)
 		f, dw := wrap(x, poses*ci), make([]float32, rows*cm)
 		atLevels(t, func(level simd.Level) {
 			simd.BF16FromF32(half, b)
 			simd.F32FromBF16(wide, half)
+			for i, v := range half {
+				if math.Float32bits(wide[i]) != math.Float32bits(v.Float32()) {
+					t.Fatalf("level=%v: [%d]: bfloat16 %#x becomes %g", level, i, v, wide[i])
+				}
+			}
 			simd.DepthwiseBF16F32(out, a, half, offsets, index, pose, c, mean)
 			for i := range rows {
 				n := offsets[i+1] - offsets[i]
