@@ -124,7 +124,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
-	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same sizes: after its training on other\ntasks, or with other lifts")
+	fl.StringVar(&f.start, "start", "", "begin with the parameters of this model, a file or a shipped one, of the same sizes: after its training on other\ntasks, with other lifts, or with fewer --blocks on the levels of its lattice")
 	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, or begin if there is none")
 	fl.BoolVar(&f.overwrite, "overwrite", false, "begin anew even if there is a checkpoint")
 	fl.IntVar(&f.steps, "steps", own.steps, "number of steps")
@@ -418,7 +418,8 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	return a.print(r, res)
 }
 
-// startFrom gives a model the parameters of another one.
+// startFrom gives a model the parameters of another one. If the other one has fewer residual blocks on each level of its lattice, the blocks that are new add nothing at
+// first, so that the model predicts what the other one does.
 func (a *app) startFrom(ctx context.Context, model cnp.Model[float32], path string) error {
 	s, err := a.readState(ctx, path)
 	if err != nil {
@@ -451,19 +452,32 @@ func (a *app) startFrom(ctx context.Context, model cnp.Model[float32], path stri
 		}
 		from, to = from[:n], to[:n]
 	}
-	for i, p := range to {
-		if i >= len(from) || from[i].Name != p.Name {
-			return fmt.Errorf("it has no tensor %s in its place, which this model has", p.Name)
+	place := map[string]int{} // of a tensor's name in from
+	for i, p := range from {
+		place[p.Name] = i
+	}
+	needed := map[string]bool{}
+	for _, p := range to {
+		needed[p.Name] = true
+		i, ok := place[p.Name]
+		if !ok && !strings.Contains(p.Name, ".block.") {
+			return fmt.Errorf("it has no tensor %s, which this model has", p.Name)
 		}
-		if len(from[i].Data) != len(p.Data) {
+		if ok && len(from[i].Data) != len(p.Data) {
 			return fmt.Errorf("tensor %s has shape %v, this model's %v", p.Name, from[i].Shape, p.Shape)
 		}
 	}
-	if len(from) > len(to) {
-		return fmt.Errorf("it has a tensor %s, which this model has not", from[len(to)].Name)
+	for _, p := range from {
+		if !needed[p.Name] {
+			return fmt.Errorf("it has a tensor %s, which this model has not", p.Name)
+		}
 	}
-	for i, p := range to {
-		copy(p.Data, from[i].Data)
+	for _, p := range to {
+		if i, ok := place[p.Name]; ok {
+			copy(p.Data, from[i].Data)
+		} else if strings.Contains(p.Name, ".conv.1.linear.") { // what a block adds goes through it
+			clear(p.Data)
+		}
 	}
 	return nil
 }

@@ -68,8 +68,8 @@ func TestFieldDefaults(t *testing.T) {
 	b.ok(append(run, "--group", "RxSO2", "--channels", "2,2", "--out", "@radial.safetensors")...)
 }
 
-// TestStart: a run that begins with another model's parameters begins with its predictions, also where it has more lifts; models of other sizes are
-// refused, and the tensor is named.
+// TestStart: a run that begins with another model's parameters begins with its predictions, also where it has more lifts or more blocks; models of other sizes
+// are refused, and the tensor is named.
 func TestStart(t *testing.T) {
 	b := newBench(t)
 	run := []string{"train", "regression", "--field", "rbf", "--levels", "2", "--channels", "3", "--kernel-width", "3", "--min-context", "3", "--max-context", "9",
@@ -84,9 +84,14 @@ func TestStart(t *testing.T) {
 	require.NotEqual(t, score("@first.safetensors"), score("@lifts.safetensors"))
 	b.ok(append(run, "--steps", "1", "--start", "@first.safetensors", "--out", "@third.safetensors")...)
 	require.NotEqual(t, score("@first.safetensors"), score("@third.safetensors"))
+	b.ok(append(run, "--steps", "0", "--blocks", "3", "--start", "@first.safetensors", "--out", "@deeper.safetensors")...)
+	require.Equal(t, score("@first.safetensors"), score("@deeper.safetensors"))
+	b.ok(append(run, "--steps", "2", "--blocks", "3", "--start", "@first.safetensors", "--out", "@learned.safetensors")...)
+	require.NotEqual(t, score("@third.safetensors"), score("@learned.safetensors"))
+	b.fails(1, "which this model has not", append(run, "--start", "@deeper.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "--start", append(run, "--start", "@none.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "has shape", append(run, "--channels", "4", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
-	b.fails(1, "it has no tensor", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
+	b.fails(1, "which this model has not", append(run, "--blocks", "0", "--start", "@first.safetensors", "--out", "@x.safetensors")...)
 	b.fails(1, "is an input", append(run, "--start", "@first.safetensors", "--out", "@first.safetensors")...)
 
 	// A joint normal begins with the network and the means of an independent one, and with a factor of its own.
