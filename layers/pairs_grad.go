@@ -17,7 +17,7 @@ type sortedPairs struct {
 	pointOnce sync.Once
 	byPoint   *neighbor.Neighborhood
 
-	tileOnce sync.Once
+	tileOnce, orbitOnce sync.Once
 
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan
