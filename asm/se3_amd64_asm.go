@@ -113,52 +113,52 @@ func leftJacobianInvSO3(b *x86.Block) {
 	outputs(b, m[:]...)
 }
 
-// longQuat is a quaternion (w, x, y, z) of length 2 to 4 in the direction of the rotation m: of the four ways to read it the one
-// with the largest divisor.
+// longQuat is a quaternion (w, x, y, z) of length 2 to 4 in the direction of the rotation m: of the four ways to read it, whose divisors add up to
+// 4, the one by the trace if its divisor is at least 1, and that of the largest entry of the diagonal if not.
 func longQuat(b *x86.Block, m [9]x86.Value) (w x86.Value, v vec3) {
 	p, q, r := b.Sub(m[7], m[5]), b.Sub(m[2], m[6]), b.Sub(m[3], m[1])
 	pq, pr, qr := b.Add(m[1], m[3]), b.Add(m[2], m[6]), b.Add(m[5], m[7])
 	rest := b.Add(m[4], m[8])
 	gap := b.Sub(m[4], m[8])
-	tr := b.Add(m[0], rest)
-	w0 := b.Add(one(b), tr)
-	d1 := b.Sub(b.Add(one(b), m[0]), rest)
-	less := b.Sub(one(b), m[0])
-	d2, d3 := b.Add(less, gap), b.Sub(less, gap)
+	more, less := b.Add(one(b), m[0]), b.Sub(one(b), m[0])
+	w0, d1, d2, d3 := b.Add(more, rest), b.Sub(more, rest), b.Add(less, gap), b.Sub(less, gap)
 	// From the last choice to the first.
 	two := b.Cmp(x86.NLE, m[8], m[4]) // the third diagonal entry is above the second: choice 3
 	w, x, y, z := b.Select(two, r, q), b.Select(two, pr, pq), b.Select(two, qr, d2), b.Select(two, d3, qr)
 	first := b.Cmp(x86.LE, b.Max(m[4], m[8]), m[0])
 	w, x, y, z = b.Select(first, p, w), b.Select(first, d1, x), b.Select(first, pq, y), b.Select(first, pr, z)
-	trace := b.Cmp(x86.LE, b.Max(b.Max(m[4], m[8]), m[0]), tr)
+	trace := b.Cmp(x86.LE, one(b), w0)
 	return b.Select(trace, w0, w), vec3{b.Select(trace, p, x), b.Select(trace, q, y), b.Select(trace, r, z)}
 }
 
 // logQuat is the rotation vector 2·atan2(|v|, w)·v/|v| of a quaternion and, for the logarithm in SE(3), h cot h, h half the
-// angle.
-func logQuat(b *x86.Block, w x86.Value, v vec3) (log vec3, hcot x86.Value) {
+// angle. A v so short that its square underflows counts as 2⁻⁵⁰ long (in float64 2⁻⁴⁵⁰), where atan2(|v|, w)/|v| is 1/w already.
+func logQuat(b *x86.Block, w x86.Value, v vec3, motion bool) (log vec3, hcot x86.Value) {
 	n2 := dot3(b, v, v)
-	b.Hard(b.OrMask(b.Cmp(x86.NLE, n2, b.Const("quatMax", 100)), b.Cmp(x86.Unordered, w, w)))
-	c := abs(b, w)
-	// For short v, whose square may underflow, atan2(|v|, w)/|v| is 1/w.
-	short := b.Cmp(x86.LT, n2, b.Const("quatShort", byElem(b, 0x1p-60, 0x1p-500)))
-	var f x86.Value
+	b.Hard(b.Cmp(x86.NLE, b.FMA(w, w, n2), b.Const("quatMax", 100)))
 	n2 = b.Max(n2, rootMin(b))
-	if b.Level == x86.AVX2 || b.Elem == x86.F64 {
-		n, _ := squareRoot(b, n2)
-		f = quotient(b, b.Select(short, one(b), atanQuotient(b, n, c)), b.Select(short, c, n))
-	} else {
+	var f x86.Value
+	if b.Level == x86.AVX512 && b.Elem == x86.F32 {
+		const smaller, larger = 0x0a, 0x0b // of magnitudes
 		n, inv := positiveRoot(b, n2)
-		f = b.Select(short, quotient(b, one(b), c), b.Mul(atanQuotient(b, n, c), inv))
+		hi := b.Range(larger, n, w)
+		a, _ := atanFolded(b, b.Range(smaller, n, w), hi)
+		f = b.Mul(unfold(b, a, b.Cmp(x86.LE, hi, n), 1), inv)
+	} else {
+		n, _ := squareRoot(b, n2)
+		f = quotient(b, atanQuotient(b, n, abs(b, w)), n)
 	}
-	hcot = b.Mul(f, c)
-	f = flipSign(b, b.Add(f, f), w)
+	f = flipSign(b, f, w)
+	if motion {
+		hcot = b.Mul(f, w)
+	}
+	f = b.Add(f, f)
 	return vec3{b.Mul(f, v[0]), b.Mul(f, v[1]), b.Mul(f, v[2])}, hcot
 }
 
 func logSO3(b *x86.Block) {
 	w, v := longQuat(b, [9]x86.Value(load(b, 1, 9)))
-	log, _ := logQuat(b, w, v)
+	log, _ := logQuat(b, w, v, false)
 	outputs(b, log[:]...)
 }
 
@@ -182,13 +182,13 @@ func expQuat(b *x86.Block, w vec3) (c x86.Value, v vec3, th2, alpha, beta x86.Va
 func composeSO3(b *x86.Block) {
 	w, v, _, _, _ := expQuat(b, vec3(load(b, 1, 3)))
 	c, u, _, _, _ := expQuat(b, vec3(load(b, 2, 3)))
-	log, _ := logQuat2(b, w, v, c, u)
+	log, _ := logQuat2(b, w, v, c, u, false)
 	outputs(b, log[:]...)
 }
 
-func logQuat2(b *x86.Block, w x86.Value, v vec3, c x86.Value, u vec3) (vec3, x86.Value) {
+func logQuat2(b *x86.Block, w x86.Value, v vec3, c x86.Value, u vec3, motion bool) (vec3, x86.Value) {
 	w, v = mulQuat(b, w, v, c, u)
-	return logQuat(b, w, v)
+	return logQuat(b, w, v, motion)
 }
 
 func inverseSO3(b *x86.Block) {
@@ -236,7 +236,7 @@ func untwist(b *x86.Block, w, p vec3, hcot x86.Value) vec3 {
 func logSE3(b *x86.Block) {
 	e := load(b, 1, 12)
 	w, v := longQuat(b, [9]x86.Value{e[0], e[1], e[2], e[4], e[5], e[6], e[8], e[9], e[10]})
-	log, hcot := logQuat(b, w, v)
+	log, hcot := logQuat(b, w, v, true)
 	t := untwist(b, log, vec3{e[3], e[7], e[11]}, hcot)
 	outputs(b, log[0], log[1], log[2], t[0], t[1], t[2])
 }
@@ -265,7 +265,7 @@ func composeSE3(b *x86.Block) {
 	for i := range p {
 		p[i] = b.Add(p[i], q[i])
 	}
-	log, hcot := logQuat2(b, w, v, c, u)
+	log, hcot := logQuat2(b, w, v, c, u, true)
 	t := untwist(b, log, p, hcot)
 	outputs(b, log[0], log[1], log[2], t[0], t[1], t[2])
 }

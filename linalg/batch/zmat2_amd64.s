@@ -38,25 +38,24 @@ loop1:
 	VANDPS       absF32<>+0(SB), Y2, Y5
 	VCMPPS       $0x16, expHalf<>+0(SB), Y5, Y5
 	VANDPS       absF32<>+0(SB), Y4, Y3
-	VCMPPS       $0x16, x2x2Max<>+0(SB), Y3, Y3
-	VORPS        Y5, Y3, Y3
-	VANDPS       absF32<>+0(SB), Y4, Y5
-	VMAXPS       rootMin<>+0(SB), Y5, Y5
-	VSQRTPS      Y5, Y5
-	VMOVUPS      one<>+0(SB), Y6
-	VDIVPS       Y5, Y6, Y6
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y3, Y6
+	VORPS        Y5, Y6, Y6
+	VMAXPS       rootMin<>+0(SB), Y3, Y3
+	VSQRTPS      Y3, Y3
+	VMOVUPS      one<>+0(SB), Y5
+	VDIVPS       Y3, Y5, Y5
 	VCMPPS       $0x1e, largeMin<>+0(SB), Y4, Y7
 	VMOVUPS      twoOverPi<>+0(SB), Y8
 	VBLENDVPS    Y7, log2e<>+0(SB), Y8, Y8
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
+	VFMADD213PS  roundF32<>+0(SB), Y3, Y8
 	VSUBPS       roundF32<>+0(SB), Y8, Y9
 	VMOVUPS      halfPi1<>+0(SB), Y10
 	VBLENDVPS    Y7, ln2Hi<>+0(SB), Y10, Y10
-	VFNMADD231PS Y10, Y9, Y5
+	VFNMADD231PS Y10, Y9, Y3
 	VMOVUPS      halfPi2<>+0(SB), Y10
 	VBLENDVPS    Y7, ln2Lo<>+0(SB), Y10, Y10
-	VFNMADD231PS Y10, Y9, Y5
-	VMULPS       Y5, Y5, Y9
+	VFNMADD231PS Y10, Y9, Y3
+	VMULPS       Y3, Y3, Y9
 	VANDPS       signF32<>+0(SB), Y4, Y4
 	VXORPS       Y4, Y9, Y9
 	VMOVUPS      coshP3<>+0(SB), Y4
@@ -64,40 +63,40 @@ loop1:
 	VFMADD213PS  coshP1<>+0(SB), Y9, Y4
 	VFMADD213PS  half<>+0(SB), Y9, Y4
 	VFMADD213PS  one<>+0(SB), Y9, Y4
-	VMULPS       Y9, Y5, Y10
+	VMULPS       Y9, Y3, Y10
 	VMOVUPS      sinhQ3<>+0(SB), Y11
 	VFMADD213PS  sinhQ2<>+0(SB), Y9, Y11
 	VFMADD213PS  sinhQ1<>+0(SB), Y9, Y11
 	VFMADD213PS  sinhQ0<>+0(SB), Y9, Y11
-	VFMADD231PS  Y11, Y10, Y5
+	VFMADD231PS  Y11, Y10, Y3
 	VPSLLD       $0x17, Y8, Y10
 	VPADDD       one<>+0(SB), Y10, Y10
 	VMOVUPS      one<>+0(SB), Y11
 	VPADDD       one<>+0(SB), Y11, Y11
 	VPSUBD       Y10, Y11, Y11
-	VSUBPS       Y5, Y4, Y9
+	VSUBPS       Y3, Y4, Y9
 	VMULPS       Y11, Y9, Y9
-	VADDPS       Y5, Y4, Y11
-	VMOVUPS      Y3, (DI)
-	VPSLLD       $0x1f, Y8, Y3
-	VBLENDVPS    Y3, Y5, Y4, Y12
-	VBLENDVPS    Y3, Y4, Y5, Y5
+	VADDPS       Y3, Y4, Y11
+	VMOVUPS      Y6, (DI)
+	VPSLLD       $0x1f, Y8, Y6
+	VBLENDVPS    Y6, Y3, Y4, Y12
+	VBLENDVPS    Y6, Y4, Y3, Y3
 	VPADDD       oneI<>+0(SB), Y8, Y4
 	VPSLLD       $0x1e, Y4, Y4
 	VANDPS       signF32<>+0(SB), Y4, Y4
 	VXORPS       Y4, Y12, Y12
 	VPSLLD       $0x1e, Y8, Y8
 	VANDPS       signF32<>+0(SB), Y8, Y8
-	VXORPS       Y8, Y5, Y5
+	VXORPS       Y8, Y3, Y3
 	VMOVAPS      Y9, Y8
 	VFMADD231PS  Y10, Y11, Y8
 	VBLENDVPS    Y7, Y8, Y12, Y12
 	VFMSUB231PS  Y10, Y11, Y9
-	VBLENDVPS    Y7, Y9, Y5, Y5
-	VMULPS       Y6, Y5, Y5
-	VMOVUPS      log2e<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y9
+	VBLENDVPS    Y7, Y9, Y3, Y3
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      log2e<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y2, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y9
 	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y2
 	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y2
 	VMOVUPS      expC6<>+0(SB), Y9
@@ -107,27 +106,27 @@ loop1:
 	VFMADD213PS  expC2<>+0(SB), Y2, Y9
 	VMULPS       Y2, Y2, Y11
 	VFMADD231PS  Y9, Y11, Y2
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VFMADD231PS  Y6, Y2, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       one<>+0(SB), Y5, Y5
+	VFMADD231PS  Y5, Y2, Y5
 	VMOVUPS      one<>+0(SB), Y2
 	VBLENDVPS    Y7, half<>+0(SB), Y2, Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y12, Y6, Y12
-	VMULPS       Y5, Y6, Y6
-	VMOVAPS      Y12, Y5
-	VFMADD231PS  Y0, Y6, Y5
-	VMULPS       Y1, Y6, Y1
+	VMULPS       Y2, Y5, Y5
+	VMULPS       Y12, Y5, Y12
+	VMULPS       Y3, Y5, Y5
+	VMOVAPS      Y12, Y3
+	VFMADD231PS  Y0, Y5, Y3
+	VMULPS       Y1, Y5, Y1
 	VMOVUPS      (CX)(BX*2), Y2
-	VMULPS       Y2, Y6, Y2
-	VFNMADD231PS Y0, Y6, Y12
-	VMOVUPS      (DI), Y6
-	VMOVMSKPS    Y6, R9
+	VMULPS       Y2, Y5, Y2
+	VFNMADD231PS Y0, Y5, Y12
+	VMOVUPS      (DI), Y5
+	VMOVMSKPS    Y5, R9
 	TESTQ        R9, R9
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
-	VXORPS       Y6, Y0, Y0
-	VMASKMOVPS   Y5, Y0, (AX)
+	VXORPS       Y5, Y0, Y0
+	VMASKMOVPS   Y3, Y0, (AX)
 	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 	VMASKMOVPS   Y2, Y0, (AX)(BX*2)
 	VMASKMOVPS   Y12, Y0, (AX)(SI*1)
@@ -141,7 +140,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y5, (AX)
+	VMOVUPS Y3, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS Y2, (AX)(BX*2)
 	VMOVUPS Y12, (AX)(SI*1)
@@ -446,8 +445,8 @@ TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS halfPi2<>+0(SB), Z3
 	VBROADCASTSS half<>+0(SB), Z4
 	VBROADCASTSS roundF32<>+0(SB), Z5
-	VBROADCASTSS absF32<>+0(SB), Z6
-	VBROADCASTSS signF32<>+0(SB), Z7
+	VBROADCASTSS signF32<>+0(SB), Z6
+	VBROADCASTSS absF32<>+0(SB), Z7
 	VBROADCASTSS log2e<>+0(SB), Z8
 	VBROADCASTSS ln2Hi<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
@@ -476,12 +475,11 @@ loop1:
 	VFMSUB231PS       Z13, Z11, Z15
 	VFMADD231PS       Z10, Z10, Z14
 	VADDPS            Z15, Z14, Z14
-	VPANDD            Z6, Z12, Z15
+	VPANDD            Z7, Z12, Z15
 	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z15, K1
-	VPANDD            Z6, Z14, Z15
+	VPANDD            Z7, Z14, Z15
 	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z15, K2
 	KORW              K1, K2, K1
-	VPANDD            Z6, Z14, Z15
 	VMAXPS.BCST       rootMin<>+0(SB), Z15, Z15
 	VRSQRT14PS        Z15, Z16
 	VMULPS            Z4, Z16, Z17
@@ -500,7 +498,7 @@ loop1:
 	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z3, K2, Z19
 	VFNMADD231PS      Z19, Z17, Z18
 	VMULPS            Z18, Z18, Z17
-	VPTERNLOGD        $0x78, Z7, Z14, Z17
+	VPTERNLOGD        $0x78, Z6, Z14, Z17
 	VBROADCASTSS      coshP3<>+0(SB), Z14
 	VFMADD213PS.BCST  coshP2<>+0(SB), Z17, Z14
 	VFMADD213PS.BCST  coshP1<>+0(SB), Z17, Z14
@@ -524,9 +522,9 @@ loop1:
 	VBLENDMPS         Z14, Z18, K3, Z18
 	VPADDD.BCST       oneI<>+0(SB), Z15, Z14
 	VPSLLD            $0x1e, Z14, Z14
-	VPTERNLOGD        $0x78, Z7, Z14, Z21
+	VPTERNLOGD        $0x78, Z6, Z14, Z21
 	VPSLLD            $0x1e, Z15, Z15
-	VPTERNLOGD        $0x78, Z7, Z15, Z18
+	VPTERNLOGD        $0x78, Z6, Z15, Z18
 	VMOVAPS           Z17, Z15
 	VFMADD231PS       Z19, Z20, Z15
 	VBLENDMPS         Z15, Z21, K2, Z21
@@ -624,25 +622,24 @@ loop1:
 	VANDPD       absF64<>+0(SB), Y2, Y5
 	VCMPPD       $0x16, expHalfF64<>+0(SB), Y5, Y5
 	VANDPD       absF64<>+0(SB), Y4, Y3
-	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y3, Y3
-	VORPD        Y5, Y3, Y3
-	VANDPD       absF64<>+0(SB), Y4, Y5
-	VMAXPD       rootMinF64<>+0(SB), Y5, Y5
-	VSQRTPD      Y5, Y5
-	VMOVUPS      oneF64<>+0(SB), Y6
-	VDIVPD       Y5, Y6, Y6
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y3, Y6
+	VORPD        Y5, Y6, Y6
+	VMAXPD       rootMinF64<>+0(SB), Y3, Y3
+	VSQRTPD      Y3, Y3
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VDIVPD       Y3, Y5, Y5
 	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y4, Y7
 	VMOVUPS      twoOverPiF64<>+0(SB), Y8
 	VBLENDVPD    Y7, log2eF64<>+0(SB), Y8, Y8
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y8
+	VFMADD213PD  roundF64<>+0(SB), Y3, Y8
 	VSUBPD       roundF64<>+0(SB), Y8, Y9
 	VMOVUPS      halfPi1F64<>+0(SB), Y10
 	VBLENDVPD    Y7, ln2HiF64<>+0(SB), Y10, Y10
-	VFNMADD231PD Y10, Y9, Y5
+	VFNMADD231PD Y10, Y9, Y3
 	VMOVUPS      halfPi2F64<>+0(SB), Y10
 	VBLENDVPD    Y7, ln2LoF64<>+0(SB), Y10, Y10
-	VFNMADD231PD Y10, Y9, Y5
-	VMULPD       Y5, Y5, Y9
+	VFNMADD231PD Y10, Y9, Y3
+	VMULPD       Y3, Y3, Y9
 	VANDPD       signF64<>+0(SB), Y4, Y4
 	VXORPD       Y4, Y9, Y9
 	VMOVUPS      coshP6F64<>+0(SB), Y4
@@ -653,7 +650,7 @@ loop1:
 	VFMADD213PD  coshP1F64<>+0(SB), Y9, Y4
 	VFMADD213PD  halfF64<>+0(SB), Y9, Y4
 	VFMADD213PD  oneF64<>+0(SB), Y9, Y4
-	VMULPD       Y9, Y5, Y10
+	VMULPD       Y9, Y3, Y10
 	VMOVUPS      sinhQ6F64<>+0(SB), Y11
 	VFMADD213PD  sinhQ5F64<>+0(SB), Y9, Y11
 	VFMADD213PD  sinhQ4F64<>+0(SB), Y9, Y11
@@ -661,35 +658,35 @@ loop1:
 	VFMADD213PD  sinhQ2F64<>+0(SB), Y9, Y11
 	VFMADD213PD  sinhQ1F64<>+0(SB), Y9, Y11
 	VFMADD213PD  sinhQ0F64<>+0(SB), Y9, Y11
-	VFMADD231PD  Y11, Y10, Y5
+	VFMADD231PD  Y11, Y10, Y3
 	VPSLLQ       $0x34, Y8, Y10
 	VPADDQ       oneF64<>+0(SB), Y10, Y10
 	VMOVUPS      oneF64<>+0(SB), Y11
 	VPADDQ       oneF64<>+0(SB), Y11, Y11
 	VPSUBQ       Y10, Y11, Y11
-	VSUBPD       Y5, Y4, Y9
+	VSUBPD       Y3, Y4, Y9
 	VMULPD       Y11, Y9, Y9
-	VADDPD       Y5, Y4, Y11
-	VMOVUPS      Y3, (DI)
-	VPSLLQ       $0x3f, Y8, Y3
-	VBLENDVPD    Y3, Y5, Y4, Y12
-	VBLENDVPD    Y3, Y4, Y5, Y5
+	VADDPD       Y3, Y4, Y11
+	VMOVUPS      Y6, (DI)
+	VPSLLQ       $0x3f, Y8, Y6
+	VBLENDVPD    Y6, Y3, Y4, Y12
+	VBLENDVPD    Y6, Y4, Y3, Y3
 	VPADDQ       oneIF64<>+0(SB), Y8, Y4
 	VPSLLQ       $0x3e, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
 	VXORPD       Y4, Y12, Y12
 	VPSLLQ       $0x3e, Y8, Y8
 	VANDPD       signF64<>+0(SB), Y8, Y8
-	VXORPD       Y8, Y5, Y5
+	VXORPD       Y8, Y3, Y3
 	VMOVAPS      Y9, Y8
 	VFMADD231PD  Y10, Y11, Y8
 	VBLENDVPD    Y7, Y8, Y12, Y12
 	VFMSUB231PD  Y10, Y11, Y9
-	VBLENDVPD    Y7, Y9, Y5, Y5
-	VMULPD       Y6, Y5, Y5
-	VMOVUPS      log2eF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y9
+	VBLENDVPD    Y7, Y9, Y3, Y3
+	VMULPD       Y5, Y3, Y3
+	VMOVUPS      log2eF64<>+0(SB), Y5
+	VFMADD213PD  roundF64<>+0(SB), Y2, Y5
+	VSUBPD       roundF64<>+0(SB), Y5, Y9
 	VFNMADD231PD ln2HiF64<>+0(SB), Y9, Y2
 	VFNMADD231PD ln2LoF64<>+0(SB), Y9, Y2
 	VMOVUPS      expQ9F64<>+0(SB), Y9
@@ -704,27 +701,27 @@ loop1:
 	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y9
 	VMULPD       Y2, Y2, Y11
 	VFMADD231PD  Y9, Y11, Y2
-	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       oneF64<>+0(SB), Y6, Y6
-	VFMADD231PD  Y6, Y2, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       oneF64<>+0(SB), Y5, Y5
+	VFMADD231PD  Y5, Y2, Y5
 	VMOVUPS      oneF64<>+0(SB), Y2
 	VBLENDVPD    Y7, halfF64<>+0(SB), Y2, Y2
-	VMULPD       Y2, Y6, Y6
-	VMULPD       Y12, Y6, Y12
-	VMULPD       Y5, Y6, Y6
-	VMOVAPS      Y12, Y5
-	VFMADD231PD  Y0, Y6, Y5
-	VMULPD       Y1, Y6, Y1
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y12, Y5, Y12
+	VMULPD       Y3, Y5, Y5
+	VMOVAPS      Y12, Y3
+	VFMADD231PD  Y0, Y5, Y3
+	VMULPD       Y1, Y5, Y1
 	VMOVUPS      (CX)(BX*2), Y2
-	VMULPD       Y2, Y6, Y2
-	VFNMADD231PD Y0, Y6, Y12
-	VMOVUPS      (DI), Y6
-	VMOVMSKPD    Y6, R9
+	VMULPD       Y2, Y5, Y2
+	VFNMADD231PD Y0, Y5, Y12
+	VMOVUPS      (DI), Y5
+	VMOVMSKPD    Y5, R9
 	TESTQ        R9, R9
 	JE           easy3
 	VPCMPEQD     Y0, Y0, Y0
-	VXORPD       Y6, Y0, Y0
-	VMASKMOVPD   Y5, Y0, (AX)
+	VXORPD       Y5, Y0, Y0
+	VMASKMOVPD   Y3, Y0, (AX)
 	VMASKMOVPD   Y1, Y0, (AX)(BX*1)
 	VMASKMOVPD   Y2, Y0, (AX)(BX*2)
 	VMASKMOVPD   Y12, Y0, (AX)(SI*1)
@@ -738,7 +735,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y5, (AX)
+	VMOVUPS Y3, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS Y2, (AX)(BX*2)
 	VMOVUPS Y12, (AX)(SI*1)
@@ -997,8 +994,8 @@ TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD halfPi2F64<>+0(SB), Z3
 	VBROADCASTSD halfF64<>+0(SB), Z4
 	VBROADCASTSD roundF64<>+0(SB), Z5
-	VBROADCASTSD absF64<>+0(SB), Z6
-	VBROADCASTSD signF64<>+0(SB), Z7
+	VBROADCASTSD signF64<>+0(SB), Z6
+	VBROADCASTSD absF64<>+0(SB), Z7
 	VBROADCASTSD log2eF64<>+0(SB), Z8
 	VBROADCASTSD ln2HiF64<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
@@ -1027,12 +1024,11 @@ loop1:
 	VFMSUB231PD       Z13, Z11, Z15
 	VFMADD231PD       Z10, Z10, Z14
 	VADDPD            Z15, Z14, Z14
-	VPANDQ            Z6, Z12, Z15
+	VPANDQ            Z7, Z12, Z15
 	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z15, K1
-	VPANDQ            Z6, Z14, Z15
+	VPANDQ            Z7, Z14, Z15
 	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z15, K2
 	KORW              K1, K2, K1
-	VPANDQ            Z6, Z14, Z15
 	VMAXPD.BCST       rootMinF64<>+0(SB), Z15, Z15
 	VRSQRT14PD        Z15, Z16
 	VMULPD            Z4, Z16, Z17
@@ -1056,7 +1052,7 @@ loop1:
 	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z3, K2, Z19
 	VFNMADD231PD      Z19, Z17, Z16
 	VMULPD            Z16, Z16, Z17
-	VPTERNLOGQ        $0x78, Z7, Z14, Z17
+	VPTERNLOGQ        $0x78, Z6, Z14, Z17
 	VBROADCASTSD      coshP6F64<>+0(SB), Z14
 	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z17, Z14
 	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z17, Z14
@@ -1086,9 +1082,9 @@ loop1:
 	VBLENDMPD         Z14, Z16, K3, Z16
 	VPADDQ.BCST       oneIF64<>+0(SB), Z15, Z14
 	VPSLLQ            $0x3e, Z14, Z14
-	VPTERNLOGQ        $0x78, Z7, Z14, Z21
+	VPTERNLOGQ        $0x78, Z6, Z14, Z21
 	VPSLLQ            $0x3e, Z15, Z15
-	VPTERNLOGQ        $0x78, Z7, Z15, Z16
+	VPTERNLOGQ        $0x78, Z6, Z15, Z16
 	VMOVAPS           Z17, Z15
 	VFMADD231PD       Z19, Z20, Z15
 	VBLENDMPD         Z15, Z21, K2, Z21
@@ -1192,14 +1188,14 @@ loop1:
 	VMULPS       Y7, Y6, Y8
 	VMOVAPS      Y8, Y9
 	VFMSUB231PS  Y7, Y6, Y9
-	VFMADD231PS  Y5, Y5, Y8
-	VADDPS       Y9, Y8, Y8
-	VFMADD231PS  Y1, Y3, Y8
-	VMULPS       Y7, Y6, Y3
-	VMOVAPS      Y3, Y1
-	VFNMADD231PS Y7, Y6, Y1
-	VFMSUB231PS  Y2, Y0, Y3
-	VADDPS       Y1, Y3, Y3
+	VMOVAPS      Y8, Y10
+	VFMADD231PS  Y5, Y5, Y10
+	VADDPS       Y9, Y10, Y10
+	VFMADD231PS  Y1, Y3, Y10
+	VMOVAPS      Y8, Y3
+	VFNMADD231PS Y7, Y6, Y3
+	VFMSUB231PS  Y2, Y0, Y8
+	VADDPS       Y3, Y8, Y8
 	VANDPS       absF32<>+0(SB), Y0, Y0
 	VANDPS       absF32<>+0(SB), Y6, Y6
 	VMAXPS       Y6, Y0, Y0
@@ -1209,126 +1205,126 @@ loop1:
 	VMAXPS       Y2, Y0, Y0
 	VMULPS       Y4, Y4, Y2
 	VCMPPS       $0x16, entryMax<>+0(SB), Y0, Y0
-	VCMPPS       $0x19, detMin<>+0(SB), Y3, Y7
+	VCMPPS       $0x19, detMin<>+0(SB), Y8, Y7
 	VORPS        Y0, Y7, Y7
-	VMOVAPS      Y8, Y0
+	VMOVAPS      Y10, Y0
 	VFMADD231PS  eighth<>+0(SB), Y2, Y0
 	VCMPPS       $0x12, zero<>+0(SB), Y4, Y6
-	VMOVUPS      zero<>+0(SB), Y1
-	VBLENDVPS    Y6, Y0, Y1, Y1
-	VCMPPS       $0x1e, zero<>+0(SB), Y1, Y1
-	VORPS        Y7, Y1, Y1
-	VANDPS       absF32<>+0(SB), Y8, Y7
+	VMOVUPS      zero<>+0(SB), Y3
+	VBLENDVPS    Y6, Y0, Y3, Y3
+	VCMPPS       $0x1e, zero<>+0(SB), Y3, Y3
+	VORPS        Y7, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y10, Y7
 	VMAXPS       rootMin<>+0(SB), Y7, Y7
 	VSQRTPS      Y7, Y7
-	VDIVPS       Y2, Y8, Y2
+	VDIVPS       Y2, Y10, Y2
 	VADDPS       Y7, Y4, Y0
 	VMAXPS       rootMin<>+0(SB), Y0, Y0
-	VPSUBD       threeQuarters<>+0(SB), Y3, Y6
+	VPSUBD       threeQuarters<>+0(SB), Y8, Y6
 	VANDPS       exponentF32<>+0(SB), Y6, Y6
-	VPSUBD       Y6, Y3, Y3
-	VSUBPS       one<>+0(SB), Y3, Y3
+	VPSUBD       Y6, Y8, Y8
+	VSUBPS       one<>+0(SB), Y8, Y8
 	VPSRAD       $0x17, Y6, Y6
 	VCVTDQ2PS    Y6, Y6
-	VPSUBD       threeQuarters<>+0(SB), Y0, Y9
-	VANDPS       exponentF32<>+0(SB), Y9, Y9
-	VPSUBD       Y9, Y0, Y0
+	VPSUBD       threeQuarters<>+0(SB), Y0, Y1
+	VANDPS       exponentF32<>+0(SB), Y1, Y1
+	VPSUBD       Y1, Y0, Y0
 	VSUBPS       one<>+0(SB), Y0, Y0
-	VPSRAD       $0x17, Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       ln2Lo<>+0(SB), Y6, Y10
-	VMOVUPS      Y1, (DI)
-	VMULPS       Y3, Y3, Y1
+	VPSRAD       $0x17, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       ln2Lo<>+0(SB), Y6, Y9
+	VMOVUPS      Y3, (DI)
+	VMULPS       Y8, Y8, Y3
 	VMOVUPS      logQ8<>+0(SB), Y11
-	VFMADD213PS  logQ7<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ6<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ5<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ4<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ3<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ2<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ1<>+0(SB), Y3, Y11
-	VFMADD213PS  logQ0<>+0(SB), Y3, Y11
-	VFMADD231PS  Y11, Y1, Y10
-	VADDPS       Y3, Y10, Y10
-	VFMADD231PS  ln2Hi<>+0(SB), Y6, Y10
-	VMULPS       ln2Lo<>+0(SB), Y9, Y6
-	VMULPS       Y0, Y0, Y3
-	VMOVUPS      logQ8<>+0(SB), Y1
-	VFMADD213PS  logQ7<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ6<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ5<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ4<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ3<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ2<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ1<>+0(SB), Y0, Y1
-	VFMADD213PS  logQ0<>+0(SB), Y0, Y1
-	VFMADD231PS  Y1, Y3, Y6
+	VFMADD213PS  logQ7<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ6<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ5<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ4<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ3<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ2<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ1<>+0(SB), Y8, Y11
+	VFMADD213PS  logQ0<>+0(SB), Y8, Y11
+	VFMADD231PS  Y11, Y3, Y9
+	VADDPS       Y8, Y9, Y9
+	VFMADD231PS  ln2Hi<>+0(SB), Y6, Y9
+	VMULPS       ln2Lo<>+0(SB), Y1, Y6
+	VMULPS       Y0, Y0, Y8
+	VMOVUPS      logQ8<>+0(SB), Y3
+	VFMADD213PS  logQ7<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ6<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ5<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ4<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ3<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ2<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ1<>+0(SB), Y0, Y3
+	VFMADD213PS  logQ0<>+0(SB), Y0, Y3
+	VFMADD231PS  Y3, Y8, Y6
 	VADDPS       Y0, Y6, Y6
-	VFMADD231PS  ln2Hi<>+0(SB), Y9, Y6
-	VMULPS       half<>+0(SB), Y10, Y10
-	VANDPS       absF32<>+0(SB), Y2, Y9
-	VCMPPS       $0x12, sixteenth<>+0(SB), Y9, Y9
-	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
+	VFMADD231PS  ln2Hi<>+0(SB), Y1, Y6
+	VMULPS       half<>+0(SB), Y9, Y9
+	VANDPS       absF32<>+0(SB), Y2, Y1
+	VCMPPS       $0x12, sixteenth<>+0(SB), Y1, Y1
+	VCMPPS       $0x11, zero<>+0(SB), Y10, Y10
 	VANDPS       absF32<>+0(SB), Y4, Y0
-	VMINPS       Y7, Y0, Y3
-	VMAXPS       Y7, Y0, Y1
-	VDIVPS       Y1, Y3, Y3
-	VMULPS       Y3, Y3, Y1
-	VMULPS       Y1, Y3, Y11
+	VMINPS       Y7, Y0, Y8
+	VMAXPS       Y7, Y0, Y3
+	VDIVPS       Y3, Y8, Y8
+	VMULPS       Y8, Y8, Y3
+	VMULPS       Y3, Y8, Y11
 	VMOVUPS      atanP9<>+0(SB), Y12
-	VFMADD213PS  atanP8<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP7<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP6<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP5<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP4<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP3<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP2<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP1<>+0(SB), Y1, Y12
-	VFMADD213PS  atanP0<>+0(SB), Y1, Y12
-	VFMADD231PS  Y12, Y11, Y3
+	VFMADD213PS  atanP8<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP7<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP6<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP5<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP4<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP3<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP2<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP1<>+0(SB), Y3, Y12
+	VFMADD213PS  atanP0<>+0(SB), Y3, Y12
+	VFMADD231PS  Y12, Y11, Y8
 	VCMPPS       $0x1e, Y0, Y7, Y0
 	VANDPS       signF32<>+0(SB), Y0, Y11
-	VXORPS       Y11, Y3, Y3
+	VXORPS       Y11, Y8, Y8
 	VANDPS       halfPi2<>+0(SB), Y0, Y11
-	VADDPS       Y11, Y3, Y3
+	VADDPS       Y11, Y8, Y8
 	VANDPS       halfPi1<>+0(SB), Y0, Y0
-	VADDPS       Y0, Y3, Y3
+	VADDPS       Y0, Y8, Y8
 	VCMPPS       $0x11, zero<>+0(SB), Y4, Y0
 	VANDPS       signF32<>+0(SB), Y0, Y11
-	VXORPS       Y11, Y3, Y3
+	VXORPS       Y11, Y8, Y8
 	VANDPS       pi2<>+0(SB), Y0, Y11
-	VADDPS       Y11, Y3, Y3
+	VADDPS       Y11, Y8, Y8
 	VANDPS       pi1<>+0(SB), Y0, Y0
-	VADDPS       Y0, Y3, Y3
-	VSUBPS       Y10, Y6, Y6
-	VBLENDVPS    Y8, Y3, Y6, Y6
-	VMOVUPS      atanhQ5<>+0(SB), Y3
-	VFMADD213PS  atanhQ4<>+0(SB), Y2, Y3
-	VFMADD213PS  atanhQ3<>+0(SB), Y2, Y3
-	VFMADD213PS  atanhQ2<>+0(SB), Y2, Y3
-	VFMADD213PS  atanhQ1<>+0(SB), Y2, Y3
-	VFMADD213PS  atanhQ0<>+0(SB), Y2, Y3
-	VFMADD213PS  one<>+0(SB), Y2, Y3
-	VBLENDVPS    Y9, Y3, Y6, Y6
-	VBLENDVPS    Y9, Y4, Y7, Y7
+	VADDPS       Y0, Y8, Y8
+	VSUBPS       Y9, Y6, Y6
+	VBLENDVPS    Y10, Y8, Y6, Y6
+	VMOVUPS      atanhQ5<>+0(SB), Y8
+	VFMADD213PS  atanhQ4<>+0(SB), Y2, Y8
+	VFMADD213PS  atanhQ3<>+0(SB), Y2, Y8
+	VFMADD213PS  atanhQ2<>+0(SB), Y2, Y8
+	VFMADD213PS  atanhQ1<>+0(SB), Y2, Y8
+	VFMADD213PS  atanhQ0<>+0(SB), Y2, Y8
+	VFMADD213PS  one<>+0(SB), Y2, Y8
+	VBLENDVPS    Y1, Y8, Y6, Y6
+	VBLENDVPS    Y1, Y4, Y7, Y7
 	VDIVPS       Y7, Y6, Y6
 	VMULPS       Y5, Y6, Y5
-	VADDPS       Y5, Y10, Y7
+	VADDPS       Y5, Y9, Y7
 	VMOVUPS      (CX)(BX*1), Y4
 	VMULPS       Y4, Y6, Y4
-	VMOVUPS      (CX)(BX*2), Y9
-	VMULPS       Y9, Y6, Y6
-	VSUBPS       Y5, Y10, Y10
+	VMOVUPS      (CX)(BX*2), Y1
+	VMULPS       Y1, Y6, Y6
+	VSUBPS       Y5, Y9, Y9
 	VMOVUPS      (DI), Y5
 	VMOVMSKPS    Y5, R9
 	TESTQ        R9, R9
 	JE           easy3
-	VPCMPEQD     Y9, Y9, Y9
-	VXORPS       Y5, Y9, Y9
-	VMASKMOVPS   Y7, Y9, (AX)
-	VMASKMOVPS   Y4, Y9, (AX)(BX*1)
-	VMASKMOVPS   Y6, Y9, (AX)(BX*2)
-	VMASKMOVPS   Y10, Y9, (AX)(SI*1)
+	VPCMPEQD     Y1, Y1, Y1
+	VXORPS       Y5, Y1, Y1
+	VMASKMOVPS   Y7, Y1, (AX)
+	VMASKMOVPS   Y4, Y1, (AX)(BX*1)
+	VMASKMOVPS   Y6, Y1, (AX)(BX*2)
+	VMASKMOVPS   Y9, Y1, (AX)(SI*1)
 	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -1342,7 +1338,7 @@ easy3:
 	VMOVUPS Y7, (AX)
 	VMOVUPS Y4, (AX)(BX*1)
 	VMOVUPS Y6, (AX)(BX*2)
-	VMOVUPS Y10, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -1738,49 +1734,49 @@ loop1:
 	VMULPS           Z16, Z15, Z17
 	VMOVAPS          Z17, Z18
 	VFMSUB231PS      Z16, Z15, Z18
-	VFMADD231PS      Z14, Z14, Z17
-	VADDPS           Z18, Z17, Z17
-	VFMADD231PS      Z10, Z12, Z17
-	VMULPS           Z16, Z15, Z12
-	VMOVAPS          Z12, Z10
-	VFNMADD231PS     Z16, Z15, Z10
-	VFMSUB231PS      Z11, Z9, Z12
-	VADDPS           Z10, Z12, Z12
+	VMOVAPS          Z17, Z19
+	VFMADD231PS      Z14, Z14, Z19
+	VADDPS           Z18, Z19, Z19
+	VFMADD231PS      Z10, Z12, Z19
+	VMOVAPS          Z17, Z12
+	VFNMADD231PS     Z16, Z15, Z12
+	VFMSUB231PS      Z11, Z9, Z17
+	VADDPS           Z12, Z17, Z17
 	VRANGEPS         $0x0b, Z15, Z9, Z9
 	VRANGEPS         $0x0b, Z11, Z16, Z11
 	VRANGEPS         $0x0b, Z11, Z9, Z9
 	VMULPS           Z13, Z13, Z11
 	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z9, K1
-	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z12, K2
+	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z17, K2
 	KORW             K1, K2, K1
-	VMOVAPS          Z17, Z9
+	VMOVAPS          Z19, Z9
 	VFMADD231PS.BCST eighth<>+0(SB), Z11, Z9
 	VCMPPS           $0x12, Z0, Z13, K2
 	VBLENDMPS        Z9, Z0, K2, Z9
 	VCMPPS           $0x1e, Z0, Z9, K2
 	KORW             K1, K2, K1
-	VPANDD           Z2, Z17, Z9
+	VPANDD           Z2, Z19, Z9
 	VMAXPS           Z4, Z9, Z9
-	VRSQRT14PS       Z9, Z10
-	VMULPS           Z1, Z10, Z18
-	VMULPS           Z10, Z9, Z10
-	VFNMADD231PS     Z10, Z10, Z9
-	VFMADD231PS      Z18, Z9, Z10
+	VRSQRT14PS       Z9, Z12
+	VMULPS           Z1, Z12, Z10
+	VMULPS           Z12, Z9, Z12
+	VFNMADD231PS     Z12, Z12, Z9
+	VFMADD231PS      Z10, Z9, Z12
 	VRCP14PS         Z11, Z9
-	VMULPS           Z9, Z17, Z18
-	VFNMADD213PS     Z17, Z18, Z11
-	VFMADD231PS      Z9, Z11, Z18
-	VADDPS           Z10, Z13, Z11
+	VMULPS           Z9, Z19, Z10
+	VFNMADD213PS     Z19, Z10, Z11
+	VFMADD231PS      Z9, Z11, Z10
+	VADDPS           Z12, Z13, Z11
 	VMAXPS           Z4, Z11, Z11
-	VGETMANTPS       $0x0b, Z12, Z9
+	VGETMANTPS       $0x0b, Z17, Z9
 	VSUBPS           Z3, Z9, Z9
-	VMULPS           Z5, Z12, Z12
-	VGETEXPPS        Z12, Z12
-	VGETMANTPS       $0x0b, Z11, Z19
-	VSUBPS           Z3, Z19, Z19
+	VMULPS           Z5, Z17, Z17
+	VGETEXPPS        Z17, Z17
+	VGETMANTPS       $0x0b, Z11, Z18
+	VSUBPS           Z3, Z18, Z18
 	VMULPS           Z5, Z11, Z11
 	VGETEXPPS        Z11, Z11
-	VMULPS           Z6, Z12, Z20
+	VMULPS           Z6, Z17, Z20
 	VMULPS           Z9, Z9, Z21
 	VBROADCASTSS     logQ8<>+0(SB), Z22
 	VFMADD213PS      Z7, Z9, Z22
@@ -1793,43 +1789,43 @@ loop1:
 	VFMADD213PS.BCST logQ0<>+0(SB), Z9, Z22
 	VFMADD231PS      Z22, Z21, Z20
 	VADDPS           Z9, Z20, Z20
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z20
-	VMULPS           Z6, Z11, Z12
-	VMULPS           Z19, Z19, Z9
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z17, Z20
+	VMULPS           Z6, Z11, Z17
+	VMULPS           Z18, Z18, Z9
 	VBROADCASTSS     logQ8<>+0(SB), Z21
-	VFMADD213PS      Z7, Z19, Z21
-	VFMADD213PS      Z8, Z19, Z21
-	VFMADD213PS.BCST logQ5<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST logQ4<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST logQ3<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST logQ2<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST logQ1<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST logQ0<>+0(SB), Z19, Z21
-	VFMADD231PS      Z21, Z9, Z12
-	VADDPS           Z19, Z12, Z12
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z12
+	VFMADD213PS      Z7, Z18, Z21
+	VFMADD213PS      Z8, Z18, Z21
+	VFMADD213PS.BCST logQ5<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST logQ4<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST logQ3<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST logQ2<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST logQ1<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST logQ0<>+0(SB), Z18, Z21
+	VFMADD231PS      Z21, Z9, Z17
+	VADDPS           Z18, Z17, Z17
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z17
 	VMULPS           Z1, Z20, Z20
-	VPANDD           Z2, Z18, Z11
+	VPANDD           Z2, Z10, Z11
 	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z11, K2
-	VCMPPS           $0x11, Z0, Z17, K3
-	VPANDD           Z2, Z13, Z17
-	VMINPS           Z10, Z17, Z11
-	VMAXPS           Z10, Z17, Z19
-	VDIVPS           Z19, Z11, Z11
-	VMULPS           Z11, Z11, Z19
-	VMULPS           Z19, Z11, Z9
+	VCMPPS           $0x11, Z0, Z19, K3
+	VPANDD           Z2, Z13, Z19
+	VMINPS           Z12, Z19, Z11
+	VMAXPS           Z12, Z19, Z18
+	VDIVPS           Z18, Z11, Z11
+	VMULPS           Z11, Z11, Z18
+	VMULPS           Z18, Z11, Z9
 	VBROADCASTSS     atanP9<>+0(SB), Z21
-	VFMADD213PS.BCST atanP8<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP7<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP6<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP5<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP4<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP3<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP2<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP1<>+0(SB), Z19, Z21
-	VFMADD213PS.BCST atanP0<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP8<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP7<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP6<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP5<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP4<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP3<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP2<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP1<>+0(SB), Z18, Z21
+	VFMADD213PS.BCST atanP0<>+0(SB), Z18, Z21
 	VFMADD231PS      Z21, Z9, Z11
-	VCMPPS           $0x1e, Z17, Z10, K4
+	VCMPPS           $0x1e, Z19, Z12, K4
 	VPXORD.BCST      signF32<>+0(SB), Z11, K4, Z11
 	VADDPS.BCST      halfPi2<>+0(SB), Z11, K4, Z11
 	VADDPS.BCST      halfPi1<>+0(SB), Z11, K4, Z11
@@ -1837,23 +1833,23 @@ loop1:
 	VPXORD.BCST      signF32<>+0(SB), Z11, K4, Z11
 	VADDPS.BCST      pi2<>+0(SB), Z11, K4, Z11
 	VADDPS.BCST      pi1<>+0(SB), Z11, K4, Z11
-	VSUBPS           Z20, Z12, Z12
-	VBLENDMPS        Z11, Z12, K3, Z12
+	VSUBPS           Z20, Z17, Z17
+	VBLENDMPS        Z11, Z17, K3, Z17
 	VBROADCASTSS     atanhQ5<>+0(SB), Z11
-	VFMADD213PS.BCST atanhQ4<>+0(SB), Z18, Z11
-	VFMADD213PS.BCST atanhQ3<>+0(SB), Z18, Z11
-	VFMADD213PS.BCST atanhQ2<>+0(SB), Z18, Z11
-	VFMADD213PS.BCST atanhQ1<>+0(SB), Z18, Z11
-	VFMADD213PS.BCST atanhQ0<>+0(SB), Z18, Z11
-	VFMADD213PS      Z3, Z18, Z11
-	VBLENDMPS        Z11, Z12, K2, Z12
-	VBLENDMPS        Z13, Z10, K2, Z10
-	VRCP14PS         Z10, Z13
-	VMULPS           Z13, Z12, Z11
-	VFNMADD231PS     Z11, Z10, Z12
-	VFMADD231PS      Z13, Z12, Z11
+	VFMADD213PS.BCST atanhQ4<>+0(SB), Z10, Z11
+	VFMADD213PS.BCST atanhQ3<>+0(SB), Z10, Z11
+	VFMADD213PS.BCST atanhQ2<>+0(SB), Z10, Z11
+	VFMADD213PS.BCST atanhQ1<>+0(SB), Z10, Z11
+	VFMADD213PS.BCST atanhQ0<>+0(SB), Z10, Z11
+	VFMADD213PS      Z3, Z10, Z11
+	VBLENDMPS        Z11, Z17, K2, Z17
+	VBLENDMPS        Z13, Z12, K2, Z12
+	VRCP14PS         Z12, Z13
+	VMULPS           Z13, Z17, Z11
+	VFNMADD231PS     Z11, Z12, Z17
+	VFMADD231PS      Z13, Z17, Z11
 	VMULPS           Z14, Z11, Z14
-	VADDPS           Z14, Z20, Z12
+	VADDPS           Z14, Z20, Z17
 	VMULPS           Z15, Z11, Z15
 	VMULPS           Z16, Z11, Z11
 	VSUBPS           Z14, Z20, Z20
@@ -1861,7 +1857,7 @@ loop1:
 	TESTQ            R8, R8
 	JE               easy3
 	KNOTW            K1, K1
-	VMOVUPS          Z12, K1, (AX)
+	VMOVUPS          Z17, K1, (AX)
 	VMOVUPS          Z15, K1, (AX)(BX*1)
 	VMOVUPS          Z11, K1, (AX)(BX*2)
 	VMOVUPS          Z20, K1, (AX)(SI*1)
@@ -1875,7 +1871,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Z12, (AX)
+	VMOVUPS Z17, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
 	VMOVUPS Z11, (AX)(BX*2)
 	VMOVUPS Z20, (AX)(SI*1)
@@ -1936,14 +1932,14 @@ loop1:
 	VMULPD       Y7, Y6, Y8
 	VMOVAPS      Y8, Y9
 	VFMSUB231PD  Y7, Y6, Y9
-	VFMADD231PD  Y5, Y5, Y8
-	VADDPD       Y9, Y8, Y8
-	VFMADD231PD  Y1, Y3, Y8
-	VMULPD       Y7, Y6, Y3
-	VMOVAPS      Y3, Y1
-	VFNMADD231PD Y7, Y6, Y1
-	VFMSUB231PD  Y2, Y0, Y3
-	VADDPD       Y1, Y3, Y3
+	VMOVAPS      Y8, Y10
+	VFMADD231PD  Y5, Y5, Y10
+	VADDPD       Y9, Y10, Y10
+	VFMADD231PD  Y1, Y3, Y10
+	VMOVAPS      Y8, Y3
+	VFNMADD231PD Y7, Y6, Y3
+	VFMSUB231PD  Y2, Y0, Y8
+	VADDPD       Y3, Y8, Y8
 	VANDPD       absF64<>+0(SB), Y0, Y0
 	VANDPD       absF64<>+0(SB), Y6, Y6
 	VMAXPD       Y6, Y0, Y0
@@ -1953,46 +1949,46 @@ loop1:
 	VMAXPD       Y2, Y0, Y0
 	VMULPD       Y4, Y4, Y2
 	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y0, Y0
-	VCMPPD       $0x19, detMinF64<>+0(SB), Y3, Y7
+	VCMPPD       $0x19, detMinF64<>+0(SB), Y8, Y7
 	VORPD        Y0, Y7, Y7
-	VMOVAPS      Y8, Y0
+	VMOVAPS      Y10, Y0
 	VFMADD231PD  eighthF64<>+0(SB), Y2, Y0
 	VCMPPD       $0x12, zeroF64<>+0(SB), Y4, Y6
-	VMOVUPS      zeroF64<>+0(SB), Y1
-	VBLENDVPD    Y6, Y0, Y1, Y1
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y1, Y1
-	VORPD        Y7, Y1, Y1
-	VANDPD       absF64<>+0(SB), Y8, Y7
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VBLENDVPD    Y6, Y0, Y3, Y3
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y3, Y3
+	VORPD        Y7, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y10, Y7
 	VMAXPD       rootMinF64<>+0(SB), Y7, Y7
 	VSQRTPD      Y7, Y7
-	VDIVPD       Y2, Y8, Y2
+	VDIVPD       Y2, Y10, Y2
 	VADDPD       Y7, Y4, Y0
 	VMAXPD       rootMinF64<>+0(SB), Y0, Y0
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y3, Y6
-	VANDPD       exponentF64<>+0(SB), Y6, Y9
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y8, Y6
+	VANDPD       exponentF64<>+0(SB), Y6, Y1
 	VPSRLQ       $0x34, Y6, Y6
 	VORPD        two52F64<>+0(SB), Y6, Y6
 	VSUBPD       two52BiasF64<>+0(SB), Y6, Y6
+	VPSUBQ       oneF64<>+0(SB), Y1, Y1
+	VPSUBQ       Y1, Y8, Y8
+	VSUBPD       oneF64<>+0(SB), Y8, Y8
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y0, Y1
+	VANDPD       exponentF64<>+0(SB), Y1, Y9
+	VPSRLQ       $0x34, Y1, Y1
+	VORPD        two52F64<>+0(SB), Y1, Y1
+	VSUBPD       two52BiasF64<>+0(SB), Y1, Y1
 	VPSUBQ       oneF64<>+0(SB), Y9, Y9
-	VPSUBQ       Y9, Y3, Y3
-	VSUBPD       oneF64<>+0(SB), Y3, Y3
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y0, Y9
-	VANDPD       exponentF64<>+0(SB), Y9, Y10
-	VPSRLQ       $0x34, Y9, Y9
-	VORPD        two52F64<>+0(SB), Y9, Y9
-	VSUBPD       two52BiasF64<>+0(SB), Y9, Y9
-	VPSUBQ       oneF64<>+0(SB), Y10, Y10
-	VPSUBQ       Y10, Y0, Y0
+	VPSUBQ       Y9, Y0, Y0
 	VSUBPD       oneF64<>+0(SB), Y0, Y0
-	VADDPD       twoF64<>+0(SB), Y3, Y10
-	VMOVUPS      Y1, (DI)
-	VADDPD       twoF64<>+0(SB), Y0, Y1
-	VMULPD       Y1, Y10, Y11
+	VADDPD       twoF64<>+0(SB), Y8, Y9
+	VMOVUPS      Y3, (DI)
+	VADDPD       twoF64<>+0(SB), Y0, Y3
+	VMULPD       Y3, Y9, Y11
 	VMOVUPS      oneF64<>+0(SB), Y12
 	VDIVPD       Y11, Y12, Y12
-	VMULPD       Y1, Y3, Y1
-	VMULPD       Y12, Y1, Y1
-	VMULPD       Y1, Y1, Y11
+	VMULPD       Y3, Y8, Y3
+	VMULPD       Y12, Y3, Y3
+	VMULPD       Y3, Y3, Y11
 	VMOVUPS      Y5, 32(DI)
 	VMOVUPS      logR7F64<>+0(SB), Y5
 	VFMADD213PD  logR6F64<>+0(SB), Y11, Y5
@@ -2002,12 +1998,12 @@ loop1:
 	VFMADD213PD  logR2F64<>+0(SB), Y11, Y5
 	VFMADD213PD  logR1F64<>+0(SB), Y11, Y5
 	VFMADD213PD  logR0F64<>+0(SB), Y11, Y5
-	VFNMADD213PD Y3, Y5, Y11
-	VFNMADD231PD Y11, Y1, Y3
-	VFMADD231PD  ln2HiF64<>+0(SB), Y6, Y3
-	VMULPD       Y10, Y0, Y10
-	VMULPD       Y12, Y10, Y10
-	VMULPD       Y10, Y10, Y12
+	VFNMADD213PD Y8, Y5, Y11
+	VFNMADD231PD Y11, Y3, Y8
+	VFMADD231PD  ln2HiF64<>+0(SB), Y6, Y8
+	VMULPD       Y9, Y0, Y9
+	VMULPD       Y12, Y9, Y9
+	VMULPD       Y9, Y9, Y12
 	VMOVUPS      logR7F64<>+0(SB), Y6
 	VFMADD213PD  logR6F64<>+0(SB), Y12, Y6
 	VFMADD213PD  logR5F64<>+0(SB), Y12, Y6
@@ -2017,21 +2013,21 @@ loop1:
 	VFMADD213PD  logR1F64<>+0(SB), Y12, Y6
 	VFMADD213PD  logR0F64<>+0(SB), Y12, Y6
 	VFNMADD213PD Y0, Y6, Y12
-	VFNMADD231PD Y12, Y10, Y0
-	VFMADD231PD  ln2HiF64<>+0(SB), Y9, Y0
-	VMULPD       halfF64<>+0(SB), Y3, Y3
-	VANDPD       absF64<>+0(SB), Y2, Y9
-	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y9, Y9
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y8, Y8
-	VANDPD       absF64<>+0(SB), Y4, Y10
-	VMINPD       Y7, Y10, Y12
-	VMAXPD       Y7, Y10, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y1
-	VCMPPD       $0x1e, Y1, Y12, Y1
+	VFNMADD231PD Y12, Y9, Y0
+	VFMADD231PD  ln2HiF64<>+0(SB), Y1, Y0
+	VMULPD       halfF64<>+0(SB), Y8, Y8
+	VANDPD       absF64<>+0(SB), Y2, Y1
+	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y10, Y10
+	VANDPD       absF64<>+0(SB), Y4, Y9
+	VMINPD       Y7, Y9, Y12
+	VMAXPD       Y7, Y9, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y3
+	VCMPPD       $0x1e, Y3, Y12, Y3
 	VSUBPD       Y6, Y12, Y11
-	VBLENDVPD    Y1, Y11, Y12, Y11
+	VBLENDVPD    Y3, Y11, Y12, Y11
 	VADDPD       Y6, Y12, Y12
-	VBLENDVPD    Y1, Y12, Y6, Y6
+	VBLENDVPD    Y3, Y12, Y6, Y6
 	VDIVPD       Y6, Y11, Y11
 	VMULPD       Y11, Y11, Y6
 	VMULPD       Y6, Y11, Y12
@@ -2049,26 +2045,26 @@ loop1:
 	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y5
 	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y5
 	VFMADD231PD  Y5, Y12, Y11
-	VANDPD       quarterPi2F64<>+0(SB), Y1, Y12
+	VANDPD       quarterPi2F64<>+0(SB), Y3, Y12
 	VADDPD       Y12, Y11, Y11
-	VANDPD       quarterPi1F64<>+0(SB), Y1, Y1
-	VADDPD       Y1, Y11, Y11
-	VCMPPD       $0x1e, Y10, Y7, Y10
-	VANDPD       signF64<>+0(SB), Y10, Y1
-	VXORPD       Y1, Y11, Y11
-	VANDPD       halfPi2F64<>+0(SB), Y10, Y1
-	VADDPD       Y1, Y11, Y11
-	VANDPD       halfPi1F64<>+0(SB), Y10, Y10
-	VADDPD       Y10, Y11, Y11
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y4, Y10
-	VANDPD       signF64<>+0(SB), Y10, Y1
-	VXORPD       Y1, Y11, Y11
-	VANDPD       pi2F64<>+0(SB), Y10, Y1
-	VADDPD       Y1, Y11, Y11
-	VANDPD       pi1F64<>+0(SB), Y10, Y10
-	VADDPD       Y10, Y11, Y11
-	VSUBPD       Y3, Y0, Y0
-	VBLENDVPD    Y8, Y11, Y0, Y0
+	VANDPD       quarterPi1F64<>+0(SB), Y3, Y3
+	VADDPD       Y3, Y11, Y11
+	VCMPPD       $0x1e, Y9, Y7, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y3
+	VXORPD       Y3, Y11, Y11
+	VANDPD       halfPi2F64<>+0(SB), Y9, Y3
+	VADDPD       Y3, Y11, Y11
+	VANDPD       halfPi1F64<>+0(SB), Y9, Y9
+	VADDPD       Y9, Y11, Y11
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y4, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y3
+	VXORPD       Y3, Y11, Y11
+	VANDPD       pi2F64<>+0(SB), Y9, Y3
+	VADDPD       Y3, Y11, Y11
+	VANDPD       pi1F64<>+0(SB), Y9, Y9
+	VADDPD       Y9, Y11, Y11
+	VSUBPD       Y8, Y0, Y0
+	VBLENDVPD    Y10, Y11, Y0, Y0
 	VMOVUPS      atanhQ9F64<>+0(SB), Y11
 	VFMADD213PD  atanhQ8F64<>+0(SB), Y2, Y11
 	VFMADD213PD  atanhQ7F64<>+0(SB), Y2, Y11
@@ -2080,17 +2076,17 @@ loop1:
 	VFMADD213PD  atanhQ1F64<>+0(SB), Y2, Y11
 	VFMADD213PD  atanhQ0F64<>+0(SB), Y2, Y11
 	VFMADD213PD  oneF64<>+0(SB), Y2, Y11
-	VBLENDVPD    Y9, Y11, Y0, Y0
-	VBLENDVPD    Y9, Y4, Y7, Y7
+	VBLENDVPD    Y1, Y11, Y0, Y0
+	VBLENDVPD    Y1, Y4, Y7, Y7
 	VDIVPD       Y7, Y0, Y0
 	VMOVUPS      32(DI), Y7
 	VMULPD       Y7, Y0, Y7
-	VADDPD       Y7, Y3, Y4
-	VMOVUPS      (CX)(BX*1), Y9
-	VMULPD       Y9, Y0, Y9
+	VADDPD       Y7, Y8, Y4
+	VMOVUPS      (CX)(BX*1), Y1
+	VMULPD       Y1, Y0, Y1
 	VMOVUPS      (CX)(BX*2), Y11
 	VMULPD       Y11, Y0, Y0
-	VSUBPD       Y7, Y3, Y3
+	VSUBPD       Y7, Y8, Y8
 	VMOVUPS      (DI), Y7
 	VMOVMSKPD    Y7, R9
 	TESTQ        R9, R9
@@ -2098,9 +2094,9 @@ loop1:
 	VPCMPEQD     Y11, Y11, Y11
 	VXORPD       Y7, Y11, Y11
 	VMASKMOVPD   Y4, Y11, (AX)
-	VMASKMOVPD   Y9, Y11, (AX)(BX*1)
+	VMASKMOVPD   Y1, Y11, (AX)(BX*1)
 	VMASKMOVPD   Y0, Y11, (AX)(BX*2)
-	VMASKMOVPD   Y3, Y11, (AX)(SI*1)
+	VMASKMOVPD   Y8, Y11, (AX)(SI*1)
 	MOVQ         R8, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -2112,9 +2108,9 @@ loop1:
 
 easy3:
 	VMOVUPS Y4, (AX)
-	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS Y0, (AX)(BX*2)
-	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -2440,54 +2436,54 @@ loop1:
 	VMULPD           Z16, Z15, Z17
 	VMOVAPS          Z17, Z18
 	VFMSUB231PD      Z16, Z15, Z18
-	VFMADD231PD      Z14, Z14, Z17
-	VADDPD           Z18, Z17, Z17
-	VFMADD231PD      Z10, Z12, Z17
-	VMULPD           Z16, Z15, Z12
-	VMOVAPS          Z12, Z10
-	VFNMADD231PD     Z16, Z15, Z10
-	VFMSUB231PD      Z11, Z9, Z12
-	VADDPD           Z10, Z12, Z12
+	VMOVAPS          Z17, Z19
+	VFMADD231PD      Z14, Z14, Z19
+	VADDPD           Z18, Z19, Z19
+	VFMADD231PD      Z10, Z12, Z19
+	VMOVAPS          Z17, Z12
+	VFNMADD231PD     Z16, Z15, Z12
+	VFMSUB231PD      Z11, Z9, Z17
+	VADDPD           Z12, Z17, Z17
 	VRANGEPD         $0x0b, Z15, Z9, Z9
 	VRANGEPD         $0x0b, Z11, Z16, Z11
 	VRANGEPD         $0x0b, Z11, Z9, Z9
 	VMULPD           Z13, Z13, Z11
 	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z9, K1
-	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z12, K2
+	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z17, K2
 	KORW             K1, K2, K1
-	VFMADD132PD.BCST eighthF64<>+0(SB), Z17, Z11
+	VFMADD132PD.BCST eighthF64<>+0(SB), Z19, Z11
 	VCMPPD           $0x12, Z0, Z13, K2
 	VBLENDMPD        Z11, Z0, K2, Z11
 	VCMPPD           $0x1e, Z0, Z11, K2
 	KORW             K1, K2, K1
-	VPANDQ           Z3, Z17, Z11
+	VPANDQ           Z3, Z19, Z11
 	VMAXPD           Z4, Z11, Z11
 	VRSQRT14PD       Z11, Z9
-	VMULPD           Z2, Z9, Z10
+	VMULPD           Z2, Z9, Z12
 	VMULPD           Z9, Z11, Z9
-	VBROADCASTSD     halfF64<>+0(SB), Z18
-	VFNMADD231PD     Z10, Z9, Z18
-	VFMADD231PD      Z18, Z9, Z9
-	VFMADD231PD      Z18, Z10, Z10
-	VADDPD           Z10, Z10, Z18
+	VBROADCASTSD     halfF64<>+0(SB), Z10
+	VFNMADD231PD     Z12, Z9, Z10
+	VFMADD231PD      Z10, Z9, Z9
+	VFMADD231PD      Z10, Z12, Z12
+	VADDPD           Z12, Z12, Z10
 	VFNMADD231PD     Z9, Z9, Z11
-	VFMADD231PD      Z10, Z11, Z9
+	VFMADD231PD      Z12, Z11, Z9
 	VBROADCASTSD     oneF64<>+0(SB), Z11
-	VFNMADD231PD     Z18, Z9, Z11
-	VFMADD231PD      Z18, Z11, Z18
+	VFNMADD231PD     Z10, Z9, Z11
+	VFMADD231PD      Z10, Z11, Z10
 	VDIVPD           Z13, Z1, Z11
-	VMULPD           Z11, Z17, Z10
-	VMULPD           Z11, Z10, Z10
-	VADDPD           Z9, Z13, Z19
-	VMAXPD           Z4, Z19, Z19
-	VGETMANTPD       $0x0b, Z12, Z20
+	VMULPD           Z11, Z19, Z12
+	VMULPD           Z11, Z12, Z12
+	VADDPD           Z9, Z13, Z18
+	VMAXPD           Z4, Z18, Z18
+	VGETMANTPD       $0x0b, Z17, Z20
 	VSUBPD           Z1, Z20, Z20
-	VMULPD           Z5, Z12, Z12
-	VGETEXPPD        Z12, Z12
-	VGETMANTPD       $0x0b, Z19, Z21
+	VMULPD           Z5, Z17, Z17
+	VGETEXPPD        Z17, Z17
+	VGETMANTPD       $0x0b, Z18, Z21
 	VSUBPD           Z1, Z21, Z21
-	VMULPD           Z5, Z19, Z19
-	VGETEXPPD        Z19, Z19
+	VMULPD           Z5, Z18, Z18
+	VGETEXPPD        Z18, Z18
 	VADDPD           Z6, Z20, Z22
 	VADDPD           Z6, Z21, Z23
 	VMULPD           Z23, Z22, Z24
@@ -2505,73 +2501,73 @@ loop1:
 	VFMADD213PD.BCST logR0F64<>+0(SB), Z25, Z26
 	VFNMADD213PD     Z20, Z26, Z25
 	VFNMADD231PD     Z25, Z23, Z20
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z20
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z17, Z20
 	VMULPD           Z22, Z21, Z22
 	VMULPD           Z24, Z22, Z22
 	VMULPD           Z22, Z22, Z24
-	VBROADCASTSD     logR7F64<>+0(SB), Z12
-	VFMADD213PD      Z7, Z24, Z12
-	VFMADD213PD      Z8, Z24, Z12
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z24, Z12
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z24, Z12
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z24, Z12
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z24, Z12
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z24, Z12
-	VFNMADD213PD     Z21, Z12, Z24
+	VBROADCASTSD     logR7F64<>+0(SB), Z17
+	VFMADD213PD      Z7, Z24, Z17
+	VFMADD213PD      Z8, Z24, Z17
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z24, Z17
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z24, Z17
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z24, Z17
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z24, Z17
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z24, Z17
+	VFNMADD213PD     Z21, Z17, Z24
 	VFNMADD231PD     Z24, Z22, Z21
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z19, Z21
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z18, Z21
 	VMULPD           Z2, Z20, Z20
-	VPANDQ           Z3, Z10, Z19
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z19, K2
-	VCMPPD           $0x11, Z0, Z17, K3
-	VPANDQ           Z3, Z13, Z17
-	VMINPD           Z9, Z17, Z19
-	VMAXPD           Z17, Z9, Z22
+	VPANDQ           Z3, Z12, Z18
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z18, K2
+	VCMPPD           $0x11, Z0, Z19, K3
+	VPANDQ           Z3, Z13, Z19
+	VMINPD           Z9, Z19, Z18
+	VMAXPD           Z19, Z9, Z22
 	VMULPD.BCST      tanHalfF64<>+0(SB), Z22, Z24
-	VCMPPD           $0x1e, Z24, Z19, K4
+	VCMPPD           $0x1e, Z24, Z18, K4
 	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K4, Z24
-	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K4, Z12
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K4, Z17
 	VMOVAPS          Z22, Z23
-	VFMADD231PD      Z19, Z24, Z23
-	VFNMADD231PD     Z22, Z24, Z19
-	VDIVPD           Z23, Z19, Z19
-	VCMPPD           $0x1e, Z17, Z9, K4
-	VPXORQ.BCST      arcSteepF64<>+0(SB), Z12, K4, Z12
+	VFMADD231PD      Z18, Z24, Z23
+	VFNMADD231PD     Z22, Z24, Z18
+	VDIVPD           Z23, Z18, Z18
+	VCMPPD           $0x1e, Z19, Z9, K4
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z17, K4, Z17
 	VCMPPD           $0x11, Z0, Z13, K4
-	VPXORQ.BCST      arcLeftF64<>+0(SB), Z12, K4, Z12
-	VMULPD           Z19, Z19, Z13
-	VMULPD           Z13, Z19, Z9
-	VBROADCASTSD     arcP7F64<>+0(SB), Z17
-	VFMADD213PD.BCST arcP6F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z13, Z17
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z13, Z17
-	VFMADD231PD      Z17, Z9, Z19
-	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z12, Z19
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z17, K4, Z17
+	VMULPD           Z18, Z18, Z13
+	VMULPD           Z13, Z18, Z9
+	VBROADCASTSD     arcP7F64<>+0(SB), Z19
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z13, Z19
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z13, Z19
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z13, Z19
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z13, Z19
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z13, Z19
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z13, Z19
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z13, Z19
+	VFMADD231PD      Z19, Z9, Z18
+	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z17, Z18
 	VMOVUPS          arcBaseF64<>+0(SB), Z9
-	VPERMPD          Z9, Z12, Z12
-	VADDPD           Z12, Z19, Z19
+	VPERMPD          Z9, Z17, Z17
+	VADDPD           Z17, Z18, Z18
 	VSUBPD           Z20, Z21, Z21
-	VBLENDMPD        Z19, Z21, K3, Z21
-	VBROADCASTSD     atanhQ9F64<>+0(SB), Z19
-	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ6F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ5F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ4F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ3F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z10, Z19
-	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z10, Z19
-	VFMADD213PD      Z1, Z10, Z19
-	VBLENDMPD        Z19, Z21, K2, Z21
-	VBLENDMPD        Z11, Z18, K2, Z18
-	VMULPD           Z18, Z21, Z21
+	VBLENDMPD        Z18, Z21, K3, Z21
+	VBROADCASTSD     atanhQ9F64<>+0(SB), Z18
+	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ6F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ5F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ4F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ3F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z12, Z18
+	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z12, Z18
+	VFMADD213PD      Z1, Z12, Z18
+	VBLENDMPD        Z18, Z21, K2, Z21
+	VBLENDMPD        Z11, Z10, K2, Z10
+	VMULPD           Z10, Z21, Z21
 	VMULPD           Z14, Z21, Z14
-	VADDPD           Z14, Z20, Z18
+	VADDPD           Z14, Z20, Z10
 	VMULPD           Z15, Z21, Z15
 	VMULPD           Z16, Z21, Z21
 	VSUBPD           Z14, Z20, Z20
@@ -2579,7 +2575,7 @@ loop1:
 	TESTQ            R8, R8
 	JE               easy3
 	KNOTW            K1, K1
-	VMOVUPD          Z18, K1, (AX)
+	VMOVUPD          Z10, K1, (AX)
 	VMOVUPD          Z15, K1, (AX)(BX*1)
 	VMOVUPD          Z21, K1, (AX)(BX*2)
 	VMOVUPD          Z20, K1, (AX)(SI*1)
@@ -2593,7 +2589,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Z18, (AX)
+	VMOVUPS Z10, (AX)
 	VMOVUPS Z15, (AX)(BX*1)
 	VMOVUPS Z21, (AX)(BX*2)
 	VMOVUPS Z20, (AX)(SI*1)
@@ -3730,8 +3726,8 @@ loop2:
 	VANDPS       absF32<>+0(SB), Y4, Y7
 	VCMPPS       $0x16, expHalf<>+0(SB), Y7, Y7
 	VANDPS       absF32<>+0(SB), Y6, Y8
-	VCMPPS       $0x16, x2x2Max<>+0(SB), Y8, Y8
-	VORPS        Y7, Y8, Y8
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y8, Y9
+	VORPS        Y7, Y9, Y9
 	VANDPS       absF32<>+0(SB), Y0, Y0
 	VANDPS       absF32<>+0(SB), Y3, Y3
 	VMAXPS       Y3, Y0, Y0
@@ -3752,33 +3748,32 @@ loop2:
 	VANDPS       absF32<>+0(SB), Y5, Y3
 	VMAXPS       Y3, Y0, Y0
 	VCMPPS       $0x16, squareMax<>+0(SB), Y0, Y0
-	VORPS        Y8, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y6, Y8
+	VORPS        Y9, Y0, Y0
 	VMAXPS       rootMin<>+0(SB), Y8, Y8
 	VSQRTPS      Y8, Y8
-	VMOVUPS      one<>+0(SB), Y3
-	VDIVPS       Y8, Y3, Y3
-	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y7
+	VMOVUPS      one<>+0(SB), Y9
+	VDIVPS       Y8, Y9, Y9
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y3
 	VMOVUPS      Y0, (R10)
 	VMOVUPS      twoOverPi<>+0(SB), Y0
-	VBLENDVPS    Y7, log2e<>+0(SB), Y0, Y0
+	VBLENDVPS    Y3, log2e<>+0(SB), Y0, Y0
 	VFMADD213PS  roundF32<>+0(SB), Y8, Y0
 	VMOVUPS      Y4, 32(R10)
 	VSUBPS       roundF32<>+0(SB), Y0, Y4
-	VMOVUPS      halfPi1<>+0(SB), Y9
-	VBLENDVPS    Y7, ln2Hi<>+0(SB), Y9, Y9
-	VFNMADD231PS Y9, Y4, Y8
-	VMOVUPS      halfPi2<>+0(SB), Y9
-	VBLENDVPS    Y7, ln2Lo<>+0(SB), Y9, Y9
-	VFNMADD231PS Y9, Y4, Y8
+	VMOVUPS      halfPi1<>+0(SB), Y7
+	VBLENDVPS    Y3, ln2Hi<>+0(SB), Y7, Y7
+	VFNMADD231PS Y7, Y4, Y8
+	VMOVUPS      halfPi2<>+0(SB), Y7
+	VBLENDVPS    Y3, ln2Lo<>+0(SB), Y7, Y7
+	VFNMADD231PS Y7, Y4, Y8
 	VMULPS       Y8, Y8, Y4
-	VANDPS       signF32<>+0(SB), Y6, Y9
-	VXORPS       Y9, Y4, Y4
-	VMOVUPS      coshP3<>+0(SB), Y9
-	VFMADD213PS  coshP2<>+0(SB), Y4, Y9
-	VFMADD213PS  coshP1<>+0(SB), Y4, Y9
-	VFMADD213PS  half<>+0(SB), Y4, Y9
-	VFMADD213PS  one<>+0(SB), Y4, Y9
+	VANDPS       signF32<>+0(SB), Y6, Y7
+	VXORPS       Y7, Y4, Y4
+	VMOVUPS      coshP3<>+0(SB), Y7
+	VFMADD213PS  coshP2<>+0(SB), Y4, Y7
+	VFMADD213PS  coshP1<>+0(SB), Y4, Y7
+	VFMADD213PS  half<>+0(SB), Y4, Y7
+	VFMADD213PS  one<>+0(SB), Y4, Y7
 	VMULPS       Y4, Y8, Y10
 	VMOVUPS      sinhQ3<>+0(SB), Y11
 	VFMADD213PS  sinhQ2<>+0(SB), Y4, Y11
@@ -3790,64 +3785,64 @@ loop2:
 	VMOVUPS      one<>+0(SB), Y11
 	VPADDD       one<>+0(SB), Y11, Y11
 	VPSUBD       Y10, Y11, Y11
-	VSUBPS       Y8, Y9, Y4
+	VSUBPS       Y8, Y7, Y4
 	VMULPS       Y11, Y4, Y4
-	VADDPS       Y8, Y9, Y11
+	VADDPS       Y8, Y7, Y11
 	VPSLLD       $0x1f, Y0, Y12
 	VMOVUPS      Y1, 64(R10)
-	VBLENDVPS    Y12, Y8, Y9, Y1
-	VBLENDVPS    Y12, Y9, Y8, Y8
-	VPADDD       oneI<>+0(SB), Y0, Y9
-	VPSLLD       $0x1e, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y1, Y1
+	VBLENDVPS    Y12, Y8, Y7, Y1
+	VBLENDVPS    Y12, Y7, Y8, Y8
+	VPADDD       oneI<>+0(SB), Y0, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y1, Y1
 	VPSLLD       $0x1e, Y0, Y0
 	VANDPS       signF32<>+0(SB), Y0, Y0
 	VXORPS       Y0, Y8, Y8
 	VMOVAPS      Y4, Y0
 	VFMADD231PS  Y10, Y11, Y0
-	VBLENDVPS    Y7, Y0, Y1, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y1
 	VFMSUB231PS  Y10, Y11, Y4
-	VBLENDVPS    Y7, Y4, Y8, Y8
-	VMULPS       Y3, Y8, Y8
-	VMOVUPS      one<>+0(SB), Y3
-	VBLENDVPS    Y7, half<>+0(SB), Y3, Y3
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y8, Y8
-	VANDPS       absF32<>+0(SB), Y6, Y3
-	VCMPPS       $0x12, one<>+0(SB), Y3, Y3
-	VSUBPS       Y8, Y1, Y7
-	VMULPS       half<>+0(SB), Y7, Y7
-	VBLENDVPS    Y3, one<>+0(SB), Y6, Y4
-	VDIVPS       Y4, Y7, Y7
+	VBLENDVPS    Y3, Y4, Y8, Y8
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      one<>+0(SB), Y9
+	VBLENDVPS    Y3, half<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VCMPPS       $0x12, one<>+0(SB), Y9, Y9
+	VSUBPS       Y8, Y1, Y3
+	VMULPS       half<>+0(SB), Y3, Y3
+	VBLENDVPS    Y9, one<>+0(SB), Y6, Y4
+	VDIVPS       Y4, Y3, Y3
 	VMOVUPS      sinhSlope5<>+0(SB), Y4
 	VFMADD213PS  sinhSlope4<>+0(SB), Y6, Y4
 	VFMADD213PS  sinhSlope3<>+0(SB), Y6, Y4
 	VFMADD213PS  sinhSlope2<>+0(SB), Y6, Y4
 	VFMADD213PS  sinhSlope1<>+0(SB), Y6, Y4
 	VFMADD213PS  sinhQ0<>+0(SB), Y6, Y4
-	VBLENDVPS    Y3, Y4, Y7, Y7
+	VBLENDVPS    Y9, Y4, Y3, Y3
 	VMULPS       half<>+0(SB), Y2, Y2
 	VMULPS       half<>+0(SB), Y5, Y5
 	VADDPS       Y5, Y2, Y4
 	VSUBPS       Y5, Y2, Y2
 	VMOVUPS      64(R10), Y5
-	VADDPS       Y5, Y5, Y3
+	VADDPS       Y5, Y5, Y9
 	VMOVUPS      (R8), Y6
 	VMOVUPS      (DX)(SI*1), Y11
 	VMULPS       Y11, Y6, Y10
 	VMOVAPS      Y10, Y0
 	VFMSUB231PS  Y11, Y6, Y0
-	VMOVUPS      (CX)(R9*1), Y9
+	VMOVUPS      (CX)(R9*1), Y7
 	VMOVUPS      (DX)(SI*2), Y12
-	VFMADD231PS  Y12, Y9, Y10
+	VFMADD231PS  Y12, Y7, Y10
 	VADDPS       Y0, Y10, Y10
-	VFMADD231PS  Y2, Y3, Y10
-	VMULPS       half<>+0(SB), Y8, Y3
+	VFMADD231PS  Y2, Y9, Y10
+	VMULPS       half<>+0(SB), Y8, Y9
+	VMULPS       Y10, Y9, Y9
+	VFMADD231PS  Y4, Y1, Y9
 	VMULPS       Y10, Y3, Y3
-	VFMADD231PS  Y4, Y1, Y3
-	VMULPS       Y10, Y7, Y7
-	VFMADD231PS  Y4, Y8, Y7
+	VFMADD231PS  Y4, Y8, Y3
 	VMOVUPS      32(R10), Y4
 	VMOVUPS      log2e<>+0(SB), Y10
 	VFMADD213PS  roundF32<>+0(SB), Y4, Y10
@@ -3864,27 +3859,27 @@ loop2:
 	VPSLLD       $0x17, Y10, Y10
 	VPADDD       one<>+0(SB), Y10, Y10
 	VFMADD231PS  Y10, Y4, Y10
+	VMULPS       Y10, Y9, Y9
 	VMULPS       Y10, Y3, Y3
-	VMULPS       Y10, Y7, Y7
 	VMULPS       Y10, Y8, Y8
 	VMULPS       Y2, Y8, Y2
-	VFMADD231PS  Y5, Y7, Y2
-	VADDPS       Y2, Y3, Y5
+	VFMADD231PS  Y5, Y3, Y2
+	VADDPS       Y2, Y9, Y5
 	VMULPS       Y11, Y8, Y11
-	VFMADD231PS  Y9, Y7, Y11
+	VFMADD231PS  Y7, Y3, Y11
 	VMULPS       Y12, Y8, Y8
-	VFMADD231PS  Y6, Y7, Y8
-	VSUBPS       Y2, Y3, Y3
+	VFMADD231PS  Y6, Y3, Y8
+	VSUBPS       Y2, Y9, Y9
 	VMOVUPS      (R10), Y2
 	VMOVMSKPS    Y2, R12
 	TESTQ        R12, R12
 	JE           easy4
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPS       Y2, Y7, Y7
-	VMASKMOVPS   Y5, Y7, (AX)
-	VMASKMOVPS   Y11, Y7, (AX)(SI*1)
-	VMASKMOVPS   Y8, Y7, (AX)(SI*2)
-	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPS       Y2, Y3, Y3
+	VMASKMOVPS   Y5, Y3, (AX)
+	VMASKMOVPS   Y11, Y3, (AX)(SI*1)
+	VMASKMOVPS   Y8, Y3, (AX)(SI*2)
+	VMASKMOVPS   Y9, Y3, (AX)(DI*1)
 	MOVQ         R11, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
@@ -3898,7 +3893,7 @@ easy4:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y11, (AX)(SI*1)
 	VMOVUPS Y8, (AX)(SI*2)
-	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y9, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
@@ -4010,114 +4005,113 @@ loop2:
 	KORW              K1, K2, K1
 	VRANGEPS          $0x0b, Z3, Z0, Z0
 	VRANGEPS          $0x0b, Z2, Z5, Z2
-	VMOVUPS           (DX), Z7
-	VMOVUPS           (DX)(SI*1), Z8
-	VRANGEPS          $0x0b, Z8, Z7, Z9
-	VMOVUPS           (DX)(SI*2), Z10
-	VMOVUPS           (DX)(DI*1), Z11
-	VRANGEPS          $0x0b, Z11, Z10, Z12
+	VMOVUPS           (DX), Z8
+	VMOVUPS           (DX)(SI*1), Z9
+	VRANGEPS          $0x0b, Z9, Z8, Z10
+	VMOVUPS           (DX)(SI*2), Z11
+	VMOVUPS           (DX)(DI*1), Z12
+	VRANGEPS          $0x0b, Z12, Z11, Z13
 	VRANGEPS          $0x0b, Z2, Z0, Z0
-	VRANGEPS          $0x0b, Z12, Z9, Z9
-	VRANGEPS          $0x0b, Z9, Z0, Z0
+	VRANGEPS          $0x0b, Z13, Z10, Z10
+	VRANGEPS          $0x0b, Z10, Z0, Z0
 	VCMPPS.BCST       $0x16, squareMax<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
-	VMAXPS.BCST       rootMin<>+0(SB), Z0, Z0
-	VRSQRT14PS        Z0, Z9
-	VMULPS.BCST       half<>+0(SB), Z9, Z12
-	VMULPS            Z9, Z0, Z2
-	VFNMADD231PS      Z2, Z2, Z0
-	VFMADD231PS       Z12, Z0, Z2
-	VBROADCASTSS      one<>+0(SB), Z0
-	VFNMADD231PS      Z9, Z2, Z0
-	VFMADD231PS       Z9, Z0, Z9
+	VMAXPS.BCST       rootMin<>+0(SB), Z7, Z7
+	VRSQRT14PS        Z7, Z0
+	VMULPS.BCST       half<>+0(SB), Z0, Z10
+	VMULPS            Z0, Z7, Z13
+	VFNMADD231PS      Z13, Z13, Z7
+	VFMADD231PS       Z10, Z7, Z13
+	VBROADCASTSS      one<>+0(SB), Z7
+	VFNMADD231PS      Z0, Z13, Z7
+	VFMADD231PS       Z0, Z7, Z0
 	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z6, K2
-	VBROADCASTSS      twoOverPi<>+0(SB), Z0
-	VBLENDMPS.BCST    log2e<>+0(SB), Z0, K2, Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z0
-	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z12
-	VBROADCASTSS      halfPi1<>+0(SB), Z13
-	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z13, K2, Z13
-	VFNMADD231PS      Z13, Z12, Z2
-	VBROADCASTSS      halfPi2<>+0(SB), Z13
-	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z13, K2, Z13
-	VFNMADD231PS      Z13, Z12, Z2
-	VMULPS            Z2, Z2, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z12
-	VBROADCASTSS      coshP3<>+0(SB), Z13
-	VFMADD213PS.BCST  coshP2<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  coshP1<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  half<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z12, Z13
-	VMULPS            Z12, Z2, Z14
+	VBROADCASTSS      twoOverPi<>+0(SB), Z7
+	VBLENDMPS.BCST    log2e<>+0(SB), Z7, K2, Z7
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z10
+	VBROADCASTSS      halfPi1<>+0(SB), Z2
+	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z2, K2, Z2
+	VFNMADD231PS      Z2, Z10, Z13
+	VBROADCASTSS      halfPi2<>+0(SB), Z2
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z2, K2, Z2
+	VFNMADD231PS      Z2, Z10, Z13
+	VMULPS            Z13, Z13, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z10
+	VBROADCASTSS      coshP3<>+0(SB), Z2
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z10, Z2
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z10, Z2
+	VFMADD213PS.BCST  half<>+0(SB), Z10, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z10, Z2
+	VMULPS            Z10, Z13, Z14
 	VBROADCASTSS      sinhQ3<>+0(SB), Z15
-	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z12, Z15
-	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z12, Z15
-	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z12, Z15
-	VFMADD231PS       Z15, Z14, Z2
-	VPSLLD            $0x17, Z0, Z14
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z10, Z15
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z10, Z15
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z10, Z15
+	VFMADD231PS       Z15, Z14, Z13
+	VPSLLD            $0x17, Z7, Z14
 	VPADDD.BCST       one<>+0(SB), Z14, Z14
 	VBROADCASTSS      one<>+0(SB), Z15
 	VPADDD.BCST       one<>+0(SB), Z15, Z15
 	VPSUBD            Z14, Z15, Z15
-	VSUBPS            Z2, Z13, Z12
-	VMULPS            Z15, Z12, Z12
-	VADDPS            Z2, Z13, Z15
-	VPTESTMD.BCST     oneI<>+0(SB), Z0, K3
-	VBLENDMPS         Z2, Z13, K3, Z16
-	VBLENDMPS         Z13, Z2, K3, Z2
-	VPADDD.BCST       oneI<>+0(SB), Z0, Z13
-	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z16
-	VPSLLD            $0x1e, Z0, Z0
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z2
-	VMOVAPS           Z12, Z0
-	VFMADD231PS       Z14, Z15, Z0
-	VBLENDMPS         Z0, Z16, K2, Z16
-	VFMSUB231PS       Z14, Z15, Z12
-	VBLENDMPS         Z12, Z2, K2, Z2
-	VMULPS            Z9, Z2, Z2
-	VBROADCASTSS      one<>+0(SB), Z9
-	VBLENDMPS.BCST    half<>+0(SB), Z9, K2, Z9
-	VMULPS            Z9, Z16, Z16
-	VMULPS            Z9, Z2, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z9
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z9, K2
-	VSUBPS            Z2, Z16, Z9
-	VMULPS.BCST       half<>+0(SB), Z9, Z9
-	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z12
-	VRCP14PS          Z12, Z15
-	VMULPS            Z15, Z9, Z14
-	VFNMADD231PS      Z14, Z12, Z9
-	VFMADD231PS       Z15, Z9, Z14
-	VBROADCASTSS      sinhSlope5<>+0(SB), Z9
-	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z9
-	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z6, Z9
-	VBLENDMPS         Z9, Z14, K2, Z14
-	VMULPS.BCST       half<>+0(SB), Z7, Z7
-	VMULPS.BCST       half<>+0(SB), Z11, Z11
-	VADDPS            Z11, Z7, Z9
-	VSUBPS            Z11, Z7, Z7
-	VADDPS            Z1, Z1, Z11
-	VMULPS            Z8, Z5, Z6
+	VSUBPS            Z13, Z2, Z10
+	VMULPS            Z15, Z10, Z10
+	VADDPS            Z13, Z2, Z15
+	VPTESTMD.BCST     oneI<>+0(SB), Z7, K3
+	VBLENDMPS         Z13, Z2, K3, Z16
+	VBLENDMPS         Z2, Z13, K3, Z13
+	VPADDD.BCST       oneI<>+0(SB), Z7, Z2
+	VPSLLD            $0x1e, Z2, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z16
+	VPSLLD            $0x1e, Z7, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z13
+	VMOVAPS           Z10, Z7
+	VFMADD231PS       Z14, Z15, Z7
+	VBLENDMPS         Z7, Z16, K2, Z16
+	VFMSUB231PS       Z14, Z15, Z10
+	VBLENDMPS         Z10, Z13, K2, Z13
+	VMULPS            Z0, Z13, Z13
+	VBROADCASTSS      one<>+0(SB), Z0
+	VBLENDMPS.BCST    half<>+0(SB), Z0, K2, Z0
+	VMULPS            Z0, Z16, Z16
+	VMULPS            Z0, Z13, Z13
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z0, K2
+	VSUBPS            Z13, Z16, Z0
+	VMULPS.BCST       half<>+0(SB), Z0, Z0
+	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z10
+	VRCP14PS          Z10, Z15
+	VMULPS            Z15, Z0, Z14
+	VFNMADD231PS      Z14, Z10, Z0
+	VFMADD231PS       Z15, Z0, Z14
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z0
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z6, Z0
+	VBLENDMPS         Z0, Z14, K2, Z14
+	VMULPS.BCST       half<>+0(SB), Z8, Z8
+	VMULPS.BCST       half<>+0(SB), Z12, Z12
+	VADDPS            Z12, Z8, Z0
+	VSUBPS            Z12, Z8, Z8
+	VADDPS            Z1, Z1, Z12
+	VMULPS            Z9, Z5, Z6
 	VMOVAPS           Z6, Z15
-	VFMSUB231PS       Z8, Z5, Z15
-	VFMADD231PS       Z10, Z3, Z6
+	VFMSUB231PS       Z9, Z5, Z15
+	VFMADD231PS       Z11, Z3, Z6
 	VADDPS            Z15, Z6, Z6
-	VFMADD231PS       Z7, Z11, Z6
-	VMULPS.BCST       half<>+0(SB), Z2, Z11
-	VMULPS            Z6, Z11, Z11
-	VFMADD231PS       Z9, Z16, Z11
+	VFMADD231PS       Z8, Z12, Z6
+	VMULPS.BCST       half<>+0(SB), Z13, Z12
+	VMULPS            Z6, Z12, Z12
+	VFMADD231PS       Z0, Z16, Z12
 	VMULPS            Z6, Z14, Z14
-	VFMADD231PS       Z9, Z2, Z14
-	VBROADCASTSS      log2e<>+0(SB), Z9
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z9
-	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z9
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z9, Z4
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z9, Z4
+	VFMADD231PS       Z0, Z13, Z14
+	VBROADCASTSS      log2e<>+0(SB), Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z0
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z0, Z4
 	VBROADCASTSS      expC6<>+0(SB), Z6
 	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z6
 	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z6
@@ -4126,26 +4120,26 @@ loop2:
 	VMULPS            Z4, Z4, Z16
 	VFMADD231PS       Z6, Z16, Z4
 	VADDPS.BCST       one<>+0(SB), Z4, Z4
-	VSCALEFPS         Z9, Z4, Z4
-	VMULPS            Z4, Z11, Z11
+	VSCALEFPS         Z0, Z4, Z4
+	VMULPS            Z4, Z12, Z12
 	VMULPS            Z4, Z14, Z14
-	VMULPS            Z4, Z2, Z2
-	VMULPS            Z7, Z2, Z7
-	VFMADD231PS       Z1, Z14, Z7
-	VADDPS            Z7, Z11, Z1
-	VMULPS            Z8, Z2, Z8
-	VFMADD231PS       Z3, Z14, Z8
-	VMULPS            Z10, Z2, Z2
-	VFMADD231PS       Z5, Z14, Z2
-	VSUBPS            Z7, Z11, Z11
+	VMULPS            Z4, Z13, Z13
+	VMULPS            Z8, Z13, Z8
+	VFMADD231PS       Z1, Z14, Z8
+	VADDPS            Z8, Z12, Z1
+	VMULPS            Z9, Z13, Z9
+	VFMADD231PS       Z3, Z14, Z9
+	VMULPS            Z11, Z13, Z13
+	VFMADD231PS       Z5, Z14, Z13
+	VSUBPS            Z8, Z12, Z12
 	KMOVW             K1, R11
 	TESTQ             R11, R11
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPS           Z1, K1, (AX)
-	VMOVUPS           Z8, K1, (AX)(SI*1)
-	VMOVUPS           Z2, K1, (AX)(SI*2)
-	VMOVUPS           Z11, K1, (AX)(DI*1)
+	VMOVUPS           Z9, K1, (AX)(SI*1)
+	VMOVUPS           Z13, K1, (AX)(SI*2)
+	VMOVUPS           Z12, K1, (AX)(DI*1)
 	MOVQ              R10, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
@@ -4157,9 +4151,9 @@ loop2:
 
 easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z8, (AX)(SI*1)
-	VMOVUPS Z2, (AX)(SI*2)
-	VMOVUPS Z11, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
+	VMOVUPS Z12, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, R8
@@ -4219,8 +4213,8 @@ loop2:
 	VANDPD       absF64<>+0(SB), Y4, Y7
 	VCMPPD       $0x16, expHalfF64<>+0(SB), Y7, Y7
 	VANDPD       absF64<>+0(SB), Y6, Y8
-	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y8, Y8
-	VORPD        Y7, Y8, Y8
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y8, Y9
+	VORPD        Y7, Y9, Y9
 	VANDPD       absF64<>+0(SB), Y0, Y0
 	VANDPD       absF64<>+0(SB), Y3, Y3
 	VMAXPD       Y3, Y0, Y0
@@ -4241,36 +4235,35 @@ loop2:
 	VANDPD       absF64<>+0(SB), Y5, Y3
 	VMAXPD       Y3, Y0, Y0
 	VCMPPD       $0x16, squareMaxF64<>+0(SB), Y0, Y0
-	VORPD        Y8, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y6, Y8
+	VORPD        Y9, Y0, Y0
 	VMAXPD       rootMinF64<>+0(SB), Y8, Y8
 	VSQRTPD      Y8, Y8
-	VMOVUPS      oneF64<>+0(SB), Y3
-	VDIVPD       Y8, Y3, Y3
-	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y7
+	VMOVUPS      oneF64<>+0(SB), Y9
+	VDIVPD       Y8, Y9, Y9
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y3
 	VMOVUPS      Y0, (R10)
 	VMOVUPS      twoOverPiF64<>+0(SB), Y0
-	VBLENDVPD    Y7, log2eF64<>+0(SB), Y0, Y0
+	VBLENDVPD    Y3, log2eF64<>+0(SB), Y0, Y0
 	VFMADD213PD  roundF64<>+0(SB), Y8, Y0
 	VMOVUPS      Y4, 32(R10)
 	VSUBPD       roundF64<>+0(SB), Y0, Y4
-	VMOVUPS      halfPi1F64<>+0(SB), Y9
-	VBLENDVPD    Y7, ln2HiF64<>+0(SB), Y9, Y9
-	VFNMADD231PD Y9, Y4, Y8
-	VMOVUPS      halfPi2F64<>+0(SB), Y9
-	VBLENDVPD    Y7, ln2LoF64<>+0(SB), Y9, Y9
-	VFNMADD231PD Y9, Y4, Y8
+	VMOVUPS      halfPi1F64<>+0(SB), Y7
+	VBLENDVPD    Y3, ln2HiF64<>+0(SB), Y7, Y7
+	VFNMADD231PD Y7, Y4, Y8
+	VMOVUPS      halfPi2F64<>+0(SB), Y7
+	VBLENDVPD    Y3, ln2LoF64<>+0(SB), Y7, Y7
+	VFNMADD231PD Y7, Y4, Y8
 	VMULPD       Y8, Y8, Y4
-	VANDPD       signF64<>+0(SB), Y6, Y9
-	VXORPD       Y9, Y4, Y4
-	VMOVUPS      coshP6F64<>+0(SB), Y9
-	VFMADD213PD  coshP5F64<>+0(SB), Y4, Y9
-	VFMADD213PD  coshP4F64<>+0(SB), Y4, Y9
-	VFMADD213PD  coshP3F64<>+0(SB), Y4, Y9
-	VFMADD213PD  coshP2F64<>+0(SB), Y4, Y9
-	VFMADD213PD  coshP1F64<>+0(SB), Y4, Y9
-	VFMADD213PD  halfF64<>+0(SB), Y4, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y9
+	VANDPD       signF64<>+0(SB), Y6, Y7
+	VXORPD       Y7, Y4, Y4
+	VMOVUPS      coshP6F64<>+0(SB), Y7
+	VFMADD213PD  coshP5F64<>+0(SB), Y4, Y7
+	VFMADD213PD  coshP4F64<>+0(SB), Y4, Y7
+	VFMADD213PD  coshP3F64<>+0(SB), Y4, Y7
+	VFMADD213PD  coshP2F64<>+0(SB), Y4, Y7
+	VFMADD213PD  coshP1F64<>+0(SB), Y4, Y7
+	VFMADD213PD  halfF64<>+0(SB), Y4, Y7
+	VFMADD213PD  oneF64<>+0(SB), Y4, Y7
 	VMULPD       Y4, Y8, Y10
 	VMOVUPS      sinhQ6F64<>+0(SB), Y11
 	VFMADD213PD  sinhQ5F64<>+0(SB), Y4, Y11
@@ -4285,36 +4278,36 @@ loop2:
 	VMOVUPS      oneF64<>+0(SB), Y11
 	VPADDQ       oneF64<>+0(SB), Y11, Y11
 	VPSUBQ       Y10, Y11, Y11
-	VSUBPD       Y8, Y9, Y4
+	VSUBPD       Y8, Y7, Y4
 	VMULPD       Y11, Y4, Y4
-	VADDPD       Y8, Y9, Y11
+	VADDPD       Y8, Y7, Y11
 	VPSLLQ       $0x3f, Y0, Y12
 	VMOVUPS      Y1, 64(R10)
-	VBLENDVPD    Y12, Y8, Y9, Y1
-	VBLENDVPD    Y12, Y9, Y8, Y8
-	VPADDQ       oneIF64<>+0(SB), Y0, Y9
-	VPSLLQ       $0x3e, Y9, Y9
-	VANDPD       signF64<>+0(SB), Y9, Y9
-	VXORPD       Y9, Y1, Y1
+	VBLENDVPD    Y12, Y8, Y7, Y1
+	VBLENDVPD    Y12, Y7, Y8, Y8
+	VPADDQ       oneIF64<>+0(SB), Y0, Y7
+	VPSLLQ       $0x3e, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y1, Y1
 	VPSLLQ       $0x3e, Y0, Y0
 	VANDPD       signF64<>+0(SB), Y0, Y0
 	VXORPD       Y0, Y8, Y8
 	VMOVAPS      Y4, Y0
 	VFMADD231PD  Y10, Y11, Y0
-	VBLENDVPD    Y7, Y0, Y1, Y1
+	VBLENDVPD    Y3, Y0, Y1, Y1
 	VFMSUB231PD  Y10, Y11, Y4
-	VBLENDVPD    Y7, Y4, Y8, Y8
-	VMULPD       Y3, Y8, Y8
-	VMOVUPS      oneF64<>+0(SB), Y3
-	VBLENDVPD    Y7, halfF64<>+0(SB), Y3, Y3
-	VMULPD       Y3, Y1, Y1
-	VMULPD       Y3, Y8, Y8
-	VANDPD       absF64<>+0(SB), Y6, Y3
-	VCMPPD       $0x12, oneF64<>+0(SB), Y3, Y3
-	VSUBPD       Y8, Y1, Y7
-	VMULPD       halfF64<>+0(SB), Y7, Y7
-	VBLENDVPD    Y3, oneF64<>+0(SB), Y6, Y4
-	VDIVPD       Y4, Y7, Y7
+	VBLENDVPD    Y3, Y4, Y8, Y8
+	VMULPD       Y9, Y8, Y8
+	VMOVUPS      oneF64<>+0(SB), Y9
+	VBLENDVPD    Y3, halfF64<>+0(SB), Y9, Y9
+	VMULPD       Y9, Y1, Y1
+	VMULPD       Y9, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y6, Y9
+	VCMPPD       $0x12, oneF64<>+0(SB), Y9, Y9
+	VSUBPD       Y8, Y1, Y3
+	VMULPD       halfF64<>+0(SB), Y3, Y3
+	VBLENDVPD    Y9, oneF64<>+0(SB), Y6, Y4
+	VDIVPD       Y4, Y3, Y3
 	VMOVUPS      sinhSlope9F64<>+0(SB), Y4
 	VFMADD213PD  sinhSlope8F64<>+0(SB), Y6, Y4
 	VFMADD213PD  sinhSlope7F64<>+0(SB), Y6, Y4
@@ -4325,28 +4318,28 @@ loop2:
 	VFMADD213PD  sinhSlope2F64<>+0(SB), Y6, Y4
 	VFMADD213PD  sinhSlope1F64<>+0(SB), Y6, Y4
 	VFMADD213PD  sinhQ0F64<>+0(SB), Y6, Y4
-	VBLENDVPD    Y3, Y4, Y7, Y7
+	VBLENDVPD    Y9, Y4, Y3, Y3
 	VMULPD       halfF64<>+0(SB), Y2, Y2
 	VMULPD       halfF64<>+0(SB), Y5, Y5
 	VADDPD       Y5, Y2, Y4
 	VSUBPD       Y5, Y2, Y2
 	VMOVUPS      64(R10), Y5
-	VADDPD       Y5, Y5, Y3
+	VADDPD       Y5, Y5, Y9
 	VMOVUPS      (R8), Y6
 	VMOVUPS      (DX)(SI*1), Y11
 	VMULPD       Y11, Y6, Y10
 	VMOVAPS      Y10, Y0
 	VFMSUB231PD  Y11, Y6, Y0
-	VMOVUPS      (CX)(R9*1), Y9
+	VMOVUPS      (CX)(R9*1), Y7
 	VMOVUPS      (DX)(SI*2), Y12
-	VFMADD231PD  Y12, Y9, Y10
+	VFMADD231PD  Y12, Y7, Y10
 	VADDPD       Y0, Y10, Y10
-	VFMADD231PD  Y2, Y3, Y10
-	VMULPD       halfF64<>+0(SB), Y8, Y3
+	VFMADD231PD  Y2, Y9, Y10
+	VMULPD       halfF64<>+0(SB), Y8, Y9
+	VMULPD       Y10, Y9, Y9
+	VFMADD231PD  Y4, Y1, Y9
 	VMULPD       Y10, Y3, Y3
-	VFMADD231PD  Y4, Y1, Y3
-	VMULPD       Y10, Y7, Y7
-	VFMADD231PD  Y4, Y8, Y7
+	VFMADD231PD  Y4, Y8, Y3
 	VMOVUPS      32(R10), Y4
 	VMOVUPS      log2eF64<>+0(SB), Y10
 	VFMADD213PD  roundF64<>+0(SB), Y4, Y10
@@ -4368,27 +4361,27 @@ loop2:
 	VPSLLQ       $0x34, Y10, Y10
 	VPADDQ       oneF64<>+0(SB), Y10, Y10
 	VFMADD231PD  Y10, Y4, Y10
+	VMULPD       Y10, Y9, Y9
 	VMULPD       Y10, Y3, Y3
-	VMULPD       Y10, Y7, Y7
 	VMULPD       Y10, Y8, Y8
 	VMULPD       Y2, Y8, Y2
-	VFMADD231PD  Y5, Y7, Y2
-	VADDPD       Y2, Y3, Y5
+	VFMADD231PD  Y5, Y3, Y2
+	VADDPD       Y2, Y9, Y5
 	VMULPD       Y11, Y8, Y11
-	VFMADD231PD  Y9, Y7, Y11
+	VFMADD231PD  Y7, Y3, Y11
 	VMULPD       Y12, Y8, Y8
-	VFMADD231PD  Y6, Y7, Y8
-	VSUBPD       Y2, Y3, Y3
+	VFMADD231PD  Y6, Y3, Y8
+	VSUBPD       Y2, Y9, Y9
 	VMOVUPS      (R10), Y2
 	VMOVMSKPD    Y2, R12
 	TESTQ        R12, R12
 	JE           easy4
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPD       Y2, Y7, Y7
-	VMASKMOVPD   Y5, Y7, (AX)
-	VMASKMOVPD   Y11, Y7, (AX)(SI*1)
-	VMASKMOVPD   Y8, Y7, (AX)(SI*2)
-	VMASKMOVPD   Y3, Y7, (AX)(DI*1)
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPD       Y2, Y3, Y3
+	VMASKMOVPD   Y5, Y3, (AX)
+	VMASKMOVPD   Y11, Y3, (AX)(SI*1)
+	VMASKMOVPD   Y8, Y3, (AX)(SI*2)
+	VMASKMOVPD   Y9, Y3, (AX)(DI*1)
 	MOVQ         R11, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
@@ -4402,7 +4395,7 @@ easy4:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y11, (AX)(SI*1)
 	VMOVUPS Y8, (AX)(SI*2)
-	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y9, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, R8
@@ -4518,132 +4511,131 @@ loop2:
 	KORW              K1, K2, K1
 	VRANGEPD          $0x0b, Z3, Z0, Z0
 	VRANGEPD          $0x0b, Z2, Z5, Z2
-	VMOVUPS           (DX), Z7
-	VMOVUPS           (DX)(SI*1), Z8
-	VRANGEPD          $0x0b, Z8, Z7, Z9
-	VMOVUPS           (DX)(SI*2), Z10
-	VMOVUPS           (DX)(DI*1), Z11
-	VRANGEPD          $0x0b, Z11, Z10, Z12
+	VMOVUPS           (DX), Z8
+	VMOVUPS           (DX)(SI*1), Z9
+	VRANGEPD          $0x0b, Z9, Z8, Z10
+	VMOVUPS           (DX)(SI*2), Z11
+	VMOVUPS           (DX)(DI*1), Z12
+	VRANGEPD          $0x0b, Z12, Z11, Z13
 	VRANGEPD          $0x0b, Z2, Z0, Z0
-	VRANGEPD          $0x0b, Z12, Z9, Z9
-	VRANGEPD          $0x0b, Z9, Z0, Z0
+	VRANGEPD          $0x0b, Z13, Z10, Z10
+	VRANGEPD          $0x0b, Z10, Z0, Z0
 	VCMPPD.BCST       $0x16, squareMaxF64<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
-	VMAXPD.BCST       rootMinF64<>+0(SB), Z0, Z0
-	VRSQRT14PD        Z0, Z9
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z12
-	VMULPD            Z9, Z0, Z9
-	VBROADCASTSD      halfF64<>+0(SB), Z2
-	VFNMADD231PD      Z12, Z9, Z2
-	VFMADD231PD       Z2, Z9, Z9
-	VFMADD231PD       Z2, Z12, Z12
-	VADDPD            Z12, Z12, Z2
-	VFNMADD231PD      Z9, Z9, Z0
-	VFMADD231PD       Z12, Z0, Z9
-	VBROADCASTSD      oneF64<>+0(SB), Z0
-	VFNMADD231PD      Z2, Z9, Z0
-	VFMADD231PD       Z2, Z0, Z2
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z7, Z7
+	VRSQRT14PD        Z7, Z0
+	VMULPD.BCST       halfF64<>+0(SB), Z0, Z10
+	VMULPD            Z0, Z7, Z0
+	VBROADCASTSD      halfF64<>+0(SB), Z13
+	VFNMADD231PD      Z10, Z0, Z13
+	VFMADD231PD       Z13, Z0, Z0
+	VFMADD231PD       Z13, Z10, Z10
+	VADDPD            Z10, Z10, Z13
+	VFNMADD231PD      Z0, Z0, Z7
+	VFMADD231PD       Z10, Z7, Z0
+	VBROADCASTSD      oneF64<>+0(SB), Z7
+	VFNMADD231PD      Z13, Z0, Z7
+	VFMADD231PD       Z13, Z7, Z13
 	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z6, K2
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
-	VBLENDMPD.BCST    log2eF64<>+0(SB), Z0, K2, Z0
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z9, Z0
-	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z12
-	VBROADCASTSD      halfPi1F64<>+0(SB), Z13
-	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z13, K2, Z13
-	VFNMADD231PD      Z13, Z12, Z9
-	VBROADCASTSD      halfPi2F64<>+0(SB), Z13
-	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z13, K2, Z13
-	VFNMADD231PD      Z13, Z12, Z9
-	VMULPD            Z9, Z9, Z12
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z12
-	VBROADCASTSD      coshP6F64<>+0(SB), Z13
-	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  halfF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z13
-	VMULPD            Z12, Z9, Z14
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z7, K2, Z7
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z7
+	VSUBPD.BCST       roundF64<>+0(SB), Z7, Z10
+	VBROADCASTSD      halfPi1F64<>+0(SB), Z2
+	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z2, K2, Z2
+	VFNMADD231PD      Z2, Z10, Z0
+	VBROADCASTSD      halfPi2F64<>+0(SB), Z2
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z2, K2, Z2
+	VFNMADD231PD      Z2, Z10, Z0
+	VMULPD            Z0, Z0, Z10
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z10
+	VBROADCASTSD      coshP6F64<>+0(SB), Z2
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z10, Z2
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z10, Z2
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z10, Z2
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z10, Z2
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z10, Z2
+	VFMADD213PD.BCST  halfF64<>+0(SB), Z10, Z2
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z10, Z2
+	VMULPD            Z10, Z0, Z14
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z15
-	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z12, Z15
-	VFMADD231PD       Z15, Z14, Z9
-	VPSLLQ            $0x34, Z0, Z14
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z10, Z15
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z10, Z15
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z10, Z15
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z10, Z15
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z10, Z15
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z10, Z15
+	VFMADD231PD       Z15, Z14, Z0
+	VPSLLQ            $0x34, Z7, Z14
 	VPADDQ.BCST       oneF64<>+0(SB), Z14, Z14
 	VBROADCASTSD      oneF64<>+0(SB), Z15
 	VPADDQ.BCST       oneF64<>+0(SB), Z15, Z15
 	VPSUBQ            Z14, Z15, Z15
-	VSUBPD            Z9, Z13, Z12
-	VMULPD            Z15, Z12, Z12
-	VADDPD            Z9, Z13, Z15
-	VPTESTMQ.BCST     oneIF64<>+0(SB), Z0, K3
-	VBLENDMPD         Z9, Z13, K3, Z16
-	VBLENDMPD         Z13, Z9, K3, Z9
-	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z13
-	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z16
-	VPSLLQ            $0x3e, Z0, Z0
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z9
-	VMOVAPS           Z12, Z0
-	VFMADD231PD       Z14, Z15, Z0
-	VBLENDMPD         Z0, Z16, K2, Z16
-	VFMSUB231PD       Z14, Z15, Z12
-	VBLENDMPD         Z12, Z9, K2, Z9
-	VMULPD            Z2, Z9, Z9
-	VBROADCASTSD      oneF64<>+0(SB), Z2
-	VBLENDMPD.BCST    halfF64<>+0(SB), Z2, K2, Z2
-	VMULPD            Z2, Z16, Z16
-	VMULPD            Z2, Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
-	VSUBPD            Z9, Z16, Z2
-	VMULPD.BCST       halfF64<>+0(SB), Z2, Z2
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z12
-	VRCP14PD          Z12, Z15
+	VSUBPD            Z0, Z2, Z10
+	VMULPD            Z15, Z10, Z10
+	VADDPD            Z0, Z2, Z15
+	VPTESTMQ.BCST     oneIF64<>+0(SB), Z7, K3
+	VBLENDMPD         Z0, Z2, K3, Z16
+	VBLENDMPD         Z2, Z0, K3, Z0
+	VPADDQ.BCST       oneIF64<>+0(SB), Z7, Z2
+	VPSLLQ            $0x3e, Z2, Z2
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z16
+	VPSLLQ            $0x3e, Z7, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z7, Z0
+	VMOVAPS           Z10, Z7
+	VFMADD231PD       Z14, Z15, Z7
+	VBLENDMPD         Z7, Z16, K2, Z16
+	VFMSUB231PD       Z14, Z15, Z10
+	VBLENDMPD         Z10, Z0, K2, Z0
+	VMULPD            Z13, Z0, Z0
+	VBROADCASTSD      oneF64<>+0(SB), Z13
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z13, K2, Z13
+	VMULPD            Z13, Z16, Z16
+	VMULPD            Z13, Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z13
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z13, K2
+	VSUBPD            Z0, Z16, Z13
+	VMULPD.BCST       halfF64<>+0(SB), Z13, Z13
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z10
+	VRCP14PD          Z10, Z15
 	VBROADCASTSD      oneF64<>+0(SB), Z14
-	VFNMADD231PD      Z15, Z12, Z14
+	VFNMADD231PD      Z15, Z10, Z14
 	VFMADD231PD       Z15, Z14, Z15
-	VMULPD            Z15, Z2, Z14
-	VFNMADD231PD      Z14, Z12, Z2
-	VFMADD231PD       Z15, Z2, Z14
-	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z2
-	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z2
-	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z6, Z2
-	VBLENDMPD         Z2, Z14, K2, Z14
-	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z11, Z11
-	VADDPD            Z11, Z7, Z2
-	VSUBPD            Z11, Z7, Z7
-	VADDPD            Z1, Z1, Z11
-	VMULPD            Z8, Z5, Z6
+	VMULPD            Z15, Z13, Z14
+	VFNMADD231PD      Z14, Z10, Z13
+	VFMADD231PD       Z15, Z13, Z14
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z13
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z13
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z6, Z13
+	VBLENDMPD         Z13, Z14, K2, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z8, Z8
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z12
+	VADDPD            Z12, Z8, Z13
+	VSUBPD            Z12, Z8, Z8
+	VADDPD            Z1, Z1, Z12
+	VMULPD            Z9, Z5, Z6
 	VMOVAPS           Z6, Z15
-	VFMSUB231PD       Z8, Z5, Z15
-	VFMADD231PD       Z10, Z3, Z6
+	VFMSUB231PD       Z9, Z5, Z15
+	VFMADD231PD       Z11, Z3, Z6
 	VADDPD            Z15, Z6, Z6
-	VFMADD231PD       Z7, Z11, Z6
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z11
-	VMULPD            Z6, Z11, Z11
-	VFMADD231PD       Z2, Z16, Z11
+	VFMADD231PD       Z8, Z12, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z0, Z12
+	VMULPD            Z6, Z12, Z12
+	VFMADD231PD       Z13, Z16, Z12
 	VMULPD            Z6, Z14, Z14
-	VFMADD231PD       Z2, Z9, Z14
-	VBROADCASTSD      log2eF64<>+0(SB), Z2
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z2
-	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z4
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z4
+	VFMADD231PD       Z13, Z0, Z14
+	VBROADCASTSD      log2eF64<>+0(SB), Z13
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z13
+	VSUBPD.BCST       roundF64<>+0(SB), Z13, Z13
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z13, Z4
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z13, Z4
 	VBROADCASTSD      expQ9F64<>+0(SB), Z6
 	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z4, Z6
 	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z6
@@ -4657,26 +4649,26 @@ loop2:
 	VMULPD            Z4, Z4, Z16
 	VFMADD231PD       Z6, Z16, Z4
 	VADDPD.BCST       oneF64<>+0(SB), Z4, Z4
-	VSCALEFPD         Z2, Z4, Z4
-	VMULPD            Z4, Z11, Z11
+	VSCALEFPD         Z13, Z4, Z4
+	VMULPD            Z4, Z12, Z12
 	VMULPD            Z4, Z14, Z14
-	VMULPD            Z4, Z9, Z9
-	VMULPD            Z7, Z9, Z7
-	VFMADD231PD       Z1, Z14, Z7
-	VADDPD            Z7, Z11, Z1
-	VMULPD            Z8, Z9, Z8
-	VFMADD231PD       Z3, Z14, Z8
-	VMULPD            Z10, Z9, Z9
-	VFMADD231PD       Z5, Z14, Z9
-	VSUBPD            Z7, Z11, Z11
+	VMULPD            Z4, Z0, Z0
+	VMULPD            Z8, Z0, Z8
+	VFMADD231PD       Z1, Z14, Z8
+	VADDPD            Z8, Z12, Z1
+	VMULPD            Z9, Z0, Z9
+	VFMADD231PD       Z3, Z14, Z9
+	VMULPD            Z11, Z0, Z0
+	VFMADD231PD       Z5, Z14, Z0
+	VSUBPD            Z8, Z12, Z12
 	KMOVW             K1, R11
 	TESTQ             R11, R11
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPD           Z1, K1, (AX)
-	VMOVUPD           Z8, K1, (AX)(SI*1)
-	VMOVUPD           Z9, K1, (AX)(SI*2)
-	VMOVUPD           Z11, K1, (AX)(DI*1)
+	VMOVUPD           Z9, K1, (AX)(SI*1)
+	VMOVUPD           Z0, K1, (AX)(SI*2)
+	VMOVUPD           Z12, K1, (AX)(DI*1)
 	MOVQ              R10, AX
 	SUBQ              BX, AX
 	LEAQ              8(AX), CX
@@ -4688,9 +4680,9 @@ loop2:
 
 easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z8, (AX)(SI*1)
-	VMOVUPS Z9, (AX)(SI*2)
-	VMOVUPS Z11, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(SI*1)
+	VMOVUPS Z0, (AX)(SI*2)
+	VMOVUPS Z12, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, R8

@@ -4,12 +4,12 @@
 
 package batch
 
-// exp2x2F32NEON writes the exponentials of n matrices. It takes 33.2 instructions each.
+// exp2x2F32NEON writes the exponentials of n matrices. It takes 33 instructions each.
 //
 //go:noescape
 func exp2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// exp2x2F64NEON writes the exponentials of n matrices. It takes 77.5 instructions each.
+// exp2x2F64NEON writes the exponentials of n matrices. It takes 77 instructions each.
 //
 //go:noescape
 func exp2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -64,7 +64,7 @@ func frobenius2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard 
 //go:noescape
 func frobenius2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expFrechet2x2F32NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 52.8 instructions each.
+// expFrechet2x2F32NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 52.5 instructions each.
 //
 //go:noescape
 func expFrechet2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)

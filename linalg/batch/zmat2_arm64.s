@@ -6,12 +6,12 @@
 
 DATA mat2Consts<>+0(SB)/8, $0x3f8000003f800000 // one
 DATA mat2Consts<>+8(SB)/8, $0x3f8000003f800000 // one
-DATA mat2Consts<>+16(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat2Consts<>+24(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat2Consts<>+32(SB)/8, $0x8000000080000000 // signF32
-DATA mat2Consts<>+40(SB)/8, $0x8000000080000000 // signF32
-DATA mat2Consts<>+48(SB)/8, $0x3f0000003f000000 // half
-DATA mat2Consts<>+56(SB)/8, $0x3f0000003f000000 // half
+DATA mat2Consts<>+16(SB)/8, $0x8000000080000000 // signF32
+DATA mat2Consts<>+24(SB)/8, $0x8000000080000000 // signF32
+DATA mat2Consts<>+32(SB)/8, $0x3f0000003f000000 // half
+DATA mat2Consts<>+40(SB)/8, $0x3f0000003f000000 // half
+DATA mat2Consts<>+48(SB)/8, $0x7fffffff7fffffff // absF32
+DATA mat2Consts<>+56(SB)/8, $0x7fffffff7fffffff // absF32
 DATA mat2Consts<>+64(SB)/8, $0x4b4000004b400000 // roundF32
 DATA mat2Consts<>+72(SB)/8, $0x4b4000004b400000 // roundF32
 DATA mat2Consts<>+80(SB)/8, $0x4220000042200000 // expHalf
@@ -66,12 +66,12 @@ DATA mat2Consts<>+464(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat2Consts<>+472(SB)/8, $0x0000000800000004 // laneWeights
 DATA mat2Consts<>+480(SB)/8, $0x3ff0000000000000 // oneF64
 DATA mat2Consts<>+488(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat2Consts<>+496(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat2Consts<>+504(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat2Consts<>+512(SB)/8, $0x8000000000000000 // signF64
-DATA mat2Consts<>+520(SB)/8, $0x8000000000000000 // signF64
-DATA mat2Consts<>+528(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat2Consts<>+536(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat2Consts<>+496(SB)/8, $0x8000000000000000 // signF64
+DATA mat2Consts<>+504(SB)/8, $0x8000000000000000 // signF64
+DATA mat2Consts<>+512(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat2Consts<>+520(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat2Consts<>+528(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat2Consts<>+536(SB)/8, $0x7fffffffffffffff // absF64
 DATA mat2Consts<>+544(SB)/8, $0x4338000000000000 // roundF64
 DATA mat2Consts<>+552(SB)/8, $0x4338000000000000 // roundF64
 DATA mat2Consts<>+560(SB)/8, $0x4075e00000000000 // expHalfF64
@@ -385,12 +385,12 @@ TEXT ·exp2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 176(R4), F11
 
 loop:
-	// 133 instructions for 4 matrices, 33.25 each
+	// 132 instructions for 4 matrices, 33 each
 	FMOVQ (R1), F12
-	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
 	ADD R6, R1, R7
 	FMOVQ (R7), F13
-	WORD $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	ADD R5, R1, R7
@@ -402,14 +402,13 @@ loop:
 	VFMLA V15.S4, V13.S4, V17.S4
 	VFMLA V12.S4, V12.S4, V16.S4
 	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
-	VAND V1.B16, V14.B16, V17.B16
+	VAND V3.B16, V14.B16, V17.B16
 	WORD $0x6e31e4b1 // fcmge v17.4s, v5.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V1.B16, V16.B16, V18.B16
-	WORD $0x6e32e4d2 // fcmge v18.4s, v6.4s, v18.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V17.B16, V17.B16
-	VAND V1.B16, V16.B16, V18.B16
+	VAND V3.B16, V16.B16, V18.B16
+	WORD $0x6e32e4d3 // fcmge v19.4s, v6.4s, v18.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V17.B16, V17.B16
 	WORD $0x6ea7e653 // fcmgt v19.4s, v18.4s, v7.4s
 	VBSL V7.B16, V18.B16, V19.B16
 	WORD $0x6ea1fa73 // fsqrt v19.4s, v19.4s
@@ -430,7 +429,7 @@ loop:
 	VBIT V20.B16, V24.B16, V23.B16
 	VFMLS V23.S4, V21.S4, V19.S4
 	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
-	VAND V2.B16, V16.B16, V16.B16
+	VAND V1.B16, V16.B16, V16.B16
 	VEOR V16.B16, V21.B16, V21.B16
 	FMOVQ 288(R4), F16
 	VFMLA V21.S4, V9.S4, V16.S4
@@ -462,10 +461,10 @@ loop:
 	VBIT V25.B16, V23.B16, V19.B16
 	VADD V11.S4, V22.S4, V23.S4
 	VSHL $30, V23.S4, V23.S4
-	VAND V2.B16, V23.B16, V23.B16
+	VAND V1.B16, V23.B16, V23.B16
 	VEOR V23.B16, V26.B16, V26.B16
 	VSHL $30, V22.S4, V22.S4
-	VAND V2.B16, V22.B16, V22.B16
+	VAND V1.B16, V22.B16, V22.B16
 	VEOR V22.B16, V19.B16, V19.B16
 	VMOV V24.B16, V22.B16
 	VFMLA V16.S4, V21.S4, V22.S4
@@ -496,7 +495,7 @@ loop:
 	VSHL $23, V16.S4, V16.S4
 	VADD V0.S4, V16.S4, V16.S4
 	VFMLA V16.S4, V14.S4, V16.S4
-	VBSL V0.B16, V3.B16, V20.B16
+	VBSL V0.B16, V2.B16, V20.B16
 	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
 	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
 	WORD $0x6e33de10 // fmul v16.4s, v16.4s, v19.4s
@@ -582,12 +581,12 @@ TEXT ·exp2x2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 656(R4), F11
 
 loop:
-	// 155 instructions for 2 matrices, 77.5 each
+	// 154 instructions for 2 matrices, 77 each
 	FMOVQ (R1), F12
-	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
 	ADD R6, R1, R7
 	FMOVQ (R7), F13
-	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
+	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	WORD $0x4eedd58c // fsub v12.2d, v12.2d, v13.2d
 	ADD R5, R1, R7
@@ -599,14 +598,13 @@ loop:
 	VFMLA V15.D2, V13.D2, V17.D2
 	VFMLA V12.D2, V12.D2, V16.D2
 	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VAND V1.B16, V14.B16, V17.B16
+	VAND V3.B16, V14.B16, V17.B16
 	WORD $0x6e71e4b1 // fcmge v17.2d, v5.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V1.B16, V16.B16, V18.B16
-	WORD $0x6e72e4d2 // fcmge v18.2d, v6.2d, v18.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V17.B16, V17.B16
-	VAND V1.B16, V16.B16, V18.B16
+	VAND V3.B16, V16.B16, V18.B16
+	WORD $0x6e72e4d3 // fcmge v19.2d, v6.2d, v18.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V17.B16, V17.B16
 	WORD $0x6ee7e653 // fcmgt v19.2d, v18.2d, v7.2d
 	VBSL V7.B16, V18.B16, V19.B16
 	WORD $0x6ee1fa73 // fsqrt v19.2d, v19.2d
@@ -627,7 +625,7 @@ loop:
 	VBIT V20.B16, V24.B16, V23.B16
 	VFMLS V23.D2, V21.D2, V19.D2
 	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
-	VAND V2.B16, V16.B16, V16.B16
+	VAND V1.B16, V16.B16, V16.B16
 	VEOR V16.B16, V21.B16, V21.B16
 	FMOVQ 768(R4), F16
 	VFMLA V21.D2, V9.D2, V16.D2
@@ -671,10 +669,10 @@ loop:
 	VBIT V25.B16, V16.B16, V19.B16
 	VADD V11.D2, V22.D2, V16.D2
 	VSHL $62, V16.D2, V16.D2
-	VAND V2.B16, V16.B16, V16.B16
+	VAND V1.B16, V16.B16, V16.B16
 	VEOR V16.B16, V26.B16, V26.B16
 	VSHL $62, V22.D2, V22.D2
-	VAND V2.B16, V22.B16, V22.B16
+	VAND V1.B16, V22.B16, V22.B16
 	VEOR V22.B16, V19.B16, V19.B16
 	VMOV V24.B16, V16.B16
 	VFMLA V21.D2, V23.D2, V16.D2
@@ -715,7 +713,7 @@ loop:
 	VSHL $52, V16.D2, V16.D2
 	VADD V0.D2, V16.D2, V16.D2
 	VFMLA V16.D2, V14.D2, V16.D2
-	VBSL V0.B16, V3.B16, V20.B16
+	VBSL V0.B16, V2.B16, V20.B16
 	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
 	WORD $0x6e7ade1a // fmul v26.2d, v16.2d, v26.2d
 	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
@@ -787,9 +785,9 @@ TEXT ·log2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 16(R4), F0
+	FMOVQ 48(R4), F0
 	FMOVQ 1136(R4), F1
-	FMOVQ 48(R4), F2
+	FMOVQ 32(R4), F2
 	FMOVQ 112(R4), F3
 	FMOVQ 1152(R4), F4
 	FMOVQ 1168(R4), F5
@@ -797,7 +795,7 @@ TEXT ·log2x2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 272(R4), F7
 	FMOVQ 1184(R4), F8
 	FMOVQ 240(R4), F9
-	FMOVQ 32(R4), F10
+	FMOVQ 16(R4), F10
 	FMOVQ 1200(R4), F11
 
 loop:
@@ -822,111 +820,111 @@ loop:
 	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
 	WORD $0x6ea0fa95 // fneg v21.4s, v20.4s
 	VFMLA V19.S4, V18.S4, V21.S4
-	VFMLA V17.S4, V17.S4, V20.S4
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VFMLA V13.S4, V15.S4, V20.S4
-	WORD $0x6e33de4d // fmul v13.4s, v18.4s, v19.4s
-	VMOV V13.B16, V15.B16
-	VFMLS V19.S4, V18.S4, V15.S4
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V14.S4, V12.S4, V13.S4
-	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	VMOV V20.B16, V22.B16
+	VFMLA V17.S4, V17.S4, V22.S4
+	WORD $0x4e35d6d6 // fadd v22.4s, v22.4s, v21.4s
+	VFMLA V13.S4, V15.S4, V22.S4
+	VMOV V20.B16, V13.B16
+	VFMLS V19.S4, V18.S4, V13.S4
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V14.S4, V12.S4, V20.S4
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
 	VAND V0.B16, V12.B16, V12.B16
-	VAND V0.B16, V18.B16, V15.B16
-	WORD $0x6eafe595 // fcmgt v21.4s, v12.4s, v15.4s
-	VBSL V15.B16, V12.B16, V21.B16
+	VAND V0.B16, V18.B16, V13.B16
+	WORD $0x6eade58f // fcmgt v15.4s, v12.4s, v13.4s
+	VBSL V13.B16, V12.B16, V15.B16
 	VAND V0.B16, V19.B16, V12.B16
-	WORD $0x6eace6af // fcmgt v15.4s, v21.4s, v12.4s
-	VBSL V12.B16, V21.B16, V15.B16
+	WORD $0x6eace5ed // fcmgt v13.4s, v15.4s, v12.4s
+	VBSL V12.B16, V15.B16, V13.B16
 	VAND V0.B16, V14.B16, V14.B16
-	WORD $0x6eaee5ec // fcmgt v12.4s, v15.4s, v14.4s
-	VBSL V14.B16, V15.B16, V12.B16
-	WORD $0x6e30de0e // fmul v14.4s, v16.4s, v16.4s
+	WORD $0x6eaee5ac // fcmgt v12.4s, v13.4s, v14.4s
+	VBSL V14.B16, V13.B16, V12.B16
+	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
 	WORD $0x6e2ce56c // fcmge v12.4s, v11.4s, v12.4s
 	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	FMOVQ 1216(R4), F15
-	WORD $0x6e2fe5b5 // fcmge v21.4s, v13.4s, v15.4s
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	VORR V21.B16, V12.B16, V12.B16
-	VMOV V20.B16, V15.B16
-	FMOVQ 1232(R4), F21
-	VFMLA V21.S4, V14.S4, V15.S4
-	WORD $0x6ea0da15 // fcmle v21.4s, v16.4s, #0.0
-	VBIF V21.B16, V1.B16, V15.B16
-	WORD $0x4ea0c9ef // fcmgt v15.4s, v15.4s, #0.0
+	FMOVQ 1216(R4), F14
+	WORD $0x6e2ee68f // fcmge v15.4s, v20.4s, v14.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V12.B16, V12.B16
-	VAND V0.B16, V20.B16, V15.B16
-	WORD $0x6ea3e5f5 // fcmgt v21.4s, v15.4s, v3.4s
-	VBSL V3.B16, V15.B16, V21.B16
-	WORD $0x6ea1fab5 // fsqrt v21.4s, v21.4s
-	WORD $0x6e2efe8e // fdiv v14.4s, v20.4s, v14.4s
-	WORD $0x4e35d60f // fadd v15.4s, v16.4s, v21.4s
-	WORD $0x6ea3e5f6 // fcmgt v22.4s, v15.4s, v3.4s
-	VBSL V3.B16, V15.B16, V22.B16
-	VSUB V4.S4, V13.S4, V15.S4
-	VAND V5.B16, V15.B16, V15.B16
-	VSUB V15.S4, V13.S4, V13.S4
-	WORD $0x4ea6d5ad // fsub v13.4s, v13.4s, v6.4s
-	WORD $0x4f2905ef // sshr v15.4s, v15.4s, #23
-	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
-	VSUB V4.S4, V22.S4, V23.S4
+	VMOV V22.B16, V14.B16
+	FMOVQ 1232(R4), F15
+	VFMLA V15.S4, V13.S4, V14.S4
+	WORD $0x6ea0da0f // fcmle v15.4s, v16.4s, #0.0
+	VBIF V15.B16, V1.B16, V14.B16
+	WORD $0x4ea0c9ce // fcmgt v14.4s, v14.4s, #0.0
+	VORR V14.B16, V12.B16, V12.B16
+	VAND V0.B16, V22.B16, V14.B16
+	WORD $0x6ea3e5cf // fcmgt v15.4s, v14.4s, v3.4s
+	VBSL V3.B16, V14.B16, V15.B16
+	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
+	WORD $0x6e2dfecd // fdiv v13.4s, v22.4s, v13.4s
+	WORD $0x4e2fd60e // fadd v14.4s, v16.4s, v15.4s
+	WORD $0x6ea3e5d5 // fcmgt v21.4s, v14.4s, v3.4s
+	VBSL V3.B16, V14.B16, V21.B16
+	VSUB V4.S4, V20.S4, V14.S4
+	VAND V5.B16, V14.B16, V14.B16
+	VSUB V14.S4, V20.S4, V20.S4
+	WORD $0x4ea6d694 // fsub v20.4s, v20.4s, v6.4s
+	WORD $0x4f2905ce // sshr v14.4s, v14.4s, #23
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	VSUB V4.S4, V21.S4, V23.S4
 	VAND V5.B16, V23.B16, V23.B16
-	VSUB V23.S4, V22.S4, V22.S4
-	WORD $0x4ea6d6d6 // fsub v22.4s, v22.4s, v6.4s
+	VSUB V23.S4, V21.S4, V21.S4
+	WORD $0x4ea6d6b5 // fsub v21.4s, v21.4s, v6.4s
 	WORD $0x4f2906f7 // sshr v23.4s, v23.4s, #23
 	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
-	WORD $0x6e27ddf8 // fmul v24.4s, v15.4s, v7.4s
-	WORD $0x6e2dddb9 // fmul v25.4s, v13.4s, v13.4s
+	WORD $0x6e27ddd8 // fmul v24.4s, v14.4s, v7.4s
+	WORD $0x6e34de99 // fmul v25.4s, v20.4s, v20.4s
 	FMOVQ 1248(R4), F26
-	VFMLA V13.S4, V8.S4, V26.S4
+	VFMLA V20.S4, V8.S4, V26.S4
 	FMOVQ 1264(R4), F27
-	VFMLA V13.S4, V26.S4, V27.S4
+	VFMLA V20.S4, V26.S4, V27.S4
 	FMOVQ 1280(R4), F26
-	VFMLA V13.S4, V27.S4, V26.S4
+	VFMLA V20.S4, V27.S4, V26.S4
 	FMOVQ 1296(R4), F27
-	VFMLA V13.S4, V26.S4, V27.S4
+	VFMLA V20.S4, V26.S4, V27.S4
 	FMOVQ 1312(R4), F26
-	VFMLA V13.S4, V27.S4, V26.S4
+	VFMLA V20.S4, V27.S4, V26.S4
 	FMOVQ 1328(R4), F27
-	VFMLA V13.S4, V26.S4, V27.S4
+	VFMLA V20.S4, V26.S4, V27.S4
 	FMOVQ 1344(R4), F26
-	VFMLA V13.S4, V27.S4, V26.S4
+	VFMLA V20.S4, V27.S4, V26.S4
 	FMOVQ 1360(R4), F27
-	VFMLA V13.S4, V26.S4, V27.S4
+	VFMLA V20.S4, V26.S4, V27.S4
 	VFMLA V27.S4, V25.S4, V24.S4
-	WORD $0x4e2dd718 // fadd v24.4s, v24.4s, v13.4s
-	VFMLA V9.S4, V15.S4, V24.S4
-	WORD $0x6e27deed // fmul v13.4s, v23.4s, v7.4s
-	WORD $0x6e36decf // fmul v15.4s, v22.4s, v22.4s
+	WORD $0x4e34d718 // fadd v24.4s, v24.4s, v20.4s
+	VFMLA V9.S4, V14.S4, V24.S4
+	WORD $0x6e27deee // fmul v14.4s, v23.4s, v7.4s
+	WORD $0x6e35deb4 // fmul v20.4s, v21.4s, v21.4s
 	FMOVQ 1248(R4), F25
-	VFMLA V22.S4, V8.S4, V25.S4
+	VFMLA V21.S4, V8.S4, V25.S4
 	FMOVQ 1264(R4), F26
-	VFMLA V22.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V25.S4, V26.S4
 	FMOVQ 1280(R4), F25
-	VFMLA V22.S4, V26.S4, V25.S4
+	VFMLA V21.S4, V26.S4, V25.S4
 	FMOVQ 1296(R4), F26
-	VFMLA V22.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V25.S4, V26.S4
 	FMOVQ 1312(R4), F25
-	VFMLA V22.S4, V26.S4, V25.S4
+	VFMLA V21.S4, V26.S4, V25.S4
 	FMOVQ 1328(R4), F26
-	VFMLA V22.S4, V25.S4, V26.S4
+	VFMLA V21.S4, V25.S4, V26.S4
 	FMOVQ 1344(R4), F25
-	VFMLA V22.S4, V26.S4, V25.S4
+	VFMLA V21.S4, V26.S4, V25.S4
 	FMOVQ 1360(R4), F26
-	VFMLA V22.S4, V25.S4, V26.S4
-	VFMLA V26.S4, V15.S4, V13.S4
-	WORD $0x4e36d5ad // fadd v13.4s, v13.4s, v22.4s
-	VFMLA V9.S4, V23.S4, V13.S4
+	VFMLA V21.S4, V25.S4, V26.S4
+	VFMLA V26.S4, V20.S4, V14.S4
+	WORD $0x4e35d5ce // fadd v14.4s, v14.4s, v21.4s
+	VFMLA V9.S4, V23.S4, V14.S4
 	WORD $0x6e22df18 // fmul v24.4s, v24.4s, v2.4s
-	VAND V0.B16, V14.B16, V15.B16
-	FMOVQ 1376(R4), F22
-	WORD $0x6e2fe6cf // fcmge v15.4s, v22.4s, v15.4s
-	WORD $0x4ea0ea94 // fcmlt v20.4s, v20.4s, #0.0
-	VAND V0.B16, V16.B16, V22.B16
-	WORD $0x6eb6e6b7 // fcmgt v23.4s, v21.4s, v22.4s
-	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x6eb5e6d9 // fcmgt v25.4s, v22.4s, v21.4s
-	VBSL V21.B16, V22.B16, V25.B16
+	VAND V0.B16, V13.B16, V20.B16
+	FMOVQ 1376(R4), F21
+	WORD $0x6e34e6b4 // fcmge v20.4s, v21.4s, v20.4s
+	WORD $0x4ea0ead6 // fcmlt v22.4s, v22.4s, #0.0
+	VAND V0.B16, V16.B16, V21.B16
+	WORD $0x6eb5e5f7 // fcmgt v23.4s, v15.4s, v21.4s
+	VBSL V15.B16, V21.B16, V23.B16
+	WORD $0x6eafe6b9 // fcmgt v25.4s, v21.4s, v15.4s
+	VBSL V15.B16, V21.B16, V25.B16
 	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
 	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
 	WORD $0x6e39defa // fmul v26.4s, v23.4s, v25.4s
@@ -950,55 +948,55 @@ loop:
 	FMOVQ 1536(R4), F27
 	VFMLA V25.S4, V28.S4, V27.S4
 	VFMLA V27.S4, V26.S4, V23.S4
-	WORD $0x6eb6e6b6 // fcmgt v22.4s, v21.4s, v22.4s
-	VAND V10.B16, V22.B16, V25.B16
+	WORD $0x6eb5e5f5 // fcmgt v21.4s, v15.4s, v21.4s
+	VAND V10.B16, V21.B16, V25.B16
 	VEOR V25.B16, V23.B16, V25.B16
 	FMOVQ 256(R4), F26
-	VAND V26.B16, V22.B16, V23.B16
+	VAND V26.B16, V21.B16, V23.B16
 	WORD $0x4e37d737 // fadd v23.4s, v25.4s, v23.4s
 	FMOVQ 224(R4), F25
-	VAND V25.B16, V22.B16, V22.B16
-	WORD $0x4e36d6f6 // fadd v22.4s, v23.4s, v22.4s
+	VAND V25.B16, V21.B16, V21.B16
+	WORD $0x4e35d6f5 // fadd v21.4s, v23.4s, v21.4s
 	WORD $0x4ea0ea17 // fcmlt v23.4s, v16.4s, #0.0
 	VAND V10.B16, V23.B16, V25.B16
-	VEOR V25.B16, V22.B16, V25.B16
+	VEOR V25.B16, V21.B16, V25.B16
 	FMOVQ 1552(R4), F26
-	VAND V26.B16, V23.B16, V22.B16
-	WORD $0x4e36d736 // fadd v22.4s, v25.4s, v22.4s
+	VAND V26.B16, V23.B16, V21.B16
+	WORD $0x4e35d735 // fadd v21.4s, v25.4s, v21.4s
 	FMOVQ 1568(R4), F25
 	VAND V25.B16, V23.B16, V23.B16
-	WORD $0x4e37d6d7 // fadd v23.4s, v22.4s, v23.4s
-	WORD $0x4eb8d5ad // fsub v13.4s, v13.4s, v24.4s
-	VBIT V20.B16, V23.B16, V13.B16
-	FMOVQ 1584(R4), F20
+	WORD $0x4e37d6b7 // fadd v23.4s, v21.4s, v23.4s
+	WORD $0x4eb8d5ce // fsub v14.4s, v14.4s, v24.4s
+	VBIT V22.B16, V23.B16, V14.B16
+	FMOVQ 1584(R4), F21
 	FMOVQ 1600(R4), F22
-	VFMLA V14.S4, V22.S4, V20.S4
+	VFMLA V13.S4, V22.S4, V21.S4
 	FMOVQ 1616(R4), F22
-	VFMLA V14.S4, V20.S4, V22.S4
-	FMOVQ 1632(R4), F20
-	VFMLA V14.S4, V22.S4, V20.S4
+	VFMLA V13.S4, V21.S4, V22.S4
+	FMOVQ 1632(R4), F21
+	VFMLA V13.S4, V22.S4, V21.S4
 	FMOVQ 1648(R4), F22
-	VFMLA V14.S4, V20.S4, V22.S4
-	FMOVQ 1664(R4), F20
-	VFMLA V14.S4, V22.S4, V20.S4
+	VFMLA V13.S4, V21.S4, V22.S4
+	FMOVQ 1664(R4), F21
+	VFMLA V13.S4, V22.S4, V21.S4
 	VMOV V6.B16, V22.B16
-	VFMLA V14.S4, V20.S4, V22.S4
-	VBIT V15.B16, V22.B16, V13.B16
-	VBIT V15.B16, V16.B16, V21.B16
-	WORD $0x6e35fdad // fdiv v13.4s, v13.4s, v21.4s
-	WORD $0x6e31ddb1 // fmul v17.4s, v13.4s, v17.4s
-	WORD $0x4e31d70e // fadd v14.4s, v24.4s, v17.4s
-	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
-	WORD $0x6e33ddad // fmul v13.4s, v13.4s, v19.4s
+	VFMLA V13.S4, V21.S4, V22.S4
+	VBIT V20.B16, V22.B16, V14.B16
+	VBIT V20.B16, V16.B16, V15.B16
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	WORD $0x6e31ddd1 // fmul v17.4s, v14.4s, v17.4s
+	WORD $0x4e31d70d // fadd v13.4s, v24.4s, v17.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	WORD $0x6e33ddce // fmul v14.4s, v14.4s, v19.4s
 	WORD $0x4eb1d718 // fsub v24.4s, v24.4s, v17.4s
 	WORD $0x6eb0a98f // umaxv s15, v12.4s
 	FMOVS F15, R7
 	CBNZ R7, hard
-	FMOVQ F14, (R0)
+	FMOVQ F13, (R0)
 	ADD R5, R0, R7
 	FMOVQ F18, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F14, (R7)
 	ADD R6, R0, R7
 	FMOVQ F24, (R7)
 	ADD $16, R0
@@ -1014,18 +1012,18 @@ loop:
 
 hard:
 	FMOVQ (R0), F15
-	VBIF V12.B16, V14.B16, V15.B16
+	VBIF V12.B16, V13.B16, V15.B16
 	FMOVQ F15, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F14
-	VBIF V12.B16, V18.B16, V14.B16
+	FMOVQ (R7), F13
+	VBIF V12.B16, V18.B16, V13.B16
 	ADD R5, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F13, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F14
-	VBIF V12.B16, V13.B16, V14.B16
+	FMOVQ (R7), F13
+	VBIF V12.B16, V14.B16, V13.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F13, (R7)
 	ADD R6, R0, R7
 	FMOVQ (R7), F13
 	VBIF V12.B16, V24.B16, V13.B16
@@ -1054,9 +1052,9 @@ TEXT ·log2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 496(R4), F0
+	FMOVQ 528(R4), F0
 	FMOVQ 480(R4), F1
-	FMOVQ 528(R4), F2
+	FMOVQ 512(R4), F2
 	FMOVQ 1680(R4), F3
 	FMOVQ 592(R4), F4
 	FMOVQ 1696(R4), F5
@@ -1088,69 +1086,69 @@ loop:
 	WORD $0x6e72de33 // fmul v19.2d, v17.2d, v18.2d
 	WORD $0x6ee0fa74 // fneg v20.2d, v19.2d
 	VFMLA V18.D2, V17.D2, V20.D2
-	VFMLA V16.D2, V16.D2, V19.D2
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	VFMLA V12.D2, V14.D2, V19.D2
-	WORD $0x6e72de2c // fmul v12.2d, v17.2d, v18.2d
-	VMOV V12.B16, V14.B16
-	VFMLS V18.D2, V17.D2, V14.D2
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V13.D2, V11.D2, V12.D2
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	VMOV V19.B16, V21.B16
+	VFMLA V16.D2, V16.D2, V21.D2
+	WORD $0x4e74d6b5 // fadd v21.2d, v21.2d, v20.2d
+	VFMLA V12.D2, V14.D2, V21.D2
+	VMOV V19.B16, V12.B16
+	VFMLS V18.D2, V17.D2, V12.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V13.D2, V11.D2, V19.D2
+	WORD $0x4e6cd673 // fadd v19.2d, v19.2d, v12.2d
 	VAND V0.B16, V11.B16, V11.B16
-	VAND V0.B16, V17.B16, V14.B16
-	WORD $0x6eeee574 // fcmgt v20.2d, v11.2d, v14.2d
-	VBSL V14.B16, V11.B16, V20.B16
+	VAND V0.B16, V17.B16, V12.B16
+	WORD $0x6eece56e // fcmgt v14.2d, v11.2d, v12.2d
+	VBSL V12.B16, V11.B16, V14.B16
 	VAND V0.B16, V18.B16, V11.B16
-	WORD $0x6eebe68e // fcmgt v14.2d, v20.2d, v11.2d
-	VBSL V11.B16, V20.B16, V14.B16
+	WORD $0x6eebe5cc // fcmgt v12.2d, v14.2d, v11.2d
+	VBSL V11.B16, V14.B16, V12.B16
 	VAND V0.B16, V13.B16, V13.B16
-	WORD $0x6eede5cb // fcmgt v11.2d, v14.2d, v13.2d
-	VBSL V13.B16, V14.B16, V11.B16
-	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
-	FMOVQ 1792(R4), F14
-	WORD $0x6e6be5cb // fcmge v11.2d, v14.2d, v11.2d
+	WORD $0x6eede58b // fcmgt v11.2d, v12.2d, v13.2d
+	VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x6e6fddec // fmul v12.2d, v15.2d, v15.2d
+	FMOVQ 1792(R4), F13
+	WORD $0x6e6be5ab // fcmge v11.2d, v13.2d, v11.2d
 	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	FMOVQ 1808(R4), F14
-	WORD $0x6e6ee594 // fcmge v20.2d, v12.2d, v14.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V11.B16, V11.B16
-	VMOV V19.B16, V14.B16
-	FMOVQ 1824(R4), F20
-	VFMLA V20.D2, V13.D2, V14.D2
-	WORD $0x6ee0d9f4 // fcmle v20.2d, v15.2d, #0.0
-	VBIF V20.B16, V3.B16, V14.B16
-	WORD $0x4ee0c9ce // fcmgt v14.2d, v14.2d, #0.0
+	FMOVQ 1808(R4), F13
+	WORD $0x6e6de66e // fcmge v14.2d, v19.2d, v13.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	VORR V14.B16, V11.B16, V11.B16
-	VAND V0.B16, V19.B16, V14.B16
-	WORD $0x6ee4e5d4 // fcmgt v20.2d, v14.2d, v4.2d
-	VBSL V4.B16, V14.B16, V20.B16
-	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
-	WORD $0x6e6dfe6d // fdiv v13.2d, v19.2d, v13.2d
-	WORD $0x4e74d5ee // fadd v14.2d, v15.2d, v20.2d
-	WORD $0x6ee4e5d5 // fcmgt v21.2d, v14.2d, v4.2d
-	VBSL V4.B16, V14.B16, V21.B16
-	VADD V5.D2, V12.D2, V14.D2
-	VAND V6.B16, V14.B16, V22.B16
-	VUSHR $52, V14.D2, V14.D2
-	VORR V7.B16, V14.B16, V14.B16
-	WORD $0x4ee8d5ce // fsub v14.2d, v14.2d, v8.2d
+	VMOV V21.B16, V13.B16
+	FMOVQ 1824(R4), F14
+	VFMLA V14.D2, V12.D2, V13.D2
+	WORD $0x6ee0d9ee // fcmle v14.2d, v15.2d, #0.0
+	VBIF V14.B16, V3.B16, V13.B16
+	WORD $0x4ee0c9ad // fcmgt v13.2d, v13.2d, #0.0
+	VORR V13.B16, V11.B16, V11.B16
+	VAND V0.B16, V21.B16, V13.B16
+	WORD $0x6ee4e5ae // fcmgt v14.2d, v13.2d, v4.2d
+	VBSL V4.B16, V13.B16, V14.B16
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	WORD $0x6e6cfeac // fdiv v12.2d, v21.2d, v12.2d
+	WORD $0x4e6ed5ed // fadd v13.2d, v15.2d, v14.2d
+	WORD $0x6ee4e5b4 // fcmgt v20.2d, v13.2d, v4.2d
+	VBSL V4.B16, V13.B16, V20.B16
+	VADD V5.D2, V19.D2, V13.D2
+	VAND V6.B16, V13.B16, V22.B16
+	VUSHR $52, V13.D2, V13.D2
+	VORR V7.B16, V13.B16, V13.B16
+	WORD $0x4ee8d5ad // fsub v13.2d, v13.2d, v8.2d
 	VSUB V1.D2, V22.D2, V22.D2
-	VSUB V22.D2, V12.D2, V12.D2
-	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	VADD V5.D2, V21.D2, V22.D2
+	VSUB V22.D2, V19.D2, V19.D2
+	WORD $0x4ee1d673 // fsub v19.2d, v19.2d, v1.2d
+	VADD V5.D2, V20.D2, V22.D2
 	VAND V6.B16, V22.B16, V23.B16
 	VUSHR $52, V22.D2, V22.D2
 	VORR V7.B16, V22.B16, V22.B16
 	WORD $0x4ee8d6d6 // fsub v22.2d, v22.2d, v8.2d
 	VSUB V1.D2, V23.D2, V23.D2
-	VSUB V23.D2, V21.D2, V21.D2
-	WORD $0x4ee1d6b5 // fsub v21.2d, v21.2d, v1.2d
-	WORD $0x4e69d597 // fadd v23.2d, v12.2d, v9.2d
-	WORD $0x4e69d6b8 // fadd v24.2d, v21.2d, v9.2d
+	VSUB V23.D2, V20.D2, V20.D2
+	WORD $0x4ee1d694 // fsub v20.2d, v20.2d, v1.2d
+	WORD $0x4e69d677 // fadd v23.2d, v19.2d, v9.2d
+	WORD $0x4e69d698 // fadd v24.2d, v20.2d, v9.2d
 	WORD $0x6e78def9 // fmul v25.2d, v23.2d, v24.2d
 	WORD $0x6e79fc39 // fdiv v25.2d, v1.2d, v25.2d
-	WORD $0x6e78dd98 // fmul v24.2d, v12.2d, v24.2d
+	WORD $0x6e78de78 // fmul v24.2d, v19.2d, v24.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	FMOVQ 1840(R4), F27
@@ -1167,43 +1165,43 @@ loop:
 	VFMLA V26.D2, V27.D2, V28.D2
 	FMOVQ 1936(R4), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	VMOV V12.B16, V28.B16
+	VMOV V19.B16, V28.B16
 	VFMLS V27.D2, V26.D2, V28.D2
-	VFMLS V28.D2, V24.D2, V12.D2
+	VFMLS V28.D2, V24.D2, V19.D2
 	FMOVQ 720(R4), F24
-	VFMLA V24.D2, V14.D2, V12.D2
-	WORD $0x6e77deb7 // fmul v23.2d, v21.2d, v23.2d
+	VFMLA V24.D2, V13.D2, V19.D2
+	WORD $0x6e77de97 // fmul v23.2d, v20.2d, v23.2d
 	WORD $0x6e79def7 // fmul v23.2d, v23.2d, v25.2d
-	WORD $0x6e77deee // fmul v14.2d, v23.2d, v23.2d
+	WORD $0x6e77deed // fmul v13.2d, v23.2d, v23.2d
 	FMOVQ 1840(R4), F24
-	VFMLA V14.D2, V10.D2, V24.D2
+	VFMLA V13.D2, V10.D2, V24.D2
 	FMOVQ 1856(R4), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V13.D2, V24.D2, V25.D2
 	FMOVQ 1872(R4), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V13.D2, V25.D2, V24.D2
 	FMOVQ 1888(R4), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V13.D2, V24.D2, V25.D2
 	FMOVQ 1904(R4), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V13.D2, V25.D2, V24.D2
 	FMOVQ 1920(R4), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V13.D2, V24.D2, V25.D2
 	FMOVQ 1936(R4), F24
-	VFMLA V14.D2, V25.D2, V24.D2
-	VMOV V21.B16, V25.B16
-	VFMLS V24.D2, V14.D2, V25.D2
-	VFMLS V25.D2, V23.D2, V21.D2
-	FMOVQ 720(R4), F14
-	VFMLA V14.D2, V22.D2, V21.D2
-	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
-	VAND V0.B16, V13.B16, V14.B16
+	VFMLA V13.D2, V25.D2, V24.D2
+	VMOV V20.B16, V25.B16
+	VFMLS V24.D2, V13.D2, V25.D2
+	VFMLS V25.D2, V23.D2, V20.D2
+	FMOVQ 720(R4), F13
+	VFMLA V13.D2, V22.D2, V20.D2
+	WORD $0x6e62de73 // fmul v19.2d, v19.2d, v2.2d
+	VAND V0.B16, V12.B16, V13.B16
 	FMOVQ 1952(R4), F22
-	WORD $0x6e6ee6ce // fcmge v14.2d, v22.2d, v14.2d
-	WORD $0x4ee0ea73 // fcmlt v19.2d, v19.2d, #0.0
+	WORD $0x6e6de6cd // fcmge v13.2d, v22.2d, v13.2d
+	WORD $0x4ee0eab5 // fcmlt v21.2d, v21.2d, #0.0
 	VAND V0.B16, V15.B16, V22.B16
-	WORD $0x6ef6e697 // fcmgt v23.2d, v20.2d, v22.2d
-	VBSL V20.B16, V22.B16, V23.B16
-	WORD $0x6ef4e6d8 // fcmgt v24.2d, v22.2d, v20.2d
-	VBSL V20.B16, V22.B16, V24.B16
+	WORD $0x6ef6e5d7 // fcmgt v23.2d, v14.2d, v22.2d
+	VBSL V14.B16, V22.B16, V23.B16
+	WORD $0x6eeee6d8 // fcmgt v24.2d, v22.2d, v14.2d
+	VBSL V14.B16, V22.B16, V24.B16
 	WORD $0x6e62df19 // fmul v25.2d, v24.2d, v2.2d
 	WORD $0x6ef9e6f9 // fcmgt v25.2d, v23.2d, v25.2d
 	WORD $0x4ef8d6fa // fsub v26.2d, v23.2d, v24.2d
@@ -1245,8 +1243,8 @@ loop:
 	FMOVQ 2192(R4), F24
 	VAND V24.B16, V25.B16, V25.B16
 	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
-	WORD $0x6ef6e696 // fcmgt v22.2d, v20.2d, v22.2d
-	FMOVQ 512(R4), F24
+	WORD $0x6ef6e5d6 // fcmgt v22.2d, v14.2d, v22.2d
+	FMOVQ 496(R4), F24
 	VAND V24.B16, V22.B16, V23.B16
 	VEOR V23.B16, V25.B16, V23.B16
 	FMOVQ 736(R4), F25
@@ -1256,7 +1254,7 @@ loop:
 	VAND V23.B16, V22.B16, V22.B16
 	WORD $0x4e76d716 // fadd v22.2d, v24.2d, v22.2d
 	WORD $0x4ee0e9f7 // fcmlt v23.2d, v15.2d, #0.0
-	FMOVQ 512(R4), F25
+	FMOVQ 496(R4), F25
 	VAND V25.B16, V23.B16, V24.B16
 	VEOR V24.B16, V22.B16, V24.B16
 	FMOVQ 2208(R4), F25
@@ -1265,47 +1263,47 @@ loop:
 	FMOVQ 2224(R4), F24
 	VAND V24.B16, V23.B16, V23.B16
 	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
-	WORD $0x4eecd6b5 // fsub v21.2d, v21.2d, v12.2d
-	VBIT V19.B16, V23.B16, V21.B16
-	FMOVQ 2240(R4), F19
+	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
+	VBIT V21.B16, V23.B16, V20.B16
+	FMOVQ 2240(R4), F21
 	FMOVQ 2256(R4), F22
-	VFMLA V13.D2, V22.D2, V19.D2
+	VFMLA V12.D2, V22.D2, V21.D2
 	FMOVQ 2272(R4), F22
-	VFMLA V13.D2, V19.D2, V22.D2
-	FMOVQ 2288(R4), F19
-	VFMLA V13.D2, V22.D2, V19.D2
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2288(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
 	FMOVQ 2304(R4), F22
-	VFMLA V13.D2, V19.D2, V22.D2
-	FMOVQ 2320(R4), F19
-	VFMLA V13.D2, V22.D2, V19.D2
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2320(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
 	FMOVQ 2336(R4), F22
-	VFMLA V13.D2, V19.D2, V22.D2
-	FMOVQ 2352(R4), F19
-	VFMLA V13.D2, V22.D2, V19.D2
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2352(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
 	FMOVQ 2368(R4), F22
-	VFMLA V13.D2, V19.D2, V22.D2
-	FMOVQ 2384(R4), F19
-	VFMLA V13.D2, V22.D2, V19.D2
+	VFMLA V12.D2, V21.D2, V22.D2
+	FMOVQ 2384(R4), F21
+	VFMLA V12.D2, V22.D2, V21.D2
 	VMOV V1.B16, V22.B16
-	VFMLA V13.D2, V19.D2, V22.D2
-	VBIT V14.B16, V22.B16, V21.B16
-	VBIT V14.B16, V15.B16, V20.B16
-	WORD $0x6e74feb5 // fdiv v21.2d, v21.2d, v20.2d
-	WORD $0x6e70deb0 // fmul v16.2d, v21.2d, v16.2d
-	WORD $0x4e70d58d // fadd v13.2d, v12.2d, v16.2d
-	WORD $0x6e71deb1 // fmul v17.2d, v21.2d, v17.2d
-	WORD $0x6e72deb5 // fmul v21.2d, v21.2d, v18.2d
-	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
-	WORD $0x6eb0a96e // umaxv s14, v11.4s
-	FMOVS F14, R7
+	VFMLA V12.D2, V21.D2, V22.D2
+	VBIT V13.B16, V22.B16, V20.B16
+	VBIT V13.B16, V15.B16, V14.B16
+	WORD $0x6e6efe94 // fdiv v20.2d, v20.2d, v14.2d
+	WORD $0x6e70de90 // fmul v16.2d, v20.2d, v16.2d
+	WORD $0x4e70d66c // fadd v12.2d, v19.2d, v16.2d
+	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
+	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
+	WORD $0x4ef0d673 // fsub v19.2d, v19.2d, v16.2d
+	WORD $0x6eb0a96d // umaxv s13, v11.4s
+	FMOVS F13, R7
 	CBNZ R7, hard
-	FMOVQ F13, (R0)
+	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ F17, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F21, (R7)
+	FMOVQ F20, (R7)
 	ADD R6, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F19, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $2, R2
@@ -1318,24 +1316,24 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F14
-	VBIF V11.B16, V13.B16, V14.B16
-	FMOVQ F14, (R0)
-	ADD R5, R0, R7
-	FMOVQ (R7), F13
-	VBIF V11.B16, V17.B16, V13.B16
-	ADD R5, R0, R7
-	FMOVQ F13, (R7)
-	ADD R5<<1, R0, R7
-	FMOVQ (R7), F13
-	VBIF V11.B16, V21.B16, V13.B16
-	ADD R5<<1, R0, R7
-	FMOVQ F13, (R7)
-	ADD R6, R0, R7
-	FMOVQ (R7), F13
+	FMOVQ (R0), F13
 	VBIF V11.B16, V12.B16, V13.B16
+	FMOVQ F13, (R0)
+	ADD R5, R0, R7
+	FMOVQ (R7), F12
+	VBIF V11.B16, V17.B16, V12.B16
+	ADD R5, R0, R7
+	FMOVQ F12, (R7)
+	ADD R5<<1, R0, R7
+	FMOVQ (R7), F12
+	VBIF V11.B16, V20.B16, V12.B16
+	ADD R5<<1, R0, R7
+	FMOVQ F12, (R7)
 	ADD R6, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ (R7), F12
+	VBIF V11.B16, V19.B16, V12.B16
+	ADD R6, R0, R7
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 1120(R4), F12
 	VAND V11.B16, V12.B16, V12.B16
@@ -1491,9 +1489,9 @@ TEXT ·inverse2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 16(R4), F0
+	FMOVQ 48(R4), F0
 	FMOVQ 1136(R4), F1
-	FMOVQ 32(R4), F2
+	FMOVQ 16(R4), F2
 	FMOVQ 2400(R4), F3
 	FMOVQ 2416(R4), F4
 	FMOVQ 2432(R4), F5
@@ -1608,9 +1606,9 @@ TEXT ·inverse2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 496(R4), F0
+	FMOVQ 528(R4), F0
 	FMOVQ 1680(R4), F1
-	FMOVQ 512(R4), F2
+	FMOVQ 496(R4), F2
 	FMOVQ 2448(R4), F3
 	FMOVQ 2464(R4), F4
 	FMOVQ 2480(R4), F5
@@ -1937,17 +1935,17 @@ TEXT ·expFrechet2x2F32NEON(SB), NOSPLIT, $0-64
 
 plain:
 	ADD R8, R1, R10
-	FMOVQ 16(R5), F0
-	FMOVQ 48(R5), F1
+	FMOVQ 48(R5), F0
+	FMOVQ 32(R5), F1
 	FMOVQ (R5), F2
-	FMOVQ 32(R5), F3
+	FMOVQ 16(R5), F3
 	FMOVQ 64(R5), F4
 	FMOVQ 80(R5), F5
 	FMOVQ 96(R5), F6
 	FMOVQ 2560(R5), F7
 
 loop:
-	// 211 instructions for 4 matrices, 52.75 each
+	// 210 instructions for 4 matrices, 52.5 each
 	FMOVQ (R1), F8
 	WORD $0x6e21dd09 // fmul v9.4s, v8.4s, v1.4s
 	ADD R9, R10, R8
@@ -1967,47 +1965,46 @@ loop:
 	WORD $0x6e2fe4af // fcmge v15.4s, v5.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6e30e4d0 // fcmge v16.4s, v6.4s, v16.4s
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V15.B16, V15.B16
+	WORD $0x6e30e4d1 // fcmge v17.4s, v6.4s, v16.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V15.B16, V15.B16
 	VAND V0.B16, V8.B16, V8.B16
-	VAND V0.B16, V11.B16, V16.B16
-	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
-	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V11.B16, V17.B16
+	WORD $0x6eb1e512 // fcmgt v18.4s, v8.4s, v17.4s
+	VBSL V17.B16, V8.B16, V18.B16
 	VAND V0.B16, V13.B16, V8.B16
-	WORD $0x6ea8e630 // fcmgt v16.4s, v17.4s, v8.4s
-	VBSL V8.B16, V17.B16, V16.B16
+	WORD $0x6ea8e651 // fcmgt v17.4s, v18.4s, v8.4s
+	VBSL V8.B16, V18.B16, V17.B16
 	VAND V0.B16, V10.B16, V10.B16
-	WORD $0x6eaae608 // fcmgt v8.4s, v16.4s, v10.4s
-	VBSL V10.B16, V16.B16, V8.B16
+	WORD $0x6eaae628 // fcmgt v8.4s, v17.4s, v10.4s
+	VBSL V10.B16, V17.B16, V8.B16
 	FMOVQ (R2), F10
-	VAND V0.B16, V10.B16, V16.B16
-	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
-	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V10.B16, V17.B16
+	WORD $0x6eb1e512 // fcmgt v18.4s, v8.4s, v17.4s
+	VBSL V17.B16, V8.B16, V18.B16
 	ADD R6, R2, R8
 	FMOVQ (R8), F8
-	VAND V0.B16, V8.B16, V16.B16
-	WORD $0x6eb0e632 // fcmgt v18.4s, v17.4s, v16.4s
-	VBSL V16.B16, V17.B16, V18.B16
-	ADD R6<<1, R2, R8
-	FMOVQ (R8), F16
-	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V8.B16, V17.B16
 	WORD $0x6eb1e653 // fcmgt v19.4s, v18.4s, v17.4s
 	VBSL V17.B16, V18.B16, V19.B16
-	ADD R7, R2, R8
+	ADD R6<<1, R2, R8
 	FMOVQ (R8), F17
 	VAND V0.B16, V17.B16, V18.B16
 	WORD $0x6eb2e674 // fcmgt v20.4s, v19.4s, v18.4s
 	VBSL V18.B16, V19.B16, V20.B16
-	WORD $0x6e34e4f4 // fcmge v20.4s, v7.4s, v20.4s
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V15.B16, V15.B16
-	VAND V0.B16, V14.B16, V18.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F18
+	VAND V0.B16, V18.B16, V19.B16
+	WORD $0x6eb3e695 // fcmgt v21.4s, v20.4s, v19.4s
+	VBSL V19.B16, V20.B16, V21.B16
+	WORD $0x6e35e4f5 // fcmge v21.4s, v7.4s, v21.4s
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V15.B16, V15.B16
 	FMOVQ 112(R5), F19
-	WORD $0x6eb3e654 // fcmgt v20.4s, v18.4s, v19.4s
-	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6eb3e614 // fcmgt v20.4s, v16.4s, v19.4s
+	VBSL V19.B16, V16.B16, V20.B16
 	WORD $0x6ea1fa94 // fsqrt v20.4s, v20.4s
-	WORD $0x6e34fc52 // fdiv v18.4s, v2.4s, v20.4s
+	WORD $0x6e34fc50 // fdiv v16.4s, v2.4s, v20.4s
 	FMOVQ 128(R5), F19
 	WORD $0x6eb3e5d5 // fcmgt v21.4s, v14.4s, v19.4s
 	FMOVQ 192(R5), F19
@@ -2071,16 +2068,16 @@ loop:
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
 	VFMLA V19.S4, V23.S4, V25.S4
 	VBIT V21.B16, V25.B16, V20.B16
-	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
 	VBSL V2.B16, V1.B16, V21.B16
 	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
 	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V14.B16, V18.B16
-	WORD $0x6e32e452 // fcmge v18.4s, v2.4s, v18.4s
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e30e450 // fcmge v16.4s, v2.4s, v16.4s
 	WORD $0x4eb4d773 // fsub v19.4s, v27.4s, v20.4s
 	WORD $0x6e21de73 // fmul v19.4s, v19.4s, v1.4s
 	VMOV V14.B16, V21.B16
-	VBIT V18.B16, V2.B16, V21.B16
+	VBIT V16.B16, V2.B16, V21.B16
 	WORD $0x6e35fe73 // fdiv v19.4s, v19.4s, v21.4s
 	FMOVQ 2576(R5), F21
 	FMOVQ 2592(R5), F22
@@ -2093,21 +2090,21 @@ loop:
 	VFMLA V14.S4, V21.S4, V22.S4
 	FMOVQ 2656(R5), F21
 	VFMLA V14.S4, V22.S4, V21.S4
-	VBIT V18.B16, V21.B16, V19.B16
+	VBIT V16.B16, V21.B16, V19.B16
 	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
-	WORD $0x6e21de31 // fmul v17.4s, v17.4s, v1.4s
-	WORD $0x4e31d54e // fadd v14.4s, v10.4s, v17.4s
-	WORD $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
-	WORD $0x4e29d531 // fadd v17.4s, v9.4s, v9.4s
+	WORD $0x6e21de52 // fmul v18.4s, v18.4s, v1.4s
+	WORD $0x4e32d54e // fadd v14.4s, v10.4s, v18.4s
+	WORD $0x4eb2d54a // fsub v10.4s, v10.4s, v18.4s
+	WORD $0x4e29d530 // fadd v16.4s, v9.4s, v9.4s
 	WORD $0x6e28ddb2 // fmul v18.4s, v13.4s, v8.4s
 	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
 	VFMLA V8.S4, V13.S4, V21.S4
-	VFMLA V16.S4, V11.S4, V18.S4
+	VFMLA V17.S4, V11.S4, V18.S4
 	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
-	VFMLA V10.S4, V17.S4, V18.S4
-	WORD $0x6e21de91 // fmul v17.4s, v20.4s, v1.4s
-	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
-	VFMLA V14.S4, V27.S4, V17.S4
+	VFMLA V10.S4, V16.S4, V18.S4
+	WORD $0x6e21de90 // fmul v16.4s, v20.4s, v1.4s
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	VFMLA V14.S4, V27.S4, V16.S4
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
 	VFMLA V14.S4, V20.S4, V19.S4
 	VMOV V4.B16, V14.B16
@@ -2132,17 +2129,17 @@ loop:
 	VSHL $23, V14.S4, V14.S4
 	VADD V2.S4, V14.S4, V14.S4
 	VFMLA V14.S4, V12.S4, V14.S4
-	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	WORD $0x6e2ede10 // fmul v16.4s, v16.4s, v14.4s
 	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
 	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
 	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
 	VFMLA V9.S4, V19.S4, V10.S4
-	WORD $0x4e2ad629 // fadd v9.4s, v17.4s, v10.4s
+	WORD $0x4e2ad609 // fadd v9.4s, v16.4s, v10.4s
 	WORD $0x6e28de88 // fmul v8.4s, v20.4s, v8.4s
 	VFMLA V11.S4, V19.S4, V8.S4
-	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
 	VFMLA V13.S4, V19.S4, V20.S4
-	WORD $0x4eaad631 // fsub v17.4s, v17.4s, v10.4s
+	WORD $0x4eaad610 // fsub v16.4s, v16.4s, v10.4s
 	WORD $0x6eb0a9ea // umaxv s10, v15.4s
 	FMOVS F10, R8
 	CBNZ R8, hard
@@ -2152,7 +2149,7 @@ loop:
 	ADD R6<<1, R0, R8
 	FMOVQ F20, (R8)
 	ADD R7, R0, R8
-	FMOVQ F17, (R8)
+	FMOVQ F16, (R8)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R10
@@ -2184,7 +2181,7 @@ hard:
 	FMOVQ F8, (R8)
 	ADD R7, R0, R8
 	FMOVQ (R8), F8
-	VBIF V15.B16, V17.B16, V8.B16
+	VBIF V15.B16, V16.B16, V8.B16
 	ADD R7, R0, R8
 	FMOVQ F8, (R8)
 	MOVD ZR, R8
@@ -2222,17 +2219,17 @@ TEXT ·expFrechet2x2F64NEON(SB), NOSPLIT, $0-64
 
 plain:
 	ADD R8, R1, R10
-	FMOVQ 496(R5), F0
-	FMOVQ 528(R5), F1
+	FMOVQ 528(R5), F0
+	FMOVQ 512(R5), F1
 	FMOVQ 480(R5), F2
-	FMOVQ 512(R5), F3
+	FMOVQ 496(R5), F3
 	FMOVQ 544(R5), F4
 	FMOVQ 560(R5), F5
 	FMOVQ 576(R5), F6
 	FMOVQ 2672(R5), F7
 
 loop:
-	// 241 instructions for 2 matrices, 120.5 each
+	// 240 instructions for 2 matrices, 120 each
 	FMOVQ (R1), F8
 	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
 	ADD R9, R10, R8
@@ -2252,47 +2249,46 @@ loop:
 	WORD $0x6e6fe4af // fcmge v15.2d, v5.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6e70e4d0 // fcmge v16.2d, v6.2d, v16.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V15.B16, V15.B16
+	WORD $0x6e70e4d1 // fcmge v17.2d, v6.2d, v16.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V15.B16, V15.B16
 	VAND V0.B16, V8.B16, V8.B16
-	VAND V0.B16, V11.B16, V16.B16
-	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
-	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V11.B16, V17.B16
+	WORD $0x6ef1e512 // fcmgt v18.2d, v8.2d, v17.2d
+	VBSL V17.B16, V8.B16, V18.B16
 	VAND V0.B16, V13.B16, V8.B16
-	WORD $0x6ee8e630 // fcmgt v16.2d, v17.2d, v8.2d
-	VBSL V8.B16, V17.B16, V16.B16
+	WORD $0x6ee8e651 // fcmgt v17.2d, v18.2d, v8.2d
+	VBSL V8.B16, V18.B16, V17.B16
 	VAND V0.B16, V10.B16, V10.B16
-	WORD $0x6eeae608 // fcmgt v8.2d, v16.2d, v10.2d
-	VBSL V10.B16, V16.B16, V8.B16
+	WORD $0x6eeae628 // fcmgt v8.2d, v17.2d, v10.2d
+	VBSL V10.B16, V17.B16, V8.B16
 	FMOVQ (R2), F10
-	VAND V0.B16, V10.B16, V16.B16
-	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
-	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V10.B16, V17.B16
+	WORD $0x6ef1e512 // fcmgt v18.2d, v8.2d, v17.2d
+	VBSL V17.B16, V8.B16, V18.B16
 	ADD R6, R2, R8
 	FMOVQ (R8), F8
-	VAND V0.B16, V8.B16, V16.B16
-	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
-	VBSL V16.B16, V17.B16, V18.B16
-	ADD R6<<1, R2, R8
-	FMOVQ (R8), F16
-	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V8.B16, V17.B16
 	WORD $0x6ef1e653 // fcmgt v19.2d, v18.2d, v17.2d
 	VBSL V17.B16, V18.B16, V19.B16
-	ADD R7, R2, R8
+	ADD R6<<1, R2, R8
 	FMOVQ (R8), F17
 	VAND V0.B16, V17.B16, V18.B16
 	WORD $0x6ef2e674 // fcmgt v20.2d, v19.2d, v18.2d
 	VBSL V18.B16, V19.B16, V20.B16
-	WORD $0x6e74e4f4 // fcmge v20.2d, v7.2d, v20.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V15.B16, V15.B16
-	VAND V0.B16, V14.B16, V18.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F18
+	VAND V0.B16, V18.B16, V19.B16
+	WORD $0x6ef3e695 // fcmgt v21.2d, v20.2d, v19.2d
+	VBSL V19.B16, V20.B16, V21.B16
+	WORD $0x6e75e4f5 // fcmge v21.2d, v7.2d, v21.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V15.B16, V15.B16
 	FMOVQ 592(R5), F19
-	WORD $0x6ef3e654 // fcmgt v20.2d, v18.2d, v19.2d
-	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ef3e614 // fcmgt v20.2d, v16.2d, v19.2d
+	VBSL V19.B16, V16.B16, V20.B16
 	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
-	WORD $0x6e74fc52 // fdiv v18.2d, v2.2d, v20.2d
+	WORD $0x6e74fc50 // fdiv v16.2d, v2.2d, v20.2d
 	FMOVQ 608(R5), F19
 	WORD $0x6ef3e5d5 // fcmgt v21.2d, v14.2d, v19.2d
 	FMOVQ 672(R5), F19
@@ -2368,16 +2364,16 @@ loop:
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
 	VFMLA V19.D2, V24.D2, V25.D2
 	VBIT V21.B16, V25.B16, V20.B16
-	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
 	VBSL V2.B16, V1.B16, V21.B16
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V14.B16, V18.B16
-	WORD $0x6e72e452 // fcmge v18.2d, v2.2d, v18.2d
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e70e450 // fcmge v16.2d, v2.2d, v16.2d
 	WORD $0x4ef4d773 // fsub v19.2d, v27.2d, v20.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
 	VMOV V14.B16, V21.B16
-	VBIT V18.B16, V2.B16, V21.B16
+	VBIT V16.B16, V2.B16, V21.B16
 	WORD $0x6e75fe73 // fdiv v19.2d, v19.2d, v21.2d
 	FMOVQ 2688(R5), F21
 	FMOVQ 2704(R5), F22
@@ -2398,21 +2394,21 @@ loop:
 	VFMLA V14.D2, V21.D2, V22.D2
 	FMOVQ 2832(R5), F21
 	VFMLA V14.D2, V22.D2, V21.D2
-	VBIT V18.B16, V21.B16, V19.B16
+	VBIT V16.B16, V21.B16, V19.B16
 	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d
-	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
-	WORD $0x4e71d54e // fadd v14.2d, v10.2d, v17.2d
-	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
-	WORD $0x4e69d531 // fadd v17.2d, v9.2d, v9.2d
+	WORD $0x6e61de52 // fmul v18.2d, v18.2d, v1.2d
+	WORD $0x4e72d54e // fadd v14.2d, v10.2d, v18.2d
+	WORD $0x4ef2d54a // fsub v10.2d, v10.2d, v18.2d
+	WORD $0x4e69d530 // fadd v16.2d, v9.2d, v9.2d
 	WORD $0x6e68ddb2 // fmul v18.2d, v13.2d, v8.2d
 	WORD $0x6ee0fa55 // fneg v21.2d, v18.2d
 	VFMLA V8.D2, V13.D2, V21.D2
-	VFMLA V16.D2, V11.D2, V18.D2
+	VFMLA V17.D2, V11.D2, V18.D2
 	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
-	VFMLA V10.D2, V17.D2, V18.D2
-	WORD $0x6e61de91 // fmul v17.2d, v20.2d, v1.2d
-	WORD $0x6e72de31 // fmul v17.2d, v17.2d, v18.2d
-	VFMLA V14.D2, V27.D2, V17.D2
+	VFMLA V10.D2, V16.D2, V18.D2
+	WORD $0x6e61de90 // fmul v16.2d, v20.2d, v1.2d
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	VFMLA V14.D2, V27.D2, V16.D2
 	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
 	VFMLA V14.D2, V20.D2, V19.D2
 	VMOV V4.B16, V14.B16
@@ -2447,17 +2443,17 @@ loop:
 	VSHL $52, V14.D2, V14.D2
 	VADD V2.D2, V14.D2, V14.D2
 	VFMLA V14.D2, V12.D2, V14.D2
-	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	WORD $0x6e6ede10 // fmul v16.2d, v16.2d, v14.2d
 	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
 	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
 	WORD $0x6e6ade8a // fmul v10.2d, v20.2d, v10.2d
 	VFMLA V9.D2, V19.D2, V10.D2
-	WORD $0x4e6ad629 // fadd v9.2d, v17.2d, v10.2d
+	WORD $0x4e6ad609 // fadd v9.2d, v16.2d, v10.2d
 	WORD $0x6e68de88 // fmul v8.2d, v20.2d, v8.2d
 	VFMLA V11.D2, V19.D2, V8.D2
-	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
 	VFMLA V13.D2, V19.D2, V20.D2
-	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
+	WORD $0x4eead610 // fsub v16.2d, v16.2d, v10.2d
 	WORD $0x6eb0a9ea // umaxv s10, v15.4s
 	FMOVS F10, R8
 	CBNZ R8, hard
@@ -2467,7 +2463,7 @@ loop:
 	ADD R6<<1, R0, R8
 	FMOVQ F20, (R8)
 	ADD R7, R0, R8
-	FMOVQ F17, (R8)
+	FMOVQ F16, (R8)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R10
@@ -2499,7 +2495,7 @@ hard:
 	FMOVQ F8, (R8)
 	ADD R7, R0, R8
 	FMOVQ (R8), F8
-	VBIF V15.B16, V17.B16, V8.B16
+	VBIF V15.B16, V16.B16, V8.B16
 	ADD R7, R0, R8
 	FMOVQ F8, (R8)
 	MOVD ZR, R8

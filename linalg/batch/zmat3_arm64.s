@@ -454,92 +454,92 @@ stage2:
 	VFMLA V5.S4, V3.S4, V4.S4
 	FMOVQ 160(R4), F5
 	WORD $0x4ea5d486 // fsub v6.4s, v4.4s, v5.4s
-	FMOVQ 432(R4), F5
-	VFMLS V5.S4, V6.S4, V3.S4
-	FMOVQ 448(R4), F5
-	VFMLS V5.S4, V6.S4, V3.S4
-	FMOVQ 464(R4), F5
-	FMOVQ 480(R4), F6
-	VFMLA V3.S4, V6.S4, V5.S4
-	FMOVQ 496(R4), F6
-	VFMLA V3.S4, V5.S4, V6.S4
-	FMOVQ 512(R4), F5
-	VFMLA V3.S4, V6.S4, V5.S4
-	FMOVQ 528(R4), F6
-	VFMLA V3.S4, V5.S4, V6.S4
-	WORD $0x6e23dc65 // fmul v5.4s, v3.4s, v3.4s
-	VFMLA V6.S4, V5.S4, V3.S4
+	VMOV V3.B16, V5.B16
+	FMOVQ 432(R4), F7
+	VFMLS V7.S4, V6.S4, V5.S4
+	FMOVQ 448(R4), F7
+	VFMLS V7.S4, V6.S4, V5.S4
+	FMOVQ 464(R4), F6
+	FMOVQ 480(R4), F7
+	VFMLA V5.S4, V7.S4, V6.S4
+	FMOVQ 496(R4), F7
+	VFMLA V5.S4, V6.S4, V7.S4
+	FMOVQ 512(R4), F6
+	VFMLA V5.S4, V7.S4, V6.S4
+	FMOVQ 528(R4), F7
+	VFMLA V5.S4, V6.S4, V7.S4
+	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V6.S4, V5.S4
 	VSHL $23, V4.S4, V4.S4
 	VADD V1.S4, V4.S4, V4.S4
-	VFMLA V4.S4, V3.S4, V4.S4
-	FMOVQ 208(RSP), F3
-	VMOV V4.B16, V5.B16
-	VFMLA V3.S4, V4.S4, V5.S4
-	FMOVQ 224(RSP), F3
-	FMOVQ 288(RSP), F6
-	WORD $0x6e26dc63 // fmul v3.4s, v3.4s, v6.4s
-	WORD $0x6e23dc83 // fmul v3.4s, v4.4s, v3.4s
-	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
-	FMOVQ 240(RSP), F7
-	WORD $0x6e26dce7 // fmul v7.4s, v7.4s, v6.4s
-	WORD $0x6e27dc84 // fmul v4.4s, v4.4s, v7.4s
-	FMOVQ 16(RSP), F6
-	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
-	FMOVQ (R1), F7
-	FMOVQ 176(RSP), F8
-	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
-	WORD $0x4e25d4c6 // fadd v6.4s, v6.4s, v5.4s
-	VFMLA V7.S4, V3.S4, V6.S4
-	FMOVQ 32(RSP), F7
+	VFMLA V4.S4, V5.S4, V4.S4
+	FMOVQ 208(RSP), F5
+	VMOV V4.B16, V6.B16
+	VFMLA V5.S4, V4.S4, V6.S4
+	FMOVQ 224(RSP), F5
+	FMOVQ 288(RSP), F7
+	WORD $0x6e27dca5 // fmul v5.4s, v5.4s, v7.4s
+	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
+	WORD $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	FMOVQ 240(RSP), F8
+	WORD $0x6e27dd08 // fmul v8.4s, v8.4s, v7.4s
+	WORD $0x6e28dc84 // fmul v4.4s, v4.4s, v8.4s
+	FMOVQ 16(RSP), F7
 	WORD $0x6e27dc87 // fmul v7.4s, v4.4s, v7.4s
+	FMOVQ (R1), F8
+	WORD $0x4ea3d508 // fsub v8.4s, v8.4s, v3.4s
+	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	VFMLA V8.S4, V5.S4, V7.S4
+	FMOVQ 32(RSP), F8
+	WORD $0x6e28dc88 // fmul v8.4s, v4.4s, v8.4s
 	ADD R5, R1, R9
 	FMOVQ (R9), F9
-	VFMLA V9.S4, V3.S4, V7.S4
+	VFMLA V9.S4, V5.S4, V8.S4
 	FMOVQ 48(RSP), F9
 	WORD $0x6e29dc89 // fmul v9.4s, v4.4s, v9.4s
 	ADD R5<<1, R1, R9
 	FMOVQ (R9), F10
-	VFMLA V10.S4, V3.S4, V9.S4
+	VFMLA V10.S4, V5.S4, V9.S4
 	FMOVQ 64(RSP), F10
 	WORD $0x6e2adc8a // fmul v10.4s, v4.4s, v10.4s
 	ADD R6, R1, R9
 	FMOVQ (R9), F11
-	VFMLA V11.S4, V3.S4, V10.S4
+	VFMLA V11.S4, V5.S4, V10.S4
 	FMOVQ 80(RSP), F11
 	WORD $0x6e2bdc8b // fmul v11.4s, v4.4s, v11.4s
 	ADD R5<<2, R1, R9
 	FMOVQ (R9), F12
-	WORD $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
-	WORD $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
-	VFMLA V12.S4, V3.S4, V11.S4
+	WORD $0x4ea3d58c // fsub v12.4s, v12.4s, v3.4s
+	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	VFMLA V12.S4, V5.S4, V11.S4
 	FMOVQ 96(RSP), F12
 	WORD $0x6e2cdc8c // fmul v12.4s, v4.4s, v12.4s
 	ADD R7, R1, R9
 	FMOVQ (R9), F13
-	VFMLA V13.S4, V3.S4, V12.S4
+	VFMLA V13.S4, V5.S4, V12.S4
 	FMOVQ 112(RSP), F13
 	WORD $0x6e2ddc8d // fmul v13.4s, v4.4s, v13.4s
 	ADD R6<<1, R1, R9
 	FMOVQ (R9), F14
-	VFMLA V14.S4, V3.S4, V13.S4
+	VFMLA V14.S4, V5.S4, V13.S4
 	FMOVQ 128(RSP), F14
 	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
 	ADD R8, R1, R9
 	FMOVQ (R9), F15
-	VFMLA V15.S4, V3.S4, V14.S4
+	VFMLA V15.S4, V5.S4, V14.S4
 	FMOVQ 144(RSP), F15
 	WORD $0x6e2fdc84 // fmul v4.4s, v4.4s, v15.4s
 	ADD R5<<3, R1, R9
 	FMOVQ (R9), F15
-	WORD $0x4ea8d5ef // fsub v15.4s, v15.4s, v8.4s
-	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
-	VFMLA V15.S4, V3.S4, V4.S4
+	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	VFMLA V15.S4, V5.S4, V4.S4
 	WORD $0x6eb0a843 // umaxv s3, v2.4s
 	FMOVS F3, R9
 	CBNZ R9, hard
-	FMOVQ F6, (R0)
+	FMOVQ F7, (R0)
 	ADD R5, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F8, (R9)
 	ADD R5<<1, R0, R9
 	FMOVQ F9, (R9)
 	ADD R6, R0, R9
@@ -567,11 +567,11 @@ stage2:
 
 hard:
 	FMOVQ (R0), F3
-	VBIF V2.B16, V6.B16, V3.B16
+	VBIF V2.B16, V7.B16, V3.B16
 	FMOVQ F3, (R0)
 	ADD R5, R0, R9
 	FMOVQ (R9), F3
-	VBIF V2.B16, V7.B16, V3.B16
+	VBIF V2.B16, V8.B16, V3.B16
 	ADD R5, R0, R9
 	FMOVQ F3, (R9)
 	ADD R5<<1, R0, R9
@@ -896,102 +896,102 @@ stage2:
 	VFMLA V5.D2, V3.D2, V4.D2
 	FMOVQ 736(R4), F5
 	WORD $0x4ee5d486 // fsub v6.2d, v4.2d, v5.2d
-	FMOVQ 1136(R4), F5
-	VFMLS V5.D2, V6.D2, V3.D2
-	FMOVQ 1152(R4), F5
-	VFMLS V5.D2, V6.D2, V3.D2
-	FMOVQ 1168(R4), F5
-	FMOVQ 1184(R4), F6
-	VFMLA V3.D2, V6.D2, V5.D2
-	FMOVQ 1200(R4), F6
-	VFMLA V3.D2, V5.D2, V6.D2
-	FMOVQ 1216(R4), F5
-	VFMLA V3.D2, V6.D2, V5.D2
-	FMOVQ 1232(R4), F6
-	VFMLA V3.D2, V5.D2, V6.D2
-	FMOVQ 1248(R4), F5
-	VFMLA V3.D2, V6.D2, V5.D2
-	FMOVQ 1264(R4), F6
-	VFMLA V3.D2, V5.D2, V6.D2
-	FMOVQ 1280(R4), F5
-	VFMLA V3.D2, V6.D2, V5.D2
-	FMOVQ 1296(R4), F6
-	VFMLA V3.D2, V5.D2, V6.D2
-	FMOVQ 1312(R4), F5
-	VFMLA V3.D2, V6.D2, V5.D2
-	WORD $0x6e63dc66 // fmul v6.2d, v3.2d, v3.2d
-	VFMLA V5.D2, V6.D2, V3.D2
+	VMOV V3.B16, V5.B16
+	FMOVQ 1136(R4), F7
+	VFMLS V7.D2, V6.D2, V5.D2
+	FMOVQ 1152(R4), F7
+	VFMLS V7.D2, V6.D2, V5.D2
+	FMOVQ 1168(R4), F6
+	FMOVQ 1184(R4), F7
+	VFMLA V5.D2, V7.D2, V6.D2
+	FMOVQ 1200(R4), F7
+	VFMLA V5.D2, V6.D2, V7.D2
+	FMOVQ 1216(R4), F6
+	VFMLA V5.D2, V7.D2, V6.D2
+	FMOVQ 1232(R4), F7
+	VFMLA V5.D2, V6.D2, V7.D2
+	FMOVQ 1248(R4), F6
+	VFMLA V5.D2, V7.D2, V6.D2
+	FMOVQ 1264(R4), F7
+	VFMLA V5.D2, V6.D2, V7.D2
+	FMOVQ 1280(R4), F6
+	VFMLA V5.D2, V7.D2, V6.D2
+	FMOVQ 1296(R4), F7
+	VFMLA V5.D2, V6.D2, V7.D2
+	FMOVQ 1312(R4), F6
+	VFMLA V5.D2, V7.D2, V6.D2
+	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V7.D2, V5.D2
 	VSHL $52, V4.D2, V4.D2
 	VADD V1.D2, V4.D2, V4.D2
-	VFMLA V4.D2, V3.D2, V4.D2
-	FMOVQ 208(RSP), F3
-	VMOV V4.B16, V5.B16
-	VFMLA V3.D2, V4.D2, V5.D2
-	FMOVQ 224(RSP), F3
-	FMOVQ 288(RSP), F6
-	WORD $0x6e66dc63 // fmul v3.2d, v3.2d, v6.2d
-	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
-	WORD $0x6e66dcc6 // fmul v6.2d, v6.2d, v6.2d
-	FMOVQ 240(RSP), F7
-	WORD $0x6e66dce7 // fmul v7.2d, v7.2d, v6.2d
-	WORD $0x6e67dc84 // fmul v4.2d, v4.2d, v7.2d
-	FMOVQ 16(RSP), F6
-	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
-	FMOVQ (R1), F7
-	FMOVQ 176(RSP), F8
-	WORD $0x4ee8d4e7 // fsub v7.2d, v7.2d, v8.2d
-	WORD $0x4e65d4c6 // fadd v6.2d, v6.2d, v5.2d
-	VFMLA V7.D2, V3.D2, V6.D2
-	FMOVQ 32(RSP), F7
+	VFMLA V4.D2, V5.D2, V4.D2
+	FMOVQ 208(RSP), F5
+	VMOV V4.B16, V6.B16
+	VFMLA V5.D2, V4.D2, V6.D2
+	FMOVQ 224(RSP), F5
+	FMOVQ 288(RSP), F7
+	WORD $0x6e67dca5 // fmul v5.2d, v5.2d, v7.2d
+	WORD $0x6e65dc85 // fmul v5.2d, v4.2d, v5.2d
+	WORD $0x6e67dce7 // fmul v7.2d, v7.2d, v7.2d
+	FMOVQ 240(RSP), F8
+	WORD $0x6e67dd08 // fmul v8.2d, v8.2d, v7.2d
+	WORD $0x6e68dc84 // fmul v4.2d, v4.2d, v8.2d
+	FMOVQ 16(RSP), F7
 	WORD $0x6e67dc87 // fmul v7.2d, v4.2d, v7.2d
+	FMOVQ (R1), F8
+	WORD $0x4ee3d508 // fsub v8.2d, v8.2d, v3.2d
+	WORD $0x4e66d4e7 // fadd v7.2d, v7.2d, v6.2d
+	VFMLA V8.D2, V5.D2, V7.D2
+	FMOVQ 32(RSP), F8
+	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
 	ADD R5, R1, R9
 	FMOVQ (R9), F9
-	VFMLA V9.D2, V3.D2, V7.D2
+	VFMLA V9.D2, V5.D2, V8.D2
 	FMOVQ 48(RSP), F9
 	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
 	ADD R5<<1, R1, R9
 	FMOVQ (R9), F10
-	VFMLA V10.D2, V3.D2, V9.D2
+	VFMLA V10.D2, V5.D2, V9.D2
 	FMOVQ 64(RSP), F10
 	WORD $0x6e6adc8a // fmul v10.2d, v4.2d, v10.2d
 	ADD R6, R1, R9
 	FMOVQ (R9), F11
-	VFMLA V11.D2, V3.D2, V10.D2
+	VFMLA V11.D2, V5.D2, V10.D2
 	FMOVQ 80(RSP), F11
 	WORD $0x6e6bdc8b // fmul v11.2d, v4.2d, v11.2d
 	ADD R5<<2, R1, R9
 	FMOVQ (R9), F12
-	WORD $0x4ee8d58c // fsub v12.2d, v12.2d, v8.2d
-	WORD $0x4e65d56b // fadd v11.2d, v11.2d, v5.2d
-	VFMLA V12.D2, V3.D2, V11.D2
+	WORD $0x4ee3d58c // fsub v12.2d, v12.2d, v3.2d
+	WORD $0x4e66d56b // fadd v11.2d, v11.2d, v6.2d
+	VFMLA V12.D2, V5.D2, V11.D2
 	FMOVQ 96(RSP), F12
 	WORD $0x6e6cdc8c // fmul v12.2d, v4.2d, v12.2d
 	ADD R7, R1, R9
 	FMOVQ (R9), F13
-	VFMLA V13.D2, V3.D2, V12.D2
+	VFMLA V13.D2, V5.D2, V12.D2
 	FMOVQ 112(RSP), F13
 	WORD $0x6e6ddc8d // fmul v13.2d, v4.2d, v13.2d
 	ADD R6<<1, R1, R9
 	FMOVQ (R9), F14
-	VFMLA V14.D2, V3.D2, V13.D2
+	VFMLA V14.D2, V5.D2, V13.D2
 	FMOVQ 128(RSP), F14
 	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
 	ADD R8, R1, R9
 	FMOVQ (R9), F15
-	VFMLA V15.D2, V3.D2, V14.D2
+	VFMLA V15.D2, V5.D2, V14.D2
 	FMOVQ 144(RSP), F15
 	WORD $0x6e6fdc84 // fmul v4.2d, v4.2d, v15.2d
 	ADD R5<<3, R1, R9
 	FMOVQ (R9), F15
-	WORD $0x4ee8d5ef // fsub v15.2d, v15.2d, v8.2d
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	VFMLA V15.D2, V3.D2, V4.D2
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	WORD $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
+	VFMLA V15.D2, V5.D2, V4.D2
 	WORD $0x6eb0a843 // umaxv s3, v2.4s
 	FMOVS F3, R9
 	CBNZ R9, hard
-	FMOVQ F6, (R0)
+	FMOVQ F7, (R0)
 	ADD R5, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F8, (R9)
 	ADD R5<<1, R0, R9
 	FMOVQ F9, (R9)
 	ADD R6, R0, R9
@@ -1019,11 +1019,11 @@ stage2:
 
 hard:
 	FMOVQ (R0), F3
-	VBIF V2.B16, V6.B16, V3.B16
+	VBIF V2.B16, V7.B16, V3.B16
 	FMOVQ F3, (R0)
 	ADD R5, R0, R9
 	FMOVQ (R9), F3
-	VBIF V2.B16, V7.B16, V3.B16
+	VBIF V2.B16, V8.B16, V3.B16
 	ADD R5, R0, R9
 	FMOVQ F3, (R9)
 	ADD R5<<1, R0, R9

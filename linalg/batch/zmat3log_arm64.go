@@ -4,12 +4,12 @@
 
 package batch
 
-// log3x3F64NEON writes the logarithms of n matrices. It takes 473 instructions each.
+// log3x3F64NEON writes the logarithms of n matrices. It takes 471 instructions each.
 //
 //go:noescape
 func log3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// log3x3ShortF64NEON writes the logarithms of n matrices with the digits of float32. It takes 439 instructions each.
+// log3x3ShortF64NEON writes the logarithms of n matrices with the digits of float32. It takes 437 instructions each.
 //
 //go:noescape
 func log3x3ShortF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -17,43 +17,42 @@ TEXT ·expSO2F32AVX2(SB), NOSPLIT, $0-64
 loop1:
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VANDPS       absF32<>+0(SB), Y0, Y2
+	VCMPPS       $0x16, limit<>+0(SB), Y1, Y2
 	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y3
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y3
 	VSUBPS       roundF32<>+0(SB), Y3, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y2
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y2
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y2
-	VMULPS       Y2, Y2, Y4
+	VFNMADD231PS halfPi1<>+0(SB), Y4, Y1
+	VFNMADD231PS halfPi2<>+0(SB), Y4, Y1
+	VFNMADD231PS halfPi3<>+0(SB), Y4, Y1
+	VMULPS       Y1, Y1, Y4
 	VMOVUPS      sinP2<>+0(SB), Y5
 	VFMADD213PS  sinP1<>+0(SB), Y4, Y5
 	VFMADD213PS  sinP0<>+0(SB), Y4, Y5
 	VMULPS       Y5, Y4, Y5
-	VFMADD231PS  Y5, Y2, Y2
+	VFMADD231PS  Y5, Y1, Y1
 	VMOVUPS      cosP2<>+0(SB), Y5
 	VFMADD213PS  cosP1<>+0(SB), Y4, Y5
 	VFMADD213PS  cosP0<>+0(SB), Y4, Y5
 	VFMADD213PS  minusHalf<>+0(SB), Y4, Y5
 	VFMADD213PS  one<>+0(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
-	VBLENDVPS    Y4, Y5, Y2, Y6
-	VBLENDVPS    Y4, Y2, Y5, Y5
-	VPSLLD       $0x1e, Y3, Y2
+	VBLENDVPS    Y4, Y5, Y1, Y6
+	VBLENDVPS    Y4, Y1, Y5, Y5
+	VPSLLD       $0x1e, Y3, Y1
 	VPADDD       oneI<>+0(SB), Y3, Y3
 	VPSLLD       $0x1e, Y3, Y3
 	VANDPS       signF32<>+0(SB), Y3, Y3
 	VXORPS       Y3, Y5, Y5
-	VXORPS       Y0, Y2, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y2
-	VXORPS       Y2, Y6, Y6
-	VMOVMSKPS    Y1, DI
+	VXORPS       Y0, Y1, Y1
+	VANDPS       signF32<>+0(SB), Y1, Y1
+	VXORPS       Y1, Y6, Y6
+	VMOVMSKPS    Y2, DI
 	TESTQ        DI, DI
 	JE           easy3
-	VPCMPEQD     Y2, Y2, Y2
-	VXORPS       Y1, Y2, Y2
-	VMASKMOVPS   Y5, Y2, (AX)
-	VMASKMOVPS   Y6, Y2, (AX)(BX*1)
+	VPCMPEQD     Y1, Y1, Y1
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   Y5, Y1, (AX)
+	VMASKMOVPS   Y6, Y1, (AX)(BX*1)
 	MOVQ         SI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -1652,28 +1651,26 @@ loop1:
 	VMOVUPS    (DX), Y1
 	VADDPS     Y1, Y0, Y2
 	VANDPS     absF32<>+0(SB), Y2, Y3
-	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y3
-	VANDPS     absF32<>+0(SB), Y2, Y4
-	VCMPPS     $0x1e, pi1<>+0(SB), Y4, Y4
+	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y4
+	VCMPPS     $0x1e, pi1<>+0(SB), Y3, Y3
 	VSUBPS     Y0, Y2, Y5
 	VSUBPS     Y5, Y2, Y6
 	VSUBPS     Y6, Y0, Y0
 	VSUBPS     Y5, Y1, Y1
 	VADDPS     Y1, Y0, Y0
 	VANDPS     signF32<>+0(SB), Y2, Y1
-	VORPS      twoPi1<>+0(SB), Y1, Y1
-	VANDPS     signF32<>+0(SB), Y2, Y5
-	VXORPS     twoPi2<>+0(SB), Y5, Y5
-	VSUBPS     Y1, Y2, Y1
-	VSUBPS     Y5, Y0, Y0
-	VADDPS     Y0, Y1, Y1
-	VBLENDVPS  Y4, Y1, Y2, Y2
-	VMOVMSKPS  Y3, DI
+	VORPS      twoPi1<>+0(SB), Y1, Y5
+	VXORPS     twoPi2<>+0(SB), Y1, Y1
+	VSUBPS     Y5, Y2, Y5
+	VSUBPS     Y1, Y0, Y0
+	VADDPS     Y0, Y5, Y5
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VMOVMSKPS  Y4, DI
 	TESTQ      DI, DI
 	JE         easy3
-	VPCMPEQD   Y1, Y1, Y1
-	VXORPS     Y3, Y1, Y1
-	VMASKMOVPS Y2, Y1, (AX)
+	VPCMPEQD   Y5, Y5, Y5
+	VXORPS     Y4, Y5, Y5
+	VMASKMOVPS Y2, Y5, (AX)
 	MOVQ       SI, AX
 	SUBQ       BX, AX
 	LEAQ       8(AX), CX
@@ -1743,7 +1740,6 @@ loop1:
 	VADDPS          Z1, Z0, Z2
 	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
 	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
-	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
 	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K2
 	VSUBPS          Z0, Z2, Z3
 	VSUBPS          Z3, Z2, Z4
@@ -1801,18 +1797,17 @@ loop1:
 	VMOVUPS    (DX), Y1
 	VADDPD     Y1, Y0, Y0
 	VANDPD     absF64<>+0(SB), Y0, Y1
-	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y1
-	VANDPD     absF64<>+0(SB), Y0, Y2
-	VCMPPD     $0x1e, pi1F64<>+0(SB), Y2, Y2
+	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y2
+	VCMPPD     $0x1e, pi1F64<>+0(SB), Y1, Y1
 	VANDPD     signF64<>+0(SB), Y0, Y3
 	VORPD      twoPi1F64<>+0(SB), Y3, Y3
 	VSUBPD     Y3, Y0, Y3
-	VBLENDVPD  Y2, Y3, Y0, Y0
-	VMOVMSKPD  Y1, DI
+	VBLENDVPD  Y1, Y3, Y0, Y0
+	VMOVMSKPD  Y2, DI
 	TESTQ      DI, DI
 	JE         easy3
 	VPCMPEQD   Y3, Y3, Y3
-	VXORPD     Y1, Y3, Y3
+	VXORPD     Y2, Y3, Y3
 	VMASKMOVPD Y0, Y3, (AX)
 	MOVQ       SI, AX
 	SUBQ       BX, AX
@@ -1865,7 +1860,6 @@ loop1:
 	VADDPD          Z1, Z0, Z0
 	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
-	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K2
 	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
 	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
@@ -2028,60 +2022,59 @@ loop1:
 	VCMPPS       $0x16, expLimit<>+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
-	VORPS        Y1, Y3, Y3
+	VCMPPS       $0x16, limit<>+0(SB), Y3, Y4
+	VORPS        Y1, Y4, Y4
 	VMOVUPS      log2e<>+0(SB), Y1
 	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y4
-	VFNMADD231PS ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PS ln2Lo<>+0(SB), Y4, Y0
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  expC5<>+0(SB), Y0, Y4
-	VFMADD213PS  expC4<>+0(SB), Y0, Y4
-	VFMADD213PS  expC3<>+0(SB), Y0, Y4
-	VFMADD213PS  expC2<>+0(SB), Y0, Y4
-	VMULPS       Y0, Y0, Y5
-	VFMADD231PS  Y4, Y5, Y0
+	VSUBPS       roundF32<>+0(SB), Y1, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y0
+	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y0
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  expC5<>+0(SB), Y0, Y5
+	VFMADD213PS  expC4<>+0(SB), Y0, Y5
+	VFMADD213PS  expC3<>+0(SB), Y0, Y5
+	VFMADD213PS  expC2<>+0(SB), Y0, Y5
+	VMULPS       Y0, Y0, Y6
+	VFMADD231PS  Y5, Y6, Y0
 	VPSLLD       $0x17, Y1, Y1
 	VPADDD       one<>+0(SB), Y1, Y1
 	VFMADD231PS  Y1, Y0, Y1
-	VANDPS       absF32<>+0(SB), Y2, Y0
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y0
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y0
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y0
-	VMULPS       Y0, Y0, Y4
-	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y6
-	VMULPS       Y6, Y4, Y6
-	VFMADD231PS  Y6, Y0, Y0
-	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y6
-	VFMADD213PS  one<>+0(SB), Y4, Y6
-	VPSLLD       $0x1f, Y5, Y4
-	VBLENDVPS    Y4, Y6, Y0, Y7
-	VBLENDVPS    Y4, Y0, Y6, Y6
-	VPSLLD       $0x1e, Y5, Y0
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y6, Y6
-	VXORPS       Y2, Y0, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y0
+	VFMADD213PS  roundF32<>+0(SB), Y3, Y0
+	VSUBPS       roundF32<>+0(SB), Y0, Y6
+	VFNMADD231PS halfPi1<>+0(SB), Y6, Y3
+	VFNMADD231PS halfPi2<>+0(SB), Y6, Y3
+	VFNMADD231PS halfPi3<>+0(SB), Y6, Y3
+	VMULPS       Y3, Y3, Y6
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y6, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y6, Y5
+	VMULPS       Y5, Y6, Y5
+	VFMADD231PS  Y5, Y3, Y3
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y6, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y6, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y6, Y5
+	VFMADD213PS  one<>+0(SB), Y6, Y5
+	VPSLLD       $0x1f, Y0, Y6
+	VBLENDVPS    Y6, Y5, Y3, Y7
+	VBLENDVPS    Y6, Y3, Y5, Y5
+	VPSLLD       $0x1e, Y0, Y3
+	VPADDD       oneI<>+0(SB), Y0, Y0
+	VPSLLD       $0x1e, Y0, Y0
 	VANDPS       signF32<>+0(SB), Y0, Y0
-	VXORPS       Y0, Y7, Y7
-	VMULPS       Y6, Y1, Y6
+	VXORPS       Y0, Y5, Y5
+	VXORPS       Y2, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y7, Y7
+	VMULPS       Y5, Y1, Y5
 	VMULPS       Y7, Y1, Y1
-	VMOVMSKPS    Y3, DI
+	VMOVMSKPS    Y4, DI
 	TESTQ        DI, DI
 	JE           easy3
 	VPCMPEQD     Y7, Y7, Y7
-	VXORPS       Y3, Y7, Y7
-	VMASKMOVPS   Y6, Y7, (AX)
+	VXORPS       Y4, Y7, Y7
+	VMASKMOVPS   Y5, Y7, (AX)
 	VMASKMOVPS   Y1, Y7, (AX)(BX*1)
 	MOVQ         SI, AX
 	SUBQ         DX, AX
@@ -2093,7 +2086,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y6, (AX)
+	VMOVUPS Y5, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -2314,71 +2307,70 @@ loop1:
 	VCMPPD       $0x16, expLimitF64<>+0(SB), Y1, Y1
 	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
-	VORPD        Y1, Y3, Y3
+	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y4
+	VORPD        Y1, Y4, Y4
 	VMOVUPS      log2eF64<>+0(SB), Y1
 	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y4
-	VFNMADD231PD ln2HiF64<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2LoF64<>+0(SB), Y4, Y0
-	VMOVUPS      expQ9F64<>+0(SB), Y4
-	VFMADD213PD  expQ8F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ7F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ6F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ5F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ4F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ3F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ2F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ1F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ0F64<>+0(SB), Y0, Y4
-	VMULPD       Y0, Y0, Y5
-	VFMADD231PD  Y4, Y5, Y0
+	VSUBPD       roundF64<>+0(SB), Y1, Y5
+	VFNMADD231PD ln2HiF64<>+0(SB), Y5, Y0
+	VFNMADD231PD ln2LoF64<>+0(SB), Y5, Y0
+	VMOVUPS      expQ9F64<>+0(SB), Y5
+	VFMADD213PD  expQ8F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ7F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ6F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ5F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ4F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ3F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ2F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ1F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ0F64<>+0(SB), Y0, Y5
+	VMULPD       Y0, Y0, Y6
+	VFMADD231PD  Y5, Y6, Y0
 	VPSLLQ       $0x34, Y1, Y1
 	VPADDQ       oneF64<>+0(SB), Y1, Y1
 	VFMADD231PD  Y1, Y0, Y1
-	VANDPD       absF64<>+0(SB), Y2, Y0
-	VMOVUPS      twoOverPiF64<>+0(SB), Y5
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y5
-	VSUBPD       roundF64<>+0(SB), Y5, Y4
-	VFNMADD231PD halfPi1F64<>+0(SB), Y4, Y0
-	VFNMADD231PD halfPi2F64<>+0(SB), Y4, Y0
-	VFNMADD231PD halfPi3F64<>+0(SB), Y4, Y0
-	VMULPD       Y0, Y0, Y4
-	VMOVUPS      sinP5F64<>+0(SB), Y6
-	VFMADD213PD  sinP4F64<>+0(SB), Y4, Y6
-	VFMADD213PD  sinP3F64<>+0(SB), Y4, Y6
-	VFMADD213PD  sinP2F64<>+0(SB), Y4, Y6
-	VFMADD213PD  sinP1F64<>+0(SB), Y4, Y6
-	VFMADD213PD  sinP0F64<>+0(SB), Y4, Y6
-	VMULPD       Y6, Y4, Y6
-	VFMADD231PD  Y6, Y0, Y0
-	VMOVUPS      cosP5F64<>+0(SB), Y6
-	VFMADD213PD  cosP4F64<>+0(SB), Y4, Y6
-	VFMADD213PD  cosP3F64<>+0(SB), Y4, Y6
-	VFMADD213PD  cosP2F64<>+0(SB), Y4, Y6
-	VFMADD213PD  cosP1F64<>+0(SB), Y4, Y6
-	VFMADD213PD  cosP0F64<>+0(SB), Y4, Y6
-	VFMADD213PD  minusHalfF64<>+0(SB), Y4, Y6
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y6
-	VPSLLQ       $0x3f, Y5, Y4
-	VBLENDVPD    Y4, Y6, Y0, Y7
-	VBLENDVPD    Y4, Y0, Y6, Y6
-	VPADDQ       oneIF64<>+0(SB), Y5, Y0
+	VMOVUPS      twoOverPiF64<>+0(SB), Y0
+	VFMADD213PD  roundF64<>+0(SB), Y3, Y0
+	VSUBPD       roundF64<>+0(SB), Y0, Y6
+	VFNMADD231PD halfPi1F64<>+0(SB), Y6, Y3
+	VFNMADD231PD halfPi2F64<>+0(SB), Y6, Y3
+	VFNMADD231PD halfPi3F64<>+0(SB), Y6, Y3
+	VMULPD       Y3, Y3, Y6
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y6, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y6, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y6, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y6, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y6, Y5
+	VMULPD       Y5, Y6, Y5
+	VFMADD231PD  Y5, Y3, Y3
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y6, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y6, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y6, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y6, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y6, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y6, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y6, Y5
+	VPSLLQ       $0x3f, Y0, Y6
+	VBLENDVPD    Y6, Y5, Y3, Y7
+	VBLENDVPD    Y6, Y3, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y0, Y3
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y5, Y5
 	VPSLLQ       $0x3e, Y0, Y0
+	VXORPD       Y2, Y0, Y0
 	VANDPD       signF64<>+0(SB), Y0, Y0
-	VXORPD       Y0, Y6, Y6
-	VPSLLQ       $0x3e, Y5, Y5
-	VXORPD       Y2, Y5, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
-	VXORPD       Y5, Y7, Y7
-	VMULPD       Y6, Y1, Y6
+	VXORPD       Y0, Y7, Y7
+	VMULPD       Y5, Y1, Y5
 	VMULPD       Y7, Y1, Y1
-	VMOVMSKPD    Y3, DI
+	VMOVMSKPD    Y4, DI
 	TESTQ        DI, DI
 	JE           easy3
 	VPCMPEQD     Y7, Y7, Y7
-	VXORPD       Y3, Y7, Y7
-	VMASKMOVPD   Y6, Y7, (AX)
+	VXORPD       Y4, Y7, Y7
+	VMASKMOVPD   Y5, Y7, (AX)
 	VMASKMOVPD   Y1, Y7, (AX)(BX*1)
 	MOVQ         SI, AX
 	SUBQ         DX, AX
@@ -2390,7 +2382,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y6, (AX)
+	VMOVUPS Y5, (AX)
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -2627,58 +2619,53 @@ loop1:
 	VANDPS      absF32<>+0(SB), Y0, Y1
 	VMOVUPS     (CX)(BX*1), Y2
 	VANDPS      absF32<>+0(SB), Y2, Y3
-	VMAXPS      Y3, Y1, Y1
-	VCMPPS      $0x03, Y2, Y0, Y3
-	VCMPPS      $0x16, radiusMax<>+0(SB), Y1, Y4
-	VCMPPS      $0x19, radiusMin<>+0(SB), Y1, Y1
-	VORPS       Y4, Y1, Y1
-	VORPS       Y3, Y1, Y1
-	VANDPS      absF32<>+0(SB), Y0, Y3
-	VANDPS      absF32<>+0(SB), Y2, Y4
-	VMAXPS      Y4, Y3, Y3
-	VANDPS      absF32<>+0(SB), Y0, Y4
-	VANDPS      absF32<>+0(SB), Y2, Y5
-	VMINPS      Y5, Y4, Y4
-	VMULPS      Y3, Y3, Y5
-	VMULPS      Y4, Y4, Y6
-	VADDPS      Y6, Y5, Y7
-	VSUBPS      Y5, Y7, Y8
-	VSUBPS      Y8, Y6, Y8
-	VFMSUB231PS Y3, Y3, Y5
-	VFMSUB231PS Y4, Y4, Y6
-	VADDPS      Y6, Y5, Y5
-	VADDPS      Y5, Y8, Y8
-	VPSUBD      threeQuarters<>+0(SB), Y7, Y5
-	VANDPS      exponentF32<>+0(SB), Y5, Y5
-	VPSUBD      Y5, Y7, Y6
-	VSUBPS      one<>+0(SB), Y6, Y6
-	VPSRAD      $0x17, Y5, Y5
-	VCVTDQ2PS   Y5, Y5
-	VDIVPS      Y7, Y8, Y8
-	VMULPS      ln2Lo<>+0(SB), Y5, Y7
-	VADDPS      Y8, Y7, Y7
-	VMULPS      Y6, Y6, Y8
-	VMOVUPS     logQ8<>+0(SB), Y4
-	VFMADD213PS logQ7<>+0(SB), Y6, Y4
-	VFMADD213PS logQ6<>+0(SB), Y6, Y4
-	VFMADD213PS logQ5<>+0(SB), Y6, Y4
-	VFMADD213PS logQ4<>+0(SB), Y6, Y4
-	VFMADD213PS logQ3<>+0(SB), Y6, Y4
-	VFMADD213PS logQ2<>+0(SB), Y6, Y4
-	VFMADD213PS logQ1<>+0(SB), Y6, Y4
-	VFMADD213PS minusHalf<>+0(SB), Y6, Y4
-	VFMADD231PS Y4, Y8, Y7
-	VADDPS      Y6, Y7, Y7
-	VFMADD231PS ln2Hi<>+0(SB), Y5, Y7
-	VMULPS      half<>+0(SB), Y7, Y7
+	VMAXPS      Y3, Y1, Y4
+	VCMPPS      $0x03, Y2, Y0, Y5
+	VCMPPS      $0x16, radiusMax<>+0(SB), Y4, Y6
+	VCMPPS      $0x19, radiusMin<>+0(SB), Y4, Y7
+	VORPS       Y6, Y7, Y7
+	VORPS       Y5, Y7, Y7
+	VMINPS      Y3, Y1, Y1
+	VMULPS      Y4, Y4, Y3
+	VMULPS      Y1, Y1, Y5
+	VADDPS      Y5, Y3, Y6
+	VSUBPS      Y3, Y6, Y8
+	VSUBPS      Y8, Y5, Y8
+	VFMSUB231PS Y4, Y4, Y3
+	VFMSUB231PS Y1, Y1, Y5
+	VADDPS      Y5, Y3, Y3
+	VADDPS      Y3, Y8, Y8
+	VPSUBD      threeQuarters<>+0(SB), Y6, Y3
+	VANDPS      exponentF32<>+0(SB), Y3, Y3
+	VPSUBD      Y3, Y6, Y5
+	VSUBPS      one<>+0(SB), Y5, Y5
+	VPSRAD      $0x17, Y3, Y3
+	VCVTDQ2PS   Y3, Y3
+	VDIVPS      Y6, Y8, Y8
+	VMULPS      ln2Lo<>+0(SB), Y3, Y6
+	VADDPS      Y8, Y6, Y6
+	VMULPS      Y5, Y5, Y8
+	VMOVUPS     logQ8<>+0(SB), Y1
+	VFMADD213PS logQ7<>+0(SB), Y5, Y1
+	VFMADD213PS logQ6<>+0(SB), Y5, Y1
+	VFMADD213PS logQ5<>+0(SB), Y5, Y1
+	VFMADD213PS logQ4<>+0(SB), Y5, Y1
+	VFMADD213PS logQ3<>+0(SB), Y5, Y1
+	VFMADD213PS logQ2<>+0(SB), Y5, Y1
+	VFMADD213PS logQ1<>+0(SB), Y5, Y1
+	VFMADD213PS minusHalf<>+0(SB), Y5, Y1
+	VFMADD231PS Y1, Y8, Y6
+	VADDPS      Y5, Y6, Y6
+	VFMADD231PS ln2Hi<>+0(SB), Y3, Y6
+	VMULPS      half<>+0(SB), Y6, Y6
 	VADDPS      zero<>+0(SB), Y2, Y2
-	VANDPS      absF32<>+0(SB), Y0, Y5
-	VANDPS      absF32<>+0(SB), Y2, Y6
-	VMAXPS      Y5, Y6, Y8
-	VMINPS      Y6, Y5, Y4
-	VDIVPS      Y8, Y4, Y4
-	VMULPS      Y4, Y4, Y8
-	VMULPS      Y8, Y4, Y3
+	VANDPS      absF32<>+0(SB), Y0, Y3
+	VANDPS      absF32<>+0(SB), Y2, Y5
+	VMAXPS      Y3, Y5, Y8
+	VMINPS      Y5, Y3, Y1
+	VDIVPS      Y8, Y1, Y1
+	VMULPS      Y1, Y1, Y8
+	VMULPS      Y8, Y1, Y4
 	VMOVUPS     atanP9<>+0(SB), Y9
 	VFMADD213PS atanP8<>+0(SB), Y8, Y9
 	VFMADD213PS atanP7<>+0(SB), Y8, Y9
@@ -2689,32 +2676,32 @@ loop1:
 	VFMADD213PS atanP2<>+0(SB), Y8, Y9
 	VFMADD213PS atanP1<>+0(SB), Y8, Y9
 	VFMADD213PS atanP0<>+0(SB), Y8, Y9
-	VFMADD213PS Y4, Y9, Y3
-	VCMPPS      $0x03, Y4, Y4, Y4
-	VORPS       Y1, Y4, Y4
-	VCMPPS      $0x1e, Y5, Y6, Y6
-	VANDPS      signF32<>+0(SB), Y6, Y5
-	VXORPS      Y5, Y3, Y3
-	VANDPS      halfPi2<>+0(SB), Y6, Y5
-	VADDPS      Y5, Y3, Y3
-	VANDPS      halfPi1<>+0(SB), Y6, Y6
-	VADDPS      Y6, Y3, Y3
+	VFMADD213PS Y1, Y9, Y4
+	VCMPPS      $0x03, Y1, Y1, Y1
+	VORPS       Y7, Y1, Y1
+	VCMPPS      $0x1e, Y3, Y5, Y5
+	VANDPS      signF32<>+0(SB), Y5, Y3
+	VXORPS      Y3, Y4, Y4
+	VANDPS      halfPi2<>+0(SB), Y5, Y3
+	VADDPS      Y3, Y4, Y4
+	VANDPS      halfPi1<>+0(SB), Y5, Y5
+	VADDPS      Y5, Y4, Y4
 	VCMPPS      $0x11, zero<>+0(SB), Y0, Y0
-	VANDPS      signF32<>+0(SB), Y0, Y6
-	VXORPS      Y6, Y3, Y3
-	VANDPS      pi2<>+0(SB), Y0, Y6
-	VADDPS      Y6, Y3, Y3
+	VANDPS      signF32<>+0(SB), Y0, Y5
+	VXORPS      Y5, Y4, Y4
+	VANDPS      pi2<>+0(SB), Y0, Y5
+	VADDPS      Y5, Y4, Y4
 	VANDPS      pi1<>+0(SB), Y0, Y0
-	VADDPS      Y0, Y3, Y3
+	VADDPS      Y0, Y4, Y4
 	VANDPS      signF32<>+0(SB), Y2, Y2
-	VORPS       Y3, Y2, Y2
-	VMOVMSKPS   Y4, DI
+	VORPS       Y4, Y2, Y2
+	VMOVMSKPS   Y1, DI
 	TESTQ       DI, DI
 	JE          easy3
-	VPCMPEQD    Y3, Y3, Y3
-	VXORPS      Y4, Y3, Y3
-	VMASKMOVPS  Y7, Y3, (AX)
-	VMASKMOVPS  Y2, Y3, (AX)(BX*1)
+	VPCMPEQD    Y4, Y4, Y4
+	VXORPS      Y1, Y4, Y4
+	VMASKMOVPS  Y6, Y4, (AX)
+	VMASKMOVPS  Y2, Y4, (AX)(BX*1)
 	MOVQ        SI, AX
 	SUBQ        DX, AX
 	LEAQ        8(AX), CX
@@ -2725,7 +2712,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y7, (AX)
+	VMOVUPS Y6, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -2894,73 +2881,68 @@ loop1:
 	VPANDD           Z0, Z9, Z10
 	VMOVUPS          (CX)(BX*1), Z11
 	VPANDD           Z0, Z11, Z12
-	VMAXPS           Z12, Z10, Z10
+	VMAXPS           Z12, Z10, Z13
 	VCMPPS           $0x03, Z11, Z9, K1
-	VCMPPS           $0x16, Z3, Z10, K2
-	VCMPPS           $0x19, Z4, Z10, K3
+	VCMPPS           $0x16, Z3, Z13, K2
+	VCMPPS           $0x19, Z4, Z13, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
-	VPANDD           Z0, Z9, Z10
-	VPANDD           Z0, Z11, Z12
-	VMAXPS           Z12, Z10, Z10
-	VPANDD           Z0, Z9, Z12
-	VPANDD           Z0, Z11, Z13
-	VMINPS           Z13, Z12, Z12
-	VMULPS           Z10, Z10, Z13
-	VMULPS           Z12, Z12, Z14
-	VADDPS           Z14, Z13, Z15
-	VSUBPS           Z13, Z15, Z16
+	VMINPS           Z12, Z10, Z10
+	VMULPS           Z13, Z13, Z12
+	VMULPS           Z10, Z10, Z14
+	VADDPS           Z14, Z12, Z15
+	VSUBPS           Z12, Z15, Z16
 	VSUBPS           Z16, Z14, Z16
-	VFMSUB231PS      Z10, Z10, Z13
-	VFMSUB231PS      Z12, Z12, Z14
-	VADDPS           Z14, Z13, Z13
-	VADDPS           Z13, Z16, Z16
-	VGETMANTPS       $0x0b, Z15, Z13
-	VSUBPS           Z5, Z13, Z13
+	VFMSUB231PS      Z13, Z13, Z12
+	VFMSUB231PS      Z10, Z10, Z14
+	VADDPS           Z14, Z12, Z12
+	VADDPS           Z12, Z16, Z16
+	VGETMANTPS       $0x0b, Z15, Z12
+	VSUBPS           Z5, Z12, Z12
 	VMULPS           Z6, Z15, Z14
 	VGETEXPPS        Z14, Z14
-	VRCP14PS         Z15, Z12
-	VMULPS           Z12, Z16, Z10
-	VFNMADD231PS     Z10, Z15, Z16
-	VFMADD231PS      Z12, Z16, Z10
+	VRCP14PS         Z15, Z10
+	VMULPS           Z10, Z16, Z13
+	VFNMADD231PS     Z13, Z15, Z16
+	VFMADD231PS      Z10, Z16, Z13
 	VMULPS           Z7, Z14, Z16
-	VADDPS           Z10, Z16, Z16
-	VMULPS           Z13, Z13, Z10
-	VBROADCASTSS     logQ8<>+0(SB), Z12
-	VFMADD213PS      Z8, Z13, Z12
-	VFMADD213PS.BCST logQ6<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ5<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ4<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ3<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ2<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ1<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z12
-	VFMADD231PS      Z12, Z10, Z16
 	VADDPS           Z13, Z16, Z16
+	VMULPS           Z12, Z12, Z13
+	VBROADCASTSS     logQ8<>+0(SB), Z10
+	VFMADD213PS      Z8, Z12, Z10
+	VFMADD213PS.BCST logQ6<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ5<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ4<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ3<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ2<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ1<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z10
+	VFMADD231PS      Z10, Z13, Z16
+	VADDPS           Z12, Z16, Z16
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z16
 	VMULPS.BCST      half<>+0(SB), Z16, Z16
 	VADDPS           Z2, Z11, Z11
 	VPANDD           Z0, Z9, Z14
-	VPANDD           Z0, Z11, Z13
-	VMAXPS           Z14, Z13, Z10
-	VMINPS           Z13, Z14, Z12
-	VDIVPS           Z10, Z12, Z12
-	VMULPS           Z12, Z12, Z10
-	VMULPS           Z10, Z12, Z15
+	VPANDD           Z0, Z11, Z12
+	VMAXPS           Z14, Z12, Z13
+	VMINPS           Z12, Z14, Z10
+	VDIVPS           Z13, Z10, Z10
+	VMULPS           Z10, Z10, Z13
+	VMULPS           Z13, Z10, Z15
 	VBROADCASTSS     atanP9<>+0(SB), Z17
-	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z17
-	VFMADD213PS      Z12, Z17, Z15
-	VCMPPS           $0x03, Z12, Z12, K2
+	VFMADD213PS.BCST atanP8<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP7<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP6<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP5<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP4<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP3<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP2<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP1<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST atanP0<>+0(SB), Z13, Z17
+	VFMADD213PS      Z10, Z17, Z15
+	VCMPPS           $0x03, Z10, Z10, K2
 	KORW             K1, K2, K1
-	VCMPPS           $0x1e, Z14, Z13, K2
+	VCMPPS           $0x1e, Z14, Z12, K2
 	VPXORD           Z1, Z15, K2, Z15
 	VADDPS.BCST      halfPi2<>+0(SB), Z15, K2, Z15
 	VADDPS.BCST      halfPi1<>+0(SB), Z15, K2, Z15
@@ -3024,105 +3006,100 @@ loop1:
 	VANDPD      absF64<>+0(SB), Y0, Y1
 	VMOVUPS     (CX)(BX*1), Y2
 	VANDPD      absF64<>+0(SB), Y2, Y3
-	VMAXPD      Y3, Y1, Y1
-	VCMPPD      $0x03, Y2, Y0, Y3
-	VCMPPD      $0x16, radiusMaxF64<>+0(SB), Y1, Y4
-	VCMPPD      $0x19, radiusMinF64<>+0(SB), Y1, Y1
-	VORPD       Y4, Y1, Y1
-	VORPD       Y3, Y1, Y1
-	VANDPD      absF64<>+0(SB), Y0, Y3
-	VANDPD      absF64<>+0(SB), Y2, Y4
-	VMAXPD      Y4, Y3, Y3
-	VANDPD      absF64<>+0(SB), Y0, Y4
-	VANDPD      absF64<>+0(SB), Y2, Y5
-	VMINPD      Y5, Y4, Y4
-	VMULPD      Y3, Y3, Y5
-	VMULPD      Y4, Y4, Y6
-	VADDPD      Y6, Y5, Y7
-	VSUBPD      Y5, Y7, Y8
-	VSUBPD      Y8, Y6, Y8
-	VFMSUB231PD Y3, Y3, Y5
-	VFMSUB231PD Y4, Y4, Y6
-	VADDPD      Y6, Y5, Y5
-	VADDPD      Y5, Y8, Y8
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y7, Y5
-	VANDPD      exponentF64<>+0(SB), Y5, Y6
-	VPSRLQ      $0x34, Y5, Y5
-	VORPD       two52F64<>+0(SB), Y5, Y5
-	VSUBPD      two52BiasF64<>+0(SB), Y5, Y5
-	VPSUBQ      oneF64<>+0(SB), Y6, Y6
-	VPSUBQ      Y6, Y7, Y6
-	VSUBPD      oneF64<>+0(SB), Y6, Y6
-	VDIVPD      Y7, Y8, Y8
-	VADDPD      twoF64<>+0(SB), Y6, Y7
-	VDIVPD      Y7, Y6, Y7
-	VMULPD      Y7, Y7, Y4
-	VMULPD      Y6, Y6, Y3
-	VMULPD      halfF64<>+0(SB), Y3, Y3
-	VMULPD      ln2LoF64<>+0(SB), Y5, Y9
+	VMAXPD      Y3, Y1, Y4
+	VCMPPD      $0x03, Y2, Y0, Y5
+	VCMPPD      $0x16, radiusMaxF64<>+0(SB), Y4, Y6
+	VCMPPD      $0x19, radiusMinF64<>+0(SB), Y4, Y7
+	VORPD       Y6, Y7, Y7
+	VORPD       Y5, Y7, Y7
+	VMINPD      Y3, Y1, Y1
+	VMULPD      Y4, Y4, Y3
+	VMULPD      Y1, Y1, Y5
+	VADDPD      Y5, Y3, Y6
+	VSUBPD      Y3, Y6, Y8
+	VSUBPD      Y8, Y5, Y8
+	VFMSUB231PD Y4, Y4, Y3
+	VFMSUB231PD Y1, Y1, Y5
+	VADDPD      Y5, Y3, Y3
+	VADDPD      Y3, Y8, Y8
+	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y6, Y3
+	VANDPD      exponentF64<>+0(SB), Y3, Y5
+	VPSRLQ      $0x34, Y3, Y3
+	VORPD       two52F64<>+0(SB), Y3, Y3
+	VSUBPD      two52BiasF64<>+0(SB), Y3, Y3
+	VPSUBQ      oneF64<>+0(SB), Y5, Y5
+	VPSUBQ      Y5, Y6, Y5
+	VSUBPD      oneF64<>+0(SB), Y5, Y5
+	VDIVPD      Y6, Y8, Y8
+	VADDPD      twoF64<>+0(SB), Y5, Y6
+	VDIVPD      Y6, Y5, Y6
+	VMULPD      Y6, Y6, Y1
+	VMULPD      Y5, Y5, Y4
+	VMULPD      halfF64<>+0(SB), Y4, Y4
+	VMULPD      ln2LoF64<>+0(SB), Y3, Y9
 	VADDPD      Y8, Y9, Y9
 	VMOVUPS     logR7F64<>+0(SB), Y8
-	VFMADD213PD logR6F64<>+0(SB), Y4, Y8
-	VFMADD213PD logR5F64<>+0(SB), Y4, Y8
-	VFMADD213PD logR4F64<>+0(SB), Y4, Y8
-	VFMADD213PD logR3F64<>+0(SB), Y4, Y8
-	VFMADD213PD logR2F64<>+0(SB), Y4, Y8
-	VFMADD213PD logR1F64<>+0(SB), Y4, Y8
-	VFMADD213PD logR0F64<>+0(SB), Y4, Y8
-	VFMADD213PD Y3, Y8, Y4
-	VFMADD231PD Y4, Y7, Y9
-	VSUBPD      Y9, Y3, Y3
-	VSUBPD      Y3, Y6, Y6
-	VFMADD231PD ln2HiF64<>+0(SB), Y5, Y6
-	VMULPD      halfF64<>+0(SB), Y6, Y6
+	VFMADD213PD logR6F64<>+0(SB), Y1, Y8
+	VFMADD213PD logR5F64<>+0(SB), Y1, Y8
+	VFMADD213PD logR4F64<>+0(SB), Y1, Y8
+	VFMADD213PD logR3F64<>+0(SB), Y1, Y8
+	VFMADD213PD logR2F64<>+0(SB), Y1, Y8
+	VFMADD213PD logR1F64<>+0(SB), Y1, Y8
+	VFMADD213PD logR0F64<>+0(SB), Y1, Y8
+	VFMADD213PD Y4, Y8, Y1
+	VFMADD231PD Y1, Y6, Y9
+	VSUBPD      Y9, Y4, Y4
+	VSUBPD      Y4, Y5, Y5
+	VFMADD231PD ln2HiF64<>+0(SB), Y3, Y5
+	VMULPD      halfF64<>+0(SB), Y5, Y5
 	VADDPD      zeroF64<>+0(SB), Y2, Y2
-	VANDPD      absF64<>+0(SB), Y0, Y5
-	VANDPD      absF64<>+0(SB), Y2, Y3
-	VMAXPD      Y5, Y3, Y9
-	VMINPD      Y3, Y5, Y7
-	VMULPD      halfF64<>+0(SB), Y9, Y4
-	VCMPPD      $0x1e, Y4, Y7, Y4
-	VSUBPD      Y9, Y7, Y8
-	VBLENDVPD   Y4, Y8, Y7, Y8
-	VADDPD      Y9, Y7, Y7
-	VBLENDVPD   Y4, Y7, Y9, Y7
-	VDIVPD      Y7, Y8, Y8
-	VMULPD      Y8, Y8, Y7
-	VMULPD      Y7, Y8, Y10
+	VANDPD      absF64<>+0(SB), Y0, Y3
+	VANDPD      absF64<>+0(SB), Y2, Y4
+	VMAXPD      Y3, Y4, Y9
+	VMINPD      Y4, Y3, Y6
+	VMULPD      halfF64<>+0(SB), Y9, Y1
+	VCMPPD      $0x1e, Y1, Y6, Y1
+	VSUBPD      Y9, Y6, Y8
+	VBLENDVPD   Y1, Y8, Y6, Y8
+	VADDPD      Y9, Y6, Y6
+	VBLENDVPD   Y1, Y6, Y9, Y6
+	VDIVPD      Y6, Y8, Y8
+	VMULPD      Y8, Y8, Y6
+	VMULPD      Y6, Y8, Y10
 	VMOVUPS     atanP12F64<>+0(SB), Y11
-	VFMADD213PD atanP11F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP10F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP9F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP8F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP7F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP6F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP5F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP4F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP3F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP2F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP1F64<>+0(SB), Y7, Y11
-	VFMADD213PD atanP0F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP11F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP10F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP9F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP8F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP7F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP6F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP5F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP4F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP3F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP2F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP1F64<>+0(SB), Y6, Y11
+	VFMADD213PD atanP0F64<>+0(SB), Y6, Y11
 	VFMADD213PD Y8, Y11, Y10
-	VANDPD      quarterPi2F64<>+0(SB), Y4, Y11
+	VANDPD      quarterPi2F64<>+0(SB), Y1, Y11
 	VADDPD      Y11, Y10, Y10
-	VANDPD      quarterPi1F64<>+0(SB), Y4, Y4
-	VADDPD      Y4, Y10, Y10
+	VANDPD      quarterPi1F64<>+0(SB), Y1, Y1
+	VADDPD      Y1, Y10, Y10
 	VCMPPD      $0x03, Y8, Y8, Y8
-	VORPD       Y1, Y8, Y8
+	VORPD       Y7, Y8, Y8
 	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y9, Y9
 	VORPD       Y8, Y9, Y9
-	VCMPPD      $0x1e, Y5, Y3, Y3
-	VANDPD      signF64<>+0(SB), Y3, Y5
-	VXORPD      Y5, Y10, Y10
-	VANDPD      halfPi2F64<>+0(SB), Y3, Y5
-	VADDPD      Y5, Y10, Y10
-	VANDPD      halfPi1F64<>+0(SB), Y3, Y3
-	VADDPD      Y3, Y10, Y10
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y0, Y0
-	VANDPD      signF64<>+0(SB), Y0, Y3
+	VCMPPD      $0x1e, Y3, Y4, Y4
+	VANDPD      signF64<>+0(SB), Y4, Y3
 	VXORPD      Y3, Y10, Y10
-	VANDPD      pi2F64<>+0(SB), Y0, Y3
+	VANDPD      halfPi2F64<>+0(SB), Y4, Y3
 	VADDPD      Y3, Y10, Y10
+	VANDPD      halfPi1F64<>+0(SB), Y4, Y4
+	VADDPD      Y4, Y10, Y10
+	VCMPPD      $0x11, zeroF64<>+0(SB), Y0, Y0
+	VANDPD      signF64<>+0(SB), Y0, Y4
+	VXORPD      Y4, Y10, Y10
+	VANDPD      pi2F64<>+0(SB), Y0, Y4
+	VADDPD      Y4, Y10, Y10
 	VANDPD      pi1F64<>+0(SB), Y0, Y0
 	VADDPD      Y0, Y10, Y10
 	VANDPD      signF64<>+0(SB), Y2, Y2
@@ -3132,7 +3109,7 @@ loop1:
 	JE          easy3
 	VPCMPEQD    Y10, Y10, Y10
 	VXORPD      Y9, Y10, Y10
-	VMASKMOVPD  Y6, Y10, (AX)
+	VMASKMOVPD  Y5, Y10, (AX)
 	VMASKMOVPD  Y2, Y10, (AX)(BX*1)
 	MOVQ        SI, AX
 	SUBQ        DX, AX
@@ -3144,7 +3121,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y6, (AX)
+	VMOVUPS Y5, (AX)
 	VMOVUPS Y2, (AX)(BX*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -3273,76 +3250,71 @@ loop1:
 	VPANDQ           Z1, Z10, Z11
 	VMOVUPS          (CX)(BX*1), Z12
 	VPANDQ           Z1, Z12, Z13
-	VMAXPD           Z13, Z11, Z11
+	VMAXPD           Z13, Z11, Z14
 	VCMPPD           $0x03, Z12, Z10, K1
-	VCMPPD           $0x16, Z5, Z11, K2
-	VCMPPD           $0x19, Z6, Z11, K3
+	VCMPPD           $0x16, Z5, Z14, K2
+	VCMPPD           $0x19, Z6, Z14, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
-	VPANDQ           Z1, Z10, Z11
-	VPANDQ           Z1, Z12, Z13
-	VMAXPD           Z13, Z11, Z11
-	VPANDQ           Z1, Z10, Z13
-	VPANDQ           Z1, Z12, Z14
-	VMINPD           Z14, Z13, Z13
-	VMULPD           Z11, Z11, Z14
-	VMULPD           Z13, Z13, Z15
-	VADDPD           Z15, Z14, Z16
-	VSUBPD           Z14, Z16, Z17
+	VMINPD           Z13, Z11, Z11
+	VMULPD           Z14, Z14, Z13
+	VMULPD           Z11, Z11, Z15
+	VADDPD           Z15, Z13, Z16
+	VSUBPD           Z13, Z16, Z17
 	VSUBPD           Z17, Z15, Z17
-	VFMSUB231PD      Z11, Z11, Z14
-	VFMSUB231PD      Z13, Z13, Z15
-	VADDPD           Z15, Z14, Z14
-	VADDPD           Z14, Z17, Z17
-	VGETMANTPD       $0x0b, Z16, Z14
-	VSUBPD           Z2, Z14, Z14
+	VFMSUB231PD      Z14, Z14, Z13
+	VFMSUB231PD      Z11, Z11, Z15
+	VADDPD           Z15, Z13, Z13
+	VADDPD           Z13, Z17, Z17
+	VGETMANTPD       $0x0b, Z16, Z13
+	VSUBPD           Z2, Z13, Z13
 	VMULPD           Z7, Z16, Z15
 	VGETEXPPD        Z15, Z15
-	VRCP14PD         Z16, Z13
-	VBROADCASTSD     oneF64<>+0(SB), Z11
-	VFNMADD231PD     Z13, Z16, Z11
-	VFMADD231PD      Z13, Z11, Z13
-	VMULPD           Z13, Z17, Z11
-	VFNMADD231PD     Z11, Z16, Z17
-	VFMADD231PD      Z13, Z17, Z11
-	VADDPD           Z8, Z14, Z17
-	VDIVPD           Z17, Z14, Z17
-	VMULPD           Z17, Z17, Z13
-	VMULPD           Z14, Z14, Z16
+	VRCP14PD         Z16, Z11
+	VBROADCASTSD     oneF64<>+0(SB), Z14
+	VFNMADD231PD     Z11, Z16, Z14
+	VFMADD231PD      Z11, Z14, Z11
+	VMULPD           Z11, Z17, Z14
+	VFNMADD231PD     Z14, Z16, Z17
+	VFMADD231PD      Z11, Z17, Z14
+	VADDPD           Z8, Z13, Z17
+	VDIVPD           Z17, Z13, Z17
+	VMULPD           Z17, Z17, Z11
+	VMULPD           Z13, Z13, Z16
 	VMULPD           Z3, Z16, Z16
 	VMULPD           Z9, Z15, Z18
-	VADDPD           Z11, Z18, Z18
-	VBROADCASTSD     logR7F64<>+0(SB), Z11
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z11
-	VFMADD213PD      Z16, Z11, Z13
-	VFMADD231PD      Z13, Z17, Z18
+	VADDPD           Z14, Z18, Z18
+	VBROADCASTSD     logR7F64<>+0(SB), Z14
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z14
+	VFMADD213PD      Z16, Z14, Z11
+	VFMADD231PD      Z11, Z17, Z18
 	VSUBPD           Z18, Z16, Z16
-	VSUBPD           Z16, Z14, Z14
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z15, Z14
-	VMULPD           Z3, Z14, Z14
+	VSUBPD           Z16, Z13, Z13
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z15, Z13
+	VMULPD           Z3, Z13, Z13
 	VADDPD           Z0, Z12, Z12
 	VPANDQ           Z1, Z10, Z15
 	VPANDQ           Z1, Z12, Z16
 	VMINPD           Z16, Z15, Z18
 	VMAXPD           Z15, Z16, Z17
-	VMULPD.BCST      tanHalfF64<>+0(SB), Z17, Z13
-	VCMPPD           $0x1e, Z13, Z18, K2
-	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K2, Z13
-	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K2, Z11
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z17, Z11
+	VCMPPD           $0x1e, Z11, Z18, K2
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K2, Z11
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K2, Z14
 	VMOVAPS          Z17, Z19
-	VFMADD231PD      Z18, Z13, Z19
-	VFNMADD231PD     Z17, Z13, Z18
+	VFMADD231PD      Z18, Z11, Z19
+	VFNMADD231PD     Z17, Z11, Z18
 	VDIVPD           Z19, Z18, Z18
 	VCMPPD           $0x1e, Z15, Z16, K2
-	VPXORQ.BCST      arcSteepF64<>+0(SB), Z11, K2, Z11
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z14, K2, Z14
 	VCMPPD           $0x11, Z0, Z10, K2
-	VPXORQ.BCST      arcLeftF64<>+0(SB), Z11, K2, Z11
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z14, K2, Z14
 	VMULPD           Z18, Z18, Z10
 	VMULPD           Z10, Z18, Z16
 	VBROADCASTSD     arcP7F64<>+0(SB), Z15
@@ -3354,10 +3326,10 @@ loop1:
 	VFMADD213PD.BCST arcP1F64<>+0(SB), Z10, Z15
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z10, Z15
 	VFMADD231PD      Z15, Z16, Z18
-	VPTERNLOGQ       $0x78, Z4, Z11, Z18
+	VPTERNLOGQ       $0x78, Z4, Z14, Z18
 	VMOVUPS          arcBaseF64<>+0(SB), Z16
-	VPERMPD          Z16, Z11, Z11
-	VADDPD           Z11, Z18, Z18
+	VPERMPD          Z16, Z14, Z14
+	VADDPD           Z14, Z18, Z18
 	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z19, Z19
 	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z19, K2
 	KORW             K1, K2, K1
@@ -3366,7 +3338,7 @@ loop1:
 	TESTQ            DI, DI
 	JE               easy3
 	KNOTW            K1, K1
-	VMOVUPD          Z14, K1, (AX)
+	VMOVUPD          Z13, K1, (AX)
 	VMOVUPD          Z18, K1, (AX)(BX*1)
 	MOVQ             SI, AX
 	SUBQ             DX, AX
@@ -3378,7 +3350,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Z14, (AX)
+	VMOVUPS Z13, (AX)
 	VMOVUPS Z18, (AX)(BX*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
@@ -3414,32 +3386,30 @@ loop1:
 	VMOVUPS    (DX)(SI*1), Y1
 	VADDPS     Y1, Y0, Y2
 	VANDPS     absF32<>+0(SB), Y2, Y3
-	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y3
-	VANDPS     absF32<>+0(SB), Y2, Y4
-	VCMPPS     $0x1e, pi1<>+0(SB), Y4, Y4
+	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y4
+	VCMPPS     $0x1e, pi1<>+0(SB), Y3, Y3
 	VSUBPS     Y0, Y2, Y5
 	VSUBPS     Y5, Y2, Y6
 	VSUBPS     Y6, Y0, Y0
 	VSUBPS     Y5, Y1, Y1
 	VADDPS     Y1, Y0, Y0
 	VANDPS     signF32<>+0(SB), Y2, Y1
-	VORPS      twoPi1<>+0(SB), Y1, Y1
-	VANDPS     signF32<>+0(SB), Y2, Y5
-	VXORPS     twoPi2<>+0(SB), Y5, Y5
-	VSUBPS     Y1, Y2, Y1
-	VSUBPS     Y5, Y0, Y0
-	VADDPS     Y0, Y1, Y1
-	VBLENDVPS  Y4, Y1, Y2, Y2
-	VMOVUPS    (CX), Y1
-	VMOVUPS    (DX), Y4
-	VADDPS     Y4, Y1, Y1
-	VMOVMSKPS  Y3, R8
+	VORPS      twoPi1<>+0(SB), Y1, Y5
+	VXORPS     twoPi2<>+0(SB), Y1, Y1
+	VSUBPS     Y5, Y2, Y5
+	VSUBPS     Y1, Y0, Y0
+	VADDPS     Y0, Y5, Y5
+	VBLENDVPS  Y3, Y5, Y2, Y2
+	VMOVUPS    (CX), Y5
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y5, Y5
+	VMOVMSKPS  Y4, R8
 	TESTQ      R8, R8
 	JE         easy3
-	VPCMPEQD   Y4, Y4, Y4
-	VXORPS     Y3, Y4, Y4
-	VMASKMOVPS Y1, Y4, (AX)
-	VMASKMOVPS Y2, Y4, (AX)(SI*1)
+	VPCMPEQD   Y3, Y3, Y3
+	VXORPS     Y4, Y3, Y3
+	VMASKMOVPS Y5, Y3, (AX)
+	VMASKMOVPS Y2, Y3, (AX)(SI*1)
 	MOVQ       DI, AX
 	SUBQ       BX, AX
 	LEAQ       8(AX), CX
@@ -3450,7 +3420,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y5, (AX)
 	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -3482,7 +3452,6 @@ loop1:
 	VADDPS          Z1, Z0, Z2
 	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
 	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
-	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
 	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K2
 	VSUBPS          Z0, Z2, Z3
 	VSUBPS          Z3, Z2, Z4
@@ -3547,23 +3516,22 @@ loop1:
 	VMOVUPS    (DX)(SI*1), Y1
 	VADDPD     Y1, Y0, Y0
 	VANDPD     absF64<>+0(SB), Y0, Y1
-	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y1
-	VANDPD     absF64<>+0(SB), Y0, Y2
-	VCMPPD     $0x1e, pi1F64<>+0(SB), Y2, Y2
+	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y2
+	VCMPPD     $0x1e, pi1F64<>+0(SB), Y1, Y1
 	VANDPD     signF64<>+0(SB), Y0, Y3
 	VORPD      twoPi1F64<>+0(SB), Y3, Y3
 	VSUBPD     Y3, Y0, Y3
-	VBLENDVPD  Y2, Y3, Y0, Y0
+	VBLENDVPD  Y1, Y3, Y0, Y0
 	VMOVUPS    (CX), Y3
-	VMOVUPS    (DX), Y2
-	VADDPD     Y2, Y3, Y3
-	VMOVMSKPD  Y1, R8
+	VMOVUPS    (DX), Y1
+	VADDPD     Y1, Y3, Y3
+	VMOVMSKPD  Y2, R8
 	TESTQ      R8, R8
 	JE         easy3
-	VPCMPEQD   Y2, Y2, Y2
-	VXORPD     Y1, Y2, Y2
-	VMASKMOVPD Y3, Y2, (AX)
-	VMASKMOVPD Y0, Y2, (AX)(SI*1)
+	VPCMPEQD   Y1, Y1, Y1
+	VXORPD     Y2, Y1, Y1
+	VMASKMOVPD Y3, Y1, (AX)
+	VMASKMOVPD Y0, Y1, (AX)(SI*1)
 	MOVQ       DI, AX
 	SUBQ       BX, AX
 	LEAQ       4(AX), CX
@@ -3606,7 +3574,6 @@ loop1:
 	VADDPD          Z1, Z0, Z0
 	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
-	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
 	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K2
 	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
 	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
@@ -4482,12 +4449,11 @@ loop1:
 	VXORPS      Y3, Y7, Y7
 	VANDPS      pi2<>+0(SB), Y4, Y3
 	VADDPS      Y3, Y7, Y7
-	VANDPS      pi1<>+0(SB), Y4, Y4
-	VADDPS      Y4, Y7, Y7
+	VANDPS      pi1<>+0(SB), Y4, Y3
+	VADDPS      Y3, Y7, Y7
 	VANDPS      signF32<>+0(SB), Y1, Y1
 	VORPS       Y7, Y1, Y1
 	VMULPS      half<>+0(SB), Y1, Y7
-	VCMPPS      $0x11, zero<>+0(SB), Y2, Y4
 	VADDPS      one<>+0(SB), Y2, Y3
 	VBLENDVPS   Y4, Y0, Y3, Y3
 	VMOVUPS     one<>+0(SB), Y8
@@ -4551,9 +4517,9 @@ GLOBL sineMin<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX512F
 TEXT ·logSE2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
-	VBROADCASTSS zero<>+0(SB), Z1
-	VBROADCASTSS absF32<>+0(SB), Z2
-	VBROADCASTSS signF32<>+0(SB), Z3
+	VBROADCASTSS absF32<>+0(SB), Z1
+	VBROADCASTSS signF32<>+0(SB), Z2
+	VBROADCASTSS zero<>+0(SB), Z3
 	VBROADCASTSS atanP9<>+0(SB), Z4
 	VBROADCASTSS atanP8<>+0(SB), Z4
 	VBROADCASTSS atanP7<>+0(SB), Z5
@@ -4571,14 +4537,14 @@ TEXT ·logSE2F32AVX512(SB), NOSPLIT, $0-64
 loop1:
 	VMOVUPS          (CX)(BX*1), Z9
 	VMOVUPS          64(CX)(BX*1), Z10
-	VADDPS           Z1, Z9, Z11
-	VADDPS           Z1, Z10, Z12
+	VADDPS           Z3, Z9, Z11
+	VADDPS           Z3, Z10, Z12
 	VMOVUPS          (CX), Z13
 	VMOVUPS          64(CX), Z14
-	VPANDD           Z2, Z13, Z15
-	VPANDD           Z2, Z14, Z16
-	VPANDD           Z2, Z11, Z17
-	VPANDD           Z2, Z12, Z18
+	VPANDD           Z1, Z13, Z15
+	VPANDD           Z1, Z14, Z16
+	VPANDD           Z1, Z11, Z17
+	VPANDD           Z1, Z12, Z18
 	VMAXPS           Z15, Z17, Z19
 	VMAXPS           Z16, Z18, Z20
 	VMINPS           Z17, Z15, Z21
@@ -4615,26 +4581,24 @@ loop1:
 	VCMPPS           $0x03, Z22, Z22, K2
 	VCMPPS           $0x1e, Z15, Z17, K3
 	VCMPPS           $0x1e, Z16, Z18, K4
-	VPXORD           Z3, Z23, K3, Z23
-	VPXORD           Z3, Z24, K4, Z24
+	VPXORD           Z2, Z23, K3, Z23
+	VPXORD           Z2, Z24, K4, Z24
 	VADDPS.BCST      halfPi2<>+0(SB), Z23, K3, Z23
 	VADDPS.BCST      halfPi2<>+0(SB), Z24, K4, Z24
 	VADDPS.BCST      halfPi1<>+0(SB), Z23, K3, Z23
 	VADDPS.BCST      halfPi1<>+0(SB), Z24, K4, Z24
-	VCMPPS           $0x11, Z1, Z13, K3
-	VCMPPS           $0x11, Z1, Z14, K4
-	VPXORD           Z3, Z23, K3, Z23
-	VPXORD           Z3, Z24, K4, Z24
+	VCMPPS           $0x11, Z3, Z13, K3
+	VCMPPS           $0x11, Z3, Z14, K4
+	VPXORD           Z2, Z23, K3, Z23
+	VPXORD           Z2, Z24, K4, Z24
 	VADDPS.BCST      pi2<>+0(SB), Z23, K3, Z23
 	VADDPS.BCST      pi2<>+0(SB), Z24, K4, Z24
 	VADDPS.BCST      pi1<>+0(SB), Z23, K3, Z23
 	VADDPS.BCST      pi1<>+0(SB), Z24, K4, Z24
-	VPTERNLOGD       $0xd8, Z3, Z11, Z23
-	VPTERNLOGD       $0xd8, Z3, Z12, Z24
+	VPTERNLOGD       $0xd8, Z2, Z11, Z23
+	VPTERNLOGD       $0xd8, Z2, Z12, Z24
 	VMULPS.BCST      half<>+0(SB), Z23, Z12
 	VMULPS.BCST      half<>+0(SB), Z24, Z11
-	VCMPPS           $0x11, Z1, Z13, K3
-	VCMPPS           $0x11, Z1, Z14, K4
 	VADDPS           Z0, Z13, Z18
 	VADDPS           Z0, Z14, Z16
 	VBLENDMPS        Z9, Z18, K3, Z18
@@ -4653,8 +4617,8 @@ loop1:
 	VFNMADD231PS     Z15, Z10, Z16
 	VFMADD231PS      Z14, Z18, Z17
 	VFMADD231PS      Z13, Z16, Z15
-	VPANDD           Z2, Z9, Z9
-	VPANDD           Z2, Z10, Z10
+	VPANDD           Z1, Z9, Z9
+	VPANDD           Z1, Z10, Z10
 	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z9, K3
 	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z10, K4
 	VBLENDMPS        Z0, Z17, K3, Z17
@@ -4774,12 +4738,11 @@ loop1:
 	VXORPD      Y3, Y9, Y9
 	VANDPD      pi2F64<>+0(SB), Y4, Y3
 	VADDPD      Y3, Y9, Y9
-	VANDPD      pi1F64<>+0(SB), Y4, Y4
-	VADDPD      Y4, Y9, Y9
+	VANDPD      pi1F64<>+0(SB), Y4, Y3
+	VADDPD      Y3, Y9, Y9
 	VANDPD      signF64<>+0(SB), Y1, Y1
 	VORPD       Y9, Y1, Y1
 	VMULPD      halfF64<>+0(SB), Y1, Y9
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y2, Y4
 	VADDPD      oneF64<>+0(SB), Y2, Y3
 	VBLENDVPD   Y4, Y0, Y3, Y3
 	VMOVUPS     oneF64<>+0(SB), Y8
@@ -4927,22 +4890,20 @@ loop1:
 	VADDPD           Z26, Z20, Z20
 	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z27, Z27
 	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z28, Z28
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z27, K1
-	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z28, K2
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z27, K3
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z28, K4
 	VPTERNLOGQ       $0xd8, Z3, Z11, Z19
 	VPTERNLOGQ       $0xd8, Z3, Z12, Z20
 	VMULPD.BCST      halfF64<>+0(SB), Z19, Z12
 	VMULPD.BCST      halfF64<>+0(SB), Z20, Z11
-	VCMPPD           $0x11, Z0, Z13, K3
-	VCMPPD           $0x11, Z0, Z14, K4
 	VADDPD           Z1, Z13, Z28
 	VADDPD           Z1, Z14, Z27
-	VBLENDMPD        Z9, Z28, K3, Z28
-	VBLENDMPD        Z10, Z27, K4, Z27
+	VBLENDMPD        Z9, Z28, K1, Z28
+	VBLENDMPD        Z10, Z27, K2, Z27
 	VSUBPD           Z13, Z1, Z13
 	VSUBPD           Z14, Z1, Z14
-	VBLENDMPD        Z13, Z9, K3, Z9
-	VBLENDMPD        Z14, Z10, K4, Z10
+	VBLENDMPD        Z13, Z9, K1, Z9
+	VBLENDMPD        Z14, Z10, K2, Z10
 	VMULPD           Z28, Z12, Z28
 	VMULPD           Z27, Z11, Z27
 	VRCP14PD         Z9, Z14
@@ -4961,10 +4922,10 @@ loop1:
 	VFMADD231PD      Z13, Z27, Z26
 	VPANDQ           Z2, Z9, Z9
 	VPANDQ           Z2, Z10, Z10
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z9, K3
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K4
-	VBLENDMPD        Z1, Z25, K3, Z25
-	VBLENDMPD        Z1, Z26, K4, Z26
+	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z9, K1
+	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K2
+	VBLENDMPD        Z1, Z25, K1, Z25
+	VBLENDMPD        Z1, Z26, K2, Z26
 	VMOVUPS          (CX)(SI*1), Z10
 	VMOVUPS          64(CX)(SI*1), Z9
 	VMULPD           Z10, Z12, Z27
@@ -4977,14 +4938,14 @@ loop1:
 	VMULPD           Z14, Z11, Z11
 	VFMSUB231PD      Z10, Z25, Z12
 	VFMSUB231PD      Z9, Z26, Z11
-	KMOVW            K1, R8
-	KMOVW            K2, R9
+	KMOVW            K3, R8
+	KMOVW            K4, R9
 	SHLQ             $0x08, R9
 	ORQ              R9, R8
 	TESTQ            R8, R8
 	JE               easy3
-	KNOTW            K1, K1
-	KNOTW            K2, K2
+	KNOTW            K3, K1
+	KNOTW            K4, K2
 	VMOVUPD          Z19, K1, (AX)
 	VMOVUPD          Z20, K2, 64(AX)
 	VMOVUPD          Z27, K1, (AX)(BX*1)
@@ -5035,125 +4996,123 @@ loop1:
 	VMOVUPS      (DX), Y1
 	VADDPS       Y1, Y0, Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VCMPPS       $0x16, threePi<>+0(SB), Y3, Y3
-	VANDPS       absF32<>+0(SB), Y2, Y4
-	VCMPPS       $0x1e, pi1<>+0(SB), Y4, Y4
+	VCMPPS       $0x16, threePi<>+0(SB), Y3, Y4
+	VCMPPS       $0x1e, pi1<>+0(SB), Y3, Y3
 	VSUBPS       Y0, Y2, Y5
 	VSUBPS       Y5, Y2, Y6
 	VSUBPS       Y6, Y0, Y6
 	VSUBPS       Y5, Y1, Y5
 	VADDPS       Y5, Y6, Y6
 	VANDPS       signF32<>+0(SB), Y2, Y5
-	VORPS        twoPi1<>+0(SB), Y5, Y5
-	VANDPS       signF32<>+0(SB), Y2, Y7
-	VXORPS       twoPi2<>+0(SB), Y7, Y7
-	VSUBPS       Y5, Y2, Y5
-	VSUBPS       Y7, Y6, Y6
-	VADDPS       Y6, Y5, Y5
-	VBLENDVPS    Y4, Y5, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y0, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
-	VANDPS       absF32<>+0(SB), Y1, Y4
-	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
-	VORPS        Y5, Y4, Y4
-	VORPS        Y3, Y4, Y4
+	VORPS        twoPi1<>+0(SB), Y5, Y7
+	VXORPS       twoPi2<>+0(SB), Y5, Y5
+	VSUBPS       Y7, Y2, Y7
+	VSUBPS       Y5, Y6, Y6
+	VADDPS       Y6, Y7, Y7
+	VBLENDVPS    Y3, Y7, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y0, Y7
+	VCMPPS       $0x16, limit<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y1, Y3
+	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VORPS        Y7, Y3, Y3
+	VORPS        Y4, Y3, Y3
 	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y0, Y3
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y3
-	VMULPS       Y3, Y3, Y6
-	VMOVUPS      sinP2<>+0(SB), Y7
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y7
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y7
-	VMULPS       Y7, Y6, Y7
-	VFMADD231PS  Y7, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y7
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y7
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y7
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y7
-	VFMADD213PS  one<>+0(SB), Y6, Y7
-	VPSLLD       $0x1f, Y5, Y6
-	VBLENDVPS    Y6, Y7, Y3, Y8
-	VBLENDVPS    Y6, Y3, Y7, Y7
-	VPSLLD       $0x1e, Y5, Y3
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y7, Y7
-	VXORPS       Y0, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y8, Y8
-	VCMPPS       $0x00, zero<>+0(SB), Y0, Y3
+	VANDPS       absF32<>+0(SB), Y0, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y6
+	VFNMADD231PS halfPi1<>+0(SB), Y6, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y6, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y6, Y4
+	VMULPS       Y4, Y4, Y6
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y6, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y6, Y5
+	VMULPS       Y5, Y6, Y5
+	VFMADD231PS  Y5, Y4, Y4
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y6, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y6, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y6, Y5
+	VFMADD213PS  one<>+0(SB), Y6, Y5
+	VPSLLD       $0x1f, Y7, Y6
+	VBLENDVPS    Y6, Y5, Y4, Y8
+	VBLENDVPS    Y6, Y4, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y4
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y0, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y8, Y8
+	VCMPPS       $0x00, zero<>+0(SB), Y0, Y4
 	VDIVPS       Y0, Y8, Y0
-	VBLENDVPS    Y3, one<>+0(SB), Y0, Y0
-	VMOVUPS      (CX)(SI*2), Y3
-	VMULPS       Y3, Y8, Y5
+	VBLENDVPS    Y4, one<>+0(SB), Y0, Y0
+	VMOVUPS      (CX)(SI*2), Y4
+	VMULPS       Y4, Y8, Y7
 	VMOVUPS      (CX)(SI*1), Y6
-	VFMSUB231PS  Y6, Y7, Y5
-	VMULPS       Y3, Y7, Y3
-	VFMADD231PS  Y6, Y8, Y3
-	VMULPS       Y5, Y0, Y5
-	VMULPS       Y3, Y0, Y0
-	VADDPS       Y8, Y8, Y3
-	VMULPS       Y7, Y3, Y3
+	VFMSUB231PS  Y6, Y5, Y7
+	VMULPS       Y4, Y5, Y4
+	VFMADD231PS  Y6, Y8, Y4
+	VMULPS       Y7, Y0, Y7
+	VMULPS       Y4, Y0, Y0
+	VADDPS       Y8, Y8, Y4
+	VMULPS       Y5, Y4, Y4
 	VMULPS       Y8, Y8, Y8
-	VFMSUB231PS  Y7, Y7, Y8
+	VFMSUB231PS  Y5, Y5, Y8
 	VMULPS       half<>+0(SB), Y1, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y7
+	VANDPS       absF32<>+0(SB), Y1, Y5
 	VMOVUPS      twoOverPi<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y6
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y6
 	VSUBPS       roundF32<>+0(SB), Y6, Y9
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y7
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y7
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y7
-	VMULPS       Y7, Y7, Y9
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
+	VMULPS       Y5, Y5, Y9
 	VMOVUPS      sinP2<>+0(SB), Y10
 	VFMADD213PS  sinP1<>+0(SB), Y9, Y10
 	VFMADD213PS  sinP0<>+0(SB), Y9, Y10
 	VMULPS       Y10, Y9, Y10
-	VFMADD231PS  Y10, Y7, Y7
+	VFMADD231PS  Y10, Y5, Y5
 	VMOVUPS      cosP2<>+0(SB), Y10
 	VFMADD213PS  cosP1<>+0(SB), Y9, Y10
 	VFMADD213PS  cosP0<>+0(SB), Y9, Y10
 	VFMADD213PS  minusHalf<>+0(SB), Y9, Y10
 	VFMADD213PS  one<>+0(SB), Y9, Y10
 	VPSLLD       $0x1f, Y6, Y9
-	VBLENDVPS    Y9, Y10, Y7, Y11
-	VBLENDVPS    Y9, Y7, Y10, Y10
-	VPSLLD       $0x1e, Y6, Y7
+	VBLENDVPS    Y9, Y10, Y5, Y11
+	VBLENDVPS    Y9, Y5, Y10, Y10
+	VPSLLD       $0x1e, Y6, Y5
 	VPADDD       oneI<>+0(SB), Y6, Y6
 	VPSLLD       $0x1e, Y6, Y6
 	VANDPS       signF32<>+0(SB), Y6, Y6
 	VXORPS       Y6, Y10, Y10
-	VXORPS       Y1, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y11, Y11
-	VCMPPS       $0x00, zero<>+0(SB), Y1, Y7
+	VXORPS       Y1, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y11, Y11
+	VCMPPS       $0x00, zero<>+0(SB), Y1, Y5
 	VDIVPS       Y1, Y11, Y1
-	VBLENDVPS    Y7, one<>+0(SB), Y1, Y1
-	VMOVUPS      (DX)(SI*2), Y7
-	VMULPS       Y7, Y11, Y6
+	VBLENDVPS    Y5, one<>+0(SB), Y1, Y1
+	VMOVUPS      (DX)(SI*2), Y5
+	VMULPS       Y5, Y11, Y6
 	VMOVUPS      (DX)(SI*1), Y9
 	VFMSUB231PS  Y9, Y10, Y6
-	VMULPS       Y7, Y10, Y10
+	VMULPS       Y5, Y10, Y10
 	VFMADD231PS  Y9, Y11, Y10
 	VMULPS       Y6, Y1, Y6
 	VMULPS       Y10, Y1, Y1
-	VMULPS       Y1, Y3, Y10
+	VMULPS       Y1, Y4, Y10
 	VFMSUB231PS  Y6, Y8, Y10
 	VMULPS       Y1, Y8, Y8
-	VFMADD231PS  Y6, Y3, Y8
-	VADDPS       Y10, Y5, Y5
+	VFMADD231PS  Y6, Y4, Y8
+	VADDPS       Y10, Y7, Y7
 	VADDPS       Y8, Y0, Y0
 	VMULPS       half<>+0(SB), Y2, Y8
 	VANDPS       absF32<>+0(SB), Y8, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y6
 	VFNMADD231PS halfPi1<>+0(SB), Y6, Y10
 	VFNMADD231PS halfPi2<>+0(SB), Y6, Y10
 	VFNMADD231PS halfPi3<>+0(SB), Y6, Y10
@@ -5168,14 +5127,14 @@ loop1:
 	VFMADD213PS  cosP0<>+0(SB), Y6, Y1
 	VFMADD213PS  minusHalf<>+0(SB), Y6, Y1
 	VFMADD213PS  one<>+0(SB), Y6, Y1
-	VPSLLD       $0x1f, Y3, Y6
+	VPSLLD       $0x1f, Y4, Y6
 	VBLENDVPS    Y6, Y1, Y10, Y11
 	VBLENDVPS    Y6, Y10, Y1, Y1
-	VPSLLD       $0x1e, Y3, Y10
-	VPADDD       oneI<>+0(SB), Y3, Y3
-	VPSLLD       $0x1e, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y1, Y1
+	VPSLLD       $0x1e, Y4, Y10
+	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y1, Y1
 	VXORPS       Y8, Y10, Y10
 	VANDPS       signF32<>+0(SB), Y10, Y10
 	VXORPS       Y10, Y11, Y11
@@ -5184,16 +5143,16 @@ loop1:
 	VBLENDVPS    Y10, one<>+0(SB), Y8, Y8
 	VXORPS       signF32<>+0(SB), Y11, Y11
 	VMULPS       Y0, Y11, Y10
-	VFMSUB231PS  Y5, Y1, Y10
+	VFMSUB231PS  Y7, Y1, Y10
 	VMULPS       Y0, Y1, Y1
-	VFMADD231PS  Y5, Y11, Y1
+	VFMADD231PS  Y7, Y11, Y1
 	VDIVPS       Y8, Y10, Y10
 	VDIVPS       Y8, Y1, Y1
-	VMOVMSKPS    Y4, R8
+	VMOVMSKPS    Y3, R8
 	TESTQ        R8, R8
 	JE           easy3
 	VPCMPEQD     Y8, Y8, Y8
-	VXORPS       Y4, Y8, Y8
+	VXORPS       Y3, Y8, Y8
 	VMASKMOVPS   Y2, Y8, (AX)
 	VMASKMOVPS   Y10, Y8, (AX)(SI*1)
 	VMASKMOVPS   Y1, Y8, (AX)(SI*2)
@@ -5250,7 +5209,6 @@ loop1:
 	VADDPS           Z9, Z8, Z10
 	VPANDD           Z3, Z10, Z11
 	VCMPPS.BCST      $0x16, threePi<>+0(SB), Z11, K1
-	VPANDD           Z3, Z10, Z11
 	VCMPPS.BCST      $0x1e, pi1<>+0(SB), Z11, K2
 	VSUBPS           Z8, Z10, Z11
 	VSUBPS           Z11, Z10, Z12
@@ -5446,28 +5404,27 @@ loop1:
 	VMOVUPS      (DX), Y1
 	VADDPD       Y1, Y0, Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x16, threePiF64<>+0(SB), Y3, Y3
-	VANDPD       absF64<>+0(SB), Y2, Y4
-	VCMPPD       $0x1e, pi1F64<>+0(SB), Y4, Y4
+	VCMPPD       $0x16, threePiF64<>+0(SB), Y3, Y4
+	VCMPPD       $0x1e, pi1F64<>+0(SB), Y3, Y3
 	VANDPD       signF64<>+0(SB), Y2, Y5
 	VORPD        twoPi1F64<>+0(SB), Y5, Y5
 	VSUBPD       Y5, Y2, Y5
-	VBLENDVPD    Y4, Y5, Y2, Y2
+	VBLENDVPD    Y3, Y5, Y2, Y2
 	VANDPD       absF64<>+0(SB), Y0, Y5
 	VCMPPD       $0x16, limitF64<>+0(SB), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y1, Y4
-	VCMPPD       $0x16, limitF64<>+0(SB), Y4, Y4
-	VORPD        Y5, Y4, Y4
-	VORPD        Y3, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y1, Y3
+	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VORPD        Y5, Y3, Y3
+	VORPD        Y4, Y3, Y3
 	VMULPD       halfF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y0, Y3
+	VANDPD       absF64<>+0(SB), Y0, Y4
 	VMOVUPS      twoOverPiF64<>+0(SB), Y5
-	VFMADD213PD  roundF64<>+0(SB), Y3, Y5
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y5
 	VSUBPD       roundF64<>+0(SB), Y5, Y6
-	VFNMADD231PD halfPi1F64<>+0(SB), Y6, Y3
-	VFNMADD231PD halfPi2F64<>+0(SB), Y6, Y3
-	VFNMADD231PD halfPi3F64<>+0(SB), Y6, Y3
-	VMULPD       Y3, Y3, Y6
+	VFNMADD231PD halfPi1F64<>+0(SB), Y6, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y6, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y6, Y4
+	VMULPD       Y4, Y4, Y6
 	VMOVUPS      sinP5F64<>+0(SB), Y7
 	VFMADD213PD  sinP4F64<>+0(SB), Y6, Y7
 	VFMADD213PD  sinP3F64<>+0(SB), Y6, Y7
@@ -5475,7 +5432,7 @@ loop1:
 	VFMADD213PD  sinP1F64<>+0(SB), Y6, Y7
 	VFMADD213PD  sinP0F64<>+0(SB), Y6, Y7
 	VMULPD       Y7, Y6, Y7
-	VFMADD231PD  Y7, Y3, Y3
+	VFMADD231PD  Y7, Y4, Y4
 	VMOVUPS      cosP5F64<>+0(SB), Y7
 	VFMADD213PD  cosP4F64<>+0(SB), Y6, Y7
 	VFMADD213PD  cosP3F64<>+0(SB), Y6, Y7
@@ -5485,12 +5442,12 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y6, Y7
 	VFMADD213PD  oneF64<>+0(SB), Y6, Y7
 	VPSLLQ       $0x3f, Y5, Y6
-	VBLENDVPD    Y6, Y7, Y3, Y8
-	VBLENDVPD    Y6, Y3, Y7, Y7
-	VPADDQ       oneIF64<>+0(SB), Y5, Y3
-	VPSLLQ       $0x3e, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
-	VXORPD       Y3, Y7, Y7
+	VBLENDVPD    Y6, Y7, Y4, Y8
+	VBLENDVPD    Y6, Y4, Y7, Y7
+	VPADDQ       oneIF64<>+0(SB), Y5, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y7, Y7
 	VPSLLQ       $0x3e, Y5, Y5
 	VXORPD       Y0, Y5, Y5
 	VANDPD       signF64<>+0(SB), Y5, Y5
@@ -5499,12 +5456,12 @@ loop1:
 	VDIVPD       Y0, Y8, Y0
 	VBLENDVPD    Y5, oneF64<>+0(SB), Y0, Y0
 	VMOVUPS      (CX)(SI*2), Y5
-	VMULPD       Y5, Y8, Y3
+	VMULPD       Y5, Y8, Y4
 	VMOVUPS      (CX)(SI*1), Y6
-	VFMSUB231PD  Y6, Y7, Y3
+	VFMSUB231PD  Y6, Y7, Y4
 	VMULPD       Y5, Y7, Y5
 	VFMADD231PD  Y6, Y8, Y5
-	VMULPD       Y3, Y0, Y3
+	VMULPD       Y4, Y0, Y4
 	VMULPD       Y5, Y0, Y0
 	VADDPD       Y8, Y8, Y5
 	VMULPD       Y7, Y5, Y5
@@ -5561,7 +5518,7 @@ loop1:
 	VFMSUB231PD  Y7, Y8, Y10
 	VMULPD       Y1, Y8, Y8
 	VFMADD231PD  Y7, Y5, Y8
-	VADDPD       Y10, Y3, Y3
+	VADDPD       Y10, Y4, Y4
 	VADDPD       Y8, Y0, Y0
 	VMULPD       halfF64<>+0(SB), Y2, Y8
 	VANDPD       absF64<>+0(SB), Y8, Y10
@@ -5604,16 +5561,16 @@ loop1:
 	VBLENDVPD    Y5, oneF64<>+0(SB), Y8, Y8
 	VXORPD       signF64<>+0(SB), Y11, Y11
 	VMULPD       Y0, Y11, Y5
-	VFMSUB231PD  Y3, Y1, Y5
+	VFMSUB231PD  Y4, Y1, Y5
 	VMULPD       Y0, Y1, Y1
-	VFMADD231PD  Y3, Y11, Y1
+	VFMADD231PD  Y4, Y11, Y1
 	VDIVPD       Y8, Y5, Y5
 	VDIVPD       Y8, Y1, Y1
-	VMOVMSKPD    Y4, R8
+	VMOVMSKPD    Y3, R8
 	TESTQ        R8, R8
 	JE           easy3
 	VPCMPEQD     Y8, Y8, Y8
-	VXORPD       Y4, Y8, Y8
+	VXORPD       Y3, Y8, Y8
 	VMASKMOVPD   Y2, Y8, (AX)
 	VMASKMOVPD   Y5, Y8, (AX)(SI*1)
 	VMASKMOVPD   Y1, Y8, (AX)(SI*2)
@@ -5670,7 +5627,6 @@ loop1:
 	VADDPD           Z9, Z8, Z10
 	VPANDQ           Z3, Z10, Z11
 	VCMPPD.BCST      $0x16, threePiF64<>+0(SB), Z11, K1
-	VPANDQ           Z3, Z10, Z11
 	VCMPPD.BCST      $0x1e, pi1F64<>+0(SB), Z11, K2
 	VBROADCASTSD     twoPi1F64<>+0(SB), Z11
 	VPTERNLOGQ       $0xd8, Z0, Z10, Z11
@@ -8102,166 +8058,160 @@ loop1:
 	VSUBPS       roundF32<>+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
 	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y4, Y5
-	VFMADD213PS  expC4<>+0(SB), Y4, Y5
-	VFMADD213PS  expC3<>+0(SB), Y4, Y5
-	VFMADD213PS  expC2<>+0(SB), Y4, Y5
-	VMOVUPS      half<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y7
-	VSUBPS       Y7, Y1, Y7
-	VADDPS       roundF32<>+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       one<>+0(SB), Y6, Y6
+	VMOVAPS      Y4, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
+	VMOVUPS      expC6<>+0(SB), Y6
+	VFMADD213PS  expC5<>+0(SB), Y5, Y6
+	VFMADD213PS  expC4<>+0(SB), Y5, Y6
+	VFMADD213PS  expC3<>+0(SB), Y5, Y6
+	VFMADD213PS  expC2<>+0(SB), Y5, Y6
+	VMOVUPS      half<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y8
+	VSUBPS       Y8, Y1, Y8
+	VADDPS       roundF32<>+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y4, Y4, Y7
-	VMOVAPS      Y4, Y8
-	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       one<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y5, Y5, Y8
+	VMOVAPS      Y5, Y9
+	VFMADD231PS  Y6, Y8, Y9
+	VMULPS       Y7, Y9, Y9
+	VSUBPS       one<>+0(SB), Y7, Y10
+	VMOVAPS      Y10, Y11
+	VFMADD231PS  Y7, Y5, Y11
+	VMULPS       Y7, Y8, Y8
 	VMULPS       Y6, Y8, Y8
-	VSUBPS       one<>+0(SB), Y6, Y9
-	VMOVAPS      Y9, Y10
-	VFMADD231PS  Y6, Y4, Y10
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVAPS      Y0, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y5
-	VSUBPS       Y4, Y5, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
-	VSUBPS       Y10, Y9, Y9
-	VFMADD231PS  Y6, Y4, Y9
-	VFMADD231PS  Y6, Y5, Y9
-	VADDPS       Y9, Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VMULPS       half<>+0(SB), Y2, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y9
-	VMULPS       Y9, Y9, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VSUBPS       Y11, Y10, Y10
+	VFMADD231PS  Y7, Y5, Y10
+	VFMADD231PS  Y7, Y4, Y10
+	VADDPS       Y10, Y8, Y8
+	VADDPS       Y8, Y11, Y11
+	VMULPS       half<>+0(SB), Y2, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y10
+	VMULPS       Y10, Y10, Y5
 	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
-	VMULPS       Y1, Y4, Y1
-	VFMADD231PS  Y1, Y9, Y9
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y1
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y1, Y10, Y10
 	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
-	VFMADD213PS  one<>+0(SB), Y4, Y1
-	VPSLLD       $0x1f, Y5, Y4
-	VBLENDVPS    Y4, Y1, Y9, Y11
-	VBLENDVPS    Y4, Y9, Y1, Y1
-	VPSLLD       $0x1e, Y5, Y9
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y1, Y1
-	VXORPS       Y7, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y2, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y9
-	VMULPS       Y9, Y9, Y1
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
+	VFMADD213PS  one<>+0(SB), Y5, Y1
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y1, Y10, Y10
+	VPSLLD       $0x1e, Y4, Y4
+	VXORPS       Y8, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y2, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y4
+	VMULPS       Y4, Y4, Y1
 	VMOVUPS      sinP2<>+0(SB), Y5
 	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
 	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y1, Y5
-	VFMADD231PS  Y5, Y9, Y9
+	VFMADD231PS  Y5, Y4, Y4
 	VMOVUPS      cosP2<>+0(SB), Y5
 	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
 	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
 	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
 	VFMADD213PS  one<>+0(SB), Y1, Y5
-	VPSLLD       $0x1f, Y7, Y1
-	VBLENDVPS    Y1, Y5, Y9, Y4
-	VBLENDVPS    Y1, Y9, Y5, Y5
-	VPSLLD       $0x1e, Y7, Y9
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y5, Y5
-	VXORPS       Y2, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y4, Y4
-	VMULPS       Y5, Y6, Y9
-	VFMADD231PS  Y5, Y8, Y9
-	VMULPS       Y4, Y6, Y6
-	VFMADD231PS  Y4, Y8, Y6
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y8
-	VSUBPS       one<>+0(SB), Y9, Y4
-	VADDPS       Y11, Y11, Y7
-	VMULPS       Y5, Y10, Y10
-	VFNMADD231PS Y11, Y7, Y10
-	VBLENDVPS    Y8, Y4, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y4
-	VANDPS       absF32<>+0(SB), Y2, Y8
-	VMAXPS       Y8, Y4, Y4
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
-	VMULPS       Y2, Y2, Y8
-	VMOVAPS      Y8, Y7
-	VFMSUB231PS  Y2, Y2, Y7
-	VFMADD231PS  Y0, Y0, Y8
-	VADDPS       Y7, Y8, Y8
-	VBLENDVPS    Y4, one<>+0(SB), Y8, Y8
-	VMULPS       Y2, Y6, Y7
-	VMOVAPS      Y7, Y11
-	VFMSUB231PS  Y2, Y6, Y11
-	VFMADD231PS  Y0, Y10, Y7
-	VADDPS       Y11, Y7, Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y2, Y10, Y11
-	VFNMADD213PS Y11, Y2, Y10
-	VFMSUB231PS  Y0, Y6, Y11
-	VADDPS       Y10, Y11, Y11
-	VDIVPS       Y8, Y11, Y11
-	VMOVUPS      twentyFourth<>+0(SB), Y8
-	VFMADD213PS  sincRest0<>+0(SB), Y0, Y8
-	VMULPS       twentyFourth<>+0(SB), Y2, Y10
-	VMULPS       Y2, Y10, Y5
-	VFMSUB231PS  Y0, Y8, Y5
+	VPSLLD       $0x1f, Y8, Y1
+	VBLENDVPS    Y1, Y5, Y4, Y6
+	VBLENDVPS    Y1, Y4, Y5, Y5
+	VPSLLD       $0x1e, Y8, Y4
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y5, Y5
+	VXORPS       Y2, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y4
+	VFMADD231PS  Y5, Y9, Y4
+	VMULPS       Y6, Y7, Y7
+	VFMADD231PS  Y6, Y9, Y7
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y9
+	VSUBPS       one<>+0(SB), Y4, Y6
+	VADDPS       Y10, Y10, Y8
+	VMULPS       Y5, Y11, Y11
+	VFNMADD231PS Y10, Y8, Y11
+	VBLENDVPS    Y9, Y6, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y0, Y6
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMAXPS       Y9, Y6, Y6
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y6, Y6
+	VMULPS       Y2, Y2, Y9
+	VMOVAPS      Y9, Y8
+	VFMSUB231PS  Y2, Y2, Y8
+	VFMADD231PS  Y0, Y0, Y9
+	VADDPS       Y8, Y9, Y9
+	VBLENDVPS    Y6, one<>+0(SB), Y9, Y9
+	VMULPS       Y2, Y7, Y8
+	VMOVAPS      Y8, Y10
+	VFMSUB231PS  Y2, Y7, Y10
+	VFMADD231PS  Y0, Y11, Y8
+	VADDPS       Y10, Y8, Y8
+	VDIVPS       Y9, Y8, Y8
+	VMULPS       Y2, Y11, Y10
+	VFNMADD213PS Y10, Y2, Y11
+	VFMSUB231PS  Y0, Y7, Y10
+	VADDPS       Y11, Y10, Y10
+	VDIVPS       Y9, Y10, Y10
+	VMOVUPS      twentyFourth<>+0(SB), Y9
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y9
+	VMULPS       twentyFourth<>+0(SB), Y2, Y11
+	VMULPS       Y2, Y11, Y5
+	VFMSUB231PS  Y0, Y9, Y5
 	VADDPS       half<>+0(SB), Y5, Y5
-	VMULPS       Y0, Y10, Y10
-	VFMADD231PS  Y2, Y8, Y10
-	VMULPS       Y2, Y10, Y8
-	VFMSUB231PS  Y0, Y5, Y8
-	VADDPS       one<>+0(SB), Y8, Y8
-	VMULPS       Y0, Y10, Y10
-	VFMADD231PS  Y2, Y5, Y10
-	VBLENDVPS    Y4, Y8, Y7, Y7
-	VBLENDVPS    Y4, Y10, Y11, Y11
-	VMOVUPS      (CX)(SI*1), Y10
-	VMULPS       Y10, Y11, Y4
-	VMOVAPS      Y4, Y8
-	VFNMADD231PS Y10, Y11, Y8
+	VMULPS       Y0, Y11, Y11
+	VFMADD231PS  Y2, Y9, Y11
+	VMULPS       Y2, Y11, Y9
+	VFMSUB231PS  Y0, Y5, Y9
+	VADDPS       one<>+0(SB), Y9, Y9
+	VMULPS       Y0, Y11, Y11
+	VFMADD231PS  Y2, Y5, Y11
+	VBLENDVPS    Y6, Y9, Y8, Y8
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VMOVUPS      (CX)(SI*1), Y11
+	VMULPS       Y11, Y10, Y6
+	VMOVAPS      Y6, Y9
+	VFNMADD231PS Y11, Y10, Y9
 	VMOVUPS      (CX)(BX*2), Y5
-	VFMSUB231PS  Y5, Y7, Y4
-	VADDPS       Y8, Y4, Y4
-	VMULPS       Y10, Y7, Y8
-	VFMSUB213PS  Y8, Y10, Y7
-	VFMADD231PS  Y5, Y11, Y8
-	VADDPS       Y7, Y8, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VADDPS       Y9, Y6, Y6
+	VMULPS       Y11, Y8, Y9
+	VFMSUB213PS  Y9, Y11, Y8
+	VFMADD231PS  Y5, Y10, Y9
+	VADDPS       Y8, Y9, Y9
 	VMOVMSKPS    Y3, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPS       Y3, Y7, Y7
-	VMASKMOVPS   Y9, Y7, (AX)
-	VMASKMOVPS   Y6, Y7, (AX)(BX*1)
-	VMASKMOVPS   Y4, Y7, (AX)(BX*2)
-	VMASKMOVPS   Y8, Y7, (AX)(SI*1)
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPS       Y3, Y8, Y8
+	VMASKMOVPS   Y4, Y8, (AX)
+	VMASKMOVPS   Y7, Y8, (AX)(BX*1)
+	VMASKMOVPS   Y6, Y8, (AX)(BX*2)
+	VMASKMOVPS   Y9, Y8, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -8272,10 +8222,10 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y9, (AX)
-	VMOVUPS Y6, (AX)(BX*1)
-	VMOVUPS Y4, (AX)(BX*2)
-	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y7, (AX)(BX*1)
+	VMOVUPS Y6, (AX)(BX*2)
+	VMOVUPS Y9, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -8324,13 +8274,13 @@ TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS roundF32<>+0(SB), Z1
 	VBROADCASTSS absF32<>+0(SB), Z2
-	VBROADCASTSS signF32<>+0(SB), Z3
-	VBROADCASTSS half<>+0(SB), Z4
-	VBROADCASTSS ln2Hi<>+0(SB), Z5
-	VBROADCASTSS ln2Lo<>+0(SB), Z6
-	VBROADCASTSS twoOverPi<>+0(SB), Z7
-	VBROADCASTSS halfPi1<>+0(SB), Z7
-	VBROADCASTSS halfPi2<>+0(SB), Z8
+	VBROADCASTSS half<>+0(SB), Z3
+	VBROADCASTSS signF32<>+0(SB), Z4
+	VBROADCASTSS ln2Lo<>+0(SB), Z5
+	VBROADCASTSS twoOverPi<>+0(SB), Z6
+	VBROADCASTSS halfPi1<>+0(SB), Z6
+	VBROADCASTSS halfPi2<>+0(SB), Z7
+	VBROADCASTSS halfPi3<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -8355,152 +8305,147 @@ loop1:
 	VFMADD213PS       Z1, Z9, Z11
 	VSUBPS            Z1, Z11, Z11
 	VMOVAPS           Z9, Z12
-	VFNMADD231PS      Z5, Z11, Z12
-	VFNMADD231PS      Z6, Z11, Z12
-	VBROADCASTSS      expC6<>+0(SB), Z13
-	VFMADD213PS.BCST  expC5<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  expC4<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  expC3<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  expC2<>+0(SB), Z12, Z13
-	VSCALEFPS         Z11, Z0, Z14
-	VMULPS            Z12, Z12, Z15
-	VMOVAPS           Z12, Z16
-	VFMADD231PS       Z13, Z15, Z16
-	VMULPS            Z14, Z16, Z16
-	VSUBPS            Z0, Z14, Z17
-	VMOVAPS           Z17, Z18
-	VFMADD231PS       Z14, Z12, Z18
-	VMULPS            Z14, Z15, Z15
-	VMULPS            Z13, Z15, Z15
-	VMOVAPS           Z9, Z13
-	VFNMADD231PS      Z5, Z11, Z13
-	VSUBPS            Z12, Z13, Z13
-	VFNMADD231PS      Z6, Z11, Z13
-	VSUBPS            Z18, Z17, Z17
-	VFMADD231PS       Z14, Z12, Z17
-	VFMADD231PS       Z14, Z13, Z17
-	VADDPS            Z17, Z15, Z15
-	VADDPS            Z15, Z18, Z18
-	VMULPS            Z4, Z10, Z15
-	VBROADCASTSS      twoOverPi<>+0(SB), Z17
-	VFMADD213PS       Z1, Z15, Z17
-	VSUBPS            Z1, Z17, Z13
-	VMOVAPS           Z15, Z12
-	VFNMADD231PS      Z7, Z13, Z12
-	VFNMADD231PS      Z8, Z13, Z12
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z13, Z12
-	VMULPS            Z12, Z12, Z13
-	VBROADCASTSS      sinP2<>+0(SB), Z11
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z13, Z11
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z13, Z11
-	VMULPS            Z11, Z13, Z11
-	VFMADD231PS       Z11, Z12, Z12
-	VBROADCASTSS      cosP2<>+0(SB), Z11
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z13, Z11
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z13, Z11
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z13, Z11
-	VFMADD213PS       Z0, Z13, Z11
-	VPTESTMD.BCST     oneI<>+0(SB), Z17, K2
-	VBLENDMPS         Z11, Z12, K2, Z13
-	VBLENDMPS         Z12, Z11, K2, Z11
-	VPSLLD            $0x1e, Z17, Z12
-	VPADDD.BCST       oneI<>+0(SB), Z17, Z17
-	VPSLLD            $0x1e, Z17, Z17
-	VPTERNLOGD        $0x78, Z3, Z17, Z11
-	VPTERNLOGD        $0x78, Z3, Z12, Z13
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z15, Z13
-	VBROADCASTSS      twoOverPi<>+0(SB), Z15
-	VFMADD213PS       Z1, Z10, Z15
-	VSUBPS            Z1, Z15, Z12
-	VMOVAPS           Z10, Z11
-	VFNMADD231PS      Z7, Z12, Z11
-	VFNMADD231PS      Z8, Z12, Z11
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z11
-	VMULPS            Z11, Z11, Z12
-	VBROADCASTSS      sinP2<>+0(SB), Z17
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z17
-	VMULPS            Z17, Z12, Z17
-	VFMADD231PS       Z17, Z11, Z11
-	VBROADCASTSS      cosP2<>+0(SB), Z17
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z17
-	VFMADD213PS       Z0, Z12, Z17
-	VPTESTMD.BCST     oneI<>+0(SB), Z15, K2
-	VBLENDMPS         Z17, Z11, K2, Z12
-	VBLENDMPS         Z11, Z17, K2, Z17
-	VPSLLD            $0x1e, Z15, Z11
-	VPADDD.BCST       oneI<>+0(SB), Z15, Z15
-	VPSLLD            $0x1e, Z15, Z15
-	VPTERNLOGD        $0x78, Z3, Z15, Z17
-	VPTERNLOGD        $0x78, Z3, Z11, Z12
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z12
-	VMULPS            Z17, Z14, Z11
-	VFMADD231PS       Z17, Z16, Z11
-	VMULPS            Z12, Z14, Z14
-	VFMADD231PS       Z12, Z16, Z14
-	VCMPPS            $0x11, Z4, Z17, K2
-	VSUBPS            Z0, Z11, Z16
-	VADDPS            Z13, Z13, Z12
-	VMULPS            Z17, Z18, Z18
-	VFNMADD231PS      Z13, Z12, Z18
-	VBLENDMPS         Z16, Z18, K2, Z18
-	VPANDD            Z2, Z9, Z16
-	VPANDD            Z2, Z10, Z12
-	VMAXPS            Z12, Z16, Z16
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z16, K2
-	VMULPS            Z10, Z10, Z16
-	VMOVAPS           Z16, Z12
-	VFMSUB231PS       Z10, Z10, Z12
-	VFMADD231PS       Z9, Z9, Z16
-	VADDPS            Z12, Z16, Z16
-	VBLENDMPS         Z0, Z16, K2, Z16
-	VMULPS            Z10, Z14, Z12
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z12
 	VMOVAPS           Z12, Z13
-	VFMSUB231PS       Z10, Z14, Z13
-	VFMADD231PS       Z9, Z18, Z12
-	VADDPS            Z13, Z12, Z12
-	VDIVPS            Z16, Z12, Z12
-	VMULPS            Z10, Z18, Z13
-	VFNMADD213PS      Z13, Z10, Z18
-	VFMSUB231PS       Z9, Z14, Z13
-	VADDPS            Z18, Z13, Z13
-	VDIVPS            Z16, Z13, Z13
-	VBROADCASTSS      twentyFourth<>+0(SB), Z16
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z9, Z16
-	VMULPS.BCST       twentyFourth<>+0(SB), Z10, Z18
-	VMULPS            Z10, Z18, Z17
-	VFMSUB231PS       Z9, Z16, Z17
-	VADDPS            Z4, Z17, Z17
-	VMULPS            Z9, Z18, Z18
-	VFMADD231PS       Z10, Z16, Z18
-	VMULPS            Z10, Z18, Z16
-	VFMSUB231PS       Z9, Z17, Z16
-	VADDPS            Z0, Z16, Z16
-	VMULPS            Z9, Z18, Z18
-	VFMADD231PS       Z10, Z17, Z18
-	VBLENDMPS         Z16, Z12, K2, Z12
-	VBLENDMPS         Z18, Z13, K2, Z13
-	VMOVUPS           (CX)(SI*1), Z18
-	VMULPS            Z18, Z13, Z16
-	VMOVAPS           Z16, Z17
-	VFNMADD231PS      Z18, Z13, Z17
+	VFNMADD231PS      Z5, Z11, Z13
+	VBROADCASTSS      expC6<>+0(SB), Z14
+	VFMADD213PS.BCST  expC5<>+0(SB), Z13, Z14
+	VFMADD213PS.BCST  expC4<>+0(SB), Z13, Z14
+	VFMADD213PS.BCST  expC3<>+0(SB), Z13, Z14
+	VFMADD213PS.BCST  expC2<>+0(SB), Z13, Z14
+	VSCALEFPS         Z11, Z0, Z15
+	VMULPS            Z13, Z13, Z16
+	VMOVAPS           Z13, Z17
+	VFMADD231PS       Z14, Z16, Z17
+	VMULPS            Z15, Z17, Z17
+	VSUBPS            Z0, Z15, Z18
+	VMOVAPS           Z18, Z19
+	VFMADD231PS       Z15, Z13, Z19
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z14, Z16, Z16
+	VSUBPS            Z13, Z12, Z12
+	VFNMADD231PS      Z5, Z11, Z12
+	VSUBPS            Z19, Z18, Z18
+	VFMADD231PS       Z15, Z13, Z18
+	VFMADD231PS       Z15, Z12, Z18
+	VADDPS            Z18, Z16, Z16
+	VADDPS            Z16, Z19, Z19
+	VMULPS            Z3, Z10, Z16
+	VBROADCASTSS      twoOverPi<>+0(SB), Z18
+	VFMADD213PS       Z1, Z16, Z18
+	VSUBPS            Z1, Z18, Z12
+	VMOVAPS           Z16, Z13
+	VFNMADD231PS      Z6, Z12, Z13
+	VFNMADD231PS      Z7, Z12, Z13
+	VFNMADD231PS      Z8, Z12, Z13
+	VMULPS            Z13, Z13, Z12
+	VBROADCASTSS      sinP2<>+0(SB), Z11
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z11
+	VMULPS            Z11, Z12, Z11
+	VFMADD231PS       Z11, Z13, Z13
+	VBROADCASTSS      cosP2<>+0(SB), Z11
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z11
+	VFMADD213PS       Z0, Z12, Z11
+	VPTESTMD.BCST     oneI<>+0(SB), Z18, K2
+	VBLENDMPS         Z11, Z13, K2, Z13
+	VPSLLD            $0x1e, Z18, Z18
+	VPTERNLOGD        $0x78, Z4, Z18, Z13
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z16, Z13
+	VBROADCASTSS      twoOverPi<>+0(SB), Z16
+	VFMADD213PS       Z1, Z10, Z16
+	VSUBPS            Z1, Z16, Z18
+	VMOVAPS           Z10, Z11
+	VFNMADD231PS      Z6, Z18, Z11
+	VFNMADD231PS      Z7, Z18, Z11
+	VFNMADD231PS      Z8, Z18, Z11
+	VMULPS            Z11, Z11, Z18
+	VBROADCASTSS      sinP2<>+0(SB), Z12
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z18, Z12
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z18, Z12
+	VMULPS            Z12, Z18, Z12
+	VFMADD231PS       Z12, Z11, Z11
+	VBROADCASTSS      cosP2<>+0(SB), Z12
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z18, Z12
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z18, Z12
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z18, Z12
+	VFMADD213PS       Z0, Z18, Z12
+	VPTESTMD.BCST     oneI<>+0(SB), Z16, K2
+	VBLENDMPS         Z12, Z11, K2, Z18
+	VBLENDMPS         Z11, Z12, K2, Z12
+	VPSLLD            $0x1e, Z16, Z11
+	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
+	VPSLLD            $0x1e, Z16, Z16
+	VPTERNLOGD        $0x78, Z4, Z16, Z12
+	VPTERNLOGD        $0x78, Z4, Z11, Z18
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z18
+	VMULPS            Z12, Z15, Z11
+	VFMADD231PS       Z12, Z17, Z11
+	VMULPS            Z18, Z15, Z15
+	VFMADD231PS       Z18, Z17, Z15
+	VCMPPS            $0x11, Z3, Z12, K2
+	VSUBPS            Z0, Z11, Z17
+	VADDPS            Z13, Z13, Z18
+	VMULPS            Z12, Z19, Z19
+	VFNMADD231PS      Z13, Z18, Z19
+	VBLENDMPS         Z17, Z19, K2, Z19
+	VPANDD            Z2, Z9, Z17
+	VPANDD            Z2, Z10, Z18
+	VMAXPS            Z18, Z17, Z17
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z17, K2
+	VMULPS            Z10, Z10, Z17
+	VMOVAPS           Z17, Z18
+	VFMSUB231PS       Z10, Z10, Z18
+	VFMADD231PS       Z9, Z9, Z17
+	VADDPS            Z18, Z17, Z17
+	VBLENDMPS         Z0, Z17, K2, Z17
+	VMULPS            Z10, Z15, Z18
+	VMOVAPS           Z18, Z13
+	VFMSUB231PS       Z10, Z15, Z13
+	VFMADD231PS       Z9, Z19, Z18
+	VADDPS            Z13, Z18, Z18
+	VDIVPS            Z17, Z18, Z18
+	VMULPS            Z10, Z19, Z13
+	VFNMADD213PS      Z13, Z10, Z19
+	VFMSUB231PS       Z9, Z15, Z13
+	VADDPS            Z19, Z13, Z13
+	VDIVPS            Z17, Z13, Z13
+	VBROADCASTSS      twentyFourth<>+0(SB), Z17
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z9, Z17
+	VMULPS.BCST       twentyFourth<>+0(SB), Z10, Z19
+	VMULPS            Z10, Z19, Z12
+	VFMSUB231PS       Z9, Z17, Z12
+	VADDPS            Z3, Z12, Z12
+	VMULPS            Z9, Z19, Z19
+	VFMADD231PS       Z10, Z17, Z19
+	VMULPS            Z10, Z19, Z17
+	VFMSUB231PS       Z9, Z12, Z17
+	VADDPS            Z0, Z17, Z17
+	VMULPS            Z9, Z19, Z19
+	VFMADD231PS       Z10, Z12, Z19
+	VBLENDMPS         Z17, Z18, K2, Z18
+	VBLENDMPS         Z19, Z13, K2, Z13
+	VMOVUPS           (CX)(SI*1), Z19
+	VMULPS            Z19, Z13, Z17
+	VMOVAPS           Z17, Z12
+	VFNMADD231PS      Z19, Z13, Z12
 	VMOVUPS           (CX)(BX*2), Z10
-	VFMSUB231PS       Z10, Z12, Z16
-	VADDPS            Z17, Z16, Z16
-	VMULPS            Z18, Z12, Z17
-	VFMSUB213PS       Z17, Z18, Z12
-	VFMADD231PS       Z10, Z13, Z17
+	VFMSUB231PS       Z10, Z18, Z17
 	VADDPS            Z12, Z17, Z17
+	VMULPS            Z19, Z18, Z12
+	VFMSUB213PS       Z12, Z19, Z18
+	VFMADD231PS       Z10, Z13, Z12
+	VADDPS            Z18, Z12, Z12
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z11, K1, (AX)
-	VMOVUPS           Z14, K1, (AX)(BX*1)
-	VMOVUPS           Z16, K1, (AX)(BX*2)
-	VMOVUPS           Z17, K1, (AX)(SI*1)
+	VMOVUPS           Z15, K1, (AX)(BX*1)
+	VMOVUPS           Z17, K1, (AX)(BX*2)
+	VMOVUPS           Z12, K1, (AX)(SI*1)
 	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
@@ -8512,9 +8457,9 @@ loop1:
 
 easy3:
 	VMOVUPS Z11, (AX)
-	VMOVUPS Z14, (AX)(BX*1)
-	VMOVUPS Z16, (AX)(BX*2)
-	VMOVUPS Z17, (AX)(SI*1)
+	VMOVUPS Z15, (AX)(BX*1)
+	VMOVUPS Z17, (AX)(BX*2)
+	VMOVUPS Z12, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -8612,16 +8557,11 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
 	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y4, Y9
-	VBLENDVPD    Y9, Y10, Y5, Y11
-	VBLENDVPD    Y9, Y5, Y10, Y10
-	VPADDQ       oneIF64<>+0(SB), Y4, Y5
-	VPSLLQ       $0x3e, Y5, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
-	VXORPD       Y5, Y10, Y10
+	VBLENDVPD    Y9, Y10, Y5, Y5
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       Y4, Y11, Y11
+	VXORPD       Y4, Y5, Y5
 	VANDPD       absF64<>+0(SB), Y2, Y4
 	VMOVUPS      twoOverPiF64<>+0(SB), Y1
 	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
@@ -8630,89 +8570,89 @@ loop1:
 	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
 	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
 	VMULPD       Y4, Y4, Y10
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
-	VMULPD       Y5, Y10, Y5
-	VFMADD231PD  Y5, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y9
+	VMULPD       Y9, Y10, Y9
+	VFMADD231PD  Y9, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y9
 	VPSLLQ       $0x3f, Y1, Y10
-	VBLENDVPD    Y10, Y5, Y4, Y9
-	VBLENDVPD    Y10, Y4, Y5, Y5
+	VBLENDVPD    Y10, Y9, Y4, Y11
+	VBLENDVPD    Y10, Y4, Y9, Y9
 	VPADDQ       oneIF64<>+0(SB), Y1, Y4
 	VPSLLQ       $0x3e, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       Y4, Y5, Y5
+	VXORPD       Y4, Y9, Y9
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y2, Y1, Y1
 	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y9, Y9
-	VMULPD       Y5, Y6, Y1
-	VFMADD231PD  Y5, Y7, Y1
-	VMULPD       Y9, Y6, Y6
-	VFMADD231PD  Y9, Y7, Y6
-	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y7
-	VSUBPD       oneF64<>+0(SB), Y1, Y9
-	VADDPD       Y11, Y11, Y4
-	VMULPD       Y5, Y8, Y8
-	VFNMADD231PD Y11, Y4, Y8
-	VBLENDVPD    Y7, Y9, Y8, Y8
-	VANDPD       absF64<>+0(SB), Y0, Y9
+	VXORPD       Y1, Y11, Y11
+	VMULPD       Y9, Y6, Y1
+	VFMADD231PD  Y9, Y7, Y1
+	VMULPD       Y11, Y6, Y6
+	VFMADD231PD  Y11, Y7, Y6
+	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y7
+	VSUBPD       oneF64<>+0(SB), Y1, Y11
+	VADDPD       Y5, Y5, Y4
+	VMULPD       Y9, Y8, Y8
+	VFNMADD231PD Y5, Y4, Y8
+	VBLENDVPD    Y7, Y11, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y0, Y11
 	VANDPD       absF64<>+0(SB), Y2, Y7
-	VMAXPD       Y7, Y9, Y9
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y9, Y9
+	VMAXPD       Y7, Y11, Y11
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y11, Y11
 	VMULPD       Y2, Y2, Y7
 	VMOVAPS      Y7, Y4
 	VFMSUB231PD  Y2, Y2, Y4
 	VFMADD231PD  Y0, Y0, Y7
 	VADDPD       Y4, Y7, Y7
-	VBLENDVPD    Y9, oneF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y11, oneF64<>+0(SB), Y7, Y7
 	VMULPD       Y2, Y6, Y4
-	VMOVAPS      Y4, Y11
-	VFMSUB231PD  Y2, Y6, Y11
+	VMOVAPS      Y4, Y5
+	VFMSUB231PD  Y2, Y6, Y5
 	VFMADD231PD  Y0, Y8, Y4
-	VADDPD       Y11, Y4, Y4
+	VADDPD       Y5, Y4, Y4
 	VDIVPD       Y7, Y4, Y4
-	VMULPD       Y2, Y8, Y11
-	VFNMADD213PD Y11, Y2, Y8
-	VFMSUB231PD  Y0, Y6, Y11
-	VADDPD       Y8, Y11, Y11
-	VDIVPD       Y7, Y11, Y11
+	VMULPD       Y2, Y8, Y5
+	VFNMADD213PD Y5, Y2, Y8
+	VFMSUB231PD  Y0, Y6, Y5
+	VADDPD       Y8, Y5, Y5
+	VDIVPD       Y7, Y5, Y5
 	VMOVUPS      twentyFourthF64<>+0(SB), Y7
 	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y7
 	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
-	VMULPD       Y2, Y8, Y5
-	VFMSUB231PD  Y0, Y7, Y5
-	VADDPD       halfF64<>+0(SB), Y5, Y5
+	VMULPD       Y2, Y8, Y9
+	VFMSUB231PD  Y0, Y7, Y9
+	VADDPD       halfF64<>+0(SB), Y9, Y9
 	VMULPD       Y0, Y8, Y8
 	VFMADD231PD  Y2, Y7, Y8
 	VMULPD       Y2, Y8, Y7
-	VFMSUB231PD  Y0, Y5, Y7
+	VFMSUB231PD  Y0, Y9, Y7
 	VADDPD       oneF64<>+0(SB), Y7, Y7
 	VMULPD       Y0, Y8, Y8
-	VFMADD231PD  Y2, Y5, Y8
-	VBLENDVPD    Y9, Y7, Y4, Y4
-	VBLENDVPD    Y9, Y8, Y11, Y11
+	VFMADD231PD  Y2, Y9, Y8
+	VBLENDVPD    Y11, Y7, Y4, Y4
+	VBLENDVPD    Y11, Y8, Y5, Y5
 	VMOVUPS      (CX)(SI*1), Y8
-	VMULPD       Y8, Y11, Y9
-	VMOVAPS      Y9, Y7
-	VFNMADD231PD Y8, Y11, Y7
-	VMOVUPS      (CX)(BX*2), Y5
-	VFMSUB231PD  Y5, Y4, Y9
-	VADDPD       Y7, Y9, Y9
+	VMULPD       Y8, Y5, Y11
+	VMOVAPS      Y11, Y7
+	VFNMADD231PD Y8, Y5, Y7
+	VMOVUPS      (CX)(BX*2), Y9
+	VFMSUB231PD  Y9, Y4, Y11
+	VADDPD       Y7, Y11, Y11
 	VMULPD       Y8, Y4, Y7
 	VFMSUB213PD  Y7, Y8, Y4
-	VFMADD231PD  Y5, Y11, Y7
+	VFMADD231PD  Y9, Y5, Y7
 	VADDPD       Y4, Y7, Y7
 	VMOVMSKPD    Y3, R8
 	TESTQ        R8, R8
@@ -8721,7 +8661,7 @@ loop1:
 	VXORPD       Y3, Y4, Y4
 	VMASKMOVPD   Y1, Y4, (AX)
 	VMASKMOVPD   Y6, Y4, (AX)(BX*1)
-	VMASKMOVPD   Y9, Y4, (AX)(BX*2)
+	VMASKMOVPD   Y11, Y4, (AX)(BX*2)
 	VMASKMOVPD   Y7, Y4, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
@@ -8735,7 +8675,7 @@ loop1:
 easy3:
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y6, (AX)(BX*1)
-	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS Y11, (AX)(BX*2)
 	VMOVUPS Y7, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -8773,8 +8713,8 @@ TEXT ·expSim2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD roundF64<>+0(SB), Z1
 	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD signF64<>+0(SB), Z3
-	VBROADCASTSD halfF64<>+0(SB), Z4
+	VBROADCASTSD halfF64<>+0(SB), Z3
+	VBROADCASTSD signF64<>+0(SB), Z4
 	VBROADCASTSD twoOverPiF64<>+0(SB), Z5
 	VBROADCASTSD halfPi1F64<>+0(SB), Z5
 	VBROADCASTSD halfPi2F64<>+0(SB), Z6
@@ -8826,7 +8766,7 @@ loop1:
 	VMULPD            Z10, Z13, Z13
 	VMULPD            Z12, Z13, Z13
 	VADDPD            Z13, Z15, Z15
-	VMULPD            Z4, Z9, Z13
+	VMULPD            Z3, Z9, Z13
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z12
 	VFMADD213PD       Z1, Z13, Z12
 	VSUBPD            Z1, Z12, Z11
@@ -8852,14 +8792,10 @@ loop1:
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z11, Z17
 	VFMADD213PD       Z0, Z11, Z17
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z12, K2
-	VBLENDMPD         Z17, Z16, K2, Z11
-	VBLENDMPD         Z16, Z17, K2, Z17
-	VPADDQ.BCST       oneIF64<>+0(SB), Z12, Z16
-	VPSLLQ            $0x3e, Z16, Z16
-	VPTERNLOGQ        $0x78, Z3, Z16, Z17
+	VBLENDMPD         Z17, Z16, K2, Z16
 	VPSLLQ            $0x3e, Z12, Z12
-	VPTERNLOGQ        $0x78, Z3, Z12, Z11
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z13, Z11
+	VPTERNLOGQ        $0x78, Z4, Z12, Z16
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z13, Z16
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z13
 	VFMADD213PD       Z1, Z9, Z13
 	VSUBPD            Z1, Z13, Z12
@@ -8868,40 +8804,40 @@ loop1:
 	VFNMADD231PD      Z6, Z12, Z17
 	VFNMADD231PD      Z7, Z12, Z17
 	VMULPD            Z17, Z17, Z12
-	VBROADCASTSD      sinP5F64<>+0(SB), Z16
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z16
-	VMULPD            Z16, Z12, Z16
-	VFMADD231PD       Z16, Z17, Z17
-	VBROADCASTSD      cosP5F64<>+0(SB), Z16
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z16
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z16
-	VFMADD213PD       Z0, Z12, Z16
+	VBROADCASTSD      sinP5F64<>+0(SB), Z11
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z11
+	VMULPD            Z11, Z12, Z11
+	VFMADD231PD       Z11, Z17, Z17
+	VBROADCASTSD      cosP5F64<>+0(SB), Z11
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z11
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z11
+	VFMADD213PD       Z0, Z12, Z11
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z13, K2
-	VBLENDMPD         Z16, Z17, K2, Z12
-	VBLENDMPD         Z17, Z16, K2, Z16
+	VBLENDMPD         Z11, Z17, K2, Z12
+	VBLENDMPD         Z17, Z11, K2, Z11
 	VPADDQ.BCST       oneIF64<>+0(SB), Z13, Z17
 	VPSLLQ            $0x3e, Z17, Z17
-	VPTERNLOGQ        $0x78, Z3, Z17, Z16
+	VPTERNLOGQ        $0x78, Z4, Z17, Z11
 	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ        $0x78, Z3, Z13, Z12
+	VPTERNLOGQ        $0x78, Z4, Z13, Z12
 	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z9, Z12
-	VMULPD            Z16, Z10, Z13
-	VFMADD231PD       Z16, Z14, Z13
+	VMULPD            Z11, Z10, Z13
+	VFMADD231PD       Z11, Z14, Z13
 	VMULPD            Z12, Z10, Z10
 	VFMADD231PD       Z12, Z14, Z10
-	VCMPPD            $0x11, Z4, Z16, K2
+	VCMPPD            $0x11, Z3, Z11, K2
 	VSUBPD            Z0, Z13, Z14
-	VADDPD            Z11, Z11, Z12
-	VMULPD            Z16, Z15, Z15
-	VFNMADD231PD      Z11, Z12, Z15
+	VADDPD            Z16, Z16, Z12
+	VMULPD            Z11, Z15, Z15
+	VFNMADD231PD      Z16, Z12, Z15
 	VBLENDMPD         Z14, Z15, K2, Z15
 	VPANDQ            Z2, Z8, Z14
 	VPANDQ            Z2, Z9, Z12
@@ -8914,42 +8850,42 @@ loop1:
 	VADDPD            Z12, Z14, Z14
 	VBLENDMPD         Z0, Z14, K2, Z14
 	VMULPD            Z9, Z10, Z12
-	VMOVAPS           Z12, Z11
-	VFMSUB231PD       Z9, Z10, Z11
+	VMOVAPS           Z12, Z16
+	VFMSUB231PD       Z9, Z10, Z16
 	VFMADD231PD       Z8, Z15, Z12
-	VADDPD            Z11, Z12, Z12
+	VADDPD            Z16, Z12, Z12
 	VDIVPD            Z14, Z12, Z12
-	VMULPD            Z9, Z15, Z11
-	VFNMADD213PD      Z11, Z9, Z15
-	VFMSUB231PD       Z8, Z10, Z11
-	VADDPD            Z15, Z11, Z11
-	VDIVPD            Z14, Z11, Z11
+	VMULPD            Z9, Z15, Z16
+	VFNMADD213PD      Z16, Z9, Z15
+	VFMSUB231PD       Z8, Z10, Z16
+	VADDPD            Z15, Z16, Z16
+	VDIVPD            Z14, Z16, Z16
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z14
 	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z8, Z14
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z9, Z15
-	VMULPD            Z9, Z15, Z16
-	VFMSUB231PD       Z8, Z14, Z16
-	VADDPD            Z4, Z16, Z16
+	VMULPD            Z9, Z15, Z11
+	VFMSUB231PD       Z8, Z14, Z11
+	VADDPD            Z3, Z11, Z11
 	VMULPD            Z8, Z15, Z15
 	VFMADD231PD       Z9, Z14, Z15
 	VMULPD            Z9, Z15, Z14
-	VFMSUB231PD       Z8, Z16, Z14
+	VFMSUB231PD       Z8, Z11, Z14
 	VADDPD            Z0, Z14, Z14
 	VMULPD            Z8, Z15, Z15
-	VFMADD231PD       Z9, Z16, Z15
+	VFMADD231PD       Z9, Z11, Z15
 	VBLENDMPD         Z14, Z12, K2, Z12
-	VBLENDMPD         Z15, Z11, K2, Z11
+	VBLENDMPD         Z15, Z16, K2, Z16
 	VMOVUPS           (CX)(SI*1), Z15
-	VMULPD            Z15, Z11, Z14
-	VMOVAPS           Z14, Z16
-	VFNMADD231PD      Z15, Z11, Z16
+	VMULPD            Z15, Z16, Z14
+	VMOVAPS           Z14, Z11
+	VFNMADD231PD      Z15, Z16, Z11
 	VMOVUPS           (CX)(BX*2), Z9
 	VFMSUB231PD       Z9, Z12, Z14
-	VADDPD            Z16, Z14, Z14
-	VMULPD            Z15, Z12, Z16
-	VFMSUB213PD       Z16, Z15, Z12
-	VFMADD231PD       Z9, Z11, Z16
-	VADDPD            Z12, Z16, Z16
+	VADDPD            Z11, Z14, Z14
+	VMULPD            Z15, Z12, Z11
+	VFMSUB213PD       Z11, Z15, Z12
+	VFMADD231PD       Z9, Z16, Z11
+	VADDPD            Z12, Z11, Z11
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy3
@@ -8957,7 +8893,7 @@ loop1:
 	VMOVUPD           Z13, K1, (AX)
 	VMOVUPD           Z10, K1, (AX)(BX*1)
 	VMOVUPD           Z14, K1, (AX)(BX*2)
-	VMOVUPD           Z16, K1, (AX)(SI*1)
+	VMOVUPD           Z11, K1, (AX)(SI*1)
 	MOVQ              DI, AX
 	SUBQ              DX, AX
 	LEAQ              8(AX), CX
@@ -8971,7 +8907,7 @@ easy3:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z10, (AX)(BX*1)
 	VMOVUPS Z14, (AX)(BX*2)
-	VMOVUPS Z16, (AX)(SI*1)
+	VMOVUPS Z11, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -9004,62 +8940,60 @@ loop1:
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(BX*1), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMAXPS       Y3, Y1, Y1
-	VANDPS       absF32<>+0(SB), Y0, Y3
-	VANDPS       absF32<>+0(SB), Y2, Y4
-	VMINPS       Y4, Y3, Y3
-	VMULPS       Y1, Y1, Y4
-	VMULPS       Y3, Y3, Y5
-	VADDPS       Y5, Y4, Y6
-	VSUBPS       Y4, Y6, Y7
+	VMAXPS       Y3, Y1, Y4
+	VMINPS       Y3, Y1, Y1
+	VMULPS       Y4, Y4, Y3
+	VMULPS       Y1, Y1, Y5
+	VADDPS       Y5, Y3, Y6
+	VSUBPS       Y3, Y6, Y7
 	VSUBPS       Y7, Y5, Y7
-	VFMSUB231PS  Y1, Y1, Y4
-	VFMSUB231PS  Y3, Y3, Y5
-	VADDPS       Y5, Y4, Y4
-	VADDPS       Y4, Y7, Y7
-	VPSUBD       threeQuarters<>+0(SB), Y6, Y4
-	VANDPS       exponentF32<>+0(SB), Y4, Y4
-	VPSUBD       Y4, Y6, Y5
+	VFMSUB231PS  Y4, Y4, Y3
+	VFMSUB231PS  Y1, Y1, Y5
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y3, Y7, Y7
+	VPSUBD       threeQuarters<>+0(SB), Y6, Y3
+	VANDPS       exponentF32<>+0(SB), Y3, Y3
+	VPSUBD       Y3, Y6, Y5
 	VSUBPS       one<>+0(SB), Y5, Y5
-	VPSRAD       $0x17, Y4, Y4
-	VCVTDQ2PS    Y4, Y4
+	VPSRAD       $0x17, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
 	VDIVPS       Y6, Y7, Y7
-	VMULPS       ln2Lo<>+0(SB), Y4, Y6
+	VMULPS       ln2Lo<>+0(SB), Y3, Y6
 	VADDPS       Y7, Y6, Y6
 	VMULPS       Y5, Y5, Y7
-	VMOVUPS      logQ8<>+0(SB), Y3
-	VFMADD213PS  logQ7<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ6<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ5<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ4<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ3<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ2<>+0(SB), Y5, Y3
-	VFMADD213PS  logQ1<>+0(SB), Y5, Y3
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y3
-	VFMADD231PS  Y3, Y7, Y6
+	VMOVUPS      logQ8<>+0(SB), Y1
+	VFMADD213PS  logQ7<>+0(SB), Y5, Y1
+	VFMADD213PS  logQ6<>+0(SB), Y5, Y1
+	VFMADD213PS  logQ5<>+0(SB), Y5, Y1
+	VFMADD213PS  logQ4<>+0(SB), Y5, Y1
+	VFMADD213PS  logQ3<>+0(SB), Y5, Y1
+	VFMADD213PS  logQ2<>+0(SB), Y5, Y1
+	VFMADD213PS  logQ1<>+0(SB), Y5, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
+	VFMADD231PS  Y1, Y7, Y6
 	VADDPS       Y5, Y6, Y6
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y6
+	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y6
 	VMULPS       half<>+0(SB), Y6, Y6
-	VADDPS       zero<>+0(SB), Y2, Y4
+	VADDPS       zero<>+0(SB), Y2, Y3
 	VANDPS       absF32<>+0(SB), Y0, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y7
-	VMAXPS       Y5, Y7, Y3
-	VMINPS       Y7, Y5, Y1
-	VDIVPS       Y3, Y1, Y1
-	VMULPS       Y1, Y1, Y3
-	VMULPS       Y3, Y1, Y8
+	VANDPS       absF32<>+0(SB), Y3, Y7
+	VMAXPS       Y5, Y7, Y1
+	VMINPS       Y7, Y5, Y4
+	VDIVPS       Y1, Y4, Y4
+	VMULPS       Y4, Y4, Y1
+	VMULPS       Y1, Y4, Y8
 	VMOVUPS      atanP9<>+0(SB), Y9
-	VFMADD213PS  atanP8<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP7<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP6<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP5<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP4<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP3<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP2<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP1<>+0(SB), Y3, Y9
-	VFMADD213PS  atanP0<>+0(SB), Y3, Y9
-	VFMADD213PS  Y1, Y9, Y8
-	VCMPPS       $0x03, Y1, Y1, Y1
+	VFMADD213PS  atanP8<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP7<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP6<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP5<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP4<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP3<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP2<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP1<>+0(SB), Y1, Y9
+	VFMADD213PS  atanP0<>+0(SB), Y1, Y9
+	VFMADD213PS  Y4, Y9, Y8
+	VCMPPS       $0x03, Y4, Y4, Y4
 	VCMPPS       $0x1e, Y5, Y7, Y7
 	VANDPS       signF32<>+0(SB), Y7, Y5
 	VXORPS       Y5, Y8, Y8
@@ -9074,8 +9008,8 @@ loop1:
 	VADDPS       Y5, Y8, Y8
 	VANDPS       pi1<>+0(SB), Y7, Y7
 	VADDPS       Y7, Y8, Y8
-	VANDPS       signF32<>+0(SB), Y4, Y4
-	VORPS        Y8, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VORPS        Y8, Y3, Y3
 	VANDPS       absF32<>+0(SB), Y0, Y8
 	VANDPS       absF32<>+0(SB), Y2, Y7
 	VMAXPS       Y7, Y8, Y8
@@ -9085,62 +9019,61 @@ loop1:
 	VORPS        Y5, Y8, Y8
 	VORPS        Y7, Y8, Y8
 	VANDPS       absF32<>+0(SB), Y6, Y7
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y7, Y7
-	VORPS        Y8, Y7, Y7
-	VORPS        Y1, Y7, Y7
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y7, Y5
+	VORPS        Y8, Y5, Y5
+	VORPS        Y4, Y5, Y5
 	VSUBPS       one<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y6, Y1
-	VANDPS       absF32<>+0(SB), Y4, Y8
-	VMAXPS       Y8, Y1, Y1
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
-	VMULPS       Y2, Y2, Y8
-	VMOVAPS      Y8, Y5
-	VFMSUB231PS  Y2, Y2, Y5
-	VFMADD231PS  Y0, Y0, Y8
-	VADDPS       Y5, Y8, Y8
-	VBLENDVPS    Y1, one<>+0(SB), Y8, Y8
-	VMULPS       Y2, Y4, Y5
-	VMOVAPS      Y5, Y9
-	VFMSUB231PS  Y2, Y4, Y9
-	VFMADD231PS  Y0, Y6, Y5
-	VADDPS       Y9, Y5, Y5
-	VDIVPS       Y8, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y3, Y4
+	VMAXPS       Y4, Y7, Y7
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
+	VMULPS       Y2, Y2, Y4
+	VMOVAPS      Y4, Y8
+	VFMSUB231PS  Y2, Y2, Y8
+	VFMADD231PS  Y0, Y0, Y4
+	VADDPS       Y8, Y4, Y4
+	VBLENDVPS    Y7, one<>+0(SB), Y4, Y4
+	VMULPS       Y2, Y3, Y8
+	VMOVAPS      Y8, Y9
+	VFMSUB231PS  Y2, Y3, Y9
+	VFMADD231PS  Y0, Y6, Y8
+	VADDPS       Y9, Y8, Y8
+	VDIVPS       Y4, Y8, Y8
 	VMULPS       Y2, Y6, Y9
 	VFNMADD213PS Y9, Y6, Y2
-	VFMSUB231PS  Y0, Y4, Y9
+	VFMSUB231PS  Y0, Y3, Y9
 	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y8, Y9, Y9
-	VMULPS       Y4, Y4, Y8
-	VFMSUB231PS  Y6, Y6, Y8
+	VDIVPS       Y4, Y9, Y9
+	VMULPS       Y3, Y3, Y4
+	VFMSUB231PS  Y6, Y6, Y4
 	VMOVUPS      minusHalf<>+0(SB), Y2
 	VFMADD213PS  one<>+0(SB), Y6, Y2
-	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y2
-	VADDPS       Y6, Y6, Y8
-	VMULPS       Y4, Y8, Y8
-	VMULPS       minusHalf<>+0(SB), Y4, Y0
-	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y0
-	VBLENDVPS    Y1, Y2, Y5, Y5
-	VBLENDVPS    Y1, Y0, Y9, Y9
+	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y2
+	VADDPS       Y6, Y6, Y4
+	VMULPS       Y3, Y4, Y4
+	VMULPS       minusHalf<>+0(SB), Y3, Y0
+	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y0
+	VBLENDVPS    Y7, Y2, Y8, Y8
+	VBLENDVPS    Y7, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
-	VMULPS       Y0, Y9, Y1
-	VMOVAPS      Y1, Y2
+	VMULPS       Y0, Y9, Y7
+	VMOVAPS      Y7, Y2
 	VFNMADD231PS Y0, Y9, Y2
-	VMOVUPS      (CX)(BX*2), Y8
-	VFMSUB231PS  Y8, Y5, Y1
-	VADDPS       Y2, Y1, Y1
-	VMULPS       Y0, Y5, Y2
-	VFMSUB213PS  Y2, Y0, Y5
-	VFMADD231PS  Y8, Y9, Y2
-	VADDPS       Y5, Y2, Y2
-	VMOVMSKPS    Y7, R8
+	VMOVUPS      (CX)(BX*2), Y4
+	VFMSUB231PS  Y4, Y8, Y7
+	VADDPS       Y2, Y7, Y7
+	VMULPS       Y0, Y8, Y2
+	VFMSUB213PS  Y2, Y0, Y8
+	VFMADD231PS  Y4, Y9, Y2
+	VADDPS       Y8, Y2, Y2
+	VMOVMSKPS    Y5, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y5, Y5, Y5
-	VXORPS       Y7, Y5, Y5
-	VMASKMOVPS   Y6, Y5, (AX)
-	VMASKMOVPS   Y4, Y5, (AX)(BX*1)
-	VMASKMOVPS   Y1, Y5, (AX)(BX*2)
-	VMASKMOVPS   Y2, Y5, (AX)(SI*1)
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPS       Y5, Y8, Y8
+	VMASKMOVPS   Y6, Y8, (AX)
+	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
+	VMASKMOVPS   Y7, Y8, (AX)(BX*2)
+	VMASKMOVPS   Y2, Y8, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -9152,8 +9085,8 @@ loop1:
 
 easy3:
 	VMOVUPS Y6, (AX)
-	VMOVUPS Y4, (AX)(BX*1)
-	VMOVUPS Y1, (AX)(BX*2)
+	VMOVUPS Y3, (AX)(BX*1)
+	VMOVUPS Y7, (AX)(BX*2)
 	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -9197,64 +9130,62 @@ loop1:
 	VPANDD           Z0, Z9, Z10
 	VMOVUPS          (CX)(BX*1), Z11
 	VPANDD           Z0, Z11, Z12
-	VMAXPS           Z12, Z10, Z10
-	VPANDD           Z0, Z9, Z12
-	VPANDD           Z0, Z11, Z13
-	VMINPS           Z13, Z12, Z12
-	VMULPS           Z10, Z10, Z13
-	VMULPS           Z12, Z12, Z14
-	VADDPS           Z14, Z13, Z15
-	VSUBPS           Z13, Z15, Z16
+	VMAXPS           Z12, Z10, Z13
+	VMINPS           Z12, Z10, Z10
+	VMULPS           Z13, Z13, Z12
+	VMULPS           Z10, Z10, Z14
+	VADDPS           Z14, Z12, Z15
+	VSUBPS           Z12, Z15, Z16
 	VSUBPS           Z16, Z14, Z16
-	VFMSUB231PS      Z10, Z10, Z13
-	VFMSUB231PS      Z12, Z12, Z14
-	VADDPS           Z14, Z13, Z13
-	VADDPS           Z13, Z16, Z16
-	VGETMANTPS       $0x0b, Z15, Z13
-	VSUBPS           Z1, Z13, Z13
+	VFMSUB231PS      Z13, Z13, Z12
+	VFMSUB231PS      Z10, Z10, Z14
+	VADDPS           Z14, Z12, Z12
+	VADDPS           Z12, Z16, Z16
+	VGETMANTPS       $0x0b, Z15, Z12
+	VSUBPS           Z1, Z12, Z12
 	VMULPS           Z6, Z15, Z14
 	VGETEXPPS        Z14, Z14
-	VRCP14PS         Z15, Z12
-	VMULPS           Z12, Z16, Z10
-	VFNMADD231PS     Z10, Z15, Z16
-	VFMADD231PS      Z12, Z16, Z10
+	VRCP14PS         Z15, Z10
+	VMULPS           Z10, Z16, Z13
+	VFNMADD231PS     Z13, Z15, Z16
+	VFMADD231PS      Z10, Z16, Z13
 	VMULPS           Z7, Z14, Z16
-	VADDPS           Z10, Z16, Z16
-	VMULPS           Z13, Z13, Z10
-	VBROADCASTSS     logQ8<>+0(SB), Z12
-	VFMADD213PS      Z8, Z13, Z12
-	VFMADD213PS.BCST logQ6<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ5<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ4<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ3<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ2<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST logQ1<>+0(SB), Z13, Z12
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z13, Z12
-	VFMADD231PS      Z12, Z10, Z16
 	VADDPS           Z13, Z16, Z16
+	VMULPS           Z12, Z12, Z13
+	VBROADCASTSS     logQ8<>+0(SB), Z10
+	VFMADD213PS      Z8, Z12, Z10
+	VFMADD213PS.BCST logQ6<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ5<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ4<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ3<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ2<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST logQ1<>+0(SB), Z12, Z10
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z10
+	VFMADD231PS      Z10, Z13, Z16
+	VADDPS           Z12, Z16, Z16
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z16
 	VMULPS.BCST      half<>+0(SB), Z16, Z16
 	VADDPS           Z3, Z11, Z14
-	VPANDD           Z0, Z9, Z13
-	VPANDD           Z0, Z14, Z10
-	VMAXPS           Z13, Z10, Z12
-	VMINPS           Z10, Z13, Z15
-	VDIVPS           Z12, Z15, Z15
-	VMULPS           Z15, Z15, Z12
-	VMULPS           Z12, Z15, Z17
+	VPANDD           Z0, Z9, Z12
+	VPANDD           Z0, Z14, Z13
+	VMAXPS           Z12, Z13, Z10
+	VMINPS           Z13, Z12, Z15
+	VDIVPS           Z10, Z15, Z15
+	VMULPS           Z15, Z15, Z10
+	VMULPS           Z10, Z15, Z17
 	VBROADCASTSS     atanP9<>+0(SB), Z18
-	VFMADD213PS.BCST atanP8<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP7<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP6<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP5<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP4<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP3<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP2<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP1<>+0(SB), Z12, Z18
-	VFMADD213PS.BCST atanP0<>+0(SB), Z12, Z18
+	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z18
 	VFMADD213PS      Z15, Z18, Z17
 	VCMPPS           $0x03, Z15, Z15, K1
-	VCMPPS           $0x1e, Z13, Z10, K2
+	VCMPPS           $0x1e, Z12, Z13, K2
 	VPXORD           Z2, Z17, K2, Z17
 	VADDPS.BCST      halfPi2<>+0(SB), Z17, K2, Z17
 	VADDPS.BCST      halfPi1<>+0(SB), Z17, K2, Z17
@@ -9264,8 +9195,8 @@ loop1:
 	VADDPS.BCST      pi1<>+0(SB), Z17, K2, Z17
 	VPTERNLOGD       $0xd8, Z2, Z14, Z17
 	VPANDD           Z0, Z9, Z14
-	VPANDD           Z0, Z11, Z10
-	VMAXPS           Z10, Z14, Z14
+	VPANDD           Z0, Z11, Z13
+	VMAXPS           Z13, Z14, Z14
 	VCMPPS           $0x03, Z11, Z9, K2
 	VCMPPS.BCST      $0x16, radiusMax<>+0(SB), Z14, K3
 	VCMPPS.BCST      $0x19, radiusMin<>+0(SB), Z14, K4
@@ -9276,27 +9207,26 @@ loop1:
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPS           Z1, Z9, Z9
-	VPANDD           Z0, Z16, Z14
-	VPANDD           Z0, Z17, Z10
-	VMAXPS           Z10, Z14, Z14
+	VPANDD           Z0, Z17, Z13
+	VMAXPS           Z13, Z14, Z14
 	VCMPPS.BCST      $0x11, smallZeta<>+0(SB), Z14, K2
 	VMULPS           Z11, Z11, Z14
-	VMOVAPS          Z14, Z10
-	VFMSUB231PS      Z11, Z11, Z10
+	VMOVAPS          Z14, Z13
+	VFMSUB231PS      Z11, Z11, Z13
 	VFMADD231PS      Z9, Z9, Z14
-	VADDPS           Z10, Z14, Z14
+	VADDPS           Z13, Z14, Z14
 	VBLENDMPS        Z1, Z14, K2, Z14
-	VMULPS           Z11, Z17, Z10
-	VMOVAPS          Z10, Z13
-	VFMSUB231PS      Z11, Z17, Z13
-	VFMADD231PS      Z9, Z16, Z10
-	VADDPS           Z13, Z10, Z10
-	VDIVPS           Z14, Z10, Z10
-	VMULPS           Z11, Z16, Z13
-	VFNMADD213PS     Z13, Z16, Z11
-	VFMSUB231PS      Z9, Z17, Z13
-	VADDPS           Z11, Z13, Z13
+	VMULPS           Z11, Z17, Z13
+	VMOVAPS          Z13, Z12
+	VFMSUB231PS      Z11, Z17, Z12
+	VFMADD231PS      Z9, Z16, Z13
+	VADDPS           Z12, Z13, Z13
 	VDIVPS           Z14, Z13, Z13
+	VMULPS           Z11, Z16, Z12
+	VFNMADD213PS     Z12, Z16, Z11
+	VFMSUB231PS      Z9, Z17, Z12
+	VADDPS           Z11, Z12, Z12
+	VDIVPS           Z14, Z12, Z12
 	VMULPS           Z17, Z17, Z14
 	VFMSUB231PS      Z16, Z16, Z14
 	VBROADCASTSS     minusHalf<>+0(SB), Z11
@@ -9306,19 +9236,19 @@ loop1:
 	VMULPS           Z17, Z14, Z14
 	VMULPS           Z4, Z17, Z9
 	VFMADD231PS      Z5, Z14, Z9
-	VBLENDMPS        Z11, Z10, K2, Z10
-	VBLENDMPS        Z9, Z13, K2, Z13
+	VBLENDMPS        Z11, Z13, K2, Z13
+	VBLENDMPS        Z9, Z12, K2, Z12
 	VMOVUPS          (CX)(SI*1), Z9
-	VMULPS           Z9, Z13, Z11
+	VMULPS           Z9, Z12, Z11
 	VMOVAPS          Z11, Z14
-	VFNMADD231PS     Z9, Z13, Z14
+	VFNMADD231PS     Z9, Z12, Z14
 	VMOVUPS          (CX)(BX*2), Z15
-	VFMSUB231PS      Z15, Z10, Z11
+	VFMSUB231PS      Z15, Z13, Z11
 	VADDPS           Z14, Z11, Z11
-	VMULPS           Z9, Z10, Z14
-	VFMSUB213PS      Z14, Z9, Z10
-	VFMADD231PS      Z15, Z13, Z14
-	VADDPS           Z10, Z14, Z14
+	VMULPS           Z9, Z13, Z14
+	VFMSUB213PS      Z14, Z9, Z13
+	VFMADD231PS      Z15, Z12, Z14
+	VADDPS           Z13, Z14, Z14
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy3
@@ -9373,76 +9303,74 @@ loop1:
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(BX*1), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
-	VMAXPD       Y3, Y1, Y1
-	VANDPD       absF64<>+0(SB), Y0, Y3
-	VANDPD       absF64<>+0(SB), Y2, Y4
-	VMINPD       Y4, Y3, Y3
-	VMULPD       Y1, Y1, Y4
-	VMULPD       Y3, Y3, Y5
-	VADDPD       Y5, Y4, Y6
-	VSUBPD       Y4, Y6, Y7
+	VMAXPD       Y3, Y1, Y4
+	VMINPD       Y3, Y1, Y1
+	VMULPD       Y4, Y4, Y3
+	VMULPD       Y1, Y1, Y5
+	VADDPD       Y5, Y3, Y6
+	VSUBPD       Y3, Y6, Y7
 	VSUBPD       Y7, Y5, Y7
-	VFMSUB231PD  Y1, Y1, Y4
-	VFMSUB231PD  Y3, Y3, Y5
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y4, Y7, Y7
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y6, Y4
-	VANDPD       exponentF64<>+0(SB), Y4, Y5
-	VPSRLQ       $0x34, Y4, Y4
-	VORPD        two52F64<>+0(SB), Y4, Y4
-	VSUBPD       two52BiasF64<>+0(SB), Y4, Y4
+	VFMSUB231PD  Y4, Y4, Y3
+	VFMSUB231PD  Y1, Y1, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y3, Y7, Y7
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y6, Y3
+	VANDPD       exponentF64<>+0(SB), Y3, Y5
+	VPSRLQ       $0x34, Y3, Y3
+	VORPD        two52F64<>+0(SB), Y3, Y3
+	VSUBPD       two52BiasF64<>+0(SB), Y3, Y3
 	VPSUBQ       oneF64<>+0(SB), Y5, Y5
 	VPSUBQ       Y5, Y6, Y5
 	VSUBPD       oneF64<>+0(SB), Y5, Y5
 	VDIVPD       Y6, Y7, Y7
 	VADDPD       twoF64<>+0(SB), Y5, Y6
 	VDIVPD       Y6, Y5, Y6
-	VMULPD       Y6, Y6, Y3
-	VMULPD       Y5, Y5, Y1
-	VMULPD       halfF64<>+0(SB), Y1, Y1
-	VMULPD       ln2LoF64<>+0(SB), Y4, Y8
+	VMULPD       Y6, Y6, Y1
+	VMULPD       Y5, Y5, Y4
+	VMULPD       halfF64<>+0(SB), Y4, Y4
+	VMULPD       ln2LoF64<>+0(SB), Y3, Y8
 	VADDPD       Y7, Y8, Y8
 	VMOVUPS      logR7F64<>+0(SB), Y7
-	VFMADD213PD  logR6F64<>+0(SB), Y3, Y7
-	VFMADD213PD  logR5F64<>+0(SB), Y3, Y7
-	VFMADD213PD  logR4F64<>+0(SB), Y3, Y7
-	VFMADD213PD  logR3F64<>+0(SB), Y3, Y7
-	VFMADD213PD  logR2F64<>+0(SB), Y3, Y7
-	VFMADD213PD  logR1F64<>+0(SB), Y3, Y7
-	VFMADD213PD  logR0F64<>+0(SB), Y3, Y7
-	VFMADD213PD  Y1, Y7, Y3
-	VFMADD231PD  Y3, Y6, Y8
-	VSUBPD       Y8, Y1, Y1
-	VSUBPD       Y1, Y5, Y5
-	VFMADD231PD  ln2HiF64<>+0(SB), Y4, Y5
+	VFMADD213PD  logR6F64<>+0(SB), Y1, Y7
+	VFMADD213PD  logR5F64<>+0(SB), Y1, Y7
+	VFMADD213PD  logR4F64<>+0(SB), Y1, Y7
+	VFMADD213PD  logR3F64<>+0(SB), Y1, Y7
+	VFMADD213PD  logR2F64<>+0(SB), Y1, Y7
+	VFMADD213PD  logR1F64<>+0(SB), Y1, Y7
+	VFMADD213PD  logR0F64<>+0(SB), Y1, Y7
+	VFMADD213PD  Y4, Y7, Y1
+	VFMADD231PD  Y1, Y6, Y8
+	VSUBPD       Y8, Y4, Y4
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  ln2HiF64<>+0(SB), Y3, Y5
 	VMULPD       halfF64<>+0(SB), Y5, Y5
-	VADDPD       zeroF64<>+0(SB), Y2, Y4
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VANDPD       absF64<>+0(SB), Y4, Y8
-	VMAXPD       Y1, Y8, Y6
-	VMINPD       Y8, Y1, Y3
+	VADDPD       zeroF64<>+0(SB), Y2, Y3
+	VANDPD       absF64<>+0(SB), Y0, Y4
+	VANDPD       absF64<>+0(SB), Y3, Y8
+	VMAXPD       Y4, Y8, Y6
+	VMINPD       Y8, Y4, Y1
 	VMULPD       halfF64<>+0(SB), Y6, Y7
-	VCMPPD       $0x1e, Y7, Y3, Y7
-	VSUBPD       Y6, Y3, Y9
-	VBLENDVPD    Y7, Y9, Y3, Y9
-	VADDPD       Y6, Y3, Y3
-	VBLENDVPD    Y7, Y3, Y6, Y3
-	VDIVPD       Y3, Y9, Y9
-	VMULPD       Y9, Y9, Y3
-	VMULPD       Y3, Y9, Y10
+	VCMPPD       $0x1e, Y7, Y1, Y7
+	VSUBPD       Y6, Y1, Y9
+	VBLENDVPD    Y7, Y9, Y1, Y9
+	VADDPD       Y6, Y1, Y1
+	VBLENDVPD    Y7, Y1, Y6, Y1
+	VDIVPD       Y1, Y9, Y9
+	VMULPD       Y9, Y9, Y1
+	VMULPD       Y1, Y9, Y10
 	VMOVUPS      atanP12F64<>+0(SB), Y11
-	VFMADD213PD  atanP11F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP10F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP9F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP8F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP7F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP6F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP5F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP4F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP3F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP2F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP1F64<>+0(SB), Y3, Y11
-	VFMADD213PD  atanP0F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP11F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP10F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP9F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP8F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP7F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP6F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP5F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP4F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP3F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP2F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP1F64<>+0(SB), Y1, Y11
+	VFMADD213PD  atanP0F64<>+0(SB), Y1, Y11
 	VFMADD213PD  Y9, Y11, Y10
 	VANDPD       quarterPi2F64<>+0(SB), Y7, Y11
 	VADDPD       Y11, Y10, Y10
@@ -9451,87 +9379,86 @@ loop1:
 	VCMPPD       $0x03, Y9, Y9, Y9
 	VCMPPD       $0x16, halfMaxF64<>+0(SB), Y6, Y6
 	VORPD        Y9, Y6, Y6
-	VCMPPD       $0x1e, Y1, Y8, Y8
-	VANDPD       signF64<>+0(SB), Y8, Y1
-	VXORPD       Y1, Y10, Y10
-	VANDPD       halfPi2F64<>+0(SB), Y8, Y1
-	VADDPD       Y1, Y10, Y10
+	VCMPPD       $0x1e, Y4, Y8, Y8
+	VANDPD       signF64<>+0(SB), Y8, Y4
+	VXORPD       Y4, Y10, Y10
+	VANDPD       halfPi2F64<>+0(SB), Y8, Y4
+	VADDPD       Y4, Y10, Y10
 	VANDPD       halfPi1F64<>+0(SB), Y8, Y8
 	VADDPD       Y8, Y10, Y10
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y0, Y8
-	VANDPD       signF64<>+0(SB), Y8, Y1
-	VXORPD       Y1, Y10, Y10
-	VANDPD       pi2F64<>+0(SB), Y8, Y1
-	VADDPD       Y1, Y10, Y10
+	VANDPD       signF64<>+0(SB), Y8, Y4
+	VXORPD       Y4, Y10, Y10
+	VANDPD       pi2F64<>+0(SB), Y8, Y4
+	VADDPD       Y4, Y10, Y10
 	VANDPD       pi1F64<>+0(SB), Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VANDPD       signF64<>+0(SB), Y4, Y4
-	VORPD        Y10, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VORPD        Y10, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y0, Y10
 	VANDPD       absF64<>+0(SB), Y2, Y8
 	VMAXPD       Y8, Y10, Y10
 	VCMPPD       $0x03, Y2, Y0, Y8
-	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y10, Y1
+	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y10, Y4
 	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y10, Y10
-	VORPD        Y1, Y10, Y10
+	VORPD        Y4, Y10, Y10
 	VORPD        Y8, Y10, Y10
 	VANDPD       absF64<>+0(SB), Y5, Y8
-	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
-	VORPD        Y10, Y8, Y8
-	VORPD        Y6, Y8, Y8
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y4
+	VORPD        Y10, Y4, Y4
+	VORPD        Y6, Y4, Y4
 	VSUBPD       oneF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y5, Y6
-	VANDPD       absF64<>+0(SB), Y4, Y10
-	VMAXPD       Y10, Y6, Y6
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y6, Y6
-	VMULPD       Y2, Y2, Y10
-	VMOVAPS      Y10, Y1
-	VFMSUB231PD  Y2, Y2, Y1
-	VFMADD231PD  Y0, Y0, Y10
-	VADDPD       Y1, Y10, Y10
-	VBLENDVPD    Y6, oneF64<>+0(SB), Y10, Y10
-	VMULPD       Y2, Y4, Y1
-	VMOVAPS      Y1, Y9
-	VFMSUB231PD  Y2, Y4, Y9
-	VFMADD231PD  Y0, Y5, Y1
-	VADDPD       Y9, Y1, Y1
-	VDIVPD       Y10, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y3, Y6
+	VMAXPD       Y6, Y8, Y8
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y8, Y8
+	VMULPD       Y2, Y2, Y6
+	VMOVAPS      Y6, Y10
+	VFMSUB231PD  Y2, Y2, Y10
+	VFMADD231PD  Y0, Y0, Y6
+	VADDPD       Y10, Y6, Y6
+	VBLENDVPD    Y8, oneF64<>+0(SB), Y6, Y6
+	VMULPD       Y2, Y3, Y10
+	VMOVAPS      Y10, Y9
+	VFMSUB231PD  Y2, Y3, Y9
+	VFMADD231PD  Y0, Y5, Y10
+	VADDPD       Y9, Y10, Y10
+	VDIVPD       Y6, Y10, Y10
 	VMULPD       Y2, Y5, Y9
 	VFNMADD213PD Y9, Y5, Y2
-	VFMSUB231PD  Y0, Y4, Y9
+	VFMSUB231PD  Y0, Y3, Y9
 	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y10, Y9, Y9
-	VMULPD       Y4, Y4, Y10
-	VFMSUB231PD  Y5, Y5, Y10
+	VDIVPD       Y6, Y9, Y9
+	VMULPD       Y3, Y3, Y6
+	VFMSUB231PD  Y5, Y5, Y6
 	VMOVUPS      minusHalfF64<>+0(SB), Y2
 	VFMADD213PD  oneF64<>+0(SB), Y5, Y2
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y10, Y2
-	VADDPD       Y5, Y5, Y10
-	VMULPD       Y4, Y10, Y10
-	VMULPD       minusHalfF64<>+0(SB), Y4, Y0
-	VFMADD231PD  halfCotRest0F64<>+0(SB), Y10, Y0
-	VBLENDVPD    Y6, Y2, Y1, Y1
-	VBLENDVPD    Y6, Y0, Y9, Y9
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y6, Y2
+	VADDPD       Y5, Y5, Y6
+	VMULPD       Y3, Y6, Y6
+	VMULPD       minusHalfF64<>+0(SB), Y3, Y0
+	VFMADD231PD  halfCotRest0F64<>+0(SB), Y6, Y0
+	VBLENDVPD    Y8, Y2, Y10, Y10
+	VBLENDVPD    Y8, Y0, Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y0
-	VMULPD       Y0, Y9, Y6
-	VMOVAPS      Y6, Y2
+	VMULPD       Y0, Y9, Y8
+	VMOVAPS      Y8, Y2
 	VFNMADD231PD Y0, Y9, Y2
-	VMOVUPS      (CX)(BX*2), Y10
-	VFMSUB231PD  Y10, Y1, Y6
-	VADDPD       Y2, Y6, Y6
-	VMULPD       Y0, Y1, Y2
-	VFMSUB213PD  Y2, Y0, Y1
-	VFMADD231PD  Y10, Y9, Y2
-	VADDPD       Y1, Y2, Y2
-	VMOVMSKPD    Y8, R8
+	VMOVUPS      (CX)(BX*2), Y6
+	VFMSUB231PD  Y6, Y10, Y8
+	VADDPD       Y2, Y8, Y8
+	VMULPD       Y0, Y10, Y2
+	VFMSUB213PD  Y2, Y0, Y10
+	VFMADD231PD  Y6, Y9, Y2
+	VADDPD       Y10, Y2, Y2
+	VMOVMSKPD    Y4, R8
 	TESTQ        R8, R8
 	JE           easy3
-	VPCMPEQD     Y1, Y1, Y1
-	VXORPD       Y8, Y1, Y1
-	VMASKMOVPD   Y5, Y1, (AX)
-	VMASKMOVPD   Y4, Y1, (AX)(BX*1)
-	VMASKMOVPD   Y6, Y1, (AX)(BX*2)
-	VMASKMOVPD   Y2, Y1, (AX)(SI*1)
+	VPCMPEQD     Y10, Y10, Y10
+	VXORPD       Y4, Y10, Y10
+	VMASKMOVPD   Y5, Y10, (AX)
+	VMASKMOVPD   Y3, Y10, (AX)(BX*1)
+	VMASKMOVPD   Y8, Y10, (AX)(BX*2)
+	VMASKMOVPD   Y2, Y10, (AX)(SI*1)
 	MOVQ         DI, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -9543,8 +9470,8 @@ loop1:
 
 easy3:
 	VMOVUPS Y5, (AX)
-	VMOVUPS Y4, (AX)(BX*1)
-	VMOVUPS Y6, (AX)(BX*2)
+	VMOVUPS Y3, (AX)(BX*1)
+	VMOVUPS Y8, (AX)(BX*2)
 	VMOVUPS Y2, (AX)(SI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -9588,63 +9515,61 @@ loop1:
 	VPANDQ           Z1, Z10, Z11
 	VMOVUPS          (CX)(BX*1), Z12
 	VPANDQ           Z1, Z12, Z13
-	VMAXPD           Z13, Z11, Z11
-	VPANDQ           Z1, Z10, Z13
-	VPANDQ           Z1, Z12, Z14
-	VMINPD           Z14, Z13, Z13
-	VMULPD           Z11, Z11, Z14
-	VMULPD           Z13, Z13, Z15
-	VADDPD           Z15, Z14, Z16
-	VSUBPD           Z14, Z16, Z17
+	VMAXPD           Z13, Z11, Z14
+	VMINPD           Z13, Z11, Z11
+	VMULPD           Z14, Z14, Z13
+	VMULPD           Z11, Z11, Z15
+	VADDPD           Z15, Z13, Z16
+	VSUBPD           Z13, Z16, Z17
 	VSUBPD           Z17, Z15, Z17
-	VFMSUB231PD      Z11, Z11, Z14
-	VFMSUB231PD      Z13, Z13, Z15
-	VADDPD           Z15, Z14, Z14
-	VADDPD           Z14, Z17, Z17
-	VGETMANTPD       $0x0b, Z16, Z14
-	VSUBPD           Z2, Z14, Z14
+	VFMSUB231PD      Z14, Z14, Z13
+	VFMSUB231PD      Z11, Z11, Z15
+	VADDPD           Z15, Z13, Z13
+	VADDPD           Z13, Z17, Z17
+	VGETMANTPD       $0x0b, Z16, Z13
+	VSUBPD           Z2, Z13, Z13
 	VMULPD           Z7, Z16, Z15
 	VGETEXPPD        Z15, Z15
-	VRCP14PD         Z16, Z13
-	VBROADCASTSD     oneF64<>+0(SB), Z11
-	VFNMADD231PD     Z13, Z16, Z11
-	VFMADD231PD      Z13, Z11, Z13
-	VMULPD           Z13, Z17, Z11
-	VFNMADD231PD     Z11, Z16, Z17
-	VFMADD231PD      Z13, Z17, Z11
-	VADDPD           Z8, Z14, Z17
-	VDIVPD           Z17, Z14, Z17
-	VMULPD           Z17, Z17, Z13
-	VMULPD           Z14, Z14, Z16
+	VRCP14PD         Z16, Z11
+	VBROADCASTSD     oneF64<>+0(SB), Z14
+	VFNMADD231PD     Z11, Z16, Z14
+	VFMADD231PD      Z11, Z14, Z11
+	VMULPD           Z11, Z17, Z14
+	VFNMADD231PD     Z14, Z16, Z17
+	VFMADD231PD      Z11, Z17, Z14
+	VADDPD           Z8, Z13, Z17
+	VDIVPD           Z17, Z13, Z17
+	VMULPD           Z17, Z17, Z11
+	VMULPD           Z13, Z13, Z16
 	VMULPD           Z3, Z16, Z16
 	VMULPD           Z9, Z15, Z18
-	VADDPD           Z11, Z18, Z18
-	VBROADCASTSD     logR7F64<>+0(SB), Z11
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z11
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z11
-	VFMADD213PD      Z16, Z11, Z13
-	VFMADD231PD      Z13, Z17, Z18
+	VADDPD           Z14, Z18, Z18
+	VBROADCASTSD     logR7F64<>+0(SB), Z14
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z14
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z14
+	VFMADD213PD      Z16, Z14, Z11
+	VFMADD231PD      Z11, Z17, Z18
 	VSUBPD           Z18, Z16, Z16
-	VSUBPD           Z16, Z14, Z14
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z15, Z14
-	VMULPD           Z3, Z14, Z14
+	VSUBPD           Z16, Z13, Z13
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z15, Z13
+	VMULPD           Z3, Z13, Z13
 	VADDPD           Z0, Z12, Z15
 	VPANDQ           Z1, Z10, Z16
 	VPANDQ           Z1, Z15, Z18
 	VMINPD           Z18, Z16, Z17
-	VMAXPD           Z16, Z18, Z13
-	VMULPD.BCST      tanHalfF64<>+0(SB), Z13, Z11
-	VCMPPD           $0x1e, Z11, Z17, K1
-	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K1, Z11
+	VMAXPD           Z16, Z18, Z11
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z11, Z14
+	VCMPPD           $0x1e, Z14, Z17, K1
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K1, Z14
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K1, Z19
-	VMOVAPS          Z13, Z20
-	VFMADD231PD      Z17, Z11, Z20
-	VFNMADD231PD     Z13, Z11, Z17
+	VMOVAPS          Z11, Z20
+	VFMADD231PD      Z17, Z14, Z20
+	VFNMADD231PD     Z11, Z14, Z17
 	VDIVPD           Z20, Z17, Z17
 	VCMPPD           $0x1e, Z16, Z18, K1
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z19, K1, Z19
@@ -9652,15 +9577,15 @@ loop1:
 	VPXORQ.BCST      arcLeftF64<>+0(SB), Z19, K1, Z19
 	VMULPD           Z17, Z17, Z18
 	VMULPD           Z18, Z17, Z16
-	VBROADCASTSD     arcP7F64<>+0(SB), Z11
-	VFMADD213PD.BCST arcP6F64<>+0(SB), Z18, Z11
-	VFMADD213PD.BCST arcP5F64<>+0(SB), Z18, Z11
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z18, Z11
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z18, Z11
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z18, Z11
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z18, Z11
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z18, Z11
-	VFMADD231PD      Z11, Z16, Z17
+	VBROADCASTSD     arcP7F64<>+0(SB), Z14
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z18, Z14
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z18, Z14
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z18, Z14
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z18, Z14
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z18, Z14
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z18, Z14
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z18, Z14
+	VFMADD231PD      Z14, Z16, Z17
 	VPTERNLOGQ       $0x78, Z4, Z19, Z17
 	VMOVUPS          arcBaseF64<>+0(SB), Z16
 	VPERMPD          Z16, Z19, Z19
@@ -9676,12 +9601,11 @@ loop1:
 	VCMPPD.BCST      $0x19, radiusMinF64<>+0(SB), Z15, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDQ           Z1, Z14, Z15
+	VPANDQ           Z1, Z13, Z15
 	VCMPPD.BCST      $0x16, zetaLimitF64<>+0(SB), Z15, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPD           Z2, Z10, Z10
-	VPANDQ           Z1, Z14, Z15
 	VPANDQ           Z1, Z17, Z20
 	VMAXPD           Z20, Z15, Z15
 	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z15, K2
@@ -9694,20 +9618,20 @@ loop1:
 	VMULPD           Z12, Z17, Z20
 	VMOVAPS          Z20, Z19
 	VFMSUB231PD      Z12, Z17, Z19
-	VFMADD231PD      Z10, Z14, Z20
+	VFMADD231PD      Z10, Z13, Z20
 	VADDPD           Z19, Z20, Z20
 	VDIVPD           Z15, Z20, Z20
-	VMULPD           Z12, Z14, Z19
-	VFNMADD213PD     Z19, Z14, Z12
+	VMULPD           Z12, Z13, Z19
+	VFNMADD213PD     Z19, Z13, Z12
 	VFMSUB231PD      Z10, Z17, Z19
 	VADDPD           Z12, Z19, Z19
 	VDIVPD           Z15, Z19, Z19
 	VMULPD           Z17, Z17, Z15
-	VFMSUB231PD      Z14, Z14, Z15
+	VFMSUB231PD      Z13, Z13, Z15
 	VBROADCASTSD     minusHalfF64<>+0(SB), Z12
-	VFMADD213PD      Z2, Z14, Z12
+	VFMADD213PD      Z2, Z13, Z12
 	VFMADD231PD      Z6, Z15, Z12
-	VADDPD           Z14, Z14, Z15
+	VADDPD           Z13, Z13, Z15
 	VMULPD           Z17, Z15, Z15
 	VMULPD           Z5, Z17, Z10
 	VFMADD231PD      Z6, Z15, Z10
@@ -9728,7 +9652,7 @@ loop1:
 	TESTQ            R8, R8
 	JE               easy3
 	KNOTW            K1, K1
-	VMOVUPD          Z14, K1, (AX)
+	VMOVUPD          Z13, K1, (AX)
 	VMOVUPD          Z17, K1, (AX)(BX*1)
 	VMOVUPD          Z12, K1, (AX)(BX*2)
 	VMOVUPD          Z15, K1, (AX)(SI*1)
@@ -9742,7 +9666,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Z14, (AX)
+	VMOVUPS Z13, (AX)
 	VMOVUPS Z17, (AX)(BX*1)
 	VMOVUPS Z12, (AX)(BX*2)
 	VMOVUPS Z15, (AX)(SI*1)
@@ -9784,532 +9708,512 @@ loop1:
 	VMOVUPS      (DX)(SI*1), Y4
 	VADDPS       Y4, Y3, Y5
 	VANDPS       absF32<>+0(SB), Y5, Y6
-	VCMPPS       $0x16, threePi<>+0(SB), Y6, Y6
-	VANDPS       absF32<>+0(SB), Y5, Y7
-	VCMPPS       $0x1e, pi1<>+0(SB), Y7, Y7
+	VCMPPS       $0x16, threePi<>+0(SB), Y6, Y7
+	VCMPPS       $0x1e, pi1<>+0(SB), Y6, Y6
 	VSUBPS       Y3, Y5, Y8
 	VSUBPS       Y8, Y5, Y9
 	VSUBPS       Y9, Y3, Y9
 	VSUBPS       Y8, Y4, Y8
 	VADDPS       Y8, Y9, Y9
 	VANDPS       signF32<>+0(SB), Y5, Y8
-	VORPS        twoPi1<>+0(SB), Y8, Y8
-	VANDPS       signF32<>+0(SB), Y5, Y10
-	VXORPS       twoPi2<>+0(SB), Y10, Y10
-	VSUBPS       Y8, Y5, Y8
-	VSUBPS       Y10, Y9, Y9
-	VADDPS       Y9, Y8, Y8
-	VBLENDVPS    Y7, Y8, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y2, Y8
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
-	VANDPS       absF32<>+0(SB), Y5, Y7
-	VCMPPS       $0x16, limit<>+0(SB), Y7, Y7
-	VORPS        Y8, Y7, Y7
-	VANDPS       absF32<>+0(SB), Y0, Y8
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
+	VORPS        twoPi1<>+0(SB), Y8, Y10
+	VXORPS       twoPi2<>+0(SB), Y8, Y8
+	VSUBPS       Y10, Y5, Y10
+	VSUBPS       Y8, Y9, Y9
+	VADDPS       Y9, Y10, Y10
+	VBLENDVPS    Y6, Y10, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y2, Y10
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y5, Y6
+	VCMPPS       $0x16, limit<>+0(SB), Y6, Y6
+	VORPS        Y10, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y0, Y10
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y10, Y10
 	VANDPS       absF32<>+0(SB), Y3, Y9
 	VCMPPS       $0x16, limit<>+0(SB), Y9, Y9
-	VORPS        Y8, Y9, Y9
-	VANDPS       absF32<>+0(SB), Y1, Y8
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
-	VANDPS       absF32<>+0(SB), Y4, Y10
-	VCMPPS       $0x16, limit<>+0(SB), Y10, Y10
-	VORPS        Y8, Y10, Y10
-	VORPS        Y9, Y10, Y10
-	VORPS        Y7, Y10, Y10
-	VORPS        Y6, Y10, Y10
-	VMOVUPS      log2e<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y6
-	VMOVAPS      Y0, Y7
-	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y7
-	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y7
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  expC5<>+0(SB), Y7, Y9
-	VFMADD213PS  expC4<>+0(SB), Y7, Y9
-	VFMADD213PS  expC3<>+0(SB), Y7, Y9
-	VFMADD213PS  expC2<>+0(SB), Y7, Y9
-	VMOVUPS      half<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y11
-	VSUBPS       Y11, Y6, Y11
-	VADDPS       roundF32<>+0(SB), Y11, Y11
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
-	VMULPS       one<>+0(SB), Y8, Y8
+	VORPS        Y10, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y1, Y10
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y4, Y8
+	VCMPPS       $0x16, limit<>+0(SB), Y8, Y8
+	VORPS        Y10, Y8, Y8
+	VORPS        Y9, Y8, Y8
+	VORPS        Y6, Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VMOVUPS      log2e<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y7
+	VMOVAPS      Y0, Y6
+	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y6
+	VMOVAPS      Y6, Y9
+	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y9
+	VMOVUPS      expC6<>+0(SB), Y10
+	VFMADD213PS  expC5<>+0(SB), Y9, Y10
+	VFMADD213PS  expC4<>+0(SB), Y9, Y10
+	VFMADD213PS  expC3<>+0(SB), Y9, Y10
+	VFMADD213PS  expC2<>+0(SB), Y9, Y10
+	VMOVUPS      half<>+0(SB), Y11
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y11
+	VSUBPS       roundF32<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y7, Y12
+	VADDPS       roundF32<>+0(SB), Y12, Y12
 	VPSLLD       $0x17, Y11, Y11
 	VPADDD       one<>+0(SB), Y11, Y11
+	VMULPS       one<>+0(SB), Y11, Y11
+	VPSLLD       $0x17, Y12, Y12
+	VPADDD       one<>+0(SB), Y12, Y12
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y9, Y9, Y12
+	VMOVUPS      Y8, (R8)
+	VMOVAPS      Y9, Y8
+	VFMADD231PS  Y10, Y12, Y8
 	VMULPS       Y11, Y8, Y8
-	VMULPS       Y7, Y7, Y11
-	VMOVAPS      Y7, Y12
-	VFMADD231PS  Y9, Y11, Y12
-	VMULPS       Y8, Y12, Y12
-	VMOVUPS      Y10, (R8)
-	VSUBPS       one<>+0(SB), Y8, Y10
 	VMOVUPS      Y5, 32(R8)
-	VMOVAPS      Y10, Y5
-	VFMADD231PS  Y8, Y7, Y5
-	VMULPS       Y8, Y11, Y11
-	VMULPS       Y9, Y11, Y11
-	VMOVAPS      Y0, Y9
-	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y9
-	VSUBPS       Y7, Y9, Y9
-	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y9
-	VSUBPS       Y5, Y10, Y10
-	VFMADD231PS  Y8, Y7, Y10
-	VFMADD231PS  Y8, Y9, Y10
-	VADDPS       Y10, Y11, Y11
-	VADDPS       Y11, Y5, Y5
-	VMULPS       half<>+0(SB), Y3, Y11
-	VANDPS       absF32<>+0(SB), Y11, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y7
-	VFNMADD231PS halfPi1<>+0(SB), Y7, Y10
-	VFNMADD231PS halfPi2<>+0(SB), Y7, Y10
-	VFNMADD231PS halfPi3<>+0(SB), Y7, Y10
-	VMULPS       Y10, Y10, Y7
-	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y7, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y7, Y6
-	VMULPS       Y6, Y7, Y6
-	VFMADD231PS  Y6, Y10, Y10
-	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y7, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y7, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y7, Y6
-	VFMADD213PS  one<>+0(SB), Y7, Y6
-	VPSLLD       $0x1f, Y9, Y7
+	VSUBPS       one<>+0(SB), Y11, Y5
 	VMOVUPS      Y2, 64(R8)
-	VBLENDVPS    Y7, Y6, Y10, Y2
-	VBLENDVPS    Y7, Y10, Y6, Y6
-	VPSLLD       $0x1e, Y9, Y10
-	VPADDD       oneI<>+0(SB), Y9, Y9
-	VPSLLD       $0x1e, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y6, Y6
-	VXORPS       Y11, Y10, Y10
-	VANDPS       signF32<>+0(SB), Y10, Y10
-	VXORPS       Y10, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y3, Y10
-	VMOVUPS      twoOverPi<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y10
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y10
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y10
-	VMULPS       Y10, Y10, Y6
+	VMOVAPS      Y5, Y2
+	VFMADD231PS  Y11, Y9, Y2
+	VMULPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VSUBPS       Y9, Y6, Y6
+	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y6
+	VSUBPS       Y2, Y5, Y5
+	VFMADD231PS  Y11, Y9, Y5
+	VFMADD231PS  Y11, Y6, Y5
+	VADDPS       Y5, Y12, Y12
+	VADDPS       Y12, Y2, Y2
+	VMULPS       half<>+0(SB), Y3, Y12
+	VANDPS       absF32<>+0(SB), Y12, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y9
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
+	VMULPS       Y5, Y5, Y9
+	VMOVUPS      sinP2<>+0(SB), Y7
+	VFMADD213PS  sinP1<>+0(SB), Y9, Y7
+	VFMADD213PS  sinP0<>+0(SB), Y9, Y7
+	VMULPS       Y7, Y9, Y7
+	VFMADD231PS  Y7, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y7
+	VFMADD213PS  cosP1<>+0(SB), Y9, Y7
+	VFMADD213PS  cosP0<>+0(SB), Y9, Y7
+	VFMADD213PS  minusHalf<>+0(SB), Y9, Y7
+	VFMADD213PS  one<>+0(SB), Y9, Y7
+	VPSLLD       $0x1f, Y6, Y9
+	VBLENDVPS    Y9, Y7, Y5, Y5
+	VPSLLD       $0x1e, Y6, Y6
+	VXORPS       Y12, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y3, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y7
+	VFNMADD231PS halfPi1<>+0(SB), Y7, Y6
+	VFNMADD231PS halfPi2<>+0(SB), Y7, Y6
+	VFNMADD231PS halfPi3<>+0(SB), Y7, Y6
+	VMULPS       Y6, Y6, Y7
 	VMOVUPS      sinP2<>+0(SB), Y9
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y9
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y9
-	VMULPS       Y9, Y6, Y9
-	VFMADD231PS  Y9, Y10, Y10
+	VFMADD213PS  sinP1<>+0(SB), Y7, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y7, Y9
+	VMULPS       Y9, Y7, Y9
+	VFMADD231PS  Y9, Y6, Y6
 	VMOVUPS      cosP2<>+0(SB), Y9
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y9
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y9
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y9
-	VFMADD213PS  one<>+0(SB), Y6, Y9
-	VPSLLD       $0x1f, Y11, Y6
-	VBLENDVPS    Y6, Y9, Y10, Y7
-	VBLENDVPS    Y6, Y10, Y9, Y9
-	VPSLLD       $0x1e, Y11, Y10
-	VPADDD       oneI<>+0(SB), Y11, Y11
-	VPSLLD       $0x1e, Y11, Y11
-	VANDPS       signF32<>+0(SB), Y11, Y11
-	VXORPS       Y11, Y9, Y9
-	VXORPS       Y3, Y10, Y10
-	VANDPS       signF32<>+0(SB), Y10, Y10
-	VXORPS       Y10, Y7, Y7
-	VMULPS       Y9, Y8, Y10
-	VFMADD231PS  Y9, Y12, Y10
-	VMULPS       Y7, Y8, Y8
-	VFMADD231PS  Y7, Y12, Y8
-	VCMPPS       $0x11, half<>+0(SB), Y9, Y12
-	VSUBPS       one<>+0(SB), Y10, Y7
-	VADDPS       Y2, Y2, Y11
-	VMULPS       Y9, Y5, Y5
-	VFNMADD231PS Y2, Y11, Y5
-	VBLENDVPS    Y12, Y7, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y0, Y7
-	VANDPS       absF32<>+0(SB), Y3, Y12
-	VMAXPS       Y12, Y7, Y7
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
-	VMULPS       Y3, Y3, Y12
-	VMOVAPS      Y12, Y11
-	VFMSUB231PS  Y3, Y3, Y11
-	VFMADD231PS  Y0, Y0, Y12
-	VADDPS       Y11, Y12, Y12
-	VBLENDVPS    Y7, one<>+0(SB), Y12, Y12
-	VMULPS       Y3, Y8, Y11
-	VMOVAPS      Y11, Y2
-	VFMSUB231PS  Y3, Y8, Y2
-	VFMADD231PS  Y0, Y5, Y11
-	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y12, Y11, Y11
-	VMULPS       Y3, Y5, Y2
-	VFNMADD213PS Y2, Y3, Y5
-	VFMSUB231PS  Y0, Y8, Y2
-	VADDPS       Y5, Y2, Y2
-	VDIVPS       Y12, Y2, Y2
-	VMOVUPS      twentyFourth<>+0(SB), Y12
-	VFMADD213PS  sincRest0<>+0(SB), Y0, Y12
-	VMULPS       twentyFourth<>+0(SB), Y3, Y5
-	VMULPS       Y3, Y5, Y9
-	VFMSUB231PS  Y0, Y12, Y9
+	VFMADD213PS  cosP1<>+0(SB), Y7, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y7, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y7, Y9
+	VFMADD213PS  one<>+0(SB), Y7, Y9
+	VPSLLD       $0x1f, Y12, Y7
+	VBLENDVPS    Y7, Y9, Y6, Y10
+	VBLENDVPS    Y7, Y6, Y9, Y9
+	VPSLLD       $0x1e, Y12, Y6
+	VPADDD       oneI<>+0(SB), Y12, Y12
+	VPSLLD       $0x1e, Y12, Y12
+	VANDPS       signF32<>+0(SB), Y12, Y12
+	VXORPS       Y12, Y9, Y9
+	VXORPS       Y3, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y10, Y10
+	VMULPS       Y9, Y11, Y6
+	VFMADD231PS  Y9, Y8, Y6
+	VMULPS       Y10, Y11, Y11
+	VFMADD231PS  Y10, Y8, Y11
+	VCMPPS       $0x11, half<>+0(SB), Y9, Y8
+	VSUBPS       one<>+0(SB), Y6, Y10
+	VADDPS       Y5, Y5, Y12
+	VMULPS       Y9, Y2, Y2
+	VFNMADD231PS Y5, Y12, Y2
+	VBLENDVPS    Y8, Y10, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y0, Y10
+	VANDPS       absF32<>+0(SB), Y3, Y8
+	VMAXPS       Y8, Y10, Y10
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
+	VMULPS       Y3, Y3, Y8
+	VMOVAPS      Y8, Y12
+	VFMSUB231PS  Y3, Y3, Y12
+	VFMADD231PS  Y0, Y0, Y8
+	VADDPS       Y12, Y8, Y8
+	VBLENDVPS    Y10, one<>+0(SB), Y8, Y8
+	VMULPS       Y3, Y11, Y12
+	VMOVAPS      Y12, Y5
+	VFMSUB231PS  Y3, Y11, Y5
+	VFMADD231PS  Y0, Y2, Y12
+	VADDPS       Y5, Y12, Y12
+	VDIVPS       Y8, Y12, Y12
+	VMULPS       Y3, Y2, Y5
+	VFNMADD213PS Y5, Y3, Y2
+	VFMSUB231PS  Y0, Y11, Y5
+	VADDPS       Y2, Y5, Y5
+	VDIVPS       Y8, Y5, Y5
+	VMOVUPS      twentyFourth<>+0(SB), Y8
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y8
+	VMULPS       twentyFourth<>+0(SB), Y3, Y2
+	VMULPS       Y3, Y2, Y9
+	VFMSUB231PS  Y0, Y8, Y9
 	VADDPS       half<>+0(SB), Y9, Y9
-	VMULPS       Y0, Y5, Y5
-	VFMADD231PS  Y3, Y12, Y5
-	VMULPS       Y3, Y5, Y12
-	VFMSUB231PS  Y0, Y9, Y12
-	VADDPS       one<>+0(SB), Y12, Y12
-	VMULPS       Y0, Y5, Y5
-	VFMADD231PS  Y3, Y9, Y5
-	VBLENDVPS    Y7, Y12, Y11, Y11
-	VBLENDVPS    Y7, Y5, Y2, Y2
-	VMOVUPS      (CX)(DI*1), Y5
-	VMULPS       Y5, Y2, Y7
-	VMOVAPS      Y7, Y12
-	VFNMADD231PS Y5, Y2, Y12
+	VMULPS       Y0, Y2, Y2
+	VFMADD231PS  Y3, Y8, Y2
+	VMULPS       Y3, Y2, Y8
+	VFMSUB231PS  Y0, Y9, Y8
+	VADDPS       one<>+0(SB), Y8, Y8
+	VMULPS       Y0, Y2, Y2
+	VFMADD231PS  Y3, Y9, Y2
+	VBLENDVPS    Y10, Y8, Y12, Y12
+	VBLENDVPS    Y10, Y2, Y5, Y5
+	VMOVUPS      (CX)(DI*1), Y2
+	VMULPS       Y2, Y5, Y10
+	VMOVAPS      Y10, Y8
+	VFNMADD231PS Y2, Y5, Y8
 	VMOVUPS      (CX)(SI*2), Y9
-	VFMSUB231PS  Y9, Y11, Y7
-	VADDPS       Y12, Y7, Y7
-	VMULPS       Y5, Y11, Y12
-	VFMSUB213PS  Y12, Y5, Y11
-	VFMADD231PS  Y9, Y2, Y12
-	VADDPS       Y11, Y12, Y12
-	VMOVUPS      log2e<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y11
-	VMOVAPS      Y1, Y2
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y2
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  expC5<>+0(SB), Y2, Y9
-	VFMADD213PS  expC4<>+0(SB), Y2, Y9
-	VFMADD213PS  expC3<>+0(SB), Y2, Y9
-	VFMADD213PS  expC2<>+0(SB), Y2, Y9
-	VMOVUPS      half<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y11, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y3
-	VSUBPS       Y3, Y11, Y3
-	VADDPS       roundF32<>+0(SB), Y3, Y3
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       one<>+0(SB), Y5, Y5
-	VMULPS       one<>+0(SB), Y5, Y5
+	VFMSUB231PS  Y9, Y12, Y10
+	VADDPS       Y8, Y10, Y10
+	VMULPS       Y2, Y12, Y8
+	VFMSUB213PS  Y8, Y2, Y12
+	VFMADD231PS  Y9, Y5, Y8
+	VADDPS       Y12, Y8, Y8
+	VMOVUPS      log2e<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y12
+	VMOVAPS      Y1, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y12, Y5
+	VMOVAPS      Y5, Y9
+	VFNMADD231PS ln2Lo<>+0(SB), Y12, Y9
+	VMOVUPS      expC6<>+0(SB), Y2
+	VFMADD213PS  expC5<>+0(SB), Y9, Y2
+	VFMADD213PS  expC4<>+0(SB), Y9, Y2
+	VFMADD213PS  expC3<>+0(SB), Y9, Y2
+	VFMADD213PS  expC2<>+0(SB), Y9, Y2
+	VMOVUPS      half<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y12, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y0
+	VSUBPS       Y0, Y12, Y0
+	VADDPS       roundF32<>+0(SB), Y0, Y0
 	VPSLLD       $0x17, Y3, Y3
 	VPADDD       one<>+0(SB), Y3, Y3
-	VMULPS       Y3, Y5, Y5
-	VMULPS       Y2, Y2, Y3
-	VMOVAPS      Y2, Y0
-	VFMADD231PS  Y9, Y3, Y0
-	VMULPS       Y5, Y0, Y0
-	VSUBPS       one<>+0(SB), Y5, Y6
-	VMOVUPS      Y12, 96(R8)
-	VMOVAPS      Y6, Y12
-	VFMADD231PS  Y5, Y2, Y12
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y9, Y3, Y3
-	VMOVAPS      Y1, Y9
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y9
-	VSUBPS       Y2, Y9, Y9
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y9
-	VSUBPS       Y12, Y6, Y6
-	VFMADD231PS  Y5, Y2, Y6
-	VFMADD231PS  Y5, Y9, Y6
-	VADDPS       Y6, Y3, Y3
-	VADDPS       Y3, Y12, Y12
-	VMULPS       half<>+0(SB), Y4, Y3
-	VANDPS       absF32<>+0(SB), Y3, Y6
+	VMULPS       one<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       one<>+0(SB), Y0, Y0
+	VMULPS       Y0, Y3, Y3
+	VMULPS       Y9, Y9, Y0
+	VMOVAPS      Y9, Y7
+	VFMADD231PS  Y2, Y0, Y7
+	VMULPS       Y3, Y7, Y7
+	VMOVUPS      Y8, 96(R8)
+	VSUBPS       one<>+0(SB), Y3, Y8
+	VMOVUPS      Y10, 128(R8)
+	VMOVAPS      Y8, Y10
+	VFMADD231PS  Y3, Y9, Y10
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y2, Y0, Y0
+	VSUBPS       Y9, Y5, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y12, Y5
+	VSUBPS       Y10, Y8, Y8
+	VFMADD231PS  Y3, Y9, Y8
+	VFMADD231PS  Y3, Y5, Y8
+	VADDPS       Y8, Y0, Y0
+	VADDPS       Y0, Y10, Y10
+	VMULPS       half<>+0(SB), Y4, Y0
+	VANDPS       absF32<>+0(SB), Y0, Y8
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y8, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y9
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y8
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y8
+	VFNMADD231PS halfPi3<>+0(SB), Y9, Y8
+	VMULPS       Y8, Y8, Y9
+	VMOVUPS      sinP2<>+0(SB), Y12
+	VFMADD213PS  sinP1<>+0(SB), Y9, Y12
+	VFMADD213PS  sinP0<>+0(SB), Y9, Y12
+	VMULPS       Y12, Y9, Y12
+	VFMADD231PS  Y12, Y8, Y8
+	VMOVUPS      cosP2<>+0(SB), Y12
+	VFMADD213PS  cosP1<>+0(SB), Y9, Y12
+	VFMADD213PS  cosP0<>+0(SB), Y9, Y12
+	VFMADD213PS  minusHalf<>+0(SB), Y9, Y12
+	VFMADD213PS  one<>+0(SB), Y9, Y12
+	VPSLLD       $0x1f, Y5, Y9
+	VBLENDVPS    Y9, Y12, Y8, Y8
+	VPSLLD       $0x1e, Y5, Y5
+	VXORPS       Y0, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y0
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y0
+	VSUBPS       roundF32<>+0(SB), Y0, Y12
+	VFNMADD231PS halfPi1<>+0(SB), Y12, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y12, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y12, Y5
+	VMULPS       Y5, Y5, Y12
+	VMOVUPS      sinP2<>+0(SB), Y9
+	VFMADD213PS  sinP1<>+0(SB), Y12, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y12, Y9
+	VMULPS       Y9, Y12, Y9
+	VFMADD231PS  Y9, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y9
+	VFMADD213PS  cosP1<>+0(SB), Y12, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y12, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y12, Y9
+	VFMADD213PS  one<>+0(SB), Y12, Y9
+	VPSLLD       $0x1f, Y0, Y12
+	VBLENDVPS    Y12, Y9, Y5, Y2
+	VBLENDVPS    Y12, Y5, Y9, Y9
+	VPSLLD       $0x1e, Y0, Y5
+	VPADDD       oneI<>+0(SB), Y0, Y0
+	VPSLLD       $0x1e, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y9, Y9
+	VXORPS       Y4, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y2, Y2
+	VMULPS       Y9, Y3, Y5
+	VFMADD231PS  Y9, Y7, Y5
+	VMULPS       Y2, Y3, Y3
+	VFMADD231PS  Y2, Y7, Y3
+	VCMPPS       $0x11, half<>+0(SB), Y9, Y7
+	VSUBPS       one<>+0(SB), Y5, Y5
+	VADDPS       Y8, Y8, Y2
+	VMULPS       Y9, Y10, Y10
+	VFNMADD231PS Y8, Y2, Y10
+	VBLENDVPS    Y7, Y5, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y1, Y5
+	VANDPS       absF32<>+0(SB), Y4, Y7
+	VMAXPS       Y7, Y5, Y5
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y5, Y5
+	VMULPS       Y4, Y4, Y7
+	VMOVAPS      Y7, Y2
+	VFMSUB231PS  Y4, Y4, Y2
+	VFMADD231PS  Y1, Y1, Y7
+	VADDPS       Y2, Y7, Y7
+	VBLENDVPS    Y5, one<>+0(SB), Y7, Y7
+	VMULPS       Y4, Y3, Y2
+	VMOVAPS      Y2, Y8
+	VFMSUB231PS  Y4, Y3, Y8
+	VFMADD231PS  Y1, Y10, Y2
+	VADDPS       Y8, Y2, Y2
+	VDIVPS       Y7, Y2, Y2
+	VMULPS       Y4, Y10, Y8
+	VFNMADD213PS Y8, Y4, Y10
+	VFMSUB231PS  Y1, Y3, Y8
+	VADDPS       Y10, Y8, Y8
+	VDIVPS       Y7, Y8, Y8
+	VMOVUPS      twentyFourth<>+0(SB), Y7
+	VFMADD213PS  sincRest0<>+0(SB), Y1, Y7
+	VMULPS       twentyFourth<>+0(SB), Y4, Y10
+	VMULPS       Y4, Y10, Y3
+	VFMSUB231PS  Y1, Y7, Y3
+	VADDPS       half<>+0(SB), Y3, Y3
+	VMULPS       Y1, Y10, Y10
+	VFMADD231PS  Y4, Y7, Y10
+	VMULPS       Y4, Y10, Y7
+	VFMSUB231PS  Y1, Y3, Y7
+	VADDPS       one<>+0(SB), Y7, Y7
+	VMULPS       Y1, Y10, Y10
+	VFMADD231PS  Y4, Y3, Y10
+	VBLENDVPS    Y5, Y7, Y2, Y2
+	VBLENDVPS    Y5, Y10, Y8, Y8
+	VMOVUPS      (DX)(DI*1), Y10
+	VMULPS       Y10, Y8, Y5
+	VMOVAPS      Y5, Y7
+	VFNMADD231PS Y10, Y8, Y7
+	VMOVUPS      (DX)(SI*2), Y3
+	VFMSUB231PS  Y3, Y2, Y5
+	VADDPS       Y7, Y5, Y5
+	VMULPS       Y10, Y2, Y7
+	VFMSUB213PS  Y7, Y10, Y2
+	VFMADD231PS  Y3, Y8, Y7
+	VADDPS       Y2, Y7, Y7
+	VMULPS       Y7, Y11, Y2
+	VMOVAPS      Y2, Y8
+	VFNMADD231PS Y7, Y11, Y8
+	VFMSUB231PS  Y5, Y6, Y2
+	VADDPS       Y8, Y2, Y2
+	VMULPS       Y7, Y6, Y8
+	VFMSUB213PS  Y8, Y7, Y6
+	VFMADD231PS  Y5, Y11, Y8
+	VADDPS       Y6, Y8, Y8
+	VMOVUPS      64(R8), Y6
+	VMOVUPS      log2e<>+0(SB), Y11
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y11
+	VSUBPS       roundF32<>+0(SB), Y11, Y11
+	VMOVAPS      Y6, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y5
+	VMOVAPS      Y5, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y7
+	VMOVUPS      expC6<>+0(SB), Y3
+	VFMADD213PS  expC5<>+0(SB), Y7, Y3
+	VFMADD213PS  expC4<>+0(SB), Y7, Y3
+	VFMADD213PS  expC3<>+0(SB), Y7, Y3
+	VFMADD213PS  expC2<>+0(SB), Y7, Y3
+	VMOVUPS      half<>+0(SB), Y10
+	VFMADD213PS  roundF32<>+0(SB), Y11, Y10
+	VSUBPS       roundF32<>+0(SB), Y10, Y4
+	VSUBPS       Y4, Y11, Y4
+	VADDPS       roundF32<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y10, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VMULPS       one<>+0(SB), Y10, Y10
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       one<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y10, Y10
+	VMULPS       Y7, Y7, Y4
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  Y3, Y4, Y1
+	VMULPS       Y10, Y1, Y1
+	VSUBPS       one<>+0(SB), Y10, Y9
+	VMOVAPS      Y9, Y0
+	VFMADD231PS  Y10, Y7, Y0
+	VMULPS       Y10, Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VSUBPS       Y7, Y5, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y5
+	VSUBPS       Y0, Y9, Y9
+	VFMADD231PS  Y10, Y7, Y9
+	VFMADD231PS  Y10, Y5, Y9
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VMOVUPS      32(R8), Y4
+	VMULPS       half<>+0(SB), Y4, Y9
+	VANDPS       absF32<>+0(SB), Y9, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y11
+	VFNMADD231PS halfPi1<>+0(SB), Y11, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y11, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y11, Y5
+	VMULPS       Y5, Y5, Y11
+	VMOVUPS      sinP2<>+0(SB), Y3
+	VFMADD213PS  sinP1<>+0(SB), Y11, Y3
+	VFMADD213PS  sinP0<>+0(SB), Y11, Y3
+	VMULPS       Y3, Y11, Y3
+	VFMADD231PS  Y3, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y3
+	VFMADD213PS  cosP1<>+0(SB), Y11, Y3
+	VFMADD213PS  cosP0<>+0(SB), Y11, Y3
+	VFMADD213PS  minusHalf<>+0(SB), Y11, Y3
+	VFMADD213PS  one<>+0(SB), Y11, Y3
+	VPSLLD       $0x1f, Y7, Y11
+	VBLENDVPS    Y11, Y3, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y7
+	VXORPS       Y9, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y4, Y7
 	VMOVUPS      twoOverPi<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y2
-	VFNMADD231PS halfPi1<>+0(SB), Y2, Y6
-	VFNMADD231PS halfPi2<>+0(SB), Y2, Y6
-	VFNMADD231PS halfPi3<>+0(SB), Y2, Y6
-	VMULPS       Y6, Y6, Y2
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y3
+	VFNMADD231PS halfPi1<>+0(SB), Y3, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y3, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y3, Y7
+	VMULPS       Y7, Y7, Y3
 	VMOVUPS      sinP2<>+0(SB), Y11
-	VFMADD213PS  sinP1<>+0(SB), Y2, Y11
-	VFMADD213PS  sinP0<>+0(SB), Y2, Y11
-	VMULPS       Y11, Y2, Y11
-	VFMADD231PS  Y11, Y6, Y6
+	VFMADD213PS  sinP1<>+0(SB), Y3, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y3, Y11
+	VMULPS       Y11, Y3, Y11
+	VFMADD231PS  Y11, Y7, Y7
 	VMOVUPS      cosP2<>+0(SB), Y11
-	VFMADD213PS  cosP1<>+0(SB), Y2, Y11
-	VFMADD213PS  cosP0<>+0(SB), Y2, Y11
-	VFMADD213PS  minusHalf<>+0(SB), Y2, Y11
-	VFMADD213PS  one<>+0(SB), Y2, Y11
-	VPSLLD       $0x1f, Y9, Y2
-	VMOVUPS      Y7, 128(R8)
-	VBLENDVPS    Y2, Y11, Y6, Y7
-	VBLENDVPS    Y2, Y6, Y11, Y11
-	VPSLLD       $0x1e, Y9, Y6
+	VFMADD213PS  cosP1<>+0(SB), Y3, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y3, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y3, Y11
+	VFMADD213PS  one<>+0(SB), Y3, Y11
+	VPSLLD       $0x1f, Y9, Y3
+	VBLENDVPS    Y3, Y11, Y7, Y12
+	VBLENDVPS    Y3, Y7, Y11, Y11
+	VPSLLD       $0x1e, Y9, Y7
 	VPADDD       oneI<>+0(SB), Y9, Y9
 	VPSLLD       $0x1e, Y9, Y9
 	VANDPS       signF32<>+0(SB), Y9, Y9
 	VXORPS       Y9, Y11, Y11
-	VXORPS       Y3, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
-	VXORPS       Y6, Y7, Y7
-	VANDPS       absF32<>+0(SB), Y4, Y6
-	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y11
-	VFNMADD231PS halfPi1<>+0(SB), Y11, Y6
-	VFNMADD231PS halfPi2<>+0(SB), Y11, Y6
-	VFNMADD231PS halfPi3<>+0(SB), Y11, Y6
-	VMULPS       Y6, Y6, Y11
-	VMOVUPS      sinP2<>+0(SB), Y9
-	VFMADD213PS  sinP1<>+0(SB), Y11, Y9
-	VFMADD213PS  sinP0<>+0(SB), Y11, Y9
-	VMULPS       Y9, Y11, Y9
-	VFMADD231PS  Y9, Y6, Y6
-	VMOVUPS      cosP2<>+0(SB), Y9
-	VFMADD213PS  cosP1<>+0(SB), Y11, Y9
-	VFMADD213PS  cosP0<>+0(SB), Y11, Y9
-	VFMADD213PS  minusHalf<>+0(SB), Y11, Y9
-	VFMADD213PS  one<>+0(SB), Y11, Y9
-	VPSLLD       $0x1f, Y3, Y11
-	VBLENDVPS    Y11, Y9, Y6, Y2
-	VBLENDVPS    Y11, Y6, Y9, Y9
-	VPSLLD       $0x1e, Y3, Y6
-	VPADDD       oneI<>+0(SB), Y3, Y3
-	VPSLLD       $0x1e, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y9, Y9
-	VXORPS       Y4, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
-	VXORPS       Y6, Y2, Y2
-	VMULPS       Y9, Y5, Y6
-	VFMADD231PS  Y9, Y0, Y6
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y2, Y0, Y5
-	VCMPPS       $0x11, half<>+0(SB), Y9, Y0
-	VSUBPS       one<>+0(SB), Y6, Y6
-	VADDPS       Y7, Y7, Y2
-	VMULPS       Y9, Y12, Y12
-	VFNMADD231PS Y7, Y2, Y12
-	VBLENDVPS    Y0, Y6, Y12, Y12
-	VANDPS       absF32<>+0(SB), Y1, Y6
-	VANDPS       absF32<>+0(SB), Y4, Y0
-	VMAXPS       Y0, Y6, Y6
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y6, Y6
-	VMULPS       Y4, Y4, Y0
-	VMOVAPS      Y0, Y2
-	VFMSUB231PS  Y4, Y4, Y2
-	VFMADD231PS  Y1, Y1, Y0
-	VADDPS       Y2, Y0, Y0
-	VBLENDVPS    Y6, one<>+0(SB), Y0, Y0
-	VMULPS       Y4, Y5, Y2
-	VMOVAPS      Y2, Y7
-	VFMSUB231PS  Y4, Y5, Y7
-	VFMADD231PS  Y1, Y12, Y2
-	VADDPS       Y7, Y2, Y2
-	VDIVPS       Y0, Y2, Y2
-	VMULPS       Y4, Y12, Y7
-	VFNMADD213PS Y7, Y4, Y12
-	VFMSUB231PS  Y1, Y5, Y7
-	VADDPS       Y12, Y7, Y7
-	VDIVPS       Y0, Y7, Y7
-	VMOVUPS      twentyFourth<>+0(SB), Y0
-	VFMADD213PS  sincRest0<>+0(SB), Y1, Y0
-	VMULPS       twentyFourth<>+0(SB), Y4, Y12
-	VMULPS       Y4, Y12, Y5
-	VFMSUB231PS  Y1, Y0, Y5
-	VADDPS       half<>+0(SB), Y5, Y5
-	VMULPS       Y1, Y12, Y12
-	VFMADD231PS  Y4, Y0, Y12
-	VMULPS       Y4, Y12, Y0
-	VFMSUB231PS  Y1, Y5, Y0
-	VADDPS       one<>+0(SB), Y0, Y0
-	VMULPS       Y1, Y12, Y12
-	VFMADD231PS  Y4, Y5, Y12
-	VBLENDVPS    Y6, Y0, Y2, Y2
-	VBLENDVPS    Y6, Y12, Y7, Y7
-	VMOVUPS      (DX)(DI*1), Y12
-	VMULPS       Y12, Y7, Y6
-	VMOVAPS      Y6, Y0
-	VFNMADD231PS Y12, Y7, Y0
-	VMOVUPS      (DX)(SI*2), Y5
-	VFMSUB231PS  Y5, Y2, Y6
-	VADDPS       Y0, Y6, Y6
-	VMULPS       Y12, Y2, Y0
-	VFMSUB213PS  Y0, Y12, Y2
-	VFMADD231PS  Y5, Y7, Y0
-	VADDPS       Y2, Y0, Y0
-	VMULPS       Y0, Y8, Y2
-	VMOVAPS      Y2, Y7
-	VFNMADD231PS Y0, Y8, Y7
-	VFMSUB231PS  Y6, Y10, Y2
-	VADDPS       Y7, Y2, Y2
-	VMULPS       Y0, Y10, Y7
-	VFMSUB213PS  Y7, Y0, Y10
-	VFMADD231PS  Y6, Y8, Y7
-	VADDPS       Y10, Y7, Y7
-	VMOVUPS      64(R8), Y10
-	VMOVUPS      log2e<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y8
-	VMOVAPS      Y10, Y6
-	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y6
-	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y6
-	VMOVUPS      expC6<>+0(SB), Y0
-	VFMADD213PS  expC5<>+0(SB), Y6, Y0
-	VFMADD213PS  expC4<>+0(SB), Y6, Y0
-	VFMADD213PS  expC3<>+0(SB), Y6, Y0
-	VFMADD213PS  expC2<>+0(SB), Y6, Y0
-	VMOVUPS      half<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y8, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y12
-	VSUBPS       Y12, Y8, Y12
-	VADDPS       roundF32<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       one<>+0(SB), Y5, Y5
-	VMULPS       one<>+0(SB), Y5, Y5
-	VPSLLD       $0x17, Y12, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
-	VMULPS       Y12, Y5, Y5
-	VMULPS       Y6, Y6, Y12
-	VMOVAPS      Y6, Y4
-	VFMADD231PS  Y0, Y12, Y4
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       one<>+0(SB), Y5, Y1
-	VMOVAPS      Y1, Y9
-	VFMADD231PS  Y5, Y6, Y9
-	VMULPS       Y5, Y12, Y12
-	VMULPS       Y0, Y12, Y12
-	VMOVAPS      Y10, Y0
-	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y0
-	VSUBPS       Y6, Y0, Y0
-	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y0
-	VSUBPS       Y9, Y1, Y1
-	VFMADD231PS  Y5, Y6, Y1
-	VFMADD231PS  Y5, Y0, Y1
-	VADDPS       Y1, Y12, Y12
-	VADDPS       Y12, Y9, Y9
-	VMOVUPS      32(R8), Y12
-	VMULPS       half<>+0(SB), Y12, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y0
-	VMOVUPS      twoOverPi<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y8
-	VFNMADD231PS halfPi1<>+0(SB), Y8, Y0
-	VFNMADD231PS halfPi2<>+0(SB), Y8, Y0
-	VFNMADD231PS halfPi3<>+0(SB), Y8, Y0
-	VMULPS       Y0, Y0, Y8
-	VMOVUPS      sinP2<>+0(SB), Y3
-	VFMADD213PS  sinP1<>+0(SB), Y8, Y3
-	VFMADD213PS  sinP0<>+0(SB), Y8, Y3
-	VMULPS       Y3, Y8, Y3
-	VFMADD231PS  Y3, Y0, Y0
-	VMOVUPS      cosP2<>+0(SB), Y3
-	VFMADD213PS  cosP1<>+0(SB), Y8, Y3
-	VFMADD213PS  cosP0<>+0(SB), Y8, Y3
-	VFMADD213PS  minusHalf<>+0(SB), Y8, Y3
-	VFMADD213PS  one<>+0(SB), Y8, Y3
-	VPSLLD       $0x1f, Y6, Y8
-	VBLENDVPS    Y8, Y3, Y0, Y11
-	VBLENDVPS    Y8, Y0, Y3, Y3
-	VPSLLD       $0x1e, Y6, Y0
-	VPADDD       oneI<>+0(SB), Y6, Y6
-	VPSLLD       $0x1e, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
-	VXORPS       Y6, Y3, Y3
-	VXORPS       Y1, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VXORPS       Y0, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y12, Y0
-	VMOVUPS      twoOverPi<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y3
-	VFNMADD231PS halfPi1<>+0(SB), Y3, Y0
-	VFNMADD231PS halfPi2<>+0(SB), Y3, Y0
-	VFNMADD231PS halfPi3<>+0(SB), Y3, Y0
-	VMULPS       Y0, Y0, Y3
-	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y3, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y3, Y6
-	VMULPS       Y6, Y3, Y6
-	VFMADD231PS  Y6, Y0, Y0
-	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y3, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y3, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y3, Y6
-	VFMADD213PS  one<>+0(SB), Y3, Y6
-	VPSLLD       $0x1f, Y1, Y3
-	VBLENDVPS    Y3, Y6, Y0, Y8
-	VBLENDVPS    Y3, Y0, Y6, Y6
-	VPSLLD       $0x1e, Y1, Y0
-	VPADDD       oneI<>+0(SB), Y1, Y1
-	VPSLLD       $0x1e, Y1, Y1
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y6, Y6
-	VXORPS       Y12, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VXORPS       Y0, Y8, Y8
-	VMULPS       Y6, Y5, Y0
-	VFMADD231PS  Y6, Y4, Y0
-	VMULPS       Y8, Y5, Y5
-	VFMADD231PS  Y8, Y4, Y5
-	VCMPPS       $0x11, half<>+0(SB), Y6, Y4
-	VSUBPS       one<>+0(SB), Y0, Y0
-	VADDPS       Y11, Y11, Y8
-	VMULPS       Y6, Y9, Y9
-	VFNMADD231PS Y11, Y8, Y9
-	VBLENDVPS    Y4, Y0, Y9, Y9
-	VMOVUPS      128(R8), Y0
-	VADDPS       Y2, Y0, Y0
+	VXORPS       Y4, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y12, Y12
+	VMULPS       Y11, Y10, Y7
+	VFMADD231PS  Y11, Y1, Y7
+	VMULPS       Y12, Y10, Y10
+	VFMADD231PS  Y12, Y1, Y10
+	VCMPPS       $0x11, half<>+0(SB), Y11, Y1
+	VSUBPS       one<>+0(SB), Y7, Y7
+	VADDPS       Y5, Y5, Y12
+	VMULPS       Y11, Y0, Y0
+	VFNMADD231PS Y5, Y12, Y0
+	VBLENDVPS    Y1, Y7, Y0, Y0
+	VMOVUPS      128(R8), Y7
+	VADDPS       Y2, Y7, Y7
 	VMOVUPS      96(R8), Y2
-	VADDPS       Y7, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y10, Y7
-	VANDPS       absF32<>+0(SB), Y12, Y4
-	VMAXPS       Y4, Y7, Y7
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
-	VMULPS       Y5, Y5, Y4
-	VMOVAPS      Y4, Y8
-	VFMSUB231PS  Y5, Y5, Y8
-	VFMADD231PS  Y9, Y9, Y4
-	VADDPS       Y8, Y4, Y4
-	VBLENDVPS    Y7, one<>+0(SB), Y4, Y4
-	VMULPS       Y5, Y12, Y8
-	VMOVAPS      Y8, Y11
-	VFMSUB231PS  Y5, Y12, Y11
-	VFMADD231PS  Y9, Y10, Y8
-	VADDPS       Y11, Y8, Y8
-	VDIVPS       Y4, Y8, Y8
-	VMULPS       Y5, Y10, Y11
-	VFNMADD213PS Y11, Y10, Y5
-	VFMSUB231PS  Y9, Y12, Y11
-	VADDPS       Y5, Y11, Y11
-	VDIVPS       Y4, Y11, Y11
-	VMULPS       Y12, Y12, Y4
-	VFMSUB231PS  Y10, Y10, Y4
-	VMOVUPS      minusHalf<>+0(SB), Y5
-	VFMADD213PS  one<>+0(SB), Y10, Y5
-	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y5
-	VADDPS       Y10, Y10, Y4
-	VMULPS       Y12, Y4, Y4
-	VMULPS       minusHalf<>+0(SB), Y12, Y9
-	VFMADD231PS  halfCotRest0<>+0(SB), Y4, Y9
-	VBLENDVPS    Y7, Y5, Y8, Y8
-	VBLENDVPS    Y7, Y9, Y11, Y11
-	VMULPS       Y2, Y11, Y9
-	VMOVAPS      Y9, Y7
-	VFNMADD231PS Y2, Y11, Y7
-	VFMSUB231PS  Y0, Y8, Y9
-	VADDPS       Y7, Y9, Y9
-	VMULPS       Y2, Y8, Y7
-	VFMSUB213PS  Y7, Y2, Y8
-	VFMADD231PS  Y0, Y11, Y7
-	VADDPS       Y8, Y7, Y7
-	VMOVUPS      (R8), Y8
-	VMOVMSKPS    Y8, R10
+	VADDPS       Y8, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y6, Y8
+	VANDPS       absF32<>+0(SB), Y4, Y1
+	VMAXPS       Y1, Y8, Y8
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y8, Y8
+	VMULPS       Y10, Y10, Y1
+	VMOVAPS      Y1, Y12
+	VFMSUB231PS  Y10, Y10, Y12
+	VFMADD231PS  Y0, Y0, Y1
+	VADDPS       Y12, Y1, Y1
+	VBLENDVPS    Y8, one<>+0(SB), Y1, Y1
+	VMULPS       Y10, Y4, Y12
+	VMOVAPS      Y12, Y5
+	VFMSUB231PS  Y10, Y4, Y5
+	VFMADD231PS  Y0, Y6, Y12
+	VADDPS       Y5, Y12, Y12
+	VDIVPS       Y1, Y12, Y12
+	VMULPS       Y10, Y6, Y5
+	VFNMADD213PS Y5, Y6, Y10
+	VFMSUB231PS  Y0, Y4, Y5
+	VADDPS       Y10, Y5, Y5
+	VDIVPS       Y1, Y5, Y5
+	VMULPS       Y4, Y4, Y1
+	VFMSUB231PS  Y6, Y6, Y1
+	VMOVUPS      minusHalf<>+0(SB), Y10
+	VFMADD213PS  one<>+0(SB), Y6, Y10
+	VFMADD231PS  halfCotRest0<>+0(SB), Y1, Y10
+	VADDPS       Y6, Y6, Y1
+	VMULPS       Y4, Y1, Y1
+	VMULPS       minusHalf<>+0(SB), Y4, Y0
+	VFMADD231PS  halfCotRest0<>+0(SB), Y1, Y0
+	VBLENDVPS    Y8, Y10, Y12, Y12
+	VBLENDVPS    Y8, Y0, Y5, Y5
+	VMULPS       Y2, Y5, Y0
+	VMOVAPS      Y0, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VFMSUB231PS  Y7, Y12, Y0
+	VADDPS       Y8, Y0, Y0
+	VMULPS       Y2, Y12, Y8
+	VFMSUB213PS  Y8, Y2, Y12
+	VFMADD231PS  Y7, Y5, Y8
+	VADDPS       Y12, Y8, Y8
+	VMOVUPS      (R8), Y12
+	VMOVMSKPS    Y12, R10
 	TESTQ        R10, R10
 	JE           easy3
-	VPCMPEQD     Y11, Y11, Y11
-	VXORPS       Y8, Y11, Y11
-	VMASKMOVPS   Y10, Y11, (AX)
-	VMASKMOVPS   Y12, Y11, (AX)(SI*1)
-	VMASKMOVPS   Y9, Y11, (AX)(SI*2)
-	VMASKMOVPS   Y7, Y11, (AX)(DI*1)
+	VPCMPEQD     Y5, Y5, Y5
+	VXORPS       Y12, Y5, Y5
+	VMASKMOVPS   Y6, Y5, (AX)
+	VMASKMOVPS   Y4, Y5, (AX)(SI*1)
+	VMASKMOVPS   Y0, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y8, Y5, (AX)(DI*1)
 	MOVQ         R9, AX
 	SUBQ         BX, AX
 	LEAQ         8(AX), CX
@@ -10320,10 +10224,10 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y10, (AX)
-	VMOVUPS Y12, (AX)(SI*1)
-	VMOVUPS Y9, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS Y0, (AX)(SI*2)
+	VMOVUPS Y8, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
@@ -10362,7 +10266,6 @@ loop1:
 	VADDPS            Z4, Z3, Z5
 	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
 	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z6, K1
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
 	VCMPPS.BCST       $0x1e, pi1<>+0(SB), Z6, K2
 	VSUBPS            Z3, Z5, Z6
 	VSUBPS            Z6, Z5, Z7
@@ -10400,443 +10303,428 @@ loop1:
 	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
 	VMOVAPS           Z0, Z7
 	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z7
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z7
-	VBROADCASTSS      expC6<>+0(SB), Z8
-	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z8
-	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z8
-	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z8
-	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z8
-	VBROADCASTSS      one<>+0(SB), Z9
-	VSCALEFPS         Z6, Z9, Z9
-	VMULPS            Z7, Z7, Z10
-	VMOVAPS           Z7, Z11
-	VFMADD231PS       Z8, Z10, Z11
-	VMULPS            Z9, Z11, Z11
-	VSUBPS.BCST       one<>+0(SB), Z9, Z12
-	VMOVAPS           Z12, Z13
-	VFMADD231PS       Z9, Z7, Z13
-	VMULPS            Z9, Z10, Z10
-	VMULPS            Z8, Z10, Z10
-	VMOVAPS           Z0, Z8
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z8
-	VSUBPS            Z7, Z8, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z8
-	VSUBPS            Z13, Z12, Z12
-	VFMADD231PS       Z9, Z7, Z12
-	VFMADD231PS       Z9, Z8, Z12
-	VADDPS            Z12, Z10, Z10
-	VADDPS            Z10, Z13, Z13
-	VMULPS.BCST       half<>+0(SB), Z3, Z10
-	VBROADCASTSS      twoOverPi<>+0(SB), Z12
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z12
-	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z8
-	VMOVAPS           Z10, Z7
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z7
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z7
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z7
-	VMULPS            Z7, Z7, Z8
-	VBROADCASTSS      sinP2<>+0(SB), Z6
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z6
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z6
-	VMULPS            Z6, Z8, Z6
-	VFMADD231PS       Z6, Z7, Z7
-	VBROADCASTSS      cosP2<>+0(SB), Z6
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z6
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z6
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z6
-	VFMADD213PS.BCST  one<>+0(SB), Z8, Z6
-	VPTESTMD.BCST     oneI<>+0(SB), Z12, K2
-	VBLENDMPS         Z6, Z7, K2, Z8
-	VBLENDMPS         Z7, Z6, K2, Z6
-	VPSLLD            $0x1e, Z12, Z7
-	VPADDD.BCST       oneI<>+0(SB), Z12, Z12
-	VPSLLD            $0x1e, Z12, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z6
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z8
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z8
-	VBROADCASTSS      twoOverPi<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z7
-	VMOVAPS           Z3, Z6
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z6
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z6
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z6
-	VMULPS            Z6, Z6, Z7
-	VBROADCASTSS      sinP2<>+0(SB), Z12
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z12
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z12
-	VMULPS            Z12, Z7, Z12
-	VFMADD231PS       Z12, Z6, Z6
-	VBROADCASTSS      cosP2<>+0(SB), Z12
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z12
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z12
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z12
-	VFMADD213PS.BCST  one<>+0(SB), Z7, Z12
-	VPTESTMD.BCST     oneI<>+0(SB), Z10, K2
-	VBLENDMPS         Z12, Z6, K2, Z7
-	VBLENDMPS         Z6, Z12, K2, Z12
-	VPSLLD            $0x1e, Z10, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
-	VPSLLD            $0x1e, Z10, Z10
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z7
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z7
-	VMULPS            Z12, Z9, Z6
-	VFMADD231PS       Z12, Z11, Z6
-	VMULPS            Z7, Z9, Z9
-	VFMADD231PS       Z7, Z11, Z9
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z12, K2
-	VSUBPS.BCST       one<>+0(SB), Z6, Z11
-	VADDPS            Z8, Z8, Z7
-	VMULPS            Z12, Z13, Z13
-	VFNMADD231PS      Z8, Z7, Z13
-	VBLENDMPS         Z11, Z13, K2, Z13
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z11
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z7
-	VMAXPS            Z7, Z11, Z11
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z11, K2
-	VMULPS            Z3, Z3, Z11
-	VMOVAPS           Z11, Z7
-	VFMSUB231PS       Z3, Z3, Z7
-	VFMADD231PS       Z0, Z0, Z11
-	VADDPS            Z7, Z11, Z11
-	VBLENDMPS.BCST    one<>+0(SB), Z11, K2, Z11
-	VMULPS            Z3, Z9, Z7
 	VMOVAPS           Z7, Z8
-	VFMSUB231PS       Z3, Z9, Z8
-	VFMADD231PS       Z0, Z13, Z7
-	VADDPS            Z8, Z7, Z7
-	VDIVPS            Z11, Z7, Z7
-	VMULPS            Z3, Z13, Z8
-	VFNMADD213PS      Z8, Z3, Z13
-	VFMSUB231PS       Z0, Z9, Z8
-	VADDPS            Z13, Z8, Z8
-	VDIVPS            Z11, Z8, Z8
-	VBROADCASTSS      twentyFourth<>+0(SB), Z11
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z11
-	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z13
-	VMULPS            Z3, Z13, Z12
-	VFMSUB231PS       Z0, Z11, Z12
-	VADDPS.BCST       half<>+0(SB), Z12, Z12
-	VMULPS            Z0, Z13, Z13
-	VFMADD231PS       Z3, Z11, Z13
-	VMULPS            Z3, Z13, Z11
-	VFMSUB231PS       Z0, Z12, Z11
-	VADDPS.BCST       one<>+0(SB), Z11, Z11
-	VMULPS            Z0, Z13, Z13
-	VFMADD231PS       Z3, Z12, Z13
-	VBLENDMPS         Z11, Z7, K2, Z7
-	VBLENDMPS         Z13, Z8, K2, Z8
-	VMOVUPS           (CX)(DI*1), Z13
-	VMULPS            Z13, Z8, Z11
-	VMOVAPS           Z11, Z12
-	VFNMADD231PS      Z13, Z8, Z12
-	VMOVUPS           (CX)(SI*2), Z3
-	VFMSUB231PS       Z3, Z7, Z11
-	VADDPS            Z12, Z11, Z11
-	VMULPS            Z13, Z7, Z12
-	VFMSUB213PS       Z12, Z13, Z7
-	VFMADD231PS       Z3, Z8, Z12
-	VADDPS            Z7, Z12, Z12
-	VBROADCASTSS      log2e<>+0(SB), Z7
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z7
-	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z7
-	VMOVAPS           Z1, Z8
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z7, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z7, Z8
-	VBROADCASTSS      expC6<>+0(SB), Z3
-	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z3
-	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z3
-	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z3
-	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z3
-	VBROADCASTSS      one<>+0(SB), Z13
-	VSCALEFPS         Z7, Z13, Z13
-	VMULPS            Z8, Z8, Z0
-	VMOVAPS           Z8, Z10
-	VFMADD231PS       Z3, Z0, Z10
-	VMULPS            Z13, Z10, Z10
-	VSUBPS.BCST       one<>+0(SB), Z13, Z14
-	VMOVAPS           Z14, Z15
-	VFMADD231PS       Z13, Z8, Z15
-	VMULPS            Z13, Z0, Z0
-	VMULPS            Z3, Z0, Z0
-	VMOVAPS           Z1, Z3
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z7, Z3
-	VSUBPS            Z8, Z3, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z7, Z3
-	VSUBPS            Z15, Z14, Z14
-	VFMADD231PS       Z13, Z8, Z14
-	VFMADD231PS       Z13, Z3, Z14
-	VADDPS            Z14, Z0, Z0
-	VADDPS            Z0, Z15, Z15
-	VMULPS.BCST       half<>+0(SB), Z4, Z0
-	VBROADCASTSS      twoOverPi<>+0(SB), Z14
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z14
-	VSUBPS.BCST       roundF32<>+0(SB), Z14, Z3
-	VMOVAPS           Z0, Z8
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z8
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z8
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z8
-	VMULPS            Z8, Z8, Z3
-	VBROADCASTSS      sinP2<>+0(SB), Z7
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z7
-	VMULPS            Z7, Z3, Z7
-	VFMADD231PS       Z7, Z8, Z8
-	VBROADCASTSS      cosP2<>+0(SB), Z7
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  one<>+0(SB), Z3, Z7
-	VPTESTMD.BCST     oneI<>+0(SB), Z14, K2
-	VBLENDMPS         Z7, Z8, K2, Z3
-	VBLENDMPS         Z8, Z7, K2, Z7
-	VPSLLD            $0x1e, Z14, Z8
-	VPADDD.BCST       oneI<>+0(SB), Z14, Z14
-	VPSLLD            $0x1e, Z14, Z14
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z3
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z0, Z3
-	VBROADCASTSS      twoOverPi<>+0(SB), Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z0
-	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z8
-	VMOVAPS           Z4, Z7
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z7
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z7
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z7
-	VMULPS            Z7, Z7, Z8
-	VBROADCASTSS      sinP2<>+0(SB), Z14
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z14
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z14
-	VMULPS            Z14, Z8, Z14
-	VFMADD231PS       Z14, Z7, Z7
-	VBROADCASTSS      cosP2<>+0(SB), Z14
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z14
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z14
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z14
-	VFMADD213PS.BCST  one<>+0(SB), Z8, Z14
-	VPTESTMD.BCST     oneI<>+0(SB), Z0, K2
-	VBLENDMPS         Z14, Z7, K2, Z8
-	VBLENDMPS         Z7, Z14, K2, Z14
-	VPSLLD            $0x1e, Z0, Z7
-	VPADDD.BCST       oneI<>+0(SB), Z0, Z0
-	VPSLLD            $0x1e, Z0, Z0
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z14
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z8
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z8
-	VMULPS            Z14, Z13, Z7
-	VFMADD231PS       Z14, Z10, Z7
-	VMULPS            Z8, Z13, Z13
-	VFMADD231PS       Z8, Z10, Z13
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z14, K2
-	VSUBPS.BCST       one<>+0(SB), Z7, Z7
-	VADDPS            Z3, Z3, Z10
-	VMULPS            Z14, Z15, Z15
-	VFNMADD231PS      Z3, Z10, Z15
-	VBLENDMPS         Z7, Z15, K2, Z15
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z10
-	VMAXPS            Z10, Z7, Z7
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z7, K2
-	VMULPS            Z4, Z4, Z7
-	VMOVAPS           Z7, Z10
-	VFMSUB231PS       Z4, Z4, Z10
-	VFMADD231PS       Z1, Z1, Z7
-	VADDPS            Z10, Z7, Z7
-	VBLENDMPS.BCST    one<>+0(SB), Z7, K2, Z7
-	VMULPS            Z4, Z13, Z10
-	VMOVAPS           Z10, Z3
-	VFMSUB231PS       Z4, Z13, Z3
-	VFMADD231PS       Z1, Z15, Z10
-	VADDPS            Z3, Z10, Z10
-	VDIVPS            Z7, Z10, Z10
-	VMULPS            Z4, Z15, Z3
-	VFNMADD213PS      Z3, Z4, Z15
-	VFMSUB231PS       Z1, Z13, Z3
-	VADDPS            Z15, Z3, Z3
-	VDIVPS            Z7, Z3, Z3
-	VBROADCASTSS      twentyFourth<>+0(SB), Z7
-	VFMADD213PS.BCST  sincRest0<>+0(SB), Z1, Z7
-	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z15
-	VMULPS            Z4, Z15, Z13
-	VFMSUB231PS       Z1, Z7, Z13
-	VADDPS.BCST       half<>+0(SB), Z13, Z13
-	VMULPS            Z1, Z15, Z15
-	VFMADD231PS       Z4, Z7, Z15
-	VMULPS            Z4, Z15, Z7
-	VFMSUB231PS       Z1, Z13, Z7
-	VADDPS.BCST       one<>+0(SB), Z7, Z7
-	VMULPS            Z1, Z15, Z15
-	VFMADD231PS       Z4, Z13, Z15
-	VBLENDMPS         Z7, Z10, K2, Z10
-	VBLENDMPS         Z15, Z3, K2, Z3
-	VMOVUPS           (DX)(DI*1), Z15
-	VMULPS            Z15, Z3, Z7
-	VMOVAPS           Z7, Z13
-	VFNMADD231PS      Z15, Z3, Z13
-	VMOVUPS           (DX)(SI*2), Z4
-	VFMSUB231PS       Z4, Z10, Z7
-	VADDPS            Z13, Z7, Z7
-	VMULPS            Z15, Z10, Z13
-	VFMSUB213PS       Z13, Z15, Z10
-	VFMADD231PS       Z4, Z3, Z13
-	VADDPS            Z10, Z13, Z13
-	VMULPS            Z13, Z9, Z10
-	VMOVAPS           Z10, Z3
-	VFNMADD231PS      Z13, Z9, Z3
-	VFMSUB231PS       Z7, Z6, Z10
-	VADDPS            Z3, Z10, Z10
-	VMULPS            Z13, Z6, Z3
-	VFMSUB213PS       Z3, Z13, Z6
-	VFMADD231PS       Z7, Z9, Z3
-	VADDPS            Z6, Z3, Z3
-	VBROADCASTSS      log2e<>+0(SB), Z6
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z6
-	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
-	VMOVAPS           Z2, Z9
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z9
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z9
-	VBROADCASTSS      expC6<>+0(SB), Z7
-	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z7
-	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z7
-	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z7
-	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z7
-	VBROADCASTSS      one<>+0(SB), Z13
-	VSCALEFPS         Z6, Z13, Z13
-	VMULPS            Z9, Z9, Z4
-	VMOVAPS           Z9, Z15
-	VFMADD231PS       Z7, Z4, Z15
-	VMULPS            Z13, Z15, Z15
-	VSUBPS.BCST       one<>+0(SB), Z13, Z1
-	VMOVAPS           Z1, Z14
-	VFMADD231PS       Z13, Z9, Z14
-	VMULPS            Z13, Z4, Z4
-	VMULPS            Z7, Z4, Z4
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z7
-	VSUBPS            Z9, Z7, Z7
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z8
+	VBROADCASTSS      expC6<>+0(SB), Z9
+	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z9
+	VBROADCASTSS      one<>+0(SB), Z10
+	VSCALEFPS         Z6, Z10, Z10
+	VMULPS            Z8, Z8, Z11
+	VMOVAPS           Z8, Z12
+	VFMADD231PS       Z9, Z11, Z12
+	VMULPS            Z10, Z12, Z12
+	VSUBPS.BCST       one<>+0(SB), Z10, Z13
+	VMOVAPS           Z13, Z14
+	VFMADD231PS       Z10, Z8, Z14
+	VMULPS            Z10, Z11, Z11
+	VMULPS            Z9, Z11, Z11
+	VSUBPS            Z8, Z7, Z7
 	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z7
-	VSUBPS            Z14, Z1, Z1
-	VFMADD231PS       Z13, Z9, Z1
-	VFMADD231PS       Z13, Z7, Z1
-	VADDPS            Z1, Z4, Z4
-	VADDPS            Z4, Z14, Z14
-	VMULPS.BCST       half<>+0(SB), Z5, Z4
-	VBROADCASTSS      twoOverPi<>+0(SB), Z1
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z1
-	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z7
-	VMOVAPS           Z4, Z9
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z9
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z9
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z9
-	VMULPS            Z9, Z9, Z7
+	VSUBPS            Z14, Z13, Z13
+	VFMADD231PS       Z10, Z8, Z13
+	VFMADD231PS       Z10, Z7, Z13
+	VADDPS            Z13, Z11, Z11
+	VADDPS            Z11, Z14, Z14
+	VMULPS.BCST       half<>+0(SB), Z3, Z11
+	VBROADCASTSS      twoOverPi<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z7
+	VMOVAPS           Z11, Z8
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z8
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z8
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z8
+	VMULPS            Z8, Z8, Z7
 	VBROADCASTSS      sinP2<>+0(SB), Z6
 	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z6
 	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z6
 	VMULPS            Z6, Z7, Z6
-	VFMADD231PS       Z6, Z9, Z9
+	VFMADD231PS       Z6, Z8, Z8
 	VBROADCASTSS      cosP2<>+0(SB), Z6
 	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z6
 	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z6
 	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z6
 	VFMADD213PS.BCST  one<>+0(SB), Z7, Z6
-	VPTESTMD.BCST     oneI<>+0(SB), Z1, K2
-	VBLENDMPS         Z6, Z9, K2, Z7
-	VBLENDMPS         Z9, Z6, K2, Z6
-	VPSLLD            $0x1e, Z1, Z9
-	VPADDD.BCST       oneI<>+0(SB), Z1, Z1
-	VPSLLD            $0x1e, Z1, Z1
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z6
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z7
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z7
-	VBROADCASTSS      twoOverPi<>+0(SB), Z4
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z4
-	VSUBPS.BCST       roundF32<>+0(SB), Z4, Z9
+	VPTESTMD.BCST     oneI<>+0(SB), Z13, K2
+	VBLENDMPS         Z6, Z8, K2, Z8
+	VPSLLD            $0x1e, Z13, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z8
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z11, Z8
+	VBROADCASTSS      twoOverPi<>+0(SB), Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z11
+	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z13
+	VMOVAPS           Z3, Z6
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z13, Z6
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z13, Z6
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z13, Z6
+	VMULPS            Z6, Z6, Z13
+	VBROADCASTSS      sinP2<>+0(SB), Z7
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z13, Z7
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z13, Z7
+	VMULPS            Z7, Z13, Z7
+	VFMADD231PS       Z7, Z6, Z6
+	VBROADCASTSS      cosP2<>+0(SB), Z7
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z13, Z7
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z13, Z7
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z13, Z7
+	VFMADD213PS.BCST  one<>+0(SB), Z13, Z7
+	VPTESTMD.BCST     oneI<>+0(SB), Z11, K2
+	VBLENDMPS         Z7, Z6, K2, Z13
+	VBLENDMPS         Z6, Z7, K2, Z7
+	VPSLLD            $0x1e, Z11, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z11, Z11
+	VPSLLD            $0x1e, Z11, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z13
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z13
+	VMULPS            Z7, Z10, Z6
+	VFMADD231PS       Z7, Z12, Z6
+	VMULPS            Z13, Z10, Z10
+	VFMADD231PS       Z13, Z12, Z10
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z7, K2
+	VSUBPS.BCST       one<>+0(SB), Z6, Z12
+	VADDPS            Z8, Z8, Z13
+	VMULPS            Z7, Z14, Z14
+	VFNMADD231PS      Z8, Z13, Z14
+	VBLENDMPS         Z12, Z14, K2, Z14
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z12
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z13
+	VMAXPS            Z13, Z12, Z12
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z12, K2
+	VMULPS            Z3, Z3, Z12
+	VMOVAPS           Z12, Z13
+	VFMSUB231PS       Z3, Z3, Z13
+	VFMADD231PS       Z0, Z0, Z12
+	VADDPS            Z13, Z12, Z12
+	VBLENDMPS.BCST    one<>+0(SB), Z12, K2, Z12
+	VMULPS            Z3, Z10, Z13
+	VMOVAPS           Z13, Z8
+	VFMSUB231PS       Z3, Z10, Z8
+	VFMADD231PS       Z0, Z14, Z13
+	VADDPS            Z8, Z13, Z13
+	VDIVPS            Z12, Z13, Z13
+	VMULPS            Z3, Z14, Z8
+	VFNMADD213PS      Z8, Z3, Z14
+	VFMSUB231PS       Z0, Z10, Z8
+	VADDPS            Z14, Z8, Z8
+	VDIVPS            Z12, Z8, Z8
+	VBROADCASTSS      twentyFourth<>+0(SB), Z12
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z12
+	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z14
+	VMULPS            Z3, Z14, Z7
+	VFMSUB231PS       Z0, Z12, Z7
+	VADDPS.BCST       half<>+0(SB), Z7, Z7
+	VMULPS            Z0, Z14, Z14
+	VFMADD231PS       Z3, Z12, Z14
+	VMULPS            Z3, Z14, Z12
+	VFMSUB231PS       Z0, Z7, Z12
+	VADDPS.BCST       one<>+0(SB), Z12, Z12
+	VMULPS            Z0, Z14, Z14
+	VFMADD231PS       Z3, Z7, Z14
+	VBLENDMPS         Z12, Z13, K2, Z13
+	VBLENDMPS         Z14, Z8, K2, Z8
+	VMOVUPS           (CX)(DI*1), Z14
+	VMULPS            Z14, Z8, Z12
+	VMOVAPS           Z12, Z7
+	VFNMADD231PS      Z14, Z8, Z7
+	VMOVUPS           (CX)(SI*2), Z3
+	VFMSUB231PS       Z3, Z13, Z12
+	VADDPS            Z7, Z12, Z12
+	VMULPS            Z14, Z13, Z7
+	VFMSUB213PS       Z7, Z14, Z13
+	VFMADD231PS       Z3, Z8, Z7
+	VADDPS            Z13, Z7, Z7
+	VBROADCASTSS      log2e<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
+	VMOVAPS           Z1, Z8
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z8
+	VMOVAPS           Z8, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z3
+	VBROADCASTSS      expC6<>+0(SB), Z14
+	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z14
+	VBROADCASTSS      one<>+0(SB), Z0
+	VSCALEFPS         Z13, Z0, Z0
+	VMULPS            Z3, Z3, Z11
+	VMOVAPS           Z3, Z9
+	VFMADD231PS       Z14, Z11, Z9
+	VMULPS            Z0, Z9, Z9
+	VSUBPS.BCST       one<>+0(SB), Z0, Z15
+	VMOVAPS           Z15, Z16
+	VFMADD231PS       Z0, Z3, Z16
+	VMULPS            Z0, Z11, Z11
+	VMULPS            Z14, Z11, Z11
+	VSUBPS            Z3, Z8, Z8
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z8
+	VSUBPS            Z16, Z15, Z15
+	VFMADD231PS       Z0, Z3, Z15
+	VFMADD231PS       Z0, Z8, Z15
+	VADDPS            Z15, Z11, Z11
+	VADDPS            Z11, Z16, Z16
+	VMULPS.BCST       half<>+0(SB), Z4, Z11
+	VBROADCASTSS      twoOverPi<>+0(SB), Z15
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z15
+	VSUBPS.BCST       roundF32<>+0(SB), Z15, Z8
+	VMOVAPS           Z11, Z3
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z3
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z3
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z3
+	VMULPS            Z3, Z3, Z8
+	VBROADCASTSS      sinP2<>+0(SB), Z13
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z13
+	VMULPS            Z13, Z8, Z13
+	VFMADD231PS       Z13, Z3, Z3
+	VBROADCASTSS      cosP2<>+0(SB), Z13
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z8, Z13
+	VPTESTMD.BCST     oneI<>+0(SB), Z15, K2
+	VBLENDMPS         Z13, Z3, K2, Z3
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z11, Z3
+	VBROADCASTSS      twoOverPi<>+0(SB), Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z11
+	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z15
+	VMOVAPS           Z4, Z13
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z15, Z13
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z15, Z13
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z15, Z13
+	VMULPS            Z13, Z13, Z15
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z15, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z15, Z8
+	VMULPS            Z8, Z15, Z8
+	VFMADD231PS       Z8, Z13, Z13
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z15, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z15, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z15, Z8
+	VFMADD213PS.BCST  one<>+0(SB), Z15, Z8
+	VPTESTMD.BCST     oneI<>+0(SB), Z11, K2
+	VBLENDMPS         Z8, Z13, K2, Z15
+	VBLENDMPS         Z13, Z8, K2, Z8
+	VPSLLD            $0x1e, Z11, Z13
+	VPADDD.BCST       oneI<>+0(SB), Z11, Z11
+	VPSLLD            $0x1e, Z11, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z15
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z15
+	VMULPS            Z8, Z0, Z13
+	VFMADD231PS       Z8, Z9, Z13
+	VMULPS            Z15, Z0, Z0
+	VFMADD231PS       Z15, Z9, Z0
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
+	VSUBPS.BCST       one<>+0(SB), Z13, Z13
+	VADDPS            Z3, Z3, Z9
+	VMULPS            Z8, Z16, Z16
+	VFNMADD231PS      Z3, Z9, Z16
+	VBLENDMPS         Z13, Z16, K2, Z16
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z13
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z9
+	VMAXPS            Z9, Z13, Z13
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z13, K2
+	VMULPS            Z4, Z4, Z13
+	VMOVAPS           Z13, Z9
+	VFMSUB231PS       Z4, Z4, Z9
+	VFMADD231PS       Z1, Z1, Z13
+	VADDPS            Z9, Z13, Z13
+	VBLENDMPS.BCST    one<>+0(SB), Z13, K2, Z13
+	VMULPS            Z4, Z0, Z9
+	VMOVAPS           Z9, Z3
+	VFMSUB231PS       Z4, Z0, Z3
+	VFMADD231PS       Z1, Z16, Z9
+	VADDPS            Z3, Z9, Z9
+	VDIVPS            Z13, Z9, Z9
+	VMULPS            Z4, Z16, Z3
+	VFNMADD213PS      Z3, Z4, Z16
+	VFMSUB231PS       Z1, Z0, Z3
+	VADDPS            Z16, Z3, Z3
+	VDIVPS            Z13, Z3, Z3
+	VBROADCASTSS      twentyFourth<>+0(SB), Z13
+	VFMADD213PS.BCST  sincRest0<>+0(SB), Z1, Z13
+	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z16
+	VMULPS            Z4, Z16, Z0
+	VFMSUB231PS       Z1, Z13, Z0
+	VADDPS.BCST       half<>+0(SB), Z0, Z0
+	VMULPS            Z1, Z16, Z16
+	VFMADD231PS       Z4, Z13, Z16
+	VMULPS            Z4, Z16, Z13
+	VFMSUB231PS       Z1, Z0, Z13
+	VADDPS.BCST       one<>+0(SB), Z13, Z13
+	VMULPS            Z1, Z16, Z16
+	VFMADD231PS       Z4, Z0, Z16
+	VBLENDMPS         Z13, Z9, K2, Z9
+	VBLENDMPS         Z16, Z3, K2, Z3
+	VMOVUPS           (DX)(DI*1), Z16
+	VMULPS            Z16, Z3, Z13
+	VMOVAPS           Z13, Z0
+	VFNMADD231PS      Z16, Z3, Z0
+	VMOVUPS           (DX)(SI*2), Z4
+	VFMSUB231PS       Z4, Z9, Z13
+	VADDPS            Z0, Z13, Z13
+	VMULPS            Z16, Z9, Z0
+	VFMSUB213PS       Z0, Z16, Z9
+	VFMADD231PS       Z4, Z3, Z0
+	VADDPS            Z9, Z0, Z0
+	VMULPS            Z0, Z10, Z9
+	VMOVAPS           Z9, Z3
+	VFNMADD231PS      Z0, Z10, Z3
+	VFMSUB231PS       Z13, Z6, Z9
+	VADDPS            Z3, Z9, Z9
+	VMULPS            Z0, Z6, Z3
+	VFMSUB213PS       Z3, Z0, Z6
+	VFMADD231PS       Z13, Z10, Z3
+	VADDPS            Z6, Z3, Z3
+	VBROADCASTSS      log2e<>+0(SB), Z6
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z6
+	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
+	VMOVAPS           Z2, Z10
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z10
+	VMOVAPS           Z10, Z13
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z13
+	VBROADCASTSS      expC6<>+0(SB), Z0
+	VFMADD213PS.BCST  expC5<>+0(SB), Z13, Z0
+	VFMADD213PS.BCST  expC4<>+0(SB), Z13, Z0
+	VFMADD213PS.BCST  expC3<>+0(SB), Z13, Z0
+	VFMADD213PS.BCST  expC2<>+0(SB), Z13, Z0
+	VBROADCASTSS      one<>+0(SB), Z4
+	VSCALEFPS         Z6, Z4, Z4
+	VMULPS            Z13, Z13, Z16
+	VMOVAPS           Z13, Z1
+	VFMADD231PS       Z0, Z16, Z1
+	VMULPS            Z4, Z1, Z1
+	VSUBPS.BCST       one<>+0(SB), Z4, Z8
+	VMOVAPS           Z8, Z15
+	VFMADD231PS       Z4, Z13, Z15
+	VMULPS            Z4, Z16, Z16
+	VMULPS            Z0, Z16, Z16
+	VSUBPS            Z13, Z10, Z10
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z10
+	VSUBPS            Z15, Z8, Z8
+	VFMADD231PS       Z4, Z13, Z8
+	VFMADD231PS       Z4, Z10, Z8
+	VADDPS            Z8, Z16, Z16
+	VADDPS            Z16, Z15, Z15
+	VMULPS.BCST       half<>+0(SB), Z5, Z16
+	VBROADCASTSS      twoOverPi<>+0(SB), Z8
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z16, Z8
+	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z10
+	VMOVAPS           Z16, Z13
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z10, Z13
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z10, Z13
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z10, Z13
+	VMULPS            Z13, Z13, Z10
+	VBROADCASTSS      sinP2<>+0(SB), Z6
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z10, Z6
+	VFMADD231PS       Z6, Z13, Z13
+	VBROADCASTSS      cosP2<>+0(SB), Z6
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z10, Z6
+	VFMADD213PS.BCST  one<>+0(SB), Z10, Z6
+	VPTESTMD.BCST     oneI<>+0(SB), Z8, K2
+	VBLENDMPS         Z6, Z13, K2, Z13
+	VPSLLD            $0x1e, Z8, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z13
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z16, Z13
+	VBROADCASTSS      twoOverPi<>+0(SB), Z16
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z16
+	VSUBPS.BCST       roundF32<>+0(SB), Z16, Z8
 	VMOVAPS           Z5, Z6
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z6
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z6
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z6
-	VMULPS            Z6, Z6, Z9
-	VBROADCASTSS      sinP2<>+0(SB), Z1
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z1
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z1
-	VMULPS            Z1, Z9, Z1
-	VFMADD231PS       Z1, Z6, Z6
-	VBROADCASTSS      cosP2<>+0(SB), Z1
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z1
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z1
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z1
-	VFMADD213PS.BCST  one<>+0(SB), Z9, Z1
-	VPTESTMD.BCST     oneI<>+0(SB), Z4, K2
-	VBLENDMPS         Z1, Z6, K2, Z9
-	VBLENDMPS         Z6, Z1, K2, Z1
-	VPSLLD            $0x1e, Z4, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z4, Z4
-	VPSLLD            $0x1e, Z4, Z4
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z4, Z1
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z9
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z9
-	VMULPS            Z1, Z13, Z6
-	VFMADD231PS       Z1, Z15, Z6
-	VMULPS            Z9, Z13, Z13
-	VFMADD231PS       Z9, Z15, Z13
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z1, K2
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z6
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z6
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      sinP2<>+0(SB), Z10
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z10
+	VMULPS            Z10, Z8, Z10
+	VFMADD231PS       Z10, Z6, Z6
+	VBROADCASTSS      cosP2<>+0(SB), Z10
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  one<>+0(SB), Z8, Z10
+	VPTESTMD.BCST     oneI<>+0(SB), Z16, K2
+	VBLENDMPS         Z10, Z6, K2, Z8
+	VBLENDMPS         Z6, Z10, K2, Z10
+	VPSLLD            $0x1e, Z16, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
+	VPSLLD            $0x1e, Z16, Z16
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z16, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z8
+	VMULPS            Z10, Z4, Z6
+	VFMADD231PS       Z10, Z1, Z6
+	VMULPS            Z8, Z4, Z4
+	VFMADD231PS       Z8, Z1, Z4
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z10, K2
 	VSUBPS.BCST       one<>+0(SB), Z6, Z6
-	VADDPS            Z7, Z7, Z15
-	VMULPS            Z1, Z14, Z14
-	VFNMADD231PS      Z7, Z15, Z14
-	VBLENDMPS         Z6, Z14, K2, Z14
-	VADDPS            Z10, Z11, Z11
-	VADDPS            Z3, Z12, Z12
+	VADDPS            Z13, Z13, Z1
+	VMULPS            Z10, Z15, Z15
+	VFNMADD231PS      Z13, Z1, Z15
+	VBLENDMPS         Z6, Z15, K2, Z15
+	VADDPS            Z9, Z12, Z12
+	VADDPS            Z3, Z7, Z7
 	VPANDD.BCST       absF32<>+0(SB), Z2, Z3
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
-	VMAXPS            Z10, Z3, Z3
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z9
+	VMAXPS            Z9, Z3, Z3
 	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z3, K2
-	VMULPS            Z13, Z13, Z3
-	VMOVAPS           Z3, Z10
-	VFMSUB231PS       Z13, Z13, Z10
-	VFMADD231PS       Z14, Z14, Z3
-	VADDPS            Z10, Z3, Z3
+	VMULPS            Z4, Z4, Z3
+	VMOVAPS           Z3, Z9
+	VFMSUB231PS       Z4, Z4, Z9
+	VFMADD231PS       Z15, Z15, Z3
+	VADDPS            Z9, Z3, Z3
 	VBLENDMPS.BCST    one<>+0(SB), Z3, K2, Z3
-	VMULPS            Z13, Z5, Z10
-	VMOVAPS           Z10, Z6
-	VFMSUB231PS       Z13, Z5, Z6
-	VFMADD231PS       Z14, Z2, Z10
-	VADDPS            Z6, Z10, Z10
-	VDIVPS            Z3, Z10, Z10
-	VMULPS            Z13, Z2, Z6
-	VFNMADD213PS      Z6, Z2, Z13
-	VFMSUB231PS       Z14, Z5, Z6
-	VADDPS            Z13, Z6, Z6
+	VMULPS            Z4, Z5, Z9
+	VMOVAPS           Z9, Z6
+	VFMSUB231PS       Z4, Z5, Z6
+	VFMADD231PS       Z15, Z2, Z9
+	VADDPS            Z6, Z9, Z9
+	VDIVPS            Z3, Z9, Z9
+	VMULPS            Z4, Z2, Z6
+	VFNMADD213PS      Z6, Z2, Z4
+	VFMSUB231PS       Z15, Z5, Z6
+	VADDPS            Z4, Z6, Z6
 	VDIVPS            Z3, Z6, Z6
 	VMULPS            Z5, Z5, Z3
 	VFMSUB231PS       Z2, Z2, Z3
-	VBROADCASTSS      minusHalf<>+0(SB), Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z2, Z13
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z13
+	VBROADCASTSS      minusHalf<>+0(SB), Z4
+	VFMADD213PS.BCST  one<>+0(SB), Z2, Z4
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z4
 	VADDPS            Z2, Z2, Z3
 	VMULPS            Z5, Z3, Z3
-	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z14
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z14
-	VBLENDMPS         Z13, Z10, K2, Z10
-	VBLENDMPS         Z14, Z6, K2, Z6
-	VMULPS            Z12, Z6, Z14
-	VMOVAPS           Z14, Z13
-	VFNMADD231PS      Z12, Z6, Z13
-	VFMSUB231PS       Z11, Z10, Z14
-	VADDPS            Z13, Z14, Z14
-	VMULPS            Z12, Z10, Z13
-	VFMSUB213PS       Z13, Z12, Z10
-	VFMADD231PS       Z11, Z6, Z13
-	VADDPS            Z10, Z13, Z13
+	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z15
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z3, Z15
+	VBLENDMPS         Z4, Z9, K2, Z9
+	VBLENDMPS         Z15, Z6, K2, Z6
+	VMULPS            Z7, Z6, Z15
+	VMOVAPS           Z15, Z4
+	VFNMADD231PS      Z7, Z6, Z4
+	VFMSUB231PS       Z12, Z9, Z15
+	VADDPS            Z4, Z15, Z15
+	VMULPS            Z7, Z9, Z4
+	VFMSUB213PS       Z4, Z7, Z9
+	VFMADD231PS       Z12, Z6, Z4
+	VADDPS            Z9, Z4, Z4
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy3
 	KNOTW             K1, K1
 	VMOVUPS           Z2, K1, (AX)
 	VMOVUPS           Z5, K1, (AX)(SI*1)
-	VMOVUPS           Z14, K1, (AX)(SI*2)
-	VMOVUPS           Z13, K1, (AX)(DI*1)
+	VMOVUPS           Z15, K1, (AX)(SI*2)
+	VMOVUPS           Z4, K1, (AX)(DI*1)
 	MOVQ              R8, AX
 	SUBQ              BX, AX
 	LEAQ              16(AX), CX
@@ -10849,8 +10737,8 @@ loop1:
 easy3:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z5, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z13, (AX)(DI*1)
+	VMOVUPS Z15, (AX)(SI*2)
+	VMOVUPS Z4, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -10890,18 +10778,17 @@ loop1:
 	VMOVUPS      (DX)(SI*1), Y4
 	VADDPD       Y4, Y3, Y5
 	VANDPD       absF64<>+0(SB), Y5, Y6
-	VCMPPD       $0x16, threePiF64<>+0(SB), Y6, Y6
-	VANDPD       absF64<>+0(SB), Y5, Y7
-	VCMPPD       $0x1e, pi1F64<>+0(SB), Y7, Y7
+	VCMPPD       $0x16, threePiF64<>+0(SB), Y6, Y7
+	VCMPPD       $0x1e, pi1F64<>+0(SB), Y6, Y6
 	VANDPD       signF64<>+0(SB), Y5, Y8
 	VORPD        twoPi1F64<>+0(SB), Y8, Y8
 	VSUBPD       Y8, Y5, Y8
-	VBLENDVPD    Y7, Y8, Y5, Y5
+	VBLENDVPD    Y6, Y8, Y5, Y5
 	VANDPD       absF64<>+0(SB), Y2, Y8
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
-	VANDPD       absF64<>+0(SB), Y5, Y7
-	VCMPPD       $0x16, limitF64<>+0(SB), Y7, Y7
-	VORPD        Y8, Y7, Y7
+	VANDPD       absF64<>+0(SB), Y5, Y6
+	VCMPPD       $0x16, limitF64<>+0(SB), Y6, Y6
+	VORPD        Y8, Y6, Y6
 	VANDPD       absF64<>+0(SB), Y0, Y8
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
 	VANDPD       absF64<>+0(SB), Y3, Y9
@@ -10913,50 +10800,50 @@ loop1:
 	VCMPPD       $0x16, limitF64<>+0(SB), Y10, Y10
 	VORPD        Y8, Y10, Y10
 	VORPD        Y9, Y10, Y10
-	VORPD        Y7, Y10, Y10
 	VORPD        Y6, Y10, Y10
-	VMOVUPS      log2eF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y6
-	VMOVAPS      Y0, Y7
-	VFNMADD231PD ln2HiF64<>+0(SB), Y6, Y7
-	VFNMADD231PD ln2LoF64<>+0(SB), Y6, Y7
+	VORPD        Y7, Y10, Y10
+	VMOVUPS      log2eF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y7
+	VMOVAPS      Y0, Y6
+	VFNMADD231PD ln2HiF64<>+0(SB), Y7, Y6
+	VFNMADD231PD ln2LoF64<>+0(SB), Y7, Y6
 	VMOVUPS      expQ9F64<>+0(SB), Y9
-	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y9
-	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ8F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ7F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ6F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ5F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ4F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ3F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ2F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ1F64<>+0(SB), Y6, Y9
+	VFMADD213PD  expQ0F64<>+0(SB), Y6, Y9
 	VMOVUPS      halfF64<>+0(SB), Y8
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y8
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y8
 	VSUBPD       roundF64<>+0(SB), Y8, Y11
-	VSUBPD       Y11, Y6, Y6
-	VADDPD       roundF64<>+0(SB), Y6, Y6
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       roundF64<>+0(SB), Y7, Y7
 	VPSLLQ       $0x34, Y8, Y8
 	VPADDQ       oneF64<>+0(SB), Y8, Y8
 	VMULPD       oneF64<>+0(SB), Y8, Y8
-	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       oneF64<>+0(SB), Y6, Y6
-	VMULPD       Y6, Y8, Y8
-	VMULPD       Y7, Y7, Y6
-	VMOVAPS      Y7, Y11
-	VFMADD231PD  Y9, Y6, Y11
+	VPSLLQ       $0x34, Y7, Y7
+	VPADDQ       oneF64<>+0(SB), Y7, Y7
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y6, Y6, Y7
+	VMOVAPS      Y6, Y11
+	VFMADD231PD  Y9, Y7, Y11
 	VMULPD       Y8, Y11, Y11
 	VSUBPD       oneF64<>+0(SB), Y8, Y12
-	VFMADD231PD  Y8, Y7, Y12
-	VMULPD       Y8, Y6, Y6
-	VMULPD       Y9, Y6, Y6
-	VADDPD       Y6, Y12, Y12
-	VMULPD       halfF64<>+0(SB), Y3, Y6
-	VANDPD       absF64<>+0(SB), Y6, Y9
-	VMOVUPS      twoOverPiF64<>+0(SB), Y7
-	VFMADD213PD  roundF64<>+0(SB), Y9, Y7
+	VFMADD231PD  Y8, Y6, Y12
+	VMULPD       Y8, Y7, Y7
+	VMULPD       Y9, Y7, Y7
+	VADDPD       Y7, Y12, Y12
+	VMULPD       halfF64<>+0(SB), Y3, Y7
+	VANDPD       absF64<>+0(SB), Y7, Y9
+	VMOVUPS      twoOverPiF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y6
 	VMOVUPS      Y10, (R8)
-	VSUBPD       roundF64<>+0(SB), Y7, Y10
+	VSUBPD       roundF64<>+0(SB), Y6, Y10
 	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y9
 	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y9
 	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y9
@@ -10978,155 +10865,150 @@ loop1:
 	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
 	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
 	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
-	VPSLLQ       $0x3f, Y7, Y10
-	VMOVUPS      Y2, 64(R8)
-	VBLENDVPD    Y10, Y5, Y9, Y2
-	VBLENDVPD    Y10, Y9, Y5, Y5
-	VPADDQ       oneIF64<>+0(SB), Y7, Y9
-	VPSLLQ       $0x3e, Y9, Y9
-	VANDPD       signF64<>+0(SB), Y9, Y9
-	VXORPD       Y9, Y5, Y5
-	VPSLLQ       $0x3e, Y7, Y7
-	VXORPD       Y6, Y7, Y7
-	VANDPD       signF64<>+0(SB), Y7, Y7
-	VXORPD       Y7, Y2, Y2
-	VANDPD       absF64<>+0(SB), Y3, Y7
-	VMOVUPS      twoOverPiF64<>+0(SB), Y6
-	VFMADD213PD  roundF64<>+0(SB), Y7, Y6
-	VSUBPD       roundF64<>+0(SB), Y6, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y7
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y7
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y7
-	VMULPD       Y7, Y7, Y5
-	VMOVUPS      sinP5F64<>+0(SB), Y9
-	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y9
-	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y9
-	VMULPD       Y9, Y5, Y9
-	VFMADD231PD  Y9, Y7, Y7
-	VMOVUPS      cosP5F64<>+0(SB), Y9
-	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y9
-	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y9
-	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y5, Y9
-	VPSLLQ       $0x3f, Y6, Y5
-	VBLENDVPD    Y5, Y9, Y7, Y10
-	VBLENDVPD    Y5, Y7, Y9, Y9
-	VPADDQ       oneIF64<>+0(SB), Y6, Y7
-	VPSLLQ       $0x3e, Y7, Y7
-	VANDPD       signF64<>+0(SB), Y7, Y7
-	VXORPD       Y7, Y9, Y9
+	VPSLLQ       $0x3f, Y6, Y10
+	VBLENDVPD    Y10, Y5, Y9, Y9
 	VPSLLQ       $0x3e, Y6, Y6
-	VXORPD       Y3, Y6, Y6
+	VXORPD       Y7, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y3, Y6
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y6
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y6
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y6
+	VMULPD       Y6, Y6, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y10
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y10
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y10
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y10
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y10
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y10
+	VMULPD       Y10, Y5, Y10
+	VFMADD231PD  Y10, Y6, Y6
+	VMOVUPS      cosP5F64<>+0(SB), Y10
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y10
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y10
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y10
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y10
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y10
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y10
+	VPSLLQ       $0x3f, Y7, Y5
+	VMOVUPS      Y2, 64(R8)
+	VBLENDVPD    Y5, Y10, Y6, Y2
+	VBLENDVPD    Y5, Y6, Y10, Y10
+	VPADDQ       oneIF64<>+0(SB), Y7, Y6
+	VPSLLQ       $0x3e, Y6, Y6
 	VANDPD       signF64<>+0(SB), Y6, Y6
 	VXORPD       Y6, Y10, Y10
-	VMULPD       Y9, Y8, Y6
-	VFMADD231PD  Y9, Y11, Y6
-	VMULPD       Y10, Y8, Y8
-	VFMADD231PD  Y10, Y11, Y8
-	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y11
-	VSUBPD       oneF64<>+0(SB), Y6, Y10
-	VADDPD       Y2, Y2, Y7
-	VMULPD       Y9, Y12, Y12
-	VFNMADD231PD Y2, Y7, Y12
-	VBLENDVPD    Y11, Y10, Y12, Y12
-	VANDPD       absF64<>+0(SB), Y0, Y10
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y3, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y2, Y2
+	VMULPD       Y10, Y8, Y7
+	VFMADD231PD  Y10, Y11, Y7
+	VMULPD       Y2, Y8, Y8
+	VFMADD231PD  Y2, Y11, Y8
+	VCMPPD       $0x11, halfF64<>+0(SB), Y10, Y11
+	VSUBPD       oneF64<>+0(SB), Y7, Y2
+	VADDPD       Y9, Y9, Y6
+	VMULPD       Y10, Y12, Y12
+	VFNMADD231PD Y9, Y6, Y12
+	VBLENDVPD    Y11, Y2, Y12, Y12
+	VANDPD       absF64<>+0(SB), Y0, Y2
 	VANDPD       absF64<>+0(SB), Y3, Y11
-	VMAXPD       Y11, Y10, Y10
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y10, Y10
+	VMAXPD       Y11, Y2, Y2
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y2, Y2
 	VMULPD       Y3, Y3, Y11
-	VMOVAPS      Y11, Y7
-	VFMSUB231PD  Y3, Y3, Y7
+	VMOVAPS      Y11, Y6
+	VFMSUB231PD  Y3, Y3, Y6
 	VFMADD231PD  Y0, Y0, Y11
-	VADDPD       Y7, Y11, Y11
-	VBLENDVPD    Y10, oneF64<>+0(SB), Y11, Y11
-	VMULPD       Y3, Y8, Y7
-	VMOVAPS      Y7, Y2
-	VFMSUB231PD  Y3, Y8, Y2
-	VFMADD231PD  Y0, Y12, Y7
-	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y11, Y7, Y7
-	VMULPD       Y3, Y12, Y2
-	VFNMADD213PD Y2, Y3, Y12
-	VFMSUB231PD  Y0, Y8, Y2
-	VADDPD       Y12, Y2, Y2
-	VDIVPD       Y11, Y2, Y2
+	VADDPD       Y6, Y11, Y11
+	VBLENDVPD    Y2, oneF64<>+0(SB), Y11, Y11
+	VMULPD       Y3, Y8, Y6
+	VMOVAPS      Y6, Y9
+	VFMSUB231PD  Y3, Y8, Y9
+	VFMADD231PD  Y0, Y12, Y6
+	VADDPD       Y9, Y6, Y6
+	VDIVPD       Y11, Y6, Y6
+	VMULPD       Y3, Y12, Y9
+	VFNMADD213PD Y9, Y3, Y12
+	VFMSUB231PD  Y0, Y8, Y9
+	VADDPD       Y12, Y9, Y9
+	VDIVPD       Y11, Y9, Y9
 	VMOVUPS      twentyFourthF64<>+0(SB), Y11
 	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y11
 	VMULPD       twentyFourthF64<>+0(SB), Y3, Y12
-	VMULPD       Y3, Y12, Y9
-	VFMSUB231PD  Y0, Y11, Y9
-	VADDPD       halfF64<>+0(SB), Y9, Y9
+	VMULPD       Y3, Y12, Y10
+	VFMSUB231PD  Y0, Y11, Y10
+	VADDPD       halfF64<>+0(SB), Y10, Y10
 	VMULPD       Y0, Y12, Y12
 	VFMADD231PD  Y3, Y11, Y12
 	VMULPD       Y3, Y12, Y11
-	VFMSUB231PD  Y0, Y9, Y11
+	VFMSUB231PD  Y0, Y10, Y11
 	VADDPD       oneF64<>+0(SB), Y11, Y11
 	VMULPD       Y0, Y12, Y12
-	VFMADD231PD  Y3, Y9, Y12
-	VBLENDVPD    Y10, Y11, Y7, Y7
-	VBLENDVPD    Y10, Y12, Y2, Y2
+	VFMADD231PD  Y3, Y10, Y12
+	VBLENDVPD    Y2, Y11, Y6, Y6
+	VBLENDVPD    Y2, Y12, Y9, Y9
 	VMOVUPS      (CX)(DI*1), Y12
-	VMULPD       Y12, Y2, Y10
-	VMOVAPS      Y10, Y11
-	VFNMADD231PD Y12, Y2, Y11
-	VMOVUPS      (CX)(SI*2), Y9
-	VFMSUB231PD  Y9, Y7, Y10
-	VADDPD       Y11, Y10, Y10
-	VMULPD       Y12, Y7, Y11
-	VFMSUB213PD  Y11, Y12, Y7
-	VFMADD231PD  Y9, Y2, Y11
-	VADDPD       Y7, Y11, Y11
-	VMOVUPS      log2eF64<>+0(SB), Y7
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y7
-	VSUBPD       roundF64<>+0(SB), Y7, Y7
-	VMOVAPS      Y1, Y2
-	VFNMADD231PD ln2HiF64<>+0(SB), Y7, Y2
-	VFNMADD231PD ln2LoF64<>+0(SB), Y7, Y2
-	VMOVUPS      expQ9F64<>+0(SB), Y9
-	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y9
+	VMULPD       Y12, Y9, Y2
+	VMOVAPS      Y2, Y11
+	VFNMADD231PD Y12, Y9, Y11
+	VMOVUPS      (CX)(SI*2), Y10
+	VFMSUB231PD  Y10, Y6, Y2
+	VADDPD       Y11, Y2, Y2
+	VMULPD       Y12, Y6, Y11
+	VFMSUB213PD  Y11, Y12, Y6
+	VFMADD231PD  Y10, Y9, Y11
+	VADDPD       Y6, Y11, Y11
+	VMOVUPS      log2eF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y6
+	VMOVAPS      Y1, Y9
+	VFNMADD231PD ln2HiF64<>+0(SB), Y6, Y9
+	VFNMADD231PD ln2LoF64<>+0(SB), Y6, Y9
+	VMOVUPS      expQ9F64<>+0(SB), Y10
+	VFMADD213PD  expQ8F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ7F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ6F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ5F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ4F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ3F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ2F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ1F64<>+0(SB), Y9, Y10
+	VFMADD213PD  expQ0F64<>+0(SB), Y9, Y10
 	VMOVUPS      halfF64<>+0(SB), Y12
-	VFMADD213PD  roundF64<>+0(SB), Y7, Y12
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y12
 	VSUBPD       roundF64<>+0(SB), Y12, Y3
-	VSUBPD       Y3, Y7, Y7
-	VADDPD       roundF64<>+0(SB), Y7, Y7
+	VSUBPD       Y3, Y6, Y6
+	VADDPD       roundF64<>+0(SB), Y6, Y6
 	VPSLLQ       $0x34, Y12, Y12
 	VPADDQ       oneF64<>+0(SB), Y12, Y12
 	VMULPD       oneF64<>+0(SB), Y12, Y12
-	VPSLLQ       $0x34, Y7, Y7
-	VPADDQ       oneF64<>+0(SB), Y7, Y7
-	VMULPD       Y7, Y12, Y12
-	VMULPD       Y2, Y2, Y7
-	VMOVAPS      Y2, Y3
-	VFMADD231PD  Y9, Y7, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       oneF64<>+0(SB), Y6, Y6
+	VMULPD       Y6, Y12, Y12
+	VMULPD       Y9, Y9, Y6
+	VMOVAPS      Y9, Y3
+	VFMADD231PD  Y10, Y6, Y3
 	VMULPD       Y12, Y3, Y3
 	VSUBPD       oneF64<>+0(SB), Y12, Y0
-	VFMADD231PD  Y12, Y2, Y0
-	VMULPD       Y12, Y7, Y7
-	VMULPD       Y9, Y7, Y7
-	VADDPD       Y7, Y0, Y0
-	VMULPD       halfF64<>+0(SB), Y4, Y7
-	VANDPD       absF64<>+0(SB), Y7, Y9
-	VMOVUPS      twoOverPiF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y9, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y5
-	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y9
-	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y9
-	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y9
-	VMULPD       Y9, Y9, Y5
+	VFMADD231PD  Y12, Y9, Y0
+	VMULPD       Y12, Y6, Y6
+	VMULPD       Y10, Y6, Y6
+	VADDPD       Y6, Y0, Y0
+	VMULPD       halfF64<>+0(SB), Y4, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y10
+	VMOVUPS      twoOverPiF64<>+0(SB), Y9
+	VFMADD213PD  roundF64<>+0(SB), Y10, Y9
+	VSUBPD       roundF64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y10
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y10
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y10
+	VMULPD       Y10, Y10, Y5
 	VMOVUPS      Y11, 96(R8)
 	VMOVUPS      sinP5F64<>+0(SB), Y11
 	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y11
@@ -11135,7 +11017,7 @@ loop1:
 	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y11
 	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y11
 	VMULPD       Y11, Y5, Y11
-	VFMADD231PD  Y11, Y9, Y9
+	VFMADD231PD  Y11, Y10, Y10
 	VMOVUPS      cosP5F64<>+0(SB), Y11
 	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y11
 	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y11
@@ -11144,79 +11026,74 @@ loop1:
 	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y11
 	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y11
 	VFMADD213PD  oneF64<>+0(SB), Y5, Y11
-	VPSLLQ       $0x3f, Y2, Y5
-	VMOVUPS      Y10, 128(R8)
-	VBLENDVPD    Y5, Y11, Y9, Y10
-	VBLENDVPD    Y5, Y9, Y11, Y11
-	VPADDQ       oneIF64<>+0(SB), Y2, Y9
+	VPSLLQ       $0x3f, Y9, Y5
+	VBLENDVPD    Y5, Y11, Y10, Y10
+	VPSLLQ       $0x3e, Y9, Y9
+	VXORPD       Y6, Y9, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       Y9, Y10, Y10
+	VANDPD       absF64<>+0(SB), Y4, Y9
+	VMOVUPS      twoOverPiF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y11
+	VFNMADD231PD halfPi1F64<>+0(SB), Y11, Y9
+	VFNMADD231PD halfPi2F64<>+0(SB), Y11, Y9
+	VFNMADD231PD halfPi3F64<>+0(SB), Y11, Y9
+	VMULPD       Y9, Y9, Y11
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y11, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y11, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y11, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y11, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y11, Y5
+	VMULPD       Y5, Y11, Y5
+	VFMADD231PD  Y5, Y9, Y9
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y11, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y11, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y11, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y11, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y11, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y11, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y11, Y5
+	VPSLLQ       $0x3f, Y6, Y11
+	VMOVUPS      Y2, 128(R8)
+	VBLENDVPD    Y11, Y5, Y9, Y2
+	VBLENDVPD    Y11, Y9, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y6, Y9
 	VPSLLQ       $0x3e, Y9, Y9
 	VANDPD       signF64<>+0(SB), Y9, Y9
-	VXORPD       Y9, Y11, Y11
-	VPSLLQ       $0x3e, Y2, Y2
-	VXORPD       Y7, Y2, Y2
-	VANDPD       signF64<>+0(SB), Y2, Y2
-	VXORPD       Y2, Y10, Y10
-	VANDPD       absF64<>+0(SB), Y4, Y2
-	VMOVUPS      twoOverPiF64<>+0(SB), Y7
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y7
-	VSUBPD       roundF64<>+0(SB), Y7, Y11
-	VFNMADD231PD halfPi1F64<>+0(SB), Y11, Y2
-	VFNMADD231PD halfPi2F64<>+0(SB), Y11, Y2
-	VFNMADD231PD halfPi3F64<>+0(SB), Y11, Y2
-	VMULPD       Y2, Y2, Y11
-	VMOVUPS      sinP5F64<>+0(SB), Y9
-	VFMADD213PD  sinP4F64<>+0(SB), Y11, Y9
-	VFMADD213PD  sinP3F64<>+0(SB), Y11, Y9
-	VFMADD213PD  sinP2F64<>+0(SB), Y11, Y9
-	VFMADD213PD  sinP1F64<>+0(SB), Y11, Y9
-	VFMADD213PD  sinP0F64<>+0(SB), Y11, Y9
-	VMULPD       Y9, Y11, Y9
-	VFMADD231PD  Y9, Y2, Y2
-	VMOVUPS      cosP5F64<>+0(SB), Y9
-	VFMADD213PD  cosP4F64<>+0(SB), Y11, Y9
-	VFMADD213PD  cosP3F64<>+0(SB), Y11, Y9
-	VFMADD213PD  cosP2F64<>+0(SB), Y11, Y9
-	VFMADD213PD  cosP1F64<>+0(SB), Y11, Y9
-	VFMADD213PD  cosP0F64<>+0(SB), Y11, Y9
-	VFMADD213PD  minusHalfF64<>+0(SB), Y11, Y9
-	VFMADD213PD  oneF64<>+0(SB), Y11, Y9
-	VPSLLQ       $0x3f, Y7, Y11
-	VBLENDVPD    Y11, Y9, Y2, Y5
-	VBLENDVPD    Y11, Y2, Y9, Y9
-	VPADDQ       oneIF64<>+0(SB), Y7, Y2
-	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       signF64<>+0(SB), Y2, Y2
-	VXORPD       Y2, Y9, Y9
-	VPSLLQ       $0x3e, Y7, Y7
-	VXORPD       Y4, Y7, Y7
-	VANDPD       signF64<>+0(SB), Y7, Y7
-	VXORPD       Y7, Y5, Y5
-	VMULPD       Y9, Y12, Y7
-	VFMADD231PD  Y9, Y3, Y7
-	VMULPD       Y5, Y12, Y12
-	VFMADD231PD  Y5, Y3, Y12
-	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y3
-	VSUBPD       oneF64<>+0(SB), Y7, Y7
-	VADDPD       Y10, Y10, Y5
-	VMULPD       Y9, Y0, Y0
-	VFNMADD231PD Y10, Y5, Y0
-	VBLENDVPD    Y3, Y7, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y1, Y7
+	VXORPD       Y9, Y5, Y5
+	VPSLLQ       $0x3e, Y6, Y6
+	VXORPD       Y4, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y2, Y2
+	VMULPD       Y5, Y12, Y6
+	VFMADD231PD  Y5, Y3, Y6
+	VMULPD       Y2, Y12, Y12
+	VFMADD231PD  Y2, Y3, Y12
+	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y3
+	VSUBPD       oneF64<>+0(SB), Y6, Y6
+	VADDPD       Y10, Y10, Y2
+	VMULPD       Y5, Y0, Y0
+	VFNMADD231PD Y10, Y2, Y0
+	VBLENDVPD    Y3, Y6, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y1, Y6
 	VANDPD       absF64<>+0(SB), Y4, Y3
-	VMAXPD       Y3, Y7, Y7
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y7, Y7
+	VMAXPD       Y3, Y6, Y6
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y6, Y6
 	VMULPD       Y4, Y4, Y3
-	VMOVAPS      Y3, Y5
-	VFMSUB231PD  Y4, Y4, Y5
+	VMOVAPS      Y3, Y2
+	VFMSUB231PD  Y4, Y4, Y2
 	VFMADD231PD  Y1, Y1, Y3
-	VADDPD       Y5, Y3, Y3
-	VBLENDVPD    Y7, oneF64<>+0(SB), Y3, Y3
-	VMULPD       Y4, Y12, Y5
-	VMOVAPS      Y5, Y10
+	VADDPD       Y2, Y3, Y3
+	VBLENDVPD    Y6, oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y4, Y12, Y2
+	VMOVAPS      Y2, Y10
 	VFMSUB231PD  Y4, Y12, Y10
-	VFMADD231PD  Y1, Y0, Y5
-	VADDPD       Y10, Y5, Y5
-	VDIVPD       Y3, Y5, Y5
+	VFMADD231PD  Y1, Y0, Y2
+	VADDPD       Y10, Y2, Y2
+	VDIVPD       Y3, Y2, Y2
 	VMULPD       Y4, Y0, Y10
 	VFNMADD213PD Y10, Y4, Y0
 	VFMSUB231PD  Y1, Y12, Y10
@@ -11235,45 +11112,45 @@ loop1:
 	VADDPD       oneF64<>+0(SB), Y3, Y3
 	VMULPD       Y1, Y0, Y0
 	VFMADD231PD  Y4, Y12, Y0
-	VBLENDVPD    Y7, Y3, Y5, Y5
-	VBLENDVPD    Y7, Y0, Y10, Y10
+	VBLENDVPD    Y6, Y3, Y2, Y2
+	VBLENDVPD    Y6, Y0, Y10, Y10
 	VMOVUPS      (DX)(DI*1), Y0
-	VMULPD       Y0, Y10, Y7
-	VMOVAPS      Y7, Y3
+	VMULPD       Y0, Y10, Y6
+	VMOVAPS      Y6, Y3
 	VFNMADD231PD Y0, Y10, Y3
 	VMOVUPS      (DX)(SI*2), Y12
-	VFMSUB231PD  Y12, Y5, Y7
-	VADDPD       Y3, Y7, Y7
-	VMULPD       Y0, Y5, Y3
-	VFMSUB213PD  Y3, Y0, Y5
+	VFMSUB231PD  Y12, Y2, Y6
+	VADDPD       Y3, Y6, Y6
+	VMULPD       Y0, Y2, Y3
+	VFMSUB213PD  Y3, Y0, Y2
 	VFMADD231PD  Y12, Y10, Y3
-	VADDPD       Y5, Y3, Y3
-	VMULPD       Y3, Y8, Y5
-	VMOVAPS      Y5, Y10
+	VADDPD       Y2, Y3, Y3
+	VMULPD       Y3, Y8, Y2
+	VMOVAPS      Y2, Y10
 	VFNMADD231PD Y3, Y8, Y10
-	VFMSUB231PD  Y7, Y6, Y5
-	VADDPD       Y10, Y5, Y5
-	VMULPD       Y3, Y6, Y10
-	VFMSUB213PD  Y10, Y3, Y6
-	VFMADD231PD  Y7, Y8, Y10
-	VADDPD       Y6, Y10, Y10
-	VMOVUPS      64(R8), Y6
+	VFMSUB231PD  Y6, Y7, Y2
+	VADDPD       Y10, Y2, Y2
+	VMULPD       Y3, Y7, Y10
+	VFMSUB213PD  Y10, Y3, Y7
+	VFMADD231PD  Y6, Y8, Y10
+	VADDPD       Y7, Y10, Y10
+	VMOVUPS      64(R8), Y7
 	VMOVUPS      log2eF64<>+0(SB), Y8
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y8
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y8
 	VSUBPD       roundF64<>+0(SB), Y8, Y8
-	VMOVAPS      Y6, Y7
-	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y7
-	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y7
+	VMOVAPS      Y7, Y6
+	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y6
+	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y6
 	VMOVUPS      expQ9F64<>+0(SB), Y3
-	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y3
-	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ8F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ7F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ6F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ5F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ4F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ3F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ2F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ1F64<>+0(SB), Y6, Y3
+	VFMADD213PD  expQ0F64<>+0(SB), Y6, Y3
 	VMOVUPS      halfF64<>+0(SB), Y12
 	VFMADD213PD  roundF64<>+0(SB), Y8, Y12
 	VSUBPD       roundF64<>+0(SB), Y12, Y0
@@ -11285,152 +11162,147 @@ loop1:
 	VPSLLQ       $0x34, Y8, Y8
 	VPADDQ       oneF64<>+0(SB), Y8, Y8
 	VMULPD       Y8, Y12, Y12
-	VMULPD       Y7, Y7, Y8
-	VMOVAPS      Y7, Y0
+	VMULPD       Y6, Y6, Y8
+	VMOVAPS      Y6, Y0
 	VFMADD231PD  Y3, Y8, Y0
 	VMULPD       Y12, Y0, Y0
 	VSUBPD       oneF64<>+0(SB), Y12, Y4
-	VFMADD231PD  Y12, Y7, Y4
+	VFMADD231PD  Y12, Y6, Y4
 	VMULPD       Y12, Y8, Y8
 	VMULPD       Y3, Y8, Y8
 	VADDPD       Y8, Y4, Y4
 	VMOVUPS      32(R8), Y8
 	VMULPD       halfF64<>+0(SB), Y8, Y3
-	VANDPD       absF64<>+0(SB), Y3, Y7
+	VANDPD       absF64<>+0(SB), Y3, Y6
 	VMOVUPS      twoOverPiF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y7, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y7
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y7
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y7
-	VMULPD       Y7, Y7, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y2
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y2
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y2
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y2
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y2
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y2
-	VMULPD       Y2, Y9, Y2
-	VFMADD231PD  Y2, Y7, Y7
-	VMOVUPS      cosP5F64<>+0(SB), Y2
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y2
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y2
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y2
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y2
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y2
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y2
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y2
-	VPSLLQ       $0x3f, Y1, Y9
-	VBLENDVPD    Y9, Y2, Y7, Y11
-	VBLENDVPD    Y9, Y7, Y2, Y2
-	VPADDQ       oneIF64<>+0(SB), Y1, Y7
-	VPSLLQ       $0x3e, Y7, Y7
-	VANDPD       signF64<>+0(SB), Y7, Y7
-	VXORPD       Y7, Y2, Y2
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y6
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y6
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y6
+	VMULPD       Y6, Y6, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y9
+	VMULPD       Y9, Y5, Y9
+	VFMADD231PD  Y9, Y6, Y6
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y9
+	VPSLLQ       $0x3f, Y1, Y5
+	VBLENDVPD    Y5, Y9, Y6, Y6
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y3, Y1, Y1
 	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y11, Y11
+	VXORPD       Y1, Y6, Y6
 	VANDPD       absF64<>+0(SB), Y8, Y1
 	VMOVUPS      twoOverPiF64<>+0(SB), Y3
 	VFMADD213PD  roundF64<>+0(SB), Y1, Y3
-	VSUBPD       roundF64<>+0(SB), Y3, Y2
-	VFNMADD231PD halfPi1F64<>+0(SB), Y2, Y1
-	VFNMADD231PD halfPi2F64<>+0(SB), Y2, Y1
-	VFNMADD231PD halfPi3F64<>+0(SB), Y2, Y1
-	VMULPD       Y1, Y1, Y2
-	VMOVUPS      sinP5F64<>+0(SB), Y7
-	VFMADD213PD  sinP4F64<>+0(SB), Y2, Y7
-	VFMADD213PD  sinP3F64<>+0(SB), Y2, Y7
-	VFMADD213PD  sinP2F64<>+0(SB), Y2, Y7
-	VFMADD213PD  sinP1F64<>+0(SB), Y2, Y7
-	VFMADD213PD  sinP0F64<>+0(SB), Y2, Y7
-	VMULPD       Y7, Y2, Y7
-	VFMADD231PD  Y7, Y1, Y1
-	VMOVUPS      cosP5F64<>+0(SB), Y7
-	VFMADD213PD  cosP4F64<>+0(SB), Y2, Y7
-	VFMADD213PD  cosP3F64<>+0(SB), Y2, Y7
-	VFMADD213PD  cosP2F64<>+0(SB), Y2, Y7
-	VFMADD213PD  cosP1F64<>+0(SB), Y2, Y7
-	VFMADD213PD  cosP0F64<>+0(SB), Y2, Y7
-	VFMADD213PD  minusHalfF64<>+0(SB), Y2, Y7
-	VFMADD213PD  oneF64<>+0(SB), Y2, Y7
-	VPSLLQ       $0x3f, Y3, Y2
-	VBLENDVPD    Y2, Y7, Y1, Y9
-	VBLENDVPD    Y2, Y1, Y7, Y7
+	VSUBPD       roundF64<>+0(SB), Y3, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y1
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y1
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y1
+	VMULPD       Y1, Y1, Y9
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y5
+	VMULPD       Y5, Y9, Y5
+	VFMADD231PD  Y5, Y1, Y1
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y5
+	VPSLLQ       $0x3f, Y3, Y9
+	VBLENDVPD    Y9, Y5, Y1, Y11
+	VBLENDVPD    Y9, Y1, Y5, Y5
 	VPADDQ       oneIF64<>+0(SB), Y3, Y1
 	VPSLLQ       $0x3e, Y1, Y1
 	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y7, Y7
+	VXORPD       Y1, Y5, Y5
 	VPSLLQ       $0x3e, Y3, Y3
 	VXORPD       Y8, Y3, Y3
 	VANDPD       signF64<>+0(SB), Y3, Y3
-	VXORPD       Y3, Y9, Y9
-	VMULPD       Y7, Y12, Y3
-	VFMADD231PD  Y7, Y0, Y3
-	VMULPD       Y9, Y12, Y12
-	VFMADD231PD  Y9, Y0, Y12
-	VCMPPD       $0x11, halfF64<>+0(SB), Y7, Y0
+	VXORPD       Y3, Y11, Y11
+	VMULPD       Y5, Y12, Y3
+	VFMADD231PD  Y5, Y0, Y3
+	VMULPD       Y11, Y12, Y12
+	VFMADD231PD  Y11, Y0, Y12
+	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y0
 	VSUBPD       oneF64<>+0(SB), Y3, Y3
-	VADDPD       Y11, Y11, Y9
-	VMULPD       Y7, Y4, Y4
-	VFNMADD231PD Y11, Y9, Y4
+	VADDPD       Y6, Y6, Y11
+	VMULPD       Y5, Y4, Y4
+	VFNMADD231PD Y6, Y11, Y4
 	VBLENDVPD    Y0, Y3, Y4, Y4
 	VMOVUPS      128(R8), Y3
-	VADDPD       Y5, Y3, Y3
-	VMOVUPS      96(R8), Y5
-	VADDPD       Y10, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y6, Y10
+	VADDPD       Y2, Y3, Y3
+	VMOVUPS      96(R8), Y2
+	VADDPD       Y10, Y2, Y2
+	VANDPD       absF64<>+0(SB), Y7, Y10
 	VANDPD       absF64<>+0(SB), Y8, Y0
 	VMAXPD       Y0, Y10, Y10
 	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y10, Y10
 	VMULPD       Y12, Y12, Y0
-	VMOVAPS      Y0, Y9
-	VFMSUB231PD  Y12, Y12, Y9
+	VMOVAPS      Y0, Y11
+	VFMSUB231PD  Y12, Y12, Y11
 	VFMADD231PD  Y4, Y4, Y0
-	VADDPD       Y9, Y0, Y0
+	VADDPD       Y11, Y0, Y0
 	VBLENDVPD    Y10, oneF64<>+0(SB), Y0, Y0
-	VMULPD       Y12, Y8, Y9
-	VMOVAPS      Y9, Y11
-	VFMSUB231PD  Y12, Y8, Y11
-	VFMADD231PD  Y4, Y6, Y9
-	VADDPD       Y11, Y9, Y9
-	VDIVPD       Y0, Y9, Y9
-	VMULPD       Y12, Y6, Y11
-	VFNMADD213PD Y11, Y6, Y12
-	VFMSUB231PD  Y4, Y8, Y11
-	VADDPD       Y12, Y11, Y11
+	VMULPD       Y12, Y8, Y11
+	VMOVAPS      Y11, Y6
+	VFMSUB231PD  Y12, Y8, Y6
+	VFMADD231PD  Y4, Y7, Y11
+	VADDPD       Y6, Y11, Y11
 	VDIVPD       Y0, Y11, Y11
+	VMULPD       Y12, Y7, Y6
+	VFNMADD213PD Y6, Y7, Y12
+	VFMSUB231PD  Y4, Y8, Y6
+	VADDPD       Y12, Y6, Y6
+	VDIVPD       Y0, Y6, Y6
 	VMULPD       Y8, Y8, Y0
-	VFMSUB231PD  Y6, Y6, Y0
+	VFMSUB231PD  Y7, Y7, Y0
 	VMOVUPS      minusHalfF64<>+0(SB), Y12
-	VFMADD213PD  oneF64<>+0(SB), Y6, Y12
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y12
 	VFMADD231PD  halfCotRest0F64<>+0(SB), Y0, Y12
-	VADDPD       Y6, Y6, Y0
+	VADDPD       Y7, Y7, Y0
 	VMULPD       Y8, Y0, Y0
 	VMULPD       minusHalfF64<>+0(SB), Y8, Y4
 	VFMADD231PD  halfCotRest0F64<>+0(SB), Y0, Y4
-	VBLENDVPD    Y10, Y12, Y9, Y9
-	VBLENDVPD    Y10, Y4, Y11, Y11
-	VMULPD       Y5, Y11, Y4
+	VBLENDVPD    Y10, Y12, Y11, Y11
+	VBLENDVPD    Y10, Y4, Y6, Y6
+	VMULPD       Y2, Y6, Y4
 	VMOVAPS      Y4, Y10
-	VFNMADD231PD Y5, Y11, Y10
-	VFMSUB231PD  Y3, Y9, Y4
+	VFNMADD231PD Y2, Y6, Y10
+	VFMSUB231PD  Y3, Y11, Y4
 	VADDPD       Y10, Y4, Y4
-	VMULPD       Y5, Y9, Y10
-	VFMSUB213PD  Y10, Y5, Y9
-	VFMADD231PD  Y3, Y11, Y10
-	VADDPD       Y9, Y10, Y10
-	VMOVUPS      (R8), Y9
-	VMOVMSKPD    Y9, R10
+	VMULPD       Y2, Y11, Y10
+	VFMSUB213PD  Y10, Y2, Y11
+	VFMADD231PD  Y3, Y6, Y10
+	VADDPD       Y11, Y10, Y10
+	VMOVUPS      (R8), Y11
+	VMOVMSKPD    Y11, R10
 	TESTQ        R10, R10
 	JE           easy3
-	VPCMPEQD     Y11, Y11, Y11
-	VXORPD       Y9, Y11, Y11
-	VMASKMOVPD   Y6, Y11, (AX)
-	VMASKMOVPD   Y8, Y11, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y11, (AX)(SI*2)
-	VMASKMOVPD   Y10, Y11, (AX)(DI*1)
+	VPCMPEQD     Y6, Y6, Y6
+	VXORPD       Y11, Y6, Y6
+	VMASKMOVPD   Y7, Y6, (AX)
+	VMASKMOVPD   Y8, Y6, (AX)(SI*1)
+	VMASKMOVPD   Y4, Y6, (AX)(SI*2)
+	VMASKMOVPD   Y10, Y6, (AX)(DI*1)
 	MOVQ         R9, AX
 	SUBQ         BX, AX
 	LEAQ         4(AX), CX
@@ -11441,7 +11313,7 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, (AX)
 	VMOVUPS Y8, (AX)(SI*1)
 	VMOVUPS Y4, (AX)(SI*2)
 	VMOVUPS Y10, (AX)(DI*1)
@@ -11483,7 +11355,6 @@ loop1:
 	VADDPD            Z4, Z3, Z5
 	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
 	VCMPPD.BCST       $0x16, threePiF64<>+0(SB), Z6, K1
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
 	VCMPPD.BCST       $0x1e, pi1F64<>+0(SB), Z6, K2
 	VBROADCASTSD      twoPi1F64<>+0(SB), Z6
 	VPTERNLOGQ.BCST   $0xd8, signF64<>+0(SB), Z5, Z6
@@ -11560,14 +11431,10 @@ loop1:
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z13
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z13
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
-	VBLENDMPD         Z13, Z12, K2, Z7
-	VBLENDMPD         Z12, Z13, K2, Z13
-	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z12
-	VPSLLQ            $0x3e, Z12, Z12
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z12, Z13
+	VBLENDMPD         Z13, Z12, K2, Z12
 	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z7
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z12
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z12
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z6
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z3, Z6
 	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z8
@@ -11576,40 +11443,40 @@ loop1:
 	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z13
 	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z13
 	VMULPD            Z13, Z13, Z8
-	VBROADCASTSD      sinP5F64<>+0(SB), Z12
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z12
-	VMULPD            Z12, Z8, Z12
-	VFMADD231PD       Z12, Z13, Z13
-	VBROADCASTSD      cosP5F64<>+0(SB), Z12
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z12
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z12
+	VBROADCASTSD      sinP5F64<>+0(SB), Z7
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z7
+	VMULPD            Z7, Z8, Z7
+	VFMADD231PD       Z7, Z13, Z13
+	VBROADCASTSD      cosP5F64<>+0(SB), Z7
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z7
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z7
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z6, K2
-	VBLENDMPD         Z12, Z13, K2, Z8
-	VBLENDMPD         Z13, Z12, K2, Z12
+	VBLENDMPD         Z7, Z13, K2, Z8
+	VBLENDMPD         Z13, Z7, K2, Z7
 	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z13
 	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z12
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z7
 	VPSLLQ            $0x3e, Z6, Z6
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z8
 	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z3, Z8
-	VMULPD            Z12, Z9, Z6
-	VFMADD231PD       Z12, Z10, Z6
+	VMULPD            Z7, Z9, Z6
+	VFMADD231PD       Z7, Z10, Z6
 	VMULPD            Z8, Z9, Z9
 	VFMADD231PD       Z8, Z10, Z9
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z12, K2
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z7, K2
 	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z10
-	VADDPD            Z7, Z7, Z8
-	VMULPD            Z12, Z11, Z11
-	VFNMADD231PD      Z7, Z8, Z11
+	VADDPD            Z12, Z12, Z8
+	VMULPD            Z7, Z11, Z11
+	VFNMADD231PD      Z12, Z8, Z11
 	VBLENDMPD         Z10, Z11, K2, Z11
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z10
 	VPANDQ.BCST       absF64<>+0(SB), Z3, Z8
@@ -11622,103 +11489,99 @@ loop1:
 	VADDPD            Z8, Z10, Z10
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z10, K2, Z10
 	VMULPD            Z3, Z9, Z8
-	VMOVAPS           Z8, Z7
-	VFMSUB231PD       Z3, Z9, Z7
+	VMOVAPS           Z8, Z12
+	VFMSUB231PD       Z3, Z9, Z12
 	VFMADD231PD       Z0, Z11, Z8
-	VADDPD            Z7, Z8, Z8
+	VADDPD            Z12, Z8, Z8
 	VDIVPD            Z10, Z8, Z8
-	VMULPD            Z3, Z11, Z7
-	VFNMADD213PD      Z7, Z3, Z11
-	VFMSUB231PD       Z0, Z9, Z7
-	VADDPD            Z11, Z7, Z7
-	VDIVPD            Z10, Z7, Z7
+	VMULPD            Z3, Z11, Z12
+	VFNMADD213PD      Z12, Z3, Z11
+	VFMSUB231PD       Z0, Z9, Z12
+	VADDPD            Z11, Z12, Z12
+	VDIVPD            Z10, Z12, Z12
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z10
 	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z0, Z10
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z3, Z11
-	VMULPD            Z3, Z11, Z12
-	VFMSUB231PD       Z0, Z10, Z12
-	VADDPD.BCST       halfF64<>+0(SB), Z12, Z12
+	VMULPD            Z3, Z11, Z7
+	VFMSUB231PD       Z0, Z10, Z7
+	VADDPD.BCST       halfF64<>+0(SB), Z7, Z7
 	VMULPD            Z0, Z11, Z11
 	VFMADD231PD       Z3, Z10, Z11
 	VMULPD            Z3, Z11, Z10
-	VFMSUB231PD       Z0, Z12, Z10
+	VFMSUB231PD       Z0, Z7, Z10
 	VADDPD.BCST       oneF64<>+0(SB), Z10, Z10
 	VMULPD            Z0, Z11, Z11
-	VFMADD231PD       Z3, Z12, Z11
+	VFMADD231PD       Z3, Z7, Z11
 	VBLENDMPD         Z10, Z8, K2, Z8
-	VBLENDMPD         Z11, Z7, K2, Z7
+	VBLENDMPD         Z11, Z12, K2, Z12
 	VMOVUPS           (CX)(DI*1), Z11
-	VMULPD            Z11, Z7, Z10
-	VMOVAPS           Z10, Z12
-	VFNMADD231PD      Z11, Z7, Z12
+	VMULPD            Z11, Z12, Z10
+	VMOVAPS           Z10, Z7
+	VFNMADD231PD      Z11, Z12, Z7
 	VMOVUPS           (CX)(SI*2), Z3
 	VFMSUB231PD       Z3, Z8, Z10
-	VADDPD            Z12, Z10, Z10
-	VMULPD            Z11, Z8, Z12
-	VFMSUB213PD       Z12, Z11, Z8
-	VFMADD231PD       Z3, Z7, Z12
-	VADDPD            Z8, Z12, Z12
+	VADDPD            Z7, Z10, Z10
+	VMULPD            Z11, Z8, Z7
+	VFMSUB213PD       Z7, Z11, Z8
+	VFMADD231PD       Z3, Z12, Z7
+	VADDPD            Z8, Z7, Z7
 	VBROADCASTSD      log2eF64<>+0(SB), Z8
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z8
 	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z8
-	VMOVAPS           Z1, Z7
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z8, Z7
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z8, Z7
+	VMOVAPS           Z1, Z12
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z8, Z12
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z8, Z12
 	VBROADCASTSD      expQ9F64<>+0(SB), Z3
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z3
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z12, Z3
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z12, Z3
 	VBROADCASTSD      oneF64<>+0(SB), Z11
 	VSCALEFPD         Z8, Z11, Z11
-	VMULPD            Z7, Z7, Z8
-	VMOVAPS           Z7, Z0
+	VMULPD            Z12, Z12, Z8
+	VMOVAPS           Z12, Z0
 	VFMADD231PD       Z3, Z8, Z0
 	VMULPD            Z11, Z0, Z0
 	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
-	VFMADD231PD       Z11, Z7, Z13
+	VFMADD231PD       Z11, Z12, Z13
 	VMULPD            Z11, Z8, Z8
 	VMULPD            Z3, Z8, Z8
 	VADDPD            Z8, Z13, Z13
 	VMULPD.BCST       halfF64<>+0(SB), Z4, Z8
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z3
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z8, Z3
-	VSUBPD.BCST       roundF64<>+0(SB), Z3, Z7
+	VSUBPD.BCST       roundF64<>+0(SB), Z3, Z12
 	VMOVAPS           Z8, Z14
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z14
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z14
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z14
-	VMULPD            Z14, Z14, Z7
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z12, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z12, Z14
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z12, Z14
+	VMULPD            Z14, Z14, Z12
 	VBROADCASTSD      sinP5F64<>+0(SB), Z15
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z15
-	VMULPD            Z15, Z7, Z15
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z15
+	VMULPD            Z15, Z12, Z15
 	VFMADD231PD       Z15, Z14, Z14
 	VBROADCASTSD      cosP5F64<>+0(SB), Z15
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z15
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z15
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z3, K2
-	VBLENDMPD         Z15, Z14, K2, Z7
-	VBLENDMPD         Z14, Z15, K2, Z15
-	VPADDQ.BCST       oneIF64<>+0(SB), Z3, Z14
-	VPSLLQ            $0x3e, Z14, Z14
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z15
+	VBLENDMPD         Z15, Z14, K2, Z14
 	VPSLLQ            $0x3e, Z3, Z3
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z7
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z8, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z14
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z8, Z14
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z8
 	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z3
@@ -11727,40 +11590,40 @@ loop1:
 	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z15
 	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z15
 	VMULPD            Z15, Z15, Z3
-	VBROADCASTSD      sinP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z14
-	VMULPD            Z14, Z3, Z14
-	VFMADD231PD       Z14, Z15, Z15
-	VBROADCASTSD      cosP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z14
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z14
+	VBROADCASTSD      sinP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z12
+	VMULPD            Z12, Z3, Z12
+	VFMADD231PD       Z12, Z15, Z15
+	VBROADCASTSD      cosP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z12
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z12
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
-	VBLENDMPD         Z14, Z15, K2, Z3
-	VBLENDMPD         Z15, Z14, K2, Z14
+	VBLENDMPD         Z12, Z15, K2, Z3
+	VBLENDMPD         Z15, Z12, K2, Z12
 	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z15
 	VPSLLQ            $0x3e, Z15, Z15
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z14
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z12
 	VPSLLQ            $0x3e, Z8, Z8
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z3
 	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z4, Z3
-	VMULPD            Z14, Z11, Z8
-	VFMADD231PD       Z14, Z0, Z8
+	VMULPD            Z12, Z11, Z8
+	VFMADD231PD       Z12, Z0, Z8
 	VMULPD            Z3, Z11, Z11
 	VFMADD231PD       Z3, Z0, Z11
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z14, K2
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z12, K2
 	VSUBPD.BCST       oneF64<>+0(SB), Z8, Z8
-	VADDPD            Z7, Z7, Z0
-	VMULPD            Z14, Z13, Z13
-	VFNMADD231PD      Z7, Z0, Z13
+	VADDPD            Z14, Z14, Z0
+	VMULPD            Z12, Z13, Z13
+	VFNMADD231PD      Z14, Z0, Z13
 	VBLENDMPD         Z8, Z13, K2, Z13
 	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
 	VPANDQ.BCST       absF64<>+0(SB), Z4, Z0
@@ -11773,16 +11636,16 @@ loop1:
 	VADDPD            Z0, Z8, Z8
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z8, K2, Z8
 	VMULPD            Z4, Z11, Z0
-	VMOVAPS           Z0, Z7
-	VFMSUB231PD       Z4, Z11, Z7
+	VMOVAPS           Z0, Z14
+	VFMSUB231PD       Z4, Z11, Z14
 	VFMADD231PD       Z1, Z13, Z0
-	VADDPD            Z7, Z0, Z0
+	VADDPD            Z14, Z0, Z0
 	VDIVPD            Z8, Z0, Z0
-	VMULPD            Z4, Z13, Z7
-	VFNMADD213PD      Z7, Z4, Z13
-	VFMSUB231PD       Z1, Z11, Z7
-	VADDPD            Z13, Z7, Z7
-	VDIVPD            Z8, Z7, Z7
+	VMULPD            Z4, Z13, Z14
+	VFNMADD213PD      Z14, Z4, Z13
+	VFMSUB231PD       Z1, Z11, Z14
+	VADDPD            Z13, Z14, Z14
+	VDIVPD            Z8, Z14, Z14
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z8
 	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z1, Z8
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z4, Z13
@@ -11797,27 +11660,27 @@ loop1:
 	VMULPD            Z1, Z13, Z13
 	VFMADD231PD       Z4, Z11, Z13
 	VBLENDMPD         Z8, Z0, K2, Z0
-	VBLENDMPD         Z13, Z7, K2, Z7
+	VBLENDMPD         Z13, Z14, K2, Z14
 	VMOVUPS           (DX)(DI*1), Z13
-	VMULPD            Z13, Z7, Z8
+	VMULPD            Z13, Z14, Z8
 	VMOVAPS           Z8, Z11
-	VFNMADD231PD      Z13, Z7, Z11
+	VFNMADD231PD      Z13, Z14, Z11
 	VMOVUPS           (DX)(SI*2), Z4
 	VFMSUB231PD       Z4, Z0, Z8
 	VADDPD            Z11, Z8, Z8
 	VMULPD            Z13, Z0, Z11
 	VFMSUB213PD       Z11, Z13, Z0
-	VFMADD231PD       Z4, Z7, Z11
+	VFMADD231PD       Z4, Z14, Z11
 	VADDPD            Z0, Z11, Z11
 	VMULPD            Z11, Z9, Z0
-	VMOVAPS           Z0, Z7
-	VFNMADD231PD      Z11, Z9, Z7
+	VMOVAPS           Z0, Z14
+	VFNMADD231PD      Z11, Z9, Z14
 	VFMSUB231PD       Z8, Z6, Z0
-	VADDPD            Z7, Z0, Z0
-	VMULPD            Z11, Z6, Z7
-	VFMSUB213PD       Z7, Z11, Z6
-	VFMADD231PD       Z8, Z9, Z7
-	VADDPD            Z6, Z7, Z7
+	VADDPD            Z14, Z0, Z0
+	VMULPD            Z11, Z6, Z14
+	VFMSUB213PD       Z14, Z11, Z6
+	VFMADD231PD       Z8, Z9, Z14
+	VADDPD            Z6, Z14, Z14
 	VBROADCASTSD      log2eF64<>+0(SB), Z6
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
 	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
@@ -11854,115 +11717,111 @@ loop1:
 	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z9, Z1
 	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z9, Z1
 	VMULPD            Z1, Z1, Z9
-	VBROADCASTSD      sinP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z9, Z14
-	VMULPD            Z14, Z9, Z14
-	VFMADD231PD       Z14, Z1, Z1
-	VBROADCASTSD      cosP5F64<>+0(SB), Z14
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z9, Z14
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z9, Z14
+	VBROADCASTSD      sinP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z9, Z12
+	VMULPD            Z12, Z9, Z12
+	VFMADD231PD       Z12, Z1, Z1
+	VBROADCASTSD      cosP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z9, Z12
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z8, K2
-	VBLENDMPD         Z14, Z1, K2, Z9
-	VBLENDMPD         Z1, Z14, K2, Z14
-	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z1
-	VPSLLQ            $0x3e, Z1, Z1
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z1, Z14
+	VBLENDMPD         Z12, Z1, K2, Z1
 	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z9
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z1
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z1
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z6
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z5, Z6
 	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z8
-	VMOVAPS           Z5, Z14
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z14
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z14
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z14
-	VMULPD            Z14, Z14, Z8
-	VBROADCASTSD      sinP5F64<>+0(SB), Z1
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z1
-	VMULPD            Z1, Z8, Z1
-	VFMADD231PD       Z1, Z14, Z14
-	VBROADCASTSD      cosP5F64<>+0(SB), Z1
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z1
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z1
+	VMOVAPS           Z5, Z12
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z12
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z12
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z12
+	VMULPD            Z12, Z12, Z8
+	VBROADCASTSD      sinP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z9
+	VMULPD            Z9, Z8, Z9
+	VFMADD231PD       Z9, Z12, Z12
+	VBROADCASTSD      cosP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z9
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z6, K2
-	VBLENDMPD         Z1, Z14, K2, Z8
-	VBLENDMPD         Z14, Z1, K2, Z1
-	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z14
-	VPSLLQ            $0x3e, Z14, Z14
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z1
+	VBLENDMPD         Z9, Z12, K2, Z8
+	VBLENDMPD         Z12, Z9, K2, Z9
+	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z12
+	VPSLLQ            $0x3e, Z12, Z12
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z12, Z9
 	VPSLLQ            $0x3e, Z6, Z6
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z8
 	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z5, Z8
-	VMULPD            Z1, Z11, Z6
-	VFMADD231PD       Z1, Z4, Z6
+	VMULPD            Z9, Z11, Z6
+	VFMADD231PD       Z9, Z4, Z6
 	VMULPD            Z8, Z11, Z11
 	VFMADD231PD       Z8, Z4, Z11
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z1, K2
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z9, K2
 	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z6
-	VADDPD            Z9, Z9, Z4
-	VMULPD            Z1, Z13, Z13
-	VFNMADD231PD      Z9, Z4, Z13
+	VADDPD            Z1, Z1, Z4
+	VMULPD            Z9, Z13, Z13
+	VFNMADD231PD      Z1, Z4, Z13
 	VBLENDMPD         Z6, Z13, K2, Z13
 	VADDPD            Z0, Z10, Z10
-	VADDPD            Z7, Z12, Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
+	VADDPD            Z14, Z7, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z14
 	VPANDQ.BCST       absF64<>+0(SB), Z5, Z0
-	VMAXPD            Z0, Z7, Z7
-	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z7, K2
-	VMULPD            Z11, Z11, Z7
-	VMOVAPS           Z7, Z0
+	VMAXPD            Z0, Z14, Z14
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z14, K2
+	VMULPD            Z11, Z11, Z14
+	VMOVAPS           Z14, Z0
 	VFMSUB231PD       Z11, Z11, Z0
-	VFMADD231PD       Z13, Z13, Z7
-	VADDPD            Z0, Z7, Z7
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z7, K2, Z7
+	VFMADD231PD       Z13, Z13, Z14
+	VADDPD            Z0, Z14, Z14
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z14, K2, Z14
 	VMULPD            Z11, Z5, Z0
 	VMOVAPS           Z0, Z6
 	VFMSUB231PD       Z11, Z5, Z6
 	VFMADD231PD       Z13, Z2, Z0
 	VADDPD            Z6, Z0, Z0
-	VDIVPD            Z7, Z0, Z0
+	VDIVPD            Z14, Z0, Z0
 	VMULPD            Z11, Z2, Z6
 	VFNMADD213PD      Z6, Z2, Z11
 	VFMSUB231PD       Z13, Z5, Z6
 	VADDPD            Z11, Z6, Z6
-	VDIVPD            Z7, Z6, Z6
-	VMULPD            Z5, Z5, Z7
-	VFMSUB231PD       Z2, Z2, Z7
+	VDIVPD            Z14, Z6, Z6
+	VMULPD            Z5, Z5, Z14
+	VFMSUB231PD       Z2, Z2, Z14
 	VBROADCASTSD      minusHalfF64<>+0(SB), Z11
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z2, Z11
-	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z7, Z11
-	VADDPD            Z2, Z2, Z7
-	VMULPD            Z5, Z7, Z7
+	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z14, Z11
+	VADDPD            Z2, Z2, Z14
+	VMULPD            Z5, Z14, Z14
 	VMULPD.BCST       minusHalfF64<>+0(SB), Z5, Z13
-	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z7, Z13
+	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z14, Z13
 	VBLENDMPD         Z11, Z0, K2, Z0
 	VBLENDMPD         Z13, Z6, K2, Z6
-	VMULPD            Z12, Z6, Z13
+	VMULPD            Z7, Z6, Z13
 	VMOVAPS           Z13, Z11
-	VFNMADD231PD      Z12, Z6, Z11
+	VFNMADD231PD      Z7, Z6, Z11
 	VFMSUB231PD       Z10, Z0, Z13
 	VADDPD            Z11, Z13, Z13
-	VMULPD            Z12, Z0, Z11
-	VFMSUB213PD       Z11, Z12, Z0
+	VMULPD            Z7, Z0, Z11
+	VFMSUB213PD       Z11, Z7, Z0
 	VFMADD231PD       Z10, Z6, Z11
 	VADDPD            Z0, Z11, Z11
 	KMOVW             K1, R9
@@ -12372,263 +12231,257 @@ loop1:
 	VSUBPS       roundF32<>+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
 	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y4, Y5
-	VFMADD213PS  expC4<>+0(SB), Y4, Y5
-	VFMADD213PS  expC3<>+0(SB), Y4, Y5
-	VFMADD213PS  expC2<>+0(SB), Y4, Y5
-	VMOVUPS      half<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y7
-	VSUBPS       Y7, Y1, Y7
-	VADDPS       roundF32<>+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       one<>+0(SB), Y6, Y6
+	VMOVAPS      Y4, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
+	VMOVUPS      expC6<>+0(SB), Y6
+	VFMADD213PS  expC5<>+0(SB), Y5, Y6
+	VFMADD213PS  expC4<>+0(SB), Y5, Y6
+	VFMADD213PS  expC3<>+0(SB), Y5, Y6
+	VFMADD213PS  expC2<>+0(SB), Y5, Y6
+	VMOVUPS      half<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y8
+	VSUBPS       Y8, Y1, Y8
+	VADDPS       roundF32<>+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y4, Y4, Y7
-	VMOVAPS      Y4, Y8
-	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       one<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y5, Y5, Y8
+	VMOVAPS      Y5, Y9
+	VFMADD231PS  Y6, Y8, Y9
+	VMULPS       Y7, Y9, Y9
+	VSUBPS       one<>+0(SB), Y7, Y10
+	VMOVAPS      Y10, Y11
+	VFMADD231PS  Y7, Y5, Y11
+	VMULPS       Y7, Y8, Y8
 	VMULPS       Y6, Y8, Y8
-	VSUBPS       one<>+0(SB), Y6, Y9
-	VMOVAPS      Y9, Y10
-	VFMADD231PS  Y6, Y4, Y10
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVAPS      Y0, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y5
-	VSUBPS       Y4, Y5, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
-	VSUBPS       Y10, Y9, Y9
-	VFMADD231PS  Y6, Y4, Y9
-	VFMADD231PS  Y6, Y5, Y9
-	VADDPS       Y9, Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VMULPS       half<>+0(SB), Y2, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y9
-	VMULPS       Y9, Y9, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VSUBPS       Y11, Y10, Y10
+	VFMADD231PS  Y7, Y5, Y10
+	VFMADD231PS  Y7, Y4, Y10
+	VADDPS       Y10, Y8, Y8
+	VADDPS       Y8, Y11, Y11
+	VMULPS       half<>+0(SB), Y2, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y10
+	VMULPS       Y10, Y10, Y5
 	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
-	VMULPS       Y1, Y4, Y1
-	VFMADD231PS  Y1, Y9, Y9
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y1
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y1, Y10, Y10
 	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
-	VFMADD213PS  one<>+0(SB), Y4, Y1
-	VPSLLD       $0x1f, Y5, Y4
-	VBLENDVPS    Y4, Y1, Y9, Y11
-	VBLENDVPS    Y4, Y9, Y1, Y1
-	VPSLLD       $0x1e, Y5, Y9
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y1, Y1
-	VXORPS       Y7, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y2, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y9
-	VMULPS       Y9, Y9, Y1
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
+	VFMADD213PS  one<>+0(SB), Y5, Y1
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y1, Y10, Y10
+	VPSLLD       $0x1e, Y4, Y4
+	VXORPS       Y8, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y2, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y4
+	VMULPS       Y4, Y4, Y1
 	VMOVUPS      sinP2<>+0(SB), Y5
 	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
 	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y1, Y5
-	VFMADD231PS  Y5, Y9, Y9
+	VFMADD231PS  Y5, Y4, Y4
 	VMOVUPS      cosP2<>+0(SB), Y5
 	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
 	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
 	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
 	VFMADD213PS  one<>+0(SB), Y1, Y5
-	VPSLLD       $0x1f, Y7, Y1
-	VBLENDVPS    Y1, Y5, Y9, Y4
-	VBLENDVPS    Y1, Y9, Y5, Y5
-	VPSLLD       $0x1e, Y7, Y9
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y5, Y5
-	VXORPS       Y2, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y4, Y4
-	VMULPS       Y5, Y6, Y9
-	VFMADD231PS  Y5, Y8, Y9
-	VMULPS       Y4, Y6, Y6
-	VFMADD231PS  Y4, Y8, Y6
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y8
-	VSUBPS       one<>+0(SB), Y9, Y9
-	VADDPS       Y11, Y11, Y4
-	VMULPS       Y5, Y10, Y10
-	VFNMADD231PS Y11, Y4, Y10
-	VBLENDVPS    Y8, Y9, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y9
-	VANDPS       absF32<>+0(SB), Y2, Y8
-	VMAXPS       Y8, Y9, Y9
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y9, Y9
-	VMULPS       Y2, Y2, Y8
-	VMOVAPS      Y8, Y4
-	VFMSUB231PS  Y2, Y2, Y4
-	VFMADD231PS  Y0, Y0, Y8
-	VADDPS       Y4, Y8, Y8
-	VBLENDVPS    Y9, one<>+0(SB), Y8, Y8
-	VMULPS       Y2, Y6, Y4
-	VMOVAPS      Y4, Y11
-	VFMSUB231PS  Y2, Y6, Y11
-	VFMADD231PS  Y0, Y10, Y4
-	VADDPS       Y11, Y4, Y4
-	VDIVPS       Y8, Y4, Y4
-	VMULPS       Y2, Y10, Y11
-	VFNMADD213PS Y11, Y2, Y10
-	VFMSUB231PS  Y0, Y6, Y11
-	VADDPS       Y10, Y11, Y11
-	VDIVPS       Y8, Y11, Y11
-	VMOVUPS      twentyFourth<>+0(SB), Y8
-	VFMADD213PS  sincRest0<>+0(SB), Y0, Y8
-	VMULPS       twentyFourth<>+0(SB), Y2, Y10
-	VMULPS       Y2, Y10, Y6
-	VFMSUB231PS  Y0, Y8, Y6
-	VADDPS       half<>+0(SB), Y6, Y6
-	VMULPS       Y0, Y10, Y10
-	VFMADD231PS  Y2, Y8, Y10
-	VMULPS       Y2, Y10, Y8
-	VFMSUB231PS  Y0, Y6, Y8
-	VADDPS       one<>+0(SB), Y8, Y8
-	VMULPS       Y0, Y10, Y10
-	VFMADD231PS  Y2, Y6, Y10
-	VBLENDVPS    Y9, Y8, Y4, Y4
-	VBLENDVPS    Y9, Y10, Y11, Y11
-	VSUBPS       one<>+0(SB), Y4, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y9
-	VANDPS       absF32<>+0(SB), Y2, Y8
-	VMAXPS       Y8, Y9, Y9
-	VCMPPS       $0x12, one<>+0(SB), Y9, Y9
-	VMOVUPS      psi11<>+0(SB), Y8
-	VFMADD213PS  psi10<>+0(SB), Y0, Y8
-	VMULPS       psi11<>+0(SB), Y2, Y6
-	VMOVUPS      sincRest4<>+0(SB), Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VFNMADD231PS Y2, Y6, Y5
-	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VMOVUPS      psi8<>+0(SB), Y6
-	VFMADD231PS  Y0, Y5, Y6
-	VFNMADD231PS Y2, Y8, Y6
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      psi7<>+0(SB), Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VFNMADD231PS Y2, Y5, Y8
-	VMULPS       Y2, Y6, Y6
-	VFMADD231PS  Y0, Y5, Y6
-	VMOVUPS      psi6<>+0(SB), Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VFNMADD231PS Y2, Y6, Y5
-	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VMOVUPS      sincRest2<>+0(SB), Y6
-	VFMADD231PS  Y0, Y5, Y6
-	VFNMADD231PS Y2, Y8, Y6
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      halfCotRest1<>+0(SB), Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VFNMADD231PS Y2, Y5, Y8
-	VMULPS       Y2, Y6, Y6
-	VFMADD231PS  Y0, Y5, Y6
-	VMOVUPS      psi3<>+0(SB), Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VFNMADD231PS Y2, Y6, Y5
-	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VMOVUPS      twentyFourth<>+0(SB), Y6
-	VFMADD231PS  Y0, Y5, Y6
-	VFNMADD231PS Y2, Y8, Y6
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VMOVUPS      sincRest0<>+0(SB), Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VFNMADD231PS Y2, Y5, Y8
-	VMULPS       Y2, Y6, Y6
-	VFMADD231PS  Y0, Y5, Y6
-	VMOVUPS      half<>+0(SB), Y5
-	VFMADD231PS  Y0, Y8, Y5
-	VFNMADD231PS Y2, Y6, Y5
-	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y6, Y8
-	VMULPS       Y2, Y2, Y6
-	VMOVAPS      Y6, Y7
-	VFMSUB231PS  Y2, Y2, Y7
-	VFMADD231PS  Y0, Y0, Y6
-	VADDPS       Y7, Y6, Y6
-	VBLENDVPS    Y9, one<>+0(SB), Y6, Y6
+	VPSLLD       $0x1f, Y8, Y1
+	VBLENDVPS    Y1, Y5, Y4, Y6
+	VBLENDVPS    Y1, Y4, Y5, Y5
+	VPSLLD       $0x1e, Y8, Y4
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y5, Y5
+	VXORPS       Y2, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y4
+	VFMADD231PS  Y5, Y9, Y4
+	VMULPS       Y6, Y7, Y7
+	VFMADD231PS  Y6, Y9, Y7
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y9
+	VSUBPS       one<>+0(SB), Y4, Y4
+	VADDPS       Y10, Y10, Y6
+	VMULPS       Y5, Y11, Y11
+	VFNMADD231PS Y10, Y6, Y11
+	VBLENDVPS    Y9, Y4, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y0, Y4
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMAXPS       Y9, Y4, Y4
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
+	VMULPS       Y2, Y2, Y9
+	VMOVAPS      Y9, Y6
+	VFMSUB231PS  Y2, Y2, Y6
+	VFMADD231PS  Y0, Y0, Y9
+	VADDPS       Y6, Y9, Y9
+	VBLENDVPS    Y4, one<>+0(SB), Y9, Y9
+	VMULPS       Y2, Y7, Y6
+	VMOVAPS      Y6, Y10
+	VFMSUB231PS  Y2, Y7, Y10
+	VFMADD231PS  Y0, Y11, Y6
+	VADDPS       Y10, Y6, Y6
+	VDIVPS       Y9, Y6, Y6
+	VMULPS       Y2, Y11, Y10
+	VFNMADD213PS Y10, Y2, Y11
+	VFMSUB231PS  Y0, Y7, Y10
+	VADDPS       Y11, Y10, Y10
+	VDIVPS       Y9, Y10, Y10
+	VMOVUPS      twentyFourth<>+0(SB), Y9
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y9
+	VMULPS       twentyFourth<>+0(SB), Y2, Y11
 	VMULPS       Y2, Y11, Y7
-	VMOVAPS      Y7, Y1
-	VFMSUB231PS  Y2, Y11, Y1
-	VFMADD231PS  Y0, Y10, Y7
-	VADDPS       Y1, Y7, Y7
-	VDIVPS       Y6, Y7, Y7
-	VMULPS       Y2, Y10, Y1
-	VFNMADD213PS Y1, Y2, Y10
-	VFMSUB231PS  Y0, Y11, Y1
-	VADDPS       Y10, Y1, Y1
-	VDIVPS       Y6, Y1, Y1
-	VBLENDVPS    Y9, Y5, Y7, Y7
-	VBLENDVPS    Y9, Y8, Y1, Y1
-	VMOVUPS      (CX)(BX*2), Y8
-	VXORPS       signF32<>+0(SB), Y8, Y8
-	VMOVUPS      (CX)(SI*1), Y9
+	VFMSUB231PS  Y0, Y9, Y7
+	VADDPS       half<>+0(SB), Y7, Y7
+	VMULPS       Y0, Y11, Y11
+	VFMADD231PS  Y2, Y9, Y11
+	VMULPS       Y2, Y11, Y9
+	VFMSUB231PS  Y0, Y7, Y9
+	VADDPS       one<>+0(SB), Y9, Y9
+	VMULPS       Y0, Y11, Y11
+	VFMADD231PS  Y2, Y7, Y11
+	VBLENDVPS    Y4, Y9, Y6, Y6
+	VBLENDVPS    Y4, Y11, Y10, Y10
+	VSUBPS       one<>+0(SB), Y6, Y11
+	VANDPS       absF32<>+0(SB), Y0, Y4
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMAXPS       Y9, Y4, Y4
+	VCMPPS       $0x12, one<>+0(SB), Y4, Y4
+	VMOVUPS      psi11<>+0(SB), Y9
+	VFMADD213PS  psi10<>+0(SB), Y0, Y9
+	VMULPS       psi11<>+0(SB), Y2, Y7
+	VMOVUPS      sincRest4<>+0(SB), Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VFNMADD231PS Y2, Y7, Y5
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VMOVUPS      psi8<>+0(SB), Y7
+	VFMADD231PS  Y0, Y5, Y7
+	VFNMADD231PS Y2, Y9, Y7
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VMOVUPS      psi7<>+0(SB), Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VFNMADD231PS Y2, Y5, Y9
+	VMULPS       Y2, Y7, Y7
+	VFMADD231PS  Y0, Y5, Y7
+	VMOVUPS      psi6<>+0(SB), Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VFNMADD231PS Y2, Y7, Y5
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VMOVUPS      sincRest2<>+0(SB), Y7
+	VFMADD231PS  Y0, Y5, Y7
+	VFNMADD231PS Y2, Y9, Y7
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VMOVUPS      halfCotRest1<>+0(SB), Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VFNMADD231PS Y2, Y5, Y9
+	VMULPS       Y2, Y7, Y7
+	VFMADD231PS  Y0, Y5, Y7
+	VMOVUPS      psi3<>+0(SB), Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VFNMADD231PS Y2, Y7, Y5
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VMOVUPS      twentyFourth<>+0(SB), Y7
+	VFMADD231PS  Y0, Y5, Y7
+	VFNMADD231PS Y2, Y9, Y7
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VMOVUPS      sincRest0<>+0(SB), Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VFNMADD231PS Y2, Y5, Y9
+	VMULPS       Y2, Y7, Y7
+	VFMADD231PS  Y0, Y5, Y7
+	VMOVUPS      half<>+0(SB), Y5
+	VFMADD231PS  Y0, Y9, Y5
+	VFNMADD231PS Y2, Y7, Y5
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y7, Y9
+	VMULPS       Y2, Y2, Y7
+	VMOVAPS      Y7, Y8
+	VFMSUB231PS  Y2, Y2, Y8
+	VFMADD231PS  Y0, Y0, Y7
+	VADDPS       Y8, Y7, Y7
+	VBLENDVPS    Y4, one<>+0(SB), Y7, Y7
+	VMULPS       Y2, Y10, Y8
+	VMOVAPS      Y8, Y1
+	VFMSUB231PS  Y2, Y10, Y1
+	VFMADD231PS  Y0, Y11, Y8
+	VADDPS       Y1, Y8, Y8
+	VDIVPS       Y7, Y8, Y8
+	VMULPS       Y2, Y11, Y1
+	VFNMADD213PS Y1, Y2, Y11
+	VFMSUB231PS  Y0, Y10, Y1
+	VADDPS       Y11, Y1, Y1
+	VDIVPS       Y7, Y1, Y1
+	VBLENDVPS    Y4, Y5, Y8, Y8
+	VBLENDVPS    Y4, Y9, Y1, Y1
+	VMOVUPS      (CX)(BX*2), Y9
 	VXORPS       signF32<>+0(SB), Y9, Y9
-	VMULPS       Y9, Y1, Y5
-	VMOVAPS      Y5, Y6
-	VFNMADD231PS Y9, Y1, Y6
-	VFMSUB231PS  Y8, Y7, Y5
-	VADDPS       Y6, Y5, Y5
-	VMULPS       Y9, Y7, Y6
-	VFMSUB213PS  Y6, Y9, Y7
-	VFMADD231PS  Y8, Y1, Y6
-	VADDPS       Y7, Y6, Y6
-	VXORPS       signF32<>+0(SB), Y6, Y7
-	VXORPS       signF32<>+0(SB), Y11, Y1
+	VMOVUPS      (CX)(SI*1), Y4
+	VXORPS       signF32<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y1, Y5
+	VMOVAPS      Y5, Y7
+	VFNMADD231PS Y4, Y1, Y7
+	VFMSUB231PS  Y9, Y8, Y5
+	VADDPS       Y7, Y5, Y5
+	VMULPS       Y4, Y8, Y7
+	VFMSUB213PS  Y7, Y4, Y8
+	VFMADD231PS  Y9, Y1, Y7
+	VADDPS       Y8, Y7, Y7
+	VXORPS       signF32<>+0(SB), Y7, Y8
+	VXORPS       signF32<>+0(SB), Y10, Y1
 	VMOVMSKPS    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
-	VPCMPEQD     Y8, Y8, Y8
-	VXORPS       Y3, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VXORPS       Y3, Y9, Y9
 	VMOVUPS      one<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)
+	VMASKMOVPS   Y3, Y9, (AX)
 	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
-	VMASKMOVPS   Y3, Y8, (AX)(BX*2)
-	VMASKMOVPS   Y3, Y8, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y8, (AX)(BX*4)
+	VMASKMOVPS   Y3, Y9, (AX)(BX*1)
+	VMASKMOVPS   Y3, Y9, (AX)(BX*2)
+	VMASKMOVPS   Y3, Y9, (AX)(SI*1)
+	VMASKMOVPS   Y3, Y9, (AX)(BX*4)
 	VMOVUPS      one<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
+	VMASKMOVPS   Y3, Y9, (AX)(DI*1)
 	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y8, (AX)(SI*2)
-	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
-	VMASKMOVPS   Y5, Y8, (AX)(BX*8)
-	VMASKMOVPS   Y7, Y8, (AX)(R9*1)
-	VMASKMOVPS   Y4, Y8, (AX)(DI*2)
-	VMASKMOVPS   Y1, Y8, (AX)(R10*1)
-	VMASKMOVPS   Y6, Y8, (AX)(SI*4)
-	VMASKMOVPS   Y5, Y8, (AX)(R11*1)
-	VMASKMOVPS   Y11, Y8, (AX)(R8*2)
-	VMASKMOVPS   Y4, Y8, (AX)(R12*1)
+	VMASKMOVPS   Y3, Y9, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y9, (AX)(R8*1)
+	VMASKMOVPS   Y5, Y9, (AX)(BX*8)
+	VMASKMOVPS   Y8, Y9, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y9, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y9, (AX)(R10*1)
+	VMASKMOVPS   Y7, Y9, (AX)(SI*4)
+	VMASKMOVPS   Y5, Y9, (AX)(R11*1)
+	VMASKMOVPS   Y10, Y9, (AX)(R8*2)
+	VMASKMOVPS   Y6, Y9, (AX)(R12*1)
 	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -12639,26 +12492,26 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS one<>+0(SB), Y8
-	VMOVUPS Y8, (AX)
-	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(BX*1)
-	VMOVUPS Y8, (AX)(BX*2)
-	VMOVUPS Y8, (AX)(SI*1)
-	VMOVUPS Y8, (AX)(BX*4)
-	VMOVUPS one<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y8
-	VMOVUPS Y8, (AX)(SI*2)
-	VMOVUPS Y8, (AX)(R8*1)
+	VMOVUPS one<>+0(SB), Y9
+	VMOVUPS Y9, (AX)
+	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(BX*4)
+	VMOVUPS one<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y5, (AX)(BX*8)
-	VMOVUPS Y7, (AX)(R9*1)
-	VMOVUPS Y4, (AX)(DI*2)
+	VMOVUPS Y8, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(DI*2)
 	VMOVUPS Y1, (AX)(R10*1)
-	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS Y7, (AX)(SI*4)
 	VMOVUPS Y5, (AX)(R11*1)
-	VMOVUPS Y11, (AX)(R8*2)
-	VMOVUPS Y4, (AX)(R12*1)
+	VMOVUPS Y10, (AX)(R8*2)
+	VMOVUPS Y6, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -12777,225 +12630,220 @@ loop1:
 	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z2
 	VMOVAPS           Z0, Z3
 	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
-	VBROADCASTSS      expC6<>+0(SB), Z4
-	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z4
-	VBROADCASTSS      one<>+0(SB), Z5
-	VSCALEFPS         Z2, Z5, Z5
-	VMULPS            Z3, Z3, Z6
-	VMOVAPS           Z3, Z7
-	VFMADD231PS       Z4, Z6, Z7
-	VMULPS            Z5, Z7, Z7
-	VSUBPS.BCST       one<>+0(SB), Z5, Z8
-	VMOVAPS           Z8, Z9
-	VFMADD231PS       Z5, Z3, Z9
-	VMULPS            Z5, Z6, Z6
-	VMULPS            Z4, Z6, Z6
-	VMOVAPS           Z0, Z4
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z4
-	VSUBPS            Z3, Z4, Z4
+	VMOVAPS           Z3, Z4
 	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z4
-	VSUBPS            Z9, Z8, Z8
-	VFMADD231PS       Z5, Z3, Z8
-	VFMADD231PS       Z5, Z4, Z8
-	VADDPS            Z8, Z6, Z6
-	VADDPS            Z6, Z9, Z9
-	VMULPS.BCST       half<>+0(SB), Z1, Z6
-	VBROADCASTSS      twoOverPi<>+0(SB), Z8
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z8
-	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z4
-	VMOVAPS           Z6, Z3
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z3
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z3
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z4, Z3
-	VMULPS            Z3, Z3, Z4
+	VBROADCASTSS      expC6<>+0(SB), Z5
+	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z5
+	VBROADCASTSS      one<>+0(SB), Z6
+	VSCALEFPS         Z2, Z6, Z6
+	VMULPS            Z4, Z4, Z7
+	VMOVAPS           Z4, Z8
+	VFMADD231PS       Z5, Z7, Z8
+	VMULPS            Z6, Z8, Z8
+	VSUBPS.BCST       one<>+0(SB), Z6, Z9
+	VMOVAPS           Z9, Z10
+	VFMADD231PS       Z6, Z4, Z10
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z5, Z7, Z7
+	VSUBPS            Z4, Z3, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
+	VSUBPS            Z10, Z9, Z9
+	VFMADD231PS       Z6, Z4, Z9
+	VFMADD231PS       Z6, Z3, Z9
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z10, Z10
+	VMULPS.BCST       half<>+0(SB), Z1, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z3
+	VMOVAPS           Z7, Z4
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z4
+	VMULPS            Z4, Z4, Z3
 	VBROADCASTSS      sinP2<>+0(SB), Z2
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z2
-	VMULPS            Z2, Z4, Z2
-	VFMADD231PS       Z2, Z3, Z3
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z2
+	VMULPS            Z2, Z3, Z2
+	VFMADD231PS       Z2, Z4, Z4
 	VBROADCASTSS      cosP2<>+0(SB), Z2
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
-	VPTESTMD.BCST     oneI<>+0(SB), Z8, K2
-	VBLENDMPS         Z2, Z3, K2, Z4
-	VBLENDMPS         Z3, Z2, K2, Z2
-	VPSLLD            $0x1e, Z8, Z3
-	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
-	VPSLLD            $0x1e, Z8, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z2
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z4
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z4
-	VBROADCASTSS      twoOverPi<>+0(SB), Z6
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z6
-	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z3
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z2
+	VPTESTMD.BCST     oneI<>+0(SB), Z9, K2
+	VBLENDMPS         Z2, Z4, K2, Z4
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z4
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z4
+	VBROADCASTSS      twoOverPi<>+0(SB), Z7
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z9
 	VMOVAPS           Z1, Z2
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z2
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z2
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z2
-	VMULPS            Z2, Z2, Z3
-	VBROADCASTSS      sinP2<>+0(SB), Z8
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z8
-	VMULPS            Z8, Z3, Z8
-	VFMADD231PS       Z8, Z2, Z2
-	VBROADCASTSS      cosP2<>+0(SB), Z8
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
-	VPTESTMD.BCST     oneI<>+0(SB), Z6, K2
-	VBLENDMPS         Z8, Z2, K2, Z3
-	VBLENDMPS         Z2, Z8, K2, Z8
-	VPSLLD            $0x1e, Z6, Z2
-	VPADDD.BCST       oneI<>+0(SB), Z6, Z6
-	VPSLLD            $0x1e, Z6, Z6
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z3
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z3
-	VMULPS            Z8, Z5, Z2
-	VFMADD231PS       Z8, Z7, Z2
-	VMULPS            Z3, Z5, Z5
-	VFMADD231PS       Z3, Z7, Z5
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z2
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z2
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z2
+	VMULPS            Z2, Z2, Z9
+	VBROADCASTSS      sinP2<>+0(SB), Z3
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z3
+	VMULPS            Z3, Z9, Z3
+	VFMADD231PS       Z3, Z2, Z2
+	VBROADCASTSS      cosP2<>+0(SB), Z3
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  one<>+0(SB), Z9, Z3
+	VPTESTMD.BCST     oneI<>+0(SB), Z7, K2
+	VBLENDMPS         Z3, Z2, K2, Z9
+	VBLENDMPS         Z2, Z3, K2, Z3
+	VPSLLD            $0x1e, Z7, Z2
+	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
+	VPSLLD            $0x1e, Z7, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z3
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z9
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z9
+	VMULPS            Z3, Z6, Z2
+	VFMADD231PS       Z3, Z8, Z2
+	VMULPS            Z9, Z6, Z6
+	VFMADD231PS       Z9, Z8, Z6
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z3, K2
 	VSUBPS.BCST       one<>+0(SB), Z2, Z2
-	VADDPS            Z4, Z4, Z7
-	VMULPS            Z8, Z9, Z9
-	VFNMADD231PS      Z4, Z7, Z9
-	VBLENDMPS         Z2, Z9, K2, Z9
+	VADDPS            Z4, Z4, Z8
+	VMULPS            Z3, Z10, Z10
+	VFNMADD231PS      Z4, Z8, Z10
+	VBLENDMPS         Z2, Z10, K2, Z10
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z7
-	VMAXPS            Z7, Z2, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
+	VMAXPS            Z8, Z2, Z2
 	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
 	VMULPS            Z1, Z1, Z2
-	VMOVAPS           Z2, Z7
-	VFMSUB231PS       Z1, Z1, Z7
+	VMOVAPS           Z2, Z8
+	VFMSUB231PS       Z1, Z1, Z8
 	VFMADD231PS       Z0, Z0, Z2
-	VADDPS            Z7, Z2, Z2
+	VADDPS            Z8, Z2, Z2
 	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
-	VMULPS            Z1, Z5, Z7
-	VMOVAPS           Z7, Z4
-	VFMSUB231PS       Z1, Z5, Z4
-	VFMADD231PS       Z0, Z9, Z7
-	VADDPS            Z4, Z7, Z7
-	VDIVPS            Z2, Z7, Z7
-	VMULPS            Z1, Z9, Z4
-	VFNMADD213PS      Z4, Z1, Z9
-	VFMSUB231PS       Z0, Z5, Z4
-	VADDPS            Z9, Z4, Z4
+	VMULPS            Z1, Z6, Z8
+	VMOVAPS           Z8, Z4
+	VFMSUB231PS       Z1, Z6, Z4
+	VFMADD231PS       Z0, Z10, Z8
+	VADDPS            Z4, Z8, Z8
+	VDIVPS            Z2, Z8, Z8
+	VMULPS            Z1, Z10, Z4
+	VFNMADD213PS      Z4, Z1, Z10
+	VFMSUB231PS       Z0, Z6, Z4
+	VADDPS            Z10, Z4, Z4
 	VDIVPS            Z2, Z4, Z4
 	VBROADCASTSS      twentyFourth<>+0(SB), Z2
 	VFMADD213PS.BCST  sincRest0<>+0(SB), Z0, Z2
-	VMULPS.BCST       twentyFourth<>+0(SB), Z1, Z9
-	VMULPS            Z1, Z9, Z5
-	VFMSUB231PS       Z0, Z2, Z5
-	VADDPS.BCST       half<>+0(SB), Z5, Z5
-	VMULPS            Z0, Z9, Z9
-	VFMADD231PS       Z1, Z2, Z9
-	VMULPS            Z1, Z9, Z2
-	VFMSUB231PS       Z0, Z5, Z2
+	VMULPS.BCST       twentyFourth<>+0(SB), Z1, Z10
+	VMULPS            Z1, Z10, Z6
+	VFMSUB231PS       Z0, Z2, Z6
+	VADDPS.BCST       half<>+0(SB), Z6, Z6
+	VMULPS            Z0, Z10, Z10
+	VFMADD231PS       Z1, Z2, Z10
+	VMULPS            Z1, Z10, Z2
+	VFMSUB231PS       Z0, Z6, Z2
 	VADDPS.BCST       one<>+0(SB), Z2, Z2
-	VMULPS            Z0, Z9, Z9
-	VFMADD231PS       Z1, Z5, Z9
-	VBLENDMPS         Z2, Z7, K2, Z7
-	VBLENDMPS         Z9, Z4, K2, Z4
-	VSUBPS.BCST       one<>+0(SB), Z7, Z9
+	VMULPS            Z0, Z10, Z10
+	VFMADD231PS       Z1, Z6, Z10
+	VBLENDMPS         Z2, Z8, K2, Z8
+	VBLENDMPS         Z10, Z4, K2, Z4
+	VSUBPS.BCST       one<>+0(SB), Z8, Z10
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z5
-	VMAXPS            Z5, Z2, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z6
+	VMAXPS            Z6, Z2, Z2
 	VCMPPS.BCST       $0x12, one<>+0(SB), Z2, K2
 	VBROADCASTSS      psi11<>+0(SB), Z2
 	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
-	VMULPS.BCST       psi11<>+0(SB), Z1, Z5
-	VBROADCASTSS      sincRest4<>+0(SB), Z8
-	VFMADD231PS       Z0, Z2, Z8
-	VFNMADD231PS      Z1, Z5, Z8
+	VMULPS.BCST       psi11<>+0(SB), Z1, Z6
+	VBROADCASTSS      sincRest4<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VBROADCASTSS      psi8<>+0(SB), Z5
-	VFMADD231PS       Z0, Z8, Z5
-	VFNMADD231PS      Z1, Z2, Z5
-	VMULPS            Z1, Z8, Z8
-	VFMADD231PS       Z0, Z2, Z8
+	VFMADD231PS       Z0, Z6, Z2
+	VBROADCASTSS      psi8<>+0(SB), Z6
+	VFMADD231PS       Z0, Z3, Z6
+	VFNMADD231PS      Z1, Z2, Z6
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z2, Z3
 	VBROADCASTSS      psi7<>+0(SB), Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VFNMADD231PS      Z1, Z8, Z2
-	VMULPS            Z1, Z5, Z5
-	VFMADD231PS       Z0, Z8, Z5
-	VBROADCASTSS      psi6<>+0(SB), Z8
-	VFMADD231PS       Z0, Z2, Z8
-	VFNMADD231PS      Z1, Z5, Z8
+	VFMADD231PS       Z0, Z6, Z2
+	VFNMADD231PS      Z1, Z3, Z2
+	VMULPS            Z1, Z6, Z6
+	VFMADD231PS       Z0, Z3, Z6
+	VBROADCASTSS      psi6<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VBROADCASTSS      sincRest2<>+0(SB), Z5
-	VFMADD231PS       Z0, Z8, Z5
-	VFNMADD231PS      Z1, Z2, Z5
-	VMULPS            Z1, Z8, Z8
-	VFMADD231PS       Z0, Z2, Z8
+	VFMADD231PS       Z0, Z6, Z2
+	VBROADCASTSS      sincRest2<>+0(SB), Z6
+	VFMADD231PS       Z0, Z3, Z6
+	VFNMADD231PS      Z1, Z2, Z6
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z2, Z3
 	VBROADCASTSS      halfCotRest1<>+0(SB), Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VFNMADD231PS      Z1, Z8, Z2
-	VMULPS            Z1, Z5, Z5
-	VFMADD231PS       Z0, Z8, Z5
-	VBROADCASTSS      psi3<>+0(SB), Z8
-	VFMADD231PS       Z0, Z2, Z8
-	VFNMADD231PS      Z1, Z5, Z8
+	VFMADD231PS       Z0, Z6, Z2
+	VFNMADD231PS      Z1, Z3, Z2
+	VMULPS            Z1, Z6, Z6
+	VFMADD231PS       Z0, Z3, Z6
+	VBROADCASTSS      psi3<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VBROADCASTSS      twentyFourth<>+0(SB), Z5
-	VFMADD231PS       Z0, Z8, Z5
-	VFNMADD231PS      Z1, Z2, Z5
-	VMULPS            Z1, Z8, Z8
-	VFMADD231PS       Z0, Z2, Z8
+	VFMADD231PS       Z0, Z6, Z2
+	VBROADCASTSS      twentyFourth<>+0(SB), Z6
+	VFMADD231PS       Z0, Z3, Z6
+	VFNMADD231PS      Z1, Z2, Z6
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z2, Z3
 	VBROADCASTSS      sincRest0<>+0(SB), Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VFNMADD231PS      Z1, Z8, Z2
-	VMULPS            Z1, Z5, Z5
-	VFMADD231PS       Z0, Z8, Z5
-	VBROADCASTSS      half<>+0(SB), Z8
-	VFMADD231PS       Z0, Z2, Z8
-	VFNMADD231PS      Z1, Z5, Z8
+	VFMADD231PS       Z0, Z6, Z2
+	VFNMADD231PS      Z1, Z3, Z2
+	VMULPS            Z1, Z6, Z6
+	VFMADD231PS       Z0, Z3, Z6
+	VBROADCASTSS      half<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z6, Z3
 	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z5, Z2
-	VMULPS            Z1, Z1, Z5
-	VMOVAPS           Z5, Z3
-	VFMSUB231PS       Z1, Z1, Z3
-	VFMADD231PS       Z0, Z0, Z5
-	VADDPS            Z3, Z5, Z5
-	VBLENDMPS.BCST    one<>+0(SB), Z5, K2, Z5
-	VMULPS            Z1, Z4, Z3
-	VMOVAPS           Z3, Z6
-	VFMSUB231PS       Z1, Z4, Z6
-	VFMADD231PS       Z0, Z9, Z3
-	VADDPS            Z6, Z3, Z3
-	VDIVPS            Z5, Z3, Z3
-	VMULPS            Z1, Z9, Z6
-	VFNMADD213PS      Z6, Z1, Z9
-	VFMSUB231PS       Z0, Z4, Z6
+	VFMADD231PS       Z0, Z6, Z2
+	VMULPS            Z1, Z1, Z6
+	VMOVAPS           Z6, Z9
+	VFMSUB231PS       Z1, Z1, Z9
+	VFMADD231PS       Z0, Z0, Z6
 	VADDPS            Z9, Z6, Z6
-	VDIVPS            Z5, Z6, Z6
-	VBLENDMPS         Z8, Z3, K2, Z3
-	VBLENDMPS         Z2, Z6, K2, Z6
+	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z6
+	VMULPS            Z1, Z4, Z9
+	VMOVAPS           Z9, Z7
+	VFMSUB231PS       Z1, Z4, Z7
+	VFMADD231PS       Z0, Z10, Z9
+	VADDPS            Z7, Z9, Z9
+	VDIVPS            Z6, Z9, Z9
+	VMULPS            Z1, Z10, Z7
+	VFNMADD213PS      Z7, Z1, Z10
+	VFMSUB231PS       Z0, Z4, Z7
+	VADDPS            Z10, Z7, Z7
+	VDIVPS            Z6, Z7, Z7
+	VBLENDMPS         Z3, Z9, K2, Z9
+	VBLENDMPS         Z2, Z7, K2, Z7
 	VMOVUPS           (CX)(BX*2), Z2
 	VPXORD.BCST       signF32<>+0(SB), Z2, Z2
-	VMOVUPS           (CX)(SI*1), Z8
-	VPXORD.BCST       signF32<>+0(SB), Z8, Z8
-	VMULPS            Z8, Z6, Z5
-	VMOVAPS           Z5, Z9
-	VFNMADD231PS      Z8, Z6, Z9
-	VFMSUB231PS       Z2, Z3, Z5
-	VADDPS            Z9, Z5, Z5
-	VMULPS            Z8, Z3, Z9
-	VFMSUB213PS       Z9, Z8, Z3
-	VFMADD231PS       Z2, Z6, Z9
-	VADDPS            Z3, Z9, Z9
-	VPXORD.BCST       signF32<>+0(SB), Z9, Z3
-	VPXORD.BCST       signF32<>+0(SB), Z4, Z6
+	VMOVUPS           (CX)(SI*1), Z3
+	VPXORD.BCST       signF32<>+0(SB), Z3, Z3
+	VMULPS            Z3, Z7, Z6
+	VMOVAPS           Z6, Z10
+	VFNMADD231PS      Z3, Z7, Z10
+	VFMSUB231PS       Z2, Z9, Z6
+	VADDPS            Z10, Z6, Z6
+	VMULPS            Z3, Z9, Z10
+	VFMSUB213PS       Z10, Z3, Z9
+	VFMADD231PS       Z2, Z7, Z10
+	VADDPS            Z9, Z10, Z10
+	VPXORD.BCST       signF32<>+0(SB), Z10, Z9
+	VPXORD.BCST       signF32<>+0(SB), Z4, Z7
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
@@ -13012,14 +12860,14 @@ loop1:
 	VBROADCASTSS      zero<>+0(SB), Z2
 	VMOVUPS           Z2, K1, (AX)(SI*2)
 	VMOVUPS           Z2, K1, (AX)(R8*1)
-	VMOVUPS           Z5, K1, (AX)(BX*8)
-	VMOVUPS           Z3, K1, (AX)(R9*1)
-	VMOVUPS           Z7, K1, (AX)(DI*2)
-	VMOVUPS           Z6, K1, (AX)(R10*1)
-	VMOVUPS           Z9, K1, (AX)(SI*4)
-	VMOVUPS           Z5, K1, (AX)(R11*1)
+	VMOVUPS           Z6, K1, (AX)(BX*8)
+	VMOVUPS           Z9, K1, (AX)(R9*1)
+	VMOVUPS           Z8, K1, (AX)(DI*2)
+	VMOVUPS           Z7, K1, (AX)(R10*1)
+	VMOVUPS           Z10, K1, (AX)(SI*4)
+	VMOVUPS           Z6, K1, (AX)(R11*1)
 	VMOVUPS           Z4, K1, (AX)(R8*2)
-	VMOVUPS           Z7, K1, (AX)(R12*1)
+	VMOVUPS           Z8, K1, (AX)(R12*1)
 	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
@@ -13042,14 +12890,14 @@ easy3:
 	VBROADCASTSS zero<>+0(SB), Z2
 	VMOVUPS      Z2, (AX)(SI*2)
 	VMOVUPS      Z2, (AX)(R8*1)
-	VMOVUPS      Z5, (AX)(BX*8)
-	VMOVUPS      Z3, (AX)(R9*1)
-	VMOVUPS      Z7, (AX)(DI*2)
-	VMOVUPS      Z6, (AX)(R10*1)
-	VMOVUPS      Z9, (AX)(SI*4)
-	VMOVUPS      Z5, (AX)(R11*1)
+	VMOVUPS      Z6, (AX)(BX*8)
+	VMOVUPS      Z9, (AX)(R9*1)
+	VMOVUPS      Z8, (AX)(DI*2)
+	VMOVUPS      Z7, (AX)(R10*1)
+	VMOVUPS      Z10, (AX)(SI*4)
+	VMOVUPS      Z6, (AX)(R11*1)
 	VMOVUPS      Z4, (AX)(R8*2)
-	VMOVUPS      Z7, (AX)(R12*1)
+	VMOVUPS      Z8, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
@@ -13165,16 +13013,11 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
 	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y4, Y9
-	VBLENDVPD    Y9, Y10, Y5, Y11
-	VBLENDVPD    Y9, Y5, Y10, Y10
-	VPADDQ       oneIF64<>+0(SB), Y4, Y5
-	VPSLLQ       $0x3e, Y5, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
-	VXORPD       Y5, Y10, Y10
+	VBLENDVPD    Y9, Y10, Y5, Y5
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       Y4, Y11, Y11
+	VXORPD       Y4, Y5, Y5
 	VANDPD       absF64<>+0(SB), Y2, Y4
 	VMOVUPS      twoOverPiF64<>+0(SB), Y1
 	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
@@ -13183,64 +13026,64 @@ loop1:
 	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
 	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
 	VMULPD       Y4, Y4, Y10
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
-	VMULPD       Y5, Y10, Y5
-	VFMADD231PD  Y5, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y9
+	VMULPD       Y9, Y10, Y9
+	VFMADD231PD  Y9, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y9
 	VPSLLQ       $0x3f, Y1, Y10
-	VBLENDVPD    Y10, Y5, Y4, Y9
-	VBLENDVPD    Y10, Y4, Y5, Y5
+	VBLENDVPD    Y10, Y9, Y4, Y11
+	VBLENDVPD    Y10, Y4, Y9, Y9
 	VPADDQ       oneIF64<>+0(SB), Y1, Y4
 	VPSLLQ       $0x3e, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       Y4, Y5, Y5
+	VXORPD       Y4, Y9, Y9
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y2, Y1, Y1
 	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y9, Y9
-	VMULPD       Y5, Y6, Y1
-	VFMADD231PD  Y5, Y7, Y1
-	VMULPD       Y9, Y6, Y6
-	VFMADD231PD  Y9, Y7, Y6
-	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y7
+	VXORPD       Y1, Y11, Y11
+	VMULPD       Y9, Y6, Y1
+	VFMADD231PD  Y9, Y7, Y1
+	VMULPD       Y11, Y6, Y6
+	VFMADD231PD  Y11, Y7, Y6
+	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y7
 	VSUBPD       oneF64<>+0(SB), Y1, Y1
-	VADDPD       Y11, Y11, Y9
-	VMULPD       Y5, Y8, Y8
-	VFNMADD231PD Y11, Y9, Y8
+	VADDPD       Y5, Y5, Y11
+	VMULPD       Y9, Y8, Y8
+	VFNMADD231PD Y5, Y11, Y8
 	VBLENDVPD    Y7, Y1, Y8, Y8
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VANDPD       absF64<>+0(SB), Y2, Y7
 	VMAXPD       Y7, Y1, Y1
 	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
 	VMULPD       Y2, Y2, Y7
-	VMOVAPS      Y7, Y9
-	VFMSUB231PD  Y2, Y2, Y9
+	VMOVAPS      Y7, Y11
+	VFMSUB231PD  Y2, Y2, Y11
 	VFMADD231PD  Y0, Y0, Y7
-	VADDPD       Y9, Y7, Y7
+	VADDPD       Y11, Y7, Y7
 	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
-	VMULPD       Y2, Y6, Y9
-	VMOVAPS      Y9, Y11
-	VFMSUB231PD  Y2, Y6, Y11
-	VFMADD231PD  Y0, Y8, Y9
-	VADDPD       Y11, Y9, Y9
-	VDIVPD       Y7, Y9, Y9
-	VMULPD       Y2, Y8, Y11
-	VFNMADD213PD Y11, Y2, Y8
-	VFMSUB231PD  Y0, Y6, Y11
-	VADDPD       Y8, Y11, Y11
+	VMULPD       Y2, Y6, Y11
+	VMOVAPS      Y11, Y5
+	VFMSUB231PD  Y2, Y6, Y5
+	VFMADD231PD  Y0, Y8, Y11
+	VADDPD       Y5, Y11, Y11
 	VDIVPD       Y7, Y11, Y11
+	VMULPD       Y2, Y8, Y5
+	VFNMADD213PD Y5, Y2, Y8
+	VFMSUB231PD  Y0, Y6, Y5
+	VADDPD       Y8, Y5, Y5
+	VDIVPD       Y7, Y5, Y5
 	VMOVUPS      twentyFourthF64<>+0(SB), Y7
 	VFMADD213PD  sincRest0F64<>+0(SB), Y0, Y7
 	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
@@ -13254,9 +13097,9 @@ loop1:
 	VADDPD       oneF64<>+0(SB), Y7, Y7
 	VMULPD       Y0, Y8, Y8
 	VFMADD231PD  Y2, Y6, Y8
-	VBLENDVPD    Y1, Y7, Y9, Y9
-	VBLENDVPD    Y1, Y8, Y11, Y11
-	VSUBPD       oneF64<>+0(SB), Y9, Y8
+	VBLENDVPD    Y1, Y7, Y11, Y11
+	VBLENDVPD    Y1, Y8, Y5, Y5
+	VSUBPD       oneF64<>+0(SB), Y11, Y8
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VANDPD       absF64<>+0(SB), Y2, Y7
 	VMAXPD       Y7, Y1, Y1
@@ -13264,150 +13107,150 @@ loop1:
 	VMOVUPS      psi18F64<>+0(SB), Y7
 	VFMADD213PD  sincRest8F64<>+0(SB), Y0, Y7
 	VMULPD       psi18F64<>+0(SB), Y2, Y6
-	VMOVUPS      psi16F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y7, Y5
-	VFNMADD231PD Y2, Y6, Y5
+	VMOVUPS      psi16F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y7, Y9
+	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VMOVUPS      psi15F64<>+0(SB), Y6
-	VFMADD231PD  Y0, Y5, Y6
+	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y7, Y9
 	VMOVUPS      psi14F64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VFNMADD231PD Y2, Y5, Y7
+	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
-	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      sincRest6F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y7, Y5
-	VFNMADD231PD Y2, Y6, Y5
+	VFMADD231PD  Y0, Y9, Y6
+	VMOVUPS      sincRest6F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y7, Y9
+	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VMOVUPS      psi12F64<>+0(SB), Y6
-	VFMADD231PD  Y0, Y5, Y6
+	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y7, Y9
 	VMOVUPS      psi11F64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VFNMADD231PD Y2, Y5, Y7
+	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
-	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      psi10F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y7, Y5
-	VFNMADD231PD Y2, Y6, Y5
+	VFMADD231PD  Y0, Y9, Y6
+	VMOVUPS      psi10F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y7, Y9
+	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VMOVUPS      sincRest4F64<>+0(SB), Y6
-	VFMADD231PD  Y0, Y5, Y6
+	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y7, Y9
 	VMOVUPS      psi8F64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VFNMADD231PD Y2, Y5, Y7
+	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
-	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      psi7F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y7, Y5
-	VFNMADD231PD Y2, Y6, Y5
+	VFMADD231PD  Y0, Y9, Y6
+	VMOVUPS      psi7F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y7, Y9
+	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VMOVUPS      psi6F64<>+0(SB), Y6
-	VFMADD231PD  Y0, Y5, Y6
+	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y7, Y9
 	VMOVUPS      sincRest2F64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VFNMADD231PD Y2, Y5, Y7
+	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
-	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      halfCotRest1F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y7, Y5
-	VFNMADD231PD Y2, Y6, Y5
+	VFMADD231PD  Y0, Y9, Y6
+	VMOVUPS      halfCotRest1F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y7, Y9
+	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VMOVUPS      psi3F64<>+0(SB), Y6
-	VFMADD231PD  Y0, Y5, Y6
+	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y7, Y9
 	VMOVUPS      twentyFourthF64<>+0(SB), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VFNMADD231PD Y2, Y5, Y7
+	VFNMADD231PD Y2, Y9, Y7
 	VMULPD       Y2, Y6, Y6
-	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPS      sincRest0F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y7, Y5
-	VFNMADD231PD Y2, Y6, Y5
+	VFMADD231PD  Y0, Y9, Y6
+	VMOVUPS      sincRest0F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y7, Y9
+	VFNMADD231PD Y2, Y6, Y9
 	VMULPD       Y2, Y7, Y7
 	VFMADD231PD  Y0, Y6, Y7
 	VMOVUPS      halfF64<>+0(SB), Y6
-	VFMADD231PD  Y0, Y5, Y6
+	VFMADD231PD  Y0, Y9, Y6
 	VFNMADD231PD Y2, Y7, Y6
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y7, Y9
 	VMULPD       Y2, Y2, Y7
 	VMOVAPS      Y7, Y4
 	VFMSUB231PD  Y2, Y2, Y4
 	VFMADD231PD  Y0, Y0, Y7
 	VADDPD       Y4, Y7, Y7
 	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
-	VMULPD       Y2, Y11, Y4
+	VMULPD       Y2, Y5, Y4
 	VMOVAPS      Y4, Y10
-	VFMSUB231PD  Y2, Y11, Y10
+	VFMSUB231PD  Y2, Y5, Y10
 	VFMADD231PD  Y0, Y8, Y4
 	VADDPD       Y10, Y4, Y4
 	VDIVPD       Y7, Y4, Y4
 	VMULPD       Y2, Y8, Y10
 	VFNMADD213PD Y10, Y2, Y8
-	VFMSUB231PD  Y0, Y11, Y10
+	VFMSUB231PD  Y0, Y5, Y10
 	VADDPD       Y8, Y10, Y10
 	VDIVPD       Y7, Y10, Y10
 	VBLENDVPD    Y1, Y6, Y4, Y4
-	VBLENDVPD    Y1, Y5, Y10, Y10
-	VMOVUPS      (CX)(BX*2), Y5
-	VXORPD       signF64<>+0(SB), Y5, Y5
+	VBLENDVPD    Y1, Y9, Y10, Y10
+	VMOVUPS      (CX)(BX*2), Y9
+	VXORPD       signF64<>+0(SB), Y9, Y9
 	VMOVUPS      (CX)(SI*1), Y1
 	VXORPD       signF64<>+0(SB), Y1, Y1
 	VMULPD       Y1, Y10, Y6
 	VMOVAPS      Y6, Y7
 	VFNMADD231PD Y1, Y10, Y7
-	VFMSUB231PD  Y5, Y4, Y6
+	VFMSUB231PD  Y9, Y4, Y6
 	VADDPD       Y7, Y6, Y6
 	VMULPD       Y1, Y4, Y7
 	VFMSUB213PD  Y7, Y1, Y4
-	VFMADD231PD  Y5, Y10, Y7
+	VFMADD231PD  Y9, Y10, Y7
 	VADDPD       Y4, Y7, Y7
 	VXORPD       signF64<>+0(SB), Y7, Y4
-	VXORPD       signF64<>+0(SB), Y11, Y10
+	VXORPD       signF64<>+0(SB), Y5, Y10
 	VMOVMSKPD    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
-	VPCMPEQD     Y5, Y5, Y5
-	VXORPD       Y3, Y5, Y5
+	VPCMPEQD     Y9, Y9, Y9
+	VXORPD       Y3, Y9, Y9
 	VMOVUPS      oneF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)
+	VMASKMOVPD   Y3, Y9, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(BX*1)
-	VMASKMOVPD   Y3, Y5, (AX)(BX*2)
-	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
-	VMASKMOVPD   Y3, Y5, (AX)(BX*4)
+	VMASKMOVPD   Y3, Y9, (AX)(BX*1)
+	VMASKMOVPD   Y3, Y9, (AX)(BX*2)
+	VMASKMOVPD   Y3, Y9, (AX)(SI*1)
+	VMASKMOVPD   Y3, Y9, (AX)(BX*4)
 	VMOVUPS      oneF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
+	VMASKMOVPD   Y3, Y9, (AX)(DI*1)
 	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
-	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
-	VMASKMOVPD   Y6, Y5, (AX)(BX*8)
-	VMASKMOVPD   Y4, Y5, (AX)(R9*1)
-	VMASKMOVPD   Y9, Y5, (AX)(DI*2)
-	VMASKMOVPD   Y10, Y5, (AX)(R10*1)
-	VMASKMOVPD   Y7, Y5, (AX)(SI*4)
-	VMASKMOVPD   Y6, Y5, (AX)(R11*1)
-	VMASKMOVPD   Y11, Y5, (AX)(R8*2)
-	VMASKMOVPD   Y9, Y5, (AX)(R12*1)
+	VMASKMOVPD   Y3, Y9, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y9, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y9, (AX)(BX*8)
+	VMASKMOVPD   Y4, Y9, (AX)(R9*1)
+	VMASKMOVPD   Y11, Y9, (AX)(DI*2)
+	VMASKMOVPD   Y10, Y9, (AX)(R10*1)
+	VMASKMOVPD   Y7, Y9, (AX)(SI*4)
+	VMASKMOVPD   Y6, Y9, (AX)(R11*1)
+	VMASKMOVPD   Y5, Y9, (AX)(R8*2)
+	VMASKMOVPD   Y11, Y9, (AX)(R12*1)
 	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -13418,26 +13261,26 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS oneF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(BX*1)
-	VMOVUPS Y5, (AX)(BX*2)
-	VMOVUPS Y5, (AX)(SI*1)
-	VMOVUPS Y5, (AX)(BX*4)
-	VMOVUPS oneF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(BX*4)
+	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
 	VMOVUPS Y4, (AX)(R9*1)
-	VMOVUPS Y9, (AX)(DI*2)
+	VMOVUPS Y11, (AX)(DI*2)
 	VMOVUPS Y10, (AX)(R10*1)
 	VMOVUPS Y7, (AX)(SI*4)
 	VMOVUPS Y6, (AX)(R11*1)
-	VMOVUPS Y11, (AX)(R8*2)
-	VMOVUPS Y9, (AX)(R12*1)
+	VMOVUPS Y5, (AX)(R8*2)
+	VMOVUPS Y11, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -13610,14 +13453,10 @@ loop1:
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z4, K2
-	VBLENDMPD         Z9, Z8, K2, Z3
-	VBLENDMPD         Z8, Z9, K2, Z9
-	VPADDQ.BCST       oneIF64<>+0(SB), Z4, Z8
-	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z9
+	VBLENDMPD         Z9, Z8, K2, Z8
 	VPSLLQ            $0x3e, Z4, Z4
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z3
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z3
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z8
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z8
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z2
 	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z4
@@ -13626,40 +13465,40 @@ loop1:
 	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z9
 	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z9
 	VMULPD            Z9, Z9, Z4
-	VBROADCASTSD      sinP5F64<>+0(SB), Z8
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z8
-	VMULPD            Z8, Z4, Z8
-	VFMADD231PD       Z8, Z9, Z9
-	VBROADCASTSD      cosP5F64<>+0(SB), Z8
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z8
+	VBROADCASTSD      sinP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z3
+	VMULPD            Z3, Z4, Z3
+	VFMADD231PD       Z3, Z9, Z9
+	VBROADCASTSD      cosP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z3
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z2, K2
-	VBLENDMPD         Z8, Z9, K2, Z4
-	VBLENDMPD         Z9, Z8, K2, Z8
+	VBLENDMPD         Z3, Z9, K2, Z4
+	VBLENDMPD         Z9, Z3, K2, Z3
 	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
 	VPSLLQ            $0x3e, Z9, Z9
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z3
 	VPSLLQ            $0x3e, Z2, Z2
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z4
 	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z1, Z4
-	VMULPD            Z8, Z5, Z2
-	VFMADD231PD       Z8, Z6, Z2
+	VMULPD            Z3, Z5, Z2
+	VFMADD231PD       Z3, Z6, Z2
 	VMULPD            Z4, Z5, Z5
 	VFMADD231PD       Z4, Z6, Z5
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z8, K2
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z3, K2
 	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
-	VADDPD            Z3, Z3, Z6
-	VMULPD            Z8, Z7, Z7
-	VFNMADD231PD      Z3, Z6, Z7
+	VADDPD            Z8, Z8, Z6
+	VMULPD            Z3, Z7, Z7
+	VFNMADD231PD      Z8, Z6, Z7
 	VBLENDMPD         Z2, Z7, K2, Z7
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
 	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
@@ -13672,16 +13511,16 @@ loop1:
 	VADDPD            Z6, Z2, Z2
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
 	VMULPD            Z1, Z5, Z6
-	VMOVAPS           Z6, Z3
-	VFMSUB231PD       Z1, Z5, Z3
+	VMOVAPS           Z6, Z8
+	VFMSUB231PD       Z1, Z5, Z8
 	VFMADD231PD       Z0, Z7, Z6
-	VADDPD            Z3, Z6, Z6
+	VADDPD            Z8, Z6, Z6
 	VDIVPD            Z2, Z6, Z6
-	VMULPD            Z1, Z7, Z3
-	VFNMADD213PD      Z3, Z1, Z7
-	VFMSUB231PD       Z0, Z5, Z3
-	VADDPD            Z7, Z3, Z3
-	VDIVPD            Z2, Z3, Z3
+	VMULPD            Z1, Z7, Z8
+	VFNMADD213PD      Z8, Z1, Z7
+	VFMSUB231PD       Z0, Z5, Z8
+	VADDPD            Z7, Z8, Z8
+	VDIVPD            Z2, Z8, Z8
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
 	VFMADD213PD.BCST  sincRest0F64<>+0(SB), Z0, Z2
 	VMULPD.BCST       twentyFourthF64<>+0(SB), Z1, Z7
@@ -13696,7 +13535,7 @@ loop1:
 	VMULPD            Z0, Z7, Z7
 	VFMADD231PD       Z1, Z5, Z7
 	VBLENDMPD         Z2, Z6, K2, Z6
-	VBLENDMPD         Z7, Z3, K2, Z3
+	VBLENDMPD         Z7, Z8, K2, Z8
 	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z7
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
 	VPANDQ.BCST       absF64<>+0(SB), Z1, Z5
@@ -13705,148 +13544,148 @@ loop1:
 	VBROADCASTSD      psi18F64<>+0(SB), Z2
 	VFMADD213PD.BCST  sincRest8F64<>+0(SB), Z0, Z2
 	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z5
-	VBROADCASTSD      psi16F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z2, Z8
-	VFNMADD231PD      Z1, Z5, Z8
+	VBROADCASTSD      psi16F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z2, Z3
+	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VBROADCASTSD      psi15F64<>+0(SB), Z5
-	VFMADD231PD       Z0, Z8, Z5
+	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z2, Z3
 	VBROADCASTSD      psi14F64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VFNMADD231PD      Z1, Z8, Z2
+	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
-	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      sincRest6F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z2, Z8
-	VFNMADD231PD      Z1, Z5, Z8
+	VFMADD231PD       Z0, Z3, Z5
+	VBROADCASTSD      sincRest6F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z2, Z3
+	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VBROADCASTSD      psi12F64<>+0(SB), Z5
-	VFMADD231PD       Z0, Z8, Z5
+	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z2, Z3
 	VBROADCASTSD      psi11F64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VFNMADD231PD      Z1, Z8, Z2
+	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
-	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      psi10F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z2, Z8
-	VFNMADD231PD      Z1, Z5, Z8
+	VFMADD231PD       Z0, Z3, Z5
+	VBROADCASTSD      psi10F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z2, Z3
+	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VBROADCASTSD      sincRest4F64<>+0(SB), Z5
-	VFMADD231PD       Z0, Z8, Z5
+	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z2, Z3
 	VBROADCASTSD      psi8F64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VFNMADD231PD      Z1, Z8, Z2
+	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
-	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      psi7F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z2, Z8
-	VFNMADD231PD      Z1, Z5, Z8
+	VFMADD231PD       Z0, Z3, Z5
+	VBROADCASTSD      psi7F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z2, Z3
+	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VBROADCASTSD      psi6F64<>+0(SB), Z5
-	VFMADD231PD       Z0, Z8, Z5
+	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z2, Z3
 	VBROADCASTSD      sincRest2F64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VFNMADD231PD      Z1, Z8, Z2
+	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
-	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z2, Z8
-	VFNMADD231PD      Z1, Z5, Z8
+	VFMADD231PD       Z0, Z3, Z5
+	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z2, Z3
+	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VBROADCASTSD      psi3F64<>+0(SB), Z5
-	VFMADD231PD       Z0, Z8, Z5
+	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z2, Z3
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
 	VFMADD231PD       Z0, Z5, Z2
-	VFNMADD231PD      Z1, Z8, Z2
+	VFNMADD231PD      Z1, Z3, Z2
 	VMULPD            Z1, Z5, Z5
-	VFMADD231PD       Z0, Z8, Z5
-	VBROADCASTSD      sincRest0F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z2, Z8
-	VFNMADD231PD      Z1, Z5, Z8
+	VFMADD231PD       Z0, Z3, Z5
+	VBROADCASTSD      sincRest0F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z2, Z3
+	VFNMADD231PD      Z1, Z5, Z3
 	VMULPD            Z1, Z2, Z2
 	VFMADD231PD       Z0, Z5, Z2
 	VBROADCASTSD      halfF64<>+0(SB), Z5
-	VFMADD231PD       Z0, Z8, Z5
+	VFMADD231PD       Z0, Z3, Z5
 	VFNMADD231PD      Z1, Z2, Z5
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z2, Z3
 	VMULPD            Z1, Z1, Z2
 	VMOVAPS           Z2, Z4
 	VFMSUB231PD       Z1, Z1, Z4
 	VFMADD231PD       Z0, Z0, Z2
 	VADDPD            Z4, Z2, Z2
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
-	VMULPD            Z1, Z3, Z4
+	VMULPD            Z1, Z8, Z4
 	VMOVAPS           Z4, Z9
-	VFMSUB231PD       Z1, Z3, Z9
+	VFMSUB231PD       Z1, Z8, Z9
 	VFMADD231PD       Z0, Z7, Z4
 	VADDPD            Z9, Z4, Z4
 	VDIVPD            Z2, Z4, Z4
 	VMULPD            Z1, Z7, Z9
 	VFNMADD213PD      Z9, Z1, Z7
-	VFMSUB231PD       Z0, Z3, Z9
+	VFMSUB231PD       Z0, Z8, Z9
 	VADDPD            Z7, Z9, Z9
 	VDIVPD            Z2, Z9, Z9
 	VBLENDMPD         Z5, Z4, K2, Z4
-	VBLENDMPD         Z8, Z9, K2, Z9
-	VMOVUPS           (CX)(BX*2), Z8
-	VPXORQ.BCST       signF64<>+0(SB), Z8, Z8
+	VBLENDMPD         Z3, Z9, K2, Z9
+	VMOVUPS           (CX)(BX*2), Z3
+	VPXORQ.BCST       signF64<>+0(SB), Z3, Z3
 	VMOVUPS           (CX)(SI*1), Z5
 	VPXORQ.BCST       signF64<>+0(SB), Z5, Z5
 	VMULPD            Z5, Z9, Z2
 	VMOVAPS           Z2, Z7
 	VFNMADD231PD      Z5, Z9, Z7
-	VFMSUB231PD       Z8, Z4, Z2
+	VFMSUB231PD       Z3, Z4, Z2
 	VADDPD            Z7, Z2, Z2
 	VMULPD            Z5, Z4, Z7
 	VFMSUB213PD       Z7, Z5, Z4
-	VFMADD231PD       Z8, Z9, Z7
+	VFMADD231PD       Z3, Z9, Z7
 	VADDPD            Z4, Z7, Z7
 	VPXORQ.BCST       signF64<>+0(SB), Z7, Z4
-	VPXORQ.BCST       signF64<>+0(SB), Z3, Z9
+	VPXORQ.BCST       signF64<>+0(SB), Z8, Z9
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VBROADCASTSD      oneF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(BX*1)
-	VMOVUPD           Z8, K1, (AX)(BX*2)
-	VMOVUPD           Z8, K1, (AX)(SI*1)
-	VMOVUPD           Z8, K1, (AX)(BX*4)
-	VBROADCASTSD      oneF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(DI*1)
-	VBROADCASTSD      zeroF64<>+0(SB), Z8
-	VMOVUPD           Z8, K1, (AX)(SI*2)
-	VMOVUPD           Z8, K1, (AX)(R8*1)
+	VBROADCASTSD      oneF64<>+0(SB), Z3
+	VMOVUPD           Z3, K1, (AX)
+	VBROADCASTSD      zeroF64<>+0(SB), Z3
+	VMOVUPD           Z3, K1, (AX)(BX*1)
+	VMOVUPD           Z3, K1, (AX)(BX*2)
+	VMOVUPD           Z3, K1, (AX)(SI*1)
+	VMOVUPD           Z3, K1, (AX)(BX*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z3
+	VMOVUPD           Z3, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z3
+	VMOVUPD           Z3, K1, (AX)(SI*2)
+	VMOVUPD           Z3, K1, (AX)(R8*1)
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 	VMOVUPD           Z4, K1, (AX)(R9*1)
 	VMOVUPD           Z6, K1, (AX)(DI*2)
 	VMOVUPD           Z9, K1, (AX)(R10*1)
 	VMOVUPD           Z7, K1, (AX)(SI*4)
 	VMOVUPD           Z2, K1, (AX)(R11*1)
-	VMOVUPD           Z3, K1, (AX)(R8*2)
+	VMOVUPD           Z8, K1, (AX)(R8*2)
 	VMOVUPD           Z6, K1, (AX)(R12*1)
 	MOVQ              R13, AX
 	SUBQ              DX, AX
@@ -13858,25 +13697,25 @@ loop1:
 	RET
 
 easy3:
-	VBROADCASTSD oneF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(BX*1)
-	VMOVUPS      Z8, (AX)(BX*2)
-	VMOVUPS      Z8, (AX)(SI*1)
-	VMOVUPS      Z8, (AX)(BX*4)
-	VBROADCASTSD oneF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(DI*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z8
-	VMOVUPS      Z8, (AX)(SI*2)
-	VMOVUPS      Z8, (AX)(R8*1)
+	VBROADCASTSD oneF64<>+0(SB), Z3
+	VMOVUPS      Z3, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z3
+	VMOVUPS      Z3, (AX)(BX*1)
+	VMOVUPS      Z3, (AX)(BX*2)
+	VMOVUPS      Z3, (AX)(SI*1)
+	VMOVUPS      Z3, (AX)(BX*4)
+	VBROADCASTSD oneF64<>+0(SB), Z3
+	VMOVUPS      Z3, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z3
+	VMOVUPS      Z3, (AX)(SI*2)
+	VMOVUPS      Z3, (AX)(R8*1)
 	VMOVUPS      Z2, (AX)(BX*8)
 	VMOVUPS      Z4, (AX)(R9*1)
 	VMOVUPS      Z6, (AX)(DI*2)
 	VMOVUPS      Z9, (AX)(R10*1)
 	VMOVUPS      Z7, (AX)(SI*4)
 	VMOVUPS      Z2, (AX)(R11*1)
-	VMOVUPS      Z3, (AX)(R8*2)
+	VMOVUPS      Z8, (AX)(R8*2)
 	VMOVUPS      Z6, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
@@ -13936,277 +13775,271 @@ loop1:
 	VSUBPS       roundF32<>+0(SB), Y1, Y1
 	VMOVAPS      Y0, Y4
 	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y4, Y5
-	VFMADD213PS  expC4<>+0(SB), Y4, Y5
-	VFMADD213PS  expC3<>+0(SB), Y4, Y5
-	VFMADD213PS  expC2<>+0(SB), Y4, Y5
-	VMOVUPS      half<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y7
-	VSUBPS       Y7, Y1, Y7
-	VADDPS       roundF32<>+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       one<>+0(SB), Y6, Y6
+	VMOVAPS      Y4, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
+	VMOVUPS      expC6<>+0(SB), Y6
+	VFMADD213PS  expC5<>+0(SB), Y5, Y6
+	VFMADD213PS  expC4<>+0(SB), Y5, Y6
+	VFMADD213PS  expC3<>+0(SB), Y5, Y6
+	VFMADD213PS  expC2<>+0(SB), Y5, Y6
+	VMOVUPS      half<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y8
+	VSUBPS       Y8, Y1, Y8
+	VADDPS       roundF32<>+0(SB), Y8, Y8
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y4, Y4, Y7
-	VMOVAPS      Y4, Y8
-	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       one<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y5, Y5, Y8
+	VMOVAPS      Y5, Y9
+	VFMADD231PS  Y6, Y8, Y9
+	VMULPS       Y7, Y9, Y9
+	VSUBPS       one<>+0(SB), Y7, Y10
+	VMOVAPS      Y10, Y11
+	VFMADD231PS  Y7, Y5, Y11
+	VMULPS       Y7, Y8, Y8
 	VMULPS       Y6, Y8, Y8
-	VSUBPS       one<>+0(SB), Y6, Y9
-	VMOVAPS      Y9, Y10
-	VFMADD231PS  Y6, Y4, Y10
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVAPS      Y0, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y5
-	VSUBPS       Y4, Y5, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
-	VSUBPS       Y10, Y9, Y9
-	VFMADD231PS  Y6, Y4, Y9
-	VFMADD231PS  Y6, Y5, Y9
-	VADDPS       Y9, Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VMULPS       half<>+0(SB), Y2, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y5
-	VSUBPS       roundF32<>+0(SB), Y5, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y9
-	VMULPS       Y9, Y9, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VSUBPS       Y11, Y10, Y10
+	VFMADD231PS  Y7, Y5, Y10
+	VFMADD231PS  Y7, Y4, Y10
+	VADDPS       Y10, Y8, Y8
+	VADDPS       Y8, Y11, Y11
+	VMULPS       half<>+0(SB), Y2, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y10
+	VMULPS       Y10, Y10, Y5
 	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
-	VMULPS       Y1, Y4, Y1
-	VFMADD231PS  Y1, Y9, Y9
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y1
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y1, Y10, Y10
 	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
-	VFMADD213PS  one<>+0(SB), Y4, Y1
-	VPSLLD       $0x1f, Y5, Y4
-	VBLENDVPS    Y4, Y1, Y9, Y11
-	VBLENDVPS    Y4, Y9, Y1, Y1
-	VPSLLD       $0x1e, Y5, Y9
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y1, Y1
-	VXORPS       Y7, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y2, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y9
-	VMULPS       Y9, Y9, Y1
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y1
+	VFMADD213PS  one<>+0(SB), Y5, Y1
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y1, Y10, Y10
+	VPSLLD       $0x1e, Y4, Y4
+	VXORPS       Y8, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y2, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y4
+	VMULPS       Y4, Y4, Y1
 	VMOVUPS      sinP2<>+0(SB), Y5
 	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
 	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y1, Y5
-	VFMADD231PS  Y5, Y9, Y9
+	VFMADD231PS  Y5, Y4, Y4
 	VMOVUPS      cosP2<>+0(SB), Y5
 	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
 	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
 	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
 	VFMADD213PS  one<>+0(SB), Y1, Y5
-	VPSLLD       $0x1f, Y7, Y1
-	VBLENDVPS    Y1, Y5, Y9, Y4
-	VBLENDVPS    Y1, Y9, Y5, Y5
-	VPSLLD       $0x1e, Y7, Y9
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y5, Y5
-	VXORPS       Y2, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y4, Y4
-	VMULPS       Y5, Y6, Y9
-	VFMADD231PS  Y5, Y8, Y9
-	VMULPS       Y4, Y6, Y6
-	VFMADD231PS  Y4, Y8, Y6
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y8
-	VSUBPS       one<>+0(SB), Y9, Y9
-	VADDPS       Y11, Y11, Y4
-	VMULPS       Y5, Y10, Y10
-	VFNMADD231PS Y11, Y4, Y10
-	VBLENDVPS    Y8, Y9, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y9
-	VANDPS       absF32<>+0(SB), Y2, Y8
-	VMAXPS       Y8, Y9, Y9
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y9, Y9
-	VMULPS       Y6, Y6, Y8
-	VMOVAPS      Y8, Y4
-	VFMSUB231PS  Y6, Y6, Y4
-	VFMADD231PS  Y10, Y10, Y8
-	VADDPS       Y4, Y8, Y8
-	VBLENDVPS    Y9, one<>+0(SB), Y8, Y8
-	VMULPS       Y6, Y2, Y4
-	VMOVAPS      Y4, Y11
-	VFMSUB231PS  Y6, Y2, Y11
-	VFMADD231PS  Y10, Y0, Y4
-	VADDPS       Y11, Y4, Y4
-	VDIVPS       Y8, Y4, Y4
-	VMULPS       Y6, Y0, Y11
-	VFNMADD213PS Y11, Y0, Y6
-	VFMSUB231PS  Y10, Y2, Y11
-	VADDPS       Y6, Y11, Y11
-	VDIVPS       Y8, Y11, Y11
-	VMULPS       Y2, Y2, Y8
-	VFMSUB231PS  Y0, Y0, Y8
-	VMOVUPS      minusHalf<>+0(SB), Y6
-	VFMADD213PS  one<>+0(SB), Y0, Y6
-	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y6
-	VADDPS       Y0, Y0, Y8
-	VMULPS       Y2, Y8, Y8
-	VMULPS       minusHalf<>+0(SB), Y2, Y10
-	VFMADD231PS  halfCotRest0<>+0(SB), Y8, Y10
-	VBLENDVPS    Y9, Y6, Y4, Y4
-	VBLENDVPS    Y9, Y10, Y11, Y11
-	VMULPS       zero<>+0(SB), Y11, Y10
-	VMOVAPS      Y10, Y9
-	VFNMADD231PS zero<>+0(SB), Y11, Y9
-	VFMSUB231PS  one<>+0(SB), Y4, Y10
-	VADDPS       Y9, Y10, Y10
-	VMULPS       zero<>+0(SB), Y4, Y9
-	VFMSUB132PS  zero<>+0(SB), Y9, Y4
-	VFMADD231PS  one<>+0(SB), Y11, Y9
-	VADDPS       Y4, Y9, Y9
-	VMOVUPS      one<>+0(SB), Y4
-	VSUBPS       Y10, Y4, Y4
-	VXORPS       signF32<>+0(SB), Y9, Y11
-	VANDPS       absF32<>+0(SB), Y0, Y6
-	VANDPS       absF32<>+0(SB), Y2, Y8
-	VMAXPS       Y8, Y6, Y6
-	VCMPPS       $0x12, one<>+0(SB), Y6, Y6
-	VMOVUPS      psi11<>+0(SB), Y8
-	VFMADD213PS  psi10<>+0(SB), Y0, Y8
+	VPSLLD       $0x1f, Y8, Y1
+	VBLENDVPS    Y1, Y5, Y4, Y6
+	VBLENDVPS    Y1, Y4, Y5, Y5
+	VPSLLD       $0x1e, Y8, Y4
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y5, Y5
+	VXORPS       Y2, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y4
+	VFMADD231PS  Y5, Y9, Y4
+	VMULPS       Y6, Y7, Y7
+	VFMADD231PS  Y6, Y9, Y7
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y9
+	VSUBPS       one<>+0(SB), Y4, Y4
+	VADDPS       Y10, Y10, Y6
+	VMULPS       Y5, Y11, Y11
+	VFNMADD231PS Y10, Y6, Y11
+	VBLENDVPS    Y9, Y4, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y0, Y4
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMAXPS       Y9, Y4, Y4
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
+	VMULPS       Y7, Y7, Y9
+	VMOVAPS      Y9, Y6
+	VFMSUB231PS  Y7, Y7, Y6
+	VFMADD231PS  Y11, Y11, Y9
+	VADDPS       Y6, Y9, Y9
+	VBLENDVPS    Y4, one<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y2, Y6
+	VMOVAPS      Y6, Y10
+	VFMSUB231PS  Y7, Y2, Y10
+	VFMADD231PS  Y11, Y0, Y6
+	VADDPS       Y10, Y6, Y6
+	VDIVPS       Y9, Y6, Y6
+	VMULPS       Y7, Y0, Y10
+	VFNMADD213PS Y10, Y0, Y7
+	VFMSUB231PS  Y11, Y2, Y10
+	VADDPS       Y7, Y10, Y10
+	VDIVPS       Y9, Y10, Y10
+	VMULPS       Y2, Y2, Y9
+	VFMSUB231PS  Y0, Y0, Y9
+	VMOVUPS      minusHalf<>+0(SB), Y7
+	VFMADD213PS  one<>+0(SB), Y0, Y7
+	VFMADD231PS  halfCotRest0<>+0(SB), Y9, Y7
+	VADDPS       Y0, Y0, Y9
+	VMULPS       Y2, Y9, Y9
+	VMULPS       minusHalf<>+0(SB), Y2, Y11
+	VFMADD231PS  halfCotRest0<>+0(SB), Y9, Y11
+	VBLENDVPS    Y4, Y7, Y6, Y6
+	VBLENDVPS    Y4, Y11, Y10, Y10
+	VMULPS       zero<>+0(SB), Y10, Y11
+	VMOVAPS      Y11, Y4
+	VFNMADD231PS zero<>+0(SB), Y10, Y4
+	VFMSUB231PS  one<>+0(SB), Y6, Y11
+	VADDPS       Y4, Y11, Y11
+	VMULPS       zero<>+0(SB), Y6, Y4
+	VFMSUB132PS  zero<>+0(SB), Y4, Y6
+	VFMADD231PS  one<>+0(SB), Y10, Y4
+	VADDPS       Y6, Y4, Y4
+	VMOVUPS      one<>+0(SB), Y6
+	VSUBPS       Y11, Y6, Y6
+	VXORPS       signF32<>+0(SB), Y4, Y10
+	VANDPS       absF32<>+0(SB), Y0, Y7
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMAXPS       Y9, Y7, Y7
+	VCMPPS       $0x12, one<>+0(SB), Y7, Y7
+	VMOVUPS      psi11<>+0(SB), Y9
+	VFMADD213PS  psi10<>+0(SB), Y0, Y9
 	VMULPS       psi11<>+0(SB), Y2, Y5
-	VMOVUPS      sincRest4<>+0(SB), Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VFNMADD231PS Y2, Y5, Y7
-	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y5, Y8
+	VMOVUPS      sincRest4<>+0(SB), Y8
+	VFMADD231PS  Y0, Y9, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y5, Y9
 	VMOVUPS      psi8<>+0(SB), Y5
-	VFMADD231PS  Y0, Y7, Y5
-	VFNMADD231PS Y2, Y8, Y5
-	VMULPS       Y2, Y7, Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VMOVUPS      psi7<>+0(SB), Y8
-	VFMADD231PS  Y0, Y5, Y8
-	VFNMADD231PS Y2, Y7, Y8
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y0, Y7, Y5
-	VMOVUPS      psi6<>+0(SB), Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VFNMADD231PS Y2, Y5, Y7
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y9, Y5
 	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y5, Y8
+	VFMADD231PS  Y0, Y9, Y8
+	VMOVUPS      psi7<>+0(SB), Y9
+	VFMADD231PS  Y0, Y5, Y9
+	VFNMADD231PS Y2, Y8, Y9
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      psi6<>+0(SB), Y8
+	VFMADD231PS  Y0, Y9, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y5, Y9
 	VMOVUPS      sincRest2<>+0(SB), Y5
-	VFMADD231PS  Y0, Y7, Y5
-	VFNMADD231PS Y2, Y8, Y5
-	VMULPS       Y2, Y7, Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VMOVUPS      halfCotRest1<>+0(SB), Y8
-	VFMADD231PS  Y0, Y5, Y8
-	VFNMADD231PS Y2, Y7, Y8
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y0, Y7, Y5
-	VMOVUPS      psi3<>+0(SB), Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VFNMADD231PS Y2, Y5, Y7
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y9, Y5
 	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y5, Y8
+	VFMADD231PS  Y0, Y9, Y8
+	VMOVUPS      halfCotRest1<>+0(SB), Y9
+	VFMADD231PS  Y0, Y5, Y9
+	VFNMADD231PS Y2, Y8, Y9
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      psi3<>+0(SB), Y8
+	VFMADD231PS  Y0, Y9, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y5, Y9
 	VMOVUPS      twentyFourth<>+0(SB), Y5
-	VFMADD231PS  Y0, Y7, Y5
-	VFNMADD231PS Y2, Y8, Y5
-	VMULPS       Y2, Y7, Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VMOVUPS      sincRest0<>+0(SB), Y8
-	VFMADD231PS  Y0, Y5, Y8
-	VFNMADD231PS Y2, Y7, Y8
-	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  Y0, Y7, Y5
-	VMOVUPS      half<>+0(SB), Y7
-	VFMADD231PS  Y0, Y8, Y7
-	VFNMADD231PS Y2, Y5, Y7
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y9, Y5
 	VMULPS       Y2, Y8, Y8
-	VFMADD231PS  Y0, Y5, Y8
-	VMULPS       Y9, Y8, Y5
+	VFMADD231PS  Y0, Y9, Y8
+	VMOVUPS      sincRest0<>+0(SB), Y9
+	VFMADD231PS  Y0, Y5, Y9
+	VFNMADD231PS Y2, Y8, Y9
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      half<>+0(SB), Y8
+	VFMADD231PS  Y0, Y9, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y9, Y9
+	VFMADD231PS  Y0, Y5, Y9
+	VMULPS       Y4, Y9, Y5
 	VMOVAPS      Y5, Y1
-	VFNMADD231PS Y9, Y8, Y1
-	VFMSUB231PS  Y10, Y7, Y5
+	VFNMADD231PS Y4, Y9, Y1
+	VFMSUB231PS  Y11, Y8, Y5
 	VADDPS       Y1, Y5, Y5
-	VMULPS       Y9, Y7, Y1
-	VFMSUB213PS  Y1, Y9, Y7
-	VFMADD231PS  Y10, Y8, Y1
-	VADDPS       Y7, Y1, Y1
-	VMULPS       Y2, Y2, Y7
-	VMOVAPS      Y7, Y8
-	VFMSUB231PS  Y2, Y2, Y8
-	VFMADD231PS  Y0, Y0, Y7
-	VADDPS       Y8, Y7, Y7
-	VBLENDVPS    Y6, one<>+0(SB), Y7, Y7
-	VMULPS       Y2, Y11, Y8
-	VMOVAPS      Y8, Y12
-	VFMSUB231PS  Y2, Y11, Y12
-	VFMADD231PS  Y0, Y4, Y8
-	VADDPS       Y12, Y8, Y8
-	VDIVPS       Y7, Y8, Y8
-	VMULPS       Y2, Y4, Y12
-	VFNMADD213PS Y12, Y2, Y4
-	VFMSUB231PS  Y0, Y11, Y12
-	VADDPS       Y4, Y12, Y12
-	VDIVPS       Y7, Y12, Y12
-	VBLENDVPS    Y6, Y5, Y8, Y8
-	VBLENDVPS    Y6, Y1, Y12, Y12
+	VMULPS       Y4, Y8, Y1
+	VFMSUB213PS  Y1, Y4, Y8
+	VFMADD231PS  Y11, Y9, Y1
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y2, Y2, Y8
+	VMOVAPS      Y8, Y9
+	VFMSUB231PS  Y2, Y2, Y9
+	VFMADD231PS  Y0, Y0, Y8
+	VADDPS       Y9, Y8, Y8
+	VBLENDVPS    Y7, one<>+0(SB), Y8, Y8
+	VMULPS       Y2, Y10, Y9
+	VMOVAPS      Y9, Y12
+	VFMSUB231PS  Y2, Y10, Y12
+	VFMADD231PS  Y0, Y6, Y9
+	VADDPS       Y12, Y9, Y9
+	VDIVPS       Y8, Y9, Y9
+	VMULPS       Y2, Y6, Y12
+	VFNMADD213PS Y12, Y2, Y6
+	VFMSUB231PS  Y0, Y10, Y12
+	VADDPS       Y6, Y12, Y12
+	VDIVPS       Y8, Y12, Y12
+	VBLENDVPS    Y7, Y5, Y9, Y9
+	VBLENDVPS    Y7, Y1, Y12, Y12
 	VMOVUPS      (CX)(SI*1), Y1
-	VMULPS       Y1, Y12, Y6
-	VMOVAPS      Y6, Y5
+	VMULPS       Y1, Y12, Y7
+	VMOVAPS      Y7, Y5
 	VFNMADD231PS Y1, Y12, Y5
-	VMOVUPS      (CX)(BX*2), Y7
-	VFMSUB231PS  Y7, Y8, Y6
-	VADDPS       Y5, Y6, Y6
-	VMULPS       Y1, Y8, Y5
-	VFMSUB213PS  Y5, Y1, Y8
-	VFMADD231PS  Y7, Y12, Y5
-	VADDPS       Y8, Y5, Y5
-	VXORPS       signF32<>+0(SB), Y5, Y8
-	VXORPS       signF32<>+0(SB), Y9, Y12
+	VMOVUPS      (CX)(BX*2), Y8
+	VFMSUB231PS  Y8, Y9, Y7
+	VADDPS       Y5, Y7, Y7
+	VMULPS       Y1, Y9, Y5
+	VFMSUB213PS  Y5, Y1, Y9
+	VFMADD231PS  Y8, Y12, Y5
+	VADDPS       Y9, Y5, Y5
+	VXORPS       signF32<>+0(SB), Y5, Y9
+	VXORPS       signF32<>+0(SB), Y4, Y12
 	VMOVMSKPS    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPS       Y3, Y7, Y7
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPS       Y3, Y8, Y8
 	VMOVUPS      one<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)
+	VMASKMOVPS   Y3, Y8, (AX)
 	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(BX*1)
-	VMASKMOVPS   Y3, Y7, (AX)(BX*2)
-	VMASKMOVPS   Y3, Y7, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y7, (AX)(BX*4)
+	VMASKMOVPS   Y3, Y8, (AX)(BX*1)
+	VMASKMOVPS   Y3, Y8, (AX)(BX*2)
+	VMASKMOVPS   Y3, Y8, (AX)(SI*1)
+	VMASKMOVPS   Y3, Y8, (AX)(BX*4)
 	VMOVUPS      one<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
+	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
 	VMOVUPS      zero<>+0(SB), Y3
-	VMASKMOVPS   Y3, Y7, (AX)(SI*2)
-	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
-	VMASKMOVPS   Y6, Y7, (AX)(BX*8)
-	VMASKMOVPS   Y8, Y7, (AX)(R9*1)
-	VMASKMOVPS   Y10, Y7, (AX)(DI*2)
-	VMASKMOVPS   Y12, Y7, (AX)(R10*1)
-	VMASKMOVPS   Y5, Y7, (AX)(SI*4)
-	VMASKMOVPS   Y6, Y7, (AX)(R11*1)
-	VMASKMOVPS   Y9, Y7, (AX)(R8*2)
-	VMASKMOVPS   Y10, Y7, (AX)(R12*1)
+	VMASKMOVPS   Y3, Y8, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
+	VMASKMOVPS   Y7, Y8, (AX)(BX*8)
+	VMASKMOVPS   Y9, Y8, (AX)(R9*1)
+	VMASKMOVPS   Y11, Y8, (AX)(DI*2)
+	VMASKMOVPS   Y12, Y8, (AX)(R10*1)
+	VMASKMOVPS   Y5, Y8, (AX)(SI*4)
+	VMASKMOVPS   Y7, Y8, (AX)(R11*1)
+	VMASKMOVPS   Y4, Y8, (AX)(R8*2)
+	VMASKMOVPS   Y11, Y8, (AX)(R12*1)
 	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         8(AX), CX
@@ -14217,26 +14050,26 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS one<>+0(SB), Y7
-	VMOVUPS Y7, (AX)
-	VMOVUPS zero<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(BX*1)
-	VMOVUPS Y7, (AX)(BX*2)
-	VMOVUPS Y7, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(BX*4)
-	VMOVUPS one<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(DI*1)
-	VMOVUPS zero<>+0(SB), Y7
-	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(R8*1)
-	VMOVUPS Y6, (AX)(BX*8)
-	VMOVUPS Y8, (AX)(R9*1)
-	VMOVUPS Y10, (AX)(DI*2)
+	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS Y8, (AX)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(BX*1)
+	VMOVUPS Y8, (AX)(BX*2)
+	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS Y8, (AX)(BX*4)
+	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS Y8, (AX)(R8*1)
+	VMOVUPS Y7, (AX)(BX*8)
+	VMOVUPS Y9, (AX)(R9*1)
+	VMOVUPS Y11, (AX)(DI*2)
 	VMOVUPS Y12, (AX)(R10*1)
 	VMOVUPS Y5, (AX)(SI*4)
-	VMOVUPS Y6, (AX)(R11*1)
-	VMOVUPS Y9, (AX)(R8*2)
-	VMOVUPS Y10, (AX)(R12*1)
+	VMOVUPS Y7, (AX)(R11*1)
+	VMOVUPS Y4, (AX)(R8*2)
+	VMOVUPS Y11, (AX)(R12*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -14295,263 +14128,258 @@ loop1:
 	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z2
 	VMOVAPS           Z0, Z3
 	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
-	VBROADCASTSS      expC6<>+0(SB), Z4
-	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z4
-	VBROADCASTSS      one<>+0(SB), Z5
-	VSCALEFPS         Z2, Z5, Z5
-	VMULPS            Z3, Z3, Z6
-	VMOVAPS           Z3, Z7
-	VFMADD231PS       Z4, Z6, Z7
-	VMULPS            Z5, Z7, Z7
-	VSUBPS.BCST       one<>+0(SB), Z5, Z8
-	VMOVAPS           Z8, Z9
-	VFMADD231PS       Z5, Z3, Z9
-	VMULPS            Z5, Z6, Z6
-	VMULPS            Z4, Z6, Z6
-	VMOVAPS           Z0, Z4
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z4
-	VSUBPS            Z3, Z4, Z4
+	VMOVAPS           Z3, Z4
 	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z4
-	VSUBPS            Z9, Z8, Z8
-	VFMADD231PS       Z5, Z3, Z8
-	VFMADD231PS       Z5, Z4, Z8
-	VADDPS            Z8, Z6, Z6
-	VADDPS            Z6, Z9, Z9
-	VMULPS.BCST       half<>+0(SB), Z1, Z6
-	VBROADCASTSS      twoOverPi<>+0(SB), Z8
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z8
-	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z4
-	VMOVAPS           Z6, Z3
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z3
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z3
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z4, Z3
-	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      sinP2<>+0(SB), Z2
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z2
-	VMULPS            Z2, Z4, Z2
-	VFMADD231PS       Z2, Z3, Z3
-	VBROADCASTSS      cosP2<>+0(SB), Z2
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
-	VPTESTMD.BCST     oneI<>+0(SB), Z8, K2
-	VBLENDMPS         Z2, Z3, K2, Z4
-	VBLENDMPS         Z3, Z2, K2, Z2
-	VPSLLD            $0x1e, Z8, Z3
-	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
-	VPSLLD            $0x1e, Z8, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z2
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z4
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z4
-	VBROADCASTSS      twoOverPi<>+0(SB), Z6
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z6
-	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z3
-	VMOVAPS           Z1, Z2
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z2
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z2
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z2
-	VMULPS            Z2, Z2, Z3
-	VBROADCASTSS      sinP2<>+0(SB), Z8
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z8
-	VMULPS            Z8, Z3, Z8
-	VFMADD231PS       Z8, Z2, Z2
-	VBROADCASTSS      cosP2<>+0(SB), Z8
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
-	VPTESTMD.BCST     oneI<>+0(SB), Z6, K2
-	VBLENDMPS         Z8, Z2, K2, Z3
-	VBLENDMPS         Z2, Z8, K2, Z8
-	VPSLLD            $0x1e, Z6, Z2
-	VPADDD.BCST       oneI<>+0(SB), Z6, Z6
-	VPSLLD            $0x1e, Z6, Z6
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z3
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z3
-	VMULPS            Z8, Z5, Z2
-	VFMADD231PS       Z8, Z7, Z2
-	VMULPS            Z3, Z5, Z5
-	VFMADD231PS       Z3, Z7, Z5
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
-	VSUBPS.BCST       one<>+0(SB), Z2, Z2
-	VADDPS            Z4, Z4, Z7
-	VMULPS            Z8, Z9, Z9
-	VFNMADD231PS      Z4, Z7, Z9
-	VBLENDMPS         Z2, Z9, K2, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z7
-	VMAXPS            Z7, Z2, Z2
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
-	VMULPS            Z5, Z5, Z2
-	VMOVAPS           Z2, Z7
-	VFMSUB231PS       Z5, Z5, Z7
-	VFMADD231PS       Z9, Z9, Z2
-	VADDPS            Z7, Z2, Z2
-	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
-	VMULPS            Z5, Z1, Z7
+	VBROADCASTSS      expC6<>+0(SB), Z5
+	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z5
+	VBROADCASTSS      one<>+0(SB), Z6
+	VSCALEFPS         Z2, Z6, Z6
+	VMULPS            Z4, Z4, Z7
+	VMOVAPS           Z4, Z8
+	VFMADD231PS       Z5, Z7, Z8
+	VMULPS            Z6, Z8, Z8
+	VSUBPS.BCST       one<>+0(SB), Z6, Z9
+	VMOVAPS           Z9, Z10
+	VFMADD231PS       Z6, Z4, Z10
+	VMULPS            Z6, Z7, Z7
+	VMULPS            Z5, Z7, Z7
+	VSUBPS            Z4, Z3, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
+	VSUBPS            Z10, Z9, Z9
+	VFMADD231PS       Z6, Z4, Z9
+	VFMADD231PS       Z6, Z3, Z9
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z10, Z10
+	VMULPS.BCST       half<>+0(SB), Z1, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z3
 	VMOVAPS           Z7, Z4
-	VFMSUB231PS       Z5, Z1, Z4
-	VFMADD231PS       Z9, Z0, Z7
-	VADDPS            Z4, Z7, Z7
-	VDIVPS            Z2, Z7, Z7
-	VMULPS            Z5, Z0, Z4
-	VFNMADD213PS      Z4, Z0, Z5
-	VFMSUB231PS       Z9, Z1, Z4
-	VADDPS            Z5, Z4, Z4
-	VDIVPS            Z2, Z4, Z4
-	VMULPS            Z1, Z1, Z2
-	VFMSUB231PS       Z0, Z0, Z2
-	VBROADCASTSS      minusHalf<>+0(SB), Z5
-	VFMADD213PS.BCST  one<>+0(SB), Z0, Z5
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z5
-	VADDPS            Z0, Z0, Z2
-	VMULPS            Z1, Z2, Z2
-	VMULPS.BCST       minusHalf<>+0(SB), Z1, Z9
-	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z9
-	VBLENDMPS         Z5, Z7, K2, Z7
-	VBLENDMPS         Z9, Z4, K2, Z4
-	VMULPS.BCST       zero<>+0(SB), Z4, Z9
-	VMOVAPS           Z9, Z5
-	VFNMADD231PS.BCST zero<>+0(SB), Z4, Z5
-	VFMSUB231PS.BCST  one<>+0(SB), Z7, Z9
-	VADDPS            Z5, Z9, Z9
-	VMULPS.BCST       zero<>+0(SB), Z7, Z5
-	VFMSUB132PS.BCST  zero<>+0(SB), Z5, Z7
-	VFMADD231PS.BCST  one<>+0(SB), Z4, Z5
-	VADDPS            Z7, Z5, Z5
-	VBROADCASTSS      one<>+0(SB), Z7
-	VSUBPS            Z9, Z7, Z7
-	VPXORD.BCST       signF32<>+0(SB), Z5, Z4
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z4
+	VMULPS            Z4, Z4, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z2
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z2
+	VMULPS            Z2, Z3, Z2
+	VFMADD231PS       Z2, Z4, Z4
+	VBROADCASTSS      cosP2<>+0(SB), Z2
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z2
+	VPTESTMD.BCST     oneI<>+0(SB), Z9, K2
+	VBLENDMPS         Z2, Z4, K2, Z4
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z4
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z4
+	VBROADCASTSS      twoOverPi<>+0(SB), Z7
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z9
+	VMOVAPS           Z1, Z2
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z2
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z2
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z2
+	VMULPS            Z2, Z2, Z9
+	VBROADCASTSS      sinP2<>+0(SB), Z3
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z3
+	VMULPS            Z3, Z9, Z3
+	VFMADD231PS       Z3, Z2, Z2
+	VBROADCASTSS      cosP2<>+0(SB), Z3
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  one<>+0(SB), Z9, Z3
+	VPTESTMD.BCST     oneI<>+0(SB), Z7, K2
+	VBLENDMPS         Z3, Z2, K2, Z9
+	VBLENDMPS         Z2, Z3, K2, Z3
+	VPSLLD            $0x1e, Z7, Z2
+	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
+	VPSLLD            $0x1e, Z7, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z3
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z9
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z9
+	VMULPS            Z3, Z6, Z2
+	VFMADD231PS       Z3, Z8, Z2
+	VMULPS            Z9, Z6, Z6
+	VFMADD231PS       Z9, Z8, Z6
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z3, K2
+	VSUBPS.BCST       one<>+0(SB), Z2, Z2
+	VADDPS            Z4, Z4, Z8
+	VMULPS            Z3, Z10, Z10
+	VFNMADD231PS      Z4, Z8, Z10
+	VBLENDMPS         Z2, Z10, K2, Z10
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
 	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
 	VMAXPS            Z8, Z2, Z2
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
+	VMULPS            Z6, Z6, Z2
+	VMOVAPS           Z2, Z8
+	VFMSUB231PS       Z6, Z6, Z8
+	VFMADD231PS       Z10, Z10, Z2
+	VADDPS            Z8, Z2, Z2
+	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
+	VMULPS            Z6, Z1, Z8
+	VMOVAPS           Z8, Z4
+	VFMSUB231PS       Z6, Z1, Z4
+	VFMADD231PS       Z10, Z0, Z8
+	VADDPS            Z4, Z8, Z8
+	VDIVPS            Z2, Z8, Z8
+	VMULPS            Z6, Z0, Z4
+	VFNMADD213PS      Z4, Z0, Z6
+	VFMSUB231PS       Z10, Z1, Z4
+	VADDPS            Z6, Z4, Z4
+	VDIVPS            Z2, Z4, Z4
+	VMULPS            Z1, Z1, Z2
+	VFMSUB231PS       Z0, Z0, Z2
+	VBROADCASTSS      minusHalf<>+0(SB), Z6
+	VFMADD213PS.BCST  one<>+0(SB), Z0, Z6
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z6
+	VADDPS            Z0, Z0, Z2
+	VMULPS            Z1, Z2, Z2
+	VMULPS.BCST       minusHalf<>+0(SB), Z1, Z10
+	VFMADD231PS.BCST  halfCotRest0<>+0(SB), Z2, Z10
+	VBLENDMPS         Z6, Z8, K2, Z8
+	VBLENDMPS         Z10, Z4, K2, Z4
+	VMULPS.BCST       zero<>+0(SB), Z4, Z10
+	VMOVAPS           Z10, Z6
+	VFNMADD231PS.BCST zero<>+0(SB), Z4, Z6
+	VFMSUB231PS.BCST  one<>+0(SB), Z8, Z10
+	VADDPS            Z6, Z10, Z10
+	VMULPS.BCST       zero<>+0(SB), Z8, Z6
+	VFMSUB132PS.BCST  zero<>+0(SB), Z6, Z8
+	VFMADD231PS.BCST  one<>+0(SB), Z4, Z6
+	VADDPS            Z8, Z6, Z6
+	VBROADCASTSS      one<>+0(SB), Z8
+	VSUBPS            Z10, Z8, Z8
+	VPXORD.BCST       signF32<>+0(SB), Z6, Z4
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z3
+	VMAXPS            Z3, Z2, Z2
 	VCMPPS.BCST       $0x12, one<>+0(SB), Z2, K2
 	VBROADCASTSS      psi11<>+0(SB), Z2
 	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
-	VMULPS.BCST       psi11<>+0(SB), Z1, Z8
-	VBROADCASTSS      sincRest4<>+0(SB), Z3
-	VFMADD231PS       Z0, Z2, Z3
-	VFNMADD231PS      Z1, Z8, Z3
+	VMULPS.BCST       psi11<>+0(SB), Z1, Z3
+	VBROADCASTSS      sincRest4<>+0(SB), Z9
+	VFMADD231PS       Z0, Z2, Z9
+	VFNMADD231PS      Z1, Z3, Z9
 	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VBROADCASTSS      psi8<>+0(SB), Z8
-	VFMADD231PS       Z0, Z3, Z8
-	VFNMADD231PS      Z1, Z2, Z8
-	VMULPS            Z1, Z3, Z3
-	VFMADD231PS       Z0, Z2, Z3
+	VFMADD231PS       Z0, Z3, Z2
+	VBROADCASTSS      psi8<>+0(SB), Z3
+	VFMADD231PS       Z0, Z9, Z3
+	VFNMADD231PS      Z1, Z2, Z3
+	VMULPS            Z1, Z9, Z9
+	VFMADD231PS       Z0, Z2, Z9
 	VBROADCASTSS      psi7<>+0(SB), Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VFNMADD231PS      Z1, Z3, Z2
-	VMULPS            Z1, Z8, Z8
-	VFMADD231PS       Z0, Z3, Z8
-	VBROADCASTSS      psi6<>+0(SB), Z3
-	VFMADD231PS       Z0, Z2, Z3
-	VFNMADD231PS      Z1, Z8, Z3
-	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VBROADCASTSS      sincRest2<>+0(SB), Z8
-	VFMADD231PS       Z0, Z3, Z8
-	VFNMADD231PS      Z1, Z2, Z8
+	VFMADD231PS       Z0, Z3, Z2
+	VFNMADD231PS      Z1, Z9, Z2
 	VMULPS            Z1, Z3, Z3
-	VFMADD231PS       Z0, Z2, Z3
+	VFMADD231PS       Z0, Z9, Z3
+	VBROADCASTSS      psi6<>+0(SB), Z9
+	VFMADD231PS       Z0, Z2, Z9
+	VFNMADD231PS      Z1, Z3, Z9
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z3, Z2
+	VBROADCASTSS      sincRest2<>+0(SB), Z3
+	VFMADD231PS       Z0, Z9, Z3
+	VFNMADD231PS      Z1, Z2, Z3
+	VMULPS            Z1, Z9, Z9
+	VFMADD231PS       Z0, Z2, Z9
 	VBROADCASTSS      halfCotRest1<>+0(SB), Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VFNMADD231PS      Z1, Z3, Z2
-	VMULPS            Z1, Z8, Z8
-	VFMADD231PS       Z0, Z3, Z8
-	VBROADCASTSS      psi3<>+0(SB), Z3
-	VFMADD231PS       Z0, Z2, Z3
-	VFNMADD231PS      Z1, Z8, Z3
-	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VBROADCASTSS      twentyFourth<>+0(SB), Z8
-	VFMADD231PS       Z0, Z3, Z8
-	VFNMADD231PS      Z1, Z2, Z8
+	VFMADD231PS       Z0, Z3, Z2
+	VFNMADD231PS      Z1, Z9, Z2
 	VMULPS            Z1, Z3, Z3
-	VFMADD231PS       Z0, Z2, Z3
-	VBROADCASTSS      sincRest0<>+0(SB), Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VFNMADD231PS      Z1, Z3, Z2
-	VMULPS            Z1, Z8, Z8
-	VFMADD231PS       Z0, Z3, Z8
-	VBROADCASTSS      half<>+0(SB), Z3
-	VFMADD231PS       Z0, Z2, Z3
-	VFNMADD231PS      Z1, Z8, Z3
+	VFMADD231PS       Z0, Z9, Z3
+	VBROADCASTSS      psi3<>+0(SB), Z9
+	VFMADD231PS       Z0, Z2, Z9
+	VFNMADD231PS      Z1, Z3, Z9
 	VMULPS            Z1, Z2, Z2
-	VFMADD231PS       Z0, Z8, Z2
-	VMULPS            Z5, Z2, Z8
-	VMOVAPS           Z8, Z6
-	VFNMADD231PS      Z5, Z2, Z6
-	VFMSUB231PS       Z9, Z3, Z8
-	VADDPS            Z6, Z8, Z8
-	VMULPS            Z5, Z3, Z6
-	VFMSUB213PS       Z6, Z5, Z3
-	VFMADD231PS       Z9, Z2, Z6
-	VADDPS            Z3, Z6, Z6
-	VMULPS            Z1, Z1, Z3
-	VMOVAPS           Z3, Z2
-	VFMSUB231PS       Z1, Z1, Z2
-	VFMADD231PS       Z0, Z0, Z3
-	VADDPS            Z2, Z3, Z3
-	VBLENDMPS.BCST    one<>+0(SB), Z3, K2, Z3
-	VMULPS            Z1, Z4, Z2
-	VMOVAPS           Z2, Z10
-	VFMSUB231PS       Z1, Z4, Z10
-	VFMADD231PS       Z0, Z7, Z2
-	VADDPS            Z10, Z2, Z2
-	VDIVPS            Z3, Z2, Z2
-	VMULPS            Z1, Z7, Z10
-	VFNMADD213PS      Z10, Z1, Z7
-	VFMSUB231PS       Z0, Z4, Z10
-	VADDPS            Z7, Z10, Z10
-	VDIVPS            Z3, Z10, Z10
-	VBLENDMPS         Z8, Z2, K2, Z2
-	VBLENDMPS         Z6, Z10, K2, Z10
-	VMOVUPS           (CX)(SI*1), Z6
-	VMULPS            Z6, Z10, Z8
-	VMOVAPS           Z8, Z3
-	VFNMADD231PS      Z6, Z10, Z3
-	VMOVUPS           (CX)(BX*2), Z7
-	VFMSUB231PS       Z7, Z2, Z8
-	VADDPS            Z3, Z8, Z8
+	VFMADD231PS       Z0, Z3, Z2
+	VBROADCASTSS      twentyFourth<>+0(SB), Z3
+	VFMADD231PS       Z0, Z9, Z3
+	VFNMADD231PS      Z1, Z2, Z3
+	VMULPS            Z1, Z9, Z9
+	VFMADD231PS       Z0, Z2, Z9
+	VBROADCASTSS      sincRest0<>+0(SB), Z2
+	VFMADD231PS       Z0, Z3, Z2
+	VFNMADD231PS      Z1, Z9, Z2
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z9, Z3
+	VBROADCASTSS      half<>+0(SB), Z9
+	VFMADD231PS       Z0, Z2, Z9
+	VFNMADD231PS      Z1, Z3, Z9
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z3, Z2
 	VMULPS            Z6, Z2, Z3
-	VFMSUB213PS       Z3, Z6, Z2
-	VFMADD231PS       Z7, Z10, Z3
-	VADDPS            Z2, Z3, Z3
-	VPXORD.BCST       signF32<>+0(SB), Z3, Z2
-	VPXORD.BCST       signF32<>+0(SB), Z5, Z10
+	VMOVAPS           Z3, Z7
+	VFNMADD231PS      Z6, Z2, Z7
+	VFMSUB231PS       Z10, Z9, Z3
+	VADDPS            Z7, Z3, Z3
+	VMULPS            Z6, Z9, Z7
+	VFMSUB213PS       Z7, Z6, Z9
+	VFMADD231PS       Z10, Z2, Z7
+	VADDPS            Z9, Z7, Z7
+	VMULPS            Z1, Z1, Z9
+	VMOVAPS           Z9, Z2
+	VFMSUB231PS       Z1, Z1, Z2
+	VFMADD231PS       Z0, Z0, Z9
+	VADDPS            Z2, Z9, Z9
+	VBLENDMPS.BCST    one<>+0(SB), Z9, K2, Z9
+	VMULPS            Z1, Z4, Z2
+	VMOVAPS           Z2, Z5
+	VFMSUB231PS       Z1, Z4, Z5
+	VFMADD231PS       Z0, Z8, Z2
+	VADDPS            Z5, Z2, Z2
+	VDIVPS            Z9, Z2, Z2
+	VMULPS            Z1, Z8, Z5
+	VFNMADD213PS      Z5, Z1, Z8
+	VFMSUB231PS       Z0, Z4, Z5
+	VADDPS            Z8, Z5, Z5
+	VDIVPS            Z9, Z5, Z5
+	VBLENDMPS         Z3, Z2, K2, Z2
+	VBLENDMPS         Z7, Z5, K2, Z5
+	VMOVUPS           (CX)(SI*1), Z7
+	VMULPS            Z7, Z5, Z3
+	VMOVAPS           Z3, Z9
+	VFNMADD231PS      Z7, Z5, Z9
+	VMOVUPS           (CX)(BX*2), Z8
+	VFMSUB231PS       Z8, Z2, Z3
+	VADDPS            Z9, Z3, Z3
+	VMULPS            Z7, Z2, Z9
+	VFMSUB213PS       Z9, Z7, Z2
+	VFMADD231PS       Z8, Z5, Z9
+	VADDPS            Z2, Z9, Z9
+	VPXORD.BCST       signF32<>+0(SB), Z9, Z2
+	VPXORD.BCST       signF32<>+0(SB), Z6, Z5
 	KMOVW             K1, R14
 	TESTQ             R14, R14
 	JE                easy3
 	KNOTW             K1, K1
-	VBROADCASTSS      one<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)
-	VBROADCASTSS      zero<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(BX*1)
-	VMOVUPS           Z7, K1, (AX)(BX*2)
-	VMOVUPS           Z7, K1, (AX)(SI*1)
-	VMOVUPS           Z7, K1, (AX)(BX*4)
-	VBROADCASTSS      one<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(DI*1)
-	VBROADCASTSS      zero<>+0(SB), Z7
-	VMOVUPS           Z7, K1, (AX)(SI*2)
-	VMOVUPS           Z7, K1, (AX)(R8*1)
-	VMOVUPS           Z8, K1, (AX)(BX*8)
+	VBROADCASTSS      one<>+0(SB), Z8
+	VMOVUPS           Z8, K1, (AX)
+	VBROADCASTSS      zero<>+0(SB), Z8
+	VMOVUPS           Z8, K1, (AX)(BX*1)
+	VMOVUPS           Z8, K1, (AX)(BX*2)
+	VMOVUPS           Z8, K1, (AX)(SI*1)
+	VMOVUPS           Z8, K1, (AX)(BX*4)
+	VBROADCASTSS      one<>+0(SB), Z8
+	VMOVUPS           Z8, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z8
+	VMOVUPS           Z8, K1, (AX)(SI*2)
+	VMOVUPS           Z8, K1, (AX)(R8*1)
+	VMOVUPS           Z3, K1, (AX)(BX*8)
 	VMOVUPS           Z2, K1, (AX)(R9*1)
-	VMOVUPS           Z9, K1, (AX)(DI*2)
-	VMOVUPS           Z10, K1, (AX)(R10*1)
-	VMOVUPS           Z3, K1, (AX)(SI*4)
-	VMOVUPS           Z8, K1, (AX)(R11*1)
-	VMOVUPS           Z5, K1, (AX)(R8*2)
-	VMOVUPS           Z9, K1, (AX)(R12*1)
+	VMOVUPS           Z10, K1, (AX)(DI*2)
+	VMOVUPS           Z5, K1, (AX)(R10*1)
+	VMOVUPS           Z9, K1, (AX)(SI*4)
+	VMOVUPS           Z3, K1, (AX)(R11*1)
+	VMOVUPS           Z6, K1, (AX)(R8*2)
+	VMOVUPS           Z10, K1, (AX)(R12*1)
 	MOVQ              R13, AX
 	SUBQ              DX, AX
 	LEAQ              16(AX), CX
@@ -14562,26 +14390,26 @@ loop1:
 	RET
 
 easy3:
-	VBROADCASTSS one<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)
-	VBROADCASTSS zero<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(BX*1)
-	VMOVUPS      Z7, (AX)(BX*2)
-	VMOVUPS      Z7, (AX)(SI*1)
-	VMOVUPS      Z7, (AX)(BX*4)
-	VBROADCASTSS one<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(DI*1)
-	VBROADCASTSS zero<>+0(SB), Z7
-	VMOVUPS      Z7, (AX)(SI*2)
-	VMOVUPS      Z7, (AX)(R8*1)
-	VMOVUPS      Z8, (AX)(BX*8)
+	VBROADCASTSS one<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)
+	VBROADCASTSS zero<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(BX*1)
+	VMOVUPS      Z8, (AX)(BX*2)
+	VMOVUPS      Z8, (AX)(SI*1)
+	VMOVUPS      Z8, (AX)(BX*4)
+	VBROADCASTSS one<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(SI*2)
+	VMOVUPS      Z8, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(BX*8)
 	VMOVUPS      Z2, (AX)(R9*1)
-	VMOVUPS      Z9, (AX)(DI*2)
-	VMOVUPS      Z10, (AX)(R10*1)
-	VMOVUPS      Z3, (AX)(SI*4)
-	VMOVUPS      Z8, (AX)(R11*1)
-	VMOVUPS      Z5, (AX)(R8*2)
-	VMOVUPS      Z9, (AX)(R12*1)
+	VMOVUPS      Z10, (AX)(DI*2)
+	VMOVUPS      Z5, (AX)(R10*1)
+	VMOVUPS      Z9, (AX)(SI*4)
+	VMOVUPS      Z3, (AX)(R11*1)
+	VMOVUPS      Z6, (AX)(R8*2)
+	VMOVUPS      Z10, (AX)(R12*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
@@ -14697,16 +14525,11 @@ loop1:
 	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
 	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
 	VPSLLQ       $0x3f, Y4, Y9
-	VBLENDVPD    Y9, Y10, Y5, Y11
-	VBLENDVPD    Y9, Y5, Y10, Y10
-	VPADDQ       oneIF64<>+0(SB), Y4, Y5
-	VPSLLQ       $0x3e, Y5, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
-	VXORPD       Y5, Y10, Y10
+	VBLENDVPD    Y9, Y10, Y5, Y5
 	VPSLLQ       $0x3e, Y4, Y4
 	VXORPD       Y1, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       Y4, Y11, Y11
+	VXORPD       Y4, Y5, Y5
 	VANDPD       absF64<>+0(SB), Y2, Y4
 	VMOVUPS      twoOverPiF64<>+0(SB), Y1
 	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
@@ -14715,64 +14538,64 @@ loop1:
 	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
 	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
 	VMULPD       Y4, Y4, Y10
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
-	VMULPD       Y5, Y10, Y5
-	VFMADD231PD  Y5, Y4, Y4
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y9
+	VMULPD       Y9, Y10, Y9
+	VFMADD231PD  Y9, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y9
 	VPSLLQ       $0x3f, Y1, Y10
-	VBLENDVPD    Y10, Y5, Y4, Y9
-	VBLENDVPD    Y10, Y4, Y5, Y5
+	VBLENDVPD    Y10, Y9, Y4, Y11
+	VBLENDVPD    Y10, Y4, Y9, Y9
 	VPADDQ       oneIF64<>+0(SB), Y1, Y4
 	VPSLLQ       $0x3e, Y4, Y4
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VXORPD       Y4, Y5, Y5
+	VXORPD       Y4, Y9, Y9
 	VPSLLQ       $0x3e, Y1, Y1
 	VXORPD       Y2, Y1, Y1
 	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y9, Y9
-	VMULPD       Y5, Y6, Y1
-	VFMADD231PD  Y5, Y7, Y1
-	VMULPD       Y9, Y6, Y6
-	VFMADD231PD  Y9, Y7, Y6
-	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y7
+	VXORPD       Y1, Y11, Y11
+	VMULPD       Y9, Y6, Y1
+	VFMADD231PD  Y9, Y7, Y1
+	VMULPD       Y11, Y6, Y6
+	VFMADD231PD  Y11, Y7, Y6
+	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y7
 	VSUBPD       oneF64<>+0(SB), Y1, Y1
-	VADDPD       Y11, Y11, Y9
-	VMULPD       Y5, Y8, Y8
-	VFNMADD231PD Y11, Y9, Y8
+	VADDPD       Y5, Y5, Y11
+	VMULPD       Y9, Y8, Y8
+	VFNMADD231PD Y5, Y11, Y8
 	VBLENDVPD    Y7, Y1, Y8, Y8
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VANDPD       absF64<>+0(SB), Y2, Y7
 	VMAXPD       Y7, Y1, Y1
 	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
 	VMULPD       Y6, Y6, Y7
-	VMOVAPS      Y7, Y9
-	VFMSUB231PD  Y6, Y6, Y9
+	VMOVAPS      Y7, Y11
+	VFMSUB231PD  Y6, Y6, Y11
 	VFMADD231PD  Y8, Y8, Y7
-	VADDPD       Y9, Y7, Y7
+	VADDPD       Y11, Y7, Y7
 	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
-	VMULPD       Y6, Y2, Y9
-	VMOVAPS      Y9, Y11
-	VFMSUB231PD  Y6, Y2, Y11
-	VFMADD231PD  Y8, Y0, Y9
-	VADDPD       Y11, Y9, Y9
-	VDIVPD       Y7, Y9, Y9
-	VMULPD       Y6, Y0, Y11
-	VFNMADD213PD Y11, Y0, Y6
-	VFMSUB231PD  Y8, Y2, Y11
-	VADDPD       Y6, Y11, Y11
+	VMULPD       Y6, Y2, Y11
+	VMOVAPS      Y11, Y5
+	VFMSUB231PD  Y6, Y2, Y5
+	VFMADD231PD  Y8, Y0, Y11
+	VADDPD       Y5, Y11, Y11
 	VDIVPD       Y7, Y11, Y11
+	VMULPD       Y6, Y0, Y5
+	VFNMADD213PD Y5, Y0, Y6
+	VFMSUB231PD  Y8, Y2, Y5
+	VADDPD       Y6, Y5, Y5
+	VDIVPD       Y7, Y5, Y5
 	VMULPD       Y2, Y2, Y7
 	VFMSUB231PD  Y0, Y0, Y7
 	VMOVUPS      minusHalfF64<>+0(SB), Y6
@@ -14782,178 +14605,178 @@ loop1:
 	VMULPD       Y2, Y7, Y7
 	VMULPD       minusHalfF64<>+0(SB), Y2, Y8
 	VFMADD231PD  halfCotRest0F64<>+0(SB), Y7, Y8
-	VBLENDVPD    Y1, Y6, Y9, Y9
-	VBLENDVPD    Y1, Y8, Y11, Y11
-	VMULPD       zeroF64<>+0(SB), Y11, Y8
+	VBLENDVPD    Y1, Y6, Y11, Y11
+	VBLENDVPD    Y1, Y8, Y5, Y5
+	VMULPD       zeroF64<>+0(SB), Y5, Y8
 	VMOVAPS      Y8, Y1
-	VFNMADD231PD zeroF64<>+0(SB), Y11, Y1
-	VFMSUB231PD  oneF64<>+0(SB), Y9, Y8
+	VFNMADD231PD zeroF64<>+0(SB), Y5, Y1
+	VFMSUB231PD  oneF64<>+0(SB), Y11, Y8
 	VADDPD       Y1, Y8, Y8
-	VMULPD       zeroF64<>+0(SB), Y9, Y1
-	VFMSUB132PD  zeroF64<>+0(SB), Y1, Y9
-	VFMADD231PD  oneF64<>+0(SB), Y11, Y1
-	VADDPD       Y9, Y1, Y1
-	VMOVUPS      oneF64<>+0(SB), Y9
-	VSUBPD       Y8, Y9, Y9
-	VXORPD       signF64<>+0(SB), Y1, Y11
+	VMULPD       zeroF64<>+0(SB), Y11, Y1
+	VFMSUB132PD  zeroF64<>+0(SB), Y1, Y11
+	VFMADD231PD  oneF64<>+0(SB), Y5, Y1
+	VADDPD       Y11, Y1, Y1
+	VMOVUPS      oneF64<>+0(SB), Y11
+	VSUBPD       Y8, Y11, Y11
+	VXORPD       signF64<>+0(SB), Y1, Y5
 	VANDPD       absF64<>+0(SB), Y0, Y6
 	VANDPD       absF64<>+0(SB), Y2, Y7
 	VMAXPD       Y7, Y6, Y6
 	VCMPPD       $0x12, oneF64<>+0(SB), Y6, Y6
 	VMOVUPS      psi18F64<>+0(SB), Y7
 	VFMADD213PD  sincRest8F64<>+0(SB), Y0, Y7
-	VMULPD       psi18F64<>+0(SB), Y2, Y5
+	VMULPD       psi18F64<>+0(SB), Y2, Y9
 	VMOVUPS      psi16F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VFNMADD231PD Y2, Y5, Y4
+	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
-	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      psi15F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y4, Y5
-	VFNMADD231PD Y2, Y7, Y5
+	VFMADD231PD  Y0, Y9, Y7
+	VMOVUPS      psi15F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VMOVUPS      psi14F64<>+0(SB), Y7
-	VFMADD231PD  Y0, Y5, Y7
+	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y4, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y4, Y9
 	VMOVUPS      sincRest6F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VFNMADD231PD Y2, Y5, Y4
+	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
-	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      psi12F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y4, Y5
-	VFNMADD231PD Y2, Y7, Y5
+	VFMADD231PD  Y0, Y9, Y7
+	VMOVUPS      psi12F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VMOVUPS      psi11F64<>+0(SB), Y7
-	VFMADD231PD  Y0, Y5, Y7
+	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y4, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y4, Y9
 	VMOVUPS      psi10F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VFNMADD231PD Y2, Y5, Y4
+	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
-	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      sincRest4F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y4, Y5
-	VFNMADD231PD Y2, Y7, Y5
+	VFMADD231PD  Y0, Y9, Y7
+	VMOVUPS      sincRest4F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VMOVUPS      psi8F64<>+0(SB), Y7
-	VFMADD231PD  Y0, Y5, Y7
+	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y4, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y4, Y9
 	VMOVUPS      psi7F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VFNMADD231PD Y2, Y5, Y4
+	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
-	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      psi6F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y4, Y5
-	VFNMADD231PD Y2, Y7, Y5
+	VFMADD231PD  Y0, Y9, Y7
+	VMOVUPS      psi6F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VMOVUPS      sincRest2F64<>+0(SB), Y7
-	VFMADD231PD  Y0, Y5, Y7
+	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y4, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y4, Y9
 	VMOVUPS      halfCotRest1F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VFNMADD231PD Y2, Y5, Y4
+	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
-	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      psi3F64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y4, Y5
-	VFNMADD231PD Y2, Y7, Y5
+	VFMADD231PD  Y0, Y9, Y7
+	VMOVUPS      psi3F64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VMOVUPS      twentyFourthF64<>+0(SB), Y7
-	VFMADD231PD  Y0, Y5, Y7
+	VFMADD231PD  Y0, Y9, Y7
 	VFNMADD231PD Y2, Y4, Y7
-	VMULPD       Y2, Y5, Y5
-	VFMADD231PD  Y0, Y4, Y5
+	VMULPD       Y2, Y9, Y9
+	VFMADD231PD  Y0, Y4, Y9
 	VMOVUPS      sincRest0F64<>+0(SB), Y4
 	VFMADD231PD  Y0, Y7, Y4
-	VFNMADD231PD Y2, Y5, Y4
+	VFNMADD231PD Y2, Y9, Y4
 	VMULPD       Y2, Y7, Y7
-	VFMADD231PD  Y0, Y5, Y7
-	VMOVUPS      halfF64<>+0(SB), Y5
-	VFMADD231PD  Y0, Y4, Y5
-	VFNMADD231PD Y2, Y7, Y5
+	VFMADD231PD  Y0, Y9, Y7
+	VMOVUPS      halfF64<>+0(SB), Y9
+	VFMADD231PD  Y0, Y4, Y9
+	VFNMADD231PD Y2, Y7, Y9
 	VMULPD       Y2, Y4, Y4
 	VFMADD231PD  Y0, Y7, Y4
 	VMULPD       Y1, Y4, Y7
 	VMOVAPS      Y7, Y10
 	VFNMADD231PD Y1, Y4, Y10
-	VFMSUB231PD  Y8, Y5, Y7
+	VFMSUB231PD  Y8, Y9, Y7
 	VADDPD       Y10, Y7, Y7
-	VMULPD       Y1, Y5, Y10
-	VFMSUB213PD  Y10, Y1, Y5
+	VMULPD       Y1, Y9, Y10
+	VFMSUB213PD  Y10, Y1, Y9
 	VFMADD231PD  Y8, Y4, Y10
-	VADDPD       Y5, Y10, Y10
-	VMULPD       Y2, Y2, Y5
-	VMOVAPS      Y5, Y4
+	VADDPD       Y9, Y10, Y10
+	VMULPD       Y2, Y2, Y9
+	VMOVAPS      Y9, Y4
 	VFMSUB231PD  Y2, Y2, Y4
-	VFMADD231PD  Y0, Y0, Y5
-	VADDPD       Y4, Y5, Y5
-	VBLENDVPD    Y6, oneF64<>+0(SB), Y5, Y5
-	VMULPD       Y2, Y11, Y4
+	VFMADD231PD  Y0, Y0, Y9
+	VADDPD       Y4, Y9, Y9
+	VBLENDVPD    Y6, oneF64<>+0(SB), Y9, Y9
+	VMULPD       Y2, Y5, Y4
 	VMOVAPS      Y4, Y12
-	VFMSUB231PD  Y2, Y11, Y12
-	VFMADD231PD  Y0, Y9, Y4
+	VFMSUB231PD  Y2, Y5, Y12
+	VFMADD231PD  Y0, Y11, Y4
 	VADDPD       Y12, Y4, Y4
-	VDIVPD       Y5, Y4, Y4
-	VMULPD       Y2, Y9, Y12
-	VFNMADD213PD Y12, Y2, Y9
-	VFMSUB231PD  Y0, Y11, Y12
-	VADDPD       Y9, Y12, Y12
-	VDIVPD       Y5, Y12, Y12
+	VDIVPD       Y9, Y4, Y4
+	VMULPD       Y2, Y11, Y12
+	VFNMADD213PD Y12, Y2, Y11
+	VFMSUB231PD  Y0, Y5, Y12
+	VADDPD       Y11, Y12, Y12
+	VDIVPD       Y9, Y12, Y12
 	VBLENDVPD    Y6, Y7, Y4, Y4
 	VBLENDVPD    Y6, Y10, Y12, Y12
 	VMOVUPS      (CX)(SI*1), Y10
 	VMULPD       Y10, Y12, Y6
 	VMOVAPS      Y6, Y7
 	VFNMADD231PD Y10, Y12, Y7
-	VMOVUPS      (CX)(BX*2), Y5
-	VFMSUB231PD  Y5, Y4, Y6
+	VMOVUPS      (CX)(BX*2), Y9
+	VFMSUB231PD  Y9, Y4, Y6
 	VADDPD       Y7, Y6, Y6
 	VMULPD       Y10, Y4, Y7
 	VFMSUB213PD  Y7, Y10, Y4
-	VFMADD231PD  Y5, Y12, Y7
+	VFMADD231PD  Y9, Y12, Y7
 	VADDPD       Y4, Y7, Y7
 	VXORPD       signF64<>+0(SB), Y7, Y4
 	VXORPD       signF64<>+0(SB), Y1, Y12
 	VMOVMSKPD    Y3, R14
 	TESTQ        R14, R14
 	JE           easy3
-	VPCMPEQD     Y5, Y5, Y5
-	VXORPD       Y3, Y5, Y5
+	VPCMPEQD     Y9, Y9, Y9
+	VXORPD       Y3, Y9, Y9
 	VMOVUPS      oneF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)
+	VMASKMOVPD   Y3, Y9, (AX)
 	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(BX*1)
-	VMASKMOVPD   Y3, Y5, (AX)(BX*2)
-	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
-	VMASKMOVPD   Y3, Y5, (AX)(BX*4)
+	VMASKMOVPD   Y3, Y9, (AX)(BX*1)
+	VMASKMOVPD   Y3, Y9, (AX)(BX*2)
+	VMASKMOVPD   Y3, Y9, (AX)(SI*1)
+	VMASKMOVPD   Y3, Y9, (AX)(BX*4)
 	VMOVUPS      oneF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
+	VMASKMOVPD   Y3, Y9, (AX)(DI*1)
 	VMOVUPS      zeroF64<>+0(SB), Y3
-	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
-	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
-	VMASKMOVPD   Y6, Y5, (AX)(BX*8)
-	VMASKMOVPD   Y4, Y5, (AX)(R9*1)
-	VMASKMOVPD   Y8, Y5, (AX)(DI*2)
-	VMASKMOVPD   Y12, Y5, (AX)(R10*1)
-	VMASKMOVPD   Y7, Y5, (AX)(SI*4)
-	VMASKMOVPD   Y6, Y5, (AX)(R11*1)
-	VMASKMOVPD   Y1, Y5, (AX)(R8*2)
-	VMASKMOVPD   Y8, Y5, (AX)(R12*1)
+	VMASKMOVPD   Y3, Y9, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y9, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y9, (AX)(BX*8)
+	VMASKMOVPD   Y4, Y9, (AX)(R9*1)
+	VMASKMOVPD   Y8, Y9, (AX)(DI*2)
+	VMASKMOVPD   Y12, Y9, (AX)(R10*1)
+	VMASKMOVPD   Y7, Y9, (AX)(SI*4)
+	VMASKMOVPD   Y6, Y9, (AX)(R11*1)
+	VMASKMOVPD   Y1, Y9, (AX)(R8*2)
+	VMASKMOVPD   Y8, Y9, (AX)(R12*1)
 	MOVQ         R13, AX
 	SUBQ         DX, AX
 	LEAQ         4(AX), CX
@@ -14964,18 +14787,18 @@ loop1:
 	RET
 
 easy3:
-	VMOVUPS oneF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(BX*1)
-	VMOVUPS Y5, (AX)(BX*2)
-	VMOVUPS Y5, (AX)(SI*1)
-	VMOVUPS Y5, (AX)(BX*4)
-	VMOVUPS oneF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(DI*1)
-	VMOVUPS zeroF64<>+0(SB), Y5
-	VMOVUPS Y5, (AX)(SI*2)
-	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(BX*1)
+	VMOVUPS Y9, (AX)(BX*2)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(BX*4)
+	VMOVUPS oneF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y9
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(BX*8)
 	VMOVUPS Y4, (AX)(R9*1)
 	VMOVUPS Y8, (AX)(DI*2)
@@ -15090,14 +14913,10 @@ loop1:
 	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
 	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z4, K2
-	VBLENDMPD         Z9, Z8, K2, Z3
-	VBLENDMPD         Z8, Z9, K2, Z9
-	VPADDQ.BCST       oneIF64<>+0(SB), Z4, Z8
-	VPSLLQ            $0x3e, Z8, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z9
+	VBLENDMPD         Z9, Z8, K2, Z8
 	VPSLLQ            $0x3e, Z4, Z4
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z3
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z3
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z8
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z8
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z2
 	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z4
@@ -15106,40 +14925,40 @@ loop1:
 	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z9
 	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z9
 	VMULPD            Z9, Z9, Z4
-	VBROADCASTSD      sinP5F64<>+0(SB), Z8
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z8
-	VMULPD            Z8, Z4, Z8
-	VFMADD231PD       Z8, Z9, Z9
-	VBROADCASTSD      cosP5F64<>+0(SB), Z8
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z8
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z8
+	VBROADCASTSD      sinP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z3
+	VMULPD            Z3, Z4, Z3
+	VFMADD231PD       Z3, Z9, Z9
+	VBROADCASTSD      cosP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z3
 	VPTESTMQ.BCST     oneIF64<>+0(SB), Z2, K2
-	VBLENDMPD         Z8, Z9, K2, Z4
-	VBLENDMPD         Z9, Z8, K2, Z8
+	VBLENDMPD         Z3, Z9, K2, Z4
+	VBLENDMPD         Z9, Z3, K2, Z3
 	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
 	VPSLLQ            $0x3e, Z9, Z9
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z3
 	VPSLLQ            $0x3e, Z2, Z2
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z4
 	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z1, Z4
-	VMULPD            Z8, Z5, Z2
-	VFMADD231PD       Z8, Z6, Z2
+	VMULPD            Z3, Z5, Z2
+	VFMADD231PD       Z3, Z6, Z2
 	VMULPD            Z4, Z5, Z5
 	VFMADD231PD       Z4, Z6, Z5
-	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z8, K2
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z3, K2
 	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
-	VADDPD            Z3, Z3, Z6
-	VMULPD            Z8, Z7, Z7
-	VFNMADD231PD      Z3, Z6, Z7
+	VADDPD            Z8, Z8, Z6
+	VMULPD            Z3, Z7, Z7
+	VFNMADD231PD      Z8, Z6, Z7
 	VBLENDMPD         Z2, Z7, K2, Z7
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
 	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
@@ -15152,16 +14971,16 @@ loop1:
 	VADDPD            Z6, Z2, Z2
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
 	VMULPD            Z5, Z1, Z6
-	VMOVAPS           Z6, Z3
-	VFMSUB231PD       Z5, Z1, Z3
+	VMOVAPS           Z6, Z8
+	VFMSUB231PD       Z5, Z1, Z8
 	VFMADD231PD       Z7, Z0, Z6
-	VADDPD            Z3, Z6, Z6
+	VADDPD            Z8, Z6, Z6
 	VDIVPD            Z2, Z6, Z6
-	VMULPD            Z5, Z0, Z3
-	VFNMADD213PD      Z3, Z0, Z5
-	VFMSUB231PD       Z7, Z1, Z3
-	VADDPD            Z5, Z3, Z3
-	VDIVPD            Z2, Z3, Z3
+	VMULPD            Z5, Z0, Z8
+	VFNMADD213PD      Z8, Z0, Z5
+	VFMSUB231PD       Z7, Z1, Z8
+	VADDPD            Z5, Z8, Z8
+	VDIVPD            Z2, Z8, Z8
 	VMULPD            Z1, Z1, Z2
 	VFMSUB231PD       Z0, Z0, Z2
 	VBROADCASTSD      minusHalfF64<>+0(SB), Z5
@@ -15172,151 +14991,151 @@ loop1:
 	VMULPD.BCST       minusHalfF64<>+0(SB), Z1, Z7
 	VFMADD231PD.BCST  halfCotRest0F64<>+0(SB), Z2, Z7
 	VBLENDMPD         Z5, Z6, K2, Z6
-	VBLENDMPD         Z7, Z3, K2, Z3
-	VMULPD.BCST       zeroF64<>+0(SB), Z3, Z7
+	VBLENDMPD         Z7, Z8, K2, Z8
+	VMULPD.BCST       zeroF64<>+0(SB), Z8, Z7
 	VMOVAPS           Z7, Z5
-	VFNMADD231PD.BCST zeroF64<>+0(SB), Z3, Z5
+	VFNMADD231PD.BCST zeroF64<>+0(SB), Z8, Z5
 	VFMSUB231PD.BCST  oneF64<>+0(SB), Z6, Z7
 	VADDPD            Z5, Z7, Z7
 	VMULPD.BCST       zeroF64<>+0(SB), Z6, Z5
 	VFMSUB132PD.BCST  zeroF64<>+0(SB), Z5, Z6
-	VFMADD231PD.BCST  oneF64<>+0(SB), Z3, Z5
+	VFMADD231PD.BCST  oneF64<>+0(SB), Z8, Z5
 	VADDPD            Z6, Z5, Z5
 	VBROADCASTSD      oneF64<>+0(SB), Z6
 	VSUBPD            Z7, Z6, Z6
-	VPXORQ.BCST       signF64<>+0(SB), Z5, Z3
+	VPXORQ.BCST       signF64<>+0(SB), Z5, Z8
 	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
-	VMAXPD            Z8, Z2, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z3
+	VMAXPD            Z3, Z2, Z2
 	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
 	VBROADCASTSD      psi18F64<>+0(SB), Z2
 	VFMADD213PD.BCST  sincRest8F64<>+0(SB), Z0, Z2
-	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z8
+	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z3
 	VBROADCASTSD      psi16F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VFNMADD231PD      Z1, Z8, Z4
+	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
-	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      psi15F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z4, Z8
-	VFNMADD231PD      Z1, Z2, Z8
+	VFMADD231PD       Z0, Z3, Z2
+	VBROADCASTSD      psi15F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z4, Z3
+	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VBROADCASTSD      psi14F64<>+0(SB), Z2
-	VFMADD231PD       Z0, Z8, Z2
+	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z4, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z4, Z3
 	VBROADCASTSD      sincRest6F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VFNMADD231PD      Z1, Z8, Z4
+	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
-	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      psi12F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z4, Z8
-	VFNMADD231PD      Z1, Z2, Z8
+	VFMADD231PD       Z0, Z3, Z2
+	VBROADCASTSD      psi12F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z4, Z3
+	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VBROADCASTSD      psi11F64<>+0(SB), Z2
-	VFMADD231PD       Z0, Z8, Z2
+	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z4, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z4, Z3
 	VBROADCASTSD      psi10F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VFNMADD231PD      Z1, Z8, Z4
+	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
-	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      sincRest4F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z4, Z8
-	VFNMADD231PD      Z1, Z2, Z8
+	VFMADD231PD       Z0, Z3, Z2
+	VBROADCASTSD      sincRest4F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z4, Z3
+	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VBROADCASTSD      psi8F64<>+0(SB), Z2
-	VFMADD231PD       Z0, Z8, Z2
+	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z4, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z4, Z3
 	VBROADCASTSD      psi7F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VFNMADD231PD      Z1, Z8, Z4
+	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
-	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      psi6F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z4, Z8
-	VFNMADD231PD      Z1, Z2, Z8
+	VFMADD231PD       Z0, Z3, Z2
+	VBROADCASTSD      psi6F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z4, Z3
+	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VBROADCASTSD      sincRest2F64<>+0(SB), Z2
-	VFMADD231PD       Z0, Z8, Z2
+	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z4, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z4, Z3
 	VBROADCASTSD      halfCotRest1F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VFNMADD231PD      Z1, Z8, Z4
+	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
-	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      psi3F64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z4, Z8
-	VFNMADD231PD      Z1, Z2, Z8
+	VFMADD231PD       Z0, Z3, Z2
+	VBROADCASTSD      psi3F64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z4, Z3
+	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
-	VFMADD231PD       Z0, Z8, Z2
+	VFMADD231PD       Z0, Z3, Z2
 	VFNMADD231PD      Z1, Z4, Z2
-	VMULPD            Z1, Z8, Z8
-	VFMADD231PD       Z0, Z4, Z8
+	VMULPD            Z1, Z3, Z3
+	VFMADD231PD       Z0, Z4, Z3
 	VBROADCASTSD      sincRest0F64<>+0(SB), Z4
 	VFMADD231PD       Z0, Z2, Z4
-	VFNMADD231PD      Z1, Z8, Z4
+	VFNMADD231PD      Z1, Z3, Z4
 	VMULPD            Z1, Z2, Z2
-	VFMADD231PD       Z0, Z8, Z2
-	VBROADCASTSD      halfF64<>+0(SB), Z8
-	VFMADD231PD       Z0, Z4, Z8
-	VFNMADD231PD      Z1, Z2, Z8
+	VFMADD231PD       Z0, Z3, Z2
+	VBROADCASTSD      halfF64<>+0(SB), Z3
+	VFMADD231PD       Z0, Z4, Z3
+	VFNMADD231PD      Z1, Z2, Z3
 	VMULPD            Z1, Z4, Z4
 	VFMADD231PD       Z0, Z2, Z4
 	VMULPD            Z5, Z4, Z2
 	VMOVAPS           Z2, Z9
 	VFNMADD231PD      Z5, Z4, Z9
-	VFMSUB231PD       Z7, Z8, Z2
+	VFMSUB231PD       Z7, Z3, Z2
 	VADDPD            Z9, Z2, Z2
-	VMULPD            Z5, Z8, Z9
-	VFMSUB213PD       Z9, Z5, Z8
+	VMULPD            Z5, Z3, Z9
+	VFMSUB213PD       Z9, Z5, Z3
 	VFMADD231PD       Z7, Z4, Z9
-	VADDPD            Z8, Z9, Z9
-	VMULPD            Z1, Z1, Z8
-	VMOVAPS           Z8, Z4
+	VADDPD            Z3, Z9, Z9
+	VMULPD            Z1, Z1, Z3
+	VMOVAPS           Z3, Z4
 	VFMSUB231PD       Z1, Z1, Z4
-	VFMADD231PD       Z0, Z0, Z8
-	VADDPD            Z4, Z8, Z8
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z8, K2, Z8
-	VMULPD            Z1, Z3, Z4
+	VFMADD231PD       Z0, Z0, Z3
+	VADDPD            Z4, Z3, Z3
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z3, K2, Z3
+	VMULPD            Z1, Z8, Z4
 	VMOVAPS           Z4, Z10
-	VFMSUB231PD       Z1, Z3, Z10
+	VFMSUB231PD       Z1, Z8, Z10
 	VFMADD231PD       Z0, Z6, Z4
 	VADDPD            Z10, Z4, Z4
-	VDIVPD            Z8, Z4, Z4
+	VDIVPD            Z3, Z4, Z4
 	VMULPD            Z1, Z6, Z10
 	VFNMADD213PD      Z10, Z1, Z6
-	VFMSUB231PD       Z0, Z3, Z10
+	VFMSUB231PD       Z0, Z8, Z10
 	VADDPD            Z6, Z10, Z10
-	VDIVPD            Z8, Z10, Z10
+	VDIVPD            Z3, Z10, Z10
 	VBLENDMPD         Z2, Z4, K2, Z4
 	VBLENDMPD         Z9, Z10, K2, Z10
 	VMOVUPS           (CX)(SI*1), Z9
 	VMULPD            Z9, Z10, Z2
-	VMOVAPS           Z2, Z8
-	VFNMADD231PD      Z9, Z10, Z8
+	VMOVAPS           Z2, Z3
+	VFNMADD231PD      Z9, Z10, Z3
 	VMOVUPS           (CX)(BX*2), Z6
 	VFMSUB231PD       Z6, Z4, Z2
-	VADDPD            Z8, Z2, Z2
-	VMULPD            Z9, Z4, Z8
-	VFMSUB213PD       Z8, Z9, Z4
-	VFMADD231PD       Z6, Z10, Z8
-	VADDPD            Z4, Z8, Z8
-	VPXORQ.BCST       signF64<>+0(SB), Z8, Z4
+	VADDPD            Z3, Z2, Z2
+	VMULPD            Z9, Z4, Z3
+	VFMSUB213PD       Z3, Z9, Z4
+	VFMADD231PD       Z6, Z10, Z3
+	VADDPD            Z4, Z3, Z3
+	VPXORQ.BCST       signF64<>+0(SB), Z3, Z4
 	VPXORQ.BCST       signF64<>+0(SB), Z5, Z10
 	KMOVW             K1, R14
 	TESTQ             R14, R14
@@ -15338,7 +15157,7 @@ loop1:
 	VMOVUPD           Z4, K1, (AX)(R9*1)
 	VMOVUPD           Z7, K1, (AX)(DI*2)
 	VMOVUPD           Z10, K1, (AX)(R10*1)
-	VMOVUPD           Z8, K1, (AX)(SI*4)
+	VMOVUPD           Z3, K1, (AX)(SI*4)
 	VMOVUPD           Z2, K1, (AX)(R11*1)
 	VMOVUPD           Z5, K1, (AX)(R8*2)
 	VMOVUPD           Z7, K1, (AX)(R12*1)
@@ -15368,7 +15187,7 @@ easy3:
 	VMOVUPS      Z4, (AX)(R9*1)
 	VMOVUPS      Z7, (AX)(DI*2)
 	VMOVUPS      Z10, (AX)(R10*1)
-	VMOVUPS      Z8, (AX)(SI*4)
+	VMOVUPS      Z3, (AX)(SI*4)
 	VMOVUPS      Z2, (AX)(R11*1)
 	VMOVUPS      Z5, (AX)(R8*2)
 	VMOVUPS      Z7, (AX)(R12*1)

@@ -4,10 +4,10 @@
 
 #include "textflag.h"
 
-DATA se2Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
-DATA se2Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA se2Consts<>+16(SB)/8, $0x8000000080000000 // signF32
-DATA se2Consts<>+24(SB)/8, $0x8000000080000000 // signF32
+DATA se2Consts<>+0(SB)/8, $0x8000000080000000 // signF32
+DATA se2Consts<>+8(SB)/8, $0x8000000080000000 // signF32
+DATA se2Consts<>+16(SB)/8, $0x7fffffff7fffffff // absF32
+DATA se2Consts<>+24(SB)/8, $0x7fffffff7fffffff // absF32
 DATA se2Consts<>+32(SB)/8, $0x47c3500047c35000 // limit
 DATA se2Consts<>+40(SB)/8, $0x47c3500047c35000 // limit
 DATA se2Consts<>+48(SB)/8, $0x3f22f9833f22f983 // twoOverPi
@@ -338,14 +338,14 @@ DATA se2Consts<>+2640(SB)/8, $0x3e2aaaab3e2aaaab // sixth
 DATA se2Consts<>+2648(SB)/8, $0x3e2aaaab3e2aaaab // sixth
 DATA se2Consts<>+2656(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
 DATA se2Consts<>+2664(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA se2Consts<>+2672(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA se2Consts<>+2680(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA se2Consts<>+2688(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA se2Consts<>+2696(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA se2Consts<>+2704(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA se2Consts<>+2712(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA se2Consts<>+2720(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA se2Consts<>+2728(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2672(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2680(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA se2Consts<>+2688(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA se2Consts<>+2696(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA se2Consts<>+2704(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA se2Consts<>+2712(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA se2Consts<>+2720(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA se2Consts<>+2728(SB)/8, $0x3fc5555555555555 // sixthF64
 DATA se2Consts<>+2736(SB)/8, $0x3daaaaab3daaaaab // twelfth
 DATA se2Consts<>+2744(SB)/8, $0x3daaaaab3daaaaab // twelfth
 DATA se2Consts<>+2752(SB)/8, $0x3fb5555555555555 // twelfthF64
@@ -435,30 +435,28 @@ TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 160(R4), F10
 
 loop:
-	// 88 instructions for 8 matrices, 11 each
+	// 86 instructions for 8 matrices, 10.75 each
 	FLDPQ (R1), (F11, F12)
-	VAND V0.B16, V11.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6e2de44d // fcmge v13.4s, v2.4s, v13.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e2ee44e // fcmge v14.4s, v2.4s, v14.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VAND V0.B16, V11.B16, V15.B16
-	VAND V0.B16, V12.B16, V16.B16
+	VAND V1.B16, V11.B16, V13.B16
+	VAND V1.B16, V12.B16, V14.B16
+	WORD $0x6e2de44f // fcmge v15.4s, v2.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e2ee450 // fcmge v16.4s, v2.4s, v14.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VMOV V4.B16, V17.B16
-	VFMLA V3.S4, V15.S4, V17.S4
+	VFMLA V3.S4, V13.S4, V17.S4
 	VMOV V4.B16, V18.B16
-	VFMLA V3.S4, V16.S4, V18.S4
+	VFMLA V3.S4, V14.S4, V18.S4
 	WORD $0x4ea4d633 // fsub v19.4s, v17.4s, v4.4s
 	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
-	VFMLS V5.S4, V19.S4, V15.S4
-	VFMLS V5.S4, V20.S4, V16.S4
-	VFMLS V6.S4, V19.S4, V15.S4
-	VFMLS V6.S4, V20.S4, V16.S4
-	VFMLS V7.S4, V19.S4, V15.S4
-	VFMLS V7.S4, V20.S4, V16.S4
-	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	WORD $0x6e30de14 // fmul v20.4s, v16.4s, v16.4s
+	VFMLS V5.S4, V19.S4, V13.S4
+	VFMLS V5.S4, V20.S4, V14.S4
+	VFMLS V6.S4, V19.S4, V13.S4
+	VFMLS V6.S4, V20.S4, V14.S4
+	VFMLS V7.S4, V19.S4, V13.S4
+	VFMLS V7.S4, V20.S4, V14.S4
+	WORD $0x6e2dddb3 // fmul v19.4s, v13.4s, v13.4s
+	WORD $0x6e2eddd4 // fmul v20.4s, v14.4s, v14.4s
 	FMOVQ 176(R4), F21
 	VFMLA V19.S4, V8.S4, V21.S4
 	FMOVQ 176(R4), F22
@@ -469,8 +467,8 @@ loop:
 	VFMLA V20.S4, V22.S4, V21.S4
 	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
 	WORD $0x6e35de95 // fmul v21.4s, v20.4s, v21.4s
-	VFMLA V23.S4, V15.S4, V15.S4
-	VFMLA V21.S4, V16.S4, V16.S4
+	VFMLA V23.S4, V13.S4, V13.S4
+	VFMLA V21.S4, V14.S4, V14.S4
 	FMOVQ 208(R4), F21
 	VFMLA V19.S4, V9.S4, V21.S4
 	FMOVQ 208(R4), F22
@@ -491,29 +489,29 @@ loop:
 	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
 	VSHL $31, V18.S4, V22.S4
 	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
-	VMOV V15.B16, V23.B16
+	VMOV V13.B16, V23.B16
 	VBIT V20.B16, V21.B16, V23.B16
-	VMOV V16.B16, V24.B16
+	VMOV V14.B16, V24.B16
 	VBIT V22.B16, V19.B16, V24.B16
-	VBIT V20.B16, V15.B16, V21.B16
-	VBIT V22.B16, V16.B16, V19.B16
-	VSHL $30, V17.S4, V15.S4
-	VSHL $30, V18.S4, V16.S4
+	VBIT V20.B16, V13.B16, V21.B16
+	VBIT V22.B16, V14.B16, V19.B16
+	VSHL $30, V17.S4, V13.S4
+	VSHL $30, V18.S4, V14.S4
 	VADD V10.S4, V17.S4, V17.S4
 	VADD V10.S4, V18.S4, V18.S4
 	VSHL $30, V17.S4, V17.S4
 	VSHL $30, V18.S4, V18.S4
-	VAND V1.B16, V17.B16, V17.B16
-	VAND V1.B16, V18.B16, V18.B16
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V18.B16, V18.B16
 	VEOR V17.B16, V21.B16, V21.B16
 	VEOR V18.B16, V19.B16, V19.B16
-	VEOR V11.B16, V15.B16, V15.B16
-	VEOR V12.B16, V16.B16, V16.B16
-	VAND V1.B16, V15.B16, V15.B16
-	VAND V1.B16, V16.B16, V16.B16
-	VEOR V15.B16, V23.B16, V23.B16
-	VEOR V16.B16, V24.B16, V24.B16
-	VORR V14.B16, V13.B16, V11.B16
+	VEOR V11.B16, V13.B16, V13.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	VAND V0.B16, V13.B16, V13.B16
+	VAND V0.B16, V14.B16, V14.B16
+	VEOR V13.B16, V23.B16, V23.B16
+	VEOR V14.B16, V24.B16, V24.B16
+	VORR V16.B16, V15.B16, V11.B16
 	WORD $0x6eb0a96b // umaxv s11, v11.4s
 	FMOVS F11, R6
 	CBNZ R6, hard
@@ -533,23 +531,23 @@ loop:
 
 hard:
 	FLDPQ (R0), (F11, F12)
-	VBIF V13.B16, V21.B16, V11.B16
-	VBIF V14.B16, V19.B16, V12.B16
+	VBIF V15.B16, V21.B16, V11.B16
+	VBIF V16.B16, V19.B16, V12.B16
 	FSTPQ (F11, F12), (R0)
 	ADD R5, R0, R6
 	FLDPQ (R6), (F11, F12)
-	VBIF V13.B16, V23.B16, V11.B16
-	VBIF V14.B16, V24.B16, V12.B16
+	VBIF V15.B16, V23.B16, V11.B16
+	VBIF V16.B16, V24.B16, V12.B16
 	ADD R5, R0, R6
 	FSTPQ (F11, F12), (R6)
 	MOVD ZR, R6
 	FMOVQ 272(R4), F11
-	VAND V13.B16, V11.B16, V11.B16
+	VAND V15.B16, V11.B16, V11.B16
 	WORD $0x4eb1b96c // addv s12, v11.4s
 	FMOVD F12, R7
 	ORR R7<<0, R6, R6
 	FMOVQ 272(R4), F11
-	VAND V14.B16, V11.B16, V11.B16
+	VAND V16.B16, V11.B16, V11.B16
 	WORD $0x4eb1b96c // addv s12, v11.4s
 	FMOVD F12, R7
 	ORR R7<<4, R6, R6
@@ -733,9 +731,9 @@ TEXT ·logSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 	FMOVQ 656(R4), F1
-	FMOVQ (R4), F2
+	FMOVQ 16(R4), F2
 	FMOVQ 672(R4), F3
 	FMOVQ 96(R4), F4
 	FMOVQ 80(R4), F5
@@ -1178,37 +1176,35 @@ TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
 	MOVD $se2Consts<>(SB), R5
-	FMOVQ (R5), F0
-	FMOVQ 16(R5), F1
-	FMOVQ 1184(R5), F2
-	FMOVQ 704(R5), F3
+	FMOVQ 16(R5), F0
+	FMOVQ 1184(R5), F1
+	FMOVQ 704(R5), F2
+	FMOVQ (R5), F3
 	FMOVQ 1200(R5), F4
 	FMOVQ 1216(R5), F5
 
 loop:
-	// 30 instructions for 4 matrices, 7.5 each
+	// 28 instructions for 4 matrices, 7 each
 	FMOVQ (R1), F6
 	FMOVQ (R2), F7
 	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
 	VAND V0.B16, V8.B16, V9.B16
-	WORD $0x6e29e449 // fcmge v9.4s, v2.4s, v9.4s
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	VAND V0.B16, V8.B16, V10.B16
-	WORD $0x6ea3e54a // fcmgt v10.4s, v10.4s, v3.4s
+	WORD $0x6e29e42a // fcmge v10.4s, v1.4s, v9.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x6ea2e529 // fcmgt v9.4s, v9.4s, v2.4s
 	WORD $0x4ea6d50b // fsub v11.4s, v8.4s, v6.4s
 	WORD $0x4eabd50c // fsub v12.4s, v8.4s, v11.4s
 	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
 	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
 	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
-	VAND V1.B16, V8.B16, V7.B16
-	VORR V4.B16, V7.B16, V7.B16
-	VAND V1.B16, V8.B16, V11.B16
-	VEOR V11.B16, V5.B16, V11.B16
-	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
-	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
-	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
-	VBIT V10.B16, V7.B16, V8.B16
-	WORD $0x6eb0a926 // umaxv s6, v9.4s
+	VAND V3.B16, V8.B16, V7.B16
+	VORR V4.B16, V7.B16, V11.B16
+	VEOR V7.B16, V5.B16, V7.B16
+	WORD $0x4eabd50b // fsub v11.4s, v8.4s, v11.4s
+	WORD $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
+	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	VBIT V9.B16, V11.B16, V8.B16
+	WORD $0x6eb0a946 // umaxv s6, v10.4s
 	FMOVS F6, R6
 	CBNZ R6, hard
 	FMOVQ F8, (R0)
@@ -1226,11 +1222,11 @@ loop:
 
 hard:
 	FMOVQ (R0), F6
-	VBIF V9.B16, V8.B16, V6.B16
+	VBIF V10.B16, V8.B16, V6.B16
 	FMOVQ F6, (R0)
 	MOVD ZR, R6
 	FMOVQ 272(R5), F6
-	VAND V9.B16, V6.B16, V6.B16
+	VAND V10.B16, V6.B16, V6.B16
 	WORD $0x4eb1b8c7 // addv s7, v6.4s
 	FMOVD F7, R7
 	ORR R7<<0, R6, R6
@@ -1256,21 +1252,20 @@ TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1248(R5), F4
 
 loop:
-	// 21 instructions for 2 matrices, 10.5 each
+	// 20 instructions for 2 matrices, 10 each
 	FMOVQ (R1), F5
 	FMOVQ (R2), F6
 	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
 	VAND V0.B16, V5.B16, V6.B16
-	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VAND V0.B16, V5.B16, V7.B16
-	WORD $0x6ee2e4e7 // fcmgt v7.2d, v7.2d, v2.2d
+	WORD $0x6e66e427 // fcmge v7.2d, v1.2d, v6.2d
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6ee2e4c6 // fcmgt v6.2d, v6.2d, v2.2d
 	VAND V3.B16, V5.B16, V8.B16
 	VORR V4.B16, V8.B16, V8.B16
 	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
-	VBIT V7.B16, V8.B16, V5.B16
-	WORD $0x6eb0a8c7 // umaxv s7, v6.4s
-	FMOVS F7, R6
+	VBIT V6.B16, V8.B16, V5.B16
+	WORD $0x6eb0a8e6 // umaxv s6, v7.4s
+	FMOVS F6, R6
 	CBNZ R6, hard
 	FMOVQ F5, (R0)
 	ADD $16, R0
@@ -1286,14 +1281,14 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F7
-	VBIF V6.B16, V5.B16, V7.B16
-	FMOVQ F7, (R0)
+	FMOVQ (R0), F6
+	VBIF V7.B16, V5.B16, V6.B16
+	FMOVQ F6, (R0)
 	MOVD ZR, R6
 	FMOVQ 640(R5), F5
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a7 // addp d7, v5.2d
-	FMOVD F7, R7
+	VAND V7.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a6 // addp d6, v5.2d
+	FMOVD F6, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R4
 	SUB R3, R4, R4
@@ -1311,7 +1306,7 @@ TEXT ·inverseSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 
 loop:
 	// 11 instructions for 4 matrices, 2.75 each
@@ -1371,9 +1366,9 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 64(R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ (R4), F2
 	FMOVQ 1264(R4), F3
 	FMOVQ 32(R4), F4
 	FMOVQ 1280(R4), F5
@@ -1385,7 +1380,7 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 80(R4), F11
 
 loop:
-	// 80 instructions for 4 matrices, 20 each
+	// 79 instructions for 4 matrices, 19.75 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	WORD $0x6e2de46d // fcmge v13.4s, v3.4s, v13.4s
@@ -1393,44 +1388,43 @@ loop:
 	ADD R5, R1, R6
 	FMOVQ (R6), F14
 	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6e2fe48f // fcmge v15.4s, v4.4s, v15.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V13.B16, V13.B16
-	VMOV V1.B16, V15.B16
-	VFMLA V5.S4, V12.S4, V15.S4
-	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
-	VFMLS V6.S4, V16.S4, V12.S4
-	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1344(R4), F16
-	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1376(R4), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1392(R4), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
-	VFMLA V17.S4, V16.S4, V12.S4
-	VSHL $23, V15.S4, V15.S4
-	VADD V9.S4, V15.S4, V15.S4
-	VFMLA V15.S4, V12.S4, V15.S4
-	VAND V0.B16, V14.B16, V12.B16
+	WORD $0x6e2fe490 // fcmge v16.4s, v4.4s, v15.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V13.B16, V13.B16
 	VMOV V1.B16, V16.B16
-	VFMLA V10.S4, V12.S4, V16.S4
+	VFMLA V5.S4, V12.S4, V16.S4
 	WORD $0x4ea1d611 // fsub v17.4s, v16.4s, v1.4s
-	VFMLS V11.S4, V17.S4, V12.S4
-	FMOVQ 96(R4), F18
-	VFMLS V18.S4, V17.S4, V12.S4
-	FMOVQ 112(R4), F18
-	VFMLS V18.S4, V17.S4, V12.S4
+	VFMLS V6.S4, V17.S4, V12.S4
+	VFMLS V7.S4, V17.S4, V12.S4
+	FMOVQ 1344(R4), F17
+	VFMLA V12.S4, V8.S4, V17.S4
+	FMOVQ 1360(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 1376(R4), F17
+	VFMLA V12.S4, V18.S4, V17.S4
+	FMOVQ 1392(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
 	WORD $0x6e2cdd91 // fmul v17.4s, v12.4s, v12.4s
+	VFMLA V18.S4, V17.S4, V12.S4
+	VSHL $23, V16.S4, V16.S4
+	VADD V9.S4, V16.S4, V16.S4
+	VFMLA V16.S4, V12.S4, V16.S4
+	VMOV V1.B16, V12.B16
+	VFMLA V10.S4, V15.S4, V12.S4
+	WORD $0x4ea1d591 // fsub v17.4s, v12.4s, v1.4s
+	VFMLS V11.S4, V17.S4, V15.S4
+	FMOVQ 96(R4), F18
+	VFMLS V18.S4, V17.S4, V15.S4
+	FMOVQ 112(R4), F18
+	VFMLS V18.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 176(R4), F18
 	FMOVQ 128(R4), F19
 	VFMLA V17.S4, V19.S4, V18.S4
 	FMOVQ 192(R4), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V12.S4, V12.S4
+	VFMLA V19.S4, V15.S4, V15.S4
 	FMOVQ 208(R4), F18
 	FMOVQ 144(R4), F19
 	VFMLA V17.S4, V19.S4, V18.S4
@@ -1440,28 +1434,28 @@ loop:
 	VFMLA V17.S4, V19.S4, V18.S4
 	VMOV V9.B16, V19.B16
 	VFMLA V17.S4, V18.S4, V19.S4
-	VSHL $31, V16.S4, V17.S4
+	VSHL $31, V12.S4, V17.S4
 	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
-	VMOV V12.B16, V18.B16
+	VMOV V15.B16, V18.B16
 	VBIT V17.B16, V19.B16, V18.B16
-	VBIT V17.B16, V12.B16, V19.B16
-	VSHL $30, V16.S4, V12.S4
+	VBIT V17.B16, V15.B16, V19.B16
+	VSHL $30, V12.S4, V15.S4
 	FMOVQ 160(R4), F17
-	VADD V17.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VEOR V14.B16, V12.B16, V12.B16
+	VADD V17.S4, V12.S4, V12.S4
+	VSHL $30, V12.S4, V12.S4
 	VAND V2.B16, V12.B16, V12.B16
-	VEOR V12.B16, V18.B16, V18.B16
-	WORD $0x6e33ddf3 // fmul v19.4s, v15.4s, v19.4s
-	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	VEOR V12.B16, V19.B16, V19.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x6e33de13 // fmul v19.4s, v16.4s, v19.4s
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
 	WORD $0x6eb0a9ac // umaxv s12, v13.4s
 	FMOVS F12, R6
 	CBNZ R6, hard
 	FMOVQ F19, (R0)
 	ADD R5, R0, R6
-	FMOVQ F15, (R6)
+	FMOVQ F16, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $4, R2
@@ -1479,7 +1473,7 @@ hard:
 	FMOVQ F12, (R0)
 	ADD R5, R0, R6
 	FMOVQ (R6), F12
-	VBIF V13.B16, V15.B16, V12.B16
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R5, R0, R6
 	FMOVQ F12, (R6)
 	MOVD ZR, R6
@@ -1518,7 +1512,7 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 368(R4), F11
 
 loop:
-	// 102 instructions for 2 matrices, 51 each
+	// 101 instructions for 2 matrices, 50.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	WORD $0x6e6de46d // fcmge v13.2d, v3.2d, v13.2d
@@ -1526,47 +1520,46 @@ loop:
 	ADD R5, R1, R6
 	FMOVQ (R6), F14
 	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6e6fe48f // fcmge v15.2d, v4.2d, v15.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V13.B16, V13.B16
-	VMOV V1.B16, V15.B16
-	VFMLA V5.D2, V12.D2, V15.D2
-	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
-	VFMLS V6.D2, V16.D2, V12.D2
-	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1488(R4), F16
-	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1520(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1536(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1552(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1568(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1584(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1600(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1616(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
-	VFMLA V16.D2, V17.D2, V12.D2
-	VSHL $52, V15.D2, V15.D2
-	VADD V9.D2, V15.D2, V15.D2
-	VFMLA V15.D2, V12.D2, V15.D2
-	VAND V0.B16, V14.B16, V12.B16
+	WORD $0x6e6fe490 // fcmge v16.2d, v4.2d, v15.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V13.B16, V13.B16
 	VMOV V1.B16, V16.B16
-	VFMLA V10.D2, V12.D2, V16.D2
+	VFMLA V5.D2, V12.D2, V16.D2
 	WORD $0x4ee1d611 // fsub v17.2d, v16.2d, v1.2d
-	VFMLS V11.D2, V17.D2, V12.D2
+	VFMLS V6.D2, V17.D2, V12.D2
+	VFMLS V7.D2, V17.D2, V12.D2
+	FMOVQ 1488(R4), F17
+	VFMLA V12.D2, V8.D2, V17.D2
+	FMOVQ 1504(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 1520(R4), F17
+	VFMLA V12.D2, V18.D2, V17.D2
+	FMOVQ 1536(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 1552(R4), F17
+	VFMLA V12.D2, V18.D2, V17.D2
+	FMOVQ 1568(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 1584(R4), F17
+	VFMLA V12.D2, V18.D2, V17.D2
+	FMOVQ 1600(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 1616(R4), F17
+	VFMLA V12.D2, V18.D2, V17.D2
+	WORD $0x6e6cdd92 // fmul v18.2d, v12.2d, v12.2d
+	VFMLA V17.D2, V18.D2, V12.D2
+	VSHL $52, V16.D2, V16.D2
+	VADD V9.D2, V16.D2, V16.D2
+	VFMLA V16.D2, V12.D2, V16.D2
+	VMOV V1.B16, V12.B16
+	VFMLA V10.D2, V15.D2, V12.D2
+	WORD $0x4ee1d591 // fsub v17.2d, v12.2d, v1.2d
+	VFMLS V11.D2, V17.D2, V15.D2
 	FMOVQ 384(R4), F18
-	VFMLS V18.D2, V17.D2, V12.D2
+	VFMLS V18.D2, V17.D2, V15.D2
 	FMOVQ 1632(R4), F18
-	VFMLS V18.D2, V17.D2, V12.D2
-	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
+	VFMLS V18.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
 	FMOVQ 448(R4), F18
 	FMOVQ 400(R4), F19
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -1579,7 +1572,7 @@ loop:
 	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	VFMLA V18.D2, V12.D2, V12.D2
+	VFMLA V18.D2, V15.D2, V15.D2
 	FMOVQ 528(R4), F18
 	FMOVQ 416(R4), F19
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -1595,28 +1588,28 @@ loop:
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V9.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
-	VSHL $63, V16.D2, V17.D2
+	VSHL $63, V12.D2, V17.D2
 	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V12.B16, V19.B16
+	VMOV V15.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
-	VBIT V17.B16, V12.B16, V18.B16
-	FMOVQ 432(R4), F12
-	VADD V12.D2, V16.D2, V17.D2
+	VBIT V17.B16, V15.B16, V18.B16
+	FMOVQ 432(R4), F15
+	VADD V15.D2, V12.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
 	VEOR V17.B16, V18.B16, V18.B16
-	VSHL $62, V16.D2, V16.D2
-	VEOR V14.B16, V16.B16, V16.B16
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
-	WORD $0x6e73ddef // fmul v15.2d, v15.2d, v19.2d
+	VSHL $62, V12.D2, V12.D2
+	VEOR V14.B16, V12.B16, V12.B16
+	VAND V2.B16, V12.B16, V12.B16
+	VEOR V12.B16, V19.B16, V19.B16
+	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
+	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
 	WORD $0x6eb0a9ac // umaxv s12, v13.4s
 	FMOVS F12, R6
 	CBNZ R6, hard
 	FMOVQ F18, (R0)
 	ADD R5, R0, R6
-	FMOVQ F15, (R6)
+	FMOVQ F16, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $2, R2
@@ -1634,7 +1627,7 @@ hard:
 	FMOVQ F12, (R0)
 	ADD R5, R0, R6
 	FMOVQ (R6), F12
-	VBIF V13.B16, V15.B16, V12.B16
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R5, R0, R6
 	FMOVQ F12, (R6)
 	MOVD ZR, R6
@@ -1659,8 +1652,8 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ (R4), F0
-	FMOVQ 16(R4), F1
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
 	FMOVQ 656(R4), F2
 	FMOVQ 1648(R4), F3
 	FMOVQ 1664(R4), F4
@@ -1673,7 +1666,7 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1728(R4), F11
 
 loop:
-	// 130 instructions for 4 matrices, 32.5 each
+	// 124 instructions for 4 matrices, 31 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R6
@@ -1681,72 +1674,66 @@ loop:
 	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
-	WORD $0x4e2ee5cf // fcmeq v15.4s, v14.4s, v14.4s
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e30e46f // fcmge v15.4s, v3.4s, v16.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6e24e610 // fcmge v16.4s, v16.4s, v4.4s
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V15.B16, V15.B16
-	VORR V15.B16, V13.B16, V13.B16
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
-	VBSL V16.B16, V15.B16, V17.B16
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V18.B16
-	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
-	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
-	WORD $0x4e30d5f3 // fadd v19.4s, v15.4s, v16.4s
-	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
-	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x4e2ce591 // fcmeq v17.4s, v12.4s, v12.4s
+	WORD $0x4e2ee5d2 // fcmeq v18.4s, v14.4s, v14.4s
+	VAND V18.B16, V17.B16, V17.B16
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6e30e472 // fcmge v18.4s, v3.4s, v16.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6e24e613 // fcmge v19.4s, v16.4s, v4.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V17.B16, V17.B16
+	WORD $0x6eade5f2 // fcmgt v18.4s, v15.4s, v13.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
+	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
+	WORD $0x4e2fd5b3 // fadd v19.4s, v13.4s, v15.4s
+	WORD $0x4eadd674 // fsub v20.4s, v19.4s, v13.4s
+	WORD $0x4eb4d5f4 // fsub v20.4s, v15.4s, v20.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V16.S4, V16.S4, V13.S4
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V18.S4, V18.S4, V16.S4
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
-	VSUB V5.S4, V19.S4, V15.S4
-	VAND V6.B16, V15.B16, V15.B16
-	VSUB V15.S4, V19.S4, V16.S4
-	WORD $0x4ea7d610 // fsub v16.4s, v16.4s, v7.4s
-	WORD $0x4f2905ef // sshr v15.4s, v15.4s, #23
-	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	VFMLA V18.S4, V18.S4, V15.S4
+	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	WORD $0x4e2dd694 // fadd v20.4s, v20.4s, v13.4s
+	VSUB V5.S4, V19.S4, V13.S4
+	VAND V6.B16, V13.B16, V13.B16
+	VSUB V13.S4, V19.S4, V15.S4
+	WORD $0x4ea7d5ef // fsub v15.4s, v15.4s, v7.4s
+	WORD $0x4f2905ad // sshr v13.4s, v13.4s, #23
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x6e33fe94 // fdiv v20.4s, v20.4s, v19.4s
-	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
-	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
-	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
 	FMOVQ 1744(R4), F19
-	VFMLA V16.S4, V9.S4, V19.S4
+	VFMLA V15.S4, V9.S4, V19.S4
 	FMOVQ 1760(R4), F20
-	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V19.S4, V20.S4
 	FMOVQ 1776(R4), F19
-	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V15.S4, V20.S4, V19.S4
 	FMOVQ 1792(R4), F20
-	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V19.S4, V20.S4
 	FMOVQ 1808(R4), F19
-	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V15.S4, V20.S4, V19.S4
 	FMOVQ 1824(R4), F20
-	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V19.S4, V20.S4
 	FMOVQ 1840(R4), F19
-	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V15.S4, V20.S4, V19.S4
 	FMOVQ 1856(R4), F20
-	VFMLA V16.S4, V19.S4, V20.S4
-	VFMLA V20.S4, V18.S4, V17.S4
-	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
-	VFMLA V10.S4, V15.S4, V17.S4
-	WORD $0x6e2bde31 // fmul v17.4s, v17.4s, v11.4s
+	VFMLA V15.S4, V19.S4, V20.S4
+	VFMLA V20.S4, V18.S4, V16.S4
+	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
+	VFMLA V10.S4, V13.S4, V16.S4
+	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
 	WORD $0x4e22d5ce // fadd v14.4s, v14.4s, v2.4s
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V18.B16
-	WORD $0x6eafe613 // fcmgt v19.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V19.B16
+	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eade5f2 // fcmgt v18.4s, v15.4s, v13.4s
+	VBSL V13.B16, V15.B16, V18.B16
+	WORD $0x6eade5f3 // fcmgt v19.4s, v15.4s, v13.4s
+	VBSL V15.B16, V13.B16, V19.B16
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
 	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
@@ -1773,31 +1760,31 @@ loop:
 	VFMLA V21.S4, V20.S4, V18.S4
 	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V13.B16, V13.B16
-	WORD $0x6eafe610 // fcmgt v16.4s, v16.4s, v15.4s
-	VAND V1.B16, V16.B16, V15.B16
-	VEOR V15.B16, V18.B16, V15.B16
+	VORR V20.B16, V17.B16, V17.B16
+	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
+	VAND V1.B16, V15.B16, V13.B16
+	VEOR V13.B16, V18.B16, V13.B16
 	FMOVQ 96(R4), F19
-	VAND V19.B16, V16.B16, V18.B16
-	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
-	FMOVQ 80(R4), F15
-	VAND V15.B16, V16.B16, V16.B16
-	WORD $0x4e30d650 // fadd v16.4s, v18.4s, v16.4s
+	VAND V19.B16, V15.B16, V18.B16
+	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
+	FMOVQ 80(R4), F13
+	VAND V13.B16, V15.B16, V15.B16
+	WORD $0x4e2fd64f // fadd v15.4s, v18.4s, v15.4s
 	WORD $0x4ea0e98c // fcmlt v12.4s, v12.4s, #0.0
-	VAND V1.B16, V12.B16, V15.B16
-	VEOR V15.B16, V16.B16, V15.B16
+	VAND V1.B16, V12.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
 	FMOVQ 688(R4), F18
-	VAND V18.B16, V12.B16, V16.B16
-	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	FMOVQ 704(R4), F15
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4e2cd60c // fadd v12.4s, v16.4s, v12.4s
+	VAND V18.B16, V12.B16, V15.B16
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	FMOVQ 704(R4), F13
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4e2cd5ec // fadd v12.4s, v15.4s, v12.4s
 	VAND V1.B16, V14.B16, V14.B16
 	VORR V12.B16, V14.B16, V14.B16
-	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R6
 	CBNZ R6, hard
-	FMOVQ F17, (R0)
+	FMOVQ F16, (R0)
 	ADD R5, R0, R6
 	FMOVQ F14, (R6)
 	ADD $16, R0
@@ -1813,18 +1800,18 @@ loop:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V13.B16, V17.B16, V12.B16
+	VBIF V17.B16, V16.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R6
 	FMOVQ (R6), F12
-	VBIF V13.B16, V14.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	ADD R5, R0, R6
 	FMOVQ F12, (R6)
 	MOVD ZR, R6
 	FMOVQ 272(R4), F12
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4eb1b98e // addv s14, v12.4s
-	FMOVD F14, R7
+	VAND V17.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -1856,7 +1843,7 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1968(R4), F11
 
 loop:
-	// 162 instructions for 2 matrices, 81 each
+	// 156 instructions for 2 matrices, 78 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R6
@@ -1864,51 +1851,45 @@ loop:
 	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eefe5b0 // fcmgt v16.2d, v13.2d, v15.2d
 	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
-	WORD $0x4e6ee5cf // fcmeq v15.2d, v14.2d, v14.2d
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e70e4af // fcmge v15.2d, v5.2d, v16.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6e66e610 // fcmge v16.2d, v16.2d, v6.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V15.B16, V15.B16
-	VORR V15.B16, V13.B16, V13.B16
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
-	VBSL V16.B16, V15.B16, V17.B16
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6eefe612 // fcmgt v18.2d, v16.2d, v15.2d
-	VBSL V16.B16, V15.B16, V18.B16
-	WORD $0x6e71de2f // fmul v15.2d, v17.2d, v17.2d
-	WORD $0x6e72de50 // fmul v16.2d, v18.2d, v18.2d
-	WORD $0x4e70d5f3 // fadd v19.2d, v15.2d, v16.2d
-	WORD $0x4eefd674 // fsub v20.2d, v19.2d, v15.2d
-	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
+	WORD $0x4e6ce591 // fcmeq v17.2d, v12.2d, v12.2d
+	WORD $0x4e6ee5d2 // fcmeq v18.2d, v14.2d, v14.2d
+	VAND V18.B16, V17.B16, V17.B16
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6e70e4b2 // fcmge v18.2d, v5.2d, v16.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6e66e613 // fcmge v19.2d, v16.2d, v6.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V17.B16, V17.B16
+	WORD $0x6eede5f2 // fcmgt v18.2d, v15.2d, v13.2d
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
+	WORD $0x6e72de4f // fmul v15.2d, v18.2d, v18.2d
+	WORD $0x4e6fd5b3 // fadd v19.2d, v13.2d, v15.2d
+	WORD $0x4eedd674 // fsub v20.2d, v19.2d, v13.2d
+	WORD $0x4ef4d5f4 // fsub v20.2d, v15.2d, v20.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V16.D2, V16.D2, V13.D2
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V17.D2, V17.D2, V15.D2
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V18.D2, V18.D2, V16.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
-	VADD V7.D2, V19.D2, V15.D2
-	VAND V8.B16, V15.B16, V16.B16
-	VUSHR $52, V15.D2, V15.D2
-	VORR V9.B16, V15.B16, V15.B16
-	WORD $0x4eead5ef // fsub v15.2d, v15.2d, v10.2d
-	VSUB V3.D2, V16.D2, V16.D2
-	VSUB V16.D2, V19.D2, V16.D2
-	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
+	VFMLA V18.D2, V18.D2, V15.D2
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x4e6dd694 // fadd v20.2d, v20.2d, v13.2d
+	VADD V7.D2, V19.D2, V13.D2
+	VAND V8.B16, V13.B16, V15.B16
+	VUSHR $52, V13.D2, V13.D2
+	VORR V9.B16, V13.B16, V13.B16
+	WORD $0x4eead5ad // fsub v13.2d, v13.2d, v10.2d
+	VSUB V3.D2, V15.D2, V15.D2
+	VSUB V15.D2, V19.D2, V15.D2
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	WORD $0x6e73fe94 // fdiv v20.2d, v20.2d, v19.2d
-	WORD $0x4e6bd611 // fadd v17.2d, v16.2d, v11.2d
-	WORD $0x6e71fe11 // fdiv v17.2d, v16.2d, v17.2d
-	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
+	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
+	WORD $0x6e70fdf0 // fdiv v16.2d, v15.2d, v16.2d
+	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
+	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
 	FMOVQ 1456(R4), F21
-	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
+	WORD $0x6e75ddb6 // fmul v22.2d, v13.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
 	FMOVQ 1984(R4), F20
 	FMOVQ 2000(R4), F21
@@ -1927,19 +1908,19 @@ loop:
 	VFMLA V18.D2, V21.D2, V20.D2
 	VMOV V19.B16, V21.B16
 	VFMLA V20.D2, V18.D2, V21.D2
-	VFMLA V21.D2, V17.D2, V22.D2
+	VFMLA V21.D2, V16.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
-	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1440(R4), F17
-	VFMLA V17.D2, V15.D2, V16.D2
-	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	FMOVQ 1440(R4), F16
+	VFMLA V16.D2, V13.D2, V15.D2
+	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V14.B16, V17.B16
-	WORD $0x6eefe632 // fcmgt v18.2d, v17.2d, v15.2d
-	VBSL V15.B16, V17.B16, V18.B16
-	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
-	VBSL V17.B16, V15.B16, V19.B16
+	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eede612 // fcmgt v18.2d, v16.2d, v13.2d
+	VBSL V13.B16, V16.B16, V18.B16
+	WORD $0x6eede613 // fcmgt v19.2d, v16.2d, v13.2d
+	VBSL V16.B16, V13.B16, V19.B16
 	WORD $0x6e61de54 // fmul v20.2d, v18.2d, v1.2d
 	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
 	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
@@ -1984,35 +1965,35 @@ loop:
 	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
 	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V13.B16, V13.B16
+	VORR V19.B16, V17.B16, V17.B16
 	FMOVQ 944(R4), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V13.B16, V13.B16
-	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
-	VAND V2.B16, V17.B16, V15.B16
-	VEOR V15.B16, V20.B16, V15.B16
+	VORR V18.B16, V17.B16, V17.B16
+	WORD $0x6eede610 // fcmgt v16.2d, v16.2d, v13.2d
+	VAND V2.B16, V16.B16, V13.B16
+	VEOR V13.B16, V20.B16, V13.B16
 	FMOVQ 384(R4), F19
-	VAND V19.B16, V17.B16, V18.B16
-	WORD $0x4e72d5f2 // fadd v18.2d, v15.2d, v18.2d
-	FMOVQ 368(R4), F15
-	VAND V15.B16, V17.B16, V17.B16
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	VAND V19.B16, V16.B16, V18.B16
+	WORD $0x4e72d5b2 // fadd v18.2d, v13.2d, v18.2d
+	FMOVQ 368(R4), F13
+	VAND V13.B16, V16.B16, V16.B16
+	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
 	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
-	VAND V2.B16, V12.B16, V15.B16
-	VEOR V15.B16, V17.B16, V15.B16
+	VAND V2.B16, V12.B16, V13.B16
+	VEOR V13.B16, V16.B16, V13.B16
 	FMOVQ 1152(R4), F18
-	VAND V18.B16, V12.B16, V17.B16
-	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	FMOVQ 1168(R4), F15
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
+	VAND V18.B16, V12.B16, V16.B16
+	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
+	FMOVQ 1168(R4), F13
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4e6cd60c // fadd v12.2d, v16.2d, v12.2d
 	VAND V2.B16, V14.B16, V14.B16
 	VORR V12.B16, V14.B16, V14.B16
-	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R6
 	CBNZ R6, hard
-	FMOVQ F16, (R0)
+	FMOVQ F15, (R0)
 	ADD R5, R0, R6
 	FMOVQ F14, (R6)
 	ADD $16, R0
@@ -2028,18 +2009,18 @@ loop:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V13.B16, V16.B16, V12.B16
+	VBIF V17.B16, V15.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R6
 	FMOVQ (R6), F12
-	VBIF V13.B16, V14.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	ADD R5, R0, R6
 	FMOVQ F12, (R6)
 	MOVD ZR, R6
 	FMOVQ 640(R4), F12
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x5ef1b98e // addp d14, v12.2d
-	FMOVD F14, R7
+	VAND V17.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -2058,42 +2039,40 @@ TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
-	FMOVQ (R5), F0
-	FMOVQ 16(R5), F1
-	FMOVQ 1184(R5), F2
-	FMOVQ 704(R5), F3
+	FMOVQ 16(R5), F0
+	FMOVQ 1184(R5), F1
+	FMOVQ 704(R5), F2
+	FMOVQ (R5), F3
 	FMOVQ 1200(R5), F4
 	FMOVQ 1216(R5), F5
 
 loop:
-	// 37 instructions for 4 matrices, 9.25 each
+	// 35 instructions for 4 matrices, 8.75 each
 	ADD R6, R1, R7
 	FMOVQ (R7), F6
 	ADD R6, R2, R7
 	FMOVQ (R7), F7
 	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
 	VAND V0.B16, V8.B16, V9.B16
-	WORD $0x6e29e449 // fcmge v9.4s, v2.4s, v9.4s
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	VAND V0.B16, V8.B16, V10.B16
-	WORD $0x6ea3e54a // fcmgt v10.4s, v10.4s, v3.4s
+	WORD $0x6e29e42a // fcmge v10.4s, v1.4s, v9.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x6ea2e529 // fcmgt v9.4s, v9.4s, v2.4s
 	WORD $0x4ea6d50b // fsub v11.4s, v8.4s, v6.4s
 	WORD $0x4eabd50c // fsub v12.4s, v8.4s, v11.4s
 	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
 	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
 	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
-	VAND V1.B16, V8.B16, V7.B16
-	VORR V4.B16, V7.B16, V7.B16
-	VAND V1.B16, V8.B16, V11.B16
-	VEOR V11.B16, V5.B16, V11.B16
-	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
-	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
-	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
-	VBIT V10.B16, V7.B16, V8.B16
+	VAND V3.B16, V8.B16, V7.B16
+	VORR V4.B16, V7.B16, V11.B16
+	VEOR V7.B16, V5.B16, V7.B16
+	WORD $0x4eabd50b // fsub v11.4s, v8.4s, v11.4s
+	WORD $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
+	WORD $0x4e26d56b // fadd v11.4s, v11.4s, v6.4s
+	VBIT V9.B16, V11.B16, V8.B16
 	FMOVQ (R1), F6
 	FMOVQ (R2), F7
 	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
-	WORD $0x6eb0a927 // umaxv s7, v9.4s
+	WORD $0x6eb0a947 // umaxv s7, v10.4s
 	FMOVS F7, R7
 	CBNZ R7, hard
 	FMOVQ F6, (R0)
@@ -2113,16 +2092,16 @@ loop:
 
 hard:
 	FMOVQ (R0), F7
-	VBIF V9.B16, V6.B16, V7.B16
+	VBIF V10.B16, V6.B16, V7.B16
 	FMOVQ F7, (R0)
 	ADD R6, R0, R7
 	FMOVQ (R7), F6
-	VBIF V9.B16, V8.B16, V6.B16
+	VBIF V10.B16, V8.B16, V6.B16
 	ADD R6, R0, R7
 	FMOVQ F6, (R7)
 	MOVD ZR, R7
 	FMOVQ 272(R5), F6
-	VAND V9.B16, V6.B16, V6.B16
+	VAND V10.B16, V6.B16, V6.B16
 	WORD $0x4eb1b8c7 // addv s7, v6.4s
 	FMOVD F7, R8
 	ORR R8<<0, R7, R7
@@ -2150,28 +2129,27 @@ TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1248(R5), F4
 
 loop:
-	// 28 instructions for 2 matrices, 14 each
+	// 27 instructions for 2 matrices, 13.5 each
 	ADD R6, R1, R7
 	FMOVQ (R7), F5
 	ADD R6, R2, R7
 	FMOVQ (R7), F6
 	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
 	VAND V0.B16, V5.B16, V6.B16
-	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VAND V0.B16, V5.B16, V7.B16
-	WORD $0x6ee2e4e7 // fcmgt v7.2d, v7.2d, v2.2d
+	WORD $0x6e66e427 // fcmge v7.2d, v1.2d, v6.2d
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6ee2e4c6 // fcmgt v6.2d, v6.2d, v2.2d
 	VAND V3.B16, V5.B16, V8.B16
 	VORR V4.B16, V8.B16, V8.B16
 	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
-	VBIT V7.B16, V8.B16, V5.B16
-	FMOVQ (R1), F7
+	VBIT V6.B16, V8.B16, V5.B16
+	FMOVQ (R1), F6
 	FMOVQ (R2), F8
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x6eb0a8c8 // umaxv s8, v6.4s
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	WORD $0x6eb0a8e8 // umaxv s8, v7.4s
 	FMOVS F8, R7
 	CBNZ R7, hard
-	FMOVQ F7, (R0)
+	FMOVQ F6, (R0)
 	ADD R6, R0, R7
 	FMOVQ F5, (R7)
 	ADD $16, R0
@@ -2188,18 +2166,18 @@ loop:
 
 hard:
 	FMOVQ (R0), F8
-	VBIF V6.B16, V7.B16, V8.B16
+	VBIF V7.B16, V6.B16, V8.B16
 	FMOVQ F8, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F7
-	VBIF V6.B16, V5.B16, V7.B16
+	FMOVQ (R7), F6
+	VBIF V7.B16, V5.B16, V6.B16
 	ADD R6, R0, R7
-	FMOVQ F7, (R7)
+	FMOVQ F6, (R7)
 	MOVD ZR, R7
 	FMOVQ 640(R5), F5
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a7 // addp d7, v5.2d
-	FMOVD F7, R8
+	VAND V7.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a6 // addp d6, v5.2d
+	FMOVD F6, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	SUB R3, R4, R4
@@ -2217,10 +2195,10 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 1648(R4), F1
 	FMOVQ 1664(R4), F2
-	FMOVQ 16(R4), F3
+	FMOVQ (R4), F3
 
 loop:
 	// 35 instructions for 4 matrices, 8.75 each
@@ -2378,8 +2356,8 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ (R4), F0
-	FMOVQ 16(R4), F1
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
 	FMOVQ 1728(R4), F3
 	FMOVQ 48(R4), F4
@@ -2806,9 +2784,9 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 656(R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ 656(R4), F2
 	FMOVQ 256(R4), F3
 	FMOVQ 672(R4), F4
 	FMOVQ 96(R4), F5
@@ -2818,16 +2796,16 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1728(R4), F9
 
 loop:
-	// 149 instructions for 8 matrices, 18.62 each
+	// 147 instructions for 8 matrices, 18.38 each
 	ADD R5, R1, R7
 	FLDPQ (R7), (F10, F11)
-	WORD $0x4e20d54c // fadd v12.4s, v10.4s, v0.4s
-	WORD $0x4e20d56d // fadd v13.4s, v11.4s, v0.4s
+	WORD $0x4e22d54c // fadd v12.4s, v10.4s, v2.4s
+	WORD $0x4e22d56d // fadd v13.4s, v11.4s, v2.4s
 	FLDPQ (R1), (F14, F15)
-	VAND V1.B16, V14.B16, V16.B16
-	VAND V1.B16, V15.B16, V17.B16
-	VAND V1.B16, V12.B16, V18.B16
-	VAND V1.B16, V13.B16, V19.B16
+	VAND V0.B16, V14.B16, V16.B16
+	VAND V0.B16, V15.B16, V17.B16
+	VAND V0.B16, V12.B16, V18.B16
+	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6eb0e654 // fcmgt v20.4s, v18.4s, v16.4s
 	VBSL V16.B16, V18.B16, V20.B16
 	WORD $0x6eb1e675 // fcmgt v21.4s, v19.4s, v17.4s
@@ -2888,9 +2866,9 @@ loop:
 	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
 	WORD $0x6eb0e652 // fcmgt v18.4s, v18.4s, v16.4s
 	WORD $0x6eb1e673 // fcmgt v19.4s, v19.4s, v17.4s
-	VAND V2.B16, V18.B16, V16.B16
+	VAND V1.B16, V18.B16, V16.B16
 	VEOR V16.B16, V21.B16, V16.B16
-	VAND V2.B16, V19.B16, V17.B16
+	VAND V1.B16, V19.B16, V17.B16
 	VEOR V17.B16, V24.B16, V17.B16
 	VAND V5.B16, V18.B16, V21.B16
 	WORD $0x4e35d615 // fadd v21.4s, v16.4s, v21.4s
@@ -2902,40 +2880,38 @@ loop:
 	WORD $0x4e33d613 // fadd v19.4s, v16.4s, v19.4s
 	WORD $0x4ea0e9d0 // fcmlt v16.4s, v14.4s, #0.0
 	WORD $0x4ea0e9f1 // fcmlt v17.4s, v15.4s, #0.0
-	VAND V2.B16, V16.B16, V21.B16
+	VAND V1.B16, V16.B16, V21.B16
 	VEOR V21.B16, V18.B16, V21.B16
-	VAND V2.B16, V17.B16, V18.B16
+	VAND V1.B16, V17.B16, V18.B16
 	VEOR V18.B16, V19.B16, V18.B16
 	VAND V7.B16, V16.B16, V19.B16
 	WORD $0x4e33d6b3 // fadd v19.4s, v21.4s, v19.4s
 	VAND V7.B16, V17.B16, V21.B16
 	WORD $0x4e35d655 // fadd v21.4s, v18.4s, v21.4s
-	VAND V8.B16, V16.B16, V16.B16
-	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
-	VAND V8.B16, V17.B16, V17.B16
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	VAND V2.B16, V12.B16, V12.B16
-	VAND V2.B16, V13.B16, V13.B16
-	VORR V16.B16, V12.B16, V12.B16
-	VORR V17.B16, V13.B16, V13.B16
-	WORD $0x6e29dd90 // fmul v16.4s, v12.4s, v9.4s
-	WORD $0x6e29ddb1 // fmul v17.4s, v13.4s, v9.4s
-	WORD $0x4ea0e9d2 // fcmlt v18.4s, v14.4s, #0.0
-	WORD $0x4ea0e9f3 // fcmlt v19.4s, v15.4s, #0.0
+	VAND V8.B16, V16.B16, V18.B16
+	WORD $0x4e32d672 // fadd v18.4s, v19.4s, v18.4s
+	VAND V8.B16, V17.B16, V19.B16
+	WORD $0x4e33d6b3 // fadd v19.4s, v21.4s, v19.4s
+	VAND V1.B16, V12.B16, V12.B16
+	VAND V1.B16, V13.B16, V13.B16
+	VORR V18.B16, V12.B16, V12.B16
+	VORR V19.B16, V13.B16, V13.B16
+	WORD $0x6e29dd92 // fmul v18.4s, v12.4s, v9.4s
+	WORD $0x6e29ddb3 // fmul v19.4s, v13.4s, v9.4s
 	WORD $0x4e23d5d5 // fadd v21.4s, v14.4s, v3.4s
 	WORD $0x4e23d5f7 // fadd v23.4s, v15.4s, v3.4s
-	VBIT V18.B16, V10.B16, V21.B16
-	VBIT V19.B16, V11.B16, V23.B16
+	VBIT V16.B16, V10.B16, V21.B16
+	VBIT V17.B16, V11.B16, V23.B16
 	WORD $0x4eaed46e // fsub v14.4s, v3.4s, v14.4s
 	WORD $0x4eafd46f // fsub v15.4s, v3.4s, v15.4s
-	VBIT V18.B16, V14.B16, V10.B16
-	VBIT V19.B16, V15.B16, V11.B16
-	WORD $0x6e35de15 // fmul v21.4s, v16.4s, v21.4s
-	WORD $0x6e37de37 // fmul v23.4s, v17.4s, v23.4s
+	VBIT V16.B16, V14.B16, V10.B16
+	VBIT V17.B16, V15.B16, V11.B16
+	WORD $0x6e35de55 // fmul v21.4s, v18.4s, v21.4s
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
 	WORD $0x6e2afeb5 // fdiv v21.4s, v21.4s, v10.4s
 	WORD $0x6e2bfef7 // fdiv v23.4s, v23.4s, v11.4s
-	VAND V1.B16, V10.B16, V10.B16
-	VAND V1.B16, V11.B16, V11.B16
+	VAND V0.B16, V10.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
 	FMOVQ 2112(R4), F14
 	WORD $0x6eaae5ca // fcmgt v10.4s, v14.4s, v10.4s
 	WORD $0x6eabe5cb // fcmgt v11.4s, v14.4s, v11.4s
@@ -2943,18 +2919,18 @@ loop:
 	VBIT V11.B16, V3.B16, V23.B16
 	ADD R6, R1, R7
 	FLDPQ (R7), (F10, F11)
-	WORD $0x6e2ade0e // fmul v14.4s, v16.4s, v10.4s
-	WORD $0x6e2bde2f // fmul v15.4s, v17.4s, v11.4s
+	WORD $0x6e2ade4e // fmul v14.4s, v18.4s, v10.4s
+	WORD $0x6e2bde6f // fmul v15.4s, v19.4s, v11.4s
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F18, F19)
-	VFMLA V18.S4, V21.S4, V14.S4
-	VFMLA V19.S4, V23.S4, V15.S4
-	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V10.S4, V21.S4, V16.S4
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V11.S4, V23.S4, V17.S4
+	FLDPQ (R7), (F16, F17)
+	VFMLA V16.S4, V21.S4, V14.S4
+	VFMLA V17.S4, V23.S4, V15.S4
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V10.S4, V21.S4, V18.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V11.S4, V23.S4, V19.S4
 	VORR V22.B16, V20.B16, V10.B16
 	WORD $0x6eb0a94a // umaxv s10, v10.4s
 	FMOVS F10, R7
@@ -2963,7 +2939,7 @@ loop:
 	ADD R5, R0, R7
 	FSTPQ (F14, F15), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F16, F17), (R7)
+	FSTPQ (F18, F19), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUBS $8, R2
@@ -2988,8 +2964,8 @@ hard:
 	FSTPQ (F10, F11), (R7)
 	ADD R5<<1, R0, R7
 	FLDPQ (R7), (F10, F11)
-	VBIF V20.B16, V16.B16, V10.B16
-	VBIF V22.B16, V17.B16, V11.B16
+	VBIF V20.B16, V18.B16, V10.B16
+	VBIF V22.B16, V19.B16, V11.B16
 	ADD R5<<1, R0, R7
 	FSTPQ (F10, F11), (R7)
 	MOVD ZR, R7
@@ -3020,24 +2996,24 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 864(R4), F0
-	FMOVQ 304(R4), F1
-	FMOVQ 288(R4), F2
+	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F1
+	FMOVQ 864(R4), F2
 	FMOVQ 880(R4), F3
 	FMOVQ 624(R4), F4
 	FMOVQ 896(R4), F5
 
 loop:
-	// 194 instructions for 4 matrices, 48.5 each
+	// 192 instructions for 4 matrices, 48 each
 	ADD R5, R1, R7
 	FLDPQ (R7), (F6, F7)
-	WORD $0x4e60d4c8 // fadd v8.2d, v6.2d, v0.2d
-	WORD $0x4e60d4e9 // fadd v9.2d, v7.2d, v0.2d
+	WORD $0x4e62d4c8 // fadd v8.2d, v6.2d, v2.2d
+	WORD $0x4e62d4e9 // fadd v9.2d, v7.2d, v2.2d
 	FLDPQ (R1), (F10, F11)
-	VAND V1.B16, V10.B16, V12.B16
-	VAND V1.B16, V11.B16, V13.B16
-	VAND V1.B16, V8.B16, V14.B16
-	VAND V1.B16, V9.B16, V15.B16
+	VAND V0.B16, V10.B16, V12.B16
+	VAND V0.B16, V11.B16, V13.B16
+	VAND V0.B16, V8.B16, V14.B16
+	VAND V0.B16, V9.B16, V15.B16
 	WORD $0x6eece5d0 // fcmgt v16.2d, v14.2d, v12.2d
 	VBSL V12.B16, V14.B16, V16.B16
 	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
@@ -3139,9 +3115,9 @@ loop:
 	VORR V17.B16, V19.B16, V19.B16
 	WORD $0x6eece5ce // fcmgt v14.2d, v14.2d, v12.2d
 	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
-	VAND V2.B16, V14.B16, V12.B16
+	VAND V1.B16, V14.B16, V12.B16
 	VEOR V12.B16, V20.B16, V12.B16
-	VAND V2.B16, V15.B16, V13.B16
+	VAND V1.B16, V15.B16, V13.B16
 	VEOR V13.B16, V21.B16, V13.B16
 	FMOVQ 384(R4), F17
 	VAND V17.B16, V14.B16, V16.B16
@@ -3155,42 +3131,40 @@ loop:
 	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
 	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
 	WORD $0x4ee0e96d // fcmlt v13.2d, v11.2d, #0.0
-	VAND V2.B16, V12.B16, V16.B16
+	VAND V1.B16, V12.B16, V16.B16
 	VEOR V16.B16, V14.B16, V16.B16
-	VAND V2.B16, V13.B16, V14.B16
+	VAND V1.B16, V13.B16, V14.B16
 	VEOR V14.B16, V15.B16, V14.B16
 	FMOVQ 1152(R4), F17
 	VAND V17.B16, V12.B16, V15.B16
 	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
 	VAND V17.B16, V13.B16, V16.B16
 	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	FMOVQ 1168(R4), F14
-	VAND V14.B16, V12.B16, V12.B16
-	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
-	VAND V14.B16, V13.B16, V13.B16
-	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
-	VAND V2.B16, V8.B16, V8.B16
-	VAND V2.B16, V9.B16, V9.B16
-	VORR V12.B16, V8.B16, V8.B16
-	VORR V13.B16, V9.B16, V9.B16
-	WORD $0x6e63dd0c // fmul v12.2d, v8.2d, v3.2d
-	WORD $0x6e63dd2d // fmul v13.2d, v9.2d, v3.2d
-	WORD $0x4ee0e94e // fcmlt v14.2d, v10.2d, #0.0
-	WORD $0x4ee0e96f // fcmlt v15.2d, v11.2d, #0.0
+	FMOVQ 1168(R4), F17
+	VAND V17.B16, V12.B16, V14.B16
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	VAND V17.B16, V13.B16, V15.B16
+	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	VAND V1.B16, V8.B16, V8.B16
+	VAND V1.B16, V9.B16, V9.B16
+	VORR V14.B16, V8.B16, V8.B16
+	VORR V15.B16, V9.B16, V9.B16
+	WORD $0x6e63dd0e // fmul v14.2d, v8.2d, v3.2d
+	WORD $0x6e63dd2f // fmul v15.2d, v9.2d, v3.2d
 	WORD $0x4e64d550 // fadd v16.2d, v10.2d, v4.2d
 	WORD $0x4e64d571 // fadd v17.2d, v11.2d, v4.2d
-	VBIT V14.B16, V6.B16, V16.B16
-	VBIT V15.B16, V7.B16, V17.B16
+	VBIT V12.B16, V6.B16, V16.B16
+	VBIT V13.B16, V7.B16, V17.B16
 	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
 	WORD $0x4eebd48b // fsub v11.2d, v4.2d, v11.2d
-	VBIT V14.B16, V10.B16, V6.B16
-	VBIT V15.B16, V11.B16, V7.B16
-	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
-	WORD $0x6e71ddb1 // fmul v17.2d, v13.2d, v17.2d
+	VBIT V12.B16, V10.B16, V6.B16
+	VBIT V13.B16, V11.B16, V7.B16
+	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
+	WORD $0x6e71ddf1 // fmul v17.2d, v15.2d, v17.2d
 	WORD $0x6e66fe10 // fdiv v16.2d, v16.2d, v6.2d
 	WORD $0x6e67fe31 // fdiv v17.2d, v17.2d, v7.2d
-	VAND V1.B16, V6.B16, V6.B16
-	VAND V1.B16, V7.B16, V7.B16
+	VAND V0.B16, V6.B16, V6.B16
+	VAND V0.B16, V7.B16, V7.B16
 	FMOVQ 2128(R4), F10
 	WORD $0x6ee6e546 // fcmgt v6.2d, v10.2d, v6.2d
 	WORD $0x6ee7e547 // fcmgt v7.2d, v10.2d, v7.2d
@@ -3198,18 +3172,18 @@ loop:
 	VBIT V7.B16, V4.B16, V17.B16
 	ADD R6, R1, R7
 	FLDPQ (R7), (F6, F7)
-	WORD $0x6e66dd8a // fmul v10.2d, v12.2d, v6.2d
-	WORD $0x6e67ddab // fmul v11.2d, v13.2d, v7.2d
+	WORD $0x6e66ddca // fmul v10.2d, v14.2d, v6.2d
+	WORD $0x6e67ddeb // fmul v11.2d, v15.2d, v7.2d
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F14, F15)
-	VFMLA V14.D2, V16.D2, V10.D2
-	VFMLA V15.D2, V17.D2, V11.D2
-	WORD $0x6e6edd8c // fmul v12.2d, v12.2d, v14.2d
-	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V6.D2, V16.D2, V12.D2
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V7.D2, V17.D2, V13.D2
+	FLDPQ (R7), (F12, F13)
+	VFMLA V12.D2, V16.D2, V10.D2
+	VFMLA V13.D2, V17.D2, V11.D2
+	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
+	WORD $0x6e6dddef // fmul v15.2d, v15.2d, v13.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V6.D2, V16.D2, V14.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V7.D2, V17.D2, V15.D2
 	VORR V19.B16, V18.B16, V6.B16
 	WORD $0x6eb0a8c6 // umaxv s6, v6.4s
 	FMOVS F6, R7
@@ -3218,7 +3192,7 @@ loop:
 	ADD R5, R0, R7
 	FSTPQ (F10, F11), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F12, F13), (R7)
+	FSTPQ (F14, F15), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUBS $4, R2
@@ -3243,8 +3217,8 @@ hard:
 	FSTPQ (F6, F7), (R7)
 	ADD R5<<1, R0, R7
 	FLDPQ (R7), (F6, F7)
-	VBIF V18.B16, V12.B16, V6.B16
-	VBIF V19.B16, V13.B16, V7.B16
+	VBIF V18.B16, V14.B16, V6.B16
+	VBIF V19.B16, V15.B16, V7.B16
 	ADD R5<<1, R0, R7
 	FSTPQ (F6, F7), (R7)
 	MOVD ZR, R7
@@ -3275,8 +3249,8 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $se2Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $2, R6
-	FMOVQ 16(R5), F0
-	FMOVQ (R5), F1
+	FMOVQ (R5), F0
+	FMOVQ 16(R5), F1
 	FMOVQ 1728(R5), F2
 	FMOVQ 48(R5), F3
 	FMOVQ 64(R5), F4
@@ -3289,57 +3263,55 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 656(R5), F11
 
 loop:
-	// 210 instructions for 4 matrices, 52.5 each
+	// 208 instructions for 4 matrices, 52 each
 	FMOVQ (R1), F12
 	FMOVQ (R2), F13
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
 	FMOVQ 1184(R5), F16
+	WORD $0x6e2fe611 // fcmge v17.4s, v16.4s, v15.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	FMOVQ 704(R5), F16
+	WORD $0x6eb0e5ef // fcmgt v15.4s, v15.4s, v16.4s
+	WORD $0x4eacd5d0 // fsub v16.4s, v14.4s, v12.4s
+	WORD $0x4eb0d5d2 // fsub v18.4s, v14.4s, v16.4s
+	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
+	WORD $0x4eb0d5b0 // fsub v16.4s, v13.4s, v16.4s
+	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
+	VAND V0.B16, V14.B16, V16.B16
+	FMOVQ 1200(R5), F19
+	VORR V19.B16, V16.B16, V20.B16
+	FMOVQ 1216(R5), F19
+	VEOR V16.B16, V19.B16, V16.B16
+	WORD $0x4eb4d5d4 // fsub v20.4s, v14.4s, v20.4s
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	VBIT V15.B16, V20.B16, V14.B16
+	VAND V1.B16, V12.B16, V15.B16
+	FMOVQ 32(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 704(R5), F17
-	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
-	WORD $0x4eacd5d1 // fsub v17.4s, v14.4s, v12.4s
-	WORD $0x4eb1d5d2 // fsub v18.4s, v14.4s, v17.4s
-	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
-	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
-	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
-	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1200(R5), F19
-	VORR V19.B16, V17.B16, V17.B16
-	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 1216(R5), F20
-	VEOR V19.B16, V20.B16, V19.B16
-	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
-	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
-	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	VBIT V16.B16, V17.B16, V14.B16
-	VAND V1.B16, V12.B16, V16.B16
-	FMOVQ 32(R5), F17
-	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VAND V1.B16, V13.B16, V17.B16
+	VAND V1.B16, V13.B16, V16.B16
 	FMOVQ 32(R5), F18
-	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V16.B16, V16.B16
+	WORD $0x6e30e650 // fcmge v16.4s, v18.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V17.B16, V17.B16
 	WORD $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
-	VAND V1.B16, V12.B16, V16.B16
-	VMOV V4.B16, V17.B16
-	VFMLA V3.S4, V16.S4, V17.S4
-	WORD $0x4ea4d632 // fsub v18.4s, v17.4s, v4.4s
-	VFMLS V5.S4, V18.S4, V16.S4
-	VFMLS V6.S4, V18.S4, V16.S4
-	VFMLS V7.S4, V18.S4, V16.S4
-	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	VAND V1.B16, V12.B16, V15.B16
+	VMOV V4.B16, V16.B16
+	VFMLA V3.S4, V15.S4, V16.S4
+	WORD $0x4ea4d612 // fsub v18.4s, v16.4s, v4.4s
+	VFMLS V5.S4, V18.S4, V15.S4
+	VFMLS V6.S4, V18.S4, V15.S4
+	VFMLS V7.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
 	FMOVQ 176(R5), F19
 	VFMLA V18.S4, V8.S4, V19.S4
 	FMOVQ 192(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
 	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
-	VFMLA V20.S4, V16.S4, V16.S4
+	VFMLA V20.S4, V15.S4, V15.S4
 	FMOVQ 208(R5), F19
 	VFMLA V18.S4, V9.S4, V19.S4
 	FMOVQ 224(R5), F20
@@ -3348,36 +3320,36 @@ loop:
 	VFMLA V18.S4, V20.S4, V19.S4
 	FMOVQ 256(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	VSHL $31, V17.S4, V18.S4
+	VSHL $31, V16.S4, V18.S4
 	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
-	VMOV V16.B16, V19.B16
+	VMOV V15.B16, V19.B16
 	VBIT V18.B16, V20.B16, V19.B16
-	VBIT V18.B16, V16.B16, V20.B16
-	VSHL $30, V17.S4, V16.S4
-	VADD V10.S4, V17.S4, V17.S4
-	VSHL $30, V17.S4, V17.S4
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V20.B16, V20.B16
-	VEOR V12.B16, V16.B16, V16.B16
+	VBIT V18.B16, V15.B16, V20.B16
+	VSHL $30, V16.S4, V15.S4
+	VADD V10.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
 	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	WORD $0x4ea0d990 // fcmeq v16.4s, v12.4s, #0.0
+	VEOR V16.B16, V20.B16, V20.B16
+	VEOR V12.B16, V15.B16, V15.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x4ea0d98f // fcmeq v15.4s, v12.4s, #0.0
 	WORD $0x6e2cfe6c // fdiv v12.4s, v19.4s, v12.4s
-	FMOVQ 256(R5), F17
-	VBIT V16.B16, V17.B16, V12.B16
+	FMOVQ 256(R5), F16
+	VBIT V15.B16, V16.B16, V12.B16
 	ADD R6<<1, R1, R7
-	FMOVQ (R7), F16
-	WORD $0x6e30de71 // fmul v17.4s, v19.4s, v16.4s
+	FMOVQ (R7), F15
+	WORD $0x6e2fde70 // fmul v16.4s, v19.4s, v15.4s
 	ADD R6, R1, R7
 	FMOVQ (R7), F18
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V18.S4, V20.S4, V17.S4
-	WORD $0x6e30de90 // fmul v16.4s, v20.4s, v16.4s
-	VFMLA V18.S4, V19.S4, V16.S4
-	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
-	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
-	WORD $0x4e33d670 // fadd v16.4s, v19.4s, v19.4s
-	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V18.S4, V20.S4, V16.S4
+	WORD $0x6e2fde8f // fmul v15.4s, v20.4s, v15.4s
+	VFMLA V18.S4, V19.S4, V15.S4
+	WORD $0x6e30dd90 // fmul v16.4s, v12.4s, v16.4s
+	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
+	WORD $0x4e33d66f // fadd v15.4s, v19.4s, v19.4s
+	WORD $0x6e34ddef // fmul v15.4s, v15.4s, v20.4s
 	WORD $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
 	VFMLA V20.S4, V20.S4, V19.S4
@@ -3432,28 +3404,28 @@ loop:
 	VFMLA V21.S4, V22.S4, V23.S4
 	WORD $0x6e34ddb4 // fmul v20.4s, v13.4s, v20.4s
 	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
-	WORD $0x6e2dde12 // fmul v18.4s, v16.4s, v13.4s
+	WORD $0x6e2dddf2 // fmul v18.4s, v15.4s, v13.4s
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
 	VFMLA V20.S4, V19.S4, V18.S4
 	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
-	VFMLA V20.S4, V16.S4, V19.S4
-	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	VFMLA V20.S4, V15.S4, V19.S4
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
 	WORD $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
 	WORD $0x6e22ddcd // fmul v13.4s, v14.4s, v2.4s
-	VAND V1.B16, V13.B16, V16.B16
+	VAND V1.B16, V13.B16, V15.B16
 	VMOV V4.B16, V18.B16
-	VFMLA V3.S4, V16.S4, V18.S4
+	VFMLA V3.S4, V15.S4, V18.S4
 	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
-	VFMLS V5.S4, V19.S4, V16.S4
-	VFMLS V6.S4, V19.S4, V16.S4
-	VFMLS V7.S4, V19.S4, V16.S4
-	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VFMLS V5.S4, V19.S4, V15.S4
+	VFMLS V6.S4, V19.S4, V15.S4
+	VFMLS V7.S4, V19.S4, V15.S4
+	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
 	FMOVQ 176(R5), F20
 	VFMLA V19.S4, V8.S4, V20.S4
 	FMOVQ 192(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
-	VFMLA V21.S4, V16.S4, V16.S4
+	VFMLA V21.S4, V15.S4, V15.S4
 	FMOVQ 208(R5), F20
 	VFMLA V19.S4, V9.S4, V20.S4
 	FMOVQ 224(R5), F21
@@ -3464,35 +3436,35 @@ loop:
 	VFMLA V19.S4, V20.S4, V21.S4
 	VSHL $31, V18.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V16.B16, V20.B16
+	VMOV V15.B16, V20.B16
 	VBIT V19.B16, V21.B16, V20.B16
-	VBIT V19.B16, V16.B16, V21.B16
-	VSHL $30, V18.S4, V16.S4
+	VBIT V19.B16, V15.B16, V21.B16
+	VSHL $30, V18.S4, V15.S4
 	VADD V10.S4, V18.S4, V18.S4
 	VSHL $30, V18.S4, V18.S4
 	VAND V0.B16, V18.B16, V18.B16
 	VEOR V18.B16, V21.B16, V21.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V20.B16, V20.B16
-	WORD $0x4ea0d9b0 // fcmeq v16.4s, v13.4s, #0.0
+	VEOR V13.B16, V15.B16, V15.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V20.B16, V20.B16
+	WORD $0x4ea0d9af // fcmeq v15.4s, v13.4s, #0.0
 	WORD $0x6e2dfe8d // fdiv v13.4s, v20.4s, v13.4s
 	FMOVQ 256(R5), F18
-	VBIT V16.B16, V18.B16, V13.B16
+	VBIT V15.B16, V18.B16, V13.B16
 	VEOR V0.B16, V20.B16, V20.B16
-	WORD $0x6e2cde90 // fmul v16.4s, v20.4s, v12.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V17.S4, V21.S4, V16.S4
+	WORD $0x6e2cde8f // fmul v15.4s, v20.4s, v12.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V16.S4, V21.S4, V15.S4
 	WORD $0x6e2cdeb5 // fmul v21.4s, v21.4s, v12.4s
-	VFMLA V17.S4, V20.S4, V21.S4
-	WORD $0x6e2dfe10 // fdiv v16.4s, v16.4s, v13.4s
+	VFMLA V16.S4, V20.S4, V21.S4
+	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
 	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
-	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
 	FMOVQ F14, (R0)
 	ADD R6, R0, R7
-	FMOVQ F16, (R7)
+	FMOVQ F15, (R7)
 	ADD R6<<1, R0, R7
 	FMOVQ F21, (R7)
 	ADD $16, R0
@@ -3509,21 +3481,21 @@ loop:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V15.B16, V14.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R6, R0, R7
 	FMOVQ (R7), F12
-	VBIF V15.B16, V16.B16, V12.B16
+	VBIF V17.B16, V15.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
 	FMOVQ (R7), F12
-	VBIF V15.B16, V21.B16, V12.B16
+	VBIF V17.B16, V21.B16, V12.B16
 	ADD R6<<1, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 272(R5), F12
-	VAND V15.B16, V12.B16, V12.B16
+	VAND V17.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R8
 	ORR R8<<0, R7, R7
@@ -3558,41 +3530,40 @@ TEXT ·composeSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 864(R5), F11
 
 loop:
-	// 236 instructions for 2 matrices, 118 each
+	// 235 instructions for 2 matrices, 117.5 each
 	FMOVQ (R1), F12
 	FMOVQ (R2), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
 	FMOVQ 1232(R5), F16
+	WORD $0x6e6fe611 // fcmge v17.2d, v16.2d, v15.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	FMOVQ 1168(R5), F16
+	WORD $0x6ef0e5ef // fcmgt v15.2d, v15.2d, v16.2d
+	VAND V0.B16, V14.B16, V16.B16
+	FMOVQ 1248(R5), F18
+	VORR V18.B16, V16.B16, V16.B16
+	WORD $0x4ef0d5d0 // fsub v16.2d, v14.2d, v16.2d
+	VBIT V15.B16, V16.B16, V14.B16
+	VAND V1.B16, V12.B16, V15.B16
+	FMOVQ 320(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 1168(R5), F17
-	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
-	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1248(R5), F18
-	VORR V18.B16, V17.B16, V17.B16
-	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
-	VBIT V16.B16, V17.B16, V14.B16
-	VAND V1.B16, V12.B16, V16.B16
-	FMOVQ 320(R5), F17
-	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VAND V1.B16, V13.B16, V17.B16
+	VAND V1.B16, V13.B16, V16.B16
 	FMOVQ 320(R5), F18
-	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V16.B16, V16.B16
+	WORD $0x6e70e650 // fcmge v16.2d, v18.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V17.B16, V17.B16
 	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
-	VAND V1.B16, V12.B16, V16.B16
-	VMOV V4.B16, V17.B16
-	VFMLA V3.D2, V16.D2, V17.D2
-	WORD $0x4ee4d632 // fsub v18.2d, v17.2d, v4.2d
-	VFMLS V5.D2, V18.D2, V16.D2
-	VFMLS V6.D2, V18.D2, V16.D2
-	VFMLS V7.D2, V18.D2, V16.D2
-	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
+	VAND V1.B16, V12.B16, V15.B16
+	VMOV V4.B16, V16.B16
+	VFMLA V3.D2, V15.D2, V16.D2
+	WORD $0x4ee4d612 // fsub v18.2d, v16.2d, v4.2d
+	VFMLS V5.D2, V18.D2, V15.D2
+	VFMLS V6.D2, V18.D2, V15.D2
+	VFMLS V7.D2, V18.D2, V15.D2
+	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	FMOVQ 448(R5), F19
 	VFMLA V18.D2, V8.D2, V19.D2
 	FMOVQ 464(R5), F20
@@ -3604,7 +3575,7 @@ loop:
 	FMOVQ 512(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
-	VFMLA V19.D2, V16.D2, V16.D2
+	VFMLA V19.D2, V15.D2, V15.D2
 	FMOVQ 528(R5), F19
 	VFMLA V18.D2, V9.D2, V19.D2
 	FMOVQ 544(R5), F20
@@ -3619,36 +3590,36 @@ loop:
 	VFMLA V18.D2, V19.D2, V20.D2
 	FMOVQ 624(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	VSHL $63, V17.D2, V18.D2
+	VSHL $63, V16.D2, V18.D2
 	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
-	VMOV V16.B16, V20.B16
+	VMOV V15.B16, V20.B16
 	VBIT V18.B16, V19.B16, V20.B16
-	VBIT V18.B16, V16.B16, V19.B16
-	VADD V10.D2, V17.D2, V16.D2
+	VBIT V18.B16, V15.B16, V19.B16
+	VADD V10.D2, V16.D2, V15.D2
+	VSHL $62, V15.D2, V15.D2
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
 	VSHL $62, V16.D2, V16.D2
+	VEOR V12.B16, V16.B16, V16.B16
 	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V12.B16, V17.B16, V17.B16
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V20.B16, V20.B16
-	WORD $0x4ee0d990 // fcmeq v16.2d, v12.2d, #0.0
+	VEOR V16.B16, V20.B16, V20.B16
+	WORD $0x4ee0d98f // fcmeq v15.2d, v12.2d, #0.0
 	WORD $0x6e6cfe8c // fdiv v12.2d, v20.2d, v12.2d
-	FMOVQ 624(R5), F17
-	VBIT V16.B16, V17.B16, V12.B16
+	FMOVQ 624(R5), F16
+	VBIT V15.B16, V16.B16, V12.B16
 	ADD R6<<1, R1, R7
-	FMOVQ (R7), F16
-	WORD $0x6e70de91 // fmul v17.2d, v20.2d, v16.2d
+	FMOVQ (R7), F15
+	WORD $0x6e6fde90 // fmul v16.2d, v20.2d, v15.2d
 	ADD R6, R1, R7
 	FMOVQ (R7), F18
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V18.D2, V19.D2, V17.D2
-	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
-	VFMLA V18.D2, V20.D2, V16.D2
-	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
-	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
-	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
-	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V18.D2, V19.D2, V16.D2
+	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
+	VFMLA V18.D2, V20.D2, V15.D2
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	WORD $0x6e6fdd8c // fmul v12.2d, v12.2d, v15.2d
+	WORD $0x4e74d68f // fadd v15.2d, v20.2d, v20.2d
+	WORD $0x6e73ddef // fmul v15.2d, v15.2d, v19.2d
 	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V20.D2
@@ -3715,22 +3686,22 @@ loop:
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
 	WORD $0x6e76ddad // fmul v13.2d, v13.2d, v22.2d
-	WORD $0x6e6dde12 // fmul v18.2d, v16.2d, v13.2d
+	WORD $0x6e6dddf2 // fmul v18.2d, v15.2d, v13.2d
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
 	VFMLA V19.D2, V20.D2, V18.D2
 	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
-	VFMLA V19.D2, V16.D2, V20.D2
-	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	VFMLA V19.D2, V15.D2, V20.D2
+	WORD $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
 	WORD $0x4e74d58c // fadd v12.2d, v12.2d, v20.2d
 	WORD $0x6e62ddcd // fmul v13.2d, v14.2d, v2.2d
-	VAND V1.B16, V13.B16, V16.B16
+	VAND V1.B16, V13.B16, V15.B16
 	VMOV V4.B16, V18.B16
-	VFMLA V3.D2, V16.D2, V18.D2
+	VFMLA V3.D2, V15.D2, V18.D2
 	WORD $0x4ee4d653 // fsub v19.2d, v18.2d, v4.2d
-	VFMLS V5.D2, V19.D2, V16.D2
-	VFMLS V6.D2, V19.D2, V16.D2
-	VFMLS V7.D2, V19.D2, V16.D2
-	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
+	VFMLS V5.D2, V19.D2, V15.D2
+	VFMLS V6.D2, V19.D2, V15.D2
+	VFMLS V7.D2, V19.D2, V15.D2
+	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
 	FMOVQ 448(R5), F20
 	VFMLA V19.D2, V8.D2, V20.D2
 	FMOVQ 464(R5), F21
@@ -3742,7 +3713,7 @@ loop:
 	FMOVQ 512(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
-	VFMLA V20.D2, V16.D2, V16.D2
+	VFMLA V20.D2, V15.D2, V15.D2
 	FMOVQ 528(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
 	FMOVQ 544(R5), F21
@@ -3759,35 +3730,35 @@ loop:
 	VFMLA V19.D2, V21.D2, V20.D2
 	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
-	VMOV V16.B16, V21.B16
+	VMOV V15.B16, V21.B16
 	VBIT V19.B16, V20.B16, V21.B16
-	VBIT V19.B16, V16.B16, V20.B16
-	VADD V10.D2, V18.D2, V16.D2
-	VSHL $62, V16.D2, V16.D2
-	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V20.B16, V20.B16
+	VBIT V19.B16, V15.B16, V20.B16
+	VADD V10.D2, V18.D2, V15.D2
+	VSHL $62, V15.D2, V15.D2
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V20.B16, V20.B16
 	VSHL $62, V18.D2, V18.D2
 	VEOR V13.B16, V18.B16, V18.B16
 	VAND V0.B16, V18.B16, V18.B16
 	VEOR V18.B16, V21.B16, V21.B16
-	WORD $0x4ee0d9b0 // fcmeq v16.2d, v13.2d, #0.0
+	WORD $0x4ee0d9af // fcmeq v15.2d, v13.2d, #0.0
 	WORD $0x6e6dfead // fdiv v13.2d, v21.2d, v13.2d
 	FMOVQ 624(R5), F18
-	VBIT V16.B16, V18.B16, V13.B16
+	VBIT V15.B16, V18.B16, V13.B16
 	VEOR V0.B16, V21.B16, V21.B16
-	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V17.D2, V20.D2, V16.D2
+	WORD $0x6e6cdeaf // fmul v15.2d, v21.2d, v12.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V16.D2, V20.D2, V15.D2
 	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
-	VFMLA V17.D2, V21.D2, V20.D2
-	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
+	VFMLA V16.D2, V21.D2, V20.D2
+	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
 	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
-	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
 	FMOVQ F14, (R0)
 	ADD R6, R0, R7
-	FMOVQ F16, (R7)
+	FMOVQ F15, (R7)
 	ADD R6<<1, R0, R7
 	FMOVQ F20, (R7)
 	ADD $16, R0
@@ -3804,21 +3775,21 @@ loop:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V15.B16, V14.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R6, R0, R7
 	FMOVQ (R7), F12
-	VBIF V15.B16, V16.B16, V12.B16
+	VBIF V17.B16, V15.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
 	FMOVQ (R7), F12
-	VBIF V15.B16, V20.B16, V12.B16
+	VBIF V17.B16, V20.B16, V12.B16
 	ADD R6<<1, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 640(R5), F12
-	VAND V15.B16, V12.B16, V12.B16
+	VAND V17.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
 	ORR R8<<0, R7, R7
@@ -3979,7 +3950,7 @@ TEXT ·inverseSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 
 loop:
 	// 32 instructions for 4 matrices, 8 each
@@ -4085,8 +4056,8 @@ TEXT ·leftJacobianSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ (R4), F0
-	FMOVQ 16(R4), F1
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
 	FMOVQ 1728(R4), F2
 	FMOVQ 256(R4), F3
 	FMOVQ 32(R4), F4
@@ -4508,8 +4479,8 @@ TEXT ·leftJacobianInvSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
 	FMOVQ 1728(R4), F0
-	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ 16(R4), F1
+	FMOVQ (R4), F2
 	FMOVQ 256(R4), F3
 	FMOVQ 32(R4), F4
 	FMOVQ 48(R4), F5
@@ -4927,7 +4898,7 @@ TEXT ·adjointSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 
 loop:
 	// 33 instructions for 4 matrices, 8.25 each
@@ -5137,21 +5108,21 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 64(R4), F2
 	FMOVQ 1728(R4), F3
-	FMOVQ 16(R4), F4
-	FMOVQ 1296(R4), F5
-	FMOVQ 1312(R4), F6
-	FMOVQ 48(R4), F7
-	FMOVQ 80(R4), F8
-	FMOVQ 96(R4), F9
-	FMOVQ 112(R4), F10
-	FMOVQ 128(R4), F11
+	FMOVQ (R4), F4
+	FMOVQ 1312(R4), F5
+	FMOVQ 48(R4), F6
+	FMOVQ 80(R4), F7
+	FMOVQ 96(R4), F8
+	FMOVQ 112(R4), F9
+	FMOVQ 128(R4), F10
+	FMOVQ 144(R4), F11
 
 loop:
-	// 215 instructions for 4 matrices, 53.75 each
+	// 206 instructions for 4 matrices, 51.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	FMOVQ 2608(R4), F14
@@ -5169,154 +5140,145 @@ loop:
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
+	FMOVQ 1296(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	VMOV V16.B16, V17.B16
+	VFMLS V5.S4, V15.S4, V17.S4
+	FMOVQ 1344(R4), F18
+	FMOVQ 1328(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1360(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1392(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	VMOV V2.B16, V18.B16
+	VFMLA V3.S4, V15.S4, V18.S4
+	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
+	WORD $0x4eb4d5f4 // fsub v20.4s, v15.4s, v20.4s
+	WORD $0x4e22d694 // fadd v20.4s, v20.4s, v2.4s
+	VSHL $23, V18.S4, V18.S4
+	VADD V1.S4, V18.S4, V18.S4
+	WORD $0x6e32dc32 // fmul v18.4s, v1.4s, v18.4s
+	VSHL $23, V20.S4, V20.S4
+	VADD V1.S4, V20.S4, V20.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	VMOV V17.B16, V21.B16
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4ea1d656 // fsub v22.4s, v18.4s, v1.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V18.S4, V17.S4, V23.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
 	VFMLS V5.S4, V15.S4, V16.S4
-	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1344(R4), F17
-	FMOVQ 1328(R4), F18
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1360(R4), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1376(R4), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1392(R4), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	VMOV V2.B16, V17.B16
-	VFMLA V3.S4, V15.S4, V17.S4
-	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
-	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
-	WORD $0x4e22d673 // fadd v19.4s, v19.4s, v2.4s
-	VSHL $23, V17.S4, V17.S4
-	VADD V1.S4, V17.S4, V17.S4
-	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
-	VSHL $23, V19.S4, V19.S4
-	VADD V1.S4, V19.S4, V19.S4
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	VMOV V16.B16, V20.B16
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
-	WORD $0x4ea1d635 // fsub v21.4s, v17.4s, v1.4s
-	VMOV V21.B16, V22.B16
-	VFMLA V17.S4, V16.S4, V22.S4
-	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
-	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	VMOV V12.B16, V18.B16
-	VFMLS V5.S4, V15.S4, V18.S4
-	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
-	VFMLS V6.S4, V15.S4, V18.S4
-	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
-	VFMLA V17.S4, V16.S4, V21.S4
-	VFMLA V17.S4, V18.S4, V21.S4
-	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
-	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
+	VFMLA V18.S4, V17.S4, V22.S4
+	VFMLA V18.S4, V16.S4, V22.S4
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e34d6f7 // fadd v23.4s, v23.4s, v20.4s
 	WORD $0x6e23ddcf // fmul v15.4s, v14.4s, v3.4s
 	VAND V0.B16, V15.B16, V16.B16
-	VMOV V2.B16, V18.B16
-	VFMLA V7.S4, V16.S4, V18.S4
-	WORD $0x4ea2d653 // fsub v19.4s, v18.4s, v2.4s
+	VMOV V2.B16, V17.B16
+	VFMLA V6.S4, V16.S4, V17.S4
+	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
+	VFMLS V7.S4, V19.S4, V16.S4
 	VFMLS V8.S4, V19.S4, V16.S4
 	VFMLS V9.S4, V19.S4, V16.S4
-	VFMLS V10.S4, V19.S4, V16.S4
 	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	FMOVQ 176(R4), F21
-	VFMLA V19.S4, V11.S4, V21.S4
-	FMOVQ 192(R4), F23
-	VFMLA V19.S4, V21.S4, V23.S4
-	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
-	VFMLA V23.S4, V16.S4, V16.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 144(R4), F23
-	VFMLA V19.S4, V23.S4, V21.S4
-	FMOVQ 224(R4), F23
-	VFMLA V19.S4, V21.S4, V23.S4
-	FMOVQ 240(R4), F21
-	VFMLA V19.S4, V23.S4, V21.S4
-	VMOV V1.B16, V23.B16
-	VFMLA V19.S4, V21.S4, V23.S4
-	VSHL $31, V18.S4, V19.S4
+	FMOVQ 176(R4), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 192(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	VFMLA V22.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F20
+	VFMLA V19.S4, V11.S4, V20.S4
+	FMOVQ 224(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	FMOVQ 240(R4), F20
+	VFMLA V19.S4, V22.S4, V20.S4
+	VMOV V1.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	VSHL $31, V17.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V16.B16, V21.B16
-	VBIT V19.B16, V23.B16, V21.B16
-	VBIT V19.B16, V16.B16, V23.B16
-	VSHL $30, V18.S4, V16.S4
-	FMOVQ 160(R4), F19
-	VADD V19.S4, V18.S4, V18.S4
-	VSHL $30, V18.S4, V18.S4
-	VAND V4.B16, V18.B16, V18.B16
-	VEOR V18.B16, V23.B16, V23.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	VAND V4.B16, V16.B16, V16.B16
-	VEOR V16.B16, V21.B16, V21.B16
+	VBIT V19.B16, V22.B16, V16.B16
+	VSHL $30, V17.S4, V17.S4
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V4.B16, V17.B16, V17.B16
+	VEOR V17.B16, V16.B16, V16.B16
 	VAND V0.B16, V14.B16, V15.B16
-	VMOV V2.B16, V16.B16
-	VFMLA V7.S4, V15.S4, V16.S4
-	WORD $0x4ea2d612 // fsub v18.4s, v16.4s, v2.4s
-	VFMLS V8.S4, V18.S4, V15.S4
-	VFMLS V9.S4, V18.S4, V15.S4
-	VFMLS V10.S4, V18.S4, V15.S4
-	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 176(R4), F19
-	VFMLA V18.S4, V11.S4, V19.S4
-	FMOVQ 192(R4), F23
-	VFMLA V18.S4, V19.S4, V23.S4
-	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
-	VFMLA V23.S4, V15.S4, V15.S4
-	FMOVQ 208(R4), F19
-	FMOVQ 144(R4), F23
-	VFMLA V18.S4, V23.S4, V19.S4
-	FMOVQ 224(R4), F23
-	VFMLA V18.S4, V19.S4, V23.S4
-	FMOVQ 240(R4), F19
-	VFMLA V18.S4, V23.S4, V19.S4
-	VMOV V1.B16, V23.B16
-	VFMLA V18.S4, V19.S4, V23.S4
-	VSHL $31, V16.S4, V18.S4
-	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
-	VMOV V15.B16, V19.B16
-	VBIT V18.B16, V23.B16, V19.B16
-	VBIT V18.B16, V15.B16, V23.B16
-	VSHL $30, V16.S4, V15.S4
-	FMOVQ 160(R4), F18
-	VADD V18.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V4.B16, V16.B16, V16.B16
-	VEOR V16.B16, V23.B16, V23.B16
+	VMOV V2.B16, V17.B16
+	VFMLA V6.S4, V15.S4, V17.S4
+	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
+	VFMLS V7.S4, V19.S4, V15.S4
+	VFMLS V8.S4, V19.S4, V15.S4
+	VFMLS V9.S4, V19.S4, V15.S4
+	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 192(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	VFMLA V22.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F20
+	VFMLA V19.S4, V11.S4, V20.S4
+	FMOVQ 224(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	FMOVQ 240(R4), F20
+	VFMLA V19.S4, V22.S4, V20.S4
+	VMOV V1.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	VSHL $31, V17.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V15.B16, V20.B16
+	VBIT V19.B16, V22.B16, V20.B16
+	VBIT V19.B16, V15.B16, V22.B16
+	VSHL $30, V17.S4, V15.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V17.S4, V17.S4
+	VSHL $30, V17.S4, V17.S4
+	VAND V4.B16, V17.B16, V17.B16
+	VEOR V17.B16, V22.B16, V22.B16
 	VEOR V14.B16, V15.B16, V15.B16
 	VAND V4.B16, V15.B16, V15.B16
-	VEOR V15.B16, V19.B16, V19.B16
-	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
-	VFMLA V23.S4, V20.S4, V15.S4
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V20.S4, V17.S4
-	WORD $0x6eb7e470 // fcmgt v16.4s, v3.4s, v23.4s
-	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
-	WORD $0x4e35d6b3 // fadd v19.4s, v21.4s, v21.4s
-	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
-	VFMLS V21.S4, V19.S4, V22.S4
-	VBIT V16.B16, V18.B16, V22.B16
+	VEOR V15.B16, V20.B16, V20.B16
+	WORD $0x6e36de4f // fmul v15.4s, v18.4s, v22.4s
+	VFMLA V22.S4, V21.S4, V15.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	VFMLA V20.S4, V21.S4, V18.S4
+	WORD $0x6eb6e471 // fcmgt v17.4s, v3.4s, v22.4s
+	WORD $0x4ea1d5f3 // fsub v19.4s, v15.4s, v1.4s
+	WORD $0x4e30d614 // fadd v20.4s, v16.4s, v16.4s
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VFMLS V16.S4, V20.S4, V23.S4
+	VBIT V17.B16, V19.B16, V23.B16
 	VAND V0.B16, V12.B16, V16.B16
-	VAND V0.B16, V14.B16, V18.B16
-	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
-	VBSL V18.B16, V16.B16, V19.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6eb1e613 // fcmgt v19.4s, v16.4s, v17.4s
+	VBSL V17.B16, V16.B16, V19.B16
 	FMOVQ 2624(R4), F16
 	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
-	VFMLA V14.S4, V14.S4, V18.S4
+	WORD $0x6ea0fa11 // fneg v17.4s, v16.4s
+	VFMLA V14.S4, V14.S4, V17.S4
 	VFMLA V12.S4, V12.S4, V16.S4
-	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
 	VBIT V19.B16, V1.B16, V16.B16
-	WORD $0x6e2ede32 // fmul v18.4s, v17.4s, v14.4s
-	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
-	VFMLA V14.S4, V17.S4, V20.S4
-	VFMLA V12.S4, V22.S4, V18.S4
-	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
-	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
-	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
+	WORD $0x6e2ede51 // fmul v17.4s, v18.4s, v14.4s
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V14.S4, V18.S4, V20.S4
+	VFMLA V12.S4, V23.S4, V17.S4
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6e30fe31 // fdiv v17.4s, v17.4s, v16.4s
+	WORD $0x6e2edef4 // fmul v20.4s, v23.4s, v14.4s
 	VMOV V20.B16, V21.B16
-	VFMLS V14.S4, V22.S4, V21.S4
+	VFMLS V14.S4, V23.S4, V21.S4
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
-	VFMLA V12.S4, V17.S4, V20.S4
+	VFMLA V12.S4, V18.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
 	FMOVQ 2640(R4), F16
@@ -5336,7 +5298,7 @@ loop:
 	WORD $0x4e21d610 // fadd v16.4s, v16.4s, v1.4s
 	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
 	VFMLA V14.S4, V21.S4, V22.S4
-	VBIT V19.B16, V16.B16, V18.B16
+	VBIT V19.B16, V16.B16, V17.B16
 	VBIT V19.B16, V22.B16, V20.B16
 	ADD R6, R1, R7
 	FMOVQ (R7), F12
@@ -5346,11 +5308,11 @@ loop:
 	ADD R5<<1, R1, R7
 	FMOVQ (R7), F19
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V19.S4, V18.S4, V14.S4
+	VFMLA V19.S4, V17.S4, V14.S4
 	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	WORD $0x6e2cde50 // fmul v16.4s, v18.4s, v12.4s
+	WORD $0x6e2cde30 // fmul v16.4s, v17.4s, v12.4s
 	WORD $0x6ea0fa15 // fneg v21.4s, v16.4s
-	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLA V12.S4, V17.S4, V21.S4
 	VFMLA V19.S4, V20.S4, V16.S4
 	WORD $0x4e35d610 // fadd v16.4s, v16.4s, v21.4s
 	WORD $0x6eb0a9ac // umaxv s12, v13.4s
@@ -5358,7 +5320,7 @@ loop:
 	CBNZ R7, hard
 	FMOVQ F15, (R0)
 	ADD R5, R0, R7
-	FMOVQ F17, (R7)
+	FMOVQ F18, (R7)
 	ADD R5<<1, R0, R7
 	FMOVQ F14, (R7)
 	ADD R6, R0, R7
@@ -5380,7 +5342,7 @@ hard:
 	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ (R7), F12
-	VBIF V13.B16, V17.B16, V12.B16
+	VBIF V13.B16, V18.B16, V12.B16
 	ADD R5, R0, R7
 	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
@@ -5427,13 +5389,13 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1632(R4), F8
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
-	FMOVQ 432(R4), F11
+	FMOVQ 2672(R4), F11
 
 loop:
-	// 238 instructions for 2 matrices, 119 each
+	// 231 instructions for 2 matrices, 115.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2672(R4), F14
+	FMOVQ 2688(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -5528,79 +5490,74 @@ loop:
 	VFMLA V21.D2, V23.D2, V22.D2
 	VSHL $63, V17.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V16.B16, V23.B16
-	VBIT V21.B16, V22.B16, V23.B16
-	VBIT V21.B16, V16.B16, V22.B16
-	VADD V11.D2, V17.D2, V16.D2
-	VSHL $62, V16.D2, V16.D2
-	VAND V4.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
+	VBIT V21.B16, V22.B16, V16.B16
 	VSHL $62, V17.D2, V17.D2
 	VEOR V15.B16, V17.B16, V17.B16
 	VAND V4.B16, V17.B16, V17.B16
-	VEOR V17.B16, V23.B16, V23.B16
+	VEOR V17.B16, V16.B16, V16.B16
 	VAND V0.B16, V14.B16, V15.B16
-	VMOV V2.B16, V16.B16
-	VFMLA V5.D2, V15.D2, V16.D2
-	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
-	VFMLS V6.D2, V17.D2, V15.D2
-	VFMLS V7.D2, V17.D2, V15.D2
-	VFMLS V8.D2, V17.D2, V15.D2
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 448(R4), F21
-	VFMLA V17.D2, V9.D2, V21.D2
-	FMOVQ 464(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 480(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 496(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 512(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
-	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 528(R4), F21
-	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 544(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 560(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 576(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 592(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 608(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	VMOV V1.B16, V21.B16
-	VFMLA V17.D2, V22.D2, V21.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V15.B16, V22.B16
-	VBIT V17.B16, V21.B16, V22.B16
-	VBIT V17.B16, V15.B16, V21.B16
-	VADD V11.D2, V16.D2, V15.D2
-	VSHL $62, V15.D2, V15.D2
-	VAND V4.B16, V15.B16, V15.B16
-	VEOR V15.B16, V21.B16, V21.B16
-	VSHL $62, V16.D2, V16.D2
-	VEOR V14.B16, V16.B16, V16.B16
-	VAND V4.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
-	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
-	VFMLA V21.D2, V19.D2, V15.D2
-	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
-	VFMLA V22.D2, V19.D2, V18.D2
-	WORD $0x6ef5e470 // fcmgt v16.2d, v3.2d, v21.2d
-	WORD $0x4ee1d5f1 // fsub v17.2d, v15.2d, v1.2d
-	WORD $0x4e77d6f3 // fadd v19.2d, v23.2d, v23.2d
-	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
-	VFMLS V23.D2, V19.D2, V20.D2
-	VBIT V16.B16, V17.B16, V20.B16
+	VMOV V2.B16, V17.B16
+	VFMLA V5.D2, V15.D2, V17.D2
+	WORD $0x4ee2d635 // fsub v21.2d, v17.2d, v2.2d
+	VFMLS V6.D2, V21.D2, V15.D2
+	VFMLS V7.D2, V21.D2, V15.D2
+	VFMLS V8.D2, V21.D2, V15.D2
+	WORD $0x6e6fddf5 // fmul v21.2d, v15.2d, v15.2d
+	FMOVQ 448(R4), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 464(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 480(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 496(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 512(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V15.D2, V15.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 544(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 560(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 576(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 592(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 608(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V1.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V15.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V15.B16, V22.B16
+	FMOVQ 432(R4), F15
+	VADD V15.D2, V17.D2, V21.D2
+	VSHL $62, V21.D2, V21.D2
+	VAND V4.B16, V21.B16, V21.B16
+	VEOR V21.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V14.B16, V17.B16, V17.B16
+	VAND V4.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	WORD $0x6e76de4f // fmul v15.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V15.D2
+	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
+	VFMLA V23.D2, V19.D2, V18.D2
+	WORD $0x6ef6e471 // fcmgt v17.2d, v3.2d, v22.2d
+	WORD $0x4ee1d5f3 // fsub v19.2d, v15.2d, v1.2d
+	WORD $0x4e70d615 // fadd v21.2d, v16.2d, v16.2d
+	WORD $0x6e76de94 // fmul v20.2d, v20.2d, v22.2d
+	VFMLS V16.D2, V21.D2, V20.D2
+	VBIT V17.B16, V19.B16, V20.B16
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2688(R4), F16
+	FMOVQ 2704(R4), F16
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -5621,25 +5578,23 @@ loop:
 	VFMLA V12.D2, V18.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	FMOVQ 2704(R4), F16
-	FMOVQ 2720(R4), F20
-	VFMLA V20.D2, V12.D2, V16.D2
-	FMOVQ 2720(R4), F20
-	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
-	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
-	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	VFMLA V12.D2, V16.D2, V20.D2
-	WORD $0x4e63d694 // fadd v20.2d, v20.2d, v3.2d
-	WORD $0x6e6cded6 // fmul v22.2d, v22.2d, v12.2d
-	VFMLA V14.D2, V16.D2, V22.D2
-	WORD $0x6e6eded0 // fmul v16.2d, v22.2d, v14.2d
+	FMOVQ 2720(R4), F16
+	VFMLA V11.D2, V12.D2, V16.D2
+	WORD $0x6e6bddd4 // fmul v20.2d, v14.2d, v11.2d
+	WORD $0x6e6ede96 // fmul v22.2d, v20.2d, v14.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V12.D2, V16.D2, V22.D2
+	WORD $0x4e63d6d6 // fadd v22.2d, v22.2d, v3.2d
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V14.D2, V16.D2, V20.D2
+	WORD $0x6e6ede90 // fmul v16.2d, v20.2d, v14.2d
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V12.D2, V20.D2, V16.D2
+	VFMLA V12.D2, V22.D2, V16.D2
 	WORD $0x4e61d610 // fadd v16.2d, v16.2d, v1.2d
-	WORD $0x6e6cded6 // fmul v22.2d, v22.2d, v12.2d
-	VFMLA V14.D2, V20.D2, V22.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V14.D2, V22.D2, V20.D2
 	VBIT V19.B16, V16.B16, V17.B16
-	VBIT V19.B16, V22.B16, V21.B16
+	VBIT V19.B16, V20.B16, V21.B16
 	ADD R6, R1, R7
 	FMOVQ (R7), F12
 	WORD $0x6e6cdeae // fmul v14.2d, v21.2d, v12.2d
@@ -5718,8 +5673,8 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ (R4), F0
-	FMOVQ 16(R4), F1
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
 	FMOVQ 256(R4), F2
 	FMOVQ 656(R4), F3
 	FMOVQ 240(R4), F4
@@ -5732,7 +5687,7 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1728(R4), F11
 
 loop:
-	// 194 instructions for 4 matrices, 48.5 each
+	// 191 instructions for 4 matrices, 47.75 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
@@ -5740,8 +5695,6 @@ loop:
 	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V16.B16
-	VAND V0.B16, V12.B16, V13.B16
-	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
 	VBSL V15.B16, V13.B16, V17.B16
 	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
@@ -5856,15 +5809,14 @@ loop:
 	VORR V19.B16, V15.B16, V15.B16
 	VAND V0.B16, V16.B16, V17.B16
 	FMOVQ 2608(R4), F18
-	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V15.B16, V15.B16
+	WORD $0x6e31e653 // fcmge v19.4s, v18.4s, v17.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V15.B16, V15.B16
 	VORR V15.B16, V20.B16, V20.B16
 	WORD $0x4ea2d58c // fsub v12.4s, v12.4s, v2.4s
-	VAND V0.B16, V16.B16, V15.B16
-	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
-	VBSL V17.B16, V15.B16, V18.B16
+	VAND V0.B16, V13.B16, V15.B16
+	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
+	VBSL V15.B16, V17.B16, V18.B16
 	FMOVQ 2624(R4), F15
 	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
@@ -5990,7 +5942,7 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1968(R4), F11
 
 loop:
-	// 226 instructions for 2 matrices, 113 each
+	// 223 instructions for 2 matrices, 111.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
@@ -5998,8 +5950,6 @@ loop:
 	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eefe5b0 // fcmgt v16.2d, v13.2d, v15.2d
 	VBSL V15.B16, V13.B16, V16.B16
-	VAND V0.B16, V12.B16, V13.B16
-	VAND V0.B16, V14.B16, V15.B16
 	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
 	VBSL V15.B16, V13.B16, V17.B16
 	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
@@ -6145,17 +6095,16 @@ loop:
 	VORR V18.B16, V20.B16, V20.B16
 	VORR V20.B16, V16.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 2672(R4), F18
-	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V16.B16, V16.B16
+	FMOVQ 2688(R4), F18
+	WORD $0x6e71e654 // fcmge v20.2d, v18.2d, v17.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V16.B16, V16.B16
 	VORR V16.B16, V19.B16, V19.B16
 	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
-	VAND V0.B16, V15.B16, V16.B16
-	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
-	VBSL V17.B16, V16.B16, V18.B16
-	FMOVQ 2688(R4), F16
+	VAND V0.B16, V13.B16, V16.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	FMOVQ 2704(R4), F16
 	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -6267,19 +6216,19 @@ TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	ADD R6<<1, R6, R7
-	FMOVQ (R5), F0
+	FMOVQ 16(R5), F0
 	FMOVQ 256(R5), F1
 	FMOVQ 64(R5), F2
-	FMOVQ 16(R5), F3
-	FMOVQ 1728(R5), F4
-	FMOVQ 1296(R5), F5
-	FMOVQ 1312(R5), F6
-	FMOVQ 48(R5), F7
-	FMOVQ 80(R5), F8
-	FMOVQ 96(R5), F9
+	FMOVQ 1728(R5), F3
+	FMOVQ (R5), F4
+	FMOVQ 1312(R5), F5
+	FMOVQ 48(R5), F6
+	FMOVQ 80(R5), F7
+	FMOVQ 96(R5), F8
+	FMOVQ 112(R5), F9
 
 loop:
-	// 660 instructions for 4 matrices, 165 each
+	// 631 instructions for 4 matrices, 157.8 each
 	FMOVQ (R1), F10
 	FMOVQ (R2), F11
 	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
@@ -6290,44 +6239,42 @@ loop:
 	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
 	VAND V0.B16, V15.B16, V16.B16
 	FMOVQ 1184(R5), F17
+	WORD $0x6e30e632 // fcmge v18.4s, v17.4s, v16.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	FMOVQ 704(R5), F17
+	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
+	WORD $0x4eadd5f1 // fsub v17.4s, v15.4s, v13.4s
+	WORD $0x4eb1d5f3 // fsub v19.4s, v15.4s, v17.4s
+	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
+	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	VAND V4.B16, V15.B16, V17.B16
+	FMOVQ 1200(R5), F20
+	VORR V20.B16, V17.B16, V21.B16
+	FMOVQ 1216(R5), F20
+	VEOR V17.B16, V20.B16, V17.B16
+	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
+	WORD $0x4eb1d673 // fsub v19.4s, v19.4s, v17.4s
+	WORD $0x4e33d6b5 // fadd v21.4s, v21.4s, v19.4s
+	VBIT V16.B16, V21.B16, V15.B16
+	VAND V0.B16, V12.B16, V16.B16
+	FMOVQ 2608(R5), F17
 	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 704(R5), F18
-	WORD $0x6eb2e631 // fcmgt v17.4s, v17.4s, v18.4s
-	WORD $0x4eadd5f2 // fsub v18.4s, v15.4s, v13.4s
-	WORD $0x4eb2d5f3 // fsub v19.4s, v15.4s, v18.4s
-	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
-	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
-	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
-	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1200(R5), F20
-	VORR V20.B16, V18.B16, V18.B16
-	VAND V3.B16, V15.B16, V20.B16
-	FMOVQ 1216(R5), F21
-	VEOR V20.B16, V21.B16, V20.B16
-	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
-	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
-	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
-	VBIT V17.B16, V18.B16, V15.B16
-	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2608(R5), F18
-	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V0.B16, V15.B16, V18.B16
 	FMOVQ 32(R5), F19
-	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V17.B16, V17.B16
-	VAND V0.B16, V10.B16, V18.B16
+	WORD $0x6e31e671 // fcmge v17.4s, v19.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VAND V0.B16, V10.B16, V17.B16
 	FMOVQ 2608(R5), F19
-	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6e31e671 // fcmge v17.4s, v19.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V13.B16, V19.B16
 	FMOVQ 32(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V18.B16, V18.B16
+	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V11.B16, V19.B16
 	FMOVQ 2608(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
@@ -6337,380 +6284,362 @@ loop:
 	WORD $0x6e34e6b4 // fcmge v20.4s, v21.4s, v20.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V19.B16, V19.B16
-	VORR V19.B16, V18.B16, V18.B16
-	VORR V18.B16, V17.B16, V17.B16
+	VORR V19.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
-	VMOV V2.B16, V17.B16
-	FMOVQ 1280(R5), F18
-	VFMLA V18.S4, V10.S4, V17.S4
-	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
-	VMOV V10.B16, V18.B16
-	VFMLS V5.S4, V17.S4, V18.S4
-	VFMLS V6.S4, V17.S4, V18.S4
-	FMOVQ 1344(R5), F19
-	FMOVQ 1328(R5), F20
-	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1360(R5), F20
-	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1376(R5), F19
-	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1392(R5), F20
-	VFMLA V18.S4, V19.S4, V20.S4
-	VMOV V2.B16, V19.B16
-	VFMLA V4.S4, V17.S4, V19.S4
-	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
-	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
-	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
-	VSHL $23, V19.S4, V19.S4
-	VADD V1.S4, V19.S4, V19.S4
-	WORD $0x6e33dc33 // fmul v19.4s, v1.4s, v19.4s
-	VSHL $23, V21.S4, V21.S4
-	VADD V1.S4, V21.S4, V21.S4
-	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	VMOV V18.B16, V22.B16
-	VFMLA V20.S4, V21.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4ea1d677 // fsub v23.4s, v19.4s, v1.4s
-	VMOV V23.B16, V24.B16
-	VFMLA V19.S4, V18.S4, V24.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
-	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
-	VMOV V10.B16, V20.B16
-	VFMLS V5.S4, V17.S4, V20.S4
-	WORD $0x4eb2d694 // fsub v20.4s, v20.4s, v18.4s
-	VFMLS V6.S4, V17.S4, V20.S4
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	VFMLA V19.S4, V18.S4, V23.S4
-	VFMLA V19.S4, V20.S4, V23.S4
-	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
-	WORD $0x4e35d718 // fadd v24.4s, v24.4s, v21.4s
-	WORD $0x6e24ddb1 // fmul v17.4s, v13.4s, v4.4s
-	VAND V0.B16, V17.B16, V18.B16
+	VORR V16.B16, V18.B16, V18.B16
+	VMOV V2.B16, V16.B16
+	FMOVQ 1280(R5), F17
+	VFMLA V17.S4, V10.S4, V16.S4
+	WORD $0x4ea2d610 // fsub v16.4s, v16.4s, v2.4s
+	VMOV V10.B16, V17.B16
+	FMOVQ 1296(R5), F19
+	VFMLS V19.S4, V16.S4, V17.S4
+	VMOV V17.B16, V19.B16
+	VFMLS V5.S4, V16.S4, V19.S4
+	FMOVQ 1344(R5), F20
+	FMOVQ 1328(R5), F21
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1360(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 1376(R5), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 1392(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
 	VMOV V2.B16, V20.B16
-	VFMLA V7.S4, V18.S4, V20.S4
-	WORD $0x4ea2d695 // fsub v21.4s, v20.4s, v2.4s
-	VFMLS V8.S4, V21.S4, V18.S4
-	VFMLS V9.S4, V21.S4, V18.S4
-	FMOVQ 112(R5), F23
-	VFMLS V23.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 176(R5), F23
-	FMOVQ 128(R5), F25
-	VFMLA V21.S4, V25.S4, V23.S4
-	FMOVQ 192(R5), F25
-	VFMLA V21.S4, V23.S4, V25.S4
-	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
-	VFMLA V25.S4, V18.S4, V18.S4
-	FMOVQ 208(R5), F23
-	FMOVQ 144(R5), F25
-	VFMLA V21.S4, V25.S4, V23.S4
-	FMOVQ 224(R5), F25
-	VFMLA V21.S4, V23.S4, V25.S4
-	FMOVQ 240(R5), F23
-	VFMLA V21.S4, V25.S4, V23.S4
-	VMOV V1.B16, V25.B16
-	VFMLA V21.S4, V23.S4, V25.S4
-	VSHL $31, V20.S4, V21.S4
+	VFMLA V3.S4, V16.S4, V20.S4
+	WORD $0x4ea2d696 // fsub v22.4s, v20.4s, v2.4s
+	WORD $0x4eb6d616 // fsub v22.4s, v16.4s, v22.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	VSHL $23, V20.S4, V20.S4
+	VADD V1.S4, V20.S4, V20.S4
+	WORD $0x6e34dc34 // fmul v20.4s, v1.4s, v20.4s
+	VSHL $23, V22.S4, V22.S4
+	VADD V1.S4, V22.S4, V22.S4
+	WORD $0x6e36de94 // fmul v20.4s, v20.4s, v22.4s
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	VMOV V19.B16, V23.B16
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e34def7 // fmul v23.4s, v23.4s, v20.4s
+	WORD $0x4ea1d698 // fsub v24.4s, v20.4s, v1.4s
+	VMOV V24.B16, V25.B16
+	VFMLA V20.S4, V19.S4, V25.S4
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	VFMLS V5.S4, V16.S4, V17.S4
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	VFMLA V20.S4, V19.S4, V24.S4
+	VFMLA V20.S4, V17.S4, V24.S4
+	WORD $0x4e38d6d6 // fadd v22.4s, v22.4s, v24.4s
+	WORD $0x4e36d739 // fadd v25.4s, v25.4s, v22.4s
+	WORD $0x6e23ddb0 // fmul v16.4s, v13.4s, v3.4s
+	VAND V0.B16, V16.B16, V17.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V6.S4, V17.S4, V19.S4
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	VFMLS V7.S4, V21.S4, V17.S4
+	VFMLS V8.S4, V21.S4, V17.S4
+	VFMLS V9.S4, V21.S4, V17.S4
+	WORD $0x6e31de35 // fmul v21.4s, v17.4s, v17.4s
+	FMOVQ 176(R5), F22
+	FMOVQ 128(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 192(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V17.S4, V17.S4
+	FMOVQ 208(R5), F22
+	FMOVQ 144(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 224(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	FMOVQ 240(R5), F22
+	VFMLA V21.S4, V24.S4, V22.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V21.S4, V22.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
 	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V18.B16, V23.B16
-	VBIT V21.B16, V25.B16, V23.B16
-	VBIT V21.B16, V18.B16, V25.B16
-	VSHL $30, V20.S4, V18.S4
+	VBIT V21.B16, V24.B16, V17.B16
+	VSHL $30, V19.S4, V19.S4
+	VEOR V16.B16, V19.B16, V19.B16
+	VAND V4.B16, V19.B16, V19.B16
+	VEOR V19.B16, V17.B16, V17.B16
+	VAND V0.B16, V13.B16, V16.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V6.S4, V16.S4, V19.S4
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	VFMLS V7.S4, V21.S4, V16.S4
+	VFMLS V8.S4, V21.S4, V16.S4
+	VFMLS V9.S4, V21.S4, V16.S4
+	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
+	FMOVQ 176(R5), F22
+	FMOVQ 128(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 192(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V16.S4, V16.S4
+	FMOVQ 208(R5), F22
+	FMOVQ 144(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 224(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	FMOVQ 240(R5), F22
+	VFMLA V21.S4, V24.S4, V22.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V21.S4, V22.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V16.B16, V22.B16
+	VBIT V21.B16, V24.B16, V22.B16
+	VBIT V21.B16, V16.B16, V24.B16
+	VSHL $30, V19.S4, V16.S4
 	FMOVQ 160(R5), F21
-	VADD V21.S4, V20.S4, V20.S4
-	VSHL $30, V20.S4, V20.S4
-	VAND V3.B16, V20.B16, V20.B16
-	VEOR V20.B16, V25.B16, V25.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	VAND V3.B16, V18.B16, V18.B16
-	VEOR V18.B16, V23.B16, V23.B16
-	VAND V0.B16, V13.B16, V17.B16
-	VMOV V2.B16, V18.B16
-	VFMLA V7.S4, V17.S4, V18.S4
-	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
-	VFMLS V8.S4, V20.S4, V17.S4
-	VFMLS V9.S4, V20.S4, V17.S4
-	FMOVQ 112(R5), F21
-	VFMLS V21.S4, V20.S4, V17.S4
-	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 176(R5), F21
-	FMOVQ 128(R5), F25
-	VFMLA V20.S4, V25.S4, V21.S4
-	FMOVQ 192(R5), F25
-	VFMLA V20.S4, V21.S4, V25.S4
-	WORD $0x6e39de99 // fmul v25.4s, v20.4s, v25.4s
-	VFMLA V25.S4, V17.S4, V17.S4
-	FMOVQ 208(R5), F21
-	FMOVQ 144(R5), F25
-	VFMLA V20.S4, V25.S4, V21.S4
-	FMOVQ 224(R5), F25
-	VFMLA V20.S4, V21.S4, V25.S4
-	FMOVQ 240(R5), F21
-	VFMLA V20.S4, V25.S4, V21.S4
-	VMOV V1.B16, V25.B16
-	VFMLA V20.S4, V21.S4, V25.S4
-	VSHL $31, V18.S4, V20.S4
-	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
-	VMOV V17.B16, V21.B16
-	VBIT V20.B16, V25.B16, V21.B16
-	VBIT V20.B16, V17.B16, V25.B16
-	VSHL $30, V18.S4, V17.S4
-	FMOVQ 160(R5), F20
-	VADD V20.S4, V18.S4, V18.S4
-	VSHL $30, V18.S4, V18.S4
-	VAND V3.B16, V18.B16, V18.B16
-	VEOR V18.B16, V25.B16, V25.B16
-	VEOR V13.B16, V17.B16, V17.B16
-	VAND V3.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	WORD $0x6e39de71 // fmul v17.4s, v19.4s, v25.4s
-	VFMLA V25.S4, V22.S4, V17.S4
-	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
-	VFMLA V21.S4, V22.S4, V19.S4
-	WORD $0x6eb9e492 // fcmgt v18.4s, v4.4s, v25.4s
-	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
-	WORD $0x4e37d6f5 // fadd v21.4s, v23.4s, v23.4s
-	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
-	VFMLS V23.S4, V21.S4, V24.S4
-	VBIT V18.B16, V20.B16, V24.B16
-	VAND V0.B16, V10.B16, V18.B16
-	VAND V0.B16, V13.B16, V20.B16
-	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
-	VBSL V20.B16, V18.B16, V21.B16
-	FMOVQ 2624(R5), F18
-	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
-	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
-	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
-	VFMLA V13.S4, V13.S4, V20.S4
-	VFMLA V10.S4, V10.S4, V18.S4
-	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
-	VBIT V21.B16, V1.B16, V18.B16
-	WORD $0x6e2dde74 // fmul v20.4s, v19.4s, v13.4s
-	WORD $0x6ea0fa96 // fneg v22.4s, v20.4s
-	VFMLA V13.S4, V19.S4, V22.S4
-	VFMLA V10.S4, V24.S4, V20.S4
-	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
-	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
-	WORD $0x6e2ddf16 // fmul v22.4s, v24.4s, v13.4s
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V4.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
+	VEOR V13.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e38de90 // fmul v16.4s, v20.4s, v24.4s
+	VFMLA V24.S4, V23.S4, V16.S4
+	WORD $0x6e36de94 // fmul v20.4s, v20.4s, v22.4s
+	VFMLA V22.S4, V23.S4, V20.S4
+	WORD $0x6eb8e473 // fcmgt v19.4s, v3.4s, v24.4s
+	WORD $0x4ea1d615 // fsub v21.4s, v16.4s, v1.4s
+	WORD $0x4e31d636 // fadd v22.4s, v17.4s, v17.4s
+	WORD $0x6e38df39 // fmul v25.4s, v25.4s, v24.4s
+	VFMLS V17.S4, V22.S4, V25.S4
+	VBIT V19.B16, V21.B16, V25.B16
+	VAND V0.B16, V10.B16, V17.B16
+	VAND V0.B16, V13.B16, V19.B16
+	WORD $0x6eb3e635 // fcmgt v21.4s, v17.4s, v19.4s
+	VBSL V19.B16, V17.B16, V21.B16
+	FMOVQ 2624(R5), F17
+	WORD $0x6eb5e635 // fcmgt v21.4s, v17.4s, v21.4s
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V19.S4
+	VFMLA V10.S4, V10.S4, V17.S4
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	VBIT V21.B16, V1.B16, V17.B16
+	WORD $0x6e2dde93 // fmul v19.4s, v20.4s, v13.4s
+	WORD $0x6ea0fa76 // fneg v22.4s, v19.4s
+	VFMLA V13.S4, V20.S4, V22.S4
+	VFMLA V10.S4, V25.S4, V19.S4
+	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
+	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
+	WORD $0x6e2ddf36 // fmul v22.4s, v25.4s, v13.4s
 	VMOV V22.B16, V23.B16
-	VFMLS V13.S4, V24.S4, V23.S4
+	VFMLS V13.S4, V25.S4, V23.S4
 	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
-	VFMLA V10.S4, V19.S4, V22.S4
+	VFMLA V10.S4, V20.S4, V22.S4
 	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
-	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
-	FMOVQ 2640(R5), F18
+	WORD $0x6e31fed6 // fdiv v22.4s, v22.4s, v17.4s
+	FMOVQ 2640(R5), F17
 	FMOVQ 2656(R5), F23
-	VFMLA V23.S4, V10.S4, V18.S4
+	VFMLA V23.S4, V10.S4, V17.S4
 	FMOVQ 2656(R5), F23
 	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
 	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V10.S4, V18.S4, V23.S4
-	WORD $0x4e24d6f7 // fadd v23.4s, v23.4s, v4.4s
+	VFMLA V10.S4, V17.S4, V23.S4
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
 	WORD $0x6e2adf18 // fmul v24.4s, v24.4s, v10.4s
-	VFMLA V13.S4, V18.S4, V24.S4
-	WORD $0x6e2ddf12 // fmul v18.4s, v24.4s, v13.4s
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V10.S4, V23.S4, V18.S4
-	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	VFMLA V13.S4, V17.S4, V24.S4
+	WORD $0x6e2ddf11 // fmul v17.4s, v24.4s, v13.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V10.S4, V23.S4, V17.S4
+	WORD $0x4e21d631 // fadd v17.4s, v17.4s, v1.4s
 	WORD $0x6e2adf18 // fmul v24.4s, v24.4s, v10.4s
 	VFMLA V13.S4, V23.S4, V24.S4
-	VBIT V21.B16, V18.B16, V20.B16
+	VBIT V21.B16, V17.B16, V19.B16
 	VBIT V21.B16, V24.B16, V22.B16
 	ADD R7, R1, R8
 	FMOVQ (R8), F10
 	WORD $0x6e2adecd // fmul v13.4s, v22.4s, v10.4s
-	VMOV V13.B16, V18.B16
-	VFMLS V10.S4, V22.S4, V18.S4
+	VMOV V13.B16, V17.B16
+	VFMLS V10.S4, V22.S4, V17.S4
 	ADD R6<<1, R1, R8
 	FMOVQ (R8), F21
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V21.S4, V20.S4, V13.S4
-	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
-	WORD $0x6e2ade92 // fmul v18.4s, v20.4s, v10.4s
-	WORD $0x6ea0fa57 // fneg v23.4s, v18.4s
-	VFMLA V10.S4, V20.S4, V23.S4
-	VFMLA V21.S4, V22.S4, V18.S4
-	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
+	VFMLA V21.S4, V19.S4, V13.S4
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x6e2ade71 // fmul v17.4s, v19.4s, v10.4s
+	WORD $0x6ea0fa37 // fneg v23.4s, v17.4s
+	VFMLA V10.S4, V19.S4, V23.S4
+	VFMLA V21.S4, V22.S4, V17.S4
+	WORD $0x4e37d631 // fadd v17.4s, v17.4s, v23.4s
 	VMOV V2.B16, V10.B16
-	FMOVQ 1280(R5), F20
-	VFMLA V20.S4, V11.S4, V10.S4
+	FMOVQ 1280(R5), F19
+	VFMLA V19.S4, V11.S4, V10.S4
 	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
-	VMOV V11.B16, V20.B16
-	VFMLS V5.S4, V10.S4, V20.S4
-	VFMLS V6.S4, V10.S4, V20.S4
-	FMOVQ 1344(R5), F21
-	FMOVQ 1328(R5), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1360(R5), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1376(R5), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1392(R5), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	VMOV V2.B16, V21.B16
-	VFMLA V4.S4, V10.S4, V21.S4
-	WORD $0x4ea2d6b7 // fsub v23.4s, v21.4s, v2.4s
-	WORD $0x4eb7d557 // fsub v23.4s, v10.4s, v23.4s
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	VSHL $23, V21.S4, V21.S4
-	VADD V1.S4, V21.S4, V21.S4
-	WORD $0x6e35dc35 // fmul v21.4s, v1.4s, v21.4s
-	VSHL $23, V23.S4, V23.S4
-	VADD V1.S4, V23.S4, V23.S4
-	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
-	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
-	VMOV V20.B16, V24.B16
-	VFMLA V22.S4, V23.S4, V24.S4
-	WORD $0x6e35df18 // fmul v24.4s, v24.4s, v21.4s
-	WORD $0x4ea1d6b9 // fsub v25.4s, v21.4s, v1.4s
-	VMOV V25.B16, V26.B16
-	VFMLA V21.S4, V20.S4, V26.S4
-	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
-	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
-	VMOV V11.B16, V22.B16
-	VFMLS V5.S4, V10.S4, V22.S4
-	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
-	VFMLS V6.S4, V10.S4, V22.S4
-	WORD $0x4ebad739 // fsub v25.4s, v25.4s, v26.4s
-	VFMLA V21.S4, V20.S4, V25.S4
-	VFMLA V21.S4, V22.S4, V25.S4
-	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
-	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
-	WORD $0x6e24ddca // fmul v10.4s, v14.4s, v4.4s
-	VAND V0.B16, V10.B16, V20.B16
+	VMOV V11.B16, V19.B16
+	FMOVQ 1296(R5), F21
+	VFMLS V21.S4, V10.S4, V19.S4
+	VMOV V19.B16, V21.B16
+	VFMLS V5.S4, V10.S4, V21.S4
+	FMOVQ 1344(R5), F22
+	FMOVQ 1328(R5), F23
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 1360(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 1376(R5), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 1392(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
 	VMOV V2.B16, V22.B16
-	VFMLA V7.S4, V20.S4, V22.S4
-	WORD $0x4ea2d6d7 // fsub v23.4s, v22.4s, v2.4s
-	VFMLS V8.S4, V23.S4, V20.S4
-	VFMLS V9.S4, V23.S4, V20.S4
-	FMOVQ 112(R5), F25
-	VFMLS V25.S4, V23.S4, V20.S4
-	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
-	FMOVQ 176(R5), F25
-	FMOVQ 128(R5), F27
-	VFMLA V23.S4, V27.S4, V25.S4
-	FMOVQ 192(R5), F27
-	VFMLA V23.S4, V25.S4, V27.S4
-	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
-	VFMLA V27.S4, V20.S4, V20.S4
-	FMOVQ 208(R5), F25
-	FMOVQ 144(R5), F27
-	VFMLA V23.S4, V27.S4, V25.S4
-	FMOVQ 224(R5), F27
-	VFMLA V23.S4, V25.S4, V27.S4
-	FMOVQ 240(R5), F25
-	VFMLA V23.S4, V27.S4, V25.S4
-	VMOV V1.B16, V27.B16
-	VFMLA V23.S4, V25.S4, V27.S4
-	VSHL $31, V22.S4, V23.S4
+	VFMLA V3.S4, V10.S4, V22.S4
+	WORD $0x4ea2d6d8 // fsub v24.4s, v22.4s, v2.4s
+	WORD $0x4eb8d558 // fsub v24.4s, v10.4s, v24.4s
+	WORD $0x4e22d718 // fadd v24.4s, v24.4s, v2.4s
+	VSHL $23, V22.S4, V22.S4
+	VADD V1.S4, V22.S4, V22.S4
+	WORD $0x6e36dc36 // fmul v22.4s, v1.4s, v22.4s
+	VSHL $23, V24.S4, V24.S4
+	VADD V1.S4, V24.S4, V24.S4
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	WORD $0x6e35deb8 // fmul v24.4s, v21.4s, v21.4s
+	VMOV V21.B16, V25.B16
+	VFMLA V23.S4, V24.S4, V25.S4
+	WORD $0x6e36df39 // fmul v25.4s, v25.4s, v22.4s
+	WORD $0x4ea1d6da // fsub v26.4s, v22.4s, v1.4s
+	VMOV V26.B16, V27.B16
+	VFMLA V22.S4, V21.S4, V27.S4
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df18 // fmul v24.4s, v24.4s, v23.4s
+	WORD $0x4eb5d673 // fsub v19.4s, v19.4s, v21.4s
+	VFMLS V5.S4, V10.S4, V19.S4
+	WORD $0x4ebbd75a // fsub v26.4s, v26.4s, v27.4s
+	VFMLA V22.S4, V21.S4, V26.S4
+	VFMLA V22.S4, V19.S4, V26.S4
+	WORD $0x4e3ad718 // fadd v24.4s, v24.4s, v26.4s
+	WORD $0x4e38d77b // fadd v27.4s, v27.4s, v24.4s
+	WORD $0x6e23ddca // fmul v10.4s, v14.4s, v3.4s
+	VAND V0.B16, V10.B16, V19.B16
+	VMOV V2.B16, V21.B16
+	VFMLA V6.S4, V19.S4, V21.S4
+	WORD $0x4ea2d6b7 // fsub v23.4s, v21.4s, v2.4s
+	VFMLS V7.S4, V23.S4, V19.S4
+	VFMLS V8.S4, V23.S4, V19.S4
+	VFMLS V9.S4, V23.S4, V19.S4
+	WORD $0x6e33de77 // fmul v23.4s, v19.4s, v19.4s
+	FMOVQ 176(R5), F24
+	FMOVQ 128(R5), F26
+	VFMLA V23.S4, V26.S4, V24.S4
+	FMOVQ 192(R5), F26
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x6e3adefa // fmul v26.4s, v23.4s, v26.4s
+	VFMLA V26.S4, V19.S4, V19.S4
+	FMOVQ 208(R5), F24
+	FMOVQ 144(R5), F26
+	VFMLA V23.S4, V26.S4, V24.S4
+	FMOVQ 224(R5), F26
+	VFMLA V23.S4, V24.S4, V26.S4
+	FMOVQ 240(R5), F24
+	VFMLA V23.S4, V26.S4, V24.S4
+	VMOV V1.B16, V26.B16
+	VFMLA V23.S4, V24.S4, V26.S4
+	VSHL $31, V21.S4, V23.S4
 	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
-	VMOV V20.B16, V25.B16
-	VBIT V23.B16, V27.B16, V25.B16
-	VBIT V23.B16, V20.B16, V27.B16
-	VSHL $30, V22.S4, V20.S4
-	FMOVQ 160(R5), F23
-	VADD V23.S4, V22.S4, V22.S4
-	VSHL $30, V22.S4, V22.S4
-	VAND V3.B16, V22.B16, V22.B16
-	VEOR V22.B16, V27.B16, V27.B16
-	VEOR V10.B16, V20.B16, V20.B16
-	VAND V3.B16, V20.B16, V20.B16
-	VEOR V20.B16, V25.B16, V25.B16
+	VBIT V23.B16, V26.B16, V19.B16
+	VSHL $30, V21.S4, V21.S4
+	VEOR V10.B16, V21.B16, V21.B16
+	VAND V4.B16, V21.B16, V21.B16
+	VEOR V21.B16, V19.B16, V19.B16
 	VAND V0.B16, V14.B16, V10.B16
-	VMOV V2.B16, V20.B16
-	VFMLA V7.S4, V10.S4, V20.S4
-	WORD $0x4ea2d696 // fsub v22.4s, v20.4s, v2.4s
-	VFMLS V8.S4, V22.S4, V10.S4
-	VFMLS V9.S4, V22.S4, V10.S4
-	FMOVQ 112(R5), F23
-	VFMLS V23.S4, V22.S4, V10.S4
-	WORD $0x6e2add56 // fmul v22.4s, v10.4s, v10.4s
-	FMOVQ 176(R5), F23
-	FMOVQ 128(R5), F27
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 192(R5), F27
-	VFMLA V22.S4, V23.S4, V27.S4
-	WORD $0x6e3bdedb // fmul v27.4s, v22.4s, v27.4s
-	VFMLA V27.S4, V10.S4, V10.S4
-	FMOVQ 208(R5), F23
-	FMOVQ 144(R5), F27
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 224(R5), F27
-	VFMLA V22.S4, V23.S4, V27.S4
-	FMOVQ 240(R5), F23
-	VFMLA V22.S4, V27.S4, V23.S4
-	VMOV V1.B16, V27.B16
-	VFMLA V22.S4, V23.S4, V27.S4
-	VSHL $31, V20.S4, V22.S4
-	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
-	VMOV V10.B16, V23.B16
-	VBIT V22.B16, V27.B16, V23.B16
-	VBIT V22.B16, V10.B16, V27.B16
-	VSHL $30, V20.S4, V10.S4
-	FMOVQ 160(R5), F22
-	VADD V22.S4, V20.S4, V20.S4
-	VSHL $30, V20.S4, V20.S4
-	VAND V3.B16, V20.B16, V20.B16
-	VEOR V20.B16, V27.B16, V27.B16
+	VMOV V2.B16, V21.B16
+	VFMLA V6.S4, V10.S4, V21.S4
+	WORD $0x4ea2d6b7 // fsub v23.4s, v21.4s, v2.4s
+	VFMLS V7.S4, V23.S4, V10.S4
+	VFMLS V8.S4, V23.S4, V10.S4
+	VFMLS V9.S4, V23.S4, V10.S4
+	WORD $0x6e2add57 // fmul v23.4s, v10.4s, v10.4s
+	FMOVQ 176(R5), F24
+	FMOVQ 128(R5), F26
+	VFMLA V23.S4, V26.S4, V24.S4
+	FMOVQ 192(R5), F26
+	VFMLA V23.S4, V24.S4, V26.S4
+	WORD $0x6e3adefa // fmul v26.4s, v23.4s, v26.4s
+	VFMLA V26.S4, V10.S4, V10.S4
+	FMOVQ 208(R5), F24
+	FMOVQ 144(R5), F26
+	VFMLA V23.S4, V26.S4, V24.S4
+	FMOVQ 224(R5), F26
+	VFMLA V23.S4, V24.S4, V26.S4
+	FMOVQ 240(R5), F24
+	VFMLA V23.S4, V26.S4, V24.S4
+	VMOV V1.B16, V26.B16
+	VFMLA V23.S4, V24.S4, V26.S4
+	VSHL $31, V21.S4, V23.S4
+	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
+	VMOV V10.B16, V24.B16
+	VBIT V23.B16, V26.B16, V24.B16
+	VBIT V23.B16, V10.B16, V26.B16
+	VSHL $30, V21.S4, V10.S4
+	FMOVQ 160(R5), F23
+	VADD V23.S4, V21.S4, V21.S4
+	VSHL $30, V21.S4, V21.S4
+	VAND V4.B16, V21.B16, V21.B16
+	VEOR V21.B16, V26.B16, V26.B16
 	VEOR V14.B16, V10.B16, V10.B16
-	VAND V3.B16, V10.B16, V10.B16
-	VEOR V10.B16, V23.B16, V23.B16
-	WORD $0x6e3bdeaa // fmul v10.4s, v21.4s, v27.4s
-	VFMLA V27.S4, V24.S4, V10.S4
-	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
-	VFMLA V23.S4, V24.S4, V21.S4
-	WORD $0x6ebbe494 // fcmgt v20.4s, v4.4s, v27.4s
+	VAND V4.B16, V10.B16, V10.B16
+	VEOR V10.B16, V24.B16, V24.B16
+	WORD $0x6e3adeca // fmul v10.4s, v22.4s, v26.4s
+	VFMLA V26.S4, V25.S4, V10.S4
+	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
+	VFMLA V24.S4, V25.S4, V22.S4
+	WORD $0x6ebae475 // fcmgt v21.4s, v3.4s, v26.4s
 	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
-	WORD $0x4e39d736 // fadd v22.4s, v25.4s, v25.4s
-	WORD $0x6e3bdf5a // fmul v26.4s, v26.4s, v27.4s
-	VFMLS V25.S4, V22.S4, V26.S4
-	VBIT V20.B16, V10.B16, V26.B16
+	WORD $0x4e33d677 // fadd v23.4s, v19.4s, v19.4s
+	WORD $0x6e3adf7b // fmul v27.4s, v27.4s, v26.4s
+	VFMLS V19.S4, V23.S4, V27.S4
+	VBIT V21.B16, V10.B16, V27.B16
 	VAND V0.B16, V11.B16, V10.B16
-	VAND V0.B16, V14.B16, V20.B16
-	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
-	VBSL V20.B16, V10.B16, V22.B16
+	VAND V0.B16, V14.B16, V19.B16
+	WORD $0x6eb3e555 // fcmgt v21.4s, v10.4s, v19.4s
+	VBSL V19.B16, V10.B16, V21.B16
 	FMOVQ 2624(R5), F10
-	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
+	WORD $0x6eb5e555 // fcmgt v21.4s, v10.4s, v21.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
-	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
-	VFMLA V14.S4, V14.S4, V20.S4
+	WORD $0x6ea0f953 // fneg v19.4s, v10.4s
+	VFMLA V14.S4, V14.S4, V19.S4
 	VFMLA V11.S4, V11.S4, V10.S4
-	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
-	VBIT V22.B16, V1.B16, V10.B16
-	WORD $0x6e2edeb4 // fmul v20.4s, v21.4s, v14.4s
-	WORD $0x6ea0fa97 // fneg v23.4s, v20.4s
-	VFMLA V14.S4, V21.S4, V23.S4
-	VFMLA V11.S4, V26.S4, V20.S4
-	WORD $0x4e37d694 // fadd v20.4s, v20.4s, v23.4s
-	WORD $0x6e2afe94 // fdiv v20.4s, v20.4s, v10.4s
-	WORD $0x6e2edf57 // fmul v23.4s, v26.4s, v14.4s
+	WORD $0x4e33d54a // fadd v10.4s, v10.4s, v19.4s
+	VBIT V21.B16, V1.B16, V10.B16
+	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa77 // fneg v23.4s, v19.4s
+	VFMLA V14.S4, V22.S4, V23.S4
+	VFMLA V11.S4, V27.S4, V19.S4
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x6e2afe73 // fdiv v19.4s, v19.4s, v10.4s
+	WORD $0x6e2edf77 // fmul v23.4s, v27.4s, v14.4s
 	VMOV V23.B16, V24.B16
-	VFMLS V14.S4, V26.S4, V24.S4
+	VFMLS V14.S4, V27.S4, V24.S4
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V11.S4, V21.S4, V23.S4
+	VFMLA V11.S4, V22.S4, V23.S4
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
 	FMOVQ 2640(R5), F10
-	FMOVQ 2656(R5), F21
-	VFMLA V21.S4, V11.S4, V10.S4
-	FMOVQ 2656(R5), F21
-	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
-	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V11.S4, V10.S4, V21.S4
-	WORD $0x4e24d6b5 // fadd v21.4s, v21.4s, v4.4s
+	FMOVQ 2656(R5), F22
+	VFMLA V22.S4, V11.S4, V10.S4
+	FMOVQ 2656(R5), F22
+	WORD $0x6e36ddd8 // fmul v24.4s, v14.4s, v22.4s
+	WORD $0x6e2edf16 // fmul v22.4s, v24.4s, v14.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V11.S4, V10.S4, V22.S4
+	WORD $0x4e23d6d6 // fadd v22.4s, v22.4s, v3.4s
 	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
 	VFMLA V14.S4, V10.S4, V24.S4
 	WORD $0x6e2edf0a // fmul v10.4s, v24.4s, v14.4s
 	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V11.S4, V21.S4, V10.S4
+	VFMLA V11.S4, V22.S4, V10.S4
 	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
 	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
-	VFMLA V14.S4, V21.S4, V24.S4
-	VBIT V22.B16, V10.B16, V20.B16
-	VBIT V22.B16, V24.B16, V23.B16
+	VFMLA V14.S4, V22.S4, V24.S4
+	VBIT V21.B16, V10.B16, V19.B16
+	VBIT V21.B16, V24.B16, V23.B16
 	ADD R7, R2, R8
 	FMOVQ (R8), F10
 	WORD $0x6e2adeeb // fmul v11.4s, v23.4s, v10.4s
@@ -6719,213 +6648,204 @@ loop:
 	ADD R6<<1, R2, R8
 	FMOVQ (R8), F21
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	VFMLA V21.S4, V20.S4, V11.S4
+	VFMLA V21.S4, V19.S4, V11.S4
 	WORD $0x4e2ed56b // fadd v11.4s, v11.4s, v14.4s
-	WORD $0x6e2ade8e // fmul v14.4s, v20.4s, v10.4s
+	WORD $0x6e2ade6e // fmul v14.4s, v19.4s, v10.4s
 	WORD $0x6ea0f9d6 // fneg v22.4s, v14.4s
-	VFMLA V10.S4, V20.S4, V22.S4
+	VFMLA V10.S4, V19.S4, V22.S4
 	VFMLA V21.S4, V23.S4, V14.S4
 	WORD $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
-	WORD $0x6e2ede6a // fmul v10.4s, v19.4s, v14.4s
-	VMOV V10.B16, V20.B16
-	VFMLS V14.S4, V19.S4, V20.S4
+	WORD $0x6e2ede8a // fmul v10.4s, v20.4s, v14.4s
+	VMOV V10.B16, V19.B16
+	VFMLS V14.S4, V20.S4, V19.S4
 	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V11.S4, V17.S4, V10.S4
-	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
-	WORD $0x6e2ede34 // fmul v20.4s, v17.4s, v14.4s
-	WORD $0x6ea0fa95 // fneg v21.4s, v20.4s
-	VFMLA V14.S4, V17.S4, V21.S4
-	VFMLA V11.S4, V19.S4, V20.S4
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VFMLA V11.S4, V16.S4, V10.S4
+	WORD $0x4e33d54a // fadd v10.4s, v10.4s, v19.4s
+	WORD $0x6e2ede13 // fmul v19.4s, v16.4s, v14.4s
+	WORD $0x6ea0fa75 // fneg v21.4s, v19.4s
+	VFMLA V14.S4, V16.S4, V21.S4
+	VFMLA V11.S4, V20.S4, V19.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
 	VMOV V2.B16, V11.B16
 	FMOVQ 1280(R5), F14
 	VFMLA V14.S4, V12.S4, V11.S4
 	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
 	VMOV V12.B16, V14.B16
+	FMOVQ 1296(R5), F16
+	VFMLS V16.S4, V11.S4, V14.S4
+	VMOV V14.B16, V16.B16
+	VFMLS V5.S4, V11.S4, V16.S4
+	FMOVQ 1344(R5), F20
+	FMOVQ 1328(R5), F21
+	VFMLA V16.S4, V21.S4, V20.S4
+	FMOVQ 1360(R5), F21
+	VFMLA V16.S4, V20.S4, V21.S4
+	FMOVQ 1376(R5), F20
+	VFMLA V16.S4, V21.S4, V20.S4
+	FMOVQ 1392(R5), F21
+	VFMLA V16.S4, V20.S4, V21.S4
+	VMOV V2.B16, V20.B16
+	VFMLA V3.S4, V11.S4, V20.S4
+	WORD $0x4ea2d696 // fsub v22.4s, v20.4s, v2.4s
+	WORD $0x4eb6d576 // fsub v22.4s, v11.4s, v22.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	VSHL $23, V20.S4, V20.S4
+	VADD V1.S4, V20.S4, V20.S4
+	WORD $0x6e34dc34 // fmul v20.4s, v1.4s, v20.4s
+	VSHL $23, V22.S4, V22.S4
+	VADD V1.S4, V22.S4, V22.S4
+	WORD $0x6e36de94 // fmul v20.4s, v20.4s, v22.4s
+	WORD $0x6e30de16 // fmul v22.4s, v16.4s, v16.4s
+	VMOV V16.B16, V23.B16
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e34def7 // fmul v23.4s, v23.4s, v20.4s
+	WORD $0x4ea1d698 // fsub v24.4s, v20.4s, v1.4s
+	VMOV V24.B16, V25.B16
+	VFMLA V20.S4, V16.S4, V25.S4
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e35ded6 // fmul v22.4s, v22.4s, v21.4s
+	WORD $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
 	VFMLS V5.S4, V11.S4, V14.S4
-	VFMLS V6.S4, V11.S4, V14.S4
-	FMOVQ 1344(R5), F17
-	FMOVQ 1328(R5), F19
-	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1360(R5), F19
-	VFMLA V14.S4, V17.S4, V19.S4
-	FMOVQ 1376(R5), F17
-	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1392(R5), F19
-	VFMLA V14.S4, V17.S4, V19.S4
-	VMOV V2.B16, V17.B16
-	VFMLA V4.S4, V11.S4, V17.S4
-	WORD $0x4ea2d635 // fsub v21.4s, v17.4s, v2.4s
-	WORD $0x4eb5d575 // fsub v21.4s, v11.4s, v21.4s
-	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
-	VSHL $23, V17.S4, V17.S4
-	VADD V1.S4, V17.S4, V17.S4
-	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
-	VSHL $23, V21.S4, V21.S4
-	VADD V1.S4, V21.S4, V21.S4
-	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
-	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
-	VMOV V14.B16, V22.B16
-	VFMLA V19.S4, V21.S4, V22.S4
-	WORD $0x6e31ded6 // fmul v22.4s, v22.4s, v17.4s
-	WORD $0x4ea1d637 // fsub v23.4s, v17.4s, v1.4s
-	VMOV V23.B16, V24.B16
-	VFMLA V17.S4, V14.S4, V24.S4
-	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
-	VMOV V12.B16, V19.B16
-	VFMLS V5.S4, V11.S4, V19.S4
-	WORD $0x4eaed673 // fsub v19.4s, v19.4s, v14.4s
-	VFMLS V6.S4, V11.S4, V19.S4
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	VFMLA V17.S4, V14.S4, V23.S4
-	VFMLA V17.S4, V19.S4, V23.S4
-	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
-	WORD $0x4e35d718 // fadd v24.4s, v24.4s, v21.4s
-	WORD $0x6e24ddeb // fmul v11.4s, v15.4s, v4.4s
+	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
+	VFMLA V20.S4, V16.S4, V24.S4
+	VFMLA V20.S4, V14.S4, V24.S4
+	WORD $0x4e38d6d6 // fadd v22.4s, v22.4s, v24.4s
+	WORD $0x4e36d739 // fadd v25.4s, v25.4s, v22.4s
+	WORD $0x6e23ddeb // fmul v11.4s, v15.4s, v3.4s
 	VAND V0.B16, V11.B16, V14.B16
-	VMOV V2.B16, V19.B16
-	VFMLA V7.S4, V14.S4, V19.S4
-	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	VMOV V2.B16, V16.B16
+	VFMLA V6.S4, V14.S4, V16.S4
+	WORD $0x4ea2d615 // fsub v21.4s, v16.4s, v2.4s
+	VFMLS V7.S4, V21.S4, V14.S4
 	VFMLS V8.S4, V21.S4, V14.S4
 	VFMLS V9.S4, V21.S4, V14.S4
-	FMOVQ 112(R5), F23
-	VFMLS V23.S4, V21.S4, V14.S4
 	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
-	FMOVQ 176(R5), F23
-	FMOVQ 128(R5), F25
-	VFMLA V21.S4, V25.S4, V23.S4
-	FMOVQ 192(R5), F25
-	VFMLA V21.S4, V23.S4, V25.S4
-	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
-	VFMLA V25.S4, V14.S4, V14.S4
-	FMOVQ 208(R5), F23
-	FMOVQ 144(R5), F25
-	VFMLA V21.S4, V25.S4, V23.S4
-	FMOVQ 224(R5), F25
-	VFMLA V21.S4, V23.S4, V25.S4
-	FMOVQ 240(R5), F23
-	VFMLA V21.S4, V25.S4, V23.S4
-	VMOV V1.B16, V25.B16
-	VFMLA V21.S4, V23.S4, V25.S4
-	VSHL $31, V19.S4, V21.S4
+	FMOVQ 176(R5), F22
+	FMOVQ 128(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 192(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V14.S4, V14.S4
+	FMOVQ 208(R5), F22
+	FMOVQ 144(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 224(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	FMOVQ 240(R5), F22
+	VFMLA V21.S4, V24.S4, V22.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V21.S4, V22.S4, V24.S4
+	VSHL $31, V16.S4, V21.S4
 	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V14.B16, V23.B16
-	VBIT V21.B16, V25.B16, V23.B16
-	VBIT V21.B16, V14.B16, V25.B16
-	VSHL $30, V19.S4, V14.S4
-	FMOVQ 160(R5), F21
-	VADD V21.S4, V19.S4, V19.S4
-	VSHL $30, V19.S4, V19.S4
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V25.B16, V25.B16
-	VEOR V11.B16, V14.B16, V14.B16
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V23.B16, V23.B16
+	VBIT V21.B16, V24.B16, V14.B16
+	VSHL $30, V16.S4, V16.S4
+	VEOR V11.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V14.B16, V14.B16
 	VAND V0.B16, V15.B16, V11.B16
-	VMOV V2.B16, V14.B16
-	VFMLA V7.S4, V11.S4, V14.S4
-	WORD $0x4ea2d5d3 // fsub v19.4s, v14.4s, v2.4s
-	VFMLS V8.S4, V19.S4, V11.S4
-	VFMLS V9.S4, V19.S4, V11.S4
-	FMOVQ 112(R5), F21
-	VFMLS V21.S4, V19.S4, V11.S4
-	WORD $0x6e2bdd73 // fmul v19.4s, v11.4s, v11.4s
-	FMOVQ 176(R5), F21
-	FMOVQ 128(R5), F25
-	VFMLA V19.S4, V25.S4, V21.S4
-	FMOVQ 192(R5), F25
-	VFMLA V19.S4, V21.S4, V25.S4
-	WORD $0x6e39de79 // fmul v25.4s, v19.4s, v25.4s
-	VFMLA V25.S4, V11.S4, V11.S4
-	FMOVQ 208(R5), F21
-	FMOVQ 144(R5), F25
-	VFMLA V19.S4, V25.S4, V21.S4
-	FMOVQ 224(R5), F25
-	VFMLA V19.S4, V21.S4, V25.S4
-	FMOVQ 240(R5), F21
-	VFMLA V19.S4, V25.S4, V21.S4
-	VMOV V1.B16, V25.B16
-	VFMLA V19.S4, V21.S4, V25.S4
-	VSHL $31, V14.S4, V19.S4
-	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V11.B16, V21.B16
-	VBIT V19.B16, V25.B16, V21.B16
-	VBIT V19.B16, V11.B16, V25.B16
-	VSHL $30, V14.S4, V11.S4
-	FMOVQ 160(R5), F19
-	VADD V19.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V25.B16, V25.B16
+	VMOV V2.B16, V16.B16
+	VFMLA V6.S4, V11.S4, V16.S4
+	WORD $0x4ea2d615 // fsub v21.4s, v16.4s, v2.4s
+	VFMLS V7.S4, V21.S4, V11.S4
+	VFMLS V8.S4, V21.S4, V11.S4
+	VFMLS V9.S4, V21.S4, V11.S4
+	WORD $0x6e2bdd75 // fmul v21.4s, v11.4s, v11.4s
+	FMOVQ 176(R5), F22
+	FMOVQ 128(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 192(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V11.S4, V11.S4
+	FMOVQ 208(R5), F22
+	FMOVQ 144(R5), F24
+	VFMLA V21.S4, V24.S4, V22.S4
+	FMOVQ 224(R5), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	FMOVQ 240(R5), F22
+	VFMLA V21.S4, V24.S4, V22.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V21.S4, V22.S4, V24.S4
+	VSHL $31, V16.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V11.B16, V22.B16
+	VBIT V21.B16, V24.B16, V22.B16
+	VBIT V21.B16, V11.B16, V24.B16
+	VSHL $30, V16.S4, V11.S4
+	FMOVQ 160(R5), F21
+	VADD V21.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V24.B16, V24.B16
 	VEOR V15.B16, V11.B16, V11.B16
-	VAND V3.B16, V11.B16, V11.B16
-	VEOR V11.B16, V21.B16, V21.B16
-	WORD $0x6e39de2b // fmul v11.4s, v17.4s, v25.4s
-	VFMLA V25.S4, V22.S4, V11.S4
-	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
-	VFMLA V21.S4, V22.S4, V17.S4
-	WORD $0x6eb9e48e // fcmgt v14.4s, v4.4s, v25.4s
+	VAND V4.B16, V11.B16, V11.B16
+	VEOR V11.B16, V22.B16, V22.B16
+	WORD $0x6e38de8b // fmul v11.4s, v20.4s, v24.4s
+	VFMLA V24.S4, V23.S4, V11.S4
+	WORD $0x6e36de94 // fmul v20.4s, v20.4s, v22.4s
+	VFMLA V22.S4, V23.S4, V20.S4
+	WORD $0x6eb8e470 // fcmgt v16.4s, v3.4s, v24.4s
 	WORD $0x4ea1d56b // fsub v11.4s, v11.4s, v1.4s
-	WORD $0x4e37d6f3 // fadd v19.4s, v23.4s, v23.4s
-	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
-	VFMLS V23.S4, V19.S4, V24.S4
-	VBIT V14.B16, V11.B16, V24.B16
+	WORD $0x4e2ed5d5 // fadd v21.4s, v14.4s, v14.4s
+	WORD $0x6e38df39 // fmul v25.4s, v25.4s, v24.4s
+	VFMLS V14.S4, V21.S4, V25.S4
+	VBIT V16.B16, V11.B16, V25.B16
 	WORD $0x4e2ad5ad // fadd v13.4s, v13.4s, v10.4s
-	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
 	VAND V0.B16, V12.B16, V10.B16
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
 	VBSL V11.B16, V10.B16, V14.B16
 	FMOVQ 2624(R5), F10
 	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
-	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
+	WORD $0x6e34de8a // fmul v10.4s, v20.4s, v20.4s
 	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
-	VFMLA V17.S4, V17.S4, V11.S4
-	VFMLA V24.S4, V24.S4, V10.S4
+	VFMLA V20.S4, V20.S4, V11.S4
+	VFMLA V25.S4, V25.S4, V10.S4
 	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
 	VBIT V14.B16, V1.B16, V10.B16
-	WORD $0x6e31ddeb // fmul v11.4s, v15.4s, v17.4s
-	WORD $0x6ea0f973 // fneg v19.4s, v11.4s
-	VFMLA V17.S4, V15.S4, V19.S4
-	VFMLA V24.S4, V12.S4, V11.S4
-	WORD $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	WORD $0x6e34ddeb // fmul v11.4s, v15.4s, v20.4s
+	WORD $0x6ea0f970 // fneg v16.4s, v11.4s
+	VFMLA V20.S4, V15.S4, V16.S4
+	VFMLA V25.S4, V12.S4, V11.S4
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
 	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
-	WORD $0x6e31dd93 // fmul v19.4s, v12.4s, v17.4s
-	VMOV V19.B16, V20.B16
-	VFMLS V17.S4, V12.S4, V20.S4
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V24.S4, V15.S4, V19.S4
-	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	WORD $0x6e2afe73 // fdiv v19.4s, v19.4s, v10.4s
+	WORD $0x6e34dd90 // fmul v16.4s, v12.4s, v20.4s
+	VMOV V16.B16, V19.B16
+	VFMLS V20.S4, V12.S4, V19.S4
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V25.S4, V15.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
 	WORD $0x6e2fddea // fmul v10.4s, v15.4s, v15.4s
 	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
 	VFMLA V12.S4, V12.S4, V10.S4
-	VMOV V1.B16, V17.B16
+	VMOV V1.B16, V19.B16
 	FMOVQ 240(R5), F20
-	VFMLA V20.S4, V12.S4, V17.S4
+	VFMLA V20.S4, V12.S4, V19.S4
 	FMOVQ 2736(R5), F20
-	VFMLA V20.S4, V10.S4, V17.S4
+	VFMLA V20.S4, V10.S4, V19.S4
 	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
 	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
 	FMOVQ 240(R5), F20
 	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
 	FMOVQ 2736(R5), F20
 	VFMLA V20.S4, V10.S4, V21.S4
-	VBIT V14.B16, V17.B16, V11.B16
-	VBIT V14.B16, V21.B16, V19.B16
-	WORD $0x6e32de6a // fmul v10.4s, v19.4s, v18.4s
+	VBIT V14.B16, V19.B16, V11.B16
+	VBIT V14.B16, V21.B16, V16.B16
+	WORD $0x6e31de0a // fmul v10.4s, v16.4s, v17.4s
 	VMOV V10.B16, V14.B16
-	VFMLS V18.S4, V19.S4, V14.S4
+	VFMLS V17.S4, V16.S4, V14.S4
 	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
 	VFMLA V13.S4, V11.S4, V10.S4
 	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
-	WORD $0x6e32dd6e // fmul v14.4s, v11.4s, v18.4s
-	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
-	VFMLA V18.S4, V11.S4, V17.S4
-	VFMLA V13.S4, V19.S4, V14.S4
-	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
-	WORD $0x6eb0aa0b // umaxv s11, v16.4s
+	WORD $0x6e31dd6e // fmul v14.4s, v11.4s, v17.4s
+	WORD $0x6ea0f9d3 // fneg v19.4s, v14.4s
+	VFMLA V17.S4, V11.S4, V19.S4
+	VFMLA V13.S4, V16.S4, V14.S4
+	WORD $0x4e33d5ce // fadd v14.4s, v14.4s, v19.4s
+	WORD $0x6eb0aa4b // umaxv s11, v18.4s
 	FMOVS F11, R8
 	CBNZ R8, hard
 	FMOVQ F12, (R0)
@@ -6949,26 +6869,26 @@ loop:
 
 hard:
 	FMOVQ (R0), F11
-	VBIF V16.B16, V12.B16, V11.B16
+	VBIF V18.B16, V12.B16, V11.B16
 	FMOVQ F11, (R0)
 	ADD R6, R0, R8
 	FMOVQ (R8), F11
-	VBIF V16.B16, V15.B16, V11.B16
+	VBIF V18.B16, V15.B16, V11.B16
 	ADD R6, R0, R8
 	FMOVQ F11, (R8)
 	ADD R6<<1, R0, R8
 	FMOVQ (R8), F11
-	VBIF V16.B16, V10.B16, V11.B16
+	VBIF V18.B16, V10.B16, V11.B16
 	ADD R6<<1, R0, R8
 	FMOVQ F11, (R8)
 	ADD R7, R0, R8
 	FMOVQ (R8), F10
-	VBIF V16.B16, V14.B16, V10.B16
+	VBIF V18.B16, V14.B16, V10.B16
 	ADD R7, R0, R8
 	FMOVQ F10, (R8)
 	MOVD ZR, R8
 	FMOVQ 272(R5), F10
-	VAND V16.B16, V10.B16, V10.B16
+	VAND V18.B16, V10.B16, V10.B16
 	WORD $0x4eb1b94b // addv s11, v10.4s
 	FMOVD F11, R9
 	ORR R9<<0, R8, R8
@@ -6993,8 +6913,8 @@ TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R5), F0
 	FMOVQ 624(R5), F1
 	FMOVQ 352(R5), F2
-	FMOVQ 288(R5), F3
-	FMOVQ 880(R5), F4
+	FMOVQ 880(R5), F3
+	FMOVQ 288(R5), F4
 	FMOVQ 336(R5), F5
 	FMOVQ 368(R5), F6
 	FMOVQ 384(R5), F7
@@ -7002,7 +6922,7 @@ TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R5), F9
 
 loop:
-	// 719 instructions for 2 matrices, 359.5 each
+	// 697 instructions for 2 matrices, 348.5 each
 	FMOVQ (R1), F10
 	FMOVQ (R2), F11
 	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
@@ -7013,36 +6933,35 @@ loop:
 	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V16.B16
 	FMOVQ 1232(R5), F17
+	WORD $0x6e70e632 // fcmge v18.2d, v17.2d, v16.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	FMOVQ 1168(R5), F17
+	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
+	VAND V4.B16, V15.B16, V17.B16
+	FMOVQ 1248(R5), F19
+	VORR V19.B16, V17.B16, V17.B16
+	WORD $0x4ef1d5f1 // fsub v17.2d, v15.2d, v17.2d
+	VBIT V16.B16, V17.B16, V15.B16
+	VAND V0.B16, V12.B16, V16.B16
+	FMOVQ 2688(R5), F17
 	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 1168(R5), F18
-	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
-	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1248(R5), F19
-	VORR V19.B16, V18.B16, V18.B16
-	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
-	VBIT V17.B16, V18.B16, V15.B16
-	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2672(R5), F18
-	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V0.B16, V15.B16, V18.B16
 	FMOVQ 320(R5), F19
-	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V17.B16, V17.B16
-	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2672(R5), F19
-	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VAND V0.B16, V10.B16, V17.B16
+	FMOVQ 2688(R5), F19
+	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V13.B16, V19.B16
 	FMOVQ 320(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V18.B16, V18.B16
+	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2672(R5), F20
+	FMOVQ 2688(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -7050,66 +6969,66 @@ loop:
 	WORD $0x6e74e6b4 // fcmge v20.2d, v21.2d, v20.2d
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V19.B16, V19.B16
-	VORR V19.B16, V18.B16, V18.B16
-	VORR V18.B16, V17.B16, V17.B16
+	VORR V19.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
-	VMOV V2.B16, V17.B16
-	FMOVQ 1424(R5), F18
-	VFMLA V18.D2, V10.D2, V17.D2
-	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
-	VMOV V10.B16, V18.B16
+	VORR V16.B16, V18.B16, V18.B16
+	VMOV V2.B16, V16.B16
+	FMOVQ 1424(R5), F17
+	VFMLA V17.D2, V10.D2, V16.D2
+	WORD $0x4ee2d610 // fsub v16.2d, v16.2d, v2.2d
+	VMOV V10.B16, V17.B16
 	FMOVQ 1440(R5), F19
-	VFMLS V19.D2, V17.D2, V18.D2
+	VFMLS V19.D2, V16.D2, V17.D2
 	FMOVQ 1456(R5), F19
-	VFMLS V19.D2, V17.D2, V18.D2
+	VFMLS V19.D2, V16.D2, V17.D2
 	FMOVQ 1488(R5), F19
 	FMOVQ 1472(R5), F20
-	VFMLA V18.D2, V20.D2, V19.D2
+	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 1504(R5), F20
-	VFMLA V18.D2, V19.D2, V20.D2
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1520(R5), F19
-	VFMLA V18.D2, V20.D2, V19.D2
+	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 1536(R5), F20
-	VFMLA V18.D2, V19.D2, V20.D2
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1552(R5), F19
-	VFMLA V18.D2, V20.D2, V19.D2
+	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 1568(R5), F20
-	VFMLA V18.D2, V19.D2, V20.D2
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1584(R5), F19
-	VFMLA V18.D2, V20.D2, V19.D2
+	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 1600(R5), F20
-	VFMLA V18.D2, V19.D2, V20.D2
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1616(R5), F19
-	VFMLA V18.D2, V20.D2, V19.D2
+	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V2.B16, V20.B16
-	VFMLA V4.D2, V17.D2, V20.D2
+	VFMLA V3.D2, V16.D2, V20.D2
 	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
+	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
+	WORD $0x4e62d610 // fadd v16.2d, v16.2d, v2.2d
 	VSHL $52, V20.D2, V20.D2
 	VADD V1.D2, V20.D2, V20.D2
 	WORD $0x6e74dc34 // fmul v20.2d, v1.2d, v20.2d
-	VSHL $52, V17.D2, V17.D2
-	VADD V1.D2, V17.D2, V17.D2
-	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
-	WORD $0x6e72de51 // fmul v17.2d, v18.2d, v18.2d
-	VMOV V18.B16, V21.B16
-	VFMLA V19.D2, V17.D2, V21.D2
+	VSHL $52, V16.D2, V16.D2
+	VADD V1.D2, V16.D2, V16.D2
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	WORD $0x6e71de30 // fmul v16.2d, v17.2d, v17.2d
+	VMOV V17.B16, V21.B16
+	VFMLA V19.D2, V16.D2, V21.D2
 	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
 	WORD $0x4ee1d696 // fsub v22.2d, v20.2d, v1.2d
-	VFMLA V20.D2, V18.D2, V22.D2
-	WORD $0x6e74de31 // fmul v17.2d, v17.2d, v20.2d
-	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
-	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
-	WORD $0x6e64ddb1 // fmul v17.2d, v13.2d, v4.2d
-	VAND V0.B16, V17.B16, V18.B16
+	VFMLA V20.D2, V17.D2, V22.D2
+	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
+	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
+	WORD $0x4e70d6d6 // fadd v22.2d, v22.2d, v16.2d
+	WORD $0x6e63ddb0 // fmul v16.2d, v13.2d, v3.2d
+	VAND V0.B16, V16.B16, V17.B16
 	VMOV V2.B16, V19.B16
-	VFMLA V5.D2, V18.D2, V19.D2
+	VFMLA V5.D2, V17.D2, V19.D2
 	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
-	VFMLS V6.D2, V23.D2, V18.D2
-	VFMLS V7.D2, V23.D2, V18.D2
-	VFMLS V8.D2, V23.D2, V18.D2
-	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
+	VFMLS V6.D2, V23.D2, V17.D2
+	VFMLS V7.D2, V23.D2, V17.D2
+	VFMLS V8.D2, V23.D2, V17.D2
+	WORD $0x6e71de37 // fmul v23.2d, v17.2d, v17.2d
 	FMOVQ 448(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
 	FMOVQ 464(R5), F25
@@ -7121,7 +7040,7 @@ loop:
 	FMOVQ 512(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VFMLA V24.D2, V18.D2, V18.D2
+	VFMLA V24.D2, V17.D2, V17.D2
 	FMOVQ 528(R5), F24
 	FMOVQ 416(R5), F25
 	VFMLA V23.D2, V25.D2, V24.D2
@@ -7139,136 +7058,129 @@ loop:
 	VFMLA V23.D2, V25.D2, V24.D2
 	VSHL $63, V19.D2, V23.D2
 	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
-	VMOV V18.B16, V25.B16
+	VBIT V23.B16, V24.B16, V17.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V16.B16, V19.B16, V19.B16
+	VAND V4.B16, V19.B16, V19.B16
+	VEOR V19.B16, V17.B16, V17.B16
+	VAND V0.B16, V13.B16, V16.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V5.D2, V16.D2, V19.D2
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	VFMLS V6.D2, V23.D2, V16.D2
+	VFMLS V7.D2, V23.D2, V16.D2
+	VFMLS V8.D2, V23.D2, V16.D2
+	WORD $0x6e70de17 // fmul v23.2d, v16.2d, v16.2d
+	FMOVQ 448(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 464(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 480(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 496(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 512(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V16.D2, V16.D2
+	FMOVQ 528(R5), F24
+	FMOVQ 416(R5), F25
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 544(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 560(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 576(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 592(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 608(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VMOV V1.B16, V24.B16
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V19.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V16.B16, V25.B16
 	VBIT V23.B16, V24.B16, V25.B16
-	VBIT V23.B16, V18.B16, V24.B16
-	FMOVQ 432(R5), F18
-	VADD V18.D2, V19.D2, V23.D2
+	VBIT V23.B16, V16.B16, V24.B16
+	FMOVQ 432(R5), F16
+	VADD V16.D2, V19.D2, V23.D2
 	VSHL $62, V23.D2, V23.D2
-	VAND V3.B16, V23.B16, V23.B16
+	VAND V4.B16, V23.B16, V23.B16
 	VEOR V23.B16, V24.B16, V24.B16
 	VSHL $62, V19.D2, V19.D2
-	VEOR V17.B16, V19.B16, V19.B16
-	VAND V3.B16, V19.B16, V19.B16
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V4.B16, V19.B16, V19.B16
 	VEOR V19.B16, V25.B16, V25.B16
-	VAND V0.B16, V13.B16, V17.B16
-	VMOV V2.B16, V18.B16
-	VFMLA V5.D2, V17.D2, V18.D2
-	WORD $0x4ee2d653 // fsub v19.2d, v18.2d, v2.2d
-	VFMLS V6.D2, V19.D2, V17.D2
-	VFMLS V7.D2, V19.D2, V17.D2
-	VFMLS V8.D2, V19.D2, V17.D2
-	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 448(R5), F23
-	VFMLA V19.D2, V9.D2, V23.D2
-	FMOVQ 464(R5), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 480(R5), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 496(R5), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 512(R5), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
-	VFMLA V23.D2, V17.D2, V17.D2
-	FMOVQ 528(R5), F23
-	FMOVQ 416(R5), F24
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 544(R5), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 560(R5), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 576(R5), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 592(R5), F23
-	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 608(R5), F24
-	VFMLA V19.D2, V23.D2, V24.D2
-	VMOV V1.B16, V23.B16
-	VFMLA V19.D2, V24.D2, V23.D2
-	VSHL $63, V18.D2, V19.D2
-	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
-	VMOV V17.B16, V24.B16
-	VBIT V19.B16, V23.B16, V24.B16
-	VBIT V19.B16, V17.B16, V23.B16
-	FMOVQ 432(R5), F17
-	VADD V17.D2, V18.D2, V19.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V23.B16, V23.B16
-	VSHL $62, V18.D2, V18.D2
-	VEOR V13.B16, V18.B16, V18.B16
-	VAND V3.B16, V18.B16, V18.B16
-	VEOR V18.B16, V24.B16, V24.B16
-	WORD $0x6e77de91 // fmul v17.2d, v20.2d, v23.2d
-	VFMLA V23.D2, V21.D2, V17.D2
-	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
-	VFMLA V24.D2, V21.D2, V20.D2
-	WORD $0x6ef7e492 // fcmgt v18.2d, v4.2d, v23.2d
-	WORD $0x4ee1d633 // fsub v19.2d, v17.2d, v1.2d
-	WORD $0x4e79d735 // fadd v21.2d, v25.2d, v25.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	VFMLS V25.D2, V21.D2, V22.D2
-	VBIT V18.B16, V19.B16, V22.B16
-	VAND V0.B16, V10.B16, V18.B16
+	WORD $0x6e78de90 // fmul v16.2d, v20.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V16.D2
+	WORD $0x6e79de94 // fmul v20.2d, v20.2d, v25.2d
+	VFMLA V25.D2, V21.D2, V20.D2
+	WORD $0x6ef8e473 // fcmgt v19.2d, v3.2d, v24.2d
+	WORD $0x4ee1d615 // fsub v21.2d, v16.2d, v1.2d
+	WORD $0x4e71d637 // fadd v23.2d, v17.2d, v17.2d
+	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
+	VFMLS V17.D2, V23.D2, V22.D2
+	VBIT V19.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V17.B16
 	VAND V0.B16, V13.B16, V19.B16
-	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
-	VBSL V19.B16, V18.B16, V21.B16
-	FMOVQ 2688(R5), F18
-	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
-	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
-	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	WORD $0x6ef3e635 // fcmgt v21.2d, v17.2d, v19.2d
+	VBSL V19.B16, V17.B16, V21.B16
+	FMOVQ 2704(R5), F17
+	WORD $0x6ef5e635 // fcmgt v21.2d, v17.2d, v21.2d
+	WORD $0x6e6dddb1 // fmul v17.2d, v13.2d, v13.2d
+	WORD $0x6ee0fa33 // fneg v19.2d, v17.2d
 	VFMLA V13.D2, V13.D2, V19.D2
-	VFMLA V10.D2, V10.D2, V18.D2
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	VBIT V21.B16, V1.B16, V18.B16
+	VFMLA V10.D2, V10.D2, V17.D2
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	VBIT V21.B16, V1.B16, V17.B16
 	WORD $0x6e6dde93 // fmul v19.2d, v20.2d, v13.2d
 	WORD $0x6ee0fa77 // fneg v23.2d, v19.2d
 	VFMLA V13.D2, V20.D2, V23.D2
 	VFMLA V10.D2, V22.D2, V19.D2
 	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
-	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
 	WORD $0x6e6dded7 // fmul v23.2d, v22.2d, v13.2d
 	VMOV V23.B16, V24.B16
 	VFMLS V13.D2, V22.D2, V24.D2
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	VFMLA V10.D2, V20.D2, V23.D2
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	FMOVQ 2704(R5), F18
-	FMOVQ 2720(R5), F22
-	VFMLA V22.D2, V10.D2, V18.D2
-	FMOVQ 2720(R5), F22
+	WORD $0x6e71fef7 // fdiv v23.2d, v23.2d, v17.2d
+	FMOVQ 2720(R5), F17
+	FMOVQ 2672(R5), F22
+	VFMLA V22.D2, V10.D2, V17.D2
+	FMOVQ 2672(R5), F22
 	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
 	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	VFMLA V10.D2, V18.D2, V22.D2
-	WORD $0x4e64d6d6 // fadd v22.2d, v22.2d, v4.2d
+	VFMLA V10.D2, V17.D2, V22.D2
+	WORD $0x4e63d6d6 // fadd v22.2d, v22.2d, v3.2d
 	WORD $0x6e6adf18 // fmul v24.2d, v24.2d, v10.2d
-	VFMLA V13.D2, V18.D2, V24.D2
-	WORD $0x6e6ddf12 // fmul v18.2d, v24.2d, v13.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V10.D2, V22.D2, V18.D2
-	WORD $0x4e61d652 // fadd v18.2d, v18.2d, v1.2d
+	VFMLA V13.D2, V17.D2, V24.D2
+	WORD $0x6e6ddf11 // fmul v17.2d, v24.2d, v13.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V10.D2, V22.D2, V17.D2
+	WORD $0x4e61d631 // fadd v17.2d, v17.2d, v1.2d
 	WORD $0x6e6adf18 // fmul v24.2d, v24.2d, v10.2d
 	VFMLA V13.D2, V22.D2, V24.D2
-	VBIT V21.B16, V18.B16, V19.B16
+	VBIT V21.B16, V17.B16, V19.B16
 	VBIT V21.B16, V24.B16, V23.B16
 	ADD R7, R1, R8
 	FMOVQ (R8), F10
 	WORD $0x6e6adeed // fmul v13.2d, v23.2d, v10.2d
-	VMOV V13.B16, V18.B16
-	VFMLS V10.D2, V23.D2, V18.D2
+	VMOV V13.B16, V17.B16
+	VFMLS V10.D2, V23.D2, V17.D2
 	ADD R6<<1, R1, R8
 	FMOVQ (R8), F21
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	VFMLA V21.D2, V19.D2, V13.D2
-	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
-	WORD $0x6e6ade72 // fmul v18.2d, v19.2d, v10.2d
-	WORD $0x6ee0fa56 // fneg v22.2d, v18.2d
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	WORD $0x6e6ade71 // fmul v17.2d, v19.2d, v10.2d
+	WORD $0x6ee0fa36 // fneg v22.2d, v17.2d
 	VFMLA V10.D2, V19.D2, V22.D2
-	VFMLA V21.D2, V23.D2, V18.D2
-	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	VFMLA V21.D2, V23.D2, V17.D2
+	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
 	VMOV V2.B16, V10.B16
 	FMOVQ 1424(R5), F19
 	VFMLA V19.D2, V11.D2, V10.D2
@@ -7298,7 +7210,7 @@ loop:
 	FMOVQ 1616(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	VMOV V2.B16, V22.B16
-	VFMLA V4.D2, V10.D2, V22.D2
+	VFMLA V3.D2, V10.D2, V22.D2
 	WORD $0x4ee2d6d7 // fsub v23.2d, v22.2d, v2.2d
 	WORD $0x4ef7d54a // fsub v10.2d, v10.2d, v23.2d
 	WORD $0x4e62d54a // fadd v10.2d, v10.2d, v2.2d
@@ -7317,7 +7229,7 @@ loop:
 	WORD $0x6e76dd4a // fmul v10.2d, v10.2d, v22.2d
 	WORD $0x6e75dd4a // fmul v10.2d, v10.2d, v21.2d
 	WORD $0x4e6ad718 // fadd v24.2d, v24.2d, v10.2d
-	WORD $0x6e64ddca // fmul v10.2d, v14.2d, v4.2d
+	WORD $0x6e63ddca // fmul v10.2d, v14.2d, v3.2d
 	VAND V0.B16, V10.B16, V19.B16
 	VMOV V2.B16, V21.B16
 	VFMLA V5.D2, V19.D2, V21.D2
@@ -7355,82 +7267,75 @@ loop:
 	VFMLA V25.D2, V27.D2, V26.D2
 	VSHL $63, V21.D2, V25.D2
 	WORD $0x4ee0ab39 // cmlt v25.2d, v25.2d, #0
-	VMOV V19.B16, V27.B16
-	VBIT V25.B16, V26.B16, V27.B16
-	VBIT V25.B16, V19.B16, V26.B16
-	FMOVQ 432(R5), F19
-	VADD V19.D2, V21.D2, V25.D2
-	VSHL $62, V25.D2, V25.D2
-	VAND V3.B16, V25.B16, V25.B16
-	VEOR V25.B16, V26.B16, V26.B16
+	VBIT V25.B16, V26.B16, V19.B16
 	VSHL $62, V21.D2, V21.D2
 	VEOR V10.B16, V21.B16, V21.B16
-	VAND V3.B16, V21.B16, V21.B16
-	VEOR V21.B16, V27.B16, V27.B16
+	VAND V4.B16, V21.B16, V21.B16
+	VEOR V21.B16, V19.B16, V19.B16
 	VAND V0.B16, V14.B16, V10.B16
-	VMOV V2.B16, V19.B16
-	VFMLA V5.D2, V10.D2, V19.D2
-	WORD $0x4ee2d675 // fsub v21.2d, v19.2d, v2.2d
-	VFMLS V6.D2, V21.D2, V10.D2
-	VFMLS V7.D2, V21.D2, V10.D2
-	VFMLS V8.D2, V21.D2, V10.D2
-	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
-	FMOVQ 448(R5), F25
-	VFMLA V21.D2, V9.D2, V25.D2
-	FMOVQ 464(R5), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 480(R5), F25
-	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 496(R5), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 512(R5), F25
-	VFMLA V21.D2, V26.D2, V25.D2
-	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
-	VFMLA V25.D2, V10.D2, V10.D2
-	FMOVQ 528(R5), F25
-	FMOVQ 416(R5), F26
-	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 544(R5), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 560(R5), F25
-	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 576(R5), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 592(R5), F25
-	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 608(R5), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	VMOV V1.B16, V25.B16
-	VFMLA V21.D2, V26.D2, V25.D2
-	VSHL $63, V19.D2, V21.D2
-	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V10.B16, V26.B16
-	VBIT V21.B16, V25.B16, V26.B16
-	VBIT V21.B16, V10.B16, V25.B16
+	VMOV V2.B16, V21.B16
+	VFMLA V5.D2, V10.D2, V21.D2
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	VFMLS V6.D2, V25.D2, V10.D2
+	VFMLS V7.D2, V25.D2, V10.D2
+	VFMLS V8.D2, V25.D2, V10.D2
+	WORD $0x6e6add59 // fmul v25.2d, v10.2d, v10.2d
+	FMOVQ 448(R5), F26
+	VFMLA V25.D2, V9.D2, V26.D2
+	FMOVQ 464(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 480(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 496(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 512(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	WORD $0x6e7adf3a // fmul v26.2d, v25.2d, v26.2d
+	VFMLA V26.D2, V10.D2, V10.D2
+	FMOVQ 528(R5), F26
+	FMOVQ 416(R5), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 544(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 560(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 576(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 592(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 608(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	VMOV V1.B16, V26.B16
+	VFMLA V25.D2, V27.D2, V26.D2
+	VSHL $63, V21.D2, V25.D2
+	WORD $0x4ee0ab39 // cmlt v25.2d, v25.2d, #0
+	VMOV V10.B16, V27.B16
+	VBIT V25.B16, V26.B16, V27.B16
+	VBIT V25.B16, V10.B16, V26.B16
 	FMOVQ 432(R5), F10
-	VADD V10.D2, V19.D2, V21.D2
+	VADD V10.D2, V21.D2, V25.D2
+	VSHL $62, V25.D2, V25.D2
+	VAND V4.B16, V25.B16, V25.B16
+	VEOR V25.B16, V26.B16, V26.B16
 	VSHL $62, V21.D2, V21.D2
-	VAND V3.B16, V21.B16, V21.B16
-	VEOR V21.B16, V25.B16, V25.B16
-	VSHL $62, V19.D2, V19.D2
-	VEOR V14.B16, V19.B16, V19.B16
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V26.B16, V26.B16
-	WORD $0x6e79deca // fmul v10.2d, v22.2d, v25.2d
-	VFMLA V25.D2, V23.D2, V10.D2
-	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	VFMLA V26.D2, V23.D2, V22.D2
-	WORD $0x6ef9e493 // fcmgt v19.2d, v4.2d, v25.2d
+	VEOR V14.B16, V21.B16, V21.B16
+	VAND V4.B16, V21.B16, V21.B16
+	VEOR V21.B16, V27.B16, V27.B16
+	WORD $0x6e7adeca // fmul v10.2d, v22.2d, v26.2d
+	VFMLA V26.D2, V23.D2, V10.D2
+	WORD $0x6e7bded6 // fmul v22.2d, v22.2d, v27.2d
+	VFMLA V27.D2, V23.D2, V22.D2
+	WORD $0x6efae475 // fcmgt v21.2d, v3.2d, v26.2d
 	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
-	WORD $0x4e7bd775 // fadd v21.2d, v27.2d, v27.2d
-	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	VFMLS V27.D2, V21.D2, V24.D2
-	VBIT V19.B16, V10.B16, V24.B16
+	WORD $0x4e73d677 // fadd v23.2d, v19.2d, v19.2d
+	WORD $0x6e7adf18 // fmul v24.2d, v24.2d, v26.2d
+	VFMLS V19.D2, V23.D2, V24.D2
+	VBIT V21.B16, V10.B16, V24.B16
 	VAND V0.B16, V11.B16, V10.B16
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2688(R5), F10
+	FMOVQ 2704(R5), F10
 	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
 	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
 	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
@@ -7451,15 +7356,15 @@ loop:
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
 	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
-	FMOVQ 2704(R5), F10
-	FMOVQ 2720(R5), F22
+	FMOVQ 2720(R5), F10
+	FMOVQ 2672(R5), F22
 	VFMLA V22.D2, V11.D2, V10.D2
-	FMOVQ 2720(R5), F22
+	FMOVQ 2672(R5), F22
 	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
 	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	VFMLA V11.D2, V10.D2, V22.D2
-	WORD $0x4e64d6d6 // fadd v22.2d, v22.2d, v4.2d
+	WORD $0x4e63d6d6 // fadd v22.2d, v22.2d, v3.2d
 	WORD $0x6e6bdf18 // fmul v24.2d, v24.2d, v11.2d
 	VFMLA V14.D2, V10.D2, V24.D2
 	WORD $0x6e6edf0a // fmul v10.2d, v24.2d, v14.2d
@@ -7489,11 +7394,11 @@ loop:
 	VMOV V10.B16, V19.B16
 	VFMLS V14.D2, V20.D2, V19.D2
 	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V11.D2, V17.D2, V10.D2
+	VFMLA V11.D2, V16.D2, V10.D2
 	WORD $0x4e73d54a // fadd v10.2d, v10.2d, v19.2d
-	WORD $0x6e6ede33 // fmul v19.2d, v17.2d, v14.2d
+	WORD $0x6e6ede13 // fmul v19.2d, v16.2d, v14.2d
 	WORD $0x6ee0fa75 // fneg v21.2d, v19.2d
-	VFMLA V14.D2, V17.D2, V21.D2
+	VFMLA V14.D2, V16.D2, V21.D2
 	VFMLA V11.D2, V20.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VMOV V2.B16, V11.B16
@@ -7501,31 +7406,31 @@ loop:
 	VFMLA V14.D2, V12.D2, V11.D2
 	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
 	VMOV V12.B16, V14.B16
-	FMOVQ 1440(R5), F17
-	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1456(R5), F17
-	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1488(R5), F17
+	FMOVQ 1440(R5), F16
+	VFMLS V16.D2, V11.D2, V14.D2
+	FMOVQ 1456(R5), F16
+	VFMLS V16.D2, V11.D2, V14.D2
+	FMOVQ 1488(R5), F16
 	FMOVQ 1472(R5), F20
-	VFMLA V14.D2, V20.D2, V17.D2
+	VFMLA V14.D2, V20.D2, V16.D2
 	FMOVQ 1504(R5), F20
-	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1520(R5), F17
-	VFMLA V14.D2, V20.D2, V17.D2
+	VFMLA V14.D2, V16.D2, V20.D2
+	FMOVQ 1520(R5), F16
+	VFMLA V14.D2, V20.D2, V16.D2
 	FMOVQ 1536(R5), F20
-	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1552(R5), F17
-	VFMLA V14.D2, V20.D2, V17.D2
+	VFMLA V14.D2, V16.D2, V20.D2
+	FMOVQ 1552(R5), F16
+	VFMLA V14.D2, V20.D2, V16.D2
 	FMOVQ 1568(R5), F20
-	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1584(R5), F17
-	VFMLA V14.D2, V20.D2, V17.D2
+	VFMLA V14.D2, V16.D2, V20.D2
+	FMOVQ 1584(R5), F16
+	VFMLA V14.D2, V20.D2, V16.D2
 	FMOVQ 1600(R5), F20
-	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1616(R5), F17
-	VFMLA V14.D2, V20.D2, V17.D2
+	VFMLA V14.D2, V16.D2, V20.D2
+	FMOVQ 1616(R5), F16
+	VFMLA V14.D2, V20.D2, V16.D2
 	VMOV V2.B16, V20.B16
-	VFMLA V4.D2, V11.D2, V20.D2
+	VFMLA V3.D2, V11.D2, V20.D2
 	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
 	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
 	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
@@ -7537,18 +7442,18 @@ loop:
 	WORD $0x6e6bde94 // fmul v20.2d, v20.2d, v11.2d
 	WORD $0x6e6eddcb // fmul v11.2d, v14.2d, v14.2d
 	VMOV V14.B16, V21.B16
-	VFMLA V17.D2, V11.D2, V21.D2
+	VFMLA V16.D2, V11.D2, V21.D2
 	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
 	WORD $0x4ee1d696 // fsub v22.2d, v20.2d, v1.2d
 	VFMLA V20.D2, V14.D2, V22.D2
 	WORD $0x6e74dd6b // fmul v11.2d, v11.2d, v20.2d
-	WORD $0x6e71dd6b // fmul v11.2d, v11.2d, v17.2d
+	WORD $0x6e70dd6b // fmul v11.2d, v11.2d, v16.2d
 	WORD $0x4e6bd6d6 // fadd v22.2d, v22.2d, v11.2d
-	WORD $0x6e64ddeb // fmul v11.2d, v15.2d, v4.2d
+	WORD $0x6e63ddeb // fmul v11.2d, v15.2d, v3.2d
 	VAND V0.B16, V11.B16, V14.B16
-	VMOV V2.B16, V17.B16
-	VFMLA V5.D2, V14.D2, V17.D2
-	WORD $0x4ee2d637 // fsub v23.2d, v17.2d, v2.2d
+	VMOV V2.B16, V16.B16
+	VFMLA V5.D2, V14.D2, V16.D2
+	WORD $0x4ee2d617 // fsub v23.2d, v16.2d, v2.2d
 	VFMLS V6.D2, V23.D2, V14.D2
 	VFMLS V7.D2, V23.D2, V14.D2
 	VFMLS V8.D2, V23.D2, V14.D2
@@ -7580,86 +7485,79 @@ loop:
 	VFMLA V23.D2, V24.D2, V25.D2
 	VMOV V1.B16, V24.B16
 	VFMLA V23.D2, V25.D2, V24.D2
-	VSHL $63, V17.D2, V23.D2
+	VSHL $63, V16.D2, V23.D2
 	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
-	VMOV V14.B16, V25.B16
-	VBIT V23.B16, V24.B16, V25.B16
-	VBIT V23.B16, V14.B16, V24.B16
-	FMOVQ 432(R5), F14
-	VADD V14.D2, V17.D2, V23.D2
-	VSHL $62, V23.D2, V23.D2
-	VAND V3.B16, V23.B16, V23.B16
-	VEOR V23.B16, V24.B16, V24.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V3.B16, V17.B16, V17.B16
-	VEOR V17.B16, V25.B16, V25.B16
+	VBIT V23.B16, V24.B16, V14.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V11.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V14.B16, V14.B16
 	VAND V0.B16, V15.B16, V11.B16
-	VMOV V2.B16, V14.B16
-	VFMLA V5.D2, V11.D2, V14.D2
-	WORD $0x4ee2d5d1 // fsub v17.2d, v14.2d, v2.2d
-	VFMLS V6.D2, V17.D2, V11.D2
-	VFMLS V7.D2, V17.D2, V11.D2
-	VFMLS V8.D2, V17.D2, V11.D2
-	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
-	FMOVQ 448(R5), F23
-	VFMLA V17.D2, V9.D2, V23.D2
-	FMOVQ 464(R5), F24
-	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 480(R5), F23
-	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 496(R5), F24
-	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 512(R5), F23
-	VFMLA V17.D2, V24.D2, V23.D2
-	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
-	VFMLA V23.D2, V11.D2, V11.D2
-	FMOVQ 528(R5), F23
-	FMOVQ 416(R5), F24
-	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 544(R5), F24
-	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 560(R5), F23
-	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 576(R5), F24
-	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 592(R5), F23
-	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 608(R5), F24
-	VFMLA V17.D2, V23.D2, V24.D2
-	VMOV V1.B16, V23.B16
-	VFMLA V17.D2, V24.D2, V23.D2
-	VSHL $63, V14.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V11.B16, V24.B16
-	VBIT V17.B16, V23.B16, V24.B16
-	VBIT V17.B16, V11.B16, V23.B16
+	VMOV V2.B16, V16.B16
+	VFMLA V5.D2, V11.D2, V16.D2
+	WORD $0x4ee2d617 // fsub v23.2d, v16.2d, v2.2d
+	VFMLS V6.D2, V23.D2, V11.D2
+	VFMLS V7.D2, V23.D2, V11.D2
+	VFMLS V8.D2, V23.D2, V11.D2
+	WORD $0x6e6bdd77 // fmul v23.2d, v11.2d, v11.2d
+	FMOVQ 448(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 464(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 480(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 496(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 512(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V11.D2, V11.D2
+	FMOVQ 528(R5), F24
+	FMOVQ 416(R5), F25
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 544(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 560(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 576(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 592(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 608(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VMOV V1.B16, V24.B16
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V16.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V11.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V11.B16, V24.B16
 	FMOVQ 432(R5), F11
-	VADD V11.D2, V14.D2, V17.D2
-	VSHL $62, V17.D2, V17.D2
-	VAND V3.B16, V17.B16, V17.B16
-	VEOR V17.B16, V23.B16, V23.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V15.B16, V14.B16, V14.B16
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V24.B16, V24.B16
-	WORD $0x6e77de8b // fmul v11.2d, v20.2d, v23.2d
-	VFMLA V23.D2, V21.D2, V11.D2
-	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
-	VFMLA V24.D2, V21.D2, V20.D2
-	WORD $0x6ef7e48e // fcmgt v14.2d, v4.2d, v23.2d
+	VADD V11.D2, V16.D2, V23.D2
+	VSHL $62, V23.D2, V23.D2
+	VAND V4.B16, V23.B16, V23.B16
+	VEOR V23.B16, V24.B16, V24.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V25.B16, V25.B16
+	WORD $0x6e78de8b // fmul v11.2d, v20.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V11.D2
+	WORD $0x6e79de94 // fmul v20.2d, v20.2d, v25.2d
+	VFMLA V25.D2, V21.D2, V20.D2
+	WORD $0x6ef8e470 // fcmgt v16.2d, v3.2d, v24.2d
 	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
-	WORD $0x4e79d731 // fadd v17.2d, v25.2d, v25.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	VFMLS V25.D2, V17.D2, V22.D2
-	VBIT V14.B16, V11.B16, V22.B16
+	WORD $0x4e6ed5d5 // fadd v21.2d, v14.2d, v14.2d
+	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
+	VFMLS V14.D2, V21.D2, V22.D2
+	VBIT V16.B16, V11.B16, V22.B16
 	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
 	VAND V0.B16, V12.B16, V10.B16
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2688(R5), F10
+	FMOVQ 2704(R5), F10
 	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
 	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
 	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
@@ -7668,18 +7566,18 @@ loop:
 	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
 	VBIT V14.B16, V1.B16, V10.B16
 	WORD $0x6e74ddeb // fmul v11.2d, v15.2d, v20.2d
-	WORD $0x6ee0f971 // fneg v17.2d, v11.2d
-	VFMLA V20.D2, V15.D2, V17.D2
+	WORD $0x6ee0f970 // fneg v16.2d, v11.2d
+	VFMLA V20.D2, V15.D2, V16.D2
 	VFMLA V22.D2, V12.D2, V11.D2
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x4e70d56b // fadd v11.2d, v11.2d, v16.2d
 	WORD $0x6e6afd6b // fdiv v11.2d, v11.2d, v10.2d
-	WORD $0x6e74dd91 // fmul v17.2d, v12.2d, v20.2d
-	VMOV V17.B16, V19.B16
+	WORD $0x6e74dd90 // fmul v16.2d, v12.2d, v20.2d
+	VMOV V16.B16, V19.B16
 	VFMLS V20.D2, V12.D2, V19.D2
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V22.D2, V15.D2, V17.D2
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
-	WORD $0x6e6afe31 // fdiv v17.2d, v17.2d, v10.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V22.D2, V15.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x6e6afe10 // fdiv v16.2d, v16.2d, v10.2d
 	WORD $0x6e6fddea // fmul v10.2d, v15.2d, v15.2d
 	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
 	VFMLA V12.D2, V12.D2, V10.D2
@@ -7695,19 +7593,19 @@ loop:
 	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
 	VBIT V14.B16, V19.B16, V11.B16
-	VBIT V14.B16, V21.B16, V17.B16
-	WORD $0x6e72de2a // fmul v10.2d, v17.2d, v18.2d
+	VBIT V14.B16, V21.B16, V16.B16
+	WORD $0x6e71de0a // fmul v10.2d, v16.2d, v17.2d
 	VMOV V10.B16, V14.B16
-	VFMLS V18.D2, V17.D2, V14.D2
+	VFMLS V17.D2, V16.D2, V14.D2
 	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
 	VFMLA V13.D2, V11.D2, V10.D2
 	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD $0x6e72dd6e // fmul v14.2d, v11.2d, v18.2d
+	WORD $0x6e71dd6e // fmul v14.2d, v11.2d, v17.2d
 	WORD $0x6ee0f9d3 // fneg v19.2d, v14.2d
-	VFMLA V18.D2, V11.D2, V19.D2
-	VFMLA V13.D2, V17.D2, V14.D2
+	VFMLA V17.D2, V11.D2, V19.D2
+	VFMLA V13.D2, V16.D2, V14.D2
 	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
-	WORD $0x6eb0aa0b // umaxv s11, v16.4s
+	WORD $0x6eb0aa4b // umaxv s11, v18.4s
 	FMOVS F11, R8
 	CBNZ R8, hard
 	FMOVQ F12, (R0)
@@ -7731,26 +7629,26 @@ loop:
 
 hard:
 	FMOVQ (R0), F11
-	VBIF V16.B16, V12.B16, V11.B16
+	VBIF V18.B16, V12.B16, V11.B16
 	FMOVQ F11, (R0)
 	ADD R6, R0, R8
 	FMOVQ (R8), F11
-	VBIF V16.B16, V15.B16, V11.B16
+	VBIF V18.B16, V15.B16, V11.B16
 	ADD R6, R0, R8
 	FMOVQ F11, (R8)
 	ADD R6<<1, R0, R8
 	FMOVQ (R8), F11
-	VBIF V16.B16, V10.B16, V11.B16
+	VBIF V18.B16, V10.B16, V11.B16
 	ADD R6<<1, R0, R8
 	FMOVQ F11, (R8)
 	ADD R7, R0, R8
 	FMOVQ (R8), F10
-	VBIF V16.B16, V14.B16, V10.B16
+	VBIF V18.B16, V14.B16, V10.B16
 	ADD R7, R0, R8
 	FMOVQ F10, (R8)
 	MOVD ZR, R8
 	FMOVQ 640(R5), F10
-	VAND V16.B16, V10.B16, V10.B16
+	VAND V18.B16, V10.B16, V10.B16
 	WORD $0x5ef1b94b // addp d11, v10.2d
 	FMOVD F11, R9
 	ORR R9<<0, R8, R8
@@ -7771,8 +7669,8 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 16(R4), F0
-	FMOVQ (R4), F1
+	FMOVQ (R4), F0
+	FMOVQ 16(R4), F1
 	FMOVQ 1648(R4), F2
 	FMOVQ 1664(R4), F3
 
@@ -8001,21 +7899,21 @@ TEXT ·leftJacobianSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ (R4), F2
 	FMOVQ 64(R4), F3
 	FMOVQ 1728(R4), F4
-	FMOVQ 1296(R4), F5
-	FMOVQ 1312(R4), F6
-	FMOVQ 48(R4), F7
-	FMOVQ 80(R4), F8
-	FMOVQ 96(R4), F9
-	FMOVQ 112(R4), F10
-	FMOVQ 128(R4), F11
+	FMOVQ 1312(R4), F5
+	FMOVQ 48(R4), F6
+	FMOVQ 80(R4), F7
+	FMOVQ 96(R4), F8
+	FMOVQ 112(R4), F9
+	FMOVQ 128(R4), F10
+	FMOVQ 144(R4), F11
 
 loop:
-	// 333 instructions for 4 matrices, 83.25 each
+	// 324 instructions for 4 matrices, 81 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	FMOVQ 2608(R4), F14
@@ -8033,175 +7931,166 @@ loop:
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
+	FMOVQ 1296(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	VMOV V16.B16, V17.B16
+	VFMLS V5.S4, V15.S4, V17.S4
+	FMOVQ 1344(R4), F18
+	FMOVQ 1328(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1360(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1392(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	VMOV V3.B16, V18.B16
+	VFMLA V4.S4, V15.S4, V18.S4
+	WORD $0x4ea3d654 // fsub v20.4s, v18.4s, v3.4s
+	WORD $0x4eb4d5f4 // fsub v20.4s, v15.4s, v20.4s
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	VSHL $23, V18.S4, V18.S4
+	VADD V1.S4, V18.S4, V18.S4
+	WORD $0x6e32dc32 // fmul v18.4s, v1.4s, v18.4s
+	VSHL $23, V20.S4, V20.S4
+	VADD V1.S4, V20.S4, V20.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	VMOV V17.B16, V21.B16
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4ea1d656 // fsub v22.4s, v18.4s, v1.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V18.S4, V17.S4, V23.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
 	VFMLS V5.S4, V15.S4, V16.S4
-	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1344(R4), F17
-	FMOVQ 1328(R4), F18
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1360(R4), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1376(R4), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1392(R4), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	VMOV V3.B16, V17.B16
-	VFMLA V4.S4, V15.S4, V17.S4
-	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
-	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
-	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
-	VSHL $23, V17.S4, V17.S4
-	VADD V1.S4, V17.S4, V17.S4
-	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
-	VSHL $23, V19.S4, V19.S4
-	VADD V1.S4, V19.S4, V19.S4
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	VMOV V16.B16, V20.B16
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
-	WORD $0x4ea1d635 // fsub v21.4s, v17.4s, v1.4s
-	VMOV V21.B16, V22.B16
-	VFMLA V17.S4, V16.S4, V22.S4
-	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
-	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	VMOV V12.B16, V18.B16
-	VFMLS V5.S4, V15.S4, V18.S4
-	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
-	VFMLS V6.S4, V15.S4, V18.S4
-	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
-	VFMLA V17.S4, V16.S4, V21.S4
-	VFMLA V17.S4, V18.S4, V21.S4
-	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
-	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
+	VFMLA V18.S4, V17.S4, V22.S4
+	VFMLA V18.S4, V16.S4, V22.S4
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e34d6f7 // fadd v23.4s, v23.4s, v20.4s
 	WORD $0x6e24ddcf // fmul v15.4s, v14.4s, v4.4s
 	VAND V0.B16, V15.B16, V16.B16
-	VMOV V3.B16, V18.B16
-	VFMLA V7.S4, V16.S4, V18.S4
-	WORD $0x4ea3d653 // fsub v19.4s, v18.4s, v3.4s
+	VMOV V3.B16, V17.B16
+	VFMLA V6.S4, V16.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	VFMLS V7.S4, V19.S4, V16.S4
 	VFMLS V8.S4, V19.S4, V16.S4
 	VFMLS V9.S4, V19.S4, V16.S4
-	VFMLS V10.S4, V19.S4, V16.S4
 	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	FMOVQ 176(R4), F21
-	VFMLA V19.S4, V11.S4, V21.S4
-	FMOVQ 192(R4), F23
-	VFMLA V19.S4, V21.S4, V23.S4
-	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
-	VFMLA V23.S4, V16.S4, V16.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 144(R4), F23
-	VFMLA V19.S4, V23.S4, V21.S4
-	FMOVQ 224(R4), F23
-	VFMLA V19.S4, V21.S4, V23.S4
-	FMOVQ 240(R4), F21
-	VFMLA V19.S4, V23.S4, V21.S4
-	VMOV V1.B16, V23.B16
-	VFMLA V19.S4, V21.S4, V23.S4
-	VSHL $31, V18.S4, V19.S4
+	FMOVQ 176(R4), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 192(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	VFMLA V22.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F20
+	VFMLA V19.S4, V11.S4, V20.S4
+	FMOVQ 224(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	FMOVQ 240(R4), F20
+	VFMLA V19.S4, V22.S4, V20.S4
+	VMOV V1.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	VSHL $31, V17.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V16.B16, V21.B16
-	VBIT V19.B16, V23.B16, V21.B16
-	VBIT V19.B16, V16.B16, V23.B16
-	VSHL $30, V18.S4, V16.S4
-	FMOVQ 160(R4), F19
-	VADD V19.S4, V18.S4, V18.S4
-	VSHL $30, V18.S4, V18.S4
-	VAND V2.B16, V18.B16, V18.B16
-	VEOR V18.B16, V23.B16, V23.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V21.B16, V21.B16
+	VBIT V19.B16, V22.B16, V16.B16
+	VSHL $30, V17.S4, V17.S4
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V16.B16, V16.B16
 	VAND V0.B16, V14.B16, V15.B16
-	VMOV V3.B16, V16.B16
-	VFMLA V7.S4, V15.S4, V16.S4
-	WORD $0x4ea3d612 // fsub v18.4s, v16.4s, v3.4s
-	VFMLS V8.S4, V18.S4, V15.S4
-	VFMLS V9.S4, V18.S4, V15.S4
-	VFMLS V10.S4, V18.S4, V15.S4
-	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 176(R4), F19
-	VFMLA V18.S4, V11.S4, V19.S4
-	FMOVQ 192(R4), F23
-	VFMLA V18.S4, V19.S4, V23.S4
-	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
-	VFMLA V23.S4, V15.S4, V15.S4
-	FMOVQ 208(R4), F19
-	FMOVQ 144(R4), F23
-	VFMLA V18.S4, V23.S4, V19.S4
-	FMOVQ 224(R4), F23
-	VFMLA V18.S4, V19.S4, V23.S4
-	FMOVQ 240(R4), F19
-	VFMLA V18.S4, V23.S4, V19.S4
-	VMOV V1.B16, V23.B16
-	VFMLA V18.S4, V19.S4, V23.S4
-	VSHL $31, V16.S4, V18.S4
-	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
-	VMOV V15.B16, V19.B16
-	VBIT V18.B16, V23.B16, V19.B16
-	VBIT V18.B16, V15.B16, V23.B16
-	VSHL $30, V16.S4, V15.S4
-	FMOVQ 160(R4), F18
-	VADD V18.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V23.B16, V23.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V6.S4, V15.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	VFMLS V7.S4, V19.S4, V15.S4
+	VFMLS V8.S4, V19.S4, V15.S4
+	VFMLS V9.S4, V19.S4, V15.S4
+	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 192(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	VFMLA V22.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F20
+	VFMLA V19.S4, V11.S4, V20.S4
+	FMOVQ 224(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	FMOVQ 240(R4), F20
+	VFMLA V19.S4, V22.S4, V20.S4
+	VMOV V1.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	VSHL $31, V17.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V15.B16, V20.B16
+	VBIT V19.B16, V22.B16, V20.B16
+	VBIT V19.B16, V15.B16, V22.B16
+	VSHL $30, V17.S4, V15.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V17.S4, V17.S4
+	VSHL $30, V17.S4, V17.S4
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V22.B16, V22.B16
 	VEOR V14.B16, V15.B16, V15.B16
 	VAND V2.B16, V15.B16, V15.B16
-	VEOR V15.B16, V19.B16, V19.B16
-	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
-	VFMLA V23.S4, V20.S4, V15.S4
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V20.S4, V17.S4
-	WORD $0x6eb7e490 // fcmgt v16.4s, v4.4s, v23.4s
+	VEOR V15.B16, V20.B16, V20.B16
+	WORD $0x6e36de4f // fmul v15.4s, v18.4s, v22.4s
+	VFMLA V22.S4, V21.S4, V15.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	VFMLA V20.S4, V21.S4, V18.S4
+	WORD $0x6eb6e491 // fcmgt v17.4s, v4.4s, v22.4s
 	WORD $0x4ea1d5ef // fsub v15.4s, v15.4s, v1.4s
-	WORD $0x4e35d6b2 // fadd v18.4s, v21.4s, v21.4s
-	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
-	VFMLS V21.S4, V18.S4, V22.S4
-	VBIT V16.B16, V15.B16, V22.B16
+	WORD $0x4e30d613 // fadd v19.4s, v16.4s, v16.4s
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VFMLS V16.S4, V19.S4, V23.S4
+	VBIT V17.B16, V15.B16, V23.B16
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V16.B16
-	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
-	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V17.B16
 	FMOVQ 2624(R4), F15
-	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6eb1e5f1 // fcmgt v17.4s, v15.4s, v17.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
 	VFMLA V14.S4, V14.S4, V16.S4
 	VFMLA V12.S4, V12.S4, V15.S4
 	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	VBIT V18.B16, V1.B16, V15.B16
-	WORD $0x6e2ede30 // fmul v16.4s, v17.4s, v14.4s
+	VBIT V17.B16, V1.B16, V15.B16
+	WORD $0x6e2ede50 // fmul v16.4s, v18.4s, v14.4s
 	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
-	VFMLA V14.S4, V17.S4, V19.S4
-	VFMLA V12.S4, V22.S4, V16.S4
+	VFMLA V14.S4, V18.S4, V19.S4
+	VFMLA V12.S4, V23.S4, V16.S4
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
-	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	WORD $0x6e2edef3 // fmul v19.4s, v23.4s, v14.4s
 	VMOV V19.B16, V20.B16
-	VFMLS V14.S4, V22.S4, V20.S4
+	VFMLS V14.S4, V23.S4, V20.S4
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V12.S4, V17.S4, V19.S4
+	VFMLA V12.S4, V18.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
 	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
 	FMOVQ 2640(R4), F15
-	FMOVQ 2656(R4), F17
-	VFMLA V17.S4, V12.S4, V15.S4
-	FMOVQ 2656(R4), F17
-	WORD $0x6e31ddd4 // fmul v20.4s, v14.4s, v17.4s
-	WORD $0x6e2ede91 // fmul v17.4s, v20.4s, v14.4s
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V12.S4, V15.S4, V17.S4
-	WORD $0x4e24d631 // fadd v17.4s, v17.4s, v4.4s
+	FMOVQ 2656(R4), F18
+	VFMLA V18.S4, V12.S4, V15.S4
+	FMOVQ 2656(R4), F18
+	WORD $0x6e32ddd4 // fmul v20.4s, v14.4s, v18.4s
+	WORD $0x6e2ede92 // fmul v18.4s, v20.4s, v14.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V12.S4, V15.S4, V18.S4
+	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
 	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
 	VFMLA V14.S4, V15.S4, V20.S4
 	WORD $0x6e2ede8f // fmul v15.4s, v20.4s, v14.4s
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V12.S4, V17.S4, V15.S4
+	VFMLA V12.S4, V18.S4, V15.S4
 	WORD $0x4e21d5ef // fadd v15.4s, v15.4s, v1.4s
 	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
-	VFMLA V14.S4, V17.S4, V20.S4
-	VBIT V18.B16, V15.B16, V16.B16
-	VBIT V18.B16, V20.B16, V19.B16
+	VFMLA V14.S4, V18.S4, V20.S4
+	VBIT V17.B16, V15.B16, V16.B16
+	VBIT V17.B16, V20.B16, V19.B16
 	WORD $0x4ea1d60f // fsub v15.4s, v16.4s, v1.4s
 	VAND V0.B16, V12.B16, V17.B16
 	VAND V0.B16, V14.B16, V18.B16
@@ -8483,13 +8372,13 @@ TEXT ·leftJacobianSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1632(R4), F8
 	FMOVQ 400(R4), F9
 	FMOVQ 416(R4), F10
-	FMOVQ 432(R4), F11
+	FMOVQ 2672(R4), F11
 
 loop:
-	// 391 instructions for 2 matrices, 195.5 each
+	// 384 instructions for 2 matrices, 192 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2672(R4), F14
+	FMOVQ 2688(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R13
@@ -8584,79 +8473,74 @@ loop:
 	VFMLA V21.D2, V23.D2, V22.D2
 	VSHL $63, V17.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V16.B16, V23.B16
-	VBIT V21.B16, V22.B16, V23.B16
-	VBIT V21.B16, V16.B16, V22.B16
-	VADD V11.D2, V17.D2, V16.D2
-	VSHL $62, V16.D2, V16.D2
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
+	VBIT V21.B16, V22.B16, V16.B16
 	VSHL $62, V17.D2, V17.D2
 	VEOR V15.B16, V17.B16, V17.B16
 	VAND V2.B16, V17.B16, V17.B16
-	VEOR V17.B16, V23.B16, V23.B16
+	VEOR V17.B16, V16.B16, V16.B16
 	VAND V0.B16, V14.B16, V15.B16
-	VMOV V3.B16, V16.B16
-	VFMLA V5.D2, V15.D2, V16.D2
-	WORD $0x4ee3d611 // fsub v17.2d, v16.2d, v3.2d
-	VFMLS V6.D2, V17.D2, V15.D2
-	VFMLS V7.D2, V17.D2, V15.D2
-	VFMLS V8.D2, V17.D2, V15.D2
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 448(R4), F21
-	VFMLA V17.D2, V9.D2, V21.D2
-	FMOVQ 464(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 480(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 496(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 512(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
-	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 528(R4), F21
-	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 544(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 560(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 576(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 592(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 608(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	VMOV V1.B16, V21.B16
-	VFMLA V17.D2, V22.D2, V21.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V15.B16, V22.B16
-	VBIT V17.B16, V21.B16, V22.B16
-	VBIT V17.B16, V15.B16, V21.B16
-	VADD V11.D2, V16.D2, V15.D2
-	VSHL $62, V15.D2, V15.D2
-	VAND V2.B16, V15.B16, V15.B16
-	VEOR V15.B16, V21.B16, V21.B16
-	VSHL $62, V16.D2, V16.D2
-	VEOR V14.B16, V16.B16, V16.B16
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
-	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
-	VFMLA V21.D2, V19.D2, V15.D2
-	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
-	VFMLA V22.D2, V19.D2, V18.D2
-	WORD $0x6ef5e490 // fcmgt v16.2d, v4.2d, v21.2d
+	VMOV V3.B16, V17.B16
+	VFMLA V5.D2, V15.D2, V17.D2
+	WORD $0x4ee3d635 // fsub v21.2d, v17.2d, v3.2d
+	VFMLS V6.D2, V21.D2, V15.D2
+	VFMLS V7.D2, V21.D2, V15.D2
+	VFMLS V8.D2, V21.D2, V15.D2
+	WORD $0x6e6fddf5 // fmul v21.2d, v15.2d, v15.2d
+	FMOVQ 448(R4), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 464(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 480(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 496(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 512(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V15.D2, V15.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 544(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 560(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 576(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 592(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 608(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V1.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V15.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V15.B16, V22.B16
+	FMOVQ 432(R4), F15
+	VADD V15.D2, V17.D2, V21.D2
+	VSHL $62, V21.D2, V21.D2
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V14.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	WORD $0x6e76de4f // fmul v15.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V15.D2
+	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
+	VFMLA V23.D2, V19.D2, V18.D2
+	WORD $0x6ef6e491 // fcmgt v17.2d, v4.2d, v22.2d
 	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
-	WORD $0x4e77d6f1 // fadd v17.2d, v23.2d, v23.2d
-	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
-	VFMLS V23.D2, V17.D2, V20.D2
-	VBIT V16.B16, V15.B16, V20.B16
+	WORD $0x4e70d613 // fadd v19.2d, v16.2d, v16.2d
+	WORD $0x6e76de94 // fmul v20.2d, v20.2d, v22.2d
+	VFMLS V16.D2, V19.D2, V20.D2
+	VBIT V17.B16, V15.B16, V20.B16
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V16.B16
 	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
 	VBSL V16.B16, V15.B16, V17.B16
-	FMOVQ 2688(R4), F15
+	FMOVQ 2704(R4), F15
 	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
 	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
@@ -8677,25 +8561,23 @@ loop:
 	VFMLA V12.D2, V18.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
-	FMOVQ 2704(R4), F15
-	FMOVQ 2720(R4), F18
-	VFMLA V18.D2, V12.D2, V15.D2
-	FMOVQ 2720(R4), F18
-	WORD $0x6e72ddd4 // fmul v20.2d, v14.2d, v18.2d
-	WORD $0x6e6ede92 // fmul v18.2d, v20.2d, v14.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V12.D2, V15.D2, V18.D2
-	WORD $0x4e64d652 // fadd v18.2d, v18.2d, v4.2d
-	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
-	VFMLA V14.D2, V15.D2, V20.D2
-	WORD $0x6e6ede8f // fmul v15.2d, v20.2d, v14.2d
+	FMOVQ 2720(R4), F15
+	VFMLA V11.D2, V12.D2, V15.D2
+	WORD $0x6e6bddd2 // fmul v18.2d, v14.2d, v11.2d
+	WORD $0x6e6ede54 // fmul v20.2d, v18.2d, v14.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V15.D2, V20.D2
+	WORD $0x4e64d694 // fadd v20.2d, v20.2d, v4.2d
+	WORD $0x6e6cde52 // fmul v18.2d, v18.2d, v12.2d
+	VFMLA V14.D2, V15.D2, V18.D2
+	WORD $0x6e6ede4f // fmul v15.2d, v18.2d, v14.2d
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V12.D2, V18.D2, V15.D2
+	VFMLA V12.D2, V20.D2, V15.D2
 	WORD $0x4e61d5ef // fadd v15.2d, v15.2d, v1.2d
-	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
-	VFMLA V14.D2, V18.D2, V20.D2
+	WORD $0x6e6cde52 // fmul v18.2d, v18.2d, v12.2d
+	VFMLA V14.D2, V20.D2, V18.D2
 	VBIT V17.B16, V15.B16, V16.B16
-	VBIT V17.B16, V20.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
 	WORD $0x4ee1d60f // fsub v15.2d, v16.2d, v1.2d
 	VAND V0.B16, V12.B16, V17.B16
 	VAND V0.B16, V14.B16, V18.B16
@@ -9002,20 +8884,20 @@ TEXT ·leftJacobianInvSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
 	FMOVQ 256(R4), F0
-	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ 16(R4), F1
+	FMOVQ (R4), F2
 	FMOVQ 64(R4), F3
 	FMOVQ 656(R4), F4
 	FMOVQ 1728(R4), F5
-	FMOVQ 1296(R4), F6
-	FMOVQ 1312(R4), F7
-	FMOVQ 48(R4), F8
-	FMOVQ 80(R4), F9
-	FMOVQ 96(R4), F10
-	FMOVQ 112(R4), F11
+	FMOVQ 1312(R4), F6
+	FMOVQ 48(R4), F7
+	FMOVQ 80(R4), F8
+	FMOVQ 96(R4), F9
+	FMOVQ 112(R4), F10
+	FMOVQ 128(R4), F11
 
 loop:
-	// 353 instructions for 4 matrices, 88.25 each
+	// 344 instructions for 4 matrices, 86 each
 	FMOVQ (R1), F12
 	VAND V1.B16, V12.B16, V13.B16
 	FMOVQ 2608(R4), F14
@@ -9033,174 +8915,165 @@ loop:
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
+	FMOVQ 1296(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	VMOV V16.B16, V17.B16
+	VFMLS V6.S4, V15.S4, V17.S4
+	FMOVQ 1344(R4), F18
+	FMOVQ 1328(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1360(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 1392(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	VMOV V3.B16, V18.B16
+	VFMLA V5.S4, V15.S4, V18.S4
+	WORD $0x4ea3d654 // fsub v20.4s, v18.4s, v3.4s
+	WORD $0x4eb4d5f4 // fsub v20.4s, v15.4s, v20.4s
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	VSHL $23, V18.S4, V18.S4
+	VADD V0.S4, V18.S4, V18.S4
+	WORD $0x6e32dc12 // fmul v18.4s, v0.4s, v18.4s
+	VSHL $23, V20.S4, V20.S4
+	VADD V0.S4, V20.S4, V20.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	VMOV V17.B16, V21.B16
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4ea0d656 // fsub v22.4s, v18.4s, v0.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V18.S4, V17.S4, V23.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
 	VFMLS V6.S4, V15.S4, V16.S4
-	VFMLS V7.S4, V15.S4, V16.S4
-	FMOVQ 1344(R4), F17
-	FMOVQ 1328(R4), F18
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1360(R4), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1376(R4), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1392(R4), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	VMOV V3.B16, V17.B16
-	VFMLA V5.S4, V15.S4, V17.S4
-	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
-	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
-	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
-	VSHL $23, V17.S4, V17.S4
-	VADD V0.S4, V17.S4, V17.S4
-	WORD $0x6e31dc11 // fmul v17.4s, v0.4s, v17.4s
-	VSHL $23, V19.S4, V19.S4
-	VADD V0.S4, V19.S4, V19.S4
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	VMOV V16.B16, V20.B16
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
-	WORD $0x4ea0d635 // fsub v21.4s, v17.4s, v0.4s
-	VMOV V21.B16, V22.B16
-	VFMLA V17.S4, V16.S4, V22.S4
-	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
-	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	VMOV V12.B16, V18.B16
-	VFMLS V6.S4, V15.S4, V18.S4
-	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
-	VFMLS V7.S4, V15.S4, V18.S4
-	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
-	VFMLA V17.S4, V16.S4, V21.S4
-	VFMLA V17.S4, V18.S4, V21.S4
-	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
-	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
+	VFMLA V18.S4, V17.S4, V22.S4
+	VFMLA V18.S4, V16.S4, V22.S4
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x4e34d6f7 // fadd v23.4s, v23.4s, v20.4s
 	WORD $0x6e25ddcf // fmul v15.4s, v14.4s, v5.4s
 	VAND V1.B16, V15.B16, V16.B16
-	VMOV V3.B16, V18.B16
-	VFMLA V8.S4, V16.S4, V18.S4
-	WORD $0x4ea3d653 // fsub v19.4s, v18.4s, v3.4s
+	VMOV V3.B16, V17.B16
+	VFMLA V7.S4, V16.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	VFMLS V8.S4, V19.S4, V16.S4
 	VFMLS V9.S4, V19.S4, V16.S4
 	VFMLS V10.S4, V19.S4, V16.S4
-	VFMLS V11.S4, V19.S4, V16.S4
 	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	FMOVQ 176(R4), F21
-	FMOVQ 128(R4), F23
-	VFMLA V19.S4, V23.S4, V21.S4
-	FMOVQ 192(R4), F23
-	VFMLA V19.S4, V21.S4, V23.S4
-	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
-	VFMLA V23.S4, V16.S4, V16.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 144(R4), F23
-	VFMLA V19.S4, V23.S4, V21.S4
-	FMOVQ 224(R4), F23
-	VFMLA V19.S4, V21.S4, V23.S4
-	FMOVQ 240(R4), F21
-	VFMLA V19.S4, V23.S4, V21.S4
-	VMOV V0.B16, V23.B16
-	VFMLA V19.S4, V21.S4, V23.S4
-	VSHL $31, V18.S4, V19.S4
+	FMOVQ 176(R4), F20
+	VFMLA V19.S4, V11.S4, V20.S4
+	FMOVQ 192(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	VFMLA V22.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F20
+	FMOVQ 144(R4), F22
+	VFMLA V19.S4, V22.S4, V20.S4
+	FMOVQ 224(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	FMOVQ 240(R4), F20
+	VFMLA V19.S4, V22.S4, V20.S4
+	VMOV V0.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	VSHL $31, V17.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V16.B16, V21.B16
-	VBIT V19.B16, V23.B16, V21.B16
-	VBIT V19.B16, V16.B16, V23.B16
-	VSHL $30, V18.S4, V16.S4
-	FMOVQ 160(R4), F19
-	VADD V19.S4, V18.S4, V18.S4
-	VSHL $30, V18.S4, V18.S4
-	VAND V2.B16, V18.B16, V18.B16
-	VEOR V18.B16, V23.B16, V23.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V21.B16, V21.B16
+	VBIT V19.B16, V22.B16, V16.B16
+	VSHL $30, V17.S4, V17.S4
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V16.B16, V16.B16
 	VAND V1.B16, V14.B16, V15.B16
-	VMOV V3.B16, V16.B16
-	VFMLA V8.S4, V15.S4, V16.S4
-	WORD $0x4ea3d612 // fsub v18.4s, v16.4s, v3.4s
-	VFMLS V9.S4, V18.S4, V15.S4
-	VFMLS V10.S4, V18.S4, V15.S4
-	VFMLS V11.S4, V18.S4, V15.S4
-	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 176(R4), F19
-	FMOVQ 128(R4), F23
-	VFMLA V18.S4, V23.S4, V19.S4
-	FMOVQ 192(R4), F23
-	VFMLA V18.S4, V19.S4, V23.S4
-	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
-	VFMLA V23.S4, V15.S4, V15.S4
-	FMOVQ 208(R4), F19
-	FMOVQ 144(R4), F23
-	VFMLA V18.S4, V23.S4, V19.S4
-	FMOVQ 224(R4), F23
-	VFMLA V18.S4, V19.S4, V23.S4
-	FMOVQ 240(R4), F19
-	VFMLA V18.S4, V23.S4, V19.S4
-	VMOV V0.B16, V23.B16
-	VFMLA V18.S4, V19.S4, V23.S4
-	VSHL $31, V16.S4, V18.S4
-	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
-	VMOV V15.B16, V19.B16
-	VBIT V18.B16, V23.B16, V19.B16
-	VBIT V18.B16, V15.B16, V23.B16
-	VSHL $30, V16.S4, V15.S4
-	FMOVQ 160(R4), F18
-	VADD V18.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V23.B16, V23.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V7.S4, V15.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	VFMLS V8.S4, V19.S4, V15.S4
+	VFMLS V9.S4, V19.S4, V15.S4
+	VFMLS V10.S4, V19.S4, V15.S4
+	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F20
+	VFMLA V19.S4, V11.S4, V20.S4
+	FMOVQ 192(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	VFMLA V22.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F20
+	FMOVQ 144(R4), F22
+	VFMLA V19.S4, V22.S4, V20.S4
+	FMOVQ 224(R4), F22
+	VFMLA V19.S4, V20.S4, V22.S4
+	FMOVQ 240(R4), F20
+	VFMLA V19.S4, V22.S4, V20.S4
+	VMOV V0.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	VSHL $31, V17.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V15.B16, V20.B16
+	VBIT V19.B16, V22.B16, V20.B16
+	VBIT V19.B16, V15.B16, V22.B16
+	VSHL $30, V17.S4, V15.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V17.S4, V17.S4
+	VSHL $30, V17.S4, V17.S4
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V22.B16, V22.B16
 	VEOR V14.B16, V15.B16, V15.B16
 	VAND V2.B16, V15.B16, V15.B16
-	VEOR V15.B16, V19.B16, V19.B16
-	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
-	VFMLA V23.S4, V20.S4, V15.S4
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V20.S4, V17.S4
-	WORD $0x6eb7e4b0 // fcmgt v16.4s, v5.4s, v23.4s
+	VEOR V15.B16, V20.B16, V20.B16
+	WORD $0x6e36de4f // fmul v15.4s, v18.4s, v22.4s
+	VFMLA V22.S4, V21.S4, V15.S4
+	WORD $0x6e34de52 // fmul v18.4s, v18.4s, v20.4s
+	VFMLA V20.S4, V21.S4, V18.S4
+	WORD $0x6eb6e4b1 // fcmgt v17.4s, v5.4s, v22.4s
 	WORD $0x4ea0d5ef // fsub v15.4s, v15.4s, v0.4s
-	WORD $0x4e35d6b2 // fadd v18.4s, v21.4s, v21.4s
-	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
-	VFMLS V21.S4, V18.S4, V22.S4
-	VBIT V16.B16, V15.B16, V22.B16
+	WORD $0x4e30d613 // fadd v19.4s, v16.4s, v16.4s
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VFMLS V16.S4, V19.S4, V23.S4
+	VBIT V17.B16, V15.B16, V23.B16
 	VAND V1.B16, V12.B16, V15.B16
 	VAND V1.B16, V14.B16, V16.B16
-	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
-	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V17.B16
 	FMOVQ 2624(R4), F15
-	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
-	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x6eb1e5f1 // fcmgt v17.4s, v15.4s, v17.4s
+	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
 	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V16.S4
-	VFMLA V22.S4, V22.S4, V15.S4
+	VFMLA V18.S4, V18.S4, V16.S4
+	VFMLA V23.S4, V23.S4, V15.S4
 	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	VBIT V18.B16, V0.B16, V15.B16
-	WORD $0x6e31ddd0 // fmul v16.4s, v14.4s, v17.4s
+	VBIT V17.B16, V0.B16, V15.B16
+	WORD $0x6e32ddd0 // fmul v16.4s, v14.4s, v18.4s
 	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
-	VFMLA V17.S4, V14.S4, V19.S4
-	VFMLA V22.S4, V12.S4, V16.S4
+	VFMLA V18.S4, V14.S4, V19.S4
+	VFMLA V23.S4, V12.S4, V16.S4
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
-	WORD $0x6e31dd93 // fmul v19.4s, v12.4s, v17.4s
+	WORD $0x6e32dd93 // fmul v19.4s, v12.4s, v18.4s
 	VMOV V19.B16, V20.B16
-	VFMLS V17.S4, V12.S4, V20.S4
+	VFMLS V18.S4, V12.S4, V20.S4
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V22.S4, V14.S4, V19.S4
+	VFMLA V23.S4, V14.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
 	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
 	VFMLA V12.S4, V12.S4, V15.S4
-	VMOV V0.B16, V17.B16
+	VMOV V0.B16, V18.B16
 	FMOVQ 240(R4), F20
-	VFMLA V20.S4, V12.S4, V17.S4
+	VFMLA V20.S4, V12.S4, V18.S4
 	FMOVQ 2736(R4), F20
-	VFMLA V20.S4, V15.S4, V17.S4
+	VFMLA V20.S4, V15.S4, V18.S4
 	WORD $0x4e2cd58f // fadd v15.4s, v12.4s, v12.4s
 	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
 	FMOVQ 240(R4), F20
 	WORD $0x6e34ddd5 // fmul v21.4s, v14.4s, v20.4s
 	FMOVQ 2736(R4), F20
 	VFMLA V20.S4, V15.S4, V21.S4
-	VBIT V18.B16, V17.B16, V16.B16
-	VBIT V18.B16, V21.B16, V19.B16
+	VBIT V17.B16, V18.B16, V16.B16
+	VBIT V17.B16, V21.B16, V19.B16
 	WORD $0x6e24de6f // fmul v15.4s, v19.4s, v4.4s
 	VMOV V15.B16, V17.B16
 	VFMLS V4.S4, V19.S4, V17.S4
@@ -9506,10 +9379,10 @@ TEXT ·leftJacobianInvSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 416(R4), F11
 
 loop:
-	// 411 instructions for 2 matrices, 205.5 each
+	// 404 instructions for 2 matrices, 202 each
 	FMOVQ (R1), F12
 	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2672(R4), F14
+	FMOVQ 2688(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R13
@@ -9604,81 +9477,74 @@ loop:
 	VFMLA V21.D2, V23.D2, V22.D2
 	VSHL $63, V17.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V16.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V16.B16, V16.B16
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V6.D2, V15.D2, V17.D2
+	WORD $0x4ee3d635 // fsub v21.2d, v17.2d, v3.2d
+	VFMLS V7.D2, V21.D2, V15.D2
+	VFMLS V8.D2, V21.D2, V15.D2
+	VFMLS V9.D2, V21.D2, V15.D2
+	WORD $0x6e6fddf5 // fmul v21.2d, v15.2d, v15.2d
+	FMOVQ 448(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 464(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 480(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 496(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 512(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V15.D2, V15.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V11.D2, V22.D2
+	FMOVQ 544(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 560(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 576(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 592(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 608(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V0.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V15.B16, V23.B16
 	VBIT V21.B16, V22.B16, V23.B16
-	VBIT V21.B16, V16.B16, V22.B16
-	FMOVQ 432(R4), F16
-	VADD V16.D2, V17.D2, V21.D2
+	VBIT V21.B16, V15.B16, V22.B16
+	FMOVQ 432(R4), F15
+	VADD V15.D2, V17.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
 	VAND V2.B16, V21.B16, V21.B16
 	VEOR V21.B16, V22.B16, V22.B16
 	VSHL $62, V17.D2, V17.D2
-	VEOR V15.B16, V17.B16, V17.B16
+	VEOR V14.B16, V17.B16, V17.B16
 	VAND V2.B16, V17.B16, V17.B16
 	VEOR V17.B16, V23.B16, V23.B16
-	VAND V1.B16, V14.B16, V15.B16
-	VMOV V3.B16, V16.B16
-	VFMLA V6.D2, V15.D2, V16.D2
-	WORD $0x4ee3d611 // fsub v17.2d, v16.2d, v3.2d
-	VFMLS V7.D2, V17.D2, V15.D2
-	VFMLS V8.D2, V17.D2, V15.D2
-	VFMLS V9.D2, V17.D2, V15.D2
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 448(R4), F21
-	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 464(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 480(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 496(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 512(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
-	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 528(R4), F21
-	VFMLA V17.D2, V11.D2, V21.D2
-	FMOVQ 544(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 560(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 576(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 592(R4), F21
-	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 608(R4), F22
-	VFMLA V17.D2, V21.D2, V22.D2
-	VMOV V0.B16, V21.B16
-	VFMLA V17.D2, V22.D2, V21.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V15.B16, V22.B16
-	VBIT V17.B16, V21.B16, V22.B16
-	VBIT V17.B16, V15.B16, V21.B16
-	FMOVQ 432(R4), F15
-	VADD V15.D2, V16.D2, V17.D2
-	VSHL $62, V17.D2, V17.D2
-	VAND V2.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	VSHL $62, V16.D2, V16.D2
-	VEOR V14.B16, V16.B16, V16.B16
-	VAND V2.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
-	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
-	VFMLA V21.D2, V19.D2, V15.D2
-	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
-	VFMLA V22.D2, V19.D2, V18.D2
-	WORD $0x6ef5e4b0 // fcmgt v16.2d, v5.2d, v21.2d
+	WORD $0x6e76de4f // fmul v15.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V15.D2
+	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
+	VFMLA V23.D2, V19.D2, V18.D2
+	WORD $0x6ef6e4b1 // fcmgt v17.2d, v5.2d, v22.2d
 	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
-	WORD $0x4e77d6f1 // fadd v17.2d, v23.2d, v23.2d
-	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
-	VFMLS V23.D2, V17.D2, V20.D2
-	VBIT V16.B16, V15.B16, V20.B16
+	WORD $0x4e70d613 // fadd v19.2d, v16.2d, v16.2d
+	WORD $0x6e76de94 // fmul v20.2d, v20.2d, v22.2d
+	VFMLS V16.D2, V19.D2, V20.D2
+	VBIT V17.B16, V15.B16, V20.B16
 	VAND V1.B16, V12.B16, V15.B16
 	VAND V1.B16, V14.B16, V16.B16
 	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
 	VBSL V16.B16, V15.B16, V17.B16
-	FMOVQ 2688(R4), F15
+	FMOVQ 2704(R4), F15
 	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
 	WORD $0x6e72de4f // fmul v15.2d, v18.2d, v18.2d
 	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
@@ -10041,7 +9907,7 @@ TEXT ·adjointSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ 16(R4), F0
+	FMOVQ (R4), F0
 
 loop:
 	// 54 instructions for 4 matrices, 13.5 each

@@ -42,28 +42,28 @@ DATA se3Consts<>+272(SB)/8, $0x3f0000003f000000 // half
 DATA se3Consts<>+280(SB)/8, $0x3f0000003f000000 // half
 DATA se3Consts<>+288(SB)/8, $0x0000000200000001 // laneWeights
 DATA se3Consts<>+296(SB)/8, $0x0000000800000004 // laneWeights
-DATA se3Consts<>+304(SB)/8, $0x3ff0000000000000 // oneF64
-DATA se3Consts<>+312(SB)/8, $0x3ff0000000000000 // oneF64
-DATA se3Consts<>+320(SB)/8, $0x8000000000000000 // signF64
-DATA se3Consts<>+328(SB)/8, $0x8000000000000000 // signF64
-DATA se3Consts<>+336(SB)/8, $0x4270000000000000 // theta2MaxF64
-DATA se3Consts<>+344(SB)/8, $0x4270000000000000 // theta2MaxF64
-DATA se3Consts<>+352(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA se3Consts<>+360(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA se3Consts<>+368(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA se3Consts<>+376(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA se3Consts<>+384(SB)/8, $0x4338000000000000 // roundF64
-DATA se3Consts<>+392(SB)/8, $0x4338000000000000 // roundF64
-DATA se3Consts<>+400(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA se3Consts<>+408(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA se3Consts<>+416(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA se3Consts<>+424(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA se3Consts<>+432(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA se3Consts<>+440(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA se3Consts<>+448(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA se3Consts<>+456(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA se3Consts<>+464(SB)/8, $0x0000000000000001 // oneIF64
-DATA se3Consts<>+472(SB)/8, $0x0000000000000001 // oneIF64
+DATA se3Consts<>+304(SB)/8, $0x8000000000000000 // signF64
+DATA se3Consts<>+312(SB)/8, $0x8000000000000000 // signF64
+DATA se3Consts<>+320(SB)/8, $0x4270000000000000 // theta2MaxF64
+DATA se3Consts<>+328(SB)/8, $0x4270000000000000 // theta2MaxF64
+DATA se3Consts<>+336(SB)/8, $0x07b0000000000000 // rootMinF64
+DATA se3Consts<>+344(SB)/8, $0x07b0000000000000 // rootMinF64
+DATA se3Consts<>+352(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA se3Consts<>+360(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA se3Consts<>+368(SB)/8, $0x4338000000000000 // roundF64
+DATA se3Consts<>+376(SB)/8, $0x4338000000000000 // roundF64
+DATA se3Consts<>+384(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA se3Consts<>+392(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA se3Consts<>+400(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA se3Consts<>+408(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA se3Consts<>+416(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA se3Consts<>+424(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA se3Consts<>+432(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA se3Consts<>+440(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA se3Consts<>+448(SB)/8, $0x0000000000000001 // oneIF64
+DATA se3Consts<>+456(SB)/8, $0x0000000000000001 // oneIF64
+DATA se3Consts<>+464(SB)/8, $0x3ff0000000000000 // oneF64
+DATA se3Consts<>+472(SB)/8, $0x3ff0000000000000 // oneF64
 DATA se3Consts<>+480(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
 DATA se3Consts<>+488(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
 DATA se3Consts<>+496(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
@@ -90,227 +90,223 @@ DATA se3Consts<>+656(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA se3Consts<>+664(SB)/8, $0x0000000000000002 // laneWeightsF64
 DATA se3Consts<>+672(SB)/8, $0x42c8000042c80000 // quatMax
 DATA se3Consts<>+680(SB)/8, $0x42c8000042c80000 // quatMax
-DATA se3Consts<>+688(SB)/8, $0x2180000021800000 // quatShort
-DATA se3Consts<>+696(SB)/8, $0x2180000021800000 // quatShort
-DATA se3Consts<>+704(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se3Consts<>+712(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA se3Consts<>+720(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se3Consts<>+728(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA se3Consts<>+736(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se3Consts<>+744(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA se3Consts<>+752(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se3Consts<>+760(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA se3Consts<>+768(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se3Consts<>+776(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA se3Consts<>+784(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se3Consts<>+792(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA se3Consts<>+800(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se3Consts<>+808(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA se3Consts<>+816(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se3Consts<>+824(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA se3Consts<>+832(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se3Consts<>+840(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA se3Consts<>+848(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se3Consts<>+856(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA se3Consts<>+864(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA se3Consts<>+872(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA se3Consts<>+880(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+888(SB)/8, $0x7fffffffffffffff // absF64
-DATA se3Consts<>+896(SB)/8, $0x20b0000000000000 // quatShortF64
-DATA se3Consts<>+904(SB)/8, $0x20b0000000000000 // quatShortF64
-DATA se3Consts<>+912(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se3Consts<>+920(SB)/8, $0x3fe0000000000000 // halfF64
-DATA se3Consts<>+928(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA se3Consts<>+936(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA se3Consts<>+944(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA se3Consts<>+952(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA se3Consts<>+960(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA se3Consts<>+968(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA se3Consts<>+976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA se3Consts<>+984(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA se3Consts<>+992(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA se3Consts<>+1000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA se3Consts<>+1008(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA se3Consts<>+1016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA se3Consts<>+1024(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA se3Consts<>+1032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA se3Consts<>+1040(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA se3Consts<>+1048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA se3Consts<>+1056(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA se3Consts<>+1064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA se3Consts<>+1072(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA se3Consts<>+1080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA se3Consts<>+1088(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA se3Consts<>+1096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA se3Consts<>+1104(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA se3Consts<>+1112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA se3Consts<>+1120(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA se3Consts<>+1128(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA se3Consts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA se3Consts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA se3Consts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA se3Consts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA se3Consts<>+1168(SB)/8, $0x0000000000000000 // zero
-DATA se3Consts<>+1176(SB)/8, $0x0000000000000000 // zero
-DATA se3Consts<>+1184(SB)/8, $0x2680000026800000 // theta2Min
-DATA se3Consts<>+1192(SB)/8, $0x2680000026800000 // theta2Min
-DATA se3Consts<>+1200(SB)/8, $0x0000000000000000 // zeroF64
-DATA se3Consts<>+1208(SB)/8, $0x0000000000000000 // zeroF64
-DATA se3Consts<>+1216(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA se3Consts<>+1224(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA se3Consts<>+1232(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se3Consts<>+1240(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA se3Consts<>+1248(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se3Consts<>+1256(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA se3Consts<>+1264(SB)/8, $0x4080000040800000 // four
-DATA se3Consts<>+1272(SB)/8, $0x4080000040800000 // four
-DATA se3Consts<>+1280(SB)/8, $0xaf309231af309231 // gammaSeries5
-DATA se3Consts<>+1288(SB)/8, $0xaf309231af309231 // gammaSeries5
-DATA se3Consts<>+1296(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
-DATA se3Consts<>+1304(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
-DATA se3Consts<>+1312(SB)/8, $0x32d7322b32d7322b // gammaSeries4
-DATA se3Consts<>+1320(SB)/8, $0x32d7322b32d7322b // gammaSeries4
-DATA se3Consts<>+1328(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
-DATA se3Consts<>+1336(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
-DATA se3Consts<>+1344(SB)/8, $0x39500d0139500d01 // gammaSeries2
-DATA se3Consts<>+1352(SB)/8, $0x39500d0139500d01 // gammaSeries2
-DATA se3Consts<>+1360(SB)/8, $0xbc088889bc088889 // gammaSeries1
-DATA se3Consts<>+1368(SB)/8, $0xbc088889bc088889 // gammaSeries1
-DATA se3Consts<>+1376(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
-DATA se3Consts<>+1384(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
-DATA se3Consts<>+1392(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
-DATA se3Consts<>+1400(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
-DATA se3Consts<>+1408(SB)/8, $0xab3c57abab3c57ab // betaSeries6
-DATA se3Consts<>+1416(SB)/8, $0xab3c57abab3c57ab // betaSeries6
-DATA se3Consts<>+1424(SB)/8, $0xb2b35479b2b35479 // betaSeries4
-DATA se3Consts<>+1432(SB)/8, $0xb2b35479b2b35479 // betaSeries4
-DATA se3Consts<>+1440(SB)/8, $0x3613f27e3613f27e // betaSeries3
-DATA se3Consts<>+1448(SB)/8, $0x3613f27e3613f27e // betaSeries3
-DATA se3Consts<>+1456(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
-DATA se3Consts<>+1464(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
-DATA se3Consts<>+1472(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
-DATA se3Consts<>+1480(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
-DATA se3Consts<>+1488(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
-DATA se3Consts<>+1496(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
-DATA se3Consts<>+1504(SB)/8, $0x4040000040400000 // three
-DATA se3Consts<>+1512(SB)/8, $0x4040000040400000 // three
-DATA se3Consts<>+1520(SB)/8, $0x4010000000000000 // fourF64
-DATA se3Consts<>+1528(SB)/8, $0x4010000000000000 // fourF64
-DATA se3Consts<>+1536(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
-DATA se3Consts<>+1544(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
-DATA se3Consts<>+1552(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
-DATA se3Consts<>+1560(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
-DATA se3Consts<>+1568(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
-DATA se3Consts<>+1576(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
-DATA se3Consts<>+1584(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
-DATA se3Consts<>+1592(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
-DATA se3Consts<>+1600(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
-DATA se3Consts<>+1608(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
-DATA se3Consts<>+1616(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
-DATA se3Consts<>+1624(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
-DATA se3Consts<>+1632(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
-DATA se3Consts<>+1640(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
-DATA se3Consts<>+1648(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
-DATA se3Consts<>+1656(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
-DATA se3Consts<>+1664(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
-DATA se3Consts<>+1672(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
-DATA se3Consts<>+1680(SB)/8, $0xbf81111111111111 // gammaSeries1F64
-DATA se3Consts<>+1688(SB)/8, $0xbf81111111111111 // gammaSeries1F64
-DATA se3Consts<>+1696(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
-DATA se3Consts<>+1704(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
-DATA se3Consts<>+1712(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
-DATA se3Consts<>+1720(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
-DATA se3Consts<>+1728(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
-DATA se3Consts<>+1736(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
-DATA se3Consts<>+1744(SB)/8, $0xbc610f588c412135 // betaSeries8F64
-DATA se3Consts<>+1752(SB)/8, $0xbc610f588c412135 // betaSeries8F64
-DATA se3Consts<>+1760(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
-DATA se3Consts<>+1768(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
-DATA se3Consts<>+1776(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
-DATA se3Consts<>+1784(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
-DATA se3Consts<>+1792(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
-DATA se3Consts<>+1800(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
-DATA se3Consts<>+1808(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
-DATA se3Consts<>+1816(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
-DATA se3Consts<>+1824(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
-DATA se3Consts<>+1832(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
-DATA se3Consts<>+1840(SB)/8, $0xbf23813813813814 // betaSeries2F64
-DATA se3Consts<>+1848(SB)/8, $0xbf23813813813814 // betaSeries2F64
-DATA se3Consts<>+1856(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
-DATA se3Consts<>+1864(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
-DATA se3Consts<>+1872(SB)/8, $0xbfb5555555555555 // betaSeries0F64
-DATA se3Consts<>+1880(SB)/8, $0xbfb5555555555555 // betaSeries0F64
-DATA se3Consts<>+1888(SB)/8, $0x4008000000000000 // threeF64
-DATA se3Consts<>+1896(SB)/8, $0x4008000000000000 // threeF64
-DATA se3Consts<>+1904(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se3Consts<>+1912(SB)/8, $0x355debbd355debbd // halfCotRest3
-DATA se3Consts<>+1920(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se3Consts<>+1928(SB)/8, $0x32b3547932b35479 // halfCotRest4
-DATA se3Consts<>+1936(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se3Consts<>+1944(SB)/8, $0x380ab356380ab356 // halfCotRest2
-DATA se3Consts<>+1952(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se3Consts<>+1960(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
-DATA se3Consts<>+1968(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se3Consts<>+1976(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
-DATA se3Consts<>+1984(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
-DATA se3Consts<>+1992(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
-DATA se3Consts<>+2000(SB)/8, $0xb4602998b4602998 // halfCotSlope4
-DATA se3Consts<>+2008(SB)/8, $0xb4602998b4602998 // halfCotSlope4
-DATA se3Consts<>+2016(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
-DATA se3Consts<>+2024(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
-DATA se3Consts<>+2032(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
-DATA se3Consts<>+2040(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
-DATA se3Consts<>+2048(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
-DATA se3Consts<>+2056(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
-DATA se3Consts<>+2064(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
-DATA se3Consts<>+2072(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
-DATA se3Consts<>+2080(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
-DATA se3Consts<>+2088(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
-DATA se3Consts<>+2096(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se3Consts<>+2104(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
-DATA se3Consts<>+2112(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se3Consts<>+2120(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
-DATA se3Consts<>+2128(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se3Consts<>+2136(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
-DATA se3Consts<>+2144(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se3Consts<>+2152(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
-DATA se3Consts<>+2160(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se3Consts<>+2168(SB)/8, $0x3e022805d644267f // halfCotRest5F64
-DATA se3Consts<>+2176(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se3Consts<>+2184(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
-DATA se3Consts<>+2192(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se3Consts<>+2200(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
-DATA se3Consts<>+2208(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se3Consts<>+2216(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
-DATA se3Consts<>+2224(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se3Consts<>+2232(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
-DATA se3Consts<>+2240(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se3Consts<>+2248(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
-DATA se3Consts<>+2256(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
-DATA se3Consts<>+2264(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
-DATA se3Consts<>+2272(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
-DATA se3Consts<>+2280(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
-DATA se3Consts<>+2288(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
-DATA se3Consts<>+2296(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
-DATA se3Consts<>+2304(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
-DATA se3Consts<>+2312(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
-DATA se3Consts<>+2320(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
-DATA se3Consts<>+2328(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
-DATA se3Consts<>+2336(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
-DATA se3Consts<>+2344(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
-DATA se3Consts<>+2352(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
-DATA se3Consts<>+2360(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
-DATA se3Consts<>+2368(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
-DATA se3Consts<>+2376(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
-DATA se3Consts<>+2384(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
-DATA se3Consts<>+2392(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
-DATA se3Consts<>+2400(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
-DATA se3Consts<>+2408(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
-DATA se3Consts<>+2416(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
-DATA se3Consts<>+2424(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
-DATA se3Consts<>+2432(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
-DATA se3Consts<>+2440(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
-GLOBL se3Consts<>(SB), RODATA|NOPTR, $2448
+DATA se3Consts<>+688(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se3Consts<>+696(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA se3Consts<>+704(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA se3Consts<>+712(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA se3Consts<>+720(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA se3Consts<>+728(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA se3Consts<>+736(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA se3Consts<>+744(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA se3Consts<>+752(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA se3Consts<>+760(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA se3Consts<>+768(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA se3Consts<>+776(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA se3Consts<>+784(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA se3Consts<>+792(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA se3Consts<>+800(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA se3Consts<>+808(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA se3Consts<>+816(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA se3Consts<>+824(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA se3Consts<>+832(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA se3Consts<>+840(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA se3Consts<>+848(SB)/8, $0x4059000000000000 // quatMaxF64
+DATA se3Consts<>+856(SB)/8, $0x4059000000000000 // quatMaxF64
+DATA se3Consts<>+864(SB)/8, $0x7fffffffffffffff // absF64
+DATA se3Consts<>+872(SB)/8, $0x7fffffffffffffff // absF64
+DATA se3Consts<>+880(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se3Consts<>+888(SB)/8, $0x3fe0000000000000 // halfF64
+DATA se3Consts<>+896(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA se3Consts<>+904(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA se3Consts<>+912(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA se3Consts<>+920(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA se3Consts<>+928(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA se3Consts<>+936(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA se3Consts<>+944(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA se3Consts<>+952(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA se3Consts<>+960(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA se3Consts<>+968(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA se3Consts<>+976(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA se3Consts<>+984(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA se3Consts<>+992(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA se3Consts<>+1000(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA se3Consts<>+1008(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA se3Consts<>+1016(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA se3Consts<>+1024(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA se3Consts<>+1032(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA se3Consts<>+1040(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA se3Consts<>+1048(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA se3Consts<>+1056(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA se3Consts<>+1064(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA se3Consts<>+1072(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA se3Consts<>+1080(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA se3Consts<>+1088(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA se3Consts<>+1096(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA se3Consts<>+1104(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA se3Consts<>+1112(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA se3Consts<>+1120(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA se3Consts<>+1128(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA se3Consts<>+1136(SB)/8, $0x0000000000000000 // zero
+DATA se3Consts<>+1144(SB)/8, $0x0000000000000000 // zero
+DATA se3Consts<>+1152(SB)/8, $0x2680000026800000 // theta2Min
+DATA se3Consts<>+1160(SB)/8, $0x2680000026800000 // theta2Min
+DATA se3Consts<>+1168(SB)/8, $0x0000000000000000 // zeroF64
+DATA se3Consts<>+1176(SB)/8, $0x0000000000000000 // zeroF64
+DATA se3Consts<>+1184(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA se3Consts<>+1192(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA se3Consts<>+1200(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA se3Consts<>+1208(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA se3Consts<>+1216(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se3Consts<>+1224(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA se3Consts<>+1232(SB)/8, $0x4080000040800000 // four
+DATA se3Consts<>+1240(SB)/8, $0x4080000040800000 // four
+DATA se3Consts<>+1248(SB)/8, $0xaf309231af309231 // gammaSeries5
+DATA se3Consts<>+1256(SB)/8, $0xaf309231af309231 // gammaSeries5
+DATA se3Consts<>+1264(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
+DATA se3Consts<>+1272(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
+DATA se3Consts<>+1280(SB)/8, $0x32d7322b32d7322b // gammaSeries4
+DATA se3Consts<>+1288(SB)/8, $0x32d7322b32d7322b // gammaSeries4
+DATA se3Consts<>+1296(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
+DATA se3Consts<>+1304(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
+DATA se3Consts<>+1312(SB)/8, $0x39500d0139500d01 // gammaSeries2
+DATA se3Consts<>+1320(SB)/8, $0x39500d0139500d01 // gammaSeries2
+DATA se3Consts<>+1328(SB)/8, $0xbc088889bc088889 // gammaSeries1
+DATA se3Consts<>+1336(SB)/8, $0xbc088889bc088889 // gammaSeries1
+DATA se3Consts<>+1344(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
+DATA se3Consts<>+1352(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
+DATA se3Consts<>+1360(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
+DATA se3Consts<>+1368(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
+DATA se3Consts<>+1376(SB)/8, $0xab3c57abab3c57ab // betaSeries6
+DATA se3Consts<>+1384(SB)/8, $0xab3c57abab3c57ab // betaSeries6
+DATA se3Consts<>+1392(SB)/8, $0xb2b35479b2b35479 // betaSeries4
+DATA se3Consts<>+1400(SB)/8, $0xb2b35479b2b35479 // betaSeries4
+DATA se3Consts<>+1408(SB)/8, $0x3613f27e3613f27e // betaSeries3
+DATA se3Consts<>+1416(SB)/8, $0x3613f27e3613f27e // betaSeries3
+DATA se3Consts<>+1424(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
+DATA se3Consts<>+1432(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
+DATA se3Consts<>+1440(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
+DATA se3Consts<>+1448(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
+DATA se3Consts<>+1456(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
+DATA se3Consts<>+1464(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
+DATA se3Consts<>+1472(SB)/8, $0x4040000040400000 // three
+DATA se3Consts<>+1480(SB)/8, $0x4040000040400000 // three
+DATA se3Consts<>+1488(SB)/8, $0x4010000000000000 // fourF64
+DATA se3Consts<>+1496(SB)/8, $0x4010000000000000 // fourF64
+DATA se3Consts<>+1504(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
+DATA se3Consts<>+1512(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
+DATA se3Consts<>+1520(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
+DATA se3Consts<>+1528(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
+DATA se3Consts<>+1536(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
+DATA se3Consts<>+1544(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
+DATA se3Consts<>+1552(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
+DATA se3Consts<>+1560(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
+DATA se3Consts<>+1568(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
+DATA se3Consts<>+1576(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
+DATA se3Consts<>+1584(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
+DATA se3Consts<>+1592(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
+DATA se3Consts<>+1600(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
+DATA se3Consts<>+1608(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
+DATA se3Consts<>+1616(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
+DATA se3Consts<>+1624(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
+DATA se3Consts<>+1632(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
+DATA se3Consts<>+1640(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
+DATA se3Consts<>+1648(SB)/8, $0xbf81111111111111 // gammaSeries1F64
+DATA se3Consts<>+1656(SB)/8, $0xbf81111111111111 // gammaSeries1F64
+DATA se3Consts<>+1664(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
+DATA se3Consts<>+1672(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
+DATA se3Consts<>+1680(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
+DATA se3Consts<>+1688(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
+DATA se3Consts<>+1696(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
+DATA se3Consts<>+1704(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
+DATA se3Consts<>+1712(SB)/8, $0xbc610f588c412135 // betaSeries8F64
+DATA se3Consts<>+1720(SB)/8, $0xbc610f588c412135 // betaSeries8F64
+DATA se3Consts<>+1728(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
+DATA se3Consts<>+1736(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
+DATA se3Consts<>+1744(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
+DATA se3Consts<>+1752(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
+DATA se3Consts<>+1760(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
+DATA se3Consts<>+1768(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
+DATA se3Consts<>+1776(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
+DATA se3Consts<>+1784(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
+DATA se3Consts<>+1792(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
+DATA se3Consts<>+1800(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
+DATA se3Consts<>+1808(SB)/8, $0xbf23813813813814 // betaSeries2F64
+DATA se3Consts<>+1816(SB)/8, $0xbf23813813813814 // betaSeries2F64
+DATA se3Consts<>+1824(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
+DATA se3Consts<>+1832(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
+DATA se3Consts<>+1840(SB)/8, $0xbfb5555555555555 // betaSeries0F64
+DATA se3Consts<>+1848(SB)/8, $0xbfb5555555555555 // betaSeries0F64
+DATA se3Consts<>+1856(SB)/8, $0x4008000000000000 // threeF64
+DATA se3Consts<>+1864(SB)/8, $0x4008000000000000 // threeF64
+DATA se3Consts<>+1872(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se3Consts<>+1880(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA se3Consts<>+1888(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se3Consts<>+1896(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA se3Consts<>+1904(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se3Consts<>+1912(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA se3Consts<>+1920(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se3Consts<>+1928(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA se3Consts<>+1936(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se3Consts<>+1944(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA se3Consts<>+1952(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
+DATA se3Consts<>+1960(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
+DATA se3Consts<>+1968(SB)/8, $0xb4602998b4602998 // halfCotSlope4
+DATA se3Consts<>+1976(SB)/8, $0xb4602998b4602998 // halfCotSlope4
+DATA se3Consts<>+1984(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
+DATA se3Consts<>+1992(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
+DATA se3Consts<>+2000(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
+DATA se3Consts<>+2008(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
+DATA se3Consts<>+2016(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
+DATA se3Consts<>+2024(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
+DATA se3Consts<>+2032(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
+DATA se3Consts<>+2040(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
+DATA se3Consts<>+2048(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
+DATA se3Consts<>+2056(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
+DATA se3Consts<>+2064(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se3Consts<>+2072(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA se3Consts<>+2080(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se3Consts<>+2088(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA se3Consts<>+2096(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se3Consts<>+2104(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA se3Consts<>+2112(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se3Consts<>+2120(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA se3Consts<>+2128(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se3Consts<>+2136(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA se3Consts<>+2144(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se3Consts<>+2152(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA se3Consts<>+2160(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se3Consts<>+2168(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA se3Consts<>+2176(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se3Consts<>+2184(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA se3Consts<>+2192(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se3Consts<>+2200(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA se3Consts<>+2208(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se3Consts<>+2216(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA se3Consts<>+2224(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
+DATA se3Consts<>+2232(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
+DATA se3Consts<>+2240(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
+DATA se3Consts<>+2248(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
+DATA se3Consts<>+2256(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
+DATA se3Consts<>+2264(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
+DATA se3Consts<>+2272(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
+DATA se3Consts<>+2280(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
+DATA se3Consts<>+2288(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
+DATA se3Consts<>+2296(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
+DATA se3Consts<>+2304(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
+DATA se3Consts<>+2312(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
+DATA se3Consts<>+2320(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
+DATA se3Consts<>+2328(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
+DATA se3Consts<>+2336(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
+DATA se3Consts<>+2344(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
+DATA se3Consts<>+2352(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
+DATA se3Consts<>+2360(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
+DATA se3Consts<>+2368(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
+DATA se3Consts<>+2376(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
+DATA se3Consts<>+2384(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
+DATA se3Consts<>+2392(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
+DATA se3Consts<>+2400(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+DATA se3Consts<>+2408(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+GLOBL se3Consts<>(SB), RODATA|NOPTR, $2416
 
 // func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO3F32NEON(SB), NOSPLIT, $0-64
@@ -557,7 +553,7 @@ TEXT ·expSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 464(R4), F10
 
 loop:
-	// 106 instructions for 2 matrices, 53 each
+	// 105 instructions for 2 matrices, 52.5 each
 	FMOVQ (R1), F11
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	ADD R5, R1, R9
@@ -566,21 +562,20 @@ loop:
 	ADD R5<<1, R1, R9
 	FMOVQ (R9), F14
 	VFMLA V14.D2, V14.D2, V12.D2
-	WORD $0x6e6ce44f // fcmge v15.2d, v2.2d, v12.2d
+	WORD $0x6e6ce42f // fcmge v15.2d, v1.2d, v12.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6ee3e590 // fcmgt v16.2d, v12.2d, v3.2d
-	VBSL V3.B16, V12.B16, V16.B16
+	WORD $0x6ee2e590 // fcmgt v16.2d, v12.2d, v2.2d
+	VBSL V2.B16, V12.B16, V16.B16
 	WORD $0x6ee1fa0c // fsqrt v12.2d, v16.2d
-	WORD $0x6e6cfc11 // fdiv v17.2d, v0.2d, v12.2d
-	VMOV V5.B16, V17.B16
-	VFMLA V4.D2, V12.D2, V17.D2
-	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
+	VMOV V4.B16, V17.B16
+	VFMLA V3.D2, V12.D2, V17.D2
+	WORD $0x4ee4d632 // fsub v18.2d, v17.2d, v4.2d
 	VMOV V12.B16, V19.B16
+	VFMLS V5.D2, V18.D2, V19.D2
 	VFMLS V6.D2, V18.D2, V19.D2
-	VFMLS V7.D2, V18.D2, V19.D2
 	WORD $0x6e73de72 // fmul v18.2d, v19.2d, v19.2d
 	FMOVQ 480(R4), F20
-	VFMLA V18.D2, V8.D2, V20.D2
+	VFMLA V18.D2, V7.D2, V20.D2
 	FMOVQ 496(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
 	FMOVQ 512(R4), F20
@@ -592,7 +587,7 @@ loop:
 	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
 	VFMLA V20.D2, V19.D2, V19.D2
 	FMOVQ 560(R4), F20
-	VFMLA V18.D2, V9.D2, V20.D2
+	VFMLA V18.D2, V8.D2, V20.D2
 	FMOVQ 576(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
 	FMOVQ 592(R4), F20
@@ -603,7 +598,7 @@ loop:
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 640(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	VMOV V0.B16, V20.B16
+	VMOV V10.B16, V20.B16
 	VFMLA V18.D2, V21.D2, V20.D2
 	VSHL $63, V17.D2, V18.D2
 	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
@@ -611,13 +606,13 @@ loop:
 	VBIT V18.B16, V20.B16, V21.B16
 	VBIT V18.B16, V19.B16, V20.B16
 	VSHL $62, V17.D2, V18.D2
-	VAND V1.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
 	VEOR V18.B16, V21.B16, V21.B16
-	VADD V10.D2, V17.D2, V17.D2
+	VADD V9.D2, V17.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
-	VAND V1.B16, V17.B16, V17.B16
+	VAND V0.B16, V17.B16, V17.B16
 	VEOR V17.B16, V20.B16, V20.B16
-	WORD $0x4ef4d411 // fsub v17.2d, v0.2d, v20.2d
+	WORD $0x4ef4d551 // fsub v17.2d, v10.2d, v20.2d
 	WORD $0x6e6cfeb5 // fdiv v21.2d, v21.2d, v12.2d
 	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
 	WORD $0x6e6bdeac // fmul v12.2d, v21.2d, v11.2d
@@ -743,135 +738,124 @@ TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ 32(R4), F1
 	FMOVQ 672(R4), F2
-	FMOVQ (R4), F3
-	FMOVQ 688(R4), F4
-	FMOVQ 64(R4), F5
-	FMOVQ 704(R4), F6
-	FMOVQ 128(R4), F7
-	FMOVQ 112(R4), F8
+	FMOVQ 64(R4), F3
+	FMOVQ (R4), F4
+	FMOVQ 688(R4), F5
+	FMOVQ 128(R4), F6
+	FMOVQ 112(R4), F7
 
 loop:
-	// 124 instructions for 4 matrices, 31 each
+	// 114 instructions for 4 matrices, 28.5 each
 	ADD R8, R1, R9
-	FMOVQ (R9), F9
+	FMOVQ (R9), F8
 	ADD R7, R1, R9
-	FMOVQ (R9), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	ADD R5<<1, R1, R9
-	FMOVQ (R9), F12
-	ADD R6<<1, R1, R9
-	FMOVQ (R9), F13
-	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
-	ADD R6, R1, R9
-	FMOVQ (R9), F15
-	ADD R5, R1, R9
-	FMOVQ (R9), F16
-	WORD $0x4eb0d5f1 // fsub v17.4s, v15.4s, v16.4s
-	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
-	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
-	WORD $0x4e29d54a // fadd v10.4s, v10.4s, v9.4s
-	ADD R5<<2, R1, R9
 	FMOVQ (R9), F9
+	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F11
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	ADD R6, R1, R9
+	FMOVQ (R9), F14
+	ADD R5, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F8
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F13
-	WORD $0x4e2dd52f // fadd v15.4s, v9.4s, v13.4s
-	WORD $0x4eadd532 // fsub v18.4s, v9.4s, v13.4s
-	FMOVQ (R1), F19
-	WORD $0x4e2fd674 // fadd v20.4s, v19.4s, v15.4s
-	WORD $0x4e34d415 // fadd v21.4s, v0.4s, v20.4s
-	WORD $0x4e33d416 // fadd v22.4s, v0.4s, v19.4s
-	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
-	WORD $0x4eb3d40f // fsub v15.4s, v0.4s, v19.4s
-	WORD $0x4e32d5f7 // fadd v23.4s, v15.4s, v18.4s
-	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
-	WORD $0x6e2de532 // fcmge v18.4s, v9.4s, v13.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VMOV V14.B16, V24.B16
-	VBIT V18.B16, V17.B16, V24.B16
-	VMOV V16.B16, V25.B16
-	VBIT V18.B16, V12.B16, V25.B16
-	VBIT V18.B16, V10.B16, V23.B16
-	VBIT V18.B16, V15.B16, V10.B16
-	WORD $0x6eade52f // fcmgt v15.4s, v9.4s, v13.4s
-	VBSL V13.B16, V9.B16, V15.B16
-	WORD $0x6e2fe66f // fcmge v15.4s, v19.4s, v15.4s
-	VBIT V15.B16, V11.B16, V24.B16
-	VBIT V15.B16, V22.B16, V25.B16
-	VBIT V15.B16, V16.B16, V23.B16
-	VBIT V15.B16, V12.B16, V10.B16
-	WORD $0x6eade52c // fcmgt v12.4s, v9.4s, v13.4s
-	VBSL V13.B16, V9.B16, V12.B16
-	WORD $0x6eb3e589 // fcmgt v9.4s, v12.4s, v19.4s
-	VBSL V19.B16, V12.B16, V9.B16
-	WORD $0x6e29e689 // fcmge v9.4s, v20.4s, v9.4s
-	VBIT V9.B16, V21.B16, V24.B16
-	VBIT V9.B16, V11.B16, V25.B16
-	VBIT V9.B16, V14.B16, V23.B16
-	VBIT V9.B16, V17.B16, V10.B16
-	WORD $0x6e39df29 // fmul v9.4s, v25.4s, v25.4s
-	VFMLA V23.S4, V23.S4, V9.S4
-	VFMLA V10.S4, V10.S4, V9.S4
-	WORD $0x6e29e44b // fcmge v11.4s, v2.4s, v9.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4e38e70c // fcmeq v12.4s, v24.4s, v24.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V11.B16, V11.B16
-	VAND V3.B16, V24.B16, V12.B16
-	WORD $0x6ea9e48d // fcmgt v13.4s, v4.4s, v9.4s
-	WORD $0x6ea5e52e // fcmgt v14.4s, v9.4s, v5.4s
-	VBSL V5.B16, V9.B16, V14.B16
-	WORD $0x6ea1f9ce // fsqrt v14.4s, v14.4s
-	WORD $0x6eace5c9 // fcmgt v9.4s, v14.4s, v12.4s
-	VBSL V14.B16, V12.B16, V9.B16
-	WORD $0x6eaee58f // fcmgt v15.4s, v12.4s, v14.4s
-	VBSL V14.B16, V12.B16, V15.B16
-	WORD $0x6e2ffd29 // fdiv v9.4s, v9.4s, v15.4s
-	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
-	WORD $0x6e2fdd30 // fmul v16.4s, v9.4s, v15.4s
+	FMOVQ (R9), F12
+	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
+	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
+	FMOVQ (R1), F18
+	WORD $0x4e32d413 // fadd v19.4s, v0.4s, v18.4s
+	WORD $0x4eb2d414 // fsub v20.4s, v0.4s, v18.4s
+	WORD $0x4e2ed675 // fadd v21.4s, v19.4s, v14.4s
+	WORD $0x4eaed673 // fsub v19.4s, v19.4s, v14.4s
+	WORD $0x4e31d68e // fadd v14.4s, v20.4s, v17.4s
+	WORD $0x4eb1d694 // fsub v20.4s, v20.4s, v17.4s
+	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VMOV V13.B16, V22.B16
+	VBIT V17.B16, V16.B16, V22.B16
+	VMOV V15.B16, V23.B16
+	VBIT V17.B16, V11.B16, V23.B16
+	VBIT V17.B16, V9.B16, V14.B16
+	VBIT V17.B16, V20.B16, V9.B16
+	WORD $0x6eace511 // fcmgt v17.4s, v8.4s, v12.4s
+	VBSL V12.B16, V8.B16, V17.B16
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	VBIT V17.B16, V10.B16, V22.B16
+	VBIT V17.B16, V19.B16, V23.B16
+	VBIT V17.B16, V15.B16, V14.B16
+	VBIT V17.B16, V11.B16, V9.B16
+	WORD $0x6e20e6a8 // fcmge v8.4s, v21.4s, v0.4s
+	VBIT V8.B16, V21.B16, V22.B16
+	VBIT V8.B16, V10.B16, V23.B16
+	VBIT V8.B16, V13.B16, V14.B16
+	VBIT V8.B16, V16.B16, V9.B16
+	WORD $0x6e37dee8 // fmul v8.4s, v23.4s, v23.4s
+	VFMLA V14.S4, V14.S4, V8.S4
+	VFMLA V9.S4, V9.S4, V8.S4
+	VMOV V8.B16, V10.B16
+	VFMLA V22.S4, V22.S4, V10.S4
+	WORD $0x6e2ae44a // fcmge v10.4s, v2.4s, v10.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x6ea3e50b // fcmgt v11.4s, v8.4s, v3.4s
+	VBSL V3.B16, V8.B16, V11.B16
+	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
+	VAND V4.B16, V22.B16, V8.B16
+	WORD $0x6ea8e56c // fcmgt v12.4s, v11.4s, v8.4s
+	VBSL V11.B16, V8.B16, V12.B16
+	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
+	VBSL V11.B16, V8.B16, V13.B16
+	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	WORD $0x6e2ddd8f // fmul v15.4s, v12.4s, v13.4s
+	FMOVQ 704(R4), F16
+	VFMLA V13.S4, V5.S4, V16.S4
 	FMOVQ 720(R4), F17
-	VFMLA V15.S4, V6.S4, V17.S4
-	FMOVQ 736(R4), F18
-	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V17.S4
+	FMOVQ 736(R4), F16
+	VFMLA V13.S4, V17.S4, V16.S4
 	FMOVQ 752(R4), F17
-	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 768(R4), F18
-	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V17.S4
+	FMOVQ 768(R4), F16
+	VFMLA V13.S4, V17.S4, V16.S4
 	FMOVQ 784(R4), F17
-	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 800(R4), F18
-	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V17.S4
+	FMOVQ 800(R4), F16
+	VFMLA V13.S4, V17.S4, V16.S4
 	FMOVQ 816(R4), F17
-	VFMLA V15.S4, V18.S4, V17.S4
-	FMOVQ 832(R4), F18
-	VFMLA V15.S4, V17.S4, V18.S4
-	FMOVQ 848(R4), F17
-	VFMLA V15.S4, V18.S4, V17.S4
-	VFMLA V17.S4, V16.S4, V9.S4
-	WORD $0x6eace5cf // fcmgt v15.4s, v14.4s, v12.4s
-	VAND V1.B16, V15.B16, V16.B16
-	VEOR V16.B16, V9.B16, V16.B16
-	VAND V7.B16, V15.B16, V9.B16
-	WORD $0x4e29d609 // fadd v9.4s, v16.4s, v9.4s
-	VAND V8.B16, V15.B16, V15.B16
-	WORD $0x4e2fd52f // fadd v15.4s, v9.4s, v15.4s
-	VBIT V13.B16, V0.B16, V15.B16
-	VBIT V13.B16, V12.B16, V14.B16
-	WORD $0x6e2efdef // fdiv v15.4s, v15.4s, v14.4s
-	WORD $0x6e2cddec // fmul v12.4s, v15.4s, v12.4s
-	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
-	VAND V1.B16, V24.B16, V24.B16
-	VEOR V24.B16, V15.B16, V15.B16
-	WORD $0x6e39ddf9 // fmul v25.4s, v15.4s, v25.4s
-	WORD $0x6e37ddf7 // fmul v23.4s, v15.4s, v23.4s
-	WORD $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
-	WORD $0x6eb0a969 // umaxv s9, v11.4s
+	VFMLA V13.S4, V16.S4, V17.S4
+	FMOVQ 832(R4), F16
+	VFMLA V13.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V12.S4
+	WORD $0x6ea8e568 // fcmgt v8.4s, v11.4s, v8.4s
+	VAND V1.B16, V8.B16, V13.B16
+	VEOR V13.B16, V12.B16, V13.B16
+	VAND V6.B16, V8.B16, V12.B16
+	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
+	VAND V7.B16, V8.B16, V8.B16
+	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	WORD $0x6e2bfd08 // fdiv v8.4s, v8.4s, v11.4s
+	VAND V1.B16, V22.B16, V22.B16
+	VEOR V22.B16, V8.B16, V8.B16
+	WORD $0x4e28d508 // fadd v8.4s, v8.4s, v8.4s
+	WORD $0x6e37dd17 // fmul v23.4s, v8.4s, v23.4s
+	WORD $0x6e2edd0e // fmul v14.4s, v8.4s, v14.4s
+	WORD $0x6e29dd08 // fmul v8.4s, v8.4s, v9.4s
+	WORD $0x6eb0a949 // umaxv s9, v10.4s
 	FMOVS F9, R9
 	CBNZ R9, hard
-	FMOVQ F25, (R0)
+	FMOVQ F23, (R0)
 	ADD R5, R0, R9
-	FMOVQ F23, (R9)
+	FMOVQ F14, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F15, (R9)
+	FMOVQ F8, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $4, R2
@@ -885,23 +869,23 @@ loop:
 
 hard:
 	FMOVQ (R0), F9
-	VBIF V11.B16, V25.B16, V9.B16
+	VBIF V10.B16, V23.B16, V9.B16
 	FMOVQ F9, (R0)
 	ADD R5, R0, R9
 	FMOVQ (R9), F9
-	VBIF V11.B16, V23.B16, V9.B16
+	VBIF V10.B16, V14.B16, V9.B16
 	ADD R5, R0, R9
 	FMOVQ F9, (R9)
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F9
-	VBIF V11.B16, V15.B16, V9.B16
+	VBIF V10.B16, V8.B16, V9.B16
 	ADD R5<<1, R0, R9
 	FMOVQ F9, (R9)
 	MOVD ZR, R9
-	FMOVQ 288(R4), F9
-	VAND V11.B16, V9.B16, V9.B16
-	WORD $0x4eb1b92a // addv s10, v9.4s
-	FMOVD F10, R10
+	FMOVQ 288(R4), F8
+	VAND V10.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -922,20 +906,20 @@ TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 304(R4), F0
-	FMOVQ 320(R4), F1
-	FMOVQ 864(R4), F2
-	FMOVQ 880(R4), F3
-	FMOVQ 896(R4), F4
-	FMOVQ 352(R4), F5
-	FMOVQ 912(R4), F6
-	FMOVQ 928(R4), F7
-	FMOVQ 944(R4), F8
-	FMOVQ 960(R4), F9
-	FMOVQ 416(R4), F10
+	FMOVQ 464(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 848(R4), F2
+	FMOVQ 336(R4), F3
+	FMOVQ 864(R4), F4
+	FMOVQ 880(R4), F5
+	FMOVQ 896(R4), F6
+	FMOVQ 912(R4), F7
+	FMOVQ 928(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 384(R4), F10
 
 loop:
-	// 141 instructions for 2 matrices, 70.5 each
+	// 130 instructions for 2 matrices, 65 each
 	ADD R8, R1, R9
 	FMOVQ (R9), F11
 	ADD R7, R1, R9
@@ -961,116 +945,105 @@ loop:
 	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
 	WORD $0x4eefd574 // fsub v20.2d, v11.2d, v15.2d
 	FMOVQ (R1), F21
-	WORD $0x4e71d6b6 // fadd v22.2d, v21.2d, v17.2d
-	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
-	WORD $0x4e75d418 // fadd v24.2d, v0.2d, v21.2d
-	WORD $0x4ef1d718 // fsub v24.2d, v24.2d, v17.2d
-	WORD $0x4ef5d411 // fsub v17.2d, v0.2d, v21.2d
-	WORD $0x4e74d639 // fadd v25.2d, v17.2d, v20.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
+	WORD $0x4e75d416 // fadd v22.2d, v0.2d, v21.2d
+	WORD $0x4ef5d417 // fsub v23.2d, v0.2d, v21.2d
+	WORD $0x4e71d6d8 // fadd v24.2d, v22.2d, v17.2d
+	WORD $0x4ef1d6d6 // fsub v22.2d, v22.2d, v17.2d
+	WORD $0x4e74d6f1 // fadd v17.2d, v23.2d, v20.2d
+	WORD $0x4ef4d6f7 // fsub v23.2d, v23.2d, v20.2d
 	WORD $0x6e6fe574 // fcmge v20.2d, v11.2d, v15.2d
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VMOV V16.B16, V26.B16
-	VBIT V20.B16, V19.B16, V26.B16
-	VMOV V18.B16, V27.B16
-	VBIT V20.B16, V14.B16, V27.B16
-	VBIT V20.B16, V12.B16, V25.B16
-	VBIT V20.B16, V17.B16, V12.B16
-	WORD $0x6eefe571 // fcmgt v17.2d, v11.2d, v15.2d
-	VBSL V15.B16, V11.B16, V17.B16
-	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
-	VBIT V17.B16, V13.B16, V26.B16
-	VBIT V17.B16, V24.B16, V27.B16
-	VBIT V17.B16, V18.B16, V25.B16
-	VBIT V17.B16, V14.B16, V12.B16
-	WORD $0x6eefe56e // fcmgt v14.2d, v11.2d, v15.2d
-	VBSL V15.B16, V11.B16, V14.B16
-	WORD $0x6ef5e5cb // fcmgt v11.2d, v14.2d, v21.2d
-	VBSL V21.B16, V14.B16, V11.B16
-	WORD $0x6e6be6cb // fcmge v11.2d, v22.2d, v11.2d
-	VBIT V11.B16, V23.B16, V26.B16
-	VBIT V11.B16, V13.B16, V27.B16
-	VBIT V11.B16, V16.B16, V25.B16
+	VMOV V16.B16, V25.B16
+	VBIT V20.B16, V19.B16, V25.B16
+	VMOV V18.B16, V26.B16
+	VBIT V20.B16, V14.B16, V26.B16
+	VBIT V20.B16, V12.B16, V17.B16
+	VBIT V20.B16, V23.B16, V12.B16
+	WORD $0x6eefe574 // fcmgt v20.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V20.B16
+	WORD $0x6e74e6b4 // fcmge v20.2d, v21.2d, v20.2d
+	VBIT V20.B16, V13.B16, V25.B16
+	VBIT V20.B16, V22.B16, V26.B16
+	VBIT V20.B16, V18.B16, V17.B16
+	VBIT V20.B16, V14.B16, V12.B16
+	WORD $0x6e60e70b // fcmge v11.2d, v24.2d, v0.2d
+	VBIT V11.B16, V24.B16, V25.B16
+	VBIT V11.B16, V13.B16, V26.B16
+	VBIT V11.B16, V16.B16, V17.B16
 	VBIT V11.B16, V19.B16, V12.B16
-	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
-	VFMLA V25.D2, V25.D2, V11.D2
+	WORD $0x6e7adf4b // fmul v11.2d, v26.2d, v26.2d
+	VFMLA V17.D2, V17.D2, V11.D2
 	VFMLA V12.D2, V12.D2, V11.D2
-	WORD $0x6e6be44d // fcmge v13.2d, v2.2d, v11.2d
+	VMOV V11.B16, V13.B16
+	VFMLA V25.D2, V25.D2, V13.D2
+	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x4e7ae74e // fcmeq v14.2d, v26.2d, v26.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VAND V3.B16, V26.B16, V14.B16
-	WORD $0x6eebe48f // fcmgt v15.2d, v4.2d, v11.2d
-	WORD $0x6ee5e570 // fcmgt v16.2d, v11.2d, v5.2d
-	VBSL V5.B16, V11.B16, V16.B16
-	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
-	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
-	VBSL V16.B16, V14.B16, V11.B16
-	WORD $0x6ef0e5d1 // fcmgt v17.2d, v14.2d, v16.2d
-	VBSL V16.B16, V14.B16, V17.B16
-	WORD $0x6e66de32 // fmul v18.2d, v17.2d, v6.2d
-	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
-	WORD $0x4ef1d573 // fsub v19.2d, v11.2d, v17.2d
-	VBIF V18.B16, V11.B16, V19.B16
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	VBIT V18.B16, V11.B16, V17.B16
-	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de6b // fmul v11.2d, v19.2d, v19.2d
-	WORD $0x6e6bde71 // fmul v17.2d, v19.2d, v11.2d
+	WORD $0x6ee3e56e // fcmgt v14.2d, v11.2d, v3.2d
+	VBSL V3.B16, V11.B16, V14.B16
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	VAND V4.B16, V25.B16, V11.B16
+	WORD $0x6eebe5cf // fcmgt v15.2d, v14.2d, v11.2d
+	VBSL V14.B16, V11.B16, V15.B16
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VBSL V14.B16, V11.B16, V16.B16
+	WORD $0x6e65de12 // fmul v18.2d, v16.2d, v5.2d
+	WORD $0x6ef2e5f2 // fcmgt v18.2d, v15.2d, v18.2d
+	WORD $0x4ef0d5f3 // fsub v19.2d, v15.2d, v16.2d
+	VBIF V18.B16, V15.B16, V19.B16
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	VBIT V18.B16, V15.B16, V16.B16
+	WORD $0x6e70fe73 // fdiv v19.2d, v19.2d, v16.2d
+	WORD $0x6e73de6f // fmul v15.2d, v19.2d, v19.2d
+	WORD $0x6e6fde70 // fmul v16.2d, v19.2d, v15.2d
+	FMOVQ 944(R4), F20
+	VFMLA V15.D2, V6.D2, V20.D2
+	FMOVQ 960(R4), F21
+	VFMLA V15.D2, V20.D2, V21.D2
 	FMOVQ 976(R4), F20
-	VFMLA V11.D2, V7.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V20.D2
 	FMOVQ 992(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
+	VFMLA V15.D2, V20.D2, V21.D2
 	FMOVQ 1008(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V20.D2
 	FMOVQ 1024(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
+	VFMLA V15.D2, V20.D2, V21.D2
 	FMOVQ 1040(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V20.D2
 	FMOVQ 1056(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
+	VFMLA V15.D2, V20.D2, V21.D2
 	FMOVQ 1072(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V20.D2
 	FMOVQ 1088(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
+	VFMLA V15.D2, V20.D2, V21.D2
 	FMOVQ 1104(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V20.D2
 	FMOVQ 1120(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	FMOVQ 1136(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
-	FMOVQ 1152(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	VFMLA V21.D2, V17.D2, V19.D2
-	VAND V8.B16, V18.B16, V11.B16
-	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
-	VAND V9.B16, V18.B16, V18.B16
-	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
-	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
-	VAND V1.B16, V11.B16, V17.B16
-	VEOR V17.B16, V18.B16, V17.B16
-	VAND V10.B16, V11.B16, V18.B16
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	FMOVQ 400(R4), F17
-	VAND V17.B16, V11.B16, V11.B16
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	VBIT V15.B16, V0.B16, V11.B16
-	VBIT V15.B16, V14.B16, V16.B16
-	WORD $0x6e70fd6b // fdiv v11.2d, v11.2d, v16.2d
-	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	VFMLA V15.D2, V20.D2, V21.D2
+	VFMLA V21.D2, V16.D2, V19.D2
+	VAND V7.B16, V18.B16, V15.B16
+	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
+	VAND V8.B16, V18.B16, V18.B16
+	WORD $0x4e72d5f2 // fadd v18.2d, v15.2d, v18.2d
+	WORD $0x6eebe5cb // fcmgt v11.2d, v14.2d, v11.2d
+	VAND V1.B16, V11.B16, V15.B16
+	VEOR V15.B16, V18.B16, V15.B16
+	VAND V9.B16, V11.B16, V16.B16
+	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	VAND V10.B16, V11.B16, V11.B16
+	WORD $0x4e6bd60b // fadd v11.2d, v16.2d, v11.2d
+	WORD $0x6e6efd6b // fdiv v11.2d, v11.2d, v14.2d
+	VAND V1.B16, V25.B16, V25.B16
+	VEOR V25.B16, V11.B16, V11.B16
 	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
-	VAND V1.B16, V26.B16, V26.B16
-	VEOR V26.B16, V11.B16, V11.B16
-	WORD $0x6e7bdd7b // fmul v27.2d, v11.2d, v27.2d
-	WORD $0x6e79dd79 // fmul v25.2d, v11.2d, v25.2d
+	WORD $0x6e7add7a // fmul v26.2d, v11.2d, v26.2d
+	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
 	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
 	WORD $0x6eb0a9ac // umaxv s12, v13.4s
 	FMOVS F12, R9
 	CBNZ R9, hard
-	FMOVQ F27, (R0)
+	FMOVQ F26, (R0)
 	ADD R5, R0, R9
-	FMOVQ F25, (R9)
+	FMOVQ F17, (R9)
 	ADD R5<<1, R0, R9
 	FMOVQ F11, (R9)
 	ADD $16, R0
@@ -1086,11 +1059,11 @@ loop:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V13.B16, V27.B16, V12.B16
+	VBIF V13.B16, V26.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R9
 	FMOVQ (R9), F12
-	VBIF V13.B16, V25.B16, V12.B16
+	VBIF V13.B16, V17.B16, V12.B16
 	ADD R5, R0, R9
 	FMOVQ F12, (R9)
 	ADD R5<<1, R0, R9
@@ -1126,8 +1099,8 @@ TEXT ·leftJacobianSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1168(R4), F3
-	FMOVQ 1184(R4), F4
+	FMOVQ 1136(R4), F3
+	FMOVQ 1152(R4), F4
 	FMOVQ 48(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
@@ -1359,21 +1332,21 @@ TEXT ·leftJacobianSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 304(R4), F0
-	FMOVQ 320(R4), F1
-	FMOVQ 1200(R4), F2
-	FMOVQ 1216(R4), F3
-	FMOVQ 336(R4), F4
-	FMOVQ 352(R4), F5
-	FMOVQ 368(R4), F6
-	FMOVQ 384(R4), F7
-	FMOVQ 400(R4), F8
-	FMOVQ 416(R4), F9
-	FMOVQ 432(R4), F10
-	FMOVQ 448(R4), F11
+	FMOVQ 464(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 1168(R4), F2
+	FMOVQ 1184(R4), F3
+	FMOVQ 320(R4), F4
+	FMOVQ 336(R4), F5
+	FMOVQ 352(R4), F6
+	FMOVQ 368(R4), F7
+	FMOVQ 384(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
 
 loop:
-	// 120 instructions for 2 matrices, 60 each
+	// 119 instructions for 2 matrices, 59.5 each
 	FMOVQ (R1), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R5, R1, R9
@@ -1387,7 +1360,6 @@ loop:
 	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
 	VBSL V5.B16, V13.B16, V17.B16
 	WORD $0x6ee1fa2d // fsqrt v13.2d, v17.2d
-	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
 	VMOV V7.B16, V18.B16
 	VFMLA V6.D2, V13.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
@@ -1429,7 +1401,7 @@ loop:
 	VSHL $62, V18.D2, V19.D2
 	VAND V1.B16, V19.B16, V19.B16
 	VEOR V19.B16, V22.B16, V22.B16
-	FMOVQ 464(R4), F19
+	FMOVQ 448(R4), F19
 	VADD V19.D2, V18.D2, V18.D2
 	VSHL $62, V18.D2, V18.D2
 	VAND V1.B16, V18.B16, V18.B16
@@ -1573,18 +1545,18 @@ TEXT ·leftJacobianInvSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1184(R4), F3
+	FMOVQ 1152(R4), F3
 	FMOVQ 48(R4), F4
 	FMOVQ 272(R4), F5
 	FMOVQ 80(R4), F6
 	FMOVQ 96(R4), F7
 	FMOVQ 112(R4), F8
 	FMOVQ 128(R4), F9
-	FMOVQ 1232(R4), F10
+	FMOVQ 1200(R4), F10
 	FMOVQ 144(R4), F11
 
 loop:
-	// 129 instructions for 4 matrices, 32.25 each
+	// 117 instructions for 4 matrices, 29.25 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R9
@@ -1601,21 +1573,9 @@ loop:
 	VBSL V17.B16, V18.B16, V13.B16
 	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
 	VBSL V18.B16, V17.B16, V15.B16
-	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	VMOV V17.B16, V18.B16
-	VFMLA V19.S4, V19.S4, V18.S4
-	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
-	VFMLA V13.S4, V13.S4, V20.S4
-	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V19.S4, V19.S4, V17.S4
-	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
-	VMOV V18.B16, V13.B16
+	WORD $0x6e2dddad // fmul v13.4s, v13.4s, v13.4s
+	VFMLA V19.S4, V19.S4, V13.S4
 	VFMLA V15.S4, V15.S4, V13.S4
-	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V15.S4, V15.S4, V18.S4
-	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
 	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	WORD $0x6ea1f9b1 // fsqrt v17.4s, v13.4s
@@ -1668,7 +1628,7 @@ loop:
 	WORD $0x6ea3e5b2 // fcmgt v18.4s, v13.4s, v3.4s
 	VBSL V3.B16, V13.B16, V18.B16
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
-	FMOVQ 1168(R4), F13
+	FMOVQ 1136(R4), F13
 	VBIT V17.B16, V13.B16, V19.B16
 	WORD $0x6e2cdc2d // fmul v13.4s, v1.4s, v12.4s
 	WORD $0x6e2edc31 // fmul v17.4s, v1.4s, v14.4s
@@ -1791,17 +1751,17 @@ TEXT ·leftJacobianInvSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
 	FMOVQ 640(R4), F0
-	FMOVQ 320(R4), F1
-	FMOVQ 1216(R4), F2
-	FMOVQ 336(R4), F3
-	FMOVQ 912(R4), F4
-	FMOVQ 880(R4), F5
-	FMOVQ 368(R4), F6
-	FMOVQ 384(R4), F7
-	FMOVQ 400(R4), F8
-	FMOVQ 416(R4), F9
-	FMOVQ 1248(R4), F10
-	FMOVQ 432(R4), F11
+	FMOVQ 304(R4), F1
+	FMOVQ 1184(R4), F2
+	FMOVQ 320(R4), F3
+	FMOVQ 880(R4), F4
+	FMOVQ 864(R4), F5
+	FMOVQ 352(R4), F6
+	FMOVQ 368(R4), F7
+	FMOVQ 384(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 1216(R4), F10
+	FMOVQ 416(R4), F11
 
 loop:
 	// 118 instructions for 2 matrices, 59 each
@@ -1838,7 +1798,7 @@ loop:
 	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
 	VFMLA V21.D2, V18.D2, V18.D2
 	FMOVQ 560(R4), F21
-	FMOVQ 448(R4), F22
+	FMOVQ 432(R4), F22
 	VFMLA V20.D2, V22.D2, V21.D2
 	FMOVQ 576(R4), F22
 	VFMLA V20.D2, V21.D2, V22.D2
@@ -1850,14 +1810,14 @@ loop:
 	VFMLA V20.D2, V22.D2, V21.D2
 	VMOV V0.B16, V22.B16
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 304(R4), F21
+	FMOVQ 464(R4), F21
 	VFMLA V20.D2, V22.D2, V21.D2
 	VSHL $63, V19.D2, V20.D2
 	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
 	VMOV V18.B16, V22.B16
 	VBIT V20.B16, V21.B16, V22.B16
 	VBIT V20.B16, V18.B16, V21.B16
-	FMOVQ 464(R4), F18
+	FMOVQ 448(R4), F18
 	VADD V18.D2, V19.D2, V20.D2
 	VSHL $62, V20.D2, V20.D2
 	VAND V1.B16, V20.B16, V20.B16
@@ -1868,16 +1828,16 @@ loop:
 	VEOR V19.B16, V22.B16, V22.B16
 	WORD $0x4ee0da32 // fcmeq v18.2d, v17.2d, #0.0
 	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
-	FMOVQ 304(R4), F17
+	FMOVQ 464(R4), F17
 	VBIT V18.B16, V17.B16, V22.B16
 	WORD $0x6e76feb5 // fdiv v21.2d, v21.2d, v22.2d
 	WORD $0x6eede451 // fcmgt v17.2d, v2.2d, v13.2d
-	FMOVQ 304(R4), F18
+	FMOVQ 464(R4), F18
 	WORD $0x4ef5d653 // fsub v19.2d, v18.2d, v21.2d
 	WORD $0x6ee2e5b2 // fcmgt v18.2d, v13.2d, v2.2d
 	VBSL V2.B16, V13.B16, V18.B16
 	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
-	FMOVQ 1200(R4), F13
+	FMOVQ 1168(R4), F13
 	VBIT V17.B16, V13.B16, V19.B16
 	WORD $0x6e6cdc0d // fmul v13.2d, v0.2d, v12.2d
 	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
@@ -2005,13 +1965,13 @@ TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 48(R5), F5
 	FMOVQ 80(R5), F6
 	FMOVQ 96(R5), F7
-	FMOVQ 1232(R5), F8
+	FMOVQ 1200(R5), F8
 	FMOVQ 144(R5), F9
 	FMOVQ 160(R5), F10
 	FMOVQ 176(R5), F11
 
 loop:
-	// 264 instructions for 4 matrices, 66 each
+	// 229 instructions for 4 matrices, 57.25 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R6, R1, R7
@@ -2028,21 +1988,9 @@ loop:
 	VBSL V17.B16, V18.B16, V13.B16
 	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
 	VBSL V18.B16, V17.B16, V15.B16
-	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	VMOV V17.B16, V18.B16
-	VFMLA V19.S4, V19.S4, V18.S4
-	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
-	VFMLA V13.S4, V13.S4, V20.S4
-	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V19.S4, V19.S4, V17.S4
-	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
-	VMOV V18.B16, V13.B16
+	WORD $0x6e2dddad // fmul v13.4s, v13.4s, v13.4s
+	VFMLA V19.S4, V19.S4, V13.S4
 	VFMLA V15.S4, V15.S4, V13.S4
-	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V15.S4, V15.S4, V18.S4
-	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
 	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
@@ -2086,62 +2034,48 @@ loop:
 	WORD $0x6e2dfe94 // fdiv v20.4s, v20.4s, v13.4s
 	FMOVQ 16(R5), F13
 	VBIT V17.B16, V13.B16, V20.B16
-	WORD $0x6e22de8d // fmul v13.4s, v20.4s, v2.4s
-	WORD $0x6e2cddac // fmul v12.4s, v13.4s, v12.4s
-	WORD $0x6e2eddae // fmul v14.4s, v13.4s, v14.4s
-	WORD $0x6e30ddb0 // fmul v16.4s, v13.4s, v16.4s
-	WORD $0x6e34deb1 // fmul v17.4s, v21.4s, v20.4s
-	WORD $0x6e34ddad // fmul v13.4s, v13.4s, v20.4s
+	WORD $0x6e22de94 // fmul v20.4s, v20.4s, v2.4s
+	WORD $0x6e2cde8c // fmul v12.4s, v20.4s, v12.4s
+	WORD $0x6e2ede8e // fmul v14.4s, v20.4s, v14.4s
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
 	FMOVQ (R2), F13
-	VAND V0.B16, V13.B16, V17.B16
+	VAND V0.B16, V13.B16, V16.B16
 	ADD R6, R2, R7
-	FMOVQ (R7), F18
-	VAND V0.B16, V18.B16, V19.B16
+	FMOVQ (R7), F17
+	VAND V0.B16, V17.B16, V18.B16
 	ADD R6<<1, R2, R7
-	FMOVQ (R7), F20
-	VAND V0.B16, V20.B16, V22.B16
-	WORD $0x6eb3e637 // fcmgt v23.4s, v17.4s, v19.4s
-	VBSL V19.B16, V17.B16, V23.B16
-	WORD $0x6eb3e638 // fcmgt v24.4s, v17.4s, v19.4s
-	VBSL V17.B16, V19.B16, V24.B16
-	WORD $0x6eb6e6f1 // fcmgt v17.4s, v23.4s, v22.4s
-	VBSL V22.B16, V23.B16, V17.B16
-	WORD $0x6eb6e6f3 // fcmgt v19.4s, v23.4s, v22.4s
-	VBSL V23.B16, V22.B16, V19.B16
-	WORD $0x6e31de36 // fmul v22.4s, v17.4s, v17.4s
-	VMOV V22.B16, V23.B16
-	VFMLA V24.S4, V24.S4, V23.S4
-	WORD $0x6ea0fad9 // fneg v25.4s, v22.4s
-	VFMLA V17.S4, V17.S4, V25.S4
-	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
-	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
-	VFMLA V24.S4, V24.S4, V22.S4
-	WORD $0x4e36d739 // fadd v25.4s, v25.4s, v22.4s
-	VMOV V23.B16, V17.B16
-	VFMLA V19.S4, V19.S4, V17.S4
-	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V19.S4, V19.S4, V23.S4
-	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
-	WORD $0x6e31e4b3 // fcmge v19.4s, v5.4s, v17.4s
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V15.B16, V15.B16
-	WORD $0x6ea1fa31 // fsqrt v17.4s, v17.4s
-	WORD $0x6e22de31 // fmul v17.4s, v17.4s, v2.4s
-	VAND V0.B16, V17.B16, V19.B16
+	FMOVQ (R7), F19
+	VAND V0.B16, V19.B16, V22.B16
+	WORD $0x6eb2e617 // fcmgt v23.4s, v16.4s, v18.4s
+	VBSL V18.B16, V16.B16, V23.B16
+	WORD $0x6eb2e618 // fcmgt v24.4s, v16.4s, v18.4s
+	VBSL V16.B16, V18.B16, V24.B16
+	WORD $0x6eb6e6f0 // fcmgt v16.4s, v23.4s, v22.4s
+	VBSL V22.B16, V23.B16, V16.B16
+	WORD $0x6eb6e6f2 // fcmgt v18.4s, v23.4s, v22.4s
+	VBSL V23.B16, V22.B16, V18.B16
+	WORD $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	VFMLA V24.S4, V24.S4, V16.S4
+	VFMLA V18.S4, V18.S4, V16.S4
+	WORD $0x6e30e4b2 // fcmge v18.4s, v5.4s, v16.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V15.B16, V15.B16
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	VAND V0.B16, V16.B16, V18.B16
 	VMOV V7.B16, V22.B16
-	VFMLA V6.S4, V19.S4, V22.S4
+	VFMLA V6.S4, V18.S4, V22.S4
 	WORD $0x4ea7d6d7 // fsub v23.4s, v22.4s, v7.4s
-	VFMLS V3.S4, V23.S4, V19.S4
-	VFMLS V4.S4, V23.S4, V19.S4
-	VFMLS V8.S4, V23.S4, V19.S4
-	WORD $0x6e33de77 // fmul v23.4s, v19.4s, v19.4s
+	VFMLS V3.S4, V23.S4, V18.S4
+	VFMLS V4.S4, V23.S4, V18.S4
+	VFMLS V8.S4, V23.S4, V18.S4
+	WORD $0x6e32de57 // fmul v23.4s, v18.4s, v18.4s
 	FMOVQ 192(R5), F24
 	VFMLA V23.S4, V9.S4, V24.S4
 	FMOVQ 208(R5), F25
 	VFMLA V23.S4, V24.S4, V25.S4
 	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
-	VFMLA V25.S4, V19.S4, V19.S4
+	VFMLA V25.S4, V18.S4, V18.S4
 	FMOVQ 224(R5), F24
 	VFMLA V23.S4, V10.S4, V24.S4
 	FMOVQ 240(R5), F25
@@ -2152,125 +2086,116 @@ loop:
 	VFMLA V23.S4, V24.S4, V25.S4
 	VSHL $31, V22.S4, V23.S4
 	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
-	VMOV V19.B16, V24.B16
+	VMOV V18.B16, V24.B16
 	VBIT V23.B16, V25.B16, V24.B16
-	VBIT V23.B16, V19.B16, V25.B16
-	VSHL $30, V22.S4, V19.S4
+	VBIT V23.B16, V18.B16, V25.B16
+	VSHL $30, V22.S4, V18.S4
 	VADD V11.S4, V22.S4, V22.S4
 	VSHL $30, V22.S4, V22.S4
 	VAND V1.B16, V22.B16, V22.B16
 	VEOR V22.B16, V25.B16, V25.B16
-	VEOR V17.B16, V19.B16, V19.B16
-	VAND V1.B16, V19.B16, V19.B16
-	VEOR V19.B16, V24.B16, V24.B16
-	WORD $0x4ea0da33 // fcmeq v19.4s, v17.4s, #0.0
-	WORD $0x6e31ff18 // fdiv v24.4s, v24.4s, v17.4s
-	FMOVQ 16(R5), F17
-	VBIT V19.B16, V17.B16, V24.B16
-	WORD $0x6e22df11 // fmul v17.4s, v24.4s, v2.4s
-	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
-	WORD $0x6e32de32 // fmul v18.4s, v17.4s, v18.4s
-	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
-	WORD $0x6e38df33 // fmul v19.4s, v25.4s, v24.4s
-	WORD $0x6e38de31 // fmul v17.4s, v17.4s, v24.4s
-	WORD $0x6e39deb1 // fmul v17.4s, v21.4s, v25.4s
-	WORD $0x6e2ddd93 // fmul v19.4s, v12.4s, v13.4s
-	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
-	WORD $0x6e32ddd3 // fmul v19.4s, v14.4s, v18.4s
-	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
-	WORD $0x6e34de13 // fmul v19.4s, v16.4s, v20.4s
-	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
-	WORD $0x6e2ddeb3 // fmul v19.4s, v21.4s, v13.4s
-	WORD $0x6e39dd96 // fmul v22.4s, v12.4s, v25.4s
+	VEOR V16.B16, V18.B16, V18.B16
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V24.B16, V24.B16
+	WORD $0x4ea0da12 // fcmeq v18.4s, v16.4s, #0.0
+	WORD $0x6e30ff18 // fdiv v24.4s, v24.4s, v16.4s
+	FMOVQ 16(R5), F16
+	VBIT V18.B16, V16.B16, V24.B16
+	WORD $0x6e22df18 // fmul v24.4s, v24.4s, v2.4s
+	WORD $0x6e2ddf0d // fmul v13.4s, v24.4s, v13.4s
+	WORD $0x6e31df11 // fmul v17.4s, v24.4s, v17.4s
+	WORD $0x6e33df18 // fmul v24.4s, v24.4s, v19.4s
+	WORD $0x6e39deb0 // fmul v16.4s, v21.4s, v25.4s
+	WORD $0x6e2ddd92 // fmul v18.4s, v12.4s, v13.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x6e31ddd2 // fmul v18.4s, v14.4s, v17.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x6e38de92 // fmul v18.4s, v20.4s, v24.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x6e2ddeb2 // fmul v18.4s, v21.4s, v13.4s
+	WORD $0x6e39dd93 // fmul v19.4s, v12.4s, v25.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e38ddd3 // fmul v19.4s, v14.4s, v24.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e31de93 // fmul v19.4s, v20.4s, v17.4s
+	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
+	WORD $0x6e31deb3 // fmul v19.4s, v21.4s, v17.4s
+	WORD $0x6e39ddd6 // fmul v22.4s, v14.4s, v25.4s
 	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
-	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
+	WORD $0x6e2dde96 // fmul v22.4s, v20.4s, v13.4s
 	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
-	WORD $0x6e32de16 // fmul v22.4s, v16.4s, v18.4s
+	WORD $0x6e38dd96 // fmul v22.4s, v12.4s, v24.4s
 	WORD $0x4eb6d673 // fsub v19.4s, v19.4s, v22.4s
-	WORD $0x6e32deb6 // fmul v22.4s, v21.4s, v18.4s
-	WORD $0x6e39ddd7 // fmul v23.4s, v14.4s, v25.4s
-	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
-	WORD $0x6e2dde17 // fmul v23.4s, v16.4s, v13.4s
-	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
-	WORD $0x6e34dd97 // fmul v23.4s, v12.4s, v20.4s
-	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
-	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
-	WORD $0x6e39de10 // fmul v16.4s, v16.4s, v25.4s
-	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
-	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
+	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
+	WORD $0x6e39de94 // fmul v20.4s, v20.4s, v25.4s
+	WORD $0x4e34d6b5 // fadd v21.4s, v21.4s, v20.4s
+	WORD $0x6e31dd8c // fmul v12.4s, v12.4s, v17.4s
 	WORD $0x4e2cd6b5 // fadd v21.4s, v21.4s, v12.4s
 	WORD $0x6e2dddce // fmul v14.4s, v14.4s, v13.4s
 	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
-	WORD $0x6e33de6c // fmul v12.4s, v19.4s, v19.4s
-	VFMLA V22.S4, V22.S4, V12.S4
+	WORD $0x6e32de4c // fmul v12.4s, v18.4s, v18.4s
+	VFMLA V19.S4, V19.S4, V12.S4
 	VFMLA V21.S4, V21.S4, V12.S4
-	FMOVQ 672(R5), F13
-	WORD $0x6e2ce5ae // fcmge v14.4s, v13.4s, v12.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
+	VMOV V12.B16, V13.B16
+	VFMLA V16.S4, V16.S4, V13.S4
+	FMOVQ 672(R5), F14
+	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V14.B16, V14.B16
-	VORR V14.B16, V15.B16, V15.B16
-	VAND V0.B16, V17.B16, V13.B16
-	FMOVQ 688(R5), F14
-	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
-	FMOVQ 64(R5), F14
-	WORD $0x6eaee592 // fcmgt v18.4s, v12.4s, v14.4s
-	VBSL V14.B16, V12.B16, V18.B16
-	WORD $0x6ea1fa52 // fsqrt v18.4s, v18.4s
-	WORD $0x6eade64c // fcmgt v12.4s, v18.4s, v13.4s
-	VBSL V18.B16, V13.B16, V12.B16
-	WORD $0x6eb2e5ae // fcmgt v14.4s, v13.4s, v18.4s
-	VBSL V18.B16, V13.B16, V14.B16
-	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	WORD $0x6e2edd94 // fmul v20.4s, v12.4s, v14.4s
+	VORR V13.B16, V15.B16, V15.B16
+	FMOVQ 64(R5), F13
+	WORD $0x6eade58e // fcmgt v14.4s, v12.4s, v13.4s
+	VBSL V13.B16, V12.B16, V14.B16
+	WORD $0x6ea1f9ce // fsqrt v14.4s, v14.4s
+	VAND V0.B16, V16.B16, V12.B16
+	WORD $0x6eace5cd // fcmgt v13.4s, v14.4s, v12.4s
+	VBSL V14.B16, V12.B16, V13.B16
+	WORD $0x6eaee591 // fcmgt v17.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V17.B16
+	WORD $0x6e31fdad // fdiv v13.4s, v13.4s, v17.4s
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	WORD $0x6e31ddb4 // fmul v20.4s, v13.4s, v17.4s
+	FMOVQ 704(R5), F22
+	FMOVQ 688(R5), F23
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 720(R5), F23
-	FMOVQ 704(R5), F24
-	VFMLA V14.S4, V24.S4, V23.S4
-	FMOVQ 736(R5), F24
-	VFMLA V14.S4, V23.S4, V24.S4
+	VFMLA V17.S4, V22.S4, V23.S4
+	FMOVQ 736(R5), F22
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 752(R5), F23
-	VFMLA V14.S4, V24.S4, V23.S4
-	FMOVQ 768(R5), F24
-	VFMLA V14.S4, V23.S4, V24.S4
+	VFMLA V17.S4, V22.S4, V23.S4
+	FMOVQ 768(R5), F22
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 784(R5), F23
-	VFMLA V14.S4, V24.S4, V23.S4
-	FMOVQ 800(R5), F24
-	VFMLA V14.S4, V23.S4, V24.S4
+	VFMLA V17.S4, V22.S4, V23.S4
+	FMOVQ 800(R5), F22
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 816(R5), F23
-	VFMLA V14.S4, V24.S4, V23.S4
-	FMOVQ 832(R5), F24
-	VFMLA V14.S4, V23.S4, V24.S4
-	FMOVQ 848(R5), F23
-	VFMLA V14.S4, V24.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V12.S4
-	WORD $0x6eade64e // fcmgt v14.4s, v18.4s, v13.4s
-	VAND V1.B16, V14.B16, V20.B16
-	VEOR V20.B16, V12.B16, V20.B16
-	VAND V4.B16, V14.B16, V12.B16
-	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
-	VAND V3.B16, V14.B16, V14.B16
-	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
-	FMOVQ 16(R5), F12
-	VBIT V16.B16, V12.B16, V14.B16
-	VBIT V16.B16, V13.B16, V18.B16
-	WORD $0x6e32fdce // fdiv v14.4s, v14.4s, v18.4s
-	WORD $0x6e2dddcd // fmul v13.4s, v14.4s, v13.4s
-	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
-	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V14.B16, V14.B16
-	WORD $0x6e33ddd3 // fmul v19.4s, v14.4s, v19.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
-	WORD $0x6e35ddce // fmul v14.4s, v14.4s, v21.4s
-	WORD $0x6eb0a9ec // umaxv s12, v15.4s
-	FMOVS F12, R7
+	VFMLA V17.S4, V22.S4, V23.S4
+	FMOVQ 832(R5), F22
+	VFMLA V17.S4, V23.S4, V22.S4
+	VFMLA V22.S4, V20.S4, V13.S4
+	WORD $0x6eace5cc // fcmgt v12.4s, v14.4s, v12.4s
+	VAND V1.B16, V12.B16, V17.B16
+	VEOR V17.B16, V13.B16, V17.B16
+	VAND V4.B16, V12.B16, V13.B16
+	WORD $0x4e2dd62d // fadd v13.4s, v17.4s, v13.4s
+	VAND V3.B16, V12.B16, V12.B16
+	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
+	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V12.B16, V12.B16
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	WORD $0x6e32dd92 // fmul v18.4s, v12.4s, v18.4s
+	WORD $0x6e33dd93 // fmul v19.4s, v12.4s, v19.4s
+	WORD $0x6e35dd8c // fmul v12.4s, v12.4s, v21.4s
+	WORD $0x6eb0a9ed // umaxv s13, v15.4s
+	FMOVS F13, R7
 	CBNZ R7, hard
-	FMOVQ F19, (R0)
+	FMOVQ F18, (R0)
 	ADD R6, R0, R7
-	FMOVQ F22, (R7)
+	FMOVQ F19, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F12, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -2284,19 +2209,19 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F12
-	VBIF V15.B16, V19.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F13
+	VBIF V15.B16, V18.B16, V13.B16
+	FMOVQ F13, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F12
-	VBIF V15.B16, V22.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V15.B16, V19.B16, V13.B16
 	ADD R6, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F12
-	VBIF V15.B16, V14.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V15.B16, V12.B16, V13.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	MOVD ZR, R7
 	FMOVQ 288(R5), F12
 	VAND V15.B16, V12.B16, V12.B16
@@ -2320,21 +2245,21 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	MOVD $se3Consts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
-	FMOVQ 320(R5), F0
-	FMOVQ 912(R5), F1
-	FMOVQ 880(R5), F2
-	FMOVQ 400(R5), F3
-	FMOVQ 416(R5), F4
-	FMOVQ 336(R5), F5
-	FMOVQ 368(R5), F6
-	FMOVQ 384(R5), F7
-	FMOVQ 1248(R5), F8
-	FMOVQ 432(R5), F9
-	FMOVQ 448(R5), F10
-	FMOVQ 464(R5), F11
+	FMOVQ 304(R5), F0
+	FMOVQ 880(R5), F1
+	FMOVQ 864(R5), F2
+	FMOVQ 384(R5), F3
+	FMOVQ 400(R5), F4
+	FMOVQ 320(R5), F5
+	FMOVQ 352(R5), F6
+	FMOVQ 368(R5), F7
+	FMOVQ 1216(R5), F8
+	FMOVQ 416(R5), F9
+	FMOVQ 432(R5), F10
+	FMOVQ 448(R5), F11
 
 loop:
-	// 260 instructions for 2 matrices, 130 each
+	// 249 instructions for 2 matrices, 124.5 each
 	FMOVQ (R1), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R6, R1, R7
@@ -2379,7 +2304,7 @@ loop:
 	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 640(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 304(R5), F20
+	FMOVQ 464(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
@@ -2396,35 +2321,33 @@ loop:
 	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
 	WORD $0x6e6dfeb5 // fdiv v21.2d, v21.2d, v13.2d
-	FMOVQ 304(R5), F13
+	FMOVQ 464(R5), F13
 	VBIT V17.B16, V13.B16, V21.B16
-	WORD $0x6e61dead // fmul v13.2d, v21.2d, v1.2d
-	WORD $0x6e6cddac // fmul v12.2d, v13.2d, v12.2d
-	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
-	WORD $0x6e6fddaf // fmul v15.2d, v13.2d, v15.2d
-	WORD $0x6e75de91 // fmul v17.2d, v20.2d, v21.2d
-	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
+	WORD $0x6e61deb5 // fmul v21.2d, v21.2d, v1.2d
+	WORD $0x6e6cdeac // fmul v12.2d, v21.2d, v12.2d
+	WORD $0x6e6edeae // fmul v14.2d, v21.2d, v14.2d
+	WORD $0x6e6fdeb5 // fmul v21.2d, v21.2d, v15.2d
 	FMOVQ (R2), F13
-	WORD $0x6e6dddb1 // fmul v17.2d, v13.2d, v13.2d
+	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
 	ADD R6, R2, R7
-	FMOVQ (R7), F18
-	VFMLA V18.D2, V18.D2, V17.D2
+	FMOVQ (R7), F17
+	VFMLA V17.D2, V17.D2, V15.D2
 	ADD R6<<1, R2, R7
-	FMOVQ (R7), F19
-	VFMLA V19.D2, V19.D2, V17.D2
-	WORD $0x6e71e4b5 // fcmge v21.2d, v5.2d, v17.2d
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	VORR V21.B16, V16.B16, V16.B16
-	WORD $0x6ee1fa31 // fsqrt v17.2d, v17.2d
-	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
-	VAND V2.B16, V17.B16, V21.B16
+	FMOVQ (R7), F18
+	VFMLA V18.D2, V18.D2, V15.D2
+	WORD $0x6e6fe4b3 // fcmge v19.2d, v5.2d, v15.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V16.B16, V16.B16
+	WORD $0x6ee1f9ef // fsqrt v15.2d, v15.2d
+	WORD $0x6e61ddef // fmul v15.2d, v15.2d, v1.2d
+	VAND V2.B16, V15.B16, V19.B16
 	VMOV V7.B16, V22.B16
-	VFMLA V6.D2, V21.D2, V22.D2
+	VFMLA V6.D2, V19.D2, V22.D2
 	WORD $0x4ee7d6d7 // fsub v23.2d, v22.2d, v7.2d
-	VFMLS V3.D2, V23.D2, V21.D2
-	VFMLS V4.D2, V23.D2, V21.D2
-	VFMLS V8.D2, V23.D2, V21.D2
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	VFMLS V3.D2, V23.D2, V19.D2
+	VFMLS V4.D2, V23.D2, V19.D2
+	VFMLS V8.D2, V23.D2, V19.D2
+	WORD $0x6e73de77 // fmul v23.2d, v19.2d, v19.2d
 	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
 	FMOVQ 496(R5), F25
@@ -2436,7 +2359,7 @@ loop:
 	FMOVQ 544(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VFMLA V24.D2, V21.D2, V21.D2
+	VFMLA V24.D2, V19.D2, V19.D2
 	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V10.D2, V24.D2
 	FMOVQ 576(R5), F25
@@ -2449,145 +2372,136 @@ loop:
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 640(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 304(R5), F24
+	FMOVQ 464(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	VSHL $63, V22.D2, V23.D2
 	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
-	VMOV V21.B16, V25.B16
+	VMOV V19.B16, V25.B16
 	VBIT V23.B16, V24.B16, V25.B16
-	VBIT V23.B16, V21.B16, V24.B16
-	VADD V11.D2, V22.D2, V21.D2
-	VSHL $62, V21.D2, V21.D2
-	VAND V0.B16, V21.B16, V21.B16
-	VEOR V21.B16, V24.B16, V24.B16
+	VBIT V23.B16, V19.B16, V24.B16
+	VADD V11.D2, V22.D2, V19.D2
+	VSHL $62, V19.D2, V19.D2
+	VAND V0.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
 	VSHL $62, V22.D2, V22.D2
-	VEOR V17.B16, V22.B16, V22.B16
+	VEOR V15.B16, V22.B16, V22.B16
 	VAND V0.B16, V22.B16, V22.B16
 	VEOR V22.B16, V25.B16, V25.B16
-	WORD $0x4ee0da35 // fcmeq v21.2d, v17.2d, #0.0
-	WORD $0x6e71ff39 // fdiv v25.2d, v25.2d, v17.2d
-	FMOVQ 304(R5), F17
-	VBIT V21.B16, V17.B16, V25.B16
-	WORD $0x6e61df31 // fmul v17.2d, v25.2d, v1.2d
-	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
-	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
-	WORD $0x6e79df15 // fmul v21.2d, v24.2d, v25.2d
-	WORD $0x6e79de31 // fmul v17.2d, v17.2d, v25.2d
-	WORD $0x6e78de91 // fmul v17.2d, v20.2d, v24.2d
-	WORD $0x6e6ddd95 // fmul v21.2d, v12.2d, v13.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x6e72ddd5 // fmul v21.2d, v14.2d, v18.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x6e73ddf5 // fmul v21.2d, v15.2d, v19.2d
-	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x6e6dde95 // fmul v21.2d, v20.2d, v13.2d
-	WORD $0x6e78dd96 // fmul v22.2d, v12.2d, v24.2d
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6e73ddd6 // fmul v22.2d, v14.2d, v19.2d
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6e72ddf6 // fmul v22.2d, v15.2d, v18.2d
-	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
-	WORD $0x6e72de96 // fmul v22.2d, v20.2d, v18.2d
-	WORD $0x6e78ddd7 // fmul v23.2d, v14.2d, v24.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x6e6dddf7 // fmul v23.2d, v15.2d, v13.2d
-	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
-	WORD $0x6e73dd97 // fmul v23.2d, v12.2d, v19.2d
-	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
-	WORD $0x6e73de94 // fmul v20.2d, v20.2d, v19.2d
-	WORD $0x6e78ddef // fmul v15.2d, v15.2d, v24.2d
-	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
-	WORD $0x6e72dd8c // fmul v12.2d, v12.2d, v18.2d
+	WORD $0x4ee0d9f3 // fcmeq v19.2d, v15.2d, #0.0
+	WORD $0x6e6fff39 // fdiv v25.2d, v25.2d, v15.2d
+	FMOVQ 464(R5), F15
+	VBIT V19.B16, V15.B16, V25.B16
+	WORD $0x6e61df39 // fmul v25.2d, v25.2d, v1.2d
+	WORD $0x6e6ddf2d // fmul v13.2d, v25.2d, v13.2d
+	WORD $0x6e71df31 // fmul v17.2d, v25.2d, v17.2d
+	WORD $0x6e72df39 // fmul v25.2d, v25.2d, v18.2d
+	WORD $0x6e78de8f // fmul v15.2d, v20.2d, v24.2d
+	WORD $0x6e6ddd92 // fmul v18.2d, v12.2d, v13.2d
+	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddd2 // fmul v18.2d, v14.2d, v17.2d
+	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
+	WORD $0x6e79deb2 // fmul v18.2d, v21.2d, v25.2d
+	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
+	WORD $0x6e6dde92 // fmul v18.2d, v20.2d, v13.2d
+	WORD $0x6e78dd93 // fmul v19.2d, v12.2d, v24.2d
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	WORD $0x6e79ddd3 // fmul v19.2d, v14.2d, v25.2d
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	WORD $0x6e71deb3 // fmul v19.2d, v21.2d, v17.2d
+	WORD $0x4ef3d652 // fsub v18.2d, v18.2d, v19.2d
+	WORD $0x6e71de93 // fmul v19.2d, v20.2d, v17.2d
+	WORD $0x6e78ddd6 // fmul v22.2d, v14.2d, v24.2d
+	WORD $0x4e76d673 // fadd v19.2d, v19.2d, v22.2d
+	WORD $0x6e6ddeb6 // fmul v22.2d, v21.2d, v13.2d
+	WORD $0x4e76d673 // fadd v19.2d, v19.2d, v22.2d
+	WORD $0x6e79dd96 // fmul v22.2d, v12.2d, v25.2d
+	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
+	WORD $0x6e79de94 // fmul v20.2d, v20.2d, v25.2d
+	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
 	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
 	WORD $0x6e6dddce // fmul v14.2d, v14.2d, v13.2d
 	WORD $0x4eeed694 // fsub v20.2d, v20.2d, v14.2d
-	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
-	VFMLA V22.D2, V22.D2, V12.D2
+	WORD $0x6e72de4c // fmul v12.2d, v18.2d, v18.2d
+	VFMLA V19.D2, V19.D2, V12.D2
 	VFMLA V20.D2, V20.D2, V12.D2
-	FMOVQ 864(R5), F13
-	WORD $0x6e6ce5ae // fcmge v14.2d, v13.2d, v12.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x4e71e62d // fcmeq v13.2d, v17.2d, v17.2d
+	VMOV V12.B16, V13.B16
+	VFMLA V15.D2, V15.D2, V13.D2
+	FMOVQ 848(R5), F14
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V14.B16, V14.B16
-	VORR V14.B16, V16.B16, V16.B16
-	VAND V2.B16, V17.B16, V13.B16
-	FMOVQ 896(R5), F14
-	WORD $0x6eece5cf // fcmgt v15.2d, v14.2d, v12.2d
-	FMOVQ 352(R5), F14
-	WORD $0x6eeee592 // fcmgt v18.2d, v12.2d, v14.2d
-	VBSL V14.B16, V12.B16, V18.B16
-	WORD $0x6ee1fa52 // fsqrt v18.2d, v18.2d
-	WORD $0x6eede64c // fcmgt v12.2d, v18.2d, v13.2d
-	VBSL V18.B16, V13.B16, V12.B16
-	WORD $0x6ef2e5ae // fcmgt v14.2d, v13.2d, v18.2d
-	VBSL V18.B16, V13.B16, V14.B16
-	WORD $0x6e61ddd3 // fmul v19.2d, v14.2d, v1.2d
-	WORD $0x6ef3e593 // fcmgt v19.2d, v12.2d, v19.2d
-	WORD $0x4eeed597 // fsub v23.2d, v12.2d, v14.2d
-	VBIF V19.B16, V12.B16, V23.B16
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	VBIT V19.B16, V12.B16, V14.B16
-	WORD $0x6e6efef7 // fdiv v23.2d, v23.2d, v14.2d
-	WORD $0x6e77deec // fmul v12.2d, v23.2d, v23.2d
-	WORD $0x6e6cdeee // fmul v14.2d, v23.2d, v12.2d
-	FMOVQ 976(R5), F24
-	FMOVQ 928(R5), F25
-	VFMLA V12.D2, V25.D2, V24.D2
-	FMOVQ 992(R5), F25
-	VFMLA V12.D2, V24.D2, V25.D2
-	FMOVQ 1008(R5), F24
-	VFMLA V12.D2, V25.D2, V24.D2
-	FMOVQ 1024(R5), F25
-	VFMLA V12.D2, V24.D2, V25.D2
-	FMOVQ 1040(R5), F24
-	VFMLA V12.D2, V25.D2, V24.D2
-	FMOVQ 1056(R5), F25
-	VFMLA V12.D2, V24.D2, V25.D2
-	FMOVQ 1072(R5), F24
-	VFMLA V12.D2, V25.D2, V24.D2
-	FMOVQ 1088(R5), F25
-	VFMLA V12.D2, V24.D2, V25.D2
-	FMOVQ 1104(R5), F24
-	VFMLA V12.D2, V25.D2, V24.D2
-	FMOVQ 1120(R5), F25
-	VFMLA V12.D2, V24.D2, V25.D2
-	FMOVQ 1136(R5), F24
-	VFMLA V12.D2, V25.D2, V24.D2
-	FMOVQ 1152(R5), F25
-	VFMLA V12.D2, V24.D2, V25.D2
-	VFMLA V25.D2, V14.D2, V23.D2
-	FMOVQ 944(R5), F14
-	VAND V14.B16, V19.B16, V12.B16
-	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
-	FMOVQ 960(R5), F14
-	VAND V14.B16, V19.B16, V19.B16
-	WORD $0x4e73d593 // fadd v19.2d, v12.2d, v19.2d
-	WORD $0x6eede64c // fcmgt v12.2d, v18.2d, v13.2d
-	VAND V0.B16, V12.B16, V14.B16
-	VEOR V14.B16, V19.B16, V14.B16
-	VAND V4.B16, V12.B16, V19.B16
-	WORD $0x4e73d5d3 // fadd v19.2d, v14.2d, v19.2d
+	VORR V13.B16, V16.B16, V16.B16
+	FMOVQ 336(R5), F13
+	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
+	VBSL V13.B16, V12.B16, V14.B16
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	VAND V2.B16, V15.B16, V12.B16
+	WORD $0x6eece5cd // fcmgt v13.2d, v14.2d, v12.2d
+	VBSL V14.B16, V12.B16, V13.B16
+	WORD $0x6eeee591 // fcmgt v17.2d, v12.2d, v14.2d
+	VBSL V14.B16, V12.B16, V17.B16
+	WORD $0x6e61de35 // fmul v21.2d, v17.2d, v1.2d
+	WORD $0x6ef5e5b5 // fcmgt v21.2d, v13.2d, v21.2d
+	WORD $0x4ef1d5b6 // fsub v22.2d, v13.2d, v17.2d
+	VBIF V21.B16, V13.B16, V22.B16
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	VBIT V21.B16, V13.B16, V17.B16
+	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
+	WORD $0x6e76decd // fmul v13.2d, v22.2d, v22.2d
+	WORD $0x6e6dded1 // fmul v17.2d, v22.2d, v13.2d
+	FMOVQ 944(R5), F23
+	FMOVQ 896(R5), F24
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 960(R5), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	FMOVQ 976(R5), F23
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 992(R5), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	FMOVQ 1008(R5), F23
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 1024(R5), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	FMOVQ 1040(R5), F23
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 1056(R5), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	FMOVQ 1072(R5), F23
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 1088(R5), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	FMOVQ 1104(R5), F23
+	VFMLA V13.D2, V24.D2, V23.D2
+	FMOVQ 1120(R5), F24
+	VFMLA V13.D2, V23.D2, V24.D2
+	VFMLA V24.D2, V17.D2, V22.D2
+	FMOVQ 912(R5), F17
+	VAND V17.B16, V21.B16, V13.B16
+	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
+	FMOVQ 928(R5), F17
+	VAND V17.B16, V21.B16, V21.B16
+	WORD $0x4e75d5b5 // fadd v21.2d, v13.2d, v21.2d
+	WORD $0x6eece5cc // fcmgt v12.2d, v14.2d, v12.2d
+	VAND V0.B16, V12.B16, V13.B16
+	VEOR V13.B16, V21.B16, V13.B16
+	VAND V4.B16, V12.B16, V17.B16
+	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
 	VAND V3.B16, V12.B16, V12.B16
-	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
-	FMOVQ 304(R5), F14
-	VBIT V15.B16, V14.B16, V12.B16
-	VBIT V15.B16, V13.B16, V18.B16
-	WORD $0x6e72fd8c // fdiv v12.2d, v12.2d, v18.2d
-	WORD $0x6e6ddd8d // fmul v13.2d, v12.2d, v13.2d
+	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
+	WORD $0x6e6efd8c // fdiv v12.2d, v12.2d, v14.2d
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V12.B16, V12.B16
 	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V12.B16, V12.B16
-	WORD $0x6e75dd95 // fmul v21.2d, v12.2d, v21.2d
-	WORD $0x6e76dd96 // fmul v22.2d, v12.2d, v22.2d
+	WORD $0x6e72dd92 // fmul v18.2d, v12.2d, v18.2d
+	WORD $0x6e73dd93 // fmul v19.2d, v12.2d, v19.2d
 	WORD $0x6e74dd8c // fmul v12.2d, v12.2d, v20.2d
 	WORD $0x6eb0aa0d // umaxv s13, v16.4s
 	FMOVS F13, R7
 	CBNZ R7, hard
-	FMOVQ F21, (R0)
+	FMOVQ F18, (R0)
 	ADD R6, R0, R7
-	FMOVQ F22, (R7)
+	FMOVQ F19, (R7)
 	ADD R6<<1, R0, R7
 	FMOVQ F12, (R7)
 	ADD $16, R0
@@ -2604,11 +2518,11 @@ loop:
 
 hard:
 	FMOVQ (R0), F13
-	VBIF V16.B16, V21.B16, V13.B16
+	VBIF V16.B16, V18.B16, V13.B16
 	FMOVQ F13, (R0)
 	ADD R6, R0, R7
 	FMOVQ (R7), F13
-	VBIF V16.B16, V22.B16, V13.B16
+	VBIF V16.B16, V19.B16, V13.B16
 	ADD R6, R0, R7
 	FMOVQ F13, (R7)
 	ADD R6<<1, R0, R7
@@ -2890,8 +2804,8 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1168(R4), F3
-	FMOVQ 1184(R4), F4
+	FMOVQ 1136(R4), F3
+	FMOVQ 1152(R4), F4
 	FMOVQ 48(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
@@ -3174,21 +3088,21 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 304(R4), F0
-	FMOVQ 320(R4), F1
-	FMOVQ 1200(R4), F2
-	FMOVQ 1216(R4), F3
-	FMOVQ 336(R4), F4
-	FMOVQ 352(R4), F5
-	FMOVQ 368(R4), F6
-	FMOVQ 384(R4), F7
-	FMOVQ 400(R4), F8
-	FMOVQ 416(R4), F9
-	FMOVQ 432(R4), F10
-	FMOVQ 448(R4), F11
+	FMOVQ 464(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 1168(R4), F2
+	FMOVQ 1184(R4), F3
+	FMOVQ 320(R4), F4
+	FMOVQ 336(R4), F5
+	FMOVQ 352(R4), F6
+	FMOVQ 368(R4), F7
+	FMOVQ 384(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
 
 loop:
-	// 154 instructions for 2 matrices, 77 each
+	// 153 instructions for 2 matrices, 76.5 each
 	FMOVQ (R1), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R5, R1, R11
@@ -3202,7 +3116,6 @@ loop:
 	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
 	VBSL V5.B16, V13.B16, V17.B16
 	WORD $0x6ee1fa2d // fsqrt v13.2d, v17.2d
-	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
 	VMOV V7.B16, V18.B16
 	VFMLA V6.D2, V13.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
@@ -3244,7 +3157,7 @@ loop:
 	VSHL $62, V18.D2, V19.D2
 	VAND V1.B16, V19.B16, V19.B16
 	VEOR V19.B16, V22.B16, V22.B16
-	FMOVQ 464(R4), F19
+	FMOVQ 448(R4), F19
 	VADD V19.D2, V18.D2, V18.D2
 	VSHL $62, V18.D2, V18.D2
 	VAND V1.B16, V18.B16, V18.B16
@@ -3439,181 +3352,171 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1184(R4), F3
+	FMOVQ 1152(R4), F3
 	FMOVQ 672(R4), F4
-	FMOVQ (R4), F5
-	FMOVQ 688(R4), F6
-	FMOVQ 64(R4), F7
-	FMOVQ 704(R4), F8
-	FMOVQ 128(R4), F9
-	FMOVQ 112(R4), F10
+	FMOVQ 64(R4), F5
+	FMOVQ (R4), F6
+	FMOVQ 688(R4), F7
+	FMOVQ 128(R4), F8
+	FMOVQ 112(R4), F9
 
 loop:
-	// 168 instructions for 4 matrices, 42 each
+	// 159 instructions for 4 matrices, 39.75 each
 	ADD R9, R1, R11
-	FMOVQ (R11), F11
+	FMOVQ (R11), F10
 	ADD R6<<1, R1, R11
-	FMOVQ (R11), F12
-	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
-	ADD R5<<1, R1, R11
-	FMOVQ (R11), F14
-	ADD R5<<3, R1, R11
-	FMOVQ (R11), F15
-	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
-	ADD R5<<2, R1, R11
-	FMOVQ (R11), F17
-	ADD R5, R1, R11
-	FMOVQ (R11), F18
-	WORD $0x4eb2d633 // fsub v19.4s, v17.4s, v18.4s
-	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
-	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
-	WORD $0x4e2bd58c // fadd v12.4s, v12.4s, v11.4s
-	ADD R7, R1, R11
 	FMOVQ (R11), F11
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	ADD R5<<1, R1, R11
+	FMOVQ (R11), F13
+	ADD R5<<3, R1, R11
+	FMOVQ (R11), F14
+	WORD $0x4eaed5af // fsub v15.4s, v13.4s, v14.4s
+	ADD R5<<2, R1, R11
+	FMOVQ (R11), F16
+	ADD R5, R1, R11
+	FMOVQ (R11), F17
+	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
+	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
+	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
+	WORD $0x4e2ad56b // fadd v11.4s, v11.4s, v10.4s
+	ADD R7, R1, R11
+	FMOVQ (R11), F10
 	ADD R7<<1, R1, R11
-	FMOVQ (R11), F15
-	WORD $0x4e2fd571 // fadd v17.4s, v11.4s, v15.4s
-	WORD $0x4eafd574 // fsub v20.4s, v11.4s, v15.4s
-	FMOVQ (R1), F21
-	WORD $0x4e31d6b6 // fadd v22.4s, v21.4s, v17.4s
-	WORD $0x4e36d417 // fadd v23.4s, v0.4s, v22.4s
-	WORD $0x4e35d418 // fadd v24.4s, v0.4s, v21.4s
-	WORD $0x4eb1d718 // fsub v24.4s, v24.4s, v17.4s
-	WORD $0x4eb5d411 // fsub v17.4s, v0.4s, v21.4s
-	WORD $0x4e34d639 // fadd v25.4s, v17.4s, v20.4s
-	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
-	WORD $0x6e2fe574 // fcmge v20.4s, v11.4s, v15.4s
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VMOV V16.B16, V26.B16
-	VBIT V20.B16, V19.B16, V26.B16
-	VMOV V18.B16, V27.B16
-	VBIT V20.B16, V14.B16, V27.B16
-	VBIT V20.B16, V12.B16, V25.B16
-	VBIT V20.B16, V17.B16, V12.B16
-	WORD $0x6eafe571 // fcmgt v17.4s, v11.4s, v15.4s
-	VBSL V15.B16, V11.B16, V17.B16
-	WORD $0x6e31e6b1 // fcmge v17.4s, v21.4s, v17.4s
-	VBIT V17.B16, V13.B16, V26.B16
-	VBIT V17.B16, V24.B16, V27.B16
-	VBIT V17.B16, V18.B16, V25.B16
-	VBIT V17.B16, V14.B16, V12.B16
-	WORD $0x6eafe56e // fcmgt v14.4s, v11.4s, v15.4s
-	VBSL V15.B16, V11.B16, V14.B16
-	WORD $0x6eb5e5cb // fcmgt v11.4s, v14.4s, v21.4s
-	VBSL V21.B16, V14.B16, V11.B16
-	WORD $0x6e2be6cb // fcmge v11.4s, v22.4s, v11.4s
-	VBIT V11.B16, V23.B16, V26.B16
-	VBIT V11.B16, V13.B16, V27.B16
-	VBIT V11.B16, V16.B16, V25.B16
-	VBIT V11.B16, V19.B16, V12.B16
-	WORD $0x6e3bdf6b // fmul v11.4s, v27.4s, v27.4s
-	VFMLA V25.S4, V25.S4, V11.S4
-	VFMLA V12.S4, V12.S4, V11.S4
-	WORD $0x6e2be48d // fcmge v13.4s, v4.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x4e3ae74e // fcmeq v14.4s, v26.4s, v26.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VAND V5.B16, V26.B16, V14.B16
-	WORD $0x6eabe4cf // fcmgt v15.4s, v6.4s, v11.4s
-	WORD $0x6ea7e570 // fcmgt v16.4s, v11.4s, v7.4s
-	VBSL V7.B16, V11.B16, V16.B16
-	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
-	WORD $0x6eaee60b // fcmgt v11.4s, v16.4s, v14.4s
-	VBSL V16.B16, V14.B16, V11.B16
-	WORD $0x6eb0e5d1 // fcmgt v17.4s, v14.4s, v16.4s
-	VBSL V16.B16, V14.B16, V17.B16
-	WORD $0x6e31fd6b // fdiv v11.4s, v11.4s, v17.4s
-	WORD $0x6e2bdd71 // fmul v17.4s, v11.4s, v11.4s
-	WORD $0x6e31dd72 // fmul v18.4s, v11.4s, v17.4s
+	FMOVQ (R11), F14
+	WORD $0x4e2ed550 // fadd v16.4s, v10.4s, v14.4s
+	WORD $0x4eaed553 // fsub v19.4s, v10.4s, v14.4s
+	FMOVQ (R1), F20
+	WORD $0x4e34d415 // fadd v21.4s, v0.4s, v20.4s
+	WORD $0x4eb4d416 // fsub v22.4s, v0.4s, v20.4s
+	WORD $0x4e30d6b7 // fadd v23.4s, v21.4s, v16.4s
+	WORD $0x4eb0d6b5 // fsub v21.4s, v21.4s, v16.4s
+	WORD $0x4e33d6d0 // fadd v16.4s, v22.4s, v19.4s
+	WORD $0x4eb3d6d6 // fsub v22.4s, v22.4s, v19.4s
+	WORD $0x6e2ee553 // fcmge v19.4s, v10.4s, v14.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VMOV V15.B16, V24.B16
+	VBIT V19.B16, V18.B16, V24.B16
+	VMOV V17.B16, V25.B16
+	VBIT V19.B16, V13.B16, V25.B16
+	VBIT V19.B16, V11.B16, V16.B16
+	VBIT V19.B16, V22.B16, V11.B16
+	WORD $0x6eaee553 // fcmgt v19.4s, v10.4s, v14.4s
+	VBSL V14.B16, V10.B16, V19.B16
+	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
+	VBIT V19.B16, V12.B16, V24.B16
+	VBIT V19.B16, V21.B16, V25.B16
+	VBIT V19.B16, V17.B16, V16.B16
+	VBIT V19.B16, V13.B16, V11.B16
+	WORD $0x6e20e6ea // fcmge v10.4s, v23.4s, v0.4s
+	VBIT V10.B16, V23.B16, V24.B16
+	VBIT V10.B16, V12.B16, V25.B16
+	VBIT V10.B16, V15.B16, V16.B16
+	VBIT V10.B16, V18.B16, V11.B16
+	WORD $0x6e39df2a // fmul v10.4s, v25.4s, v25.4s
+	VFMLA V16.S4, V16.S4, V10.S4
+	VFMLA V11.S4, V11.S4, V10.S4
+	VMOV V10.B16, V12.B16
+	VFMLA V24.S4, V24.S4, V12.S4
+	WORD $0x6e2ce48c // fcmge v12.4s, v4.4s, v12.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	WORD $0x6ea5e54d // fcmgt v13.4s, v10.4s, v5.4s
+	VBSL V5.B16, V10.B16, V13.B16
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	VAND V6.B16, V24.B16, V10.B16
+	WORD $0x6eaae5ae // fcmgt v14.4s, v13.4s, v10.4s
+	VBSL V13.B16, V10.B16, V14.B16
+	WORD $0x6eade54f // fcmgt v15.4s, v10.4s, v13.4s
+	VBSL V13.B16, V10.B16, V15.B16
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	WORD $0x6e2fddd1 // fmul v17.4s, v14.4s, v15.4s
+	FMOVQ 704(R4), F18
+	VFMLA V15.S4, V7.S4, V18.S4
 	FMOVQ 720(R4), F19
-	VFMLA V17.S4, V8.S4, V19.S4
-	FMOVQ 736(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 736(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 752(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 768(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 768(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 784(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 800(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 800(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 816(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 832(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 848(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	VFMLA V19.S4, V18.S4, V11.S4
-	WORD $0x6eaee611 // fcmgt v17.4s, v16.4s, v14.4s
-	VAND V2.B16, V17.B16, V18.B16
-	VEOR V18.B16, V11.B16, V18.B16
-	VAND V9.B16, V17.B16, V11.B16
-	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
-	VAND V10.B16, V17.B16, V17.B16
-	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
-	VBIT V15.B16, V0.B16, V17.B16
-	VBIT V15.B16, V14.B16, V16.B16
-	WORD $0x6e30fe31 // fdiv v17.4s, v17.4s, v16.4s
-	WORD $0x6e2ede2e // fmul v14.4s, v17.4s, v14.4s
-	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
-	VAND V2.B16, V26.B16, V26.B16
-	VEOR V26.B16, V17.B16, V17.B16
-	WORD $0x6e3bde3b // fmul v27.4s, v17.4s, v27.4s
-	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
-	WORD $0x6e2cde31 // fmul v17.4s, v17.4s, v12.4s
-	WORD $0x6e3bdf6b // fmul v11.4s, v27.4s, v27.4s
-	VFMLA V25.S4, V25.S4, V11.S4
-	VFMLA V17.S4, V17.S4, V11.S4
-	WORD $0x6eabe46c // fcmgt v12.4s, v3.4s, v11.4s
-	WORD $0x4eaed40f // fsub v15.4s, v0.4s, v14.4s
-	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
-	VBSL V3.B16, V11.B16, V16.B16
-	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	FMOVQ 1168(R4), F11
-	VBIT V12.B16, V11.B16, V15.B16
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 832(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	VFMLA V18.S4, V17.S4, V14.S4
+	WORD $0x6eaae5aa // fcmgt v10.4s, v13.4s, v10.4s
+	VAND V2.B16, V10.B16, V15.B16
+	VEOR V15.B16, V14.B16, V15.B16
+	VAND V8.B16, V10.B16, V14.B16
+	WORD $0x4e2ed5ee // fadd v14.4s, v15.4s, v14.4s
+	VAND V9.B16, V10.B16, V10.B16
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	WORD $0x6e2dfd4a // fdiv v10.4s, v10.4s, v13.4s
+	VAND V2.B16, V24.B16, V13.B16
+	VEOR V13.B16, V10.B16, V10.B16
+	WORD $0x6e38dd58 // fmul v24.4s, v10.4s, v24.4s
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	WORD $0x6e39dd59 // fmul v25.4s, v10.4s, v25.4s
+	WORD $0x6e30dd50 // fmul v16.4s, v10.4s, v16.4s
+	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
+	WORD $0x6e39df2b // fmul v11.4s, v25.4s, v25.4s
+	VFMLA V16.S4, V16.S4, V11.S4
+	VFMLA V10.S4, V10.S4, V11.S4
+	WORD $0x6eabe46d // fcmgt v13.4s, v3.4s, v11.4s
+	WORD $0x4eb8d40e // fsub v14.4s, v0.4s, v24.4s
+	WORD $0x6ea3e56f // fcmgt v15.4s, v11.4s, v3.4s
+	VBSL V3.B16, V11.B16, V15.B16
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	FMOVQ 1136(R4), F11
+	VBIT V13.B16, V11.B16, V14.B16
 	ADD R8, R1, R11
 	FMOVQ (R11), F11
-	WORD $0x6e2bde2c // fmul v12.4s, v17.4s, v11.4s
+	WORD $0x6e2bdd4d // fmul v13.4s, v10.4s, v11.4s
 	ADD R10, R1, R11
-	FMOVQ (R11), F16
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V16.S4, V25.S4, V12.S4
-	WORD $0x6e30df72 // fmul v18.4s, v27.4s, v16.4s
+	FMOVQ (R11), F15
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V15.S4, V16.S4, V13.S4
+	WORD $0x6e2fdf31 // fmul v17.4s, v25.4s, v15.4s
 	ADD R6, R1, R11
-	FMOVQ (R11), F19
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V19.S4, V17.S4, V18.S4
-	WORD $0x6e33df34 // fmul v20.4s, v25.4s, v19.4s
-	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
-	VFMLA V11.S4, V27.S4, V20.S4
-	WORD $0x6e33df75 // fmul v21.4s, v27.4s, v19.4s
-	VFMLA V11.S4, V25.S4, V21.S4
-	VFMLA V16.S4, V17.S4, V21.S4
-	WORD $0x6e35ddef // fmul v15.4s, v15.4s, v21.4s
-	WORD $0x6e33ddd3 // fmul v19.4s, v14.4s, v19.4s
-	VFMLA V12.S4, V1.S4, V19.S4
-	VFMLA V27.S4, V15.S4, V19.S4
-	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
-	VFMLA V18.S4, V1.S4, V11.S4
-	VFMLA V25.S4, V15.S4, V11.S4
-	WORD $0x6e30ddce // fmul v14.4s, v14.4s, v16.4s
-	VFMLA V20.S4, V1.S4, V14.S4
-	VFMLA V17.S4, V15.S4, V14.S4
-	WORD $0x6eb0a9ac // umaxv s12, v13.4s
-	FMOVS F12, R11
+	FMOVQ (R11), F18
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V18.S4, V10.S4, V17.S4
+	WORD $0x6e32de13 // fmul v19.4s, v16.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V11.S4, V25.S4, V19.S4
+	WORD $0x6e32df34 // fmul v20.4s, v25.4s, v18.4s
+	VFMLA V11.S4, V16.S4, V20.S4
+	VFMLA V15.S4, V10.S4, V20.S4
+	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
+	WORD $0x6e32df12 // fmul v18.4s, v24.4s, v18.4s
+	VFMLA V13.S4, V1.S4, V18.S4
+	VFMLA V25.S4, V14.S4, V18.S4
+	WORD $0x6e2bdf0b // fmul v11.4s, v24.4s, v11.4s
+	VFMLA V17.S4, V1.S4, V11.S4
+	VFMLA V16.S4, V14.S4, V11.S4
+	WORD $0x6e2fdf18 // fmul v24.4s, v24.4s, v15.4s
+	VFMLA V19.S4, V1.S4, V24.S4
+	VFMLA V10.S4, V14.S4, V24.S4
+	WORD $0x6eb0a98d // umaxv s13, v12.4s
+	FMOVS F13, R11
 	CBNZ R11, hard
-	FMOVQ F27, (R0)
+	FMOVQ F25, (R0)
 	ADD R5, R0, R11
-	FMOVQ F25, (R11)
+	FMOVQ F16, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F17, (R11)
+	FMOVQ F10, (R11)
 	ADD R6, R0, R11
-	FMOVQ F19, (R11)
+	FMOVQ F18, (R11)
 	ADD R5<<2, R0, R11
 	FMOVQ F11, (R11)
 	ADD R7, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F24, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $4, R2
@@ -3626,39 +3529,39 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F12
-	VBIF V13.B16, V27.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F13
+	VBIF V12.B16, V25.B16, V13.B16
+	FMOVQ F13, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V25.B16, V12.B16
+	FMOVQ (R11), F13
+	VBIF V12.B16, V16.B16, V13.B16
 	ADD R5, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F13, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V17.B16, V12.B16
+	FMOVQ (R11), F13
+	VBIF V12.B16, V10.B16, V13.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F13, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V19.B16, V12.B16
+	FMOVQ (R11), F10
+	VBIF V12.B16, V18.B16, V10.B16
 	ADD R6, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F10, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V11.B16, V12.B16
+	FMOVQ (R11), F10
+	VBIF V12.B16, V11.B16, V10.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F10, (R11)
 	ADD R7, R0, R11
-	FMOVQ (R11), F11
-	VBIF V13.B16, V14.B16, V11.B16
+	FMOVQ (R11), F10
+	VBIF V12.B16, V24.B16, V10.B16
 	ADD R7, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F10, (R11)
 	MOVD ZR, R11
-	FMOVQ 288(R4), F11
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x4eb1b96c // addv s12, v11.4s
-	FMOVD F12, R12
+	FMOVQ 288(R4), F10
+	VAND V12.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -3681,203 +3584,193 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 304(R4), F0
+	FMOVQ 464(R4), F0
 	FMOVQ 640(R4), F1
-	FMOVQ 320(R4), F2
-	FMOVQ 1216(R4), F3
-	FMOVQ 864(R4), F4
-	FMOVQ 880(R4), F5
-	FMOVQ 896(R4), F6
-	FMOVQ 352(R4), F7
-	FMOVQ 912(R4), F8
-	FMOVQ 928(R4), F9
-	FMOVQ 944(R4), F10
+	FMOVQ 304(R4), F2
+	FMOVQ 1184(R4), F3
+	FMOVQ 848(R4), F4
+	FMOVQ 336(R4), F5
+	FMOVQ 864(R4), F6
+	FMOVQ 880(R4), F7
+	FMOVQ 896(R4), F8
+	FMOVQ 912(R4), F9
+	FMOVQ 928(R4), F10
+	FMOVQ 400(R4), F11
 
 loop:
-	// 187 instructions for 2 matrices, 93.5 each
+	// 176 instructions for 2 matrices, 88 each
 	ADD R9, R1, R11
-	FMOVQ (R11), F11
+	FMOVQ (R11), F12
 	ADD R6<<1, R1, R11
-	FMOVQ (R11), F12
-	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
+	FMOVQ (R11), F13
+	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
 	ADD R5<<1, R1, R11
-	FMOVQ (R11), F14
+	FMOVQ (R11), F15
 	ADD R5<<3, R1, R11
-	FMOVQ (R11), F15
-	WORD $0x4eefd5d0 // fsub v16.2d, v14.2d, v15.2d
+	FMOVQ (R11), F16
+	WORD $0x4ef0d5f1 // fsub v17.2d, v15.2d, v16.2d
 	ADD R5<<2, R1, R11
-	FMOVQ (R11), F17
-	ADD R5, R1, R11
 	FMOVQ (R11), F18
-	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
-	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	ADD R5, R1, R11
+	FMOVQ (R11), F19
+	WORD $0x4ef3d654 // fsub v20.2d, v18.2d, v19.2d
+	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
 	ADD R7, R1, R11
-	FMOVQ (R11), F11
-	ADD R7<<1, R1, R11
-	FMOVQ (R11), F15
-	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
-	WORD $0x4eefd574 // fsub v20.2d, v11.2d, v15.2d
-	FMOVQ (R1), F21
-	WORD $0x4e71d6b6 // fadd v22.2d, v21.2d, v17.2d
-	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
-	WORD $0x4e75d418 // fadd v24.2d, v0.2d, v21.2d
-	WORD $0x4ef1d718 // fsub v24.2d, v24.2d, v17.2d
-	WORD $0x4ef5d411 // fsub v17.2d, v0.2d, v21.2d
-	WORD $0x4e74d639 // fadd v25.2d, v17.2d, v20.2d
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x6e6fe574 // fcmge v20.2d, v11.2d, v15.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VMOV V16.B16, V26.B16
-	VBIT V20.B16, V19.B16, V26.B16
-	VMOV V18.B16, V27.B16
-	VBIT V20.B16, V14.B16, V27.B16
-	VBIT V20.B16, V12.B16, V25.B16
-	VBIT V20.B16, V17.B16, V12.B16
-	WORD $0x6eefe571 // fcmgt v17.2d, v11.2d, v15.2d
-	VBSL V15.B16, V11.B16, V17.B16
-	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
-	VBIT V17.B16, V13.B16, V26.B16
-	VBIT V17.B16, V24.B16, V27.B16
-	VBIT V17.B16, V18.B16, V25.B16
-	VBIT V17.B16, V14.B16, V12.B16
-	WORD $0x6eefe56e // fcmgt v14.2d, v11.2d, v15.2d
-	VBSL V15.B16, V11.B16, V14.B16
-	WORD $0x6ef5e5cb // fcmgt v11.2d, v14.2d, v21.2d
-	VBSL V21.B16, V14.B16, V11.B16
-	WORD $0x6e6be6cb // fcmge v11.2d, v22.2d, v11.2d
-	VBIT V11.B16, V23.B16, V26.B16
-	VBIT V11.B16, V13.B16, V27.B16
-	VBIT V11.B16, V16.B16, V25.B16
-	VBIT V11.B16, V19.B16, V12.B16
-	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
-	VFMLA V25.D2, V25.D2, V11.D2
-	VFMLA V12.D2, V12.D2, V11.D2
-	WORD $0x6e6be48d // fcmge v13.2d, v4.2d, v11.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x4e7ae74e // fcmeq v14.2d, v26.2d, v26.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VAND V5.B16, V26.B16, V14.B16
-	WORD $0x6eebe4cf // fcmgt v15.2d, v6.2d, v11.2d
-	WORD $0x6ee7e570 // fcmgt v16.2d, v11.2d, v7.2d
-	VBSL V7.B16, V11.B16, V16.B16
-	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
-	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
-	VBSL V16.B16, V14.B16, V11.B16
-	WORD $0x6ef0e5d1 // fcmgt v17.2d, v14.2d, v16.2d
-	VBSL V16.B16, V14.B16, V17.B16
-	WORD $0x6e68de32 // fmul v18.2d, v17.2d, v8.2d
-	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
-	WORD $0x4ef1d573 // fsub v19.2d, v11.2d, v17.2d
-	VBIF V18.B16, V11.B16, V19.B16
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	VBIT V18.B16, V11.B16, V17.B16
-	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de6b // fmul v11.2d, v19.2d, v19.2d
-	WORD $0x6e6bde71 // fmul v17.2d, v19.2d, v11.2d
-	FMOVQ 976(R4), F20
-	VFMLA V11.D2, V9.D2, V20.D2
-	FMOVQ 992(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	FMOVQ 1008(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
-	FMOVQ 1024(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	FMOVQ 1040(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
-	FMOVQ 1056(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	FMOVQ 1072(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
-	FMOVQ 1088(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	FMOVQ 1104(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
-	FMOVQ 1120(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	FMOVQ 1136(R4), F20
-	VFMLA V11.D2, V21.D2, V20.D2
-	FMOVQ 1152(R4), F21
-	VFMLA V11.D2, V20.D2, V21.D2
-	VFMLA V21.D2, V17.D2, V19.D2
-	VAND V10.B16, V18.B16, V11.B16
-	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
-	FMOVQ 960(R4), F17
-	VAND V17.B16, V18.B16, V18.B16
-	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
-	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
-	VAND V2.B16, V11.B16, V17.B16
-	VEOR V17.B16, V18.B16, V17.B16
-	FMOVQ 416(R4), F19
-	VAND V19.B16, V11.B16, V18.B16
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	FMOVQ 400(R4), F17
-	VAND V17.B16, V11.B16, V11.B16
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	VBIT V15.B16, V0.B16, V11.B16
-	VBIT V15.B16, V14.B16, V16.B16
-	WORD $0x6e70fd6b // fdiv v11.2d, v11.2d, v16.2d
-	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
-	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
-	VAND V2.B16, V26.B16, V26.B16
-	VEOR V26.B16, V11.B16, V11.B16
-	WORD $0x6e7bdd7b // fmul v27.2d, v11.2d, v27.2d
-	WORD $0x6e79dd79 // fmul v25.2d, v11.2d, v25.2d
-	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
-	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
-	VFMLA V25.D2, V25.D2, V12.D2
-	VFMLA V11.D2, V11.D2, V12.D2
-	WORD $0x6eece46f // fcmgt v15.2d, v3.2d, v12.2d
-	WORD $0x4eeed410 // fsub v16.2d, v0.2d, v14.2d
-	WORD $0x6ee3e591 // fcmgt v17.2d, v12.2d, v3.2d
-	VBSL V3.B16, V12.B16, V17.B16
-	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
-	FMOVQ 1200(R4), F12
-	VBIT V15.B16, V12.B16, V16.B16
-	ADD R8, R1, R11
 	FMOVQ (R11), F12
-	WORD $0x6e6cdd6f // fmul v15.2d, v11.2d, v12.2d
+	ADD R7<<1, R1, R11
+	FMOVQ (R11), F16
+	WORD $0x4e70d592 // fadd v18.2d, v12.2d, v16.2d
+	WORD $0x4ef0d595 // fsub v21.2d, v12.2d, v16.2d
+	FMOVQ (R1), F22
+	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
+	WORD $0x4ef6d418 // fsub v24.2d, v0.2d, v22.2d
+	WORD $0x4e72d6f9 // fadd v25.2d, v23.2d, v18.2d
+	WORD $0x4ef2d6f7 // fsub v23.2d, v23.2d, v18.2d
+	WORD $0x4e75d712 // fadd v18.2d, v24.2d, v21.2d
+	WORD $0x4ef5d718 // fsub v24.2d, v24.2d, v21.2d
+	WORD $0x6e70e595 // fcmge v21.2d, v12.2d, v16.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VMOV V17.B16, V26.B16
+	VBIT V21.B16, V20.B16, V26.B16
+	VMOV V19.B16, V27.B16
+	VBIT V21.B16, V15.B16, V27.B16
+	VBIT V21.B16, V13.B16, V18.B16
+	VBIT V21.B16, V24.B16, V13.B16
+	WORD $0x6ef0e595 // fcmgt v21.2d, v12.2d, v16.2d
+	VBSL V16.B16, V12.B16, V21.B16
+	WORD $0x6e75e6d5 // fcmge v21.2d, v22.2d, v21.2d
+	VBIT V21.B16, V14.B16, V26.B16
+	VBIT V21.B16, V23.B16, V27.B16
+	VBIT V21.B16, V19.B16, V18.B16
+	VBIT V21.B16, V15.B16, V13.B16
+	WORD $0x6e60e72c // fcmge v12.2d, v25.2d, v0.2d
+	VBIT V12.B16, V25.B16, V26.B16
+	VBIT V12.B16, V14.B16, V27.B16
+	VBIT V12.B16, V17.B16, V18.B16
+	VBIT V12.B16, V20.B16, V13.B16
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	VFMLA V18.D2, V18.D2, V12.D2
+	VFMLA V13.D2, V13.D2, V12.D2
+	VMOV V12.B16, V14.B16
+	VFMLA V26.D2, V26.D2, V14.D2
+	WORD $0x6e6ee48e // fcmge v14.2d, v4.2d, v14.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6ee5e58f // fcmgt v15.2d, v12.2d, v5.2d
+	VBSL V5.B16, V12.B16, V15.B16
+	WORD $0x6ee1f9ef // fsqrt v15.2d, v15.2d
+	VAND V6.B16, V26.B16, V12.B16
+	WORD $0x6eece5f0 // fcmgt v16.2d, v15.2d, v12.2d
+	VBSL V15.B16, V12.B16, V16.B16
+	WORD $0x6eefe591 // fcmgt v17.2d, v12.2d, v15.2d
+	VBSL V15.B16, V12.B16, V17.B16
+	WORD $0x6e67de33 // fmul v19.2d, v17.2d, v7.2d
+	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x4ef1d614 // fsub v20.2d, v16.2d, v17.2d
+	VBIF V19.B16, V16.B16, V20.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V19.B16, V16.B16, V17.B16
+	WORD $0x6e71fe94 // fdiv v20.2d, v20.2d, v17.2d
+	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
+	WORD $0x6e70de91 // fmul v17.2d, v20.2d, v16.2d
+	FMOVQ 944(R4), F21
+	VFMLA V16.D2, V8.D2, V21.D2
+	FMOVQ 960(R4), F22
+	VFMLA V16.D2, V21.D2, V22.D2
+	FMOVQ 976(R4), F21
+	VFMLA V16.D2, V22.D2, V21.D2
+	FMOVQ 992(R4), F22
+	VFMLA V16.D2, V21.D2, V22.D2
+	FMOVQ 1008(R4), F21
+	VFMLA V16.D2, V22.D2, V21.D2
+	FMOVQ 1024(R4), F22
+	VFMLA V16.D2, V21.D2, V22.D2
+	FMOVQ 1040(R4), F21
+	VFMLA V16.D2, V22.D2, V21.D2
+	FMOVQ 1056(R4), F22
+	VFMLA V16.D2, V21.D2, V22.D2
+	FMOVQ 1072(R4), F21
+	VFMLA V16.D2, V22.D2, V21.D2
+	FMOVQ 1088(R4), F22
+	VFMLA V16.D2, V21.D2, V22.D2
+	FMOVQ 1104(R4), F21
+	VFMLA V16.D2, V22.D2, V21.D2
+	FMOVQ 1120(R4), F22
+	VFMLA V16.D2, V21.D2, V22.D2
+	VFMLA V22.D2, V17.D2, V20.D2
+	VAND V9.B16, V19.B16, V16.B16
+	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
+	VAND V10.B16, V19.B16, V19.B16
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	WORD $0x6eece5ec // fcmgt v12.2d, v15.2d, v12.2d
+	VAND V2.B16, V12.B16, V16.B16
+	VEOR V16.B16, V19.B16, V16.B16
+	VAND V11.B16, V12.B16, V17.B16
+	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
+	FMOVQ 384(R4), F16
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
+	WORD $0x6e6ffd8c // fdiv v12.2d, v12.2d, v15.2d
+	VAND V2.B16, V26.B16, V15.B16
+	VEOR V15.B16, V12.B16, V12.B16
+	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
+	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
+	WORD $0x6e7bdd9b // fmul v27.2d, v12.2d, v27.2d
+	WORD $0x6e72dd92 // fmul v18.2d, v12.2d, v18.2d
+	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
+	WORD $0x6e7bdf6d // fmul v13.2d, v27.2d, v27.2d
+	VFMLA V18.D2, V18.D2, V13.D2
+	VFMLA V12.D2, V12.D2, V13.D2
+	WORD $0x6eede46f // fcmgt v15.2d, v3.2d, v13.2d
+	WORD $0x4efad410 // fsub v16.2d, v0.2d, v26.2d
+	WORD $0x6ee3e5b1 // fcmgt v17.2d, v13.2d, v3.2d
+	VBSL V3.B16, V13.B16, V17.B16
+	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
+	FMOVQ 1168(R4), F13
+	VBIT V15.B16, V13.B16, V16.B16
+	ADD R8, R1, R11
+	FMOVQ (R11), F13
+	WORD $0x6e6ddd8f // fmul v15.2d, v12.2d, v13.2d
 	ADD R10, R1, R11
 	FMOVQ (R11), F17
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V17.D2, V25.D2, V15.D2
-	WORD $0x6e71df72 // fmul v18.2d, v27.2d, v17.2d
+	VFMLA V17.D2, V18.D2, V15.D2
+	WORD $0x6e71df73 // fmul v19.2d, v27.2d, v17.2d
 	ADD R6, R1, R11
-	FMOVQ (R11), F19
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V19.D2, V11.D2, V18.D2
-	WORD $0x6e73df34 // fmul v20.2d, v25.2d, v19.2d
-	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	VFMLA V12.D2, V27.D2, V20.D2
-	WORD $0x6e73df75 // fmul v21.2d, v27.2d, v19.2d
-	VFMLA V12.D2, V25.D2, V21.D2
-	VFMLA V17.D2, V11.D2, V21.D2
-	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
-	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
-	VFMLA V15.D2, V1.D2, V19.D2
-	VFMLA V27.D2, V16.D2, V19.D2
-	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
-	VFMLA V18.D2, V1.D2, V12.D2
-	VFMLA V25.D2, V16.D2, V12.D2
-	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
-	VFMLA V20.D2, V1.D2, V14.D2
-	VFMLA V11.D2, V16.D2, V14.D2
-	WORD $0x6eb0a9af // umaxv s15, v13.4s
+	FMOVQ (R11), F20
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V20.D2, V12.D2, V19.D2
+	WORD $0x6e74de55 // fmul v21.2d, v18.2d, v20.2d
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V13.D2, V27.D2, V21.D2
+	WORD $0x6e74df76 // fmul v22.2d, v27.2d, v20.2d
+	VFMLA V13.D2, V18.D2, V22.D2
+	VFMLA V17.D2, V12.D2, V22.D2
+	WORD $0x6e76de10 // fmul v16.2d, v16.2d, v22.2d
+	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
+	VFMLA V15.D2, V1.D2, V20.D2
+	VFMLA V27.D2, V16.D2, V20.D2
+	WORD $0x6e6ddf4d // fmul v13.2d, v26.2d, v13.2d
+	VFMLA V19.D2, V1.D2, V13.D2
+	VFMLA V18.D2, V16.D2, V13.D2
+	WORD $0x6e71df5a // fmul v26.2d, v26.2d, v17.2d
+	VFMLA V21.D2, V1.D2, V26.D2
+	VFMLA V12.D2, V16.D2, V26.D2
+	WORD $0x6eb0a9cf // umaxv s15, v14.4s
 	FMOVS F15, R11
 	CBNZ R11, hard
 	FMOVQ F27, (R0)
 	ADD R5, R0, R11
-	FMOVQ F25, (R11)
+	FMOVQ F18, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F11, (R11)
-	ADD R6, R0, R11
-	FMOVQ F19, (R11)
-	ADD R5<<2, R0, R11
 	FMOVQ F12, (R11)
+	ADD R6, R0, R11
+	FMOVQ F20, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F13, (R11)
 	ADD R7, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F26, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUBS $2, R2
@@ -3891,38 +3784,38 @@ loop:
 
 hard:
 	FMOVQ (R0), F15
-	VBIF V13.B16, V27.B16, V15.B16
+	VBIF V14.B16, V27.B16, V15.B16
 	FMOVQ F15, (R0)
 	ADD R5, R0, R11
 	FMOVQ (R11), F15
-	VBIF V13.B16, V25.B16, V15.B16
+	VBIF V14.B16, V18.B16, V15.B16
 	ADD R5, R0, R11
 	FMOVQ F15, (R11)
 	ADD R5<<1, R0, R11
 	FMOVQ (R11), F15
-	VBIF V13.B16, V11.B16, V15.B16
+	VBIF V14.B16, V12.B16, V15.B16
 	ADD R5<<1, R0, R11
 	FMOVQ F15, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F11
-	VBIF V13.B16, V19.B16, V11.B16
+	FMOVQ (R11), F12
+	VBIF V14.B16, V20.B16, V12.B16
 	ADD R6, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F11
-	VBIF V13.B16, V12.B16, V11.B16
+	FMOVQ (R11), F12
+	VBIF V14.B16, V13.B16, V12.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	ADD R7, R0, R11
-	FMOVQ (R11), F11
-	VBIF V13.B16, V14.B16, V11.B16
+	FMOVQ (R11), F12
+	VBIF V14.B16, V26.B16, V12.B16
 	ADD R7, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 656(R4), F11
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x5ef1b96c // addp d12, v11.2d
-	FMOVD F12, R12
+	FMOVQ 656(R4), F12
+	VAND V14.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	SUB R2, R3, R3
@@ -3945,10 +3838,10 @@ TEXT ·composeSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R7, R8
 	FMOVQ (R5), F0
 	FMOVQ 32(R5), F1
-	FMOVQ 1184(R5), F2
+	FMOVQ 1152(R5), F2
 
 loop:
-	// 432 instructions for 4 matrices, 108 each
+	// 402 instructions for 4 matrices, 100.5 each
 	FMOVQ (R1), F3
 	VAND V0.B16, V3.B16, V4.B16
 	ADD R6, R1, R9
@@ -3965,21 +3858,9 @@ loop:
 	VBSL V8.B16, V9.B16, V4.B16
 	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
 	VBSL V9.B16, V8.B16, V6.B16
-	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
-	VMOV V8.B16, V9.B16
-	VFMLA V10.S4, V10.S4, V9.S4
-	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
-	VFMLA V4.S4, V4.S4, V11.S4
-	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
-	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
-	VFMLA V10.S4, V10.S4, V8.S4
-	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
-	VMOV V9.B16, V4.B16
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	VFMLA V10.S4, V10.S4, V4.S4
 	VFMLA V6.S4, V6.S4, V4.S4
-	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V6.S4, V6.S4, V9.S4
-	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
 	FMOVQ 48(R5), F6
 	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
@@ -3996,7 +3877,7 @@ loop:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 1232(R5), F11
+	FMOVQ 1200(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R5), F12
@@ -4046,7 +3927,7 @@ loop:
 	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
 	VBSL V2.B16, V4.B16, V15.B16
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
-	FMOVQ 1168(R5), F4
+	FMOVQ 1136(R5), F4
 	VBIT V12.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVQ (R9), F4
@@ -4092,21 +3973,9 @@ loop:
 	VBSL V15.B16, V16.B16, V5.B16
 	WORD $0x6eafe609 // fcmgt v9.4s, v16.4s, v15.4s
 	VBSL V16.B16, V15.B16, V9.B16
-	WORD $0x6e25dcaf // fmul v15.4s, v5.4s, v5.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f3 // fneg v19.4s, v15.4s
-	VFMLA V5.S4, V5.S4, V19.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
-	VMOV V16.B16, V5.B16
+	WORD $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	VFMLA V17.S4, V17.S4, V5.S4
 	VFMLA V9.S4, V9.S4, V5.S4
-	WORD $0x4eb0d4b0 // fsub v16.4s, v5.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V9.S4, V9.S4, V16.S4
-	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
 	FMOVQ 48(R5), F9
 	WORD $0x6e25e52f // fcmge v15.4s, v9.4s, v5.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
@@ -4124,7 +3993,7 @@ loop:
 	VFMLS V17.S4, V19.S4, V15.S4
 	FMOVQ 128(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
-	FMOVQ 1232(R5), F17
+	FMOVQ 1200(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 192(R5), F19
@@ -4174,7 +4043,7 @@ loop:
 	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
 	VBSL V2.B16, V5.B16, V22.B16
 	WORD $0x6e36fef7 // fdiv v23.4s, v23.4s, v22.4s
-	FMOVQ 1168(R5), F5
+	FMOVQ 1136(R5), F5
 	VBIT V19.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVQ (R9), F5
@@ -4265,117 +4134,111 @@ loop:
 	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
 	VFMLA V7.S4, V7.S4, V6.S4
 	VFMLA V13.S4, V13.S4, V6.S4
-	FMOVQ 672(R5), F9
-	WORD $0x6e26e52a // fcmge v10.4s, v9.4s, v6.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	VMOV V6.B16, V9.B16
+	VFMLA V3.S4, V3.S4, V9.S4
+	FMOVQ 672(R5), F10
+	WORD $0x6e29e549 // fcmge v9.4s, v10.4s, v9.4s
 	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	VORR V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V8.B16, V8.B16
-	VAND V0.B16, V3.B16, V9.B16
-	FMOVQ 688(R5), F10
-	WORD $0x6ea6e54b // fcmgt v11.4s, v10.4s, v6.4s
-	FMOVQ 64(R5), F10
-	WORD $0x6eaae4cc // fcmgt v12.4s, v6.4s, v10.4s
-	VBSL V10.B16, V6.B16, V12.B16
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6ea9e586 // fcmgt v6.4s, v12.4s, v9.4s
-	VBSL V12.B16, V9.B16, V6.B16
-	WORD $0x6eace52a // fcmgt v10.4s, v9.4s, v12.4s
-	VBSL V12.B16, V9.B16, V10.B16
-	WORD $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
-	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
-	WORD $0x6e2adccf // fmul v15.4s, v6.4s, v10.4s
+	VORR V9.B16, V8.B16, V8.B16
+	FMOVQ 64(R5), F9
+	WORD $0x6ea9e4ca // fcmgt v10.4s, v6.4s, v9.4s
+	VBSL V9.B16, V6.B16, V10.B16
+	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
+	VAND V0.B16, V3.B16, V6.B16
+	WORD $0x6ea6e549 // fcmgt v9.4s, v10.4s, v6.4s
+	VBSL V10.B16, V6.B16, V9.B16
+	WORD $0x6eaae4cb // fcmgt v11.4s, v6.4s, v10.4s
+	VBSL V10.B16, V6.B16, V11.B16
+	WORD $0x6e2bfd29 // fdiv v9.4s, v9.4s, v11.4s
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	WORD $0x6e2bdd2c // fmul v12.4s, v9.4s, v11.4s
+	FMOVQ 704(R5), F15
+	FMOVQ 688(R5), F16
+	VFMLA V11.S4, V16.S4, V15.S4
 	FMOVQ 720(R5), F16
-	FMOVQ 704(R5), F17
-	VFMLA V10.S4, V17.S4, V16.S4
-	FMOVQ 736(R5), F17
-	VFMLA V10.S4, V16.S4, V17.S4
+	VFMLA V11.S4, V15.S4, V16.S4
+	FMOVQ 736(R5), F15
+	VFMLA V11.S4, V16.S4, V15.S4
 	FMOVQ 752(R5), F16
-	VFMLA V10.S4, V17.S4, V16.S4
-	FMOVQ 768(R5), F17
-	VFMLA V10.S4, V16.S4, V17.S4
+	VFMLA V11.S4, V15.S4, V16.S4
+	FMOVQ 768(R5), F15
+	VFMLA V11.S4, V16.S4, V15.S4
 	FMOVQ 784(R5), F16
-	VFMLA V10.S4, V17.S4, V16.S4
-	FMOVQ 800(R5), F17
-	VFMLA V10.S4, V16.S4, V17.S4
+	VFMLA V11.S4, V15.S4, V16.S4
+	FMOVQ 800(R5), F15
+	VFMLA V11.S4, V16.S4, V15.S4
 	FMOVQ 816(R5), F16
-	VFMLA V10.S4, V17.S4, V16.S4
-	FMOVQ 832(R5), F17
-	VFMLA V10.S4, V16.S4, V17.S4
-	FMOVQ 848(R5), F16
-	VFMLA V10.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V6.S4
-	WORD $0x6ea9e58a // fcmgt v10.4s, v12.4s, v9.4s
-	VAND V1.B16, V10.B16, V15.B16
-	VEOR V15.B16, V6.B16, V15.B16
-	FMOVQ 128(R5), F16
-	VAND V16.B16, V10.B16, V6.B16
-	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	FMOVQ 112(R5), F15
-	VAND V15.B16, V10.B16, V10.B16
-	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
-	FMOVQ 16(R5), F6
-	VBIT V11.B16, V6.B16, V10.B16
-	VBIT V11.B16, V9.B16, V12.B16
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x6e29dd49 // fmul v9.4s, v10.4s, v9.4s
-	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
-	VAND V1.B16, V3.B16, V3.B16
-	VEOR V3.B16, V10.B16, V10.B16
-	WORD $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
-	WORD $0x6e27dd47 // fmul v7.4s, v10.4s, v7.4s
-	WORD $0x6e2ddd4a // fmul v10.4s, v10.4s, v13.4s
-	WORD $0x6e25dca3 // fmul v3.4s, v5.4s, v5.4s
-	VFMLA V7.S4, V7.S4, V3.S4
-	VFMLA V10.S4, V10.S4, V3.S4
-	WORD $0x6ea3e446 // fcmgt v6.4s, v2.4s, v3.4s
+	VFMLA V11.S4, V15.S4, V16.S4
+	FMOVQ 832(R5), F15
+	VFMLA V11.S4, V16.S4, V15.S4
+	VFMLA V15.S4, V12.S4, V9.S4
+	WORD $0x6ea6e546 // fcmgt v6.4s, v10.4s, v6.4s
+	VAND V1.B16, V6.B16, V11.B16
+	VEOR V11.B16, V9.B16, V11.B16
+	FMOVQ 128(R5), F12
+	VAND V12.B16, V6.B16, V9.B16
+	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
+	FMOVQ 112(R5), F11
+	VAND V11.B16, V6.B16, V6.B16
+	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
+	WORD $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
+	VAND V1.B16, V3.B16, V9.B16
+	VEOR V9.B16, V6.B16, V6.B16
+	WORD $0x6e23dcc3 // fmul v3.4s, v6.4s, v3.4s
+	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
+	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
+	WORD $0x6e27dcc7 // fmul v7.4s, v6.4s, v7.4s
+	WORD $0x6e2ddcc6 // fmul v6.4s, v6.4s, v13.4s
+	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V7.S4, V9.S4
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x6ea9e44a // fcmgt v10.4s, v2.4s, v9.4s
 	FMOVQ 16(R5), F11
-	WORD $0x4ea9d56c // fsub v12.4s, v11.4s, v9.4s
-	WORD $0x6ea2e46b // fcmgt v11.4s, v3.4s, v2.4s
-	VBSL V2.B16, V3.B16, V11.B16
+	WORD $0x4ea3d56c // fsub v12.4s, v11.4s, v3.4s
+	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V11.B16
 	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
-	FMOVQ 1168(R5), F3
-	VBIT V6.B16, V3.B16, V12.B16
-	WORD $0x6e24dd43 // fmul v3.4s, v10.4s, v4.4s
-	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
-	VFMLA V14.S4, V7.S4, V3.S4
-	WORD $0x6e2edca6 // fmul v6.4s, v5.4s, v14.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V18.S4, V10.S4, V6.S4
+	FMOVQ 1136(R5), F9
+	VBIT V10.B16, V9.B16, V12.B16
+	WORD $0x6e24dcc9 // fmul v9.4s, v6.4s, v4.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V14.S4, V7.S4, V9.S4
+	WORD $0x6e2edcaa // fmul v10.4s, v5.4s, v14.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V18.S4, V6.S4, V10.S4
 	WORD $0x6e32dceb // fmul v11.4s, v7.4s, v18.4s
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	VFMLA V4.S4, V5.S4, V11.S4
 	WORD $0x6e32dcad // fmul v13.4s, v5.4s, v18.4s
 	VFMLA V4.S4, V7.S4, V13.S4
-	VFMLA V14.S4, V10.S4, V13.S4
+	VFMLA V14.S4, V6.S4, V13.S4
 	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
-	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
+	WORD $0x6e32dc72 // fmul v18.4s, v3.4s, v18.4s
 	FMOVQ 256(R5), F13
-	VFMLA V3.S4, V13.S4, V18.S4
+	VFMLA V9.S4, V13.S4, V18.S4
 	VFMLA V5.S4, V12.S4, V18.S4
-	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
-	FMOVQ 256(R5), F3
-	VFMLA V6.S4, V3.S4, V4.S4
+	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
+	FMOVQ 256(R5), F9
+	VFMLA V10.S4, V9.S4, V4.S4
 	VFMLA V7.S4, V12.S4, V4.S4
-	WORD $0x6e2edd29 // fmul v9.4s, v9.4s, v14.4s
-	FMOVQ 256(R5), F3
-	VFMLA V11.S4, V3.S4, V9.S4
-	VFMLA V10.S4, V12.S4, V9.S4
-	WORD $0x6eb0a903 // umaxv s3, v8.4s
-	FMOVS F3, R9
+	WORD $0x6e2edc63 // fmul v3.4s, v3.4s, v14.4s
+	FMOVQ 256(R5), F9
+	VFMLA V11.S4, V9.S4, V3.S4
+	VFMLA V6.S4, V12.S4, V3.S4
+	WORD $0x6eb0a909 // umaxv s9, v8.4s
+	FMOVS F9, R9
 	CBNZ R9, hard
 	FMOVQ F5, (R0)
 	ADD R6, R0, R9
 	FMOVQ F7, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F6, (R9)
 	ADD R7, R0, R9
 	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
 	FMOVQ F4, (R9)
 	ADD R8, R0, R9
-	FMOVQ F9, (R9)
+	FMOVQ F3, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -4389,34 +4252,34 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F3
-	VBIF V8.B16, V5.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F9
+	VBIF V8.B16, V5.B16, V9.B16
+	FMOVQ F9, (R0)
 	ADD R6, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V7.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V7.B16, V5.B16
 	ADD R6, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V10.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V6.B16, V5.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V18.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V18.B16, V5.B16
 	ADD R7, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R6<<2, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V4.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V4.B16, V5.B16
 	ADD R6<<2, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V9.B16, V3.B16
+	FMOVQ (R9), F4
+	VBIF V8.B16, V3.B16, V4.B16
 	ADD R8, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F4, (R9)
 	MOVD ZR, R9
 	FMOVQ 288(R5), F3
 	VAND V8.B16, V3.B16, V3.B16
@@ -4442,12 +4305,12 @@ TEXT ·composeSE3F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R6
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
-	FMOVQ 320(R5), F0
-	FMOVQ 1216(R5), F1
-	FMOVQ 912(R5), F2
+	FMOVQ 304(R5), F0
+	FMOVQ 1184(R5), F1
+	FMOVQ 880(R5), F2
 
 loop:
-	// 427 instructions for 2 matrices, 213.5 each
+	// 421 instructions for 2 matrices, 210.5 each
 	FMOVQ (R1), F3
 	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R6, R1, R9
@@ -4456,27 +4319,27 @@ loop:
 	ADD R6<<1, R1, R9
 	FMOVQ (R9), F6
 	VFMLA V6.D2, V6.D2, V4.D2
-	FMOVQ 336(R5), F7
+	FMOVQ 320(R5), F7
 	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
 	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
-	FMOVQ 880(R5), F9
+	FMOVQ 864(R5), F9
 	VAND V9.B16, V7.B16, V10.B16
-	FMOVQ 384(R5), F9
-	FMOVQ 368(R5), F11
+	FMOVQ 368(R5), F9
+	FMOVQ 352(R5), F11
 	VFMLA V11.D2, V10.D2, V9.D2
-	FMOVQ 384(R5), F11
+	FMOVQ 368(R5), F11
 	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
+	FMOVQ 384(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
 	FMOVQ 400(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 416(R5), F11
-	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 1248(R5), F11
+	FMOVQ 1216(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R5), F12
-	FMOVQ 432(R5), F13
+	FMOVQ 416(R5), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 496(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -4489,7 +4352,7 @@ loop:
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	VFMLA V12.D2, V10.D2, V10.D2
 	FMOVQ 560(R5), F12
-	FMOVQ 448(R5), F13
+	FMOVQ 432(R5), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 576(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -4501,14 +4364,14 @@ loop:
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 640(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 304(R5), F12
+	FMOVQ 464(R5), F12
 	VFMLA V11.D2, V13.D2, V12.D2
 	VSHL $63, V9.D2, V11.D2
 	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
 	VMOV V10.B16, V13.B16
 	VBIT V11.B16, V12.B16, V13.B16
 	VBIT V11.B16, V10.B16, V12.B16
-	FMOVQ 464(R5), F10
+	FMOVQ 448(R5), F10
 	VADD V10.D2, V9.D2, V11.D2
 	VSHL $62, V11.D2, V11.D2
 	VAND V0.B16, V11.B16, V11.B16
@@ -4519,7 +4382,7 @@ loop:
 	VEOR V9.B16, V13.B16, V13.B16
 	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
 	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
-	FMOVQ 304(R5), F7
+	FMOVQ 464(R5), F7
 	VBIT V9.B16, V7.B16, V13.B16
 	WORD $0x6e62dda7 // fmul v7.2d, v13.2d, v2.2d
 	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
@@ -4528,12 +4391,12 @@ loop:
 	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
 	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
 	WORD $0x6ee4e42d // fcmgt v13.2d, v1.2d, v4.2d
-	FMOVQ 304(R5), F15
+	FMOVQ 464(R5), F15
 	WORD $0x4eeed5f0 // fsub v16.2d, v15.2d, v14.2d
 	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
 	VBSL V1.B16, V4.B16, V15.B16
 	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	FMOVQ 1200(R5), F4
+	FMOVQ 1168(R5), F4
 	VBIT V13.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVQ (R9), F4
@@ -4571,28 +4434,28 @@ loop:
 	ADD R6<<1, R2, R9
 	FMOVQ (R9), F7
 	VFMLA V7.D2, V7.D2, V5.D2
-	FMOVQ 336(R5), F13
+	FMOVQ 320(R5), F13
 	WORD $0x6e65e5af // fcmge v15.2d, v13.2d, v5.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V8.B16, V8.B16
 	WORD $0x6ee1f8ad // fsqrt v13.2d, v5.2d
 	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
-	FMOVQ 880(R5), F15
+	FMOVQ 864(R5), F15
 	VAND V15.B16, V13.B16, V16.B16
-	FMOVQ 384(R5), F15
-	FMOVQ 368(R5), F17
+	FMOVQ 368(R5), F15
+	FMOVQ 352(R5), F17
 	VFMLA V17.D2, V16.D2, V15.D2
-	FMOVQ 384(R5), F17
+	FMOVQ 368(R5), F17
 	WORD $0x4ef1d5f3 // fsub v19.2d, v15.2d, v17.2d
+	FMOVQ 384(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
 	FMOVQ 400(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 416(R5), F17
-	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 1248(R5), F17
+	FMOVQ 1216(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	FMOVQ 480(R5), F19
-	FMOVQ 432(R5), F20
+	FMOVQ 416(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 496(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
@@ -4605,7 +4468,7 @@ loop:
 	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
 	VFMLA V19.D2, V16.D2, V16.D2
 	FMOVQ 560(R5), F19
-	FMOVQ 448(R5), F20
+	FMOVQ 432(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 576(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
@@ -4617,14 +4480,14 @@ loop:
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 640(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 304(R5), F19
+	FMOVQ 464(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VSHL $63, V15.D2, V17.D2
 	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
 	VMOV V16.B16, V20.B16
 	VBIT V17.B16, V19.B16, V20.B16
 	VBIT V17.B16, V16.B16, V19.B16
-	FMOVQ 464(R5), F16
+	FMOVQ 448(R5), F16
 	VADD V16.D2, V15.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V0.B16, V17.B16, V17.B16
@@ -4635,7 +4498,7 @@ loop:
 	VEOR V15.B16, V20.B16, V20.B16
 	WORD $0x4ee0d9af // fcmeq v15.2d, v13.2d, #0.0
 	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
-	FMOVQ 304(R5), F13
+	FMOVQ 464(R5), F13
 	VBIT V15.B16, V13.B16, V20.B16
 	WORD $0x6e62de8d // fmul v13.2d, v20.2d, v2.2d
 	WORD $0x6e63ddaf // fmul v15.2d, v13.2d, v3.2d
@@ -4644,12 +4507,12 @@ loop:
 	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
 	WORD $0x6e74ddad // fmul v13.2d, v13.2d, v20.2d
 	WORD $0x6ee5e434 // fcmgt v20.2d, v1.2d, v5.2d
-	FMOVQ 304(R5), F22
+	FMOVQ 464(R5), F22
 	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
 	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
 	VBSL V1.B16, V5.B16, V22.B16
 	WORD $0x6e76fef7 // fdiv v23.2d, v23.2d, v22.2d
-	FMOVQ 1200(R5), F5
+	FMOVQ 1168(R5), F5
 	VBIT V20.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVQ (R9), F5
@@ -4740,136 +4603,130 @@ loop:
 	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
 	VFMLA V6.D2, V6.D2, V7.D2
 	VFMLA V12.D2, V12.D2, V7.D2
-	FMOVQ 864(R5), F9
-	WORD $0x6e67e52a // fcmge v10.2d, v9.2d, v7.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
+	VMOV V7.B16, V9.B16
+	VFMLA V3.D2, V3.D2, V9.D2
+	FMOVQ 848(R5), F10
+	WORD $0x6e69e549 // fcmge v9.2d, v10.2d, v9.2d
 	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	VORR V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V8.B16, V8.B16
-	FMOVQ 880(R5), F9
-	VAND V9.B16, V3.B16, V10.B16
-	FMOVQ 896(R5), F9
-	WORD $0x6ee7e52b // fcmgt v11.2d, v9.2d, v7.2d
-	FMOVQ 352(R5), F9
-	WORD $0x6ee9e4ed // fcmgt v13.2d, v7.2d, v9.2d
-	VBSL V9.B16, V7.B16, V13.B16
-	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
-	WORD $0x6eeae5a7 // fcmgt v7.2d, v13.2d, v10.2d
-	VBSL V13.B16, V10.B16, V7.B16
-	WORD $0x6eede549 // fcmgt v9.2d, v10.2d, v13.2d
-	VBSL V13.B16, V10.B16, V9.B16
-	WORD $0x6e62dd2f // fmul v15.2d, v9.2d, v2.2d
-	WORD $0x6eefe4ef // fcmgt v15.2d, v7.2d, v15.2d
-	WORD $0x4ee9d4f0 // fsub v16.2d, v7.2d, v9.2d
-	VBIF V15.B16, V7.B16, V16.B16
-	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
-	VBIT V15.B16, V7.B16, V9.B16
-	WORD $0x6e69fe10 // fdiv v16.2d, v16.2d, v9.2d
-	WORD $0x6e70de07 // fmul v7.2d, v16.2d, v16.2d
-	WORD $0x6e67de09 // fmul v9.2d, v16.2d, v7.2d
-	FMOVQ 976(R5), F17
-	FMOVQ 928(R5), F19
-	VFMLA V7.D2, V19.D2, V17.D2
-	FMOVQ 992(R5), F19
-	VFMLA V7.D2, V17.D2, V19.D2
-	FMOVQ 1008(R5), F17
-	VFMLA V7.D2, V19.D2, V17.D2
-	FMOVQ 1024(R5), F19
-	VFMLA V7.D2, V17.D2, V19.D2
-	FMOVQ 1040(R5), F17
-	VFMLA V7.D2, V19.D2, V17.D2
-	FMOVQ 1056(R5), F19
-	VFMLA V7.D2, V17.D2, V19.D2
-	FMOVQ 1072(R5), F17
-	VFMLA V7.D2, V19.D2, V17.D2
-	FMOVQ 1088(R5), F19
-	VFMLA V7.D2, V17.D2, V19.D2
-	FMOVQ 1104(R5), F17
-	VFMLA V7.D2, V19.D2, V17.D2
-	FMOVQ 1120(R5), F19
-	VFMLA V7.D2, V17.D2, V19.D2
-	FMOVQ 1136(R5), F17
-	VFMLA V7.D2, V19.D2, V17.D2
-	FMOVQ 1152(R5), F19
-	VFMLA V7.D2, V17.D2, V19.D2
-	VFMLA V19.D2, V9.D2, V16.D2
-	FMOVQ 944(R5), F9
-	VAND V9.B16, V15.B16, V7.B16
-	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
-	FMOVQ 960(R5), F9
-	VAND V9.B16, V15.B16, V15.B16
-	WORD $0x4e6fd4ef // fadd v15.2d, v7.2d, v15.2d
-	WORD $0x6eeae5a7 // fcmgt v7.2d, v13.2d, v10.2d
-	VAND V0.B16, V7.B16, V9.B16
-	VEOR V9.B16, V15.B16, V9.B16
-	FMOVQ 416(R5), F16
-	VAND V16.B16, V7.B16, V15.B16
-	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
-	FMOVQ 400(R5), F9
-	VAND V9.B16, V7.B16, V7.B16
+	VORR V9.B16, V8.B16, V8.B16
+	FMOVQ 336(R5), F9
+	WORD $0x6ee9e4ea // fcmgt v10.2d, v7.2d, v9.2d
+	VBSL V9.B16, V7.B16, V10.B16
+	WORD $0x6ee1f94a // fsqrt v10.2d, v10.2d
+	FMOVQ 864(R5), F7
+	VAND V7.B16, V3.B16, V9.B16
+	WORD $0x6ee9e547 // fcmgt v7.2d, v10.2d, v9.2d
+	VBSL V10.B16, V9.B16, V7.B16
+	WORD $0x6eeae52b // fcmgt v11.2d, v9.2d, v10.2d
+	VBSL V10.B16, V9.B16, V11.B16
+	WORD $0x6e62dd6d // fmul v13.2d, v11.2d, v2.2d
+	WORD $0x6eede4ed // fcmgt v13.2d, v7.2d, v13.2d
+	WORD $0x4eebd4ef // fsub v15.2d, v7.2d, v11.2d
+	VBIF V13.B16, V7.B16, V15.B16
+	WORD $0x4e6bd4e7 // fadd v7.2d, v7.2d, v11.2d
+	VBIT V13.B16, V7.B16, V11.B16
+	WORD $0x6e6bfdef // fdiv v15.2d, v15.2d, v11.2d
+	WORD $0x6e6fdde7 // fmul v7.2d, v15.2d, v15.2d
+	WORD $0x6e67ddeb // fmul v11.2d, v15.2d, v7.2d
+	FMOVQ 944(R5), F16
+	FMOVQ 896(R5), F17
+	VFMLA V7.D2, V17.D2, V16.D2
+	FMOVQ 960(R5), F17
+	VFMLA V7.D2, V16.D2, V17.D2
+	FMOVQ 976(R5), F16
+	VFMLA V7.D2, V17.D2, V16.D2
+	FMOVQ 992(R5), F17
+	VFMLA V7.D2, V16.D2, V17.D2
+	FMOVQ 1008(R5), F16
+	VFMLA V7.D2, V17.D2, V16.D2
+	FMOVQ 1024(R5), F17
+	VFMLA V7.D2, V16.D2, V17.D2
+	FMOVQ 1040(R5), F16
+	VFMLA V7.D2, V17.D2, V16.D2
+	FMOVQ 1056(R5), F17
+	VFMLA V7.D2, V16.D2, V17.D2
+	FMOVQ 1072(R5), F16
+	VFMLA V7.D2, V17.D2, V16.D2
+	FMOVQ 1088(R5), F17
+	VFMLA V7.D2, V16.D2, V17.D2
+	FMOVQ 1104(R5), F16
+	VFMLA V7.D2, V17.D2, V16.D2
+	FMOVQ 1120(R5), F17
+	VFMLA V7.D2, V16.D2, V17.D2
+	VFMLA V17.D2, V11.D2, V15.D2
+	FMOVQ 912(R5), F11
+	VAND V11.B16, V13.B16, V7.B16
 	WORD $0x4e67d5e7 // fadd v7.2d, v15.2d, v7.2d
-	FMOVQ 304(R5), F9
-	VBIT V11.B16, V9.B16, V7.B16
-	VBIT V11.B16, V10.B16, V13.B16
-	WORD $0x6e6dfce7 // fdiv v7.2d, v7.2d, v13.2d
-	WORD $0x6e6adcea // fmul v10.2d, v7.2d, v10.2d
-	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
-	VAND V0.B16, V3.B16, V3.B16
-	VEOR V3.B16, V7.B16, V7.B16
-	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
-	WORD $0x6e66dce6 // fmul v6.2d, v7.2d, v6.2d
-	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
-	WORD $0x6e65dca3 // fmul v3.2d, v5.2d, v5.2d
-	VFMLA V6.D2, V6.D2, V3.D2
-	VFMLA V7.D2, V7.D2, V3.D2
-	WORD $0x6ee3e429 // fcmgt v9.2d, v1.2d, v3.2d
-	FMOVQ 304(R5), F11
-	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
-	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
-	VBSL V1.B16, V3.B16, V11.B16
+	FMOVQ 928(R5), F11
+	VAND V11.B16, V13.B16, V13.B16
+	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
+	WORD $0x6ee9e549 // fcmgt v9.2d, v10.2d, v9.2d
+	VAND V0.B16, V9.B16, V7.B16
+	VEOR V7.B16, V13.B16, V7.B16
+	FMOVQ 400(R5), F13
+	VAND V13.B16, V9.B16, V11.B16
+	WORD $0x4e6bd4eb // fadd v11.2d, v7.2d, v11.2d
+	FMOVQ 384(R5), F7
+	VAND V7.B16, V9.B16, V9.B16
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	WORD $0x6e6afd29 // fdiv v9.2d, v9.2d, v10.2d
+	VAND V0.B16, V3.B16, V7.B16
+	VEOR V7.B16, V9.B16, V9.B16
+	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
+	WORD $0x4e69d529 // fadd v9.2d, v9.2d, v9.2d
+	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
+	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
+	WORD $0x6e6cdd29 // fmul v9.2d, v9.2d, v12.2d
+	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V6.D2, V7.D2
+	VFMLA V9.D2, V9.D2, V7.D2
+	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
+	FMOVQ 464(R5), F11
+	WORD $0x4ee3d56c // fsub v12.2d, v11.2d, v3.2d
+	WORD $0x6ee1e4eb // fcmgt v11.2d, v7.2d, v1.2d
+	VBSL V1.B16, V7.B16, V11.B16
 	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
-	FMOVQ 1200(R5), F3
-	VBIT V9.B16, V3.B16, V12.B16
-	WORD $0x6e64dce3 // fmul v3.2d, v7.2d, v4.2d
-	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	VFMLA V14.D2, V6.D2, V3.D2
-	WORD $0x6e6edca9 // fmul v9.2d, v5.2d, v14.2d
-	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	VFMLA V18.D2, V7.D2, V9.D2
+	FMOVQ 1168(R5), F7
+	VBIT V10.B16, V7.B16, V12.B16
+	WORD $0x6e64dd27 // fmul v7.2d, v9.2d, v4.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	VFMLA V14.D2, V6.D2, V7.D2
+	WORD $0x6e6edcaa // fmul v10.2d, v5.2d, v14.2d
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V18.D2, V9.D2, V10.D2
 	WORD $0x6e72dccb // fmul v11.2d, v6.2d, v18.2d
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	VFMLA V4.D2, V5.D2, V11.D2
 	WORD $0x6e72dcad // fmul v13.2d, v5.2d, v18.2d
 	VFMLA V4.D2, V6.D2, V13.D2
-	VFMLA V14.D2, V7.D2, V13.D2
+	VFMLA V14.D2, V9.D2, V13.D2
 	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
-	WORD $0x6e72dd52 // fmul v18.2d, v10.2d, v18.2d
+	WORD $0x6e72dc72 // fmul v18.2d, v3.2d, v18.2d
 	FMOVQ 640(R5), F13
-	VFMLA V3.D2, V13.D2, V18.D2
+	VFMLA V7.D2, V13.D2, V18.D2
 	VFMLA V5.D2, V12.D2, V18.D2
-	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
-	FMOVQ 640(R5), F3
-	VFMLA V9.D2, V3.D2, V4.D2
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	FMOVQ 640(R5), F7
+	VFMLA V10.D2, V7.D2, V4.D2
 	VFMLA V6.D2, V12.D2, V4.D2
-	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
-	FMOVQ 640(R5), F3
-	VFMLA V11.D2, V3.D2, V10.D2
-	VFMLA V7.D2, V12.D2, V10.D2
-	WORD $0x6eb0a903 // umaxv s3, v8.4s
-	FMOVS F3, R9
+	WORD $0x6e6edc63 // fmul v3.2d, v3.2d, v14.2d
+	FMOVQ 640(R5), F7
+	VFMLA V11.D2, V7.D2, V3.D2
+	VFMLA V9.D2, V12.D2, V3.D2
+	WORD $0x6eb0a907 // umaxv s7, v8.4s
+	FMOVS F7, R9
 	CBNZ R9, hard
 	FMOVQ F5, (R0)
 	ADD R6, R0, R9
 	FMOVQ F6, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F9, (R9)
 	ADD R7, R0, R9
 	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
 	FMOVQ F4, (R9)
 	ADD R8, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F3, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -4883,34 +4740,34 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F3
-	VBIF V8.B16, V5.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	FMOVQ F7, (R0)
 	ADD R6, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V6.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V6.B16, V5.B16
 	ADD R6, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V7.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V9.B16, V5.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V18.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V18.B16, V5.B16
 	ADD R7, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R6<<2, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V4.B16, V3.B16
+	FMOVQ (R9), F5
+	VBIF V8.B16, V4.B16, V5.B16
 	ADD R6<<2, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F5, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F3
-	VBIF V8.B16, V10.B16, V3.B16
+	FMOVQ (R9), F4
+	VBIF V8.B16, V3.B16, V4.B16
 	ADD R8, R0, R9
-	FMOVQ F3, (R9)
+	FMOVQ F4, (R9)
 	MOVD ZR, R9
 	FMOVQ 656(R5), F3
 	VAND V8.B16, V3.B16, V3.B16
@@ -4941,7 +4798,7 @@ TEXT ·mulSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R10, R11
 
 loop:
-	// 113 instructions for 4 matrices, 28.25 each
+	// 110 instructions for 4 matrices, 27.5 each
 	FMOVQ (R1), F0
 	FMOVQ (R2), F1
 	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
@@ -4975,7 +4832,6 @@ loop:
 	VFMLA V14.S4, V5.S4, V12.S4
 	ADD R7, R2, R12
 	FMOVQ (R12), F15
-	WORD $0x6e2fdc10 // fmul v16.4s, v0.4s, v15.4s
 	ADD R7, R1, R12
 	FMOVQ (R12), F16
 	VFMLA V15.S4, V0.S4, V16.S4
@@ -5000,7 +4856,6 @@ loop:
 	WORD $0x6e2bdcb5 // fmul v21.4s, v5.4s, v11.4s
 	VFMLA V13.S4, V18.S4, V21.S4
 	VFMLA V14.S4, V19.S4, V21.S4
-	WORD $0x6e2fdcb6 // fmul v22.4s, v5.4s, v15.4s
 	ADD R9, R1, R12
 	FMOVQ (R12), F22
 	VFMLA V15.S4, V5.S4, V22.S4
@@ -5021,7 +4876,6 @@ loop:
 	WORD $0x6e2bdcab // fmul v11.4s, v5.4s, v11.4s
 	VFMLA V13.S4, V18.S4, V11.S4
 	VFMLA V14.S4, V4.S4, V11.S4
-	WORD $0x6e2fdca6 // fmul v6.4s, v5.4s, v15.4s
 	ADD R11, R1, R12
 	FMOVQ (R12), F6
 	VFMLA V15.S4, V5.S4, V6.S4
@@ -5078,7 +4932,7 @@ TEXT ·mulSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R10, R11
 
 loop:
-	// 113 instructions for 2 matrices, 56.5 each
+	// 110 instructions for 2 matrices, 55 each
 	FMOVQ (R1), F0
 	FMOVQ (R2), F1
 	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
@@ -5112,7 +4966,6 @@ loop:
 	VFMLA V14.D2, V5.D2, V12.D2
 	ADD R7, R2, R12
 	FMOVQ (R12), F15
-	WORD $0x6e6fdc10 // fmul v16.2d, v0.2d, v15.2d
 	ADD R7, R1, R12
 	FMOVQ (R12), F16
 	VFMLA V15.D2, V0.D2, V16.D2
@@ -5137,7 +4990,6 @@ loop:
 	WORD $0x6e6bdcb5 // fmul v21.2d, v5.2d, v11.2d
 	VFMLA V13.D2, V18.D2, V21.D2
 	VFMLA V14.D2, V19.D2, V21.D2
-	WORD $0x6e6fdcb6 // fmul v22.2d, v5.2d, v15.2d
 	ADD R9, R1, R12
 	FMOVQ (R12), F22
 	VFMLA V15.D2, V5.D2, V22.D2
@@ -5158,7 +5010,6 @@ loop:
 	WORD $0x6e6bdcab // fmul v11.2d, v5.2d, v11.2d
 	VFMLA V13.D2, V18.D2, V11.D2
 	VFMLA V14.D2, V4.D2, V11.D2
-	WORD $0x6e6fdca6 // fmul v6.2d, v5.2d, v15.2d
 	ADD R11, R1, R12
 	FMOVQ (R12), F6
 	VFMLA V15.D2, V5.D2, V6.D2
@@ -5298,7 +5149,7 @@ TEXT ·inverseSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 320(R4), F0
+	FMOVQ 304(R4), F0
 
 loop:
 	// 62 instructions for 2 matrices, 31 each
@@ -5390,10 +5241,10 @@ TEXT ·leftJacobianSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5, R11
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
-	FMOVQ 1184(R4), F2
+	FMOVQ 32(R4), F2
 
 loop:
-	// 304 instructions for 4 matrices, 76 each
+	// 299 instructions for 4 matrices, 74.75 each
 	FMOVQ (R1), F3
 	VAND V1.B16, V3.B16, V4.B16
 	ADD R5, R1, R12
@@ -5466,14 +5317,12 @@ loop:
 	VBIT V13.B16, V15.B16, V14.B16
 	VBIT V13.B16, V12.B16, V15.B16
 	VSHL $30, V10.S4, V12.S4
-	FMOVQ 32(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
+	VAND V2.B16, V12.B16, V12.B16
 	VEOR V12.B16, V14.B16, V14.B16
 	FMOVQ 176(R4), F12
 	VADD V12.S4, V10.S4, V10.S4
 	VSHL $30, V10.S4, V10.S4
-	FMOVQ 32(R4), F12
-	VAND V12.B16, V10.B16, V10.B16
+	VAND V2.B16, V10.B16, V10.B16
 	VEOR V10.B16, V15.B16, V15.B16
 	VMOV V9.B16, V10.B16
 	VFMLS V4.S4, V4.S4, V10.S4
@@ -5487,7 +5336,7 @@ loop:
 	WORD $0x4eafd40a // fsub v10.4s, v0.4s, v15.4s
 	WORD $0x4ea0c9ed // fcmgt v13.4s, v15.4s, #0.0
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 1168(R4), F16
+	FMOVQ 1136(R4), F16
 	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
 	VBSL V16.B16, V15.B16, V17.B16
 	WORD $0x4e31d411 // fadd v17.4s, v0.4s, v17.4s
@@ -5499,10 +5348,14 @@ loop:
 	VFMLS V13.S4, V11.S4, V10.S4
 	VFMLA V6.S4, V10.S4, V13.S4
 	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
-	FMOVQ 1264(R4), F4
+	FMOVQ 1232(R4), F4
 	WORD $0x6ea9e486 // fcmgt v6.4s, v4.4s, v9.4s
-	FMOVQ 1280(R4), F4
-	FMOVQ 1296(R4), F10
+	FMOVQ 1248(R4), F4
+	FMOVQ 1264(R4), F10
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1280(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1296(R4), F4
 	VFMLA V9.S4, V10.S4, V4.S4
 	FMOVQ 1312(R4), F10
 	VFMLA V9.S4, V4.S4, V10.S4
@@ -5510,17 +5363,18 @@ loop:
 	VFMLA V9.S4, V10.S4, V4.S4
 	FMOVQ 1344(R4), F10
 	VFMLA V9.S4, V4.S4, V10.S4
-	FMOVQ 1360(R4), F4
-	VFMLA V9.S4, V10.S4, V4.S4
-	FMOVQ 1376(R4), F10
-	VFMLA V9.S4, V4.S4, V10.S4
 	WORD $0x4eacd404 // fsub v4.4s, v0.4s, v12.4s
-	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V11.B16
-	WORD $0x6e2bfc84 // fdiv v4.4s, v4.4s, v11.4s
+	FMOVQ 1152(R4), F11
+	WORD $0x6eabe52e // fcmgt v14.4s, v9.4s, v11.4s
+	VBSL V11.B16, V9.B16, V14.B16
+	WORD $0x6e2efc84 // fdiv v4.4s, v4.4s, v14.4s
 	VBIT V6.B16, V10.B16, V4.B16
-	FMOVQ 1392(R4), F10
-	FMOVQ 1408(R4), F11
+	FMOVQ 1360(R4), F10
+	FMOVQ 1376(R4), F11
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1392(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1408(R4), F10
 	VFMLA V9.S4, V11.S4, V10.S4
 	FMOVQ 1424(R4), F11
 	VFMLA V9.S4, V10.S4, V11.S4
@@ -5528,48 +5382,40 @@ loop:
 	VFMLA V9.S4, V11.S4, V10.S4
 	FMOVQ 1456(R4), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1472(R4), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1488(R4), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	WORD $0x4eadd58a // fsub v10.4s, v12.4s, v13.4s
-	WORD $0x4eadd54a // fsub v10.4s, v10.4s, v13.4s
-	WORD $0x6ea2e52e // fcmgt v14.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V14.B16
-	WORD $0x6e2efd4a // fdiv v10.4s, v10.4s, v14.4s
-	VBIT V6.B16, V11.B16, V10.B16
+	WORD $0x4eadd589 // fsub v9.4s, v12.4s, v13.4s
+	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
+	WORD $0x6e2efd29 // fdiv v9.4s, v9.4s, v14.4s
+	VBIT V6.B16, V11.B16, V9.B16
 	VMOV V13.B16, V6.B16
-	FMOVQ 1504(R4), F11
-	VFMLS V11.S4, V4.S4, V6.S4
-	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
-	VBSL V2.B16, V9.B16, V11.B16
-	WORD $0x6e2bfcc6 // fdiv v6.4s, v6.4s, v11.4s
+	FMOVQ 1472(R4), F10
+	VFMLS V10.S4, V4.S4, V6.S4
+	WORD $0x6e2efcc6 // fdiv v6.4s, v6.4s, v14.4s
 	ADD R6, R1, R12
-	FMOVQ (R12), F9
-	WORD $0x6e29dc6b // fmul v11.4s, v3.4s, v9.4s
+	FMOVQ (R12), F10
+	WORD $0x6e2adc6b // fmul v11.4s, v3.4s, v10.4s
 	ADD R5<<2, R1, R12
 	FMOVQ (R12), F14
 	VFMLA V14.S4, V5.S4, V11.S4
 	ADD R7, R1, R12
 	FMOVQ (R12), F15
 	VFMLA V15.S4, V7.S4, V11.S4
-	WORD $0x6e2add6a // fmul v10.4s, v11.4s, v10.4s
+	WORD $0x6e29dd69 // fmul v9.4s, v11.4s, v9.4s
 	FMOVQ 272(R4), F16
 	WORD $0x6e30dd71 // fmul v17.4s, v11.4s, v16.4s
 	WORD $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
-	WORD $0x6e29dda6 // fmul v6.4s, v13.4s, v9.4s
-	VFMLA V3.S4, V10.S4, V6.S4
-	WORD $0x6e29dc89 // fmul v9.4s, v4.4s, v9.4s
-	VFMLA V3.S4, V17.S4, V9.S4
+	WORD $0x6e2adda6 // fmul v6.4s, v13.4s, v10.4s
+	VFMLA V3.S4, V9.S4, V6.S4
+	WORD $0x6e2adc8a // fmul v10.4s, v4.4s, v10.4s
+	VFMLA V3.S4, V17.S4, V10.S4
 	WORD $0x6e2eddb0 // fmul v16.4s, v13.4s, v14.4s
-	VFMLA V5.S4, V10.S4, V16.S4
+	VFMLA V5.S4, V9.S4, V16.S4
 	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
 	VFMLA V5.S4, V17.S4, V14.S4
 	WORD $0x6e2fddb2 // fmul v18.4s, v13.4s, v15.4s
-	VFMLA V7.S4, V10.S4, V18.S4
+	VFMLA V7.S4, V9.S4, V18.S4
 	WORD $0x6e2fdc8f // fmul v15.4s, v4.4s, v15.4s
 	VFMLA V7.S4, V17.S4, V15.S4
-	WORD $0x6e23ddaa // fmul v10.4s, v13.4s, v3.4s
+	WORD $0x6e23dda9 // fmul v9.4s, v13.4s, v3.4s
 	WORD $0x6e25ddb1 // fmul v17.4s, v13.4s, v5.4s
 	WORD $0x6e27ddb3 // fmul v19.4s, v13.4s, v7.4s
 	WORD $0x6e23dc94 // fmul v20.4s, v4.4s, v3.4s
@@ -5586,12 +5432,12 @@ loop:
 	WORD $0x6ea0fa39 // fneg v25.4s, v17.4s
 	VFMLA V7.S4, V20.S4, V25.S4
 	VFMLA V7.S4, V20.S4, V17.S4
-	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
+	WORD $0x6ea0f934 // fneg v20.4s, v9.4s
 	VFMLA V7.S4, V21.S4, V20.S4
-	VFMLA V7.S4, V21.S4, V10.S4
+	VFMLA V7.S4, V21.S4, V9.S4
 	WORD $0x4eadd484 // fsub v4.4s, v4.4s, v13.4s
 	WORD $0x6e24dd6b // fmul v11.4s, v11.4s, v4.4s
-	WORD $0x4e29d524 // fadd v4.4s, v9.4s, v9.4s
+	WORD $0x4e2ad544 // fadd v4.4s, v10.4s, v10.4s
 	VMOV V11.B16, V13.B16
 	VFMLA V3.S4, V4.S4, V13.S4
 	WORD $0x6e25dde4 // fmul v4.4s, v15.4s, v5.4s
@@ -5601,14 +5447,14 @@ loop:
 	WORD $0x4e2ed5c6 // fadd v6.4s, v14.4s, v14.4s
 	VMOV V11.B16, V26.B16
 	VFMLA V5.S4, V6.S4, V26.S4
-	WORD $0x6e27dd26 // fmul v6.4s, v9.4s, v7.4s
+	WORD $0x6e27dd46 // fmul v6.4s, v10.4s, v7.4s
 	VFMLA V3.S4, V15.S4, V6.S4
 	WORD $0x4eb0d4db // fsub v27.4s, v6.4s, v16.4s
 	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
 	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
 	VFMLA V7.S4, V15.S4, V11.S4
 	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
-	VFMLA V5.S4, V9.S4, V14.S4
+	VFMLA V5.S4, V10.S4, V14.S4
 	WORD $0x4eb2d5c3 // fsub v3.4s, v14.4s, v18.4s
 	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
 	WORD $0x6eb0a905 // umaxv s5, v8.4s
@@ -5619,13 +5465,13 @@ loop:
 	FMOVQ F22, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F17, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R6, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R7, R0, R12
 	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
@@ -5634,27 +5480,27 @@ loop:
 	FMOVQ F24, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	FMOVQ F5, (R9)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ F5, (R12)
 	ADD R6, R9, R12
 	FMOVQ F25, (R12)
 	ADD R5<<2, R9, R12
-	FMOVQ F10, (R12)
+	FMOVQ F9, (R12)
 	ADD R7, R9, R12
 	FMOVQ F12, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R8, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ F5, (R12)
 	FMOVQ F13, (R10)
@@ -5688,7 +5534,7 @@ loop:
 	ADD R6<<1, R11, R12
 	FMOVQ F25, (R12)
 	ADD R8, R11, R12
-	FMOVQ F10, (R12)
+	FMOVQ F9, (R12)
 	ADD R5<<3, R11, R12
 	FMOVQ F12, (R12)
 	ADD $16, R0
@@ -5719,19 +5565,19 @@ hard:
 	VBIF V8.B16, V17.B16, V5.B16
 	ADD R5<<1, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R6, R0, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R6, R0, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5<<2, R0, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R5<<2, R0, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R7, R0, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -5752,17 +5598,17 @@ hard:
 	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	FMOVQ (R9), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	FMOVQ F7, (R9)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R5, R9, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5<<1, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -5775,7 +5621,7 @@ hard:
 	FMOVQ F5, (R12)
 	ADD R5<<2, R9, R12
 	FMOVQ (R12), F5
-	VBIF V8.B16, V10.B16, V5.B16
+	VBIF V8.B16, V9.B16, V5.B16
 	ADD R5<<2, R9, R12
 	FMOVQ F5, (R12)
 	ADD R7, R9, R12
@@ -5783,19 +5629,19 @@ hard:
 	VBIF V8.B16, V12.B16, V5.B16
 	ADD R7, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R6<<1, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R6<<1, R9, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R8, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
 	ADD R8, R9, R12
 	FMOVQ F7, (R12)
-	FMOVQ 1168(R4), F5
+	FMOVQ 1136(R4), F5
 	ADD R5<<3, R9, R12
 	FMOVQ (R12), F7
 	VBIF V8.B16, V5.B16, V7.B16
@@ -5879,7 +5725,7 @@ hard:
 	FMOVQ F3, (R12)
 	ADD R8, R11, R12
 	FMOVQ (R12), F3
-	VBIF V8.B16, V10.B16, V3.B16
+	VBIF V8.B16, V9.B16, V3.B16
 	ADD R8, R11, R12
 	FMOVQ F3, (R12)
 	ADD R5<<3, R11, R12
@@ -5918,12 +5764,12 @@ TEXT ·leftJacobianSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5, R10
 	ADD R5<<3, R10, R11
 	ADD R5, R11
-	FMOVQ 304(R4), F0
-	FMOVQ 1216(R4), F1
-	FMOVQ 320(R4), F2
+	FMOVQ 464(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 1168(R4), F2
 
 loop:
-	// 294 instructions for 2 matrices, 147 each
+	// 289 instructions for 2 matrices, 144.5 each
 	FMOVQ (R1), F3
 	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R5, R1, R12
@@ -5932,27 +5778,26 @@ loop:
 	ADD R5<<1, R1, R12
 	FMOVQ (R12), F6
 	VFMLA V6.D2, V6.D2, V4.D2
-	FMOVQ 336(R4), F7
+	FMOVQ 320(R4), F7
 	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	FMOVQ 352(R4), F7
+	FMOVQ 336(R4), F7
 	WORD $0x6ee7e489 // fcmgt v9.2d, v4.2d, v7.2d
 	VBSL V7.B16, V4.B16, V9.B16
 	WORD $0x6ee1f924 // fsqrt v4.2d, v9.2d
-	WORD $0x6e64fc07 // fdiv v7.2d, v0.2d, v4.2d
-	FMOVQ 384(R4), F7
-	FMOVQ 368(R4), F10
+	FMOVQ 368(R4), F7
+	FMOVQ 352(R4), F10
 	VFMLA V10.D2, V4.D2, V7.D2
-	FMOVQ 384(R4), F10
+	FMOVQ 368(R4), F10
 	WORD $0x4eead4eb // fsub v11.2d, v7.2d, v10.2d
 	VMOV V4.B16, V10.B16
-	FMOVQ 400(R4), F12
+	FMOVQ 384(R4), F12
 	VFMLS V12.D2, V11.D2, V10.D2
-	FMOVQ 416(R4), F12
+	FMOVQ 400(R4), F12
 	VFMLS V12.D2, V11.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R4), F12
-	FMOVQ 432(R4), F13
+	FMOVQ 416(R4), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 496(R4), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -5965,7 +5810,7 @@ loop:
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	VFMLA V12.D2, V10.D2, V10.D2
 	FMOVQ 560(R4), F12
-	FMOVQ 448(R4), F13
+	FMOVQ 432(R4), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 576(R4), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -5985,28 +5830,31 @@ loop:
 	VBIT V11.B16, V12.B16, V13.B16
 	VBIT V11.B16, V10.B16, V12.B16
 	VSHL $62, V7.D2, V10.D2
-	VAND V2.B16, V10.B16, V10.B16
+	VAND V1.B16, V10.B16, V10.B16
 	VEOR V10.B16, V13.B16, V13.B16
-	FMOVQ 464(R4), F10
+	FMOVQ 448(R4), F10
 	VADD V10.D2, V7.D2, V7.D2
 	VSHL $62, V7.D2, V7.D2
-	VAND V2.B16, V7.B16, V7.B16
+	VAND V1.B16, V7.B16, V7.B16
 	VEOR V7.B16, V12.B16, V12.B16
 	WORD $0x4eecd407 // fsub v7.2d, v0.2d, v12.2d
 	WORD $0x4ee0c98a // fcmgt v10.2d, v12.2d, #0.0
 	WORD $0x6e6dddab // fmul v11.2d, v13.2d, v13.2d
-	FMOVQ 1200(R4), F14
-	WORD $0x6eeee58f // fcmgt v15.2d, v12.2d, v14.2d
-	VBSL V14.B16, V12.B16, V15.B16
-	WORD $0x4e6fd40f // fadd v15.2d, v0.2d, v15.2d
-	WORD $0x6e6ffd6b // fdiv v11.2d, v11.2d, v15.2d
+	WORD $0x6ee2e58e // fcmgt v14.2d, v12.2d, v2.2d
+	VBSL V2.B16, V12.B16, V14.B16
+	WORD $0x4e6ed40e // fadd v14.2d, v0.2d, v14.2d
+	WORD $0x6e6efd6b // fdiv v11.2d, v11.2d, v14.2d
 	VBIT V10.B16, V11.B16, V7.B16
 	WORD $0x6e64fdad // fdiv v13.2d, v13.2d, v4.2d
 	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
-	FMOVQ 1520(R4), F4
+	FMOVQ 1488(R4), F4
 	WORD $0x6ee9e48a // fcmgt v10.2d, v4.2d, v9.2d
-	FMOVQ 1536(R4), F4
-	FMOVQ 1552(R4), F11
+	FMOVQ 1504(R4), F4
+	FMOVQ 1520(R4), F11
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1536(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1552(R4), F4
 	VFMLA V9.D2, V11.D2, V4.D2
 	FMOVQ 1568(R4), F11
 	VFMLA V9.D2, V4.D2, V11.D2
@@ -6022,17 +5870,18 @@ loop:
 	VFMLA V9.D2, V11.D2, V4.D2
 	FMOVQ 1664(R4), F11
 	VFMLA V9.D2, V4.D2, V11.D2
-	FMOVQ 1680(R4), F4
-	VFMLA V9.D2, V11.D2, V4.D2
-	FMOVQ 1696(R4), F11
-	VFMLA V9.D2, V4.D2, V11.D2
 	WORD $0x4eedd404 // fsub v4.2d, v0.2d, v13.2d
-	WORD $0x6ee1e52c // fcmgt v12.2d, v9.2d, v1.2d
-	VBSL V1.B16, V9.B16, V12.B16
-	WORD $0x6e6cfc84 // fdiv v4.2d, v4.2d, v12.2d
+	FMOVQ 1184(R4), F12
+	WORD $0x6eece52e // fcmgt v14.2d, v9.2d, v12.2d
+	VBSL V12.B16, V9.B16, V14.B16
+	WORD $0x6e6efc84 // fdiv v4.2d, v4.2d, v14.2d
 	VBIT V10.B16, V11.B16, V4.B16
-	FMOVQ 1712(R4), F11
-	FMOVQ 1728(R4), F12
+	FMOVQ 1680(R4), F11
+	FMOVQ 1696(R4), F12
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1712(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1728(R4), F11
 	VFMLA V9.D2, V12.D2, V11.D2
 	FMOVQ 1744(R4), F12
 	VFMLA V9.D2, V11.D2, V12.D2
@@ -6048,48 +5897,40 @@ loop:
 	VFMLA V9.D2, V12.D2, V11.D2
 	FMOVQ 1840(R4), F12
 	VFMLA V9.D2, V11.D2, V12.D2
-	FMOVQ 1856(R4), F11
-	VFMLA V9.D2, V12.D2, V11.D2
-	FMOVQ 1872(R4), F12
-	VFMLA V9.D2, V11.D2, V12.D2
-	WORD $0x4ee7d5ab // fsub v11.2d, v13.2d, v7.2d
-	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
-	WORD $0x6ee1e52e // fcmgt v14.2d, v9.2d, v1.2d
-	VBSL V1.B16, V9.B16, V14.B16
-	WORD $0x6e6efd6b // fdiv v11.2d, v11.2d, v14.2d
-	VBIT V10.B16, V12.B16, V11.B16
+	WORD $0x4ee7d5a9 // fsub v9.2d, v13.2d, v7.2d
+	WORD $0x4ee7d529 // fsub v9.2d, v9.2d, v7.2d
+	WORD $0x6e6efd29 // fdiv v9.2d, v9.2d, v14.2d
+	VBIT V10.B16, V12.B16, V9.B16
 	VMOV V7.B16, V10.B16
-	FMOVQ 1888(R4), F12
-	VFMLS V12.D2, V4.D2, V10.D2
-	WORD $0x6ee1e52c // fcmgt v12.2d, v9.2d, v1.2d
-	VBSL V1.B16, V9.B16, V12.B16
-	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	FMOVQ 1856(R4), F11
+	VFMLS V11.D2, V4.D2, V10.D2
+	WORD $0x6e6efd4a // fdiv v10.2d, v10.2d, v14.2d
 	ADD R6, R1, R12
-	FMOVQ (R12), F9
-	WORD $0x6e69dc6c // fmul v12.2d, v3.2d, v9.2d
+	FMOVQ (R12), F11
+	WORD $0x6e6bdc6c // fmul v12.2d, v3.2d, v11.2d
 	ADD R5<<2, R1, R12
 	FMOVQ (R12), F14
 	VFMLA V14.D2, V5.D2, V12.D2
 	ADD R7, R1, R12
 	FMOVQ (R12), F15
 	VFMLA V15.D2, V6.D2, V12.D2
-	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
-	FMOVQ 912(R4), F16
+	WORD $0x6e69dd89 // fmul v9.2d, v12.2d, v9.2d
+	FMOVQ 880(R4), F16
 	WORD $0x6e70dd91 // fmul v17.2d, v12.2d, v16.2d
 	WORD $0x6e6ade31 // fmul v17.2d, v17.2d, v10.2d
-	WORD $0x6e69dcea // fmul v10.2d, v7.2d, v9.2d
-	VFMLA V3.D2, V11.D2, V10.D2
-	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
-	VFMLA V3.D2, V17.D2, V9.D2
+	WORD $0x6e6bdcea // fmul v10.2d, v7.2d, v11.2d
+	VFMLA V3.D2, V9.D2, V10.D2
+	WORD $0x6e6bdc8b // fmul v11.2d, v4.2d, v11.2d
+	VFMLA V3.D2, V17.D2, V11.D2
 	WORD $0x6e6edcf0 // fmul v16.2d, v7.2d, v14.2d
-	VFMLA V5.D2, V11.D2, V16.D2
+	VFMLA V5.D2, V9.D2, V16.D2
 	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
 	VFMLA V5.D2, V17.D2, V14.D2
 	WORD $0x6e6fdcf2 // fmul v18.2d, v7.2d, v15.2d
-	VFMLA V6.D2, V11.D2, V18.D2
+	VFMLA V6.D2, V9.D2, V18.D2
 	WORD $0x6e6fdc8f // fmul v15.2d, v4.2d, v15.2d
 	VFMLA V6.D2, V17.D2, V15.D2
-	WORD $0x6e63dceb // fmul v11.2d, v7.2d, v3.2d
+	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
 	WORD $0x6e65dcf1 // fmul v17.2d, v7.2d, v5.2d
 	WORD $0x6e66dcf3 // fmul v19.2d, v7.2d, v6.2d
 	WORD $0x6e63dc94 // fmul v20.2d, v4.2d, v3.2d
@@ -6106,12 +5947,12 @@ loop:
 	WORD $0x6ee0fa39 // fneg v25.2d, v17.2d
 	VFMLA V6.D2, V20.D2, V25.D2
 	VFMLA V6.D2, V20.D2, V17.D2
-	WORD $0x6ee0f974 // fneg v20.2d, v11.2d
+	WORD $0x6ee0f934 // fneg v20.2d, v9.2d
 	VFMLA V6.D2, V21.D2, V20.D2
-	VFMLA V6.D2, V21.D2, V11.D2
+	VFMLA V6.D2, V21.D2, V9.D2
 	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
 	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
-	WORD $0x4e69d524 // fadd v4.2d, v9.2d, v9.2d
+	WORD $0x4e6bd564 // fadd v4.2d, v11.2d, v11.2d
 	VMOV V12.B16, V7.B16
 	VFMLA V3.D2, V4.D2, V7.D2
 	WORD $0x6e65dde4 // fmul v4.2d, v15.2d, v5.2d
@@ -6121,14 +5962,14 @@ loop:
 	WORD $0x4e6ed5ca // fadd v10.2d, v14.2d, v14.2d
 	VMOV V12.B16, V26.B16
 	VFMLA V5.D2, V10.D2, V26.D2
-	WORD $0x6e66dd2a // fmul v10.2d, v9.2d, v6.2d
+	WORD $0x6e66dd6a // fmul v10.2d, v11.2d, v6.2d
 	VFMLA V3.D2, V15.D2, V10.D2
 	WORD $0x4ef0d55b // fsub v27.2d, v10.2d, v16.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
 	VFMLA V6.D2, V15.D2, V12.D2
 	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
-	VFMLA V5.D2, V9.D2, V14.D2
+	VFMLA V5.D2, V11.D2, V14.D2
 	WORD $0x4ef2d5c3 // fsub v3.2d, v14.2d, v18.2d
 	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
 	WORD $0x6eb0a905 // umaxv s5, v8.4s
@@ -6139,13 +5980,13 @@ loop:
 	FMOVQ F22, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F17, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R6, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5<<2, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R7, R0, R12
 	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
@@ -6154,27 +5995,27 @@ loop:
 	FMOVQ F24, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	FMOVQ F5, (R9)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5<<1, R9, R12
 	FMOVQ F5, (R12)
 	ADD R6, R9, R12
 	FMOVQ F25, (R12)
 	ADD R5<<2, R9, R12
-	FMOVQ F11, (R12)
+	FMOVQ F9, (R12)
 	ADD R7, R9, R12
 	FMOVQ F13, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R6<<1, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R8, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5<<3, R9, R12
 	FMOVQ F5, (R12)
 	FMOVQ F7, (R10)
@@ -6208,7 +6049,7 @@ loop:
 	ADD R6<<1, R11, R12
 	FMOVQ F25, (R12)
 	ADD R8, R11, R12
-	FMOVQ F11, (R12)
+	FMOVQ F9, (R12)
 	ADD R5<<3, R11, R12
 	FMOVQ F13, (R12)
 	ADD $16, R0
@@ -6239,19 +6080,19 @@ hard:
 	VBIF V8.B16, V17.B16, V5.B16
 	ADD R5<<1, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R6, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6, R0, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5<<2, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<2, R0, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R7, R0, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -6272,17 +6113,17 @@ hard:
 	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	FMOVQ (R9), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	FMOVQ F6, (R9)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5<<1, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -6295,7 +6136,7 @@ hard:
 	FMOVQ F5, (R12)
 	ADD R5<<2, R9, R12
 	FMOVQ (R12), F5
-	VBIF V8.B16, V11.B16, V5.B16
+	VBIF V8.B16, V9.B16, V5.B16
 	ADD R5<<2, R9, R12
 	FMOVQ F5, (R12)
 	ADD R7, R9, R12
@@ -6303,19 +6144,19 @@ hard:
 	VBIF V8.B16, V13.B16, V5.B16
 	ADD R7, R9, R12
 	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R6<<1, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6<<1, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R8, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
 	ADD R8, R9, R12
 	FMOVQ F6, (R12)
-	FMOVQ 1200(R4), F5
+	VMOV V2.B16, V5.B16
 	ADD R5<<3, R9, R12
 	FMOVQ (R12), F6
 	VBIF V8.B16, V5.B16, V6.B16
@@ -6399,7 +6240,7 @@ hard:
 	FMOVQ F3, (R12)
 	ADD R8, R11, R12
 	FMOVQ (R12), F3
-	VBIF V8.B16, V11.B16, V3.B16
+	VBIF V8.B16, V9.B16, V3.B16
 	ADD R8, R11, R12
 	FMOVQ F3, (R12)
 	ADD R5<<3, R11, R12
@@ -6443,7 +6284,7 @@ TEXT ·leftJacobianInvSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F2
 
 loop:
-	// 273 instructions for 4 matrices, 68.25 each
+	// 255 instructions for 4 matrices, 63.75 each
 	FMOVQ (R1), F3
 	VAND V1.B16, V3.B16, V4.B16
 	ADD R5, R1, R12
@@ -6460,21 +6301,9 @@ loop:
 	VBSL V8.B16, V9.B16, V4.B16
 	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
 	VBSL V9.B16, V8.B16, V6.B16
-	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
-	VMOV V8.B16, V9.B16
-	VFMLA V10.S4, V10.S4, V9.S4
-	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
-	VFMLA V4.S4, V4.S4, V11.S4
-	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
-	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
-	VFMLA V10.S4, V10.S4, V8.S4
-	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
-	VMOV V9.B16, V4.B16
+	WORD $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	VFMLA V10.S4, V10.S4, V4.S4
 	VFMLA V6.S4, V6.S4, V4.S4
-	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V6.S4, V6.S4, V9.S4
-	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
 	FMOVQ 48(R4), F6
 	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
@@ -6491,7 +6320,7 @@ loop:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R4), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 1232(R4), F11
+	FMOVQ 1200(R4), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R4), F12
@@ -6531,65 +6360,59 @@ loop:
 	VBIT V9.B16, V2.B16, V12.B16
 	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
 	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
-	FMOVQ 1904(R4), F9
-	FMOVQ 1920(R4), F10
+	FMOVQ 1872(R4), F9
+	FMOVQ 1888(R4), F10
+	VFMLA V4.S4, V10.S4, V9.S4
+	FMOVQ 1904(R4), F10
+	VFMLA V4.S4, V9.S4, V10.S4
+	FMOVQ 1920(R4), F9
 	VFMLA V4.S4, V10.S4, V9.S4
 	FMOVQ 1936(R4), F10
 	VFMLA V4.S4, V9.S4, V10.S4
-	FMOVQ 1952(R4), F9
-	VFMLA V4.S4, V10.S4, V9.S4
-	FMOVQ 1968(R4), F10
-	VFMLA V4.S4, V9.S4, V10.S4
 	WORD $0x4eadd449 // fsub v9.4s, v2.4s, v13.4s
-	FMOVQ 1184(R4), F11
+	FMOVQ 1152(R4), F11
 	WORD $0x6eabe48e // fcmgt v14.4s, v4.4s, v11.4s
 	VBSL V11.B16, V4.B16, V14.B16
 	WORD $0x6e2efd29 // fdiv v9.4s, v9.4s, v14.4s
 	VBIT V6.B16, V10.B16, V9.B16
-	FMOVQ 1984(R4), F10
-	FMOVQ 2000(R4), F11
+	FMOVQ 1952(R4), F10
+	FMOVQ 1968(R4), F11
+	VFMLA V4.S4, V11.S4, V10.S4
+	FMOVQ 1984(R4), F11
+	VFMLA V4.S4, V10.S4, V11.S4
+	FMOVQ 2000(R4), F10
 	VFMLA V4.S4, V11.S4, V10.S4
 	FMOVQ 2016(R4), F11
-	VFMLA V4.S4, V10.S4, V11.S4
-	FMOVQ 2032(R4), F10
-	VFMLA V4.S4, V11.S4, V10.S4
-	FMOVQ 2048(R4), F11
 	VFMLA V4.S4, V10.S4, V11.S4
 	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
 	WORD $0x6e2cfc4c // fdiv v12.4s, v2.4s, v12.4s
 	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
-	FMOVQ 1184(R4), F10
-	WORD $0x6eaae48e // fcmgt v14.4s, v4.4s, v10.4s
-	VBSL V10.B16, V4.B16, V14.B16
 	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
 	VBIT V6.B16, V11.B16, V12.B16
-	VMOV V9.B16, V6.B16
-	FMOVQ 272(R4), F10
-	VFMLA V10.S4, V12.S4, V6.S4
-	FMOVQ 1184(R4), F10
-	WORD $0x6eaae48b // fcmgt v11.4s, v4.4s, v10.4s
-	VBSL V10.B16, V4.B16, V11.B16
-	WORD $0x6e2bfcc6 // fdiv v6.4s, v6.4s, v11.4s
+	VMOV V9.B16, V4.B16
+	FMOVQ 272(R4), F6
+	VFMLA V6.S4, V12.S4, V4.S4
+	WORD $0x6e2efc84 // fdiv v4.4s, v4.4s, v14.4s
 	ADD R6, R1, R12
-	FMOVQ (R12), F4
-	WORD $0x6e24dc6a // fmul v10.4s, v3.4s, v4.4s
+	FMOVQ (R12), F6
+	WORD $0x6e26dc6a // fmul v10.4s, v3.4s, v6.4s
 	ADD R5<<2, R1, R12
 	FMOVQ (R12), F11
 	VFMLA V11.S4, V5.S4, V10.S4
 	ADD R7, R1, R12
 	FMOVQ (R12), F14
 	VFMLA V14.S4, V7.S4, V10.S4
-	WORD $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
-	WORD $0x6e24dc0f // fmul v15.4s, v0.4s, v4.4s
-	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
-	VFMLS V3.S4, V6.S4, V4.S4
+	WORD $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
+	WORD $0x6e26dc0f // fmul v15.4s, v0.4s, v6.4s
+	WORD $0x6e26dd26 // fmul v6.4s, v9.4s, v6.4s
+	VFMLS V3.S4, V4.S4, V6.S4
 	WORD $0x6e2bdc10 // fmul v16.4s, v0.4s, v11.4s
 	WORD $0x6e2bdd2b // fmul v11.4s, v9.4s, v11.4s
-	VFMLS V5.S4, V6.S4, V11.S4
+	VFMLS V5.S4, V4.S4, V11.S4
 	WORD $0x6e2edc11 // fmul v17.4s, v0.4s, v14.4s
 	WORD $0x6e2edd2e // fmul v14.4s, v9.4s, v14.4s
-	VFMLS V7.S4, V6.S4, V14.S4
-	WORD $0x6e23dc06 // fmul v6.4s, v0.4s, v3.4s
+	VFMLS V7.S4, V4.S4, V14.S4
+	WORD $0x6e23dc04 // fmul v4.4s, v0.4s, v3.4s
 	WORD $0x6e25dc12 // fmul v18.4s, v0.4s, v5.4s
 	WORD $0x6e27dc13 // fmul v19.4s, v0.4s, v7.4s
 	WORD $0x6e23dd34 // fmul v20.4s, v9.4s, v3.4s
@@ -6606,11 +6429,11 @@ loop:
 	WORD $0x6ea0fa58 // fneg v24.4s, v18.4s
 	VFMLA V7.S4, V20.S4, V24.S4
 	VFMLA V7.S4, V20.S4, V18.S4
-	WORD $0x6ea0f8d4 // fneg v20.4s, v6.4s
+	WORD $0x6ea0f894 // fneg v20.4s, v4.4s
 	VFMLA V7.S4, V21.S4, V20.S4
-	VFMLA V7.S4, V21.S4, V6.S4
+	VFMLA V7.S4, V21.S4, V4.S4
 	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
-	WORD $0x4e24d48c // fadd v12.4s, v4.4s, v4.4s
+	WORD $0x4e26d4cc // fadd v12.4s, v6.4s, v6.4s
 	VMOV V10.B16, V21.B16
 	VFMLA V3.S4, V12.S4, V21.S4
 	WORD $0x6e25ddcc // fmul v12.4s, v14.4s, v5.4s
@@ -6620,62 +6443,62 @@ loop:
 	WORD $0x4e2bd56f // fadd v15.4s, v11.4s, v11.4s
 	VMOV V10.B16, V26.B16
 	VFMLA V5.S4, V15.S4, V26.S4
-	WORD $0x6e27dc8f // fmul v15.4s, v4.4s, v7.4s
+	WORD $0x6e27dccf // fmul v15.4s, v6.4s, v7.4s
 	VFMLA V3.S4, V14.S4, V15.S4
 	WORD $0x4eb0d5fb // fsub v27.4s, v15.4s, v16.4s
 	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
 	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
 	VFMLA V7.S4, V14.S4, V10.S4
 	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	VFMLA V5.S4, V4.S4, V11.S4
+	VFMLA V5.S4, V6.S4, V11.S4
 	WORD $0x4eb1d563 // fsub v3.4s, v11.4s, v17.4s
 	WORD $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
-	WORD $0x6eb0a904 // umaxv s4, v8.4s
-	FMOVS F4, R12
+	WORD $0x6eb0a905 // umaxv s5, v8.4s
+	FMOVS F5, R12
 	CBNZ R12, hard
 	FMOVQ F22, (R0)
 	ADD R5, R0, R12
 	FMOVQ F9, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F18, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ 1136(R4), F5
 	ADD R6, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R5<<2, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R7, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
 	FMOVQ F19, (R12)
 	ADD R8, R0, R12
 	FMOVQ F23, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1168(R4), F4
-	FMOVQ F4, (R9)
-	FMOVQ 1168(R4), F4
+	FMOVQ 1136(R4), F5
+	FMOVQ F5, (R9)
+	FMOVQ 1136(R4), F5
 	ADD R5, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R5<<1, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R6, R9, R12
 	FMOVQ F24, (R12)
 	ADD R5<<2, R9, R12
-	FMOVQ F6, (R12)
+	FMOVQ F4, (R12)
 	ADD R7, R9, R12
 	FMOVQ F13, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ 1136(R4), F5
 	ADD R6<<1, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R8, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R5<<3, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	FMOVQ F21, (R10)
 	ADD R5, R10, R12
 	FMOVQ F3, (R12)
@@ -6707,7 +6530,7 @@ loop:
 	ADD R6<<1, R11, R12
 	FMOVQ F24, (R12)
 	ADD R8, R11, R12
-	FMOVQ F6, (R12)
+	FMOVQ F4, (R12)
 	ADD R5<<3, R11, R12
 	FMOVQ F13, (R12)
 	ADD $16, R0
@@ -6725,109 +6548,109 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F4
-	VBIF V8.B16, V22.B16, V4.B16
-	FMOVQ F4, (R0)
+	FMOVQ (R0), F5
+	VBIF V8.B16, V22.B16, V5.B16
+	FMOVQ F5, (R0)
 	ADD R5, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V9.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V9.B16, V5.B16
 	ADD R5, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R5<<1, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V18.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V18.B16, V5.B16
 	ADD R5<<1, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R6, R0, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6, R0, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R5<<2, R0, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<2, R0, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R7, R0, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R7, R0, R12
-	FMOVQ F5, (R12)
+	FMOVQ F6, (R12)
 	ADD R6<<1, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V19.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V19.B16, V5.B16
 	ADD R6<<1, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R8, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V23.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V23.B16, V5.B16
 	ADD R8, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R5<<3, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V20.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
-	FMOVQ (R9), F5
-	VBIF V8.B16, V4.B16, V5.B16
-	FMOVQ F5, (R9)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
+	FMOVQ (R9), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	FMOVQ F6, (R9)
+	FMOVQ 1136(R4), F5
 	ADD R5, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5, R9, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R5<<1, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<1, R9, R12
-	FMOVQ F5, (R12)
+	FMOVQ F6, (R12)
 	ADD R6, R9, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V24.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V24.B16, V5.B16
 	ADD R6, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R5<<2, R9, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V6.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
 	ADD R5<<2, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R7, R9, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V13.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V13.B16, V5.B16
 	ADD R7, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R6<<1, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6<<1, R9, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R8, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R8, R9, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1168(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1136(R4), F5
 	ADD R5<<3, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<3, R9, R12
+	FMOVQ F6, (R12)
+	FMOVQ (R10), F5
+	VBIF V8.B16, V21.B16, V5.B16
+	FMOVQ F5, (R10)
+	ADD R5, R10, R12
 	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
-	ADD R5<<3, R9, R12
+	VBIF V8.B16, V3.B16, V5.B16
+	ADD R5, R10, R12
 	FMOVQ F5, (R12)
-	FMOVQ (R10), F4
-	VBIF V8.B16, V21.B16, V4.B16
-	FMOVQ F4, (R10)
-	ADD R5, R10, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V3.B16, V4.B16
-	ADD R5, R10, R12
-	FMOVQ F4, (R12)
 	ADD R5<<1, R10, R12
 	FMOVQ (R12), F3
 	VBIF V8.B16, V15.B16, V3.B16
@@ -6898,7 +6721,7 @@ hard:
 	FMOVQ F3, (R12)
 	ADD R8, R11, R12
 	FMOVQ (R12), F3
-	VBIF V8.B16, V6.B16, V3.B16
+	VBIF V8.B16, V4.B16, V3.B16
 	ADD R8, R11, R12
 	FMOVQ F3, (R12)
 	ADD R5<<3, R11, R12
@@ -6938,11 +6761,11 @@ TEXT ·leftJacobianInvSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<3, R10, R11
 	ADD R5, R11
 	FMOVQ 640(R4), F0
-	FMOVQ 304(R4), F1
-	FMOVQ 1216(R4), F2
+	FMOVQ 464(R4), F1
+	FMOVQ 880(R4), F2
 
 loop:
-	// 288 instructions for 2 matrices, 144 each
+	// 283 instructions for 2 matrices, 141.5 each
 	FMOVQ (R1), F3
 	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R5, R1, R12
@@ -6951,28 +6774,27 @@ loop:
 	ADD R5<<1, R1, R12
 	FMOVQ (R12), F6
 	VFMLA V6.D2, V6.D2, V4.D2
-	FMOVQ 336(R4), F7
+	FMOVQ 320(R4), F7
 	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
-	FMOVQ 912(R4), F9
-	WORD $0x6e69dce7 // fmul v7.2d, v7.2d, v9.2d
-	FMOVQ 880(R4), F9
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 864(R4), F9
 	VAND V9.B16, V7.B16, V10.B16
-	FMOVQ 384(R4), F9
-	FMOVQ 368(R4), F11
+	FMOVQ 368(R4), F9
+	FMOVQ 352(R4), F11
 	VFMLA V11.D2, V10.D2, V9.D2
-	FMOVQ 384(R4), F11
+	FMOVQ 368(R4), F11
 	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
+	FMOVQ 384(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
 	FMOVQ 400(R4), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 416(R4), F11
-	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 1248(R4), F11
+	FMOVQ 1216(R4), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R4), F12
-	FMOVQ 432(R4), F13
+	FMOVQ 416(R4), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 496(R4), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -6985,7 +6807,7 @@ loop:
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	VFMLA V12.D2, V10.D2, V10.D2
 	FMOVQ 560(R4), F12
-	FMOVQ 448(R4), F13
+	FMOVQ 432(R4), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 576(R4), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -7004,15 +6826,15 @@ loop:
 	VMOV V10.B16, V13.B16
 	VBIT V11.B16, V12.B16, V13.B16
 	VBIT V11.B16, V10.B16, V12.B16
-	FMOVQ 464(R4), F10
+	FMOVQ 448(R4), F10
 	VADD V10.D2, V9.D2, V11.D2
 	VSHL $62, V11.D2, V11.D2
-	FMOVQ 320(R4), F10
+	FMOVQ 304(R4), F10
 	VAND V10.B16, V11.B16, V11.B16
 	VEOR V11.B16, V12.B16, V12.B16
 	VSHL $62, V9.D2, V9.D2
 	VEOR V7.B16, V9.B16, V9.B16
-	FMOVQ 320(R4), F10
+	FMOVQ 304(R4), F10
 	VAND V10.B16, V9.B16, V9.B16
 	VEOR V9.B16, V13.B16, V13.B16
 	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
@@ -7020,8 +6842,12 @@ loop:
 	VBIT V9.B16, V1.B16, V13.B16
 	WORD $0x6e6dfd8c // fdiv v12.2d, v12.2d, v13.2d
 	WORD $0x6ee4e427 // fcmgt v7.2d, v1.2d, v4.2d
-	FMOVQ 2064(R4), F9
-	FMOVQ 2080(R4), F10
+	FMOVQ 2032(R4), F9
+	FMOVQ 2048(R4), F10
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2064(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2080(R4), F9
 	VFMLA V4.D2, V10.D2, V9.D2
 	FMOVQ 2096(R4), F10
 	VFMLA V4.D2, V9.D2, V10.D2
@@ -7039,17 +6865,18 @@ loop:
 	VFMLA V4.D2, V9.D2, V10.D2
 	FMOVQ 2208(R4), F9
 	VFMLA V4.D2, V10.D2, V9.D2
-	FMOVQ 2224(R4), F10
-	VFMLA V4.D2, V9.D2, V10.D2
-	FMOVQ 2240(R4), F9
-	VFMLA V4.D2, V10.D2, V9.D2
 	WORD $0x4eecd42a // fsub v10.2d, v1.2d, v12.2d
-	WORD $0x6ee2e48b // fcmgt v11.2d, v4.2d, v2.2d
-	VBSL V2.B16, V4.B16, V11.B16
-	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
+	FMOVQ 1184(R4), F11
+	WORD $0x6eebe48e // fcmgt v14.2d, v4.2d, v11.2d
+	VBSL V11.B16, V4.B16, V14.B16
+	WORD $0x6e6efd4a // fdiv v10.2d, v10.2d, v14.2d
 	VBIT V7.B16, V9.B16, V10.B16
-	FMOVQ 2256(R4), F9
-	FMOVQ 2272(R4), F11
+	FMOVQ 2224(R4), F9
+	FMOVQ 2240(R4), F11
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2256(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2272(R4), F9
 	VFMLA V4.D2, V11.D2, V9.D2
 	FMOVQ 2288(R4), F11
 	VFMLA V4.D2, V9.D2, V11.D2
@@ -7067,43 +6894,34 @@ loop:
 	VFMLA V4.D2, V9.D2, V11.D2
 	FMOVQ 2400(R4), F9
 	VFMLA V4.D2, V11.D2, V9.D2
-	FMOVQ 2416(R4), F11
-	VFMLA V4.D2, V9.D2, V11.D2
-	FMOVQ 2432(R4), F9
-	VFMLA V4.D2, V11.D2, V9.D2
 	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
 	WORD $0x6e6dfc2d // fdiv v13.2d, v1.2d, v13.2d
 	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
-	WORD $0x6ee2e48b // fcmgt v11.2d, v4.2d, v2.2d
-	VBSL V2.B16, V4.B16, V11.B16
-	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	WORD $0x6e6efdad // fdiv v13.2d, v13.2d, v14.2d
 	VBIT V7.B16, V9.B16, V13.B16
-	VMOV V10.B16, V7.B16
-	FMOVQ 912(R4), F9
-	VFMLA V9.D2, V13.D2, V7.D2
-	WORD $0x6ee2e489 // fcmgt v9.2d, v4.2d, v2.2d
-	VBSL V2.B16, V4.B16, V9.B16
-	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
+	VMOV V10.B16, V4.B16
+	VFMLA V2.D2, V13.D2, V4.D2
+	WORD $0x6e6efc84 // fdiv v4.2d, v4.2d, v14.2d
 	ADD R6, R1, R12
-	FMOVQ (R12), F4
-	WORD $0x6e64dc69 // fmul v9.2d, v3.2d, v4.2d
+	FMOVQ (R12), F7
+	WORD $0x6e67dc69 // fmul v9.2d, v3.2d, v7.2d
 	ADD R5<<2, R1, R12
 	FMOVQ (R12), F11
 	VFMLA V11.D2, V5.D2, V9.D2
 	ADD R7, R1, R12
 	FMOVQ (R12), F14
 	VFMLA V14.D2, V6.D2, V9.D2
-	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
-	WORD $0x6e64dc0f // fmul v15.2d, v0.2d, v4.2d
-	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
-	VFMLS V3.D2, V7.D2, V4.D2
+	WORD $0x6e64dd24 // fmul v4.2d, v9.2d, v4.2d
+	WORD $0x6e67dc0f // fmul v15.2d, v0.2d, v7.2d
+	WORD $0x6e67dd47 // fmul v7.2d, v10.2d, v7.2d
+	VFMLS V3.D2, V4.D2, V7.D2
 	WORD $0x6e6bdc10 // fmul v16.2d, v0.2d, v11.2d
 	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
-	VFMLS V5.D2, V7.D2, V11.D2
+	VFMLS V5.D2, V4.D2, V11.D2
 	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
 	WORD $0x6e6edd4e // fmul v14.2d, v10.2d, v14.2d
-	VFMLS V6.D2, V7.D2, V14.D2
-	WORD $0x6e63dc07 // fmul v7.2d, v0.2d, v3.2d
+	VFMLS V6.D2, V4.D2, V14.D2
+	WORD $0x6e63dc04 // fmul v4.2d, v0.2d, v3.2d
 	WORD $0x6e65dc12 // fmul v18.2d, v0.2d, v5.2d
 	WORD $0x6e66dc13 // fmul v19.2d, v0.2d, v6.2d
 	WORD $0x6e63dd54 // fmul v20.2d, v10.2d, v3.2d
@@ -7120,11 +6938,11 @@ loop:
 	WORD $0x6ee0fa58 // fneg v24.2d, v18.2d
 	VFMLA V6.D2, V20.D2, V24.D2
 	VFMLA V6.D2, V20.D2, V18.D2
-	WORD $0x6ee0f8f4 // fneg v20.2d, v7.2d
+	WORD $0x6ee0f894 // fneg v20.2d, v4.2d
 	VFMLA V6.D2, V21.D2, V20.D2
-	VFMLA V6.D2, V21.D2, V7.D2
+	VFMLA V6.D2, V21.D2, V4.D2
 	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
-	WORD $0x4e64d48d // fadd v13.2d, v4.2d, v4.2d
+	WORD $0x4e67d4ed // fadd v13.2d, v7.2d, v7.2d
 	VMOV V9.B16, V21.B16
 	VFMLA V3.D2, V13.D2, V21.D2
 	WORD $0x6e65ddcd // fmul v13.2d, v14.2d, v5.2d
@@ -7134,62 +6952,62 @@ loop:
 	WORD $0x4e6bd56f // fadd v15.2d, v11.2d, v11.2d
 	VMOV V9.B16, V26.B16
 	VFMLA V5.D2, V15.D2, V26.D2
-	WORD $0x6e66dc8f // fmul v15.2d, v4.2d, v6.2d
+	WORD $0x6e66dcef // fmul v15.2d, v7.2d, v6.2d
 	VFMLA V3.D2, V14.D2, V15.D2
 	WORD $0x4ef0d5fb // fsub v27.2d, v15.2d, v16.2d
 	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
 	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
 	VFMLA V6.D2, V14.D2, V9.D2
 	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	VFMLA V5.D2, V4.D2, V11.D2
+	VFMLA V5.D2, V7.D2, V11.D2
 	WORD $0x4ef1d563 // fsub v3.2d, v11.2d, v17.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	WORD $0x6eb0a904 // umaxv s4, v8.4s
-	FMOVS F4, R12
+	WORD $0x6eb0a905 // umaxv s5, v8.4s
+	FMOVS F5, R12
 	CBNZ R12, hard
 	FMOVQ F22, (R0)
 	ADD R5, R0, R12
 	FMOVQ F10, (R12)
 	ADD R5<<1, R0, R12
 	FMOVQ F18, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ 1168(R4), F5
 	ADD R6, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R5<<2, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R7, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R6<<1, R0, R12
 	FMOVQ F19, (R12)
 	ADD R8, R0, R12
 	FMOVQ F23, (R12)
 	ADD R5<<3, R0, R12
 	FMOVQ F20, (R12)
-	FMOVQ 1200(R4), F4
-	FMOVQ F4, (R9)
-	FMOVQ 1200(R4), F4
+	FMOVQ 1168(R4), F5
+	FMOVQ F5, (R9)
+	FMOVQ 1168(R4), F5
 	ADD R5, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R5<<1, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R6, R9, R12
 	FMOVQ F24, (R12)
 	ADD R5<<2, R9, R12
-	FMOVQ F7, (R12)
+	FMOVQ F4, (R12)
 	ADD R7, R9, R12
 	FMOVQ F12, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ 1168(R4), F5
 	ADD R6<<1, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R8, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R5<<3, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	FMOVQ F21, (R10)
 	ADD R5, R10, R12
 	FMOVQ F3, (R12)
@@ -7221,7 +7039,7 @@ loop:
 	ADD R6<<1, R11, R12
 	FMOVQ F24, (R12)
 	ADD R8, R11, R12
-	FMOVQ F7, (R12)
+	FMOVQ F4, (R12)
 	ADD R5<<3, R11, R12
 	FMOVQ F12, (R12)
 	ADD $16, R0
@@ -7239,109 +7057,109 @@ loop:
 	RET
 
 hard:
-	FMOVQ (R0), F4
-	VBIF V8.B16, V22.B16, V4.B16
-	FMOVQ F4, (R0)
+	FMOVQ (R0), F5
+	VBIF V8.B16, V22.B16, V5.B16
+	FMOVQ F5, (R0)
 	ADD R5, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V10.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V10.B16, V5.B16
 	ADD R5, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R5<<1, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V18.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V18.B16, V5.B16
 	ADD R5<<1, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R6, R0, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6, R0, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R5<<2, R0, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<2, R0, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R7, R0, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R7, R0, R12
-	FMOVQ F5, (R12)
+	FMOVQ F6, (R12)
 	ADD R6<<1, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V19.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V19.B16, V5.B16
 	ADD R6<<1, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R8, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V23.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V23.B16, V5.B16
 	ADD R8, R0, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R5<<3, R0, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V20.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V20.B16, V5.B16
 	ADD R5<<3, R0, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
-	FMOVQ (R9), F5
-	VBIF V8.B16, V4.B16, V5.B16
-	FMOVQ F5, (R9)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	FMOVQ (R9), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	FMOVQ F6, (R9)
+	FMOVQ 1168(R4), F5
 	ADD R5, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5, R9, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R5<<1, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R5<<1, R9, R12
-	FMOVQ F5, (R12)
+	FMOVQ F6, (R12)
 	ADD R6, R9, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V24.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V24.B16, V5.B16
 	ADD R6, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R5<<2, R9, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V7.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
 	ADD R5<<2, R9, R12
-	FMOVQ F4, (R12)
+	FMOVQ F5, (R12)
 	ADD R7, R9, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V12.B16, V4.B16
+	FMOVQ (R12), F5
+	VBIF V8.B16, V12.B16, V5.B16
 	ADD R7, R9, R12
-	FMOVQ F4, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R6<<1, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R6<<1, R9, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R8, R9, R12
-	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
 	ADD R8, R9, R12
-	FMOVQ F5, (R12)
-	FMOVQ 1200(R4), F4
+	FMOVQ F6, (R12)
+	FMOVQ 1168(R4), F5
 	ADD R5<<3, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<3, R9, R12
+	FMOVQ F6, (R12)
+	FMOVQ (R10), F5
+	VBIF V8.B16, V21.B16, V5.B16
+	FMOVQ F5, (R10)
+	ADD R5, R10, R12
 	FMOVQ (R12), F5
-	VBIF V8.B16, V4.B16, V5.B16
-	ADD R5<<3, R9, R12
+	VBIF V8.B16, V3.B16, V5.B16
+	ADD R5, R10, R12
 	FMOVQ F5, (R12)
-	FMOVQ (R10), F4
-	VBIF V8.B16, V21.B16, V4.B16
-	FMOVQ F4, (R10)
-	ADD R5, R10, R12
-	FMOVQ (R12), F4
-	VBIF V8.B16, V3.B16, V4.B16
-	ADD R5, R10, R12
-	FMOVQ F4, (R12)
 	ADD R5<<1, R10, R12
 	FMOVQ (R12), F3
 	VBIF V8.B16, V15.B16, V3.B16
@@ -7412,7 +7230,7 @@ hard:
 	FMOVQ F3, (R12)
 	ADD R8, R11, R12
 	FMOVQ (R12), F3
-	VBIF V8.B16, V7.B16, V3.B16
+	VBIF V8.B16, V4.B16, V3.B16
 	ADD R8, R11, R12
 	FMOVQ F3, (R12)
 	ADD R5<<3, R11, R12
@@ -7510,13 +7328,13 @@ loop:
 	FMOVQ F1, (R13)
 	ADD R5<<1, R0, R13
 	FMOVQ F2, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R6, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R5<<2, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R7, R0, R13
 	FMOVQ F9, (R13)
 	ADD R6<<1, R0, R13
@@ -7525,12 +7343,12 @@ loop:
 	FMOVQ F4, (R13)
 	ADD R5<<3, R0, R13
 	FMOVQ F5, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	FMOVQ F9, (R9)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R5, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R5<<1, R9, R13
 	FMOVQ F9, (R13)
 	ADD R6, R9, R13
@@ -7539,13 +7357,13 @@ loop:
 	FMOVQ F7, (R13)
 	ADD R7, R9, R13
 	FMOVQ F8, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R6<<1, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R8, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1168(R4), F9
+	FMOVQ 1136(R4), F9
 	ADD R5<<3, R9, R13
 	FMOVQ F9, (R13)
 	FMOVQ F10, (R10)
@@ -7673,13 +7491,13 @@ loop:
 	FMOVQ F1, (R13)
 	ADD R5<<1, R0, R13
 	FMOVQ F2, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R6, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R5<<2, R0, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R7, R0, R13
 	FMOVQ F9, (R13)
 	ADD R6<<1, R0, R13
@@ -7688,12 +7506,12 @@ loop:
 	FMOVQ F4, (R13)
 	ADD R5<<3, R0, R13
 	FMOVQ F5, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	FMOVQ F9, (R9)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R5, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R5<<1, R9, R13
 	FMOVQ F9, (R13)
 	ADD R6, R9, R13
@@ -7702,13 +7520,13 @@ loop:
 	FMOVQ F7, (R13)
 	ADD R7, R9, R13
 	FMOVQ F8, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R6<<1, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R8, R9, R13
 	FMOVQ F9, (R13)
-	FMOVQ 1200(R4), F9
+	FMOVQ 1168(R4), F9
 	ADD R5<<3, R9, R13
 	FMOVQ F9, (R13)
 	FMOVQ F10, (R10)

@@ -77,6 +77,7 @@ func (f *File) Batch(l Level, m Batch) {
 	for _, body := range m.Stages {
 		b := NewBlock(l, m.Elem)
 		body(b)
+		b.simplify()
 		fn.pinBatch(b, m.Pinned[l])
 		w.blocks = append(w.blocks, b)
 		slots = max(slots, b.locals)

@@ -39,6 +39,7 @@ func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	for _, body := range m.Stages {
 		b := NewBlock(AVX2, m.Elem)
 		body(b)
+		b.simplify()
 		w.blocks = append(w.blocks, b)
 		w.locals = max(w.locals, b.locals)
 		w.entries.count(b)
