@@ -24,14 +24,16 @@ func TestOrbitGradients(t *testing.T) {
 		hole         bool
 		radius       float64
 		fours, alone bool
+		most         int
 	}{
-		{"RxSO(2)", 12, 12, WindowBox, false, 0.6, true, false},
-		{"RxSO(2)", 12, 12, WindowSmooth, false, 0.6, true, false},
-		{"SO(2)", 11, 11, WindowBox, false, 0.6, true, true},
-		{"RxSO(2)", 12, 12, WindowBox, true, 0.6, false, false},
-		{"RxSO(2)", 16, 7, WindowBox, false, 0.6, false, false},
+		{"RxSO(2)", 12, 12, WindowBox, false, 0.6, true, false, 0},
+		{"RxSO(2)", 12, 12, WindowSmooth, false, 0.6, true, false, 0},
+		{"SO(2)", 11, 11, WindowBox, false, 0.6, true, true, 0},
+		{"RxSO(2)", 12, 12, WindowBox, true, 0.6, false, false, 0},
+		{"RxSO(2)", 16, 7, WindowBox, false, 0.6, false, false, 0},
+		{"RxSO(2)", 12, 12, WindowBox, false, 0.6, false, false, 9}, // drawn neighbours: not all are seen by those that they see
 	} {
-		t.Run(fmt.Sprintf("%s/%dx%d/%s/hole=%v", tt.group, tt.high, tt.wide, tt.window, tt.hole), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s/%dx%d/%s/hole=%v/most=%d", tt.group, tt.high, tt.wide, tt.window, tt.hole, tt.most), func(t *testing.T) {
 			g, err := group.Parse(tt.group, 0)
 			require.NoError(t, err)
 			var grid []float64
@@ -57,15 +59,15 @@ func TestOrbitGradients(t *testing.T) {
 			f, dout := normals[float32](rng, batch*rows*c), normals[float32](rng, batch*rows*c)
 			run := func(procs int) [][]float32 {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-				geo := NewGeometry[float32](points, mask, nil, 0, 0)
+				geo := NewGeometry[float32](points, mask, nil, tt.most, 3)
 				y, df, grads := make([]float32, len(f)), make([]float32, len(f)), NewGrads(layer.Params(""))
 				tape, err := layer.ForwardTape(y, f, geo, batch, Train)
 				require.NoError(t, err)
 				require.Equal(t, tt.fours, tape.fours != nil)
 				if tt.fours {
 					alone := 0
-					for k := range tape.fours.query.tiles {
-						alone += tape.fours.query.tiles[k].orbits.Alone()
+					for k := range tape.fours.query {
+						alone += tape.fours.query[k].orbits.Alone()
 					}
 					require.Equal(t, tt.alone, alone > 0)
 				}
@@ -85,7 +87,7 @@ func TestOrbitGradients(t *testing.T) {
 				}
 			}
 			y, df, grads := make([]float64, len(f)), make([]float64, len(f)), NewGrads(exact.Params(""))
-			tape, err := exact.ForwardTape(y, asFloat64(f), NewGeometry[float64](points, mask, nil, 0, 0), batch, Train)
+			tape, err := exact.ForwardTape(y, asFloat64(f), NewGeometry[float64](points, mask, nil, tt.most, 3), batch, Train)
 			require.NoError(t, err)
 			tape.Backward(df, asFloat64(dout), grads)
 			for i, want := range append(grads.Data, y, df) {

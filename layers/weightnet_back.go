@@ -163,7 +163,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 		from.produce(dw, k)
 		for at := lo; at < hi; at += onceBlock {
 			end := min(at+onceBlock, hi)
-			s.there(t.poses(at, end))
+			s.there(t.poses(at, end), s.scratch[0], s.scratch[1])
 			dz, z := dw[(at-lo)*last.Out:(end-lo)*last.Out], z[:(end-at)*last.Out]
 			simd.GemmPacked(z, last.Out, s.x[1], last.In, t.packed[2], last.Bias, simd.ActNone, end-at)
 			simd.SwishGrad(dz, dz, z)
@@ -181,15 +181,19 @@ func (t *WeightNetTape[T]) backwardTiles(tiles []tile[T], gradient func(tile, sl
 	last, e := t.net.Linear[2], t.net.In()
 	t.atOnce(chunkBounds(len(tiles)), g, func(s *onceSums[T], k int) {
 		tile := &tiles[k]
-		n := len(tile.poses)
-		dz, hidden := rent[T](n*last.Out), t.hidden(tile)
+		n, mid := len(tile.poses), last.In
+		dz, between, hidden := rent[T](n*last.Out), rent[T](n*mid), rent[T](n*mid)
+		for at := 0; at < n; at += onceBlock {
+			end := min(at+onceBlock, n)
+			s.there(tile.table[at*e:end*e], between[at*mid:], hidden[at*mid:])
+		}
 		lo := 0
 		for i := range t.last {
 			layer := &t.last[i]
 			width := layer.B.N
 			space := rent[T](3 * n * width)
 			z, w, dw := space[:n*width], space[n*width:2*n*width], space[2*n*width:]
-			simd.GemmPacked(z, width, hidden, last.In, layer.B, layer.Bias, simd.ActNone, n)
+			simd.GemmPacked(z, width, hidden, mid, layer.B, layer.Bias, simd.ActNone, n)
 			simd.Swish(w, z)
 			scalePoses(w, t.window, tile.poses, width)
 			gradient(k, i, dw, w)
@@ -200,13 +204,13 @@ func (t *WeightNetTape[T]) backwardTiles(tiles []tile[T], gradient func(tile, sl
 			giveBack(space)
 			lo += width
 		}
-		giveBack(hidden)
 		for at := 0; at < n; at += onceBlock {
 			end := min(at+onceBlock, n)
-			s.there(tile.table[at*e : end*e])
+			s.first(tile.table[at*e : end*e])
+			s.z[1], s.x[1] = between[at*mid:end*mid], hidden[at*mid:end*mid]
 			s.back(dz[at*last.Out : end*last.Out])
 		}
-		giveBack(dz)
+		giveBack(dz, between, hidden)
 	})
 }
 
@@ -214,10 +218,12 @@ func (t *WeightNetTape[T]) backwardTiles(tiles []tile[T], gradient func(tile, sl
 type onceSums[T Float] struct {
 	tape    *WeightNetTape[T]
 	once    *onceLayers[T]
-	pose    []T
-	z, x, d [2][]T // the input of each swish, its result, and the gradient to it
 	sums    [3][]float64
 	parts   [3][]T
+	scratch [6][]T // of a block
+	// Of the current block, the poses, and for each of the two layers the input of the swish, and its result.
+	pose []T
+	z, x [2][]T
 }
 
 // onceLayers is what all goroutines share.
@@ -244,16 +250,13 @@ func (t *WeightNetTape[T]) atOnce(bounds []int, g *Grads[T], f func(s *onceSums[
 			s.sums[i] = sums[i][chunk]
 			s.parts[i] = parts[i][chunk*len(weight[i]):][:len(weight[i])]
 		}
-		for i := range s.z {
-			c := t.net.Linear[i].Out
-			s.z[i], s.x[i], s.d[i] = rent[T](onceBlock*c), rent[T](onceBlock*c), rent[T](onceBlock*c)
+		for i := range s.scratch {
+			s.scratch[i] = rent[T](onceBlock * max(t.net.Linear[0].Out, t.net.Linear[1].Out))
 		}
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
 			f(s, k)
 		}
-		giveBack(s.z[:]...)
-		giveBack(s.x[:]...)
-		giveBack(s.d[:]...)
+		giveBack(s.scratch[:]...)
 	})
 	for i := 2; i > 0; i-- {
 		for at := 0; at < len(parts[i]); at += len(weight[i]) {
@@ -264,17 +267,21 @@ func (t *WeightNetTape[T]) atOnce(bounds []int, g *Grads[T], f func(s *onceSums[
 	t.firstGradient(total(sums[0]), once.center, g)
 }
 
-// there takes a block of poses through the first two layers.
-func (s *onceSums[T]) there(pose []T) {
-	t, first, second := s.tape, s.tape.net.Linear[0], s.tape.net.Linear[1]
-	n := len(pose) / first.In
-	s.pose = pose
-	for i, l := range t.net.Linear[:2] {
-		s.z[i], s.x[i], s.d[i] = s.z[i][:n*l.Out], s.x[i][:n*l.Out], s.d[i][:n*l.Out]
-	}
-	t.firstNormalised(s.z[0], pose)
+// first takes a block of poses through the first layer.
+func (s *onceSums[T]) first(pose []T) {
+	l := s.tape.net.Linear[0]
+	n := len(pose) / l.In * l.Out
+	s.pose, s.z[0], s.x[0] = pose, s.scratch[2][:n], s.scratch[3][:n]
+	s.tape.firstNormalised(s.z[0], pose)
 	simd.Swish(s.x[0], s.z[0])
-	simd.GemmPacked(s.z[1], second.Out, s.x[0], second.In, t.packed[1], second.Bias, simd.ActNone, n)
+}
+
+// there takes a block of poses through the first two layers. z and x have room for the input and the result of the second swish.
+func (s *onceSums[T]) there(pose, z, x []T) {
+	s.first(pose)
+	l, n := s.tape.net.Linear[1], len(pose)/s.tape.net.Linear[0].In
+	s.z[1], s.x[1] = z[:n*l.Out], x[:n*l.Out]
+	simd.GemmPacked(s.z[1], l.Out, s.x[0], l.In, s.tape.packed[1], l.Bias, simd.ActNone, n)
 	simd.Swish(s.x[1], s.z[1])
 }
 
@@ -283,7 +290,8 @@ func (s *onceSums[T]) back(dy []T) {
 	t := s.tape
 	for i := 2; i > 0; i-- {
 		l := t.net.Linear[i]
-		n, d := len(dy)/l.Out, s.d[i-1]
+		n := len(dy) / l.Out
+		d := s.scratch[3+i][:n*l.In]
 		if len(s.parts[i]) > 0 {
 			simd.GemmTN(s.parts[i], l.In, dy, l.Out, s.x[i-1], l.In, 1, 1, l.Out, l.In, n)
 		}
