@@ -124,6 +124,13 @@ func ParseLikelihood(c *Config) (Likelihood, error) {
 	if c == nil {
 		return nil, fmt.Errorf("%w: nil", ErrConfig)
 	}
+	if n := len(c.Likelihood); n > maxLikelihood {
+		return nil, fmt.Errorf("%w: likelihood has %d letters, need at most %d", ErrConfig, n, maxLikelihood)
+	}
+	said := c.Likelihood // in errors
+	if len(said) > 100 {
+		said = said[:100] + "..."
+	}
 	name, arg, _ := strings.Cut(c.Likelihood, ":")
 	if name == "" {
 		name = normalName
@@ -132,21 +139,24 @@ func ParseLikelihood(c *Config) (Likelihood, error) {
 	f := likelihoods.make[name]
 	likelihoods.RUnlock()
 	if f == nil {
-		return nil, fmt.Errorf("%w: likelihood %q is none of %q", ErrConfig, c.Likelihood, Likelihoods())
+		return nil, fmt.Errorf("%w: likelihood %q is none of %q", ErrConfig, said, Likelihoods())
 	}
 	l, err := f(c, arg)
 	if err != nil {
-		return nil, fmt.Errorf("%w: likelihood %q: %w", ErrConfig, c.Likelihood, err)
+		return nil, fmt.Errorf("%w: likelihood %q: %w", ErrConfig, said, err)
 	}
 	if n, k := l.Outputs(), l.Constants(); n < 1 || n > maxOutputs || k < 0 || k >= n {
 		return nil, fmt.Errorf("%w: likelihood %q has %d outputs, %d of them constants: need 1 to %d, and at least one that is none",
-			ErrConfig, c.Likelihood, n, k, maxOutputs)
+			ErrConfig, said, n, k, maxOutputs)
 	}
 	return l, nil
 }
 
-// maxOutputs bounds the numbers of a value.
-const maxOutputs = 1 << 12
+// maxOutputs bounds the numbers of a value, maxLikelihood the letters of a likelihood's name, in which maxNodes lists of maxScales calibrated shares and factors have room.
+const (
+	maxOutputs    = 1 << 12
+	maxLikelihood = 1 << 13
+)
 
 // CheckSupport reports the first of the values y [n, dy] that the likelihood cannot give, or that is not finite. Where mask is false
 // (nil: nowhere) nothing is looked at.

@@ -166,9 +166,9 @@ func parseConfig(text string) (cnp.Config, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return cnp.Config{}, fmt.Errorf("%w: %s: goes on after its end", cnp.ErrConfig, metaConfig)
 	}
-	// Errors quote names.
+	// Errors quote names; a likelihood's may be longer, and is checked where it is read.
 	for field, name := range map[string]int{"architecture": len(c.Architecture), "group": len(c.Group), "readout": len(c.Readout),
-		"placement": len(c.Placement), "lift_samples": len(c.LiftSamples), "window": len(c.Window), "likelihood": len(c.Likelihood), "output": len(c.Output)} {
+		"placement": len(c.Placement), "lift_samples": len(c.LiftSamples), "window": len(c.Window), "output": len(c.Output)} {
 		if name > maxName {
 			return cnp.Config{}, fmt.Errorf("%w: %s: the name in %s has %d letters, need at most %d", cnp.ErrConfig, metaConfig, field, name, maxName)
 		}

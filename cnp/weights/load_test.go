@@ -115,6 +115,25 @@ func TestLoadOtherPrecision(t *testing.T) {
 	requireSameState(t, m, got)
 }
 
+// The longest calibration there is, 16 mixtures of 16 normals with all their digits, is saved and loaded.
+func TestSaveLoadCalibrated(t *testing.T) {
+	mixtures := make([]cnp.Mixture, 16)
+	for i := range mixtures {
+		mixtures[i].At = 1.23457e-5 * math.Pow(1.2345678, float64(i))
+		for k := range 16 {
+			mixtures[i].Share = append(mixtures[i].Share, 1.0/16+1.23456e-5*float64(k-8))
+			mixtures[i].Factor = append(mixtures[i].Factor, 1.23456e-4+1.1111e-6*float64(k))
+		}
+	}
+	m, err := cnp.Calibrated(newModel[float32](t, curve()), mixtures...)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	require.NoError(t, weights.Save(path, m, nil))
+	got, err := weights.Load[float32](path, weights.Options{})
+	require.NoError(t, err)
+	requireSameState(t, m, got)
+}
+
 func TestSaveRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m")
 	m := newModel[float32](t, curve())
