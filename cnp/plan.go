@@ -91,6 +91,7 @@ type ImagePlan[T Float] struct {
 	conv      []*layers.PlannedSeparable[T] // two per block
 	blocks    *layers.PlannedBlocks         // instead of them, all in bfloat16
 	layout    *layers.Arrangement[T]        // how the last of them stores features
+	slabs     bool                          // features stand slab by slab; then p.k is 1
 	last      *layers.PlannedLinear[T]
 	family    family[T]
 
@@ -393,6 +394,10 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 		p.layout = a
 		p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
 		p.info.Pairs, p.info.Poses, p.info.Flat, p.info.Algorithm = a.Pairs(), a.Poses(), a.Flat(), a.Algorithm()
+	}
+	p.slabs = p.k == 1 && p.rank == nil && p.embedding.Slabs() && len(p.conv) > 0
+	for _, conv := range p.conv {
+		p.slabs = p.slabs && conv.Slabs()
 	}
 	p.last = m.last.Plan()
 	p.family = m.family

@@ -142,7 +142,7 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	// Encoder, and the linear map that mixes density and signal.
 	step(0)
 	parallel.ForWorkers(b*p.n, 1<<12, workers(), run.embedRows)
-	if err := p.embedding.Forward(ctx, run.h, run.input, b, &run.ws); err != nil {
+	if err := run.embed(ctx, b); err != nil {
 		return err
 	}
 	// Residual blocks.
@@ -158,7 +158,7 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 		if i%2 == 1 {
 			from, to = to, from
 		}
-		if err := conv.Forward(ctx, to, from, b, i%2 == 1, &run.ws); err != nil {
+		if err := run.convolve(ctx, conv, to, from, b, i%2 == 1); err != nil {
 			return err
 		}
 	}
@@ -169,6 +169,22 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	}
 	parallel.ForWorkers(b*p.readChunks(), 1, threads, run.readRows)
 	return ctx.Err()
+}
+
+// embed computes the features h of the embedding.
+func (r *imageRun[T]) embed(ctx context.Context, batch int) error {
+	if r.plan.slabs {
+		return r.plan.embedding.ForwardSlabs(ctx, r.h, r.input, batch, &r.ws)
+	}
+	return r.plan.embedding.Forward(ctx, r.h, r.input, batch, &r.ws)
+}
+
+// convolve is a layer's Forward.
+func (r *imageRun[T]) convolve(ctx context.Context, l *layers.PlannedSeparable[T], dst, f []T, batch int, add bool) error {
+	if r.plan.slabs {
+		return l.ForwardSlabs(ctx, dst, f, batch, add, &r.ws)
+	}
+	return l.Forward(ctx, dst, f, batch, add, &r.ws)
 }
 
 // row returns the plan's row of lift 0 of a point or, with n added, of a target; rank says where the other lifts are.
@@ -221,9 +237,14 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 	to := min(from+readGrain, outs)
 	y := buf.out[:(to-from)*p.family.numbers()*c]
 	h := r.h[b*p.rows*width : (b+1)*p.rows*width]
-	if p.layout.Flat() && p.rank == nil && p.k == 1 {
+	switch {
+	case p.slabs:
+		f := buf.features[:(to-from)*width]
+		p.layout.GatherSlabs(f, h, width, first+from, first+to)
+		p.last.Forward(y, f, to-from)
+	case p.layout.Flat() && p.rank == nil && p.k == 1:
 		p.last.Forward(y, h[(first+from)*width:(first+to)*width], to-from)
-	} else {
+	default:
 		// The mean of a point's lifts.
 		row, mean := buf.lift, buf.features[:(to-from)*width]
 		for t := from; t < to; t++ {

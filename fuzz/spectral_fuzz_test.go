@@ -49,8 +49,8 @@ func FuzzSpectral(f *testing.F) {
 			var ws spectral.Workspace
 			for slab := range spectral.Slabs(c) {
 				for tile := range tiling.Tiles() {
-					plan.Band(&ws, out, a, scale, broken, slab, tile, 0, middle)
-					plan.Band(&ws, out, a, scale, broken, slab, tile, middle, g.H)
+					plan.Band(&ws, plan.Among(out, c, slab), plan.Among(a, c, slab), scale, broken, slab, tile, 0, middle)
+					plan.Band(&ws, plan.Among(out, c, slab), plan.Among(a, c, slab), scale, broken, slab, tile, middle, g.H)
 				}
 			}
 			for i := range h * w {

@@ -91,7 +91,7 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 		// Images go fastest, as they share weights.
 		b, lo := unit%batch, unit/batch%bands*rows
 		tile, slab := unit/batch/bands%t.Tiles(), unit/batch/bands/t.Tiles()
-		plan.Band(ws, dst[b*size:(b+1)*size], src[b*size:(b+1)*size], scale, broken, slab, tile, lo, min(lo+rows, t.H))
+		plan.Band(ws, t.Among(dst[b*size:(b+1)*size], c, slab), t.Among(src[b*size:(b+1)*size], c, slab), scale, broken, slab, tile, lo, min(lo+rows, t.H))
 	})
 	for i := range broken {
 		if broken[i].Load() {

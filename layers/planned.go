@@ -327,6 +327,7 @@ type pass[T Float] struct {
 	runs    []RowRun // of a flat arrangement: the rows to compute; nil: all
 	base    []T      // what rows that are added to begin with; nil: what dst holds
 	sums    []T      // [images, rows, in]: the sums of the rows, if transforms or slices have computed them
+	slabs   bool     // transforms have, and sums and dst stand slab by slab
 	sliced  bool     // slices have, of the stored tiles; first and images are those images
 	split   bool     // stored tiles and others take turns
 	first   int
@@ -349,7 +350,7 @@ func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], laye
 		s.runFlat, s.runTile, s.runSlice = s.flat, s.tile, s.slice
 		ws.pass = s
 	}
-	s.runs, s.base, s.sums = runs, base, ws.transforms.sums
+	s.runs, s.base, s.sums, s.slabs = runs, base, ws.transforms.sums, ws.transforms.sums != nil && ws.transforms.slabs
 	s.a, s.weights, s.layer, s.dst, s.f, s.add, s.batch, s.ctx, s.ws = a, weights, layer, dst, f, add, batch, ctx, ws
 	s.split, s.sliced, s.first, s.images = false, false, 0, batch
 	s.stopped.Store(false)
@@ -517,9 +518,24 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, in)
 	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, out)
 	if l.transforms != nil {
-		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, ws)
+		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, form{}, ws)
 	}
 	return a.each(ctx, &l.weights, l, dst, f, batch, add, nil, nil, ws)
+}
+
+// Slabs reports whether there is ForwardSlabs.
+func (l *PlannedSeparable[T]) Slabs() bool {
+	return l.transforms != nil && l.a.inSlabs(l.dense.in, l.dense.out)
+}
+
+// ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16] and f [batch, in/16, rows, 16]. Large images are faster so.
+func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
+	a := l.a
+	checkGiven("PlannedSeparable", "ws", ws != nil)
+	checkGiven("PlannedSeparable", "Slabs", l.Slabs())
+	checkLen("PlannedSeparable", "f", len(f), batch, a.Rows, l.dense.in)
+	checkLen("PlannedSeparable", "dst", len(dst), batch, a.Rows, l.dense.out)
+	return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, add, nil, nil, form{true, true}, ws)
 }
 
 // ForwardRows is Forward for some rows of a flat arrangement; base, unless nil, is what the convolution is added to. Other rows of dst stay
@@ -535,12 +551,16 @@ func (l *PlannedSeparable[T]) ForwardRows(ctx context.Context, dst, f, base []T,
 		checkLen("PlannedSeparable", "base", len(base), len(dst))
 	}
 	if l.transforms != nil {
-		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, base != nil, runs, base, ws)
+		return a.transformed(ctx, l.transforms, 1, &l.weights, l, dst, f, batch, base != nil, runs, base, form{}, ws)
 	}
 	return a.each(ctx, &l.weights, l, dst, f, batch, base != nil, runs, base, ws)
 }
 
 func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
+	if s.slabs {
+		l.slabRows(s, w, weights, lo, hi, image)
+		return
+	}
 	a, in, out, rows := l.a, l.dense.in, l.dense.out, hi-lo
 	f := s.f[image*a.Rows*in : (image+images)*a.Rows*in]
 	var sum []T
@@ -582,6 +602,45 @@ func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWei
 			simd.Add(h, h, y[c*rows:][:rows*n])
 			simd.ReLU(h, h)
 		}
+	}
+}
+
+// slabRows is rows for an image whose features and sums stand slab by slab.
+func (l *PlannedSeparable[T]) slabRows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image int) {
+	a, t, in, out := l.a, &s.ws.transforms, l.dense.in, l.dense.out
+	x := s.slabSums(w, lo, hi, image, in)
+	t.repair(lo, hi, image, func(i, end int) {
+		a.depthwise(x[(i-lo)*in:(end-lo)*in], t.rowsOf(a, image, in), weights, i, end, in, in, w)
+	})
+	act := simd.ActReLU
+	if s.add {
+		act = simd.ActNone
+	}
+	y := sized(&w.dense, (hi-lo)*out)
+	l.dense.forward(x, hi-lo, act, w, func(int, int, int, int) []T { return y })
+	s.toSlabs(w, y, lo, hi, image, out)
+}
+
+// slabSums gathers the sums of rows lo to hi of an image.
+func (s *pass[T]) slabSums(w *workspace[T], lo, hi, image, c int) []T {
+	x := sized(&w.sum, (hi-lo)*c)
+	s.a.GatherSlabs(x, s.sums[image*s.a.Rows*c:(image+1)*s.a.Rows*c], c, lo, hi)
+	return x
+}
+
+// toSlabs sets rows lo to hi of an image of dst to y [hi-lo, c], or to ReLU(dst + y).
+func (s *pass[T]) toSlabs(w *workspace[T], y []T, lo, hi, image, c int) {
+	dst := s.dst[image*s.a.Rows*c : (image+1)*s.a.Rows*c]
+	for slab := range c / slabWidth {
+		to := s.a.slabOf(dst, slab, lo, hi)
+		if !s.add {
+			copyRows(to, slabWidth, y[slab*slabWidth:], c, slabWidth, hi-lo)
+			continue
+		}
+		part := sized(&w.part, len(to))
+		copyRows(part, slabWidth, y[slab*slabWidth:], c, slabWidth, hi-lo)
+		simd.Add(to, to, part)
+		simd.ReLU(to, to)
 	}
 }
 
@@ -715,7 +774,21 @@ func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int
 	checkGiven("PlannedEmbedding", "ws", ws != nil)
 	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, in)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, out)
-	return l.forward(ctx, dst, f, batch, nil, ws)
+	return l.forward(ctx, dst, f, batch, nil, form{}, ws)
+}
+
+// Slabs reports whether there is ForwardSlabs.
+func (l *PlannedEmbedding[T]) Slabs() bool {
+	return l.transforms != nil && l.a.inSlabs(l.dense.in, l.dense.out)
+}
+
+// ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16].
+func (l *PlannedEmbedding[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
+	checkGiven("PlannedEmbedding", "ws", ws != nil)
+	checkGiven("PlannedEmbedding", "Slabs", l.Slabs())
+	checkLen("PlannedEmbedding", "f", len(f), batch, l.a.Rows, l.channels)
+	checkLen("PlannedEmbedding", "dst", len(dst), batch, l.a.Rows, l.dense.out)
+	return l.forward(ctx, dst, f, batch, nil, form{dst: true}, ws)
 }
 
 // ForwardRows is Forward for some rows, as that of a PlannedSeparable.
@@ -725,12 +798,12 @@ func (l *PlannedEmbedding[T]) ForwardRows(ctx context.Context, dst, f []T, batch
 	checkGiven("PlannedEmbedding", "ws", ws != nil)
 	checkLen("PlannedEmbedding", "f", len(f), batch, a.Rows, l.channels)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch, a.Rows, l.dense.out)
-	return l.forward(ctx, dst, f, batch, runs, ws)
+	return l.forward(ctx, dst, f, batch, runs, form{}, ws)
 }
 
-func (l *PlannedEmbedding[T]) forward(ctx context.Context, dst, f []T, batch int, runs []RowRun, ws *Workspace[T]) error {
+func (l *PlannedEmbedding[T]) forward(ctx context.Context, dst, f []T, batch int, runs []RowRun, slabs form, ws *Workspace[T]) error {
 	if l.transforms != nil {
-		return l.a.transformed(ctx, l.transforms, l.dense.in/l.channels, &l.weights, l, dst, f, batch, false, runs, nil, ws)
+		return l.a.transformed(ctx, l.transforms, l.dense.in/l.channels, &l.weights, l, dst, f, batch, false, runs, nil, slabs, ws)
 	}
 	return l.a.each(ctx, &l.weights, l, dst, f, batch, false, runs, nil, ws)
 }
@@ -738,6 +811,18 @@ func (l *PlannedEmbedding[T]) forward(ctx context.Context, dst, f []T, batch int
 func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
 	a, in, out := l.a, l.channels, l.dense.out
 	width, rows := l.dense.in, hi-lo
+	if s.slabs {
+		x := s.slabSums(w, lo, hi, image, width)
+		f := s.f[image*a.Rows*in : (image+1)*a.Rows*in]
+		s.ws.transforms.repair(lo, hi, image, func(i, end int) { l.means(x[(i-lo)*width:(end-lo)*width], f, weights, i, end) })
+		y := sized(&w.dense, rows*out)
+		l.dense.forward(x, rows, simd.ActNone, w, func(int, int, int, int) []T { return y })
+		for i := lo; i < hi; i++ {
+			simd.Axpy(y[(i-lo)*out:(i-lo+1)*out], a.inverse(i), l.shift)
+		}
+		s.toSlabs(w, y, lo, hi, image, out)
+		return
+	}
 	for b := image; b < image+images; b++ {
 		f, sum := s.f[b*a.Rows*in:(b+1)*a.Rows*in], []T(nil)
 		if s.sums != nil {

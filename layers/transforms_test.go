@@ -72,6 +72,60 @@ func TestTransforms(t *testing.T) {
 	}
 }
 
+// toSlabs returns features [batch, rows, c] slab by slab.
+func toSlabs(x []float32, rows, c int) []float32 {
+	y := make([]float32, 0, len(x))
+	for ; len(x) > 0; x = x[rows*c:] {
+		for lo := 0; lo < c; lo += slabWidth {
+			for i := range rows {
+				y = append(y, x[i*c+lo:i*c+lo+slabWidth]...)
+			}
+		}
+	}
+	return y
+}
+
+// TestSlabs: layers have the same bits where features stand slab by slab, at every level, beside numbers that are not finite as well.
+func TestSlabs(t *testing.T) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	const h, w, c, out, batch = 21, 75, 32, 48, 3
+	_, layer := plannedPair(t, h, w, c, out, 0.8, WindowSmooth)
+	require.True(t, layer.Slabs())
+	for _, other := range [][2]int{{24, 16}, {16, 8}} {
+		_, l := plannedPair(t, 9, 9, other[0], other[1], 1, WindowBox)
+		require.False(t, l.Slabs())
+	}
+	rng := testkit.Rand(5)
+	f, base := testkit.Normal[float32](rng, batch*h*w*c), testkit.Normal[float32](rng, batch*h*w*out)
+	f[(h*w+400)*c+20] = float32(math.Inf(1))
+	points, _ := arrangeGrid(t, "T(2)", h, w)
+	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 0.8})
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(1, 2))
+	embedding := NewLieConv[float32](1, 9, LieConvConfig{PoseDim: 2, Hidden: 8, Mid: 16, Radius: 0.8}, r).PlanEmbedding(
+		Arrange[float32](n, nil, true, Transforms, nil, nil), Storage{}, 2, NewLinear[float32](18, out, r))
+	require.True(t, embedding.Slabs())
+	values := f[(h*w+350)*c:][:batch*h*w*2]
+	for _, level := range simd.Levels() {
+		require.NoError(t, simd.SetLevel(level))
+		var ws Workspace[float32]
+		for _, add := range []bool{false, true} {
+			want, got := append([]float32(nil), base...), toSlabs(base, h*w, out)
+			require.NoError(t, layer.Forward(t.Context(), want, f, batch, add, &ws))
+			require.NoError(t, layer.ForwardSlabs(t.Context(), got, toSlabs(f, h*w, c), batch, add, &ws))
+			require.True(t, testkit.SameBits(toSlabs(want, h*w, out), got), "%v, add %v", level, add)
+			row := make([]float32, 2*out)
+			layer.Arrangement().GatherSlabs(row, got[h*w*out:], out, 70, 72)
+			require.True(t, testkit.SameBits(want[(h*w+70)*out:(h*w+72)*out], row))
+		}
+		want, got := make([]float32, batch*h*w*out), make([]float32, batch*h*w*out)
+		require.NoError(t, embedding.Forward(t.Context(), want, values, batch, &ws))
+		require.NoError(t, embedding.ForwardSlabs(t.Context(), got, values, batch, &ws))
+		require.True(t, testkit.SameBits(toSlabs(want, h*w, out), got), "%v, embedding", level)
+	}
+}
+
 func asFloat64(x []float32) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {

@@ -14,19 +14,19 @@ func (t *Tiling) Correlate(ws *Workspace, dw, d, f []float32, c, slab, tile int)
 	rows := min(t.H, correlateRows)
 	ws.cut(t, taps+rows-1, taps+t.Lifts*rows)
 	sums, kernels := ws.sums[:taps*line], ws.sums[taps*line:]
-	channel, stride := slab*lanes, t.Lifts*c
-	n := min(lanes, c-channel)
+	n := min(lanes, c-slab*lanes)
+	gradients, features := t.Among(d, c, slab), t.Among(f, c, slab)
 	for lo := 0; lo < t.H; lo += rows {
 		hi := min(lo+rows, t.H)
 		clear(ws.in)
 		for to := range t.Lifts {
 			for y := lo; y < hi; y++ {
-				row := d[(y*t.W+x0)*stride+to*c+channel:]
-				spreadForward(kernels[(to*rows+y-lo)*line:][:line], ws.between, ws.in, row, t.t.place, t.t, x1-x0, n, stride)
+				row := gradients.X[(y*t.W+x0)*gradients.Stride+to*c:]
+				spreadForward(kernels[(to*rows+y-lo)*line:][:line], ws.between, ws.in, row, t.t.place, t.t, x1-x0, n, gradients.Stride)
 			}
 		}
 		for from := range t.Lifts {
-			t.transformRows(ws, f[from*c:], t.t.backwards, tile, slab, c, lo-t.up, hi+t.down)
+			t.transformRows(ws, features, t.t.backwards, tile, from, n, lo-t.up, hi+t.down)
 			for to := range t.Lifts {
 				convolve(sums, ws.rows, kernels[to*rows*line:], hi-lo, taps, slots, kernelOrder{slots, 1}, false)
 				t.addWeights(ws, dw, sums, c, slab, to, from)

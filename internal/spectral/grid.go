@@ -124,6 +124,9 @@ func newGrid(h, w, lifts int, steps []Step) *Grid {
 	return g
 }
 
+// Points is the number of points times that of their lifts.
+func (g *Grid) Points() int { return g.H * g.W * g.Lifts }
+
 // Spreads reports whether points see others of their row, and of their column. Then nothing but its own width makes a grid of its neighbourhood.
 func (g *Grid) Spreads() bool { return min(g.up, g.down, g.left, g.right) > 0 }
 

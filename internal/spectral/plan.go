@@ -204,12 +204,27 @@ func aligned(n int) []float32 {
 	return x[skip : skip+n : skip+n]
 }
 
-// Band computes rows lo to hi of the grid within a tile, for the channels of a slab: out [h, w, lifts, c] gets the sums over all neighbours of weight
-// times feature, for f [h, w, lifts, c], each sum times its number in scale [lifts, h, w]. Of each row of which a result is not finite it sets
+// Lines are where the lines of a slab stand among numbers: that of a lift of a point begins at X[point*Stride + lift*Lift].
+type Lines struct {
+	X            []float32
+	Stride, Lift int
+}
+
+// Among returns the lines of a slab of x [h, w, lifts, c].
+func (t *Tiling) Among(x []float32, c, slab int) Lines { return Lines{x[slab*lanes:], t.Lifts * c, c} }
+
+// Side returns the lines of a slab of x [slabs, h, w, 16], where the points of a slab stand side by side. Points have one lift.
+func (t *Tiling) Side(x []float32, slab int) Lines {
+	n := t.H * t.W * lanes
+	return Lines{x[slab*n : (slab+1)*n], lanes, 0}
+}
+
+// Band computes rows lo to hi of the grid within a tile, for the channels of a slab: out gets the sums over all neighbours of weight
+// times feature, for f, each sum times its number in scale [lifts, h, w]. Of each row of which a result is not finite it sets
 // broken [h, tiles]; broken may be shared.
-func (p *Plan) Band(ws *Workspace, out, f, scale []float32, broken []atomic.Bool, slab, tile, lo, hi int) {
-	t, channel, stride := p.t, slab*lanes, p.Lifts*p.c
-	n := min(lanes, p.c-channel)
+func (p *Plan) Band(ws *Workspace, out, f Lines, scale []float32, broken []atomic.Bool, slab, tile, lo, hi int) {
+	t := p.t
+	n := min(lanes, p.c-slab*lanes)
 	from, to := p.within(tile)
 	if from >= to || lo >= hi {
 		return
@@ -217,7 +232,7 @@ func (p *Plan) Band(ws *Workspace, out, f, scale []float32, broken []atomic.Bool
 	ws.room(p.Tiling, hi-lo)
 	line, rows, kernel := t.slots*lanes, roundUp(hi-lo), p.kernel()
 	for lift := range p.Lifts {
-		p.transformRows(ws, f[lift*p.c:], t.place, tile, slab, p.c, lo-p.up, hi+p.down)
+		p.transformRows(ws, f, t.place, tile, lift, n, lo-p.up, hi+p.down)
 		if p.Lifts == 1 {
 			convolve(ws.rows, ws.rows, p.weights[slab*kernel:], p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, false)
 			break
@@ -235,12 +250,12 @@ func (p *Plan) Band(ws *Workspace, out, f, scale []float32, broken []atomic.Bool
 		}
 		for y := lo; y < hi; y++ {
 			at := y*p.W + from
-			inverseGather(out[at*stride+lift*p.c+channel:], ws.between, ws.back, sums[(y-lo)*line:][:line], scale[lift*p.H*p.W+at:], ws.check, t, to-from, n, stride)
+			inverseGather(out.X[at*out.Stride+lift*out.Lift:], ws.between, ws.back, sums[(y-lo)*line:][:line], scale[lift*p.H*p.W+at:], ws.check, t, to-from, n, out.Stride)
 		}
 	}
 	for _, v := range ws.check {
 		if v != 0 {
-			p.findBroken(out, broken, channel, n, tile, from, to, lo, hi)
+			p.findBroken(out, broken, n, tile, lo, hi)
 			return
 		}
 	}
@@ -251,30 +266,33 @@ func (t *Tiling) within(tile int) (from, to int) {
 	return tile * t.width, min((tile+1)*t.width, t.W)
 }
 
-// transformRows sets ws.rows to the transforms of rows y0 to y1 of what a tile sees of f [h, w, lifts, c]; rows that the grid does not have, and those that
+// transformRows sets ws.rows to the transforms of rows y0 to y1 of what a tile sees of n channels of a lift of f; rows that the grid does not have, and those that
 // follow in ws.rows, become zeros. Points stand at their places, given from the first of the tile's results on.
-func (t *Tiling) transformRows(ws *Workspace, f []float32, place []int32, tile, slab, c, y0, y1 int) {
+func (t *Tiling) transformRows(ws *Workspace, f Lines, place []int32, tile, lift, n, y0, y1 int) {
 	from, to := t.within(tile)
 	x0, x1 := max(0, from-t.left), min(t.W, to+t.right)
 	start := (x0 - from + t.t.points) % t.t.points
-	line, stride := t.t.slots*lanes, t.Lifts*c
+	line := t.t.slots * lanes
 	first, last := max(0, y0), min(t.H, y1)
 	clear(ws.rows[:(first-y0)*line])
 	clear(ws.rows[(last-y0)*line:])
 	clear(ws.in)
 	for y := first; y < last; y++ {
-		row := f[(y*t.W+x0)*stride+slab*lanes:]
-		spreadForward(ws.rows[(y-y0)*line:][:line], ws.between, ws.in, row, place[start:], t.t, x1-x0, min(lanes, c-slab*lanes), stride)
+		row := f.X[(y*t.W+x0)*f.Stride+lift*f.Lift:]
+		spreadForward(ws.rows[(y-y0)*line:][:line], ws.between, ws.in, row, place[start:], t.t, x1-x0, n, f.Stride)
 	}
 }
 
-// findBroken sets broken for the rows of a tile of which a result is not finite.
-func (p *Plan) findBroken(out []float32, broken []atomic.Bool, channel, n, tile, from, to, lo, hi int) {
+// findBroken sets broken for the rows of a tile of which one of n channels' results is not finite.
+func (p *Plan) findBroken(out Lines, broken []atomic.Bool, n, tile, lo, hi int) {
+	from, to := p.within(tile)
 	for y := lo; y < hi; y++ {
-		for at := (y*p.W + from) * p.Lifts; at < (y*p.W+to)*p.Lifts; at++ {
-			for _, v := range out[at*p.c+channel:][:n] {
-				if v-v != 0 {
-					broken[y*p.tiles+tile].Store(true)
+		for at := y*p.W + from; at < y*p.W+to; at++ {
+			for lift := range p.Lifts {
+				for _, v := range out.X[at*out.Stride+lift*out.Lift:][:n] {
+					if v-v != 0 {
+						broken[y*p.tiles+tile].Store(true)
+					}
 				}
 			}
 		}

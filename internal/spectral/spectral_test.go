@@ -132,7 +132,7 @@ func compute(p *Plan, f, scale []float32, c, band int) ([]float32, []atomic.Bool
 	for slab := range Slabs(c) {
 		for tile := range p.Tiles() {
 			for lo := 0; lo < p.H; lo += band {
-				p.Band(&ws, out, f, scale, broken, slab, tile, lo, min(lo+band, p.H))
+				p.Band(&ws, p.Among(out, c, slab), p.Among(f, c, slab), scale, broken, slab, tile, lo, min(lo+band, p.H))
 			}
 		}
 	}
