@@ -15,18 +15,36 @@ func spectralAMD64(f *x86.File) {
 		spectralForward(f, l)
 		spectralBack(f, l)
 		spectralSum(f, l)
+		spectralLines(f, l)
 	}
 }
 
-// spectralOdd writes the loops over columns for either number of rows.
+func spectralLines(f *x86.File, l x86.Level) {
+	fn := f.Func(l, x86.F32, "lines", "func"+spectralLinesArgs, spectralLinesDoc)
+	dst, src, n, to, from := fn.Arg("dst"), fn.Arg("src"), fn.Arg("n"), fn.Arg("dstStride"), fn.Arg("srcStride")
+	fn.Label("line")
+	out := linesAt(fn, operand.Mem{Base: dst})
+	for i, m := range linesAt(fn, operand.Mem{Base: src}) {
+		v := fn.Vec()
+		fn.VMOVUPS(m, v)
+		fn.VMOVUPS(v, out[i])
+	}
+	fn.ADDQ(from, src)
+	fn.ADDQ(to, dst)
+	fn.DECQ(n)
+	fn.JNE(operand.LabelRef("line"))
+	fn.End()
+	fn.AllocateVectors()
+}
+
+// spectralOdd writes the loops over columns for every number of rows.
 func spectralOdd(fn *x86.Func, back bool, to, from string) {
-	three, done := fn.NewLabel("three"), fn.NewLabel("columns")
-	for _, odd := range []int{5, 3} {
-		if odd == 5 {
-			fn.CMPQ(fn.Arg("odd"), operand.U8(3))
-			fn.JEQ(operand.LabelRef(three))
-		} else {
-			fn.Label(three)
+	done := fn.NewLabel("columns")
+	for i, odd := range spectralOdds {
+		next, last := fn.NewLabel("odd"), i == len(spectralOdds)-1
+		if !last {
+			fn.CMPQ(fn.Arg("odd"), operand.U8(odd))
+			fn.JNE(operand.LabelRef(next))
 		}
 		dst, src := fn.Arg(to), fn.Arg(from)
 		_, reals, complexes := spectralStages(odd, back)
@@ -35,8 +53,9 @@ func spectralOdd(fn *x86.Func, back bool, to, from string) {
 			fn.MOVQ(operand.I32([]int{2, 7}[i]), n)
 			fn.Lines(m, dst, src, n)
 		}
-		if odd == 5 {
+		if !last {
 			fn.JMP(operand.LabelRef(done))
+			fn.Label(next)
 		}
 	}
 	fn.Label(done)

@@ -11,19 +11,34 @@ func spectralNEON(file *neon.File) {
 	spectralForwardNEON(file, pool)
 	spectralBackNEON(file, pool)
 	spectralSumNEON(file)
+	spectralLinesNEON(file)
 }
 
-// spectralOddNEON writes the loops over columns for either number of rows; see spectralOdd.
+func spectralLinesNEON(file *neon.File) {
+	f := file.Func("linesNEON", spectralLinesArgs, "linesNEON "+spectralLinesDoc)
+	dst, src, n, to, from := f.Arg("dst"), f.Arg("src"), f.Arg("n"), f.Arg("dstStride"), f.Arg("srcStride")
+	v := f.V(4)
+	f.Label("line")
+	for i := 0; i < 4; i += 2 {
+		f.Text("FLDPQ %d(%v), (F%d, F%d)", 16*i, src, v[i], v[i+1])
+		f.Text("FSTPQ (F%d, F%d), %d(%v)", v[i], v[i+1], 16*i, dst)
+	}
+	f.Text("ADD %v, %v", from, src)
+	f.Text("ADD %v, %v", to, dst)
+	f.Text("SUBS $1, %v", n)
+	f.Text("BNE line")
+	f.Text("RET")
+}
+
+// spectralOddNEON writes the loops over columns for every number of rows; see spectralOdd.
 func spectralOddNEON(f *neon.Func, pool *neon.Pool, back bool, to, from string, slots int) int {
-	three, done := f.NewLabel("three"), f.NewLabel("columns")
-	for _, odd := range []int{5, 3} {
-		n := f.R()
-		if odd == 5 {
+	done := f.NewLabel("columns")
+	for i, odd := range spectralOdds {
+		n, next, last := f.R(), f.NewLabel("odd"), i == len(spectralOdds)-1
+		if !last {
 			f.LoadArg(n, "odd")
-			f.Text("CMP $3, %v", n)
-			f.Text("BEQ %s", three)
-		} else {
-			f.Label(three)
+			f.Text("CMP $%d, %v", odd, n)
+			f.Text("BNE %s", next)
 		}
 		dst, src := f.Arg(to), f.Arg(from)
 		_, reals, complexes := spectralStages(odd, back)
@@ -32,8 +47,9 @@ func spectralOddNEON(f *neon.Func, pool *neon.Pool, back bool, to, from string, 
 			slots = x86.LinesNEON(f, pool, m, dst, src, n, slots)
 		}
 		f.FreeR(n, dst, src)
-		if odd == 5 {
+		if !last {
 			f.Text("B %s", done)
+			f.Label(next)
 		}
 	}
 	f.Label(done)

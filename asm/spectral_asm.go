@@ -209,8 +209,8 @@ func real16(n *network, x []node) (out []node) {
 	return out
 }
 
-// odd3 and odd5 are transforms of three and five complex or, without imaginary parts, real numbers; of the latter they return the first two or
-// three frequencies, the first of which is real.
+// odd3, odd5 and odd7 are transforms of as many complex or, without imaginary parts, real numbers; of the latter they return the first half of the
+// frequencies, and the one in the middle; the first is real.
 func odd3(n *network, x []wave, complex bool) []wave {
 	half := func(part func(wave) node) (zero, one, d node) {
 		a, b, c := part(x[0]), part(x[1]), part(x[2])
@@ -253,6 +253,53 @@ func odd5(n *network, x []wave, complex bool) []wave {
 	}
 }
 
+func odd7(n *network, x []wave, complex bool) []wave {
+	c, s := [4]float64{}, [4]float64{}
+	for k := range c {
+		s[k], c[k] = math.Sincos(2 * math.Pi * float64(k) / 7)
+	}
+	half := func(part func(wave) node) (f, d [4]node) {
+		a := part(x[0])
+		var t, e [4]node
+		f[0] = a
+		for k := 1; k <= 3; k++ {
+			t[k], e[k] = n.add(part(x[k]), part(x[7-k])), n.sub(part(x[k]), part(x[7-k]))
+			f[0] = n.add(f[0], t[k])
+		}
+		for k := 1; k <= 3; k++ {
+			f[k] = a
+			for j := 1; j <= 3; j++ {
+				f[k] = n.multiplyAdd(f[k], c[min(j*k%7, 7-j*k%7)], t[j])
+			}
+		}
+		// The sines, divided by s[1]: of frequency 1, and minus those of 2 and 3.
+		p, q := s[2]/s[1], s[3]/s[1]
+		d[1] = n.multiplyAdd(n.multiplyAdd(e[1], p, e[2]), q, e[3])
+		d[2] = n.multiplyAdd(n.multiplyAdd(e[3], q, e[2]), -p, e[1])
+		d[3] = n.multiplyAdd(n.multiplyAdd(e[2], -q, e[1]), -p, e[3])
+		return f, d
+	}
+	f, d := half(realOf)
+	sines := [4]float64{0, s[1], -s[1], -s[1]}
+	out := []wave{{f[0], -1}}
+	if !complex {
+		for k := 1; k <= 3; k++ {
+			out = append(out, wave{f[k], n.scale(-sines[k], d[k])})
+		}
+		return out
+	}
+	g, i := half(imagOf)
+	out[0].im = g[0]
+	for k := 1; k <= 6; k++ {
+		j, sine := k, sines[min(k, 7-k)]
+		if k > 3 {
+			j, sine = 7-k, -sine
+		}
+		out = append(out, wave{n.multiplyAdd(f[j], sine, i[j]), n.multiplyAdd(g[j], -sine, d[j])})
+	}
+	return out
+}
+
 func realOf(w wave) node { return w.re }
 func imagOf(w wave) node { return w.im }
 
@@ -282,7 +329,7 @@ func networkOdd(odd int, complex bool) spectralNetwork {
 			x[i].im = in[odd+i]
 		}
 	}
-	f := map[int]func(*network, []wave, bool) []wave{3: odd3, 5: odd5}[odd](n, x, complex)
+	f := map[int]func(*network, []wave, bool) []wave{3: odd3, 5: odd5, 7: odd7}[odd](n, x, complex)
 	var out []node
 	for _, w := range f {
 		out = append(out, w.re)
@@ -325,6 +372,9 @@ func between(odd int) func(e int) int {
 	return func(e int) int { return e%odd*16 + e/odd }
 }
 
+// spectralOdds are the numbers of rows of a transform.
+var spectralOdds = []int{3, 5, 7}
+
 // spectralStages returns the loops of a transform of 16·odd points: those over lines of 16 points, real columns, and complex ones.
 func spectralStages(odd int, back bool) (sixteen, reals, complexes x86.Lines) {
 	n, r, c := network16(), networkOdd(odd, false), networkOdd(odd, true)
@@ -346,8 +396,10 @@ const (
 	spectralBackArgs    = "(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int)"
 	spectralBackDoc     = "transforms slots src to 16·odd points, and sets n lines of dst, stride bytes apart, to those at their places, times scale. " +
 		"The line check, if it was finite, becomes NaN where a result is not finite."
-	spectralSumArgs = "(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)"
-	spectralSumDoc  = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, " +
+	spectralLinesArgs = "(dst, src *float32, n, dstStride, srcStride int)"
+	spectralLinesDoc  = "sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart."
+	spectralSumArgs   = "(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)"
+	spectralSumDoc    = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, " +
 		"a multiple of 16, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. " +
 		"dst may be x."
 )

@@ -240,7 +240,7 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 	switch {
 	case p.slabs:
 		f := buf.features[:(to-from)*width]
-		p.layout.GatherSlabs(f, h, width, first+from, first+to)
+		layers.GatherSlabs(f, h, width, first+from, first+to)
 		p.last.Forward(y, f, to-from)
 	case p.layout.Flat() && p.rank == nil && p.k == 1:
 		p.last.Forward(y, h[(first+from)*width:(first+to)*width], to-from)

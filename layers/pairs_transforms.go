@@ -83,7 +83,7 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 	plan := spectral.Unset(t, memory, c)
 	slabs := spectral.Slabs(c)
 	withSpaces(slabs, func(ws *spectral.Workspace, slab int) { plan.Set(ws, w, slab) })
-	rows := bandRows(t, c, batch)
+	rows := bandRows(t, c, batch, t.H)
 	bands := (t.H + rows - 1) / rows
 	size := len(scale) * c
 	broken := make([]atomic.Bool, t.H*t.Tiles())

@@ -624,7 +624,8 @@ func (l *PlannedSeparable[T]) slabRows(s *pass[T], w *workspace[T], weights *til
 // slabSums gathers the sums of rows lo to hi of an image.
 func (s *pass[T]) slabSums(w *workspace[T], lo, hi, image, c int) []T {
 	x := sized(&w.sum, (hi-lo)*c)
-	s.a.GatherSlabs(x, s.sums[image*s.a.Rows*c:(image+1)*s.a.Rows*c], c, lo, hi)
+	first, points := s.ws.transforms.first, s.ws.transforms.points
+	GatherSlabs(x, s.sums[image*points*c:(image+1)*points*c], c, lo-first, hi-first)
 	return x
 }
 
@@ -634,11 +635,11 @@ func (s *pass[T]) toSlabs(w *workspace[T], y []T, lo, hi, image, c int) {
 	for slab := range c / slabWidth {
 		to := s.a.slabOf(dst, slab, lo, hi)
 		if !s.add {
-			copyRows(to, slabWidth, y[slab*slabWidth:], c, slabWidth, hi-lo)
+			spectral.CopyLines(f32(to), slabWidth, f32(y[slab*slabWidth:]), c, hi-lo)
 			continue
 		}
 		part := sized(&w.part, len(to))
-		copyRows(part, slabWidth, y[slab*slabWidth:], c, slabWidth, hi-lo)
+		spectral.CopyLines(f32(part), slabWidth, f32(y[slab*slabWidth:]), c, hi-lo)
 		simd.Add(to, to, part)
 		simd.ReLU(to, to)
 	}

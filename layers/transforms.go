@@ -20,7 +20,7 @@ const (
 	Auto Algorithm = ""
 	// Direct sums over the pairs of each row. An error is at most (n+8)·eps of the sum of a row's terms, each taken as positive.
 	Direct Algorithm = "direct"
-	// Transforms goes by Fourier transforms along the rows of a grid, and is Direct where rows are those of no grid or balls are wider than 79 pixels. It takes a
+	// Transforms goes by Fourier transforms along the rows of a grid, and is Direct where rows are those of no grid or balls are wider than 111 pixels. It takes a
 	// fifth of the multiply-adds. A result is off by at most some eps · Σ |weights| · |features|, where the sum is over the grid's rows that a ball reaches,
 	// and |.| is the Euclidean norm over a ball's and an image's row: relative to the largest results, hardly more than Direct;
 	// relative to each result, more where neighbours are much larger. Rows of the grid that see a number that is not finite, or so large that
@@ -94,23 +94,24 @@ func (a *Arrangement[T]) Algorithm() Algorithm {
 	return NoDepthwise
 }
 
-// bandBytes bounds the transforms that a goroutine holds at a time, so that they stay in the second-level cache; where points have several lifts, bands see
-// more rows beside their own, and liftedBytes is the bound. A band has at least leastBand rows and, unless it ends the image, a multiple of them.
+// liftedBytes bounds the transforms that a goroutine holds at a time where points have several lifts, so that they stay in the second-level cache.
+// A band has at least leastBand rows and, unless it ends the image or a part, a multiple of them. One of more than evenBand rows, which transforms fewer
+// twice, is cut where there are too few bands to keep all goroutines busy to the end.
 const (
-	bandBytes   = 1 << 20
 	liftedBytes = 3 << 19
 	leastBand   = 16
+	evenBand    = 64
 )
 
-// bandRows is how many rows of the grid a goroutine computes at a time. No bits depend on it.
-func bandRows(t *spectral.Tiling, channels, images int) int {
-	rows := (t.H + leastBand - 1) / leastBand * leastBand
-	units := func() int { return images * spectral.Slabs(channels) * t.Tiles() * ((t.H + rows - 1) / rows) }
-	most := int64(bandBytes)
-	if t.Lifts > 1 {
-		most = liftedBytes
-	}
-	for rows > leastBand && (t.WorkspaceBytes(rows) > most || units() < workers()) {
+// A part of an image is leastPart rows, and more where their sums take less than partBytes: sums pass through the dense map while they are in a cache, and
+// take little memory. Tests change both.
+var leastPart, partBytes = 128, 8 << 20
+
+// bandRows is how many of the grid's rows, of which there are high, a goroutine computes at a time. No bits depend on it.
+func bandRows(t *spectral.Tiling, channels, images, high int) int {
+	rows := (high + leastBand - 1) / leastBand * leastBand
+	units := func() int { return images * spectral.Slabs(channels) * t.Tiles() * ((high + rows - 1) / rows) }
+	for rows > leastBand && (t.Lifts > 1 && t.WorkspaceBytes(rows) > liftedBytes || units() < workers() || rows > evenBand && units() < 4*workers()) {
 		rows = (rows/2 + leastBand - 1) / leastBand * leastBand
 	}
 	return rows
@@ -122,14 +123,19 @@ func (a *Arrangement[T]) imagesTogether(channels, batch int) int {
 	return max(1, min(batch, (2*workers()+units-1)/units))
 }
 
+// partHeight is how many of the grid's rows make a part of an image.
+func partHeight(t *spectral.Tiling, channels int) int {
+	return min(t.H, max(leastPart, partBytes/(4*t.W*channels)/leastBand*leastBand))
+}
+
 // transformBytes is CallBytes, of which there are as many as goroutines.
 func (a *Arrangement[T]) transformBytes(channels, images int) int64 {
-	sums := int64(a.imagesTogether(channels, images) * a.Rows * channels * sizeof[T]())
-	rows := flatRows + flatRows/8
+	high, rows := a.transforms.H, flatRows+flatRows/8
 	if a.inSlabs(channels, channels) {
-		rows *= 3
+		high, rows = partHeight(a.transforms, channels), 3*rows
 	}
-	return sums/int64(workers()) + a.transforms.WorkspaceBytes(bandRows(a.transforms, channels, 1)) + int64((rows*channels+denseSpace(channels))*sizeof[T]())
+	sums := int64(a.imagesTogether(channels, images) * a.Rows / a.transforms.H * high * channels * sizeof[T]())
+	return sums/int64(workers()) + a.transforms.WorkspaceBytes(high) + int64((rows*channels+denseSpace(channels))*sizeof[T]())
 }
 
 // band is rows lo to hi of a tile of the grid.
@@ -143,8 +149,11 @@ type transformPass[T Float] struct {
 	sums   []T  // [images, rows, in]; nil while no transforms are used
 	memory []T  // of sums
 	copies []T  // of features, where several channels see the same one
-	slabs  bool // sums stand slab by slab, [images, in/16, rows, 16], and so do f if fSlabs
-	fSlabs bool
+	slabs  bool // sums stand slab by slab, [images, in/16, points, 16]
+	fSlabs bool // and so does f, of all rows
+	first  int  // of the points that sums are of
+	points int
+	part   []RowRun // those points
 	mixed  sync.Mutex
 	whole  map[int][]T // of images whose f stand slab by slab and have broken rows: f as rows
 	broken []atomic.Bool
@@ -174,10 +183,13 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 		t.spaces = append(t.spaces, spectral.Workspace{})
 	}
 	t.plan, t.scale, t.ctx, t.slabs, t.fSlabs = plan, a.scale, ctx, slabs.dst, slabs.f
-	t.listBands(a, runs, bandRows(a.transforms, channels, batch))
-	together := a.imagesTogether(channels, batch)
-	size := a.transforms.H * a.transforms.Tiles()
-	sums := sized(&t.memory, together*a.Rows*channels)
+	g, together := a.transforms, a.imagesTogether(channels, batch)
+	high := g.H
+	if slabs.dst {
+		high = partHeight(g, channels)
+	}
+	size, line := g.H*g.Tiles(), a.Rows/g.H // of points
+	sums := sized(&t.memory, together*high*line*channels)
 	defer func() { t.f, t.sums, t.ctx, t.whole = nil, nil, nil, nil }()
 	for lo := 0; lo < batch; lo += together {
 		n := min(together, batch-lo)
@@ -190,20 +202,38 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 			}
 		}
 		images := f[lo*a.Rows*in : (lo+n)*a.Rows*in]
-		t.f, t.sums, t.images, t.whole = images, sums[:n*a.Rows*channels], n, nil
+		t.f, t.images, t.whole = images, n, nil
 		if copies > 1 {
 			t.f = t.repeat(images, copies)
 		}
-		parallel.ForWorkers(spectral.Slabs(channels)*len(t.bands)*n, 1, workers(), t.run)
-		part := base
+		begin := base
 		if base != nil {
-			part = base[lo*a.Rows*out : (lo+n)*a.Rows*out]
+			begin = base[lo*a.Rows*out : (lo+n)*a.Rows*out]
 		}
-		if err := a.each(ctx, weights, layer, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], images, n, add, runs, part, ws); err != nil {
-			return err
+		for y := 0; y < g.H; y += high {
+			end := min(y+high, g.H)
+			t.first, t.points = y*line, (end-y)*line
+			t.sums = sums[:n*t.points*channels]
+			t.listBands(a, runs, bandRows(g, channels, n, end-y), y, end)
+			parallel.ForWorkers(spectral.Slabs(channels)*len(t.bands)*n, 1, workers(), t.run)
+			if err := a.each(ctx, weights, layer, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], images, n, add, t.partRuns(runs, a.Rows), begin, ws); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()
+}
+
+// partRuns returns the runs of rows of the part of an image whose sums are known: all that there are if that is an image, of that many rows.
+func (t *transformPass[T]) partRuns(runs []RowRun, rows int) []RowRun {
+	if t.points == rows {
+		return runs
+	}
+	t.part = t.part[:0]
+	for lo, end := t.first, t.first+t.points; lo < end; lo += flatRows {
+		t.part = append(t.part, RowRun{lo, min(lo+flatRows, end)})
+	}
+	return t.part
 }
 
 // repeat returns that many copies of every number of f, side by side.
@@ -225,25 +255,27 @@ func (t *transformPass[T]) unit(worker, unit, _ int) {
 	}
 	image, b := unit%t.images, t.bands[unit/t.images%len(t.bands)]
 	slab := unit / t.images / len(t.bands)
-	size, marks := len(t.sums)/t.images, t.plan.H*t.plan.Tiles()
-	lines := func(x []T, slabs bool) spectral.Lines {
+	marks := t.plan.H * t.plan.Tiles()
+	lines := func(x []T, slabs bool, first, points int) spectral.Lines {
+		size := len(x) / t.images
 		part := any(x[image*size : (image+1)*size]).([]float32)
 		if slabs {
-			return t.plan.Side(part, slab)
+			return spectral.Side(part, slab, first, points)
 		}
 		return t.plan.Among(part, size/t.plan.Points(), slab)
 	}
-	t.plan.Band(&t.spaces[worker], lines(t.sums, t.slabs), lines(t.f, t.fSlabs), t.scale, t.broken[image*marks:(image+1)*marks], slab, b.tile, b.lo, b.hi)
+	sums, f := lines(t.sums, t.slabs, t.first, t.points), lines(t.f, t.fSlabs, 0, t.plan.Points())
+	t.plan.Band(&t.spaces[worker], sums, f, t.scale, t.broken[image*marks:(image+1)*marks], slab, b.tile, b.lo, b.hi)
 }
 
-// listBands lists the bands, of at most that many rows, that runs of rows are in; nil: all.
-func (t *transformPass[T]) listBands(a *Arrangement[T], runs []RowRun, rows int) {
+// listBands lists the bands, of at most that many rows, that runs of rows are in; nil: all from row y to end.
+func (t *transformPass[T]) listBands(a *Arrangement[T], runs []RowRun, rows, y, end int) {
 	g := a.transforms
 	t.bands = t.bands[:0]
 	if runs == nil {
 		for tile := range g.Tiles() {
-			for lo := 0; lo < g.H; lo += rows {
-				t.bands = append(t.bands, band{tile, lo, min(lo+rows, g.H)})
+			for lo := y; lo < end; lo += rows {
+				t.bands = append(t.bands, band{tile, lo, min(lo+rows, end)})
 			}
 		}
 		return
@@ -286,9 +318,10 @@ func (a *Arrangement[T]) slabOf(x []T, slab, lo, hi int) []T {
 }
 
 // GatherSlabs copies rows lo to hi of features f [c/16, rows, 16] to dst [hi-lo, c].
-func (a *Arrangement[T]) GatherSlabs(dst, f []T, c, lo, hi int) {
+func GatherSlabs[T Float](dst, f []T, c, lo, hi int) {
+	rows := len(f) / max(1, c)
 	for slab := range c / slabWidth {
-		copyRows(dst[slab*slabWidth:], c, a.slabOf(f, slab, lo, hi), slabWidth, slabWidth, hi-lo)
+		spectral.CopyLines(f32(dst[slab*slabWidth:]), c, f32(f[(slab*rows+lo)*slabWidth:(slab*rows+hi)*slabWidth]), slabWidth, hi-lo)
 	}
 }
 
@@ -305,7 +338,7 @@ func (t *transformPass[T]) rowsOf(a *Arrangement[T], image, c int) []T {
 	}
 	if t.whole[image] == nil {
 		t.whole[image] = make([]T, len(f))
-		a.GatherSlabs(t.whole[image], f, c, 0, a.Rows)
+		GatherSlabs(t.whole[image], f, c, 0, a.Rows)
 	}
 	return t.whole[image]
 }
@@ -325,7 +358,7 @@ func (t *transformPass[T]) repair(lo, hi, image int, direct func(lo, hi int)) {
 
 // bytes is the size of the pass's memory.
 func (t *transformPass[T]) bytes() int64 {
-	n := int64((cap(t.memory)+cap(t.copies))*sizeof[T]() + 4*len(t.broken) + len(t.need))
+	n := int64((cap(t.memory)+cap(t.copies))*sizeof[T]() + 4*len(t.broken) + len(t.need) + 16*cap(t.part))
 	for i := range t.spaces {
 		n += t.spaces[i].Bytes()
 	}

@@ -21,12 +21,12 @@ func (t *Tiling) Correlate(ws *Workspace, dw, d, f []float32, c, slab, tile int)
 		clear(ws.in)
 		for to := range t.Lifts {
 			for y := lo; y < hi; y++ {
-				row := gradients.X[(y*t.W+x0)*gradients.Stride+to*c:]
+				row := gradients.from(y*t.W+x0, to)
 				spreadForward(kernels[(to*rows+y-lo)*line:][:line], ws.between, ws.in, row, t.t.place, t.t, x1-x0, n, gradients.Stride)
 			}
 		}
 		for from := range t.Lifts {
-			t.transformRows(ws, features, t.t.backwards, tile, from, n, lo-t.up, hi+t.down)
+			t.transformRows(ws, ws.rows, features, t.t.backwards, tile, from, n, lo-t.up, hi+t.down)
 			for to := range t.Lifts {
 				convolve(sums, ws.rows, kernels[to*rows*line:], hi-lo, taps, slots, kernelOrder{slots, 1}, false)
 				t.addWeights(ws, dw, sums, c, slab, to, from)

@@ -62,7 +62,7 @@ func FuzzTransform(f *testing.F) {
 	f.Fuzz(func(t *testing.T, bits []byte, length, start, channels, apart uint8, large bool) {
 		tr := transforms[0]
 		if large {
-			tr = transforms[len(transforms)-1]
+			tr = transforms[1+int(start)%(len(transforms)-1)]
 		}
 		n, from, c := 1+int(length)%tr.points, int(start)%tr.points, 1+int(channels+lanes-1)%lanes
 		stride := c + int(apart)%40

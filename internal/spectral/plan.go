@@ -55,7 +55,7 @@ func (t *Tiling) taps() int { return t.up + t.down + 1 }
 
 // Work is about what a slab of an image takes, in multiply-adds of lines.
 func (t *Tiling) Work() float64 {
-	transforms := 1.6 * float64(t.t.points) * 7.5 * 2 // there and back; a fifth of it are multiply-adds
+	transforms := 1.6 * float64(t.t.points) * (5 + float64(t.t.odd)/2) * 2 // there and back; a fifth of it are multiply-adds
 	sums := 1.2 * float64(t.t.slots*t.taps()*t.Lifts)
 	return float64(t.H*t.tiles*t.Lifts) * (transforms + sums)
 }
@@ -188,8 +188,27 @@ func roundUp(n int) int { return (n + block - 1) / block * block }
 // Bytes is the size of the workspace.
 func (ws *Workspace) Bytes() int64 { return int64(4 * cap(ws.memory)) }
 
-// WorkspaceBytes is what a workspace needs for that many rows.
-func (t *Tiling) WorkspaceBytes(results int) int64 {
+// paceBytes bounds the rows that a band transforms before it goes on to the next, so that they stay in the second-level cache.
+const paceBytes = 3 << 18
+
+// pace is how many rows a band of that many computes at a time: where points have several lifts, all. The next ones have transforms in common with them.
+// No bits depend on it.
+func (t *Tiling) pace(rows int) int {
+	if t.Lifts > 1 {
+		return rows
+	}
+	most := block
+	for t.workspaceBytes(most+block) <= paceBytes {
+		most += block
+	}
+	return min(rows, most)
+}
+
+// WorkspaceBytes is what a workspace needs for bands of that many rows.
+func (t *Tiling) WorkspaceBytes(results int) int64 { return t.workspaceBytes(t.pace(results)) }
+
+// workspaceBytes is what a workspace needs for that many rows at a time.
+func (t *Tiling) workspaceBytes(results int) int64 {
 	rows := roundUp(results) + t.taps() - 1
 	if t.Lifts > 1 {
 		rows += t.Lifts * roundUp(results)
@@ -204,19 +223,39 @@ func aligned(n int) []float32 {
 	return x[skip : skip+n : skip+n]
 }
 
-// Lines are where the lines of a slab stand among numbers: that of a lift of a point begins at X[point*Stride + lift*Lift].
+// Lines are where the lines of a slab stand among numbers: that of a lift of a point begins at X[(point-First)*Stride + lift*Lift].
 type Lines struct {
-	X            []float32
-	Stride, Lift int
+	X                   []float32
+	First, Stride, Lift int
 }
 
-// Among returns the lines of a slab of x [h, w, lifts, c].
-func (t *Tiling) Among(x []float32, c, slab int) Lines { return Lines{x[slab*lanes:], t.Lifts * c, c} }
+// from returns the lines from that of a lift of a point on.
+func (l *Lines) from(point, lift int) []float32 { return l.X[(point-l.First)*l.Stride+lift*l.Lift:] }
 
-// Side returns the lines of a slab of x [slabs, h, w, 16], where the points of a slab stand side by side. Points have one lift.
-func (t *Tiling) Side(x []float32, slab int) Lines {
-	n := t.H * t.W * lanes
-	return Lines{x[slab*n : (slab+1)*n], lanes, 0}
+// Among returns the lines of a slab of x [h, w, lifts, c].
+func (t *Tiling) Among(x []float32, c, slab int) Lines {
+	return Lines{x[slab*lanes:], 0, t.Lifts * c, c}
+}
+
+// Side returns the lines of a slab of x [slabs, points, 16], where points, of one lift, stand side by side from the first on that x has.
+func Side(x []float32, slab, first, points int) Lines {
+	n := points * lanes
+	return Lines{x[slab*n : (slab+1)*n], first, lanes, 0}
+}
+
+// linesPiece is how many lines a kernel copies at a time, as assembly cannot be interrupted.
+const linesPiece = 1 << 12
+
+// CopyLines sets n lines of 16 numbers of dst, dstStride numbers apart, to those of src, srcStride apart. It panics if either is too short.
+func CopyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	for ; n > 0; n -= linesPiece {
+		m := min(n, linesPiece)
+		_, _ = dst[(m-1)*dstStride+lanes-1], src[(m-1)*srcStride+lanes-1]
+		copyLines(dst, dstStride, src, srcStride, m)
+		if m < n {
+			dst, src = dst[m*dstStride:], src[m*srcStride:]
+		}
+	}
 }
 
 // Band computes rows lo to hi of the grid within a tile, for the channels of a slab: out gets the sums over all neighbours of weight
@@ -229,28 +268,38 @@ func (p *Plan) Band(ws *Workspace, out, f Lines, scale []float32, broken []atomi
 	if from >= to || lo >= hi {
 		return
 	}
-	ws.room(p.Tiling, hi-lo)
-	line, rows, kernel := t.slots*lanes, roundUp(hi-lo), p.kernel()
-	for lift := range p.Lifts {
-		p.transformRows(ws, f, t.place, tile, lift, n, lo-p.up, hi+p.down)
-		if p.Lifts == 1 {
-			convolve(ws.rows, ws.rows, p.weights[slab*kernel:], p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, false)
-			break
-		}
-		for other := range p.Lifts {
-			k := p.weights[((slab*p.Lifts+other)*p.Lifts+lift)*kernel:]
-			convolve(ws.sums[other*rows*line:], ws.rows, k, p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, lift > 0)
-		}
-	}
+	step := p.pace(hi - lo)
+	ws.room(p.Tiling, step)
+	line, kernel, shared := t.slots*lanes, p.kernel(), p.taps()-1
 	clear(ws.check)
-	for lift := range p.Lifts {
-		sums := ws.rows
-		if p.Lifts > 1 {
-			sums = ws.sums[lift*rows*line:]
+	for y0 := lo; y0 < hi; y0 += step {
+		y1 := min(y0+step, hi)
+		rows := roundUp(y1 - y0)
+		for lift := range p.Lifts {
+			if p.Lifts == 1 && y0 > lo { // sums have taken the place of rows, but not of those that they share with the next
+				copy(ws.rows, ws.rows[step*line:(step+shared)*line])
+				p.transformRows(ws, ws.rows[shared*line:], f, t.place, tile, lift, n, y0+p.down, y1+p.down)
+			} else {
+				p.transformRows(ws, ws.rows, f, t.place, tile, lift, n, y0-p.up, y1+p.down)
+			}
+			if p.Lifts == 1 {
+				convolve(ws.rows, ws.rows, p.weights[slab*kernel:], p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, false)
+				break
+			}
+			for other := range p.Lifts {
+				k := p.weights[((slab*p.Lifts+other)*p.Lifts+lift)*kernel:]
+				convolve(ws.sums[other*rows*line:], ws.rows, k, p.taps(), rows, t.slots, kernelOrder{1, p.taps()}, lift > 0)
+			}
 		}
-		for y := lo; y < hi; y++ {
-			at := y*p.W + from
-			inverseGather(out.X[at*out.Stride+lift*out.Lift:], ws.between, ws.back, sums[(y-lo)*line:][:line], scale[lift*p.H*p.W+at:], ws.check, t, to-from, n, out.Stride)
+		for lift := range p.Lifts {
+			sums := ws.rows
+			if p.Lifts > 1 {
+				sums = ws.sums[lift*rows*line:]
+			}
+			for y := y0; y < y1; y++ {
+				at := y*p.W + from
+				inverseGather(out.from(at, lift), ws.between, ws.back, sums[(y-y0)*line:][:line], scale[lift*p.H*p.W+at:], ws.check, t, to-from, n, out.Stride)
+			}
 		}
 	}
 	for _, v := range ws.check {
@@ -266,20 +315,20 @@ func (t *Tiling) within(tile int) (from, to int) {
 	return tile * t.width, min((tile+1)*t.width, t.W)
 }
 
-// transformRows sets ws.rows to the transforms of rows y0 to y1 of what a tile sees of n channels of a lift of f; rows that the grid does not have, and those that
-// follow in ws.rows, become zeros. Points stand at their places, given from the first of the tile's results on.
-func (t *Tiling) transformRows(ws *Workspace, f Lines, place []int32, tile, lift, n, y0, y1 int) {
+// transformRows sets dst to the transforms of rows y0 to y1 of what a tile sees of n channels of a lift of f; rows that the grid does not have, and those that
+// follow in dst, become zeros. Points stand at their places, given from the first of the tile's results on.
+func (t *Tiling) transformRows(ws *Workspace, dst []float32, f Lines, place []int32, tile, lift, n, y0, y1 int) {
 	from, to := t.within(tile)
 	x0, x1 := max(0, from-t.left), min(t.W, to+t.right)
 	start := (x0 - from + t.t.points) % t.t.points
 	line := t.t.slots * lanes
-	first, last := max(0, y0), min(t.H, y1)
-	clear(ws.rows[:(first-y0)*line])
-	clear(ws.rows[(last-y0)*line:])
+	first := max(0, y0)
+	last := max(first, min(t.H, y1))
+	clear(dst[:(first-y0)*line])
+	clear(dst[(last-y0)*line:])
 	clear(ws.in)
 	for y := first; y < last; y++ {
-		row := f.X[(y*t.W+x0)*f.Stride+lift*f.Lift:]
-		spreadForward(ws.rows[(y-y0)*line:][:line], ws.between, ws.in, row, place[start:], t.t, x1-x0, n, f.Stride)
+		spreadForward(dst[(y-y0)*line:][:line], ws.between, ws.in, f.from(y*t.W+x0, lift), place[start:], t.t, x1-x0, n, f.Stride)
 	}
 }
 
@@ -289,7 +338,7 @@ func (p *Plan) findBroken(out Lines, broken []atomic.Bool, n, tile, lo, hi int) 
 	for y := lo; y < hi; y++ {
 		for at := y*p.W + from; at < y*p.W+to; at++ {
 			for lift := range p.Lifts {
-				for _, v := range out.X[at*out.Stride+lift*out.Lift:][:n] {
+				for _, v := range out.from(at, lift)[:n] {
 					if v-v != 0 {
 						broken[y*p.tiles+tile].Store(true)
 					}

@@ -49,8 +49,8 @@ var level cpu.Level
 
 func init() { cpu.Follow(&level) }
 
-// Transforms have 16·3 or 16·5 points. The factors have no common divisor, so that a transform is one in two dimensions without any factors
-// in between (I. J. Good, The interaction algorithm and practical Fourier analysis, J. R. Statist. Soc. B 20 (1958), 361-372): point x stands in row x mod
+// Transforms have 16·3, 16·5 or 16·7 points. The factors have no common divisor, so that a transform is one in two dimensions without any factors
+// in between (I. J. Good, The interaction algorithm and practical Fourier analysis, J. R. Statist. Soc. B 20 (1958), 361-372): point x stands in row x/16 mod
 // odd and in column x/odd mod 16, frequency k in row k mod odd and in column k mod 16.
 const columns = 16
 
@@ -82,17 +82,20 @@ const (
 var complexColumns = [...]int{1, 9, 5, 13, 2, 10, 4}
 
 // transforms are the sizes, smallest first.
-var transforms = [...]*transform{newTransform(3), newTransform(5)}
+var transforms = [...]*transform{newTransform(3), newTransform(5), newTransform(7)}
 
 func newTransform(odd int) *transform {
 	t := &transform{odd: odd, points: columns * odd}
 	for x := range t.points {
-		// odd·column ≡ x mod 16
-		column := 0
+		// odd·column ≡ x mod 16, and 16·row ≡ x mod odd
+		row, column := 0, 0
 		for odd*column%columns != x%columns {
 			column++
 		}
-		t.place = append(t.place, int32(4*lanes*(x%odd*columns+column)))
+		for columns*row%odd != x%odd {
+			row++
+		}
+		t.place = append(t.place, int32(4*lanes*(row*columns+column)))
 	}
 	t.place = append(t.place, t.place...)
 	for x := range t.place {

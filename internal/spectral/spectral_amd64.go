@@ -22,6 +22,14 @@ func backKernel(dst, between, back, src, scale, check *float32, place *int32, n,
 	}
 }
 
+func linesKernel(dst, src *float32, n, dstStride, srcStride int) {
+	if level == cpu.AVX512 {
+		linesAVX512(dst, src, n, dstStride, srcStride)
+	} else {
+		linesAVX2(dst, src, n, dstStride, srcStride)
+	}
+}
+
 func sumsKernel(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int) {
 	if level == cpu.AVX512 {
 		sumsAVX512(dst, x, k, taps, rows, stride, tapStride, slotStride, slots, add)

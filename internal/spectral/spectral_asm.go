@@ -49,6 +49,16 @@ func inverseGather(dst, between, back, src, scale, check []float32, t *transform
 	}
 }
 
+func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	if level == cpu.Generic {
+		copyLinesGeneric(dst, dstStride, src, srcStride, n)
+		return
+	}
+	raceRows(race.Read[float32], src, n, srcStride)
+	raceRows(race.Write[float32], dst, n, dstStride)
+	linesKernel(&dst[0], &src[0], n, 4*dstStride, 4*srcStride)
+}
+
 // sumsPiece is about how many multiply-adds of lines a kernel does at a time, as assembly cannot be interrupted.
 const sumsPiece = 1 << 17
 

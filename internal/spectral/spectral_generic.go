@@ -3,15 +3,14 @@ package spectral
 import "math"
 
 // waves are the cosines and sines of all multiples of a full turn divided by the points of a transform.
-type waves struct{ cos, sin []float32 }
+type waves struct{ cos, sin []float64 }
 
 var wavesOf = func() map[int]waves {
 	m := map[int]waves{}
 	for _, t := range transforms {
-		w := waves{make([]float32, t.points), make([]float32, t.points)}
+		w := waves{make([]float64, t.points), make([]float64, t.points)}
 		for i := range t.points {
-			s, c := math.Sincos(2 * math.Pi * float64(i) / float64(t.points))
-			w.cos[i], w.sin[i] = float32(c), float32(s)
+			w.sin[i], w.cos[i] = math.Sincos(2 * math.Pi * float64(i) / float64(t.points))
 		}
 		m[t.odd] = w
 	}
@@ -32,16 +31,18 @@ func forwardGeneric(dst, x []float32, t *transform) {
 			}
 			continue
 		}
-		clear(out)
+		var sum [lanes]float64
 		for at := range t.points {
 			factor := w.cos[p.frequency*at%t.points]
 			if p.kind == imaginaryPart {
 				factor = -w.sin[p.frequency*at%t.points]
 			}
-			in := x[t.place[at]/4:][:lanes]
-			for i := range out {
-				out[i] += factor * in[i]
+			for i, v := range x[t.place[at]/4:][:lanes] {
+				sum[i] += factor * float64(v)
 			}
+		}
+		for i, v := range sum {
+			out[i] = float32(v)
 		}
 	}
 }
@@ -52,8 +53,7 @@ func forwardGeneric(dst, x []float32, t *transform) {
 func inverseGeneric(x, src []float32, t *transform) {
 	w := wavesOf[t.odd]
 	for at := range t.points {
-		out := x[t.place[at]/4:][:lanes]
-		clear(out)
+		var sum [lanes]float64
 		for s, p := range t.parts {
 			c, sin := w.cos[p.frequency*at%t.points], w.sin[p.frequency*at%t.points]
 			factor := c // of this slot
@@ -63,10 +63,12 @@ func inverseGeneric(x, src []float32, t *transform) {
 			case bothParts:
 				factor = c - sin
 			}
-			in := src[s*lanes:][:lanes]
-			for i := range out {
-				out[i] += factor * in[i]
+			for i, v := range src[s*lanes:][:lanes] {
+				sum[i] += factor * float64(v)
 			}
+		}
+		for i, v := range sum {
+			x[int(t.place[at]/4)+i] = float32(v)
 		}
 	}
 }
@@ -92,6 +94,13 @@ func convolveGeneric(dst, x, k []float32, taps, rows, slots int, o kernelOrder, 
 			}
 			copy(out, sum[:])
 		}
+	}
+}
+
+// copyLinesGeneric sets n lines of dst to those of src.
+func copyLinesGeneric(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	for i := range n {
+		copy(dst[i*dstStride:][:lanes], src[i*srcStride:])
 	}
 }
 

@@ -14,6 +14,10 @@ func inverseGather(dst, _, back, src, scale, check []float32, t *transform, n, c
 	gather(dst, back, scale, check, t.place, n, c, stride)
 }
 
+func copyLines(dst []float32, dstStride int, src []float32, srcStride, n int) {
+	copyLinesGeneric(dst, dstStride, src, srcStride, n)
+}
+
 func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
 	convolveGeneric(dst, x, k, taps, rows, slots, o, add)
 }

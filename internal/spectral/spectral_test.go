@@ -65,6 +65,7 @@ var grids = []struct {
 	{33, 75, 0, 4, 2, 5, all},
 	{20, 70, 3, 1, 10, 0, all},
 	{3, 2, 2, 2, 1, 1, all},
+	{130, 76, 2, 2, 3, 3, all}, // more rows than a band computes at a time
 	{40, 11, 1, 2, 3, 3, func(dy, dx int) bool { return dy == 0 || dx == 1 }},
 }
 

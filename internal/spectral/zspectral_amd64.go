@@ -19,6 +19,11 @@ func backAVX2(dst *float32, between *float32, back *float32, src *float32, scale
 //go:noescape
 func sumsAVX2(dst *float32, x *float32, k *float32, taps int, rows int, stride int, tapStride int, slotStride int, slots int, add int)
 
+// linesAVX2 sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart.
+//
+//go:noescape
+func linesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
+
 // forwardAVX512 puts n lines of src, stride bytes apart, at their places among the points in, and transforms these, 16·odd, to slots dst.
 //
 //go:noescape
@@ -33,3 +38,8 @@ func backAVX512(dst *float32, between *float32, back *float32, src *float32, sca
 //
 //go:noescape
 func sumsAVX512(dst *float32, x *float32, k *float32, taps int, rows int, stride int, tapStride int, slotStride int, slots int, add int)
+
+// linesAVX512 sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart.
+//
+//go:noescape
+func linesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)

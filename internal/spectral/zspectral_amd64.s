@@ -6,7 +6,7 @@
 
 // func forwardAVX2(dst *float32, between *float32, in *float32, src *float32, place *int32, n int, stride int, odd int)
 // Requires: AVX, FMA3
-TEXT ·forwardAVX2(SB), $256-64
+TEXT ·forwardAVX2(SB), $576-64
 	MOVQ  in+16(FP), AX
 	MOVQ  src+24(FP), CX
 	MOVQ  place+32(FP), DX
@@ -157,7 +157,7 @@ group3:
 	JNE          group3
 	MOVQ         odd+56(FP), AX
 	CMPQ         AX, $0x03
-	JEQ          three4
+	JNE          odd5
 	MOVQ         dst+0(FP), AX
 	MOVQ         between+8(FP), CX
 	MOVQ         $+2, DX
@@ -165,205 +165,424 @@ group3:
 
 group6:
 	VMOVUPS      1024(CX), Y1
-	VMOVUPS      4096(CX), Y4
+	VMOVUPS      2048(CX), Y4
 	VADDPS       Y4, Y1, Y3
-	VMOVUPS      2048(CX), Y7
-	VMOVUPS      3072(CX), Y8
-	VADDPS       Y8, Y7, Y5
+	VMOVUPS      (CX), Y7
+	VADDPS       Y3, Y7, Y8
+	VMOVUPS      Y8, (AX)
+	VFNMADD231PS wave500000<>+0(SB), Y3, Y7
+	VMOVUPS      Y7, 64(AX)
 	VSUBPS       Y4, Y1, Y1
-	VSUBPS       Y8, Y7, Y7
-	VMOVUPS      (CX), Y8
-	VADDPS       Y3, Y8, Y4
-	VADDPS       Y5, Y4, Y4
-	VMOVUPS      Y4, (AX)
-	VMOVAPS      Y8, Y4
-	VFMADD231PS  wave309017<>+0(SB), Y3, Y4
-	VFNMADD231PS wave809017<>+0(SB), Y5, Y4
-	VMOVUPS      Y4, 64(AX)
-	VFNMADD231PS wave809017<>+0(SB), Y3, Y8
-	VFMADD231PS  wave309017<>+0(SB), Y5, Y8
-	VMOVUPS      Y8, 256(AX)
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  wave618034<>+0(SB), Y7, Y5
-	VFNMADD231PS wave618034<>+0(SB), Y1, Y7
-	VMULPS       minuswave951057<>+0(SB), Y5, Y5
-	VMOVUPS      Y5, 128(AX)
-	VMULPS       wave951057<>+0(SB), Y7, Y7
-	VMOVUPS      Y7, 320(AX)
-	VADDPS       Y5, Y4, Y4
-	VMOVUPS      Y4, 192(AX)
-	VADDPS       Y7, Y8, Y8
-	VMOVUPS      Y8, 384(AX)
+	VMULPS       minuswave866025<>+0(SB), Y1, Y1
+	VMOVUPS      Y1, 128(AX)
+	VADDPS       Y1, Y7, Y7
+	VMOVUPS      Y7, 192(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	XORQ         $+1, BX
 	JNE          group6
-	ADDQ         $+384, AX
+	ADDQ         $+192, AX
 	ADDQ         $+0, CX
 	DECQ         DX
 	JNE          group6
 	MOVQ         $+7, DX
-	LEAQ         223(SP), BX
-	ANDQ         $-32, BX
-	XORQ         SI, SI
+	XORQ         BX, BX
 
 group7:
-	VMOVUPS      1024(CX), Y8
-	VMOVUPS      4096(CX), Y7
-	VADDPS       Y7, Y8, Y4
-	VMOVUPS      2048(CX), Y5
-	VMOVUPS      3072(CX), Y1
-	VADDPS       Y1, Y5, Y3
-	VSUBPS       Y7, Y8, Y8
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      (CX), Y1
-	VADDPS       Y4, Y1, Y7
-	VADDPS       Y3, Y7, Y7
-	VMOVUPS      Y7, (AX)
-	VMOVAPS      Y1, Y11
-	VFMADD231PS  wave309017<>+0(SB), Y4, Y11
-	VFNMADD231PS wave809017<>+0(SB), Y3, Y11
-	VFNMADD231PS wave809017<>+0(SB), Y4, Y1
-	VFMADD231PS  wave309017<>+0(SB), Y3, Y1
-	VMOVAPS      Y8, Y3
-	VFMADD231PS  wave618034<>+0(SB), Y5, Y3
-	VFNMADD231PS wave618034<>+0(SB), Y8, Y5
-	VMOVUPS      1088(CX), Y8
-	VMOVUPS      4160(CX), Y4
-	VADDPS       Y4, Y8, Y0
-	VMOVUPS      2112(CX), Y9
-	VMOVUPS      3136(CX), Y2
-	VADDPS       Y2, Y9, Y6
-	VSUBPS       Y4, Y8, Y8
-	VSUBPS       Y2, Y9, Y9
-	VMOVUPS      64(CX), Y2
-	VADDPS       Y0, Y2, Y4
-	VADDPS       Y6, Y4, Y4
-	VMOVUPS      Y4, 64(AX)
-	VMOVAPS      Y2, Y12
-	VFMADD231PS  wave309017<>+0(SB), Y0, Y12
-	VFNMADD231PS wave809017<>+0(SB), Y6, Y12
-	VFNMADD231PS wave809017<>+0(SB), Y0, Y2
-	VFMADD231PS  wave309017<>+0(SB), Y6, Y2
-	VMOVAPS      Y8, Y6
-	VFMADD231PS  wave618034<>+0(SB), Y9, Y6
-	VFNMADD231PS wave618034<>+0(SB), Y8, Y9
-	VMOVAPS      Y11, Y8
-	VFMADD231PS  wave951057<>+0(SB), Y6, Y8
-	VMOVUPS      Y8, 192(AX)
-	VMOVAPS      Y12, Y0
-	VFNMADD231PS wave951057<>+0(SB), Y3, Y0
-	VMOVUPS      Y0, 256(AX)
-	VMOVAPS      Y1, Y10
-	VFNMADD231PS wave951057<>+0(SB), Y9, Y10
-	VMOVUPS      Y10, 384(AX)
-	VMOVUPS      Y10, (BX)
-	VMOVAPS      Y2, Y10
-	VFMADD231PS  wave951057<>+0(SB), Y5, Y10
-	VMOVUPS      Y10, 448(AX)
-	VFMADD231PS  wave951057<>+0(SB), Y9, Y1
-	VMOVUPS      Y1, 576(AX)
-	VFNMADD231PS wave951057<>+0(SB), Y5, Y2
-	VMOVUPS      Y2, 640(AX)
-	VFNMADD231PS wave951057<>+0(SB), Y6, Y11
-	VMOVUPS      Y11, 768(AX)
-	VFMADD231PS  wave951057<>+0(SB), Y3, Y12
-	VMOVUPS      Y12, 832(AX)
-	VADDPS       Y4, Y7, Y7
-	VMOVUPS      Y7, 128(AX)
+	VMOVUPS      1024(CX), Y7
+	VMOVUPS      2048(CX), Y1
+	VADDPS       Y1, Y7, Y4
+	VMOVUPS      (CX), Y3
+	VADDPS       Y4, Y3, Y8
+	VMOVUPS      Y8, (AX)
+	VFNMADD231PS wave500000<>+0(SB), Y4, Y3
+	VSUBPS       Y1, Y7, Y7
+	VMOVUPS      1088(CX), Y1
+	VMOVUPS      2112(CX), Y4
+	VADDPS       Y4, Y1, Y5
+	VMOVUPS      64(CX), Y11
+	VADDPS       Y5, Y11, Y0
+	VMOVUPS      Y0, 64(AX)
+	VFNMADD231PS wave500000<>+0(SB), Y5, Y11
+	VSUBPS       Y4, Y1, Y1
+	VMOVAPS      Y3, Y4
+	VFMADD231PS  wave866025<>+0(SB), Y1, Y4
+	VMOVUPS      Y4, 192(AX)
+	VMOVAPS      Y11, Y5
+	VFNMADD231PS wave866025<>+0(SB), Y7, Y5
+	VMOVUPS      Y5, 256(AX)
+	VFNMADD231PS wave866025<>+0(SB), Y1, Y3
+	VMOVUPS      Y3, 384(AX)
+	VFMADD231PS  wave866025<>+0(SB), Y7, Y11
+	VMOVUPS      Y11, 448(AX)
 	VADDPS       Y0, Y8, Y8
-	VMOVUPS      Y8, 320(AX)
-	VMOVUPS      (BX), Y8
-	VADDPS       Y10, Y8, Y8
-	VMOVUPS      Y8, 512(AX)
-	VADDPS       Y2, Y1, Y1
-	VMOVUPS      Y1, 704(AX)
-	VADDPS       Y12, Y11, Y11
-	VMOVUPS      Y11, 896(AX)
+	VMOVUPS      Y8, 128(AX)
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      Y4, 320(AX)
+	VADDPS       Y11, Y3, Y3
+	VMOVUPS      Y3, 512(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
-	XORQ         $+1, SI
+	XORQ         $+1, BX
 	JNE          group7
-	ADDQ         $+896, AX
+	ADDQ         $+512, AX
 	ADDQ         $+64, CX
 	DECQ         DX
 	JNE          group7
-	JMP          columns5
+	JMP          columns4
 
-three4:
+odd5:
+	MOVQ odd+56(FP), AX
+	CMPQ AX, $0x05
+	JNE  odd8
 	MOVQ dst+0(FP), AX
 	MOVQ between+8(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
 
-group8:
-	VMOVUPS      1024(CX), Y11
-	VMOVUPS      2048(CX), Y12
-	VADDPS       Y12, Y11, Y1
-	VMOVUPS      (CX), Y2
-	VADDPS       Y1, Y2, Y8
-	VMOVUPS      Y8, (AX)
-	VFNMADD231PS wave500000<>+0(SB), Y1, Y2
-	VMOVUPS      Y2, 64(AX)
-	VSUBPS       Y12, Y11, Y11
-	VMULPS       minuswave866025<>+0(SB), Y11, Y11
-	VMOVUPS      Y11, 128(AX)
-	VADDPS       Y11, Y2, Y2
-	VMOVUPS      Y2, 192(AX)
+group9:
+	VMOVUPS      1024(CX), Y3
+	VMOVUPS      4096(CX), Y11
+	VADDPS       Y11, Y3, Y4
+	VMOVUPS      2048(CX), Y5
+	VMOVUPS      3072(CX), Y8
+	VADDPS       Y8, Y5, Y0
+	VSUBPS       Y11, Y3, Y3
+	VSUBPS       Y8, Y5, Y5
+	VMOVUPS      (CX), Y8
+	VADDPS       Y4, Y8, Y11
+	VADDPS       Y0, Y11, Y11
+	VMOVUPS      Y11, (AX)
+	VMOVAPS      Y8, Y11
+	VFMADD231PS  wave309017<>+0(SB), Y4, Y11
+	VFNMADD231PS wave809017<>+0(SB), Y0, Y11
+	VMOVUPS      Y11, 64(AX)
+	VFNMADD231PS wave809017<>+0(SB), Y4, Y8
+	VFMADD231PS  wave309017<>+0(SB), Y0, Y8
+	VMOVUPS      Y8, 256(AX)
+	VMOVAPS      Y3, Y0
+	VFMADD231PS  wave618034<>+0(SB), Y5, Y0
+	VFNMADD231PS wave618034<>+0(SB), Y3, Y5
+	VMULPS       minuswave951057<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 128(AX)
+	VMULPS       wave951057<>+0(SB), Y5, Y5
+	VMOVUPS      Y5, 320(AX)
+	VADDPS       Y0, Y11, Y11
+	VMOVUPS      Y11, 192(AX)
+	VADDPS       Y5, Y8, Y8
+	VMOVUPS      Y8, 384(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	XORQ         $+1, BX
-	JNE          group8
-	ADDQ         $+192, AX
+	JNE          group9
+	ADDQ         $+384, AX
 	ADDQ         $+0, CX
 	DECQ         DX
-	JNE          group8
+	JNE          group9
 	MOVQ         $+7, DX
-	XORQ         BX, BX
+	LEAQ         223(SP), BX
+	ANDQ         $-32, BX
+	XORQ         SI, SI
 
-group9:
-	VMOVUPS      1024(CX), Y2
-	VMOVUPS      2048(CX), Y11
-	VADDPS       Y11, Y2, Y12
-	VMOVUPS      (CX), Y1
-	VADDPS       Y12, Y1, Y8
-	VMOVUPS      Y8, (AX)
-	VFNMADD231PS wave500000<>+0(SB), Y12, Y1
-	VSUBPS       Y11, Y2, Y2
-	VMOVUPS      1088(CX), Y11
-	VMOVUPS      2112(CX), Y12
-	VADDPS       Y12, Y11, Y10
-	VMOVUPS      64(CX), Y0
-	VADDPS       Y10, Y0, Y7
-	VMOVUPS      Y7, 64(AX)
-	VFNMADD231PS wave500000<>+0(SB), Y10, Y0
-	VSUBPS       Y12, Y11, Y11
-	VMOVAPS      Y1, Y12
-	VFMADD231PS  wave866025<>+0(SB), Y11, Y12
-	VMOVUPS      Y12, 192(AX)
-	VMOVAPS      Y0, Y10
-	VFNMADD231PS wave866025<>+0(SB), Y2, Y10
-	VMOVUPS      Y10, 256(AX)
-	VFNMADD231PS wave866025<>+0(SB), Y11, Y1
-	VMOVUPS      Y1, 384(AX)
-	VFMADD231PS  wave866025<>+0(SB), Y2, Y0
-	VMOVUPS      Y0, 448(AX)
-	VADDPS       Y7, Y8, Y8
-	VMOVUPS      Y8, 128(AX)
-	VADDPS       Y10, Y12, Y12
-	VMOVUPS      Y12, 320(AX)
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 512(AX)
+group10:
+	VMOVUPS      1024(CX), Y8
+	VMOVUPS      4096(CX), Y5
+	VADDPS       Y5, Y8, Y11
+	VMOVUPS      2048(CX), Y0
+	VMOVUPS      3072(CX), Y3
+	VADDPS       Y3, Y0, Y4
+	VSUBPS       Y5, Y8, Y8
+	VSUBPS       Y3, Y0, Y0
+	VMOVUPS      (CX), Y3
+	VADDPS       Y11, Y3, Y5
+	VADDPS       Y4, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	VMOVAPS      Y3, Y7
+	VFMADD231PS  wave309017<>+0(SB), Y11, Y7
+	VFNMADD231PS wave809017<>+0(SB), Y4, Y7
+	VFNMADD231PS wave809017<>+0(SB), Y11, Y3
+	VFMADD231PS  wave309017<>+0(SB), Y4, Y3
+	VMOVAPS      Y8, Y4
+	VFMADD231PS  wave618034<>+0(SB), Y0, Y4
+	VFNMADD231PS wave618034<>+0(SB), Y8, Y0
+	VMOVUPS      1088(CX), Y8
+	VMOVUPS      4160(CX), Y11
+	VADDPS       Y11, Y8, Y1
+	VMOVUPS      2112(CX), Y9
+	VMOVUPS      3136(CX), Y2
+	VADDPS       Y2, Y9, Y6
+	VSUBPS       Y11, Y8, Y8
+	VSUBPS       Y2, Y9, Y9
+	VMOVUPS      64(CX), Y2
+	VADDPS       Y1, Y2, Y11
+	VADDPS       Y6, Y11, Y11
+	VMOVUPS      Y11, 64(AX)
+	VMOVAPS      Y2, Y12
+	VFMADD231PS  wave309017<>+0(SB), Y1, Y12
+	VFNMADD231PS wave809017<>+0(SB), Y6, Y12
+	VFNMADD231PS wave809017<>+0(SB), Y1, Y2
+	VFMADD231PS  wave309017<>+0(SB), Y6, Y2
+	VMOVAPS      Y8, Y6
+	VFMADD231PS  wave618034<>+0(SB), Y9, Y6
+	VFNMADD231PS wave618034<>+0(SB), Y8, Y9
+	VMOVAPS      Y7, Y8
+	VFMADD231PS  wave951057<>+0(SB), Y6, Y8
+	VMOVUPS      Y8, 192(AX)
+	VMOVAPS      Y12, Y1
+	VFNMADD231PS wave951057<>+0(SB), Y4, Y1
+	VMOVUPS      Y1, 256(AX)
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS wave951057<>+0(SB), Y9, Y10
+	VMOVUPS      Y10, 384(AX)
+	VMOVUPS      Y10, (BX)
+	VMOVAPS      Y2, Y10
+	VFMADD231PS  wave951057<>+0(SB), Y0, Y10
+	VMOVUPS      Y10, 448(AX)
+	VFMADD231PS  wave951057<>+0(SB), Y9, Y3
+	VMOVUPS      Y3, 576(AX)
+	VFNMADD231PS wave951057<>+0(SB), Y0, Y2
+	VMOVUPS      Y2, 640(AX)
+	VFNMADD231PS wave951057<>+0(SB), Y6, Y7
+	VMOVUPS      Y7, 768(AX)
+	VFMADD231PS  wave951057<>+0(SB), Y4, Y12
+	VMOVUPS      Y12, 832(AX)
+	VADDPS       Y11, Y5, Y5
+	VMOVUPS      Y5, 128(AX)
+	VADDPS       Y1, Y8, Y8
+	VMOVUPS      Y8, 320(AX)
+	VMOVUPS      (BX), Y8
+	VADDPS       Y10, Y8, Y8
+	VMOVUPS      Y8, 512(AX)
+	VADDPS       Y2, Y3, Y3
+	VMOVUPS      Y3, 704(AX)
+	VADDPS       Y12, Y7, Y7
+	VMOVUPS      Y7, 896(AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	XORQ         $+1, SI
+	JNE          group10
+	ADDQ         $+896, AX
+	ADDQ         $+64, CX
+	DECQ         DX
+	JNE          group10
+	JMP          columns4
+
+odd8:
+	MOVQ dst+0(FP), AX
+	MOVQ between+8(FP), CX
+	MOVQ $+2, DX
+	XORQ BX, BX
+
+group12:
+	VMOVUPS      1024(CX), Y7
+	VMOVUPS      6144(CX), Y12
+	VADDPS       Y12, Y7, Y3
+	VSUBPS       Y12, Y7, Y7
+	VMOVUPS      (CX), Y12
+	VADDPS       Y3, Y12, Y2
+	VMOVUPS      2048(CX), Y8
+	VMOVUPS      5120(CX), Y10
+	VADDPS       Y10, Y8, Y1
+	VSUBPS       Y10, Y8, Y8
+	VADDPS       Y1, Y2, Y2
+	VMOVUPS      3072(CX), Y10
+	VMOVUPS      4096(CX), Y5
+	VADDPS       Y5, Y10, Y11
+	VSUBPS       Y5, Y10, Y10
+	VADDPS       Y11, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VMOVAPS      Y12, Y2
+	VFMADD231PS  wave623490<>+0(SB), Y3, Y2
+	VFNMADD231PS wave222521<>+0(SB), Y1, Y2
+	VFNMADD231PS wave900969<>+0(SB), Y11, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMOVAPS      Y12, Y5
+	VFNMADD231PS wave222521<>+0(SB), Y3, Y5
+	VFNMADD231PS wave900969<>+0(SB), Y1, Y5
+	VFMADD231PS  wave623490<>+0(SB), Y11, Y5
+	VMOVUPS      Y5, 256(AX)
+	VFNMADD231PS wave900969<>+0(SB), Y3, Y12
+	VFMADD231PS  wave623490<>+0(SB), Y1, Y12
+	VFNMADD231PS wave222521<>+0(SB), Y11, Y12
+	VMOVUPS      Y12, 448(AX)
+	VMOVAPS      Y7, Y11
+	VFMADD231PS  wave1246980<>+0(SB), Y8, Y11
+	VFMADD231PS  wave554958<>+0(SB), Y10, Y11
+	VMOVAPS      Y10, Y1
+	VFMADD231PS  wave554958<>+0(SB), Y8, Y1
+	VFNMADD231PS wave1246980<>+0(SB), Y7, Y1
+	VFNMADD231PS wave554958<>+0(SB), Y7, Y8
+	VFNMADD231PS wave1246980<>+0(SB), Y10, Y8
+	VMULPS       minuswave781831<>+0(SB), Y11, Y11
+	VMOVUPS      Y11, 128(AX)
+	VMULPS       wave781831<>+0(SB), Y1, Y1
+	VMOVUPS      Y1, 320(AX)
+	VMULPS       wave781831<>+0(SB), Y8, Y8
+	VMOVUPS      Y8, 512(AX)
+	VADDPS       Y11, Y2, Y2
+	VMOVUPS      Y2, 192(AX)
+	VADDPS       Y1, Y5, Y5
+	VMOVUPS      Y5, 384(AX)
+	VADDPS       Y8, Y12, Y12
+	VMOVUPS      Y12, 576(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	XORQ         $+1, BX
-	JNE          group9
-	ADDQ         $+512, AX
+	JNE          group12
+	ADDQ         $+576, AX
+	ADDQ         $+0, CX
+	DECQ         DX
+	JNE          group12
+	MOVQ         $+7, DX
+	LEAQ         287(SP), BX
+	ANDQ         $-32, BX
+	XORQ         SI, SI
+
+group13:
+	VMOVUPS      1024(CX), Y12
+	VMOVUPS      6144(CX), Y8
+	VADDPS       Y8, Y12, Y5
+	VSUBPS       Y8, Y12, Y12
+	VMOVUPS      (CX), Y8
+	VADDPS       Y5, Y8, Y1
+	VMOVUPS      2048(CX), Y2
+	VMOVUPS      5120(CX), Y11
+	VADDPS       Y11, Y2, Y10
+	VSUBPS       Y11, Y2, Y2
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      3072(CX), Y11
+	VMOVUPS      4096(CX), Y7
+	VADDPS       Y7, Y11, Y3
+	VSUBPS       Y7, Y11, Y11
+	VADDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVAPS      Y8, Y7
+	VFMADD231PS  wave623490<>+0(SB), Y5, Y7
+	VFNMADD231PS wave222521<>+0(SB), Y10, Y7
+	VFNMADD231PS wave900969<>+0(SB), Y3, Y7
+	VMOVAPS      Y8, Y4
+	VFNMADD231PS wave222521<>+0(SB), Y5, Y4
+	VFNMADD231PS wave900969<>+0(SB), Y10, Y4
+	VFMADD231PS  wave623490<>+0(SB), Y3, Y4
+	VFNMADD231PS wave900969<>+0(SB), Y5, Y8
+	VFMADD231PS  wave623490<>+0(SB), Y10, Y8
+	VFNMADD231PS wave222521<>+0(SB), Y3, Y8
+	VMOVAPS      Y12, Y3
+	VFMADD231PS  wave1246980<>+0(SB), Y2, Y3
+	VFMADD231PS  wave554958<>+0(SB), Y11, Y3
+	VMOVAPS      Y11, Y10
+	VFMADD231PS  wave554958<>+0(SB), Y2, Y10
+	VFNMADD231PS wave1246980<>+0(SB), Y12, Y10
+	VFNMADD231PS wave554958<>+0(SB), Y12, Y2
+	VFNMADD231PS wave1246980<>+0(SB), Y11, Y2
+	VMOVUPS      1088(CX), Y11
+	VMOVUPS      6208(CX), Y12
+	VADDPS       Y12, Y11, Y5
+	VSUBPS       Y12, Y11, Y11
+	VMOVUPS      64(CX), Y12
+	VADDPS       Y5, Y12, Y6
+	VMOVUPS      2112(CX), Y0
+	VMOVUPS      5184(CX), Y9
+	VMOVUPS      Y1, (BX)
+	VADDPS       Y9, Y0, Y1
+	VSUBPS       Y9, Y0, Y0
+	VADDPS       Y1, Y6, Y6
+	VMOVUPS      3136(CX), Y9
+	VMOVUPS      Y2, 32(BX)
+	VMOVUPS      4160(CX), Y2
+	VMOVUPS      Y8, 64(BX)
+	VADDPS       Y2, Y9, Y8
+	VSUBPS       Y2, Y9, Y9
+	VADDPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 64(AX)
+	VMOVAPS      Y12, Y2
+	VFMADD231PS  wave623490<>+0(SB), Y5, Y2
+	VFNMADD231PS wave222521<>+0(SB), Y1, Y2
+	VFNMADD231PS wave900969<>+0(SB), Y8, Y2
+	VMOVUPS      Y6, 96(BX)
+	VMOVAPS      Y12, Y6
+	VFNMADD231PS wave222521<>+0(SB), Y5, Y6
+	VFNMADD231PS wave900969<>+0(SB), Y1, Y6
+	VFMADD231PS  wave623490<>+0(SB), Y8, Y6
+	VFNMADD231PS wave900969<>+0(SB), Y5, Y12
+	VFMADD231PS  wave623490<>+0(SB), Y1, Y12
+	VFNMADD231PS wave222521<>+0(SB), Y8, Y12
+	VMOVAPS      Y11, Y8
+	VFMADD231PS  wave1246980<>+0(SB), Y0, Y8
+	VFMADD231PS  wave554958<>+0(SB), Y9, Y8
+	VMOVAPS      Y9, Y1
+	VFMADD231PS  wave554958<>+0(SB), Y0, Y1
+	VFNMADD231PS wave1246980<>+0(SB), Y11, Y1
+	VFNMADD231PS wave554958<>+0(SB), Y11, Y0
+	VFNMADD231PS wave1246980<>+0(SB), Y9, Y0
+	VMOVAPS      Y7, Y9
+	VFMADD231PS  wave781831<>+0(SB), Y8, Y9
+	VMOVUPS      Y9, 192(AX)
+	VMOVAPS      Y2, Y11
+	VFNMADD231PS wave781831<>+0(SB), Y3, Y11
+	VMOVUPS      Y11, 256(AX)
+	VMOVAPS      Y4, Y5
+	VFNMADD231PS wave781831<>+0(SB), Y1, Y5
+	VMOVUPS      Y5, 384(AX)
+	VMOVUPS      Y5, 128(BX)
+	VMOVAPS      Y6, Y5
+	VFMADD231PS  wave781831<>+0(SB), Y10, Y5
+	VMOVUPS      Y5, 448(AX)
+	VMOVUPS      Y5, 160(BX)
+	VMOVUPS      64(BX), Y5
+	VMOVUPS      Y9, 192(BX)
+	VMOVAPS      Y5, Y9
+	VFNMADD231PS wave781831<>+0(SB), Y0, Y9
+	VMOVUPS      Y9, 576(AX)
+	VMOVUPS      Y9, 224(BX)
+	VMOVUPS      32(BX), Y9
+	VMOVUPS      Y11, 256(BX)
+	VMOVAPS      Y12, Y11
+	VFMADD231PS  wave781831<>+0(SB), Y9, Y11
+	VMOVUPS      Y11, 640(AX)
+	VFMADD231PS  wave781831<>+0(SB), Y0, Y5
+	VMOVUPS      Y5, 768(AX)
+	VFNMADD231PS wave781831<>+0(SB), Y9, Y12
+	VMOVUPS      Y12, 832(AX)
+	VFMADD231PS  wave781831<>+0(SB), Y1, Y4
+	VMOVUPS      Y4, 960(AX)
+	VFNMADD231PS wave781831<>+0(SB), Y10, Y6
+	VMOVUPS      Y6, 1024(AX)
+	VFNMADD231PS wave781831<>+0(SB), Y8, Y7
+	VMOVUPS      Y7, 1152(AX)
+	VFMADD231PS  wave781831<>+0(SB), Y3, Y2
+	VMOVUPS      Y2, 1216(AX)
+	VMOVUPS      (BX), Y3
+	VMOVUPS      96(BX), Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 128(AX)
+	VMOVUPS      192(BX), Y3
+	VMOVUPS      256(BX), Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 320(AX)
+	VMOVUPS      128(BX), Y3
+	VMOVUPS      160(BX), Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 512(AX)
+	VMOVUPS      224(BX), Y3
+	VADDPS       Y11, Y3, Y3
+	VMOVUPS      Y3, 704(AX)
+	VADDPS       Y12, Y5, Y5
+	VMOVUPS      Y5, 896(AX)
+	VADDPS       Y6, Y4, Y4
+	VMOVUPS      Y4, 1088(AX)
+	VADDPS       Y2, Y7, Y7
+	VMOVUPS      Y7, 1280(AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	XORQ         $+1, SI
+	JNE          group13
+	ADDQ         $+1280, AX
 	ADDQ         $+64, CX
 	DECQ         DX
-	JNE          group9
+	JNE          group13
 
-columns5:
+columns4:
 	VZEROUPPER
 	RET
 
@@ -406,6 +625,36 @@ DATA wave923880<>+20(SB)/4, $0x3f6c835e
 DATA wave923880<>+24(SB)/4, $0x3f6c835e
 DATA wave923880<>+28(SB)/4, $0x3f6c835e
 GLOBL wave923880<>(SB), RODATA|NOPTR, $32
+
+DATA wave500000<>+0(SB)/4, $0x3f000000
+DATA wave500000<>+4(SB)/4, $0x3f000000
+DATA wave500000<>+8(SB)/4, $0x3f000000
+DATA wave500000<>+12(SB)/4, $0x3f000000
+DATA wave500000<>+16(SB)/4, $0x3f000000
+DATA wave500000<>+20(SB)/4, $0x3f000000
+DATA wave500000<>+24(SB)/4, $0x3f000000
+DATA wave500000<>+28(SB)/4, $0x3f000000
+GLOBL wave500000<>(SB), RODATA|NOPTR, $32
+
+DATA minuswave866025<>+0(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+4(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+8(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+12(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+16(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+20(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+24(SB)/4, $0xbf5db3d7
+DATA minuswave866025<>+28(SB)/4, $0xbf5db3d7
+GLOBL minuswave866025<>(SB), RODATA|NOPTR, $32
+
+DATA wave866025<>+0(SB)/4, $0x3f5db3d7
+DATA wave866025<>+4(SB)/4, $0x3f5db3d7
+DATA wave866025<>+8(SB)/4, $0x3f5db3d7
+DATA wave866025<>+12(SB)/4, $0x3f5db3d7
+DATA wave866025<>+16(SB)/4, $0x3f5db3d7
+DATA wave866025<>+20(SB)/4, $0x3f5db3d7
+DATA wave866025<>+24(SB)/4, $0x3f5db3d7
+DATA wave866025<>+28(SB)/4, $0x3f5db3d7
+GLOBL wave866025<>(SB), RODATA|NOPTR, $32
 
 DATA wave309017<>+0(SB)/4, $0x3e9e377a
 DATA wave309017<>+4(SB)/4, $0x3e9e377a
@@ -457,416 +706,701 @@ DATA wave951057<>+24(SB)/4, $0x3f737871
 DATA wave951057<>+28(SB)/4, $0x3f737871
 GLOBL wave951057<>(SB), RODATA|NOPTR, $32
 
-DATA wave500000<>+0(SB)/4, $0x3f000000
-DATA wave500000<>+4(SB)/4, $0x3f000000
-DATA wave500000<>+8(SB)/4, $0x3f000000
-DATA wave500000<>+12(SB)/4, $0x3f000000
-DATA wave500000<>+16(SB)/4, $0x3f000000
-DATA wave500000<>+20(SB)/4, $0x3f000000
-DATA wave500000<>+24(SB)/4, $0x3f000000
-DATA wave500000<>+28(SB)/4, $0x3f000000
-GLOBL wave500000<>(SB), RODATA|NOPTR, $32
+DATA wave623490<>+0(SB)/4, $0x3f1f9d07
+DATA wave623490<>+4(SB)/4, $0x3f1f9d07
+DATA wave623490<>+8(SB)/4, $0x3f1f9d07
+DATA wave623490<>+12(SB)/4, $0x3f1f9d07
+DATA wave623490<>+16(SB)/4, $0x3f1f9d07
+DATA wave623490<>+20(SB)/4, $0x3f1f9d07
+DATA wave623490<>+24(SB)/4, $0x3f1f9d07
+DATA wave623490<>+28(SB)/4, $0x3f1f9d07
+GLOBL wave623490<>(SB), RODATA|NOPTR, $32
 
-DATA minuswave866025<>+0(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+4(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+8(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+12(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+16(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+20(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+24(SB)/4, $0xbf5db3d7
-DATA minuswave866025<>+28(SB)/4, $0xbf5db3d7
-GLOBL minuswave866025<>(SB), RODATA|NOPTR, $32
+DATA wave222521<>+0(SB)/4, $0x3e63dc87
+DATA wave222521<>+4(SB)/4, $0x3e63dc87
+DATA wave222521<>+8(SB)/4, $0x3e63dc87
+DATA wave222521<>+12(SB)/4, $0x3e63dc87
+DATA wave222521<>+16(SB)/4, $0x3e63dc87
+DATA wave222521<>+20(SB)/4, $0x3e63dc87
+DATA wave222521<>+24(SB)/4, $0x3e63dc87
+DATA wave222521<>+28(SB)/4, $0x3e63dc87
+GLOBL wave222521<>(SB), RODATA|NOPTR, $32
 
-DATA wave866025<>+0(SB)/4, $0x3f5db3d7
-DATA wave866025<>+4(SB)/4, $0x3f5db3d7
-DATA wave866025<>+8(SB)/4, $0x3f5db3d7
-DATA wave866025<>+12(SB)/4, $0x3f5db3d7
-DATA wave866025<>+16(SB)/4, $0x3f5db3d7
-DATA wave866025<>+20(SB)/4, $0x3f5db3d7
-DATA wave866025<>+24(SB)/4, $0x3f5db3d7
-DATA wave866025<>+28(SB)/4, $0x3f5db3d7
-GLOBL wave866025<>(SB), RODATA|NOPTR, $32
+DATA wave900969<>+0(SB)/4, $0x3f66a5e5
+DATA wave900969<>+4(SB)/4, $0x3f66a5e5
+DATA wave900969<>+8(SB)/4, $0x3f66a5e5
+DATA wave900969<>+12(SB)/4, $0x3f66a5e5
+DATA wave900969<>+16(SB)/4, $0x3f66a5e5
+DATA wave900969<>+20(SB)/4, $0x3f66a5e5
+DATA wave900969<>+24(SB)/4, $0x3f66a5e5
+DATA wave900969<>+28(SB)/4, $0x3f66a5e5
+GLOBL wave900969<>(SB), RODATA|NOPTR, $32
+
+DATA wave1246980<>+0(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+4(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+8(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+12(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+16(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+20(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+24(SB)/4, $0x3f9f9d07
+DATA wave1246980<>+28(SB)/4, $0x3f9f9d07
+GLOBL wave1246980<>(SB), RODATA|NOPTR, $32
+
+DATA wave554958<>+0(SB)/4, $0x3f0e11bc
+DATA wave554958<>+4(SB)/4, $0x3f0e11bc
+DATA wave554958<>+8(SB)/4, $0x3f0e11bc
+DATA wave554958<>+12(SB)/4, $0x3f0e11bc
+DATA wave554958<>+16(SB)/4, $0x3f0e11bc
+DATA wave554958<>+20(SB)/4, $0x3f0e11bc
+DATA wave554958<>+24(SB)/4, $0x3f0e11bc
+DATA wave554958<>+28(SB)/4, $0x3f0e11bc
+GLOBL wave554958<>(SB), RODATA|NOPTR, $32
+
+DATA minuswave781831<>+0(SB)/4, $0xbf48261c
+DATA minuswave781831<>+4(SB)/4, $0xbf48261c
+DATA minuswave781831<>+8(SB)/4, $0xbf48261c
+DATA minuswave781831<>+12(SB)/4, $0xbf48261c
+DATA minuswave781831<>+16(SB)/4, $0xbf48261c
+DATA minuswave781831<>+20(SB)/4, $0xbf48261c
+DATA minuswave781831<>+24(SB)/4, $0xbf48261c
+DATA minuswave781831<>+28(SB)/4, $0xbf48261c
+GLOBL minuswave781831<>(SB), RODATA|NOPTR, $32
+
+DATA wave781831<>+0(SB)/4, $0x3f48261c
+DATA wave781831<>+4(SB)/4, $0x3f48261c
+DATA wave781831<>+8(SB)/4, $0x3f48261c
+DATA wave781831<>+12(SB)/4, $0x3f48261c
+DATA wave781831<>+16(SB)/4, $0x3f48261c
+DATA wave781831<>+20(SB)/4, $0x3f48261c
+DATA wave781831<>+24(SB)/4, $0x3f48261c
+DATA wave781831<>+28(SB)/4, $0x3f48261c
+GLOBL wave781831<>(SB), RODATA|NOPTR, $32
 
 // func backAVX2(dst *float32, between *float32, back *float32, src *float32, scale *float32, check *float32, place *int32, n int, stride int, odd int)
 // Requires: AVX, FMA3
-TEXT ·backAVX2(SB), $416-80
+TEXT ·backAVX2(SB), $768-80
 	MOVQ odd+72(FP), AX
 	CMPQ AX, $0x03
-	JEQ  three1
+	JNE  odd2
 	MOVQ between+8(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
 
 group3:
-	VMOVUPS      384(CX), Y0
-	VMOVUPS      256(CX), Y1
+	VMOVUPS      192(CX), Y0
+	VMOVUPS      64(CX), Y1
 	VADDPS       Y1, Y0, Y1
-	VMOVUPS      192(CX), Y2
-	VMOVUPS      64(CX), Y3
-	VADDPS       Y3, Y2, Y3
-	VMULPS       wave951057<>+0(SB), Y1, Y1
-	VMULPS       wave951057<>+0(SB), Y3, Y3
-	VMOVUPS      320(CX), Y4
-	VADDPS       Y4, Y0, Y0
-	VMOVUPS      128(CX), Y4
-	VADDPS       Y4, Y2, Y2
-	VMOVAPS      Y1, Y4
-	VFNMADD231PS wave618034<>+0(SB), Y3, Y4
-	VFMADD231PS  wave618034<>+0(SB), Y1, Y3
-	VMOVUPS      (CX), Y1
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  wave309017<>+0(SB), Y0, Y5
-	VFNMADD231PS wave809017<>+0(SB), Y2, Y5
-	VMOVAPS      Y1, Y6
-	VFNMADD231PS wave809017<>+0(SB), Y0, Y6
-	VFMADD231PS  wave309017<>+0(SB), Y2, Y6
+	VMULPS       wave866025<>+0(SB), Y1, Y1
+	VMOVUPS      128(CX), Y2
 	VADDPS       Y2, Y0, Y0
-	VADDPS       Y1, Y0, Y0
+	VMOVUPS      (CX), Y2
+	VMOVAPS      Y2, Y3
+	VFNMADD231PS wave500000<>+0(SB), Y0, Y3
+	VADDPS       Y2, Y0, Y0
 	VMOVUPS      Y0, (AX)
-	VSUBPS       Y3, Y6, Y0
+	VSUBPS       Y1, Y3, Y0
 	VMOVUPS      Y0, 1024(AX)
-	VADDPS       Y5, Y4, Y0
-	VMOVUPS      Y0, 2048(AX)
-	VSUBPS       Y4, Y5, Y5
-	VMOVUPS      Y5, 3072(AX)
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y3, 4096(AX)
+	VADDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 2048(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	XORQ         $+1, BX
 	JNE          group3
 	ADDQ         $+0, AX
-	ADDQ         $+384, CX
+	ADDQ         $+192, CX
 	DECQ         DX
 	JNE          group3
 	MOVQ         $+7, DX
-	LEAQ         31(SP), BX
-	ANDQ         $-32, BX
-	XORQ         SI, SI
+	XORQ         BX, BX
 
 group4:
-	VMOVUPS      896(CX), Y3
-	VMOVUPS      768(CX), Y6
-	VADDPS       Y6, Y3, Y6
-	VMOVUPS      832(CX), Y5
-	VADDPS       Y5, Y3, Y3
-	VMOVUPS      704(CX), Y5
-	VMOVUPS      576(CX), Y4
-	VADDPS       Y4, Y5, Y4
-	VMOVUPS      640(CX), Y0
-	VADDPS       Y0, Y5, Y5
-	VMOVUPS      512(CX), Y0
-	VMOVUPS      384(CX), Y1
-	VADDPS       Y1, Y0, Y1
-	VMOVUPS      448(CX), Y2
-	VADDPS       Y2, Y0, Y0
-	VMOVUPS      320(CX), Y2
-	VMOVUPS      192(CX), Y7
-	VADDPS       Y7, Y2, Y7
-	VMOVUPS      256(CX), Y8
-	VADDPS       Y8, Y2, Y2
-	VMULPS       wave951057<>+0(SB), Y5, Y8
-	VFNMADD231PS wave951057<>+0(SB), Y0, Y8
-	VMULPS       wave951057<>+0(SB), Y3, Y9
-	VFNMADD231PS wave951057<>+0(SB), Y2, Y9
-	VADDPS       Y1, Y4, Y10
-	VADDPS       Y7, Y6, Y11
-	VMOVUPS      128(CX), Y12
-	VMOVUPS      Y3, (BX)
-	VMOVUPS      (CX), Y3
-	VADDPS       Y3, Y12, Y12
-	VMOVAPS      Y8, Y3
-	VFNMADD231PS wave618034<>+0(SB), Y9, Y3
-	VFMADD231PS  wave618034<>+0(SB), Y8, Y9
-	VMOVAPS      Y12, Y8
-	VFMADD231PS  wave309017<>+0(SB), Y10, Y8
-	VFNMADD231PS wave809017<>+0(SB), Y11, Y8
-	VMOVUPS      Y3, 32(BX)
-	VMOVAPS      Y12, Y3
-	VFNMADD231PS wave809017<>+0(SB), Y10, Y3
-	VFMADD231PS  wave309017<>+0(SB), Y11, Y3
-	VMULPS       wave951057<>+0(SB), Y4, Y4
-	VFNMADD231PS wave951057<>+0(SB), Y1, Y4
-	VMULPS       wave951057<>+0(SB), Y6, Y6
-	VFNMADD231PS wave951057<>+0(SB), Y7, Y6
-	VADDPS       Y0, Y5, Y5
-	VMOVUPS      (BX), Y0
-	VADDPS       Y2, Y0, Y0
-	VMOVUPS      128(CX), Y2
-	VMOVUPS      64(CX), Y7
-	VADDPS       Y7, Y2, Y2
-	VMOVAPS      Y4, Y7
-	VFNMADD231PS wave618034<>+0(SB), Y6, Y7
-	VFMADD231PS  wave618034<>+0(SB), Y4, Y6
-	VMOVAPS      Y2, Y4
-	VFMADD231PS  wave309017<>+0(SB), Y5, Y4
-	VFNMADD231PS wave809017<>+0(SB), Y0, Y4
-	VMOVAPS      Y2, Y1
-	VFNMADD231PS wave809017<>+0(SB), Y5, Y1
-	VFMADD231PS  wave309017<>+0(SB), Y0, Y1
-	VADDPS       Y0, Y5, Y5
-	VADDPS       Y2, Y5, Y5
-	VMOVUPS      Y5, (AX)
-	VADDPS       Y1, Y6, Y5
-	VMOVUPS      Y5, 1024(AX)
-	VSUBPS       Y7, Y4, Y5
-	VMOVUPS      Y5, 2048(AX)
-	VADDPS       Y4, Y7, Y7
-	VMOVUPS      Y7, 3072(AX)
-	VSUBPS       Y6, Y1, Y1
-	VMOVUPS      Y1, 4096(AX)
-	VADDPS       Y11, Y10, Y10
-	VADDPS       Y12, Y10, Y10
-	VMOVUPS      Y10, 64(AX)
-	VSUBPS       Y9, Y3, Y10
-	VMOVUPS      Y10, 1088(AX)
-	VMOVUPS      32(BX), Y10
-	VADDPS       Y8, Y10, Y12
-	VMOVUPS      Y12, 2112(AX)
-	VSUBPS       Y10, Y8, Y8
-	VMOVUPS      Y8, 3136(AX)
-	VADDPS       Y3, Y9, Y9
-	VMOVUPS      Y9, 4160(AX)
+	VMOVUPS      512(CX), Y1
+	VMOVUPS      384(CX), Y3
+	VADDPS       Y3, Y1, Y3
+	VMOVUPS      448(CX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      320(CX), Y0
+	VMOVUPS      192(CX), Y2
+	VADDPS       Y2, Y0, Y2
+	VMOVUPS      256(CX), Y4
+	VADDPS       Y4, Y0, Y0
+	VMULPS       wave866025<>+0(SB), Y1, Y4
+	VFNMADD231PS wave866025<>+0(SB), Y0, Y4
+	VADDPS       Y2, Y3, Y5
+	VMOVUPS      128(CX), Y6
+	VMOVUPS      (CX), Y7
+	VADDPS       Y7, Y6, Y7
+	VMOVAPS      Y7, Y8
+	VFNMADD231PS wave500000<>+0(SB), Y5, Y8
+	VMULPS       wave866025<>+0(SB), Y3, Y3
+	VFNMADD231PS wave866025<>+0(SB), Y2, Y3
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      64(CX), Y0
+	VADDPS       Y0, Y6, Y6
+	VMOVAPS      Y6, Y0
+	VFNMADD231PS wave500000<>+0(SB), Y1, Y0
+	VADDPS       Y6, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VADDPS       Y0, Y3, Y1
+	VMOVUPS      Y1, 1024(AX)
+	VSUBPS       Y3, Y0, Y0
+	VMOVUPS      Y0, 2048(AX)
+	VADDPS       Y7, Y5, Y5
+	VMOVUPS      Y5, 64(AX)
+	VSUBPS       Y4, Y8, Y5
+	VMOVUPS      Y5, 1088(AX)
+	VADDPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 2112(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
-	XORQ         $+1, SI
+	XORQ         $+1, BX
 	JNE          group4
 	ADDQ         $+64, AX
-	ADDQ         $+896, CX
+	ADDQ         $+512, CX
 	DECQ         DX
 	JNE          group4
-	JMP          columns2
+	JMP          columns1
 
-three1:
+odd2:
+	MOVQ odd+72(FP), AX
+	CMPQ AX, $0x05
+	JNE  odd5
 	MOVQ between+8(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ $+2, DX
 	XORQ BX, BX
 
-group5:
-	VMOVUPS      192(CX), Y9
-	VMOVUPS      64(CX), Y3
-	VADDPS       Y3, Y9, Y3
-	VMULPS       wave866025<>+0(SB), Y3, Y3
-	VMOVUPS      128(CX), Y8
-	VADDPS       Y8, Y9, Y9
-	VMOVUPS      (CX), Y8
-	VMOVAPS      Y8, Y10
-	VFNMADD231PS wave500000<>+0(SB), Y9, Y10
-	VADDPS       Y8, Y9, Y9
-	VMOVUPS      Y9, (AX)
-	VSUBPS       Y3, Y10, Y9
-	VMOVUPS      Y9, 1024(AX)
-	VADDPS       Y10, Y3, Y3
-	VMOVUPS      Y3, 2048(AX)
-	ADDQ         $+32, AX
-	ADDQ         $+32, CX
-	XORQ         $+1, BX
-	JNE          group5
-	ADDQ         $+0, AX
-	ADDQ         $+192, CX
-	DECQ         DX
-	JNE          group5
-	MOVQ         $+7, DX
-	XORQ         BX, BX
-
 group6:
-	VMOVUPS      512(CX), Y3
-	VMOVUPS      384(CX), Y10
-	VADDPS       Y10, Y3, Y10
-	VMOVUPS      448(CX), Y9
-	VADDPS       Y9, Y3, Y3
-	VMOVUPS      320(CX), Y9
-	VMOVUPS      192(CX), Y8
-	VADDPS       Y8, Y9, Y8
-	VMOVUPS      256(CX), Y12
-	VADDPS       Y12, Y9, Y9
-	VMULPS       wave866025<>+0(SB), Y3, Y12
-	VFNMADD231PS wave866025<>+0(SB), Y9, Y12
-	VADDPS       Y8, Y10, Y11
-	VMOVUPS      128(CX), Y1
-	VMOVUPS      (CX), Y6
-	VADDPS       Y6, Y1, Y6
-	VMOVAPS      Y6, Y7
-	VFNMADD231PS wave500000<>+0(SB), Y11, Y7
-	VMULPS       wave866025<>+0(SB), Y10, Y10
-	VFNMADD231PS wave866025<>+0(SB), Y8, Y10
-	VADDPS       Y9, Y3, Y3
-	VMOVUPS      64(CX), Y9
-	VADDPS       Y9, Y1, Y1
-	VMOVAPS      Y1, Y9
-	VFNMADD231PS wave500000<>+0(SB), Y3, Y9
-	VADDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, (AX)
-	VADDPS       Y9, Y10, Y3
-	VMOVUPS      Y3, 1024(AX)
-	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      Y9, 2048(AX)
-	VADDPS       Y6, Y11, Y11
-	VMOVUPS      Y11, 64(AX)
-	VSUBPS       Y12, Y7, Y11
-	VMOVUPS      Y11, 1088(AX)
-	VADDPS       Y7, Y12, Y12
-	VMOVUPS      Y12, 2112(AX)
+	VMOVUPS      384(CX), Y4
+	VMOVUPS      256(CX), Y8
+	VADDPS       Y8, Y4, Y8
+	VMOVUPS      192(CX), Y5
+	VMOVUPS      64(CX), Y7
+	VADDPS       Y7, Y5, Y7
+	VMULPS       wave951057<>+0(SB), Y8, Y8
+	VMULPS       wave951057<>+0(SB), Y7, Y7
+	VMOVUPS      320(CX), Y0
+	VADDPS       Y0, Y4, Y4
+	VMOVUPS      128(CX), Y0
+	VADDPS       Y0, Y5, Y5
+	VMOVAPS      Y8, Y0
+	VFNMADD231PS wave618034<>+0(SB), Y7, Y0
+	VFMADD231PS  wave618034<>+0(SB), Y8, Y7
+	VMOVUPS      (CX), Y8
+	VMOVAPS      Y8, Y3
+	VFMADD231PS  wave309017<>+0(SB), Y4, Y3
+	VFNMADD231PS wave809017<>+0(SB), Y5, Y3
+	VMOVAPS      Y8, Y1
+	VFNMADD231PS wave809017<>+0(SB), Y4, Y1
+	VFMADD231PS  wave309017<>+0(SB), Y5, Y1
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y8, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VSUBPS       Y7, Y1, Y4
+	VMOVUPS      Y4, 1024(AX)
+	VADDPS       Y3, Y0, Y4
+	VMOVUPS      Y4, 2048(AX)
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 3072(AX)
+	VADDPS       Y1, Y7, Y7
+	VMOVUPS      Y7, 4096(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	XORQ         $+1, BX
 	JNE          group6
-	ADDQ         $+64, AX
-	ADDQ         $+512, CX
+	ADDQ         $+0, AX
+	ADDQ         $+384, CX
 	DECQ         DX
 	JNE          group6
-
-columns2:
-	MOVQ back+16(FP), AX
-	MOVQ between+8(FP), CX
-	MOVQ odd+72(FP), DX
-	LEAQ 127(SP), BX
-	ANDQ $-32, BX
-	XORQ SI, SI
+	MOVQ         $+7, DX
+	LEAQ         31(SP), BX
+	ANDQ         $-32, BX
+	XORQ         SI, SI
 
 group7:
-	VMOVUPS      512(CX), Y12
-	VMULPS       wave923880<>+0(SB), Y12, Y12
-	VMOVUPS      384(CX), Y7
-	VFNMADD231PS wave923880<>+0(SB), Y7, Y12
-	VMOVUPS      576(CX), Y7
-	VMULPS       wave923880<>+0(SB), Y7, Y7
-	VMOVUPS      448(CX), Y11
-	VFNMADD231PS wave923880<>+0(SB), Y11, Y7
-	VMOVUPS      320(CX), Y11
-	VMULPS       wave923880<>+0(SB), Y11, Y11
-	VMOVUPS      192(CX), Y6
-	VFNMADD231PS wave923880<>+0(SB), Y6, Y11
-	VMOVUPS      256(CX), Y6
-	VMULPS       wave923880<>+0(SB), Y6, Y6
-	VMOVUPS      128(CX), Y9
-	VFNMADD231PS wave923880<>+0(SB), Y9, Y6
-	VMULPS       wave414214<>+0(SB), Y12, Y9
-	VFNMADD231PS wave414214<>+0(SB), Y11, Y9
-	VMULPS       wave414214<>+0(SB), Y7, Y10
-	VFMADD231PS  wave414214<>+0(SB), Y6, Y10
-	VADDPS       Y11, Y12, Y12
-	VSUBPS       Y6, Y7, Y7
-	VMOVUPS      832(CX), Y6
-	VMULPS       wave707107<>+0(SB), Y6, Y11
+	VMOVUPS      896(CX), Y7
+	VMOVUPS      768(CX), Y1
+	VADDPS       Y1, Y7, Y1
+	VMOVUPS      832(CX), Y3
+	VADDPS       Y3, Y7, Y7
 	VMOVUPS      704(CX), Y3
-	VFNMADD231PS wave707107<>+0(SB), Y3, Y11
-	VMOVUPS      768(CX), Y1
-	VMULPS       wave707107<>+0(SB), Y1, Y1
-	VMOVUPS      640(CX), Y8
-	VFNMADD231PS wave707107<>+0(SB), Y8, Y1
-	VMOVUPS      (CX), Y8
-	VMOVUPS      64(CX), Y4
-	VSUBPS       Y4, Y8, Y5
-	VMOVAPS      Y9, Y2
-	VFNMADD231PS wave2414214<>+0(SB), Y10, Y2
-	VFMADD231PS  wave2414214<>+0(SB), Y9, Y10
-	VADDPS       Y1, Y11, Y9
-	VMOVUPS      Y2, (BX)
-	VMOVUPS      960(CX), Y2
-	VMOVUPS      Y10, 32(BX)
-	VADDPS       Y5, Y2, Y10
-	VSUBPS       Y9, Y10, Y0
-	VADDPS       Y10, Y9, Y9
-	VMOVAPS      Y12, Y10
-	VFNMADD231PS wave414214<>+0(SB), Y7, Y10
-	VFMADD231PS  wave414214<>+0(SB), Y12, Y7
-	VSUBPS       Y1, Y11, Y11
-	VSUBPS       Y2, Y5, Y5
-	VSUBPS       Y11, Y5, Y2
-	VADDPS       Y5, Y11, Y11
-	VADDPS       Y3, Y6, Y6
-	VADDPS       Y8, Y4, Y4
-	VMOVUPS      576(CX), Y8
-	VMOVUPS      448(CX), Y3
-	VADDPS       Y3, Y8, Y8
-	VMOVUPS      512(CX), Y3
-	VMOVUPS      384(CX), Y5
-	VADDPS       Y5, Y3, Y3
+	VMOVUPS      576(CX), Y0
+	VADDPS       Y0, Y3, Y0
+	VMOVUPS      640(CX), Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVUPS      512(CX), Y4
+	VMOVUPS      384(CX), Y8
+	VADDPS       Y8, Y4, Y8
+	VMOVUPS      448(CX), Y5
+	VADDPS       Y5, Y4, Y4
 	VMOVUPS      320(CX), Y5
-	VMOVUPS      192(CX), Y1
-	VADDPS       Y1, Y5, Y5
-	VMOVUPS      256(CX), Y1
+	VMOVUPS      192(CX), Y6
+	VADDPS       Y6, Y5, Y6
+	VMOVUPS      256(CX), Y2
+	VADDPS       Y2, Y5, Y5
+	VMULPS       wave951057<>+0(SB), Y3, Y2
+	VFNMADD231PS wave951057<>+0(SB), Y4, Y2
+	VMULPS       wave951057<>+0(SB), Y7, Y9
+	VFNMADD231PS wave951057<>+0(SB), Y5, Y9
+	VADDPS       Y8, Y0, Y10
+	VADDPS       Y6, Y1, Y11
 	VMOVUPS      128(CX), Y12
-	VADDPS       Y12, Y1, Y1
-	VMULPS       wave707107<>+0(SB), Y8, Y12
-	VFNMADD231PS wave707107<>+0(SB), Y5, Y12
-	VMOVUPS      Y0, 64(BX)
-	VMULPS       wave707107<>+0(SB), Y3, Y0
-	VFNMADD231PS wave707107<>+0(SB), Y1, Y0
-	VMOVUPS      Y10, 96(BX)
-	VMOVUPS      896(CX), Y10
-	VMOVUPS      Y2, 128(BX)
-	VSUBPS       Y10, Y4, Y2
-	VMOVUPS      Y9, 160(BX)
-	VADDPS       Y0, Y12, Y9
-	VMOVUPS      Y9, 192(BX)
-	VADDPS       Y2, Y6, Y9
-	VSUBPS       Y0, Y12, Y12
-	VSUBPS       Y6, Y2, Y2
-	VADDPS       Y5, Y8, Y8
-	VADDPS       Y1, Y3, Y3
-	VMOVUPS      768(CX), Y1
-	VMOVUPS      640(CX), Y5
-	VADDPS       Y5, Y1, Y1
-	VADDPS       Y4, Y10, Y10
-	VSUBPS       Y1, Y10, Y4
-	VADDPS       Y10, Y1, Y1
-	VADDPS       Y1, Y3, Y10
-	VMOVUPS      Y10, (AX)
-	VADDPS       Y11, Y7, Y10
-	VMOVUPS      Y10, 64(AX)
-	VADDPS       Y2, Y12, Y10
-	VMOVUPS      Y10, 128(AX)
-	VMOVUPS      160(BX), Y10
-	VMOVUPS      32(BX), Y5
-	VSUBPS       Y5, Y10, Y6
-	VMOVUPS      Y6, 192(AX)
-	VSUBPS       Y8, Y4, Y6
-	VMOVUPS      Y6, 256(AX)
-	VMOVUPS      96(BX), Y6
-	VMOVUPS      128(BX), Y0
-	VMOVUPS      Y8, 224(BX)
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      (CX), Y7
+	VADDPS       Y7, Y12, Y12
+	VMOVAPS      Y2, Y7
+	VFNMADD231PS wave618034<>+0(SB), Y9, Y7
+	VFMADD231PS  wave618034<>+0(SB), Y2, Y9
+	VMOVAPS      Y12, Y2
+	VFMADD231PS  wave309017<>+0(SB), Y10, Y2
+	VFNMADD231PS wave809017<>+0(SB), Y11, Y2
+	VMOVUPS      Y7, 32(BX)
+	VMOVAPS      Y12, Y7
+	VFNMADD231PS wave809017<>+0(SB), Y10, Y7
+	VFMADD231PS  wave309017<>+0(SB), Y11, Y7
+	VMULPS       wave951057<>+0(SB), Y0, Y0
+	VFNMADD231PS wave951057<>+0(SB), Y8, Y0
+	VMULPS       wave951057<>+0(SB), Y1, Y1
+	VFNMADD231PS wave951057<>+0(SB), Y6, Y1
+	VADDPS       Y4, Y3, Y3
+	VMOVUPS      (BX), Y4
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      128(CX), Y5
+	VMOVUPS      64(CX), Y6
+	VADDPS       Y6, Y5, Y5
+	VMOVAPS      Y0, Y6
+	VFNMADD231PS wave618034<>+0(SB), Y1, Y6
+	VFMADD231PS  wave618034<>+0(SB), Y0, Y1
+	VMOVAPS      Y5, Y0
+	VFMADD231PS  wave309017<>+0(SB), Y3, Y0
+	VFNMADD231PS wave809017<>+0(SB), Y4, Y0
+	VMOVAPS      Y5, Y8
+	VFNMADD231PS wave809017<>+0(SB), Y3, Y8
+	VFMADD231PS  wave309017<>+0(SB), Y4, Y8
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y5, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VADDPS       Y8, Y1, Y3
+	VMOVUPS      Y3, 1024(AX)
+	VSUBPS       Y6, Y0, Y3
+	VMOVUPS      Y3, 2048(AX)
 	VADDPS       Y0, Y6, Y6
-	VMOVUPS      Y6, 320(AX)
-	VMOVUPS      192(BX), Y6
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y6, 384(AX)
-	VMOVUPS      64(BX), Y6
-	VMOVUPS      (BX), Y8
-	VMOVUPS      Y9, 256(BX)
-	VSUBPS       Y8, Y6, Y9
-	VMOVUPS      Y9, 448(AX)
-	VSUBPS       Y3, Y1, Y1
-	VMOVUPS      Y1, 512(AX)
-	VSUBPS       Y7, Y11, Y11
-	VMOVUPS      Y11, 576(AX)
-	VSUBPS       Y12, Y2, Y2
-	VMOVUPS      Y2, 640(AX)
-	VADDPS       Y10, Y5, Y5
-	VMOVUPS      Y5, 704(AX)
-	VMOVUPS      224(BX), Y5
-	VADDPS       Y4, Y5, Y5
-	VMOVUPS      Y5, 768(AX)
-	VMOVUPS      96(BX), Y5
-	VSUBPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 832(AX)
-	VMOVUPS      256(BX), Y0
-	VMOVUPS      192(BX), Y5
-	VSUBPS       Y5, Y0, Y0
-	VMOVUPS      Y0, 896(AX)
-	VADDPS       Y6, Y8, Y8
-	VMOVUPS      Y8, 960(AX)
+	VMOVUPS      Y6, 3072(AX)
+	VSUBPS       Y1, Y8, Y8
+	VMOVUPS      Y8, 4096(AX)
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y12, Y10, Y10
+	VMOVUPS      Y10, 64(AX)
+	VSUBPS       Y9, Y7, Y10
+	VMOVUPS      Y10, 1088(AX)
+	VMOVUPS      32(BX), Y10
+	VADDPS       Y2, Y10, Y12
+	VMOVUPS      Y12, 2112(AX)
+	VSUBPS       Y10, Y2, Y2
+	VMOVUPS      Y2, 3136(AX)
+	VADDPS       Y7, Y9, Y9
+	VMOVUPS      Y9, 4160(AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	XORQ         $+1, SI
 	JNE          group7
+	ADDQ         $+64, AX
+	ADDQ         $+896, CX
+	DECQ         DX
+	JNE          group7
+	JMP          columns1
+
+odd5:
+	MOVQ between+8(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ $+2, DX
+	XORQ BX, BX
+
+group9:
+	VMOVUPS      576(CX), Y9
+	VMOVUPS      448(CX), Y7
+	VADDPS       Y7, Y9, Y7
+	VMOVUPS      384(CX), Y2
+	VMOVUPS      256(CX), Y10
+	VADDPS       Y10, Y2, Y10
+	VMOVUPS      192(CX), Y12
+	VMOVUPS      64(CX), Y11
+	VADDPS       Y11, Y12, Y11
+	VMULPS       wave781831<>+0(SB), Y7, Y7
+	VMULPS       wave781831<>+0(SB), Y10, Y10
+	VMULPS       wave781831<>+0(SB), Y11, Y11
+	VMOVUPS      512(CX), Y8
+	VADDPS       Y8, Y9, Y9
+	VMOVUPS      320(CX), Y8
+	VADDPS       Y8, Y2, Y2
+	VMOVUPS      128(CX), Y8
+	VADDPS       Y8, Y12, Y12
+	VMOVAPS      Y10, Y8
+	VFNMADD231PS wave1246980<>+0(SB), Y7, Y8
+	VFNMADD231PS wave554958<>+0(SB), Y11, Y8
+	VMOVUPS      (CX), Y1
+	VMOVAPS      Y1, Y6
+	VFNMADD231PS wave222521<>+0(SB), Y9, Y6
+	VFMADD231PS  wave623490<>+0(SB), Y2, Y6
+	VFNMADD231PS wave900969<>+0(SB), Y12, Y6
+	VMOVAPS      Y7, Y0
+	VFMADD231PS  wave554958<>+0(SB), Y10, Y0
+	VFNMADD231PS wave1246980<>+0(SB), Y11, Y0
+	VMOVAPS      Y1, Y3
+	VFMADD231PS  wave623490<>+0(SB), Y9, Y3
+	VFNMADD231PS wave900969<>+0(SB), Y2, Y3
+	VFNMADD231PS wave222521<>+0(SB), Y12, Y3
+	VFMADD231PS  wave554958<>+0(SB), Y7, Y11
+	VFMADD231PS  wave1246980<>+0(SB), Y10, Y11
+	VMOVAPS      Y1, Y10
+	VFNMADD231PS wave900969<>+0(SB), Y9, Y10
+	VFNMADD231PS wave222521<>+0(SB), Y2, Y10
+	VFMADD231PS  wave623490<>+0(SB), Y12, Y10
+	VADDPS       Y2, Y9, Y9
+	VADDPS       Y12, Y9, Y9
+	VADDPS       Y1, Y9, Y9
+	VMOVUPS      Y9, (AX)
+	VSUBPS       Y11, Y10, Y9
+	VMOVUPS      Y9, 1024(AX)
+	VADDPS       Y3, Y0, Y9
+	VMOVUPS      Y9, 2048(AX)
+	VADDPS       Y6, Y8, Y9
+	VMOVUPS      Y9, 3072(AX)
+	VSUBPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 4096(AX)
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 5120(AX)
+	VADDPS       Y10, Y11, Y11
+	VMOVUPS      Y11, 6144(AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	XORQ         $+1, BX
+	JNE          group9
+	ADDQ         $+0, AX
+	ADDQ         $+576, CX
+	DECQ         DX
+	JNE          group9
+	MOVQ         $+7, DX
+	LEAQ         127(SP), BX
+	ANDQ         $-32, BX
+	XORQ         SI, SI
+
+group10:
+	VMOVUPS      1280(CX), Y11
+	VMOVUPS      1152(CX), Y10
+	VADDPS       Y10, Y11, Y10
+	VMOVUPS      1216(CX), Y3
+	VADDPS       Y3, Y11, Y11
+	VMOVUPS      1088(CX), Y3
+	VMOVUPS      960(CX), Y0
+	VADDPS       Y0, Y3, Y0
+	VMOVUPS      1024(CX), Y6
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      896(CX), Y6
+	VMOVUPS      768(CX), Y8
+	VADDPS       Y8, Y6, Y8
+	VMOVUPS      832(CX), Y9
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      704(CX), Y9
+	VMOVUPS      576(CX), Y1
+	VADDPS       Y1, Y9, Y1
+	VMOVUPS      640(CX), Y12
+	VADDPS       Y12, Y9, Y9
+	VMOVUPS      512(CX), Y12
+	VMOVUPS      384(CX), Y2
+	VADDPS       Y2, Y12, Y2
+	VMOVUPS      448(CX), Y7
+	VADDPS       Y7, Y12, Y12
+	VMOVUPS      320(CX), Y7
+	VMOVUPS      192(CX), Y5
+	VADDPS       Y5, Y7, Y5
+	VMOVUPS      256(CX), Y4
+	VADDPS       Y4, Y7, Y7
+	VMULPS       wave781831<>+0(SB), Y6, Y4
+	VFNMADD231PS wave781831<>+0(SB), Y9, Y4
+	VMOVUPS      Y6, (BX)
+	VMULPS       wave781831<>+0(SB), Y3, Y6
+	VFNMADD231PS wave781831<>+0(SB), Y12, Y6
+	VMOVUPS      Y3, 32(BX)
+	VMULPS       wave781831<>+0(SB), Y11, Y3
+	VFNMADD231PS wave781831<>+0(SB), Y7, Y3
+	VMOVUPS      Y11, 64(BX)
+	VADDPS       Y1, Y8, Y11
+	VMOVUPS      Y7, 96(BX)
+	VADDPS       Y2, Y0, Y7
+	VMOVUPS      Y12, 128(BX)
+	VADDPS       Y5, Y10, Y12
+	VMOVUPS      Y9, 160(BX)
+	VMOVUPS      128(CX), Y9
+	VMOVUPS      Y5, 192(BX)
+	VMOVUPS      (CX), Y5
+	VADDPS       Y5, Y9, Y9
+	VMOVAPS      Y6, Y5
+	VFNMADD231PS wave1246980<>+0(SB), Y4, Y5
+	VFNMADD231PS wave554958<>+0(SB), Y3, Y5
+	VMOVUPS      Y5, 224(BX)
+	VMOVAPS      Y9, Y5
+	VFNMADD231PS wave222521<>+0(SB), Y11, Y5
+	VFMADD231PS  wave623490<>+0(SB), Y7, Y5
+	VFNMADD231PS wave900969<>+0(SB), Y12, Y5
+	VMOVUPS      Y5, 256(BX)
+	VMOVAPS      Y4, Y5
+	VFMADD231PS  wave554958<>+0(SB), Y6, Y5
+	VFNMADD231PS wave1246980<>+0(SB), Y3, Y5
+	VMOVUPS      Y5, 288(BX)
+	VMOVAPS      Y9, Y5
+	VFMADD231PS  wave623490<>+0(SB), Y11, Y5
+	VFNMADD231PS wave900969<>+0(SB), Y7, Y5
+	VFNMADD231PS wave222521<>+0(SB), Y12, Y5
+	VFMADD231PS  wave554958<>+0(SB), Y4, Y3
+	VFMADD231PS  wave1246980<>+0(SB), Y6, Y3
+	VMOVAPS      Y9, Y6
+	VFNMADD231PS wave900969<>+0(SB), Y11, Y6
+	VFNMADD231PS wave222521<>+0(SB), Y7, Y6
+	VFMADD231PS  wave623490<>+0(SB), Y12, Y6
+	VMULPS       wave781831<>+0(SB), Y8, Y8
+	VFNMADD231PS wave781831<>+0(SB), Y1, Y8
+	VMULPS       wave781831<>+0(SB), Y0, Y0
+	VFNMADD231PS wave781831<>+0(SB), Y2, Y0
+	VMULPS       wave781831<>+0(SB), Y10, Y10
+	VMOVUPS      192(BX), Y2
+	VFNMADD231PS wave781831<>+0(SB), Y2, Y10
+	VMOVUPS      (BX), Y2
+	VMOVUPS      160(BX), Y1
+	VADDPS       Y1, Y2, Y2
+	VMOVUPS      32(BX), Y1
+	VMOVUPS      128(BX), Y4
+	VADDPS       Y4, Y1, Y1
+	VMOVUPS      64(BX), Y4
+	VMOVUPS      Y5, 128(BX)
+	VMOVUPS      96(BX), Y5
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      128(CX), Y5
+	VMOVUPS      Y3, 96(BX)
+	VMOVUPS      64(CX), Y3
+	VADDPS       Y3, Y5, Y5
+	VMOVAPS      Y0, Y3
+	VFNMADD231PS wave1246980<>+0(SB), Y8, Y3
+	VFNMADD231PS wave554958<>+0(SB), Y10, Y3
+	VMOVUPS      Y6, 64(BX)
+	VMOVAPS      Y5, Y6
+	VFNMADD231PS wave222521<>+0(SB), Y2, Y6
+	VFMADD231PS  wave623490<>+0(SB), Y1, Y6
+	VFNMADD231PS wave900969<>+0(SB), Y4, Y6
+	VMOVUPS      Y9, 32(BX)
+	VMOVAPS      Y8, Y9
+	VFMADD231PS  wave554958<>+0(SB), Y0, Y9
+	VFNMADD231PS wave1246980<>+0(SB), Y10, Y9
+	VMOVUPS      Y12, 160(BX)
+	VMOVAPS      Y5, Y12
+	VFMADD231PS  wave623490<>+0(SB), Y2, Y12
+	VFNMADD231PS wave900969<>+0(SB), Y1, Y12
+	VFNMADD231PS wave222521<>+0(SB), Y4, Y12
+	VFMADD231PS  wave554958<>+0(SB), Y8, Y10
+	VFMADD231PS  wave1246980<>+0(SB), Y0, Y10
+	VMOVAPS      Y5, Y0
+	VFNMADD231PS wave900969<>+0(SB), Y2, Y0
+	VFNMADD231PS wave222521<>+0(SB), Y1, Y0
+	VFMADD231PS  wave623490<>+0(SB), Y4, Y0
+	VADDPS       Y1, Y2, Y2
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VADDPS       Y0, Y10, Y2
+	VMOVUPS      Y2, 1024(AX)
+	VSUBPS       Y9, Y12, Y2
+	VMOVUPS      Y2, 2048(AX)
+	VSUBPS       Y3, Y6, Y2
+	VMOVUPS      Y2, 3072(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 4096(AX)
+	VADDPS       Y12, Y9, Y9
+	VMOVUPS      Y9, 5120(AX)
+	VSUBPS       Y10, Y0, Y0
+	VMOVUPS      Y0, 6144(AX)
+	VADDPS       Y7, Y11, Y11
+	VMOVUPS      160(BX), Y7
+	VADDPS       Y7, Y11, Y11
+	VMOVUPS      32(BX), Y7
+	VADDPS       Y7, Y11, Y11
+	VMOVUPS      Y11, 64(AX)
+	VMOVUPS      64(BX), Y11
+	VMOVUPS      96(BX), Y7
+	VSUBPS       Y7, Y11, Y0
+	VMOVUPS      Y0, 1088(AX)
+	VMOVUPS      288(BX), Y0
+	VMOVUPS      128(BX), Y10
+	VADDPS       Y10, Y0, Y9
+	VMOVUPS      Y9, 2112(AX)
+	VMOVUPS      224(BX), Y9
+	VMOVUPS      256(BX), Y12
+	VADDPS       Y12, Y9, Y3
+	VMOVUPS      Y3, 3136(AX)
+	VSUBPS       Y9, Y12, Y12
+	VMOVUPS      Y12, 4160(AX)
+	VSUBPS       Y0, Y10, Y10
+	VMOVUPS      Y10, 5184(AX)
+	VADDPS       Y11, Y7, Y7
+	VMOVUPS      Y7, 6208(AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	XORQ         $+1, SI
+	JNE          group10
+	ADDQ         $+64, AX
+	ADDQ         $+1280, CX
+	DECQ         DX
+	JNE          group10
+
+columns1:
+	MOVQ back+16(FP), AX
+	MOVQ between+8(FP), CX
+	MOVQ odd+72(FP), DX
+	LEAQ 479(SP), BX
+	ANDQ $-32, BX
+	XORQ SI, SI
+
+group11:
+	VMOVUPS      512(CX), Y7
+	VMULPS       wave923880<>+0(SB), Y7, Y7
+	VMOVUPS      384(CX), Y11
+	VFNMADD231PS wave923880<>+0(SB), Y11, Y7
+	VMOVUPS      576(CX), Y11
+	VMULPS       wave923880<>+0(SB), Y11, Y11
+	VMOVUPS      448(CX), Y10
+	VFNMADD231PS wave923880<>+0(SB), Y10, Y11
+	VMOVUPS      320(CX), Y10
+	VMULPS       wave923880<>+0(SB), Y10, Y10
+	VMOVUPS      192(CX), Y0
+	VFNMADD231PS wave923880<>+0(SB), Y0, Y10
+	VMOVUPS      256(CX), Y0
+	VMULPS       wave923880<>+0(SB), Y0, Y0
+	VMOVUPS      128(CX), Y12
+	VFNMADD231PS wave923880<>+0(SB), Y12, Y0
+	VMULPS       wave414214<>+0(SB), Y7, Y12
+	VFNMADD231PS wave414214<>+0(SB), Y10, Y12
+	VMULPS       wave414214<>+0(SB), Y11, Y9
+	VFMADD231PS  wave414214<>+0(SB), Y0, Y9
+	VADDPS       Y10, Y7, Y7
+	VSUBPS       Y0, Y11, Y11
+	VMOVUPS      832(CX), Y0
+	VMULPS       wave707107<>+0(SB), Y0, Y10
+	VMOVUPS      704(CX), Y3
+	VFNMADD231PS wave707107<>+0(SB), Y3, Y10
+	VMOVUPS      768(CX), Y6
+	VMULPS       wave707107<>+0(SB), Y6, Y6
+	VMOVUPS      640(CX), Y2
+	VFNMADD231PS wave707107<>+0(SB), Y2, Y6
+	VMOVUPS      (CX), Y2
+	VMOVUPS      64(CX), Y5
+	VSUBPS       Y5, Y2, Y4
+	VMOVAPS      Y12, Y1
+	VFNMADD231PS wave2414214<>+0(SB), Y9, Y1
+	VFMADD231PS  wave2414214<>+0(SB), Y12, Y9
+	VADDPS       Y6, Y10, Y12
+	VMOVUPS      Y1, (BX)
+	VMOVUPS      960(CX), Y1
+	VMOVUPS      Y9, 32(BX)
+	VADDPS       Y4, Y1, Y9
+	VSUBPS       Y12, Y9, Y8
+	VADDPS       Y9, Y12, Y12
+	VMOVAPS      Y7, Y9
+	VFNMADD231PS wave414214<>+0(SB), Y11, Y9
+	VFMADD231PS  wave414214<>+0(SB), Y7, Y11
+	VSUBPS       Y6, Y10, Y10
+	VSUBPS       Y1, Y4, Y4
+	VSUBPS       Y10, Y4, Y1
+	VADDPS       Y4, Y10, Y10
+	VADDPS       Y3, Y0, Y0
+	VADDPS       Y2, Y5, Y5
+	VMOVUPS      576(CX), Y2
+	VMOVUPS      448(CX), Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      512(CX), Y3
+	VMOVUPS      384(CX), Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVUPS      320(CX), Y4
+	VMOVUPS      192(CX), Y6
+	VADDPS       Y6, Y4, Y4
+	VMOVUPS      256(CX), Y6
+	VMOVUPS      128(CX), Y7
+	VADDPS       Y7, Y6, Y6
+	VMULPS       wave707107<>+0(SB), Y2, Y7
+	VFNMADD231PS wave707107<>+0(SB), Y4, Y7
+	VMOVUPS      Y8, 64(BX)
+	VMULPS       wave707107<>+0(SB), Y3, Y8
+	VFNMADD231PS wave707107<>+0(SB), Y6, Y8
+	VMOVUPS      Y9, 96(BX)
+	VMOVUPS      896(CX), Y9
+	VMOVUPS      Y1, 128(BX)
+	VSUBPS       Y9, Y5, Y1
+	VMOVUPS      Y12, 160(BX)
+	VADDPS       Y8, Y7, Y12
+	VMOVUPS      Y12, 192(BX)
+	VADDPS       Y1, Y0, Y12
+	VSUBPS       Y8, Y7, Y7
+	VSUBPS       Y0, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      768(CX), Y6
+	VMOVUPS      640(CX), Y4
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y5, Y9, Y9
+	VSUBPS       Y6, Y9, Y5
+	VADDPS       Y9, Y6, Y6
+	VADDPS       Y6, Y3, Y9
+	VMOVUPS      Y9, (AX)
+	VADDPS       Y10, Y11, Y9
+	VMOVUPS      Y9, 64(AX)
+	VADDPS       Y1, Y7, Y9
+	VMOVUPS      Y9, 128(AX)
+	VMOVUPS      160(BX), Y9
+	VMOVUPS      32(BX), Y4
+	VSUBPS       Y4, Y9, Y0
+	VMOVUPS      Y0, 192(AX)
+	VSUBPS       Y2, Y5, Y0
+	VMOVUPS      Y0, 256(AX)
+	VMOVUPS      96(BX), Y0
+	VMOVUPS      128(BX), Y8
+	VMOVUPS      Y2, 224(BX)
+	VADDPS       Y8, Y0, Y0
+	VMOVUPS      Y0, 320(AX)
+	VMOVUPS      192(BX), Y0
+	VADDPS       Y12, Y0, Y0
+	VMOVUPS      Y0, 384(AX)
+	VMOVUPS      64(BX), Y0
+	VMOVUPS      (BX), Y2
+	VMOVUPS      Y12, 256(BX)
+	VSUBPS       Y2, Y0, Y12
+	VMOVUPS      Y12, 448(AX)
+	VSUBPS       Y3, Y6, Y6
+	VMOVUPS      Y6, 512(AX)
+	VSUBPS       Y11, Y10, Y10
+	VMOVUPS      Y10, 576(AX)
+	VSUBPS       Y7, Y1, Y1
+	VMOVUPS      Y1, 640(AX)
+	VADDPS       Y9, Y4, Y4
+	VMOVUPS      Y4, 704(AX)
+	VMOVUPS      224(BX), Y4
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      Y4, 768(AX)
+	VMOVUPS      96(BX), Y4
+	VSUBPS       Y4, Y8, Y8
+	VMOVUPS      Y8, 832(AX)
+	VMOVUPS      256(BX), Y8
+	VMOVUPS      192(BX), Y4
+	VSUBPS       Y4, Y8, Y8
+	VMOVUPS      Y8, 896(AX)
+	VADDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 960(AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, CX
+	XORQ         $+1, SI
+	JNE          group11
 	ADDQ         $+960, AX
 	ADDQ         $+960, CX
 	DECQ         DX
-	JNE          group7
+	JNE          group11
 	MOVQ         dst+0(FP), AX
 	MOVQ         back+16(FP), CX
 	MOVQ         place+48(FP), DX
@@ -874,30 +1408,30 @@ group7:
 	MOVQ         n+56(FP), SI
 	MOVQ         stride+64(FP), DI
 	TESTQ        SI, SI
-	JE           all9
+	JE           all13
 	MOVQ         check+40(FP), R8
-	VMOVUPS      (R8), Y8
-	VMOVUPS      32(R8), Y6
-	VXORPS       Y0, Y0, Y0
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y0
+	VXORPS       Y8, Y8, Y8
 
-take8:
+take12:
 	MOVLQSX      (DX), R9
-	VBROADCASTSS (BX), Y5
-	VMULPS       (CX)(R9*1), Y5, Y4
-	VMOVUPS      Y4, (AX)
-	VFMADD231PS  Y0, Y4, Y8
-	VMULPS       32(CX)(R9*1), Y5, Y5
-	VMOVUPS      Y5, 32(AX)
-	VFMADD231PS  Y0, Y5, Y6
+	VBROADCASTSS (BX), Y4
+	VMULPS       (CX)(R9*1), Y4, Y5
+	VMOVUPS      Y5, (AX)
+	VFMADD231PS  Y8, Y5, Y2
+	VMULPS       32(CX)(R9*1), Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	VFMADD231PS  Y8, Y4, Y0
 	ADDQ         $0x04, DX
 	ADDQ         $0x04, BX
 	ADDQ         DI, AX
 	DECQ         SI
-	JNE          take8
-	VMOVUPS      Y8, (R8)
-	VMOVUPS      Y6, 32(R8)
+	JNE          take12
+	VMOVUPS      Y2, (R8)
+	VMOVUPS      Y0, 32(R8)
 
-all9:
+all13:
 	VZEROUPPER
 	RET
 
@@ -1056,6 +1590,27 @@ store:
 	VZEROUPPER
 	RET
 
+// func linesAVX2(dst *float32, src *float32, n int, dstStride int, srcStride int)
+// Requires: AVX
+TEXT ·linesAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ dstStride+24(FP), BX
+	MOVQ srcStride+32(FP), SI
+
+line:
+	VMOVUPS (CX), Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(CX), Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    SI, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNE     line
+	VZEROUPPER
+	RET
+
 // func forwardAVX512(dst *float32, between *float32, in *float32, src *float32, place *int32, n int, stride int, odd int)
 // Requires: AVX, AVX512F
 TEXT ·forwardAVX512(SB), NOSPLIT, $0-64
@@ -1194,201 +1749,398 @@ group3:
 	JNE          group3
 	MOVQ         odd+56(FP), AX
 	CMPQ         AX, $0x03
-	JEQ          three4
-	MOVQ         dst+0(FP), AX
-	MOVQ         between+8(FP), CX
-	MOVQ         $+2, DX
-	VBROADCASTSS wave309017<>+0(SB), Z3
-	VBROADCASTSS wave809017<>+0(SB), Z2
-	VBROADCASTSS wave618034<>+0(SB), Z1
-	VBROADCASTSS minuswave951057<>+0(SB), Z0
-
-group6:
-	VMOVUPS      1024(CX), Z7
-	VMOVUPS      4096(CX), Z18
-	VADDPS       Z18, Z7, Z21
-	VMOVUPS      2048(CX), Z17
-	VMOVUPS      3072(CX), Z8
-	VADDPS       Z8, Z17, Z12
-	VSUBPS       Z18, Z7, Z7
-	VSUBPS       Z8, Z17, Z17
-	VMOVUPS      (CX), Z8
-	VADDPS       Z21, Z8, Z18
-	VADDPS       Z12, Z18, Z18
-	VMOVUPS      Z18, (AX)
-	VMOVAPS      Z8, Z18
-	VFMADD231PS  Z3, Z21, Z18
-	VFNMADD231PS Z2, Z12, Z18
-	VMOVUPS      Z18, 64(AX)
-	VFNMADD231PS Z2, Z21, Z8
-	VFMADD231PS  Z3, Z12, Z8
-	VMOVUPS      Z8, 256(AX)
-	VMOVAPS      Z7, Z12
-	VFMADD231PS  Z1, Z17, Z12
-	VFNMADD231PS Z1, Z7, Z17
-	VMULPS       Z0, Z12, Z12
-	VMOVUPS      Z12, 128(AX)
-	VMULPS.BCST  wave951057<>+0(SB), Z17, Z17
-	VMOVUPS      Z17, 320(AX)
-	VADDPS       Z12, Z18, Z18
-	VMOVUPS      Z18, 192(AX)
-	VADDPS       Z17, Z8, Z8
-	VMOVUPS      Z8, 384(AX)
-	ADDQ         $+448, AX
-	ADDQ         $+64, CX
-	DECQ         DX
-	JNE          group6
-	MOVQ         $+7, DX
-	VBROADCASTSS wave951057<>+0(SB), Z0
-	VBROADCASTSS wave309017<>+0(SB), Z1
-	VBROADCASTSS wave809017<>+0(SB), Z2
-	VBROADCASTSS wave618034<>+0(SB), Z3
-
-group7:
-	VMOVUPS      1024(CX), Z8
-	VMOVUPS      4096(CX), Z17
-	VADDPS       Z17, Z8, Z18
-	VMOVUPS      2048(CX), Z12
-	VMOVUPS      3072(CX), Z7
-	VADDPS       Z7, Z12, Z21
-	VSUBPS       Z17, Z8, Z8
-	VSUBPS       Z7, Z12, Z12
-	VMOVUPS      (CX), Z7
-	VADDPS       Z18, Z7, Z17
-	VADDPS       Z21, Z17, Z17
-	VMOVUPS      Z17, (AX)
-	VMOVAPS      Z7, Z4
-	VFMADD231PS  Z1, Z18, Z4
-	VFNMADD231PS Z2, Z21, Z4
-	VFNMADD231PS Z2, Z18, Z7
-	VFMADD231PS  Z1, Z21, Z7
-	VMOVAPS      Z8, Z21
-	VFMADD231PS  Z3, Z12, Z21
-	VFNMADD231PS Z3, Z8, Z12
-	VMOVUPS      1088(CX), Z8
-	VMOVUPS      4160(CX), Z18
-	VADDPS       Z18, Z8, Z15
-	VMOVUPS      2112(CX), Z14
-	VMOVUPS      3136(CX), Z11
-	VADDPS       Z11, Z14, Z5
-	VSUBPS       Z18, Z8, Z8
-	VSUBPS       Z11, Z14, Z14
-	VMOVUPS      64(CX), Z11
-	VADDPS       Z15, Z11, Z18
-	VADDPS       Z5, Z18, Z18
-	VMOVUPS      Z18, 64(AX)
-	VMOVAPS      Z11, Z13
-	VFMADD231PS  Z1, Z15, Z13
-	VFNMADD231PS Z2, Z5, Z13
-	VFNMADD231PS Z2, Z15, Z11
-	VFMADD231PS  Z1, Z5, Z11
-	VMOVAPS      Z8, Z5
-	VFMADD231PS  Z3, Z14, Z5
-	VFNMADD231PS Z3, Z8, Z14
-	VMOVAPS      Z4, Z8
-	VFMADD231PS  Z0, Z5, Z8
-	VMOVUPS      Z8, 192(AX)
-	VMOVAPS      Z13, Z15
-	VFNMADD231PS Z0, Z21, Z15
-	VMOVUPS      Z15, 256(AX)
-	VMOVAPS      Z7, Z19
-	VFNMADD231PS Z0, Z14, Z19
-	VMOVUPS      Z19, 384(AX)
-	VMOVAPS      Z11, Z9
-	VFMADD231PS  Z0, Z12, Z9
-	VMOVUPS      Z9, 448(AX)
-	VFMADD231PS  Z0, Z14, Z7
-	VMOVUPS      Z7, 576(AX)
-	VFNMADD231PS Z0, Z12, Z11
-	VMOVUPS      Z11, 640(AX)
-	VFNMADD231PS Z0, Z5, Z4
-	VMOVUPS      Z4, 768(AX)
-	VFMADD231PS  Z0, Z21, Z13
-	VMOVUPS      Z13, 832(AX)
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      Z17, 128(AX)
-	VADDPS       Z15, Z8, Z8
-	VMOVUPS      Z8, 320(AX)
-	VADDPS       Z9, Z19, Z19
-	VMOVUPS      Z19, 512(AX)
-	VADDPS       Z11, Z7, Z7
-	VMOVUPS      Z7, 704(AX)
-	VADDPS       Z13, Z4, Z4
-	VMOVUPS      Z4, 896(AX)
-	ADDQ         $+960, AX
-	ADDQ         $+128, CX
-	DECQ         DX
-	JNE          group7
-	JMP          columns5
-
-three4:
+	JNE          odd5
 	MOVQ         dst+0(FP), AX
 	MOVQ         between+8(FP), CX
 	MOVQ         $+2, DX
 	VBROADCASTSS wave500000<>+0(SB), Z3
 	VBROADCASTSS minuswave866025<>+0(SB), Z2
 
-group8:
+group6:
 	VMOVUPS      1024(CX), Z1
 	VMOVUPS      2048(CX), Z0
-	VADDPS       Z0, Z1, Z4
-	VMOVUPS      (CX), Z13
-	VADDPS       Z4, Z13, Z7
-	VMOVUPS      Z7, (AX)
-	VFNMADD231PS Z3, Z4, Z13
-	VMOVUPS      Z13, 64(AX)
+	VADDPS       Z0, Z1, Z7
+	VMOVUPS      (CX), Z18
+	VADDPS       Z7, Z18, Z21
+	VMOVUPS      Z21, (AX)
+	VFNMADD231PS Z3, Z7, Z18
+	VMOVUPS      Z18, 64(AX)
 	VSUBPS       Z0, Z1, Z1
 	VMULPS       Z2, Z1, Z1
 	VMOVUPS      Z1, 128(AX)
-	VADDPS       Z1, Z13, Z13
-	VMOVUPS      Z13, 192(AX)
+	VADDPS       Z1, Z18, Z18
+	VMOVUPS      Z18, 192(AX)
 	ADDQ         $+256, AX
 	ADDQ         $+64, CX
 	DECQ         DX
-	JNE          group8
+	JNE          group6
 	MOVQ         $+7, DX
 	VBROADCASTSS wave866025<>+0(SB), Z2
 	VBROADCASTSS wave500000<>+0(SB), Z3
 
-group9:
-	VMOVUPS      1024(CX), Z13
+group7:
+	VMOVUPS      1024(CX), Z18
 	VMOVUPS      2048(CX), Z1
-	VADDPS       Z1, Z13, Z0
-	VMOVUPS      (CX), Z4
-	VADDPS       Z0, Z4, Z7
-	VMOVUPS      Z7, (AX)
-	VFNMADD231PS Z3, Z0, Z4
-	VSUBPS       Z1, Z13, Z13
+	VADDPS       Z1, Z18, Z0
+	VMOVUPS      (CX), Z7
+	VADDPS       Z0, Z7, Z21
+	VMOVUPS      Z21, (AX)
+	VFNMADD231PS Z3, Z0, Z7
+	VSUBPS       Z1, Z18, Z18
 	VMOVUPS      1088(CX), Z1
 	VMOVUPS      2112(CX), Z0
-	VADDPS       Z0, Z1, Z11
-	VMOVUPS      64(CX), Z19
-	VADDPS       Z11, Z19, Z9
-	VMOVUPS      Z9, 64(AX)
-	VFNMADD231PS Z3, Z11, Z19
+	VADDPS       Z0, Z1, Z17
+	VMOVUPS      64(CX), Z8
+	VADDPS       Z17, Z8, Z12
+	VMOVUPS      Z12, 64(AX)
+	VFNMADD231PS Z3, Z17, Z8
 	VSUBPS       Z0, Z1, Z1
-	VMOVAPS      Z4, Z0
+	VMOVAPS      Z7, Z0
 	VFMADD231PS  Z2, Z1, Z0
 	VMOVUPS      Z0, 192(AX)
-	VMOVAPS      Z19, Z11
-	VFNMADD231PS Z2, Z13, Z11
-	VMOVUPS      Z11, 256(AX)
-	VFNMADD231PS Z2, Z1, Z4
-	VMOVUPS      Z4, 384(AX)
-	VFMADD231PS  Z2, Z13, Z19
-	VMOVUPS      Z19, 448(AX)
-	VADDPS       Z9, Z7, Z7
-	VMOVUPS      Z7, 128(AX)
-	VADDPS       Z11, Z0, Z0
+	VMOVAPS      Z8, Z17
+	VFNMADD231PS Z2, Z18, Z17
+	VMOVUPS      Z17, 256(AX)
+	VFNMADD231PS Z2, Z1, Z7
+	VMOVUPS      Z7, 384(AX)
+	VFMADD231PS  Z2, Z18, Z8
+	VMOVUPS      Z8, 448(AX)
+	VADDPS       Z12, Z21, Z21
+	VMOVUPS      Z21, 128(AX)
+	VADDPS       Z17, Z0, Z0
 	VMOVUPS      Z0, 320(AX)
-	VADDPS       Z19, Z4, Z4
-	VMOVUPS      Z4, 512(AX)
+	VADDPS       Z8, Z7, Z7
+	VMOVUPS      Z7, 512(AX)
 	ADDQ         $+576, AX
 	ADDQ         $+128, CX
 	DECQ         DX
-	JNE          group9
+	JNE          group7
+	JMP          columns4
 
-columns5:
+odd5:
+	MOVQ         odd+56(FP), AX
+	CMPQ         AX, $0x05
+	JNE          odd8
+	MOVQ         dst+0(FP), AX
+	MOVQ         between+8(FP), CX
+	MOVQ         $+2, DX
+	VBROADCASTSS wave309017<>+0(SB), Z3
+	VBROADCASTSS wave809017<>+0(SB), Z2
+	VBROADCASTSS wave618034<>+0(SB), Z7
+	VBROADCASTSS minuswave951057<>+0(SB), Z8
+
+group9:
+	VMOVUPS      1024(CX), Z0
+	VMOVUPS      4096(CX), Z17
+	VADDPS       Z17, Z0, Z21
+	VMOVUPS      2048(CX), Z12
+	VMOVUPS      3072(CX), Z18
+	VADDPS       Z18, Z12, Z1
+	VSUBPS       Z17, Z0, Z0
+	VSUBPS       Z18, Z12, Z12
+	VMOVUPS      (CX), Z18
+	VADDPS       Z21, Z18, Z17
+	VADDPS       Z1, Z17, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVAPS      Z18, Z17
+	VFMADD231PS  Z3, Z21, Z17
+	VFNMADD231PS Z2, Z1, Z17
+	VMOVUPS      Z17, 64(AX)
+	VFNMADD231PS Z2, Z21, Z18
+	VFMADD231PS  Z3, Z1, Z18
+	VMOVUPS      Z18, 256(AX)
+	VMOVAPS      Z0, Z1
+	VFMADD231PS  Z7, Z12, Z1
+	VFNMADD231PS Z7, Z0, Z12
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      Z1, 128(AX)
+	VMULPS.BCST  wave951057<>+0(SB), Z12, Z12
+	VMOVUPS      Z12, 320(AX)
+	VADDPS       Z1, Z17, Z17
+	VMOVUPS      Z17, 192(AX)
+	VADDPS       Z12, Z18, Z18
+	VMOVUPS      Z18, 384(AX)
+	ADDQ         $+448, AX
+	ADDQ         $+64, CX
+	DECQ         DX
+	JNE          group9
+	MOVQ         $+7, DX
+	VBROADCASTSS wave951057<>+0(SB), Z8
+	VBROADCASTSS wave309017<>+0(SB), Z7
+	VBROADCASTSS wave809017<>+0(SB), Z2
+	VBROADCASTSS wave618034<>+0(SB), Z3
+
+group10:
+	VMOVUPS      1024(CX), Z18
+	VMOVUPS      4096(CX), Z12
+	VADDPS       Z12, Z18, Z17
+	VMOVUPS      2048(CX), Z1
+	VMOVUPS      3072(CX), Z0
+	VADDPS       Z0, Z1, Z21
+	VSUBPS       Z12, Z18, Z18
+	VSUBPS       Z0, Z1, Z1
+	VMOVUPS      (CX), Z0
+	VADDPS       Z17, Z0, Z12
+	VADDPS       Z21, Z12, Z12
+	VMOVUPS      Z12, (AX)
+	VMOVAPS      Z0, Z4
+	VFMADD231PS  Z7, Z17, Z4
+	VFNMADD231PS Z2, Z21, Z4
+	VFNMADD231PS Z2, Z17, Z0
+	VFMADD231PS  Z7, Z21, Z0
+	VMOVAPS      Z18, Z21
+	VFMADD231PS  Z3, Z1, Z21
+	VFNMADD231PS Z3, Z18, Z1
+	VMOVUPS      1088(CX), Z18
+	VMOVUPS      4160(CX), Z17
+	VADDPS       Z17, Z18, Z15
+	VMOVUPS      2112(CX), Z14
+	VMOVUPS      3136(CX), Z11
+	VADDPS       Z11, Z14, Z5
+	VSUBPS       Z17, Z18, Z18
+	VSUBPS       Z11, Z14, Z14
+	VMOVUPS      64(CX), Z11
+	VADDPS       Z15, Z11, Z17
+	VADDPS       Z5, Z17, Z17
+	VMOVUPS      Z17, 64(AX)
+	VMOVAPS      Z11, Z13
+	VFMADD231PS  Z7, Z15, Z13
+	VFNMADD231PS Z2, Z5, Z13
+	VFNMADD231PS Z2, Z15, Z11
+	VFMADD231PS  Z7, Z5, Z11
+	VMOVAPS      Z18, Z5
+	VFMADD231PS  Z3, Z14, Z5
+	VFNMADD231PS Z3, Z18, Z14
+	VMOVAPS      Z4, Z18
+	VFMADD231PS  Z8, Z5, Z18
+	VMOVUPS      Z18, 192(AX)
+	VMOVAPS      Z13, Z15
+	VFNMADD231PS Z8, Z21, Z15
+	VMOVUPS      Z15, 256(AX)
+	VMOVAPS      Z0, Z19
+	VFNMADD231PS Z8, Z14, Z19
+	VMOVUPS      Z19, 384(AX)
+	VMOVAPS      Z11, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 448(AX)
+	VFMADD231PS  Z8, Z14, Z0
+	VMOVUPS      Z0, 576(AX)
+	VFNMADD231PS Z8, Z1, Z11
+	VMOVUPS      Z11, 640(AX)
+	VFNMADD231PS Z8, Z5, Z4
+	VMOVUPS      Z4, 768(AX)
+	VFMADD231PS  Z8, Z21, Z13
+	VMOVUPS      Z13, 832(AX)
+	VADDPS       Z17, Z12, Z12
+	VMOVUPS      Z12, 128(AX)
+	VADDPS       Z15, Z18, Z18
+	VMOVUPS      Z18, 320(AX)
+	VADDPS       Z9, Z19, Z19
+	VMOVUPS      Z19, 512(AX)
+	VADDPS       Z11, Z0, Z0
+	VMOVUPS      Z0, 704(AX)
+	VADDPS       Z13, Z4, Z4
+	VMOVUPS      Z4, 896(AX)
+	ADDQ         $+960, AX
+	ADDQ         $+128, CX
+	DECQ         DX
+	JNE          group10
+	JMP          columns4
+
+odd8:
+	MOVQ         dst+0(FP), AX
+	MOVQ         between+8(FP), CX
+	MOVQ         $+2, DX
+	VBROADCASTSS wave623490<>+0(SB), Z3
+	VBROADCASTSS wave222521<>+0(SB), Z2
+	VBROADCASTSS wave900969<>+0(SB), Z7
+	VBROADCASTSS wave1246980<>+0(SB), Z8
+
+group12:
+	VMOVUPS           1024(CX), Z4
+	VMOVUPS           6144(CX), Z13
+	VADDPS            Z13, Z4, Z0
+	VSUBPS            Z13, Z4, Z4
+	VMOVUPS           (CX), Z13
+	VADDPS            Z0, Z13, Z11
+	VMOVUPS           2048(CX), Z19
+	VMOVUPS           5120(CX), Z9
+	VADDPS            Z9, Z19, Z18
+	VSUBPS            Z9, Z19, Z19
+	VADDPS            Z18, Z11, Z11
+	VMOVUPS           3072(CX), Z9
+	VMOVUPS           4096(CX), Z15
+	VADDPS            Z15, Z9, Z12
+	VSUBPS            Z15, Z9, Z9
+	VADDPS            Z12, Z11, Z11
+	VMOVUPS           Z11, (AX)
+	VMOVAPS           Z13, Z11
+	VFMADD231PS       Z3, Z0, Z11
+	VFNMADD231PS      Z2, Z18, Z11
+	VFNMADD231PS      Z7, Z12, Z11
+	VMOVUPS           Z11, 64(AX)
+	VMOVAPS           Z13, Z15
+	VFNMADD231PS      Z2, Z0, Z15
+	VFNMADD231PS      Z7, Z18, Z15
+	VFMADD231PS       Z3, Z12, Z15
+	VMOVUPS           Z15, 256(AX)
+	VFNMADD231PS      Z7, Z0, Z13
+	VFMADD231PS       Z3, Z18, Z13
+	VFNMADD231PS      Z2, Z12, Z13
+	VMOVUPS           Z13, 448(AX)
+	VMOVAPS           Z4, Z12
+	VFMADD231PS       Z8, Z19, Z12
+	VFMADD231PS.BCST  wave554958<>+0(SB), Z9, Z12
+	VMOVAPS           Z9, Z18
+	VFMADD231PS.BCST  wave554958<>+0(SB), Z19, Z18
+	VFNMADD231PS      Z8, Z4, Z18
+	VFNMADD231PS.BCST wave554958<>+0(SB), Z4, Z19
+	VFNMADD231PS      Z8, Z9, Z19
+	VMULPS.BCST       minuswave781831<>+0(SB), Z12, Z12
+	VMOVUPS           Z12, 128(AX)
+	VMULPS.BCST       wave781831<>+0(SB), Z18, Z18
+	VMOVUPS           Z18, 320(AX)
+	VMULPS.BCST       wave781831<>+0(SB), Z19, Z19
+	VMOVUPS           Z19, 512(AX)
+	VADDPS            Z12, Z11, Z11
+	VMOVUPS           Z11, 192(AX)
+	VADDPS            Z18, Z15, Z15
+	VMOVUPS           Z15, 384(AX)
+	VADDPS            Z19, Z13, Z13
+	VMOVUPS           Z13, 576(AX)
+	ADDQ              $+640, AX
+	ADDQ              $+64, CX
+	DECQ              DX
+	JNE               group12
+	MOVQ              $+7, DX
+	VBROADCASTSS      wave781831<>+0(SB), Z8
+	VBROADCASTSS      wave623490<>+0(SB), Z7
+	VBROADCASTSS      wave222521<>+0(SB), Z2
+	VBROADCASTSS      wave900969<>+0(SB), Z3
+
+group13:
+	VMOVUPS           1024(CX), Z13
+	VMOVUPS           6144(CX), Z19
+	VADDPS            Z19, Z13, Z15
+	VSUBPS            Z19, Z13, Z13
+	VMOVUPS           (CX), Z19
+	VADDPS            Z15, Z19, Z18
+	VMOVUPS           2048(CX), Z11
+	VMOVUPS           5120(CX), Z12
+	VADDPS            Z12, Z11, Z9
+	VSUBPS            Z12, Z11, Z11
+	VADDPS            Z9, Z18, Z18
+	VMOVUPS           3072(CX), Z12
+	VMOVUPS           4096(CX), Z4
+	VADDPS            Z4, Z12, Z0
+	VSUBPS            Z4, Z12, Z12
+	VADDPS            Z0, Z18, Z18
+	VMOVUPS           Z18, (AX)
+	VMOVAPS           Z19, Z4
+	VFMADD231PS       Z7, Z15, Z4
+	VFNMADD231PS      Z2, Z9, Z4
+	VFNMADD231PS      Z3, Z0, Z4
+	VMOVAPS           Z19, Z17
+	VFNMADD231PS      Z2, Z15, Z17
+	VFNMADD231PS      Z3, Z9, Z17
+	VFMADD231PS       Z7, Z0, Z17
+	VFNMADD231PS      Z3, Z15, Z19
+	VFMADD231PS       Z7, Z9, Z19
+	VFNMADD231PS      Z2, Z0, Z19
+	VMOVAPS           Z13, Z0
+	VFMADD231PS.BCST  wave1246980<>+0(SB), Z11, Z0
+	VFMADD231PS.BCST  wave554958<>+0(SB), Z12, Z0
+	VMOVAPS           Z12, Z9
+	VFMADD231PS.BCST  wave554958<>+0(SB), Z11, Z9
+	VFNMADD231PS.BCST wave1246980<>+0(SB), Z13, Z9
+	VFNMADD231PS.BCST wave554958<>+0(SB), Z13, Z11
+	VFNMADD231PS.BCST wave1246980<>+0(SB), Z12, Z11
+	VMOVUPS           1088(CX), Z12
+	VMOVUPS           6208(CX), Z13
+	VADDPS            Z13, Z12, Z15
+	VSUBPS            Z13, Z12, Z12
+	VMOVUPS           64(CX), Z13
+	VADDPS            Z15, Z13, Z21
+	VMOVUPS           2112(CX), Z5
+	VMOVUPS           5184(CX), Z1
+	VADDPS            Z1, Z5, Z14
+	VSUBPS            Z1, Z5, Z5
+	VADDPS            Z14, Z21, Z21
+	VMOVUPS           3136(CX), Z1
+	VMOVUPS           4160(CX), Z6
+	VADDPS            Z6, Z1, Z10
+	VSUBPS            Z6, Z1, Z1
+	VADDPS            Z10, Z21, Z21
+	VMOVUPS           Z21, 64(AX)
+	VMOVAPS           Z13, Z6
+	VFMADD231PS       Z7, Z15, Z6
+	VFNMADD231PS      Z2, Z14, Z6
+	VFNMADD231PS      Z3, Z10, Z6
+	VMOVAPS           Z13, Z16
+	VFNMADD231PS      Z2, Z15, Z16
+	VFNMADD231PS      Z3, Z14, Z16
+	VFMADD231PS       Z7, Z10, Z16
+	VFNMADD231PS      Z3, Z15, Z13
+	VFMADD231PS       Z7, Z14, Z13
+	VFNMADD231PS      Z2, Z10, Z13
+	VMOVAPS           Z12, Z10
+	VFMADD231PS.BCST  wave1246980<>+0(SB), Z5, Z10
+	VFMADD231PS.BCST  wave554958<>+0(SB), Z1, Z10
+	VMOVAPS           Z1, Z14
+	VFMADD231PS.BCST  wave554958<>+0(SB), Z5, Z14
+	VFNMADD231PS.BCST wave1246980<>+0(SB), Z12, Z14
+	VFNMADD231PS.BCST wave554958<>+0(SB), Z12, Z5
+	VFNMADD231PS.BCST wave1246980<>+0(SB), Z1, Z5
+	VMOVAPS           Z4, Z1
+	VFMADD231PS       Z8, Z10, Z1
+	VMOVUPS           Z1, 192(AX)
+	VMOVAPS           Z6, Z12
+	VFNMADD231PS      Z8, Z0, Z12
+	VMOVUPS           Z12, 256(AX)
+	VMOVAPS           Z17, Z15
+	VFNMADD231PS      Z8, Z14, Z15
+	VMOVUPS           Z15, 384(AX)
+	VMOVAPS           Z16, Z20
+	VFMADD231PS       Z8, Z9, Z20
+	VMOVUPS           Z20, 448(AX)
+	VMOVAPS           Z19, Z22
+	VFNMADD231PS      Z8, Z5, Z22
+	VMOVUPS           Z22, 576(AX)
+	VMOVAPS           Z13, Z23
+	VFMADD231PS       Z8, Z11, Z23
+	VMOVUPS           Z23, 640(AX)
+	VFMADD231PS       Z8, Z5, Z19
+	VMOVUPS           Z19, 768(AX)
+	VFNMADD231PS      Z8, Z11, Z13
+	VMOVUPS           Z13, 832(AX)
+	VFMADD231PS       Z8, Z14, Z17
+	VMOVUPS           Z17, 960(AX)
+	VFNMADD231PS      Z8, Z9, Z16
+	VMOVUPS           Z16, 1024(AX)
+	VFNMADD231PS      Z8, Z10, Z4
+	VMOVUPS           Z4, 1152(AX)
+	VFMADD231PS       Z8, Z0, Z6
+	VMOVUPS           Z6, 1216(AX)
+	VADDPS            Z21, Z18, Z18
+	VMOVUPS           Z18, 128(AX)
+	VADDPS            Z12, Z1, Z1
+	VMOVUPS           Z1, 320(AX)
+	VADDPS            Z20, Z15, Z15
+	VMOVUPS           Z15, 512(AX)
+	VADDPS            Z23, Z22, Z22
+	VMOVUPS           Z22, 704(AX)
+	VADDPS            Z13, Z19, Z19
+	VMOVUPS           Z19, 896(AX)
+	VADDPS            Z16, Z17, Z17
+	VMOVUPS           Z17, 1088(AX)
+	VADDPS            Z6, Z4, Z4
+	VMOVUPS           Z4, 1280(AX)
+	ADDQ              $+1344, AX
+	ADDQ              $+128, CX
+	DECQ              DX
+	JNE               group13
+
+columns4:
 	VZEROUPPER
 	RET
 
@@ -1397,126 +2149,204 @@ columns5:
 TEXT ·backAVX512(SB), NOSPLIT, $0-80
 	MOVQ         odd+72(FP), AX
 	CMPQ         AX, $0x03
-	JEQ          three1
+	JNE          odd2
+	MOVQ         between+8(FP), AX
+	MOVQ         src+24(FP), CX
+	MOVQ         $+2, DX
+	VBROADCASTSS wave866025<>+0(SB), Z0
+	VBROADCASTSS wave500000<>+0(SB), Z1
+
+group3:
+	VMOVUPS      192(CX), Z2
+	VMOVUPS      64(CX), Z3
+	VADDPS       Z3, Z2, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      128(CX), Z4
+	VADDPS       Z4, Z2, Z2
+	VMOVUPS      (CX), Z4
+	VMOVAPS      Z4, Z5
+	VFNMADD231PS Z1, Z2, Z5
+	VADDPS       Z4, Z2, Z2
+	VMOVUPS      Z2, (AX)
+	VSUBPS       Z3, Z5, Z2
+	VMOVUPS      Z2, 1024(AX)
+	VADDPS       Z5, Z3, Z3
+	VMOVUPS      Z3, 2048(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+256, CX
+	DECQ         DX
+	JNE          group3
+	MOVQ         $+7, DX
+	VBROADCASTSS wave866025<>+0(SB), Z1
+	VBROADCASTSS wave500000<>+0(SB), Z0
+
+group4:
+	VMOVUPS      512(CX), Z3
+	VMOVUPS      384(CX), Z5
+	VADDPS       Z5, Z3, Z5
+	VMOVUPS      448(CX), Z2
+	VADDPS       Z2, Z3, Z3
+	VMOVUPS      320(CX), Z2
+	VMOVUPS      192(CX), Z4
+	VADDPS       Z4, Z2, Z4
+	VMOVUPS      256(CX), Z6
+	VADDPS       Z6, Z2, Z2
+	VMULPS       Z1, Z3, Z6
+	VFNMADD231PS Z1, Z2, Z6
+	VADDPS       Z4, Z5, Z7
+	VMOVUPS      128(CX), Z8
+	VMOVUPS      (CX), Z9
+	VADDPS       Z9, Z8, Z9
+	VMOVAPS      Z9, Z10
+	VFNMADD231PS Z0, Z7, Z10
+	VMULPS       Z1, Z5, Z5
+	VFNMADD231PS Z1, Z4, Z5
+	VADDPS       Z2, Z3, Z3
+	VMOVUPS      64(CX), Z2
+	VADDPS       Z2, Z8, Z8
+	VMOVAPS      Z8, Z2
+	VFNMADD231PS Z0, Z3, Z2
+	VADDPS       Z8, Z3, Z3
+	VMOVUPS      Z3, (AX)
+	VADDPS       Z2, Z5, Z3
+	VMOVUPS      Z3, 1024(AX)
+	VSUBPS       Z5, Z2, Z2
+	VMOVUPS      Z2, 2048(AX)
+	VADDPS       Z9, Z7, Z7
+	VMOVUPS      Z7, 64(AX)
+	VSUBPS       Z6, Z10, Z7
+	VMOVUPS      Z7, 1088(AX)
+	VADDPS       Z10, Z6, Z6
+	VMOVUPS      Z6, 2112(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+576, CX
+	DECQ         DX
+	JNE          group4
+	JMP          columns1
+
+odd2:
+	MOVQ         odd+72(FP), AX
+	CMPQ         AX, $0x05
+	JNE          odd5
 	MOVQ         between+8(FP), AX
 	MOVQ         src+24(FP), CX
 	MOVQ         $+2, DX
 	VBROADCASTSS wave951057<>+0(SB), Z0
 	VBROADCASTSS wave618034<>+0(SB), Z1
-	VBROADCASTSS wave309017<>+0(SB), Z2
-	VBROADCASTSS wave809017<>+0(SB), Z3
+	VBROADCASTSS wave309017<>+0(SB), Z6
+	VBROADCASTSS wave809017<>+0(SB), Z10
 
-group3:
-	VMOVUPS      384(CX), Z4
-	VMOVUPS      256(CX), Z5
-	VADDPS       Z5, Z4, Z5
-	VMOVUPS      192(CX), Z6
-	VMOVUPS      64(CX), Z7
-	VADDPS       Z7, Z6, Z7
+group6:
+	VMOVUPS      384(CX), Z7
+	VMOVUPS      256(CX), Z9
+	VADDPS       Z9, Z7, Z9
+	VMOVUPS      192(CX), Z2
+	VMOVUPS      64(CX), Z5
+	VADDPS       Z5, Z2, Z5
+	VMULPS       Z0, Z9, Z9
 	VMULPS       Z0, Z5, Z5
-	VMULPS       Z0, Z7, Z7
-	VMOVUPS      320(CX), Z8
-	VADDPS       Z8, Z4, Z4
-	VMOVUPS      128(CX), Z8
-	VADDPS       Z8, Z6, Z6
-	VMOVAPS      Z5, Z8
-	VFNMADD231PS Z1, Z7, Z8
-	VFMADD231PS  Z1, Z5, Z7
-	VMOVUPS      (CX), Z5
-	VMOVAPS      Z5, Z9
-	VFMADD231PS  Z2, Z4, Z9
-	VFNMADD231PS Z3, Z6, Z9
-	VMOVAPS      Z5, Z10
-	VFNMADD231PS Z3, Z4, Z10
-	VFMADD231PS  Z2, Z6, Z10
-	VADDPS       Z6, Z4, Z4
-	VADDPS       Z5, Z4, Z4
-	VMOVUPS      Z4, (AX)
-	VSUBPS       Z7, Z10, Z4
-	VMOVUPS      Z4, 1024(AX)
-	VADDPS       Z9, Z8, Z4
-	VMOVUPS      Z4, 2048(AX)
-	VSUBPS       Z8, Z9, Z9
-	VMOVUPS      Z9, 3072(AX)
-	VADDPS       Z10, Z7, Z7
-	VMOVUPS      Z7, 4096(AX)
+	VMOVUPS      320(CX), Z3
+	VADDPS       Z3, Z7, Z7
+	VMOVUPS      128(CX), Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVAPS      Z9, Z3
+	VFNMADD231PS Z1, Z5, Z3
+	VFMADD231PS  Z1, Z9, Z5
+	VMOVUPS      (CX), Z9
+	VMOVAPS      Z9, Z8
+	VFMADD231PS  Z6, Z7, Z8
+	VFNMADD231PS Z10, Z2, Z8
+	VMOVAPS      Z9, Z4
+	VFNMADD231PS Z10, Z7, Z4
+	VFMADD231PS  Z6, Z2, Z4
+	VADDPS       Z2, Z7, Z7
+	VADDPS       Z9, Z7, Z7
+	VMOVUPS      Z7, (AX)
+	VSUBPS       Z5, Z4, Z7
+	VMOVUPS      Z7, 1024(AX)
+	VADDPS       Z8, Z3, Z7
+	VMOVUPS      Z7, 2048(AX)
+	VSUBPS       Z3, Z8, Z8
+	VMOVUPS      Z8, 3072(AX)
+	VADDPS       Z4, Z5, Z5
+	VMOVUPS      Z5, 4096(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+448, CX
 	DECQ         DX
-	JNE          group3
+	JNE          group6
 	MOVQ         $+7, DX
-	VBROADCASTSS wave951057<>+0(SB), Z3
-	VBROADCASTSS wave618034<>+0(SB), Z2
+	VBROADCASTSS wave951057<>+0(SB), Z10
+	VBROADCASTSS wave618034<>+0(SB), Z6
 	VBROADCASTSS wave309017<>+0(SB), Z1
 	VBROADCASTSS wave809017<>+0(SB), Z0
 
-group4:
-	VMOVUPS      896(CX), Z7
-	VMOVUPS      768(CX), Z10
-	VADDPS       Z10, Z7, Z10
-	VMOVUPS      832(CX), Z9
-	VADDPS       Z9, Z7, Z7
-	VMOVUPS      704(CX), Z9
-	VMOVUPS      576(CX), Z8
-	VADDPS       Z8, Z9, Z8
-	VMOVUPS      640(CX), Z4
-	VADDPS       Z4, Z9, Z9
-	VMOVUPS      512(CX), Z4
-	VMOVUPS      384(CX), Z5
-	VADDPS       Z5, Z4, Z5
-	VMOVUPS      448(CX), Z6
-	VADDPS       Z6, Z4, Z4
-	VMOVUPS      320(CX), Z6
+group7:
+	VMOVUPS      896(CX), Z5
+	VMOVUPS      768(CX), Z4
+	VADDPS       Z4, Z5, Z4
+	VMOVUPS      832(CX), Z8
+	VADDPS       Z8, Z5, Z5
+	VMOVUPS      704(CX), Z8
+	VMOVUPS      576(CX), Z3
+	VADDPS       Z3, Z8, Z3
+	VMOVUPS      640(CX), Z7
+	VADDPS       Z7, Z8, Z8
+	VMOVUPS      512(CX), Z7
+	VMOVUPS      384(CX), Z9
+	VADDPS       Z9, Z7, Z9
+	VMOVUPS      448(CX), Z2
+	VADDPS       Z2, Z7, Z7
+	VMOVUPS      320(CX), Z2
 	VMOVUPS      192(CX), Z11
-	VADDPS       Z11, Z6, Z11
+	VADDPS       Z11, Z2, Z11
 	VMOVUPS      256(CX), Z12
-	VADDPS       Z12, Z6, Z6
-	VMULPS       Z3, Z9, Z12
-	VFNMADD231PS Z3, Z4, Z12
-	VMULPS       Z3, Z7, Z13
-	VFNMADD231PS Z3, Z6, Z13
-	VADDPS       Z5, Z8, Z14
-	VADDPS       Z11, Z10, Z15
+	VADDPS       Z12, Z2, Z2
+	VMULPS       Z10, Z8, Z12
+	VFNMADD231PS Z10, Z7, Z12
+	VMULPS       Z10, Z5, Z13
+	VFNMADD231PS Z10, Z2, Z13
+	VADDPS       Z9, Z3, Z14
+	VADDPS       Z11, Z4, Z15
 	VMOVUPS      128(CX), Z16
 	VMOVUPS      (CX), Z17
 	VADDPS       Z17, Z16, Z17
 	VMOVAPS      Z12, Z18
-	VFNMADD231PS Z2, Z13, Z18
-	VFMADD231PS  Z2, Z12, Z13
+	VFNMADD231PS Z6, Z13, Z18
+	VFMADD231PS  Z6, Z12, Z13
 	VMOVAPS      Z17, Z12
 	VFMADD231PS  Z1, Z14, Z12
 	VFNMADD231PS Z0, Z15, Z12
 	VMOVAPS      Z17, Z19
 	VFNMADD231PS Z0, Z14, Z19
 	VFMADD231PS  Z1, Z15, Z19
-	VMULPS       Z3, Z8, Z8
-	VFNMADD231PS Z3, Z5, Z8
-	VMULPS       Z3, Z10, Z10
-	VFNMADD231PS Z3, Z11, Z10
-	VADDPS       Z4, Z9, Z9
-	VADDPS       Z6, Z7, Z7
-	VMOVUPS      64(CX), Z6
-	VADDPS       Z6, Z16, Z16
-	VMOVAPS      Z8, Z6
-	VFNMADD231PS Z2, Z10, Z6
-	VFMADD231PS  Z2, Z8, Z10
-	VMOVAPS      Z16, Z8
-	VFMADD231PS  Z1, Z9, Z8
-	VFNMADD231PS Z0, Z7, Z8
-	VMOVAPS      Z16, Z4
-	VFNMADD231PS Z0, Z9, Z4
-	VFMADD231PS  Z1, Z7, Z4
-	VADDPS       Z7, Z9, Z9
-	VADDPS       Z16, Z9, Z9
-	VMOVUPS      Z9, (AX)
-	VADDPS       Z4, Z10, Z9
-	VMOVUPS      Z9, 1024(AX)
-	VSUBPS       Z6, Z8, Z9
-	VMOVUPS      Z9, 2048(AX)
-	VADDPS       Z8, Z6, Z6
-	VMOVUPS      Z6, 3072(AX)
-	VSUBPS       Z10, Z4, Z4
-	VMOVUPS      Z4, 4096(AX)
+	VMULPS       Z10, Z3, Z3
+	VFNMADD231PS Z10, Z9, Z3
+	VMULPS       Z10, Z4, Z4
+	VFNMADD231PS Z10, Z11, Z4
+	VADDPS       Z7, Z8, Z8
+	VADDPS       Z2, Z5, Z5
+	VMOVUPS      64(CX), Z2
+	VADDPS       Z2, Z16, Z16
+	VMOVAPS      Z3, Z2
+	VFNMADD231PS Z6, Z4, Z2
+	VFMADD231PS  Z6, Z3, Z4
+	VMOVAPS      Z16, Z3
+	VFMADD231PS  Z1, Z8, Z3
+	VFNMADD231PS Z0, Z5, Z3
+	VMOVAPS      Z16, Z7
+	VFNMADD231PS Z0, Z8, Z7
+	VFMADD231PS  Z1, Z5, Z7
+	VADDPS       Z5, Z8, Z8
+	VADDPS       Z16, Z8, Z8
+	VMOVUPS      Z8, (AX)
+	VADDPS       Z7, Z4, Z8
+	VMOVUPS      Z8, 1024(AX)
+	VSUBPS       Z2, Z3, Z8
+	VMOVUPS      Z8, 2048(AX)
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 3072(AX)
+	VSUBPS       Z4, Z7, Z7
+	VMOVUPS      Z7, 4096(AX)
 	VADDPS       Z15, Z14, Z14
 	VADDPS       Z17, Z14, Z14
 	VMOVUPS      Z14, 64(AX)
@@ -1531,199 +2361,331 @@ group4:
 	ADDQ         $+128, AX
 	ADDQ         $+960, CX
 	DECQ         DX
-	JNE          group4
-	JMP          columns2
+	JNE          group7
+	JMP          columns1
 
-three1:
+odd5:
 	MOVQ         between+8(FP), AX
 	MOVQ         src+24(FP), CX
 	MOVQ         $+2, DX
-	VBROADCASTSS wave866025<>+0(SB), Z0
-	VBROADCASTSS wave500000<>+0(SB), Z1
+	VBROADCASTSS wave781831<>+0(SB), Z0
+	VBROADCASTSS wave1246980<>+0(SB), Z1
+	VBROADCASTSS wave554958<>+0(SB), Z6
+	VBROADCASTSS wave222521<>+0(SB), Z10
 
-group5:
-	VMOVUPS      192(CX), Z2
-	VMOVUPS      64(CX), Z3
-	VADDPS       Z3, Z2, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      128(CX), Z13
-	VADDPS       Z13, Z2, Z2
-	VMOVUPS      (CX), Z13
-	VMOVAPS      Z13, Z19
-	VFNMADD231PS Z1, Z2, Z19
-	VADDPS       Z13, Z2, Z2
-	VMOVUPS      Z2, (AX)
-	VSUBPS       Z3, Z19, Z2
-	VMOVUPS      Z2, 1024(AX)
-	VADDPS       Z19, Z3, Z3
-	VMOVUPS      Z3, 2048(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+256, CX
-	DECQ         DX
-	JNE          group5
-	MOVQ         $+7, DX
-	VBROADCASTSS wave866025<>+0(SB), Z1
-	VBROADCASTSS wave500000<>+0(SB), Z0
+group9:
+	VMOVUPS           576(CX), Z13
+	VMOVUPS           448(CX), Z19
+	VADDPS            Z19, Z13, Z19
+	VMOVUPS           384(CX), Z12
+	VMOVUPS           256(CX), Z18
+	VADDPS            Z18, Z12, Z18
+	VMOVUPS           192(CX), Z14
+	VMOVUPS           64(CX), Z17
+	VADDPS            Z17, Z14, Z17
+	VMULPS            Z0, Z19, Z19
+	VMULPS            Z0, Z18, Z18
+	VMULPS            Z0, Z17, Z17
+	VMOVUPS           512(CX), Z15
+	VADDPS            Z15, Z13, Z13
+	VMOVUPS           320(CX), Z15
+	VADDPS            Z15, Z12, Z12
+	VMOVUPS           128(CX), Z15
+	VADDPS            Z15, Z14, Z14
+	VMOVAPS           Z18, Z15
+	VFNMADD231PS      Z1, Z19, Z15
+	VFNMADD231PS      Z6, Z17, Z15
+	VMOVUPS           (CX), Z7
+	VMOVAPS           Z7, Z4
+	VFNMADD231PS      Z10, Z13, Z4
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z12, Z4
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z14, Z4
+	VMOVAPS           Z19, Z2
+	VFMADD231PS       Z6, Z18, Z2
+	VFNMADD231PS      Z1, Z17, Z2
+	VMOVAPS           Z7, Z3
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z13, Z3
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z12, Z3
+	VFNMADD231PS      Z10, Z14, Z3
+	VFMADD231PS       Z6, Z19, Z17
+	VFMADD231PS       Z1, Z18, Z17
+	VMOVAPS           Z7, Z18
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z13, Z18
+	VFNMADD231PS      Z10, Z12, Z18
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z14, Z18
+	VADDPS            Z12, Z13, Z13
+	VADDPS            Z14, Z13, Z13
+	VADDPS            Z7, Z13, Z13
+	VMOVUPS           Z13, (AX)
+	VSUBPS            Z17, Z18, Z13
+	VMOVUPS           Z13, 1024(AX)
+	VADDPS            Z3, Z2, Z13
+	VMOVUPS           Z13, 2048(AX)
+	VADDPS            Z4, Z15, Z13
+	VMOVUPS           Z13, 3072(AX)
+	VSUBPS            Z15, Z4, Z4
+	VMOVUPS           Z4, 4096(AX)
+	VSUBPS            Z2, Z3, Z3
+	VMOVUPS           Z3, 5120(AX)
+	VADDPS            Z18, Z17, Z17
+	VMOVUPS           Z17, 6144(AX)
+	ADDQ              $+64, AX
+	ADDQ              $+640, CX
+	DECQ              DX
+	JNE               group9
+	MOVQ              $+7, DX
+	VBROADCASTSS      wave781831<>+0(SB), Z10
+	VBROADCASTSS      wave1246980<>+0(SB), Z6
+	VBROADCASTSS      wave554958<>+0(SB), Z1
+	VBROADCASTSS      wave222521<>+0(SB), Z0
 
-group6:
-	VMOVUPS      512(CX), Z3
-	VMOVUPS      384(CX), Z19
-	VADDPS       Z19, Z3, Z19
-	VMOVUPS      448(CX), Z2
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      320(CX), Z2
-	VMOVUPS      192(CX), Z13
-	VADDPS       Z13, Z2, Z13
-	VMOVUPS      256(CX), Z12
-	VADDPS       Z12, Z2, Z2
-	VMULPS       Z1, Z3, Z12
-	VFNMADD231PS Z1, Z2, Z12
-	VADDPS       Z13, Z19, Z18
-	VMOVUPS      128(CX), Z14
-	VMOVUPS      (CX), Z17
-	VADDPS       Z17, Z14, Z17
-	VMOVAPS      Z17, Z15
-	VFNMADD231PS Z0, Z18, Z15
-	VMULPS       Z1, Z19, Z19
-	VFNMADD231PS Z1, Z13, Z19
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      64(CX), Z2
-	VADDPS       Z2, Z14, Z14
-	VMOVAPS      Z14, Z2
-	VFNMADD231PS Z0, Z3, Z2
-	VADDPS       Z14, Z3, Z3
-	VMOVUPS      Z3, (AX)
-	VADDPS       Z2, Z19, Z3
-	VMOVUPS      Z3, 1024(AX)
-	VSUBPS       Z19, Z2, Z2
-	VMOVUPS      Z2, 2048(AX)
-	VADDPS       Z17, Z18, Z18
-	VMOVUPS      Z18, 64(AX)
-	VSUBPS       Z12, Z15, Z18
-	VMOVUPS      Z18, 1088(AX)
-	VADDPS       Z15, Z12, Z12
-	VMOVUPS      Z12, 2112(AX)
-	ADDQ         $+128, AX
-	ADDQ         $+576, CX
-	DECQ         DX
-	JNE          group6
+group10:
+	VMOVUPS           1280(CX), Z17
+	VMOVUPS           1152(CX), Z18
+	VADDPS            Z18, Z17, Z18
+	VMOVUPS           1216(CX), Z3
+	VADDPS            Z3, Z17, Z17
+	VMOVUPS           1088(CX), Z3
+	VMOVUPS           960(CX), Z2
+	VADDPS            Z2, Z3, Z2
+	VMOVUPS           1024(CX), Z4
+	VADDPS            Z4, Z3, Z3
+	VMOVUPS           896(CX), Z4
+	VMOVUPS           768(CX), Z15
+	VADDPS            Z15, Z4, Z15
+	VMOVUPS           832(CX), Z13
+	VADDPS            Z13, Z4, Z4
+	VMOVUPS           704(CX), Z13
+	VMOVUPS           576(CX), Z7
+	VADDPS            Z7, Z13, Z7
+	VMOVUPS           640(CX), Z14
+	VADDPS            Z14, Z13, Z13
+	VMOVUPS           512(CX), Z14
+	VMOVUPS           384(CX), Z12
+	VADDPS            Z12, Z14, Z12
+	VMOVUPS           448(CX), Z19
+	VADDPS            Z19, Z14, Z14
+	VMOVUPS           320(CX), Z19
+	VMOVUPS           192(CX), Z8
+	VADDPS            Z8, Z19, Z8
+	VMOVUPS           256(CX), Z16
+	VADDPS            Z16, Z19, Z19
+	VMULPS            Z10, Z4, Z16
+	VFNMADD231PS      Z10, Z13, Z16
+	VMULPS            Z10, Z3, Z5
+	VFNMADD231PS      Z10, Z14, Z5
+	VMULPS            Z10, Z17, Z11
+	VFNMADD231PS      Z10, Z19, Z11
+	VADDPS            Z7, Z15, Z9
+	VADDPS            Z12, Z2, Z20
+	VADDPS            Z8, Z18, Z21
+	VMOVUPS           128(CX), Z22
+	VMOVUPS           (CX), Z23
+	VADDPS            Z23, Z22, Z23
+	VMOVAPS           Z5, Z24
+	VFNMADD231PS      Z6, Z16, Z24
+	VFNMADD231PS      Z1, Z11, Z24
+	VMOVAPS           Z23, Z25
+	VFNMADD231PS      Z0, Z9, Z25
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z20, Z25
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z21, Z25
+	VMOVAPS           Z16, Z26
+	VFMADD231PS       Z1, Z5, Z26
+	VFNMADD231PS      Z6, Z11, Z26
+	VMOVAPS           Z23, Z27
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z9, Z27
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z20, Z27
+	VFNMADD231PS      Z0, Z21, Z27
+	VFMADD231PS       Z1, Z16, Z11
+	VFMADD231PS       Z6, Z5, Z11
+	VMOVAPS           Z23, Z5
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z9, Z5
+	VFNMADD231PS      Z0, Z20, Z5
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z21, Z5
+	VMULPS            Z10, Z15, Z15
+	VFNMADD231PS      Z10, Z7, Z15
+	VMULPS            Z10, Z2, Z2
+	VFNMADD231PS      Z10, Z12, Z2
+	VMULPS            Z10, Z18, Z18
+	VFNMADD231PS      Z10, Z8, Z18
+	VADDPS            Z13, Z4, Z4
+	VADDPS            Z14, Z3, Z3
+	VADDPS            Z19, Z17, Z17
+	VMOVUPS           64(CX), Z19
+	VADDPS            Z19, Z22, Z22
+	VMOVAPS           Z2, Z19
+	VFNMADD231PS      Z6, Z15, Z19
+	VFNMADD231PS      Z1, Z18, Z19
+	VMOVAPS           Z22, Z14
+	VFNMADD231PS      Z0, Z4, Z14
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z3, Z14
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z17, Z14
+	VMOVAPS           Z15, Z13
+	VFMADD231PS       Z1, Z2, Z13
+	VFNMADD231PS      Z6, Z18, Z13
+	VMOVAPS           Z22, Z8
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z4, Z8
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z3, Z8
+	VFNMADD231PS      Z0, Z17, Z8
+	VFMADD231PS       Z1, Z15, Z18
+	VFMADD231PS       Z6, Z2, Z18
+	VMOVAPS           Z22, Z2
+	VFNMADD231PS.BCST wave900969<>+0(SB), Z4, Z2
+	VFNMADD231PS      Z0, Z3, Z2
+	VFMADD231PS.BCST  wave623490<>+0(SB), Z17, Z2
+	VADDPS            Z3, Z4, Z4
+	VADDPS            Z17, Z4, Z4
+	VADDPS            Z22, Z4, Z4
+	VMOVUPS           Z4, (AX)
+	VADDPS            Z2, Z18, Z4
+	VMOVUPS           Z4, 1024(AX)
+	VSUBPS            Z13, Z8, Z4
+	VMOVUPS           Z4, 2048(AX)
+	VSUBPS            Z19, Z14, Z4
+	VMOVUPS           Z4, 3072(AX)
+	VADDPS            Z14, Z19, Z19
+	VMOVUPS           Z19, 4096(AX)
+	VADDPS            Z8, Z13, Z13
+	VMOVUPS           Z13, 5120(AX)
+	VSUBPS            Z18, Z2, Z2
+	VMOVUPS           Z2, 6144(AX)
+	VADDPS            Z20, Z9, Z9
+	VADDPS            Z21, Z9, Z9
+	VADDPS            Z23, Z9, Z9
+	VMOVUPS           Z9, 64(AX)
+	VSUBPS            Z11, Z5, Z9
+	VMOVUPS           Z9, 1088(AX)
+	VADDPS            Z27, Z26, Z9
+	VMOVUPS           Z9, 2112(AX)
+	VADDPS            Z25, Z24, Z9
+	VMOVUPS           Z9, 3136(AX)
+	VSUBPS            Z24, Z25, Z25
+	VMOVUPS           Z25, 4160(AX)
+	VSUBPS            Z26, Z27, Z27
+	VMOVUPS           Z27, 5184(AX)
+	VADDPS            Z5, Z11, Z11
+	VMOVUPS           Z11, 6208(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+1344, CX
+	DECQ              DX
+	JNE               group10
 
-columns2:
+columns1:
 	MOVQ         back+16(FP), AX
 	MOVQ         between+8(FP), CX
 	MOVQ         odd+72(FP), DX
 	VBROADCASTSS wave923880<>+0(SB), Z0
 	VBROADCASTSS wave707107<>+0(SB), Z1
-	VBROADCASTSS wave414214<>+0(SB), Z12
-	VBROADCASTSS wave2414214<>+0(SB), Z15
+	VBROADCASTSS wave414214<>+0(SB), Z6
+	VBROADCASTSS wave2414214<>+0(SB), Z10
 
-group7:
-	VMOVUPS      512(CX), Z18
-	VMULPS       Z0, Z18, Z17
-	VMOVUPS      384(CX), Z2
-	VFNMADD231PS Z0, Z2, Z17
-	VMOVUPS      576(CX), Z19
-	VMULPS       Z0, Z19, Z3
-	VMOVUPS      448(CX), Z14
-	VFNMADD231PS Z0, Z14, Z3
-	VMOVUPS      320(CX), Z13
-	VMULPS       Z0, Z13, Z4
-	VMOVUPS      192(CX), Z10
-	VFNMADD231PS Z0, Z10, Z4
-	VMOVUPS      256(CX), Z6
-	VMULPS       Z0, Z6, Z8
-	VMOVUPS      128(CX), Z9
-	VFNMADD231PS Z0, Z9, Z8
-	VMULPS       Z12, Z17, Z16
-	VFNMADD231PS Z12, Z4, Z16
-	VMULPS       Z12, Z3, Z7
-	VFMADD231PS  Z12, Z8, Z7
-	VADDPS       Z4, Z17, Z17
-	VSUBPS       Z8, Z3, Z3
-	VMOVUPS      832(CX), Z8
-	VMULPS       Z1, Z8, Z4
-	VMOVUPS      704(CX), Z11
-	VFNMADD231PS Z1, Z11, Z4
-	VMOVUPS      768(CX), Z5
-	VMULPS       Z1, Z5, Z20
-	VMOVUPS      640(CX), Z21
-	VFNMADD231PS Z1, Z21, Z20
-	VMOVUPS      (CX), Z22
-	VMOVUPS      64(CX), Z23
-	VSUBPS       Z23, Z22, Z24
-	VMOVAPS      Z16, Z25
-	VFNMADD231PS Z15, Z7, Z25
-	VFMADD231PS  Z15, Z16, Z7
-	VADDPS       Z20, Z4, Z16
-	VMOVUPS      960(CX), Z26
-	VADDPS       Z24, Z26, Z27
-	VSUBPS       Z16, Z27, Z28
-	VADDPS       Z27, Z16, Z16
-	VMOVAPS      Z17, Z27
-	VFNMADD231PS Z12, Z3, Z27
-	VFMADD231PS  Z12, Z17, Z3
-	VSUBPS       Z20, Z4, Z4
-	VSUBPS       Z26, Z24, Z24
-	VSUBPS       Z4, Z24, Z26
-	VADDPS       Z24, Z4, Z4
-	VADDPS       Z11, Z8, Z8
-	VADDPS       Z22, Z23, Z23
-	VADDPS       Z14, Z19, Z19
-	VADDPS       Z2, Z18, Z18
-	VADDPS       Z10, Z13, Z13
-	VADDPS       Z9, Z6, Z6
-	VMULPS       Z1, Z19, Z9
-	VFNMADD231PS Z1, Z13, Z9
-	VMULPS       Z1, Z18, Z10
-	VFNMADD231PS Z1, Z6, Z10
-	VMOVUPS      896(CX), Z2
-	VSUBPS       Z2, Z23, Z14
-	VADDPS       Z10, Z9, Z22
-	VADDPS       Z14, Z8, Z11
-	VSUBPS       Z10, Z9, Z9
-	VSUBPS       Z8, Z14, Z14
-	VADDPS       Z13, Z19, Z19
-	VADDPS       Z6, Z18, Z18
-	VADDPS       Z21, Z5, Z5
-	VADDPS       Z23, Z2, Z2
-	VSUBPS       Z5, Z2, Z23
-	VADDPS       Z2, Z5, Z5
-	VADDPS       Z5, Z18, Z2
-	VMOVUPS      Z2, (AX)
-	VADDPS       Z4, Z3, Z2
-	VMOVUPS      Z2, 64(AX)
-	VADDPS       Z14, Z9, Z2
-	VMOVUPS      Z2, 128(AX)
-	VSUBPS       Z7, Z16, Z2
-	VMOVUPS      Z2, 192(AX)
-	VSUBPS       Z19, Z23, Z2
-	VMOVUPS      Z2, 256(AX)
-	VADDPS       Z26, Z27, Z2
-	VMOVUPS      Z2, 320(AX)
-	VADDPS       Z11, Z22, Z2
-	VMOVUPS      Z2, 384(AX)
-	VSUBPS       Z25, Z28, Z2
-	VMOVUPS      Z2, 448(AX)
-	VSUBPS       Z18, Z5, Z5
-	VMOVUPS      Z5, 512(AX)
-	VSUBPS       Z3, Z4, Z4
-	VMOVUPS      Z4, 576(AX)
-	VSUBPS       Z9, Z14, Z14
-	VMOVUPS      Z14, 640(AX)
-	VADDPS       Z16, Z7, Z7
-	VMOVUPS      Z7, 704(AX)
-	VADDPS       Z23, Z19, Z19
-	VMOVUPS      Z19, 768(AX)
-	VSUBPS       Z27, Z26, Z26
-	VMOVUPS      Z26, 832(AX)
-	VSUBPS       Z22, Z11, Z11
-	VMOVUPS      Z11, 896(AX)
-	VADDPS       Z28, Z25, Z25
-	VMOVUPS      Z25, 960(AX)
+group11:
+	VMOVUPS      512(CX), Z11
+	VMULPS       Z0, Z11, Z5
+	VMOVUPS      384(CX), Z27
+	VFNMADD231PS Z0, Z27, Z5
+	VMOVUPS      576(CX), Z26
+	VMULPS       Z0, Z26, Z25
+	VMOVUPS      448(CX), Z24
+	VFNMADD231PS Z0, Z24, Z25
+	VMOVUPS      320(CX), Z9
+	VMULPS       Z0, Z9, Z23
+	VMOVUPS      192(CX), Z21
+	VFNMADD231PS Z0, Z21, Z23
+	VMOVUPS      256(CX), Z20
+	VMULPS       Z0, Z20, Z2
+	VMOVUPS      128(CX), Z18
+	VFNMADD231PS Z0, Z18, Z2
+	VMULPS       Z6, Z5, Z13
+	VFNMADD231PS Z6, Z23, Z13
+	VMULPS       Z6, Z25, Z8
+	VFMADD231PS  Z6, Z2, Z8
+	VADDPS       Z23, Z5, Z5
+	VSUBPS       Z2, Z25, Z25
+	VMOVUPS      832(CX), Z2
+	VMULPS       Z1, Z2, Z23
+	VMOVUPS      704(CX), Z19
+	VFNMADD231PS Z1, Z19, Z23
+	VMOVUPS      768(CX), Z14
+	VMULPS       Z1, Z14, Z4
+	VMOVUPS      640(CX), Z22
+	VFNMADD231PS Z1, Z22, Z4
+	VMOVUPS      (CX), Z17
+	VMOVUPS      64(CX), Z3
+	VSUBPS       Z3, Z17, Z15
+	VMOVAPS      Z13, Z12
+	VFNMADD231PS Z10, Z8, Z12
+	VFMADD231PS  Z10, Z13, Z8
+	VADDPS       Z4, Z23, Z13
+	VMOVUPS      960(CX), Z7
+	VADDPS       Z15, Z7, Z16
+	VSUBPS       Z13, Z16, Z28
+	VADDPS       Z16, Z13, Z13
+	VMOVAPS      Z5, Z16
+	VFNMADD231PS Z6, Z25, Z16
+	VFMADD231PS  Z6, Z5, Z25
+	VSUBPS       Z4, Z23, Z23
+	VSUBPS       Z7, Z15, Z15
+	VSUBPS       Z23, Z15, Z7
+	VADDPS       Z15, Z23, Z23
+	VADDPS       Z19, Z2, Z2
+	VADDPS       Z17, Z3, Z3
+	VADDPS       Z24, Z26, Z26
+	VADDPS       Z27, Z11, Z11
+	VADDPS       Z21, Z9, Z9
+	VADDPS       Z18, Z20, Z20
+	VMULPS       Z1, Z26, Z18
+	VFNMADD231PS Z1, Z9, Z18
+	VMULPS       Z1, Z11, Z21
+	VFNMADD231PS Z1, Z20, Z21
+	VMOVUPS      896(CX), Z27
+	VSUBPS       Z27, Z3, Z24
+	VADDPS       Z21, Z18, Z17
+	VADDPS       Z24, Z2, Z19
+	VSUBPS       Z21, Z18, Z18
+	VSUBPS       Z2, Z24, Z24
+	VADDPS       Z9, Z26, Z26
+	VADDPS       Z20, Z11, Z11
+	VADDPS       Z22, Z14, Z14
+	VADDPS       Z3, Z27, Z27
+	VSUBPS       Z14, Z27, Z3
+	VADDPS       Z27, Z14, Z14
+	VADDPS       Z14, Z11, Z27
+	VMOVUPS      Z27, (AX)
+	VADDPS       Z23, Z25, Z27
+	VMOVUPS      Z27, 64(AX)
+	VADDPS       Z24, Z18, Z27
+	VMOVUPS      Z27, 128(AX)
+	VSUBPS       Z8, Z13, Z27
+	VMOVUPS      Z27, 192(AX)
+	VSUBPS       Z26, Z3, Z27
+	VMOVUPS      Z27, 256(AX)
+	VADDPS       Z7, Z16, Z27
+	VMOVUPS      Z27, 320(AX)
+	VADDPS       Z19, Z17, Z27
+	VMOVUPS      Z27, 384(AX)
+	VSUBPS       Z12, Z28, Z27
+	VMOVUPS      Z27, 448(AX)
+	VSUBPS       Z11, Z14, Z14
+	VMOVUPS      Z14, 512(AX)
+	VSUBPS       Z25, Z23, Z23
+	VMOVUPS      Z23, 576(AX)
+	VSUBPS       Z18, Z24, Z24
+	VMOVUPS      Z24, 640(AX)
+	VADDPS       Z13, Z8, Z8
+	VMOVUPS      Z8, 704(AX)
+	VADDPS       Z3, Z26, Z26
+	VMOVUPS      Z26, 768(AX)
+	VSUBPS       Z16, Z7, Z7
+	VMOVUPS      Z7, 832(AX)
+	VSUBPS       Z17, Z19, Z19
+	VMOVUPS      Z19, 896(AX)
+	VADDPS       Z28, Z12, Z12
+	VMOVUPS      Z12, 960(AX)
 	ADDQ         $+1024, AX
 	ADDQ         $+1024, CX
 	DECQ         DX
-	JNE          group7
+	JNE          group11
 	MOVQ         dst+0(FP), AX
 	MOVQ         back+16(FP), CX
 	MOVQ         place+48(FP), DX
@@ -1731,25 +2693,25 @@ group7:
 	MOVQ         n+56(FP), SI
 	MOVQ         stride+64(FP), DI
 	TESTQ        SI, SI
-	JE           all9
+	JE           all13
 	MOVQ         check+40(FP), R8
-	VMOVUPS      (R8), Z15
-	VPXORD       Z12, Z12, Z12
+	VMOVUPS      (R8), Z10
+	VPXORD       Z6, Z6, Z6
 
-take8:
+take12:
 	MOVLQSX      (DX), R9
 	VBROADCASTSS (BX), Z1
 	VMULPS       (CX)(R9*1), Z1, Z1
 	VMOVUPS      Z1, (AX)
-	VFMADD231PS  Z12, Z1, Z15
+	VFMADD231PS  Z6, Z1, Z10
 	ADDQ         $0x04, DX
 	ADDQ         $0x04, BX
 	ADDQ         DI, AX
 	DECQ         SI
-	JNE          take8
-	VMOVUPS      Z15, (R8)
+	JNE          take12
+	VMOVUPS      Z10, (R8)
 
-all9:
+all13:
 	VZEROUPPER
 	RET
 
@@ -1981,5 +2943,24 @@ store:
 	ADDQ    R9, CX
 	DECQ    SI
 	JNE     slot
+	VZEROUPPER
+	RET
+
+// func linesAVX512(dst *float32, src *float32, n int, dstStride int, srcStride int)
+// Requires: AVX, AVX512F
+TEXT ·linesAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ dstStride+24(FP), BX
+	MOVQ srcStride+32(FP), SI
+
+line:
+	VMOVUPS (CX), Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    SI, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNE     line
 	VZEROUPPER
 	RET

@@ -18,3 +18,8 @@ func backNEON(dst, between, back, src, scale, check *float32, place *int32, n, s
 //
 //go:noescape
 func sumsNEON(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)
+
+// linesNEON sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart.
+//
+//go:noescape
+func linesNEON(dst, src *float32, n, dstStride, srcStride int)

@@ -12,23 +12,37 @@ DATA spectralConsts<>+32(SB)/8, $0x3ed413cd3ed413cd // wave414214
 DATA spectralConsts<>+40(SB)/8, $0x3ed413cd3ed413cd // wave414214
 DATA spectralConsts<>+48(SB)/8, $0x401a827a401a827a // wave2414214
 DATA spectralConsts<>+56(SB)/8, $0x401a827a401a827a // wave2414214
-DATA spectralConsts<>+64(SB)/8, $0x3e9e377a3e9e377a // wave309017
-DATA spectralConsts<>+72(SB)/8, $0x3e9e377a3e9e377a // wave309017
-DATA spectralConsts<>+80(SB)/8, $0x3f4f1bbd3f4f1bbd // wave809017
-DATA spectralConsts<>+88(SB)/8, $0x3f4f1bbd3f4f1bbd // wave809017
-DATA spectralConsts<>+96(SB)/8, $0x3f1e377a3f1e377a // wave618034
-DATA spectralConsts<>+104(SB)/8, $0x3f1e377a3f1e377a // wave618034
-DATA spectralConsts<>+112(SB)/8, $0xbf737871bf737871 // minuswave951057
-DATA spectralConsts<>+120(SB)/8, $0xbf737871bf737871 // minuswave951057
-DATA spectralConsts<>+128(SB)/8, $0x3f7378713f737871 // wave951057
-DATA spectralConsts<>+136(SB)/8, $0x3f7378713f737871 // wave951057
-DATA spectralConsts<>+144(SB)/8, $0x3f0000003f000000 // wave500000
-DATA spectralConsts<>+152(SB)/8, $0x3f0000003f000000 // wave500000
-DATA spectralConsts<>+160(SB)/8, $0xbf5db3d7bf5db3d7 // minuswave866025
-DATA spectralConsts<>+168(SB)/8, $0xbf5db3d7bf5db3d7 // minuswave866025
-DATA spectralConsts<>+176(SB)/8, $0x3f5db3d73f5db3d7 // wave866025
-DATA spectralConsts<>+184(SB)/8, $0x3f5db3d73f5db3d7 // wave866025
-GLOBL spectralConsts<>(SB), RODATA|NOPTR, $192
+DATA spectralConsts<>+64(SB)/8, $0x3f0000003f000000 // wave500000
+DATA spectralConsts<>+72(SB)/8, $0x3f0000003f000000 // wave500000
+DATA spectralConsts<>+80(SB)/8, $0xbf5db3d7bf5db3d7 // minuswave866025
+DATA spectralConsts<>+88(SB)/8, $0xbf5db3d7bf5db3d7 // minuswave866025
+DATA spectralConsts<>+96(SB)/8, $0x3f5db3d73f5db3d7 // wave866025
+DATA spectralConsts<>+104(SB)/8, $0x3f5db3d73f5db3d7 // wave866025
+DATA spectralConsts<>+112(SB)/8, $0x3e9e377a3e9e377a // wave309017
+DATA spectralConsts<>+120(SB)/8, $0x3e9e377a3e9e377a // wave309017
+DATA spectralConsts<>+128(SB)/8, $0x3f4f1bbd3f4f1bbd // wave809017
+DATA spectralConsts<>+136(SB)/8, $0x3f4f1bbd3f4f1bbd // wave809017
+DATA spectralConsts<>+144(SB)/8, $0x3f1e377a3f1e377a // wave618034
+DATA spectralConsts<>+152(SB)/8, $0x3f1e377a3f1e377a // wave618034
+DATA spectralConsts<>+160(SB)/8, $0xbf737871bf737871 // minuswave951057
+DATA spectralConsts<>+168(SB)/8, $0xbf737871bf737871 // minuswave951057
+DATA spectralConsts<>+176(SB)/8, $0x3f7378713f737871 // wave951057
+DATA spectralConsts<>+184(SB)/8, $0x3f7378713f737871 // wave951057
+DATA spectralConsts<>+192(SB)/8, $0x3f1f9d073f1f9d07 // wave623490
+DATA spectralConsts<>+200(SB)/8, $0x3f1f9d073f1f9d07 // wave623490
+DATA spectralConsts<>+208(SB)/8, $0x3e63dc873e63dc87 // wave222521
+DATA spectralConsts<>+216(SB)/8, $0x3e63dc873e63dc87 // wave222521
+DATA spectralConsts<>+224(SB)/8, $0x3f66a5e53f66a5e5 // wave900969
+DATA spectralConsts<>+232(SB)/8, $0x3f66a5e53f66a5e5 // wave900969
+DATA spectralConsts<>+240(SB)/8, $0x3f9f9d073f9f9d07 // wave1246980
+DATA spectralConsts<>+248(SB)/8, $0x3f9f9d073f9f9d07 // wave1246980
+DATA spectralConsts<>+256(SB)/8, $0x3f0e11bc3f0e11bc // wave554958
+DATA spectralConsts<>+264(SB)/8, $0x3f0e11bc3f0e11bc // wave554958
+DATA spectralConsts<>+272(SB)/8, $0x3f48261c3f48261c // wave781831
+DATA spectralConsts<>+280(SB)/8, $0x3f48261c3f48261c // wave781831
+DATA spectralConsts<>+288(SB)/8, $0xbf48261cbf48261c // minuswave781831
+DATA spectralConsts<>+296(SB)/8, $0xbf48261cbf48261c // minuswave781831
+GLOBL spectralConsts<>(SB), RODATA|NOPTR, $304
 
 // func forwardNEON(dst, between, in, src *float32, place *int32, n, stride, odd int)
 TEXT ·forwardNEON(SB), NOSPLIT, $0-64
@@ -176,19 +190,106 @@ group:
 	BNE group
 	MOVD odd+56(FP), R0
 	CMP $3, R0
-	BEQ three
+	BNE odd
 	MOVD dst+0(FP), R1
 	MOVD between+8(FP), R2
 	MOVD $2, R0
 	MOVD $spectralConsts<>(SB), R3
 	FMOVQ 64(R3), F0
 	FMOVQ 80(R3), F1
-	FMOVQ 96(R3), F2
-	FMOVQ 112(R3), F3
-	FMOVQ 128(R3), F4
 	MOVD ZR, R4
 
 group2:
+	// 22 instructions for 4 lines, 5.5 each
+	FMOVQ 1024(R2), F2
+	FMOVQ 2048(R2), F3
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
+	FMOVQ 0(R2), F5
+	WORD $0x4e24d4a6 // fadd v6.4s, v5.4s, v4.4s
+	FMOVQ F6, 0(R1)
+	VFMLS V0.S4, V4.S4, V5.S4
+	FMOVQ F5, 64(R1)
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
+	FMOVQ F2, 128(R1)
+	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
+	FMOVQ F5, 192(R1)
+	ADD $16, R1
+	ADD $16, R2
+	ADD $1, R4
+	TST $3, R4
+	BNE group2
+	ADD $192, R1
+	ADD $0, R2
+	SUBS $1, R0
+	BNE group2
+	MOVD $7, R0
+	MOVD $spectralConsts<>(SB), R3
+	FMOVQ 96(R3), F0
+	FMOVQ 64(R3), F1
+	MOVD ZR, R4
+
+group3:
+	// 41 instructions for 4 lines, 10.25 each
+	FMOVQ 1024(R2), F2
+	FMOVQ 2048(R2), F3
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
+	FMOVQ 0(R2), F5
+	WORD $0x4e24d4a6 // fadd v6.4s, v5.4s, v4.4s
+	FMOVQ F6, 0(R1)
+	VFMLS V1.S4, V4.S4, V5.S4
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	FMOVQ 1088(R2), F3
+	FMOVQ 2112(R2), F4
+	WORD $0x4e24d467 // fadd v7.4s, v3.4s, v4.4s
+	FMOVQ 64(R2), F8
+	WORD $0x4e27d509 // fadd v9.4s, v8.4s, v7.4s
+	FMOVQ F9, 64(R1)
+	VFMLS V1.S4, V7.S4, V8.S4
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	VMOV V5.B16, V4.B16
+	VFMLA V0.S4, V3.S4, V4.S4
+	FMOVQ F4, 192(R1)
+	VMOV V8.B16, V7.B16
+	VFMLS V0.S4, V2.S4, V7.S4
+	FMOVQ F7, 256(R1)
+	VFMLS V0.S4, V3.S4, V5.S4
+	FMOVQ F5, 384(R1)
+	VFMLA V0.S4, V2.S4, V8.S4
+	FMOVQ F8, 448(R1)
+	WORD $0x4e29d4c6 // fadd v6.4s, v6.4s, v9.4s
+	FMOVQ F6, 128(R1)
+	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
+	FMOVQ F4, 320(R1)
+	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
+	FMOVQ F5, 512(R1)
+	ADD $16, R1
+	ADD $16, R2
+	ADD $1, R4
+	TST $3, R4
+	BNE group3
+	ADD $512, R1
+	ADD $64, R2
+	SUBS $1, R0
+	BNE group3
+	B columns
+
+odd:
+	MOVD odd+56(FP), R0
+	CMP $5, R0
+	BNE odd2
+	MOVD dst+0(FP), R1
+	MOVD between+8(FP), R2
+	MOVD $2, R0
+	MOVD $spectralConsts<>(SB), R3
+	FMOVQ 112(R3), F0
+	FMOVQ 128(R3), F1
+	FMOVQ 144(R3), F2
+	FMOVQ 160(R3), F3
+	FMOVQ 176(R3), F4
+	MOVD ZR, R4
+
+group4:
 	// 39 instructions for 4 lines, 9.75 each
 	FMOVQ 1024(R2), F5
 	FMOVQ 4096(R2), F6
@@ -224,20 +325,20 @@ group2:
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group2
+	BNE group4
 	ADD $384, R1
 	ADD $0, R2
 	SUBS $1, R0
-	BNE group2
+	BNE group4
 	MOVD $7, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 128(R3), F0
-	FMOVQ 64(R3), F1
-	FMOVQ 80(R3), F2
-	FMOVQ 96(R3), F3
+	FMOVQ 176(R3), F0
+	FMOVQ 112(R3), F1
+	FMOVQ 128(R3), F2
+	FMOVQ 144(R3), F3
 	MOVD ZR, R4
 
-group3:
+group5:
 	// 79 instructions for 4 lines, 19.75 each
 	FMOVQ 1024(R2), F4
 	FMOVQ 4096(R2), F5
@@ -313,95 +414,226 @@ group3:
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group3
+	BNE group5
 	ADD $896, R1
 	ADD $64, R2
 	SUBS $1, R0
-	BNE group3
+	BNE group5
 	B columns
 
-three:
+odd2:
 	MOVD dst+0(FP), R1
 	MOVD between+8(FP), R2
 	MOVD $2, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 144(R3), F0
-	FMOVQ 160(R3), F1
+	FMOVQ 192(R3), F0
+	FMOVQ 208(R3), F1
+	FMOVQ 224(R3), F2
+	FMOVQ 240(R3), F3
+	FMOVQ 256(R3), F4
+	FMOVQ 272(R3), F5
+	FMOVQ 288(R3), F6
 	MOVD ZR, R4
 
-group4:
-	// 22 instructions for 4 lines, 5.5 each
-	FMOVQ 1024(R2), F2
-	FMOVQ 2048(R2), F3
-	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
-	FMOVQ 0(R2), F5
-	WORD $0x4e24d4a6 // fadd v6.4s, v5.4s, v4.4s
-	FMOVQ F6, 0(R1)
-	VFMLS V0.S4, V4.S4, V5.S4
-	FMOVQ F5, 64(R1)
-	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
-	WORD $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
-	FMOVQ F2, 128(R1)
-	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
-	FMOVQ F5, 192(R1)
+group6:
+	// 60 instructions for 4 lines, 15 each
+	FMOVQ 1024(R2), F7
+	FMOVQ 6144(R2), F8
+	WORD $0x4e28d4e9 // fadd v9.4s, v7.4s, v8.4s
+	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
+	FMOVQ 0(R2), F8
+	WORD $0x4e29d50a // fadd v10.4s, v8.4s, v9.4s
+	FMOVQ 2048(R2), F11
+	FMOVQ 5120(R2), F12
+	WORD $0x4e2cd56d // fadd v13.4s, v11.4s, v12.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	WORD $0x4e2dd54a // fadd v10.4s, v10.4s, v13.4s
+	FMOVQ 3072(R2), F12
+	FMOVQ 4096(R2), F14
+	WORD $0x4e2ed58f // fadd v15.4s, v12.4s, v14.4s
+	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
+	WORD $0x4e2fd54a // fadd v10.4s, v10.4s, v15.4s
+	FMOVQ F10, 0(R1)
+	VMOV V8.B16, V10.B16
+	VFMLA V0.S4, V9.S4, V10.S4
+	VFMLS V1.S4, V13.S4, V10.S4
+	VFMLS V2.S4, V15.S4, V10.S4
+	FMOVQ F10, 64(R1)
+	VMOV V8.B16, V14.B16
+	VFMLS V1.S4, V9.S4, V14.S4
+	VFMLS V2.S4, V13.S4, V14.S4
+	VFMLA V0.S4, V15.S4, V14.S4
+	FMOVQ F14, 256(R1)
+	VFMLS V2.S4, V9.S4, V8.S4
+	VFMLA V0.S4, V13.S4, V8.S4
+	VFMLS V1.S4, V15.S4, V8.S4
+	FMOVQ F8, 448(R1)
+	VMOV V7.B16, V9.B16
+	VFMLA V3.S4, V11.S4, V9.S4
+	VFMLA V4.S4, V12.S4, V9.S4
+	VMOV V12.B16, V13.B16
+	VFMLA V4.S4, V11.S4, V13.S4
+	VFMLS V3.S4, V7.S4, V13.S4
+	VFMLS V4.S4, V7.S4, V11.S4
+	VFMLS V3.S4, V12.S4, V11.S4
+	WORD $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
+	FMOVQ F9, 128(R1)
+	WORD $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	FMOVQ F13, 320(R1)
+	WORD $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	FMOVQ F11, 512(R1)
+	WORD $0x4e29d54a // fadd v10.4s, v10.4s, v9.4s
+	FMOVQ F10, 192(R1)
+	WORD $0x4e2dd5ce // fadd v14.4s, v14.4s, v13.4s
+	FMOVQ F14, 384(R1)
+	WORD $0x4e2bd508 // fadd v8.4s, v8.4s, v11.4s
+	FMOVQ F8, 576(R1)
 	ADD $16, R1
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group4
-	ADD $192, R1
+	BNE group6
+	ADD $576, R1
 	ADD $0, R2
 	SUBS $1, R0
-	BNE group4
+	BNE group6
 	MOVD $7, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 176(R3), F0
-	FMOVQ 144(R3), F1
+	FMOVQ 272(R3), F0
+	FMOVQ 192(R3), F1
+	FMOVQ 208(R3), F2
+	FMOVQ 224(R3), F3
+	FMOVQ 240(R3), F4
+	FMOVQ 256(R3), F5
 	MOVD ZR, R4
 
-group5:
-	// 41 instructions for 4 lines, 10.25 each
-	FMOVQ 1024(R2), F2
-	FMOVQ 2048(R2), F3
-	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
-	FMOVQ 0(R2), F5
-	WORD $0x4e24d4a6 // fadd v6.4s, v5.4s, v4.4s
-	FMOVQ F6, 0(R1)
-	VFMLS V1.S4, V4.S4, V5.S4
-	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
-	FMOVQ 1088(R2), F3
-	FMOVQ 2112(R2), F4
-	WORD $0x4e24d467 // fadd v7.4s, v3.4s, v4.4s
-	FMOVQ 64(R2), F8
-	WORD $0x4e27d509 // fadd v9.4s, v8.4s, v7.4s
-	FMOVQ F9, 64(R1)
-	VFMLS V1.S4, V7.S4, V8.S4
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	VMOV V5.B16, V4.B16
-	VFMLA V0.S4, V3.S4, V4.S4
-	FMOVQ F4, 192(R1)
-	VMOV V8.B16, V7.B16
-	VFMLS V0.S4, V2.S4, V7.S4
-	FMOVQ F7, 256(R1)
-	VFMLS V0.S4, V3.S4, V5.S4
-	FMOVQ F5, 384(R1)
-	VFMLA V0.S4, V2.S4, V8.S4
-	FMOVQ F8, 448(R1)
-	WORD $0x4e29d4c6 // fadd v6.4s, v6.4s, v9.4s
-	FMOVQ F6, 128(R1)
-	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
-	FMOVQ F4, 320(R1)
-	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
-	FMOVQ F5, 512(R1)
+group7:
+	// 125 instructions for 4 lines, 31.25 each
+	FMOVQ 1024(R2), F6
+	FMOVQ 6144(R2), F7
+	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
+	WORD $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
+	FMOVQ 0(R2), F7
+	WORD $0x4e28d4e9 // fadd v9.4s, v7.4s, v8.4s
+	FMOVQ 2048(R2), F10
+	FMOVQ 5120(R2), F11
+	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
+	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
+	WORD $0x4e2cd529 // fadd v9.4s, v9.4s, v12.4s
+	FMOVQ 3072(R2), F11
+	FMOVQ 4096(R2), F13
+	WORD $0x4e2dd56e // fadd v14.4s, v11.4s, v13.4s
+	WORD $0x4eadd56b // fsub v11.4s, v11.4s, v13.4s
+	WORD $0x4e2ed529 // fadd v9.4s, v9.4s, v14.4s
+	FMOVQ F9, 0(R1)
+	VMOV V7.B16, V13.B16
+	VFMLA V1.S4, V8.S4, V13.S4
+	VFMLS V2.S4, V12.S4, V13.S4
+	VFMLS V3.S4, V14.S4, V13.S4
+	VMOV V7.B16, V15.B16
+	VFMLS V2.S4, V8.S4, V15.S4
+	VFMLS V3.S4, V12.S4, V15.S4
+	VFMLA V1.S4, V14.S4, V15.S4
+	VFMLS V3.S4, V8.S4, V7.S4
+	VFMLA V1.S4, V12.S4, V7.S4
+	VFMLS V2.S4, V14.S4, V7.S4
+	VMOV V6.B16, V8.B16
+	VFMLA V4.S4, V10.S4, V8.S4
+	VFMLA V5.S4, V11.S4, V8.S4
+	VMOV V11.B16, V12.B16
+	VFMLA V5.S4, V10.S4, V12.S4
+	VFMLS V4.S4, V6.S4, V12.S4
+	VFMLS V5.S4, V6.S4, V10.S4
+	VFMLS V4.S4, V11.S4, V10.S4
+	FMOVQ 1088(R2), F6
+	FMOVQ 6208(R2), F11
+	WORD $0x4e2bd4ce // fadd v14.4s, v6.4s, v11.4s
+	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
+	FMOVQ 64(R2), F11
+	WORD $0x4e2ed570 // fadd v16.4s, v11.4s, v14.4s
+	FMOVQ 2112(R2), F17
+	FMOVQ 5184(R2), F18
+	WORD $0x4e32d633 // fadd v19.4s, v17.4s, v18.4s
+	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	FMOVQ 3136(R2), F18
+	FMOVQ 4160(R2), F20
+	WORD $0x4e34d655 // fadd v21.4s, v18.4s, v20.4s
+	WORD $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD $0x4e35d610 // fadd v16.4s, v16.4s, v21.4s
+	FMOVQ F16, 64(R1)
+	VMOV V11.B16, V20.B16
+	VFMLA V1.S4, V14.S4, V20.S4
+	VFMLS V2.S4, V19.S4, V20.S4
+	VFMLS V3.S4, V21.S4, V20.S4
+	VMOV V11.B16, V22.B16
+	VFMLS V2.S4, V14.S4, V22.S4
+	VFMLS V3.S4, V19.S4, V22.S4
+	VFMLA V1.S4, V21.S4, V22.S4
+	VFMLS V3.S4, V14.S4, V11.S4
+	VFMLA V1.S4, V19.S4, V11.S4
+	VFMLS V2.S4, V21.S4, V11.S4
+	VMOV V6.B16, V14.B16
+	VFMLA V4.S4, V17.S4, V14.S4
+	VFMLA V5.S4, V18.S4, V14.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V5.S4, V17.S4, V19.S4
+	VFMLS V4.S4, V6.S4, V19.S4
+	VFMLS V5.S4, V6.S4, V17.S4
+	VFMLS V4.S4, V18.S4, V17.S4
+	VMOV V13.B16, V6.B16
+	VFMLA V0.S4, V14.S4, V6.S4
+	FMOVQ F6, 192(R1)
+	VMOV V20.B16, V18.B16
+	VFMLS V0.S4, V8.S4, V18.S4
+	FMOVQ F18, 256(R1)
+	VMOV V15.B16, V21.B16
+	VFMLS V0.S4, V19.S4, V21.S4
+	FMOVQ F21, 384(R1)
+	VMOV V22.B16, V23.B16
+	VFMLA V0.S4, V12.S4, V23.S4
+	FMOVQ F23, 448(R1)
+	VMOV V7.B16, V24.B16
+	VFMLS V0.S4, V17.S4, V24.S4
+	FMOVQ F24, 576(R1)
+	VMOV V11.B16, V25.B16
+	VFMLA V0.S4, V10.S4, V25.S4
+	FMOVQ F25, 640(R1)
+	VFMLA V0.S4, V17.S4, V7.S4
+	FMOVQ F7, 768(R1)
+	VFMLS V0.S4, V10.S4, V11.S4
+	FMOVQ F11, 832(R1)
+	VFMLA V0.S4, V19.S4, V15.S4
+	FMOVQ F15, 960(R1)
+	VFMLS V0.S4, V12.S4, V22.S4
+	FMOVQ F22, 1024(R1)
+	VFMLS V0.S4, V14.S4, V13.S4
+	FMOVQ F13, 1152(R1)
+	VFMLA V0.S4, V8.S4, V20.S4
+	FMOVQ F20, 1216(R1)
+	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	FMOVQ F9, 128(R1)
+	WORD $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	FMOVQ F6, 320(R1)
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	FMOVQ F21, 512(R1)
+	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
+	FMOVQ F24, 704(R1)
+	WORD $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
+	FMOVQ F7, 896(R1)
+	WORD $0x4e36d5ef // fadd v15.4s, v15.4s, v22.4s
+	FMOVQ F15, 1088(R1)
+	WORD $0x4e34d5ad // fadd v13.4s, v13.4s, v20.4s
+	FMOVQ F13, 1280(R1)
 	ADD $16, R1
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group5
-	ADD $512, R1
+	BNE group7
+	ADD $1280, R1
 	ADD $64, R2
 	SUBS $1, R0
-	BNE group5
+	BNE group7
 
 columns:
 	RET
@@ -410,18 +642,112 @@ columns:
 TEXT ·backNEON(SB), NOSPLIT, $0-80
 	MOVD odd+72(FP), R0
 	CMP $3, R0
-	BEQ three
+	BNE odd
 	MOVD between+8(FP), R1
 	MOVD src+24(FP), R2
 	MOVD $2, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 128(R3), F0
-	FMOVQ 96(R3), F1
-	FMOVQ 64(R3), F2
-	FMOVQ 80(R3), F3
+	FMOVQ 96(R3), F0
+	FMOVQ 64(R3), F1
 	MOVD ZR, R4
 
 group:
+	// 24 instructions for 4 lines, 6 each
+	FMOVQ 192(R2), F2
+	FMOVQ 64(R2), F3
+	WORD $0x4e23d443 // fadd v3.4s, v2.4s, v3.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	FMOVQ 128(R2), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	FMOVQ 0(R2), F4
+	VMOV V4.B16, V5.B16
+	VFMLS V1.S4, V2.S4, V5.S4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	FMOVQ F2, 0(R1)
+	WORD $0x4ea3d4a2 // fsub v2.4s, v5.4s, v3.4s
+	FMOVQ F2, 1024(R1)
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	FMOVQ F3, 2048(R1)
+	ADD $16, R1
+	ADD $16, R2
+	ADD $1, R4
+	TST $3, R4
+	BNE group
+	ADD $0, R1
+	ADD $192, R2
+	SUBS $1, R0
+	BNE group
+	MOVD $7, R0
+	MOVD $spectralConsts<>(SB), R3
+	FMOVQ 96(R3), F0
+	FMOVQ 64(R3), F1
+	MOVD ZR, R4
+
+group2:
+	// 46 instructions for 4 lines, 11.5 each
+	FMOVQ 512(R2), F2
+	FMOVQ 384(R2), F3
+	WORD $0x4e23d443 // fadd v3.4s, v2.4s, v3.4s
+	FMOVQ 448(R2), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	FMOVQ 320(R2), F4
+	FMOVQ 192(R2), F5
+	WORD $0x4e25d485 // fadd v5.4s, v4.4s, v5.4s
+	FMOVQ 256(R2), F6
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
+	VFMLS V0.S4, V4.S4, V6.S4
+	WORD $0x4e25d467 // fadd v7.4s, v3.4s, v5.4s
+	FMOVQ 128(R2), F8
+	FMOVQ 0(R2), F9
+	WORD $0x4e29d509 // fadd v9.4s, v8.4s, v9.4s
+	VMOV V9.B16, V10.B16
+	VFMLS V1.S4, V7.S4, V10.S4
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	VFMLS V0.S4, V5.S4, V3.S4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	FMOVQ 64(R2), F4
+	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	VMOV V8.B16, V4.B16
+	VFMLS V1.S4, V2.S4, V4.S4
+	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	FMOVQ F2, 0(R1)
+	WORD $0x4e24d462 // fadd v2.4s, v3.4s, v4.4s
+	FMOVQ F2, 1024(R1)
+	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	FMOVQ F4, 2048(R1)
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	FMOVQ F7, 64(R1)
+	WORD $0x4ea6d542 // fsub v2.4s, v10.4s, v6.4s
+	FMOVQ F2, 1088(R1)
+	WORD $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
+	FMOVQ F6, 2112(R1)
+	ADD $16, R1
+	ADD $16, R2
+	ADD $1, R4
+	TST $3, R4
+	BNE group2
+	ADD $64, R1
+	ADD $512, R2
+	SUBS $1, R0
+	BNE group2
+	B columns
+
+odd:
+	MOVD odd+72(FP), R0
+	CMP $5, R0
+	BNE odd2
+	MOVD between+8(FP), R1
+	MOVD src+24(FP), R2
+	MOVD $2, R0
+	MOVD $spectralConsts<>(SB), R3
+	FMOVQ 176(R3), F0
+	FMOVQ 144(R3), F1
+	FMOVQ 112(R3), F2
+	FMOVQ 128(R3), F3
+	MOVD ZR, R4
+
+group3:
 	// 42 instructions for 4 lines, 10.5 each
 	FMOVQ 384(R2), F4
 	FMOVQ 256(R2), F5
@@ -460,20 +786,20 @@ group:
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group
+	BNE group3
 	ADD $0, R1
 	ADD $384, R2
 	SUBS $1, R0
-	BNE group
+	BNE group3
 	MOVD $7, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 128(R3), F0
-	FMOVQ 96(R3), F1
-	FMOVQ 64(R3), F2
-	FMOVQ 80(R3), F3
+	FMOVQ 176(R3), F0
+	FMOVQ 144(R3), F1
+	FMOVQ 112(R3), F2
+	FMOVQ 128(R3), F3
 	MOVD ZR, R4
 
-group2:
+group4:
 	// 86 instructions for 4 lines, 21.5 each
 	FMOVQ 896(R2), F4
 	FMOVQ 768(R2), F5
@@ -556,102 +882,248 @@ group2:
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group2
+	BNE group4
 	ADD $64, R1
 	ADD $896, R2
 	SUBS $1, R0
-	BNE group2
+	BNE group4
 	B columns
 
-three:
+odd2:
 	MOVD between+8(FP), R1
 	MOVD src+24(FP), R2
 	MOVD $2, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 176(R3), F0
-	FMOVQ 144(R3), F1
+	FMOVQ 272(R3), F0
+	FMOVQ 240(R3), F1
+	FMOVQ 256(R3), F2
+	FMOVQ 208(R3), F3
+	FMOVQ 192(R3), F4
+	FMOVQ 224(R3), F5
 	MOVD ZR, R4
 
-group3:
-	// 24 instructions for 4 lines, 6 each
-	FMOVQ 192(R2), F2
-	FMOVQ 64(R2), F3
-	WORD $0x4e23d443 // fadd v3.4s, v2.4s, v3.4s
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	FMOVQ 128(R2), F4
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	FMOVQ 0(R2), F4
-	VMOV V4.B16, V5.B16
-	VFMLS V1.S4, V2.S4, V5.S4
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	FMOVQ F2, 0(R1)
-	WORD $0x4ea3d4a2 // fsub v2.4s, v5.4s, v3.4s
-	FMOVQ F2, 1024(R1)
-	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	FMOVQ F3, 2048(R1)
+group5:
+	// 64 instructions for 4 lines, 16 each
+	FMOVQ 576(R2), F6
+	FMOVQ 448(R2), F7
+	WORD $0x4e27d4c7 // fadd v7.4s, v6.4s, v7.4s
+	FMOVQ 384(R2), F8
+	FMOVQ 256(R2), F9
+	WORD $0x4e29d509 // fadd v9.4s, v8.4s, v9.4s
+	FMOVQ 192(R2), F10
+	FMOVQ 64(R2), F11
+	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
+	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	FMOVQ 512(R2), F12
+	WORD $0x4e2cd4c6 // fadd v6.4s, v6.4s, v12.4s
+	FMOVQ 320(R2), F12
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	FMOVQ 128(R2), F12
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	VMOV V9.B16, V12.B16
+	VFMLS V1.S4, V7.S4, V12.S4
+	VFMLS V2.S4, V11.S4, V12.S4
+	FMOVQ 0(R2), F13
+	VMOV V13.B16, V14.B16
+	VFMLS V3.S4, V6.S4, V14.S4
+	VFMLA V4.S4, V8.S4, V14.S4
+	VFMLS V5.S4, V10.S4, V14.S4
+	VMOV V7.B16, V15.B16
+	VFMLA V2.S4, V9.S4, V15.S4
+	VFMLS V1.S4, V11.S4, V15.S4
+	VMOV V13.B16, V16.B16
+	VFMLA V4.S4, V6.S4, V16.S4
+	VFMLS V5.S4, V8.S4, V16.S4
+	VFMLS V3.S4, V10.S4, V16.S4
+	VFMLA V2.S4, V7.S4, V11.S4
+	VFMLA V1.S4, V9.S4, V11.S4
+	VMOV V13.B16, V7.B16
+	VFMLS V5.S4, V6.S4, V7.S4
+	VFMLS V3.S4, V8.S4, V7.S4
+	VFMLA V4.S4, V10.S4, V7.S4
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
+	WORD $0x4e2dd4c6 // fadd v6.4s, v6.4s, v13.4s
+	FMOVQ F6, 0(R1)
+	WORD $0x4eabd4e6 // fsub v6.4s, v7.4s, v11.4s
+	FMOVQ F6, 1024(R1)
+	WORD $0x4e30d5e6 // fadd v6.4s, v15.4s, v16.4s
+	FMOVQ F6, 2048(R1)
+	WORD $0x4e2ed586 // fadd v6.4s, v12.4s, v14.4s
+	FMOVQ F6, 3072(R1)
+	WORD $0x4eacd5ce // fsub v14.4s, v14.4s, v12.4s
+	FMOVQ F14, 4096(R1)
+	WORD $0x4eafd610 // fsub v16.4s, v16.4s, v15.4s
+	FMOVQ F16, 5120(R1)
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	FMOVQ F11, 6144(R1)
 	ADD $16, R1
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group3
+	BNE group5
 	ADD $0, R1
-	ADD $192, R2
+	ADD $576, R2
 	SUBS $1, R0
-	BNE group3
+	BNE group5
 	MOVD $7, R0
 	MOVD $spectralConsts<>(SB), R3
-	FMOVQ 176(R3), F0
-	FMOVQ 144(R3), F1
+	FMOVQ 272(R3), F0
+	FMOVQ 240(R3), F1
+	FMOVQ 256(R3), F2
+	FMOVQ 208(R3), F3
 	MOVD ZR, R4
 
-group4:
-	// 46 instructions for 4 lines, 11.5 each
-	FMOVQ 512(R2), F2
-	FMOVQ 384(R2), F3
-	WORD $0x4e23d443 // fadd v3.4s, v2.4s, v3.4s
-	FMOVQ 448(R2), F4
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	FMOVQ 320(R2), F4
-	FMOVQ 192(R2), F5
+group6:
+	// 146 instructions for 4 lines, 36.5 each
+	FMOVQ 1280(R2), F4
+	FMOVQ 1152(R2), F5
 	WORD $0x4e25d485 // fadd v5.4s, v4.4s, v5.4s
-	FMOVQ 256(R2), F6
+	FMOVQ 1216(R2), F6
 	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
-	WORD $0x6e20dc46 // fmul v6.4s, v2.4s, v0.4s
-	VFMLS V0.S4, V4.S4, V6.S4
-	WORD $0x4e25d467 // fadd v7.4s, v3.4s, v5.4s
-	FMOVQ 128(R2), F8
-	FMOVQ 0(R2), F9
+	FMOVQ 1088(R2), F6
+	FMOVQ 960(R2), F7
+	WORD $0x4e27d4c7 // fadd v7.4s, v6.4s, v7.4s
+	FMOVQ 1024(R2), F8
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	FMOVQ 896(R2), F8
+	FMOVQ 768(R2), F9
 	WORD $0x4e29d509 // fadd v9.4s, v8.4s, v9.4s
-	VMOV V9.B16, V10.B16
-	VFMLS V1.S4, V7.S4, V10.S4
-	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	VFMLS V0.S4, V5.S4, V3.S4
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	FMOVQ 64(R2), F4
+	FMOVQ 832(R2), F10
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	FMOVQ 704(R2), F10
+	FMOVQ 576(R2), F11
+	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
+	FMOVQ 640(R2), F12
+	WORD $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
+	FMOVQ 512(R2), F12
+	FMOVQ 384(R2), F13
+	WORD $0x4e2dd58d // fadd v13.4s, v12.4s, v13.4s
+	FMOVQ 448(R2), F14
+	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	FMOVQ 320(R2), F14
+	FMOVQ 192(R2), F15
+	WORD $0x4e2fd5cf // fadd v15.4s, v14.4s, v15.4s
+	FMOVQ 256(R2), F16
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD $0x6e20dd10 // fmul v16.4s, v8.4s, v0.4s
+	VFMLS V0.S4, V10.S4, V16.S4
+	WORD $0x6e20dcd1 // fmul v17.4s, v6.4s, v0.4s
+	VFMLS V0.S4, V12.S4, V17.S4
+	WORD $0x6e20dc92 // fmul v18.4s, v4.4s, v0.4s
+	VFMLS V0.S4, V14.S4, V18.S4
+	WORD $0x4e2bd533 // fadd v19.4s, v9.4s, v11.4s
+	WORD $0x4e2dd4f4 // fadd v20.4s, v7.4s, v13.4s
+	WORD $0x4e2fd4b5 // fadd v21.4s, v5.4s, v15.4s
+	FMOVQ 128(R2), F22
+	FMOVQ 0(R2), F23
+	WORD $0x4e37d6d7 // fadd v23.4s, v22.4s, v23.4s
+	VMOV V17.B16, V24.B16
+	VFMLS V1.S4, V16.S4, V24.S4
+	VFMLS V2.S4, V18.S4, V24.S4
+	VMOV V23.B16, V25.B16
+	VFMLS V3.S4, V19.S4, V25.S4
+	FMOVQ 192(R3), F26
+	VFMLA V26.S4, V20.S4, V25.S4
+	FMOVQ 224(R3), F26
+	VFMLS V26.S4, V21.S4, V25.S4
+	VMOV V16.B16, V26.B16
+	VFMLA V2.S4, V17.S4, V26.S4
+	VFMLS V1.S4, V18.S4, V26.S4
+	VMOV V23.B16, V27.B16
+	FMOVQ 192(R3), F28
+	VFMLA V28.S4, V19.S4, V27.S4
+	FMOVQ 224(R3), F28
+	VFMLS V28.S4, V20.S4, V27.S4
+	VFMLS V3.S4, V21.S4, V27.S4
+	VFMLA V2.S4, V16.S4, V18.S4
+	VFMLA V1.S4, V17.S4, V18.S4
+	VMOV V23.B16, V16.B16
+	FMOVQ 224(R3), F17
+	VFMLS V17.S4, V19.S4, V16.S4
+	VFMLS V3.S4, V20.S4, V16.S4
+	FMOVQ 192(R3), F17
+	VFMLA V17.S4, V21.S4, V16.S4
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	VFMLS V0.S4, V11.S4, V9.S4
+	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	VFMLS V0.S4, V13.S4, V7.S4
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	VFMLS V0.S4, V15.S4, V5.S4
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2cd4c6 // fadd v6.4s, v6.4s, v12.4s
+	WORD $0x4e2ed484 // fadd v4.4s, v4.4s, v14.4s
+	FMOVQ 64(R2), F10
+	WORD $0x4e2ad6d6 // fadd v22.4s, v22.4s, v10.4s
+	VMOV V7.B16, V10.B16
+	VFMLS V1.S4, V9.S4, V10.S4
+	VFMLS V2.S4, V5.S4, V10.S4
+	VMOV V22.B16, V11.B16
+	VFMLS V3.S4, V8.S4, V11.S4
+	FMOVQ 192(R3), F12
+	VFMLA V12.S4, V6.S4, V11.S4
+	FMOVQ 224(R3), F12
+	VFMLS V12.S4, V4.S4, V11.S4
+	VMOV V9.B16, V12.B16
+	VFMLA V2.S4, V7.S4, V12.S4
+	VFMLS V1.S4, V5.S4, V12.S4
+	VMOV V22.B16, V13.B16
+	FMOVQ 192(R3), F14
+	VFMLA V14.S4, V8.S4, V13.S4
+	FMOVQ 224(R3), F14
+	VFMLS V14.S4, V6.S4, V13.S4
+	VFMLS V3.S4, V4.S4, V13.S4
+	VFMLA V2.S4, V9.S4, V5.S4
+	VFMLA V1.S4, V7.S4, V5.S4
+	VMOV V22.B16, V7.B16
+	FMOVQ 224(R3), F9
+	VFMLS V9.S4, V8.S4, V7.S4
+	VFMLS V3.S4, V6.S4, V7.S4
+	FMOVQ 192(R3), F9
+	VFMLA V9.S4, V4.S4, V7.S4
+	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
 	WORD $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
-	VMOV V8.B16, V4.B16
-	VFMLS V1.S4, V2.S4, V4.S4
-	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
-	FMOVQ F2, 0(R1)
-	WORD $0x4e24d462 // fadd v2.4s, v3.4s, v4.4s
-	FMOVQ F2, 1024(R1)
-	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	WORD $0x4e36d508 // fadd v8.4s, v8.4s, v22.4s
+	FMOVQ F8, 0(R1)
+	WORD $0x4e27d4a4 // fadd v4.4s, v5.4s, v7.4s
+	FMOVQ F4, 1024(R1)
+	WORD $0x4eacd5a4 // fsub v4.4s, v13.4s, v12.4s
 	FMOVQ F4, 2048(R1)
-	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
-	FMOVQ F7, 64(R1)
-	WORD $0x4ea6d542 // fsub v2.4s, v10.4s, v6.4s
-	FMOVQ F2, 1088(R1)
-	WORD $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
-	FMOVQ F6, 2112(R1)
+	WORD $0x4eaad564 // fsub v4.4s, v11.4s, v10.4s
+	FMOVQ F4, 3072(R1)
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	FMOVQ F10, 4096(R1)
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	FMOVQ F12, 5120(R1)
+	WORD $0x4ea5d4e7 // fsub v7.4s, v7.4s, v5.4s
+	FMOVQ F7, 6144(R1)
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	FMOVQ F19, 64(R1)
+	WORD $0x4eb2d604 // fsub v4.4s, v16.4s, v18.4s
+	FMOVQ F4, 1088(R1)
+	WORD $0x4e3bd744 // fadd v4.4s, v26.4s, v27.4s
+	FMOVQ F4, 2112(R1)
+	WORD $0x4e39d704 // fadd v4.4s, v24.4s, v25.4s
+	FMOVQ F4, 3136(R1)
+	WORD $0x4eb8d739 // fsub v25.4s, v25.4s, v24.4s
+	FMOVQ F25, 4160(R1)
+	WORD $0x4ebad77b // fsub v27.4s, v27.4s, v26.4s
+	FMOVQ F27, 5184(R1)
+	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
+	FMOVQ F18, 6208(R1)
 	ADD $16, R1
 	ADD $16, R2
 	ADD $1, R4
 	TST $3, R4
-	BNE group4
+	BNE group6
 	ADD $64, R1
-	ADD $512, R2
+	ADD $1280, R2
 	SUBS $1, R0
-	BNE group4
+	BNE group6
 
 columns:
 	MOVD back+16(FP), R0
@@ -663,7 +1135,7 @@ columns:
 	FMOVQ 32(R3), F2
 	MOVD ZR, R4
 
-group5:
+group7:
 	// 113 instructions for 4 lines, 28.25 each
 	FMOVQ 512(R1), F3
 	WORD $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
@@ -773,11 +1245,11 @@ group5:
 	ADD $16, R1
 	ADD $1, R4
 	TST $3, R4
-	BNE group5
+	BNE group7
 	ADD $960, R0
 	ADD $960, R1
 	SUBS $1, R2
-	BNE group5
+	BNE group7
 	MOVD dst+0(FP), R0
 	MOVD back+16(FP), R1
 	MOVD place+48(FP), R2
@@ -1003,4 +1475,23 @@ store:
 	ADD R11, R2
 	SUBS $1, R5
 	BNE slot
+	RET
+
+// func linesNEON(dst, src *float32, n, dstStride, srcStride int)
+TEXT ·linesNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD dstStride+24(FP), R3
+	MOVD srcStride+32(FP), R4
+
+line:
+	FLDPQ 0(R1), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R1), (F2, F3)
+	FSTPQ (F2, F3), 32(R0)
+	ADD R4, R1
+	ADD R3, R0
+	SUBS $1, R2
+	BNE line
 	RET
