@@ -29,7 +29,7 @@ func TestPlanFileVersion(t *testing.T) {
 		group, digest string
 		opt           cnp.PlanOptions
 	}{
-		{"T(2)", "a8bcf3c7f7d128c7", cnp.PlanOptions{Memory: 1 << 28, Algorithm: layers.Transforms}},
+		{"T(2)", "172e4bd2394a038c", cnp.PlanOptions{Memory: 1 << 28, Algorithm: layers.Transforms}},
 		{"SO(2)", "d87ef0a7228d4e79", cnp.PlanOptions{Memory: 1 << 28}},
 	} {
 		_, err := fileModel[float32](t, c.group, nil).SavePlan(context.Background(), path, cnp.Grid(7, 9), c.opt)
