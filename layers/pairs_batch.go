@@ -27,7 +27,7 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 // poseSlices computes the convolution weights of a tile's poses slice by slice; a WeightNetTape implements it.
 type poseSlices[T Float] interface {
 	hidden(tile *tile[T]) []T     // what the slices of its poses are computed from, from rent
-	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k
+	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; slices have tileWidth channels
 }
 
 // convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t holds the

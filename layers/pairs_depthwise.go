@@ -86,7 +86,7 @@ type poseSource[T Float] interface {
 	backwardFrom(from weightGradient[T], g *Grads[T]) // likewise
 }
 
-// poseTable returns the table of poses by which convolve and sumsBack number them, and how many pairs each has.
+// poseTable returns the table of poses by which convolve and convolveBack number them, and how many pairs each has.
 func (p *Pairs[T]) poseTable() (table []T, count []int32) {
 	if p.tiled() {
 		t := p.tiles()
@@ -96,7 +96,7 @@ func (p *Pairs[T]) poseTable() (table []T, count []int32) {
 }
 
 // convolve sets dst [batch, rows, c] to the mean, over the pairs of every row, of w[pose] ⊙ f[index], for f [batch, rows, c]. If
-// it packs f, it returns the packed form, from rent, for sumsBack. Under a window,
+// it packs f, it returns the packed form, from rent, for convolveBack. Under a window,
 // whose poses are in the table's order and whose factors w.Weights has already, it is the window's mean.
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch, c int) (packed []T) {
 	if grid := p.transforms(); grid != nil {
@@ -119,9 +119,17 @@ func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch
 	return packed
 }
 
-// sumsBack computes, from d [batch, rows, c], the gradient to the sums over neighbours, which divide makes of that to the result of convolve, the gradient
-// to the features, df, unless that is nil, and the gradient to the weights, which it passes on to the parameters of their network. packed is the
+// convolveBack computes, from the gradient dout [batch, rows, c] to the result of convolve, the gradient to the features, df,
+// unless that is nil, and the gradient to the weights, which it passes on to the parameters of their network. packed is the
 // result of convolve, or nil.
+func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
+	d := rent[T](len(dout))
+	p.divide(d, dout, batch, c, win)
+	p.sumsBack(df, d, f, packed, w, win, batch, c, g)
+	giveBack(d)
+}
+
+// sumsBack is convolveBack from d, the gradient to the sums over neighbours, which divide makes of dout.
 func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
 	if !p.tiled() {
 		if grid := p.transforms(); df != nil && (grid == nil || !byTransforms(grid.back, f32(df), f32(d), f32(w.Weights()), grid.ones, batch, c)) {

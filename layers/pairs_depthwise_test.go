@@ -162,10 +162,3 @@ func checkSums[T Float](t *testing.T, name string, got []T, want *sums) {
 		}
 	}
 }
-
-// convolveBack is sumsBack from dout, the gradient to the result of convolve.
-func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
-	d := make([]T, len(dout))
-	p.divide(d, dout, batch, c, win)
-	p.sumsBack(df, d, f, packed, w, win, batch, c, g)
-}

@@ -17,7 +17,7 @@ type sortedPairs struct {
 	pointOnce sync.Once
 	byPoint   *neighbor.Neighborhood
 
-	tileOnce, orbitOnce sync.Once
+	tileOnce sync.Once
 
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan

@@ -218,25 +218,18 @@ func copyRows[T Float](dst []T, dstride int, src []T, sstride, c, rows int) {
 	switch c { // a call for each row would cost more than the row
 	case sliceWidth:
 		for i := range rows {
-			v := *(*[sliceWidth]T)(src[i*sstride:]) // through a variable: arrays that could overlap would be moved by a call
-			*(*[sliceWidth]T)(dst[i*dstride:]) = v
+			*(*[sliceWidth]T)(dst[i*dstride:]) = *(*[sliceWidth]T)(src[i*sstride:])
 		}
 		return
 	case simd.OrbitChannels:
 		for i := range rows {
-			copySlice(dst[i*dstride:], src[i*sstride:])
+			*(*[simd.OrbitChannels]T)(dst[i*dstride:]) = *(*[simd.OrbitChannels]T)(src[i*sstride:])
 		}
 		return
 	}
 	for i := range rows {
 		copy(dst[i*dstride:][:c], src[i*sstride:])
 	}
-}
-
-// copySlice copies simd.OrbitChannels elements. They pass through a variable, because arrays that could overlap would be moved by a call.
-func copySlice[T Float](dst, src []T) {
-	v := *(*[simd.OrbitChannels]T)(src)
-	*(*[simd.OrbitChannels]T)(dst) = v
 }
 
 // Workspace is the scratch memory of planned layers. It grows as needed and serves one call at a time.

@@ -10,7 +10,6 @@ type DepthwiseLieConvTape[T Float] struct {
 	f     []T // [batch, rows, c]
 	net   *WeightNetTape[T]
 	win   *windowed[T]
-	fours *orbitPairs[T] // nil: the pairs go another way
 
 	packed []T // f, in another order; nil where the convolution does not need that
 }
@@ -27,19 +26,11 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	}
 	checkPoses("DepthwiseLieConv", p.PoseDim, l.WeightNet.In())
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
-	t.win = p.windowed(&l.radius, g)
-	table, count, width := p.Table, p.Count, simd.OrbitChannels
-	if t.fours = p.orbits(l.WeightNet, c); t.fours == nil {
-		t.win = p.inTableOrder(t.win)
-		table, count = p.poseTable()
-		width = 0
-		if p.tiled() {
-			width = tileWidth[T](c)
-		}
-	}
-	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, width)
+	t.win = p.inTableOrder(p.windowed(&l.radius, g))
+	table, count := p.poseTable()
+	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, p.tiled())
 	t.net.window = t.win.poses()
-	t.again(dst)
+	t.packed = p.convolve(dst, f, t.net, t.win, batch, c)
 	t.net.Release()
 	if mode == Train {
 		l.adapt(g, p)
@@ -55,19 +46,13 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
-	d := rent[T](len(dout))
-	t.pairs.divide(d, dout, t.batch, c, t.win)
-	t.backward(df, d, g)
-	giveBack(d)
+	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.win, t.batch, c, g)
+	t.drop() // another Backward would compute it again
 }
 
 // backward is Backward from d, the gradient to the sums over neighbours.
 func (t *DepthwiseLieConvTape[T]) backward(df, d []T, g *Grads[T]) {
-	if t.fours != nil {
-		t.fours.convolveBack(df, d, t.f, t.net, t.batch, t.layer.Channels, g)
-	} else {
-		t.pairs.sumsBack(df, d, t.f, t.packed, t.net, t.win, t.batch, t.layer.Channels, g)
-	}
+	t.pairs.sumsBack(df, d, t.f, t.packed, t.net, t.win, t.batch, t.layer.Channels, g)
 	t.drop() // another Backward would compute it again
 }
 
@@ -80,11 +65,6 @@ func (t *DepthwiseLieConvTape[T]) drop() {
 
 // again sets dst to the result of the forward pass, bit for bit.
 func (t *DepthwiseLieConvTape[T]) again(dst []T) {
-	if t.fours != nil {
-		t.fours.convolve(dst, t.f, t.net, t.win.poses(), t.batch, t.layer.Channels)
-		t.win.scaleImages(dst, t.batch, t.layer.Channels)
-		return
-	}
 	giveBack(t.packed)
 	t.packed = t.pairs.convolve(dst, t.f, t.net, t.win, t.batch, t.layer.Channels)
 }

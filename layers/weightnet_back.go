@@ -51,10 +51,10 @@ func (t *WeightNetTape[T]) behindWindow(from weightGradient[T]) weightGradient[T
 	return &windowedGradient[T]{from, t.window, t.net.Out()}
 }
 
-// chunkBounds divides n parts of a gradient into at most maxParts chunks, each of which has sums of its own. It returns the
+// chunkBounds divides the parts of a gradient into at most maxParts chunks, each of which has sums of its own. It returns the
 // first part of each chunk, followed by the number of parts. Nothing here depends on the number of goroutines.
-func chunkBounds(n int) []int {
-	bounds := []int{0}
+func chunkBounds[T Float](from weightGradient[T]) []int {
+	n, bounds := from.parts(), []int{0}
 	for step := partRows(n, 1); bounds[len(bounds)-1] < n; {
 		bounds = append(bounds, min(bounds[len(bounds)-1]+step, n))
 	}
@@ -65,7 +65,7 @@ func chunkBounds(n int) []int {
 // parts have been computed.
 func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient[T], g *Grads[T]) {
 	t.need()
-	bounds := chunkBounds(from.parts())
+	bounds := chunkBounds(from)
 	chunks := max(1, len(bounds)-1)
 	sums, center := t.sums(last, chunks), t.center()
 	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
@@ -128,7 +128,7 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 					t.swishBack(i-1, d, z, u, sums[chunk])
 				} else {
 					simd.SwishGrad(d, d, z)
-					t.firstSums(sums[chunk], d, center, t.poses(at, end))
+					t.firstSums(sums[chunk], d, center, at, end)
 				}
 			}
 			giveBack(scratch)
@@ -156,153 +156,69 @@ const onceBlock = 256
 // backwardAtOnce is backward where neither of the last two layers is normalised. Nothing then waits for sums over all poses, so a
 // block of poses passes through all layers and back while it is in the cache.
 func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
-	last := t.net.Linear[2]
-	t.atOnce(chunkBounds(from.parts()), g, func(s *onceSums[T], k int) {
-		lo, hi := from.part(k)
-		dw, z := rent[T]((hi-lo)*last.Out), rent[T](onceBlock*last.Out)
-		from.produce(dw, k)
-		for at := lo; at < hi; at += onceBlock {
-			end := min(at+onceBlock, hi)
-			s.there(t.poses(at, end), s.scratch[0], s.scratch[1])
-			dz, z := dw[(at-lo)*last.Out:(end-lo)*last.Out], z[:(end-at)*last.Out]
-			simd.GemmPacked(z, last.Out, s.x[1], last.In, t.packed[2], last.Bias, simd.ActNone, end-at)
-			simd.SwishGrad(dz, dz, z)
-			columnSums(s.sums[2][:last.Out], dz)
-			s.back(dz)
-		}
-		giveBack(dw, z)
-	})
-}
-
-// backwardTiles is backwardAtOnce by tiles, slice by slice of the last layer. gradient gets the weights of a slice of a tile, which it may overwrite, and sets dw to
-// the gradient to them. The convolution that needs the weights as well, the one to the features, can be computed there: this saves
-// computing them twice. A pose counts once for each tile that has it. Of the window, the weights have the factors already.
-func (t *WeightNetTape[T]) backwardTiles(tiles []tile[T], gradient func(tile, slice int, dw, w []T), g *Grads[T]) {
-	last, e := t.net.Linear[2], t.net.In()
-	t.atOnce(chunkBounds(len(tiles)), g, func(s *onceSums[T], k int) {
-		tile := &tiles[k]
-		n, mid := len(tile.poses), last.In
-		dz, between, hidden := rent[T](n*last.Out), rent[T](n*mid), rent[T](n*mid)
-		for at := 0; at < n; at += onceBlock {
-			end := min(at+onceBlock, n)
-			s.there(tile.table[at*e:end*e], between[at*mid:], hidden[at*mid:])
-		}
-		lo := 0
-		for i := range t.last {
-			layer := &t.last[i]
-			width := layer.B.N
-			space := rent[T](3 * n * width)
-			z, w, dw := space[:n*width], space[n*width:2*n*width], space[2*n*width:]
-			simd.GemmPacked(z, width, hidden, mid, layer.B, layer.Bias, simd.ActNone, n)
-			simd.Swish(w, z)
-			scalePoses(w, t.window, tile.poses, width)
-			gradient(k, i, dw, w)
-			scalePoses(dw, t.window, tile.poses, width)
-			simd.SwishGrad(dw, dw, z)
-			columnSums(s.sums[2][lo:lo+width], dw)
-			copyRows(dz[lo:], last.Out, dw, width, width, n)
-			giveBack(space)
-			lo += width
-		}
-		for at := 0; at < n; at += onceBlock {
-			end := min(at+onceBlock, n)
-			s.first(tile.table[at*e : end*e])
-			s.z[1], s.x[1] = between[at*mid:end*mid], hidden[at*mid:end*mid]
-			s.back(dz[at*last.Out : end*last.Out])
-		}
-		giveBack(dz, between, hidden)
-	})
-}
-
-// onceSums is what a goroutine needs to take blocks of poses through the first two layers and back, and the sums that it makes.
-type onceSums[T Float] struct {
-	tape    *WeightNetTape[T]
-	once    *onceLayers[T]
-	sums    [3][]float64
-	parts   [3][]T
-	scratch [6][]T // of a block
-	// Of the current block, the poses, and for each of the two layers the input of the swish, and its result.
-	pose []T
-	z, x [2][]T
-}
-
-// onceLayers is what all goroutines share.
-type onceLayers[T Float] struct {
-	center []T
-	back   [3]*simd.Packed[T]
-}
-
-// atOnce calls f for parts, which are divided at bounds; f takes the poses of a part there and back. Then it adds to the gradients.
-func (t *WeightNetTape[T]) atOnce(bounds []int, g *Grads[T], f func(s *onceSums[T], part int)) {
+	bounds := chunkBounds(from)
 	chunks := max(1, len(bounds)-1)
-	once := &onceLayers[T]{center: t.center()}
+	center := t.center()
 	sums := [3][][]float64{t.sums(0, chunks), t.sums(1, chunks), t.sums(2, chunks)}
+	var back [3]*simd.Packed[T]
 	var weight, parts [3][]T
+	var width [3]int
 	for i, l := range t.net.Linear {
+		width[i] = l.Out
 		if i > 0 {
-			once.back[i], weight[i] = simd.Pack(l.Weight, l.In, l.Out, l.In), g.Of(l.Weight)
+			back[i], weight[i] = simd.Pack(l.Weight, l.In, l.Out, l.In), g.Of(l.Weight)
 			parts[i] = make([]T, chunks*len(weight[i]))
 		}
 	}
 	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
-		s := &onceSums[T]{tape: t, once: once}
-		for i := range s.sums {
-			s.sums[i] = sums[i][chunk]
-			s.parts[i] = parts[i][chunk*len(weight[i]):][:len(weight[i])]
+		scratch := rent[T](onceBlock * (3*width[0] + 3*width[1] + width[2]))
+		room := scratch
+		take := func(c int) []T {
+			x := room[:c*onceBlock]
+			room = room[len(x):]
+			return x
 		}
-		for i := range s.scratch {
-			s.scratch[i] = rent[T](onceBlock * max(t.net.Linear[0].Out, t.net.Linear[1].Out))
-		}
+		// For every layer: the input of the swish, its result, and the gradient to the result.
+		z := [3][]T{take(width[0]), take(width[1]), take(width[2])}
+		x, d := [2][]T{take(width[0]), take(width[1])}, [2][]T{take(width[0]), take(width[1])}
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
-			f(s, k)
+			lo, hi := from.part(k)
+			dw := rent[T]((hi - lo) * width[2])
+			from.produce(dw, k)
+			for at := lo; at < hi; at += onceBlock {
+				end := min(at+onceBlock, hi)
+				n := end - at
+				t.firstNormalised(z[0][:n*width[0]], at, end)
+				for i := 1; i < 3; i++ {
+					in := width[i-1]
+					simd.Swish(x[i-1][:n*in], z[i-1][:n*in])
+					simd.GemmPacked(z[i][:n*width[i]], width[i], x[i-1][:n*in], in, t.packed[i], t.net.Linear[i].Bias, simd.ActNone, n)
+				}
+				dy := dw[(at-lo)*width[2] : (end-lo)*width[2]]
+				for i := 2; i > 0; i-- {
+					in := width[i-1]
+					simd.SwishGrad(dy, dy, z[i][:len(dy)])
+					columnSums(sums[i][chunk][:width[i]], dy)
+					if weight[i] != nil {
+						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, width[i], x[i-1][:n*in], in, 1, 1, width[i], in, n)
+					}
+					simd.GemmPacked(d[i-1][:n*in], in, dy, width[i], back[i], nil, simd.ActNone, n)
+					dy = d[i-1][:n*in]
+				}
+				simd.SwishGrad(dy, dy, z[0][:len(dy)])
+				t.firstSums(sums[0][chunk], dy, center, at, end)
+			}
+			giveBack(dw)
 		}
-		giveBack(s.scratch[:]...)
+		giveBack(scratch)
 	})
 	for i := 2; i > 0; i-- {
 		for at := 0; at < len(parts[i]); at += len(weight[i]) {
 			simd.Add(weight[i], weight[i], parts[i][at:at+len(weight[i])])
 		}
-		addTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:t.net.Linear[i].Out])
+		addTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:width[i]])
 	}
-	t.firstGradient(total(sums[0]), once.center, g)
-}
-
-// first takes a block of poses through the first layer.
-func (s *onceSums[T]) first(pose []T) {
-	l := s.tape.net.Linear[0]
-	n := len(pose) / l.In * l.Out
-	s.pose, s.z[0], s.x[0] = pose, s.scratch[2][:n], s.scratch[3][:n]
-	s.tape.firstNormalised(s.z[0], pose)
-	simd.Swish(s.x[0], s.z[0])
-}
-
-// there takes a block of poses through the first two layers. z and x have room for the input and the result of the second swish.
-func (s *onceSums[T]) there(pose, z, x []T) {
-	s.first(pose)
-	l, n := s.tape.net.Linear[1], len(pose)/s.tape.net.Linear[0].In
-	s.z[1], s.x[1] = z[:n*l.Out], x[:n*l.Out]
-	simd.GemmPacked(s.z[1], l.Out, s.x[0], l.In, s.tape.packed[1], l.Bias, simd.ActNone, n)
-	simd.Swish(s.x[1], s.z[1])
-}
-
-// back takes dy, the gradient to the results of the last linear map, back through all layers, and adds to the sums.
-func (s *onceSums[T]) back(dy []T) {
-	t := s.tape
-	for i := 2; i > 0; i-- {
-		l := t.net.Linear[i]
-		n := len(dy) / l.Out
-		d := s.scratch[3+i][:n*l.In]
-		if len(s.parts[i]) > 0 {
-			simd.GemmTN(s.parts[i], l.In, dy, l.Out, s.x[i-1], l.In, 1, 1, l.Out, l.In, n)
-		}
-		simd.GemmPacked(d, l.In, dy, l.Out, s.once.back[i], nil, simd.ActNone, n)
-		simd.SwishGrad(d, d, s.z[i-1])
-		if i > 1 {
-			columnSums(s.sums[i-1][:l.In], d)
-		}
-		dy = d
-	}
-	t.firstSums(s.sums[0], dy, s.once.center, s.pose)
+	t.firstGradient(total(sums[0]), center, g)
 }
 
 // sums returns room for the sums of every chunk: of the gradient to layer i's normalised values, and of its products with the

@@ -172,16 +172,10 @@ func (t *WeightNetTape[T]) prepareFirst(count []int32, mode Mode, norm func(m *m
 	}
 }
 
-// poses returns rows lo to hi of the poses.
-func (t *WeightNetTape[T]) poses(lo, hi int) []T {
-	e := t.net.Linear[0].In
-	return t.pose[lo*e : hi*e]
-}
-
-// firstNormalised sets z to the input of the first layer's swish for some poses.
-func (t *WeightNetTape[T]) firstNormalised(z, pose []T) {
+// firstNormalised sets z to rows lo to hi of the input of the first layer's swish.
+func (t *WeightNetTape[T]) firstNormalised(z []T, lo, hi int) {
 	in, out := t.net.Linear[0].In, t.net.Linear[0].Out
-	simd.GemmPacked(z, out, pose, in, t.first.packed, t.first.bias, simd.ActNone, len(pose)/in)
+	simd.GemmPacked(z, out, t.pose[lo*in:hi*in], in, t.first.packed, t.first.bias, simd.ActNone, hi-lo)
 }
 
 // center returns what firstSums subtracts from the poses, in T.
@@ -196,15 +190,15 @@ func (t *WeightNetTape[T]) center() []T {
 }
 
 // firstSums adds to sum the sums of the columns of dz [rows, c], the gradient to the first layer's normalised values, followed by
-// [e, c], the sums of dz's products with the poses of these rows minus their center.
-func (t *WeightNetTape[T]) firstSums(sum []float64, dz, center, pose []T) {
+// [e, c], the sums of dz's products with the poses of rows lo to hi minus their center.
+func (t *WeightNetTape[T]) firstSums(sum []float64, dz, center []T, lo, hi int) {
 	e, c := len(center), t.net.Linear[0].Out
 	columnSums(sum[:c], dz)
-	rows := len(pose) / e
+	rows := hi - lo
 	room := rent[T](rows*e + e*c)
 	defer giveBack(room)
 	x, part := room[:rows*e], room[rows*e:]
-	for i, v := range pose {
+	for i, v := range t.pose[lo*e : hi*e] {
 		x[i] = v - center[i%e]
 	}
 	simd.GemmTN(part, c, x, e, dz, c, 1, 0, e, c, rows)

@@ -51,14 +51,13 @@ type WeightNetTape[T Float] struct {
 // needs. Row i stands for count[i] pairs (nil: one each) in each of repeat images. In Train mode the statistics are therefore
 // those over all pairs, at the cost of the distinct poses only.
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
-	return w.forwardTape(pose, rows, count, repeat, mode, 0)
+	return w.forwardTape(pose, rows, count, repeat, mode, false)
 }
 
-// forwardTape is ForwardTape. width, if not 0, says that the weights will be taken tile by tile, in slices of so many channels. They are then computed
-// from the poses, in less time than storing and fetching them takes; so the results of the third map are not kept, nor those of the second if no
+// forwardTape is ForwardTape. byTiles says that the weights will be taken tile by tile. They are then computed from the poses, in
+// less time than storing and fetching them takes; so the results of the third map are not kept, nor those of the second if no
 // statistics are taken of them.
-func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, width int) *WeightNetTape[T] {
-	byTiles := width > 0
+func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, byTiles bool) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows, w.In())
 	if count != nil {
 		checkLen("WeightNet", "count", len(count), rows)
@@ -78,7 +77,7 @@ func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int
 		}
 	}, count, mode)
 	if byTiles {
-		t.slicedNet = t.sliced(width)
+		t.slicedNet = t.sliced()
 	}
 	return t
 }
@@ -153,7 +152,7 @@ func (t *WeightNetTape[T]) activate(y []T, i, lo, hi int) {
 func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 	c := t.net.Linear[i].Out
 	if i == 0 {
-		t.firstNormalised(scratch[:(hi-lo)*c], t.poses(lo, hi))
+		t.firstNormalised(scratch[:(hi-lo)*c], lo, hi)
 		return scratch[:(hi-lo)*c]
 	}
 	u := t.results(scratch, i, lo, hi)
@@ -204,20 +203,21 @@ func tileWidth[T Float](c int) int {
 }
 
 // slicedNet is the network of a pass with its normalisations folded into the linear maps. It computes the weights of a tile's
-// poses slice by slice. It is only read, by any number of goroutines.
+// poses, tileWidth channels at a time. It is only read, by any number of goroutines.
 type slicedNet[T Float] struct {
 	first, second simd.Dense[T]
 	last          []simd.Dense[T] // slice by slice
 }
 
-// sliced returns the network of the pass, with slices of that many channels.
-func (t *WeightNetTape[T]) sliced(width int) *slicedNet[T] {
+// sliced returns the network of the pass.
+func (t *WeightNetTape[T]) sliced() *slicedNet[T] {
 	weight, bias := t.foldLayer(1)
 	l := t.net.Linear[1]
 	n := &slicedNet[T]{first: simd.Dense[T]{B: t.first.packed, Bias: t.first.bias},
 		second: simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}}
 	weight, bias = t.foldLayer(2)
 	l = t.net.Linear[2]
+	width := tileWidth[T](l.Out)
 	for lo := 0; lo < l.Out; lo += width {
 		m := min(width, l.Out-lo)
 		n.last = append(n.last, simd.Dense[T]{B: simd.PackTransposed(weight[lo*l.In:(lo+m)*l.In], l.In, l.In, m), Bias: bias[lo : lo+m]})
@@ -252,7 +252,7 @@ func (n *slicedNet[T]) hidden(tile *tile[T]) []T {
 	return out
 }
 
-// slice sets dst [poses, width] to slice k of the weights of the poses that hidden belongs to.
+// slice sets dst [poses, width] to slice k of the weights of the poses that hidden belongs to; slices have tileWidth channels.
 func (n *slicedNet[T]) slice(dst, hidden []T, k int) {
 	layer := &n.last[k]
 	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N)

@@ -15,7 +15,7 @@ const OrbitChannels = poseLanes
 type DepthwiseOrbits struct {
 	rows, points, poses int
 	code                []int32   // as package schedule writes it
-	groups, used        int       // how many it has, and how many poses these use
+	groups              int       // how many it has
 	scale               []float32 // what the sums of each four are multiplied by
 	rest                []orbitRest
 	mean                bool
@@ -25,19 +25,6 @@ type DepthwiseOrbits struct {
 type orbitRest struct {
 	lo   int
 	rows *DepthwiseRows
-}
-
-// Alone is how many rows with pairs are in no group: the gradient to the weights of these is slow.
-func (p *DepthwiseOrbits) Alone() int {
-	n := 0
-	for _, r := range p.rest {
-		for i := range r.rows.same {
-			if r.rows.offsets[i] < r.rows.offsets[i+1] {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // NewDepthwiseOrbits checks groups of fours, as package schedule writes them, and a neighbourhood of that many points and poses, given as in
@@ -50,7 +37,7 @@ func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same [
 	checkSize(fn, "poses", poses)
 	p := &DepthwiseOrbits{rows: checkCSR(fn, offsets, index, pose), points: points, poses: poses, code: code, mean: mean}
 	checkLen(fn, "same", len(same), p.rows)
-	grouped := make([]bool, p.rows)
+	grouped, used := make([]bool, p.rows), 0
 	for at := 0; at < len(code); p.groups++ {
 		fail := func(what string, v int32) {
 			panic(fmt.Sprintf("simd: %s: code[%d:], group %d: %s %d", fn, at, p.groups, what, v))
@@ -89,13 +76,13 @@ func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same [
 		}
 		for r := range fours {
 			scale := float32(1)
-			if p.used += pairs[r]; mean && pairs[r] > 1 {
+			if used += pairs[r]; mean && pairs[r] > 1 {
 				scale = 1 / float32(pairs[r])
 			}
 			p.scale = append(p.scale, scale)
 		}
-		if p.used > poses {
-			fail("poses up to", int32(p.used))
+		if used > poses {
+			fail("poses up to", int32(used))
 		}
 		at += head + int(steps)*schedule.OrbitStep
 	}
@@ -166,63 +153,5 @@ func depthwiseOrbitsGeneric(out, f, w []float32, p *DepthwiseOrbits) {
 			}
 		}
 		scale = scale[len(rows)/schedule.OrbitCopies:]
-	}
-}
-
-// DepthwiseOrbitsGradWF32 computes the gradient to the weights of DepthwiseOrbitsF32, given x, that to the sums:
-//
-//	dw[q, j] = Σ_k x[row(k), j] · f[index[k], j]
-//
-// over the pairs k whose pose is q. With add, it adds this to what dw holds.
-//
-//   - Shape: dw is [poses, OrbitChannels], x [rows, OrbitChannels], f [points, OrbitChannels].
-//   - Aliasing: dw must not overlap x or f.
-//   - Errors: panics if a length does not match.
-//   - Accuracy: at most (n+8)·eps·Σ|x·f| from the exact value, n the number of products, and one more for what dw held. Products are added in
-//     the order of a four's rows, and those of rows in no group behind those of groups, in the order of rows; it does not depend on the level.
-func DepthwiseOrbitsGradWF32(dw, x, f []float32, p *DepthwiseOrbits, add bool) {
-	const fn = "DepthwiseOrbitsGradWF32"
-	checkLen(fn, "dw", len(dw), p.poses*OrbitChannels)
-	checkLen(fn, "x", len(x), p.rows*OrbitChannels)
-	checkLen(fn, "f", len(f), p.points*OrbitChannels)
-	if !add { // the others are set by the groups
-		clear(dw[p.used*OrbitChannels:])
-	}
-	if p.groups > 0 {
-		p.raceGradW(dw, x, f)
-		depthwiseOrbitsGradW(dw, x, f, p, add)
-	}
-	for _, r := range p.rest {
-		for i := range r.rows.same {
-			from := rowOf(x, int32(r.lo+i), OrbitChannels)
-			lo, hi := r.rows.offsets[i]-r.rows.offsets[0], r.rows.offsets[i+1]-r.rows.offsets[0]
-			for k := lo; k < hi; k++ {
-				mulAddGeneric(rowOf(dw, r.rows.pose[k], OrbitChannels), from, rowOf(f, r.rows.index[k], OrbitChannels))
-			}
-		}
-	}
-}
-
-func depthwiseOrbitsGradWGeneric(dw, x, f []float32, p *DepthwiseOrbits, add bool) {
-	const n = OrbitChannels
-	code := p.code
-	if !add {
-		clear(dw[:p.used*n])
-	}
-	for range p.groups {
-		steps, rows := int(code[0]), code[schedule.OrbitHead:][:code[1]*schedule.OrbitCopies]
-		code = code[schedule.OrbitHead+len(rows):]
-		for range steps {
-			for r := range len(rows) / schedule.OrbitCopies {
-				if code[0]>>r&1 == 0 {
-					continue
-				}
-				for c, point := range code[1:schedule.OrbitStep] {
-					mulAddGeneric(dw[:n], rowOf(x, rows[r*schedule.OrbitCopies+c], n), rowOf(f, point, n))
-				}
-				dw = dw[n:]
-			}
-			code = code[schedule.OrbitStep:]
-		}
 	}
 }

@@ -12,17 +12,3 @@ func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits) {
 		depthwiseOrbitsF32NEON(&out[lane], &f[lane], &w[lane], &p.scale[0], &p.code[0], p.groups)
 	}
 }
-
-// depthwiseOrbitsGradW calls the kernel of the level, which computes a quarter of the channels and adds.
-func depthwiseOrbitsGradW(dw, x, f []float32, p *DepthwiseOrbits, add bool) {
-	if level == Generic {
-		depthwiseOrbitsGradWGeneric(dw, x, f, p, add)
-		return
-	}
-	if !add {
-		clear(dw[:p.used*OrbitChannels])
-	}
-	for lane := 0; lane < OrbitChannels; lane += 4 {
-		depthwiseOrbitsGradWF32NEON(&dw[lane], &x[lane], &f[lane], &p.code[0], p.groups)
-	}
-}

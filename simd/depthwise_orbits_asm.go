@@ -21,13 +21,3 @@ func (p *DepthwiseOrbits) race(out, f, w []float32) {
 		code = code[schedule.OrbitHead+len(rows)+int(code[0])*schedule.OrbitStep:]
 	}
 }
-
-// raceGradW announces what is read, and that the weights of all groups are written.
-func (p *DepthwiseOrbits) raceGradW(dw, x, f []float32) {
-	if raceEnabled {
-		raceRead(x)
-		raceRead(f)
-		raceRead(p.code)
-		raceWrite(dw[:p.used*OrbitChannels])
-	}
-}

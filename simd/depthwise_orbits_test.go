@@ -121,54 +121,6 @@ func TestDepthwiseOrbits(t *testing.T) {
 	})
 }
 
-// TestDepthwiseOrbitsGradW compares with float64 sums over the pairs of each pose, set and added.
-func TestDepthwiseOrbitsGradW(t *testing.T) {
-	const n = OrbitChannels
-	eachLevel(t, func(t *testing.T) {
-		rng := testkit.Rand(93)
-		for _, fours := range [][]int{nil, {1}, {6}, {2, 3, 4, 5, 6, 1}} {
-			for _, alone := range []int{0, 2} {
-				h := newOrbitHood(fours, alone)
-				p := NewDepthwiseOrbits(h.code, h.offsets, h.index, h.pose, h.same, h.points, h.poses, false)
-				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.points*n))
-				x := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, len(h.same)*n))
-				for _, add := range []bool{false, true} {
-					before, start := make([]float32, h.poses*n), testkit.Awkward[float32](rng, h.poses*n)
-					if add {
-						before = testkit.Normal[float32](rng, h.poses*n)
-						start = before
-					}
-					dw := testkit.CopyAtEnd(t, start)
-					DepthwiseOrbitsGradWF32(dw, x, f, p, add)
-					again := testkit.CopyAtStart(t, start)
-					DepthwiseOrbitsGradWF32(again, x, f, p, add)
-					require.True(t, testkit.SameBits(dw, again))
-					sum, size, count := make([]float64, h.poses*n), make([]float64, h.poses*n), make([]int, h.poses)
-					for i, v := range before {
-						sum[i], size[i] = float64(v), math.Abs(float64(v))
-					}
-					for i := range h.same {
-						for k := h.offsets[i] - 3; k < h.offsets[i+1]-3; k++ {
-							q := int(h.pose[k])
-							count[q]++
-							for j := range n {
-								v := float64(x[i*n+j]) * float64(f[int(h.index[k])*n+j])
-								sum[q*n+j] += v
-								size[q*n+j] += math.Abs(v)
-							}
-						}
-					}
-					for i := range dw {
-						if d := math.Abs(float64(dw[i]) - sum[i]); !(d <= float64(count[i/n]+9)*0x1p-23*size[i]) {
-							t.Fatalf("%s add=%v: dw[%d,%d] = %g, want %g", h.name, add, i/n, i%n, dw[i], sum[i])
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
 // TestDepthwiseOrbitsPanics: code that a kernel must not follow is refused.
 func TestDepthwiseOrbitsPanics(t *testing.T) {
 	good := []int32{1, 1, 0, 1, 2, 3, 1, 0, 1, 2, 3}
@@ -191,8 +143,4 @@ func TestDepthwiseOrbitsPanics(t *testing.T) {
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(out) = 1, need 64", func() { DepthwiseOrbitsF32(x[:1], x, x[:OrbitChannels], p) })
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(f) = 63, need 64", func() { DepthwiseOrbitsF32(x, x[:63], x[:OrbitChannels], p) })
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(w) = 64, need 16", func() { DepthwiseOrbitsF32(x, x, x, p) })
-	w := x[:OrbitChannels]
-	require.PanicsWithValue(t, "simd: DepthwiseOrbitsGradWF32: len(dw) = 64, need 16", func() { DepthwiseOrbitsGradWF32(x, x, x, p, false) })
-	require.PanicsWithValue(t, "simd: DepthwiseOrbitsGradWF32: len(x) = 1, need 64", func() { DepthwiseOrbitsGradWF32(w, x[:1], x, p, false) })
-	require.PanicsWithValue(t, "simd: DepthwiseOrbitsGradWF32: len(f) = 63, need 64", func() { DepthwiseOrbitsGradWF32(w, x, x[:63], p, false) })
 }

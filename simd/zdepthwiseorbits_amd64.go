@@ -4,22 +4,12 @@
 
 package simd
 
-// depthwiseOrbitsF32AVX2 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use. It takes a half of the channels and two copies, the first of which is first bytes on among the numbers of four.
+// depthwiseOrbitsF32AVX2 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use. It computes a half of the channels for two copies, the first of which is first bytes on among the numbers of four.
 //
 //go:noescape
 func depthwiseOrbitsF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int, first int)
-
-// depthwiseOrbitsGradWF32AVX2 adds Σ f·x over the four rows of a group to each pose of dw, for a slice of 16 channels. x has a vector for each row. The rows of dw follow in the order of their use; what they held is kept in the bits that keep has. It takes a half of the channels and two copies, the first of which is first bytes on among the numbers of four.
-//
-//go:noescape
-func depthwiseOrbitsGradWF32AVX2(dw *float32, x *float32, f *float32, keep *int32, code *int32, groups int, first int)
 
 // depthwiseOrbitsF32AVX512 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use.
 //
 //go:noescape
 func depthwiseOrbitsF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int)
-
-// depthwiseOrbitsGradWF32AVX512 adds Σ f·x over the four rows of a group to each pose of dw, for a slice of 16 channels. x has a vector for each row. The rows of dw follow in the order of their use; what they held is kept in the bits that keep has.
-//
-//go:noescape
-func depthwiseOrbitsGradWF32AVX512(dw *float32, x *float32, f *float32, keep *int32, code *int32, groups int)

@@ -7,23 +7,23 @@
 // func depthwiseOrbitsF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int, first int)
 // Requires: AVX, FMA3
 TEXT ·depthwiseOrbitsF32AVX2(SB), NOSPLIT, $0-56
-	MOVQ  f+8(FP), AX
-	MOVQ  code+32(FP), CX
-	MOVQ  groups+40(FP), DX
-	MOVQ  first+48(FP), BX
-	MOVQ  out+0(FP), R10
-	MOVQ  w+16(FP), R11
-	MOVQ  scale+24(FP), R12
-	TESTQ DX, DX
+	MOVQ  out+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  scale+24(FP), BX
+	MOVQ  code+32(FP), SI
+	MOVQ  groups+40(FP), DI
+	MOVQ  first+48(FP), R8
+	TESTQ DI, DI
 	JE    done
 
 group:
-	MOVL   (CX), DI
-	MOVL   4(CX), R8
-	LEAQ   8(CX), SI
-	MOVQ   R8, R9
-	SHLQ   $0x04, R9
-	LEAQ   (SI)(R9*1), CX
+	MOVL   (SI), R10
+	MOVL   4(SI), R11
+	LEAQ   8(SI), R9
+	MOVQ   R11, R12
+	SHLQ   $0x04, R12
+	LEAQ   (R9)(R12*1), SI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -38,278 +38,137 @@ group:
 	VXORPS Y11, Y11, Y11
 
 step:
-	MOVL        (CX), R9
-	MOVL        4(CX)(BX*1), R13
+	MOVL        (SI), R12
+	MOVL        4(SI)(R8*1), R13
 	SHLQ        $0x06, R13
-	VMOVUPS     (AX)(R13*1), Y12
-	MOVL        8(CX)(BX*1), R13
+	VMOVUPS     (CX)(R13*1), Y12
+	MOVL        8(SI)(R8*1), R13
 	SHLQ        $0x06, R13
-	VMOVUPS     (AX)(R13*1), Y13
-	TESTB       $0x01, R9
+	VMOVUPS     (CX)(R13*1), Y13
+	TESTB       $0x01, R12
 	JEQ         lacks0
-	VMOVUPS     (R11), Y14
-	ADDQ        $0x40, R11
+	VMOVUPS     (DX), Y14
+	ADDQ        $0x40, DX
 	VFMADD231PS Y12, Y14, Y0
 	VFMADD231PS Y13, Y14, Y1
 
 lacks0:
-	TESTB       $0x02, R9
+	TESTB       $0x02, R12
 	JEQ         lacks1
-	VMOVUPS     (R11), Y14
-	ADDQ        $0x40, R11
+	VMOVUPS     (DX), Y14
+	ADDQ        $0x40, DX
 	VFMADD231PS Y12, Y14, Y2
 	VFMADD231PS Y13, Y14, Y3
 
 lacks1:
-	TESTB       $0x04, R9
+	TESTB       $0x04, R12
 	JEQ         lacks2
-	VMOVUPS     (R11), Y14
-	ADDQ        $0x40, R11
+	VMOVUPS     (DX), Y14
+	ADDQ        $0x40, DX
 	VFMADD231PS Y12, Y14, Y4
 	VFMADD231PS Y13, Y14, Y5
 
 lacks2:
-	TESTB       $0x08, R9
+	TESTB       $0x08, R12
 	JEQ         lacks3
-	VMOVUPS     (R11), Y14
-	ADDQ        $0x40, R11
+	VMOVUPS     (DX), Y14
+	ADDQ        $0x40, DX
 	VFMADD231PS Y12, Y14, Y6
 	VFMADD231PS Y13, Y14, Y7
 
 lacks3:
-	TESTB       $0x10, R9
+	TESTB       $0x10, R12
 	JEQ         lacks4
-	VMOVUPS     (R11), Y14
-	ADDQ        $0x40, R11
+	VMOVUPS     (DX), Y14
+	ADDQ        $0x40, DX
 	VFMADD231PS Y12, Y14, Y8
 	VFMADD231PS Y13, Y14, Y9
 
 lacks4:
-	TESTB       $0x20, R9
+	TESTB       $0x20, R12
 	JEQ         lacks5
-	VMOVUPS     (R11), Y14
-	ADDQ        $0x40, R11
+	VMOVUPS     (DX), Y14
+	ADDQ        $0x40, DX
 	VFMADD231PS Y12, Y14, Y10
 	VFMADD231PS Y13, Y14, Y11
 
 lacks5:
-	ADDQ         $0x14, CX
-	DECQ         DI
+	ADDQ         $0x14, SI
+	DECQ         R10
 	JNE          step
-	VBROADCASTSS (R12), Y14
-	ADDQ         $0x04, R12
+	VBROADCASTSS (BX), Y14
+	ADDQ         $0x04, BX
 	VMULPS       Y14, Y0, Y0
-	MOVL         (SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y0, (R10)(DI*1)
+	MOVL         (R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y0, (AX)(R10*1)
 	VMULPS       Y14, Y1, Y1
-	MOVL         4(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y1, (R10)(DI*1)
-	DECQ         R8
+	MOVL         4(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y1, (AX)(R10*1)
+	DECQ         R11
 	JE           stored
-	VBROADCASTSS (R12), Y14
-	ADDQ         $0x04, R12
+	VBROADCASTSS (BX), Y14
+	ADDQ         $0x04, BX
 	VMULPS       Y14, Y2, Y2
-	MOVL         16(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y2, (R10)(DI*1)
+	MOVL         16(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y2, (AX)(R10*1)
 	VMULPS       Y14, Y3, Y3
-	MOVL         20(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y3, (R10)(DI*1)
-	DECQ         R8
+	MOVL         20(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y3, (AX)(R10*1)
+	DECQ         R11
 	JE           stored
-	VBROADCASTSS (R12), Y14
-	ADDQ         $0x04, R12
+	VBROADCASTSS (BX), Y14
+	ADDQ         $0x04, BX
 	VMULPS       Y14, Y4, Y4
-	MOVL         32(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y4, (R10)(DI*1)
+	MOVL         32(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y4, (AX)(R10*1)
 	VMULPS       Y14, Y5, Y5
-	MOVL         36(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y5, (R10)(DI*1)
-	DECQ         R8
+	MOVL         36(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y5, (AX)(R10*1)
+	DECQ         R11
 	JE           stored
-	VBROADCASTSS (R12), Y14
-	ADDQ         $0x04, R12
+	VBROADCASTSS (BX), Y14
+	ADDQ         $0x04, BX
 	VMULPS       Y14, Y6, Y6
-	MOVL         48(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y6, (R10)(DI*1)
+	MOVL         48(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y6, (AX)(R10*1)
 	VMULPS       Y14, Y7, Y7
-	MOVL         52(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y7, (R10)(DI*1)
-	DECQ         R8
+	MOVL         52(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y7, (AX)(R10*1)
+	DECQ         R11
 	JE           stored
-	VBROADCASTSS (R12), Y14
-	ADDQ         $0x04, R12
+	VBROADCASTSS (BX), Y14
+	ADDQ         $0x04, BX
 	VMULPS       Y14, Y8, Y8
-	MOVL         64(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y8, (R10)(DI*1)
+	MOVL         64(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y8, (AX)(R10*1)
 	VMULPS       Y14, Y9, Y9
-	MOVL         68(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y9, (R10)(DI*1)
-	DECQ         R8
+	MOVL         68(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y9, (AX)(R10*1)
+	DECQ         R11
 	JE           stored
-	VBROADCASTSS (R12), Y14
-	ADDQ         $0x04, R12
+	VBROADCASTSS (BX), Y14
+	ADDQ         $0x04, BX
 	VMULPS       Y14, Y10, Y10
-	MOVL         80(SI)(BX*1), DI
-	SHLQ         $0x06, DI
-	VMOVUPS      Y10, (R10)(DI*1)
+	MOVL         80(R9)(R8*1), R10
+	SHLQ         $0x06, R10
+	VMOVUPS      Y10, (AX)(R10*1)
 	VMULPS       Y14, Y11, Y11
-	MOVL         84(SI)(BX*1), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Y11, (R10)(SI*1)
+	MOVL         84(R9)(R8*1), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Y11, (AX)(R9*1)
 
 stored:
-	DECQ DX
-	JNE  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func depthwiseOrbitsGradWF32AVX2(dw *float32, x *float32, f *float32, keep *int32, code *int32, groups int, first int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·depthwiseOrbitsGradWF32AVX2(SB), NOSPLIT, $0-56
-	MOVQ         f+16(FP), AX
-	MOVQ         code+32(FP), CX
-	MOVQ         groups+40(FP), DX
-	MOVQ         first+48(FP), BX
-	MOVQ         dw+0(FP), R10
-	MOVQ         x+8(FP), R11
-	MOVQ         keep+24(FP), SI
-	VPBROADCASTD (SI), Y14
-	TESTQ        DX, DX
-	JE           done
-
-group:
-	MOVL    (CX), DI
-	MOVL    4(CX), R8
-	LEAQ    8(CX), SI
-	MOVQ    R8, R9
-	SHLQ    $0x04, R9
-	LEAQ    (SI)(R9*1), CX
-	MOVL    (SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y0
-	MOVL    4(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y1
-	DECQ    R8
-	JE      loaded
-	MOVL    16(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y2
-	MOVL    20(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y3
-	DECQ    R8
-	JE      loaded
-	MOVL    32(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y4
-	MOVL    36(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y5
-	DECQ    R8
-	JE      loaded
-	MOVL    48(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y6
-	MOVL    52(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y7
-	DECQ    R8
-	JE      loaded
-	MOVL    64(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y8
-	MOVL    68(SI)(BX*1), R9
-	SHLQ    $0x06, R9
-	VMOVUPS (R11)(R9*1), Y9
-	DECQ    R8
-	JE      loaded
-	MOVL    80(SI)(BX*1), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R11)(R8*1), Y10
-	MOVL    84(SI)(BX*1), SI
-	SHLQ    $0x06, SI
-	VMOVUPS (R11)(SI*1), Y11
-
-loaded:
-step:
-	MOVL        (CX), R9
-	MOVL        4(CX)(BX*1), SI
-	SHLQ        $0x06, SI
-	VMOVUPS     (AX)(SI*1), Y12
-	MOVL        8(CX)(BX*1), SI
-	SHLQ        $0x06, SI
-	VMOVUPS     (AX)(SI*1), Y13
-	TESTB       $0x01, R9
-	JEQ         lacks0
-	VANDPS      (R10), Y14, Y15
-	VFMADD231PS Y12, Y0, Y15
-	VFMADD231PS Y13, Y1, Y15
-	VMOVUPS     Y15, (R10)
-	ADDQ        $0x40, R10
-
-lacks0:
-	TESTB       $0x02, R9
-	JEQ         lacks1
-	VANDPS      (R10), Y14, Y15
-	VFMADD231PS Y12, Y2, Y15
-	VFMADD231PS Y13, Y3, Y15
-	VMOVUPS     Y15, (R10)
-	ADDQ        $0x40, R10
-
-lacks1:
-	TESTB       $0x04, R9
-	JEQ         lacks2
-	VANDPS      (R10), Y14, Y15
-	VFMADD231PS Y12, Y4, Y15
-	VFMADD231PS Y13, Y5, Y15
-	VMOVUPS     Y15, (R10)
-	ADDQ        $0x40, R10
-
-lacks2:
-	TESTB       $0x08, R9
-	JEQ         lacks3
-	VANDPS      (R10), Y14, Y15
-	VFMADD231PS Y12, Y6, Y15
-	VFMADD231PS Y13, Y7, Y15
-	VMOVUPS     Y15, (R10)
-	ADDQ        $0x40, R10
-
-lacks3:
-	TESTB       $0x10, R9
-	JEQ         lacks4
-	VANDPS      (R10), Y14, Y15
-	VFMADD231PS Y12, Y8, Y15
-	VFMADD231PS Y13, Y9, Y15
-	VMOVUPS     Y15, (R10)
-	ADDQ        $0x40, R10
-
-lacks4:
-	TESTB       $0x20, R9
-	JEQ         lacks5
-	VANDPS      (R10), Y14, Y15
-	VFMADD231PS Y12, Y10, Y15
-	VFMADD231PS Y13, Y11, Y15
-	VMOVUPS     Y15, (R10)
-	ADDQ        $0x40, R10
-
-lacks5:
-	ADDQ $0x14, CX
 	DECQ DI
-	JNE  step
-	DECQ DX
 	JNE  group
 
 done:
@@ -319,22 +178,22 @@ done:
 // func depthwiseOrbitsF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int)
 // Requires: AVX, AVX512F
 TEXT ·depthwiseOrbitsF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ  f+8(FP), AX
-	MOVQ  code+32(FP), CX
-	MOVQ  groups+40(FP), DX
-	MOVQ  out+0(FP), R9
-	MOVQ  w+16(FP), R10
-	MOVQ  scale+24(FP), R11
-	TESTQ DX, DX
+	MOVQ  out+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
+	MOVQ  scale+24(FP), BX
+	MOVQ  code+32(FP), SI
+	MOVQ  groups+40(FP), DI
+	TESTQ DI, DI
 	JE    done
 
 group:
-	MOVL   (CX), SI
-	MOVL   4(CX), DI
-	LEAQ   8(CX), BX
-	MOVQ   DI, R8
-	SHLQ   $0x04, R8
-	LEAQ   (BX)(R8*1), CX
+	MOVL   (SI), R9
+	MOVL   4(SI), R10
+	LEAQ   8(SI), R8
+	MOVQ   R10, R11
+	SHLQ   $0x04, R11
+	LEAQ   (R8)(R11*1), SI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -361,397 +220,203 @@ group:
 	VPXORD Z23, Z23, Z23
 
 step:
-	MOVL        (CX), R8
-	MOVL        4(CX), R12
+	MOVL        (SI), R11
+	MOVL        4(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (AX)(R12*1), Z24
-	MOVL        8(CX), R12
+	VMOVUPS     (CX)(R12*1), Z24
+	MOVL        8(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (AX)(R12*1), Z25
-	MOVL        12(CX), R12
+	VMOVUPS     (CX)(R12*1), Z25
+	MOVL        12(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (AX)(R12*1), Z26
-	MOVL        16(CX), R12
+	VMOVUPS     (CX)(R12*1), Z26
+	MOVL        16(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (AX)(R12*1), Z27
-	TESTB       $0x01, R8
+	VMOVUPS     (CX)(R12*1), Z27
+	TESTB       $0x01, R11
 	JEQ         lacks0
-	VMOVUPS     (R10), Z28
-	ADDQ        $0x40, R10
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z0
 	VFMADD231PS Z25, Z28, Z1
 	VFMADD231PS Z26, Z28, Z2
 	VFMADD231PS Z27, Z28, Z3
 
 lacks0:
-	TESTB       $0x02, R8
+	TESTB       $0x02, R11
 	JEQ         lacks1
-	VMOVUPS     (R10), Z28
-	ADDQ        $0x40, R10
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z4
 	VFMADD231PS Z25, Z28, Z5
 	VFMADD231PS Z26, Z28, Z6
 	VFMADD231PS Z27, Z28, Z7
 
 lacks1:
-	TESTB       $0x04, R8
+	TESTB       $0x04, R11
 	JEQ         lacks2
-	VMOVUPS     (R10), Z28
-	ADDQ        $0x40, R10
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z8
 	VFMADD231PS Z25, Z28, Z9
 	VFMADD231PS Z26, Z28, Z10
 	VFMADD231PS Z27, Z28, Z11
 
 lacks2:
-	TESTB       $0x08, R8
+	TESTB       $0x08, R11
 	JEQ         lacks3
-	VMOVUPS     (R10), Z28
-	ADDQ        $0x40, R10
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z12
 	VFMADD231PS Z25, Z28, Z13
 	VFMADD231PS Z26, Z28, Z14
 	VFMADD231PS Z27, Z28, Z15
 
 lacks3:
-	TESTB       $0x10, R8
+	TESTB       $0x10, R11
 	JEQ         lacks4
-	VMOVUPS     (R10), Z28
-	ADDQ        $0x40, R10
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z16
 	VFMADD231PS Z25, Z28, Z17
 	VFMADD231PS Z26, Z28, Z18
 	VFMADD231PS Z27, Z28, Z19
 
 lacks4:
-	TESTB       $0x20, R8
+	TESTB       $0x20, R11
 	JEQ         lacks5
-	VMOVUPS     (R10), Z28
-	ADDQ        $0x40, R10
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z20
 	VFMADD231PS Z25, Z28, Z21
 	VFMADD231PS Z26, Z28, Z22
 	VFMADD231PS Z27, Z28, Z23
 
 lacks5:
-	ADDQ         $0x14, CX
-	DECQ         SI
+	ADDQ         $0x14, SI
+	DECQ         R9
 	JNE          step
-	VBROADCASTSS (R11), Z28
-	ADDQ         $0x04, R11
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z0, Z0
-	MOVL         (BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z0, (R9)(SI*1)
+	MOVL         (R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z0, (AX)(R9*1)
 	VMULPS       Z28, Z1, Z1
-	MOVL         4(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z1, (R9)(SI*1)
+	MOVL         4(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z1, (AX)(R9*1)
 	VMULPS       Z28, Z2, Z2
-	MOVL         8(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z2, (R9)(SI*1)
+	MOVL         8(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z2, (AX)(R9*1)
 	VMULPS       Z28, Z3, Z3
-	MOVL         12(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z3, (R9)(SI*1)
-	DECQ         DI
+	MOVL         12(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z3, (AX)(R9*1)
+	DECQ         R10
 	JE           stored
-	VBROADCASTSS (R11), Z28
-	ADDQ         $0x04, R11
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z4, Z4
-	MOVL         16(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z4, (R9)(SI*1)
+	MOVL         16(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z4, (AX)(R9*1)
 	VMULPS       Z28, Z5, Z5
-	MOVL         20(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z5, (R9)(SI*1)
+	MOVL         20(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z5, (AX)(R9*1)
 	VMULPS       Z28, Z6, Z6
-	MOVL         24(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z6, (R9)(SI*1)
+	MOVL         24(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z6, (AX)(R9*1)
 	VMULPS       Z28, Z7, Z7
-	MOVL         28(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z7, (R9)(SI*1)
-	DECQ         DI
+	MOVL         28(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z7, (AX)(R9*1)
+	DECQ         R10
 	JE           stored
-	VBROADCASTSS (R11), Z28
-	ADDQ         $0x04, R11
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z8, Z8
-	MOVL         32(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z8, (R9)(SI*1)
+	MOVL         32(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z8, (AX)(R9*1)
 	VMULPS       Z28, Z9, Z9
-	MOVL         36(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z9, (R9)(SI*1)
+	MOVL         36(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z9, (AX)(R9*1)
 	VMULPS       Z28, Z10, Z10
-	MOVL         40(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z10, (R9)(SI*1)
+	MOVL         40(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z10, (AX)(R9*1)
 	VMULPS       Z28, Z11, Z11
-	MOVL         44(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z11, (R9)(SI*1)
-	DECQ         DI
+	MOVL         44(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z11, (AX)(R9*1)
+	DECQ         R10
 	JE           stored
-	VBROADCASTSS (R11), Z28
-	ADDQ         $0x04, R11
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z12, Z12
-	MOVL         48(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z12, (R9)(SI*1)
+	MOVL         48(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z12, (AX)(R9*1)
 	VMULPS       Z28, Z13, Z13
-	MOVL         52(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z13, (R9)(SI*1)
+	MOVL         52(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z13, (AX)(R9*1)
 	VMULPS       Z28, Z14, Z14
-	MOVL         56(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z14, (R9)(SI*1)
+	MOVL         56(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z14, (AX)(R9*1)
 	VMULPS       Z28, Z15, Z15
-	MOVL         60(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z15, (R9)(SI*1)
-	DECQ         DI
+	MOVL         60(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z15, (AX)(R9*1)
+	DECQ         R10
 	JE           stored
-	VBROADCASTSS (R11), Z28
-	ADDQ         $0x04, R11
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z16, Z16
-	MOVL         64(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z16, (R9)(SI*1)
+	MOVL         64(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z16, (AX)(R9*1)
 	VMULPS       Z28, Z17, Z17
-	MOVL         68(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z17, (R9)(SI*1)
+	MOVL         68(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z17, (AX)(R9*1)
 	VMULPS       Z28, Z18, Z18
-	MOVL         72(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z18, (R9)(SI*1)
+	MOVL         72(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z18, (AX)(R9*1)
 	VMULPS       Z28, Z19, Z19
-	MOVL         76(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z19, (R9)(SI*1)
-	DECQ         DI
+	MOVL         76(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z19, (AX)(R9*1)
+	DECQ         R10
 	JE           stored
-	VBROADCASTSS (R11), Z28
-	ADDQ         $0x04, R11
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z20, Z20
-	MOVL         80(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z20, (R9)(SI*1)
+	MOVL         80(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z20, (AX)(R9*1)
 	VMULPS       Z28, Z21, Z21
-	MOVL         84(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z21, (R9)(SI*1)
+	MOVL         84(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z21, (AX)(R9*1)
 	VMULPS       Z28, Z22, Z22
-	MOVL         88(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z22, (R9)(SI*1)
+	MOVL         88(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z22, (AX)(R9*1)
 	VMULPS       Z28, Z23, Z23
-	MOVL         92(BX), BX
-	SHLQ         $0x06, BX
-	VMOVUPS      Z23, (R9)(BX*1)
+	MOVL         92(R8), R8
+	SHLQ         $0x06, R8
+	VMOVUPS      Z23, (AX)(R8*1)
 
 stored:
-	DECQ DX
-	JNE  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func depthwiseOrbitsGradWF32AVX512(dw *float32, x *float32, f *float32, keep *int32, code *int32, groups int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·depthwiseOrbitsGradWF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ         f+16(FP), AX
-	MOVQ         code+32(FP), CX
-	MOVQ         groups+40(FP), DX
-	MOVQ         dw+0(FP), R9
-	MOVQ         x+8(FP), R10
-	MOVQ         keep+24(FP), BX
-	VPBROADCASTD (BX), Z28
-	TESTQ        DX, DX
-	JE           done
-
-group:
-	MOVL    (CX), SI
-	MOVL    4(CX), DI
-	LEAQ    8(CX), BX
-	MOVQ    DI, R8
-	SHLQ    $0x04, R8
-	LEAQ    (BX)(R8*1), CX
-	MOVL    (BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z0
-	MOVL    4(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z1
-	MOVL    8(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z2
-	MOVL    12(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z3
-	DECQ    DI
-	JE      loaded
-	MOVL    16(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z4
-	MOVL    20(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z5
-	MOVL    24(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z6
-	MOVL    28(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z7
-	DECQ    DI
-	JE      loaded
-	MOVL    32(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z8
-	MOVL    36(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z9
-	MOVL    40(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z10
-	MOVL    44(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z11
-	DECQ    DI
-	JE      loaded
-	MOVL    48(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z12
-	MOVL    52(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z13
-	MOVL    56(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z14
-	MOVL    60(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z15
-	DECQ    DI
-	JE      loaded
-	MOVL    64(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z16
-	MOVL    68(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z17
-	MOVL    72(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z18
-	MOVL    76(BX), R8
-	SHLQ    $0x06, R8
-	VMOVUPS (R10)(R8*1), Z19
-	DECQ    DI
-	JE      loaded
-	MOVL    80(BX), DI
-	SHLQ    $0x06, DI
-	VMOVUPS (R10)(DI*1), Z20
-	MOVL    84(BX), DI
-	SHLQ    $0x06, DI
-	VMOVUPS (R10)(DI*1), Z21
-	MOVL    88(BX), DI
-	SHLQ    $0x06, DI
-	VMOVUPS (R10)(DI*1), Z22
-	MOVL    92(BX), BX
-	SHLQ    $0x06, BX
-	VMOVUPS (R10)(BX*1), Z23
-
-loaded:
-step:
-	MOVL        (CX), R8
-	MOVL        4(CX), BX
-	SHLQ        $0x06, BX
-	VMOVUPS     (AX)(BX*1), Z24
-	MOVL        8(CX), BX
-	SHLQ        $0x06, BX
-	VMOVUPS     (AX)(BX*1), Z25
-	MOVL        12(CX), BX
-	SHLQ        $0x06, BX
-	VMOVUPS     (AX)(BX*1), Z26
-	MOVL        16(CX), BX
-	SHLQ        $0x06, BX
-	VMOVUPS     (AX)(BX*1), Z27
-	TESTB       $0x01, R8
-	JEQ         lacks0
-	VANDPS      (R9), Z28, Z29
-	VFMADD231PS Z24, Z0, Z29
-	VFMADD231PS Z25, Z1, Z29
-	VFMADD231PS Z26, Z2, Z29
-	VFMADD231PS Z27, Z3, Z29
-	VMOVUPS     Z29, (R9)
-	ADDQ        $0x40, R9
-
-lacks0:
-	TESTB       $0x02, R8
-	JEQ         lacks1
-	VANDPS      (R9), Z28, Z29
-	VFMADD231PS Z24, Z4, Z29
-	VFMADD231PS Z25, Z5, Z29
-	VFMADD231PS Z26, Z6, Z29
-	VFMADD231PS Z27, Z7, Z29
-	VMOVUPS     Z29, (R9)
-	ADDQ        $0x40, R9
-
-lacks1:
-	TESTB       $0x04, R8
-	JEQ         lacks2
-	VANDPS      (R9), Z28, Z29
-	VFMADD231PS Z24, Z8, Z29
-	VFMADD231PS Z25, Z9, Z29
-	VFMADD231PS Z26, Z10, Z29
-	VFMADD231PS Z27, Z11, Z29
-	VMOVUPS     Z29, (R9)
-	ADDQ        $0x40, R9
-
-lacks2:
-	TESTB       $0x08, R8
-	JEQ         lacks3
-	VANDPS      (R9), Z28, Z29
-	VFMADD231PS Z24, Z12, Z29
-	VFMADD231PS Z25, Z13, Z29
-	VFMADD231PS Z26, Z14, Z29
-	VFMADD231PS Z27, Z15, Z29
-	VMOVUPS     Z29, (R9)
-	ADDQ        $0x40, R9
-
-lacks3:
-	TESTB       $0x10, R8
-	JEQ         lacks4
-	VANDPS      (R9), Z28, Z29
-	VFMADD231PS Z24, Z16, Z29
-	VFMADD231PS Z25, Z17, Z29
-	VFMADD231PS Z26, Z18, Z29
-	VFMADD231PS Z27, Z19, Z29
-	VMOVUPS     Z29, (R9)
-	ADDQ        $0x40, R9
-
-lacks4:
-	TESTB       $0x20, R8
-	JEQ         lacks5
-	VANDPS      (R9), Z28, Z29
-	VFMADD231PS Z24, Z20, Z29
-	VFMADD231PS Z25, Z21, Z29
-	VFMADD231PS Z26, Z22, Z29
-	VFMADD231PS Z27, Z23, Z29
-	VMOVUPS     Z29, (R9)
-	ADDQ        $0x40, R9
-
-lacks5:
-	ADDQ $0x14, CX
-	DECQ SI
-	JNE  step
-	DECQ DX
+	DECQ DI
 	JNE  group
 
 done:

@@ -9,9 +9,3 @@ package simd
 //
 //go:noescape
 func depthwiseOrbitsF32NEON(out, f, w, scale *float32, code *int32, groups int)
-
-// depthwiseOrbitsGradWF32NEON adds Σ f·x over the four rows of a group to four channels of each pose of dw, all of which have 16. x has a vector for
-// each row. The rows of dw follow in the order of their use.
-//
-//go:noescape
-func depthwiseOrbitsGradWF32NEON(dw, x, f *float32, code *int32, groups int)

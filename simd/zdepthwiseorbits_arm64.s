@@ -49,6 +49,9 @@ step:
 	MOVWU.P 4(R4), R9
 	MOVWU.P 4(R4), R10
 	ADD R10<<6, R1, R10
+	FMOVQ (R10), F24
+	MOVWU.P 4(R4), R10
+	ADD R10<<6, R1, R10
 	FMOVQ (R10), F25
 	MOVWU.P 4(R4), R10
 	ADD R10<<6, R1, R10
@@ -56,70 +59,67 @@ step:
 	MOVWU.P 4(R4), R10
 	ADD R10<<6, R1, R10
 	FMOVQ (R10), F27
-	MOVWU.P 4(R4), R10
-	ADD R10<<6, R1, R10
-	FMOVQ (R10), F28
 	TBZ $0, R9, lacks0
-	FMOVQ (R2), F24
+	FMOVQ (R2), F28
 	ADD $64, R2
-	VFMLA V25.S4, V24.S4, V0.S4
-	VFMLA V26.S4, V24.S4, V1.S4
-	VFMLA V27.S4, V24.S4, V2.S4
-	VFMLA V28.S4, V24.S4, V3.S4
+	VFMLA V24.S4, V28.S4, V0.S4
+	VFMLA V25.S4, V28.S4, V1.S4
+	VFMLA V26.S4, V28.S4, V2.S4
+	VFMLA V27.S4, V28.S4, V3.S4
 
 lacks0:
 	TBZ $1, R9, lacks1
-	FMOVQ (R2), F24
+	FMOVQ (R2), F28
 	ADD $64, R2
-	VFMLA V25.S4, V24.S4, V4.S4
-	VFMLA V26.S4, V24.S4, V5.S4
-	VFMLA V27.S4, V24.S4, V6.S4
-	VFMLA V28.S4, V24.S4, V7.S4
+	VFMLA V24.S4, V28.S4, V4.S4
+	VFMLA V25.S4, V28.S4, V5.S4
+	VFMLA V26.S4, V28.S4, V6.S4
+	VFMLA V27.S4, V28.S4, V7.S4
 
 lacks1:
 	TBZ $2, R9, lacks2
-	FMOVQ (R2), F24
+	FMOVQ (R2), F28
 	ADD $64, R2
-	VFMLA V25.S4, V24.S4, V8.S4
-	VFMLA V26.S4, V24.S4, V9.S4
-	VFMLA V27.S4, V24.S4, V10.S4
-	VFMLA V28.S4, V24.S4, V11.S4
+	VFMLA V24.S4, V28.S4, V8.S4
+	VFMLA V25.S4, V28.S4, V9.S4
+	VFMLA V26.S4, V28.S4, V10.S4
+	VFMLA V27.S4, V28.S4, V11.S4
 
 lacks2:
 	TBZ $3, R9, lacks3
-	FMOVQ (R2), F24
+	FMOVQ (R2), F28
 	ADD $64, R2
-	VFMLA V25.S4, V24.S4, V12.S4
-	VFMLA V26.S4, V24.S4, V13.S4
-	VFMLA V27.S4, V24.S4, V14.S4
-	VFMLA V28.S4, V24.S4, V15.S4
+	VFMLA V24.S4, V28.S4, V12.S4
+	VFMLA V25.S4, V28.S4, V13.S4
+	VFMLA V26.S4, V28.S4, V14.S4
+	VFMLA V27.S4, V28.S4, V15.S4
 
 lacks3:
 	TBZ $4, R9, lacks4
-	FMOVQ (R2), F24
+	FMOVQ (R2), F28
 	ADD $64, R2
-	VFMLA V25.S4, V24.S4, V16.S4
-	VFMLA V26.S4, V24.S4, V17.S4
-	VFMLA V27.S4, V24.S4, V18.S4
-	VFMLA V28.S4, V24.S4, V19.S4
+	VFMLA V24.S4, V28.S4, V16.S4
+	VFMLA V25.S4, V28.S4, V17.S4
+	VFMLA V26.S4, V28.S4, V18.S4
+	VFMLA V27.S4, V28.S4, V19.S4
 
 lacks4:
 	TBZ $5, R9, lacks5
-	FMOVQ (R2), F24
+	FMOVQ (R2), F28
 	ADD $64, R2
-	VFMLA V25.S4, V24.S4, V20.S4
-	VFMLA V26.S4, V24.S4, V21.S4
-	VFMLA V27.S4, V24.S4, V22.S4
-	VFMLA V28.S4, V24.S4, V23.S4
+	VFMLA V24.S4, V28.S4, V20.S4
+	VFMLA V25.S4, V28.S4, V21.S4
+	VFMLA V26.S4, V28.S4, V22.S4
+	VFMLA V27.S4, V28.S4, V23.S4
 
 lacks5:
 	SUBS $1, R6
 	BNE step
-	FMOVS.P 4(R3), F24
-	WORD $0x4f989000 // fmul v0.4s, v0.4s, v24.s[0]
-	WORD $0x4f989021 // fmul v1.4s, v1.4s, v24.s[0]
-	WORD $0x4f989042 // fmul v2.4s, v2.4s, v24.s[0]
-	WORD $0x4f989063 // fmul v3.4s, v3.4s, v24.s[0]
+	FMOVS.P 4(R3), F28
+	WORD $0x4f9c9000 // fmul v0.4s, v0.4s, v28.s[0]
+	WORD $0x4f9c9021 // fmul v1.4s, v1.4s, v28.s[0]
+	WORD $0x4f9c9042 // fmul v2.4s, v2.4s, v28.s[0]
+	WORD $0x4f9c9063 // fmul v3.4s, v3.4s, v28.s[0]
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F0, (R10)
@@ -134,11 +134,11 @@ lacks5:
 	FMOVQ F3, (R10)
 	SUBS $1, R7
 	BEQ stored
-	FMOVS.P 4(R3), F24
-	WORD $0x4f989084 // fmul v4.4s, v4.4s, v24.s[0]
-	WORD $0x4f9890a5 // fmul v5.4s, v5.4s, v24.s[0]
-	WORD $0x4f9890c6 // fmul v6.4s, v6.4s, v24.s[0]
-	WORD $0x4f9890e7 // fmul v7.4s, v7.4s, v24.s[0]
+	FMOVS.P 4(R3), F28
+	WORD $0x4f9c9084 // fmul v4.4s, v4.4s, v28.s[0]
+	WORD $0x4f9c90a5 // fmul v5.4s, v5.4s, v28.s[0]
+	WORD $0x4f9c90c6 // fmul v6.4s, v6.4s, v28.s[0]
+	WORD $0x4f9c90e7 // fmul v7.4s, v7.4s, v28.s[0]
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F4, (R10)
@@ -153,11 +153,11 @@ lacks5:
 	FMOVQ F7, (R10)
 	SUBS $1, R7
 	BEQ stored
-	FMOVS.P 4(R3), F24
-	WORD $0x4f989108 // fmul v8.4s, v8.4s, v24.s[0]
-	WORD $0x4f989129 // fmul v9.4s, v9.4s, v24.s[0]
-	WORD $0x4f98914a // fmul v10.4s, v10.4s, v24.s[0]
-	WORD $0x4f98916b // fmul v11.4s, v11.4s, v24.s[0]
+	FMOVS.P 4(R3), F28
+	WORD $0x4f9c9108 // fmul v8.4s, v8.4s, v28.s[0]
+	WORD $0x4f9c9129 // fmul v9.4s, v9.4s, v28.s[0]
+	WORD $0x4f9c914a // fmul v10.4s, v10.4s, v28.s[0]
+	WORD $0x4f9c916b // fmul v11.4s, v11.4s, v28.s[0]
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F8, (R10)
@@ -172,11 +172,11 @@ lacks5:
 	FMOVQ F11, (R10)
 	SUBS $1, R7
 	BEQ stored
-	FMOVS.P 4(R3), F24
-	WORD $0x4f98918c // fmul v12.4s, v12.4s, v24.s[0]
-	WORD $0x4f9891ad // fmul v13.4s, v13.4s, v24.s[0]
-	WORD $0x4f9891ce // fmul v14.4s, v14.4s, v24.s[0]
-	WORD $0x4f9891ef // fmul v15.4s, v15.4s, v24.s[0]
+	FMOVS.P 4(R3), F28
+	WORD $0x4f9c918c // fmul v12.4s, v12.4s, v28.s[0]
+	WORD $0x4f9c91ad // fmul v13.4s, v13.4s, v28.s[0]
+	WORD $0x4f9c91ce // fmul v14.4s, v14.4s, v28.s[0]
+	WORD $0x4f9c91ef // fmul v15.4s, v15.4s, v28.s[0]
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F12, (R10)
@@ -191,11 +191,11 @@ lacks5:
 	FMOVQ F15, (R10)
 	SUBS $1, R7
 	BEQ stored
-	FMOVS.P 4(R3), F24
-	WORD $0x4f989210 // fmul v16.4s, v16.4s, v24.s[0]
-	WORD $0x4f989231 // fmul v17.4s, v17.4s, v24.s[0]
-	WORD $0x4f989252 // fmul v18.4s, v18.4s, v24.s[0]
-	WORD $0x4f989273 // fmul v19.4s, v19.4s, v24.s[0]
+	FMOVS.P 4(R3), F28
+	WORD $0x4f9c9210 // fmul v16.4s, v16.4s, v28.s[0]
+	WORD $0x4f9c9231 // fmul v17.4s, v17.4s, v28.s[0]
+	WORD $0x4f9c9252 // fmul v18.4s, v18.4s, v28.s[0]
+	WORD $0x4f9c9273 // fmul v19.4s, v19.4s, v28.s[0]
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F16, (R10)
@@ -210,11 +210,11 @@ lacks5:
 	FMOVQ F19, (R10)
 	SUBS $1, R7
 	BEQ stored
-	FMOVS.P 4(R3), F24
-	WORD $0x4f989294 // fmul v20.4s, v20.4s, v24.s[0]
-	WORD $0x4f9892b5 // fmul v21.4s, v21.4s, v24.s[0]
-	WORD $0x4f9892d6 // fmul v22.4s, v22.4s, v24.s[0]
-	WORD $0x4f9892f7 // fmul v23.4s, v23.4s, v24.s[0]
+	FMOVS.P 4(R3), F28
+	WORD $0x4f9c9294 // fmul v20.4s, v20.4s, v28.s[0]
+	WORD $0x4f9c92b5 // fmul v21.4s, v21.4s, v28.s[0]
+	WORD $0x4f9c92d6 // fmul v22.4s, v22.4s, v28.s[0]
+	WORD $0x4f9c92f7 // fmul v23.4s, v23.4s, v28.s[0]
 	MOVWU.P 4(R8), R10
 	ADD R10<<6, R0, R10
 	FMOVQ F20, (R10)
@@ -230,188 +230,6 @@ lacks5:
 
 stored:
 	SUBS $1, R5
-	BNE group
-
-done:
-	RET
-
-// func depthwiseOrbitsGradWF32NEON(dw, x, f *float32, code *int32, groups int)
-TEXT ·depthwiseOrbitsGradWF32NEON(SB), NOSPLIT, $0-40
-	MOVD dw+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD f+16(FP), R2
-	MOVD code+24(FP), R3
-	MOVD groups+32(FP), R4
-	CBZ R4, done
-
-group:
-	MOVWU (R3), R5
-	MOVWU 4(R3), R6
-	ADD $8, R3, R7
-	ADD R6<<4, R7, R3
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F0
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F1
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F2
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F3
-	SUBS $1, R6
-	BEQ loaded
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F4
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F5
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F6
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F7
-	SUBS $1, R6
-	BEQ loaded
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F8
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F9
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F10
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F11
-	SUBS $1, R6
-	BEQ loaded
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F12
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F13
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F14
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F15
-	SUBS $1, R6
-	BEQ loaded
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F16
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F17
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F18
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F19
-	SUBS $1, R6
-	BEQ loaded
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F20
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F21
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F22
-	MOVWU.P 4(R7), R9
-	ADD R9<<6, R1, R9
-	FMOVQ (R9), F23
-
-loaded:
-
-step:
-	// 63 instructions for 96 multiply-adds, 0.6562 each
-	MOVWU.P 4(R3), R8
-	MOVWU.P 4(R3), R9
-	ADD R9<<6, R2, R9
-	FMOVQ (R9), F25
-	MOVWU.P 4(R3), R9
-	ADD R9<<6, R2, R9
-	FMOVQ (R9), F26
-	MOVWU.P 4(R3), R9
-	ADD R9<<6, R2, R9
-	FMOVQ (R9), F27
-	MOVWU.P 4(R3), R9
-	ADD R9<<6, R2, R9
-	FMOVQ (R9), F28
-	TBZ $0, R8, lacks0
-	FMOVQ (R0), F24
-	VFMLA V25.S4, V0.S4, V24.S4
-	VFMLA V26.S4, V1.S4, V24.S4
-	VFMLA V27.S4, V2.S4, V24.S4
-	VFMLA V28.S4, V3.S4, V24.S4
-	FMOVQ F24, (R0)
-	ADD $64, R0
-
-lacks0:
-	TBZ $1, R8, lacks1
-	FMOVQ (R0), F24
-	VFMLA V25.S4, V4.S4, V24.S4
-	VFMLA V26.S4, V5.S4, V24.S4
-	VFMLA V27.S4, V6.S4, V24.S4
-	VFMLA V28.S4, V7.S4, V24.S4
-	FMOVQ F24, (R0)
-	ADD $64, R0
-
-lacks1:
-	TBZ $2, R8, lacks2
-	FMOVQ (R0), F24
-	VFMLA V25.S4, V8.S4, V24.S4
-	VFMLA V26.S4, V9.S4, V24.S4
-	VFMLA V27.S4, V10.S4, V24.S4
-	VFMLA V28.S4, V11.S4, V24.S4
-	FMOVQ F24, (R0)
-	ADD $64, R0
-
-lacks2:
-	TBZ $3, R8, lacks3
-	FMOVQ (R0), F24
-	VFMLA V25.S4, V12.S4, V24.S4
-	VFMLA V26.S4, V13.S4, V24.S4
-	VFMLA V27.S4, V14.S4, V24.S4
-	VFMLA V28.S4, V15.S4, V24.S4
-	FMOVQ F24, (R0)
-	ADD $64, R0
-
-lacks3:
-	TBZ $4, R8, lacks4
-	FMOVQ (R0), F24
-	VFMLA V25.S4, V16.S4, V24.S4
-	VFMLA V26.S4, V17.S4, V24.S4
-	VFMLA V27.S4, V18.S4, V24.S4
-	VFMLA V28.S4, V19.S4, V24.S4
-	FMOVQ F24, (R0)
-	ADD $64, R0
-
-lacks4:
-	TBZ $5, R8, lacks5
-	FMOVQ (R0), F24
-	VFMLA V25.S4, V20.S4, V24.S4
-	VFMLA V26.S4, V21.S4, V24.S4
-	VFMLA V27.S4, V22.S4, V24.S4
-	VFMLA V28.S4, V23.S4, V24.S4
-	FMOVQ F24, (R0)
-	ADD $64, R0
-
-lacks5:
-	SUBS $1, R5
-	BNE step
-	SUBS $1, R4
 	BNE group
 
 done:
