@@ -28,7 +28,7 @@ const (
 	// Float32 keeps and multiplies numbers as the model does (in float64 under a float64 model).
 	Float32 Precision = "float32"
 	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32. Images on a pixel grid under translations, or turns in a single lift, are
-	// computed in them from the embedding's features to those of the last linear map, in half to two thirds of the time, where the CPU multiplies tiles of them
+	// computed in them from the embedding's features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles of them
 	// (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory, and all else
 	// is float32. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
 	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.0001, and by up to 0.0024 under models

@@ -97,7 +97,7 @@ func (m *modelFlags) registerPrecision(cmd *cobra.Command) {
 
 // precisionFlag adds --precision.
 func precisionFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "precision", string(cnp.Float32), "of image models: float32, or bfloat16, which takes half to two thirds of the time under T(2) where the CPU multiplies "+
+	cmd.Flags().StringVar(to, "precision", string(cnp.Float32), "of image models: float32, or bfloat16, which takes two thirds of the time of one core under T(2) where the CPU multiplies "+
 		"tiles of it; other groups store their weights in half the memory")
 	must(cmd.RegisterFlagCompletionFunc("precision",
 		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))

@@ -52,7 +52,7 @@ observed then. Images of one file are predicted alike, alone or together; how ma
 much memory their convolution weights may take, changes the time alone (--batch, --memory). With
 --precision bfloat16 predictions move by up to a thirtieth of the largest value, and the mean
 log-likelihood of a pixel by less than 0.01 (equivcnp reproduce precision measures it); models under T(2),
-whose channels are a multiple of 32, take half to two thirds of the time, on a CPU that multiplies tiles of it.
+whose channels are a multiple of 32, take two thirds of the time of one core, on a CPU that multiplies tiles of it.
 
 Any integer or floating-point type will do; coordinates keep 64 bits. Values where a mask has 0 are
 never read and may be NaN. The output holds mean and std, F32, shaped like the targets: [B, Nt, dy]
