@@ -31,8 +31,8 @@ const (
 	// computed in them from the embedding's features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles of them
 	// (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory, and all else
 	// is float32. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
-	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.0001, and by up to 0.0024 under models
-	// that were trained here ("equivcnp reproduce precision").
+	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.0001, by up to 0.0024 under models
+	// as they come out of training here, and by 0.04 where calibration made a model sure of most pixels ("equivcnp reproduce precision").
 	BFloat16 Precision = "bfloat16"
 )
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 )
 
 // made reads what a reproduction wrote: the report, its CSV files by name, and how many drawings there are, all of which
@@ -136,7 +137,7 @@ func TestReproducePrecision(t *testing.T) {
 		return after - before
 	}
 	for _, row := range []int{1, 3} {
-		require.InDelta(t, 0, change(row), precisionLoss)
+		require.InDelta(t, 0, change(row), pretrained.BFloat16Loss)
 	}
 }
 

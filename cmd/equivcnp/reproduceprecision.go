@@ -7,12 +7,10 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/simd"
 )
-
-// precisionLoss is the log-likelihood of a pixel from which on bfloat16 costs a model too much.
-const precisionLoss = 0.01
 
 // comparedBatches bounds the batches whose predictions are kept and compared.
 const comparedBatches = 64
@@ -82,8 +80,8 @@ func (p *reproduction) precision() error {
 		change := b.LogLikelihood.Mean - a.LogLikelihood.Mean
 		p.printf("| %s | %s | %s | %.4f ± %.4f | %.5f | %+.5f | %+.6f | %.2g |\n", m.title(), m.name, computed[1], a.LogLikelihood.Mean, standardError(a), a.SquaredError.Mean, change,
 			b.SquaredError.Mean-a.SquaredError.Mean, furthest)
-		if !(change >= -precisionLoss) {
-			p.result.note("%s is not suited for %s: it loses more than %g per pixel", m.name, cnp.BFloat16, precisionLoss)
+		if !(change >= -pretrained.BFloat16Loss) {
+			p.result.note("%s is not suited for %s: it loses more than %g per pixel", m.name, cnp.BFloat16, pretrained.BFloat16Loss)
 		}
 		for i, precision := range []cnp.Precision{cnp.Float32, cnp.BFloat16} {
 			row := append([]string{m.name, m.cfg.Group, fmt.Sprint(m.cfg.Lifts), string(precision), computed[i]}, reportCells(reports[i])...)

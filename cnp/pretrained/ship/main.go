@@ -25,6 +25,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 func main() {
@@ -121,31 +122,33 @@ func run() error {
 	}
 	about[pretrained.KeyTest] = fmt.Sprintf("%d tasks with seed %d: %v", *n, seed, src)
 	about[pretrained.KeyLogLikelihood] = fmt.Sprintf("%.4f ± %.4f", r.LogLikelihood.Mean, r.LogLikelihood.Std)
-	if about[pretrained.KeyBFloat16], err = rounded(m, src, *n, r.LogLikelihood.Mean); err != nil {
+	unsuited, err := rounded(m, src, *n, r.LogLikelihood.Mean)
+	if err != nil {
 		return err
 	}
-	if about[pretrained.KeyBFloat16] == "" {
-		delete(about, pretrained.KeyBFloat16)
+	if unsuited != "" {
+		about[pretrained.KeyBFloat16] = unsuited
 	}
 	out := filepath.Join(*dir, *name+".safetensors")
 	if err := weights.Save(out, m, about); err != nil {
 		return err
 	}
-	if why := about[pretrained.KeyBFloat16]; why != "" {
-		fmt.Println("bfloat16:", why)
+	if unsuited != "" {
+		fmt.Println("bfloat16:", unsuited)
 	}
 	fmt.Printf("%s: log-likelihood %s, squared error %.4f, on %s\n", out, about[pretrained.KeyLogLikelihood], r.SquaredError.Mean,
 		about[pretrained.KeyTest])
 	return nil
 }
 
-// mostLost is how much log-likelihood per value a model that is suited for bfloat16 may lose by it.
-const mostLost = 0.01
-
-// rounded says why a model is not suited for bfloat16, or nothing: if it is suited, or does not compute in it on this machine. exact is its log-likelihood in float32.
+// rounded says why a model is not suited for bfloat16, or nothing. exact is its log-likelihood in float32.
 func rounded(m cnp.Model[float32], src task.Source[float32], n int, exact float64) (string, error) {
 	e, ok := m.(*cnp.ImageEquivCNP[float32])
 	if !ok {
+		return "", nil
+	}
+	if simd.CurrentLevel() != simd.AMX {
+		fmt.Fprintln(os.Stderr, "ship: bfloat16 was not measured: this CPU multiplies no tiles of it")
 		return "", nil
 	}
 	if err := e.SetPrecision(cnp.BFloat16); err != nil {
@@ -155,7 +158,7 @@ func rounded(m cnp.Model[float32], src task.Source[float32], n int, exact float6
 	if err != nil {
 		return "", err
 	}
-	if lost := exact - r.LogLikelihood.Mean; !(lost <= mostLost) {
+	if lost := exact - r.LogLikelihood.Mean; !(lost <= pretrained.BFloat16Loss) {
 		return fmt.Sprintf("not suited: it costs %.3f of log-likelihood per value", lost), nil
 	}
 	return "", nil
