@@ -76,8 +76,9 @@ const LeastLoss = 0.02
 
 // Symmetries measures which moves the data of a source bear under a model, on the same tasks moved and not. Curves are translated, turned about
 // the centre and scaled about it, each task by an element of its own: by up to a quarter of the source's extent, by any angle, and by a factor of up to
-// 1.5. The centre is the origin of the model's coordinates. Images are shifted by 6 pixels and turned by a quarter; pixels that a shift takes out of the image
-// are left out of both scores, and so the move costs a little what these knew of the others.
+// 1.5. The centre is the origin of the model's coordinates. Turns leave tasks among the places that the model knows, if those are left out of both scores that lie farther from the
+// centre than training's places reach on every side; translations and scalings take them to others, which costs some likelihood whatever the data. Images are shifted by 6 pixels
+// and turned by a quarter; pixels that a shift takes out of the image are left out of both scores, and so the move costs a little what these knew of the others.
 func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Symmetry, error) {
 	predict, cfg := Model(m), m.Config()
 	var found []Symmetry
@@ -101,7 +102,7 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 			}
 			same := b
 			if mv.left != nil {
-				same = &task.Tasks[T]{Images: b.Images, Y: b.Y, Known: mv.left}
+				same = &task.Tasks[T]{Curves: b.Curves, Images: b.Images, Y: b.Y, Known: mv.left}
 			}
 			still[i], moved[i] = append(still[i], taskScores(same, before, n)...), append(moved[i], taskScores(mv.tasks, after, n)...)
 		}
@@ -122,7 +123,7 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 // builtIn is the change of likelihood that rounding explains.
 const builtIn = 1e-4
 
-// symmetryMove is a moved batch. left says which values of the unmoved batch are in the moved one, too; nil: all.
+// symmetryMove is a moved batch. left says which values of the unmoved batch count; nil: all.
 type symmetryMove[T cnp.Float] struct {
 	name, by string
 	tasks    *task.Tasks[T]
@@ -149,9 +150,50 @@ func symmetryMoves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (
 		if err != nil {
 			continue // no rotations of the line
 		}
-		out = append(out, symmetryMove[T]{name: kind.name, by: kind.by, tasks: moveAbout(cfg, b, g, kind.reach, seed)})
+		mv := symmetryMove[T]{name: kind.name, by: kind.by, tasks: moveAbout(cfg, b, g, kind.reach, seed)}
+		if kind.name == "rotations" {
+			if mv.left = withinTurns(cfg, b); mv.left != nil {
+				if !slices.Contains(mv.left, true) {
+					continue
+				}
+				mv.tasks.Known = mv.left // values keep their places
+			}
+		}
+		out = append(out, mv)
 	}
 	return out, nil
+}
+
+// withinTurns says which values are known at places that every turn leaves within the range of the places in training; nil: nothing is known of training.
+func withinTurns[T cnp.Float](cfg cnp.Config, b *task.Tasks[T]) []bool {
+	if cfg.Trained == nil || len(cfg.Trained.X) != cfg.DimX {
+		return nil
+	}
+	centre, reach := centreOf(cfg), math.Inf(1)
+	for k, r := range cfg.Trained.X {
+		reach = min(reach, r.Max-centre[k], centre[k]-r.Min)
+	}
+	left := make([]bool, len(b.Y))
+	for i := range left {
+		at, square := i/cfg.DimY*cfg.DimX, 0.0
+		for k, c := range centre {
+			d := b.Curves.XTarget[at+k] - c
+			square += d * d
+		}
+		left[i] = square <= reach*reach && (b.Known == nil || b.Known[i])
+	}
+	return left
+}
+
+// centreOf is the origin of a model's coordinates, in those of its data.
+func centreOf(cfg cnp.Config) []float64 {
+	centre := make([]float64, cfg.DimX)
+	if cfg.HasUnits() {
+		for i, u := range cfg.Trained.Units.X {
+			centre[i] = u.Offset
+		}
+	}
+	return centre
 }
 
 // moveAbout moves every task of a batch by a random element of a group, whose coordinates are up to reach, about the centre of a model's
@@ -162,12 +204,7 @@ func moveAbout[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], g group.Group, rea
 	moved.XContext, moved.XTarget, moved.XStatic = slices.Clone(c.XContext), slices.Clone(c.XTarget), slices.Clone(c.XStatic)
 	moved.YContext = append([]T(nil), c.YContext...)
 	out := &task.Tasks[T]{Curves: &moved, Y: append([]T(nil), b.Y...), Known: b.Known}
-	centre := make([]float64, d)
-	if cfg.HasUnits() {
-		for i, u := range cfg.Trained.Units.X {
-			centre[i] = u.Offset
-		}
-	}
+	centre := centreOf(cfg)
 	rng := rand.New(rand.NewPCG(seed, 0x6d6f766573)) // "moves"
 	a, r := make([]float64, g.AlgebraDim()), make([]float64, d*d)
 	turner, turns := g.(group.Turner)

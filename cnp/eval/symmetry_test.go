@@ -55,6 +55,32 @@ func TestMoveAbout(t *testing.T) {
 	require.Equal(t, b.Y, moved.Y)
 }
 
+// Turned tasks are judged where every turn leaves them among the places of training, and cost nothing there where the data are alike from all sides.
+func TestSymmetriesWithinTurns(t *testing.T) {
+	b, err := task.PlaneSource[float64]{Kind: "isotropic"}.Batch(3, 1, 1)
+	require.NoError(t, err)
+	cfg := cnp.Config{DimX: 2, DimY: 1}
+	require.Nil(t, withinTurns(cfg, b))
+	cfg.Trained = &cnp.Trained{X: []cnp.Range{{Min: -2, Max: 1}, {Min: -1.5, Max: 3}}, Y: []cnp.Range{{Min: -1, Max: 1}}}
+	left := withinTurns(cfg, b)
+	inside := 0
+	for i, ok := range left {
+		require.Equal(t, math.Hypot(b.Curves.XTarget[2*i], b.Curves.XTarget[2*i+1]) <= 1, ok)
+		if ok {
+			inside++
+		}
+	}
+	require.NotZero(t, inside)
+	require.NotEqual(t, len(left), inside)
+	b.Known = make([]bool, len(b.Y))
+	require.NotContains(t, withinTurns(cfg, b), true)
+
+	found, err := Symmetries(context.Background(), planeModel(t, "trivial(2)", cfg.Trained), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 64, Batch: 4, Seed: 3})
+	require.NoError(t, err)
+	require.Equal(t, "rotations", found[1].Move)
+	require.False(t, found[1].Broken, "%+v", found[1])
+}
+
 // Images are shifted and turned; values that a shift takes out of the image are in neither score.
 func TestSymmetriesOfImages(t *testing.T) {
 	c := cnp.Default(cnp.EquivCNPImage, "SO(2)", 1)
