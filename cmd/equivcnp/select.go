@@ -66,9 +66,14 @@ Chosen is, of the candidates of the last round that are at most --errors standar
 (of differences on the same tasks), the one whose group has the most dimensions; of several, the best.
 
 The report says, too, which moves the data bear: by how much the held-out tasks become less likely under
-the best model when they are translated, turned or scaled. Where the model itself knows no difference, the
-symmetry is built in, and its place in the comparison speaks for it. Groups with a centre have it in the
-origin, or in the middle of your own data.
+each model of the last round when they are translated, turned or scaled. Where the model itself knows no
+difference, the symmetry is built in. Groups with a centre have it in the origin, or in the middle of your
+own data.
+
+Data that look alike from all sides lose nothing by being turned, whatever the model. So a candidate with
+rotations is ruled out before the choice where turned tasks are clearly less likely under another model,
+by more than the candidate itself gains over that one: a symmetry that the data do not have can
+help a model for a while, since it learns from fewer tasks.
 
 Of your own tasks a share is held out (--holdout). The folder has report.md with a picture, report.json, the
 chosen model as model.safetensors, and a folder for each round. A command that was interrupted or
@@ -110,7 +115,8 @@ type candidate struct {
 	label string
 	group string // as train --group takes it
 	lifts int
-	dims  int // of the symmetry
+	dims  int  // of the symmetry
+	turns bool // rotations are part of it
 	ask   *training
 }
 
@@ -152,21 +158,35 @@ func parseCandidate(name string, dx int) (*candidate, error) {
 			return nil, err
 		}
 	}
-	c.group, c.dims = g.Name(), g.AlgebraDim()
+	c.group, c.dims, c.turns = g.Name(), g.AlgebraDim(), rotates(g)
 	sim, scales := g.(*group.Sim2)
 	switch {
 	case scales: // several angles tell rotations, several scales scalings
-		c.dims = 2
-		if c.lifts > sim.Scales() {
+		c.dims, c.turns = 2, c.lifts > sim.Scales()
+		if c.turns {
 			c.dims++
 		}
 		if sim.Scales() > 1 {
 			c.dims++
 		}
 	case g.MaxLifts() != 1 && c.lifts == 1: // a single lift does not tell elements of the stabiliser from each other
-		c.dims -= g.AlgebraDim() + g.OrbitDim() - g.PointDim()
+		c.dims, c.turns = c.dims-(g.AlgebraDim()+g.OrbitDim()-g.PointDim()), false
 	}
 	return c, nil
+}
+
+// rotates reports whether some of a group's elements turn vectors.
+func rotates(g group.Group) bool {
+	turner, ok := g.(group.Turner)
+	if !ok {
+		return false
+	}
+	a, r := make([]float64, g.AlgebraDim()), make([]float64, g.PointDim()*g.PointDim())
+	for i := range a {
+		a[i] = 1
+	}
+	turner.Turn(r, a)
+	return r[0] != 1
 }
 
 // usualGroups are the candidates for data of so many coordinates.
@@ -211,9 +231,13 @@ type selectResult struct {
 	Behind        eval.Paired `json:"difference_to_best"`
 	Kept          bool        `json:"kept"` // for the next round; in the last one: as good as the best
 	Model         string      `json:"model"`
+	// Of the last round: what the data lose under this model by being moved, and why it cannot be chosen.
+	Symmetries []eval.Symmetry `json:"symmetries,omitempty"`
+	RuledOut   string          `json:"ruled_out,omitempty"`
 
 	scores []float64
-	at     int // among the candidates
+	at     int  // among the candidates
+	turns  bool // as the candidate's
 }
 
 // selectReport is what select --json prints, and report.json.
@@ -505,7 +529,7 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 		src = ask.test
 	}
 	rep := &selectReport{Source: ask.src.String(), Selection: s, OutDir: f.outDir, Notes: []string{},
-		Rule: fmt.Sprintf("of the last round's candidates that are at most %g standard errors behind the best, the one whose group has the most dimensions", f.errors)}
+		Rule: fmt.Sprintf("of the last round's candidates that no turned task rules out, and that are at most %g standard errors behind the best of these, the one whose group has the most dimensions", f.errors)}
 	if src.String() != rep.Source {
 		rep.ScoredOn = src.String()
 	}
@@ -537,7 +561,7 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 			}
 			models, predictors = append(models, m), append(predictors, eval.Model(m))
 			inDir, _ := filepath.Rel(f.outDir, paths[i])
-			round.Candidates = append(round.Candidates, selectResult{Name: all[c].label, Group: all[c].group, Lifts: all[c].lifts, Dimensions: all[c].dims, Model: filepath.ToSlash(inDir), at: i})
+			round.Candidates = append(round.Candidates, selectResult{Name: all[c].label, Group: all[c].group, Lifts: all[c].lifts, Dimensions: all[c].dims, Model: filepath.ToSlash(inDir), at: i, turns: all[c].turns})
 		}
 		report, done := a.bar(fmt.Sprintf("comparing %d", len(left)))
 		scores, err := eval.Scores(ctx, predictors, src, eval.Options{Tasks: n, Batch: 4, Seed: selectSeed, Progress: report})
@@ -565,19 +589,22 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 		}
 	}
 	last := &rep.Rounds[len(rep.Rounds)-1]
-	best, chosen := last.Candidates[0], last.chosen()
-	rep.Best, rep.Chosen, rep.Model = best.Name, chosen.Name, "model.safetensors"
-	var err error
-	report, done := a.bar("moving tasks")
-	defer done()
-	rep.Symmetries, err = eval.Symmetries(ctx, models[best.at], src, eval.Options{Tasks: n, Batch: 4, Seed: selectSeed, Progress: report})
-	if errors.Is(err, cnp.ErrRange) {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("moved tasks are not measured: %v", err))
-	} else if err != nil {
-		return nil, err
+	for i := range last.Candidates {
+		c := &last.Candidates[i]
+		report, done := a.bar(fmt.Sprintf("moving tasks under %s", c.Name))
+		found, err := eval.Symmetries(ctx, models[c.at], src, eval.Options{Tasks: n, Batch: 4, Seed: selectSeed, Progress: report})
+		done()
+		if errors.Is(err, cnp.ErrRange) {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("moved tasks are not measured under %s: %v", c.Name, err))
+		} else if err != nil {
+			return nil, err
+		}
+		c.Symmetries = found
 	}
-	rep.Symmetries = append([]eval.Symmetry{}, rep.Symmetries...)
-	done()
+	last.ruleOut(f.errors)
+	best, chosen := last.best(), last.chosen()
+	rep.Best, rep.Chosen, rep.Model = best.Name, chosen.Name, "model.safetensors"
+	rep.Symmetries = append([]eval.Symmetry{}, best.Symmetries...)
 	return rep, a.writeSelection(f, rep, chosen)
 }
 
@@ -663,10 +690,37 @@ func (r *selectRound) judge(scores [][]float64, next int, errors float64, last b
 	return nil
 }
 
+// ruleOut finds the candidates of the last round that have rotations, which the data do not bear, and says of the others anew who is as good as the best of them. Data that
+// are equally distributed when they are turned are as likely turned as not, under every model; those that are less likely under a model without rotations,
+// by more than the candidate is ahead of it, are not. Translations and scalings take tasks to places that a model does not know, and rule nobody out.
+func (r *selectRound) ruleOut(errors float64) {
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		for _, other := range r.Candidates {
+			for _, s := range other.Symmetries {
+				if c.turns && !other.turns && s.Move == "rotations" && s.Broken && -s.LogLikelihood.Mean > eval.PairedOf(c.scores, other.scores).Mean {
+					c.RuledOut = fmt.Sprintf("turned tasks lose %.3f ± %.3f under %s", -s.LogLikelihood.Mean, s.LogLikelihood.Error, other.Name)
+				}
+			}
+		}
+	}
+	best := r.best()
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		behind := eval.PairedOf(c.scores, best.scores)
+		c.Kept = c.RuledOut == "" && behind.Mean >= -errors*behind.Error
+	}
+}
+
+// best is the best candidate that is not ruled out: one is left, since who rules another out has no rotations itself.
+func (r *selectRound) best() selectResult {
+	return r.Candidates[slices.IndexFunc(r.Candidates, func(c selectResult) bool { return c.RuledOut == "" })]
+}
+
 // chosen is the candidate that the rule picks.
 func (r *selectRound) chosen() selectResult {
-	out := r.Candidates[0]
-	for _, c := range r.Candidates[1:] { // the better ones first
+	out := r.best()
+	for _, c := range r.Candidates { // the better ones first
 		if c.Kept && c.Dimensions > out.Dimensions {
 			out = c
 		}

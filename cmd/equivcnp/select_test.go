@@ -138,9 +138,9 @@ func TestSelectOwnData(t *testing.T) {
 // Names of candidates, sizes of rounds, and the rule.
 func TestSelectRule(t *testing.T) {
 	for name, want := range map[string]candidate{
-		"none": {group: "trivial(2)", lifts: 1, dims: 0}, "T2": {group: "T(2)", lifts: 1, dims: 2}, "SO2": {group: "SO(2)", lifts: 1, dims: 1},
-		"RxSO2": {group: "R>0xSO(2)", lifts: 1, dims: 2}, "SE2": {group: "SE(2)", lifts: 1, dims: 2}, "SE2x4": {group: "SE(2)", lifts: 4, dims: 3},
-		"Sim2x4x3": {group: "Sim(2) at 3 scales", lifts: 12, dims: 4}, "Sim2x4": {group: "Sim(2)", lifts: 4, dims: 3}, "Sim2x1x2": {group: "Sim(2) at 2 scales", lifts: 2, dims: 3},
+		"none": {group: "trivial(2)", lifts: 1, dims: 0}, "T2": {group: "T(2)", lifts: 1, dims: 2}, "SO2": {group: "SO(2)", lifts: 1, dims: 1, turns: true},
+		"RxSO2": {group: "R>0xSO(2)", lifts: 1, dims: 2, turns: true}, "SE2": {group: "SE(2)", lifts: 1, dims: 2}, "SE2x4": {group: "SE(2)", lifts: 4, dims: 3, turns: true},
+		"Sim2x4x3": {group: "Sim(2) at 3 scales", lifts: 12, dims: 4, turns: true}, "Sim2x4": {group: "Sim(2)", lifts: 4, dims: 3, turns: true}, "Sim2x1x2": {group: "Sim(2) at 2 scales", lifts: 2, dims: 3},
 	} {
 		c, err := parseCandidate(name, 2)
 		require.NoError(t, err)
@@ -172,6 +172,22 @@ func TestSelectRule(t *testing.T) {
 	require.Equal(t, "b", chosen)
 	kept, _ = judged(0, false)
 	require.Equal(t, []string{"b", "a"}, kept, "not clearly behind")
+
+	// Turned tasks: what a model without rotations loses counts against candidates that are less far ahead of it.
+	for _, c := range []struct {
+		loss   float64
+		broken bool
+		want   string
+	}{{0.9, true, "plain"}, {0.9, false, "turning"}, {0.3, true, "turning"}} {
+		r := &selectRound{Candidates: []selectResult{{Name: "turning", Dimensions: 3, turns: true}, {Name: "plain", Dimensions: 2, Symmetries: []eval.Symmetry{
+			{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -9}}, {Move: "rotations", Broken: c.broken, LogLikelihood: eval.Paired{Mean: -c.loss}}}}}}
+		require.NoError(t, r.judge([][]float64{{2, 3.1, 4, 5}, {1.5, 2.5, 3.5, 4.5}}, 2, 1, true)) // half a unit ahead
+		r.ruleOut(1)
+		require.Equal(t, c.want, r.best().Name)
+		require.Equal(t, c.want, r.chosen().Name)
+		require.Equal(t, c.want == "plain", r.Candidates[0].RuledOut != "")
+		require.Equal(t, c.want == "plain", r.Candidates[1].Kept)
+	}
 	require.Error(t, (&selectRound{Candidates: make([]selectResult, 1)}).judge([][]float64{{math.NaN()}}, 1, 1, true))
 	require.Equal(t, eval.Paired{Mean: 1}, eval.PairedOf([]float64{2, math.NaN()}, []float64{1, 1}))
 }

@@ -7,16 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
 // verdict says what the change of likelihood of moved tasks means.
-func verdict(builtIn, broken bool) string {
+func verdict(s eval.Symmetry) string {
 	switch {
-	case builtIn:
-		return "built into the best model"
-	case broken:
+	case s.BuiltIn:
+		return "built into the model"
+	case s.Broken:
 		return "broken"
 	}
 	return "supported"
@@ -35,19 +36,22 @@ func (rep *selectReport) lines(r *result) {
 				name = fmt.Sprintf("round %d", k+1)
 			}
 			out := ""
-			if !c.Kept {
+			switch {
+			case c.RuledOut != "":
+				out = ", ruled out: " + c.RuledOut
+			case !c.Kept:
 				out = ", behind"
 			}
 			r.line(name, "%-8s %8.4f ± %.4f per value, %+.4f ± %.4f to the best%s, %s", c.Name, c.LogLikelihood.Mean, c.LogLikelihood.Error,
 				c.Behind.Mean, c.Behind.Error, out, plural(round.Steps, "step"))
 		}
 	}
-	for i, s := range rep.Symmetries {
-		name := ""
-		if i == 0 {
-			name = "moved tasks"
+	name := "moved tasks"
+	for _, c := range rep.Rounds[len(rep.Rounds)-1].Candidates {
+		for _, s := range c.Symmetries {
+			r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name, verdict(s))
+			name = ""
 		}
-		r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, rep.Best, verdict(s.BuiltIn, s.Broken))
 	}
 	r.line("chosen", "%s: %s", rep.Chosen, rep.Rule)
 	r.line("written", "%s", rep.OutDir)
@@ -62,7 +66,7 @@ func (rep *selectReport) markdown() string {
 	if rep.ScoredOn != "" {
 		p("Scored on: %s.", rep.ScoredOn)
 	}
-	p("\nChosen: **%s**, by the rule: %s. The best by likelihood alone: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule, rep.Best, rep.Model, rep.Model)
+	p("\nChosen: **%s**, by the rule: %s. The best of these by likelihood: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule, rep.Best, rep.Model, rep.Model)
 	p("![likelihoods of all rounds, and of moved tasks](report.png)\n")
 	p("## Candidates\n")
 	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.\n")
@@ -72,6 +76,8 @@ func (rep *selectReport) markdown() string {
 		for _, c := range round.Candidates {
 			kept := ""
 			switch {
+			case c.RuledOut != "":
+				kept = "ruled out: " + c.RuledOut
 			case !c.Kept:
 				kept = "behind"
 			case k+1 == len(rep.Rounds):
@@ -85,11 +91,13 @@ func (rep *selectReport) markdown() string {
 	}
 	if len(rep.Symmetries) > 0 {
 		p("\n## What the data bear\n")
-		p("The change of the log-likelihood per value of held-out tasks when they are moved, under %s, the best model.\n", rep.Best)
-		p("| move | by | change | the data's symmetry |")
-		p("|---|---|---:|---|")
-		for _, s := range rep.Symmetries {
-			p("| %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, verdict(s.BuiltIn, s.Broken))
+		p("The change of the log-likelihood per value of held-out tasks when they are moved, under the models of the last round.\n")
+		p("| move | by | under | change | the data's symmetry |")
+		p("|---|---|---|---:|---|")
+		for _, c := range rep.Rounds[len(rep.Rounds)-1].Candidates {
+			for _, s := range c.Symmetries {
+				p("| %s | %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, c.Name, s.LogLikelihood.Mean, s.LogLikelihood.Error, verdict(s))
+			}
 		}
 	}
 	if len(rep.Notes) > 0 {
@@ -118,13 +126,17 @@ func (rep *selectReport) charts() []*picture.Chart {
 	}
 	out := []*picture.Chart{{Title: "Chosen: " + rep.Chosen, XLabel: "steps", YLabel: "log-likelihood per value", Series: series}}
 	if len(rep.Symmetries) > 0 {
-		moved := picture.Series{Name: "under " + rep.Best, Err: []float64{}}
 		c := &picture.Chart{Title: "Held-out tasks, moved", YLabel: "change of log-likelihood per value"}
-		for i, s := range rep.Symmetries {
+		for _, s := range rep.Symmetries {
 			c.Names = append(c.Names, s.Move)
-			moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean), append(moved.Err, s.LogLikelihood.Error)
 		}
-		c.Series = []picture.Series{moved}
+		for _, under := range rep.Rounds[len(rep.Rounds)-1].Candidates {
+			moved := picture.Series{Name: "under " + under.Name, Err: []float64{}}
+			for i, s := range under.Symmetries {
+				moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean), append(moved.Err, s.LogLikelihood.Error)
+			}
+			c.Series = append(c.Series, moved)
+		}
 		out = append(out, c)
 	}
 	return out
