@@ -195,7 +195,7 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return err
 	}
 	var process *eval.JointReport
-	if s, ok := src.(interface{ Gaussian() bool }); ok && s.Gaussian() {
+	if s, ok := src.(task.ExactSource[float32]); ok && s.Gaussian() {
 		if process, err = eval.Joint(ctx, eval.Independent(eval.Model(judged)), src, opt); err != nil {
 			return err
 		}

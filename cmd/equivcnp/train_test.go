@@ -240,6 +240,12 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "--dx and --chain are for --benchmark", append(regression, "--chain")},
 		{2, "--max-context is not for --benchmark", append(regression, "--benchmark", "eq", "--max-context", "5")},
 		{2, "--targets is for --kernel", append(regression, "--benchmark", "eq", "--targets", "5")},
+		{2, "--expected is for Gaussian processes, not for sawtooth", append(regression, "--benchmark", "sawtooth", "--expected")},
+		{2, "--expected is for Gaussian processes, not for mixture", append(regression, "--benchmark", "mixture", "--expected")},
+		{2, "--expected is for Gaussian processes, not for rbf,sawtooth", append(regression, "--kernel", "rbf,sawtooth", "--expected")},
+		{2, "--expected is for Gaussian processes, not for electric fields", append(regression, "--field", "charges", "--expected")},
+		{2, "--expected is for processes, and for --likelihood normal", append(regression, "--benchmark", "eq", "--expected", "--likelihood", "lowrank:4")},
+		{2, "--expected is for processes, and for --likelihood normal", append(regression, "--csv", "@curves.csv", "--expected")},
 		{2, "are for --model equivcnp", append(regression, "--model", "cnp", "--lifts", "2")},
 		{2, "acts on 2 coordinates", append(regression, "--benchmark", "eq", "--group", "SE2")},
 		{2, "--targets is for --kernel", append(regression, "--csv", "@curves.csv", "--targets", "5")},
@@ -270,6 +276,15 @@ func TestTrainBenchmark(t *testing.T) {
 	require.Equal(t, "SE(2)", r.Group)
 	e = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "eq", "--tasks", "1", "--equivariance-tasks", "0", "--json"))
 	require.Equal(t, 100, e.Report.Values)
+
+	// Targets as the process expects them: trained on, but not scored on.
+	r = decode[trainResult](t, b.ok(append(run, "--overwrite", "--benchmark", "eq", "--expected", "--eval-every", "2", "--eval-tasks", "2")...))
+	require.Equal(t, "eq of the neuralprocesses benchmark, dx = 1, int, targets as expected", r.Tasks)
+	require.Equal(t, "eq of the neuralprocesses benchmark, dx = 1, int", r.Test)
+	r = decode[trainResult](t, b.ok("train", "regression", "--field", "rbf", "--expected", "--channels", "4", "--targets", "3", "--steps", "2", "--batch", "2", "--out", "@f.safetensors", "--json"))
+	require.Contains(t, r.Tasks, "3 targets, targets as expected")
+	r = decode[trainResult](t, b.ok("train", "regression", "--kernel", "rbf", "--expected", "--targets", "10", "--max-context", "8", "--steps", "2", "--batch", "2", "--out", "@k.safetensors", "--json"))
+	require.Contains(t, r.Tasks, "targets as expected")
 }
 
 // TestTrainCSV: a user's own curves, of any units and dimensions; a tenth of them is held out, and the model works on others.

@@ -141,12 +141,6 @@ type JointReport struct {
 	NotFinite int `json:"not_finite"`
 }
 
-// exact is a source whose process knows its densities.
-type exact[T cnp.Float] interface {
-	Gaussian() bool
-	Exact(*task.Tasks[T]) (joint, diagonal []float64, err error)
-}
-
 // mixed is a source whose batches are of several kinds, at random.
 type mixed interface {
 	Kind(seed uint64, step int) (kind, kinds int)
@@ -156,7 +150,7 @@ type mixed interface {
 // infinitely many tasks: how many of them are of which is chance, and would decide the mean where kinds are far apart.
 func Joint[T cnp.Float](ctx context.Context, density Density[T], src task.Source[T], opt Options) (*JointReport, error) {
 	var ll, kl, diagonal tally
-	process, _ := src.(exact[T])
+	process, _ := src.(task.ExactSource[T])
 	known, bad := process != nil && process.Gaussian(), 0
 	step := opt.First
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {

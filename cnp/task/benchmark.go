@@ -283,6 +283,17 @@ func matern52(d2 []float64, l float64) {
 	}
 }
 
+// Predictive implements GaussianSource, for batches of Gaussian processes.
+func (s BenchmarkSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64, err error) {
+	if err := s.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if !s.Gaussian() {
+		return nil, nil, fmt.Errorf("task: benchmark %q is no Gaussian process", s.Process)
+	}
+	return predictives(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) { return factorBenchmark(x, s.Dx, s.Process) })
+}
+
 // Exact returns how likely the targets of every task are, given its context, by the process that they were drawn from: the joint
 // log-density per target, which nothing beats, and diagonal, the mean of the log-densities of each target alone, which nothing
 // beats that predicts targets independently of each other. It is for batches of Gaussian processes.
@@ -298,31 +309,57 @@ func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, e
 
 // exactDensities is Exact for a Gaussian process with a zero mean; factor returns the Cholesky factor of its values' covariance at x [n, dx].
 func exactDensities[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (joint, diagonal []float64, err error) {
-	b := tasks.Curves
-	if b == nil || len(b.XContext) != b.B*b.Nc*dx || len(b.XTarget) != b.B*b.Nt*dx || b.ContextMask != nil || b.TargetMask != nil {
-		return nil, nil, fmt.Errorf("task: these are no tasks of the process with %d coordinates", dx)
-	}
-	joint, diagonal = make([]float64, b.B), make([]float64, b.B)
-	err = eachTask(b.B, func(t int) error {
-		x := slices.Concat(b.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx], b.XTarget[t*b.Nt*dx:(t+1)*b.Nt*dx])
-		y := make([]float64, 0, b.Nc+b.Nt)
-		for _, v := range b.YContext[t*b.Nc : (t+1)*b.Nc] {
-			y = append(y, float64(v))
-		}
-		for _, v := range tasks.Y[t*b.Nt : (t+1)*b.Nt] {
-			y = append(y, float64(v))
-		}
-		l, err := factor(x)
-		if err == nil {
-			joint[t], diagonal[t] = densities(l, y, b.Nc)
-			joint[t], diagonal[t] = joint[t]/float64(b.Nt), diagonal[t]/float64(b.Nt)
-		}
-		return err
-	})
+	err = eachFactored(tasks, dx, factor, func(t int, l blas64.Triangular, y []float64) {
+		b := tasks.Curves
+		joint[t], diagonal[t] = densities(l, y, b.Nc)
+		joint[t], diagonal[t] = joint[t]/float64(b.Nt), diagonal[t]/float64(b.Nt)
+	}, &joint, &diagonal)
 	if err != nil {
 		return nil, nil, err
 	}
 	return joint, diagonal, nil
+}
+
+// eachFactored calls f with every task's values y, those of the context first, and the Cholesky factor of their covariance, for tasks of one output. It makes room
+// for a number of every task.
+func eachFactored[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error), f func(t int, l blas64.Triangular, y []float64), room ...*[]float64) error {
+	b := tasks.Curves
+	if b == nil || len(b.XContext) != b.B*b.Nc*dx || len(b.YContext) != b.B*b.Nc || len(b.XTarget) != b.B*b.Nt*dx || len(tasks.Y) != b.B*b.Nt || b.ContextMask != nil || b.TargetMask != nil {
+		return fmt.Errorf("task: these are no tasks of the process with %d coordinates", dx)
+	}
+	for _, r := range room {
+		*r = make([]float64, b.B)
+	}
+	return eachTask(b.B, func(t int) error {
+		x := slices.Concat(b.XContext[t*b.Nc*dx:(t+1)*b.Nc*dx], b.XTarget[t*b.Nt*dx:(t+1)*b.Nt*dx])
+		y := slices.Concat(wide(b.YContext[t*b.Nc:(t+1)*b.Nc]), wide(tasks.Y[t*b.Nt:(t+1)*b.Nt]))
+		l, err := factor(x)
+		if err == nil {
+			f(t, l, y)
+		}
+		return err
+	})
+}
+
+// predictives is Predictive for a Gaussian process with a zero mean.
+func predictives[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (mean, std []float64, err error) {
+	mean, std = make([]float64, len(tasks.Y)), make([]float64, len(tasks.Y))
+	err = eachFactored(tasks, dx, factor, func(t int, l blas64.Triangular, y []float64) {
+		nc, nt := tasks.Curves.Nc, tasks.Curves.Nt
+		z := y[:nc]
+		if nc > 0 {
+			known := l
+			known.N = nc
+			blas64.Trsv(blas.NoTrans, known, blas64.Vector{N: nc, Data: z, Inc: 1})
+		}
+		for i := range nt {
+			mean[t*nt+i], std[t*nt+i] = given(l, z, nc+i)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return mean, std, nil
 }
 
 // Gaussian reports whether the process is Gaussian, so that Exact knows its densities.

@@ -129,11 +129,17 @@ func densities(l blas64.Triangular, y []float64, nc int) (joint, diagonal float6
 			continue
 		}
 		joint -= 0.5*z[i]*z[i] + math.Log(row[i]) + 0.5*math.Log(2*math.Pi)
-		std := math.Sqrt(simd.SumSq(row[nc:]))
-		e := (y[i] - simd.Dot(row[:nc], z[:nc])) / std
+		mean, std := given(l, z[:nc], i)
+		e := (y[i] - mean) / std
 		diagonal -= 0.5*e*e + math.Log(std) + 0.5*math.Log(2*math.Pi)
 	}
 	return joint, diagonal
+}
+
+// given is what value i is, with the covariance L·Lᵀ, given those before it of which z = L⁻¹·y is known.
+func given(l blas64.Triangular, z []float64, i int) (mean, std float64) {
+	row := l.Data[i*l.Stride:][:i+1]
+	return simd.Dot(row[:len(z)], z), math.Sqrt(simd.SumSq(row[len(z):]))
 }
 
 // isCondition reports whether a solution exists and is merely of limited accuracy.

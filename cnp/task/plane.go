@@ -153,21 +153,48 @@ func (s PlaneSource[T]) Gaussian() bool { return true }
 
 // Exact returns how likely the targets of every task are by the process; see BenchmarkSource.Exact.
 func (s PlaneSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err error) {
-	if err := s.Validate(); err != nil {
+	if err := s.check(tasks); err != nil {
 		return nil, nil, err
 	}
-	b := tasks.Curves
-	if b == nil || len(b.XContext) != 2*len(b.YContext) || len(b.XTarget) != 2*len(tasks.Y) {
-		return nil, nil, fmt.Errorf("task: these are no tasks of the plane")
-	}
-	above := func(y []T, x []float64) []T { // the landscape
+	return exactDensities(s.level(tasks), 2, s.factor)
+}
+
+// level returns the tasks without the landscape.
+func (s PlaneSource[T]) level(tasks *Tasks[T]) *Tasks[T] {
+	b := *tasks.Curves
+	above := func(y []T, x []float64) []T {
 		out := slices.Clone(y)
 		for i := range out {
 			out[i] -= T(s.mean(x[2*i : 2*i+2]))
 		}
 		return out
 	}
-	level := *b
-	level.YContext = above(b.YContext, b.XContext)
-	return exactDensities(&Tasks[T]{Curves: &level, Y: above(tasks.Y, b.XTarget)}, 2, s.factor)
+	b.YContext = above(b.YContext, b.XContext)
+	return &Tasks[T]{Curves: &b, Y: above(tasks.Y, b.XTarget)}
+}
+
+// Predictive implements GaussianSource.
+func (s PlaneSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64, err error) {
+	if err := s.check(tasks); err != nil {
+		return nil, nil, err
+	}
+	if mean, factor, err = predictives(s.level(tasks), 2, s.factor); err != nil {
+		return nil, nil, err
+	}
+	for i := range mean {
+		mean[i] += s.mean(tasks.Curves.XTarget[2*i : 2*i+2])
+	}
+	return mean, factor, nil
+}
+
+// check reports what is no batch of the plane.
+func (s PlaneSource[T]) check(tasks *Tasks[T]) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	b := tasks.Curves
+	if b == nil || len(b.XContext) != 2*len(b.YContext) || len(b.XTarget) != 2*len(tasks.Y) {
+		return fmt.Errorf("task: these are no tasks of the plane")
+	}
+	return nil
 }

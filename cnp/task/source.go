@@ -68,6 +68,38 @@ func (s CurveSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 	return &Tasks[T]{Curves: b, Y: y}, nil
 }
 
+// Gaussian reports whether the curves are of a Gaussian process.
+func (s CurveSource[T]) Gaussian() bool { return s.Curves.Process == nil }
+
+// Predictive implements GaussianSource.
+func (s CurveSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64, err error) {
+	b := tasks.Curves
+	if !s.Gaussian() {
+		return nil, nil, fmt.Errorf("task: %s is no Gaussian process", s.Name)
+	}
+	if b == nil || len(b.XContext) != b.B*b.Nc || len(b.YContext) != b.B*b.Nc || len(b.XTarget) != b.B*b.Nt || len(tasks.Y) != b.B*b.Nt ||
+		b.ContextMask != nil && len(b.ContextMask) != b.B*b.Nc {
+		return nil, nil, fmt.Errorf("task: these are no curves")
+	}
+	mean, factor = make([]float64, len(tasks.Y)), make([]float64, len(tasks.Y))
+	err = eachTask(b.B, func(t int) error {
+		var x, y []float64
+		for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
+			if b.ContextMask == nil || b.ContextMask[i] {
+				x, y = append(x, b.XContext[i]), append(y, float64(b.YContext[i]))
+			}
+		}
+		m, std, err := s.Curves.GP.Predict(b.XTarget[t*b.Nt:(t+1)*b.Nt], x, y)
+		copy(mean[t*b.Nt:], m)
+		copy(factor[t*b.Nt:], std)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return mean, factor, nil
+}
+
 // String implements Source.
 func (s CurveSource[T]) String() string {
 	c := s.Curves

@@ -258,17 +258,28 @@ func (s SphereSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err 
 	if err := s.Validate(); err != nil {
 		return nil, nil, err
 	}
-	return exactDensities(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) {
-		if s.Dx == 2 {
-			units := make([]float64, 0, len(x)/2*3)
-			for i := 0; i < len(x); i += 2 {
-				p := cnp.UnitVector(x[i], x[i+1])
-				units = append(units, p[:]...)
-			}
-			x = units
+	return exactDensities(tasks, s.Dx, s.factorAt)
+}
+
+// Predictive implements GaussianSource.
+func (s SphereSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64, err error) {
+	if err := s.Validate(); err != nil {
+		return nil, nil, err
+	}
+	return predictives(tasks, s.Dx, s.factorAt)
+}
+
+// factorAt is factor for places as tasks have them [n, Dx].
+func (s SphereSource[T]) factorAt(x []float64) (blas64.Triangular, error) {
+	if s.Dx == 2 {
+		units := make([]float64, 0, len(x)/2*3)
+		for i := 0; i < len(x); i += 2 {
+			p := cnp.UnitVector(x[i], x[i+1])
+			units = append(units, p[:]...)
 		}
-		return s.factor(x)
-	})
+		x = units
+	}
+	return s.factor(x)
 }
 
 // Gaussian reports that Exact knows the process's densities.

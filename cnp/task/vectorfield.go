@@ -219,29 +219,63 @@ func (s VectorSource[T]) Gaussian() bool { return true }
 // nothing beats, and the mean of those of each target alone, both its components together, which nothing beats that predicts targets independently of
 // each other. Both are divided by the number of values, two of each target.
 func (s VectorSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err error) {
-	if err := s.Validate(); err != nil {
+	if err := s.check(tasks); err != nil {
 		return nil, nil, err
+	}
+	b := tasks.Curves
+	joint, diagonal = make([]float64, b.B), make([]float64, b.B)
+	err = eachTask(b.B, func(t int) (err error) {
+		joint[t], diagonal[t], err = s.exact(b.XContext[2*t*b.Nc:2*(t+1)*b.Nc], wide(b.YContext[2*t*b.Nc:2*(t+1)*b.Nc]),
+			b.XTarget[2*t*b.Nt:2*(t+1)*b.Nt], wide(tasks.Y[2*t*b.Nt:2*(t+1)*b.Nt]))
+		joint[t], diagonal[t] = joint[t]/float64(2*b.Nt), diagonal[t]/float64(2*b.Nt)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return joint, diagonal, nil
+}
+
+// Predictive implements GaussianSource. It takes the cube of the number of context points.
+func (s VectorSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64, err error) {
+	if err := s.check(tasks); err != nil {
+		return nil, nil, err
+	}
+	b := tasks.Curves
+	mean, factor = make([]float64, len(tasks.Y)), make([]float64, 2*len(tasks.Y))
+	err = eachTask(b.B, func(t int) error {
+		l, err := factorVectors(s.Kernel, b.XContext[2*t*b.Nc:2*(t+1)*b.Nc])
+		if err != nil {
+			return err
+		}
+		z := wide(b.YContext[2*t*b.Nc : 2*(t+1)*b.Nc])
+		densityOf(l, z)
+		s.given(l, b.XContext[2*t*b.Nc:2*(t+1)*b.Nc], z, b.XTarget[2*t*b.Nt:2*(t+1)*b.Nt], func(i int, m [2]float64, cov [3]float64) {
+			at := t*b.Nt + i
+			copy(mean[2*at:], m[:])
+			xx := math.Sqrt(cov[0])
+			xy := cov[1] / xx
+			copy(factor[4*at:], []float64{xx, 0, xy, math.Sqrt(cov[2] - xy*xy)})
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return mean, factor, nil
+}
+
+// check reports what is no batch of vector fields.
+func (s VectorSource[T]) check(tasks *Tasks[T]) error {
+	if err := s.Validate(); err != nil {
+		return err
 	}
 	b := tasks.Curves
 	if b == nil || len(b.XContext) != 2*b.B*b.Nc || len(b.YContext) != 2*b.B*b.Nc || len(b.XTarget) != 2*b.B*b.Nt || len(tasks.Y) != 2*b.B*b.Nt ||
 		b.ContextMask != nil || b.TargetMask != nil {
-		return nil, nil, fmt.Errorf("task: these are no vector fields")
+		return fmt.Errorf("task: these are no vector fields")
 	}
-	joint, diagonal = make([]float64, b.B), make([]float64, b.B)
-	errs := make([]error, b.B)
-	parallel.For(b.B, 1, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			joint[t], diagonal[t], errs[t] = s.exact(b.XContext[2*t*b.Nc:2*(t+1)*b.Nc], wide(b.YContext[2*t*b.Nc:2*(t+1)*b.Nc]),
-				b.XTarget[2*t*b.Nt:2*(t+1)*b.Nt], wide(tasks.Y[2*t*b.Nt:2*(t+1)*b.Nt]))
-			joint[t], diagonal[t] = joint[t]/float64(2*b.Nt), diagonal[t]/float64(2*b.Nt)
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	return joint, diagonal, nil
+	return nil
 }
 
 func wide[T cnp.Float](v []T) []float64 {
@@ -264,6 +298,16 @@ func (s VectorSource[T]) exact(xc, yc, xt, yt []float64) (joint, diagonal float6
 	}
 	z := slices.Clone(yc)
 	joint = all - densityOf(l, z) // and z is L⁻¹·y
+	s.given(l, xc, z, xt, func(i int, mean [2]float64, cov [3]float64) {
+		det := cov[0]*cov[2] - cov[1]*cov[1]
+		e, f := yt[2*i]-mean[0], yt[2*i+1]-mean[1]
+		diagonal -= 0.5*(cov[2]*e*e-2*cov[1]*e*f+cov[0]*f*f)/det + 0.5*math.Log(det) + math.Log(2*math.Pi)
+	})
+	return joint, diagonal, nil
+}
+
+// given calls f with the mean and the covariance (xx, xy, yy) of every target's vector, given the context: L is the factor of its covariance, and z is L⁻¹·y.
+func (s VectorSource[T]) given(l blas64.Triangular, xc, z, xt []float64, f func(i int, mean [2]float64, cov [3]float64)) {
 	n := len(xc)
 	v := make([]float64, 2*n) // of the two components of a target, L⁻¹ times their covariance with the context
 	var block [4]float64
@@ -288,11 +332,8 @@ func (s VectorSource[T]) exact(xc, yc, xt, yt []float64) (joint, diagonal float6
 			cov[1] -= v[j] * v[n+j]
 			cov[2] -= v[n+j] * v[n+j]
 		}
-		det := cov[0]*cov[2] - cov[1]*cov[1]
-		e, f := yt[i]-mean[0], yt[i+1]-mean[1]
-		diagonal -= 0.5*(cov[2]*e*e-2*cov[1]*e*f+cov[0]*f*f)/det + 0.5*math.Log(det) + math.Log(2*math.Pi)
+		f(i/2, mean, cov)
 	}
-	return joint, diagonal, nil
 }
 
 // together is the log-density of vectors y at x. Those of the whole grid share its factor.
