@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -50,6 +51,7 @@ func run() error {
 	place := flag.String("place", "", "--sphere: where the stations lie")
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
 	densityCap := flag.Float64("density-cap", 0, "cap the density of a curve model's context at this; --note should say so")
+	bfloat16 := flag.String("bfloat16", "", "why the model is not suited for bfloat16, on a CPU that cannot measure it")
 	note := flag.String("note", "", "what else is to be known about the model")
 	n := flag.Int("n", 1000, "tasks of the test")
 	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
@@ -126,7 +128,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if unsuited != "" {
+	if unsuited = cmp.Or(unsuited, *bfloat16); unsuited != "" {
 		about[pretrained.KeyBFloat16] = unsuited
 	}
 	out := filepath.Join(*dir, *name+".safetensors")
