@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
@@ -52,6 +53,7 @@ func run() error {
 	placement := flag.String("placement", "", "change where a curve model's lattice lies to this; --note should say so")
 	densityCap := flag.Float64("density-cap", 0, "cap the density of a curve model's context at this; --note should say so")
 	bfloat16 := flag.String("bfloat16", "", "why the model is not suited for bfloat16, on a CPU that cannot measure it")
+	turned := flag.Bool("turned", false, "turn the vectors of a model of fields by a quarter, which makes one of divergence-free fields one of curl-free fields; --note should say so")
 	note := flag.String("note", "", "what else is to be known about the model")
 	n := flag.Int("n", 1000, "tasks of the test")
 	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
@@ -87,6 +89,11 @@ func run() error {
 			copy(p.Data, m.State()[i].Data)
 		}
 		m = other
+	}
+	if *turned {
+		if err := turnVectors(m); err != nil {
+			return fmt.Errorf("%s: %w", *path, err)
+		}
 	}
 	about := map[string]string{pretrained.KeyCommand: *command}
 	if *note != "" {
@@ -140,6 +147,35 @@ func run() error {
 	}
 	fmt.Printf("%s: log-likelihood %s, squared error %.4f, on %s\n", out, about[pretrained.KeyLogLikelihood], r.SquaredError.Mean,
 		about[pretrained.KeyTest])
+	return nil
+}
+
+// turnVectors changes the first map and the head of a model with levels so that it predicts vectors turned by a quarter from vectors that are turned, as
+// it predicted the others: (v, -u) for (u, v).
+func turnVectors(m cnp.Model[float32]) error {
+	c := m.Config()
+	if c.Levels == 0 || c.DimX != 2 || c.DimY != 2 || !c.Vectors() || c.Likelihood != "full" {
+		return errors.New("--turned is for models with levels of one vector in the plane, with a full covariance")
+	}
+	for _, p := range m.State() {
+		old := slices.Clone(p.Data)
+		switch p.Name {
+		case "pyramid.pre.weight": // columns: the densities of both components, and their values
+			for r := 0; r < len(old); r += 4 {
+				copy(p.Data[r:r+4], []float32{old[r+1], old[r], old[r+3], -old[r+2]})
+			}
+		case "raw_linear.weight", "raw_linear.bias": // for each component its mean, and the covariance's row: own and mixed term
+			n := len(old) / 6
+			for r, from := range []struct {
+				row  int
+				sign float32
+			}{{3, 1}, {4, 1}, {5, -1}, {0, -1}, {1, 1}, {2, -1}} {
+				for k := range n {
+					p.Data[r*n+k] = from.sign * old[from.row*n+k]
+				}
+			}
+		}
+	}
 	return nil
 }
 
