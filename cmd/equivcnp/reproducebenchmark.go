@@ -94,7 +94,8 @@ func (m *listedModel) benchmark() int {
 		s := task.BenchmarkSource[float32]{Process: name, Dx: m.cfg.DimX}
 		chained := s
 		chained.Chain = true
-		return m.tasks == s.String() || m.tasks == chained.String()
+		tasks := strings.TrimSuffix(m.tasks, task.AsExpected)
+		return tasks == s.String() || tasks == chained.String()
 	})
 }
 

@@ -17,7 +17,7 @@ var movedPlaces = task.SpherePlaces[:4]
 func (m *listedModel) sphereSource() (task.SphereSource[float32], bool) {
 	for _, process := range task.SphereProcesses {
 		for _, place := range task.SpherePlaces {
-			if s := (task.SphereSource[float32]{Process: process, Place: place, Dx: m.cfg.DimX}); m.cfg.DimX > 1 && s.String() == m.tasks {
+			if s := (task.SphereSource[float32]{Process: process, Place: place, Dx: m.cfg.DimX}); m.cfg.DimX > 1 && s.String() == strings.TrimSuffix(m.tasks, task.AsExpected) {
 				return s, true
 			}
 		}

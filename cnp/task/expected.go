@@ -33,8 +33,11 @@ type Expected[T cnp.Float] struct {
 	Dy int // outputs
 }
 
+// AsExpected ends the name of an Expected source, behind that of the other.
+const AsExpected = ", targets as expected"
+
 // String implements Source.
-func (s Expected[T]) String() string { return s.Of.String() + ", targets as expected" }
+func (s Expected[T]) String() string { return s.Of.String() + AsExpected }
 
 // Work implements Sized, if the other source does.
 func (s Expected[T]) Work(n int) cnp.Work {
