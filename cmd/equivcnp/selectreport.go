@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
@@ -132,8 +133,10 @@ func (rep *selectReport) charts() []*picture.Chart {
 		}
 		for _, under := range rep.Rounds[len(rep.Rounds)-1].Candidates {
 			moved := picture.Series{Name: "under " + under.Name, Err: []float64{}}
-			for i, s := range under.Symmetries {
-				moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean), append(moved.Err, s.LogLikelihood.Error)
+			for _, s := range under.Symmetries {
+				if i := slices.Index(c.Names, s.Move); i >= 0 {
+					moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean), append(moved.Err, s.LogLikelihood.Error)
+				}
 			}
 			c.Series = append(c.Series, moved)
 		}

@@ -78,7 +78,8 @@ const LeastLoss = 0.02
 // the centre and scaled about it, each task by an element of its own: by up to a quarter of the source's extent, by any angle, and by a factor of up to
 // 1.5. The centre is the origin of the model's coordinates. Turns leave tasks among the places that the model knows, if those are left out of both scores that lie farther from the
 // centre than training's places reach on every side; translations and scalings take them to others, which costs some likelihood whatever the data. Images are shifted by 6 pixels
-// and turned by a quarter; pixels that a shift takes out of the image are left out of both scores, and so the move costs a little what these knew of the others.
+// and turned by a quarter; pixels that a shift takes out of the image are left out of both scores, and so the move costs a little what these knew of the others. A move
+// after which nothing counts is not measured.
 func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Symmetry, error) {
 	predict, cfg := Model(m), m.Config()
 	var found []Symmetry
@@ -111,13 +112,18 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 	if err != nil {
 		return nil, err
 	}
-	for i := range found {
+	measured := found[:0]
+	for i, s := range found {
 		p := PairedOf(moved[i], still[i])
-		found[i].LogLikelihood = p
-		found[i].BuiltIn = math.Abs(p.Mean) < builtIn && p.Error < builtIn
-		found[i].Broken = p.Mean < -max(LeastLoss, 2*p.Error)
+		if math.IsNaN(p.Mean) {
+			continue
+		}
+		s.LogLikelihood = p
+		s.BuiltIn = math.Abs(p.Mean) < builtIn && p.Error < builtIn
+		s.Broken = p.Mean < -max(LeastLoss, 2*p.Error)
+		measured = append(measured, s)
 	}
-	return found, nil
+	return measured, nil
 }
 
 // builtIn is the change of likelihood that rounding explains.
@@ -153,9 +159,6 @@ func symmetryMoves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (
 		mv := symmetryMove[T]{name: kind.name, by: kind.by, tasks: moveAbout(cfg, b, g, kind.reach, seed)}
 		if kind.name == "rotations" {
 			if mv.left = withinTurns(cfg, b); mv.left != nil {
-				if !slices.Contains(mv.left, true) {
-					continue
-				}
 				mv.tasks.Known = mv.left // values keep their places
 			}
 		}
@@ -180,7 +183,7 @@ func withinTurns[T cnp.Float](cfg cnp.Config, b *task.Tasks[T]) []bool {
 			d := b.Curves.XTarget[at+k] - c
 			square += d * d
 		}
-		left[i] = square <= reach*reach && (b.Known == nil || b.Known[i])
+		left[i] = reach > 0 && square <= reach*reach && (b.Known == nil || b.Known[i])
 	}
 	return left
 }

@@ -81,6 +81,15 @@ func TestSymmetriesWithinTurns(t *testing.T) {
 	require.False(t, found[1].Broken, "%+v", found[1])
 }
 
+// Where turns leave nothing that counts, they are not measured, and the other moves are.
+func TestSymmetriesNothingLeft(t *testing.T) {
+	units := &cnp.Trained{X: []cnp.Range{{Min: 5, Max: 6}, {Min: -2, Max: 2}}, Y: []cnp.Range{{Min: -1, Max: 1}}}
+	found, err := Symmetries(context.Background(), planeModel(t, "T(2)", units), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 6, Batch: 4, Seed: 3})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.Equal(t, []string{"translations", "scalings"}, []string{found[0].Move, found[1].Move})
+}
+
 // Images are shifted and turned; values that a shift takes out of the image are in neither score.
 func TestSymmetriesOfImages(t *testing.T) {
 	c := cnp.Default(cnp.EquivCNPImage, "SO(2)", 1)
