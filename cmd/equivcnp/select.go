@@ -36,6 +36,7 @@ type selectFlags struct {
 	budget time.Duration
 	steps  int
 	tasks  int
+	starts int
 	errors float64
 }
 
@@ -58,7 +59,9 @@ symmetry. Without the flag they are those that act on as many coordinates as the
 Trainings take place in rounds. In each of them all candidates that are left take the same number of
 steps, on the same tasks (curves: 4 at a time unless --batch says otherwise); the better half goes on to the next round, which has twice the steps, and so
 does whoever is less than two standard errors behind the best. Every round trains anew, since a schedule
-that was stopped says little of where it would have ended. --budget is the time that all of it should take:
+that was stopped says little of where it would have ended. In the first round every candidate is trained
+--starts times, with different seeds, and goes on with the best of these: now and then a training
+finds nothing for a long time, and says nothing of its group. --budget is the time that all of it should take:
 steps are timed at the beginning, and their numbers kept in the folder. With --steps, those of the last round, nothing
 depends on time, and equal commands give equal reports.
 
@@ -96,6 +99,7 @@ killed goes on when it is given again.`,
 	fl.DurationVar(&f.budget, "budget", 0, "time that all of it should take, such as 10m")
 	fl.IntVar(&f.steps, "steps", 0, "steps of the last round, instead of --budget")
 	fl.IntVar(&f.tasks, "tasks", 512, "held-out tasks that are compared on; of your own at most those that are held out")
+	fl.IntVar(&f.starts, "starts", 2, "trainings of every candidate in the first round, whose seeds differ; the best one's goes on")
 	fl.Float64Var(&f.errors, "errors", 1, "standard errors of the difference within which a candidate is as good as the best")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("budget", "steps")
@@ -117,6 +121,7 @@ type candidate struct {
 	lifts int
 	dims  int  // of the symmetry
 	turns bool // rotations are part of it
+	seed  uint64
 	ask   *training
 }
 
@@ -208,6 +213,7 @@ type selection struct {
 	Flags     []string `json:"flags"`
 	Groups    []string `json:"groups"`
 	Tasks     int      `json:"tasks"`
+	Starts    int      `json:"starts"`
 	Errors    float64  `json:"errors"`
 	Budget    string   `json:"budget,omitempty"`
 	Steps     []int    `json:"steps"`                      // of the rounds
@@ -231,12 +237,16 @@ type selectResult struct {
 	Behind        eval.Paired `json:"difference_to_best"`
 	Kept          bool        `json:"kept"` // for the next round; in the last one: as good as the best
 	Model         string      `json:"model"`
+	// Seed is that of its training. OtherStarts are, in the first round, how far the other trainings were behind this one.
+	Seed        uint64        `json:"seed"`
+	OtherStarts []eval.Paired `json:"other_starts,omitempty"`
 	// Of the last round: what the data lose under this model by being moved, and why it cannot be chosen.
 	Symmetries []eval.Symmetry `json:"symmetries,omitempty"`
 	RuledOut   string          `json:"ruled_out,omitempty"`
 
 	scores []float64
-	at     int  // among the candidates
+	at     int  // among the round's models
+	of     int  // the candidate
 	turns  bool // as the candidate's
 }
 
@@ -287,6 +297,8 @@ func (a *app) selectGroup(cmd *cobra.Command, f *selectFlags, args []string) err
 		return usagef("say how long: --budget 10m, or --steps of the last round, at least 1")
 	case f.tasks < 2 || f.tasks > maxTasks:
 		return usagef("--tasks %d: need 2 to %d", f.tasks, maxTasks)
+	case f.starts < 1 || f.starts > maxStarts:
+		return usagef("--starts %d: need 1 to %d", f.starts, maxStarts)
 	case !(f.errors >= 0 && f.errors <= 100):
 		return usagef("--errors %g: need 0 to 100", f.errors)
 	}
@@ -295,7 +307,7 @@ func (a *app) selectGroup(cmd *cobra.Command, f *selectFlags, args []string) err
 			return usagef("--%s -: the data are read for every candidate, and need a file", name)
 		}
 	}
-	words, kind := forwarded(cmd, "groups", "out-dir", "budget", "steps", "tasks", "errors", "json", "quiet", "threads")
+	words, kind := forwarded(cmd, "groups", "out-dir", "budget", "steps", "tasks", "starts", "errors", "json", "quiet", "threads")
 	if len(args) > 0 {
 		kind = args[0]
 	}
@@ -380,6 +392,7 @@ func (a *app) candidates(ctx context.Context, f *selectFlags, kind string, words
 		if c.ask, err = a.asked(ctx, kind, c.words(words)); err != nil {
 			return nil, fmt.Errorf("--groups: %s: %w", name, err)
 		}
+		c.seed = c.ask.run.Seed
 		if c.ask.model.OnSphere() { // where a place has the whole rotation
 			c.dims = 3
 		}
@@ -400,13 +413,14 @@ func roundSizes(n int) (sizes []int) {
 }
 
 const (
+	maxStarts    = 16   // of a candidate
 	leastSteps   = 20   // of a round
 	scoringShare = 0.15 // of the budget, for all that is no training
 )
 
 // plan is what the folder says already, or else the numbers of steps of the rounds, which it keeps there.
 func (a *app) plan(ctx context.Context, f *selectFlags, kind string, words []string, candidates []*candidate) (*selection, error) {
-	s := &selection{Kind: kind, Flags: words, Tasks: f.tasks, Errors: f.errors}
+	s := &selection{Kind: kind, Flags: words, Tasks: f.tasks, Starts: f.starts, Errors: f.errors}
 	for _, c := range candidates {
 		s.Groups = append(s.Groups, c.label)
 	}
@@ -454,9 +468,11 @@ func (a *app) plan(ctx context.Context, f *selectFlags, kind string, words []str
 		slices.SortFunc(times, func(x, y float64) int { return cmp.Compare(y, x) })
 		unit := 0.0
 		for k, n := range sizes {
-			for _, t := range times[:n] {
-				unit += t * float64(int(1)<<k)
+			trainings := float64(int(1) << k)
+			if k == 0 {
+				trainings = float64(f.starts)
 			}
+			unit += trainings * sumOf(times[:n])
 		}
 		first := (1 - scoringShare) * f.budget.Seconds() / unit
 		if !(first >= leastSteps) {
@@ -547,23 +563,33 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 	var models []cnp.Model[float32]
 	for k, steps := range s.Steps {
 		folder := filepath.Join(f.outDir, fmt.Sprintf("round-%d", k+1))
-		paths, err := a.trainRound(ctx, s, k, folder, all, left)
+		var starts []start
+		for _, c := range left {
+			starts = append(starts, start{c, all[c].seed})
+		}
+		for more := 1; k == 0 && more < s.Starts; more++ {
+			for _, c := range left {
+				starts = append(starts, start{c, all[c].seed + uint64(more)})
+			}
+		}
+		paths, err := a.trainRound(ctx, s, k, folder, all, starts)
 		if err != nil {
 			return nil, err
 		}
 		models = models[:0]
 		round := selectRound{Steps: steps, Tasks: n}
 		var predictors []eval.Predictor[float32]
-		for i, c := range left {
+		for i, t := range starts {
 			m, err := weights.Load[float32](paths[i], weights.Options{})
 			if err != nil {
 				return nil, err
 			}
 			models, predictors = append(models, m), append(predictors, eval.Model(m))
 			inDir, _ := filepath.Rel(f.outDir, paths[i])
-			round.Candidates = append(round.Candidates, selectResult{Name: all[c].label, Group: all[c].group, Lifts: all[c].lifts, Dimensions: all[c].dims, Model: filepath.ToSlash(inDir), at: i, turns: all[c].turns})
+			c := all[t.candidate]
+			round.Candidates = append(round.Candidates, selectResult{Name: c.label, Group: c.group, Lifts: c.lifts, Dimensions: c.dims, Model: filepath.ToSlash(inDir), Seed: t.seed, at: i, of: t.candidate, turns: c.turns})
 		}
-		report, done := a.bar(fmt.Sprintf("comparing %d", len(left)))
+		report, done := a.bar(fmt.Sprintf("comparing %d", len(starts)))
 		scores, err := eval.Scores(ctx, predictors, src, eval.Options{Tasks: n, Batch: 4, Seed: selectSeed, Progress: report})
 		done()
 		if err != nil {
@@ -579,8 +605,9 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 		rep.Rounds = append(rep.Rounds, round)
 		var kept []int
 		for _, c := range round.Candidates {
+			all[c.of].seed = c.Seed
 			if c.Kept {
-				kept = append(kept, left[c.at])
+				kept = append(kept, c.of)
 			}
 		}
 		if k+1 < len(s.Steps) {
@@ -626,21 +653,29 @@ func tasksOf(src task.Source[float32]) int {
 	return 0
 }
 
-// trainRound trains the candidates that are left, those that are not trained yet, and returns the files of their models.
-func (a *app) trainRound(ctx context.Context, s *selection, k int, folder string, all []*candidate, left []int) (paths []string, err error) {
+// start is a training of a candidate.
+type start struct {
+	candidate int
+	seed      uint64
+}
+
+// trainRound does the trainings of a round, those that are not done yet, and returns the files of their models.
+func (a *app) trainRound(ctx context.Context, s *selection, k int, folder string, all []*candidate, starts []start) (paths []string, err error) {
 	job := &shards.Job{Kind: "train", Folder: folder}
 	words := map[int][]string{}
-	for id, c := range left {
-		line := append([]string{s.Kind}, all[c].words(append(s.Flags, "--steps="+strconv.Itoa(s.Steps[k])))...)
+	for id, t := range starts {
+		line := append([]string{s.Kind}, all[t.candidate].words(append(slices.Clone(s.Flags), fmt.Sprintf("--seed=%d", t.seed), "--steps="+strconv.Itoa(s.Steps[k])))...)
 		words[id] = line
 		job.Items = append(job.Items, shards.Item{ID: id, Line: id + 1, Name: quoted(line)})
 	}
-	name := func(it shards.Item) string { return shards.OutName(it.ID, all[left[it.ID]].label, tensorFiles) }
+	name := func(it shards.Item) string {
+		return shards.OutName(it.ID, all[starts[it.ID].candidate].label, tensorFiles)
+	}
 	report, done := a.bar(fmt.Sprintf("round %d of %d, %s", k+1, len(s.Steps), plural(s.Steps[k], "step")))
 	defer done()
 	o, err := job.Run(ctx, shards.Shard{Count: 1}, folder, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
 		if report != nil {
-			report(it.ID, len(left))
+			report(it.ID, len(starts))
 		}
 		return a.trainApart(ctx, words[it.ID], out)
 	})
@@ -665,19 +700,20 @@ func quoted(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// judge orders the candidates by their scores, and says who is kept: in the last round those that are as good as the best, in others the next ones, and those that
+// judge orders the candidates by their scores, those of their best trainings, and says who is kept: in the last round those that are as good as the best, in others the next ones, and those that
 // are not clearly behind.
 func (r *selectRound) judge(scores [][]float64, next int, errors float64, last bool) error {
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		c.scores = scores[i]
-		if c.LogLikelihood = eval.PairedOf(scores[i], make([]float64, len(scores[i]))); c.LogLikelihood.Mean != c.LogLikelihood.Mean {
-			return fmt.Errorf("%s: no held-out task has a finite likelihood", c.Name)
-		}
+		c.scores, c.LogLikelihood = scores[i], eval.PairedOf(scores[i], make([]float64, len(scores[i])))
 	}
 	slices.SortStableFunc(r.Candidates, func(a, b selectResult) int { return cmp.Compare(b.LogLikelihood.Mean, a.LogLikelihood.Mean) })
+	r.bestStarts()
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
+		if math.IsNaN(c.LogLikelihood.Mean) {
+			return fmt.Errorf("%s: no held-out task has a finite likelihood", c.Name)
+		}
 		if i > 0 {
 			c.Behind = eval.PairedOf(c.scores, r.Candidates[0].scores)
 		}
@@ -688,6 +724,23 @@ func (r *selectRound) judge(scores [][]float64, next int, errors float64, last b
 		c.Kept = c.Behind.Mean >= -within*c.Behind.Error || !last && i < next
 	}
 	return nil
+}
+
+// bestStarts leaves of every candidate the best training, which is the first one, with how far the others are behind it.
+func (r *selectRound) bestStarts() {
+	first := map[int]int{}
+	var best []selectResult
+	for _, c := range r.Candidates {
+		i, ok := first[c.of]
+		if !ok {
+			first[c.of], best = len(best), append(best, c)
+			continue
+		}
+		if behind := eval.PairedOf(c.scores, best[i].scores); !math.IsNaN(behind.Mean) {
+			best[i].OtherStarts = append(best[i].OtherStarts, behind)
+		}
+	}
+	r.Candidates = best
 }
 
 // ruleOut finds the candidates of the last round that have rotations, which the data do not bear, and says of the others anew who is as good as the best of them. Data that

@@ -39,6 +39,16 @@ func TestSelect(t *testing.T) {
 	require.Equal(t, []int{6, 12}, []int{rep.Rounds[0].Steps, rep.Rounds[1].Steps})
 	require.Len(t, rep.Rounds[0].Candidates, 3)
 	require.Equal(t, 12, rep.Rounds[0].Tasks)
+	for _, c := range rep.Rounds[0].Candidates {
+		require.Len(t, c.OtherStarts, 1)
+		require.LessOrEqual(t, c.OtherStarts[0].Mean, 0.0)
+		for _, later := range rep.Rounds[1].Candidates {
+			if later.Name == c.Name {
+				require.Equal(t, c.Seed, later.Seed, "the better start goes on")
+				require.Empty(t, later.OtherStarts)
+			}
+		}
+	}
 	require.Len(t, rep.Symmetries, 3)
 	read := func(dir, name string) string {
 		text, err := os.ReadFile(filepath.Join(b.path(dir), name))
@@ -78,6 +88,7 @@ func TestSelect(t *testing.T) {
 		{2, "say how long: --budget 10m", []string{"select", "--plane", "radial", "--out-dir", "@new"}},
 		{2, "--groups: E8: group: unknown group", []string{"select", "--plane", "radial", "--groups", "T2,E8", "--steps", "4", "--out-dir", "@new"}},
 		{2, "--groups: T3: ", []string{"select", "--plane", "radial", "--groups", "T2,T3", "--steps", "4", "--out-dir", "@new"}},
+		{2, "--starts 0: need 1 to 16", []string{"select", "--plane", "radial", "--starts", "0", "--steps", "4", "--out-dir", "@new"}},
 		{2, "T2 and T(2) are the same", []string{"select", "--plane", "radial", "--groups", "T2,T(2)", "--steps", "4", "--out-dir", "@new"}},
 		{2, "--groups T2: need at least two", []string{"select", "--plane", "radial", "--groups", "T2", "--steps", "4", "--out-dir", "@new"}},
 		{2, `process "cubic" in the plane is none of`, []string{"select", "--plane", "cubic", "--steps", "4", "--out-dir", "@new"}},
@@ -154,7 +165,7 @@ func TestSelectRule(t *testing.T) {
 	judged := func(errors float64, last bool) (kept []string, chosen string) {
 		r := &selectRound{}
 		for i, dims := range []int{2, 1, 3} {
-			r.Candidates = append(r.Candidates, selectResult{Name: string(rune('a' + i)), Dimensions: dims})
+			r.Candidates = append(r.Candidates, selectResult{Name: string(rune('a' + i)), Dimensions: dims, of: i})
 		}
 		require.NoError(t, r.judge(scores, 1, errors, last))
 		for _, c := range r.Candidates {
@@ -173,13 +184,22 @@ func TestSelectRule(t *testing.T) {
 	kept, _ = judged(0, false)
 	require.Equal(t, []string{"b", "a"}, kept, "not clearly behind")
 
+	// Of several starts the best one counts, and one that diverged does not.
+	r := &selectRound{Candidates: []selectResult{{Name: "a", Seed: 1}, {Name: "b", Seed: 1, of: 1}, {Name: "a", Seed: 2}, {Name: "b", Seed: 2, of: 1}}}
+	require.NoError(t, r.judge([][]float64{{0, 1, 1, 0}, {3, 3, 4, 5}, {4, 5, 6, 7}, {math.NaN(), math.NaN(), math.NaN(), math.NaN()}}, 2, 1, true))
+	require.Len(t, r.Candidates, 2)
+	require.Equal(t, []string{"a", "b"}, []string{r.Candidates[0].Name, r.Candidates[1].Name})
+	require.Equal(t, []uint64{2, 1}, []uint64{r.Candidates[0].Seed, r.Candidates[1].Seed})
+	require.Equal(t, -5.0, r.Candidates[0].OtherStarts[0].Mean)
+	require.Empty(t, r.Candidates[1].OtherStarts)
+
 	// Turned tasks: what a model without rotations loses counts against candidates that are less far ahead of it.
 	for _, c := range []struct {
 		loss   float64
 		broken bool
 		want   string
 	}{{0.9, true, "plain"}, {0.9, false, "turning"}, {0.3, true, "turning"}} {
-		r := &selectRound{Candidates: []selectResult{{Name: "turning", Dimensions: 3, turns: true}, {Name: "plain", Dimensions: 2, Symmetries: []eval.Symmetry{
+		r := &selectRound{Candidates: []selectResult{{Name: "turning", Dimensions: 3, turns: true}, {Name: "plain", Dimensions: 2, of: 1, Symmetries: []eval.Symmetry{
 			{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -9}}, {Move: "rotations", Broken: c.broken, LogLikelihood: eval.Paired{Mean: -c.loss}}}}}}
 		require.NoError(t, r.judge([][]float64{{2, 3.1, 4, 5}, {1.5, 2.5, 3.5, 4.5}}, 2, 1, true)) // half a unit ahead
 		r.ruleOut(1)

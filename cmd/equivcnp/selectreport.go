@@ -24,6 +24,14 @@ func verdict(s eval.Symmetry) string {
 	return "supported"
 }
 
+// starts says how far a candidate's other trainings were behind its best.
+func (c *selectResult) starts() (text string) {
+	for _, other := range c.OtherStarts {
+		text += fmt.Sprintf(", another start %+.3f", other.Mean)
+	}
+	return text
+}
+
 // lines print the report.
 func (rep *selectReport) lines(r *result) {
 	r.line("tasks", "%s", rep.Source)
@@ -43,6 +51,7 @@ func (rep *selectReport) lines(r *result) {
 			case !c.Kept:
 				out = ", behind"
 			}
+			out += c.starts()
 			r.line(name, "%-8s %8.4f ± %.4f per value, %+.4f ± %.4f to the best%s, %s", c.Name, c.LogLikelihood.Mean, c.LogLikelihood.Error,
 				c.Behind.Mean, c.Behind.Error, out, plural(round.Steps, "step"))
 		}
@@ -86,6 +95,7 @@ func (rep *selectReport) markdown() string {
 			default:
 				kept = "goes on"
 			}
+			kept += c.starts()
 			p("| %d | %d | [%s](%s) | %d | %.4f ± %.4f | %+.4f ± %.4f | %s |", k+1, round.Steps, c.Name, c.Model, c.Dimensions,
 				c.LogLikelihood.Mean, c.LogLikelihood.Error, c.Behind.Mean, c.Behind.Error, kept)
 		}
