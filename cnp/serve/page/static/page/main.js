@@ -150,6 +150,9 @@ async function start() {
     const imageModels = models.filter(m => takes(m) && isImage(m))
     // Views take a second for an image: whoever wants them ticks them.
     for (const m of imageModels) m.usual = !m.config.views && m.config.trained !== undefined || imageModels.every(v => v.config.trained === undefined)
+    // Of models that differ in depth alone the deepest is shown unless others are asked for.
+    const deeper = (a, b) => a.config.group === b.config.group && (a.config.lifts ?? 1) === (b.config.lifts ?? 1) && a.config.blocks > b.config.blocks
+    for (const m of imageModels) m.usual &&= !imageModels.some(v => v.usual && deeper(v, m))
     take(decodeState(location.hash))
     if (!curveModels.some(m => m.name === state.curve.model)) {
       const m = curveModels.find(v => v.name.startsWith('rbf')) ?? curveModels[0]
