@@ -74,8 +74,8 @@ difference, the symmetry is built in. Groups with a centre have it in the origin
 own data.
 
 Data that look alike from all sides lose nothing by being turned, whatever the model. So a candidate with
-rotations is ruled out before the choice where turned tasks are clearly less likely under another model,
-by more than the candidate itself gains over that one: a symmetry that the data do not have can
+rotations is ruled out before the choice where turned tasks are clearly less likely under a model without
+them, by more than the candidate itself gains over that one: a symmetry that the data do not have can
 help a model for a while, since it learns from fewer tasks.
 
 Of your own tasks a share is held out (--holdout). The folder has report.md with a picture, report.json, the
