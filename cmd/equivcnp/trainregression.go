@@ -23,6 +23,7 @@ type regressionFlags struct {
 	plane                  string
 	dx                     int
 	chain                  bool
+	slow                   int
 	lifts                  liftsFlag
 	liftSamples            string
 	channels               []int
@@ -60,8 +61,9 @@ periodic(period,length), noise(variance) and numbers, as in gp:2*rbf(0.5)+0.1*pe
 
 --benchmark draws the tasks of the library neuralprocesses: eq, matern, weakly-periodic, sawtooth or
 mixture, with --dx coordinates; under --group "SE(2)" with --lifts 4 a model of two knows that they
-have no preferred direction. Their contexts have up to 30 points, those of the chain rule up to 79: a model
-that is to go by it should end with some thousand steps of --chain (--start goes on with a model).
+have no preferred direction. Sawtooth waves with --dx 2 are learned if they are slow at first (--slow).
+Contexts have up to 30 points, those of the chain rule up to 79: a model that is to go by it should end
+with some thousand steps of --chain (--start goes on with a model).
 
 --sphere draws a Gaussian process on the sphere, eq or matern, seen at stations that lie as unevenly as
 real ones, at --place. Points are latitudes and longitudes in degrees, and the model is one under the
@@ -134,6 +136,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.StringVar(&f.benchmark, "benchmark", "", "the tasks of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
 	fl.IntVar(&f.dx, "dx", 1, "--benchmark: number of coordinates")
 	fl.BoolVar(&f.chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees, which predicts a target from the context and the\nother targets")
+	fl.IntVar(&f.slow, "slow", 0, "--benchmark sawtooth: steps in which the waves grow faster, from an eighth of their frequency; with --dx 2 nothing is learned\nfrom waves that are fast at once")
 	fl.StringVar(&f.sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&f.place, "place", task.SpherePlaces[0], "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&f.field, "field", "", "vector fields of a Gaussian process in the plane: "+strings.Join(task.VectorKernels, ", ")+";\nin space: "+strings.Join(task.ChargeKinds, ", "))
@@ -254,7 +257,7 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return usagef("--targets is for --kernel and --field")
 		}
 	}
-	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx, Chain: f.chain}
+	bench := task.BenchmarkSource[float32]{Process: f.benchmark, Dx: f.dx, Chain: f.chain, Slow: f.slow}
 	if f.benchmark != "" || f.sphere != "" || f.plane != "" {
 		for _, name := range []string{"min-context", "max-context"} {
 			if cmd.Flags().Changed(name) {
@@ -267,8 +270,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return usageError{fmt.Errorf("--benchmark: %w", err)}
 		}
 		dx = f.dx
-	} else if cmd.Flags().Changed("dx") || f.chain {
-		return usagef("--dx and --chain are for --benchmark")
+	} else if cmd.Flags().Changed("dx") || f.chain || f.slow != 0 {
+		return usagef("--dx, --chain and --slow are for --benchmark")
 	}
 	plane := task.PlaneSource[float32]{Kind: f.plane}
 	if f.plane != "" {
@@ -498,6 +501,10 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		src = fields
 	case f.benchmark != "":
 		src = bench
+		if bench.Slow > 0 {
+			bench.Slow = 0
+			test = bench
+		}
 	default:
 		if src, err = f.curves(process); err != nil {
 			return err

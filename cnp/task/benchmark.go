@@ -43,6 +43,10 @@ type BenchmarkSource[T cnp.Float] struct {
 	// Chain adds the targets but one to the most context points: the chain rule predicts the last of 50·Dx targets, of sawtooth waves
 	// 100·Dx, from the context and the others, and a model that never saw so many is sure of too much.
 	Chain bool
+	// Slow is the number of steps in which sawtooth waves grow faster, from an eighth of their frequency to all of it, by the same
+	// factor in every step: in several coordinates there is less than one context point per wave, and a network that has not seen
+	// waves yet finds nothing in them. 0: they are as fast as they are from the beginning.
+	Slow int
 }
 
 // maxBenchmarkDx bounds the coordinates, with which the points grow.
@@ -59,6 +63,9 @@ func (s BenchmarkSource[T]) Validate() error {
 	if s.Dx < 1 || s.Dx > maxBenchmarkDx {
 		return fmt.Errorf("task: a benchmark with %d coordinates, need 1 to %d", s.Dx, maxBenchmarkDx)
 	}
+	if s.Slow < 0 || s.Slow > 0 && s.Process != "sawtooth" {
+		return fmt.Errorf("task: slow for %d steps of %s: need 0 or, for sawtooth, more", s.Slow, s.Process)
+	}
 	return nil
 }
 
@@ -71,6 +78,9 @@ func (s BenchmarkSource[T]) String() string {
 	name := fmt.Sprintf("%s of the neuralprocesses benchmark, dx = %d, %s", s.Process, s.Dx, region)
 	if s.Chain {
 		name += ", contexts as in the chain rule"
+	}
+	if s.Slow > 0 {
+		name += fmt.Sprintf(", slower waves in the first %d steps", s.Slow)
 	}
 	return name
 }
@@ -149,7 +159,7 @@ func (s BenchmarkSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], erro
 	y := make([]float64, n*(nc+nt))
 	var err error
 	if process == "sawtooth" {
-		s.waves(y, x, n, rng)
+		s.waves(y, x, n, s.speed(step), rng)
 	} else {
 		err = s.curves(y, x, n, process, rng)
 	}
@@ -173,11 +183,22 @@ func (s BenchmarkSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], erro
 	return out, nil
 }
 
-// waves draws the values of n sawtooth waves at x [n, points, Dx].
-func (s BenchmarkSource[T]) waves(y, x []float64, n int, rng *rand.Rand) {
+// slowest is the first factor of the frequencies of waves that grow faster.
+const slowest = 1.0 / 8
+
+// speed is the factor of the waves' frequencies in a step.
+func (s BenchmarkSource[T]) speed(step int) float64 {
+	if step >= s.Slow {
+		return 1
+	}
+	return math.Pow(slowest, 1-float64(step)/float64(s.Slow))
+}
+
+// waves draws the values of n sawtooth waves at x [n, points, Dx], their frequencies times speed.
+func (s BenchmarkSource[T]) waves(y, x []float64, n int, speed float64, rng *rand.Rand) {
 	c, u := math.Sqrt(float64(s.Dx)), make([]float64, s.Dx)
 	for t := range n {
-		w := (2 + 2*rng.Float64()) / c
+		w := speed * (2 + 2*rng.Float64()) / c
 		length := 0.0
 		for d := range u {
 			u[d] = rng.NormFloat64()

@@ -146,23 +146,38 @@ func TestBenchmarkSource(t *testing.T) {
 	}
 }
 
-// TestBenchmarkWave: a sawtooth wave in the plane is constant across its direction, and rises by its frequency along it.
+// TestBenchmarkWave: a sawtooth wave in the plane is constant across its direction, and rises by its frequency along it; the
+// first steps' waves are slower.
 func TestBenchmarkWave(t *testing.T) {
-	s := benchmark("sawtooth", "", 2)
 	const n = 4000
 	y, x := make([]float64, n), make([]float64, 2*n)
 	for i := range n { // along both axes
 		x[2*i+i%2] = float64(i) * 1e-4
 	}
-	s.waves(y, x, 1, StepRand(1, 1))
-	var slope [2]float64
-	for i := 2; i < n; i++ {
-		if d := y[i] - y[i-2]; math.Abs(d) < 0.5 {
-			slope[i%2] = d / 2e-4
+	frequency := func(s BenchmarkSource[float32], step int) float64 {
+		s.waves(y, x, 1, s.speed(step), StepRand(1, 1))
+		var slope [2]float64
+		for i := 2; i < n; i++ {
+			if d := y[i] - y[i-2]; math.Abs(d) < 0.5 {
+				slope[i%2] = d / 2e-4
+			}
 		}
+		return math.Hypot(slope[0], slope[1])
 	}
-	f := math.Hypot(slope[0], slope[1])
+	s := benchmark("sawtooth", "", 2)
+	f := frequency(s, 0)
 	require.True(t, f >= 2/math.Sqrt2 && f <= 4/math.Sqrt2, f)
+	s.Slow = 30
+	for step, slower := range map[int]float64{0: 8, 10: 4, 20: 2, 30: 1, 1000: 1} {
+		require.InDelta(t, f/slower, frequency(s, step), 1e-6*f, "step %d", step)
+	}
+	require.Equal(t, "sawtooth of the neuralprocesses benchmark, dx = 2, int, slower waves in the first 30 steps", s.String())
+	for want, s := range map[string]BenchmarkSource[float32]{
+		"slow for -1 steps of sawtooth": {Process: "sawtooth", Dx: 1, Slow: -1}, "slow for 5 steps of eq": {Process: "eq", Dx: 1, Slow: 5},
+	} {
+		_, err := s.Batch(1, 1, 1)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func BenchmarkTasks(b *testing.B) {
