@@ -24,6 +24,7 @@ var registry = []generator{
 	{"zdepthwisepose", depthwisePoseAMD64},
 	{"zdepthwisebatch", depthwiseBatchAMD64},
 	{"zdepthwiseorbits", depthwiseOrbitsAMD64},
+	{"zdepthwisedots", depthwiseDotsAMD64},
 	{"zbf16", bf16AMD64},
 	{"ztiles", tilesAMD64},
 	{"zpointconv", pointConvAMD64},

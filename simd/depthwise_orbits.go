@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
@@ -19,6 +20,9 @@ type DepthwiseOrbits struct {
 	scale               []float32 // what the sums of each four are multiplied by
 	rest                []orbitRest
 	mean                bool
+
+	dotsOnce sync.Once
+	dots     *DepthwiseDots
 }
 
 // orbitRest is rows from lo on that are in no group.

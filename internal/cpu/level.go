@@ -72,6 +72,12 @@ func Follow(l *Level) {
 // Tiles reports whether the current level has kernels for tiles.
 func Tiles() bool { return level == AMX }
 
+// Dots reports whether the CPU adds up products of pairs of bfloat16 numbers, and the current level has AVX-512: such functions belong to no level of their
+// own, as they are few.
+func Dots() bool { return level.Vectors() == AVX512 && dots }
+
+var dots = len(Missing("AVX512BF16")) == 0
+
 // envLevel is the environment variable that overrides the choice of level at start-up.
 const envLevel = "EQUIVCNP_SIMD"
 

@@ -12,13 +12,16 @@ const (
 	AVX2 Level = iota
 	AVX512
 	AMX
+	// Dots is AVX512 and sums of two products of bfloat16 numbers a lane (AVX512_BF16). It is no level by itself: level AVX512 has such functions
+	// where the machine does (cpu.Dots).
+	Dots
 )
 
 // String returns the level's name as it stands in function names: expF32AVX512.
-func (l Level) String() string { return [...]string{"AVX2", "AVX512", "AMX"}[l] }
+func (l Level) String() string { return [...]string{"AVX2", "AVX512", "AMX", "Dots"}[l] }
 
 // Bytes returns the size of the level's vectors.
-func (l Level) Bytes() int { return [...]int{32, 64, 64}[l] }
+func (l Level) Bytes() int { return [...]int{32, 64, 64, 64}[l] }
 
 // Features returns the instruction set extensions, as avo names them, that the level's functions may use. The lists
 // become internal/cpu/zlevels_amd64.go, by which a program decides whether the machine has a level; every function is held to
@@ -28,8 +31,11 @@ func (l Level) Features() []string {
 		return []string{"AVX", "AVX2", "FMA3", "POPCNT"}
 	}
 	wide := []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}
-	if l == AMX {
+	switch l {
+	case AMX:
 		return append(wide, tileFeatures...)
+	case Dots:
+		return append(wide, "AVX512BF16")
 	}
 	return wide
 }

@@ -102,10 +102,25 @@ func (f *Func) TileMultiply(sum, a, b Tile) {
 		append(vex(prefixF3, 0, 0, 0, byte(b), 0x5c), 0xc0|byte(sum)<<3|byte(a))...)
 }
 
+// evex encodes an instruction of map 0F38 on three 512-bit registers: dst is in field reg, base in field r/m, second in vvvv.
+func evex(prefix, dst, second, base, opcode byte) []byte {
+	inverted := func(r, bit byte) byte { return ^r >> bit & 1 }
+	return []byte{0x62, inverted(dst, 3)<<7 | inverted(base, 4)<<6 | inverted(base, 3)<<5 | inverted(dst, 4)<<4 | 2,
+		(^second&15)<<3 | 4 | prefix, 0x40 | inverted(second, 4)<<3, opcode, 0xc0 | dst&7<<3 | base&7}
+}
+
+// wide writes an instruction on three 512-bit registers.
+func (f *Func) wide(name string, prefix, opcode byte, dst, second, base reg.VecPhysical, read ...operand.Op) {
+	d, s, b := byte(dst.PhysicalIndex()), byte(second.PhysicalIndex()), byte(base.PhysicalIndex())
+	f.encoded("AVX512BF16", fmt.Sprintf("%s Z%d, Z%d, Z%d", name, b, s, d), append(read, base, second), []operand.Op{dst}, evex(prefix, d, s, b, opcode)...)
+}
+
 // RoundBF16 sets dst to the lanes of low, and then those of high, rounded to bfloat16. Subnormals become 0.
 func (f *Func) RoundBF16(dst, low, high reg.VecPhysical) {
-	d, l, h := byte(dst.PhysicalIndex()), byte(low.PhysicalIndex()), byte(high.PhysicalIndex())
-	check(d < 8 && l < 8 && h < 8, "the registers are among the first")
-	f.encoded("AVX512BF16", fmt.Sprintf("VCVTNE2PS2BF16 Z%d, Z%d, Z%d", l, h, d), []operand.Op{low, high}, []operand.Op{dst},
-		0x62, 0xf2, (^h&15)<<3|4|prefixF2, 0x48, 0x72, 0xc0|d<<3|l)
+	f.wide("VCVTNE2PS2BF16", prefixF2, 0x72, dst, high, low)
+}
+
+// DotBF16 adds to each lane of sum the products of its two bfloat16 numbers of a and b.
+func (f *Func) DotBF16(sum, a, b reg.VecPhysical) {
+	f.wide("VDPBF16PS", prefixF3, 0x52, sum, a, b, sum)
 }

@@ -38,6 +38,14 @@ func TestEncodedInstructions(t *testing.T) {
 	}
 	f.RoundBF16(reg.Z2, reg.Z0, reg.Z1)
 	f.RoundBF16(reg.Z7, reg.Z3, reg.Z5)
+	for _, x := range []reg.VecPhysical{reg.Z0, reg.Z9, reg.Z17, reg.Z30} {
+		for _, y := range []reg.VecPhysical{reg.Z3, reg.Z12, reg.Z21, reg.Z31} {
+			f.RoundBF16(reg.Z5, x, y)
+			f.RoundBF16(x, reg.Z26, y)
+			f.DotBF16(x, y, reg.Z6)
+			f.DotBF16(reg.Z24, x, y)
+		}
+	}
 	f.TileRelease()
 	result, err := file.Result()
 	if err != nil {
