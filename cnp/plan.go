@@ -30,7 +30,7 @@ const (
 	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32. Images on a pixel grid under translations, or turns in a single lift, are
 	// computed in them from the embedding's features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles of them
 	// (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory, and all else
-	// is float32. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
+	// is float32, but for the features that pixels under rotations multiply with stored weights where the CPU adds up products of pairs (simd.HaveDots): batches then take two thirds of the time. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
 	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.0001, by up to 0.0024 under models
 	// as they come out of training here, and by 0.04 where calibration made a model sure of most pixels ("equivcnp reproduce precision").
 	BFloat16 Precision = "bfloat16"
@@ -92,6 +92,7 @@ type ImagePlan[T Float] struct {
 	blocks    *layers.PlannedBlocks         // instead of them, all in bfloat16
 	layout    *layers.Arrangement[T]        // how the last of them stores features
 	slabs     bool                          // features stand slab by slab; then p.k is 1
+	half      bool                          // weights may be stored in bfloat16
 	last      *layers.PlannedLinear[T]
 	family    family[T]
 
@@ -311,13 +312,17 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[float64]*layers.Arrangement[T], opt PlanOptions, file *frozen.File) error {
 	stop := func() bool { return ctx.Err() != nil }
 	width, embed := m.cfg.Channels[0], arranged[m.psi.Radius()]
-	p.arranged = arranged
+	p.arranged, p.half = arranged, opt.Precision == BFloat16
 	for _, a := range arranged {
 		a.ForgetPairs()
 	}
 	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
 	for _, a := range arranged {
 		p.info.Bytes += a.Bytes()
+		if p.half {
+			kept, _ := a.PairedBytes(width, 1)
+			p.info.Bytes += kept
+		}
 	}
 	radii := m.blockRadii()
 	p.info.Precision = Float32
@@ -331,7 +336,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	}
 	p.turn = make(chan struct{}, p.info.Concurrency)
 	left := max(opt.Memory-p.info.Bytes-int64(p.info.Concurrency)*p.info.CallBytes, 0)
-	half := opt.Precision == BFloat16
+	half := p.half
 	// planned counts what a layer keeps.
 	planned := func(a *layers.Arrangement[T], kept layers.Kept, net *layers.WeightNet[T]) {
 		p.info.WeightBytes += kept.Bytes
@@ -528,7 +533,12 @@ func (p *ImagePlan[T]) mostImages() int { return int(max(1, runBytes/p.imageByte
 func (p *ImagePlan[T]) callBytes(images int) int64 {
 	most := int64(0)
 	for _, a := range p.arranged {
-		most = max(most, int64(workers())*a.CallBytes(p.cfg.Channels[0], images))
+		need := int64(workers()) * a.CallBytes(p.cfg.Channels[0], images)
+		if p.half {
+			_, call := a.PairedBytes(p.cfg.Channels[0], images)
+			need += call
+		}
+		most = max(most, need)
 	}
 	if p.blocks != nil {
 		most += p.blocks.CallBytes(images)

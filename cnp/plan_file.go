@@ -18,6 +18,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/frozen"
 	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // ErrPlanFile is what errors about the contents of a plan's file wrap: it is none, damaged, of another version of the program, or of another model,
@@ -119,6 +120,9 @@ func (m *ImageEquivCNP[T]) planKey(g *Geometry, opt *PlanOptions) (key frozen.Ke
 		precision = Float32
 	}
 	fmt.Fprintf(h, "%d %s %s %v %d\n%s\n%s\n", planVersion, runtime.GOARCH, cpu.CurrentLevel(), cpu.AMD, unsafe.Sizeof(T(0)), group.Digest(m.group), cfg)
+	if precision == BFloat16 && simd.HaveDots() {
+		fmt.Fprintln(h, "weights in pairs")
+	}
 	fmt.Fprintf(h, "%d %v %s %s %d\n", opt.Memory, opt.Soft, precision, opt.Algorithm, opt.Concurrency)
 	fmt.Fprintf(h, "%d %d %d %d %d\n", len(g.Points), len(g.Targets), g.Interleaved.H, g.Interleaved.W, g.Interleaved.Stride)
 	hashNumbers(h.Write, g.Points)

@@ -311,6 +311,21 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	return int64(weights+rows*channels+sums) * int64(sizeof[T]())
 }
 
+// PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them (simd.HaveDots): kept by the arrangement, for the order of the
+// pairs, and in a call of all goroutines, for the rounded features of that many channels of that many images.
+func (a *Arrangement[T]) PairedBytes(channels, images int) (kept, call int64) {
+	if !simd.HaveDots() || a.width(channels) != simd.OrbitChannels || channels == simd.OrbitChannels {
+		return 0, 0
+	}
+	for i := range a.tiles {
+		if t := &a.tiles[i]; t.orbits != nil {
+			kept += 4 * int64(len(t.code)+len(t.poses))
+			call = 2 * int64(min(slicedImages, images)*a.Rows*channels)
+		}
+	}
+	return kept, call
+}
+
 // inverse is what the sum over row i's pairs is multiplied by: one over their number, or over the sum of their windows.
 func (a *Arrangement[T]) inverse(i int) T {
 	v := 1 / T(max(1, a.offsets[i+1]-a.offsets[i]))

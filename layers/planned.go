@@ -57,12 +57,15 @@ type poseWeights[T Float] struct {
 	table  []T
 	half   []simd.BF16
 	starts []int
+	dots   bool         // half holds the weights of groups of fours in the order of simd.DepthwiseDots
 	file   *frozen.File // that they are part of, if they were read; it must stay reachable
 }
 
-// newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
-func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
-	p := poseWeights[T]{net: w.fold(), most: a.most, window: a.window.poses()}
+// newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision. depthwise says that a channel has a weight of
+// its own, as separable convolutions have.
+func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, depthwise bool, s Storage) poseWeights[T] {
+	p := poseWeights[T]{net: w.fold(), most: a.most, window: a.window.poses(),
+		dots: depthwise && simd.HaveDots() && width == simd.OrbitChannels && w.Out() > width && w.Out()%width == 0}
 	if !a.Flat() {
 		p.slices = p.net.columns(width)
 	}
@@ -105,9 +108,29 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 		}
 		full := roomy(&ws.weights, hi-lo, a.most*w.Out())
 		p.evaluate(full, t, ws)
-		simd.BF16FromF32(p.half[lo:hi], any(full).([]float32))
+		p.halve(p.half[lo:hi], any(full).([]float32), t, width)
 	})
 	return p
+}
+
+// halve rounds the weights of a tile to bfloat16, slice by slice.
+func (p *poseWeights[T]) halve(dst []simd.BF16, w []float32, t *tile[T], width int) {
+	dots := p.dotsOf(t)
+	if dots == nil {
+		simd.BF16FromF32(dst, w)
+		return
+	}
+	for size := len(t.poses) * width; len(w) > 0; dst, w = dst[size:], w[size:] {
+		dots.Pack(dst[:size], w[:size])
+	}
+}
+
+// dotsOf returns how a tile's weights in bfloat16 are taken in pairs, or nil if they are not.
+func (p *poseWeights[T]) dotsOf(t *tile[T]) *simd.DepthwiseDots {
+	if !p.dots || t.orbits == nil {
+		return nil
+	}
+	return t.orbits.Dots()
 }
 
 // hugeTable is the size in bytes from which on a layer's weights are stored in huge pages. A single image then reads them faster.
@@ -131,6 +154,8 @@ type tileWeights[T Float] struct {
 	orbits *simd.DepthwiseOrbits
 	stored []T // all slices, if there are any in T
 	half   []simd.BF16
+	pairs  *simd.DepthwiseDots // in whose order half is; slices then remain as they are, and part is the current one
+	part   []simd.BF16
 	hidden []T // [poses, hidden], the input of the network's last layer
 	w      *workspace[T]
 }
@@ -144,7 +169,7 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 	case start < 0:
 		v.hidden = p.hidden(t, w)
 	case p.half != nil:
-		v.half = p.half[start:][:n]
+		v.half, v.pairs = p.half[start:][:n], p.dotsOf(t)
 	default:
 		v.stored = p.table[start:][:n]
 	}
@@ -163,11 +188,15 @@ func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
 }
 
 // slice returns the weights [poses, width] of slice k, which starts at channel lo. They have just been read or computed, so they
-// are in the second-level cache while the rows of the tile use them.
+// are in the second-level cache while the rows of the tile use them. Weights in pairs are for means alone, which finds them by itself.
 func (v *tileWeights[T]) slice(k, lo, width int) []T {
 	from, to := lo*v.poses, (lo+width)*v.poses
 	if v.stored != nil {
 		return v.stored[from:to]
+	}
+	if v.pairs != nil {
+		v.part = v.half[from:to]
+		return nil
 	}
 	dst := roomy(&v.w.weights, to-from, v.most*width)
 	if v.half != nil {
@@ -238,6 +267,7 @@ type Workspace[T Float] struct {
 	pass       *pass[T] // the current one
 	transforms transformPass[T]
 	sums       []T // of tiles that go slice by slice
+	features   []simd.BF16
 }
 
 // Bytes is the size of the workspace.
@@ -249,7 +279,7 @@ func (w *Workspace[T]) Bytes() int64 {
 			n += cap(b)
 		}
 	}
-	return int64(n+cap(w.sums))*int64(sizeof[T]()) + w.transforms.bytes()
+	return int64(n+cap(w.sums))*int64(sizeof[T]()) + 2*int64(cap(w.features)) + w.transforms.bytes()
 }
 
 // workspace is the part of one goroutine.
@@ -260,6 +290,7 @@ type workspace[T Float] struct {
 	part, sum, dense []T // rows of a slice, and all channels before and after the dense map
 	space, rows      []T // scratch of the dense map, and rows of its results before they are sliced
 	tile             tileWeights[T]
+	features         []simd.BF16 // of the images of the pass, if tiles have weights in bfloat16 in pairs; of all goroutines
 	_                [64]byte
 }
 
@@ -479,7 +510,7 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 	checkGiven("SeparableLieConv.Plan", "a", a != nil)
 	p := l.Pointwise
 	planned := &PlannedSeparable[T]{
-		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), s),
+		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), true, s),
 		dense: newDenseSlices(p.Weight, p.Bias, p.In, p.Out, a.width(p.Out)),
 	}
 	switch {
@@ -669,8 +700,13 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 	// A slice of the weights serves all images before the next slice.
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
-		part, slice := roomy(&w.part, rows*n, a.tall*n), weights.slice(j/width, j, n)
+		slice := weights.slice(j/width, j, n)
+		part := roomy(&w.part, rows*n, a.tall*n)
 		for b := range len(f) / (a.Rows * c) {
+			if weights.pairs != nil {
+				weights.dots(out[b*rows*c+j:], c, (b*c+j)*a.Rows, a.Rows)
+				continue
+			}
 			weights.means(part, f[(b*c+j)*a.Rows:][:a.Rows*n], slice, offsets, index, pose, n)
 			copyRows(out[b*rows*c+j:], c, part, n, n, rows)
 		}
@@ -687,6 +723,11 @@ func (v *tileWeights[T]) means(part, x, slice []T, offsets []int, index, pose []
 	default:
 		simd.Depthwise(part, x, slice, offsets, index, pose, n, true)
 	}
+}
+
+// dots sets rows of out, stride apart, to the means of the current slice of weights in bfloat16; the slice of the features of that many rows begins at from.
+func (v *tileWeights[T]) dots(out []T, stride, from, rows int) {
+	simd.DepthwiseDotsF32(any(out).([]float32), stride, v.w.features[from:][:rows*simd.OrbitChannels], v.part, v.pairs)
 }
 
 // PlannedEmbedding is a LieConv on several feature sets side by side (density and signal) followed by a linear map of all
@@ -735,7 +776,7 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 		}
 	})
 	p := &PlannedEmbedding[T]{
-		a: a, weights: newPoseWeights(a, l.WeightNet, l.WeightNet.Out(), s), channels: sets * l.In,
+		a: a, weights: newPoseWeights(a, l.WeightNet, l.WeightNet.Out(), false, s), channels: sets * l.In,
 		dense: newDenseSlices(product, next.Bias, sets*k, next.Out, a.width(next.Out)), shift: shift,
 	}
 	if mid := l.WeightNet.Out(); a.transforms != nil && len(p.weights.table) == a.poses*mid { // a file that failed may have fewer

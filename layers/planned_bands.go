@@ -46,7 +46,7 @@ func PlanBlocks[T Float](blocks []*ResidualBlock[T], a *Arrangement[T]) *Planned
 			if p.In != c || p.Out != c {
 				return nil
 			}
-			weights := newPoseWeights(a, l.Depthwise.WeightNet, c, Storage{})
+			weights := newPoseWeights(a, l.Depthwise.WeightNet, c, true, Storage{})
 			all = append(all, bands.Layer{Weights: any(weights.table).([]float32), Dense: any(p.Weight).([]float32), Bias: any(p.Bias).([]float32)})
 		}
 	}

@@ -1,6 +1,10 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/internal/parallel"
+import (
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/reuse"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // slicedImages is how many images' sums are held while tiles pass slice by slice. A single image gains nothing: there weights from memory are what
 // takes time.
@@ -18,6 +22,7 @@ func (s *pass[T]) tiles(workers int) {
 		layer = l
 	}
 	if layer == nil {
+		s.roundFeatures(0, s.batch, workers)
 		parallel.ForWorkers(len(a.tiles), 1, workers, s.runTile)
 		return
 	}
@@ -29,6 +34,7 @@ func (s *pass[T]) tiles(workers int) {
 	slices := (in + a.width(in) - 1) / a.width(in)
 	for s.first = 0; s.first < s.batch; s.first += s.images {
 		s.images = min(slicedImages, s.batch-s.first)
+		s.roundFeatures(s.first, s.images, workers)
 		s.sums, s.sliced = sized(&s.ws.sums, s.images*a.Rows*in), true
 		parallel.ForWorkers(slices*len(a.tiles), 1, workers, s.runSlice)
 		parallel.ForWorkers(len(a.tiles), 1, workers, s.runTile)
@@ -50,10 +56,31 @@ func (s *pass[T]) slice(worker, unit, _ int) {
 	index, pose := a.pairs()
 	part, slice := roomy(&w.part, rows*n, a.tall*n), w.tile.slice(k, j, n)
 	for b := range s.images {
+		if w.tile.pairs != nil {
+			w.tile.dots(s.sums[(b*a.Rows+t.lo)*c+j:], c, (b*c+j)*a.Rows, a.Rows)
+			continue
+		}
 		w.tile.means(part, s.f[((s.first+b)*c+j)*a.Rows:][:a.Rows*n], slice, a.offsets[t.lo:t.hi+1], index[from:to], pose[from:to], n)
 		copyRows(s.sums[(b*a.Rows+t.lo)*c+j:], c, part, n, n, rows)
 	}
 }
+
+// roundFeatures rounds the features of some images for tiles that have weights in bfloat16 in pairs.
+func (s *pass[T]) roundFeatures(first, images, workers int) {
+	if !s.weights.dots || len(s.weights.half) == 0 {
+		return
+	}
+	each := len(s.f) / max(1, s.batch)
+	s.ws.features = reuse.Sized(s.ws.features, images*each)
+	f, to := any(s.f[first*each:(first+images)*each]).([]float32), s.ws.features
+	parallel.ForWorkers(len(f), roundGrain, workers, func(_, lo, hi int) { simd.BF16FromF32(to[lo:hi], f[lo:hi]) })
+	for i := range s.ws.workers {
+		s.ws.workers[i].features = to
+	}
+}
+
+// roundGrain is how many numbers a goroutine rounds at a time.
+const roundGrain = 1 << 15
 
 // isStored reports whether the weights of tile i are, anyStored whether those of one are, allStored whether all are.
 func (p *poseWeights[T]) isStored(i int) bool { return p.starts[i] >= 0 }

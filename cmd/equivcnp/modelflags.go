@@ -128,11 +128,11 @@ func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
 	case !m.rounds():
 		return nil
 	case simd.CurrentLevel() != simd.AMX:
-		return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies no tiles of it: only stored weights are rounded, where there are many; all else is %s",
+		return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies no tiles of it: only stored weights are rounded, where there are many, and what pixels multiply with them; all else is %s",
 			cnp.BFloat16, simd.CurrentLevel(), cnp.Float32)}
 	case cfg.Group != "T(2)" && cfg.Group != "SE(2)" || cfg.Lifts > 1 || cfg.Channels[0]%32 != 0:
 		return []string{fmt.Sprintf("--precision %s: models under T(2), or SE(2) in one lift, with a multiple of 32 channels compute in it; of this one only stored weights are rounded, "+
-			"where there are many, and all else is %s", cnp.BFloat16, cnp.Float32)}
+			"where there are many, and what pixels multiply with them; all else is %s", cnp.BFloat16, cnp.Float32)}
 	}
 	return m.unsuited
 }
