@@ -29,8 +29,9 @@ const (
 	Float32 Precision = "float32"
 	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32. Images on a pixel grid under translations, or turns in a single lift, are
 	// computed in them from the embedding's features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles of them
-	// (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory, and all else
-	// is float32, but for the features that pixels under rotations multiply with stored weights where the CPU adds up products of pairs (simd.HaveDots): batches then take two thirds of the time. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
+	// (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory; where the CPU
+	// adds up products of pairs (simd.HaveDots), features that are multiplied with such weights are rounded as well, and where weights are few, residual blocks' dense maps; all else is
+	// float32. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
 	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.0001, by up to 0.0024 under models
 	// as they come out of training here, and by 0.04 where calibration made a model sure of most pixels ("equivcnp reproduce precision").
 	BFloat16 Precision = "bfloat16"
@@ -119,7 +120,7 @@ type PlanInfo struct {
 	Flat  bool // one small table of weights serves all rows
 	// Algorithm is how the residual layers' depthwise convolutions are computed, in float32.
 	Algorithm layers.Algorithm
-	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the plan and the CPU are suited.
+	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the plan and the CPU are suited; Float32 where only a part is rounded.
 	Precision   Precision
 	Stored      int   // layers that keep all their weights
 	Evaluated   int   // layers of which some weights, or all, are computed in every call
@@ -363,7 +364,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 		}
 	}
 	keep = storage(left, all, half, stop)
-	keep.File = file
+	keep.File, keep.BF16Dense = file, half && opt.Algorithm == layers.Auto && embed.Flat()
 	made := make([]*layers.PlannedSeparable[T], 2*len(m.blocks))
 	if p.blocks != nil {
 		made = nil

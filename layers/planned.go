@@ -22,6 +22,8 @@ type Storage struct {
 	// BF16 stores weights as bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then differs by at
 	// most one part in 2⁸, and by half of that on average; sums remain float32.
 	BF16 bool
+	// BF16Dense lets a separable convolution's dense map, and the features that go into it, be rounded to bfloat16 where that is faster (float32 only, simd.HaveDots).
+	BF16Dense bool
 	// File, if not nil, has what Freeze wrote of a plan of the same layer; nothing is computed then, and Share and BF16 are the file's. What is wrong
 	// with it is the file's error, and the layer must not be used then.
 	File *frozen.File
@@ -272,23 +274,25 @@ type Workspace[T Float] struct {
 
 // Bytes is the size of the workspace.
 func (w *Workspace[T]) Bytes() int64 {
-	n := 0
+	n, half := 0, 0
 	for i := range w.workers {
 		p := &w.workers[i]
 		for _, b := range [][]T{p.weights, p.net, p.hidden, p.part, p.sum, p.dense, p.space, p.rows} {
 			n += cap(b)
 		}
+		half += cap(p.half)
 	}
-	return int64(n+cap(w.sums))*int64(sizeof[T]()) + 2*int64(cap(w.features)) + w.transforms.bytes()
+	return 2*int64(half) + int64(n+cap(w.sums))*int64(sizeof[T]()) + 2*int64(cap(w.features)) + w.transforms.bytes()
 }
 
 // workspace is the part of one goroutine.
 type workspace[T Float] struct {
-	weights          []T // a slice of a tile's weights
-	net              []T // scratch for computing them
-	hidden           []T // the input of the WeightNet's last layer, for the poses of a tile
-	part, sum, dense []T // rows of a slice, and all channels before and after the dense map
-	space, rows      []T // scratch of the dense map, and rows of its results before they are sliced
+	weights          []T         // a slice of a tile's weights
+	net              []T         // scratch for computing them
+	hidden           []T         // the input of the WeightNet's last layer, for the poses of a tile
+	part, sum, dense []T         // rows of a slice, and all channels before and after the dense map
+	space, rows      []T         // scratch of the dense map, and rows of its results before they are sliced
+	half             []simd.BF16 // rows before the dense map, rounded
 	tile             tileWeights[T]
 	features         []simd.BF16 // of the images of the pass, if tiles have weights in bfloat16 in pairs; of all goroutines
 	_                [64]byte
@@ -448,6 +452,7 @@ type denseSlices[T Float] struct {
 	in, out, width int
 	packed         *simd.Packed[T]
 	tiles          *simd.PackedTiles // instead of packed, for float32 in a single slice
+	dots           *simd.PackedDots  // instead of either, for a map of features that are rounded to bfloat16
 	bias           []T
 }
 
@@ -457,9 +462,14 @@ const denseParts = 2
 // denseSpace is the most elements of scratch memory that a dense map of that many channels needs (PackedTiles.TilesSpace).
 func denseSpace(channels int) int { return 32*channels*denseParts/2 + 32*32 + 16 }
 
-// newDenseSlices packs weight [out, in].
-func newDenseSlices[T Float](weight, bias []T, in, out, width int) denseSlices[T] {
+// newDenseSlices packs weight [out, in]. half lets it and the features be rounded to bfloat16, where that is faster.
+func newDenseSlices[T Float](weight, bias []T, in, out, width int, half bool) denseSlices[T] {
 	d := denseSlices[T]{in: in, out: out, width: width, bias: append([]T(nil), bias...)}
+	if w, ok := any(weight).([]float32); ok && half && simd.HaveDots() {
+		if d.dots = simd.PackDotsTransposed(w, in, in, out); d.dots != nil {
+			return d
+		}
+	}
 	if w, ok := any(weight).([]float32); ok && width >= out {
 		d.tiles = simd.PackTilesTransposed(w, in, in, out, denseParts)
 		return d
@@ -481,14 +491,25 @@ func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace
 		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32), act, n, space)
 		return
 	}
+	multiply, block := func(to []T, lo, rows int) {
+		simd.GemmPacked(to, d.out, x[lo*d.in:(lo+rows)*d.in], d.in, d.packed, d.bias, act, rows)
+	}, denseRows
+	if d.dots != nil {
+		w.half = reuse.Roomy(w.half, simd.DotsRows(n)*d.in, simd.DotsRows(n)*d.in*9/8)
+		half := w.half
+		simd.BF16FromF32(half[:n*d.in], any(x[:n*d.in]).([]float32))
+		multiply, block = func(to []T, lo, rows int) {
+			simd.GemmDotsF32(any(to).([]float32), d.out, half[lo*d.in:], d.dots, any(d.bias).([]float32), act, rows)
+		}, simd.DotsRows(denseRows)
+	}
 	if d.width >= d.out {
-		simd.GemmPacked(y(0, n, 0, d.out), d.out, x[:n*d.in], d.in, d.packed, d.bias, act, n)
+		multiply(y(0, n, 0, d.out), 0, n)
 		return
 	}
-	for lo := 0; lo < n; lo += denseRows {
-		rows := min(denseRows, n-lo)
-		all := sized(&w.rows, denseRows*d.out)
-		simd.GemmPacked(all, d.out, x[lo*d.in:(lo+rows)*d.in], d.in, d.packed, d.bias, act, rows)
+	for lo := 0; lo < n; lo += block {
+		rows := min(block, n-lo)
+		all := sized(&w.rows, block*d.out)
+		multiply(all, lo, rows)
 		for c := 0; c < d.out; c += d.width {
 			width := min(d.width, d.out-c)
 			copyRows(y(lo, rows, c, width), width, all[c:], d.out, width, rows)
@@ -511,7 +532,7 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 	p := l.Pointwise
 	planned := &PlannedSeparable[T]{
 		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), true, s),
-		dense: newDenseSlices(p.Weight, p.Bias, p.In, p.Out, a.width(p.Out)),
+		dense: newDenseSlices(p.Weight, p.Bias, p.In, p.Out, a.width(p.Out), s.BF16Dense),
 	}
 	switch {
 	case s.File != nil:
@@ -777,7 +798,7 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	})
 	p := &PlannedEmbedding[T]{
 		a: a, weights: newPoseWeights(a, l.WeightNet, l.WeightNet.Out(), false, s), channels: sets * l.In,
-		dense: newDenseSlices(product, next.Bias, sets*k, next.Out, a.width(next.Out)), shift: shift,
+		dense: newDenseSlices(product, next.Bias, sets*k, next.Out, a.width(next.Out), false), shift: shift,
 	}
 	if mid := l.WeightNet.Out(); a.transforms != nil && len(p.weights.table) == a.poses*mid { // a file that failed may have fewer
 		all := make([]float32, 0, a.poses*sets*k)

@@ -127,14 +127,14 @@ func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
 	switch {
 	case !m.rounds():
 		return nil
-	case simd.CurrentLevel() != simd.AMX:
-		return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies no tiles of it: only stored weights are rounded, where there are many, and what pixels multiply with them; all else is %s",
-			cnp.BFloat16, simd.CurrentLevel(), cnp.Float32)}
-	case cfg.Group != "T(2)" && cfg.Group != "SE(2)" || cfg.Lifts > 1 || cfg.Channels[0]%32 != 0:
-		return []string{fmt.Sprintf("--precision %s: models under T(2), or SE(2) in one lift, with a multiple of 32 channels compute in it; of this one only stored weights are rounded, "+
-			"where there are many, and what pixels multiply with them; all else is %s", cnp.BFloat16, cnp.Float32)}
+	case simd.CurrentLevel() == simd.AMX && (cfg.Group == "T(2)" || cfg.Group == "SE(2)") && cfg.Lifts <= 1 && cfg.Channels[0]%32 == 0:
+		return m.unsuited
+	case simd.HaveDots():
+		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, with the features that they are multiplied with, or else the dense maps of residual blocks; "+
+			"all else is %s. This CPU, at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32, simd.CurrentLevel())}, m.unsuited...)
 	}
-	return m.unsuited
+	return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies neither tiles nor pairs of it: only stored weights are rounded, where there are many; all else is %s",
+		cnp.BFloat16, simd.CurrentLevel(), cnp.Float32)}
 }
 
 // plansFlag adds --plans.

@@ -423,12 +423,13 @@ func TestPrecision(t *testing.T) {
 	}
 	tiles := simd.CurrentLevel() == simd.AMX
 	require.NotEqual(t, exact, rounded, "without tiles, so few pixels have stored weights")
-	require.Equal(t, tiles, !strings.Contains(out, "multiplies no tiles"), out)
+	require.Equal(t, !tiles && !simd.HaveDots(), strings.Contains(out, "neither tiles nor pairs"), out)
+	require.Equal(t, !tiles && simd.HaveDots(), strings.Contains(out, "or else the dense maps of residual blocks"), out)
 
 	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"}
 	b.ok(complete...)
 	require.NoError(t, weights.Save(b.path("bad.safetensors"), model, map[string]string{pretrained.KeyBFloat16: "not suited: for a test"}))
-	if says := b.ok(append([]string{"complete", "--model", "@bad.safetensors"}, complete[3:]...)...); tiles {
+	if says := b.ok(append([]string{"complete", "--model", "@bad.safetensors"}, complete[3:]...)...); tiles || simd.HaveDots() {
 		require.Contains(t, says, "bad.safetensors says: not suited: for a test")
 	}
 	require.NotContains(t, b.ok("complete", "--model", "@bad.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png"), "not suited")

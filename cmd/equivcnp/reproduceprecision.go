@@ -40,7 +40,7 @@ func (p *reproduction) precision() error {
 	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
 	p.total = 2 * p.flags.n * len(models)
 	p.printf("# What %s costs\n\n%s with seed %d: %v, in both precisions, at level %v. The log-likelihood is per pixel, and the squared error that of the predicted means; ± is a standard error, "+
-		"and the last columns are %s less %s, and the largest change of a mean. \"Computed\" says what is rounded: all that residual blocks multiply, or stored weights, alone or with the features that they are multiplied with.\n\n"+
+		"and the last columns are %s less %s, and the largest change of a mean. \"Computed\" says what is rounded: all that residual blocks multiply; or what they multiply in their dense maps; or stored weights, and what these are multiplied with; or these weights alone.\n\n"+
 		"| group | model | computed | log-likelihood | squared error | change of log-likelihood | of squared error | of a mean |\n|---|---|---|---:|---:|---:|---:|---:|\n",
 		cnp.BFloat16, plural(p.flags.n, "task"), p.flags.seed, src, simd.CurrentLevel(), cnp.BFloat16, cnp.Float32)
 	file := [][]string{append(append([]string{"model", "group", "lifts", "precision", "computed"}, reportColumns...), "mean_change")}
@@ -108,10 +108,11 @@ func (p *reproduction) computed(m *cnp.ImageEquivCNP[float32], src task.Source[f
 	switch info := plan.Info(); {
 	case precision == cnp.Float32 || info.Precision == cnp.BFloat16:
 		return string(info.Precision), nil
+	case info.Flat && simd.HaveDots():
+		return "dense maps", nil
 	case info.Flat:
 		return string(cnp.Float32), nil
-	}
-	if simd.HaveDots() {
+	case simd.HaveDots():
 		return "stored weights, features", nil
 	}
 	return "stored weights", nil
