@@ -6,6 +6,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
@@ -14,6 +15,15 @@ import (
 
 // runBytes bounds the features that one call holds at a time: images are processed in groups of that size, of at least one image.
 const runBytes = 256 << 20
+
+// cached is how many images a call best takes through the layers at a time. Where few weights serve all images, a batch gains nothing from going through a layer together, but its
+// features then come from memory instead of the second-level caches: on a CPU with 1 MB of these, batches of eight took a tenth longer, 64 x 64 and 28 x 28.
+func (p *ImagePlan[T]) cached() int {
+	if !p.info.Flat || p.blocks != nil {
+		return math.MaxInt
+	}
+	return max(1, workers()*cpu.DataCaches().L2/max(1, p.rows*p.cfg.Channels[0]*int(unsafe.Sizeof(T(0)))))
+}
 
 // imageRun is the memory of one call. Calls take it from the plan's pool.
 type imageRun[T Float] struct {
@@ -83,7 +93,7 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	run := p.rent()
 	defer p.giveBack(run)
 	images := im.B * p.apart.parts()
-	chunk := max(1, min(images, p.most))
+	chunk := max(1, min(images, p.most, p.cached()))
 	report, steps := progress(ctx), 1+len(p.conv)
 	if p.blocks != nil {
 		steps++
