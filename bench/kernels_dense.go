@@ -35,6 +35,19 @@ func gemmCases() []kernelCase {
 	}
 	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {
 		m, n, k := s[0], s[1], s[2]
+		if !simd.HaveDots() {
+			break
+		}
+		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours_bf16/%dx%dx%d", m, n, k), []metric{gflops(2 * m * n * k)}, gemmWork(m, n, k), func() timed {
+			rng := peerSeed
+			a, c := make([]simd.BF16, simd.DotsRows(m)*k), onHugePages[float32](m*n)
+			simd.BF16FromF32(a[:m*k], rng.floats(m*k, 1))
+			packed := simd.PackDotsTransposed(rng.floats(n*k, 1), k, k, n)
+			return timed{ours: func() { simd.GemmDotsF32(c, n, a, packed, nil, simd.ActNone, m) }}
+		}})
+	}
+	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {
+		m, n, k := s[0], s[1], s[2]
 		flop, shape := 2*m*n*k, fmt.Sprintf("%dx%dx%d", m, n, k)
 		draw := func() (a, b, c []float32) {
 			rng := peerSeed
