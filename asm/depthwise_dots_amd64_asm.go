@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -43,85 +41,47 @@ func depthwiseDotsAMD64(f *x86.File) {
 	fn.Load(fn.Param("scale"), scales)
 	fn.Load(fn.Param("code"), code)
 	fn.Load(fn.Param("groups"), groups)
-	number := func(n int) operand.Mem { return operand.Mem{Base: code, Disp: 4 * n} }
+	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, weight: weight, scales: scales, v: v, acc: vectors(acc), copies: orbitCopies}
 	point := func(n int) operand.Mem {
-		fn.MOVL(number(n), at.As32())
+		fn.MOVL(o.number(n), at.As32())
 		return operand.Mem{Base: feat, Index: at, Scale: 1}
 	}
-	// sums adds a pair of steps, or one, to the rows that have it.
-	sums := func(label string, bytes uint8, load func()) {
-		for r := range orbitRows {
-			skip := fmt.Sprint(label, r)
-			fn.TESTB(operand.U8(1<<r), mask.As8())
-			fn.JEQ(operand.LabelRef(skip))
-			load()
-			fn.ADDQ(operand.U8(bytes), weight)
-			for c := range x {
-				fn.DotBF16(acc[r*orbitCopies+c], v, x[c])
-			}
-			fn.Label(skip)
-		}
+	add := func(sum vector, c int) { fn.DotBF16(sum.(reg.VecPhysical), v, x[c]) }
+	// loop writes one over pairs of steps, or over steps, of which there may be none.
+	loop := func(name string, left counter, numbers int, body func()) {
+		after := name + "ed"
+		fn.TESTQ(left, left)
+		fn.JE(operand.LabelRef(after))
+		fn.Label(name)
+		fn.MOVL(o.number(0), mask.As32())
+		body()
+		o.next(name, numbers, left)
+		fn.Label(after)
 	}
 
 	fn.VMOVDQU32(table, order)
-	fn.TESTQ(groups, groups)
-	fn.JE(operand.LabelRef("done"))
-	fn.Label("group")
-	fn.MOVL(number(0), pairs.As32())
-	fn.MOVL(number(1), singles.As32())
-	fn.MOVL(number(2), fours.As32())
-	fn.LEAQ(number(3), rows)
-	fn.MOVQ(fours, mask)
-	fn.SHLQ(operand.U8(4), mask)
-	fn.LEAQ(operand.Mem{Base: rows, Index: mask, Scale: 1}, code)
-	for _, a := range acc {
-		fn.VPXORD(a, a, a)
-	}
-	fn.TESTQ(pairs, pairs)
-	fn.JE(operand.LabelRef("paired"))
-	fn.Label("pair")
-	fn.MOVL(number(0), mask.As32())
-	for c := range x {
-		fn.VMOVDQU32(point(1+c), x[c].AsY())
-		fn.VINSERTI64X4(operand.U8(1), point(1+orbitCopies+c), x[c], x[c])
-		fn.VPERMW(x[c], order, x[c])
-	}
-	sums("first", 4*poseLanes, func() { fn.VMOVDQU32(operand.Mem{Base: weight}, v) })
-	fn.ADDQ(operand.U8(4*(1+2*orbitCopies)), code)
-	fn.DECQ(pairs)
-	fn.JNE(operand.LabelRef("pair"))
-	fn.Label("paired")
-	fn.TESTQ(singles, singles)
-	fn.JE(operand.LabelRef("summed"))
-	fn.Label("single")
-	fn.MOVL(number(0), mask.As32())
-	for c := range x {
-		fn.VMOVDQU32(point(1+c), x[c].AsY())
-		fn.VPERMW(x[c], order, x[c])
-	}
-	sums("alone", 2*poseLanes, func() { fn.VPMOVZXWD(operand.Mem{Base: weight}, v) })
-	fn.ADDQ(operand.U8(4*(1+orbitCopies)), code)
-	fn.DECQ(singles)
-	fn.JNE(operand.LabelRef("single"))
-	fn.Label("summed")
-	for r := range orbitRows {
-		fn.VBROADCASTSS(operand.Mem{Base: scales}, v)
-		fn.ADDQ(operand.U8(4), scales)
-		for c := range orbitCopies {
-			a := acc[r*orbitCopies+c]
-			fn.VMULPS(v, a, a)
-			fn.MOVL(operand.Mem{Base: rows, Disp: 4 * (r*orbitCopies + c)}, at.As32())
+	o.each(groups, func() {
+		o.begin(pairs, singles)
+		loop("pair", pairs, 1+2*orbitCopies, func() {
+			for c := range x {
+				fn.VMOVDQU32(point(1+c), x[c].AsY())
+				fn.VINSERTI64X4(operand.U8(1), point(1+orbitCopies+c), x[c], x[c])
+				fn.VPERMW(x[c], order, x[c])
+			}
+			o.step("first", 4*poseLanes, func() { fn.VMOVDQU32(operand.Mem{Base: weight}, v) }, add)
+		})
+		loop("single", singles, 1+orbitCopies, func() {
+			for c := range x {
+				fn.VMOVDQU32(point(1+c), x[c].AsY())
+				fn.VPERMW(x[c], order, x[c])
+			}
+			o.step("alone", 2*poseLanes, func() { fn.VPMOVZXWD(operand.Mem{Base: weight}, v) }, add)
+		})
+		o.store(func(n int) operand.Mem {
+			fn.MOVL(operand.Mem{Base: rows, Disp: 4 * n}, at.As32())
 			fn.IMULQ(stride, at)
-			fn.VMOVUPS(a, operand.Mem{Base: out, Index: at, Scale: 1})
-		}
-		if r+1 < orbitRows {
-			fn.DECQ(fours)
-			fn.JE(operand.LabelRef("stored"))
-		}
-	}
-	fn.Label("stored")
-	fn.DECQ(groups)
-	fn.JNE(operand.LabelRef("group"))
-	fn.Label("done")
+			return operand.Mem{Base: out, Index: at, Scale: 1}
+		})
+	})
 	fn.End()
 }

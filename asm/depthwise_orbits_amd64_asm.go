@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -45,9 +43,8 @@ func depthwiseOrbits(f *x86.File, l x86.Level) {
 	if l == x86.AVX2 {
 		first = fn.Arg("first")
 	}
-	at := func(n int) operand.Mem { return operand.Mem{Base: code, Disp: 4 * n} }
 	// number reads that of a row or point, and returns how many bytes these are: 16 channels each.
-	number := func(base reg.GPVirtual, n int) reg.GPVirtual {
+	number := func(base counter, n int) reg.GPVirtual {
 		r, m := fn.GP64(), operand.Mem{Base: base, Disp: 4 * n}
 		if l == x86.AVX2 {
 			m.Index, m.Scale = first, 1
@@ -58,52 +55,17 @@ func depthwiseOrbits(f *x86.File, l x86.Level) {
 	}
 	acc, x, v := zeros(fn, orbitRows*copies), zeros(fn, copies), fn.Vec()
 	rows, steps, fours, mask := fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64()
-
-	fn.TESTQ(groups, groups)
-	fn.JE(operand.LabelRef("done"))
-	fn.Label("group")
-	fn.MOVL(at(0), steps.As32())
-	fn.MOVL(at(1), fours.As32())
-	fn.LEAQ(at(2), rows)
-	fn.MOVQ(fours, mask)
-	fn.SHLQ(operand.U8(4), mask)
-	fn.LEAQ(operand.Mem{Base: rows, Index: mask, Scale: 1}, code)
-	clearAll(fn, acc)
-	fn.Label("step")
-	fn.MOVL(at(0), mask.As32())
-	for c := range x {
-		fn.VMOVUPS(operand.Mem{Base: feat, Index: number(code, 1+c), Scale: 1}, x[c])
-	}
-	for r := range orbitRows {
-		skip := fmt.Sprint("lacks", r)
-		fn.TESTB(operand.U8(1<<r), mask.As8())
-		fn.JEQ(operand.LabelRef(skip))
-		fn.VMOVUPS(operand.Mem{Base: weight}, v)
-		fn.ADDQ(operand.U8(4*poseLanes), weight)
+	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, weight: weight, scales: scales, v: v, acc: vectors(acc), copies: copies}
+	o.each(groups, func() {
+		o.begin(steps)
+		fn.Label("step")
+		fn.MOVL(o.number(0), mask.As32())
 		for c := range x {
-			fn.VFMADD231PS(x[c], v, acc[r*copies+c])
+			fn.VMOVUPS(operand.Mem{Base: feat, Index: number(code, 1+c), Scale: 1}, x[c])
 		}
-		fn.Label(skip)
-	}
-	fn.ADDQ(operand.U8(4*(1+orbitCopies)), code)
-	fn.DECQ(steps)
-	fn.JNE(operand.LabelRef("step"))
-	for r := range orbitRows {
-		fn.VBROADCASTSS(operand.Mem{Base: scales}, v)
-		fn.ADDQ(operand.U8(4), scales)
-		for c := range x {
-			a := acc[r*copies+c]
-			fn.VMULPS(v, a, a)
-			fn.VMOVUPS(a, operand.Mem{Base: out, Index: number(rows, r*orbitCopies+c), Scale: 1})
-		}
-		if r+1 < orbitRows {
-			fn.DECQ(fours)
-			fn.JE(operand.LabelRef("stored"))
-		}
-	}
-	fn.Label("stored")
-	fn.DECQ(groups)
-	fn.JNE(operand.LabelRef("group"))
-	fn.Label("done")
+		o.step("lacks", 4*poseLanes, func() { fn.VMOVUPS(operand.Mem{Base: weight}, v) }, func(sum vector, c int) { fn.VFMADD231PS(x[c], v, sum) })
+		o.next("step", 1+orbitCopies, steps)
+		o.store(func(n int) operand.Mem { return operand.Mem{Base: out, Index: number(rows, n), Scale: 1} })
+	})
 	fn.End()
 }

@@ -105,12 +105,12 @@ func zeros(fn *x86.Func, n int) []reg.VecVirtual {
 }
 
 // clearAll sets registers to zero.
-func clearAll(fn *x86.Func, acc []reg.VecVirtual) {
+func clearAll[R vector](fn *x86.Func, acc []R) {
 	for _, a := range acc {
-		if fn.Level == x86.AVX512 {
-			fn.VPXORD(a, a, a)
-		} else {
+		if fn.Level == x86.AVX2 {
 			fn.VXORPS(a, a, a)
+		} else {
+			fn.VPXORD(a, a, a)
 		}
 	}
 }

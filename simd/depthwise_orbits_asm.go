@@ -4,7 +4,7 @@ package simd
 
 import "github.com/equivcnp/equivcnp/internal/schedule"
 
-// race announces what is read, and that the rows of all groups are written.
+// race announces what is read, and that rows are written.
 func (p *DepthwiseOrbits) race(out, f, w []float32) {
 	if !raceEnabled {
 		return
@@ -12,11 +12,16 @@ func (p *DepthwiseOrbits) race(out, f, w []float32) {
 	raceRead(f)
 	raceRead(w)
 	raceRead(p.code)
+	p.raceRows(out, OrbitChannels)
+}
+
+// raceRows announces that the rows of all groups are written, which lie stride numbers apart.
+func (p *DepthwiseOrbits) raceRows(out []float32, stride int) {
 	code := p.code
 	for range p.groups {
 		rows := code[schedule.OrbitHead:][:code[1]*schedule.OrbitCopies]
 		for _, row := range rows {
-			raceWrite(rowOf(out, row, OrbitChannels))
+			raceWrite(out[int(row)*stride:][:OrbitChannels])
 		}
 		code = code[schedule.OrbitHead+len(rows)+int(code[0])*schedule.OrbitStep:]
 	}

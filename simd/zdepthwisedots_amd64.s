@@ -141,7 +141,7 @@ first5:
 
 paired:
 	TESTQ R11, R11
-	JE    summed
+	JE    singleed
 
 single:
 	MOVL      (R8), AX
@@ -221,7 +221,7 @@ alone5:
 	DECQ R11
 	JNE  single
 
-summed:
+singleed:
 	VBROADCASTSS (CX), Z28
 	ADDQ         $0x04, CX
 	VMULPS       Z28, Z0, Z0
