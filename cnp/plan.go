@@ -121,7 +121,9 @@ type PlanInfo struct {
 	// Algorithm is how the residual layers' depthwise convolutions are computed, in float32.
 	Algorithm layers.Algorithm
 	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the plan and the CPU are suited; Float32 where only a part is rounded.
-	Precision   Precision
+	Precision Precision
+	// Rounded is that part, in any layer.
+	Rounded     layers.Rounded
 	Stored      int   // layers that keep all their weights
 	Evaluated   int   // layers of which some weights, or all, are computed in every call
 	WeightBytes int64 // kept weights
@@ -341,6 +343,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	// planned counts what a layer keeps.
 	planned := func(a *layers.Arrangement[T], kept layers.Kept, net *layers.WeightNet[T]) {
 		p.info.WeightBytes += kept.Bytes
+		p.info.Rounded = p.info.Rounded.Or(kept.Rounded)
 		p.info.CallOps += float64(kept.Evaluations) * net.MulAdds()
 		if kept.Evaluations == 0 {
 			p.info.Stored++
@@ -390,6 +393,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	if p.blocks != nil {
 		p.info.WeightBytes += p.blocks.Bytes()
 		p.info.Stored += len(radii)
+		p.info.Rounded = layers.Rounded{Weights: true, Features: true, Dense: true}
 	}
 	for i, r := range radii {
 		a := arranged[r]

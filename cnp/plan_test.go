@@ -88,7 +88,8 @@ func testPlanAgainstLayers[T Float](t *testing.T, tol float64) {
 					require.True(t, p.Info().Flat, "quarter turns take the grid to itself")
 				}
 				got, tol := predictPlan(t, p, im), tol
-				if opt.Precision == BFloat16 && is32[T]() && (!p.Info().Flat || p.Info().Precision == BFloat16 || cpu.Dots()) {
+				if rounded := p.Info().Rounded; rounded != (layers.Rounded{}) {
+					require.True(t, opt.Precision == BFloat16 && is32[T](), "%+v", rounded)
 					tol = 0x1p-6
 					if window == layers.WindowSmooth { // as of the authors' models: values that cancel are large beside what is left
 						tol = 0x1p-5
@@ -157,10 +158,16 @@ func TestPlanGolden(t *testing.T) {
 						require.Equal(t, opt.Algorithm, p.Info().Algorithm)
 					}
 					got, meanTol, stdTol := predictPlan(t, p, im), tol.F32.Mean, tol.F32.Std
+					rounded := p.Info().Rounded
 					if opt.Precision == BFloat16 {
-						require.Equal(t, cpu.Tiles() && p.Info().Flat, p.Info().Precision == BFloat16)
+						flat := p.Info().Flat
+						all := cpu.Tiles() && flat
+						require.Equal(t, all, p.Info().Precision == BFloat16)
+						require.Equal(t, layers.Rounded{Weights: all || !flat, Features: all || !flat && cpu.Dots(), Dense: all || flat && cpu.Dots()}, rounded)
+					} else {
+						require.Zero(t, rounded)
 					}
-					if opt.Precision == BFloat16 && (!p.Info().Flat || p.Info().Precision == BFloat16 || cpu.Dots()) {
+					if rounded != (layers.Rounded{}) {
 						meanTol, stdTol = maxAbs(mean)/32, maxAbs(std)/32
 					}
 					testkit.Close(t, "mean", got.Mean, mean, meanTol)

@@ -46,6 +46,19 @@ func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 type Kept struct {
 	Bytes       int64 // of stored weights
 	Evaluations int   // poses for which the WeightNet is evaluated in every call
+	Rounded     Rounded
+}
+
+// Rounded says what a layer multiplies in bfloat16.
+type Rounded struct {
+	Weights  bool // those of the convolution that are stored
+	Features bool // that stored weights are multiplied with
+	Dense    bool // the dense map, and the features that go into it
+}
+
+// Or says what one of two layers rounds.
+func (r Rounded) Or(other Rounded) Rounded {
+	return Rounded{Weights: r.Weights || other.Weights, Features: r.Features || other.Features, Dense: r.Dense || other.Dense}
 }
 
 // poseWeights holds the convolution weights of an arrangement, or the network that computes them.
@@ -180,7 +193,7 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 
 // kept says what is stored.
 func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
-	k := Kept{Bytes: int64(len(p.table)*sizeof[T]() + 2*len(p.half))}
+	k := Kept{Bytes: int64(len(p.table)*sizeof[T]() + 2*len(p.half)), Rounded: Rounded{Weights: len(p.half) > 0, Features: p.inPairs()}}
 	for i, start := range p.starts {
 		if start < 0 {
 			k.Evaluations += len(a.tiles[i].poses)
@@ -188,6 +201,9 @@ func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
 	}
 	return k
 }
+
+// inPairs reports whether stored weights are multiplied in pairs with rounded features.
+func (p *poseWeights[T]) inPairs() bool { return p.dots && len(p.half) > 0 }
 
 // slice returns the weights [poses, width] of slice k, which starts at channel lo. They have just been read or computed, so they
 // are in the second-level cache while the rows of the tile use them. Weights in pairs are for means alone, which finds them by itself.
@@ -549,6 +565,7 @@ func (l *PlannedSeparable[T]) Arrangement() *Arrangement[T] { return l.a }
 // Kept says what the layer stores.
 func (l *PlannedSeparable[T]) Kept() Kept {
 	k := l.weights.kept(l.a)
+	k.Rounded.Dense = l.dense.dots != nil
 	if l.transforms != nil {
 		k.Bytes += l.transforms.Bytes()
 	}

@@ -67,7 +67,7 @@ func (s *pass[T]) slice(worker, unit, _ int) {
 
 // roundFeatures rounds the features of some images for tiles that have weights in bfloat16 in pairs.
 func (s *pass[T]) roundFeatures(first, images, workers int) {
-	if !s.weights.dots || len(s.weights.half) == 0 {
+	if !s.weights.inPairs() {
 		return
 	}
 	each := len(s.f) / max(1, s.batch)

@@ -123,7 +123,7 @@ func TestReproducePrecision(t *testing.T) {
 	b.save("cnp.safetensors", cnp.Default(cnp.CNPImage, "", 1))
 	r := decode[reproduceResult](t, b.ok("reproduce", "precision", "--models", b.dir, "--out", "@out", "--tasks", "2", "--json"))
 	report, tables, _ := made(t, r)
-	require.Contains(t, report, "| SO(2) | SO2 | stored weights")
+	require.Contains(t, report, "| SO(2) | SO2 | stored weights |", "too few channels for pairs")
 	require.Contains(t, fmt.Sprint(r.Notes), "cnp computes in float32 alone")
 	rows := tables["precision.csv"]
 	require.Len(t, rows, 5)

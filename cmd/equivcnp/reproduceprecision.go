@@ -108,12 +108,12 @@ func (p *reproduction) computed(m *cnp.ImageEquivCNP[float32], src task.Source[f
 	switch info := plan.Info(); {
 	case precision == cnp.Float32 || info.Precision == cnp.BFloat16:
 		return string(info.Precision), nil
-	case info.Flat && simd.HaveDots():
+	case info.Rounded.Dense:
 		return "dense maps", nil
-	case info.Flat:
-		return string(cnp.Float32), nil
-	case simd.HaveDots():
+	case info.Rounded.Features:
 		return "stored weights, features", nil
+	case info.Rounded.Weights:
+		return "stored weights", nil
 	}
-	return "stored weights", nil
+	return string(cnp.Float32), nil
 }
