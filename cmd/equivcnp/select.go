@@ -59,8 +59,8 @@ symmetry. Without the flag they are those that act on as many coordinates as the
 Trainings take place in rounds. In each of them all candidates that are left take the same number of
 steps, on the same tasks (curves: 4 at a time unless --batch says otherwise); the better half goes on to the next round, which has twice the steps, and so
 does whoever is less than two standard errors behind the best. Every round trains anew, since a schedule
-that was stopped says little of where it would have ended. In the first round every candidate is trained
---starts times, with different seeds, and goes on with the best of these: now and then a training
+that was stopped says little of where it would have ended. In the first round and in the last every candidate is trained
+--starts times, with different seeds, and the best of these counts: now and then a training
 finds nothing for a long time, and says nothing of its group. --budget is the time that all of it should take:
 steps are timed at the beginning, and their numbers kept in the folder. With --steps, those of the last round, nothing
 depends on time, and equal commands give equal reports.
@@ -76,7 +76,10 @@ own data.
 Data that look alike from all sides lose nothing by being turned, whatever the model. So a candidate with
 rotations is ruled out before the choice where turned tasks are clearly less likely under a model without
 them, by more than the candidate itself gains over that one: a symmetry that the data do not have can
-help a model for a while, since it learns from fewer tasks.
+help a model for a while, since it learns from fewer tasks. The other way round, a candidate of more
+dimensions than the best may be behind it by as much as two trainings of one candidate differ, if
+moved tasks lose nothing under the best where the candidate knows no difference: standard errors
+know of tasks alone, and not of a training's luck.
 
 Of your own tasks a share is held out (--holdout). The folder has report.md with a picture, report.json, the
 chosen model as model.safetensors, and a folder for each round. A command that was interrupted or
@@ -99,7 +102,7 @@ killed goes on when it is given again.`,
 	fl.DurationVar(&f.budget, "budget", 0, "time that all of it should take, such as 10m")
 	fl.IntVar(&f.steps, "steps", 0, "steps of the last round, instead of --budget")
 	fl.IntVar(&f.tasks, "tasks", 512, "held-out tasks that are compared on; of your own at most those that are held out")
-	fl.IntVar(&f.starts, "starts", 2, "trainings of every candidate in the first round, whose seeds differ; the best one's goes on")
+	fl.IntVar(&f.starts, "starts", 2, "trainings of every candidate in the first round and the last, whose seeds differ; the best one counts")
 	fl.Float64Var(&f.errors, "errors", 1, "standard errors of the difference within which a candidate is as good as the best")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("budget", "steps")
@@ -243,6 +246,8 @@ type selectResult struct {
 	// Of the last round: what the data lose under this model by being moved, and why it cannot be chosen.
 	Symmetries []eval.Symmetry `json:"symmetries,omitempty"`
 	RuledOut   string          `json:"ruled_out,omitempty"`
+	// WithinLuck says that it is behind, but no farther than trainings differ by chance, and that the data bear its group: it may be chosen.
+	WithinLuck bool `json:"within_luck,omitempty"`
 
 	scores []float64
 	at     int  // among the round's models
@@ -259,6 +264,7 @@ type selectReport struct {
 	Best       string          `json:"best"`
 	Rounds     []selectRound   `json:"rounds"`
 	Symmetries []eval.Symmetry `json:"symmetries"`
+	Luck       float64         `json:"luck"` // by how much two trainings of one candidate differ
 	Selection  *selection      `json:"selection"`
 	Model      string          `json:"model"`
 	OutDir     string          `json:"out_dir"`
@@ -468,11 +474,11 @@ func (a *app) plan(ctx context.Context, f *selectFlags, kind string, words []str
 		slices.SortFunc(times, func(x, y float64) int { return cmp.Compare(y, x) })
 		unit := 0.0
 		for k, n := range sizes {
-			trainings := float64(int(1) << k)
-			if k == 0 {
-				trainings = float64(f.starts)
+			trainings := int(1) << k
+			if k == 0 || k+1 == len(sizes) {
+				trainings *= f.starts
 			}
-			unit += trainings * sumOf(times[:n])
+			unit += float64(trainings) * sumOf(times[:n])
 		}
 		first := (1 - scoringShare) * f.budget.Seconds() / unit
 		if !(first >= leastSteps) {
@@ -563,15 +569,7 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 	var models []cnp.Model[float32]
 	for k, steps := range s.Steps {
 		folder := filepath.Join(f.outDir, fmt.Sprintf("round-%d", k+1))
-		var starts []start
-		for _, c := range left {
-			starts = append(starts, start{c, all[c].seed})
-		}
-		for more := 1; k == 0 && more < s.Starts; more++ {
-			for _, c := range left {
-				starts = append(starts, start{c, all[c].seed + uint64(more)})
-			}
-		}
+		starts := s.startsOf(k, all, left)
 		paths, err := a.trainRound(ctx, s, k, folder, all, starts)
 		if err != nil {
 			return nil, err
@@ -628,7 +626,8 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 		}
 		c.Symmetries = found
 	}
-	last.ruleOut(f.errors)
+	rep.Luck = rep.luck()
+	last.decide(f.errors, rep.Luck)
 	best, chosen := last.best(), last.chosen()
 	rep.Best, rep.Chosen, rep.Model = best.Name, chosen.Name, "model.safetensors"
 	rep.Symmetries = append([]eval.Symmetry{}, best.Symmetries...)
@@ -652,6 +651,30 @@ func tasksOf(src task.Source[float32]) int {
 	}
 	return 0
 }
+
+// startsOf are the trainings of a round: of every candidate that is left all starts in the first one and in the last, the best one of the first in others.
+func (s *selection) startsOf(round int, all []*candidate, left []int) (starts []start) {
+	n := 1
+	if s.tried(round) {
+		n = s.Starts
+	}
+	for more := range n {
+		for _, c := range left {
+			seed := all[c].seed
+			if s.tried(round) {
+				seed = all[c].ask.run.Seed + uint64(more)*startsApart
+			}
+			starts = append(starts, start{c, seed})
+		}
+	}
+	return starts
+}
+
+// tried reports whether a round has all starts.
+func (s *selection) tried(round int) bool { return round == 0 || round+1 == len(s.Steps) }
+
+// startsApart lies between the seeds of a candidate's starts: selections with the next seed have others.
+const startsApart = 1_000_003
 
 // start is a training of a candidate.
 type start struct {
@@ -743,10 +766,57 @@ func (r *selectRound) bestStarts() {
 	r.Candidates = best
 }
 
-// ruleOut finds the candidates of the last round that have rotations, which the data do not bear, and says of the others anew who is as good as the best of them. Data that
+// luck is by how much two trainings of one candidate differ that differ in their seeds: the median over all candidates and rounds, as one that
+// finds nothing is far behind. 0 where each has one start.
+func (rep *selectReport) luck() float64 {
+	var all []float64
+	for _, r := range rep.Rounds {
+		for _, c := range r.Candidates {
+			for _, other := range c.OtherStarts {
+				all = append(all, -other.Mean)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// decide says of the candidates of the last round who is as good as the best of those that are not ruled out. Standard errors know of tasks alone, and not of trainings' luck; so a candidate with
+// a larger group may be as far behind as two trainings of one candidate differ, if the data bear what its group adds.
+func (r *selectRound) decide(errors, luck float64) {
+	r.ruleOut()
+	best := r.best()
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		behind := eval.PairedOf(c.scores, best.scores)
+		c.Kept = c.RuledOut == "" && behind.Mean >= -errors*behind.Error
+		c.WithinLuck = !c.Kept && c.RuledOut == "" && c.Dimensions > best.Dimensions && c.borne(&best) && behind.Mean >= -errors*math.Hypot(behind.Error, luck)
+	}
+}
+
+// borne reports whether tasks lose nothing under another model by the moves that are built into the candidate's.
+func (c *selectResult) borne(under *selectResult) bool {
+	moves := 0
+	for _, own := range c.Symmetries {
+		if !own.BuiltIn && !(c.turns && own.Move == "rotations") {
+			continue
+		}
+		i := slices.IndexFunc(under.Symmetries, func(s eval.Symmetry) bool { return s.Move == own.Move })
+		if i < 0 || under.Symmetries[i].Broken {
+			return false
+		}
+		moves++
+	}
+	return moves > 0
+}
+
+// ruleOut finds the candidates of the last round that have rotations, which the data do not bear. Data that
 // are equally distributed when they are turned are as likely turned as not, under every model; those that are less likely under a model without rotations,
 // by more than the candidate is ahead of it, are not. Translations and scalings take tasks to places that a model does not know, and rule nobody out.
-func (r *selectRound) ruleOut(errors float64) {
+func (r *selectRound) ruleOut() {
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		for _, other := range r.Candidates {
@@ -756,12 +826,6 @@ func (r *selectRound) ruleOut(errors float64) {
 				}
 			}
 		}
-	}
-	best := r.best()
-	for i := range r.Candidates {
-		c := &r.Candidates[i]
-		behind := eval.PairedOf(c.scores, best.scores)
-		c.Kept = c.RuledOut == "" && behind.Mean >= -errors*behind.Error
 	}
 }
 
@@ -774,7 +838,7 @@ func (r *selectRound) best() selectResult {
 func (r *selectRound) chosen() selectResult {
 	out := r.best()
 	for _, c := range r.Candidates { // the better ones first
-		if c.Kept && c.Dimensions > out.Dimensions {
+		if (c.Kept || c.WithinLuck) && c.Dimensions > out.Dimensions {
 			out = c
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/train"
 )
 
 // smallSelect is a selection of seconds.
@@ -44,12 +45,12 @@ func TestSelect(t *testing.T) {
 		require.LessOrEqual(t, c.OtherStarts[0].Mean, 0.0)
 		for _, later := range rep.Rounds[1].Candidates {
 			if later.Name == c.Name {
-				require.Equal(t, c.Seed, later.Seed, "the better start goes on")
-				require.Empty(t, later.OtherStarts)
+				require.Len(t, later.OtherStarts, 1, "the last round has all starts, too")
 			}
 		}
 	}
 	require.Len(t, rep.Symmetries, 3)
+	require.Positive(t, rep.Luck)
 	read := func(dir, name string) string {
 		text, err := os.ReadFile(filepath.Join(b.path(dir), name))
 		require.NoError(t, err)
@@ -202,11 +203,48 @@ func TestSelectRule(t *testing.T) {
 		r := &selectRound{Candidates: []selectResult{{Name: "turning", Dimensions: 3, turns: true}, {Name: "plain", Dimensions: 2, of: 1, Symmetries: []eval.Symmetry{
 			{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -9}}, {Move: "rotations", Broken: c.broken, LogLikelihood: eval.Paired{Mean: -c.loss}}}}}}
 		require.NoError(t, r.judge([][]float64{{2, 3.1, 4, 5}, {1.5, 2.5, 3.5, 4.5}}, 2, 1, true)) // half a unit ahead
-		r.ruleOut(1)
+		r.decide(1, 0)
 		require.Equal(t, c.want, r.best().Name)
 		require.Equal(t, c.want, r.chosen().Name)
 		require.Equal(t, c.want == "plain", r.Candidates[0].RuledOut != "")
 		require.Equal(t, c.want == "plain", r.Candidates[1].Kept)
+	}
+	// Luck: a larger group may be as far behind as trainings differ, where moved tasks lose nothing under the smaller one.
+	for _, c := range []struct {
+		luck   float64
+		broken bool
+		want   string
+	}{{0.6, false, "larger"}, {0.6, true, "smaller"}, {0.3, false, "smaller"}} {
+		r := &selectRound{Candidates: []selectResult{
+			{Name: "smaller", Dimensions: 1, turns: true, Symmetries: []eval.Symmetry{{Move: "translations", Broken: true}, {Move: "rotations", BuiltIn: true}, {Move: "scalings", Broken: c.broken}}},
+			{Name: "larger", Dimensions: 2, turns: true, of: 1, Symmetries: []eval.Symmetry{{Move: "translations"}, {Move: "rotations", BuiltIn: true}, {Move: "scalings", BuiltIn: true}}}}}
+		require.NoError(t, r.judge([][]float64{{2, 3, 4, 5}, {1.5, 2.5, 3.5, 4.5}}, 2, 1, true)) // half a unit behind
+		r.decide(1, c.luck)
+		require.Equal(t, "smaller", r.best().Name)
+		require.Equal(t, c.want, r.chosen().Name)
+		require.False(t, r.Candidates[1].Kept)
+		require.Equal(t, c.want == "larger", r.Candidates[1].WithinLuck)
+		r.Candidates[0].Symmetries = nil
+		r.decide(1, c.luck)
+		require.Equal(t, "smaller", r.chosen().Name, "where nothing was moved, nothing is known")
+	}
+	behind := func(means ...float64) (out []eval.Paired) {
+		for _, m := range means {
+			out = append(out, eval.Paired{Mean: -m})
+		}
+		return out
+	}
+	rep := &selectReport{Rounds: []selectRound{{Candidates: []selectResult{{OtherStarts: behind(0.3, 9)}, {}}}, {Candidates: []selectResult{{OtherStarts: behind(0.1)}}}}}
+	require.InDelta(t, 0.3, rep.luck(), 1e-12)
+	rep.Rounds = rep.Rounds[:1]
+	require.InDelta(t, 4.65, rep.luck(), 1e-12)
+	require.Zero(t, (&selectReport{Rounds: make([]selectRound, 2)}).luck())
+
+	// The first round and the last have all starts, whose seeds no neighbouring selection has; others go on with the best.
+	all := []*candidate{{seed: 1_000_010, ask: &training{run: train.Config{Seed: 7}}}, {seed: 7, ask: &training{run: train.Config{Seed: 7}}}}
+	sel := &selection{Starts: 2, Steps: []int{1, 2, 4}}
+	for k, want := range [][]start{{{0, 7}, {1, 7}, {0, 1_000_010}, {1, 1_000_010}}, {{0, 1_000_010}, {1, 7}}, {{0, 7}, {1, 7}, {0, 1_000_010}, {1, 1_000_010}}} {
+		require.Equal(t, want, sel.startsOf(k, all, []int{0, 1}), "round %d", k)
 	}
 	require.Error(t, (&selectRound{Candidates: make([]selectResult, 1)}).judge([][]float64{{math.NaN()}}, 1, 1, true))
 	require.Equal(t, eval.Paired{Mean: 1}, eval.PairedOf([]float64{2, math.NaN()}, []float64{1, 1}))

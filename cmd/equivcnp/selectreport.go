@@ -24,12 +24,22 @@ func verdict(s eval.Symmetry) string {
 	return "supported"
 }
 
+const withinLuck = "behind by no more than a training's luck, and the data bear it"
+
 // starts says how far a candidate's other trainings were behind its best.
 func (c *selectResult) starts() (text string) {
 	for _, other := range c.OtherStarts {
 		text += fmt.Sprintf(", another start %+.3f", other.Mean)
 	}
 	return text
+}
+
+// luckText says by how much trainings differ; nothing where each candidate has one start.
+func (rep *selectReport) luckText() string {
+	if rep.Luck == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Two trainings of one candidate differ by %.3f (median).", rep.Luck)
 }
 
 // lines print the report.
@@ -48,6 +58,8 @@ func (rep *selectReport) lines(r *result) {
 			switch {
 			case c.RuledOut != "":
 				out = ", ruled out: " + c.RuledOut
+			case c.WithinLuck:
+				out = ", " + withinLuck
 			case !c.Kept:
 				out = ", behind"
 			}
@@ -79,7 +91,7 @@ func (rep *selectReport) markdown() string {
 	p("\nChosen: **%s**, by the rule: %s. The best of these by likelihood: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule, rep.Best, rep.Model, rep.Model)
 	p("![likelihoods of all rounds, and of moved tasks](report.png)\n")
 	p("## Candidates\n")
-	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.\n")
+	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.%s\n", rep.luckText())
 	p("| round | steps | candidate | dimensions | log-likelihood | to the best | |")
 	p("|---:|---:|---|---:|---:|---:|---|")
 	for k, round := range rep.Rounds {
@@ -88,6 +100,8 @@ func (rep *selectReport) markdown() string {
 			switch {
 			case c.RuledOut != "":
 				kept = "ruled out: " + c.RuledOut
+			case c.WithinLuck:
+				kept = withinLuck
 			case !c.Kept:
 				kept = "behind"
 			case k+1 == len(rep.Rounds):

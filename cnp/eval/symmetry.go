@@ -76,8 +76,8 @@ const LeastLoss = 0.02
 
 // Symmetries measures which moves the data of a source bear under a model, on the same tasks moved and not. Curves are translated, turned about
 // the centre and scaled about it, each task by an element of its own: by up to a quarter of the source's extent, by any angle, and by a factor of up to
-// 1.5. The centre is the origin of the model's coordinates. Turns leave tasks among the places that the model knows, if those are left out of both scores that lie farther from the
-// centre than training's places reach on every side; translations and scalings take them to others, which costs some likelihood whatever the data. Images are shifted by 6 pixels
+// 1.5. The centre is the origin of the model's coordinates. Values that a move takes out of the range of training's places are left out of both scores; translations and
+// scalings take context away from them, too, or bring it closer, which changes some likelihood whatever the data. Images are shifted by 6 pixels
 // and turned by a quarter; pixels that a shift takes out of the image are left out of both scores, and so the move costs a little what these knew of the others. A move
 // after which nothing counts is not measured.
 func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Symmetry, error) {
@@ -157,33 +157,27 @@ func symmetryMoves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (
 			continue // no rotations of the line
 		}
 		mv := symmetryMove[T]{name: kind.name, by: kind.by, tasks: moveAbout(cfg, b, g, kind.reach, seed)}
-		if kind.name == "rotations" {
-			if mv.left = withinTurns(cfg, b); mv.left != nil {
-				mv.tasks.Known = mv.left // values keep their places
-			}
+		if mv.left = withinRange(cfg, b, mv.tasks); mv.left != nil {
+			mv.tasks.Known = mv.left // values keep their places in the batch
 		}
 		out = append(out, mv)
 	}
 	return out, nil
 }
 
-// withinTurns says which values are known at places that every turn leaves within the range of the places in training; nil: nothing is known of training.
-func withinTurns[T cnp.Float](cfg cnp.Config, b *task.Tasks[T]) []bool {
+// withinRange says which values are known at places that lie within the range of training's places, moved and not; nil: nothing is known of training.
+func withinRange[T cnp.Float](cfg cnp.Config, b, moved *task.Tasks[T]) []bool {
 	if cfg.Trained == nil || len(cfg.Trained.X) != cfg.DimX {
 		return nil
 	}
-	centre, reach := centreOf(cfg), math.Inf(1)
-	for k, r := range cfg.Trained.X {
-		reach = min(reach, r.Max-centre[k], centre[k]-r.Min)
-	}
+	inside := func(x float64, k int) bool { r := cfg.Trained.X[k]; return r.Min <= x && x <= r.Max }
 	left := make([]bool, len(b.Y))
 	for i := range left {
-		at, square := i/cfg.DimY*cfg.DimX, 0.0
-		for k, c := range centre {
-			d := b.Curves.XTarget[at+k] - c
-			square += d * d
+		left[i] = b.Known == nil || b.Known[i]
+		for k := range cfg.DimX {
+			at := i/cfg.DimY*cfg.DimX + k
+			left[i] = left[i] && inside(b.Curves.XTarget[at], k) && inside(moved.Curves.XTarget[at], k)
 		}
-		left[i] = reach > 0 && square <= reach*reach && (b.Known == nil || b.Known[i])
 	}
 	return left
 }

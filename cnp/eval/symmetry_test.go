@@ -55,17 +55,22 @@ func TestMoveAbout(t *testing.T) {
 	require.Equal(t, b.Y, moved.Y)
 }
 
-// Turned tasks are judged where every turn leaves them among the places of training, and cost nothing there where the data are alike from all sides.
-func TestSymmetriesWithinTurns(t *testing.T) {
+// Moved tasks are judged where they lie within the range of training's places before and after, and cost nothing there where the data bear the move.
+func TestSymmetriesWithinRange(t *testing.T) {
 	b, err := task.PlaneSource[float64]{Kind: "isotropic"}.Batch(3, 1, 1)
 	require.NoError(t, err)
 	cfg := cnp.Config{DimX: 2, DimY: 1}
-	require.Nil(t, withinTurns(cfg, b))
+	turned := moveAbout(cfg, b, group.NewSO2(0), math.Pi, 1)
+	require.Nil(t, withinRange(cfg, b, turned))
 	cfg.Trained = &cnp.Trained{X: []cnp.Range{{Min: -2, Max: 1}, {Min: -1.5, Max: 3}}, Y: []cnp.Range{{Min: -1, Max: 1}}}
-	left := withinTurns(cfg, b)
+	left := withinRange(cfg, b, turned)
 	inside := 0
 	for i, ok := range left {
-		require.Equal(t, math.Hypot(b.Curves.XTarget[2*i], b.Curves.XTarget[2*i+1]) <= 1, ok)
+		want := true
+		for _, x := range [][]float64{b.Curves.XTarget[2*i : 2*i+2], turned.Curves.XTarget[2*i : 2*i+2]} {
+			want = want && x[0] >= -2 && x[0] <= 1 && x[1] >= -1.5 && x[1] <= 3
+		}
+		require.Equal(t, want, ok)
 		if ok {
 			inside++
 		}
@@ -73,7 +78,7 @@ func TestSymmetriesWithinTurns(t *testing.T) {
 	require.NotZero(t, inside)
 	require.NotEqual(t, len(left), inside)
 	b.Known = make([]bool, len(b.Y))
-	require.NotContains(t, withinTurns(cfg, b), true)
+	require.NotContains(t, withinRange(cfg, b, turned), true)
 
 	found, err := Symmetries(context.Background(), planeModel(t, "trivial(2)", cfg.Trained), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 64, Batch: 4, Seed: 3})
 	require.NoError(t, err)
@@ -81,13 +86,21 @@ func TestSymmetriesWithinTurns(t *testing.T) {
 	require.False(t, found[1].Broken, "%+v", found[1])
 }
 
-// Where turns leave nothing that counts, they are not measured, and the other moves are.
+// Moves that leave nothing that counts are not measured, and the others are.
 func TestSymmetriesNothingLeft(t *testing.T) {
-	units := &cnp.Trained{X: []cnp.Range{{Min: 5, Max: 6}, {Min: -2, Max: 2}}, Y: []cnp.Range{{Min: -1, Max: 1}}}
-	found, err := Symmetries(context.Background(), planeModel(t, "T(2)", units), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 6, Batch: 4, Seed: 3})
-	require.NoError(t, err)
-	require.Len(t, found, 2)
-	require.Equal(t, []string{"translations", "scalings"}, []string{found[0].Move, found[1].Move})
+	units := &cnp.Trained{X: []cnp.Range{{Min: 1, Max: 1.05}, {Min: 1, Max: 1.05}}, Y: []cnp.Range{{Min: -1, Max: 1}}}
+	measured := func(tasks int) (moves []string) {
+		found, err := Symmetries(context.Background(), planeModel(t, "T(2)", units), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: tasks, Batch: 4, Seed: 3})
+		require.NoError(t, err)
+		for _, s := range found {
+			moves = append(moves, s.Move)
+		}
+		return moves
+	}
+	require.Empty(t, measured(4))
+	units.X[0] = cnp.Range{Min: -2, Max: 2}
+	units.X[1] = cnp.Range{Min: -2, Max: -1}
+	require.Equal(t, []string{"translations", "rotations", "scalings"}, measured(16))
 }
 
 // Images are shifted and turned; values that a shift takes out of the image are in neither score.
