@@ -317,6 +317,7 @@ func prepare[T Float](p *latticePairs, poses int) {
 	if sizeof[T]() == 4 && p.points > 0 && p.queries > 0 {
 		p.plan = simd.NewDepthwisePlan(p.offsets, p.index, p.pose, p.points, poses)
 		p.reverse = simd.NewDepthwisePlan(p.back.Offsets, p.back.Index, p.back.Pose, p.rows(), poses)
+		p.back, p.index, p.pose = nil, nil, nil // layouts are kept, and plans are all that is read of them
 		return
 	}
 	p.byPose = make([][2][]int32, poses)

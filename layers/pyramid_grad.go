@@ -32,7 +32,7 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 	}
 	d := p.kernel.d
 	y := &PyramidLayout[T]{}
-	y.boxes(p, lo, hi, from, to, 1<<(p.levels()-1))
+	y.boxes(p, lo, hi, from, to, true)
 	enc, dec := y.nextEnc, y.nextDec
 	var key [4 * maxAxes]int
 	for a := range d {

@@ -348,3 +348,33 @@ func TestPyramidBits(t *testing.T) {
 	}
 	testkit.Close(t, "float32", want[tasks], task.run(q, 0), 2e-5)
 }
+
+// TestPyramidRounded: the layouts of training contain what is needed, have few points that are not, and are few.
+func TestPyramidRounded(t *testing.T) {
+	rng := testkit.Rand(31)
+	for _, side := range []float64{1, 5, 40, 700} {
+		p := NewPyramid[float32](PyramidConfig{Axes: 1, In: 1, Channels: []int{2, 2, 2, 2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
+		made := map[*PyramidLayout[float32]]bool{}
+		for range 100 {
+			lo, hi := []float64{-side * (0.95 + 0.05*rng.Float64())}, []float64{side * (0.95 + 0.05*rng.Float64())}
+			var exact PyramidLayout[float32]
+			exact.Lay(p, lo, hi, lo, hi)
+			rounded := p.LayoutFor(lo, hi, lo, hi)
+			made[rounded] = true
+			for _, boxes := range [][2][]latticeBox{{exact.enc, rounded.enc}, {exact.dec, rounded.dec}} {
+				for l, b := range boxes[0] {
+					require.Equal(t, b, b.within(boxes[1][l], 1), "level %d", l)
+				}
+			}
+			most := float64(2*leastRounded) + 2*float64(exact.Rows())/roundedParts
+			require.LessOrEqual(t, float64(rounded.Rows()-exact.Rows()), most)
+		}
+		require.LessOrEqual(t, len(made), 9)
+	}
+	p := NewPyramid[float32](PyramidConfig{Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
+	for _, far := range []float64{1e300, math.Inf(1), 1 << 40} {
+		require.PanicsWithValue(t, fmt.Sprintf("layers: PyramidLayout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
+			p.LayoutFor([]float64{0, -2}, []float64{1, far}, []float64{0, 0}, []float64{1, 1})
+		})
+	}
+}
