@@ -217,6 +217,7 @@ type PyramidLayout[T Float] struct {
 	sameDec  []latticePairs
 	down, up []latticePairs
 	skip     [][]int32 // of each row of dec: its row in enc, or -1
+	pairs    int       // of all convolutions, if LayoutFor made it
 
 	nextEnc, nextDec, known []latticeBox // scratch
 }

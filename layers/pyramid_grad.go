@@ -22,8 +22,22 @@ type pyramidLayouts[T Float] struct {
 	all  []*PyramidLayout[T]
 }
 
-// keepLayouts is how many layouts a pyramid keeps.
-const keepLayouts = 32
+// keepLayouts is how many layouts a pyramid keeps, and layoutPairs how many pairs these may have together, of some 30 bytes each.
+const (
+	keepLayouts = 32
+	layoutPairs = 24 << 20
+)
+
+// keep adds a layout, and drops those that were used longest ago.
+func (c *pyramidLayouts[T]) keep(key [4 * maxAxes]int, y *PyramidLayout[T]) {
+	c.keys, c.all = append(c.keys, key), append(c.all, y)
+	pairs, first := 0, len(c.all)
+	for first > 0 && (first == len(c.all) || len(c.all)-first < keepLayouts && pairs+c.all[first-1].pairs <= layoutPairs) {
+		first--
+		pairs += c.all[first].pairs
+	}
+	c.keys, c.all = slices.Delete(c.keys, 0, first), slices.Delete(c.all, 0, first)
+}
 
 // LayoutFor returns a layout for all tasks of a batch, ready for gradients; see PyramidLayout.Lay.
 func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
@@ -57,12 +71,12 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 		pairs []latticePairs
 		poses int
 	}{{y.same, one}, {y.sameDec, one}, {y.down, one}, {y.up, two}} {
+		for i := range l.pairs {
+			y.pairs += len(l.pairs[i].index)
+		}
 		parallel.For(len(l.pairs), 1, func(i, _ int) { prepare[T](&l.pairs[i], l.poses) })
 	}
-	if len(c.keys) == keepLayouts {
-		c.keys, c.all = c.keys[1:], c.all[1:]
-	}
-	c.keys, c.all = append(c.keys, key), append(c.all, y)
+	c.keep(key, y)
 	return y
 }
 

@@ -371,6 +371,18 @@ func TestPyramidRounded(t *testing.T) {
 		}
 		require.LessOrEqual(t, len(made), 9)
 	}
+	var kept pyramidLayouts[float32]
+	for i, pairs := range []int{layoutPairs / 2, layoutPairs / 3, layoutPairs / 4, 1, 2 * layoutPairs, 1} {
+		kept.keep([4 * maxAxes]int{i}, &PyramidLayout[float32]{pairs: pairs})
+		require.Equal(t, []int{1, 2, 2, 3, 1, 1}[i], len(kept.all), "the last ones that fit, and the last one in any case")
+		require.Equal(t, []int{i}, kept.keys[len(kept.keys)-1][:1])
+	}
+	for i := range 2 * keepLayouts {
+		kept.keep([4 * maxAxes]int{i}, &PyramidLayout[float32]{})
+	}
+	require.Len(t, kept.all, keepLayouts)
+	require.Len(t, kept.keys, keepLayouts)
+
 	p := NewPyramid[float32](PyramidConfig{Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
 	for _, far := range []float64{1e300, math.Inf(1), 1 << 40} {
 		require.PanicsWithValue(t, fmt.Sprintf("layers: PyramidLayout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
