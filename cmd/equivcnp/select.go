@@ -240,7 +240,7 @@ type selectResult struct {
 	Behind        eval.Paired `json:"difference_to_best"`
 	Kept          bool        `json:"kept"` // for the next round; in the last one: as good as the best
 	Model         string      `json:"model"`
-	// Seed is that of its training. OtherStarts are, in the first round, how far the other trainings were behind this one.
+	// Seed is that of its training. OtherStarts are, in the first round and the last, how far the other trainings were behind this one.
 	Seed        uint64        `json:"seed"`
 	OtherStarts []eval.Paired `json:"other_starts,omitempty"`
 	// Of the last round: what the data lose under this model by being moved, and why it cannot be chosen.
@@ -551,7 +551,7 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 		src = ask.test
 	}
 	rep := &selectReport{Source: ask.src.String(), Selection: s, OutDir: f.outDir, Notes: []string{},
-		Rule: fmt.Sprintf("of the last round's candidates that no turned task rules out, and that are at most %g standard errors behind the best of these, the one whose group has the most dimensions", f.errors)}
+		Rule: fmt.Sprintf("of the last round's candidates that no turned task rules out, and that are at most %g standard errors behind the best of these, or by no more than two trainings differ if the data bear what their groups add, the one whose group has the most dimensions", f.errors)}
 	if src.String() != rep.Source {
 		rep.ScoredOn = src.String()
 	}
