@@ -33,6 +33,7 @@ mkdir "$work/image"
 (cd "$root" && eval "$build -o $work/image/equivcnp ./cmd/equivcnp")
 ln "$work/image/equivcnp" "$work/equivcnp"
 (cd ../tools && go build -o "$work/" github.com/fullstorydev/grpcurl/cmd/grpcurl github.com/tsenart/vegeta/v12)
+: >"$work/log" # read before the server may have begun
 "$work/equivcnp" serve --model rbf=rbf-equivcnp --model digits=digits-T2-small --listen 127.0.0.1:0 2>"$work/log" &
 server=$!
 for _ in $(seq 300); do

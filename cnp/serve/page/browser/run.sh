@@ -36,6 +36,7 @@ for group in SE2 T2; do
 	"$work/equivcnp" train regression --field rbf --group $group --lifts $lifts --levels 2 --channels 8 --points-per-unit 1 --steps 5 --batch 2 --seed 1 \
 		--out "$work/fields/${group,,}.safetensors" >/dev/null 2>&1
 done
+: >"$work/log" # read before the server may have begun
 "$work/equivcnp" serve --listen 127.0.0.1:0 2>"$work/log" &
 server=$!
 for _ in $(seq 300); do
