@@ -73,10 +73,10 @@ each model of the last round when they are translated, turned or scaled. Where t
 difference, the symmetry is built in. Groups with a centre have it in the origin, or in the middle of your
 own data.
 
-Data that look alike from all sides lose nothing by being turned, whatever the model. So a candidate with
-rotations is ruled out before the choice where turned tasks are clearly less likely under a model without
-them, by more than the candidate itself gains over that one: a symmetry that the data do not have can
-help a model for a while, since it learns from fewer tasks. The other way round, a candidate of more
+Data that look alike from all sides lose nothing by being turned, whatever the model. So a candidate is
+ruled out before the choice where tasks that are moved as its group moves them are clearly less likely
+under a model to which the move is no symmetry, by more than the candidate itself gains over that one: a
+symmetry that the data do not have can help a model for a while, since it learns from fewer tasks. The other way round, a candidate of more
 dimensions than the best may be behind it by as much as two trainings of one candidate differ, if
 moved tasks lose nothing under the best where the candidate knows no difference: standard errors
 know of tasks alone, and not of a training's luck.
@@ -551,7 +551,7 @@ func (a *app) rounds(ctx context.Context, f *selectFlags, s *selection, all []*c
 		src = ask.test
 	}
 	rep := &selectReport{Source: ask.src.String(), Selection: s, OutDir: f.outDir, Notes: []string{},
-		Rule: fmt.Sprintf("of the last round's candidates that no turned task rules out, and that are at most %g standard errors behind the best of these, or by no more than two trainings differ if the data bear what their groups add, the one whose group has the most dimensions", f.errors)}
+		Rule: fmt.Sprintf("of the last round's candidates that no moved tasks rule out, and that are at most %g standard errors behind the best of these, or by no more than two trainings differ if the data bear what their groups add, the one whose group has the most dimensions", f.errors)}
 	if src.String() != rep.Source {
 		rep.ScoredOn = src.String()
 	}
@@ -801,7 +801,7 @@ func (r *selectRound) decide(errors, luck float64) {
 func (c *selectResult) borne(under *selectResult) bool {
 	moves := 0
 	for _, own := range c.Symmetries {
-		if !own.BuiltIn && !(c.turns && own.Move == "rotations") {
+		if !c.has(own.Move) {
 			continue
 		}
 		i := slices.IndexFunc(under.Symmetries, func(s eval.Symmetry) bool { return s.Move == own.Move })
@@ -813,23 +813,47 @@ func (c *selectResult) borne(under *selectResult) bool {
 	return moves > 0
 }
 
-// ruleOut finds the candidates of the last round that have rotations, which the data do not bear. Data that
-// are equally distributed when they are turned are as likely turned as not, under every model; those that are less likely under a model without rotations,
-// by more than the candidate is ahead of it, are not. Translations and scalings take tasks to places that a model does not know, and rule nobody out.
+// afterMove names tasks by their move.
+var afterMove = map[string]string{"translations": "translated tasks", "rotations": "turned tasks", "scalings": "scaled tasks"}
+
+// clearLoss is the loss of log-likelihood per value by a translation or scaling that only data explain. These moves take context to places that a model does not know, which costs some likelihood
+// whatever the data: up to 0.06 of values that bear them ("equivcnp select --plane"), and 0.3 to 4 of others.
+const clearLoss = 0.1
+
+// ruleOut finds the candidates of the last round whose moves the data do not bear. Data that are equally distributed when they are moved are as likely moved as not, under every model that knows
+// the places; those that are clearly less likely under a model to which the move is no symmetry, by more than the candidate is ahead of it, are not.
 func (r *selectRound) ruleOut() {
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
+		c.RuledOut = ""
 		for _, other := range r.Candidates {
 			for _, s := range other.Symmetries {
-				if c.turns && !other.turns && s.Move == "rotations" && s.Broken && -s.LogLikelihood.Mean > eval.PairedOf(c.scores, other.scores).Mean {
-					c.RuledOut = fmt.Sprintf("turned tasks lose %.3f ± %.3f under %s", -s.LogLikelihood.Mean, s.LogLikelihood.Error, other.Name)
+				loss, knows := -s.LogLikelihood.Mean, s.BuiltIn
+				if s.Move == "rotations" {
+					knows = other.turns
+				} else if loss < clearLoss {
+					continue
+				}
+				if s.Broken && !knows && c.has(s.Move) && loss > eval.PairedOf(c.scores, other.scores).Mean {
+					c.RuledOut = fmt.Sprintf("%s lose %.3f ± %.3f under %s", afterMove[s.Move], loss, s.LogLikelihood.Error, other.Name)
 				}
 			}
 		}
 	}
+	if !slices.ContainsFunc(r.Candidates, func(c selectResult) bool { return c.RuledOut == "" }) {
+		r.Candidates[0].RuledOut = "" // the data have none of these symmetries: the most likely model is left
+	}
 }
 
-// best is the best candidate that is not ruled out: one is left, since who rules another out has no rotations itself.
+// has reports whether a move is a symmetry of the candidate: built in, or rotations by its lifts.
+func (c *selectResult) has(move string) bool {
+	if move == "rotations" {
+		return c.turns
+	}
+	return slices.ContainsFunc(c.Symmetries, func(s eval.Symmetry) bool { return s.Move == move && s.BuiltIn })
+}
+
+// best is the best candidate that is not ruled out.
 func (r *selectRound) best() selectResult {
 	return r.Candidates[slices.IndexFunc(r.Candidates, func(c selectResult) bool { return c.RuledOut == "" })]
 }

@@ -209,6 +209,25 @@ func TestSelectRule(t *testing.T) {
 		require.Equal(t, c.want == "plain", r.Candidates[0].RuledOut != "")
 		require.Equal(t, c.want == "plain", r.Candidates[1].Kept)
 	}
+	// Translated and scaled tasks: only what nothing but the data explains counts, and more than the candidate is ahead. One candidate is left in any case.
+	for _, c := range []struct {
+		loss, ahead float64
+		want        string
+	}{{0.4, 0.3, "centred"}, {0.09, 0.05, "shifting"}, {0.4, 0.5, "shifting"}} {
+		r := &selectRound{Candidates: []selectResult{
+			{Name: "shifting", Dimensions: 3, Symmetries: []eval.Symmetry{{Move: "translations", BuiltIn: true}, {Move: "scalings"}}},
+			{Name: "centred", Dimensions: 2, of: 1, Symmetries: []eval.Symmetry{{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -c.loss}}, {Move: "scalings", BuiltIn: true}}}}}
+		require.NoError(t, r.judge([][]float64{{2, 3, 4, 5}, {2 - c.ahead, 3 - c.ahead, 4 - c.ahead, 5 - c.ahead}}, 2, 1, true))
+		r.decide(1, 0)
+		require.Equal(t, c.want, r.chosen().Name, "%+v", r.Candidates)
+		r.Candidates[0].Symmetries[1] = eval.Symmetry{Move: "scalings", Broken: true, LogLikelihood: eval.Paired{Mean: -9}}
+		r.decide(1, 0)
+		require.NotPanics(t, func() { r.chosen() })
+		if c.want == "centred" {
+			require.Equal(t, "shifting", r.chosen().Name, "both are ruled out: the more likely one is left")
+		}
+	}
+
 	// Luck: a larger group may be as far behind as trainings differ, where moved tasks lose nothing under the smaller one.
 	for _, c := range []struct {
 		luck   float64
