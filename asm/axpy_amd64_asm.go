@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
@@ -28,5 +31,30 @@ func axpyAMD64(f *x86.File) {
 			Block: b, Unroll: 4, Uniforms: []reg.VecVirtual{fn.BroadcastArg("a")},
 			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
 		})
+
+		for _, vecs := range []int{2, 1} {
+			scaleRows(f, l, vecs)
+		}
 	}
+}
+
+// scaleRows writes x[i, j] *= by[i].
+func scaleRows(f *x86.File, l x86.Level, vecs int) {
+	fn := f.Func(l, x86.F32, fmt.Sprintf("scaleRows%dF32", vecs), "func(x, by *float32, rows, stride, tail int)",
+		"multiplies by by[i] "+fmt.Sprintf(normColumns, vecs))
+	tail := fn.NewTail(fn.Arg("tail"))
+	x, by, rows, stride := fn.Arg("x"), fn.Arg("by"), fn.Arg("rows"), fn.Arg("stride")
+	a := fn.Vec()
+	fn.Label("row")
+	fn.VBROADCASTSS(operand.Mem{Base: by}, a)
+	for v := range vecs {
+		y := rowVector(fn, tail, x, v, vecs)
+		fn.VMULPS(a, y, y)
+		storeVector(fn, tail, y, x, v, vecs)
+	}
+	fn.ADDQ(operand.U8(4), by)
+	fn.ADDQ(stride, x)
+	fn.DECQ(rows)
+	fn.JNE(operand.LabelRef("row"))
+	fn.End()
 }

@@ -35,4 +35,24 @@ func axpyNEON(file *neon.File) {
 		return in
 	}})
 	f.Text("RET")
+	f = file.Func("scaleRowsF32NEON", "(x, by *float32, rows, c int)",
+		"scaleRowsF32NEON multiplies every row of x [rows, c] by a number of its own. rows is positive.")
+	x, by, rows, c := f.Arg("x"), f.Arg("by"), f.Arg("rows"), f.Arg("c")
+	in, out, n := f.R(), f.R(), f.R()
+	a = f.V(1)
+	row := f.NewLabel("row")
+	f.Label(row)
+	f.Text("FMOVS.P 4(%v), F%d", by, a[0])
+	f.Text("VDUP V%d.S[0], V%d.S4", a[0], a[0])
+	f.Text("MOVD %v, %v", x, in)
+	f.Text("MOVD %v, %v", x, out)
+	f.Text("MOVD %v, %v", c, n)
+	f.Text("ADD %v<<2, %v", c, x)
+	f.Each(neon.Loop{N: n, In: []neon.R{in}, Out: []neon.R{out}, Unroll: 4, Body: func(x []neon.Vec) []neon.Vec {
+		f.Mul(x[0], x[0], a)
+		return x
+	}})
+	f.Text("SUBS $1, %v", rows)
+	f.Text("BNE %s", row)
+	f.Text("RET")
 }

@@ -44,10 +44,11 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 			}
 			return
 		}
-		hidden, weights := w.hidden(tile), rent[T](len(tile.poses)*width)
+		hidden, weights, room := w.hidden(tile), rent[T](len(tile.poses)*width), rent[T](len(tile.poses))
+		factors := factorsOf(&room, window, tile.poses, 0)
 		if t.batch == nil {
 			w.slice(weights, hidden, 0)
-			scalePoses(weights, window, tile.poses, c)
+			scaleRows(weights, factors, c)
 			convolveTile(t, k, dst, src, weights, batch, c)
 		} else {
 			out, x := any(dst).([]float32), any(packed).([]float32)
@@ -55,11 +56,11 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 				n := min(width, c-lo)
 				part := weights[:len(tile.poses)*n]
 				w.slice(part, hidden, lo/width)
-				scalePoses(part, window, tile.poses, n)
+				scaleRows(part, factors, n)
 				simd.DepthwiseBatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
 			}
 		}
-		giveBack(hidden, weights)
+		giveBack(hidden, weights, room)
 	})
 }
 

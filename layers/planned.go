@@ -164,25 +164,25 @@ func makeTable[T Float](n int) []T {
 type tileWeights[T Float] struct {
 	*poseWeights[T]
 	poses  int
-	number []int32             // which poses they are
 	rows   *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
 	orbits *simd.DepthwiseOrbits
 	stored []T // all slices, if there are any in T
 	half   []simd.BF16
 	pairs  *simd.DepthwiseDots // in whose order half is; slices then remain as they are, and part is the current one
 	part   []simd.BF16
-	hidden []T // [poses, hidden], the input of the network's last layer
-	w      *workspace[T]
+	// If there are none stored: [poses, hidden], the input of the network's last layer, and what multiplies every pose's weights at the end.
+	hidden, factors []T
+	w               *workspace[T]
 }
 
 // tile returns the weights that tile i needs.
 func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWeights[T] {
 	t := &a.tiles[i]
-	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), number: t.poses, rows: t.rows, orbits: t.orbits, w: w}
+	v := tileWeights[T]{poseWeights: p, poses: len(t.poses), rows: t.rows, orbits: t.orbits, w: w}
 	n := v.poses * p.net.out()
 	switch start := p.starts[i]; {
 	case start < 0:
-		v.hidden = p.hidden(t, w)
+		v.hidden, v.factors = p.hidden(t, w), p.factors(t, w)
 	case p.half != nil:
 		v.half, v.pairs = p.half[start:][:n], p.dotsOf(t)
 	default:
@@ -221,20 +221,25 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 		simd.F32FromBF16(any(dst).([]float32), v.half[from:to])
 	} else {
 		simd.DenseSwish(dst, v.hidden, &v.slices[k], v.poses)
-		scalePoses(dst, v.window, v.number, width)
+		scaleRows(dst, v.factors, width)
 	}
 	return dst
 }
 
 // evaluate sets dst [slices, poses, width] to the weights of a tile.
 func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
-	hidden, at, n := p.hidden(t, w), 0, len(t.poses)
+	hidden, factors, at, n := p.hidden(t, w), p.factors(t, w), 0, len(t.poses)
 	for k := range p.slices {
 		size := n * p.slices[k].B.N
 		simd.DenseSwish(dst[at:at+size], hidden, &p.slices[k], n)
-		scalePoses(dst[at:at+size], p.window, t.poses, p.slices[k].B.N)
+		scaleRows(dst[at:at+size], factors, p.slices[k].B.N)
 		at += size
 	}
+}
+
+// factors returns what multiplies the weights of a tile's poses; nothing without a window.
+func (p *poseWeights[T]) factors(t *tile[T], w *workspace[T]) []T {
+	return factorsOf(&w.factors, p.window, t.poses, p.most)
 }
 
 // hidden returns the result of the network's first two layers for a tile's poses, [poses, hidden].
@@ -305,7 +310,7 @@ func (w *Workspace[T]) Bytes() int64 {
 type workspace[T Float] struct {
 	weights          []T         // a slice of a tile's weights
 	net              []T         // scratch for computing them
-	hidden           []T         // the input of the WeightNet's last layer, for the poses of a tile
+	hidden, factors  []T         // the input of the WeightNet's last layer, for the poses of a tile, and the window there
 	part, sum, dense []T         // rows of a slice, and all channels before and after the dense map
 	space, rows      []T         // scratch of the dense map, and rows of its results before they are sliced
 	half             []simd.BF16 // rows before the dense map, rounded

@@ -61,7 +61,7 @@ func withTable[T Float](p *Pairs[T], w []T, consume func(worker int, t *weighted
 
 // withEvaluated is withWeights by tiles; the poses of each tile are evaluated for it alone.
 func withEvaluated[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consume func(worker int, t *weightedRows[T])) {
-	type state struct{ poses, weights, scratch []T }
+	type state struct{ poses, weights, factors, scratch []T }
 	rows := rowsOf(p.Neighborhood, nil)
 	s, states, e := rows.Tile(p.order(rows), evalTiles), make([]state, workers()), net.in()
 	parallel.ForWorkers(len(s.Tiles), 1, len(states), func(worker, k, _ int) {
@@ -75,7 +75,7 @@ func withEvaluated[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consu
 		}
 		weights := sized(&w.weights, len(tile.Poses)*net.out())
 		net.forward(weights, w.poses, len(tile.Poses), w.scratch)
-		scalePoses(weights, win.poses(), tile.Poses, net.out())
+		scaleRows(weights, factorsOf(&w.factors, win.poses(), tile.Poses, 0), net.out())
 		for lo := tile.Lo; lo < tile.Hi; lo += chunkRows {
 			hi := min(lo+chunkRows, tile.Hi)
 			a, b := s.Offsets[lo], s.Offsets[hi]

@@ -128,23 +128,19 @@ func rowFactor[T Float](window []T, pose []int32) T {
 	return T(float64(max(1, len(pose))) / max(1, sum))
 }
 
-// scaleRows multiplies the rows of x [rows, c] by a number each. nil numbers are ones.
-func scaleRows[T Float](x, by []T, c int) {
-	for i, v := range by {
-		row := x[i*c : (i+1)*c]
-		simd.Scale(row, v, row)
-	}
-}
+// scaleRows multiplies the rows of x by a number each; those beyond the numbers stay as they are.
+func scaleRows[T Float](x, by []T, c int) { simd.ScaleRows(x[:len(by)*c], by, c) }
 
-// scalePoses multiplies the rows of x [poses, c] by what by has for these poses; nil: by nothing.
-func scalePoses[T Float](x, by []T, poses []int32, c int) {
-	if by == nil {
-		return
+// factorsOf returns what window has for some poses, in buf or in more room if that takes it; nothing without a window.
+func factorsOf[T Float](buf *[]T, window []T, poses []int32, room int) []T {
+	if window == nil {
+		return nil
 	}
+	out := roomy(buf, len(poses), room)
 	for i, q := range poses {
-		row := x[i*c : (i+1)*c]
-		simd.Scale(row, by[q], row)
+		out[i] = window[q]
 	}
+	return out
 }
 
 // scaleImages multiplies the rows of every image of x [batch, rows, c] by the windows' factors.
@@ -154,9 +150,10 @@ func (w *windowed[T]) scaleImages(x []T, batch, c int) {
 	}
 	n := len(w.row)
 	parallel.For(batch*n, rowGrain, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			row := x[r*c : (r+1)*c]
-			simd.Scale(row, w.row[r%n], row)
+		for lo < hi { // an image, or what of it is among these rows
+			end := min(hi, (lo/n+1)*n)
+			scaleRows(x[lo*c:end*c], w.row[lo%n:][:end-lo], c)
+			lo = end
 		}
 	})
 }

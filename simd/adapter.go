@@ -161,6 +161,18 @@ func Scale[T Float](dst []T, a T, x []T) {
 	}
 }
 
+// ScaleRows sets x[i, j] = by[i]·x[i, j]; see ScaleRowsF32.
+func ScaleRows[T Float](x, by []T, c int) {
+	switch x := any(x).(type) {
+	case []float32:
+		ScaleRowsF32(x, any(by).([]float32), c)
+	case []float64:
+		ScaleRowsF64(x, any(by).([]float64), c)
+	default:
+		unreachable("ScaleRows")
+	}
+}
+
 // Gemm computes C = alpha·A·B + beta·C; see GemmF32.
 func Gemm[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	switch c := any(c).(type) {

@@ -38,3 +38,21 @@ func ScaleF64(dst []float64, a float64, x []float64) {
 	checkLen("ScaleF64", "dst", len(dst), len(x))
 	scaleF64(dst, a, x)
 }
+
+// ScaleRowsF32 multiplies every row of a matrix by a number of its own: x[i, j] = by[i]·x[i, j].
+//
+//   - Shape: x is [rows, c], by has rows elements.
+//   - Errors: panics if a length does not match.
+//   - Accuracy: rounded once.
+func ScaleRowsF32(x, by []float32, c int) {
+	checkSize("ScaleRowsF32", "c", c)
+	checkLen("ScaleRowsF32", "x", len(x), len(by)*c)
+	scaleRowsF32(x, by, c)
+}
+
+// ScaleRowsF64 is ScaleRowsF32 for float64.
+func ScaleRowsF64(x, by []float64, c int) {
+	checkSize("ScaleRowsF64", "c", c)
+	checkLen("ScaleRowsF64", "x", len(x), len(by)*c)
+	scaleRowsGeneric(x, by, c)
+}

@@ -29,3 +29,12 @@ func scaleGeneric[T Float](dst []T, a T, x []T) {
 		dst[i] = a * v
 	}
 }
+
+func scaleRowsGeneric[T Float](x, by []T, c int) {
+	for i, a := range by {
+		row := x[i*c : (i+1)*c]
+		for j, v := range row {
+			row[j] = a * v
+		}
+	}
+}

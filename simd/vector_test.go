@@ -329,6 +329,35 @@ func TestVectorMemory(t *testing.T) {
 	})
 }
 
+// TestScaleRows takes rows of all widths, at the end and the start of memory, and wants the bits of the plain product.
+func TestScaleRows(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, c := range []int{1, 3, 8, 15, 16, 17, 31, 32, 33, 48, 100, 130} {
+			for _, rows := range []int{0, 1, 2, 7, 600} {
+				testScaleRows(t, rows, c, awkward32)
+				testScaleRows(t, rows, c, awkward64)
+			}
+		}
+		ScaleRows([]float32{}, make([]float32, 3), 0)
+		require.PanicsWithValue(t, "simd: ScaleRowsF32: len(x) = 5, need 6", func() { ScaleRowsF32(make([]float32, 5), make([]float32, 3), 2) })
+		require.PanicsWithValue(t, "simd: ScaleRowsF64: len(x) = 5, need 6", func() { ScaleRowsF64(make([]float64, 5), make([]float64, 3), 2) })
+		require.PanicsWithValue(t, "simd: ScaleRowsF32: c = -1, need at least 0", func() { ScaleRowsF32(nil, nil, -1) })
+	})
+}
+
+func testScaleRows[T Float](t *testing.T, rows, c int, data func(n int) []T) {
+	t.Helper()
+	x, by := data(rows*c), data(rows)
+	want := make([]T, len(x))
+	for i, v := range x {
+		want[i] = by[i/c] * v
+	}
+	for place, got := range map[string][]T{"at end": testkit.CopyAtEnd(t, x), "at start": testkit.CopyAtStart(t, x)} {
+		ScaleRows(got, testkit.CopyAtEnd(t, by), c)
+		require.True(t, testkit.SameBits(got, want), "%d rows of %d %s", rows, c, place)
+	}
+}
+
 // awkward32 and awkward64 draw awkward data for testMemory.
 func awkward32(n int) []float32 { return testkit.Awkward[float32](testkit.Rand(uint64(n)), n) }
 func awkward64(n int) []float64 { return testkit.Awkward[float64](testkit.Rand(uint64(n)), n) }

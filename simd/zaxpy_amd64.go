@@ -24,6 +24,16 @@ func axpyF32AVX2(dst *float32, a float32, x *float32, n int)
 //go:noescape
 func scaleF32AVX2(dst *float32, a float32, x *float32, n int)
 
+// scaleRows2F32AVX2 multiplies by by[i] for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows2F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
+
+// scaleRows1F32AVX2 multiplies by by[i] for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows1F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
+
 // axpyF32AVX512 adds a·x[i] to dst[i] for i < n.
 //
 //go:noescape
@@ -33,3 +43,13 @@ func axpyF32AVX512(dst *float32, a float32, x *float32, n int)
 //
 //go:noescape
 func scaleF32AVX512(dst *float32, a float32, x *float32, n int)
+
+// scaleRows2F32AVX512 multiplies by by[i] for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows2F32AVX512(x *float32, by *float32, rows int, stride int, tail int)
+
+// scaleRows1F32AVX512 multiplies by by[i] for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows1F32AVX512(x *float32, by *float32, rows int, stride int, tail int)

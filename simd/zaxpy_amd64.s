@@ -252,6 +252,57 @@ done6:
 	VZEROUPPER
 	RET
 
+// func scaleRows2F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
+// Requires: AVX
+TEXT ·scaleRows2F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    tail+32(FP), AX
+	LEAQ    tailMaskF32<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*4), Y0
+	MOVQ    x+0(FP), AX
+	MOVQ    by+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    stride+24(FP), BX
+
+row:
+	VBROADCASTSS (CX), Y1
+	VMOVUPS      (AX), Y2
+	VMULPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VMASKMOVPS   32(AX), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VMASKMOVPS   Y2, Y0, 32(AX)
+	ADDQ         $0x04, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func scaleRows1F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
+// Requires: AVX
+TEXT ·scaleRows1F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    tail+32(FP), AX
+	LEAQ    tailMaskF32<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*4), Y0
+	MOVQ    x+0(FP), AX
+	MOVQ    by+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    stride+24(FP), BX
+
+row:
+	VBROADCASTSS (CX), Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)
+	ADDQ         $0x04, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func axpyF32AVX512(dst *float32, a float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
@@ -367,5 +418,56 @@ next5:
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
 done6:
+	VZEROUPPER
+	RET
+
+// func scaleRows2F32AVX512(x *float32, by *float32, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleRows2F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ  tail+32(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  x+0(FP), AX
+	MOVQ  by+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  stride+24(FP), BX
+
+row:
+	VBROADCASTSS (CX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)
+	VMOVUPS.Z    64(AX), K1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	ADDQ         $0x04, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func scaleRows1F32AVX512(x *float32, by *float32, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleRows1F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ  tail+32(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  x+0(FP), AX
+	MOVQ  by+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  stride+24(FP), BX
+
+row:
+	VBROADCASTSS (CX), Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)
+	ADDQ         $0x04, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
 	VZEROUPPER
 	RET

@@ -18,3 +18,8 @@ func axpyF32NEON(dst *float32, a float32, x *float32, n int)
 //
 //go:noescape
 func scaleF32NEON(dst *float32, a float32, x *float32, n int)
+
+// scaleRowsF32NEON multiplies every row of x [rows, c] by a number of its own. rows is positive.
+//
+//go:noescape
+func scaleRowsF32NEON(x, by *float32, rows, c int)

@@ -227,3 +227,78 @@ stored:
 
 done:
 	RET
+
+// func scaleRowsF32NEON(x, by *float32, rows, c int)
+TEXT ·scaleRowsF32NEON(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD by+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD c+24(FP), R3
+
+row:
+	FMOVS.P 4(R1), F0
+	VDUP V0.S[0], V0.S4
+	MOVD R0, R4
+	MOVD R0, R5
+	MOVD R3, R6
+	ADD R3<<2, R0
+	CMP $16, R6
+	BLT rest
+
+loop:
+	// 11 instructions for 16 elements, 0.6875 each
+	FLDPQ.P 32(R4), (F1, F2)
+	FLDPQ.P 32(R4), (F3, F4)
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FSTPQ.P (F1, F2), 32(R5)
+	FSTPQ.P (F3, F4), 32(R5)
+	SUB $16, R6
+	CMP $16, R6
+	BGE loop
+
+rest:
+	CBZ R6, done
+	CMP $4, R6
+	BLT partIn
+	FMOVQ.P 16(R4), F1
+
+compute:
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	CMP $4, R6
+	BLT partOut
+	FMOVQ.P F1, 16(R5)
+	SUB $4, R6
+	B rest
+
+partIn:
+	TBZ $1, R6, loadOne
+	FMOVD.P 8(R4), F1
+	TBZ $0, R6, loaded
+	VLD1 (R4), V1.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R4), F1
+
+loaded:
+	B compute
+
+partOut:
+	TBZ $1, R6, storeOne
+	FMOVD.P F1, 8(R5)
+	TBZ $0, R6, stored
+	VST1 V1.S[2], (R5)
+	B stored
+
+storeOne:
+	FMOVS F1, (R5)
+
+stored:
+
+done:
+	SUBS $1, R2
+	BNE row
+	RET
