@@ -98,9 +98,14 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 				}
 			})
 		}
-		dw = p.poseGradient(t.batch, mid, func(dw []T, b int, offsets []int, query, point []int32) {
-			simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
-		})
+		if p.dense() {
+			dw = p.productGradient(douter, t.f, t.batch, in, mid)
+		}
+		if dw == nil {
+			dw = p.poseGradient(t.batch, mid, func(dw []T, b int, offsets []int, query, point []int32) {
+				simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
+			})
+		}
 	}
 	t.net.Backward(nil, dw, g)
 	giveBack(dw)

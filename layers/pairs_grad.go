@@ -19,6 +19,9 @@ type sortedPairs struct {
 
 	tileOnce sync.Once
 
+	denseOnce sync.Once
+	dense     bool
+
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan
 
