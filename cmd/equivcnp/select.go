@@ -76,7 +76,8 @@ own data.
 Data that look alike from all sides lose nothing by being turned, whatever the model. So a candidate is
 ruled out before the choice where tasks that are moved as its group moves them are clearly less likely
 under a model to which the move is no symmetry, by more than the candidate itself gains over that one: a
-symmetry that the data do not have can help a model for a while, since it learns from fewer tasks. The other way round, a candidate of more
+symmetry that the data do not have can help a model for a while, since it learns from fewer tasks. If what is
+left then is farther behind it than those tasks lose, it stays after all. The other way round, a candidate of more
 dimensions than the best may be behind it by as much as two trainings of one candidate differ, if
 moved tasks lose nothing under the best where the candidate knows no difference: standard errors
 know of tasks alone, and not of a training's luck.
@@ -250,9 +251,10 @@ type selectResult struct {
 	WithinLuck bool `json:"within_luck,omitempty"`
 
 	scores []float64
-	at     int  // among the round's models
-	of     int  // the candidate
-	turns  bool // as the candidate's
+	loss   float64 // what ruled it out
+	at     int     // among the round's models
+	of     int     // the candidate
+	turns  bool    // as the candidate's
 }
 
 // selectReport is what select --json prints, and report.json.
@@ -823,10 +825,13 @@ const clearLoss = 0.1
 
 // ruleOut finds the candidates of the last round whose moves the data do not bear. Data that are equally distributed when they are moved are as likely moved as not, under every model that knows
 // the places; those that are clearly less likely under a model to which the move is no symmetry, by more than the candidate is ahead of it, are not.
+//
+// Candidates may rule each other out one by one. So one that is farther ahead of the best that is left than the loss that ruled it out stays: a wrong
+// symmetry costs less there than the model without it.
 func (r *selectRound) ruleOut() {
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		c.RuledOut = ""
+		c.RuledOut, c.loss = "", 0
 		for _, other := range r.Candidates {
 			for _, s := range other.Symmetries {
 				loss, knows := -s.LogLikelihood.Mean, s.BuiltIn
@@ -835,14 +840,21 @@ func (r *selectRound) ruleOut() {
 				} else if loss < clearLoss {
 					continue
 				}
-				if s.Broken && !knows && c.has(s.Move) && loss > eval.PairedOf(c.scores, other.scores).Mean {
-					c.RuledOut = fmt.Sprintf("%s lose %.3f ± %.3f under %s", afterMove[s.Move], loss, s.LogLikelihood.Error, other.Name)
+				if s.Broken && !knows && c.has(s.Move) && loss > max(c.loss, eval.PairedOf(c.scores, other.scores).Mean) {
+					c.loss, c.RuledOut = loss, fmt.Sprintf("%s lose %.3f ± %.3f under %s", afterMove[s.Move], loss, s.LogLikelihood.Error, other.Name)
 				}
 			}
 		}
 	}
 	if !slices.ContainsFunc(r.Candidates, func(c selectResult) bool { return c.RuledOut == "" }) {
 		r.Candidates[0].RuledOut = "" // the data have none of these symmetries: the most likely model is left
+	}
+	left := r.best()
+	for i := range r.Candidates { // the better ones first
+		if c := &r.Candidates[i]; c.RuledOut != "" && eval.PairedOf(c.scores, left.scores).Mean > c.loss {
+			c.RuledOut = ""
+			return
+		}
 	}
 }
 

@@ -228,6 +228,29 @@ func TestSelectRule(t *testing.T) {
 		}
 	}
 
+	// Three rule each other out, and what is left is behind the first by more or less than that one's loss.
+	for _, c := range []struct {
+		behind float64
+		want   string
+	}{{0.8, "first"}, {0.5, "last"}} {
+		lose := func(move string, loss float64) eval.Symmetry {
+			return eval.Symmetry{Move: move, Broken: true, LogLikelihood: eval.Paired{Mean: -loss}}
+		}
+		r := &selectRound{Candidates: []selectResult{
+			{Name: "first", Dimensions: 2, Symmetries: []eval.Symmetry{{Move: "translations", BuiltIn: true}, lose("scalings", 0.9)}},
+			{Name: "second", Dimensions: 1, of: 1, Symmetries: []eval.Symmetry{lose("translations", 0.6), {Move: "scalings", BuiltIn: true}}},
+			{Name: "last", of: 2}}}
+		scores := [][]float64{{2, 3, 4, 5}, {1.9, 2.9, 3.9, 4.9}, nil}
+		for _, v := range scores[0] {
+			scores[2] = append(scores[2], v-c.behind)
+		}
+		require.NoError(t, r.judge(scores, 2, 1, true))
+		r.decide(1, 0)
+		require.Equal(t, c.want, r.chosen().Name)
+		require.NotEmpty(t, r.Candidates[1].RuledOut)
+		require.Equal(t, c.want == "last", r.Candidates[0].RuledOut != "")
+	}
+
 	// Luck: a larger group may be as far behind as trainings differ, where moved tasks lose nothing under the smaller one.
 	for _, c := range []struct {
 		luck   float64
