@@ -77,11 +77,12 @@ func depthwiseDotsAMD64(f *x86.File) {
 			}
 			o.step("alone", 2*poseLanes, func() { fn.VPMOVZXWD(operand.Mem{Base: weight}, v) }, add)
 		})
-		o.store(func(n int) operand.Mem {
-			fn.MOVL(operand.Mem{Base: rows, Disp: 4 * n}, at.As32())
+		o.store("stored", func(r, c int) operand.Mem {
+			fn.MOVL(operand.Mem{Base: rows, Disp: 4 * (r*orbitCopies + c)}, at.As32())
 			fn.IMULQ(stride, at)
 			return operand.Mem{Base: out, Index: at, Scale: 1}
 		})
+		fn.Label("stored")
 	})
 	fn.End()
 }

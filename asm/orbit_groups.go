@@ -37,7 +37,7 @@ type orbitGroups struct {
 	weight, scales    counter
 	v                 vector   // the weights of a four, later its scale
 	acc               []vector // [orbitRows, copies]
-	copies            int
+	copies            int      // or other sums that a four has
 }
 
 func (o *orbitGroups) number(n int) operand.Mem { return operand.Mem{Base: o.code, Disp: 4 * n} }
@@ -76,22 +76,21 @@ func (o *orbitGroups) next(loop string, numbers int, left counter) {
 	o.fn.JNE(operand.LabelRef(loop))
 }
 
-// store scales the sums of each four and stores them where its n-th row lies.
-func (o *orbitGroups) store(row func(n int) operand.Mem) {
+// store scales the sums of four r and stores the c-th one at row(r, c). Where the group has no more fours, it goes on at the label done, which follows.
+func (o *orbitGroups) store(done string, row func(r, c int) operand.Mem) {
 	for r := range orbitRows {
 		o.fn.VBROADCASTSS(operand.Mem{Base: o.scales}, o.v)
 		o.fn.ADDQ(operand.U8(4), o.scales)
 		for c := range o.copies {
 			a := o.acc[r*o.copies+c]
 			o.fn.VMULPS(o.v, a, a)
-			o.fn.VMOVUPS(a, row(r*orbitCopies+c))
+			o.fn.VMOVUPS(a, row(r, c))
 		}
 		if r+1 < orbitRows {
 			o.fn.DECQ(o.fours)
-			o.fn.JE(operand.LabelRef("stored"))
+			o.fn.JE(operand.LabelRef(done))
 		}
 	}
-	o.fn.Label("stored")
 }
 
 // each writes body as a loop over groups, of which there may be none.

@@ -65,6 +65,7 @@ func (r Rounded) Or(other Rounded) Rounded {
 type poseWeights[T Float] struct {
 	net    *folded[T]
 	most   int             // poses that a tile needs
+	tall   int             // and rows
 	window []T             // multiplies every pose's weights; nil: nothing does
 	slices []simd.Dense[T] // the last layer, slice by slice
 	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
@@ -79,7 +80,7 @@ type poseWeights[T Float] struct {
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision. depthwise says that a channel has a weight of
 // its own, as separable convolutions have.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, depthwise bool, s Storage) poseWeights[T] {
-	p := poseWeights[T]{net: w.fold(), most: a.most, window: a.window.poses(),
+	p := poseWeights[T]{net: w.fold(), most: a.most, tall: a.tall, window: a.window.poses(),
 		dots: depthwise && simd.HaveDots() && width == simd.OrbitChannels && w.Out() > width && w.Out()%width == 0}
 	if !a.Flat() {
 		p.slices = p.net.columns(width)
@@ -741,36 +742,12 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 		return
 	}
 	// A slice of the weights serves all images before the next slice.
+	at := between{c: c, out: rows * c, f: a.Rows * c, images: len(f) / max(1, a.Rows*c)}
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
-		slice := weights.slice(j/width, j, n)
-		part := roomy(&w.part, rows*n, a.tall*n)
-		for b := range len(f) / (a.Rows * c) {
-			if weights.pairs != nil {
-				weights.dots(out[b*rows*c+j:], c, (b*c+j)*a.Rows, a.Rows)
-				continue
-			}
-			weights.means(part, f[(b*c+j)*a.Rows:][:a.Rows*n], slice, offsets, index, pose, n)
-			copyRows(out[b*rows*c+j:], c, part, n, n, rows)
-		}
+		at.from = j * a.Rows
+		weights.means(out[j:], f, at, weights.slice(j/width, j, n), offsets, index, pose, n)
 	}
-}
-
-// means sets part to the means of one slice of n channels, of x with weights slice, over the pairs of the tile's rows.
-func (v *tileWeights[T]) means(part, x, slice []T, offsets []int, index, pose []int32, n int) {
-	switch {
-	case v.orbits != nil && n == simd.OrbitChannels:
-		simd.DepthwiseOrbitsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits)
-	case v.rows != nil:
-		simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.rows, n, true)
-	default:
-		simd.Depthwise(part, x, slice, offsets, index, pose, n, true)
-	}
-}
-
-// dots sets rows of out, stride apart, to the means of the current slice of weights in bfloat16; the slice of the features of that many rows begins at from.
-func (v *tileWeights[T]) dots(out []T, stride, from, rows int) {
-	simd.DepthwiseDotsF32(any(out).([]float32), stride, v.w.features[from:][:rows*simd.OrbitChannels], v.part, v.pairs)
 }
 
 // PlannedEmbedding is a LieConv on several feature sets side by side (density and signal) followed by a linear map of all

@@ -48,22 +48,54 @@ func (s *pass[T]) slice(worker, unit, _ int) {
 		return
 	}
 	t, w, c := &a.tiles[i], &s.ws.workers[worker], len(s.f)/(s.batch*a.Rows)
-	k, width, rows := unit/len(a.tiles), a.width(c), t.hi-t.lo
+	k, width := unit/len(a.tiles), a.width(c)
 	j := k * width
 	n := min(width, c-j)
 	w.tile = s.weights.tile(a, i, w)
 	from, to := a.offsets[t.lo], a.offsets[t.hi]
 	index, pose := a.pairs()
-	part, slice := roomy(&w.part, rows*n, a.tall*n), w.tile.slice(k, j, n)
-	for b := range s.images {
-		if w.tile.pairs != nil {
-			w.tile.dots(s.sums[(b*a.Rows+t.lo)*c+j:], c, (b*c+j)*a.Rows, a.Rows)
+	at := between{c: c, out: a.Rows * c, f: a.Rows * c, from: j * a.Rows, images: s.images}
+	w.tile.means(s.sums[t.lo*c+j:], s.f[s.first*c*a.Rows:], at, w.tile.slice(k, j, n), a.offsets[t.lo:t.hi+1], index[from:to], pose[from:to], n)
+}
+
+// between says where one slice stands among features of c channels and among the sums of a tile's rows, which have all channels side by side.
+type between struct {
+	c      int // numbers from a row of the sums to the next
+	out, f int // from an image's sums, and from its features, to the next one's
+	from   int // where the slice of the first image's features begins
+	images int
+}
+
+// means sets n channels of the sums of a tile's rows to the means over their pairs, of features f with weights slice, for every image.
+func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int, index, pose []int32, n int) {
+	rows, points := len(offsets)-1, at.f/at.c
+	for b, images := 0, 1; b < at.images; b += images {
+		to, x := out[b*at.out:], f[b*at.f+at.from:]
+		if v.pairs != nil {
+			simd.DepthwiseDotsF32(any(to).([]float32), at.c, v.w.features[b*at.f+at.from:][:points*simd.OrbitChannels], v.part, v.pairs)
 			continue
 		}
-		w.tile.means(part, s.f[((s.first+b)*c+j)*a.Rows:][:a.Rows*n], slice, a.offsets[t.lo:t.hi+1], index[from:to], pose[from:to], n)
-		copyRows(s.sums[(b*a.Rows+t.lo)*c+j:], c, part, n, n, rows)
+		orbits := v.orbits != nil && n == simd.OrbitChannels
+		if orbits {
+			images = min(orbitImages, at.images-b)
+		}
+		part := roomy(&v.w.part, images*rows*n, min(orbitImages, at.images)*v.tall*n)
+		switch {
+		case orbits:
+			simd.DepthwiseOrbitsBatchF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits, at.f, images)
+		case v.rows != nil:
+			simd.DepthwiseRowsF32(any(part).([]float32), any(x[:points*n]).([]float32), any(slice).([]float32), v.rows, n, true)
+		default:
+			simd.Depthwise(part, x[:points*n], slice, offsets, index, pose, n, true)
+		}
+		for i := range images {
+			copyRows(to[i*at.out:], at.c, part[i*rows*n:], n, n, rows)
+		}
 	}
 }
+
+// orbitImages is how many images are computed at a time where rows come in fours, and take their weights from the first-level cache.
+const orbitImages = 8
 
 // roundFeatures rounds the features of some images for tiles that have weights in bfloat16 in pairs.
 func (s *pass[T]) roundFeatures(first, images, workers int) {

@@ -21,8 +21,9 @@ type DepthwiseOrbits struct {
 	rest                []orbitRest
 	mean                bool
 
-	dotsOnce sync.Once
-	dots     *DepthwiseDots
+	dotsOnce, runsOnce sync.Once
+	dots               *DepthwiseDots
+	runs               []int32 // for AVX2
 }
 
 // orbitRest is rows from lo on that are in no group.
@@ -120,12 +121,43 @@ func DepthwiseOrbitsF32(out, f, w []float32, p *DepthwiseOrbits) {
 	checkLen(fn, "out", len(out), p.rows*OrbitChannels)
 	checkLen(fn, "f", len(f), p.points*OrbitChannels)
 	checkLen(fn, "w", len(w), p.poses*OrbitChannels)
+	p.images(out, f, w, 0, 1)
+}
+
+// DepthwiseOrbitsBatchF32 is DepthwiseOrbitsF32 for several images, with the same bits for each. At AVX2 weights then come to the first-level cache once for all of them.
+//
+//   - Shape: out is [images, rows, OrbitChannels]. Those of f [points, OrbitChannels] begin fstride numbers after each other, at least points·OrbitChannels; f may go on
+//     after the last one.
+func DepthwiseOrbitsBatchF32(out, f, w []float32, p *DepthwiseOrbits, fstride, images int) {
+	const fn = "DepthwiseOrbitsBatchF32"
+	checkSize(fn, "images", images)
+	checkLen(fn, "out", len(out), images*p.rows*OrbitChannels)
+	checkLen(fn, "w", len(w), p.poses*OrbitChannels)
+	if images == 0 {
+		return
+	}
+	checkMatrix(fn, "f", len(f), images, p.points*OrbitChannels, fstride)
+	p.images(out, f, w, fstride, images)
+}
+
+// images computes that many images, whose f begin fstride numbers after each other.
+func (p *DepthwiseOrbits) images(out, f, w []float32, fstride, images int) {
 	if p.groups > 0 {
-		p.race(out, f, w)
-		depthwiseOrbits(out, f, w, p)
+		p.eachImage(out, f, fstride, images, func(out, f []float32) { p.race(out, f, w) })
+		depthwiseOrbits(out, f, w, p, fstride, images)
 	}
 	for _, r := range p.rest {
-		depthwiseRowsF32(out[r.lo*OrbitChannels:(r.lo+len(r.rows.same))*OrbitChannels], f, w, r.rows, OrbitChannels, p.mean)
+		for b := range images {
+			to := out[(b*p.rows+r.lo)*OrbitChannels:][:len(r.rows.same)*OrbitChannels]
+			depthwiseRowsF32(to, f[b*fstride:][:p.points*OrbitChannels], w, r.rows, OrbitChannels, p.mean)
+		}
+	}
+}
+
+// eachImage calls one for out and f of every image.
+func (p *DepthwiseOrbits) eachImage(out, f []float32, fstride, images int, one func(out, f []float32)) {
+	for b := range images {
+		one(out[b*p.rows*OrbitChannels:][:p.rows*OrbitChannels], f[b*fstride:][:p.points*OrbitChannels])
 	}
 }
 

@@ -36,7 +36,7 @@ func newOrbitHood(fours []int, alone int) *orbitHood {
 	}
 	for _, n := range fours {
 		single()
-		steps := 1 + rng.IntN(30)
+		steps := 1 + rng.IntN(100) // AVX2 takes them by blocks
 		index, pose := make([][4][]int32, n), make([][]int32, n)
 		var masks []int32
 		for s := range steps {
@@ -104,6 +104,18 @@ func TestDepthwiseOrbits(t *testing.T) {
 				again := testkit.CopyAtStart(t, testkit.Awkward[float32](rng, len(h.same)*n))
 				DepthwiseOrbitsF32(again, f, w, p)
 				require.True(t, testkit.SameBits(out, again))
+				for _, images := range []int{0, 1, 3, 9} { // AVX2 takes eight at a time
+					stride := h.points*n + 16*rng.IntN(3)
+					all := testkit.Normal[float32](rng, max(0, images-1)*stride+h.points*n)
+					last := max(0, images-1)
+					copy(all[last*stride:], f)
+					some := testkit.CopyAtEnd(t, testkit.Awkward[float32](rng, images*len(out)))
+					DepthwiseOrbitsBatchF32(some, testkit.CopyAtEnd(t, all), w, p, stride, images)
+					for b := range images {
+						DepthwiseOrbitsF32(again, all[b*stride:][:len(f)], w, p)
+						require.True(t, testkit.SameBits(again, some[b*len(out):][:len(out)]), "image %d of %d", b, images)
+					}
+				}
 				for i := range h.same {
 					lo, hi := h.offsets[i]-3, h.offsets[i+1]-3
 					for j := range n {
@@ -143,4 +155,13 @@ func TestDepthwiseOrbitsPanics(t *testing.T) {
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(out) = 1, need 64", func() { DepthwiseOrbitsF32(x[:1], x, x[:OrbitChannels], p) })
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(f) = 63, need 64", func() { DepthwiseOrbitsF32(x, x[:63], x[:OrbitChannels], p) })
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(w) = 64, need 16", func() { DepthwiseOrbitsF32(x, x, x, p) })
+	for want, call := range map[string]func(){
+		"images = -1, need at least 0": func() { DepthwiseOrbitsBatchF32(nil, x, x[:OrbitChannels], p, 64, -1) },
+		"len(out) = 64, need 128":      func() { DepthwiseOrbitsBatchF32(x, x, x[:OrbitChannels], p, 64, 2) },
+		"len(w) = 64, need 16":         func() { DepthwiseOrbitsBatchF32(x, x, x, p, 64, 1) },
+		"ldf = 63, need at least 64":   func() { DepthwiseOrbitsBatchF32(x, x, x[:OrbitChannels], p, 63, 1) },
+		"len(f) = 64, need 129":        func() { DepthwiseOrbitsBatchF32(append(x, x...), x, x[:OrbitChannels], p, 65, 2) },
+	} {
+		require.PanicsWithValue(t, "simd: DepthwiseOrbitsBatchF32: "+want, call)
+	}
 }

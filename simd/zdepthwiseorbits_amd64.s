@@ -4,26 +4,38 @@
 
 #include "textflag.h"
 
-// func depthwiseOrbitsF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int, first int)
-// Requires: AVX, FMA3
-TEXT ·depthwiseOrbitsF32AVX2(SB), NOSPLIT, $0-56
-	MOVQ  out+0(FP), AX
-	MOVQ  f+8(FP), CX
-	MOVQ  w+16(FP), DX
+// func depthwiseOrbitsF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·depthwiseOrbitsF32AVX2(SB), NOSPLIT, $0-96
+	MOVQ  w+16(FP), AX
+	MOVQ  code+32(FP), CX
+	MOVQ  sums+56(FP), DX
+	MOVQ  out+0(FP), BX
+	MOVQ  BX, (DX)
+	MOVQ  f+8(FP), BX
+	MOVQ  BX, 8(DX)
 	MOVQ  scale+24(FP), BX
-	MOVQ  code+32(FP), SI
-	MOVQ  groups+40(FP), DI
-	MOVQ  first+48(FP), R8
-	TESTQ DI, DI
+	MOVQ  BX, 16(DX)
+	MOVQ  images+72(FP), BX
+	MOVQ  BX, 48(DX)
+	MOVQ  fNext+88(FP), BX
+	MOVQ  BX, 96(DX)
+	MOVQ  masks+48(FP), BX
+	MOVQ  BX, 56(DX)
+	MOVQ  runs+40(FP), BX
+	MOVQ  BX, 64(DX)
+	MOVQ  groups+64(FP), BX
+	TESTQ BX, BX
 	JE    done
+	MOVQ  BX, 40(DX)
 
 group:
-	MOVL   (SI), R10
-	MOVL   4(SI), R11
-	LEAQ   8(SI), R9
-	MOVQ   R11, R12
-	SHLQ   $0x04, R12
-	LEAQ   (R9)(R12*1), SI
+	MOVL   (CX), BX
+	MOVL   4(CX), SI
+	LEAQ   8(CX), BX
+	MOVQ   SI, DI
+	SHLQ   $0x04, DI
+	LEAQ   (BX)(DI*1), CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -36,139 +48,506 @@ group:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
+	MOVQ   BX, 24(DX)
+	MOVQ   SI, 32(DX)
+	MOVQ   48(DX), BX
+	MOVQ   BX, 80(DX)
+	LEAQ   128(DX), DI
 
-step:
-	MOVL        (SI), R12
-	MOVL        4(SI)(R8*1), R13
-	SHLQ        $0x06, R13
-	VMOVUPS     (CX)(R13*1), Y12
-	MOVL        8(SI)(R8*1), R13
-	SHLQ        $0x06, R13
-	VMOVUPS     (CX)(R13*1), Y13
-	TESTB       $0x01, R12
-	JEQ         lacks0
-	VMOVUPS     (DX), Y14
-	ADDQ        $0x40, DX
+clearimage:
+	MOVQ $0x00000000, 88(DX)
+
+clearquarter:
+	MOVQ    88(DX), BX
+	MOVQ    BX, SI
+	ANDQ    $0x01, BX
+	SHLQ    $0x05, BX
+	ANDQ    $0x02, SI
+	SHLQ    $0x02, SI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y7, 224(DI)
+	VMOVUPS Y8, 256(DI)
+	VMOVUPS Y9, 288(DI)
+	VMOVUPS Y10, 320(DI)
+	VMOVUPS Y11, 352(DI)
+	ADDQ    $0x00000180, DI
+	ADDQ    $0x01, 88(DX)
+	CMPQ    88(DX), $0x04
+	JNE     clearquarter
+	DECQ    80(DX)
+	JNE     clearimage
+	MOVQ    64(DX), DI
+	MOVL    (DI), BX
+	MOVQ    BX, 72(DX)
+	ADDQ    $0x04, DI
+	MOVQ    DI, 64(DX)
+
+run:
+	MOVQ 64(DX), DI
+	MOVL (DI), BX
+	SHLQ $0x05, BX
+	ADDQ 56(DX), BX
+	MOVL 4(DI), SI
+	MOVQ SI, 112(DX)
+	ADDQ $0x08, DI
+	MOVQ DI, 64(DX)
+	MOVQ 8(DX), R8
+	MOVQ R8, 104(DX)
+	MOVQ 48(DX), SI
+	MOVQ SI, 80(DX)
+	LEAQ 128(DX), DI
+
+runimage:
+	MOVQ $0x00000000, 88(DX)
+
+runquarter:
+	MOVQ    88(DX), R9
+	MOVQ    R9, SI
+	ANDQ    $0x01, R9
+	SHLQ    $0x05, R9
+	ANDQ    $0x02, SI
+	SHLQ    $0x02, SI
+	MOVQ    104(DX), R8
+	ADDQ    R9, R8
+	MOVQ    96(DX), R11
+	ADDQ    R8, R11
+	LEAQ    (AX)(R9*1), R9
+	LEAQ    (CX)(SI*1), R10
+	MOVQ    112(DX), SI
+	MOVL    28(BX), R12
+	CMPL    R12, $0x01
+	JEQ     fours1
+	CMPL    R12, $0x02
+	JEQ     fours2
+	CMPL    R12, $0x03
+	JEQ     fours3
+	CMPL    R12, $0x04
+	JEQ     fours4
+	CMPL    R12, $0x05
+	JEQ     fours5
+	MOVL    (BX), R12
+	VMOVUPS (DI)(R12*1), Y0
+	VMOVUPS 32(DI)(R12*1), Y1
+	MOVL    4(BX), R12
+	VMOVUPS (DI)(R12*1), Y2
+	VMOVUPS 32(DI)(R12*1), Y3
+	MOVL    8(BX), R12
+	VMOVUPS (DI)(R12*1), Y4
+	VMOVUPS 32(DI)(R12*1), Y5
+	MOVL    12(BX), R12
+	VMOVUPS (DI)(R12*1), Y6
+	VMOVUPS 32(DI)(R12*1), Y7
+	MOVL    16(BX), R12
+	VMOVUPS (DI)(R12*1), Y8
+	VMOVUPS 32(DI)(R12*1), Y9
+	MOVL    20(BX), R12
+	VMOVUPS (DI)(R12*1), Y10
+	VMOVUPS 32(DI)(R12*1), Y11
+
+fours6step:
+	MOVL        4(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y12
+	PREFETCHT0  (R11)(R12*1)
+	MOVL        8(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y13
+	PREFETCHT0  (R11)(R12*1)
+	VMOVUPS     (R9), Y14
 	VFMADD231PS Y12, Y14, Y0
 	VFMADD231PS Y13, Y14, Y1
-
-lacks0:
-	TESTB       $0x02, R12
-	JEQ         lacks1
-	VMOVUPS     (DX), Y14
-	ADDQ        $0x40, DX
+	VMOVUPS     64(R9), Y14
 	VFMADD231PS Y12, Y14, Y2
 	VFMADD231PS Y13, Y14, Y3
-
-lacks1:
-	TESTB       $0x04, R12
-	JEQ         lacks2
-	VMOVUPS     (DX), Y14
-	ADDQ        $0x40, DX
+	VMOVUPS     128(R9), Y14
 	VFMADD231PS Y12, Y14, Y4
 	VFMADD231PS Y13, Y14, Y5
-
-lacks2:
-	TESTB       $0x08, R12
-	JEQ         lacks3
-	VMOVUPS     (DX), Y14
-	ADDQ        $0x40, DX
+	VMOVUPS     192(R9), Y14
 	VFMADD231PS Y12, Y14, Y6
 	VFMADD231PS Y13, Y14, Y7
-
-lacks3:
-	TESTB       $0x10, R12
-	JEQ         lacks4
-	VMOVUPS     (DX), Y14
-	ADDQ        $0x40, DX
+	VMOVUPS     256(R9), Y14
 	VFMADD231PS Y12, Y14, Y8
 	VFMADD231PS Y13, Y14, Y9
-
-lacks4:
-	TESTB       $0x20, R12
-	JEQ         lacks5
-	VMOVUPS     (DX), Y14
-	ADDQ        $0x40, DX
+	VMOVUPS     320(R9), Y14
 	VFMADD231PS Y12, Y14, Y10
 	VFMADD231PS Y13, Y14, Y11
+	ADDQ        $0x00000180, R9
+	ADDQ        $0x14, R10
+	DECQ        SI
+	JNE         fours6step
+	MOVL        (BX), SI
+	VMOVUPS     Y0, (DI)(SI*1)
+	VMOVUPS     Y1, 32(DI)(SI*1)
+	MOVL        4(BX), SI
+	VMOVUPS     Y2, (DI)(SI*1)
+	VMOVUPS     Y3, 32(DI)(SI*1)
+	MOVL        8(BX), SI
+	VMOVUPS     Y4, (DI)(SI*1)
+	VMOVUPS     Y5, 32(DI)(SI*1)
+	MOVL        12(BX), SI
+	VMOVUPS     Y6, (DI)(SI*1)
+	VMOVUPS     Y7, 32(DI)(SI*1)
+	MOVL        16(BX), SI
+	VMOVUPS     Y8, (DI)(SI*1)
+	VMOVUPS     Y9, 32(DI)(SI*1)
+	MOVL        20(BX), SI
+	VMOVUPS     Y10, (DI)(SI*1)
+	VMOVUPS     Y11, 32(DI)(SI*1)
+	JMP         runnext
 
-lacks5:
-	ADDQ         $0x14, SI
-	DECQ         R10
-	JNE          step
-	VBROADCASTSS (BX), Y14
-	ADDQ         $0x04, BX
+fours5:
+	MOVL    (BX), R12
+	VMOVUPS (DI)(R12*1), Y0
+	VMOVUPS 32(DI)(R12*1), Y1
+	MOVL    4(BX), R12
+	VMOVUPS (DI)(R12*1), Y2
+	VMOVUPS 32(DI)(R12*1), Y3
+	MOVL    8(BX), R12
+	VMOVUPS (DI)(R12*1), Y4
+	VMOVUPS 32(DI)(R12*1), Y5
+	MOVL    12(BX), R12
+	VMOVUPS (DI)(R12*1), Y6
+	VMOVUPS 32(DI)(R12*1), Y7
+	MOVL    16(BX), R12
+	VMOVUPS (DI)(R12*1), Y8
+	VMOVUPS 32(DI)(R12*1), Y9
+
+fours5step:
+	MOVL        4(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y12
+	PREFETCHT0  (R11)(R12*1)
+	MOVL        8(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y13
+	PREFETCHT0  (R11)(R12*1)
+	VMOVUPS     (R9), Y14
+	VFMADD231PS Y12, Y14, Y0
+	VFMADD231PS Y13, Y14, Y1
+	VMOVUPS     64(R9), Y14
+	VFMADD231PS Y12, Y14, Y2
+	VFMADD231PS Y13, Y14, Y3
+	VMOVUPS     128(R9), Y14
+	VFMADD231PS Y12, Y14, Y4
+	VFMADD231PS Y13, Y14, Y5
+	VMOVUPS     192(R9), Y14
+	VFMADD231PS Y12, Y14, Y6
+	VFMADD231PS Y13, Y14, Y7
+	VMOVUPS     256(R9), Y14
+	VFMADD231PS Y12, Y14, Y8
+	VFMADD231PS Y13, Y14, Y9
+	ADDQ        $0x00000140, R9
+	ADDQ        $0x14, R10
+	DECQ        SI
+	JNE         fours5step
+	MOVL        (BX), SI
+	VMOVUPS     Y0, (DI)(SI*1)
+	VMOVUPS     Y1, 32(DI)(SI*1)
+	MOVL        4(BX), SI
+	VMOVUPS     Y2, (DI)(SI*1)
+	VMOVUPS     Y3, 32(DI)(SI*1)
+	MOVL        8(BX), SI
+	VMOVUPS     Y4, (DI)(SI*1)
+	VMOVUPS     Y5, 32(DI)(SI*1)
+	MOVL        12(BX), SI
+	VMOVUPS     Y6, (DI)(SI*1)
+	VMOVUPS     Y7, 32(DI)(SI*1)
+	MOVL        16(BX), SI
+	VMOVUPS     Y8, (DI)(SI*1)
+	VMOVUPS     Y9, 32(DI)(SI*1)
+	JMP         runnext
+
+fours4:
+	MOVL    (BX), R12
+	VMOVUPS (DI)(R12*1), Y0
+	VMOVUPS 32(DI)(R12*1), Y1
+	MOVL    4(BX), R12
+	VMOVUPS (DI)(R12*1), Y2
+	VMOVUPS 32(DI)(R12*1), Y3
+	MOVL    8(BX), R12
+	VMOVUPS (DI)(R12*1), Y4
+	VMOVUPS 32(DI)(R12*1), Y5
+	MOVL    12(BX), R12
+	VMOVUPS (DI)(R12*1), Y6
+	VMOVUPS 32(DI)(R12*1), Y7
+
+fours4step:
+	MOVL        4(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y12
+	PREFETCHT0  (R11)(R12*1)
+	MOVL        8(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y13
+	PREFETCHT0  (R11)(R12*1)
+	VMOVUPS     (R9), Y14
+	VFMADD231PS Y12, Y14, Y0
+	VFMADD231PS Y13, Y14, Y1
+	VMOVUPS     64(R9), Y14
+	VFMADD231PS Y12, Y14, Y2
+	VFMADD231PS Y13, Y14, Y3
+	VMOVUPS     128(R9), Y14
+	VFMADD231PS Y12, Y14, Y4
+	VFMADD231PS Y13, Y14, Y5
+	VMOVUPS     192(R9), Y14
+	VFMADD231PS Y12, Y14, Y6
+	VFMADD231PS Y13, Y14, Y7
+	ADDQ        $0x00000100, R9
+	ADDQ        $0x14, R10
+	DECQ        SI
+	JNE         fours4step
+	MOVL        (BX), SI
+	VMOVUPS     Y0, (DI)(SI*1)
+	VMOVUPS     Y1, 32(DI)(SI*1)
+	MOVL        4(BX), SI
+	VMOVUPS     Y2, (DI)(SI*1)
+	VMOVUPS     Y3, 32(DI)(SI*1)
+	MOVL        8(BX), SI
+	VMOVUPS     Y4, (DI)(SI*1)
+	VMOVUPS     Y5, 32(DI)(SI*1)
+	MOVL        12(BX), SI
+	VMOVUPS     Y6, (DI)(SI*1)
+	VMOVUPS     Y7, 32(DI)(SI*1)
+	JMP         runnext
+
+fours3:
+	MOVL    (BX), R12
+	VMOVUPS (DI)(R12*1), Y0
+	VMOVUPS 32(DI)(R12*1), Y1
+	MOVL    4(BX), R12
+	VMOVUPS (DI)(R12*1), Y2
+	VMOVUPS 32(DI)(R12*1), Y3
+	MOVL    8(BX), R12
+	VMOVUPS (DI)(R12*1), Y4
+	VMOVUPS 32(DI)(R12*1), Y5
+
+fours3step:
+	MOVL        4(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y12
+	PREFETCHT0  (R11)(R12*1)
+	MOVL        8(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y13
+	PREFETCHT0  (R11)(R12*1)
+	VMOVUPS     (R9), Y14
+	VFMADD231PS Y12, Y14, Y0
+	VFMADD231PS Y13, Y14, Y1
+	VMOVUPS     64(R9), Y14
+	VFMADD231PS Y12, Y14, Y2
+	VFMADD231PS Y13, Y14, Y3
+	VMOVUPS     128(R9), Y14
+	VFMADD231PS Y12, Y14, Y4
+	VFMADD231PS Y13, Y14, Y5
+	ADDQ        $0x000000c0, R9
+	ADDQ        $0x14, R10
+	DECQ        SI
+	JNE         fours3step
+	MOVL        (BX), SI
+	VMOVUPS     Y0, (DI)(SI*1)
+	VMOVUPS     Y1, 32(DI)(SI*1)
+	MOVL        4(BX), SI
+	VMOVUPS     Y2, (DI)(SI*1)
+	VMOVUPS     Y3, 32(DI)(SI*1)
+	MOVL        8(BX), SI
+	VMOVUPS     Y4, (DI)(SI*1)
+	VMOVUPS     Y5, 32(DI)(SI*1)
+	JMP         runnext
+
+fours2:
+	MOVL    (BX), R12
+	VMOVUPS (DI)(R12*1), Y0
+	VMOVUPS 32(DI)(R12*1), Y1
+	MOVL    4(BX), R12
+	VMOVUPS (DI)(R12*1), Y2
+	VMOVUPS 32(DI)(R12*1), Y3
+
+fours2step:
+	MOVL        4(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y12
+	PREFETCHT0  (R11)(R12*1)
+	MOVL        8(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y13
+	PREFETCHT0  (R11)(R12*1)
+	VMOVUPS     (R9), Y14
+	VFMADD231PS Y12, Y14, Y0
+	VFMADD231PS Y13, Y14, Y1
+	VMOVUPS     64(R9), Y14
+	VFMADD231PS Y12, Y14, Y2
+	VFMADD231PS Y13, Y14, Y3
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x14, R10
+	DECQ        SI
+	JNE         fours2step
+	MOVL        (BX), SI
+	VMOVUPS     Y0, (DI)(SI*1)
+	VMOVUPS     Y1, 32(DI)(SI*1)
+	MOVL        4(BX), SI
+	VMOVUPS     Y2, (DI)(SI*1)
+	VMOVUPS     Y3, 32(DI)(SI*1)
+	JMP         runnext
+
+fours1:
+	MOVL    (BX), R12
+	VMOVUPS (DI)(R12*1), Y0
+	VMOVUPS 32(DI)(R12*1), Y1
+
+fours1step:
+	MOVL        4(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y12
+	PREFETCHT0  (R11)(R12*1)
+	MOVL        8(R10), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R8)(R12*1), Y13
+	PREFETCHT0  (R11)(R12*1)
+	VMOVUPS     (R9), Y14
+	VFMADD231PS Y12, Y14, Y0
+	VFMADD231PS Y13, Y14, Y1
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x14, R10
+	DECQ        SI
+	JNE         fours1step
+	MOVL        (BX), SI
+	VMOVUPS     Y0, (DI)(SI*1)
+	VMOVUPS     Y1, 32(DI)(SI*1)
+
+runnext:
+	ADDQ $0x00000180, DI
+	ADDQ $0x01, 88(DX)
+	CMPQ 88(DX), $0x04
+	JNE  runquarter
+	MOVQ 104(DX), R8
+	ADDQ 96(DX), R8
+	MOVQ R8, 104(DX)
+	DECQ 80(DX)
+	JNE  runimage
+	LEAQ -32(R9), AX
+	LEAQ -8(R10), CX
+	DECQ 72(DX)
+	JNE  run
+	MOVQ (DX), R8
+	MOVQ 48(DX), BX
+	MOVQ BX, 80(DX)
+	LEAQ 128(DX), DI
+
+storeimage:
+	MOVQ $0x00000000, 88(DX)
+
+storequarter:
+	MOVQ         88(DX), SI
+	MOVQ         SI, R9
+	ANDQ         $0x01, SI
+	SHLQ         $0x05, SI
+	ANDQ         $0x02, R9
+	SHLQ         $0x02, R9
+	MOVQ         24(DX), BX
+	ADDQ         R9, BX
+	LEAQ         (R8)(SI*1), R10
+	MOVQ         16(DX), R9
+	MOVQ         32(DX), SI
+	VMOVUPS      (DI), Y0
+	VMOVUPS      32(DI), Y1
+	VMOVUPS      64(DI), Y2
+	VMOVUPS      96(DI), Y3
+	VMOVUPS      128(DI), Y4
+	VMOVUPS      160(DI), Y5
+	VMOVUPS      192(DI), Y6
+	VMOVUPS      224(DI), Y7
+	VMOVUPS      256(DI), Y8
+	VMOVUPS      288(DI), Y9
+	VMOVUPS      320(DI), Y10
+	VMOVUPS      352(DI), Y11
+	VBROADCASTSS (R9), Y14
+	ADDQ         $0x04, R9
 	VMULPS       Y14, Y0, Y0
-	MOVL         (R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y0, (AX)(R10*1)
+	MOVL         (BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y0, (R10)(R11*1)
 	VMULPS       Y14, Y1, Y1
-	MOVL         4(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y1, (AX)(R10*1)
-	DECQ         R11
-	JE           stored
-	VBROADCASTSS (BX), Y14
-	ADDQ         $0x04, BX
+	MOVL         4(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y1, (R10)(R11*1)
+	DECQ         SI
+	JE           storenext
+	VBROADCASTSS (R9), Y14
+	ADDQ         $0x04, R9
 	VMULPS       Y14, Y2, Y2
-	MOVL         16(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y2, (AX)(R10*1)
+	MOVL         16(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y2, (R10)(R11*1)
 	VMULPS       Y14, Y3, Y3
-	MOVL         20(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y3, (AX)(R10*1)
-	DECQ         R11
-	JE           stored
-	VBROADCASTSS (BX), Y14
-	ADDQ         $0x04, BX
+	MOVL         20(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y3, (R10)(R11*1)
+	DECQ         SI
+	JE           storenext
+	VBROADCASTSS (R9), Y14
+	ADDQ         $0x04, R9
 	VMULPS       Y14, Y4, Y4
-	MOVL         32(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y4, (AX)(R10*1)
+	MOVL         32(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y4, (R10)(R11*1)
 	VMULPS       Y14, Y5, Y5
-	MOVL         36(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y5, (AX)(R10*1)
-	DECQ         R11
-	JE           stored
-	VBROADCASTSS (BX), Y14
-	ADDQ         $0x04, BX
+	MOVL         36(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y5, (R10)(R11*1)
+	DECQ         SI
+	JE           storenext
+	VBROADCASTSS (R9), Y14
+	ADDQ         $0x04, R9
 	VMULPS       Y14, Y6, Y6
-	MOVL         48(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y6, (AX)(R10*1)
+	MOVL         48(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y6, (R10)(R11*1)
 	VMULPS       Y14, Y7, Y7
-	MOVL         52(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y7, (AX)(R10*1)
-	DECQ         R11
-	JE           stored
-	VBROADCASTSS (BX), Y14
-	ADDQ         $0x04, BX
+	MOVL         52(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y7, (R10)(R11*1)
+	DECQ         SI
+	JE           storenext
+	VBROADCASTSS (R9), Y14
+	ADDQ         $0x04, R9
 	VMULPS       Y14, Y8, Y8
-	MOVL         64(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y8, (AX)(R10*1)
+	MOVL         64(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y8, (R10)(R11*1)
 	VMULPS       Y14, Y9, Y9
-	MOVL         68(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y9, (AX)(R10*1)
-	DECQ         R11
-	JE           stored
-	VBROADCASTSS (BX), Y14
-	ADDQ         $0x04, BX
+	MOVL         68(BX), R11
+	SHLQ         $0x06, R11
+	VMOVUPS      Y9, (R10)(R11*1)
+	DECQ         SI
+	JE           storenext
+	VBROADCASTSS (R9), Y14
+	ADDQ         $0x04, R9
 	VMULPS       Y14, Y10, Y10
-	MOVL         80(R9)(R8*1), R10
-	SHLQ         $0x06, R10
-	VMOVUPS      Y10, (AX)(R10*1)
+	MOVL         80(BX), SI
+	SHLQ         $0x06, SI
+	VMOVUPS      Y10, (R10)(SI*1)
 	VMULPS       Y14, Y11, Y11
-	MOVL         84(R9)(R8*1), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Y11, (AX)(R9*1)
+	MOVL         84(BX), BX
+	SHLQ         $0x06, BX
+	VMOVUPS      Y11, (R10)(BX*1)
 
-stored:
-	DECQ DI
+storenext:
+	ADDQ $0x00000180, DI
+	ADDQ $0x01, 88(DX)
+	CMPQ 88(DX), $0x04
+	JNE  storequarter
+	MOVQ outNext+80(FP), BX
+	ADDQ BX, R8
+	DECQ 80(DX)
+	JNE  storeimage
+	MOVQ R9, 16(DX)
+	DECQ 40(DX)
 	JNE  group
 
 done:
