@@ -99,8 +99,9 @@ func depthwiseOrbitsAVX2(f *x86.File) {
 	fn.JE(operand.LabelRef("done"))
 	fn.MOVQ(groups, groupsSlot)
 	own := fn.GP64() // the sums of a quarter
-	// quarters writes body for every quarter of every image: half of the channels, lane bytes on, of two copies, half bytes on among the numbers of four.
-	quarters := func(label string, image, body func(), each func(lane, half reg.GPVirtual)) {
+	// quarters writes begin and body as a loop over the quarters of every image, and image for the end of each. A quarter is half of the channels, lane bytes on in a line,
+	// of two copies, half bytes on among the numbers of four. Before the end of a quarter stands the label "next".
+	quarters := func(label string, image, body func(), begin func(lane, half reg.GPVirtual)) {
 		n := fn.GP64()
 		fn.MOVQ(imagesSlot, n)
 		fn.MOVQ(n, imageSlot)
@@ -115,7 +116,7 @@ func depthwiseOrbitsAVX2(f *x86.File) {
 		fn.SHLQ(operand.U8(5), lane)
 		fn.ANDQ(operand.U8(2), half)
 		fn.SHLQ(operand.U8(2), half)
-		each(lane, half)
+		begin(lane, half)
 		body()
 		fn.Label(label + "next")
 		fn.ADDQ(operand.U32(orbitRows*fourBytes), own)

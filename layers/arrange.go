@@ -301,7 +301,7 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 		return a.transformBytes(channels, images)
 	}
 	if !a.Flat() {
-		rows, weights = a.tall*(images+1), (2*a.most+a.tall*min(orbitImages, images))*a.width(channels)
+		rows, weights = a.tall*(images+1), (2*a.most+a.tall*min(simd.OrbitImages(), images))*a.width(channels)
 		if a.width(channels) < channels && images > 1 {
 			sums = min(slicedImages, images) * a.Rows * channels / workers()
 		}

@@ -77,9 +77,9 @@ func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int,
 		}
 		orbits := v.orbits != nil && n == simd.OrbitChannels
 		if orbits {
-			images = min(orbitImages, at.images-b)
+			images = min(simd.OrbitImages(), at.images-b)
 		}
-		part := roomy(&v.w.part, images*rows*n, min(orbitImages, at.images)*v.tall*n)
+		part := roomy(&v.w.part, images*rows*n, min(simd.OrbitImages(), at.images)*v.tall*n)
 		switch {
 		case orbits:
 			simd.DepthwiseOrbitsBatchF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits, at.f, images)
@@ -93,9 +93,6 @@ func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int,
 		}
 	}
 }
-
-// orbitImages is how many images are computed at a time where rows come in fours, and take their weights from the first-level cache.
-const orbitImages = 8
 
 // roundFeatures rounds the features of some images for tiles that have weights in bfloat16 in pairs.
 func (s *pass[T]) roundFeatures(first, images, workers int) {

@@ -140,6 +140,9 @@ func DepthwiseOrbitsBatchF32(out, f, w []float32, p *DepthwiseOrbits, fstride, i
 	p.images(out, f, w, fstride, images)
 }
 
+// OrbitImages is how many images DepthwiseOrbitsBatchF32 best takes in a call at the current level: 1 where several gain nothing over one by one.
+func OrbitImages() int { return orbitBatch() }
+
 // images computes that many images, whose f begin fstride numbers after each other.
 func (p *DepthwiseOrbits) images(out, f, w []float32, fstride, images int) {
 	if p.groups > 0 {

@@ -7,10 +7,17 @@ import "github.com/equivcnp/equivcnp/internal/schedule"
 // orbitImages is how many images the kernel for AVX2 computes at a time: their sums stay in the first-level cache.
 const orbitImages = 8
 
+func orbitBatch() int {
+	if level == AVX2 {
+		return orbitImages
+	}
+	return 1
+}
+
 // orbitSums is how many numbers it needs beside its registers.
 const orbitSums = 32 + orbitImages*schedule.OrbitRows*schedule.OrbitCopies*OrbitChannels
 
-// orbitRun is how many steps it takes at a time, for all images: their lines, of points ten for each full step, stay in the first-level cache.
+// orbitRun is how many steps it takes at a time, for all images: the lines of their points and weights, ten for a step that all fours have, stay in the first-level cache.
 const orbitRun = 32
 
 // orbitMasks tells the kernel for AVX2 of each mask where the sums of its fours lie among those of six, in bytes, and in the last place how many there are.

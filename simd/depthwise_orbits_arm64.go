@@ -14,3 +14,5 @@ func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits, fstride, images in
 		}
 	})
 }
+
+func orbitBatch() int { return 1 }

@@ -8,3 +8,5 @@ func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits, fstride, images in
 
 // race has nothing to announce: the race detector sees what Go does.
 func (p *DepthwiseOrbits) race(out, f, w []float32) {}
+
+func orbitBatch() int { return 1 }
