@@ -38,6 +38,8 @@ var families = []family{
 	{"depthwisePose%dF32", "images"},
 	{"depthwiseBatch%dF32", "images"},
 	{"depthwiseBatchFour%dF32", "images"},
+	{"bicubic%dF32", "channels"},
+	{"bicubicGrad%dF32", "channels"},
 	{"pointConv%dx%dF32", "channels, vecs"},
 	{"pointConvGradF%dF32", "channels"},
 	{"pointConvGradW%dF32", "vecs"},

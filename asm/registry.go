@@ -25,6 +25,7 @@ var registry = []generator{
 	{"zdepthwisebatch", depthwiseBatchAMD64},
 	{"zdepthwiseorbits", depthwiseOrbitsAMD64},
 	{"zdepthwisedots", depthwiseDotsAMD64},
+	{"zbicubic", bicubicAMD64},
 	{"zgemmdots", gemmDotsAMD64},
 	{"zbf16", bf16AMD64},
 	{"ztiles", tilesAMD64},
