@@ -48,9 +48,11 @@ type Arrangement[T Float] struct {
 // tile is rows lo to hi of an order, whose weights are computed together, and the poses that they need.
 type tile[T Float] struct {
 	lo, hi int
-	poses  []int32             // by first use
-	table  []T                 // the coordinates of those poses, [poses, e]
-	rows   *simd.DepthwiseRows // for depthwise convolutions in float32
+	poses  []int32 // by first use
+	table  []T     // the coordinates of those poses, [poses, e]
+	// Where those poses lie between the nodes of each grid, for float32 and training; nil until that is needed.
+	between [len(nodeCells)]*simd.BicubicPlan
+	rows    *simd.DepthwiseRows // for depthwise convolutions in float32
 	// Groups of rows that come in fours, for the same convolutions, as written by package schedule and as planned; nil: none.
 	code   []int32
 	orbits *simd.DepthwiseOrbits

@@ -26,8 +26,8 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 
 // poseSlices computes the convolution weights of a tile's poses slice by slice; a WeightNetTape implements it.
 type poseSlices[T Float] interface {
-	hidden(tile *tile[T]) []T     // what the slices of its poses are computed from, from rent
-	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; slices have tileWidth channels
+	hidden(tile *tile[T]) []T                    // what the slices of its poses are computed from, from rent; nil: nothing
+	slice(dst, hidden []T, tile *tile[T], k int) // sets dst [poses, width] to slice k; slices have tileWidth channels
 }
 
 // convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t holds the
@@ -47,7 +47,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 		hidden, weights, room := w.hidden(tile), rent[T](len(tile.poses)*width), rent[T](len(tile.poses))
 		factors := factorsOf(&room, window, tile.poses, 0)
 		if t.batch == nil {
-			w.slice(weights, hidden, 0)
+			w.slice(weights, hidden, tile, 0)
 			scaleRows(weights, factors, c)
 			convolveTile(t, k, dst, src, weights, batch, c)
 		} else {
@@ -55,7 +55,7 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 			for lo := 0; lo < c; lo += width {
 				n := min(width, c-lo)
 				part := weights[:len(tile.poses)*n]
-				w.slice(part, hidden, lo/width)
+				w.slice(part, hidden, tile, lo/width)
 				scaleRows(part, factors, n)
 				simd.DepthwiseBatchF32(out, x, any(part).([]float32), t.batch[k], batch, lo, lo+n, c)
 			}

@@ -112,7 +112,7 @@ func (s *tableSource[T]) hidden(tile *tile[T]) []T {
 	return x
 }
 
-func (s *tableSource[T]) slice(dst, hidden []T, k int) {
+func (s *tableSource[T]) slice(dst, hidden []T, _ *tile[T], k int) {
 	lo := k * tileWidth[T](s.c)
 	n := min(tileWidth[T](s.c), s.c-lo)
 	for i := range len(dst) / n {

@@ -18,6 +18,7 @@ type tiling[T Float] struct {
 	old          []int32 // the numbers of the poses in the neighbourhood's table; nil: the same
 	query, point rowTiles[T]
 	poses        *simd.DepthwisePosePlan // float32 only: the pairs by pose
+	grids        nodeGrids
 }
 
 // rowTiles holds the tiles of one side: of the queries, or of the points.

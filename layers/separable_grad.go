@@ -29,7 +29,7 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	t.win = p.inTableOrder(p.windowed(&l.radius, g))
 	table, count := p.poseTable()
 	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, p.tiled())
-	t.net.window = t.win.poses()
+	t.net.between, t.net.window = p.betweenNodes(l.WeightNet), t.win.poses()
 	t.packed = p.convolve(dst, f, t.net, t.win, batch, c)
 	t.net.Release()
 	if mode == Train {

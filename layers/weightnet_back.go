@@ -34,6 +34,10 @@ func (n allRows[T]) produce([]T, int)        {}
 // backwardFrom is Backward with a gradient that is computed part by part, and without a gradient to the poses.
 func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	from = t.behindWindow(from)
+	if t.between != nil {
+		t.between.backwardFrom(from, g)
+		return
+	}
 	if !t.keeps[1] {
 		t.backwardAtOnce(from, g)
 		return

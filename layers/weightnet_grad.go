@@ -41,7 +41,8 @@ type WeightNetTape[T Float] struct {
 	keeps  [3]bool            // for each map, whether its results are kept
 	packed [3]*simd.Packed[T] // the second and third map
 
-	*slicedNet[T] // computes weights tile by tile and slice by slice; nil if they are not used in that way
+	sliced  *slicedNet[T]   // computes weights tile by tile and slice by slice; nil if they are not used in that way
+	between *nodeWeights[T] // computes them from those at the nodes of a grid; nil: the network does
 
 	kept      int64 // the bytes that count as kept
 	forgotten runtime.Cleanup
@@ -77,7 +78,7 @@ func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int
 		}
 	}, count, mode)
 	if byTiles {
-		t.slicedNet = t.sliced()
+		t.sliced = t.newSliced()
 	}
 	return t
 }
@@ -209,8 +210,8 @@ type slicedNet[T Float] struct {
 	last          []simd.Dense[T] // slice by slice
 }
 
-// sliced returns the network of the pass.
-func (t *WeightNetTape[T]) sliced() *slicedNet[T] {
+// newSliced returns the network of the pass.
+func (t *WeightNetTape[T]) newSliced() *slicedNet[T] {
 	weight, bias := t.foldLayer(1)
 	l := t.net.Linear[1]
 	n := &slicedNet[T]{first: simd.Dense[T]{B: t.first.packed, Bias: t.first.bias},
@@ -244,17 +245,25 @@ func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
 	return weight, bias
 }
 
-// hidden returns the input of the last layer for the poses of a tile, from rent.
-func (n *slicedNet[T]) hidden(tile *tile[T]) []T {
+// hidden returns the input of the last layer for the poses of a tile, from rent; nil if weights are interpolated.
+func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
+	if t.between != nil {
+		return nil
+	}
+	n := t.sliced
 	out, between := rent[T](len(tile.poses)*n.second.B.N), rent[T](poseBlock*n.second.B.K)
 	throughLayers(out, tile.table, &n.first, &n.second, between)
 	giveBack(between)
 	return out
 }
 
-// slice sets dst [poses, width] to slice k of the weights of the poses that hidden belongs to; slices have tileWidth channels.
-func (n *slicedNet[T]) slice(dst, hidden []T, k int) {
-	layer := &n.last[k]
+// slice sets dst [poses, width] to slice k of the weights of a tile's poses, hidden the result for it; slices have tileWidth channels.
+func (t *WeightNetTape[T]) slice(dst, hidden []T, tile *tile[T], k int) {
+	if t.between != nil {
+		t.between.slice(dst, tile, k)
+		return
+	}
+	layer := &t.sliced.last[k]
 	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N)
 }
 
@@ -281,6 +290,9 @@ func (t *WeightNetTape[T]) Release() {
 func (t *WeightNetTape[T]) drop() {
 	giveBack(t.linear[:]...)
 	giveBack(t.weights)
+	if t.between != nil {
+		t.between.tape.drop()
+	}
 	t.forgotten.Stop()
 	kept.Add(-t.kept)
 	t.linear, t.weights, t.kept = [3][]T{}, nil, 0
