@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -20,8 +19,11 @@ func bicubicAMD64(f *x86.File) {
 }
 
 // bicubicDoc describes the spots that both kernels go through.
-const bicubicDoc = "A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its " +
-	"columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of %s step bytes."
+const bicubicDoc = "A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. " +
+	"Nodes begin stride bytes after each other, rows of the grid line bytes, rows of %s step bytes."
+
+// bicubicEntry is how many numbers of four bytes a spot takes.
+const bicubicEntry = 10
 
 // bicubic writes the interpolation between four by four nodes of a grid.
 //
@@ -112,11 +114,10 @@ type bicubicSpot struct {
 	nodes, spots, n, stride, triple, line reg.GPVirtual
 	at                                    reg.GPVirtual    // the first node of a row of the grid
 	cv                                    []reg.VecVirtual // the factors along a row
-	room                                  operand.Mem      // cu, cv
 }
 
 func newBicubicSpot(fn *x86.Func, channels int) *bicubicSpot {
-	b := &bicubicSpot{Func: fn, vecs: 4 * channels / fn.Level.Bytes(), room: fn.AllocLocal(32), triple: fn.GP64()}
+	b := &bicubicSpot{Func: fn, vecs: 4 * channels / fn.Level.Bytes(), triple: fn.GP64()}
 	b.nodes, b.spots, b.n, b.stride, b.line = fn.Arg("nodes"), fn.Arg("spots"), fn.Arg("n"), fn.Arg("stride"), fn.Arg("line")
 	fn.LEAQ(operand.Mem{Base: b.stride, Index: b.stride, Scale: 2}, b.triple)
 	for range 4 {
@@ -125,43 +126,18 @@ func newBicubicSpot(fn *x86.Func, channels int) *bicubicSpot {
 	return b
 }
 
-// bicubicFactors are the coefficients, from the highest power down, of Lagrange's four polynomials for nodes at -1, 0, 1 and 2.
-var bicubicFactors = [4][4]float32{
-	{-1. / 6, 0.5, -0.5, 1. / 6},
-	{0.5, -1, 0.5, 0},
-	{-1. / 3, -0.5, 1, -1. / 6},
-	{0, 1, 0, 0},
-}
-
 // begin finds the nodes and factors of a spot.
 func (b *bicubicSpot) begin() {
 	b.at = rowAddress(b.Func, operand.Mem{Base: b.spots}, b.nodes, b.stride)
-	var powers [4]operand.Mem
-	for p, row := range bicubicFactors {
-		bits := make([]uint64, len(row))
-		for k, v := range row {
-			bits[k] = uint64(math.Float32bits(v))
-		}
-		powers[p] = b.Data(fmt.Sprintf("bicubicPower%d", 3-p), bits...)
-	}
-	for k := range 2 {
-		u, c := b.XMM(), b.XMM()
-		b.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 4*k}, u)
-		b.VMOVUPS(powers[0], c)
-		for _, p := range powers[1:] {
-			b.VFMADD213PS(p, u, c)
-		}
-		b.VMOVUPS(c, b.room.Offset(16*k))
-	}
 	for c, to := range b.cv {
-		b.VBROADCASTSS(b.room.Offset(16+4*c), to)
+		b.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 16 + 4*c}, to)
 	}
 }
 
 // factor returns the factor of row a.
 func (b *bicubicSpot) factor(a int) reg.VecVirtual {
 	cu := b.Vec()
-	b.VBROADCASTSS(b.room.Offset(4*a), cu)
+	b.VBROADCASTSS(operand.Mem{Base: b.spots, Disp: 8 + 4*a}, cu)
 	return cu
 }
 
@@ -185,7 +161,7 @@ func (b *bicubicSpot) nextRow(a int) {
 }
 
 func (b *bicubicSpot) end() {
-	b.ADDQ(operand.U8(16), b.spots)
+	b.ADDQ(operand.U8(4*bicubicEntry), b.spots)
 	b.DECQ(b.n)
 	b.JNE(operand.LabelRef("spot"))
 	b.End()

@@ -133,8 +133,11 @@ type PlanInfo struct {
 	// File is where the plan was read from or written to, empty if neither. FileErr is why it could not be written.
 	File    string
 	FileErr error
-	// Multiply-adds of one image, and of the WeightNets of one call (0 where all weights are kept).
+	// Multiply-adds of one image, and of computing the weights of one call (0 where all are kept).
 	ImageOps, CallOps float64
+	// Interpolated says that a layer's weights come from its WeightNet at the nodes of a grid, with an error like that of float32: under groups whose poses have two
+	// coordinates, where there are many poses.
+	Interpolated bool
 }
 
 // Info describes the plan.
@@ -341,10 +344,11 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	left := max(opt.Memory-p.info.Bytes-int64(p.info.Concurrency)*p.info.CallBytes, 0)
 	half := p.half
 	// planned counts what a layer keeps.
-	planned := func(a *layers.Arrangement[T], kept layers.Kept, net *layers.WeightNet[T]) {
+	planned := func(a *layers.Arrangement[T], kept layers.Kept) {
 		p.info.WeightBytes += kept.Bytes
 		p.info.Rounded = p.info.Rounded.Or(kept.Rounded)
-		p.info.CallOps += float64(kept.Evaluations) * net.MulAdds()
+		p.info.CallOps += kept.MulAdds
+		p.info.Interpolated = p.info.Interpolated || kept.Interpolated
 		if kept.Evaluations == 0 {
 			p.info.Stored++
 		} else {
@@ -357,7 +361,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	keep := storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half, stop)
 	keep.File = file
 	p.embedding = m.psi.PlanEmbedding(embed, keep, 2, m.first)
-	planned(embed, p.embedding.Kept(), m.psi.WeightNet)
+	planned(embed, p.embedding.Kept())
 	rows := float64(p.rows)
 	p.info.ImageOps = float64(embed.Pairs()*2*m.psi.Linear.In) + rows*float64(2*m.psi.Linear.In*width)
 	all := int64(0)
@@ -398,7 +402,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	for i, r := range radii {
 		a := arranged[r]
 		if p.blocks == nil {
-			planned(a, made[i].Kept(), m.blocks[i/2].Conv[i%2].Depthwise.WeightNet)
+			planned(a, made[i].Kept())
 			p.conv = append(p.conv, made[i])
 		}
 		p.layout = a

@@ -27,7 +27,7 @@ var ErrPlanFile = frozen.ErrFile
 
 // planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged, changes; TestPlanFileVersion
 // notices most of that.
-const planVersion = 4
+const planVersion = 5
 
 // SavePlan makes a plan, as [ImageEquivCNP.Plan] does, and writes it to a file for [ImageEquivCNP.LoadPlan]: neighbourhoods, and the weights that it
 // stores. The file is for this version of the program, and machines of this architecture and level (simd.CurrentLevel).

@@ -40,6 +40,7 @@ type Arrangement[T Float] struct {
 	tall  int    // and of rows
 	same  []bool // for depthwise convolutions in float32: rows that list the poses of the row before, in the same order
 	slice int    // how many channels of features are stored side by side
+	grids nodeGrids
 
 	window *windowed[T] // nil: WindowBox; rows are the arrangement's, poses the neighbourhood's
 	file   *frozen.File // that arrays are part of, if they were read; it must stay reachable
@@ -47,11 +48,10 @@ type Arrangement[T Float] struct {
 
 // tile is rows lo to hi of an order, whose weights are computed together, and the poses that they need.
 type tile[T Float] struct {
-	lo, hi int
-	poses  []int32 // by first use
-	table  []T     // the coordinates of those poses, [poses, e]
-	// Where those poses lie between the nodes of each grid, for float32 and training; nil until that is needed.
-	between [len(nodeCells)]*simd.BicubicPlan
+	lo, hi  int
+	poses   []int32             // by first use
+	table   []T                 // the coordinates of those poses, [poses, e]
+	between *nodePlaces         // of those poses, for float32
 	rows    *simd.DepthwiseRows // for depthwise convolutions in float32
 	// Groups of rows that come in fours, for the same convolutions, as written by package schedule and as planned; nil: none.
 	code   []int32
@@ -64,7 +64,7 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() boo
 	tiles := make([]tile[T], len(s.Tiles))
 	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
-		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim)}
+		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim), between: &nodePlaces{}}
 		for _, q := range t.poses {
 			for _, v := range poses[int(q)*dim : (int(q)+1)*dim] {
 				t.table = append(t.table, T(v))

@@ -114,6 +114,9 @@ func (a *Arrangement[T]) freezeTiles(f *frozen.File) {
 	}
 	for i := range a.tiles {
 		t := &a.tiles[i]
+		if f.Reading() {
+			t.between = &nodePlaces{}
+		}
 		f.Int(&t.lo)
 		f.Int(&t.hi)
 		frozen.Array(f, &t.poses)
@@ -327,7 +330,7 @@ func (p *poseWeights[T]) compare(f *frozen.File, a *Arrangement[T]) {
 		if start < 0 || n == 0 {
 			continue
 		}
-		one := tile[T]{poses: a.tiles[i].poses[:1], table: a.tiles[i].table[:a.dim]}
+		one := tile[T]{poses: a.tiles[i].poses[:1], table: a.tiles[i].table[:a.dim], between: &nodePlaces{}}
 		p.evaluate(want, &one, &w)
 		at := 0
 		for k := range p.slices {

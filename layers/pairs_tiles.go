@@ -19,6 +19,7 @@ type tiling[T Float] struct {
 	query, point rowTiles[T]
 	poses        *simd.DepthwisePosePlan // float32 only: the pairs by pose
 	grids        nodeGrids
+	places       []nodePlaces // of the parts of poses
 }
 
 // rowTiles holds the tiles of one side: of the queries, or of the points.
@@ -64,6 +65,7 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 				t.point = newRowTiles(back, p.order(back), t.table, p.PoseDim, false)
 			case sizeof[T]() == 4:
 				t.poses = simd.NewDepthwisePosePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
+				t.places = make([]nodePlaces, t.poses.Parts())
 			}
 		})
 		p.tiling = t

@@ -44,9 +44,12 @@ func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 
 // Kept says what a planned layer stores.
 type Kept struct {
-	Bytes       int64 // of stored weights
-	Evaluations int   // poses for which the WeightNet is evaluated in every call
-	Rounded     Rounded
+	Bytes       int64   // of stored weights
+	Evaluations int     // poses whose weights are computed in every call
+	MulAdds     float64 // that this takes, without activations: of the WeightNet, or of interpolation where Interpolated
+	// Interpolated says that weights come from the WeightNet at the nodes of a grid: under groups whose poses have two coordinates, where there are many poses.
+	Interpolated bool
+	Rounded      Rounded
 }
 
 // Rounded says what a layer multiplies in bfloat16.
@@ -63,11 +66,13 @@ func (r Rounded) Or(other Rounded) Rounded {
 
 // poseWeights holds the convolution weights of an arrangement, or the network that computes them.
 type poseWeights[T Float] struct {
-	net    *folded[T]
-	most   int             // poses that a tile needs
-	tall   int             // and rows
-	window []T             // multiplies every pose's weights; nil: nothing does
-	slices []simd.Dense[T] // the last layer, slice by slice
+	net     *folded[T]
+	most    int             // poses that a tile needs
+	tall    int             // and rows
+	window  []T             // multiplies every pose's weights; nil: nothing does
+	slices  []simd.Dense[T] // the last layer, slice by slice
+	mulAdds float64         // of the network, for a pose
+	nodes   *nodeTable      // what weights that are not stored are interpolated from, and those that are were; nil: the network computes them
 	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
 	// need is stored for each. A flat arrangement is a single tile. starts has the place of each tile, or -1 if it is not stored.
 	table  []T
@@ -80,10 +85,11 @@ type poseWeights[T Float] struct {
 // newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision. depthwise says that a channel has a weight of
 // its own, as separable convolutions have.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, depthwise bool, s Storage) poseWeights[T] {
-	p := poseWeights[T]{net: w.fold(), most: a.most, tall: a.tall, window: a.window.poses(),
+	p := poseWeights[T]{net: w.fold(), mulAdds: w.MulAdds(), most: a.most, tall: a.tall, window: a.window.poses(),
 		dots: depthwise && simd.HaveDots() && width == simd.OrbitChannels && w.Out() > width && w.Out()%width == 0}
 	if !a.Flat() {
 		p.slices = p.net.columns(width)
+		p.nodes = a.betweenNodes(p.net, width)
 	}
 	if s.File != nil {
 		if p.freeze(s.File, a); s.File.Err() != nil {
@@ -171,8 +177,9 @@ type tileWeights[T Float] struct {
 	half   []simd.BF16
 	pairs  *simd.DepthwiseDots // in whose order half is; slices then remain as they are, and part is the current one
 	part   []simd.BF16
-	// If there are none stored: [poses, hidden], the input of the network's last layer, and what multiplies every pose's weights at the end.
+	// If there are none stored: [poses, hidden], the input of the network's last layer, or where the poses lie between nodes; and what multiplies every pose's weights at the end.
 	hidden, factors []T
+	between         *simd.BicubicPlan
 	w               *workspace[T]
 }
 
@@ -183,7 +190,7 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 	n := v.poses * p.net.out()
 	switch start := p.starts[i]; {
 	case start < 0:
-		v.hidden, v.factors = p.hidden(t, w), p.factors(t, w)
+		v.hidden, v.between, v.factors = p.hidden(t, w), p.between(t), p.factors(t, w)
 	case p.half != nil:
 		v.half, v.pairs = p.half[start:][:n], p.dotsOf(t)
 	default:
@@ -199,6 +206,9 @@ func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
 		if start < 0 {
 			k.Evaluations += len(a.tiles[i].poses)
 		}
+	}
+	if k.MulAdds = float64(k.Evaluations) * p.mulAdds; p.nodes != nil {
+		k.Interpolated, k.MulAdds = true, float64(k.Evaluations)*nodeMulAdds*float64(p.net.out())
 	}
 	return k
 }
@@ -221,19 +231,35 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 	if v.half != nil {
 		simd.F32FromBF16(any(dst).([]float32), v.half[from:to])
 	} else {
-		simd.DenseSwish(dst, v.hidden, &v.slices[k], v.poses)
-		scaleRows(dst, v.factors, width)
+		v.compute(dst, v.hidden, v.between, v.factors, k, v.poses)
 	}
 	return dst
 }
 
+// compute sets dst [poses, width] to slice k of the weights of that many poses, given the network's hidden channels or where they lie between nodes.
+func (p *poseWeights[T]) compute(dst, hidden []T, between *simd.BicubicPlan, factors []T, k, poses int) {
+	if between != nil {
+		p.nodes.slice(f32(dst), between, k)
+	} else {
+		simd.DenseSwish(dst, hidden, &p.slices[k], poses)
+	}
+	scaleRows(dst, factors, p.slices[k].B.N)
+}
+
+// between returns where a tile's poses lie between the nodes, nil if weights are not interpolated.
+func (p *poseWeights[T]) between(t *tile[T]) *simd.BicubicPlan {
+	if p.nodes == nil {
+		return nil
+	}
+	return placesOf(p.nodes, t)
+}
+
 // evaluate sets dst [slices, poses, width] to the weights of a tile.
 func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
-	hidden, factors, at, n := p.hidden(t, w), p.factors(t, w), 0, len(t.poses)
+	hidden, between, factors, at, n := p.hidden(t, w), p.between(t), p.factors(t, w), 0, len(t.poses)
 	for k := range p.slices {
 		size := n * p.slices[k].B.N
-		simd.DenseSwish(dst[at:at+size], hidden, &p.slices[k], n)
-		scaleRows(dst[at:at+size], factors, p.slices[k].B.N)
+		p.compute(dst[at:at+size], hidden, between, factors, k, n)
 		at += size
 	}
 }
@@ -243,8 +269,11 @@ func (p *poseWeights[T]) factors(t *tile[T], w *workspace[T]) []T {
 	return factorsOf(&w.factors, p.window, t.poses, p.most)
 }
 
-// hidden returns the result of the network's first two layers for a tile's poses, [poses, hidden].
+// hidden returns the result of the network's first two layers for a tile's poses, [poses, hidden]; nil if weights are interpolated.
 func (p *poseWeights[T]) hidden(t *tile[T], w *workspace[T]) []T {
+	if p.nodes != nil {
+		return nil
+	}
 	n := p.net.net[1].B.N
 	out := roomy(&w.hidden, len(t.poses)*n, p.most*n)
 	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N))
@@ -461,7 +490,7 @@ func (s *pass[T]) flat(worker, i, _ int) {
 
 // tile computes a tile of the pass's images, unless its turn is another.
 func (s *pass[T]) tile(worker, i, _ int) {
-	if s.stop() || s.split && s.sliced != s.weights.isStored(i) {
+	if s.stop() || s.split && s.sliced != s.weights.isSliced(i) {
 		return
 	}
 	t, w := &s.a.tiles[i], &s.ws.workers[worker]

@@ -11,14 +11,14 @@ import (
 const slicedImages = 8
 
 // A separable convolution over tiles reads a slice of the features of every image for each tile. Tile by tile, with all slices of a tile before the next,
-// these come from the third-level cache each time. Where weights are stored, all tiles of a slice therefore go before the next slice: a slice of an image's
-// features then stays in the second-level cache. The sums of all rows wait in memory for the dense map. Tiles whose weights are computed in the call go by
+// these come from the third-level cache each time. Where weights are stored or interpolated, all tiles of a slice therefore go before the next slice: a slice of an image's
+// features then stays in the second-level cache. The sums of all rows wait in memory for the dense map. Tiles whose weights the network computes in the call go by
 // themselves and have all their slices at once, because the network's hidden layers serve them all. No bits depend on any of this.
 
 // tiles computes all tiles of the pass.
 func (s *pass[T]) tiles(workers int) {
 	a, layer := s.a, (*PlannedSeparable[T])(nil)
-	if l, ok := s.layer.(*PlannedSeparable[T]); ok && s.batch > 1 && a.width(l.dense.in) < l.dense.in && s.weights.anyStored() {
+	if l, ok := s.layer.(*PlannedSeparable[T]); ok && s.batch > 1 && a.width(l.dense.in) < l.dense.in && s.weights.anySliced() {
 		layer = l
 	}
 	if layer == nil {
@@ -27,7 +27,7 @@ func (s *pass[T]) tiles(workers int) {
 		return
 	}
 	s.split = true
-	if !s.weights.allStored() {
+	if !s.weights.allSliced() {
 		parallel.ForWorkers(len(a.tiles), 1, workers, s.runTile)
 	}
 	in := layer.dense.in
@@ -44,7 +44,7 @@ func (s *pass[T]) tiles(workers int) {
 // slice computes the sums of one slice of a stored tile, of the pass's images.
 func (s *pass[T]) slice(worker, unit, _ int) {
 	a, i := s.a, unit%len(s.a.tiles)
-	if s.stop() || !s.weights.isStored(i) {
+	if s.stop() || !s.weights.isSliced(i) {
 		return
 	}
 	t, w, c := &a.tiles[i], &s.ws.workers[worker], len(s.f)/(s.batch*a.Rows)
@@ -111,13 +111,13 @@ func (s *pass[T]) roundFeatures(first, images, workers int) {
 // roundGrain is how many numbers a goroutine rounds at a time.
 const roundGrain = 1 << 15
 
-// isStored reports whether the weights of tile i are, anyStored whether those of one are, allStored whether all are.
-func (p *poseWeights[T]) isStored(i int) bool { return p.starts[i] >= 0 }
-func (p *poseWeights[T]) anyStored() bool     { return len(p.table)+len(p.half) > 0 }
+// isSliced reports whether the weights of tile i come slice by slice, anySliced whether those of one do, allSliced whether all do.
+func (p *poseWeights[T]) isSliced(i int) bool { return p.starts[i] >= 0 || p.nodes != nil }
+func (p *poseWeights[T]) anySliced() bool     { return len(p.table)+len(p.half) > 0 || p.nodes != nil }
 
-func (p *poseWeights[T]) allStored() bool {
+func (p *poseWeights[T]) allSliced() bool {
 	for i := range p.starts {
-		if !p.isStored(i) {
+		if !p.isSliced(i) {
 			return false
 		}
 	}

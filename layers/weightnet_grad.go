@@ -260,7 +260,7 @@ func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
 // slice sets dst [poses, width] to slice k of the weights of a tile's poses, hidden the result for it; slices have tileWidth channels.
 func (t *WeightNetTape[T]) slice(dst, hidden []T, tile *tile[T], k int) {
 	if t.between != nil {
-		t.between.slice(dst, tile, k)
+		t.between.slice(f32(dst), placesOf(t.between.nodeTable, tile), k)
 		return
 	}
 	layer := &t.sliced.last[k]

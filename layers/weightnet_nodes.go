@@ -3,6 +3,7 @@ package layers
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
@@ -17,7 +18,11 @@ import (
 const (
 	// nodeTolerance is the largest error of interpolated weights, relative to the greatest weight, at nodeSample poses. Rounding in the network leaves 3e-7 to 5e-7 in the shipped models.
 	nodeTolerance = 2e-6
-	nodeSample    = 512
+	nodeSample    = 256
+	// nodeHope is how much less than its power of the step says the error may become on a finer grid.
+	nodeHope = 4
+	// nodeMulAdds is how many multiply-adds an interpolated weight takes: 16 along the rows of nodes, and 4 across.
+	nodeMulAdds = 20
 	// nodePoses is how many poses a node must stand for.
 	nodePoses = 8
 	// nodeChunks bounds the sums of the gradient that wait beside each other, each with a row for every node.
@@ -38,16 +43,16 @@ type poseGrid struct {
 // nodes is the number of nodes.
 func (g *poseGrid) nodes() int { return g.rows * g.cols }
 
-// newPoseGrid returns a grid with so many cells along the longer side of the box around a table of poses [n, 2]. It returns nil if that has no
+// newPoseGrid returns a grid with so many cells along the longer side of the box around the poses of some tables [n, 2]. It returns nil if that has no
 // sides, or one that is no number.
-func newPoseGrid[T Float](table []T, cells int) *poseGrid {
-	if len(table) == 0 {
-		return nil
-	}
-	lo, hi := [2]T{table[0], table[1]}, [2]T{table[0], table[1]}
-	for i := 0; i < len(table); i += 2 {
-		for k, v := range table[i : i+2] {
-			lo[k], hi[k] = min(lo[k], v), max(hi[k], v) // NaN stays NaN
+func newPoseGrid(tables [][]float32, cells int) *poseGrid {
+	inf := float32(math.Inf(1))
+	lo, hi := [2]float32{inf, inf}, [2]float32{-inf, -inf}
+	for _, table := range tables {
+		for i := 0; i < len(table); i += 2 {
+			for k, v := range table[i : i+2] {
+				lo[k], hi[k] = min(lo[k], v), max(hi[k], v) // NaN stays NaN
+			}
 		}
 	}
 	size := [2]float64{float64(hi[0]) - float64(lo[0]), float64(hi[1]) - float64(lo[1])}
@@ -92,107 +97,143 @@ func (g *poseGrid) plan(poses []float32) *simd.BicubicPlan {
 	return simd.NewBicubicPlan(at, g.rows, g.cols)
 }
 
-// nodeGrids are the grids over a tiling's poses, made on demand.
-type nodeGrids struct {
-	level [len(nodeCells)]struct {
-		once sync.Once
-		grid *poseGrid // nil: it has too many nodes
+// nodeGrids are the grids over the poses of a neighbourhood, made on demand.
+type nodeGrids [len(nodeCells)]struct {
+	once sync.Once
+	grid *poseGrid // nil: it has too many nodes
 
-		nodes  []float32         // the poses of the nodes
-		sample []float32         // some poses of the table
-		among  *simd.BicubicPlan // and where they lie
+	nodes  []float32         // the poses of the nodes
+	sample []float32         // some of the poses
+	among  *simd.BicubicPlan // and where they lie
 
-		placeOnce sync.Once
-		parts     []*simd.BicubicPlan // of the parts of the weights' gradient
-	}
 }
 
-// grid returns the grid of a level with the poses of its nodes, or nil if it has too many nodes.
-func (t *tiling[T]) grid(level int) *poseGrid {
-	l := &t.grids.level[level]
+// nodePlaces is where some poses lie between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
+type nodePlaces [len(nodeCells)]atomic.Pointer[simd.BicubicPlan]
+
+// of returns where the poses of a table lie between the nodes of a level.
+func (p *nodePlaces) of(table []float32, grids *nodeGrids, level int) *simd.BicubicPlan {
+	plan := p[level].Load()
+	if plan == nil {
+		plan = grids[level].grid.plan(table)
+		p[level].Store(plan)
+	}
+	return plan
+}
+
+// make determines the grid of a level, given all poses, unless it would have too many nodes.
+func (g *nodeGrids) make(level int, tables [][]float32) {
+	l := &g[level]
 	l.once.Do(func() {
-		table := f32(t.table)
-		g := newPoseGrid(table, nodeCells[level])
-		if g == nil || g.nodes()*nodePoses > len(table)/2 {
+		poses := 0
+		for _, t := range tables {
+			poses += len(t) / 2
+		}
+		grid := newPoseGrid(tables, nodeCells[level])
+		if grid == nil || grid.nodes()*nodePoses > poses {
 			return
 		}
-		l.grid, l.nodes = g, g.table()
-		for i := range nodeSample {
-			q := i * (len(table) / 2) / nodeSample
-			l.sample = append(l.sample, table[2*q:2*q+2]...)
+		l.grid, l.nodes = grid, grid.table()
+		at, next := 0, 0 // the poses before this table, and the next one of the sample
+		for _, t := range tables {
+			for ; next < at+len(t)/2; next = len(l.sample) / 2 * poses / nodeSample {
+				l.sample = append(l.sample, t[2*(next-at):2*(next-at)+2]...)
+			}
+			at += len(t) / 2
 		}
-		l.among = g.plan(l.sample)
+		l.among = grid.plan(l.sample)
 	})
-	return l.grid
 }
 
-// place finds all poses between the nodes of a level: tile by tile, and for the parts of the weights' gradient.
-func (t *tiling[T]) place(level int) (parts []*simd.BicubicPlan) {
-	l := &t.grids.level[level]
-	l.placeOnce.Do(func() {
-		l.parts = make([]*simd.BicubicPlan, t.poses.Parts())
-		sides := [2][]tile[T]{t.query.tiles, t.point.tiles}
-		here, both := len(sides[0]), len(sides[0])+len(sides[1])
-		parallel.For(both+len(l.parts), 1, func(k, _ int) {
-			switch {
-			case k < here:
-				sides[0][k].between[level] = l.grid.plan(f32(sides[0][k].table))
-			case k < both:
-				sides[1][k-here].between[level] = l.grid.plan(f32(sides[1][k-here].table))
-			default:
-				lo, hi := t.poses.Part(k - both)
-				l.parts[k-both] = l.grid.plan(f32(t.table[2*lo : 2*hi]))
+// smoothPoses reports whether weights of so many poses of e coordinates may be interpolated.
+func smoothPoses[T Float](e, poses int) bool {
+	return sizeof[T]() == 4 && e == 2 && simd.CurrentLevel() != simd.Generic && poses >= nodePoses*nodeCells[0]
+}
+
+// nodeTable is the weights of all nodes of a grid, slice by slice, [nodes, width] each.
+type nodeTable struct {
+	grids        *nodeGrids
+	level, nodes int
+	slices       [][]float32
+}
+
+// slice sets dst [poses, width] to slice k of the weights of poses.
+func (n *nodeTable) slice(dst []float32, at *simd.BicubicPlan, k int) {
+	simd.BicubicF32(dst, n.slices[k], at, len(n.slices[k])/n.nodes)
+}
+
+// placesOf returns where the poses of a tile lie between the nodes.
+func placesOf[T Float](n *nodeTable, t *tile[T]) *simd.BicubicPlan {
+	return t.between.of(f32(t.table), n.grids, n.level)
+}
+
+// fineEnough returns the weights at the nodes of the coarsest grid that is fine enough for a network, in slices of width channels, or nil if there is none. net sets dst
+// [n, c] to the network's weights of poses; keep says whether it should remember what it takes to differentiate that.
+func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, poses []float32, keep bool)) *nodeTable {
+	var exact []float32
+	for level := range nodeCells {
+		g.make(level, tables)
+		l := &g[level]
+		if l.grid == nil {
+			return nil
+		}
+		if exact == nil {
+			exact = make([]float32, len(l.sample)/2*c)
+			net(exact, l.sample, false)
+		}
+		n := &nodeTable{grids: g, level: level, nodes: l.grid.nodes()}
+		weights, near := rent[float32](n.nodes*c), make([]float32, len(exact))
+		net(weights, l.nodes, true)
+		simd.BicubicF32(near, weights, l.among, c)
+		far := furthest(near, exact)
+		if far <= nodeTolerance {
+			for lo := 0; lo < c; lo += width {
+				m := min(width, c-lo)
+				slice := make([]float32, n.nodes*m)
+				copyRows(slice, m, weights[lo:], c, m, n.nodes)
+				n.slices = append(n.slices, slice)
 			}
-		})
-	})
-	return l.parts
+			giveBack(weights)
+			return n
+		}
+		giveBack(weights)
+		// The error falls with the fourth power of the step. Where the finest grid would not be fine enough, the others need not be tried.
+		if finest := float64(nodeCells[level]) / float64(nodeCells[len(nodeCells)-1]); !(far*math.Pow(finest, 4) <= nodeHope*nodeTolerance) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // nodeWeights is a network that runs at the nodes of a grid, in place of the poses between them.
 type nodeWeights[T Float] struct {
-	level  int
-	nodes  int
+	*nodeTable
 	tape   *WeightNetTape[T]
-	slices [][]float32 // of all nodes, tileWidth channels each
-	parts  []*simd.BicubicPlan
+	tiling *tiling[T]
 }
 
-// betweenNodes returns the network at the nodes of the coarsest grid that is fine enough for it, or nil if there is none.
+// betweenNodes returns the network at the nodes of a grid, or nil if it should compute all poses.
 func (p *Pairs[T]) betweenNodes(w *WeightNet[T]) *nodeWeights[T] {
-	if sizeof[T]() != 4 || p.PoseDim != 2 || w.Norm != [3]*BatchNorm[T]{} || !p.tiled() || simd.CurrentLevel() == simd.Generic || p.NumPoses() < nodePoses*nodeCells[0] {
+	if !smoothPoses[T](p.PoseDim, p.NumPoses()) || w.Norm != [3]*BatchNorm[T]{} || !p.tiled() {
 		return nil
 	}
 	t, c := p.tiles(), w.Out()
-	var exact []T
-	for level := range nodeCells {
-		g := t.grid(level)
-		if g == nil {
-			return nil
+	n := &nodeWeights[T]{tiling: t}
+	n.nodeTable = t.grids.fineEnough([][]float32{f32(t.table)}, c, tileWidth[T](c), func(dst, poses []float32, keep bool) {
+		if !keep {
+			w.Forward(any(dst).([]T), any(poses).([]T), len(poses)/2)
+			return
 		}
-		l := &t.grids.level[level]
-		if exact == nil {
-			exact = make([]T, nodeSample*c)
-			w.Forward(exact, any(l.sample).([]T), nodeSample)
-		}
-		n := &nodeWeights[T]{level: level, nodes: g.nodes(), tape: w.ForwardTape(any(l.nodes).([]T), g.nodes(), nil, 1, Eval)}
-		weights := f32(n.tape.Weights())
-		near := make([]float32, len(exact))
-		simd.BicubicF32(near, weights, l.among, c)
-		if !(furthest(near, f32(exact)) <= nodeTolerance) {
+		if n.tape != nil {
 			n.tape.drop()
-			continue
 		}
-		width := tileWidth[T](c)
-		for lo := 0; lo < c; lo += width {
-			m := min(width, c-lo)
-			slice := make([]float32, n.nodes*m)
-			copyRows(slice, m, weights[lo:], c, m, n.nodes)
-			n.slices = append(n.slices, slice)
-		}
-		n.parts = t.place(level)
-		return n
+		n.tape = w.ForwardTape(any(poses).([]T), len(poses)/2, nil, 1, Eval)
+		copy(dst, f32(n.tape.Weights()))
+	})
+	if n.nodeTable == nil {
+		return nil
 	}
-	return nil
+	return n
 }
 
 // furthest returns the greatest difference between two arrays, relative to the greatest number of the second; NaN where one is among them.
@@ -203,11 +244,6 @@ func furthest(x, y []float32) float64 {
 		most, size = max(most, d, -d), max(size, v, -v)
 	}
 	return float64(most) / float64(size)
-}
-
-// slice sets dst [poses, width] to slice k of the weights of a tile's poses.
-func (n *nodeWeights[T]) slice(dst []T, tile *tile[T], k int) {
-	simd.BicubicF32(f32(dst), n.slices[k], tile.between[n.level], len(dst)/len(tile.poses))
 }
 
 // backwardFrom passes a gradient to the weights of all poses, computed part by part, on to the nodes, and from there to the parameters. Bits do not
@@ -225,9 +261,10 @@ func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 			lo, hi := from.part(k)
 			dw := rent[T]((hi - lo) * c)
 			from.produce(dw, k)
+			at := n.tiling.places[k].of(f32(n.tiling.table[2*lo:2*hi]), n.grids, n.level)
 			for j := 0; j < c; j += width {
 				m := min(width, c-j)
-				simd.BicubicGradF32(sum[j*n.nodes:(j+m)*n.nodes], f32(dw), n.parts[k], j, m, c)
+				simd.BicubicGradF32(sum[j*n.nodes:(j+m)*n.nodes], f32(dw), at, j, m, c)
 			}
 			giveBack(dw)
 		}
@@ -246,4 +283,18 @@ func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	giveBack(sums...)
 	n.tape.Backward(nil, total, g)
 	giveBack(total)
+}
+
+// betweenNodes returns a network's weights at the nodes of a grid, in slices of width channels, or nil if the network should compute all poses.
+func (a *Arrangement[T]) betweenNodes(net *folded[T], width int) *nodeTable {
+	if !smoothPoses[T](a.dim, a.poses) || net.in() != a.dim {
+		return nil
+	}
+	tables := make([][]float32, len(a.tiles))
+	for i := range a.tiles {
+		tables[i] = f32(a.tiles[i].table)
+	}
+	return a.grids.fineEnough(tables, net.out(), width, func(dst, poses []float32, _ bool) {
+		net.forwardAll(any(dst).([]T), any(poses).([]T), len(poses)/2)
+	})
 }

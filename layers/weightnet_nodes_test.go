@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -127,7 +128,7 @@ func TestNodesFineEnough(t *testing.T) {
 			}
 			for k, width := range []int{32, 1} {
 				near := make([]float32, len(tile.poses)*width)
-				n.slice(near, tile, k)
+				n.slice(near, placesOf(n.nodeTable, tile), k)
 				for i, v := range near {
 					if e := math.Abs(float64(v - exact[i/width*33+32*k+i%width])); !(e <= 4*nodeTolerance*float64(size)) {
 						t.Fatalf("level %d, tile %d, pose %d: %g, want %g", n.level, i, i/width, v, exact[i/width*33+32*k+i%width])
@@ -139,4 +140,71 @@ func TestNodesFineEnough(t *testing.T) {
 	require.Len(t, seen, len(nodeCells)+1, "every grid, and none")
 	net.Linear[2].Bias[0] = float32(math.NaN())
 	require.Nil(t, p.betweenNodes(net), "NaN")
+}
+
+// TestPlannedBetweenNodes: with interpolated weights, rows are those of float64 with the network at every pose, and an image has the same bits whatever is stored, alone and in a batch.
+func TestPlannedBetweenNodes(t *testing.T) {
+	const side, c, batch = 48, 48, 3
+	points, x := arrangeGrid(t, "RxSO(2)", side, side)
+	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 0.25})
+	require.NoError(t, err)
+	rng := testkit.Rand(97)
+	config := LieConvConfig{PoseDim: 2, Hidden: 16, Mid: 8, Radius: 0.25}
+	conv := NewSeparableLieConv[float32](c, c, config, rng)
+	lift, next := NewLieConv[float32](1, c, config, rng), NewLinear[float32](2*c, c, rng)
+	exact := NewSeparableLieConv[float64](c, c, config, rng)
+	exact.Depthwise.WeightNet = converted(conv.Depthwise.WeightNet)
+	exact.Pointwise = &Linear[float64]{In: c, Out: c, Weight: wide(conv.Pointwise.Weight), Bias: wide(conv.Pointwise.Bias)}
+	order := Order(n, x, 1, false, nil)
+	f, in := testkit.Normal[float32](rng, batch*side*side*c), testkit.Normal[float32](rng, batch*side*side*2)
+	want := make([]float64, len(f))
+	a64 := Arrange[float64](n, order, false, Auto, nil, nil)
+	a64.slice = c // all channels side by side
+	plan64 := exact.Plan(a64, Storage{})
+	require.Nil(t, plan64.weights.nodes)
+	var ws64 Workspace[float64]
+	features := make([]float64, len(f))
+	width := Arrange[float32](n, order, false, Auto, nil, nil).width(c)
+	for i := range features {
+		b, lo := i/(side*side*c), i%(side*side*c)
+		row, j := lo/c, lo%c
+		k := j / width * width
+		features[i] = float64(f[b*side*side*c+k*side*side+row*min(width, c-k)+j-k])
+	}
+	require.NoError(t, plan64.Forward(t.Context(), want, features, batch, false, &ws64))
+
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	for _, level := range simd.Levels() {
+		require.NoError(t, simd.SetLevel(level))
+		a := Arrange[float32](n, order, false, Auto, nil, nil)
+		var first, firstIn []float32
+		for _, share := range []float64{0, 0.5, 1} {
+			plan, embedding := conv.Plan(a, Storage{Share: share}), lift.PlanEmbedding(a, Storage{Share: share}, 2, next)
+			kept := plan.Kept()
+			require.Equal(t, level != simd.Generic, kept.Interpolated)
+			require.Equal(t, share == 1, kept.MulAdds == 0)
+			var ws Workspace[float32]
+			got, gotIn, one := make([]float32, len(f)), make([]float32, len(f)), make([]float32, len(f)/batch)
+			require.NoError(t, plan.Forward(t.Context(), got, f, batch, false, &ws))
+			require.NoError(t, embedding.Forward(t.Context(), gotIn, in, batch, &ws))
+			for b := range batch {
+				require.NoError(t, plan.Forward(t.Context(), one, f[b*len(one):(b+1)*len(one)], 1, false, &ws))
+				require.Equal(t, one, got[b*len(one):(b+1)*len(one)], "image %d of a batch", b)
+			}
+			if first == nil {
+				first, firstIn = got, gotIn
+				rows := make([]float32, len(got)) // in the order of want
+				for i := range rows {
+					b, lo := i/(side*side*c), i%(side*side*c)
+					row, j := lo/c, lo%c
+					k := j / width * width
+					rows[i] = got[b*side*side*c+k*side*side+row*min(width, c-k)+j-k]
+				}
+				requireNear(t, fmt.Sprint(level), rows, want, 2e-6)
+			}
+			require.Equal(t, first, got, "stored: %g", share)
+			require.Equal(t, firstIn, gotIn, "stored: %g", share)
+		}
+	}
 }

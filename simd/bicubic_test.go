@@ -81,13 +81,13 @@ func TestBicubic(t *testing.T) {
 								}
 							}
 						}
-						if e := math.Abs(float64(dst[i*c+j]) - want); !(e <= 16*0x1p-23*all) {
+						if e := math.Abs(float64(dst[i*c+j]) - want); !(e <= 8*0x1p-23*all) {
 							t.Fatalf("c=%d n=%d: row %d channel %d: %g, want %g", c, n, i, j, dst[i*c+j], want)
 						}
 					}
 				}
 				for k, v := range back {
-					bound := float64(terms[k/width]+16) * 0x1p-23 * (size[k] + math.Abs(float64(before[k])))
+					bound := float64(terms[k/width]+8) * 0x1p-23 * (size[k] + math.Abs(float64(before[k])))
 					if e := math.Abs(float64(v) - float64(before[k]) - sum[k]); !(e <= bound) {
 						t.Fatalf("c=%d n=%d: node %d channel %d: %g more, want %g", c, n, k/width, from+k%width, v-before[k], sum[k])
 					}

@@ -4,42 +4,42 @@
 
 package simd
 
-// bicubic32F32AVX2 sets 32 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
+// bicubic32F32AVX2 sets 32 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
 //
 //go:noescape
 func bicubic32F32AVX2(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubicGrad32F32AVX2 adds 32 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
+// bicubicGrad32F32AVX2 adds 32 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
 //
 //go:noescape
 func bicubicGrad32F32AVX2(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubic16F32AVX2 sets 16 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
+// bicubic16F32AVX2 sets 16 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
 //
 //go:noescape
 func bicubic16F32AVX2(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubicGrad16F32AVX2 adds 16 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
+// bicubicGrad16F32AVX2 adds 16 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
 //
 //go:noescape
 func bicubicGrad16F32AVX2(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubic32F32AVX512 sets 32 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
+// bicubic32F32AVX512 sets 32 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
 //
 //go:noescape
 func bicubic32F32AVX512(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubicGrad32F32AVX512 adds 32 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
+// bicubicGrad32F32AVX512 adds 32 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
 //
 //go:noescape
 func bicubicGrad32F32AVX512(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubic16F32AVX512 sets 16 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
+// bicubic16F32AVX512 sets 16 channels of a row of dst for every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of dst step bytes.
 //
 //go:noescape
 func bicubic16F32AVX512(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
 
-// bicubicGrad16F32AVX512 adds 16 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 how far it lies from the node's second neighbour towards the next, along the rows of the grid and along its columns}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
+// bicubicGrad16F32AVX512 adds 16 channels of a row of src to the nodes around every spot, n > 0 of them. A spot is {node, row, then as float32 the factors of four rows of nodes, and those of four nodes in a row}; the node is the first of four by four. Nodes begin stride bytes after each other, rows of the grid line bytes, rows of src step bytes.
 //
 //go:noescape
 func bicubicGrad16F32AVX512(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)

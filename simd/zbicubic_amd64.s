@@ -6,7 +6,7 @@
 
 // func bicubic32F32AVX2(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
 // Requires: AVX, FMA3
-TEXT ·bicubic32F32AVX2(SB), NOSPLIT, $32-56
+TEXT ·bicubic32F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ nodes+8(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -20,22 +20,10 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Y0
-	VBROADCASTSS 20(SP), Y1
-	VBROADCASTSS 24(SP), Y2
-	VBROADCASTSS 28(SP), Y3
+	VBROADCASTSS 24(DX), Y0
+	VBROADCASTSS 28(DX), Y1
+	VBROADCASTSS 32(DX), Y2
+	VBROADCASTSS 36(DX), Y3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
@@ -55,7 +43,7 @@ spot:
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
 	VFMADD231PS  64(R10)(AX*1), Y3, Y9
 	VFMADD231PS  96(R10)(AX*1), Y3, Y11
-	VBROADCASTSS (SP), Y10
+	VBROADCASTSS 8(DX), Y10
 	VMULPS       Y5, Y10, Y4
 	VMULPS       Y7, Y10, Y6
 	VMULPS       Y9, Y10, Y8
@@ -77,7 +65,7 @@ spot:
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
 	VFMADD231PS  64(R10)(AX*1), Y3, Y9
 	VFMADD231PS  96(R10)(AX*1), Y3, Y11
-	VBROADCASTSS 4(SP), Y12
+	VBROADCASTSS 12(DX), Y12
 	VFMADD231PS  Y5, Y12, Y4
 	VFMADD231PS  Y7, Y12, Y6
 	VFMADD231PS  Y9, Y12, Y8
@@ -99,7 +87,7 @@ spot:
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
 	VFMADD231PS  64(R10)(AX*1), Y3, Y9
 	VFMADD231PS  96(R10)(AX*1), Y3, Y11
-	VBROADCASTSS 8(SP), Y12
+	VBROADCASTSS 16(DX), Y12
 	VFMADD231PS  Y5, Y12, Y4
 	VFMADD231PS  Y7, Y12, Y6
 	VFMADD231PS  Y9, Y12, Y8
@@ -121,7 +109,7 @@ spot:
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
 	VFMADD231PS  64(R10)(AX*1), Y3, Y9
 	VFMADD231PS  96(R10)(AX*1), Y3, Y11
-	VBROADCASTSS 12(SP), Y0
+	VBROADCASTSS 20(DX), Y0
 	VFMADD231PS  Y5, Y0, Y4
 	VFMADD231PS  Y7, Y0, Y6
 	VFMADD231PS  Y9, Y0, Y8
@@ -130,39 +118,15 @@ spot:
 	VMOVUPS      Y6, 32(R11)
 	VMOVUPS      Y8, 64(R11)
 	VMOVUPS      Y10, 96(R11)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
 	RET
 
-DATA bicubicPower3<>+0(SB)/4, $0xbe2aaaab
-DATA bicubicPower3<>+4(SB)/4, $0x3f000000
-DATA bicubicPower3<>+8(SB)/4, $0xbf000000
-DATA bicubicPower3<>+12(SB)/4, $0x3e2aaaab
-GLOBL bicubicPower3<>(SB), RODATA|NOPTR, $16
-
-DATA bicubicPower2<>+0(SB)/4, $0x3f000000
-DATA bicubicPower2<>+4(SB)/4, $0xbf800000
-DATA bicubicPower2<>+8(SB)/4, $0x3f000000
-DATA bicubicPower2<>+12(SB)/4, $0x00000000
-GLOBL bicubicPower2<>(SB), RODATA|NOPTR, $16
-
-DATA bicubicPower1<>+0(SB)/4, $0xbeaaaaab
-DATA bicubicPower1<>+4(SB)/4, $0xbf000000
-DATA bicubicPower1<>+8(SB)/4, $0x3f800000
-DATA bicubicPower1<>+12(SB)/4, $0xbe2aaaab
-GLOBL bicubicPower1<>(SB), RODATA|NOPTR, $16
-
-DATA bicubicPower0<>+0(SB)/4, $0x00000000
-DATA bicubicPower0<>+4(SB)/4, $0x3f800000
-DATA bicubicPower0<>+8(SB)/4, $0x00000000
-DATA bicubicPower0<>+12(SB)/4, $0x00000000
-GLOBL bicubicPower0<>(SB), RODATA|NOPTR, $16
-
 // func bicubicGrad32F32AVX2(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
 // Requires: AVX, FMA3
-TEXT ·bicubicGrad32F32AVX2(SB), NOSPLIT, $32-56
+TEXT ·bicubicGrad32F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ nodes+0(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -176,22 +140,10 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Y0
-	VBROADCASTSS 20(SP), Y1
-	VBROADCASTSS 24(SP), Y2
-	VBROADCASTSS 28(SP), Y3
+	VBROADCASTSS 24(DX), Y0
+	VBROADCASTSS 28(DX), Y1
+	VBROADCASTSS 32(DX), Y2
+	VBROADCASTSS 36(DX), Y3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
@@ -199,7 +151,7 @@ spot:
 	VMOVUPS      32(R11), Y6
 	VMOVUPS      64(R11), Y8
 	VMOVUPS      96(R11), Y10
-	VBROADCASTSS (SP), Y11
+	VBROADCASTSS 8(DX), Y11
 	VMULPS       Y4, Y11, Y5
 	VMULPS       Y6, Y11, Y7
 	VMULPS       Y8, Y11, Y9
@@ -253,7 +205,7 @@ spot:
 	VFMADD231PS  Y11, Y3, Y5
 	VMOVUPS      Y5, 96(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 4(SP), Y11
+	VBROADCASTSS 12(DX), Y11
 	VMULPS       Y4, Y11, Y5
 	VMULPS       Y6, Y11, Y7
 	VMULPS       Y8, Y11, Y9
@@ -307,7 +259,7 @@ spot:
 	VFMADD231PS  Y11, Y3, Y5
 	VMOVUPS      Y5, 96(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 8(SP), Y11
+	VBROADCASTSS 16(DX), Y11
 	VMULPS       Y4, Y11, Y5
 	VMULPS       Y6, Y11, Y7
 	VMULPS       Y8, Y11, Y9
@@ -361,7 +313,7 @@ spot:
 	VFMADD231PS  Y11, Y3, Y5
 	VMOVUPS      Y5, 96(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 12(SP), Y11
+	VBROADCASTSS 20(DX), Y11
 	VMULPS       Y4, Y11, Y5
 	VMULPS       Y6, Y11, Y7
 	VMULPS       Y8, Y11, Y9
@@ -414,7 +366,7 @@ spot:
 	VMOVUPS      96(R10)(AX*1), Y0
 	VFMADD231PS  Y11, Y3, Y0
 	VMOVUPS      Y0, 96(R10)(AX*1)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
@@ -422,7 +374,7 @@ spot:
 
 // func bicubic16F32AVX2(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
 // Requires: AVX, FMA3
-TEXT ·bicubic16F32AVX2(SB), NOSPLIT, $32-56
+TEXT ·bicubic16F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ nodes+8(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -436,22 +388,10 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Y0
-	VBROADCASTSS 20(SP), Y1
-	VBROADCASTSS 24(SP), Y2
-	VBROADCASTSS 28(SP), Y3
+	VBROADCASTSS 24(DX), Y0
+	VBROADCASTSS 28(DX), Y1
+	VBROADCASTSS 32(DX), Y2
+	VBROADCASTSS 36(DX), Y3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
@@ -463,7 +403,7 @@ spot:
 	VFMADD231PS  32(R10)(SI*2), Y2, Y7
 	VFMADD231PS  (R10)(AX*1), Y3, Y5
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
-	VBROADCASTSS (SP), Y6
+	VBROADCASTSS 8(DX), Y6
 	VMULPS       Y5, Y6, Y4
 	VMULPS       Y7, Y6, Y6
 	ADDQ         DI, R10
@@ -475,7 +415,7 @@ spot:
 	VFMADD231PS  32(R10)(SI*2), Y2, Y7
 	VFMADD231PS  (R10)(AX*1), Y3, Y5
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
-	VBROADCASTSS 4(SP), Y8
+	VBROADCASTSS 12(DX), Y8
 	VFMADD231PS  Y5, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y6
 	ADDQ         DI, R10
@@ -487,7 +427,7 @@ spot:
 	VFMADD231PS  32(R10)(SI*2), Y2, Y7
 	VFMADD231PS  (R10)(AX*1), Y3, Y5
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
-	VBROADCASTSS 8(SP), Y8
+	VBROADCASTSS 16(DX), Y8
 	VFMADD231PS  Y5, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y6
 	ADDQ         DI, R10
@@ -499,12 +439,12 @@ spot:
 	VFMADD231PS  32(R10)(SI*2), Y2, Y7
 	VFMADD231PS  (R10)(AX*1), Y3, Y5
 	VFMADD231PS  32(R10)(AX*1), Y3, Y7
-	VBROADCASTSS 12(SP), Y0
+	VBROADCASTSS 20(DX), Y0
 	VFMADD231PS  Y5, Y0, Y4
 	VFMADD231PS  Y7, Y0, Y6
 	VMOVUPS      Y4, (R11)
 	VMOVUPS      Y6, 32(R11)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
@@ -512,7 +452,7 @@ spot:
 
 // func bicubicGrad16F32AVX2(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
 // Requires: AVX, FMA3
-TEXT ·bicubicGrad16F32AVX2(SB), NOSPLIT, $32-56
+TEXT ·bicubicGrad16F32AVX2(SB), NOSPLIT, $0-56
 	MOVQ nodes+0(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -526,28 +466,16 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Y0
-	VBROADCASTSS 20(SP), Y1
-	VBROADCASTSS 24(SP), Y2
-	VBROADCASTSS 28(SP), Y3
+	VBROADCASTSS 24(DX), Y0
+	VBROADCASTSS 28(DX), Y1
+	VBROADCASTSS 32(DX), Y2
+	VBROADCASTSS 36(DX), Y3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
 	VMOVUPS      (R11), Y4
 	VMOVUPS      32(R11), Y6
-	VBROADCASTSS (SP), Y7
+	VBROADCASTSS 8(DX), Y7
 	VMULPS       Y4, Y7, Y5
 	VMULPS       Y6, Y7, Y7
 	VMOVUPS      (R10), Y8
@@ -575,7 +503,7 @@ spot:
 	VFMADD231PS  Y7, Y3, Y5
 	VMOVUPS      Y5, 32(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 4(SP), Y7
+	VBROADCASTSS 12(DX), Y7
 	VMULPS       Y4, Y7, Y5
 	VMULPS       Y6, Y7, Y7
 	VMOVUPS      (R10), Y8
@@ -603,7 +531,7 @@ spot:
 	VFMADD231PS  Y7, Y3, Y5
 	VMOVUPS      Y5, 32(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 8(SP), Y7
+	VBROADCASTSS 16(DX), Y7
 	VMULPS       Y4, Y7, Y5
 	VMULPS       Y6, Y7, Y7
 	VMOVUPS      (R10), Y8
@@ -631,7 +559,7 @@ spot:
 	VFMADD231PS  Y7, Y3, Y5
 	VMOVUPS      Y5, 32(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 12(SP), Y7
+	VBROADCASTSS 20(DX), Y7
 	VMULPS       Y4, Y7, Y5
 	VMULPS       Y6, Y7, Y7
 	VMOVUPS      (R10), Y4
@@ -658,15 +586,15 @@ spot:
 	VMOVUPS      32(R10)(AX*1), Y0
 	VFMADD231PS  Y7, Y3, Y0
 	VMOVUPS      Y0, 32(R10)(AX*1)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
 	RET
 
 // func bicubic32F32AVX512(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
-// Requires: AVX, AVX512F, FMA3
-TEXT ·bicubic32F32AVX512(SB), NOSPLIT, $32-56
+// Requires: AVX, AVX512F
+TEXT ·bicubic32F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ nodes+8(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -680,22 +608,10 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Z0
-	VBROADCASTSS 20(SP), Z1
-	VBROADCASTSS 24(SP), Z2
-	VBROADCASTSS 28(SP), Z3
+	VBROADCASTSS 24(DX), Z0
+	VBROADCASTSS 28(DX), Z1
+	VBROADCASTSS 32(DX), Z2
+	VBROADCASTSS 36(DX), Z3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
@@ -707,7 +623,7 @@ spot:
 	VFMADD231PS  64(R10)(SI*2), Z2, Z7
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
 	VFMADD231PS  64(R10)(AX*1), Z3, Z7
-	VBROADCASTSS (SP), Z6
+	VBROADCASTSS 8(DX), Z6
 	VMULPS       Z5, Z6, Z4
 	VMULPS       Z7, Z6, Z6
 	ADDQ         DI, R10
@@ -719,7 +635,7 @@ spot:
 	VFMADD231PS  64(R10)(SI*2), Z2, Z7
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
 	VFMADD231PS  64(R10)(AX*1), Z3, Z7
-	VBROADCASTSS 4(SP), Z8
+	VBROADCASTSS 12(DX), Z8
 	VFMADD231PS  Z5, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z6
 	ADDQ         DI, R10
@@ -731,7 +647,7 @@ spot:
 	VFMADD231PS  64(R10)(SI*2), Z2, Z7
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
 	VFMADD231PS  64(R10)(AX*1), Z3, Z7
-	VBROADCASTSS 8(SP), Z8
+	VBROADCASTSS 16(DX), Z8
 	VFMADD231PS  Z5, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z6
 	ADDQ         DI, R10
@@ -743,20 +659,20 @@ spot:
 	VFMADD231PS  64(R10)(SI*2), Z2, Z7
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
 	VFMADD231PS  64(R10)(AX*1), Z3, Z7
-	VBROADCASTSS 12(SP), Z0
+	VBROADCASTSS 20(DX), Z0
 	VFMADD231PS  Z5, Z0, Z4
 	VFMADD231PS  Z7, Z0, Z6
 	VMOVUPS      Z4, (R11)
 	VMOVUPS      Z6, 64(R11)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
 	RET
 
 // func bicubicGrad32F32AVX512(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
-// Requires: AVX, AVX512F, FMA3
-TEXT ·bicubicGrad32F32AVX512(SB), NOSPLIT, $32-56
+// Requires: AVX, AVX512F
+TEXT ·bicubicGrad32F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ nodes+0(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -770,28 +686,16 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Z0
-	VBROADCASTSS 20(SP), Z1
-	VBROADCASTSS 24(SP), Z2
-	VBROADCASTSS 28(SP), Z3
+	VBROADCASTSS 24(DX), Z0
+	VBROADCASTSS 28(DX), Z1
+	VBROADCASTSS 32(DX), Z2
+	VBROADCASTSS 36(DX), Z3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
 	VMOVUPS      (R11), Z4
 	VMOVUPS      64(R11), Z6
-	VBROADCASTSS (SP), Z7
+	VBROADCASTSS 8(DX), Z7
 	VMULPS       Z4, Z7, Z5
 	VMULPS       Z6, Z7, Z7
 	VMOVUPS      (R10), Z8
@@ -819,7 +723,7 @@ spot:
 	VFMADD231PS  Z7, Z3, Z5
 	VMOVUPS      Z5, 64(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 4(SP), Z7
+	VBROADCASTSS 12(DX), Z7
 	VMULPS       Z4, Z7, Z5
 	VMULPS       Z6, Z7, Z7
 	VMOVUPS      (R10), Z8
@@ -847,7 +751,7 @@ spot:
 	VFMADD231PS  Z7, Z3, Z5
 	VMOVUPS      Z5, 64(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 8(SP), Z7
+	VBROADCASTSS 16(DX), Z7
 	VMULPS       Z4, Z7, Z5
 	VMULPS       Z6, Z7, Z7
 	VMOVUPS      (R10), Z8
@@ -875,7 +779,7 @@ spot:
 	VFMADD231PS  Z7, Z3, Z5
 	VMOVUPS      Z5, 64(R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 12(SP), Z7
+	VBROADCASTSS 20(DX), Z7
 	VMULPS       Z4, Z7, Z5
 	VMULPS       Z6, Z7, Z7
 	VMOVUPS      (R10), Z4
@@ -902,15 +806,15 @@ spot:
 	VMOVUPS      64(R10)(AX*1), Z0
 	VFMADD231PS  Z7, Z3, Z0
 	VMOVUPS      Z0, 64(R10)(AX*1)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
 	RET
 
 // func bicubic16F32AVX512(dst *float32, nodes *float32, spots *int32, n int, stride int, line int, step int)
-// Requires: AVX, AVX512F, FMA3
-TEXT ·bicubic16F32AVX512(SB), NOSPLIT, $32-56
+// Requires: AVX, AVX512F
+TEXT ·bicubic16F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ nodes+8(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -924,22 +828,10 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Z0
-	VBROADCASTSS 20(SP), Z1
-	VBROADCASTSS 24(SP), Z2
-	VBROADCASTSS 28(SP), Z3
+	VBROADCASTSS 24(DX), Z0
+	VBROADCASTSS 28(DX), Z1
+	VBROADCASTSS 32(DX), Z2
+	VBROADCASTSS 36(DX), Z3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
@@ -947,39 +839,39 @@ spot:
 	VFMADD231PS  (R10)(SI*1), Z1, Z5
 	VFMADD231PS  (R10)(SI*2), Z2, Z5
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
-	VBROADCASTSS (SP), Z4
+	VBROADCASTSS 8(DX), Z4
 	VMULPS       Z5, Z4, Z4
 	ADDQ         DI, R10
 	VMULPS       (R10), Z0, Z5
 	VFMADD231PS  (R10)(SI*1), Z1, Z5
 	VFMADD231PS  (R10)(SI*2), Z2, Z5
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
-	VBROADCASTSS 4(SP), Z6
+	VBROADCASTSS 12(DX), Z6
 	VFMADD231PS  Z5, Z6, Z4
 	ADDQ         DI, R10
 	VMULPS       (R10), Z0, Z5
 	VFMADD231PS  (R10)(SI*1), Z1, Z5
 	VFMADD231PS  (R10)(SI*2), Z2, Z5
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
-	VBROADCASTSS 8(SP), Z6
+	VBROADCASTSS 16(DX), Z6
 	VFMADD231PS  Z5, Z6, Z4
 	ADDQ         DI, R10
 	VMULPS       (R10), Z0, Z5
 	VFMADD231PS  (R10)(SI*1), Z1, Z5
 	VFMADD231PS  (R10)(SI*2), Z2, Z5
 	VFMADD231PS  (R10)(AX*1), Z3, Z5
-	VBROADCASTSS 12(SP), Z0
+	VBROADCASTSS 20(DX), Z0
 	VFMADD231PS  Z5, Z0, Z4
 	VMOVUPS      Z4, (R11)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
 	RET
 
 // func bicubicGrad16F32AVX512(nodes *float32, src *float32, spots *int32, n int, stride int, line int, step int)
-// Requires: AVX, AVX512F, FMA3
-TEXT ·bicubicGrad16F32AVX512(SB), NOSPLIT, $32-56
+// Requires: AVX, AVX512F
+TEXT ·bicubicGrad16F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ nodes+0(FP), CX
 	MOVQ spots+16(FP), DX
 	MOVQ n+24(FP), BX
@@ -993,27 +885,15 @@ spot:
 	MOVL         (DX), R10
 	IMULQ        SI, R10
 	ADDQ         CX, R10
-	VBROADCASTSS 8(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS 12(DX), X0
-	VMOVUPS      bicubicPower3<>+0(SB), X1
-	VFMADD213PS  bicubicPower2<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower1<>+0(SB), X0, X1
-	VFMADD213PS  bicubicPower0<>+0(SB), X0, X1
-	VMOVUPS      X1, 16(SP)
-	VBROADCASTSS 16(SP), Z0
-	VBROADCASTSS 20(SP), Z1
-	VBROADCASTSS 24(SP), Z2
-	VBROADCASTSS 28(SP), Z3
+	VBROADCASTSS 24(DX), Z0
+	VBROADCASTSS 28(DX), Z1
+	VBROADCASTSS 32(DX), Z2
+	VBROADCASTSS 36(DX), Z3
 	MOVL         4(DX), R11
 	IMULQ        R9, R11
 	ADDQ         R8, R11
 	VMOVUPS      (R11), Z4
-	VBROADCASTSS (SP), Z5
+	VBROADCASTSS 8(DX), Z5
 	VMULPS       Z4, Z5, Z5
 	VMOVUPS      (R10), Z6
 	VFMADD231PS  Z5, Z0, Z6
@@ -1028,7 +908,7 @@ spot:
 	VFMADD231PS  Z5, Z3, Z6
 	VMOVUPS      Z6, (R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 4(SP), Z5
+	VBROADCASTSS 12(DX), Z5
 	VMULPS       Z4, Z5, Z5
 	VMOVUPS      (R10), Z6
 	VFMADD231PS  Z5, Z0, Z6
@@ -1043,7 +923,7 @@ spot:
 	VFMADD231PS  Z5, Z3, Z6
 	VMOVUPS      Z6, (R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 8(SP), Z5
+	VBROADCASTSS 16(DX), Z5
 	VMULPS       Z4, Z5, Z5
 	VMOVUPS      (R10), Z6
 	VFMADD231PS  Z5, Z0, Z6
@@ -1058,7 +938,7 @@ spot:
 	VFMADD231PS  Z5, Z3, Z6
 	VMOVUPS      Z6, (R10)(AX*1)
 	ADDQ         DI, R10
-	VBROADCASTSS 12(SP), Z5
+	VBROADCASTSS 20(DX), Z5
 	VMULPS       Z4, Z5, Z5
 	VMOVUPS      (R10), Z4
 	VFMADD231PS  Z5, Z0, Z4
@@ -1072,7 +952,7 @@ spot:
 	VMOVUPS      (R10)(AX*1), Z0
 	VFMADD231PS  Z5, Z3, Z0
 	VMOVUPS      Z0, (R10)(AX*1)
-	ADDQ         $0x10, DX
+	ADDQ         $0x28, DX
 	DECQ         BX
 	JNE          spot
 	VZEROUPPER
