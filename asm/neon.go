@@ -21,6 +21,7 @@ var neonRegistry = []neonGenerator{
 	{"zdepthwiseorbits", depthwiseOrbitsNEON},
 	{"zdepthwiseplan", depthwisePlanNEON},
 	{"zdepthwisepose", depthwisePoseNEON},
+	{"zbicubic", bicubicNEON},
 	{"zexp", expNEON},
 	{"zf64math", f64mathNEON},
 	{"zgather", gatherNEON},
