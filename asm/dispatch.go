@@ -38,6 +38,7 @@ var families = []family{
 	{"depthwisePose%dF32", "images"},
 	{"depthwiseBatch%dF32", "images"},
 	{"depthwiseBatchFour%dF32", "images"},
+	{"depthwiseOrbitsGrad%dF32", "fours"},
 	{"bicubic%dF32", "channels"},
 	{"bicubicGrad%dF32", "channels"},
 	{"pointConv%dx%dF32", "channels, vecs"},

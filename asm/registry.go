@@ -24,6 +24,7 @@ var registry = []generator{
 	{"zdepthwisepose", depthwisePoseAMD64},
 	{"zdepthwisebatch", depthwiseBatchAMD64},
 	{"zdepthwiseorbits", depthwiseOrbitsAMD64},
+	{"zdepthwiseorbitsgrad", depthwiseOrbitsGradAMD64},
 	{"zdepthwisedots", depthwiseDotsAMD64},
 	{"zbicubic", bicubicAMD64},
 	{"zgemmdots", gemmDotsAMD64},

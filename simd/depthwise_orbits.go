@@ -17,19 +17,23 @@ type DepthwiseOrbits struct {
 	rows, points, poses int
 	code                []int32   // as package schedule writes it
 	groups              int       // how many it has
+	used                int       // poses of its steps
 	scale               []float32 // what the sums of each four are multiplied by
 	rest                []orbitRest
 	mean                bool
 
 	dotsOnce, runsOnce sync.Once
 	dots               *DepthwiseDots
-	runs               []int32 // for AVX2
+	runs               []int32 // for kernels that take steps with the same mask together
 }
 
 // orbitRest is rows from lo on that are in no group.
 type orbitRest struct {
 	lo   int
 	rows *DepthwiseRows
+	// for the gradient
+	offsets     []int
+	index, pose []int32
 }
 
 // NewDepthwiseOrbits checks groups of fours, as package schedule writes them, and a neighbourhood of that many points and poses, given as in
@@ -42,7 +46,7 @@ func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same [
 	checkSize(fn, "poses", poses)
 	p := &DepthwiseOrbits{rows: checkCSR(fn, offsets, index, pose), points: points, poses: poses, code: code, mean: mean}
 	checkLen(fn, "same", len(same), p.rows)
-	grouped, used := make([]bool, p.rows), 0
+	grouped := make([]bool, p.rows)
 	for at := 0; at < len(code); p.groups++ {
 		fail := func(what string, v int32) {
 			panic(fmt.Sprintf("simd: %s: code[%d:], group %d: %s %d", fn, at, p.groups, what, v))
@@ -81,13 +85,13 @@ func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same [
 		}
 		for r := range fours {
 			scale := float32(1)
-			if used += pairs[r]; mean && pairs[r] > 1 {
+			if p.used += pairs[r]; mean && pairs[r] > 1 {
 				scale = 1 / float32(pairs[r])
 			}
 			p.scale = append(p.scale, scale)
 		}
-		if used > poses {
-			fail("poses up to", int32(used))
+		if p.used > poses {
+			fail("poses up to", int32(p.used))
 		}
 		at += head + int(steps)*schedule.OrbitStep
 	}
@@ -98,11 +102,42 @@ func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same [
 		}
 		if hi > lo {
 			a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
-			p.rest = append(p.rest, orbitRest{lo, NewDepthwiseRows(offsets[lo:hi+1], index[a:b], pose[a:b], same[lo:hi], points, poses)})
+			p.rest = append(p.rest, orbitRest{lo, NewDepthwiseRows(offsets[lo:hi+1], index[a:b], pose[a:b], same[lo:hi], points, poses),
+				offsets[lo : hi+1], index[a:b], pose[a:b]})
 			lo = hi
 		}
 	}
 	return p
+}
+
+// orbitRun is how many steps with the same mask are taken at a time, for all images: the lines of their points and weights, ten for a step that all fours have, stay in the first-level cache.
+const orbitRun = 32
+
+// runsOf returns the number of runs of each group of code, then the mask of each and its number of steps, which is at most orbitRun. Steps with the same mask follow
+// each other.
+func runsOf(code []int32, groups int) (runs []int32) {
+	for range groups {
+		steps := int(code[0])
+		code = code[schedule.OrbitHead+code[1]*schedule.OrbitCopies:]
+		count := len(runs)
+		runs = append(runs, 0)
+		for k := range steps {
+			last := len(runs) - 1
+			if k == 0 || runs[last-1] != code[0] || runs[last] == orbitRun {
+				runs = append(runs, code[0], 0)
+				runs[count]++
+				last += 2
+			}
+			runs[last]++
+			code = code[schedule.OrbitStep:]
+		}
+	}
+	return runs
+}
+
+// findRuns makes runs, once.
+func (p *DepthwiseOrbits) findRuns() {
+	p.runsOnce.Do(func() { p.runs = runsOf(p.code, p.groups) })
 }
 
 // DepthwiseOrbitsF32 computes a depthwise group convolution over a neighbourhood of fours, for OrbitChannels channels:

@@ -385,6 +385,34 @@ func depthwiseBatchFourKernel(images int, out, f, w *float32, code *int32, block
 	panic("simd: depthwiseBatchFourKernel: no such kernel")
 }
 
+// depthwiseOrbitsGradKernel calls the kernel for the level and that many fours. It panics if there is none.
+func depthwiseOrbitsGradKernel(fours int, dw, d, f *float32, steps, rows *int32, n, images, fNext, add int) {
+	switch level {
+	case AVX2:
+		switch {
+		case fours == 1:
+			depthwiseOrbitsGrad1F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 2:
+			depthwiseOrbitsGrad2F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 3:
+			depthwiseOrbitsGrad3F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 4:
+			depthwiseOrbitsGrad4F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 5:
+			depthwiseOrbitsGrad5F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 6:
+			depthwiseOrbitsGrad6F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		}
+	}
+	panic("simd: depthwiseOrbitsGradKernel: no such kernel")
+}
+
 // bicubicKernel calls the kernel for the level and that many channels. It panics if there is none.
 func bicubicKernel(channels int, dst, nodes *float32, spots *int32, n, stride, line, step int) {
 	switch level {
