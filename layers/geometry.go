@@ -99,11 +99,11 @@ type Pairs[T Float] struct {
 	// Every radius r with least < r ≤ most gives exactly these pairs.
 	least, most float64
 
-	lifts  int         // per point; 0: unknown
-	place  []float64   // [rows, 2]: rows with similar places see similar points
-	sorted sortedPairs // for gradients, made on demand
-	tiling *tiling[T]  // made on demand as well
-	line   *lineRows   // nil if the points are not tasks on a line
+	lifts  int           // per point; 0: unknown
+	place  []float64     // [rows, 2]: rows with similar places see similar points
+	sorted sortedPairs   // for gradients, made on demand
+	tiling [2]*tiling[T] // made on demand as well: without and with fours
+	line   *lineRows     // nil if the points are not tasks on a line
 
 	windows windowedPairs[T]
 }

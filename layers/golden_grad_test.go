@@ -194,7 +194,7 @@ func testWeightNetGrad[T Float](t *testing.T) {
 				net.Norm[2].Backward(dy, dy, u, norm, grads)
 				dh1 := make([]T, rows*32)
 				net.Linear[2].Backward(dh1, dy[:rows*16], tape.input(make([]T, rows*32), 2, 0, rows), rows, grads)
-				tape.backward(1, dpose, dh1, allRows[T](tape.rows), grads)
+				tape.backward(1, dpose, dh1, allRows[T]{tape.rows, 32}, grads)
 			}
 			testkit.Close(t, "gradient of the poses", dpose, want, tol[gm.name].input(is32, want))
 			requireGrads(t, g, gm.name+".f64.grad.", grads, tol[gm.name])

@@ -12,11 +12,14 @@ import (
 // packRows is how many rows a goroutine packs at a time.
 const packRows = 512
 
-// packed returns x [batch, rows, c] packed by simd.PackDepthwiseF32, from rent; nil if T is not float32.
+// packed returns x [batch, rows, c] packed by simd.PackDepthwiseF32 or by packFours, from rent; nil if T is not float32.
 func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	src, ok := any(x).([]float32)
 	if !ok {
 		return nil
+	}
+	if p.byFours(c) {
+		return p.packFours(x, batch, c)
 	}
 	dst := rent[T](simd.DepthwisePackedLen(batch, p.Queries, c))
 	to := any(dst).([]float32)
@@ -27,13 +30,13 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 // poseSlices computes the convolution weights of a tile's poses slice by slice; a WeightNetTape implements it.
 type poseSlices[T Float] interface {
 	hidden(tile *tile[T]) []T                    // what the slices of its poses are computed from, from rent; nil: nothing
-	slice(dst, hidden []T, tile *tile[T], k int) // sets dst [poses, width] to slice k; slices have tileWidth channels
+	slice(dst, hidden []T, tile *tile[T], k int) // sets dst [poses, width] to slice k; slices have Pairs.tileWidth channels
 }
 
 // convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t holds the
-// tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it. window, if not nil, multiplies the weights of every pose.
-func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], window []T, batch, c int) {
-	rows, width := len(t.Order), tileWidth[T](c)
+// tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it; slices have width channels. window, if not nil, multiplies the weights of every pose.
+func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], window []T, batch, c, width int) {
+	rows := len(t.Order)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
 		tile := &t.tiles[k]
 		if len(tile.poses) == 0 {
@@ -46,11 +49,14 @@ func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T
 		}
 		hidden, weights, room := w.hidden(tile), rent[T](len(tile.poses)*width), rent[T](len(tile.poses))
 		factors := factorsOf(&room, window, tile.poses, 0)
-		if t.batch == nil {
+		switch {
+		case t.fours != nil:
+			t.foursOf(k, dst, packed, weights, factors, hidden, w, batch, c)
+		case t.batch == nil:
 			w.slice(weights, hidden, tile, 0)
 			scaleRows(weights, factors, c)
 			convolveTile(t, k, dst, src, weights, batch, c)
-		} else {
+		default:
 			out, x := any(dst).([]float32), any(packed).([]float32)
 			for lo := 0; lo < c; lo += width {
 				n := min(width, c-lo)
@@ -88,6 +94,8 @@ type poseParts[T Float] struct {
 func (p *poseParts[T]) parts() int              { return p.plan.Parts() }
 func (p *poseParts[T]) part(k int) (lo, hi int) { return p.plan.Part(k) }
 
-func (p *poseParts[T]) produce(dw []T, k int) {
+func (p *poseParts[T]) width() int { return p.c }
+
+func (p *poseParts[T]) produce(dw []T, k, _, _ int) {
 	simd.DepthwisePosePlanGradWF32(any(dw).([]float32), any(p.d).([]float32), any(p.f).([]float32), p.plan, k, 0, p.c, p.batch, p.c)
 }

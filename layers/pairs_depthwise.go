@@ -86,10 +86,10 @@ type poseSource[T Float] interface {
 	backwardFrom(from weightGradient[T], g *Grads[T]) // likewise
 }
 
-// poseTable returns the table of poses by which convolve and convolveBack number them, and how many pairs each has.
-func (p *Pairs[T]) poseTable() (table []T, count []int32) {
+// poseTable returns the table of poses by which convolve and convolveBack of c channels number them, and how many pairs each has. A pose may be there several times.
+func (p *Pairs[T]) poseTable(c int) (table []T, count []int32) {
 	if p.tiled() {
-		t := p.tiles()
+		t := p.tiles(c)
 		return t.table, t.count
 	}
 	return p.Table, p.Count
@@ -115,7 +115,7 @@ func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], win *windowed[T], batch
 		return nil
 	}
 	packed = p.packed(f, batch, c)
-	convolveTiles(&p.tiles().query, dst, f, packed, w, win.poses(), batch, c)
+	convolveTiles(&p.tiles(c).query, dst, f, packed, w, win.poses(), batch, c, p.tileWidth(c))
 	return packed
 }
 
@@ -144,14 +144,18 @@ func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed
 	dpacked := p.packed(d, batch, c)
 	defer giveBack(dpacked)
 	if df != nil {
-		convolveTiles(&p.tiles().point, df, d, dpacked, w, win.poses(), batch, c)
+		convolveTiles(&p.tiles(c).point, df, d, dpacked, w, win.poses(), batch, c, p.tileWidth(c))
 	}
 	if sizeof[T]() == 4 {
 		if packed == nil {
 			packed = p.packed(f, batch, c)
 			defer giveBack(packed)
 		}
-		w.backwardFrom(&poseParts[T]{p.tiles().poses, dpacked, packed, batch, c}, g)
+		if t := p.tiles(c); t.fours {
+			w.backwardFrom(&fourParts[T]{t, dpacked, packed, batch, c}, g)
+		} else {
+			w.backwardFrom(&poseParts[T]{t.poses, dpacked, packed, batch, c}, g)
+		}
 		return
 	}
 	dw := p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {

@@ -37,14 +37,14 @@ func testPairsDepthwise[T Float](t *testing.T) {
 		p, err := NewGeometry[T](points, nil, nil, 0, 0).Pairs(tt.radius)
 		require.NoError(t, err)
 		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order: %d pairs, %d poses", p.Pairs(), p.NumPoses())
-		for _, c := range []int{1, 33} {
+		for _, c := range []int{1, 33, 48} {
 			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
 				n := p.Queries
 				f, d := testkit.Normal[T](rng, batch*n*c), testkit.Normal[T](rng, batch*n*c)
 				w := testkit.Normal[T](rng, p.NumPoses()*c)
-				number := poseNumbers(t, p)
-				table := &tableSource[T]{w: make([]T, len(w)), c: c}
-				for q, to := range number {
+				number := poseNumbers(t, p, c)
+				table := &tableSource[T]{w: make([]T, len(number)*c), c: c, width: p.tileWidth(c)}
+				for to, q := range number {
 					copy(table.w[to*c:(to+1)*c], w[q*c:])
 				}
 				// The definitions, and the sums of magnitudes that errors are measured by.
@@ -68,8 +68,10 @@ func testPairsDepthwise[T Float](t *testing.T) {
 				p.convolveBack(got, d, f, packed, table, nil, batch, c, nil)
 				checkSums(t, "convolveBack", got, df)
 				got = make([]T, len(w))
-				for q, from := range number {
-					copy(got[q*c:(q+1)*c], table.dw[from*c:])
+				for from, q := range number {
+					for j := range c {
+						got[q*c+j] += table.dw[from*c+j]
+					}
 				}
 				checkSums(t, "the gradient to the weights", got, dw)
 			})
@@ -77,29 +79,29 @@ func testPairsDepthwise[T Float](t *testing.T) {
 	}
 }
 
-// poseNumbers returns the number of every pose in poseTable, whose rows must be those of Table with their counts, each once.
-func poseNumbers[T Float](t *testing.T, p *Pairs[T]) []int {
-	table, count := p.poseTable()
-	require.Len(t, table, len(p.Table))
+// poseNumbers returns the pose of every row of poseTable, whose rows must be those of Table, with their counts in all.
+func poseNumbers[T Float](t *testing.T, p *Pairs[T], c int) (number []int) {
+	table, count := p.poseTable(c)
 	at, e := map[string]int{}, p.PoseDim
-	for q := range count {
-		at[fmt.Sprint(table[q*e:(q+1)*e])] = q
+	for q := range p.NumPoses() {
+		at[fmt.Sprint(p.Table[q*e:(q+1)*e])] = q
 	}
 	require.Len(t, at, p.NumPoses(), "two poses are the same")
-	var number []int
-	for q := range p.NumPoses() {
-		to, ok := at[fmt.Sprint(p.Table[q*e:(q+1)*e])]
+	pairs := make([]int32, p.NumPoses())
+	for to, n := range count {
+		q, ok := at[fmt.Sprint(table[to*e:(to+1)*e])]
 		require.True(t, ok)
-		require.Equal(t, p.Count[q], count[to])
-		number = append(number, to)
+		pairs[q] += n
+		number = append(number, q)
 	}
+	require.Equal(t, p.Count, pairs)
 	return number
 }
 
 // tableSource gives weights from a table, and keeps the gradient that it gets.
 type tableSource[T Float] struct {
-	w, dw []T
-	c     int
+	w, dw    []T
+	c, width int
 }
 
 func (s *tableSource[T]) Weights() []T { return s.w }
@@ -113,8 +115,8 @@ func (s *tableSource[T]) hidden(tile *tile[T]) []T {
 }
 
 func (s *tableSource[T]) slice(dst, hidden []T, _ *tile[T], k int) {
-	lo := k * tileWidth[T](s.c)
-	n := min(tileWidth[T](s.c), s.c-lo)
+	lo := k * s.width
+	n := min(s.width, s.c-lo)
 	for i := range len(dst) / n {
 		copy(dst[i*n:(i+1)*n], hidden[i*s.c+lo:])
 	}
@@ -130,7 +132,7 @@ func (s *tableSource[T]) backwardFrom(from weightGradient[T], _ *Grads[T]) {
 		if lo != at {
 			panic("parts do not follow each other")
 		}
-		from.produce(s.dw[lo*s.c:hi*s.c], k)
+		from.produce(s.dw[lo*s.c:hi*s.c], k, 0, s.c)
 		at = hi
 	}
 	if at*s.c != len(s.w) {

@@ -17,7 +17,7 @@ type sortedPairs struct {
 	pointOnce sync.Once
 	byPoint   *neighbor.Neighborhood
 
-	tileOnce sync.Once
+	tileOnce [2]sync.Once // of tilings without and with fours
 
 	denseOnce sync.Once
 	dense     bool

@@ -17,16 +17,19 @@ type tiling[T Float] struct {
 	count        []int32 // the number of pairs of each pose
 	old          []int32 // the numbers of the poses in the neighbourhood's table; nil: the same
 	query, point rowTiles[T]
-	poses        *simd.DepthwisePosePlan // float32 only: the pairs by pose
+	poses        *simd.DepthwisePosePlan // float32 only, without fours: the pairs by pose
 	grids        nodeGrids
 	places       []nodePlaces // of the parts of poses
+	fours        bool         // rows go by fours, and features are packed by packFours
+	starts       []int        // with fours: the first of each of the queries' tiles' poses in table, which follow each other there
 }
 
 // rowTiles holds the tiles of one side: of the queries, or of the points.
 type rowTiles[T Float] struct {
 	*schedule.Tiles // without the pairs for float32: plans have them
 	tiles           []tile[T]
-	batch           []*simd.DepthwiseBatchPlan // of each tile, for float32
+	batch           []*simd.DepthwiseBatchPlan // of each tile, for float32 without fours
+	fours           []*simd.DepthwiseOrbits    // of each tile, with fours
 	mean            bool                       // sums are divided by the number of pairs
 }
 
@@ -38,9 +41,32 @@ var trainTiles = schedule.Options{Poses: 1 << 12, Rows: rowGrain}
 // tiled reports whether convolutions go by tiles and take weights slice by slice.
 func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhood) }
 
-// tiles returns the pairs in tiles.
-func (p *Pairs[T]) tiles() *tiling[T] {
-	p.sorted.tileOnce.Do(func() {
+// byFours reports whether convolutions of c channels take rows by fours.
+func (p *Pairs[T]) byFours(c int) bool {
+	if sizeof[T]() != 4 || !simd.HaveOrbitsGrad() || c%simd.OrbitChannels != 0 || !p.tiled() {
+		return false
+	}
+	p.sorted.tileOnce[1].Do(func() { p.tiling[1] = p.tileFours() })
+	return p.tiling[1] != nil
+}
+
+// tileWidth is how many of c channels form a slice of the weights of a tile; in float64 a slice has all.
+func (p *Pairs[T]) tileWidth(c int) int {
+	switch {
+	case p.byFours(c):
+		return simd.OrbitChannels
+	case sizeof[T]() == 4:
+		return min(sliceWidth, c)
+	}
+	return c
+}
+
+// tiles returns the pairs in tiles, for convolutions of c channels.
+func (p *Pairs[T]) tiles(c int) *tiling[T] {
+	if p.byFours(c) {
+		return p.tiling[1]
+	}
+	p.sorted.tileOnce[0].Do(func() {
 		rows, n := rowsOf(p.Neighborhood, nil), p.Neighborhood
 		order := p.order(rows)
 		t := &tiling[T]{table: p.Table, count: p.Count}
@@ -68,9 +94,9 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 				t.places = make([]nodePlaces, t.poses.Parts())
 			}
 		})
-		p.tiling = t
+		p.tiling[0] = t
 	})
-	return p.tiling
+	return p.tiling[0]
 }
 
 // order returns the order in which tiles take the rows, which are queries or points.

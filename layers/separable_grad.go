@@ -26,9 +26,13 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	}
 	checkPoses("DepthwiseLieConv", p.PoseDim, l.WeightNet.In())
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
-	t.win = p.inTableOrder(p.windowed(&l.radius, g))
-	table, count := p.poseTable()
-	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, p.tiled())
+	t.win = p.inTableOrder(p.windowed(&l.radius, g), c)
+	table, count := p.poseTable(c)
+	width := 0
+	if p.tiled() {
+		width = p.tileWidth(c)
+	}
+	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, width)
 	t.net.between, t.net.window = p.betweenNodes(l.WeightNet), t.win.poses()
 	t.packed = p.convolve(dst, f, t.net, t.win, batch, c)
 	t.net.Release()

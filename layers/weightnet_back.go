@@ -14,22 +14,25 @@ import (
 // before. The gradients of the first layer's parameters are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	checkLen("WeightNet.Backward", "dw", len(dw), t.rows, t.net.Out())
-	t.backward(2, dpose, dw, t.behindWindow(allRows[T](t.rows)), g)
+	t.backward(2, dpose, dw, t.behindWindow(allRows[T]{t.rows, t.net.Out()}), g)
 }
 
 // weightGradient computes the gradient to the weights of all poses, part by part, from several goroutines.
 type weightGradient[T Float] interface {
 	parts() int
 	part(k int) (lo, hi int) // the poses of part k; parts follow each other
-	produce(dw []T, k int)   // sets dw [hi-lo, c] to the gradient to part k
+	width() int              // how many channels are best produced at a time, or all of them
+	// produce sets dw [hi-lo, to-from] to channels from to to of the gradient to part k: width channels from a multiple of that, or all.
+	produce(dw []T, k, from, to int)
 }
 
-// allRows is a gradient that exists already, of so many poses.
-type allRows[T Float] int
+// allRows is a gradient that exists already, of so many poses and channels.
+type allRows[T Float] struct{ n, c int }
 
-func (n allRows[T]) parts() int              { return (int(n) + rowGrain - 1) / rowGrain }
-func (n allRows[T]) part(k int) (lo, hi int) { return k * rowGrain, min((k+1)*rowGrain, int(n)) }
-func (n allRows[T]) produce([]T, int)        {}
+func (a allRows[T]) parts() int                 { return (a.n + rowGrain - 1) / rowGrain }
+func (a allRows[T]) part(k int) (lo, hi int)    { return k * rowGrain, min((k+1)*rowGrain, a.n) }
+func (a allRows[T]) width() int                 { return a.c }
+func (a allRows[T]) produce([]T, int, int, int) {}
 
 // backwardFrom is Backward with a gradient that is computed part by part, and without a gradient to the poses.
 func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
@@ -52,7 +55,7 @@ func (t *WeightNetTape[T]) behindWindow(from weightGradient[T]) weightGradient[T
 	if t.window == nil {
 		return from
 	}
-	return &windowedGradient[T]{from, t.window, t.net.Out()}
+	return &windowedGradient[T]{from, t.window}
 }
 
 // chunkBounds divides the parts of a gradient into at most maxParts chunks, each of which has sums of its own. It returns the
@@ -77,7 +80,7 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 		scratch := rent[T](2 * netBlock * c)
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
 			lo, hi := from.part(k)
-			from.produce(dy[lo*c:hi*c], k)
+			from.produce(dy[lo*c:hi*c], k, 0, c)
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
 				u := t.results(scratch[netBlock*c:], last, at, end)
@@ -188,7 +191,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
 			lo, hi := from.part(k)
 			dw := rent[T]((hi - lo) * width[2])
-			from.produce(dw, k)
+			from.produce(dw, k, 0, width[2])
 			for at := lo; at < hi; at += onceBlock {
 				end := min(at+onceBlock, hi)
 				n := end - at

@@ -52,13 +52,14 @@ type WeightNetTape[T Float] struct {
 // needs. Row i stands for count[i] pairs (nil: one each) in each of repeat images. In Train mode the statistics are therefore
 // those over all pairs, at the cost of the distinct poses only.
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
-	return w.forwardTape(pose, rows, count, repeat, mode, false)
+	return w.forwardTape(pose, rows, count, repeat, mode, 0)
 }
 
-// forwardTape is ForwardTape. byTiles says that the weights will be taken tile by tile. They are then computed from the poses, in
+// forwardTape is ForwardTape. A positive width says that the weights will be taken tile by tile, in slices of so many channels. They are then computed from the poses, in
 // less time than storing and fetching them takes; so the results of the third map are not kept, nor those of the second if no
 // statistics are taken of them.
-func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, byTiles bool) *WeightNetTape[T] {
+func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, width int) *WeightNetTape[T] {
+	byTiles := width > 0
 	checkLen("WeightNet", "pose", len(pose), rows, w.In())
 	if count != nil {
 		checkLen("WeightNet", "count", len(count), rows)
@@ -78,7 +79,7 @@ func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int
 		}
 	}, count, mode)
 	if byTiles {
-		t.sliced = t.newSliced()
+		t.sliced = t.newSliced(width)
 	}
 	return t
 }
@@ -195,30 +196,21 @@ func (t *WeightNetTape[T]) Weights() []T {
 	return t.weights
 }
 
-// tileWidth is how many of c channels form a slice of the weights of a tile; in float64 a slice has all.
-func tileWidth[T Float](c int) int {
-	if sizeof[T]() == 4 {
-		return min(sliceWidth, c)
-	}
-	return c
-}
-
 // slicedNet is the network of a pass with its normalisations folded into the linear maps. It computes the weights of a tile's
-// poses, tileWidth channels at a time. It is only read, by any number of goroutines.
+// poses, some channels at a time. It is only read, by any number of goroutines.
 type slicedNet[T Float] struct {
 	first, second simd.Dense[T]
 	last          []simd.Dense[T] // slice by slice
 }
 
-// newSliced returns the network of the pass.
-func (t *WeightNetTape[T]) newSliced() *slicedNet[T] {
+// newSliced returns the network of the pass, for slices of width channels.
+func (t *WeightNetTape[T]) newSliced(width int) *slicedNet[T] {
 	weight, bias := t.foldLayer(1)
 	l := t.net.Linear[1]
 	n := &slicedNet[T]{first: simd.Dense[T]{B: t.first.packed, Bias: t.first.bias},
 		second: simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}}
 	weight, bias = t.foldLayer(2)
 	l = t.net.Linear[2]
-	width := tileWidth[T](l.Out)
 	for lo := 0; lo < l.Out; lo += width {
 		m := min(width, l.Out-lo)
 		n.last = append(n.last, simd.Dense[T]{B: simd.PackTransposed(weight[lo*l.In:(lo+m)*l.In], l.In, l.In, m), Bias: bias[lo : lo+m]})
@@ -257,7 +249,7 @@ func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
 	return out
 }
 
-// slice sets dst [poses, width] to slice k of the weights of a tile's poses, hidden the result for it; slices have tileWidth channels.
+// slice sets dst [poses, width] to slice k of the weights of a tile's poses, hidden the result for it.
 func (t *WeightNetTape[T]) slice(dst, hidden []T, tile *tile[T], k int) {
 	if t.between != nil {
 		t.between.slice(f32(dst), placesOf(t.between.nodeTable, tile), k)

@@ -217,9 +217,10 @@ func (p *Pairs[T]) betweenNodes(w *WeightNet[T]) *nodeWeights[T] {
 	if !smoothPoses[T](p.PoseDim, p.NumPoses()) || w.Norm != [3]*BatchNorm[T]{} || !p.tiled() {
 		return nil
 	}
-	t, c := p.tiles(), w.Out()
+	c := w.Out()
+	t := p.tiles(c)
 	n := &nodeWeights[T]{tiling: t}
-	n.nodeTable = t.grids.fineEnough([][]float32{f32(t.table)}, c, tileWidth[T](c), func(dst, poses []float32, keep bool) {
+	n.nodeTable = t.grids.fineEnough([][]float32{f32(t.table)}, c, p.tileWidth(c), func(dst, poses []float32, keep bool) {
 		if !keep {
 			w.Forward(any(dst).([]T), any(poses).([]T), len(poses)/2)
 			return
@@ -249,8 +250,8 @@ func furthest(x, y []float32) float64 {
 // backwardFrom passes a gradient to the weights of all poses, computed part by part, on to the nodes, and from there to the parameters. Bits do not
 // depend on the number of goroutines.
 func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
-	c := n.tape.net.Out()
-	width := tileWidth[T](c)
+	c, at := n.tape.net.Out(), from.width()
+	width := min(sliceWidth, at)
 	each := max(1, (from.parts()+nodeChunks-1)/nodeChunks) // parts of a chunk
 	chunks := (from.parts() + each - 1) / each
 	sums := make([][]float32, chunks) // slice by slice
@@ -259,26 +260,29 @@ func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 		clear(sum)
 		for k := chunk * each; k < min((chunk+1)*each, from.parts()); k++ {
 			lo, hi := from.part(k)
-			dw := rent[T]((hi - lo) * c)
-			from.produce(dw, k)
-			at := n.tiling.places[k].of(f32(n.tiling.table[2*lo:2*hi]), n.grids, n.level)
-			for j := 0; j < c; j += width {
-				m := min(width, c-j)
-				simd.BicubicGradF32(sum[j*n.nodes:(j+m)*n.nodes], f32(dw), at, j, m, c)
+			places := n.tiling.partPlaces(k).of(f32(n.tiling.table[2*lo:2*hi]), n.grids, n.level)
+			dw := rent[T]((hi - lo) * at)
+			for first := 0; first < c; first += at {
+				from.produce(dw, k, first, first+at)
+				for j := 0; j < at; j += width {
+					m := min(width, at-j)
+					simd.BicubicGradF32(sum[(first+j)*n.nodes:(first+j+m)*n.nodes], f32(dw), places, j, m, at)
+				}
 			}
 			giveBack(dw)
 		}
 		sums[chunk] = sum
 	})
 	total := rent[T](n.nodes * c)
-	parallel.For((c+width-1)/width, 1, func(k, _ int) {
-		j := k * width
-		m := min(width, c-j)
-		part := func(chunk int) []float32 { return sums[chunk][j*n.nodes : (j+m)*n.nodes] }
-		for chunk := 1; chunk < chunks; chunk++ {
-			simd.AddF32(part(0), part(0), part(chunk))
+	parallel.For(c/at, 1, func(k, _ int) {
+		for j := k * at; j < (k+1)*at; j += width {
+			m := min(width, (k+1)*at-j)
+			part := func(chunk int) []float32 { return sums[chunk][j*n.nodes : (j+m)*n.nodes] }
+			for chunk := 1; chunk < chunks; chunk++ {
+				simd.AddF32(part(0), part(0), part(chunk))
+			}
+			copyRows(f32(total)[j:], c, part(0), m, m, n.nodes)
 		}
-		copyRows(f32(total)[j:], c, part(0), m, m, n.nodes)
 	})
 	giveBack(sums...)
 	n.tape.Backward(nil, total, g)

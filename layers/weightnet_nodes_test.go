@@ -118,8 +118,8 @@ func TestNodesFineEnough(t *testing.T) {
 		require.GreaterOrEqual(t, n.level, last, "a steeper network has a coarser grid")
 		last = n.level
 		seen[last] = true
-		for i := range p.tiles().query.tiles {
-			tile := &p.tiles().query.tiles[i]
+		for i := range p.tiles(33).query.tiles {
+			tile := &p.tiles(33).query.tiles[i]
 			exact := make([]float32, len(tile.poses)*33)
 			net.Forward(exact, tile.table, len(tile.poses))
 			size := float32(0)

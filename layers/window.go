@@ -174,12 +174,12 @@ func (w *windowed[T]) rows() []T {
 	return w.row
 }
 
-// inTableOrder returns windows whose poses are numbered as in poseTable.
-func (p *Pairs[T]) inTableOrder(w *windowed[T]) *windowed[T] {
-	if w == nil || !p.tiled() || p.tiles().old == nil {
+// inTableOrder returns windows whose poses are numbered as in poseTable, for convolutions of c channels.
+func (p *Pairs[T]) inTableOrder(w *windowed[T], c int) *windowed[T] {
+	if w == nil || !p.tiled() || p.tiles(c).old == nil {
 		return w
 	}
-	old := p.tiles().old
+	old := p.tiles(c).old
 	pose := make([]T, len(old))
 	for to, q := range old {
 		pose[to] = w.pose[q]
@@ -191,11 +191,10 @@ func (p *Pairs[T]) inTableOrder(w *windowed[T]) *windowed[T] {
 type windowedGradient[T Float] struct {
 	weightGradient[T]
 	window []T
-	c      int
 }
 
-func (g *windowedGradient[T]) produce(dw []T, k int) {
-	g.weightGradient.produce(dw, k)
+func (g *windowedGradient[T]) produce(dw []T, k, from, to int) {
+	g.weightGradient.produce(dw, k, from, to)
 	lo, hi := g.part(k)
-	scaleRows(dw, g.window[lo:hi], g.c)
+	scaleRows(dw, g.window[lo:hi], to-from)
 }

@@ -135,6 +135,15 @@ func runsOf(code []int32, groups int) (runs []int32) {
 	return runs
 }
 
+// Alone is the number of rows that are in no group.
+func (p *DepthwiseOrbits) Alone() int {
+	n := 0
+	for _, r := range p.rest {
+		n += len(r.offsets) - 1
+	}
+	return n
+}
+
 // findRuns makes runs, once.
 func (p *DepthwiseOrbits) findRuns() {
 	p.runsOnce.Do(func() { p.runs = runsOf(p.code, p.groups) })
