@@ -8,7 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// FuzzOrbits wants from groups of fours of any sizes, in batches, at every level, float64 sums within the documented error, and of each image what it gets alone, on any bit patterns and
+// FuzzOrbits wants from groups of fours of any sizes, in batches, at every level, float64 sums within the documented error, of the gradient to the weights as well, and of each image what it gets alone, on any bit patterns and
 // between pages that cannot be read. A sum of which a product is not finite is not either.
 func FuzzOrbits(f *testing.F) {
 	f.Add([]byte{0, 0, 128, 63}, []byte{6, 1, 5}, uint8(3), uint8(0), true)
@@ -41,6 +41,8 @@ func FuzzOrbits(f *testing.F) {
 		p := newOrbits(h, mean)
 		x, w := fill((images-1)*stride+h.points*n, 0), fill(h.poses*n, 7)
 		rows := len(h.same)
+		d, dw := fill(images*rows*n, 31), testkit.AtEnd[float32](t, h.poses*n)
+		sums, bounds, terms := make([]float64, len(dw)), make([]float64, len(dw)), make([]int, h.poses)
 		out, alone := testkit.AtEnd[float32](t, images*rows*n), testkit.AtEnd[float32](t, rows*n)
 		for _, l := range Levels() {
 			if err := SetLevel(l); err != nil {
@@ -65,6 +67,28 @@ func FuzzOrbits(f *testing.F) {
 							t.Fatalf("level=%v mean=%v: image %d: out[%d, %d] = %g, want %g", l, mean, b, i, j, v, sum)
 						}
 					}
+				}
+			}
+			DepthwiseOrbitsGradF32(dw, d, x, p, rows*n, stride, images)
+			clear(sums)
+			clear(bounds)
+			clear(terms)
+			for i := range rows {
+				for k := h.offsets[i] - 3; k < h.offsets[i+1]-3; k++ {
+					q := int(h.pose[k])
+					terms[q] += images
+					for b := range images {
+						for j := range n {
+							v := float64(x[b*stride+int(h.index[k])*n+j]) * float64(d[(b*rows+i)*n+j])
+							sums[q*n+j], bounds[q*n+j] = sums[q*n+j]+v, bounds[q*n+j]+math.Abs(v)
+						}
+					}
+				}
+			}
+			for k, v := range dw {
+				v, size := float64(v), bounds[k]
+				if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/2 && !(math.Abs(v-sums[k]) <= float64(terms[k/n]+8)*(0x1p-23*size+0x1p-149)) {
+					t.Fatalf("level=%v: %d images: dw[%d, %d] = %g, want %g", l, images, k/n, k%n, v, sums[k])
 				}
 			}
 		}
