@@ -9,6 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // TestPairsDepthwise compares the convolution over a whole neighbourhood and both its gradients with their definitions, in every
@@ -20,17 +21,19 @@ func TestPairsDepthwise(t *testing.T) {
 
 func testPairsDepthwise[T Float](t *testing.T) {
 	rng := testkit.Rand(91)
-	const side, batch = 12, 3
-	var grid []float64
-	for i := range side * side {
-		grid = append(grid, float64(i/side)-5.5, float64(i%side)-5.5)
-	}
+	const batch = 3
 	for _, tt := range []struct {
 		group  string
+		side   int
 		lifts  int
 		radius float64
 		flat   bool
-	}{{"T(2)", 1, 0.8, true}, {"RxSO(2)", 1, 0.3, false}, {"SE(2)", 4, 1.9, true}} {
+	}{{"T(2)", 12, 1, 0.8, true}, {"RxSO(2)", 12, 1, 0.3, false}, {"SO(2)", 13, 1, 0.3, false}, {"SE(2)", 12, 4, 1.9, true}} {
+		side := tt.side // odd: the pixel in the middle is in no four
+		var grid []float64
+		for i := range side * side {
+			grid = append(grid, float64(i/side)-float64(side-1)/2, float64(i%side)-float64(side-1)/2)
+		}
 		g, err := group.Parse(tt.group, 0)
 		require.NoError(t, err)
 		points := group.LiftPoints(g, grid, tt.lifts, 0)
@@ -40,6 +43,7 @@ func testPairsDepthwise[T Float](t *testing.T) {
 		for _, c := range []int{1, 33, 48} {
 			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
 				n := p.Queries
+				require.Equal(t, sizeof[T]() == 4 && !tt.flat && c == 48 && simd.HaveOrbitsGrad(), p.byFours(c))
 				f, d := testkit.Normal[T](rng, batch*n*c), testkit.Normal[T](rng, batch*n*c)
 				w := testkit.Normal[T](rng, p.NumPoses()*c)
 				number := poseNumbers(t, p, c)
