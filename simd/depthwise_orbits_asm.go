@@ -26,3 +26,13 @@ func (p *DepthwiseOrbits) raceRows(out []float32, stride int) {
 		code = code[schedule.OrbitHead+len(rows)+int(code[0])*schedule.OrbitStep:]
 	}
 }
+
+// raceGrad announces what a gradient reads, and that it writes dw.
+func (p *DepthwiseOrbits) raceGrad(dw, d, f []float32) {
+	if raceEnabled && p.groups > 0 {
+		raceRead(d)
+		raceRead(f)
+		raceRead(p.code)
+		raceWrite(dw)
+	}
+}

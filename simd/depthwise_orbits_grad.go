@@ -37,11 +37,7 @@ func DepthwiseOrbitsGradF32(dw, d, f []float32, p *DepthwiseOrbits, dstride, fst
 	checkMatrix(fn, "d", len(d), images, p.rows*n, dstride)
 	checkMatrix(fn, "f", len(f), images, p.points*n, fstride)
 	p.findRuns()
-	if p.groups > 0 && raceEnabled {
-		raceRead(d)
-		raceRead(f)
-		raceWrite(dw)
-	}
+	p.raceGrad(dw, d, f)
 	for b := 0; b < images; b += orbitGradImages {
 		p.gradient(dw, d[b*dstride:], f[b*fstride:], dstride, fstride, min(orbitGradImages, images-b), b > 0)
 	}

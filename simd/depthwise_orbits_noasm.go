@@ -10,3 +10,5 @@ func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits, fstride, images in
 func (p *DepthwiseOrbits) race(out, f, w []float32) {}
 
 func orbitBatch() int { return 1 }
+
+func (p *DepthwiseOrbits) raceGrad(dw, d, f []float32) {}
