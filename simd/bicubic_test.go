@@ -124,9 +124,9 @@ func TestBicubicPolynomials(t *testing.T) {
 
 func TestBicubicPanics(t *testing.T) {
 	plan := NewBicubicPlan([]float64{1, 1.5}, 4, 4)
-	x := make([]float32, 40)
+	x, odd := make([]float32, 40), placesIn(2, 9, 9)[1:]
 	for want, f := range map[string]func(){
-		"simd: NewBicubicPlan: len(at) = 3, need an even number":                         func() { NewBicubicPlan(make([]float64, 3), 4, 4) },
+		"simd: NewBicubicPlan: len(at) = 3, need an even number":                         func() { NewBicubicPlan(odd, 4, 4) },
 		"simd: NewBicubicPlan: place 0 at (2, 1), need 1 to (2, 2), which is too much":   func() { NewBicubicPlan([]float64{2, 1}, 4, 4) },
 		"simd: NewBicubicPlan: place 0 at (1, NaN), need 1 to (2, 2), which is too much": func() { NewBicubicPlan([]float64{1, math.NaN()}, 4, 4) },
 		"simd: NewBicubicPlan: place 0 at (0.5, 1), need 1 to (2, 2), which is too much": func() { NewBicubicPlan([]float64{0.5, 1}, 4, 4) },
