@@ -59,7 +59,7 @@ const maxConcurrency = 1 << 16
 // PlanOptions say how much memory a plan may use, and for what.
 type PlanOptions struct {
 	// Memory bounds, in bytes, what a plan needs while it is made, what it stores, and what its concurrent calls need.
-	// Convolution weights that do not fit are computed in every call, once for all its images: the more images, the less it
+	// Convolution weights that do not fit are computed in every call, once for all its images or for eight of them: the more images, the less it
 	// costs. Where little is left, a call takes fewer than 16 images at a time, and more only where there is room beside all weights. If not even the neighbourhoods and one image fit,
 	// Plan returns ErrMemory. 0 means 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number
 	// stores no weights, and is Soft.

@@ -290,6 +290,9 @@ func (a *Arrangement[T]) Bytes() int64 {
 		for i := range a.tiles {
 			size += 4 * int64(len(a.tiles[i].code))
 		}
+		if smoothPoses[T](a.dim, a.poses) { // once tiles whose weights are not stored have been computed
+			size += nodePlaceBytes * int64(a.Evaluations())
+		}
 	}
 	return size
 }

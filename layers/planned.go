@@ -44,7 +44,7 @@ func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 
 // Kept says what a planned layer stores.
 type Kept struct {
-	Bytes       int64   // of stored weights
+	Bytes       int64   // of stored weights, and of those at nodes
 	Evaluations int     // poses whose weights are computed in every call
 	MulAdds     float64 // that this takes, without activations: of the WeightNet, or of interpolation where Interpolated
 	// Interpolated says that weights come from the WeightNet at the nodes of a grid: under groups whose poses have two coordinates, where there are many poses.
@@ -121,6 +121,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, dept
 	parallel.UntilWorkers(s.Stop, len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
 		t, ws := &a.tiles[i], &spaces[worker]
 		if p.starts[i] < 0 {
+			p.between(t) // now, so that calls leave no garbage
 			return
 		}
 		lo, hi := p.starts[i], p.starts[i]+len(a.tiles[i].poses)*w.Out()
@@ -201,7 +202,7 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 
 // kept says what is stored.
 func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
-	k := Kept{Bytes: int64(len(p.table)*sizeof[T]() + 2*len(p.half)), Rounded: Rounded{Weights: len(p.half) > 0, Features: p.inPairs()}}
+	k := Kept{Bytes: int64(len(p.table)*sizeof[T]()+2*len(p.half)) + p.nodes.bytes(), Rounded: Rounded{Weights: len(p.half) > 0, Features: p.inPairs()}}
 	for i, start := range p.starts {
 		if start < 0 {
 			k.Evaluations += len(a.tiles[i].poses)

@@ -23,6 +23,8 @@ const (
 	nodeHope = 4
 	// nodeMulAdds is how many multiply-adds an interpolated weight takes: 16 along the rows of nodes, and 4 across.
 	nodeMulAdds = 20
+	// nodePlaceBytes is the memory that the place of a pose takes: in a simd.BicubicPlan, and before.
+	nodePlaceBytes = 40 + 16
 	// nodePoses is how many poses a node must stand for.
 	nodePoses = 8
 	// nodeChunks bounds the sums of the gradient that wait beside each other, each with a row for every node.
@@ -88,7 +90,8 @@ func (g *poseGrid) table() []float32 {
 
 // plan returns where poses [n, 2] lie between the nodes.
 func (g *poseGrid) plan(poses []float32) *simd.BicubicPlan {
-	at := make([]float64, len(poses))
+	at := rent[float64](len(poses))
+	defer giveBack(at)
 	for i := 0; i < len(poses); i += 2 {
 		for k, axis := range g.axes {
 			at[i+k] = (float64(poses[i+axis]) - g.lo[axis]) / g.step
@@ -105,7 +108,6 @@ type nodeGrids [len(nodeCells)]struct {
 	nodes  []float32         // the poses of the nodes
 	sample []float32         // some of the poses
 	among  *simd.BicubicPlan // and where they lie
-
 }
 
 // nodePlaces is where some poses lie between the nodes of each grid, found when it is first needed; twice, perhaps, by two goroutines.
@@ -157,6 +159,16 @@ type nodeTable struct {
 	slices       [][]float32
 }
 
+// bytes is the memory that the weights take.
+func (n *nodeTable) bytes() (size int64) {
+	if n != nil {
+		for _, s := range n.slices {
+			size += 4 * int64(len(s))
+		}
+	}
+	return size
+}
+
 // slice sets dst [poses, width] to slice k of the weights of poses.
 func (n *nodeTable) slice(dst []float32, at *simd.BicubicPlan, k int) {
 	simd.BicubicF32(dst, n.slices[k], at, len(n.slices[k])/n.nodes)
@@ -182,7 +194,7 @@ func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, p
 			net(exact, l.sample, false)
 		}
 		n := &nodeTable{grids: g, level: level, nodes: l.grid.nodes()}
-		weights, near := rent[float32](n.nodes*c), make([]float32, len(exact))
+		weights, near := make([]float32, n.nodes*c), make([]float32, len(exact))
 		net(weights, l.nodes, true)
 		simd.BicubicF32(near, weights, l.among, c)
 		far := furthest(near, exact)
@@ -193,10 +205,8 @@ func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, p
 				copyRows(slice, m, weights[lo:], c, m, n.nodes)
 				n.slices = append(n.slices, slice)
 			}
-			giveBack(weights)
 			return n
 		}
-		giveBack(weights)
 		// The error falls with the fourth power of the step. Where the finest grid would not be fine enough, the others need not be tried.
 		if finest := float64(nodeCells[level]) / float64(nodeCells[len(nodeCells)-1]); !(far*math.Pow(finest, 4) <= nodeHope*nodeTolerance) {
 			return nil
