@@ -217,6 +217,11 @@ type Config struct {
 	// network's convolutions.
 	Views *Views `json:"views,omitempty"`
 
+	// KeepObserved, of a model of convolutions on images, lets a pixel that was observed keep its value, with a deviation of Floor: the prediction there is the network's, given that
+	// the pixel was seen with such a noise. Without it, as in the authors' models and in files that do not say so, a network says of observed pixels what it says of the others: what it
+	// can remember of them, and things that are finer than its filters blur. Training is that of the network: Differentiate does not look at it. For likelihoods that are an Observer.
+	KeepObserved bool `json:"keep_observed,omitempty"`
+
 	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
 	MaxNeighbors int    `json:"max_neighbors,omitempty"`
 	NeighborSeed uint64 `json:"neighbor_seed,omitempty"`
@@ -334,6 +339,9 @@ func (c *Config) ValidateWithGroup(g group.Group) error {
 	}
 	if _, err := ParseLikelihood(c); err != nil {
 		return err
+	}
+	if err := c.validateKeep(); err != nil {
+		return bad("keep_observed: %v", err)
 	}
 	if c.Waves != nil {
 		if err := c.Waves.check(c, g); err != nil {

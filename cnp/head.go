@@ -21,6 +21,7 @@ type family[T Float] struct {
 	constants  []T   // [dy, Constants]
 	first      []int // of each channel, the one whose constants it has: the components of a vector share them
 	waves      *waves
+	noise      float64 // of observed pixels, which keep their values with it; 0: they are predicted as the others are
 }
 
 // newFamily is that of a valid configuration. Constants begin at 0.
@@ -29,10 +30,14 @@ func newFamily[T Float](c Config) family[T] {
 	if err != nil {
 		panic("cnp: a configuration that was valid is not: " + err.Error())
 	}
-	if _, ok := l.(normal); ok {
-		return family[T]{dy: c.DimY}
+	noise := 0.0
+	if c.KeepObserved {
+		noise = spreadOf(&c).least()
 	}
-	f := family[T]{likelihood: l, dy: c.DimY, constants: make([]T, c.DimY*l.Constants())}
+	if _, ok := l.(normal); ok {
+		return family[T]{dy: c.DimY, noise: noise}
+	}
+	f := family[T]{likelihood: l, dy: c.DimY, constants: make([]T, c.DimY*l.Constants()), noise: noise}
 	f.together, _ = l.(TargetLikelihood)
 	f.waves = newWaves(&c, l)
 	for _, field := range c.Fields() {
@@ -122,11 +127,16 @@ func (f *family[T]) set(out *Prediction[T], v, d int, numbers []T, buffer []floa
 	raw, params := buffer[:n], buffer[n:]
 	f.widened(raw, numbers, d)
 	f.likelihood.Parameters(params, raw)
+	f.put(out, v, params)
+}
+
+// put writes a value's parameters, and what they say of mean and deviation.
+func (f *family[T]) put(out *Prediction[T], v int, params []float64) {
 	mean, std := f.likelihood.Moments(params)
 	out.Mean[v], out.Std[v] = T(mean), T(std)
 	if out.Params != nil {
 		for i, x := range params {
-			out.Params[v*n+i] = T(x)
+			out.Params[v*len(params)+i] = T(x)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // may use it.
 //
 // Normal is the one of the authors' models. RegisterLikelihood adds one of a user's own, under a name for configurations and model files.
-// What a family can do besides, it says by the methods of JointLikelihood, Noisy and Rescaler.
+// What a family can do besides, it says by the methods of JointLikelihood, Noisy, Observer and Rescaler.
 type Likelihood interface {
 	// Name is the name that ParseLikelihood knows the likelihood by.
 	Name() string

@@ -48,6 +48,14 @@ func (s spread) std(u float64) float64 {
 	return v
 }
 
+// least is the least deviation.
+func (s spread) least() float64 {
+	if s.output == OutputVariance {
+		return math.Sqrt(s.floor)
+	}
+	return s.floor
+}
+
 // slope is the derivative of std. Where the floor acts it is 0.
 func (s spread) slope(u, std float64) float64 {
 	if !(softplus(u) > s.floor) {
@@ -70,6 +78,8 @@ func (normal) Constants() int { return 0 }
 func (l normal) Parameters(params, raw []float64) {
 	params[0], params[1] = raw[0], l.spread.std(raw[1])
 }
+
+func (normal) Observe(p []float64, y, noise float64) { p[0], p[1] = observed(p[0], p[1], y, noise) }
 
 func (normal) Moments(p []float64) (mean, std float64) { return p[0], p[1] }
 

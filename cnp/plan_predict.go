@@ -273,6 +273,10 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 	for ch := range c {
 		at := ((r.lo+b)*c+ch)*outs + from
 		r.head(r.dst.Mean[at:at+to-from], r.dst.Std[at:at+to-from], y[ch:], y[c+ch:], 2*c)
+		if p.m == 0 {
+			image := (r.lo + b) * p.n
+			p.family.keepSeen(r.dst, at, r.im.Pixels[at:at+to-from], r.im.Mask[image+from:image+to])
+		}
 	}
 }
 
@@ -299,7 +303,11 @@ func (r *imageRun[T]) values(y []T, buffer []float64, b, from int) {
 	image, part := (r.lo+b)/parts, (r.lo+b)%parts
 	for i := range len(y) / k {
 		if place, ch := p.apart.pixel(part, from+i/c), i%c; place >= 0 {
-			p.family.set(r.dst, (image*c+ch)*places+place, ch, y[i*k:(i+1)*k], buffer)
+			v := (image*c+ch)*places + place
+			p.family.set(r.dst, v, ch, y[i*k:(i+1)*k], buffer)
+			if p.family.noise > 0 && p.m == 0 && r.im.Mask[image*places+place] {
+				p.family.keep(r.dst, v, r.im.Pixels[v], buffer)
+			}
 		}
 	}
 }
@@ -317,6 +325,7 @@ func (r *imageRun[T]) scatter(y, room []T, b, from int) {
 			if pixel := p.apart.pixel(part, from+t); pixel >= 0 {
 				at := (image*c+ch)*pixels + pixel
 				r.dst.Mean[at], r.dst.Std[at] = mean[t], std[t]
+				p.family.keepSeen(r.dst, at, r.im.Pixels[at:at+1], r.im.Mask[image*pixels+pixel:][:1])
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -285,6 +286,39 @@ type rasterStream[T Float] struct {
 	part   Images[T]
 	out    *Prediction[T]
 	rows   []readBuffers[T]
+	seen   seenLines[T]
+}
+
+// seenLines are the lines of a band that were read and are not predicted yet, for a model that keeps observed pixels.
+type seenLines[T Float] struct {
+	first, c, width int
+	pixels          []T // [lines, c, width]
+	mask            []bool
+}
+
+// add appends the lines of a part, from line y on.
+func (l *seenLines[T]) add(part *Images[T], y int) {
+	if len(l.mask) == 0 {
+		l.first, l.c, l.width = y, part.C, part.W
+	}
+	l.mask = append(l.mask, part.Mask...)
+	for y := range part.H {
+		for ch := range part.C {
+			l.pixels = append(l.pixels, part.Pixels[(ch*part.H+y)*part.W:][:part.W]...)
+		}
+	}
+}
+
+// at returns some pixels of a channel and whether they were observed.
+func (l *seenLines[T]) at(y, x, n, ch int) ([]T, []bool) {
+	y -= l.first
+	return l.pixels[(y*l.c+ch)*l.width+x:][:n], l.mask[y*l.width+x:][:n]
+}
+
+// drop forgets the lines before y.
+func (l *seenLines[T]) drop(y int) {
+	n := (y - l.first) * l.width
+	l.first, l.mask, l.pixels = y, slices.Delete(l.mask, 0, n), slices.Delete(l.pixels, 0, n*l.c)
 }
 
 // rasterLines are lines of one layer's features.
@@ -312,6 +346,7 @@ func (r *RasterPlan[T]) stream(read func(part *Images[T], y, x int) error) *rast
 // begin goes to a line of a band: every layer starts at the first line that this one depends on.
 func (s *rasterStream[T]) begin(y, x int) {
 	s.x, s.next = x, y
+	s.seen.mask, s.seen.pixels = s.seen.mask[:0], s.seen.pixels[:0]
 	for i := len(s.layers) - 1; i >= 0; i-- {
 		l := &s.layers[i]
 		l.have = y
@@ -449,6 +484,9 @@ func (s *rasterStream[T]) take(lo, hi int) error {
 			}
 		}
 	}
+	if r.plan.family.noise > 0 {
+		s.seen.add(&part, lo)
+	}
 	k := r.plan.cfg.Multiplicity
 	dst := l.at(lo, hi)
 	parallel.For(n, 1, func(a, z int) {
@@ -498,14 +536,26 @@ func (s *rasterStream[T]) tile(ctx context.Context, t RasterTile) (*Prediction[T
 					to := (ch*t.H + lo + y - t.Y) * t.W
 					if p.family.likelihood == nil {
 						s.input.head(s.out.Mean[to:to+t.W], s.out.Std[to:to+t.W], out[ch:], out[c+ch:], 2*c)
+						if p.family.noise > 0 {
+							pixels, mask := s.seen.at(lo+y, t.X-s.x, t.W, ch)
+							p.family.keepSeen(s.out, to, pixels, mask)
+						}
 						continue
 					}
 					for x := range t.W {
 						p.family.set(s.out, to+x, ch, out[(x*c+ch)*numbers:(x*c+ch+1)*numbers], buf.value)
+						if p.family.noise > 0 {
+							if pixel, ok := s.seen.at(lo+y, t.X-s.x+x, 1, ch); ok[0] {
+								p.family.keep(s.out, to+x, pixel[0], buf.value)
+							}
+						}
 					}
 				}
 			}
 		})
+		if p.family.noise > 0 {
+			s.seen.drop(hi)
+		}
 	})
 	s.next = t.Y + t.H
 	if err == nil {

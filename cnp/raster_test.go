@@ -160,6 +160,9 @@ func TestRasterBits(t *testing.T) {
 		{"smooth window", func(c *Config) { c.Window = "smooth" }, 2.5, 3.2, 40, 100, 64, 16},
 		{"likelihood", func(c *Config) { c.Likelihood = "bernoulli-gamma" }, 2.5, 3.2, 40, 100, 64, 16},
 		{"noise", func(c *Config) { c.Likelihood = "normal:noise" }, 2.5, 3.2, 40, 100, 64, 16},
+		{"observed", func(c *Config) { c.DimY, c.KeepObserved = 2, true }, 2.5, 3.2, 40, 100, 64, 16},
+		{"observed, odd", func(c *Config) { c.KeepObserved = true }, 2.5, 3.2, 53, 171, 64, 7},
+		{"observed, calibrated", func(c *Config) { c.DimY, c.KeepObserved, c.Likelihood = 2, true, "scales:0.7*0.5,0.3*2" }, 2.5, 3.2, 40, 100, 64, 16},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := rasterModel(t, tt.change, tt.psi, tt.block)

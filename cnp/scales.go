@@ -90,6 +90,9 @@ func (l *scales) Parameters(params, raw []float64) {
 	params[0], params[1] = raw[0], l.spread.std(raw[1])
 }
 
+// Observe does to the deviation that the factors multiply, and to the noise, what it is for a normal: the factors are measured afterwards.
+func (*scales) Observe(p []float64, y, noise float64) { p[0], p[1] = observed(p[0], p[1], y, noise) }
+
 // nodeOf returns the node at or below a deviation, and by how much its value is the next one's: weight, whose derivative to the deviation is slope.
 func nodeOf(at []float64, std float64) (node int, weight, slope float64) {
 	v := math.Log(std)
@@ -288,15 +291,7 @@ func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	known := map[string][]T{}
-	for _, p := range m.State() {
-		known[p.Name] = p.Data
-	}
-	for _, p := range out.State() {
-		if from, ok := known[p.Name]; ok {
-			copy(p.Data, from)
-		}
-	}
+	copyByName(out, m)
 	if plain {
 		err = interleave(out, m, c.DimY)
 	}
@@ -309,6 +304,19 @@ func remade[T Float](m Model[T], c Config) (Model[T], error) {
 		return newWithGroup[T](c, g, 0)
 	}
 	return New[T](c, 0)
+}
+
+// copyByName gives a model the parameters of another that have the same names.
+func copyByName[T Float](to, from Model[T]) {
+	known := map[string][]T{}
+	for _, p := range from.State() {
+		known[p.Name] = p.Data
+	}
+	for _, p := range to.State() {
+		if data, ok := known[p.Name]; ok {
+			copy(p.Data, data)
+		}
+	}
 }
 
 // interleave sets the last linear map of a model, which makes the numbers of one value after the other, to that of a normal model, which

@@ -355,8 +355,8 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 		cells := len(m) / im.C
 		for i := range im.C * n {
 			mu, sd := readPixel(p.readers[view], i%n, m[i/n*cells:]), readPixel(p.readers[view], i%n, s[i/n*cells:])
-			if im.Mask[i%n] {
-				mu, sd = observed(mu, sd, float64(im.Pixels[i]), p.cfg.Floor)
+			if noise := p.cfg.Floor; im.Mask[i%n] && noise > 0 { // a cell is wider than the pixel, and knows its mean only; without a noise nothing says how far the pixel is to be believed
+				mu, sd = observed(mu, sd, float64(im.Pixels[i]), noise)
 			}
 			first[i] += weight[view] / sum * mu
 			second[i] += weight[view] / sum * (sd*sd + mu*mu)
@@ -366,16 +366,6 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 		mean[i], std[i] = T(v), T(max(math.Sqrt(max(second[i]-v*v, 0)), p.cfg.Floor))
 	}
 	return err
-}
-
-// observed is what a view says of a pixel that was observed as y, with a deviation of noise: a cell is wider than the pixel, and knows its mean only. Without a
-// noise nothing says how far y is to be believed, and the view is.
-func observed(mu, sd, y, noise float64) (float64, float64) {
-	if !(noise > 0) {
-		return mu, sd
-	}
-	gain := sd * sd / (sd*sd + noise*noise)
-	return mu + gain*(y-mu), noise * math.Sqrt(gain)
 }
 
 // leastWeight is what a view's weight must have beside the best one's for its prediction to be computed.

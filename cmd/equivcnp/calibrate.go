@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -17,6 +19,7 @@ type calibrateFlags struct {
 	seed    uint64
 	normals int
 	nodes   int
+	keep    bool
 	out     string
 	memory  memoryFlag
 }
@@ -34,7 +37,8 @@ normals around its mean, whose deviations are the model's times a factor of each
 factors and shares are taken. With --normals 1 it is one factor for all deviations. Under --mixtures 4
 values of small, middling and large deviations have different ones, which go over into each other: a
 model may be wrong in another way where it is sure. The model file keeps them in its likelihood, and
-predict, sample, eval and serve go by them.
+predict, sample, eval and serve go by them. With --keep-observed the means of observed pixels become what was seen
+there, too, and scores before are those of a model that keeps them already.
 
 The tasks should be such as the model was trained on, but not the very same: of digits, which are turned
 here unless flags say otherwise, those with --max-angle 0 --min-scale 1 --max-scale 1. What comes of it
@@ -52,6 +56,7 @@ is measured on tasks of another seed, or on the same ones if they are a file's.`
 	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
 	fl.IntVar(&f.normals, "normals", 3, "normals of the mixture")
 	fl.IntVar(&f.nodes, "mixtures", 0, "mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
+	fl.BoolVar(&f.keep, "keep-observed", false, "images: from now on a pixel that was observed keeps its value, with the least deviation that the model predicts as its noise\n(=false: no longer)")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	registerModelOut(cmd, &f.out)
@@ -94,6 +99,11 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 	model, err := f.model.build(f.model.path, state)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("keep-observed") {
+		if model, err = cnp.KeepObserved(model, f.keep); err != nil {
+			return fmt.Errorf("%s: --keep-observed: %w", f.model.path, err)
+		}
 	}
 	cfg := model.Config()
 	src, size, err := f.tasks.source(ctx, r, cfg, cmd.Flags().Changed)

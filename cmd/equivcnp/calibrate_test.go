@@ -43,3 +43,22 @@ func TestCalibrate(t *testing.T) {
 	b.save("cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
 	b.fails(1, "of a cnp are not calibrated", "calibrate", "--model", "@cnp.safetensors", "--kernel", "rbf", "--out", "@x.safetensors")
 }
+
+// TestCalibrateObserved: with --keep-observed the means of observed pixels are nearer to what was seen, the others stay; a model that is trained so says so.
+func TestCalibrateObserved(t *testing.T) {
+	b := newBench(t)
+	b.ok("train", "image", "--model", "convcnp", "--digits", "--size", "16", "--width", "4", "--blocks", "1", "--steps", "2", "--batch", "1", "--eval-every", "0", "--keep-observed", "--quiet", "--out", "@kept.safetensors")
+	require.Contains(t, b.ok("inspect", "@kept.safetensors"), "pixels keep their values, with a noise of 0.03")
+	calibrate := func(in, out string, more ...string) calibrateResult {
+		return decode[calibrateResult](t, b.ok(append([]string{"calibrate", "--model", in, "--digits", "--size", "16", "--tasks", "4", "--json", "--out", out}, more...)...))
+	}
+	plain := calibrate("@kept.safetensors", "@plain.safetensors", "--keep-observed=false")
+	require.NotContains(t, b.ok("inspect", "@plain.safetensors"), "pixels keep")
+	kept := calibrate("@plain.safetensors", "@again.safetensors", "--keep-observed")
+	require.Contains(t, b.ok("inspect", "@again.safetensors"), "pixels keep")
+	require.Less(t, kept.After.RMSE, plain.After.RMSE)
+	require.InEpsilon(t, kept.After.RMSE, calibrate("@kept.safetensors", "@kept2.safetensors").After.RMSE, 1e-5)
+	b.save("curve.safetensors", curveConfig())
+	b.fails(1, "keep_observed: it is for models of architecture", "calibrate", "--model", "@curve.safetensors", "--kernel", "rbf", "--keep-observed", "--out", "@x.safetensors")
+	b.fails(2, "keep_observed: it is for models", "train", "image", "--model", "cnp", "--digits", "--keep-observed", "--out", "@x.safetensors")
+}

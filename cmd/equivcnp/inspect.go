@@ -204,6 +204,9 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 	if c.Window != "" {
 		r.line("window", "%s: how much a neighbour counts by its distance", c.Window)
 	}
+	if c.KeepObserved {
+		r.line("observed", "pixels keep their values, with a noise of %.3g", c.Floor)
+	}
 	if c.CoordinateFeature {
 		r.line("coordinate", "is a feature, so this model is not equivariant")
 	}

@@ -21,7 +21,7 @@ type imageFlags struct {
 	lifts             liftsFlag
 	views             string
 	width, blocks     int
-	digits            bool
+	digits, keep      bool
 	images, mnist, in string
 	array             string
 	last              bool
@@ -80,6 +80,7 @@ predicts one half of the observed pixels from the other, and counts the more the
 	fl.StringVar(&f.views, "views", "", "Sim2: every lift is a view of the image, turned and scaled, for a network under translations; of things\nfrom 0.3 to 1 times their size in training, or 0.2:2 for example")
 	fl.Lookup("views").NoOptDefVal = "0.3:1"
 	f.lifts.register(fl, "equivcnp: group elements per pixel; for Sim2 angles and scales, as in 4x3")
+	fl.BoolVar(&f.keep, "keep-observed", false, "equivcnp and convcnp: a pixel that was observed keeps its value, with --last-noise as its noise; training is the same")
 	fl.IntVar(&f.width, "width", 128, "channels")
 	fl.IntVar(&f.blocks, "blocks", 4, "residual blocks")
 	fl.BoolVar(&f.digits, "digits", false, "train on a digital clock's digits")
@@ -222,7 +223,7 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	} else if changed("width") || changed("blocks") {
 		return usagef("--width and --blocks are not for --model cnp")
 	}
-	c.Likelihood = f.likelihood
+	c.Likelihood, c.KeepObserved = f.likelihood, f.keep
 	if err := c.Validate(); err != nil {
 		return usageError{flagError(err)}
 	}
