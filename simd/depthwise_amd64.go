@@ -232,8 +232,12 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 		return
 	}
 	off, t := &offsets[lo], d.stride
+	widest := 8
+	if level == AVX2 && (d.kind == depthwiseStream || d.kind == depthwiseHalf) {
+		widest = 16
+	}
 	for j := d.from; j < d.c; {
-		vecs, channels, tail := d.block(j, 8)
+		vecs, channels, tail := d.block(j, widest)
 		o, f := &out[lo*d.width+j], (*float32)(unsafe.Add(d.f, 4*j))
 		wj := unsafe.Add(d.w, d.wsize*j)
 		w := (*float32)(wj)

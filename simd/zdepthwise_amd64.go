@@ -24,6 +24,11 @@ func depthwise2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index
 //go:noescape
 func depthwise1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
+// depthwiseStream16F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+
 // depthwiseStream8F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
@@ -43,6 +48,11 @@ func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int,
 //
 //go:noescape
 func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+
+// depthwiseHalf16F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 16 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf8F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //

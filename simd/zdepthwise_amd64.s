@@ -457,6 +457,180 @@ done2:
 	VZEROUPPER
 	RET
 
+// func depthwiseStream16F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·depthwiseStream16F32AVX2(SB), NOSPLIT, $128-96
+	MOVQ    tail+64(FP), AX
+	LEAQ    tailMaskF32<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*4), Y0
+	MOVQ    out+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    stride+56(FP), BX
+	MOVQ    offsets+24(FP), SI
+	MOVQ    index+32(FP), DI
+	MOVQ    pose+40(FP), R8
+	MOVQ    rows+48(FP), R9
+	MOVQ    pairs+80(FP), R11
+	LEAQ    -4(R8)(R11*4), R11
+	TESTQ   R9, R9
+	JE      done2
+
+row1:
+	MOVQ    8(SI), R10
+	SUBQ    (SI), R10
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	VXORPS  Y12, Y12, Y12
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
+	SUBQ    $0x01, R10
+	JL      rest4
+
+pairs3:
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVL        (R12), R12
+	IMULQ       BX, R12
+	ADDQ        DX, R12
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
+	PREFETCHT1  128(R12)
+	PREFETCHT1  192(R12)
+	PREFETCHT1  256(R12)
+	PREFETCHT1  320(R12)
+	PREFETCHT1  384(R12)
+	PREFETCHT1  448(R12)
+	MOVL        (DI), R12
+	IMULQ       BX, R12
+	ADDQ        CX, R12
+	MOVL        (R8), R13
+	IMULQ       BX, R13
+	ADDQ        DX, R13
+	VMOVUPS     (SP), Y13
+	VMOVUPS     (R13), Y14
+	VFMADD231PS (R12), Y14, Y13
+	VMOVUPS     Y13, (SP)
+	VMOVUPS     32(SP), Y13
+	VMOVUPS     32(R13), Y14
+	VFMADD231PS 32(R12), Y14, Y13
+	VMOVUPS     Y13, 32(SP)
+	VMOVUPS     64(SP), Y13
+	VMOVUPS     64(R13), Y14
+	VFMADD231PS 64(R12), Y14, Y13
+	VMOVUPS     Y13, 64(SP)
+	VMOVUPS     96(SP), Y13
+	VMOVUPS     96(R13), Y14
+	VFMADD231PS 96(R12), Y14, Y13
+	VMOVUPS     Y13, 96(SP)
+	VMOVUPS     128(R13), Y13
+	VFMADD231PS 128(R12), Y13, Y1
+	VMOVUPS     160(R13), Y13
+	VFMADD231PS 160(R12), Y13, Y2
+	VMOVUPS     192(R13), Y13
+	VFMADD231PS 192(R12), Y13, Y3
+	VMOVUPS     224(R13), Y13
+	VFMADD231PS 224(R12), Y13, Y4
+	VMOVUPS     256(R13), Y13
+	VFMADD231PS 256(R12), Y13, Y5
+	VMOVUPS     288(R13), Y13
+	VFMADD231PS 288(R12), Y13, Y6
+	VMOVUPS     320(R13), Y13
+	VFMADD231PS 320(R12), Y13, Y7
+	VMOVUPS     352(R13), Y13
+	VFMADD231PS 352(R12), Y13, Y8
+	VMOVUPS     384(R13), Y13
+	VFMADD231PS 384(R12), Y13, Y9
+	VMOVUPS     416(R13), Y13
+	VFMADD231PS 416(R12), Y13, Y10
+	VMOVUPS     448(R13), Y13
+	VFMADD231PS 448(R12), Y13, Y11
+	VMASKMOVPS  480(R13), Y0, Y13
+	VMASKMOVPS  480(R12), Y0, Y14
+	VFMADD231PS Y14, Y13, Y12
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	SUBQ        $0x01, R10
+	JGE         pairs3
+
+rest4:
+	MOVQ         8(SI), R10
+	SUBQ         (SI), R10
+	MOVQ         mean+72(FP), R12
+	TESTQ        R12, R12
+	JE           store6
+	CMPQ         R10, $0x01
+	JLE          store6
+	VMOVSS       one<>+0(SB), X13
+	VXORPS       X14, X14, X14
+	VCVTSI2SSQ   R10, X14, X14
+	VDIVSS       X14, X13, X13
+	VBROADCASTSS X13, Y13
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y13, Y8, Y8
+	VMULPS       Y13, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y13, Y11, Y11
+	VMULPS       Y13, Y12, Y12
+	VMULPS       (SP), Y13, Y14
+	VMOVUPS      Y14, (SP)
+	VMULPS       32(SP), Y13, Y14
+	VMOVUPS      Y14, 32(SP)
+	VMULPS       64(SP), Y13, Y14
+	VMOVUPS      Y14, 64(SP)
+	VMULPS       96(SP), Y13, Y13
+	VMOVUPS      Y13, 96(SP)
+
+store6:
+	VMOVUPS    (SP), Y13
+	VMOVUPS    Y13, (AX)
+	VMOVUPS    32(SP), Y13
+	VMOVUPS    Y13, 32(AX)
+	VMOVUPS    64(SP), Y13
+	VMOVUPS    Y13, 64(AX)
+	VMOVUPS    96(SP), Y13
+	VMOVUPS    Y13, 96(AX)
+	VMOVUPS    Y1, 128(AX)
+	VMOVUPS    Y2, 160(AX)
+	VMOVUPS    Y3, 192(AX)
+	VMOVUPS    Y4, 224(AX)
+	VMOVUPS    Y5, 256(AX)
+	VMOVUPS    Y6, 288(AX)
+	VMOVUPS    Y7, 320(AX)
+	VMOVUPS    Y8, 352(AX)
+	VMOVUPS    Y9, 384(AX)
+	VMOVUPS    Y10, 416(AX)
+	VMOVUPS    Y11, 448(AX)
+	VMASKMOVPS Y12, Y0, 480(AX)
+	ADDQ       BX, AX
+	ADDQ       $0x08, SI
+	DECQ       R9
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
 // func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-96
@@ -990,6 +1164,242 @@ done2:
 	VZEROUPPER
 	RET
 
+// func depthwiseHalf16F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·depthwiseHalf16F32AVX2(SB), NOSPLIT, $256-104
+	MOVQ         tail+72(FP), AX
+	LEAQ         tailMaskF32<>+0(SB), CX
+	NEGQ         AX
+	VMOVUPS      32(CX)(AX*4), Y0
+	MOVQ         out+0(FP), AX
+	MOVQ         f+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         stride+56(FP), BX
+	MOVQ         wstride+64(FP), SI
+	MOVQ         offsets+24(FP), DI
+	MOVQ         index+32(FP), R8
+	MOVQ         pose+40(FP), R9
+	MOVQ         rows+48(FP), R10
+	MOVQ         tail+72(FP), R12
+	MOVQ         R12, R11
+	SHRQ         $0x01, R11
+	VMOVD        R11, X9
+	VPBROADCASTD X9, X9
+	VPCMPGTD     lanes32<>+0(SB), X9, X9
+	LEAQ         -1(R12), R12
+	MOVQ         R12, R11
+	ANDQ         $0x01, R11
+	NEGQ         R11
+	ORQ          R12, R11
+	VMOVD        R11, X10
+	VPBROADCASTW X10, X10
+	VPCMPEQW     lanes16<>+0(SB), X10, X10
+	ADDQ         R12, R12
+	MOVQ         pairs+88(FP), R13
+	LEAQ         -4(R9)(R13*4), R13
+	TESTQ        R10, R10
+	JE           done2
+
+row1:
+	MOVQ    8(DI), R11
+	SUBQ    (DI), R11
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
+	VMOVUPS Y1, 128(SP)
+	VMOVUPS Y1, 160(SP)
+	VMOVUPS Y1, 192(SP)
+	VMOVUPS Y1, 224(SP)
+	SUBQ    $0x01, R11
+	JL      rest4
+
+pairs3:
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVL         (R14), R14
+	IMULQ        SI, R14
+	ADDQ         DX, R14
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	MOVL         (R8), R14
+	IMULQ        BX, R14
+	ADDQ         CX, R14
+	MOVL         (R9), R15
+	IMULQ        SI, R15
+	ADDQ         DX, R15
+	VMOVUPS      (SP), Y11
+	VPMOVZXWD    (R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  (R14), Y12, Y11
+	VMOVUPS      Y11, (SP)
+	VMOVUPS      32(SP), Y11
+	VPMOVZXWD    16(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  32(R14), Y12, Y11
+	VMOVUPS      Y11, 32(SP)
+	VMOVUPS      64(SP), Y11
+	VPMOVZXWD    32(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  64(R14), Y12, Y11
+	VMOVUPS      Y11, 64(SP)
+	VMOVUPS      96(SP), Y11
+	VPMOVZXWD    48(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  96(R14), Y12, Y11
+	VMOVUPS      Y11, 96(SP)
+	VMOVUPS      128(SP), Y11
+	VPMOVZXWD    64(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  128(R14), Y12, Y11
+	VMOVUPS      Y11, 128(SP)
+	VMOVUPS      160(SP), Y11
+	VPMOVZXWD    80(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  160(R14), Y12, Y11
+	VMOVUPS      Y11, 160(SP)
+	VMOVUPS      192(SP), Y11
+	VPMOVZXWD    96(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  192(R14), Y12, Y11
+	VMOVUPS      Y11, 192(SP)
+	VMOVUPS      224(SP), Y11
+	VPMOVZXWD    112(R15), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  224(R14), Y12, Y11
+	VMOVUPS      Y11, 224(SP)
+	VPMOVZXWD    128(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  256(R14), Y11, Y1
+	VPMOVZXWD    144(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  288(R14), Y11, Y2
+	VPMOVZXWD    160(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  320(R14), Y11, Y3
+	VPMOVZXWD    176(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  352(R14), Y11, Y4
+	VPMOVZXWD    192(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  384(R14), Y11, Y5
+	VPMOVZXWD    208(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  416(R14), Y11, Y6
+	VPMOVZXWD    224(R15), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VFMADD231PS  448(R14), Y11, Y7
+	MOVWLZX      240(R15)(R12*1), BP
+	VMOVD        BP, X12
+	VPBROADCASTW X12, X12
+	VPAND        X10, X12, X12
+	VPMASKMOVD   240(R15), X9, X11
+	VPOR         X12, X11, X11
+	VPMOVZXWD    X11, Y11
+	VPSLLD       $0x10, Y11, Y11
+	VMASKMOVPS   480(R14), Y0, Y12
+	VFMADD231PS  Y12, Y11, Y8
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	SUBQ         $0x01, R11
+	JGE          pairs3
+
+rest4:
+	MOVQ         8(DI), R11
+	SUBQ         (DI), R11
+	MOVQ         mean+80(FP), R14
+	TESTQ        R14, R14
+	JE           store6
+	CMPQ         R11, $0x01
+	JLE          store6
+	VMOVSS       one<>+0(SB), X11
+	VXORPS       X12, X12, X12
+	VCVTSI2SSQ   R11, X12, X12
+	VDIVSS       X12, X11, X11
+	VBROADCASTSS X11, Y11
+	VMULPS       Y11, Y1, Y1
+	VMULPS       Y11, Y2, Y2
+	VMULPS       Y11, Y3, Y3
+	VMULPS       Y11, Y4, Y4
+	VMULPS       Y11, Y5, Y5
+	VMULPS       Y11, Y6, Y6
+	VMULPS       Y11, Y7, Y7
+	VMULPS       Y11, Y8, Y8
+	VMULPS       (SP), Y11, Y12
+	VMOVUPS      Y12, (SP)
+	VMULPS       32(SP), Y11, Y12
+	VMOVUPS      Y12, 32(SP)
+	VMULPS       64(SP), Y11, Y12
+	VMOVUPS      Y12, 64(SP)
+	VMULPS       96(SP), Y11, Y12
+	VMOVUPS      Y12, 96(SP)
+	VMULPS       128(SP), Y11, Y12
+	VMOVUPS      Y12, 128(SP)
+	VMULPS       160(SP), Y11, Y12
+	VMOVUPS      Y12, 160(SP)
+	VMULPS       192(SP), Y11, Y12
+	VMOVUPS      Y12, 192(SP)
+	VMULPS       224(SP), Y11, Y11
+	VMOVUPS      Y11, 224(SP)
+
+store6:
+	VMOVUPS    (SP), Y11
+	VMOVUPS    Y11, (AX)
+	VMOVUPS    32(SP), Y11
+	VMOVUPS    Y11, 32(AX)
+	VMOVUPS    64(SP), Y11
+	VMOVUPS    Y11, 64(AX)
+	VMOVUPS    96(SP), Y11
+	VMOVUPS    Y11, 96(AX)
+	VMOVUPS    128(SP), Y11
+	VMOVUPS    Y11, 128(AX)
+	VMOVUPS    160(SP), Y11
+	VMOVUPS    Y11, 160(AX)
+	VMOVUPS    192(SP), Y11
+	VMOVUPS    Y11, 192(AX)
+	VMOVUPS    224(SP), Y11
+	VMOVUPS    Y11, 224(AX)
+	VMOVUPS    Y1, 256(AX)
+	VMOVUPS    Y2, 288(AX)
+	VMOVUPS    Y3, 320(AX)
+	VMOVUPS    Y4, 352(AX)
+	VMOVUPS    Y5, 384(AX)
+	VMOVUPS    Y6, 416(AX)
+	VMOVUPS    Y7, 448(AX)
+	VMASKMOVPS Y8, Y0, 480(AX)
+	ADDQ       BX, AX
+	ADDQ       $0x08, DI
+	DECQ       R10
+	JNE        row1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA lanes32<>+0(SB)/4, $0x00000000
+DATA lanes32<>+4(SB)/4, $0x00000001
+DATA lanes32<>+8(SB)/4, $0x00000002
+DATA lanes32<>+12(SB)/4, $0x00000003
+GLOBL lanes32<>(SB), RODATA|NOPTR, $16
+
+DATA lanes16<>+0(SB)/4, $0x00010000
+DATA lanes16<>+4(SB)/4, $0x00030002
+DATA lanes16<>+8(SB)/4, $0x00050004
+DATA lanes16<>+12(SB)/4, $0x00070006
+GLOBL lanes16<>(SB), RODATA|NOPTR, $16
+
 // func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $8-104
@@ -1131,18 +1541,6 @@ store6:
 done2:
 	VZEROUPPER
 	RET
-
-DATA lanes32<>+0(SB)/4, $0x00000000
-DATA lanes32<>+4(SB)/4, $0x00000001
-DATA lanes32<>+8(SB)/4, $0x00000002
-DATA lanes32<>+12(SB)/4, $0x00000003
-GLOBL lanes32<>(SB), RODATA|NOPTR, $16
-
-DATA lanes16<>+0(SB)/4, $0x00010000
-DATA lanes16<>+4(SB)/4, $0x00030002
-DATA lanes16<>+8(SB)/4, $0x00050004
-DATA lanes16<>+12(SB)/4, $0x00070006
-GLOBL lanes16<>(SB), RODATA|NOPTR, $16
 
 // func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+

@@ -46,6 +46,9 @@ func depthwiseStreamKernel(vecs int, out, f, w *float32, offsets *int, index, po
 	switch level {
 	case AVX2:
 		switch {
+		case vecs == 16:
+			depthwiseStream16F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
+			return
 		case vecs == 8:
 			depthwiseStream8F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, mean, pairs, ahead)
 			return
@@ -83,6 +86,9 @@ func depthwiseHalfKernel(vecs int, out, f *float32, w *uint16, offsets *int, ind
 	switch level {
 	case AVX2:
 		switch {
+		case vecs == 16:
+			depthwiseHalf16F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
+			return
 		case vecs == 8:
 			depthwiseHalf8F32AVX2(out, f, w, offsets, index, pose, rows, stride, wstride, tail, mean, pairs, ahead)
 			return
