@@ -73,22 +73,29 @@ func TestDepthwiseRuns(t *testing.T) {
 	})
 }
 
-// TestDepthwiseLargeWeights has more weights than caches hold, so that they are fetched ahead, in any order.
+// TestDepthwiseLargeWeights has more weights than caches hold, so that they are fetched ahead, in any order: of up to sixteen vectors of
+// channels at a time, the last of them whole or not.
 func TestDepthwiseLargeWeights(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(41)
-		for _, c := range []int{16, 100, 200} {
+		for _, c := range []int{16, 100, 121, 128, 200} {
 			const points, bytes = 9, 5 << 20
 			poses := bytes / 4 / c
 			offsets, index, pose := pairs(rng, 40, points, poses)
 			f, w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c)), testkit.CopyAtEnd(t, testkit.Normal[float32](rng, poses*c))
-			out := make([]float32, 40*c)
-			DepthwiseF32(out, f, w, offsets, testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose), c, false)
-			for i := range 40 {
-				a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-				for j := range c {
-					sum, size := gatherSum(f, w, index, pose, a, b, c, j)
-					require.LessOrEqual(t, math.Abs(float64(out[i*c+j])-sum), float64(b-a+8)*0x1p-23*size)
+			for _, mean := range []bool{false, true} {
+				out := testkit.AtEnd[float32](t, 40*c)
+				DepthwiseF32(out, f, w, offsets, testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose), c, mean)
+				for i := range 40 {
+					a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
+					n := 1.0
+					if mean {
+						n = float64(max(1, b-a))
+					}
+					for j := range c {
+						sum, size := gatherSum(f, w, index, pose, a, b, c, j)
+						require.LessOrEqual(t, math.Abs(float64(out[i*c+j])-sum/n), float64(b-a+8)*0x1p-23*size/n)
+					}
 				}
 			}
 		}
