@@ -24,9 +24,9 @@ type depthwiseVariant struct {
 func depthwiseSets(vecs int) int { return max(1, 4/vecs) }
 
 // depthwiseWidths lists how many vectors of channels a variant's functions take. A row of w that comes from memory should be read from its
-// beginning to its end: half of a row now, and the other half when a million other rows have been read, is two thirds of the speed. So on
-// AVX2 rows of w that stream have functions for 128 channels too, though their sums do not fit into registers: waiting for memory leaves
-// ample time to keep some of them on the stack.
+// beginning to its end: reading half of each row of a chunk, and the other halves when four megabytes have gone by, takes half as long again.
+// So on AVX2 rows of w that stream have functions for 128 channels too, though their sums do not fit into registers: waiting for memory
+// leaves ample time to keep some of them on the stack.
 func depthwiseWidths(l x86.Level, d depthwiseVariant) []int {
 	if d.stream && l == x86.AVX2 {
 		return []int{16, 8, 4, 2, 1}
@@ -104,7 +104,7 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	if d.single {
 		sets = 1
 	}
-	// The first vectors' sums are those on the stack.
+	// The first vectors' sums stand on the stack, so that the last one's, read and written under a mask, is in a register.
 	stacked := depthwiseStacked(d, vecs)
 	stack := make([]operand.Mem, stacked)
 	for v := range stack {
