@@ -105,19 +105,16 @@ func TestStreamed(t *testing.T) {
 	})
 }
 
-// TestStreams: results of whole lines stream from the set size on, with AVX-512.
-func TestStreams(t *testing.T) {
+// TestPastCaches: results of whole lines stream from the set size on.
+func TestPastCaches(t *testing.T) {
 	own := streamFrom
 	defer func() { streamFrom = own }()
 	streamFrom = 64 << 10
 	c := alignedSlice[float32](32 << 10)
-	eachLevel(t, func(t *testing.T) {
-		with := level == AVX512
-		require.Equal(t, with, streams(c, 32, 512))
-		require.Equal(t, with, streams(c, 16<<10, 1))
-		require.False(t, streams(c, 32, 511), "too small")
-		require.False(t, streams(c, 40, 600), "rows begin within lines")
-		require.False(t, streams(c[1:], 32, 600), "begins within a line")
-		require.False(t, streams(nil, 32, 0))
-	})
+	require.True(t, pastCaches(c, 32, 512))
+	require.True(t, pastCaches(c, 16<<10, 1))
+	require.False(t, pastCaches(c, 32, 511), "too small")
+	require.False(t, pastCaches(c, 40, 600), "rows begin within lines")
+	require.False(t, pastCaches(c[1:], 32, 600), "begins within a line")
+	require.False(t, pastCaches(nil, 32, 0))
 }

@@ -21,8 +21,14 @@ func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
 		}
 		for at := 0; at < r.N; at += gemmStripRows {
 			m := min(gemmStripRows, r.N-at)
-			for s := 0; s < n; s += columns {
-				gemmStrip(&c[(r.C+at)*n+s], n, &a[(r.A+at)*k], k, 1, &b[r.B*k*n+s], n, nil, m, k, min(columns, n-s), mode)
+			for s, w := 0, 0; s < n; s += w {
+				left, right := &a[(r.A+at)*k], &b[r.B*k*n+s]
+				if w = stripF32; takesPanel(0, n-s, mode) {
+					gemmPanelF32AVX2(&c[(r.C+at)*n+s], n, left, k, 1, right, n, nil, m, k, mode)
+					continue
+				}
+				w = min(columns, n-s)
+				gemmStrip(&c[(r.C+at)*n+s], n, left, k, 1, right, n, nil, m, k, w, mode)
 			}
 		}
 	}

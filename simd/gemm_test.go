@@ -235,8 +235,13 @@ func TestGemmTiles(t *testing.T) {
 				for n := range 4*16 + 4 {
 					checkProduct(t, p, 5, n, rng.IntN(9), rng.IntN(3), 1, 0, rng)
 				}
-				for _, s := range [][3]int{{70, 33, 300}, {30, 64, 257}, {127, 40, 2049}, {1100, 65, 20}} {
+				beta := float32(1)
+				if p.name[0] == 'P' {
+					beta = 0
+				}
+				for _, s := range [][3]int{{70, 33, 300}, {30, 64, 257}, {127, 40, 2049}, {1100, 65, 20}, {64, 32, 75}, {65, 16, 300}, {66, 8, 9}, {67, 24, 20}} {
 					checkProduct(t, p, s[0], s[1], s[2], 1, 1, 0, rng)
+					checkProduct(t, p, s[0], s[1], s[2], 0, 1, beta, rng)
 				}
 			})
 		}

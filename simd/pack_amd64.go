@@ -35,7 +35,7 @@ func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float
 	if act != ActNone && act != ActReLU {
 		rows = blockRows(max(b.N, stripF32+1), b.K) // the activation visits the rows once more, while they are in the first-level cache
 	}
-	stream := (mode != 0 || act == ActNone) && b.N%stripF32 == 0 && streams(c, ldc, m) && b.K <= panelDepth(b.K)
+	stream := (mode != 0 || act == ActNone) && b.N%stripF32 == 0 && pastCaches(c, ldc, m) && b.K <= panelDepth(b.K)
 	if stream {
 		mode |= stripStream
 	}
@@ -87,6 +87,10 @@ func gemmPackedColumns(tile *float32, c []float32, ldc int, a []float32, at, lda
 			right := firstElement(b.data, panel*b.K+p*stripF32+j-panel, k)
 			if w = gemmWide; level == AVX512 && k <= gemmWideDepth && to-j >= w {
 				gemmWideF32AVX512(&c[j-from], ldc, rows, lda, right, stripF32, stripF32*b.K, start, tile, m, k, now)
+				continue
+			}
+			if w = stripF32; takesPanel(j-panel, to-j, now) {
+				gemmPanelF32AVX2(&c[j-from], ldc, rows, lda, 1, right, stripF32, start, m, k, now)
 				continue
 			}
 			w = min(columns, to-j)

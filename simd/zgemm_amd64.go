@@ -19,6 +19,11 @@ func gemmStripF32AVX512(c *float32, ldc int, a *float32, rsa int, csa int, b *fl
 //go:noescape
 func gemmWideF32AVX512(c *float32, ldc int, a *float32, rsa int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
 
+// gemmPanelF32AVX2 computes a strip of C [m, 32] from A [m, k], given as gemmStripF32 takes it, and B [k, 32]. It knows no stripSwish.
+//
+//go:noescape
+func gemmPanelF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, mode int)
+
 // swishSumsF32AVX2 is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.
 //
 //go:noescape
