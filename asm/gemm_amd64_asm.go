@@ -415,16 +415,7 @@ func (g *gemmTile) finish(top, vectors int) {
 	last, size := vectors-1, g.Level.Bytes()
 	g.TESTQ(operand.I32(gemmReLU), g.arg("mode"))
 	g.JE(operand.LabelRef(linear))
-	// max(0, x) is x for NaN, and for -0 as well: adding 0 makes it 0.
-	zero := g.rowB(0, vectors)
-	g.clear(zero)
-	g.atLeastRows(top, linear, func(r int) {
-		for v := range vectors {
-			s := g.sum(r, v, vectors)
-			g.VMAXPS(s, zero, s)
-			g.VADDPS(zero, s, s)
-		}
-	})
+	g.relu(top, vectors, linear)
 	g.Label(linear)
 	g.MOVQ(g.arg("ldc"), gemmStepC)
 	g.SHLQ(operand.I8(2), gemmStepC)
@@ -465,6 +456,19 @@ func (g *gemmTile) finish(top, vectors int) {
 		})
 	})
 	g.Label(stored)
+}
+
+// relu applies ReLU to the sums, and may go to done before the end. max(0, x) is x for NaN, and for -0 as well: adding 0 makes it 0.
+func (g *gemmTile) relu(top, vectors int, done string) {
+	zero := g.rowB(0, vectors)
+	g.clear(zero)
+	g.atLeastRows(top, done, func(r int) {
+		for v := range vectors {
+			s := g.sum(r, v, vectors)
+			g.VMAXPS(s, zero, s)
+			g.VADDPS(zero, s, s)
+		}
+	})
 }
 
 // streams reports whether tiles of that width can be stored past the caches: they must fill whole lines.
@@ -922,9 +926,103 @@ func gemmPanelAMD64(f *x86.File) {
 	done := g.NewLabel("done")
 	g.MOVQ(g.arg("csa"), gemmNextA)
 	g.SHLQ(operand.I8(2), gemmNextA)
+	g.shallow(done)
 	g.strip(4, done)
 	g.Label(done)
 	g.End()
+}
+
+// shallow computes the whole tiles of a panel whose k is small, where what comes before and after the steps takes a seventh of the time: nothing
+// in its loop depends on the tile's rows, and what is rarely needed stands behind it. It leaves to the strip what is left of the rows, and
+// products that accumulate, are streamed, or whose A is transposed.
+func (g *gemmTile) shallow(done string) {
+	const vectors = 4
+	top, size := g.maxRows(vectors), g.Level.Bytes()
+	bias, stepTile, stepTileC := gemmRow[1], gemmStep5, gemmStep7
+	tile, biased, round, summed, linear := g.NewLabel("shallow"), g.NewLabel("biased"), g.NewLabel("round"), g.NewLabel("sums"), g.NewLabel("stores")
+	rest, relu, single, left, strip := g.NewLabel("rest"), g.NewLabel("relu"), g.NewLabel("single"), g.NewLabel("left"), g.NewLabel("strip")
+	g.CMPQ(g.arg("k"), operand.I32(gemmRound))
+	g.JL(operand.LabelRef(strip))
+	g.CMPQ(g.arg("k"), operand.I32(gemmFetchDepth))
+	g.JGE(operand.LabelRef(strip))
+	g.CMPQ(gemmNextA, operand.I32(4))
+	g.JNE(operand.LabelRef(strip))
+	g.TESTQ(operand.I32(gemmAccumulate|gemmStream), g.arg("mode"))
+	g.JNE(operand.LabelRef(strip))
+	g.MOVQ(g.arg("bias"), bias)
+	g.TESTQ(bias, bias)
+	g.JNE(operand.LabelRef(biased))
+	g.LEAQ(g.Data("noBiasF32", make([]uint64, vectors*g.Lanes())...), bias)
+	g.Label(biased)
+	// From the end of a tile's rows of A to the next tile's.
+	g.MOVQ(g.arg("k"), gemmK)
+	g.SHLQ(operand.I8(2), gemmK)
+	g.LEAQ(operand.Mem{Base: gemmStepA, Index: gemmStepA, Scale: 2}, stepTile)
+	g.SUBQ(gemmK, stepTile)
+	g.LEAQ(operand.Mem{Base: gemmStepC, Index: gemmStepC, Scale: 2}, stepTileC)
+	g.MOVQ(g.aTile, gemmRow[0])
+	g.MOVQ(g.rowsLeft, gemmRows)
+	g.JMP(operand.LabelRef(left))
+
+	g.Label(tile)
+	g.define(top, vectors)
+	g.MOVQ(g.arg("b"), gemmB)
+	g.MOVQ(g.arg("k"), gemmK)
+	for r := range top {
+		for v := range vectors {
+			if r == 0 {
+				g.VMOVUPS(operand.Mem{Base: bias, Disp: v * size}, g.sum(r, v, vectors))
+			} else {
+				g.VMOVAPS(g.sum(0, v, vectors), g.sum(r, v, vectors))
+			}
+		}
+	}
+	g.SUBQ(operand.I32(gemmRound), gemmK)
+	g.align()
+	g.Label(round)
+	g.round(gemmRound, top, vectors, false, false)
+	g.SUBQ(operand.I32(gemmRound), gemmK)
+	g.JGE(operand.LabelRef(round))
+	g.ADDQ(operand.I32(gemmRound), gemmK)
+	g.JNE(operand.LabelRef(rest))
+	g.Label(summed)
+	g.TESTQ(operand.I32(gemmReLU), g.arg("mode"))
+	g.JNE(operand.LabelRef(relu))
+	g.Label(linear)
+	for r := range top {
+		for v := range vectors {
+			m := operand.Mem{Base: gemmC, Disp: v * size}
+			if r > 0 {
+				m.Index, m.Scale = gemmStepC, uint8(r)
+			}
+			g.VMOVUPS(g.sum(r, v, vectors), m)
+		}
+	}
+	g.ADDQ(stepTile, gemmRow[0])
+	g.ADDQ(stepTileC, gemmC)
+	g.SUBQ(operand.I32(top), gemmRows)
+	g.Label(left)
+	// Of four or five rows, the strip makes two tiles that are alike.
+	g.CMPQ(gemmRows, operand.I32(2*top))
+	g.JGE(operand.LabelRef(tile))
+	g.CMPQ(gemmRows, operand.I32(top))
+	g.JE(operand.LabelRef(tile))
+	g.MOVQ(gemmRow[0], g.aTile)
+	g.MOVQ(gemmRows, g.rowsLeft)
+	g.TESTQ(gemmRows, gemmRows)
+	g.JE(operand.LabelRef(done))
+	g.JMP(operand.LabelRef(strip))
+
+	g.Label(rest)
+	g.Label(single)
+	g.round(1, top, vectors, false, false)
+	g.DECQ(gemmK)
+	g.JNE(operand.LabelRef(single))
+	g.JMP(operand.LabelRef(summed))
+	g.Label(relu)
+	g.relu(top, vectors, linear)
+	g.JMP(operand.LabelRef(linear))
+	g.Label(strip)
 }
 
 // newGemmTile starts a function: it brings the arguments that all tiles share into their registers.

@@ -13495,40 +13495,332 @@ done1:
 // func gemmPanelF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, mode int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmPanelF32AVX2(SB), NOSPLIT, $24-88
-	MOVQ ldc+8(FP), R14
-	MOVQ rsa+24(FP), R9
-	MOVQ ldb+48(FP), R11
-	SHLQ $+2, R14
-	SHLQ $+2, R9
-	SHLQ $+2, R11
-	MOVQ c+0(FP), R13
-	MOVQ a+16(FP), AX
-	MOVQ AX, (SP)
-	MOVQ m+64(FP), AX
-	MOVQ AX, 8(SP)
-	MOVQ csa+32(FP), R15
-	SHLQ $+2, R15
+	MOVQ  ldc+8(FP), R14
+	MOVQ  rsa+24(FP), R9
+	MOVQ  ldb+48(FP), R11
+	SHLQ  $+2, R14
+	SHLQ  $+2, R9
+	SHLQ  $+2, R11
+	MOVQ  c+0(FP), R13
+	MOVQ  a+16(FP), AX
+	MOVQ  AX, (SP)
+	MOVQ  m+64(FP), AX
+	MOVQ  AX, 8(SP)
+	MOVQ  csa+32(FP), R15
+	SHLQ  $+2, R15
+	CMPQ  k+72(FP), $+8
+	JL    strip11
+	CMPQ  k+72(FP), $+64
+	JGE   strip11
+	CMPQ  R15, $+4
+	JNE   strip11
+	TESTQ $+9, mode+80(FP)
+	JNE   strip11
+	MOVQ  bias+56(FP), BX
+	TESTQ BX, BX
+	JNE   biased3
+	LEAQ  noBiasF32<>+0(SB), BX
 
-tile2:
+biased3:
+	MOVQ k+72(FP), R12
+	SHLQ $+2, R12
+	LEAQ (R9)(R9*2), R8
+	SUBQ R12, R8
+	LEAQ (R14)(R14*2), DI
+	MOVQ (SP), AX
+	MOVQ 8(SP), DX
+	JMP  left10
+
+shallow2:
+	NOP
+	MOVQ    b+40(FP), R10
+	MOVQ    k+72(FP), R12
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y2, Y6
+	VMOVAPS Y3, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+	VMOVAPS Y2, Y10
+	VMOVAPS Y3, Y11
+	SUBQ    $+8, R12
+	PCALIGN $0x40
+
+round4:
+	VBROADCASTSS (AX), Y12
+	VBROADCASTSS (AX)(R9*1), Y13
+	VBROADCASTSS (AX)(R9*2), Y14
+	VMOVUPS      (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 4(AX), Y12
+	VBROADCASTSS 4(AX)(R9*1), Y13
+	VBROADCASTSS 4(AX)(R9*2), Y14
+	VMOVUPS      (R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	LEAQ         (R10)(R11*2), R10
+	VBROADCASTSS 8(AX), Y12
+	VBROADCASTSS 8(AX)(R9*1), Y13
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VMOVUPS      (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 12(AX), Y12
+	VBROADCASTSS 12(AX)(R9*1), Y13
+	VBROADCASTSS 12(AX)(R9*2), Y14
+	VMOVUPS      (R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	LEAQ         (R10)(R11*2), R10
+	VBROADCASTSS 16(AX), Y12
+	VBROADCASTSS 16(AX)(R9*1), Y13
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VMOVUPS      (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 20(AX), Y12
+	VBROADCASTSS 20(AX)(R9*1), Y13
+	VBROADCASTSS 20(AX)(R9*2), Y14
+	VMOVUPS      (R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	LEAQ         (R10)(R11*2), R10
+	VBROADCASTSS 24(AX), Y12
+	VBROADCASTSS 24(AX)(R9*1), Y13
+	VBROADCASTSS 24(AX)(R9*2), Y14
+	VMOVUPS      (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 28(AX), Y12
+	VBROADCASTSS 28(AX)(R9*1), Y13
+	VBROADCASTSS 28(AX)(R9*2), Y14
+	VMOVUPS      (R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10)(R11*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	LEAQ         (R10)(R11*2), R10
+	ADDQ         $+32, AX
+	SUBQ         $+8, R12
+	JGE          round4
+	ADDQ         $+8, R12
+	JNE          rest7
+
+sums5:
+	TESTQ $+2, mode+80(FP)
+	JNE   relu8
+
+stores6:
+	VMOVUPS Y0, (R13)
+	VMOVUPS Y1, 32(R13)
+	VMOVUPS Y2, 64(R13)
+	VMOVUPS Y3, 96(R13)
+	VMOVUPS Y4, (R13)(R14*1)
+	VMOVUPS Y5, 32(R13)(R14*1)
+	VMOVUPS Y6, 64(R13)(R14*1)
+	VMOVUPS Y7, 96(R13)(R14*1)
+	VMOVUPS Y8, (R13)(R14*2)
+	VMOVUPS Y9, 32(R13)(R14*2)
+	VMOVUPS Y10, 64(R13)(R14*2)
+	VMOVUPS Y11, 96(R13)(R14*2)
+	ADDQ    R8, AX
+	ADDQ    DI, R13
+	SUBQ    $+3, DX
+
+left10:
+	CMPQ  DX, $+6
+	JGE   shallow2
+	CMPQ  DX, $+3
+	JE    shallow2
+	MOVQ  AX, (SP)
+	MOVQ  DX, 8(SP)
+	TESTQ DX, DX
+	JE    done1
+	JMP   strip11
+
+rest7:
+single9:
+	VBROADCASTSS (AX), Y12
+	VBROADCASTSS (AX)(R9*1), Y13
+	VBROADCASTSS (AX)(R9*2), Y14
+	VMOVUPS      (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R10), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R10), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R10), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         R11, R10
+	ADDQ         $+4, AX
+	DECQ         R12
+	JNE          single9
+	JMP          sums5
+
+relu8:
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y0, Y12, Y0
+	VADDPS Y12, Y0, Y0
+	VMAXPS Y1, Y12, Y1
+	VADDPS Y12, Y1, Y1
+	VMAXPS Y2, Y12, Y2
+	VADDPS Y12, Y2, Y2
+	VMAXPS Y3, Y12, Y3
+	VADDPS Y12, Y3, Y3
+	VMAXPS Y4, Y12, Y4
+	VADDPS Y12, Y4, Y4
+	VMAXPS Y5, Y12, Y5
+	VADDPS Y12, Y5, Y5
+	VMAXPS Y6, Y12, Y6
+	VADDPS Y12, Y6, Y6
+	VMAXPS Y7, Y12, Y7
+	VADDPS Y12, Y7, Y7
+	VMAXPS Y8, Y12, Y8
+	VADDPS Y12, Y8, Y8
+	VMAXPS Y9, Y12, Y9
+	VADDPS Y12, Y9, Y9
+	VMAXPS Y10, Y12, Y10
+	VADDPS Y12, Y10, Y10
+	VMAXPS Y11, Y12, Y11
+	VADDPS Y12, Y11, Y11
+	JMP    stores6
+
+strip11:
+tile12:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+3
-	JLE  chosen4
+	JLE  chosen14
 	CMPQ DX, $+6
-	JLE  share3
+	JLE  share13
 	MOVQ $+3, DX
-	JMP  chosen4
+	JMP  chosen14
 
-share3:
+share13:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen4:
+chosen14:
 	NOP
 	TESTQ   $+1, mode+80(FP)
-	JE      fresh6
+	JE      fresh16
 	MOVQ    R13, AX
 	CMPQ    DX, $+3
-	JL      ends10
+	JL      ends20
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -13541,39 +13833,39 @@ chosen4:
 	VMOVUPS 32(AX)(R14*2), Y9
 	VMOVUPS 64(AX)(R14*2), Y10
 	VMOVUPS 96(AX)(R14*2), Y11
-	JE      started9
+	JE      started19
 
-ends10:
+ends20:
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
 	CMPQ    DX, $+1
-	JE      started9
+	JE      started19
 	VMOVUPS (AX)(R14*1), Y4
 	VMOVUPS 32(AX)(R14*1), Y5
 	VMOVUPS 64(AX)(R14*1), Y6
 	VMOVUPS 96(AX)(R14*1), Y7
 	CMPQ    DX, $+2
-	JE      started9
+	JE      started19
 
-fresh6:
+fresh16:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero7
+	JE      zero17
 	VMOVUPS (AX), Y12
 	VMOVUPS 32(AX), Y13
 	VMOVUPS 64(AX), Y14
 	VMOVUPS 96(AX), Y15
-	JMP     spread8
+	JMP     spread18
 
-zero7:
+zero17:
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
 	VXORPS Y15, Y15, Y15
 
-spread8:
+spread18:
 	VMOVAPS Y12, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y14, Y2
@@ -13587,26 +13879,26 @@ spread8:
 	VMOVAPS Y14, Y10
 	VMOVAPS Y15, Y11
 
-started9:
+started19:
 	CMPQ    k+72(FP), $+0
-	JE      summed5
+	JE      summed15
 	MOVQ    (SP), AX
 	MOVQ    b+40(FP), R10
 	CMPQ    R15, $+4
-	JNE     transposed11
+	JNE     transposed21
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	CMPQ    DX, $+2
-	JG      above12
+	JG      above22
 	CMPQ    DX, $+1
-	JG      above13
+	JG      above23
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest15
+	JL      rest25
 	PCALIGN $0x40
 
-round14:
+round24:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -13628,14 +13920,14 @@ round14:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round14
+	JGE          round24
 
-rest15:
+rest25:
 	ADDQ    $+2, R12
-	JE      summed5
+	JE      summed15
 	PCALIGN $0x40
 
-round16:
+round26:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -13648,16 +13940,16 @@ round16:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round16
-	JMP          summed5
+	JNE          round26
+	JMP          summed15
 
-above13:
+above23:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest19
+	JL      rest29
 	PCALIGN $0x40
 
-round18:
+round28:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VMOVUPS      (R10), Y15
@@ -13689,14 +13981,14 @@ round18:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round18
+	JGE          round28
 
-rest19:
+rest29:
 	ADDQ    $+2, R12
-	JE      summed5
+	JE      summed15
 	PCALIGN $0x40
 
-round20:
+round30:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VMOVUPS      (R10), Y15
@@ -13714,18 +14006,18 @@ round20:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round20
-	JMP          summed5
+	JNE          round30
+	JMP          summed15
 
-above12:
+above22:
 	MOVQ    k+72(FP), R12
 	CMPQ    R12, $+64
-	JL      near22
+	JL      near32
 	SUBQ    $+8, R12
-	JL      rest24
+	JL      rest34
 	PCALIGN $0x40
 
-round23:
+round33:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -13887,18 +14179,18 @@ round23:
 	ADDQ         $+96, R14
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          round23
+	JGE          round33
 
-rest24:
+rest34:
 	ADDQ $+8, R12
-	JE   summed5
+	JE   summed15
 
-near22:
+near32:
 	SUBQ    $+8, R12
-	JL      rest26
+	JL      rest36
 	PCALIGN $0x40
 
-round25:
+round35:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -14057,14 +14349,14 @@ round25:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          round25
+	JGE          round35
 
-rest26:
+rest36:
 	ADDQ    $+8, R12
-	JE      summed5
+	JE      summed15
 	PCALIGN $0x40
 
-round27:
+round37:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -14087,20 +14379,20 @@ round27:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round27
-	JMP          summed5
+	JNE          round37
+	JMP          summed15
 
-transposed11:
+transposed21:
 	CMPQ    DX, $+2
-	JG      above29
+	JG      above39
 	CMPQ    DX, $+1
-	JG      above30
+	JG      above40
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest32
+	JL      rest42
 	PCALIGN $0x40
 
-round31:
+round41:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -14122,14 +14414,14 @@ round31:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+2, R12
-	JGE          round31
+	JGE          round41
 
-rest32:
+rest42:
 	ADDQ    $+2, R12
-	JE      summed5
+	JE      summed15
 	PCALIGN $0x40
 
-round33:
+round43:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -14142,16 +14434,16 @@ round33:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round33
-	JMP          summed5
+	JNE          round43
+	JMP          summed15
 
-above30:
+above40:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest36
+	JL      rest46
 	PCALIGN $0x40
 
-round35:
+round45:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VMOVUPS      (R10), Y15
@@ -14183,14 +14475,14 @@ round35:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+2, R12
-	JGE          round35
+	JGE          round45
 
-rest36:
+rest46:
 	ADDQ    $+2, R12
-	JE      summed5
+	JE      summed15
 	PCALIGN $0x40
 
-round37:
+round47:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VMOVUPS      (R10), Y15
@@ -14208,16 +14500,16 @@ round37:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round37
-	JMP          summed5
+	JNE          round47
+	JMP          summed15
 
-above29:
+above39:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+4, R12
-	JL      rest40
+	JL      rest50
 	PCALIGN $0x40
 
-round39:
+round49:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VBROADCASTSS 8(AX), Y14
@@ -14299,14 +14591,14 @@ round39:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
-	JGE          round39
+	JGE          round49
 
-rest40:
+rest50:
 	ADDQ    $+4, R12
-	JE      summed5
+	JE      summed15
 	PCALIGN $0x40
 
-round41:
+round51:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VBROADCASTSS 8(AX), Y14
@@ -14329,11 +14621,11 @@ round41:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round41
+	JNE          round51
 
-summed5:
+summed15:
 	TESTQ  $+2, mode+80(FP)
-	JE     linear43
+	JE     linear53
 	VXORPS Y12, Y12, Y12
 	VMAXPS Y0, Y12, Y0
 	VADDPS Y12, Y0, Y0
@@ -14360,14 +14652,14 @@ summed5:
 	VMAXPS Y11, Y12, Y11
 	VADDPS Y12, Y11, Y11
 
-linear43:
+linear53:
 	MOVQ     ldc+8(FP), R14
 	SHLQ     $+2, R14
 	MOVQ     R13, AX
 	TESTQ    $+8, mode+80(FP)
-	JE       cached45
+	JE       cached55
 	CMPQ     DX, $+3
-	JL       ends46
+	JL       ends56
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
 	VMOVNTPS Y2, 64(AX)
@@ -14380,25 +14672,25 @@ linear43:
 	VMOVNTPS Y9, 32(AX)(R14*2)
 	VMOVNTPS Y10, 64(AX)(R14*2)
 	VMOVNTPS Y11, 96(AX)(R14*2)
-	JE       stored44
+	JE       stored54
 
-ends46:
+ends56:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
 	VMOVNTPS Y2, 64(AX)
 	VMOVNTPS Y3, 96(AX)
 	CMPQ     DX, $+1
-	JE       stored44
+	JE       stored54
 	VMOVNTPS Y4, (AX)(R14*1)
 	VMOVNTPS Y5, 32(AX)(R14*1)
 	VMOVNTPS Y6, 64(AX)(R14*1)
 	VMOVNTPS Y7, 96(AX)(R14*1)
 	CMPQ     DX, $+2
-	JE       stored44
+	JE       stored54
 
-cached45:
+cached55:
 	CMPQ    DX, $+3
-	JL      ends47
+	JL      ends57
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -14411,23 +14703,23 @@ cached45:
 	VMOVUPS Y9, 32(AX)(R14*2)
 	VMOVUPS Y10, 64(AX)(R14*2)
 	VMOVUPS Y11, 96(AX)(R14*2)
-	JE      stored44
+	JE      stored54
 
-ends47:
+ends57:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
 	VMOVUPS Y3, 96(AX)
 	CMPQ    DX, $+1
-	JE      stored44
+	JE      stored54
 	VMOVUPS Y4, (AX)(R14*1)
 	VMOVUPS Y5, 32(AX)(R14*1)
 	VMOVUPS Y6, 64(AX)(R14*1)
 	VMOVUPS Y7, 96(AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored44
+	JE      stored54
 
-stored44:
+stored54:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -14435,11 +14727,45 @@ stored44:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile2
+	JMP   tile12
 
 done1:
 	VZEROUPPER
 	RET
+
+DATA noBiasF32<>+0(SB)/4, $0x00000000
+DATA noBiasF32<>+4(SB)/4, $0x00000000
+DATA noBiasF32<>+8(SB)/4, $0x00000000
+DATA noBiasF32<>+12(SB)/4, $0x00000000
+DATA noBiasF32<>+16(SB)/4, $0x00000000
+DATA noBiasF32<>+20(SB)/4, $0x00000000
+DATA noBiasF32<>+24(SB)/4, $0x00000000
+DATA noBiasF32<>+28(SB)/4, $0x00000000
+DATA noBiasF32<>+32(SB)/4, $0x00000000
+DATA noBiasF32<>+36(SB)/4, $0x00000000
+DATA noBiasF32<>+40(SB)/4, $0x00000000
+DATA noBiasF32<>+44(SB)/4, $0x00000000
+DATA noBiasF32<>+48(SB)/4, $0x00000000
+DATA noBiasF32<>+52(SB)/4, $0x00000000
+DATA noBiasF32<>+56(SB)/4, $0x00000000
+DATA noBiasF32<>+60(SB)/4, $0x00000000
+DATA noBiasF32<>+64(SB)/4, $0x00000000
+DATA noBiasF32<>+68(SB)/4, $0x00000000
+DATA noBiasF32<>+72(SB)/4, $0x00000000
+DATA noBiasF32<>+76(SB)/4, $0x00000000
+DATA noBiasF32<>+80(SB)/4, $0x00000000
+DATA noBiasF32<>+84(SB)/4, $0x00000000
+DATA noBiasF32<>+88(SB)/4, $0x00000000
+DATA noBiasF32<>+92(SB)/4, $0x00000000
+DATA noBiasF32<>+96(SB)/4, $0x00000000
+DATA noBiasF32<>+100(SB)/4, $0x00000000
+DATA noBiasF32<>+104(SB)/4, $0x00000000
+DATA noBiasF32<>+108(SB)/4, $0x00000000
+DATA noBiasF32<>+112(SB)/4, $0x00000000
+DATA noBiasF32<>+116(SB)/4, $0x00000000
+DATA noBiasF32<>+120(SB)/4, $0x00000000
+DATA noBiasF32<>+124(SB)/4, $0x00000000
+GLOBL noBiasF32<>(SB), RODATA|NOPTR, $128
 
 // func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
 // Requires: AVX, AVX2, FMA3
