@@ -10,8 +10,10 @@ import (
 )
 
 func depthwiseOrbitsGradAMD64(f *x86.File) {
-	for fours := 1; fours <= orbitRows; fours++ {
-		depthwiseOrbitsGrad(f, x86.AVX2, fours)
+	for _, l := range levels {
+		for fours := 1; fours <= orbitRows; fours++ {
+			depthwiseOrbitsGrad(f, l, fours)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ const orbitGradImages = 8
 const orbitLines = schedule.OrbitRows * schedule.OrbitCopies
 
 // HaveOrbitsGrad reports whether DepthwiseOrbitsGradF32 has a kernel at the current level.
-func HaveOrbitsGrad() bool { return level == AVX2 }
+func HaveOrbitsGrad() bool { return level == AVX2 || level == AVX512 }
 
 // DepthwiseOrbitsGradF32 sets dw to the gradient of sums over a neighbourhood of fours to its weights, for OrbitChannels channels, summed over images:
 //

@@ -33,3 +33,33 @@ func depthwiseOrbitsGrad5F32AVX2(dw *float32, d *float32, f *float32, steps *int
 //
 //go:noescape
 func depthwiseOrbitsGrad6F32AVX2(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+
+// depthwiseOrbitsGrad1F32AVX512 sets a row of dw after the other, 16 channels for each of 1 fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.
+//
+//go:noescape
+func depthwiseOrbitsGrad1F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+
+// depthwiseOrbitsGrad2F32AVX512 sets a row of dw after the other, 16 channels for each of 2 fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.
+//
+//go:noescape
+func depthwiseOrbitsGrad2F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+
+// depthwiseOrbitsGrad3F32AVX512 sets a row of dw after the other, 16 channels for each of 3 fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.
+//
+//go:noescape
+func depthwiseOrbitsGrad3F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+
+// depthwiseOrbitsGrad4F32AVX512 sets a row of dw after the other, 16 channels for each of 4 fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.
+//
+//go:noescape
+func depthwiseOrbitsGrad4F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+
+// depthwiseOrbitsGrad5F32AVX512 sets a row of dw after the other, 16 channels for each of 5 fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.
+//
+//go:noescape
+func depthwiseOrbitsGrad5F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+
+// depthwiseOrbitsGrad6F32AVX512 sets a row of dw after the other, 16 channels for each of 6 fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.
+//
+//go:noescape
+func depthwiseOrbitsGrad6F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)

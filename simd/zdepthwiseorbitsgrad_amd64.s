@@ -594,3 +594,423 @@ image:
 	JNE         step
 	VZEROUPPER
 	RET
+
+// func depthwiseOrbitsGrad1F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsGrad1F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dw+0(FP), AX
+	MOVQ steps+24(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ rows+32(FP), BX
+	MOVL (BX), BX
+
+step:
+	VPXORD  Z0, Z0, Z0
+	MOVQ    add+64(FP), SI
+	TESTQ   SI, SI
+	JE      fresh
+	VMOVUPS (AX), Z0
+
+fresh:
+	MOVQ images+48(FP), SI
+	MOVQ d+8(FP), DI
+	MOVQ f+16(FP), R8
+
+image:
+	MOVL        4(CX), R9
+	SHLQ        $0x06, R9
+	VMOVUPS     (R8)(R9*1), Z1
+	VFMADD231PS (DI)(BX*1), Z1, Z0
+	MOVL        8(CX), R9
+	SHLQ        $0x06, R9
+	VMOVUPS     (R8)(R9*1), Z1
+	VFMADD231PS 384(DI)(BX*1), Z1, Z0
+	MOVL        12(CX), R9
+	SHLQ        $0x06, R9
+	VMOVUPS     (R8)(R9*1), Z1
+	VFMADD231PS 768(DI)(BX*1), Z1, Z0
+	MOVL        16(CX), R9
+	SHLQ        $0x06, R9
+	VMOVUPS     (R8)(R9*1), Z1
+	VFMADD231PS 1152(DI)(BX*1), Z1, Z0
+	ADDQ        $0x00000600, DI
+	ADDQ        fNext+56(FP), R8
+	DECQ        SI
+	JNE         image
+	VMOVUPS     Z0, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x14, CX
+	DECQ        DX
+	JNE         step
+	VZEROUPPER
+	RET
+
+// func depthwiseOrbitsGrad2F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsGrad2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dw+0(FP), AX
+	MOVQ steps+24(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ rows+32(FP), BX
+	MOVL (BX), SI
+	MOVL 4(BX), BX
+
+step:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	MOVQ    add+64(FP), DI
+	TESTQ   DI, DI
+	JE      fresh
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+
+fresh:
+	MOVQ images+48(FP), DI
+	MOVQ d+8(FP), R8
+	MOVQ f+16(FP), R9
+
+image:
+	MOVL        4(CX), R10
+	SHLQ        $0x06, R10
+	VMOVUPS     (R9)(R10*1), Z2
+	VFMADD231PS (R8)(SI*1), Z2, Z0
+	VFMADD231PS (R8)(BX*1), Z2, Z1
+	MOVL        8(CX), R10
+	SHLQ        $0x06, R10
+	VMOVUPS     (R9)(R10*1), Z2
+	VFMADD231PS 384(R8)(SI*1), Z2, Z0
+	VFMADD231PS 384(R8)(BX*1), Z2, Z1
+	MOVL        12(CX), R10
+	SHLQ        $0x06, R10
+	VMOVUPS     (R9)(R10*1), Z2
+	VFMADD231PS 768(R8)(SI*1), Z2, Z0
+	VFMADD231PS 768(R8)(BX*1), Z2, Z1
+	MOVL        16(CX), R10
+	SHLQ        $0x06, R10
+	VMOVUPS     (R9)(R10*1), Z2
+	VFMADD231PS 1152(R8)(SI*1), Z2, Z0
+	VFMADD231PS 1152(R8)(BX*1), Z2, Z1
+	ADDQ        $0x00000600, R8
+	ADDQ        fNext+56(FP), R9
+	DECQ        DI
+	JNE         image
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x14, CX
+	DECQ        DX
+	JNE         step
+	VZEROUPPER
+	RET
+
+// func depthwiseOrbitsGrad3F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsGrad3F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dw+0(FP), AX
+	MOVQ steps+24(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ rows+32(FP), BX
+	MOVL (BX), SI
+	MOVL 4(BX), DI
+	MOVL 8(BX), BX
+
+step:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	MOVQ    add+64(FP), R8
+	TESTQ   R8, R8
+	JE      fresh
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+
+fresh:
+	MOVQ images+48(FP), R8
+	MOVQ d+8(FP), R9
+	MOVQ f+16(FP), R10
+
+image:
+	MOVL        4(CX), R11
+	SHLQ        $0x06, R11
+	VMOVUPS     (R10)(R11*1), Z3
+	VFMADD231PS (R9)(SI*1), Z3, Z0
+	VFMADD231PS (R9)(DI*1), Z3, Z1
+	VFMADD231PS (R9)(BX*1), Z3, Z2
+	MOVL        8(CX), R11
+	SHLQ        $0x06, R11
+	VMOVUPS     (R10)(R11*1), Z3
+	VFMADD231PS 384(R9)(SI*1), Z3, Z0
+	VFMADD231PS 384(R9)(DI*1), Z3, Z1
+	VFMADD231PS 384(R9)(BX*1), Z3, Z2
+	MOVL        12(CX), R11
+	SHLQ        $0x06, R11
+	VMOVUPS     (R10)(R11*1), Z3
+	VFMADD231PS 768(R9)(SI*1), Z3, Z0
+	VFMADD231PS 768(R9)(DI*1), Z3, Z1
+	VFMADD231PS 768(R9)(BX*1), Z3, Z2
+	MOVL        16(CX), R11
+	SHLQ        $0x06, R11
+	VMOVUPS     (R10)(R11*1), Z3
+	VFMADD231PS 1152(R9)(SI*1), Z3, Z0
+	VFMADD231PS 1152(R9)(DI*1), Z3, Z1
+	VFMADD231PS 1152(R9)(BX*1), Z3, Z2
+	ADDQ        $0x00000600, R9
+	ADDQ        fNext+56(FP), R10
+	DECQ        R8
+	JNE         image
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	ADDQ        $0x000000c0, AX
+	ADDQ        $0x14, CX
+	DECQ        DX
+	JNE         step
+	VZEROUPPER
+	RET
+
+// func depthwiseOrbitsGrad4F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsGrad4F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dw+0(FP), AX
+	MOVQ steps+24(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ rows+32(FP), BX
+	MOVL (BX), SI
+	MOVL 4(BX), DI
+	MOVL 8(BX), R8
+	MOVL 12(BX), BX
+
+step:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    add+64(FP), R9
+	TESTQ   R9, R9
+	JE      fresh
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+
+fresh:
+	MOVQ images+48(FP), R9
+	MOVQ d+8(FP), R10
+	MOVQ f+16(FP), R11
+
+image:
+	MOVL        4(CX), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R11)(R12*1), Z4
+	VFMADD231PS (R10)(SI*1), Z4, Z0
+	VFMADD231PS (R10)(DI*1), Z4, Z1
+	VFMADD231PS (R10)(R8*1), Z4, Z2
+	VFMADD231PS (R10)(BX*1), Z4, Z3
+	MOVL        8(CX), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R11)(R12*1), Z4
+	VFMADD231PS 384(R10)(SI*1), Z4, Z0
+	VFMADD231PS 384(R10)(DI*1), Z4, Z1
+	VFMADD231PS 384(R10)(R8*1), Z4, Z2
+	VFMADD231PS 384(R10)(BX*1), Z4, Z3
+	MOVL        12(CX), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R11)(R12*1), Z4
+	VFMADD231PS 768(R10)(SI*1), Z4, Z0
+	VFMADD231PS 768(R10)(DI*1), Z4, Z1
+	VFMADD231PS 768(R10)(R8*1), Z4, Z2
+	VFMADD231PS 768(R10)(BX*1), Z4, Z3
+	MOVL        16(CX), R12
+	SHLQ        $0x06, R12
+	VMOVUPS     (R11)(R12*1), Z4
+	VFMADD231PS 1152(R10)(SI*1), Z4, Z0
+	VFMADD231PS 1152(R10)(DI*1), Z4, Z1
+	VFMADD231PS 1152(R10)(R8*1), Z4, Z2
+	VFMADD231PS 1152(R10)(BX*1), Z4, Z3
+	ADDQ        $0x00000600, R10
+	ADDQ        fNext+56(FP), R11
+	DECQ        R9
+	JNE         image
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x14, CX
+	DECQ        DX
+	JNE         step
+	VZEROUPPER
+	RET
+
+// func depthwiseOrbitsGrad5F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsGrad5F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dw+0(FP), AX
+	MOVQ steps+24(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ rows+32(FP), BX
+	MOVL (BX), SI
+	MOVL 4(BX), DI
+	MOVL 8(BX), R8
+	MOVL 12(BX), R9
+	MOVL 16(BX), BX
+
+step:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	MOVQ    add+64(FP), R10
+	TESTQ   R10, R10
+	JE      fresh
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+
+fresh:
+	MOVQ images+48(FP), R10
+	MOVQ d+8(FP), R11
+	MOVQ f+16(FP), R12
+
+image:
+	MOVL        4(CX), R13
+	SHLQ        $0x06, R13
+	VMOVUPS     (R12)(R13*1), Z5
+	VFMADD231PS (R11)(SI*1), Z5, Z0
+	VFMADD231PS (R11)(DI*1), Z5, Z1
+	VFMADD231PS (R11)(R8*1), Z5, Z2
+	VFMADD231PS (R11)(R9*1), Z5, Z3
+	VFMADD231PS (R11)(BX*1), Z5, Z4
+	MOVL        8(CX), R13
+	SHLQ        $0x06, R13
+	VMOVUPS     (R12)(R13*1), Z5
+	VFMADD231PS 384(R11)(SI*1), Z5, Z0
+	VFMADD231PS 384(R11)(DI*1), Z5, Z1
+	VFMADD231PS 384(R11)(R8*1), Z5, Z2
+	VFMADD231PS 384(R11)(R9*1), Z5, Z3
+	VFMADD231PS 384(R11)(BX*1), Z5, Z4
+	MOVL        12(CX), R13
+	SHLQ        $0x06, R13
+	VMOVUPS     (R12)(R13*1), Z5
+	VFMADD231PS 768(R11)(SI*1), Z5, Z0
+	VFMADD231PS 768(R11)(DI*1), Z5, Z1
+	VFMADD231PS 768(R11)(R8*1), Z5, Z2
+	VFMADD231PS 768(R11)(R9*1), Z5, Z3
+	VFMADD231PS 768(R11)(BX*1), Z5, Z4
+	MOVL        16(CX), R13
+	SHLQ        $0x06, R13
+	VMOVUPS     (R12)(R13*1), Z5
+	VFMADD231PS 1152(R11)(SI*1), Z5, Z0
+	VFMADD231PS 1152(R11)(DI*1), Z5, Z1
+	VFMADD231PS 1152(R11)(R8*1), Z5, Z2
+	VFMADD231PS 1152(R11)(R9*1), Z5, Z3
+	VFMADD231PS 1152(R11)(BX*1), Z5, Z4
+	ADDQ        $0x00000600, R11
+	ADDQ        fNext+56(FP), R12
+	DECQ        R10
+	JNE         image
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	ADDQ        $0x00000140, AX
+	ADDQ        $0x14, CX
+	DECQ        DX
+	JNE         step
+	VZEROUPPER
+	RET
+
+// func depthwiseOrbitsGrad6F32AVX512(dw *float32, d *float32, f *float32, steps *int32, rows *int32, n int, images int, fNext int, add int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsGrad6F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dw+0(FP), AX
+	MOVQ steps+24(FP), CX
+	MOVQ n+40(FP), DX
+	MOVQ rows+32(FP), BX
+	MOVL (BX), SI
+	MOVL 4(BX), DI
+	MOVL 8(BX), R8
+	MOVL 12(BX), R9
+	MOVL 16(BX), R10
+	MOVL 20(BX), BX
+
+step:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	MOVQ    add+64(FP), R11
+	TESTQ   R11, R11
+	JE      fresh
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+
+fresh:
+	MOVQ images+48(FP), R11
+	MOVQ d+8(FP), R12
+	MOVQ f+16(FP), R13
+
+image:
+	MOVL        4(CX), R14
+	SHLQ        $0x06, R14
+	VMOVUPS     (R13)(R14*1), Z6
+	VFMADD231PS (R12)(SI*1), Z6, Z0
+	VFMADD231PS (R12)(DI*1), Z6, Z1
+	VFMADD231PS (R12)(R8*1), Z6, Z2
+	VFMADD231PS (R12)(R9*1), Z6, Z3
+	VFMADD231PS (R12)(R10*1), Z6, Z4
+	VFMADD231PS (R12)(BX*1), Z6, Z5
+	MOVL        8(CX), R14
+	SHLQ        $0x06, R14
+	VMOVUPS     (R13)(R14*1), Z6
+	VFMADD231PS 384(R12)(SI*1), Z6, Z0
+	VFMADD231PS 384(R12)(DI*1), Z6, Z1
+	VFMADD231PS 384(R12)(R8*1), Z6, Z2
+	VFMADD231PS 384(R12)(R9*1), Z6, Z3
+	VFMADD231PS 384(R12)(R10*1), Z6, Z4
+	VFMADD231PS 384(R12)(BX*1), Z6, Z5
+	MOVL        12(CX), R14
+	SHLQ        $0x06, R14
+	VMOVUPS     (R13)(R14*1), Z6
+	VFMADD231PS 768(R12)(SI*1), Z6, Z0
+	VFMADD231PS 768(R12)(DI*1), Z6, Z1
+	VFMADD231PS 768(R12)(R8*1), Z6, Z2
+	VFMADD231PS 768(R12)(R9*1), Z6, Z3
+	VFMADD231PS 768(R12)(R10*1), Z6, Z4
+	VFMADD231PS 768(R12)(BX*1), Z6, Z5
+	MOVL        16(CX), R14
+	SHLQ        $0x06, R14
+	VMOVUPS     (R13)(R14*1), Z6
+	VFMADD231PS 1152(R12)(SI*1), Z6, Z0
+	VFMADD231PS 1152(R12)(DI*1), Z6, Z1
+	VFMADD231PS 1152(R12)(R8*1), Z6, Z2
+	VFMADD231PS 1152(R12)(R9*1), Z6, Z3
+	VFMADD231PS 1152(R12)(R10*1), Z6, Z4
+	VFMADD231PS 1152(R12)(BX*1), Z6, Z5
+	ADDQ        $0x00000600, R12
+	ADDQ        fNext+56(FP), R13
+	DECQ        R11
+	JNE         image
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	ADDQ        $0x00000180, AX
+	ADDQ        $0x14, CX
+	DECQ        DX
+	JNE         step
+	VZEROUPPER
+	RET

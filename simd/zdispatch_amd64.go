@@ -415,6 +415,27 @@ func depthwiseOrbitsGradKernel(fours int, dw, d, f *float32, steps, rows *int32,
 			depthwiseOrbitsGrad6F32AVX2(dw, d, f, steps, rows, n, images, fNext, add)
 			return
 		}
+	case AVX512:
+		switch {
+		case fours == 1:
+			depthwiseOrbitsGrad1F32AVX512(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 2:
+			depthwiseOrbitsGrad2F32AVX512(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 3:
+			depthwiseOrbitsGrad3F32AVX512(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 4:
+			depthwiseOrbitsGrad4F32AVX512(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 5:
+			depthwiseOrbitsGrad5F32AVX512(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		case fours == 6:
+			depthwiseOrbitsGrad6F32AVX512(dw, d, f, steps, rows, n, images, fNext, add)
+			return
+		}
 	}
 	panic("simd: depthwiseOrbitsGradKernel: no such kernel")
 }
