@@ -193,7 +193,12 @@ func (m *ImageEquivCNP[T]) rasterColumnBytes(r *RasterPlan[T]) int64 {
 	}
 	size := int64(unsafe.Sizeof(T(0)))
 	features := int64(len(r.reach)*m.cfg.Channels[0]+2*m.cfg.DimY*m.cfg.Multiplicity)*int64(r.height()) + int64(2*m.cfg.Channels[0]*r.lines)
-	return int64(pairs*planPairBytes)*int64(r.lines) + size*features + 64*int64(r.lines)
+	need := int64(pairs*planPairBytes)*int64(r.lines) + size*features + 64*int64(r.lines)
+	if m.cfg.KeepObserved { // what was observed on the lines from a tile's first one to the last one that is read, in slices that grow
+		ahead, _ := r.Reach()
+		need += 3 * (size*int64(m.cfg.DimY) + 1) * int64(min(r.down+ahead+r.batch, r.h)) / 2
+	}
+	return need
 }
 
 // planPairBytes is what a pair of a flat plan takes while it is made.
