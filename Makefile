@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests page browser test race purego levels generate asm api api-update beam fmt vet lint cross arm64 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser test race purego levels generate asm api api-update beam fmt vet lint cross arm64 avx512 fuzz fuzz-long bench clean
 
 all: build
 
@@ -96,6 +96,13 @@ cross: ## build for every platform
 
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
+
+# Bochs and a Linux kernel are yours to bring; asm/emulate says which. Half an hour.
+BOCHS  ?= bochs
+KERNEL ?= /boot/vmlinuz
+avx512: ## the kernels on an emulated processor with AVX-512 (BOCHS=, KERNEL=)
+	cd asm && CGO_ENABLED=0 $(GO) build -o ../bin/emulate ./emulate
+	CGO_ENABLED=0 $(GO) test -short -timeout 2h -exec '$(CURDIR)/bin/emulate -bochs $(BOCHS) -kernel $(KERNEL) -limit 2h' ./simd ./linalg/batch ./internal/search ./layers
 
 # A count of runs (5000x) as well as a time (10s). CI counts: a run stopped by the clock can end as "context deadline exceeded"
 # without any finding (Go issue 75804).

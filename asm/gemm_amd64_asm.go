@@ -940,7 +940,7 @@ func (g *gemmTile) shallow(done string) {
 	top, size := g.maxRows(vectors), g.Level.Bytes()
 	bias, stepTile, stepTileC := gemmRow[1], gemmStep5, gemmStep7
 	tile, biased, round, summed, linear := g.NewLabel("shallow"), g.NewLabel("biased"), g.NewLabel("round"), g.NewLabel("sums"), g.NewLabel("stores")
-	rest, relu, single, left, strip := g.NewLabel("rest"), g.NewLabel("relu"), g.NewLabel("single"), g.NewLabel("left"), g.NewLabel("strip")
+	rest, relu, left, strip := g.NewLabel("rest"), g.NewLabel("relu"), g.NewLabel("left"), g.NewLabel("strip")
 	g.CMPQ(g.arg("k"), operand.I32(gemmRound))
 	g.JL(operand.LabelRef(strip))
 	g.CMPQ(g.arg("k"), operand.I32(gemmFetchDepth))
@@ -1014,10 +1014,9 @@ func (g *gemmTile) shallow(done string) {
 	g.JMP(operand.LabelRef(strip))
 
 	g.Label(rest)
-	g.Label(single)
 	g.round(1, top, vectors, false, false)
 	g.DECQ(gemmK)
-	g.JNE(operand.LabelRef(single))
+	g.JNE(operand.LabelRef(rest))
 	g.JMP(operand.LabelRef(summed))
 	g.Label(relu)
 	g.relu(top, vectors, linear)

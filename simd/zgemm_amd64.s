@@ -13509,13 +13509,13 @@ TEXT ·gemmPanelF32AVX2(SB), NOSPLIT, $24-88
 	MOVQ  csa+32(FP), R15
 	SHLQ  $+2, R15
 	CMPQ  k+72(FP), $+8
-	JL    strip11
+	JL    strip10
 	CMPQ  k+72(FP), $+64
-	JGE   strip11
+	JGE   strip10
 	CMPQ  R15, $+4
-	JNE   strip11
+	JNE   strip10
 	TESTQ $+9, mode+80(FP)
-	JNE   strip11
+	JNE   strip10
 	MOVQ  bias+56(FP), BX
 	TESTQ BX, BX
 	JNE   biased3
@@ -13529,7 +13529,7 @@ biased3:
 	LEAQ (R14)(R14*2), DI
 	MOVQ (SP), AX
 	MOVQ 8(SP), DX
-	JMP  left10
+	JMP  left9
 
 shallow2:
 	NOP
@@ -13734,7 +13734,7 @@ stores6:
 	ADDQ    DI, R13
 	SUBQ    $+3, DX
 
-left10:
+left9:
 	CMPQ  DX, $+6
 	JGE   shallow2
 	CMPQ  DX, $+3
@@ -13743,10 +13743,9 @@ left10:
 	MOVQ  DX, 8(SP)
 	TESTQ DX, DX
 	JE    done1
-	JMP   strip11
+	JMP   strip10
 
 rest7:
-single9:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -13769,7 +13768,7 @@ single9:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	DECQ         R12
-	JNE          single9
+	JNE          rest7
 	JMP          sums5
 
 relu8:
@@ -13800,27 +13799,27 @@ relu8:
 	VADDPS Y12, Y11, Y11
 	JMP    stores6
 
-strip11:
-tile12:
+strip10:
+tile11:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+3
-	JLE  chosen14
+	JLE  chosen13
 	CMPQ DX, $+6
-	JLE  share13
+	JLE  share12
 	MOVQ $+3, DX
-	JMP  chosen14
+	JMP  chosen13
 
-share13:
+share12:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen14:
+chosen13:
 	NOP
 	TESTQ   $+1, mode+80(FP)
-	JE      fresh16
+	JE      fresh15
 	MOVQ    R13, AX
 	CMPQ    DX, $+3
-	JL      ends20
+	JL      ends19
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -13833,39 +13832,39 @@ chosen14:
 	VMOVUPS 32(AX)(R14*2), Y9
 	VMOVUPS 64(AX)(R14*2), Y10
 	VMOVUPS 96(AX)(R14*2), Y11
-	JE      started19
+	JE      started18
 
-ends20:
+ends19:
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
 	CMPQ    DX, $+1
-	JE      started19
+	JE      started18
 	VMOVUPS (AX)(R14*1), Y4
 	VMOVUPS 32(AX)(R14*1), Y5
 	VMOVUPS 64(AX)(R14*1), Y6
 	VMOVUPS 96(AX)(R14*1), Y7
 	CMPQ    DX, $+2
-	JE      started19
+	JE      started18
 
-fresh16:
+fresh15:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero17
+	JE      zero16
 	VMOVUPS (AX), Y12
 	VMOVUPS 32(AX), Y13
 	VMOVUPS 64(AX), Y14
 	VMOVUPS 96(AX), Y15
-	JMP     spread18
+	JMP     spread17
 
-zero17:
+zero16:
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
 	VXORPS Y15, Y15, Y15
 
-spread18:
+spread17:
 	VMOVAPS Y12, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y14, Y2
@@ -13879,26 +13878,26 @@ spread18:
 	VMOVAPS Y14, Y10
 	VMOVAPS Y15, Y11
 
-started19:
+started18:
 	CMPQ    k+72(FP), $+0
-	JE      summed15
+	JE      summed14
 	MOVQ    (SP), AX
 	MOVQ    b+40(FP), R10
 	CMPQ    R15, $+4
-	JNE     transposed21
+	JNE     transposed20
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	CMPQ    DX, $+2
-	JG      above22
+	JG      above21
 	CMPQ    DX, $+1
-	JG      above23
+	JG      above22
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest25
+	JL      rest24
 	PCALIGN $0x40
 
-round24:
+round23:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -13920,14 +13919,14 @@ round24:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round24
+	JGE          round23
 
-rest25:
+rest24:
 	ADDQ    $+2, R12
-	JE      summed15
+	JE      summed14
 	PCALIGN $0x40
 
-round26:
+round25:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -13940,16 +13939,16 @@ round26:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round26
-	JMP          summed15
+	JNE          round25
+	JMP          summed14
 
-above23:
+above22:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest29
+	JL      rest28
 	PCALIGN $0x40
 
-round28:
+round27:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VMOVUPS      (R10), Y15
@@ -13981,14 +13980,14 @@ round28:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          round28
+	JGE          round27
 
-rest29:
+rest28:
 	ADDQ    $+2, R12
-	JE      summed15
+	JE      summed14
 	PCALIGN $0x40
 
-round30:
+round29:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VMOVUPS      (R10), Y15
@@ -14006,18 +14005,18 @@ round30:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round30
-	JMP          summed15
+	JNE          round29
+	JMP          summed14
 
-above22:
+above21:
 	MOVQ    k+72(FP), R12
 	CMPQ    R12, $+64
-	JL      near32
+	JL      near31
 	SUBQ    $+8, R12
-	JL      rest34
+	JL      rest33
 	PCALIGN $0x40
 
-round33:
+round32:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -14179,18 +14178,18 @@ round33:
 	ADDQ         $+96, R14
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          round33
+	JGE          round32
 
-rest34:
+rest33:
 	ADDQ $+8, R12
-	JE   summed15
+	JE   summed14
 
-near32:
+near31:
 	SUBQ    $+8, R12
-	JL      rest36
+	JL      rest35
 	PCALIGN $0x40
 
-round35:
+round34:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -14349,14 +14348,14 @@ round35:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          round35
+	JGE          round34
 
-rest36:
+rest35:
 	ADDQ    $+8, R12
-	JE      summed15
+	JE      summed14
 	PCALIGN $0x40
 
-round37:
+round36:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS (AX)(R9*1), Y13
 	VBROADCASTSS (AX)(R9*2), Y14
@@ -14379,20 +14378,20 @@ round37:
 	ADDQ         R11, R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JNE          round37
-	JMP          summed15
+	JNE          round36
+	JMP          summed14
 
-transposed21:
+transposed20:
 	CMPQ    DX, $+2
-	JG      above39
+	JG      above38
 	CMPQ    DX, $+1
-	JG      above40
+	JG      above39
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest42
+	JL      rest41
 	PCALIGN $0x40
 
-round41:
+round40:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -14414,14 +14413,14 @@ round41:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+2, R12
-	JGE          round41
+	JGE          round40
 
-rest42:
+rest41:
 	ADDQ    $+2, R12
-	JE      summed15
+	JE      summed14
 	PCALIGN $0x40
 
-round43:
+round42:
 	VBROADCASTSS (AX), Y12
 	VMOVUPS      (R10), Y15
 	VFMADD231PS  Y15, Y12, Y0
@@ -14434,16 +14433,16 @@ round43:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round43
-	JMP          summed15
+	JNE          round42
+	JMP          summed14
 
-above40:
+above39:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+2, R12
-	JL      rest46
+	JL      rest45
 	PCALIGN $0x40
 
-round45:
+round44:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VMOVUPS      (R10), Y15
@@ -14475,14 +14474,14 @@ round45:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+2, R12
-	JGE          round45
+	JGE          round44
 
-rest46:
+rest45:
 	ADDQ    $+2, R12
-	JE      summed15
+	JE      summed14
 	PCALIGN $0x40
 
-round47:
+round46:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VMOVUPS      (R10), Y15
@@ -14500,16 +14499,16 @@ round47:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round47
-	JMP          summed15
+	JNE          round46
+	JMP          summed14
 
-above39:
+above38:
 	MOVQ    k+72(FP), R12
 	SUBQ    $+4, R12
-	JL      rest50
+	JL      rest49
 	PCALIGN $0x40
 
-round49:
+round48:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VBROADCASTSS 8(AX), Y14
@@ -14591,14 +14590,14 @@ round49:
 	LEAQ         (AX)(R15*2), AX
 	LEAQ         (R10)(R11*2), R10
 	SUBQ         $+4, R12
-	JGE          round49
+	JGE          round48
 
-rest50:
+rest49:
 	ADDQ    $+4, R12
-	JE      summed15
+	JE      summed14
 	PCALIGN $0x40
 
-round51:
+round50:
 	VBROADCASTSS (AX), Y12
 	VBROADCASTSS 4(AX), Y13
 	VBROADCASTSS 8(AX), Y14
@@ -14621,11 +14620,11 @@ round51:
 	ADDQ         R15, AX
 	ADDQ         R11, R10
 	SUBQ         $+1, R12
-	JNE          round51
+	JNE          round50
 
-summed15:
+summed14:
 	TESTQ  $+2, mode+80(FP)
-	JE     linear53
+	JE     linear52
 	VXORPS Y12, Y12, Y12
 	VMAXPS Y0, Y12, Y0
 	VADDPS Y12, Y0, Y0
@@ -14652,14 +14651,14 @@ summed15:
 	VMAXPS Y11, Y12, Y11
 	VADDPS Y12, Y11, Y11
 
-linear53:
+linear52:
 	MOVQ     ldc+8(FP), R14
 	SHLQ     $+2, R14
 	MOVQ     R13, AX
 	TESTQ    $+8, mode+80(FP)
-	JE       cached55
+	JE       cached54
 	CMPQ     DX, $+3
-	JL       ends56
+	JL       ends55
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
 	VMOVNTPS Y2, 64(AX)
@@ -14672,25 +14671,25 @@ linear53:
 	VMOVNTPS Y9, 32(AX)(R14*2)
 	VMOVNTPS Y10, 64(AX)(R14*2)
 	VMOVNTPS Y11, 96(AX)(R14*2)
-	JE       stored54
+	JE       stored53
 
-ends56:
+ends55:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
 	VMOVNTPS Y2, 64(AX)
 	VMOVNTPS Y3, 96(AX)
 	CMPQ     DX, $+1
-	JE       stored54
+	JE       stored53
 	VMOVNTPS Y4, (AX)(R14*1)
 	VMOVNTPS Y5, 32(AX)(R14*1)
 	VMOVNTPS Y6, 64(AX)(R14*1)
 	VMOVNTPS Y7, 96(AX)(R14*1)
 	CMPQ     DX, $+2
-	JE       stored54
+	JE       stored53
 
-cached55:
+cached54:
 	CMPQ    DX, $+3
-	JL      ends57
+	JL      ends56
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -14703,23 +14702,23 @@ cached55:
 	VMOVUPS Y9, 32(AX)(R14*2)
 	VMOVUPS Y10, 64(AX)(R14*2)
 	VMOVUPS Y11, 96(AX)(R14*2)
-	JE      stored54
+	JE      stored53
 
-ends57:
+ends56:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
 	VMOVUPS Y3, 96(AX)
 	CMPQ    DX, $+1
-	JE      stored54
+	JE      stored53
 	VMOVUPS Y4, (AX)(R14*1)
 	VMOVUPS Y5, 32(AX)(R14*1)
 	VMOVUPS Y6, 64(AX)(R14*1)
 	VMOVUPS Y7, 96(AX)(R14*1)
 	CMPQ    DX, $+2
-	JE      stored54
+	JE      stored53
 
-stored54:
+stored53:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -14727,7 +14726,7 @@ stored54:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile12
+	JMP   tile11
 
 done1:
 	VZEROUPPER

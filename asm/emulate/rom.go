@@ -1,0 +1,67 @@
+//go:build linux
+
+package main
+
+import "encoding/binary"
+
+// The guest has no firmware. Its first instructions are those of a ROM of 64 KB below 4 GB, which enter Linux by its 32-bit boot protocol
+// (Documentation/arch/x86/boot.rst of the kernel): flat segments 0x10 and 0x18, interrupts off, ESI at the boot parameters.
+const (
+	romAt    = 0xffff0000
+	romSize  = 1 << 16
+	paramsAt = 0x9000
+	kernelAt = 0x100000
+	initrdAt = 0x8000000
+)
+
+// rom returns the ROM.
+func rom() []byte {
+	b := make([]byte, romSize)
+	copy(b, []byte{
+		0xfa,       // cli
+		0xfc,       // cld
+		0xb0, 0x02, // mov al, 2
+		0xe6, 0x92, // out 0x92, al: addresses above 1 MB
+		0xb0, 0xff, // mov al, 0xff
+		0xe6, 0x21, // out 0x21, al: no interrupts
+		0xe6, 0xa1, // out 0xa1, al
+		0x2e, 0x66, 0x0f, 0x01, 0x16, 0x80, 0x00, // lgdt cs:[0x80]
+		0x0f, 0x20, 0xc0, // mov eax, cr0
+		0x66, 0x25, 0xff, 0xff, 0xff, 0x9f, // and eax, 0x9fffffff: caches on
+		0x66, 0x83, 0xc8, 0x01, // or eax, 1: protected mode
+		0x0f, 0x22, 0xc0, // mov cr0, eax
+		0x66, 0xea, 0x2b, 0x00, 0xff, 0xff, 0x10, 0x00, // jmp 0x10:0xffff002b, the next instruction
+		0xb8, 0x18, 0x00, 0x00, 0x00, // mov eax, 0x18
+		0x8e, 0xd8, // mov ds, eax
+		0x8e, 0xc0, // mov es, eax
+		0x8e, 0xd0, // mov ss, eax
+		0x8e, 0xe0, // mov fs, eax
+		0x8e, 0xe8, // mov gs, eax
+		0x31, 0xc0, // xor eax, eax
+		0x0f, 0x22, 0xe0, // mov cr4, eax
+		0xbc, 0x00, 0x80, 0x00, 0x00, // mov esp, 0x8000
+		0xbe, 0x00, 0x90, 0x00, 0x00, // mov esi, paramsAt
+		0x31, 0xed, // xor ebp, ebp
+		0x31, 0xff, // xor edi, edi
+		0x31, 0xdb, // xor ebx, ebx
+		0xb8, 0x00, 0x00, 0x10, 0x00, // mov eax, kernelAt
+		0xff, 0xe0, // jmp eax
+	})
+	le := binary.LittleEndian
+	le.PutUint64(b[0x70:], 0x00cf9b000000ffff) // segment 0x10: code, all addresses
+	le.PutUint64(b[0x78:], 0x00cf93000000ffff) // segment 0x18: data
+	le.PutUint16(b[0x80:], 0x1f)               // the table of segments: its last byte
+	le.PutUint32(b[0x82:], romAt+0x60)         // and where it is
+	copy(b[0xfff0:], []byte{0xe9, 0x0d, 0x00}) // jmp 0: where the processor begins
+	return b
+}
+
+// vgaROM returns the ROM of a graphics card that does nothing: Bochs does not start without one.
+func vgaROM() []byte {
+	b := make([]byte, 2048)
+	copy(b, []byte{0x55, 0xaa, byte(len(b) / 512), 0xcb}) // retf
+	for _, v := range b[:len(b)-1] {
+		b[len(b)-1] -= v // all bytes add up to 0
+	}
+	return b
+}
