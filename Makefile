@@ -95,7 +95,7 @@ cross: ## build for every platform
 	GOOS=windows GOARCH=amd64 $(GO) list -export -test ./internal/frozen ./fuzz ./cmd/equivcnp >/dev/null
 
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -timeout 30m -exec qemu-aarch64-static ./internal/... ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
 
 # Bochs and a Linux kernel are yours to bring; asm/emulate says which. Half an hour.
 BOCHS  ?= bochs
