@@ -168,7 +168,7 @@ func DepthwiseOrbitsF32(out, f, w []float32, p *DepthwiseOrbits) {
 	p.images(out, f, w, 0, 1)
 }
 
-// DepthwiseOrbitsBatchF32 is DepthwiseOrbitsF32 for several images, with the same bits for each. At AVX2 weights then come to the first-level cache once for all of them.
+// DepthwiseOrbitsBatchF32 is DepthwiseOrbitsF32 for several images, with the same bits for each. At AVX2 and AVX-512 weights then come to the first-level cache once for all of them.
 //
 //   - Shape: out is [images, rows, OrbitChannels]. Those of f [points, OrbitChannels] begin fstride numbers after each other, at least points·OrbitChannels; f may go on
 //     after the last one.
