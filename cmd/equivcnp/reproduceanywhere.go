@@ -49,7 +49,7 @@ func (p *reproduction) anywhere() error {
 		file = append(file, append([]string{listed.name, listed.cfg.Group, fmt.Sprint(listed.cfg.Lifts)}, reportCells(rep)...))
 		chart.Names = append(chart.Names, listed.title())
 		here.X, here.Y, here.Err = append(here.X, float64(i)), append(here.Y, rep.SquaredError.Mean), append(here.Err, se)
-		if err := p.addColumn(&sheet, &listed, m, src, drawnTasks); err != nil {
+		if err := p.addColumn(&sheet, &listed, m, src, min(drawnTasks, p.flags.n)); err != nil {
 			return err
 		}
 	}

@@ -308,7 +308,7 @@ func (p *reproduction) mnistFigures(models []listedModel, set *task.ImageSet) er
 		}
 		p.printf("| %s | %s | %s | %.4f |\n", listed.title(), listed.name, plusMinus(rep.LogLikelihood), rep.SquaredError.Mean)
 		file = append(file, append([]string{listed.name, listed.cfg.Group}, reportCells(rep)...))
-		if err := p.addColumn(&sheet, listed, m, src, drawnTasks); err != nil {
+		if err := p.addColumn(&sheet, listed, m, src, min(drawnTasks, p.flags.n)); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func (p *reproduction) table2() error {
 		file = append(file, append(line, cell(turn.MeanRMS), cell(turn.LogLikelihood)))
 		chart.Names = append(chart.Names, listed.title())
 		here.X, here.Y, here.Err = append(here.X, float64(i)), append(here.Y, rep.LogLikelihood.Mean), append(here.Err, standardError(rep))
-		if err := p.addColumn(&sheet, &listed, m, src, drawnTasks); err != nil {
+		if err := p.addColumn(&sheet, &listed, m, src, min(drawnTasks, p.flags.n)); err != nil {
 			return err
 		}
 	}

@@ -86,8 +86,8 @@ type Options struct {
 // DefaultBatch is the number of tasks in a batch.
 const DefaultBatch = 16
 
-// Tasks calls f with batches of exactly opt.Batch tasks and with the number n of tasks that count: only the first n tasks of the
-// last batch may have been asked for.
+// Tasks calls f with batches of opt.Batch tasks and with the number n of tasks that count: only the first n tasks of the
+// last batch may have been asked for. Of images, that batch has no others.
 func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f func(b *task.Tasks[T], n int) error) error {
 	batch := opt.Batch
 	if batch == 0 {
@@ -107,7 +107,8 @@ func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f 
 		if err != nil {
 			return err
 		}
-		if err := f(b, min(batch, opt.Tasks-done)); err != nil {
+		n := min(batch, opt.Tasks-done)
+		if err := f(firstImages(b, n), n); err != nil {
 			return err
 		}
 	}
@@ -115,6 +116,21 @@ func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f 
 		opt.Progress(opt.Tasks, opt.Tasks)
 	}
 	return nil
+}
+
+// firstImages returns the first n tasks of a batch of images: predicting the others would take as long as these. Curves stay together, as models may
+// lay a grid over all places of a batch.
+func firstImages[T cnp.Float](b *task.Tasks[T], n int) *task.Tasks[T] {
+	if b.Images == nil || n >= b.Images.B {
+		return b
+	}
+	im, per := *b.Images, len(b.Y)/b.Images.B
+	im.B, im.Pixels, im.Mask = n, im.Pixels[:n*per], im.Mask[:n*im.H*im.W]
+	out := &task.Tasks[T]{Images: &im, Y: b.Y[:n*per]}
+	if b.Known != nil {
+		out.Known = b.Known[:n*per]
+	}
+	return out
 }
 
 // Run measures a predictor on the first tasks of a source.

@@ -105,6 +105,32 @@ func TestOracle(t *testing.T) {
 	require.ErrorContains(t, err, "0 tasks")
 }
 
+// TestLastImages: of a batch that has more images than were asked for, the others are not predicted, and those that are say the same.
+func TestLastImages(t *testing.T) {
+	src := task.ImageSource[float64]{Pictures: task.Digits{H: 8, W: 8, Height: 6, Motions: task.Upright}, Rates: task.Rates{Min: 0.5, Max: 0.5}}
+	var sizes []int
+	require.NoError(t, Tasks(context.Background(), src, Options{Tasks: 7, Batch: 4, Seed: 3}, func(b *task.Tasks[float64], n int) error {
+		whole, err := src.Batch(4, 3, len(sizes))
+		require.NoError(t, err)
+		require.Equal(t, n, Count(b))
+		require.Equal(t, whole.Y[:n*64], b.Y)
+		require.Equal(t, whole.Images.Pixels[:n*64], b.Images.Pixels)
+		require.Equal(t, whole.Images.Mask[:n*64], b.Images.Mask)
+		require.Equal(t, 4, whole.Images.B)
+		sizes = append(sizes, n)
+		return nil
+	}))
+	require.Equal(t, []int{4, 3}, sizes)
+
+	known := make([]bool, 24)
+	known[9] = true
+	b := firstImages(&task.Tasks[float64]{Images: &cnp.Images[float64]{B: 3, C: 2, H: 2, W: 2, Pixels: make([]float64, 24), Mask: make([]bool, 12)}, Y: make([]float64, 24), Known: known}, 2)
+	require.Equal(t, known[:16], b.Known)
+	require.Len(t, b.Y, 16)
+	require.Len(t, b.Images.Pixels, 16)
+	require.Len(t, b.Images.Mask, 8)
+}
+
 // TestEquivariance: the differences are of the size of rounding for an equivariant model, and larger for another one.
 func TestEquivariance(t *testing.T) {
 	ctx, opt := context.Background(), Options{Tasks: 3, Batch: 2, Seed: 1}
