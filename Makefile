@@ -34,7 +34,7 @@ test: ## all tests
 	$(GO) test ./...
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines.
-RACESKIP := ^Test(GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|F64Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
+RACESKIP := ^Test(BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|F64Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
 race: ## the concurrent packages under the race detector; pictures are drawn by one goroutine
 	$(GO) test -race -short -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -v /picture$$) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
 	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
@@ -94,8 +94,11 @@ cross: ## build for every platform
 	done
 	GOOS=windows GOARCH=amd64 $(GO) list -export -test ./internal/frozen ./fuzz ./cmd/equivcnp >/dev/null
 
+# Long tests of plain Go, which is the same elsewhere; so are drawing and the twin of Intel's tiles.
+ARM64SKIP := ^Test(AbsurdSizes|GoldenLayersF64|RadiusForFillBySampling|RadiusForMean|RotationsDoNotShow|SeedsDoNotShow)$$
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -timeout 30m -exec qemu-aarch64-static ./internal/... ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -timeout 30m -skip '$(ARM64SKIP)' -exec qemu-aarch64-static \
+		$$($(GO) list ./internal/... | grep -vE '/(bands|picture)$$') ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
 
 # Bochs and a Linux kernel are yours to bring; asm/emulate says which. Half an hour.
 BOCHS  ?= bochs

@@ -35,10 +35,17 @@ func converted(net *WeightNet[float32]) *WeightNet[float64] {
 
 // TestBetweenNodes compares a convolution whose weights are interpolated, and all its gradients, with one in float64 whose network runs at every pose.
 func TestBetweenNodes(t *testing.T) {
-	const batch, c = 3, 40
+	const c = 40
+	batch, side := 3, 48
+	if testing.Short() { // the float64 side takes long where it is emulated or watched
+		batch, side = 1, 48
+	}
 	for _, window := range []Window{WindowBox, WindowSmooth} {
+		if window == WindowBox && testing.Short() {
+			continue // a smooth window has weights of its own beside those of the network
+		}
 		t.Run(string(window), func(t *testing.T) {
-			points, rng := pixels(t, "RxSO(2)", 48), testkit.Rand(95)
+			points, rng := pixels(t, "RxSO(2)", side), testkit.Rand(95)
 			config := LieConvConfig{PoseDim: 2, Hidden: 16, Radius: 0.25, Window: window}
 			layer := NewDepthwiseLieConv[float32](c, config, rng)
 			exact := NewDepthwiseLieConv[float64](c, config, rng)
@@ -101,7 +108,10 @@ func TestNodesFineEnough(t *testing.T) {
 		require.Nil(t, p.betweenNodes(net), "there is no kernel, so the network is faster")
 		return
 	}
-	seen, last := map[int]bool{}, -1
+	seen, last, every := map[int]bool{}, -1, 1
+	if testing.Short() {
+		every = 16 // tiles, as the network in float32 takes long where it is emulated or watched
+	}
 	for k := range 24 {
 		steep := float32(1.3)
 		if k == 0 {
@@ -119,7 +129,7 @@ func TestNodesFineEnough(t *testing.T) {
 		require.GreaterOrEqual(t, n.level, last, "a steeper network has a coarser grid")
 		last = n.level
 		seen[last] = true
-		for i := range p.tiles(33).query.tiles {
+		for i := 0; i < len(p.tiles(33).query.tiles); i += every {
 			tile := &p.tiles(33).query.tiles[i]
 			exact := make([]float32, len(tile.poses)*33)
 			net.Forward(exact, tile.table, len(tile.poses))
@@ -145,7 +155,11 @@ func TestNodesFineEnough(t *testing.T) {
 
 // TestPlannedBetweenNodes: with interpolated weights, rows are those of float64 with the network at every pose, and an image has the same bits whatever is stored, alone and in a batch.
 func TestPlannedBetweenNodes(t *testing.T) {
-	const side, c, batch = 48, 48, 3
+	const c = 48
+	batch, side := 3, 48
+	if testing.Short() {
+		batch, side = 2, 32
+	}
 	points, x := arrangeGrid(t, "RxSO(2)", side, side)
 	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 0.25})
 	require.NoError(t, err)

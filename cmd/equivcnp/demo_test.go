@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -32,15 +33,22 @@ func TestDemo(t *testing.T) {
 	require.Contains(t, r.Samples[1].TrainedOn, "rbf")
 	require.Len(t, r.Notes, 1)
 	require.Contains(t, r.Notes[0], "digits-T2-small was trained on seven-segment digits on 32 x 32 pixels")
-	text := b.ok("demo", "--out", "@demo.png")
+	im, err := raster.Read(b.path("demo.png"))
+	require.NoError(t, err)
+	require.Greater(t, im.H, 2*4*64)
+
+	require.NoError(t, os.Mkdir(b.path("models"), 0o777))
+	for _, name := range []string{"digits-T2", "digits-T2-small"} {
+		file, err := os.ReadFile("../../cnp/pretrained/models/" + name + ".safetensors")
+		require.NoError(t, err)
+		b.write("models/"+name+".safetensors", string(file))
+	}
+	text := b.ok("demo", "--models", b.path("models"), "--out", "@demo.png")
 	upright, other := strings.Index(text, "trained on      upright digits"), strings.Index(text, "trained on      other images")
 	require.True(t, 0 < upright && upright < other && other < strings.Index(text, ", digits-T2-small"), text)
 	for _, m := range r.Models {
 		require.Greater(t, float64(m.LogLikelihood), 0.0, m.Model)
 	}
-	im, err := raster.Read(b.path("demo.png"))
-	require.NoError(t, err)
-	require.Greater(t, im.H, 2*4*64)
 	require.Contains(t, text, "samples         of the upright digit")
 }
 

@@ -26,7 +26,7 @@ import (
 var fewer = map[string][]string{
 	"calibrate":        {"--tasks", "4"},
 	"eval":             {"--tasks", "2", "--equivariance-tasks", "1"},
-	"select":           {"--tasks", "4", "--batch", "1", "--eval-every", "0"},
+	"select":           {"--tasks", "4", "--batch", "1", "--eval-every", "0", "--steps", "2"},
 	"train image":      {"--steps", "1", "--eval-every", "0", "--batch", "1", "--width", "8"},
 	"train regression": {"--steps", "1", "--eval-every", "0", "--batch", "2"},
 }
@@ -114,8 +114,10 @@ func (b *bench) example(args []string) {
 			if name == "select" {
 				args = append(args, "--size", "10", "--width", "8")
 			}
-		case "--budget":
-			args[i], args[i+1] = "--steps", "2"
+		case "--budget": // "--steps" instead
+			args[i], args[i+1] = "--batch", "1"
+		case "--joint-tasks":
+			args[i+1] = "2"
 		case "--sphere":
 			args[i] = "--sphere=60"
 		}
