@@ -106,7 +106,7 @@ BOCHS  ?= bochs
 KERNEL ?= /boot/vmlinuz
 avx512: ## the kernels on an emulated processor with AVX-512 (BOCHS=, KERNEL=)
 	cd asm && CGO_ENABLED=0 $(GO) build -o ../bin/emulate ./emulate
-	CGO_ENABLED=0 $(GO) test -short -timeout 2h -exec '$(CURDIR)/bin/emulate -bochs $(BOCHS) -kernel $(KERNEL) -limit 2h' ./simd ./linalg/batch ./internal/search ./layers
+	CGO_ENABLED=0 $(GO) test -short -timeout 2h -exec '$(CURDIR)/bin/emulate -bochs $(BOCHS) -kernel $(KERNEL) -limit 2h' ./simd ./linalg/batch ./internal/search ./internal/spectral ./layers
 
 # A count of runs (5000x) as well as a time (10s). CI counts: a run stopped by the clock can end as "context deadline exceeded"
 # without any finding (Go issue 75804).

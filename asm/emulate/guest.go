@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // guest is the first process of the guest: it runs the program, and says on the console how that ended. The host ends the guest then.
@@ -29,7 +30,9 @@ func guest() {
 		code = 1
 	}
 	fmt.Printf("\x1eexit %d\n", code)
-	select {}
+	for { // what is on its way to the console would be lost if this ended, and select{} would be a deadlock
+		time.Sleep(time.Hour)
+	}
 }
 
 // lines returns what a file lists, each followed by a zero byte.
