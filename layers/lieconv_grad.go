@@ -1,6 +1,9 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/simd"
+import (
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // LieConvTape is what a LieConv's Backward needs of a forward pass.
 type LieConvTape[T Float] struct {
@@ -48,12 +51,75 @@ func (t *LieConvTape[T]) multiply() {
 	in, mid, rows := t.layer.In, t.layer.WeightNet.Out(), t.pairs.Queries
 	c := in * mid
 	t.outer = rent[T](t.batch * rows * c)
+	if grid := t.byTransforms(); grid != nil {
+		wide, w := t.wide(), rent[T](t.pairs.NumPoses()*c)
+		for q := range t.pairs.NumPoses() {
+			for a := range in {
+				copy(w[q*c+a*mid:q*c+(a+1)*mid], t.net.Weights()[q*mid:])
+			}
+		}
+		ok := byTransforms(grid.there, f32(t.outer), f32(wide), f32(w), grid.ones, t.batch, c)
+		giveBack(wide, w)
+		if ok {
+			return
+		}
+	}
 	withTable(t.pairs, t.net.Weights(), func(_ int, ti *weightedRows[T]) {
 		for b := range t.batch {
 			simd.PointConv(t.outer[(b*rows+ti.lo)*c:][:ti.n*c], t.f[b*rows*in:(b+1)*rows*in], ti.weights,
 				ti.offsets, ti.index, ti.pose, in, mid)
 		}
 	})
+}
+
+// byTransforms returns how sums of outer products go by transforms along a grid, as a depthwise convolution of all in·mid products, or nil if they should
+// not: there have to be enough for a slab.
+func (t *LieConvTape[T]) byTransforms() *gridPairs {
+	if t.layer.In*t.layer.WeightNet.Out() < slabWidth {
+		return nil
+	}
+	return t.pairs.transforms()
+}
+
+// wide returns the features [batch, rows, in·mid], from rent, that a depthwise convolution makes outer products of: every feature mid times.
+func (t *LieConvTape[T]) wide() []T {
+	mid := t.layer.WeightNet.Out()
+	wide := rent[T](len(t.f) * mid)
+	parallel.For(len(t.f), elementGrain/mid+1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := wide[i*mid : (i+1)*mid]
+			for k := range row {
+				row[k] = t.f[i]
+			}
+		}
+	})
+	return wide
+}
+
+// transformedGradient returns the gradient [poses, mid] to the weights by transforms, from rent, given that to the sums of outer products, or nil if these
+// do not go by transforms, or a number is not finite.
+func (t *LieConvTape[T]) transformedGradient(douter []T) []T {
+	grid := t.byTransforms()
+	if grid == nil {
+		return nil
+	}
+	in, mid, poses := t.layer.In, t.layer.WeightNet.Out(), t.pairs.NumPoses()
+	wide := t.wide()
+	sums := weightsByTransforms(grid.there, f32(douter), f32(wide), poses, t.batch, in*mid)
+	giveBack(wide)
+	if sums == nil {
+		return nil
+	}
+	dw := rent[float32](poses * mid)
+	for q := range poses {
+		to, from := dw[q*mid:(q+1)*mid], sums[q*in*mid:]
+		copy(to, from)
+		for a := 1; a < in; a++ {
+			simd.AddF32(to, to, from[a*mid:(a+1)*mid])
+		}
+	}
+	giveBack(sums)
+	return any(dw).([]T)
 }
 
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df [batch,
@@ -98,7 +164,7 @@ func (t *LieConvTape[T]) BackwardFrom(df, dout []T, stride int, g *Grads[T]) {
 				}
 			})
 		}
-		if p.dense() {
+		if dw = t.transformedGradient(douter); dw == nil && p.dense() {
 			dw = p.productGradient(douter, t.f, t.batch, in, mid)
 		}
 		if dw == nil {

@@ -7,7 +7,8 @@ import (
 
 // The gradient of a LieConv to its weights is, for every pose, a sum over the pairs that have it, and most of the time of such a sum goes into finding
 // the next pair. On a grid nearly every row has a pair of every pose. The sums are then a matrix product: the features of all pairs of some rows,
-// [rows, poses], with zeros where there is no pair, transposed and multiplied by the gradients of those rows, [rows, mid].
+// [rows, poses], with zeros where there is no pair, transposed and multiplied by the gradients of those rows, [rows, mid]. Transforms take less, where there are any
+// and enough products for a slab; see byTransforms.
 
 // productRows is how many rows one product takes: their features stay in the second-level cache.
 const productRows = 64
