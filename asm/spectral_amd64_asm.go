@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -142,9 +144,10 @@ func spectralBack(f *x86.File, l x86.Level) {
 // spectralTaps is how many taps a turn takes: each line of x is loaded once for all of them.
 const spectralTaps = 4
 
+// spectralSum sums rows sixteen at a time on AVX-512, and eight at a time there what is left, and on AVX2.
 func spectralSum(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "sums", "func"+spectralSumArgs, spectralSumDoc)
-	rows := map[x86.Level]int{x86.AVX2: 8, x86.AVX512: 16}[l]
+	blocks := map[x86.Level][]int{x86.AVX2: {8}, x86.AVX512: {16, 8}}[l]
 	x, k, s, tapStride, slots := fn.Arg("x"), fn.Arg("k"), fn.Arg("stride"), fn.Arg("tapStride"), fn.Arg("slots")
 	delta := fn.Arg("dst") // from x to dst
 	fn.SUBQ(x, delta)
@@ -162,59 +165,78 @@ func spectralSum(f *x86.File, l x86.Level) {
 			do(i, []operand.Mem{{Base: p}, {Base: p, Index: s, Scale: 1}, {Base: p, Index: s, Scale: 2}, {Base: p, Index: s3, Scale: 1}}[i%4])
 		}
 	}
-	acc, weight, in := zeros(fn, rows), zeros(fn, spectralTaps), fn.Vec()
+	sums, weight, in := zeros(fn, blocks[0]), zeros(fn, spectralTaps), fn.Vec()
 	fn.Label("slot")
 	fn.MOVQ(fn.Arg("rows"), left)
 	fn.MOVQ(x, row)
-	fn.Label("rows")
-	clearAll(fn, acc)
-	add := fn.Arg("add")
-	fn.TESTQ(add, add)
-	fn.JE(operand.LabelRef("begin"))
-	fn.LEAQ(operand.Mem{Base: row, Index: delta, Scale: 1}, p)
-	each(rows, func(i int, m operand.Mem) { fn.VMOVUPS(m, acc[i]) })
-	fn.Label("begin")
-	fn.MOVQ(row, first)
-	fn.MOVQ(k, tap)
-	fn.MOVQ(fn.Arg("taps"), taps)
-	fn.SUBQ(operand.U8(spectralTaps), taps)
-	fn.JL(operand.LabelRef("rest"))
-	fn.Label("taps")
-	for _, w := range weight {
-		fn.VMOVUPS(operand.Mem{Base: tap}, w)
-		fn.ADDQ(tapStride, tap)
-	}
-	fn.MOVQ(first, p)
-	each(rows+spectralTaps-1, func(i int, m operand.Mem) {
-		fn.VMOVUPS(m, in)
-		for t, w := range weight {
-			if r := i - t; r >= 0 && r < rows {
-				fn.VFMADD231PS(in, w, acc[r])
-			}
+	for i, rows := range blocks {
+		label := func(name string) string { return fmt.Sprintf("%s%d", name, rows) }
+		acc := sums[:rows]
+		if i < len(blocks)-1 {
+			fn.CMPQ(left, operand.U8(rows))
+			fn.JL(operand.LabelRef(label("fewer")))
 		}
-	})
-	fn.LEAQ(operand.Mem{Base: first, Index: s, Scale: spectralTaps}, first)
-	fn.SUBQ(operand.U8(spectralTaps), taps)
-	fn.JGE(operand.LabelRef("taps"))
-	fn.Label("rest")
-	fn.ADDQ(operand.U8(spectralTaps), taps)
-	fn.JE(operand.LabelRef("store"))
-	fn.Label("one")
-	fn.VMOVUPS(operand.Mem{Base: tap}, weight[0])
-	fn.MOVQ(first, p)
-	each(rows, func(i int, m operand.Mem) { fn.VFMADD231PS(m, weight[0], acc[i]) })
-	fn.ADDQ(s, first)
-	fn.ADDQ(tapStride, tap)
-	fn.DECQ(taps)
-	fn.JNE(operand.LabelRef("one"))
-	fn.Label("store")
-	fn.LEAQ(operand.Mem{Base: row, Index: delta, Scale: 1}, p)
-	each(rows, func(i int, m operand.Mem) { fn.VMOVUPS(acc[i], m) })
-	for range rows / 4 {
-		fn.LEAQ(operand.Mem{Base: row, Index: s, Scale: 4}, row)
+		fn.Label(label("rows"))
+		clearAll(fn, acc)
+		add := fn.Arg("add")
+		fn.TESTQ(add, add)
+		fn.JE(operand.LabelRef(label("begin")))
+		fn.LEAQ(operand.Mem{Base: row, Index: delta, Scale: 1}, p)
+		each(rows, func(i int, m operand.Mem) { fn.VMOVUPS(m, acc[i]) })
+		fn.Label(label("begin"))
+		fn.MOVQ(row, first)
+		fn.MOVQ(k, tap)
+		fn.MOVQ(fn.Arg("taps"), taps)
+		fn.SUBQ(operand.U8(spectralTaps), taps)
+		fn.JL(operand.LabelRef(label("rest")))
+		fn.Label(label("taps"))
+		for _, w := range weight {
+			fn.VMOVUPS(operand.Mem{Base: tap}, w)
+			fn.ADDQ(tapStride, tap)
+		}
+		fn.MOVQ(first, p)
+		each(rows+spectralTaps-1, func(i int, m operand.Mem) {
+			fn.VMOVUPS(m, in)
+			for t, w := range weight {
+				if r := i - t; r >= 0 && r < rows {
+					fn.VFMADD231PS(in, w, acc[r])
+				}
+			}
+		})
+		fn.LEAQ(operand.Mem{Base: first, Index: s, Scale: spectralTaps}, first)
+		fn.SUBQ(operand.U8(spectralTaps), taps)
+		fn.JGE(operand.LabelRef(label("taps")))
+		fn.Label(label("rest"))
+		fn.ADDQ(operand.U8(spectralTaps), taps)
+		fn.JE(operand.LabelRef(label("store")))
+		fn.Label(label("one"))
+		fn.VMOVUPS(operand.Mem{Base: tap}, weight[0])
+		fn.MOVQ(first, p)
+		each(rows, func(i int, m operand.Mem) { fn.VFMADD231PS(m, weight[0], acc[i]) })
+		fn.ADDQ(s, first)
+		fn.ADDQ(tapStride, tap)
+		fn.DECQ(taps)
+		fn.JNE(operand.LabelRef(label("one")))
+		fn.Label(label("store"))
+		fn.LEAQ(operand.Mem{Base: row, Index: delta, Scale: 1}, p)
+		each(rows, func(i int, m operand.Mem) { fn.VMOVUPS(acc[i], m) })
+		for range rows / 4 {
+			fn.LEAQ(operand.Mem{Base: row, Index: s, Scale: 4}, row)
+		}
+		fn.SUBQ(operand.U8(rows), left)
+		if i < len(blocks)-1 {
+			fn.CMPQ(left, operand.U8(rows))
+			fn.JGE(operand.LabelRef(label("rows")))
+			fn.TESTQ(left, left)
+			fn.JE(operand.LabelRef("summed"))
+			fn.Label(label("fewer"))
+		} else {
+			fn.JG(operand.LabelRef(label("rows")))
+		}
 	}
-	fn.SUBQ(operand.U8(rows), left)
-	fn.JG(operand.LabelRef("rows"))
+	if len(blocks) > 1 {
+		fn.Label("summed")
+	}
 	if l == x86.AVX2 { // the other half of the lines
 		fn.ADDQ(operand.U8(32), x)
 		fn.ADDQ(operand.U8(32), k)

@@ -400,6 +400,6 @@ const (
 	spectralLinesDoc  = "sets n lines of dst, dstStride bytes apart, to those of src, srcStride bytes apart."
 	spectralSumArgs   = "(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)"
 	spectralSumDoc    = "sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, " +
-		"a multiple of 16, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. " +
+		"a multiple of 8, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. " +
 		"dst may be x."
 )

@@ -147,8 +147,8 @@ func Stored(t *Tiling, weights []float32, c int) *Plan {
 // Bytes is the memory that the plan occupies.
 func (p *Plan) Bytes() int64 { return int64(4 * len(p.weights)) }
 
-// block is how many rows the kernels sum at a time.
-const block = 16
+// block is how many rows the kernels sum at least at a time.
+const block = 8
 
 // Workspace is the scratch memory of one goroutine.
 type Workspace struct {

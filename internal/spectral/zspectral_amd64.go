@@ -14,7 +14,7 @@ func forwardAVX2(dst *float32, between *float32, in *float32, src *float32, plac
 //go:noescape
 func backAVX2(dst *float32, between *float32, back *float32, src *float32, scale *float32, check *float32, place *int32, n int, stride int, odd int)
 
-// sumsAVX2 sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 16, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. dst may be x.
+// sumsAVX2 sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 8, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. dst may be x.
 //
 //go:noescape
 func sumsAVX2(dst *float32, x *float32, k *float32, taps int, rows int, stride int, tapStride int, slotStride int, slots int, add int)
@@ -34,7 +34,7 @@ func forwardAVX512(dst *float32, between *float32, in *float32, src *float32, pl
 //go:noescape
 func backAVX512(dst *float32, between *float32, back *float32, src *float32, scale *float32, check *float32, place *int32, n int, stride int, odd int)
 
-// sumsAVX512 sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 16, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. dst may be x.
+// sumsAVX512 sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 8, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. dst may be x.
 //
 //go:noescape
 func sumsAVX512(dst *float32, x *float32, k *float32, taps int, rows int, stride int, tapStride int, slotStride int, slots int, add int)

@@ -1452,7 +1452,7 @@ slot:
 	MOVQ rows+32(FP), R9
 	MOVQ AX, R10
 
-rows:
+rows8:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -1463,7 +1463,7 @@ rows:
 	VXORPS  Y7, Y7, Y7
 	MOVQ    add+72(FP), R11
 	TESTQ   R11, R11
-	JE      begin
+	JE      begin8
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS (R14), Y0
 	VMOVUPS (R14)(DX*1), Y1
@@ -1475,14 +1475,14 @@ rows:
 	VMOVUPS (R14)(DX*2), Y6
 	VMOVUPS (R14)(R8*1), Y7
 
-begin:
+begin8:
 	MOVQ R10, R11
 	MOVQ CX, R12
 	MOVQ taps+24(FP), R13
 	SUBQ $0x04, R13
-	JL   rest
+	JL   rest8
 
-taps:
+taps8:
 	VMOVUPS     (R12), Y8
 	ADDQ        BX, R12
 	VMOVUPS     (R12), Y9
@@ -1539,13 +1539,13 @@ taps:
 	VFMADD231PS Y12, Y11, Y7
 	LEAQ        (R11)(DX*4), R11
 	SUBQ        $0x04, R13
-	JGE         taps
+	JGE         taps8
 
-rest:
+rest8:
 	ADDQ $0x04, R13
-	JE   store
+	JE   store8
 
-one:
+one8:
 	VMOVUPS     (R12), Y8
 	MOVQ        R11, R14
 	VFMADD231PS (R14), Y8, Y0
@@ -1560,9 +1560,9 @@ one:
 	ADDQ        DX, R11
 	ADDQ        BX, R12
 	DECQ        R13
-	JNE         one
+	JNE         one8
 
-store:
+store8:
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, (R14)(DX*1)
@@ -1576,7 +1576,7 @@ store:
 	LEAQ    (R10)(DX*4), R10
 	LEAQ    (R10)(DX*4), R10
 	SUBQ    $0x08, R9
-	JG      rows
+	JG      rows8
 	ADDQ    $0x20, AX
 	ADDQ    $0x20, CX
 	DECQ    SI
@@ -2730,8 +2730,10 @@ TEXT ·sumsAVX512(SB), NOSPLIT, $0-80
 slot:
 	MOVQ rows+32(FP), R9
 	MOVQ AX, R10
+	CMPQ R9, $0x10
+	JL   fewer16
 
-rows:
+rows16:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2750,7 +2752,7 @@ rows:
 	VPXORD  Z15, Z15, Z15
 	MOVQ    add+72(FP), R11
 	TESTQ   R11, R11
-	JE      begin
+	JE      begin16
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS (R14), Z0
 	VMOVUPS (R14)(DX*1), Z1
@@ -2772,14 +2774,14 @@ rows:
 	VMOVUPS (R14)(DX*2), Z14
 	VMOVUPS (R14)(R8*1), Z15
 
-begin:
+begin16:
 	MOVQ R10, R11
 	MOVQ CX, R12
 	MOVQ taps+24(FP), R13
 	SUBQ $0x04, R13
-	JL   rest
+	JL   rest16
 
-taps:
+taps16:
 	VMOVUPS     (R12), Z16
 	ADDQ        BX, R12
 	VMOVUPS     (R12), Z17
@@ -2878,13 +2880,13 @@ taps:
 	VFMADD231PS Z20, Z19, Z15
 	LEAQ        (R11)(DX*4), R11
 	SUBQ        $0x04, R13
-	JGE         taps
+	JGE         taps16
 
-rest:
+rest16:
 	ADDQ $0x04, R13
-	JE   store
+	JE   store16
 
-one:
+one16:
 	VMOVUPS     (R12), Z16
 	MOVQ        R11, R14
 	VFMADD231PS (R14), Z16, Z0
@@ -2909,9 +2911,9 @@ one:
 	ADDQ        DX, R11
 	ADDQ        BX, R12
 	DECQ        R13
-	JNE         one
+	JNE         one16
 
-store:
+store16:
 	LEAQ    (R10)(DI*1), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, (R14)(DX*1)
@@ -2937,12 +2939,144 @@ store:
 	LEAQ    (R10)(DX*4), R10
 	LEAQ    (R10)(DX*4), R10
 	SUBQ    $0x10, R9
-	JG      rows
-	ADDQ    $0x40, AX
-	MOVQ    slotStride+56(FP), R9
-	ADDQ    R9, CX
-	DECQ    SI
-	JNE     slot
+	CMPQ    R9, $0x10
+	JGE     rows16
+	TESTQ   R9, R9
+	JE      summed
+
+fewer16:
+rows8:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	MOVQ    add+72(FP), R11
+	TESTQ   R11, R11
+	JE      begin8
+	LEAQ    (R10)(DI*1), R14
+	VMOVUPS (R14), Z0
+	VMOVUPS (R14)(DX*1), Z1
+	VMOVUPS (R14)(DX*2), Z2
+	VMOVUPS (R14)(R8*1), Z3
+	LEAQ    (R14)(DX*4), R14
+	VMOVUPS (R14), Z4
+	VMOVUPS (R14)(DX*1), Z5
+	VMOVUPS (R14)(DX*2), Z6
+	VMOVUPS (R14)(R8*1), Z7
+
+begin8:
+	MOVQ R10, R11
+	MOVQ CX, R12
+	MOVQ taps+24(FP), R13
+	SUBQ $0x04, R13
+	JL   rest8
+
+taps8:
+	VMOVUPS     (R12), Z16
+	ADDQ        BX, R12
+	VMOVUPS     (R12), Z17
+	ADDQ        BX, R12
+	VMOVUPS     (R12), Z18
+	ADDQ        BX, R12
+	VMOVUPS     (R12), Z19
+	ADDQ        BX, R12
+	MOVQ        R11, R14
+	VMOVUPS     (R14), Z20
+	VFMADD231PS Z20, Z16, Z0
+	VMOVUPS     (R14)(DX*1), Z20
+	VFMADD231PS Z20, Z16, Z1
+	VFMADD231PS Z20, Z17, Z0
+	VMOVUPS     (R14)(DX*2), Z20
+	VFMADD231PS Z20, Z16, Z2
+	VFMADD231PS Z20, Z17, Z1
+	VFMADD231PS Z20, Z18, Z0
+	VMOVUPS     (R14)(R8*1), Z20
+	VFMADD231PS Z20, Z16, Z3
+	VFMADD231PS Z20, Z17, Z2
+	VFMADD231PS Z20, Z18, Z1
+	VFMADD231PS Z20, Z19, Z0
+	LEAQ        (R14)(DX*4), R14
+	VMOVUPS     (R14), Z20
+	VFMADD231PS Z20, Z16, Z4
+	VFMADD231PS Z20, Z17, Z3
+	VFMADD231PS Z20, Z18, Z2
+	VFMADD231PS Z20, Z19, Z1
+	VMOVUPS     (R14)(DX*1), Z20
+	VFMADD231PS Z20, Z16, Z5
+	VFMADD231PS Z20, Z17, Z4
+	VFMADD231PS Z20, Z18, Z3
+	VFMADD231PS Z20, Z19, Z2
+	VMOVUPS     (R14)(DX*2), Z20
+	VFMADD231PS Z20, Z16, Z6
+	VFMADD231PS Z20, Z17, Z5
+	VFMADD231PS Z20, Z18, Z4
+	VFMADD231PS Z20, Z19, Z3
+	VMOVUPS     (R14)(R8*1), Z20
+	VFMADD231PS Z20, Z16, Z7
+	VFMADD231PS Z20, Z17, Z6
+	VFMADD231PS Z20, Z18, Z5
+	VFMADD231PS Z20, Z19, Z4
+	LEAQ        (R14)(DX*4), R14
+	VMOVUPS     (R14), Z20
+	VFMADD231PS Z20, Z17, Z7
+	VFMADD231PS Z20, Z18, Z6
+	VFMADD231PS Z20, Z19, Z5
+	VMOVUPS     (R14)(DX*1), Z20
+	VFMADD231PS Z20, Z18, Z7
+	VFMADD231PS Z20, Z19, Z6
+	VMOVUPS     (R14)(DX*2), Z20
+	VFMADD231PS Z20, Z19, Z7
+	LEAQ        (R11)(DX*4), R11
+	SUBQ        $0x04, R13
+	JGE         taps8
+
+rest8:
+	ADDQ $0x04, R13
+	JE   store8
+
+one8:
+	VMOVUPS     (R12), Z16
+	MOVQ        R11, R14
+	VFMADD231PS (R14), Z16, Z0
+	VFMADD231PS (R14)(DX*1), Z16, Z1
+	VFMADD231PS (R14)(DX*2), Z16, Z2
+	VFMADD231PS (R14)(R8*1), Z16, Z3
+	LEAQ        (R14)(DX*4), R14
+	VFMADD231PS (R14), Z16, Z4
+	VFMADD231PS (R14)(DX*1), Z16, Z5
+	VFMADD231PS (R14)(DX*2), Z16, Z6
+	VFMADD231PS (R14)(R8*1), Z16, Z7
+	ADDQ        DX, R11
+	ADDQ        BX, R12
+	DECQ        R13
+	JNE         one8
+
+store8:
+	LEAQ    (R10)(DI*1), R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, (R14)(DX*1)
+	VMOVUPS Z2, (R14)(DX*2)
+	VMOVUPS Z3, (R14)(R8*1)
+	LEAQ    (R14)(DX*4), R14
+	VMOVUPS Z4, (R14)
+	VMOVUPS Z5, (R14)(DX*1)
+	VMOVUPS Z6, (R14)(DX*2)
+	VMOVUPS Z7, (R14)(R8*1)
+	LEAQ    (R10)(DX*4), R10
+	LEAQ    (R10)(DX*4), R10
+	SUBQ    $0x08, R9
+	JG      rows8
+
+summed:
+	ADDQ $0x40, AX
+	MOVQ slotStride+56(FP), R9
+	ADDQ R9, CX
+	DECQ SI
+	JNE  slot
 	VZEROUPPER
 	RET
 

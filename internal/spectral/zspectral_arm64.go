@@ -14,7 +14,7 @@ func forwardNEON(dst, between, in, src *float32, place *int32, n, stride, odd in
 //go:noescape
 func backNEON(dst, between, back, src, scale, check *float32, place *int32, n, stride, odd int)
 
-// sumsNEON sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 16, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. dst may be x.
+// sumsNEON sets rows of dst to sums of rows of x, or adds these if add is not 0: line i of a slot to Σ k[t]·x[i+t] over t < taps, for i < rows, a multiple of 8, and that many slots. Rows of dst and of x are stride bytes apart, taps tapStride, and slots of k slotStride; slots stand side by side in dst and x. dst may be x.
 //
 //go:noescape
 func sumsNEON(dst, x, k *float32, taps, rows, stride, tapStride, slotStride, slots, add int)
