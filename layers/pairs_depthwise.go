@@ -132,11 +132,26 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], win *w
 // sumsBack is convolveBack from d, the gradient to the sums over neighbours, which divide makes of dout.
 func (p *Pairs[T]) sumsBack(df, d, f, packed []T, w poseSource[T], win *windowed[T], batch, c int, g *Grads[T]) {
 	if !p.tiled() {
-		if grid := p.transforms(); df != nil && (grid == nil || !byTransforms(grid.back, f32(df), f32(d), f32(w.Weights()), grid.ones, batch, c)) {
+		var dw []T
+		done := df == nil
+		if grid := p.transforms(); grid != nil {
+			var sums []float32
+			if done {
+				sums = weightsByTransforms(grid.there, f32(d), f32(f), p.NumPoses(), batch, c)
+			} else {
+				sums, done = grid.gradientsByTransforms(f32(df), f32(d), f32(f), f32(w.Weights()), p.NumPoses(), batch, c)
+			}
+			if sums != nil {
+				dw = any(sums).([]T)
+			}
+		}
+		if !done {
 			_, back := p.plans()
 			p.byPlan(back, df, d, w.Weights(), batch, c, false)
 		}
-		dw := p.weightGradient(d, f, batch, c)
+		if dw == nil {
+			dw = p.planWeights(d, f, batch, c)
+		}
 		w.Backward(nil, dw, g)
 		giveBack(dw)
 		return
@@ -188,18 +203,8 @@ func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c in
 	p.giveBackLifts(y)
 }
 
-// weightGradient returns the gradient [poses, c] to the weights, summed over the batch, computed from d, the gradient to the sums, by transforms or with
-// the plan. The result is from rent.
-func (p *Pairs[T]) weightGradient(d, f []T, batch, c int) []T {
-	if grid := p.transforms(); grid != nil {
-		if dw := weightsByTransforms(grid.there, f32(d), f32(f), p.NumPoses(), batch, c); dw != nil {
-			return any(dw).([]T)
-		}
-	}
-	return p.planWeights(d, f, batch, c)
-}
-
-// planWeights is weightGradient with the plan.
+// planWeights returns the gradient [poses, c] to the weights, summed over the batch, computed from d, the gradient to the sums, with the plan. The result
+// is from rent.
 func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	plan, _ := p.plans()
 	// Every image and slice of channels has sums of its own, which are added in the order of the images.

@@ -93,6 +93,60 @@ func TestPairsTransforms(t *testing.T) {
 				got, _, gotW = all(p, bad)
 				require.True(t, testkit.SameBits(want, got))
 				require.True(t, testkit.SameBits(wantW, gotW))
+				d[n/2] = float32(math.Inf(-1))
+				_, wantF, wantW = all(plain, f)
+				_, gotF, gotW = all(p, f)
+				require.True(t, testkit.SameBits(wantF, gotF))
+				require.True(t, testkit.SameBits(wantW, gotW))
+			})
+		}
+	}
+}
+
+// TestLieConvTransforms: in training, sums of outer products and their gradient to the weights are the same by transforms as over pairs, where there are enough
+// products for a slab, and what is not finite reaches what it reaches over pairs.
+func TestLieConvTransforms(t *testing.T) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	for _, level := range simd.Levels() {
+		if level == simd.Generic {
+			continue // never chooses transforms
+		}
+		for _, tt := range []struct {
+			group                      string
+			h, w, lifts, in, mid, many int
+		}{{"T(2)", 20, 19, 1, 2, 16, 3}, {"T(2)", 12, 90, 1, 3, 7, 1}, {"SE(2)", 20, 23, 4, 2, 9, 2}, {"T(2)", 20, 19, 1, 1, 15, 1}} {
+			t.Run(fmt.Sprintf("%v/%sx%d/%dx%d", level, tt.group, tt.lifts, tt.in, tt.mid), func(t *testing.T) {
+				require.NoError(t, simd.SetLevel(level))
+				p, rng := gridOf(t, tt.group, tt.h, tt.w, tt.lifts, 6.2), testkit.Rand(14)
+				l := NewLieConv[float32](tt.in, 8, LieConvConfig{PoseDim: p.PoseDim, Hidden: 8, Mid: tt.mid, Radius: 6.2}, rng)
+				f, douter := testkit.Normal[float32](rng, tt.many*p.Queries*tt.in), testkit.Normal[float32](rng, tt.many*p.Queries*tt.in*tt.mid)
+				tape := func(p *Pairs[float32]) *LieConvTape[float32] {
+					t := &LieConvTape[float32]{layer: l, pairs: p, batch: tt.many, f: f}
+					t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, tt.many, Train)
+					t.multiply()
+					return t
+				}
+				byTransforms, byPairs := tape(p), tape(withoutGrid(p))
+				require.Nil(t, byPairs.byTransforms())
+				require.Nil(t, byPairs.transformedGradient(douter))
+				require.Equal(t, tt.in*tt.mid >= slabWidth, byTransforms.byTransforms() != nil)
+				testkit.Close(t, "sums", byTransforms.outer, asFloat64(byPairs.outer), 2e-6*largest(asFloat64(byPairs.outer)))
+				over := func() []float32 {
+					c, rows := tt.in*tt.mid, p.Queries
+					return p.poseGradient(tt.many, tt.mid, func(dw []float32, b int, offsets []int, query, point []int32) {
+						simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], f[b*rows*tt.in:(b+1)*rows*tt.in], offsets, query, point, tt.in, tt.mid)
+					})
+				}
+				if byTransforms.byTransforms() == nil {
+					require.Nil(t, byTransforms.transformedGradient(douter))
+				} else {
+					want := asFloat64(over())
+					testkit.Close(t, "gradient to the weights", byTransforms.transformedGradient(douter), want, 4e-6*largest(want))
+				}
+				f[len(f)/2] = float32(math.NaN())
+				require.True(t, testkit.SameBits(tape(p).outer, tape(withoutGrid(p)).outer))
+				require.Nil(t, byTransforms.transformedGradient(douter))
 			})
 		}
 	}

@@ -1,5 +1,7 @@
 package spectral
 
+import "sync/atomic"
+
 // correlateRows bounds how many rows of the gradient are correlated at a time, so that memory does not grow with an image's height. Bits depend on it.
 const correlateRows = 64
 
@@ -31,6 +33,34 @@ func (t *Tiling) Correlate(ws *Workspace, dw, d, f []float32, c, slab, tile int)
 				convolve(sums, ws.rows, kernels[to*rows*line:], hi-lo, taps, slots, kernelOrder{slots, 1}, false)
 				t.addWeights(ws, dw, sums, c, slab, to, from)
 			}
+		}
+	}
+}
+
+// Once reports whether Gradients can be used: rows are neither cut nor have several lifts, and are few.
+func (t *Tiling) Once() bool { return t.tiles == 1 && t.Lifts == 1 && t.H <= correlateRows }
+
+// Gradients does for a slab what two calls do, with the same bits: Band of p, which has the steps back, for all rows of d with scales of 1, and Correlate of there, the
+// tiling of the steps there, with the same c channels. It transforms d once. Both tilings have to be such that Once.
+func (p *Plan) Gradients(ws *Workspace, df, dw, d, f, ones []float32, broken []atomic.Bool, there *Tiling, slab int) {
+	t, line, taps, rows := p.t, p.t.slots*lanes, p.taps(), roundUp(p.H)
+	ws.cut(p.Tiling, rows+taps-1+roundUp(taps)+p.H-1, roundUp(taps))
+	n := min(lanes, p.c-slab*lanes)
+	gradients, features, results := p.Among(d, p.c, slab), p.Among(f, p.c, slab), p.Among(df, p.c, slab)
+	dRows, fRows := ws.rows[:(rows+taps-1)*line], ws.rows[(rows+taps-1)*line:]
+	p.transformRows(ws, dRows, gradients, t.place, 0, 0, n, -p.up, p.H+p.down)
+	there.transformRows(ws, fRows, features, t.backwards, 0, 0, n, -there.up, p.H+there.down)
+	convolve(ws.sums, fRows, dRows[p.up*line:], p.H, roundUp(taps), t.slots, kernelOrder{t.slots, 1}, false)
+	there.addWeights(ws, dw, ws.sums, p.c, slab, 0, 0)
+	clear(ws.check)
+	convolve(dRows, dRows, p.weights[slab*p.kernel():], taps, rows, t.slots, kernelOrder{1, taps}, false)
+	for y := range p.H {
+		inverseGather(results.from(y*p.W, 0), ws.between, ws.back, dRows[y*line:][:line], ones[y*p.W:], ws.check, t, p.W, n, results.Stride)
+	}
+	for _, v := range ws.check {
+		if v != 0 {
+			p.findBroken(results, broken, n, 0, 0, p.H)
+			return
 		}
 	}
 }

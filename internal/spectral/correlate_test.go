@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,7 @@ func checkGradients(t *testing.T, h, w, lifts, reach, c int) {
 	}
 	ones := slices.Repeat([]float32{1}, n)
 	there, back := grid.Tiling(), grid.Transposed().Tiling()
+	var whole []float32
 	for _, band := range []int{h, 7} {
 		got, broken := compute(New(there, weights, c), f, scale, c, band)
 		requireNear(t, "sums", out, got)
@@ -81,6 +83,7 @@ func checkGradients(t *testing.T, h, w, lifts, reach, c int) {
 		}
 		got, _ = compute(New(back, weights, c), d, ones, c, band)
 		requireNear(t, "gradient to the features", df, got)
+		whole = got
 	}
 	got := make([]float32, poses*c)
 	var ws Workspace
@@ -90,6 +93,24 @@ func checkGradients(t *testing.T, h, w, lifts, reach, c int) {
 		}
 	}
 	requireNear(t, "gradient to the weights", dw, got)
+	if !there.Once() {
+		return
+	}
+	// With one transform of d there are the same bits.
+	require.True(t, back.Once())
+	plan, both, weightsToo, broken := New(back, weights, c), testkit.CopyAtEnd(t, make([]float32, n*c)), make([]float32, poses*c), make([]atomic.Bool, h)
+	for slab := range Slabs(c) {
+		plan.Gradients(&ws, both, weightsToo, d, f, ones, broken, there, slab)
+	}
+	require.Equal(t, whole, both)
+	require.Equal(t, got, weightsToo)
+	for i := range broken {
+		require.False(t, broken[i].Load())
+	}
+	d[(n-1)*c] = float32(math.Inf(1))
+	plan.Gradients(&ws, both, weightsToo, d, f, ones, broken, there, 0)
+	require.True(t, broken[h-1].Load())
+	require.True(t, slices.ContainsFunc(weightsToo, func(v float32) bool { return v-v != 0 }))
 }
 
 // requireNear allows an error of some eps times the root of the mean square.

@@ -29,7 +29,8 @@
 //
 // The gradient to the features is a convolution with the steps back, see [Grid.Transposed], and that to the weights a correlation of features and
 // of the gradient to the sums: by frequency, products of complex numbers, summed down the columns. With p + qi and a + bi these are p·a - q·b and
-// (p+q)·(a+b) - p·a - q·b, so that sums over the products of slots are enough; see [Tiling.Correlate].
+// (p+q)·(a+b) - p·a - q·b, so that sums over the products of slots are enough; see [Tiling.Correlate]. Both take the transform of the gradient
+// to the sums: where nothing is cut, [Plan.Gradients] computes it once.
 //
 // # Errors
 //
