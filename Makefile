@@ -44,7 +44,7 @@ race: ## the concurrent packages under the race detector; pictures are drawn by 
 # What computes with kernels, and so in another way at another level.
 NUMERIC := ./simd/... ./linalg/batch ./internal/search/... ./layers
 purego: ## without assembly
-	$(GO) test -tags purego $(NUMERIC)
+	$(GO) test -short -tags purego $(NUMERIC)
 
 levels: ## the numeric packages at every instruction set level below this machine's best, which `make test` runs
 	@for l in $$($(GO) run ./bench levels | head -n -1); do \
