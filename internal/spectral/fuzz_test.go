@@ -4,6 +4,7 @@ import (
 	encoding "encoding/binary"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
@@ -245,6 +246,17 @@ func FuzzLifted(f *testing.F) {
 			for slab := range Slabs(c) {
 				for tile := range tiling.Tiles() {
 					tiling.Correlate(&ws, got, d, features, c, slab, tile)
+				}
+			}
+			if back := g.Transposed().Tiling(); tiling.Once() {
+				df, dw, plan := make([]float32, n*c), make([]float32, poses*c), New(back, weights, c)
+				for slab := range Slabs(c) {
+					plan.Gradients(&ws, df, dw, d, features, ones, make([]atomic.Bool, g.H), tiling, slab)
+				}
+				whole, _ := compute(plan, d, ones, c, g.H)
+				same := func(a, b float32) bool { return a == b || a != a && b != b }
+				if !slices.EqualFunc(df, whole, same) || !slices.EqualFunc(dw, got, same) {
+					t.Fatalf("level=%v: gradients of %dx%dx%d points, reach %d, c=%d, differ where they are computed together", level, h, w, lifts, r, c)
 				}
 			}
 			a, b := rowNorms(g, d, c, channel), rowNorms(g, features, c, channel)
