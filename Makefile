@@ -88,8 +88,8 @@ cross: ## build for every platform
 		$(GO) list -export ./... >/dev/null && $(GO) build -o bin/cross/ ./cmd/equivcnp ./bench || exit 1; \
 	done
 
-# To compile for one platform takes two minutes, and ten seconds to read. So every system and every kind of machine is read once, tests included, and
-# arm64, which has assembly of its own, is built; vet holds that to its declarations.
+# Compiling everything for one platform takes two minutes, checking its types ten seconds. So the types are checked on every system and every kind of
+# machine, tests included, and arm64 alone, which has assembly of its own, is built; vet compares that with its declarations.
 platforms: ## look for errors on every kind of platform
 	cd asm && $(GO) run ./typecheck -dir .. darwin/arm64 windows/amd64 linux/386 linux/s390x js/wasm
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o bin/cross/ ./cmd/equivcnp ./bench
