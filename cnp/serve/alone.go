@@ -1,10 +1,6 @@
 package serve
 
 import (
-	"context"
-	"errors"
-	"math/rand/v2"
-
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
@@ -68,92 +64,4 @@ func askAlone(r *request, m *model) (*alone, error) {
 	}
 	a.draw = opt
 	return a, nil
-}
-
-// compute predicts the one job, and draws its samples.
-func (a *alone) compute(ctx context.Context, j *job) error {
-	m := j.model
-	var p *cnp.Prediction[float32]
-	var err error
-	switch {
-	case j.values == 0:
-		p = &cnp.Prediction[float32]{}
-	case j.images != nil:
-		p, err = m.completer.Complete(ctx, j.images)
-	default:
-		p, err = m.regressor.Predict(ctx, j.curves)
-	}
-	var outside *cnp.OutsideError
-	if err != nil && !(p != nil && errors.As(err, &outside)) {
-		return err
-	}
-	if outside != nil {
-		j.note = j.outside(outside, 0).Error()
-	}
-	if j.undo != nil {
-		j.undo(p)
-	}
-	j.prediction = p
-	if a.draw == nil {
-		return nil
-	}
-	if _, joint := p.Likelihood.(cnp.JointLikelihood); joint {
-		a.samples = make([]float32, a.draw.Samples*j.values)
-		per := j.values / max(1, j.tasks)
-		for t := range j.tasks {
-			task := p.Task(t, j.tasks)
-			var mask []bool
-			if j.curves != nil && j.curves.TargetMask != nil {
-				for i := range per {
-					mask = append(mask, j.curves.TargetMask[t*j.targets+i/m.cfg.DimY])
-				}
-			}
-			rng := rand.New(rand.NewPCG(a.draw.Seed, 0))
-			for s := range a.draw.Samples {
-				dst := a.samples[s*j.values+t*per:][:per]
-				if !a.draw.Function || !task.SampleFunction(dst, rng, mask) {
-					task.Sample(dst, rng, mask)
-				}
-			}
-		}
-		return nil
-	}
-	if j.images != nil {
-		a.samples, err = cnp.SampleImages(ctx, m.completer, j.images, *a.draw)
-	} else {
-		var of cnp.CurvePredictor[float32] = m.regressor
-		if j.undo != nil {
-			of = cnp.Standardised(m.regressor)
-		}
-		a.samples, err = cnp.SampleCurves(ctx, of, j.given, *a.draw)
-	}
-	if errors.As(err, &outside) { // which the note has said
-		err = nil
-	}
-	return err
-}
-
-// covariance is that of every task [B, n, n].
-func (j *job) covariance() []float32 {
-	var out []float32
-	for t := range j.tasks {
-		for _, v := range j.prediction.Task(t, j.tasks).Covariance() {
-			out = append(out, float32(v))
-		}
-	}
-	return out
-}
-
-// factors are those of every task: [B, n, rank] and [B, n].
-func (j *job) factors() (factor, diag []float32) {
-	for t := range j.tasks {
-		f, d, _ := j.prediction.Task(t, j.tasks).Factors()
-		for _, v := range f {
-			factor = append(factor, float32(v))
-		}
-		for _, v := range d {
-			diag = append(diag, float32(v))
-		}
-	}
-	return factor, diag
 }

@@ -12,10 +12,10 @@
 //
 // # The way of a request
 //
-// rest.go and grpc.go turn bytes into a request (request.go), which says nothing of where it came from. A model (model.go) makes a job of it:
-// images or curves, checked by package taskfile as files of tasks are, and the plan of their geometry (plans.go). The queue (queue.go) puts
-// jobs of one model and geometry into a batch as soon as a worker is free, and refuses at once what it could not answer in time. The table in
-// outputs.go says what of a prediction goes back.
+// rest.go and grpc.go turn bytes into a request (request.go), which does not depend on the protocol it came by. A model (model.go, read by read.go) makes a
+// job of it (prepare.go): images or curves, checked by package taskfile as files of tasks are, and the plan of their geometry (plans.go). The queue
+// (queue.go) puts jobs of one model and geometry into a batch as soon as a worker is free, and refuses at once what it could not answer in time; compute.go
+// predicts the batch. The table in outputs.go lists the tensors that go back.
 //
 // # What is bounded
 //

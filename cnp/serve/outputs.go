@@ -1,7 +1,5 @@
 package serve
 
-import "github.com/equivcnp/equivcnp/cnp"
-
 // output is a tensor that models answer with.
 type output struct {
 	name   string
@@ -41,16 +39,6 @@ func targetShape(m *model) []int64 {
 		return []int64{-1, int64(m.cfg.DimY), -1, -1}
 	}
 	return []int64{-1, -1, int64(m.cfg.DimY)}
-}
-
-// rankOf is the rank of the covariance of a model's predictions; 0: its values are independent.
-func rankOf(c *cnp.Config) int {
-	if l, err := cnp.ParseLikelihood(c); err == nil {
-		if joint, ok := l.(cnp.JointLikelihood); ok {
-			return joint.Rank()
-		}
-	}
-	return 0
 }
 
 // answer is a tensor of a response.
@@ -102,4 +90,29 @@ func (j *job) answerBytes(r *request) int64 {
 		}
 	}
 	return n
+}
+
+// covariance is that of every task [B, n, n].
+func (j *job) covariance() []float32 {
+	var out []float32
+	for t := range j.tasks {
+		for _, v := range j.prediction.Task(t, j.tasks).Covariance() {
+			out = append(out, float32(v))
+		}
+	}
+	return out
+}
+
+// factors are those of every task: [B, n, rank] and [B, n].
+func (j *job) factors() (factor, diag []float32) {
+	for t := range j.tasks {
+		f, d, _ := j.prediction.Task(t, j.tasks).Factors()
+		for _, v := range f {
+			factor = append(factor, float32(v))
+		}
+		for _, v := range d {
+			diag = append(diag, float32(v))
+		}
+	}
+	return factor, diag
 }

@@ -3,70 +3,14 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/equivcnp/equivcnp/cnp"
 )
-
-// lane says which jobs may go together: those of one model and, for images, one size.
-type lane struct {
-	model *model
-	h, w  int
-}
-
-// job is a request on its way through a model.
-type job struct {
-	model  *model
-	lane   lane
-	merge  bool
-	images *cnp.Images[float32]
-	curves *cnp.Batch[float32]            // as the model sees them
-	given  *cnp.Batch[float32]            // as the request has them
-	alone  *alone                         // what it wants that is computed for it alone; may be nil
-	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
-	plan   *imagePlan
-	// tasks or images, targets of a curve, values of mean and of std.
-	tasks, targets, values int
-
-	deadline time.Time      // zero: none
-	cost     *time.Duration // of a task of its work in recent batches; 0: not known
-	priority int            // 1 is first
-	seq      uint64
-
-	done       chan struct{} // closed when prediction or err is set
-	prediction *cnp.Prediction[float32]
-	err        error
-	note       string // what the prediction leaves out
-	// when it came, when it was taken from the queue, when it was done, and with how many tasks.
-	came, began, ended time.Time
-	batch              int
-	running            *batch
-}
-
-// timing says in a header's words how long the job waited and was computed, and with how many tasks.
-func (j *job) timing() string {
-	return fmt.Sprintf("queue;dur=%.3f, compute;dur=%.3f, batch;desc=\"%d\"", ms(j.began.Sub(j.came)), ms(j.ended.Sub(j.began)), j.batch)
-}
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// batch is the jobs that go through a model together.
-type batch struct {
-	jobs   []*job
-	tasks  int
-	alive  int // jobs that somebody waits for
-	cancel context.CancelFunc
-	began  time.Time
-	cost   time.Duration // what it was expected to take
-}
 
 // queue orders jobs, by priority and then by arrival, and lets so many batches compute at a time.
 type queue struct {
@@ -81,21 +25,6 @@ type queue struct {
 	running []*batch
 	seq     uint64
 	costs   map[work]*time.Duration
-}
-
-// work is what tasks of about one cost have in common.
-type work struct {
-	lane
-	alone   bool
-	samples int
-}
-
-func (j *job) work() work {
-	w := work{lane: j.lane, alone: j.alone != nil}
-	if w.alone && j.alone.draw != nil {
-		w.samples = j.alone.draw.Samples
-	}
-	return w
 }
 
 func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
@@ -241,9 +170,6 @@ func (q *queue) forget(m *model) {
 
 // maxWorks bounds the works whose cost is remembered.
 const maxWorks = 1024
-
-// expected is how long so many tasks of the job's work are expected to take.
-func (j *job) expected(tasks int) time.Duration { return *j.cost * time.Duration(tasks) }
 
 // before is the order of the queue.
 func before(a, b *job) int {
@@ -414,166 +340,4 @@ func (q *queue) guarded(ctx context.Context, jobs []*job) (err error) {
 		}
 	}()
 	return q.compute(ctx, jobs)
-}
-
-// predict sets the prediction of jobs of one lane.
-func predict(ctx context.Context, jobs []*job) error {
-	switch {
-	case jobs[0].alone != nil:
-		return jobs[0].alone.compute(ctx, jobs[0])
-	case jobs[0].images != nil:
-		return predictImages(ctx, jobs)
-	}
-	return predictCurves(ctx, jobs)
-}
-
-// predictImages completes the images of all jobs in one call.
-func predictImages(ctx context.Context, jobs []*job) error {
-	im := jobs[0].images
-	if len(jobs) > 1 {
-		all := &cnp.Images[float32]{C: im.C, H: im.H, W: im.W}
-		for _, j := range jobs {
-			all.B += j.images.B
-		}
-		n := all.B * im.H * im.W
-		all.Pixels, all.Mask = make([]float32, 0, n*im.C), make([]bool, 0, n)
-		for _, j := range jobs {
-			all.Pixels, all.Mask = append(all.Pixels, j.images.Pixels...), append(all.Mask, j.images.Mask...)
-		}
-		im = all
-	}
-	var p *cnp.Prediction[float32]
-	var err error
-	switch {
-	case im.B == 0:
-		p = &cnp.Prediction[float32]{}
-	case jobs[0].plan != nil:
-		p, err = jobs[0].plan.predict(ctx, jobs[0].model, im)
-	default:
-		p, err = jobs[0].model.completer.Complete(ctx, im)
-	}
-	if err != nil {
-		return err
-	}
-	at := 0
-	for _, j := range jobs {
-		j.prediction = &cnp.Prediction[float32]{Mean: p.Mean[at : at+j.values], Std: p.Std[at : at+j.values]}
-		at += j.values
-	}
-	return nil
-}
-
-// predictCurves regresses the tasks of all jobs in one call: masks exclude what brings them to one shape, at no cost. Tasks of which
-// points lie outside what the model can look at get their prediction without those, and a note.
-func predictCurves(ctx context.Context, jobs []*job) error {
-	m, b := jobs[0].model, jobs[0].curves
-	if len(jobs) > 1 {
-		b = joinCurves(jobs, &m.cfg)
-	}
-	dy := m.cfg.DimY
-	p := &cnp.Prediction[float32]{}
-	var err error
-	switch {
-	case b.B*b.Nt == 0:
-	case m.curve != nil:
-		n := b.B * b.Nt * dy
-		p.Mean, p.Std = make([]float32, n), make([]float32, n)
-		err = m.curve.Predict(ctx, p, b)
-	default:
-		p, err = m.regressor.Predict(ctx, b)
-	}
-	var outside *cnp.OutsideError
-	if err != nil && !(p != nil && errors.As(err, &outside)) {
-		return err
-	}
-	task := 0
-	for _, j := range jobs {
-		j.prediction = &cnp.Prediction[float32]{}
-		first := task
-		if j.curves.Nt == b.Nt {
-			lo, hi := task*b.Nt*dy, (task+j.tasks)*b.Nt*dy
-			j.prediction.Mean, j.prediction.Std = p.Mean[lo:hi:hi], p.Std[lo:hi:hi]
-			task += j.tasks
-		} else {
-			for range j.tasks {
-				lo, hi := task*b.Nt*dy, (task*b.Nt+j.curves.Nt)*dy
-				j.prediction.Mean, j.prediction.Std = append(j.prediction.Mean, p.Mean[lo:hi]...), append(j.prediction.Std, p.Std[lo:hi]...)
-				task++
-			}
-		}
-		if outside != nil {
-			if mine := j.outside(outside, first); len(mine.Points) > 0 {
-				j.note = mine.Error()
-			}
-		}
-		if j.undo != nil {
-			j.undo(j.prediction)
-		}
-	}
-	return nil
-}
-
-// outside is what an error of a batch says of a job whose tasks begin at first, in the units of its request.
-func (j *job) outside(e *cnp.OutsideError, first int) *cnp.OutsideError {
-	dx, mine := j.model.cfg.DimX, &cnp.OutsideError{Where: e.Where}
-	if j.curves != j.given {
-		mine.Where += " in the model's units"
-	}
-	for _, p := range e.Points {
-		if p.Task -= first; p.Task < 0 || p.Task >= j.tasks {
-			continue
-		}
-		x, n := j.given.XTarget, j.given.Nt
-		switch p.Tensor {
-		case "x_context":
-			x, n = j.given.XContext, j.given.Nc
-		case "x_static":
-			x, n = j.given.XStatic, j.given.Ns
-		}
-		p.X = x[(p.Task*n+p.Point)*dx:][:dx]
-		mine.Points = append(mine.Points, p)
-	}
-	return mine
-}
-
-// joinCurves makes one batch of several.
-func joinCurves(jobs []*job, c *cnp.Config) *cnp.Batch[float32] {
-	all, dx, dy, da, ds := &cnp.Batch[float32]{}, c.DimX, c.DimY, len(c.Auxiliary), len(c.Static)
-	for _, j := range jobs {
-		all.B += j.curves.B
-		all.Nc, all.Nt, all.Ns = max(all.Nc, j.curves.Nc), max(all.Nt, j.curves.Nt), max(all.Ns, j.curves.Ns)
-	}
-	all.XContext, all.YContext = make([]float64, all.B*all.Nc*dx), make([]float32, all.B*all.Nc*dy)
-	all.XTarget = make([]float64, all.B*all.Nt*dx)
-	all.AuxContext, all.AuxTarget = make([]float32, all.B*all.Nc*da), make([]float32, all.B*all.Nt*da)
-	all.XStatic, all.YStatic = make([]float64, all.B*all.Ns*dx), slices.Repeat([]float32{float32(math.NaN())}, all.B*all.Ns*ds) // without a value: padding
-	all.ContextMask, all.TargetMask = make([]bool, all.B*all.Nc), make([]bool, all.B*all.Nt)
-	task := 0
-	for _, j := range jobs {
-		c := j.curves
-		for t := range c.B {
-			copy(all.XContext[task*all.Nc*dx:], c.XContext[t*c.Nc*dx:(t+1)*c.Nc*dx])
-			copy(all.YContext[task*all.Nc*dy:], c.YContext[t*c.Nc*dy:(t+1)*c.Nc*dy])
-			copy(all.XTarget[task*all.Nt*dx:], c.XTarget[t*c.Nt*dx:(t+1)*c.Nt*dx])
-			copy(all.AuxContext[task*all.Nc*da:], c.AuxContext[t*c.Nc*da:(t+1)*c.Nc*da])
-			copy(all.AuxTarget[task*all.Nt*da:], c.AuxTarget[t*c.Nt*da:(t+1)*c.Nt*da])
-			copy(all.XStatic[task*all.Ns*dx:], c.XStatic[t*c.Ns*dx:(t+1)*c.Ns*dx])
-			copy(all.YStatic[task*all.Ns*ds:], c.YStatic[t*c.Ns*ds:(t+1)*c.Ns*ds])
-			joinMask(all.ContextMask[task*all.Nc:][:c.Nc], c.ContextMask, t)
-			joinMask(all.TargetMask[task*all.Nt:][:c.Nt], c.TargetMask, t)
-			task++
-		}
-	}
-	return all
-}
-
-// joinMask copies a task's part of a mask, where nil is all true.
-func joinMask(dst, mask []bool, task int) {
-	if mask != nil {
-		copy(dst, mask[task*len(dst):])
-		return
-	}
-	for i := range dst {
-		dst[i] = true
-	}
 }

@@ -2,20 +2,14 @@ package serve
 
 import (
 	"bytes"
-	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -23,165 +17,6 @@ import (
 
 // headerLength is the header of the binary tensor extension: how many bytes of the body are JSON; the elements of tensors follow.
 const headerLength = "Inference-Header-Content-Length"
-
-// extensions are those of the protocol that the server has.
-var extensions = []string{"binary_tensor_data", "model_configuration", "model_repository(index)"}
-
-// ServeHTTP answers both protocols.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-// routes returns the handler of everything.
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]bool{"live": true})
-	})
-	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) { writeReady(w, "ready", s.ready()) })
-	mux.HandleFunc("GET /v2", s.serverMetadata)
-	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
-	for _, prefix := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
-		mux.HandleFunc("GET "+prefix, s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, metadataOf(m)) }))
-		mux.HandleFunc("GET "+prefix+"/config", s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, s.configOf(m)) }))
-		mux.HandleFunc("GET "+prefix+"/ready", s.modelReady)
-		mux.HandleFunc("POST "+prefix+"/infer", s.restInfer)
-	}
-	mux.HandleFunc("GET /v2/repository/index", s.index)
-	mux.HandleFunc("POST /v2/repository/index", s.index) // Triton's clients post
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, notFound("%s %.200s is nothing that this server answers", r.Method, r.URL.Path))
-	})
-	s.grpcRoutes(mux)
-	if s.opt.Page != nil {
-		mux.Handle("/", s.opt.Page)
-	} else {
-		mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-			io.WriteString(w, "An EquivCNP server: the Open Inference Protocol is below /v2, metrics are at /metrics.\n")
-		})
-	}
-	return s.guard(mux)
-}
-
-// open are the paths that need no token: probes have none, and the page asks for it.
-func open(path string) bool {
-	return path == "/" || strings.HasPrefix(path, "/page/") || strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path, "/grpc.health.v1.Health/")
-}
-
-// guard asks for the token, and tells clients of a server that stops to connect elsewhere next time.
-func (s *Server) guard(next http.Handler) http.Handler {
-	want := []byte("Bearer " + s.opt.Token)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() && r.ProtoMajor == 1 {
-			w.Header().Set("Connection", "close")
-		}
-		if s.opt.Token != "" && !open(r.URL.Path) && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeError(w, &failure{status: http.StatusUnauthorized, text: "a bearer token is needed"})
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(b)+1))
-	w.WriteHeader(status)
-	w.Write(append(b, '\n'))
-}
-
-// writeReady answers a question of that name: with 200, or 503.
-func writeReady(w http.ResponseWriter, name string, ready bool) {
-	status := http.StatusOK
-	if !ready {
-		status = http.StatusServiceUnavailable
-	}
-	writeJSON(w, status, map[string]any{name: ready})
-}
-
-// writeError answers with what went wrong.
-func writeError(w http.ResponseWriter, f *failure) {
-	if f.retry > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retry.Seconds()))))
-	}
-	writeJSON(w, f.status, map[string]string{"error": strings.ToValidUTF8(f.text, "?")})
-}
-
-func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"name": "equivcnp", "version": s.opt.Version, "extensions": extensions})
-}
-
-// withModel answers for a model, or that there is none.
-func (s *Server) withModel(f func(http.ResponseWriter, *model)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		m, err := s.find(r.PathValue("model"), r.PathValue("version"))
-		if err != nil {
-			writeError(w, asFailure(err))
-			return
-		}
-		f(w, m)
-	}
-}
-
-func (s *Server) modelReady(w http.ResponseWriter, r *http.Request) {
-	m, err := s.find(r.PathValue("model"), r.PathValue("version"))
-	if err != nil {
-		writeError(w, asFailure(err))
-		return
-	}
-	status := http.StatusOK
-	if !s.ready() {
-		status = http.StatusServiceUnavailable
-	}
-	writeJSON(w, status, map[string]any{"name": m.name, "ready": s.ready()})
-}
-
-// modelMetadata is a model in the protocol.
-type modelMetadata struct {
-	Name     string       `json:"name"`
-	Versions []string     `json:"versions"`
-	Platform string       `json:"platform"`
-	Inputs   []tensorInfo `json:"inputs"`
-	Outputs  []tensorInfo `json:"outputs"`
-}
-
-// platform is what a model needs, in the protocol's way of project_format.
-const platform = "equivcnp_safetensors"
-
-func metadataOf(m *model) modelMetadata {
-	return modelMetadata{m.name, []string{m.version}, platform, m.inputs, m.outputs}
-}
-
-// configOf is what else clients may want to know of a model.
-func (s *Server) configOf(m *model) map[string]any {
-	return map[string]any{"name": m.name, "platform": platform, "max_batch_size": s.opt.Batch, "input": m.inputs, "output": m.outputs,
-		"parameters": m.cfg, "trained_on": m.note}
-}
-
-// index lists the models, and the files that could not be read.
-func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
-	type entry struct {
-		Name    string `json:"name"`
-		Version string `json:"version,omitempty"`
-		State   string `json:"state"`
-		Reason  string `json:"reason"`
-	}
-	failures, out := *s.failures.Load(), []entry{}
-	for _, m := range s.list() {
-		out = append(out, entry{m.name, m.version, "READY", failures[m.name]})
-	}
-	for name, reason := range failures {
-		if (*s.models.Load())[name] == nil {
-			out = append(out, entry{name, "", "UNAVAILABLE", reason})
-		}
-	}
-	writeJSON(w, http.StatusOK, out)
-}
 
 // restRequest is the JSON of an inference request.
 type restRequest struct {
@@ -239,27 +74,6 @@ func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 	s.logged(r.Context(), "rest", r.PathValue("model"), start, j, f)
 }
 
-// logged counts a request and writes it to the log.
-func (s *Server) logged(ctx context.Context, protocol, name string, start time.Time, j *job, f *failure) {
-	if (*s.models.Load())[name] == nil {
-		name = ""
-	}
-	s.metrics.answered(name, protocol, start, f)
-	switch {
-	case f != nil && f.status >= 500 && f.reason == "" && f.status != http.StatusServiceUnavailable:
-		s.log.Error("request failed", "protocol", protocol, "model", name, "status", f.status, "error", f.text, "seconds", time.Since(start).Seconds())
-	case s.log.Enabled(ctx, slog.LevelDebug):
-		attrs := []any{"protocol", protocol, "model", name, "seconds", time.Since(start).Seconds()}
-		if f != nil {
-			attrs = append(attrs, "status", f.status, "error", f.text)
-		}
-		if j != nil {
-			attrs = append(attrs, "tasks", j.tasks, "batch", j.batch, "queue_seconds", j.began.Sub(j.came).Seconds(), "compute_seconds", j.ended.Sub(j.began).Seconds())
-		}
-		s.log.DebugContext(ctx, "request", attrs...)
-	}
-}
-
 // restRun reads a request and has it answered.
 func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64) (*job, *request, error) {
 	if _, err := s.find(r.PathValue("model"), r.PathValue("version")); err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
@@ -298,20 +112,6 @@ func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64
 	req.model, req.version = r.PathValue("model"), r.PathValue("version")
 	j, err := s.infer(r.Context(), req, reserved)
 	return j, req, err
-}
-
-// unread is the body at most that net/http reads by itself, to go on with the connection, when a handler has not.
-const unread = 256 << 10
-
-// slowest is how few bytes a second a client may send or take on average, and patience is what it has beyond that.
-const (
-	slowest  = 32 << 10
-	patience = 20 * time.Second
-)
-
-// setWriteDeadline gives a client the time to take n bytes. Where the ResponseWriter knows no deadlines, the server's own ones hold.
-func setWriteDeadline(w http.ResponseWriter, n int) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + time.Duration(n/slowest)*time.Second))
 }
 
 // readBody reads the JSON, calls parse with it and the number of bytes that are still to be read, and returns what follows it, in a slice of its own so that the
@@ -389,44 +189,6 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, reserved *int6
 
 // jsonGrowth is how many more bytes a byte of JSON takes on its way to a tensor: it is copied once, and "1," becomes eight.
 const jsonGrowth = 5
-
-// reservingReader reserves what it reads.
-type reservingReader struct {
-	r        io.Reader
-	left     int64 // that may be read
-	credit   int64 // that is reserved already
-	gauge    *bytesGauge
-	reserved *int64
-}
-
-// ahead reserves n bytes that are still to be read.
-func (b *reservingReader) ahead(n int64) error {
-	if err := b.gauge.take(n); err != nil {
-		return err
-	}
-	*b.reserved += n
-	b.credit += n
-	return nil
-}
-
-func (b *reservingReader) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		var one [1]byte
-		if n, err := b.r.Read(one[:]); n == 0 {
-			return 0, err
-		}
-		return 0, tooLarge("the request is longer than is allowed")
-	}
-	p = p[:min(int64(len(p)), b.left)]
-	n, err := b.r.Read(p)
-	b.left -= int64(n)
-	if b.credit -= int64(n); b.credit < 0 {
-		if full := b.ahead(max(-b.credit, 64<<10)); full != nil {
-			return n, full
-		}
-	}
-	return n, err
-}
 
 // parseHead reads the JSON of a request.
 func parseHead(head []byte) (in restRequest, err error) {

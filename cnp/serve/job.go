@@ -1,0 +1,73 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// job is a request on its way through a model.
+type job struct {
+	model  *model
+	lane   lane
+	merge  bool
+	images *cnp.Images[float32]
+	curves *cnp.Batch[float32]            // as the model sees them
+	given  *cnp.Batch[float32]            // as the request has them
+	alone  *alone                         // what it wants that is computed for it alone; may be nil
+	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
+	plan   *imagePlan
+	// tasks or images, targets of a curve, values of mean and of std.
+	tasks, targets, values int
+
+	deadline time.Time      // zero: none
+	cost     *time.Duration // of a task of its work in recent batches; 0: not known
+	priority int            // 1 is first
+	seq      uint64
+
+	done       chan struct{} // closed when prediction or err is set
+	prediction *cnp.Prediction[float32]
+	err        error
+	note       string // what the prediction leaves out
+	// when it came, when it was taken from the queue, when it was done, and with how many tasks.
+	came, began, ended time.Time
+	batch              int
+	running            *batch
+}
+
+// timing says in a header's words how long the job waited and was computed, and with how many tasks.
+func (j *job) timing() string {
+	return fmt.Sprintf("queue;dur=%.3f, compute;dur=%.3f, batch;desc=\"%d\"", ms(j.began.Sub(j.came)), ms(j.ended.Sub(j.began)), j.batch)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// batch is the jobs that go through a model together.
+type batch struct {
+	jobs   []*job
+	tasks  int
+	alive  int // jobs that somebody waits for
+	cancel context.CancelFunc
+	began  time.Time
+	cost   time.Duration // what it was expected to take
+}
+
+// work is what tasks of about one cost have in common.
+type work struct {
+	lane
+	alone   bool
+	samples int
+}
+
+func (j *job) work() work {
+	w := work{lane: j.lane, alone: j.alone != nil}
+	if w.alone && j.alone.draw != nil {
+		w.samples = j.alone.draw.Samples
+	}
+	return w
+}
+
+// expected is how long so many tasks of the job's work are expected to take.
+func (j *job) expected(tasks int) time.Duration { return *j.cost * time.Duration(tasks) }

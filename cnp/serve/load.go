@@ -1,0 +1,69 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// load reads a model and serves it instead of what had its name. The caller holds scan, or is New.
+func (s *Server) load(ctx context.Context, src Source) error {
+	if err := checkName(src.Name); err != nil {
+		return err
+	}
+	m, err := loadModel(ctx, src)
+	if err == nil {
+		for _, planned := range m.planned {
+			planned.KeepPlans(s.opt.Plans)
+		}
+	}
+	if err == nil && !s.plans.take(m) {
+		err = fmt.Errorf("%w: no room for its parameters", cnp.ErrMemory)
+	}
+	if err != nil {
+		s.metrics.loads.WithLabelValues("failed").Inc()
+		return err
+	}
+	s.metrics.loads.WithLabelValues("ok").Inc()
+	if s.opt.Warm && (*s.models.Load())[src.Name] != nil { // the old one answers until the new one is ready
+		s.warm(ctx, m)
+	}
+	s.replace(src.Name, m)
+	s.log.Info("model served", "model", m.name, "version", m.version, "path", m.path, "architecture", string(m.cfg.Architecture), "group", m.cfg.Group)
+	if s.opt.Precision == cnp.BFloat16 && m.unsuited != "" {
+		s.log.Warn("precision", "model", m.name, string(cnp.BFloat16), m.unsuited)
+	}
+	return nil
+}
+
+// warm makes the plan of the images that a model was trained on, so that the first request does not wait for it.
+func (s *Server) warm(ctx context.Context, m *model) {
+	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
+	if len(m.planned) == 0 || h == 0 || w == 0 || ctx.Err() != nil {
+		return
+	}
+	if _, release, err := s.plans.get(ctx, lane{m, h, w}); err != nil {
+		s.log.Warn("no plan ahead of requests", "model", m.name, "error", err.Error())
+	} else {
+		release()
+	}
+}
+
+// replace sets the model of a name, nil for none.
+func (s *Server) replace(name string, m *model) {
+	models := map[string]*model{}
+	for k, v := range *s.models.Load() {
+		models[k] = v
+	}
+	old := models[name]
+	if models[name] = m; m == nil {
+		delete(models, name)
+	}
+	s.models.Store(&models)
+	s.metrics.models.Set(float64(len(models)))
+	if old != nil {
+		s.plans.giveBack(old)
+		s.queue.forget(old)
+	}
+}

@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// Options say what a Server serves, and with how much. Zero values have sensible meanings.
+type Options struct {
+	// Models are served from the start to the end; New fails if one cannot be read.
+	Models []Source
+	// Folders are looked at every Poll (2 s): each model file in them is served under its name without extension. A file that cannot be read
+	// is reported, and what was served under its name before goes on.
+	Folders []string
+	Poll    time.Duration
+
+	// Memory bounds models, plans, requests and answers; 0 is two thirds of cnp.MemoryLimit. An eighth of it, at most 1 GB, is for requests
+	// and answers under way. PlanMemory bounds one plan; 0 is 1.5 GB or half of what is left.
+	Memory, PlanMemory int64
+	Precision          cnp.Precision // of weights that plans keep
+	// Plans is a folder in which plans are kept and found, by this server and others (cnp.ImageEquivCNP.KeepPlans); empty for none.
+	Plans string
+	// Batch is how many tasks or images go together at most (16), Slots how many batches compute at a time (1; each uses all threads).
+	Batch, Slots int
+	// Waiting bounds the tasks and images that wait (1024). Timeout is the time that a request has that does not say it (30 s).
+	Waiting int
+	Timeout time.Duration
+	// Body bounds a request, in bytes (64 MB).
+	Body int64
+	// Token, if not empty, is the bearer token that every request but those for health must bring.
+	Token string
+
+	Version string       // of the program, for the server's metadata
+	Log     *slog.Logger // nil: none
+	// Warm makes the plans of the images that models were trained on before the server, or a model from a folder, says that it is ready.
+	// Without, the first request waits for its plan.
+	Warm bool
+	// Page answers what no other path does, nil: a line that says what this is. / and what is below /page/ need no token.
+	Page http.Handler
+}
+
+// maxSlots bounds batches that compute at a time.
+const maxSlots = 1 << 10
+
+// check refuses what nothing can be served with, by the option's name.
+func (o *Options) check() error {
+	for _, v := range []struct {
+		name              string
+		value, from, upTo int64
+	}{
+		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64}, {"Batch", int64(o.Batch), 1, math.MaxInt32},
+		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64},
+		{"Poll", int64(o.Poll), 0, math.MaxInt64}, {"Body", o.Body, 0, math.MaxInt64},
+	} {
+		if v.value < v.from || v.value > v.upTo {
+			return fmt.Errorf("serve: %s is %d, need %d to %d", v.name, v.value, v.from, v.upTo)
+		}
+	}
+	switch o.Precision {
+	case "", cnp.Float32, cnp.BFloat16:
+		return nil
+	}
+	return fmt.Errorf("serve: Precision is %q, need %q or %q", o.Precision, cnp.Float32, cnp.BFloat16)
+}
+
+// longest is the time of a request at most, whatever it says.
+const longest = 10 * time.Minute
+
+// Priorities are those of Triton: 1 is served first, 0 is the usual one.
+const (
+	usualPriority = 100
+	maxPriority   = 1000
+)

@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
+)
+
+// prepare makes a job of a request, whose tensors it may go on using.
+func (m *model) prepare(r *request) (*job, error) {
+	wants, err := askAlone(r, m)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{alone: wants, model: m, lane: lane{model: m}, merge: m.merge, done: make(chan struct{})}
+	for _, w := range r.outputs {
+		if !slices.ContainsFunc(m.outputs, func(o tensorInfo) bool { return o.Name == w.name }) {
+			return nil, invalid("output %.40q: the model has %s", w.name, names(m.outputs))
+		}
+	}
+	for _, t := range r.inputs {
+		if !slices.ContainsFunc(m.inputs, func(i tensorInfo) bool { return i.Name == t.Name }) {
+			return nil, invalid("input %.40q: the model has %s", t.Name, names(m.inputs))
+		}
+	}
+	file := taskfile.Of("inputs", r.inputs)
+	if m.completer != nil {
+		im, err := file.Images(m.cfg.DimY)
+		if err != nil {
+			return nil, err
+		}
+		j.images = &im.Batch
+		j.tasks, j.lane.h, j.lane.w = j.images.B, j.images.H, j.images.W
+		j.values = len(j.images.Pixels)
+	} else {
+		c, err := file.Curves(&m.cfg)
+		if err != nil {
+			return nil, err
+		}
+		standardise, err := r.params.flag("standardise", true)
+		if err != nil {
+			return nil, err
+		}
+		if !standardise && m.cfg.HasUnits() {
+			return nil, invalid("standardise = false: the model was trained on data in units of their own, which its file holds, and needs them")
+		}
+		j.curves, j.given = &c.Batch, &c.Batch
+		j.targets = j.curves.Nt
+		if standardise {
+			if j.curves, j.undo, err = cnp.Standardise(&m.cfg, j.curves); err != nil {
+				return nil, err
+			}
+		}
+		j.tasks = j.curves.B
+		j.values = j.curves.B * j.curves.Nt * m.cfg.DimY
+		if err := m.checkCurves(j.curves); err != nil {
+			return nil, err
+		}
+	}
+	if j.tasks > maxBatchTasks {
+		return nil, tooLarge("%d tasks in a request, at most %d are allowed", j.tasks, maxBatchTasks)
+	}
+	j.merge = j.merge && j.alone == nil
+	return j, nil
+}
+
+// perTask is how many values a task has.
+func (j *job) perTask() int64 { return int64(j.values / max(1, j.tasks)) }
+
+// shapeOf is the shape of mean and std for a job.
+func (j *job) shapeOf() []int64 {
+	if j.images != nil {
+		im := j.images
+		return []int64{int64(im.B), int64(im.C), int64(im.H), int64(im.W)}
+	}
+	return []int64{int64(j.curves.B), int64(j.targets), int64(j.model.cfg.DimY)}
+}

@@ -1,0 +1,161 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// keyVersion is the key of a model file's metadata that names its version; without it is "1".
+const keyVersion = "version"
+
+// readModel reads a model, or those of an ensemble, and the metadata of the first.
+func readModel(src Source) (cnp.Model[float32], map[string]string, error) {
+	members, err := weights.Members(src.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []cnp.Model[float32]
+	var metadata map[string]string
+	for _, path := range members {
+		one := src
+		one.Path = path
+		m, own, err := readFile(one)
+		if err != nil {
+			return nil, nil, err
+		}
+		if all = append(all, m); len(all) == 1 {
+			metadata = own
+		}
+	}
+	m, err := cnp.Ensemble(all...)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", src.Path, err)
+	}
+	return m, metadata, err
+}
+
+// readFile reads the model of a file, or a shipped one, and its metadata.
+func readFile(src Source) (cnp.Model[float32], map[string]string, error) {
+	s, err := weights.ReadState(src.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if shipped, missing := pretrained.State(src.Path); missing == nil {
+			s, err = shipped, nil
+		} else {
+			err = fmt.Errorf("%w; shipped models: %s", err, strings.Join(pretrained.Names(), ", "))
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	built, err := weights.Build[float32](s, src.Options)
+	if errors.Is(err, weights.ErrGroup) && src.Options.Group == "" {
+		for _, name := range []string{src.Name, src.Path} {
+			if opt := src.Options; errors.Is(err, weights.ErrGroup) {
+				opt.Group = groupInName(name)
+				built, err = weights.Build[float32](s, opt)
+			}
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", src.Path, err)
+	}
+	return built, s.Metadata, err
+}
+
+// loadModel reads a model.
+func loadModel(ctx context.Context, src Source) (*model, error) {
+	built, metadata, err := readModel(src)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
+	if v := metadata[keyVersion]; v != "" {
+		m.version = v
+	}
+	m.rank = rankOf(&m.cfg)
+	for _, p := range built.State() {
+		m.bytes += 3 * 4 * int64(len(p.Data)) // as they are, folded, and packed
+	}
+	m.completer, _ = built.(cnp.Completer[float32])
+	m.regressor, _ = built.(cnp.Regressor[float32])
+	m.planned = plannedOf(built)
+	switch {
+	case m.completer != nil:
+		m.merge = true
+		channels := int64(m.cfg.DimY)
+		m.inputs = []tensorInfo{{"image", "FP32", []int64{-1, channels, -1, -1}}, {"mask", "BOOL", []int64{-1, 1, -1, -1}}}
+	case m.regressor != nil:
+		m.merge = m.cfg.PointsPerUnit == 0 || m.cfg.Placement == cnp.PlacementContext
+		dx, dy := int64(m.cfg.DimX), int64(m.cfg.DimY)
+		m.inputs = []tensorInfo{{"x_context", "FP64", []int64{-1, -1, dx}}, {"y_context", "FP32", []int64{-1, -1, dy}},
+			{"x_target", "FP64", []int64{-1, -1, dx}}, {"context_mask", "BOOL", []int64{-1, -1}}, {"target_mask", "BOOL", []int64{-1, -1}}}
+		if da := int64(len(m.cfg.Auxiliary)); da > 0 {
+			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}}, tensorInfo{"aux_target", "FP32", []int64{-1, -1, da}})
+		}
+		if ds := int64(len(m.cfg.Static)); ds > 0 {
+			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}}, tensorInfo{"y_static", "FP32", []int64{-1, -1, ds}})
+		}
+		if e, ok := m.regressor.(*cnp.EquivCNP[float32]); ok && m.merge && m.cfg.PointsPerUnit > 0 {
+			// Other groups than T(1) have none; their model predicts.
+			if m.curve, err = e.Plan(ctx, 0, 0); err != nil && !errors.Is(err, cnp.ErrConfig) {
+				return nil, fmt.Errorf("%s: %w", src.Path, err)
+			}
+		}
+	default:
+		return nil, fmt.Errorf("%s: a %s model predicts nothing", src.Path, m.cfg.Architecture)
+	}
+	for _, o := range outputs {
+		if o.of(m) {
+			m.outputs = append(m.outputs, tensorInfo{o.name, "FP32", o.shape(m)})
+		}
+	}
+	return m, nil
+}
+
+// plannedOf returns the parts of a model that have plans by size: itself, or all members of an ensemble.
+func plannedOf(m cnp.Model[float32]) []*cnp.ImageEquivCNP[float32] {
+	switch m := m.(type) {
+	case *cnp.ImageEquivCNP[float32]:
+		return []*cnp.ImageEquivCNP[float32]{m}
+	case *cnp.ImageEnsemble[float32]:
+		var all []*cnp.ImageEquivCNP[float32]
+		for _, member := range m.Members() {
+			one, ok := member.(*cnp.ImageEquivCNP[float32])
+			if !ok {
+				return nil
+			}
+			all = append(all, one)
+		}
+		return all
+	}
+	return nil
+}
+
+// groupInName returns the first word of a name that names a group, or nothing.
+func groupInName(name string) string {
+	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if g, err := group.Parse(w, 0); err == nil {
+			return g.Name()
+		}
+	}
+	return ""
+}
+
+// rankOf is the rank of the covariance of a model's predictions; 0: its values are independent.
+func rankOf(c *cnp.Config) int {
+	if l, err := cnp.ParseLikelihood(c); err == nil {
+		if joint, ok := l.(cnp.JointLikelihood); ok {
+			return joint.Rank()
+		}
+	}
+	return 0
+}
