@@ -27,9 +27,12 @@ const depthwiseOrbitsDoc = "sets rows of out to scale·Σ w·f over the groups o
 // So the FMA limit the speed, and not the cache that points and weights come from. With AVX-512 all sums of a group stay in registers, and rows that lack the points of a
 // step jump over it. Steps with the same mask follow each other, so the processor knows the jumps.
 func depthwiseOrbitsAMD64(f *x86.File) {
-	depthwiseOrbits(f, x86.AVX512)
 	for _, l := range levels {
-		depthwiseOrbitsImages(f, l)
+		if l == x86.AVX2 {
+			depthwiseOrbitsAVX2(f)
+		} else {
+			depthwiseOrbits(f, l)
+		}
 	}
 }
 
@@ -64,23 +67,20 @@ func depthwiseOrbits(f *x86.File, l x86.Level) {
 	fn.End()
 }
 
-// depthwiseOrbitsImages takes a run of steps with the same mask through the loop for its number of rows, and so for every image, before the next run begins. So lines of
-// weights come from the second-level cache once for all images, and no step jumps, which half of a step's time went to on a Zen 3. In between, sums wait in memory.
-// AVX-512 has registers for all sums of a group, AVX2 for a quarter: half of the channels of two copies. It goes through a run once for each quarter, and lines of points
-// come from the second-level cache once and not four times. A step fetches the next image's points.
-func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
+// depthwiseOrbitsAVX2 has registers for a quarter of a group's sums: half of the channels of two copies. A run of steps with the same mask goes four times through
+// the loop for its number of rows, once for each quarter, and so for every image, before the next run begins. So lines of weights come from the second-level cache once
+// for all images, those of points once and not four times, and no step jumps, which half of a step's time went to on a Zen 3. In between, sums wait in memory.
+// A step fetches the next image's points.
+func depthwiseOrbitsAVX2(f *x86.File) {
 	const (
-		parts = 4  // of a group's sums on AVX2, the channels and the copies in two each
-		slots = 16 // numbers of 8 bytes before the sums
+		vectorBytes = 32
+		halves      = 2                    // of the channels, and of the copies
+		fourBytes   = halves * vectorBytes // of a four's sums in a quarter
+		slots       = 16                   // numbers of 8 bytes before the sums
 	)
-	vectorBytes, copies, quartered := l.Bytes(), orbitCopies, l == x86.AVX2
-	if quartered {
-		copies = orbitCopies / 2
-	}
-	fourBytes := copies * vectorBytes // of a four's sums
-	fn := f.Func(l, x86.F32, "depthwiseOrbitsImagesF32", "func(out, f, w, scale *float32, code, runs, masks *int32, sums *float32, groups, images, outNext, fNext int)",
+	fn := f.Func(x86.AVX2, x86.F32, "depthwiseOrbitsF32", "func(out, f, w, scale *float32, code, runs, masks *int32, sums *float32, groups, images, outNext, fNext int)",
 		depthwiseOrbitsDoc+" It does so for images, at least one, whose out and f begin that many bytes after each other. runs are the number of runs of each group, then for each the mask and the number of steps. "+
-			"masks has eight numbers for each mask: 64 times the number of each of its fours, and in the last place how many they are. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.")
+			"masks has eight numbers for each mask: where the sums of each of its fours lie, in bytes, and in the last place their number. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.")
 	weights, code, sums := fn.Arg("w"), fn.Arg("code"), fn.Arg("sums")
 	slot := func(k int) operand.Mem { return operand.Mem{Base: sums, Disp: 8 * k} }
 	// What the loops have no registers for.
@@ -92,41 +92,37 @@ func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
 	}{{"out", outSlot}, {"f", featSlot}, {"scale", scaleSlot}, {"images", imagesSlot}, {"fNext", nextSlot}, {"masks", masksSlot}, {"runs", runsSlot}} {
 		fn.MOVQ(fn.Arg(s.arg), s.to)
 	}
-	acc, x, v := zeros(fn, orbitRows*copies), zeros(fn, copies), fn.Vec()
+	acc, x, v := zeros(fn, orbitRows*halves), zeros(fn, halves), fn.Vec()
 	groups, rows, fours, mask, steps := fn.Arg("groups"), fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64()
-	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, v: v, acc: vectors(acc), copies: copies}
+	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, v: v, acc: vectors(acc), copies: halves}
 	fn.TESTQ(groups, groups)
 	fn.JE(operand.LabelRef("done"))
 	fn.MOVQ(groups, groupsSlot)
-	own := fn.GP64() // the sums of a quarter, or of all
+	own := fn.GP64() // the sums of a quarter
 	// quarters writes begin and body as a loop over the quarters of every image, and image for the end of each. A quarter is half of the channels, lane bytes on in a line,
-	// of two copies, half bytes on among the numbers of four. Where sums are not quartered, neither is there. Before the end of a quarter stands the label "next".
+	// of two copies, half bytes on among the numbers of four. Before the end of a quarter stands the label "next".
 	quarters := func(label string, image, body func(), begin func(lane, half reg.GPVirtual)) {
 		n := fn.GP64()
 		fn.MOVQ(imagesSlot, n)
 		fn.MOVQ(n, imageSlot)
 		fn.LEAQ(operand.Mem{Base: sums, Disp: 8 * slots}, own)
 		fn.Label(label + "image")
+		fn.MOVQ(operand.U32(0), quarterSlot)
+		fn.Label(label + "quarter")
 		lane, half := fn.GP64(), fn.GP64()
-		if quartered {
-			fn.MOVQ(operand.U32(0), quarterSlot)
-			fn.Label(label + "quarter")
-			fn.MOVQ(quarterSlot, lane)
-			fn.MOVQ(lane, half)
-			fn.ANDQ(operand.U8(1), lane)
-			fn.SHLQ(operand.U8(5), lane)
-			fn.ANDQ(operand.U8(2), half)
-			fn.SHLQ(operand.U8(2), half)
-		}
+		fn.MOVQ(quarterSlot, lane)
+		fn.MOVQ(lane, half)
+		fn.ANDQ(operand.U8(1), lane)
+		fn.SHLQ(operand.U8(5), lane)
+		fn.ANDQ(operand.U8(2), half)
+		fn.SHLQ(operand.U8(2), half)
 		begin(lane, half)
 		body()
 		fn.Label(label + "next")
-		fn.ADDQ(operand.U32(uint32(orbitRows*fourBytes)), own)
-		if quartered {
-			fn.ADDQ(operand.U8(1), quarterSlot)
-			fn.CMPQ(quarterSlot, operand.U8(parts))
-			fn.JNE(operand.LabelRef(label + "quarter"))
-		}
+		fn.ADDQ(operand.U32(orbitRows*fourBytes), own)
+		fn.ADDQ(operand.U8(1), quarterSlot)
+		fn.CMPQ(quarterSlot, operand.U8(halves*halves))
+		fn.JNE(operand.LabelRef(label + "quarter"))
 		image()
 		fn.DECQ(imageSlot)
 		fn.JNE(operand.LabelRef(label + "image"))
@@ -171,16 +167,16 @@ func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
 			fn.JEQ(operand.LabelRef(loop(n + 1)))
 		}
 		for n := orbitRows; n > 0; n-- {
-			sum := func(r int, do func(c int, at operand.Mem)) {
+			sum := func(r int, do func(h int, at operand.Mem)) {
 				at := fn.GP64()
 				fn.MOVL(operand.Mem{Base: table, Disp: 4 * r}, at.As32())
-				for c := range copies {
-					do(c, operand.Mem{Base: own, Index: at, Scale: uint8(fourBytes / 64), Disp: vectorBytes * c})
+				for h := range halves {
+					do(h, operand.Mem{Base: own, Index: at, Scale: 1, Disp: vectorBytes * h})
 				}
 			}
 			fn.Label(loop(n))
 			for r := range n {
-				sum(r, func(c int, at operand.Mem) { fn.VMOVUPS(at, acc[r*copies+c]) })
+				sum(r, func(h int, at operand.Mem) { fn.VMOVUPS(at, acc[r*halves+h]) })
 			}
 			fn.Label(loop(n) + "step")
 			for c := range x {
@@ -191,7 +187,7 @@ func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
 			for r := range n {
 				fn.VMOVUPS(operand.Mem{Base: weight, Disp: 4 * r * poseLanes}, v)
 				for c := range x {
-					fn.VFMADD231PS(x[c], v, acc[r*copies+c])
+					fn.VFMADD231PS(x[c], v, acc[r*halves+c])
 				}
 			}
 			fn.ADDQ(operand.U32(4*poseLanes*n), weight)
@@ -199,7 +195,7 @@ func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
 			fn.DECQ(count)
 			fn.JNE(operand.LabelRef(loop(n) + "step"))
 			for r := range n {
-				sum(r, func(c int, at operand.Mem) { fn.VMOVUPS(acc[r*copies+c], at) })
+				sum(r, func(h int, at operand.Mem) { fn.VMOVUPS(acc[r*halves+h], at) })
 			}
 			if n > 1 {
 				fn.JMP(operand.LabelRef("runnext"))
@@ -207,24 +203,17 @@ func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
 		}
 	}, func(lane, half reg.GPVirtual) {
 		fn.MOVQ(ownFeatSlot, feat)
-		fn.MOVQ(weights, weight)
-		fn.MOVQ(code, step)
-		if quartered {
-			fn.ADDQ(lane, feat)
-			fn.ADDQ(lane, weight)
-			fn.ADDQ(half, step)
-		}
+		fn.ADDQ(lane, feat)
 		fn.MOVQ(nextSlot, next)
 		fn.ADDQ(feat, next)
+		fn.LEAQ(operand.Mem{Base: weights, Index: lane, Scale: 1}, weight)
+		fn.LEAQ(operand.Mem{Base: code, Index: half, Scale: 1}, step)
 		fn.MOVQ(stepsSlot, count)
 		fn.MOVL(operand.Mem{Base: table, Disp: 4 * 7}, present.As32())
 	})
-	fn.MOVQ(weight, weights)
-	fn.MOVQ(step, code)
-	if quartered { // the last quarter has gone through the steps of the run half of a line and of four numbers on
-		fn.SUBQ(operand.U8(uint8(vectorBytes)), weights)
-		fn.SUBQ(operand.U8(uint8(4*copies)), code)
-	}
+	// The last quarter has gone through the steps of the run, half of a line and of four numbers on.
+	fn.LEAQ(operand.Mem{Base: weight, Disp: -vectorBytes}, weights)
+	fn.LEAQ(operand.Mem{Base: step, Disp: -4 * halves}, code)
 	fn.DECQ(leftSlot)
 	fn.JNE(operand.LabelRef("run"))
 
@@ -241,11 +230,8 @@ func depthwiseOrbitsImages(f *x86.File, l x86.Level) {
 		})
 	}, func(lane, half reg.GPVirtual) {
 		fn.MOVQ(rowsSlot, rows)
-		fn.MOVQ(out, to)
-		if quartered {
-			fn.ADDQ(half, rows)
-			fn.ADDQ(lane, to)
-		}
+		fn.ADDQ(half, rows)
+		fn.LEAQ(operand.Mem{Base: out, Index: lane, Scale: 1}, to)
 		fn.MOVQ(scaleSlot, scales)
 		fn.MOVQ(foursSlot, fours)
 		for i, a := range acc {

@@ -4,26 +4,26 @@ package simd
 
 import "github.com/equivcnp/equivcnp/internal/schedule"
 
-// orbitImages is how many images the kernel for several of them computes at a time: their sums stay in the first-level cache.
+// orbitImages is how many images the kernel for AVX2 computes at a time: their sums stay in the first-level cache.
 const orbitImages = 8
 
 func orbitBatch() int {
-	if level == Generic {
-		return 1
+	if level == AVX2 {
+		return orbitImages
 	}
-	return orbitImages
+	return 1
 }
 
 // orbitSums is how many numbers it needs beside its registers.
 const orbitSums = 32 + orbitImages*schedule.OrbitRows*schedule.OrbitCopies*OrbitChannels
 
-// orbitMasks tells it of each mask where the lines of its fours lie among those of six, in bytes, and in the last place how many there are.
+// orbitMasks tells the kernel for AVX2 of each mask where the sums of its fours lie among those of six, in bytes, and in the last place how many there are.
 var orbitMasks = func() (masks [1 << schedule.OrbitRows][8]int32) {
 	for m := range masks {
 		of := &masks[m]
 		for r := range schedule.OrbitRows {
 			if m>>r&1 == 1 {
-				of[of[7]] = int32(r * 4 * OrbitChannels)
+				of[of[7]] = int32(r * 2 * 32)
 				of[7]++
 			}
 		}
@@ -31,9 +31,9 @@ var orbitMasks = func() (masks [1 << schedule.OrbitRows][8]int32) {
 	return masks
 }()
 
-// depthwiseOrbits calls the kernel of the level. That for several images is AVX2's only one; AVX-512 has another for one image, whose sums never leave the registers.
+// depthwiseOrbits calls the kernel of the level.
 func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits, fstride, images int) {
-	if level == AVX2 || level == AVX512 && images > 1 {
+	if level == AVX2 {
 		p.findRuns()
 		var sums [orbitSums]float32
 		next := p.rows * OrbitChannels
@@ -42,11 +42,8 @@ func depthwiseOrbits(out, f, w []float32, p *DepthwiseOrbits, fstride, images in
 			if n == 1 {
 				fnext = 0 // nothing to fetch ahead
 			}
-			if level == AVX2 {
-				depthwiseOrbitsImagesF32AVX2(&out[b*next], &f[b*fstride], &w[0], &p.scale[0], &p.code[0], &p.runs[0], &orbitMasks[0][0], &sums[0], p.groups, n, 4*next, fnext)
-			} else {
-				depthwiseOrbitsImagesF32AVX512(&out[b*next], &f[b*fstride], &w[0], &p.scale[0], &p.code[0], &p.runs[0], &orbitMasks[0][0], &sums[0], p.groups, n, 4*next, fnext)
-			}
+			depthwiseOrbitsF32AVX2(&out[b*next], &f[b*fstride], &w[0], &p.scale[0], &p.code[0], &p.runs[0], &orbitMasks[0][0], &sums[0],
+				p.groups, n, 4*next, fnext)
 		}
 		return
 	}

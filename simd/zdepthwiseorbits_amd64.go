@@ -4,17 +4,12 @@
 
 package simd
 
+// depthwiseOrbitsF32AVX2 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use. It does so for images, at least one, whose out and f begin that many bytes after each other. runs are the number of runs of each group, then for each the mask and the number of steps. masks has eight numbers for each mask: where the sums of each of its fours lie, in bytes, and in the last place their number. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.
+//
+//go:noescape
+func depthwiseOrbitsF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)
+
 // depthwiseOrbitsF32AVX512 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use.
 //
 //go:noescape
 func depthwiseOrbitsF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int)
-
-// depthwiseOrbitsImagesF32AVX2 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use. It does so for images, at least one, whose out and f begin that many bytes after each other. runs are the number of runs of each group, then for each the mask and the number of steps. masks has eight numbers for each mask: 64 times the number of each of its fours, and in the last place how many they are. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.
-//
-//go:noescape
-func depthwiseOrbitsImagesF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)
-
-// depthwiseOrbitsImagesF32AVX512 sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use. It does so for images, at least one, whose out and f begin that many bytes after each other. runs are the number of runs of each group, then for each the mask and the number of steps. masks has eight numbers for each mask: 64 times the number of each of its fours, and in the last place how many they are. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.
-//
-//go:noescape
-func depthwiseOrbitsImagesF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)

@@ -4,257 +4,9 @@
 
 #include "textflag.h"
 
-// func depthwiseOrbitsF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int)
-// Requires: AVX, AVX512F
-TEXT ·depthwiseOrbitsF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ  out+0(FP), AX
-	MOVQ  f+8(FP), CX
-	MOVQ  w+16(FP), DX
-	MOVQ  scale+24(FP), BX
-	MOVQ  code+32(FP), SI
-	MOVQ  groups+40(FP), DI
-	TESTQ DI, DI
-	JE    done
-
-group:
-	MOVL   (SI), R9
-	MOVL   4(SI), R10
-	LEAQ   8(SI), R8
-	MOVQ   R10, R11
-	SHLQ   $0x04, R11
-	LEAQ   (R8)(R11*1), SI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-
-step:
-	MOVL        (SI), R11
-	MOVL        4(SI), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (CX)(R12*1), Z24
-	MOVL        8(SI), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (CX)(R12*1), Z25
-	MOVL        12(SI), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (CX)(R12*1), Z26
-	MOVL        16(SI), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (CX)(R12*1), Z27
-	TESTB       $0x01, R11
-	JEQ         lacks0
-	VMOVUPS     (DX), Z28
-	ADDQ        $0x40, DX
-	VFMADD231PS Z24, Z28, Z0
-	VFMADD231PS Z25, Z28, Z1
-	VFMADD231PS Z26, Z28, Z2
-	VFMADD231PS Z27, Z28, Z3
-
-lacks0:
-	TESTB       $0x02, R11
-	JEQ         lacks1
-	VMOVUPS     (DX), Z28
-	ADDQ        $0x40, DX
-	VFMADD231PS Z24, Z28, Z4
-	VFMADD231PS Z25, Z28, Z5
-	VFMADD231PS Z26, Z28, Z6
-	VFMADD231PS Z27, Z28, Z7
-
-lacks1:
-	TESTB       $0x04, R11
-	JEQ         lacks2
-	VMOVUPS     (DX), Z28
-	ADDQ        $0x40, DX
-	VFMADD231PS Z24, Z28, Z8
-	VFMADD231PS Z25, Z28, Z9
-	VFMADD231PS Z26, Z28, Z10
-	VFMADD231PS Z27, Z28, Z11
-
-lacks2:
-	TESTB       $0x08, R11
-	JEQ         lacks3
-	VMOVUPS     (DX), Z28
-	ADDQ        $0x40, DX
-	VFMADD231PS Z24, Z28, Z12
-	VFMADD231PS Z25, Z28, Z13
-	VFMADD231PS Z26, Z28, Z14
-	VFMADD231PS Z27, Z28, Z15
-
-lacks3:
-	TESTB       $0x10, R11
-	JEQ         lacks4
-	VMOVUPS     (DX), Z28
-	ADDQ        $0x40, DX
-	VFMADD231PS Z24, Z28, Z16
-	VFMADD231PS Z25, Z28, Z17
-	VFMADD231PS Z26, Z28, Z18
-	VFMADD231PS Z27, Z28, Z19
-
-lacks4:
-	TESTB       $0x20, R11
-	JEQ         lacks5
-	VMOVUPS     (DX), Z28
-	ADDQ        $0x40, DX
-	VFMADD231PS Z24, Z28, Z20
-	VFMADD231PS Z25, Z28, Z21
-	VFMADD231PS Z26, Z28, Z22
-	VFMADD231PS Z27, Z28, Z23
-
-lacks5:
-	ADDQ         $0x14, SI
-	DECQ         R9
-	JNE          step
-	VBROADCASTSS (BX), Z28
-	ADDQ         $0x04, BX
-	VMULPS       Z28, Z0, Z0
-	MOVL         (R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z0, (AX)(R9*1)
-	VMULPS       Z28, Z1, Z1
-	MOVL         4(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z1, (AX)(R9*1)
-	VMULPS       Z28, Z2, Z2
-	MOVL         8(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z2, (AX)(R9*1)
-	VMULPS       Z28, Z3, Z3
-	MOVL         12(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z3, (AX)(R9*1)
-	DECQ         R10
-	JE           stored
-	VBROADCASTSS (BX), Z28
-	ADDQ         $0x04, BX
-	VMULPS       Z28, Z4, Z4
-	MOVL         16(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z4, (AX)(R9*1)
-	VMULPS       Z28, Z5, Z5
-	MOVL         20(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z5, (AX)(R9*1)
-	VMULPS       Z28, Z6, Z6
-	MOVL         24(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z6, (AX)(R9*1)
-	VMULPS       Z28, Z7, Z7
-	MOVL         28(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z7, (AX)(R9*1)
-	DECQ         R10
-	JE           stored
-	VBROADCASTSS (BX), Z28
-	ADDQ         $0x04, BX
-	VMULPS       Z28, Z8, Z8
-	MOVL         32(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z8, (AX)(R9*1)
-	VMULPS       Z28, Z9, Z9
-	MOVL         36(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z9, (AX)(R9*1)
-	VMULPS       Z28, Z10, Z10
-	MOVL         40(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z10, (AX)(R9*1)
-	VMULPS       Z28, Z11, Z11
-	MOVL         44(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z11, (AX)(R9*1)
-	DECQ         R10
-	JE           stored
-	VBROADCASTSS (BX), Z28
-	ADDQ         $0x04, BX
-	VMULPS       Z28, Z12, Z12
-	MOVL         48(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z12, (AX)(R9*1)
-	VMULPS       Z28, Z13, Z13
-	MOVL         52(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z13, (AX)(R9*1)
-	VMULPS       Z28, Z14, Z14
-	MOVL         56(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z14, (AX)(R9*1)
-	VMULPS       Z28, Z15, Z15
-	MOVL         60(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z15, (AX)(R9*1)
-	DECQ         R10
-	JE           stored
-	VBROADCASTSS (BX), Z28
-	ADDQ         $0x04, BX
-	VMULPS       Z28, Z16, Z16
-	MOVL         64(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z16, (AX)(R9*1)
-	VMULPS       Z28, Z17, Z17
-	MOVL         68(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z17, (AX)(R9*1)
-	VMULPS       Z28, Z18, Z18
-	MOVL         72(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z18, (AX)(R9*1)
-	VMULPS       Z28, Z19, Z19
-	MOVL         76(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z19, (AX)(R9*1)
-	DECQ         R10
-	JE           stored
-	VBROADCASTSS (BX), Z28
-	ADDQ         $0x04, BX
-	VMULPS       Z28, Z20, Z20
-	MOVL         80(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z20, (AX)(R9*1)
-	VMULPS       Z28, Z21, Z21
-	MOVL         84(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z21, (AX)(R9*1)
-	VMULPS       Z28, Z22, Z22
-	MOVL         88(R8), R9
-	SHLQ         $0x06, R9
-	VMOVUPS      Z22, (AX)(R9*1)
-	VMULPS       Z28, Z23, Z23
-	MOVL         92(R8), R8
-	SHLQ         $0x06, R8
-	VMOVUPS      Z23, (AX)(R8*1)
-
-stored:
-	DECQ DI
-	JNE  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func depthwiseOrbitsImagesF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)
+// func depthwiseOrbitsF32AVX2(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseOrbitsImagesF32AVX2(SB), NOSPLIT, $0-96
+TEXT ·depthwiseOrbitsF32AVX2(SB), NOSPLIT, $0-96
 	MOVQ  w+16(FP), AX
 	MOVQ  code+32(FP), CX
 	MOVQ  sums+56(FP), DX
@@ -355,20 +107,18 @@ runimage:
 	MOVQ $0x00000000, 88(DX)
 
 runquarter:
-	MOVQ    88(DX), SI
-	MOVQ    SI, R11
-	ANDQ    $0x01, SI
-	SHLQ    $0x05, SI
-	ANDQ    $0x02, R11
-	SHLQ    $0x02, R11
+	MOVQ    88(DX), R9
+	MOVQ    R9, SI
+	ANDQ    $0x01, R9
+	SHLQ    $0x05, R9
+	ANDQ    $0x02, SI
+	SHLQ    $0x02, SI
 	MOVQ    104(DX), R8
-	MOVQ    AX, R9
-	MOVQ    CX, R10
-	ADDQ    SI, R8
-	ADDQ    SI, R9
-	ADDQ    R11, R10
+	ADDQ    R9, R8
 	MOVQ    96(DX), R11
 	ADDQ    R8, R11
+	LEAQ    (AX)(R9*1), R9
+	LEAQ    (CX)(SI*1), R10
 	MOVQ    112(DX), SI
 	MOVL    28(BX), R12
 	CMPL    R12, $0x01
@@ -680,10 +430,8 @@ runnext:
 	MOVQ R8, 104(DX)
 	DECQ 80(DX)
 	JNE  runimage
-	MOVQ R9, AX
-	MOVQ R10, CX
-	SUBQ $0x20, AX
-	SUBQ $0x08, CX
+	LEAQ -32(R9), AX
+	LEAQ -8(R10), CX
 	DECQ 72(DX)
 	JNE  run
 	MOVQ (DX), R8
@@ -702,9 +450,8 @@ storequarter:
 	ANDQ         $0x02, R9
 	SHLQ         $0x02, R9
 	MOVQ         24(DX), BX
-	MOVQ         R8, R10
 	ADDQ         R9, BX
-	ADDQ         SI, R10
+	LEAQ         (R8)(SI*1), R10
 	MOVQ         16(DX), R9
 	MOVQ         32(DX), SI
 	VMOVUPS      (DI), Y0
@@ -807,38 +554,25 @@ done:
 	VZEROUPPER
 	RET
 
-// func depthwiseOrbitsImagesF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, runs *int32, masks *int32, sums *float32, groups int, images int, outNext int, fNext int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseOrbitsImagesF32AVX512(SB), NOSPLIT, $0-96
-	MOVQ  w+16(FP), AX
-	MOVQ  code+32(FP), CX
-	MOVQ  sums+56(FP), DX
-	MOVQ  out+0(FP), BX
-	MOVQ  BX, (DX)
-	MOVQ  f+8(FP), BX
-	MOVQ  BX, 8(DX)
+// func depthwiseOrbitsF32AVX512(out *float32, f *float32, w *float32, scale *float32, code *int32, groups int)
+// Requires: AVX, AVX512F
+TEXT ·depthwiseOrbitsF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ  out+0(FP), AX
+	MOVQ  f+8(FP), CX
+	MOVQ  w+16(FP), DX
 	MOVQ  scale+24(FP), BX
-	MOVQ  BX, 16(DX)
-	MOVQ  images+72(FP), BX
-	MOVQ  BX, 48(DX)
-	MOVQ  fNext+88(FP), BX
-	MOVQ  BX, 96(DX)
-	MOVQ  masks+48(FP), BX
-	MOVQ  BX, 56(DX)
-	MOVQ  runs+40(FP), BX
-	MOVQ  BX, 64(DX)
-	MOVQ  groups+64(FP), BX
-	TESTQ BX, BX
+	MOVQ  code+32(FP), SI
+	MOVQ  groups+40(FP), DI
+	TESTQ DI, DI
 	JE    done
-	MOVQ  BX, 40(DX)
 
 group:
-	MOVL   (CX), BX
-	MOVL   4(CX), SI
-	LEAQ   8(CX), BX
-	MOVQ   SI, DI
-	SHLQ   $0x04, DI
-	LEAQ   (BX)(DI*1), CX
+	MOVL   (SI), R9
+	MOVL   4(SI), R10
+	LEAQ   8(SI), R8
+	MOVQ   R10, R11
+	SHLQ   $0x04, R11
+	LEAQ   (R8)(R11*1), SI
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -863,714 +597,205 @@ group:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-	MOVQ   BX, 24(DX)
-	MOVQ   SI, 32(DX)
-	MOVQ   48(DX), BX
-	MOVQ   BX, 80(DX)
-	LEAQ   128(DX), DI
 
-clearimage:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	VMOVUPS Z13, 832(DI)
-	VMOVUPS Z14, 896(DI)
-	VMOVUPS Z15, 960(DI)
-	VMOVUPS Z16, 1024(DI)
-	VMOVUPS Z17, 1088(DI)
-	VMOVUPS Z18, 1152(DI)
-	VMOVUPS Z19, 1216(DI)
-	VMOVUPS Z20, 1280(DI)
-	VMOVUPS Z21, 1344(DI)
-	VMOVUPS Z22, 1408(DI)
-	VMOVUPS Z23, 1472(DI)
-	ADDQ    $0x00000600, DI
-	DECQ    80(DX)
-	JNE     clearimage
-	MOVQ    64(DX), DI
-	MOVL    (DI), BX
-	MOVQ    BX, 72(DX)
-	ADDQ    $0x04, DI
-	MOVQ    DI, 64(DX)
-
-run:
-	MOVQ 64(DX), DI
-	MOVL (DI), BX
-	SHLQ $0x05, BX
-	ADDQ 56(DX), BX
-	MOVL 4(DI), SI
-	MOVQ SI, 112(DX)
-	ADDQ $0x08, DI
-	MOVQ DI, 64(DX)
-	MOVQ 8(DX), R8
-	MOVQ R8, 104(DX)
-	MOVQ 48(DX), SI
-	MOVQ SI, 80(DX)
-	LEAQ 128(DX), DI
-
-runimage:
-	MOVQ    104(DX), R8
-	MOVQ    AX, R9
-	MOVQ    CX, R10
-	MOVQ    96(DX), R11
-	ADDQ    R8, R11
-	MOVQ    112(DX), SI
-	MOVL    28(BX), R12
-	CMPL    R12, $0x01
-	JEQ     fours1
-	CMPL    R12, $0x02
-	JEQ     fours2
-	CMPL    R12, $0x03
-	JEQ     fours3
-	CMPL    R12, $0x04
-	JEQ     fours4
-	CMPL    R12, $0x05
-	JEQ     fours5
-	MOVL    (BX), R12
-	VMOVUPS (DI)(R12*4), Z0
-	VMOVUPS 64(DI)(R12*4), Z1
-	VMOVUPS 128(DI)(R12*4), Z2
-	VMOVUPS 192(DI)(R12*4), Z3
-	MOVL    4(BX), R12
-	VMOVUPS (DI)(R12*4), Z4
-	VMOVUPS 64(DI)(R12*4), Z5
-	VMOVUPS 128(DI)(R12*4), Z6
-	VMOVUPS 192(DI)(R12*4), Z7
-	MOVL    8(BX), R12
-	VMOVUPS (DI)(R12*4), Z8
-	VMOVUPS 64(DI)(R12*4), Z9
-	VMOVUPS 128(DI)(R12*4), Z10
-	VMOVUPS 192(DI)(R12*4), Z11
-	MOVL    12(BX), R12
-	VMOVUPS (DI)(R12*4), Z12
-	VMOVUPS 64(DI)(R12*4), Z13
-	VMOVUPS 128(DI)(R12*4), Z14
-	VMOVUPS 192(DI)(R12*4), Z15
-	MOVL    16(BX), R12
-	VMOVUPS (DI)(R12*4), Z16
-	VMOVUPS 64(DI)(R12*4), Z17
-	VMOVUPS 128(DI)(R12*4), Z18
-	VMOVUPS 192(DI)(R12*4), Z19
-	MOVL    20(BX), R12
-	VMOVUPS (DI)(R12*4), Z20
-	VMOVUPS 64(DI)(R12*4), Z21
-	VMOVUPS 128(DI)(R12*4), Z22
-	VMOVUPS 192(DI)(R12*4), Z23
-
-fours6step:
-	MOVL        4(R10), R12
+step:
+	MOVL        (SI), R11
+	MOVL        4(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z24
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        8(R10), R12
+	VMOVUPS     (CX)(R12*1), Z24
+	MOVL        8(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z25
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        12(R10), R12
+	VMOVUPS     (CX)(R12*1), Z25
+	MOVL        12(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z26
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        16(R10), R12
+	VMOVUPS     (CX)(R12*1), Z26
+	MOVL        16(SI), R12
 	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z27
-	PREFETCHT0  (R11)(R12*1)
-	VMOVUPS     (R9), Z28
+	VMOVUPS     (CX)(R12*1), Z27
+	TESTB       $0x01, R11
+	JEQ         lacks0
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z0
 	VFMADD231PS Z25, Z28, Z1
 	VFMADD231PS Z26, Z28, Z2
 	VFMADD231PS Z27, Z28, Z3
-	VMOVUPS     64(R9), Z28
+
+lacks0:
+	TESTB       $0x02, R11
+	JEQ         lacks1
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z4
 	VFMADD231PS Z25, Z28, Z5
 	VFMADD231PS Z26, Z28, Z6
 	VFMADD231PS Z27, Z28, Z7
-	VMOVUPS     128(R9), Z28
+
+lacks1:
+	TESTB       $0x04, R11
+	JEQ         lacks2
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z8
 	VFMADD231PS Z25, Z28, Z9
 	VFMADD231PS Z26, Z28, Z10
 	VFMADD231PS Z27, Z28, Z11
-	VMOVUPS     192(R9), Z28
+
+lacks2:
+	TESTB       $0x08, R11
+	JEQ         lacks3
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z12
 	VFMADD231PS Z25, Z28, Z13
 	VFMADD231PS Z26, Z28, Z14
 	VFMADD231PS Z27, Z28, Z15
-	VMOVUPS     256(R9), Z28
+
+lacks3:
+	TESTB       $0x10, R11
+	JEQ         lacks4
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z16
 	VFMADD231PS Z25, Z28, Z17
 	VFMADD231PS Z26, Z28, Z18
 	VFMADD231PS Z27, Z28, Z19
-	VMOVUPS     320(R9), Z28
+
+lacks4:
+	TESTB       $0x20, R11
+	JEQ         lacks5
+	VMOVUPS     (DX), Z28
+	ADDQ        $0x40, DX
 	VFMADD231PS Z24, Z28, Z20
 	VFMADD231PS Z25, Z28, Z21
 	VFMADD231PS Z26, Z28, Z22
 	VFMADD231PS Z27, Z28, Z23
-	ADDQ        $0x00000180, R9
-	ADDQ        $0x14, R10
-	DECQ        SI
-	JNE         fours6step
-	MOVL        (BX), SI
-	VMOVUPS     Z0, (DI)(SI*4)
-	VMOVUPS     Z1, 64(DI)(SI*4)
-	VMOVUPS     Z2, 128(DI)(SI*4)
-	VMOVUPS     Z3, 192(DI)(SI*4)
-	MOVL        4(BX), SI
-	VMOVUPS     Z4, (DI)(SI*4)
-	VMOVUPS     Z5, 64(DI)(SI*4)
-	VMOVUPS     Z6, 128(DI)(SI*4)
-	VMOVUPS     Z7, 192(DI)(SI*4)
-	MOVL        8(BX), SI
-	VMOVUPS     Z8, (DI)(SI*4)
-	VMOVUPS     Z9, 64(DI)(SI*4)
-	VMOVUPS     Z10, 128(DI)(SI*4)
-	VMOVUPS     Z11, 192(DI)(SI*4)
-	MOVL        12(BX), SI
-	VMOVUPS     Z12, (DI)(SI*4)
-	VMOVUPS     Z13, 64(DI)(SI*4)
-	VMOVUPS     Z14, 128(DI)(SI*4)
-	VMOVUPS     Z15, 192(DI)(SI*4)
-	MOVL        16(BX), SI
-	VMOVUPS     Z16, (DI)(SI*4)
-	VMOVUPS     Z17, 64(DI)(SI*4)
-	VMOVUPS     Z18, 128(DI)(SI*4)
-	VMOVUPS     Z19, 192(DI)(SI*4)
-	MOVL        20(BX), SI
-	VMOVUPS     Z20, (DI)(SI*4)
-	VMOVUPS     Z21, 64(DI)(SI*4)
-	VMOVUPS     Z22, 128(DI)(SI*4)
-	VMOVUPS     Z23, 192(DI)(SI*4)
-	JMP         runnext
 
-fours5:
-	MOVL    (BX), R12
-	VMOVUPS (DI)(R12*4), Z0
-	VMOVUPS 64(DI)(R12*4), Z1
-	VMOVUPS 128(DI)(R12*4), Z2
-	VMOVUPS 192(DI)(R12*4), Z3
-	MOVL    4(BX), R12
-	VMOVUPS (DI)(R12*4), Z4
-	VMOVUPS 64(DI)(R12*4), Z5
-	VMOVUPS 128(DI)(R12*4), Z6
-	VMOVUPS 192(DI)(R12*4), Z7
-	MOVL    8(BX), R12
-	VMOVUPS (DI)(R12*4), Z8
-	VMOVUPS 64(DI)(R12*4), Z9
-	VMOVUPS 128(DI)(R12*4), Z10
-	VMOVUPS 192(DI)(R12*4), Z11
-	MOVL    12(BX), R12
-	VMOVUPS (DI)(R12*4), Z12
-	VMOVUPS 64(DI)(R12*4), Z13
-	VMOVUPS 128(DI)(R12*4), Z14
-	VMOVUPS 192(DI)(R12*4), Z15
-	MOVL    16(BX), R12
-	VMOVUPS (DI)(R12*4), Z16
-	VMOVUPS 64(DI)(R12*4), Z17
-	VMOVUPS 128(DI)(R12*4), Z18
-	VMOVUPS 192(DI)(R12*4), Z19
-
-fours5step:
-	MOVL        4(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z24
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        8(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z25
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        12(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z26
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        16(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z27
-	PREFETCHT0  (R11)(R12*1)
-	VMOVUPS     (R9), Z28
-	VFMADD231PS Z24, Z28, Z0
-	VFMADD231PS Z25, Z28, Z1
-	VFMADD231PS Z26, Z28, Z2
-	VFMADD231PS Z27, Z28, Z3
-	VMOVUPS     64(R9), Z28
-	VFMADD231PS Z24, Z28, Z4
-	VFMADD231PS Z25, Z28, Z5
-	VFMADD231PS Z26, Z28, Z6
-	VFMADD231PS Z27, Z28, Z7
-	VMOVUPS     128(R9), Z28
-	VFMADD231PS Z24, Z28, Z8
-	VFMADD231PS Z25, Z28, Z9
-	VFMADD231PS Z26, Z28, Z10
-	VFMADD231PS Z27, Z28, Z11
-	VMOVUPS     192(R9), Z28
-	VFMADD231PS Z24, Z28, Z12
-	VFMADD231PS Z25, Z28, Z13
-	VFMADD231PS Z26, Z28, Z14
-	VFMADD231PS Z27, Z28, Z15
-	VMOVUPS     256(R9), Z28
-	VFMADD231PS Z24, Z28, Z16
-	VFMADD231PS Z25, Z28, Z17
-	VFMADD231PS Z26, Z28, Z18
-	VFMADD231PS Z27, Z28, Z19
-	ADDQ        $0x00000140, R9
-	ADDQ        $0x14, R10
-	DECQ        SI
-	JNE         fours5step
-	MOVL        (BX), SI
-	VMOVUPS     Z0, (DI)(SI*4)
-	VMOVUPS     Z1, 64(DI)(SI*4)
-	VMOVUPS     Z2, 128(DI)(SI*4)
-	VMOVUPS     Z3, 192(DI)(SI*4)
-	MOVL        4(BX), SI
-	VMOVUPS     Z4, (DI)(SI*4)
-	VMOVUPS     Z5, 64(DI)(SI*4)
-	VMOVUPS     Z6, 128(DI)(SI*4)
-	VMOVUPS     Z7, 192(DI)(SI*4)
-	MOVL        8(BX), SI
-	VMOVUPS     Z8, (DI)(SI*4)
-	VMOVUPS     Z9, 64(DI)(SI*4)
-	VMOVUPS     Z10, 128(DI)(SI*4)
-	VMOVUPS     Z11, 192(DI)(SI*4)
-	MOVL        12(BX), SI
-	VMOVUPS     Z12, (DI)(SI*4)
-	VMOVUPS     Z13, 64(DI)(SI*4)
-	VMOVUPS     Z14, 128(DI)(SI*4)
-	VMOVUPS     Z15, 192(DI)(SI*4)
-	MOVL        16(BX), SI
-	VMOVUPS     Z16, (DI)(SI*4)
-	VMOVUPS     Z17, 64(DI)(SI*4)
-	VMOVUPS     Z18, 128(DI)(SI*4)
-	VMOVUPS     Z19, 192(DI)(SI*4)
-	JMP         runnext
-
-fours4:
-	MOVL    (BX), R12
-	VMOVUPS (DI)(R12*4), Z0
-	VMOVUPS 64(DI)(R12*4), Z1
-	VMOVUPS 128(DI)(R12*4), Z2
-	VMOVUPS 192(DI)(R12*4), Z3
-	MOVL    4(BX), R12
-	VMOVUPS (DI)(R12*4), Z4
-	VMOVUPS 64(DI)(R12*4), Z5
-	VMOVUPS 128(DI)(R12*4), Z6
-	VMOVUPS 192(DI)(R12*4), Z7
-	MOVL    8(BX), R12
-	VMOVUPS (DI)(R12*4), Z8
-	VMOVUPS 64(DI)(R12*4), Z9
-	VMOVUPS 128(DI)(R12*4), Z10
-	VMOVUPS 192(DI)(R12*4), Z11
-	MOVL    12(BX), R12
-	VMOVUPS (DI)(R12*4), Z12
-	VMOVUPS 64(DI)(R12*4), Z13
-	VMOVUPS 128(DI)(R12*4), Z14
-	VMOVUPS 192(DI)(R12*4), Z15
-
-fours4step:
-	MOVL        4(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z24
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        8(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z25
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        12(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z26
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        16(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z27
-	PREFETCHT0  (R11)(R12*1)
-	VMOVUPS     (R9), Z28
-	VFMADD231PS Z24, Z28, Z0
-	VFMADD231PS Z25, Z28, Z1
-	VFMADD231PS Z26, Z28, Z2
-	VFMADD231PS Z27, Z28, Z3
-	VMOVUPS     64(R9), Z28
-	VFMADD231PS Z24, Z28, Z4
-	VFMADD231PS Z25, Z28, Z5
-	VFMADD231PS Z26, Z28, Z6
-	VFMADD231PS Z27, Z28, Z7
-	VMOVUPS     128(R9), Z28
-	VFMADD231PS Z24, Z28, Z8
-	VFMADD231PS Z25, Z28, Z9
-	VFMADD231PS Z26, Z28, Z10
-	VFMADD231PS Z27, Z28, Z11
-	VMOVUPS     192(R9), Z28
-	VFMADD231PS Z24, Z28, Z12
-	VFMADD231PS Z25, Z28, Z13
-	VFMADD231PS Z26, Z28, Z14
-	VFMADD231PS Z27, Z28, Z15
-	ADDQ        $0x00000100, R9
-	ADDQ        $0x14, R10
-	DECQ        SI
-	JNE         fours4step
-	MOVL        (BX), SI
-	VMOVUPS     Z0, (DI)(SI*4)
-	VMOVUPS     Z1, 64(DI)(SI*4)
-	VMOVUPS     Z2, 128(DI)(SI*4)
-	VMOVUPS     Z3, 192(DI)(SI*4)
-	MOVL        4(BX), SI
-	VMOVUPS     Z4, (DI)(SI*4)
-	VMOVUPS     Z5, 64(DI)(SI*4)
-	VMOVUPS     Z6, 128(DI)(SI*4)
-	VMOVUPS     Z7, 192(DI)(SI*4)
-	MOVL        8(BX), SI
-	VMOVUPS     Z8, (DI)(SI*4)
-	VMOVUPS     Z9, 64(DI)(SI*4)
-	VMOVUPS     Z10, 128(DI)(SI*4)
-	VMOVUPS     Z11, 192(DI)(SI*4)
-	MOVL        12(BX), SI
-	VMOVUPS     Z12, (DI)(SI*4)
-	VMOVUPS     Z13, 64(DI)(SI*4)
-	VMOVUPS     Z14, 128(DI)(SI*4)
-	VMOVUPS     Z15, 192(DI)(SI*4)
-	JMP         runnext
-
-fours3:
-	MOVL    (BX), R12
-	VMOVUPS (DI)(R12*4), Z0
-	VMOVUPS 64(DI)(R12*4), Z1
-	VMOVUPS 128(DI)(R12*4), Z2
-	VMOVUPS 192(DI)(R12*4), Z3
-	MOVL    4(BX), R12
-	VMOVUPS (DI)(R12*4), Z4
-	VMOVUPS 64(DI)(R12*4), Z5
-	VMOVUPS 128(DI)(R12*4), Z6
-	VMOVUPS 192(DI)(R12*4), Z7
-	MOVL    8(BX), R12
-	VMOVUPS (DI)(R12*4), Z8
-	VMOVUPS 64(DI)(R12*4), Z9
-	VMOVUPS 128(DI)(R12*4), Z10
-	VMOVUPS 192(DI)(R12*4), Z11
-
-fours3step:
-	MOVL        4(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z24
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        8(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z25
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        12(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z26
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        16(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z27
-	PREFETCHT0  (R11)(R12*1)
-	VMOVUPS     (R9), Z28
-	VFMADD231PS Z24, Z28, Z0
-	VFMADD231PS Z25, Z28, Z1
-	VFMADD231PS Z26, Z28, Z2
-	VFMADD231PS Z27, Z28, Z3
-	VMOVUPS     64(R9), Z28
-	VFMADD231PS Z24, Z28, Z4
-	VFMADD231PS Z25, Z28, Z5
-	VFMADD231PS Z26, Z28, Z6
-	VFMADD231PS Z27, Z28, Z7
-	VMOVUPS     128(R9), Z28
-	VFMADD231PS Z24, Z28, Z8
-	VFMADD231PS Z25, Z28, Z9
-	VFMADD231PS Z26, Z28, Z10
-	VFMADD231PS Z27, Z28, Z11
-	ADDQ        $0x000000c0, R9
-	ADDQ        $0x14, R10
-	DECQ        SI
-	JNE         fours3step
-	MOVL        (BX), SI
-	VMOVUPS     Z0, (DI)(SI*4)
-	VMOVUPS     Z1, 64(DI)(SI*4)
-	VMOVUPS     Z2, 128(DI)(SI*4)
-	VMOVUPS     Z3, 192(DI)(SI*4)
-	MOVL        4(BX), SI
-	VMOVUPS     Z4, (DI)(SI*4)
-	VMOVUPS     Z5, 64(DI)(SI*4)
-	VMOVUPS     Z6, 128(DI)(SI*4)
-	VMOVUPS     Z7, 192(DI)(SI*4)
-	MOVL        8(BX), SI
-	VMOVUPS     Z8, (DI)(SI*4)
-	VMOVUPS     Z9, 64(DI)(SI*4)
-	VMOVUPS     Z10, 128(DI)(SI*4)
-	VMOVUPS     Z11, 192(DI)(SI*4)
-	JMP         runnext
-
-fours2:
-	MOVL    (BX), R12
-	VMOVUPS (DI)(R12*4), Z0
-	VMOVUPS 64(DI)(R12*4), Z1
-	VMOVUPS 128(DI)(R12*4), Z2
-	VMOVUPS 192(DI)(R12*4), Z3
-	MOVL    4(BX), R12
-	VMOVUPS (DI)(R12*4), Z4
-	VMOVUPS 64(DI)(R12*4), Z5
-	VMOVUPS 128(DI)(R12*4), Z6
-	VMOVUPS 192(DI)(R12*4), Z7
-
-fours2step:
-	MOVL        4(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z24
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        8(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z25
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        12(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z26
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        16(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z27
-	PREFETCHT0  (R11)(R12*1)
-	VMOVUPS     (R9), Z28
-	VFMADD231PS Z24, Z28, Z0
-	VFMADD231PS Z25, Z28, Z1
-	VFMADD231PS Z26, Z28, Z2
-	VFMADD231PS Z27, Z28, Z3
-	VMOVUPS     64(R9), Z28
-	VFMADD231PS Z24, Z28, Z4
-	VFMADD231PS Z25, Z28, Z5
-	VFMADD231PS Z26, Z28, Z6
-	VFMADD231PS Z27, Z28, Z7
-	ADDQ        $0x00000080, R9
-	ADDQ        $0x14, R10
-	DECQ        SI
-	JNE         fours2step
-	MOVL        (BX), SI
-	VMOVUPS     Z0, (DI)(SI*4)
-	VMOVUPS     Z1, 64(DI)(SI*4)
-	VMOVUPS     Z2, 128(DI)(SI*4)
-	VMOVUPS     Z3, 192(DI)(SI*4)
-	MOVL        4(BX), SI
-	VMOVUPS     Z4, (DI)(SI*4)
-	VMOVUPS     Z5, 64(DI)(SI*4)
-	VMOVUPS     Z6, 128(DI)(SI*4)
-	VMOVUPS     Z7, 192(DI)(SI*4)
-	JMP         runnext
-
-fours1:
-	MOVL    (BX), R12
-	VMOVUPS (DI)(R12*4), Z0
-	VMOVUPS 64(DI)(R12*4), Z1
-	VMOVUPS 128(DI)(R12*4), Z2
-	VMOVUPS 192(DI)(R12*4), Z3
-
-fours1step:
-	MOVL        4(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z24
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        8(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z25
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        12(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z26
-	PREFETCHT0  (R11)(R12*1)
-	MOVL        16(R10), R12
-	SHLQ        $0x06, R12
-	VMOVUPS     (R8)(R12*1), Z27
-	PREFETCHT0  (R11)(R12*1)
-	VMOVUPS     (R9), Z28
-	VFMADD231PS Z24, Z28, Z0
-	VFMADD231PS Z25, Z28, Z1
-	VFMADD231PS Z26, Z28, Z2
-	VFMADD231PS Z27, Z28, Z3
-	ADDQ        $0x00000040, R9
-	ADDQ        $0x14, R10
-	DECQ        SI
-	JNE         fours1step
-	MOVL        (BX), SI
-	VMOVUPS     Z0, (DI)(SI*4)
-	VMOVUPS     Z1, 64(DI)(SI*4)
-	VMOVUPS     Z2, 128(DI)(SI*4)
-	VMOVUPS     Z3, 192(DI)(SI*4)
-
-runnext:
-	ADDQ $0x00000600, DI
-	MOVQ 104(DX), R8
-	ADDQ 96(DX), R8
-	MOVQ R8, 104(DX)
-	DECQ 80(DX)
-	JNE  runimage
-	MOVQ R9, AX
-	MOVQ R10, CX
-	DECQ 72(DX)
-	JNE  run
-	MOVQ (DX), R8
-	MOVQ 48(DX), BX
-	MOVQ BX, 80(DX)
-	LEAQ 128(DX), DI
-
-storeimage:
-	MOVQ         24(DX), BX
-	MOVQ         R8, R10
-	MOVQ         16(DX), R9
-	MOVQ         32(DX), SI
-	VMOVUPS      (DI), Z0
-	VMOVUPS      64(DI), Z1
-	VMOVUPS      128(DI), Z2
-	VMOVUPS      192(DI), Z3
-	VMOVUPS      256(DI), Z4
-	VMOVUPS      320(DI), Z5
-	VMOVUPS      384(DI), Z6
-	VMOVUPS      448(DI), Z7
-	VMOVUPS      512(DI), Z8
-	VMOVUPS      576(DI), Z9
-	VMOVUPS      640(DI), Z10
-	VMOVUPS      704(DI), Z11
-	VMOVUPS      768(DI), Z12
-	VMOVUPS      832(DI), Z13
-	VMOVUPS      896(DI), Z14
-	VMOVUPS      960(DI), Z15
-	VMOVUPS      1024(DI), Z16
-	VMOVUPS      1088(DI), Z17
-	VMOVUPS      1152(DI), Z18
-	VMOVUPS      1216(DI), Z19
-	VMOVUPS      1280(DI), Z20
-	VMOVUPS      1344(DI), Z21
-	VMOVUPS      1408(DI), Z22
-	VMOVUPS      1472(DI), Z23
-	VBROADCASTSS (R9), Z28
-	ADDQ         $0x04, R9
+lacks5:
+	ADDQ         $0x14, SI
+	DECQ         R9
+	JNE          step
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z0, Z0
-	MOVL         (BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z0, (R10)(R11*1)
+	MOVL         (R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z0, (AX)(R9*1)
 	VMULPS       Z28, Z1, Z1
-	MOVL         4(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z1, (R10)(R11*1)
+	MOVL         4(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z1, (AX)(R9*1)
 	VMULPS       Z28, Z2, Z2
-	MOVL         8(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z2, (R10)(R11*1)
+	MOVL         8(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z2, (AX)(R9*1)
 	VMULPS       Z28, Z3, Z3
-	MOVL         12(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z3, (R10)(R11*1)
-	DECQ         SI
-	JE           storenext
-	VBROADCASTSS (R9), Z28
-	ADDQ         $0x04, R9
+	MOVL         12(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z3, (AX)(R9*1)
+	DECQ         R10
+	JE           stored
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z4, Z4
-	MOVL         16(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z4, (R10)(R11*1)
+	MOVL         16(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z4, (AX)(R9*1)
 	VMULPS       Z28, Z5, Z5
-	MOVL         20(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z5, (R10)(R11*1)
+	MOVL         20(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z5, (AX)(R9*1)
 	VMULPS       Z28, Z6, Z6
-	MOVL         24(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z6, (R10)(R11*1)
+	MOVL         24(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z6, (AX)(R9*1)
 	VMULPS       Z28, Z7, Z7
-	MOVL         28(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z7, (R10)(R11*1)
-	DECQ         SI
-	JE           storenext
-	VBROADCASTSS (R9), Z28
-	ADDQ         $0x04, R9
+	MOVL         28(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z7, (AX)(R9*1)
+	DECQ         R10
+	JE           stored
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z8, Z8
-	MOVL         32(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z8, (R10)(R11*1)
+	MOVL         32(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z8, (AX)(R9*1)
 	VMULPS       Z28, Z9, Z9
-	MOVL         36(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z9, (R10)(R11*1)
+	MOVL         36(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z9, (AX)(R9*1)
 	VMULPS       Z28, Z10, Z10
-	MOVL         40(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z10, (R10)(R11*1)
+	MOVL         40(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z10, (AX)(R9*1)
 	VMULPS       Z28, Z11, Z11
-	MOVL         44(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z11, (R10)(R11*1)
-	DECQ         SI
-	JE           storenext
-	VBROADCASTSS (R9), Z28
-	ADDQ         $0x04, R9
+	MOVL         44(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z11, (AX)(R9*1)
+	DECQ         R10
+	JE           stored
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z12, Z12
-	MOVL         48(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z12, (R10)(R11*1)
+	MOVL         48(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z12, (AX)(R9*1)
 	VMULPS       Z28, Z13, Z13
-	MOVL         52(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z13, (R10)(R11*1)
+	MOVL         52(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z13, (AX)(R9*1)
 	VMULPS       Z28, Z14, Z14
-	MOVL         56(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z14, (R10)(R11*1)
+	MOVL         56(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z14, (AX)(R9*1)
 	VMULPS       Z28, Z15, Z15
-	MOVL         60(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z15, (R10)(R11*1)
-	DECQ         SI
-	JE           storenext
-	VBROADCASTSS (R9), Z28
-	ADDQ         $0x04, R9
+	MOVL         60(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z15, (AX)(R9*1)
+	DECQ         R10
+	JE           stored
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z16, Z16
-	MOVL         64(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z16, (R10)(R11*1)
+	MOVL         64(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z16, (AX)(R9*1)
 	VMULPS       Z28, Z17, Z17
-	MOVL         68(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z17, (R10)(R11*1)
+	MOVL         68(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z17, (AX)(R9*1)
 	VMULPS       Z28, Z18, Z18
-	MOVL         72(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z18, (R10)(R11*1)
+	MOVL         72(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z18, (AX)(R9*1)
 	VMULPS       Z28, Z19, Z19
-	MOVL         76(BX), R11
-	SHLQ         $0x06, R11
-	VMOVUPS      Z19, (R10)(R11*1)
-	DECQ         SI
-	JE           storenext
-	VBROADCASTSS (R9), Z28
-	ADDQ         $0x04, R9
+	MOVL         76(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z19, (AX)(R9*1)
+	DECQ         R10
+	JE           stored
+	VBROADCASTSS (BX), Z28
+	ADDQ         $0x04, BX
 	VMULPS       Z28, Z20, Z20
-	MOVL         80(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z20, (R10)(SI*1)
+	MOVL         80(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z20, (AX)(R9*1)
 	VMULPS       Z28, Z21, Z21
-	MOVL         84(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z21, (R10)(SI*1)
+	MOVL         84(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z21, (AX)(R9*1)
 	VMULPS       Z28, Z22, Z22
-	MOVL         88(BX), SI
-	SHLQ         $0x06, SI
-	VMOVUPS      Z22, (R10)(SI*1)
+	MOVL         88(R8), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      Z22, (AX)(R9*1)
 	VMULPS       Z28, Z23, Z23
-	MOVL         92(BX), BX
-	SHLQ         $0x06, BX
-	VMOVUPS      Z23, (R10)(BX*1)
+	MOVL         92(R8), R8
+	SHLQ         $0x06, R8
+	VMOVUPS      Z23, (AX)(R8*1)
 
-storenext:
-	ADDQ $0x00000600, DI
-	MOVQ outNext+80(FP), BX
-	ADDQ BX, R8
-	DECQ 80(DX)
-	JNE  storeimage
-	MOVQ R9, 16(DX)
-	DECQ 40(DX)
+stored:
+	DECQ DI
 	JNE  group
 
 done:
