@@ -406,7 +406,7 @@ func (f *predictFn) curves(ctx context.Context, in *taskfile.File, c Chunk) (*Pa
 		return nil, err
 	}
 	b := &t.Batch
-	p := &cnp.Prediction[float32]{}
+	p := &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	if len(b.XTarget) > 0 {
 		if p, err = cnp.Standardised(m).Predict(ctx, b); err != nil {
 			return nil, err
@@ -441,10 +441,8 @@ func partOf(p *cnp.Prediction[float32], tasks int, shape []int, truth []float32,
 	out := &Part{Tasks: tasks}
 	if truth != nil {
 		counts := known(truth, counts)
-		if p.Likelihood != nil {
-			if err := cnp.CheckSupport(p.Likelihood, "y_target", truth, counts, max(1, shape[len(shape)-1])); err != nil {
-				return nil, err
-			}
+		if err := cnp.CheckSupport(p.Likelihood, "y_target", truth, counts, max(1, shape[len(shape)-1])); err != nil {
+			return nil, err
 		}
 		out.LogDensity, out.Values = p.LogDensities(tasks, truth, counts)
 	}

@@ -175,7 +175,7 @@ type Joint[T Float] struct {
 }
 
 func newJoint[T Float](values, targets int) *Joint[T] {
-	return &Joint[T]{Prediction: *newPrediction[T](values), LogDensity: make([]float64, targets), values: make([]int, targets)}
+	return &Joint[T]{Prediction: *newPrediction[T](Normal, values), LogDensity: make([]float64, targets), values: make([]int, targets)}
 }
 
 // Task returns the joint log-density of the values of task t, one of so many, and how many values those are.

@@ -358,7 +358,7 @@ func (s *pixelsOfAll[T]) predict(ctx context.Context, pixels, _ []int32) (*Predi
 		return nil, err
 	}
 	n, k := s.im.H*s.im.W, len(pixels)
-	dst := newPrediction[T](s.im.B * s.im.C * k)
+	dst := newPrediction[T](Normal, s.im.B*s.im.C*k)
 	for i := range dst.Mean {
 		dst.take(i, p, i/k*n+int(pixels[i%k]))
 	}
@@ -378,19 +378,13 @@ func (s *pixelsOfCNP[T]) predict(ctx context.Context, pixels, _ []int32) (*Predi
 		targets = append(targets, s.grid[2*at:2*at+2]...)
 	}
 	c, k := s.im.C, len(pixels)
-	mean, std := make([]T, k*c), make([]T, k*c)
 	dst := s.m.core.newPrediction(s.im.B * c * k)
 	for b := range s.im.B {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		x, y := s.im.observed(b, s.grid)
-		if tape := s.m.core.predict(mean, std, targets, x, y); s.m.core.likelihood != nil {
-			s.m.core.setImages(dst, nil, k, b, b+1, tape.numbers())
-			continue
-		}
-		channelsFirst(dst.Mean[b*c*k:(b+1)*c*k], mean, c)
-		channelsFirst(dst.Std[b*c*k:(b+1)*c*k], std, c)
+		s.m.core.link.pixels(&s.m.core.family, dst, nil, k, b, b+1, s.m.core.predict(targets, x, y).numbers())
 	}
 	return dst, nil
 }

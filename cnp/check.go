@@ -152,12 +152,12 @@ func product(sizes ...int) (p int, ok bool) {
 	return p, true
 }
 
-// checkRoom reports a prediction that has no room for want values of a likelihood, nil for the normal one.
+// checkRoom reports a prediction that has no room for want values of a likelihood.
 func (p *Prediction[T]) checkRoom(what string, l Likelihood, want int) error {
 	if p == nil {
 		return fmt.Errorf("%w: the prediction is nil", ErrShape)
 	}
-	if l != nil && p.Params != nil && len(p.Params) != want*l.Outputs() {
+	if stored(l) > 0 && p.Params != nil && len(p.Params) != want*l.Outputs() {
 		return fmt.Errorf("%w: the prediction has room for %d parameters, %s needs %d for each of %d values", ErrShape, len(p.Params), what, l.Outputs(), want)
 	}
 	if len(p.Mean) != want || len(p.Std) != want {
@@ -209,14 +209,14 @@ func NewPrediction[T Float](c *Config, n int) (*Prediction[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPrediction[T](n)
-	if _, ok := l.(normal); !ok {
-		p.Likelihood, p.Params = l, make([]T, n*l.Outputs())
-	}
-	return p, nil
+	return newPrediction[T](l, n), nil
 }
 
-// newPrediction returns a prediction of n zeros.
-func newPrediction[T Float](n int) *Prediction[T] {
-	return &Prediction[T]{Mean: make([]T, n), Std: make([]T, n)}
+// newPrediction returns a prediction of n zeros, with room for their parameters.
+func newPrediction[T Float](l Likelihood, n int) *Prediction[T] {
+	p := &Prediction[T]{Mean: make([]T, n), Std: make([]T, n), Likelihood: l}
+	if k := stored(l); k > 0 {
+		p.Params = make([]T, n*k)
+	}
+	return p
 }

@@ -48,8 +48,6 @@ func (m mlp[T]) record(x []T, n int) [][]T {
 type core[T Float] struct {
 	dx               int
 	encoder, decoder mlp[T]
-	output           Output
-	floor            float64
 	family[T]
 }
 
@@ -59,7 +57,7 @@ func newCore[T Float](dx, dy int, c Config, rng *rand.Rand) core[T] {
 	encoder := append([]int{dx + dy}, w...)
 	decoder := append([]int{w[len(w)-1] + dx}, w[:max(1, len(w)-2)]...)
 	f := newFamily[T](c)
-	return core[T]{dx, newMLP[T](encoder, rng), newMLP[T](append(decoder, f.numbers()*dy), rng), c.Output, c.Floor, f}
+	return core[T]{dx, newMLP[T](encoder, rng), newMLP[T](append(decoder, f.numbers()*dy), rng), f}
 }
 
 func (m *core[T]) params() []layers.Param[T] {
@@ -70,15 +68,13 @@ func (m *core[T]) params() []layers.Param[T] {
 type coreTape[T Float] struct {
 	n, targets       int
 	encoder, decoder [][]T
-	spread           []T // [targets, dy] softplus of the second output
 }
 
 // numbers are what the network gives: the decoder's output.
 func (t *coreTape[T]) numbers() []T { return t.decoder[len(t.decoder)-1] }
 
-// predict writes mean and std [m, dy] at targets t [m, dx] given x [n, dx], y [n, dy], and returns its tape. Without
-// context r is zero. Under another likelihood than the normal one it writes nothing: tape.numbers are what the network gives.
-func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) *coreTape[T] {
+// predict returns the numbers of targets t [m, dx] given x [n, dx], y [n, dy], with their tape. Without context r is zero.
+func (m *core[T]) predict(t, x []float64, y []T) *coreTape[T] {
 	n, targets, width := len(x)/m.dx, len(t)/m.dx, m.encoder[len(m.encoder)-1].Out
 	in := make([]T, n*(m.dx+m.dy))
 	for i := range n {
@@ -105,21 +101,6 @@ func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) *coreTape[T] {
 		}
 	}
 	tape.decoder = m.decoder.record(in, targets)
-	if m.likelihood != nil {
-		return tape
-	}
-	out := tape.numbers()
-	for i := range targets {
-		copy(mean[i*m.dy:(i+1)*m.dy], out[2*i*m.dy:])
-		copy(std[i*m.dy:(i+1)*m.dy], out[(2*i+1)*m.dy:])
-	}
-	// The floor is part of the parametrisation, 0.1 + 0.9·softplus, not a clamp.
-	simd.Softplus(std, std)
-	tape.spread = append([]T(nil), std...)
-	for i := range std {
-		std[i] = T(m.floor) + T(1-m.floor)*std[i]
-	}
-	toStd(std, m.output, 0)
 	return tape
 }
 
@@ -157,10 +138,7 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 		}
 		x, y := b.context(t, dx, dy)
 		at := t * b.Nt * dy
-		tape := m.core.predict(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], b.targets(t, dx), x, y)
-		if m.core.likelihood != nil {
-			m.core.setAll(out, at, tape.numbers())
-		}
+		m.core.link.rows(&m.core.family, out, at, nil, m.core.predict(b.targets(t, dx), x, y).numbers())
 		clearMasked(out, b, t, dy)
 	}
 	report(b.B, b.B)
@@ -188,8 +166,7 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	n, c := im.H*im.W, im.C
-	grid := unitGrid(im.H, im.W)
+	n, grid := im.H*im.W, unitGrid(im.H, im.W)
 	out := m.core.newPrediction(len(im.Pixels))
 	report := progress(ctx)
 	for b := range im.B {
@@ -198,13 +175,7 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 			return nil, err
 		}
 		x, y := im.observed(b, grid)
-		mean, std := make([]T, n*c), make([]T, n*c)
-		if tape := m.core.predict(mean, std, grid, x, y); m.core.likelihood != nil {
-			m.core.setImages(out, nil, n, b, b+1, tape.numbers())
-			continue
-		}
-		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
-		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
+		m.core.link.pixels(&m.core.family, out, nil, n, b, b+1, m.core.predict(grid, x, y).numbers())
 	}
 	report(im.B, im.B)
 	return out, nil

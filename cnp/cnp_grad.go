@@ -25,27 +25,8 @@ func (m mlp[T]) backward(dy []T, all [][]T, n int, wanted bool, g *layers.Grads[
 	return dy
 }
 
-// backward adds the gradients of encoder and decoder, given the gradients to mean and std [m, dy].
-func (m *core[T]) backward(dMean, dStd []T, tape *coreTape[T], g *layers.Grads[T]) {
-	dy := m.dy
-	ds := make([]T, len(dStd))
-	for i, s := range tape.spread {
-		// toStd clamps at 0, and softplus may round to 0; where the clamp acts and there is no floor, the gradient is 0.
-		if v := T(m.floor) + T(1-m.floor)*s; v > 0 {
-			ds[i] = T(1-m.floor) * stdGrad(dStd[i], v, m.output)
-		}
-	}
-	simd.SoftplusGrad(ds, ds, tape.spread)
-	dout := make([]T, 2*len(dMean))
-	for i := range tape.targets {
-		copy(dout[2*i*dy:], dMean[i*dy:(i+1)*dy])
-		copy(dout[(2*i+1)*dy:], ds[i*dy:(i+1)*dy])
-	}
-	m.backwardRaw(dout, tape, g)
-}
-
-// backwardRaw is backward given the gradient to the network's numbers, which it overwrites.
-func (m *core[T]) backwardRaw(dout []T, tape *coreTape[T], g *layers.Grads[T]) {
+// backward adds the gradients of encoder and decoder, given the gradient to the network's numbers, which it overwrites.
+func (m *core[T]) backward(dout []T, tape *coreTape[T], g *layers.Grads[T]) {
 	din := m.decoder.backward(dout, tape.decoder, tape.targets, true, g)
 	if tape.n == 0 {
 		return // r is the constant zero
@@ -89,7 +70,7 @@ func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) 
 	if err := b.checkPass(widths{dx: dx, dy: dy}); err != nil {
 		return nil, err
 	}
-	tapes, n, k := make([]*coreTape[T], b.B), b.Nt*dy, m.core.numbers()
+	tapes, n := make([]*coreTape[T], b.B), b.Nt*dy
 	pass := newPass(&m.core.family, b.B*n, b.B, b.valueMask(dy))
 	out := pass.Prediction
 	for t := range b.B {
@@ -98,20 +79,13 @@ func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) 
 		}
 		x, y := b.context(t, dx, dy)
 		at := t * n
-		tapes[t] = m.core.predict(out.Mean[at:at+n], out.Std[at:at+n], b.targets(t, dx), x, y)
-		if m.core.likelihood != nil {
-			copy(pass.raw[at*k:(at+n)*k], tapes[t].numbers())
-			m.core.setAll(out, at, tapes[t].numbers())
-		}
+		tapes[t] = m.core.predict(b.targets(t, dx), x, y)
+		m.core.link.rows(&m.core.family, out, at, pass.raw, tapes[t].numbers())
 		clearMasked(out, b, t, dy)
 	}
 	pass.stages, pass.back = stages(tapes, out.Std), func(d outGrad[T], g *layers.Grads[T]) {
 		for t, tape := range tapes {
-			if lo, hi := t*n, (t+1)*n; m.core.likelihood != nil {
-				m.core.backwardRaw(d.raw[lo*k:hi*k], tape, g)
-			} else {
-				m.core.backward(d.mean[lo:hi], d.std[lo:hi], tape, g)
-			}
+			m.core.backward(m.core.link.rowsGrad(&m.core.family, d, t*n, tape.numbers()), tape, g)
 		}
 	}
 	return pass, nil
@@ -122,8 +96,7 @@ func (m *ImageCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	n, c := im.H*im.W, im.C
-	grid, tapes := unitGrid(im.H, im.W), make([]*coreTape[T], im.B)
+	n, grid, tapes := im.H*im.W, unitGrid(im.H, im.W), make([]*coreTape[T], im.B)
 	pass := newImagePass(&m.core.family, im)
 	out := pass.Prediction
 	for b := range im.B {
@@ -131,40 +104,13 @@ func (m *ImageCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers
 			return nil, err
 		}
 		x, y := im.observed(b, grid)
-		mean, std := make([]T, n*c), make([]T, n*c)
-		if tapes[b] = m.core.predict(mean, std, grid, x, y); m.core.likelihood != nil {
-			m.core.setImages(out, pass.raw, n, b, b+1, tapes[b].numbers())
-			continue
-		}
-		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
-		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
+		tapes[b] = m.core.predict(grid, x, y)
+		m.core.link.pixels(&m.core.family, out, pass.raw, n, b, b+1, tapes[b].numbers())
 	}
 	pass.stages, pass.back = stages(tapes, out.Std), func(d outGrad[T], g *layers.Grads[T]) {
 		for b, tape := range tapes {
-			if m.core.likelihood != nil {
-				m.core.backwardRaw(m.core.imagesGrad(d.raw, n, b, b+1), tape, g)
-				continue
-			}
-			dm, ds := make([]T, n*c), make([]T, n*c)
-			channelsLast(dm, d.mean[b*n*c:(b+1)*n*c], c)
-			channelsLast(ds, d.std[b*n*c:(b+1)*n*c], c)
-			m.core.backward(dm, ds, tape, g)
+			m.core.backward(m.core.link.pixelsGrad(&m.core.family, d, n, b, b+1, tape.numbers()), tape, g)
 		}
 	}
 	return pass, nil
-}
-
-// channelsFirst turns one image [n, c] into [c, n], channelsLast the other way round.
-func channelsFirst[T Float](dst, x []T, c int) {
-	n := len(x) / c
-	for i, v := range x {
-		dst[i%c*n+i/c] = v
-	}
-}
-
-func channelsLast[T Float](dst, x []T, c int) {
-	n := len(x) / c
-	for i := range x {
-		dst[i] = x[i%c*n+i/c]
-	}
 }

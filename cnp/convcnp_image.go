@@ -98,7 +98,7 @@ func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predict
 		}
 		y := make([]T, n*m.last.Out)
 		m.last.Forward(y, f, n, simd.ActNone)
-		imageHead(&m.family, out, nil, im, b, b+1, y, m.cfg)
+		m.family.link.pixels(&m.family, out, nil, n, b, b+1, y)
 		m.family.keepImage(out, im, b)
 	}
 	report(im.B, im.B)

@@ -41,7 +41,7 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 	m.last.Forward(y, f, n, simd.ActNone)
 	pass := newImagePass(&m.family, im)
 	out := pass.Prediction
-	imageHead(&m.family, out, pass.raw, im, 0, im.B, y, m.cfg)
+	m.family.link.pixels(&m.family, out, pass.raw, h*w, 0, im.B, y)
 
 	pass.stages = func(show func(string, []T) bool) {
 		ok := show("psi", features) && show("first", first)
@@ -52,7 +52,7 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 	}
 	pass.back = func(grad outGrad[T], g *layers.Grads[T]) {
 		df := make([]T, n*width)
-		m.last.Backward(df, imageHeadGrad(&m.family, grad, im, 0, im.B, y, m.cfg), f, n, g)
+		m.last.Backward(df, m.family.link.pixelsGrad(&m.family, grad, h*w, 0, im.B, y), f, n, g)
 		for i := len(tapes) - 1; i >= 0; i-- {
 			df = m.blocks[i].backward(df, &tapes[i], im.B, h, w, g)
 		}

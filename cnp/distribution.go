@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,13 +11,8 @@ import (
 // What follows asks a prediction about single values, by their place in Mean, and about all values of one task together: Task takes one out
 // of a batch. Under independent likelihoods the values of several tasks may be asked about together as well.
 
-// Distribution is the likelihood that the values have, the normal one where Likelihood is nil.
-func (p *Prediction[T]) Distribution() Likelihood {
-	if p.Likelihood == nil {
-		return normal{}
-	}
-	return p.Likelihood
-}
+// Distribution returns the likelihood of the values: Normal where a program that made the prediction by itself named none.
+func (p *Prediction[T]) Distribution() Likelihood { return cmp.Or(p.Likelihood, Normal) }
 
 // Task is the prediction of task t of so many, and shares its memory.
 func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
@@ -31,7 +27,7 @@ func (p *Prediction[T]) Task(t, tasks int) *Prediction[T] {
 func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
 	out := &Prediction[T]{Mean: p.Mean[lo:hi], Std: p.Std[lo:hi], Likelihood: p.Likelihood}
 	if p.Params != nil {
-		n := p.Likelihood.Outputs()
+		n := p.Distribution().Outputs()
 		out.Params = p.Params[lo*n : hi*n]
 	}
 	return out
@@ -40,8 +36,8 @@ func (p *Prediction[T]) Slice(lo, hi int) *Prediction[T] {
 // Marginals is the prediction with every value on its own: where they depend on each other, each keeps its distribution, and they no
 // longer do. Values of one target that go together, where those of others do not, stay together: targets are independent of each other.
 func (p *Prediction[T]) Marginals() *Prediction[T] {
-	if _, ok := p.Likelihood.(JointLikelihood); ok {
-		return &Prediction[T]{Mean: p.Mean, Std: p.Std} // the values of a jointly normal vector are normal
+	if _, ok := p.Distribution().(JointLikelihood); ok {
+		return &Prediction[T]{Mean: p.Mean, Std: p.Std, Likelihood: Normal} // the values of a jointly normal vector are normal
 	}
 	return p
 }
@@ -49,12 +45,12 @@ func (p *Prediction[T]) Marginals() *Prediction[T] {
 // params returns the parameters of value i, in buffer where it has room. It panics where the prediction has none: a caller of a plan that
 // left no room for them may ask for mean and standard deviation alone.
 func (p *Prediction[T]) params(i int, buffer []float64) []float64 {
-	if p.Likelihood == nil {
+	n := stored(p.Distribution())
+	if n == 0 {
 		return append(buffer[:0], float64(p.Mean[i]), float64(p.Std[i]))
 	}
-	n := p.Likelihood.Outputs()
 	if len(p.Params) != n*len(p.Mean) {
-		panic(fmt.Sprintf("cnp: Prediction: len(Params) = %d, %d values of likelihood %s need %d", len(p.Params), len(p.Mean), p.Likelihood.Name(),
+		panic(fmt.Sprintf("cnp: Prediction: len(Params) = %d, %d values of likelihood %s need %d", len(p.Params), len(p.Mean), p.Distribution().Name(),
 			n*len(p.Mean)))
 	}
 	buffer = buffer[:0]
@@ -97,27 +93,27 @@ func (p *Prediction[T]) counted(mask []bool) (at []int, params []float64) {
 // LogDensity is the log-density of the values y of a task together, and how many of them count: those that the mask, if there is one,
 // does not leave out. It panics if the lengths differ.
 func (p *Prediction[T]) LogDensity(y []T, mask []bool) (sum float64, n int) {
-	if p.Likelihood == nil {
+	if _, ok := p.Distribution().(Gaussian); ok {
 		return LogLikelihood(p.Mean, p.Std, y, mask)
 	}
 	p.checkLen("LogDensity", "y", len(y), mask)
 	at, params := p.counted(mask)
-	if joint, ok := p.Likelihood.(JointLikelihood); ok {
+	if joint, ok := p.Distribution().(JointLikelihood); ok {
 		seen := make([]float64, len(at))
 		for k, i := range at {
 			seen[k] = float64(y[i])
 		}
 		return joint.LogDensityOf(seen, params), len(at)
 	}
-	outputs := p.Likelihood.Outputs()
-	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+	outputs := p.Distribution().Outputs()
+	if l, ok := p.Distribution().(TargetLikelihood); ok {
 		for i := 0; i < len(y); i += l.Values() {
 			sum += p.logDensityOf(l, i, y[i:i+l.Values()], knownValues(mask, i, l.Values()))
 		}
 		return sum, len(at)
 	}
 	for k, i := range at {
-		sum += p.Likelihood.LogDensity(float64(y[i]), params[k*outputs:(k+1)*outputs])
+		sum += p.Distribution().LogDensity(float64(y[i]), params[k*outputs:(k+1)*outputs])
 	}
 	return sum, len(at)
 }
@@ -146,7 +142,7 @@ func (p *Prediction[T]) paramsOf(l TargetLikelihood, i int) []float64 {
 
 // LogDensities is the sum of LogDensity over so many tasks.
 func (p *Prediction[T]) LogDensities(tasks int, y []T, mask []bool) (sum float64, n int) {
-	if _, ok := p.Likelihood.(JointLikelihood); !ok || tasks < 2 {
+	if _, ok := p.Distribution().(JointLikelihood); !ok || tasks < 2 {
 		return p.LogDensity(y, mask)
 	}
 	p.checkLen("LogDensities", "y", len(y), mask)
@@ -181,7 +177,7 @@ func (p *Prediction[T]) Sample(dst []T, rng *rand.Rand, mask []bool) { p.sample(
 // SampleFunction draws the values of the function without the noise of observations. It reports whether the likelihood knows them apart;
 // if not it draws nothing.
 func (p *Prediction[T]) SampleFunction(dst []T, rng *rand.Rand, mask []bool) bool {
-	if _, ok := p.Likelihood.(Noisy); !ok {
+	if _, ok := p.Distribution().(Noisy); !ok {
 		return false
 	}
 	p.sample(dst, rng, mask, true)
@@ -232,7 +228,7 @@ func (p *Prediction[T]) sample(dst []T, rng *rand.Rand, mask []bool, function bo
 // Parts sets function and noise to the standard deviations of the function and of the noise of its observations: the squares of both
 // make that of Std. It reports whether the likelihood knows them apart; if not it sets nothing.
 func (p *Prediction[T]) Parts(function, noise []T) bool {
-	l, ok := p.Likelihood.(Noisy)
+	l, ok := p.Distribution().(Noisy)
 	if !ok {
 		return false
 	}
@@ -251,7 +247,7 @@ func (p *Prediction[T]) Parts(function, noise []T) bool {
 func (p *Prediction[T]) Covariance() []float64 {
 	n := len(p.Mean)
 	out := make([]float64, n*n)
-	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+	if l, ok := p.Distribution().(TargetLikelihood); ok {
 		dy := l.Values()
 		own := make([]float64, dy*dy)
 		for i := 0; i < n; i += dy {
@@ -280,7 +276,7 @@ func (p *Prediction[T]) Covariance() []float64 {
 // so it is where those of a target alone go together, of which diag then has the variances: TargetCovariances has the rest.
 func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
 	diag = make([]float64, len(p.Mean))
-	if joint, ok := p.Likelihood.(JointLikelihood); ok {
+	if joint, ok := p.Distribution().(JointLikelihood); ok {
 		_, params := p.counted(nil)
 		f = make([]float64, len(p.Mean)*joint.Rank())
 		joint.Factors(f, diag, params)
@@ -294,7 +290,7 @@ func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
 
 // TargetCovariances are the covariances [targets, dy, dy] of the values of every target, where they go together, and nil elsewhere.
 func (p *Prediction[T]) TargetCovariances() []float64 {
-	l, ok := p.Likelihood.(TargetLikelihood)
+	l, ok := p.Distribution().(TargetLikelihood)
 	if !ok {
 		return nil
 	}
@@ -309,12 +305,12 @@ func (p *Prediction[T]) TargetCovariances() []float64 {
 // take makes value i that of another prediction's value k, on its own.
 func (p *Prediction[T]) take(i int, from *Prediction[T], k int) {
 	p.Mean[i], p.Std[i] = from.Mean[k], from.Std[k]
-	if _, joint := from.Likelihood.(JointLikelihood); joint || from.Likelihood == nil {
+	n := stored(from.Distribution())
+	if _, joint := from.Distribution().(JointLikelihood); joint || n == 0 {
 		return
 	}
-	n := from.Likelihood.Outputs()
 	if p.Params == nil {
-		p.Likelihood, p.Params = from.Likelihood, make([]T, len(p.Mean)*n)
+		p.Likelihood, p.Params = from.Distribution(), make([]T, len(p.Mean)*n)
 	}
 	copy(p.Params[i*n:(i+1)*n], from.Params[k*n:])
 }
@@ -324,13 +320,13 @@ func (p *Prediction[T]) rescale(i int, a Affine, buffer []float64) []float64 {
 	if a == identity {
 		return buffer
 	}
-	if p.Likelihood == nil || p.Params == nil {
+	if p.Params == nil {
 		p.Mean[i], p.Std[i] = T(a.Undo(float64(p.Mean[i]))), T(float64(p.Std[i])/a.Factor)
 		return buffer
 	}
-	l, ok := p.Likelihood.(Rescaler)
+	l, ok := p.Distribution().(Rescaler)
 	if !ok {
-		panic("cnp: likelihood " + p.Likelihood.Name() + " knows no other units")
+		panic("cnp: likelihood " + p.Distribution().Name() + " knows no other units")
 	}
 	buffer = p.params(i, buffer)
 	l.Rescale(buffer, a)
@@ -346,7 +342,7 @@ func (p *Prediction[T]) rescale(i int, a Affine, buffer []float64) []float64 {
 func (p *Prediction[T]) fill(lo, hi int, v T) {
 	parts := [][]T{p.Mean[lo:hi], p.Std[lo:hi]}
 	if p.Params != nil {
-		n := p.Likelihood.Outputs()
+		n := p.Distribution().Outputs()
 		parts = append(parts, p.Params[lo*n:hi*n])
 	}
 	for _, part := range parts {
@@ -398,23 +394,20 @@ type Extra[T Float] struct {
 // values of a target where those alone go together, a row for each; params, the parameters of a likelihood of another kind. Independent normals have none.
 func (p *Prediction[T]) Extras() (out []Extra[T]) {
 	n := len(p.Mean)
-	if p.Likelihood == nil {
-		return nil
-	}
-	if _, ok := p.Likelihood.(Noisy); ok {
+	if _, ok := p.Distribution().(Noisy); ok {
 		function := make([]T, n)
 		p.Parts(function, make([]T, n))
 		out = append(out, Extra[T]{"std_function", 1, function})
 	}
-	if _, ok := p.Likelihood.(JointLikelihood); ok {
+	if _, ok := p.Distribution().(JointLikelihood); ok {
 		f, diag, rank := p.Factors()
 		return append(out, Extra[T]{"cov_factor", rank, narrowed[T](f)}, Extra[T]{"cov_diag", 1, narrowed[T](diag)})
 	}
-	if l, ok := p.Likelihood.(TargetLikelihood); ok {
+	if l, ok := p.Distribution().(TargetLikelihood); ok {
 		return append(out, Extra[T]{"cov_target", l.Values(), narrowed[T](p.TargetCovariances())})
 	}
-	if len(out) == 0 {
-		out = append(out, Extra[T]{"params", p.Likelihood.Outputs(), p.Params})
+	if len(out) == 0 && stored(p.Distribution()) > 0 {
+		out = append(out, Extra[T]{"params", p.Distribution().Outputs(), p.Params})
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // ImageEquivCNP is the paper's model for images: one LieConv psi embeds the mask (density) and the observed pixels
@@ -129,27 +128,6 @@ func embedPixels[T Float](im *Images[T], lo, hi, degree int) (density, signal []
 		}
 	}
 	return density, signal
-}
-
-// imageHead turns the network's output y [b, h·w, 2c] of images lo to hi, means first, into the prediction. Under another likelihood than
-// the normal one raw, if there is any, takes the output as setImages writes it.
-func imageHead[T Float](f *family[T], out *Prediction[T], raw []T, im *Images[T], lo, hi int, y []T, cfg Config) {
-	n, c := im.H*im.W, im.C
-	if f.likelihood != nil {
-		f.setImages(out, raw, n, lo, hi, y)
-		return
-	}
-	mean, spread := out.Mean[lo*c*n:hi*c*n], out.Std[lo*c*n:hi*c*n]
-	for b := range hi - lo {
-		for p := range n {
-			row := y[(b*n+p)*2*c:][:2*c]
-			for ch := range c {
-				mean[(b*c+ch)*n+p], spread[(b*c+ch)*n+p] = row[ch], row[c+ch]
-			}
-		}
-	}
-	simd.Softplus(spread, spread)
-	toStd(spread, cfg.Output, cfg.Floor)
 }
 
 // keepGrids bounds the number of pixel grids whose neighbourhoods a model remembers.

@@ -54,7 +54,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	m.last.Forward(y, h, im.B*n, simd.ActNone)
 	pass := newImagePass(&m.family, im)
 	out := pass.Prediction
-	imageHead(&m.family, out, pass.raw, im, 0, im.B, y, m.cfg)
+	m.family.link.pixels(&m.family, out, pass.raw, n, 0, im.B, y)
 
 	pass.stages = func(show func(string, []T) bool) {
 		ok := show("conv_theta", both) && show("cnn.0", first)
@@ -65,7 +65,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	}
 	pass.back = func(grad outGrad[T], g *layers.Grads[T]) {
 		dh := make([]T, len(h))
-		m.last.Backward(dh, imageHeadGrad(&m.family, grad, im, 0, im.B, y, m.cfg), h, im.B*n, g)
+		m.last.Backward(dh, m.family.link.pixelsGrad(&m.family, grad, n, 0, im.B, y), h, im.B*n, g)
 		dh = spreadLifts(dh, width, k)
 		layers.BlocksBackward(tapes, dh, g)
 		dboth := make([]T, len(both))
@@ -75,33 +75,4 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 		}
 	}
 	return pass, nil
-}
-
-// imageHeadGrad returns the gradient to the network's output y [b, h·w, 2c] of images lo to hi, given the gradients to the whole
-// prediction.
-func imageHeadGrad[T Float](f *family[T], d outGrad[T], im *Images[T], lo, hi int, y []T, cfg Config) []T {
-	n, c := im.H*im.W, im.C
-	if f.likelihood != nil {
-		return f.imagesGrad(d.raw, n, lo, hi)
-	}
-	spread := make([]T, (hi-lo)*c*n)
-	for b := range hi - lo {
-		for p := range n {
-			for ch := range c {
-				spread[(b*c+ch)*n+p] = y[(b*n+p)*2*c+c+ch]
-			}
-		}
-	}
-	simd.Softplus(spread, spread)
-	dm, ds := d.mean[lo*c*n:hi*c*n], spreadGrad(d.std[lo*c*n:hi*c*n], spread, cfg.Output, cfg.Floor)
-	dy := make([]T, len(y))
-	for b := range hi - lo {
-		for p := range n {
-			row := dy[(b*n+p)*2*c:][:2*c]
-			for ch := range c {
-				row[ch], row[c+ch] = dm[(b*c+ch)*n+p], ds[(b*c+ch)*n+p]
-			}
-		}
-	}
-	return dy
 }

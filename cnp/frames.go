@@ -218,9 +218,9 @@ type view func(row int) (target int, r []float64)
 // recordTurned is record for features of targets as several observers see them, each of whom has the same number of rows: what the rows say is
 // turned back, and the mean over a target's rows is the model's. Values begin with value at.
 func (h *head[T]) recordTurned(p *Pass[T], at int, features []T, rows, each int, fields []Field, of view) *headTape[T] {
-	width := h.raw.Out
+	width := h.raw().Out
 	raw, to := make([]T, rows*width), p.raw[at*h.numbers():][:rows/each*width]
-	h.raw.Forward(raw, features, rows, simd.ActNone)
+	h.raw().Forward(raw, features, rows, simd.ActNone)
 	var t turner[T]
 	for row := range rows {
 		target, r := of(row)
@@ -232,7 +232,7 @@ func (h *head[T]) recordTurned(p *Pass[T], at int, features []T, rows, each int,
 
 // backwardTurned returns the gradient to the features that recordTurned was given.
 func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each int, fields []Field, of view, g *layers.Grads[T]) []T {
-	width := h.raw.Out
+	width := h.raw().Out
 	raw, from := make([]T, tape.n*width), d.raw[at*h.numbers():][:tape.n/each*width]
 	var t turner[T]
 	for row := range tape.n {
@@ -240,7 +240,7 @@ func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each i
 		t.add(raw[row*width:][:width], from[target*width:(target+1)*width], h.likelihood.(Turning), fields, t.transposed(r, h.dy), width, 1/float64(each))
 	}
 	df := make([]T, len(tape.features))
-	h.raw.Backward(df, raw, tape.features, tape.n, g)
+	h.raw().Backward(df, raw, tape.features, tape.n, g)
 	return df
 }
 
@@ -305,7 +305,7 @@ func (h *plannedHead[T]) look(sum []T, f *frames, l int, features []T, m int, ru
 	}
 	width := h.dy * h.numbers()
 	run.raw = reuse.Sized(run.raw, m*width)
-	h.raw.Forward(run.raw, features, m)
+	h.raw().Forward(run.raw, features, m)
 	turn.add(sum, run.raw, h.likelihood.(Turning), f.fields, f.y[l], width, 1)
 }
 
@@ -316,12 +316,9 @@ func (h *plannedHead[T]) answer(dst *Prediction[T], at int, order []int32, f *fr
 		h.forward(dst, at, order, sum, nil, run)
 		return
 	}
-	if run.buffer == nil {
-		run.buffer = h.buffer()
-	}
 	width := h.dy * h.numbers()
 	for j, i := range order {
-		h.setTarget(dst, at+int(i)*h.dy, sum[j*width:(j+1)*width], run.buffer)
+		h.setTarget(dst, at+int(i)*h.dy, sum[j*width:(j+1)*width], h.room(run))
 	}
 }
 
@@ -366,9 +363,9 @@ func (m *EquivCNP[T]) liftFeaturesGrad(df []T, turns [][]float64) []T {
 
 // forwardLifts is forward for targets whose lifts have the features [n, lifts, c], and turn values by turns.
 func (h *head[T]) forwardLifts(out *Prediction[T], at int, features []T, n, lifts int, fields []Field, turns [][]float64) {
-	width := h.raw.Out
+	width := h.raw().Out
 	raw, sum := make([]T, n*lifts*width), make([]T, n*width)
-	h.raw.Forward(raw, features, n*lifts, simd.ActNone)
+	h.raw().Forward(raw, features, n*lifts, simd.ActNone)
 	var t turner[T]
 	for row, r := range turns {
 		t.add(sum[row/lifts*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(lifts))

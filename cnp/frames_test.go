@@ -132,8 +132,8 @@ func turnedBack[T Float](p *Prediction[T], r []float64, dy int) (mean, cov []flo
 
 // lively makes a new model's head answer to its features.
 func lively[T Float](m *EquivCNP[T]) {
-	for i := range m.head.raw.Weight {
-		m.head.raw.Weight[i] *= 8
+	for i := range m.head.raw().Weight {
+		m.head.raw().Weight[i] *= 8
 	}
 }
 

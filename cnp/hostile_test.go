@@ -87,7 +87,7 @@ func TestHostile(t *testing.T) {
 	named("CurvePlan", func(lo, hi float64, b Batch[float32]) {
 		p, err := curve.Plan(ctx, lo, hi)
 		if err == nil {
-			_ = p.Predict(ctx, newPrediction[float32](len(b.XTarget)*2), &b)
+			_ = p.Predict(ctx, newPrediction[float32](Normal, len(b.XTarget)*2), &b)
 		}
 	}, -2.0, 2.0, *randomBatch[float32](rng, 2, 3, 4, 1, 2))
 

@@ -62,7 +62,7 @@ func testLevelsAlone[T Float](t *testing.T) {
 		require.NoError(t, err)
 		for _, procs := range []int{1, 3} {
 			old := runtime.GOMAXPROCS(procs)
-			got := newPrediction[T](len(want.Mean))
+			got := newPrediction[T](Normal, len(want.Mean))
 			require.NoError(t, plan.Predict(context.Background(), got, b))
 			runtime.GOMAXPROCS(old)
 			require.Equal(t, want.Mean, got.Mean)
@@ -148,7 +148,7 @@ func TestLevelsSteady(t *testing.T) {
 	plan, err := m.Plan(context.Background(), 0, 1)
 	require.NoError(t, err)
 	b := randomBatch[float32](rand.New(rand.NewPCG(90, 2)), 2, 10, 40, 1, 1)
-	dst := newPrediction[float32](80)
+	dst := newPrediction[float32](Normal, 80)
 	run := func() { require.NoError(t, plan.Predict(context.Background(), dst, b)) }
 	for range 3 {
 		run()
@@ -215,7 +215,7 @@ func testDensityCap(t *testing.T, c Config) {
 		require.NoError(t, err)
 		plan, err := m.Plan(context.Background(), 0, 1)
 		require.NoError(t, err)
-		planned := newPrediction[float64](9)
+		planned := newPrediction[float64](Normal, 9)
 		require.NoError(t, plan.Predict(context.Background(), planned, b))
 		require.Equal(t, p.Mean, planned.Mean)
 		pass, err := m.Differentiate(context.Background(), b, layers.Eval)
@@ -314,7 +314,7 @@ func BenchmarkLevelsPredict(b *testing.B) {
 					x[i] = 4*rng.Float64() - 2
 				}
 			}
-			dst := newPrediction[float32](s.tasks * s.targets)
+			dst := newPrediction[float32](Normal, s.tasks*s.targets)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := plan.Predict(context.Background(), dst, batch); err != nil {

@@ -14,7 +14,7 @@ import (
 // may use it.
 //
 // Normal is the one of the authors' models. RegisterLikelihood adds one of a user's own, under a name for configurations and model files.
-// What a family can do besides, it says by the methods of JointLikelihood, Noisy, Observer and Rescaler.
+// What a family can do besides, it says by the methods of Gaussian, JointLikelihood, Noisy, Observer and Rescaler.
 type Likelihood interface {
 	// Name is the name that ParseLikelihood knows the likelihood by.
 	Name() string
@@ -36,6 +36,21 @@ type Likelihood interface {
 	Sample(rng *rand.Rand, params []float64) float64
 	// Support is the least and the greatest value that there may be.
 	Support() (lo, hi float64)
+}
+
+// Gaussian is a Likelihood under which values are independent and normal, with mean and standard deviation as their parameters. A Prediction then has all of
+// them in Mean and Std, and needs no Params.
+type Gaussian interface {
+	Likelihood
+	Gaussian() // does nothing
+}
+
+// stored is how many parameters of each value a prediction keeps in Params.
+func stored(l Likelihood) int {
+	if _, ok := l.(Gaussian); ok {
+		return 0
+	}
+	return l.Outputs()
 }
 
 // Noisy is a Likelihood that knows the function, which is normal, from the noise of its observations: the variance of a value is the sum
@@ -77,9 +92,6 @@ type objective interface {
 // under is l with the losses of the objective.
 func (o Objective) under(l Likelihood) (Likelihood, error) {
 	if o.Noise == 0 && o.Beta == 0 {
-		return l, nil
-	}
-	if _, ok := l.(normal); ok {
 		return l, nil
 	}
 	other, ok := l.(objective)

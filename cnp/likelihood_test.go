@@ -37,7 +37,7 @@ func TestNormalLikelihood(t *testing.T) {
 			perturb(m.State(), 2)
 			p, err := m.(Regressor[float64]).Predict(context.Background(), b)
 			require.NoError(t, err)
-			require.Nil(t, p.Likelihood)
+			require.Implements(t, (*Gaussian)(nil), p.Likelihood)
 			return p
 		}
 		free := predict()
@@ -267,7 +267,7 @@ func TestLikelihoodNames(t *testing.T) {
 	require.NoError(t, err)
 	p, err := m.(Regressor[float32]).Predict(context.Background(), randomBatch[float32](testkit.Rand(1), 1, 3, 4, 1, 1))
 	require.NoError(t, err)
-	require.Equal(t, laplace{}, p.Distribution())
+	require.Equal(t, laplace{}, p.Likelihood)
 	require.NoError(t, p.Check(nil))
 }
 

@@ -246,7 +246,7 @@ func TestLowRankModel(t *testing.T) {
 		planned := m.head.newPrediction(36)
 		require.NoError(t, plan.Predict(ctx, planned, b))
 		require.Equal(t, p, planned)
-		bare := newPrediction[float64](36)
+		bare := newPrediction[float64](Normal, 36)
 		require.NoError(t, plan.Predict(ctx, bare, b))
 		require.Equal(t, p.Std, bare.Std)
 		require.Nil(t, bare.Params)

@@ -110,7 +110,7 @@ func TestGapsAlone(t *testing.T) {
 			if e := m.(interface{}); name == "line" || name == "levels" {
 				plan, err := e.(*EquivCNP[float32]).Plan(ctx, -3, 3)
 				require.NoError(t, err)
-				got := newPrediction[float32](20)
+				got := newPrediction[float32](Normal, 20)
 				require.NoError(t, plan.Predict(ctx, got, b))
 				require.Equal(t, all.Mean, got.Mean)
 			}

@@ -66,14 +66,16 @@ type Images[T Float] struct {
 	Mask       []bool // [B, H, W], true where the pixel is observed
 }
 
-// Prediction is the predictive distribution of new observations: mean and standard deviation of every value and, under other likelihoods
-// than the normal one, its parameters. Its methods say all else, whatever the likelihood.
+// Prediction is the predictive distribution of new observations: mean and standard deviation of every value, and what a likelihood has for parameters
+// beside them. Its methods give the rest: densities, quantiles, samples, covariances. NewPrediction makes one with room for a model's values.
 type Prediction[T Float] struct {
 	Mean, Std []T
 
-	// Likelihood is what the values are distributed as; nil is independent normals, whose parameters are Mean and Std.
+	// Likelihood is the distribution of the values, never nil in predictions of models and plans. See Distribution.
 	Likelihood Likelihood
-	// Params [values, Likelihood.Outputs()] are the parameters of every value. Plans leave it nil if it was.
+	// Params [values, Likelihood.Outputs()] holds the parameters of every value, as Likelihood.Parameters makes them, rounded to T. It is nil under a Gaussian, whose
+	// parameters are Mean and Std. A plan fills Params where there is room for all values, and leaves it nil where it is nil: methods that need
+	// more than mean and standard deviation then panic.
 	Params []T
 }
 

@@ -20,56 +20,12 @@ func init() {
 	})
 }
 
-// spread is how a raw number becomes a standard deviation: the softplus is the variance or the deviation, and never below floor.
-type spread struct {
-	output Output
-	floor  float64
-}
-
-func spreadOf(c *Config) spread { return spread{c.Output, c.Floor} }
-
-func softplus(u float64) float64 { return max(u, 0) + math.Log1p(math.Exp(-math.Abs(u))) }
-
-// logistic is the derivative of softplus.
-func logistic(u float64) float64 {
-	if u >= 0 {
-		return 1 / (1 + math.Exp(-u))
-	}
-	e := math.Exp(u)
-	return e / (1 + e)
-}
-
-// std is the deviation for a raw number.
-func (s spread) std(u float64) float64 {
-	v := max(softplus(u), s.floor)
-	if s.output == OutputVariance {
-		return math.Sqrt(v)
-	}
-	return v
-}
-
-// least is the least deviation.
-func (s spread) least() float64 {
-	if s.output == OutputVariance {
-		return math.Sqrt(s.floor)
-	}
-	return s.floor
-}
-
-// slope is the derivative of std. Where the floor acts it is 0.
-func (s spread) slope(u, std float64) float64 {
-	if !(softplus(u) > s.floor) {
-		return 0
-	}
-	if s.output == OutputVariance {
-		return logistic(u) / (2 * std)
-	}
-	return logistic(u)
-}
-
 // normal is the independent normal of the authors' models, parameters mean and standard deviation. Models compute it for many values
-// at a time, by kernels (head); for a single value these are its definition. A CNP's has its floor elsewhere.
+// at a time, by kernels (normalLink); for a single value these are its definition. A CNP's has its floor elsewhere.
 type normal struct{ spread spread }
+
+// Normal is the independent normal distribution, for predictions that no model of this package makes.
+var Normal Likelihood = normal{}
 
 func (normal) Name() string   { return normalName }
 func (normal) Outputs() int   { return 2 }
@@ -104,6 +60,10 @@ func (normal) Sample(rng *rand.Rand, p []float64) float64 { return p[0] + p[1]*r
 func (normal) Support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
 func (normal) Rescale(p []float64, a Affine) { p[0], p[1] = a.Undo(p[0]), p[1]/a.Factor }
+
+func (normal) Gaussian() {}
+
+func (l normal) under(Objective) (Likelihood, error) { return l, nil }
 
 // noisyNormal is an independent normal that tells the function from the noise of its observations. The noise is a constant of each output
 // channel, and must be: how a variance that may be anything everywhere is made up, independent values do not tell. Where the function

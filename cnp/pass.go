@@ -31,17 +31,36 @@ type TrainableCompleter[T Float] interface {
 type Pass[T Float] struct {
 	*Prediction[T]
 
-	tasks int
-	mask  []bool // per value; false at padded targets, nil: all count
-	back  func(d outGrad[T], g *layers.Grads[T])
-	// Under another likelihood than the normal one raw [values, numbers] is what the network gave. pixels is the number of an
-	// image's, 0 for curves.
+	tasks  int
+	mask   []bool // per value; false at padded targets, nil: all count
+	back   func(d outGrad[T], g *layers.Grads[T])
 	family *family[T]
-	raw    []T
-	pixels int
+	raw    []T // what the network gave, where the link needs it: [values, numbers]
+	pixels int // of an image, 0 for curves
 	known  *known[T]
 	// stages calls show with the results of the model's layers, first to last; show returns false to stop.
 	stages func(show func(layer string, v []T) bool)
+}
+
+// newPass is a pass of n values.
+func newPass[T Float](f *family[T], n, tasks int, mask []bool) *Pass[T] {
+	return &Pass[T]{Prediction: f.newPrediction(n), family: f, tasks: tasks, mask: mask, raw: f.link.newRaw(f, n),
+		back: func(outGrad[T], *layers.Grads[T]) {}, stages: func(func(string, []T) bool) {}}
+}
+
+// newImagePass is newPass for images.
+func newImagePass[T Float](f *family[T], im *Images[T]) *Pass[T] {
+	p := newPass(f, len(im.Pixels), im.B, nil)
+	p.pixels = im.H * im.W
+	return p
+}
+
+// channel is that of value i: the values of an image are channel by channel.
+func (p *Pass[T]) channel(i, dy int) int {
+	if p.pixels > 0 {
+		return i / p.pixels % dy
+	}
+	return i % dy
 }
 
 // known is the log-likelihood of the values that begin at y.
@@ -70,23 +89,15 @@ func (p *Pass[T]) NotFinite() string {
 // Backward adds to g the gradients of all parameters, given those to mean and standard deviation. What stands at padded
 // targets is not read. It is for the normal likelihood; under others see BackwardRaw.
 func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
-	if p.family.likelihood != nil {
-		panic("cnp: Pass.Backward: the likelihood is " + p.family.likelihood.Name() + ", which has BackwardRaw")
-	}
 	if len(dMean) != len(p.Mean) || len(dStd) != len(p.Std) {
 		panic(fmt.Sprintf("cnp: Pass.Backward: len(dMean) = %d, len(dStd) = %d, need %d", len(dMean), len(dStd), len(p.Mean)))
 	}
-	if p.mask != nil {
-		m, s := make([]T, len(dMean)), make([]T, len(dStd))
-		for i, ok := range p.mask {
-			if ok {
-				m[i], s[i] = dMean[i], dStd[i]
-			}
-		}
-		dMean, dStd = m, s
-	}
-	p.back(outGrad[T]{mean: dMean, std: dStd}, g)
+	p.family.link.backward(p, dMean, dStd, g)
 }
+
+// BackwardRaw is Backward under any likelihood but the normal one: it takes the gradients d [values, Outputs] to the numbers that
+// Likelihood.Parameters makes parameters of. Where the values of a target go together, those of a target count if one of them does.
+func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) { p.family.link.backwardRaw(p, d, g) }
 
 // Objective changes the loss of Pass.Gradient. The zero value is the authors' loss.
 type Objective struct {
@@ -143,13 +154,7 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	if o.Tasks == 0 {
 		o.Tasks = max(1, p.tasks)
 	}
-	if p.family.likelihood != nil {
-		return p.gradientOf(o, y, g)
-	}
-	dMean, dStd := make([]T, len(y)), make([]T, len(y))
-	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(o.Tasks), o)
-	p.Backward(dMean, dStd, g)
-	return loss, nil
+	return p.family.link.gradient(p, o, y, g)
 }
 
 // LogLikelihood is the log-likelihood of the true values y, and how many of them count: that of the prediction alone, without an
@@ -159,28 +164,6 @@ func (p *Pass[T]) LogLikelihood(y []T) (sum float64, n int) {
 		return p.known.sum, p.known.n
 	}
 	return p.LogDensities(p.tasks, y, p.mask)
-}
-
-// gaussianLoss returns -scale · Σ log N(y + ε; mean, std²), averaged over ε of deviation o.Noise, and writes its gradients: with
-// z = (y - mean)/std and q = z² + (noise/std)²,
-//
-//	loss = scale · Σ (q/2 + log std + log(2π)/2),  dMean = -scale·z/std · std^2β,  dStd = scale·(1 - q)/std · std^2β.
-func gaussianLoss[T Float](dMean, dStd, mean, std, y []T, mask []bool, scale float64, o Objective) float64 {
-	sum := 0.0
-	for i := range y {
-		if mask == nil || mask[i] {
-			s := float64(std[i])
-			z, e := (float64(y[i])-float64(mean[i]))/s, o.Noise/s
-			q := z*z + e*e
-			sum += 0.5*q + math.Log(s) + 0.5*math.Log(2*math.Pi)
-			g := scale / s
-			if o.Beta != 0 {
-				g *= math.Pow(s, 2*o.Beta)
-			}
-			dMean[i], dStd[i] = T(-g*z), T(g*(1-q))
-		}
-	}
-	return scale * sum
 }
 
 // valueMask returns the target mask [B, Nt] for every one of a target's dy values, nil if all count.
@@ -195,27 +178,6 @@ func (b *Batch[T]) valueMask(dy int) []bool {
 		}
 	}
 	return out
-}
-
-// spreadGrad returns the gradient to the pre-activation of a second output v = softplus(u), from which toStd made the standard
-// deviation. Where the floor acts, the derivative of the clamp is 0 and nothing is learned.
-func spreadGrad[T Float](dStd, v []T, o Output, floor float64) []T {
-	d := make([]T, len(v))
-	for i, x := range v {
-		if x > T(floor) {
-			d[i] = stdGrad(dStd[i], x, o)
-		}
-	}
-	simd.SoftplusGrad(d, d, v)
-	return d
-}
-
-// stdGrad is the gradient to a second output v > 0, given that to the standard deviation.
-func stdGrad[T Float](dStd, v T, o Output) T {
-	if o == OutputVariance {
-		return dStd / (2 * sqrt(v))
-	}
-	return dStd
 }
 
 // sumLifts is the gradient of repeatRows: dx [n·k, c] summed over the k lifts of each point.

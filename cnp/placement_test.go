@@ -60,7 +60,7 @@ func TestPlacementContext(t *testing.T) {
 				require.NoError(t, err)
 				plan, err := m.Plan(context.Background(), -1, 1)
 				require.NoError(t, err)
-				out := newPrediction[float32](len(all.Mean))
+				out := newPrediction[float32](Normal, len(all.Mean))
 				require.NoError(t, plan.Predict(context.Background(), out, b))
 				require.Equal(t, all, out)
 				for task := range tasks {
@@ -165,7 +165,7 @@ func TestOutside(t *testing.T) {
 				plan, err := m.Plan(context.Background(), -2, 2)
 				require.NoError(t, err)
 				predict = func(ctx context.Context, b *Batch[float32]) (*Prediction[float32], error) {
-					p := newPrediction[float32](b.B * b.Nt * 2)
+					p := newPrediction[float32](Normal, b.B*b.Nt*2)
 					return p, plan.Predict(ctx, p, b)
 				}
 			}

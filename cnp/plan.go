@@ -414,8 +414,7 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 		p.slabs = p.slabs && conv.Slabs()
 	}
 	p.last = m.last.Plan()
-	p.family = m.family
-	p.family.constants = slices.Clone(m.family.constants)
+	p.family = m.family.clone()
 	p.info.ImageOps += float64(p.outputs() * width * m.last.Out)
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes

@@ -101,7 +101,7 @@ func TestCurvePlan(t *testing.T) {
 	const tasks, nt, dy = 32, 20, 2
 	b := lineBatch[float32](tasks, 10, nt, dy, 6)
 	predict := func(b *Batch[float32]) *Prediction[float32] {
-		out := newPrediction[float32](b.B * b.Nt * dy)
+		out := newPrediction[float32](Normal, b.B*b.Nt*dy)
 		for i := range out.Mean {
 			out.Mean[i] = float32(math.NaN()) // all is written
 		}
@@ -177,7 +177,7 @@ func TestCurvePlanCancelled(t *testing.T) {
 	require.NoError(t, err)
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(context.Background())
-	out := newPrediction[float32](b.B * b.Nt * 2)
+	out := newPrediction[float32](Normal, b.B*b.Nt*2)
 	require.ErrorIs(t, p.Predict(WithProgress(ctx, func(int, int) { cancel() }), out, b), context.Canceled)
 	require.ErrorIs(t, p.Predict(ctx, out, b), context.Canceled)
 	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
@@ -204,10 +204,10 @@ func TestCurvePlanRefuses(t *testing.T) {
 	p, err := m.Plan(context.Background(), 0, 1)
 	require.NoError(t, err)
 	b := &Batch[float64]{B: 1, Nt: 1, XTarget: []float64{1.5}}
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](2), b), ErrRange, "outside")
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](3), b), ErrShape)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](Normal, 2), b), ErrRange, "outside")
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](Normal, 3), b), ErrShape)
 	b.TargetMask = []bool{false}
-	require.NoError(t, p.Predict(context.Background(), newPrediction[float64](2), b), "padding may lie anywhere")
+	require.NoError(t, p.Predict(context.Background(), newPrediction[float64](Normal, 2), b), "padding may lie anywhere")
 
 	// A hundred thousand equal targets are all neighbours of each other, unless they only look at the lattice.
 	crowd := &Batch[float64]{B: 1, Nt: 100_000, XTarget: make([]float64, 100_000)}

@@ -295,13 +295,7 @@ func (r *pixelRun[T]) read(pixels []int32) *Prediction[T] {
 		p.last.Forward(y, mean, n)
 		for ch := range c {
 			to := (b*c + ch) * n
-			if p.family.likelihood == nil {
-				r.input.head(dst.Mean[to:to+n], dst.Std[to:to+n], y[ch:], y[c+ch:], 2*c)
-				continue
-			}
-			for i := range n {
-				p.family.set(dst, to+i, ch, y[(i*c+ch)*numbers:(i*c+ch+1)*numbers], buffer)
-			}
+			p.family.link.channel(&p.family, dst, to, ch, y, seenPixels[T]{}, buffer)
 		}
 	}
 	return dst

@@ -10,7 +10,6 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // runBytes bounds the features that one call holds at a time: images are processed in groups of that size, of at least one image.
@@ -44,23 +43,22 @@ type imageRun[T Float] struct {
 
 // readBuffers hold some rows on their way from features to the prediction.
 type readBuffers[T Float] struct {
-	lift, features, out, apart []T
-	value                      []float64
+	lift, features, out []T
+	value               []float64
 }
 
 // bytes is the size of it.
 func (r *imageRun[T]) bytes() int64 {
 	n := cap(r.input) + cap(r.h) + cap(r.y)
 	for _, b := range r.read {
-		n += cap(b.lift) + cap(b.features) + cap(b.out) + cap(b.apart)
+		n += cap(b.lift) + cap(b.features) + cap(b.out)
 	}
 	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes() + r.blocks.Bytes()
 }
 
 // Predict sets dst to the prediction of a batch of images: mean and standard deviation [B, C, targets], where targets are
 // those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
-// are what the caller keeps, and reusing them saves making them anew. dst.Params, of other likelihoods than the normal one, may be nil where parameters
-// are not wanted.
+// are what the caller keeps, and reusing them saves making them anew. dst.Params may be nil where parameters beside them are not wanted.
 //
 // An image's result does not depend on the rest of the batch or on the number of threads. Any number of goroutines may call
 // Predict. PlanOptions.Concurrency of the calls compute at a time, on all threads, and the others wait their turn. Once ctx is
@@ -175,7 +173,7 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	threads := workers()
 	for len(run.read) < threads {
 		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, readGrain*width),
-			make([]T, readGrain*p.family.numbers()*p.cfg.DimY), make([]T, 2*readGrain), p.family.buffer()})
+			make([]T, readGrain*p.family.numbers()*p.cfg.DimY), p.family.buffer()})
 	}
 	parallel.ForWorkers(b*p.readChunks(), 1, threads, run.readRows)
 	return ctx.Err()
@@ -262,71 +260,39 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 		}
 		p.last.Forward(y, mean, to-from)
 	}
-	if p.family.likelihood != nil {
-		r.values(y, buf.value, b, from)
-		return
-	}
 	if p.apart.Stride > 0 {
-		r.scatter(y, buf.apart, b, from)
+		r.scatter(y, buf.value, b, from)
 		return
 	}
 	for ch := range c {
 		at := ((r.lo+b)*c+ch)*outs + from
-		r.head(r.dst.Mean[at:at+to-from], r.dst.Std[at:at+to-from], y[ch:], y[c+ch:], 2*c)
-		if p.m == 0 {
+		var seen seenPixels[T]
+		if p.family.noise > 0 && p.m == 0 {
 			image := (r.lo + b) * p.n
-			p.family.keepSeen(r.dst, at, r.im.Pixels[at:at+to-from], r.im.Mask[image+from:image+to])
+			seen = seenPixels[T]{r.im.Pixels[at : at+to-from], r.im.Mask[image+from : image+to]}
 		}
+		p.family.link.channel(&p.family, r.dst, at, ch, y, seen, buf.value)
 	}
 }
 
-// head sets mean and std from the network's output for one channel, whose elements lie stride apart.
-func (r *imageRun[T]) head(mean, std, first, second []T, stride int) {
-	cfg := &r.plan.cfg
-	for t := range mean {
-		mean[t], std[t] = first[t*stride], second[t*stride]
-	}
-	simd.Softplus(std, std)
-	for t, v := range std {
-		v = max(v, T(cfg.Floor))
-		if cfg.Output == OutputVariance {
-			v = T(math.Sqrt(float64(v)))
-		}
-		std[t] = v
-	}
-}
-
-// values sets the prediction from point from on of coarse image b, under any likelihood but the normal one.
-func (r *imageRun[T]) values(y []T, buffer []float64, b, from int) {
-	p := r.plan
-	c, k, places, parts := p.cfg.DimY, p.family.numbers(), p.Values()/p.cfg.DimY, p.apart.parts()
-	image, part := (r.lo+b)/parts, (r.lo+b)%parts
-	for i := range len(y) / k {
-		if place, ch := p.apart.pixel(part, from+i/c), i%c; place >= 0 {
-			v := (image*c+ch)*places + place
-			p.family.set(r.dst, v, ch, y[i*k:(i+1)*k], buffer)
-			if p.family.noise > 0 && p.m == 0 && r.im.Mask[image*places+place] {
-				p.family.keep(r.dst, v, r.im.Pixels[v], buffer)
-			}
-		}
-	}
-}
-
-// scatter is head for rows y from point from on of coarse image b, whose pixels lie apart. room holds their prediction on the way.
-func (r *imageRun[T]) scatter(y, room []T, b, from int) {
+// scatter sets the prediction for rows y from point from on of coarse image b, whose pixels lie apart.
+func (r *imageRun[T]) scatter(y []T, buffer []float64, b, from int) {
 	p := r.plan
 	c, pixels, parts := p.cfg.DimY, p.pixels(), p.apart.parts()
 	image, part := (r.lo+b)/parts, (r.lo+b)%parts
-	n := len(y) / (2 * c)
-	mean, std := room[:n], room[n:2*n]
-	for ch := range c {
-		r.head(mean, std, y[ch:], y[c+ch:], 2*c)
-		for t := range n {
-			if pixel := p.apart.pixel(part, from+t); pixel >= 0 {
-				at := (image*c+ch)*pixels + pixel
-				r.dst.Mean[at], r.dst.Std[at] = mean[t], std[t]
-				p.family.keepSeen(r.dst, at, r.im.Pixels[at:at+1], r.im.Mask[image*pixels+pixel:][:1])
+	row := c * p.family.numbers()
+	for t := range len(y) / row {
+		pixel := p.apart.pixel(part, from+t)
+		if pixel < 0 {
+			continue
+		}
+		for ch := range c {
+			at := (image*c+ch)*pixels + pixel
+			var seen seenPixels[T]
+			if p.family.noise > 0 {
+				seen = seenPixels[T]{r.im.Pixels[at : at+1], r.im.Mask[image*pixels+pixel:][:1]}
 			}
+			p.family.link.channel(&p.family, r.dst, at, ch, y[t*row:(t+1)*row], seen, buffer)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func planImages[T Float](b, c, h, w int, seed uint64) *Images[T] {
 
 func predictPlan[T Float](t *testing.T, p *ImagePlan[T], im *Images[T]) *Prediction[T] {
 	t.Helper()
-	out := newPrediction[T](im.B * p.Values())
+	out := newPrediction[T](Normal, im.B*p.Values())
 	require.NoError(t, p.Predict(context.Background(), out, im))
 	return out
 }
@@ -295,7 +295,7 @@ func TestPlanConcurrent(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			out := newPrediction[float32](im.B * p.Values())
+			out := newPrediction[float32](Normal, im.B*p.Values())
 			for range 3 {
 				if err := p.Predict(context.Background(), out, im); err != nil {
 					t.Error(err)
@@ -382,7 +382,7 @@ func TestPlanCancelled(t *testing.T) {
 	p, err := m.Plan(context.Background(), Grid(12, 12), PlanOptions{Memory: -1})
 	require.NoError(t, err)
 	before := runtime.NumGoroutine()
-	out := newPrediction[float32](im.B * p.Values())
+	out := newPrediction[float32](Normal, im.B*p.Values())
 	for stop := range 5 {
 		ctx, cancel := context.WithCancel(context.Background())
 		steps := 0
@@ -441,7 +441,7 @@ func TestPlanSteadyState(t *testing.T) {
 					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 					p, err := m.Plan(context.Background(), Grid(16, 16), opt)
 					require.NoError(t, err)
-					out := newPrediction[float32](im.B * p.Values())
+					out := newPrediction[float32](Normal, im.B*p.Values())
 					call := func() { require.NoError(t, p.Predict(context.Background(), out, im)) }
 					requireSteady(t, call)
 				})
@@ -482,7 +482,7 @@ func TestPlanMemory(t *testing.T) {
 		p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: -1})
 		require.NoError(t, err)
 		im := planImages[float32](16, 2, 16, 16, 9)
-		require.NoError(t, p.Predict(context.Background(), newPrediction[float32](im.B*p.Values()), im))
+		require.NoError(t, p.Predict(context.Background(), newPrediction[float32](Normal, im.B*p.Values()), im))
 		used := p.idle.Load().bytes()
 		require.InDelta(t, float64(used), float64(p.Info().CallBytes), 0.25*float64(used), name)
 		if p.Info().Flat {
@@ -498,7 +498,7 @@ func TestPlanMemory(t *testing.T) {
 			require.Equal(t, more == 0, info.WeightBytes == 0, "%d", more)
 		}
 		// With less, fewer images are taken at a time, with the same bits; with too little for one, nothing is made.
-		want := newPrediction[float32](im.B * p.Values())
+		want := newPrediction[float32](Normal, im.B*p.Values())
 		require.NoError(t, p.Predict(context.Background(), want, im))
 		few, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least - p.Info().CallBytes/2})
 		require.NoError(t, err)
@@ -509,11 +509,11 @@ func TestPlanMemory(t *testing.T) {
 		for _, extra := range []int64{0, p.Info().CallBytes, 1 << 30} {
 			p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least + extra})
 			require.NoError(t, err)
-			require.NoError(t, p.Predict(context.Background(), newPrediction[float32](many.B*p.Values()), many))
+			require.NoError(t, p.Predict(context.Background(), newPrediction[float32](Normal, many.B*p.Values()), many))
 			require.LessOrEqual(t, float64(p.Info().Bytes+p.idle.Load().bytes()), 1.02*float64(least+extra), "%d more", extra)
 			require.Equal(t, extra == 1<<30, p.most >= many.B)
 		}
-		got := newPrediction[float32](im.B * p.Values())
+		got := newPrediction[float32](Normal, im.B*p.Values())
 		require.NoError(t, few.Predict(context.Background(), got, im))
 		require.Equal(t, want, got)
 		for _, memory := range []int64{1, p.Info().Bytes / 2, p.Info().Bytes + 1} {
@@ -545,10 +545,10 @@ func TestPlanRefuses(t *testing.T) {
 	p, err := m.Plan(context.Background(), Grid(4, 5), PlanOptions{})
 	require.NoError(t, err)
 	im := planImages[float32](2, 2, 4, 5, 1)
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](3), im), ErrShape)
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](80), planImages[float32](2, 2, 5, 5, 1)), ErrShape)
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](80), planImages[float32](2, 1, 4, 5, 1)), ErrShape)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](Normal, 3), im), ErrShape)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](Normal, 80), planImages[float32](2, 2, 5, 5, 1)), ErrShape)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](Normal, 80), planImages[float32](2, 1, 4, 5, 1)), ErrShape)
 	im.Pixels[0], im.Mask[0] = float32(math.NaN()), true
-	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](80), im), ErrValue)
-	require.NoError(t, p.Predict(context.Background(), newPrediction[float32](0), &Images[float32]{C: 2, H: 4, W: 5}))
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](Normal, 80), im), ErrValue)
+	require.NoError(t, p.Predict(context.Background(), newPrediction[float32](Normal, 0), &Images[float32]{C: 2, H: 4, W: 5}))
 }

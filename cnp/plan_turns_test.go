@@ -35,7 +35,7 @@ func TestPlanTurns(t *testing.T) {
 			busy <- struct{}{}
 			<-hold
 		})
-		assert.NoError(t, p.Predict(ctx, newPrediction[float32](im.B*p.Values()), im))
+		assert.NoError(t, p.Predict(ctx, newPrediction[float32](Normal, im.B*p.Values()), im))
 	}
 	for k := range 6 {
 		wg.Add(1)
@@ -51,7 +51,7 @@ func TestPlanTurns(t *testing.T) {
 	mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	assert.ErrorIs(t, p.Predict(ctx, newPrediction[float32](im.B*p.Values()), im), context.DeadlineExceeded)
+	assert.ErrorIs(t, p.Predict(ctx, newPrediction[float32](Normal, im.B*p.Values()), im), context.DeadlineExceeded)
 	for range 6 {
 		hold <- struct{}{}
 		time.Sleep(30 * time.Millisecond)

@@ -539,22 +539,11 @@ func (s *rasterStream[T]) tile(ctx context.Context, t RasterTile) (*Prediction[T
 				p.last.Forward(out, h, t.W)
 				for ch := range c {
 					to := (ch*t.H + lo + y - t.Y) * t.W
-					if p.family.likelihood == nil {
-						s.input.head(s.out.Mean[to:to+t.W], s.out.Std[to:to+t.W], out[ch:], out[c+ch:], 2*c)
-						if p.family.noise > 0 {
-							pixels, mask := s.seen.at(lo+y, t.X-s.x, t.W, ch)
-							p.family.keepSeen(s.out, to, pixels, mask)
-						}
-						continue
+					var seen seenPixels[T]
+					if p.family.noise > 0 {
+						seen.y, seen.mask = s.seen.at(lo+y, t.X-s.x, t.W, ch)
 					}
-					for x := range t.W {
-						p.family.set(s.out, to+x, ch, out[(x*c+ch)*numbers:(x*c+ch+1)*numbers], buf.value)
-						if p.family.noise > 0 {
-							if pixel, ok := s.seen.at(lo+y, t.X-s.x+x, 1, ch); ok[0] {
-								p.family.keep(s.out, to+x, pixel[0], buf.value)
-							}
-						}
-					}
+					p.family.link.channel(&p.family, s.out, to, ch, out, seen, buf.value)
 				}
 			}
 		})

@@ -332,11 +332,11 @@ func interleave[T Float](to, from Model[T], dy int) error {
 	}
 	switch to := to.(type) {
 	case *EquivCNP[T]:
-		own := &from.(*EquivCNP[T]).head
-		rows(to.head.raw, own.mean, own.spread, 0)
+		own := from.(*EquivCNP[T]).head.maps.(*pairMaps[T])
+		rows(to.head.raw(), own.mean, own.spread, 0)
 	case *ConvCNP[T]:
-		own := &from.(*ConvCNP[T]).head
-		rows(to.head.raw, own.mean, own.spread, 0)
+		own := from.(*ConvCNP[T]).head.maps.(*pairMaps[T])
+		rows(to.head.raw(), own.mean, own.spread, 0)
 	case *ImageEquivCNP[T]:
 		own := from.(*ImageEquivCNP[T]).last
 		rows(to.last, own, own, dy)

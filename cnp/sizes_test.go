@@ -37,9 +37,9 @@ func TestBadSizes(t *testing.T) {
 
 	plan, err := lineModel[float32](t, func(*Config) {}).Plan(ctx, -1, 1)
 	require.NoError(t, err)
-	require.NoError(t, plan.Predict(ctx, newPrediction[float32](0), huge[1]), "tasks of nothing")
+	require.NoError(t, plan.Predict(ctx, newPrediction[float32](Normal, 0), huge[1]), "tasks of nothing")
 	for _, b := range append(huge[2:], nil) {
-		require.ErrorIs(t, plan.Predict(ctx, newPrediction[float32](0), b), ErrShape)
+		require.ErrorIs(t, plan.Predict(ctx, newPrediction[float32](Normal, 0), b), ErrShape)
 	}
 	require.ErrorIs(t, plan.Predict(ctx, nil, &Batch[float32]{B: 1}), ErrShape, "nowhere to write")
 
@@ -55,5 +55,5 @@ func TestBadSizes(t *testing.T) {
 	require.NoError(t, err)
 	im := &Images[float32]{B: 1, C: 1, H: 4, W: 4, Pixels: make([]float32, 16), Mask: make([]bool, 16)}
 	require.ErrorIs(t, images.Predict(ctx, nil, im), ErrShape)
-	require.ErrorIs(t, images.Predict(ctx, newPrediction[float32](16), nil), ErrShape)
+	require.ErrorIs(t, images.Predict(ctx, newPrediction[float32](Normal, 16), nil), ErrShape)
 }

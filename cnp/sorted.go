@@ -63,7 +63,7 @@ func (p *Pass[T]) reordered(order []int, mask []bool, dy int) *Pass[T] {
 	out.stages, out.back = p.stages, func(d outGrad[T], g *layers.Grads[T]) {
 		own := outGrad[T]{make([]T, len(d.mean)), make([]T, len(d.std)), make([]T, len(d.raw))}
 		each(func(to, from int) {
-			if p.family.likelihood == nil {
+			if len(d.mean) > 0 {
 				own.mean[from], own.std[from] = d.mean[to], d.std[to]
 			}
 			copy(own.raw[from*k:(from+1)*k], d.raw[min(to*k, len(d.raw)):])

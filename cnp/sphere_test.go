@@ -71,7 +71,7 @@ func testSphereAlone[T Float](t *testing.T, dx int) {
 	require.NoError(t, err)
 	for _, procs := range []int{1, 3} {
 		old := runtime.GOMAXPROCS(procs)
-		got := newPrediction[T](len(want.Mean))
+		got := newPrediction[T](Normal, len(want.Mean))
 		require.NoError(t, plan.Predict(ctx, got, b))
 		runtime.GOMAXPROCS(old)
 		require.Equal(t, want.Mean, got.Mean)
@@ -212,7 +212,7 @@ func TestSphereRefuses(t *testing.T) {
 		require.ErrorContains(t, err, bad.want)
 		plan, err := m.Plan(ctx, 0, 1)
 		require.NoError(t, err)
-		require.ErrorContains(t, plan.Predict(ctx, newPrediction[float32](1), b), bad.want)
+		require.ErrorContains(t, plan.Predict(ctx, newPrediction[float32](Normal, 1), b), bad.want)
 	}
 	m := sphereModel[float64](t, sphereConfig(3, 1)) // rounded to two digits
 	b := &Batch[float64]{B: 1, Nc: 1, Nt: 1, XContext: []float64{0.58, 0.58, 0.58}, YContext: []float64{1}, XTarget: []float64{1, 0, 0}}

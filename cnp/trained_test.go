@@ -22,7 +22,7 @@ func (e *echo) Config() Config { return e.cfg }
 
 func (e *echo) Predict(_ context.Context, b *Batch[float64]) (*Prediction[float64], error) {
 	e.saw = b
-	p := newPrediction[float64](b.B * b.Nt)
+	p := newPrediction[float64](Normal, b.B*b.Nt)
 	for t := range b.B {
 		for i := range b.Nt {
 			best := math.Inf(1)

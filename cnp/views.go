@@ -288,9 +288,10 @@ func (p *ViewsPlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	if im.H != p.h || im.W != p.w {
 		return fmt.Errorf("%w: the plan is for %d x %d pixels, the images have %d x %d", ErrShape, p.h, p.w, im.H, im.W)
 	}
-	if err := dst.checkRoom("the batch of images", nil, len(im.Pixels)); err != nil {
+	if err := dst.checkRoom("the batch of images", Normal, len(im.Pixels)); err != nil {
 		return err
 	}
+	dst.Likelihood = Normal
 	report, n := progress(ctx), im.C*im.H*im.W
 	quiet := WithProgress(ctx, func(int, int) {})
 	for b := range im.B {
@@ -394,7 +395,7 @@ func (p *ViewsPlan[T]) look(ctx context.Context, im *Images[T], chosen []int, f 
 			for j, i := range some {
 				Paint(&p.views[i], canvas.Pixels[j*im.C*n:(j+1)*im.C*n], canvas.Mask[j*n:(j+1)*n], im.Pixels, im.Mask, im.C, im.H, im.W)
 			}
-			out := &Prediction[T]{Mean: make([]T, len(canvas.Pixels)), Std: make([]T, len(canvas.Pixels))}
+			out := &Prediction[T]{Mean: make([]T, len(canvas.Pixels)), Std: make([]T, len(canvas.Pixels)), Likelihood: Normal}
 			if err := plan.Predict(ctx, out, canvas); err != nil {
 				return err
 			}

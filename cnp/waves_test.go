@@ -51,7 +51,7 @@ func TestWavesPrior(t *testing.T) {
 		grid, _ := frequencies(dx, w.Count, 512)
 		c.Channels, c.PointsPerUnit, c.Likelihood, c.Waves = []int{4, 4}, 4, fmt.Sprintf("lowrank:%d", 2*len(grid)), &w
 		m := wavesModel[float64](t, c)
-		clear(m.head.raw.Weight)
+		clear(m.head.raw().Weight)
 		const n = 6
 		b := &Batch[float64]{B: 1, Nt: n, XTarget: make([]float64, n*dx)}
 		for i := range n {

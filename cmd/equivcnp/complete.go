@@ -210,7 +210,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	}
 
 	pixels, observed := im.H*im.W, raster.Count(mask)
-	if err := cnp.CheckSupport(p.Distribution(), "pixel", im.Pix, nil, 1); err != nil {
+	if err := cnp.CheckSupport(p.Likelihood, "pixel", im.Pix, nil, 1); err != nil {
 		return fmt.Errorf("%s: %w", f.image, err)
 	}
 	sum, n := p.LogDensity(im.Pix, nil)

@@ -298,10 +298,8 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 		for i, v := range j.truth {
 			known[i] = j.counted(i) && v == v
 		}
-		if p.Likelihood != nil {
-			if err := cnp.CheckSupport(p.Likelihood, j.truthName, j.truth, known, j.channels()); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
+		if err := cnp.CheckSupport(p.Distribution(), j.truthName, j.truth, known, j.channels()); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if sum, n := p.LogDensities(j.tasks, j.truth, known); n > 0 {
 			v := number(sum / float64(n))
@@ -404,7 +402,7 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
-			return &cnp.Prediction[float32]{}, nil
+			return &cnp.Prediction[float32]{Likelihood: cnp.Normal}, nil
 		}
 		return m.Predict(ctx, b)
 	}
@@ -451,7 +449,7 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 	j.cautions, j.notes = cnp.ImageNotes(&cfg, im), r.notes
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if im.B == 0 {
-			return &cnp.Prediction[float32]{}, nil
+			return &cnp.Prediction[float32]{Likelihood: cnp.Normal}, nil
 		}
 		if e, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
 			return plan.run(ctx, e, im, opt)

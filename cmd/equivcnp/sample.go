@@ -268,7 +268,7 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 	if samples == nil {
 		return nil, nil, err
 	}
-	if _, err := d.r.answered(&cnp.Prediction[float32]{Mean: samples[:b.B*b.Nt*d.cfg.DimY]}, err, b.Nt, d.cfg.DimY); err != nil {
+	if _, err := d.r.answered(&cnp.Prediction[float32]{Likelihood: cnp.Normal, Mean: samples[:b.B*b.Nt*d.cfg.DimY]}, err, b.Nt, d.cfg.DimY); err != nil {
 		return nil, nil, err
 	}
 	if mean {

@@ -23,7 +23,7 @@ func pointwise[T cnp.Float](predict func(t, x, y []float64, dx, da int) (mean, s
 		if c == nil {
 			return nil, fmt.Errorf("eval: images are no scattered points")
 		}
-		p := &cnp.Prediction[T]{Mean: make([]T, len(b.Y)), Std: make([]T, len(b.Y))}
+		p := &cnp.Prediction[T]{Mean: make([]T, len(b.Y)), Std: make([]T, len(b.Y)), Likelihood: cnp.Normal}
 		if c.B*c.Nt == 0 {
 			return p, nil
 		}

@@ -44,7 +44,7 @@ func Oracle[T cnp.Float](g task.GP) Predictor[T] {
 		if b == nil {
 			return nil, fmt.Errorf("eval: a Gaussian process on the line predicts no images")
 		}
-		p := &cnp.Prediction[T]{Mean: make([]T, b.B*b.Nt), Std: make([]T, b.B*b.Nt)}
+		p := &cnp.Prediction[T]{Mean: make([]T, b.B*b.Nt), Std: make([]T, b.B*b.Nt), Likelihood: cnp.Normal}
 		if len(b.XTarget) != len(p.Mean) {
 			return nil, fmt.Errorf("eval: a Gaussian process on the line predicts no tasks of several coordinates")
 		}
@@ -156,9 +156,6 @@ func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source
 // supported reports a true value, of the first n tasks, that the likelihood of their prediction cannot give. What is not finite is counted
 // by the meter.
 func supported[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T], n int) error {
-	if p.Likelihood == nil {
-		return nil
-	}
 	per, counts := len(b.Y)/Count(b), b.Counts()
 	for t := range n {
 		y, mask := b.Y[t*per:(t+1)*per], make([]bool, per)
@@ -170,7 +167,7 @@ func supported[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T], n int) error
 		if c := b.Curves; c != nil {
 			dy = per / max(1, c.Nt)
 		}
-		if err := cnp.CheckSupport(p.Likelihood, "y", y, mask, dy); err != nil {
+		if err := cnp.CheckSupport(p.Distribution(), "y", y, mask, dy); err != nil {
 			return fmt.Errorf("eval: task %d of a batch: %w", t, err)
 		}
 	}

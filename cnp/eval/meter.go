@@ -99,7 +99,7 @@ func Add[T cnp.Float](m *Meter, mean, std, y []T, mask []bool) {
 // AddTask is Add for a prediction of one task under any likelihood: its log-likelihood is that of the values together, and intervals lie
 // between its quantiles.
 func AddTask[T cnp.Float](m *Meter, p *cnp.Prediction[T], y []T, mask []bool) {
-	if p.Likelihood == nil {
+	if _, ok := p.Distribution().(cnp.Gaussian); ok {
 		Add(m, p.Mean, p.Std, y, mask)
 		return
 	}

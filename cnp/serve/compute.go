@@ -40,7 +40,7 @@ func predictImages(ctx context.Context, jobs []*job) error {
 	var err error
 	switch {
 	case im.B == 0:
-		p = &cnp.Prediction[float32]{}
+		p = &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	case jobs[0].plan != nil:
 		p, err = jobs[0].plan.predict(ctx, jobs[0].model, im)
 	default:
@@ -51,7 +51,7 @@ func predictImages(ctx context.Context, jobs []*job) error {
 	}
 	at := 0
 	for _, j := range jobs {
-		j.prediction = &cnp.Prediction[float32]{Mean: p.Mean[at : at+j.values], Std: p.Std[at : at+j.values]}
+		j.prediction = p.Slice(at, at+j.values)
 		at += j.values
 	}
 	return nil
@@ -65,7 +65,7 @@ func predictCurves(ctx context.Context, jobs []*job) error {
 		b = joinCurves(jobs, &m.cfg)
 	}
 	dy := m.cfg.DimY
-	p := &cnp.Prediction[float32]{}
+	p := &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	var err error
 	switch {
 	case b.B*b.Nt == 0:
@@ -82,7 +82,7 @@ func predictCurves(ctx context.Context, jobs []*job) error {
 	}
 	task := 0
 	for _, j := range jobs {
-		j.prediction = &cnp.Prediction[float32]{}
+		j.prediction = &cnp.Prediction[float32]{Likelihood: p.Likelihood}
 		first := task
 		if j.curves.Nt == b.Nt {
 			lo, hi := task*b.Nt*dy, (task+j.tasks)*b.Nt*dy
@@ -179,7 +179,7 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	var err error
 	switch {
 	case j.values == 0:
-		p = &cnp.Prediction[float32]{}
+		p = &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	case j.images != nil:
 		p, err = m.completer.Complete(ctx, j.images)
 	default:

@@ -302,7 +302,7 @@ func (c *Client) predict(ctx context.Context, model string, r *Request) (*cnp.Pr
 	if err != nil {
 		return nil, err
 	}
-	p := &cnp.Prediction[float32]{}
+	p := &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	for name, to := range map[string]*[]float32{"mean": &p.Mean, "std": &p.Std} {
 		t := out.Get(name)
 		if t == nil {
