@@ -19,6 +19,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
@@ -31,6 +32,9 @@ type Options struct {
 	Model, Manifest, Glob, Folder string
 	Shards, Batch                 int
 	Memory                        int64
+	// Outputs are the names of what is written of each prediction; none is what equivcnp predict writes. Samples are not among them.
+	Outputs   []string
+	Quantiles []float64
 }
 
 func (o *Options) check() error {
@@ -41,8 +45,22 @@ func (o *Options) check() error {
 		return errors.New("need --manifest or --glob")
 	case o.Shards < 1 || o.Shards > shards.MaxShards || o.Batch < 1:
 		return fmt.Errorf("--shards %d, --batch %d: need at least 1", o.Shards, o.Batch)
+	case slices.Contains(o.Outputs, "samples"):
+		return errors.New("--outputs samples: a pipeline draws none")
 	}
-	return nil
+	return predict.CheckQuantiles(o.Quantiles)
+}
+
+// settings tell this work from other work on the same files.
+func (o *Options) settings() []string {
+	all := []string{"beam", o.Model}
+	if len(o.Outputs) > 0 {
+		all = append(all, "outputs "+strings.Join(o.Outputs, ","))
+	}
+	if len(o.Quantiles) > 0 {
+		all = append(all, fmt.Sprintf("quantiles %g", o.Quantiles))
+	}
+	return all
 }
 
 // File is a file of the manifest.
@@ -132,7 +150,7 @@ func (f *expandFn) ProcessElement(_ context.Context, _ []byte, emit func(File)) 
 	if err != nil {
 		return err
 	}
-	job := shards.Job{Kind: "predict", Settings: []string{"beam", o.Model}, Items: items}
+	job := shards.Job{Kind: "predict", Settings: o.settings(), Items: items}
 	digest := job.Digest()
 	for _, it := range items {
 		emit(File{it.ID, it.Line, it.Name, digest, len(items)})
@@ -358,12 +376,12 @@ func (f *predictFn) flush(ctx context.Context, emit func(int, Part)) error {
 		im := &w.task.Batch
 		truth, _ := w.task.Answer()
 		if n := len(im.Pixels); own == nil {
-			part, own = partOf(p.Slice(at, at+n), im.B, []int{im.B, im.C, im.H, im.W}, truth, nil)
+			part, own = f.partOf(p.Slice(at, at+n), im.B, []int{im.B, im.C, im.H, im.W}, truth, nil)
 			at += n
 		} else if len(all) > 1 { // one of them is bad: each alone says which
 			var alone *cnp.Prediction[float32]
 			if alone, own = f.complete(ctx, im); own == nil {
-				part, own = partOf(alone, im.B, []int{im.B, im.C, im.H, im.W}, truth, nil)
+				part, own = f.partOf(alone, im.B, []int{im.B, im.C, im.H, im.W}, truth, nil)
 			}
 		}
 		if err := f.emit(ctx, w.chunk, part, own, emit); err != nil {
@@ -418,7 +436,7 @@ func (f *predictFn) curves(ctx context.Context, in *taskfile.File, c Chunk) (*Pa
 			counts = append(counts, b.TargetMask[i/cfg.DimY])
 		}
 	}
-	return partOf(p, b.B, []int{b.B, b.Nt, cfg.DimY}, t.Truth, counts)
+	return f.partOf(p, b.B, []int{b.B, b.Nt, cfg.DimY}, t.Truth, counts)
 }
 
 // known says which true values count and are not missing, which NaN says; nil: all.
@@ -434,7 +452,7 @@ func known(truth []float32, counts []bool) []bool {
 }
 
 // partOf is what is said of a prediction, and its tensors.
-func partOf(p *cnp.Prediction[float32], tasks int, shape []int, truth []float32, counts []bool) (*Part, error) {
+func (f *predictFn) partOf(p *cnp.Prediction[float32], tasks int, shape []int, truth []float32, counts []bool) (*Part, error) {
 	if err := p.Check(func(i int) bool { return counts == nil || counts[i] }); err != nil {
 		return nil, err
 	}
@@ -446,15 +464,15 @@ func partOf(p *cnp.Prediction[float32], tasks int, shape []int, truth []float32,
 		}
 		out.LogDensity, out.Values = p.LogDensities(tasks, truth, counts)
 	}
-	tensors := []safetensors.Tensor{safetensors.FromFloat32s("mean", shape, p.Mean), safetensors.FromFloat32s("std", shape, p.Std)}
-	for _, e := range p.Extras() {
-		own := shape
-		if e.Width > 1 {
-			own = append(slices.Clone(shape), e.Width)
-		}
-		tensors = append(tensors, safetensors.FromFloat32s(e.Name, own, e.Values))
+	result := predict.Result{Prediction: p, Shape: shape, Counts: counts, Quantiles: f.Options.Quantiles}
+	all, err := result.Tensors(f.Options.Outputs...)
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	var tensors []safetensors.Tensor
+	for _, t := range all {
+		tensors = append(tensors, safetensors.FromFloat32s(t.Name, t.Shape, t.Values))
+	}
 	out.Data, err = safetensors.Encode(&safetensors.File{Tensors: tensors})
 	return out, err
 }

@@ -3,23 +3,17 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/pflag"
+
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
-// quantilesOf are the quantiles [values, quantiles] of a prediction; where values do not count they are 0.
-func quantilesOf(p *cnp.Prediction[float32], quantiles []float64, counts func(i int) bool) []float32 {
-	out := make([]float32, len(p.Mean)*len(quantiles))
-	for i := range p.Mean {
-		for k, q := range quantiles {
-			if counts(i) {
-				out[i*len(quantiles)+k] = float32(p.QuantileAt(i, q))
-			}
-		}
-	}
-	return out
+// outputsFlag adds the flag that names what is written of a prediction.
+func outputsFlag(fl *pflag.FlagSet, names *[]string) {
+	fl.StringSliceVar(names, "outputs", nil, "what to write, as in mean,std,cov_target (default: all but the covariance of a whole task; a table has what is one number a value)")
 }
 
 // bandShare is how much of the distribution the band of a drawing holds where it is no normal one: as much as two standard deviations do.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
@@ -28,6 +28,7 @@ type predictFlags struct {
 	standardise bool
 	quantiles   []float64
 	covariance  bool
+	outputs     []string
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -62,7 +63,7 @@ with one dimension more where there are several numbers a value: std_function, t
 the noise of observations; cov_factor F and cov_diag D, of the covariance F F' + diag(D) of all
 values of a task, and covariance itself with --covariance; cov_target [B, Nt, dy, dy], the covariance of
 the values of each target, of which vectors' turn with the places; params, the parameters of distributions
-that are no normal ones. --quantiles adds quantiles.
+that are no normal ones. --quantiles adds quantiles. --outputs names what is written instead.
 
 With --samples the output holds samples, too, drawn by the chain rule, F32 [S, B, Nt, dy] or [S, B, C, H,
 W]; see "equivcnp sample".
@@ -103,6 +104,7 @@ itself is, of the values that are not missing, unless those are observed alone.`
 	fl.StringVarP(&f.out, "out", "o", "", "file of the predictions: .safetensors, .npz or .nc; of a table .csv, .tsv, .parquet, .npz or .nc")
 	f.chain.register(cmd, 0, false, true)
 	quantilesFlag(fl, &f.quantiles)
+	outputsFlag(fl, &f.outputs)
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
 	f.shards.register(cmd, "a file of tasks a line")
@@ -263,13 +265,12 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	work, done := a.withProgress(ctx, "predicting")
 	start := time.Now()
 	p, err := j.run(work)
-	tensors := []safetensors.Tensor(nil)
+	var samples []float32
 	if f.chain.samples > 0 && p != nil { // what lies outside is named by the prediction's error
-		samples, failed := j.sample(work, &f.chain)
-		if samples == nil {
+		var failed error
+		if samples, failed = j.sample(work, &f.chain); samples == nil {
 			err = failed
 		}
-		tensors = append(tensors, safetensors.FromFloat32s("samples", append([]int{f.chain.samples}, j.shape...), samples))
 	}
 	seconds := time.Since(start).Seconds()
 	done()
@@ -315,7 +316,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 		r.note("tensors that this model does not read: %q", extra)
 	}
 
-	own, err := f.tensors(j, p)
+	tensors, err := f.tensors(j, p, samples)
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +324,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: j.tasks,
 		ContextPoints: j.context, Targets: j.targets, Shape: j.shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
 		LogLikelihoodValues: values, Seconds: number(seconds),
-	}, append(own, tensors...)}, nil
+	}, tensors}, nil
 }
 
 // channels is the number of values of a target whose values lie together: those of images lie apart.
@@ -334,40 +335,21 @@ func (j *job) channels() int {
 	return 1
 }
 
-// maxCovariance bounds the numbers of --covariance.
-const maxCovariance = 1 << 28
-
-// tensors lists the tensors of the output file, without samples.
-func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32]) ([]safetensors.Tensor, error) {
-	out := []safetensors.Tensor{safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std)}
-	add := func(name string, width int, values []float32) {
-		shape := slices.Clone(j.shape)
-		if width > 0 {
-			shape = append(shape, width)
-		}
-		out = append(out, safetensors.FromFloat32s(name, shape, values))
+// tensors lists the tensors of the output file, with samples if they were drawn.
+func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32], samples []float32) ([]safetensors.Tensor, error) {
+	result := predict.Result{Prediction: p, Shape: j.shape, Counts: j.counts, Samples: samples, Drawn: f.chain.samples, Quantiles: f.quantiles}
+	all, err := result.Tensors(f.outputs...)
+	if err == nil && f.covariance {
+		var more []predict.Tensor
+		more, err = result.Tensors("covariance")
+		all = append(all, more...)
 	}
-	for _, e := range p.Extras() {
-		if e.Width == 1 {
-			e.Width = 0
-		}
-		add(e.Name, e.Width, e.Values)
+	if err != nil {
+		return nil, err
 	}
-	if n := len(f.quantiles); n > 0 {
-		add("quantiles", n, quantilesOf(p, f.quantiles, j.counted))
-	}
-	if f.covariance {
-		n := len(p.Mean) / max(1, j.tasks)
-		if n > 0 && len(p.Mean) > maxCovariance/n {
-			return nil, usagef("--covariance: %d tasks of %d values have too many covariances; cov_factor and cov_diag hold the same", j.tasks, n)
-		}
-		all := make([]float32, 0, len(p.Mean)*n)
-		for t := range min(j.tasks, len(p.Mean)) {
-			for _, v := range p.Task(t, j.tasks).Covariance() {
-				all = append(all, float32(v))
-			}
-		}
-		out = append(out, safetensors.FromFloat32s("covariance", []int{j.tasks, n, n}, all))
+	var out []safetensors.Tensor
+	for _, t := range all {
+		out = append(out, safetensors.FromFloat32s(t.Name, t.Shape, t.Values))
 	}
 	return out, nil
 }

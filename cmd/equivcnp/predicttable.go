@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
@@ -438,7 +439,10 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	if err != nil {
 		return nil, err
 	}
-	samples := make([]float32, f.chain.samples*len(t.out)*dy)
+	var samples []float32
+	if f.chain.samples > 0 {
+		samples = make([]float32, f.chain.samples*len(t.out)*dy)
+	}
 	counts := slices.Repeat([]bool{true}, len(t.out)*dy)
 	r.noteIncomplete(t.incomplete, t.in.Name)
 	context, scaled := 0, 0
@@ -508,11 +512,16 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 		outputs = labels(t.in, t.rows.Columns.Y, "y", dy)
 	}
 	base := t.base()
-	written := predicted(base, all, samples, dy, outputs, f.quantiles)
+	names := valueNames{names: outputs}
 	if t.in.Units != nil {
-		for c := base.Cols; c < written.Cols; c++ {
-			written.Units[c] = t.in.Units[t.rows.Columns.Y[(c-base.Cols)%dy]]
+		for _, c := range t.rows.Columns.Y {
+			names.units = append(names.units, t.in.Units[c])
 		}
+	}
+	written, err := predicted(base, &predict.Result{Prediction: all, Shape: []int{1, len(t.out), dy}, Counts: counts, Samples: samples, Drawn: f.chain.samples,
+		Quantiles: f.quantiles}, f.outputs, dy, names)
+	if err != nil {
+		return nil, err
 	}
 	x := make([]int, dx)
 	for k := range x {

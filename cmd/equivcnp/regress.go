@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
@@ -28,6 +27,7 @@ type regressFlags struct {
 	chain       chainFlags
 	out, plot   string
 	quantiles   []float64
+	outputs     []string
 	standardise bool
 }
 
@@ -97,6 +97,7 @@ The name - is standard input, and for --out standard output.`,
 	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction (.csv, .tsv, .npz, or .nc: a grid, where the targets are one), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)
+	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "out"} {
@@ -216,7 +217,10 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			likelihood = &v
 		}
 	}
-	written := t.predicted(&f.input.columns, p, samples, f.quantiles)
+	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: p, Counts: counts, Samples: samples, Drawn: f.chain.samples, Quantiles: f.quantiles}, f.outputs)
+	if err != nil {
+		return err
+	}
 	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, written, written.First(dx)) }); err != nil {
 		return err
 	}
@@ -260,14 +264,6 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		LogLikelihood: likelihood, Samples: nested(samples, f.chain.samples, b.Nt, dy), Seconds: number(seconds), Out: f.out, Plot: f.plot,
 		Notes: r.allNotes(),
 	})
-}
-
-// quantile is the value that value i of a prediction does not exceed with probability q.
-func quantile(p *cnp.Prediction[float32], i int, q float64) float64 {
-	if m := float64(p.Mean[i]); math.IsNaN(m) {
-		return m
-	}
-	return p.QuantileAt(i, q)
 }
 
 // quantilesFlag adds the flag for quantiles of the predictions.
@@ -409,55 +405,30 @@ func named(t *tabular.Table, flag []string, columns []int) []string {
 	return labels(t, columns, "", 0)
 }
 
-// predicted is the table of the targets' coordinates with columns for the mean and the standard deviation of every output, for quantiles, and for
-// samples [S, n, dy]. The columns bear the names of the outputs that flags name: t2m_mean; else they are mean, or mean1, mean2, and so on.
-// Without a prediction there are samples alone.
-func (t *csvTask) predicted(f *columnFlags, p *cnp.Prediction[float32], samples []float32, quantiles []float64) *tabular.Table {
+// predicted returns the table of the targets' coordinates with columns for a prediction: those of the outputs or, without any, what a table has. They bear the
+// names of the outputs that flags name: t2m_mean.
+func (t *csvTask) predicted(f *columnFlags, r *predict.Result, outputs []string) (*tabular.Table, error) {
 	in := t.observed.Columns
 	x := named(t.points, f.x, in.X)
 	if x == nil {
 		x = names("x", t.dx)
 	}
-	out := predicted(t.targets.Only(t.asked.Columns.X, x), p, samples, t.dy, named(t.points, f.y, in.Y), quantiles)
+	values := valueNames{names: named(t.points, f.y, in.Y)}
 	if t.points.Units != nil {
-		for c := t.dx; c < out.Cols; c++ { // the columns of an output repeat with every kind
-			out.Units[c] = t.points.Units[in.Y[(c-t.dx)%t.dy]]
+		for _, c := range in.Y {
+			values.units = append(values.units, t.points.Units[c])
 		}
+	}
+	r.Shape = []int{1, t.targets.Rows(), t.dy}
+	out, err := predicted(t.targets.Only(t.asked.Columns.X, x), r, outputs, t.dy, values)
+	if err == nil && t.points.Units != nil {
 		for k, c := range in.X {
 			if out.Units[k] == "" {
 				out.Units[k] = t.points.Units[c]
 			}
 		}
 	}
-	return out
-}
-
-// predicted is a table with columns for predictions, whose outputs have these names or, where that is nil, none.
-func predicted(t *tabular.Table, p *cnp.Prediction[float32], samples []float32, dy int, outputs []string, quantiles []float64) *tabular.Table {
-	var columns []tabular.Column
-	add := func(kind string, value func(i int) float64) {
-		for c, name := range names(kind, dy) {
-			if outputs != nil {
-				name = outputs[c] + "_" + kind
-			}
-			v := make([]float64, t.Rows())
-			for i := range v {
-				v[i] = float64(float32(value(i*dy + c)))
-			}
-			columns = append(columns, tabular.Column{Name: name, Values: v, Single: true})
-		}
-	}
-	if p != nil {
-		add("mean", func(i int) float64 { return float64(p.Mean[i]) })
-		add("std", func(i int) float64 { return float64(p.Std[i]) })
-		if function := make([]float32, len(p.Mean)); p.Parts(function, make([]float32, len(p.Mean))) {
-			add("std_function", func(i int) float64 { return float64(function[i]) })
-		}
-		for _, q := range quantiles {
-			add("q"+strconv.FormatFloat(q, 'g', -1, 64), func(i int) float64 { return quantile(p, i, q) })
-		}
-	}
-	return t.With(append(columns, sampled(samples, t.Rows(), dy, outputs)...)...)
+	return out, err
 }
 
 // hintColumns says which flags help against an error about columns.

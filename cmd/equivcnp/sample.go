@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -225,8 +226,12 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	if b.Nc == 0 {
 		d.r.note("the context is empty: this is the prior")
 	}
+	// The samples alone are written, of the values that they have.
+	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples, Drawn: f.chain.samples}, []string{"samples"})
+	if err != nil {
+		return err
+	}
 	if err := d.outs.write("out", func(w io.Writer) error {
-		written := t.predicted(&f.input.columns, nil, samples, nil)
 		return tables.Write(w, f.out, written, written.First(d.cfg.DimX))
 	}); err != nil {
 		return err

@@ -51,8 +51,9 @@ Inputs and outputs are those of "equivcnp predict": x_context, y_context, x_targ
 target_mask, or image and mask; mean and std. Parameters of a request: timeout (microseconds), priority
 (1 is first), and for curves standardise (true: a context of another scale than the model was trained
 on is brought into its range, and the prediction back). With samples, a number, the output samples is
-drawn by the chain rule; seed, order, block, growth, function and knots are as in "equivcnp sample". Models
-whose values are jointly normal have covariance, cov_factor and cov_diag, for requests that name them.
+drawn by the chain rule; seed, order, block, growth, function and knots are as in "equivcnp sample". With
+quantiles, a text such as "0.05,0.95", the output quantiles is there. Requests that name outputs get
+all that "equivcnp predict" writes: std_function, covariances, params. A model's metadata lists them.
 
 Requests of one model and image size that wait for each other are computed together. What could not be
 answered within its time is refused at once, with 503 and Retry-After. --memory bounds everything.

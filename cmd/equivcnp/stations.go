@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/internal/shards"
 	"github.com/equivcnp/equivcnp/internal/tables"
 )
@@ -28,6 +29,7 @@ type stationsFlags struct {
 	out         string
 	rows        int
 	quantiles   []float64
+	outputs     []string
 	standardise bool
 }
 
@@ -56,6 +58,7 @@ do that were trained here.`,
 	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction, .csv or .tsv, required")
 	fl.IntVar(&f.rows, "rows", 1<<16, "targets at a time")
 	quantilesFlag(fl, &f.quantiles)
+	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "targets", "out"} {
@@ -230,7 +233,10 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 		if err != nil {
 			return err
 		}
-		written := t.predicted(&f.input.columns, p, nil, f.quantiles)
+		written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: p, Counts: counts, Quantiles: f.quantiles}, f.outputs)
+		if err != nil {
+			return err
+		}
 		var b bytes.Buffer
 		if err := tables.Write(&b, f.out, written, written.First(cfg.DimX)); err != nil {
 			return err
@@ -307,7 +313,7 @@ func (f *stationsFlags) work() (string, error) {
 		fmt.Fprintln(h, modelSetting(m))
 	}
 	c := &f.input.columns
-	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, c.x, c.y, c.task, filepath.Ext(f.out), c.aux, c.fields)
+	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, f.outputs, c.x, c.y, c.task, filepath.Ext(f.out), c.aux, c.fields)
 	files := []string{f.input.csv, f.input.targets}
 	if c.static != "" {
 		files = append(files, c.static)

@@ -1,26 +1,47 @@
 package serve
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 )
 
 // Some outputs need more of a model than mean and standard deviation. A job that asks for one is computed alone.
 
-// maxSamples bounds the samples of a request.
-const maxSamples = 1024
+// maxSamples and maxQuantiles bound those of a request.
+const (
+	maxSamples   = 1024
+	maxQuantiles = 1024
+)
 
 // alone is what a job wants beyond mean and standard deviation.
 type alone struct {
-	draw  *cnp.SampleOptions // nil: no samples
-	joint bool               // covariances
+	draw      *cnp.SampleOptions // nil: no samples
+	quantiles []float64
 	// What came of it.
 	samples []float32 // [S, values]
 }
 
 // askAlone notes what a request wants beyond mean and standard deviation, nil for nothing. Samples are wanted where the output is named, or the parameter samples
-// says how many.
-func askAlone(r *request, m *model) (*alone, error) {
+// says how many; quantiles where the parameter of that name says which.
+func askAlone(r *request) (*alone, error) {
 	a := &alone{}
+	needed := false
+	if text, has := r.params["quantiles"]; has {
+		list, ok := text.(string)
+		if !ok {
+			return nil, invalid(`parameter "quantiles": %v, need a text such as "0.05,0.5,0.95"`, text)
+		}
+		for _, q := range strings.Split(list, ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+			if err != nil || predict.CheckQuantiles([]float64{v}) != nil || len(a.quantiles) == maxQuantiles {
+				return nil, invalid(`parameter "quantiles": %.40q: need at most %d numbers between 0 and 1, as in "0.05,0.5,0.95"`, list, maxQuantiles)
+			}
+			a.quantiles, needed = append(a.quantiles, v), true
+		}
+	}
 	n, asked, err := r.params.whole("samples", 0, maxSamples)
 	if err != nil {
 		return nil, err
@@ -31,12 +52,13 @@ func askAlone(r *request, m *model) (*alone, error) {
 			if asked = true; n == 0 {
 				n = 1
 			}
-		case "covariance", "cov_factor", "cov_diag":
-			a.joint = true
+		case "mean", "std":
+		default:
+			needed = true
 		}
 	}
 	if !asked || n == 0 {
-		if a.joint {
+		if needed {
 			return a, nil
 		}
 		return nil, nil

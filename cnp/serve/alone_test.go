@@ -69,7 +69,7 @@ func TestCovariance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "joint.safetensors")
 	require.NoError(t, weights.Save(path, m, nil))
 	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "joint", Path: path}} })
-	require.Contains(t, do(s, "GET", "/v2/models/joint", nil, nil).Body.String(), `{"name":"cov_factor","datatype":"FP32","shape":[-1,-1,3]}`)
+	require.Contains(t, do(s, "GET", "/v2/models/joint", nil, nil).Body.String(), `{"name":"cov_factor","datatype":"FP32","shape":[-1,-1,1,3]}`)
 	b := curves(rngOf(1), 2, 5, 4)
 	p, err := m.(cnp.Regressor[float32]).Predict(context.Background(), b)
 	require.NoError(t, err)

@@ -164,7 +164,7 @@ func TestBatchOutside(t *testing.T) {
 		}
 		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: b, given: b, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
 	}
-	require.NoError(t, predict(context.Background(), jobs))
+	require.NoError(t, runJobs(context.Background(), jobs))
 	for i, j := range jobs {
 		if i == 2 {
 			require.Contains(t, j.note, "x_target[1, 0] = 1e+13")

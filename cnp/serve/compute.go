@@ -10,8 +10,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// predict sets the prediction of jobs of one lane.
-func predict(ctx context.Context, jobs []*job) error {
+// runJobs sets the prediction of jobs of one lane.
+func runJobs(ctx context.Context, jobs []*job) error {
 	switch {
 	case jobs[0].alone != nil:
 		return jobs[0].alone.compute(ctx, jobs[0])

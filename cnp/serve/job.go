@@ -8,6 +8,14 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
+// answer is a tensor of a response.
+type answer struct {
+	name   string
+	shape  []int64
+	values []float32
+	binary bool
+}
+
 // job is a request on its way through a model.
 type job struct {
 	model  *model
@@ -29,6 +37,7 @@ type job struct {
 
 	done       chan struct{} // closed when prediction or err is set
 	prediction *cnp.Prediction[float32]
+	answers    []answer // made of it
 	err        error
 	note       string // what the prediction leaves out
 	// when it came, when it was taken from the queue, when it was done, and with how many tasks.

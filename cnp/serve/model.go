@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 )
 
@@ -30,9 +31,10 @@ type model struct {
 	curve               *cnp.CurvePlan[float32]       // of the regressor, if it has a plan for all tasks
 	// merge: tasks of several requests may go together, since none has an influence on another.
 	merge           bool
-	rank            int   // of the covariance of its predictions; 0: values are independent
-	bytes           int64 // of its parameters
-	limit           int64 // of the memory that tasks may need
+	likelihood      cnp.Likelihood   // of its predictions
+	offered         []predict.Output // what they can be asked for
+	bytes           int64            // of its parameters
+	limit           int64            // of the memory that tasks may need
 	inputs, outputs []tensorInfo
 	estimates       sync.Map // points → cnp.Need, rounded up
 	retired         bool     // it is no longer served; guarded by the plans' mutex

@@ -1,118 +1,114 @@
 package serve
 
-// output is a tensor that models answer with.
-type output struct {
-	name   string
-	of     func(m *model) bool    // whether that model has it
-	asked  func(j *job) bool      // whether a request that names no outputs gets it; nil: always
-	shape  func(m *model) []int64 // in the metadata
-	size   func(j *job) []int64   // in an answer
-	values func(j *job) []float32 // of an answer
-}
+import (
+	"slices"
 
-// outputs are all of them, in the order of metadata and answers.
-var outputs = []output{
-	{name: "mean", of: every, shape: targetShape, size: (*job).shapeOf, values: func(j *job) []float32 { return j.prediction.Mean }},
-	{name: "std", of: every, shape: targetShape, size: (*job).shapeOf, values: func(j *job) []float32 { return j.prediction.Std }},
-	{name: "samples", of: every, asked: func(j *job) bool { return j.alone != nil && j.alone.draw != nil },
-		shape:  func(m *model) []int64 { return append([]int64{-1}, targetShape(m)...) },
-		size:   func(j *job) []int64 { return append([]int64{int64(j.alone.draw.Samples)}, j.shapeOf()...) },
-		values: func(j *job) []float32 { return j.alone.samples }},
-	{name: "covariance", of: jointly, asked: never, shape: func(*model) []int64 { return []int64{-1, -1, -1} },
-		size:   func(j *job) []int64 { return []int64{int64(j.tasks), j.perTask(), j.perTask()} },
-		values: (*job).covariance},
-	{name: "cov_factor", of: jointly, asked: never, shape: func(m *model) []int64 { return []int64{-1, -1, int64(m.rank)} },
-		size:   func(j *job) []int64 { return []int64{int64(j.tasks), j.perTask(), int64(j.model.rank)} },
-		values: func(j *job) []float32 { f, _ := j.factors(); return f }},
-	{name: "cov_diag", of: jointly, asked: never, shape: func(*model) []int64 { return []int64{-1, -1} },
-		size:   func(j *job) []int64 { return []int64{int64(j.tasks), j.perTask()} },
-		values: func(j *job) []float32 { _, d := j.factors(); return d }},
-}
+	"github.com/equivcnp/equivcnp/cnp/predict"
+)
 
-func every(*model) bool     { return true }
-func jointly(m *model) bool { return m.rank > 0 }
-func never(*job) bool       { return false }
-
-// targetShape is the shape of a value per target.
-func targetShape(m *model) []int64 {
-	if m.completer != nil {
-		return []int64{-1, int64(m.cfg.DimY), -1, -1}
+// asked reports whether a request that names no outputs gets one: mean and std, and what its parameters ask for.
+func (j *job) asked(name string) bool {
+	switch name {
+	case "mean", "std":
+		return true
+	case "samples":
+		return j.alone != nil && j.alone.draw != nil
+	case "quantiles":
+		return j.alone != nil && j.alone.quantiles != nil
 	}
-	return []int64{-1, -1, int64(m.cfg.DimY)}
+	return false
 }
 
-// answer is a tensor of a response.
-type answer struct {
-	name   string
-	shape  []int64
-	values []float32
-	binary bool
+// offer says in metadata what a model answers with.
+func (m *model) offer() {
+	for _, o := range m.offered {
+		m.outputs = append(m.outputs, tensorInfo{o.Name, "FP32", wide(o.Shape(predict.TargetShape(&m.cfg), m.likelihood))})
+	}
 }
 
-// answers are the tensors that a request gets, in the order in which it names them.
-func (j *job) answers(r *request) []answer {
-	var out []answer
-	add := func(o *output, binary bool) {
-		out = append(out, answer{o.name, o.size(j), o.values(j), binary})
-	}
-	for i := range outputs {
-		if o := &outputs[i]; len(r.outputs) == 0 && o.of(j.model) && (o.asked == nil || o.asked(j)) {
-			add(o, r.binary)
-		}
-	}
-	for _, w := range r.outputs {
-		for i := range outputs {
-			if o := &outputs[i]; o.name == w.name {
-				add(o, w.binary)
-			}
-		}
+// wide returns a shape as the protocols have it.
+func wide(shape []int) (out []int64) {
+	for _, n := range shape {
+		out = append(out, int64(n))
 	}
 	return out
 }
 
-// answerBytes is about how much memory the answers of a job take, as float32 and on the way there.
-func (j *job) answerBytes(r *request) int64 {
-	n := 8 * int64(j.values)
+// output returns the output of that name.
+func (m *model) output(name string) (predict.Output, bool) {
+	i := slices.IndexFunc(m.offered, func(o predict.Output) bool { return o.Name == name })
+	if i < 0 {
+		return predict.Output{}, false
+	}
+	return m.offered[i], true
+}
+
+// wants are the outputs that a request gets, in the order in which it names them.
+func (j *job) wants(r *request) []wanted {
+	if len(r.outputs) > 0 {
+		return r.outputs
+	}
+	var all []wanted
+	for _, o := range j.model.offered {
+		if j.asked(o.Name) {
+			all = append(all, wanted{o.Name, r.binary})
+		}
+	}
+	return all
+}
+
+// fill makes the tensors of the answer, once there is a prediction.
+func (j *job) fill(r *request) error {
+	result := predict.Result{Prediction: j.prediction, Shape: j.shapeOf()}
 	if a := j.alone; a != nil {
+		result.Quantiles = a.quantiles
 		if a.draw != nil {
-			n += 4 * int64(j.values) * int64(a.draw.Samples)
-		}
-		if a.joint {
-			per := j.perTask()
-			for _, w := range r.outputs {
-				switch w.name {
-				case "covariance":
-					n += 12 * int64(j.values) * per
-				case "cov_factor":
-					n += 12 * int64(j.values) * int64(j.model.rank)
-				}
-			}
+			result.Samples, result.Drawn = a.samples, a.draw.Samples
 		}
 	}
-	return n
+	if j.curves != nil && j.curves.TargetMask != nil {
+		result.Counts = make([]bool, j.values)
+		for i := range result.Counts {
+			result.Counts[i] = j.curves.TargetMask[i/j.model.cfg.DimY]
+		}
+	}
+	for _, w := range j.wants(r) {
+		tensors, err := result.Tensors(w.name)
+		if err != nil {
+			return err
+		}
+		j.answers = append(j.answers, answer{w.name, wide(tensors[0].Shape), tensors[0].Values, w.binary})
+	}
+	return nil
 }
 
-// covariance is that of every task [B, n, n].
-func (j *job) covariance() []float32 {
-	var out []float32
-	for t := range j.tasks {
-		for _, v := range j.prediction.Task(t, j.tasks).Covariance() {
-			out = append(out, float32(v))
+// answerBytes is about how much memory the answers of a job take, as float32 and on the way there. It is an error if an output is too large to be made, or
+// if the request does not say what it needs.
+func (j *job) answerBytes(r *request) (int64, error) {
+	total, samples, quantiles := int64(0), 0, 0
+	if a := j.alone; a != nil {
+		if quantiles = len(a.quantiles); a.draw != nil {
+			samples = a.draw.Samples
 		}
 	}
-	return out
-}
-
-// factors are those of every task: [B, n, rank] and [B, n].
-func (j *job) factors() (factor, diag []float32) {
-	for t := range j.tasks {
-		f, d, _ := j.prediction.Task(t, j.tasks).Factors()
-		for _, v := range f {
-			factor = append(factor, float32(v))
+	for _, w := range j.wants(r) {
+		if w.name == "quantiles" && quantiles == 0 {
+			return 0, invalid(`output "quantiles": the parameter quantiles says which, as in "0.05,0.5,0.95"`)
 		}
-		for _, v := range d {
-			diag = append(diag, float32(v))
+		o, ok := j.model.output(w.name)
+		if !ok {
+			return 0, invalid("%v", predict.NoOutput(w.name, j.model.offered))
+		}
+		n, ok := o.Size(j.shapeOf(), j.model.likelihood, samples, quantiles)
+		if !ok {
+			return 0, tooLarge("output %q: %d tasks of %d values have too many of it", w.name, j.tasks, j.perTask())
+		}
+		switch w.name {
+		case "mean", "std", "samples":
+			total += 4 * n
+		default: // made in float64, of the parameters
+			total += 12 * n
 		}
 	}
-	return factor, diag
+	return total, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // prepare makes a job of a request, whose tensors it may go on using.
 func (m *model) prepare(r *request) (*job, error) {
-	wants, err := askAlone(r, m)
+	wants, err := askAlone(r)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +69,9 @@ func (m *model) prepare(r *request) (*job, error) {
 func (j *job) perTask() int64 { return int64(j.values / max(1, j.tasks)) }
 
 // shapeOf is the shape of mean and std for a job.
-func (j *job) shapeOf() []int64 {
+func (j *job) shapeOf() []int {
 	if j.images != nil {
-		im := j.images
-		return []int64{int64(im.B), int64(im.C), int64(im.H), int64(im.W)}
+		return []int{j.images.B, j.images.C, j.images.H, j.images.W}
 	}
-	return []int64{int64(j.curves.B), int64(j.targets), int64(j.model.cfg.DimY)}
+	return []int{j.curves.B, j.targets, j.model.cfg.DimY}
 }

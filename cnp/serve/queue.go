@@ -28,7 +28,7 @@ type queue struct {
 }
 
 func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
-	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, compute: predict, costs: map[work]*time.Duration{}}
+	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, compute: runJobs, costs: map[work]*time.Duration{}}
 }
 
 // do runs a job and returns when it is done, or when ctx is: the job then leaves the queue, and a batch that nobody waits for stops. What

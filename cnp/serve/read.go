@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
@@ -81,7 +82,10 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	if v := metadata[keyVersion]; v != "" {
 		m.version = v
 	}
-	m.rank = rankOf(&m.cfg)
+	if m.likelihood, err = predict.LikelihoodOf(built); err != nil {
+		return nil, fmt.Errorf("%s: %w", src.Path, err)
+	}
+	m.offered = predict.Outputs(m.likelihood)
 	for _, p := range built.State() {
 		m.bytes += 3 * 4 * int64(len(p.Data)) // as they are, folded, and packed
 	}
@@ -113,11 +117,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	default:
 		return nil, fmt.Errorf("%s: a %s model predicts nothing", src.Path, m.cfg.Architecture)
 	}
-	for _, o := range outputs {
-		if o.of(m) {
-			m.outputs = append(m.outputs, tensorInfo{o.name, "FP32", o.shape(m)})
-		}
-	}
+	m.offer()
 	return m, nil
 }
 
@@ -148,14 +148,4 @@ func groupInName(name string) string {
 		}
 	}
 	return ""
-}
-
-// rankOf is the rank of the covariance of a model's predictions; 0: its values are independent.
-func rankOf(c *cnp.Config) int {
-	if l, err := cnp.ParseLikelihood(c); err == nil {
-		if joint, ok := l.(cnp.JointLikelihood); ok {
-			return joint.Rank()
-		}
-	}
-	return 0
 }

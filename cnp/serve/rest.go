@@ -271,7 +271,7 @@ func (s *Server) restAnswer(w http.ResponseWriter, r *request, j *job) error {
 	}
 	var raw [][]byte
 	length := 0
-	for _, a := range j.answers(r) {
+	for _, a := range j.answers {
 		x := restAnswer{Name: a.name, Shape: a.shape, Datatype: "FP32"}
 		if a.binary {
 			b := safetensors.Float32Bytes(a.values)

@@ -91,7 +91,10 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 		return nil, err
 	}
 	j.priority = priority
-	answer := j.answerBytes(r)
+	answer, err := j.answerBytes(r)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.bytes.take(answer); err != nil {
 		return nil, err
 	}
@@ -103,6 +106,9 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	defer release()
 	j.plan = plan
 	if err := s.queue.do(ctx, j); err != nil {
+		return nil, err
+	}
+	if err := j.fill(r); err != nil {
 		return nil, err
 	}
 	return j, nil
