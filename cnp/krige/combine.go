@@ -1,0 +1,381 @@
+package krige
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// The experts whose predictions are mixed.
+const (
+	gaussian = iota // the mixture of Gaussian processes
+	inverseDistance
+	constant
+	experts
+)
+
+// mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by what every value of the
+// context would have been predicted as from the others.
+type mixture struct {
+	weight  [experts]float64
+	idw     *distances
+	y, yvar float64 // the constant's mean and variance
+	scale   float64 // of variances
+	spread  []*dispersion
+}
+
+// judged is how many values of a large table are predicted from the others.
+const judged = 400
+
+// combine finds the mixture.
+func (m *Model) combine(ctx context.Context) error {
+	some := upTo(m.n)
+	if !m.exact && m.n > judged {
+		rng := rand.New(rand.NewPCG(3, uint64(m.n)))
+		rng.Shuffle(m.n, func(i, j int) { some[i], some[j] = some[j], some[i] })
+		some = some[:judged]
+		slices.Sort(some)
+	}
+	var mean, variance [experts][]float64
+	for e := range experts {
+		mean[e], variance[e] = make([]float64, len(some)), make([]float64, len(some))
+	}
+	m.leaveOneOut(some, mean[gaussian], variance[gaussian])
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x := &mixture{weight: [experts]float64{gaussian: 1}, scale: 1}
+	m.mix = x
+	mu, sd := moments(m.y)
+	x.y, x.yvar = mu, sd*sd*float64(m.n+1)/float64(max(1, m.n-1))
+	n := float64(m.n)
+	for i, p := range some {
+		without := (mu*n - m.y[p]) / max(1, n-1)
+		mean[constant][i] = without
+		rest := max(0, (sd*sd+mu*mu)*n-m.y[p]*m.y[p])/max(1, n-1) - without*without
+		variance[constant][i] = max(rest*n/max(1, n-2), 1e-12)
+	}
+	x.idw = newDistances(m.x, m.y, m.frame.dim)
+	x.idw.leaveOneOut(some, mean[inverseDistance], variance[inverseDistance], x.yvar)
+	y := make([]float64, len(some))
+	for i, p := range some {
+		y[i] = m.y[p]
+	}
+	if m.n >= 8 && !m.opt.NoCheck {
+		x.stack(y, mean, variance)
+	}
+	all, each := make([]float64, len(some)), make([]float64, len(some))
+	for i := range some {
+		var ms, vs [experts]float64
+		for e := range experts {
+			ms[e], vs[e] = mean[e][i], variance[e][i]
+		}
+		all[i], each[i] = x.moments(ms, vs)
+	}
+	if !m.opt.NoCheck {
+		x.calibrate(m, some, y, all, each)
+	}
+	m.report = newReport(m, y, all, each, mean, variance)
+	return nil
+}
+
+// leaveOneOut sets mean and variance of the Gaussian processes' mixture for values given the others.
+func (m *Model) leaveOneOut(some []int, mean, variance []float64) {
+	if !m.exact {
+		m.local.leaveOneOut(some, mean, variance)
+		return
+	}
+	mu, v := make([]float64, m.n), make([]float64, m.n)
+	for _, b := range m.members {
+		b.leaveOneOut(m.y, mu, v)
+		for i := range mu {
+			mean[i] += b.weight * mu[i]
+			variance[i] += b.weight * (v[i] + mu[i]*mu[i])
+		}
+	}
+	for i := range variance {
+		variance[i] = max(variance[i]-mean[i]*mean[i], 1e-14)
+	}
+}
+
+// moments are those of a mixture.
+func (x *mixture) moments(mean, variance [experts]float64) (m, v float64) {
+	for e, w := range x.weight {
+		m += w * mean[e]
+	}
+	for e, w := range x.weight {
+		d := mean[e] - m
+		v += w * (variance[e] + d*d)
+	}
+	return m, v
+}
+
+// logNormal is the log density of a normal distribution.
+func logNormal(y, mean, variance float64) float64 {
+	d := y - mean
+	return -0.5*(d*d/variance+math.Log(variance)) - 0.5*math.Log(2*math.Pi)
+}
+
+// stack finds the weights that make the values most likely, by expectation maximization, with a prior for the Gaussian processes.
+func (x *mixture) stack(y []float64, mean, variance [experts][]float64) {
+	prior := [experts]float64{gaussian: 5}
+	w := [experts]float64{0.8, 0.1, 0.1}
+	for range 40 {
+		sum := prior
+		for i, v := range y {
+			var l [experts]float64
+			most := math.Inf(-1)
+			for e := range experts {
+				l[e] = logNormal(v, mean[e][i], variance[e][i])
+				most = max(most, l[e])
+			}
+			var total float64
+			for e := range experts {
+				l[e] = w[e] * math.Exp(l[e]-most)
+				total += l[e]
+			}
+			for e := range experts {
+				sum[e] += l[e] / total
+			}
+		}
+		var total float64
+		for _, s := range sum {
+			total += s
+		}
+		for e := range experts {
+			w[e] = sum[e] / total
+		}
+	}
+	var total float64
+	for e := range w {
+		if w[e] < 0.02 {
+			w[e] = 0
+		}
+		total += w[e]
+	}
+	for e := range w {
+		w[e] /= total
+	}
+	x.weight = w
+}
+
+// calibrate finds the scale of the variances, and where they differ from it. It applies both to variance.
+func (x *mixture) calibrate(m *Model, some []int, y, mean, variance []float64) {
+	z2 := make([]float64, len(y))
+	for i := range y {
+		d := y[i] - mean[i]
+		z2[i] = min(d*d/variance[i], 64)
+	}
+	rescale := func() {
+		const doubt = 20
+		sum := float64(doubt)
+		for _, z := range z2 {
+			sum += z
+		}
+		s := sum / (doubt + float64(len(z2)))
+		x.scale *= s
+		for i := range z2 {
+			z2[i] /= s
+			variance[i] *= s
+		}
+	}
+	rescale()
+	if len(y) < 40 {
+		return
+	}
+	d := m.frame.dim
+	at := make([]float64, 0, len(some)*d)
+	for _, p := range some {
+		at = append(at, m.x[p*d:(p+1)*d]...)
+	}
+	for range 2 { // where, and at which values: the better one first
+		place := findDispersion(at, d, z2)
+		level := findDispersion(mean, 1, z2)
+		if level != nil {
+			level.levels = true
+		}
+		if place == nil || level != nil && level.gain > place.gain {
+			place = level
+		}
+		if place == nil {
+			break
+		}
+		x.spread = append(x.spread, place)
+		for i := range z2 {
+			f := place.factorWithout(i)
+			z2[i] /= f
+			variance[i] *= f
+		}
+		rescale()
+	}
+}
+
+// apply takes the Gaussian processes' means and variances at normalised targets to those of the mixture.
+func (x *mixture) apply(t, mean, variance []float64) {
+	d := len(t) / max(1, len(mean))
+	parallel.For(len(mean), 256, func(lo, hi int) {
+		var w neighbor.NearestWorkspace
+		for i := lo; i < hi; i++ {
+			at := t[i*d : (i+1)*d]
+			ms, vs := [experts]float64{gaussian: mean[i], constant: x.y}, [experts]float64{gaussian: max(variance[i], 1e-14), constant: x.yvar}
+			if x.weight[inverseDistance] > 0 {
+				ms[inverseDistance], vs[inverseDistance] = x.idw.at(at, -1, &w, x.yvar)
+			}
+			mean[i], variance[i] = x.moments(ms, vs)
+			v := variance[i] * x.scale
+			for _, s := range x.spread {
+				v *= s.factor(at, mean[i], &w)
+			}
+			variance[i] = v
+		}
+	})
+}
+
+// distances predicts by inverse squared distances to the nearest points.
+type distances struct {
+	y        []float64
+	d        int
+	x        []float64
+	tree     *tree
+	variance float64 // at the usual distance
+	usual    float64
+}
+
+func newDistances(x, y []float64, d int) *distances {
+	return &distances{y: y, d: d, x: x, tree: newTree(x, d), variance: 1}
+}
+
+// at predicts at a place, without point self, if that is one.
+func (s *distances) at(place []float64, self int, w *neighbor.NearestWorkspace, most float64) (mean, variance float64) {
+	var indexRoom [16]int32
+	var distRoom [16]float64
+	index, d2 := s.tree.KNearestWithin(indexRoom[:0], distRoom[:0], place, 13, math.Inf(1), w)
+	var sum, total, first float64
+	used := 0
+	for i, p := range index {
+		if int(p) == self || used == 12 {
+			continue
+		}
+		if used == 0 {
+			first = math.Sqrt(d2[i])
+		}
+		used++
+		f := 1 / (d2[i] + 1e-10)
+		sum, total = sum+f*s.y[p], total+f
+	}
+	if used == 0 {
+		return 0, most
+	}
+	variance = s.variance
+	if s.usual > 0 && first > s.usual {
+		variance = min(max(most, variance), variance*first/s.usual)
+	}
+	return sum / total, variance
+}
+
+// leaveOneOut sets mean and variance of values given the others, and the predictor's variance.
+func (s *distances) leaveOneOut(some []int, mean, variance []float64, most float64) {
+	var w neighbor.NearestWorkspace
+	var sum float64
+	var firsts []float64
+	for i, p := range some {
+		place := s.x[p*s.d : (p+1)*s.d]
+		mean[i], _ = s.at(place, p, &w, most)
+		_, d2 := s.tree.KNearestWithin(nil, nil, place, 2, math.Inf(1), &w)
+		firsts = append(firsts, math.Sqrt(d2[len(d2)-1]))
+		e := mean[i] - s.y[p]
+		sum += e * e
+	}
+	s.variance = max(sum/float64(len(some)), 1e-12)
+	slices.Sort(firsts)
+	s.usual = firsts[len(firsts)*3/4]
+	for i, p := range some {
+		mean[i], variance[i] = s.at(s.x[p*s.d:(p+1)*s.d], p, &w, most)
+	}
+}
+
+// dispersion says where variances are larger or smaller than elsewhere, from squared standardised residuals of near values.
+type dispersion struct {
+	levels bool // near in the predicted mean, instead of in space
+	d      int
+	x, z2  []float64
+	tree   *tree
+	near   int
+	prior  float64 // weight of 1
+	gain   float64 // nats
+}
+
+// findDispersion returns the best dispersion by how likely residuals are given the others, nil if none is worth it.
+func findDispersion(x []float64, d int, z2 []float64) *dispersion {
+	n := len(z2)
+	s := &dispersion{d: d, x: slices.Clone(x), z2: slices.Clone(z2), tree: newTree(x, d)}
+	const most = 48
+	k := min(most, n-1)
+	table := make([][]float64, n) // squared residuals of the nearest others
+	parallel.For(n, 32, func(lo, hi int) {
+		var w neighbor.NearestWorkspace
+		for i := lo; i < hi; i++ {
+			index, _ := s.tree.KNearestWithin(nil, nil, x[i*d:(i+1)*d], k+1, math.Inf(1), &w)
+			for _, p := range index {
+				if int(p) != i && len(table[i]) < k {
+					table[i] = append(table[i], z2[p])
+				}
+			}
+		}
+	})
+	const cost = 2.5
+	for _, near := range []int{8, 16, 32, 48} {
+		if near > k || near > n/2 {
+			continue
+		}
+		for _, prior := range []float64{4, 8, 16, 32} {
+			var gain float64
+			for i, row := range table {
+				f := prior
+				for _, z := range row[:near] {
+					f += z
+				}
+				f /= prior + float64(near)
+				gain -= 0.5 * (z2[i]/f + math.Log(f) - z2[i])
+			}
+			if gain -= cost; gain > s.gain {
+				s.gain, s.near, s.prior = gain, near, prior
+			}
+		}
+	}
+	if s.gain <= 0 {
+		return nil
+	}
+	return s
+}
+
+func (s *dispersion) mean(place []float64, self int, w *neighbor.NearestWorkspace) float64 {
+	var room [64]int32
+	var distRoom [64]float64
+	index, _ := s.tree.KNearestWithin(room[:0], distRoom[:0], place, s.near+1, math.Inf(1), w)
+	f, used := s.prior, 0
+	for _, p := range index {
+		if int(p) != self && used < s.near {
+			f += s.z2[p]
+			used++
+		}
+	}
+	return f / (s.prior + float64(used))
+}
+
+// factor is the factor of the variance at a place whose mean is predicted as mean.
+func (s *dispersion) factor(place []float64, mean float64, w *neighbor.NearestWorkspace) float64 {
+	if s.levels {
+		place = []float64{mean}
+	}
+	return s.mean(place, -1, w)
+}
+
+func (s *dispersion) factorWithout(i int) float64 {
+	var w neighbor.NearestWorkspace
+	return s.mean(s.x[i*s.d:(i+1)*s.d], i, &w)
+}

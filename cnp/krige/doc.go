@@ -1,0 +1,21 @@
+// Package krige interpolates one table without any training: it is kriging, that is, Gaussian process regression, with a covariance that is
+// estimated from the table itself.
+//
+//	m, err := krige.Fit(x, y, krige.Options{Dim: 2})
+//	mean, std, err := m.Predict(targets)
+//
+// The answer is equivariant. Coordinates have neither an origin nor a unit, and neither have values: a table that was shifted, scaled or
+// reflected, or whose rows were permuted, gives predictions that moved along, to rounding. See frame.go.
+//
+// A fit considers several families of covariance functions (Matérn of smoothness 1/2, 3/2 and 5/2, squared exponential, rational
+// quadratic, sums of two scales, and seasons in one dimension), each with noise, a linear trend whose slope has a prior, and in the plane
+// anisotropy. Within a family it integrates over the parameters, around their posterior's mode, and between families it weighs by evidence:
+// a small table does not say which covariance is right, and a prediction that pretends to know is overconfident. See posterior.go.
+//
+// What every value of the context would have been predicted as from the others is known at little cost. From it follow the weights of two
+// simple predictors beside the Gaussian processes (a constant and inverse distances), the scale of the standard deviations, and where and
+// at which values they are larger than elsewhere. See combine.go.
+//
+// Up to a few hundred points predictions are exact. Beyond that, a target is predicted from its nearest points, and the covariance is
+// estimated from blocks of neighbouring points, so that time is linear in the number of points. See local.go.
+package krige

@@ -1,0 +1,100 @@
+package krige
+
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// factorAll prepares the members of an exact model.
+func (m *Model) factorAll() {
+	u := unit{index: upTo(m.n)}
+	u.fill(m.x, m.frame.dim, m.aniso())
+	ok := make([]bool, len(m.members))
+	parallel.For(len(m.members), 1, func(lo, hi int) {
+		var w scratch
+		for i := lo; i < hi; i++ {
+			ok[i] = m.members[i].factor(&u, m.y, &w)
+		}
+	})
+	kept := m.members[:0]
+	for i, b := range m.members {
+		if ok[i] {
+			kept = append(kept, b)
+		}
+	}
+	m.members = kept
+}
+
+func (m *Model) aniso() bool { return !m.frame.sphere && (m.frame.dim == 2 || m.frame.dim == 3) }
+
+// factor prepares an exact member.
+func (b *member) factor(u *unit, y []float64, w *scratch) bool {
+	n := len(u.index)
+	a := make([]float64, tri(n))
+	if !u.factor(a, b.kernel, w) {
+		return false
+	}
+	b.one, b.alpha = make([]float64, n), make([]float64, n)
+	for i := range n {
+		b.one[i] = 1
+	}
+	forward(a, b.one, n)
+	copy(b.alpha, y)
+	forward(a, b.alpha, n)
+	b.ones = simd.SumSqF64(b.one)
+	b.level = simd.DotF64(b.one, b.alpha) / b.ones
+	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n}
+	b.variance = s.spread()
+	simd.AxpyF64(b.alpha, -b.level, b.one)
+	backward(a, b.alpha, n)
+	backward(a, b.one, n)
+	b.inverse = inverse(a, n)
+	return true
+}
+
+// leaveOneOut sets mean and variance of every value given the others, in closed form.
+func (b *member) leaveOneOut(y, mean, variance []float64) {
+	n := len(y)
+	for i := range n {
+		p := b.inverse[i*n+i] - b.one[i]*b.one[i]/b.ones
+		mean[i], variance[i] = y[i]-b.alpha[i]/p, b.variance/p
+	}
+}
+
+// predictExact sets mean and variance of the mixture at targets.
+func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) error {
+	d, n := m.frame.dim, m.n
+	const chunk = 64
+	parallel.Until(func() bool { return ctx.Err() != nil }, len(mean), chunk, func(lo, hi int) {
+		var f features
+		var w scratch
+		c := hi - lo
+		f.grow(d, c*n, m.aniso())
+		for i := range c {
+			for j := range n {
+				f.set(i*n+j, t[(lo+i)*d:(lo+i+1)*d], m.x[j*d:(j+1)*d])
+			}
+		}
+		cov, sol := make([]float64, c*n), make([]float64, c*n)
+		for _, b := range m.members {
+			b.kernel.covariances(cov, &f, &w)
+			simd.GemmF64(sol, n, cov, n, b.inverse, n, 1, 0, c, n, n)
+			for i := range c {
+				row := cov[i*n : (i+1)*n]
+				at := t[(lo+i)*d : (lo+i+1)*d]
+				mu := b.level + simd.DotF64(row, b.alpha)
+				rest := 1 - simd.DotF64(row, b.one)
+				v := b.kernel.variance() + b.kernel.slope2*simd.SumSqF64(at) - simd.DotF64(row, sol[i*n:(i+1)*n])
+				v = max(v, 0) + b.kernel.noise + rest*rest/b.ones
+				mean[lo+i] += b.weight * mu
+				variance[lo+i] += b.weight * (b.variance*v + mu*mu)
+			}
+		}
+		for i := lo; i < hi; i++ {
+			variance[i] -= mean[i] * mean[i]
+		}
+	})
+	return ctx.Err()
+}

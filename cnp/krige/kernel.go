@@ -1,0 +1,278 @@
+package krige
+
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// shape is a correlation function of distance.
+type shape int
+
+const (
+	noShape  shape = iota
+	matern12       // exp(-r)
+	matern32
+	matern52
+	squared  // exp(-r^2/2)
+	rational // 1/(1+r^2/2): many scales at once
+)
+
+func (s shape) String() string {
+	return [...]string{"none", "Matérn 1/2", "Matérn 3/2", "Matérn 5/2", "squared exponential", "rational quadratic"}[s]
+}
+
+// spec is a family of covariance functions.
+type spec struct {
+	dim       int
+	shape     shape
+	second    shape   // of a second scale, noShape where there is none
+	period    float64 // of a season, 0 where there is none
+	aniso     bool
+	different bool // axes have units of their own
+}
+
+// The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope; then, where the family has them,
+// anisotropy (two in the plane, one less than axes elsewhere), second scale (log variance, log length) and season (log variance, log width, log decay,
+// log period over the one found).
+const (
+	tLength = iota
+	tNoise
+	tSlope
+	tFirst
+)
+
+func (s *spec) anisoParams() int {
+	switch {
+	case !s.aniso:
+		return 0
+	case s.dim == 2:
+		return 2
+	}
+	return s.dim - 1
+}
+
+// secondAt and seasonAt are the places of these parameters, params their number.
+func (s *spec) secondAt() int { return tFirst + s.anisoParams() }
+
+func (s *spec) seasonAt() int {
+	if s.second != noShape {
+		return s.secondAt() + 2
+	}
+	return s.secondAt()
+}
+
+func (s *spec) params() int {
+	if s.period > 0 {
+		return s.seasonAt() + 4
+	}
+	return s.seasonAt()
+}
+
+// part is one summand of a covariance function.
+type part struct {
+	shape    shape
+	variance float64
+	inverse  float64 // of the length
+}
+
+// kernel is a covariance function, in units of the signal's variance.
+type kernel struct {
+	metric [3]float64 // weights of the features of a pair, see features
+	parts  []part
+	season struct{ variance, width, decay, frequency float64 }
+	noise  float64
+	slope2 float64 // variance of the slope
+	level2 float64 // variance of the level, where the mean is not estimated beside
+}
+
+// least is the least share of noise: what keeps matrices positive definite.
+const least = 1e-6
+
+func (s *spec) kernel(theta []float64) *kernel {
+	k := &kernel{metric: [3]float64{1, 1, 1}}
+	k.parts = append(k.parts, part{s.shape, 1, math.Exp(-theta[tLength])})
+	k.noise, k.slope2 = least+math.Exp(theta[tNoise]), math.Exp(2*theta[tSlope])
+	switch {
+	case s.aniso && s.dim == 2: // the exponential of the symmetric matrix (p q; q -p)
+		p, q := theta[tFirst], theta[tFirst+1]
+		r := math.Hypot(p, q)
+		c, sinc := math.Cosh(r), 1.0
+		if r > 1e-8 {
+			sinc = math.Sinh(r) / r
+		}
+		k.metric = [3]float64{c + sinc*p, 2 * sinc * q, c - sinc*p}
+	case s.aniso:
+		var sum float64
+		for i := range s.dim - 1 {
+			k.metric[i] = math.Exp(theta[tFirst+i])
+			sum += theta[tFirst+i]
+		}
+		k.metric[s.dim-1] = math.Exp(-sum)
+	}
+	if s.second != noShape {
+		at := s.secondAt()
+		k.parts = append(k.parts, part{s.second, math.Exp(theta[at]), math.Exp(-theta[at+1])})
+	}
+	if s.period > 0 {
+		at := s.seasonAt()
+		k.season.variance, k.season.width, k.season.decay = math.Exp(theta[at]), math.Exp(-2*theta[at+1]), math.Exp(-theta[at+2])
+		k.season.frequency = math.Pi / (s.period * math.Exp(theta[at+3]))
+	}
+	return k
+}
+
+// variance is that of the signal at x, less the trend's.
+func (k *kernel) variance() float64 {
+	v := k.season.variance + k.level2
+	for _, p := range k.parts {
+		v += p.variance
+	}
+	return v
+}
+
+// features are what a covariance needs of pairs of points: squared differences, or in the plane dx^2, dx dy, dy^2, so that a metric is a weighted
+// sum; and the scalar product, for the trend.
+type features struct {
+	q   [][]float64
+	dot []float64
+}
+
+// grow makes room for n pairs.
+func (f *features) grow(dim, n int, aniso bool) {
+	want := 1
+	if aniso {
+		want = 3
+	}
+	for len(f.q) < want {
+		f.q = append(f.q, nil)
+	}
+	f.q = f.q[:want]
+	for i := range f.q {
+		if cap(f.q[i]) < n {
+			f.q[i] = make([]float64, n)
+		}
+		f.q[i] = f.q[i][:n]
+	}
+	if cap(f.dot) < n {
+		f.dot = make([]float64, n)
+	}
+	f.dot = f.dot[:n]
+}
+
+// set takes pair p from points a and b.
+func (f *features) set(p int, a, b []float64) {
+	var dot float64
+	for k := range a {
+		dot += a[k] * b[k]
+	}
+	f.dot[p] = dot
+	switch {
+	case len(f.q) == 1:
+		var d2 float64
+		for k := range a {
+			e := a[k] - b[k]
+			d2 += e * e
+		}
+		f.q[0][p] = d2
+	case len(a) == 2:
+		dx, dy := a[0]-b[0], a[1]-b[1]
+		f.q[0][p], f.q[1][p], f.q[2][p] = dx*dx, dx*dy, dy*dy
+	default:
+		for k := range a {
+			e := a[k] - b[k]
+			f.q[k][p] = e * e
+		}
+	}
+}
+
+// scratch is working memory of covariances.
+type scratch struct{ d2, t, e, s []float64 }
+
+func (w *scratch) grow(n int) {
+	if cap(w.d2) < n {
+		w.d2, w.t, w.e, w.s = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	w.d2, w.t, w.e, w.s = w.d2[:n], w.t[:n], w.e[:n], w.s[:n]
+}
+
+// covariances sets dst to the covariances of the signal at pairs.
+func (k *kernel) covariances(dst []float64, f *features, w *scratch) {
+	n := len(dst)
+	w.grow(n)
+	d2 := w.d2
+	if len(f.q) == 1 {
+		copy(d2, f.q[0][:n])
+	} else {
+		q0, q1, q2 := f.q[0][:n], f.q[1][:n], f.q[2][:n]
+		m0, m1, m2 := k.metric[0], k.metric[1], k.metric[2]
+		for i := range d2 {
+			d2[i] = max(0, m0*q0[i]+m1*q1[i]+m2*q2[i])
+		}
+	}
+	dot := f.dot[:n]
+	for i := range dst {
+		dst[i] = k.slope2*dot[i] + k.level2
+	}
+	for _, p := range k.parts {
+		p.add(dst, d2, w)
+	}
+	if k.season.variance > 0 {
+		k.addSeason(dst, d2, w)
+	}
+}
+
+// add adds the part's covariances at squared distances.
+func (p *part) add(dst, d2 []float64, w *scratch) {
+	t, e := w.t[:len(d2)], w.e[:len(d2)]
+	il2 := p.inverse * p.inverse
+	switch p.shape {
+	case squared:
+		for i, d := range d2 {
+			t[i] = -0.5 * d * il2
+		}
+	case rational:
+		for i, d := range d2 {
+			dst[i] += p.variance / (1 + 0.5*d*il2)
+		}
+		return
+	default:
+		c := il2 * [...]float64{0, 1, 3, 5}[p.shape]
+		for i, d := range d2 {
+			t[i] = -math.Sqrt(d * c)
+		}
+	}
+	simd.ExpF64(e, t)
+	v := p.variance
+	switch p.shape {
+	case matern32:
+		for i, r := range t {
+			dst[i] += v * (1 - r) * e[i]
+		}
+	case matern52:
+		for i, r := range t {
+			dst[i] += v * (1 - r + r*r*(1./3)) * e[i]
+		}
+	default:
+		for i := range e {
+			dst[i] += v * e[i]
+		}
+	}
+}
+
+// addSeason adds the covariances of the season: periodic, and decaying with the distance.
+func (k *kernel) addSeason(dst, d2 []float64, w *scratch) {
+	t, e, s := w.t[:len(d2)], w.e[:len(d2)], w.s[:len(d2)]
+	for i, d := range d2 {
+		t[i] = k.season.frequency * math.Sqrt(d)
+	}
+	simd.SinCosF64(s, e, t)
+	decay := 0.5 * k.season.decay * k.season.decay
+	for i, d := range d2 {
+		t[i] = -2*s[i]*s[i]*k.season.width - decay*d
+	}
+	simd.ExpF64(e, t)
+	for i := range e {
+		dst[i] += k.season.variance * e[i]
+	}
+}

@@ -1,0 +1,207 @@
+package krige
+
+import (
+	"math"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// unit is a set of points whose joint density is part of the likelihood: that of all but the first given, given these.
+type unit struct {
+	given    int
+	index    []int // points of the table
+	features features
+}
+
+// evidence is the likelihood of a table as a function of a family's parameters: the level of the mean has a flat prior, and the variance an inverse
+// gamma one, over which the likelihood is integrated in closed form.
+type evidence struct {
+	x, y  []float64 // normalised
+	dim   int
+	units []unit
+	seen  int // points whose densities are in it
+	prior prior
+	rooms sync.Pool
+}
+
+// room is working memory of one evaluation.
+type room struct {
+	a, z, one []float64
+	scratch   scratch
+}
+
+// Parameters of the prior of the variance, in units of that of the values.
+const (
+	varianceShape = 1.0
+	varianceScale = 0.3
+)
+
+// sums are what the units add up to.
+type sums struct {
+	logdet, yy, y1, ones float64
+	n                    int
+}
+
+func (s *sums) add(o sums) {
+	s.logdet, s.yy, s.y1, s.ones, s.n = s.logdet+o.logdet, s.yy+o.yy, s.y1+o.y1, s.ones+o.ones, s.n+o.n
+}
+
+// level and variance are the estimates of the mean's level and the signal's variance, density the logarithm of the likelihood.
+func (s *sums) level() float64 { return s.y1 / s.ones }
+
+func (s *sums) residual() float64 { return max(0, s.yy-s.y1*s.y1/s.ones) }
+
+func (s *sums) variance() float64 {
+	return (varianceScale + s.residual()/2) / (varianceShape + float64(s.n-1)/2)
+}
+
+// spread is the mean of the variance's posterior: it is larger than the estimate for few points.
+func (s *sums) spread() float64 {
+	return (varianceScale + s.residual()/2) / max(varianceShape+float64(s.n-1)/2-1, 0.5)
+}
+
+func (s *sums) density() float64 {
+	a := varianceShape + float64(s.n-1)/2
+	la, _ := math.Lgamma(a)
+	return -s.logdet - 0.5*math.Log(s.ones) + la - a*math.Log(varianceScale+s.residual()/2) - float64(s.n-1)/2*math.Log(2*math.Pi)
+}
+
+// fill prepares the features of a unit.
+func (u *unit) fill(x []float64, d int, aniso bool) {
+	n := len(u.index)
+	u.features.grow(d, tri(n), aniso)
+	p := 0
+	for i, a := range u.index {
+		for _, b := range u.index[:i+1] {
+			u.features.set(p, x[a*d:(a+1)*d], x[b*d:(b+1)*d])
+			p++
+		}
+	}
+}
+
+// factor sets a to the Cholesky factor of the unit's covariance matrix.
+func (u *unit) factor(a []float64, k *kernel, w *scratch) bool {
+	n := len(u.index)
+	k.covariances(a, &u.features, w)
+	for i := range n {
+		a[tri(i)+i] += k.noise
+	}
+	return cholesky(a, n, 0)
+}
+
+// evaluate returns the unit's part of the likelihood.
+func (u *unit) evaluate(y []float64, k *kernel, r *room) (s sums, ok bool) {
+	n := len(u.index)
+	if cap(r.a) < tri(n) {
+		r.a = make([]float64, tri(n))
+	}
+	if cap(r.z) < n {
+		r.z, r.one = make([]float64, n), make([]float64, n)
+	}
+	a, z, one := r.a[:tri(n)], r.z[:n], r.one[:n]
+	if !u.factor(a, k, &r.scratch) {
+		return s, false
+	}
+	for i, p := range u.index {
+		z[i], one[i] = y[p], 1
+	}
+	forward(a, z, n)
+	forward(a, one, n)
+	for i := u.given; i < n; i++ {
+		s.logdet -= math.Log(a[tri(i)+i])
+		s.yy += z[i] * z[i]
+		s.y1 += z[i] * one[i]
+		s.ones += one[i] * one[i]
+	}
+	s.n = n - u.given
+	return s, true
+}
+
+// sums adds up the units.
+func (e *evidence) sums(k *kernel) (total sums, ok bool) {
+	r, _ := e.rooms.Get().(*room)
+	if r == nil {
+		r = new(room)
+	}
+	defer e.rooms.Put(r)
+	for i := range e.units {
+		s, ok := e.units[i].evaluate(e.y, k, r)
+		if !ok {
+			return total, false
+		}
+		total.add(s)
+	}
+	return total, true
+}
+
+// cost is the negative log posterior density of a family's parameters.
+func (e *evidence) cost(s *spec, theta []float64) float64 {
+	p := e.prior.cost(s, theta)
+	if !(p < 200) {
+		return math.Inf(1)
+	}
+	total, ok := e.sums(s.kernel(theta))
+	if !ok {
+		return math.Inf(1)
+	}
+	if c := p - total.density(); !math.IsNaN(c) {
+		return c
+	}
+	return math.Inf(1)
+}
+
+// costs evaluates many.
+func (e *evidence) costs(s *spec, thetas [][]float64) []float64 {
+	out := make([]float64, len(thetas))
+	parallel.For(len(thetas), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			out[i] = e.cost(s, thetas[i])
+		}
+	})
+	return out
+}
+
+// prior is the prior of parameters: independent normals.
+type prior struct {
+	spacing float64 // of the context
+	extent  float64
+}
+
+// normals returns mean and standard deviation of each parameter.
+func (p *prior) normals(s *spec) (mean, std []float64) {
+	n := s.params()
+	mean, std = make([]float64, n), make([]float64, n)
+	mean[tLength], std[tLength] = math.Log(0.5), 1.3
+	mean[tNoise], std[tNoise] = math.Log(0.1), 2.5
+	mean[tSlope], std[tSlope] = math.Log(0.3), 1.2
+	for i := range s.anisoParams() {
+		std[tFirst+i] = 0.5
+		if s.different {
+			std[tFirst+i] = 1.2
+		}
+	}
+	if s.second != noShape {
+		at := s.secondAt()
+		mean[at], std[at] = math.Log(0.3), 1.5
+		mean[at+1], std[at+1] = math.Log(math.Sqrt(2*p.spacing*0.3)), 1
+	}
+	if s.period > 0 {
+		at := s.seasonAt()
+		mean[at], std[at] = math.Log(0.3), 2
+		mean[at+1], std[at+1] = 0, 0.7
+		mean[at+2], std[at+2] = math.Log(2), 1.2
+		mean[at+3], std[at+3] = 0, 0.02
+	}
+	return mean, std
+}
+
+// cost is the negative logarithm of the prior density.
+func (p *prior) cost(s *spec, theta []float64) (sum float64) {
+	mean, std := p.normals(s)
+	for i, t := range theta {
+		z := (t - mean[i]) / std[i]
+		sum += 0.5*z*z + math.Log(std[i]) + 0.5*math.Log(2*math.Pi)
+	}
+	return sum
+}

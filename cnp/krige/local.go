@@ -1,0 +1,259 @@
+package krige
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// near is how many points a target is predicted from, group how many targets share them at most.
+const (
+	near  = 48
+	group = 16
+)
+
+// local predicts targets from their nearest points. Targets that lie close together share these points, and one factorization.
+type local struct {
+	m    *Model
+	turn []float64 // [d, d]: to coordinates in which the metric is the Euclidean one
+	at   []float64 // the points in these coordinates
+	tree *tree
+}
+
+func (m *Model) newLocal() error {
+	l := &local{m: m, turn: metricRoot(m.members[0])}
+	for _, b := range m.members {
+		b.kernel.level2 = 1 / b.ones // the level is known as well as the fit knows it
+	}
+	l.at = l.turned(m.x)
+	l.tree = newTree(l.at, m.frame.dim)
+	m.local = l
+	return nil
+}
+
+// metricRoot is a matrix whose product with differences has the metric's length, nil for the Euclidean metric.
+func metricRoot(b *member) []float64 {
+	d, w := b.spec.dim, b.kernel.metric
+	switch {
+	case !b.spec.aniso:
+		return nil
+	case d == 2:
+		a := math.Sqrt(w[0])
+		c := w[1] / 2 / a
+		return []float64{a, c, 0, math.Sqrt(max(w[2]-c*c, 1e-12))}
+	}
+	out := make([]float64, d*d)
+	for k := range d {
+		out[k*d+k] = math.Sqrt(w[k])
+	}
+	return out
+}
+
+func (l *local) turned(x []float64) []float64 {
+	if l.turn == nil {
+		return x
+	}
+	d := l.m.frame.dim
+	out := make([]float64, len(x))
+	for i := 0; i < len(x); i += d {
+		for r := range d {
+			for c := range d {
+				out[i+r] += l.turn[r*d+c] * x[i+c]
+			}
+		}
+	}
+	return out
+}
+
+// desk is a goroutine's working memory.
+type desk struct {
+	search          neighbor.NearestWorkspace
+	index           []int32
+	dist2           []float64
+	inner, cross    features
+	a, cov, mu, one []float64
+	scratch         scratch
+	centre          []float64
+}
+
+// predict sets mean and variance of the mixture at targets.
+func (l *local) predict(ctx context.Context, t, mean, variance []float64) error {
+	d := l.m.frame.dim
+	at := l.turned(t)
+	order := along(at, d)
+	desks := make([]desk, parallel.Workers())
+	parallel.UntilWorkers(func() bool { return ctx.Err() != nil }, len(mean), 16*group, len(desks), func(worker, lo, hi int) {
+		for ; lo < hi; lo += group {
+			l.group(&desks[worker], t, at, order[lo:min(lo+group, hi)], mean, variance)
+		}
+	})
+	return ctx.Err()
+}
+
+// along orders points so that neighbours in the order are neighbours in space: by Morton codes.
+func along(x []float64, d int) []int32 {
+	n := len(x) / d
+	bits := min(21, 63/d)
+	code := make([]uint64, n)
+	for k := range d {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := k; i < len(x); i += d {
+			lo, hi = min(lo, x[i]), max(hi, x[i])
+		}
+		scale := 0.0
+		if hi > lo {
+			scale = (float64(uint64(1)<<bits) - 1) / (hi - lo)
+		}
+		for i := range n {
+			v := uint64((x[i*d+k] - lo) * scale)
+			for b := range bits {
+				code[i] |= (v >> b & 1) << (b*d + k)
+			}
+		}
+	}
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		if c := cmp.Compare(code[a], code[b]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	return order
+}
+
+// group predicts some targets from the points near their centre; halves of them, where they lie too far apart for that.
+func (l *local) group(w *desk, t, at []float64, some []int32, mean, variance []float64) {
+	d := l.m.frame.dim
+	w.centre = append(w.centre[:0], make([]float64, d)...)
+	for _, i := range some {
+		for k := range d {
+			w.centre[k] += at[int(i)*d+k] / float64(len(some))
+		}
+	}
+	w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], w.centre, near, math.Inf(1), &w.search)
+	if len(some) > 1 {
+		reach := w.dist2[len(w.dist2)-1]
+		var radius float64
+		for _, i := range some {
+			var d2 float64
+			for k := range d {
+				e := at[int(i)*d+k] - w.centre[k]
+				d2 += e * e
+			}
+			radius = max(radius, d2)
+		}
+		if radius > 0.16*reach {
+			half := len(some) / 2
+			l.group(w, t, at, some[:half], mean, variance)
+			l.group(w, t, at, some[half:], mean, variance)
+			return
+		}
+	}
+	l.solve(w, t, some, mean, variance)
+}
+
+// solve predicts targets from the points of the desk's index.
+func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float64) {
+	m := l.m
+	d, n, c := m.frame.dim, len(w.index), len(some)
+	w.inner.grow(d, tri(n), m.aniso())
+	w.cross.grow(d, c*n, m.aniso())
+	p := 0
+	for i, a := range w.index {
+		xa := m.x[int(a)*d : int(a+1)*d]
+		for _, b := range w.index[:i+1] {
+			w.inner.set(p, xa, m.x[int(b)*d:int(b+1)*d])
+			p++
+		}
+	}
+	for i, s := range some {
+		xt := t[int(s)*d : int(s+1)*d]
+		for j, a := range w.index {
+			w.cross.set(i*n+j, xt, m.x[int(a)*d:int(a+1)*d])
+		}
+	}
+	if cap(w.a) < tri(n) {
+		w.a = make([]float64, tri(n))
+	}
+	if cap(w.cov) < c*n {
+		w.cov = make([]float64, group*near)
+	}
+	if cap(w.mu) < n {
+		w.mu = make([]float64, near)
+	}
+	a, cov, z := w.a[:tri(n)], w.cov[:c*n], w.mu[:n]
+	for _, s := range some {
+		mean[s], variance[s] = 0, 0
+	}
+	var used float64
+	for _, b := range m.members {
+		k := b.kernel
+		k.covariances(a, &w.inner, &w.scratch)
+		for i := range n {
+			a[tri(i)+i] += k.noise
+		}
+		if !cholesky(a, n, 0) {
+			continue
+		}
+		used += b.weight
+		k.covariances(cov, &w.cross, &w.scratch)
+		for i, p := range w.index {
+			z[i] = m.y[p] - b.level
+		}
+		forward(a, z, n)
+		for i, s := range some {
+			row := cov[i*n : (i+1)*n]
+			forward(a, row, n)
+			xt := t[int(s)*d : int(s+1)*d]
+			var x2 float64
+			for _, v := range xt {
+				x2 += v * v
+			}
+			mu := b.level + dot(row, z, n)
+			v := max(0, k.variance()+k.slope2*x2-simd.SumSqF64(row)) + k.noise
+			mean[s] += b.weight * mu
+			variance[s] += b.weight * (b.variance*v + mu*mu)
+		}
+	}
+	if used == 0 { // no member could: the values' own moments
+		for _, s := range some {
+			mean[s], variance[s] = 0, 1
+		}
+		return
+	}
+	for _, s := range some {
+		mean[s] /= used
+		variance[s] = max(variance[s]/used-mean[s]*mean[s], 1e-14)
+	}
+}
+
+// leaveOneOut sets mean and variance of some values given the others.
+func (l *local) leaveOneOut(some []int, mean, variance []float64) {
+	d := l.m.frame.dim
+	x := make([]float64, 0, len(some)*d)
+	for _, i := range some {
+		x = append(x, l.m.x[i*d:(i+1)*d]...)
+	}
+	desks := make([]desk, parallel.Workers())
+	parallel.ForWorkers(len(some), 8, len(desks), func(worker, lo, hi int) {
+		w := &desks[worker]
+		for i := lo; i < hi; i++ {
+			self := int32(some[i])
+			w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], l.at[int(self)*d:int(self+1)*d], near+1, math.Inf(1), &w.search)
+			if at := slices.Index(w.index, self); at >= 0 {
+				w.index = slices.Delete(w.index, at, at+1)
+			} else {
+				w.index = w.index[:near]
+			}
+			l.solve(w, x, []int32{int32(i)}, mean, variance)
+		}
+	})
+}

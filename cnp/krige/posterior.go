@@ -1,0 +1,271 @@
+package krige
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Numbers of points up to which predictions are exact, in one dimension and in more.
+const (
+	exactLine  = 640
+	exactSpace = 320
+)
+
+// family is a spec and the mode of its posterior.
+type family struct {
+	spec     *spec
+	theta    []float64
+	cost     float64
+	hessian  []float64
+	evidence float64
+}
+
+// member is one Gaussian process of the mixture that predicts.
+type member struct {
+	spec     *spec
+	theta    []float64
+	weight   float64
+	kernel   *kernel
+	level    float64 // of the mean
+	variance float64 // of the signal
+	ones     float64 // precision of the level, in units of the variance
+
+	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
+}
+
+// fit fits a table that is normalised.
+func (m *Model) fit(ctx context.Context) error {
+	m.exact = m.n <= exactSpace || m.frame.dim == 1 && m.n <= exactLine
+	e := m.evidence()
+	families := m.families(ctx, e)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.members = m.integrate(e, families)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if m.exact {
+		m.factorAll()
+	} else if err := m.newLocal(); err != nil {
+		return err
+	}
+	return m.combine(ctx)
+}
+
+// families finds the modes of the families that a table may be of, and their evidences.
+func (m *Model) families(ctx context.Context, e *evidence) []*family {
+	base := spec{dim: m.frame.dim, shape: matern32, different: m.opt.DifferentUnits}
+	base.aniso = !m.frame.sphere && (base.dim == 2 || base.dim == 3) && m.n >= 16
+	var all []*family
+	try := func(s spec, start []float64, steps int) *family {
+		f := &family{spec: &s}
+		if ctx.Err() != nil {
+			f.cost = math.Inf(1)
+			return f
+		}
+		f.theta, f.cost = e.mode(&s, start, steps, 0.02)
+		all = append(all, f)
+		return f
+	}
+	first := try(base, e.start(&base), 20)
+	with := func(s shape, from *family) *family {
+		t := base
+		t.shape = s
+		return try(t, from.theta, 8)
+	}
+	rough, smooth := with(matern12, first), with(matern52, first)
+	best := first
+	for _, f := range []*family{rough, smooth} {
+		if f.cost < best.cost {
+			best = f
+		}
+	}
+	if best == smooth || m.n < 100 {
+		with(squared, smooth)
+	}
+	with(rational, best)
+	if m.n >= 30 {
+		two := *best.spec
+		two.second = matern32
+		if two.shape == matern12 {
+			two.shape = matern32
+		}
+		try(two, e.extend(&two, best), 12)
+	}
+	if base.dim == 1 {
+		m.seasons(ctx, e, &all, best)
+	}
+	least := math.Inf(1)
+	for _, f := range all {
+		least = min(least, f.cost)
+	}
+	all = slices.DeleteFunc(all, func(f *family) bool { return !(f.cost < least+9) })
+	for _, f := range all {
+		if ctx.Err() == nil {
+			f.laplace(e)
+		}
+	}
+	return all
+}
+
+// start is the best of some lengths and amounts of noise.
+func (e *evidence) start(s *spec) []float64 {
+	mean, _ := e.prior.normals(s)
+	var tries [][]float64
+	short := max(2*e.prior.spacing, 0.02)
+	for _, length := range []float64{short, math.Sqrt(short * 0.6), 0.6, 2} {
+		for _, noise := range []float64{0.02, 0.5} {
+			t := slices.Clone(mean)
+			t[tLength], t[tNoise] = math.Log(length), math.Log(noise)
+			tries = append(tries, t)
+		}
+	}
+	costs := e.costs(s, tries)
+	best := 0
+	for i, c := range costs {
+		if c < costs[best] {
+			best = i
+		}
+	}
+	return tries[best]
+}
+
+// extend starts a larger family from the mode of a smaller one.
+func (e *evidence) extend(s *spec, from *family) []float64 {
+	mean, _ := e.prior.normals(s)
+	copy(mean, from.theta[:min(len(mean), len(from.theta))])
+	return mean
+}
+
+// laplace sets the evidence of a family, by a normal approximation around the mode.
+func (f *family) laplace(e *evidence) {
+	n := len(f.theta)
+	f.hessian = e.hessian(f.spec, f.theta, f.cost)
+	values, _ := eigen(slices.Clone(f.hessian), n)
+	f.evidence = -f.cost
+	for _, v := range values {
+		f.evidence += 0.5*math.Log(2*math.Pi) - 0.5*math.Log(max(v, 0.3))
+	}
+}
+
+// sizes returns how many points of a family's posterior are evaluated, and how many members a mixture has at most.
+func (m *Model) sizes() (points, members int) {
+	switch {
+	case m.n <= 60:
+		return 32, 24
+	case m.n <= 160:
+		return 16, 12
+	case m.n <= 320:
+		return 8, 6
+	}
+	return 0, 3
+}
+
+// integrate chooses the members of the mixture: points around the modes of the families, by their weights in the posterior.
+func (m *Model) integrate(e *evidence, families []*family) []*member {
+	points, most := m.sizes()
+	best := math.Inf(-1)
+	for _, f := range families {
+		best = max(best, f.evidence)
+	}
+	var members []*member
+	for _, f := range families {
+		if f.evidence < best-4 {
+			continue
+		}
+		mass := math.Exp(f.evidence - best)
+		thetas, weights := f.around(e, points)
+		for i, t := range thetas {
+			members = append(members, &member{spec: f.spec, theta: t, weight: mass * weights[i]})
+		}
+	}
+	slices.SortStableFunc(members, func(a, b *member) int {
+		switch {
+		case a.weight > b.weight:
+			return -1
+		case a.weight < b.weight:
+			return 1
+		}
+		return 0
+	})
+	members = members[:min(len(members), most)]
+	var total float64
+	for _, b := range members {
+		total += b.weight
+	}
+	for i, b := range members {
+		if b.weight < 0.004*total {
+			members = members[:i]
+			break
+		}
+	}
+	total = 0
+	for _, b := range members {
+		total += b.weight
+	}
+	members = slices.DeleteFunc(members, func(b *member) bool {
+		b.kernel = b.spec.kernel(b.theta)
+		s, ok := e.sums(b.kernel)
+		b.level, b.variance, b.ones = s.level(), s.spread(), s.ones
+		b.weight /= total
+		return !ok
+	})
+	return members
+}
+
+// around returns points around the mode, and their weights, which add up to 1: importance sampling from a normal distribution.
+func (f *family) around(e *evidence, points int) (thetas [][]float64, weights []float64) {
+	if points == 0 {
+		return [][]float64{f.theta}, []float64{1}
+	}
+	n := len(f.theta)
+	values, vectors := eigen(slices.Clone(f.hessian), n)
+	_, prior := e.prior.normals(f.spec)
+	wide := 0.0
+	for _, s := range prior {
+		wide = max(wide, s)
+	}
+	rng := rand.New(rand.NewPCG(42, uint64(n)))
+	const stretch = 1.15
+	var logq []float64
+	for i := range points {
+		z := make([]float64, n)
+		if i%2 == 1 {
+			copy(z, thetas[i-1])
+			for k := range z {
+				z[k] = -z[k]
+			}
+		} else if i > 0 {
+			for k := range z {
+				z[k] = rng.NormFloat64()
+			}
+		}
+		thetas = append(thetas, z)
+	}
+	thetas = slices.Delete(thetas, 1, 2) // the mode is its own mirror image
+	for i, z := range thetas {
+		theta := slices.Clone(f.theta)
+		var q float64
+		for k := range n {
+			sd := min(stretch/math.Sqrt(max(values[k], 1e-9)), wide)
+			q -= 0.5 * z[k] * z[k]
+			for j := range n {
+				theta[j] += vectors[j*n+k] * sd * z[k]
+			}
+		}
+		thetas[i], logq = theta, append(logq, q)
+	}
+	costs := e.costs(f.spec, thetas)
+	var total float64
+	for i, c := range costs {
+		w := math.Exp(min(f.cost-c-logq[i], 3))
+		weights, total = append(weights, w), total+w
+	}
+	for i := range weights {
+		weights[i] /= total
+	}
+	return thetas, weights
+}
