@@ -327,22 +327,23 @@ func findDispersion(x []float64, d int, z2 []float64) *dispersion {
 			}
 		}
 	})
-	const cost = 2.5
 	for _, near := range []int{8, 16, 32, 48} {
 		if near > k || near > n/2 {
 			continue
 		}
 		for _, prior := range []float64{4, 8, 16, 32} {
-			var gain float64
+			var sum, sum2 float64
 			for i, row := range table {
 				f := prior
 				for _, z := range row[:near] {
 					f += z
 				}
 				f /= prior + float64(near)
-				gain -= 0.5 * (z2[i]/f + math.Log(f) - z2[i])
+				g := -0.5 * (z2[i]/f + math.Log(f) - z2[i])
+				sum, sum2 = sum+g, sum2+g*g
 			}
-			if gain -= cost; gain > s.gain {
+			// What chance brings is of the size of the standard error.
+			if gain := sum - 1 - 1.3*math.Sqrt(sum2); gain > s.gain {
 				s.gain, s.near, s.prior = gain, near, prior
 			}
 		}

@@ -52,12 +52,12 @@ func newFrame(x, y []float64, opt *Options) *frame {
 		}
 	}
 	if f.sphere || !opt.DifferentUnits {
-		var sum float64
+		var length float64
 		for _, u := range f.unit {
-			sum += u * u
+			length = math.Hypot(length, u)
 		}
 		for k := range f.unit {
-			f.unit[k] = math.Sqrt(sum)
+			f.unit[k] = length
 		}
 	}
 	for k := range f.unit {

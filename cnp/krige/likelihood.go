@@ -47,20 +47,17 @@ func (s *sums) add(o sums) {
 	s.logdet, s.yy, s.y1, s.ones, s.n = s.logdet+o.logdet, s.yy+o.yy, s.y1+o.y1, s.ones+o.ones, s.n+o.n
 }
 
-// level and variance are the estimates of the mean's level and the signal's variance, density the logarithm of the likelihood.
+// level is the estimate of the mean's level.
 func (s *sums) level() float64 { return s.y1 / s.ones }
 
 func (s *sums) residual() float64 { return max(0, s.yy-s.y1*s.y1/s.ones) }
 
-func (s *sums) variance() float64 {
-	return (varianceScale + s.residual()/2) / (varianceShape + float64(s.n-1)/2)
-}
-
-// spread is the mean of the variance's posterior: it is larger than the estimate for few points.
+// spread is the mean of the posterior of the signal's variance: for few points it is larger than the estimate.
 func (s *sums) spread() float64 {
 	return (varianceScale + s.residual()/2) / max(varianceShape+float64(s.n-1)/2-1, 0.5)
 }
 
+// density is the logarithm of the likelihood.
 func (s *sums) density() float64 {
 	a := varianceShape + float64(s.n-1)/2
 	la, _ := math.Lgamma(a)
@@ -165,7 +162,6 @@ func (e *evidence) costs(s *spec, thetas [][]float64) []float64 {
 // prior is the prior of parameters: independent normals.
 type prior struct {
 	spacing float64 // of the context
-	extent  float64
 }
 
 // normals returns mean and standard deviation of each parameter.

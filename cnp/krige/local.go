@@ -72,13 +72,13 @@ func (l *local) turned(x []float64) []float64 {
 
 // desk is a goroutine's working memory.
 type desk struct {
-	search          neighbor.NearestWorkspace
-	index           []int32
-	dist2           []float64
-	inner, cross    features
-	a, cov, mu, one []float64
-	scratch         scratch
-	centre          []float64
+	search       neighbor.NearestWorkspace
+	index        []int32
+	dist2        []float64
+	inner, cross features
+	a, cov, mu   []float64
+	scratch      scratch
+	centre       []float64
 }
 
 // predict sets mean and variance of the mixture at targets.

@@ -20,6 +20,16 @@ type family struct {
 	cost     float64
 	hessian  []float64
 	evidence float64
+	units    *evidence // of a season's own, nil for the table's
+	change   float64   // of the cost by these
+}
+
+// of is the evidence that a family was fitted to.
+func (f *family) of(e *evidence) *evidence {
+	if f.units != nil {
+		return f.units
+	}
+	return e
 }
 
 // member is one Gaussian process of the mixture that predicts.
@@ -100,12 +110,12 @@ func (m *Model) families(ctx context.Context, e *evidence) []*family {
 	}
 	least := math.Inf(1)
 	for _, f := range all {
-		least = min(least, f.cost)
+		least = min(least, f.cost-f.change)
 	}
-	all = slices.DeleteFunc(all, func(f *family) bool { return !(f.cost < least+9) })
+	all = slices.DeleteFunc(all, func(f *family) bool { return !(f.cost-f.change < least+9) })
 	for _, f := range all {
 		if ctx.Err() == nil {
-			f.laplace(e)
+			f.laplace(f.of(e))
 		}
 	}
 	return all
@@ -145,7 +155,7 @@ func (f *family) laplace(e *evidence) {
 	n := len(f.theta)
 	f.hessian = e.hessian(f.spec, f.theta, f.cost)
 	values, _ := eigen(slices.Clone(f.hessian), n)
-	f.evidence = -f.cost
+	f.evidence = f.change - f.cost
 	for _, v := range values {
 		f.evidence += 0.5*math.Log(2*math.Pi) - 0.5*math.Log(max(v, 0.3))
 	}
@@ -177,7 +187,7 @@ func (m *Model) integrate(e *evidence, families []*family) []*member {
 			continue
 		}
 		mass := math.Exp(f.evidence - best)
-		thetas, weights := f.around(e, points)
+		thetas, weights := f.around(f.of(e), points)
 		for i, t := range thetas {
 			members = append(members, &member{spec: f.spec, theta: t, weight: mass * weights[i]})
 		}

@@ -1,5 +1,244 @@
 package krige
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
 
-func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *family) {}
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Limits of the search for seasons.
+const (
+	seasonValues = 20   // so many values at least
+	frequencies  = 2400 // at most
+	seasonGain   = 5.0  // nats that a pair of a cosine and a sine has to explain
+	seasonTries  = 3    // periods that are fitted
+)
+
+// seasons finds periods and fits families with seasons.
+func (m *Model) seasons(ctx context.Context, e *evidence, all *[]*family, best *family) {
+	if m.n < seasonValues || ctx.Err() != nil {
+		return
+	}
+	var periods []float64
+	for _, p := range m.opt.Periods {
+		periods = append(periods, p/math.Abs(m.frame.unit[0]))
+	}
+	given := len(periods)
+	for _, f := range *all { // the family with the least cost explains most of what is not periodic
+		if f.cost < best.cost {
+			best = f
+		}
+	}
+	found, searched := m.periods(best)
+	periods = append(periods, found...)
+	var fitted *family
+	var le *evidence
+	for i, p := range periods {
+		if ctx.Err() != nil {
+			return
+		}
+		pe := m.seasonEvidence(e, p)
+		// What the other units change: families are compared as if all had been fitted to the same.
+		change := pe.cost(best.spec, best.theta) - best.cost
+		if i >= given { // the best of many periods looks better than it is
+			change -= math.Log(searched)
+		}
+		s := spec{dim: 1, shape: best.spec.shape, period: p}
+		if s.shape == rational {
+			s.shape = matern32
+		}
+		f := &family{spec: &s, units: pe, change: change}
+		f.theta, f.cost = pe.mode(&s, pe.seasonStart(&s, best), 25, 0.05)
+		*all = append(*all, f)
+		if fitted == nil || f.cost-change < fitted.cost-fitted.change {
+			fitted, le = f, pe
+		}
+	}
+	if fitted == nil || ctx.Err() != nil {
+		return
+	}
+	for _, shapes := range [][2]shape{{matern52, matern12}, {matern52, matern52}} {
+		two := *fitted.spec
+		two.shape, two.second = shapes[0], shapes[1]
+		f := &family{spec: &two, units: le, change: fitted.change}
+		f.theta, f.cost = le.mode(&two, le.beside(&two, fitted), 20, 0.05)
+		*all = append(*all, f)
+	}
+}
+
+// seasonStart is the best of some starts of a family with a season.
+func (e *evidence) seasonStart(s *spec, from *family) []float64 {
+	mean, _ := e.prior.normals(s)
+	var tries [][]float64
+	for _, length := range []float64{from.theta[tLength], math.Log(0.3), math.Log(2)} {
+		for _, noise := range []float64{math.Log(0.01), math.Log(0.3)} {
+			for _, variance := range []float64{math.Log(0.05), math.Log(1)} {
+				t := slices.Clone(mean)
+				at := s.seasonAt()
+				t[tLength], t[tNoise], t[tSlope], t[at] = length, noise, from.theta[tSlope], variance
+				tries = append(tries, t)
+			}
+		}
+	}
+	costs := e.costs(s, tries)
+	best := 0
+	for i, c := range costs {
+		if c < costs[best] {
+			best = i
+		}
+	}
+	return tries[best]
+}
+
+// beside starts a family with a second scale from one without it: the first scale becomes the long one or the short one.
+func (e *evidence) beside(s *spec, from *family) []float64 {
+	mean, _ := e.prior.normals(s)
+	at := s.secondAt()
+	season := from.spec.seasonAt()
+	var tries [][]float64
+	for _, long := range []bool{false, true} {
+		for _, variance := range []float64{math.Log(0.03), math.Log(0.3)} {
+			t := slices.Clone(mean)
+			copy(t, from.theta[:tFirst])
+			copy(t[s.seasonAt():], from.theta[season:])
+			t[at] = variance
+			if long { // what was fitted is the second one
+				t[at+1], t[tLength] = t[tLength], math.Log(1.5)
+			}
+			tries = append(tries, t)
+		}
+	}
+	costs := e.costs(s, tries)
+	best := 0
+	for i, c := range costs {
+		if c < costs[best] {
+			best = i
+		}
+	}
+	return tries[best]
+}
+
+// seasonEvidence is the likelihood whose runs of a long series are given values one and two periods before them, too.
+func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
+	if len(e.units) == 1 {
+		return e
+	}
+	out := &evidence{x: e.x, y: e.y, dim: 1, prior: e.prior}
+	for _, u := range e.units {
+		block := u.index[u.given:]
+		first, last := m.x[block[0]], m.x[block[len(block)-1]]
+		var given []int
+		for back := 2; back >= 1; back-- {
+			lo, _ := slices.BinarySearch(m.x, first-float64(back)*period-0.05*period)
+			hi, _ := slices.BinarySearch(m.x, last-float64(back)*period+0.05*period)
+			hi = min(hi, block[0])
+			step := max(1, (hi-lo)/16)
+			for i := lo; i < hi; i += step {
+				given = append(given, i)
+			}
+		}
+		given = append(given, u.index[:u.given]...)
+		slices.Sort(given)
+		given = slices.Compact(given)
+		v := unit{given: len(given), index: append(given, block...)}
+		v.fill(m.x, 1, false)
+		out.units, out.seen = append(out.units, v), e.seen
+	}
+	return out
+}
+
+// periods finds periods at which a cosine and a sine explain more than the family that was fitted expects of them, the best first. searched is
+// how many independent ones were looked at.
+func (m *Model) periods(best *family) (periods []float64, searched float64) {
+	gain, frequency := m.spectrum(best)
+	type peak struct{ gain, frequency float64 }
+	var peaks []peak
+	for i := 1; i+1 < len(gain); i++ {
+		if gain[i] > seasonGain && gain[i] >= gain[i-1] && gain[i] > gain[i+1] {
+			// The peak of a parabola through three values.
+			shift := 0.5 * (gain[i-1] - gain[i+1]) / (gain[i-1] - 2*gain[i] + gain[i+1])
+			peaks = append(peaks, peak{gain[i], frequency[i] + shift*(frequency[i+1]-frequency[i])})
+		}
+	}
+	slices.SortFunc(peaks, func(a, b peak) int { return -cmp.Compare(a.gain, b.gain) })
+	for _, p := range peaks {
+		if len(periods) == seasonTries || p.gain < 0.3*peaks[0].gain {
+			break
+		}
+		harmonic := false // of a period that is tried already
+		for _, q := range periods {
+			r := q * p.frequency
+			harmonic = harmonic || r > 0.97 && math.Abs(r-math.Round(r)) < 0.03*max(1, r/4)
+		}
+		if !harmonic {
+			periods = append(periods, 1/p.frequency)
+		}
+	}
+	return periods, max(1, float64(len(gain))/4)
+}
+
+// spectrum returns the gains of log density by a cosine and a sine of each frequency, from two cycles in the series to half the rate of its values.
+func (m *Model) spectrum(best *family) (gain, frequency []float64) {
+	n := min(m.n, exactLine) // the end of a long series
+	x, y := m.x[m.n-n:], m.y[m.n-n:]
+	extent := x[n-1] - x[0]
+	gaps := make([]float64, 0, n)
+	for i := 1; i < n; i++ {
+		if g := x[i] - x[i-1]; g > 1e-6 {
+			gaps = append(gaps, g)
+		}
+	}
+	if len(gaps) < seasonValues/2 {
+		return nil, nil
+	}
+	slices.Sort(gaps)
+	lowest, highest := 1.9/extent, 0.5/gaps[len(gaps)/10]
+	count := min(frequencies, int(math.Ceil((highest-lowest)*extent*4)))
+	if count < 3 {
+		return nil, nil
+	}
+	k := best.spec.kernel(best.theta)
+	u := unit{index: upTo(n)}
+	u.fill(x, 1, false)
+	a := make([]float64, tri(n))
+	var w scratch
+	if !u.factor(a, k, &w) {
+		return nil, nil
+	}
+	one, z := make([]float64, n), slices.Clone(y)
+	for i := range one {
+		one[i] = 1
+	}
+	forward(a, one, n)
+	forward(a, z, n)
+	ones := simd.SumSqF64(one)
+	simd.AxpyF64(z, -simd.DotF64(one, z)/ones, one)
+	scale := (varianceScale + simd.SumSqF64(z)/2) / (varianceShape + float64(n-1)/2)
+	gain, frequency = make([]float64, count), make([]float64, count)
+	parallel.For(count, 16, func(lo, hi int) {
+		t, s, c := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := lo; i < hi; i++ {
+			frequency[i] = lowest + (highest-lowest)*float64(i)/float64(count-1)
+			for j, v := range x {
+				t[j] = 2 * math.Pi * frequency[i] * v
+			}
+			simd.SinCosF64(s, c, t)
+			for _, v := range [][]float64{s, c} {
+				forward(a, v, n)
+				simd.AxpyF64(v, -simd.DotF64(one, v)/ones, one)
+			}
+			ss, cc, sc := simd.SumSqF64(s), simd.SumSqF64(c), simd.DotF64(s, c)
+			sz, cz := simd.DotF64(s, z), simd.DotF64(c, z)
+			det := ss*cc - sc*sc
+			if det > 1e-9*ss*cc {
+				q := (sz*sz*cc - 2*sz*cz*sc + cz*cz*ss) / det / scale
+				gain[i] = 0.5 * q
+			}
+		}
+	})
+	return gain, frequency
+}

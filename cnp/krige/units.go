@@ -55,7 +55,7 @@ func spacing(x []float64, d int) float64 {
 // evidence is the likelihood of a table: that of all values where it is small, otherwise that of blocks.
 func (m *Model) evidence() *evidence {
 	d := m.frame.dim
-	e := &evidence{x: m.x, y: m.y, dim: d, prior: prior{spacing: spacing(m.x, d), extent: 1}}
+	e := &evidence{x: m.x, y: m.y, dim: d, prior: prior{spacing: spacing(m.x, d)}}
 	switch {
 	case m.n <= 200:
 		e.units = []unit{{index: upTo(m.n)}}

@@ -1,0 +1,308 @@
+package krige
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// table draws a table: waves and a trend, with noise.
+func table(n, d int, noise float64, seed uint64) (x, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range n {
+		var v float64
+		for range d {
+			c := rng.Float64()
+			x = append(x, c)
+			v += math.Sin(7*c) + 0.5*c
+		}
+		y = append(y, v+noise*rng.NormFloat64())
+	}
+	return x, y
+}
+
+func predict(t *testing.T, x, y, targets []float64, opt Options) (mean, std []float64) {
+	t.Helper()
+	m, err := Fit(t.Context(), x, y, opt)
+	require.NoError(t, err)
+	mean, std, err = m.Predict(t.Context(), targets)
+	require.NoError(t, err)
+	return mean, std
+}
+
+// moved applies a function to every number of a copy.
+func moved(v []float64, f func(i int, a float64) float64) []float64 {
+	out := slices.Clone(v)
+	for i, a := range out {
+		out[i] = f(i, a)
+	}
+	return out
+}
+
+func requireClose(t *testing.T, want, got []float64, tolerance float64, what string) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		if !(math.Abs(want[i]-got[i]) <= tolerance*(1+math.Abs(want[i]))) {
+			t.Fatalf("%s: value %d is %v, need %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestEquivariance moves tables in every way that predictions must follow.
+func TestEquivariance(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		n, d int
+	}{{"line", 60, 1}, {"few", 6, 1}, {"plane", 90, 2}, {"many", 700, 2}, {"space", 60, 3}} {
+		t.Run(c.name, func(t *testing.T) {
+			d := c.d
+			x, y := table(c.n, d, 0.1, 3)
+			targets, _ := table(40, d, 0, 4)
+			mean, std := predict(t, x, y, targets, Options{Dim: d})
+			for _, g := range []struct {
+				name           string
+				fx             func(i int, a float64) float64
+				shift, scale   float64
+				rowsBackwards  bool
+				differentUnits bool
+			}{
+				{name: "shift", fx: func(i int, a float64) float64 { return a + 3 + float64(i%d) }, scale: 1},
+				{name: "scale", fx: func(_ int, a float64) float64 { return a * 1234.5 }, scale: 1},
+				{name: "tiny", fx: func(_ int, a float64) float64 { return a * 1e-200 }, scale: 1e-150},
+				{name: "huge", fx: func(_ int, a float64) float64 { return a * 1e150 }, scale: 1e150},
+				{name: "reflect", fx: func(i int, a float64) float64 {
+					if i%d == 0 {
+						return -a
+					}
+					return a
+				}, scale: 1},
+				{name: "values", fx: func(_ int, a float64) float64 { return a }, shift: 15, scale: -0.37},
+				{name: "rows", fx: func(_ int, a float64) float64 { return a }, scale: 1, rowsBackwards: true},
+			} {
+				mx, mt := moved(x, g.fx), moved(targets, g.fx)
+				my := moved(y, func(_ int, a float64) float64 { return g.shift + g.scale*a })
+				if g.rowsBackwards {
+					slices.Reverse(my)
+					for i, k := 0, c.n-1; i < k; i, k = i+1, k-1 {
+						for a := range d {
+							mx[i*d+a], mx[k*d+a] = mx[k*d+a], mx[i*d+a]
+						}
+					}
+				}
+				m, s := predict(t, mx, my, mt, Options{Dim: d})
+				m = moved(m, func(_ int, a float64) float64 { return (a - g.shift) / g.scale })
+				s = moved(s, func(_ int, a float64) float64 { return a / math.Abs(g.scale) })
+				requireClose(t, mean, m, 1e-7, g.name)
+				requireClose(t, std, s, 1e-6, g.name)
+			}
+		})
+	}
+}
+
+// TestUnits gives one axis another unit than the others.
+func TestUnits(t *testing.T) {
+	x, y := table(80, 2, 0.1, 5)
+	targets, _ := table(30, 2, 0, 6)
+	opt := Options{Dim: 2, DifferentUnits: true}
+	mean, std := predict(t, x, y, targets, opt)
+	wide := func(i int, a float64) float64 {
+		if i%2 == 1 {
+			return 1e4*a + 7
+		}
+		return a
+	}
+	m, s := predict(t, moved(x, wide), y, moved(targets, wide), opt)
+	requireClose(t, mean, m, 1e-7, "mean")
+	requireClose(t, std, s, 1e-6, "std")
+}
+
+// TestRecovers holds predictions of smooth tables to the truth, and intervals to their coverage.
+func TestRecovers(t *testing.T) {
+	for _, c := range []struct{ n, d int }{{40, 1}, {150, 2}, {600, 2}, {250, 3}, {900, 1}} {
+		x, y := table(c.n, c.d, 0.1, 11)
+		targets, truth := table(300, c.d, 0.1, 12)
+		mean, std := predict(t, x, y, targets, Options{Dim: c.d})
+		var square float64
+		inside := 0
+		for i := range truth {
+			e := truth[i] - mean[i]
+			square += e * e / float64(len(truth))
+			if math.Abs(e) < 1.96*std[i] {
+				inside++
+			}
+		}
+		require.Less(t, math.Sqrt(square), 0.2, "n = %d, d = %d", c.n, c.d)
+		require.Greater(t, inside, 264, "n = %d, d = %d", c.n, c.d)
+	}
+}
+
+// TestSeason finds a period, and carries it on beyond the end.
+func TestSeason(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var x, y, tx, ty []float64
+	for i := range 120 {
+		v := float64(i) / 12
+		f := 0.3*v + math.Sin(2*math.Pi*v) + 0.4*math.Cos(4*math.Pi*v) + 0.1*rng.NormFloat64()
+		if i < 100 {
+			x, y = append(x, 1990+v), append(y, f)
+		} else {
+			tx, ty = append(tx, 1990+v), append(ty, f)
+		}
+	}
+	m, err := Fit(t.Context(), x, y, Options{Dim: 1})
+	require.NoError(t, err)
+	require.InDelta(t, 1, m.Report().Members[0].Period, 0.01)
+	mean, _, err := m.Predict(t.Context(), tx)
+	require.NoError(t, err)
+	for i := range ty {
+		require.InDelta(t, ty[i], mean[i], 0.6)
+	}
+	m, err = Fit(t.Context(), x, y, Options{Dim: 1, Periods: []float64{1}})
+	require.NoError(t, err)
+	require.InDelta(t, 1, m.Report().Members[0].Period, 0.01)
+}
+
+// TestFew holds tables with hardly anything in them to finite answers of a sensible size.
+func TestFew(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x, y []float64
+		d    int
+	}{
+		{"one", []float64{3}, []float64{5}, 1},
+		{"two", []float64{3, 4}, []float64{5, 7}, 1},
+		{"three", []float64{0, 0, 1, 0, 0, 1}, []float64{1, 2, 3}, 2},
+		{"constant", []float64{1, 2, 3, 4}, []float64{2, 2, 2, 2}, 1},
+		{"zeros", []float64{1, 2, 3, 4}, []float64{0, 0, 0, 0}, 1},
+		{"one place", []float64{1, 1, 1, 1}, []float64{1, 2, 3, 4}, 1},
+		{"duplicates", []float64{1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, []float64{1, 1.2, 2, 2.1, 3, 3.3, 4, 4, 5, 5.1}, 1},
+		{"a line in the plane", []float64{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, []float64{0, 1, 2, 3, 4, 6}, 2},
+		{"outlier", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []float64{1, 2, 3, 4, 5, 1e9, 7, 8, 9, 10}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			targets := append(slices.Clone(c.x), make([]float64, c.d)...)
+			mean, std := predict(t, c.x, c.y, targets, Options{Dim: c.d})
+			lo, hi := slices.Min(c.y), slices.Max(c.y)
+			for i := range mean {
+				require.False(t, math.IsNaN(mean[i]) || math.IsInf(std[i], 0) || !(std[i] > 0), "%v ± %v", mean[i], std[i])
+				require.GreaterOrEqual(t, mean[i], lo-(hi-lo)-1e-9)
+				require.LessOrEqual(t, mean[i], hi+(hi-lo)+1e-9)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x, y []float64
+		opt  Options
+		want string
+	}{
+		{"nothing", nil, nil, Options{Dim: 1}, "no values"},
+		{"lengths", []float64{1}, []float64{1, 2}, Options{Dim: 1}, "1 coordinates for 2 values"},
+		{"coordinate", []float64{1, math.NaN()}, []float64{1, 2}, Options{Dim: 1}, "x: row 1, column 0 is NaN"},
+		{"value", []float64{1, 2}, []float64{1, math.Inf(1)}, Options{Dim: 1}, "y: row 1, column 0 is +Inf"},
+		{"latitude", []float64{91, 0}, []float64{1}, Options{Dim: 2, Sphere: true}, "latitude 91"},
+		{"dimension", []float64{1}, []float64{1}, Options{Dim: 9}, "9 coordinates"},
+		{"period", []float64{1, 2}, []float64{1, 2}, Options{Dim: 1, Periods: []float64{-1}}, "period -1"},
+	} {
+		_, err := Fit(t.Context(), c.x, c.y, c.opt)
+		require.ErrorIs(t, err, ErrInput, c.name)
+		require.ErrorContains(t, err, c.want, c.name)
+	}
+	m, err := Fit(t.Context(), []float64{1, 2, 3}, []float64{1, 3, 2}, Options{Dim: 1})
+	require.NoError(t, err)
+	_, _, err = m.Predict(t.Context(), []float64{math.NaN()})
+	require.ErrorContains(t, err, "targets: row 0, column 0 is NaN")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Fit(ctx, []float64{1, 2, 3}, []float64{1, 3, 2}, Options{Dim: 1})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestSphere predicts across the date line and around a pole.
+func TestSphere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	f := func(lat, lon float64) float64 {
+		u := unitVectors([]float64{lat, lon})
+		return u[0] + math.Sin(3*u[1]) + u[2]*u[2]
+	}
+	var x, y []float64
+	for range 250 {
+		lat, lon := 180/math.Pi*math.Asin(2*rng.Float64()-1), 360*rng.Float64()-180
+		x, y = append(x, lat, lon), append(y, f(lat, lon)+0.02*rng.NormFloat64())
+	}
+	mean, _ := predict(t, x, y, []float64{0, 180, 0, -180, 89.999, 10, 89.999, 190, 30, 40}, Options{Dim: 2, Sphere: true})
+	require.InDelta(t, mean[0], mean[1], 1e-6)
+	require.InDelta(t, mean[2], mean[3], 1e-3)
+	require.InDelta(t, f(30, 40), mean[4], 0.15)
+}
+
+// TestSamples compares moments of samples with the predictions, and near targets with each other.
+func TestSamples(t *testing.T) {
+	for _, n := range []int{60, 500} {
+		x, y := table(n, 2, 0.02, 21)
+		m, err := Fit(t.Context(), x, y, Options{Dim: 2})
+		require.NoError(t, err)
+		targets := []float64{0.5, 0.5, 0.5, 0.5001, 0.1, 0.9, 1.6, 1.6, 1.6, 1.62}
+		for i := range 150 {
+			targets = append(targets, float64(i)/150, 0.3)
+		}
+		mean, std, err := m.Predict(t.Context(), targets)
+		require.NoError(t, err)
+		samples, err := m.Samples(t.Context(), targets, 400, 5)
+		require.NoError(t, err)
+		again, err := m.Samples(t.Context(), targets, 400, 5)
+		require.NoError(t, err)
+		require.Equal(t, samples, again)
+		for i := range mean {
+			var s, s2 float64
+			for _, row := range samples {
+				z := (row[i] - mean[i]) / std[i]
+				s, s2 = s+z/400, s2+z*z/400
+			}
+			require.InDelta(t, 0, s, 0.35, "target %d", i)
+			require.InDelta(t, 1, s2, 0.45, "target %d", i)
+		}
+		var together float64 // far from the context, near each other
+		for _, row := range samples {
+			together += (row[3] - mean[3]) / std[3] * (row[4] - mean[4]) / std[4] / 400
+		}
+		require.Greater(t, together, 0.6)
+	}
+}
+
+// TestLarge holds a large table to its time, which grows with the number of points and no faster.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large")
+	}
+	x, y := table(100000, 2, 0.1, 31)
+	targets, truth := table(2000, 2, 0, 32)
+	start := time.Now()
+	mean, _ := predict(t, x, y, targets, Options{Dim: 2})
+	require.Less(t, time.Since(start), 60*time.Second)
+	var square float64
+	for i := range truth {
+		square += (mean[i] - truth[i]) * (mean[i] - truth[i]) / float64(len(truth))
+	}
+	require.Less(t, math.Sqrt(square), 0.05)
+}
+
+func TestReport(t *testing.T) {
+	x, y := table(120, 2, 0.1, 41)
+	m, err := Fit(t.Context(), x, y, Options{Dim: 2})
+	require.NoError(t, err)
+	r := m.Report()
+	require.Equal(t, 120, r.Values)
+	require.Greater(t, r.LogDensity, r.Constant+0.5)
+	require.InDelta(t, 0.95, r.Coverage95, 0.06)
+	require.Contains(t, r.String(), "each of 120 values predicted from the others")
+}
