@@ -35,7 +35,8 @@ func TestAuxiliary(t *testing.T) {
 		require.Contains(t, string(text), name)
 	}
 	meta = object(t, do(s, "GET", "/v2/models/aux/config", nil, nil).Body.Bytes())
-	require.Equal(t, []any{"height", "hour"}, meta["parameters"].(map[string]any)["auxiliary"])
+	config := meta["parameters"].(map[string]any)["config"].(map[string]any)["string_value"].(string)
+	require.Equal(t, []any{"height", "hour"}, object(t, []byte(config))["auxiliary"])
 
 	url, _ := listen(t, s, Limits{})
 	cl := client.New(url, client.Options{})

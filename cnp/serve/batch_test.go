@@ -31,6 +31,9 @@ import (
 // block holds the queue's slots until the function that it returns is called, so that what comes meanwhile goes together.
 func block(t *testing.T, s *Server) func() {
 	held := make(chan struct{})
+	s.queue.mu.Lock()
+	s.queue.long = time.Hour // nothing goes beside
+	s.queue.mu.Unlock()
 	compute := s.queue.compute
 	s.queue.compute = func(ctx context.Context, jobs []*job) error {
 		<-held
@@ -266,7 +269,7 @@ func TestGRPC(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 5*time.Second, time.Millisecond)
 	s.queue.mu.Lock()
-	clear(s.queue.costs) // so that it is taken
+	clear(s.queue.costs.of) // so that it is taken
 	s.queue.mu.Unlock()
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
@@ -423,11 +426,6 @@ func TestTooLate(t *testing.T) {
 	b := curves(rngOf(1), 1, 50, 50)
 	header, body := curvesBinary(t, nil, b)
 	require.Equal(t, http.StatusOK, do(s, "POST", "/v2/models/rbf/infer", header, body).Code)
-	s.queue.mu.Lock()
-	for _, cost := range s.queue.costs { // as if it had taken long
-		*cost = time.Minute
-	}
-	s.queue.mu.Unlock()
 	release := block(t, s)
 	var wait sync.WaitGroup
 	wait.Go(func() { do(s, "POST", "/v2/models/rbf/infer", header, body) })
@@ -436,6 +434,9 @@ func TestTooLate(t *testing.T) {
 		defer s.queue.mu.Unlock()
 		return len(s.queue.running) == 1
 	}, 5*time.Second, time.Millisecond)
+	s.queue.mu.Lock()
+	s.queue.running[0].cost = time.Minute // as if it took long
+	s.queue.mu.Unlock()
 
 	header, body = curvesBinary(t, map[string]any{"timeout": 1e6}, b)
 	n, err := strconv.Atoi(header[headerLength])

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -14,24 +15,81 @@ type bytesGauge struct {
 	metrics     *metrics
 }
 
-// take reserves bytes, or refuses.
-func (g *bytesGauge) take(n int64) error {
+// share counts what the requests of one connection have reserved. Its fields are guarded by the gauge's mutex.
+type share struct {
+	used     int64
+	requests int
+}
+
+// shareKey is the context's key of a connection's share.
+type shareKey struct{}
+
+// reservation holds the bytes that one request has reserved, for itself and its answer, until it is released.
+type reservation struct {
+	gauge *bytesGauge
+	share *share // nil: the request came over no connection that is counted
+	conn  *countedConn
+	bytes int64
+}
+
+// open begins the reservation of a request.
+func (g *bytesGauge) open(ctx context.Context) *reservation {
+	r := &reservation{gauge: g, conn: connOf(ctx)}
+	r.conn.add(1, 0)
+	if r.share, _ = ctx.Value(shareKey{}).(*share); r.share != nil {
+		g.mu.Lock()
+		r.share.requests++
+		g.mu.Unlock()
+	}
+	return r
+}
+
+// take reserves bytes, or refuses. Requests that share a connection may hold half of the gauge together; one that is alone on
+// its connection may use all of it.
+func (r *reservation) take(n int64) error {
+	g := r.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if n > g.limit {
-		return tooLarge("the request and its answer take %v, at most %v are allowed", cnp.Bytes(n), cnp.Bytes(g.limit))
+	if r.bytes+n > g.limit {
+		return tooLarge("the request and its answer take %v, at most %v are allowed", cnp.Bytes(r.bytes+n), cnp.Bytes(g.limit))
 	}
 	if g.used+n > g.limit {
 		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(g.limit))
 	}
+	if s := r.share; s != nil {
+		if s.requests > 1 && s.used+n > g.limit/2 {
+			return overloaded("share", time.Second, "requests of %v are under way on this connection, at most %v may be", cnp.Bytes(s.used), cnp.Bytes(g.limit/2))
+		}
+		s.used += n
+	}
+	r.bytes += n
 	g.used += n
 	g.metrics.bytes.Set(float64(g.used))
 	return nil
 }
 
-func (g *bytesGauge) give(n int64) {
+// fits refuses n more bytes that could not be reserved now, without reserving them.
+func (r *reservation) fits(n int64) error {
+	g := r.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.used -= n
+	if g.used+n > g.limit && r.bytes+n <= g.limit {
+		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(g.limit))
+	}
+	return nil
+}
+
+// release gives everything back. It may be called once.
+func (r *reservation) release() {
+	r.conn.add(-1, 0)
+	g := r.gauge
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := r.share; s != nil {
+		s.used -= r.bytes
+		s.requests--
+	}
+	g.used -= r.bytes
+	r.bytes = 0
 	g.metrics.bytes.Set(float64(g.used))
 }

@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"compress/zlib"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"connectrpc.com/connect"
@@ -18,9 +20,12 @@ import (
 // service is the protocol's name over gRPC.
 const service = "inference.GRPCInferenceService"
 
+// smallMessage bounds requests without tensors, as they come and, if they are compressed, as they become.
+const smallMessage = 64 << 10
+
 // grpcRoutes adds the protocol over gRPC, with reflection and the usual health service.
 func (s *Server) grpcRoutes(mux *http.ServeMux) {
-	options := []connect.HandlerOption{connect.WithCodec(codec{}), connect.WithReadMaxBytes(int(min(s.opt.Body, math.MaxInt32))),
+	options := []connect.HandlerOption{connect.WithCodec(codec{}), connect.WithReadMaxBytes(smallMessage), deflate,
 		// Requests may be compressed. Answers are not, though most clients say that they could read it: gzip takes 30 ns a byte, and makes
 		// floating-point numbers hardly shorter.
 		connect.WithCompressMinBytes(math.MaxInt)}
@@ -51,33 +56,83 @@ func (s *Server) grpcRoutes(mux *http.ServeMux) {
 		return &inference.ModelMetadataResponse{Name: m.name, Versions: []string{m.version}, Platform: platform,
 			Inputs: tensors(m.inputs), Outputs: tensors(m.outputs)}, nil
 	})
-	infer := "/" + service + "/ModelInfer"
-	handler, refuse := connect.NewUnaryHandler(infer, s.grpcInfer, options...), connect.NewErrorWriter(options...)
-	mux.HandleFunc("POST "+infer, func(w http.ResponseWriter, r *http.Request) {
-		if err := s.queue.full(); err != nil && refuse.IsSupported(r) {
+	s.inferRoute(mux)
+	small := []connect.HandlerOption{connect.WithReadMaxBytes(smallMessage), deflate}
+	reflector := grpcreflect.NewStaticReflector(service, grpchealth.HealthV1ServiceName)
+	add := func(method string) func(prefix string, h http.Handler) {
+		return func(prefix string, h http.Handler) {
+			mux.Handle(prefix+method, h)
+			mux.HandleFunc(prefix, unimplemented)
+		}
+	}
+	add("Check")(grpchealth.NewHandler(health{s}, small...))
+	mux.Handle(watchPath, s.watchHandler())
+	add("ServerReflectionInfo")(grpcreflect.NewHandlerV1(reflector, small...))
+	add("ServerReflectionInfo")(grpcreflect.NewHandlerV1Alpha(reflector, small...))
+	mux.HandleFunc("/"+service+"/", unimplemented)
+}
+
+// unimplemented answers for methods that a service does not have.
+func unimplemented(w http.ResponseWriter, r *http.Request) {
+	writeFailure(w, r, &failure{status: http.StatusNotFound, code: connect.CodeUnimplemented, text: fmt.Sprintf("%.200s is not implemented", r.URL.Path)})
+}
+
+// deflate reads what gRPC calls by this name, which is zlib's format.
+var deflate = connect.WithCompression("deflate", func() connect.Decompressor { return &inflater{} },
+	func() connect.Compressor { return zlib.NewWriter(io.Discard) })
+
+// inflater is a zlib reader that begins without input.
+type inflater struct{ z io.ReadCloser }
+
+func (i *inflater) Read(p []byte) (int, error) {
+	if i.z == nil {
+		return 0, io.EOF
+	}
+	return i.z.Read(p)
+}
+
+func (i *inflater) Reset(r io.Reader) (err error) {
+	if i.z == nil {
+		i.z, err = zlib.NewReader(r)
+		return err
+	}
+	return i.z.(zlib.Resetter).Reset(r, nil)
+}
+
+func (i *inflater) Close() error {
+	if i.z == nil {
+		return nil
+	}
+	return i.z.Close()
+}
+
+// inferRoute adds the method that answers inference requests. Those of gRPC clients the server reads itself (grpc_plain.go); connect reads those of
+// browsers and of its own protocol, which may not be compressed, because what they become could not be reserved as it comes.
+func (s *Server) inferRoute(mux *http.ServeMux) {
+	path := "/" + service + "/ModelInfer"
+	options := []connect.HandlerOption{connect.WithCodec(codec{}), connect.WithReadMaxBytes(int(min(s.opt.Body, math.MaxInt32))),
+		connect.WithCompression("gzip", nil, nil)}
+	handler := connect.NewUnaryHandler(path, s.grpcInfer, options...)
+	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		up := newUpload(w, r, r.ContentLength)
+		if err := s.queue.full(nil); err != nil && isRPC(r) {
 			f := asFailure(err)
-			http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) // of what net/http reads of the body
-			refuse.Write(w, r, grpcError(f))
+			up.abandon() // what net/http reads of the body
+			writeFailure(w, r, f)
 			s.logged(r.Context(), "grpc", "", time.Now(), nil, f) // the model's name is in what was not read
 			return
 		}
-		call := &grpcCall{start: time.Now(), body: reservingReader{r: r.Body, left: math.MaxInt64, gauge: s.bytes}}
-		call.body.reserved = &call.reserved
-		defer func() { s.bytes.give(call.reserved) }()
+		call := &grpcCall{start: time.Now(), res: s.bytes.open(r.Context()), up: up}
+		defer call.res.release()
 		setWriteDeadline(w, int(min(s.opt.Body, math.MaxInt32))+int(s.opt.Timeout/time.Second)*slowest)
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience + time.Duration(s.opt.Body/slowest)*time.Second))
 		if isPlain(r) {
-			s.plainInfer(w, r, call, refuse)
+			s.plainInfer(w, r, call)
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))
-		r.Body = &callBody{r.Body, &call.body}
+		r.Body = &callBody{reservingReader{r: up, left: s.opt.Body + prefixBytes, res: call.res}, r.Body}
 		handler.ServeHTTP(w, r)
 	})
-	mux.Handle(grpchealth.NewHandler(health{s}))
-	reflector := grpcreflect.NewStaticReflector(service, grpchealth.HealthV1ServiceName)
-	mux.Handle(grpcreflect.NewHandlerV1(reflector))
-	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector))
 }
 
 // unary adds a method with small messages.
@@ -94,20 +149,20 @@ func unary[In, Out any](mux *http.ServeMux, method string, options []connect.Han
 
 // grpcCall is an inference request over gRPC while it is under way.
 type grpcCall struct {
-	start    time.Time
-	reserved int64
-	body     reservingReader
+	start time.Time
+	res   *reservation
+	up    *upload
 }
 
 type callKey struct{}
 
 // callBody is the body of a request that reserves what is read of it.
 type callBody struct {
-	close interface{ Close() error }
-	*reservingReader
+	reservingReader
+	body io.Closer
 }
 
-func (b *callBody) Close() error { return b.close.Close() }
+func (b *callBody) Close() error { return b.body.Close() }
 
 // Read is that of reservingReader, with errors that connect passes on.
 func (b *callBody) Read(p []byte) (int, error) {
@@ -122,7 +177,11 @@ func (b *callBody) Read(p []byte) (int, error) {
 // grpcInfer answers an inference request.
 func (s *Server) grpcInfer(ctx context.Context, r *connect.Request[wireRequest]) (*connect.Response[wireResponse], error) {
 	call, _ := ctx.Value(callKey{}).(*grpcCall)
-	j, err := s.infer(ctx, &r.Msg.request, &call.reserved)
+	err := call.res.take(r.Msg.growth)
+	var j *job
+	if err == nil {
+		j, err = s.infer(ctx, &r.Msg.request, call.res)
+	}
 	if err != nil {
 		f := asFailure(err)
 		s.logged(ctx, "grpc", r.Msg.model, call.start, j, f)
@@ -132,15 +191,6 @@ func (s *Server) grpcInfer(ctx context.Context, r *connect.Request[wireRequest])
 	out := connect.NewResponse(r.Msg.response(j))
 	out.Header().Set("Server-Timing", j.timing())
 	return out, nil
-}
-
-// grpcError is a failure as gRPC says it.
-func grpcError(f *failure) *connect.Error {
-	err := connect.NewError(f.code, errors.New(f.text))
-	if f.retry > 0 {
-		err.Meta().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retry.Seconds()))))
-	}
-	return err
 }
 
 // health answers grpc.health.v1.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,8 +18,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// Most gRPC clients send their request as one message that is not compressed. For these the server reads and writes the framing itself:
-// connect reads in many small steps, each of which wakes the goroutine of the connection, and writes an answer in two.
+// gRPC clients send their request as one message. The server reads and writes the framing itself: connect reads in many small steps, each of which wakes
+// the goroutine of the connection, and writes an answer in two; and it unpacks a compressed message as a whole, however large it becomes.
 
 // prefixBytes stand before a message: whether it is compressed, and its length.
 const prefixBytes = 5
@@ -30,8 +31,11 @@ func isPlain(r *http.Request) bool {
 	default:
 		return false
 	}
-	encoding := r.Header.Get("Grpc-Encoding")
-	return r.ProtoMajor == 2 && (encoding == "" || encoding == "identity")
+	switch r.Header.Get("Grpc-Encoding") {
+	case "", "identity", "gzip", "deflate":
+		return r.ProtoMajor == 2
+	}
+	return false
 }
 
 // messages are buffers for messages that come and go; a request keeps nothing of them.
@@ -48,8 +52,9 @@ func keep(b *[]byte) {
 }
 
 // plainInfer answers an inference request.
-func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCall, refuse *connect.ErrorWriter) {
+func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCall) {
 	var req wireRequest
+	w.Header().Set("Grpc-Accept-Encoding", "identity,deflate,gzip")
 	j, err := func() (*job, error) {
 		ctx := r.Context()
 		if text := r.Header.Get("Grpc-Timeout"); text != "" {
@@ -61,15 +66,16 @@ func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCa
 			ctx, cancel = context.WithTimeout(ctx, timeout)
 			defer cancel()
 		}
-		if err := s.readMessage(ctx, &req, &call.body); err != nil {
+		if err := s.readMessage(ctx, &req, call, r.Header.Get("Grpc-Encoding")); err != nil {
 			return nil, err
 		}
-		return s.infer(ctx, &req.request, &call.reserved)
+		call.up.done()
+		return s.infer(ctx, &req.request, call.res)
 	}()
 	if err != nil {
 		f := asFailure(err)
 		s.logged(r.Context(), "grpc", req.model, call.start, j, f)
-		refuse.Write(w, r, grpcError(f))
+		writeFailure(w, r, f)
 		return
 	}
 	s.logged(r.Context(), "grpc", req.model, call.start, j, nil)
@@ -88,48 +94,72 @@ func (s *Server) plainInfer(w http.ResponseWriter, r *http.Request, call *grpcCa
 }
 
 // readMessage reads a request's one message. Memory grows with what comes, not with what its length promises.
-func (s *Server) readMessage(ctx context.Context, req *wireRequest, body *reservingReader) error {
+func (s *Server) readMessage(ctx context.Context, req *wireRequest, call *grpcCall, encoding string) error {
 	buffer := messages.Get().(*[]byte)
 	defer keep(buffer)
-	b := *buffer
+	b, err := s.frame(*buffer, call, encoding)
+	*buffer = b
+	if err != nil {
+		return err
+	}
+	message := b[prefixBytes:]
+	if b[0] == 1 {
+		packed, err := unpack(bytes.NewReader(message), encoding)
+		if err == nil {
+			message, err = fill(nil, packed, -1, s.opt.Body, call.res)
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+	}
+	take, err := req.scan(message)
+	if err == nil {
+		m, _ := s.find(req.model, req.version)                // an error is said later
+		if err := s.tooLate(ctx, m, req.params); err != nil { // before anything is copied
+			return err
+		}
+		if err = call.res.take(req.growth); err == nil {
+			err = take()
+		}
+	}
+	if f := new(failure); err != nil && !errors.As(err, &f) {
+		err = invalid("the message cannot be read: %v", err)
+	}
+	return err
+}
+
+// frame reads a message and what stands before it into b.
+func (s *Server) frame(b []byte, call *grpcCall, encoding string) ([]byte, error) {
+	body := &reservingReader{r: call.up, left: math.MaxInt64, res: call.res}
 	for {
 		if len(b) == cap(b) {
-			b = slices.Grow(b, max(cap(b), 32<<10))
+			b = slices.Grow(b, max(cap(b)/2, 32<<10))
 		}
 		n, err := body.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
-		*buffer = b
 		if len(b) >= prefixBytes {
-			switch length := int64(binary.BigEndian.Uint32(b[1:])); {
-			case b[0] != 0:
-				return invalid("the message is compressed, and the request does not say how")
+			length := int64(binary.BigEndian.Uint32(b[1:]))
+			call.up.announce = prefixBytes + min(length, s.opt.Body)
+			switch {
+			case b[0] > 1 || b[0] == 1 && (encoding == "" || encoding == "identity"):
+				return b, invalid("the message is compressed, and the request does not say how")
 			case length > s.opt.Body:
-				return tooLarge("the message has %v, at most %v are allowed", cnp.Bytes(length), cnp.Bytes(s.opt.Body))
+				return b, tooLarge("the message has %v, at most %v are allowed", cnp.Bytes(length), cnp.Bytes(s.opt.Body))
 			case int64(len(b)) > prefixBytes+length:
-				return invalid("more than one message was sent")
+				return b, invalid("more than one message was sent")
 			case err == io.EOF && int64(len(b)) < prefixBytes+length:
-				return invalid("the message ends early")
+				return b, invalid("the message ends early")
 			}
 		}
 		switch f := new(failure); {
 		case err == io.EOF && len(b) >= prefixBytes:
-			take, err := req.scan(b[prefixBytes:])
-			if err == nil {
-				if err := s.tooLate(ctx, req.params); err != nil { // before anything is copied
-					return err
-				}
-				err = take()
-			}
-			if err != nil && !errors.As(err, &f) {
-				err = invalid("the message cannot be read: %v", err)
-			}
-			return err
+			return b, nil
 		case err == io.EOF:
-			return invalid("there is no message")
+			return b, invalid("there is no message")
 		case errors.As(err, &f):
-			return f
+			return b, f
 		case err != nil:
-			return &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the message could not be read: " + err.Error()}
+			return b, &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the message could not be read: " + err.Error()}
 		}
 	}
 }

@@ -61,22 +61,5 @@ type batch struct {
 	cancel context.CancelFunc
 	began  time.Time
 	cost   time.Duration // what it was expected to take
+	long   *time.Timer   // fires when it has computed for so long that others need not wait for it
 }
-
-// work is what tasks of about one cost have in common.
-type work struct {
-	lane
-	alone   bool
-	samples int
-}
-
-func (j *job) work() work {
-	w := work{lane: j.lane, alone: j.alone != nil}
-	if w.alone && j.alone.draw != nil {
-		w.samples = j.alone.draw.Samples
-	}
-	return w
-}
-
-// expected is how long so many tasks of the job's work are expected to take.
-func (j *job) expected(tasks int) time.Duration { return *j.cost * time.Duration(tasks) }

@@ -6,11 +6,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"math"
 	"net"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,7 +91,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error
 		ReadHeaderTimeout: cmp.Or(limits.HeaderTime, 10*time.Second),
 		IdleTimeout:       cmp.Or(limits.IdleTime, 5*time.Minute),
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(limits.Streams, 1000)},
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:          log.New(errorLog{s.log}, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(context.WithValue(ctx, shareKey{}, &share{}), connKey{}, c)
+		},
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -147,7 +152,7 @@ func (l *countedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if l.add(1) {
-			return &countedConn{Conn: c, listener: l}, nil
+			return &countedConn{Conn: c, closed: func() { l.add(-1) }}, nil
 		}
 		l.metrics.refused.WithLabelValues("connections").Inc()
 		c.Close()
@@ -166,13 +171,17 @@ func (l *countedListener) add(n int64) bool {
 	return true
 }
 
-type countedConn struct {
-	net.Conn
-	listener *countedListener
-	once     sync.Once
-}
+// errorLog sorts what net/http writes: of the listener as warnings, panics as errors, and what single clients do wrong for those who look for it.
+type errorLog struct{ log *slog.Logger }
 
-func (c *countedConn) Close() error {
-	c.once.Do(func() { c.listener.add(-1) })
-	return c.Conn.Close()
+func (e errorLog) Write(b []byte) (int, error) {
+	text, level := strings.TrimSpace(string(b)), slog.LevelDebug
+	switch {
+	case strings.Contains(text, "Accept error"):
+		level = slog.LevelWarn
+	case strings.Contains(text, "panic serving"):
+		level = slog.LevelError
+	}
+	e.log.Log(context.Background(), level, text)
+	return len(b), nil
 }

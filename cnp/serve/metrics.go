@@ -1,11 +1,16 @@
 package serve
 
 import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // metrics are what a server counts, in a registry of its own.
@@ -28,7 +33,7 @@ type metrics struct {
 	connections prometheus.Gauge
 }
 
-func newMetrics() *metrics {
+func newMetrics(opt Options) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "equivcnp", Name: name, Help: help})
@@ -39,13 +44,17 @@ func newMetrics() *metrics {
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "equivcnp", Name: name, Help: help}, labels)
 	}
-	seconds := prometheus.ExponentialBuckets(0.0005, 2, 16) // 0.5 ms to 16 s
+	seconds := []float64{0.0005} // doubled up to the timeout, which no request takes much longer than
+	for last := 0.0005; last < opt.Timeout.Seconds() || len(seconds) < 16; {
+		last *= 2
+		seconds = append(seconds, last)
+	}
 	histogram := func(name, help string, buckets []float64) prometheus.HistogramOpts {
 		return prometheus.HistogramOpts{Namespace: "equivcnp", Name: name, Help: help, Buckets: buckets}
 	}
 	m.requests = counters("requests_total", "Inference requests, by model, protocol and HTTP status.", "model", "protocol", "status")
 	m.latency = prometheus.NewHistogramVec(histogram("request_seconds", "Time from a request's header to its answer.", seconds), []string{"model", "protocol"})
-	m.refused = counters("refused_total", "Requests refused, by reason: queue, deadline, bytes, memory, size, connections.", "reason")
+	m.refused = counters("refused_total", "Requests refused, by reason: queue, deadline, bytes, share, memory, size, connections, token.", "reason")
 	m.waited = prometheus.NewHistogram(histogram("queue_seconds", "Time in the queue.", seconds))
 	m.batch = prometheus.NewHistogram(histogram("batch_tasks", "Tasks or images of a batch.", prometheus.ExponentialBuckets(1, 2, 9)))
 	m.waiting = gauge("queue_tasks", "Tasks and images that wait.")
@@ -57,7 +66,11 @@ func newMetrics() *metrics {
 	m.models = gauge("models", "Models that are served.")
 	m.loads = counters("model_loads_total", "Model files read, by outcome: ok, failed.", "outcome")
 	m.connections = gauge("connections", "Open connections.")
-	m.registry.MustRegister(m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits, m.planMisses,
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "equivcnp", Name: "build_info", Help: "1, with what the program was built from as labels."},
+		[]string{"version", "revision", "modified", "goversion", "simd"})
+	revision, modified := buildOf()
+	build.WithLabelValues(opt.Version, revision, modified, runtime.Version(), fmt.Sprint(simd.CurrentLevel())).Set(1)
+	m.registry.MustRegister(build, m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits, m.planMisses,
 		m.planSeconds, m.models, m.loads, m.connections, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -73,4 +86,21 @@ func (m *metrics) answered(model, protocol string, start time.Time, f *failure) 
 	}
 	m.requests.WithLabelValues(model, protocol, strconv.Itoa(status)).Inc()
 	m.latency.WithLabelValues(model, protocol).Observe(time.Since(start).Seconds())
+}
+
+// buildOf is the revision that the program was built from, and whether files were changed since, as far as the Go command recorded it.
+func buildOf() (revision, modified string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", ""
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			modified = s.Value
+		}
+	}
+	return revision, modified
 }

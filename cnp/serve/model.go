@@ -22,6 +22,8 @@ type Source struct {
 // model is one that is being served. It does not change; another file makes another model.
 type model struct {
 	name, version, path string
+	digest              string // of configuration and parameters
+	stats               *stats
 	note                string // what its file says it was trained on
 	unsuited            string // what its file says against bfloat16
 	cfg                 cnp.Config

@@ -24,10 +24,14 @@ func New(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: opt, log: opt.Log, metrics: newMetrics(), files: map[string]fileState{}}
+	s := &Server{opt: opt, log: opt.Log, metrics: newMetrics(opt), files: map[string]fileState{}}
+	if err := s.readToken(); err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.queue = newQueue(opt.Slots, opt.Batch, opt.Waiting, s.log, s.metrics)
+	s.queue.most = opt.Compute
 	s.plans = newPlans(ctx, opt.Memory-requests, opt.PlanMemory, opt.Precision, opt.Slots, s.log, s.metrics)
 	s.bytes = &bytesGauge{limit: requests, metrics: s.metrics}
 	s.models.Store(&map[string]*model{})

@@ -27,13 +27,18 @@ type Options struct {
 	Plans string
 	// Batch is how many tasks or images go together at most (16), Slots how many batches compute at a time (1; each uses all threads).
 	Batch, Slots int
-	// Waiting bounds the tasks and images that wait (1024). Timeout is the time that a request has that does not say it (30 s).
+	// Waiting bounds the tasks and images that wait (1024). Timeout is the time that a request has (30 s); a shorter one it may ask for.
 	Waiting int
 	Timeout time.Duration
+	// Compute, if positive, refuses a request that would probably be computed for longer, whatever time it has.
+	Compute time.Duration
 	// Body bounds a request, in bytes (64 MB).
 	Body int64
-	// Token, if not empty, is the bearer token that every request but those for health must bring.
-	Token string
+	// Token, if not empty, is the bearer token that every request but those for health must bring. TokenFile names a file that holds it instead, which
+	// Reload reads again.
+	Token, TokenFile string
+	// Access writes a line of the log, at level info, for every request.
+	Access bool
 
 	Version string       // of the program, for the server's metadata
 	Log     *slog.Logger // nil: none
@@ -54,7 +59,7 @@ func (o *Options) check() error {
 		value, from, upTo int64
 	}{
 		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64}, {"Batch", int64(o.Batch), 1, math.MaxInt32},
-		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64},
+		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64}, {"Compute", int64(o.Compute), 0, math.MaxInt64},
 		{"Poll", int64(o.Poll), 0, math.MaxInt64}, {"Body", o.Body, 0, math.MaxInt64},
 	} {
 		if v.value < v.from || v.value > v.upTo {
@@ -67,9 +72,6 @@ func (o *Options) check() error {
 	}
 	return fmt.Errorf("serve: Precision is %q, need %q or %q", o.Precision, cnp.Float32, cnp.BFloat16)
 }
-
-// longest is the time of a request at most, whatever it says.
-const longest = 10 * time.Minute
 
 // Priorities are those of Triton: 1 is served first, 0 is the usual one.
 const (

@@ -82,6 +82,9 @@ func (j *job) fill(r *request) error {
 	return nil
 }
 
+// asText is how many bytes a number of an answer takes as JSON, which is written and then checked.
+const asText = 24
+
 // answerBytes is about how much memory the answers of a job take, as float32 and on the way there. It is an error if an output is too large to be made, or
 // if the request does not say what it needs.
 func (j *job) answerBytes(r *request) (int64, error) {
@@ -103,12 +106,15 @@ func (j *job) answerBytes(r *request) (int64, error) {
 		if !ok {
 			return 0, tooLarge("output %q: %d tasks of %d values have too many of it", w.name, j.tasks, j.perTask())
 		}
+		each := int64(12) // made in float64, of the parameters
 		switch w.name {
 		case "mean", "std", "samples":
-			total += 4 * n
-		default: // made in float64, of the parameters
-			total += 12 * n
+			each = 4
 		}
+		if !w.binary {
+			each += asText
+		}
+		total += each * n
 	}
 	return total, nil
 }

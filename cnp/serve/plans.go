@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math/bits"
 	"sync"
 	"time"
 
@@ -22,10 +24,23 @@ type plans struct {
 	mu      sync.Mutex
 	limit   int64
 	used    int64 // by models and plans, those that are being made at what they may take
+	models  int64 // of it by models
 	entries map[lane]*planEntry
 	clock   uint64
 	making  chan struct{} // one plan is made at a time
+	freed   chan struct{} // closed, and replaced, when memory is free that was in use, or may be
+	// took is by model and size, as a power of two, how long plans took to make; pending what those take that are still to be made.
+	took    map[planSize]time.Duration
+	pending time.Duration
 }
+
+// planSize is what plans have in common that take about as long to make.
+type planSize struct {
+	model *model
+	size  int
+}
+
+func sizeOf(l lane) planSize { return planSize{l.model, bits.Len(uint(l.h * l.w))} }
 
 // imagePlan is the plan of a model, or those of an ensemble's members.
 type imagePlan struct{ members []*cnp.ImagePlan[float32] }
@@ -72,11 +87,12 @@ type planEntry struct {
 	last    uint64
 	cancel  context.CancelFunc
 	removed bool
+	cost    time.Duration // that making it is expected to take
 }
 
 func newPlans(base context.Context, limit, each int64, precision cnp.Precision, slots int, log *slog.Logger, m *metrics) *plans {
 	return &plans{base: base, limit: limit, each: each, precision: precision, slots: slots, log: log, metrics: m, entries: map[lane]*planEntry{},
-		making: make(chan struct{}, 1)}
+		making: make(chan struct{}, 1), freed: make(chan struct{}), took: map[planSize]time.Duration{}}
 }
 
 // get returns the plan of a lane, which it makes if there is none, and a function to be called when it is no longer used. nil where the
@@ -89,8 +105,11 @@ func (p *plans) get(ctx context.Context, l lane) (*imagePlan, func(), error) {
 	e := p.entries[l]
 	if e == nil {
 		p.metrics.planMisses.Inc()
-		var err error
-		if e, err = p.begin(l); err != nil {
+		err := p.inTime(ctx, l)
+		if err == nil {
+			e, err = p.begin(l)
+		}
+		if err != nil {
 			p.mu.Unlock()
 			return nil, nil, err
 		}
@@ -107,6 +126,7 @@ func (p *plans) get(ctx context.Context, l lane) (*imagePlan, func(), error) {
 		if e.users--; e.users > 0 {
 			return
 		}
+		defer p.signal()
 		select {
 		case <-e.ready:
 			if e.removed {
@@ -135,6 +155,26 @@ func (p *plans) get(ctx context.Context, l lane) (*imagePlan, func(), error) {
 	return e.plan, release, nil
 }
 
+// signal wakes those who wait for memory.
+func (p *plans) signal() {
+	close(p.freed)
+	p.freed = make(chan struct{})
+}
+
+// inTime refuses a plan that would probably be made too late.
+func (p *plans) inTime(ctx context.Context, l lane) error {
+	deadline, has := ctx.Deadline()
+	cost := p.took[sizeOf(l)]
+	if wait := p.pending + cost; has && cost > 0 && time.Until(deadline) < wait {
+		if p.pending == 0 { // so that what stalled once is tried again
+			p.took[sizeOf(l)] -= cost / 8
+		}
+		return overloaded("deadline", p.pending, "preparing for images of %d x %d would take %v, and there are %v", l.h, l.w,
+			wait.Round(time.Millisecond), time.Until(deadline).Round(time.Millisecond))
+	}
+	return nil
+}
+
 // begin starts to make a plan.
 func (p *plans) begin(l lane) (*planEntry, error) {
 	share := p.share(l)
@@ -152,7 +192,8 @@ func (p *plans) begin(l lane) (*planEntry, error) {
 		}
 	}
 	ctx, cancel := context.WithCancel(p.base)
-	e := &planEntry{ready: make(chan struct{}), cancel: cancel}
+	e := &planEntry{ready: make(chan struct{}), cancel: cancel, cost: p.took[sizeOf(l)]}
+	p.pending += e.cost
 	p.entries[l] = e
 	go p.make(ctx, l, e)
 	return e, nil
@@ -218,8 +259,8 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	select {
 	case p.making <- struct{}{}:
 		defer func() { <-p.making }()
-		start = time.Now()
-		if err = p.reserve(e); err == nil {
+		if err = p.reserve(ctx, e); err == nil {
+			start = time.Now()
 			plan, err = p.compile(ctx, l)
 		}
 	case <-ctx.Done():
@@ -229,7 +270,9 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	defer p.mu.Unlock()
 	e.plan, e.err = plan, err
 	p.used -= e.bytes
+	p.pending -= e.cost
 	e.bytes = 0
+	defer p.signal()
 	if err != nil {
 		if p.entries[l] == e {
 			delete(p.entries, l)
@@ -241,6 +284,7 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 		e.bytes = plan.bytes()
 		p.used += e.bytes
 		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
+		p.learn(l, time.Since(start))
 		file := plan.members[0].Info().File
 		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds(),
 			"file", file)
@@ -257,17 +301,42 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	}
 }
 
-// reserve takes what a plan may need while it is made.
-func (p *plans) reserve(e *planEntry) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.room(p.each) {
-		return overloaded("memory", time.Second, "all plans are in use, and there is no memory for another: %v of %v are taken", cnp.Bytes(p.used), cnp.Bytes(p.limit))
+// learn keeps how long a plan took.
+func (p *plans) learn(l lane, took time.Duration) {
+	at := sizeOf(l)
+	if before := p.took[at]; before > 0 {
+		took = before + (took-before)/4
 	}
-	e.bytes = p.each
-	p.used += e.bytes
-	p.metrics.memory.Set(float64(p.used))
-	return nil
+	if len(p.took) >= maxWorks {
+		clear(p.took)
+	}
+	if !l.model.retired {
+		p.took[at] = took
+	}
+}
+
+// reserve takes what a plan may need while it is made. While all that could make room is in use it waits.
+func (p *plans) reserve(ctx context.Context, e *planEntry) error {
+	for {
+		p.mu.Lock()
+		if p.room(p.each) {
+			e.bytes = p.each
+			p.used += e.bytes
+			p.metrics.memory.Set(float64(p.used))
+			p.mu.Unlock()
+			return nil
+		}
+		freed, alone := p.freed, p.models+p.each > p.limit
+		p.mu.Unlock()
+		if alone {
+			return overloaded("memory", time.Second, "models take %v of %v, which leaves too little for a plan", cnp.Bytes(p.models), cnp.Bytes(p.limit))
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func (p *plans) compile(ctx context.Context, l lane) (plan *imagePlan, err error) {
@@ -304,6 +373,7 @@ func (p *plans) take(m *model) bool {
 		return false
 	}
 	p.used += m.bytes
+	p.models += m.bytes
 	p.metrics.memory.Set(float64(p.used))
 	return true
 }
@@ -313,7 +383,10 @@ func (p *plans) giveBack(m *model) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used -= m.bytes
+	p.models -= m.bytes
 	m.retired = true
+	maps.DeleteFunc(p.took, func(s planSize, _ time.Duration) bool { return s.model == m })
+	defer p.signal()
 	for l := range p.entries {
 		if l.model == m {
 			p.drop(l)

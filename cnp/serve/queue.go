@@ -5,30 +5,41 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 )
 
-// queue orders jobs, by priority and then by arrival, and lets so many batches compute at a time.
+// queue orders jobs, by priority, then so that models get equal time, then by arrival, and lets so many batches compute at a time.
+//
+// A batch that computes for long holds up its own lane, and no other: while it lasts, so many more batches of other lanes may compute beside it.
 type queue struct {
 	slots, maxBatch, maxTasks int
+	long                      time.Duration // a batch that takes longer lets others compute beside it
+	most                      time.Duration // that a request may compute; 0: as long as it has
 	log                       *slog.Logger
 	metrics                   *metrics
 	compute                   func(ctx context.Context, jobs []*job) error // sets the prediction of jobs of one lane
 
 	mu      sync.Mutex
-	waiting []*job // ordered
+	waiting []*job // by priority and arrival
 	tasks   int    // of them
 	running []*batch
 	seq     uint64
-	costs   map[work]*time.Duration
+	costs   costs
+	// served is the time that models have computed, or would have if they had never been without requests; clock is the one of the model that was
+	// chosen last.
+	served map[*model]time.Duration
+	clock  time.Duration
 }
 
+// longBatch is the queue's long, if not tests say otherwise.
+const longBatch = 200 * time.Millisecond
+
 func newQueue(slots, maxBatch, maxTasks int, log *slog.Logger, m *metrics) *queue {
-	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, log: log, metrics: m, compute: runJobs, costs: map[work]*time.Duration{}}
+	return &queue{slots: slots, maxBatch: maxBatch, maxTasks: maxTasks, long: longBatch, log: log, metrics: m, compute: runJobs,
+		costs: costs{of: map[work]*time.Duration{}, rates: map[*model]rate{}}, served: map[*model]time.Duration{}}
 }
 
 // do runs a job and returns when it is done, or when ctx is: the job then leaves the queue, and a batch that nobody waits for stops. What
@@ -86,11 +97,18 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	}
 	q.seq++
 	j.seq = q.seq
-	q.know(j)
-	if len(q.running) < q.slots {
+	q.costs.know(j)
+	if err := q.tooLong(j); err != nil {
+		return nil, err
+	}
+	own := q.waitingOf(j.model)
+	if own == 0 && len(q.served) < maxWorks { // it does not save up time that it has not asked for
+		q.served[j.model] = max(q.served[j.model], q.clock)
+	}
+	if q.free(j) && !slices.ContainsFunc(q.waiting, func(w *job) bool { return w.lane == j.lane }) {
 		return q.newBatch([]*job{j}), nil
 	}
-	if q.tasks+j.tasks > q.maxTasks {
+	if q.tasks+j.tasks > q.maxTasks || own > 0 && own+j.tasks > q.room() {
 		return nil, q.tooMany(j)
 	}
 	if err := q.hopeless(j, j.expected(j.tasks)); err != nil {
@@ -103,24 +121,93 @@ func (q *queue) submit(ctx context.Context, j *job) (*batch, error) {
 	return nil, nil
 }
 
-// full refuses what would not be taken on whatever it is, so that it need not be read first.
-func (q *queue) full() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.running) < q.slots || q.tasks < q.maxTasks {
-		return nil
+// free reports whether a batch of the job may begin: there is a slot, or those that compute in it take long and are of other lanes.
+func (q *queue) free(j *job) bool {
+	if len(q.running) < q.slots {
+		return true
 	}
-	return q.tooMany(&job{priority: maxPriority})
+	if len(q.running) >= 2*q.slots || j.expected(j.tasks) > q.long {
+		return false
+	}
+	short, now := 0, time.Now()
+	for _, b := range q.running {
+		if b.jobs[0].lane == j.lane {
+			return false
+		}
+		if b.cost <= q.long && now.Sub(b.began) < q.long {
+			short++
+		}
+	}
+	return short < q.slots
 }
 
-// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first.
-func (q *queue) tooLate(deadline time.Time, priority int) error {
+// waitingOf counts the tasks of a model that wait.
+func (q *queue) waitingOf(m *model) (tasks int) {
+	for _, j := range q.waiting {
+		if j.model == m {
+			tasks += j.tasks
+		}
+	}
+	return tasks
+}
+
+// room is how many tasks of one model may wait. Where there are others, a quarter of the queue is for them.
+func (q *queue) room() int {
+	if len(q.served) < 2 {
+		return q.maxTasks
+	}
+	return q.maxTasks - q.maxTasks/4
+}
+
+// tooLong refuses a job that cannot be done in its time if it is computed at once, or that would compute for longer than any may.
+func (q *queue) tooLong(j *job) error {
+	cost := j.expected(j.tasks)
+	if q.most > 0 && cost > q.most {
+		if len(q.running) == 0 {
+			q.costs.doubt(j)
+		}
+		return tooLarge("this would be computed for %v, at most %v are allowed", cost.Round(time.Millisecond), q.most)
+	}
+	if cost > 0 && !j.deadline.IsZero() && time.Until(j.deadline) < cost {
+		if len(q.running) == 0 {
+			q.costs.doubt(j)
+		}
+		return late(0, cost, j)
+	}
+	return nil
+}
+
+// affordable refuses what submit would refuse for its cost alone.
+func (q *queue) affordable(ctx context.Context, j *job) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j.deadline, _ = ctx.Deadline()
+	q.costs.know(j)
+	return q.tooLong(j)
+}
+
+// full refuses what would not be taken on whatever it is, so that it need not be read first. The model may be nil.
+func (q *queue) full(m *model) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.running) < q.slots || q.tasks < q.maxTasks && (m == nil || q.waitingOf(m) < q.room()) {
+		return nil
+	}
+	return q.tooMany(&job{model: m, priority: maxPriority, cost: new(time.Duration)})
+}
+
+// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first. The model may
+// be nil.
+func (q *queue) tooLate(m *model, deadline time.Time, priority int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.running) < q.slots {
 		return nil
 	}
-	return q.hopeless(&job{priority: priority, deadline: deadline}, 0)
+	return q.hopeless(&job{model: m, priority: priority, deadline: deadline, cost: new(time.Duration)}, 0)
 }
 
 func (q *queue) tooMany(j *job) *failure {
@@ -149,27 +236,13 @@ func late(wait, total time.Duration, j *job) *failure {
 // prudent is the time that must be left for what is expected to take d: things may take a fifth longer than they did.
 func prudent(d time.Duration) time.Duration { return d + d/5 }
 
-// know looks up what tasks of the job's work cost.
-func (q *queue) know(j *job) {
-	w := j.work()
-	if q.costs[w] == nil {
-		if len(q.costs) >= maxWorks {
-			clear(q.costs)
-		}
-		q.costs[w] = new(time.Duration)
-	}
-	j.cost = q.costs[w]
-}
-
 // forget drops what is known of a model, so that nothing keeps it from being collected.
 func (q *queue) forget(m *model) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	maps.DeleteFunc(q.costs, func(w work, _ *time.Duration) bool { return w.model == m })
+	q.costs.forget(m)
+	delete(q.served, m)
 }
-
-// maxWorks bounds the works whose cost is remembered.
-const maxWorks = 1024
 
 // before is the order of the queue.
 func before(a, b *job) int {
@@ -179,16 +252,27 @@ func before(a, b *job) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
-// ahead is about how long a job waits for those that are computed, and for those that wait before it.
+// ahead is about how long a job waits for those that are computed, and for those that wait before it. Of other models as much is before it as of its
+// own, since models take turns.
 func (q *queue) ahead(j *job) (running, waiting time.Duration) {
 	now := time.Now()
 	for _, b := range q.running {
 		running += max(0, b.cost-now.Sub(b.began))
 	}
+	of := map[*model]time.Duration{}
 	for _, other := range q.waiting {
-		if other.priority <= j.priority {
-			waiting += other.expected(other.tasks)
+		switch cost := other.expected(other.tasks); {
+		case other.priority < j.priority || j.model == nil && other.priority == j.priority:
+			waiting += cost
+		case other.priority == j.priority:
+			of[other.model] += cost
 		}
+	}
+	own := of[j.model]
+	waiting += own
+	delete(of, j.model)
+	for _, cost := range of {
+		waiting += min(cost, own+max(j.expected(j.tasks), q.long))
 	}
 	return running / time.Duration(q.slots), waiting / time.Duration(q.slots)
 }
@@ -221,23 +305,55 @@ func (q *queue) newBatch(jobs []*job) *batch {
 		j.batch = b.tasks
 	}
 	b.cost = jobs[0].expected(b.tasks)
+	q.clock = max(q.clock, q.served[jobs[0].model])
+	q.account(jobs[0].model, b.cost)
 	q.running = append(q.running, b)
+	if b.long = time.AfterFunc(q.long, q.beside); b.cost > q.long && len(q.waiting) > 0 {
+		b.long.Reset(0)
+	}
 	q.metrics.batch.Observe(float64(b.tasks))
 	return b
 }
 
-// next ends a batch and takes the next jobs: the first of the queue, and those behind it that may go with it. A batch is no larger than
-// lets each of its jobs be done in time, and jobs that can no longer be are refused instead of computed.
+// account adds to the time that a model has computed.
+func (q *queue) account(m *model, d time.Duration) {
+	if at, known := q.served[m]; known {
+		q.served[m] = at + d
+	}
+}
+
+// next ends a batch and takes the next jobs, nil if there are none.
 func (q *queue) next(done *batch) *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	done.long.Stop()
 	now := time.Now()
-	q.learn(done, now.Sub(done.began))
+	took := now.Sub(done.began)
+	q.costs.learn(done, took)
+	if m := done.jobs[0].model; m.stats != nil && done.alive > 0 {
+		m.stats.executed(done.tasks, took)
+	}
+	q.account(done.jobs[0].model, took-done.cost)
 	for _, j := range done.jobs {
 		j.ended = now
 		close(j.done)
 	}
 	q.running = slices.DeleteFunc(q.running, func(b *batch) bool { return b == done })
+	return q.pick(now)
+}
+
+// beside begins a batch beside those that take long, if one waits that may.
+func (q *queue) beside() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if b := q.pick(time.Now()); b != nil {
+		go q.goOn(b)
+	}
+}
+
+// pick takes the first job that may begin, and those behind it that may go with it. A batch is no larger than lets each of its jobs be done in time,
+// and jobs that can no longer be are refused instead of computed.
+func (q *queue) pick(now time.Time) *batch {
 	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool {
 		cost := j.expected(j.tasks)
 		if j.deadline.IsZero() || j.deadline.Sub(now) >= cost {
@@ -249,50 +365,58 @@ func (q *queue) next(done *batch) *batch {
 		return true
 	})
 	defer func() { q.metrics.waiting.Set(float64(q.tasks)) }()
-	if len(q.waiting) == 0 {
+	first := q.first()
+	if first == nil {
 		return nil
 	}
-	first := q.waiting[0]
-	take := []*job{first}
-	room := padding{}
-	room.add(first)
-	if first.merge {
-		deadline := first.deadline // the earliest of those taken
-		for _, j := range q.waiting[1:] {
-			if room.tasks >= q.maxBatch {
-				break
-			}
-			if j.lane != first.lane || !j.merge || j.plan != first.plan || room.tasks+j.tasks > q.maxBatch || !room.with(j) {
-				continue
-			}
-			earliest := deadline
-			if earliest.IsZero() || !j.deadline.IsZero() && j.deadline.Before(earliest) {
-				earliest = j.deadline
-			}
-			if !earliest.IsZero() && earliest.Sub(now) < prudent(first.expected(room.tasks+j.tasks)) {
-				continue
-			}
-			deadline = earliest
-			room.add(j)
-			take = append(take, j)
-		}
-	}
+	take := q.together(first, now)
 	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool { return j.lane == first.lane && slices.Contains(take, j) })
 	b := q.newBatch(take)
 	q.tasks -= b.tasks
 	return b
 }
 
-// learn keeps what a task of that work takes. One batch that stalled says little of the next one, so none counts for more than twice the usual.
-func (q *queue) learn(b *batch, took time.Duration) {
-	if b.alive == 0 || b.tasks == 0 { // it was stopped
-		return
+// first returns the job whose turn it is: of the best priority, of the model that has computed least, and of these the one that came first.
+func (q *queue) first() (first *job) {
+	for _, j := range q.waiting {
+		if first != nil && (j.priority > first.priority || q.served[j.model] >= q.served[first.model]) {
+			continue
+		}
+		if q.free(j) {
+			first = j
+		}
 	}
-	cost, each := b.jobs[0].cost, took/time.Duration(b.tasks)
-	if *cost > 0 {
-		each = *cost + (min(each, 2**cost)-*cost)/4
+	return first
+}
+
+// together returns the jobs that go with the first one, which is among them.
+func (q *queue) together(first *job, now time.Time) []*job {
+	take := []*job{first}
+	if !first.merge {
+		return take
 	}
-	*cost = each
+	room := padding{}
+	room.add(first)
+	deadline := first.deadline // the earliest of those taken
+	for _, j := range q.waiting {
+		if room.tasks >= q.maxBatch {
+			break
+		}
+		if j == first || j.lane != first.lane || !j.merge || j.plan != first.plan || room.tasks+j.tasks > q.maxBatch || !room.with(j) {
+			continue
+		}
+		earliest := deadline
+		if earliest.IsZero() || !j.deadline.IsZero() && j.deadline.Before(earliest) {
+			earliest = j.deadline
+		}
+		if !earliest.IsZero() && earliest.Sub(now) < prudent(first.expected(room.tasks+j.tasks)) {
+			continue
+		}
+		deadline = earliest
+		room.add(j)
+		take = append(take, j)
+	}
+	return take
 }
 
 // padding is the size of tasks that were brought to one shape.

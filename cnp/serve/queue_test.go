@@ -22,7 +22,7 @@ type fakeQueue struct {
 }
 
 func newFakeQueue(slots, maxBatch, maxTasks int) *fakeQueue {
-	f := &fakeQueue{queue: newQueue(slots, maxBatch, maxTasks, slog.New(slog.DiscardHandler), newMetrics())}
+	f := &fakeQueue{queue: newQueue(slots, maxBatch, maxTasks, slog.New(slog.DiscardHandler), newMetrics(Options{}))}
 	f.compute = func(ctx context.Context, jobs []*job) error {
 		var names []int
 		for _, j := range jobs {

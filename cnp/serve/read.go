@@ -2,6 +2,9 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +16,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 // keyVersion is the key of a model file's metadata that names its version; without it is "1".
@@ -78,7 +82,7 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &model{name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
+	m := &model{stats: &stats{}, digest: digestOf(built), name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
 	if v := metadata[keyVersion]; v != "" {
 		m.version = v
 	}
@@ -119,6 +123,17 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	}
 	m.offer()
 	return m, nil
+}
+
+// digestOf is a digest of a model's configuration and parameters: two models have the same one if they predict the same, wherever they were read from.
+func digestOf(m cnp.Model[float32]) string {
+	h := sha256.New()
+	_ = json.NewEncoder(h).Encode(m.Config()) // hashes do not fail, and a valid configuration has no NaN
+	for _, p := range m.State() {
+		fmt.Fprintf(h, "%s %d\n", p.Name, len(p.Data))
+		h.Write(safetensors.Float32Bytes(p.Data))
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // plannedOf returns the parts of a model that have plans by size: itself, or all members of an ensemble.

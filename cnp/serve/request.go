@@ -3,8 +3,11 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -75,6 +78,102 @@ func (p params) flag(name string, byDefault bool) (bool, error) {
 	default:
 		return false, invalid("parameter %q: %v, need true or false", name, v)
 	}
+}
+
+// place is where a parameter stands.
+type place int
+
+const (
+	ofRequest place = iota
+	ofInput
+	ofOutput
+)
+
+// kind is the type of a parameter's value.
+type kind int
+
+const (
+	aNumber kind = iota
+	aFlag
+	aText
+)
+
+func (k kind) String() string { return [...]string{"a number", "true or false", "a text"}[k] }
+
+// known are the parameters that the server takes. content_type is what MLServer's clients add to say how they made the tensors.
+var known = map[place]map[string]kind{
+	ofRequest: {"timeout": aNumber, "priority": aNumber, "samples": aNumber, "seed": aNumber, "block": aNumber, "growth": aNumber, "knots": aNumber,
+		"function": aFlag, "order": aText, "quantiles": aText, "standardise": aFlag, "binary_data_output": aFlag, "content_type": aText},
+	ofInput:  {"binary_data_size": aNumber, "content_type": aText},
+	ofOutput: {"binary_data": aFlag, "content_type": aText},
+}
+
+// unserved are parameters of the protocol's extensions that the server does not have, and what to say of them.
+var unserved = map[string]string{
+	"classification":           "is not supported: the outputs are no classes",
+	"shared_memory_region":     "is not supported: the server has no shared memory with its clients",
+	"shared_memory_offset":     "is not supported: the server has no shared memory with its clients",
+	"shared_memory_byte_size":  "is not supported: the server has no shared memory with its clients",
+	"sequence_id":              "is not supported: requests have no state",
+	"sequence_start":           "is not supported: requests have no state",
+	"sequence_end":             "is not supported: requests have no state",
+	"binary_data_output_shape": "is not supported",
+}
+
+// check refuses parameters that the server does not know, or of another type than theirs: one that changes nothing would look as if it did.
+// name is that of the tensor.
+func (p params) check(at place, name string) error {
+	where := ""
+	switch at {
+	case ofInput:
+		where = fmt.Sprintf("input %.40q: ", name)
+	case ofOutput:
+		where = fmt.Sprintf("output %.40q: ", name)
+	}
+	for key, v := range p {
+		if why := unserved[key]; why != "" {
+			if idle(v) {
+				continue
+			}
+			return invalid("%sparameter %q %s", where, key, why)
+		}
+		k, ok := known[at][key]
+		if !ok {
+			return invalid("%sparameter %.40q is not known, there are %s", where, key, strings.Join(slices.Sorted(maps.Keys(known[at])), ", "))
+		}
+		fits := v == nil
+		switch v.(type) {
+		case float64, int64, uint64:
+			fits = k == aNumber
+		case bool:
+			fits = k == aFlag
+		case string: // clients of older protocols have no other numbers over gRPC
+			fits = k == aText || k == aNumber
+		}
+		if !fits {
+			return invalid("%sparameter %q: %.40v, need %v", where, key, v, k)
+		}
+	}
+	return nil
+}
+
+// idle reports whether a parameter has the value that clients send to ask for nothing.
+func idle(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case int64:
+		return v == 0
+	case uint64:
+		return v == 0
+	case string:
+		return v == ""
+	}
+	return false
 }
 
 // maxTimeout bounds the parameter timeout.

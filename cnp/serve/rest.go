@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,12 +58,12 @@ type restAnswer struct {
 // restInfer answers an inference request.
 func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	var reserved int64
-	j, req, err := s.restRun(w, r, &reserved)
-	defer func() { s.bytes.give(reserved) }()
+	res := s.bytes.open(r.Context())
+	defer res.release()
+	j, req, err := s.restRun(w, r, res)
 	var f *failure
 	if err == nil {
-		err = s.restAnswer(w, req, j)
+		err = s.restAnswer(w, r, req, j)
 	}
 	if err != nil {
 		f = asFailure(err)
@@ -75,34 +74,28 @@ func (s *Server) restInfer(w http.ResponseWriter, r *http.Request) {
 }
 
 // restRun reads a request and has it answered.
-func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64) (*job, *request, error) {
-	if _, err := s.find(r.PathValue("model"), r.PathValue("version")); err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
-		if err := s.queue.full(); err != nil {
-			http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
+func (s *Server) restRun(w http.ResponseWriter, r *http.Request, res *reservation) (*job, *request, error) {
+	m, err := s.find(r.PathValue("model"), r.PathValue("version"))
+	if err == nil && r.ContentLength >= 0 && r.ContentLength <= unread {
+		if err := s.queue.full(m); err != nil {
+			newUpload(w, r, 0).abandon()
 			return nil, nil, err
 		}
 	}
-	grow := func(n int64) error {
-		err := s.bytes.take(n)
-		if err == nil {
-			*reserved += n
-		}
-		return err
-	}
 	var in restRequest
-	rest, err := s.readBody(w, r, reserved, func(head []byte, left int64) (err error) {
-		if err := grow(jsonGrowth * int64(len(head))); err != nil {
+	rest, err := s.readBody(w, r, res, func(head []byte, left int64) (err error) {
+		if err := res.take(jsonGrowth * int64(len(head))); err != nil {
 			return err
 		}
 		if in, err = parseHead(head); err != nil || left == 0 || left > unread {
 			return err
 		}
-		return s.tooLate(r.Context(), in.Parameters)
+		return s.tooLate(r.Context(), m, in.Parameters)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := grow(int64(len(rest))); err != nil {
+	if err := res.take(int64(len(rest))); err != nil {
 		return nil, nil, err
 	}
 	req, err := in.request(rest)
@@ -110,15 +103,16 @@ func (s *Server) restRun(w http.ResponseWriter, r *http.Request, reserved *int64
 		return nil, nil, err
 	}
 	req.model, req.version = r.PathValue("model"), r.PathValue("version")
-	j, err := s.infer(r.Context(), req, reserved)
+	j, err := s.infer(r.Context(), req, res)
 	return j, req, err
 }
 
 // readBody reads the JSON, calls parse with it and the number of bytes that are still to be read, and returns what follows it, in a slice of its own so that the
-// elements of tensors can lie as the machine likes. The bytes are reserved before they are read: as many as the client says, or as many as came so far.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, reserved *int64, parse func(head []byte, left int64) error) (rest []byte, err error) {
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, &failure{status: http.StatusUnsupportedMediaType, text: fmt.Sprintf("content encoding %.40q is not known", e)}
+// elements of tensors can lie as the machine likes. Bytes are reserved as they come; what could not be reserved in the end, if it is as long as it says, is not begun.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservation, parse func(head []byte, left int64) error) (rest []byte, err error) {
+	length := r.ContentLength // -1: not known
+	if length > s.opt.Body {
+		return nil, tooLarge("the request has %v, at most %v are allowed", cnp.Bytes(length), cnp.Bytes(s.opt.Body))
 	}
 	size := int64(-1) // of the JSON: all
 	if h := r.Header.Get(headerLength); h != "" {
@@ -126,65 +120,62 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, reserved *int6
 			return nil, invalid("%s: %.40q is no number of bytes", headerLength, h)
 		}
 	}
-	if r.ContentLength > s.opt.Body {
-		return nil, tooLarge("the request has %v, at most %v are allowed", cnp.Bytes(r.ContentLength), cnp.Bytes(s.opt.Body))
+	if size > s.opt.Body {
+		return nil, tooLarge("%s: %v, at most %v are allowed", headerLength, cnp.Bytes(size), cnp.Bytes(s.opt.Body))
 	}
-	if r.ContentLength >= 0 && size > r.ContentLength {
-		return nil, invalid("%s: %d, the body has %d bytes", headerLength, size, r.ContentLength)
-	}
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience + time.Duration(max(r.ContentLength, s.opt.Body)/slowest)*time.Second))
-	body := &reservingReader{r: r.Body, left: s.opt.Body, gauge: s.bytes, reserved: reserved}
-	if r.ContentLength > 0 {
-		if err := body.ahead(r.ContentLength); err != nil {
+	up := newUpload(w, r, length)
+	if length > 0 {
+		if err := res.fits(length); err != nil {
+			up.abandon()
 			return nil, err
 		}
 	}
-	read := func(n int64) ([]byte, error) {
-		if n < 0 {
-			return io.ReadAll(body)
+	var body io.Reader = up
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		if body, err = unpack(up, e); errors.Is(err, errEncoding) {
+			return nil, &failure{status: http.StatusUnsupportedMediaType, text: fmt.Sprintf("content encoding %.40q is not known, gzip and deflate are", e)}
+		} else if err != nil {
+			return nil, unreadable(err)
 		}
-		b := make([]byte, n)
-		_, err := io.ReadFull(body, b)
-		return b, err
+		length = -1
 	}
-	broken := func(err error) error {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return invalid("the body ends early")
-		}
-		if f := asFailure(err); f.status != http.StatusInternalServerError {
-			return f
-		}
-		return &failure{status: http.StatusRequestTimeout, text: "the body could not be read: " + err.Error()}
+	if length >= 0 && size > length {
+		return nil, invalid("%s: %d, the body has %d bytes", headerLength, size, length)
 	}
-	left := int64(0)
-	var head []byte
-	switch {
-	case r.ContentLength < 0:
-		if head, err = io.ReadAll(body); err == nil && size >= 0 {
-			if size > int64(len(head)) {
-				return nil, invalid("%s: %d, the body has %d bytes", headerLength, size, len(head))
-			}
-			rest = bytes.Clone(head[size:])
-			head = head[:size]
+	head, left, err := []byte(nil), int64(0), error(nil)
+	if size < 0 {
+		head, err = fill(nil, body, length, s.opt.Body, res)
+	} else if head, err = fill(nil, body, size, s.opt.Body, res); err == nil {
+		left = -1
+		if length >= 0 {
+			left = length - size
 		}
-	case size < 0:
-		head, err = read(r.ContentLength)
-	default:
-		head, err = read(size)
-		left = r.ContentLength - size
 	}
 	if err != nil {
-		return nil, broken(err)
+		return nil, unreadable(err)
 	}
 	if err := parse(head, left); err != nil {
+		up.abandon()
 		return nil, err
 	}
-	if left > 0 {
-		if rest, err = read(left); err != nil {
-			return nil, broken(err)
+	if left != 0 {
+		if rest, err = fill(nil, body, left, s.opt.Body-size, res); err != nil {
+			return nil, unreadable(err)
 		}
 	}
+	up.done()
 	return rest, nil
+}
+
+// unreadable is what an error of reading a body means for its request.
+func unreadable(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return invalid("the body ends early")
+	}
+	if f := asFailure(err); f.status != http.StatusInternalServerError {
+		return f
+	}
+	return &failure{status: http.StatusRequestTimeout, text: "the body could not be read: " + err.Error()}
 }
 
 // jsonGrowth is how many more bytes a byte of JSON takes on its way to a tensor: it is copied once, and "1," becomes eight.
@@ -198,7 +189,7 @@ func parseHead(head []byte) (in restRequest, err error) {
 	if len(in.Inputs) > maxTensors || len(in.Outputs) > maxTensors {
 		return in, invalid("%d inputs and %d outputs, at most %d of each are allowed", len(in.Inputs), len(in.Outputs), maxTensors)
 	}
-	return in, nil
+	return in, in.Parameters.check(ofRequest, "")
 }
 
 // request takes the elements of the tensors that say binary_data_size from what follows the JSON, in order.
@@ -206,6 +197,9 @@ func (in *restRequest) request(rest []byte) (*request, error) {
 	r := &request{id: in.ID, params: in.Parameters}
 	for i := range in.Inputs {
 		x := &in.Inputs[i]
+		if err := x.Parameters.check(ofInput, x.Name); err != nil {
+			return nil, err
+		}
 		t, count, err := newTensor(x.Name, x.Datatype, x.Shape)
 		if err != nil {
 			return nil, err
@@ -242,6 +236,9 @@ func (in *restRequest) request(rest []byte) (*request, error) {
 		return nil, err
 	}
 	for _, o := range in.Outputs {
+		if err := o.Parameters.check(ofOutput, o.Name); err != nil {
+			return nil, err
+		}
 		binary, err := o.Parameters.flag("binary_data", r.binary)
 		if err != nil {
 			return nil, err
@@ -264,7 +261,7 @@ func checkTwice(inputs []safetensors.Tensor) error {
 }
 
 // restAnswer writes an answer. After the first byte nothing is left to be said but to the log.
-func (s *Server) restAnswer(w http.ResponseWriter, r *request, j *job) error {
+func (s *Server) restAnswer(w http.ResponseWriter, hr *http.Request, r *request, j *job) error {
 	out := restResponse{ID: r.id, Model: j.model.name, Version: j.model.version}
 	if j.note != "" {
 		out.Parameters = params{"note": j.note}
@@ -298,6 +295,7 @@ func (s *Server) restAnswer(w http.ResponseWriter, r *request, j *job) error {
 		h.Set(headerLength, strconv.Itoa(len(head)))
 	} else {
 		h.Set("Content-Type", "application/json")
+		head = compressed(w, hr, head) // binary numbers hardly become shorter
 	}
 	h.Set("Content-Length", strconv.Itoa(len(head)+length))
 	h.Set("Server-Timing", j.timing())

@@ -49,7 +49,10 @@ func TestMetadata(t *testing.T) {
 		require.Len(t, v, 1)
 		require.IsType(t, "", v["error"])
 	}
-	require.Equal(t, "T(2)", get("/v2/models/digits/config", 200)["parameters"].(map[string]any)["group"])
+	config := get("/v2/models/digits/config", 200)
+	require.Equal(t, map[string]any{"string_value": "T(2)"}, config["parameters"].(map[string]any)["group"])
+	require.Equal(t, map[string]any{"name": "mask", "data_type": "TYPE_BOOL", "dims": []any{-1., 1., -1., -1.}}, config["input"].([]any)[1])
+	require.Equal(t, 0., config["max_batch_size"], "tensors have all of their axes")
 	w := do(s, "POST", "/v2/repository/index", nil, nil)
 	require.JSONEq(t, `[{"name":"digits","version":"1","state":"READY","reason":""},{"name":"rbf","version":"1","state":"READY","reason":""}]`, w.Body.String())
 	require.Equal(t, 200, do(s, "GET", "/", nil, nil).Code)
@@ -197,7 +200,7 @@ func TestInvalid(t *testing.T) {
 	}
 	w := do(s, "POST", "/v2/models/rbf/infer", nil, make([]byte, 2<<20))
 	require.Equal(t, http.StatusRequestEntityTooLarge, w.Code)
-	w = do(s, "POST", "/v2/models/rbf/infer", map[string]string{"Content-Encoding": "gzip"}, []byte("x"))
+	w = do(s, "POST", "/v2/models/rbf/infer", map[string]string{"Content-Encoding": "br"}, []byte("x"))
 	require.Equal(t, http.StatusUnsupportedMediaType, w.Code)
 	require.Zero(t, s.bytes.used, "all reserved bytes were given back")
 }

@@ -1,11 +1,11 @@
 package serve
 
 import (
-	"crypto/subtle"
 	"io"
 	"net/http"
 	"strings"
 
+	"connectrpc.com/connect"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -23,25 +23,52 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
 	for _, prefix := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+prefix, s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, metadataOf(m)) }))
-		mux.HandleFunc("GET "+prefix+"/config", s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, s.configOf(m)) }))
+		mux.HandleFunc("GET "+prefix+"/config", s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, configOf(m)) }))
 		mux.HandleFunc("GET "+prefix+"/ready", s.modelReady)
+		mux.HandleFunc("GET "+prefix+"/stats", s.withModel(func(w http.ResponseWriter, m *model) {
+			writeJSON(w, http.StatusOK, map[string]any{"model_stats": []modelStats{m.stats.report(m)}})
+		}))
 		mux.HandleFunc("POST "+prefix+"/infer", s.restInfer)
 	}
+	mux.HandleFunc("GET /v2/models", s.describeAll)
+	mux.HandleFunc("GET /v2/models/stats", func(w http.ResponseWriter, _ *http.Request) {
+		all := []modelStats{}
+		for _, m := range s.list() {
+			all = append(all, m.stats.report(m))
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"model_stats": all})
+	})
 	mux.HandleFunc("GET /v2/repository/index", s.index)
 	mux.HandleFunc("POST /v2/repository/index", s.index) // Triton's clients post
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", s.MetricsHandler())
 	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, notFound("%s %.200s is nothing that this server answers", r.Method, r.URL.Path))
 	})
 	s.grpcRoutes(mux)
-	if s.opt.Page != nil {
-		mux.Handle("/", s.opt.Page)
-	} else {
-		mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+	page := s.opt.Page
+	if page == nil {
+		page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" || r.Method != http.MethodGet {
+				http.NotFound(w, r)
+				return
+			}
 			io.WriteString(w, "An EquivCNP server: the Open Inference Protocol is below /v2, metrics are at /metrics.\n")
 		})
 	}
-	return s.guard(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+			unimplemented(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+	return s.accessed(s.guard(mux))
+}
+
+// MetricsHandler answers with the server's metrics, without asking for a token: for an address that only those who collect them can reach. With a token they are
+// at /metrics of the server itself.
+func (s *Server) MetricsHandler() http.Handler {
+	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 }
 
 // open are the paths that need no token: probes have none, and the page asks for it.
@@ -51,14 +78,15 @@ func open(path string) bool {
 
 // guard asks for the token, and tells clients of a server that stops to connect elsewhere next time.
 func (s *Server) guard(next http.Handler) http.Handler {
-	want := []byte("Bearer " + s.opt.Token)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() && r.ProtoMajor == 1 {
 			w.Header().Set("Connection", "close")
 		}
-		if s.opt.Token != "" && !open(r.URL.Path) && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+		if token := s.token.Load(); token != nil && !open(r.URL.Path) && !token.fits(r.Header.Get("Authorization")) {
+			s.metrics.refused.WithLabelValues("token").Inc()
+			s.denied.warn(s.log, r)
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeError(w, &failure{status: http.StatusUnauthorized, text: "a bearer token is needed"})
+			writeFailure(w, r, &failure{status: http.StatusUnauthorized, code: connect.CodeUnauthenticated, text: "a bearer token is needed"})
 			return
 		}
 		next.ServeHTTP(w, r)

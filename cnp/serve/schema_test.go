@@ -27,7 +27,7 @@ var (
 	tensorSchema = &schema{kind: "object", required: []string{"name", "datatype", "shape"},
 		fields: map[string]*schema{"name": stringSchema, "datatype": stringSchema, "shape": shapeSchema}, closed: true}
 	modelSchema = &schema{kind: "object", required: []string{"name", "platform"}, closed: true,
-		fields: map[string]*schema{"name": stringSchema, "versions": listSchema, "platform": stringSchema,
+		fields: map[string]*schema{"name": stringSchema, "versions": listSchema, "platform": stringSchema, "properties": {kind: "object"}, // as over gRPC
 			"inputs": {kind: "array", items: tensorSchema}, "outputs": {kind: "array", items: tensorSchema}}}
 	inferSchema = &schema{kind: "object", required: []string{"model_name", "outputs"}, closed: true,
 		fields: map[string]*schema{"model_name": stringSchema, "model_version": stringSchema, "id": stringSchema, "parameters": {kind: "object"},

@@ -23,6 +23,8 @@ type Server struct {
 	handler http.Handler
 
 	models   atomic.Pointer[map[string]*model] // by name; replaced, never changed
+	token    atomic.Pointer[token]             // nil: none is needed
+	denied   denied
 	draining atomic.Bool
 	warming  atomic.Bool
 
@@ -74,9 +76,11 @@ func (s *Server) list() []*model {
 // ready reports whether the server takes requests.
 func (s *Server) ready() bool { return !s.draining.Load() && !s.warming.Load() }
 
-// infer answers a request: it finds the model, makes a job, and waits its turn. reserved is what the request's bytes took of the gauge;
-// what the answer takes is added. The caller gives it back when the answer has been written.
-func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, error) {
+// infer answers a request: it finds the model, makes a job, and waits its turn. What the answer takes is added to the request's reservation.
+func (s *Server) infer(ctx context.Context, r *request, res *reservation) (*job, error) {
+	conn := connOf(ctx)
+	conn.add(0, 1)
+	defer conn.add(0, -1)
 	m, err := s.find(r.model, r.version)
 	if err != nil {
 		return nil, err
@@ -95,10 +99,12 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.bytes.take(answer); err != nil {
+	if err := res.take(answer); err != nil {
 		return nil, err
 	}
-	*reserved += answer
+	if err := s.queue.affordable(ctx, j); err != nil { // before a plan is made in vain
+		return nil, err
+	}
 	plan, release, err := s.plans.get(ctx, j.lane)
 	if err != nil {
 		return nil, err
@@ -114,17 +120,14 @@ func (s *Server) infer(ctx context.Context, r *request, reserved *int64) (*job, 
 	return j, nil
 }
 
-// patience returns a context that ends with a request's time, and the request's priority.
+// patience returns a context that ends with a request's time, which is at most Options.Timeout, and the request's priority.
 func (s *Server) patience(ctx context.Context, p params) (context.Context, context.CancelFunc, int, error) {
 	timeout, err := p.timeout()
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if _, has := ctx.Deadline(); timeout == 0 && !has {
+	if timeout == 0 || timeout > s.opt.Timeout {
 		timeout = s.opt.Timeout
-	}
-	if timeout == 0 || timeout > longest {
-		timeout = longest // or the deadline that ctx has
 	}
 	priority, _, err := p.whole("priority", 0, maxPriority)
 	if err != nil {
@@ -133,17 +136,17 @@ func (s *Server) patience(ctx context.Context, p params) (context.Context, conte
 	if priority == 0 {
 		priority = usualPriority
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout) // or an earlier deadline that ctx has
 	return ctx, cancel, priority, nil
 }
 
-// tooLate refuses a request that has been read as far as its parameters, if it would wait beyond its time.
-func (s *Server) tooLate(ctx context.Context, p params) error {
+// tooLate refuses a request that has been read as far as its parameters, if it would wait beyond its time. The model may be nil.
+func (s *Server) tooLate(ctx context.Context, m *model, p params) error {
 	ctx, cancel, priority, err := s.patience(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer cancel()
 	deadline, _ := ctx.Deadline()
-	return s.queue.tooLate(deadline, priority)
+	return s.queue.tooLate(m, deadline, priority)
 }

@@ -26,6 +26,8 @@ func (codec) MarshalAppend(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case *wireResponse:
 		return v.append(dst), nil
+	case *healthResponse:
+		return v.append(dst), nil
 	case proto.Message:
 		return proto.MarshalOptions{}.MarshalAppend(dst, v)
 	}
@@ -35,6 +37,8 @@ func (codec) MarshalAppend(dst []byte, v any) ([]byte, error) {
 func (codec) Unmarshal(b []byte, v any) error {
 	switch v := v.(type) {
 	case *wireRequest:
+		return v.read(b)
+	case *healthRequest:
 		return v.read(b)
 	case proto.Message:
 		return proto.Unmarshal(b, v)
@@ -46,6 +50,8 @@ func (codec) Unmarshal(b []byte, v any) error {
 type wireRequest struct {
 	request
 	raw bool // the elements came as raw_input_contents, and go back so
+	// growth is how many bytes the inputs take beside the message.
+	growth int64
 }
 
 // fields calls f for every field of a message, with what follows the tag: the value of a varint or a fixed field, or the bytes of one that has a length.
@@ -110,6 +116,7 @@ func (r *wireRequest) read(b []byte) error {
 
 // scan reads everything but the inputs, and returns what takes them, as long as b is what it was.
 func (r *wireRequest) scan(b []byte) (take func() error, err error) {
+	r.binary, r.growth = true, 0
 	var inputs, raws [][]byte
 	err = fields(b, func(n protowire.Number, t protowire.Type, _ uint64, s []byte) error {
 		if n >= 1 && n <= 7 && t != protowire.BytesType {
@@ -126,17 +133,16 @@ func (r *wireRequest) scan(b []byte) (take func() error, err error) {
 			return readParameter(&r.params, s)
 		case 5:
 			inputs = append(inputs, s)
+			r.growth += growthOf(s)
 		case 6:
-			var w wanted
+			w, err := readOutput(s)
 			r.outputs = append(r.outputs, w)
-			return fields(s, func(n protowire.Number, t protowire.Type, _ uint64, s []byte) error {
-				if n == 1 {
-					return text(&r.outputs[len(r.outputs)-1].name, t, s)
-				}
-				return nil
-			})
+			if err != nil {
+				return err
+			}
 		case 7:
 			raws = append(raws, s)
+			r.growth += int64(len(s))
 		}
 		if len(inputs) > maxTensors || len(raws) > maxTensors || len(r.outputs) > maxTensors {
 			return invalid("at most %d inputs and outputs are allowed", maxTensors)
@@ -144,6 +150,9 @@ func (r *wireRequest) scan(b []byte) (take func() error, err error) {
 		return nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := r.params.check(ofRequest, ""); err != nil {
 		return nil, err
 	}
 	if len(raws) > 0 && len(raws) != len(inputs) {
@@ -164,6 +173,37 @@ func (r *wireRequest) scan(b []byte) (take func() error, err error) {
 		}
 		return checkTwice(r.inputs)
 	}, nil
+}
+
+// growthOf is how many bytes the elements of an input's contents take: integers, which may be a byte on the wire, become float64.
+func growthOf(s []byte) int64 {
+	each := int64(8)
+	_ = fields(s, func(n protowire.Number, _ protowire.Type, _ uint64, s []byte) error { // what is wrong is said when it is read
+		if n == 2 && (string(s) == "FP32" || string(s) == "FP64") {
+			each = 1
+		}
+		return nil
+	})
+	return each * int64(len(s))
+}
+
+// readOutput reads InferRequestedOutputTensor.
+func readOutput(s []byte) (w wanted, err error) {
+	w.binary = true
+	var p params
+	err = fields(s, func(n protowire.Number, t protowire.Type, _ uint64, s []byte) error {
+		switch {
+		case n == 1:
+			return text(&w.name, t, s)
+		case n == 2 && t == protowire.BytesType:
+			return readParameter(&p, s)
+		}
+		return nil
+	})
+	if err == nil {
+		err = p.check(ofOutput, w.name)
+	}
+	return w, err
 }
 
 // readParameter adds an entry of a map of parameters.
@@ -214,6 +254,7 @@ func readInput(s, raw []byte, isRaw bool) (safetensors.Tensor, error) {
 	var name, datatype string
 	var shape []int64
 	var contents []byte
+	var p params
 	err := fields(s, func(n protowire.Number, t protowire.Type, v uint64, s []byte) error {
 		switch n {
 		case 1:
@@ -227,6 +268,11 @@ func readInput(s, raw []byte, isRaw bool) (safetensors.Tensor, error) {
 				}
 				return nil
 			})
+		case 4:
+			if t != protowire.BytesType {
+				return errWireType
+			}
+			return readParameter(&p, s)
 		case 5:
 			if t != protowire.BytesType {
 				return errWireType
@@ -235,6 +281,9 @@ func readInput(s, raw []byte, isRaw bool) (safetensors.Tensor, error) {
 		}
 		return nil
 	})
+	if err == nil {
+		err = p.check(ofInput, name)
+	}
 	if err != nil {
 		return safetensors.Tensor{}, err
 	}

@@ -20,12 +20,10 @@ class Server {
     return r
   }
 
+  // models asks once, however many there are.
   async models() {
-    const index = await (await this.#fetch('v2/repository/index')).json()
-    return Promise.all(index.filter(m => m.state === 'READY').map(async ({ name }) => {
-      const c = await (await this.#fetch(`v2/models/${encodeURIComponent(name)}/config`)).json()
-      return { name, config: c.parameters, trainedOn: c.trained_on, samples: c.output.some(o => o.name === 'samples') }
-    }))
+    const { models } = await (await this.#fetch('v2/models')).json()
+    return models.map(m => ({ name: m.name, config: m.config, trainedOn: m.trained_on, samples: m.outputs.some(o => o.name === 'samples') }))
   }
 
   async infer(model, request) {

@@ -1,0 +1,88 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// access is a line of the access log while its request is answered.
+type access struct {
+	id, model, code string
+	tasks           int
+}
+
+type accessKey struct{}
+
+// maxID bounds the request ids that are taken from clients.
+const maxID = 128
+
+// requestID returns the id that a client gave its request or, if it has none that can stand in a log, a new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > maxID || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return rand.Text()
+	}
+	return id
+}
+
+// accessed gives every request an id, which goes back as X-Request-Id, and, with Options.Access, writes a line for it.
+func (s *Server) accessed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := &access{id: requestID(r)}
+		w.Header().Set("X-Request-Id", a.id)
+		if !s.opt.Access {
+			next.ServeHTTP(w, r)
+			return
+		}
+		start, seen := time.Now(), &statusWriter{ResponseWriter: w}
+		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
+		attrs := []any{"id", a.id, "client", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status", seen.status(),
+			"bytes", seen.bytes, "seconds", time.Since(start).Seconds()}
+		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code}, {"traceparent", r.Header.Get("Traceparent")}, {"agent", r.UserAgent()}} {
+			if more.value != "" {
+				attrs = append(attrs, more.key, more.value)
+			}
+		}
+		if a.tasks > 0 {
+			attrs = append(attrs, "tasks", a.tasks)
+		}
+		s.log.Log(r.Context(), slog.LevelInfo, "access", attrs...)
+	})
+}
+
+// statusWriter notes the status and the size of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	code  int
+	bytes int64
+}
+
+func (w *statusWriter) status() int {
+	if w.code == 0 {
+		return http.StatusOK
+	}
+	return w.code
+}
+
+func (w *statusWriter) WriteHeader(code int) {
+	if w.code == 0 && code >= 200 {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find deadlines.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush is what connect asks of a writer that streams.
+func (w *statusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }

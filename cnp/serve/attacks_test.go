@@ -1,0 +1,459 @@
+package serve
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpchealth"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/equivcnp/equivcnp/cnp/serve/inference"
+)
+
+// h2 is a client of HTTP/2 without TLS.
+func h2(t testing.TB) *http.Client {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: protocols, DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// packed compresses bytes.
+func packed(t testing.TB, encoding string, b []byte) []byte {
+	var out bytes.Buffer
+	var z io.WriteCloser
+	switch encoding {
+	case "gzip":
+		z = gzip.NewWriter(&out)
+	case "deflate":
+		z = zlib.NewWriter(&out)
+	default: // deflate as some clients have it, without a header
+		var err error
+		z, err = flate.NewWriter(&out, flate.BestCompression)
+		require.NoError(t, err)
+	}
+	_, err := z.Write(b)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return out.Bytes()
+}
+
+// bombOf is a gRPC message of one input of zeros, compressed.
+func bombOf(t testing.TB, size int) []byte {
+	message, err := proto.Marshal(&inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
+		{Name: "x_context", Datatype: "FP64", Shape: []int64{1, int64(size / 8), 1}}}, RawInputContents: [][]byte{make([]byte, size)}})
+	require.NoError(t, err)
+	return packed(t, "gzip", message)
+}
+
+// heapDuring returns the largest heap while f runs.
+func heapDuring(f func()) uint64 {
+	runtime.GC()
+	done := make(chan struct{})
+	most := make(chan uint64)
+	go func() {
+		var m runtime.MemStats
+		largest := uint64(0)
+		for {
+			runtime.ReadMemStats(&m)
+			largest = max(largest, m.HeapInuse)
+			select {
+			case <-done:
+				most <- largest
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	f()
+	close(done)
+	return <-most
+}
+
+// TestCompressionBomb: a compressed message that becomes too large is refused before it has, by every method and protocol, and what
+// compressed requests become is reserved.
+func TestCompressionBomb(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models, o.Memory = testSources[1:], 256<<20 })
+	url, _ := listen(t, s, Limits{})
+	client := h2(t)
+	bomb := bombOf(t, 24<<20)
+	require.Less(t, len(bomb), 64<<10)
+	most := heapDuring(func() {
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				status, text := rawGRPC(t, client, url, http.Header{"Grpc-Encoding": {"gzip"}}, framed(1, len(bomb), bomb))
+				require.Equal(t, "8", status, text)
+			})
+			wait.Go(func() {
+				r, err := http.NewRequest("POST", url+"/v2/models/rbf/infer", bytes.NewReader(bomb))
+				require.NoError(t, err)
+				r.Header.Set("Content-Encoding", "gzip")
+				resp, err := client.Do(r)
+				require.NoError(t, err)
+				resp.Body.Close()
+				require.Contains(t, []int{http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}, resp.StatusCode)
+			})
+			for _, method := range []string{service + "/ModelMetadata", "grpc.health.v1.Health/Check", "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"} {
+				wait.Go(func() {
+					r, err := http.NewRequest("POST", url+"/"+method, bytes.NewReader(framed(1, len(bomb), bomb)))
+					require.NoError(t, err)
+					r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "Grpc-Encoding": {"gzip"}}
+					resp, err := client.Do(r)
+					require.NoError(t, err)
+					_, err = io.Copy(io.Discard, resp.Body)
+					require.NoError(t, err)
+					resp.Body.Close()
+					require.NotEqual(t, "0", resp.Trailer.Get("Grpc-Status")+resp.Header.Get("Grpc-Status"), method)
+				})
+			}
+		}
+		wait.Wait()
+	})
+	require.Less(t, most, uint64(256<<20)*6/5)
+	require.Eventually(t, func() bool { s.bytes.mu.Lock(); defer s.bytes.mu.Unlock(); return s.bytes.used == 0 }, 5*time.Second, time.Millisecond)
+	for _, as := range []connect.ClientOption{connect.WithGRPCWeb(), connect.WithClientOptions()} { // which may not be compressed
+		infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer", as, connect.WithSendGzip())
+		_, err := infer.CallUnary(t.Context(), connect.NewRequest(curvesMessage(curves(rngOf(1), 1, 5, 5))))
+		require.Equal(t, connect.CodeUnimplemented, connect.CodeOf(err), "%v", err)
+	}
+}
+
+// TestCompressed: requests compressed in every way that clients have are read, and answers in JSON are compressed for those who ask.
+func TestCompressed(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	url, _ := listen(t, s, Limits{})
+	client := h2(t)
+	b := curves(rngOf(1), 4, 50, 50)
+	want := wantCurves(t, b)
+	message, err := proto.Marshal(curvesMessage(b))
+	require.NoError(t, err)
+	for _, encoding := range []string{"gzip", "deflate", "raw"} {
+		name := strings.Replace(encoding, "raw", "deflate", 1)
+		z := packed(t, encoding, message)
+		status, text := rawGRPC(t, client, url, http.Header{"Grpc-Encoding": {name}}, framed(1, len(z), z))
+		require.Equal(t, "0", status, "%s: %s", encoding, text)
+		status, _ = rawGRPC(t, client, url, http.Header{"Grpc-Encoding": {name}}, framed(1, len(z)-9, z[:len(z)-9]))
+		require.Equal(t, "3", status, encoding)
+
+		h, body := curvesBinary(t, nil, b)
+		h["Content-Encoding"] = name
+		w := do(s, "POST", "/v2/models/rbf/infer", h, packed(t, encoding, body))
+		require.Equal(t, 200, w.Code, "%s: %s", encoding, w.Body)
+		sameBits(t, want.Mean, answerBinary(t, w.Header(), w.Body.Bytes())["mean"], "mean")
+		w = do(s, "POST", "/v2/models/rbf/infer", map[string]string{"Content-Encoding": name}, packed(t, encoding, curvesJSON(t, b)))
+		require.Equal(t, 200, w.Code, "%s: %s", encoding, w.Body)
+		w = do(s, "POST", "/v2/models/rbf/infer", h, []byte("no such thing"))
+		require.Equal(t, 400, w.Code, "%s: %s", encoding, w.Body)
+	}
+	w := do(s, "POST", "/v2/models/rbf/infer", map[string]string{"Accept-Encoding": "br, gzip;q=0.5"}, curvesJSON(t, b))
+	require.Equal(t, "gzip", w.Header().Get("Content-Encoding"))
+	require.Equal(t, "Accept-Encoding", w.Header().Get("Vary"))
+	require.Equal(t, strconv.Itoa(w.Body.Len()), w.Header().Get("Content-Length"))
+	z, err := gzip.NewReader(w.Body)
+	require.NoError(t, err)
+	text, err := io.ReadAll(z)
+	require.NoError(t, err)
+	sameBits(t, want.Mean, answerJSON(t, text)["mean"], "mean")
+	w = do(s, "POST", "/v2/models/rbf/infer", map[string]string{"Accept-Encoding": "gzip;q=0, identity"}, curvesJSON(t, b))
+	require.Empty(t, w.Header().Get("Content-Encoding"))
+	require.Zero(t, s.bytes.used)
+}
+
+// TestAnnounced: what a client announces takes nothing; what it sends does.
+func TestAnnounced(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models, o.Memory = testSources[1:], 512<<20 })
+	url, _ := listen(t, s, Limits{})
+	address := strings.TrimPrefix(url, "http://")
+	for range 32 {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close()
+		fmt.Fprintf(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", s.opt.Body)
+	}
+	time.Sleep(200 * time.Millisecond)
+	s.bytes.mu.Lock()
+	used := s.bytes.used
+	s.bytes.mu.Unlock()
+	require.LessOrEqual(t, used, int64(32*firstBuffer))
+	status, _, body := post(t, url+"/v2/models/rbf/infer", nil, curvesJSON(t, curves(rngOf(1), 1, 5, 5)))
+	require.Equal(t, 200, status, "%s", body)
+}
+
+// stillReader brings a byte at a time, and remembers the deadlines that were set.
+type stillReader struct {
+	http.ResponseWriter
+	left, pause int
+	deadlines   []time.Duration
+	start       time.Time
+}
+
+func (r *stillReader) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(time.Duration(r.pause) * time.Second)
+	r.left--
+	return 1, nil
+}
+
+func (r *stillReader) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		r.deadlines = append(r.deadlines, t.Sub(r.start))
+	}
+	return nil
+}
+
+func (r *stillReader) Close() error { return nil }
+
+// TestUploadDeadlines: a body has ten seconds, and what the slowest client takes for as much as it announces, and never pauses for longer than ten.
+func TestUploadDeadlines(t *testing.T) {
+	for _, c := range []struct {
+		announced   int64
+		first, last time.Duration
+	}{
+		{1, 10 * time.Second, 10 * time.Second},
+		{5 * slowest, 10 * time.Second, 15 * time.Second},
+		{1 << 30, 10 * time.Second, 28 * time.Second},
+		{-1, 10 * time.Second, 10 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &stillReader{left: 4, pause: 6, start: time.Now(), ResponseWriter: httptest.NewRecorder()}
+			u := newUpload(r, &http.Request{Body: r}, c.announced)
+			for range 4 {
+				_, err := u.Read(make([]byte, 1))
+				require.NoError(t, err)
+			}
+			require.Equal(t, c.first, r.deadlines[0].Round(time.Second), "%d", c.announced)
+			require.Equal(t, c.last, r.deadlines[len(r.deadlines)-1].Round(time.Second), "%d", c.announced)
+		})
+	}
+}
+
+// TestShare: the requests of one connection hold half of what there is for all, unless there is but one.
+func TestShare(t *testing.T) {
+	g := &bytesGauge{limit: 1000, metrics: newMetrics(Options{})}
+	mine, other := context.WithValue(t.Context(), shareKey{}, &share{}), context.WithValue(t.Context(), shareKey{}, &share{})
+	a := g.open(mine)
+	require.NoError(t, a.take(900), "it is alone")
+	a.release()
+	a, b := g.open(mine), g.open(mine)
+	require.NoError(t, a.take(400))
+	require.NoError(t, b.take(100))
+	err := b.take(1)
+	require.Error(t, err)
+	require.Equal(t, "share", asFailure(err).reason)
+	require.NoError(t, g.open(other).take(500))
+	require.Equal(t, "bytes", asFailure(g.open(t.Context()).take(1)).reason)
+	require.Equal(t, "size", asFailure(g.open(t.Context()).take(1001)).reason)
+	a.release()
+	b.release()
+	require.EqualValues(t, 500, g.used)
+}
+
+// TestTimeoutClamped: no request has more time than the server's timeout.
+func TestTimeoutClamped(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models, o.Timeout = testSources[1:], 300*time.Millisecond })
+	release := block(t, s)
+	defer release()
+	go do(s, "POST", "/v2/models/rbf/infer", nil, curvesJSON(t, curves(rngOf(1), 1, 5, 5)))
+	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 5*time.Second, time.Millisecond)
+	start := time.Now()
+	w := do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, curves(rngOf(1), 1, 5, 5), map[string]any{"timeout": 3600e6}))
+	require.Equal(t, http.StatusGatewayTimeout, w.Code, "%s", w.Body)
+	require.Less(t, time.Since(start), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	ctx, cancel2, _, err := s.patience(ctx, params{"timeout": 7e9})
+	require.NoError(t, err)
+	defer cancel2()
+	deadline, _ := ctx.Deadline()
+	require.LessOrEqual(t, time.Until(deadline), 300*time.Millisecond)
+}
+
+// TestParameters: a parameter that is not known, or of another type, is an error wherever it stands; those by which clients ask for nothing are none.
+func TestParameters(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	url, _ := listen(t, s, Limits{})
+	b := curves(rngOf(1), 1, 2, 2)
+	number := func(v int64) *inference.InferParameter {
+		return &inference.InferParameter{ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: v}}
+	}
+	infer := grpcClient[inference.ModelInferRequest, inference.ModelInferResponse](url, "ModelInfer")
+	for _, c := range []struct {
+		at, key string
+		value   any
+		says    string // empty: it is taken
+	}{
+		{"", "sampels", 3., `parameter "sampels" is not known`}, {"", "order", 3., `"order": 3, need a text`}, {"", "standardise", 1., "need true or false"},
+		{"", "timeout", true, "need a number"}, {"", "sequence_id", 7., "not supported"}, {"", "sequence_id", 0., ""}, {"", "sequence_end", false, ""},
+		{"", "content_type", "np", ""}, {"", "binary_data_output", "yes", "need true or false"},
+		{"inputs", "shared_memory_region", "r", `input "x_context": parameter "shared_memory_region" is not supported`}, {"inputs", "content_type", "np", ""}, {"inputs", "axis", 1., "not known"},
+		{"outputs", "classification", 3., `output "mean": parameter "classification" is not supported`}, {"outputs", "classification", 0., ""},
+		{"outputs", "shared_memory_region", "r", "not supported"}, {"outputs", "binary_data", 1., "need true or false"},
+	} {
+		var v map[string]any
+		require.NoError(t, json.Unmarshal(curvesJSON(t, b), &v))
+		v["outputs"] = []any{map[string]any{"name": "mean"}}
+		at := v
+		if c.at != "" {
+			at = v[c.at].([]any)[0].(map[string]any)
+		}
+		at["parameters"] = map[string]any{c.key: c.value}
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		w := do(s, "POST", "/v2/models/rbf/infer", nil, text)
+		if c.says == "" {
+			require.Equal(t, 200, w.Code, "%s %s: %s", c.at, c.key, w.Body)
+		} else {
+			require.Equal(t, 400, w.Code, "%s %s: %s", c.at, c.key, w.Body)
+			require.Contains(t, object(t, w.Body.Bytes())["error"], c.says)
+		}
+		f, isNumber := c.value.(float64)
+		if !isNumber || c.key == "order" {
+			continue
+		}
+		m := curvesMessage(b)
+		m.Outputs = []*inference.ModelInferRequest_InferRequestedOutputTensor{{Name: "mean"}}
+		p := map[string]*inference.InferParameter{c.key: number(int64(f))}
+		switch c.at {
+		case "":
+			m.Parameters = p
+		case "inputs":
+			m.Inputs[0].Parameters = p
+		case "outputs":
+			m.Outputs[0].Parameters = p
+		}
+		_, err = infer.CallUnary(t.Context(), connect.NewRequest(m))
+		if c.says == "" {
+			require.NoError(t, err)
+		} else {
+			require.Equal(t, connect.CodeInvalidArgument, connect.CodeOf(err), "%s %s", c.at, c.key)
+		}
+	}
+	require.Greater(t, len(known[ofRequest]), 5)
+	require.NoError(t, params{"priority": math.Inf(1)}.check(ofRequest, ""), "its range is checked where it is used")
+}
+
+// TestUnknownMethods: what a gRPC service does not have is UNIMPLEMENTED, as gRPC says it.
+func TestUnknownMethods(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models, o.Page = testSources[1:], http.NotFoundHandler() })
+	url, _ := listen(t, s, Limits{})
+	client := h2(t)
+	for _, method := range []string{service + "/TraceSetting", service + "/ModelStreamInfer", service + "/", "grpc.health.v1.Health/List", "some.other.Service/Method"} {
+		r, err := http.NewRequest("POST", url+"/"+method, bytes.NewReader(framed(0, 0, nil)))
+		require.NoError(t, err)
+		r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}}
+		resp, err := client.Do(r)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, 200, resp.StatusCode, method)
+		require.Equal(t, "12", resp.Trailer.Get("Grpc-Status")+resp.Header.Get("Grpc-Status"), method)
+	}
+}
+
+// TestHealthWatch: a client that watches is told what is, and what changes.
+func TestHealthWatch(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	url, _ := listen(t, s, Limits{})
+	client := connect.NewClient[healthRequest, healthResponse](h2(t), url+watchPath, connect.WithGRPC(), connect.WithCodec(watchCodec{}))
+	stream, err := client.CallServerStream(t.Context(), connect.NewRequest(&healthRequest{}))
+	require.NoError(t, err)
+	require.True(t, stream.Receive(), "%v", stream.Err())
+	require.EqualValues(t, 1, stream.Msg().status)
+	s.warming.Store(true)
+	require.True(t, stream.Receive(), "%v", stream.Err())
+	require.EqualValues(t, 2, stream.Msg().status)
+	s.warming.Store(false)
+	require.True(t, stream.Receive(), "%v", stream.Err())
+	require.EqualValues(t, 1, stream.Msg().status)
+	s.draining.Store(true)
+	require.True(t, stream.Receive(), "%v", stream.Err())
+	require.EqualValues(t, 2, stream.Msg().status)
+	require.False(t, stream.Receive())
+	require.Equal(t, connect.CodeUnavailable, connect.CodeOf(stream.Err()))
+	s.draining.Store(false)
+	stream, err = client.CallServerStream(t.Context(), connect.NewRequest(&healthRequest{service: "nobody"}))
+	require.NoError(t, err)
+	require.True(t, stream.Receive(), "%v", stream.Err())
+	require.EqualValues(t, 3, stream.Msg().status)
+	require.NoError(t, stream.Close())
+}
+
+// watchCodec is the client's side of the server's codec.
+type watchCodec struct{}
+
+func (watchCodec) Name() string { return "proto" }
+
+func (watchCodec) Marshal(v any) ([]byte, error) {
+	if r, ok := v.(*healthRequest); ok {
+		return proto.Marshal(&inference.ModelReadyRequest{Name: r.service}) // of the same wire format
+	}
+	return codec{}.Marshal(v)
+}
+
+func (watchCodec) Unmarshal(b []byte, v any) error {
+	r, ok := v.(*healthResponse)
+	if !ok {
+		return codec{}.Unmarshal(b, v)
+	}
+	if len(b) != 2 || b[0] != 8 {
+		return fmt.Errorf("%v is no answer", b)
+	}
+	r.status = grpchealth.Status(b[1])
+	return nil
+}
+
+// TestHalfClosed: a client that closes its side once it has asked gets its answer; one that goes while it still sends is noticed.
+func TestHalfClosed(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
+	url, _ := listen(t, s, Limits{})
+	compute := s.queue.compute
+	s.queue.compute = func(ctx context.Context, jobs []*job) error {
+		select {
+		case <-time.After(1500 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return compute(ctx, jobs)
+	}
+	body := curvesJSON(t, curves(rngOf(1), 1, 5, 5))
+	for _, send := range []int{len(body), len(body) / 2} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		require.NoError(t, err)
+		fmt.Fprintf(c, "POST /v2/models/rbf/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:send])
+		require.NoError(t, c.(*net.TCPConn).CloseWrite())
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(8*time.Second)))
+		answer, err := io.ReadAll(c)
+		require.NoError(t, err)
+		if send == len(body) {
+			require.Contains(t, string(answer), "HTTP/1.1 200 OK")
+			require.Contains(t, string(answer), `"mean"`)
+		} else {
+			require.Contains(t, string(answer), "HTTP/1.1 400 ")
+		}
+		c.Close()
+	}
+}

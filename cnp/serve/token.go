@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// token is what requests must bring, as a digest, so that comparing takes the same time whatever comes.
+type token [sha256.Size]byte
+
+func newToken(text string) *token {
+	t := token(sha256.Sum256([]byte(text)))
+	return &t
+}
+
+// fits reports whether a header brings the token. The scheme may be written in any case, as HTTP has it.
+func (t *token) fits(header string) bool {
+	scheme, text, _ := strings.Cut(strings.TrimSpace(header), " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
+	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], t[:]) == 1
+}
+
+// readToken sets the token that requests must bring from Options.
+func (s *Server) readToken() error {
+	text := strings.TrimSpace(s.opt.Token)
+	if s.opt.TokenFile != "" {
+		b, err := os.ReadFile(s.opt.TokenFile)
+		if err != nil {
+			return fmt.Errorf("serve: token: %w", err)
+		}
+		if text = strings.TrimSpace(string(b)); text == "" {
+			return fmt.Errorf("serve: token: %s: there is none in it", s.opt.TokenFile)
+		}
+	} else if s.opt.Token != "" && text == "" {
+		return errors.New("serve: Token is nothing but spaces")
+	}
+	if text == "" {
+		s.token.Store(nil)
+	} else {
+		s.token.Store(newToken(text))
+	}
+	return nil
+}
+
+// denied counts requests without the token between two lines of the log, which are at least a second apart.
+type denied struct {
+	mu   sync.Mutex
+	last time.Time
+	n    int
+}
+
+func (d *denied) warn(log *slog.Logger, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.n++
+	if now := time.Now(); now.Sub(d.last) >= time.Second {
+		log.Warn("requests without the token", "requests", d.n, "client", r.RemoteAddr, "path", r.URL.Path)
+		d.last, d.n = now, 0
+	}
+}
