@@ -127,7 +127,7 @@ func Encode(w io.Writer, f *File, version byte) error {
 		list(attributes, len(all))
 		for _, a := range all {
 			name(a.Name)
-			if a.Name == "_FillValue" || a.Name == "missing_value" { // of the variable's type
+			if a.Name == "_FillValue" { // of the variable's type
 				a.Type = of
 			}
 			number(int(a.Type), false)

@@ -1,0 +1,245 @@
+package netcdf
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The values of a variable are what the conventions say of the stored ones: first the sign (_Unsigned), then which values are missing (_FillValue,
+// missing_value), then which are out of range, and last scale and offset. Missing values are compared in the type of the data, as they were written: a
+// missing_value of 1e20 in double is 1e20 in float where the data are.
+// Conventions: https://docs.unidata.ucar.edu/nug/current/best_practices.html, https://cfconventions.org.
+
+// fills are what the NetCDF library writes where nothing was written.
+var fills = map[Type]float64{Short: -32767, UShort: 65535, Int: -2147483647, UInt: 4294967295, Float: float64(float32(9.9692099683868690e+36)), Double: 9.9692099683868690e+36}
+
+// The fill values of 64-bit integers.
+const (
+	fillInt64  = math.MinInt64 + 2
+	fillUInt64 = math.MaxUint64 - 1
+)
+
+// numbers decodes values.
+func numbers(t Type, b []byte) []float64 {
+	be := binary.BigEndian
+	out := make([]float64, len(b)/t.Size())
+	for i := range out {
+		switch t {
+		case Byte:
+			out[i] = float64(int8(b[i]))
+		case Char, UByte:
+			out[i] = float64(b[i])
+		case Short:
+			out[i] = float64(int16(be.Uint16(b[2*i:])))
+		case UShort:
+			out[i] = float64(be.Uint16(b[2*i:]))
+		case Int:
+			out[i] = float64(int32(be.Uint32(b[4*i:])))
+		case UInt:
+			out[i] = float64(be.Uint32(b[4*i:]))
+		case Float:
+			out[i] = float64(math.Float32frombits(be.Uint32(b[4*i:])))
+		case Double:
+			out[i] = math.Float64frombits(be.Uint64(b[8*i:]))
+		case Int64:
+			out[i] = float64(int64(be.Uint64(b[8*i:])))
+		case UInt64:
+			out[i] = float64(be.Uint64(b[8*i:]))
+		}
+	}
+	return out
+}
+
+// integer reports whether values of the type are whole numbers.
+func (t Type) integer() bool { return t != Float && t != Double && t != Char && t.Size() > 0 }
+
+// withSign is the integer type of the same size that is signed or not.
+func (t Type) withSign(signed bool) Type {
+	for _, pair := range [][2]Type{{Byte, UByte}, {Short, UShort}, {Int, UInt}, {Int64, UInt64}} {
+		if t == pair[0] || t == pair[1] {
+			if signed {
+				return pair[0]
+			}
+			return pair[1]
+		}
+	}
+	return t
+}
+
+// meant is the type in which the values of a variable are to be read: the formats before CDF-5 have no unsigned integers, and _Unsigned says so.
+func (v *Var) meant() Type {
+	a := v.Attr("_Unsigned")
+	if a == nil || !v.Type.integer() {
+		return v.Type
+	}
+	switch text := strings.ToLower(strings.TrimSpace(a.Text)); {
+	case text == "true", text == "1", len(a.Numbers) == 1 && a.Numbers[0] == 1:
+		return v.Type.withSign(false)
+	case text == "false", text == "0", len(a.Numbers) == 1 && a.Numbers[0] == 0:
+		return v.Type.withSign(true)
+	}
+	return v.Type
+}
+
+// list is the values of an attribute of numbers, or of a text that says one.
+func (a *Attr) list() []float64 {
+	if a == nil {
+		return nil
+	}
+	if a.Type == Char {
+		if x, err := strconv.ParseFloat(strings.TrimSpace(a.Text), 64); err == nil {
+			return []float64{x}
+		}
+		return nil
+	}
+	return a.Numbers
+}
+
+// as is a value of an attribute as the data's type has it. Integers of the wrong sign are the same bits; false: the type has no such value.
+func (t Type) as(x float64) (float64, bool) {
+	switch {
+	case t == Double || math.IsNaN(x):
+		return x, true
+	case t == Float:
+		return float64(float32(x)), true
+	case x != math.Trunc(x):
+		return 0, false
+	}
+	span := math.Ldexp(1, 8*t.Size())
+	switch signed := t == t.withSign(true); {
+	case signed && x >= span/2 && x < span:
+		x -= span
+	case !signed && x < 0 && x >= -span/2:
+		x += span
+	case signed && (x < -span/2 || x >= span/2), !signed && (x < 0 || x >= span):
+		return 0, false
+	}
+	return x, true
+}
+
+// packing is what the attributes of a variable say of its values.
+type packing struct {
+	kind          Type
+	scale, offset float64
+	absent        []float64
+	// The range: of the stored values, or of those that are meant.
+	lo, hi   float64
+	unpacked bool
+	slack    float64 // of the range's ends
+}
+
+func (v *Var) packing() packing {
+	p := packing{kind: v.meant(), scale: 1, lo: math.Inf(-1), hi: math.Inf(1)}
+	for _, name := range []string{"_FillValue", "missing_value"} {
+		for _, x := range v.Attr(name).list() {
+			if x, ok := p.kind.as(x); ok {
+				p.absent = append(p.absent, x)
+			}
+		}
+	}
+	if fill, ok := fills[v.Type]; ok && v.Attr("_FillValue") == nil {
+		if fill, ok = p.kind.as(fill); ok {
+			p.absent = append(p.absent, fill)
+		}
+	}
+	internal := Type(0) // of scale and offset, the wider
+	for name, to := range map[string]*float64{"scale_factor": &p.scale, "add_offset": &p.offset} {
+		if a := v.Attr(name); len(a.list()) > 0 {
+			*to = a.list()[0]
+			if a.Type == Double || a.Type == Float && internal != Double {
+				internal = a.Type
+			}
+		}
+	}
+	for _, end := range []struct {
+		names [2]string
+		at    int
+		to    *float64
+	}{{[2]string{"valid_min", "valid_range"}, 0, &p.lo}, {[2]string{"valid_max", "valid_range"}, 1, &p.hi}} {
+		for k, name := range end.names {
+			a := v.Attr(name)
+			if at := k * end.at; len(a.list()) > at {
+				// A range of the type of scale and offset, which is wider than the data's, is one of what is meant (NUG, valid_range).
+				x := a.list()[at]
+				wider := (a.Type == Float || a.Type == Double) && (p.kind.integer() || p.kind == Float && a.Type == Double && internal == Double)
+				if internal != 0 && wider {
+					p.unpacked = true
+				} else if x < 0 && a.Type == v.Type && p.kind != p.kind.withSign(true) || p.kind == Float {
+					x, _ = p.kind.as(x)
+				}
+				*end.to = x
+				break
+			}
+		}
+	}
+	if p.unpacked {
+		if p.kind.integer() {
+			p.slack = 1e-3 * math.Abs(p.scale)
+		}
+		if internal == Float {
+			p.slack = max(p.slack, 1e-6*(math.Abs(p.offset)+math.Abs(p.scale)))
+		}
+	}
+	return p
+}
+
+// value is what a stored value means, NaN where it is missing.
+func (p *packing) value(x float64) float64 {
+	if slices.Contains(p.absent, x) {
+		return math.NaN()
+	}
+	y := x
+	if p.scale != 1 || p.offset != 0 {
+		y = float64(x*p.scale) + p.offset
+	}
+	if p.unpacked {
+		x = y
+	}
+	if x < p.lo-p.slack || x > p.hi+p.slack {
+		return math.NaN()
+	}
+	return y
+}
+
+// Values returns a variable's values as the conventions CF mean them: those that equal _FillValue or missing_value, or are beyond valid_min, valid_max and
+// valid_range, are NaN; the others are multiplied by scale_factor, and add_offset is added.
+func (f *File) Values(v *Var) []float64 {
+	p := v.packing()
+	b := f.raw(v)
+	out := numbers(p.kind, b)
+	for i, x := range out {
+		out[i] = p.value(x)
+	}
+	if v.Type.Size() == 8 && v.Type.integer() && v.Attr("_FillValue") == nil {
+		for i := range out { // float64 does not tell the fill value from its neighbours
+			if s := binary.BigEndian.Uint64(b[8*i:]); v.Type == Int64 && int64(s) == fillInt64 || v.Type == UInt64 && s == fillUInt64 {
+				out[i] = math.NaN()
+			}
+		}
+	}
+	return out
+}
+
+// Wholes returns the values of a variable of 64-bit integers without scale and offset as text, "" where one is missing; nil for other variables, whose
+// values float64 holds exactly.
+func (f *File) Wholes(v *Var) []string {
+	p := v.packing()
+	if p.kind != Int64 && p.kind != UInt64 || p.scale != 1 || p.offset != 0 {
+		return nil
+	}
+	values, b := f.Values(v), f.raw(v)
+	out := make([]string, len(values))
+	for i, x := range values {
+		switch s := binary.BigEndian.Uint64(b[8*i:]); {
+		case x != x:
+		case p.kind == Int64:
+			out[i] = strconv.FormatInt(int64(s), 10)
+		default:
+			out[i] = strconv.FormatUint(s, 10)
+		}
+	}
+	return out
+}
