@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/png"
 	"io"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,8 +39,8 @@ standard deviation and truth side by side. Prints the log-likelihood per pixel: 
 image under the predicted normals, averaged over all pixels and channels.
 
 Images are PNG or JPEG of any depth, paletted, grey or in colour; pixel values are taken to [0, 1].
-Translucent pixels are composited over black. For a model of grey images a colour image is turned
-into its luma (ITU-R BT.601); for a model of colour images a grey one gets three equal channels.
+Alpha is a mask: pixels that are more transparent than opaque are not observed, and say nothing about
+the prediction either. For a model of grey images a colour image is turned into its luma (ITU-R BT.601); for a model of colour images a grey one gets three equal channels.
 
 A pixel is observed where the mask, an image of the same size, has a grey level of at least 50 %,
 or it is among the share --rate of all pixels that --seed picks at random.
@@ -169,6 +168,9 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if im, err = fitChannels(r, im, cfg.DimY); err != nil {
 		return fmt.Errorf("%s: %w", f.model.path, err)
 	}
+	for i := range mask {
+		mask[i] = mask[i] && im.Pix[i] == im.Pix[i] // all channels are NaN where one is
+	}
 	d := completion{picture.Completion{Truth: im, Mask: mask, Scale: f.zoom}, f.chain.samples}
 	if f.scale > 1 {
 		d.Truth, d.Mask = enlarge(im, mask, f.scale)
@@ -210,10 +212,14 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	}
 
 	pixels, observed := im.H*im.W, raster.Count(mask)
-	if err := cnp.CheckSupport(p.Likelihood, "pixel", im.Pix, nil, 1); err != nil {
+	known := make([]bool, len(im.Pix))
+	for i, v := range im.Pix {
+		known[i] = v == v
+	}
+	if err := cnp.CheckSupport(p.Likelihood, "pixel", im.Pix, known, 1); err != nil {
 		return fmt.Errorf("%s: %w", f.image, err)
 	}
-	sum, n := p.LogDensity(im.Pix, nil)
+	sum, n := p.LogDensity(im.Pix, known)
 	likelihood, mse := sum/float64(n), meanSquare(p.Mean, im.Pix)
 	name := string(cfg.Architecture)
 	if cfg.Group != "" {
@@ -365,7 +371,7 @@ func enlarge(im *raster.Image, mask []bool, scale int) (*raster.Image, []bool) {
 // fitChannels gives an image the model's number of channels and notes what that changed.
 func fitChannels(r *result, im *raster.Image, channels int) (*raster.Image, error) {
 	if im.Translucent {
-		r.note("the image has translucent pixels: composited over black")
+		r.note("the image has transparent pixels: those that are more transparent than opaque are not observed")
 	}
 	switch {
 	case channels != 1 && channels != 3:
@@ -380,15 +386,13 @@ func fitChannels(r *result, im *raster.Image, channels int) (*raster.Image, erro
 	return im, nil
 }
 
-// meanSquare is the mean of (a - b)².
+// meanSquare is the mean of (a - b)² where b is known, NaN where it is nowhere.
 func meanSquare(a, b []float32) float64 {
-	sum := 0.0
+	sum, n := 0.0, 0
 	for i := range a {
-		d := float64(a[i]) - float64(b[i])
-		sum += d * d
+		if d := float64(a[i]) - float64(b[i]); b[i] == b[i] {
+			sum, n = sum+d*d, n+1
+		}
 	}
-	if len(a) == 0 {
-		return math.NaN()
-	}
-	return sum / float64(len(a))
+	return sum / float64(n)
 }

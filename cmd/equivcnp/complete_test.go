@@ -139,7 +139,7 @@ func TestCompleteImages(t *testing.T) {
 		glass.SetNRGBA(x, y, color.NRGBA{200, 200, 200, uint8(8 * i)})
 		palette.SetColorIndex(x, y, uint8(i%3))
 	}
-	const converted, given, black = "converted to grey", "three equal channels", "composited over black"
+	const converted, given, black = "converted to grey", "three equal channels", "more transparent than opaque are not observed"
 	for _, c := range []struct {
 		name, model string
 		im          image.Image

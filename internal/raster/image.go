@@ -13,11 +13,10 @@ import (
 	_ "image/jpeg" // registers the format
 	_ "image/png"  // registers the format
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
-
-	_ "golang.org/x/image/tiff" // registers the format
 )
 
 // MaxPixels bounds the images that Read opens: one that claims more is refused before anything is decoded.
@@ -33,19 +32,31 @@ var (
 // Image is a picture with its values as a model takes them.
 type Image struct {
 	C, H, W int
-	Pix     []float32 // [C, H, W] in [0, 1]
-	// Translucent is set where the file had pixels that were not opaque: they are composited over black.
+	Pix     []float32 // [C, H, W] in [0, 1]; NaN in pixels that are more transparent than opaque: nothing was observed there
+	// Translucent is set where the file had pixels that were not opaque.
 	Translucent bool
 }
 
-// Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour. Translucent pixels are composited over
-// black. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
+// Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour. Alpha is a mask: pixels that are more transparent than
+// opaque are NaN, and the others have their own colour. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	head := make([]byte, 4)
+	if n, _ := f.ReadAt(head, 0); isTIFF(head[:n]) {
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		t, err := openTIFF(f, info.Size())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return t.image(path)
+	}
 	im, err := decode(f, path)
 	if err != nil {
 		return nil, err
@@ -54,35 +65,23 @@ func Read(path string) (*Image, error) {
 }
 
 // ReadChannels reads an image as one of 1 (grey) or 3 channels (in colour): a PNG, JPEG or TIFF file as Read does, and a TIFF of other numbers, floats for example, with the values that
-// it has. NaN is a value that is missing: where the file has it, or the number that GDAL names as no data.
+// it has. NaN is a value that is missing: where the file has it, or the number that GDAL names as no data, or where a pixel is transparent.
 func ReadChannels(path string, channels int) (*Image, error) {
-	tiff := false
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".tif", ".tiff":
-		tiff = true
-		if s, err := OpenStrips(path, channels); err == nil {
-			defer s.Close()
-			if s.gaps {
-				return s.all(path)
-			}
+		s, err := OpenStrips(path, channels)
+		if err != nil {
+			return nil, err
 		}
+		defer s.Close()
+		if f := s.picture; f == nil || !f.visible() || f.missing == f.missing {
+			return s.all(path)
+		}
+		im, err := s.picture.image(path)
+		return im.as(channels), err
 	}
 	im, err := Read(path)
-	if err == nil {
-		if channels == 1 {
-			return im.Grey(), nil
-		}
-		return im.Colour(), nil
-	}
-	if !tiff || !errors.Is(err, ErrImage) {
-		return nil, err
-	}
-	s, other := OpenStrips(path, channels)
-	if other != nil {
-		return nil, fmt.Errorf("%w (%w)", err, other)
-	}
-	defer s.Close()
-	return s.all(path)
+	return im.as(channels), err
 }
 
 // all reads all values.
@@ -109,6 +108,9 @@ func (s *Strips) all(path string) (*Image, error) {
 
 // Decode is Read for the bytes of a file, which errors call by that name.
 func Decode(b []byte, name string) (*Image, error) {
+	if isTIFF(b) {
+		return tiffImage(b, name)
+	}
 	im, err := decode(bytes.NewReader(b), name)
 	if err != nil {
 		return nil, err
@@ -139,39 +141,70 @@ func decodeUpTo(f io.ReadSeeker, path string, most int) (image.Image, error) {
 	return im, nil
 }
 
-// convert separates an image into channels. A color.RGBA64 is premultiplied by its alpha, which is the composition over
-// black; dividing by 65535 returns v/255 exactly rounded for 8-bit sources, whose v is stored as 257·v.
+// convert separates an image into channels.
 func convert(im image.Image) *Image {
 	r := im.Bounds()
 	out := &Image{C: 3, H: r.Dy(), W: r.Dx()}
 	n := out.H * out.W
 	out.Pix = make([]float32, 3*n)
-	at, grey := at64(im), true
+	at := at64(im)
 	for y := range out.H {
 		for x := range out.W {
 			c, i := at(r.Min.X+x, r.Min.Y+y), y*out.W+x
-			out.Pix[i] = float32(float64(c.R) / 65535)
-			out.Pix[n+i] = float32(float64(c.G) / 65535)
-			out.Pix[2*n+i] = float32(float64(c.B) / 65535)
-			grey = grey && c.R == c.G && c.G == c.B
+			v := values(c)
+			out.Pix[i], out.Pix[n+i], out.Pix[2*n+i] = v[0], v[1], v[2]
 			out.Translucent = out.Translucent || c.A != 65535
 		}
 	}
-	if grey {
+	if greyOf(out) {
 		out.C, out.Pix = 1, out.Pix[:n:n]
 	}
 	return out
 }
 
-// at64 returns a function that reads pixels. It allocates nothing if the image type offers that, as all types of the standard library do.
-func at64(im image.Image) func(x, y int) color.RGBA64 {
-	if fast, ok := im.(image.RGBA64Image); ok {
-		return fast.RGBA64At
+// values are a pixel's channels, NaN where it is more transparent than opaque. Dividing by 65535 returns v/255 exactly rounded for 8-bit sources, whose v is stored as 257·v.
+func values(c color.NRGBA64) [3]float32 {
+	if c.A < 1<<15 {
+		nan := float32(math.NaN())
+		return [3]float32{nan, nan, nan}
 	}
-	return func(x, y int) color.RGBA64 {
-		r, g, b, a := im.At(x, y).RGBA()
-		return color.RGBA64{R: uint16(r), G: uint16(g), B: uint16(b), A: uint16(a)}
+	return [3]float32{float32(float64(c.R) / 65535), float32(float64(c.G) / 65535), float32(float64(c.B) / 65535)}
+}
+
+// at64 returns a function that reads pixels, their colours not multiplied by alpha.
+func at64(im image.Image) func(x, y int) color.NRGBA64 {
+	switch im := im.(type) {
+	case *image.NRGBA64:
+		return im.NRGBA64At
+	case *image.NRGBA:
+		return func(x, y int) color.NRGBA64 { return straight(im.NRGBAAt(x, y)) }
+	case *image.Paletted:
+		all := make([]color.NRGBA64, 256) // places beyond the palette are transparent
+		for i, c := range im.Palette {
+			all[i] = straight(c)
+		}
+		return func(x, y int) color.NRGBA64 { return all[im.ColorIndexAt(x, y)] }
+	case image.RGBA64Image: // allocates nothing
+		return func(x, y int) color.NRGBA64 {
+			c := im.RGBA64At(x, y)
+			if c.A == 65535 {
+				return color.NRGBA64(c)
+			}
+			return straight(c)
+		}
 	}
+	return func(x, y int) color.NRGBA64 { return straight(im.At(x, y)) }
+}
+
+// straight is a colour that is not multiplied by its alpha.
+func straight(c color.Color) color.NRGBA64 {
+	switch c := c.(type) {
+	case color.NRGBA64:
+		return c
+	case color.NRGBA:
+		return color.NRGBA64{R: uint16(c.R) * 257, G: uint16(c.G) * 257, B: uint16(c.B) * 257, A: uint16(c.A) * 257}
+	}
+	return color.NRGBA64Model.Convert(c).(color.NRGBA64)
 }
 
 // Grey returns the image with one channel: its luma, 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601). A grey image is
@@ -187,6 +220,17 @@ func (im *Image) Grey() *Image {
 		out.Pix[i] = float32(0.299*r + 0.587*g + 0.114*b)
 	}
 	return out
+}
+
+// as is the image with one channel, or with three.
+func (im *Image) as(channels int) *Image {
+	switch {
+	case im == nil:
+		return nil
+	case channels == 1:
+		return im.Grey()
+	}
+	return im.Colour()
 }
 
 // Colour returns the image with three channels, equal ones if it is grey.

@@ -8,12 +8,15 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/image/tiff"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
 // save encodes an image into a PNG file of the test's folder.
@@ -60,8 +63,10 @@ func TestRead(t *testing.T) {
 		{"palette", fill2(image.NewPaletted(r, color.Palette{red, white}), red, white), 3, []float64{1, 1, 0, 1, 0, 1}, false},
 		{"grey palette", fill2(image.NewPaletted(r, color.Palette{color.Gray{51}, white}), color.Gray{51}, white), 1,
 			[]float64{51. / 255, 1}, false},
-		{"alpha", fill2(image.NewNRGBA(r), color.NRGBA{255, 255, 255, 51}, color.NRGBA{255, 255, 255, 0}), 1,
-			[]float64{51. / 255, 0}, true},
+		{"alpha is a mask", fill2(image.NewNRGBA(r), color.NRGBA{255, 255, 255, 51}, color.NRGBA{51, 51, 51, 200}), 1,
+			[]float64{math.NaN(), 51. / 255}, true},
+		{"transparent colours", fill2(image.NewPaletted(r, color.Palette{color.NRGBA{255, 0, 0, 0}, red}), color.NRGBA{255, 0, 0, 0}, red), 3,
+			[]float64{math.NaN(), 1, math.NaN(), 0, math.NaN(), 0}, true},
 		{"opaque alpha", fill2(image.NewNRGBA(r), white, white), 1, []float64{1, 1}, false},
 		{"one pixel", image.NewGray(image.Rect(0, 0, 1, 1)), 1, []float64{0}, false},
 	} {
@@ -72,7 +77,8 @@ func TestRead(t *testing.T) {
 			for i, v := range c.want {
 				want[i] = float32(v)
 			}
-			require.Equal(t, &Image{c.channels, c.im.Bounds().Dy(), c.im.Bounds().Dx(), want, c.translucent}, got)
+			require.True(t, testkit.SameBits(want, got.Pix), "%v", got.Pix)
+			require.Equal(t, &Image{c.channels, c.im.Bounds().Dy(), c.im.Bounds().Dx(), got.Pix, c.translucent}, got)
 		})
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Mask says which pixels of an h x w image are observed [h, w]: those whose grey level in im is at least 50 %. Translucent
-// pixels are composited over black, so transparent ones are unobserved. The error for a mask of another size names the path
-// and both sizes.
+// Mask says which pixels of an h x w image are observed [h, w]: those whose grey level in im is at least 50 %, and that are not transparent. The error for a
+// mask of another size names the path and both sizes.
 func (im *Image) Mask(path string, h, w int) ([]bool, error) {
 	if im.H != h || im.W != w {
 		return nil, fmt.Errorf("%s: %w: the mask has %d x %d pixels, the image %d x %d", path, ErrSize, im.W, im.H, w, h)

@@ -9,13 +9,17 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/image/tiff"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
 // tiffLayout says how a test's TIFF file is written.
@@ -27,6 +31,28 @@ type tiffLayout struct {
 	order                  binary.AppendByteOrder
 	noData                 string
 	sparse                 bool // the first block is not there
+	reversed               bool // the bits of every byte
+}
+
+// predicted reports whether the predictor has an effect, which it has only in some compressions.
+func (l tiffLayout) predicted(n int) bool {
+	return l.predictor == n && l.compression != packedNone && l.compression != packedBits
+}
+
+// packed is samples of fewer bits than a byte has, or of a number between, from the highest bit on.
+func (l tiffLayout) packed(row []uint64) (out []byte) {
+	held, have := uint64(0), 0
+	for _, v := range row {
+		for k := l.bits - 1; k >= 0; k-- {
+			if held, have = held<<1|v>>k&1, have+1; have == 8 {
+				out, held, have = append(out, byte(held)), 0, 0
+			}
+		}
+	}
+	if have > 0 {
+		out = append(out, byte(held<<(8-have)))
+	}
+	return out
 }
 
 // packBits packs as a run what is one, and else as it is.
@@ -75,6 +101,7 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 				var b []byte
 				for y := y0; y < y0+blockH && (l.tileW > 0 || y < h); y++ {
 					var row []byte
+					var samples []uint64
 					var last [8]uint64
 					for x := x0; x < x0+blockW; x++ {
 						for c := range step {
@@ -82,13 +109,17 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 							if y < h && x < w {
 								v = value(y, x, plane+c)
 							}
-							if l.predictor == 2 {
+							samples = append(samples, v)
+							if l.predicted(2) {
 								v, last[c] = v-last[c], v
 							}
 							row = word(row, v, size)
 						}
 					}
-					if l.predictor == 3 {
+					if l.bits%8 != 0 {
+						row = l.packed(samples)
+					}
+					if l.predicted(3) {
 						apart := make([]byte, len(row))
 						n := len(row) / size
 						for i := range n {
@@ -117,6 +148,15 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 					b = z.Bytes()
 				case packedBits:
 					b = packBits(b)
+				case packedZstd:
+					z, err := zstd.NewWriter(nil)
+					require.NoError(t, err)
+					b = z.EncodeAll(b, nil)
+				}
+				if l.reversed {
+					for i, v := range b {
+						b[i] = bits.Reverse8(v)
+					}
 				}
 				blocks = append(blocks, b)
 			}
@@ -150,6 +190,9 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 	}
 	tags := []tag{{tagWidth, 3, []uint64{uint64(w)}}, {tagHeight, 3, []uint64{uint64(h)}}, {tagBits, 3, same(l.bits)}, {tagCompression, 3, []uint64{uint64(l.compression)}},
 		{tagPhotometric, 3, []uint64{photometric}}, {tagSamples, 3, []uint64{uint64(l.samples)}}, {tagPlanar, 3, []uint64{planar}}, {tagFormat, 3, same(l.format)}}
+	if l.reversed {
+		tags = append(tags, tag{tagFillOrder, 3, []uint64{2}})
+	}
 	if l.predictor > 0 {
 		tags = append(tags, tag{tagPredictor, 3, []uint64{uint64(l.predictor)}})
 	}
@@ -246,6 +289,18 @@ func TestTIFFStrips(t *testing.T) {
 		{samples: 2, bits: 64, format: 3, compression: 8, predictor: 3, rows: 11, planar: true, order: little},
 		{samples: 3, bits: 32, format: 3, compression: 8, tileW: 16, tileH: 16, planar: true, big: true, order: little},
 		{samples: 1, bits: 32, format: 3, compression: 8, tileW: 16, tileH: 16, big: true, order: big, sparse: true},
+		{samples: 1, bits: 1, format: 1, compression: 1, rows: 8, order: little, inverted: true},
+		{samples: 1, bits: 2, format: 1, compression: 32773, rows: 8, order: big},
+		{samples: 3, bits: 4, format: 1, compression: 8, rows: 7, order: little},
+		{samples: 3, bits: 4, format: 1, compression: 8, tileW: 16, tileH: 16, planar: true, order: little, reversed: true},
+		{samples: 1, bits: 12, format: 1, compression: 1, rows: 7, order: little},
+		{samples: 1, bits: 8, format: 1, compression: 1, rows: 7, predictor: 2, order: little, reversed: true},
+		{samples: 1, bits: 16, format: 1, compression: 8, rows: 7, predictor: 2, order: big, reversed: true},
+		{samples: 1, bits: 16, format: 2, compression: 32773, rows: 7, predictor: 2, order: little, reversed: true},
+		{samples: 3, bits: 32, format: 3, compression: 50000, rows: 7, predictor: 3, planar: true, order: little},
+		{samples: 1, bits: 32, format: 3, compression: 50000, rows: 7, predictor: 2, order: big},
+		{samples: 1, bits: 64, format: 3, compression: 8, tileW: 16, tileH: 16, predictor: 2, order: little},
+		{samples: 1, bits: 64, format: 2, compression: 8, rows: 5, predictor: 2, order: little},
 	} {
 		t.Run(fmt.Sprintf("%+v", l), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
@@ -269,7 +324,7 @@ func TestTIFFStrips(t *testing.T) {
 						want[i] = float32((most - float64(u)) / most)
 					}
 				default:
-					v *= 1 << (l.bits - 10)
+					v *= 1 << min(l.bits-10, 24)
 					if raw[i], want[i] = uint64(v), float32(v); l.noData == "-9999" && rng.IntN(4) == 0 {
 						v = -9999
 						raw[i], want[i] = uint64(v), float32(math.NaN())
@@ -379,7 +434,7 @@ func TestPicturesInParts(t *testing.T) {
 							want, got := make([]float32, w-x), make([]float32, w-x)
 							require.NoError(t, whole.Line(want, c, y, x))
 							require.NoError(t, s.Line(got, c, y, x))
-							require.Equal(t, want, got, "line %d", y)
+							require.True(t, testkit.SameBits(want, got), "line %d: %v, want %v", y, got, want)
 						}
 					}
 				})

@@ -239,11 +239,8 @@ func (f *pngFile) line(dst []float32, channel, y, x int) error {
 			if f.kind == pngColourAlpha {
 				quad[1], quad[2] = sample(at+1), sample(at+2)
 			}
-			if f.depth == 8 {
-				v = channelOf(rgba64(color.NRGBA{uint8(quad[0]), uint8(quad[1]), uint8(quad[2]), uint8(quad[3])}), channel)
-			} else {
-				v = channelOf(rgba64(color.NRGBA64{R: quad[0], G: quad[1], B: quad[2], A: quad[3]}), channel)
-			}
+			dst[i] = values(color.NRGBA64{R: quad[0], G: quad[1], B: quad[2], A: quad[3]})[channel]
+			continue
 		}
 		dst[i] = float32(float64(v) / 65535)
 	}

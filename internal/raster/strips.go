@@ -19,13 +19,14 @@ import (
 )
 
 // Strips is a raster of any size that is read line by line: .npy arrays of numbers as they are, and binary .pgm and .ppm, whose values are taken to [0, 1],
-// both from their places in the file; TIFF of any numbers by strips or tiles, of which unsigned ones of 8 and 16 bits are taken to [0, 1]; PNG row by row.
-// JPEG, interlaced PNG, and TIFF and PNG with alpha or palettes that only the standard library's decoders read, are decoded as a whole, and kept in memory as they are in the file.
+// both from their places in the file; TIFF of any numbers by strips or tiles, of which unsigned ones of up to 16 bits are taken to [0, 1]; PNG row by row.
+// JPEG, and PNG that is interlaced or has transparent colours, are decoded as a whole, and kept in memory as they are in the file. NaN is a value that is missing, as in pixels
+// that are more transparent than opaque.
 type Strips struct {
 	C, H, W int
 	line    func(dst []float32, channel, y, x int) error // values of one of the file's channels
 	own     int                                          // channels of the file
-	gaps    bool                                         // the file names a value that says that there is none
+	picture *tiffFile                                    // of a TIFF file
 	rest    []float32
 	file    *os.File
 }
@@ -67,9 +68,8 @@ func (s *Strips) open(path string) error {
 	case isTIFF(head):
 		var f *tiffFile
 		if f, err = openTIFF(s.file, info.Size()); err == nil {
-			s.H, s.W, s.own, s.line, s.gaps = f.h, f.w, f.samples, f.line, f.missing == f.missing
+			s.H, s.W, s.own, s.line, s.picture = f.h, f.w, f.channels(), f.line, f
 		}
-		other = errOtherTIFF
 	case string(head) == pngMagic:
 		var f *pngFile
 		if f, err = openPNG(s.file, info.Size()); err == nil {
@@ -230,8 +230,7 @@ func (s *Strips) held(path string) error {
 	at := at64(im)
 	s.line = func(dst []float32, ch, y, x int) error {
 		for i := range dst {
-			c := at(r.Min.X+x+i, r.Min.Y+y)
-			dst[i] = float32(float64([3]uint16{c.R, c.G, c.B}[ch]) / 65535)
+			dst[i] = values(at(r.Min.X+x+i, r.Min.Y+y))[ch]
 		}
 		return nil
 	}

@@ -1,0 +1,141 @@
+package raster
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// Files of the kinds that were found wrong: as Pillow, tifffile and libtiff read them.
+func TestTIFFCases(t *testing.T) {
+	read := func(name string) *Image {
+		path := testkit.Shared(t, "cases", name+".tif")
+		channels := 1
+		if name == "06_planar_tile_rgb" {
+			channels = 3
+		}
+		im, err := ReadChannels(path, channels)
+		require.NoError(t, err)
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		whole, err := Decode(b, path)
+		if name != "05_nodata_9999" {
+			require.NoError(t, err)
+			require.True(t, testkit.SameBits(im.Pix, whole.Pix))
+		}
+		return im
+	}
+	im := read("05_nodata_9999")
+	missing := 0
+	for _, v := range im.Pix {
+		if v != v {
+			missing++
+		}
+		require.False(t, v < 0)
+	}
+	require.Equal(t, 16, missing)
+
+	im = read("06_planar_tile_rgb")
+	require.Equal(t, []float32{0, 9. / 255, 18. / 255}, im.Pix[:3])
+	require.Equal(t, float32(128.)/255, im.Pix[2*28*28])
+
+	for _, name := range []string{"07_fillorder2", "09_predictor_uncompressed"} {
+		for i, v := range read(name).Pix {
+			require.Equal(t, float32(float64(10+i)/255), v)
+		}
+	}
+
+	sum := float32(0)
+	for _, v := range read("12_g4_minisblack").Pix {
+		sum += v
+	}
+	require.Equal(t, float32(64), sum)
+}
+
+// A number of GDAL's that says that there is no value is compared in the data's type.
+func TestNoData(t *testing.T) {
+	little := binary.AppendByteOrder(binary.LittleEndian)
+	single := func(v float64) uint64 { return uint64(math.Float32bits(float32(v))) }
+	for _, c := range []struct {
+		bits, format int
+		text         string
+		value        uint64
+		missing      bool
+	}{
+		{32, formatFloat, "-999.9", single(-999.9), true},
+		{32, formatFloat, "-3.4028234663852886e+38", single(-math.MaxFloat32), true},
+		{32, formatFloat, "-3.40282e+38", single(-math.MaxFloat32), true},
+		{32, formatFloat, "0.1", single(0.2), false},
+		{32, formatFloat, "NaN", single(0.2), false},
+		{64, formatFloat, "-999.9", math.Float64bits(-999.9), true},
+		{16, formatFloat, "-999.9", 0xe3d0, true}, // -1000
+		{8, formatUint, "255", 255, true},
+		{8, formatUint, "-1", 255, false},
+		{16, formatInt, "-9999", 0xd8f1, true},
+		{16, formatInt, "-9999.5", 0xd8f1, false},
+		{64, formatInt, "-9223372036854775808", 1 << 63, true},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			b := tiffLayout{samples: 1, bits: c.bits, format: c.format, compression: 1, rows: 2, order: little, noData: c.text}.file(t, 2, 2, func(_, _, _ int) uint64 { return c.value })
+			s, err := strips(t, "a.tif", b, 1)
+			require.NoError(t, err)
+			got := make([]float32, 2)
+			require.NoError(t, s.Line(got, 0, 1, 0))
+			require.Equal(t, c.missing, got[1] != got[1], "%v", got)
+		})
+	}
+}
+
+// A variant that is not read is refused by its name.
+func TestTIFFRefused(t *testing.T) {
+	little := binary.AppendByteOrder(binary.LittleEndian)
+	plain := tiffLayout{samples: 1, bits: 8, format: 1, compression: 1, rows: 2, order: little}
+	with := func(change func(l *tiffLayout)) []byte {
+		l := plain
+		change(&l)
+		return l.file(t, 2, 2, func(_, _, _ int) uint64 { return 1 })
+	}
+	for want, b := range map[string][]byte{
+		"compressed by JPEG, which is not read":                 with(func(l *tiffLayout) { l.compression = 7 }),
+		"compressed by LERC, which is not read":                 with(func(l *tiffLayout) { l.compression = 34887 }),
+		"compressed by WebP, which is not read":                 with(func(l *tiffLayout) { l.compression = 50001 }),
+		"compressed by CCITT RLE, which is not read":            with(func(l *tiffLayout) { l.compression = 2 }),
+		"of compression 12345, which is not read":               with(func(l *tiffLayout) { l.compression = 12345 }),
+		"with predictor 2 on samples of 4 bits":                 with(func(l *tiffLayout) { l.bits, l.compression, l.predictor = 4, 8, 2 }),
+		"with predictor 3 on samples of format 1":               with(func(l *tiffLayout) { l.compression, l.predictor = 8, 3 }),
+		"of samples of 64 bits of format 6":                     with(func(l *tiffLayout) { l.bits, l.format = 64, 6 }),
+		"compressed as a fax, of 1 samples of 8 bits":           with(func(l *tiffLayout) { l.compression = 4 }),
+		"whose colours are YCbCr, which is not read":            retag(t, plain, tagPhotometric, 6),
+		"whose colours are separated (CMYK), which is not read": retag(t, plain, tagPhotometric, 5),
+		"0 bytes at ":  retag(t, plain, tagCounts, 0),
+		"4 bytes at 0": retag(t, plain, tagOffsets, 0),
+	} {
+		s, err := strips(t, "a.tif", b, 1)
+		if err == nil {
+			err = s.Line(make([]float32, 2), 0, 0, 0)
+		}
+		require.ErrorIs(t, err, ErrImage)
+		require.ErrorContains(t, err, want)
+		_, err = Decode(b, "a.tif")
+		require.ErrorIs(t, err, ErrImage)
+	}
+}
+
+// retag writes a file and changes the number of a tag.
+func retag(t *testing.T, l tiffLayout, tag, value int) []byte {
+	b := l.file(t, 2, 2, func(_, _, _ int) uint64 { return 1 })
+	for at := 10; at < len(b)-12; at += 12 {
+		if int(binary.LittleEndian.Uint16(b[at:])) == tag {
+			binary.LittleEndian.PutUint32(b[at+8:], uint32(value))
+			return b
+		}
+	}
+	t.Fatalf("no tag %d", tag)
+	return nil
+}
