@@ -26,6 +26,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	_ "github.com/equivcnp/equivcnp/internal/raster/zstd" // TIFF files of that compression
 )
 
 func main() {

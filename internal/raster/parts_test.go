@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -21,6 +22,17 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
+
+// Programs import internal/raster/zstd, which a test of this package cannot.
+func init() {
+	Zstd = func(in io.Reader) (io.ReadCloser, error) {
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}
+}
 
 // tiffLayout says how a test's TIFF file is written.
 type tiffLayout struct {

@@ -292,6 +292,8 @@ func (f *tiffFile) known(extra []int64, fax int) error {
 		return bad("of %d samples a pixel, %d of them extra ones", f.samples, len(extra))
 	case otherCompressions[f.compression] != "":
 		return bad("compressed by %s, which is not read"+advice, otherCompressions[f.compression])
+	case f.compression == packedZstd && Zstd == nil:
+		return bad("compressed by ZSTD, which is not read here: write it with deflate, LZW, PackBits or no compression")
 	case !packed && !slices.Contains([]int{packedNone, packedBits, packedFax3, packedFax4}, f.compression):
 		return bad("of compression %d, which is not read"+advice, f.compression)
 	case otherColours[f.photometric] != "":

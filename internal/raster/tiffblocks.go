@@ -8,16 +8,18 @@ import (
 	"io"
 	"math/bits"
 
-	"github.com/klauspost/compress/zstd"
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
 )
 
+// Zstd opens a decoder of ZSTD. It is nil, and TIFF files of that compression are refused, unless a program imports internal/raster/zstd.
+var Zstd func(in io.Reader) (io.ReadCloser, error)
+
 // tiffBlock goes down a strip or tile.
 type tiffBlock struct {
 	in   io.Reader
-	zlib io.Reader // in, where it can be used again
-	done func()    // nil, or what gives up what in holds
+	zlib io.Reader    // in, where it can be used again
+	done func() error // nil, or what gives up what in holds
 	row  []byte
 	next int // the row after the one that row is
 }
@@ -120,7 +122,7 @@ func (f *tiffFile) begin(b *tiffBlock, i int) error {
 		}
 		b.in = lzw.NewReader(in, lzw.MSB, 8)
 	case packedZstd:
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<27))
+		z, err := Zstd(in)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrImage, err)
 		}
@@ -171,7 +173,7 @@ func (f *tiffFile) close(b *tiffBlock) {
 		f.idle = append(f.idle, b.zlib)
 	}
 	if b.done != nil {
-		b.done()
+		_ = b.done() // a decoder in memory
 	}
 }
 
