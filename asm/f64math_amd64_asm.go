@@ -334,8 +334,11 @@ func atan2(b *x86.Block, y, x x86.Value) x86.Value {
 	}
 	ax, ay := abs(b, x), abs(b, y)
 	lo, hi := b.Min(ay, ax), b.Max(ay, ax)
+	// lo + hi must not overflow. Where hi is so large, what lo loses here is nothing beside it.
+	scale := b.Select(b.Cmp(x86.GT, hi, b.Const("quarterMax", 0x1p1021)), b.Const("quarter", 0.25), one(b))
+	lo, hi = b.Mul(lo, scale), b.Mul(hi, scale)
 	// 0/0 is not above 1/2, Inf/Inf is.
-	above := b.Cmp(x86.GT, lo, b.Min(b.Mul(hi, half(b)), b.Const("halfMax", 0x1.fffffffffffffp1022)))
+	above := b.Cmp(x86.GT, b.Add(lo, lo), b.Min(hi, b.Const("maxFinite", 0x1.fffffffffffffp1023)))
 	t := b.Div(b.Select(above, b.Sub(lo, hi), lo), b.Select(above, b.Add(lo, hi), hi))
 	if b.Level == x86.AVX512 {
 		t = b.Fixup(t, lo, b.Bits("foldedSpecial", 0x00800822)) // by class of lo: NaN, 0 → 0, Inf → 0
@@ -411,7 +414,7 @@ func f64mathAMD64(f *x86.File) {
 		y, x := b.Input(), b.Input()
 		b.Output(atan2(b, y, x))
 		fn.Map(x86.Map{
-			Block: b, Unroll: two[l], Pinned: pinned[l] / 2,
+			Block: b, Unroll: two[l], Pinned: pinned[l] / 3,
 			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("y"), fn.Arg("x")}, N: fn.Arg("n"),
 		})
 	}

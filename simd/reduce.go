@@ -7,8 +7,14 @@ package simd
 //     ten million elements of one sign.
 func SumF32(x []float32) float64 { return sumF32(x) }
 
-// SumF64 is SumF32 for float64: the same bound.
-func SumF64(x []float64) float64 { return sumF64(x) }
+// SumF64 is SumF32 for float64: the same bound. A sum that can be represented never overflows on the way.
+func SumF64(x []float64) float64 {
+	s := sumF64(x)
+	if s-s != 0 {
+		s = sumScaled(x)
+	}
+	return s
+}
 
 // DotF32 returns Σ x[i]·y[i]. It panics if the lengths differ. Products are exact in float64 and summed as in SumF32.
 func DotF32(x, y []float32) float64 {
@@ -16,7 +22,7 @@ func DotF32(x, y []float32) float64 {
 	return dotF32(x, y)
 }
 
-// DotF64 is DotF32 for float64: every product is rounded once, or not at all where the machine fuses.
+// DotF64 is DotF32 for float64: every product is rounded once, or not at all where the machine fuses. Products beyond the range are ±Inf.
 func DotF64(x, y []float64) float64 {
 	checkLen("DotF64", "y", len(y), len(x))
 	return dotF64(x, y)

@@ -49,6 +49,25 @@ func dotGeneric[T Float](x, y []T) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
+// sumScale is the power of two by which sumScaled divides: no slice has as many elements.
+const sumScale = 0x1p64
+
+// sumScaled is sumGeneric for numbers whose partial sums may overflow. What the scaling makes subnormal is nothing beside the numbers that
+// overflow.
+func sumScaled(x []float64) float64 { return sumScaledParts(x) * sumScale }
+
+func sumScaledParts(x []float64) float64 {
+	if len(x) > sumBlock/4 {
+		h := len(x) / 2
+		return sumScaledParts(x[:h]) + sumScaledParts(x[h:])
+	}
+	s := 0.0
+	for _, v := range x {
+		s += v * (1 / sumScale)
+	}
+	return s
+}
+
 func minMaxGeneric[T Float](x []T) (lo, hi T) {
 	lo, hi = T(math.Inf(1)), T(math.Inf(-1))
 	for _, v := range x {

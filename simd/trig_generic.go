@@ -110,19 +110,76 @@ func hypotF32Generic(dst, x, y []float32) {
 	}
 }
 
-// In float64 the standard library's functions are accurate enough.
+// Sine and cosine in float64. The standard library subtracts k·π/2 with 90 bits of π/2, and an argument next to a multiple of π/2 has no
+// right digit then. Here the remainder comes as r + tail, by the method of fdlibm's e_rem_pio2.c: π/2 in three parts of 33 bits and their
+// rests, taken as far as the remainder is small. k·halfPiAF64 and its likes are exact for k < 2^20.
+//
+//	sin(r + tail) = sin(r) + tail·cos(r),  cos(r + tail) = cos(r) - tail·sin(r)
+const (
+	halfPiAF64     = 0x1.921fb544p+0
+	halfPiATailF64 = 0x1.0b4611a626331p-34
+	halfPiBF64     = 0x1.0b4611a6p-34
+	halfPiBTailF64 = 0x1.3198a2e037073p-69
+	halfPiCF64     = 0x1.3198a2ep-69
+	halfPiCTailF64 = 0x1.b839a252049c1p-104
+
+	// sinCosMaxF64 is below 2^20·π/2. Beyond it the standard library's functions are off by less than 1e-15.
+	sinCosMaxF64 = 1.6e6
+)
 
 func sinCosF64Generic(s, c, x []float64) {
 	s, c = s[:len(x)], c[:len(x)]
 	for i, v := range x {
-		s[i], c[i] = math.Sincos(v)
+		a := math.Abs(v)
+		if !(a > math.Pi/4 && a <= sinCosMaxF64) {
+			s[i], c[i] = math.Sincos(v)
+			continue
+		}
+		r, tail, q := halfPiRemainder(a)
+		sin, cos := math.Sincos(r)
+		sin, cos = sin+float64(tail*cos), cos-float64(tail*sin)
+		if q&1 != 0 {
+			sin, cos = cos, -sin
+		}
+		if q&2 != 0 {
+			sin, cos = -sin, -cos
+		}
+		if v < 0 {
+			sin = -sin
+		}
+		s[i], c[i] = sin, cos
 	}
 }
 
+// halfPiRemainder is a = k·π/2 + r + tail for 0 ≤ a ≤ sinCosMaxF64, |r| ≤ π/4 to rounding, and the last bits of k.
+func halfPiRemainder(a float64) (r, tail float64, q uint32) {
+	t := float64(a*twoOverPi) + roundF64
+	k := t - roundF64
+	rest := a - float64(k*halfPiAF64)
+	w := float64(k * halfPiATailF64)
+	r = rest - w
+	if math.Abs(r) < a*0x1p-16 {
+		before := rest
+		w = float64(k * halfPiBF64)
+		rest = before - w
+		w = float64(k*halfPiBTailF64) - ((before - rest) - w)
+		r = rest - w
+		if math.Abs(r) < a*0x1p-49 {
+			before = rest
+			w = float64(k * halfPiCF64)
+			rest = before - w
+			w = float64(k*halfPiCTailF64) - ((before - rest) - w)
+			r = rest - w
+		}
+	}
+	return r, (rest - r) - w, uint32(math.Float64bits(t))
+}
+
+// The standard library's function is accurate enough, but takes the sign of the result from y/x, which may underflow.
 func atan2F64Generic(dst, y, x []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for i, v := range x {
-		dst[i] = math.Atan2(y[i], v)
+		dst[i] = math.Copysign(math.Atan2(y[i], v), y[i])
 	}
 }
 

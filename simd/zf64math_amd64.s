@@ -1410,21 +1410,98 @@ TEXT ·atan2F64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
 	VMOVUPS zeroF64<>+0(SB), Y0
-	VMOVUPS signF64<>+0(SB), Y1
 	XORQ    SI, SI
 	SUBQ    $+4, BX
 	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(SI*8), Y2
-	VMOVUPS     (DX)(SI*8), Y3
+	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (DX)(SI*8), Y2
+	VANDPD      absF64<>+0(SB), Y2, Y3
+	VANDPD      absF64<>+0(SB), Y1, Y4
+	VMINPD      Y3, Y4, Y5
+	VMAXPD      Y3, Y4, Y6
+	VCMPPD      $0x1e, quarterMaxF64<>+0(SB), Y6, Y7
+	VMOVUPS     oneF64<>+0(SB), Y8
+	VBLENDVPD   Y7, quarterF64<>+0(SB), Y8, Y7
+	VMULPD      Y7, Y5, Y5
+	VMULPD      Y7, Y6, Y6
+	VADDPD      Y5, Y5, Y7
+	VMINPD      maxFiniteF64<>+0(SB), Y6, Y8
+	VCMPPD      $0x1e, Y8, Y7, Y7
+	VSUBPD      Y6, Y5, Y8
+	VBLENDVPD   Y7, Y8, Y5, Y8
+	VADDPD      Y6, Y5, Y9
+	VBLENDVPD   Y7, Y9, Y6, Y6
+	VDIVPD      Y6, Y8, Y6
+	VCMPPD      $0x00, Y0, Y5, Y8
+	VBLENDVPD   Y8, Y0, Y6, Y6
+	VCMPPD      $0x00, exponentF64<>+0(SB), Y5, Y5
+	VBLENDVPD   Y5, Y0, Y6, Y5
+	VMULPD      Y5, Y5, Y6
+	VMULPD      Y6, Y5, Y8
+	VMOVUPS     atanP12F64<>+0(SB), Y9
+	VFMADD213PD atanP11F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP10F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP9F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP8F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP7F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP6F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP5F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP4F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP3F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP2F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP1F64<>+0(SB), Y6, Y9
+	VFMADD213PD atanP0F64<>+0(SB), Y6, Y9
+	VFMADD231PD Y9, Y8, Y5
+	VANDPD      quarterPi2F64<>+0(SB), Y7, Y6
+	VADDPD      Y6, Y5, Y5
+	VANDPD      quarterPi1F64<>+0(SB), Y7, Y6
+	VADDPD      Y6, Y5, Y5
+	VCMPPD      $0x1e, Y3, Y4, Y3
+	VANDPD      signF64<>+0(SB), Y3, Y4
+	VXORPD      Y4, Y5, Y4
+	VANDPD      halfPi2F64<>+0(SB), Y3, Y5
+	VADDPD      Y5, Y4, Y4
+	VANDPD      halfPi1F64<>+0(SB), Y3, Y3
+	VADDPD      Y3, Y4, Y3
+	VPCMPGTQ    Y2, Y0, Y2
+	VANDPD      signF64<>+0(SB), Y2, Y4
+	VXORPD      Y4, Y3, Y3
+	VANDPD      pi2F64<>+0(SB), Y2, Y4
+	VADDPD      Y4, Y3, Y3
+	VANDPD      pi1F64<>+0(SB), Y2, Y2
+	VADDPD      Y2, Y3, Y2
+	VANDPD      signF64<>+0(SB), Y1, Y3
+	VORPD       Y2, Y3, Y2
+	VCMPPD      $0x03, Y1, Y1, Y3
+	VBLENDVPD   Y3, Y1, Y2, Y1
+	VMOVUPS     Y1, (AX)(SI*8)
+	ADDQ        $+4, SI
+	SUBQ        $+4, BX
+	JGE         loop2
+
+next3:
+	ADDQ        $+4, BX
+	TESTQ       BX, BX
+	JE          done4
+	LEAQ        tailMaskF64<>+0(SB), DI
+	NEGQ        BX
+	VMOVUPS     32(DI)(BX*8), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y2
+	VMASKMOVPD  (DX)(SI*8), Y1, Y3
 	VANDPD      absF64<>+0(SB), Y3, Y4
 	VANDPD      absF64<>+0(SB), Y2, Y5
 	VMINPD      Y4, Y5, Y6
 	VMAXPD      Y4, Y5, Y7
-	VMULPD      halfF64<>+0(SB), Y7, Y8
-	VMINPD      halfMaxF64<>+0(SB), Y8, Y8
-	VCMPPD      $0x1e, Y8, Y6, Y8
+	VCMPPD      $0x1e, quarterMaxF64<>+0(SB), Y7, Y8
+	VMOVUPS     oneF64<>+0(SB), Y9
+	VBLENDVPD   Y8, quarterF64<>+0(SB), Y9, Y8
+	VMULPD      Y8, Y6, Y6
+	VMULPD      Y8, Y7, Y7
+	VADDPD      Y6, Y6, Y8
+	VMINPD      maxFiniteF64<>+0(SB), Y7, Y9
+	VCMPPD      $0x1e, Y9, Y8, Y8
 	VSUBPD      Y7, Y6, Y9
 	VBLENDVPD   Y8, Y9, Y6, Y9
 	VADDPD      Y7, Y6, Y10
@@ -1455,102 +1532,40 @@ loop2:
 	VANDPD      quarterPi1F64<>+0(SB), Y8, Y7
 	VADDPD      Y7, Y6, Y6
 	VCMPPD      $0x1e, Y4, Y5, Y4
-	VANDPD      Y1, Y4, Y5
+	VANDPD      signF64<>+0(SB), Y4, Y5
 	VXORPD      Y5, Y6, Y5
 	VANDPD      halfPi2F64<>+0(SB), Y4, Y6
 	VADDPD      Y6, Y5, Y5
 	VANDPD      halfPi1F64<>+0(SB), Y4, Y4
 	VADDPD      Y4, Y5, Y4
-	VPCMPGTQ    Y3, Y0, Y3
-	VANDPD      Y1, Y3, Y5
-	VXORPD      Y5, Y4, Y4
-	VANDPD      pi2F64<>+0(SB), Y3, Y5
-	VADDPD      Y5, Y4, Y4
-	VANDPD      pi1F64<>+0(SB), Y3, Y3
-	VADDPD      Y3, Y4, Y3
-	VANDPD      Y1, Y2, Y4
-	VORPD       Y3, Y4, Y3
-	VCMPPD      $0x03, Y2, Y2, Y4
-	VBLENDVPD   Y4, Y2, Y3, Y2
-	VMOVUPS     Y2, (AX)(SI*8)
-	ADDQ        $+4, SI
-	SUBQ        $+4, BX
-	JGE         loop2
-
-next3:
-	ADDQ        $+4, BX
-	TESTQ       BX, BX
-	JE          done4
-	LEAQ        tailMaskF64<>+0(SB), DI
-	NEGQ        BX
-	VMOVUPS     32(DI)(BX*8), Y2
-	VMASKMOVPD  (CX)(SI*8), Y2, Y3
-	VMASKMOVPD  (DX)(SI*8), Y2, Y4
-	VANDPD      absF64<>+0(SB), Y4, Y5
-	VANDPD      absF64<>+0(SB), Y3, Y6
-	VMINPD      Y5, Y6, Y7
-	VMAXPD      Y5, Y6, Y8
-	VMULPD      halfF64<>+0(SB), Y8, Y9
-	VMINPD      halfMaxF64<>+0(SB), Y9, Y9
-	VCMPPD      $0x1e, Y9, Y7, Y9
-	VSUBPD      Y8, Y7, Y10
-	VBLENDVPD   Y9, Y10, Y7, Y10
-	VADDPD      Y8, Y7, Y11
-	VBLENDVPD   Y9, Y11, Y8, Y8
-	VDIVPD      Y8, Y10, Y8
-	VCMPPD      $0x00, Y0, Y7, Y10
-	VBLENDVPD   Y10, Y0, Y8, Y8
-	VCMPPD      $0x00, exponentF64<>+0(SB), Y7, Y7
-	VBLENDVPD   Y7, Y0, Y8, Y7
-	VMULPD      Y7, Y7, Y8
-	VMULPD      Y8, Y7, Y10
-	VMOVUPS     atanP12F64<>+0(SB), Y11
-	VFMADD213PD atanP11F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP10F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP9F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP8F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP7F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP6F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP5F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP4F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP3F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP2F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP1F64<>+0(SB), Y8, Y11
-	VFMADD213PD atanP0F64<>+0(SB), Y8, Y11
-	VFMADD231PD Y11, Y10, Y7
-	VANDPD      quarterPi2F64<>+0(SB), Y9, Y8
-	VADDPD      Y8, Y7, Y7
-	VANDPD      quarterPi1F64<>+0(SB), Y9, Y8
-	VADDPD      Y8, Y7, Y7
-	VCMPPD      $0x1e, Y5, Y6, Y5
-	VANDPD      Y1, Y5, Y6
-	VXORPD      Y6, Y7, Y6
-	VANDPD      halfPi2F64<>+0(SB), Y5, Y7
-	VADDPD      Y7, Y6, Y6
-	VANDPD      halfPi1F64<>+0(SB), Y5, Y5
-	VADDPD      Y5, Y6, Y5
-	VPCMPGTQ    Y4, Y0, Y0
-	VANDPD      Y1, Y0, Y4
-	VXORPD      Y4, Y5, Y4
-	VANDPD      pi2F64<>+0(SB), Y0, Y5
-	VADDPD      Y5, Y4, Y4
+	VPCMPGTQ    Y3, Y0, Y0
+	VANDPD      signF64<>+0(SB), Y0, Y3
+	VXORPD      Y3, Y4, Y3
+	VANDPD      pi2F64<>+0(SB), Y0, Y4
+	VADDPD      Y4, Y3, Y3
 	VANDPD      pi1F64<>+0(SB), Y0, Y0
-	VADDPD      Y0, Y4, Y0
-	VANDPD      Y1, Y3, Y1
-	VORPD       Y0, Y1, Y0
-	VCMPPD      $0x03, Y3, Y3, Y1
-	VBLENDVPD   Y1, Y3, Y0, Y0
-	VMASKMOVPD  Y0, Y2, (AX)(SI*8)
+	VADDPD      Y0, Y3, Y0
+	VANDPD      signF64<>+0(SB), Y2, Y3
+	VORPD       Y0, Y3, Y0
+	VCMPPD      $0x03, Y2, Y2, Y3
+	VBLENDVPD   Y3, Y2, Y0, Y0
+	VMASKMOVPD  Y0, Y1, (AX)(SI*8)
 
 done4:
 	VZEROUPPER
 	RET
 
-DATA halfMaxF64<>+0(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+8(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+16(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+24(SB)/8, $0x7fdfffffffffffff
-GLOBL halfMaxF64<>(SB), RODATA|NOPTR, $32
+DATA quarterMaxF64<>+0(SB)/8, $0x7fc0000000000000
+DATA quarterMaxF64<>+8(SB)/8, $0x7fc0000000000000
+DATA quarterMaxF64<>+16(SB)/8, $0x7fc0000000000000
+DATA quarterMaxF64<>+24(SB)/8, $0x7fc0000000000000
+GLOBL quarterMaxF64<>(SB), RODATA|NOPTR, $32
+
+DATA quarterF64<>+0(SB)/8, $0x3fd0000000000000
+DATA quarterF64<>+8(SB)/8, $0x3fd0000000000000
+DATA quarterF64<>+16(SB)/8, $0x3fd0000000000000
+DATA quarterF64<>+24(SB)/8, $0x3fd0000000000000
+GLOBL quarterF64<>(SB), RODATA|NOPTR, $32
 
 DATA atanP12F64<>+0(SB)/8, $0xbf812192c1e13d4e
 DATA atanP12F64<>+8(SB)/8, $0xbf812192c1e13d4e
@@ -1661,105 +1676,111 @@ TEXT ·atan2F64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+8(FP), CX
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD signF64<>+0(SB), Z0
-	VBROADCASTSD absF64<>+0(SB), Z1
-	VBROADCASTSD halfF64<>+0(SB), Z2
-	VBROADCASTSD halfMaxF64<>+0(SB), Z3
-	VBROADCASTSD foldedSpecialF64<>+0(SB), Z4
-	VBROADCASTSD atanP12F64<>+0(SB), Z5
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD signF64<>+0(SB), Z1
+	VBROADCASTSD absF64<>+0(SB), Z2
+	VBROADCASTSD quarterMaxF64<>+0(SB), Z3
 	XORQ         SI, SI
 	SUBQ         $+16, BX
 	JL           next3
 
 loop2:
-	VMOVUPS          (CX)(SI*8), Z5
-	VMOVUPS          64(CX)(SI*8), Z14
-	VMOVUPS          (DX)(SI*8), Z15
-	VMOVUPS          64(DX)(SI*8), Z16
-	VPANDQ           Z1, Z15, Z17
-	VPANDQ           Z1, Z16, Z18
-	VPANDQ           Z1, Z5, Z19
-	VPANDQ           Z1, Z14, Z20
-	VMINPD           Z17, Z19, Z21
-	VMINPD           Z18, Z20, Z22
-	VMAXPD           Z17, Z19, Z23
-	VMAXPD           Z18, Z20, Z24
-	VMULPD           Z2, Z23, Z25
-	VMULPD           Z2, Z24, Z26
-	VMINPD           Z3, Z25, Z25
-	VMINPD           Z3, Z26, Z26
-	VCMPPD           $0x1e, Z25, Z21, K1
-	VCMPPD           $0x1e, Z26, Z22, K2
-	VSUBPD           Z23, Z21, Z25
-	VSUBPD           Z24, Z22, Z26
-	VBLENDMPD        Z25, Z21, K1, Z6
-	VBLENDMPD        Z26, Z22, K2, Z7
-	VADDPD           Z23, Z21, Z25
-	VADDPD           Z24, Z22, Z26
-	VBLENDMPD        Z25, Z23, K1, Z8
-	VBLENDMPD        Z26, Z24, K2, Z9
-	VDIVPD           Z8, Z6, Z23
-	VDIVPD           Z9, Z7, Z24
-	VFIXUPIMMPD      $0x00, Z4, Z21, Z23
-	VFIXUPIMMPD      $0x00, Z4, Z22, Z24
-	VMULPD           Z23, Z23, Z21
-	VMULPD           Z24, Z24, Z22
-	VMULPD           Z21, Z23, Z25
-	VMULPD           Z22, Z24, Z26
-	VBROADCASTSD     atanP12F64<>+0(SB), Z27
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z21, Z27
-	VBROADCASTSD     atanP12F64<>+0(SB), Z28
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z22, Z28
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z21, Z27
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z22, Z28
-	VFMADD231PD      Z27, Z25, Z23
-	VFMADD231PD      Z28, Z26, Z24
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z23, K1, Z23
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z24, K2, Z24
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z23, K1, Z23
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z24, K2, Z24
-	VCMPPD           $0x1e, Z17, Z19, K1
-	VCMPPD           $0x1e, Z18, Z20, K2
-	VPXORQ           Z0, Z23, K1, Z23
-	VPXORQ           Z0, Z24, K2, Z24
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z23, K1, Z23
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z24, K2, Z24
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z23, K1, Z23
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z24, K2, Z24
-	VPTESTMQ.BCST    signF64<>+0(SB), Z15, K1
-	VPTESTMQ.BCST    signF64<>+0(SB), Z16, K2
-	VPXORQ           Z0, Z23, K1, Z23
-	VPXORQ           Z0, Z24, K2, Z24
-	VADDPD.BCST      pi2F64<>+0(SB), Z23, K1, Z23
-	VADDPD.BCST      pi2F64<>+0(SB), Z24, K2, Z24
-	VADDPD.BCST      pi1F64<>+0(SB), Z23, K1, Z23
-	VADDPD.BCST      pi1F64<>+0(SB), Z24, K2, Z24
-	VPTERNLOGQ       $0xd8, Z0, Z5, Z23
-	VPTERNLOGQ       $0xd8, Z0, Z14, Z24
-	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z5, Z23
-	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z14, Z24
-	VMOVUPS          Z23, (AX)(SI*8)
-	VMOVUPS          Z24, 64(AX)(SI*8)
+	VMOVUPS          (CX)(SI*8), Z4
+	VMOVUPS          64(CX)(SI*8), Z5
+	VMOVUPS          (DX)(SI*8), Z6
+	VMOVUPS          64(DX)(SI*8), Z7
+	VPANDQ           Z2, Z6, Z8
+	VPANDQ           Z2, Z7, Z9
+	VPANDQ           Z2, Z4, Z10
+	VPANDQ           Z2, Z5, Z11
+	VMINPD           Z8, Z10, Z12
+	VMINPD           Z9, Z11, Z13
+	VMAXPD           Z8, Z10, Z14
+	VMAXPD           Z9, Z11, Z15
+	VCMPPD           $0x1e, Z3, Z14, K1
+	VCMPPD           $0x1e, Z3, Z15, K2
+	VBLENDMPD.BCST   quarterF64<>+0(SB), Z0, K1, Z16
+	VBLENDMPD.BCST   quarterF64<>+0(SB), Z0, K2, Z17
+	VMULPD           Z16, Z12, Z12
+	VMULPD           Z17, Z13, Z13
+	VMULPD           Z16, Z14, Z14
+	VMULPD           Z17, Z15, Z15
+	VADDPD           Z12, Z12, Z28
+	VADDPD           Z13, Z13, Z29
+	VMINPD.BCST      maxFiniteF64<>+0(SB), Z14, Z30
+	VMINPD.BCST      maxFiniteF64<>+0(SB), Z15, Z31
+	VCMPPD           $0x1e, Z30, Z28, K1
+	VCMPPD           $0x1e, Z31, Z29, K2
+	VSUBPD           Z14, Z12, Z28
+	VSUBPD           Z15, Z13, Z29
+	VBLENDMPD        Z28, Z12, K1, Z18
+	VBLENDMPD        Z29, Z13, K2, Z19
+	VADDPD           Z14, Z12, Z28
+	VADDPD           Z15, Z13, Z29
+	VBLENDMPD        Z28, Z14, K1, Z20
+	VBLENDMPD        Z29, Z15, K2, Z21
+	VDIVPD           Z20, Z18, Z14
+	VDIVPD           Z21, Z19, Z15
+	VFIXUPIMMPD.BCST $0x00, foldedSpecialF64<>+0(SB), Z12, Z14
+	VFIXUPIMMPD.BCST $0x00, foldedSpecialF64<>+0(SB), Z13, Z15
+	VMULPD           Z14, Z14, Z12
+	VMULPD           Z15, Z15, Z13
+	VMULPD           Z12, Z14, Z28
+	VMULPD           Z13, Z15, Z29
+	VBROADCASTSD     atanP12F64<>+0(SB), Z30
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z12, Z30
+	VBROADCASTSD     atanP12F64<>+0(SB), Z31
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z13, Z31
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z12, Z30
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z13, Z31
+	VFMADD231PD      Z30, Z28, Z14
+	VFMADD231PD      Z31, Z29, Z15
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z15, K2, Z15
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z15, K2, Z15
+	VCMPPD           $0x1e, Z8, Z10, K1
+	VCMPPD           $0x1e, Z9, Z11, K2
+	VPXORQ           Z1, Z14, K1, Z14
+	VPXORQ           Z1, Z15, K2, Z15
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z15, K2, Z15
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z15, K2, Z15
+	VPTESTMQ.BCST    signF64<>+0(SB), Z6, K1
+	VPTESTMQ.BCST    signF64<>+0(SB), Z7, K2
+	VPXORQ           Z1, Z14, K1, Z14
+	VPXORQ           Z1, Z15, K2, Z15
+	VADDPD.BCST      pi2F64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST      pi2F64<>+0(SB), Z15, K2, Z15
+	VADDPD.BCST      pi1F64<>+0(SB), Z14, K1, Z14
+	VADDPD.BCST      pi1F64<>+0(SB), Z15, K2, Z15
+	VPTERNLOGQ       $0xd8, Z1, Z4, Z14
+	VPTERNLOGQ       $0xd8, Z1, Z5, Z15
+	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z4, Z14
+	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z5, Z15
+	VMOVUPS          Z14, (AX)(SI*8)
+	VMOVUPS          Z15, 64(AX)(SI*8)
 	ADDQ             $+16, SI
 	SUBQ             $+16, BX
 	JGE              loop2
@@ -1770,50 +1791,54 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS          (CX)(SI*8), Z5
-	VMOVUPS          (DX)(SI*8), Z6
-	VPANDQ           Z1, Z6, Z7
-	VPANDQ           Z1, Z5, Z8
-	VMINPD           Z7, Z8, Z9
-	VMAXPD           Z7, Z8, Z14
-	VMULPD           Z2, Z14, Z15
-	VMINPD           Z3, Z15, Z15
-	VCMPPD           $0x1e, Z15, Z9, K1
-	VSUBPD           Z14, Z9, Z15
-	VBLENDMPD        Z15, Z9, K1, Z10
-	VADDPD           Z14, Z9, Z15
-	VBLENDMPD        Z15, Z14, K1, Z11
-	VDIVPD           Z11, Z10, Z14
-	VFIXUPIMMPD      $0x00, Z4, Z9, Z14
-	VMULPD           Z14, Z14, Z9
-	VMULPD           Z9, Z14, Z15
-	VBROADCASTSD     atanP12F64<>+0(SB), Z16
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z9, Z16
-	VFMADD231PD      Z16, Z15, Z14
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z14, K1, Z14
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z14, K1, Z14
-	VCMPPD           $0x1e, Z7, Z8, K1
-	VPXORQ           Z0, Z14, K1, Z14
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z14, K1, Z14
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z14, K1, Z14
-	VPTESTMQ.BCST    signF64<>+0(SB), Z6, K1
-	VPXORQ           Z0, Z14, K1, Z14
-	VADDPD.BCST      pi2F64<>+0(SB), Z14, K1, Z14
-	VADDPD.BCST      pi1F64<>+0(SB), Z14, K1, Z14
-	VPTERNLOGQ       $0xd8, Z0, Z5, Z14
-	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z5, Z14
-	VMOVUPS          Z14, (AX)(SI*8)
+	VMOVUPS          (CX)(SI*8), Z4
+	VMOVUPS          (DX)(SI*8), Z5
+	VPANDQ           Z2, Z5, Z6
+	VPANDQ           Z2, Z4, Z7
+	VMINPD           Z6, Z7, Z8
+	VMAXPD           Z6, Z7, Z9
+	VCMPPD           $0x1e, Z3, Z9, K1
+	VBLENDMPD.BCST   quarterF64<>+0(SB), Z0, K1, Z22
+	VMULPD           Z22, Z8, Z8
+	VMULPD           Z22, Z9, Z9
+	VADDPD           Z8, Z8, Z10
+	VMINPD.BCST      maxFiniteF64<>+0(SB), Z9, Z11
+	VCMPPD           $0x1e, Z11, Z10, K1
+	VSUBPD           Z9, Z8, Z10
+	VBLENDMPD        Z10, Z8, K1, Z23
+	VADDPD           Z9, Z8, Z10
+	VBLENDMPD        Z10, Z9, K1, Z24
+	VDIVPD           Z24, Z23, Z9
+	VFIXUPIMMPD.BCST $0x00, foldedSpecialF64<>+0(SB), Z8, Z9
+	VMULPD           Z9, Z9, Z8
+	VMULPD           Z8, Z9, Z10
+	VBROADCASTSD     atanP12F64<>+0(SB), Z11
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z8, Z11
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z8, Z11
+	VFMADD231PD      Z11, Z10, Z9
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z9, K1, Z9
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z9, K1, Z9
+	VCMPPD           $0x1e, Z6, Z7, K1
+	VPXORQ           Z1, Z9, K1, Z9
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z9, K1, Z9
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z9, K1, Z9
+	VPTESTMQ.BCST    signF64<>+0(SB), Z5, K1
+	VPXORQ           Z1, Z9, K1, Z9
+	VADDPD.BCST      pi2F64<>+0(SB), Z9, K1, Z9
+	VADDPD.BCST      pi1F64<>+0(SB), Z9, K1, Z9
+	VPTERNLOGQ       $0xd8, Z1, Z4, Z9
+	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z4, Z9
+	VMOVUPS          Z9, (AX)(SI*8)
 	ADDQ             $+8, SI
 	SUBQ             $+8, BX
 	JGE              loop4
@@ -1825,50 +1850,54 @@ next5:
 	MOVQ             $-1, DI
 	BZHIQ            BX, DI, DI
 	KMOVW            DI, K1
-	VMOVUPD.Z        (CX)(SI*8), K1, Z5
-	VMOVUPD.Z        (DX)(SI*8), K1, Z6
-	VPANDQ           Z1, Z6, Z7
-	VPANDQ           Z1, Z5, Z1
-	VMINPD           Z7, Z1, Z8
-	VMAXPD           Z7, Z1, Z9
-	VMULPD           Z2, Z9, Z2
-	VMINPD           Z3, Z2, Z2
-	VCMPPD           $0x1e, Z2, Z8, K2
-	VSUBPD           Z9, Z8, Z2
-	VBLENDMPD        Z2, Z8, K2, Z12
-	VADDPD           Z9, Z8, Z2
-	VBLENDMPD        Z2, Z9, K2, Z13
-	VDIVPD           Z13, Z12, Z2
-	VFIXUPIMMPD      $0x00, Z4, Z8, Z2
-	VMULPD           Z2, Z2, Z3
-	VMULPD           Z3, Z2, Z4
+	VMOVUPD.Z        (CX)(SI*8), K1, Z4
+	VMOVUPD.Z        (DX)(SI*8), K1, Z5
+	VPANDQ           Z2, Z5, Z6
+	VPANDQ           Z2, Z4, Z2
+	VMINPD           Z6, Z2, Z7
+	VMAXPD           Z6, Z2, Z8
+	VCMPPD           $0x1e, Z3, Z8, K2
+	VBLENDMPD.BCST   quarterF64<>+0(SB), Z0, K2, Z25
+	VMULPD           Z25, Z7, Z0
+	VMULPD           Z25, Z8, Z3
+	VADDPD           Z0, Z0, Z7
+	VMINPD.BCST      maxFiniteF64<>+0(SB), Z3, Z8
+	VCMPPD           $0x1e, Z8, Z7, K2
+	VSUBPD           Z3, Z0, Z7
+	VBLENDMPD        Z7, Z0, K2, Z26
+	VADDPD           Z3, Z0, Z7
+	VBLENDMPD        Z7, Z3, K2, Z27
+	VDIVPD           Z27, Z26, Z3
+	VFIXUPIMMPD.BCST $0x00, foldedSpecialF64<>+0(SB), Z0, Z3
+	VMULPD           Z3, Z3, Z0
+	VMULPD           Z0, Z3, Z7
 	VBROADCASTSD     atanP12F64<>+0(SB), Z8
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z3, Z8
-	VFMADD231PD      Z8, Z4, Z2
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z2, K2, Z2
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z2, K2, Z2
-	VCMPPD           $0x1e, Z7, Z1, K2
-	VPXORQ           Z0, Z2, K2, Z2
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z2, K2, Z2
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z2, K2, Z2
-	VPTESTMQ.BCST    signF64<>+0(SB), Z6, K2
-	VPXORQ           Z0, Z2, K2, Z2
-	VADDPD.BCST      pi2F64<>+0(SB), Z2, K2, Z2
-	VADDPD.BCST      pi1F64<>+0(SB), Z2, K2, Z2
-	VPTERNLOGQ       $0xd8, Z0, Z5, Z2
-	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z5, Z2
-	VMOVUPD          Z2, K1, (AX)(SI*8)
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z0, Z8
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z0, Z8
+	VFMADD231PD      Z8, Z7, Z3
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z3, K2, Z3
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z3, K2, Z3
+	VCMPPD           $0x1e, Z6, Z2, K2
+	VPXORQ           Z1, Z3, K2, Z3
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z3, K2, Z3
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z3, K2, Z3
+	VPTESTMQ.BCST    signF64<>+0(SB), Z5, K2
+	VPXORQ           Z1, Z3, K2, Z3
+	VADDPD.BCST      pi2F64<>+0(SB), Z3, K2, Z3
+	VADDPD.BCST      pi1F64<>+0(SB), Z3, K2, Z3
+	VPTERNLOGQ       $0xd8, Z1, Z4, Z3
+	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z4, Z3
+	VMOVUPD          Z3, K1, (AX)(SI*8)
 
 done6:
 	VZEROUPPER

@@ -122,43 +122,47 @@ DATA f64mathConsts<>+912(SB)/8, $0xbfe0000000000000 // minusHalfF64
 DATA f64mathConsts<>+920(SB)/8, $0xbfe0000000000000 // minusHalfF64
 DATA f64mathConsts<>+928(SB)/8, $0x0000000000000001 // oneIF64
 DATA f64mathConsts<>+936(SB)/8, $0x0000000000000001 // oneIF64
-DATA f64mathConsts<>+944(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA f64mathConsts<>+952(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA f64mathConsts<>+960(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA f64mathConsts<>+968(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA f64mathConsts<>+976(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA f64mathConsts<>+984(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA f64mathConsts<>+992(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA f64mathConsts<>+1000(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA f64mathConsts<>+1008(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA f64mathConsts<>+1016(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA f64mathConsts<>+1024(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA f64mathConsts<>+1032(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA f64mathConsts<>+1040(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA f64mathConsts<>+1048(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA f64mathConsts<>+1056(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA f64mathConsts<>+1064(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA f64mathConsts<>+1072(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA f64mathConsts<>+1080(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA f64mathConsts<>+1088(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA f64mathConsts<>+1096(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA f64mathConsts<>+1104(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA f64mathConsts<>+1112(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA f64mathConsts<>+1120(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA f64mathConsts<>+1128(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA f64mathConsts<>+1136(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA f64mathConsts<>+1144(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA f64mathConsts<>+1152(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA f64mathConsts<>+1160(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA f64mathConsts<>+1168(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA f64mathConsts<>+1176(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA f64mathConsts<>+1184(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA f64mathConsts<>+1192(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA f64mathConsts<>+1200(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA f64mathConsts<>+1208(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA f64mathConsts<>+1216(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA f64mathConsts<>+1224(SB)/8, $0x400921fb54442d18 // pi1F64
-GLOBL f64mathConsts<>(SB), RODATA|NOPTR, $1232
+DATA f64mathConsts<>+944(SB)/8, $0x7fc0000000000000 // quarterMaxF64
+DATA f64mathConsts<>+952(SB)/8, $0x7fc0000000000000 // quarterMaxF64
+DATA f64mathConsts<>+960(SB)/8, $0x7fefffffffffffff // maxFiniteF64
+DATA f64mathConsts<>+968(SB)/8, $0x7fefffffffffffff // maxFiniteF64
+DATA f64mathConsts<>+976(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA f64mathConsts<>+984(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA f64mathConsts<>+992(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA f64mathConsts<>+1000(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA f64mathConsts<>+1008(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA f64mathConsts<>+1016(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA f64mathConsts<>+1024(SB)/8, $0x3fd0000000000000 // quarterF64
+DATA f64mathConsts<>+1032(SB)/8, $0x3fd0000000000000 // quarterF64
+DATA f64mathConsts<>+1040(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA f64mathConsts<>+1048(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA f64mathConsts<>+1056(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA f64mathConsts<>+1064(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA f64mathConsts<>+1072(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA f64mathConsts<>+1080(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA f64mathConsts<>+1088(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA f64mathConsts<>+1096(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA f64mathConsts<>+1104(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA f64mathConsts<>+1112(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA f64mathConsts<>+1120(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA f64mathConsts<>+1128(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA f64mathConsts<>+1136(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA f64mathConsts<>+1144(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA f64mathConsts<>+1152(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA f64mathConsts<>+1160(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA f64mathConsts<>+1168(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA f64mathConsts<>+1176(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA f64mathConsts<>+1184(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA f64mathConsts<>+1192(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA f64mathConsts<>+1200(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA f64mathConsts<>+1208(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA f64mathConsts<>+1216(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA f64mathConsts<>+1224(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA f64mathConsts<>+1232(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA f64mathConsts<>+1240(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA f64mathConsts<>+1248(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA f64mathConsts<>+1256(SB)/8, $0x400921fb54442d18 // pi1F64
+GLOBL f64mathConsts<>(SB), RODATA|NOPTR, $1264
 
 // func expF64NEON(dst, x *float64, n int)
 TEXT ·expF64NEON(SB), NOSPLIT, $0-24
@@ -766,18 +770,18 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 624(R4), F0
 	FMOVQ 608(R4), F1
 	FMOVQ 288(R4), F2
-	FMOVQ 128(R4), F3
-	FMOVQ 944(R4), F4
+	FMOVQ 944(R4), F3
+	FMOVQ 960(R4), F4
 	FMOVQ 576(R4), F5
-	FMOVQ 960(R4), F6
-	FMOVQ 976(R4), F7
-	FMOVQ 992(R4), F8
+	FMOVQ 976(R4), F6
+	FMOVQ 992(R4), F7
+	FMOVQ 1008(R4), F8
 	FMOVQ 688(R4), F9
 	CMP $4, R3
 	BLT rest
 
 loop:
-	// 147 instructions for 4 elements, 36.75 each
+	// 158 instructions for 4 elements, 39.5 each
 	FLDPQ.P 32(R1), (F10, F11)
 	FLDPQ.P 32(R2), (F12, F13)
 	VAND V1.B16, V12.B16, V14.B16
@@ -792,100 +796,111 @@ loop:
 	VBSL V14.B16, V16.B16, V20.B16
 	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
 	VBSL V15.B16, V17.B16, V21.B16
-	WORD $0x6e63de96 // fmul v22.2d, v20.2d, v3.2d
-	WORD $0x6e63deb7 // fmul v23.2d, v21.2d, v3.2d
-	WORD $0x6ef6e498 // fcmgt v24.2d, v4.2d, v22.2d
-	VBSL V4.B16, V22.B16, V24.B16
-	WORD $0x6ef7e496 // fcmgt v22.2d, v4.2d, v23.2d
-	VBSL V4.B16, V23.B16, V22.B16
-	WORD $0x6ef8e658 // fcmgt v24.2d, v18.2d, v24.2d
-	WORD $0x6ef6e676 // fcmgt v22.2d, v19.2d, v22.2d
-	WORD $0x4ef4d657 // fsub v23.2d, v18.2d, v20.2d
+	WORD $0x6ee3e696 // fcmgt v22.2d, v20.2d, v3.2d
+	WORD $0x6ee3e6b7 // fcmgt v23.2d, v21.2d, v3.2d
+	FMOVQ 16(R4), F24
+	FMOVQ 1024(R4), F25
+	VBIT V22.B16, V25.B16, V24.B16
+	FMOVQ 16(R4), F22
+	VBIT V23.B16, V25.B16, V22.B16
+	WORD $0x6e78de52 // fmul v18.2d, v18.2d, v24.2d
+	WORD $0x6e76de73 // fmul v19.2d, v19.2d, v22.2d
+	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x4e72d656 // fadd v22.2d, v18.2d, v18.2d
+	WORD $0x4e73d677 // fadd v23.2d, v19.2d, v19.2d
+	WORD $0x6ef4e498 // fcmgt v24.2d, v4.2d, v20.2d
+	VBSL V4.B16, V20.B16, V24.B16
+	WORD $0x6ef5e499 // fcmgt v25.2d, v4.2d, v21.2d
+	VBSL V4.B16, V21.B16, V25.B16
+	WORD $0x6ef8e6d6 // fcmgt v22.2d, v22.2d, v24.2d
+	WORD $0x6ef9e6f7 // fcmgt v23.2d, v23.2d, v25.2d
+	WORD $0x4ef4d658 // fsub v24.2d, v18.2d, v20.2d
 	WORD $0x4ef5d679 // fsub v25.2d, v19.2d, v21.2d
-	VBIF V24.B16, V18.B16, V23.B16
-	VBIF V22.B16, V19.B16, V25.B16
+	VBIF V22.B16, V18.B16, V24.B16
+	VBIF V23.B16, V19.B16, V25.B16
 	WORD $0x4e74d65a // fadd v26.2d, v18.2d, v20.2d
 	WORD $0x4e75d67b // fadd v27.2d, v19.2d, v21.2d
-	VBIT V24.B16, V26.B16, V20.B16
-	VBIT V22.B16, V27.B16, V21.B16
-	WORD $0x6e74fef7 // fdiv v23.2d, v23.2d, v20.2d
+	VBIT V22.B16, V26.B16, V20.B16
+	VBIT V23.B16, V27.B16, V21.B16
+	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
 	WORD $0x6e75ff39 // fdiv v25.2d, v25.2d, v21.2d
 	WORD $0x4ee0da54 // fcmeq v20.2d, v18.2d, #0.0
 	WORD $0x4ee0da75 // fcmeq v21.2d, v19.2d, #0.0
-	VBIT V20.B16, V2.B16, V23.B16
+	VBIT V20.B16, V2.B16, V24.B16
 	VBIT V21.B16, V2.B16, V25.B16
 	WORD $0x4e65e652 // fcmeq v18.2d, v18.2d, v5.2d
 	WORD $0x4e65e673 // fcmeq v19.2d, v19.2d, v5.2d
-	VBIT V18.B16, V2.B16, V23.B16
+	VBIT V18.B16, V2.B16, V24.B16
 	VBIT V19.B16, V2.B16, V25.B16
-	WORD $0x6e77def2 // fmul v18.2d, v23.2d, v23.2d
+	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
 	WORD $0x6e79df33 // fmul v19.2d, v25.2d, v25.2d
-	WORD $0x6e72def4 // fmul v20.2d, v23.2d, v18.2d
+	WORD $0x6e72df14 // fmul v20.2d, v24.2d, v18.2d
 	WORD $0x6e73df35 // fmul v21.2d, v25.2d, v19.2d
-	FMOVQ 1008(R4), F26
+	FMOVQ 1040(R4), F26
 	VFMLA V18.D2, V6.D2, V26.D2
-	FMOVQ 1008(R4), F27
-	VFMLA V19.D2, V6.D2, V27.D2
-	FMOVQ 1024(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1024(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
 	FMOVQ 1040(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1040(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
+	VFMLA V19.D2, V6.D2, V27.D2
+	FMOVQ 1056(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
 	FMOVQ 1056(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1056(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1072(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1072(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1088(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
 	FMOVQ 1088(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1088(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1104(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
 	FMOVQ 1104(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1104(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1120(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1120(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1120(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1136(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1136(R4), F28
 	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1152(R4), F26
+	FMOVQ 1136(R4), F26
 	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1152(R4), F27
+	FMOVQ 1136(R4), F27
 	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1168(R4), F28
+	FMOVQ 1152(R4), F28
 	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1168(R4), F26
+	FMOVQ 1152(R4), F26
 	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1184(R4), F27
+	FMOVQ 1168(R4), F27
 	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1184(R4), F18
+	FMOVQ 1168(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1184(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
+	FMOVQ 1184(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1200(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1200(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1216(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1216(R4), F18
 	VFMLA V19.D2, V26.D2, V18.D2
-	VFMLA V27.D2, V20.D2, V23.D2
+	VFMLA V27.D2, V20.D2, V24.D2
 	VFMLA V18.D2, V21.D2, V25.D2
-	VAND V7.B16, V24.B16, V18.B16
-	WORD $0x4e72d6f2 // fadd v18.2d, v23.2d, v18.2d
-	VAND V7.B16, V22.B16, V19.B16
+	VAND V7.B16, V22.B16, V18.B16
+	WORD $0x4e72d712 // fadd v18.2d, v24.2d, v18.2d
+	VAND V7.B16, V23.B16, V19.B16
 	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
-	VAND V8.B16, V24.B16, V24.B16
-	WORD $0x4e78d658 // fadd v24.2d, v18.2d, v24.2d
 	VAND V8.B16, V22.B16, V22.B16
-	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
+	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	VAND V8.B16, V23.B16, V23.B16
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
 	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
 	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
 	VAND V0.B16, V16.B16, V14.B16
-	VEOR V14.B16, V24.B16, V14.B16
+	VEOR V14.B16, V22.B16, V14.B16
 	VAND V0.B16, V17.B16, V15.B16
-	VEOR V15.B16, V22.B16, V15.B16
+	VEOR V15.B16, V23.B16, V15.B16
 	VAND V9.B16, V16.B16, V18.B16
 	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
 	VAND V9.B16, V17.B16, V14.B16
@@ -901,12 +916,12 @@ loop:
 	VEOR V14.B16, V16.B16, V14.B16
 	VAND V0.B16, V13.B16, V15.B16
 	VEOR V15.B16, V17.B16, V15.B16
-	FMOVQ 1200(R4), F17
+	FMOVQ 1232(R4), F17
 	VAND V17.B16, V12.B16, V16.B16
 	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
 	VAND V17.B16, V13.B16, V14.B16
 	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	FMOVQ 1216(R4), F15
+	FMOVQ 1248(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e6cd60c // fadd v12.2d, v16.2d, v12.2d
 	VAND V15.B16, V13.B16, V13.B16
@@ -940,27 +955,29 @@ compute:
 	VBSL V12.B16, V13.B16, V14.B16
 	WORD $0x6eece5af // fcmgt v15.2d, v13.2d, v12.2d
 	VBSL V12.B16, V13.B16, V15.B16
-	WORD $0x6e63ddf0 // fmul v16.2d, v15.2d, v3.2d
-	WORD $0x6ef0e491 // fcmgt v17.2d, v4.2d, v16.2d
-	VBSL V4.B16, V16.B16, V17.B16
-	WORD $0x6ef1e5d1 // fcmgt v17.2d, v14.2d, v17.2d
-	WORD $0x4eefd5d0 // fsub v16.2d, v14.2d, v15.2d
-	VBIF V17.B16, V14.B16, V16.B16
+	WORD $0x6ee3e5f0 // fcmgt v16.2d, v15.2d, v3.2d
+	FMOVQ 16(R4), F17
+	FMOVQ 1024(R4), F18
+	VBIT V16.B16, V18.B16, V17.B16
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6ed5d0 // fadd v16.2d, v14.2d, v14.2d
+	WORD $0x6eefe491 // fcmgt v17.2d, v4.2d, v15.2d
+	VBSL V4.B16, V15.B16, V17.B16
+	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
+	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
+	VBIF V16.B16, V14.B16, V17.B16
 	WORD $0x4e6fd5d2 // fadd v18.2d, v14.2d, v15.2d
-	VBIT V17.B16, V18.B16, V15.B16
-	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	VBIT V16.B16, V18.B16, V15.B16
+	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
 	WORD $0x4ee0d9cf // fcmeq v15.2d, v14.2d, #0.0
-	VBIT V15.B16, V2.B16, V16.B16
+	VBIT V15.B16, V2.B16, V17.B16
 	WORD $0x4e65e5ce // fcmeq v14.2d, v14.2d, v5.2d
-	VBIT V14.B16, V2.B16, V16.B16
-	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
-	WORD $0x6e6ede0f // fmul v15.2d, v16.2d, v14.2d
-	FMOVQ 1008(R4), F18
-	VFMLA V14.D2, V6.D2, V18.D2
-	FMOVQ 1024(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
+	VBIT V14.B16, V2.B16, V17.B16
+	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
+	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
 	FMOVQ 1040(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
+	VFMLA V14.D2, V6.D2, V18.D2
 	FMOVQ 1056(R4), F19
 	VFMLA V14.D2, V18.D2, V19.D2
 	FMOVQ 1072(R4), F18
@@ -979,14 +996,18 @@ compute:
 	VFMLA V14.D2, V19.D2, V18.D2
 	FMOVQ 1184(R4), F19
 	VFMLA V14.D2, V18.D2, V19.D2
-	VFMLA V19.D2, V15.D2, V16.D2
-	VAND V7.B16, V17.B16, V14.B16
-	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
-	VAND V8.B16, V17.B16, V17.B16
-	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
+	FMOVQ 1200(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1216(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	VFMLA V19.D2, V15.D2, V17.D2
+	VAND V7.B16, V16.B16, V14.B16
+	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
+	VAND V8.B16, V16.B16, V16.B16
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
 	WORD $0x6eece5ad // fcmgt v13.2d, v13.2d, v12.2d
 	VAND V0.B16, V13.B16, V12.B16
-	VEOR V12.B16, V17.B16, V12.B16
+	VEOR V12.B16, V16.B16, V12.B16
 	VAND V9.B16, V13.B16, V14.B16
 	WORD $0x4e6ed58e // fadd v14.2d, v12.2d, v14.2d
 	FMOVQ 672(R4), F12
@@ -995,10 +1016,10 @@ compute:
 	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
 	VAND V0.B16, V11.B16, V12.B16
 	VEOR V12.B16, V13.B16, V12.B16
-	FMOVQ 1200(R4), F14
+	FMOVQ 1232(R4), F14
 	VAND V14.B16, V11.B16, V13.B16
 	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
-	FMOVQ 1216(R4), F12
+	FMOVQ 1248(R4), F12
 	VAND V12.B16, V11.B16, V11.B16
 	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
 	VAND V0.B16, V10.B16, V12.B16
