@@ -1,6 +1,7 @@
 package group
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,23 @@ type (
 	otherPose struct{ *SO2 }
 	narrow    struct{ *T }
 	cornered  struct{ *SE3 }
+	pinching  struct{ *T }
+	drifting  struct{ Group }
+	undefined struct{ Group }
 )
+
+func (g pinching) Act(dst, a, x []float64) {
+	g.T.Act(dst, a, x)
+	dst[0] *= 2
+}
+
+// RelativePose depends on where the points are.
+func (g drifting) RelativePose(pose, ai, qi, aj, qj []float64) {
+	g.Group.RelativePose(pose, ai, qi, aj, qj)
+	pose[0] *= 1 + ai[0]
+}
+
+func (undefined) Distance([]float64) float64 { return math.NaN() }
 
 func (g otherPose) RelativePose(pose, ai, qi, aj, qj []float64) {
 	g.SO2.RelativePose(pose, ai, qi, aj, qj)
@@ -38,6 +55,10 @@ func TestCheck(t *testing.T) {
 		"group: T(2): Metric differs from Distance":             claiming{NewT(2, 0)},
 		"off in bounding coordinate 0, and BoundBox says":       narrow{NewT(2, 0)},
 		"group: SE(3): 0 periods for":                           cornered{NewSE3(0)},
+		"group: T(2): Act by Inverse(a) and then by a moves":    pinching{NewT(2, 0)},
+		"group: T(2): the relative pose":                        drifting{NewT(2, 0)},
+		"group: R>0xSO(2): the relative pose":                   drifting{NewRxSO2(0)},
+		"group: SO(2): Distance(":                               undefined{NewSO2(0)},
 	} {
 		require.ErrorContains(t, Check(g), want)
 	}

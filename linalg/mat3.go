@@ -86,13 +86,13 @@ func detByRow(p, q *[9]float64) float64 {
 	if math.Abs(d) > 0.125*(math.Abs(x)+math.Abs(y)+math.Abs(z)) {
 		return d
 	}
-	return detDD(p).hi
+	return detAccurate(p)
 }
 
-// Det3x3 is the determinant of a. Its sign is right, and its relative error below 2⁻⁵², unless it is some 2⁻⁹⁵ of the
-// products it is made of or entries of a row differ by more than the range of float64.
+// Det3x3 is the determinant of a. Its sign is right, and its relative error below 2⁻⁵², unless entries of a row differ by more than the
+// range of float64. A singular matrix has determinant 0.
 //
-//   - Formula: expansion by minors in double-double arithmetic.
+//   - Formula: expansion by minors in double-double arithmetic, and without any rounding where that cancels.
 func Det3x3(a *[9]float64) float64 {
 	return math.Ldexp(det3x3(a))
 }
@@ -106,7 +106,7 @@ func det3x3(a *[9]float64) (f float64, e int) {
 	if !ok {
 		return maxAbs(a[:]) * 0, 0 // 0, or NaN if a is not finite
 	}
-	return detDD(&p).hi, row[0] + row[1] + row[2] + col[0] + col[1] + col[2]
+	return detAccurate(&p), row[0] + row[1] + row[2] + col[0] + col[1] + col[2]
 }
 
 // A dd is the unevaluated sum hi + lo of two float64, |lo| ≤ ulp(hi)/2: about 106 bits. The operations are those of
@@ -155,4 +155,52 @@ func detDD(p *[9]float64) dd {
 	y := ddMinor(p[5], p[6], p[3], p[8]).scale(p[1])
 	z := ddMinor(p[3], p[7], p[4], p[6]).scale(p[2])
 	return x.add(y).add(z)
+}
+
+// detAccurate is det p; the entries are of moderate size. Where double-double arithmetic leaves nothing but its rounding, the products are
+// added up exactly.
+func detAccurate(p *[9]float64) float64 {
+	x := ddMinor(p[4], p[8], p[5], p[7])
+	y := ddMinor(p[5], p[6], p[3], p[8])
+	z := ddMinor(p[3], p[7], p[4], p[6])
+	d := x.scale(p[0]).add(y.scale(p[1])).add(z.scale(p[2])).hi
+	terms := math.Abs(p[0])*(math.Abs(p[4]*p[8])+math.Abs(p[5]*p[7])) +
+		math.Abs(p[1])*(math.Abs(p[5]*p[6])+math.Abs(p[3]*p[8])) + math.Abs(p[2])*(math.Abs(p[3]*p[7])+math.Abs(p[4]*p[6]))
+	if math.Abs(d) > 0x1p-45*terms || d != d {
+		return d
+	}
+	return detExact(p)
+}
+
+// detExact is det p, rounded once or twice. Each of the six products of three entries is the sum of four numbers, and an expansion takes the 24 as
+// they come: its components do not overlap and grow in size, and their sum is exact; J. R. Shewchuk, Adaptive precision floating-point arithmetic
+// and fast robust geometric predicates, Discrete & Computational Geometry 18 (1997), 305-363, figure 6.
+func detExact(p *[9]float64) float64 {
+	var sum [25]float64
+	n := 0
+	grow := func(q float64) {
+		for i := range n {
+			s := ddSum(q, sum[i])
+			q, sum[i] = s.hi, s.lo
+		}
+		sum[n] = q
+		n++
+	}
+	for _, t := range [6][3]int{{0, 4, 8}, {1, 5, 6}, {2, 3, 7}, {0, 5, 7}, {1, 3, 8}, {2, 4, 6}} {
+		m := ddProduct(p[t[0]], p[t[1]])
+		f := p[t[2]]
+		if t[1]%3 != (t[0]+1)%3 {
+			f = -f // an odd permutation
+		}
+		hi, lo := ddProduct(m.hi, f), ddProduct(m.lo, f)
+		grow(lo.lo)
+		grow(hi.lo)
+		grow(lo.hi)
+		grow(hi.hi)
+	}
+	d := 0.0
+	for _, v := range sum[:n] {
+		d += v
+	}
+	return d
 }

@@ -80,7 +80,8 @@ func rows(length, dim int) (Layout, error) {
 }
 
 // NewTree builds a tree over points [n, dim], 1 ≤ dim ≤ 8. periods is nil or holds the period of each axis, 0 for one
-// that is not periodic; coordinates on periodic axes count modulo their period. The points are copied.
+// that is not periodic; coordinates on periodic axes count modulo their period p, and two of them differ by min(|x-y|, p-|x-y|) once both
+// are reduced to [-p/2, p/2]. The points are copied.
 //
 // Equal points are fine. The same points give the same tree, whatever GOMAXPROCS is.
 func NewTree[T Float](points []T, dim int, periods []T) (*KDTree[T], error) {

@@ -51,24 +51,24 @@ func SoftplusGrad[T Float](dx, dy, y []T) {
 }
 
 // PointConvGradF is the gradient of PointConv to its features; see PointConvGradFF32.
-func PointConvGradF[T Float](df, dp, w []T, offsets []int, query, pose []int32, ci, cm int) {
+func PointConvGradF[T Float](df, dp, w []T, offsets []int, index, pose []int32, ci, cm int) {
 	switch df := any(df).(type) {
 	case []float32:
-		PointConvGradFF32(df, any(dp).([]float32), any(w).([]float32), offsets, query, pose, ci, cm)
+		PointConvGradFF32(df, any(dp).([]float32), any(w).([]float32), offsets, index, pose, ci, cm)
 	case []float64:
-		PointConvGradFF64(df, any(dp).([]float64), any(w).([]float64), offsets, query, pose, ci, cm)
+		PointConvGradFF64(df, any(dp).([]float64), any(w).([]float64), offsets, index, pose, ci, cm)
 	default:
 		unreachable("PointConvGradF")
 	}
 }
 
 // PointConvGradW is the gradient of PointConv to its weights; see PointConvGradWF32.
-func PointConvGradW[T Float](dw, dp, f []T, offsets []int, query, point []int32, ci, cm int) {
+func PointConvGradW[T Float](dw, dp, f []T, offsets []int, row, index []int32, ci, cm int) {
 	switch dw := any(dw).(type) {
 	case []float32:
-		PointConvGradWF32(dw, any(dp).([]float32), any(f).([]float32), offsets, query, point, ci, cm)
+		PointConvGradWF32(dw, any(dp).([]float32), any(f).([]float32), offsets, row, index, ci, cm)
 	case []float64:
-		PointConvGradWF64(dw, any(dp).([]float64), any(f).([]float64), offsets, query, point, ci, cm)
+		PointConvGradWF64(dw, any(dp).([]float64), any(f).([]float64), offsets, row, index, ci, cm)
 	default:
 		unreachable("PointConvGradW")
 	}

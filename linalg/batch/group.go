@@ -1,5 +1,7 @@
 package batch
 
+import "fmt"
+
 // Group is a Lie group whose elements and coordinates come in batches:
 //
 //	group    coordinates               element
@@ -22,7 +24,13 @@ const (
 	SE3
 )
 
-func (g Group) String() string { return groups[g].name }
+// String returns the name of g, "SE3" for example.
+func (g Group) String() string {
+	if int(g) >= len(groups) {
+		return fmt.Sprintf("Group(%d)", uint8(g))
+	}
+	return groups[g].name
+}
 
 // groups is all that the functions below know of a group: how many coordinates, entries of an element and coordinates of a point it has, and
 // the operations, in the order of action.
@@ -96,6 +104,9 @@ func LeftJacobianInv[T Float](g Group, dst, a []T, n int) {
 
 // act checks the lengths and runs the group's operation.
 func act[T Float](g Group, what action, name string, dst, a, b []T, n int) {
+	if int(g) >= len(groups) {
+		panic(fmt.Sprintf("batch: %s: g = %d, need a group from SO2 to SE3", name, uint8(g)))
+	}
 	t := &groups[g]
 	out, in, second := t.coords, t.coords, 0
 	switch what {
