@@ -169,21 +169,28 @@ func TestPictureOfImports(t *testing.T) {
 }
 
 // TestBackendDependencies keeps the rooms that other programs import as a backend free of other people's code: the standard
-// library, two packages that ask the CPU what it can do, and nothing else.
+// library, two packages that ask the CPU what it can do, and nothing else; but for linalg/blas, which is written for gonum.
 func TestBackendDependencies(t *testing.T) {
-	backend := []string{"./simd/...", "./linalg/...", "./group/...", "./neighbor/...", "./layers/..."}
+	backend := []string{"./simd/...", "./linalg", "./linalg/batch", "./group/...", "./neighbor/...", "./layers/..."}
 	allowed := []string{module, "golang.org/x/sys", "github.com/klauspost/cpuid/v2"}
+	checkDependencies(t, backend, allowed, "layers")
+	// linalg/blas implements gonum's interfaces, and is the only one that knows them. It needs none of gonum beside them.
+	checkDependencies(t, []string{"./linalg/blas"}, append(allowed, "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/internal"), "linalg/blas")
+}
+
+func checkDependencies(t *testing.T, packages, allowed []string, some string) {
+	t.Helper()
 	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64", "js/wasm"} {
 		goos, goarch, _ := strings.Cut(platform, "/")
-		cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}, backend...)...)
+		cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}, packages...)...)
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 		out, err := cmd.Output()
 		require.NoError(t, err, "%s: %v", platform, stderr(err))
 		deps := strings.Fields(string(out))
-		require.Contains(t, deps, module+"/layers")
+		require.Contains(t, deps, module+"/"+some)
 		for _, dep := range deps {
 			require.True(t, slices.ContainsFunc(allowed, func(a string) bool { return dep == a || strings.HasPrefix(dep, a+"/") }),
-				"%s: the backend depends on %s", platform, dep)
+				"%s: %v depends on %s", platform, packages, dep)
 		}
 	}
 }

@@ -1,0 +1,74 @@
+package fuzz
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	ourblas "github.com/equivcnp/equivcnp/linalg/blas"
+)
+
+// FuzzBLAS compares operations with gonum's. Sizes, flags, increments, leading dimensions and numbers come from the input. What is not finite must be so in both
+// results; gonum may leave out products with 0, so there is none.
+func FuzzBLAS(f *testing.F) {
+	for k, seed := range seeds64() {
+		f.Add(uint8(7*k), uint8(20+k), uint8(33-k), uint8(9*k), uint16(1000*k), seed)
+	}
+	f.Fuzz(func(t *testing.T, m8, n8, k8, pad uint8, flags uint16, numbers []byte) {
+		m, n, k := int(m8)%90, int(n8)%90, int(k8)%90
+		flag := func(bit int) bool { return flags>>bit&1 != 0 }
+		pick := func(bit int, a, b byte) byte {
+			if flag(bit) {
+				return a
+			}
+			return b
+		}
+		ul, d, s := blas.Uplo(pick(0, 'U', 'L')), blas.Diag(pick(1, 'U', 'N')), blas.Side(pick(2, 'L', 'R'))
+		tA, tB := blas.Transpose(pick(3, 'N', 'T')), blas.Transpose(pick(4, 'N', 'C'))
+		incX, incY := []int{1, 2, -1, -3}[flags>>5&3], []int{1, 3, -1, -2}[flags>>7&3]
+		alpha, beta := []float64{1, -0.5, 2, 0}[flags>>9&3], []float64{0, 1, 0.5, -1}[flags>>11&3]
+		values := floats64(numbers)
+		for i, v := range values {
+			if v == 0 || math.Abs(v) < 1e-3 {
+				values[i] = 1 + float64(i)
+			} else if !math.IsInf(v, 0) && v == v {
+				values[i] = math.Copysign(1+math.Remainder(math.Abs(v), 1), v)
+			}
+		}
+		if len(values) == 0 {
+			return
+		}
+		p := int(pad) % 5
+		most := max(m, n, k, 1)
+		ld := most + p
+		side := func(shift int) []float64 { // a matrix of any use, or a vector of any increment
+			x := fill(values, 3*most+most*ld+p)
+			copy(x, x[shift%len(values):])
+			return x
+		}
+		run := func(b blas.Float64) [][]float64 {
+			c1, c2, c3, c4, c5, v1, v2 := side(3), side(4), side(5), side(6), side(7), side(8), side(9)
+			b.Dgemm(tA, tB, m, n, k, alpha, side(1), ld, side(2), ld, beta, c1, ld)
+			b.Dsymm(s, ul, m, n, alpha, side(1), ld, side(2), ld, beta, c2, ld)
+			b.Dsyrk(ul, tA, n, k, alpha, side(1), ld, beta, c3, ld)
+			b.Dtrmm(s, ul, tA, d, m, n, alpha, side(1), ld, c4, ld)
+			b.Dger(m, n, alpha, side(1), max(incX, -incX), side(2), max(incY, -incY), c5, ld) // gonum 0.17 is wrong for negative increments
+			b.Dgemv(tA, m, n, alpha, side(1), ld, side(2), incX, beta, v1, incY)
+			b.Dtrmv(ul, tA, d, n, side(1), ld, v2, incX)
+			return [][]float64{c1, c2, c3, c4, c5, v1, v2}
+		}
+		got, want := run(ourblas.Implementation{}), run(gonum.Implementation{})
+		for r := range want {
+			for i, w := range want[r] {
+				g := got[r][i]
+				if finite := w-w == 0; finite != (g-g == 0) {
+					t.Fatalf("result %d[%d] = %g, gonum has %g", r, i, g, w)
+				} else if finite && !(math.Abs(g-w) <= 1e-10*float64(most*most)) {
+					t.Fatalf("result %d[%d] = %g, gonum has %g", r, i, g, w)
+				}
+			}
+		}
+	})
+}

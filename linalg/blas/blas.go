@@ -1,0 +1,146 @@
+// Package blas implements gonum's BLAS interfaces by the kernels of package simd. One line at the start of a program makes the packages mat, lapack
+// and stat of gonum use it, in float64, and another one in float32:
+//
+//	blas64.Use(blas.Implementation{})
+//	blas32.Use(blas.Implementation{})
+//	c.Mul(a, b) // mat.Dense, now by AVX2, AVX-512 or NEON
+//
+// # What it computes
+//
+//   - Level 1 for vectors without increments, level 2 (GEMV, GER, SYMV, SYR, SYR2, TRMV, TRSV) for vectors with any, and level 3 (GEMM, SYMM, SYRK,
+//     SYR2K, TRMM, TRSM) are this package's own.
+//   - Packed and band matrices, rotations' parameters (ROTG, ROTMG, ROTM), vectors of level 1 with an increment, complex numbers, and matrices
+//     too small to gain are gonum's: [gonum.org/v1/gonum/blas/gonum.Implementation] is embedded.
+//   - Wrong arguments panic with gonum's messages, because gonum's implementation gets them.
+//   - Results have other last bits than gonum's: at most (k+8)·eps·Σ|terms| from the exact value for sums of k terms. They are the same for
+//     any number of goroutines, because work is cut by its size alone.
+//   - A product with 0 is computed, not left out: 0·NaN and 0·Inf are NaN, where gonum sometimes says 0. With beta = 0 the destination is not
+//     read, and a triangle that is not named is neither read nor written.
+//
+// Large products are split over GOMAXPROCS goroutines.
+package blas
+
+import (
+	"sync"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// rest is what Implementation leaves to gonum.
+type rest = gonum.Implementation
+
+// Implementation implements gonum's blas.Float32 and blas.Float64, and by gonum's own code blas.Complex64 and blas.Complex128. It may be used by any
+// number of goroutines at once.
+type Implementation struct{ rest }
+
+var (
+	_ blas.Float32 = Implementation{}
+	_ blas.Float64 = Implementation{}
+)
+
+var scratch32, scratch64 sync.Pool // *[]float32 and *[]float64
+
+// rent returns a slice of n elements, with anything in them, and a function that takes it back.
+func rent[T simd.Float](n int) (s []T, back *[]T) {
+	p, _ := pool[T]().Get().(*[]T)
+	if p == nil || cap(*p) < n {
+		fresh := make([]T, n)
+		p = &fresh
+	}
+	return (*p)[:n], p
+}
+
+func giveBack[T simd.Float](p *[]T) { pool[T]().Put(p) }
+
+func pool[T simd.Float]() *sync.Pool {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return &scratch32
+	}
+	return &scratch64
+}
+
+// start is where the first element of a vector of n elements is.
+func start(n, inc int) int {
+	if inc < 0 {
+		return (1 - n) * inc
+	}
+	return 0
+}
+
+// holds reports whether a slice is long enough for a vector of n > 0 elements.
+func holds(length, n, inc int) bool {
+	if inc < 0 {
+		inc = -inc
+	}
+	return inc != 0 && (length-1)/inc >= n-1 && length > 0
+}
+
+// fits reports whether a slice is long enough for a matrix of r > 0 rows.
+func fits(length, r, c, ld int) bool {
+	return ld >= max(1, c) && length >= c && (length-c)/ld >= r-1
+}
+
+// gather copies a vector with an increment; from is the vector's whole slice.
+func gather[T simd.Float](to, from []T, inc int) {
+	at := start(len(to), inc)
+	for i := range to {
+		to[i] = from[at]
+		at += inc
+	}
+}
+
+// scatter is gather back.
+func scatter[T simd.Float](to, from []T, inc int) {
+	at := start(len(from), inc)
+	for _, v := range from {
+		to[at] = v
+		at += inc
+	}
+}
+
+// contiguous returns the n elements of x in a row: x itself, or a copy. The copy, if any, is given back with giveBack.
+func contiguous[T simd.Float](x []T, n, inc int) (row []T, back *[]T) {
+	if inc == 1 {
+		return x[:n], nil
+	}
+	row, back = rent[T](n)
+	gather(row, x, inc)
+	return row, back
+}
+
+func isTransposed(t blas.Transpose) bool { return t != blas.NoTrans }
+
+func validTranspose(t blas.Transpose) bool {
+	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
+}
+
+func validUplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
+
+func validDiag(d blas.Diag) bool { return d == blas.Unit || d == blas.NonUnit }
+
+func validSide(s blas.Side) bool { return s == blas.Left || s == blas.Right }
+
+// scaleTo multiplies x by beta; with 0 it does not read x.
+func scaleTo[T simd.Float](x []T, beta T) {
+	switch beta {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		simd.Scale(x, beta, x)
+	}
+}
+
+// scaleMatrix is scaleTo for a matrix [m, n].
+func scaleMatrix[T simd.Float](c []T, ldc int, beta T, m, n int) {
+	if beta == 1 {
+		return
+	}
+	for i := range m {
+		scaleTo(c[i*ldc:][:n], beta)
+	}
+}

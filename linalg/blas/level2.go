@@ -1,0 +1,276 @@
+package blas
+
+import (
+	"gonum.org/v1/gonum/blas"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+const (
+	// smallMatrix is the number of elements below which level 2 is gonum's.
+	smallMatrix = 256
+	// splitMatrix is how many elements a piece has that a goroutine takes.
+	splitMatrix = 1 << 16
+)
+
+// grain is how many rows of that many elements make a piece, a multiple of 4.
+func grain(elements int) int { return (splitMatrix/max(1, elements) + 4) &^ 3 }
+
+// isGemv reports whether the arguments of a GEMV are right and large enough.
+func isGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, y []T, incY int) bool {
+	if !validTranspose(t) || m <= 0 || n <= 0 || alpha == 0 || m*n < smallMatrix || !fits(len(a), m, n, lda) {
+		return false
+	}
+	lx, ly := n, m
+	if isTransposed(t) {
+		lx, ly = m, n
+	}
+	return holds(len(x), lx, incX) && holds(len(y), ly, incY)
+}
+
+// gemv is y = alpha·op(A)·x + beta·y.
+func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int) {
+	lx, ly := n, m
+	if isTransposed(t) {
+		lx, ly = m, n
+	}
+	vx, backX := contiguous(x, lx, incX)
+	vy, backY := contiguous(y, ly, incY)
+	switch {
+	case !isTransposed(t):
+		parallel.For(m, grain(n), func(lo, hi int) { simd.Gemv(vy[lo:hi], a[lo*lda:], lda, vx, alpha, beta, hi-lo, n) })
+	default:
+		parallel.For(n, max(256, grain(m)), func(lo, hi int) { simd.GemvT(vy[lo:hi], a[lo:], lda, vx, alpha, beta, m, hi-lo) })
+	}
+	if backX != nil {
+		giveBack(backX)
+	}
+	if backY != nil {
+		scatter(y, vy, incY)
+		giveBack(backY)
+	}
+}
+
+// isGer reports whether the arguments of a GER are right, and large enough or such that gonum's assembly goes astray: version 0.17 reads
+// vectors with a negative increment from the wrong end.
+func isGer[T simd.Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []T, lda int) bool {
+	return m > 0 && n > 0 && alpha != 0 && (n >= shortVector && m*n >= smallMatrix || incX < 0 || incY < 0) &&
+		fits(len(a), m, n, lda) && holds(len(x), m, incX) && holds(len(y), n, incY)
+}
+
+// ger is A += alpha·x·yᵀ.
+func ger[T simd.Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []T, lda int) {
+	vy, back := contiguous(y, n, incY)
+	at := start(m, incX)
+	parallel.For(m, grain(n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			simd.Axpy(a[i*lda:][:n], alpha*x[at+i*incX], vy)
+		}
+	})
+	if back != nil {
+		giveBack(back)
+	}
+}
+
+// row is the part of row i of a triangle that lies beside the diagonal, and where it begins.
+func row[T simd.Float](ul blas.Uplo, a []T, lda, n, i int) (r []T, lo int) {
+	if ul == blas.Upper {
+		return a[i*lda+i+1 : i*lda+n], i + 1
+	}
+	return a[i*lda : i*lda+i], 0
+}
+
+func isTriangle[T simd.Float](ul blas.Uplo, n int, a []T, lda int) bool {
+	return validUplo(ul) && n > 0 && n*n >= smallMatrix && fits(len(a), n, n, lda)
+}
+
+// symv is y = alpha·A·x + beta·y. Every row of the triangle is read once, for its own element of y and for those of its columns.
+func symv[T simd.Float](ul blas.Uplo, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int) {
+	vx, backX := contiguous(x, n, incX)
+	vy, backY := contiguous(y, n, incY)
+	scaleTo(vy, beta)
+	for i := range n {
+		r, lo := row(ul, a, lda, n, i)
+		s := vx[i] * a[i*lda+i]
+		if len(r) > 0 {
+			s += dot(r, vx[lo:lo+len(r)])
+			simd.Axpy(vy[lo:lo+len(r)], alpha*vx[i], r)
+		}
+		vy[i] += alpha * s
+	}
+	if backX != nil {
+		giveBack(backX)
+	}
+	if backY != nil {
+		scatter(y, vy, incY)
+		giveBack(backY)
+	}
+}
+
+// syr is A += alpha·x·xᵀ in one triangle, syr2 A += alpha·(x·yᵀ + y·xᵀ).
+func syr[T simd.Float](ul blas.Uplo, n int, alpha T, x []T, incX int, a []T, lda int) {
+	vx, back := contiguous(x, n, incX)
+	for i := range n {
+		lo, hi := span(ul, n, i)
+		simd.Axpy(a[i*lda+lo:i*lda+hi], alpha*vx[i], vx[lo:hi])
+	}
+	if back != nil {
+		giveBack(back)
+	}
+}
+
+func syr2[T simd.Float](ul blas.Uplo, n int, alpha T, x []T, incX int, y []T, incY int, a []T, lda int) {
+	vx, backX := contiguous(x, n, incX)
+	vy, backY := contiguous(y, n, incY)
+	for i := range n {
+		lo, hi := span(ul, n, i)
+		to := a[i*lda+lo : i*lda+hi]
+		simd.Axpy(to, alpha*vx[i], vy[lo:hi])
+		simd.Axpy(to, alpha*vy[i], vx[lo:hi])
+	}
+	for _, p := range []*[]T{backX, backY} {
+		if p != nil {
+			giveBack(p)
+		}
+	}
+}
+
+// span is which columns of row i belong to a triangle.
+func span(ul blas.Uplo, n, i int) (lo, hi int) {
+	if ul == blas.Upper {
+		return i, n
+	}
+	return 0, i + 1
+}
+
+// triangleBlock is how many rows of a triangle are taken one by one; what lies beside them is a matrix.
+const triangleBlock = 32
+
+// blocksOf calls f for blocks of [0, n), downwards or upwards.
+func blocksOf(n int, up bool, f func(lo, hi int)) {
+	if up {
+		for lo := 0; lo < n; lo += triangleBlock {
+			f(lo, min(lo+triangleBlock, n))
+		}
+		return
+	}
+	for lo := (n - 1) / triangleBlock * triangleBlock; lo >= 0; lo -= triangleBlock {
+		f(lo, min(lo+triangleBlock, n))
+	}
+}
+
+// trmv is x = op(A)·x.
+func trmv[T simd.Float](ul blas.Uplo, t blas.Transpose, d blas.Diag, n int, a []T, lda int, x []T, incX int) {
+	v, back := contiguous(x, n, incX)
+	upper, trans := ul == blas.Upper, isTransposed(t)
+	// An element is overwritten when nothing needs its old value any more.
+	blocksOf(n, upper != trans, func(lo, hi int) {
+		diag := a[lo*lda+lo:]
+		if trans {
+			// What the block adds to the others, from its old values.
+			if upper && hi < n {
+				simd.GemvT(v[hi:], a[lo*lda+hi:], lda, v[lo:hi], 1, 1, hi-lo, n-hi)
+			} else if !upper && lo > 0 {
+				simd.GemvT(v[:lo], a[lo*lda:], lda, v[lo:hi], 1, 1, hi-lo, lo)
+			}
+			trmvBlock(upper, trans, d, hi-lo, diag, lda, v[lo:hi])
+			return
+		}
+		trmvBlock(upper, trans, d, hi-lo, diag, lda, v[lo:hi])
+		if upper && hi < n {
+			simd.Gemv(v[lo:hi], a[lo*lda+hi:], lda, v[hi:], 1, 1, hi-lo, n-hi)
+		} else if !upper && lo > 0 {
+			simd.Gemv(v[lo:hi], a[lo*lda:], lda, v[:lo], 1, 1, hi-lo, lo)
+		}
+	})
+	if back != nil {
+		scatter(x, v, incX)
+		giveBack(back)
+	}
+}
+
+// trmvBlock is trmv for a small triangle.
+func trmvBlock[T simd.Float](upper, trans bool, d blas.Diag, n int, a []T, lda int, x []T) {
+	for s := range n {
+		i := s
+		if upper == trans {
+			i = n - 1 - s
+		}
+		lo, hi := 0, i
+		if upper {
+			lo, hi = i+1, n
+		}
+		r, xi := a[i*lda+lo:i*lda+hi], x[i]
+		if d == blas.NonUnit {
+			xi *= a[i*lda+i]
+		}
+		if trans {
+			for j, v := range r {
+				x[lo+j] += v * x[i]
+			}
+		} else {
+			for j, v := range r {
+				xi += v * x[lo+j]
+			}
+		}
+		x[i] = xi
+	}
+}
+
+// trsv solves op(A)·x = b, x = b to begin with.
+func trsv[T simd.Float](ul blas.Uplo, t blas.Transpose, d blas.Diag, n int, a []T, lda int, x []T, incX int) {
+	v, back := contiguous(x, n, incX)
+	upper, trans := ul == blas.Upper, isTransposed(t)
+	blocksOf(n, upper == trans, func(lo, hi int) {
+		diag := a[lo*lda+lo:]
+		if trans {
+			trsvBlock(upper, trans, d, hi-lo, diag, lda, v[lo:hi])
+			if upper && hi < n {
+				simd.GemvT(v[hi:], a[lo*lda+hi:], lda, v[lo:hi], -1, 1, hi-lo, n-hi)
+			} else if !upper && lo > 0 {
+				simd.GemvT(v[:lo], a[lo*lda:], lda, v[lo:hi], -1, 1, hi-lo, lo)
+			}
+			return
+		}
+		if upper && hi < n {
+			simd.Gemv(v[lo:hi], a[lo*lda+hi:], lda, v[hi:], -1, 1, hi-lo, n-hi)
+		} else if !upper && lo > 0 {
+			simd.Gemv(v[lo:hi], a[lo*lda:], lda, v[:lo], -1, 1, hi-lo, lo)
+		}
+		trsvBlock(upper, trans, d, hi-lo, diag, lda, v[lo:hi])
+	})
+	if back != nil {
+		scatter(x, v, incX)
+		giveBack(back)
+	}
+}
+
+// trsvBlock is trsv for a small triangle.
+func trsvBlock[T simd.Float](upper, trans bool, d blas.Diag, n int, a []T, lda int, x []T) {
+	for s := range n {
+		i := s
+		if upper != trans {
+			i = n - 1 - s
+		}
+		lo, hi := 0, i
+		if upper {
+			lo, hi = i+1, n
+		}
+		r, xi := a[i*lda+lo:i*lda+hi], x[i]
+		if !trans {
+			for j, v := range r {
+				xi -= v * x[lo+j]
+			}
+		}
+		if d == blas.NonUnit {
+			xi /= a[i*lda+i]
+		}
+		x[i] = xi
+		if trans {
+			for j, v := range r {
+				x[lo+j] -= v * xi
+			}
+		}
+	}
+}
