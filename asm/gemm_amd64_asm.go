@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
@@ -114,10 +116,12 @@ func (g *gemmTile) maxRows(vectors int) int {
 		return 6
 	case g.Level == x86.AVX512 && vectors == 2:
 		return 14
-	case g.Level == x86.AVX512:
-		return 27
 	case vectors == 2:
 		return 6
+	case g.Elem == x86.F64:
+		return 12
+	case g.Level == x86.AVX512:
+		return 27
 	}
 	return 10
 }
@@ -154,6 +158,28 @@ func (g *gemmTile) registers() int {
 		return 32
 	}
 	return 16
+}
+
+// floats completes the name of an instruction on vectors of the tile's elements.
+func (g *gemmTile) floats(name string) string {
+	if g.Elem == x86.F64 {
+		return name + "PD"
+	}
+	return name + "PS"
+}
+
+// repeat brings an element into all lanes of a register.
+func (g *gemmTile) repeat(m operand.Mem, r reg.Register) {
+	if g.Elem == x86.F64 {
+		g.VBROADCASTSD(m, r)
+	} else {
+		g.VBROADCASTSS(m, r)
+	}
+}
+
+// toBytes turns a distance in elements into one in bytes.
+func (g *gemmTile) toBytes(r reg.Register) {
+	g.SHLQ(operand.U8(bits.TrailingZeros(uint(g.Elem.Bytes()))), r)
 }
 
 // arg returns the place of an argument on the stack.
@@ -202,10 +228,10 @@ func (g *gemmTile) loadLast(m operand.Mem, mask, r reg.VecPhysical) {
 		return
 	}
 	if g.Level == x86.AVX512 {
-		g.VMOVUPS_Z(m, gemmMask512, r)
+		g.Inst(g.floats("VMOVU")+"_Z", m, gemmMask512, r)
 		return
 	}
-	g.VMASKMOVPS(m, mask, r)
+	g.Inst(g.floats("VMASKMOV"), m, mask, r)
 }
 
 func (g *gemmTile) storeLast(r, mask reg.VecPhysical, m operand.Mem) {
@@ -214,10 +240,10 @@ func (g *gemmTile) storeLast(r, mask reg.VecPhysical, m operand.Mem) {
 		return
 	}
 	if g.Level == x86.AVX512 {
-		g.VMOVUPS(r, gemmMask512, m)
+		g.Inst(g.floats("VMOVU"), r, gemmMask512, m)
 		return
 	}
-	g.VMASKMOVPS(r, mask, m)
+	g.Inst(g.floats("VMASKMOV"), r, mask, m)
 }
 
 // mask brings the mask of the last vector into a register, nil if that is whole; AVX-512 keeps it in one of its own.
@@ -234,8 +260,19 @@ func (g *gemmTile) mask(r reg.VecPhysical, whole bool) reg.VecPhysical {
 
 // eachRow writes code for each row of a tile, which goes to done after the last row that the tile has. To test after every row would take as
 // long as the rows themselves. So the rows are divided into parts of gemmPart rows, each written twice: without tests, for tiles that have all
-// of them, and with a test after every row, for the tile that ends among them.
+// of them, and with a test after every row, for the tile that ends among them. In float64 there are tests only, for the sake of brevity.
 func (g *gemmTile) eachRow(top int, done string, write func(row int)) {
+	if g.Elem == x86.F64 {
+		for r := range top {
+			if r > 0 {
+				g.CMPQ(gemmRows, operand.I32(r))
+				g.JE(operand.LabelRef(done))
+			}
+			write(r)
+		}
+		g.JMP(operand.LabelRef(done))
+		return
+	}
 	size := gemmPart(top)
 	ends := make([]string, top/size)
 	for i := range ends {
@@ -326,7 +363,8 @@ func (g *gemmTile) clear(r reg.VecPhysical) {
 // round adds A[:, p]·B[p, :] for so many steps p, and moves the pointers on. The pointers to B and to a transposed A move only after every second
 // p, where an address has room for an index: additions take ports from the FMA.
 func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
-	size, pair := 4*steps*rows, min(steps, 2)
+	e := g.Elem.Bytes()
+	size, pair := e*steps*rows, min(steps, 2)
 	if g.panels(vectors) {
 		pair = 1 // the index leads to the other panel
 	}
@@ -347,9 +385,9 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 	for i := range steps {
 		elemA := func(r int) operand.Mem {
 			if transposed {
-				return ahead(gemmRow[0], gemmNextA, i, 4*r)
+				return ahead(gemmRow[0], gemmNextA, i, e*r)
 			}
-			return at(r, gemmStepA, 4*i)
+			return at(r, gemmStepA, e*i)
 		}
 		elemB := func(v int) operand.Mem {
 			if v < 2 || !g.panels(vectors) {
@@ -374,7 +412,7 @@ func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 		g.ADDQ(operand.I32(size), gemmAhead)
 	}
 	for p := 0; !transposed && gemmReach*p < rows; p++ {
-		g.ADDQ(operand.I32(4*steps), gemmRow[p])
+		g.ADDQ(operand.I32(e*steps), gemmRow[p])
 	}
 }
 
@@ -385,12 +423,12 @@ func (g *gemmTile) rowByRow(rows, vectors int, elemA, elemB func(int) operand.Me
 	}
 	for r := range rows {
 		if vectors == 1 && g.Level == x86.AVX512 {
-			g.VFMADD231PS_BCST(elemA(r), g.rowB(0, vectors), g.sum(r, 0, 1))
+			g.Inst(g.floats("VFMADD231")+"_BCST", elemA(r), g.rowB(0, vectors), g.sum(r, 0, 1))
 			continue
 		}
-		g.VBROADCASTSS(elemA(r), g.elemA(r))
+		g.repeat(elemA(r), g.elemA(r))
 		for v := range vectors {
-			g.VFMADD231PS(g.rowB(v, vectors), g.elemA(r), g.sum(r, v, vectors))
+			g.Inst(g.floats("VFMADD231"), g.rowB(v, vectors), g.elemA(r), g.sum(r, v, vectors))
 		}
 	}
 }
@@ -399,12 +437,12 @@ func (g *gemmTile) rowByRow(rows, vectors int, elemA, elemB func(int) operand.Me
 func (g *gemmTile) columnByColumn(rows, vectors int, elemA, elemB func(int) operand.Mem) {
 	right := g.vec(15)
 	for r := range rows {
-		g.VBROADCASTSS(elemA(r), g.vec(12+r))
+		g.repeat(elemA(r), g.vec(12+r))
 	}
 	for v := range vectors {
 		g.VMOVUPS(elemB(v), right)
 		for r := range rows {
-			g.VFMADD231PS(right, g.vec(12+r), g.sum(r, v, vectors))
+			g.Inst(g.floats("VFMADD231"), right, g.vec(12+r), g.sum(r, v, vectors))
 		}
 	}
 }
@@ -418,7 +456,7 @@ func (g *gemmTile) finish(top, vectors int) {
 	g.relu(top, vectors, linear)
 	g.Label(linear)
 	g.MOVQ(g.arg("ldc"), gemmStepC)
-	g.SHLQ(operand.I8(2), gemmStepC)
+	g.toBytes(gemmStepC)
 	g.MOVQ(gemmC, gemmRow[0])
 	g.pointers(top, gemmStepC)
 	stored := g.NewLabel("stored")
@@ -465,8 +503,8 @@ func (g *gemmTile) relu(top, vectors int, done string) {
 	g.atLeastRows(top, done, func(r int) {
 		for v := range vectors {
 			s := g.sum(r, v, vectors)
-			g.VMAXPS(s, zero, s)
-			g.VADDPS(zero, s, s)
+			g.Inst(g.floats("VMAX"), s, zero, s)
+			g.Inst(g.floats("VADD"), zero, s, s)
 		}
 	})
 }
@@ -554,8 +592,24 @@ func (g *gemmTile) align() {
 	g.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }
 
-// choose jumps to the steps for as many rows as the tile has, by bisection.
-func (g *gemmTile) choose(lo, hi, vectors int, transposed bool, done string) {
+// choose writes the steps of tiles of every height, and goes to done. In float32, whose products are often small ones, each height has loops of its
+// own. In float64 all heights below the highest share one, which would be four thousand lines otherwise.
+func (g *gemmTile) choose(vectors int, transposed bool, done string) {
+	top := g.maxRows(vectors)
+	if g.Elem == x86.F32 {
+		g.bisect(1, top, vectors, transposed, done)
+		return
+	}
+	lower := g.NewLabel("lower")
+	g.CMPQ(gemmRows, operand.I32(top))
+	g.JL(operand.LabelRef(lower))
+	g.steps(top, vectors, transposed, done)
+	g.Label(lower)
+	g.sharedSteps(top-1, vectors, transposed, done)
+}
+
+// bisect jumps to the steps for as many rows as the tile has.
+func (g *gemmTile) bisect(lo, hi, vectors int, transposed bool, done string) {
 	if lo == hi {
 		g.steps(lo, vectors, transposed, done)
 		return
@@ -563,9 +617,40 @@ func (g *gemmTile) choose(lo, hi, vectors int, transposed bool, done string) {
 	mid, above := (lo+hi)/2, g.NewLabel("above")
 	g.CMPQ(gemmRows, operand.I32(mid))
 	g.JG(operand.LabelRef(above))
-	g.choose(lo, mid, vectors, transposed, done)
+	g.bisect(lo, mid, vectors, transposed, done)
 	g.Label(above)
-	g.choose(mid+1, hi, vectors, transposed, done)
+	g.bisect(mid+1, hi, vectors, transposed, done)
+}
+
+// sharedSteps writes single steps of tiles of up to so many rows, and goes to done. A test after every row ends the step; the machine predicts
+// it, as the number of rows stays the same.
+func (g *gemmTile) sharedSteps(most, vectors int, transposed bool, done string) {
+	step, next, e := g.NewLabel("step"), g.NewLabel("next"), g.Elem.Bytes()
+	g.MOVQ(g.arg("k"), gemmK)
+	g.align()
+	g.Label(step)
+	g.rowByRow(most, vectors, func(r int) operand.Mem {
+		if r > 0 {
+			g.CMPQ(gemmRows, operand.I32(r))
+			g.JE(operand.LabelRef(next))
+		}
+		if transposed {
+			return operand.Mem{Base: gemmRow[0], Disp: e * r}
+		}
+		return at(r, gemmStepA, 0)
+	}, func(v int) operand.Mem { return operand.Mem{Base: gemmB, Disp: v * g.Level.Bytes()} })
+	g.Label(next)
+	if transposed {
+		g.ADDQ(gemmNextA, gemmRow[0])
+	} else {
+		for p := 0; gemmReach*p < most; p++ {
+			g.ADDQ(operand.I32(e), gemmRow[p])
+		}
+	}
+	g.ADDQ(gemmStepB, gemmB)
+	g.DECQ(gemmK)
+	g.JNE(operand.LabelRef(step))
+	g.JMP(operand.LabelRef(done))
 }
 
 // strip writes the loop over the tiles of a strip of that many vectors.
@@ -593,26 +678,26 @@ func (g *gemmTile) strip(vectors int, done string) {
 	g.MOVQ(g.arg("b"), gemmB)
 	if g.panels(vectors) {
 		g.MOVQ(g.arg("panel"), gemmPanel)
-		g.SHLQ(operand.I8(2), gemmPanel)
+		g.toBytes(gemmPanel)
 	}
 	transposed := g.NewLabel("transposed")
 	if !g.panels(vectors) {
-		g.CMPQ(gemmNextA, operand.I32(4))
+		g.CMPQ(gemmNextA, operand.I32(g.Elem.Bytes()))
 		g.JNE(operand.LabelRef(transposed))
 	}
 	g.pointers(top, gemmStepA)
 	g.MOVQ(gemmStepA, gemmAhead)
 	g.IMULQ(gemmRows, gemmAhead)
 	g.ADDQ(gemmRow[0], gemmAhead)
-	g.choose(1, top, vectors, false, summed)
+	g.choose(vectors, false, summed)
 	if !g.panels(vectors) {
 		g.Label(transposed)
-		g.choose(1, top, vectors, true, summed)
+		g.choose(vectors, true, summed)
 	}
 
 	g.Label(summed)
 	g.finish(top, vectors)
-	if !g.keepsA(vectors) {
+	if !g.keepsA(vectors) && g.Elem == x86.F32 {
 		g.activate(vectors)
 	}
 	// The next tile starts `rows` rows further down in A and C.
@@ -870,11 +955,11 @@ func exp2Table(b *x86.Block, first int) x86.Value {
 }
 
 // gemmStripAMD64 writes the kernel for one and two vectors.
-func gemmStripAMD64(f *x86.File, l x86.Level) {
-	g := newGemmTile(f, l, "gemmStripF32", "func(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb int, bias *float32, m, k, n, mode int)",
+func gemmStripAMD64(f *x86.File, l x86.Level, e x86.Elem) {
+	g := newGemmTile(f, l, e, "gemmStrip"+e.String(), "func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, n, mode int)",
 		"computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.")
 	g.MOVQ(g.arg("csa"), gemmNextA)
-	g.SHLQ(operand.I8(2), gemmNextA)
+	g.toBytes(gemmNextA)
 	done, one := g.NewLabel("done"), g.NewLabel("one")
 
 	// The last vector of a row has n lanes, or n less one vector.
@@ -890,14 +975,14 @@ func gemmStripAMD64(f *x86.File, l x86.Level) {
 		g.BZHIQ(gemmRow[0], gemmRow[1], gemmRow[1])
 		g.KMOVW(gemmRow[1].As32(), gemmMask512)
 	} else {
-		// The mask is read from eight ones followed by eight zeros, starting n elements before the first zero.
-		bits := make([]uint64, 16)
-		for i := range 8 {
-			bits[i] = 0xffffffff
+		// The mask is read from ones followed by as many zeros, starting n elements before the first zero.
+		ones := make([]uint64, 2*lanes)
+		for i := range lanes {
+			ones[i] = ^uint64(0) >> (64 - 8*e.Bytes())
 		}
-		g.LEAQ(g.Data("tailMaskF32", bits...), gemmRow[1])
+		g.LEAQ(g.Data("tailMask"+e.String(), ones...), gemmRow[1])
 		g.NEGQ(gemmRow[0])
-		g.LEAQ(operand.Mem{Base: gemmRow[1], Index: gemmRow[0], Scale: 4, Disp: 32}, gemmRow[1])
+		g.LEAQ(operand.Mem{Base: gemmRow[1], Index: gemmRow[0], Scale: uint8(e.Bytes()), Disp: 32}, gemmRow[1])
 		g.MOVQ(gemmRow[1], g.maskPtr)
 	}
 	g.CMPQ(g.arg("n"), operand.I32(lanes))
@@ -911,7 +996,7 @@ func gemmStripAMD64(f *x86.File, l x86.Level) {
 
 // gemmWideAMD64 writes the kernel for four vectors.
 func gemmWideAMD64(f *x86.File) {
-	g := newGemmTile(f, x86.AVX512, "gemmWideF32", "func(c *float32, ldc int, a *float32, rsa int, b *float32, ldb, panel int, bias, tile *float32, m, k, mode int)",
+	g := newGemmTile(f, x86.AVX512, x86.F32, "gemmWideF32", "func(c *float, ldc int, a *float, rsa int, b *float, ldb, panel int, bias, tile *float, m, k, mode int)",
 		"computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.")
 	done := g.NewLabel("done")
 	g.strip(4, done)
@@ -921,11 +1006,11 @@ func gemmWideAMD64(f *x86.File) {
 
 // gemmPanelAMD64 writes the kernel for the four vectors of a panel on AVX2.
 func gemmPanelAMD64(f *x86.File) {
-	g := newGemmTile(f, x86.AVX2, "gemmPanelF32", "func(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb int, bias *float32, m, k, mode int)",
+	g := newGemmTile(f, x86.AVX2, x86.F32, "gemmPanelF32", "func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, mode int)",
 		"computes a strip of C [m, 32] from A [m, k], given as gemmStripF32 takes it, and B [k, 32]. It knows no stripSwish.")
 	done := g.NewLabel("done")
 	g.MOVQ(g.arg("csa"), gemmNextA)
-	g.SHLQ(operand.I8(2), gemmNextA)
+	g.toBytes(gemmNextA)
 	g.shallow(done)
 	g.strip(4, done)
 	g.Label(done)
@@ -1025,15 +1110,15 @@ func (g *gemmTile) shallow(done string) {
 }
 
 // newGemmTile starts a function: it brings the arguments that all tiles share into their registers.
-func newGemmTile(f *x86.File, l x86.Level, name, signature, doc string) *gemmTile {
-	fn := f.Func(l, x86.F32, name, signature, doc)
+func newGemmTile(f *x86.File, l x86.Level, e x86.Elem, name, signature, doc string) *gemmTile {
+	fn := f.Func(l, e, name, strings.ReplaceAll(signature, "*float", "*"+e.GoType()), doc)
 	g := &gemmTile{Func: fn, aTile: f.AllocLocal(8), rowsLeft: f.AllocLocal(8), maskPtr: f.AllocLocal(8)}
 	g.MOVQ(g.arg("ldc"), gemmStepC)
 	g.MOVQ(g.arg("rsa"), gemmStepA)
 	g.MOVQ(g.arg("ldb"), gemmStepB)
-	g.SHLQ(operand.I8(2), gemmStepC)
-	g.SHLQ(operand.I8(2), gemmStepA)
-	g.SHLQ(operand.I8(2), gemmStepB)
+	for _, step := range []reg.Register{gemmStepC, gemmStepA, gemmStepB} {
+		g.toBytes(step)
+	}
 	g.MOVQ(g.arg("c"), gemmC)
 	g.MOVQ(g.arg("a"), gemmRow[0])
 	g.MOVQ(gemmRow[0], g.aTile)
@@ -1045,7 +1130,11 @@ func newGemmTile(f *x86.File, l x86.Level, name, signature, doc string) *gemmTil
 func gemmAMD64(f *x86.File) {
 	f.Bits = gemmBits
 	for _, l := range levels {
-		gemmStripAMD64(f, l)
+		gemmStripAMD64(f, l, x86.F32)
+		gemmStripAMD64(f, l, x86.F64)
+		for _, e := range []x86.Elem{x86.F32, x86.F64} {
+			gemmRowAMD64(f, l, e)
+		}
 	}
 	gemmWideAMD64(f)
 	gemmPanelAMD64(f)

@@ -30,7 +30,7 @@ type output struct {
 func main() {
 	log.SetFlags(0)
 	dir := flag.String("o", "../simd", "folder to write to")
-	only := flag.String("only", "", "write the amd64 files whose names start with this, and nothing else")
+	only := flag.String("only", "", "write the amd64 and arm64 files of kernels whose names start with this, and nothing else")
 	flag.Parse()
 	var functions []function
 	for _, g := range registry {
@@ -46,6 +46,14 @@ func main() {
 			write(*dir, f)
 		}
 	}
+	for _, g := range neonRegistry {
+		if !strings.HasPrefix(g.file, *only) {
+			continue
+		}
+		for _, f := range renderNEON(g) {
+			write(*dir, f)
+		}
+	}
 	if *only != "" {
 		return
 	}
@@ -53,11 +61,6 @@ func main() {
 	write(*dir, renderDispatch(functions))
 	for _, f := range append(matrixDispatch(), treeDispatch()...) {
 		write(*dir, f)
-	}
-	for _, g := range neonRegistry {
-		for _, f := range renderNEON(g) {
-			write(*dir, f)
-		}
 	}
 	write(*dir, renderNEONCounts())
 }

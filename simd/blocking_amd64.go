@@ -20,9 +20,9 @@ var streamFrom = 8 * cpu.DataCaches().L2
 
 // pastCaches reports whether C [m, ldc] is stored past the caches, which is done if it is large and its rows consist of whole lines.
 // The caller then calls storeFenceAVX2 before it returns, since such stores are not ordered by locks.
-func pastCaches(c []float32, ldc, m int) bool {
-	const line = 64
-	return m > 0 && ldc >= (streamFrom/4+m-1)/m && 4*ldc%line == 0 && uintptr(unsafe.Pointer(&c[0]))%line == 0
+func pastCaches[T Float](c []T, ldc, m int) bool {
+	size := int(unsafe.Sizeof(T(0)))
+	return m > 0 && ldc >= (streamFrom/size+m-1)/m && size*ldc%cacheLine == 0 && uintptr(unsafe.Pointer(&c[0]))%cacheLine == 0
 }
 
 // gemmDepth bounds the columns of A that one call processes, and so the duration of a call: tens of microseconds.
@@ -33,7 +33,7 @@ const gemmDepth = 2048
 // to load C and store it.
 func panelDepth(k int) int {
 	const round, least = 8, 32
-	most := min(max(firstCache/4*3/(4*stripF32)&^(round-1), least), gemmDepth)
+	most := min(max(firstCache/4*3/(2*cacheLine)&^(round-1), least), gemmDepth)
 	if k <= most {
 		return max(k, 1)
 	}

@@ -116,5 +116,5 @@ func TestPastCaches(t *testing.T) {
 	require.False(t, pastCaches(c, 32, 511), "too small")
 	require.False(t, pastCaches(c, 40, 600), "rows begin within lines")
 	require.False(t, pastCaches(c[1:], 32, 600), "begins within a line")
-	require.False(t, pastCaches(nil, 32, 0))
+	require.False(t, pastCaches[float32](nil, 32, 0))
 }

@@ -13,22 +13,6 @@ func addF64(dst, x, y []float64)                     { addGeneric(dst, x, y) }
 func axpyF64(dst []float64, a float64, x []float64)  { axpyGeneric(dst, a, x) }
 func scaleF64(dst []float64, a float64, x []float64) { scaleGeneric(dst, a, x) }
 
-func gemmF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
-	gemmGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
-}
-
-func gemmTNF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
-	gemmTNGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
-}
-
-func gemmNTF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
-	gemmNTGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
-}
-
-func gemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
-	gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
-}
-
 func depthwiseF64(out, f, w []float64, offsets []int, index, pose []int32, c int, mean bool) {
 	depthwiseGeneric(out, f, w, offsets, index, pose, c, mean)
 }

@@ -4,13 +4,13 @@ package simd
 
 import "unsafe"
 
-// The products are computed in strips of C, up to 32 columns wide (16 with AVX2), by gemmStripF32, which reads A in place,
-// transposed or not. A strip needs rows of B that can be read to the end of their last vector: panels of Packed, columns of B
+// The products are computed in strips of C, two vectors wide (for float32 32 columns, 16 with AVX2; for float64 half as many), by gemmStripF32 and
+// gemmStripF64, which read A in place, transposed or not. A strip needs rows of B that can be read to the end of their last vector: panels of Packed, columns of B
 // that fill whole vectors, or a copy. The sum of an element runs over k in ascending order in one accumulator, whatever the
-// blocks are.
 // blocks are.
 const (
 	stripF32 = 32
+	stripF64 = 16
 	// gemmBlockRows is how many rows of A are multiplied with a panel of B before the next panel: two, five or ten tiles. Their rows
 	// of A stay in the first-level cache, and their rows of C are completed while they are near.
 	gemmBlockRowsAVX512 = 28
@@ -26,25 +26,28 @@ const (
 	gemmWideTile = 6 * gemmWide
 )
 
+// stripOf returns how many columns a panel of B has: 128 bytes, two vectors of AVX-512 or four of AVX2.
+func stripOf[T Float]() int { return int(2 * cacheLine / unsafe.Sizeof(T(0))) }
+
 // stripColumns returns the widest strip of the current level. It must not be called at level Generic.
-func stripColumns() int {
+func stripColumns[T Float]() int {
 	if level == AVX512 {
-		return stripF32
+		return stripOf[T]()
 	}
-	return stripF32 / 2
+	return stripOf[T]() / 2
 }
 
 // takesPanel reports whether gemmPanelF32AVX2 computes the strip that begins with that column of a panel, of n columns that are left.
-func takesPanel(column, n, mode int) bool {
-	return level == AVX2 && column == 0 && n >= stripF32 && mode&stripSwish == 0
+func takesPanel[T Float](column, n, mode int) bool {
+	return unsafe.Sizeof(T(0)) == 4 && level == AVX2 && column == 0 && n >= stripF32 && mode&stripSwish == 0
 }
 
 // blockRows returns how many rows a block of the current level has, for n columns and sums of k products.
-func blockRows(n, k int) int {
+func blockRows[T Float](n, k int) int {
 	switch {
-	case n <= stripColumns():
+	case n <= stripColumns[T]():
 		return gemmStripRows
-	case level == AVX512 && n >= gemmWide && k <= gemmWideDepth:
+	case level == AVX512 && n >= gemmWide && k <= gemmWideDepth && unsafe.Sizeof(T(0)) == 4:
 		return gemmBlockRowsWide
 	case level == AVX512:
 		return gemmBlockRowsAVX512
@@ -53,7 +56,7 @@ func blockRows(n, k int) int {
 }
 
 // firstElement returns the address of x[i], or nil where k = 0: rows without elements need not exist.
-func firstElement(x []float32, i, k int) *float32 {
+func firstElement[T Float](x []T, i, k int) *T {
 	if k == 0 {
 		return nil
 	}
@@ -61,7 +64,22 @@ func firstElement(x []float32, i, k int) *float32 {
 }
 
 // gemmStrip computes a strip of C. The element [i, p] of A is a[i*rsa+p*csa].
-func gemmStrip(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb int, bias *float32, m, k, n, mode int) {
+func gemmStrip[T Float](c *T, ldc int, a *T, rsa, csa int, b *T, ldb int, bias *T, m, k, n, mode int) {
+	if unsafe.Sizeof(*c) == 8 {
+		c, a, b, bias := (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(a)), (*float64)(unsafe.Pointer(b)), (*float64)(unsafe.Pointer(bias))
+		if level == AVX512 {
+			gemmStripF64AVX512(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
+		} else {
+			gemmStripF64AVX2(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
+		}
+		return
+	}
+	gemmStripF32((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), rsa, csa, (*float32)(unsafe.Pointer(b)), ldb,
+		(*float32)(unsafe.Pointer(bias)), m, k, n, mode)
+}
+
+// gemmStripF32 is gemmStrip for float32.
+func gemmStripF32(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb int, bias *float32, m, k, n, mode int) {
 	if level == AVX512 {
 		gemmStripF32AVX512(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
 	} else {
@@ -69,17 +87,43 @@ func gemmStrip(c *float32, ldc int, a *float32, rsa, csa int, b *float32, ldb in
 	}
 }
 
+// gemmRow computes n columns of a row of C, which fill blocks of eight vectors. Its bits are those of gemmStrip.
+func gemmRow[T Float](c, a *T, csa int, b *T, ldb, k, n, mode int) {
+	blocks, wide := n/(4*stripColumns[T]()), level == AVX512
+	if unsafe.Sizeof(*c) == 8 {
+		c, a, b := (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(a)), (*float64)(unsafe.Pointer(b))
+		if wide {
+			gemmRowF64AVX512(c, a, csa, b, ldb, k, blocks, mode)
+		} else {
+			gemmRowF64AVX2(c, a, csa, b, ldb, k, blocks, mode)
+		}
+		return
+	}
+	f, x, y := (*float32)(unsafe.Pointer(c)), (*float32)(unsafe.Pointer(a)), (*float32)(unsafe.Pointer(b))
+	if wide {
+		gemmRowF32AVX512(f, x, csa, y, ldb, k, blocks, mode)
+	} else {
+		gemmRowF32AVX2(f, x, csa, y, ldb, k, blocks, mode)
+	}
+}
+
+// gemmPanel computes a strip of four vectors of float32 by AVX2.
+func gemmPanel[T Float](c *T, ldc int, a *T, rsa, csa int, b *T, ldb int, bias *T, m, k, mode int) {
+	gemmPanelF32AVX2((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), rsa, csa, (*float32)(unsafe.Pointer(b)), ldb,
+		(*float32)(unsafe.Pointer(bias)), m, k, mode)
+}
+
 // gemmRace announces that a product reads A [ar, ac] and B [br, bc] and writes C [m, n].
-func gemmRace(c []float32, ldc, m, n int, a []float32, lda, ar, ac int, b []float32, ldb, br, bc int) {
+func gemmRace[T Float](c []T, ldc, m, n int, a []T, lda, ar, ac int, b []T, ldb, br, bc int) {
 	if !raceEnabled {
 		return
 	}
-	raceRows(raceRead[float32], a, lda, ar, ac)
-	raceRows(raceRead[float32], b, ldb, br, bc)
-	raceRows(raceWrite[float32], c, ldc, m, n)
+	raceRows(raceRead[T], a, lda, ar, ac)
+	raceRows(raceRead[T], b, ldb, br, bc)
+	raceRows(raceWrite[T], c, ldc, m, n)
 }
 
-func raceRows(announce func([]float32), x []float32, ld, rows, cols int) {
+func raceRows[T Float](announce func([]T), x []T, ld, rows, cols int) {
 	if cols == 0 {
 		return
 	}
@@ -97,119 +141,168 @@ const (
 	// gemmCopySize and gemmCopyWide are the sizes of the buffer: one panel; or, for tall A, several, so that a block of A is
 	// multiplied with all of them while it is in the cache. A small B gets gemmCopySmall: clearing 32 KB and
 	// copying took a quarter of the time of 96 x 32 x 32.
-	gemmCopySmall = 32 * stripF32
-	gemmCopySize  = gemmCopyDepth * stripF32
+	gemmCopySmall = 4 << 10 // bytes
+	gemmCopySize  = gemmCopyDepth * 2 * cacheLine
 	gemmCopyWide  = 4 * gemmCopySize
 	gemmTallRows  = 1024
 )
 
 func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	gemmPlain(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	gemmTN(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	gemmNT(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	gemmPlain(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmTNF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	gemmTN(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmNTF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	gemmNT(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, k, n)
-	p := gemmProduct{c, ldc, a, lda, 1, b, ldb, 1, alpha, m, n, k}
+	p := gemmProduct[T]{c, ldc, a, lda, 1, b, ldb, 1, alpha, m, n, k}
 	p.run(beta)
 }
 
-func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+func gemmTN[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmTNGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, k, m, b, ldb, k, n)
-	p := gemmProduct{c, ldc, a, 1, lda, b, ldb, 1, alpha, m, n, k}
+	p := gemmProduct[T]{c, ldc, a, 1, lda, b, ldb, 1, alpha, m, n, k}
 	p.run(beta)
 }
 
-func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+func gemmNT[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmNTGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, n, k)
-	p := gemmProduct{c, ldc, a, lda, 1, b, 1, ldb, alpha, m, n, k}
+	p := gemmProduct[T]{c, ldc, a, lda, 1, b, 1, ldb, alpha, m, n, k}
 	p.run(beta)
 }
 
 // gemmProduct is C = alpha·A·B + beta·C, where the element [i, p] of A is a[i*rsa+p*csa] and [p, j] of B is b[p*rsb+j*csb].
-type gemmProduct struct {
-	c        []float32
+type gemmProduct[T Float] struct {
+	c        []T
 	ldc      int
-	a        []float32
+	a        []T
 	rsa, csa int
-	b        []float32
+	b        []T
 	rsb, csb int
-	alpha    float32
+	alpha    T
 	m, n, k  int
 }
 
-func (g *gemmProduct) run(beta float32) {
-	mode := 0
+func (g *gemmProduct[T]) run(beta T) {
+	mode, strip := 0, stripOf[T]()
 	if beta != 0 {
 		scaleRows(g.c, g.ldc, beta, g.m, g.n)
 		mode = stripAccumulate
 	}
+	if g.m == 1 && g.csb == 1 && g.alpha == 1 {
+		g.row(mode)
+	}
 	switch {
+	case g.n == 0:
 	case g.inPlace(g.n):
 		g.blocks(nil, mode)
-	case g.k*((g.n+stripF32-1)/stripF32*stripF32) <= gemmCopySmall:
+	case int(unsafe.Sizeof(beta))*g.k*((g.n+strip-1)/strip*strip) <= gemmCopySmall:
 		g.copiedSmall(mode)
-	case g.m < gemmTallRows || g.n <= stripF32:
+	case g.m < gemmTallRows || g.n <= strip:
 		g.copied(mode)
 	default:
 		g.copiedWide(mode)
 	}
 }
 
+// row computes the columns of a single row that fill blocks of eight vectors, and leaves the others. Few rows of B at a time keep their pages at hand.
+func (g *gemmProduct[T]) row(mode int) {
+	const most, depth = 1 << 13, 64
+	for block := 4 * stripColumns[T](); g.n >= block; {
+		n := min(g.n/block*block, most)
+		for p, now := 0, mode; p < g.k; p += depth {
+			gemmRow(&g.c[0], &g.a[p*g.csa], g.csa, &g.b[p*g.rsb], g.rsb, min(depth, g.k-p), n, now)
+			now = stripAccumulate
+		}
+		if g.n -= n; g.n > 0 {
+			g.c, g.b = g.c[n:], g.b[n:]
+		}
+	}
+}
+
 // inPlace reports whether a strip of n columns of B is read in place.
-func (g *gemmProduct) inPlace(n int) bool {
-	lanes := stripColumns() / 2
+func (g *gemmProduct[T]) inPlace(n int) bool {
+	lanes := stripColumns[T]() / 2
 	return g.csb == 1 && g.alpha == 1 && (g.m < gemmCopyRows || g.isPanel(lanes)) && n%lanes == 0
 }
 
 // isPanel reports whether B is as good as a panel where it lies: narrow, and in whole vectors.
-func (g *gemmProduct) isPanel(lanes int) bool {
-	return g.rsb <= stripF32 && g.rsb%lanes == 0 && uintptr(unsafe.Pointer(&g.b[0]))%uintptr(4*lanes) == 0
+func (g *gemmProduct[T]) isPanel(lanes int) bool {
+	return g.rsb <= stripOf[T]() && g.rsb%lanes == 0 && uintptr(unsafe.Pointer(&g.b[0]))%(unsafe.Sizeof(g.alpha)*uintptr(lanes)) == 0
 }
 
 // copiedSmall, copied and copiedWide are functions of their own, so that the buffer is cleared only for callers that use it.
 //
 //go:noinline
-func (g *gemmProduct) copiedSmall(mode int) {
-	var panels [gemmCopySmall + cacheLine/4]float32
-	g.blocks(onLine(panels[:]), mode)
+func (g *gemmProduct[T]) copiedSmall(mode int) {
+	var panels [(gemmCopySmall + cacheLine) / 8]uint64
+	g.blocks(onLine(elements[T](panels[:])), mode)
 }
 
 //go:noinline
-func (g *gemmProduct) copied(mode int) {
-	var panels [gemmCopySize + cacheLine/4]float32
-	g.blocks(onLine(panels[:]), mode)
+func (g *gemmProduct[T]) copied(mode int) {
+	var panels [(gemmCopySize + cacheLine) / 8]uint64
+	g.blocks(onLine(elements[T](panels[:])), mode)
 }
 
 //go:noinline
-func (g *gemmProduct) copiedWide(mode int) {
-	var panels [gemmCopyWide]float32 // as large as a variable on the stack may be, so there is no room left to align it
-	g.blocks(panels[:], mode)
+func (g *gemmProduct[T]) copiedWide(mode int) {
+	var panels [gemmCopyWide / 8]uint64 // as large as a variable on the stack may be, so there is no room left to align it
+	g.blocks(elements[T](panels[:]), mode)
+}
+
+// elements returns the memory of a buffer as numbers.
+func elements[T Float](buffer []uint64) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(&buffer[0])), len(buffer)*8/int(unsafe.Sizeof(T(0))))
 }
 
 // blocks computes the product for blocks of k and of as many columns as panels holds.
-func (g *gemmProduct) blocks(panels []float32, mode int) {
+func (g *gemmProduct[T]) blocks(panels []T, mode int) {
+	strip := stripOf[T]()
 	for p := 0; p < g.k; p += gemmCopyDepth {
 		kb := min(gemmCopyDepth, g.k-p)
-		width := stripF32
+		width := strip
 		if len(panels) > 0 {
-			width = len(panels) / kb / stripF32 * stripF32
+			width = len(panels) / kb / strip * strip
 		}
 		for j := 0; j < g.n; j += width {
 			nb := min(width, g.n-j)
-			for i := 0; i < nb; i += stripF32 {
-				if w := min(stripF32, nb-i); !g.inPlace(w) {
+			for i := 0; i < nb; i += strip {
+				if w := min(strip, nb-i); !g.inPlace(w) {
 					g.fill(panels[i*kb:], p, j+i, kb, w)
 				}
 			}
-			rows := blockRows(nb, gemmCopyDepth)
+			rows := blockRows[T](nb, gemmCopyDepth)
 			for i := 0; i < g.m; i += rows {
 				g.strips(panels, i, p, j, min(rows, g.m-i), kb, nb, mode)
 			}
@@ -219,19 +312,19 @@ func (g *gemmProduct) blocks(panels []float32, mode int) {
 }
 
 // strips multiplies a block of rows of A with adjacent panels.
-func (g *gemmProduct) strips(panels []float32, i, p, j, mb, kb, nb, mode int) {
-	columns := stripColumns()
+func (g *gemmProduct[T]) strips(panels []T, i, p, j, mb, kb, nb, mode int) {
+	columns, strip := stripColumns[T](), stripOf[T]()
 	for s, w := 0, 0; s < nb; s += w {
-		var b *float32
-		ldb := stripF32
-		if panel := s / stripF32 * stripF32; g.inPlace(min(stripF32, nb-panel)) {
+		var b *T
+		ldb := strip
+		if panel := s / strip * strip; g.inPlace(min(strip, nb-panel)) {
 			b, ldb = &g.b[p*g.rsb+j+s], g.rsb
 		} else {
 			b = &panels[panel*kb+s-panel]
 		}
 		c, a := &g.c[i*g.ldc+j+s], &g.a[i*g.rsa+p*g.csa]
-		if w = stripF32; takesPanel(s%stripF32, nb-s, mode) {
-			gemmPanelF32AVX2(c, g.ldc, a, g.rsa, g.csa, b, ldb, nil, mb, kb, mode)
+		if w = strip; takesPanel[T](s%strip, nb-s, mode) {
+			gemmPanel(c, g.ldc, a, g.rsa, g.csa, b, ldb, nil, mb, kb, mode)
 			continue
 		}
 		w = min(columns, nb-s)
@@ -240,21 +333,22 @@ func (g *gemmProduct) strips(panels []float32, i, p, j, mb, kb, nb, mode int) {
 }
 
 // fill copies alpha·B[p:p+k, j:j+n] into a panel. The other columns are never used, but must be numbers that slow nothing down.
-func (g *gemmProduct) fill(panel []float32, p, j, k, n int) {
+func (g *gemmProduct[T]) fill(panel []T, p, j, k, n int) {
 	b := g.b[p*g.rsb+j*g.csb:]
+	strip := stripOf[T]()
 	if g.csb != 1 {
 		for q := range n {
 			column := b[q*g.csb:][:k]
 			for r, v := range column {
-				panel[r*stripF32+q] = g.alpha * v
+				panel[r*strip+q] = g.alpha * v
 			}
 		}
 		return
 	}
 	for r := range k {
-		row := (*[stripF32]float32)(panel[r*stripF32:])
-		if g.alpha == 1 && n == stripF32 {
-			*row = [stripF32]float32(b[r*g.rsb:])
+		row := panel[r*strip:][:strip:strip]
+		if g.alpha == 1 && n == strip {
+			copy(row, b[r*g.rsb:][:strip])
 			continue
 		}
 		for q, v := range b[r*g.rsb:][:n] {

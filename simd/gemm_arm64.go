@@ -2,29 +2,34 @@
 
 package simd
 
-// The products are computed in tiles of 8 rows by 8 columns (gemmF32NEON), for blocks of k whose rows of B stay in the
-// first-level cache while many rows of A use them. Assembly needs rows of B with 8 elements. Where few rows of A use them, whole
-// panels of 8 columns are read in place; otherwise they are copied, with zeros for missing columns. The sum of an element runs
+import "unsafe"
+
+// The products are computed in tiles of 8 rows by two registers, 8 columns of float32 or 4 of float64 (gemmF32NEON, gemmF64NEON), for blocks of k
+// whose rows of B stay in the first-level cache while many rows of A use them. Assembly needs rows of B with as many elements. Where few rows of A
+// use them, whole panels are read in place; otherwise they are copied, with zeros for missing columns. The sum of an element runs
 // over k in ascending order in one accumulator per block of k, whatever m is.
 const (
-	gemmTile   = 8   // rows and columns of a tile
+	gemmTile   = 8   // rows of a tile, and its columns in float32
 	gemmDepth  = 128 // steps of k at a time: a panel of B has 4 KiB
-	gemmHeight = 256 // rows of A at a time: 128 KiB, for the second-level cache; one call takes some tens of microseconds
+	gemmHeight = 256 // rows of A at a time: 128 KiB of float32, for the second-level cache; one call takes some tens of microseconds
 	gemmCopy   = 16  // rows of A from which on copying a panel of B pays
 )
 
-// gemmPanel is 8 columns of B for a block of k, one row after the other.
-type gemmPanel [gemmDepth * gemmTile]float32
+// gemmColumns is how many columns a tile has.
+func gemmColumns[T Float]() int { return packPanel / int(unsafe.Sizeof(T(0))) }
 
-// fill copies k rows of n columns from a matrix whose element [p, j] is b[p*rs+j*cs], and sets the other columns to zero.
-func (d *gemmPanel) fill(b []float32, rs, cs, k, n int) {
+// gemmBlock is a copy of a part of A or B, at most 8 columns of gemmDepth rows, one row after the other.
+type gemmBlock[T Float] [gemmDepth * gemmTile]T
+
+// fill copies k rows of n columns from a matrix whose element [p, j] is b[p*rs+j*cs] into rows of that width, and sets the other columns to zero.
+func (d *gemmBlock[T]) fill(b []T, rs, cs, k, n, width int) {
 	for p := range k {
-		row := (*[gemmTile]float32)(d[p*gemmTile:])
-		if cs == 1 && n == gemmTile {
-			*row = [gemmTile]float32(b[p*rs:])
+		row := d[p*width:][:width:width]
+		if cs == 1 && n == width {
+			copy(row, b[p*rs:][:width])
 			continue
 		}
-		*row = [gemmTile]float32{}
+		clear(row)
 		for j := range n {
 			row[j] = b[p*rs+j*cs]
 		}
@@ -32,6 +37,30 @@ func (d *gemmPanel) fill(b []float32, rs, cs, k, n int) {
 }
 
 func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	gemmPlain(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	gemmPlain(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	gemmNT(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmNTF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	gemmNT(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	gemmTN(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmTNF64(c []float64, ldc int, a []float64, lda int, b []float64, ldb int, alpha, beta float64, m, n, k int) {
+	gemmTN(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+}
+
+func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 		return
@@ -40,7 +69,7 @@ func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, a
 	gemmPanels(c, ldc, a, lda, b, ldb, 1, alpha, beta, m, n, k)
 }
 
-func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+func gemmNT[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmNTGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 		return
@@ -49,10 +78,33 @@ func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int,
 	gemmPanels(c, ldc, a, lda, b, 1, ldb, alpha, beta, m, n, k)
 }
 
+// gemmRows computes the rows of C in as many columns as a tile has, or fewer: alpha·(start + A·B) + beta·C.
+func gemmRows[T Float](c *T, ldc int, a *T, lda int, b *T, ldb int, start *T, alpha, beta T, m, n, k int) {
+	if unsafe.Sizeof(alpha) == 8 {
+		gemmF64NEON((*float64)(unsafe.Pointer(c)), ldc, (*float64)(unsafe.Pointer(a)), lda, (*float64)(unsafe.Pointer(b)), ldb,
+			(*float64)(unsafe.Pointer(start)), float64(alpha), float64(beta), m, n, k)
+		return
+	}
+	gemmF32NEON((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), lda, (*float32)(unsafe.Pointer(b)), ldb,
+		(*float32)(unsafe.Pointer(start)), float32(alpha), float32(beta), m, n, k)
+}
+
+// gemmTransposed computes a tile of C: alpha·Aᵀ·B + beta·C.
+func gemmTransposed[T Float](c *T, ldc int, a *T, lda int, b *T, ldb int, alpha, beta T, m, n, k int) {
+	if unsafe.Sizeof(alpha) == 8 {
+		gemmTNF64NEON((*float64)(unsafe.Pointer(c)), ldc, (*float64)(unsafe.Pointer(a)), lda, (*float64)(unsafe.Pointer(b)), ldb,
+			float64(alpha), float64(beta), m, n, k)
+		return
+	}
+	gemmTNF32NEON((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), lda, (*float32)(unsafe.Pointer(b)), ldb,
+		float32(alpha), float32(beta), m, n, k)
+}
+
 // gemmPanels computes C = alpha·A·B + beta·C where the element [p, j] of B is b[p*rs+j*cs] and no size is 0.
-func gemmPanels(c []float32, ldc int, a []float32, lda int, b []float32, rs, cs int, alpha, beta float32, m, n, k int) {
-	var panel gemmPanel
-	var start [gemmTile]float32
+func gemmPanels[T Float](c []T, ldc int, a []T, lda int, b []T, rs, cs int, alpha, beta T, m, n, k int) {
+	var panel gemmBlock[T]
+	var start [gemmTile]T
+	columns := gemmColumns[T]()
 	for i := 0; i < m; i += gemmHeight {
 		mb := min(gemmHeight, m-i)
 		for p := 0; p < k; p += gemmDepth {
@@ -61,53 +113,54 @@ func gemmPanels(c []float32, ldc int, a []float32, lda int, b []float32, rs, cs 
 			if p > 0 {
 				scale = 1
 			}
-			for j := 0; j < n; j += gemmTile {
-				nb := min(gemmTile, n-j)
+			for j := 0; j < n; j += columns {
+				nb := min(columns, n-j)
 				rows, ld := &b[p*rs+j*cs], rs
-				if cs != 1 || nb < gemmTile || mb >= gemmCopy {
-					panel.fill(b[p*rs+j*cs:], rs, cs, kb, nb)
-					rows, ld = &panel[0], gemmTile
+				if cs != 1 || nb < columns || mb >= gemmCopy {
+					panel.fill(b[p*rs+j*cs:], rs, cs, kb, nb, columns)
+					rows, ld = &panel[0], columns
 				}
-				gemmF32NEON(&c[i*ldc+j], ldc, &a[i*lda+p], lda, rows, ld, &start[0], alpha, scale, mb, nb, kb)
+				gemmRows(&c[i*ldc+j], ldc, &a[i*lda+p], lda, rows, ld, &start[0], alpha, scale, mb, nb, kb)
 			}
 		}
 	}
 }
 
-func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+func gemmTN[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmTNGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, k, m, b, ldb, k, n)
-	var ap, bp gemmPanel
+	var ap, bp gemmBlock[T]
+	columns := gemmColumns[T]()
 	for p := 0; p < k; p += gemmDepth {
 		kb, scale := min(gemmDepth, k-p), beta
 		if p > 0 {
 			scale = 1
 		}
-		for j := 0; j < n; j += gemmTile {
-			nb := min(gemmTile, n-j)
+		for j := 0; j < n; j += columns {
+			nb := min(columns, n-j)
 			bRows, bStride := &b[p*ldb+j], ldb
-			if nb < gemmTile {
-				bp.fill(b[p*ldb+j:], ldb, 1, kb, nb)
-				bRows, bStride = &bp[0], gemmTile
+			if nb < columns {
+				bp.fill(b[p*ldb+j:], ldb, 1, kb, nb, columns)
+				bRows, bStride = &bp[0], columns
 			}
 			for i := 0; i < m; i += gemmTile {
 				mb := min(gemmTile, m-i)
 				aRows, aStride := &a[p*lda+i], lda
 				if mb < gemmTile {
-					ap.fill(a[p*lda+i:], lda, 1, kb, mb)
+					ap.fill(a[p*lda+i:], lda, 1, kb, mb, gemmTile)
 					aRows, aStride = &ap[0], gemmTile
 				}
-				gemmTNF32NEON(&c[i*ldc+j], ldc, aRows, aStride, bRows, bStride, alpha, scale, mb, nb, kb)
+				gemmTransposed(&c[i*ldc+j], ldc, aRows, aStride, bRows, bStride, alpha, scale, mb, nb, kb)
 			}
 		}
 	}
 }
 
 // gemmRace announces that a product reads A [ar, ac] and B [br, bc] and writes C [m, n].
-func gemmRace(c []float32, ldc, m, n int, a []float32, lda, ar, ac int, b []float32, ldb, br, bc int) {
+func gemmRace[T Float](c []T, ldc, m, n int, a []T, lda, ar, ac int, b []T, ldb, br, bc int) {
 	if !raceEnabled {
 		return
 	}

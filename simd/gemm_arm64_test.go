@@ -13,6 +13,11 @@ import (
 // TestGemmBlocksNEON tries every product on both sides of every block size of this level.
 func TestGemmBlocksNEON(t *testing.T) {
 	atNEON(t)
+	t.Run("F32", testGemmBlocksNEON[float32])
+	t.Run("F64", testGemmBlocksNEON[float64])
+}
+
+func testGemmBlocksNEON[T Float](t *testing.T) {
 	rng := testkit.Rand(31)
 	around := func(n int) []int { return []int{n - 1, n, n + 1} }
 	var ms, ns, ks []int
@@ -21,13 +26,13 @@ func TestGemmBlocksNEON(t *testing.T) {
 	}
 	ms = append(append(append(ms, ns...), around(packedHeight)...), around(gemmHeight)...)
 	ks = append(append([]int{1, 2, 3, 4, 5, 7, 8, 9, 2*gemmDepth + 5}, around(gemmDepth)...), around(packedDepth)...)
-	for _, p := range products[float32]() {
+	for _, p := range products[T]() {
 		t.Run(p.name, func(t *testing.T) {
 			for i := range 300 {
 				m, n, k := ms[i%len(ms)], ns[rng.IntN(len(ns))], ks[rng.IntN(len(ks))]
-				alpha, beta := float32(1), float32(0)
+				alpha, beta := T(1), T(0)
 				if p.name[0] == 'G' {
-					alpha, beta = []float32{1, -0.75}[i%2], []float32{0, 1, 2.5}[i%3]
+					alpha, beta = []T{1, -0.75}[i%2], []T{0, 1, 2.5}[i%3]
 				}
 				checkProduct(t, p, m, n, k, rng.IntN(4), alpha, beta, rng)
 			}

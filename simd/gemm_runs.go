@@ -22,8 +22,11 @@ func GemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
 // GemmRunsF64 is GemmRunsF32 for float64.
 func GemmRunsF64(c, a, b []float64, runs []Run, beta float64, n, k int) {
 	checkGemmRuns("GemmRunsF64", len(c), len(a), len(b), runs, n, k)
-	gemmRunsGeneric(gemmF64, c, a, b, runs, beta, n, k)
+	gemmRunsF64(c, a, b, runs, beta, n, k)
 }
+
+// gemmFunc is a product of matrices.
+type gemmFunc[T Float] func(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)
 
 // checkGemmRuns checks that the runs stay within the rows and matrices that the slices hold.
 func checkGemmRuns(fn string, lenC, lenA, lenB int, runs []Run, n, k int) {
@@ -56,8 +59,7 @@ func checkGemmRuns(fn string, lenC, lenA, lenB int, runs []Run, n, k int) {
 const maxRunRows = int(^uint(0) >> 1)
 
 // gemmRunsGeneric defines GemmRuns by single products; the runs have been checked.
-func gemmRunsGeneric[T Float](gemm func(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int),
-	c, a, b []T, runs []Run, beta T, n, k int) {
+func gemmRunsGeneric[T Float](gemm gemmFunc[T], c, a, b []T, runs []Run, beta T, n, k int) {
 	for _, r := range runs {
 		if r.N > 0 && n > 0 {
 			gemm(c[r.C*n:(r.C+r.N)*n], n, a[r.A*k:(r.A+r.N)*k], k, b[r.B*k*n:(r.B+1)*k*n], n, 1, beta, r.N, n, k)

@@ -2,12 +2,20 @@
 
 package simd
 
-// gemmRunsF32 calls the kernel of the strips directly, for all shapes whose columns fill whole vectors. B is read in place there,
-// and a product of a few rows takes less time than deciding how to compute it.
 func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
-	columns := stripColumns()
+	gemmRuns(gemmF32, c, a, b, runs, beta, n, k)
+}
+
+func gemmRunsF64(c, a, b []float64, runs []Run, beta float64, n, k int) {
+	gemmRuns(gemmF64, c, a, b, runs, beta, n, k)
+}
+
+// gemmRuns calls the kernel of the strips directly, for all shapes whose columns fill whole vectors. B is read in place there,
+// and a product of a few rows takes less time than deciding how to compute it.
+func gemmRuns[T Float](gemm gemmFunc[T], c, a, b []T, runs []Run, beta T, n, k int) {
+	columns, strip := stripColumns[T](), stripOf[T]()
 	if level == Generic || n == 0 || k == 0 || k > gemmDepth || n%(columns/2) != 0 || (beta != 0 && beta != 1) {
-		gemmRunsGeneric(gemmF32, c, a, b, runs, beta, n, k)
+		gemmRunsGeneric(gemm, c, a, b, runs, beta, n, k)
 		return
 	}
 	mode := 0
@@ -23,8 +31,8 @@ func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
 			m := min(gemmStripRows, r.N-at)
 			for s, w := 0, 0; s < n; s += w {
 				left, right := &a[(r.A+at)*k], &b[r.B*k*n+s]
-				if w = stripF32; takesPanel(0, n-s, mode) {
-					gemmPanelF32AVX2(&c[(r.C+at)*n+s], n, left, k, 1, right, n, nil, m, k, mode)
+				if w = strip; takesPanel[T](0, n-s, mode) {
+					gemmPanel(&c[(r.C+at)*n+s], n, left, k, 1, right, n, nil, m, k, mode)
 					continue
 				}
 				w = min(columns, n-s)

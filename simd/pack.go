@@ -55,8 +55,8 @@ func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
 // panelWidth returns how many columns a panel of a matrix with n columns has. Assembly needs panels as wide as its strips;
 // portable Go is fastest when it combines whole rows of B (gemm_generic.go).
 func panelWidth[T Float](n int) int {
-	if unsafe.Sizeof(T(0)) == 4 && packPanelF32 > 0 {
-		return packPanelF32
+	if packPanel > 0 {
+		return packPanel / int(unsafe.Sizeof(T(0)))
 	}
 	return n
 }

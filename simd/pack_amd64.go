@@ -2,7 +2,17 @@
 
 package simd
 
+import "unsafe"
+
 func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	gemmPacked(c, ldc, a, lda, b, bias, act, m)
+}
+
+func gemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
+	gemmPacked(c, ldc, a, lda, b, bias, act, m)
+}
+
+func gemmPacked[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
 	if level == Generic || m == 0 || b.N == 0 {
 		gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
 		return
@@ -11,31 +21,31 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 		gemmRace(c, ldc, m, b.N, a, lda, m, b.K, b.data, 0, 1, len(b.data))
 		raceRead(bias)
 	}
-	if act != ActNone && act != ActReLU || m > gemmStripRows || b.N > stripColumns() || b.K == 0 || b.K > gemmDepth {
+	if act != ActNone && act != ActReLU || m > gemmStripRows || b.N > stripColumns[T]() || b.K == 0 || b.K > gemmDepth {
 		gemmPackedLarge(c, ldc, a, lda, b, bias, act, m)
 		return
 	}
 	// A single strip, without loops, which would take a tenth of the time of 16 x 16 x 50.
-	mode, start := 0, (*float32)(nil)
+	mode, start := 0, (*T)(nil)
 	if act == ActReLU {
 		mode = stripReLU
 	}
 	if bias != nil {
 		start = &bias[0]
 	}
-	gemmStrip(&c[0], ldc, &a[0], lda, 1, &b.data[0], stripF32, start, m, b.K, b.N, mode)
+	gemmStrip(&c[0], ldc, &a[0], lda, 1, &b.data[0], stripOf[T](), start, m, b.K, b.N, mode)
 }
 
-// gemmPackedLarge is gemmPackedF32 for products of more than one strip, or with an activation that strips do not have.
-func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
-	mode, rows := 0, blockRows(b.N, b.K)
+// gemmPackedLarge is gemmPacked for products of more than one strip, or with an activation that strips do not have.
+func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
+	mode, rows, strip := 0, blockRows[T](b.N, b.K), stripOf[T]()
 	if act == ActReLU {
 		mode = stripReLU
 	}
 	if act != ActNone && act != ActReLU {
-		rows = blockRows(max(b.N, stripF32+1), b.K) // the activation visits the rows once more, while they are in the first-level cache
+		rows = blockRows[T](max(b.N, strip+1), b.K) // the activation visits the rows once more, while they are in the first-level cache
 	}
-	stream := (mode != 0 || act == ActNone) && b.N%stripF32 == 0 && pastCaches(c, ldc, m) && b.K <= panelDepth(b.K)
+	stream := (mode != 0 || act == ActNone) && b.N%strip == 0 && pastCaches(c, ldc, m) && b.K <= panelDepth(b.K)
 	if stream {
 		mode |= stripStream
 	}
@@ -60,15 +70,15 @@ func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float
 
 // gemmPackedBlock computes C = A·B + bias for m rows, the first of which is a[at:], and then does with the sums what mode asks
 // for.
-func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
+func gemmPackedBlock[T Float](c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m int) {
 	gemmPackedColumns(nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.N)
 }
 
 // gemmPackedColumns is gemmPackedBlock for the columns from .. to-1 of B; from is the start of a strip, and c begins with column
 // from. For stripSwish with stripStream it may use tile, which has gemmWideTile elements; then the sums must not be divided, and
 // the columns must fill wide strips.
-func gemmPackedColumns(tile *float32, c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m, from, to int) {
-	columns, depth := stripColumns(), panelDepth(b.K)
+func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m, from, to int) {
+	columns, strip, depth := stripColumns[T](), stripOf[T](), panelDepth(b.K)
 	for p := 0; p == 0 || p < b.K; p += depth {
 		now, k := mode, min(depth, b.K-p)
 		if p+k < b.K {
@@ -79,22 +89,28 @@ func gemmPackedColumns(tile *float32, c []float32, ldc int, a []float32, at, lda
 		}
 		rows := firstElement(a, at+p, k)
 		for j, w := from, 0; j < to; j += w {
-			var start *float32
+			var start *T
 			if bias != nil {
 				start = &bias[j]
 			}
-			panel := j / stripF32 * stripF32
-			right := firstElement(b.data, panel*b.K+p*stripF32+j-panel, k)
-			if w = gemmWide; level == AVX512 && k <= gemmWideDepth && to-j >= w {
-				gemmWideF32AVX512(&c[j-from], ldc, rows, lda, right, stripF32, stripF32*b.K, start, tile, m, k, now)
+			panel := j / strip * strip
+			right := firstElement(b.data, panel*b.K+p*strip+j-panel, k)
+			if w = gemmWide; unsafe.Sizeof(*tile) == 4 && level == AVX512 && k <= gemmWideDepth && to-j >= w {
+				gemmWideStrip(&c[j-from], ldc, rows, lda, right, strip*b.K, start, tile, m, k, now)
 				continue
 			}
-			if w = stripF32; takesPanel(j-panel, to-j, now) {
-				gemmPanelF32AVX2(&c[j-from], ldc, rows, lda, 1, right, stripF32, start, m, k, now)
+			if w = strip; takesPanel[T](j-panel, to-j, now) {
+				gemmPanel(&c[j-from], ldc, rows, lda, 1, right, strip, start, m, k, now)
 				continue
 			}
 			w = min(columns, to-j)
-			gemmStrip(&c[j-from], ldc, rows, lda, 1, right, stripF32, start, m, k, w, now)
+			gemmStrip(&c[j-from], ldc, rows, lda, 1, right, strip, start, m, k, w, now)
 		}
 	}
+}
+
+// gemmWideStrip computes a strip of two panels of float32 by AVX-512.
+func gemmWideStrip[T Float](c *T, ldc int, a *T, lda int, b *T, panel int, bias, tile *T, m, k, mode int) {
+	gemmWideF32AVX512((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), lda, (*float32)(unsafe.Pointer(b)), stripF32, panel,
+		(*float32)(unsafe.Pointer(bias)), (*float32)(unsafe.Pointer(tile)), m, k, mode)
 }

@@ -7,29 +7,38 @@ const (
 	packedDepth  = 512 // steps of k at a time: 16 KiB of a panel of B stay in the first-level cache, and one call takes some tens of microseconds
 )
 
-// gemmPackedF32 computes act(bias + A·B) from panels of 8 columns, as the assembly needs them. The sum of an element begins with
+func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	gemmPacked(c, ldc, a, lda, b, bias, act, m)
+}
+
+func gemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
+	gemmPacked(c, ldc, a, lda, b, bias, act, m)
+}
+
+// gemmPacked computes act(bias + A·B) from panels as wide as a tile, as the assembly needs them. The sum of an element begins with
 // the bias and runs over k in ascending order in one accumulator per block of k, whatever m is. The activation is applied while
 // the rows are in the cache.
-func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+func gemmPacked[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
 	k, n := b.K, b.N
+	columns := gemmColumns[T]()
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
 		return
 	}
 	raceRead(bias)
-	gemmRace(c, ldc, m, n, a, lda, m, k, b.data, packPanelF32, k, packPanelF32)
-	var first, none [packPanelF32]float32
+	gemmRace(c, ldc, m, n, a, lda, m, k, b.data, columns, k, columns)
+	var first, none [gemmTile]T
 	for i := 0; i < m; i += packedHeight {
 		mb := min(packedHeight, m-i)
-		for j := 0; j < n; j += packPanelF32 {
-			nb := min(packPanelF32, n-j)
-			start, beta := &none[0], float32(0)
+		for j := 0; j < n; j += columns {
+			nb := min(columns, n-j)
+			start, beta := &none[0], T(0)
 			if bias != nil {
 				copy(first[:], bias[j:j+nb])
 				start = &first[0]
 			}
 			for p := 0; p < k; p += packedDepth {
-				gemmF32NEON(&c[i*ldc+j], ldc, &a[i*lda+p], lda, &b.data[j*k+p*packPanelF32], packPanelF32, start, 1, beta,
+				gemmRows(&c[i*ldc+j], ldc, &a[i*lda+p], lda, &b.data[j*k+p*columns], columns, start, 1, beta,
 					mb, nb, min(packedDepth, k-p))
 				start, beta = &none[0], 1
 			}

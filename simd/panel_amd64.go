@@ -2,5 +2,5 @@
 
 package simd
 
-// packPanelF32 is the width of the panels of Packed[float32]: two vectors of AVX-512 or four of AVX2.
-const packPanelF32 = stripF32
+// packPanel is the width in bytes of the panels of Packed: two vectors of AVX-512 or four of AVX2.
+const packPanel = 2 * cacheLine

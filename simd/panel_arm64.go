@@ -2,5 +2,5 @@
 
 package simd
 
-// packPanelF32 is the width of the tiles of gemmF32NEON.
-const packPanelF32 = gemmTile
+// packPanel is the width in bytes of the panels of Packed: that of the tiles of gemmF32NEON and gemmF64NEON.
+const packPanel = 32

@@ -2,5 +2,5 @@
 
 package simd
 
-// packPanelF32 = 0 leaves the rows of Packed[float32] whole, as portable Go reads them.
-const packPanelF32 = 0
+// packPanel = 0 leaves the rows of Packed whole, as portable Go reads them.
+const packPanel = 0

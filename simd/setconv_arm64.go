@@ -21,7 +21,7 @@ func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, sca
 	raceWrite(h)
 	var (
 		e     [setConvTargets * setConvPoints]float32
-		panel gemmPanel
+		panel gemmBlock[float32]
 		start [gemmTile]float32
 	)
 	targets, points := len(t)/d, len(x)/d
@@ -33,7 +33,7 @@ func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, sca
 		// The last columns of phi, fewer than 8, are copied into a panel that serves all targets; the others are read in place.
 		ragged := c % gemmTile
 		if ragged > 0 {
-			panel.fill(phi[n*c+c-ragged:], c, 1, nb, ragged)
+			panel.fill(phi[n*c+c-ragged:], c, 1, nb, ragged, gemmTile)
 		}
 		for m := 0; m < targets; m += setConvTargets {
 			mb := min(setConvTargets, targets-m)

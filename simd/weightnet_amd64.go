@@ -40,7 +40,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 // swishesApart reports whether the swish of that many columns is computed separately, from stored sums of many rows, with the
 // same bits as in the strips: AVX2's tiles are too small to do it on the way.
 func swishesApart(columns int) bool {
-	return level == AVX2 && columns > 0 && columns%stripColumns() == 0
+	return level == AVX2 && columns > 0 && columns%stripColumns[float32]() == 0
 }
 
 // weightNetApart is weightNetF32 where swishesApart is true for a layer.

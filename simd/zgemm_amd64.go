@@ -9,10 +9,40 @@ package simd
 //go:noescape
 func gemmStripF32AVX2(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
 
+// gemmStripF64AVX2 computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.
+//
+//go:noescape
+func gemmStripF64AVX2(c *float64, ldc int, a *float64, rsa int, csa int, b *float64, ldb int, bias *float64, m int, k int, n int, mode int)
+
+// gemmRowF32AVX2 computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of eight vectors. Of the modes it knows stripAccumulate.
+//
+//go:noescape
+func gemmRowF32AVX2(c *float32, a *float32, csa int, b *float32, ldb int, k int, blocks int, mode int)
+
+// gemmRowF64AVX2 computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of eight vectors. Of the modes it knows stripAccumulate.
+//
+//go:noescape
+func gemmRowF64AVX2(c *float64, a *float64, csa int, b *float64, ldb int, k int, blocks int, mode int)
+
 // gemmStripF32AVX512 computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.
 //
 //go:noescape
 func gemmStripF32AVX512(c *float32, ldc int, a *float32, rsa int, csa int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
+
+// gemmStripF64AVX512 computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.
+//
+//go:noescape
+func gemmStripF64AVX512(c *float64, ldc int, a *float64, rsa int, csa int, b *float64, ldb int, bias *float64, m int, k int, n int, mode int)
+
+// gemmRowF32AVX512 computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of eight vectors. Of the modes it knows stripAccumulate.
+//
+//go:noescape
+func gemmRowF32AVX512(c *float32, a *float32, csa int, b *float32, ldb int, k int, blocks int, mode int)
+
+// gemmRowF64AVX512 computes C [1, n] from A [1, k], whose elements lie csa apart, and B [k, n], where n is that many blocks of eight vectors. Of the modes it knows stripAccumulate.
+//
+//go:noescape
+func gemmRowF64AVX512(c *float64, a *float64, csa int, b *float64, ldb int, k int, blocks int, mode int)
 
 // gemmWideF32AVX512 computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.
 //

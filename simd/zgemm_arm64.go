@@ -10,8 +10,20 @@ package simd
 //go:noescape
 func gemmF32NEON(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, start *float32, alpha, beta float32, m, n, k int)
 
-// gemmTNF32NEON computes C = alpha·Aᵀ·B + beta·C for 1 ≤ m ≤ 8 rows and n ≤ 8 columns; the k rows of A and of B have 8 elements.
+// gemmTNF32NEON computes C = alpha·Aᵀ·B + beta·C for 1 ≤ m ≤ 8 rows and n ≤ 8 columns; the k rows of A have 8 elements, those of B 8.
 // With beta = 0, C is not read.
 //
 //go:noescape
 func gemmTNF32NEON(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, alpha, beta float32, m, n, k int)
+
+// gemmF64NEON computes C = alpha·(start + A·B) + beta·C for n ≤ 4 columns. start has 4 elements, and so have the rows of B. With
+// beta = 0, C is not read. An element's sum runs over k in ascending order, whatever m and n are.
+//
+//go:noescape
+func gemmF64NEON(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, start *float64, alpha, beta float64, m, n, k int)
+
+// gemmTNF64NEON computes C = alpha·Aᵀ·B + beta·C for 1 ≤ m ≤ 8 rows and n ≤ 4 columns; the k rows of A have 8 elements, those of B 4.
+// With beta = 0, C is not read.
+//
+//go:noescape
+func gemmTNF64NEON(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, alpha, beta float64, m, n, k int)

@@ -5,66 +5,66 @@
 #include "textflag.h"
 
 // func gemmF32NEON(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, start *float32, alpha, beta float32, m, n, k int)
-TEXT ·gemmF32NEON(SB), NOSPLIT, $0-88
-	MOVD c+0(FP), R0
-	MOVD ldc+8(FP), R1
-	MOVD a+16(FP), R2
-	MOVD lda+24(FP), R3
-	MOVD ldb+40(FP), R4
-	MOVD m+64(FP), R5
+TEXT ·gemmF32NEON(SB), 0, $264-88
+	MOVD a+16(FP), R0
+	MOVD lda+24(FP), R1
+	MOVD ldb+40(FP), R2
+	MOVD m+64(FP), R3
+	MOVD c+0(FP), R4
+	MOVD ldc+8(FP), R5
 	MOVD n+72(FP), R6
 	LSL $2, R1, R1
-	LSL $2, R3, R3
-	LSL $2, R4, R4
+	LSL $2, R2, R2
+	LSL $2, R5, R5
 	FMOVS alpha+56(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS beta+60(FP), F1
 	VDUP V1.S[0], V1.S4
 
 tile:
-	CMP $8, R5
+	CMP $8, R3
 	BLT fewer
-	MOVD start+48(FP), R8
-	FLDPQ (R8), (F2, F3)
-	MOVD R2, R9
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
 	VMOV V2.B16, V4.B16
 	VMOV V3.B16, V5.B16
-	ADD R3, R9, R10
+	ADD R1, R10, R11
 	VMOV V2.B16, V6.B16
 	VMOV V3.B16, V7.B16
-	ADD R3, R10, R11
+	ADD R1, R11, R12
 	VMOV V2.B16, V8.B16
 	VMOV V3.B16, V9.B16
-	ADD R3, R11, R12
+	ADD R1, R12, R13
 	VMOV V2.B16, V10.B16
 	VMOV V3.B16, V11.B16
-	ADD R3, R12, R13
+	ADD R1, R13, R14
 	VMOV V2.B16, V12.B16
 	VMOV V3.B16, V13.B16
-	ADD R3, R13, R14
+	ADD R1, R14, R15
 	VMOV V2.B16, V14.B16
 	VMOV V3.B16, V15.B16
-	ADD R3, R14, R15
+	ADD R1, R15, R19
 	VMOV V2.B16, V16.B16
 	VMOV V3.B16, V17.B16
-	ADD R3, R15, R19
-	MOVD b+32(FP), R7
-	MOVD k+80(FP), R8
-	SUBS $4, R8
+	ADD R1, R19, R20
+	MOVD b+32(FP), R8
+	MOVD k+80(FP), R9
+	SUBS $4, R9
 	BLT single
 
 loop:
 	// 82 instructions for 256 multiply-adds, 0.3203 each
-	FMOVQ.P 16(R9), F18
-	FMOVQ.P 16(R10), F19
-	FMOVQ.P 16(R11), F20
-	FMOVQ.P 16(R12), F21
-	FMOVQ.P 16(R13), F22
-	FMOVQ.P 16(R14), F23
-	FMOVQ.P 16(R15), F24
-	FMOVQ.P 16(R19), F25
-	FLDPQ (R7), (F26, F27)
-	ADD R4, R7
+	FMOVQ.P 16(R10), F18
+	FMOVQ.P 16(R11), F19
+	FMOVQ.P 16(R12), F20
+	FMOVQ.P 16(R13), F21
+	FMOVQ.P 16(R14), F22
+	FMOVQ.P 16(R15), F23
+	FMOVQ.P 16(R19), F24
+	FMOVQ.P 16(R20), F25
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
 	WORD $0x4f921342 // fmla v2.4s, v26.4s, v18.s[0]
 	WORD $0x4f921363 // fmla v3.4s, v27.4s, v18.s[0]
 	WORD $0x4f931344 // fmla v4.4s, v26.4s, v19.s[0]
@@ -81,8 +81,8 @@ loop:
 	WORD $0x4f98136f // fmla v15.4s, v27.4s, v24.s[0]
 	WORD $0x4f991350 // fmla v16.4s, v26.4s, v25.s[0]
 	WORD $0x4f991371 // fmla v17.4s, v27.4s, v25.s[0]
-	FLDPQ (R7), (F26, F27)
-	ADD R4, R7
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
 	WORD $0x4fb21342 // fmla v2.4s, v26.4s, v18.s[1]
 	WORD $0x4fb21363 // fmla v3.4s, v27.4s, v18.s[1]
 	WORD $0x4fb31344 // fmla v4.4s, v26.4s, v19.s[1]
@@ -99,8 +99,8 @@ loop:
 	WORD $0x4fb8136f // fmla v15.4s, v27.4s, v24.s[1]
 	WORD $0x4fb91350 // fmla v16.4s, v26.4s, v25.s[1]
 	WORD $0x4fb91371 // fmla v17.4s, v27.4s, v25.s[1]
-	FLDPQ (R7), (F26, F27)
-	ADD R4, R7
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
 	WORD $0x4f921b42 // fmla v2.4s, v26.4s, v18.s[2]
 	WORD $0x4f921b63 // fmla v3.4s, v27.4s, v18.s[2]
 	WORD $0x4f931b44 // fmla v4.4s, v26.4s, v19.s[2]
@@ -117,8 +117,8 @@ loop:
 	WORD $0x4f981b6f // fmla v15.4s, v27.4s, v24.s[2]
 	WORD $0x4f991b50 // fmla v16.4s, v26.4s, v25.s[2]
 	WORD $0x4f991b71 // fmla v17.4s, v27.4s, v25.s[2]
-	FLDPQ (R7), (F26, F27)
-	ADD R4, R7
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
 	WORD $0x4fb21b42 // fmla v2.4s, v26.4s, v18.s[3]
 	WORD $0x4fb21b63 // fmla v3.4s, v27.4s, v18.s[3]
 	WORD $0x4fb31b44 // fmla v4.4s, v26.4s, v19.s[3]
@@ -135,41 +135,41 @@ loop:
 	WORD $0x4fb81b6f // fmla v15.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b50 // fmla v16.4s, v26.4s, v25.s[3]
 	WORD $0x4fb91b71 // fmla v17.4s, v27.4s, v25.s[3]
-	SUBS $4, R8
+	SUBS $4, R9
 	BGE loop
 
 single:
-	ADDS $4, R8
+	ADDS $4, R9
 	BEQ finish
 
 step:
-	FLDPQ (R7), (F26, F27)
-	ADD R4, R7
-	FMOVS.P 4(R9), F18
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
+	FMOVS.P 4(R10), F18
 	WORD $0x4f921342 // fmla v2.4s, v26.4s, v18.s[0]
 	WORD $0x4f921363 // fmla v3.4s, v27.4s, v18.s[0]
-	FMOVS.P 4(R10), F19
+	FMOVS.P 4(R11), F19
 	WORD $0x4f931344 // fmla v4.4s, v26.4s, v19.s[0]
 	WORD $0x4f931365 // fmla v5.4s, v27.4s, v19.s[0]
-	FMOVS.P 4(R11), F20
+	FMOVS.P 4(R12), F20
 	WORD $0x4f941346 // fmla v6.4s, v26.4s, v20.s[0]
 	WORD $0x4f941367 // fmla v7.4s, v27.4s, v20.s[0]
-	FMOVS.P 4(R12), F21
+	FMOVS.P 4(R13), F21
 	WORD $0x4f951348 // fmla v8.4s, v26.4s, v21.s[0]
 	WORD $0x4f951369 // fmla v9.4s, v27.4s, v21.s[0]
-	FMOVS.P 4(R13), F22
+	FMOVS.P 4(R14), F22
 	WORD $0x4f96134a // fmla v10.4s, v26.4s, v22.s[0]
 	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
-	FMOVS.P 4(R14), F23
+	FMOVS.P 4(R15), F23
 	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
 	WORD $0x4f97136d // fmla v13.4s, v27.4s, v23.s[0]
-	FMOVS.P 4(R15), F24
+	FMOVS.P 4(R19), F24
 	WORD $0x4f98134e // fmla v14.4s, v26.4s, v24.s[0]
 	WORD $0x4f98136f // fmla v15.4s, v27.4s, v24.s[0]
-	FMOVS.P 4(R19), F25
+	FMOVS.P 4(R20), F25
 	WORD $0x4f991350 // fmla v16.4s, v26.4s, v25.s[0]
 	WORD $0x4f991371 // fmla v17.4s, v27.4s, v25.s[0]
-	SUBS $1, R8
+	SUBS $1, R9
 	BNE step
 
 finish:
@@ -189,1033 +189,124 @@ finish:
 	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
 	WORD $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
 	WORD $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	CMP $8, R6
+	BGE whole
+	MOVD $8, R7
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	FSTPQ (F6, F7), 80(RSP)
+	FSTPQ (F8, F9), 112(RSP)
+	FSTPQ (F10, F11), 144(RSP)
+	FSTPQ (F12, F13), 176(RSP)
+	FSTPQ (F14, F15), 208(RSP)
+	FSTPQ (F16, F17), 240(RSP)
+	B part
+
+whole:
 	FCMPS $(0.0), F1
 	BEQ zero
-	CMP $8, R6
-	BLT part
-	FLDPQ (R0), (F18, F19)
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V2.S4
 	VFMLA V1.S4, V19.S4, V3.S4
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V4.S4
 	VFMLA V1.S4, V19.S4, V5.S4
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V6.S4
 	VFMLA V1.S4, V19.S4, V7.S4
-	FSTPQ (F6, F7), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V8.S4
 	VFMLA V1.S4, V19.S4, V9.S4
-	FSTPQ (F8, F9), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V10.S4
 	VFMLA V1.S4, V19.S4, V11.S4
-	FSTPQ (F10, F11), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F10, F11), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V12.S4
 	VFMLA V1.S4, V19.S4, V13.S4
-	FSTPQ (F12, F13), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F12, F13), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V14.S4
 	VFMLA V1.S4, V19.S4, V15.S4
-	FSTPQ (F14, F15), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F14, F15), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
 	VFMLA V1.S4, V18.S4, V16.S4
 	VFMLA V1.S4, V19.S4, V17.S4
-	FSTPQ (F16, F17), (R0)
-	ADD R1, R0
-	B finished
-
-part:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd
-	CMP $8, R6
-	BLT loadRest
-	FMOVQ (R20), F19
-	B loadEnd
-
-loadFew:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded
-	VLD1 (R20), V18.S[2]
-	B loaded
-
-loadOne:
-	FMOVS (R20), F18
-
-loaded:
-	B loadEnd
-
-loadRest:
-	TBZ $1, R6, loadOne2
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded2
-	VLD1 (R20), V19.S[2]
-	B loaded2
-
-loadOne2:
-	FMOVS (R20), F19
-
-loaded2:
-
-loadEnd:
-	VFMLA V1.S4, V18.S4, V2.S4
-	VFMLA V1.S4, V19.S4, V3.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd
-	CMP $8, R6
-	BLT storeRest
-	FMOVQ F3, (R20)
-	B storeEnd
-
-storeFew:
-	TBZ $1, R6, storeOne
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored
-	VST1 V2.S[2], (R20)
-	B stored
-
-storeOne:
-	FMOVS F2, (R20)
-
-stored:
-	B storeEnd
-
-storeRest:
-	TBZ $1, R6, storeOne2
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored2
-	VST1 V3.S[2], (R20)
-	B stored2
-
-storeOne2:
-	FMOVS F3, (R20)
-
-stored2:
-
-storeEnd:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew2
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd2
-	CMP $8, R6
-	BLT loadRest2
-	FMOVQ (R20), F19
-	B loadEnd2
-
-loadFew2:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne3
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded3
-	VLD1 (R20), V18.S[2]
-	B loaded3
-
-loadOne3:
-	FMOVS (R20), F18
-
-loaded3:
-	B loadEnd2
-
-loadRest2:
-	TBZ $1, R6, loadOne4
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded4
-	VLD1 (R20), V19.S[2]
-	B loaded4
-
-loadOne4:
-	FMOVS (R20), F19
-
-loaded4:
-
-loadEnd2:
-	VFMLA V1.S4, V18.S4, V4.S4
-	VFMLA V1.S4, V19.S4, V5.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew2
-	FMOVQ.P F4, 16(R20)
-	BEQ storeEnd2
-	CMP $8, R6
-	BLT storeRest2
-	FMOVQ F5, (R20)
-	B storeEnd2
-
-storeFew2:
-	TBZ $1, R6, storeOne3
-	FMOVD.P F4, 8(R20)
-	TBZ $0, R6, stored3
-	VST1 V4.S[2], (R20)
-	B stored3
-
-storeOne3:
-	FMOVS F4, (R20)
-
-stored3:
-	B storeEnd2
-
-storeRest2:
-	TBZ $1, R6, storeOne4
-	FMOVD.P F5, 8(R20)
-	TBZ $0, R6, stored4
-	VST1 V5.S[2], (R20)
-	B stored4
-
-storeOne4:
-	FMOVS F5, (R20)
-
-stored4:
-
-storeEnd2:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew3
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd3
-	CMP $8, R6
-	BLT loadRest3
-	FMOVQ (R20), F19
-	B loadEnd3
-
-loadFew3:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne5
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded5
-	VLD1 (R20), V18.S[2]
-	B loaded5
-
-loadOne5:
-	FMOVS (R20), F18
-
-loaded5:
-	B loadEnd3
-
-loadRest3:
-	TBZ $1, R6, loadOne6
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded6
-	VLD1 (R20), V19.S[2]
-	B loaded6
-
-loadOne6:
-	FMOVS (R20), F19
-
-loaded6:
-
-loadEnd3:
-	VFMLA V1.S4, V18.S4, V6.S4
-	VFMLA V1.S4, V19.S4, V7.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew3
-	FMOVQ.P F6, 16(R20)
-	BEQ storeEnd3
-	CMP $8, R6
-	BLT storeRest3
-	FMOVQ F7, (R20)
-	B storeEnd3
-
-storeFew3:
-	TBZ $1, R6, storeOne5
-	FMOVD.P F6, 8(R20)
-	TBZ $0, R6, stored5
-	VST1 V6.S[2], (R20)
-	B stored5
-
-storeOne5:
-	FMOVS F6, (R20)
-
-stored5:
-	B storeEnd3
-
-storeRest3:
-	TBZ $1, R6, storeOne6
-	FMOVD.P F7, 8(R20)
-	TBZ $0, R6, stored6
-	VST1 V7.S[2], (R20)
-	B stored6
-
-storeOne6:
-	FMOVS F7, (R20)
-
-stored6:
-
-storeEnd3:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew4
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd4
-	CMP $8, R6
-	BLT loadRest4
-	FMOVQ (R20), F19
-	B loadEnd4
-
-loadFew4:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne7
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded7
-	VLD1 (R20), V18.S[2]
-	B loaded7
-
-loadOne7:
-	FMOVS (R20), F18
-
-loaded7:
-	B loadEnd4
-
-loadRest4:
-	TBZ $1, R6, loadOne8
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded8
-	VLD1 (R20), V19.S[2]
-	B loaded8
-
-loadOne8:
-	FMOVS (R20), F19
-
-loaded8:
-
-loadEnd4:
-	VFMLA V1.S4, V18.S4, V8.S4
-	VFMLA V1.S4, V19.S4, V9.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew4
-	FMOVQ.P F8, 16(R20)
-	BEQ storeEnd4
-	CMP $8, R6
-	BLT storeRest4
-	FMOVQ F9, (R20)
-	B storeEnd4
-
-storeFew4:
-	TBZ $1, R6, storeOne7
-	FMOVD.P F8, 8(R20)
-	TBZ $0, R6, stored7
-	VST1 V8.S[2], (R20)
-	B stored7
-
-storeOne7:
-	FMOVS F8, (R20)
-
-stored7:
-	B storeEnd4
-
-storeRest4:
-	TBZ $1, R6, storeOne8
-	FMOVD.P F9, 8(R20)
-	TBZ $0, R6, stored8
-	VST1 V9.S[2], (R20)
-	B stored8
-
-storeOne8:
-	FMOVS F9, (R20)
-
-stored8:
-
-storeEnd4:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew5
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd5
-	CMP $8, R6
-	BLT loadRest5
-	FMOVQ (R20), F19
-	B loadEnd5
-
-loadFew5:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne9
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded9
-	VLD1 (R20), V18.S[2]
-	B loaded9
-
-loadOne9:
-	FMOVS (R20), F18
-
-loaded9:
-	B loadEnd5
-
-loadRest5:
-	TBZ $1, R6, loadOne10
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded10
-	VLD1 (R20), V19.S[2]
-	B loaded10
-
-loadOne10:
-	FMOVS (R20), F19
-
-loaded10:
-
-loadEnd5:
-	VFMLA V1.S4, V18.S4, V10.S4
-	VFMLA V1.S4, V19.S4, V11.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew5
-	FMOVQ.P F10, 16(R20)
-	BEQ storeEnd5
-	CMP $8, R6
-	BLT storeRest5
-	FMOVQ F11, (R20)
-	B storeEnd5
-
-storeFew5:
-	TBZ $1, R6, storeOne9
-	FMOVD.P F10, 8(R20)
-	TBZ $0, R6, stored9
-	VST1 V10.S[2], (R20)
-	B stored9
-
-storeOne9:
-	FMOVS F10, (R20)
-
-stored9:
-	B storeEnd5
-
-storeRest5:
-	TBZ $1, R6, storeOne10
-	FMOVD.P F11, 8(R20)
-	TBZ $0, R6, stored10
-	VST1 V11.S[2], (R20)
-	B stored10
-
-storeOne10:
-	FMOVS F11, (R20)
-
-stored10:
-
-storeEnd5:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew6
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd6
-	CMP $8, R6
-	BLT loadRest6
-	FMOVQ (R20), F19
-	B loadEnd6
-
-loadFew6:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne11
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded11
-	VLD1 (R20), V18.S[2]
-	B loaded11
-
-loadOne11:
-	FMOVS (R20), F18
-
-loaded11:
-	B loadEnd6
-
-loadRest6:
-	TBZ $1, R6, loadOne12
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded12
-	VLD1 (R20), V19.S[2]
-	B loaded12
-
-loadOne12:
-	FMOVS (R20), F19
-
-loaded12:
-
-loadEnd6:
-	VFMLA V1.S4, V18.S4, V12.S4
-	VFMLA V1.S4, V19.S4, V13.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew6
-	FMOVQ.P F12, 16(R20)
-	BEQ storeEnd6
-	CMP $8, R6
-	BLT storeRest6
-	FMOVQ F13, (R20)
-	B storeEnd6
-
-storeFew6:
-	TBZ $1, R6, storeOne11
-	FMOVD.P F12, 8(R20)
-	TBZ $0, R6, stored11
-	VST1 V12.S[2], (R20)
-	B stored11
-
-storeOne11:
-	FMOVS F12, (R20)
-
-stored11:
-	B storeEnd6
-
-storeRest6:
-	TBZ $1, R6, storeOne12
-	FMOVD.P F13, 8(R20)
-	TBZ $0, R6, stored12
-	VST1 V13.S[2], (R20)
-	B stored12
-
-storeOne12:
-	FMOVS F13, (R20)
-
-stored12:
-
-storeEnd6:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew7
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd7
-	CMP $8, R6
-	BLT loadRest7
-	FMOVQ (R20), F19
-	B loadEnd7
-
-loadFew7:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne13
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded13
-	VLD1 (R20), V18.S[2]
-	B loaded13
-
-loadOne13:
-	FMOVS (R20), F18
-
-loaded13:
-	B loadEnd7
-
-loadRest7:
-	TBZ $1, R6, loadOne14
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded14
-	VLD1 (R20), V19.S[2]
-	B loaded14
-
-loadOne14:
-	FMOVS (R20), F19
-
-loaded14:
-
-loadEnd7:
-	VFMLA V1.S4, V18.S4, V14.S4
-	VFMLA V1.S4, V19.S4, V15.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew7
-	FMOVQ.P F14, 16(R20)
-	BEQ storeEnd7
-	CMP $8, R6
-	BLT storeRest7
-	FMOVQ F15, (R20)
-	B storeEnd7
-
-storeFew7:
-	TBZ $1, R6, storeOne13
-	FMOVD.P F14, 8(R20)
-	TBZ $0, R6, stored13
-	VST1 V14.S[2], (R20)
-	B stored13
-
-storeOne13:
-	FMOVS F14, (R20)
-
-stored13:
-	B storeEnd7
-
-storeRest7:
-	TBZ $1, R6, storeOne14
-	FMOVD.P F15, 8(R20)
-	TBZ $0, R6, stored14
-	VST1 V15.S[2], (R20)
-	B stored14
-
-storeOne14:
-	FMOVS F15, (R20)
-
-stored14:
-
-storeEnd7:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew8
-	FMOVQ.P 16(R20), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd8
-	CMP $8, R6
-	BLT loadRest8
-	FMOVQ (R20), F19
-	B loadEnd8
-
-loadFew8:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R6, loadOne15
-	FMOVD.P 8(R20), F18
-	TBZ $0, R6, loaded15
-	VLD1 (R20), V18.S[2]
-	B loaded15
-
-loadOne15:
-	FMOVS (R20), F18
-
-loaded15:
-	B loadEnd8
-
-loadRest8:
-	TBZ $1, R6, loadOne16
-	FMOVD.P 8(R20), F19
-	TBZ $0, R6, loaded16
-	VLD1 (R20), V19.S[2]
-	B loaded16
-
-loadOne16:
-	FMOVS (R20), F19
-
-loaded16:
-
-loadEnd8:
-	VFMLA V1.S4, V18.S4, V16.S4
-	VFMLA V1.S4, V19.S4, V17.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew8
-	FMOVQ.P F16, 16(R20)
-	BEQ storeEnd8
-	CMP $8, R6
-	BLT storeRest8
-	FMOVQ F17, (R20)
-	B storeEnd8
-
-storeFew8:
-	TBZ $1, R6, storeOne15
-	FMOVD.P F16, 8(R20)
-	TBZ $0, R6, stored15
-	VST1 V16.S[2], (R20)
-	B stored15
-
-storeOne15:
-	FMOVS F16, (R20)
-
-stored15:
-	B storeEnd8
-
-storeRest8:
-	TBZ $1, R6, storeOne16
-	FMOVD.P F17, 8(R20)
-	TBZ $0, R6, stored16
-	VST1 V17.S[2], (R20)
-	B stored16
-
-storeOne16:
-	FMOVS F17, (R20)
-
-stored16:
-
-storeEnd8:
-	ADD R1, R0
+	FSTPQ (F16, F17), (R4)
+	ADD R5, R4
 	B finished
 
 zero:
-	CMP $8, R6
-	BLT zeroPart
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	FSTPQ (F6, F7), (R0)
-	ADD R1, R0
-	FSTPQ (F8, F9), (R0)
-	ADD R1, R0
-	FSTPQ (F10, F11), (R0)
-	ADD R1, R0
-	FSTPQ (F12, F13), (R0)
-	ADD R1, R0
-	FSTPQ (F14, F15), (R0)
-	ADD R1, R0
-	FSTPQ (F16, F17), (R0)
-	ADD R1, R0
-	B finished
-
-zeroPart:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew9
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd9
-	CMP $8, R6
-	BLT storeRest9
-	FMOVQ F3, (R20)
-	B storeEnd9
-
-storeFew9:
-	TBZ $1, R6, storeOne17
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored17
-	VST1 V2.S[2], (R20)
-	B stored17
-
-storeOne17:
-	FMOVS F2, (R20)
-
-stored17:
-	B storeEnd9
-
-storeRest9:
-	TBZ $1, R6, storeOne18
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored18
-	VST1 V3.S[2], (R20)
-	B stored18
-
-storeOne18:
-	FMOVS F3, (R20)
-
-stored18:
-
-storeEnd9:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew10
-	FMOVQ.P F4, 16(R20)
-	BEQ storeEnd10
-	CMP $8, R6
-	BLT storeRest10
-	FMOVQ F5, (R20)
-	B storeEnd10
-
-storeFew10:
-	TBZ $1, R6, storeOne19
-	FMOVD.P F4, 8(R20)
-	TBZ $0, R6, stored19
-	VST1 V4.S[2], (R20)
-	B stored19
-
-storeOne19:
-	FMOVS F4, (R20)
-
-stored19:
-	B storeEnd10
-
-storeRest10:
-	TBZ $1, R6, storeOne20
-	FMOVD.P F5, 8(R20)
-	TBZ $0, R6, stored20
-	VST1 V5.S[2], (R20)
-	B stored20
-
-storeOne20:
-	FMOVS F5, (R20)
-
-stored20:
-
-storeEnd10:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew11
-	FMOVQ.P F6, 16(R20)
-	BEQ storeEnd11
-	CMP $8, R6
-	BLT storeRest11
-	FMOVQ F7, (R20)
-	B storeEnd11
-
-storeFew11:
-	TBZ $1, R6, storeOne21
-	FMOVD.P F6, 8(R20)
-	TBZ $0, R6, stored21
-	VST1 V6.S[2], (R20)
-	B stored21
-
-storeOne21:
-	FMOVS F6, (R20)
-
-stored21:
-	B storeEnd11
-
-storeRest11:
-	TBZ $1, R6, storeOne22
-	FMOVD.P F7, 8(R20)
-	TBZ $0, R6, stored22
-	VST1 V7.S[2], (R20)
-	B stored22
-
-storeOne22:
-	FMOVS F7, (R20)
-
-stored22:
-
-storeEnd11:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew12
-	FMOVQ.P F8, 16(R20)
-	BEQ storeEnd12
-	CMP $8, R6
-	BLT storeRest12
-	FMOVQ F9, (R20)
-	B storeEnd12
-
-storeFew12:
-	TBZ $1, R6, storeOne23
-	FMOVD.P F8, 8(R20)
-	TBZ $0, R6, stored23
-	VST1 V8.S[2], (R20)
-	B stored23
-
-storeOne23:
-	FMOVS F8, (R20)
-
-stored23:
-	B storeEnd12
-
-storeRest12:
-	TBZ $1, R6, storeOne24
-	FMOVD.P F9, 8(R20)
-	TBZ $0, R6, stored24
-	VST1 V9.S[2], (R20)
-	B stored24
-
-storeOne24:
-	FMOVS F9, (R20)
-
-stored24:
-
-storeEnd12:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew13
-	FMOVQ.P F10, 16(R20)
-	BEQ storeEnd13
-	CMP $8, R6
-	BLT storeRest13
-	FMOVQ F11, (R20)
-	B storeEnd13
-
-storeFew13:
-	TBZ $1, R6, storeOne25
-	FMOVD.P F10, 8(R20)
-	TBZ $0, R6, stored25
-	VST1 V10.S[2], (R20)
-	B stored25
-
-storeOne25:
-	FMOVS F10, (R20)
-
-stored25:
-	B storeEnd13
-
-storeRest13:
-	TBZ $1, R6, storeOne26
-	FMOVD.P F11, 8(R20)
-	TBZ $0, R6, stored26
-	VST1 V11.S[2], (R20)
-	B stored26
-
-storeOne26:
-	FMOVS F11, (R20)
-
-stored26:
-
-storeEnd13:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew14
-	FMOVQ.P F12, 16(R20)
-	BEQ storeEnd14
-	CMP $8, R6
-	BLT storeRest14
-	FMOVQ F13, (R20)
-	B storeEnd14
-
-storeFew14:
-	TBZ $1, R6, storeOne27
-	FMOVD.P F12, 8(R20)
-	TBZ $0, R6, stored27
-	VST1 V12.S[2], (R20)
-	B stored27
-
-storeOne27:
-	FMOVS F12, (R20)
-
-stored27:
-	B storeEnd14
-
-storeRest14:
-	TBZ $1, R6, storeOne28
-	FMOVD.P F13, 8(R20)
-	TBZ $0, R6, stored28
-	VST1 V13.S[2], (R20)
-	B stored28
-
-storeOne28:
-	FMOVS F13, (R20)
-
-stored28:
-
-storeEnd14:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew15
-	FMOVQ.P F14, 16(R20)
-	BEQ storeEnd15
-	CMP $8, R6
-	BLT storeRest15
-	FMOVQ F15, (R20)
-	B storeEnd15
-
-storeFew15:
-	TBZ $1, R6, storeOne29
-	FMOVD.P F14, 8(R20)
-	TBZ $0, R6, stored29
-	VST1 V14.S[2], (R20)
-	B stored29
-
-storeOne29:
-	FMOVS F14, (R20)
-
-stored29:
-	B storeEnd15
-
-storeRest15:
-	TBZ $1, R6, storeOne30
-	FMOVD.P F15, 8(R20)
-	TBZ $0, R6, stored30
-	VST1 V15.S[2], (R20)
-	B stored30
-
-storeOne30:
-	FMOVS F15, (R20)
-
-stored30:
-
-storeEnd15:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew16
-	FMOVQ.P F16, 16(R20)
-	BEQ storeEnd16
-	CMP $8, R6
-	BLT storeRest16
-	FMOVQ F17, (R20)
-	B storeEnd16
-
-storeFew16:
-	TBZ $1, R6, storeOne31
-	FMOVD.P F16, 8(R20)
-	TBZ $0, R6, stored31
-	VST1 V16.S[2], (R20)
-	B stored31
-
-storeOne31:
-	FMOVS F16, (R20)
-
-stored31:
-	B storeEnd16
-
-storeRest16:
-	TBZ $1, R6, storeOne32
-	FMOVD.P F17, 8(R20)
-	TBZ $0, R6, stored32
-	VST1 V17.S[2], (R20)
-	B stored32
-
-storeOne32:
-	FMOVS F17, (R20)
-
-stored32:
-
-storeEnd16:
-	ADD R1, R0
-	B finished
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
+	FSTPQ (F10, F11), (R4)
+	ADD R5, R4
+	FSTPQ (F12, F13), (R4)
+	ADD R5, R4
+	FSTPQ (F14, F15), (R4)
+	ADD R5, R4
+	FSTPQ (F16, F17), (R4)
+	ADD R5, R4
 
 finished:
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	SUB $8, R5
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	SUB $8, R3
 	B tile
 
 fewer:
 
 tile2:
-	CMP $4, R5
+	CMP $4, R3
 	BLT fewer2
-	MOVD start+48(FP), R8
-	FLDPQ (R8), (F2, F3)
-	MOVD R2, R9
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
 	VMOV V2.B16, V4.B16
 	VMOV V3.B16, V5.B16
-	ADD R3, R9, R10
+	ADD R1, R10, R11
 	VMOV V2.B16, V6.B16
 	VMOV V3.B16, V7.B16
-	ADD R3, R10, R11
+	ADD R1, R11, R12
 	VMOV V2.B16, V8.B16
 	VMOV V3.B16, V9.B16
-	ADD R3, R11, R12
-	MOVD b+32(FP), R7
-	MOVD k+80(FP), R8
-	SUBS $4, R8
+	ADD R1, R12, R13
+	MOVD b+32(FP), R8
+	MOVD k+80(FP), R9
+	SUBS $4, R9
 	BLT single2
 
 loop2:
 	// 46 instructions for 128 multiply-adds, 0.3594 each
-	FMOVQ.P 16(R9), F10
-	FMOVQ.P 16(R10), F11
-	FMOVQ.P 16(R11), F12
-	FMOVQ.P 16(R12), F13
-	FLDPQ (R7), (F14, F15)
-	ADD R4, R7
+	FMOVQ.P 16(R10), F10
+	FMOVQ.P 16(R11), F11
+	FMOVQ.P 16(R12), F12
+	FMOVQ.P 16(R13), F13
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
 	WORD $0x4f8a11c2 // fmla v2.4s, v14.4s, v10.s[0]
 	WORD $0x4f8a11e3 // fmla v3.4s, v15.4s, v10.s[0]
 	WORD $0x4f8b11c4 // fmla v4.4s, v14.4s, v11.s[0]
@@ -1224,8 +315,8 @@ loop2:
 	WORD $0x4f8c11e7 // fmla v7.4s, v15.4s, v12.s[0]
 	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
 	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
-	FLDPQ (R7), (F14, F15)
-	ADD R4, R7
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
 	WORD $0x4faa11c2 // fmla v2.4s, v14.4s, v10.s[1]
 	WORD $0x4faa11e3 // fmla v3.4s, v15.4s, v10.s[1]
 	WORD $0x4fab11c4 // fmla v4.4s, v14.4s, v11.s[1]
@@ -1234,8 +325,8 @@ loop2:
 	WORD $0x4fac11e7 // fmla v7.4s, v15.4s, v12.s[1]
 	WORD $0x4fad11c8 // fmla v8.4s, v14.4s, v13.s[1]
 	WORD $0x4fad11e9 // fmla v9.4s, v15.4s, v13.s[1]
-	FLDPQ (R7), (F14, F15)
-	ADD R4, R7
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
 	WORD $0x4f8a19c2 // fmla v2.4s, v14.4s, v10.s[2]
 	WORD $0x4f8a19e3 // fmla v3.4s, v15.4s, v10.s[2]
 	WORD $0x4f8b19c4 // fmla v4.4s, v14.4s, v11.s[2]
@@ -1244,8 +335,8 @@ loop2:
 	WORD $0x4f8c19e7 // fmla v7.4s, v15.4s, v12.s[2]
 	WORD $0x4f8d19c8 // fmla v8.4s, v14.4s, v13.s[2]
 	WORD $0x4f8d19e9 // fmla v9.4s, v15.4s, v13.s[2]
-	FLDPQ (R7), (F14, F15)
-	ADD R4, R7
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
 	WORD $0x4faa19c2 // fmla v2.4s, v14.4s, v10.s[3]
 	WORD $0x4faa19e3 // fmla v3.4s, v15.4s, v10.s[3]
 	WORD $0x4fab19c4 // fmla v4.4s, v14.4s, v11.s[3]
@@ -1254,29 +345,29 @@ loop2:
 	WORD $0x4fac19e7 // fmla v7.4s, v15.4s, v12.s[3]
 	WORD $0x4fad19c8 // fmla v8.4s, v14.4s, v13.s[3]
 	WORD $0x4fad19e9 // fmla v9.4s, v15.4s, v13.s[3]
-	SUBS $4, R8
+	SUBS $4, R9
 	BGE loop2
 
 single2:
-	ADDS $4, R8
+	ADDS $4, R9
 	BEQ finish2
 
 step2:
-	FLDPQ (R7), (F14, F15)
-	ADD R4, R7
-	FMOVS.P 4(R9), F10
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
+	FMOVS.P 4(R10), F10
 	WORD $0x4f8a11c2 // fmla v2.4s, v14.4s, v10.s[0]
 	WORD $0x4f8a11e3 // fmla v3.4s, v15.4s, v10.s[0]
-	FMOVS.P 4(R10), F11
+	FMOVS.P 4(R11), F11
 	WORD $0x4f8b11c4 // fmla v4.4s, v14.4s, v11.s[0]
 	WORD $0x4f8b11e5 // fmla v5.4s, v15.4s, v11.s[0]
-	FMOVS.P 4(R11), F12
+	FMOVS.P 4(R12), F12
 	WORD $0x4f8c11c6 // fmla v6.4s, v14.4s, v12.s[0]
 	WORD $0x4f8c11e7 // fmla v7.4s, v15.4s, v12.s[0]
-	FMOVS.P 4(R12), F13
+	FMOVS.P 4(R13), F13
 	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
 	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
-	SUBS $1, R8
+	SUBS $1, R9
 	BNE step2
 
 finish2:
@@ -1288,576 +379,119 @@ finish2:
 	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
 	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	CMP $8, R6
+	BGE whole2
+	MOVD $4, R7
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	FSTPQ (F6, F7), 80(RSP)
+	FSTPQ (F8, F9), 112(RSP)
+	B part
+
+whole2:
 	FCMPS $(0.0), F1
 	BEQ zero2
-	CMP $8, R6
-	BLT part2
-	FLDPQ (R0), (F10, F11)
+	FLDPQ (R4), (F10, F11)
 	VFMLA V1.S4, V10.S4, V2.S4
 	VFMLA V1.S4, V11.S4, V3.S4
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F10, F11)
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F10, F11)
 	VFMLA V1.S4, V10.S4, V4.S4
 	VFMLA V1.S4, V11.S4, V5.S4
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F10, F11)
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F10, F11)
 	VFMLA V1.S4, V10.S4, V6.S4
 	VFMLA V1.S4, V11.S4, V7.S4
-	FSTPQ (F6, F7), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F10, F11)
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F10, F11)
 	VFMLA V1.S4, V10.S4, V8.S4
 	VFMLA V1.S4, V11.S4, V9.S4
-	FSTPQ (F8, F9), (R0)
-	ADD R1, R0
-	B finished2
-
-part2:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew9
-	FMOVQ.P 16(R20), F10
-	VEOR V11.B16, V11.B16, V11.B16
-	BEQ loadEnd9
-	CMP $8, R6
-	BLT loadRest9
-	FMOVQ (R20), F11
-	B loadEnd9
-
-loadFew9:
-	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $1, R6, loadOne17
-	FMOVD.P 8(R20), F10
-	TBZ $0, R6, loaded17
-	VLD1 (R20), V10.S[2]
-	B loaded17
-
-loadOne17:
-	FMOVS (R20), F10
-
-loaded17:
-	B loadEnd9
-
-loadRest9:
-	TBZ $1, R6, loadOne18
-	FMOVD.P 8(R20), F11
-	TBZ $0, R6, loaded18
-	VLD1 (R20), V11.S[2]
-	B loaded18
-
-loadOne18:
-	FMOVS (R20), F11
-
-loaded18:
-
-loadEnd9:
-	VFMLA V1.S4, V10.S4, V2.S4
-	VFMLA V1.S4, V11.S4, V3.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew17
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd17
-	CMP $8, R6
-	BLT storeRest17
-	FMOVQ F3, (R20)
-	B storeEnd17
-
-storeFew17:
-	TBZ $1, R6, storeOne33
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored33
-	VST1 V2.S[2], (R20)
-	B stored33
-
-storeOne33:
-	FMOVS F2, (R20)
-
-stored33:
-	B storeEnd17
-
-storeRest17:
-	TBZ $1, R6, storeOne34
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored34
-	VST1 V3.S[2], (R20)
-	B stored34
-
-storeOne34:
-	FMOVS F3, (R20)
-
-stored34:
-
-storeEnd17:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew10
-	FMOVQ.P 16(R20), F10
-	VEOR V11.B16, V11.B16, V11.B16
-	BEQ loadEnd10
-	CMP $8, R6
-	BLT loadRest10
-	FMOVQ (R20), F11
-	B loadEnd10
-
-loadFew10:
-	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $1, R6, loadOne19
-	FMOVD.P 8(R20), F10
-	TBZ $0, R6, loaded19
-	VLD1 (R20), V10.S[2]
-	B loaded19
-
-loadOne19:
-	FMOVS (R20), F10
-
-loaded19:
-	B loadEnd10
-
-loadRest10:
-	TBZ $1, R6, loadOne20
-	FMOVD.P 8(R20), F11
-	TBZ $0, R6, loaded20
-	VLD1 (R20), V11.S[2]
-	B loaded20
-
-loadOne20:
-	FMOVS (R20), F11
-
-loaded20:
-
-loadEnd10:
-	VFMLA V1.S4, V10.S4, V4.S4
-	VFMLA V1.S4, V11.S4, V5.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew18
-	FMOVQ.P F4, 16(R20)
-	BEQ storeEnd18
-	CMP $8, R6
-	BLT storeRest18
-	FMOVQ F5, (R20)
-	B storeEnd18
-
-storeFew18:
-	TBZ $1, R6, storeOne35
-	FMOVD.P F4, 8(R20)
-	TBZ $0, R6, stored35
-	VST1 V4.S[2], (R20)
-	B stored35
-
-storeOne35:
-	FMOVS F4, (R20)
-
-stored35:
-	B storeEnd18
-
-storeRest18:
-	TBZ $1, R6, storeOne36
-	FMOVD.P F5, 8(R20)
-	TBZ $0, R6, stored36
-	VST1 V5.S[2], (R20)
-	B stored36
-
-storeOne36:
-	FMOVS F5, (R20)
-
-stored36:
-
-storeEnd18:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew11
-	FMOVQ.P 16(R20), F10
-	VEOR V11.B16, V11.B16, V11.B16
-	BEQ loadEnd11
-	CMP $8, R6
-	BLT loadRest11
-	FMOVQ (R20), F11
-	B loadEnd11
-
-loadFew11:
-	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $1, R6, loadOne21
-	FMOVD.P 8(R20), F10
-	TBZ $0, R6, loaded21
-	VLD1 (R20), V10.S[2]
-	B loaded21
-
-loadOne21:
-	FMOVS (R20), F10
-
-loaded21:
-	B loadEnd11
-
-loadRest11:
-	TBZ $1, R6, loadOne22
-	FMOVD.P 8(R20), F11
-	TBZ $0, R6, loaded22
-	VLD1 (R20), V11.S[2]
-	B loaded22
-
-loadOne22:
-	FMOVS (R20), F11
-
-loaded22:
-
-loadEnd11:
-	VFMLA V1.S4, V10.S4, V6.S4
-	VFMLA V1.S4, V11.S4, V7.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew19
-	FMOVQ.P F6, 16(R20)
-	BEQ storeEnd19
-	CMP $8, R6
-	BLT storeRest19
-	FMOVQ F7, (R20)
-	B storeEnd19
-
-storeFew19:
-	TBZ $1, R6, storeOne37
-	FMOVD.P F6, 8(R20)
-	TBZ $0, R6, stored37
-	VST1 V6.S[2], (R20)
-	B stored37
-
-storeOne37:
-	FMOVS F6, (R20)
-
-stored37:
-	B storeEnd19
-
-storeRest19:
-	TBZ $1, R6, storeOne38
-	FMOVD.P F7, 8(R20)
-	TBZ $0, R6, stored38
-	VST1 V7.S[2], (R20)
-	B stored38
-
-storeOne38:
-	FMOVS F7, (R20)
-
-stored38:
-
-storeEnd19:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew12
-	FMOVQ.P 16(R20), F10
-	VEOR V11.B16, V11.B16, V11.B16
-	BEQ loadEnd12
-	CMP $8, R6
-	BLT loadRest12
-	FMOVQ (R20), F11
-	B loadEnd12
-
-loadFew12:
-	VEOR V11.B16, V11.B16, V11.B16
-	TBZ $1, R6, loadOne23
-	FMOVD.P 8(R20), F10
-	TBZ $0, R6, loaded23
-	VLD1 (R20), V10.S[2]
-	B loaded23
-
-loadOne23:
-	FMOVS (R20), F10
-
-loaded23:
-	B loadEnd12
-
-loadRest12:
-	TBZ $1, R6, loadOne24
-	FMOVD.P 8(R20), F11
-	TBZ $0, R6, loaded24
-	VLD1 (R20), V11.S[2]
-	B loaded24
-
-loadOne24:
-	FMOVS (R20), F11
-
-loaded24:
-
-loadEnd12:
-	VFMLA V1.S4, V10.S4, V8.S4
-	VFMLA V1.S4, V11.S4, V9.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew20
-	FMOVQ.P F8, 16(R20)
-	BEQ storeEnd20
-	CMP $8, R6
-	BLT storeRest20
-	FMOVQ F9, (R20)
-	B storeEnd20
-
-storeFew20:
-	TBZ $1, R6, storeOne39
-	FMOVD.P F8, 8(R20)
-	TBZ $0, R6, stored39
-	VST1 V8.S[2], (R20)
-	B stored39
-
-storeOne39:
-	FMOVS F8, (R20)
-
-stored39:
-	B storeEnd20
-
-storeRest20:
-	TBZ $1, R6, storeOne40
-	FMOVD.P F9, 8(R20)
-	TBZ $0, R6, stored40
-	VST1 V9.S[2], (R20)
-	B stored40
-
-storeOne40:
-	FMOVS F9, (R20)
-
-stored40:
-
-storeEnd20:
-	ADD R1, R0
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
 	B finished2
 
 zero2:
-	CMP $8, R6
-	BLT zeroPart2
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	FSTPQ (F6, F7), (R0)
-	ADD R1, R0
-	FSTPQ (F8, F9), (R0)
-	ADD R1, R0
-	B finished2
-
-zeroPart2:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew21
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd21
-	CMP $8, R6
-	BLT storeRest21
-	FMOVQ F3, (R20)
-	B storeEnd21
-
-storeFew21:
-	TBZ $1, R6, storeOne41
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored41
-	VST1 V2.S[2], (R20)
-	B stored41
-
-storeOne41:
-	FMOVS F2, (R20)
-
-stored41:
-	B storeEnd21
-
-storeRest21:
-	TBZ $1, R6, storeOne42
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored42
-	VST1 V3.S[2], (R20)
-	B stored42
-
-storeOne42:
-	FMOVS F3, (R20)
-
-stored42:
-
-storeEnd21:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew22
-	FMOVQ.P F4, 16(R20)
-	BEQ storeEnd22
-	CMP $8, R6
-	BLT storeRest22
-	FMOVQ F5, (R20)
-	B storeEnd22
-
-storeFew22:
-	TBZ $1, R6, storeOne43
-	FMOVD.P F4, 8(R20)
-	TBZ $0, R6, stored43
-	VST1 V4.S[2], (R20)
-	B stored43
-
-storeOne43:
-	FMOVS F4, (R20)
-
-stored43:
-	B storeEnd22
-
-storeRest22:
-	TBZ $1, R6, storeOne44
-	FMOVD.P F5, 8(R20)
-	TBZ $0, R6, stored44
-	VST1 V5.S[2], (R20)
-	B stored44
-
-storeOne44:
-	FMOVS F5, (R20)
-
-stored44:
-
-storeEnd22:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew23
-	FMOVQ.P F6, 16(R20)
-	BEQ storeEnd23
-	CMP $8, R6
-	BLT storeRest23
-	FMOVQ F7, (R20)
-	B storeEnd23
-
-storeFew23:
-	TBZ $1, R6, storeOne45
-	FMOVD.P F6, 8(R20)
-	TBZ $0, R6, stored45
-	VST1 V6.S[2], (R20)
-	B stored45
-
-storeOne45:
-	FMOVS F6, (R20)
-
-stored45:
-	B storeEnd23
-
-storeRest23:
-	TBZ $1, R6, storeOne46
-	FMOVD.P F7, 8(R20)
-	TBZ $0, R6, stored46
-	VST1 V7.S[2], (R20)
-	B stored46
-
-storeOne46:
-	FMOVS F7, (R20)
-
-stored46:
-
-storeEnd23:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew24
-	FMOVQ.P F8, 16(R20)
-	BEQ storeEnd24
-	CMP $8, R6
-	BLT storeRest24
-	FMOVQ F9, (R20)
-	B storeEnd24
-
-storeFew24:
-	TBZ $1, R6, storeOne47
-	FMOVD.P F8, 8(R20)
-	TBZ $0, R6, stored47
-	VST1 V8.S[2], (R20)
-	B stored47
-
-storeOne47:
-	FMOVS F8, (R20)
-
-stored47:
-	B storeEnd24
-
-storeRest24:
-	TBZ $1, R6, storeOne48
-	FMOVD.P F9, 8(R20)
-	TBZ $0, R6, stored48
-	VST1 V9.S[2], (R20)
-	B stored48
-
-storeOne48:
-	FMOVS F9, (R20)
-
-stored48:
-
-storeEnd24:
-	ADD R1, R0
-	B finished2
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
 
 finished2:
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	ADD R3, R2
-	SUB $4, R5
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	SUB $4, R3
 	B tile2
 
 fewer2:
 
 tile3:
-	CMP $2, R5
+	CMP $2, R3
 	BLT fewer3
-	MOVD start+48(FP), R8
-	FLDPQ (R8), (F2, F3)
-	MOVD R2, R9
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
 	VMOV V2.B16, V4.B16
 	VMOV V3.B16, V5.B16
-	ADD R3, R9, R10
-	MOVD b+32(FP), R7
-	MOVD k+80(FP), R8
-	SUBS $4, R8
+	ADD R1, R10, R11
+	MOVD b+32(FP), R8
+	MOVD k+80(FP), R9
+	SUBS $4, R9
 	BLT single3
 
 loop3:
 	// 28 instructions for 64 multiply-adds, 0.4375 each
-	FMOVQ.P 16(R9), F6
-	FMOVQ.P 16(R10), F7
-	FLDPQ (R7), (F8, F9)
-	ADD R4, R7
+	FMOVQ.P 16(R10), F6
+	FMOVQ.P 16(R11), F7
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
 	WORD $0x4f861102 // fmla v2.4s, v8.4s, v6.s[0]
 	WORD $0x4f861123 // fmla v3.4s, v9.4s, v6.s[0]
 	WORD $0x4f871104 // fmla v4.4s, v8.4s, v7.s[0]
 	WORD $0x4f871125 // fmla v5.4s, v9.4s, v7.s[0]
-	FLDPQ (R7), (F8, F9)
-	ADD R4, R7
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
 	WORD $0x4fa61102 // fmla v2.4s, v8.4s, v6.s[1]
 	WORD $0x4fa61123 // fmla v3.4s, v9.4s, v6.s[1]
 	WORD $0x4fa71104 // fmla v4.4s, v8.4s, v7.s[1]
 	WORD $0x4fa71125 // fmla v5.4s, v9.4s, v7.s[1]
-	FLDPQ (R7), (F8, F9)
-	ADD R4, R7
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
 	WORD $0x4f861902 // fmla v2.4s, v8.4s, v6.s[2]
 	WORD $0x4f861923 // fmla v3.4s, v9.4s, v6.s[2]
 	WORD $0x4f871904 // fmla v4.4s, v8.4s, v7.s[2]
 	WORD $0x4f871925 // fmla v5.4s, v9.4s, v7.s[2]
-	FLDPQ (R7), (F8, F9)
-	ADD R4, R7
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
 	WORD $0x4fa61902 // fmla v2.4s, v8.4s, v6.s[3]
 	WORD $0x4fa61923 // fmla v3.4s, v9.4s, v6.s[3]
 	WORD $0x4fa71904 // fmla v4.4s, v8.4s, v7.s[3]
 	WORD $0x4fa71925 // fmla v5.4s, v9.4s, v7.s[3]
-	SUBS $4, R8
+	SUBS $4, R9
 	BGE loop3
 
 single3:
-	ADDS $4, R8
+	ADDS $4, R9
 	BEQ finish3
 
 step3:
-	FLDPQ (R7), (F8, F9)
-	ADD R4, R7
-	FMOVS.P 4(R9), F6
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
+	FMOVS.P 4(R10), F6
 	WORD $0x4f861102 // fmla v2.4s, v8.4s, v6.s[0]
 	WORD $0x4f861123 // fmla v3.4s, v9.4s, v6.s[0]
-	FMOVS.P 4(R10), F7
+	FMOVS.P 4(R11), F7
 	WORD $0x4f871104 // fmla v4.4s, v8.4s, v7.s[0]
 	WORD $0x4f871125 // fmla v5.4s, v9.4s, v7.s[0]
-	SUBS $1, R8
+	SUBS $1, R9
 	BNE step3
 
 finish3:
@@ -1865,482 +499,225 @@ finish3:
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
 	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	CMP $8, R6
+	BGE whole3
+	MOVD $2, R7
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	B part
+
+whole3:
 	FCMPS $(0.0), F1
 	BEQ zero3
-	CMP $8, R6
-	BLT part3
-	FLDPQ (R0), (F6, F7)
+	FLDPQ (R4), (F6, F7)
 	VFMLA V1.S4, V6.S4, V2.S4
 	VFMLA V1.S4, V7.S4, V3.S4
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	FLDPQ (R0), (F6, F7)
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F6, F7)
 	VFMLA V1.S4, V6.S4, V4.S4
 	VFMLA V1.S4, V7.S4, V5.S4
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	B finished3
-
-part3:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew13
-	FMOVQ.P 16(R20), F6
-	VEOR V7.B16, V7.B16, V7.B16
-	BEQ loadEnd13
-	CMP $8, R6
-	BLT loadRest13
-	FMOVQ (R20), F7
-	B loadEnd13
-
-loadFew13:
-	VEOR V7.B16, V7.B16, V7.B16
-	TBZ $1, R6, loadOne25
-	FMOVD.P 8(R20), F6
-	TBZ $0, R6, loaded25
-	VLD1 (R20), V6.S[2]
-	B loaded25
-
-loadOne25:
-	FMOVS (R20), F6
-
-loaded25:
-	B loadEnd13
-
-loadRest13:
-	TBZ $1, R6, loadOne26
-	FMOVD.P 8(R20), F7
-	TBZ $0, R6, loaded26
-	VLD1 (R20), V7.S[2]
-	B loaded26
-
-loadOne26:
-	FMOVS (R20), F7
-
-loaded26:
-
-loadEnd13:
-	VFMLA V1.S4, V6.S4, V2.S4
-	VFMLA V1.S4, V7.S4, V3.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew25
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd25
-	CMP $8, R6
-	BLT storeRest25
-	FMOVQ F3, (R20)
-	B storeEnd25
-
-storeFew25:
-	TBZ $1, R6, storeOne49
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored49
-	VST1 V2.S[2], (R20)
-	B stored49
-
-storeOne49:
-	FMOVS F2, (R20)
-
-stored49:
-	B storeEnd25
-
-storeRest25:
-	TBZ $1, R6, storeOne50
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored50
-	VST1 V3.S[2], (R20)
-	B stored50
-
-storeOne50:
-	FMOVS F3, (R20)
-
-stored50:
-
-storeEnd25:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew14
-	FMOVQ.P 16(R20), F6
-	VEOR V7.B16, V7.B16, V7.B16
-	BEQ loadEnd14
-	CMP $8, R6
-	BLT loadRest14
-	FMOVQ (R20), F7
-	B loadEnd14
-
-loadFew14:
-	VEOR V7.B16, V7.B16, V7.B16
-	TBZ $1, R6, loadOne27
-	FMOVD.P 8(R20), F6
-	TBZ $0, R6, loaded27
-	VLD1 (R20), V6.S[2]
-	B loaded27
-
-loadOne27:
-	FMOVS (R20), F6
-
-loaded27:
-	B loadEnd14
-
-loadRest14:
-	TBZ $1, R6, loadOne28
-	FMOVD.P 8(R20), F7
-	TBZ $0, R6, loaded28
-	VLD1 (R20), V7.S[2]
-	B loaded28
-
-loadOne28:
-	FMOVS (R20), F7
-
-loaded28:
-
-loadEnd14:
-	VFMLA V1.S4, V6.S4, V4.S4
-	VFMLA V1.S4, V7.S4, V5.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew26
-	FMOVQ.P F4, 16(R20)
-	BEQ storeEnd26
-	CMP $8, R6
-	BLT storeRest26
-	FMOVQ F5, (R20)
-	B storeEnd26
-
-storeFew26:
-	TBZ $1, R6, storeOne51
-	FMOVD.P F4, 8(R20)
-	TBZ $0, R6, stored51
-	VST1 V4.S[2], (R20)
-	B stored51
-
-storeOne51:
-	FMOVS F4, (R20)
-
-stored51:
-	B storeEnd26
-
-storeRest26:
-	TBZ $1, R6, storeOne52
-	FMOVD.P F5, 8(R20)
-	TBZ $0, R6, stored52
-	VST1 V5.S[2], (R20)
-	B stored52
-
-storeOne52:
-	FMOVS F5, (R20)
-
-stored52:
-
-storeEnd26:
-	ADD R1, R0
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
 	B finished3
 
 zero3:
-	CMP $8, R6
-	BLT zeroPart3
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	B finished3
-
-zeroPart3:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew27
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd27
-	CMP $8, R6
-	BLT storeRest27
-	FMOVQ F3, (R20)
-	B storeEnd27
-
-storeFew27:
-	TBZ $1, R6, storeOne53
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored53
-	VST1 V2.S[2], (R20)
-	B stored53
-
-storeOne53:
-	FMOVS F2, (R20)
-
-stored53:
-	B storeEnd27
-
-storeRest27:
-	TBZ $1, R6, storeOne54
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored54
-	VST1 V3.S[2], (R20)
-	B stored54
-
-storeOne54:
-	FMOVS F3, (R20)
-
-stored54:
-
-storeEnd27:
-	ADD R1, R0
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew28
-	FMOVQ.P F4, 16(R20)
-	BEQ storeEnd28
-	CMP $8, R6
-	BLT storeRest28
-	FMOVQ F5, (R20)
-	B storeEnd28
-
-storeFew28:
-	TBZ $1, R6, storeOne55
-	FMOVD.P F4, 8(R20)
-	TBZ $0, R6, stored55
-	VST1 V4.S[2], (R20)
-	B stored55
-
-storeOne55:
-	FMOVS F4, (R20)
-
-stored55:
-	B storeEnd28
-
-storeRest28:
-	TBZ $1, R6, storeOne56
-	FMOVD.P F5, 8(R20)
-	TBZ $0, R6, stored56
-	VST1 V5.S[2], (R20)
-	B stored56
-
-storeOne56:
-	FMOVS F5, (R20)
-
-stored56:
-
-storeEnd28:
-	ADD R1, R0
-	B finished3
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
 
 finished3:
-	ADD R3, R2
-	ADD R3, R2
-	SUB $2, R5
+	ADD R1, R0
+	ADD R1, R0
+	SUB $2, R3
 	B tile3
 
 fewer3:
 
 tile4:
-	CMP $1, R5
+	CMP $1, R3
 	BLT fewer4
-	MOVD start+48(FP), R8
-	FLDPQ (R8), (F2, F3)
-	MOVD R2, R9
-	MOVD b+32(FP), R7
-	MOVD k+80(FP), R8
-	SUBS $4, R8
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
+	MOVD b+32(FP), R8
+	MOVD k+80(FP), R9
+	SUBS $4, R9
 	BLT single4
 
 loop4:
 	// 19 instructions for 32 multiply-adds, 0.5938 each
-	FMOVQ.P 16(R9), F4
-	FLDPQ (R7), (F5, F6)
-	ADD R4, R7
+	FMOVQ.P 16(R10), F4
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
 	WORD $0x4f8410a2 // fmla v2.4s, v5.4s, v4.s[0]
 	WORD $0x4f8410c3 // fmla v3.4s, v6.4s, v4.s[0]
-	FLDPQ (R7), (F5, F6)
-	ADD R4, R7
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
 	WORD $0x4fa410a2 // fmla v2.4s, v5.4s, v4.s[1]
 	WORD $0x4fa410c3 // fmla v3.4s, v6.4s, v4.s[1]
-	FLDPQ (R7), (F5, F6)
-	ADD R4, R7
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
 	WORD $0x4f8418a2 // fmla v2.4s, v5.4s, v4.s[2]
 	WORD $0x4f8418c3 // fmla v3.4s, v6.4s, v4.s[2]
-	FLDPQ (R7), (F5, F6)
-	ADD R4, R7
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
 	WORD $0x4fa418a2 // fmla v2.4s, v5.4s, v4.s[3]
 	WORD $0x4fa418c3 // fmla v3.4s, v6.4s, v4.s[3]
-	SUBS $4, R8
+	SUBS $4, R9
 	BGE loop4
 
 single4:
-	ADDS $4, R8
+	ADDS $4, R9
 	BEQ finish4
 
 step4:
-	FLDPQ (R7), (F5, F6)
-	ADD R4, R7
-	FMOVS.P 4(R9), F4
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
+	FMOVS.P 4(R10), F4
 	WORD $0x4f8410a2 // fmla v2.4s, v5.4s, v4.s[0]
 	WORD $0x4f8410c3 // fmla v3.4s, v6.4s, v4.s[0]
-	SUBS $1, R8
+	SUBS $1, R9
 	BNE step4
 
 finish4:
 	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	CMP $8, R6
+	BGE whole4
+	MOVD $1, R7
+	FSTPQ (F2, F3), 16(RSP)
+	B part
+
+whole4:
 	FCMPS $(0.0), F1
 	BEQ zero4
-	CMP $8, R6
-	BLT part4
-	FLDPQ (R0), (F4, F5)
+	FLDPQ (R4), (F4, F5)
 	VFMLA V1.S4, V4.S4, V2.S4
 	VFMLA V1.S4, V5.S4, V3.S4
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	B finished4
-
-part4:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT loadFew15
-	FMOVQ.P 16(R20), F4
-	VEOR V5.B16, V5.B16, V5.B16
-	BEQ loadEnd15
-	CMP $8, R6
-	BLT loadRest15
-	FMOVQ (R20), F5
-	B loadEnd15
-
-loadFew15:
-	VEOR V5.B16, V5.B16, V5.B16
-	TBZ $1, R6, loadOne29
-	FMOVD.P 8(R20), F4
-	TBZ $0, R6, loaded29
-	VLD1 (R20), V4.S[2]
-	B loaded29
-
-loadOne29:
-	FMOVS (R20), F4
-
-loaded29:
-	B loadEnd15
-
-loadRest15:
-	TBZ $1, R6, loadOne30
-	FMOVD.P 8(R20), F5
-	TBZ $0, R6, loaded30
-	VLD1 (R20), V5.S[2]
-	B loaded30
-
-loadOne30:
-	FMOVS (R20), F5
-
-loaded30:
-
-loadEnd15:
-	VFMLA V1.S4, V4.S4, V2.S4
-	VFMLA V1.S4, V5.S4, V3.S4
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew29
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd29
-	CMP $8, R6
-	BLT storeRest29
-	FMOVQ F3, (R20)
-	B storeEnd29
-
-storeFew29:
-	TBZ $1, R6, storeOne57
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored57
-	VST1 V2.S[2], (R20)
-	B stored57
-
-storeOne57:
-	FMOVS F2, (R20)
-
-stored57:
-	B storeEnd29
-
-storeRest29:
-	TBZ $1, R6, storeOne58
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored58
-	VST1 V3.S[2], (R20)
-	B stored58
-
-storeOne58:
-	FMOVS F3, (R20)
-
-stored58:
-
-storeEnd29:
-	ADD R1, R0
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
 	B finished4
 
 zero4:
-	CMP $8, R6
-	BLT zeroPart4
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	B finished4
-
-zeroPart4:
-	MOVD R0, R20
-	CMP $4, R6
-	BLT storeFew30
-	FMOVQ.P F2, 16(R20)
-	BEQ storeEnd30
-	CMP $8, R6
-	BLT storeRest30
-	FMOVQ F3, (R20)
-	B storeEnd30
-
-storeFew30:
-	TBZ $1, R6, storeOne59
-	FMOVD.P F2, 8(R20)
-	TBZ $0, R6, stored59
-	VST1 V2.S[2], (R20)
-	B stored59
-
-storeOne59:
-	FMOVS F2, (R20)
-
-stored59:
-	B storeEnd30
-
-storeRest30:
-	TBZ $1, R6, storeOne60
-	FMOVD.P F3, 8(R20)
-	TBZ $0, R6, stored60
-	VST1 V3.S[2], (R20)
-	B stored60
-
-storeOne60:
-	FMOVS F3, (R20)
-
-stored60:
-
-storeEnd30:
-	ADD R1, R0
-	B finished4
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
 
 finished4:
-	ADD R3, R2
-	SUB $1, R5
+	ADD R1, R0
+	SUB $1, R3
 	B tile4
 
 fewer4:
 	RET
 
+part:
+	ADD $16, RSP, R21
+
+row:
+	FLDPQ.P 32(R21), (F2, F3)
+	FCMPS $(0.0), F1
+	BEQ zero5
+	MOVD R4, R22
+	CMP $4, R6
+	BLT loadFew
+	FMOVQ.P 16(R22), F4
+	VEOR V5.B16, V5.B16, V5.B16
+	BEQ loadEnd
+	CMP $8, R6
+	BLT loadRest
+	FMOVQ (R22), F5
+	B loadEnd
+
+loadFew:
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $1, R6, loadOne
+	FMOVD.P 8(R22), F4
+	TBZ $0, R6, loaded
+	VLD1 (R22), V4.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R22), F4
+
+loaded:
+	B loadEnd
+
+loadRest:
+	TBZ $1, R6, loadOne2
+	FMOVD.P 8(R22), F5
+	TBZ $0, R6, loaded2
+	VLD1 (R22), V5.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R22), F5
+
+loaded2:
+
+loadEnd:
+	VFMLA V1.S4, V4.S4, V2.S4
+	VFMLA V1.S4, V5.S4, V3.S4
+
+zero5:
+	MOVD R4, R22
+	CMP $4, R6
+	BLT storeFew
+	FMOVQ.P F2, 16(R22)
+	BEQ storeEnd
+	CMP $8, R6
+	BLT storeRest
+	FMOVQ F3, (R22)
+	B storeEnd
+
+storeFew:
+	TBZ $1, R6, storeOne
+	FMOVD.P F2, 8(R22)
+	TBZ $0, R6, stored
+	VST1 V2.S[2], (R22)
+	B stored
+
+storeOne:
+	FMOVS F2, (R22)
+
+stored:
+	B storeEnd
+
+storeRest:
+	TBZ $1, R6, storeOne2
+	FMOVD.P F3, 8(R22)
+	TBZ $0, R6, stored2
+	VST1 V3.S[2], (R22)
+	B stored2
+
+storeOne2:
+	FMOVS F3, (R22)
+
+stored2:
+
+storeEnd:
+	ADD R5, R4
+	ADD R1, R0
+	SUB $1, R3
+	SUBS $1, R7
+	BNE row
+	B tile
+
 // func gemmTNF32NEON(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, alpha, beta float32, m, n, k int)
-TEXT ·gemmTNF32NEON(SB), NOSPLIT, $0-80
-	MOVD c+0(FP), R0
-	MOVD ldc+8(FP), R1
-	MOVD a+16(FP), R2
-	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD ldb+40(FP), R5
-	MOVD m+56(FP), R6
-	MOVD n+64(FP), R7
-	MOVD k+72(FP), R8
+TEXT ·gemmTNF32NEON(SB), 0, $264-80
+	MOVD a+16(FP), R0
+	MOVD lda+24(FP), R1
+	MOVD b+32(FP), R2
+	MOVD ldb+40(FP), R3
+	MOVD m+56(FP), R4
+	MOVD k+72(FP), R5
+	MOVD c+0(FP), R6
+	MOVD ldc+8(FP), R7
+	MOVD n+64(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R3, R3
-	LSL $2, R5, R5
+	LSL $2, R7, R7
 	FMOVS alpha+48(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVS beta+52(FP), F1
@@ -2361,14 +738,14 @@ TEXT ·gemmTNF32NEON(SB), NOSPLIT, $0-80
 	VEOR V15.B16, V15.B16, V15.B16
 	VEOR V16.B16, V16.B16, V16.B16
 	VEOR V17.B16, V17.B16, V17.B16
-	CBZ R8, finish
+	CBZ R5, finish
 
 loop:
 	// 22 instructions for 64 multiply-adds, 0.3438 each
-	FLDPQ (R2), (F18, F19)
+	FLDPQ 0(R0), (F18, F19)
+	ADD R1, R0
+	FLDPQ (R2), (F20, F21)
 	ADD R3, R2
-	FLDPQ (R4), (F20, F21)
-	ADD R5, R4
 	WORD $0x4f921282 // fmla v2.4s, v20.4s, v18.s[0]
 	WORD $0x4f9212a3 // fmla v3.4s, v21.4s, v18.s[0]
 	WORD $0x4fb21284 // fmla v4.4s, v20.4s, v18.s[1]
@@ -2385,7 +762,7 @@ loop:
 	WORD $0x4f931aaf // fmla v15.4s, v21.4s, v19.s[2]
 	WORD $0x4fb31a90 // fmla v16.4s, v20.4s, v19.s[3]
 	WORD $0x4fb31ab1 // fmla v17.4s, v21.4s, v19.s[3]
-	SUBS $1, R8
+	SUBS $1, R5
 	BNE loop
 
 finish:
@@ -2405,1056 +782,979 @@ finish:
 	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
 	WORD $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
 	WORD $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	CMP $8, R8
+	BLT some
+	CMP $8, R4
+	BGE whole
+
+some:
+	MOVD R4, R9
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	FSTPQ (F6, F7), 80(RSP)
+	FSTPQ (F8, F9), 112(RSP)
+	FSTPQ (F10, F11), 144(RSP)
+	FSTPQ (F12, F13), 176(RSP)
+	FSTPQ (F14, F15), 208(RSP)
+	FSTPQ (F16, F17), 240(RSP)
+	B part
+
+whole:
 	FCMPS $(0.0), F1
 	BEQ zero
-	CMP $8, R7
-	BLT part
-	FLDPQ (R0), (F18, F19)
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V2.S4
 	VFMLA V1.S4, V19.S4, V3.S4
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	CMP $1, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F2, F3), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V4.S4
 	VFMLA V1.S4, V19.S4, V5.S4
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	CMP $2, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F4, F5), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V6.S4
 	VFMLA V1.S4, V19.S4, V7.S4
-	FSTPQ (F6, F7), (R0)
-	ADD R1, R0
-	CMP $3, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F6, F7), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V8.S4
 	VFMLA V1.S4, V19.S4, V9.S4
-	FSTPQ (F8, F9), (R0)
-	ADD R1, R0
-	CMP $4, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F8, F9), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V10.S4
 	VFMLA V1.S4, V19.S4, V11.S4
-	FSTPQ (F10, F11), (R0)
-	ADD R1, R0
-	CMP $5, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F10, F11), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V12.S4
 	VFMLA V1.S4, V19.S4, V13.S4
-	FSTPQ (F12, F13), (R0)
-	ADD R1, R0
-	CMP $6, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F12, F13), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V14.S4
 	VFMLA V1.S4, V19.S4, V15.S4
-	FSTPQ (F14, F15), (R0)
-	ADD R1, R0
-	CMP $7, R6
-	BEQ end
-	FLDPQ (R0), (F18, F19)
+	FSTPQ (F14, F15), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
 	VFMLA V1.S4, V18.S4, V16.S4
 	VFMLA V1.S4, V19.S4, V17.S4
-	FSTPQ (F16, F17), (R0)
-	ADD R1, R0
-	CMP $8, R6
-	BEQ end
+	FSTPQ (F16, F17), (R6)
+	ADD R7, R6
 	B finished
 
+zero:
+	FSTPQ (F2, F3), (R6)
+	ADD R7, R6
+	FSTPQ (F4, F5), (R6)
+	ADD R7, R6
+	FSTPQ (F6, F7), (R6)
+	ADD R7, R6
+	FSTPQ (F8, F9), (R6)
+	ADD R7, R6
+	FSTPQ (F10, F11), (R6)
+	ADD R7, R6
+	FSTPQ (F12, F13), (R6)
+	ADD R7, R6
+	FSTPQ (F14, F15), (R6)
+	ADD R7, R6
+	FSTPQ (F16, F17), (R6)
+	ADD R7, R6
+
+finished:
+	RET
+
 part:
-	MOVD R0, R9
-	CMP $4, R7
+	ADD $16, RSP, R10
+
+row:
+	FLDPQ.P 32(R10), (F2, F3)
+	FCMPS $(0.0), F1
+	BEQ zero2
+	MOVD R6, R11
+	CMP $4, R8
 	BLT loadFew
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
+	FMOVQ.P 16(R11), F4
+	VEOR V5.B16, V5.B16, V5.B16
 	BEQ loadEnd
-	CMP $8, R7
+	CMP $8, R8
 	BLT loadRest
-	FMOVQ (R9), F19
+	FMOVQ (R11), F5
 	B loadEnd
 
 loadFew:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded
-	VLD1 (R9), V18.S[2]
+	VEOR V5.B16, V5.B16, V5.B16
+	TBZ $1, R8, loadOne
+	FMOVD.P 8(R11), F4
+	TBZ $0, R8, loaded
+	VLD1 (R11), V4.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F18
+	FMOVS (R11), F4
 
 loaded:
 	B loadEnd
 
 loadRest:
-	TBZ $1, R7, loadOne2
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded2
-	VLD1 (R9), V19.S[2]
+	TBZ $1, R8, loadOne2
+	FMOVD.P 8(R11), F5
+	TBZ $0, R8, loaded2
+	VLD1 (R11), V5.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F19
+	FMOVS (R11), F5
 
 loaded2:
 
 loadEnd:
-	VFMLA V1.S4, V18.S4, V2.S4
-	VFMLA V1.S4, V19.S4, V3.S4
-	MOVD R0, R9
-	CMP $4, R7
+	VFMLA V1.S4, V4.S4, V2.S4
+	VFMLA V1.S4, V5.S4, V3.S4
+
+zero2:
+	MOVD R6, R11
+	CMP $4, R8
 	BLT storeFew
-	FMOVQ.P F2, 16(R9)
+	FMOVQ.P F2, 16(R11)
 	BEQ storeEnd
-	CMP $8, R7
+	CMP $8, R8
 	BLT storeRest
-	FMOVQ F3, (R9)
+	FMOVQ F3, (R11)
 	B storeEnd
 
 storeFew:
-	TBZ $1, R7, storeOne
-	FMOVD.P F2, 8(R9)
-	TBZ $0, R7, stored
-	VST1 V2.S[2], (R9)
+	TBZ $1, R8, storeOne
+	FMOVD.P F2, 8(R11)
+	TBZ $0, R8, stored
+	VST1 V2.S[2], (R11)
 	B stored
 
 storeOne:
-	FMOVS F2, (R9)
+	FMOVS F2, (R11)
 
 stored:
 	B storeEnd
 
 storeRest:
-	TBZ $1, R7, storeOne2
-	FMOVD.P F3, 8(R9)
-	TBZ $0, R7, stored2
-	VST1 V3.S[2], (R9)
+	TBZ $1, R8, storeOne2
+	FMOVD.P F3, 8(R11)
+	TBZ $0, R8, stored2
+	VST1 V3.S[2], (R11)
 	B stored2
 
 storeOne2:
-	FMOVS F3, (R9)
+	FMOVS F3, (R11)
 
 stored2:
 
 storeEnd:
-	ADD R1, R0
-	CMP $1, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew2
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd2
-	CMP $8, R7
-	BLT loadRest2
-	FMOVQ (R9), F19
-	B loadEnd2
+	ADD R7, R6
+	SUBS $1, R9
+	BNE row
+	RET
 
-loadFew2:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne3
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded3
-	VLD1 (R9), V18.S[2]
-	B loaded3
+// func gemmF64NEON(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, start *float64, alpha, beta float64, m, n, k int)
+TEXT ·gemmF64NEON(SB), 0, $264-96
+	MOVD a+16(FP), R0
+	MOVD lda+24(FP), R1
+	MOVD ldb+40(FP), R2
+	MOVD m+72(FP), R3
+	MOVD c+0(FP), R4
+	MOVD ldc+8(FP), R5
+	MOVD n+80(FP), R6
+	LSL $3, R1, R1
+	LSL $3, R2, R2
+	LSL $3, R5, R5
+	FMOVD alpha+56(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD beta+64(FP), F1
+	VDUP V1.D[0], V1.D2
 
-loadOne3:
-	FMOVS (R9), F18
+tile:
+	CMP $8, R3
+	BLT fewer
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
+	VMOV V2.B16, V4.B16
+	VMOV V3.B16, V5.B16
+	ADD R1, R10, R11
+	VMOV V2.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	ADD R1, R11, R12
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	ADD R1, R12, R13
+	VMOV V2.B16, V10.B16
+	VMOV V3.B16, V11.B16
+	ADD R1, R13, R14
+	VMOV V2.B16, V12.B16
+	VMOV V3.B16, V13.B16
+	ADD R1, R14, R15
+	VMOV V2.B16, V14.B16
+	VMOV V3.B16, V15.B16
+	ADD R1, R15, R19
+	VMOV V2.B16, V16.B16
+	VMOV V3.B16, V17.B16
+	ADD R1, R19, R20
+	MOVD b+32(FP), R8
+	MOVD k+88(FP), R9
+	SUBS $2, R9
+	BLT single
 
-loaded3:
-	B loadEnd2
+loop:
+	// 46 instructions for 64 multiply-adds, 0.7188 each
+	FMOVQ.P 16(R10), F18
+	FMOVQ.P 16(R11), F19
+	FMOVQ.P 16(R12), F20
+	FMOVQ.P 16(R13), F21
+	FMOVQ.P 16(R14), F22
+	FMOVQ.P 16(R15), F23
+	FMOVQ.P 16(R19), F24
+	FMOVQ.P 16(R20), F25
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
+	WORD $0x4fd21342 // fmla v2.2d, v26.2d, v18.d[0]
+	WORD $0x4fd21363 // fmla v3.2d, v27.2d, v18.d[0]
+	WORD $0x4fd31344 // fmla v4.2d, v26.2d, v19.d[0]
+	WORD $0x4fd31365 // fmla v5.2d, v27.2d, v19.d[0]
+	WORD $0x4fd41346 // fmla v6.2d, v26.2d, v20.d[0]
+	WORD $0x4fd41367 // fmla v7.2d, v27.2d, v20.d[0]
+	WORD $0x4fd51348 // fmla v8.2d, v26.2d, v21.d[0]
+	WORD $0x4fd51369 // fmla v9.2d, v27.2d, v21.d[0]
+	WORD $0x4fd6134a // fmla v10.2d, v26.2d, v22.d[0]
+	WORD $0x4fd6136b // fmla v11.2d, v27.2d, v22.d[0]
+	WORD $0x4fd7134c // fmla v12.2d, v26.2d, v23.d[0]
+	WORD $0x4fd7136d // fmla v13.2d, v27.2d, v23.d[0]
+	WORD $0x4fd8134e // fmla v14.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8136f // fmla v15.2d, v27.2d, v24.d[0]
+	WORD $0x4fd91350 // fmla v16.2d, v26.2d, v25.d[0]
+	WORD $0x4fd91371 // fmla v17.2d, v27.2d, v25.d[0]
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
+	WORD $0x4fd21b42 // fmla v2.2d, v26.2d, v18.d[1]
+	WORD $0x4fd21b63 // fmla v3.2d, v27.2d, v18.d[1]
+	WORD $0x4fd31b44 // fmla v4.2d, v26.2d, v19.d[1]
+	WORD $0x4fd31b65 // fmla v5.2d, v27.2d, v19.d[1]
+	WORD $0x4fd41b46 // fmla v6.2d, v26.2d, v20.d[1]
+	WORD $0x4fd41b67 // fmla v7.2d, v27.2d, v20.d[1]
+	WORD $0x4fd51b48 // fmla v8.2d, v26.2d, v21.d[1]
+	WORD $0x4fd51b69 // fmla v9.2d, v27.2d, v21.d[1]
+	WORD $0x4fd61b4a // fmla v10.2d, v26.2d, v22.d[1]
+	WORD $0x4fd61b6b // fmla v11.2d, v27.2d, v22.d[1]
+	WORD $0x4fd71b4c // fmla v12.2d, v26.2d, v23.d[1]
+	WORD $0x4fd71b6d // fmla v13.2d, v27.2d, v23.d[1]
+	WORD $0x4fd81b4e // fmla v14.2d, v26.2d, v24.d[1]
+	WORD $0x4fd81b6f // fmla v15.2d, v27.2d, v24.d[1]
+	WORD $0x4fd91b50 // fmla v16.2d, v26.2d, v25.d[1]
+	WORD $0x4fd91b71 // fmla v17.2d, v27.2d, v25.d[1]
+	SUBS $2, R9
+	BGE loop
 
-loadRest2:
-	TBZ $1, R7, loadOne4
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded4
-	VLD1 (R9), V19.S[2]
-	B loaded4
+single:
+	ADDS $2, R9
+	BEQ finish
 
-loadOne4:
-	FMOVS (R9), F19
+step:
+	FLDPQ (R8), (F26, F27)
+	ADD R2, R8
+	FMOVD.P 8(R10), F18
+	WORD $0x4fd21342 // fmla v2.2d, v26.2d, v18.d[0]
+	WORD $0x4fd21363 // fmla v3.2d, v27.2d, v18.d[0]
+	FMOVD.P 8(R11), F19
+	WORD $0x4fd31344 // fmla v4.2d, v26.2d, v19.d[0]
+	WORD $0x4fd31365 // fmla v5.2d, v27.2d, v19.d[0]
+	FMOVD.P 8(R12), F20
+	WORD $0x4fd41346 // fmla v6.2d, v26.2d, v20.d[0]
+	WORD $0x4fd41367 // fmla v7.2d, v27.2d, v20.d[0]
+	FMOVD.P 8(R13), F21
+	WORD $0x4fd51348 // fmla v8.2d, v26.2d, v21.d[0]
+	WORD $0x4fd51369 // fmla v9.2d, v27.2d, v21.d[0]
+	FMOVD.P 8(R14), F22
+	WORD $0x4fd6134a // fmla v10.2d, v26.2d, v22.d[0]
+	WORD $0x4fd6136b // fmla v11.2d, v27.2d, v22.d[0]
+	FMOVD.P 8(R15), F23
+	WORD $0x4fd7134c // fmla v12.2d, v26.2d, v23.d[0]
+	WORD $0x4fd7136d // fmla v13.2d, v27.2d, v23.d[0]
+	FMOVD.P 8(R19), F24
+	WORD $0x4fd8134e // fmla v14.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8136f // fmla v15.2d, v27.2d, v24.d[0]
+	FMOVD.P 8(R20), F25
+	WORD $0x4fd91350 // fmla v16.2d, v26.2d, v25.d[0]
+	WORD $0x4fd91371 // fmla v17.2d, v27.2d, v25.d[0]
+	SUBS $1, R9
+	BNE step
 
-loaded4:
-
-loadEnd2:
-	VFMLA V1.S4, V18.S4, V4.S4
-	VFMLA V1.S4, V19.S4, V5.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew2
-	FMOVQ.P F4, 16(R9)
-	BEQ storeEnd2
-	CMP $8, R7
-	BLT storeRest2
-	FMOVQ F5, (R9)
-	B storeEnd2
-
-storeFew2:
-	TBZ $1, R7, storeOne3
-	FMOVD.P F4, 8(R9)
-	TBZ $0, R7, stored3
-	VST1 V4.S[2], (R9)
-	B stored3
-
-storeOne3:
-	FMOVS F4, (R9)
-
-stored3:
-	B storeEnd2
-
-storeRest2:
-	TBZ $1, R7, storeOne4
-	FMOVD.P F5, 8(R9)
-	TBZ $0, R7, stored4
-	VST1 V5.S[2], (R9)
-	B stored4
-
-storeOne4:
-	FMOVS F5, (R9)
-
-stored4:
-
-storeEnd2:
-	ADD R1, R0
-	CMP $2, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew3
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd3
-	CMP $8, R7
-	BLT loadRest3
-	FMOVQ (R9), F19
-	B loadEnd3
-
-loadFew3:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne5
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded5
-	VLD1 (R9), V18.S[2]
-	B loaded5
-
-loadOne5:
-	FMOVS (R9), F18
-
-loaded5:
-	B loadEnd3
-
-loadRest3:
-	TBZ $1, R7, loadOne6
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded6
-	VLD1 (R9), V19.S[2]
-	B loaded6
-
-loadOne6:
-	FMOVS (R9), F19
-
-loaded6:
-
-loadEnd3:
-	VFMLA V1.S4, V18.S4, V6.S4
-	VFMLA V1.S4, V19.S4, V7.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew3
-	FMOVQ.P F6, 16(R9)
-	BEQ storeEnd3
-	CMP $8, R7
-	BLT storeRest3
-	FMOVQ F7, (R9)
-	B storeEnd3
-
-storeFew3:
-	TBZ $1, R7, storeOne5
-	FMOVD.P F6, 8(R9)
-	TBZ $0, R7, stored5
-	VST1 V6.S[2], (R9)
-	B stored5
-
-storeOne5:
-	FMOVS F6, (R9)
-
-stored5:
-	B storeEnd3
-
-storeRest3:
-	TBZ $1, R7, storeOne6
-	FMOVD.P F7, 8(R9)
-	TBZ $0, R7, stored6
-	VST1 V7.S[2], (R9)
-	B stored6
-
-storeOne6:
-	FMOVS F7, (R9)
-
-stored6:
-
-storeEnd3:
-	ADD R1, R0
-	CMP $3, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew4
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd4
-	CMP $8, R7
-	BLT loadRest4
-	FMOVQ (R9), F19
-	B loadEnd4
-
-loadFew4:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne7
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded7
-	VLD1 (R9), V18.S[2]
-	B loaded7
-
-loadOne7:
-	FMOVS (R9), F18
-
-loaded7:
-	B loadEnd4
-
-loadRest4:
-	TBZ $1, R7, loadOne8
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded8
-	VLD1 (R9), V19.S[2]
-	B loaded8
-
-loadOne8:
-	FMOVS (R9), F19
-
-loaded8:
-
-loadEnd4:
-	VFMLA V1.S4, V18.S4, V8.S4
-	VFMLA V1.S4, V19.S4, V9.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew4
-	FMOVQ.P F8, 16(R9)
-	BEQ storeEnd4
-	CMP $8, R7
-	BLT storeRest4
-	FMOVQ F9, (R9)
-	B storeEnd4
-
-storeFew4:
-	TBZ $1, R7, storeOne7
-	FMOVD.P F8, 8(R9)
-	TBZ $0, R7, stored7
-	VST1 V8.S[2], (R9)
-	B stored7
-
-storeOne7:
-	FMOVS F8, (R9)
-
-stored7:
-	B storeEnd4
-
-storeRest4:
-	TBZ $1, R7, storeOne8
-	FMOVD.P F9, 8(R9)
-	TBZ $0, R7, stored8
-	VST1 V9.S[2], (R9)
-	B stored8
-
-storeOne8:
-	FMOVS F9, (R9)
-
-stored8:
-
-storeEnd4:
-	ADD R1, R0
+finish:
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
+	WORD $0x6e60dd4a // fmul v10.2d, v10.2d, v0.2d
+	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
+	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
+	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
+	WORD $0x6e60de31 // fmul v17.2d, v17.2d, v0.2d
 	CMP $4, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew5
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd5
-	CMP $8, R7
-	BLT loadRest5
-	FMOVQ (R9), F19
-	B loadEnd5
+	BGE whole
+	MOVD $8, R7
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	FSTPQ (F6, F7), 80(RSP)
+	FSTPQ (F8, F9), 112(RSP)
+	FSTPQ (F10, F11), 144(RSP)
+	FSTPQ (F12, F13), 176(RSP)
+	FSTPQ (F14, F15), 208(RSP)
+	FSTPQ (F16, F17), 240(RSP)
+	B part
 
-loadFew5:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne9
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded9
-	VLD1 (R9), V18.S[2]
-	B loaded9
-
-loadOne9:
-	FMOVS (R9), F18
-
-loaded9:
-	B loadEnd5
-
-loadRest5:
-	TBZ $1, R7, loadOne10
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded10
-	VLD1 (R9), V19.S[2]
-	B loaded10
-
-loadOne10:
-	FMOVS (R9), F19
-
-loaded10:
-
-loadEnd5:
-	VFMLA V1.S4, V18.S4, V10.S4
-	VFMLA V1.S4, V19.S4, V11.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew5
-	FMOVQ.P F10, 16(R9)
-	BEQ storeEnd5
-	CMP $8, R7
-	BLT storeRest5
-	FMOVQ F11, (R9)
-	B storeEnd5
-
-storeFew5:
-	TBZ $1, R7, storeOne9
-	FMOVD.P F10, 8(R9)
-	TBZ $0, R7, stored9
-	VST1 V10.S[2], (R9)
-	B stored9
-
-storeOne9:
-	FMOVS F10, (R9)
-
-stored9:
-	B storeEnd5
-
-storeRest5:
-	TBZ $1, R7, storeOne10
-	FMOVD.P F11, 8(R9)
-	TBZ $0, R7, stored10
-	VST1 V11.S[2], (R9)
-	B stored10
-
-storeOne10:
-	FMOVS F11, (R9)
-
-stored10:
-
-storeEnd5:
-	ADD R1, R0
-	CMP $5, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew6
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd6
-	CMP $8, R7
-	BLT loadRest6
-	FMOVQ (R9), F19
-	B loadEnd6
-
-loadFew6:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne11
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded11
-	VLD1 (R9), V18.S[2]
-	B loaded11
-
-loadOne11:
-	FMOVS (R9), F18
-
-loaded11:
-	B loadEnd6
-
-loadRest6:
-	TBZ $1, R7, loadOne12
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded12
-	VLD1 (R9), V19.S[2]
-	B loaded12
-
-loadOne12:
-	FMOVS (R9), F19
-
-loaded12:
-
-loadEnd6:
-	VFMLA V1.S4, V18.S4, V12.S4
-	VFMLA V1.S4, V19.S4, V13.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew6
-	FMOVQ.P F12, 16(R9)
-	BEQ storeEnd6
-	CMP $8, R7
-	BLT storeRest6
-	FMOVQ F13, (R9)
-	B storeEnd6
-
-storeFew6:
-	TBZ $1, R7, storeOne11
-	FMOVD.P F12, 8(R9)
-	TBZ $0, R7, stored11
-	VST1 V12.S[2], (R9)
-	B stored11
-
-storeOne11:
-	FMOVS F12, (R9)
-
-stored11:
-	B storeEnd6
-
-storeRest6:
-	TBZ $1, R7, storeOne12
-	FMOVD.P F13, 8(R9)
-	TBZ $0, R7, stored12
-	VST1 V13.S[2], (R9)
-	B stored12
-
-storeOne12:
-	FMOVS F13, (R9)
-
-stored12:
-
-storeEnd6:
-	ADD R1, R0
-	CMP $6, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew7
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd7
-	CMP $8, R7
-	BLT loadRest7
-	FMOVQ (R9), F19
-	B loadEnd7
-
-loadFew7:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne13
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded13
-	VLD1 (R9), V18.S[2]
-	B loaded13
-
-loadOne13:
-	FMOVS (R9), F18
-
-loaded13:
-	B loadEnd7
-
-loadRest7:
-	TBZ $1, R7, loadOne14
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded14
-	VLD1 (R9), V19.S[2]
-	B loaded14
-
-loadOne14:
-	FMOVS (R9), F19
-
-loaded14:
-
-loadEnd7:
-	VFMLA V1.S4, V18.S4, V14.S4
-	VFMLA V1.S4, V19.S4, V15.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew7
-	FMOVQ.P F14, 16(R9)
-	BEQ storeEnd7
-	CMP $8, R7
-	BLT storeRest7
-	FMOVQ F15, (R9)
-	B storeEnd7
-
-storeFew7:
-	TBZ $1, R7, storeOne13
-	FMOVD.P F14, 8(R9)
-	TBZ $0, R7, stored13
-	VST1 V14.S[2], (R9)
-	B stored13
-
-storeOne13:
-	FMOVS F14, (R9)
-
-stored13:
-	B storeEnd7
-
-storeRest7:
-	TBZ $1, R7, storeOne14
-	FMOVD.P F15, 8(R9)
-	TBZ $0, R7, stored14
-	VST1 V15.S[2], (R9)
-	B stored14
-
-storeOne14:
-	FMOVS F15, (R9)
-
-stored14:
-
-storeEnd7:
-	ADD R1, R0
-	CMP $7, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT loadFew8
-	FMOVQ.P 16(R9), F18
-	VEOR V19.B16, V19.B16, V19.B16
-	BEQ loadEnd8
-	CMP $8, R7
-	BLT loadRest8
-	FMOVQ (R9), F19
-	B loadEnd8
-
-loadFew8:
-	VEOR V19.B16, V19.B16, V19.B16
-	TBZ $1, R7, loadOne15
-	FMOVD.P 8(R9), F18
-	TBZ $0, R7, loaded15
-	VLD1 (R9), V18.S[2]
-	B loaded15
-
-loadOne15:
-	FMOVS (R9), F18
-
-loaded15:
-	B loadEnd8
-
-loadRest8:
-	TBZ $1, R7, loadOne16
-	FMOVD.P 8(R9), F19
-	TBZ $0, R7, loaded16
-	VLD1 (R9), V19.S[2]
-	B loaded16
-
-loadOne16:
-	FMOVS (R9), F19
-
-loaded16:
-
-loadEnd8:
-	VFMLA V1.S4, V18.S4, V16.S4
-	VFMLA V1.S4, V19.S4, V17.S4
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew8
-	FMOVQ.P F16, 16(R9)
-	BEQ storeEnd8
-	CMP $8, R7
-	BLT storeRest8
-	FMOVQ F17, (R9)
-	B storeEnd8
-
-storeFew8:
-	TBZ $1, R7, storeOne15
-	FMOVD.P F16, 8(R9)
-	TBZ $0, R7, stored15
-	VST1 V16.S[2], (R9)
-	B stored15
-
-storeOne15:
-	FMOVS F16, (R9)
-
-stored15:
-	B storeEnd8
-
-storeRest8:
-	TBZ $1, R7, storeOne16
-	FMOVD.P F17, 8(R9)
-	TBZ $0, R7, stored16
-	VST1 V17.S[2], (R9)
-	B stored16
-
-storeOne16:
-	FMOVS F17, (R9)
-
-stored16:
-
-storeEnd8:
-	ADD R1, R0
-	CMP $8, R6
-	BEQ end
+whole:
+	FCMPD $(0.0), F1
+	BEQ zero
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V2.D2
+	VFMLA V1.D2, V19.D2, V3.D2
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V4.D2
+	VFMLA V1.D2, V19.D2, V5.D2
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V6.D2
+	VFMLA V1.D2, V19.D2, V7.D2
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V8.D2
+	VFMLA V1.D2, V19.D2, V9.D2
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V10.D2
+	VFMLA V1.D2, V19.D2, V11.D2
+	FSTPQ (F10, F11), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V12.D2
+	VFMLA V1.D2, V19.D2, V13.D2
+	FSTPQ (F12, F13), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V14.D2
+	VFMLA V1.D2, V19.D2, V15.D2
+	FSTPQ (F14, F15), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F18, F19)
+	VFMLA V1.D2, V18.D2, V16.D2
+	VFMLA V1.D2, V19.D2, V17.D2
+	FSTPQ (F16, F17), (R4)
+	ADD R5, R4
 	B finished
 
 zero:
-	CMP $8, R7
-	BLT zeroPart
-	FSTPQ (F2, F3), (R0)
-	ADD R1, R0
-	CMP $1, R6
-	BEQ end
-	FSTPQ (F4, F5), (R0)
-	ADD R1, R0
-	CMP $2, R6
-	BEQ end
-	FSTPQ (F6, F7), (R0)
-	ADD R1, R0
-	CMP $3, R6
-	BEQ end
-	FSTPQ (F8, F9), (R0)
-	ADD R1, R0
-	CMP $4, R6
-	BEQ end
-	FSTPQ (F10, F11), (R0)
-	ADD R1, R0
-	CMP $5, R6
-	BEQ end
-	FSTPQ (F12, F13), (R0)
-	ADD R1, R0
-	CMP $6, R6
-	BEQ end
-	FSTPQ (F14, F15), (R0)
-	ADD R1, R0
-	CMP $7, R6
-	BEQ end
-	FSTPQ (F16, F17), (R0)
-	ADD R1, R0
-	CMP $8, R6
-	BEQ end
-	B finished
-
-zeroPart:
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew9
-	FMOVQ.P F2, 16(R9)
-	BEQ storeEnd9
-	CMP $8, R7
-	BLT storeRest9
-	FMOVQ F3, (R9)
-	B storeEnd9
-
-storeFew9:
-	TBZ $1, R7, storeOne17
-	FMOVD.P F2, 8(R9)
-	TBZ $0, R7, stored17
-	VST1 V2.S[2], (R9)
-	B stored17
-
-storeOne17:
-	FMOVS F2, (R9)
-
-stored17:
-	B storeEnd9
-
-storeRest9:
-	TBZ $1, R7, storeOne18
-	FMOVD.P F3, 8(R9)
-	TBZ $0, R7, stored18
-	VST1 V3.S[2], (R9)
-	B stored18
-
-storeOne18:
-	FMOVS F3, (R9)
-
-stored18:
-
-storeEnd9:
-	ADD R1, R0
-	CMP $1, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew10
-	FMOVQ.P F4, 16(R9)
-	BEQ storeEnd10
-	CMP $8, R7
-	BLT storeRest10
-	FMOVQ F5, (R9)
-	B storeEnd10
-
-storeFew10:
-	TBZ $1, R7, storeOne19
-	FMOVD.P F4, 8(R9)
-	TBZ $0, R7, stored19
-	VST1 V4.S[2], (R9)
-	B stored19
-
-storeOne19:
-	FMOVS F4, (R9)
-
-stored19:
-	B storeEnd10
-
-storeRest10:
-	TBZ $1, R7, storeOne20
-	FMOVD.P F5, 8(R9)
-	TBZ $0, R7, stored20
-	VST1 V5.S[2], (R9)
-	B stored20
-
-storeOne20:
-	FMOVS F5, (R9)
-
-stored20:
-
-storeEnd10:
-	ADD R1, R0
-	CMP $2, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew11
-	FMOVQ.P F6, 16(R9)
-	BEQ storeEnd11
-	CMP $8, R7
-	BLT storeRest11
-	FMOVQ F7, (R9)
-	B storeEnd11
-
-storeFew11:
-	TBZ $1, R7, storeOne21
-	FMOVD.P F6, 8(R9)
-	TBZ $0, R7, stored21
-	VST1 V6.S[2], (R9)
-	B stored21
-
-storeOne21:
-	FMOVS F6, (R9)
-
-stored21:
-	B storeEnd11
-
-storeRest11:
-	TBZ $1, R7, storeOne22
-	FMOVD.P F7, 8(R9)
-	TBZ $0, R7, stored22
-	VST1 V7.S[2], (R9)
-	B stored22
-
-storeOne22:
-	FMOVS F7, (R9)
-
-stored22:
-
-storeEnd11:
-	ADD R1, R0
-	CMP $3, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew12
-	FMOVQ.P F8, 16(R9)
-	BEQ storeEnd12
-	CMP $8, R7
-	BLT storeRest12
-	FMOVQ F9, (R9)
-	B storeEnd12
-
-storeFew12:
-	TBZ $1, R7, storeOne23
-	FMOVD.P F8, 8(R9)
-	TBZ $0, R7, stored23
-	VST1 V8.S[2], (R9)
-	B stored23
-
-storeOne23:
-	FMOVS F8, (R9)
-
-stored23:
-	B storeEnd12
-
-storeRest12:
-	TBZ $1, R7, storeOne24
-	FMOVD.P F9, 8(R9)
-	TBZ $0, R7, stored24
-	VST1 V9.S[2], (R9)
-	B stored24
-
-storeOne24:
-	FMOVS F9, (R9)
-
-stored24:
-
-storeEnd12:
-	ADD R1, R0
-	CMP $4, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew13
-	FMOVQ.P F10, 16(R9)
-	BEQ storeEnd13
-	CMP $8, R7
-	BLT storeRest13
-	FMOVQ F11, (R9)
-	B storeEnd13
-
-storeFew13:
-	TBZ $1, R7, storeOne25
-	FMOVD.P F10, 8(R9)
-	TBZ $0, R7, stored25
-	VST1 V10.S[2], (R9)
-	B stored25
-
-storeOne25:
-	FMOVS F10, (R9)
-
-stored25:
-	B storeEnd13
-
-storeRest13:
-	TBZ $1, R7, storeOne26
-	FMOVD.P F11, 8(R9)
-	TBZ $0, R7, stored26
-	VST1 V11.S[2], (R9)
-	B stored26
-
-storeOne26:
-	FMOVS F11, (R9)
-
-stored26:
-
-storeEnd13:
-	ADD R1, R0
-	CMP $5, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew14
-	FMOVQ.P F12, 16(R9)
-	BEQ storeEnd14
-	CMP $8, R7
-	BLT storeRest14
-	FMOVQ F13, (R9)
-	B storeEnd14
-
-storeFew14:
-	TBZ $1, R7, storeOne27
-	FMOVD.P F12, 8(R9)
-	TBZ $0, R7, stored27
-	VST1 V12.S[2], (R9)
-	B stored27
-
-storeOne27:
-	FMOVS F12, (R9)
-
-stored27:
-	B storeEnd14
-
-storeRest14:
-	TBZ $1, R7, storeOne28
-	FMOVD.P F13, 8(R9)
-	TBZ $0, R7, stored28
-	VST1 V13.S[2], (R9)
-	B stored28
-
-storeOne28:
-	FMOVS F13, (R9)
-
-stored28:
-
-storeEnd14:
-	ADD R1, R0
-	CMP $6, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew15
-	FMOVQ.P F14, 16(R9)
-	BEQ storeEnd15
-	CMP $8, R7
-	BLT storeRest15
-	FMOVQ F15, (R9)
-	B storeEnd15
-
-storeFew15:
-	TBZ $1, R7, storeOne29
-	FMOVD.P F14, 8(R9)
-	TBZ $0, R7, stored29
-	VST1 V14.S[2], (R9)
-	B stored29
-
-storeOne29:
-	FMOVS F14, (R9)
-
-stored29:
-	B storeEnd15
-
-storeRest15:
-	TBZ $1, R7, storeOne30
-	FMOVD.P F15, 8(R9)
-	TBZ $0, R7, stored30
-	VST1 V15.S[2], (R9)
-	B stored30
-
-storeOne30:
-	FMOVS F15, (R9)
-
-stored30:
-
-storeEnd15:
-	ADD R1, R0
-	CMP $7, R6
-	BEQ end
-	MOVD R0, R9
-	CMP $4, R7
-	BLT storeFew16
-	FMOVQ.P F16, 16(R9)
-	BEQ storeEnd16
-	CMP $8, R7
-	BLT storeRest16
-	FMOVQ F17, (R9)
-	B storeEnd16
-
-storeFew16:
-	TBZ $1, R7, storeOne31
-	FMOVD.P F16, 8(R9)
-	TBZ $0, R7, stored31
-	VST1 V16.S[2], (R9)
-	B stored31
-
-storeOne31:
-	FMOVS F16, (R9)
-
-stored31:
-	B storeEnd16
-
-storeRest16:
-	TBZ $1, R7, storeOne32
-	FMOVD.P F17, 8(R9)
-	TBZ $0, R7, stored32
-	VST1 V17.S[2], (R9)
-	B stored32
-
-storeOne32:
-	FMOVS F17, (R9)
-
-stored32:
-
-storeEnd16:
-	ADD R1, R0
-	CMP $8, R6
-	BEQ end
-	B finished
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
+	FSTPQ (F10, F11), (R4)
+	ADD R5, R4
+	FSTPQ (F12, F13), (R4)
+	ADD R5, R4
+	FSTPQ (F14, F15), (R4)
+	ADD R5, R4
+	FSTPQ (F16, F17), (R4)
+	ADD R5, R4
 
 finished:
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	SUB $8, R3
+	B tile
 
-end:
+fewer:
+
+tile2:
+	CMP $4, R3
+	BLT fewer2
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
+	VMOV V2.B16, V4.B16
+	VMOV V3.B16, V5.B16
+	ADD R1, R10, R11
+	VMOV V2.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	ADD R1, R11, R12
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	ADD R1, R12, R13
+	MOVD b+32(FP), R8
+	MOVD k+88(FP), R9
+	SUBS $2, R9
+	BLT single2
+
+loop2:
+	// 26 instructions for 32 multiply-adds, 0.8125 each
+	FMOVQ.P 16(R10), F10
+	FMOVQ.P 16(R11), F11
+	FMOVQ.P 16(R12), F12
+	FMOVQ.P 16(R13), F13
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
+	WORD $0x4fca11c2 // fmla v2.2d, v14.2d, v10.d[0]
+	WORD $0x4fca11e3 // fmla v3.2d, v15.2d, v10.d[0]
+	WORD $0x4fcb11c4 // fmla v4.2d, v14.2d, v11.d[0]
+	WORD $0x4fcb11e5 // fmla v5.2d, v15.2d, v11.d[0]
+	WORD $0x4fcc11c6 // fmla v6.2d, v14.2d, v12.d[0]
+	WORD $0x4fcc11e7 // fmla v7.2d, v15.2d, v12.d[0]
+	WORD $0x4fcd11c8 // fmla v8.2d, v14.2d, v13.d[0]
+	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
+	WORD $0x4fca19c2 // fmla v2.2d, v14.2d, v10.d[1]
+	WORD $0x4fca19e3 // fmla v3.2d, v15.2d, v10.d[1]
+	WORD $0x4fcb19c4 // fmla v4.2d, v14.2d, v11.d[1]
+	WORD $0x4fcb19e5 // fmla v5.2d, v15.2d, v11.d[1]
+	WORD $0x4fcc19c6 // fmla v6.2d, v14.2d, v12.d[1]
+	WORD $0x4fcc19e7 // fmla v7.2d, v15.2d, v12.d[1]
+	WORD $0x4fcd19c8 // fmla v8.2d, v14.2d, v13.d[1]
+	WORD $0x4fcd19e9 // fmla v9.2d, v15.2d, v13.d[1]
+	SUBS $2, R9
+	BGE loop2
+
+single2:
+	ADDS $2, R9
+	BEQ finish2
+
+step2:
+	FLDPQ (R8), (F14, F15)
+	ADD R2, R8
+	FMOVD.P 8(R10), F10
+	WORD $0x4fca11c2 // fmla v2.2d, v14.2d, v10.d[0]
+	WORD $0x4fca11e3 // fmla v3.2d, v15.2d, v10.d[0]
+	FMOVD.P 8(R11), F11
+	WORD $0x4fcb11c4 // fmla v4.2d, v14.2d, v11.d[0]
+	WORD $0x4fcb11e5 // fmla v5.2d, v15.2d, v11.d[0]
+	FMOVD.P 8(R12), F12
+	WORD $0x4fcc11c6 // fmla v6.2d, v14.2d, v12.d[0]
+	WORD $0x4fcc11e7 // fmla v7.2d, v15.2d, v12.d[0]
+	FMOVD.P 8(R13), F13
+	WORD $0x4fcd11c8 // fmla v8.2d, v14.2d, v13.d[0]
+	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
+	SUBS $1, R9
+	BNE step2
+
+finish2:
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
+	CMP $4, R6
+	BGE whole2
+	MOVD $4, R7
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	FSTPQ (F6, F7), 80(RSP)
+	FSTPQ (F8, F9), 112(RSP)
+	B part
+
+whole2:
+	FCMPD $(0.0), F1
+	BEQ zero2
+	FLDPQ (R4), (F10, F11)
+	VFMLA V1.D2, V10.D2, V2.D2
+	VFMLA V1.D2, V11.D2, V3.D2
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F10, F11)
+	VFMLA V1.D2, V10.D2, V4.D2
+	VFMLA V1.D2, V11.D2, V5.D2
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F10, F11)
+	VFMLA V1.D2, V10.D2, V6.D2
+	VFMLA V1.D2, V11.D2, V7.D2
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F10, F11)
+	VFMLA V1.D2, V10.D2, V8.D2
+	VFMLA V1.D2, V11.D2, V9.D2
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
+	B finished2
+
+zero2:
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	FSTPQ (F6, F7), (R4)
+	ADD R5, R4
+	FSTPQ (F8, F9), (R4)
+	ADD R5, R4
+
+finished2:
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	ADD R1, R0
+	SUB $4, R3
+	B tile2
+
+fewer2:
+
+tile3:
+	CMP $2, R3
+	BLT fewer3
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
+	VMOV V2.B16, V4.B16
+	VMOV V3.B16, V5.B16
+	ADD R1, R10, R11
+	MOVD b+32(FP), R8
+	MOVD k+88(FP), R9
+	SUBS $2, R9
+	BLT single3
+
+loop3:
+	// 16 instructions for 16 multiply-adds, 1 each
+	FMOVQ.P 16(R10), F6
+	FMOVQ.P 16(R11), F7
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
+	WORD $0x4fc61102 // fmla v2.2d, v8.2d, v6.d[0]
+	WORD $0x4fc61123 // fmla v3.2d, v9.2d, v6.d[0]
+	WORD $0x4fc71104 // fmla v4.2d, v8.2d, v7.d[0]
+	WORD $0x4fc71125 // fmla v5.2d, v9.2d, v7.d[0]
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
+	WORD $0x4fc61902 // fmla v2.2d, v8.2d, v6.d[1]
+	WORD $0x4fc61923 // fmla v3.2d, v9.2d, v6.d[1]
+	WORD $0x4fc71904 // fmla v4.2d, v8.2d, v7.d[1]
+	WORD $0x4fc71925 // fmla v5.2d, v9.2d, v7.d[1]
+	SUBS $2, R9
+	BGE loop3
+
+single3:
+	ADDS $2, R9
+	BEQ finish3
+
+step3:
+	FLDPQ (R8), (F8, F9)
+	ADD R2, R8
+	FMOVD.P 8(R10), F6
+	WORD $0x4fc61102 // fmla v2.2d, v8.2d, v6.d[0]
+	WORD $0x4fc61123 // fmla v3.2d, v9.2d, v6.d[0]
+	FMOVD.P 8(R11), F7
+	WORD $0x4fc71104 // fmla v4.2d, v8.2d, v7.d[0]
+	WORD $0x4fc71125 // fmla v5.2d, v9.2d, v7.d[0]
+	SUBS $1, R9
+	BNE step3
+
+finish3:
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	CMP $4, R6
+	BGE whole3
+	MOVD $2, R7
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	B part
+
+whole3:
+	FCMPD $(0.0), F1
+	BEQ zero3
+	FLDPQ (R4), (F6, F7)
+	VFMLA V1.D2, V6.D2, V2.D2
+	VFMLA V1.D2, V7.D2, V3.D2
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FLDPQ (R4), (F6, F7)
+	VFMLA V1.D2, V6.D2, V4.D2
+	VFMLA V1.D2, V7.D2, V5.D2
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+	B finished3
+
+zero3:
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	FSTPQ (F4, F5), (R4)
+	ADD R5, R4
+
+finished3:
+	ADD R1, R0
+	ADD R1, R0
+	SUB $2, R3
+	B tile3
+
+fewer3:
+
+tile4:
+	CMP $1, R3
+	BLT fewer4
+	MOVD start+48(FP), R9
+	FLDPQ (R9), (F2, F3)
+	MOVD R0, R10
+	MOVD b+32(FP), R8
+	MOVD k+88(FP), R9
+	SUBS $2, R9
+	BLT single4
+
+loop4:
+	// 11 instructions for 8 multiply-adds, 1.375 each
+	FMOVQ.P 16(R10), F4
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
+	WORD $0x4fc410a2 // fmla v2.2d, v5.2d, v4.d[0]
+	WORD $0x4fc410c3 // fmla v3.2d, v6.2d, v4.d[0]
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
+	WORD $0x4fc418a2 // fmla v2.2d, v5.2d, v4.d[1]
+	WORD $0x4fc418c3 // fmla v3.2d, v6.2d, v4.d[1]
+	SUBS $2, R9
+	BGE loop4
+
+single4:
+	ADDS $2, R9
+	BEQ finish4
+
+step4:
+	FLDPQ (R8), (F5, F6)
+	ADD R2, R8
+	FMOVD.P 8(R10), F4
+	WORD $0x4fc410a2 // fmla v2.2d, v5.2d, v4.d[0]
+	WORD $0x4fc410c3 // fmla v3.2d, v6.2d, v4.d[0]
+	SUBS $1, R9
+	BNE step4
+
+finish4:
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	CMP $4, R6
+	BGE whole4
+	MOVD $1, R7
+	FSTPQ (F2, F3), 16(RSP)
+	B part
+
+whole4:
+	FCMPD $(0.0), F1
+	BEQ zero4
+	FLDPQ (R4), (F4, F5)
+	VFMLA V1.D2, V4.D2, V2.D2
+	VFMLA V1.D2, V5.D2, V3.D2
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+	B finished4
+
+zero4:
+	FSTPQ (F2, F3), (R4)
+	ADD R5, R4
+
+finished4:
+	ADD R1, R0
+	SUB $1, R3
+	B tile4
+
+fewer4:
+	RET
+
+part:
+	ADD $16, RSP, R21
+
+row:
+	FLDPQ.P 32(R21), (F2, F3)
+	FCMPD $(0.0), F1
+	BEQ zero5
+	MOVD R4, R22
+	CMP $2, R6
+	BLT loadFew
+	FMOVQ.P 16(R22), F4
+	VEOR V5.B16, V5.B16, V5.B16
+	BEQ loadEnd
+	CMP $4, R6
+	BLT loadRest
+	FMOVQ (R22), F5
+	B loadEnd
+
+loadFew:
+	VEOR V5.B16, V5.B16, V5.B16
+	FMOVD (R22), F4
+	B loadEnd
+
+loadRest:
+	FMOVD (R22), F5
+
+loadEnd:
+	VFMLA V1.D2, V4.D2, V2.D2
+	VFMLA V1.D2, V5.D2, V3.D2
+
+zero5:
+	MOVD R4, R22
+	CMP $2, R6
+	BLT storeFew
+	FMOVQ.P F2, 16(R22)
+	BEQ storeEnd
+	CMP $4, R6
+	BLT storeRest
+	FMOVQ F3, (R22)
+	B storeEnd
+
+storeFew:
+	FMOVD F2, (R22)
+	B storeEnd
+
+storeRest:
+	FMOVD F3, (R22)
+
+storeEnd:
+	ADD R5, R4
+	ADD R1, R0
+	SUB $1, R3
+	SUBS $1, R7
+	BNE row
+	B tile
+
+// func gemmTNF64NEON(c *float64, ldc int, a *float64, lda int, b *float64, ldb int, alpha, beta float64, m, n, k int)
+TEXT ·gemmTNF64NEON(SB), 0, $264-88
+	MOVD a+16(FP), R0
+	MOVD lda+24(FP), R1
+	MOVD b+32(FP), R2
+	MOVD ldb+40(FP), R3
+	MOVD m+64(FP), R4
+	MOVD k+80(FP), R5
+	MOVD c+0(FP), R6
+	MOVD ldc+8(FP), R7
+	MOVD n+72(FP), R8
+	LSL $3, R1, R1
+	LSL $3, R3, R3
+	LSL $3, R7, R7
+	FMOVD alpha+48(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD beta+56(FP), F1
+	VDUP V1.D[0], V1.D2
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	CBZ R5, finish
+
+loop:
+	// 23 instructions for 32 multiply-adds, 0.7188 each
+	FLDPQ 0(R0), (F18, F19)
+	FLDPQ 32(R0), (F20, F21)
+	ADD R1, R0
+	FLDPQ (R2), (F22, F23)
+	ADD R3, R2
+	WORD $0x4fd212c2 // fmla v2.2d, v22.2d, v18.d[0]
+	WORD $0x4fd212e3 // fmla v3.2d, v23.2d, v18.d[0]
+	WORD $0x4fd21ac4 // fmla v4.2d, v22.2d, v18.d[1]
+	WORD $0x4fd21ae5 // fmla v5.2d, v23.2d, v18.d[1]
+	WORD $0x4fd312c6 // fmla v6.2d, v22.2d, v19.d[0]
+	WORD $0x4fd312e7 // fmla v7.2d, v23.2d, v19.d[0]
+	WORD $0x4fd31ac8 // fmla v8.2d, v22.2d, v19.d[1]
+	WORD $0x4fd31ae9 // fmla v9.2d, v23.2d, v19.d[1]
+	WORD $0x4fd412ca // fmla v10.2d, v22.2d, v20.d[0]
+	WORD $0x4fd412eb // fmla v11.2d, v23.2d, v20.d[0]
+	WORD $0x4fd41acc // fmla v12.2d, v22.2d, v20.d[1]
+	WORD $0x4fd41aed // fmla v13.2d, v23.2d, v20.d[1]
+	WORD $0x4fd512ce // fmla v14.2d, v22.2d, v21.d[0]
+	WORD $0x4fd512ef // fmla v15.2d, v23.2d, v21.d[0]
+	WORD $0x4fd51ad0 // fmla v16.2d, v22.2d, v21.d[1]
+	WORD $0x4fd51af1 // fmla v17.2d, v23.2d, v21.d[1]
+	SUBS $1, R5
+	BNE loop
+
+finish:
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	WORD $0x6e60dca5 // fmul v5.2d, v5.2d, v0.2d
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
+	WORD $0x6e60dd4a // fmul v10.2d, v10.2d, v0.2d
+	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
+	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
+	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e60ddce // fmul v14.2d, v14.2d, v0.2d
+	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
+	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
+	WORD $0x6e60de31 // fmul v17.2d, v17.2d, v0.2d
+	CMP $4, R8
+	BLT some
+	CMP $8, R4
+	BGE whole
+
+some:
+	MOVD R4, R9
+	FSTPQ (F2, F3), 16(RSP)
+	FSTPQ (F4, F5), 48(RSP)
+	FSTPQ (F6, F7), 80(RSP)
+	FSTPQ (F8, F9), 112(RSP)
+	FSTPQ (F10, F11), 144(RSP)
+	FSTPQ (F12, F13), 176(RSP)
+	FSTPQ (F14, F15), 208(RSP)
+	FSTPQ (F16, F17), 240(RSP)
+	B part
+
+whole:
+	FCMPD $(0.0), F1
+	BEQ zero
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V2.D2
+	VFMLA V1.D2, V19.D2, V3.D2
+	FSTPQ (F2, F3), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V4.D2
+	VFMLA V1.D2, V19.D2, V5.D2
+	FSTPQ (F4, F5), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V6.D2
+	VFMLA V1.D2, V19.D2, V7.D2
+	FSTPQ (F6, F7), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V8.D2
+	VFMLA V1.D2, V19.D2, V9.D2
+	FSTPQ (F8, F9), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V10.D2
+	VFMLA V1.D2, V19.D2, V11.D2
+	FSTPQ (F10, F11), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V12.D2
+	VFMLA V1.D2, V19.D2, V13.D2
+	FSTPQ (F12, F13), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V14.D2
+	VFMLA V1.D2, V19.D2, V15.D2
+	FSTPQ (F14, F15), (R6)
+	ADD R7, R6
+	FLDPQ (R6), (F18, F19)
+	VFMLA V1.D2, V18.D2, V16.D2
+	VFMLA V1.D2, V19.D2, V17.D2
+	FSTPQ (F16, F17), (R6)
+	ADD R7, R6
+	B finished
+
+zero:
+	FSTPQ (F2, F3), (R6)
+	ADD R7, R6
+	FSTPQ (F4, F5), (R6)
+	ADD R7, R6
+	FSTPQ (F6, F7), (R6)
+	ADD R7, R6
+	FSTPQ (F8, F9), (R6)
+	ADD R7, R6
+	FSTPQ (F10, F11), (R6)
+	ADD R7, R6
+	FSTPQ (F12, F13), (R6)
+	ADD R7, R6
+	FSTPQ (F14, F15), (R6)
+	ADD R7, R6
+	FSTPQ (F16, F17), (R6)
+	ADD R7, R6
+
+finished:
+	RET
+
+part:
+	ADD $16, RSP, R10
+
+row:
+	FLDPQ.P 32(R10), (F2, F3)
+	FCMPD $(0.0), F1
+	BEQ zero2
+	MOVD R6, R11
+	CMP $2, R8
+	BLT loadFew
+	FMOVQ.P 16(R11), F4
+	VEOR V5.B16, V5.B16, V5.B16
+	BEQ loadEnd
+	CMP $4, R8
+	BLT loadRest
+	FMOVQ (R11), F5
+	B loadEnd
+
+loadFew:
+	VEOR V5.B16, V5.B16, V5.B16
+	FMOVD (R11), F4
+	B loadEnd
+
+loadRest:
+	FMOVD (R11), F5
+
+loadEnd:
+	VFMLA V1.D2, V4.D2, V2.D2
+	VFMLA V1.D2, V5.D2, V3.D2
+
+zero2:
+	MOVD R6, R11
+	CMP $2, R8
+	BLT storeFew
+	FMOVQ.P F2, 16(R11)
+	BEQ storeEnd
+	CMP $4, R8
+	BLT storeRest
+	FMOVQ F3, (R11)
+	B storeEnd
+
+storeFew:
+	FMOVD F2, (R11)
+	B storeEnd
+
+storeRest:
+	FMOVD F3, (R11)
+
+storeEnd:
+	ADD R7, R6
+	SUBS $1, R9
+	BNE row
 	RET

@@ -46,6 +46,31 @@ func (f *Func) Three(op string, l Lanes, d, a, b Vec) {
 	f.three(f.word3(words3, op)|l.wide(), op, l.lower(), d, a, b)
 }
 
+// MultiplyAdd adds the products of a with one lane of k's register to d, rounded once.
+func (f *Func) MultiplyAdd(l Lanes, d, a Vec, k K) {
+	if l == S4 {
+		f.MlaK(d, a, k)
+		return
+	}
+	for i := range d {
+		vd, va := d[i], a.at(i)
+		f.word(0x4fc01000|uint32(k.Lane)<<11|uint32(k.Reg)<<16|uint32(va)<<5|uint32(vd), "fmla v%d.2d, v%d.2d, v%d.d[%d]", vd, va, k.Reg, k.Lane)
+	}
+}
+
+// SplatArg loads a parameter of the lanes' type into all lanes of a new register.
+func (f *Func) SplatArg(l Lanes, name string) Vec {
+	if l == S4 {
+		return f.Splat(name)
+	}
+	return f.SplatD(name)
+}
+
+// Type is the lanes' type in Go, Suffix how function names give it, and Letter how instructions on single numbers do.
+func (l Lanes) Type() string   { return [...]string{"float32", "float64"}[l] }
+func (l Lanes) Suffix() string { return [...]string{"F32", "F64"}[l] }
+func (l Lanes) Letter() string { return [...]string{"S", "D"}[l] }
+
 // Two writes d = op(a).
 func (f *Func) Two(op string, l Lanes, d, a Vec) {
 	f.two(f.word3(words2, op)|l.wide(), op, "", l.lower(), d, a)

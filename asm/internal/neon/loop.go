@@ -170,43 +170,47 @@ func (f *Func) StorePart(v V, p, n R) {
 	f.Label(end)
 }
 
-// LoadUpTo8 loads the first n elements at p, 1 to 8, into two registers and sets the other lanes to zero. p moves.
-func (f *Func) LoadUpTo8(x Vec, p, n R) {
+// LoadUpTo loads the first n elements at p, 1 to what two registers hold, and sets the other lanes to zero. p moves.
+func (f *Func) LoadUpTo(l Lanes, x Vec, p, n R) {
 	few, rest, end := f.NewLabel("loadFew"), f.NewLabel("loadRest"), f.NewLabel("loadEnd")
-	f.Text("CMP $4, %v", n)
+	f.Text("CMP $%d, %v", l.Count(), n)
 	f.Text("BLT %s", few)
 	f.Text("FMOVQ.P 16(%v), F%d", p, x[0])
 	f.Clear(x[1:])
 	f.Text("BEQ %s", end)
-	f.Text("CMP $8, %v", n)
+	f.Text("CMP $%d, %v", 2*l.Count(), n)
 	f.Text("BLT %s", rest)
 	f.Text("FMOVQ (%v), F%d", p, x[1])
 	f.Text("B %s", end)
 	f.Label(few)
 	f.Clear(x[1:])
-	f.LoadPart(x[0], p, n)
+	f.LoadFirst(l, x[0], p, n)
 	f.Text("B %s", end)
 	// From 5 to 7 the low bits of n are those of n-4.
 	f.Label(rest)
-	f.LoadPart(x[1], p, n)
+	f.LoadFirst(l, x[1], p, n)
 	f.Label(end)
 }
 
-// StoreUpTo8 stores the first n lanes of two registers, 1 to 8, at p. p moves.
-func (f *Func) StoreUpTo8(x Vec, p, n R) {
+// StoreUpTo stores the first n lanes of two registers, at least 1, at p. p moves.
+func (f *Func) StoreUpTo(l Lanes, x Vec, p, n R) {
 	few, rest, end := f.NewLabel("storeFew"), f.NewLabel("storeRest"), f.NewLabel("storeEnd")
-	f.Text("CMP $4, %v", n)
+	f.Text("CMP $%d, %v", l.Count(), n)
 	f.Text("BLT %s", few)
 	f.Text("FMOVQ.P F%d, 16(%v)", x[0], p)
 	f.Text("BEQ %s", end)
-	f.Text("CMP $8, %v", n)
+	f.Text("CMP $%d, %v", 2*l.Count(), n)
 	f.Text("BLT %s", rest)
 	f.Text("FMOVQ F%d, (%v)", x[1], p)
 	f.Text("B %s", end)
 	f.Label(few)
-	f.StorePart(x[0], p, n)
+	f.StoreFirst(l, x[0], p, n)
 	f.Text("B %s", end)
 	f.Label(rest)
-	f.StorePart(x[1], p, n)
+	f.StoreFirst(l, x[1], p, n)
 	f.Label(end)
 }
+
+// LoadUpTo8 and StoreUpTo8 do so with float32.
+func (f *Func) LoadUpTo8(x Vec, p, n R)  { f.LoadUpTo(S4, x, p, n) }
+func (f *Func) StoreUpTo8(x Vec, p, n R) { f.StoreUpTo(S4, x, p, n) }
