@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -53,8 +52,8 @@ func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
 	return err
 }
 
-// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.Plan] makes for that geometry and options. The file is
-// mapped into memory where the platform can; it must not change while the plan is in use, but may be replaced or removed. A file
+// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.Plan] makes for that geometry and options. The file
+// may be replaced, removed or cut afterwards. A file
 // of another model, geometry, options, program or kind of machine is refused with ErrPlanFile; where there is none, the error is fs.ErrNotExist. Checksums are compared
 // while the first prediction is computed, which waits for them: if the file is damaged, every prediction fails with ErrPlanFile.
 func (m *ImageEquivCNP[T]) LoadPlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
@@ -79,11 +78,18 @@ func (m *ImageEquivCNP[T]) LoadPlan(ctx context.Context, path string, g Geometry
 
 // KeepPlans makes Plan, Complete and Predict look for plans in a folder, and put those there that they had to make; an empty name ends that. Files
 // have names of their own for each model, geometry, options, version of the program and kind of machine, and any number of processes may
-// share a folder. Nothing is ever removed from it. A file that is not what its name says is an error that names it; where one cannot be
-// written, the plan is used all the same, and PlanInfo.FileErr says why.
+// share a folder. Of plans nothing is ever removed from it; what processes that died while they wrote have left is. A file that is damaged, or not what its
+// name says, is replaced by one that is made anew; where one cannot be written, the plan is used all the same, and PlanInfo.FileErr says why.
 //
 // It is for the time before a model is used, as what it changes is read without a lock.
-func (m *ImageEquivCNP[T]) KeepPlans(folder string) { m.folder = folder }
+func (m *ImageEquivCNP[T]) KeepPlans(folder string) {
+	if m.folder = folder; folder != "" {
+		frozen.Sweep(folder, planEnding)
+	}
+}
+
+// planEnding is that of the files of a folder of plans.
+const planEnding = ".plan"
 
 // keptPlan is Plan with a folder.
 func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
@@ -92,10 +98,16 @@ func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOpt
 		return nil, err
 	}
 	key := m.planKey(&g, &checked)
-	path := filepath.Join(m.folder, hex.EncodeToString(key[:12])+".plan")
+	path := filepath.Join(m.folder, hex.EncodeToString(key[:12])+planEnding)
 	p, err := m.LoadPlan(ctx, path, g, opt)
-	if err == nil || errors.Is(err, ErrPlanFile) || ctx.Err() != nil {
-		return p, err
+	if err == nil { // checksums are compared now, while there is still another way
+		err = p.intact()
+	}
+	if err == nil {
+		return p, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if p, err = m.makePlan(ctx, g, opt); err != nil {
 		return nil, err

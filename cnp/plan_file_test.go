@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -210,10 +211,39 @@ func TestKeepPlans(t *testing.T) {
 	m.KeepPlans(dir)
 	p, err := m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
 	require.NoError(t, err)
-	replace(t, p.Info().File, []byte("not a plan"))
-	_, err = m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
-	require.ErrorIs(t, err, cnp.ErrPlanFile)
-	require.ErrorContains(t, err, p.Info().File)
+	whole, err := os.ReadFile(p.Info().File)
+	require.NoError(t, err)
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 1
+	for _, b := range [][]byte{[]byte("not a plan"), damaged, whole[:len(whole)/2], nil} { // it is made anew
+		replace(t, p.Info().File, b)
+		again, err := m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
+		require.NoError(t, err)
+		require.NoError(t, again.Info().FileErr)
+		now, err := os.ReadFile(p.Info().File)
+		require.NoError(t, err)
+		require.Equal(t, whole, now)
+	}
+	// A file that is cut while its plan is in use.
+	p, err = m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(p.Info().File, 0))
+	square := fileImages[float32](2, 8, 8)
+	n := 2 * p.Values()
+	cut := &cnp.Prediction[float32]{Mean: make([]float32, n), Std: make([]float32, n)}
+	require.NoError(t, p.Predict(ctx, cut, square))
+	want, err = fileModel[float32](t, "SO(2)", nil).Complete(ctx, square)
+	require.NoError(t, err)
+	require.Equal(t, want.Mean, cut.Mean)
+	// What writers have left that died.
+	dead, alive := p.Info().File+".tmp123", p.Info().File+".tmp456"
+	for _, path := range []string{dead, alive} {
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+	}
+	require.NoError(t, os.Chtimes(dead, time.Time{}, time.Now().Add(-time.Hour)))
+	m.KeepPlans(dir)
+	require.NoFileExists(t, dead)
+	require.FileExists(t, alive)
 	// A folder that cannot be written to.
 	m.KeepPlans(filepath.Join(p.Info().File, "below a file"))
 	p, err = m.Plan(ctx, cnp.Grid(7, 8), cnp.PlanOptions{})

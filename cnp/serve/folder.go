@@ -5,17 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
-// fileState is a model file of a folder as it was when it was read.
+// fileState is a model file of a folder as it was when it was read. The mode is part of it, so that a file is read again once it may be.
 type fileState struct {
 	path string
 	size int64
 	time time.Time
+	mode fs.FileMode
+}
+
+// folderState is what folders hold, by the names of models: files that can be looked at, and why others cannot.
+type folderState struct {
+	found  map[string]fileState
+	broken map[string]string
 }
 
 // Rescan looks at the folders now: new files are served, changed ones instead of what they were, and what was removed no longer. What a
@@ -23,43 +31,89 @@ type fileState struct {
 func (s *Server) Rescan() error {
 	s.scan.Lock()
 	defer s.scan.Unlock()
-	found := map[string]fileState{}
+	return s.rescan()
+}
+
+// rescan is Rescan; the caller holds scan.
+func (s *Server) rescan() error {
+	now := folderState{map[string]fileState{}, map[string]string{}}
 	var errs []error
 	for _, dir := range s.opt.Folders {
-		if err := listFolder(dir, found); err != nil {
+		if err := now.list(dir); err != nil {
 			errs = append(errs, fmt.Errorf("serve: %w", err))
 		}
 	}
 	if len(errs) > 0 { // a folder that is away for a moment takes no model with it
 		return errors.Join(errs...)
 	}
-	failures := map[string]string{}
-	for name, why := range *s.failures.Load() {
-		if _, ok := found[name]; ok {
+	before, failures := *s.failures.Load(), map[string]string{}
+	for name, why := range before {
+		if _, ok := now.found[name]; ok || s.named(name) {
 			failures[name] = why
 		}
 	}
-	for name, now := range found {
-		if s.named(name) || s.files[name] == now {
-			continue
+	failed := func(name, path, why string) { // said once, however often it is tried
+		if failures[name] = why; before[name] != why {
+			s.log.Error("model file not served; what was served under its name goes on", "model", name, "path", path, "error", why)
 		}
-		s.files[name] = now
-		if err := s.load(context.Background(), Source{Name: name, Path: now.path}); err != nil {
-			failures[name] = err.Error()
-			s.log.Error("model file not served; what was served under its name goes on", "model", name, "path", now.path, "error", err.Error())
-			continue
-		}
-		delete(failures, name)
 	}
-	for name := range s.files {
-		if _, ok := found[name]; !ok {
+	for name, why := range now.broken {
+		if _, ok := now.found[name]; !ok && !s.named(name) {
+			failed(name, name, why)
+		}
+	}
+	for name, file := range now.found {
+		if s.named(name) || s.files[name] == file {
+			continue
+		}
+		s.files[name] = file
+		err := s.load(context.Background(), Source{Name: name, Path: file.path})
+		if err == nil {
+			delete(failures, name)
+			continue
+		}
+		var path *fs.PathError
+		if errors.As(err, &path) { // it could not be opened, or read: next time it may, though it looks the same
 			delete(s.files, name)
-			s.replace(name, nil)
-			s.log.Info("model removed", "model", name)
+		}
+		failed(name, file.path, err.Error())
+	}
+	for _, m := range s.list() {
+		_, there := now.found[m.name]
+		if _, broken := now.broken[m.name]; !there && !broken && !s.named(m.name) {
+			delete(s.files, m.name)
+			s.replace(m.name, nil)
+			s.log.Info("model removed", "model", m.name)
+		}
+	}
+	maps.DeleteFunc(s.files, func(name string, _ fileState) bool { _, there := now.found[name]; return !there })
+	s.failures.Store(&failures)
+	return nil
+}
+
+// Reload reads again what the server was started with: the token's file, the models of Options, and the folders. What cannot be read stays as it
+// was, and is in the error that it returns.
+func (s *Server) Reload() error {
+	s.scan.Lock()
+	defer s.scan.Unlock()
+	errs := []error{s.readToken()}
+	failures := maps.Clone(*s.failures.Load())
+	for _, src := range s.opt.Models {
+		delete(failures, src.Name)
+		if err := s.load(context.Background(), src); err != nil {
+			failures[src.Name] = err.Error()
+			errs = append(errs, fmt.Errorf("serve: model %q: %w", src.Name, err))
 		}
 	}
 	s.failures.Store(&failures)
-	return nil
+	clear(s.files)
+	err := errors.Join(append(errs, s.rescan())...)
+	if err != nil {
+		s.log.Error("reloaded, but not all of it", "error", err.Error())
+	} else {
+		s.log.Info("reloaded")
+	}
+	return err
 }
 
 // named reports whether Options.Models has a model of that name, which no file replaces.
@@ -72,8 +126,9 @@ func (s *Server) named(name string) bool {
 	return false
 }
 
-// listFolder adds the model files of a folder by name. Of two files that differ in their extension safetensors is taken.
-func listFolder(dir string, found map[string]fileState) error {
+// list adds the model files of a folder by name. Of two files that differ in their extension safetensors is taken. A file that cannot be looked at, such as a link to
+// itself, hides no other.
+func (f *folderState) list(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -84,18 +139,17 @@ func listFolder(dir string, found map[string]fileState) error {
 		if (ext != ".safetensors" && ext != ".pth") || strings.HasPrefix(name, ".") {
 			continue
 		}
-		if was, ok := found[name]; ok && (ext == ".pth" || filepath.Dir(was.path) != filepath.Clean(dir)) {
+		if was, ok := f.found[name]; ok && (ext == ".pth" || filepath.Dir(was.path) != filepath.Clean(dir)) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path) // of what a link points to, as in Kubernetes' config maps
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		if info.Mode().IsRegular() {
-			found[name] = fileState{path, info.Size(), info.ModTime()}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			f.broken[name] = err.Error()
+		case info.Mode().IsRegular():
+			f.found[name] = fileState{path, info.Size(), info.ModTime(), info.Mode()}
 		}
 	}
 	return nil
@@ -105,13 +159,18 @@ func listFolder(dir string, found map[string]fileState) error {
 func (s *Server) watch(ctx context.Context) {
 	t := time.NewTicker(s.opt.Poll)
 	defer t.Stop()
+	last := "" // what went wrong before: it is said once
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			if err := s.Rescan(); err != nil {
-				s.log.Error("a folder of models cannot be read", "error", err.Error())
+			switch err := s.Rescan(); {
+			case err == nil:
+				last = ""
+			case err.Error() != last:
+				last = err.Error()
+				s.log.Error("a folder of models cannot be read", "error", last)
 			}
 		}
 	}

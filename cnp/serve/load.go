@@ -18,6 +18,10 @@ func (s *Server) load(ctx context.Context, src Source) error {
 			planned.KeepPlans(s.opt.Plans)
 		}
 	}
+	if old := (*s.models.Load())[src.Name]; err == nil && old != nil && old.same(m) { // its plans stay
+		s.metrics.loads.WithLabelValues("ok").Inc()
+		return nil
+	}
 	if err == nil && !s.plans.take(m) {
 		err = fmt.Errorf("%w: no room for its parameters", cnp.ErrMemory)
 	}
@@ -37,16 +41,27 @@ func (s *Server) load(ctx context.Context, src Source) error {
 	return nil
 }
 
-// warm makes the plan of the images that a model was trained on, so that the first request does not wait for it.
+// same reports whether another model would answer the same, and say the same of itself.
+func (m *model) same(other *model) bool {
+	return m.digest == other.digest && m.version == other.version && m.note == other.note && m.path == other.path
+}
+
+// warm makes the plan of the images that a model was trained on, so that the first request does not wait for it, and completes one of which nothing is observed.
 func (s *Server) warm(ctx context.Context, m *model) {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
 	if len(m.planned) == 0 || h == 0 || w == 0 || ctx.Err() != nil {
 		return
 	}
-	if _, release, err := s.plans.get(ctx, lane{m, h, w}); err != nil {
-		s.log.Warn("no plan ahead of requests", "model", m.name, "error", err.Error())
-	} else {
+	j := &job{model: m, lane: lane{m, h, w}, tasks: 1, values: m.cfg.DimY * h * w, priority: maxPriority, done: make(chan struct{}),
+		images: &cnp.Images[float32]{B: 1, C: m.cfg.DimY, H: h, W: w, Pixels: make([]float32, m.cfg.DimY*h*w), Mask: make([]bool, h*w)}}
+	plan, release, err := s.plans.get(ctx, j.lane)
+	if err == nil {
+		j.plan = plan
+		err = s.queue.do(ctx, j) // which shows what an image costs
 		release()
+	}
+	if err != nil {
+		s.log.Warn("no plan ahead of requests", "model", m.name, "error", err.Error())
 	}
 }
 

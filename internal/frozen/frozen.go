@@ -1,4 +1,5 @@
-// Package frozen keeps arrays of numbers in files that are used without being copied: a file is mapped into memory where the platform can.
+// Package frozen keeps arrays of numbers in files that are used as they are read. A file is read and not mapped into memory: a mapping of a file that
+// somebody cuts short ends the program that looks at it.
 //
 // A file is written from beginning to end, and read in the same order, mostly by the same functions: a [File] says which of both it is for.
 // Numbers stand as they do in memory, so a file is for machines of one byte order and word size. It begins with a key, a digest of what
@@ -18,8 +19,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
+	"time"
 	"unsafe"
 )
 
@@ -47,7 +47,7 @@ var (
 // File is one that is being written or read.
 type File struct {
 	err error
-	// Reading: the mapped memory, and how far it is read. checked closes when all checksums are compared, and damage is what is wrong then.
+	// Reading: the file's bytes, and how far they are taken. checked closes when all checksums are compared, and damage is what is wrong then.
 	memory  []byte
 	at      int
 	checked chan struct{}
@@ -252,6 +252,22 @@ func (f *File) flush() {
 	f.room = f.room[:0]
 }
 
+// stale is the age from which on an unfinished file has no writer any more: writers add to theirs all the time.
+const stale = 10 * time.Minute
+
+// Sweep removes what writers that died have left in a folder: unfinished files of those that have the ending, such as ".plan". What cannot be removed stays.
+func Sweep(folder, ending string) {
+	left, err := filepath.Glob(filepath.Join(folder, "*"+ending+".tmp*"))
+	if err != nil { // the folder's name is no pattern
+		return
+	}
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > stale {
+			_ = os.Remove(path)
+		}
+	}
+}
+
 // Open opens a file for reading, and checks that it has that version, key and length. Its checksums are compared in the background; what Wait says
 // comes before any result is trusted. Errors name the file; one without such a file is fs.ErrNotExist, and one about its contents [ErrFile].
 func Open(path string, version uint32, key Key) (*File, error) {
@@ -261,11 +277,9 @@ func Open(path string, version uint32, key Key) (*File, error) {
 	}
 	f, err := start(m, version, key)
 	if err != nil {
-		unmap(m)
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	runtime.AddCleanup(f, unmap, m)
-	go func() { // which keeps f, and with it the memory
+	go func() {
 		f.compare(m)
 		if f.damage != nil {
 			f.damage = fmt.Errorf("%s: %w", path, f.damage)
@@ -336,12 +350,6 @@ func start(m []byte, version uint32, key Key) (*File, error) {
 
 // compare compares the checksums of all parts.
 func (f *File) compare(m []byte) {
-	defer func(before bool) {
-		debug.SetPanicOnFault(before)
-		if recover() != nil {
-			f.damage = fmt.Errorf("%w: it ended while it was in use, or cannot be read", ErrFile)
-		}
-	}(debug.SetPanicOnFault(true))
 	size := len(f.memory)
 	for i := 0; i*part < size; i++ {
 		lo, hi := i*part, min((i+1)*part, size)
@@ -360,7 +368,7 @@ func read(f *os.File, size int) ([]byte, error) {
 	return room, err
 }
 
-// load maps a file into memory or, where that is not possible, reads it.
+// load reads a file.
 func load(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -374,7 +382,7 @@ func load(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() < headerSize || info.Size() > math.MaxInt-align {
 		return nil, fmt.Errorf("%s: %w: no file of this kind", path, ErrFile)
 	}
-	m, err := mapFile(f, int(info.Size()))
+	m, err := read(f, int(info.Size()))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

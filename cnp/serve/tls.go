@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Certificates returns a configuration for Limits.TLS with the certificate and key of two PEM files. If authorities is not empty, clients must bring a certificate of
+// one of those in that file. The files are read again when they change, for connections that begin then; while what they hold cannot be used, what was
+// used before goes on, with a line in the log, which may be nil.
+func Certificates(cert, key, authorities string, log *slog.Logger) (*tls.Config, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := &certificates{files: []string{cert, key}, log: log}
+	if authorities != "" {
+		c.files = append(c.files, authorities)
+	}
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	out := c.config.Clone()
+	out.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.now(), nil }
+	return out, nil
+}
+
+// lookEvery is how often files of certificates are looked at, at most.
+const lookEvery = time.Second
+
+// certificates are files, and the configuration that was made of them.
+type certificates struct {
+	files []string
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	looked time.Time
+	states []fileState
+	config *tls.Config
+}
+
+// now returns the configuration of the files as they are.
+func (c *certificates) now() *tls.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.looked) < lookEvery {
+		return c.config
+	}
+	c.looked = time.Now()
+	states := c.look()
+	if slices.Equal(states, c.states) {
+		return c.config
+	}
+	c.states = states
+	if err := c.load(); err != nil {
+		c.log.Error("certificates not replaced", "error", err.Error())
+	} else {
+		c.log.Info("certificates read again")
+	}
+	return c.config
+}
+
+// read reads the files for the first time.
+func (c *certificates) read() error {
+	c.looked, c.states = time.Now(), c.look()
+	return c.load()
+}
+
+// look returns what the files look like. One that is not there looks like nothing.
+func (c *certificates) look() (out []fileState) {
+	for _, path := range c.files {
+		state := fileState{path: path}
+		if info, err := os.Stat(path); err == nil {
+			state.size, state.time, state.mode = info.Size(), info.ModTime(), info.Mode()
+		}
+		out = append(out, state)
+	}
+	return out
+}
+
+func (c *certificates) load() error {
+	pair, err := tls.LoadX509KeyPair(c.files[0], c.files[1])
+	if err != nil {
+		return fmt.Errorf("serve: certificate: %w", err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	if len(c.files) > 2 {
+		b, err := os.ReadFile(c.files[2])
+		if err != nil {
+			return fmt.Errorf("serve: authorities of clients: %w", err)
+		}
+		config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+		if !config.ClientCAs.AppendCertsFromPEM(b) {
+			return errors.New("serve: authorities of clients: " + c.files[2] + " holds no certificate in PEM")
+		}
+	}
+	c.config = config
+	return nil
+}
