@@ -54,8 +54,9 @@ func (s *Server) grpcRoutes(mux *http.ServeMux) {
 			return out
 		}
 		return &inference.ModelMetadataResponse{Name: m.name, Versions: []string{m.version}, Platform: platform,
-			Inputs: tensors(m.inputs), Outputs: tensors(m.outputs)}, nil
+			Inputs: tensors(m.inputs), Outputs: tensors(m.outputs), Properties: propertiesOf(m)}, nil
 	})
+	s.extensionRoutes(mux, options)
 	s.inferRoute(mux)
 	small := []connect.HandlerOption{connect.WithReadMaxBytes(smallMessage), deflate}
 	reflector := grpcreflect.NewStaticReflector(service, grpchealth.HealthV1ServiceName)
