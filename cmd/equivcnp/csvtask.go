@@ -40,7 +40,6 @@ func (f *csvFlags) register(cmd *cobra.Command) {
 		cmd.MarkFlagsMutuallyExclusive("targets", name)
 		cmd.MarkFlagsMutuallyExclusive("sphere", name)
 	}
-	cmd.MarkFlagsMutuallyExclusive("targets", "sphere")
 }
 
 // maxPoints bounds the targets of --points.
@@ -90,7 +89,7 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 		return nil, err
 	}
 	t := &csvTask{points: points, targets: &tabular.Table{Cols: 1}}
-	if f.sphere > 0 {
+	if f.sphere > 0 && f.targets == "" {
 		return t, nil // fit knows the model's coordinates
 	}
 	if f.targets == "" {

@@ -195,6 +195,7 @@ func (b *bench) exampleFiles(args []string) {
 	switch path {
 	case "regress":
 		stations = part("lat", "lon", "y")
+		planeTable(b)
 	case "complete":
 		model = imageConfig("T(2)", 1)
 	case "predict":

@@ -25,6 +25,7 @@ type regressFlags struct {
 	model       modelFlags
 	input       csvFlags
 	chain       chainFlags
+	oneTable    oneTableFlags
 	out, plot   string
 	quantiles   []float64
 	outputs     []string
@@ -34,10 +35,17 @@ type regressFlags struct {
 func (a *app) regressCommand() *cobra.Command {
 	var f regressFlags
 	cmd := &cobra.Command{
-		Use:                   "regress --model M --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv | --sphere) --out P.csv",
+		Use:                   "regress [--model M] --csv data.csv (--from -4 --to 4 [--points 400] | --targets T.csv | --sphere) --out P.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Regress a curve from the points of a CSV file",
 		Long: `Regress a curve from context points, and write mean and standard deviation at the targets.
+
+Without --model the table itself is interpolated, with nothing trained: by Gaussian processes whose
+covariances are estimated from it, for any number of inputs from 1 to 8, any units and any scale.
+Seasons of series are found, or named with --period. Each value is predicted from the others, which
+corrects the standard deviations and is printed as a check. --log and --positive are for amounts,
+--units different for inputs of different kinds, and --sphere for latitude and longitude in degrees,
+also beside --targets. --plot then draws curves, a map of the plane, or the globe.
 
 Tables are CSV or TSV files, arrays of one length in an .npz file or one of two dimensions in an .npy
 file, or variables of a classic NetCDF file (.nc), whose rows are the places of their grid.
@@ -70,6 +78,9 @@ are columns of the CSV file and thin lines in the drawing. "equivcnp sample" say
 The name - is standard input, and for --out standard output.`,
 		Example: `  equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
 
+  # No model, nothing trained: a table of measurements in the plane, and a map.
+  equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --targets grid.csv --out pred.csv --plot map.png
+
   # Predict at given points, and draw an SVG.
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
 
@@ -87,13 +98,24 @@ The name - is standard input, and for --out standard output.`,
 		if err := errors.Join(f.input.check(cmd.Flags().Changed), f.chain.check()); err != nil {
 			return err
 		}
+		if err := f.oneTable.check(f.model.path, cmd.Flags().Changed); err != nil {
+			return err
+		}
+		if f.model.path == "" {
+			return a.interpolate(cmd.Context(), &f, cmd.Flags().Changed("sphere"))
+		}
+		if f.input.targets != "" && f.input.sphere > 0 {
+			return usagef("--sphere: with a model it is a grid of targets, beside which there are no --targets")
+		}
 		return a.regress(cmd.Context(), &f)
 	})
 	f.model.register(a, cmd)
+	optionalModel(cmd)
 	f.model.registerLattice(cmd)
 	f.input.register(cmd)
 	f.chain.register(cmd, 0, true, true)
 	fl := cmd.Flags()
+	f.oneTable.register(fl)
 	fl.StringVarP(&f.out, "out", "o", "", "table of the prediction (.csv, .tsv, .npz, or .nc: a grid, where the targets are one), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	quantilesFlag(fl, &f.quantiles)

@@ -63,7 +63,7 @@ func TestRegressSphere(t *testing.T) {
 		{1, "--sphere: the points of", []string{"--model", "@line.safetensors", "--csv", "@line.csv", "--sphere"}},
 		{2, "--sphere 0.01: need 0.1 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere=0.01"}},
 		{2, "--sphere NaN: need 0.1 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere=NaN"}},
-		{2, "[sphere targets]", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere", "--targets", "@targets.csv"}},
+		{2, "--sphere: with a model it is a grid of targets", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere", "--targets", "@targets.csv"}},
 	} {
 		b.write("long.csv", "1,0,1,1\n")
 		b.fails(c.code, c.want, append([]string{"regress", "--out", "@new.csv"}, c.args...)...)

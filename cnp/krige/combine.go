@@ -314,31 +314,33 @@ func findDispersion(x []float64, d int, z2 []float64) *dispersion {
 	n := len(z2)
 	s := &dispersion{d: d, x: slices.Clone(x), z2: slices.Clone(z2), tree: newTree(x, d)}
 	const most = 48
-	k := min(most, n-1)
-	table := make([][]float64, n) // squared residuals of the nearest others
+	k := min(most+1, n-1)
+	type other struct{ d2, z2 float64 }
+	table := make([][]other, n) // the nearest others
 	parallel.For(n, 32, func(lo, hi int) {
 		var w neighbor.NearestWorkspace
 		for i := lo; i < hi; i++ {
-			index, _ := s.tree.KNearestWithin(nil, nil, x[i*d:(i+1)*d], k+1, math.Inf(1), &w)
-			for _, p := range index {
+			index, d2 := s.tree.KNearestWithin(nil, nil, x[i*d:(i+1)*d], k+1, math.Inf(1), &w)
+			for j, p := range index {
 				if int(p) != i && len(table[i]) < k {
-					table[i] = append(table[i], z2[p])
+					table[i] = append(table[i], other{d2[j], z2[p]})
 				}
 			}
 		}
 	})
 	for _, near := range []int{8, 16, 32, 48} {
-		if near > k || near > n/2 {
+		if near >= k || near > n/2 {
 			continue
 		}
 		for _, prior := range []float64{4, 8, 16, 32} {
 			var sum, sum2 float64
 			for i, row := range table {
-				f := prior
-				for _, z := range row[:near] {
-					f += z
+				f, total := prior, prior
+				for _, o := range row[:near] {
+					w := taper(o.d2, row[near].d2)
+					f, total = f+w*o.z2, total+w
 				}
-				f /= prior + float64(near)
+				f /= total
 				g := -0.5 * (z2[i]/f + math.Log(f) - z2[i])
 				sum, sum2 = sum+g, sum2+g*g
 			}
@@ -357,15 +359,27 @@ func findDispersion(x []float64, d int, z2 []float64) *dispersion {
 func (s *dispersion) mean(place []float64, self int, w *neighbor.NearestWorkspace) float64 {
 	var room [64]int32
 	var distRoom [64]float64
-	index, _ := s.tree.KNearestWithin(room[:0], distRoom[:0], place, s.near+1, math.Inf(1), w)
-	f, used := s.prior, 0
-	for _, p := range index {
-		if int(p) != self && used < s.near {
-			f += s.z2[p]
-			used++
+	index, d2 := s.tree.KNearestWithin(room[:0], distRoom[:0], place, s.near+2, math.Inf(1), w)
+	if self >= 0 {
+		if at := slices.Index(index, int32(self)); at >= 0 {
+			index, d2 = slices.Delete(index, at, at+1), slices.Delete(d2, at, at+1)
 		}
 	}
-	return f / (s.prior + float64(used))
+	f, total := s.prior, s.prior
+	for i, p := range index[:min(len(index), s.near)] {
+		w := taper(d2[i], d2[min(s.near, len(d2)-1)])
+		f, total = f+w*s.z2[p], total+w
+	}
+	return f / total
+}
+
+// taper is the weight of a neighbour at a squared distance, which falls to 0 at that of the first one that is left out, so that what is made of
+// neighbours has no jumps.
+func taper(d2, last float64) float64 {
+	if !(last > 0) {
+		return 1
+	}
+	return 1 - d2/last
 }
 
 // factor is the factor of the variance at a place whose mean is predicted as mean.

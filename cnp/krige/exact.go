@@ -63,9 +63,17 @@ func (b *member) leaveOneOut(y, mean, variance []float64) {
 	}
 }
 
+// exactWork bounds the multiplications that exact predictions at many targets take: beyond, the least likely members are left out.
+const exactWork = 2e9
+
 // predictExact sets mean and variance of the mixture at targets.
 func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) error {
 	d, n := m.frame.dim, m.n
+	members := m.members[:max(1, min(len(m.members), int(exactWork/(float64(n)*float64(n)*float64(max(1, len(mean)))))))]
+	var total float64
+	for _, b := range members {
+		total += b.weight
+	}
 	const chunk = 64
 	parallel.Until(func() bool { return ctx.Err() != nil }, len(mean), chunk, func(lo, hi int) {
 		var f features
@@ -78,7 +86,8 @@ func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) e
 			}
 		}
 		cov, sol := make([]float64, c*n), make([]float64, c*n)
-		for _, b := range m.members {
+		for _, b := range members {
+			share := b.weight / total
 			b.kernel.covariances(cov, &f, &w)
 			simd.GemmF64(sol, n, cov, n, b.inverse, n, 1, 0, c, n, n)
 			for i := range c {
@@ -88,8 +97,8 @@ func (m *Model) predictExact(ctx context.Context, t, mean, variance []float64) e
 				rest := 1 - simd.DotF64(row, b.one)
 				v := b.kernel.variance() + b.kernel.slope2*simd.SumSqF64(at) - simd.DotF64(row, sol[i*n:(i+1)*n])
 				v = max(v, 0) + b.kernel.noise + rest*rest/b.ones
-				mean[lo+i] += b.weight * mu
-				variance[lo+i] += b.weight * (b.variance*v + mu*mu)
+				mean[lo+i] += share * mu
+				variance[lo+i] += share * (b.variance*v + mu*mu)
 			}
 		}
 		for i := lo; i < hi; i++ {

@@ -3,8 +3,6 @@ package krige
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 )
 
 // Interpolate fits a table, x [n, d] and y [n], and returns mean and standard deviation of a new value at each target [nt, d]. The number of coordinates d
@@ -19,14 +17,4 @@ func Interpolate(x, y, targets []float64) (mean, std []float64, err error) {
 		return nil, nil, err
 	}
 	return m.Predict(ctx, targets)
-}
-
-// Quantile returns the quantile q of normal distributions of these means and standard deviations: what a prediction says of its values.
-func Quantile(mean, std []float64, q float64) []float64 {
-	z := math.Sqrt2 * math.Erfinv(2*q-1)
-	out := slices.Clone(mean)
-	for i := range out {
-		out[i] += z * std[i]
-	}
-	return out
 }

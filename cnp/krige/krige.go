@@ -20,11 +20,13 @@ type Options struct {
 	DifferentUnits bool      // axes have units of their own, as degrees beside metres
 	Periods        []float64 // one coordinate: periods of seasons, in its unit, to be tried besides those that are found
 	NoCheck        bool      // leave standard deviations as the model has them, see Report
+	Values         Values    // what kind of numbers the values are
 }
 
 // Model is a fitted table. It is immutable, and any number of goroutines may use it.
 type Model struct {
 	opt     Options
+	bend    bend
 	frame   *frame
 	n       int
 	x, y    []float64 // normalised, in canonical order
@@ -36,11 +38,8 @@ type Model struct {
 	report  Report
 }
 
-// Fit fits a table: x [n, Dim] and y [n]. The context stops it early.
-func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
-	if err := opt.check(x, y); err != nil {
-		return nil, err
-	}
+// fitPlain fits a table whose values are taken as they are.
+func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
 	m := &Model{opt: opt, n: len(y), frame: newFrame(x, y, &opt)}
 	if m.frame.ys == 0 { // one value, or equal ones: they have no unit, so that their own magnitude has to do
 		return m, nil
@@ -84,8 +83,8 @@ func (o *Options) checkSphere(x []float64) error {
 	return nil
 }
 
-// Predict returns mean and standard deviation of a new value at each target [nt, Dim], noise included.
-func (m *Model) Predict(ctx context.Context, targets []float64) (mean, std []float64, err error) {
+// normal returns mean and standard deviation of the normal distributions of bent values.
+func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []float64, err error) {
 	d := m.opt.Dim
 	if len(targets)%d != 0 {
 		return nil, nil, fmt.Errorf("%w: %d numbers are no targets of %d coordinates", ErrInput, len(targets), d)

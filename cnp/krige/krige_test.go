@@ -306,3 +306,44 @@ func TestReport(t *testing.T) {
 	require.InDelta(t, 0.95, r.Coverage95, 0.06)
 	require.Contains(t, r.String(), "each of 120 values predicted from the others")
 }
+
+// TestAmounts holds predictions of amounts above zero, and moments and quantiles of bent values to each other.
+func TestAmounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 1))
+	var x, y []float64
+	for range 100 {
+		c := 6 * rng.Float64()
+		x, y = append(x, c), append(y, math.Exp(1.5*math.Sin(c)+0.3*rng.NormFloat64()))
+	}
+	for _, v := range []Values{Logarithmic, Positive} {
+		m, err := Fit(t.Context(), x, y, Options{Dim: 1, Values: v})
+		require.NoError(t, err)
+		require.Equal(t, "logarithm", m.Report().Bend)
+		p, err := m.At(t.Context(), []float64{1, 2, 3, 4, 5})
+		require.NoError(t, err)
+		low, middle, high := p.Quantile(0.025), p.Quantile(0.5), p.Quantile(0.975)
+		for i := range low {
+			require.Greater(t, low[i], 0.)
+			require.Greater(t, middle[i], low[i])
+			require.Greater(t, high[i], middle[i])
+			require.Greater(t, p.Mean[i], middle[i]) // the distribution is skewed
+		}
+		l, n := p.LogDensity([]float64{1, 2, math.NaN(), 0.5, 0.3})
+		require.Equal(t, 4, n)
+		require.False(t, math.IsInf(l, 0) || math.IsNaN(l))
+		samples, err := m.Samples(t.Context(), []float64{1, 2}, 50, 1)
+		require.NoError(t, err)
+		for _, row := range samples {
+			require.Greater(t, slices.Min(row), 0.)
+		}
+	}
+	_, err := Fit(t.Context(), []float64{1, 2}, []float64{0, 1}, Options{Dim: 1, Values: Logarithmic})
+	require.ErrorContains(t, err, "has no logarithm")
+	_, err = Fit(t.Context(), []float64{1, 2}, []float64{-1, 1}, Options{Dim: 1, Values: Positive})
+	require.ErrorContains(t, err, "never negative")
+	zeros, err := Fit(t.Context(), x, moved(y, func(i int, a float64) float64 { return max(0, a-1) }), Options{Dim: 1, Values: Positive})
+	require.NoError(t, err)
+	mean, _, err := zeros.Predict(t.Context(), x)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, slices.Min(mean), 0.)
+}

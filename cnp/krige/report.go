@@ -19,6 +19,7 @@ type Report struct {
 	Weights         Weights  `json:"weights"`
 	Varies          []string `json:"varies,omitempty"` // with what standard deviations vary beside: place, level
 	Exact           bool     `json:"exact"`
+	Bend            string   `json:"of,omitempty"` // what of the values is normal, where that is not themselves
 }
 
 // Weights are those of the predictors that are mixed.

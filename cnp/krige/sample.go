@@ -20,7 +20,7 @@ func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed 
 	if count < 0 {
 		return nil, fmt.Errorf("%w: %d samples", ErrInput, count)
 	}
-	mean, std, err := m.Predict(ctx, targets)
+	mean, std, err := m.normal(ctx, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed 
 	if m.frame.ys == 0 {
 		for s, row := range out {
 			for i := range row {
-				row[i] = mean[i] + std[i]*rngs[s].NormFloat64()
+				row[i] = m.back(mean[i] + std[i]*rngs[s].NormFloat64())
 			}
 		}
 		return out, nil
@@ -48,10 +48,18 @@ func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed 
 	}
 	for _, row := range out {
 		for i := range row {
-			row[i] = mean[i] + std[i]*row[i]
+			row[i] = m.back(mean[i] + std[i]*row[i])
 		}
 	}
 	return out, nil
+}
+
+// back takes a bent value back.
+func (m *Model) back(v float64) float64 {
+	if v = m.bend.from(v); m.opt.Values == Positive {
+		v = max(0, v)
+	}
+	return v
 }
 
 // share distributes samples over the members of the mixture, by their weights.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// planeTable is a table of amounts in the plane, with names of its own, and targets with values.
+func planeTable(b *bench) {
+	var data, targets strings.Builder
+	data.WriteString("zinc,east,north,note\n")
+	targets.WriteString("north,east,zinc\n")
+	for i := range 80 {
+		east, north := 180000+float64(i*37%101)*20, 330000+float64(i*53%97)*20
+		zinc := math.Exp(5 + math.Sin(east/400) + math.Cos(north/500))
+		fmt.Fprintf(&data, "%g,%g,%g,a\n", zinc, east, north)
+		fmt.Fprintf(&targets, "%g,%g,%g\n", north+7, east-3, math.Exp(5+math.Sin((east-3)/400)+math.Cos((north+7)/500)))
+	}
+	data.WriteString(",180000,330000,missing\n")
+	b.write("zinc.csv", data.String())
+	b.write("grid.csv", targets.String())
+}
+
+// TestInterpolate is regress without a model, in the plane.
+func TestInterpolate(t *testing.T) {
+	b := newBench(t)
+	planeTable(b)
+	out := b.ok("regress", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc", "--positive", "--targets", "@grid.csv", "--out", "@pred.csv",
+		"--plot", "@map.png", "--quantiles", "0.05,0.95", "--samples", "3", "--json")
+	got := decode[interpolateResult](t, out)
+	require.Equal(t, []int{80, 80}, []int{got.ContextPoints, got.Targets})
+	require.NotNil(t, got.LogLikelihood)
+	require.Len(t, got.Samples, 3)
+	require.Equal(t, 80, got.Check["zinc"].Values)
+	require.Greater(t, got.Check["zinc"].LogDensity, got.Check["zinc"].Constant)
+	require.NotEmpty(t, got.Notes)
+	pred, err := tabular.ReadFile(b.path("pred.csv"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"east", "north", "zinc_mean", "zinc_std", "zinc_q0.05", "zinc_q0.95", "zinc_sample1", "zinc_sample2", "zinc_sample3"}, pred.Header)
+	want, err := tabular.ReadFile(b.path("grid.csv"))
+	require.NoError(t, err)
+	for i := range 80 {
+		truth, row := want.Values[3*i+2], pred.Values[9*i:9*i+9]
+		require.Equal(t, want.Values[3*i+1], row[0], "the targets' order is kept")
+		require.InDelta(t, truth, row[2], 0.3*truth+20)
+		require.Greater(t, row[4], 0.)
+		require.Greater(t, row[5], row[4])
+	}
+	im, err := raster.Read(b.path("map.png"))
+	require.NoError(t, err)
+	require.Equal(t, 3, im.C)
+}
+
+// TestInterpolateSeries is regress without a model on a series of dates.
+func TestInterpolateSeries(t *testing.T) {
+	b := newBench(t)
+	var data strings.Builder
+	data.WriteString("time,t2m\n")
+	for i := range 60 {
+		fmt.Fprintf(&data, "20%02d-%02d-01,%g\n", 10+i/12, 1+i%12, 1000+10*math.Sin(float64(i)*math.Pi/6)+0.1*float64(i*7%5))
+	}
+	b.write("data.csv", data.String())
+	b.write("targets.csv", "time\n2012-06-15\n2015-07-01\n")
+	for _, more := range [][]string{nil, {"--period", "1y"}, {"--no-check"}, {"--log", "t2m"}} {
+		b.ok(append([]string{"regress", "--csv", "@data.csv", "--x", "time", "--y", "t2m", "--targets", "@targets.csv", "--out", "@pred.csv", "--plot", "@fig.svg"}, more...)...)
+		pred, err := tabular.ReadFile(b.path("pred.csv"))
+		require.NoError(t, err)
+		require.Equal(t, []string{"time", "t2m_mean", "t2m_std"}, pred.Header)
+		require.InDelta(t, 1000+10*math.Sin(5.5*math.Pi/6), pred.Values[1], 2)
+		require.InDelta(t, 1000, pred.Values[4], 6)
+	}
+}
+
+// TestInterpolateSphere is regress without a model on the globe.
+func TestInterpolateSphere(t *testing.T) {
+	b := newBench(t)
+	var data strings.Builder
+	data.WriteString("lat,lon,y\n")
+	for i := range 90 {
+		lat, lon := float64(i*37%170-85), float64(i*101%360-180)
+		fmt.Fprintf(&data, "%g,%g,%g\n", lat, lon, lat/30+math.Cos(lon*math.Pi/180))
+	}
+	b.write("data.csv", data.String())
+	b.write("targets.csv", "lat,lon\n0,180\n0,-180\n")
+	b.ok("regress", "--csv", "@data.csv", "--sphere", "--targets", "@targets.csv", "--out", "@pred.csv")
+	pred, err := tabular.ReadFile(b.path("pred.csv"))
+	require.NoError(t, err)
+	require.InDelta(t, pred.Values[2], pred.Values[6], 1e-6)
+	b.ok("regress", "--csv", "@data.csv", "--sphere=30", "--out", "@pred.csv", "--plot", "@globe.png")
+	require.Equal(t, 73, strings.Count(b.files()["pred.csv"], "\n"))
+}
+
+func TestInterpolateRefuses(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.write("data.csv", "x,y\n1,2\n2,-1\n3,2\n")
+	b.write("empty.csv", "x,y\n")
+	b.write("plane.csv", "x1,x2,y\n1,2,3\n2,2,4\n")
+	target := []string{"--from", "0", "--to", "1", "--out", "@pred.csv"}
+	for _, c := range []struct {
+		status int
+		want   string
+		args   []string
+	}{
+		{1, "has no logarithm", []string{"--csv", "@data.csv", "--log", "y"}},
+		{1, "never negative", []string{"--csv", "@data.csv", "--positive"}},
+		{2, "no output of this name", []string{"--csv", "@data.csv", "--log", "z"}},
+		{2, "--units \"none\"", []string{"--csv", "@data.csv", "--units", "none"}},
+		{2, "--period \"1q\"", []string{"--csv", "@data.csv", "--period", "1q"}},
+		{2, "leave --model out", []string{"--csv", "@data.csv", "--model", "@m.safetensors", "--positive"}},
+		{1, "has no values", []string{"--csv", "@empty.csv"}},
+		{2, "use --targets", []string{"--csv", "@plane.csv"}},
+	} {
+		b.fails(c.status, c.want, append(append([]string{"regress"}, c.args...), target...)...)
+	}
+}
