@@ -39,8 +39,9 @@ standard deviation and truth side by side. Prints the log-likelihood per pixel: 
 image under the predicted normals, averaged over all pixels and channels.
 
 Images are PNG or JPEG of any depth, paletted, grey or in colour; pixel values are taken to [0, 1].
-Alpha is a mask: pixels that are more transparent than opaque are not observed, and say nothing about
-the prediction either. For a model of grey images a colour image is turned into its luma (ITU-R BT.601); for a model of colour images a grey one gets three equal channels.
+Alpha is a mask: pixels that are more transparent than opaque are not observed, and do not count in
+the log-likelihood. For a model of grey images a colour image is turned into its luma (ITU-R BT.601);
+for a model of colour images a grey one gets three equal channels.
 
 A pixel is observed where the mask, an image of the same size, has a grey level of at least 50 %,
 or it is among the share --rate of all pixels that --seed picks at random.

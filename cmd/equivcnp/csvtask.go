@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,10 +18,30 @@ import (
 type csvFlags struct {
 	csv, targets string
 	columns      columnFlags
-	from, to     float64
+	from, to     placeFlag
 	points       int
 	sphere       float64 // degrees
 }
+
+// placeFlag is a flag of a coordinate: a number, or a date.
+type placeFlag struct {
+	v    float64
+	date bool // v is days since the beginning of 1970
+}
+
+// Set reads a number or a date.
+func (p *placeFlag) Set(text string) (err error) {
+	if p.v, p.date = tabular.Days(text); p.date {
+		return nil
+	}
+	p.v, err = strconv.ParseFloat(text, 64)
+	return err
+}
+
+func (p *placeFlag) String() string { return strconv.FormatFloat(p.v, 'g', -1, 64) }
+
+// Type names the value for the help.
+func (p *placeFlag) Type() string { return "number or date" }
 
 // register adds the flags.
 func (f *csvFlags) register(cmd *cobra.Command) {
@@ -28,8 +49,8 @@ func (f *csvFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.csv, "csv", "", "table of the context points: .csv, .tsv, .npz, .npy, .nc (NetCDF)")
 	f.columns.register(cmd)
 	fl.StringVar(&f.targets, "targets", "", "table of the targets' coordinates")
-	fl.Float64Var(&f.from, "from", 0, "first target")
-	fl.Float64Var(&f.to, "to", 0, "last target")
+	fl.Var(&f.from, "from", "first target, a number or a date like 2006-01-02")
+	fl.Var(&f.to, "to", "last target")
 	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
 	fl.Float64Var(&f.sphere, "sphere", 0, "models of points on the sphere: targets are a grid of the whole globe, so many degrees apart (alone: 5)")
 	fl.Lookup("sphere").NoOptDefVal = "5"
@@ -60,13 +81,16 @@ func (f *csvFlags) check(changed func(string) bool) error {
 		return usagef("say where to predict: --from and --to, --targets, or --sphere")
 	}
 	if f.targets == "" {
+		from, to := f.from.v, f.to.v
 		switch {
-		case f.points < 0 || f.points > maxPoints:
-			return usagef("--points %d: need 0 to %d", f.points, maxPoints)
-		case math.IsNaN(f.to-f.from) || math.IsInf(f.to-f.from, 0):
-			return usagef("--from %g --to %g: need finite numbers", f.from, f.to)
-		case f.from > f.to:
-			return usagef("--from %g lies beyond --to %g", f.from, f.to)
+		case f.points < 1 || f.points > maxPoints:
+			return usagef("--points %d: need 1 to %d", f.points, maxPoints)
+		case f.from.date != f.to.date:
+			return usagef("--from and --to: need two numbers or two dates")
+		case math.IsNaN(to-from) || math.IsInf(to-from, 0):
+			return usagef("--from %g --to %g: need finite numbers", from, to)
+		case from > to:
+			return usagef("--from lies beyond --to")
 		}
 	}
 	return nil
@@ -93,7 +117,7 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 		return t, nil // fit knows the model's coordinates
 	}
 	if f.targets == "" {
-		t.targets.Values = linspace(f.from, f.to, f.points)
+		t.targets.Values = linspace(f.from.v, f.to.v, f.points)
 		return t, nil
 	}
 	t.targets, err = f.columns.table(ctx, a, f.targets)
@@ -133,6 +157,9 @@ func (t *csvTask) fit(ctx context.Context, a *app, f *csvFlags, model string, cf
 	if err := oneTask(t.points, t.observed); err != nil {
 		return err
 	}
+	if err := t.clocks(f, opt); err != nil {
+		return err
+	}
 	if f.targets == "" {
 		opt = task.CSVOptions{Dx: dx, Dy: dy}
 	}
@@ -169,6 +196,41 @@ func (t *csvTask) fit(ctx context.Context, a *app, f *csvFlags, model string, cf
 	}
 	t.field.Join(b)
 	t.batch = b
+	return nil
+}
+
+// clocks brings the targets' dates and times to the unit of time that the points have.
+func (t *csvTask) clocks(f *csvFlags, opt task.CSVOptions) error {
+	like := t.observed.Columns.X
+	if f.targets != "" {
+		return sameClocks(t.targets, opt, t.points, like)
+	}
+	if f.sphere > 0 || !f.from.date {
+		return nil
+	}
+	clock, err := t.points.Clock(like[0])
+	if err == nil && clock == nil {
+		err = fmt.Errorf("--from, --to: %s holds numbers without a unit of time, so dates say nothing there", t.points.Name)
+	}
+	if err != nil {
+		return err
+	}
+	t.targets.Values = linspace(clock.Of(f.from.v), clock.Of(f.to.v), f.points)
+	t.targets.Units = []string{clock.Unit}
+	return nil
+}
+
+// sameClocks brings the coordinates of places to the clocks of the columns x of another table.
+func sameClocks(places *tabular.Table, opt task.CSVOptions, like *tabular.Table, x []int) error {
+	columns, err := places.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy, OnlyX: true, Aux: opt.Aux})
+	if err != nil || len(columns.X) != len(x) {
+		return nil // which whoever takes the columns says
+	}
+	for k, c := range columns.X {
+		if err := places.SetClock(c, like, x[k]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

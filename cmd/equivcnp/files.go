@@ -110,8 +110,14 @@ func plotFormat(path string) (string, error) {
 
 // outputs checks the files that the flags name. If one of them is standard output, what the command prints goes to standard error.
 func (a *app) outputs(inputs []string, files ...outFile) (*outputs, error) {
-	if n := slices.Index(inputs, stdio); n >= 0 && slices.Contains(inputs[n+1:], stdio) {
-		return nil, usagef("only one input can be - (standard input)")
+	read := 0
+	for _, in := range inputs {
+		if isStdin(in) {
+			read++
+		}
+	}
+	if read > 1 {
+		return nil, usagef("only one input can be - or /dev/stdin (standard input)")
 	}
 	o, err := newOutputs(inputs, files...)
 	if err != nil {
@@ -122,6 +128,18 @@ func (a *app) outputs(inputs []string, files ...outFile) (*outputs, error) {
 		a.stdout = a.stderr
 	}
 	return o, nil
+}
+
+// isStdin reports whether a name is one of standard input, which is read once.
+func isStdin(path string) bool {
+	if path == stdio {
+		return true
+	}
+	switch filepath.Clean(path) {
+	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
+		return path != ""
+	}
+	return false
 }
 
 // newOutputs checks the files that the flags name; empty paths are left out. inputs are the files that the command

@@ -34,7 +34,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	f.columns.register(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.targets, "targets", "", "tables: table of the places to predict at; if it has the column of the tasks, each row is of its task, else all are of every task\n(default: the rows of --in)")
-	fl.StringSliceVar(&f.grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every input, as in lat=40:60:0.5,lon=-10:10:0.5; dates are 2006-01-02")
+	fl.StringSliceVar(&f.grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every input, as in lat=40:60:0.5,lon=-10:10:0.5; dates are 2006-01-02,\nand the step between two of them is in days")
 	fl.StringVar(&f.plot, "plot", "", "tables: maps of mean and standard deviation of the first task, where its targets are a grid of two inputs (.png)")
 	must(cmd.MarkFlagFilename("targets", "csv", "parquet"))
 	must(cmd.MarkFlagFilename("plot", "png"))
@@ -54,7 +54,7 @@ type axis struct {
 }
 
 // parseGrid reads --grid for a model of some inputs, that the table calls by these names. Axes stay in their order, of which the first is slowest.
-func parseGrid(texts, inputs []string) (axes []axis, err error) {
+func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, error)) (axes []axis, err error) {
 	total := 1
 	for i, text := range texts {
 		name, span, named := strings.Cut(text, "=")
@@ -64,25 +64,17 @@ func parseGrid(texts, inputs []string) (axes []axis, err error) {
 				name = inputs[i]
 			}
 		}
-		var v []float64
-		parts := strings.Split(span, ":")
-		for k, part := range parts {
-			x, err := strconv.ParseFloat(part, 64)
-			if err != nil {
-				var ok bool
-				if x, ok = tabular.Days(part); !ok || k == 2 {
-					return nil, usagef("--grid %s: %q is not a number", text, part)
-				}
-			}
-			if math.IsNaN(x - x) {
-				return nil, usagef("--grid %s: %s is not a finite number", text, part)
-			}
-			v = append(v, x)
-		}
-		a := axis{name: strings.TrimSpace(name), values: v}
-		switch {
-		case !slices.ContainsFunc(inputs, func(n string) bool { return n == a.name }):
+		input := slices.Index(inputs, strings.TrimSpace(name))
+		if input < 0 {
 			return nil, usagef("--grid %s: the inputs are %s", text, strings.Join(inputs, ", "))
+		}
+		parts := strings.Split(span, ":")
+		v, err := gridNumbers(text, parts, func() (*tabular.Clock, error) { return clock(input) })
+		if err != nil {
+			return nil, err
+		}
+		a := axis{name: inputs[input], values: v}
+		switch {
 		case slices.ContainsFunc(axes, func(b axis) bool { return b.name == a.name }):
 			return nil, usagef("--grid: %s is there twice", a.name)
 		case len(parts) == 3:
@@ -107,6 +99,46 @@ func parseGrid(texts, inputs []string) (axes []axis, err error) {
 		return nil, usagef("--grid: need all inputs, %s", strings.Join(inputs, ", "))
 	}
 	return axes, nil
+}
+
+// gridNumbers reads the parts of an axis: numbers, or dates, which become numbers on the clock of the column, as then does the step, which is one of days.
+func gridNumbers(text string, parts []string, clock func() (*tabular.Clock, error)) (v []float64, err error) {
+	dates := 0
+	for k, part := range parts {
+		x, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			days, ok := tabular.Days(part)
+			if !ok || k == 2 {
+				return nil, usagef("--grid %s: %q is not a number", text, part)
+			}
+			x, dates = days, dates+1
+		}
+		if math.IsNaN(x - x) {
+			return nil, usagef("--grid %s: %s is not a finite number", text, part)
+		}
+		v = append(v, x)
+	}
+	if dates == 0 {
+		return v, nil
+	}
+	if dates < min(2, len(parts)) {
+		return nil, usagef("--grid %s: need two dates or two numbers", text)
+	}
+	c, err := clock()
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, usagef("--grid %s: the column holds numbers without a unit of time, so dates say nothing there", text)
+	}
+	for k := range v {
+		if k < 2 {
+			v[k] = c.Of(v[k])
+		} else {
+			v[k] = c.Span(v[k])
+		}
+	}
+	return v, nil
 }
 
 // gridTable is the table of a grid's places, with the inputs as columns in the model's order.
@@ -186,7 +218,7 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 	inputs, columns := t.inputs()
 	switch {
 	case f.table.grid != nil:
-		axes, err := parseGrid(f.table.grid, inputs)
+		axes, err := parseGrid(f.table.grid, inputs, func(k int) (*tabular.Clock, error) { return in.Clock(columns[k]) })
 		if err != nil {
 			return nil, err
 		}
@@ -216,6 +248,9 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 	own.Task = ""
 	if k := t.rows.TaskColumn; k >= 0 && in.Header != nil && slices.Contains(t.places.Header, in.Header[k]) {
 		own.Task = in.Header[k]
+	}
+	if err := sameClocks(t.places, own, in, t.rows.Columns.X); err != nil {
+		return nil, err
 	}
 	if t.at, err = task.RowsOf(t.places, own, true); err != nil {
 		return nil, hintColumns(err)
@@ -296,7 +331,7 @@ func (t *tableTasks) base() *tabular.Table {
 		if named {
 			row, k := first[o.task], t.rows.TaskColumn
 			out.Values = append(out.Values, t.in.Values[row*t.in.Cols+k])
-			out.Texts[0][i] = t.in.Text(row, k)
+			out.Texts[0][i] = t.in.Key(row, k)
 		}
 		for k := range dx {
 			out.Values = append(out.Values, places.Values[o.place*dx+k])

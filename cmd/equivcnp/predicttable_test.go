@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/netcdf"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
 const walks = "run,x,y,note\nb,-1,0.5,first\na,0,0.25,\nb,0.5,-0.5,\na,1,,missing\nb,2,1,\n"
@@ -101,7 +103,8 @@ func TestEmptyTables(t *testing.T) {
 }
 
 func TestParseGrid(t *testing.T) {
-	axes, err := parseGrid([]string{"lon=-10:10:5", "time=1970-01-03", "lat=50:60.5:10"}, []string{"lat", "lon", "time"})
+	days := func(int) (*tabular.Clock, error) { return tabular.ParseClock(tabular.UnixDays, "") }
+	axes, err := parseGrid([]string{"lon=-10:10:5", "time=1970-01-03", "lat=50:60.5:10"}, []string{"lat", "lon", "time"}, days)
 	require.NoError(t, err)
 	require.Equal(t, []axis{{"lon", []float64{-10, -5, 0, 5, 10}}, {"time", []float64{2}}, {"lat", []float64{50, 60}}}, axes)
 	table := gridTable(axes, []string{"lat", "lon", "time"})
@@ -109,9 +112,94 @@ func TestParseGrid(t *testing.T) {
 	require.Equal(t, []float64{50, -10, 2, 60, -10, 2, 50, -5, 2}, table.Values[:9])
 	for text, words := range map[string]string{"lat=1:2": "need FROM:TO:STEP", "lat=a:2:1": `"a" is not a number`, "lat=2:1:1": "values from the first to the second",
 		"lat=1:2:0": "values from the first to the second", "x=1:2:1": "the inputs are lat", "lat=0:1e9:1e-9": "need 1 to", "lat=NaN": "not a finite number"} {
-		_, err := parseGrid(strings.Fields(text), []string{"lat"})
+		_, err := parseGrid(strings.Fields(text), []string{"lat"}, days)
 		require.ErrorContains(t, err, words)
 	}
+	hours := func(int) (*tabular.Clock, error) { return tabular.ParseClock("hours since 2000-01-01", "") }
+	axes, err = parseGrid([]string{"time=2000-01-02:2000-01-03:0.5"}, []string{"time"}, hours)
+	require.NoError(t, err)
+	require.Equal(t, []float64{24, 36, 48}, axes[0].values)
+	_, err = parseGrid([]string{"time=2000-01-02:30:1"}, []string{"time"}, hours)
+	require.ErrorContains(t, err, "two dates or two numbers")
+	_, err = parseGrid([]string{"time=2000-01-02"}, []string{"time"}, func(int) (*tabular.Clock, error) { return nil, nil })
+	require.ErrorContains(t, err, "without a unit of time")
+}
+
+// Times are on the clock of the file, wherever the dates stand, and a calendar of other days is refused.
+func TestClocksOfFiles(t *testing.T) {
+	b := newBench(t)
+	in := testkit.Shared(t, "cases", "04_time_hours.nc")
+	b.write("dates.csv", "time\n2000-01-02\n2000-01-03T00:00:00+00:00\n2000-01-04 02:00:00+02:00\n")
+	b.write("hours.csv", "time\n24\n48\n72\n")
+	common := []string{"--model", "rbf-levels", "--x", "time", "--y", "y", "--out", "@o.csv"}
+	var want []float64
+	for i, args := range [][]string{
+		{"predict", "--in", in, "--targets", "@hours.csv"},
+		{"predict", "--in", in, "--targets", "@dates.csv"},
+		{"predict", "--in", in, "--grid", "time=2000-01-02:2000-01-04:1"},
+		{"regress", "--csv", in, "--targets", "@dates.csv"},
+		{"regress", "--csv", in, "--from", "2000-01-02", "--to", "2000-01-04", "--points", "3"},
+		{"stations", "--csv", in, "--targets", "@dates.csv"},
+	} {
+		b.ok(append(args, common...)...)
+		got := b.table("o.csv")
+		if i == 0 {
+			want = got.Values
+		}
+		require.Len(t, got.Values, len(want), "%v", args)
+		for k, v := range want {
+			require.InDelta(t, v, got.Values[k], 1e-5, "%v", args)
+		}
+	}
+	data, err := os.ReadFile(in)
+	require.NoError(t, err)
+	b.write("sols.nc", strings.Replace(string(data), "hours since 2000-01-01 00:00:00", "months since 2000-01-01 00:00:0", 1))
+	b.fails(1, "which have no one length", append([]string{"predict", "--in", "@sols.nc", "--targets", "@dates.csv"}, common...)...)
+	b.write("plain.csv", "time,y\n0,1\n24,2\n")
+	b.fails(1, "without a unit of time", append([]string{"predict", "--in", "@plain.csv", "--targets", "@dates.csv"}, common...)...)
+	b.fails(2, "need 1 to", "regress", "--model", "rbf-levels", "--csv", "@plain.csv", "--from", "0", "--to", "1", "--points", "0", "--out", "@o.csv")
+	b.fails(2, "only one input can be", "regress", "--model", "rbf-levels", "--csv", "-", "--targets", "/dev/stdin", "--out", "@o.csv")
+}
+
+// Identifiers are tasks of their own where float64 does not tell them apart, and are written as they were; a grid of several tasks keeps its dimensions.
+func TestTasksOfLongNumbers(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"10_task_ids", "11_task_underscore"} {
+		for _, out := range []string{"o.csv", "o.parquet", "o.npz", "o.nc"} {
+			b.ok("predict", "--model", "rbf-levels", "--in", testkit.Shared(t, "cases", name+".csv"), "--grid", "x=0:1:0.5", "--out", "@"+out)
+			got := b.table(out)
+			require.Equal(t, 6, got.Rows(), out)
+			require.Equal(t, "task", got.Header[0])
+			want := []string{"2023552585717263358", "2023552585717263359"}
+			if name == "11_task_underscore" {
+				want = []string{"1_12", "11_2"}
+			}
+			require.Equal(t, want, []string{got.Cell(0, 0), got.Cell(5, 0)}, out)
+			require.Less(t, got.Values[2], 1.0)
+			require.Greater(t, got.Values[5*got.Cols+2], 3.0)
+		}
+		f, err := os.ReadFile(b.path("o.nc"))
+		require.NoError(t, err)
+		nc, err := netcdf.Decode(f)
+		require.NoError(t, err)
+		require.Equal(t, []int{2, 3}, nc.Shape(nc.Var("y_mean")))
+	}
+	b.write("where.csv", "task,x\n2023552585717263359,0.5\n")
+	b.ok("predict", "--model", "rbf-levels", "--in", testkit.Shared(t, "cases", "10_task_ids.csv"), "--targets", "@where.csv", "--out", "@o.csv")
+	require.Greater(t, b.table("o.csv").Values[2], 3.0)
+}
+
+// An input may be called y.
+func TestInputNamedY(t *testing.T) {
+	b := newBench(t)
+	b.write("in.csv", "y,z\n0,1\n1,2\n")
+	b.write("de.csv", "y;z\n0,0;1,0\n1,0;2,0\n")
+	b.ok("predict", "--model", "rbf-levels", "--in", "@in.csv", "--x", "y", "--y", "z", "--grid", "y=0:1:0.5", "--out", "@o.csv")
+	want := b.table("o.csv")
+	require.Equal(t, 3, want.Rows())
+	b.ok("predict", "--model", "rbf-levels", "--in", "@de.csv", "--decimal", ",", "--x", "y", "--y", "z", "--grid", "y=0:1:0.5", "--out", "@o.csv")
+	require.Equal(t, want.Values, b.table("o.csv").Values)
+	b.fails(2, "need a point or a comma", "predict", "--model", "rbf-levels", "--in", "@de.csv", "--decimal", ";", "--out", "@o.csv")
 }
 
 // BenchmarkPredictTable reads 20,000 rows of 200 tasks, predicts half of them from the other half with rbf-equivcnp, and writes them, in every format of tables.

@@ -339,6 +339,7 @@ type columnFlags struct {
 	task      string
 	static    string   // a file
 	fields    []string // columns of it
+	decimal   string   // of numbers in text
 
 	read *task.Field // what is in it
 }
@@ -352,6 +353,7 @@ func (f *columnFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
 	fl.StringSliceVar(&f.fields, "static-fields", nil, "--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
+	fl.StringVar(&f.decimal, "decimal", "", "tables of text: what stands before the fraction of a number, \".\" or \",\" (default: a point)")
 	fl.StringVar(&f.task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
 }
 
@@ -364,8 +366,24 @@ func (f *columnFlags) table(ctx context.Context, a *app, path string) (*tabular.
 			wanted = append(wanted, f.task)
 		}
 	}
-	return fromInput(ctx, a, path, func(path string) (*tabular.Table, error) { return tables.ReadFile(path, wanted) },
-		func(b []byte, name string) (*tabular.Table, error) { return tables.Decode(b, name, wanted) })
+	opt, err := f.text()
+	if err != nil {
+		return nil, err
+	}
+	return fromInput(ctx, a, path, func(path string) (*tabular.Table, error) { return tables.ReadFileAs(path, wanted, opt) },
+		func(b []byte, name string) (*tabular.Table, error) { return tables.DecodeAs(b, name, wanted, opt) })
+}
+
+// text says how the numbers of tables of text are written.
+func (f *columnFlags) text() (opt tabular.Options, err error) {
+	switch f.decimal {
+	case "":
+	case ".", ",":
+		opt.Decimal = rune(f.decimal[0])
+	default:
+		err = usagef("--decimal %q: need a point or a comma", f.decimal)
+	}
+	return opt, err
 }
 
 // options are the flags for a model of that configuration.
@@ -407,7 +425,7 @@ func (f *columnFlags) field(ctx context.Context, a *app, cfg *cnp.Config, dx int
 	if f.read != nil {
 		return f.read, nil
 	}
-	columns := columnFlags{x: f.x, y: names}
+	columns := columnFlags{x: f.x, y: names, decimal: f.decimal}
 	t, err := columns.table(ctx, a, f.static)
 	if err != nil {
 		return nil, err

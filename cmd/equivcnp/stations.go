@@ -116,6 +116,10 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	if f.standardise {
 		judged = cnp.Standardised(model)
 	}
+	opt, err := f.input.columns.text()
+	if err != nil {
+		return err
+	}
 	points, err := f.input.columns.table(ctx, a, f.input.csv)
 	if err != nil {
 		return err
@@ -210,7 +214,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 				break
 			}
 		}
-		targets, err := tables.Decode(text, fmt.Sprintf("%s after row %d", f.input.targets, at.Rows), nil)
+		targets, err := tables.DecodeAs(text, fmt.Sprintf("%s after row %d", f.input.targets, at.Rows), nil, opt)
 		if err != nil {
 			return err
 		}
@@ -313,7 +317,7 @@ func (f *stationsFlags) work() (string, error) {
 		fmt.Fprintln(h, modelSetting(m))
 	}
 	c := &f.input.columns
-	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, f.outputs, c.x, c.y, c.task, filepath.Ext(f.out), c.aux, c.fields)
+	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, f.outputs, c.x, c.y, c.task, c.decimal, filepath.Ext(f.out), c.aux, c.fields)
 	files := []string{f.input.csv, f.input.targets}
 	if c.static != "" {
 		files = append(files, c.static)

@@ -42,11 +42,39 @@ var dtypes = map[string]safetensors.DType{
 	"i1": safetensors.I8, "u8": safetensors.U64, "u4": safetensors.U32, "u2": safetensors.U16, "u1": safetensors.U8, "b1": safetensors.Bool,
 }
 
-var header = regexp.MustCompile(`^\{\s*'descr'\s*:\s*'([<>|=])([a-z]\d+)'\s*,\s*'fortran_order'\s*:\s*(True|False)\s*,\s*'shape'\s*:\s*\(([0-9, L]*)\)\s*,?\s*\}\s*$`)
+// A header is the text of a Python dictionary of these three, in any order.
+var (
+	header      = regexp.MustCompile(`^\{\s*((?:'\w+'\s*:\s*(?:'[^']*'|True|False|\([0-9, L]*\))\s*,?\s*)*)\}\s*$`)
+	entry       = regexp.MustCompile(`'(\w+)'\s*:\s*('[^']*'|True|False|\([0-9, L]*\))`)
+	descr       = regexp.MustCompile(`^'([<>|=])([a-zA-Z]\d*)(\[[0-9A-Za-z]*\])?'$`)
+	headerNames = []string{"descr", "fortran_order", "shape"}
+)
+
+// parseHeader reads the entries of a header.
+func parseHeader(text []byte) (map[string]string, bool) {
+	whole := header.FindSubmatch(text)
+	if whole == nil {
+		return nil, false
+	}
+	out := map[string]string{}
+	for _, m := range entry.FindAllSubmatch(whole[1], -1) {
+		if _, twice := out[string(m[1])]; twice {
+			return nil, false
+		}
+		out[string(m[1])] = string(m[2])
+	}
+	for _, name := range headerNames {
+		if _, ok := out[name]; !ok {
+			return nil, false
+		}
+	}
+	return out, len(out) == len(headerNames)
+}
 
 // array is a header's content.
 type array struct {
 	dtype        safetensors.DType
+	each, unit   int // bytes of an element, and of what its bytes are turned around in
 	big, fortran bool
 	shape        []int
 	size         int // bytes of the data
@@ -82,23 +110,22 @@ func readHeader(r io.Reader, most int) (a array, n int, err error) {
 		return bad("the header: %v", err)
 	}
 	n += length
-	part := header.FindSubmatch(text)
-	if part == nil {
-		return bad("header %.80q: need an array of numbers", text)
+	part, ok := parseHeader(text)
+	if !ok {
+		return bad("header %.80q: need an array of numbers, texts or times", text)
 	}
-	var ok bool
-	if a.dtype, ok = dtypes[string(part[2])]; !ok {
-		return bad("elements of type %q", part[2])
+	if err := a.typed(part["descr"]); err != nil {
+		return a, 0, err
 	}
-	a.big, a.fortran = string(part[1]) == ">", string(part[3]) == "True"
-	a.size = a.dtype.Size()
-	for s := range strings.SplitSeq(string(part[4]), ",") {
+	a.fortran = part["fortran_order"] == "True"
+	a.size = a.each
+	for s := range strings.SplitSeq(strings.Trim(part["shape"], "()"), ",") {
 		if s = strings.TrimSuffix(strings.TrimSpace(s), "L"); s == "" {
 			continue
 		}
 		v, err := strconv.Atoi(s)
 		if err != nil || v > 0 && a.size > most/v || len(a.shape) == 32 {
-			return bad("shape (%.80s)", part[4])
+			return bad("shape %.80s", part["shape"])
 		}
 		a.shape, a.size = append(a.shape, v), a.size*v
 	}
@@ -110,11 +137,11 @@ func readHeader(r io.Reader, most int) (a array, n int, err error) {
 
 // tensor makes a tensor of an array's data, little-endian and row-major.
 func (a *array) tensor(name string, data []byte) safetensors.Tensor {
-	size := a.dtype.Size()
-	if a.big && size > 1 {
+	size := a.each
+	if a.big && a.unit > 1 {
 		data = slices.Clone(data)
-		for i := 0; i < len(data); i += size {
-			slices.Reverse(data[i : i+size])
+		for i := 0; i < len(data); i += a.unit {
+			slices.Reverse(data[i : i+a.unit])
 		}
 	}
 	if a.fortran && len(a.shape) > 1 {
@@ -231,7 +258,7 @@ func EncodeArray(w io.Writer, t *safetensors.Tensor) error {
 	if t == nil || t.Len() < 0 {
 		return fmt.Errorf("%w: no tensor, or one that is larger than memory", ErrFormat)
 	}
-	if len(t.Data) != t.DType.Size()*t.Len() {
+	if _, text := Texts(t); !text && len(t.Data) != t.DType.Size()*t.Len() {
 		return fmt.Errorf("%w: tensor %q of type %s%v with %d bytes", ErrFormat, t.Name, t.DType, t.Shape, len(t.Data))
 	}
 	head, err := headerOf(t)
@@ -246,7 +273,10 @@ func EncodeArray(w io.Writer, t *safetensors.Tensor) error {
 
 // headerOf is what stands before a tensor's data.
 func headerOf(t *safetensors.Tensor) ([]byte, error) {
-	code := ""
+	code, _ := strings.CutPrefix(string(t.DType), textType)
+	if code == string(t.DType) {
+		code = ""
+	}
 	for c, d := range dtypes {
 		if d == t.DType {
 			code = c

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +58,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{file("|u1", "False", "(2, 3)", 1), "needs 6 bytes, the file has 1"},
 		{file("<f8", "False", "(99999999999, 99999999999)"), "shape"},
-		{file("<U4", "False", "(1,)", 1, 2, 3, 4), "need an array of numbers"},
+		{file("|O", "False", "(1,)", 1, 2, 3, 4), "need numbers, texts or times"},
 		{file("<c8", "False", "(1,)", 1, 2, 3, 4, 5, 6, 7, 8), "elements of type"},
 		{[]byte("\x93NUMPY\x09\x00\x00\x00"), "version 9"},
 		{[]byte("PK\x05\x06"), "zip"},
@@ -121,4 +122,54 @@ np.savez_compressed(%[1]q + "/np.npz", a=np.asfortranarray(f["mean"]), b=f["x"].
 		require.NoError(t, err)
 		require.Equal(t, want[got[i].Name], v)
 	}
+}
+
+// Texts and times beside numbers, and headers whose entries are in another order, as numpy and other writers make them.
+func TestTextsAndTimes(t *testing.T) {
+	for _, head := range []string{
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "{'shape': (1,), 'fortran_order': False, 'descr': '<f8'}",
+		"{'fortran_order':False,'descr':'<f8','shape':(1,)}", "{ 'shape' : (1, ) , 'descr' : '<f8' , 'fortran_order' : False , }",
+	} {
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+		b = append(append(b, head...), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f)
+		got, err := Decode(b)
+		require.NoError(t, err, head)
+		v, err := got[0].Float64s()
+		require.NoError(t, err)
+		require.Equal(t, []float64{1.5}, v)
+	}
+	for _, head := range []string{"{'descr': '<f8', 'shape': (1,)}", "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'more': True}"} {
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+		_, err := Decode(append(append(b, head...), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f))
+		require.ErrorIs(t, err, ErrFormat, head)
+	}
+
+	one := func(descr string, data ...byte) []byte { return file(descr, "False", "(2,)", data...) }
+	decode := func(b []byte) *safetensors.Tensor {
+		got, err := Decode(b)
+		require.NoError(t, err)
+		_, err = got[0].Float64s()
+		require.Error(t, err) // they are no numbers
+		return &got[0]
+	}
+	texts, ok := Texts(decode(one("|S3", 'a', 'b', 0, 'c', 'd', 'e')))
+	require.True(t, ok)
+	require.Equal(t, []string{"ab", "cde"}, texts)
+	texts, _ = Texts(decode(one("<U2", 'a', 0, 0, 0, 0, 0, 0, 0, 0xfc, 0, 0, 0, 'b', 0, 0, 0)))
+	require.Equal(t, []string{"a", "üb"}, texts)
+	texts, _ = Texts(decode(one(">U1", 0, 0, 0, 'a', 0, 0, 0, 'b')))
+	require.Equal(t, []string{"a", "b"}, texts)
+	days, ok := Days(decode(one("<M8[h]", 36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80)))
+	require.True(t, ok)
+	require.Equal(t, 1.5, days[0])
+	require.True(t, math.IsNaN(days[1]))
+	_, err := Decode(one("<M8[Y]", make([]byte, 16)...))
+	require.ErrorContains(t, err, "need numbers, texts or times")
+
+	var b bytes.Buffer
+	require.NoError(t, Encode(&b, []safetensors.Tensor{FromTexts("id", []string{"a", "üb", ""})}))
+	got, err := Decode(b.Bytes())
+	require.NoError(t, err)
+	texts, _ = Texts(&got[0])
+	require.Equal(t, []string{"a", "üb", ""}, texts)
 }

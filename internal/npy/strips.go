@@ -27,6 +27,8 @@ func OpenArray(r io.ReaderAt, length int64) (*Array, error) {
 		return nil, err
 	}
 	switch {
+	case a.dtype.Size() == 0:
+		return nil, fmt.Errorf("%w: elements of type %s: need numbers", ErrFormat, a.dtype)
 	case a.fortran && len(a.shape) > 1:
 		return nil, fmt.Errorf("%w: an array in Fortran's order is not read in parts: numpy.ascontiguousarray changes it", ErrFormat)
 	case int64(a.size) > length-int64(n):

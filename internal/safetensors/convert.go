@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
 	"unsafe"
 )
 
@@ -43,6 +44,21 @@ func (t *Tensor) Float64s() ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// Wholes are the values of a tensor of 64-bit integers as text, of which float64 does not hold all; nil of others.
+func (t *Tensor) Wholes() []string {
+	if t.DType != I64 && t.DType != U64 || len(t.Data) != 8*t.Len() {
+		return nil
+	}
+	out := make([]string, t.Len())
+	for i := range out {
+		v := binary.LittleEndian.Uint64(t.Data[8*i:])
+		if out[i] = strconv.FormatUint(v, 10); t.DType == I64 {
+			out[i] = strconv.FormatInt(int64(v), 10)
+		}
+	}
+	return out
 }
 
 // littleEndian says that this machine stores numbers as files do.

@@ -22,7 +22,7 @@ var ErrParquet = errors.New("not a Parquet file that can be read")
 const parquetMagic = "PAR1"
 
 // unixDays is the unit of dates and times, which are numbers here.
-const unixDays = "days since 1970-01-01"
+const unixDays = tabular.UnixDays
 
 // unitKey is what the unit of a column is kept under in a file's metadata: the format has no place for units.
 const unitKey = "unit:"
@@ -56,7 +56,7 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 	if int64(size) > int64(len(b)-12) {
 		return nil, badParquet("a footer of %d bytes in a file of %d", size, len(b))
 	}
-	var meta format.FileMetaData
+	var meta fileMetaData
 	if _, err := decodeThrift(b[len(b)-8-int(size):len(b)-8], &meta); err != nil {
 		return nil, err
 	}
@@ -64,6 +64,7 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r := pageReader{file: b[:len(b)-8-int(size)]}
 	rows, cells := 0, len(leaves)
 	for _, l := range leaves {
 		if l.text {
@@ -88,7 +89,6 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 			units[name] = kv.Value
 		}
 	}
-	r := pageReader{file: b}
 	for c := range leaves {
 		l := &leaves[c]
 		t.Header, t.Single = append(t.Header, l.name), append(t.Single, l.kind == format.Float)
@@ -108,6 +108,37 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 		}
 	}
 	return t, nil
+}
+
+// fileMetaData is what a table needs of a file's footer. parquet-go's own type wants a value of every key, which the format leaves optional.
+type fileMetaData struct {
+	Version          int32                  `thrift:"1,required"`
+	Schema           []format.SchemaElement `thrift:"2,required"`
+	NumRows          int64                  `thrift:"3,required"`
+	RowGroups        []rowGroup             `thrift:"4,required"`
+	KeyValueMetadata []keyValue             `thrift:"5,optional"`
+}
+
+type keyValue struct {
+	Key   string `thrift:"1,required"`
+	Value string `thrift:"2,optional"`
+}
+
+type rowGroup struct {
+	Columns []columnChunk `thrift:"1,required"`
+	NumRows int64         `thrift:"3,required"`
+}
+
+type columnChunk struct {
+	FilePath string         `thrift:"1,optional"`
+	MetaData columnMetaData `thrift:"3,optional"`
+}
+
+type columnMetaData struct {
+	Codec                format.CompressionCodec `thrift:"4,required"`
+	NumValues            int64                   `thrift:"5,required"`
+	DataPageOffset       int64                   `thrift:"9,required"`
+	DictionaryPageOffset int64                   `thrift:"11,optional"`
 }
 
 // leaf is a column of numbers or text.

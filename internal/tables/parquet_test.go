@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/require"
@@ -222,4 +223,57 @@ func TestParquetOldLZ4(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.unpack(format.LZO, pack(text), len(text))
 	require.ErrorContains(t, err, "write it with")
+}
+
+// What other writers do: pages of nothing but nulls, chunks whose size leaves out the dictionary, and metadata without a value.
+func TestParquetOfOtherWriters(t *testing.T) {
+	type row struct {
+		ID   int64    `parquet:"id,dict"`
+		None *float64 `parquet:"none,optional"`
+		Few  *float64 `parquet:"few,optional"`
+		Text string   `parquet:"text,dict"`
+		No   *int64   `parquet:"no,optional"`
+	}
+	rows := make([]row, 3000)
+	for i := range rows {
+		if v := float64(i); i >= 2000 {
+			rows[i].Few = &v
+		}
+		rows[i].ID, rows[i].Text = 1<<53+int64(i%7), fmt.Sprint("t", i%3)
+	}
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
+		for version := 1; version <= 2; version++ {
+			var b bytes.Buffer
+			w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(500))
+			_, err := w.Write(rows)
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+			file := b.Bytes()
+			size := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+			var meta fileMetaData
+			_, err = decodeThrift(file[len(file)-8-size:], &meta)
+			require.NoError(t, err)
+			meta.KeyValueMetadata = []keyValue{{Key: "no value"}, {Key: unitKey + "few", Value: "K"}}
+			footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta) // without the sizes of the chunks
+			require.NoError(t, err)
+			file = append(file[:len(file)-8-size:len(file)-8-size], footer...)
+			file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), parquetMagic...)
+			got, err := Decode(file, "a.parquet", nil)
+			require.NoError(t, err, "%v %d", codec, version)
+			require.Equal(t, []string{"", "", "K", "", ""}, got.Units)
+			for i := range rows {
+				require.Equal(t, fmt.Sprint(rows[i].ID), got.Cell(i, 0))
+				require.Equal(t, rows[i].Text, got.Text(i, 3))
+				require.True(t, math.IsNaN(got.Values[i*5+1]) && math.IsNaN(got.Values[i*5+4]))
+				if i >= 2000 {
+					require.Equal(t, float64(i), got.Values[i*5+2])
+				} else {
+					require.True(t, math.IsNaN(got.Values[i*5+2]))
+				}
+			}
+			_, n, err := got.Groups(0)
+			require.NoError(t, err)
+			require.Equal(t, 7, n)
+		}
+	}
 }

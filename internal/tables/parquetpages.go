@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
@@ -39,13 +40,14 @@ type pageReader struct {
 type pageValues struct {
 	numbers []float64
 	texts   []string
+	wholes  []int64 // the numbers of integers of 64 bits, which float64 does not hold exactly; unsigned ones as the same bits
 }
 
 // inPage bounds what a page of n bytes is unpacked to.
 func inPage(n int) int { return min(1<<28, 1<<20+1000*n) }
 
 // chunk reads the rows of a row group of one column into column c of a table, from a row on.
-func (r *pageReader) chunk(l *leaf, chunk *format.ColumnChunk, rows int, t *tabular.Table, row, c int) error {
+func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Table, row, c int) error {
 	m := &chunk.MetaData
 	if chunk.FilePath != "" {
 		return badParquet("its data are in another file, %.40q", chunk.FilePath)
@@ -53,14 +55,17 @@ func (r *pageReader) chunk(l *leaf, chunk *format.ColumnChunk, rows int, t *tabu
 	if m.NumValues != int64(rows) {
 		return badParquet("%d values for %d rows", m.NumValues, rows)
 	}
-	from, size := m.DataPageOffset, m.TotalCompressedSize
+	from := m.DataPageOffset
 	if d := m.DictionaryPageOffset; d > 0 && d < from {
 		from = d
 	}
-	if from < 4 || size < 0 || from > int64(len(r.file)) || size > int64(len(r.file))-from {
-		return badParquet("%d bytes at %d, beyond the end of the file", size, from)
+	if rows == 0 {
+		return nil
 	}
-	b := r.file[from : from+size]
+	if from < 4 || from > int64(len(r.file)) {
+		return badParquet("pages at %d, beyond the end of the file", from)
+	}
+	b := r.file[from:] // the pages say where they end; some writers leave the dictionary out of the chunk's size
 	r.dict = pageValues{}
 	for last := row + rows; row < last; {
 		var h format.PageHeader
@@ -87,7 +92,7 @@ func (r *pageReader) chunk(l *leaf, chunk *format.ColumnChunk, rows int, t *tabu
 			if err := l.plain(&r.values, page, n); err != nil {
 				return err
 			}
-			r.dict = pageValues{slices.Clone(r.values.numbers), slices.Clone(r.values.texts)}
+			r.dict = pageValues{slices.Clone(r.values.numbers), slices.Clone(r.values.texts), slices.Clone(r.values.wholes)}
 		case h.Type == format.DataPage && h.DataPageHeader.Valid:
 			d := &h.DataPageHeader.V
 			if d.NumValues < 0 || int(d.NumValues) > last-row {
@@ -150,7 +155,7 @@ func prefixed(b []byte) (part, rest []byte, err error) {
 
 // unpack returns a page as it was before it was compressed.
 func (r *pageReader) unpack(codec format.CompressionCodec, page []byte, size int) ([]byte, error) {
-	if codec == format.Uncompressed {
+	if codec == format.Uncompressed || size == 0 && len(page) == 0 { // of a page of nulls there is nothing
 		return page, nil
 	}
 	if size > inPage(len(page)) {
@@ -270,6 +275,9 @@ func (r *pageReader) data(l *leaf, t *tabular.Table, row, c, n int, levels, b []
 			t.Texts[c][row+i] = r.values.texts[at]
 		} else {
 			t.Values[cell] = r.values.numbers[at]
+			if len(r.values.wholes) > 0 {
+				t.SetExact(row+i, c, l.exact(r.values.wholes[at]))
+			}
 		}
 		at++
 	}
@@ -279,15 +287,15 @@ func (r *pageReader) data(l *leaf, t *tabular.Table, row, c, n int, levels, b []
 // decode sets values to the n values of a page.
 func (r *pageReader) decode(l *leaf, b []byte, n int, encoding format.Encoding) (err error) {
 	v := &r.values
-	v.numbers, v.texts = v.numbers[:0], v.texts[:0]
+	v.numbers, v.texts, v.wholes = v.numbers[:0], v.texts[:0], v.wholes[:0]
+	if n == 0 { // a page of nulls
+		return nil
+	}
 	switch encoding {
 	case format.Plain:
 		return l.plain(v, b, n)
 	//lint:ignore SA1019 writers of old files still use it, and it is read like the other one
 	case format.PlainDictionary, format.RLEDictionary:
-		if n == 0 {
-			return nil
-		}
 		if len(b) == 0 || b[0] > 32 {
 			return badParquet("a page of places in a dictionary is cut off")
 		}
@@ -301,6 +309,9 @@ func (r *pageReader) decode(l *leaf, b []byte, n int, encoding format.Encoding) 
 				v.texts = append(v.texts, r.dict.texts[i])
 			case !l.text && int64(i) < int64(len(r.dict.numbers)):
 				v.numbers = append(v.numbers, r.dict.numbers[i])
+				if len(r.dict.wholes) > 0 {
+					v.wholes = append(v.wholes, r.dict.wholes[i])
+				}
 			default:
 				return badParquet("place %d in a dictionary of %d", i, max(len(r.dict.texts), len(r.dict.numbers)))
 			}
@@ -326,6 +337,9 @@ func (r *pageReader) decode(l *leaf, b []byte, n int, encoding format.Encoding) 
 			}
 			for _, i := range r.deltas {
 				v.numbers = append(v.numbers, l.integer(uint64(i)))
+				if l.whole() {
+					v.wholes = append(v.wholes, i)
+				}
 			}
 			return nil
 		}
@@ -364,6 +378,20 @@ func (l *leaf) width() int {
 	return 0
 }
 
+// whole reports whether the values are 64-bit integers that mean themselves, as identifiers do.
+func (l *leaf) whole() bool { return l.kind == format.Int64 && l.divisor == 1 && l.unit == "" }
+
+// exact is the text of such an integer that float64 does not hold, "" of others.
+func (l *leaf) exact(v int64) string {
+	switch {
+	case l.unsigned && uint64(v) > 1<<53:
+		return strconv.FormatUint(uint64(v), 10)
+	case !l.unsigned && (v > 1<<53 || v < -1<<53):
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
 // integer is the number that an integer stands for.
 func (l *leaf) integer(v uint64) float64 {
 	switch {
@@ -379,7 +407,7 @@ func (l *leaf) integer(v uint64) float64 {
 
 // plain sets v to n values as the format writes them plainly.
 func (l *leaf) plain(v *pageValues, b []byte, n int) error {
-	v.numbers, v.texts = v.numbers[:0], v.texts[:0]
+	v.numbers, v.texts, v.wholes = v.numbers[:0], v.texts[:0], v.wholes[:0]
 	if l.text {
 		for range n {
 			text, rest, err := prefixed(b)
@@ -413,6 +441,9 @@ func (l *leaf) plain(v *pageValues, b []byte, n int) error {
 			f = l.integer(uint64(binary.LittleEndian.Uint32(x)))
 		case format.Int64:
 			f = l.integer(binary.LittleEndian.Uint64(x))
+			if l.whole() {
+				v.wholes = append(v.wholes, int64(binary.LittleEndian.Uint64(x)))
+			}
 		case format.Float:
 			f = float64(math.Float32frombits(binary.LittleEndian.Uint32(x)))
 		case format.Double:

@@ -79,7 +79,7 @@ func newParquetColumn(t *tabular.Table, c int) parquetColumn {
 	}
 	e := &p.element
 	switch {
-	case hasText(t, c):
+	case hasText(t, c) || t.Exact != nil && t.Exact[c] != nil:
 		e.Type, e.ConvertedType = thrift.New(format.ByteArray), thrift.New(deprecated.UTF8)
 		e.LogicalType = format.LogicalType{Value: &format.StringType{}}
 		p.missing = func(row int) bool { return t.Cell(row, c) == "" }

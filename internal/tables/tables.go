@@ -32,6 +32,11 @@ const maxCells = 1 << 27
 
 // ReadFile reads the table of a file; wanted names columns, and decides which of a NetCDF file's variables the table has.
 func ReadFile(path string, wanted []string) (*tabular.Table, error) {
+	return ReadFileAs(path, wanted, tabular.Options{})
+}
+
+// ReadFileAs is ReadFile for a file that may be a text whose numbers are written in another way.
+func ReadFileAs(path string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -44,12 +49,12 @@ func ReadFile(path string, wanted []string) (*tabular.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Decode(b, path, wanted)
+		return DecodeAs(b, path, wanted, opt)
 	}
 	if err := textual(path); n > 0 && err != nil {
 		return nil, err
 	}
-	return tabular.Read(io.MultiReader(bytes.NewReader(head[:n]), f), path)
+	return tabular.ReadAs(io.MultiReader(bytes.NewReader(head[:n]), f), path, opt)
 }
 
 // textual is an error where a file that is text, by what it begins with, has the name of another format.
@@ -67,6 +72,11 @@ func known(b []byte) bool {
 
 // Decode is ReadFile for the bytes of a file, which errors call by that name.
 func Decode(b []byte, name string, wanted []string) (*tabular.Table, error) {
+	return DecodeAs(b, name, wanted, tabular.Options{})
+}
+
+// DecodeAs is ReadFileAs for the bytes of a file.
+func DecodeAs(b []byte, name string, wanted []string, opt tabular.Options) (*tabular.Table, error) {
 	var t *tabular.Table
 	var err error
 	switch {
@@ -74,7 +84,7 @@ func Decode(b []byte, name string, wanted []string) (*tabular.Table, error) {
 		if err := textual(name); len(b) > 0 && err != nil {
 			return nil, err
 		}
-		return tabular.Decode(b, name)
+		return tabular.ReadAs(bytes.NewReader(b), name, opt)
 	case npy.Is(b), npy.IsZip(b):
 		t, err = ofArrays(b)
 	case isParquet(b):
@@ -103,18 +113,38 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 		return &tabular.Table{Cols: tensors[0].Shape[1], Values: v}, nil
 	}
 	var columns []tabular.Column
+	texts := map[int][]string{}
+	var wholes [][]string
 	for i := range tensors {
 		x := &tensors[i]
-		if len(x.Shape) != 1 || len(columns) > 0 && x.Len() != len(columns[0].Values) {
+		if len(x.Shape) != 1 || len(columns) > 0 && x.Shape[0] != len(columns[0].Values) {
 			return nil, fmt.Errorf("%w: array %q has shape %v: a table is arrays of one dimension and equal lengths, or one .npy array of two", npy.ErrFormat, x.Name, x.Shape)
 		}
-		v, err := x.Float64s()
-		if err != nil {
-			return nil, err
+		c := tabular.Column{Name: x.Name, Single: x.DType == safetensors.F32}
+		text, isText := npy.Texts(x)
+		days, isTime := npy.Days(x)
+		switch {
+		case isText:
+			texts[len(columns)], c.Values = text, slices.Repeat([]float64{nan}, len(text))
+		case isTime:
+			c.Values, c.Unit = days, unixDays
+		default:
+			if c.Values, err = x.Float64s(); err != nil {
+				return nil, err
+			}
 		}
-		columns = append(columns, tabular.Column{Name: x.Name, Values: v, Single: x.DType == safetensors.F32})
+		columns, wholes = append(columns, c), append(wholes, x.Wholes())
 	}
-	return tabular.Of(columns), nil
+	t := tabular.Of(columns)
+	for c, text := range texts {
+		t.Texts[c] = text
+	}
+	for c, whole := range wholes {
+		for row, text := range whole {
+			t.SetExact(row, c, tabular.WholeText(text))
+		}
+	}
+	return t, nil
 }
 
 // ofNetCDF makes a table of variables: each row is a place in the grid of their dimensions, the last of which is fastest.
@@ -180,18 +210,21 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 	}
 	t := &tabular.Table{Cols: len(asked), Values: make([]float64, rows*len(asked)), Texts: make([][]string, len(asked)), Header: []string{}}
 	for c, v := range asked {
-		unit := ""
-		if a := v.Attr("units"); a != nil {
-			unit = a.Text
+		text := func(name string) string {
+			if a := v.Attr(name); a != nil {
+				return a.Text
+			}
+			return ""
 		}
-		t.Header, t.Units, t.Single = append(t.Header, v.Name), append(t.Units, unit), append(t.Single, v.Type == netcdf.Float)
+		t.Header, t.Units, t.Single = append(t.Header, v.Name), append(t.Units, text("units")), append(t.Single, v.Type == netcdf.Float)
+		t.Calendars = append(t.Calendars, text("calendar"))
 		var values []float64
-		var texts []string
+		var texts, wholes []string
 		if v.Type == netcdf.Char {
 			texts = f.Strings(v)
 			t.Texts[c] = make([]string, rows)
 		} else {
-			values = f.Values(v)
+			values, wholes = f.Values(v), f.Wholes(v)
 		}
 		for row := range rows {
 			at := 0
@@ -203,6 +236,9 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 				t.Values[row*t.Cols+c] = nan
 			} else if values != nil {
 				t.Values[row*t.Cols+c] = values[at]
+				if wholes != nil {
+					t.SetExact(row, c, tabular.WholeText(wholes[at]))
+				}
 			}
 		}
 	}
@@ -241,14 +277,18 @@ func column(t *tabular.Table, c int) (name string, values []float64) {
 	return name, t.Take(c)
 }
 
-// writeArrays writes every column of numbers as an array.
+// writeArrays writes every column as an array.
 func writeArrays(w io.Writer, t *tabular.Table) error {
 	var out []safetensors.Tensor
 	for c := range t.Cols {
 		name, v := column(t, c)
 		switch {
-		case hasText(t, c):
-			continue // numpy's texts are pickles, or of one width; the rows keep their order
+		case hasText(t, c) || t.Exact != nil && t.Exact[c] != nil:
+			texts := make([]string, t.Rows())
+			for row := range texts {
+				texts[row] = t.Cell(row, c)
+			}
+			out = append(out, npy.FromTexts(name, texts))
 		case t.Single != nil && t.Single[c]:
 			narrow := make([]float32, len(v))
 			for i, x := range v {
@@ -270,6 +310,9 @@ func hasText(t *tabular.Table, c int) bool {
 func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 	f := &netcdf.File{Attrs: []netcdf.Attr{netcdf.Text("Conventions", "CF-1.8")}}
 	axes, lengths := Grid(t, x)
+	if axes == nil {
+		axes, lengths = tasked(t, x)
+	}
 	var dims []int
 	for i, c := range axes {
 		name, _ := column(t, c)
@@ -293,9 +336,11 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		if t.Units != nil && t.Units[c] != "" {
 			attrs = append(attrs, netcdf.Text("units", t.Units[c]))
 		}
-		over, axis := dims, slices.Index(axes, c)
+		if t.Calendars != nil && t.Calendars[c] != "" {
+			attrs = append(attrs, netcdf.Text("calendar", t.Calendars[c]))
+		}
+		over, axis, stride := dims, slices.Index(axes, c), 1
 		if axis >= 0 {
-			stride := 1
 			for _, n := range lengths[axis+1:] {
 				stride *= n
 			}
@@ -308,17 +353,15 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 		} else if axes == nil && !slices.Contains(x, c) {
 			attrs = append(attrs, netcdf.Text("coordinates", strings.Join(coordinates, " ")))
 		}
-		if hasText(t, c) {
+		if hasText(t, c) || t.Exact != nil && t.Exact[c] != nil {
 			texts := make([]string, len(v))
 			for i := range texts {
-				texts[i] = t.Cell(i, c)
+				texts[i] = t.Cell(i*stride, c)
 			}
-			if axis < 0 {
-				if err := f.AddText(name, over, texts, attrs...); err != nil {
-					return err
-				}
-				continue
+			if err := f.AddText(name, over, texts, attrs...); err != nil {
+				return err
 			}
+			continue
 		}
 		kind := netcdf.Double
 		if t.Single != nil && t.Single[c] {
@@ -351,6 +394,36 @@ func Grid(t *tabular.Table, x []int) (axes, lengths []int) {
 			if axes, lengths = grid(t, slices.Delete(slices.Clone(less), k, k+1)); axes != nil {
 				return axes, lengths
 			}
+		}
+	}
+	return nil, nil
+}
+
+// tasked is Grid for the places of several tasks, one after the other, which a column before the coordinates tells apart and which have the same places: that column is an axis, too.
+func tasked(t *tabular.Table, x []int) (axes, lengths []int) {
+	if len(x) == 0 {
+		return nil, nil
+	}
+	for c := range slices.Min(x) {
+		task, n, err := t.Groups(c)
+		if err != nil || n < 2 || t.Rows()%n != 0 {
+			continue
+		}
+		each := t.Rows() / n
+		one := &tabular.Table{Cols: t.Cols, Values: t.Values[:each*t.Cols]}
+		if axes, lengths = Grid(one, x); axes == nil {
+			continue
+		}
+		same := true
+		for row := range t.Rows() {
+			same = same && task[row] == row/each
+			for _, k := range x {
+				a, b := t.Values[row*t.Cols+k], t.Values[row%each*t.Cols+k]
+				same = same && a == b && t.Text(row, k) == ""
+			}
+		}
+		if same {
+			return append([]int{c}, axes...), append([]int{n}, lengths...)
 		}
 	}
 	return nil, nil

@@ -50,6 +50,9 @@ func (t *Table) Find(w Want) (Columns, error) {
 	if c.Y, err = t.role("y", w.Y, w.Dy, w.OnlyX); err != nil {
 		return c, err
 	}
+	if w.OnlyX && w.Y == nil { // a coordinate may be called y
+		c.Y = slices.DeleteFunc(c.Y, func(k int) bool { return slices.Contains(c.X, k) })
+	}
 	for _, name := range w.Aux {
 		k, err := t.column(name)
 		if err != nil {

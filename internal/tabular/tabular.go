@@ -4,15 +4,15 @@
 // # Format
 //
 // Cells are separated by commas, semicolons or tabs, whichever the first row has, and may be quoted (RFC 4180). Blank lines,
-// lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not count. The
-// first row is a header when none of its cells reads as a number and not all are missing. A cell that is empty, NaN or NA is missing,
-// and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a column says
+// lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not count. A first line "sep=;" says
+// what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16. The first row is a header when none of its cells reads as a number and not all are
+// missing; without such a row, the last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA or null is missing, and every other that
+// is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a column says
 // whether it may hold text or lack values; what it may not is an error that names the file, the line and the column, as is a row with
 // another number of cells than the first.
 package tabular
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 )
 
 // ErrCell is wrapped by every error about the content of a table.
@@ -38,6 +38,11 @@ type Table struct {
 	Cols   int        // columns; 0 where the file has no rows and no header
 	Values []float64  // [rows, Cols]; NaN where a cell is missing or text
 	Texts  [][]string // [Cols][rows] the cells that are text, "" elsewhere; nil at a column without any, or as a whole
+	// Exact are the digits of cells whose numbers float64 does not tell from others, as those of long identifiers: [Cols][rows], "" elsewhere. A column may have fewer than the
+	// table has rows; nil: none.
+	Exact [][]string
+	// Calendars are those of the columns' units, "" where there is none; nil: none.
+	Calendars []string
 	// LeftOut are columns of the file that hold neither numbers nor text, as lists do. Only errors speak of them.
 	LeftOut []string
 
@@ -59,9 +64,15 @@ func (t *Table) Check() error {
 		what string
 		n    int
 		none bool
-	}{{"names", len(t.Header), t.Header == nil}, {"units", len(t.Units), t.Units == nil}, {"types", len(t.Single), t.Single == nil}, {"lists of texts", len(t.Texts), t.Texts == nil}} {
+	}{{"names", len(t.Header), t.Header == nil}, {"units", len(t.Units), t.Units == nil}, {"types", len(t.Single), t.Single == nil}, {"lists of texts", len(t.Texts), t.Texts == nil},
+		{"lists of digits", len(t.Exact), t.Exact == nil}, {"calendars", len(t.Calendars), t.Calendars == nil}} {
 		if !per.none && per.n != t.Cols {
 			return fmt.Errorf("%w: %s: %d %s of %d columns", ErrCell, t.Name, per.n, per.what, t.Cols)
+		}
+	}
+	for c, texts := range t.Exact {
+		if len(texts) > t.Rows() {
+			return fmt.Errorf("%w: %s: digits of %d rows of column %d, which has %d", ErrCell, t.Name, len(texts), c+1, t.Rows())
 		}
 	}
 	for c, texts := range t.Texts {
@@ -101,7 +112,7 @@ func (t *Table) Text(row, column int) string {
 
 // Cell is a cell as it is written, "" where it is missing, and NaN in a column of float32.
 func (t *Table) Cell(row, column int) string {
-	if text := t.Text(row, column); text != "" {
+	if text := t.Key(row, column); text != "" {
 		return text
 	}
 	v, bits := t.Values[row*t.Cols+column], 64
@@ -109,6 +120,8 @@ func (t *Table) Cell(row, column int) string {
 		bits = 32 // NaN is a prediction that there is none
 	} else if math.IsNaN(v) {
 		return ""
+	} else if v == math.Trunc(v) && math.Abs(v) <= 1<<53 { // identifiers have no exponent
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', -1, bits)
 }
@@ -142,6 +155,12 @@ func (t *Table) Only(columns []int, names []string) *Table {
 		}
 		if t.Units != nil {
 			out.Units[i] = t.Units[c]
+		}
+		if t.Calendars != nil {
+			if out.Calendars == nil {
+				out.Calendars = make([]string, n)
+			}
+			out.Calendars[i] = t.Calendars[c]
 		}
 		if t.Texts != nil {
 			out.Texts[i] = t.Texts[c]
@@ -178,6 +197,12 @@ func (t *Table) with(rows int, columns []Column) *Table {
 	out := &Table{Name: t.Name, Cols: old + len(columns), Header: slices.Clone(t.Header), Texts: make([][]string, old+len(columns)),
 		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)), Values: make([]float64, 0, rows*(old+len(columns)))}
 	copy(out.Texts, t.Texts)
+	if t.Exact != nil {
+		out.Exact = append(slices.Clone(t.Exact), make([][]string, len(columns))...)
+	}
+	if t.Calendars != nil {
+		out.Calendars = append(slices.Clone(t.Calendars), make([]string, len(columns))...)
+	}
 	copy(out.Units, t.Units)
 	copy(out.Single, t.Single)
 	for i, c := range columns {
@@ -241,37 +266,41 @@ func (t *Table) Coordinates(columns ...int) ([]float64, error) {
 		if t.Texts[c] == nil {
 			continue
 		}
-		if dated.Texts[c] = nil; t.dates(c, dated.Values) != nil {
+		dated.Texts[c] = nil
+		switch failed := t.dates(c, dated.Values); {
+		case errors.Is(failed, errNoDate):
 			return nil, err
+		case failed != nil:
+			return nil, failed
 		}
 	}
 	return dated.Numbers(false, columns...)
 }
 
-// dates sets a column of values to the days that its cells say, or returns an error if one of them says none.
+// errNoDate is met in a column of text.
+var errNoDate = errors.New("no date")
+
+// dates sets a column of values to the days that its cells say. A text that is no date is errNoDate; a number among dates is another error: nobody knows which days it counts.
 func (t *Table) dates(column int, values []float64) error {
+	number := -1
 	for row := range t.Rows() {
 		text := t.Text(row, column)
 		if text == "" {
+			if v := values[row*t.Cols+column]; v == v && number < 0 {
+				number = row
+			}
 			continue
 		}
 		v, ok := Days(text)
 		if !ok {
-			return ErrCell
+			return errNoDate
 		}
 		values[row*t.Cols+column] = v
 	}
-	return nil
-}
-
-// Days reads a date, with a time or without, as days since the beginning of 1970.
-func Days(text string) (days float64, ok bool) {
-	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if d, err := time.Parse(layout, text); err == nil {
-			return (float64(d.Unix()) + float64(d.Nanosecond())*1e-9) / 86400, true
-		}
+	if number >= 0 {
+		return t.Errorf(number, column, "%w: %s is a number in a column of dates: need one like 2006-01-02", ErrCell, t.Cell(number, column))
 	}
-	return 0, false
+	return nil
 }
 
 // Groups numbers the rows by the content of a column: rows of equal content have equal numbers, which count up from 0 in the order of
@@ -284,7 +313,7 @@ func (t *Table) Groups(column int) (group []int, n int, err error) {
 	}
 	seen := map[key]int{}
 	for row := range group {
-		k := key{t.Values[row*t.Cols+column], t.Text(row, column)}
+		k := key{t.Values[row*t.Cols+column], t.Key(row, column)}
 		if k.text != "" {
 			k.v = 0
 		} else if math.IsNaN(k.v) {
@@ -339,22 +368,28 @@ func ReadFile(path string) (*Table, error) {
 func Decode(b []byte, name string) (*Table, error) { return Read(bytes.NewReader(b), name) }
 
 // Read reads a CSV text; name stands for it in errors, which read "name:line:column: ...".
-func Read(r io.Reader, name string) (*Table, error) {
-	br := bufio.NewReaderSize(r, peeked)
-	if mark, _ := br.Peek(3); string(mark) == "\ufeff" {
-		br.Discard(3)
+func Read(r io.Reader, name string) (*Table, error) { return ReadAs(r, name, Options{}) }
+
+// ReadAs is Read for a text whose numbers are written in another way.
+func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
+	br := plainText(r)
+	start, _ := br.Peek(peeked) // less where the file is shorter; Read meets any error again
+	l := layoutOf(string(start), opt)
+	if n, err := br.Discard(l.skip); err != nil || n < l.skip {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !separates(l.separator) {
+		return nil, fmt.Errorf("%s: %w: %q separates no cells", name, ErrCell, l.separator)
 	}
 	cr := csv.NewReader(br)
-	start, _ := br.Peek(peeked) // less where the file is shorter; Read meets any error again
-	cr.Comma = separator(string(start))
+	cr.Comma = l.separator
 	cr.Comment = '#'
 	cr.FieldsPerRecord = -1                // counted here, so that the error can name the place
 	cr.TrimLeadingSpace = cr.Comma != '\t' // it would take tabs, too
 	cr.ReuseRecord = true
 
-	t := &Table{Name: name}
-	texts := map[string]string{} // a text that many cells hold is kept once
-	for first := true; ; {
+	t := &reading{Table: Table{Name: name}, cr: cr, opt: opt, layout: l, texts: map[string]string{}, lines: bytes.Count(start[:l.skip], []byte{'\n'})}
+	for {
 		cells, err := cr.Read()
 		if err == io.EOF {
 			for c := range t.Texts {
@@ -362,116 +397,137 @@ func Read(r io.Reader, name string) (*Table, error) {
 					t.setText(t.Rows()-1, c, "")
 				}
 			}
-			return t, nil
+			return &t.Table, nil
 		}
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("%s:%d:%d: %w: %w", name, syntax.Line, syntax.Column, ErrCell, syntax.Err)
+			return nil, fmt.Errorf("%s:%d:%d: %w: %w", name, syntax.Line+t.lines, syntax.Column, ErrCell, syntax.Err)
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
 			continue // a line of spaces
 		}
-		keep := func(cell int) {
-			line, column := cr.FieldPos(cell)
-			t.places = append(t.places, place{int32(line), int32(column)})
-		}
-		if first {
-			first = false
-			t.Cols = len(cells)
-			if isHeader(cells) {
-				for i, cell := range cells {
-					t.Header = append(t.Header, strings.TrimSpace(cell))
-					keep(i)
-				}
-				continue
-			}
-		}
-		if len(cells) != t.Cols {
-			line, column := cr.FieldPos(len(cells) - 1)
-			return nil, fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", name, line, column, ErrCell, plural(len(cells), "cell"), t.Cols)
-		}
-		row := t.Rows()
-		for i, cell := range cells {
-			cell = strings.TrimSpace(cell)
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil || math.IsInf(v, 0) {
-				if v = math.NaN(); !missing(cell) {
-					kept, ok := texts[cell]
-					if !ok {
-						kept = strings.Clone(cell)
-						texts[kept] = kept
-					}
-					t.setText(row, i, kept)
-				}
-			}
-			t.Values = append(t.Values, v)
-			keep(i)
+		if err := t.row(cells); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// separates reports whether a rune can separate cells.
+func separates(r rune) bool {
+	return r != '"' && r != '#' && r != '\r' && r != '\n' && r != utf8.RuneError
+}
+
+// reading is a table while it is read.
+type reading struct {
+	Table
+	cr     *csv.Reader
+	opt    Options
+	layout layout
+	texts  map[string]string // a text that many cells hold is kept once
+	lines  int               // before what cr reads
+}
+
+// keep notes where a cell is.
+func (t *reading) keep(cell int) {
+	line, column := t.cr.FieldPos(cell)
+	t.places = append(t.places, place{int32(line + t.lines), int32(column)})
+}
+
+// row takes the next row, which may be the header.
+func (t *reading) row(cells []string) error {
+	if t.Cols == 0 {
+		t.Cols = len(cells)
+		header := isHeader(cells, t.opt)
+		if header {
+			t.Header = make([]string, len(cells))
+			for i, cell := range cells {
+				t.Header[i] = strings.TrimSpace(cell)
+				t.keep(i)
+			}
+			return nil
+		}
+		if t.layout.names(len(cells), t.opt) {
+			t.Header = t.layout.comment
+			for i := range cells { // the row below it
+				t.keep(i)
+			}
+		}
+	}
+	if len(cells) != t.Cols {
+		line, column := t.cr.FieldPos(len(cells) - 1)
+		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line+t.lines, column, ErrCell, plural(len(cells), "cell"), t.Cols)
+	}
+	if len(t.Values) > maxTableCells-t.Cols {
+		return fmt.Errorf("%s: %w: more than %d cells", t.Name, ErrCell, maxTableCells)
+	}
+	row := t.Rows()
+	for i, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		v, err := t.opt.number(cell)
+		if err != nil || math.IsInf(v, 0) {
+			if v = math.NaN(); !missing(cell) {
+				t.setText(row, i, t.once(cell))
+			}
+		} else if text := exact(cell, v); text != "" {
+			t.SetExact(row, i, t.once(text))
+		}
+		t.Values = append(t.Values, v)
+		t.keep(i)
+	}
+	return nil
+}
+
+// once is a text that is kept once, however many cells hold it.
+func (t *reading) once(cell string) string {
+	kept, ok := t.texts[cell]
+	if !ok {
+		kept = strings.Clone(cell)
+		t.texts[kept] = kept
+	}
+	return kept
 }
 
 // missing reports whether a cell says that there is no value.
 func missing(cell string) bool {
-	return cell == "" || strings.EqualFold(cell, "nan") || cell == "NA" || cell == "N/A"
+	switch cell {
+	case "", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL":
+		return true
+	}
+	return strings.EqualFold(cell, "nan") || strings.EqualFold(cell, "-nan")
 }
 
 // notANumber says why a text is no number of a table.
 func notANumber(cell string) string {
-	_, err := strconv.ParseFloat(cell, 64)
+	_, err := Options{}.number(cell)
+	_, comma := Options{Decimal: ','}.number(cell)
 	switch {
-	case err == nil:
-		return quote(cell) + " is not a finite number"
 	case errors.Is(err, strconv.ErrRange):
 		return quote(cell) + " is beyond the range of numbers"
-	case decimalComma(cell):
-		return quote(cell) + " is not a number: decimals need a point"
+	case isInfinite(cell):
+		return quote(cell) + " is not a finite number"
+	case comma == nil:
+		return quote(cell) + " is not a number: decimals need a point, or --decimal ,"
 	}
 	return quote(cell) + " is not a number"
+}
+
+// isInfinite reports whether a cell is a name of infinity.
+func isInfinite(cell string) bool {
+	v, err := strconv.ParseFloat(cell, 64)
+	return err == nil && math.IsInf(v, 0)
 }
 
 // peeked is the number of bytes in which the first row is looked for, to see what separates its cells.
 const peeked = 1 << 16
 
-// separator is what separates the cells of a text that begins so: of semicolon, comma and tab the first that its first row has
-// outside quotes. A comma may be the decimal sign where semicolons separate, and tabs may be spaces where commas do.
-func separator(start string) rune {
-	for line := range strings.Lines(start) {
-		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
-			continue
-		}
-		var has [128]bool
-		quoted := false
-		for _, r := range strings.TrimRight(line, "\r\n") {
-			if r == '"' {
-				quoted = !quoted
-			} else if !quoted && r < 128 {
-				has[r] = true
-			}
-		}
-		for _, r := range ";,\t" {
-			if has[r] {
-				return r
-			}
-		}
-		break
-	}
-	return ','
-}
-
-// decimalComma reports whether a cell is a number but for its comma.
-func decimalComma(cell string) bool {
-	_, err := strconv.ParseFloat(strings.Replace(cell, ",", ".", 1), 64)
-	return err == nil
-}
-
 // isHeader reports whether no cell is a number and not all are missing. A row that mixes numbers and text is data.
-func isHeader(row []string) bool {
+func isHeader(row []string, opt Options) bool {
 	named := false
 	for _, cell := range row {
 		cell = strings.TrimSpace(cell)
-		if _, err := strconv.ParseFloat(cell, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		if _, err := opt.number(cell); err == nil || errors.Is(err, strconv.ErrRange) || isInfinite(cell) || strings.EqualFold(cell, "nan") {
 			return false
 		}
 		named = named || !missing(cell)

@@ -1,0 +1,146 @@
+package tabular
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// maxRecord bounds the bytes of a row, and of a line of comment: a file without line ends is no table. Tests change it.
+var maxRecord = 1 << 24
+
+// maxTableCells bounds the cells of a text, which may come from a pipe that does not end.
+const maxTableCells = 1 << 28
+
+// errRecord is met in a row that does not end.
+var errRecord = errors.New("row too long")
+
+// plainText is a text as UTF-8 with line feeds at the ends of its lines: UTF-16 is converted, by its byte order mark or the zeros among its first bytes, and so is
+// CR alone. Its rows are of bounded length.
+func plainText(r io.Reader) *bufio.Reader {
+	br := bufio.NewReaderSize(r, peeked)
+	start, _ := br.Peek(peeked)
+	switch {
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), len(start) >= 4 && start[0] != 0 && start[1] == 0 && start[2] != 0 && start[3] == 0:
+		br = bufio.NewReaderSize(transform.NewReader(br, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), peeked)
+	case bytes.HasPrefix(start, []byte("\xfe\xff")), len(start) >= 4 && start[0] == 0 && start[1] != 0 && start[2] == 0 && start[3] != 0:
+		br = bufio.NewReaderSize(transform.NewReader(br, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder()), peeked)
+	}
+	if mark, _ := br.Peek(3); string(mark) == "\ufeff" {
+		_, _ = br.Discard(3)
+	}
+	start, _ = br.Peek(peeked) // less where the file is shorter; the reader meets any error again
+	returns := bytes.IndexByte(start, '\r') >= 0 && bytes.IndexByte(start, '\n') < 0
+	return bufio.NewReaderSize(&rowReader{in: br, returns: returns, line: true}, peeked)
+}
+
+// rowReader passes a text on until a row of it gets too long.
+type rowReader struct {
+	in      io.Reader
+	returns bool // CR alone ends a line
+	length  int  // of the row
+	quoted  bool // inside quotes, where a line's end is none of the row
+	comment bool
+	line    bool // at the beginning of a line
+}
+
+func (r *rowReader) Read(b []byte) (int, error) {
+	n, err := r.in.Read(b)
+	for i, c := range b[:n] {
+		if c == '\r' && r.returns {
+			b[i], c = '\n', '\n'
+		}
+		r.length++
+		switch {
+		case r.line && c == '#' && !r.quoted:
+			r.comment = true
+		case c == '"' && !r.comment:
+			r.quoted = !r.quoted
+		case c == '\n' && (r.comment || !r.quoted):
+			r.length, r.comment = 0, false
+		}
+		r.line = c == '\n'
+		if r.length > maxRecord {
+			return i, fmt.Errorf("%w: %w: more than %d bytes without a line's end", ErrCell, errRecord, maxRecord)
+		}
+	}
+	return n, err
+}
+
+// layout is what the beginning of a text says of it.
+type layout struct {
+	separator rune
+	skip      int      // bytes before the first row that are no comment: a line "sep=;"
+	comment   []string // the cells of the last comment before the first row, or nil
+}
+
+// layoutOf finds what separates the cells of a text that begins so: what a line "sep=;" says, as spreadsheets write it, or of semicolon, comma and tab the first that the first row
+// has outside quotes. A comma may be the decimal sign where semicolons separate, and tabs may be spaces where commas do, unless a comma is the decimal sign.
+func layoutOf(start string, opt Options) layout {
+	l := layout{separator: ','}
+	comment := ""
+	order := ";,\t"
+	if opt.Decimal == ',' {
+		order = ";\t,"
+	}
+	for line := range strings.Lines(start) {
+		text := strings.TrimRight(line, "\r\n")
+		if rest, ok := strings.CutPrefix(text, "sep="); ok && l.skip == 0 && len([]rune(rest)) == 1 && strings.HasPrefix(start, "sep=") {
+			l.separator, l.skip = []rune(rest)[0], len(line)
+			continue
+		}
+		if strings.HasPrefix(text, "#") {
+			comment = text
+			continue
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		var has [128]bool
+		quoted := false
+		for _, r := range text {
+			if r == '"' {
+				quoted = !quoted
+			} else if !quoted && r < 128 {
+				has[r] = true
+			}
+		}
+		for _, r := range order {
+			if has[r] && l.skip == 0 {
+				l.separator = r
+				break
+			}
+		}
+		break
+	}
+	if text := strings.TrimLeft(comment, "# \t"); text != "" {
+		for cell := range strings.SplitSeq(text, string(l.separator)) {
+			l.comment = append(l.comment, strings.Trim(strings.TrimSpace(cell), `"`))
+		}
+	}
+	return l
+}
+
+// names reports whether the comment before a first row of so many cells names its columns, as numpy.savetxt writes it.
+func (l *layout) names(cells int, opt Options) bool {
+	if cells < 2 || len(l.comment) != cells || !isHeader(l.comment, opt) {
+		return false
+	}
+	for i, name := range l.comment {
+		if name == "" {
+			return false
+		}
+		for _, other := range l.comment[:i] {
+			if other == name {
+				return false
+			}
+		}
+	}
+	return true
+}
