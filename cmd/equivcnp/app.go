@@ -43,6 +43,9 @@ var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)(?:cnp|eval|group|la
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.root()
+	if len(args) == 1 && args[0] == "-version" { // as Go's own programs have it
+		args = []string{"--version"}
+	}
 	root.SetArgs(append([]string{}, args...)) // cobra would take nil for the program's own arguments
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -94,7 +97,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.selectCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(), a.calibrateCommand(),
 		a.reproduceCommand(),
-		a.serveCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
+		a.serveCommand(), a.healthCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
 }
 

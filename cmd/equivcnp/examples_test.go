@@ -33,6 +33,7 @@ var fewer = map[string][]string{
 
 // elsewhere are the commands whose examples take minutes; their flags are looked at here, and the named tests run them on less.
 var elsewhere = map[string]string{
+	"health":              "TestServe",
 	"demo":                "TestDemo",
 	"reproduce table1":    "TestReproduceTable1",
 	"reproduce table2":    "TestReproduceTable2",

@@ -12,6 +12,7 @@
 //	equivcnp train      train a model on curves or images
 //	equivcnp select     find the symmetry of data: train models under several groups and compare them
 //	equivcnp serve      answer inference requests over HTTP and gRPC
+//	equivcnp health     ask a server whether it is ready
 //	equivcnp convert    turn a PyTorch checkpoint into a model file that knows its configuration
 //	equivcnp inspect    say what a model file holds
 //	equivcnp version    say what this program was built from

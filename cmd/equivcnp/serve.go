@@ -2,19 +2,20 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"os"
+	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
@@ -26,12 +27,14 @@ import (
 // serveFlags are the flags of equivcnp serve.
 type serveFlags struct {
 	models                             []string
-	listen, pprof                      string
+	listen, metrics, pprof, config     string
 	memory, planMemory, body           string
 	precision, plans, logLevel         string
 	batch, slots, waiting, connections int
-	timeout, poll, linger, drain       time.Duration
-	cert, key, tokenFile               string
+	timeout, compute                   time.Duration
+	poll, linger, drain                time.Duration
+	cert, key, clientCA, tokenFile     string
+	access                             bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -43,7 +46,7 @@ func (a *app) serveCommand() *cobra.Command {
 and Triton speak: REST with JSON or binary tensors, and gRPC, on one port. Without --model all shipped
 models are served.
 
---model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or FILE under its own name), or a folder:
+--model shipped is all shipped models. --model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or FILE under its own name), or a folder:
 what is put into it, replaced or removed is served, replaced or removed while the server runs. A file
 that cannot be read changes nothing but the log.
 
@@ -59,8 +62,11 @@ Requests of one model and image size that wait for each other are computed toget
 answered within its time is refused at once, with 503 and Retry-After. --memory bounds everything.
 
 SIGTERM stops gracefully: readiness is off, after --linger no connection is taken, and what was accepted
-is answered. GET /metrics has Prometheus' metrics, GET /v2/repository/index the models. Logs are JSON, on
-standard error.
+is answered. SIGHUP reads models and the token's file again; certificates are read again when their files change.
+GET /metrics has Prometheus' metrics, GET /v2/repository/index the models. Logs are JSON, on standard error.
+
+Every flag may stand in the YAML file of --config, as "name: value", or in the environment: EQUIVCNP_MAX_BODY is
+--max-body. The command line wins over the environment, and that over the file. docs/server.md has more.
 
 A browser finds a page at / to play with the models: http://localhost:8080.
 
@@ -71,11 +77,18 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
     {"name": "y_context", "shape": [1, 2, 1], "datatype": "FP32", "data": [0.2, -0.7]},
     {"name": "x_target", "shape": [1, 3, 1], "datatype": "FP64", "data": [-0.5, 0, 1]}]}'`,
 		Args: cobra.NoArgs,
-		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) }),
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
+			if err := settings(cmd, f.config); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), &f)
+		}),
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.models, "model", "m", nil, "NAME=FILE, FILE, the name of a shipped model, or a folder of model files; may be repeated")
+	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line and in the environment win")
+	fl.StringSliceVarP(&f.models, "model", "m", nil, "NAME=FILE, FILE, the name of a shipped model, a folder of model files, or shipped for all of those; may be repeated")
 	fl.StringVar(&f.listen, "listen", ":8080", "address of REST, gRPC and the page")
+	fl.StringVar(&f.metrics, "metrics", "", "address of Prometheus' metrics alone, without a token, for example :9090; none without")
 	fl.StringVar(&f.pprof, "pprof", "", "address of Go's profiles, for example localhost:6060; none without")
 	fl.StringVar(&f.memory, "memory", "", "for models, plans and requests, 8G for example (default: half of what the machine has)")
 	fl.StringVar(&f.planMemory, "plan-memory", "", "for the plan of one model and image size (default 1.5G, or what --memory allows)")
@@ -84,7 +97,8 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	fl.IntVar(&f.batch, "batch", 16, "tasks or images that are computed together, at most")
 	fl.IntVar(&f.slots, "slots", 1, "batches that are computed at a time; each uses all threads")
 	fl.IntVar(&f.waiting, "queue", 1024, "tasks and images that may wait")
-	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "time of a request that does not say it")
+	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "time of a request; a shorter one it may ask for")
+	fl.DurationVar(&f.compute, "max-compute", 0, "refuse requests that would probably be computed for longer (default: as long as --timeout)")
 	fl.StringVar(&f.body, "max-body", "64M", "longest request")
 	fl.IntVar(&f.connections, "max-connections", 10000, "connections at a time")
 	fl.DurationVar(&f.poll, "poll", 2*time.Second, "how often folders are looked at")
@@ -92,8 +106,10 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long requests under way then have")
 	fl.StringVar(&f.cert, "tls-cert", "", "PEM file of the certificate, for TLS")
 	fl.StringVar(&f.key, "tls-key", "", "PEM file of its key")
+	fl.StringVar(&f.clientCA, "tls-client-ca", "", "PEM file of authorities: clients must bring a certificate of one of them")
 	fl.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that requests must bring")
-	fl.StringVar(&f.logLevel, "log", "info", "debug (each request), info, warn or error")
+	fl.StringVar(&f.logLevel, "log", "info", "debug (each inference), info, warn or error")
+	fl.BoolVar(&f.access, "access-log", false, "a line of the log for each request: id, client, status, traceparent")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return cmd
 }
@@ -125,7 +141,7 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 		flag  string
 		value time.Duration
 		least time.Duration
-	}{{"timeout", f.timeout, 1}, {"poll", f.poll, time.Millisecond}, {"linger", f.linger, 0}, {"drain", f.drain, 1}} {
+	}{{"timeout", f.timeout, 1}, {"max-compute", f.compute, 0}, {"poll", f.poll, time.Millisecond}, {"linger", f.linger, 0}, {"drain", f.drain, 1}} {
 		if d.value < d.least {
 			return opt, limits, usagef("--%s %v: too short", d.flag, d.value)
 		}
@@ -135,22 +151,10 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	}
 	opt.Precision, opt.Batch, opt.Slots, opt.Waiting, opt.Timeout, opt.Poll = cnp.Precision(f.precision), f.batch, f.slots, f.waiting, f.timeout, f.poll
 	limits.Connections, limits.Linger, limits.Drain = f.connections, f.linger, f.drain
-	opt.Token = os.Getenv("EQUIVCNP_TOKEN")
-	if f.tokenFile != "" {
-		b, err := os.ReadFile(f.tokenFile)
-		if err != nil {
-			return opt, limits, err
-		}
-		if opt.Token = strings.TrimSpace(string(b)); opt.Token == "" {
-			return opt, limits, fmt.Errorf("%s: no token in it", f.tokenFile)
-		}
-	}
-	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-		if err != nil {
-			return opt, limits, err
-		}
-		limits.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	opt.Compute, opt.Access = f.compute, f.access
+	opt.Token, opt.TokenFile = os.Getenv("EQUIVCNP_TOKEN"), f.tokenFile
+	if f.clientCA != "" && f.cert == "" {
+		return opt, limits, usagef("--tls-client-ca needs --tls-cert and --tls-key")
 	}
 	if opt.Models, opt.Folders, err = modelSources(f.models); err != nil {
 		return opt, limits, err
@@ -162,6 +166,10 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 // modelSources reads --model: files and shipped models by name, and folders. Without any, all shipped models.
 func modelSources(list []string) (models []serve.Source, folders []string, err error) {
 	for _, text := range list {
+		if text == "shipped" {
+			models = append(models, shippedSources()...)
+			continue
+		}
 		name, path, named := strings.Cut(text, "=")
 		if !named {
 			name, path = "", text
@@ -182,11 +190,40 @@ func modelSources(list []string) (models []serve.Source, folders []string, err e
 		models = append(models, serve.Source{Name: name, Path: path})
 	}
 	if len(list) == 0 {
-		for _, name := range pretrained.Names() {
-			models = append(models, serve.Source{Name: name, Path: name})
-		}
+		models = shippedSources()
 	}
 	return models, folders, nil
+}
+
+func shippedSources() (models []serve.Source) {
+	for _, name := range pretrained.Names() {
+		models = append(models, serve.Source{Name: name, Path: name})
+	}
+	return models
+}
+
+// settings sets the flags that the environment or a file names, and the command line does not.
+func settings(cmd *cobra.Command, config string) error {
+	var err error
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		name := "EQUIVCNP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if text, set := os.LookupEnv(name); set && !f.Changed && err == nil && f.Name != "help" && f.Name != "config" {
+			if err = cmd.Flags().Set(f.Name, text); err != nil {
+				err = usagef("%s: %w", name, flagWords(cmd, err))
+			}
+		}
+	})
+	if config == "" {
+		config = os.Getenv("EQUIVCNP_CONFIG")
+	}
+	if err != nil || config == "" {
+		return err
+	}
+	file, err := readConfig(config)
+	if err != nil {
+		return err
+	}
+	return file.apply(cmd)
 }
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
@@ -200,51 +237,94 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	opt.Log = slog.New(slog.NewJSONHandler(a.stderr, &slog.HandlerOptions{Level: level}))
 	opt.Version, opt.Page, opt.Plans = buildVersion(), page.Handler(), f.plans
+	hangups := make(chan os.Signal, 1) // from now on, or one while models are read would end the program
+	signal.Notify(hangups, reloadSignals...)
+	defer signal.Stop(hangups)
 	if err := makePlans(f.plans); err != nil {
 		return err
+	}
+	if f.cert != "" {
+		if limits.TLS, err = serve.Certificates(f.cert, f.key, f.clientCA, opt.Log); err != nil {
+			return err
+		}
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen) // before models are read: a port in use is told at once
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	if f.pprof != "" {
-		stop, err := servePprof(ctx, f.pprof, opt.Log)
-		if err != nil {
-			return err
-		}
-		defer stop()
-	}
+	defer limitMemory(opt.Memory)()
 	defer serve.SpareThreads(runtime.GOMAXPROCS(0))()
 	s, err := serve.New(opt)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	for _, extra := range []struct {
+		what, address string
+		handler       http.Handler
+	}{{"profiles", f.pprof, profiles()}, {"metrics", f.metrics, s.MetricsHandler()}} {
+		if extra.address == "" {
+			continue
+		}
+		stop, err := serveBeside(ctx, extra.what, extra.address, extra.handler, opt.Log)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	go func() {
+		for {
+			select {
+			case <-hangups:
+				_ = s.Reload() // which writes to the log what it could not read
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
 	return s.Serve(ctx, l, limits)
 }
 
-// servePprof serves Go's profiles on an address of their own.
-func servePprof(ctx context.Context, address string, log *slog.Logger) (stop func(), err error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
+// limitMemory lets Go's collector work harder before the program takes more than --memory, unless GOMEMLIMIT says what it should do, and returns what undoes it.
+// A tenth is for what is no part of requests, plans and models.
+func limitMemory(memory int64) (undo func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
 	}
+	if memory == 0 {
+		memory = cnp.MemoryLimit() / 3 * 2
+	}
+	before := debug.SetMemoryLimit(memory + memory/10)
+	return func() { debug.SetMemoryLimit(before) }
+}
+
+// profiles are Go's.
+func profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return mux
+}
+
+// serveBeside serves something on an address of its own.
+func serveBeside(ctx context.Context, what, address string, h http.Handler, log *slog.Logger) (stop func(), err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("profiles are no longer served", "error", err.Error())
+			log.Error(what+" are no longer served", "error", err.Error())
 		}
 	}()
-	log.Info("profiles", "address", l.Addr().String())
+	log.Info(what, "address", l.Addr().String())
 	return func() {
 		server.Close()
 		<-done

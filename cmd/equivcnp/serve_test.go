@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +45,7 @@ func TestServe(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, []string{"serve", "--model", "rbf=rbf-equivcnp", "--model", "digits-T2-small", "--listen", "127.0.0.1:0",
-			"--pprof", "127.0.0.1:0", "--token-file", token, "--memory", "1G", "--log", "debug"}, strings.NewReader(""), io.Discard, &log)
+			"--pprof", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--access-log", "--token-file", token, "--memory", "1G", "--log", "debug"}, strings.NewReader(""), io.Discard, &log)
 	}()
 	addresses := map[string]string{}
 	require.Eventually(t, func() bool {
@@ -54,7 +55,7 @@ func TestServe(t *testing.T) {
 				addresses[v.Msg] = v.Address
 			}
 		}
-		return len(addresses) == 2 && strings.Contains(log.String(), `"msg":"ready"`)
+		return len(addresses) == 3 && strings.Contains(log.String(), `"msg":"ready"`)
 	}, 30*time.Second, 10*time.Millisecond, "%s", &log)
 	get := func(url string, header string) (int, string) {
 		r, err := http.NewRequest("GET", url, nil)
@@ -79,6 +80,25 @@ func TestServe(t *testing.T) {
 	require.Equal(t, 200, status)
 	status, _ = get(url+"/debug/pprof/", "Bearer secret")
 	require.Equal(t, 404, status, "profiles are on their own address alone")
+	status, body = get("http://"+addresses["metrics"]+"/", "")
+	require.Equal(t, 200, status)
+	require.Contains(t, body, "equivcnp_build_info{")
+	for _, args := range [][]string{{"health", "--address", url}, {"health", "--live", "--address", addresses["listening"]}} {
+		var out, errs bytes.Buffer
+		require.Equal(t, 0, run(ctx, args, strings.NewReader(""), &out, &errs), "%s", &errs)
+		require.Contains(t, out.String(), "true")
+	}
+	var errs bytes.Buffer
+	require.Equal(t, 1, run(ctx, []string{"health", "--address", addresses["profiles"]}, strings.NewReader(""), io.Discard, &errs))
+	require.Contains(t, errs.String(), "404")
+	require.NoError(t, os.WriteFile(token, []byte("other"), 0o600))
+	if hangUp != nil {
+		require.NoError(t, hangUp())
+		require.Eventually(t, func() bool { return strings.Contains(log.String(), `"msg":"reloaded"`) }, 30*time.Second, 10*time.Millisecond, "%s", &log)
+		status, _ = get(url+"/v2/models/digits-T2-small", "bearer other")
+		require.Equal(t, 200, status)
+	}
+	require.Contains(t, log.String(), `"msg":"access"`)
 	http.DefaultClient.CloseIdleConnections()
 	cancel()
 	require.Equal(t, 0, <-ended, "%s", &log)
@@ -103,11 +123,80 @@ func TestServeUsage(t *testing.T) {
 		{"--tls-cert c.pem", 2, "tls-key"},
 		{"--tls-cert c.pem --tls-key k.pem", 1, "c.pem"},
 		{"--token-file missing", 1, "missing"},
+		{"--tls-client-ca ca.pem", 2, "--tls-cert"},
+		{"--config missing.yaml", 1, "missing.yaml"},
 		{"--listen nowhere:99999", 1, "99999"},
 	} {
 		var stderr bytes.Buffer
 		args := append([]string{"serve", "--listen", "127.0.0.1:0"}, strings.Fields(c.args)...)
 		require.Equal(t, c.status, run(context.Background(), args, strings.NewReader(""), io.Discard, &stderr), "%s: %s", c.args, &stderr)
 		require.Contains(t, stderr.String(), c.says, c.args)
+	}
+}
+
+// TestServeSettings: flags stand in the environment and in a file; the command line wins over both, and the environment over the file.
+func TestServeSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "serve.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("listen: 127.0.0.1:1\nqueue: 7\nbatch: 3\nmodel: [a=rbf-levels, b=globe]\ntimeout: 5s\n"), 0o600))
+	t.Setenv("EQUIVCNP_QUEUE", "8")
+	t.Setenv("EQUIVCNP_MAX_BODY", "1M")
+	t.Setenv("EQUIVCNP_PORT", "tcp://10.0.0.1:80") // as Kubernetes sets it for a service of that name
+	cmd := (&app{}).serveCommand()
+	require.NoError(t, cmd.ParseFlags([]string{"--batch", "4"}))
+	require.NoError(t, settings(cmd, file))
+	for flag, want := range map[string]string{"listen": "127.0.0.1:1", "queue": "8", "batch": "4", "max-body": "1M", "model": "[a=rbf-levels,b=globe]", "timeout": "5s", "slots": "1"} {
+		require.Equal(t, want, cmd.Flags().Lookup(flag).Value.String(), flag)
+	}
+	t.Setenv("EQUIVCNP_SLOTS", "many")
+	require.ErrorContains(t, settings((&app{}).serveCommand(), file), `EQUIVCNP_SLOTS: --slots "many": need a whole number`)
+	t.Setenv("EQUIVCNP_SLOTS", "2")
+	require.NoError(t, os.WriteFile(file, []byte("bacth: 3\n"), 0o600))
+	require.ErrorContains(t, settings((&app{}).serveCommand(), file), `did you mean "batch"?`)
+
+	models, folders, err := modelSources([]string{"shipped", "mine=rbf-levels"})
+	require.NoError(t, err)
+	require.Empty(t, folders)
+	require.Greater(t, len(models), 20)
+	require.Equal(t, "mine", models[len(models)-1].Name)
+}
+
+// TestServeMemory: the collector keeps to --memory, if GOMEMLIMIT does not say otherwise.
+func TestServeMemory(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	before := debug.SetMemoryLimit(-1)
+	undo := limitMemory(1 << 30)
+	require.EqualValues(t, 1<<30+(1<<30)/10, debug.SetMemoryLimit(-1))
+	undo()
+	require.Equal(t, before, debug.SetMemoryLimit(-1))
+	t.Setenv("GOMEMLIMIT", "5GiB")
+	limitMemory(1 << 30)()
+	require.Equal(t, before, debug.SetMemoryLimit(-1))
+}
+
+// TestHealthAddress: where the server of an address is asked.
+func TestHealthAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		":8080": "http://localhost:8080/v2/health/ready", "0.0.0.0:80": "http://localhost:80/v2/health/ready", "[::]:80": "http://localhost:80/v2/health/ready",
+		"h:1": "http://h:1/v2/health/ready", "https://h:1/": "https://h:1/v2/health/ready", "http://h/below": "http://h/below/v2/health/ready",
+	} {
+		got, err := healthURL(address, false)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, address := range []string{"", "http://", "://", "\x00"} {
+		_, err := healthURL(address, false)
+		require.Error(t, err, "%q", address)
+	}
+	var errs bytes.Buffer
+	require.Equal(t, 1, run(context.Background(), []string{"health", "--address", "127.0.0.1:1"}, strings.NewReader(""), io.Discard, &errs))
+	require.Equal(t, 2, run(context.Background(), []string{"health", "--timeout", "0s"}, strings.NewReader(""), io.Discard, &errs))
+}
+
+// TestVersionFlag: a single dash will do.
+func TestVersionFlag(t *testing.T) {
+	for _, flag := range []string{"-version", "--version"} {
+		var out bytes.Buffer
+		require.Equal(t, 0, run(context.Background(), []string{flag}, strings.NewReader(""), &out, io.Discard))
+		require.Contains(t, out.String(), buildVersion())
 	}
 }

@@ -19,6 +19,25 @@ func buildVersion() string {
 	return info.Main.Version
 }
 
+// buildStamp is the revision that the program was built from, when it was made, and whether files were changed since; empty where nobody recorded it.
+func buildStamp() (revision, when string, modified bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", "", false
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			when = s.Value
+		case "vcs.modified":
+			modified = s.Value == "true"
+		}
+	}
+	return revision, when, modified
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "version",
@@ -36,10 +55,18 @@ func (a *app) versionCommand() *cobra.Command {
 			levels = append(levels, fmt.Sprint(l))
 		}
 		r.line("equivcnp", "%s", buildVersion())
+		revision, when, modified := buildStamp()
+		if revision != "" {
+			changed := ""
+			if modified {
+				changed = ", with changes"
+			}
+			r.line("revision", "%s, %s%s", revision, when, changed)
+		}
 		r.line("go", "%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		r.line("simd", "%s, of %v here", level, levels)
 		return a.print(r, map[string]any{
-			"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+			"version": buildVersion(), "revision": revision, "revision_time": when, "modified": modified, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 			"simd": level, "simd_levels": levels,
 		})
 	})
