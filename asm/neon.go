@@ -32,6 +32,7 @@ var neonRegistry = []neonGenerator{
 	{"znorm", normNEON},
 	{"zpointconv", pointConvNEON},
 	{"zreduce", reduceNEON},
+	{"zrows", rowsNEON},
 	{"zsetconv", setConvNEON},
 	{"../internal/search/zsmallest", smallestNEON},
 	{"../internal/search/ztree", treeNEON},

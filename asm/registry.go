@@ -33,6 +33,7 @@ var registry = []generator{
 	{"zpointconv", pointConvAMD64},
 	{"zsetconv", setConvAMD64},
 	{"zreduce", reduceAMD64},
+	{"zrows", rowsAMD64},
 	{"zmoments", momentsAMD64},
 	{"znorm", normAMD64},
 	{se2Ops.file, se2Ops.write},

@@ -130,7 +130,7 @@ func main() {
 			return err
 		},
 	}
-	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), serveCommand(), dataCommand(), costsCommand(), compareCommand(), reportCommand(), childCommand(), &cobra.Command{
+	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(), neighborCommand(), serveCommand(), dataCommand(), costsCommand(), compareCommand(), reportCommand(), childCommand(), &cobra.Command{
 		Use:   "levels",
 		Short: "Print the instruction set levels of this machine, one a line",
 		Args:  cobra.NoArgs,

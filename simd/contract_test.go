@@ -64,6 +64,7 @@ func testAllocationFree[T Float](t *testing.T) {
 		"Softplus": func() { Softplus(x, y) }, "ReLU": func() { ReLU(x, y) }, "Tanh": func() { Tanh(x, y) },
 		"SinCos": func() { SinCos(x, y, z) }, "Atan2": func() { Atan2(x, y, z) }, "Hypot": func() { Hypot(x, y, z) },
 		"Add": func() { Add(x, y, z) }, "Axpy": func() { Axpy(x, 2, y) }, "Scale": func() { Scale(x, 2, y) }, "ScaleRows": func() { ScaleRows(x, y[:30], 10) },
+		"Gemv": func() { Gemv(x[:10], y, 10, z[:10], 1, 0, 10, 10) }, "GemvT": func() { GemvT(x[:10], y, 10, z[:10], 1, 1, 10, 10) },
 		"Gemm":       func() { Gemm(x, 10, y, 10, z, 10, 1, 0, 10, 10, 10) },
 		"GemmTN":     func() { GemmTN(x, 10, y, 10, z, 10, 1, 0, 10, 10, 10) },
 		"GemmNT":     func() { GemmNT(x, 10, y, 10, z, 10, 1, 0, 10, 10, 10) },

@@ -9,7 +9,7 @@ import (
 
 const (
 	// smallMatrix is the number of elements below which level 2 is gonum's.
-	smallMatrix = 256
+	smallMatrix = 1024
 	// splitMatrix is how many elements a piece has that a goroutine takes.
 	splitMatrix = 1 << 16
 )
@@ -19,7 +19,7 @@ func grain(elements int) int { return (splitMatrix/max(1, elements) + 4) &^ 3 }
 
 // isGemv reports whether the arguments of a GEMV are right and large enough.
 func isGemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, y []T, incY int) bool {
-	if !validTranspose(t) || m <= 0 || n <= 0 || alpha == 0 || m*n < smallMatrix || !fits(len(a), m, n, lda) {
+	if m*n < smallMatrix || m <= 0 || n <= 0 || alpha == 0 || !validTranspose(t) || !fits(len(a), m, n, lda) {
 		return false
 	}
 	lx, ly := n, m
@@ -38,6 +38,10 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 	vx, backX := contiguous(x, lx, incX)
 	vy, backY := contiguous(y, ly, incY)
 	switch {
+	case m*n <= splitMatrix && isTransposed(t):
+		simd.GemvT(vy, a, lda, vx, alpha, beta, m, n)
+	case m*n <= splitMatrix:
+		simd.Gemv(vy, a, lda, vx, alpha, beta, m, n)
 	case !isTransposed(t):
 		parallel.For(m, grain(n), func(lo, hi int) { simd.Gemv(vy[lo:hi], a[lo*lda:], lda, vx, alpha, beta, hi-lo, n) })
 	default:
@@ -55,7 +59,7 @@ func gemv[T simd.Float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x [
 // isGer reports whether the arguments of a GER are right, and large enough or such that gonum's assembly goes astray: version 0.17 reads
 // vectors with a negative increment from the wrong end.
 func isGer[T simd.Float](m, n int, alpha T, x []T, incX int, y []T, incY int, a []T, lda int) bool {
-	return m > 0 && n > 0 && alpha != 0 && (n >= shortVector && m*n >= smallMatrix || incX < 0 || incY < 0) &&
+	return m > 0 && n > 0 && alpha != 0 && (n >= shortVector && m*n >= smallMatrix/4 || incX < 0 || incY < 0) &&
 		fits(len(a), m, n, lda) && holds(len(x), m, incX) && holds(len(y), n, incY)
 }
 
@@ -82,7 +86,7 @@ func row[T simd.Float](ul blas.Uplo, a []T, lda, n, i int) (r []T, lo int) {
 }
 
 func isTriangle[T simd.Float](ul blas.Uplo, n int, a []T, lda int) bool {
-	return validUplo(ul) && n > 0 && n*n >= smallMatrix && fits(len(a), n, n, lda)
+	return n*n >= smallMatrix && n > 0 && validUplo(ul) && fits(len(a), n, n, lda)
 }
 
 // symv is y = alpha·A·x + beta·y. Every row of the triangle is read once, for its own element of y and for those of its columns.
