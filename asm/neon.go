@@ -33,6 +33,7 @@ var neonRegistry = []neonGenerator{
 	{"zpointconv", pointConvNEON},
 	{"zreduce", reduceNEON},
 	{"zrows", rowsNEON},
+	{"zelementwise", elementwiseNEON},
 	{"zsetconv", setConvNEON},
 	{"../internal/search/zsmallest", smallestNEON},
 	{"../internal/search/ztree", treeNEON},

@@ -34,6 +34,7 @@ var registry = []generator{
 	{"zsetconv", setConvAMD64},
 	{"zreduce", reduceAMD64},
 	{"zrows", rowsAMD64},
+	{"zelementwise", elementwiseAMD64},
 	{"zmoments", momentsAMD64},
 	{"znorm", normAMD64},
 	{se2Ops.file, se2Ops.write},

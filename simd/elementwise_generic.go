@@ -1,0 +1,66 @@
+package simd
+
+import "math"
+
+func subGeneric[T Float](dst, x, y []T) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = v - y[i]
+	}
+}
+
+func mulGeneric[T Float](dst, x, y []T) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = v * y[i]
+	}
+}
+
+func divGeneric[T Float](dst, x, y []T) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = v / y[i]
+	}
+}
+
+// The square root of a float32 in float64, rounded to float32, is the correctly rounded one: float64 has more than twice its bits.
+func sqrtGeneric[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(math.Sqrt(float64(v)))
+	}
+}
+
+func absGeneric[T Float](dst, x []T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(math.Abs(float64(v)))
+	}
+}
+
+func maxGeneric[T Float](dst, x, y []T) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = max(v, y[i])
+	}
+}
+
+func minGeneric[T Float](dst, x, y []T) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = min(v, y[i])
+	}
+}
+
+func clipGeneric[T Float](dst, x []T, lo, hi T) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		if v < lo {
+			v = lo
+		}
+		if v > hi {
+			v = hi
+		}
+		dst[i] = v
+	}
+}

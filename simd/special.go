@@ -1,0 +1,99 @@
+package simd
+
+import "math"
+
+// ErfF32 sets dst[i] to the error function 2/√π·∫exp(-t²)dt from 0 to x[i], to 1 ULP. dst may be x itself; it panics if the lengths differ.
+func ErfF32(dst, x []float32) {
+	checkLen("ErfF32", "dst", len(dst), len(x))
+	mapGeneric(dst, x, math.Erf)
+}
+
+// ErfF64 is ErfF32 for float64, to 2 ULP.
+func ErfF64(dst, x []float64) {
+	checkLen("ErfF64", "dst", len(dst), len(x))
+	mapGeneric(dst, x, math.Erf)
+}
+
+// GELUF32 sets dst[i] = x[i]·Φ(x[i]), Φ the distribution function of the standard normal distribution, to 1 ULP; not the approximation by tanh. dst may be
+// x itself; it panics if the lengths differ.
+func GELUF32(dst, x []float32) {
+	checkLen("GELUF32", "dst", len(dst), len(x))
+	mapGeneric(dst, x, gelu)
+}
+
+// GELUF64 is GELUF32 for float64, to 4 ULP.
+func GELUF64(dst, x []float64) {
+	checkLen("GELUF64", "dst", len(dst), len(x))
+	mapGeneric(dst, x, gelu)
+}
+
+// Expm1F32 sets dst[i] = exp(x[i]) - 1, accurate near 0, to 1 ULP. dst may be x itself; it panics if the lengths differ.
+func Expm1F32(dst, x []float32) {
+	checkLen("Expm1F32", "dst", len(dst), len(x))
+	mapGeneric(dst, x, math.Expm1)
+}
+
+// Expm1F64 is Expm1F32 for float64, to 2 ULP.
+func Expm1F64(dst, x []float64) {
+	checkLen("Expm1F64", "dst", len(dst), len(x))
+	mapGeneric(dst, x, math.Expm1)
+}
+
+// Log1pF32 sets dst[i] = ln(1 + x[i]), accurate near 0, to 1 ULP; NaN below -1. dst may be x itself; it panics if the lengths differ.
+func Log1pF32(dst, x []float32) {
+	checkLen("Log1pF32", "dst", len(dst), len(x))
+	mapGeneric(dst, x, math.Log1p)
+}
+
+// Log1pF64 is Log1pF32 for float64, to 2 ULP.
+func Log1pF64(dst, x []float64) {
+	checkLen("Log1pF64", "dst", len(dst), len(x))
+	mapGeneric(dst, x, math.Log1p)
+}
+
+// PowF32 sets dst[i] to x[i] to the power of y[i], to 1 ULP, with the special values of math.Pow. dst may be x or y itself; it panics if the lengths differ.
+func PowF32(dst, x, y []float32) {
+	checkLen("PowF32", "dst", len(dst), len(x))
+	checkLen("PowF32", "y", len(y), len(x))
+	powGeneric(dst, x, y)
+}
+
+// PowF64 is PowF32 for float64, to 2 ULP.
+func PowF64(dst, x, y []float64) {
+	checkLen("PowF64", "dst", len(dst), len(x))
+	checkLen("PowF64", "y", len(y), len(x))
+	powGeneric(dst, x, y)
+}
+
+// SoftmaxF32 sets every row of dst to exp(x)/Σ exp(x) over that row of x.
+//
+//   - Shape: dst and x are [rows, c].
+//   - Aliasing: dst may be x itself.
+//   - Errors: panics if a length does not match. A row with NaN or +Inf, or of nothing but -Inf, becomes NaN.
+//   - Accuracy: no exponential overflows, because the largest element of the row is subtracted first. The error is below 4 ULP, and that of the subtraction.
+func SoftmaxF32(dst, x []float32, c int) {
+	checkLen("SoftmaxF32", "dst", len(dst), len(x))
+	checkSize("SoftmaxF32", "c", c)
+	checkRows("SoftmaxF32", "x", len(x), c)
+	softmax(dst, x, c)
+}
+
+// SoftmaxF64 is SoftmaxF32 for float64.
+func SoftmaxF64(dst, x []float64, c int) {
+	checkLen("SoftmaxF64", "dst", len(dst), len(x))
+	checkSize("SoftmaxF64", "c", c)
+	checkRows("SoftmaxF64", "x", len(x), c)
+	softmax(dst, x, c)
+}
+
+// LogSumExpF32 returns ln Σ exp(x[i]), without overflow on the way: -Inf for no elements, NaN if any is.
+func LogSumExpF32(x []float32) float64 { return logSumExp(x) }
+
+// LogSumExpF64 is LogSumExpF32 for float64.
+func LogSumExpF64(x []float64) float64 { return logSumExp(x) }
+
+// ArgMaxF32 returns the index of the largest element, the first of several: -1 for no elements, and that of the first NaN if there is any.
+func ArgMaxF32(x []float32) int { return argMax(x) }
+
+// ArgMaxF64 is ArgMaxF32 for float64.
+func ArgMaxF64(x []float64) int { return argMax(x) }

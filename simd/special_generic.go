@@ -1,0 +1,159 @@
+package simd
+
+import "math"
+
+// Functions without kernels go through the standard library in float64, element by element.
+
+func mapGeneric[T Float](dst, x []T, f func(float64) float64) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = T(f(float64(v)))
+	}
+}
+
+// gelu is x·erfc(-x/√2)/2. The rounding of the argument matters where erfc falls steeply, and is made good by its derivative.
+func gelu(x float64) float64 {
+	const (
+		hi = 1 / math.Sqrt2
+		lo = -0x1.bdd3413b26456p-55 // 1/√2 - hi
+	)
+	if x > 8.5 || x < -39 { // x, or something that rounds to -0
+		return max(x, math.Copysign(0, -1))
+	}
+	z := -x * hi
+	d := math.FMA(-x, hi, -z) - x*lo
+	return 0.5 * x * (math.Erfc(z) - d*(2/math.Sqrt(math.Pi))*math.Exp(-z*z))
+}
+
+func powGeneric[T Float](dst, x, y []T) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = T(pow(float64(v), float64(y[i])))
+	}
+}
+
+// pow is x^y = exp(y·ln x), ln x and the product in twice the precision. math.Pow multiplies powers, whose errors grow with y; it has the special values.
+func pow(x, y float64) float64 {
+	a, odd := x, false
+	if x < 0 && y == math.Trunc(y) {
+		a, odd = -x, math.Mod(y, 2) != 0
+	}
+	if !(a > 0 && a <= math.MaxFloat64) || y-y != 0 || y == 0 || a == 1 {
+		return math.Pow(x, y)
+	}
+	hi, lo := logPair(a)
+	p := y * hi
+	q := math.FMA(y, hi, -p) + y*lo
+	var r float64
+	switch {
+	case p > 800:
+		r = math.Inf(1)
+	case p < -800:
+		r = 0
+	default:
+		// Halves, so that neither 2^n alone nor a subnormal factor spoils the result.
+		n := math.Round(p / math.Ln2)
+		const ln2Hi, ln2Lo = 0x1.62e42feep-1, 0x1.a39ef35793c76p-33
+		rest := (p - n*ln2Hi) - (n*ln2Lo - q)
+		r = math.Ldexp(math.Exp(rest), int(n))
+	}
+	if odd {
+		return -r
+	}
+	return r
+}
+
+// logPair is ln a = hi + lo to about 2⁻⁶⁵ of its size, for finite a > 0: with a = 2ᵏm and s = (m - 1)/(m + 1),
+//
+//	ln a = k·ln2 + 2s + 2s³/3 + 2s⁵(1/5 + s²/7 + ...)
+func logPair(a float64) (hi, lo float64) {
+	m, k := math.Frexp(a)
+	if m < math.Sqrt2/2 {
+		m, k = 2*m, k-1
+	}
+	// s = u/v as sh + sl.
+	u, v := m-1, m+1
+	vl := m - (v - 1)
+	sh := u / v
+	sl := (math.FMA(-sh, v, u) - sh*vl) / v
+	// s²
+	zh := sh * sh
+	zl := math.FMA(sh, sh, -zh) + 2*sh*sl
+	// s²/3 as ch + cl, and the rest of the series.
+	const third, thirdLo = 1. / 3, 0x1.5555555555555p-56
+	ch := zh * third
+	cl := math.FMA(zh, third, -ch) + zh*thirdLo + zl*third
+	t := 0.0
+	for n := 25; n >= 5; n -= 2 {
+		t = t*zh + 1/float64(n)
+	}
+	t *= zh * zh
+	// s·(1 + c + t): the second factor's tail first.
+	ph := ch + t
+	pl := (ch - ph) + t + cl
+	wh := sh * ph
+	wl := math.FMA(sh, ph, -wh) + sh*pl + sl*ph
+	ah := sh + wh
+	al := (sh - ah) + wh + (wl + sl)
+	ah, al = 2*ah, 2*al
+	const ln2Hi, ln2Lo = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
+	kf := float64(k)
+	bh := kf * ln2Hi
+	bl := math.FMA(kf, ln2Hi, -bh) + kf*ln2Lo
+	hi = bh + ah
+	e := hi - bh
+	lo = (bh - (hi - e)) + (ah - e) + (bl + al)
+	return hi, lo
+}
+
+func softmax[T Float](dst, x []T, c int) {
+	for ; len(x) > 0; dst, x = dst[c:], x[c:] {
+		y, r := dst[:c], x[:c]
+		_, most := MinMax(r)
+		for i, v := range r {
+			y[i] = v - most
+		}
+		Exp(y, y)
+		Scale(y, T(1/Sum(y)), y)
+	}
+}
+
+func logSumExp[T Float](x []T) float64 {
+	_, most := MinMax(x)
+	if m := float64(most); len(x) == 0 || m-m != 0 {
+		return m // no elements, nothing but -Inf, +Inf or NaN
+	}
+	var buf [512]T
+	sum := 0.0
+	for len(x) > 0 {
+		n := min(len(x), len(buf))
+		for i, v := range x[:n] {
+			buf[i] = v - most
+		}
+		Exp(buf[:n], buf[:n])
+		sum += Sum(buf[:n])
+		x = x[n:]
+	}
+	return float64(most) + math.Log(sum)
+}
+
+func argMax[T Float](x []T) int {
+	const block = 512
+	most, at := T(math.Inf(-1)), 0
+	for lo := 0; lo < len(x); lo += block {
+		if _, m := MinMax(x[lo:min(lo+block, len(x))]); m != m || m > most {
+			if most, at = m, lo; m != m {
+				break
+			}
+		}
+	}
+	if len(x) == 0 {
+		return -1
+	}
+	for i, v := range x[at:] {
+		if v == most || v != v {
+			return at + i
+		}
+	}
+	return at
+}
