@@ -22,6 +22,11 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 	if s, ok := m.(standardised[T]); ok {
 		return s.sample(ctx, b, opt)
 	}
+	if s, ok := m.(interface {
+		SampleCurves(ctx context.Context, b *Batch[T], opt SampleOptions) ([]T, error)
+	}); ok { // it knows a way of its own
+		return s.SampleCurves(ctx, b, opt)
+	}
 	if e, ok := m.(*CurveEnsemble[T]); ok {
 		return sampleByMember(len(e.members), opt, func(k int, own SampleOptions) ([]T, error) { return SampleCurves(ctx, e.members[k], b, own) })
 	}

@@ -145,6 +145,8 @@ func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 		return estimateMembers(m.members, w)
 	case *ImageEnsemble[T]:
 		return estimateMembers(m.members, w)
+	case interface{ EstimateNeed(w Work) Need }: // a model that knows itself
+		return m.EstimateNeed(w), nil
 	}
 	c := m.Config()
 	var g group.Group

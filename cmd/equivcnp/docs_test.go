@@ -12,7 +12,7 @@ import (
 )
 
 // docPages are the pages of docs whose commands TestDocs runs. TestStationsWalk and TestShardsWalk run those of the two walks.
-var docPages = []string{"accuracy", "images", "sampling", "sphere", "training", "vectors"}
+var docPages = []string{"accuracy", "images", "one-table", "sampling", "sphere", "training", "vectors"}
 
 // TestDocs runs every command in a block of shell code of docs, shortened and on small files, so that each page does what it says.
 func TestDocs(t *testing.T) {

@@ -43,6 +43,7 @@ var elsewhere = map[string]string{
 	"reproduce benchmark": "TestReproduceBenchmark",
 	"reproduce sphere":    "TestTrainSphere",
 	"reproduce vectors":   "TestReproduceVectors",
+	"reproduce real":      "TestReproduceReal",
 }
 
 // TestHelpExamples runs the examples of every command's help, on small files, so that each of them does what it says.

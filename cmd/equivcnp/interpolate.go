@@ -205,15 +205,19 @@ func (in *interpolation) fit(ctx context.Context, f *oneTableFlags) error {
 }
 
 // predict predicts and samples each output at the targets.
-func (in *interpolation) predict(ctx context.Context, samples int, seed uint64) error {
+func (in *interpolation) predict(ctx context.Context, chain *chainFlags) error {
 	for c, m := range in.models {
 		p, err := m.At(ctx, in.asked.X)
 		if err != nil {
 			return err
 		}
 		in.predicted = append(in.predicted, p)
-		if samples > 0 {
-			drawn, err := m.Samples(ctx, in.asked.X, samples, seed+uint64(c))
+		if chain.samples > 0 {
+			draw := m.Samples
+			if chain.function {
+				draw = m.Functions
+			}
+			drawn, err := draw(ctx, in.asked.X, chain.samples, chain.seed+uint64(c))
 			if err != nil {
 				return err
 			}
@@ -360,7 +364,7 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err := in.fit(ctx, &f.oneTable); err != nil {
 		return err
 	}
-	if err := in.predict(ctx, f.chain.samples, f.chain.seed); err != nil {
+	if err := in.predict(ctx, &f.chain); err != nil {
 		return err
 	}
 	seconds := time.Since(start).Seconds()

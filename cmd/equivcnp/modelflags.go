@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
@@ -186,6 +187,10 @@ func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
 	}
 	var all []cnp.Model[float32]
 	for _, path := range members {
+		if r := krige.Named(path); r != nil {
+			all = append(all, r)
+			continue
+		}
 		s, err := m.app.readState(ctx, path)
 		if err != nil {
 			return nil, err
@@ -257,7 +262,7 @@ func (a *app) readState(ctx context.Context, path string) (*weights.State, error
 		if shipped, missing := pretrained.State(path); missing == nil {
 			return shipped, nil
 		}
-		err = fmt.Errorf("%w; shipped models: %s", err, strings.Join(pretrained.Names(), ", "))
+		err = fmt.Errorf("%w; shipped models: %s; without any training: %s", err, strings.Join(pretrained.Names(), ", "), strings.Join(krige.Names(), ", "))
 	}
 	return s, err
 }

@@ -34,7 +34,7 @@ type reproduceFlags struct {
 
 func (a *app) reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere | vectors | anywhere | precision) --out DIR",
+		Use:                   "reproduce (table1 | table2 | figures | benchmark | sphere | vectors | anywhere | precision | real) --out DIR",
 		DisableFlagsInUseLine: true,
 		Short:                 "Make the paper's tables and figures anew, and the field's own table",
 		Long: `Make the paper's tables and figures anew, with the shipped models or with those of the folders that
@@ -44,9 +44,9 @@ In a folder, a curve model is known by the process in its file's name (rbf, mate
 rbf_equivcnp.pth), an image model by its group, where the file itself does not say it (SO2.pth).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark, sphere, vectors, anywhere or precision", args[0])
+				return fmt.Errorf("unknown part of the paper %q: need table1, table2, figures, benchmark, sphere, vectors, anywhere, precision or real", args[0])
 			}
-			return fmt.Errorf("say what to make: table1, table2, figures, benchmark, sphere, vectors, anywhere or precision")
+			return fmt.Errorf("say what to make: table1, table2, figures, benchmark, sphere, vectors, anywhere, precision or real")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
@@ -116,6 +116,7 @@ digits of table 2, in both precisions, and how far predictions move.`, 200, (*re
 		must(sub.MarkFlagDirname("models"))
 		cmd.AddCommand(sub)
 	}
+	cmd.AddCommand(a.reproduceReal())
 	return cmd
 }
 

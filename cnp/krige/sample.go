@@ -17,6 +17,15 @@ import (
 // A sample goes through the targets in an order drawn at random, and draws each given its nearest points among the context and the targets before it, so
 // that time is linear in the number of targets.
 func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
+	return m.draw(ctx, targets, count, seed, false)
+}
+
+// Functions is Samples without the noise of new values: what could lie behind them.
+func (m *Model) Functions(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
+	return m.draw(ctx, targets, count, seed, true)
+}
+
+func (m *Model) draw(ctx context.Context, targets []float64, count int, seed uint64, function bool) ([][]float64, error) {
 	if count < 0 {
 		return nil, fmt.Errorf("%w: %d samples", ErrInput, count)
 	}
@@ -41,7 +50,7 @@ func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed 
 	t := m.frame.coordinates(targets)
 	for b, some := range m.share(rngs) {
 		if len(some) > 0 {
-			if err := m.simulate(ctx, m.members[b], t, out, some, rngs, seed); err != nil {
+			if err := m.simulate(ctx, newSequence(m, m.members[b], t, seed, function), t, out, some, rngs); err != nil {
 				return nil, err
 			}
 		}
@@ -83,10 +92,10 @@ func (m *Model) share(rngs []*rand.Rand) [][]int {
 }
 
 // simulate sets rows of out to standardised samples of a member at normalised targets.
-func (m *Model) simulate(ctx context.Context, b *member, t []float64, out [][]float64, some []int, rngs []*rand.Rand, seed uint64) error {
+func (m *Model) simulate(ctx context.Context, s *sequence, t []float64, out [][]float64, some []int, rngs []*rand.Rand) error {
 	d := m.frame.dim
 	nt := len(t) / d
-	single := *b
+	single := *s.b
 	single.weight = 1
 	alone := &Model{opt: m.opt, frame: m.frame, n: m.n, x: m.x, y: m.y, exact: m.exact, members: []*member{&single}}
 	mu, v := make([]float64, nt), make([]float64, nt)
@@ -101,7 +110,6 @@ func (m *Model) simulate(ctx context.Context, b *member, t []float64, out [][]fl
 	if err != nil {
 		return err
 	}
-	s := newSequence(m, b, t, seed)
 	return s.run(ctx, out, some, rngs, v)
 }
 
@@ -110,6 +118,7 @@ type sequence struct {
 	m        *Model
 	b        *member
 	kernel   *kernel
+	noise    float64   // of what is drawn
 	t        []float64 // [nt, d], in order
 	order    []int     // target i of the order is target order[i] of the caller
 	turn     local     // the metric
@@ -124,12 +133,15 @@ const (
 	givenTargets  = 32
 )
 
-func newSequence(m *Model, b *member, t []float64, seed uint64) *sequence {
+func newSequence(m *Model, b *member, t []float64, seed uint64, function bool) *sequence {
 	d := m.frame.dim
 	nt := len(t) / d
 	k := *b.kernel
 	k.level2 = 1 / b.ones
-	s := &sequence{m: m, b: b, kernel: &k}
+	s := &sequence{m: m, b: b, kernel: &k, noise: k.noise}
+	if function {
+		s.noise = least
+	}
 	s.order = rand.New(rand.NewPCG(seed, 7)).Perm(nt)
 	s.t = make([]float64, 0, len(t))
 	for _, i := range s.order {
@@ -263,7 +275,11 @@ func (s *sequence) weights(i int, contexts, before []int32, w *desk) (weights []
 	s.kernel.covariances(a, &w.inner, &w.scratch)
 	s.kernel.covariances(weights, &w.cross, &w.scratch)
 	for k := range n {
-		a[tri(k)+k] += s.kernel.noise
+		if k < len(contexts) {
+			a[tri(k)+k] += s.kernel.noise
+		} else {
+			a[tri(k)+k] += s.noise
+		}
 	}
 	if !cholesky(a, n, 0) {
 		return nil, 0, false
@@ -271,5 +287,5 @@ func (s *sequence) weights(i int, contexts, before []int32, w *desk) (weights []
 	forward(a, weights, n)
 	v := s.kernel.variance() + s.kernel.slope2*x2 - dot(weights, weights, n)
 	backward(a, weights, n)
-	return weights, math.Sqrt(s.b.variance * (max(v, 0) + s.kernel.noise)), true
+	return weights, math.Sqrt(s.b.variance * (max(v, 0) + s.noise)), true
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp/krige/realdata"
+)
+
+// reproduceRealResult is what reproduce real --json prints.
+type reproduceRealResult struct {
+	Summary realdata.Summary `json:"summary"`
+	Seconds number           `json:"seconds"`
+	Out     string           `json:"out"`
+}
+
+// reproduceReal scores interpolation without a model on a folder of real data sets.
+func (a *app) reproduceReal() *cobra.Command {
+	var dir, out string
+	var opt realdata.Options
+	cmd := &cobra.Command{
+		Use:                   "real --data DIR --out DIR",
+		DisableFlagsInUseLine: true,
+		Short:                 "Real data sets, each on its own, without any training",
+		Long: `Held-out scores of interpolation without a model (equivcnp regress without --model) on a folder of real
+data sets: data/NAME.csv with the columns x, or x1 and x2, and y, and data/sets.json with their names;
+splits/NAME.json, rows of context and test, from 0; and scores.json with the scores of other methods on
+the same splits. The report, real.md and real.csv, compares each set and kind of split with the best of
+kriging and Gaussian processes.`,
+		Example: "  equivcnp reproduce real --data fields --out out/real",
+		Args:    cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
+			for _, kind := range opt.Kinds {
+				if !slices.Contains(realdata.Kinds, kind) {
+					return usagef("--kinds %s: need some of %s", kind, strings.Join(realdata.Kinds, ", "))
+				}
+			}
+			if opt.Most < 0 {
+				return usagef("--splits %d: need 0 or more", opt.Most)
+			}
+			start := time.Now()
+			rows, err := realdata.Run(cmd.Context(), dir, opt)
+			if err != nil {
+				return err
+			}
+			if len(rows) == 0 {
+				return fmt.Errorf("%s: no set with such splits", dir)
+			}
+			if err := writeReal(out, rows); err != nil {
+				return err
+			}
+			s := realdata.Summarize(rows, "")
+			r := &result{}
+			r.line("set-kinds", "%d", s.Rows)
+			r.line("better", "%d than the best of %s", s.Better, strings.Join(realdata.Strong, ", "))
+			r.line("difference", "%+.4f ± %.4f nats, worst %+.3f", s.Difference, s.Error, s.Worst)
+			r.line("ratios", "CRPS %.4f, RMSE %.4f", s.CRPS, s.RMSE)
+			r.line("coverage", "%.3f of 95 %% intervals", s.Coverage)
+			r.line("written", "%s", out)
+			return a.print(r, reproduceRealResult{s, number(time.Since(start).Seconds()), out})
+		}),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&dir, "data", "", "folder of the data sets, required")
+	fl.StringVarP(&out, "out", "o", "", "folder for the report, made if missing, required")
+	fl.StringSliceVar(&opt.Sets, "sets", nil, "sets, by name (default: all)")
+	fl.StringSliceVar(&opt.Kinds, "kinds", nil, "kinds of splits: "+strings.Join(realdata.Kinds, ", ")+" (default: all)")
+	fl.IntVar(&opt.Most, "splits", 0, "splits of a set and kind at most; 0: all")
+	fl.BoolVar(&opt.Sphere, "sphere", false, "places on the earth by latitude and longitude, instead of the plane they are projected to")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	for _, name := range []string{"data", "out"} {
+		must(cmd.MarkFlagRequired(name))
+		must(cmd.MarkFlagDirname(name))
+	}
+	return cmd
+}
+
+// writeReal writes the report into a folder.
+func writeReal(dir string, rows []realdata.Row) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	outs, err := newOutputs(nil, outFile{"out", filepath.Join(dir, "real.md"), ".md"}, outFile{"csv", filepath.Join(dir, "real.csv"), ".csv"})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	if err := outs.write("out", func(w io.Writer) error { _, err := io.WriteString(w, realdata.Markdown(rows)); return err }); err != nil {
+		return err
+	}
+	if err := outs.write("csv", func(w io.Writer) error { return realdata.WriteCSV(w, rows) }); err != nil {
+		return err
+	}
+	return outs.commit()
+}

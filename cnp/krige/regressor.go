@@ -1,0 +1,195 @@
+package krige
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// Architecture is that of Regressor's configuration. No model file has it.
+const Architecture cnp.Architecture = "krige"
+
+// Regressor is interpolation as a model: it fits every task's context on its own, and needs no weights. It has one output.
+type Regressor struct{ opt Options }
+
+// NewRegressor returns the interpolation of tables with these options.
+func NewRegressor(opt Options) (*Regressor, error) {
+	if err := opt.check(make([]float64, opt.Dim), []float64{0}); err != nil {
+		return nil, err
+	}
+	return &Regressor{opt}, nil
+}
+
+// Names of regressors: universal-1 and so on by the number of inputs, universal-globe of latitude and longitude.
+const (
+	namePrefix = "universal-"
+	globe      = "globe"
+)
+
+// Names lists the regressors that Named knows.
+func Names() (names []string) {
+	for d := range MaxDim {
+		names = append(names, fmt.Sprint(namePrefix, d+1))
+	}
+	return append(names, namePrefix+globe)
+}
+
+// Named returns the regressor of a name, nil where it is none.
+func Named(name string) *Regressor {
+	switch i := slices.Index(Names(), name); {
+	case i < 0:
+		return nil
+	case strings.HasSuffix(name, globe):
+		return &Regressor{Options{Dim: 2, Sphere: true}}
+	default:
+		return &Regressor{Options{Dim: i + 1}}
+	}
+}
+
+// Config describes the regressor: inputs and outputs alone.
+func (r *Regressor) Config() cnp.Config {
+	c := cnp.Config{Architecture: Architecture, DimX: r.opt.Dim, DimY: 1}
+	if r.opt.Sphere {
+		c.Placement = cnp.PlacementSphere
+	}
+	return c
+}
+
+// State is empty: there is nothing to train.
+func (r *Regressor) State() []layers.Param[float32] { return nil }
+
+// EstimateNeed estimates the working memory of predictions.
+func (r *Regressor) EstimateNeed(w cnp.Work) cnp.Need {
+	n, t := float64(w.Context), float64(w.Targets)
+	exact := math.Min(n, exactLine)
+	// Covariance matrices and their inverses of an exact model's members; coordinates, orders and trees of the points.
+	bytes := 30*8*exact*exact + 600*n + 200*t + 1<<24
+	return cnp.Need{Features: int64(math.Min(bytes*float64(min(max(1, w.Batch), parallel.Workers())), math.MaxInt64/2))}
+}
+
+// task is the context and the targets of a task that count, and which targets they are.
+func (r *Regressor) task(b *cnp.Batch[float32], t int) (x, y, targets []float64, at []int) {
+	d := r.opt.Dim
+	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
+		if v := float64(b.YContext[i]); (b.ContextMask == nil || b.ContextMask[i]) && v == v {
+			x, y = append(x, b.XContext[i*d:(i+1)*d]...), append(y, v)
+		}
+	}
+	for i := t * b.Nt; i < (t+1)*b.Nt; i++ {
+		if b.TargetMask == nil || b.TargetMask[i] {
+			targets, at = append(targets, b.XTarget[i*d:(i+1)*d]...), append(at, i)
+		}
+	}
+	return x, y, targets, at
+}
+
+func (r *Regressor) check(b *cnp.Batch[float32]) error {
+	if b == nil {
+		return fmt.Errorf("%w: the batch is nil", cnp.ErrShape)
+	}
+	for _, l := range []struct {
+		name      string
+		have, per int
+		points    int
+		optional  bool
+	}{
+		{"XContext", len(b.XContext), r.opt.Dim, b.Nc, false}, {"YContext", len(b.YContext), 1, b.Nc, false}, {"XTarget", len(b.XTarget), r.opt.Dim, b.Nt, false},
+		{"ContextMask", len(b.ContextMask), 1, b.Nc, b.ContextMask == nil}, {"TargetMask", len(b.TargetMask), 1, b.Nt, b.TargetMask == nil},
+	} {
+		if want := b.B * l.points * l.per; l.have != want && !l.optional {
+			return fmt.Errorf("%w: len(%s) = %d, need %d", cnp.ErrShape, l.name, l.have, want)
+		}
+	}
+	return nil
+}
+
+// each fits the tasks of a batch, side by side, and calls f with each.
+func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t int, m *Model, targets []float64, at []int) error) error {
+	if err := r.check(b); err != nil {
+		return err
+	}
+	errs := make([]error, b.B)
+	parallel.For(b.B, 1, func(lo, hi int) {
+		for t := lo; t < hi && ctx.Err() == nil; t++ {
+			x, y, targets, at := r.task(b, t)
+			if len(at) == 0 {
+				continue
+			}
+			m, err := Fit(ctx, x, y, r.opt)
+			if err == nil {
+				err = f(t, m, targets, at)
+			}
+			if err != nil {
+				errs[t] = fmt.Errorf("task %d: %w", t, err)
+			}
+		}
+	})
+	return errors.Join(ctx.Err(), errors.Join(errs...))
+}
+
+// Predict returns mean and standard deviation at the targets of each task, which is predicted as if it were alone.
+func (r *Regressor) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Prediction[float32], error) {
+	if err := r.check(b); err != nil {
+		return nil, err
+	}
+	cfg := r.Config()
+	out, err := cnp.NewPrediction[float32](&cfg, b.B*b.Nt)
+	if err != nil {
+		return nil, err
+	}
+	err = r.each(ctx, b, func(_ int, m *Model, targets []float64, at []int) error {
+		mean, std, err := m.Predict(ctx, targets)
+		for k, i := range at {
+			if err == nil {
+				out.Mean[i], out.Std[i] = float32(mean[k]), max(float32(std[k]), math.SmallestNonzeroFloat32)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// SampleCurves draws joint samples [samples, B, Nt] of functions or of new values.
+func (r *Regressor) SampleCurves(ctx context.Context, b *cnp.Batch[float32], opt cnp.SampleOptions) ([]float32, error) {
+	if err := r.check(b); err != nil {
+		return nil, err
+	}
+	if opt.Samples < 1 || opt.Seeds != nil && len(opt.Seeds) != b.B {
+		return nil, fmt.Errorf("%w: %d samples, and %d seeds of %d tasks", cnp.ErrShape, opt.Samples, len(opt.Seeds), b.B)
+	}
+	out := make([]float32, opt.Samples*b.B*b.Nt)
+	err := r.each(ctx, b, func(t int, m *Model, targets []float64, at []int) error {
+		seed := opt.Seed
+		if opt.Seeds != nil {
+			seed = opt.Seeds[t]
+		}
+		draw := m.Samples
+		if opt.Function {
+			draw = m.Functions
+		}
+		drawn, err := draw(ctx, targets, opt.Samples, seed)
+		if err != nil {
+			return err
+		}
+		for s, row := range drawn {
+			for k, i := range at {
+				out[s*b.B*b.Nt+i] = float32(row[k])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,63 @@
+package krige
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// TestRegressor holds a batch of tasks to each of them alone.
+func TestRegressor(t *testing.T) {
+	r := Named("universal-2")
+	require.NotNil(t, r)
+	b := &cnp.Batch[float32]{B: 2, Nc: 30, Nt: 20, ContextMask: make([]bool, 60), TargetMask: make([]bool, 40)}
+	var want []float64
+	for task := range 2 {
+		x, y := table(30, 2, 0.1, uint64(71+task))
+		targets, _ := table(20, 2, 0, uint64(73+task))
+		b.XContext, b.XTarget = append(b.XContext, x...), append(b.XTarget, targets...)
+		n := 30 - 5*task // the rest is padding
+		for i, v := range y {
+			b.YContext, b.ContextMask[30*task+i] = append(b.YContext, float32(v)), i < n
+			y[i] = float64(float32(v))
+		}
+		for i := range 20 {
+			b.TargetMask[20*task+i] = i > 0
+		}
+		mean, _ := predict(t, x[:2*n], y[:n], targets, Options{Dim: 2})
+		want = append(append(want, 0), mean[1:]...)
+	}
+	p, err := r.Predict(t.Context(), b)
+	require.NoError(t, err)
+	for i, v := range want {
+		require.InDelta(t, v, float64(p.Mean[i]), 1e-6)
+	}
+	need, err := cnp.EstimateModel[float32](r, cnp.Work{Batch: 2, Context: 30, Targets: 20})
+	require.NoError(t, err)
+	require.Greater(t, need.Bytes(), int64(1<<20))
+	for _, function := range []bool{false, true} {
+		samples, err := cnp.SampleCurves[float32](t.Context(), r, b, cnp.SampleOptions{Samples: 3, Function: function})
+		require.NoError(t, err)
+		require.Len(t, samples, 3*40)
+		require.Zero(t, samples[20], "a masked target")
+	}
+	b.YContext = b.YContext[1:]
+	_, err = r.Predict(t.Context(), b)
+	require.ErrorIs(t, err, cnp.ErrShape)
+	require.ErrorContains(t, err, "len(YContext) = 59, need 60")
+}
+
+func TestNamed(t *testing.T) {
+	for i, name := range Names() {
+		r := Named(name)
+		require.NotNil(t, r, name)
+		if i < MaxDim {
+			require.Equal(t, i+1, r.Config().DimX)
+		}
+	}
+	cfg := Named("universal-globe").Config()
+	require.True(t, cfg.Degrees())
+	require.Nil(t, Named("rbf-levels"))
+}
