@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -206,4 +207,36 @@ func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 		}
 		return mean, std, nil
 	})
+}
+
+// ErrNoConstant is wrapped where no constant can be compared with a model.
+var ErrNoConstant = errors.New("there is no constant to compare with")
+
+// Constant predicts the mean and the standard deviation of the training values everywhere, as a normal distribution: the least that a model with that
+// configuration has to beat. It is an error that wraps ErrNoConstant if the model does not know its training values, or if its likelihood is none
+// of values with a density.
+func Constant[T cnp.Float](c *cnp.Config) (Predictor[T], error) {
+	l, err := cnp.ParseLikelihood(c)
+	if err != nil {
+		return nil, err
+	}
+	if _, density := l.(cnp.Rescaler); !density {
+		return nil, fmt.Errorf("%w: likelihood %s gives probabilities beside densities", ErrNoConstant, l.Name())
+	}
+	if c.Trained == nil || len(c.Trained.Y) != c.DimY {
+		return nil, fmt.Errorf("%w: the model does not know its training values", ErrNoConstant)
+	}
+	known := slices.Clone(c.Trained.Y)
+	return func(_ context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
+		p := &cnp.Prediction[T]{Mean: make([]T, len(b.Y)), Std: make([]T, len(b.Y))}
+		per := 1 // values of an output that follow each other
+		if b.Images != nil {
+			per = b.Images.H * b.Images.W
+		}
+		for i := range p.Mean {
+			r := known[i/per%len(known)]
+			p.Mean[i], p.Std[i] = T(r.Mean), T(max(r.Std, math.SmallestNonzeroFloat32))
+		}
+		return p, nil
+	}, nil
 }

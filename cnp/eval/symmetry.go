@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -119,7 +120,7 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 			continue
 		}
 		s.LogLikelihood = p
-		s.BuiltIn = math.Abs(p.Mean) < builtIn && p.Error < builtIn
+		s.BuiltIn = canBuildIn(&cfg, s.Move) && math.Abs(p.Mean) < builtIn && p.Error < builtIn
 		s.Broken = p.Mean < -max(LeastLoss, 2*p.Error)
 		measured = append(measured, s)
 	}
@@ -128,6 +129,32 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 
 // builtIn is the change of likelihood that rounding explains.
 const builtIn = 1e-4
+
+// canBuildIn reports whether a move is one of the model's group. A model that learned nothing predicts moved tasks as it predicts others, whatever its
+// symmetry: that their likelihood stays is no proof that the move is built in.
+func canBuildIn(c *cnp.Config, move string) bool {
+	if c.CoordinateFeature {
+		return false
+	}
+	if c.Architecture == cnp.ConvCNPCurve || c.Architecture == cnp.ConvCNPImage {
+		return move == "translations"
+	}
+	g, err := group.Parse(c.Group, c.Alpha)
+	if err != nil {
+		return false // none
+	}
+	dx := g.PointDim()
+	for _, part := range map[string][]string{
+		"translations": {fmt.Sprintf("T(%d)", dx), fmt.Sprintf("SE(%d)", dx), "Sim(2)"},
+		"rotations":    {fmt.Sprintf("SO(%d)", dx), fmt.Sprintf("SE(%d)", dx), "R>0xSO(2)", "Sim(2)"},
+		"scalings":     {fmt.Sprintf("R>0(%d)", dx), "R>0xSO(2)", "R>0xSqueeze", "Sim(2)"},
+	}[move] {
+		if strings.Contains(g.Name(), part) { // products name their parts
+			return true
+		}
+	}
+	return false
+}
 
 // symmetryMove is a moved batch. left says which values of the unmoved batch count; nil: all.
 type symmetryMove[T cnp.Float] struct {

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -350,6 +351,9 @@ type CurveSetSource[T cnp.Float] struct {
 	Gaps bool
 	// InOrder takes the tasks one after the other, batch after batch, instead of picking them at random.
 	InOrder bool
+	// Unobserved leaves the points of the context out of what is known of the targets, so that a model is not scored on values that it was given. At least
+	// one point of a task stays out of a context that is picked at random.
+	Unobserved bool
 }
 
 // Len is the number of different tasks, 0 where they are picked at random.
@@ -384,7 +388,11 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		} else {
 			all := c.observed(dy, s.Gaps)
 			n := len(all)
-			lo, hi := min(s.MinContext, n), min(s.MaxContext, n)
+			most := n
+			if s.Unobserved {
+				most = max(0, n-1)
+			}
+			lo, hi := min(s.MinContext, most), min(s.MaxContext, most)
 			picked := rng.Perm(n)[:lo+rng.IntN(hi-lo+1)]
 			for k, p := range picked {
 				picked[k] = all[p]
@@ -405,15 +413,46 @@ func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error
 		joinFields(b, fields, dx, ds)
 	}
 	out := &Tasks[T]{Curves: b, Y: y}
+	unknown := func(i int) {
+		if out.Known == nil {
+			out.Known = slices.Repeat([]bool{true}, len(y))
+		}
+		out.Known[i] = false
+	}
 	for i, v := range y {
 		if v != v {
-			if out.Known == nil {
-				out.Known = slices.Repeat([]bool{true}, len(y))
+			unknown(i)
+		}
+	}
+	for k := 0; s.Unobserved && k < n; k++ {
+		for _, at := range targets[k].among(&contexts[k], dx, dy) {
+			for d := range dy {
+				unknown((k*b.Nt+at)*dy + d)
 			}
-			out.Known[i] = false
 		}
 	}
 	return out, nil
+}
+
+// among lists the points that are also points of another set, with the same coordinates and values.
+func (p *Points) among(other *Points, dx, dy int) (same []int) {
+	key := func(p *Points, i int) string {
+		var b []byte
+		for _, v := range slices.Concat(p.X[i*dx:(i+1)*dx], p.Y[i*dy:(i+1)*dy]) {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		return string(b)
+	}
+	seen := map[string]bool{}
+	for i := range len(other.X) / dx {
+		seen[key(other, i)] = true
+	}
+	for i := range len(p.X) / dx {
+		if seen[key(p, i)] {
+			same = append(same, i)
+		}
+	}
+	return same
 }
 
 // observed lists the points that have all their outputs and auxiliary inputs, or with gaps one output at least.
@@ -505,6 +544,10 @@ func (s CurveSetSource[T]) String() string {
 	if s.Window != nil {
 		window = fmt.Sprintf("windows of %v, of at most %d points, in ", s.Window, s.Most)
 	}
-	return fmt.Sprintf("%s%d tasks%s from %s, %d to %d context points where they have none of their own",
-		window, len(s.Set.Curves), order, s.Set.Name, s.MinContext, s.MaxContext)
+	scored := ""
+	if s.Unobserved {
+		scored = ", scored where they are not observed"
+	}
+	return fmt.Sprintf("%s%d tasks%s from %s, %d to %d context points where they have none of their own%s",
+		window, len(s.Set.Curves), order, s.Set.Name, s.MinContext, s.MaxContext, scored)
 }

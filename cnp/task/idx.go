@@ -10,8 +10,18 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 )
+
+// ReadMNIST reads a file of MNIST or its variations: .amat, or .amat.gz, with ReadAmat, any other with ReadIDX.
+func ReadMNIST(path string) (*ImageSet, error) {
+	if strings.EqualFold(filepath.Ext(strings.TrimSuffix(path, ".gz")), ".amat") {
+		return ReadAmat(path)
+	}
+	return ReadIDX(path)
+}
 
 // ReadIDX reads grey images from an IDX file, the format of MNIST: 0x00000803, then the number of images, rows and columns,
 // all big-endian 32-bit, then a byte per pixel, rows first; 255 becomes 1. The file may be gzipped. Source of the format:
