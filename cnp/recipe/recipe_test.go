@@ -1,0 +1,211 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// small is a recipe of a second.
+func small() Curves {
+	c := DefaultCurves()
+	c.Model, c.Steps, c.Batch, c.EvalEvery = "cnp", 4, 2, new(2)
+	c.EvalTasks = 2
+	return c
+}
+
+// sines are tasks of a user's own.
+func sines(n int) *task.CurveSet {
+	set := &task.CurveSet{Name: "sines", Dx: 1, Dy: 1}
+	for k := range n {
+		var c task.Curve
+		for i := range 20 {
+			x := float64(i) * 10
+			c.X, c.Y = append(c.X, x), append(c.Y, 20+3*math.Sin(x/20+float64(k)))
+		}
+		set.Curves = append(set.Curves, c)
+	}
+	return set
+}
+
+// A recipe for every kind of data plans a model for its coordinates and outputs; what it leaves open is the kind's.
+func TestPlans(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Curves)
+		want   string
+		dx, dy int
+	}{
+		"kernel":    {func(*Curves) {}, "T(1)", 1, 1},
+		"benchmark": {func(c *Curves) { c.Data.Benchmark, c.Data.Dx, c.PointsPerUnit = "eq", 2, new(2.0) }, "T(2)", 2, 1},
+		"sphere":    {func(c *Curves) { c.Data.Sphere = "eq" }, "SO(3)", 2, 1},
+		"field":     {func(c *Curves) { c.Data.Field, c.Channels = "rbf", []int{4} }, "T(2)", 2, 2},
+		"plane":     {func(c *Curves) { c.Data.Plane = "radial" }, "T(2)", 2, 1},
+		"memory":    {func(c *Curves) { c.Data.Set = sines(12) }, "T(1)", 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := DefaultCurves()
+			r.Steps = 10
+			c.change(&r)
+			p, err := r.Plan(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []any{c.want, c.dx, c.dy}, []any{p.Model.Group, p.Model.DimX, p.Model.DimY})
+			require.Equal(t, []any{10, 16, uint64(1)}, []any{p.Config.Steps, p.Config.Batch, p.Config.Seed})
+			require.Equal(t, name == "memory", p.Model.HasUnits())
+		})
+	}
+	im := DefaultImages()
+	im.Data.Digits, im.Data.Size, im.Group = true, [2]int{12, 8}, "T2"
+	p, err := im.Plan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, [2]int{8, 12}, p.Model.ImageSize)
+	require.Equal(t, 4, p.Config.Batch)
+	im.Group, im.Lifts, im.Views = "Sim2", Lifts{8, 2}, new(cnp.DefaultViews())
+	p, err = im.Plan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{32}, p.Model.Channels)
+	require.Equal(t, 8, p.Config.Batch)
+}
+
+// What no training can follow is an Error that names the fields, as Go or as a program calls them.
+func TestErrors(t *testing.T) {
+	for want, change := range map[string]func(*Curves){
+		"Length is for Kernel":                func(c *Curves) { c.Data.Benchmark, c.Data.Length = "eq", 2 },
+		"Levels is for Model equivcnp":        func(c *Curves) { c.Model, c.Levels = "cnp", new(2) },
+		"CSV and Set exclude each other":      func(c *Curves) { c.Data.CSV, c.Data.Set = "a.csv", sines(2) },
+		`Schedule "steep": need constant`:     func(c *Curves) { c.Schedule = "steep" },
+		"Holdout 2: need 0 to less than 1":    func(c *Curves) { c.Data.Set, c.Data.Holdout = sines(2), 2 },
+		"MinContext 5 MaxContext 4: need 0":   func(c *Curves) { c.Data.Set, c.Data.MinContext, c.Data.MaxContext = sines(3), new(5), new(4) },
+		"Window day=2: need an input of x":    func(c *Curves) { c.Data.Set, c.Data.Window.Lengths = sines(3), map[string]float64{"day": 2} },
+		"Model \"gp\": need equivcnp":         func(c *Curves) { c.Model = "gp" },
+		"Noise or Beta: ":                     func(c *Curves) { c.Likelihood, c.Beta = "bernoulli-gamma", new(0.3) },
+		"Expected is for Gaussian processes":  func(c *Curves) { c.Data.Kernel, c.Expected = "sawtooth", true },
+		"Outputs scalar,scalar: need as many": func(c *Curves) { c.Outputs = "scalar,scalar" },
+	} {
+		r := small()
+		change(&r)
+		_, err := r.Plan(t.Context())
+		var bad *Error
+		require.ErrorAs(t, err, &bad, want)
+		require.Contains(t, bad.Error(), want)
+		named := bad.Named(strings.ToLower)
+		require.NotContains(t, named, "{")
+		if strings.HasPrefix(want, "Length") {
+			require.Equal(t, "length is for kernel", named)
+		}
+	}
+	_, err := (&Images{}).Plan(t.Context())
+	require.ErrorContains(t, err, "say where the images come from")
+	r := small()
+	r.Memory = 1
+	_, err = r.Plan(t.Context())
+	require.ErrorIs(t, err, cnp.ErrMemory)
+}
+
+// A training that was interrupted and resumed ends with the bits of one that was not; without Resume its checkpoint is not touched.
+func TestResume(t *testing.T) {
+	r := small()
+	r.Data.Set, r.CheckpointEvery = sines(12), new(1)
+	p, err := r.Plan(t.Context())
+	require.NoError(t, err)
+	whole, err := p.Train(t.Context(), Options{})
+	require.NoError(t, err)
+	require.Equal(t, 4, whole.Steps)
+	require.NotNil(t, whole.Last)
+	require.Equal(t, p.Source.String(), whole.About["tasks"])
+
+	dir := t.TempDir()
+	opt := Options{Checkpoint: filepath.Join(dir, "run.checkpoint"), Log: filepath.Join(dir, "run.jsonl")}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = p.Train(ctx, opt)
+	require.ErrorContains(t, err, "interrupted after step 0 of 4")
+	_, err = p.Train(t.Context(), opt)
+	require.ErrorIs(t, err, ErrCheckpoint)
+	opt.Resume = true
+	again, err := p.Train(t.Context(), opt)
+	require.NoError(t, err)
+	for i, x := range whole.Model.State() {
+		require.Equal(t, x.Data, again.Model.State()[i].Data)
+	}
+	path := filepath.Join(dir, "m.safetensors")
+	require.NoError(t, again.Save(path))
+	require.FileExists(t, path)
+
+	// Another model's parameters to begin with.
+	more := small()
+	more.Data.Set, more.Steps = sines(12), 0
+	p, err = more.Plan(t.Context())
+	require.NoError(t, err)
+	same, err := p.Train(t.Context(), Options{Start: whole.Model})
+	require.NoError(t, err)
+	require.Equal(t, whole.Model.State()[0].Data, same.Model.State()[0].Data)
+}
+
+// Tests score what a model was not given, of a table and of tasks in memory.
+func TestUnobserved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	text := "x,y,task,context\n"
+	for i := range 10 {
+		text += []string{"0,1,a,1\n", "1,2,a,0\n", "2,3,b,1\n"}[i%3]
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	d := DefaultTestCurves()
+	d.CSV = path
+	cfg := cnp.Default(cnp.CNPCurve, "", 1)
+	for _, whole := range []bool{false, true} {
+		d.ScoreContext = whole
+		src, n, err := d.Test(t.Context(), &cfg)
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+		require.Equal(t, !whole, strings.Contains(src.String(), "scored where they are not observed"))
+		b, err := src.Batch(2, 1, 0)
+		require.NoError(t, err)
+		for i := range b.Y {
+			if !whole && b.Curves.TargetMask[i] {
+				require.Equal(t, b.Curves.XTarget[i] == 1, b.Known[i])
+			}
+		}
+	}
+	d = DefaultTestCurves()
+	d.Set = sines(3)
+	src, _, err := d.Test(t.Context(), &cfg)
+	require.NoError(t, err)
+	for step := range 20 {
+		b, err := src.Batch(3, 1, step)
+		require.NoError(t, err)
+		for k := range b.Curves.B {
+			seen := map[float64]bool{}
+			for i := k * b.Curves.Nc; i < (k+1)*b.Curves.Nc; i++ {
+				if b.Curves.ContextMask[i] {
+					seen[b.Curves.XContext[i]] = true
+				}
+			}
+			left := 0
+			for i := k * b.Curves.Nt; i < (k+1)*b.Curves.Nt; i++ {
+				known := b.Known == nil || b.Known[i]
+				require.Equal(t, !seen[b.Curves.XTarget[i]], known)
+				if known {
+					left++
+				}
+			}
+			require.Positive(t, left, "a point of every task is scored")
+		}
+	}
+}
+
+// An error keeps its cause.
+func TestErrorf(t *testing.T) {
+	cause := errors.New("cause")
+	err := Errorf("{MinContext}: %w", cause)
+	require.ErrorIs(t, err, cause)
+	require.Equal(t, "MinContext: cause", err.Error())
+}
