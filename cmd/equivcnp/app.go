@@ -27,8 +27,6 @@ type app struct {
 	json, quiet    bool
 	threads        int
 	started        bool // a command's action began: errors are no longer about usage
-	// onTrain takes the place of a training, for whoever only asks what it would be.
-	onTrain func(*training) error
 }
 
 // usageError is an error of the command line that only an action can find, such as a rate above 1.
@@ -37,16 +35,18 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // ofPackage matches the name of a package where an error begins, or what it says of a flag. Who types commands knows no packages.
-var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)(?:cnp|eval|group|layers|neighbor|serve|shards|task|train|weights): `)
+var ofPackage = regexp.MustCompile(`^((?:--[a-z-]+[^:]*: )?)(?:cnp|eval|group|layers|neighbor|recipe|selection|serve|shards|task|train|weights): `)
 
 // run executes one command line and returns the exit status: 0, 1 for errors, 2 for errors of usage.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	args, all := wantsAll(append([]string{}, args...)) // cobra would take nil for the program's own arguments
 	root := a.root()
+	groupFlags(root, all)
 	if len(args) == 1 && args[0] == "-version" { // as Go's own programs have it
 		args = []string{"--version"}
 	}
-	root.SetArgs(append([]string{}, args...)) // cobra would take nil for the program's own arguments
+	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -91,7 +91,6 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
 	}
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 100 |"))
 	root.SetFlagErrorFunc(flagWords)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")

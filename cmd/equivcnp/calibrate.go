@@ -50,7 +50,7 @@ is measured on tasks of another seed, or on the same ones if they are a file's.`
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, &f) })
 	f.model.register(a, cmd)
-	f.tasks.register(a, cmd)
+	f.tasks.register(a, cmd, true)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 256, or all that a file has)")
 	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
@@ -106,7 +106,7 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 		}
 	}
 	cfg := model.Config()
-	src, size, err := f.tasks.source(ctx, r, cfg, cmd.Flags().Changed)
+	src, size, err := f.tasks.source(ctx, r, &cfg)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 	}
 	// Curves of a file come in units of their own.
 	predict := func(m cnp.Model[float32]) eval.Predictor[float32] {
-		if c, ok := m.(cnp.Regressor[float32]); ok && f.tasks.kernel == "" && f.tasks.benchmark == "" {
+		if c, ok := m.(cnp.Regressor[float32]); ok && (!f.tasks.drawn() || cfg.HasUnits()) {
 			return eval.Model[float32](cnp.Standardised(c))
 		}
 		return eval.Model(m)

@@ -20,6 +20,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
+	"github.com/equivcnp/equivcnp/internal/reproduce"
 )
 
 // demoFlags are the flags of equivcnp demo.
@@ -113,11 +114,11 @@ var demoParts = []string{
 }
 
 // demoPart is the part that a model belongs to.
-func demoPart(m listedModel) int {
+func demoPart(m reproduce.Model) int {
 	switch {
-	case strings.HasPrefix(m.tasks, task.TrainDigits().String()+","):
+	case strings.HasPrefix(m.Tasks, task.TrainDigits().String()+","):
 		return demoUpright
-	case m.tasks == "":
+	case m.Tasks == "":
 		return demoUnknown
 	}
 	return demoOther
@@ -141,12 +142,13 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	}
 	defer outs.discard()
 	r, start := &result{}, time.Now()
-	all, err := listModels(r, f.models)
+	all, notes, err := reproduce.Models(f.models)
 	if err != nil {
 		return err
 	}
-	models := imageModels(all)
-	slices.SortStableFunc(models, func(a, b listedModel) int { return demoPart(a) - demoPart(b) })
+	r.notes = append(r.notes, notes...)
+	models := reproduce.ImageModels(all)
+	slices.SortStableFunc(models, func(a, b reproduce.Model) int { return demoPart(a) - demoPart(b) })
 	if len(models) == 0 {
 		return errors.New("no model of grey images")
 	}
@@ -161,7 +163,7 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	panel := func(label string, pix []float32) picture.Panel {
 		return picture.Panel{Label: label, C: 1, H: d.H, W: d.W, Pix: pix}
 	}
-	seen := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(mask)), truth)
+	seen := panel(fmt.Sprintf("%.1f %% of the pixels", 100*reproduce.Share(mask)), truth)
 	seen.Mask = mask
 	sheet := picture.Sheet{Scale: demoScale, Title: "a digit is drawn, scaled, turned and mostly hidden, then completed by equivariant models",
 		Rows: [][]picture.Panel{{panel(fmt.Sprintf("a %d", f.digit), drawn),
@@ -176,13 +178,13 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		if report != nil {
 			report(i, len(models))
 		}
-		model, err := m.load()
+		model, err := m.Load()
 		if err != nil {
 			return err
 		}
 		p, err := model.(cnp.Completer[float32]).Complete(ctx, &cnp.Images[float32]{B: 1, C: 1, H: d.H, W: d.W, Pixels: truth, Mask: mask})
 		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
+			return fmt.Errorf("%s: %w", m.Name, err)
 		}
 		var meter eval.Meter
 		eval.Add(&meter, p.Mean, p.Std, truth, nil)
@@ -200,22 +202,22 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		for _, v := range p.Std {
 			highest = max(highest, v)
 		}
-		mean := panel(fmt.Sprintf("%s: %s\nlog-likelihood %.3f", m.title(), m.name, rep.LogLikelihood.Mean), p.Mean)
+		mean := panel(fmt.Sprintf("%s: %s\nlog-likelihood %.3f", m.Title(), m.Name, rep.LogLikelihood.Mean), p.Mean)
 		std := panel(fmt.Sprintf("\nstd, up to %.3g", highest), p.Std)
 		std.Spread, std.MaxSpread = true, float64(highest)
 		last := &sheet.Rows[len(sheet.Rows)-1]
 		*last = append(*last, mean, std)
-		res.Models = append(res.Models, demoModel{m.name, m.cfg.Group, number(rep.LogLikelihood.Mean), number(rep.SquaredError.Mean), m.tasks})
-		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", rep.LogLikelihood.Mean, rep.SquaredError.Mean, m.title(), m.name)
+		res.Models = append(res.Models, demoModel{m.Name, m.Config.Group, number(rep.LogLikelihood.Mean), number(rep.SquaredError.Mean), m.Tasks})
+		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", rep.LogLikelihood.Mean, rep.SquaredError.Mean, m.Title(), m.Name)
 	}
 	done()
 	for _, m := range models {
 		if demoPart(m) == demoOther {
-			r.note("%s was trained on %s", m.name, m.tasks)
+			r.note("%s was trained on %s", m.Name, m.Tasks)
 		}
 	}
 	parts := []image.Image{sheet.Draw()}
-	for _, draw := range []func(context.Context, *result, []listedModel, *demoFlags) (image.Image, *demoSample, error){demoDigits, demoCurve} {
+	for _, draw := range []func(context.Context, *result, []reproduce.Model, *demoFlags) (image.Image, *demoSample, error){demoDigits, demoCurve} {
 		part, m, err := draw(ctx, r, all, f)
 		if err != nil {
 			return err
@@ -251,15 +253,15 @@ var demoContext = cnp.Batch[float32]{B: 1, Nc: 5, XContext: []float64{-1.5, -0.8
 
 // demoDigits draws the upright digit from few pixels, by the first model under translations that was trained on upright digits: the
 // chain rule is fast under it.
-func demoDigits(ctx context.Context, r *result, all []listedModel, f *demoFlags) (image.Image, *demoSample, error) {
-	i := slices.IndexFunc(all, func(m listedModel) bool {
-		return m.cfg.Architecture == cnp.EquivCNPImage && m.cfg.DimY == 1 && m.cfg.Group == "T(2)" && demoPart(m) == demoUpright
+func demoDigits(ctx context.Context, r *result, all []reproduce.Model, f *demoFlags) (image.Image, *demoSample, error) {
+	i := slices.IndexFunc(all, func(m reproduce.Model) bool {
+		return m.Config.Architecture == cnp.EquivCNPImage && m.Config.DimY == 1 && m.Config.Group == "T(2)" && demoPart(m) == demoUpright
 	})
 	if i < 0 {
 		return nil, nil, nil
 	}
 	m := all[i]
-	model, err := m.load()
+	model, err := m.Load()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -270,38 +272,38 @@ func demoDigits(ctx context.Context, r *result, all []listedModel, f *demoFlags)
 	im := &cnp.Images[float32]{B: 1, C: 1, H: d.H, W: d.W, Pixels: truth, Mask: raster.RandomMask(d.H, d.W, demoSampleRate, f.seed)}
 	p, err := model.(cnp.Completer[float32]).Complete(ctx, im)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+		return nil, nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	samples, err := cnp.SampleImages(ctx, model.(cnp.Completer[float32]), im,
 		cnp.SampleOptions{Chain: cnp.Chain{Block: demoBlock, Seed: f.seed + 2}, Samples: demoSamples})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+		return nil, nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	panel := func(label string, pix []float32) picture.Panel {
 		return picture.Panel{Label: label, C: 1, H: d.H, W: d.W, Pix: pix}
 	}
-	seen := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(im.Mask)), truth)
+	seen := panel(fmt.Sprintf("%.1f %% of the pixels", 100*reproduce.Share(im.Mask)), truth)
 	seen.Mask = im.Mask
 	row := []picture.Panel{seen, panel("the mean is a blur ..", p.Mean)}
 	for s := range demoSamples {
 		row = append(row, panel([]string{".. of samples:", "each is one digit"}[s%2], samples[s*n:(s+1)*n]))
 	}
-	r.line("samples", "of the upright digit from %d pixels: %s, %s", raster.Count(im.Mask), m.title(), m.name)
-	sheet := picture.Sheet{Scale: demoScale, Title: fmt.Sprintf("%s, %s, draws what the digit may be, %d pixels at a time, each given those before it", m.title(), m.name,
+	r.line("samples", "of the upright digit from %d pixels: %s, %s", raster.Count(im.Mask), m.Title(), m.Name)
+	sheet := picture.Sheet{Scale: demoScale, Title: fmt.Sprintf("%s, %s, draws what the digit may be, %d pixels at a time, each given those before it", m.Title(), m.Name,
 		demoBlock), Rows: [][]picture.Panel{row}}
-	return sheet.Draw(), &demoSample{m.name, m.cfg.Group, m.tasks}, nil
+	return sheet.Draw(), &demoSample{m.Name, m.Config.Group, m.Tasks}, nil
 }
 
 // demoCurve draws a curve through some points, by the first model of curves.
-func demoCurve(ctx context.Context, r *result, all []listedModel, f *demoFlags) (image.Image, *demoSample, error) {
-	i := slices.IndexFunc(all, func(m listedModel) bool {
-		return m.cfg.Architecture == cnp.EquivCNPCurve && m.cfg.DimX == 1 && m.cfg.DimY == 1 && strings.Contains(m.tasks, "rbf")
+func demoCurve(ctx context.Context, r *result, all []reproduce.Model, f *demoFlags) (image.Image, *demoSample, error) {
+	i := slices.IndexFunc(all, func(m reproduce.Model) bool {
+		return m.Config.Architecture == cnp.EquivCNPCurve && m.Config.DimX == 1 && m.Config.DimY == 1 && strings.Contains(m.Tasks, "rbf")
 	})
 	if i < 0 {
 		return nil, nil, nil
 	}
 	m := all[i]
-	loaded, err := m.load()
+	loaded, err := m.Load()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -310,15 +312,15 @@ func demoCurve(ctx context.Context, r *result, all []listedModel, f *demoFlags) 
 	b.Nt = len(b.XTarget)
 	p, err := model.Predict(ctx, &b)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+		return nil, nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	chain := chainFlags{samples: demoSamples, function: true, seed: f.seed}
-	samples, err := cnp.SampleCurves(ctx, model, &b, chain.options(&m.cfg, 1, b.Nc))
+	samples, err := cnp.SampleCurves(ctx, model, &b, chain.options(&m.Config, 1, b.Nc))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+		return nil, nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	var drawn bytes.Buffer
-	title := fmt.Sprintf("%s: a curve through %s, and %d that the model draws", m.name, plural(b.Nc, "point"), demoSamples)
+	title := fmt.Sprintf("%s: a curve through %s, and %d that the model draws", m.Name, plural(b.Nc, "point"), demoSamples)
 	if err := picture.WriteCurves(&drawn, "png", title, drawnCurves([]string{"x"}, []string{"y"}, &b, p, samples)); err != nil {
 		return nil, nil, err
 	}
@@ -326,6 +328,6 @@ func demoCurve(ctx context.Context, r *result, all []listedModel, f *demoFlags) 
 	if err != nil {
 		return nil, nil, err
 	}
-	r.line("", "of a curve through %s: %s, %s, trained on %s", plural(b.Nc, "point"), m.title(), m.name, m.tasks)
-	return part, &demoSample{m.name, m.cfg.Group, m.tasks}, nil
+	r.line("", "of a curve through %s: %s, %s, trained on %s", plural(b.Nc, "point"), m.Title(), m.Name, m.Tasks)
+	return part, &demoSample{m.Name, m.Config.Group, m.Tasks}, nil
 }

@@ -69,12 +69,6 @@ func TestDemoModels(t *testing.T) {
 	require.Contains(t, r.Notes[0], "bad.pth")
 }
 
-func TestGroupInName(t *testing.T) {
-	for name, want := range map[string]string{"RxSO2": "R>0xSO(2)", "digits-SE2": "SE(2)", "my_T2-v3": "T(2)", "model": ""} {
-		require.Equal(t, want, groupInName((&listedModel{name: name}).words()))
-	}
-}
-
 func TestDemoErrors(t *testing.T) {
 	b := newBench(t)
 	for words, args := range map[string][]string{

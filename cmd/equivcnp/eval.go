@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
 	"github.com/equivcnp/equivcnp/cnp/task"
-	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/reproduce"
 )
 
 // evalFlags are the flags of equivcnp eval.
@@ -48,12 +46,12 @@ how far predictions are from moving with the data (equivariance).
 The tasks are the paper's tests unless flags say otherwise: curves at 400 even places on [-4, 4], 3
 to 49 of them observed; digits turned by up to 90 degrees and scaled by 0.3 to 0.45, 1 % to 50 % of
 the pixels observed. A seed stands for the same tasks on every machine. The tasks of a file are
-taken in order, each once unless --tasks says how many.
+taken in order, each once unless --tasks says how many. Of --csv and --in only those values are scored
+that a model was not given in the context; --score-context scores these, too.
 
-With --joint, all values of a task are judged together, too, by the chain rule: each is predicted given
-the context and the true values before it. Printed per value, with standard errors, beside what
-independent predictions give on the same tasks. An image takes up to as many predictions as it has
-pixels; --block takes several at a time, --growth more and more.`,
+With --joint, the values of a task are also scored together, by the chain rule: each is predicted from
+the context and the true values before it. An image takes up to as many predictions as it has pixels;
+--block takes several at a time, --growth more and more.`,
 		Example: `  equivcnp eval --model rbf_equivcnp.pth --kernel rbf
   equivcnp eval --model digits-T2-small --digits --tasks 100 --picture digits.png
   equivcnp eval --model rbf-equivcnp --kernel rbf --joint --joint-tasks 100
@@ -64,7 +62,7 @@ pixels; --block takes several at a time, --growth more and more.`,
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	f.model.registerPrecision(cmd)
-	f.tasks.register(a, cmd)
+	f.tasks.register(a, cmd, false)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 1000, or all that a file has)")
 	fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
@@ -101,10 +99,11 @@ type evalResult struct {
 	Notes        []string          `json:"notes"`
 }
 
-// limits on what flags may ask for.
+// maxTasks bounds what flags may ask for.
 const maxTasks = 1 << 24
 
-func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
+// check refuses flags that ask for nothing, or for too much.
+func (f *evalFlags) check() error {
 	switch {
 	case f.n < 0 || f.n > maxTasks:
 		return usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
@@ -113,137 +112,75 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	case f.jointly < 0 || f.jointly > maxTasks:
 		return usagef("--joint-tasks %d: need 0 to %d", f.jointly, maxTasks)
 	}
-	if err := errors.Join(f.chain.check(), f.model.exactly(f.joint, "--joint", "the chain rule")); err != nil {
+	return errors.Join(f.chain.check(), f.model.exactly(f.joint, "--joint", "the chain rule"))
+}
+
+// pictureFormat is the format of --picture for a model, "" without.
+func (f *evalFlags) pictureFormat(cfg *cnp.Config) (format string, err error) {
+	if f.picture == "" {
+		return "", nil
+	}
+	if format, err = plotFormat(f.picture); err != nil {
+		return "", usageError{fmt.Errorf("--picture: %w", err)}
+	}
+	switch image := cfg.Architecture.Image(); {
+	case image && format != "png":
+		return "", usagef("--picture: images are drawn as .png")
+	case !image && cfg.DimX != 1:
+		return "", usagef("--picture: curves with %d coordinates cannot be drawn", cfg.DimX)
+	}
+	return format, nil
+}
+
+// evaluation is a model that is measured on tasks.
+type evaluation struct {
+	*evalFlags
+	cfg    cnp.Config
+	model  cnp.Model[float32] // as it is judged
+	src    task.Source[float32]
+	opt    eval.Options
+	images bool
+	r      *result
+}
+
+func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
+	if err := f.check(); err != nil {
 		return err
 	}
-	ctx, r := cmd.Context(), &result{}
-	model, err := f.model.load(ctx)
+	ctx := cmd.Context()
+	e := &evaluation{evalFlags: f, r: &result{}}
+	var err error
+	if e.model, err = f.model.load(ctx); err != nil {
+		return err
+	}
+	e.cfg = e.model.Config()
+	e.r.notes = append(e.r.notes, f.model.precisionNotes(&e.cfg)...)
+	format, err := f.pictureFormat(&e.cfg)
 	if err != nil {
 		return err
-	}
-	cfg := model.Config()
-	r.notes = append(r.notes, f.model.precisionNotes(&cfg)...)
-	format := ""
-	if f.picture != "" {
-		if format, err = plotFormat(f.picture); err != nil {
-			return usageError{fmt.Errorf("--picture: %w", err)}
-		}
-		if cfg.Architecture.Image() && format != "png" {
-			return usagef("--picture: images are drawn as .png")
-		}
-		if !cfg.Architecture.Image() && cfg.DimX != 1 {
-			return usagef("--picture: curves with %d coordinates cannot be drawn", cfg.DimX)
-		}
 	}
 	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), outFile{"picture", f.picture, plotFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	src, size, err := f.tasks.source(ctx, r, cfg, cmd.Flags().Changed)
-	if err != nil {
+	if err := e.prepare(ctx); err != nil {
 		return err
-	}
-	n := f.n
-	switch {
-	case n == 0 && size > 0:
-		n = size
-	case n == 0:
-		n = 1000
-	}
-
-	if err := unscaled(&cfg, f.standardise); err != nil {
-		return err
-	}
-	work := workOf(task.Standardised[float32]{Source: src, Config: cfg}, eval.DefaultBatch)
-	work.Weights = implicitWeights
-	limit, err := f.memory.limit()
-	if err != nil {
-		return err
-	}
-	if model, err = within(r, model, work, limit); err != nil {
-		return err
-	}
-	need, err := cnp.EstimateModel(model, work)
-	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
-		return err
-	}
-	// Notes about what lies outside the trained range are those of the first tasks; a file often has no more.
-	first, err := src.Batch(min(n, eval.DefaultBatch), f.seed, 0)
-	if err != nil {
-		return err
-	}
-	judged := model
-	switch {
-	case first.Images != nil:
-		r.cautions = cnp.ImageNotes(&cfg, first.Images)
-	case first.Curves != nil && (f.tasks.kernel == "" && f.tasks.benchmark == "" && f.tasks.sphere == "" && f.tasks.field == "" && f.tasks.plane == "" || cfg.HasUnits()):
-		r.cautions = cnp.Notes(&cfg, first.Curves)
-		if m, ok := model.(cnp.Regressor[float32]); ok && f.standardise {
-			judged = cnp.Standardised(m)
-			if cnp.OtherScale(&cfg, first.Curves) > 0 {
-				r.note("standardised: tasks of another scale are brought into the model's range and back (--standardise=false: as they are)")
-			}
-		}
 	}
 	start := time.Now()
 	report, done := a.bar("measuring")
 	defer done()
-	opt := eval.Options{Tasks: n, Seed: f.seed, Progress: report}
-	rep, err := eval.Run(ctx, eval.Model(judged), src, opt)
+	e.opt.Progress = report
+	res, err := e.measure(ctx)
 	if err != nil {
 		return err
 	}
-	var process *eval.JointReport
-	if s, ok := src.(task.ExactSource[float32]); ok && s.Gaussian() {
-		if process, err = eval.Joint(ctx, eval.Independent(eval.Model(judged)), src, opt); err != nil {
-			return err
-		}
-	}
-	compared, err := f.compared(ctx, judged, src, opt, r)
-	if err != nil {
-		return err
-	}
-	together := opt
-	if together.Tasks = f.jointly; f.jointly == 0 {
-		together.Tasks = min(n, 100)
-		if first.Images != nil {
-			together.Tasks = min(n, 4)
-		}
-	}
-	var joint, independent *eval.JointReport
-	if f.joint {
-		together.Batch = 1 // standard errors are of batches
-		if independent, err = eval.Joint(ctx, eval.Independent(eval.Model(judged)), src, together); err != nil {
-			return err
-		}
-		if joint, err = eval.Joint(ctx, eval.Chained(judged, cnp.Chain{Order: cnp.Order(f.chain.order), Block: f.chain.block, Growth: f.chain.growth, Seed: f.seed}), src, together); err != nil {
-			return err
-		}
-	}
-	var moved []eval.Difference
-	if f.moved > 0 {
-		opt.Tasks, opt.Progress = min(f.moved, n), nil
-		moved, err = eval.Equivariance(ctx, judged, src, opt)
-		if errors.Is(err, cnp.ErrRange) { // moved apart, a batch's tasks may need too large a lattice
-			r.note("equivariance is not measured: %v", err)
-		} else if err != nil {
-			return err
-		}
-	}
-	seconds := time.Since(start).Seconds()
+	res.Seconds = number(time.Since(start).Seconds())
 	done()
-	if rep.Tasks == 0 {
-		return fmt.Errorf("none of %s has a value whose prediction is finite", plural(n, "task"))
-	}
-	if rep.NotFinite > 0 {
-		r.note("%s predicted as no distribution, and left out", plural(rep.NotFinite, "value"))
-	}
 	if f.picture != "" {
-		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(cfg), rep.LogLikelihood.Mean, plural(rep.Tasks, "task"))
-		opt.Tasks, opt.Batch = min(n, drawnTasks), 0
-		err := outs.write("picture", func(w io.Writer) error { return drawTasks(ctx, w, format, title, judged, src, opt) })
-		if err != nil {
+		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean, plural(res.Report.Tasks, "task"))
+		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.seed}
+		if err := outs.write("picture", func(w io.Writer) error { return reproduce.DrawTasks(ctx, w, format, title, e.model, e.src, drawn) }); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -253,9 +190,123 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 			return err
 		}
 	}
+	res.Notes = e.r.allNotes()
+	e.lines(res)
+	return a.print(e.r, res)
+}
 
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("tasks", "%d with seed %d: %v", rep.Tasks, f.seed, src)
+// prepare reads the tasks, keeps the model within its memory, and finds out in which units it is judged.
+func (e *evaluation) prepare(ctx context.Context) error {
+	src, size, err := e.tasks.source(ctx, e.r, &e.cfg)
+	if err != nil {
+		return err
+	}
+	e.src, e.opt = src, eval.Options{Tasks: e.n, Seed: e.seed}
+	if e.n == 0 {
+		if e.opt.Tasks = size; size == 0 {
+			e.opt.Tasks = 1000
+		}
+	}
+	if err := unscaled(&e.cfg, e.standardise); err != nil {
+		return err
+	}
+	work := workOf(task.Standardised[float32]{Source: src, Config: e.cfg}, eval.DefaultBatch)
+	work.Weights = implicitWeights
+	limit, err := e.memory.limit()
+	if err != nil {
+		return err
+	}
+	if e.model, err = within(e.r, e.model, work, limit); err != nil {
+		return err
+	}
+	need, err := cnp.EstimateModel(e.model, work)
+	if err := e.memory.check(need, err, "--size, --targets or interval"); err != nil {
+		return err
+	}
+	// Notes about what lies outside the trained range are those of the first tasks; a file often has no more.
+	first, err := src.Batch(min(e.opt.Tasks, eval.DefaultBatch), e.seed, 0)
+	if err != nil {
+		return err
+	}
+	if e.images = first.Images != nil; e.images {
+		e.r.cautions = cnp.ImageNotes(&e.cfg, first.Images)
+		return nil
+	}
+	if e.tasks.drawn() && !e.cfg.HasUnits() {
+		return nil
+	}
+	e.r.cautions = cnp.Notes(&e.cfg, first.Curves)
+	if m, ok := e.model.(cnp.Regressor[float32]); ok && e.standardise {
+		e.model = cnp.Standardised(m)
+		if cnp.OtherScale(&e.cfg, first.Curves) > 0 {
+			e.r.note("standardised: tasks of another scale are brought into the model's range and back (--standardise=false: as they are)")
+		}
+	}
+	return nil
+}
+
+// measure measures all that the flags ask for.
+func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
+	res := &evalResult{Model: e.evalFlags.model.path, Architecture: string(e.cfg.Architecture), Group: e.cfg.Group, Source: e.src.String(), Seed: e.seed,
+		Picture: e.picture, Equivariance: []eval.Difference{}}
+	var err error
+	if res.Report, err = eval.Run(ctx, eval.Model(e.model), e.src, e.opt); err != nil {
+		return nil, err
+	}
+	if s, ok := e.src.(task.ExactSource[float32]); ok && s.Gaussian() {
+		if res.Process, err = eval.Joint(ctx, eval.Independent(eval.Model(e.model)), e.src, e.opt); err != nil {
+			return nil, err
+		}
+	}
+	if res.Compared, err = e.compared(ctx, e.model, e.src, e.opt, e.r); err != nil {
+		return nil, err
+	}
+	if e.joint {
+		if res.Joint, res.Independent, err = e.together(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if e.moved > 0 {
+		found, err := eval.Equivariance(ctx, e.model, e.src, eval.Options{Tasks: min(e.moved, e.opt.Tasks), Seed: e.seed})
+		if errors.Is(err, cnp.ErrRange) { // moved apart, a batch's tasks may need too large a lattice
+			e.r.note("equivariance is not measured: %v", err)
+		} else if err != nil {
+			return nil, err
+		}
+		res.Equivariance = append(res.Equivariance, found...)
+	}
+	if res.Report.Tasks == 0 {
+		return nil, fmt.Errorf("none of %s has a value to score whose prediction is finite", plural(e.opt.Tasks, "task"))
+	}
+	if n := res.Report.NotFinite; n > 0 {
+		e.r.note("%s predicted as no distribution, and left out", plural(n, "value"))
+	}
+	return res, nil
+}
+
+// together measures the values of a task together, by the chain rule, and independently on the same tasks.
+func (e *evaluation) together(ctx context.Context) (joint, independent *eval.JointReport, err error) {
+	opt := e.opt
+	opt.Batch = 1 // standard errors are of batches
+	if opt.Tasks = e.jointly; e.jointly == 0 {
+		opt.Tasks = min(e.opt.Tasks, 100)
+		if e.images {
+			opt.Tasks = min(e.opt.Tasks, 4)
+		}
+	}
+	if independent, err = eval.Joint(ctx, eval.Independent(eval.Model(e.model)), e.src, opt); err != nil {
+		return nil, nil, err
+	}
+	chain := cnp.Chain{Order: cnp.Order(e.chain.order), Block: e.chain.block, Growth: e.chain.growth, Seed: e.seed}
+	joint, err = eval.Joint(ctx, eval.Chained(e.model, chain), e.src, opt)
+	return joint, independent, err
+}
+
+// lines print the result.
+func (e *evaluation) lines(res *evalResult) {
+	r, rep := e.r, res.Report
+	r.line("model", "%s", e.evalFlags.model.describe(e.cfg))
+	r.line("tasks", "%d with seed %d: %v", rep.Tasks, res.Seed, res.Source)
 	r.line("log-likelihood", "%.4f ± %.4f per value", rep.LogLikelihood.Mean, rep.LogLikelihood.Std)
 	r.line("squared error", "%.4f ± %.4f, its root over all values %.4f", rep.SquaredError.Mean, rep.SquaredError.Std, rep.RMSE)
 	var held []string
@@ -266,117 +317,23 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	}
 	r.line("intervals hold", "%s; error %.3f", strings.Join(held, ", "), rep.CalibrationError)
 	r.line("spread", "%.4f mean, (error/spread)² %.3f", rep.Spread, rep.ZSquare)
-	if process != nil {
-		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", process.KL.Mean,
-			process.KL.Error, process.Diagonal.Mean)
+	if p := res.Process; p != nil {
+		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", p.KL.Mean, p.KL.Error, p.Diagonal.Mean)
 	}
-	for _, c := range compared[min(1, len(compared)):] {
+	for _, c := range res.Compared[min(1, len(res.Compared)):] {
 		r.line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error", float64(c.Report.LogLikelihood.Mean), float64(c.Report.RMSE),
 			c.LogLikelihood.Mean, c.LogLikelihood.Error, c.SquaredError.Mean, c.SquaredError.Error)
 	}
-	if joint != nil {
+	if j := res.Joint; j != nil {
 		r.line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
-			joint.LogLikelihood.Mean, joint.LogLikelihood.Error, independent.LogLikelihood.Mean, independent.LogLikelihood.Error, plural(joint.Tasks, "task"))
+			j.LogLikelihood.Mean, j.LogLikelihood.Error, res.Independent.LogLikelihood.Mean, res.Independent.LogLikelihood.Error, plural(j.Tasks, "task"))
 	}
-	for _, d := range moved {
+	for _, d := range res.Equivariance {
 		r.line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",
 			d.Move, d.MeanRMS, d.MeanMax, d.StdRMS, d.LogLikelihood)
 	}
-	r.line("time", "%.1f s", seconds)
-	if f.picture != "" {
-		r.line("written", "%s", f.picture)
+	r.line("time", "%.1f s", float64(res.Seconds))
+	if res.Picture != "" {
+		r.line("written", "%s", res.Picture)
 	}
-	return a.print(r, evalResult{Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Source: fmt.Sprint(src), Seed: f.seed,
-		Report: rep, Process: process, Compared: compared, Joint: joint, Independent: independent, Equivariance: append([]eval.Difference{}, moved...), Seconds: number(seconds), Picture: f.picture, Notes: r.allNotes()})
-}
-
-// drawnTasks is the number of tasks that a picture shows.
-const drawnTasks = 4
-
-// drawTasks draws the first tasks of a source with their predictions.
-func drawTasks(ctx context.Context, w io.Writer, format, title string, model cnp.Model[float32], src task.Source[float32], opt eval.Options) error {
-	var curves []picture.Curve
-	sheet := picture.Sheet{Title: title}
-	predict := eval.Model(model)
-	err := eval.Tasks(ctx, src, opt, func(b *task.Tasks[float32], n int) error {
-		p, err := predict(ctx, b)
-		if err != nil {
-			return err
-		}
-		for i := range n {
-			var m eval.Meter
-			if b.Curves != nil {
-				curves = append(curves, drawnCurve(b, p, i)...)
-				continue
-			}
-			im := b.Images
-			per := im.C * im.H * im.W
-			lo, hi := i*per, (i+1)*per
-			known := b.Known
-			if known != nil {
-				known = known[lo:hi]
-			}
-			eval.AddTask(&m, p.Slice(lo, hi), b.Y[lo:hi], known)
-			mask := im.Mask[i*im.H*im.W : (i+1)*im.H*im.W]
-			sheet.Scale = max(1, 192/max(im.H, im.W))
-			sheet.Rows = append(sheet.Rows, completionRow(im, b.Y[lo:hi], known, mask, p.Mean[lo:hi], p.Std[lo:hi], m.Report().LogLikelihood.Mean))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if len(sheet.Rows) > 0 {
-		return png.Encode(w, sheet.Draw())
-	}
-	return picture.WriteCurves(w, format, title, curves)
-}
-
-// completionRow shows one completed image: context, mean, standard deviation, truth as far as it is known.
-func completionRow(im *cnp.Images[float32], truth []float32, known, mask []bool, mean, std []float32, ll float64) []picture.Panel {
-	label := fmt.Sprintf("%.1f %% observed", 100*share(mask))
-	highest := float64(0)
-	for _, s := range std {
-		highest = max(highest, float64(s))
-	}
-	panel := func(label string, pix []float32) picture.Panel {
-		return picture.Panel{Label: label, C: im.C, H: im.H, W: im.W, Pix: pix}
-	}
-	context, spread := panel(label, truth), panel(fmt.Sprintf("std, up to %.3g", highest), std)
-	context.Mask, spread.Spread, spread.MaxSpread = mask, true, highest
-	whole := panel("truth", truth)
-	if n := im.H * im.W; known != nil {
-		whole.Mask = slices.Repeat([]bool{true}, n)
-		for i, ok := range known {
-			whole.Mask[i%n] = whole.Mask[i%n] && ok
-		}
-	}
-	return []picture.Panel{context, panel(fmt.Sprintf("mean, log-likelihood %.3f", ll), mean), spread, whole}
-}
-
-// share is that of the pixels which a mask observes.
-func share(mask []bool) float64 {
-	return float64(counted(mask, len(mask))) / float64(len(mask))
-}
-
-// drawnCurve shows task i of a batch with one coordinate, one curve per output.
-func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) []picture.Curve {
-	c := b.Curves
-	dy, counts := len(b.Y)/(c.B*c.Nt), b.Counts()
-	out := make([]picture.Curve, dy)
-	for d := range out {
-		out[d] = picture.Curve{XLabel: "x", YLabel: names("y", dy)[d]}
-		for k := i * c.Nt; k < (i+1)*c.Nt; k++ {
-			if counts == nil || counts[k*dy+d] {
-				addValue(&out[d], c.XTarget[k], p, k*dy+d)
-				out[d].Truth = append(out[d].Truth, float64(b.Y[k*dy+d]))
-			}
-		}
-		for k := i * c.Nc; k < (i+1)*c.Nc; k++ {
-			if y := c.YContext[k*dy+d]; (c.ContextMask == nil || c.ContextMask[k]) && y == y {
-				out[d].ContextX, out[d].ContextY = append(out[d].ContextX, c.XContext[k]), append(out[d].ContextY, float64(c.YContext[k*dy+d]))
-			}
-		}
-	}
-	return out
 }

@@ -88,6 +88,9 @@ func TestEvalOwn(t *testing.T) {
 	b.write("own.csv", "task,x,y,context\n1,0,1,1\n1,1,2,0\n2,0,3,0\n")
 	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json", "--picture", "@own.png"))
 	require.Equal(t, 2, r.Report.Tasks)
+	require.Equal(t, 2, r.Report.Values, "what was observed is not scored")
+	require.Contains(t, r.Source, "scored where they are not observed")
+	r = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json", "--score-context"))
 	require.Equal(t, 3, r.Report.Values)
 }
 
@@ -99,7 +102,7 @@ func TestEvalPlane(t *testing.T) {
 	b.save("m.safetensors", c)
 	b.write("own.csv", "task,x1,x2,y,context\n1,0,0,1,1\n1,1,1,2,0\n2,0,1,3,0\n")
 	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json"))
-	require.Equal(t, 3, r.Report.Values)
+	require.Equal(t, 2, r.Report.Values)
 	require.Empty(t, r.Equivariance)
 	require.Len(t, r.Notes, 1)
 	require.Contains(t, r.Notes[0], "equivariance is not measured")

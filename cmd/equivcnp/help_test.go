@@ -1,6 +1,8 @@
 package main
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,9 @@ func commands(c *cobra.Command) []*cobra.Command {
 func TestFlagWords(t *testing.T) {
 	b := newBench(t)
 	seen := 0
-	for _, c := range commands((&app{}).root()) {
+	root := (&app{}).root()
+	groupFlags(root, false)
+	for _, c := range commands(root) {
 		c.InitDefaultHelpFlag()
 		check := func(f *pflag.Flag) {
 			if f.Value.Type() == "string" || strings.HasSuffix(f.Value.Type(), "stringSlice") || f.Value.Type() == "stringArray" {
@@ -47,3 +51,34 @@ func TestFlagWords(t *testing.T) {
 	}
 	require.Greater(t, seen, 100)
 }
+
+// TestHelpGroups: what --help says before the flags fits on one screen, rarely used flags stand behind --help-all, and every flag stands there once.
+func TestHelpGroups(t *testing.T) {
+	b := newBench(t)
+	for _, c := range commands((&app{}).root()) {
+		args := strings.Fields(c.CommandPath())[1:]
+		short, long := b.ok(append(args, "--help")...), b.ok(append(args, "--help-all")...)
+		text, _, _ := strings.Cut(short, "\nFlags:\n")
+		text, _, _ = strings.Cut(text, "\nData:\n")
+		if lines := strings.Count(text, "\n"); !slices.Contains([]string{"regress", "predict", "train regression"}, c.Name()) {
+			require.LessOrEqual(t, lines, screen, c.CommandPath())
+		}
+		require.GreaterOrEqual(t, len(long), len(short), c.CommandPath())
+		require.NotContains(t, long, "more flags are used rarely", c.CommandPath())
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			name := regexp.MustCompile(`(?m)^(      |  -., )--` + f.Name + `\b[^-]`)
+			if !f.Hidden && f.Name != "help" {
+				require.Len(t, name.FindAllString(long, -1), 1, "%s --%s", c.CommandPath(), f.Name)
+			}
+		})
+	}
+	out := b.ok("train", "regression", "--help")
+	for _, want := range []string{"\nData:\n", "\nModel:\n", "\nTraining:\n", "\nOutput:\n", "more flags are used rarely: --help-all shows them"} {
+		require.Contains(t, out, want)
+	}
+	require.NotContains(t, out, "--weight-decay")
+	require.Contains(t, b.ok("train", "regression", "--help-all"), "--weight-decay")
+}
+
+// screen is the number of lines of a terminal window.
+const screen = 42

@@ -10,22 +10,6 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/weights"
 )
 
-// Numbers of lifts, and of angles and scales.
-func TestLiftsFlag(t *testing.T) {
-	for text, want := range map[string]liftsFlag{"4": {4, 0}, "1": {1, 0}, "4x3": {12, 3}, "2X1": {2, 1}} {
-		var f liftsFlag
-		require.NoError(t, f.Set(text))
-		require.Equal(t, want, f)
-		var again liftsFlag
-		require.NoError(t, again.Set(f.String()))
-		require.Equal(t, f, again)
-	}
-	for _, bad := range []string{"", "x", "4x", "x3", "4x0", "-1", "4x-3", "4x3x2", "9999999", "1x99999", "four"} {
-		var f liftsFlag
-		require.Error(t, f.Set(bad), bad)
-	}
-}
-
 // A model under Sim(2) is trained, explained and measured on digits that are turned, scaled and shifted.
 func TestTrainSim2(t *testing.T) {
 	b := newBench(t)

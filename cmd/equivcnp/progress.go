@@ -20,15 +20,20 @@ func (a *app) withProgress(ctx context.Context, what string) (context.Context, f
 	return cnp.WithProgress(ctx, report), done
 }
 
+// progress reports whether progress bars are drawn: standard error is a terminal, and --quiet was not given.
+func (a *app) progress() bool {
+	f, ok := a.stderr.(*os.File)
+	return !a.quiet && ok && term.IsTerminal(int(f.Fd()))
+}
+
 // bar returns what draws a progress bar on standard error, nil if that is no terminal or --quiet was given, and a function
 // that removes the bar.
 func (a *app) bar(what string) (report func(done, total int), remove func()) {
-	f, ok := a.stderr.(*os.File)
-	if a.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if !a.progress() {
 		return nil, func() {}
 	}
 	bar := progressbar.NewOptions(1,
-		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetWriter(a.stderr),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(50*time.Millisecond),

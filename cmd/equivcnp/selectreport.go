@@ -2,88 +2,70 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/selection"
 	"github.com/equivcnp/equivcnp/internal/picture"
-	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
-// verdict says what the change of likelihood of moved tasks means.
-func verdict(s eval.Symmetry) string {
+// standing says what became of a candidate of a round: kept is the word for those that are neither behind nor ruled out.
+func standing(c *selection.Candidate, kept string) string {
 	switch {
-	case s.BuiltIn:
-		return "built into the model"
-	case s.Broken:
-		return "broken"
+	case c.RuledOut != "":
+		kept = "ruled out: " + c.RuledOut
+	case c.WithinLuck:
+		kept = "behind by no more than two seeds differ, and the data bear it"
+	case !c.Kept:
+		kept = "behind"
 	}
-	return "supported"
-}
-
-const withinLuck = "behind by no more than a training's luck, and the data bear it"
-
-// starts says how far a candidate's other trainings were behind its best.
-func (c *selectResult) starts() (text string) {
 	for _, other := range c.OtherStarts {
-		text += fmt.Sprintf(", another start %+.3f", other.Mean)
+		kept += fmt.Sprintf(", another start %+.3f", other.Mean)
 	}
-	return text
+	return strings.TrimPrefix(kept, ", ")
 }
 
-// luckText says by how much trainings differ; nothing where each candidate has one start.
-func (rep *selectReport) luckText() string {
-	if rep.Luck == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" Two trainings of one candidate differ by %.3f (median).", rep.Luck)
-}
-
-// lines print the report.
-func (rep *selectReport) lines(r *result) {
+// selectionLines print the report.
+func selectionLines(rep *selection.Report, r *result) {
 	r.line("tasks", "%s", rep.Source)
 	if rep.ScoredOn != "" {
 		r.line("scored on", "%s", rep.ScoredOn)
 	}
 	for k, round := range rep.Rounds {
-		for i, c := range round.Candidates {
-			name := ""
-			if i == 0 {
-				name = fmt.Sprintf("round %d", k+1)
+		name := fmt.Sprintf("round %d", k+1)
+		for _, c := range round.Candidates {
+			words := standing(&c, "")
+			if words != "" {
+				words = ", " + words
 			}
-			out := ""
-			switch {
-			case c.RuledOut != "":
-				out = ", ruled out: " + c.RuledOut
-			case c.WithinLuck:
-				out = ", " + withinLuck
-			case !c.Kept:
-				out = ", behind"
-			}
-			out += c.starts()
 			r.line(name, "%-8s %8.4f ± %.4f per value, %+.4f ± %.4f to the best%s, %s", c.Name, c.LogLikelihood.Mean, c.LogLikelihood.Error,
-				c.Behind.Mean, c.Behind.Error, out, plural(round.Steps, "step"))
+				c.Behind.Mean, c.Behind.Error, words, plural(round.Steps, "step"))
+			name = ""
 		}
 	}
 	name := "moved tasks"
-	for _, c := range rep.Rounds[len(rep.Rounds)-1].Candidates {
+	for _, c := range rep.Last().Candidates {
 		for _, s := range c.Symmetries {
-			r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name, verdict(s))
+			r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name, rep.Verdict(s))
 			name = ""
 		}
+	}
+	if c := rep.AboveConstant; c != nil {
+		r.line("best", "%s: %+.4f ± %.4f per value to a constant prediction", rep.Best, c.Mean, c.Error)
 	}
 	r.line("chosen", "%s: %s", rep.Chosen, rep.Rule)
 	r.line("written", "%s", rep.OutDir)
 }
 
-// markdown is the report as a page that shows its picture.
-func (rep *selectReport) markdown() string {
+// selectionPage is the report as a page that shows its picture.
+func selectionPage(rep *selection.Report) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("# Which symmetry the data support: %s\n", rep.Chosen)
+	title := "Which symmetry the data support: " + rep.Chosen
+	if !rep.Supported {
+		title += ", but no candidate predicts better than a constant"
+	}
+	p("# %s\n", title)
 	p("Tasks: %s.", rep.Source)
 	if rep.ScoredOn != "" {
 		p("Scored on: %s.", rep.ScoredOn)
@@ -91,27 +73,21 @@ func (rep *selectReport) markdown() string {
 	p("\nChosen: **%s**, by the rule: %s. The best of these by likelihood: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule, rep.Best, rep.Model, rep.Model)
 	p("![likelihoods of all rounds, and of moved tasks](report.png)\n")
 	p("## Candidates\n")
-	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.%s\n", rep.luckText())
+	luck := ""
+	if rep.Luck != 0 {
+		luck = fmt.Sprintf(" Two trainings of one candidate differ by %.3f (median).", rep.Luck)
+	}
+	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.%s\n", luck)
 	p("| round | steps | candidate | dimensions | log-likelihood | to the best | |")
 	p("|---:|---:|---|---:|---:|---:|---|")
 	for k, round := range rep.Rounds {
+		kept := "continues"
+		if k+1 == len(rep.Rounds) {
+			kept = "as good as the best"
+		}
 		for _, c := range round.Candidates {
-			kept := ""
-			switch {
-			case c.RuledOut != "":
-				kept = "ruled out: " + c.RuledOut
-			case c.WithinLuck:
-				kept = withinLuck
-			case !c.Kept:
-				kept = "behind"
-			case k+1 == len(rep.Rounds):
-				kept = "as good as the best"
-			default:
-				kept = "goes on"
-			}
-			kept += c.starts()
 			p("| %d | %d | [%s](%s) | %d | %.4f ± %.4f | %+.4f ± %.4f | %s |", k+1, round.Steps, c.Name, c.Model, c.Dimensions,
-				c.LogLikelihood.Mean, c.LogLikelihood.Error, c.Behind.Mean, c.Behind.Error, kept)
+				c.LogLikelihood.Mean, c.LogLikelihood.Error, c.Behind.Mean, c.Behind.Error, standing(&c, kept))
 		}
 	}
 	if len(rep.Symmetries) > 0 {
@@ -119,9 +95,9 @@ func (rep *selectReport) markdown() string {
 		p("The change of the log-likelihood per value of held-out tasks when they are moved, under the models of the last round.\n")
 		p("| move | by | under | change | the data's symmetry |")
 		p("|---|---|---|---:|---|")
-		for _, c := range rep.Rounds[len(rep.Rounds)-1].Candidates {
+		for _, c := range rep.Last().Candidates {
 			for _, s := range c.Symmetries {
-				p("| %s | %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, c.Name, s.LogLikelihood.Mean, s.LogLikelihood.Error, verdict(s))
+				p("| %s | %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, c.Name, s.LogLikelihood.Mean, s.LogLikelihood.Error, rep.Verdict(s))
 			}
 		}
 	}
@@ -134,8 +110,8 @@ func (rep *selectReport) markdown() string {
 	return b.String()
 }
 
-// charts are the picture of the report.
-func (rep *selectReport) charts() []*picture.Chart {
+// selectionCharts are the picture of the report.
+func selectionCharts(rep *selection.Report) []*picture.Chart {
 	var series []picture.Series
 	at := map[string]int{}
 	for _, round := range rep.Rounds {
@@ -155,7 +131,7 @@ func (rep *selectReport) charts() []*picture.Chart {
 		for _, s := range rep.Symmetries {
 			c.Names = append(c.Names, s.Move)
 		}
-		for _, under := range rep.Rounds[len(rep.Rounds)-1].Candidates {
+		for _, under := range rep.Last().Candidates {
 			moved := picture.Series{Name: "under " + under.Name, Err: []float64{}}
 			for _, s := range under.Symmetries {
 				if i := slices.Index(c.Names, s.Move); i >= 0 {
@@ -167,32 +143,4 @@ func (rep *selectReport) charts() []*picture.Chart {
 		out = append(out, c)
 	}
 	return out
-}
-
-// writeSelection writes the report, its picture and the chosen model.
-func (a *app) writeSelection(f *selectFlags, rep *selectReport, chosen selectResult) error {
-	create := func(name string, write func(w io.Writer) error) error {
-		return shards.Create(filepath.Join(f.outDir, name), write)
-	}
-	if err := create(rep.Model, func(w io.Writer) error {
-		file, err := os.Open(filepath.Join(f.outDir, filepath.FromSlash(chosen.Model)))
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		_, err = io.Copy(w, file)
-		return err
-	}); err != nil {
-		return err
-	}
-	if err := create("report.png", func(w io.Writer) error { return picture.WriteCharts(w, "png", rep.charts()...) }); err != nil {
-		return err
-	}
-	if err := create("report.md", func(w io.Writer) error {
-		_, err := io.WriteString(w, rep.markdown())
-		return err
-	}); err != nil {
-		return err
-	}
-	return create("report.json", func(w io.Writer) error { return encodeIndented(w, rep) })
 }

@@ -345,7 +345,7 @@ func TestTrainCSV(t *testing.T) {
 		}
 	}
 	b.write("held.csv", held.String())
-	again := []string{"eval", "--model", "@line.safetensors", "--csv", "@held.csv", "--x", "day", "--y", "temp,wind", "--tasks", "8", "--seed", fmt.Sprint(0x7e57), "--json"}
+	again := []string{"eval", "--model", "@line.safetensors", "--csv", "@held.csv", "--x", "day", "--y", "temp,wind", "--tasks", "8", "--seed", fmt.Sprint(0x7e57), "--score-context", "--json"}
 	e := decode[evalResult](t, b.ok(again...))
 	require.NotZero(t, res.Last.LogLikelihood)
 	require.InDelta(t, res.Last.LogLikelihood, e.Report.LogLikelihood.Mean, 1e-12)
@@ -422,7 +422,7 @@ func TestResumeMore(t *testing.T) {
 	b.ok(small("@more.safetensors", append(flat, "--steps", "20")...)...)
 	res := decode[trainResult](t, b.ok(small("@more.safetensors", append(flat, "--steps", "30", "--resume", "--json")...)...))
 	require.Equal(t, []int{30, 20}, []int{res.Steps, res.Resumed})
-	require.Contains(t, strings.Join(res.Notes, "\n"), "--steps 30, the checkpoint's run had 20: its schedule goes on, with a rate of 0.003 at the end")
+	require.Contains(t, strings.Join(res.Notes, "\n"), "30 steps, the checkpoint's run had 20: its schedule continues, with a rate of 0.003 at the end")
 	weightsOf := func(name string) []float32 {
 		m, err := weights.Load[float32](b.path(name), weights.Options{})
 		require.NoError(t, err)
@@ -442,7 +442,7 @@ func TestResumeMore(t *testing.T) {
 	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "11", "--resume", "--json")...))
 	require.Contains(t, strings.Join(res.Notes, "\n"), "30 steps are done already")
 	b.ok(small("@zero.safetensors", "--steps", "20", "--factor", "0")...)
-	b.fails(1, "--steps 30: under --factor 0 the rate is 0 from step 20 on", small("@zero.safetensors", "--steps", "30", "--factor", "0", "--resume")...)
+	b.fails(1, "ends after 20 steps with a rate of 0, and more steps change nothing", small("@zero.safetensors", "--steps", "30", "--factor", "0", "--resume")...)
 	for flag, c := range map[string]struct{ value, want string }{
 		"rate": {"0.1", "its run had 0.003 for --rate, this one has 0.1"}, "warmup": {"7", "for --warmup"}, "beta": {"0.1", "for --beta"},
 		"schedule": {"constant", "for --schedule"}, "noise": {"0.2", "for --noise"}, "seed": {"5", "for --seed"}, "batch": {"3", "for --batch"},

@@ -2,11 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/equivcnp/equivcnp/cnp/train"
 )
@@ -14,12 +12,11 @@ import (
 // trainBar returns what shows a run's records on a progress bar, with loss, log-likelihood, speed and the time that is left,
 // and what removes it; both do nothing unless standard error is a terminal and --quiet was not given.
 func (a *app) trainBar(steps int) (show func(train.Record), done func()) {
-	f, ok := a.stderr.(*os.File)
-	if a.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if !a.progress() {
 		return func(train.Record) {}, func() {}
 	}
 	bar := progressbar.NewOptions(steps+1, // a full bar would count as finished
-		progressbar.OptionSetWriter(f),
+		progressbar.OptionSetWriter(a.stderr),
 		progressbar.OptionSetWidth(20),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionShowCount(),

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/internal/shards"
@@ -19,34 +18,33 @@ import (
 // ownedByShards are the flags of a training that a manifest's line leaves to the shard.
 var ownedByShards = []string{"out", "resume", "overwrite", "json", "quiet", "threads"}
 
-// checkTraining refuses a line that is no training, before any of them begins.
-func checkTraining(line string) ([]string, error) {
+// trainingOf reads a line that is a training, without running it.
+func (a *app) trainingOf(line string) (*cobra.Command, *trainFlags, error) {
 	words, err := shards.Words(line)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(words) > 0 && words[0] == "train" {
 		words = words[1:]
 	}
-	if len(words) == 0 || words[0] != "regression" && words[0] != "image" {
-		return nil, errors.New("need regression or image, and flags of that training")
+	if len(words) == 0 || !slices.Contains(trainKinds, words[0]) {
+		return nil, nil, errors.New("need regression or image, and flags of that training")
 	}
-	cmd, rest, err := (&app{}).root().Find(append([]string{"train"}, words...))
-	if err == nil {
-		err = cmd.ParseFlags(rest)
-	}
-	if err == nil && cmd.Flags().NArg() > 0 {
+	cmd, f := a.trainKind(words[0])
+	cmd.Flags().Bool("quiet", false, "") // those of all commands
+	cmd.Flags().Int("threads", 0, "")
+	if err = cmd.ParseFlags(words[1:]); err == nil && cmd.Flags().NArg() > 0 {
 		err = fmt.Errorf("%q is no flag", cmd.Flags().Arg(0))
-	}
-	if err != nil {
-		return nil, err
 	}
 	cmd.Flags().Visit(func(x *pflag.Flag) {
 		if err == nil && slices.Contains(ownedByShards, x.Name) {
 			err = fmt.Errorf("--%s is not for a line to say", x.Name)
 		}
 	})
-	return words, err
+	if err == nil {
+		err = cmd.ValidateFlagGroups()
+	}
+	return cmd, f, err
 }
 
 // trainManifest runs the trainings of a manifest, or a shard of them.
@@ -55,33 +53,30 @@ func (a *app) trainManifest(ctx context.Context, f *shardFlags) error {
 	if err != nil {
 		return err
 	}
-	words := make([][]string, len(lines))
+	kinds := make([]string, len(lines))
 	for i, l := range lines {
-		if words[i], err = checkTraining(l.Name); err != nil {
+		cmd, _, err := a.trainingOf(l.Name)
+		if err != nil {
 			return fmt.Errorf("%w: %s:%d: %v", shards.ErrManifest, f.manifest, l.Line, err)
 		}
+		kinds[i] = cmd.Name()
 	}
 	job := &shards.Job{Kind: "train", Items: lines}
-	name := func(it shards.Item) string { return shards.OutName(it.ID, words[it.ID][0], ".safetensors") }
+	name := func(it shards.Item) string { return shards.OutName(it.ID, kinds[it.ID], ".safetensors") }
 	return f.run(ctx, a, job, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
-		return a.trainApart(ctx, words[it.ID], out)
+		quiet := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, quiet: true, threads: a.threads}
+		cmd, t, err := quiet.trainingOf(it.Name)
+		if err != nil {
+			return nil, err
+		}
+		t.out, t.resume = out, true
+		res, err := quiet.trained(ctx, cmd, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range []*string{&res.Out, &res.Checkpoint, &res.Log, &res.Picture} {
+			*path = filepath.Base(*path)
+		}
+		return res, nil
 	})
-}
-
-// trainApart runs a training of its own, from the words of its line, which goes on where its checkpoint is.
-func (a *app) trainApart(ctx context.Context, words []string, out string) (*trainResult, error) {
-	args := append([]string{"train"}, words...)
-	args = append(args, "--out", out, "--resume", "--json", "--quiet", "--threads", strconv.Itoa(a.threads))
-	var said, errs bytes.Buffer
-	if status := run(ctx, args, strings.NewReader(""), &said, &errs); status != 0 {
-		return nil, errors.New(strings.TrimSpace(errs.String()))
-	}
-	var res trainResult
-	if err := json.Unmarshal(said.Bytes(), &res); err != nil {
-		return nil, err
-	}
-	for _, path := range []*string{&res.Out, &res.Checkpoint, &res.Log, &res.Picture} {
-		*path = filepath.Base(*path)
-	}
-	return &res, nil
 }

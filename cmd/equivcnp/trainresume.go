@@ -3,52 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/train"
 )
-
-// more prepares the continuation of a checkpoint's run to another number of steps. How rate and noise fall depends on the number of steps
-// unless flags say otherwise: what has been done cannot be done anew, so the checkpoint's run decides, and its last values stay to the end.
-func (f *trainFlags) more(c *train.Config, checkpoint string, changed func(string) bool) (notes []string, err error) {
-	old, done, err := train.Saved(checkpoint)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	s, was := &c.Adam.Schedule, old.Adam.Schedule
-	if s.Kind == was.Kind {
-		if !changed("warmup") {
-			s.Warmup = was.Warmup
-		}
-		if !changed("stair") {
-			s.Steps = was.Steps
-		}
-		if !changed("factor") && old.Steps != c.Steps {
-			s.Factor = was.Factor
-		}
-	}
-	c.Noise.Steps = old.Noise.Steps
-	if old.Steps == c.Steps { // the same run, which may be one that was continued before
-		return nil, nil
-	}
-	last := c.Adam.Rate * s.At(c.Steps)
-	if last == 0 && c.Steps > old.Steps {
-		return nil, fmt.Errorf("--steps %d: under --factor 0 the rate is 0 from step %d on, and more steps change nothing; begin anew with --overwrite", c.Steps, s.Steps)
-	}
-	note := fmt.Sprintf("--steps %d, the checkpoint's run had %d: its schedule goes on, with a rate of %.3g", c.Steps, old.Steps, last)
-	if c.Noise.From > 0 {
-		note += fmt.Sprintf(" and a noise of %.3g", c.Noise.At(c.Steps))
-	}
-	notes = append(notes, note+" at the end")
-	if done >= c.Steps {
-		notes = append(notes, fmt.Sprintf("%d steps are done already", done))
-	}
-	return notes, nil
-}
 
 // fieldFlags are the flags behind the fields of configurations.
 var fieldFlags = map[string]string{

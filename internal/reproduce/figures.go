@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -14,38 +14,38 @@ import (
 
 func (p *reproduction) figures() error {
 	rows, curveErr := p.curveModels()
-	models := imageModels(p.models)
+	models := ImageModels(p.models)
 	if curveErr != nil && len(models) == 0 {
 		return fmt.Errorf("no model of curves or grey images: name folders with --models")
 	}
 	var mnist *task.ImageSet
-	if p.flags.mnist != "" {
+	if p.MNIST != "" {
 		var err error
-		if mnist, err = readMNIST(p.flags.mnist); err != nil {
+		if mnist, err = task.ReadMNIST(p.MNIST); err != nil {
 			return err
 		}
 	}
 	p.printf("# Figures\n")
-	p.total = p.flags.n * len(models) * (len(figureScales) + len(figureRates))
+	p.total = p.Tasks * len(models) * (len(figureScales) + len(figureRates))
 	if mnist != nil {
-		p.total += p.flags.n * len(models)
+		p.total += p.Tasks * len(models)
 	}
 	if curveErr == nil {
 		if err := p.curveFigures(rows); err != nil {
 			return err
 		}
 	} else {
-		p.result.note("no figure of curves: %v", curveErr)
+		p.note("no figure of curves: %v", curveErr)
 	}
 	if len(models) == 0 {
-		p.result.note("no figure of images: no model of grey images")
+		p.note("no figure of images: no model of grey images")
 		return nil
 	}
 	if err := p.imageFigures(models); err != nil {
 		return err
 	}
 	if mnist == nil {
-		p.result.note("no figure of turned MNIST: its file is not given (--mnist)")
+		p.note("no figure of turned MNIST: its file is not given (--mnist)")
 		return nil
 	}
 	return p.mnistFigures(models, mnist)
@@ -83,7 +83,7 @@ func (p *reproduction) curveFigures(rows []*curveRow) error {
 		if err != nil {
 			return err
 		}
-		drawn, err := figureTasks(src.Curves, p.flags.seed)
+		drawn, err := figureTasks(src.Curves, p.Seed)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (p *reproduction) curveFigures(rows []*curveRow) error {
 			if r.models[k] == nil {
 				continue
 			}
-			m, err := r.models[k].load()
+			m, err := r.models[k].Load()
 			if err != nil {
 				return err
 			}
@@ -181,29 +181,29 @@ func digitSource(scale, rate float64) task.ImageSource[float32] {
 }
 
 // imageFigures draws likelihood and squared error by scale and by rate, and completed digits of every scale.
-func (p *reproduction) imageFigures(models []listedModel) error {
+func (p *reproduction) imageFigures(models []Model) error {
 	file := [][]string{append([]string{"model", "group", "scale", "rate"}, reportColumns...)}
 	byScale, byRate := picture.Sheet{Title: "Digits by scale", Scale: 2}, picture.Sheet{Title: "Digits by share of observed pixels", Scale: 2}
 	var series [2][2][]picture.Series // by what is varied, by what is measured
 	for i := range models {
 		listed := &models[i]
-		m, err := listed.load()
+		m, err := listed.Load()
 		if err != nil {
 			return err
 		}
 		for k, values := range [][]float64{figureScales, figureRates} {
-			ll, mse := picture.Series{Name: listed.name}, picture.Series{Name: listed.name}
+			ll, mse := picture.Series{Name: listed.Name}, picture.Series{Name: listed.Name}
 			for _, v := range values {
 				scale, rate := v, usualRate
 				if k == 1 {
 					scale, rate = usualScale, v
 				}
 				src := digitSource(scale, rate)
-				rep, err := eval.Run(p.ctx, eval.Model(m), src, p.options(p.flags.n))
+				rep, err := eval.Run(p.ctx, eval.Model(m), src, p.options(p.Tasks))
 				if err != nil {
-					return fmt.Errorf("%s: %w", listed.name, err)
+					return fmt.Errorf("%s: %w", listed.Name, err)
 				}
-				file = append(file, append([]string{listed.name, listed.cfg.Group, cell(scale), cell(rate)}, reportCells(rep)...))
+				file = append(file, append([]string{listed.Name, listed.Config.Group, cell(scale), cell(rate)}, reportCells(rep)...))
 				ll.X, ll.Y, ll.Err = append(ll.X, v), append(ll.Y, rep.LogLikelihood.Mean), append(ll.Err, standardError(rep))
 				mse.X, mse.Y = append(mse.X, v), append(mse.Y, rep.SquaredError.Mean)
 				mse.Err = append(mse.Err, rep.SquaredError.Std/math.Sqrt(float64(max(1, rep.Tasks))))
@@ -221,7 +221,7 @@ func (p *reproduction) imageFigures(models []listedModel) error {
 		return err
 	}
 	p.printf("\n## Digits\n\nEvery point is the mean over %d digits, turned by up to 90 degrees, with its standard error. "+
-		"By scale, a quarter of the pixels is observed on average; by rate, the scale is %g. The paper trains on digits of scale 1.\n", p.flags.n, usualScale)
+		"By scale, a quarter of the pixels is observed on average; by rate, the scale is %g. The paper trains on digits of scale 1.\n", p.Tasks, usualScale)
 	for k, by := range []string{"scale", "rate"} {
 		for j, what := range []string{"log-likelihood", "squared error"} {
 			c := &picture.Chart{Title: what + " by " + by, XLabel: by, YLabel: what + " per pixel", Series: series[k][j]}
@@ -238,8 +238,8 @@ func (p *reproduction) imageFigures(models []listedModel) error {
 
 // addColumn adds context and truth of the first tasks of a source to a sheet, one per row, if they are not there yet, and a
 // column with what a model makes of them.
-func (p *reproduction) addColumn(s *picture.Sheet, listed *listedModel, m cnp.Model[float32], src task.Source[float32], n int) error {
-	t, err := src.Batch(n, p.flags.seed, 0)
+func (p *reproduction) addColumn(s *picture.Sheet, listed *Model, m cnp.Model[float32], src task.Source[float32], n int) error {
+	t, err := src.Batch(n, p.Seed, 0)
 	if err != nil {
 		return err
 	}
@@ -247,9 +247,9 @@ func (p *reproduction) addColumn(s *picture.Sheet, listed *listedModel, m cnp.Mo
 }
 
 // addColumns is addColumn with one task for each value, a row each.
-func (p *reproduction) addColumns(s *picture.Sheet, listed *listedModel, m cnp.Model[float32], values []float64, source func(v float64) task.Source[float32]) error {
+func (p *reproduction) addColumns(s *picture.Sheet, listed *Model, m cnp.Model[float32], values []float64, source func(v float64) task.Source[float32]) error {
 	for row, v := range values {
-		t, err := source(v).Batch(1, p.flags.seed, 0)
+		t, err := source(v).Batch(1, p.Seed, 0)
 		if err != nil {
 			return err
 		}
@@ -261,10 +261,10 @@ func (p *reproduction) addColumns(s *picture.Sheet, listed *listedModel, m cnp.M
 }
 
 // addTasks adds a batch's tasks to the rows of a sheet from row on.
-func (p *reproduction) addTasks(s *picture.Sheet, row int, listed *listedModel, m cnp.Model[float32], t *task.Tasks[float32]) error {
+func (p *reproduction) addTasks(s *picture.Sheet, row int, listed *Model, m cnp.Model[float32], t *task.Tasks[float32]) error {
 	pred, err := eval.Model(m)(p.ctx, t)
 	if err != nil {
-		return fmt.Errorf("%s: %w", listed.name, err)
+		return fmt.Errorf("%s: %w", listed.Name, err)
 	}
 	im := t.Images
 	per, n := im.C*im.H*im.W, im.H*im.W
@@ -275,40 +275,40 @@ func (p *reproduction) addTasks(s *picture.Sheet, row int, listed *listedModel, 
 		if row+i == len(s.Rows) {
 			context := panel("context", t.Y)
 			context.Mask = im.Mask[i*n : (i+1)*n]
-			context.Label = fmt.Sprintf("%.1f %%", 100*share(context.Mask))
+			context.Label = fmt.Sprintf("%.1f %%", 100*Share(context.Mask))
 			s.Rows = append(s.Rows, []picture.Panel{panel("truth", t.Y), context})
 		}
 		var meter eval.Meter
 		mean := panel("", pred.Mean)
 		eval.Add(&meter, mean.Pix, pred.Std[i*per:(i+1)*per], t.Y[i*per:(i+1)*per], nil)
-		mean.Label = fmt.Sprintf("%s\n%.3f", listed.name, meter.Report().LogLikelihood.Mean)
+		mean.Label = fmt.Sprintf("%s\n%.3f", listed.Name, meter.Report().LogLikelihood.Mean)
 		s.Rows[row+i] = append(s.Rows[row+i], mean)
 	}
 	return nil
 }
 
 // mnistFigures completes images of a file at any angle.
-func (p *reproduction) mnistFigures(models []listedModel, set *task.ImageSet) error {
+func (p *reproduction) mnistFigures(models []Model, set *task.ImageSet) error {
 	motions := task.Upright
 	motions.MaxAngle = math.Pi
 	src := task.ImageSource[float32]{Pictures: task.Moved{ImageSet: set, Motions: motions}, Rates: task.PaperRates}
 	p.printf("\n## Turned MNIST\n\nLog-likelihood per pixel, mean ± standard deviation over %d images of %s, turned by any angle.\n\n"+
-		"| group | model | log-likelihood | squared error |\n|---|---|---:|---:|\n", p.flags.n, set.Name)
+		"| group | model | log-likelihood | squared error |\n|---|---|---:|---:|\n", p.Tasks, set.Name)
 	file := [][]string{append([]string{"model", "group"}, reportColumns...)}
 	sheet := picture.Sheet{Title: "Images of a file, turned and completed", Scale: max(1, 128/max(set.H, set.W))}
 	for i := range models {
 		listed := &models[i]
-		m, err := listed.load()
+		m, err := listed.Load()
 		if err != nil {
 			return err
 		}
-		rep, err := eval.Run(p.ctx, eval.Model(m), src, p.options(p.flags.n))
+		rep, err := eval.Run(p.ctx, eval.Model(m), src, p.options(p.Tasks))
 		if err != nil {
-			return fmt.Errorf("%s: %w", listed.name, err)
+			return fmt.Errorf("%s: %w", listed.Name, err)
 		}
-		p.printf("| %s | %s | %s | %.4f |\n", listed.title(), listed.name, plusMinus(rep.LogLikelihood), rep.SquaredError.Mean)
-		file = append(file, append([]string{listed.name, listed.cfg.Group}, reportCells(rep)...))
-		if err := p.addColumn(&sheet, listed, m, src, min(drawnTasks, p.flags.n)); err != nil {
+		p.printf("| %s | %s | %s | %.4f |\n", listed.Title(), listed.Name, plusMinus(rep.LogLikelihood), rep.SquaredError.Mean)
+		file = append(file, append([]string{listed.Name, listed.Config.Group}, reportCells(rep)...))
+		if err := p.addColumn(&sheet, listed, m, src, min(DrawnTasks, p.Tasks)); err != nil {
 			return err
 		}
 	}

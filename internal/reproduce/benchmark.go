@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"bufio"
@@ -40,8 +40,8 @@ var publishedBenchmark = []struct {
 var benchmarkMethods = []string{"independent", "low rank", "autoregressive", "low rank, autoregressive"}
 
 // benchmarkMethods are those of a model: its own, and by the chain rule.
-func (m *listedModel) benchmarkMethods() []string {
-	l, err := cnp.ParseLikelihood(&m.cfg)
+func (m *Model) benchmarkMethods() []string {
+	l, err := cnp.ParseLikelihood(&m.Config)
 	if _, joint := l.(cnp.JointLikelihood); err == nil && joint {
 		return []string{"low rank", "low rank, autoregressive"}
 	}
@@ -64,7 +64,7 @@ func benchmarkDensity(method string, m cnp.Model[float32], seed uint64) (eval.De
 type benchmarkCell struct {
 	benchmarkKey
 	Report  eval.JointReport `json:"report"`
-	Seconds number           `json:"seconds"`
+	Seconds float64          `json:"seconds"`
 }
 
 // benchmarkKey is all that a number depends on.
@@ -84,17 +84,17 @@ type benchmarkRow struct {
 	name   string
 	dx     int
 	method string
-	models [5]*listedModel
+	models [5]*Model
 	cells  [5][]*benchmarkCell
 }
 
 // benchmark is the number of the process of the benchmark that the model was trained on; -1: none.
-func (m *listedModel) benchmark() int {
+func (m *Model) benchmark() int {
 	return slices.IndexFunc(task.BenchmarkProcesses, func(name string) bool {
-		s := task.BenchmarkSource[float32]{Process: name, Dx: m.cfg.DimX}
+		s := task.BenchmarkSource[float32]{Process: name, Dx: m.Config.DimX}
 		chained := s
 		chained.Chain = true
-		tasks := strings.TrimSuffix(m.tasks, task.AsExpected)
+		tasks := strings.TrimSuffix(m.Tasks, task.AsExpected)
 		return tasks == s.String() || tasks == chained.String()
 	})
 }
@@ -103,7 +103,7 @@ func (m *listedModel) benchmark() int {
 func (p *reproduction) benchmarkRows() (rows []*benchmarkRow) {
 	for i := range p.models {
 		m := &p.models[i]
-		if m.cfg.Architecture.Image() || m.cfg.DimY != 1 {
+		if m.Config.Architecture.Image() || m.Config.DimY != 1 {
 			continue
 		}
 		process := m.benchmark()
@@ -111,13 +111,13 @@ func (p *reproduction) benchmarkRows() (rows []*benchmarkRow) {
 			continue
 		}
 		for _, method := range m.benchmarkMethods() {
-			name := fmt.Sprintf("%s, %s", m.title(), method)
+			name := fmt.Sprintf("%s, %s", m.Title(), method)
 			at := slices.IndexFunc(rows, func(r *benchmarkRow) bool {
-				return r.name == name && r.dx == m.cfg.DimX && r.models[process] == nil
+				return r.name == name && r.dx == m.Config.DimX && r.models[process] == nil
 			})
 			if at < 0 {
 				at = len(rows)
-				rows = append(rows, &benchmarkRow{name: name, dx: m.cfg.DimX, method: method})
+				rows = append(rows, &benchmarkRow{name: name, dx: m.Config.DimX, method: method})
 			}
 			rows[at].models[process] = m
 		}
@@ -144,7 +144,7 @@ func benchmarkRegions(dx int) []string {
 func (p *reproduction) benchmark() error {
 	rows := p.benchmarkRows()
 	if len(rows) == 0 {
-		p.result.note("no model was trained on the benchmark: equivcnp train regression --benchmark eq ...")
+		p.note("no model was trained on the benchmark: equivcnp train regression --benchmark eq ...")
 	}
 	known, err := p.knownCells()
 	if err != nil {
@@ -167,7 +167,7 @@ func (p *reproduction) benchmark() error {
 			if listed == nil {
 				continue
 			}
-			m, err := listed.load()
+			m, err := listed.Load()
 			if err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (p *reproduction) benchmark() error {
 				return err
 			}
 			for _, region := range benchmarkRegions(r.dx) {
-				key := benchmarkKey{listed.name, digest, r.method, task.BenchmarkProcesses[k], region, r.dx, p.flags.n, p.flags.seed}
+				key := benchmarkKey{listed.Name, digest, r.method, task.BenchmarkProcesses[k], region, r.dx, p.Tasks, p.Seed}
 				opt, cell := p.options(p.tasksBy(r.method)), known.of(key, p.tasksBy(r.method))
 				if cell == nil {
 					key.Tasks = p.tasksBy(r.method)
@@ -196,17 +196,17 @@ func (p *reproduction) benchmark() error {
 
 // tasksBy is how many tasks are behind a number by a method.
 func (p *reproduction) tasksBy(method string) int {
-	if p.flags.chain > 0 && strings.HasSuffix(method, "autoregressive") {
-		return p.flags.chain
+	if p.Chain > 0 && strings.HasSuffix(method, "autoregressive") {
+		return p.Chain
 	}
-	return p.flags.n
+	return p.Tasks
 }
 
 // measure computes one number and keeps it in the file.
 func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.Options, file *os.File) (*benchmarkCell, error) {
 	start := time.Now()
 	src := task.BenchmarkSource[float32]{Process: key.Process, Region: key.Region, Dx: key.Dx}
-	density, err := benchmarkDensity(key.Method, m, p.flags.seed)
+	density, err := benchmarkDensity(key.Method, m, p.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key.Model, err)
 	}
@@ -214,7 +214,7 @@ func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key.Model, err)
 	}
-	cell := &benchmarkCell{key, *report, number(time.Since(start).Seconds())}
+	cell := &benchmarkCell{key, *report, time.Since(start).Seconds()}
 	line, err := json.Marshal(cell)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key.Model, err)
@@ -224,7 +224,7 @@ func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.
 }
 
 // cellsFile holds the numbers, one JSON object a line.
-func (p *reproduction) cellsFile() string { return filepath.Join(p.flags.out, "benchmark.jsonl") }
+func (p *reproduction) cellsFile() string { return filepath.Join(p.Out, "benchmark.jsonl") }
 
 // cells are numbers that earlier commands have computed.
 type cells map[benchmarkKey]*benchmarkCell
@@ -283,7 +283,7 @@ func modelDigest(m cnp.Model[float32]) (string, error) {
 func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 	p.printf("# The neuralprocesses benchmark\n\nTasks of the library neuralprocesses, %d for every number unless it says another, with seed %d. Of Gaussian processes (eq, matern, weakly-periodic): "+
 		"the Kullback-Leibler divergence to the process, per target; less is better, 0 the best. Of the others: the log-likelihood per target; more is better; of the mixture, the mean of those of its four processes, however many tasks each has. "+
-		"± is a standard error, which the context's size, one for every 16 tasks, makes larger; the best independent prediction is that on the very same tasks. Published numbers are those of J. Bruinsma's thesis, to two digits.\n", p.flags.n, p.flags.seed)
+		"± is a standard error, which the context's size, one for every 16 tasks, makes larger; the best independent prediction is that on the very same tasks. Published numbers are those of J. Bruinsma's thesis, to two digits.\n", p.Tasks, p.Seed)
 	file := [][]string{{"name", "dx", "process", "region", "model", "method", "tasks", "kl", "kl_standard_error", "log_likelihood",
 		"log_likelihood_standard_error", "best_independent_kl", "not_finite"}}
 	for dx := 1; dx <= 2; dx++ {
@@ -332,7 +332,7 @@ func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 					continue
 				}
 				fewer := ""
-				if n := r.cells[k][0].Tasks; n < p.flags.n {
+				if n := r.cells[k][0].Tasks; n < p.Tasks {
 					fewer = fmt.Sprintf(" (%d tasks)", n)
 				}
 				p.printf(" %s%s |", joined(r.cells[k], func(c *benchmarkCell) string {

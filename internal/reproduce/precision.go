@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"context"
@@ -12,6 +12,9 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
+// storedWeights bounds the convolution weights that a plan keeps.
+const storedWeights = 160 << 20
+
 // comparedBatches bounds the batches whose predictions are kept and compared.
 const comparedBatches = 64
 
@@ -22,27 +25,27 @@ func (p *reproduction) precision() error {
 		return err
 	}
 	type rounding struct {
-		listedModel
+		Model
 		model *cnp.ImageEquivCNP[float32]
 	}
 	var models []rounding
 	for _, l := range listed {
-		m, err := l.load()
+		m, err := l.Load()
 		if err != nil {
 			return err
 		}
 		if e, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
 			models = append(models, rounding{l, e})
 		} else {
-			p.result.note("%s computes in %s alone", l.name, cnp.Float32)
+			p.note("%s computes in %s alone", l.Name, cnp.Float32)
 		}
 	}
 	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
-	p.total = 2 * p.flags.n * len(models)
+	p.total = 2 * p.Tasks * len(models)
 	p.printf("# What %s costs\n\n%s with seed %d: %v, in both precisions, at level %v. The log-likelihood is per pixel, and the squared error that of the predicted means; ± is a standard error, "+
 		"and the last columns are %s less %s, and the largest change of a mean. \"Computed\" says what is rounded: all that residual blocks multiply; or what they multiply in their dense maps; or stored weights, and what these are multiplied with; or these weights alone.\n\n"+
 		"| group | model | computed | log-likelihood | squared error | change of log-likelihood | of squared error | of a mean |\n|---|---|---|---:|---:|---:|---:|---:|\n",
-		cnp.BFloat16, plural(p.flags.n, "task"), p.flags.seed, src, simd.CurrentLevel(), cnp.BFloat16, cnp.Float32)
+		cnp.BFloat16, plural(p.Tasks, "task"), p.Seed, src, simd.CurrentLevel(), cnp.BFloat16, cnp.Float32)
 	file := [][]string{append(append([]string{"model", "group", "lifts", "precision", "computed"}, reportColumns...), "mean_change")}
 	for _, m := range models {
 		var reports [2]*eval.Report
@@ -69,22 +72,22 @@ func (p *reproduction) precision() error {
 				}
 				return out, nil
 			}
-			if reports[i], err = eval.Run(p.ctx, watched, src, p.options(p.flags.n)); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
+			if reports[i], err = eval.Run(p.ctx, watched, src, p.options(p.Tasks)); err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
 			}
 			if computed[i], err = p.computed(m.model, src, precision); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
+				return fmt.Errorf("%s: %w", m.Name, err)
 			}
 		}
 		a, b := reports[0], reports[1]
 		change := b.LogLikelihood.Mean - a.LogLikelihood.Mean
-		p.printf("| %s | %s | %s | %.4f ± %.4f | %.5f | %+.5f | %+.6f | %.2g |\n", m.title(), m.name, computed[1], a.LogLikelihood.Mean, standardError(a), a.SquaredError.Mean, change,
+		p.printf("| %s | %s | %s | %.4f ± %.4f | %.5f | %+.5f | %+.6f | %.2g |\n", m.Title(), m.Name, computed[1], a.LogLikelihood.Mean, standardError(a), a.SquaredError.Mean, change,
 			b.SquaredError.Mean-a.SquaredError.Mean, furthest)
 		if !(change >= -pretrained.BFloat16Loss) {
-			p.result.note("%s is not suited for %s: it loses more than %g per pixel", m.name, cnp.BFloat16, pretrained.BFloat16Loss)
+			p.note("%s is not suited for %s: it loses more than %g per pixel", m.Name, cnp.BFloat16, pretrained.BFloat16Loss)
 		}
 		for i, precision := range []cnp.Precision{cnp.Float32, cnp.BFloat16} {
-			row := append([]string{m.name, m.cfg.Group, fmt.Sprint(m.cfg.Lifts), string(precision), computed[i]}, reportCells(reports[i])...)
+			row := append([]string{m.Name, m.Config.Group, fmt.Sprint(m.Config.Lifts), string(precision), computed[i]}, reportCells(reports[i])...)
 			file = append(file, append(row, cell(furthest*float64(i))))
 		}
 	}
@@ -93,7 +96,7 @@ func (p *reproduction) precision() error {
 
 // computed says what a plan for the tasks' images rounds.
 func (p *reproduction) computed(m *cnp.ImageEquivCNP[float32], src task.Source[float32], precision cnp.Precision) (string, error) {
-	b, err := src.Batch(1, p.flags.seed, 0)
+	b, err := src.Batch(1, p.Seed, 0)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +104,7 @@ func (p *reproduction) computed(m *cnp.ImageEquivCNP[float32], src task.Source[f
 	if err != nil {
 		return "", err
 	}
-	plan, err := m.Plan(p.ctx, g, cnp.PlanOptions{Memory: implicitWeights, Soft: true, Precision: precision})
+	plan, err := m.Plan(p.ctx, g, cnp.PlanOptions{Memory: storedWeights, Soft: true, Precision: precision})
 	if err != nil {
 		return "", err
 	}

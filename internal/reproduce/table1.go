@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ var paperTable1 = []struct {
 type curveRow struct {
 	name    string // what its files have in common
 	about   string
-	models  [3]*listedModel // by kernel
+	models  [3]*Model // by kernel
 	reports [2][3]*eval.Report
 	moved   [3]*eval.Difference
 	chains  [2][3]*eval.JointReport // by the chain rule, of fewer tasks
@@ -41,7 +41,7 @@ func (p *reproduction) curveModels() ([]*curveRow, error) {
 	var rows []*curveRow
 	for i := range p.models {
 		m := &p.models[i]
-		c := m.cfg
+		c := m.Config
 		if c.Architecture.Image() || c.DimX != 1 || c.DimY != 1 || m.benchmark() >= 0 {
 			continue
 		}
@@ -55,7 +55,7 @@ func (p *reproduction) curveModels() ([]*curveRow, error) {
 			}
 		}
 		if kernel < 0 {
-			p.result.note("left out: the name of %s has none of %s", m.name, strings.Join(paperKernels, ", "))
+			p.note("left out: the name of %s has none of %s", m.Name, strings.Join(paperKernels, ", "))
 			continue
 		}
 		name := strings.Join(rest, "-")
@@ -66,7 +66,7 @@ func (p *reproduction) curveModels() ([]*curveRow, error) {
 			rows = append(rows, row)
 		}
 		if row.models[kernel] != nil {
-			p.result.note("left out: %s, a second %s for %s", m.name, name, paperKernels[kernel])
+			p.note("left out: %s, a second %s for %s", m.Name, name, paperKernels[kernel])
 			continue
 		}
 		row.models[kernel] = m
@@ -85,7 +85,7 @@ func (p *reproduction) curveModels() ([]*curveRow, error) {
 func (r *curveRow) architecture() cnp.Architecture {
 	for _, m := range r.models {
 		if m != nil {
-			return m.cfg.Architecture
+			return m.Config.Architecture
 		}
 	}
 	return ""
@@ -133,14 +133,14 @@ func (p *reproduction) table1() error {
 			}
 		}
 	}
-	p.total = 2 * (p.flags.n + p.flags.chain) * (len(paperKernels) + models)
+	p.total = 2 * (p.Tasks + p.Chain) * (len(paperKernels) + models)
 	for k, kernel := range paperKernels {
 		for i, lim := range curveRanges {
 			src, err := curveSource(kernel, lim[0], lim[1])
 			if err != nil {
 				return err
 			}
-			if oracle.reports[i][k], err = eval.Run(p.ctx, eval.Oracle[float32](src.Curves.GP), src, p.options(p.flags.n)); err != nil {
+			if oracle.reports[i][k], err = eval.Run(p.ctx, eval.Oracle[float32](src.Curves.GP), src, p.options(p.Tasks)); err != nil {
 				return err
 			}
 			if oracle.chains[i][k], err = p.chain(eval.Process[float32](src.Curves.GP), src); err != nil {
@@ -150,22 +150,22 @@ func (p *reproduction) table1() error {
 				if r.models[k] == nil {
 					continue
 				}
-				m, err := r.models[k].load()
+				m, err := r.models[k].Load()
 				if err != nil {
 					return err
 				}
 				if c, ok := m.(cnp.Regressor[float32]); ok {
-					if r.chains[i][k], err = p.chain(eval.Autoregressive(c, cnp.Chain{Seed: p.flags.seed}), src); err != nil {
-						return fmt.Errorf("%s: %w", r.models[k].name, err)
+					if r.chains[i][k], err = p.chain(eval.Autoregressive(c, cnp.Chain{Seed: p.Seed}), src); err != nil {
+						return fmt.Errorf("%s: %w", r.models[k].Name, err)
 					}
 				}
-				if r.reports[i][k], err = eval.Run(p.ctx, eval.Model(m), src, p.options(p.flags.n)); err != nil {
-					return fmt.Errorf("%s: %w", r.models[k].name, err)
+				if r.reports[i][k], err = eval.Run(p.ctx, eval.Model(m), src, p.options(p.Tasks)); err != nil {
+					return fmt.Errorf("%s: %w", r.models[k].Name, err)
 				}
 				if i > 0 {
 					continue
 				}
-				d, err := eval.Equivariance(p.ctx, m, src, eval.Options{Tasks: min(movedTasks, p.flags.n), Seed: p.flags.seed})
+				d, err := eval.Equivariance(p.ctx, m, src, eval.Options{Tasks: min(movedTasks, p.Tasks), Seed: p.Seed})
 				if err != nil {
 					return err
 				}
@@ -178,16 +178,16 @@ func (p *reproduction) table1() error {
 
 // chain measures a density of whole curves on the first tasks, if any are asked for.
 func (p *reproduction) chain(density eval.Density[float32], src task.Source[float32]) (*eval.JointReport, error) {
-	if p.flags.chain == 0 {
+	if p.Chain == 0 {
 		return nil, nil
 	}
-	return eval.Joint(p.ctx, density, src, p.options(p.flags.chain))
+	return eval.Joint(p.ctx, density, src, p.options(p.Chain))
 }
 
 func (p *reproduction) writeTable1(rows []*curveRow) error {
 	p.printf("# Table 1: curves\n\nLog-likelihood per target, mean ± standard deviation over %d tasks with seed %d: 400 even targets on the interval, "+
 		"3 to 49 of them observed, curves of Gaussian processes with length scale 1, period 1 and jitter 1e-8. "+
-		"The squared error is that of the predicted means.\n", p.flags.n, p.flags.seed)
+		"The squared error is that of the predicted means.\n", p.Tasks, p.Seed)
 	head := append([]string{"model", "about", "kernel", "from", "to"}, reportColumns...)
 	file := [][]string{append(head, "gap_to_process", "moved_mean_rms", "moved_log_likelihood")}
 	for i, lim := range curveRanges {
@@ -232,9 +232,9 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 			}
 		}
 	}
-	if p.flags.chain > 0 {
+	if p.Chain > 0 {
 		p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
-			"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n", plural(p.flags.chain, "task"))
+			"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n", plural(p.Chain, "task"))
 		chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
 		for i, lim := range curveRanges {
 			p.printf("\n| on [%g, %g] | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])
@@ -258,7 +258,7 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 	}
 	p.printf("\n## Equivariance\n\nContext and targets shifted together by up to 4, a shift of its own for each of %d tasks: "+
 		"root mean square of the change of the predicted means, largest change in brackets. An equivariant model has 0, up to rounding and its lattice's step.\n\n"+
-		"| model | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", min(movedTasks, p.flags.n))
+		"| model | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", min(movedTasks, p.Tasks))
 	for _, r := range rows[1:] {
 		p.printf("| %s | %s |", r.name, r.about)
 		for _, d := range r.moved {

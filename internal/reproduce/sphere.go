@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 var movedPlaces = task.SpherePlaces[:4]
 
 // sphereSource is the source that a model of points on the sphere was trained on.
-func (m *listedModel) sphereSource() (task.SphereSource[float32], bool) {
+func (m *Model) sphereSource() (task.SphereSource[float32], bool) {
 	for _, process := range task.SphereProcesses {
 		for _, place := range task.SpherePlaces {
-			if s := (task.SphereSource[float32]{Process: process, Place: place, Dx: m.cfg.DimX}); m.cfg.DimX > 1 && s.String() == strings.TrimSuffix(m.tasks, task.AsExpected) {
+			if s := (task.SphereSource[float32]{Process: process, Place: place, Dx: m.Config.DimX}); m.Config.DimX > 1 && s.String() == strings.TrimSuffix(m.Tasks, task.AsExpected) {
 				return s, true
 			}
 		}
@@ -33,25 +33,25 @@ type sphereRow struct {
 
 // sphere makes the table of models on the sphere.
 func (p *reproduction) sphere() error {
-	var models []*listedModel
+	var models []*Model
 	for i := range p.models {
 		if _, ok := p.models[i].sphereSource(); ok {
 			models = append(models, &p.models[i])
 		}
 	}
 	if len(models) == 0 {
-		p.result.note("no model was trained on the sphere: equivcnp train regression --sphere eq ...")
+		p.note("no model was trained on the sphere: equivcnp train regression --sphere eq ...")
 	}
-	p.total = len(models) * len(movedPlaces) * p.flags.n
+	p.total = len(models) * len(movedPlaces) * p.Tasks
 	best := map[string]*sphereRow{}
 	var rows []*sphereRow
 	for _, listed := range models {
 		trained, _ := listed.sphereSource()
-		m, err := listed.load()
+		m, err := listed.Load()
 		if err != nil {
 			return err
 		}
-		row := &sphereRow{name: listed.title(), process: trained.Process, trained: trained.Place}
+		row := &sphereRow{name: listed.Title(), process: trained.Process, trained: trained.Place}
 		known := best[trained.Process]
 		if known == nil {
 			best[trained.Process] = &sphereRow{name: "the process, independent", process: trained.Process}
@@ -60,7 +60,7 @@ func (p *reproduction) sphere() error {
 		for _, place := range movedPlaces {
 			src := task.SphereSource[float32]{Process: trained.Process, Place: place, Dx: trained.Dx}
 			var ll, alone []float64
-			err := eval.Tasks(p.ctx, src, p.options(p.flags.n), func(b *task.Tasks[float32], n int) error {
+			err := eval.Tasks(p.ctx, src, p.options(p.Tasks), func(b *task.Tasks[float32], n int) error {
 				found, err := density(p.ctx, b)
 				if err != nil {
 					return err
@@ -79,7 +79,7 @@ func (p *reproduction) sphere() error {
 				return nil
 			})
 			if err != nil {
-				return fmt.Errorf("%s: %w", listed.name, err)
+				return fmt.Errorf("%s: %w", listed.Name, err)
 			}
 			row.ll = append(row.ll, ll)
 			if known == nil {
@@ -95,7 +95,7 @@ func (p *reproduction) writeSphere(rows []*sphereRow, best map[string]*sphereRow
 	p.printf("# On the sphere\n\nLog-likelihood per target, in nats, of Gaussian processes on the sphere, %d tasks with seed %d. They are the same tasks at every place: "+
 		"the same values at points that lie in the same way to each other, within 30 degrees of a centre. The centres are at middle latitudes, where most models were trained; "+
 		"near a pole; near the date line; and anywhere, after any rotation of the globe. The change from middle latitudes is that of the same tasks. "+
-		"± is a standard error, that of batches of tasks with as many context points.\n", p.flags.n, p.flags.seed)
+		"± is a standard error, that of batches of tasks with as many context points.\n", p.Tasks, p.Seed)
 	file := [][]string{{"process", "name", "trained", "place", "tasks", "log_likelihood", "standard_error", "change", "change_standard_error"}}
 	titles := []string{"middle latitudes", "poles", "date line", "globe turned"}
 	for _, process := range task.SphereProcesses {

@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"context"
@@ -33,7 +33,7 @@ var publishedVectors = []struct {
 type vectorRow struct {
 	of     string // the kind
 	name   string
-	models [3]*listedModel
+	models [3]*Model
 	// Of each kernel: by itself, how far that is behind the best, by the chain rule, in growing blocks, and the seconds of a task by the chain rule and of a sample.
 	independent, chained, grown [3]*eval.JointReport
 	behind                      [3]eval.Estimate
@@ -45,39 +45,39 @@ type vectorRow struct {
 const vectorGrowth, vectorGrown = 0.15, 16
 
 // vectorKernel is the number of the kernel of vector fields that the model was trained on; -1: none.
-func (m *listedModel) vectorKernel() int {
-	return slices.IndexFunc(task.VectorKernels, func(name string) bool { return strings.HasPrefix(m.tasks, name+" vector fields on the disc") })
+func (m *Model) vectorKernel() int {
+	return slices.IndexFunc(task.VectorKernels, func(name string) bool { return strings.HasPrefix(m.Tasks, name+" vector fields on the disc") })
 }
 
 // vectorRows sorts the models by what they were trained on, which their files say; of several models of a kind and kernel the row of the kind has the one
 // with the most steps, and the others have rows of their own.
 func (p *reproduction) vectorRows() (rows []*vectorRow) {
-	models := make([]*listedModel, len(p.models))
-	steps := func(m *listedModel) int {
-		n, _ := strconv.Atoi(m.steps)
+	models := make([]*Model, len(p.models))
+	steps := func(m *Model) int {
+		n, _ := strconv.Atoi(m.Steps)
 		return n
 	}
 	for i := range p.models {
 		models[i] = &p.models[i]
 	}
-	slices.SortStableFunc(models, func(a, b *listedModel) int { return steps(b) - steps(a) })
+	slices.SortStableFunc(models, func(a, b *Model) int { return steps(b) - steps(a) })
 	for _, m := range models {
 		k := m.vectorKernel()
-		if k < 0 || m.cfg.DimX != 2 || m.cfg.DimY != 2 {
+		if k < 0 || m.Config.DimX != 2 || m.Config.DimY != 2 {
 			continue
 		}
-		name, at := m.title(), -1
+		name, at := m.Title(), -1
 		for i, r := range rows {
-			if r.of == m.title() {
+			if r.of == m.Title() {
 				if at = i; r.models[k] == nil {
 					break
 				}
-				name, at = fmt.Sprintf("%s, %d steps", m.title(), steps(m)), -1
+				name, at = fmt.Sprintf("%s, %d steps", m.Title(), steps(m)), -1
 			}
 		}
 		if at < 0 {
 			at = len(rows)
-			rows = append(rows, &vectorRow{of: m.title(), name: name})
+			rows = append(rows, &vectorRow{of: m.Title(), name: name})
 		}
 		rows[at].models[k] = m
 	}
@@ -88,11 +88,11 @@ func (p *reproduction) vectorRows() (rows []*vectorRow) {
 // vectors makes the table of vector fields.
 func (p *reproduction) vectors() error {
 	rows := p.vectorRows()
-	p.total = 2 * len(task.VectorKernels) * p.flags.n
+	p.total = 2 * len(task.VectorKernels) * p.Tasks
 	for _, r := range rows {
 		for _, m := range r.models {
 			if m != nil {
-				p.total += p.flags.n + p.flags.chain + p.grown()
+				p.total += p.Tasks + p.Chain + p.grown()
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (p *reproduction) vectors() error {
 		"them are the context, all others the targets. The log-likelihood per target, both components together: jointly, of all targets of a task, and "+
 		"independently, of each alone; more is better. %d tasks with seed %d, by the chain rule the first %d of them, and in growing blocks the first %d; ± is a standard error, of a "+
 		"difference that of the differences of single tasks. Published numbers are those "+
-		"of the notebook to Geometric Neural Diffusion Processes (E. Mathieu et al., 2023).\n\n| |", p.flags.n, p.flags.seed, p.flags.chain, p.grown())
+		"of the notebook to Geometric Neural Diffusion Processes (E. Mathieu et al., 2023).\n\n| |", p.Tasks, p.Seed, p.Chain, p.grown())
 	for _, k := range task.VectorKernels {
 		p.printf(" %s |", k)
 	}
@@ -143,7 +143,7 @@ func (p *reproduction) vectors() error {
 				best[k] = append(best[k], alone[i]*float64(len(b.Y)))
 			}
 			return joint, err
-		}, kernel, p.flags.n); err != nil {
+		}, kernel, p.Tasks); err != nil {
 			return err
 		}
 		known := best[k]
@@ -151,7 +151,7 @@ func (p *reproduction) vectors() error {
 			first := known[:1]
 			known = known[1:]
 			return first, nil
-		}, kernel, p.flags.n); err != nil {
+		}, kernel, p.Tasks); err != nil {
 			return err
 		}
 	}
@@ -162,29 +162,29 @@ func (p *reproduction) vectors() error {
 			if listed == nil {
 				continue
 			}
-			m, err := listed.load()
+			m, err := listed.Load()
 			if err != nil {
 				return err
 			}
 			kernel := task.VectorKernels[k]
 			if r.independent[k], r.behind[k], err = p.vectorAlone(m, kernel, best[k]); err != nil {
-				return fmt.Errorf("%s: %w", listed.name, err)
+				return fmt.Errorf("%s: %w", listed.Name, err)
 			}
 			model, ok := m.(cnp.Regressor[float32])
-			if p.flags.chain == 0 || !ok {
+			if p.Chain == 0 || !ok {
 				continue
 			}
 			start := time.Now()
-			if r.chained[k], err = p.vectorJoint(eval.Autoregressive(model, cnp.Chain{Seed: p.flags.seed}), kernel, p.flags.chain); err != nil {
-				return fmt.Errorf("%s: %w", listed.name, err)
+			if r.chained[k], err = p.vectorJoint(eval.Autoregressive(model, cnp.Chain{Seed: p.Seed}), kernel, p.Chain); err != nil {
+				return fmt.Errorf("%s: %w", listed.Name, err)
 			}
-			r.seconds[k] = time.Since(start).Seconds() / float64(p.flags.chain)
-			chain := cnp.Chain{Seed: p.flags.seed, Growth: vectorGrowth}
+			r.seconds[k] = time.Since(start).Seconds() / float64(p.Chain)
+			chain := cnp.Chain{Seed: p.Seed, Growth: vectorGrowth}
 			if r.grown[k], err = p.vectorJoint(eval.Autoregressive(model, chain), kernel, p.grown()); err != nil {
-				return fmt.Errorf("%s: %w", listed.name, err)
+				return fmt.Errorf("%s: %w", listed.Name, err)
 			}
 			if r.sample[k], err = vectorSample(p.ctx, model, task.VectorSource[float32]{Kernel: kernel}, chain); err != nil {
-				return fmt.Errorf("%s: %w", listed.name, err)
+				return fmt.Errorf("%s: %w", listed.Name, err)
 			}
 		}
 		line(r.name, "independent", func(k int) (*eval.JointReport, float64) { return r.independent[k], 0 }, "not trained yet")
@@ -200,12 +200,12 @@ func (p *reproduction) vectors() error {
 		line(r.name, "autoregressive in growing blocks", func(k int) (*eval.JointReport, float64) { return r.grown[k], r.sample[k] }, "not measured")
 		line(r.name, "autoregressive", func(k int) (*eval.JointReport, float64) { return r.chained[k], r.seconds[k] }, "not measured")
 	}
-	if p.flags.chain > 0 && len(rows) > 0 {
+	if p.Chain > 0 && len(rows) > 0 {
 		p.samplingCost(rows)
 	}
 	if len(rows) == 0 {
 		p.printf("| here: no model | not trained yet | not trained yet | not trained yet |\n")
-		p.result.note("no model was trained on vector fields: equivcnp train regression --field divergence-free ...")
+		p.note("no model was trained on vector fields: equivcnp train regression --field divergence-free ...")
 	}
 	return p.table("vectors.csv", file)
 }
@@ -230,7 +230,7 @@ func (p *reproduction) samplingCost(rows []*vectorRow) {
 }
 
 // grown is the number of tasks by the chain rule in growing blocks.
-func (p *reproduction) grown() int { return min(p.flags.n, vectorGrown*p.flags.chain) }
+func (p *reproduction) grown() int { return min(p.Tasks, vectorGrown*p.Chain) }
 
 // vectorJoint measures a density on n tasks, one by one: standard errors are of batches.
 func (p *reproduction) vectorJoint(density eval.Density[float32], kernel string, n int) (*eval.JointReport, error) {
@@ -252,8 +252,8 @@ func (p *reproduction) vectorAlone(m cnp.Model[float32], kernel string, best []f
 			sum, squares, best = sum+d, squares+d*d, best[1:]
 		}
 		return found, err
-	}, kernel, p.flags.n)
-	n := float64(p.flags.n)
+	}, kernel, p.Tasks)
+	n := float64(p.Tasks)
 	return r, eval.Estimate{Mean: sum / n, Error: math.Sqrt(max(0, squares/n-sum/n*sum/n) / max(1, n-1))}, err
 }
 

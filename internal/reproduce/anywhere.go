@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -17,39 +17,39 @@ func (p *reproduction) anywhere() error {
 		return err
 	}
 	src := task.ImageSource[float32]{Pictures: task.AnywhereDigits(), Rates: task.PaperRates}
-	p.total = p.flags.n * len(models)
+	p.total = p.Tasks * len(models)
 	p.printf("# Digits anywhere\n\n%s with seed %d: %v. Models that were trained on upright, centred digits in their full size know the others by their group alone. "+
 		"The squared error is that of the predicted means, the log-likelihood is per pixel; ± is a standard error.\n\n"+
-		"| group | model | trained on | squared error | log-likelihood | calibration error |\n|---|---|---|---:|---:|---:|\n", plural(p.flags.n, "task"), p.flags.seed, src)
+		"| group | model | trained on | squared error | log-likelihood | calibration error |\n|---|---|---|---:|---:|---:|\n", plural(p.Tasks, "task"), p.Seed, src)
 	file := [][]string{append([]string{"model", "group", "lifts"}, reportColumns...)}
 	chart := &picture.Chart{Title: "Squared error on digits anywhere, with standard errors", YLabel: "squared error"}
 	here := picture.Series{Name: "squared error"}
 	sheet := picture.Sheet{Title: "The first tasks of the test, completed", Scale: 2}
 	for i, listed := range models {
-		m, err := listed.load()
+		m, err := listed.Load()
 		if err != nil {
 			return err
 		}
-		rep, err := eval.Run(p.ctx, eval.Model(m), src, p.options(p.flags.n))
+		rep, err := eval.Run(p.ctx, eval.Model(m), src, p.options(p.Tasks))
 		if err != nil {
-			return fmt.Errorf("%s: %w", listed.name, err)
+			return fmt.Errorf("%s: %w", listed.Name, err)
 		}
 		trained := "other images"
 		switch {
-		case strings.Contains(listed.tasks, task.TrainDigits().String()):
+		case strings.Contains(listed.Tasks, task.TrainDigits().String()):
 			trained = "upright digits"
-		case strings.HasPrefix(listed.tasks, "clock digits"):
+		case strings.HasPrefix(listed.Tasks, "clock digits"):
 			trained = "turned and scaled digits"
-		case listed.tasks == "":
+		case listed.Tasks == "":
 			trained = "unknown"
 		}
 		se := rep.SquaredError.Std / math.Sqrt(float64(max(1, rep.Tasks)))
-		p.printf("| %s | %s | %s | %.4f ± %.4f | %.3f ± %.3f | %.3f |\n", listed.title(), listed.name, trained, rep.SquaredError.Mean, se, rep.LogLikelihood.Mean,
+		p.printf("| %s | %s | %s | %.4f ± %.4f | %.3f ± %.3f | %.3f |\n", listed.Title(), listed.Name, trained, rep.SquaredError.Mean, se, rep.LogLikelihood.Mean,
 			standardError(rep), rep.CalibrationError)
-		file = append(file, append([]string{listed.name, listed.cfg.Group, fmt.Sprint(listed.cfg.Lifts)}, reportCells(rep)...))
-		chart.Names = append(chart.Names, listed.title())
+		file = append(file, append([]string{listed.Name, listed.Config.Group, fmt.Sprint(listed.Config.Lifts)}, reportCells(rep)...))
+		chart.Names = append(chart.Names, listed.Title())
 		here.X, here.Y, here.Err = append(here.X, float64(i)), append(here.Y, rep.SquaredError.Mean), append(here.Err, se)
-		if err := p.addColumn(&sheet, &listed, m, src, min(drawnTasks, p.flags.n)); err != nil {
+		if err := p.addColumn(&sheet, &listed, m, src, min(DrawnTasks, p.Tasks)); err != nil {
 			return err
 		}
 	}

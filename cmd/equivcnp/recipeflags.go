@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/recipe"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// parsed is the value of a flag that parse reads and show prints.
+type parsed[V any] struct {
+	to    *V
+	parse func(string) (V, error)
+	show  func(V) string
+	kind  string
+}
+
+// Set implements pflag.Value.
+func (p *parsed[V]) Set(text string) error {
+	v, err := p.parse(text)
+	if err == nil {
+		*p.to = v
+	}
+	return err
+}
+
+// String implements pflag.Value.
+func (p *parsed[V]) String() string {
+	if p.to == nil {
+		return ""
+	}
+	return p.show(*p.to)
+}
+
+// Type implements pflag.Value.
+func (p *parsed[V]) Type() string { return p.kind }
+
+// optionalVar adds the flag of a number that has a default of its own where nobody gives it: nil.
+func optionalVar[N int | uint64 | float64](fl *pflag.FlagSet, to **N, name, usage string) {
+	kind := reflect.TypeFor[N]().String()
+	fl.Var(&parsed[*N]{to: to, kind: kind, parse: func(text string) (*N, error) {
+		var v N
+		var err error
+		switch p := any(&v).(type) {
+		case *int:
+			var n int64
+			n, err = strconv.ParseInt(text, 0, strconv.IntSize)
+			*p = int(n)
+		case *uint64:
+			*p, err = strconv.ParseUint(text, 0, 64)
+		case *float64:
+			*p, err = strconv.ParseFloat(text, 64)
+		}
+		return &v, err
+	}, show: func(v *N) string {
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprint(*v)
+	}}, name, usage)
+}
+
+// flagOf returns the flag of a field of a recipe or a selection: --min-context of MinContext.
+func flagOf(field string) string {
+	switch field {
+	case "CSV", "MNIST":
+		return "--" + strings.ToLower(field)
+	case "Folder":
+		return "--images"
+	}
+	var b strings.Builder
+	for i, r := range field {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return "--" + b.String()
+}
+
+// recipeError names flags where an error of cnp/recipe or cnp/selection names fields, and says by which flags a training would take less memory or resume.
+func recipeError(err error, less string) error {
+	var bad *recipe.Error
+	switch {
+	case errors.As(err, &bad):
+		return usageError{flagError(renamed{strings.Replace(err.Error(), bad.Error(), bad.Named(flagOf), 1), err})}
+	case errors.Is(err, cnp.ErrMemory):
+		return fmt.Errorf("%w: less with a smaller %s; --memory allows more", err, less)
+	case errors.Is(err, recipe.ErrCheckpoint):
+		return fmt.Errorf("%w: continue it with --resume, or begin anew with --overwrite", err)
+	}
+	return hintColumns(err)
+}
+
+// renamed is an error with another text.
+type renamed struct {
+	text string
+	error
+}
+
+func (r renamed) Error() string { return r.text }
+func (r renamed) Unwrap() error { return r.error }
+
+// curveFlags adds the flags that say where curves come from, for training or for tests.
+func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) {
+	d.Stdin = a.stdin
+	fl := cmd.Flags()
+	fl.StringVar(&d.Kernel, "kernel", d.Kernel, "curves of a process: rbf, matern (5/2), periodic, sawtooth; rbf+periodic; rbf,sawtooth; gp:2*rbf(0.5)+..")
+	fl.Float64Var(&d.Length, "length", d.Length, "--kernel: length scale where it says none")
+	fl.Float64Var(&d.From, "from", d.From, "--kernel: where the curves begin")
+	fl.Float64Var(&d.To, "to", d.To, "--kernel: where the curves end")
+	fl.StringVar(&d.Benchmark, "benchmark", "", "a process of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
+	fl.StringVar(&d.Sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
+	fl.StringVar(&d.Place, "place", d.Place, "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
+	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+strings.Join(task.ChargeKinds, ", "))
+	fl.StringVar(&d.Plane, "plane", "", "values in the plane, of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
+	optionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
+	optionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
+	fl.StringVar(&d.CSV, "csv", "", "curves of a table (.csv, .tsv, .parquet, .npz, .npy, .nc) with columns x, y, optionally task and context")
+	columnsVar(cmd, &d.Columns)
+	fl.Var(&parsed[map[string]float64]{to: &d.Window.Lengths, parse: parseWindow, show: showWindow, kind: "lengths"}, "window",
+		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5;\ninputs that are not named are unbounded")
+	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: most rows of a task; more are subsampled")
+	fl.StringVar(&d.HoldoutBy, "holdout-by", "", "--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted from the other rows of their task")
+	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkProcesses, "sphere": task.SphereProcesses,
+		"place": task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
+	if training {
+		fl.IntVar(&d.Targets, "targets", d.Targets, "places at which a curve is seen, of a vector field besides the context")
+		fl.IntVar(&d.Dx, "dx", d.Dx, "--benchmark: number of coordinates")
+		fl.BoolVar(&d.Chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees, which predicts a target from the context and the\nother targets")
+		fl.IntVar(&d.Slow, "slow", 0, "--benchmark sawtooth: steps over which the waves become faster, from an eighth of their frequency; with --dx 2 waves\nthat are fast at once are not learned")
+		fl.StringVar(&d.In, "in", "", "curves of a safetensors, npz or NetCDF file of tasks")
+	} else {
+		fl.IntVar(&d.Targets, "targets", d.Targets, "--kernel: even places at which a curve is seen")
+		fl.StringVar(&d.Region, "region", d.Region, "--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
+		fl.Float64Var(&d.Holdout, "holdout", d.Holdout, "--holdout-by: the share, as in training")
+		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext, "--csv and --in: score the values of the context, too, which the model was given")
+		optionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: the seed by which values are drawn: training's --seed (default 1)")
+		fl.StringVar(&d.In, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
+		choices["region"] = task.BenchmarkRegions
+	}
+	must(cmd.MarkFlagFilename("csv", "csv", "tsv", "parquet", "nc"))
+	must(cmd.MarkFlagFilename("in", "safetensors", "npz", "nc"))
+	completions(cmd, choices)
+}
+
+// completions offers the values of flags to shells.
+func completions(cmd *cobra.Command, choices map[string][]string) {
+	for name, words := range choices {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+	}
+}
+
+// columnsVar adds the flags that say what the columns of a table are.
+func columnsVar(cmd *cobra.Command, c *recipe.Columns) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&c.X, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
+	fl.StringSliceVar(&c.Y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
+	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour\n(default: the model's names)")
+	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
+	fl.StringSliceVar(&c.StaticFields, "static-fields", nil, "--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
+	must(cmd.MarkFlagFilename("static"))
+	fl.StringVar(&c.Task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
+}
+
+// parseWindow reads the lengths of --window: lon=2,lat=2.
+func parseWindow(text string) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, part := range strings.Split(text, ",") {
+		name, length, _ := strings.Cut(part, "=")
+		v, err := strconv.ParseFloat(length, 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 0) {
+			return nil, errors.New("need inputs and lengths, as in lon=2,lat=2")
+		}
+		out[strings.TrimSpace(name)] = v
+	}
+	return out, nil
+}
+
+func showWindow(lengths map[string]float64) string {
+	var parts []string
+	for name, v := range lengths {
+		parts = append(parts, fmt.Sprintf("%s=%g", name, v))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+// pictureFlags adds the flags that say where images come from, for training or for tests. Curves have --in and --holdout already, in tests.
+func pictureFlags(a *app, cmd *cobra.Command, d *recipe.ImageData, training bool) {
+	d.Stdin = a.stdin
+	fl := cmd.Flags()
+	fl.BoolVar(&d.Digits, "digits", false, "images of a digital clock's digits, in tests turned and scaled as in the paper")
+	fl.StringVar(&d.Folder, "images", "", "a folder's PNG, JPEG and TIFF images")
+	fl.StringVar(&d.MNIST, "mnist", "", "the images of an IDX or .amat file")
+	fl.StringVar(&d.Array, "array", "", "--in: of images, the array [N, H, W] or [N, C, H, W] (default: image, or the only one)")
+	fl.Var(&parsed[[2]int]{to: &d.Size, kind: "size", show: showSize, parse: func(text string) (s [2]int, err error) {
+		s[0], s[1], err = parseSize(text)
+		return s, err
+	}}, "size", "size of the images, 64 or 80x48 (width x height; default: 64 for digits, which are drawn finer on\nlarger images; images of a folder: that of the first)")
+	fl.Float64Var(&d.Rates.Min, "min-rate", task.PaperRates.Min, "images: least share of pixels that are seen")
+	fl.Float64Var(&d.Rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of pixels that are seen")
+	usual := [3]string{"", "", ""}
+	if !training {
+		usual = [3]string{" (default: 90 for digits, else 0)", " (default: 0.3 for digits, else 1)", " (default: 0.45 for digits, else 1)"}
+	}
+	optionalVar(fl, &d.MaxAngle, "max-angle", "images: turn by up to so many degrees"+usual[0])
+	optionalVar(fl, &d.MinScale, "min-scale", "images: scale by at least that"+usual[1])
+	optionalVar(fl, &d.MaxScale, "max-scale", "images: scale by at most that"+usual[2])
+	optionalVar(fl, &d.MaxShift, "max-shift", "images: shift by up to so many pixels, along both axes")
+	must(cmd.MarkFlagDirname("images"))
+	if training {
+		fl.BoolVar(&d.Colour, "colour", false, "--images: three channels")
+		fl.StringVar(&d.In, "in", "", "images of a stack: .nc (NetCDF), .npz, .npy or .safetensors")
+		fl.BoolVar(&d.HoldoutLast, "holdout-last", false, "hold out the last images, a stack's latest times, instead of random ones")
+	}
+}
+
+func showSize(size [2]int) string {
+	if size == [2]int{} {
+		return ""
+	}
+	return fmt.Sprintf("%dx%d", size[0], size[1])
+}
+
+// taskFlags are the flags that say on which tasks a model is measured.
+type taskFlags struct {
+	curves recipe.CurveData
+	images recipe.ImageData
+}
+
+// taskKinds are the flags of which one names the tasks.
+var taskKinds = []string{"kernel", "benchmark", "sphere", "field", "plane", "digits", "images", "mnist", "csv", "in"}
+
+// register adds the flags, which default to the paper's tests.
+func (f *taskFlags) register(a *app, cmd *cobra.Command, scoreContext bool) {
+	f.curves = recipe.DefaultTestCurves()
+	f.curves.ScoreContext = scoreContext
+	curveFlags(a, cmd, &f.curves, false)
+	pictureFlags(a, cmd, &f.images, false)
+	cmd.MarkFlagsMutuallyExclusive(taskKinds...)
+	cmd.MarkFlagsOneRequired(taskKinds...)
+}
+
+// inputs are the files that the flags name.
+func (f *taskFlags) inputs() []string { return []string{f.images.MNIST, f.curves.CSV, f.curves.In} }
+
+// drawn reports whether tasks are drawn from a process, in units that every model of such tasks knows.
+func (f *taskFlags) drawn() bool { return f.curves.CSV == "" && f.curves.In == "" }
+
+// source returns the tasks for a model of that configuration, and how many there are, 0 where there is no end. Finite sets come in order.
+func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src task.Source[float32], n int, err error) {
+	image, of := cfg.Architecture.Image(), f.images
+	of.In = f.curves.In
+	if pictures := of.Digits || of.Folder != "" || of.MNIST != ""; of.In == "" && pictures != image {
+		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
+			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --csv or --in"}[image])
+	}
+	type drawn struct {
+		src   task.Source[float32]
+		n     int
+		notes []string
+	}
+	d, err := interruptible(ctx, func() (d drawn, err error) {
+		if image {
+			d.src, d.n, d.notes, err = of.Test(ctx, cfg)
+		} else {
+			d.src, d.n, err = f.curves.Test(ctx, cfg)
+		}
+		return d, err
+	})
+	r.notes = append(r.notes, d.notes...)
+	if err != nil {
+		return nil, 0, recipeError(err, "")
+	}
+	return d.src, d.n, nil
+}

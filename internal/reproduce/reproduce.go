@@ -1,0 +1,224 @@
+// Package reproduce makes the paper's tables and figures anew, and those of the field: each part is a report in Markdown with its numbers as CSV and its
+// drawings as PNG.
+package reproduce
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Part is one table, or one set of figures.
+type Part struct {
+	// Name is that of its report, Short and Long say what it is.
+	Name, Short, Long string
+	// Tasks is the usual number of tasks behind every number. Chain says what Config.Chain is; "": it has no use.
+	Tasks int
+	Chain string
+	// MNIST says that the part draws images of a file, too.
+	MNIST bool
+	run   func(*reproduction) error
+}
+
+// Parts are all of them.
+var Parts = []Part{
+	{Name: "table1", Short: "Log-likelihood on curves (1D)", Long: `The paper's table 1: log-likelihood on curves of three Gaussian processes seen at 400 even places on
+[-4, 4], 3 to 49 of them observed, per place, mean and standard deviation over tasks. Beside the
+models stand the paper's numbers and the process's own prediction, which nothing beats; a second
+table has the same for [-2, 2], where the paper's models were trained.`, Tasks: 1000, Chain: "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none", run: (*reproduction).table1},
+	{Name: "table2", Short: "Log-likelihood on digits (2D)", Long: `The paper's table 2: log-likelihood on digits of a digital clock, 64 x 64 pixels, turned by up to 90
+degrees and scaled by 0.3 to 0.45, 1 % to 50 % of the pixels observed, per pixel, mean and standard
+deviation over tasks. The paper's digits are not public, so these are drawn anew.`, Tasks: 1000, run: (*reproduction).table2},
+	{Name: "figures", Short: "Curves inside and outside the training range; digits by scale and by rate", Long: `The paper's figures: curves from points inside the training range, outside it, and with an outlier;
+log-likelihood and squared error on digits by scale and by the share of observed pixels; completed
+digits of every scale; with --mnist also completed images of that file, turned by any angle.`, Tasks: 64, MNIST: true, run: (*reproduction).figures},
+	{Name: "benchmark", Short: "The tasks of the neuralprocesses benchmark", Long: `The table of the library neuralprocesses, on which neural processes are compared, beside the published
+one: Gaussian processes, sawtooth waves and mixtures, with one coordinate and with two, where training
+had its points, elsewhere, and beyond the context. A model belongs here if its file says that it was
+trained on it (equivcnp train regression --benchmark eq). Every number is kept in benchmark.jsonl as
+soon as it is known: after an interruption the same command resumes there.`, Tasks: 4096, Chain: "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks", run: (*reproduction).benchmark},
+	{Name: "sphere", Short: "Stations on the globe, moved to the poles, across the date line, and anywhere", Long: `Log-likelihood of the same tasks on the sphere at middle latitudes, at the poles, across the date line,
+and after any rotation of the globe, by every model that was trained on such tasks (equivcnp train
+regression --sphere eq): under the globe's rotations, and under translations of latitude and longitude.
+Beside the models stands the process's own prediction, which nothing beats.`, Tasks: 1024, run: (*reproduction).sphere},
+	{Name: "vectors", Short: "Vector fields of Gaussian processes in the plane", Long: `The table of vector fields on the disc, beside the published one: log-likelihoods per target of three
+processes, independent and by the chain rule, and the processes' own, which nothing beats. A model
+belongs here if its file says that it was trained on them (equivcnp train regression --field
+divergence-free).`, Tasks: 500, Chain: "predict whole fields of so many tasks by the chain rule, too: 623 predictions for each; 0: none", run: (*reproduction).vectors},
+	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size", Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
+any angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, 1 % to 50 % of the pixels observed.
+Models that were trained on upright, centred digits know these by their group alone.`, Tasks: 200, run: (*reproduction).anywhere},
+	{Name: "precision", Short: "What bfloat16 costs, by model of images", Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the
+digits of table 2, in both precisions, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
+}
+
+// Config says with which models and on which tasks a part is made.
+type Config struct {
+	// Folders are those of the models; none: the shipped models.
+	Folders []string
+	// Out is the folder in which numbers are kept that take long.
+	Out   string
+	Tasks int
+	Seed  uint64
+	Chain int // tasks by the chain rule
+	MNIST string
+	// Version is that of the program, for the report.
+	Version string
+	// Progress is told how many tasks are done; nil: nobody is.
+	Progress func(done, total int)
+}
+
+// Result is what was made.
+type Result struct {
+	Files []File
+	Notes []string
+}
+
+// File is one file of the result.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// reproduction is one table or set of figures in the making.
+type reproduction struct {
+	Config
+	Result
+	ctx    context.Context
+	models []Model
+	report strings.Builder // Markdown
+	done   int             // tasks, of total
+	total  int
+}
+
+// Run makes a part.
+func (part *Part) Run(ctx context.Context, c Config) (*Result, error) {
+	p := &reproduction{ctx: ctx, Config: c}
+	var err error
+	if p.models, p.Notes, err = Models(c.Folders); err != nil {
+		return nil, err
+	}
+	if err := part.run(p); err != nil {
+		return nil, err
+	}
+	p.madeBy(part.Name)
+	if len(p.Notes) > 0 {
+		p.printf("\n## Notes\n\n")
+		for _, n := range p.Notes {
+			p.printf("- %s\n", n)
+		}
+	}
+	p.Files = append(p.Files, File{part.Name + ".md", []byte(p.report.String())})
+	return &p.Result, ctx.Err()
+}
+
+// note adds a note to the report.
+func (p *reproduction) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+// plural returns "1 task" or "2 tasks".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// madeBy says in the report which command and which models made it; folders go by their own names, not by where they lie.
+func (p *reproduction) madeBy(part string) {
+	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part, p.Tasks, p.Seed)
+	if p.Chain > 0 {
+		p.printf(" --chain %d", p.Chain)
+	}
+	for _, dir := range p.Folders {
+		p.printf(" --models %s", filepath.Base(dir))
+	}
+	p.printf("\n\nversion %s, %s, kernels %v.", p.Version, runtime.Version(), simd.CurrentLevel())
+	if len(p.Folders) > 0 {
+		p.printf("\n")
+		return
+	}
+	p.printf(" The shipped models:\n\n")
+	for _, m := range p.models {
+		info, err := pretrained.About(m.Name)
+		if err == nil && m.partOf(part) {
+			p.printf("- %s: `%s`, seed %s, %s steps, on %s\n", info.Name, info.Command, info.Seed, info.Steps, info.Tasks)
+		}
+	}
+}
+
+// partOf reports whether a part's report is about the model.
+func (m *Model) partOf(part string) bool {
+	_, sphere := m.sphereSource()
+	if part == "anywhere" {
+		return m.Config.Architecture.Image() && m.Config.DimY == 1
+	}
+	return (part == "benchmark") == (m.benchmark() >= 0) && (part == "sphere") == sphere && (part == "vectors") == (m.vectorKernel() >= 0)
+}
+
+func (p *reproduction) printf(format string, args ...any) { fmt.Fprintf(&p.report, format, args...) }
+
+// add keeps a file of the result.
+func (p *reproduction) add(name string, write func(w io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p.Files = append(p.Files, File{name, b.Bytes()})
+	return nil
+}
+
+// table keeps a CSV file.
+func (p *reproduction) table(name string, rows [][]string) error {
+	return p.add(name, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+// chart keeps a drawing and shows it in the report.
+func (p *reproduction) chart(name string, c *picture.Chart) error {
+	p.printf("\n![%s](%s)\n", c.Title, name)
+	return p.add(name, func(w io.Writer) error { return picture.WriteCharts(w, "png", c) })
+}
+
+// options are those of a measurement of n tasks, which moves the progress bar on.
+func (p *reproduction) options(n int) eval.Options {
+	base := p.done
+	p.done += n
+	opt := eval.Options{Tasks: n, Seed: p.Seed}
+	if p.Progress != nil {
+		opt.Progress = func(done, _ int) { p.Progress(min(base+done, p.total), p.total) }
+	}
+	return opt
+}
+
+// plusMinus writes a mean and a standard deviation.
+func plusMinus(s eval.Stat) string { return fmt.Sprintf("%.4f ± %.4f", s.Mean, s.Std) }
+
+// cell writes a number for a CSV file.
+func cell(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+
+// standardError is that of a mean over the report's tasks.
+func standardError(r *eval.Report) float64 {
+	return r.LogLikelihood.Std / math.Sqrt(float64(max(1, r.Tasks)))
+}
+
+// reportColumns and reportCells are what CSV files say about a measurement.
+var reportColumns = []string{"tasks", "log_likelihood", "log_likelihood_std", "squared_error", "squared_error_std", "rmse",
+	"calibration_error", "z_square", "not_finite"}
+
+func reportCells(r *eval.Report) []string {
+	return []string{strconv.Itoa(r.Tasks), cell(r.LogLikelihood.Mean), cell(r.LogLikelihood.Std), cell(r.SquaredError.Mean),
+		cell(r.SquaredError.Std), cell(r.RMSE), cell(r.CalibrationError), cell(r.ZSquare), strconv.Itoa(r.NotFinite)}
+}
