@@ -8,12 +8,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -199,4 +202,34 @@ func TestVersionFlag(t *testing.T) {
 		require.Equal(t, 0, run(context.Background(), []string{flag}, strings.NewReader(""), &out, io.Discard))
 		require.Contains(t, out.String(), buildVersion())
 	}
+}
+
+// TestServerPage: docs/server.md has every flag of serve, with its default, and no other.
+func TestServerPage(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("skipped: no files on " + runtime.GOOS)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "server.md"))
+	require.NoError(t, err)
+	_, table, ok := strings.Cut(string(text), "| flag | default | meaning |\n")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n\n")
+	defaults := map[string]string{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		for _, name := range regexp.MustCompile("--([a-z][a-z-]*)").FindAllStringSubmatch(cells[1], -1) {
+			defaults[name[1]] = strings.Trim(cells[2], " `")
+		}
+	}
+	delete(defaults, "threads") // of all commands
+	cmd := (&app{}).serveCommand()
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		said, there := defaults[f.Name]
+		require.True(t, there, "docs/server.md has no --%s", f.Name)
+		delete(defaults, f.Name)
+		if value := f.DefValue; value != "" && value != "[]" && value != "0s" && value != "false" {
+			require.Equal(t, value, said, "--%s", f.Name)
+		}
+	})
+	require.Empty(t, defaults, "docs/server.md has flags that there are not")
 }

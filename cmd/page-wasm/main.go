@@ -29,7 +29,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	out := flag.String("out", "out/page", "folder to write")
-	models := flag.String("models", "rbf-equivcnp,matern-equivcnp,periodic-equivcnp,digits-T2-small,digits-T2,digits-SO2,digits-RxSO2,globe", "shipped models, with commas")
+	models := flag.String("models", "rbf-levels,rbf-equivcnp,matern-equivcnp,periodic-equivcnp,digits-T2-small,digits-T2,digits-SO2,digits-RxSO2,globe", "shipped models, with commas")
 	flag.Parse()
 	if err := write(*out, strings.Split(*models, ",")); err != nil {
 		log.Fatal("page-wasm: ", err)

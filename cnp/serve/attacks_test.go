@@ -255,7 +255,12 @@ func TestShare(t *testing.T) {
 	g := &bytesGauge{limit: 1000, metrics: newMetrics(Options{})}
 	mine, other := context.WithValue(t.Context(), shareKey{}, &share{}), context.WithValue(t.Context(), shareKey{}, &share{})
 	a := g.open(mine)
-	require.NoError(t, a.take(900), "it is alone")
+	require.NoError(t, a.take(800), "it is alone")
+	require.Equal(t, "bytes", asFailure(g.open(other).take(100)).reason, "the rest is for small ones")
+	for range 10 {
+		require.NoError(t, g.open(t.Context()).take(15))
+	}
+	g.used -= 150
 	a.release()
 	a, b := g.open(mine), g.open(mine)
 	require.NoError(t, a.take(400))
@@ -263,12 +268,12 @@ func TestShare(t *testing.T) {
 	err := b.take(1)
 	require.Error(t, err)
 	require.Equal(t, "share", asFailure(err).reason)
-	require.NoError(t, g.open(other).take(500))
-	require.Equal(t, "bytes", asFailure(g.open(t.Context()).take(1)).reason)
+	require.NoError(t, g.open(other).take(300))
+	require.Equal(t, "bytes", asFailure(g.open(t.Context()).take(100)).reason)
 	require.Equal(t, "size", asFailure(g.open(t.Context()).take(1001)).reason)
 	a.release()
 	b.release()
-	require.EqualValues(t, 500, g.used)
+	require.EqualValues(t, 300, g.used)
 }
 
 // TestTimeoutClamped: no request has more time than the server's timeout.

@@ -44,17 +44,25 @@ func (g *bytesGauge) open(ctx context.Context) *reservation {
 	return r
 }
 
-// take reserves bytes, or refuses. Requests that share a connection may hold half of the gauge together; one that is alone on
-// its connection may use all of it.
+// room is what a request of so many bytes finds: an eighth of the gauge is for small ones, so that a few that are large, and slow, do not hold up all others.
+func (g *bytesGauge) room(bytes int64) int64 {
+	if bytes <= g.limit/64 {
+		return g.limit
+	}
+	return g.limit - g.limit/8
+}
+
+// take reserves bytes, or refuses. Requests that share a connection may hold half of the gauge together, unless there is but one.
 func (r *reservation) take(n int64) error {
 	g := r.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if r.bytes+n > g.limit {
-		return tooLarge("the request and its answer take %v, at most %v are allowed", cnp.Bytes(r.bytes+n), cnp.Bytes(g.limit))
+	room := g.room(r.bytes + n)
+	if r.bytes+n > room {
+		return tooLarge("the request and its answer take %v, at most %v are allowed", cnp.Bytes(r.bytes+n), cnp.Bytes(room))
 	}
-	if g.used+n > g.limit {
-		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(g.limit))
+	if g.used+n > room {
+		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(room))
 	}
 	if s := r.share; s != nil {
 		if s.requests > 1 && s.used+n > g.limit/2 {
@@ -73,8 +81,8 @@ func (r *reservation) fits(n int64) error {
 	g := r.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.used+n > g.limit && r.bytes+n <= g.limit {
-		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(g.limit))
+	if room := g.room(r.bytes + n); g.used+n > room && r.bytes+n <= room {
+		return overloaded("bytes", time.Second, "requests of %v are under way, at most %v may be", cnp.Bytes(g.used), cnp.Bytes(room))
 	}
 	return nil
 }

@@ -420,7 +420,8 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await globe(page)
       assert.equal((await card()).difference, '')
       assert.equal(await page.isVisible('#globe-card-globe canvas[data-globe=difference]'), false)
-      assert.equal(await page.isDisabled('#tab-field'), kind === 'static') // which has no such model
+      await page.click('#tab-field')
+      assert.equal(await page.isVisible('#field .missing'), kind === 'static') // which has no such model
       await context.close()
     })
 
@@ -501,6 +502,87 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
 }
 
 describe('what only the server has', () => {
+  test('at angles between quarter turns the page says what the grid costs, and tells groups apart', async () => {
+    const { page, errors, context } = await open(PAGE_SERVER, { hash: state({ view: 'image', image: { angle: 35, size: 64, models: ['digits-SO2', 'digits-T2'] } }) })
+    const c = await answered(page), text = await page.textContent('#card-digits-SO2 .difference')
+    assert.match(text, /35° takes no pixel to a pixel/)
+    assert.ok(c['digits-SO2'].difference < c['digits-T2'].difference, `turned by 35°, SO(2) ${c['digits-SO2'].difference}, T(2) ${c['digits-T2'].difference}`)
+    // Dragged to about 86°, the slider stops at 90°.
+    const b = await page.locator('#angle').boundingBox(), at = angle => b.x + 8 + (angle + 180) / 360 * (b.width - 16)
+    await page.mouse.move(at(35), b.y + b.height / 2)
+    await page.mouse.down()
+    await page.mouse.move(at(86), b.y + b.height / 2, { steps: 4 })
+    await page.mouse.up()
+    assert.equal(await page.inputValue('#angle'), '90')
+    assert.ok((await answered(page))['digits-SO2'].difference < 1e-5)
+    await page.focus('#angle') // keys reach what the hand does not
+    await page.keyboard.press('ArrowLeft')
+    assert.equal(await page.inputValue('#angle'), '85')
+    await answered(page)
+    assert.deepEqual(errors, [])
+    await context.close()
+  })
+
+  test('on phones swipes scroll, taps add, and sliders stay beside the cards', async t => {
+    if (PAGE_BROWSER !== 'chromium') return t.skip('touches are made by the protocol of Chromium')
+    const { page, errors, context } = await open(PAGE_SERVER, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
+    const cdp = await context.newCDPSession(page)
+    const before = await settled(page)
+    await page.locator('#curve-plot').scrollIntoViewIfNeeded()
+    const [x, y] = await place(page, '#curve-plot', 2.2, 1.5)
+    const scrolled = () => page.evaluate(() => scrollY)
+    const from = await scrolled()
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] })
+    for (let k = 1; k <= 8; k++) await cdp.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x, y: y - 12 * k }] })
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await page.waitForTimeout(300)
+    assert.notEqual(await scrolled(), from, 'a swipe scrolls')
+    assert.equal((await settled(page)).points, before.points, 'and adds nothing')
+    await page.locator('#curve-plot').scrollIntoViewIfNeeded()
+    await page.touchscreen.tap(...await place(page, '#curve-plot', 2.2, 1.5))
+    assert.equal((await settled(page)).points, before.points + 1, 'a tap adds')
+    await page.tap('#tab-image')
+    await answered(page)
+    await page.locator('#cards .card').nth(2).scrollIntoViewIfNeeded()
+    const slider = await page.locator('#angle').boundingBox()
+    assert.ok(slider.y >= 0 && slider.y < 740, `the slider is at ${slider.y}`)
+    for (const tab of ['#tab-curve', '#tab-image', '#tab-globe', '#tab-field']) { // no text is wider than what it stands in
+      await page.tap(tab)
+      await idle(page)
+      const clipped = await page.$$eval('main p, main output, main figcaption, main h3, main dd', list => list.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map(e => e.id || e.textContent.slice(0, 40)))
+      assert.deepEqual(clipped, [], tab)
+    }
+    await page.tap('#tab-image')
+    await page.locator('#cards .card').nth(1).scrollIntoViewIfNeeded()
+    assert.deepEqual(errors, [])
+    await picture(page, 'phone-cards')
+    await context.close()
+  })
+
+  test('a server that is lost is said where the eye is, and found again', async () => {
+    await started(['rbf-levels'], {}, async (address, server) => {
+      const { page, context } = await open(`http://${address}`)
+      await settled(page)
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+      server.kill('SIGKILL')
+      await once(server, 'exit')
+      await slide(page, '#curve-shift', .5)
+      await page.waitForSelector('#problem', { state: 'visible', timeout: patience })
+      assert.match(await page.textContent('#problem'), /does not answer/)
+      const box = await page.locator('#problem').boundingBox()
+      assert.ok(box.y >= 0 && box.y < 900)
+      assert.equal(await page.getAttribute('#curve-plot', 'data-stale'), 'true')
+      const again = spawn(PAGE_PROGRAM, ['serve', '--model', 'rbf-levels', '--listen', address], { stdio: 'ignore' })
+      try {
+        await page.waitForSelector('#problem', { state: 'hidden', timeout: patience })
+        await page.waitForSelector('#curve-plot[data-stale=false]', { timeout: patience })
+      } finally {
+        again.kill()
+      }
+      await context.close()
+    })
+  })
+
   test('requests can be copied, and answer what the page shows', async () => {
     const { page, context } = await open(PAGE_SERVER)
     await settled(page)
@@ -508,7 +590,7 @@ describe('what only the server has', () => {
     await page.waitForFunction(() => document.getElementById('snippet').textContent !== '')
     const run = promisify(execFile)
     const curl = await page.textContent('#snippet')
-    assert.match(curl, /^curl -s http:\/\/127\.0\.0\.1:\d+\/v2\/models\/rbf-equivcnp\/infer/)
+    assert.match(curl, /^curl -s http:\/\/127\.0\.0\.1:\d+\/v2\/models\/rbf-levels\/infer/)
     const answer = JSON.parse((await run('bash', ['-c', curl])).stdout)
     const c = await curve(page), mean = answer.outputs.find(o => o.name === 'mean').data
     assert.equal(mean.length, 121)
@@ -529,14 +611,15 @@ describe('what only the server has', () => {
     const server = spawn(PAGE_PROGRAM, ['serve', ...models.flatMap(m => ['--model', m]), '--listen', '127.0.0.1:0'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
     try {
       let log = ''
-      await f(await new Promise((resolve, reject) => {
+      const address = await new Promise((resolve, reject) => {
         server.stderr.on('data', d => {
           log += d
           const m = log.match(/"msg":"listening","address":"([^"]+)"/)
           if (m) resolve(m[1])
         })
         server.on('exit', () => reject(new Error(log)))
-      }))
+      })
+      await f(address, server)
     } finally {
       server.kill()
     }
@@ -614,7 +697,15 @@ describe('what only the server has', () => {
       await page.click('#token-form button')
       await page.waitForSelector('html[data-ready=true]', { timeout: patience })
       assert.equal((await settled(page)).points, 4)
-      for (const tab of ['image', 'globe', 'field']) assert.equal(await page.isDisabled(`#tab-${tab}`), true)
+      await page.click('#copy summary')
+      await page.waitForFunction(() => document.getElementById('snippet').textContent.includes("-H 'Authorization: Bearer secret'"))
+      const answer = JSON.parse((await promisify(execFile)('bash', ['-c', await page.textContent('#snippet')])).stdout)
+      assert.equal(answer.outputs[0].name, 'mean')
+      for (const tab of ['image', 'globe', 'field']) {
+        await page.click(`#tab-${tab}`)
+        assert.match(await page.textContent(`#${tab} .missing`), /equivcnp serve --model shipped/)
+        assert.equal(await page.locator(`#${tab} canvas:visible`).count(), 0)
+      }
       await page.close()
     })
   })

@@ -1,5 +1,5 @@
 // The view of curves: points that one moves, what a model predicts of them, and what the process that it was trained on says.
-import { Plot } from './draw.js'
+import { holdTouches, Plot, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { divergence, posterior } from './process.js'
 import { uniform } from './random.js'
@@ -56,7 +56,8 @@ export class Curve {
 
   #edit(plot) {
     const canvas = plot.canvas
-    let held = -1, last = 0
+    let held = -1, last = 0, tap = null // a touch beside all points, which adds one if it does not scroll
+    holdTouches(canvas, e => plot.near(this.#points(), e, 24) >= 0)
     const place = e => {
       const [x, y] = plot.at(e)
       return [round(Math.min(Math.max(x, plot.x[0]), plot.x[1]) - this.state.shift), round(Math.min(Math.max(y, plot.y[0]), plot.y[1]))]
@@ -69,6 +70,10 @@ export class Curve {
         held = -1
         return
       }
+      if (held < 0 && e.pointerType === 'touch') {
+        tap = e
+        return
+      }
       if (held < 0) held = this.state.points.push(place(e)) - 1
       last = e.timeStamp
       this.#selected = held
@@ -77,6 +82,7 @@ export class Curve {
       this.update(e.timeStamp)
     })
     canvas.addEventListener('pointermove', e => {
+      if (tap && Math.hypot(e.clientX - tap.clientX, e.clientY - tap.clientY) > tapReach) tap = null
       this.#read(plot, e)
       if (held < 0) {
         this.#status()
@@ -85,7 +91,16 @@ export class Curve {
       this.state.points[held] = place(e)
       this.update(e.timeStamp)
     })
-    for (const type of ['pointerup', 'pointercancel']) canvas.addEventListener(type, () => { held = -1 })
+    canvas.addEventListener('pointerup', e => {
+      if (tap) {
+        this.#selected = this.state.points.push(place(e)) - 1
+        last = e.timeStamp
+        this.update(e.timeStamp)
+      }
+      held = -1
+      tap = null
+    })
+    canvas.addEventListener('pointercancel', () => { held = -1; tap = null })
     canvas.addEventListener('contextmenu', e => {
       const i = plot.near(this.#points(), e, 12)
       if (i < 0) return
@@ -144,6 +159,7 @@ export class Curve {
     this.#draw()
     this.changed()
     if (!this.model()) return
+    element('curve-plot').dataset.stale = 'true'
     this.#predict(stamp)
     this.#sample(stamp)
   }
@@ -164,7 +180,7 @@ export class Curve {
         { name: 'x_target', datatype: 'FP64', shape: [tasks, m, 1], data: t },
       ],
       outputs: ['mean', 'std'],
-      parameters: { standardise: false },
+      parameters: { standardise: hasUnits(this.model()) },
     }
   }
 
@@ -176,6 +192,7 @@ export class Curve {
       this.#prediction = { targets, mean: mean.data.subarray(0, m), std: std.data.subarray(0, m) }
       this.moved = request.inputs[0].shape[0] === 2 ? Math.hypot(...mean.data.subarray(m).map((v, i) => v - mean.data[i])) / Math.sqrt(m) : null
       this.problem(null)
+      element('curve-plot').dataset.stale = 'false'
       this.#draw()
       this.report({ view: 'curve', drawn: performance.now() - stamp, timing, model: model.name })
     } catch (e) {
@@ -194,7 +211,7 @@ export class Curve {
       const { inputs } = this.request(), m = targets.length
       const first = inputs.map(i => ({ ...i, shape: [1, ...i.shape.slice(1)], data: i.data.subarray(0, i.shape[1]) }))
       const { outputs: { samples }, timing } = await engine.infer(this.model().name, { inputs: first, outputs: ['samples'],
-        parameters: { standardise: false, samples: s.samples, seed: s.seed, function: true, knots } })
+        parameters: { standardise: hasUnits(this.model()), samples: s.samples, seed: s.seed, function: true, knots } })
       this.#sampled = Array.from({ length: s.samples }, (_, i) => samples.data.subarray(i * m, (i + 1) * m))
       this.#draw()
       this.report({ view: 'curve', sampled: performance.now() - stamp, timing, model: this.model().name })
@@ -230,6 +247,9 @@ export class Curve {
     element('curve-status').textContent = text.join(' ')
   }
 }
+
+// hasUnits reports whether a model was trained on data in units of their own, which it needs.
+const hasUnits = model => model?.config.trained?.units !== undefined
 
 const round = v => Math.round(v * 1000) / 1000
 

@@ -2,6 +2,25 @@
 
 export const color = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 
+// snapping has a slider of angles stop at quarter turns while it is dragged; keys reach every angle. It returns what reads its value.
+export function snapping(slider) {
+  let held = false
+  slider.addEventListener('pointerdown', () => { held = true })
+  for (const type of ['pointerup', 'pointercancel', 'change', 'keydown']) slider.addEventListener(type, () => { held = false })
+  return () => {
+    const v = +slider.value, quarter = 90 * Math.round(v / 90)
+    return held && Math.abs(v - quarter) <= 8 ? quarter : v
+  }
+}
+
+// holdTouches keeps a touch from scrolling the page where it holds something; elsewhere it scrolls.
+export function holdTouches(canvas, holds) {
+  canvas.addEventListener('touchstart', e => { if (e.touches.length === 1 && holds(e.touches[0])) e.preventDefault() }, { passive: false })
+}
+
+// tapReach is how far a finger may slide, in pixels, and still tap.
+export const tapReach = 10
+
 // Plot draws functions and points on a canvas. Its window is fixed, so that nothing jumps while points move.
 export class Plot {
   x = [-3, 3]

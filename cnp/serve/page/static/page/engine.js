@@ -6,6 +6,9 @@ import { decode, encode, headerLength } from './oip.js'
 
 export class NeedsToken extends Error {}
 
+// Lost says that the server does not answer at all.
+export class Lost extends Error {}
+
 class Server {
   name = 'the server'
   pixels = 32 // of an image on a side, at first
@@ -14,11 +17,14 @@ class Server {
     const headers = new Headers(init.headers)
     const token = sessionStorage.getItem('token')
     if (token) headers.set('Authorization', `Bearer ${token}`)
-    const r = await fetch(path, { ...init, headers })
+    const r = await fetch(path, { ...init, headers }).catch(() => { throw new Lost('The server does not answer.') })
     if (r.status === 401) throw new NeedsToken('a bearer token is needed')
     if (!r.ok) throw new Error((await r.json().catch(() => ({}))).error ?? `${r.status} ${r.statusText}`)
     return r
   }
+
+  // alive reports whether the server answers.
+  alive() { return fetch('v2/health/live').then(r => r.ok, () => false) }
 
   // models asks once, however many there are.
   async models() {

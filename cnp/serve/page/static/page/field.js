@@ -1,6 +1,6 @@
 // The view of vector fields in the plane, such as wind: arrows that one sets, the field that models make of them, and whether that turns,
 // places and arrows, when the arrows are turned.
-import { color, figures } from './draw.js'
+import { color, figures, holdTouches, snapping, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { uniform } from './random.js'
 
@@ -55,7 +55,8 @@ export class Field {
     this.models = models
     Object.assign(this, { changed, report, problem })
     const on = (id, type, f) => element(id).addEventListener(type, e => { f(e.target); this.update(e.timeStamp) })
-    for (const key of ['angle', 'x', 'y']) on(`field-${key}`, 'input', t => { this.state[key] = +t.value })
+    const angle = snapping(element('field-angle'))
+    for (const key of ['angle', 'x', 'y']) on(`field-${key}`, 'input', t => { this.state[key] = key === 'angle' ? angle() : +t.value })
     on('field-still', 'click', () => Object.assign(this.state, stay))
     on('field-clear', 'click', () => { this.state.stations = []; this.#selected = -1 })
     on('field-new', 'click', () => this.#drawStations())
@@ -119,7 +120,7 @@ export class Field {
   }
 
   #edit(canvas) {
-    let held = -1, tip = false, from = null, last = 0
+    let held = -1, tip = false, from = null, last = 0, tap = null // a touch beside all arrows, which adds one if it does not scroll
     const at = e => {
       const r = canvas.getBoundingClientRect()
       return [((e.clientX - r.left) / r.width * 2 - 1) / room, (1 - (e.clientY - r.top) / r.height * 2) / room]
@@ -138,10 +139,12 @@ export class Field {
       const s = this.state.stations[held], p = this.#back(at(e)).map(v => Math.min(Math.max(v, -1.2), 1.2))
       tip ? s.splice(2, 2, round((p[0] - s[0]) / arrow), round((p[1] - s[1]) / arrow)) : s.splice(0, 2, ...p.map(round))
     }
+    const tips = stations => stations.map(([x, y, u, v]) => [x + arrow * u, y + arrow * v])
+    holdTouches(canvas, e => { const s = this.#stations(); return near(tips(s), e, 24) >= 0 || near(s, e, 24) >= 0 })
     canvas.addEventListener('pointerdown', e => {
       if (e.button !== 0) return
       const stations = this.#stations(), reach = e.pointerType === 'touch' ? 24 : 10
-      held = near(stations.map(([x, y, u, v]) => [x + arrow * u, y + arrow * v]), e, reach)
+      held = near(tips(stations), e, reach)
       tip = held >= 0
       if (!tip) held = near(stations, e, reach)
       canvas.setPointerCapture(e.pointerId)
@@ -149,6 +152,10 @@ export class Field {
       if (held >= 0 && this.#selected === held && e.timeStamp - last < 350) { // a double click
         this.#remove(held, e)
         held = -1
+        return
+      }
+      if (held < 0 && e.pointerType === 'touch') {
+        tap = e
         return
       }
       if (held < 0) { // a new arrow, the tip of which is held
@@ -162,12 +169,22 @@ export class Field {
       this.update(e.timeStamp)
     })
     canvas.addEventListener('pointermove', e => {
+      if (tap && Math.hypot(e.clientX - tap.clientX, e.clientY - tap.clientY) > tapReach) tap = null
       if (held < 0) return
       if (Math.hypot(e.clientX - from[0], e.clientY - from[1]) > 4) last = 0 // no click
       set(e)
       this.update(e.timeStamp)
     })
-    for (const type of ['pointerup', 'pointercancel']) canvas.addEventListener(type, () => { held = -1 })
+    canvas.addEventListener('pointerup', e => {
+      if (tap) {
+        this.#selected = this.state.stations.push([...this.#back(at(e)).map(round), ...turned(-this.state.angle, [.5, 0]).map(round)]) - 1
+        last = 0
+        this.update(e.timeStamp)
+      }
+      held = -1
+      tap = null
+    })
+    canvas.addEventListener('pointercancel', () => { held = -1; tap = null })
     canvas.addEventListener('keydown', e => this.#key(e))
   }
 
@@ -212,7 +229,10 @@ export class Field {
     this.show()
     this.#draw()
     this.changed()
-    for (const { ask } of this.#cards.values()) ask(stamp)
+    for (const { root, ask } of this.#cards.values()) {
+      root.dataset.stale = 'true'
+      ask(stamp)
+    }
   }
 
   // request is that of the prediction: the moved stations and the moved grid and, if anything is moved, both as they were beside them. The
@@ -253,6 +273,7 @@ export class Field {
         fit: n > 0 ? size(seen.map((v, i) => minus(v, after[grid.length + i]))) : 0,
       })
       this.problem(null)
+      this.#cards.get(m.name).root.dataset.stale = 'false'
       this.#draw()
       this.report({ view: 'field', drawn: performance.now() - stamp, timing, model: m.name })
     } catch (e) {

@@ -1,5 +1,5 @@
 // The view of the globe: stations that one moves, what models make of them everywhere, and whether that turns when the globe is turned.
-import { figures, heat, signed } from './draw.js'
+import { figures, heat, holdTouches, signed, snapping } from './draw.js'
 import { engine, latest } from './engine.js'
 import { cholesky } from './process.js'
 import { normal, uniform } from './random.js'
@@ -32,7 +32,10 @@ export class GlobeView {
       this.state.value = +t.value
       if (this.#selected >= 0) this.state.stations[this.#selected][2] = +t.value
     })
-    for (const key of ['spin', 'tilt']) on(`globe-${key}`, 'input', t => { this.state[key] = +t.value })
+    for (const key of ['spin', 'tilt']) {
+      const read = snapping(element(`globe-${key}`))
+      on(`globe-${key}`, 'input', () => { this.state[key] = read() })
+    }
     on('globe-still', 'click', () => Object.assign(this.state, { spin: 0, tilt: 0 }))
     on('globe-clear', 'click', () => { this.state.stations = []; this.#selected = -1 })
     on('globe-new', 'click', () => this.#drawStations())
@@ -103,6 +106,7 @@ export class GlobeView {
     let held = -1, from = null, turning = false, last = 0
     // stored is a place on the screen as the state holds it: before it is turned.
     const stored = v => place(apply(transposed(this.#g()), v)).map(round)
+    holdTouches(canvas, e => globe.near(this.#stations(), e, this.#view, 24) >= 0)
     canvas.addEventListener('pointerdown', e => {
       if (e.button !== 0) return
       held = globe.near(this.#stations(), e, this.#view, e.pointerType === 'touch' ? 24 : 12)
@@ -216,7 +220,10 @@ export class GlobeView {
     this.show()
     this.#draw()
     this.changed()
-    for (const { ask } of this.#cards.values()) ask(stamp)
+    for (const { root, ask } of this.#cards.values()) {
+      root.dataset.stale = 'true'
+      ask(stamp)
+    }
   }
 
   // example is a request for people to copy: with fewer places, as they are on the screen.
@@ -249,6 +256,7 @@ export class GlobeView {
       const still = request.inputs[0].shape[0] === 2 ? mean.data.subarray(n) : null
       this.#answers.set(m.name, { mean: mean.data.subarray(0, n), std: std.data.subarray(0, n), still, spin, tilt })
       this.problem(null)
+      this.#cards.get(m.name).root.dataset.stale = 'false'
       this.#draw()
       this.report({ view: 'globe', drawn: performance.now() - stamp, timing, model: m.name })
     } catch (e) {

@@ -1,9 +1,9 @@
 // The view of images: what is observed of a scene, what models of every group make of it, and whether that moves when the scene moves.
 import { drawDigit } from './digits.js'
-import { drawMap, grey, heat, signed } from './draw.js'
+import { drawMap, grey, heat, signed, snapping, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
 import { packBits, packGrey, unpackBits, unpackGrey } from './link.js'
-import { move, moveMask, observe, rms, still } from './motion.js'
+import { between, middle, move, moveMask, observe, rms, soften, still } from './motion.js'
 import { uniform } from './random.js'
 
 const element = id => document.getElementById(id)
@@ -19,6 +19,7 @@ export class Image {
   #scene
   #mask
   #cards = new Map()
+  #prepared = new Set() // models and sizes that were answered: the server has their plans
   #at = { scene: [32, 32], observed: [16, 16] } // where keys paint
 
   constructor(state, models, { changed, report, problem }) {
@@ -74,7 +75,8 @@ export class Image {
     on('image-redraw', 'click', () => { this.state.draw++ })
     on('again', 'click', () => { this.state.seed++; this.#choose() })
     on('still', 'click', () => Object.assign(this.state, stay))
-    for (const [id, key] of [['angle', 'angle'], ['scale', 'scale'], ['shift-x', 'x'], ['shift-y', 'y']]) on(id, 'input', t => { this.state[key] = +t.value })
+    const angle = snapping(element('angle'))
+    for (const [id, key] of [['angle', 'angle'], ['scale', 'scale'], ['shift-x', 'x'], ['shift-y', 'y']]) on(id, 'input', t => { this.state[key] = key === 'angle' ? angle() : +t.value })
     element('load').addEventListener('change', async e => {
       try {
         this.#painted(await readPicture(e.target.files[0]))
@@ -108,14 +110,30 @@ export class Image {
       const r = canvas.getBoundingClientRect()
       return [(e.clientY - r.top) / r.height * n(), (e.clientX - r.left) / r.width * n()]
     }
-    let down = false
+    let down = false, tap = null // a touch that has not painted yet: it paints where it taps or goes sideways, and scrolls otherwise
     canvas.addEventListener('pointerdown', e => {
-      down = true
       canvas.setPointerCapture(e.pointerId)
+      if (e.pointerType === 'touch') {
+        tap = e
+        return
+      }
+      down = true
       paint(...at(e), e)
     })
-    canvas.addEventListener('pointermove', e => { if (down) paint(...at(e), e) })
-    for (const type of ['pointerup', 'pointercancel']) canvas.addEventListener(type, () => { down = false })
+    canvas.addEventListener('pointermove', e => {
+      if (tap && Math.abs(e.clientX - tap.clientX) > tapReach) {
+        down = true
+        paint(...at(tap), e)
+        tap = null
+      }
+      if (down) paint(...at(e), e)
+    })
+    canvas.addEventListener('pointerup', e => {
+      if (tap && Math.hypot(e.clientX - tap.clientX, e.clientY - tap.clientY) <= tapReach) paint(...at(e), e)
+      down = false
+      tap = null
+    })
+    canvas.addEventListener('pointercancel', () => { down = false; tap = null })
     canvas.addEventListener('keydown', e => {
       const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[e.key], here = this.#at[id]
       if (step) {
@@ -152,11 +170,13 @@ export class Image {
     }
   }
 
-  // observations are x and, where g moves anything, g x: [pixels, mask] each.
+  // observations are x and, where g moves anything, g x: [pixels, mask] each. Where g turns by an angle between quarter turns there is x a second time, with the
+  // pixels that are left of those observed when they are turned there and back: what a model makes of it differs by what the grid of pixels costs.
   #observations() {
     const { size: n } = this.state, g = this.state
     const out = [[observe(this.#scene, sceneSize, n, stay), this.#mask]]
     if (!still(g)) out.push([observe(this.#scene, sceneSize, n, g), moveMask(this.#mask, n, g)])
+    if (between(g)) out.push([out[0][0], moveMask(out[1][1], n, { ...stay, angle: -g.angle })])
     return out
   }
 
@@ -184,13 +204,17 @@ export class Image {
     for (const m of this.models) {
       if (!this.state.models.includes(m.name)) continue
       const card = this.#card(m)
+      card.root.dataset.stale = 'true'
       card.ask(stamp)
       card.sample()
     }
   }
 
-  request() {
-    const observations = this.#observations(), { size: n } = this.state, b = observations.length
+  // example is a request for people to copy: of the image as it is.
+  example() { return this.request(this.#observations().slice(0, 1)) }
+
+  request(observations = this.#observations()) {
+    const { size: n } = this.state, b = observations.length
     const image = new Float32Array(b * n * n), mask = new Uint8Array(b * n * n)
     observations.forEach(([x, m], i) => { image.set(x, i * n * n); mask.set(m, i * n * n) })
     return {
@@ -234,17 +258,24 @@ export class Image {
   async #ask(m, stamp) {
     const card = this.#card(m)
     card.root.ariaBusy = 'true'
+    const size = `${m.name} ${this.state.size}`
+    const slow = setTimeout(() => { card.numbers.textContent = this.#prepared.has(size) ? 'Computing ..' : `Preparing for ${this.state.size} × ${this.state.size} pixels ..` }, 300)
     try {
       const request = this.request(), { size: n, angle, scale, x, y } = this.state, g = { angle, scale, x, y }
       const { outputs: { mean, std }, timing } = await engine.infer(m.name, request)
+      clearTimeout(slow)
+      this.#prepared.add(size)
+      card.root.dataset.stale = 'false'
       this.#drawCard(card, n, g, request, mean.data, std.data)
       this.problem(null)
       const drawn = performance.now() - stamp
       card.numbers.textContent += ` · ${timing.total.toFixed(0)} ms`
       this.report({ view: 'image', drawn, timing, model: m.name })
     } catch (e) {
+      card.numbers.textContent = ''
       this.problem(e)
     } finally {
+      clearTimeout(slow)
       card.root.ariaBusy = 'false'
     }
   }
@@ -287,11 +318,11 @@ export class Image {
     const meanDeviation = deviation.reduce((s, v) => s + v, 0) / size
     numbers.textContent = `error ${rms(error).toFixed(3)} · deviation ${meanDeviation.toFixed(3)}`
     Object.assign(data, { error: rms(error), deviation: meanDeviation, turn: g.angle, scale: g.scale, x: g.x, y: g.y, size: n, sum: f.reduce((s, v) => s + v, 0) })
-    const moving = request.inputs[0].shape[0] === 2
+    const moving = request.inputs[0].shape[0] >= 2
     for (const key of ['after', 'moved', 'difference']) maps[key].parentElement.hidden = !moving
     if (!moving) {
       difference.textContent = ''
-      data.difference = ''
+      data.difference = data.grid = ''
       return
     }
     const after = mean.subarray(size, 2 * size), moved = move(f, n, g), d = after.map((v, i) => v - moved[i])
@@ -299,9 +330,16 @@ export class Image {
     drawMap(maps.moved, moved, n, grey, 0, 1)
     drawMap(maps.difference, d, n, signed, -.5, .5)
     const number = document.createElement('strong')
-    number.textContent = rms(d).toFixed(4)
+    // Away from the border, and equally sharp: g f(x) is read between pixels.
+    const apart = (a, b) => rms(middle(a, n).map((v, i) => v - b[i]))
+    data.difference = apart(soften(after, n), soften(moved, n))
+    number.textContent = (+data.difference).toFixed(4)
     difference.replaceChildren('f(g x) and g f(x) differ by ', number)
-    data.difference = rms(d)
+    data.grid = ''
+    if (between(g)) {
+      data.grid = apart(soften(mean.subarray(2 * size, 3 * size), n), soften(f, n))
+      difference.append(`. ${g.angle}° takes no pixel to a pixel: turned there and back, the same observations already cost ${(+data.grid).toFixed(4)}`)
+    }
   }
 }
 

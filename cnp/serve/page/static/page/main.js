@@ -1,6 +1,6 @@
 // The page: it asks the engine which models there are, makes the views, and keeps their state in the address.
 import * as curves from './curve.js'
-import { engine, NeedsToken } from './engine.js'
+import { engine, Lost, NeedsToken } from './engine.js'
 import * as fields from './field.js'
 import * as globes from './globe.js'
 import * as images from './image.js'
@@ -38,6 +38,38 @@ function problem(e) {
   element('problem').hidden = !e
   element('problem').textContent = e?.message ?? ''
   element('token-form').hidden = !(e instanceof NeedsToken)
+  if (e instanceof Lost) wait(e)
+}
+
+// wait asks a server that is lost until it is there again.
+let waiting = false
+async function wait(e) {
+  element('problem').textContent = `${e.message} What is shown is from before. Trying again ..`
+  if (waiting) return
+  waiting = true
+  do await new Promise(done => setTimeout(done, 2000))
+  while (!await engine.alive())
+  waiting = false
+  problem(null)
+  document.documentElement.dataset.ready ? open[state.view]?.update() : start()
+}
+
+// missing says in a view that has no model how to start a server that has one.
+const missing = {
+  curve: ['curves', 'rbf-levels'], image: ['images', 'digits-SO2'], globe: ['values on the globe', 'globe'], field: ['vector fields', 'vectors-rbf'],
+}
+function offer(view, models) {
+  const section = element(view)
+  section.querySelector('.missing')?.remove()
+  section.classList.toggle('empty', models.length === 0)
+  if (models.length > 0) return
+  const p = document.createElement('p'), code = document.createElement('code'), [what, model] = missing[view]
+  p.className = 'missing'
+  code.textContent = `equivcnp serve --model shipped`
+  const one = document.createElement('code')
+  one.textContent = `--model ${model}`
+  p.append(`No model of ${what} is served here. Start one: `, code, ' serves a model of every kind, ', one, ' this one alone.')
+  section.append(p)
 }
 
 // report shows the measurements of an answer, for people and for tests.
@@ -79,7 +111,8 @@ function writeSnippet() {
   const view = open[state.view], m = view?.model()
   if (!m) return
   const here = location.protocol.startsWith('http') && document.documentElement.dataset.engine === 'http'
-  element('snippet').textContent = snippet(language, here ? new URL('.', location.href).href.replace(/\/$/, '') : 'http://localhost:8080', m.name, view.example?.() ?? view.request())
+  element('snippet').textContent = snippet(language, here ? new URL('.', location.href).href.replace(/\/$/, '') : 'http://localhost:8080', m.name, view.example?.() ?? view.request(),
+    sessionStorage.getItem('token'))
 }
 
 function select(view, stamp) {
@@ -155,7 +188,8 @@ async function start() {
     for (const m of imageModels) m.usual &&= !imageModels.some(v => v.usual && deeper(v, m))
     take(decodeState(location.hash))
     if (!curveModels.some(m => m.name === state.curve.model)) {
-      const m = curveModels.find(v => v.name.startsWith('rbf')) ?? curveModels[0]
+      // One that is smooth: those of the paper's architecture jump between neighbouring targets.
+      const m = curveModels.find(v => v.config.levels && /\brbf\b/i.test(`${v.name} ${v.trainedOn ?? ''}`)) ?? curveModels.find(v => v.config.levels) ?? curveModels[0]
       state.curve.model = m?.name ?? ''
       state.curve.kernel = curves.kernelOf(m) ?? state.curve.kernel
     }
@@ -164,7 +198,7 @@ async function start() {
     const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field }
     for (const v of views) {
       open[v] = new classes[v](state[v], of[v], on)
-      element(`tab-${v}`).disabled = of[v].length === 0
+      offer(v, of[v])
     }
     problem(null)
     if (of[state.view].length === 0) state.view = views.find(v => of[v].length > 0) ?? state.view

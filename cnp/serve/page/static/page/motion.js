@@ -64,6 +64,32 @@ export function move(map, n, g) {
   return out
 }
 
+// soften returns a map in which each pixel is the mean of its neighbourhood, so that maps of which one was read between pixels are equally sharp.
+export function soften(map, n) {
+  const weight = [1, 2, 1], out = new Float32Array(n * n)
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      let sum = 0, all = 0
+      for (let a = -1; a < 2; a++) {
+        for (let b = -1; b < 2; b++) {
+          const y = i + a, x = j + b, v = y < 0 || x < 0 || y >= n || x >= n ? NaN : map[y * n + x]
+          if (v !== v) continue
+          sum += weight[a + 1] * weight[b + 1] * v
+          all += weight[a + 1] * weight[b + 1]
+        }
+      }
+      out[i * n + j] = map[i * n + j] === map[i * n + j] ? sum / all : NaN
+    }
+  }
+  return out
+}
+
+// middle leaves the values of a map that are away from the border, however it is turned.
+export const middle = (map, n) => map.map((v, i) => Math.hypot(Math.floor(i / n) - (n - 1) / 2, i % n - (n - 1) / 2) <= .36 * n ? v : NaN)
+
+// between reports whether g turns by an angle between quarter turns, about the centre, and does nothing else.
+export const between = g => g.angle % 90 !== 0 && g.scale === 1 && g.x === 0 && g.y === 0
+
 // rms is the root mean square of values that are numbers.
 export function rms(values) {
   let sum = 0, count = 0

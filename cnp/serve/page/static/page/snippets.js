@@ -3,13 +3,13 @@
 const short = v => Number(v.toFixed(4))
 const plain = input => ({ ...input, data: Array.from(input.data, v => input.datatype === 'BOOL' ? v !== 0 : short(v)) })
 
-// snippet writes a request to a model of a server in a language: curl, go or python.
-export function snippet(language, base, model, { inputs, outputs, parameters }) {
+// snippet writes a request to a model of a server in a language: curl, go or python. token is the bearer token, if the server asks for one.
+export function snippet(language, base, model, { inputs, outputs, parameters }, token) {
   const list = inputs.map(plain)
   const body = { inputs: list }
   if (outputs?.length) body.outputs = outputs.map(name => ({ name }))
   if (parameters && Object.keys(parameters).length) body.parameters = parameters
-  return { curl, go, python }[language](base, model, body)
+  return { curl, go, python }[language](base, model, body, token)
 }
 
 // lines writes a request with a tensor a line.
@@ -21,22 +21,27 @@ function lines(body, indent, value = JSON.stringify) {
   return `{\n${parts.join(',\n')}}`
 }
 
-function curl(base, model, body) {
-  return `curl -s ${base}/v2/models/${model}/infer -d @- <<'END'\n${lines(body, '  ')}\nEND\n`
+function curl(base, model, body, token) {
+  const header = token ? ` -H ${quoted(`Authorization: Bearer ${token}`)}` : ''
+  return `curl -s ${base}/v2/models/${model}/infer${header} -d @- <<'END'\n${lines(body, '  ')}\nEND\n`
 }
 
-function python(base, model, body) {
+// quoted is a word of a shell.
+const quoted = text => `'${text.replaceAll("'", `'\\''`)}'`
+
+function python(base, model, body, token) {
   const value = v => JSON.stringify(v).replace(/\btrue\b/g, 'True').replace(/\bfalse\b/g, 'False')
   return `import json, urllib.request
 
 request = ${lines(body, '    ', value)}
-answer = json.load(urllib.request.urlopen("${base}/v2/models/${model}/infer", json.dumps(request).encode()))
+asked = urllib.request.Request("${base}/v2/models/${model}/infer", json.dumps(request).encode()${token ? `, {"Authorization": ${JSON.stringify(`Bearer ${token}`)}}` : ''})
+answer = json.load(urllib.request.urlopen(asked))
 for output in answer["outputs"]:
     print(output["name"], output["shape"], output["data"][:5])
 `
 }
 
-function go(base, model, { inputs, outputs, parameters }) {
+function go(base, model, { inputs, outputs, parameters }, token) {
   const kinds = { FP32: ['Float32s', 'float32'], FP64: ['Float64s', 'float64'], BOOL: ['Bools', 'bool'] }
   const tensors = inputs.map(({ name, datatype, shape, data }) => {
     const [call, type] = kinds[datatype]
@@ -56,7 +61,7 @@ import (
 )
 
 func main() {
-\tc := client.New("${base}", client.Options{})
+\tc := client.New("${base}", client.Options{${token ? `Token: ${JSON.stringify(token)}` : ''}})
 \tr, err := c.Infer(context.Background(), "${model}", &client.Request{${fields.join(', ')}})
 \tif err != nil {
 \t\tlog.Fatal(err)
