@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
 )
@@ -81,11 +81,11 @@ type outputs struct {
 }
 
 type output struct {
-	flag   string // the flag that names it, for errors
-	path   string // where it goes, symbolic links resolved; "-" is standard output
-	direct bool   // not a regular file (a pipe, a device): written to, never replaced
-	tmp    string // the temporary file, once written
-	text   []byte // what goes to standard output
+	flag   string           // the flag that names it, for errors
+	path   string           // where it goes, symbolic links resolved; "-" is standard output
+	direct bool             // not a regular file (a pipe, a device): written to, never replaced
+	tmp    *atomicfile.File // the temporary file, once written
+	text   []byte           // what goes to standard output
 }
 
 // outFile is a file that a flag names, and the endings of the formats that it is written in.
@@ -198,28 +198,11 @@ func (o *output) resolve() error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
-	f, err := o.create()
-	if err != nil {
-		return err
+	f, err := atomicfile.Create(o.path)
+	if err == nil {
+		f.Discard()
 	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-// create opens a new file beside the output, with the permissions that the output will have.
-func (o *output) create() (*os.File, error) {
-	mode := fs.FileMode(0o666) // less what the user's mask takes away
-	if info, err := os.Stat(o.path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	dir, base := filepath.Split(o.path)
-	for range 100 {
-		f, err := os.OpenFile(fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-	return nil, fmt.Errorf("%s: no free name for a temporary file", dir)
+	return err
 }
 
 // sameFile reports whether two names are one file, or would be once the missing one exists.
@@ -253,27 +236,29 @@ func (o *output) write(f func(w io.Writer) error) (err error) {
 		o.text = b.Bytes()
 		return err
 	}
-	var file *os.File
 	if o.direct {
-		file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
-	} else {
-		file, err = o.create()
+		file, err := os.OpenFile(o.path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(file)
+		if err = f(w); err == nil {
+			err = w.Flush()
+		}
+		return errors.Join(err, file.Close())
 	}
-	if err != nil {
+	if o.tmp, err = atomicfile.Create(o.path); err != nil {
+		o.tmp = nil
 		return err
 	}
-	if !o.direct {
-		o.tmp = file.Name()
-	}
-	w := bufio.NewWriter(file)
-	err = f(w)
-	if err == nil {
+	w := bufio.NewWriter(o.tmp)
+	if err = f(w); err == nil {
 		err = w.Flush()
 	}
-	if err == nil && !o.direct {
-		err = file.Sync() // the rename must not outrun the data
+	if err == nil {
+		err = o.tmp.Sync() // all files are on the disk before the first is renamed
 	}
-	return errors.Join(err, file.Close())
+	return err
 }
 
 // writeFile is write for a writer that wants the file's name and replaces it itself. It refuses pipes and devices, which
@@ -287,27 +272,39 @@ func (o *outputs) writeFile(flag string, f func(path string) error) error {
 			return fmt.Errorf("--%s: %s is not a regular file", flag, out.path)
 		}
 		out.discard()
-		create := out.create
 		if out.path == stdio {
-			create = func() (*os.File, error) { return os.CreateTemp("", "equivcnp") }
+			return out.toStdout(f)
 		}
-		file, err := create()
+		file, err := atomicfile.Create(out.path)
 		if err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
-		out.tmp = file.Name()
-		if err := file.Close(); err != nil {
+		out.tmp = file
+		if err := f(file.Name()); err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
-		if err := f(out.tmp); err != nil {
+		if err := file.Reopen(); err != nil { // it may be another file now
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
-		if out.path == stdio {
-			if out.text, err = os.ReadFile(out.tmp); err != nil {
-				return fmt.Errorf("--%s: %w", flag, err)
-			}
-			out.discard()
-		}
+	}
+	return nil
+}
+
+// toStdout takes the bytes of a file that f writes.
+func (o *output) toStdout(f func(path string) error) error {
+	file, err := os.CreateTemp("", "equivcnp")
+	if err == nil {
+		defer os.Remove(file.Name())
+		err = file.Close()
+	}
+	if err == nil {
+		err = f(file.Name())
+	}
+	if err == nil {
+		o.text, err = os.ReadFile(file.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %w", o.flag, err)
 	}
 	return nil
 }
@@ -320,11 +317,11 @@ func (o *outputs) commit() error {
 				return fmt.Errorf("--%s: %w", out.flag, err)
 			}
 		}
-		if out.tmp != "" {
-			if err := os.Rename(out.tmp, out.path); err != nil {
+		if out.tmp != nil {
+			if err := out.tmp.Commit(); err != nil {
 				return fmt.Errorf("--%s: %w", out.flag, err)
 			}
-			out.tmp = ""
+			out.tmp = nil
 		}
 	}
 	return nil
@@ -339,9 +336,9 @@ func (o *outputs) discard() {
 
 // discard removes the temporary file, if there is one: an output that is written again starts anew.
 func (o *output) discard() {
-	if o.tmp != "" {
-		os.Remove(o.tmp)
-		o.tmp = ""
+	if o.tmp != nil {
+		o.tmp.Discard()
+		o.tmp = nil
 	}
 }
 

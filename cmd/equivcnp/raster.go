@@ -91,10 +91,82 @@ type rasterResult struct {
 	Notes    []string `json:"notes"`
 }
 
-// rasterDone is a line of the progress file: a tile, or that all files are complete.
+// rasterDone is a line of the progress file: a tile, and the digests of its pixels in the files.
 type rasterDone struct {
-	Tile int  `json:"tile"`
-	All  bool `json:"all,omitempty"`
+	Tile int      `json:"tile"`
+	Sums []string `json:"sums"`
+}
+
+// partials are the files of a raster while they are not complete.
+type partials struct {
+	outs    []*output
+	writers []*raster.StripWriter
+}
+
+// openPartials opens the files of a raster of c channels.
+func openPartials(outs []*output, c, h, w int) (p *partials, err error) {
+	p = &partials{outs: outs}
+	for _, o := range outs {
+		writer, err := raster.OpenStripWriter(o.path+".partial", o.path, c, h, w)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("--%s: %w", o.flag, err), p.close())
+		}
+		p.writers = append(p.writers, writer)
+	}
+	return p, nil
+}
+
+func (p *partials) close() (err error) {
+	for _, w := range p.writers {
+		err = errors.Join(err, w.Close())
+	}
+	p.writers = nil
+	return err
+}
+
+// done says which tiles are in the files as an earlier process recorded them; the others are computed again.
+func (p *partials) done(steps []json.RawMessage, tiles []cnp.RasterTile) (done []bool, n int) {
+	done = make([]bool, len(tiles))
+	for _, line := range steps {
+		var d rasterDone
+		if json.Unmarshal(line, &d) != nil || d.Tile < 0 || d.Tile >= len(tiles) || len(d.Sums) != len(p.writers) || done[d.Tile] {
+			continue
+		}
+		same, t := true, tiles[d.Tile]
+		for k, w := range p.writers {
+			sum, err := w.Sum(t.Y, t.X, t.H, t.W)
+			same = same && err == nil && sum == d.Sums[k]
+		}
+		if done[d.Tile] = same; same {
+			n++
+		}
+	}
+	return done, n
+}
+
+// write writes a tile, which is on the disk then.
+func (p *partials) write(t cnp.RasterTile, i int, values func(o *output) []float32) (d rasterDone, err error) {
+	d.Tile = i
+	for k, o := range p.outs {
+		if err := errors.Join(p.writers[k].Write(values(o), t.Y, t.X, t.H, t.W), p.writers[k].Sync()); err != nil {
+			return d, fmt.Errorf("--%s: %w", o.flag, err)
+		}
+		d.Sums = append(d.Sums, p.writers[k].LastSum())
+	}
+	return d, nil
+}
+
+// finish gives the files their names.
+func (p *partials) finish() error {
+	if err := p.close(); err != nil {
+		return err
+	}
+	for _, o := range p.outs {
+		if err := raster.FinishStrips(o.path+".partial", o.path); err != nil {
+			return fmt.Errorf("--%s: %w", o.flag, err)
+		}
+	}
+	return nil
 }
 
 func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
@@ -151,40 +223,24 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	progress, err := shards.OpenProgress(f.out+".progress", work, nil)
+	progress, err := shards.OpenProgress(outs.files[0].path+".progress", work, nil)
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	defer progress.Close()
+	if len(progress.Steps) == 0 {
+		for _, o := range outs.files { // what is there may be another raster's
+			if err := os.Remove(o.path + ".partial"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	files, err := openPartials(outs.files, cfg.DimY, in.H, in.W)
 	if err != nil {
 		return err
 	}
-	defer progress.Close()
-	done, all, kept := make([]bool, len(tiles)), false, 0
-	for _, line := range progress.Steps {
-		var d rasterDone
-		if json.Unmarshal(line, &d) == nil && (d.All || d.Tile >= 0 && d.Tile < len(tiles)) {
-			all = all || d.All
-			if !d.All && !done[d.Tile] {
-				done[d.Tile] = true
-				kept++
-			}
-		}
-	}
-	writers := make([]*raster.StripWriter, len(outs.files))
-	for i, o := range outs.files {
-		if all {
-			continue
-		}
-		partial := o.path + ".partial"
-		if kept > 0 {
-			if _, err := os.Stat(partial); errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("%s is gone, and %s says that parts of it are done: remove that, too", partial, f.out+".progress")
-			}
-		} else if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err // what is there may be another raster's
-		}
-		if writers[i], err = raster.OpenStripWriter(partial, o.path, cfg.DimY, in.H, in.W); err != nil {
-			return fmt.Errorf("--%s: %w", o.flag, err)
-		}
-		defer writers[i].Close()
-	}
+	defer files.close()
+	done, kept := files.done(progress.Steps, tiles)
 
 	observed := 0
 	read := func(part *cnp.Images[float32], y, x int) error {
@@ -195,42 +251,30 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 	ctx, remove := a.withProgress(ctx, "completing")
 	defer remove()
 	start := time.Now()
-	if !all {
-		err = plan.Predict(ctx, read, func(i int) bool { return done[i] }, func(i int, t cnp.RasterTile, p *cnp.Prediction[float32]) error {
-			if err := p.Check(nil); err != nil {
-				return fmt.Errorf("line %d, column %d: %w", t.Y, t.X, err)
+	err = plan.Predict(ctx, read, func(i int) bool { return done[i] }, func(i int, t cnp.RasterTile, p *cnp.Prediction[float32]) error {
+		if err := p.Check(nil); err != nil {
+			return fmt.Errorf("line %d, column %d: %w", t.Y, t.X, err)
+		}
+		step, err := files.write(t, i, func(o *output) []float32 {
+			if o.flag == "std-out" {
+				return p.Std
 			}
-			for k, o := range outs.files {
-				values := p.Mean
-				if o.flag == "std-out" {
-					values = p.Std
-				}
-				if err := errors.Join(writers[k].Write(values, t.Y, t.X, t.H, t.W), writers[k].Sync()); err != nil {
-					return fmt.Errorf("--%s: %w", o.flag, err)
-				}
-			}
-			return progress.Step(rasterDone{Tile: i})
+			return p.Mean
 		})
-	}
+		if err != nil {
+			return err
+		}
+		return progress.Step(step)
+	})
 	remove()
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: the same command goes on")
 	}
-	if err == nil && !all {
-		err = progress.Step(rasterDone{All: true})
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
-	for i, o := range outs.files {
-		if writers[i] != nil {
-			if err := writers[i].Close(); err != nil {
-				return err
-			}
-		}
-		if err := raster.FinishStrips(o.path+".partial", o.path); err != nil && !(all && errors.Is(err, fs.ErrNotExist)) {
-			return err
-		}
+	if err := files.finish(); err != nil {
+		return err
 	}
 	if err := progress.End(); err != nil {
 		return err

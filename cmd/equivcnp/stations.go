@@ -5,11 +5,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -18,8 +19,10 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 	"github.com/equivcnp/equivcnp/internal/shards"
 	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // stationsFlags are the flags of equivcnp stations.
@@ -79,11 +82,101 @@ type stationsResult struct {
 	Notes         []string `json:"notes"`
 }
 
-// stationsStep says how far both files are.
+// stationsStep says how far both files are, and what was written last.
 type stationsStep struct {
-	In   int64 `json:"in"`
-	Out  int64 `json:"out"`
-	Rows int   `json:"rows"`
+	In   int64  `json:"in"`
+	Out  int64  `json:"out"`
+	Rows int    `json:"rows"`
+	Sum  string `json:"sum"` // the digest of the part of the output
+}
+
+// stationsFile is the output while it is not complete, and how far it is.
+type stationsFile struct {
+	*os.File
+	progress *shards.Progress
+	at       stationsStep
+}
+
+// openStationsFile opens the output and goes to the end of its last part that is as an earlier process wrote it.
+func openStationsFile(path, work string) (*stationsFile, error) {
+	progress, err := shards.OpenProgress(path+".progress", work, nil)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path+".partial", os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, errors.Join(err, progress.Close())
+	}
+	s := &stationsFile{File: f, progress: progress}
+	kept := 0
+	for _, line := range progress.Steps {
+		var next stationsStep
+		if json.Unmarshal(line, &next) != nil || next.In < s.at.In || next.Out < s.at.Out || next.Rows < s.at.Rows {
+			break
+		}
+		h := sha256.New()
+		n, err := io.Copy(h, io.NewSectionReader(f, s.at.Out, next.Out-s.at.Out))
+		if err != nil || n < next.Out-s.at.Out || hexSum(h) != next.Sum {
+			break
+		}
+		s.at, kept = next, kept+1
+	}
+	err = progress.Keep(kept)
+	if err == nil {
+		err = f.Truncate(s.at.Out)
+	}
+	if err == nil {
+		_, err = f.Seek(s.at.Out, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:16]) }
+
+// add writes a part, which is on the disk then; to is where its rows end in the input, and rows how many they are.
+func (s *stationsFile) add(part []byte, to int64, rows int) error {
+	if _, err := s.Write(part); err != nil {
+		return err
+	}
+	if err := s.Sync(); err != nil {
+		return err
+	}
+	h := sha256.New()
+	h.Write(part)
+	s.at = stationsStep{In: to, Out: s.at.Out + int64(len(part)), Rows: s.at.Rows + rows, Sum: hexSum(h)}
+	return s.progress.Step(s.at)
+}
+
+// close closes both files, and removes them where there is nothing to go on with.
+func (s *stationsFile) close() error {
+	if s.at.Rows == 0 && s.File != nil {
+		os.Remove(s.Name())
+		s.File.Close()
+		s.File = nil
+		return s.progress.End()
+	}
+	if s.File != nil {
+		s.File.Close()
+		s.File = nil
+	}
+	return s.progress.Close()
+}
+
+// finish gives the output its name.
+func (s *stationsFile) finish(path string) error {
+	name := s.Name()
+	err := s.File.Close()
+	s.File = nil
+	if err == nil {
+		err = atomicfile.Rename(name, path)
+	}
+	if err != nil {
+		return err
+	}
+	return s.progress.End()
 }
 
 func (a *app) stations(ctx context.Context, f *stationsFlags) error {
@@ -134,48 +227,14 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 		return err
 	}
 	path := outs.files[0].path
-	progress, err := shards.OpenProgress(f.out+".progress", work, nil)
+	out, err := openStationsFile(path, work)
 	if err != nil {
-		return err
+		return fmt.Errorf("--out: %w", err)
 	}
-	defer progress.Close()
-	var at stationsStep
-	for _, line := range progress.Steps {
-		var s stationsStep
-		if json.Unmarshal(line, &s) == nil && s.In > at.In {
-			at = s
-		}
-	}
-	flags := os.O_RDWR | os.O_CREATE
-	if at.In == 0 {
-		flags |= os.O_TRUNC
-	}
-	out, err := os.OpenFile(path+".partial", flags, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		out.Close()
-		if at.Rows == 0 { // nothing to go on with
-			os.Remove(path + ".partial")
-			os.Remove(f.out + ".progress")
-		}
-	}()
-	if info, err := out.Stat(); err != nil || info.Size() < at.Out {
-		return errors.Join(err, fmt.Errorf("%s.partial is shorter than %s.progress says: remove both", path, f.out))
-	}
-	err = out.Truncate(at.Out)
-	if err == nil {
-		_, err = out.Seek(at.Out, io.SeekStart)
-	}
-	if err == nil {
-		_, err = in.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return err
-	}
+	defer out.close()
+	at := out.at
 	lines := bufio.NewReaderSize(in, 1<<20)
-	header, first, err := tableHeader(lines, f.input.targets)
+	header, first, err := tableHeader(lines, f.input.targets, opt)
 	if err != nil {
 		return err
 	}
@@ -198,7 +257,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 		n := bytes.Count(first, []byte("\n"))
 		first = nil
 		for n < f.rows {
-			line, err := lines.ReadBytes('\n')
+			line, err := readLine(lines)
 			at.In += int64(len(line))
 			text = append(text, line...)
 			if err == io.EOF {
@@ -249,25 +308,13 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 		if at.Rows > 0 { // the header stands at the beginning
 			_, body, _ = bytes.Cut(body, []byte("\n"))
 		}
-		if _, err := out.Write(body); err != nil {
+		if err := out.add(body, at.In, targets.Rows()); err != nil {
 			return err
 		}
-		if err := out.Sync(); err != nil {
-			return err
-		}
-		at.Out, at.Rows = at.Out+int64(len(body)), at.Rows+targets.Rows()
-		if err := progress.Step(at); err != nil {
-			return err
-		}
+		at = out.at
 	}
 	remove()
-	if err := out.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".partial", path); err != nil {
-		return err
-	}
-	if err := progress.End(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := out.finish(path); err != nil {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
@@ -281,16 +328,35 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	return a.print(r, stationsResult{f.model.path, f.input.csv, seen, at.Rows, kept, number(seconds), f.out, r.allNotes()})
 }
 
-// tableHeader reads the first line that is no comment: the header, or else the first row.
-func tableHeader(lines *bufio.Reader, name string) (header, first []byte, err error) {
+// maxLine bounds a line of the targets.
+const maxLine = 1 << 24
+
+// readLine reads a line with its end.
+func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
-		line, err := lines.ReadBytes('\n')
+		part, err := in.ReadSlice('\n')
+		if line = append(line, part...); err != bufio.ErrBufferFull {
+			return line, err
+		}
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("%w: more than %d bytes without a line's end", tabular.ErrCell, maxLine)
+		}
+	}
+}
+
+// tableHeader reads the first line that is no comment: the header, or else the first row.
+func tableHeader(lines *bufio.Reader, name string, opt tabular.Options) (header, first []byte, err error) {
+	if start, _ := lines.Peek(2); bytes.IndexByte(start, 0) >= 0 || bytes.Equal(start, []byte("\xff\xfe")) || bytes.Equal(start, []byte("\xfe\xff")) {
+		return nil, nil, fmt.Errorf("%s: %w: stations reads targets of UTF-8 text, and this is none", name, tabular.ErrCell)
+	}
+	for {
+		line, err := readLine(lines)
 		if err != nil && err != io.EOF {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		text := bytes.TrimSpace(line)
-		if len(text) > 0 && text[0] != '#' {
-			t, bad := tables.Decode(append(append(append([]byte(nil), header...), line...), '\n'), name, nil)
+		if len(text) > 0 && text[0] != '#' && (len(header) > 0 || !bytes.HasPrefix(line, []byte("sep="))) {
+			t, bad := tables.DecodeAs(append(append(append([]byte(nil), header...), line...), '\n'), name, nil, opt)
 			if bad != nil {
 				return nil, nil, bad
 			}

@@ -3,6 +3,8 @@ package train
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,9 +26,13 @@ import (
 //
 // and in its metadata the configurations of run and model, the names of the sources and the run's state. Random numbers need
 // no place: a step's tasks follow from seed and step.
+//
+// A digest of all that stands in the metadata, too: a file of which any bit changed is refused.
 const (
 	metaTraining      = "equivcnp.training"
-	checkpointVersion = 1
+	metaDigest        = "equivcnp.digest"
+	checkpointVersion = 2
+	plainVersion      = 1 // without a digest
 )
 
 // ErrCheckpoint is wrapped by the errors of checkpoints that a run cannot continue from.
@@ -65,8 +71,34 @@ func (r *Run[T]) save() error {
 	r.arrays(func(name string, shape []int, v []T) {
 		f.Tensors = append(f.Tensors, tensor(name, shape, v))
 	})
+	f.Metadata[metaDigest] = digest(f)
 	if err := safetensors.Write(r.opt.Checkpoint, f); err != nil {
 		return fmt.Errorf("train: checkpoint: %w", err)
+	}
+	return nil
+}
+
+// digest is the SHA-256 of a checkpoint's training state and tensors, by their names' order.
+func digest(f *safetensors.File) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q\n", f.Metadata[metaTraining])
+	order := slices.Clone(f.Tensors)
+	slices.SortFunc(order, func(a, b safetensors.Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	for _, t := range order {
+		fmt.Fprintf(h, "%q %s %v %d\n", t.Name, t.DType, t.Shape, len(t.Data))
+		h.Write(t.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// intact is an error where a checkpoint is not what was written. Those of version 1 have no digest.
+func intact(f *safetensors.File, version int) error {
+	have, ok := f.Metadata[metaDigest]
+	if !ok && version == plainVersion && len(f.Metadata) == 1 {
+		return nil
+	}
+	if !ok || len(f.Metadata) != 2 || have != digest(f) {
+		return fmt.Errorf("%w: its bytes are not those that were written: it was damaged or changed", ErrCheckpoint)
 	}
 	return nil
 }
@@ -115,7 +147,7 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	if err := json.Unmarshal([]byte(text), &have); err != nil {
 		return bad("its training state: %v", err)
 	}
-	if have.Version != checkpointVersion {
+	if have.Version != checkpointVersion && have.Version != plainVersion {
 		return bad("version %d, this program reads %d", have.Version, checkpointVersion)
 	}
 	had, here := have.Model, r.model.Config()
@@ -183,6 +215,9 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	if err != nil {
 		return err
 	}
+	if err := intact(f, have.Version); err != nil { // last: what is wrong with the run says more
+		return err
+	}
 	into.arrays(func(name string, _ []int, v []T) { copy(v, read[name]) })
 	r.best, r.state, r.adam.Count = into.best, have.State, have.Adam
 	return nil
@@ -220,6 +255,9 @@ func Saved(path string) (Config, int, error) {
 	var have header
 	if err := json.Unmarshal([]byte(f.Metadata[metaTraining]), &have); err != nil {
 		return Config{}, 0, fmt.Errorf("train: %s: %w: its training state: %w", path, ErrCheckpoint, err)
+	}
+	if err := intact(f, have.Version); err != nil {
+		return Config{}, 0, fmt.Errorf("train: %s: %w", path, err)
 	}
 	return have.Run, have.State.Step, nil
 }

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
+
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
 // logFile is a file of records, one JSON object a line; nil writes nothing.
@@ -19,8 +20,13 @@ func openLog(path string, steps int) (*logFile, error) {
 	if path == "" {
 		return nil, nil
 	}
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := atomicfile.OpenLocked(path, 0) // two runs would write over each other's lines
+	if err != nil {
+		return nil, fmt.Errorf("train: log: %w", err)
+	}
+	old, err := io.ReadAll(f)
+	if err != nil {
+		f.Close()
 		return nil, fmt.Errorf("train: log: %w", err)
 	}
 	keep := 0
@@ -31,10 +37,6 @@ func openLog(path string, steps int) (*logFile, error) {
 			break
 		}
 		keep += len(line)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("train: log: %w", err)
 	}
 	if err := f.Truncate(int64(keep)); err == nil {
 		_, err = f.Seek(int64(keep), 0)

@@ -321,7 +321,7 @@ func TestRefuses(t *testing.T) {
 		"cut":          {good[:len(good)-5], fresh, "safetensors"},
 		"model file":   {edit(func(f *safetensors.File) { f.Metadata = nil }), fresh, "no training state"},
 		"state":        {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = "{" }), fresh, "its training state"},
-		"version":      {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = `{"version": 7}` }), fresh, "version 7, this program reads 1"},
+		"version":      {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = `{"version": 7}` }), fresh, "version 7, this program reads 2"},
 		"missing":      {edit(func(f *safetensors.File) { f.Tensors = f.Tensors[1:] }), fresh, "is missing"},
 		"shape":        {edit(func(f *safetensors.File) { f.Get("adam.m.pre" + "linear.0.module.bias").Shape = []int{2, 2} }), fresh, "need F32[4]"},
 		"nan": {edit(func(f *safetensors.File) {

@@ -2,7 +2,9 @@ package raster
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"image"
@@ -15,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 	"github.com/equivcnp/equivcnp/internal/npy"
 )
 
@@ -272,6 +275,7 @@ type StripWriter struct {
 	data        int64
 	apart, deep bool // channels are planes; float32
 	room        []byte
+	sum         string // of what the last Write wrote
 }
 
 // maxSide and maxWritten bound a raster that is written, and its values.
@@ -327,31 +331,71 @@ func OpenStripWriter(file, name string, c, h, w int) (*StripWriter, error) {
 
 // Write writes values [C, h, w] to lines from y and columns from x on.
 func (s *StripWriter) Write(values []float32, y, x, h, w int) error {
+	sum := sha256.New()
+	err := s.runs(y, x, h, w, func(line, channel int, at int64) error {
+		s.room = s.room[:0]
+		for i := range w {
+			if channel >= 0 {
+				s.room = s.append(values[(channel*h+line)*w+i])
+				continue
+			}
+			for c := range s.C {
+				s.room = s.append(values[(c*h+line)*w+i])
+			}
+		}
+		sum.Write(s.room)
+		_, err := s.file.WriteAt(s.room, at)
+		return err
+	})
+	s.sum = hex.EncodeToString(sum.Sum(nil)[:16])
+	return err
+}
+
+// runs calls do for every run of bytes that holds lines from y and columns from x on, with the line, counted from y, the channel, -1 where a run has all of them, and the place.
+func (s *StripWriter) runs(y, x, h, w int, do func(line, channel int, at int64) error) error {
+	each := int64(2 * s.C)
+	if s.deep {
+		each = int64(4 * s.C)
+	}
 	for line := range h {
 		if !s.apart {
-			s.room = s.room[:0]
-			for i := range w {
-				for c := range s.C {
-					s.room = s.append(values[(c*h+line)*w+i])
-				}
-			}
-			each := int64(len(s.room) / w)
-			if _, err := s.file.WriteAt(s.room, s.data+each*(int64(y+line)*int64(s.W)+int64(x))); err != nil {
+			if err := do(line, -1, s.data+each*(int64(y+line)*int64(s.W)+int64(x))); err != nil {
 				return err
 			}
 			continue
 		}
 		for c := range s.C {
-			s.room = s.room[:0]
-			for _, v := range values[(c*h+line)*w:][:w] {
-				s.room = s.append(v)
-			}
-			if _, err := s.file.WriteAt(s.room, s.data+4*((int64(c)*int64(s.H)+int64(y+line))*int64(s.W)+int64(x))); err != nil {
+			if err := do(line, c, s.data+4*((int64(c)*int64(s.H)+int64(y+line))*int64(s.W)+int64(x))); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// LastSum is the digest of what the last Write wrote.
+func (s *StripWriter) LastSum() string { return s.sum }
+
+// Sum is the digest of what stands in the file on lines from y and columns from x on.
+func (s *StripWriter) Sum(y, x, h, w int) (string, error) {
+	size := 2
+	if s.deep {
+		size = 4
+	}
+	sum := sha256.New()
+	err := s.runs(y, x, h, w, func(_, channel int, at int64) error {
+		n := w * size
+		if channel < 0 {
+			n *= s.C
+		}
+		s.room = slices.Grow(s.room[:0], n)[:n]
+		if _, err := s.file.ReadAt(s.room, at); err != nil {
+			return err
+		}
+		sum.Write(s.room)
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:16]), err
 }
 
 // append appends a value to room.
@@ -371,7 +415,7 @@ func (s *StripWriter) Close() error { return s.file.Close() }
 // FinishStrips gives a complete file its name, at once; a .png file is encoded from what it was until now.
 func FinishStrips(file, name string) error {
 	if strings.ToLower(filepath.Ext(name)) != ".png" {
-		return os.Rename(file, name)
+		return atomicfile.Rename(file, name)
 	}
 	in, err := os.Open(file)
 	if err != nil {
@@ -390,18 +434,11 @@ func FinishStrips(file, name string) error {
 	for c := range im.rows {
 		im.rows[c] = make([]float32, s.W)
 	}
-	encoded := file + ".png"
-	out, err := os.Create(encoded)
+	err = atomicfile.Write(name, func(w io.Writer) error {
+		err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, im)
+		return errors.Join(err, im.err)
+	})
 	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(out, 1<<20)
-	err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, im)
-	if err = errors.Join(err, im.err, w.Flush(), out.Sync(), out.Close()); err == nil {
-		err = os.Rename(encoded, name)
-	}
-	if err != nil {
-		os.Remove(encoded)
 		return err
 	}
 	return os.Remove(file)

@@ -11,7 +11,10 @@ import (
 // Float64s converts any numeric tensor to float64, exactly except for 64-bit integers beyond 2^53.
 func (t *Tensor) Float64s() ([]float64, error) {
 	n := t.Len()
-	if size := t.DType.Size(); size == 0 || len(t.Data) != n*size {
+	if t.DType.Size() == 0 {
+		return nil, fmt.Errorf("%w: tensor %q is of type %.20s, which is not read", ErrFormat, t.Name, t.DType)
+	}
+	if size := t.DType.Size(); len(t.Data) != n*size {
 		return nil, fmt.Errorf("%w: tensor %q: %s%v does not take %d bytes", ErrFormat, t.Name, t.DType, t.Shape, len(t.Data))
 	}
 	out, b, le := make([]float64, n), t.Data, binary.LittleEndian

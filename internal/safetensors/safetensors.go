@@ -15,9 +15,10 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
 // ErrFormat is wrapped by every error about the content of a file.
@@ -29,7 +30,7 @@ const maxHeader = 100 << 20
 // DType is the element type of a tensor, spelled as in the file.
 type DType string
 
-// The element types that this package can convert.
+// The element types that this package can convert. Tensors of others are kept as bytes: converting one is an error, which names it.
 const (
 	F64  DType = "F64"
 	F32  DType = "F32"
@@ -49,6 +50,9 @@ const (
 var sizes = map[DType]int{
 	F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U64: 8, U32: 4, U16: 2, U8: 1, Bool: 1,
 }
+
+// keptTypes are those of the format that are not converted.
+var keptTypes = map[DType]bool{"F8_E4M3": true, "F8_E5M2": true, "F8_E8M0": true, "F8_E4M3FNUZ": true, "F8_E5M2FNUZ": true, "F6_E2M3": true, "F6_E3M2": true, "F4": true, "C64": true}
 
 // Size is the number of bytes of one element, 0 for an unknown type.
 func (d DType) Size() int { return sizes[d] }
@@ -192,11 +196,14 @@ func Decode(b []byte) (*File, error) {
 // check compares a tensor's type and shape with its byte range and the number of data bytes.
 func check(t *Tensor, r byteRange, data uint64) error {
 	size := t.DType.Size()
-	if size == 0 {
+	if size == 0 && !keptTypes[t.DType] {
 		return fmt.Errorf("%w: tensor %q has the unknown type %q", ErrFormat, t.Name, t.DType)
 	}
 	if r.begin > r.end || r.end > data {
 		return fmt.Errorf("%w: tensor %q has the byte range [%d, %d], the data have %d bytes", ErrFormat, t.Name, r.begin, r.end, data)
+	}
+	if size == 0 {
+		return nil
 	}
 	want := uint64(size)
 	for _, s := range t.Shape {
@@ -287,36 +294,20 @@ func encodable(t *Tensor) error {
 			return fmt.Errorf("%w: tensor %q has the impossible shape %v", ErrFormat, t.Name, t.Shape)
 		}
 	}
+	if t.DType.Size() == 0 {
+		return fmt.Errorf("%w: tensor %q has the unknown type %q", ErrFormat, t.Name, t.DType)
+	}
 	return check(t, byteRange{0, uint64(len(t.Data))}, uint64(len(t.Data)))
 }
 
-// Write writes the file to a temporary name beside path and renames it, so that a reader sees the old file or the new
-// one, never a part.
+// Write writes the file so that a reader sees the old file or the new one, never a part.
 func Write(path string, f *File) error {
 	b, err := Encode(f)
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
-	if err != nil {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(b)
 		return err
-	}
-	defer os.Remove(tmp.Name()) // a no-op after the rename
-	if _, err := tmp.Write(b); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		tmp.Close()
-		return err
-	}
-	// The name must not become visible before the bytes are safe, or a crash could leave an empty file under it.
-	if err := tmp.Sync(); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	})
 }

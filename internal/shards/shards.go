@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
 // Shard is part Index, from 0, of Count.
@@ -125,6 +127,15 @@ type head struct {
 type finished struct {
 	head
 	Records []Record `json:"records"`
+	Sum     string   `json:"sum,omitempty"` // the digest of the rest; files of earlier versions have none
+}
+
+// summed is the file with its digest.
+func (f finished) summed() finished {
+	f.Sum = ""
+	b, _ := json.Marshal(f) // numbers and texts
+	f.Sum = chained("", b)
+	return f
 }
 
 // stem is the name of a shard's own files in the folder.
@@ -199,7 +210,7 @@ func (j *Job) Run(ctx context.Context, s Shard, manifest string, name func(Item)
 	if o.Done == 0 && complete {
 		return o, nil
 	}
-	if err := Create(full, func(w io.Writer) error { return indented(w, finished{h, o.Records}) }); err != nil {
+	if err := Create(full, func(w io.Writer) error { return indented(w, finished{head: h, Records: o.Records}.summed()) }); err != nil {
 		return o, err
 	}
 	if log != nil {
@@ -261,13 +272,24 @@ func readFinished(path string) (*finished, error) {
 		return nil, err
 	}
 	var f finished
-	if err := json.Unmarshal(b, &f); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
 		return nil, fmt.Errorf("%s: no record of a shard: %w", path, err)
+	}
+	for i, r := range f.Records { // as it was before it was indented
+		var b bytes.Buffer
+		if len(r.Result) > 0 && json.Compact(&b, r.Result) == nil {
+			f.Records[i].Result = b.Bytes()
+		}
+	}
+	if f.Sum != "" && f.summed().Sum != f.Sum {
+		return nil, fmt.Errorf("%w: %s was changed after it was written: remove it, and its shard is done again", ErrIncomplete, path)
 	}
 	return &f, nil
 }
 
-// readJournal reads a journal up to its first line that is not whole: a process that was killed may have written a part of it.
+// readJournal reads the lines of a journal that are what was written: a process that was killed may have written a part of one. Every line has a digest of its own.
 func readJournal(path string) (head, []Record, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -275,23 +297,24 @@ func readJournal(path string) (head, []Record, error) {
 	}
 	var h head
 	var records []Record
-	for i := 0; ; i++ {
-		line, rest, whole := bytes.Cut(b, []byte{'\n'})
+	for {
+		text, rest, whole := bytes.Cut(b, []byte{'\n'})
 		if !whole {
 			return h, records, nil
 		}
 		b = rest
-		if len(line) == 0 {
+		value, _, ok := readLine("", text)
+		if !ok {
 			continue
 		}
 		if h == (head{}) {
-			if json.Unmarshal(line, &h) != nil {
+			if json.Unmarshal(value, &h) != nil {
 				h = head{}
 			}
 			continue
 		}
 		var r Record
-		if json.Unmarshal(line, &r) == nil && r.Name != "" {
+		if json.Unmarshal(value, &r) == nil && r.Name != "" {
 			records = append(records, r)
 		}
 	}
@@ -322,11 +345,11 @@ func openJournal(path string, h head) (*os.File, error) {
 
 // appendLine writes a line in one piece, so that lines of two processes do not mix.
 func appendLine(f *os.File, v any) error {
-	b, err := json.Marshal(v)
+	text, _, err := line("", v)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(append(b, '\n')); err != nil {
+	if _, err := f.Write(text); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -344,28 +367,7 @@ func Create(path string, write func(w io.Writer) error) error {
 	if write == nil {
 		panic("shards: Create: write = nil")
 	}
-	dir, base := filepath.Split(path)
-	if dir == "" {
-		dir = "."
-	}
-	f, err := os.CreateTemp(dir, "."+base+".*"+leftover)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(path, write)
 }
 
 // leftover is the ending of files that a killed process may leave.
@@ -391,7 +393,7 @@ func Sum(b []byte) string {
 // WriteShard writes the file of a finished shard of a job with that digest and number of items, for a runner that has a journal of its own.
 func WriteShard(folder, job, kind string, items int, s Shard, records []Record) error {
 	return Create(filepath.Join(folder, s.stem()+".json"), func(w io.Writer) error {
-		return indented(w, finished{head{job, kind, s.Index, s.Count, items}, records})
+		return indented(w, finished{head: head{job, kind, s.Index, s.Count, items}, Records: records}.summed())
 	})
 }
 

@@ -1,0 +1,48 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/atomicfile"
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// A checkpoint that was changed anywhere is refused, and never continued from.
+func TestMutatedCheckpoints(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ckpt")
+	c := smallConfig(2)
+	opt := Options[float32]{Checkpoint: path}
+	first := newRun(t, smallCurve(), smallCurves(), c, opt)
+	require.NoError(t, first.Train(t.Context()))
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	fresh := newRun(t, smallCurve(), smallCurves(), c, opt)
+	n := 300
+	if testing.Short() {
+		n = 60
+	}
+	for _, seed := range []uint64{1, 2} {
+		mutants, what := testkit.Mutants(seed, good, n)
+		for i, b := range mutants {
+			require.NoError(t, os.WriteFile(path, b, 0o600))
+			require.Error(t, fresh.Resume(), what[i])
+			require.Zero(t, fresh.Step())
+		}
+	}
+	require.NoError(t, os.WriteFile(path, good, 0o600))
+	require.NoError(t, fresh.Resume())
+}
+
+// Two runs do not write one log.
+func TestLogOfTwo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	log, err := openLog(path, 0)
+	require.NoError(t, err)
+	defer log.close()
+	_, err = openLog(path, 0)
+	require.ErrorIs(t, err, atomicfile.ErrBusy)
+}

@@ -1,0 +1,205 @@
+// Package atomicfile writes files that are whole or not there at all: under a temporary name in their own folder, brought to the disk, and renamed at the end. What is replaced
+// keeps its mode, a new file has what the user's mask leaves, and the temporary files of processes that died are removed by the next one that writes the same file.
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// File is a file that is being written. It is locked, so that other processes know that its writer lives.
+type File struct {
+	*os.File
+	path string
+	done bool
+}
+
+// Create begins to write the file of that name. A symbolic link stays one: the file behind it is replaced.
+func Create(path string) (*File, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	mode, replaces := fs.FileMode(0o666), false // less what the user's mask takes away
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is not a regular file", path)
+		}
+		mode, replaces = info.Mode().Perm(), true
+	}
+	removeStale(path)
+	dir, base := filepath.Split(path)
+	for range 100 {
+		f, err := os.OpenFile(fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if locked, err := TryLock(f); err == nil && !locked || !Same(f, f.Name()) { // somebody took it for a dead process's
+			f.Close()
+			continue
+		}
+		out := &File{File: f, path: path}
+		if replaces {
+			if err := f.Chmod(mode); err != nil {
+				out.Discard()
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("%s: no free name for a temporary file", path)
+}
+
+// Commit brings the file to the disk and gives it its name.
+func (f *File) Commit() error {
+	if err := f.Sync(); err != nil { // the name must not outrun the bytes
+		f.Discard()
+		return err
+	}
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		f.Discard()
+		return err
+	}
+	f.done = true
+	syncFolder(f.path)
+	return f.Close()
+}
+
+// Reopen takes the file up again after somebody else replaced it under its temporary name.
+func (f *File) Reopen() error {
+	file, err := os.OpenFile(f.Name(), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_, _ = TryLock(file)
+	f.Close()
+	f.File = file
+	return nil
+}
+
+// Discard removes the file; after Commit it does nothing.
+func (f *File) Discard() {
+	if !f.done {
+		f.done = true
+		os.Remove(f.Name())
+		f.Close()
+	}
+}
+
+// Write writes a file as write says. The error of write leaves nothing behind.
+func Write(path string, write func(w io.Writer) error) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// Rename gives a complete file another name, at once: it takes the mode of the file that it replaces, and both are on the disk then.
+func Rename(from, to string) error {
+	if real, err := filepath.EvalSymlinks(to); err == nil {
+		to = real
+	}
+	f, err := os.OpenFile(from, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if info, failed := os.Stat(to); failed == nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	syncFolder(to)
+	return nil
+}
+
+// syncFolder brings the names of a folder to the disk, where the system can do that.
+func syncFolder(path string) {
+	if d, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}
+
+// Same reports whether a name is that of an open file.
+func Same(f *os.File, name string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Lstat(name)
+	return err == nil && os.SameFile(a, b)
+}
+
+// removeStale removes the temporary files of a file whose writers died, which nobody has locked.
+func removeStale(path string) {
+	if !canLock {
+		return
+	}
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9a-f]{8}\.tmp$`)
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
+			continue
+		}
+		name := filepath.Join(dir, e.Name())
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if locked, err := TryLock(f); err == nil && locked && Same(f, name) {
+			os.Remove(name)
+		}
+		f.Close()
+	}
+}
+
+// ErrBusy is wrapped where another process is at work on a file.
+var ErrBusy = errors.New("another process is writing it")
+
+// OpenLocked opens a file for reading and writing, a new one if there is none, that one process at a time has open: it is an error that wraps ErrBusy while another has. The
+// lock ends with the process, or when the file is closed.
+func OpenLocked(path string, flags int) (*os.File, error) {
+	for range 100 {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if locked, err := TryLock(f); err == nil && !locked {
+			f.Close()
+			return nil, fmt.Errorf("%s: %w", path, ErrBusy)
+		}
+		if here, err := f.Stat(); err == nil {
+			if there, err := os.Stat(path); err == nil && os.SameFile(here, there) {
+				return f, nil
+			}
+		}
+		f.Close() // who had it removed it
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrBusy)
+}

@@ -1,0 +1,124 @@
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func names(t *testing.T, dir string) (out []string) {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	require.NoError(t, Write(path, text("one")))
+	require.NoError(t, Write(path, text("two")))
+	require.Error(t, Write(path, func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return errors.New("no") }))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "two", string(b))
+	require.Equal(t, []string{"a"}, names(t, dir))
+	require.Error(t, Write(dir, text("a folder")))
+	require.Error(t, Write(filepath.Join(dir, "none", "a"), text("no folder")))
+}
+
+// A new file has what the user's mask leaves, a replaced one keeps its mode, and a link stays one.
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes of files are Unix's")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	plain, err := os.OpenFile(filepath.Join(dir, "plain"), os.O_CREATE|os.O_WRONLY, 0o666)
+	require.NoError(t, err)
+	require.NoError(t, plain.Close())
+	mode := func(name string) os.FileMode {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		return info.Mode().Perm()
+	}
+	require.NoError(t, Write(path, text("one")))
+	require.Equal(t, mode(plain.Name()), mode(path))
+	for _, m := range []os.FileMode{0o600, 0o640, 0o666} {
+		require.NoError(t, os.Chmod(path, m))
+		require.NoError(t, Write(path, text("two")))
+		require.Equal(t, m, mode(path))
+		require.NoError(t, os.WriteFile(path+".partial", []byte("three"), 0o644))
+		require.NoError(t, Rename(path+".partial", path))
+		require.Equal(t, m, mode(path))
+	}
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink("a", link))
+	require.NoError(t, Write(link, text("four")))
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "four", string(b))
+}
+
+// What a dead process left of this file is removed, and nothing else.
+func TestStale(t *testing.T) {
+	if !canLock {
+		t.Skip("this system has no locks of files")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	for _, name := range []string{".a.0123abcd.tmp", ".b.0123abcd.tmp", ".a.tmp", ".a.0123abcd.tmp.more", "a.0123abcd.tmp"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	alive, err := Create(path)
+	require.NoError(t, err)
+	require.NoError(t, Write(path, text("one")))
+	require.True(t, Same(alive.File, alive.Name()), "it is somebody's")
+	require.Equal(t, []string{filepath.Base(alive.Name()), ".a.0123abcd.tmp.more", ".a.tmp", ".b.0123abcd.tmp", "a", "a.0123abcd.tmp"}, sorted(names(t, dir), filepath.Base(alive.Name())))
+	require.NoError(t, alive.Commit())
+	alive.Discard()
+	_, err = os.Stat(path)
+	require.NoError(t, err)
+}
+
+func sorted(names []string, first string) []string {
+	out := []string{first}
+	for _, n := range names {
+		if n != first {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func TestLocked(t *testing.T) {
+	if !canLock {
+		t.Skip("this system has no locks of files")
+	}
+	path := filepath.Join(t.TempDir(), "a")
+	f, err := OpenLocked(path, 0)
+	require.NoError(t, err)
+	_, err = OpenLocked(path, 0)
+	require.ErrorIs(t, err, ErrBusy)
+	require.NoError(t, f.Close())
+	f, err = OpenLocked(path, 0)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	other, err := OpenLocked(path, 0)
+	require.NoError(t, err, "a new file of that name")
+	require.NoError(t, errors.Join(f.Close(), other.Close()))
+}
