@@ -26,6 +26,8 @@
 // times as fast as one by one. [Balls], which writes a list of points and distances for every query, is 6 to 10 times as fast as a list by
 // Ball, and 3 to 6 times with periodic axes (BenchmarkOneByOne, AVX-512). All searches are exact: they find the same pairs, bit for bit, as a scan of all pairs in that type.
 //
+// [Vectors] is for rows of many numbers, such as embeddings, where trees do not help: the k best by Euclidean distance, inner product or cosine, exactly.
+//
 // # How it searches
 //
 // Up to some hundred thousand points, [Ball] looks at every point, through a group.Finder: a filter in fixed point tests 64

@@ -272,3 +272,16 @@ func ExampleNewLine() {
 		own[0].Point, own[0].Point+own[0].N-1, pairs, poses)
 	// Output: points 0 to 1 of the lattice, 15 pairs, 5 poses of its own
 }
+
+// Embeddings are compared by the cosine of their angle.
+func ExampleVectors() {
+	rows := []float32{1, 0, 0, 1, 1, 1}
+	v, err := neighbor.NewVectors(rows, 2, neighbor.Cosine)
+	if err != nil {
+		panic(err)
+	}
+	index, score := make([]int32, 2), make([]float32, 2)
+	v.Search(index, score, []float32{3, 1}, 2)
+	fmt.Printf("%v %.3f\n", index, score)
+	// Output: [0 2] [0.949 0.894]
+}

@@ -1,0 +1,216 @@
+package neighbor
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Similarity says how vectors are compared.
+type Similarity uint8
+
+const (
+	// SquaredL2 is the squared Euclidean distance; the smallest is best.
+	SquaredL2 Similarity = iota
+	// DotProduct is the inner product; the largest is best.
+	DotProduct
+	// Cosine is the cosine of the angle; the largest is best.
+	Cosine
+	// L1 is the sum of absolute differences; the smallest is best.
+	L1
+)
+
+// Vectors finds the best of many rows of 32 to some thousand numbers, such as embeddings. It compares a query with every row, so that its answers are
+// exact: products of matrices for many queries tell which rows can be among the best, and these are then compared one by one. It does not change and
+// may be used by any number of goroutines at once.
+type Vectors struct {
+	n, dim int
+	by     Similarity
+	rows   []float32 // [n, dim]; of length 1 for Cosine
+	norms  []float32 // [n], rounded up
+}
+
+const (
+	// vectorQueries and vectorRows are the sizes of a product: its result stays in the second-level cache.
+	vectorQueries = 32
+	vectorRows    = 256
+	// vectorSpan is how many rows a goroutine looks through at a time.
+	vectorSpan = 1 << 14
+)
+
+// NewVectors keeps the rows [n, dim], of which it makes a copy. It returns ErrShape if they do not fill whole rows, and ErrOption for an unknown
+// similarity.
+func NewVectors(rows []float32, dim int, by Similarity) (*Vectors, error) {
+	if dim < 1 || len(rows)%dim != 0 || len(rows)/dim > math.MaxInt32 {
+		return nil, fmt.Errorf("neighbor: NewVectors: %w: %d numbers do not fill rows of %d", ErrShape, len(rows), dim)
+	}
+	if by > L1 {
+		return nil, fmt.Errorf("neighbor: NewVectors: %w: similarity %d", ErrOption, by)
+	}
+	v := &Vectors{n: len(rows) / dim, dim: dim, by: by, rows: append([]float32(nil), rows...)}
+	v.norms = make([]float32, v.n)
+	for i := range v.norms {
+		r := v.rows[i*dim:][:dim]
+		if by == Cosine {
+			normalize(r)
+		}
+		v.norms[i] = normAbove(r)
+	}
+	return v, nil
+}
+
+// Len returns the number of rows.
+func (v *Vectors) Len() int { return v.n }
+
+// normalize divides a row by its length. A row of zeros becomes NaN and is never found.
+func normalize(r []float32) {
+	s := math.Sqrt(simd.SumSqF32(r))
+	for i, x := range r {
+		r[i] = float32(float64(x) / s)
+	}
+}
+
+// normAbove is the length of r or a little more.
+func normAbove(r []float32) float32 { return float32(math.Sqrt(simd.SumSqF32(r)) * (1 + 0x1p-22)) }
+
+// Search finds the k best rows of each query [q, dim] and writes their numbers into index [q, k] and how they compare into score [q, k], the best
+// first; of equal ones the row that comes first. Where there are fewer rows than k, or rows whose score is NaN, index is -1 and score NaN at the end.
+// It panics if a length does not match. Scores are those of simd.SquaredL2RowsF32, DotRowsF32 and L1RowsF32, bit for bit, whatever is searched
+// together; for Cosine those of DotRowsF32 for rows of length 1.
+func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
+	q := len(queries) / v.dim
+	if k < 0 || len(queries)%v.dim != 0 || len(index) != q*k || len(score) != q*k {
+		panic(fmt.Sprintf("neighbor: Vectors.Search: len(index) = %d, len(score) = %d, len(queries) = %d: need %d, %d and a multiple of %d",
+			len(index), len(score), len(queries), q*k, q*k, v.dim))
+	}
+	if v.by == Cosine {
+		queries = append([]float32(nil), queries...)
+		for i := range q {
+			normalize(queries[i*v.dim:][:v.dim])
+		}
+	}
+	spans := max(1, (v.n+vectorSpan-1)/vectorSpan)
+	blocks := (q + vectorQueries - 1) / vectorQueries
+	found := make([]nearest, blocks*vectorQueries*spans) // [block, query, span]
+	parallel.For(blocks*spans, 1, func(lo, hi int) {
+		for task := lo; task < hi; task++ {
+			b, s := task/spans, task%spans
+			first := b * vectorQueries
+			w := vectorSearch{v: v, queries: queries[first*v.dim : min(first+vectorQueries, q)*v.dim]}
+			w.run(s*vectorSpan, min((s+1)*vectorSpan, v.n), k)
+			for i := range w.best {
+				found[(first+i)*spans+s] = w.best[i]
+			}
+		}
+	})
+	for i := range q {
+		all := nearest{k: k}
+		for s := range spans {
+			f := &found[i*spans+s]
+			for j, d := range f.dist {
+				all.offer(d, f.index[j])
+			}
+		}
+		all.sort()
+		for j := range k {
+			index[i*k+j], score[i*k+j] = -1, float32(math.NaN())
+			if j < len(all.dist) {
+				index[i*k+j], score[i*k+j] = all.index[j], v.scoreOf(all.dist[j])
+			}
+		}
+	}
+}
+
+// costs are scores, negative where the largest is best.
+func (v *Vectors) scoreOf(cost float64) float32 {
+	if v.by == DotProduct || v.by == Cosine {
+		cost = -cost
+	}
+	return float32(cost)
+}
+
+// vectorSearch is the search of a few queries through a span of rows.
+type vectorSearch struct {
+	v       *Vectors
+	queries []float32
+	best    []nearest
+	exact   [vectorRows]float32
+}
+
+func (w *vectorSearch) run(lo, hi, k int) {
+	v, q := w.v, len(w.queries)/w.v.dim
+	w.best = make([]nearest, q)
+	for i := range w.best {
+		w.best[i].reset(k)
+	}
+	if q < 4 || v.by == L1 {
+		for ; lo < hi; lo += vectorRows {
+			for i := range q {
+				w.scan(i, lo, min(lo+vectorRows, hi))
+			}
+		}
+		return
+	}
+	products, norms := make([]float32, q*vectorRows), make([]float64, q)
+	for i := range norms {
+		norms[i] = float64(normAbove(w.queries[i*v.dim:][:v.dim]))
+	}
+	for ; lo < hi; lo += vectorRows {
+		n := min(vectorRows, hi-lo)
+		if !w.best[0].full() { // nothing is known yet
+			for i := range q {
+				w.scan(i, lo, lo+n)
+			}
+			continue
+		}
+		simd.GemmNTF32(products, q, v.rows[lo*v.dim:], v.dim, w.queries, v.dim, 1, 0, n, q, v.dim)
+		w.filter(lo, n, products, norms)
+	}
+}
+
+// scan compares a query with rows lo .. hi-1.
+func (w *vectorSearch) scan(i, lo, hi int) {
+	v := w.v
+	query, rows, dst := w.queries[i*v.dim:][:v.dim], v.rows[lo*v.dim:], w.exact[:hi-lo]
+	sign := 1.0
+	switch v.by {
+	case SquaredL2:
+		simd.SquaredL2RowsF32(dst, rows, v.dim, query)
+	case L1:
+		simd.L1RowsF32(dst, rows, v.dim, query)
+	default:
+		simd.DotRowsF32(dst, rows, v.dim, query)
+		sign = -1
+	}
+	for j, d := range dst {
+		w.best[i].offer(sign*float64(d), int32(lo+j))
+	}
+}
+
+// filter compares queries with those of n rows whose products [n, queries] say that they may be among the best. A product of matrices and a sum over a
+// row differ from the exact value by less than eps·|row|·|query| each, after Cauchy and Schwarz.
+func (w *vectorSearch) filter(lo, n int, products []float32, norms []float64) {
+	v, q := w.v, len(norms)
+	eps := float64(v.dim+16) * 0x1p-23
+	for j := range n {
+		r := float64(v.norms[lo+j])
+		for i, p := range products[j*q:][:q] {
+			best, norm := &w.best[i], norms[i]
+			if best.k == 0 {
+				return
+			}
+			if best.full() {
+				least := -float64(p) - 2*eps*norm*r
+				if v.by == SquaredL2 {
+					least = norm*norm + r*r - 2*float64(p) - 4*eps*(norm+r)*(norm+r)
+				}
+				if least > best.dist[0] {
+					continue
+				}
+			}
+			w.scan(i, lo+j, lo+j+1)
+		}
+	}
+}

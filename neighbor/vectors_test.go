@@ -1,0 +1,137 @@
+package neighbor
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// TestVectors compares searches with sorting all scores: every similarity, few queries and many, ties, and rows that are no numbers.
+func TestVectors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, by := range []Similarity{SquaredL2, DotProduct, Cosine, L1} {
+		for _, size := range [][3]int{{0, 32, 3}, {5, 33, 9}, {700, 64, 10}, {20000, 32, 5}} {
+			n, dim, k := size[0], size[1], size[2]
+			rows := make([]float32, n*dim)
+			for i := range rows {
+				rows[i] = float32(rng.NormFloat64())
+			}
+			for i := n / 2; i < n/2+n/10; i++ { // copies of other rows
+				copy(rows[i*dim:][:dim], rows[(i-n/2)*dim:])
+			}
+			if n > 100 {
+				rows[50*dim] = float32(math.NaN())
+				rows[60*dim] = float32(math.Inf(1))
+			}
+			v, err := NewVectors(rows, dim, by)
+			require.NoError(t, err)
+			for _, q := range []int{1, 3, 40} {
+				queries := make([]float32, q*dim)
+				for i := range queries {
+					queries[i] = float32(rng.NormFloat64())
+				}
+				if n > 0 {
+					copy(queries, rows[:dim])
+				}
+				index, score := make([]int32, q*k), make([]float32, q*k)
+				v.Search(index, score, queries, k)
+				for i := range q {
+					want := bruteVectors(v, queries[i*dim:][:dim])
+					for j := range k {
+						if j >= len(want) {
+							require.Equal(t, int32(-1), index[i*k+j])
+							require.True(t, math.IsNaN(float64(score[i*k+j])))
+							continue
+						}
+						require.Equal(t, want[j].index, index[i*k+j], "%v %v query %d place %d", by, size, i, j)
+						require.Equal(t, v.scoreOf(want[j].cost), score[i*k+j])
+					}
+				}
+				before := runtime.GOMAXPROCS(1)
+				again, scores := make([]int32, q*k), make([]float32, q*k)
+				v.Search(again, scores, queries, k)
+				runtime.GOMAXPROCS(before)
+				require.Equal(t, index, again)
+			}
+		}
+	}
+}
+
+type bruteScore struct {
+	cost  float64
+	index int32
+}
+
+func bruteVectors(v *Vectors, query []float32) []bruteScore {
+	dst := make([]float32, v.n)
+	query = append([]float32(nil), query...)
+	sign := 1.0
+	switch v.by {
+	case SquaredL2:
+		simd.SquaredL2RowsF32(dst, v.rows, v.dim, query)
+	case L1:
+		simd.L1RowsF32(dst, v.rows, v.dim, query)
+	case Cosine:
+		normalize(query)
+		fallthrough
+	default:
+		simd.DotRowsF32(dst, v.rows, v.dim, query)
+		sign = -1
+	}
+	var all []bruteScore
+	for i, d := range dst {
+		if d == d {
+			all = append(all, bruteScore{sign * float64(d), int32(i)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b bruteScore) int {
+		switch {
+		case a.cost < b.cost:
+			return -1
+		case a.cost > b.cost:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+func TestVectorsErrors(t *testing.T) {
+	_, err := NewVectors(make([]float32, 10), 3, Cosine)
+	require.ErrorIs(t, err, ErrShape)
+	_, err = NewVectors(make([]float32, 9), 3, 9)
+	require.ErrorIs(t, err, ErrOption)
+	v, err := NewVectors(make([]float32, 9), 3, L1)
+	require.NoError(t, err)
+	require.Equal(t, 3, v.Len())
+	require.Panics(t, func() { v.Search(make([]int32, 3), make([]float32, 2), make([]float32, 3), 2) })
+}
+
+func BenchmarkVectors(b *testing.B) {
+	const n, dim, k = 20_000, 384, 10
+	rng := rand.New(rand.NewPCG(8, 1))
+	rows, queries := make([]float32, n*dim), make([]float32, 64*dim)
+	for i := range rows {
+		rows[i] = float32(rng.NormFloat64())
+	}
+	for i := range queries {
+		queries[i] = float32(rng.NormFloat64())
+	}
+	v, err := NewVectors(rows, dim, SquaredL2)
+	require.NoError(b, err)
+	for _, q := range []int{1, 64} {
+		b.Run(map[int]string{1: "one", 64: "many"}[q], func(b *testing.B) {
+			index, score := make([]int32, q*k), make([]float32, q*k)
+			for b.Loop() {
+				v.Search(index, score, queries[:q*dim], k)
+			}
+			b.ReportMetric(float64(q*b.N)/b.Elapsed().Seconds(), "queries/s")
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package simd
+
+import "math"
+
+// SquaredL2RowsF32 sets dst[i] = Σ (a[i, j] - x[j])² for every row of a matrix: the squared Euclidean distances of one query from many vectors.
+//
+//   - Shape: dst [m], a is [m, n] with rows lda ≥ n apart, x [n], where m = len(dst) and n = len(x). Any size may be 0.
+//   - Aliasing: dst must not overlap a or x.
+//   - Errors: panics on a stride below n or a slice that is too short. NaN gives NaN.
+//   - Accuracy: at most (n+8)·eps·dst[i] from the exact value. A distance depends on its row alone, not on those beside it.
+func SquaredL2RowsF32(dst, a []float32, lda int, x []float32) {
+	checkMatrix("SquaredL2RowsF32", "a", len(a), len(dst), len(x), lda)
+	distanceRowsF32(dst, a, lda, x, squaredL2)
+}
+
+// L1RowsF32 sets dst[i] = Σ |a[i, j] - x[j]| for every row; otherwise it is like SquaredL2RowsF32.
+func L1RowsF32(dst, a []float32, lda int, x []float32) {
+	checkMatrix("L1RowsF32", "a", len(a), len(dst), len(x), lda)
+	distanceRowsF32(dst, a, lda, x, l1)
+}
+
+// DotRowsF32 sets dst[i] = Σ a[i, j]·x[j] for every row, at most (n+8)·eps·Σ |a·x| from the exact value; otherwise it is like SquaredL2RowsF32. It has the bits
+// of GemvF32 with alpha = 1 and beta = 0.
+func DotRowsF32(dst, a []float32, lda int, x []float32) {
+	checkMatrix("DotRowsF32", "a", len(a), len(dst), len(x), lda)
+	distanceRowsF32(dst, a, lda, x, dotProduct)
+}
+
+// CosineRowsF32 sets dst[i] to the cosine of the angle between row i and x; otherwise it is like SquaredL2RowsF32. The cosine of a vector of zeros is
+// NaN. Its error is at most (n+8)·eps.
+func CosineRowsF32(dst, a []float32, lda int, x []float32) {
+	checkMatrix("CosineRowsF32", "a", len(a), len(dst), len(x), lda)
+	size := math.Sqrt(SumSqF32(x))
+	distanceRowsF32(dst, a, lda, x, dotProduct)
+	for i, v := range dst {
+		dst[i] = float32(float64(v) / (size * math.Sqrt(SumSqF32(a[i*lda:][:len(x)]))))
+	}
+}
+
+// DotRowsBF16 is DotRowsF32 for a matrix in bfloat16.
+func DotRowsBF16(dst []float32, a []BF16, lda int, x []float32) {
+	checkMatrix("DotRowsBF16", "a", len(a), len(dst), len(x), lda)
+	distanceRowsBF16(dst, a, lda, x, dotProduct)
+}
+
+// SquaredL2RowsBF16 is SquaredL2RowsF32 for a matrix in bfloat16.
+func SquaredL2RowsBF16(dst []float32, a []BF16, lda int, x []float32) {
+	checkMatrix("SquaredL2RowsBF16", "a", len(a), len(dst), len(x), lda)
+	distanceRowsBF16(dst, a, lda, x, squaredL2)
+}
+
+// L1RowsBF16 is L1RowsF32 for a matrix in bfloat16.
+func L1RowsBF16(dst []float32, a []BF16, lda int, x []float32) {
+	checkMatrix("L1RowsBF16", "a", len(a), len(dst), len(x), lda)
+	distanceRowsBF16(dst, a, lda, x, l1)
+}
+
+// DotRowsI8 sets dst[i] = Σ a[i, j]·x[j] for every row of a matrix [len(dst), len(x)] with rows lda ≥ len(x) apart. It is exact: for up to 131,071 columns
+// no sum overflows. It is portable Go at every level.
+func DotRowsI8(dst []int32, a []int8, lda int, x []int8) {
+	checkMatrix("DotRowsI8", "a", len(a), len(dst), len(x), lda)
+	rowsI8(dst, a, lda, x, dotProduct)
+}
+
+// SquaredL2RowsI8 sets dst[i] = Σ (a[i, j] - x[j])², for up to 33,025 columns without overflow; otherwise it is like DotRowsI8.
+func SquaredL2RowsI8(dst []int32, a []int8, lda int, x []int8) {
+	checkMatrix("SquaredL2RowsI8", "a", len(a), len(dst), len(x), lda)
+	rowsI8(dst, a, lda, x, squaredL2)
+}
+
+// L1RowsI8 sets dst[i] = Σ |a[i, j] - x[j]|; otherwise it is like DotRowsI8.
+func L1RowsI8(dst []int32, a []int8, lda int, x []int8) {
+	checkMatrix("L1RowsI8", "a", len(a), len(dst), len(x), lda)
+	rowsI8(dst, a, lda, x, l1)
+}
+
+// rowMeasure is what is summed over a row and a vector.
+type rowMeasure uint8
+
+const (
+	dotProduct rowMeasure = iota
+	squaredL2
+	l1
+)
+
+func distanceRowsF32(dst, a []float32, lda int, x []float32, what rowMeasure) {
+	if len(x) == 0 {
+		clear(dst)
+		return
+	}
+	if len(dst) > 0 {
+		rowSumsF32(dst, a, lda, x, what)
+	}
+}
+
+// distanceRowsBF16 widens the rows piece by piece, into a buffer that stays in the first-level cache. A row that is longer than the buffer is summed up in
+// parts.
+func distanceRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMeasure) {
+	const room = 4096
+	var wide [room]float32
+	var part [1]float32
+	for i := range dst {
+		sum := 0.0
+		row := a[i*lda:][:len(x)]
+		for lo := 0; lo < len(x); lo += room {
+			r := row[lo:min(lo+room, len(row))]
+			F32FromBF16(wide[:len(r)], r)
+			distanceRowsF32(part[:], wide[:len(r)], len(r), x[lo:lo+len(r)], what)
+			sum += float64(part[0])
+		}
+		dst[i] = float32(sum)
+	}
+}
+
+// rowSumsGeneric is the portable twin of the kernels: four sums, added in pairs.
+func rowSumsGeneric(dst, a []float32, lda int, x []float32, what rowMeasure) {
+	for i := range dst {
+		row := a[i*lda:][:len(x)]
+		if what == dotProduct {
+			dst[i] = shortDot(row, x)
+			continue
+		}
+		var s [4]float32
+		for j, v := range row {
+			d := v - x[j]
+			if what == l1 {
+				s[j%4] += max(d, -d)
+			} else {
+				s[j%4] += d * d
+			}
+		}
+		dst[i] = (s[0] + s[1]) + (s[2] + s[3])
+	}
+}
+
+func rowsI8(dst []int32, a []int8, lda int, x []int8, what rowMeasure) {
+	for i := range dst {
+		row, sum := a[i*lda:][:len(x)], int32(0)
+		switch what {
+		case dotProduct:
+			for j, v := range x {
+				sum += int32(row[j]) * int32(v)
+			}
+		case squaredL2:
+			for j, v := range x {
+				d := int32(row[j]) - int32(v)
+				sum += d * d
+			}
+		default:
+			for j, v := range x {
+				d := int32(row[j]) - int32(v)
+				sum += max(d, -d)
+			}
+		}
+		dst[i] = sum
+	}
+}

@@ -1,0 +1,7 @@
+//go:build purego || !(amd64 || arm64)
+
+package simd
+
+func rowSumsF32(dst, a []float32, lda int, x []float32, what rowMeasure) {
+	rowSumsGeneric(dst, a, lda, x, what)
+}

@@ -1,0 +1,79 @@
+package simd
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// TestDistances compares with sums in float64, in memory that ends at an unreadable page, and wants a row's bits whatever stands beside it.
+func TestDistances(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(93)
+		for _, n := range append(lengths(), 384, 768, 4099) {
+			m, lda := 1+rng.IntN(9), n+rng.IntN(4)
+			a := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, (m-1)*lda+n))
+			x, dst := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n)), testkit.CopyAtEnd(t, make([]float32, m))
+			half := testkit.CopyAtEnd(t, make([]BF16, len(a)))
+			BF16FromF32(half, a)
+			rounded := make([]float32, len(a))
+			F32FromBF16(rounded, half)
+			for name, f := range map[string]struct {
+				run    func(dst, a []float32, lda int, x []float32)
+				half   func(dst []float32, a []BF16, lda int, x []float32)
+				term   func(v, w float64) float64
+				cosine bool
+			}{
+				"dot":    {DotRowsF32, DotRowsBF16, func(v, w float64) float64 { return v * w }, false},
+				"L2":     {SquaredL2RowsF32, SquaredL2RowsBF16, func(v, w float64) float64 { return (v - w) * (v - w) }, false},
+				"L1":     {L1RowsF32, L1RowsBF16, func(v, w float64) float64 { return math.Abs(v - w) }, false},
+				"cosine": {CosineRowsF32, nil, func(v, w float64) float64 { return v * w }, true},
+			} {
+				if f.cosine && n == 0 {
+					continue
+				}
+				check := func(dst, a []float32) {
+					t.Helper()
+					for i, got := range dst {
+						sum, size, va, vx := 0.0, 0.0, 0.0, 0.0
+						for j, w := range x {
+							v := float64(a[i*lda+j])
+							s := f.term(v, float64(w))
+							sum, size, va, vx = sum+s, size+math.Abs(s), va+v*v, vx+float64(w)*float64(w)
+						}
+						if f.cosine {
+							sum, size = sum/math.Sqrt(va*vx), 1
+						}
+						if d := math.Abs(float64(got) - sum); !(d <= float64(n+8)*0x1p-23*size) {
+							t.Fatalf("%s, n=%d: %g, want %g", name, n, got, sum)
+						}
+					}
+				}
+				f.run(dst, a, lda, x)
+				check(dst, a)
+				i := rng.IntN(m)
+				alone := make([]float32, 1)
+				f.run(alone, a[i*lda:], lda, x)
+				require.True(t, testkit.SameBits(alone, dst[i:i+1]), "%s, n=%d", name, n)
+				if f.half != nil {
+					f.half(dst, half, lda, x)
+					check(dst, rounded)
+				}
+			}
+		}
+	})
+}
+
+func TestDistancesI8(t *testing.T) {
+	a, x, dst := []int8{-128, 127, 3, 99, 5, -6, 7}, []int8{127, -128, -1}, make([]int32, 2)
+	DotRowsI8(dst, a, 4, x)
+	require.Equal(t, []int32{-128*127 - 127*128 - 3, 5*127 + 6*128 - 7}, dst)
+	SquaredL2RowsI8(dst, a, 4, x)
+	require.Equal(t, []int32{255*255*2 + 16, 122*122*2 + 64}, dst)
+	L1RowsI8(dst, a, 4, x)
+	require.Equal(t, []int32{514, 252}, dst)
+	require.PanicsWithValue(t, "simd: L1RowsI8: len(a) = 7, need 11", func() { L1RowsI8(make([]int32, 3), a, 4, x) })
+}
