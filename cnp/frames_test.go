@@ -327,19 +327,21 @@ func TestFieldsRefuse(t *testing.T) {
 	require.ErrorIs(t, image.Validate(), ErrConfig)
 }
 
-// TestVectorScaler: a vector's components get one factor and no offset, whichever way it points.
+// TestVectorScaler: a vector's components get one factor, and their mean as the offset, which turns with them.
 func TestVectorScaler(t *testing.T) {
 	c := fieldConfigs()["levels/SE(2)/K=4/scalar,vector/full"].c
 	c.Trained = &Trained{X: []Range{{-2, 2, 0, 1}, {-2, 2, 0, 1}}, Y: []Range{{-3, 3, 0, 1}, {-3, 3, 0, 1}, {-3, 3, 0, 1}}, Span: 4, Context: [2]int{3, 50}}
 	x := []float64{0, 0, 1, 1, 2, 0}
 	s := c.Scaler(x, []float64{5, 30, 0, 6, 0, 40, 7, 20, 20})
-	require.Equal(t, s.Y[1], s.Y[2])
-	require.Zero(t, s.Y[1].Offset)
+	require.Equal(t, s.Y[1].Factor, s.Y[2].Factor)
+	require.Equal(t, []float64{50.0 / 3, 20}, []float64{s.Y[1].Offset, s.Y[2].Offset})
 	require.Less(t, s.Y[1].Factor, 0.1)
 	require.NotZero(t, s.Y[0].Offset)
 	turned := c.Scaler(x, []float64{5, 0, 30, 6, -40, 0, 7, -20, 20})
 	require.InDelta(t, s.Y[1].Factor, turned.Y[1].Factor, 1e-12)
-	require.Equal(t, identity, c.Scaler(x, []float64{1, 1, 1, 0, 0, 0, 1, 2, 1}).Y[1])
+	require.InDeltaSlice(t, []float64{-20, 50.0 / 3}, []float64{turned.Y[1].Offset, turned.Y[2].Offset}, 1e-9)
+	c.Trained.Units = &Scaler{X: []Affine{identity, identity}, Y: []Affine{identity, identity, identity}}
+	require.Equal(t, identity, c.Scaler(x, []float64{1, 1, 1, 0, 0, 0, 1, 2, 1}).Y[1], "values that the model knows")
 }
 
 // TestFramesTrain: in training tasks share a frame's lattice, and a step changes parameters.

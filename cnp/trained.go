@@ -264,7 +264,7 @@ type Affine struct {
 var identity = Affine{0, 1}
 
 // Scaler brings the coordinates and values of one task into the range that a model was trained on, and predictions back. All coordinates
-// have the same factor, and so have the components of a vector, which have no offset: angles stay what they are.
+// have the same factor, and so have the components of a vector, whose offset is their mean: angles stay what they are.
 type Scaler struct {
 	X []Affine `json:"x"`
 	Y []Affine `json:"y"`
@@ -279,8 +279,10 @@ func (s Scaler) Identity() bool {
 }
 
 // Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so
-// targets do not influence each other. Values within the trained range are not changed, nor are coordinates whose extent is
-// within the trained ones. Otherwise values get the trained mean and standard deviation, and coordinates the trained span around
+// targets do not influence each other. Values get the trained mean and standard deviation, by the moments of the context, with more spread where there are few; of
+// a vector the mean is taken away and the length scaled. Shifted or scaled values so have shifted or scaled predictions, but that single or equal values have no scale.
+// Values of a model that was trained on data (Trained.Units) change only where one lies beyond the trained range. Coordinates whose extent is
+// within 0.2 to 2.5 times the trained ones are not changed; others get the trained span around
 // the middle of the trained range. Then Trained.Units brings both into the model's units. For a model that does not know what it was
 // trained on, the scaler is the identity.
 func (c *Config) Scaler(x, y []float64) Scaler {
@@ -306,7 +308,16 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 	}
 	l, err := ParseLikelihood(c)
 	if _, rescaled := l.(Rescaler); err == nil && rescaled { // values from 0 to 1, for example, are what they are
+		always := c.standardises()
 		for _, f := range c.Fields() {
+			switch {
+			case always && f.Type == Vector:
+				copy(s.Y[f.First:], t.fitVectors(f, c.DimY, y))
+				continue
+			case always:
+				s.Y[f.First] = t.Y[f.First].fit(f.First, c.DimY, y)
+				continue
+			}
 			if f.Type == Vector {
 				a := t.vectorIntoRange(f, c.DimY, y)
 				for d := range f.Width {
@@ -543,11 +554,33 @@ func OtherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
 		return 0
 	}
 	for t := range b.B {
-		if !c.intoRange(b.wideContext(t, c.DimX, c.DimY)).Identity() {
+		if c.otherScale(b.wideContext(t, c.DimX, c.DimY)) {
 			tasks++
 		}
 	}
 	return tasks
+}
+
+// otherScale reports whether a context of coordinates x and values y has values beyond the trained range, or coordinates that Scaler changes.
+func (c *Config) otherScale(x, y []float64) bool {
+	s, t := c.intoRange(x, y), c.Trained
+	if len(t.Y) != c.DimY {
+		return false
+	}
+	for _, a := range s.X {
+		if a != identity {
+			return true
+		}
+	}
+	for _, f := range c.Fields() {
+		if f.Type == Vector && t.vectorIntoRange(f, c.DimY, y) != identity {
+			return true
+		}
+		if f.Type != Vector && s.Y[f.First] != identity && t.Y[f.First].bring(f.First, c.DimY, y) != identity {
+			return true
+		}
+	}
+	return false
 }
 
 // wideContext returns a task's context in float64.
@@ -570,7 +603,8 @@ func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Sc
 		return b, nil, nil
 	}
 	b = b.whole(c)
-	in, changed := *b, false
+	b, dense := thin(c, b)
+	in, changed := *b, dense > 0
 	in.XContext, in.YContext, in.XTarget = slices.Clone(b.XContext), slices.Clone(b.YContext), slices.Clone(b.XTarget)
 	in.AuxContext, in.AuxTarget = slices.Clone(b.AuxContext), slices.Clone(b.AuxTarget)
 	in.XStatic, in.YStatic = slices.Clone(b.XStatic), slices.Clone(b.YStatic)

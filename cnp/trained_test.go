@@ -96,7 +96,8 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestScaler: data within the trained range stays to the bit; data of another scale is brought there, by its context alone, and back.
+// TestScaler: values get the trained moments, by their context alone, and predictions come back; coordinates stay to the bit unless they are of another scale. Values of
+// a model that was trained on data stay, too.
 func TestScaler(t *testing.T) {
 	c := trainedCurves(t)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -130,8 +131,15 @@ func TestScaler(t *testing.T) {
 		for i, y := range b.YContext {
 			assert.InEpsilon(t, y, p.Mean[i], 1e-9, k.name)
 		}
+		assert.Equal(t, k.scaled, OtherScale(&c, b) == 1, k.name)
 		if !k.scaled {
-			assert.Same(t, b, e.saw, k.name)
+			assert.Equal(t, b.XContext, e.saw.XContext, k.name)
+			known := trainedCurves(t)
+			known.Trained.Units = &Scaler{X: []Affine{identity}, Y: []Affine{identity}}
+			own := &echo{cfg: known}
+			_, err := Standardised[float64](own).Predict(context.Background(), b)
+			require.NoError(t, err)
+			assert.Same(t, b, own.saw, k.name)
 			continue
 		}
 		assert.Empty(t, Notes(&c, e.saw), "%s: what the model sees is what it was trained on", k.name)
@@ -147,7 +155,7 @@ func TestScaler(t *testing.T) {
 		assert.Equal(t, p.Std[3], alone.Std[0])
 	}
 	assert.True(t, c.Scaler(nil, nil).Identity(), "an empty context")
-	assert.True(t, c.Scaler([]float64{0, 0.001, 0.002}, []float64{0, 0, 0}).Identity(), "a few points close together")
+	assert.Equal(t, identity, c.Scaler([]float64{0, 0.001, 0.002}, []float64{0, 1, 0}).X[0], "a few points close together")
 	same := c.Scaler(make([]float64, 9), []float64{50, 50, 50, 50, 50, 50, 50, 50, 50})
 	assert.Equal(t, Affine{Offset: 50 - c.Trained.Y[0].Mean, Factor: 1}, same.Y[0], "equal values have no scale of their own")
 	c.Trained = nil

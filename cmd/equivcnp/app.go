@@ -156,7 +156,8 @@ func (r *result) note(format string, args ...any) {
 
 // standardiseFlag adds --standardise for curves.
 func standardiseFlag(fl *pflag.FlagSet, to *bool) {
-	fl.BoolVar(to, "standardise", true, "curves: bring a context of another scale than the model was trained on into its range, and the prediction back; a context in range is left as it is, and so is every context under a model that does not know its range, such as the authors' checkpoints")
+	fl.BoolVar(to, "standardise", true, "curves: give the values of every context the mean and the deviation that the model was trained on, and the prediction those of the data, so that a shift or another unit of values changes nothing; "+
+		"bring coordinates of another scale into the trained span; average contexts that are denser than in training over cells. Models trained on data keep the units in their files, and the authors' checkpoints, which know no range, take data as they are")
 }
 
 // answered turns the error that some targets lie outside what a model can look at into a caution, if the others have a prediction. A task has
@@ -195,6 +196,13 @@ func unscaled(c *cnp.Config, standardise bool) error {
 func (r *result) noteStandardised(scaled, of int) {
 	if scaled > 0 {
 		r.note("standardised: %d of %s brought into the model's range and back (--standardise=false: as it is)", scaled, plural(of, "task"))
+	}
+}
+
+// noteThinned says that a context was denser than those of the model's training.
+func (r *result) noteThinned(points, seen int) {
+	if seen < points {
+		r.note("the context is denser than those of the model's training: its %s were averaged over cells, %d at most (--standardise=false: as they are)", plural(points, "point"), seen)
 	}
 }
 

@@ -52,8 +52,8 @@ that cannot be read changes nothing but the log.
 
 Inputs and outputs are those of "equivcnp predict": x_context, y_context, x_target, context_mask and
 target_mask, or image and mask; mean and std. Parameters of a request: timeout (microseconds), priority
-(1 is first), and for curves standardise (true: a context of another scale than the model was trained
-on is brought into its range, and the prediction back). With samples, a number, the output samples is
+(1 is first), and for curves standardise (true: values get the mean and deviation of the model's training, and the prediction
+those of the data; see "equivcnp predict"). With samples, a number, the output samples is
 drawn by the chain rule; seed, order, block, growth, function and knots are as in "equivcnp sample". With
 quantiles, a text such as "0.05,0.95", the output quantiles is there. Requests that name outputs get
 all that "equivcnp predict" writes: std_function, covariances, params. A model's metadata lists them.

@@ -165,7 +165,9 @@ func TestBatchOutside(t *testing.T) {
 		if i == 2 {
 			b.XTarget[3] = 1e13
 		}
-		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: b, given: b, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
+		scaled, undo, err := cnp.Standardise(&m.cfg, b)
+		require.NoError(t, err)
+		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: scaled, given: b, undo: undo, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
 	}
 	require.NoError(t, runJobs(context.Background(), jobs))
 	for i, j := range jobs {

@@ -1,0 +1,182 @@
+package cnp
+
+import (
+	"math"
+	"slices"
+)
+
+// A model predicts well from contexts that lie about as densely as those of its training. Denser ones it has never seen, and its predictions from them are far off and
+// sure of it. Standardise therefore thins them: the context is divided into cells as long as trained points are apart in the densest trained context, and the points of a cell become one, at
+// their mean place with their mean values. That loses little, since a model that was trained on so many points predicts what lies between them; and it takes noise away.
+//
+// Cells begin at the least coordinates of the context, so that a context that moves has a result that moves. Turned contexts have other cells.
+
+// maxThinned bounds the coordinates that cells are made for.
+const maxThinned = 3
+
+// cell is the side of the cells for a context of n points at coordinates x; 0: it is not too dense. factor is what coordinates are multiplied with before the model sees them.
+func (c *Config) cell(n int, factor float64) float64 {
+	t := c.Trained
+	if t == nil || !(t.Span > 0) || t.Context[1] < 1 || c.DimX > maxThinned || n <= t.densest() {
+		return 0
+	}
+	span, dx := t.Span, float64(c.DimX)
+	if c.OnSphere() {
+		dx = 2
+		if c.Degrees() {
+			span *= math.Pi / 180
+		}
+	}
+	return span / math.Pow(float64(t.densest()), 1/dx) / factor
+}
+
+// densest is how many points a context as long as the trained ones may have: as many as the largest of training, or, where training saw few, four times as many, up to
+// fewest. Shipped models predict best from about so many: rbf-equivcnp, trained on up to 49 points, from 100, and bench2-eq, trained on up to 153, from 200.
+func (t *Trained) densest() int { return max(t.Context[1], min(4*t.Context[1], fewest)) }
+
+const fewest = 100
+
+// thin returns a batch whose contexts are no denser than those of training, and how many tasks were denser. It returns the batch itself where none was.
+func thin[T Float](c *Config, b *Batch[T]) (*Batch[T], int) {
+	if c.Trained == nil || b.Nc <= c.Trained.densest() || b.joint > 0 || b.twins > 1 {
+		return b, 0
+	}
+	var all []cells[T]
+	dense, most := 0, 0
+	for t := range b.B {
+		var one cells[T]
+		points := b.points(t)
+		factor := c.intoRange(b.wideContext(t, c.DimX, c.DimY)).X[0].Factor
+		if side := c.cell(len(points), factor); side > 0 {
+			one = gather(c, b, t, points, side)
+			dense++
+		} else {
+			one = gather(c, b, t, points, 0)
+		}
+		all, most = append(all, one), max(most, len(one.x)/c.DimX)
+	}
+	if dense == 0 {
+		return b, 0
+	}
+	out, dx, dy, da := *b, c.DimX, c.DimY, len(c.Auxiliary)
+	out.Nc = most
+	out.XContext, out.YContext, out.AuxContext = make([]float64, b.B*most*dx), make([]T, b.B*most*dy), make([]T, b.B*most*da)
+	out.ContextMask = make([]bool, b.B*most)
+	for t, one := range all {
+		copy(out.XContext[t*most*dx:], one.x)
+		copy(out.YContext[t*most*dy:], one.y)
+		copy(out.AuxContext[t*most*da:], one.aux)
+		for i := range len(one.x) / dx {
+			out.ContextMask[t*most+i] = true
+		}
+	}
+	return &out, dense
+}
+
+// points lists the context points of task t that count.
+func (b *Batch[T]) points(t int) (out []int) {
+	for i := range b.Nc {
+		if b.contextOK(t, i) {
+			out = append(out, t*b.Nc+i)
+		}
+	}
+	return out
+}
+
+// cells are context points, each the mean of those of a cell.
+type cells[T Float] struct {
+	x      []float64
+	y, aux []T
+}
+
+// gather makes the cells of points of task t, with that side; 0 leaves the points as they are.
+func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) (out cells[T]) {
+	dx, dy, da := c.DimX, c.DimY, len(c.Auxiliary)
+	if side == 0 {
+		for _, p := range points {
+			out.x = append(out.x, b.XContext[p*dx:(p+1)*dx]...)
+			out.y, out.aux = append(out.y, b.YContext[p*dy:(p+1)*dy]...), append(out.aux, b.AuxContext[p*da:(p+1)*da]...)
+		}
+		return out
+	}
+	// On the sphere cells are cubes in space, and places are vectors.
+	place := func(p int) []float64 { return b.XContext[p*dx : (p+1)*dx] }
+	if c.OnSphere() && c.Degrees() {
+		place = func(p int) []float64 {
+			u := UnitVector(b.XContext[p*dx], b.XContext[p*dx+1])
+			return u[:]
+		}
+	}
+	least := slices.Clone(place(points[0]))
+	for _, p := range points {
+		for d, v := range place(p) {
+			least[d] = min(least[d], v)
+		}
+	}
+	if c.OnSphere() {
+		least = []float64{-1, -1, -1}
+	}
+	width := len(least) + dy + da // sums of a cell: of places, values and auxiliary inputs; counts likewise
+	index := map[[maxThinned]int64]int{}
+	var sums, counts []float64
+	for _, p := range points {
+		var key [maxThinned]int64
+		x := place(p)
+		for d, v := range x {
+			key[d] = int64((v - least[d]) / side)
+		}
+		k, ok := index[key]
+		if !ok {
+			k = len(index)
+			index[key] = k
+			sums, counts = append(sums, make([]float64, width)...), append(counts, make([]float64, width)...)
+		}
+		sum, count := sums[k*width:(k+1)*width], counts[k*width:(k+1)*width]
+		add := func(at int, v float64) {
+			if v == v { // it was observed
+				count[at]++
+				sum[at] += (v - sum[at]) / count[at] // the mean so far, which cannot overflow
+			}
+		}
+		for d, v := range x {
+			add(d, v)
+		}
+		for d, v := range b.YContext[p*dy : (p+1)*dy] {
+			add(len(x)+d, float64(v))
+		}
+		for d, v := range b.AuxContext[p*da : (p+1)*da] {
+			add(len(x)+dy+d, float64(v))
+		}
+	}
+	for k := range len(index) {
+		sum, count := sums[k*width:(k+1)*width], counts[k*width:(k+1)*width]
+		for at, n := range count {
+			if n == 0 {
+				sum[at] = math.NaN()
+			}
+		}
+		out.x = append(out.x, backFromCell(c, sum[:len(least)])...)
+		for at, v := range sum[len(least):] {
+			if at < dy {
+				out.y = append(out.y, T(v))
+			} else {
+				out.aux = append(out.aux, T(v))
+			}
+		}
+	}
+	return out
+}
+
+// backFromCell returns the coordinates of a mean place.
+func backFromCell(c *Config, x []float64) []float64 {
+	if !c.OnSphere() {
+		return x
+	}
+	norm := math.Sqrt(x[0]*x[0] + x[1]*x[1] + x[2]*x[2])
+	u := [3]float64{x[0] / norm, x[1] / norm, x[2] / norm} // a cell is shorter than the radius: the mean is not the centre
+	if !c.Degrees() {
+		return u[:]
+	}
+	latitude, longitude := LatLon(u)
+	return []float64{latitude, longitude}
+}
