@@ -142,7 +142,7 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 		clearMasked(out, b, t, dy)
 	}
 	report(b.B, b.B)
-	return out, nil
+	return out.ofTargets(b, dy)
 }
 
 // ImageCNP is the conditional neural process on pixels: their coordinates, scaled to [-1, 1], are the inputs.
@@ -178,7 +178,7 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 		m.core.link.pixels(&m.core.family, out, nil, n, b, b+1, m.core.predict(grid, x, y).numbers())
 	}
 	report(im.B, im.B)
-	return out, nil
+	return out, out.finite(nil)
 }
 
 // unitGrid returns the pixels' coordinates [h·w, 2], scaled to [-1, 1].

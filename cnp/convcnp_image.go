@@ -102,5 +102,5 @@ func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predict
 		m.family.keepImage(out, im, b)
 	}
 	report(im.B, im.B)
-	return out, nil
+	return out, out.finite(nil)
 }

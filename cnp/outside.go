@@ -101,6 +101,9 @@ func (p *Prediction[T]) mark(b, inside *Batch[T], dy int) {
 // calls it again without those that lie far from the rest.
 func predictNear[T Float](b *Batch[T], c *Config, predict func(*Batch[T]) (*Prediction[T], error)) (*Prediction[T], error) {
 	p, err := predict(b)
+	if err == nil {
+		return p.ofTargets(b, c.DimY)
+	}
 	if p != nil || !errors.Is(err, ErrRange) {
 		return p, err
 	}
@@ -108,11 +111,32 @@ func predictNear[T Float](b *Batch[T], c *Config, predict func(*Batch[T]) (*Pred
 	if out == nil {
 		return nil, err
 	}
-	if p, err = predict(inside); err != nil {
+	if p, err = predict(inside); err == nil {
+		p, err = p.ofTargets(inside, c.DimY)
+	}
+	if err != nil {
 		return nil, err
 	}
 	p.mark(b, inside, c.DimY)
 	return p, out
+}
+
+// ofTargets returns the prediction of a batch's targets, or an error if it is not finite.
+func (p *Prediction[T]) ofTargets(b *Batch[T], dy int) (*Prediction[T], error) {
+	if err := p.finite(func(i int) bool { return b.targetOK(i/dy/b.Nt, i/dy%b.Nt) }); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// finite reports the first value whose mean or deviation is not finite, among those that count; nil counts all. Values that are huge, if finite, have such predictions.
+func (p *Prediction[T]) finite(counts func(i int) bool) error {
+	for i, m := range p.Mean {
+		if s := p.Std[i]; (m-m != 0 || s-s != 0) && (counts == nil || counts(i)) {
+			return fmt.Errorf("%w: the prediction of value %d is %v ± %v: values of the context, or parameters of the model, are beyond what it can compute with", ErrValue, i, m, s)
+		}
+	}
+	return nil
 }
 
 // near returns the batch without the points that lie so far from the rest that no lattice of the configuration, under

@@ -90,16 +90,25 @@ func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch
 	if len(dst.Mean) == 0 { // however many tasks there are
 		return ctx.Err()
 	}
-	if p.levels != nil {
-		return p.levels.predict(ctx, dst, b)
-	}
-	if p.net.cfg.numbered() {
-		return p.net.predict(ctx, dst, b, p.lattice)
+	counts := func(i int) bool { return b.targetOK(i/dy/b.Nt, i/dy%b.Nt) }
+	if p.levels != nil || p.net.cfg.numbered() {
+		if p.levels != nil {
+			err = p.levels.predict(ctx, dst, b)
+		} else {
+			err = p.net.predict(ctx, dst, b, p.lattice)
+		}
+		if err == nil {
+			err = dst.finite(counts)
+		}
+		return err
 	}
 	inside, out := b.outside(1, fmt.Sprintf("the plan's interval, %g to %g", p.lo, p.hi), func(_ int, x []float64) bool {
 		return x[0] >= p.lo && x[0] <= p.hi
 	})
-	if err := p.net.predict(ctx, dst, inside, p.lattice); err != nil || out == nil {
+	if err = p.net.predict(ctx, dst, inside, p.lattice); err == nil {
+		err = dst.finite(counts)
+	}
+	if err != nil || out == nil {
 		return err
 	}
 	dst.mark(b, inside, dy)

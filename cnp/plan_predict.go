@@ -104,7 +104,10 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 		}
 	}
 	report(total, total)
-	return p.intact()
+	if err := p.intact(); err != nil {
+		return err
+	}
+	return dst.finite(nil)
 }
 
 // rent returns the memory of a call.

@@ -301,7 +301,7 @@ func (p *ViewsPlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 		}
 		report(b+1, im.B)
 	}
-	return nil
+	return dst.finite(nil)
 }
 
 // parity divides an image's pixels in two halves like a chessboard's squares: quarter turns and shifts leave or exchange them.
