@@ -29,6 +29,7 @@ type predictFlags struct {
 	quantiles   []float64
 	covariance  bool
 	outputs     []string
+	noCheck     bool
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -107,6 +108,7 @@ itself is, of the values that are not missing, unless those are observed alone.`
 	outputsFlag(fl, &f.outputs)
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
+	noCheckFlag(fl, &f.noCheck)
 	f.shards.register(cmd, "a file of tasks a line")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
@@ -132,10 +134,12 @@ type predictResult struct {
 	LogLikelihood   *number  `json:"log_likelihood,omitempty"`    // mean over the counted values
 	LogLikelihoodOf string   `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
 	// LogLikelihoodValues is how many values those were.
-	LogLikelihoodValues int      `json:"log_likelihood_values,omitempty"`
-	Seconds             number   `json:"seconds"`
-	Out                 string   `json:"out"`
-	Notes               []string `json:"notes"`
+	LogLikelihoodValues int    `json:"log_likelihood_values,omitempty"`
+	Seconds             number `json:"seconds"`
+	Out                 string `json:"out"`
+	// Check says whether the model suits the data.
+	Check *predict.Checked `json:"check,omitempty"`
+	Notes []string         `json:"notes"`
 }
 
 // job is one file of tasks, checked and ready to run.
@@ -151,6 +155,7 @@ type job struct {
 	cautions, notes         []string
 	scaled                  int                // tasks that were standardised
 	model                   cnp.Model[float32] // that of images, divided as far as they need it
+	check                   func(ctx context.Context, r *result) (*predict.Checked, error)
 }
 
 // leaveOut leaves out the values that do not count.
@@ -275,6 +280,13 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	seconds := time.Since(start).Seconds()
 	done()
 	r.cautions, r.notes = j.cautions, j.notes
+	var checked *predict.Checked
+	if j.check != nil && !f.noCheck && p != nil {
+		var failed error
+		if checked, failed = j.check(ctx, r); failed != nil {
+			return nil, failed
+		}
+	}
 	if len(j.shape) == 3 { // curves
 		var counts []bool
 		if counts, err = r.answered(p, err, j.shape[1], j.shape[2]); counts != nil {
@@ -323,7 +335,7 @@ func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model
 	return &filePrediction{predictResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: j.tasks,
 		ContextPoints: j.context, Targets: j.targets, Shape: j.shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
-		LogLikelihoodValues: values, Seconds: number(seconds),
+		LogLikelihoodValues: values, Seconds: number(seconds), Check: checked,
 	}, tensors}, nil
 }
 
@@ -393,6 +405,10 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 	}
 	if standardise {
 		j.scaled = cnp.OtherScale(&cfg, b)
+	}
+	j.check = func(ctx context.Context, r *result) (*predict.Checked, error) {
+		r.noteThinned(b.Nc, seen.Nc)
+		return r.check(ctx, false, m, b)
 	}
 	if b.TargetMask != nil {
 		j.counts = make([]bool, len(b.TargetMask)*dy)

@@ -408,6 +408,18 @@ func (t *tableTasks) batch(p piece, dx, dy, da int) (b *cnp.Batch[float32], rows
 	return b, rows
 }
 
+// mostChecked bounds the tasks whose contexts are gathered for a check.
+const mostChecked = 8
+
+// contexts returns the contexts of some tasks, without targets.
+func (t *tableTasks) contexts(dx, dy, da int) (all []*cnp.Batch[float32]) {
+	for k := 0; k < len(t.context); k += max(1, (len(t.context)+mostChecked-1)/mostChecked) {
+		b, _ := t.batch(piece{k, k + 1, 0, 0}, dx, dy, da)
+		all = append(all, b)
+	}
+	return all
+}
+
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets, f.table.columns.static}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
@@ -480,9 +492,13 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	}
 	counts := slices.Repeat([]bool{true}, len(t.out)*dy)
 	r.noteIncomplete(t.incomplete, t.in.Name)
-	context, scaled := 0, 0
+	context, scaled, thinned := 0, 0, false
 	for _, rows := range t.context {
 		context += len(rows)
+	}
+	checked, err := r.check(ctx, f.noCheck, judged, t.contexts(dx, dy, len(cfg.Auxiliary))...)
+	if err != nil {
+		return nil, err
 	}
 	work, done := a.withProgress(ctx, "predicting")
 	start := time.Now()
@@ -502,6 +518,10 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 				return nil, err
 			}
 			scaled += cnp.OtherScale(&cfg, b)
+			if !thinned {
+				r.noteThinned(b.Nc, seen.Nc)
+				thinned = seen.Nc < b.Nc
+			}
 		}
 		need, err := cnp.EstimateModel(model, seen.Work(dx))
 		need.Features += f.chain.samplesNeed(b.B, b.Nc, b.Nt, dy)
@@ -593,7 +613,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	return &tablePrediction{predictResult{
 		Columns: written.Header, Inputs: inputs,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks, ContextPoints: context, Targets: len(t.out),
-		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values, Seconds: number(seconds),
+		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values, Seconds: number(seconds), Check: checked,
 	}, written, x, t.targets, base.Cols, dy}, nil
 }
 

@@ -30,6 +30,7 @@ type regressFlags struct {
 	quantiles   []float64
 	outputs     []string
 	standardise bool
+	noCheck     bool
 }
 
 func (a *app) regressCommand() *cobra.Command {
@@ -121,6 +122,7 @@ The name - is standard input, and for --out standard output.`,
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
+	noCheckFlag(fl, &f.noCheck)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -144,7 +146,9 @@ type regressResult struct {
 	Seconds number       `json:"seconds"`
 	Out     string       `json:"out"`
 	Plot    string       `json:"plot,omitempty"`
-	Notes   []string     `json:"notes"`
+	// Check says whether the model suits the data.
+	Check *predict.Checked `json:"check,omitempty"`
+	Notes []string         `json:"notes"`
 }
 
 func (a *app) regress(ctx context.Context, f *regressFlags) error {
@@ -203,6 +207,11 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if err == nil {
 		err = need.Check(cnp.MemoryLimit())
 	}
+	if err != nil {
+		return err
+	}
+	r.noteThinned(b.Nc, seen.Nc)
+	checked, err := r.check(ctx, f.noCheck, judged, b)
 	if err != nil {
 		return err
 	}
@@ -284,7 +293,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	return a.print(r, regressResult{
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, CSV: f.input.csv, ContextPoints: b.Nc, Targets: b.Nt,
 		LogLikelihood: likelihood, Samples: nested(samples, f.chain.samples, b.Nt, dy), Seconds: number(seconds), Out: f.out, Plot: f.plot,
-		Notes: r.allNotes(),
+		Check: checked, Notes: r.allNotes(),
 	})
 }
 

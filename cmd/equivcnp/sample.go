@@ -26,6 +26,7 @@ type sampleFlags struct {
 	out, plot   string
 	memory      memoryFlag
 	standardise bool
+	noCheck     bool
 }
 
 func (a *app) sampleCommand() *cobra.Command {
@@ -80,6 +81,7 @@ pixels over --block; models under translations compute only what changed.`,
 	fl.StringVar(&f.plot, "plot", "", "--csv: drawing of prediction and samples, .png or .svg")
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
+	noCheckFlag(fl, &f.noCheck)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagRequired("out"))
 	must(cmd.MarkFlagFilename("in", "safetensors"))
@@ -94,19 +96,21 @@ pixels over --block; models under translations compute only what changed.`,
 
 // sampleResult is what sample --json prints.
 type sampleResult struct {
-	Model         string   `json:"model"`
-	Architecture  string   `json:"architecture"`
-	Group         string   `json:"group,omitempty"`
-	Tasks         int      `json:"tasks"`
-	ContextPoints int      `json:"context_points"`
-	Targets       int      `json:"targets"`
-	Samples       int      `json:"samples"`
-	Seed          uint64   `json:"seed"`
-	Knots         int      `json:"knots,omitempty"`
-	Seconds       number   `json:"seconds"`
-	Out           string   `json:"out"`
-	Plot          string   `json:"plot,omitempty"`
-	Notes         []string `json:"notes"`
+	Model         string `json:"model"`
+	Architecture  string `json:"architecture"`
+	Group         string `json:"group,omitempty"`
+	Tasks         int    `json:"tasks"`
+	ContextPoints int    `json:"context_points"`
+	Targets       int    `json:"targets"`
+	Samples       int    `json:"samples"`
+	Seed          uint64 `json:"seed"`
+	Knots         int    `json:"knots,omitempty"`
+	Seconds       number `json:"seconds"`
+	Out           string `json:"out"`
+	Plot          string `json:"plot,omitempty"`
+	// Check says whether the model suits the data.
+	Check *predict.Checked `json:"check,omitempty"`
+	Notes []string         `json:"notes"`
 }
 
 func (a *app) sample(ctx context.Context, f *sampleFlags) error {
@@ -261,6 +265,10 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 		seen, m = scaled, cnp.Standardised(m)
 	}
 	if err := d.refuse(seen.Work(d.cfg.DimX), b.B, b.Nc, b.Nt); err != nil {
+		return nil, nil, err
+	}
+	d.r.noteThinned(b.Nc, seen.Nc)
+	if d.res.Check, err = d.r.check(ctx, f.noCheck, m, b); err != nil {
 		return nil, nil, err
 	}
 	opt := f.chain.options(&d.cfg, b.B, b.Nc)

@@ -34,6 +34,7 @@ type stationsFlags struct {
 	quantiles   []float64
 	outputs     []string
 	standardise bool
+	noCheck     bool
 }
 
 func (a *app) stationsCommand() *cobra.Command {
@@ -63,6 +64,7 @@ do that were trained here.`,
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
+	noCheckFlag(fl, &f.noCheck)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "targets", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -80,6 +82,8 @@ type stationsResult struct {
 	Seconds       number   `json:"seconds"`
 	Out           string   `json:"out"`
 	Notes         []string `json:"notes"`
+	// Check says whether the model suits the context.
+	Check *predict.Checked `json:"check,omitempty"`
 }
 
 // stationsStep says how far both files are, and what was written last.
@@ -251,6 +255,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	ctx, remove := a.withProgress(ctx, "predicting")
 	defer remove()
 	r := &result{}
+	var checked *predict.Checked
 	start := time.Now()
 	for ended := false; !ended; {
 		text := append(bytes.Clone(header), first...)
@@ -284,7 +289,14 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 		if err := t.fit(ctx, a, &f.input, f.model.path, &cfg); err != nil {
 			return err
 		}
-		seen = t.batch.Nc
+		if seen = t.batch.Nc; checked == nil && !f.noCheck {
+			if checked, err = r.check(ctx, false, judged, t.batch); err != nil {
+				return err
+			}
+			if checked == nil { // there is nothing to check, of no piece
+				checked = &predict.Checked{}
+			}
+		}
 		p, err := judged.Predict(ctx, t.batch)
 		counts, err := r.answered(p, err, t.batch.Nt, cfg.DimY)
 		if err == nil {
@@ -325,7 +337,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	}
 	r.line("time", "%.2f s", seconds)
 	r.line("written", "%s", f.out)
-	return a.print(r, stationsResult{f.model.path, f.input.csv, seen, at.Rows, kept, number(seconds), f.out, r.allNotes()})
+	return a.print(r, stationsResult{f.model.path, f.input.csv, seen, at.Rows, kept, number(seconds), f.out, r.allNotes(), checked})
 }
 
 // maxLine bounds a line of the targets.
