@@ -178,7 +178,10 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 		m.core.link.pixels(&m.core.family, out, nil, n, b, b+1, m.core.predict(grid, x, y).numbers())
 	}
 	report(im.B, im.B)
-	return out, out.finite(nil)
+	if err := out.finite(nil); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // unitGrid returns the pixels' coordinates [h·w, 2], scaled to [-1, 1].

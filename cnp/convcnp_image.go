@@ -102,5 +102,8 @@ func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predict
 		m.family.keepImage(out, im, b)
 	}
 	report(im.B, im.B)
-	return out, out.finite(nil)
+	if err := out.finite(nil); err != nil {
+		return nil, err
+	}
+	return out, nil
 }

@@ -104,10 +104,7 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 		}
 	}
 	report(total, total)
-	if err := p.intact(); err != nil {
-		return err
-	}
-	return dst.finite(nil)
+	return p.intact()
 }
 
 // rent returns the memory of a call.

@@ -55,7 +55,9 @@ target_mask, or image and mask; mean and std. Parameters of a request: timeout (
 (1 is first), and for curves standardise (true: values get the mean and deviation of the model's training, and the prediction
 those of the data; see "equivcnp predict"). With samples, a number, the output samples is
 drawn by the chain rule; seed, order, block, growth, function and knots are as in "equivcnp sample". With
-quantiles, a text such as "0.05,0.95", the output quantiles is there. Requests that name outputs get
+quantiles, a text such as "0.05,0.95", the output quantiles is there. With check, true or false, parts of
+the contexts are predicted from the rest; the parameter check of the answer has the scores, as JSON, and
+note a warning where the model does not suit the data. Requests that name outputs get
 all that "equivcnp predict" writes: std_function, covariances, params. A model's metadata lists them.
 
 Requests of one model and image size that wait for each other are computed together. What could not be

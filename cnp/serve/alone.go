@@ -20,6 +20,7 @@ const (
 type alone struct {
 	draw      *cnp.SampleOptions // nil: no samples
 	quantiles []float64
+	check     bool // whether the model suits the contexts
 	// What came of it.
 	samples []float32 // [S, values]
 }
@@ -42,6 +43,11 @@ func askAlone(r *request) (*alone, error) {
 			a.quantiles, needed = append(a.quantiles, v), true
 		}
 	}
+	var err error
+	if a.check, err = r.params.flag("check", false); err != nil {
+		return nil, err
+	}
+	needed = needed || a.check
 	n, asked, err := r.params.whole("samples", 0, maxSamples)
 	if err != nil {
 		return nil, err

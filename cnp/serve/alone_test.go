@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -58,6 +59,25 @@ func TestSamples(t *testing.T) {
 	}
 	require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, nil, "covariance")).Code, "its values are independent")
 	require.Zero(t, s.bytes.used)
+}
+
+// TestSelfCheck: whoever asks learns whether the model suits the data; others do not pay for it.
+func TestSelfCheck(t *testing.T) {
+	s := newServer(t, nil)
+	rng := rngOf(3)
+	b := &cnp.Batch[float32]{B: 1, Nc: 40, Nt: 1, XTarget: []float64{0}}
+	for range 40 {
+		x := 4*rng.Float64() - 2
+		b.XContext, b.YContext = append(b.XContext, x), append(b.YContext, float32(math.Sin(2*x)+0.3*rng.NormFloat64()))
+	}
+	plain := object(t, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, nil)).Body.Bytes())
+	require.Nil(t, plain["parameters"])
+	w := do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, map[string]any{"check": true}))
+	require.Equal(t, 200, w.Code, "%s", w.Body)
+	params := object(t, w.Body.Bytes())["parameters"].(map[string]any)
+	require.Contains(t, params["note"], "do not trust")
+	require.Contains(t, params["check"], `"coverage":`)
+	require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, map[string]any{"check": "yes"})).Code)
 }
 
 // TestCovariance: a model whose values are jointly normal answers with their covariance, whole and in factors.

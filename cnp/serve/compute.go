@@ -2,12 +2,14 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 )
 
 // runJobs sets the prediction of jobs of one lane.
@@ -45,6 +47,9 @@ func predictImages(ctx context.Context, jobs []*job) error {
 		p, err = jobs[0].plan.predict(ctx, jobs[0].model, im)
 	default:
 		p, err = jobs[0].model.completer.Complete(ctx, im)
+	}
+	if err == nil {
+		err = p.Check(nil) // a plan computes what it can
 	}
 	if err != nil {
 		return err
@@ -196,6 +201,11 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 		j.undo(p)
 	}
 	j.prediction = p
+	if a.check {
+		if err := j.selfCheck(ctx); err != nil {
+			return err
+		}
+	}
 	if a.draw == nil {
 		return nil
 	}
@@ -232,5 +242,28 @@ func (a *alone) compute(ctx context.Context, j *job) error {
 	if errors.As(err, &outside) { // which the note has said
 		err = nil
 	}
+	return err
+}
+
+// selfCheck predicts parts of the contexts from the rest, and notes first of all if the model does not suit them. Images have no check.
+func (j *job) selfCheck(ctx context.Context) error {
+	if j.curves == nil {
+		return nil
+	}
+	m := j.model.regressor
+	if j.undo != nil {
+		m = cnp.Standardised(m)
+	}
+	checked, err := predict.Check(ctx, m, j.given)
+	if err != nil {
+		return err
+	}
+	if checked.Warning != "" && j.note != "" {
+		j.note = checked.Warning + "; " + j.note
+	} else if checked.Warning != "" {
+		j.note = checked.Warning
+	}
+	text, err := json.Marshal(checked)
+	j.checked = string(text)
 	return err
 }

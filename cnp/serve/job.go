@@ -38,6 +38,7 @@ type job struct {
 	done       chan struct{} // closed when prediction or err is set
 	prediction *cnp.Prediction[float32]
 	answers    []answer // made of it
+	checked    string   // JSON of a predict.Checked, empty where none was asked for
 	err        error
 	note       string // what the prediction leaves out
 	// when it came, when it was taken from the queue, when it was done, and with how many tasks.

@@ -266,6 +266,12 @@ func (s *Server) restAnswer(w http.ResponseWriter, hr *http.Request, r *request,
 	if j.note != "" {
 		out.Parameters = params{"note": j.note}
 	}
+	if j.checked != "" {
+		if out.Parameters == nil {
+			out.Parameters = params{}
+		}
+		out.Parameters["check"] = j.checked
+	}
 	var raw [][]byte
 	length := 0
 	for _, a := range j.answers {

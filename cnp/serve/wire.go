@@ -415,13 +415,14 @@ func readContents(t *safetensors.Tensor, count int, s []byte) error {
 // wireResponse is ModelInferResponse.
 type wireResponse struct {
 	model, version, id, note string
+	checked                  string
 	answers                  []answer
 	raw                      bool // elements go into raw_output_contents, else into the outputs' contents
 }
 
 // response is the answer to a request that a job has done.
 func (r *wireRequest) response(j *job) *wireResponse {
-	return &wireResponse{model: j.model.name, version: j.model.version, id: r.id, note: j.note, answers: j.answers, raw: r.raw || len(r.inputs) == 0}
+	return &wireResponse{model: j.model.name, version: j.model.version, id: r.id, note: j.note, checked: j.checked, answers: j.answers, raw: r.raw || len(r.inputs) == 0}
 }
 
 // size of a field that has a length.
@@ -442,7 +443,7 @@ func appendMessage(b []byte, n protowire.Number, m []byte) []byte {
 
 // append writes the response, every element once.
 func (r *wireResponse) append(b []byte) []byte {
-	total := 256 + len(r.note)
+	total := 256 + len(r.note) + len(r.checked)
 	for _, a := range r.answers {
 		total += 4*len(a.values) + 128
 	}
@@ -454,6 +455,9 @@ func (r *wireResponse) append(b []byte) []byte {
 	b = appendText(b, 3, r.id)
 	if r.note != "" {
 		b = appendMessage(b, 4, appendMessage(appendText(nil, 1, "note"), 2, appendText(nil, 3, r.note)))
+	}
+	if r.checked != "" {
+		b = appendMessage(b, 4, appendMessage(appendText(nil, 1, "check"), 2, appendText(nil, 3, r.checked)))
 	}
 	for _, a := range r.answers {
 		head := appendText(appendText(nil, 1, a.name), 2, "FP32")
