@@ -30,7 +30,7 @@ type oneTableFlags struct {
 }
 
 // names of these flags, which need that there is no model.
-var oneTableNames = []string{"log", "positive", "period", "units", "no-check"}
+var oneTableNames = []string{"log", "positive", "period", "units"}
 
 // register adds the flags.
 func (f *oneTableFlags) register(fl *pflag.FlagSet) {
@@ -39,7 +39,8 @@ func (f *oneTableFlags) register(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.period, "period", nil, "without --model: periods of seasons of a series, in the input's unit, to be tried beside those that are found; for dates "+
 		"also as in 1y, 7d, 12h")
 	fl.StringVar(&f.units, "units", "same", "without --model: same, or different where the inputs have units of their own")
-	fl.BoolVar(&f.noCheck, "no-check", false, "without --model: leave standard deviations as the model has them, uncorrected by the check")
+	noCheckFlag(fl, &f.noCheck)
+	fl.Lookup("no-check").Usage += "; without --model the check also corrects standard deviations, which then stay as they are"
 }
 
 // check refuses these flags beside a model, and values that they cannot have.

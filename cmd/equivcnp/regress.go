@@ -30,7 +30,6 @@ type regressFlags struct {
 	quantiles   []float64
 	outputs     []string
 	standardise bool
-	noCheck     bool
 }
 
 func (a *app) regressCommand() *cobra.Command {
@@ -122,7 +121,6 @@ The name - is standard input, and for --out standard output.`,
 	quantilesFlag(fl, &f.quantiles)
 	outputsFlag(fl, &f.outputs)
 	standardiseFlag(fl, &f.standardise)
-	noCheckFlag(fl, &f.noCheck)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -211,7 +209,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		return err
 	}
 	r.noteThinned(b.Nc, seen.Nc)
-	checked, err := r.check(ctx, f.noCheck, judged, b)
+	checked, err := r.check(ctx, f.oneTable.noCheck, judged, b)
 	if err != nil {
 		return err
 	}
