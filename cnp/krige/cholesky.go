@@ -22,21 +22,57 @@ func dot(a, b []float64, n int) float64 {
 	return simd.DotF64(a[:n], b[:n])
 }
 
-// cholesky replaces a positive definite matrix of n rows by its factor, and reports whether it was one. Diagonal elements of the
-// factor are stored as their inverses. The rows before from are a factor already.
-func cholesky(a []float64, n, from int) bool {
-	for i := from; i < n; i++ {
-		row := a[tri(i) : tri(i)+i+1]
-		for j := range i {
-			other := a[tri(j) : tri(j)+j+1]
-			row[j] = (row[j] - dot(row, other, j)) * other[j]
-		}
-		s := row[i] - dot(row, row, i)
-		if !(s > 1e-14) {
-			return false
-		}
-		row[i] = 1 / math.Sqrt(s)
+// square is working memory of factorizations.
+type square struct{ rows, column []float64 }
+
+// panel is how many columns are factored between two matrix products.
+const panel = 32
+
+// cholesky replaces a positive definite matrix of n rows by its factor L, and each row b of right-hand sides [rows, n] by the solution of
+// L z = b. It reports whether the matrix was positive definite; otherwise nothing has changed. Diagonal elements of the factor are stored
+// as their inverses.
+//
+// The right-hand sides are further rows of the matrix: what makes rows of the factor makes solutions of them.
+func cholesky(a []float64, n int, right []float64, w *square) bool {
+	all := n
+	if n > 0 {
+		all += len(right) / n
 	}
+	if cap(w.rows) < all*n || cap(w.column) < all {
+		w.rows, w.column = make([]float64, all*n), make([]float64, all)
+	}
+	s := w.rows[:all*n]
+	for i := range n {
+		clear(s[i*n+copy(s[i*n:], a[tri(i):tri(i)+i+1]) : (i+1)*n])
+	}
+	copy(s[n*n:], right)
+	for lo := 0; lo < n; lo += panel {
+		hi := min(lo+panel, n)
+		if lo > 0 {
+			simd.GemmNTF64(s[lo*n+lo:], n, s[lo*n:], n, s[lo*n:], n, -1, 1, all-lo, hi-lo, lo)
+		}
+		for j := lo; j < hi; j++ {
+			column := w.column[:all-j]
+			for i := range column {
+				column[i] = s[(j+i)*n+j]
+			}
+			if k := j - lo; k > 0 {
+				simd.GemvF64(column, s[j*n+lo:(all-1)*n+j], n, s[j*n+lo:j*n+j], -1, 1, len(column), k)
+			}
+			if !(column[0] > 1e-14) {
+				return false
+			}
+			inverse := 1 / math.Sqrt(column[0])
+			s[j*n+j] = inverse
+			for i := 1; i < len(column); i++ {
+				s[(j+i)*n+j] = column[i] * inverse
+			}
+		}
+	}
+	for i := range n {
+		copy(a[tri(i):tri(i)+i+1], s[i*n:])
+	}
+	copy(right, s[n*n:])
 	return true
 }
 

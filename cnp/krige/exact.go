@@ -33,16 +33,15 @@ func (m *Model) aniso() bool { return !m.frame.sphere && (m.frame.dim == 2 || m.
 func (b *member) factor(u *unit, y []float64, w *scratch) bool {
 	n := len(u.index)
 	a := make([]float64, tri(n))
-	if !u.factor(a, b.kernel, w) {
-		return false
-	}
-	b.one, b.alpha = make([]float64, n), make([]float64, n)
+	right := make([]float64, 2*n)
+	b.one, b.alpha = right[:n:n], right[n:]
 	for i := range n {
 		b.one[i] = 1
 	}
-	forward(a, b.one, n)
 	copy(b.alpha, y)
-	forward(a, b.alpha, n)
+	if !u.factor(a, b.kernel, w, right) {
+		return false
+	}
 	b.ones = simd.SumSqF64(b.one)
 	b.level = simd.DotF64(b.one, b.alpha) / b.ones
 	s := sums{yy: simd.SumSqF64(b.alpha), y1: b.level * b.ones, ones: b.ones, n: n}

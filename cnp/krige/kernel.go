@@ -186,8 +186,11 @@ func (f *features) set(p int, a, b []float64) {
 	}
 }
 
-// scratch is working memory of covariances.
-type scratch struct{ d2, t, e, s []float64 }
+// scratch is working memory of covariances and their factorizations.
+type scratch struct {
+	d2, t, e, s []float64
+	square      square
+}
 
 func (w *scratch) grow(n int) {
 	if cap(w.d2) < n {

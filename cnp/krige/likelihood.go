@@ -27,8 +27,8 @@ type evidence struct {
 
 // room is working memory of one evaluation.
 type room struct {
-	a, z, one []float64
-	scratch   scratch
+	a, right []float64
+	scratch  scratch
 }
 
 // Parameters of the prior of the variance, in units of that of the values.
@@ -77,14 +77,14 @@ func (u *unit) fill(x []float64, d int, aniso bool) {
 	}
 }
 
-// factor sets a to the Cholesky factor of the unit's covariance matrix.
-func (u *unit) factor(a []float64, k *kernel, w *scratch) bool {
+// factor sets a to the Cholesky factor of the unit's covariance matrix, and solves right-hand sides.
+func (u *unit) factor(a []float64, k *kernel, w *scratch, right []float64) bool {
 	n := len(u.index)
 	k.covariances(a, &u.features, w)
 	for i := range n {
 		a[tri(i)+i] += k.noise
 	}
-	return cholesky(a, n, 0)
+	return cholesky(a, n, right, &w.square)
 }
 
 // evaluate returns the unit's part of the likelihood.
@@ -93,18 +93,16 @@ func (u *unit) evaluate(y []float64, k *kernel, r *room) (s sums, ok bool) {
 	if cap(r.a) < tri(n) {
 		r.a = make([]float64, tri(n))
 	}
-	if cap(r.z) < n {
-		r.z, r.one = make([]float64, n), make([]float64, n)
+	if cap(r.right) < 2*n {
+		r.right = make([]float64, 2*n)
 	}
-	a, z, one := r.a[:tri(n)], r.z[:n], r.one[:n]
-	if !u.factor(a, k, &r.scratch) {
-		return s, false
-	}
+	a, z, one := r.a[:tri(n)], r.right[:n], r.right[n:2*n]
 	for i, p := range u.index {
 		z[i], one[i] = y[p], 1
 	}
-	forward(a, z, n)
-	forward(a, one, n)
+	if !u.factor(a, k, &r.scratch, r.right[:2*n]) {
+		return s, false
+	}
 	for i := u.given; i < n; i++ {
 		s.logdet -= math.Log(a[tri(i)+i])
 		s.yy += z[i] * z[i]

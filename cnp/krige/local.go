@@ -183,13 +183,11 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 	if cap(w.a) < tri(n) {
 		w.a = make([]float64, tri(n))
 	}
-	if cap(w.cov) < c*n {
-		w.cov = make([]float64, group*near)
+	if cap(w.cov) < (c+1)*n {
+		w.cov = make([]float64, (group+1)*near)
 	}
-	if cap(w.mu) < n {
-		w.mu = make([]float64, near)
-	}
-	a, cov, z := w.a[:tri(n)], w.cov[:c*n], w.mu[:n]
+	a, cov := w.a[:tri(n)], w.cov[:c*n]
+	z := w.cov[c*n : (c+1)*n]
 	for _, s := range some {
 		mean[s], variance[s] = 0, 0
 	}
@@ -200,18 +198,16 @@ func (l *local) solve(w *desk, t []float64, some []int32, mean, variance []float
 		for i := range n {
 			a[tri(i)+i] += k.noise
 		}
-		if !cholesky(a, n, 0) {
-			continue
-		}
-		used += b.weight
 		k.covariances(cov, &w.cross, &w.scratch)
 		for i, p := range w.index {
 			z[i] = m.y[p] - b.level
 		}
-		forward(a, z, n)
+		if !cholesky(a, n, w.cov[:(c+1)*n], &w.scratch.square) {
+			continue
+		}
+		used += b.weight
 		for i, s := range some {
 			row := cov[i*n : (i+1)*n]
-			forward(a, row, n)
 			xt := t[int(s)*d : int(s+1)*d]
 			var x2 float64
 			for _, v := range xt {

@@ -281,10 +281,9 @@ func (s *sequence) weights(i int, contexts, before []int32, w *desk) (weights []
 			a[tri(k)+k] += s.noise
 		}
 	}
-	if !cholesky(a, n, 0) {
+	if !cholesky(a, n, weights, &w.scratch.square) {
 		return nil, 0, false
 	}
-	forward(a, weights, n)
 	v := s.kernel.variance() + s.kernel.slope2*x2 - dot(weights, weights, n)
 	backward(a, weights, n)
 	return weights, math.Sqrt(s.b.variance * (max(v, 0) + s.noise)), true

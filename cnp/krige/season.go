@@ -206,7 +206,7 @@ func (m *Model) spectrum(best *family) (gain, frequency []float64) {
 	u.fill(x, 1, false)
 	a := make([]float64, tri(n))
 	var w scratch
-	if !u.factor(a, k, &w) {
+	if !u.factor(a, k, &w, nil) {
 		return nil, nil
 	}
 	one, z := make([]float64, n), slices.Clone(y)
