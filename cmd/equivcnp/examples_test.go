@@ -44,6 +44,7 @@ var elsewhere = map[string]string{
 	"reproduce sphere":    "TestTrainSphere",
 	"reproduce vectors":   "TestReproduceVectors",
 	"reproduce real":      "TestReproduceReal",
+	"reproduce universal": "TestReproduceUniversal",
 }
 
 // TestHelpExamples runs the examples of every command's help, on small files, so that each of them does what it says.

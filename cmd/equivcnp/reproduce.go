@@ -19,7 +19,7 @@ func (a *app) reproduceCommand() *cobra.Command {
 	for _, part := range reproduce.Parts {
 		names = append(names, part.Name)
 	}
-	names = append(names, "real")
+	names = append(names, "real", "universal")
 	cmd := &cobra.Command{
 		Use:                   "reproduce (" + strings.Join(names, " | ") + ") --out DIR",
 		DisableFlagsInUseLine: true,
@@ -41,7 +41,7 @@ rbf_equivcnp.pth), an image model by its group, where the file itself does not s
 	for _, part := range reproduce.Parts {
 		cmd.AddCommand(a.reproducePart(&part))
 	}
-	cmd.AddCommand(a.reproduceReal())
+	cmd.AddCommand(a.reproduceReal(), a.reproduceUniversal())
 	return cmd
 }
 
