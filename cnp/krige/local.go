@@ -76,7 +76,7 @@ type desk struct {
 	index        []int32
 	dist2        []float64
 	inner, cross features
-	a, cov, mu   []float64
+	a, cov       []float64
 	scratch      scratch
 	centre       []float64
 }
