@@ -572,7 +572,7 @@ func (g *gemmTile) turns(n, rows, vectors int, transposed, fetch bool, done stri
 
 // rounds returns how many steps a turn of each of a tile's loops takes; the loops follow each other. Long rounds leave more ports to the FMA, and
 // the machine predicts the end of a loop with fewer turns: single steps made AVX-512 up to 7 % slower. Tiles of one vector over a
-// transposed A, and AVX2's lower tiles, are so rare that their code is kept short.
+// transposed A, and lower tiles, are so rare that their code is kept short.
 func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 	wide := g.Level == x86.AVX512
 	switch top := rows == g.maxRows(vectors); {
@@ -580,7 +580,7 @@ func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 		return []int{1}
 	case top && (wide || !transposed):
 		return []int{gemmRound, 1}
-	case top, wide && (transposed || vectors != 2):
+	case top:
 		return []int{4, 1}
 	}
 	return []int{2, 1}

@@ -10,10 +10,12 @@ import (
 )
 
 func momentsAMD64(f *x86.File) {
-	for _, l := range levels {
-		for _, vecs := range []int{4, 2, 1} {
-			momentsPass(f, l, vecs, "momentsShifted", "w·(x - center)", false)
-			momentsPass(f, l, vecs, "momentsSquares", "w·(x - center)²", true)
+	for _, e := range []x86.Elem{x86.F32, x86.F64} {
+		for _, l := range levels {
+			for _, vecs := range momentsVectors(e) {
+				momentsPass(f, l, e, vecs, "momentsShifted", "w·(x - center)", false)
+				momentsPass(f, l, e, vecs, "momentsSquares", "w·(x - center)²", true)
+			}
 		}
 	}
 }
@@ -23,12 +25,16 @@ func momentsAMD64(f *x86.File) {
 //	sum[j] += Σ_i w_i·(x[i, j] - center[j])   or   sum[j] += Σ_i w_i·(x[i, j] - center[j])²
 //
 // Rows of weight 0 are not read.
-func momentsPass(f *x86.File, l x86.Level, vecs int, name, term string, squares bool) {
-	fn := f.Func(l, x86.F64, fmt.Sprintf("%s%dF32", name, vecs),
-		"func(sum, center *float64, x *float32, weight *int32, rows, stride, tail int)",
+func momentsPass(f *x86.File, l x86.Level, e x86.Elem, vecs int, name, term string, squares bool) {
+	fn := f.Func(l, x86.F64, fmt.Sprintf("%s%d%v", name, vecs, e),
+		"func(sum, center *float64, x *"+e.GoType()+", weight *int32, rows, stride, tail int)",
 		fmt.Sprintf("adds %s to sum for every row, for %d vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.", term, vecs))
 	n := fn.Arg("tail")
-	tail, wide := fn.NewTail(n), newWidened(fn, n)
+	tail := fn.NewTail(n)
+	var wide *widened
+	if e == x86.F32 {
+		wide = newWidened(fn, n)
+	}
 	sum, center, x, weight := fn.Arg("sum"), fn.Arg("center"), fn.Arg("x"), fn.Arg("weight")
 	rows, stride := fn.Arg("rows"), fn.Arg("stride")
 	acc, middle := make([]reg.VecVirtual, vecs), make([]reg.VecVirtual, vecs)
@@ -39,7 +45,9 @@ func momentsPass(f *x86.File, l x86.Level, vecs int, name, term string, squares 
 		for v := range acc {
 			m := operand.Mem{Base: x, Disp: v * l.Bytes() / 2}
 			var d reg.VecVirtual
-			if v == vecs-1 {
+			if e == x86.F64 {
+				d = rowVector(fn, tail, x, v, vecs)
+			} else if v == vecs-1 {
 				d = wide.load(m)
 			} else {
 				d = loadWide(fn, m)
@@ -89,4 +97,12 @@ func momentsPass(f *x86.File, l x86.Level, vecs int, name, term string, squares 
 		storeVector(fn, tail, acc[v], sum, v, vecs)
 	}
 	fn.End()
+}
+
+// momentsVectors lists how many vectors a block can have. Conversions from float32 need more of them to overlap.
+func momentsVectors(e x86.Elem) []int {
+	if e == x86.F64 {
+		return []int{2, 1}
+	}
+	return []int{4, 2, 1}
 }

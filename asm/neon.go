@@ -24,6 +24,7 @@ var neonRegistry = []neonGenerator{
 	{"zbicubic", bicubicNEON},
 	{"zexp", expNEON},
 	{"zf64math", f64mathNEON},
+	{"zf64maps", f64mapsNEON},
 	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},
 	{"../internal/search/zgrid", gridNEON},

@@ -12,11 +12,13 @@ import (
 // normAMD64 writes the passes of batch normalisation over the rows of a matrix. The parameters of a block of columns stay in
 // registers while all rows go by.
 func normAMD64(f *x86.File) {
-	for _, l := range levels {
-		for _, vecs := range []int{2, 1} {
-			normRows(f, l, vecs)
-			normSums(f, l, vecs)
-			normGrad(f, l, vecs)
+	for _, e := range []x86.Elem{x86.F32, x86.F64} {
+		for _, l := range levels {
+			for _, vecs := range []int{2, 1} {
+				normRows(f, l, e, vecs)
+				normSums(f, l, e, vecs)
+				normGrad(f, l, e, vecs)
+			}
 		}
 	}
 }
@@ -41,14 +43,14 @@ func columnVectors(fn *x86.Func, tail x86.Tail, vecs int, names ...string) [][]r
 // centred reads vector v of row x and subtracts the mean, which is given in two parts.
 func centred(fn *x86.Func, tail x86.Tail, x reg.Register, mean, low []reg.VecVirtual, v int) reg.VecVirtual {
 	d := rowVector(fn, tail, x, v, len(mean))
-	fn.VSUBPS(mean[v], d, d)
-	fn.VSUBPS(low[v], d, d)
+	floats(fn, "VSUB", mean[v], d, d)
+	floats(fn, "VSUB", low[v], d, d)
 	return d
 }
 
 // normRows writes y = ((x - mean) - low)·scale + bias.
-func normRows(f *x86.File, l x86.Level, vecs int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("norm%dF32", vecs), "func(y, x, mean, low, scale, bias *float32, rows, stride, tail int)",
+func normRows(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
+	fn := f.Func(l, e, fmt.Sprintf("norm%d%v", vecs, e), typed(e, "func(y, x, mean, low, scale, bias *float, rows, stride, tail int)"),
 		"sets y = ((x - mean) - low)·scale + bias "+fmt.Sprintf(normColumns, vecs))
 	tail := fn.NewTail(fn.Arg("tail"))
 	p := columnVectors(fn, tail, vecs, "mean", "low", "scale", "bias")
@@ -56,7 +58,7 @@ func normRows(f *x86.File, l x86.Level, vecs int) {
 	fn.Label("row")
 	for v := range vecs {
 		d := centred(fn, tail, x, p[0], p[1], v)
-		fn.VFMADD213PS(p[3][v], p[2][v], d)
+		floats(fn, "VFMADD213", p[3][v], p[2][v], d)
 		storeVector(fn, tail, d, y, v, vecs)
 	}
 	fn.ADDQ(stride, x)
@@ -67,8 +69,8 @@ func normRows(f *x86.File, l x86.Level, vecs int) {
 }
 
 // normSums writes sum += dz and sumX += dz·((x - mean) - low), added up over the rows.
-func normSums(f *x86.File, l x86.Level, vecs int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("normSums%dF32", vecs), "func(sum, sumX, dz, x, mean, low *float32, rows, stride, tail int)",
+func normSums(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
+	fn := f.Func(l, e, fmt.Sprintf("normSums%d%v", vecs, e), typed(e, "func(sum, sumX, dz, x, mean, low *float, rows, stride, tail int)"),
 		"adds dz to sum and dz·((x - mean) - low) to sumX "+fmt.Sprintf(normColumns, vecs))
 	tail := fn.NewTail(fn.Arg("tail"))
 	p := columnVectors(fn, tail, vecs, "mean", "low")
@@ -82,8 +84,8 @@ func normSums(f *x86.File, l x86.Level, vecs int) {
 	for v := range vecs {
 		d := centred(fn, tail, x, p[0], p[1], v)
 		g := rowVector(fn, tail, dz, v, vecs)
-		fn.VADDPS(g, acc[v][0], acc[v][0])
-		fn.VFMADD231PS(g, d, acc[v][1])
+		floats(fn, "VADD", g, acc[v][0], acc[v][0])
+		floats(fn, "VFMADD231", g, d, acc[v][1])
 	}
 	fn.ADDQ(stride, x)
 	fn.ADDQ(stride, dz)
@@ -97,28 +99,34 @@ func normSums(f *x86.File, l x86.Level, vecs int) {
 }
 
 // normGrad writes dx = a·dz - weight·(p + q·((x - mean) - low)).
-func normGrad(f *x86.File, l x86.Level, vecs int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("normGrad%dF32", vecs),
-		"func(dx, dz, x *float32, weight *int32, mean, low, a, p, q *float32, rows, stride, tail int)",
+func normGrad(f *x86.File, l x86.Level, e x86.Elem, vecs int) {
+	fn := f.Func(l, e, fmt.Sprintf("normGrad%d%v", vecs, e),
+		typed(e, "func(dx, dz, x *float, weight *int32, mean, low, a, p, q *float, rows, stride, tail int)"),
 		"sets dx = a·dz - weight·(p + q·((x - mean) - low)), without weight with 1, "+fmt.Sprintf(normColumns, vecs))
 	tail := fn.NewTail(fn.Arg("tail"))
 	c := columnVectors(fn, tail, vecs, "mean", "low", "a", "p", "q")
 	dx, dz, x, weight := fn.Arg("dx"), fn.Arg("dz"), fn.Arg("x"), fn.Arg("weight")
 	rows, stride := fn.Arg("rows"), fn.Arg("stride")
-	w := fn.ConstVec("one", 1)
+	w, wi := fn.ConstVec("one"+e.String(), 1), fn.GP64()
 	fn.Label("row")
 	fn.TESTQ(weight, weight)
 	fn.JE(operand.LabelRef("unweighted"))
-	fn.VPBROADCASTD(operand.Mem{Base: weight}, w)
-	fn.VCVTDQ2PS(w, w)
+	if e == x86.F32 {
+		fn.VPBROADCASTD(operand.Mem{Base: weight}, w)
+		fn.VCVTDQ2PS(w, w)
+	} else {
+		fn.MOVLQSX(operand.Mem{Base: weight}, wi)
+		fn.VCVTSI2SDQ(wi, w.AsX(), w.AsX())
+		fn.VBROADCASTSD(w.AsX(), w)
+	}
 	fn.ADDQ(operand.U8(4), weight)
 	fn.Label("unweighted")
 	for v := range vecs {
 		d := centred(fn, tail, x, c[0], c[1], v)
-		fn.VFMADD213PS(c[3][v], c[4][v], d) // p + q·(x - mean)
+		floats(fn, "VFMADD213", c[3][v], c[4][v], d) // p + q·(x - mean)
 		g := rowVector(fn, tail, dz, v, vecs)
-		fn.VMULPS(c[2][v], g, g)
-		fn.VFNMADD231PS(d, w, g)
+		floats(fn, "VMUL", c[2][v], g, g)
+		floats(fn, "VFNMADD231", d, w, g)
 		storeVector(fn, tail, g, dx, v, vecs)
 	}
 	fn.ADDQ(stride, x)

@@ -9,10 +9,14 @@ import (
 
 func reduceAMD64(f *x86.File) {
 	for _, l := range levels {
-		reduceSum(f, l, plainSum, "sumF32", "func(x *float32, n int) float64", "returns Σ x[i] over i < n, summed in float64.")
-		reduceSum(f, l, squareSum, "sumSqF32", "func(x *float32, n int) float64", "returns Σ x[i]² over i < n, exact squares summed in float64.")
-		reduceSum(f, l, productSum, "dotF32", "func(x, y *float32, n int) float64", "returns Σ x[i]·y[i] over i < n, exact products summed in float64.")
+		reduceSum(f, l, x86.F32, plainSum, "sumF32", "func(x *float32, n int) float64", "returns Σ x[i] over i < n, summed in float64.")
+		reduceSum(f, l, x86.F32, squareSum, "sumSqF32", "func(x *float32, n int) float64", "returns Σ x[i]² over i < n, exact squares summed in float64.")
+		reduceSum(f, l, x86.F32, productSum, "dotF32", "func(x, y *float32, n int) float64", "returns Σ x[i]·y[i] over i < n, exact products summed in float64.")
 		reduceMinMax(f, l)
+		reduceSum(f, l, x86.F64, plainSum, "sumF64", "func(x *float64, n int) float64", "returns Σ x[i] over i < n.")
+		reduceSum(f, l, x86.F64, squareSum, "sumSqF64", "func(x *float64, n int) float64", "returns Σ x[i]² over i < n.")
+		reduceSum(f, l, x86.F64, productSum, "dotF64", "func(x, y *float64, n int) float64", "returns Σ x[i]·y[i] over i < n.")
+		reduceMinMax64(f, l)
 	}
 }
 
@@ -72,9 +76,13 @@ const (
 	productSum
 )
 
-// reduceSum writes a sum of numbers or of products in four accumulators. A product of two float32 is exact in float64.
-func reduceSum(f *x86.File, l x86.Level, kind sumKind, name, signature, doc string) {
-	const unroll = 4
+// reduceSum writes a sum of numbers or of products of the type e, in float64. A product of two float32 is exact there. Four accumulators
+// keep up with the conversions from float32, of which a machine does one in a cycle; loads of float64 are twice as fast, and take eight.
+func reduceSum(f *x86.File, l x86.Level, e x86.Elem, kind sumKind, name, signature, doc string) {
+	unroll, size := 4, l.Bytes()/2 // of a vector before it is widened
+	if e == x86.F64 {
+		unroll, size = 8, l.Bytes()
+	}
 	fn := f.Func(l, x86.F64, name, signature, doc)
 	x, n := fn.Arg("x"), fn.Arg("n")
 	y := x
@@ -83,7 +91,6 @@ func reduceSum(f *x86.File, l x86.Level, kind sumKind, name, signature, doc stri
 	}
 	acc := zeros(fn, unroll)
 	clearAll(fn, acc)
-	size := l.Bytes() / 2 // of a vector before it is widened
 	add := func(a reg.VecVirtual, load func(operand.Mem) reg.VecVirtual, disp int) {
 		v := load(operand.Mem{Base: x, Disp: disp})
 		switch kind {
@@ -95,7 +102,14 @@ func reduceSum(f *x86.File, l x86.Level, kind sumKind, name, signature, doc stri
 			fn.VFMADD231PD(load(operand.Mem{Base: y, Disp: disp}), v, a)
 		}
 	}
-	whole := func(m operand.Mem) reg.VecVirtual { return loadWide(fn, m) }
+	whole := func(m operand.Mem) reg.VecVirtual {
+		if e == x86.F32 {
+			return loadWide(fn, m)
+		}
+		r := fn.Vec()
+		fn.VMOVUPS(m, r)
+		return r
+	}
 	for _, copies := range []int{unroll, 1} {
 		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
 		step := operand.U8(copies * fn.Lanes())
@@ -118,12 +132,17 @@ func reduceSum(f *x86.File, l x86.Level, kind sumKind, name, signature, doc stri
 	summed := fn.NewLabel("summed")
 	fn.TESTQ(n, n)
 	fn.JE(operand.LabelRef(summed))
-	t := newWidened(fn, n)
-	add(acc[1], t.load, 0)
+	if e == x86.F32 {
+		add(acc[1], newWidened(fn, n).load, 0)
+	} else {
+		add(acc[1], fn.NewTail(n).Load, 0)
+	}
 	fn.Label(summed)
-	fn.VADDPD(acc[1], acc[0], acc[0])
-	fn.VADDPD(acc[3], acc[2], acc[2])
-	fn.VADDPD(acc[2], acc[0], acc[0])
+	for step := 1; step < unroll; step *= 2 {
+		for i := 0; i < unroll; i += 2 * step {
+			fn.VADDPD(acc[i+step], acc[i], acc[i])
+		}
+	}
 	r := fn.SumLanes(acc[0])
 	fn.Store(r.AsX(), fn.ReturnIndex(0))
 	fn.End()
@@ -218,6 +237,115 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 	}
 	fold("lo", lo, fn.VPMINSD)
 	fold("hi", hi, fn.VPMAXSD)
+	fn.End()
+}
+
+// reduceMinMax64 is reduceMinMax for float64. AVX2 lacks the shift that copies the sign and the smaller of 64-bit numbers; a comparison does instead.
+func reduceMinMax64(f *x86.File, l x86.Level) {
+	fn := f.Func(l, x86.F64, "minMaxF64", "func(x *float64, n int) (lo, hi int64)",
+		"returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.")
+	x, n := fn.Arg("x"), fn.Arg("n")
+	zero := zeros(fn, 1)
+	clearAll(fn, zero)
+	ordered := func(v reg.VecVirtual) reg.VecVirtual {
+		s := fn.Vec()
+		if l == x86.AVX512 {
+			fn.VPSRAQ(operand.U8(63), v, s)
+			fn.VPSRLQ(operand.U8(1), s, s)
+			fn.VPXORQ(v, s, s)
+		} else {
+			fn.VPCMPGTQ(v, zero[0], s)
+			fn.VPSRLQ(operand.U8(1), s, s)
+			fn.VPXOR(v, s, s)
+		}
+		return s
+	}
+	// smaller and larger keep the one of v and to in to.
+	smaller := func(v, to, tmp reg.Register) {
+		if l == x86.AVX512 {
+			fn.VPMINSQ(v, to, to)
+			return
+		}
+		fn.VPCMPGTQ(v, to, tmp)
+		fn.VBLENDVPD(tmp, v, to, to)
+	}
+	larger := func(v, to, tmp reg.Register) {
+		if l == x86.AVX512 {
+			fn.VPMAXSQ(v, to, to)
+			return
+		}
+		fn.VPCMPGTQ(to, v, tmp)
+		fn.VBLENDVPD(tmp, v, to, to)
+	}
+	const unroll = 2
+	lo, hi := zeros(fn, unroll), zeros(fn, unroll)
+	start := fn.Vec()
+	fn.VBROADCASTSD(operand.Mem{Base: x}, start)
+	start = ordered(start)
+	for u := range unroll {
+		fn.VMOVAPS(start, lo[u])
+		fn.VMOVAPS(start, hi[u])
+	}
+	merge := func(u int, v reg.VecVirtual) {
+		v = ordered(v)
+		smaller(v, lo[u], fn.Vec())
+		larger(v, hi[u], fn.Vec())
+	}
+	for _, copies := range []int{unroll, 1} {
+		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
+		step := operand.U8(copies * fn.Lanes())
+		fn.SUBQ(step, n)
+		fn.JL(operand.LabelRef(next))
+		fn.Label(loop)
+		for u := range copies {
+			v := fn.Vec()
+			fn.VMOVUPS(operand.Mem{Base: x, Disp: u * l.Bytes()}, v)
+			merge(u, v)
+		}
+		fn.ADDQ(operand.U32(copies*l.Bytes()), x)
+		fn.SUBQ(step, n)
+		fn.JGE(operand.LabelRef(loop))
+		fn.Label(next)
+		fn.ADDQ(step, n)
+	}
+	// The lanes behind the tail read as +0 and take the first number's place instead.
+	v := ordered(fn.NewTail(n).Load(operand.Mem{Base: x}))
+	count := fn.Vec()
+	fn.VMOVQ(n, count.AsX())
+	fn.VPBROADCASTQ(count.AsX(), count)
+	iota := make([]uint64, fn.Lanes())
+	for i := range iota {
+		iota[i] = uint64(i)
+	}
+	if l == x86.AVX512 {
+		k, lanes := fn.K(), fn.Vec()
+		fn.VMOVUPS(fn.Data("lanes8x64", iota...), lanes)
+		fn.VPCMPQ(operand.U8(1), count, lanes, k)
+		fn.VPBLENDMQ(v, start, k, v)
+	} else {
+		fn.VPCMPGTQ(fn.Data("lanes4x64", iota...), count, count)
+		fn.VBLENDVPD(count, v, start, v)
+	}
+	smaller(v, lo[0], fn.Vec())
+	larger(v, hi[0], fn.Vec())
+	fold := func(name string, acc []reg.VecVirtual, keep func(v, to, tmp reg.Register)) {
+		keep(acc[1], acc[0], fn.Vec())
+		v, high := acc[0], fn.XMM()
+		if l == x86.AVX512 {
+			upper := fn.YMM()
+			fn.VEXTRACTI64X4(operand.U8(1), v, upper)
+			keep(upper, v.AsY(), fn.YMM())
+		}
+		fn.VEXTRACTI128(operand.U8(1), v.AsY(), high)
+		keep(high, v.AsX(), fn.XMM())
+		fn.VPSHUFD(operand.U8(0x4e), v.AsX(), high)
+		keep(high, v.AsX(), fn.XMM())
+		r := fn.GP64()
+		fn.VMOVQ(v.AsX(), r)
+		fn.Store(r, fn.Return(name))
+	}
+	fold("lo", lo, smaller)
+	fold("hi", hi, larger)
 	fn.End()
 }
 

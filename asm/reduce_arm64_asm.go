@@ -1,6 +1,10 @@
 package main
 
-import "github.com/equivcnp/equivcnp/asm/internal/neon"
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/asm/internal/neon"
+)
 
 // reduceNEON writes the reductions of one block. Sums run in 16 float64 lanes, which are added in pairs at the end; n is at
 // most a block of the pairwise summation that the caller does.
@@ -10,7 +14,37 @@ func reduceNEON(file *neon.File) {
 		"sumSqF32NEON returns Σ x[i]² over n elements; the squares are exact in float64 and summed there.")
 	sumNEON(file, productSum, "dotF32NEON", "(x, y *float32, n int) (sum float64)",
 		"dotF32NEON returns Σ x[i]·y[i] over n elements; the products are exact in float64 and summed there.")
-	minMaxNEON(file)
+	minMaxNEON(file, neon.S4)
+	sumWideNEON(file, plainSum, "sumF64NEON", "(x *float64, n int) (sum float64)", "sumF64NEON returns Σ x[i] over n elements.")
+	sumWideNEON(file, squareSum, "sumSqF64NEON", "(x *float64, n int) (sum float64)", "sumSqF64NEON returns Σ x[i]² over n elements.")
+	sumWideNEON(file, productSum, "dotF64NEON", "(x, y *float64, n int) (sum float64)", "dotF64NEON returns Σ x[i]·y[i] over n elements.")
+	minMaxNEON(file, neon.D2)
+}
+
+// sumWideNEON writes the sums of float64, in 16 lanes as well.
+func sumWideNEON(file *neon.File, kind sumKind, name, signature, doc string) {
+	f := file.Func(name, signature, doc)
+	const unroll = 8
+	acc := f.V(unroll)
+	f.Clear(acc)
+	in := []neon.R{f.Arg("x")}
+	if kind == productSum {
+		in = append(in, f.Arg("y"))
+	}
+	f.Each(neon.Loop{Lanes: neon.D2, N: f.Arg("n"), In: in, Unroll: unroll, Body: func(in []neon.Vec) []neon.Vec {
+		to := acc[:len(in[0])]
+		if kind == plainSum {
+			f.AddD(to, to, in[0])
+		} else {
+			f.MlaD(to, in[0], in[len(in)-1])
+		}
+		return nil
+	}})
+	for n := len(acc); n > 1; n /= 2 {
+		f.AddD(acc[:n/2], acc[:n/2], acc[n/2:n])
+	}
+	f.SumD(acc[:1], acc[:1])
+	f.Return(neon.Result{Name: "sum", X: acc[:1]})
 }
 
 // sumNEON writes the sum (4 instructions for 4 elements, 1.3 per element with loads and the loop), the sum of squares (the same) or
@@ -58,28 +92,28 @@ func sumNEON(file *neon.File, kind sumKind, name, signature, doc string) {
 	f.Return(neon.Result{Name: "sum", X: acc[:1]})
 }
 
-// minMaxNEON writes the range: 2 instructions for 4 elements, 0.81 per element with loads and the loop. The machine's minimum and
+// minMaxNEON writes the range: 2 instructions for a register, 0.81 per float32 with loads and the loop. The machine's minimum and
 // maximum give NaN for NaN and order the zeros, which is what is wanted.
-func minMaxNEON(file *neon.File) {
-	f := file.Func("minMaxF32NEON", "(x *float32, n int) (lo, hi float32)",
-		"minMaxF32NEON returns the smallest and the largest of n elements, n a positive multiple of 4, -0 below +0; NaN if any is.")
+func minMaxNEON(file *neon.File, l neon.Lanes) {
+	name := "minMax" + l.Suffix() + "NEON"
+	f := file.Func(name, fmt.Sprintf("(x *%s, n int) (lo, hi %s)", l.Type(), l.Type()),
+		fmt.Sprintf("%s returns the smallest and the largest of n elements, n a positive multiple of %d, -0 below +0; NaN if any is.", name, l.Count()))
 	const unroll = 4
 	lo, hi := f.V(unroll), f.V(unroll)
 	x, n := f.Arg("x"), f.Arg("n")
 	f.Text("FMOVQ (%v), F%d", x, lo[0])
 	f.Mov(lo[1:], lo[:1])
 	f.Mov(hi, lo[:1])
-	f.Each(neon.Loop{N: n, In: []neon.R{x}, Unroll: unroll, Whole: true, Body: func(in []neon.Vec) []neon.Vec {
+	f.Each(neon.Loop{Lanes: l, N: n, In: []neon.R{x}, Unroll: unroll, Whole: true, Body: func(in []neon.Vec) []neon.Vec {
 		u := len(in[0])
-		f.Min(lo[:u], lo[:u], in[0])
-		f.Max(hi[:u], hi[:u], in[0])
+		f.Three("fmin", l, lo[:u], lo[:u], in[0])
+		f.Three("fmax", l, hi[:u], hi[:u], in[0])
 		return nil
 	}})
 	for n := unroll; n > 1; n /= 2 {
-		f.Min(lo[:n/2], lo[:n/2], lo[n/2:n])
-		f.Max(hi[:n/2], hi[:n/2], hi[n/2:n])
+		f.Three("fmin", l, lo[:n/2], lo[:n/2], lo[n/2:n])
+		f.Three("fmax", l, hi[:n/2], hi[:n/2], hi[n/2:n])
 	}
-	f.MinAcross(lo[:1], lo[:1])
-	f.MaxAcross(hi[:1], hi[:1])
+	f.Across(l, lo[:1], hi[:1])
 	f.Return(neon.Result{Name: "lo", X: lo}, neon.Result{Name: "hi", X: hi})
 }

@@ -18,6 +18,7 @@ var registry = []generator{
 	{"ztrig", trigAMD64},
 	{"zf64math", f64mathAMD64},
 	{"zaxpy", axpyAMD64},
+	{"zf64maps", f64mapsAMD64},
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
 	{"zdepthwiseplan", depthwisePlanAMD64},

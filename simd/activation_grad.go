@@ -58,7 +58,7 @@ func SoftplusGradF32(dx, dy, y []float32) {
 	softplusGradF32(dx, dy, y)
 }
 
-// SoftplusGradF64 is SoftplusGradF32 for float64, without the limit for negative y.
+// SoftplusGradF64 is SoftplusGradF32 for float64; smaller y than -709 may be treated as -709.
 func SoftplusGradF64(dx, dy, y []float64) {
 	checkGrad("SoftplusGradF64", "y", len(dx), len(dy), len(y))
 	softplusGradF64(dx, dy, y)

@@ -46,13 +46,13 @@ func ScaleF64(dst []float64, a float64, x []float64) {
 //   - Accuracy: rounded once.
 func ScaleRowsF32(x, by []float32, c int) {
 	checkSize("ScaleRowsF32", "c", c)
-	checkLen("ScaleRowsF32", "x", len(x), len(by)*c)
+	checkElements("ScaleRowsF32", "x", len(x), len(by), c)
 	scaleRowsF32(x, by, c)
 }
 
 // ScaleRowsF64 is ScaleRowsF32 for float64.
 func ScaleRowsF64(x, by []float64, c int) {
 	checkSize("ScaleRowsF64", "c", c)
-	checkLen("ScaleRowsF64", "x", len(x), len(by)*c)
-	scaleRowsGeneric(x, by, c)
+	checkElements("ScaleRowsF64", "x", len(x), len(by), c)
+	scaleRowsF64(x, by, c)
 }

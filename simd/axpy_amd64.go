@@ -67,7 +67,7 @@ func scaleRowsF32(x, by []float32, c int) {
 	}
 	raceRead(by)
 	raceWrite(x)
-	normBlocks(len(x), c, func(at, _, vecs, rows, tail int) {
+	normBlocks(len(x), c, normLanes(), func(at, _, vecs, rows, tail int) {
 		switch {
 		case level == AVX512 && vecs == 2:
 			scaleRows2F32AVX512(&x[at], &by[at/c], rows, 4*c, tail)

@@ -83,8 +83,8 @@ func (p *BicubicPlan) Len() int { return p.n }
 func BicubicF32(dst, nodes []float32, plan *BicubicPlan, c int) {
 	const fn = "BicubicF32"
 	checkSize(fn, "c", c)
-	checkLen(fn, "dst", len(dst), plan.n*c)
-	checkLen(fn, "nodes", len(nodes), plan.rows*plan.cols*c)
+	checkElements(fn, "dst", len(dst), plan.n, c)
+	checkElements(fn, "nodes", len(nodes), plan.rows, plan.cols, c)
 	if c == 0 {
 		return
 	}
@@ -110,8 +110,8 @@ func BicubicGradF32(dnodes, d []float32, plan *BicubicPlan, from, width, c int) 
 	const fn = "BicubicGradF32"
 	checkSize(fn, "width", width)
 	checkSize(fn, "c", c)
-	checkLen(fn, "dnodes", len(dnodes), plan.rows*plan.cols*width)
-	checkLen(fn, "d", len(d), plan.n*c)
+	checkElements(fn, "dnodes", len(dnodes), plan.rows, plan.cols, width)
+	checkElements(fn, "d", len(d), plan.n, c)
 	if from < 0 || from > c-width {
 		panic(fmt.Sprintf("simd: %s: channels %d to %d, need a part of 0 to %d", fn, from, from+width, c))
 	}

@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -16,6 +17,32 @@ func checkLen(fn, arg string, got, need int) {
 //go:noinline
 func panicLen(fn, arg string, got, need int) {
 	panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, got, need))
+}
+
+// checkElements panics unless the argument has as many elements as the product of the factors says, none of which is negative. The product may be
+// larger than an int.
+func checkElements(fn, arg string, got int, factors ...int) {
+	need, over := uint64(1), false
+	for _, f := range factors {
+		if f == 0 {
+			need, over = 0, false
+			break
+		}
+		high, low := bits.Mul64(need, uint64(f))
+		over = over || high != 0
+		need = low
+	}
+	if over || need != uint64(got) {
+		panicProduct(fn, arg, got, need, over)
+	}
+}
+
+//go:noinline
+func panicProduct(fn, arg string, got int, need uint64, over bool) {
+	if over || need > math.MaxInt {
+		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need more than an int holds", fn, arg, got))
+	}
+	panicLen(fn, arg, got, int(need))
 }
 
 // checkSize panics if a size is negative.
@@ -37,7 +64,9 @@ func checkMatrix(fn, arg string, length, rows, cols, ld int) {
 		panicStride(fn, arg, ld, cols)
 	}
 	if !matrixFits(length, rows, cols, ld) {
-		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, length, uint64(rows-1)*uint64(ld)+uint64(cols)))
+		high, low := bits.Mul64(uint64(rows-1), uint64(ld))
+		low, carry := bits.Add64(low, uint64(cols), 0)
+		panicProduct(fn, arg, length, low, high+carry != 0)
 	}
 }
 

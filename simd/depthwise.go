@@ -61,7 +61,7 @@ func DepthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []i
 func checkDepthwise(fn string, lenOut, lenF, lenW int, offsets []int, index, pose []int32, c int) {
 	checkSize(fn, "c", c)
 	rows := checkCSR(fn, offsets, index, pose)
-	checkLen(fn, "out", lenOut, rows*c)
+	checkElements(fn, "out", lenOut, rows, c)
 	checkRows(fn, "f", lenF, c)
 	checkRows(fn, "w", lenW, c)
 }

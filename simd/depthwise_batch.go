@@ -106,9 +106,9 @@ func DepthwiseBatchF32(out, f, w []float32, plan *DepthwiseBatchPlan, images, fr
 	const fn = "DepthwiseBatchF32"
 	checkLen(fn, "f", len(f), DepthwisePackedLen(images, plan.points, c))
 	checkSlice(fn, from, to, c)
-	checkLen(fn, "out", len(out), images*plan.rows*c)
+	checkElements(fn, "out", len(out), images, plan.rows, c)
 	width := to - from
-	checkLen(fn, "w", len(w), plan.poses*width)
+	checkElements(fn, "w", len(w), plan.poses, width)
 	plan.race(out, f, w, images, from, to, c)
 	for b := 0; b < images; {
 		m := imagesAtOnce(images - b)

@@ -108,8 +108,8 @@ func newDepthwiseDots(p *DepthwiseOrbits) *DepthwiseDots {
 // is left out, and the end of dst is 0 instead. It panics if a length does not match.
 func (d *DepthwiseDots) Pack(dst []BF16, w []float32) {
 	const fn, n = "DepthwiseDots.Pack", OrbitChannels
-	checkLen(fn, "dst", len(dst), d.poses*n)
-	checkLen(fn, "w", len(w), d.poses*n)
+	checkElements(fn, "dst", len(dst), d.poses, n)
+	checkElements(fn, "w", len(w), d.poses, n)
 	var part [2 * n]BF16
 	to, code, uses := dst, d.pairs, d.uses
 	for range d.groups {
@@ -159,8 +159,8 @@ func DepthwiseDotsF32(out []float32, stride int, f, w []BF16, d *DepthwiseDots) 
 	if need := (d.rows-1)*stride + OrbitChannels; len(out) < need {
 		panicLen(fn, "out", len(out), need)
 	}
-	checkLen(fn, "f", len(f), d.points*OrbitChannels)
-	checkLen(fn, "w", len(w), d.poses*OrbitChannels)
+	checkElements(fn, "f", len(f), d.points, OrbitChannels)
+	checkElements(fn, "w", len(w), d.poses, OrbitChannels)
 	if cpu.Dots() {
 		depthwiseDots(out, stride, f, w, d)
 		return

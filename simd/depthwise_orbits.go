@@ -162,9 +162,9 @@ func (p *DepthwiseOrbits) findRuns() {
 //     steps, whatever the level. Rows in no group are those of DepthwiseRowsF32.
 func DepthwiseOrbitsF32(out, f, w []float32, p *DepthwiseOrbits) {
 	const fn = "DepthwiseOrbitsF32"
-	checkLen(fn, "out", len(out), p.rows*OrbitChannels)
-	checkLen(fn, "f", len(f), p.points*OrbitChannels)
-	checkLen(fn, "w", len(w), p.poses*OrbitChannels)
+	checkElements(fn, "out", len(out), p.rows, OrbitChannels)
+	checkElements(fn, "f", len(f), p.points, OrbitChannels)
+	checkElements(fn, "w", len(w), p.poses, OrbitChannels)
 	p.images(out, f, w, 0, 1)
 }
 
@@ -175,8 +175,8 @@ func DepthwiseOrbitsF32(out, f, w []float32, p *DepthwiseOrbits) {
 func DepthwiseOrbitsBatchF32(out, f, w []float32, p *DepthwiseOrbits, fstride, images int) {
 	const fn = "DepthwiseOrbitsBatchF32"
 	checkSize(fn, "images", images)
-	checkLen(fn, "out", len(out), images*p.rows*OrbitChannels)
-	checkLen(fn, "w", len(w), p.poses*OrbitChannels)
+	checkElements(fn, "out", len(out), images, p.rows, OrbitChannels)
+	checkElements(fn, "w", len(w), p.poses, OrbitChannels)
 	if images == 0 {
 		return
 	}

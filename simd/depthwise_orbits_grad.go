@@ -29,7 +29,7 @@ func HaveOrbitsGrad() bool { return level == AVX2 || level == AVX512 }
 func DepthwiseOrbitsGradF32(dw, d, f []float32, p *DepthwiseOrbits, dstride, fstride, images int) {
 	const fn, n = "DepthwiseOrbitsGradF32", OrbitChannels
 	checkSize(fn, "images", images)
-	checkLen(fn, "dw", len(dw), p.poses*n)
+	checkElements(fn, "dw", len(dw), p.poses, n)
 	if images == 0 {
 		clear(dw)
 		return

@@ -131,9 +131,9 @@ func (p *DepthwisePlan) row(i int) (index, pose []int32) {
 func DepthwisePlanF32(out, f, w []float32, plan *DepthwisePlan, lo, hi, c int, mean bool) {
 	const fn = "DepthwisePlanF32"
 	checkPlanRows(fn, plan, lo, hi, c)
-	checkLen(fn, "out", len(out), (hi-lo)*c)
-	checkLen(fn, "f", len(f), plan.points*c)
-	checkLen(fn, "w", len(w), plan.poses*c)
+	checkElements(fn, "out", len(out), hi-lo, c)
+	checkElements(fn, "f", len(f), plan.points, c)
+	checkElements(fn, "w", len(w), plan.poses, c)
 	if hi > lo && c > 0 {
 		depthwisePlanF32(out, f, w, plan, lo, hi, c, mean)
 	}

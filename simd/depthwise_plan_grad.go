@@ -23,9 +23,9 @@ import "fmt"
 func DepthwisePlanGradWF32(dw, dout, f []float32, plan *DepthwisePlan, lo, hi, from, to, c int, mean bool) {
 	const fn = "DepthwisePlanGradWF32"
 	checkPlanRows(fn, plan, lo, hi, c)
-	checkLen(fn, "dw", len(dw), plan.poses*c)
-	checkLen(fn, "dout", len(dout), (hi-lo)*c)
-	checkLen(fn, "f", len(f), plan.points*c)
+	checkElements(fn, "dw", len(dw), plan.poses, c)
+	checkElements(fn, "dout", len(dout), hi-lo, c)
+	checkElements(fn, "f", len(f), plan.points, c)
 	if from < 0 || to < from || to > c {
 		panic(fmt.Sprintf("simd: %s: channels %d to %d, need a part of 0 to %d", fn, from, to, c))
 	}

@@ -132,7 +132,7 @@ func poseWidth(c int) int { return (c + poseLanes - 1) / poseLanes * poseLanes }
 func PackDepthwiseF32(dst, src []float32, images, n, c, lo, hi int) {
 	const fn = "PackDepthwiseF32"
 	checkLen(fn, "dst", len(dst), DepthwisePackedLen(images, n, c))
-	checkLen(fn, "src", len(src), images*n*c)
+	checkElements(fn, "src", len(src), images, n, c)
 	if lo < 0 || hi < lo || hi > n {
 		panic(fmt.Sprintf("simd: %s: rows %d to %d, need a part of 0 to %d", fn, lo, hi, n))
 	}
@@ -188,7 +188,7 @@ func DepthwisePosePlanGradWF32(dw, dout, f []float32, plan *DepthwisePosePlan, p
 	}
 	checkSlice(fn, from, to, c)
 	lo, hi := p.Part(part)
-	checkLen(fn, "dw", len(dw), (hi-lo)*c)
+	checkElements(fn, "dw", len(dw), hi-lo, c)
 	width := poseWidth(c)
 	p.race(dw, dout, f, from, to, c)
 	if images == 0 {

@@ -94,8 +94,8 @@ func depthwiseNear(offsets []int, index []int32) bool {
 func DepthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
 	const fn = "DepthwiseRowsF32"
 	checkSize(fn, "c", c)
-	checkLen(fn, "out", len(out), len(p.same)*c)
-	checkLen(fn, "f", len(f), p.points*c)
-	checkLen(fn, "w", len(w), p.poses*c)
+	checkElements(fn, "out", len(out), len(p.same), c)
+	checkElements(fn, "f", len(f), p.points, c)
+	checkElements(fn, "w", len(w), p.poses, c)
 	depthwiseRowsF32(out, f, w, p, c, mean)
 }

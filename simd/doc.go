@@ -24,6 +24,24 @@
 //	BF16FromF32 F32FromBF16                 bfloat16 and back              storing weights and tables in half the memory
 //	Levels SetLevel CurrentLevel            which instructions are used    tests and measurements at a lower level
 //
+// # What is in assembly
+//
+// At levels AVX2, AVX512 and NEON; everything else is portable Go. TestFloat64Kernels keeps the column of float64 true.
+//
+//	                                        float32            float64
+//	Exp Log SinCos Atan2 Hypot              all                all
+//	activations and their gradients         all                all
+//	Add Axpy Scale ScaleRows                all                all
+//	Sum SumSq Dot MinMax                    all                all
+//	Gemm GemmNT GemmTN GemmPacked           all                all
+//	GemmRuns                                AVX2 AVX512        AVX2 AVX512; elsewhere one GemmF.. after the other
+//	WeightedMoments Norm NormSums NormGrad  all                AVX2 AVX512
+//	Adam                                    all                all
+//	WeightNet DenseSwish                    all                by GemmPacked
+//	Depthwise PointConv SetConv             all                none
+//	BF16FromF32 F32FromBF16                 all                -
+//	GemmTiles                               AMX                -
+//
 // # Contract
 //
 // What follows holds for every exported function unless its comment says otherwise.

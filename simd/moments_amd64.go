@@ -2,10 +2,20 @@
 
 package simd
 
+import "unsafe"
+
 // momentsPiece bounds the numbers that a call reads, because the scheduler cannot preempt it.
 const momentsPiece = 1 << 16
 
 func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c int) float64 {
+	return weightedMoments(mean, variance, x, weight, c)
+}
+
+func weightedMomentsF64(mean, variance []float64, x []float64, weight []int32, c int) float64 {
+	return weightedMoments(mean, variance, x, weight, c)
+}
+
+func weightedMoments[T Float](mean, variance []float64, x []T, weight []int32, c int) float64 {
 	if level == Generic || c == 0 {
 		return weightedMomentsGeneric(mean, variance, x, weight, c)
 	}
@@ -47,12 +57,15 @@ func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c
 }
 
 // momentsPasses adds up one of the two sums, by blocks of columns and pieces of rows.
-func momentsPasses(sum, center []float64, x []float32, weight []int32, c int, squares bool) {
+func momentsPasses[T Float](sum, center []float64, x []T, weight []int32, c int, squares bool) {
 	lanes := 8
 	if level == AVX2 {
 		lanes = 4
 	}
-	rows := len(x) / c
+	rows, most := len(x)/c, 4
+	if unsafe.Sizeof(x[0]) == 8 {
+		most = 2
+	}
 	piece := max(1, momentsPiece/c)
 	for lo := 0; lo < rows; lo += piece {
 		n := min(piece, rows-lo)
@@ -61,12 +74,17 @@ func momentsPasses(sum, center []float64, x []float32, weight []int32, c int, sq
 			w = &weight[lo]
 		}
 		for j := 0; j < c; {
-			vecs := 4
+			vecs := most
 			for vecs > (c-j+lanes-1)/lanes {
 				vecs /= 2
 			}
 			columns := min(vecs*lanes, c-j)
-			momentsBlock(vecs, squares, &sum[j], &center[j], &x[lo*c+j], w, n, 4*c, columns-(vecs-1)*lanes)
+			at, tail := unsafe.Pointer(&x[lo*c+j]), columns-(vecs-1)*lanes
+			if most == 2 {
+				momentsBlockF64(vecs, squares, &sum[j], &center[j], (*float64)(at), w, n, 8*c, tail)
+			} else {
+				momentsBlock(vecs, squares, &sum[j], &center[j], (*float32)(at), w, n, 4*c, tail)
+			}
 			j += columns
 		}
 	}
@@ -104,5 +122,28 @@ func momentsBlock(vecs int, squares bool, sum, center *float64, x *float32, w *i
 		momentsSquares1F32AVX2(sum, center, x, w, rows, stride, tail)
 	default:
 		momentsShifted1F32AVX2(sum, center, x, w, rows, stride, tail)
+	}
+}
+
+// momentsBlockF64 is momentsBlock for float64.
+func momentsBlockF64(vecs int, squares bool, sum, center, x *float64, w *int32, rows, stride, tail int) {
+	wide := level == AVX512
+	switch {
+	case wide && vecs == 2 && squares:
+		momentsSquares2F64AVX512(sum, center, x, w, rows, stride, tail)
+	case wide && vecs == 2:
+		momentsShifted2F64AVX512(sum, center, x, w, rows, stride, tail)
+	case wide && vecs == 1 && squares:
+		momentsSquares1F64AVX512(sum, center, x, w, rows, stride, tail)
+	case wide && vecs == 1:
+		momentsShifted1F64AVX512(sum, center, x, w, rows, stride, tail)
+	case vecs == 2 && squares:
+		momentsSquares2F64AVX2(sum, center, x, w, rows, stride, tail)
+	case vecs == 2:
+		momentsShifted2F64AVX2(sum, center, x, w, rows, stride, tail)
+	case squares:
+		momentsSquares1F64AVX2(sum, center, x, w, rows, stride, tail)
+	default:
+		momentsShifted1F64AVX2(sum, center, x, w, rows, stride, tail)
 	}
 }

@@ -29,7 +29,7 @@ func NormF64(y, x, mean, low, scale, bias []float64, c int) {
 	checkLen("NormF64", "low", len(low), c)
 	checkLen("NormF64", "scale", len(scale), c)
 	checkLen("NormF64", "bias", len(bias), c)
-	normGeneric(y, x, mean, low, scale, bias, c)
+	normF64(y, x, mean, low, scale, bias, c)
 }
 
 // NormSumsF32 adds, to sum and sumX, sums over columns that the gradient of a normalisation needs:
@@ -59,7 +59,7 @@ func NormSumsF64(sum, sumX []float64, dz, x, mean, low []float64, c int) {
 	checkLen("NormSumsF64", "sumX", len(sumX), c)
 	checkLen("NormSumsF64", "mean", len(mean), c)
 	checkLen("NormSumsF64", "low", len(low), c)
-	normSumsGeneric(sum, sumX, dz, x, mean, low, c)
+	normSumsF64(sum, sumX, dz, x, mean, low, c)
 }
 
 // NormGradF32 is the gradient of a normalisation by the statistics of the rows themselves, where row i counts weight[i] times:
@@ -100,5 +100,5 @@ func NormGradF64(dx, dz, x []float64, weight []int32, mean, low, a, p, q []float
 	if weight != nil && c > 0 {
 		checkLen("NormGradF64", "weight", len(weight), len(x)/c)
 	}
-	normGradGeneric(dx, dz, x, weight, mean, low, a, p, q, c)
+	normGradF64(dx, dz, x, weight, mean, low, a, p, q, c)
 }

@@ -14,9 +14,9 @@ func normLanes() int {
 const normPiece = 1 << 16
 
 // normBlocks calls f for pieces of rows, and in each for blocks of one or two vectors of columns; the last vector has tail
-// columns.
-func normBlocks(size, c int, f func(at, j, vecs, rows, tail int)) {
-	lanes, rows := normLanes(), size/c
+// columns. A vector has that many lanes.
+func normBlocks(size, c, lanes int, f func(at, j, vecs, rows, tail int)) {
+	rows := size / c
 	piece := max(1, normPiece/c)
 	for lo := 0; lo < rows; lo += piece {
 		n := min(piece, rows-lo)
@@ -40,7 +40,7 @@ func normF32(y, x, mean, low, scale, bias []float32, c int) {
 	raceRead(scale)
 	raceRead(bias)
 	raceWrite(y)
-	normBlocks(len(x), c, func(at, j, vecs, rows, tail int) {
+	normBlocks(len(x), c, normLanes(), func(at, j, vecs, rows, tail int) {
 		switch {
 		case level == AVX512 && vecs == 2:
 			norm2F32AVX512(&y[at], &x[at], &mean[j], &low[j], &scale[j], &bias[j], rows, 4*c, tail)
@@ -67,7 +67,7 @@ func normSumsF32(sum, sumX []float64, dz, x, mean, low []float32, c int) {
 	raceWrite(sumX)
 	for lo := 0; lo < len(x); lo += normGroup * c {
 		hi := min(lo+normGroup*c, len(x))
-		normBlocks(hi-lo, c, func(at, j, vecs, rows, tail int) {
+		normBlocks(hi-lo, c, normLanes(), func(at, j, vecs, rows, tail int) {
 			at += lo
 			var s, sx [32]float32 // two vectors
 			switch {
@@ -102,7 +102,7 @@ func normGradF32(dx, dz, x []float32, weight []int32, mean, low, a, p, q []float
 	raceRead(p)
 	raceRead(q)
 	raceWrite(dx)
-	normBlocks(len(x), c, func(at, j, vecs, rows, tail int) {
+	normBlocks(len(x), c, normLanes(), func(at, j, vecs, rows, tail int) {
 		var w *int32
 		if weight != nil {
 			w = &weight[at/c]

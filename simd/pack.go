@@ -1,12 +1,16 @@
 package simd
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Packed is the right-hand matrix B [K, N] of GemmPacked, rearranged once so that the product reads it in order. It does not
 // change after packing and may be used by any number of goroutines at once.
 type Packed[T Float] struct {
-	// K and N are the numbers of rows and columns of B.
+	// K and N are the numbers of rows and columns of B. They are for reading: products refuse a Packed in which they were set.
 	K, N int
+	k, n int // the same, as packed
 	// data holds B in panels of a fixed number of columns, panel after panel, each row-major and the last filled up with zeros.
 	// The layout depends on the program and not on the level, so it stays valid when the level changes. It starts at a multiple
 	// of a cache line.
@@ -34,7 +38,7 @@ func PackTransposed[T Float](b []T, ldb, k, n int) *Packed[T] {
 
 // pack packs the matrix whose element [p, j] is b[p*rs+j*cs].
 func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
-	out := &Packed[T]{K: k, N: n, panel: panelWidth[T](n)}
+	out := &Packed[T]{K: k, N: n, k: k, n: n, panel: panelWidth[T](n)}
 	if n == 0 || k == 0 {
 		return out
 	}
@@ -87,9 +91,7 @@ func onLine[T Float](x []T) []T {
 //   - Accuracy: before the activation, at most (K+8)·eps·(Σ|a·b| + |bias|) from the exact value; the activation adds its own
 //     error.
 func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
-	if b == nil {
-		panic("simd: GemmPackedF32: b = nil")
-	}
+	checkPacked("GemmPackedF32", b)
 	// As calls, the checks of a tiny product would take a twentieth of its time.
 	if m < 0 || !matrixFits(len(c), m, b.N, ldc) || !matrixFits(len(a), m, b.K, lda) || bias != nil || act != ActNone {
 		checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
@@ -99,11 +101,19 @@ func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 
 // GemmPackedF64 is GemmPackedF32 for float64, eps being that of float64.
 func GemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
-	if b == nil {
-		panic("simd: GemmPackedF64: b = nil")
-	}
+	checkPacked("GemmPackedF64", b)
 	checkGemmPacked("GemmPackedF64", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
 	gemmPackedF64(c, ldc, a, lda, b, bias, act, m)
+}
+
+// checkPacked panics unless b comes from Pack or PackTransposed, or is an empty matrix.
+func checkPacked[T Float](fn string, b *Packed[T]) {
+	if b == nil {
+		panic("simd: " + fn + ": b = nil")
+	}
+	if b.K != b.k || b.N != b.n {
+		panic(fmt.Sprintf("simd: %s: b is [%d, %d], but was packed as [%d, %d]", fn, b.K, b.N, b.k, b.n))
+	}
 }
 
 func checkGemmPacked(fn string, lenC, ldc, lenA, lda, k, n int, hasBias bool, lenBias int, act Activation, m int) {

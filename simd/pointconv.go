@@ -28,7 +28,7 @@ func checkPointConv(fn string, lenP, lenF, lenW int, offsets []int, index, pose 
 	checkSize(fn, "ci", ci)
 	checkSize(fn, "cm", cm)
 	rows := checkCSR(fn, offsets, index, pose)
-	checkLen(fn, "p", lenP, rows*ci*cm)
+	checkElements(fn, "p", lenP, rows, ci, cm)
 	checkRows(fn, "f", lenF, ci)
 	checkRows(fn, "w", lenW, cm)
 }

@@ -49,7 +49,7 @@ func PointConvGradWF64(dw, dp, f []float64, offsets []int, row, index []int32, c
 func checkPointConvGradF(fn string, lenDF, lenDP, lenW int, offsets []int, index, pose []int32, ci, cm int) {
 	checkSize(fn, "ci", ci)
 	checkSize(fn, "cm", cm)
-	checkLen(fn, "df", lenDF, checkCSR(fn, offsets, index, pose)*ci)
+	checkElements(fn, "df", lenDF, checkCSR(fn, offsets, index, pose), ci)
 	checkRows(fn, "dp", lenDP, ci*cm)
 	checkRows(fn, "w", lenW, cm)
 }
@@ -57,7 +57,7 @@ func checkPointConvGradF(fn string, lenDF, lenDP, lenW int, offsets []int, index
 func checkPointConvGradW(fn string, lenDW, lenDP, lenF int, offsets []int, row, index []int32, ci, cm int) {
 	checkSize(fn, "ci", ci)
 	checkSize(fn, "cm", cm)
-	checkLen(fn, "dw", lenDW, checkCSR(fn, offsets, row, index)*cm)
+	checkElements(fn, "dw", lenDW, checkCSR(fn, offsets, row, index), cm)
 	checkRows(fn, "dp", lenDP, ci*cm)
 	checkRows(fn, "f", lenF, ci)
 }

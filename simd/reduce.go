@@ -32,7 +32,7 @@ func DotF64(x, y []float64) float64 {
 func SumSqF32(x []float32) float64 { return sumSqF32(x) }
 
 // SumSqF64 returns Σ x[i]², accurate as DotF64. Elements beyond 1e154 overflow to +Inf.
-func SumSqF64(x []float64) float64 { return dotF64(x, x) }
+func SumSqF64(x []float64) float64 { return sumSqF64(x) }
 
 // MinMaxF32 returns the smallest and the largest element, with -0 < +0. Any NaN makes both NaN. An empty slice gives (+Inf,
 // -Inf), so that the ranges of several parts can be combined.

@@ -31,6 +31,6 @@ func checkSetConv(fn, h, phi string, lenH, lenT, lenX, lenPhi, d, c int) {
 		panic(fmt.Sprintf("simd: %s: d = %d, need at least 1", fn, d))
 	}
 	checkSize(fn, "c", c)
-	checkLen(fn, h, lenH, checkRows(fn, "t", lenT, d)*c)
-	checkLen(fn, phi, lenPhi, checkRows(fn, "x", lenX, d)*c)
+	checkElements(fn, h, lenH, checkRows(fn, "t", lenT, d), c)
+	checkElements(fn, phi, lenPhi, checkRows(fn, "x", lenX, d), c)
 }

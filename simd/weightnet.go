@@ -55,6 +55,7 @@ func WeightNetScratch[T Float](net *[3]Dense[T]) int {
 func checkWeightNet[T Float](fn string, lenDst, lenPose, lenScratch, rows int, net *[3]Dense[T]) {
 	checkSize(fn, "rows", rows)
 	for i := range net {
+		checkPacked(fn, net[i].B)
 		if i > 0 && net[i].B.K != net[i-1].B.N {
 			panic(fmt.Sprintf("simd: %s: net[%d].B.K = %d, need net[%d].B.N = %d", fn, i, net[i].B.K, i-1, net[i-1].B.N))
 		}
@@ -62,8 +63,8 @@ func checkWeightNet[T Float](fn string, lenDst, lenPose, lenScratch, rows int, n
 			checkLen(fn, "net[].Bias", len(net[i].Bias), net[i].B.N)
 		}
 	}
-	checkLen(fn, "pose", lenPose, rows*net[0].B.K)
-	checkLen(fn, "dst", lenDst, rows*net[2].B.N)
+	checkElements(fn, "pose", lenPose, rows, net[0].B.K)
+	checkElements(fn, "dst", lenDst, rows, net[2].B.N)
 	if need := WeightNetScratch(net); lenScratch < need {
 		panicLen(fn, "scratch", lenScratch, need)
 	}

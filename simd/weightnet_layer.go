@@ -33,11 +33,12 @@ func DenseSwish[T Float](dst, x []T, layer *Dense[T], rows int) {
 
 func checkDenseSwish[T Float](fn string, lenDst, lenX, rows int, layer *Dense[T]) {
 	checkSize(fn, "rows", rows)
+	checkPacked(fn, layer.B)
 	if layer.Bias != nil {
 		checkLen(fn, "layer.Bias", len(layer.Bias), layer.B.N)
 	}
-	checkLen(fn, "x", lenX, rows*layer.B.K)
-	checkLen(fn, "dst", lenDst, rows*layer.B.N)
+	checkElements(fn, "x", lenX, rows, layer.B.K)
+	checkElements(fn, "dst", lenDst, rows, layer.B.N)
 }
 
 func denseSwishGeneric[T Float](dst, x []T, layer *Dense[T], rows int) {

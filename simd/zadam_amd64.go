@@ -4,12 +4,22 @@
 
 package simd
 
-// adamF32AVX2 is a step of Adam on n parameters, n a positive multiple of half a vector's lanes; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
+// adamF32AVX2 is a step of Adam on n parameters, n a positive multiple of the float64 in a vector; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
 //
 //go:noescape
 func adamF32AVX2(p *float32, m *float32, v *float32, grad *float32, k *float64, n int)
 
-// adamF32AVX512 is a step of Adam on n parameters, n a positive multiple of half a vector's lanes; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
+// adamF64AVX2 is a step of Adam on n parameters, n a positive multiple of the float64 in a vector; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
+//
+//go:noescape
+func adamF64AVX2(p *float64, m *float64, v *float64, grad *float64, k *float64, n int)
+
+// adamF32AVX512 is a step of Adam on n parameters, n a positive multiple of the float64 in a vector; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
 //
 //go:noescape
 func adamF32AVX512(p *float32, m *float32, v *float32, grad *float32, k *float64, n int)
+
+// adamF64AVX512 is a step of Adam on n parameters, n a positive multiple of the float64 in a vector; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
+//
+//go:noescape
+func adamF64AVX512(p *float64, m *float64, v *float64, grad *float64, k *float64, n int)

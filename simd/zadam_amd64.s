@@ -54,6 +54,53 @@ loop:
 	VZEROUPPER
 	RET
 
+// func adamF64AVX2(p *float64, m *float64, v *float64, grad *float64, k *float64, n int)
+// Requires: AVX
+TEXT ·adamF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         p+0(FP), AX
+	MOVQ         m+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         grad+24(FP), BX
+	MOVQ         k+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	VBROADCASTSD 32(SI), Y4
+	VBROADCASTSD 40(SI), Y5
+	VBROADCASTSD 48(SI), Y6
+
+loop:
+	VMOVUPS (BX), Y7
+	VMOVUPS (CX), Y8
+	VMOVUPS (DX), Y9
+	VMOVUPS (AX), Y10
+	VMULPD  Y2, Y7, Y11
+	VMULPD  Y1, Y8, Y8
+	VADDPD  Y11, Y8, Y8
+	VMOVUPS Y8, (CX)
+	VMULPD  Y7, Y7, Y7
+	VMULPD  Y4, Y7, Y7
+	VMULPD  Y3, Y9, Y9
+	VADDPD  Y7, Y9, Y9
+	VMOVUPS Y9, (DX)
+	VSQRTPD Y9, Y9
+	VMULPD  Y5, Y9, Y9
+	VADDPD  Y6, Y9, Y9
+	VMULPD  Y0, Y8, Y8
+	VDIVPD  Y9, Y8, Y8
+	VSUBPD  Y8, Y10, Y10
+	VMOVUPS Y10, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	SUBQ    $0x04, DI
+	JNE     loop
+	VZEROUPPER
+	RET
+
 // func adamF32AVX512(p *float32, m *float32, v *float32, grad *float32, k *float64, n int)
 // Requires: AVX, AVX512F
 TEXT ·adamF32AVX512(SB), NOSPLIT, $0-48
@@ -101,5 +148,52 @@ loop:
 	ADDQ      $0x20, BX
 	SUBQ      $0x08, DI
 	JNE       loop
+	VZEROUPPER
+	RET
+
+// func adamF64AVX512(p *float64, m *float64, v *float64, grad *float64, k *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·adamF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         p+0(FP), AX
+	MOVQ         m+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         grad+24(FP), BX
+	MOVQ         k+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	VBROADCASTSD 16(SI), Z2
+	VBROADCASTSD 24(SI), Z3
+	VBROADCASTSD 32(SI), Z4
+	VBROADCASTSD 40(SI), Z5
+	VBROADCASTSD 48(SI), Z6
+
+loop:
+	VMOVUPS (BX), Z7
+	VMOVUPS (CX), Z8
+	VMOVUPS (DX), Z9
+	VMOVUPS (AX), Z10
+	VMULPD  Z2, Z7, Z11
+	VMULPD  Z1, Z8, Z8
+	VADDPD  Z11, Z8, Z8
+	VMOVUPS Z8, (CX)
+	VMULPD  Z7, Z7, Z7
+	VMULPD  Z4, Z7, Z7
+	VMULPD  Z3, Z9, Z9
+	VADDPD  Z7, Z9, Z9
+	VMOVUPS Z9, (DX)
+	VSQRTPD Z9, Z9
+	VMULPD  Z5, Z9, Z9
+	VADDPD  Z6, Z9, Z9
+	VMULPD  Z0, Z8, Z8
+	VDIVPD  Z9, Z8, Z8
+	VSUBPD  Z8, Z10, Z10
+	VMOVUPS Z10, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x08, DI
+	JNE     loop
 	VZEROUPPER
 	RET

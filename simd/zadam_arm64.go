@@ -8,3 +8,8 @@ package simd
 //
 //go:noescape
 func adamF32NEON(p, m, v, grad *float32, k *float64, n int)
+
+// adamF64NEON is a step of Adam on n parameters; k has step, beta1, 1-beta1, beta2, 1-beta2, root and eps.
+//
+//go:noescape
+func adamF64NEON(p, m, v, grad *float64, k *float64, n int)

@@ -159,3 +159,76 @@ stored3:
 
 done:
 	RET
+
+// func adamF64NEON(p, m, v, grad *float64, k *float64, n int)
+TEXT ·adamF64NEON(SB), NOSPLIT, $0-48
+	MOVD k+32(FP), R0
+	VLD1R.P 8(R0), [V0.D2]
+	VLD1R.P 8(R0), [V1.D2]
+	VLD1R.P 8(R0), [V2.D2]
+	VLD1R.P 8(R0), [V3.D2]
+	VLD1R.P 8(R0), [V4.D2]
+	VLD1R.P 8(R0), [V5.D2]
+	VLD1R.P 8(R0), [V6.D2]
+	MOVD p+0(FP), R0
+	MOVD R0, R1
+	MOVD m+8(FP), R2
+	MOVD R2, R3
+	MOVD v+16(FP), R4
+	MOVD R4, R5
+	MOVD grad+24(FP), R6
+	MOVD n+40(FP), R7
+
+rest:
+	// 34 instructions for 2 elements, 17 each
+	CBZ R7, done
+	CMP $2, R7
+	BLT partIn
+	FMOVQ.P 16(R0), F7
+	FMOVQ.P 16(R2), F8
+	FMOVQ.P 16(R4), F9
+	FMOVQ.P 16(R6), F10
+
+compute:
+	VMOV V7.B16, V11.B16
+	VMOV V8.B16, V12.B16
+	VMOV V9.B16, V13.B16
+	VMOV V10.B16, V14.B16
+	WORD $0x6e62ddcf // fmul v15.2d, v14.2d, v2.2d
+	WORD $0x6e61dd8c // fmul v12.2d, v12.2d, v1.2d
+	WORD $0x4e6fd58c // fadd v12.2d, v12.2d, v15.2d
+	VMOV V12.B16, V8.B16
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x6e64ddce // fmul v14.2d, v14.2d, v4.2d
+	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	VMOV V13.B16, V9.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e65ddad // fmul v13.2d, v13.2d, v5.2d
+	WORD $0x4e66d5ad // fadd v13.2d, v13.2d, v6.2d
+	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
+	WORD $0x6e6dfd8c // fdiv v12.2d, v12.2d, v13.2d
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	VMOV V11.B16, V7.B16
+	CMP $2, R7
+	BLT partOut
+	FMOVQ.P F7, 16(R1)
+	FMOVQ.P F8, 16(R3)
+	FMOVQ.P F9, 16(R5)
+	SUB $2, R7
+	B rest
+
+partIn:
+	FMOVD (R0), F7
+	FMOVD (R2), F8
+	FMOVD (R4), F9
+	FMOVD (R6), F10
+	B compute
+
+partOut:
+	FMOVD F7, (R1)
+	FMOVD F8, (R3)
+	FMOVD F9, (R5)
+
+done:
+	RET

@@ -9,11 +9,6 @@ package simd
 //go:noescape
 func addF32AVX2(dst *float32, x *float32, y *float32, n int)
 
-// addF32AVX512 sets dst[i] = x[i] + y[i] for i < n.
-//
-//go:noescape
-func addF32AVX512(dst *float32, x *float32, y *float32, n int)
-
 // axpyF32AVX2 adds a·x[i] to dst[i] for i < n.
 //
 //go:noescape
@@ -34,6 +29,11 @@ func scaleRows2F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
 //go:noescape
 func scaleRows1F32AVX2(x *float32, by *float32, rows int, stride int, tail int)
 
+// addF32AVX512 sets dst[i] = x[i] + y[i] for i < n.
+//
+//go:noescape
+func addF32AVX512(dst *float32, x *float32, y *float32, n int)
+
 // axpyF32AVX512 adds a·x[i] to dst[i] for i < n.
 //
 //go:noescape
@@ -53,3 +53,53 @@ func scaleRows2F32AVX512(x *float32, by *float32, rows int, stride int, tail int
 //
 //go:noescape
 func scaleRows1F32AVX512(x *float32, by *float32, rows int, stride int, tail int)
+
+// addF64AVX2 sets dst[i] = x[i] + y[i] for i < n.
+//
+//go:noescape
+func addF64AVX2(dst *float64, x *float64, y *float64, n int)
+
+// axpyF64AVX2 adds a·x[i] to dst[i] for i < n.
+//
+//go:noescape
+func axpyF64AVX2(dst *float64, a float64, x *float64, n int)
+
+// scaleF64AVX2 sets dst[i] = a·x[i] for i < n.
+//
+//go:noescape
+func scaleF64AVX2(dst *float64, a float64, x *float64, n int)
+
+// scaleRows2F64AVX2 multiplies by by[i] for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows2F64AVX2(x *float64, by *float64, rows int, stride int, tail int)
+
+// scaleRows1F64AVX2 multiplies by by[i] for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows1F64AVX2(x *float64, by *float64, rows int, stride int, tail int)
+
+// addF64AVX512 sets dst[i] = x[i] + y[i] for i < n.
+//
+//go:noescape
+func addF64AVX512(dst *float64, x *float64, y *float64, n int)
+
+// axpyF64AVX512 adds a·x[i] to dst[i] for i < n.
+//
+//go:noescape
+func axpyF64AVX512(dst *float64, a float64, x *float64, n int)
+
+// scaleF64AVX512 sets dst[i] = a·x[i] for i < n.
+//
+//go:noescape
+func scaleF64AVX512(dst *float64, a float64, x *float64, n int)
+
+// scaleRows2F64AVX512 multiplies by by[i] for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows2F64AVX512(x *float64, by *float64, rows int, stride int, tail int)
+
+// scaleRows1F64AVX512 multiplies by by[i] for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func scaleRows1F64AVX512(x *float64, by *float64, rows int, stride int, tail int)

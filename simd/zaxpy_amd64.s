@@ -76,64 +76,6 @@ DATA tailMaskF32<>+56(SB)/4, $0x00000000
 DATA tailMaskF32<>+60(SB)/4, $0x00000000
 GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
-// func addF32AVX512(dst *float32, x *float32, y *float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+48, BX
-	JL   next3
-
-loop2:
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS 64(CX)(SI*4), Z1
-	VMOVUPS 128(CX)(SI*4), Z2
-	VMOVUPS (DX)(SI*4), Z3
-	VMOVUPS 64(DX)(SI*4), Z4
-	VMOVUPS 128(DX)(SI*4), Z5
-	VADDPS  Z3, Z0, Z0
-	VADDPS  Z4, Z1, Z1
-	VADDPS  Z5, Z2, Z2
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS Z1, 64(AX)(SI*4)
-	VMOVUPS Z2, 128(AX)(SI*4)
-	ADDQ    $+48, SI
-	SUBQ    $+48, BX
-	JGE     loop2
-
-next3:
-	ADDQ $+48, BX
-	SUBQ $+16, BX
-	JL   next5
-
-loop4:
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	SUBQ    $+16, BX
-	JGE     loop4
-
-next5:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JE        done6
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-done6:
-	VZEROUPPER
-	RET
-
 // func axpyF32AVX2(dst *float32, a float32, x *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
@@ -303,6 +245,64 @@ row:
 	VZEROUPPER
 	RET
 
+// func addF32AVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+48, BX
+	JL   next3
+
+loop2:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS 64(CX)(SI*4), Z1
+	VMOVUPS 128(CX)(SI*4), Z2
+	VMOVUPS (DX)(SI*4), Z3
+	VMOVUPS 64(DX)(SI*4), Z4
+	VMOVUPS 128(DX)(SI*4), Z5
+	VADDPS  Z3, Z0, Z0
+	VADDPS  Z4, Z1, Z1
+	VADDPS  Z5, Z2, Z2
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS Z1, 64(AX)(SI*4)
+	VMOVUPS Z2, 128(AX)(SI*4)
+	ADDQ    $+48, SI
+	SUBQ    $+48, BX
+	JGE     loop2
+
+next3:
+	ADDQ $+48, BX
+	SUBQ $+16, BX
+	JL   next5
+
+loop4:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
+	JGE     loop4
+
+next5:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JE        done6
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+done6:
+	VZEROUPPER
+	RET
+
 // func axpyF32AVX512(dst *float32, a float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
@@ -466,6 +466,466 @@ row:
 	VMULPS       Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)
 	ADDQ         $0x04, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func addF64AVX2(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next3
+
+loop2:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS 32(CX)(SI*8), Y1
+	VMOVUPS (DX)(SI*8), Y2
+	VMOVUPS 32(DX)(SI*8), Y3
+	VADDPD  Y2, Y0, Y0
+	VADDPD  Y3, Y1, Y1
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS Y1, 32(AX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
+	JGE     loop2
+
+next3:
+	ADDQ $+8, BX
+	SUBQ $+4, BX
+	JL   next5
+
+loop4:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+4, SI
+	SUBQ    $+4, BX
+	JGE     loop4
+
+next5:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JE         done6
+	LEAQ       tailMaskF64<>+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y1
+	VMASKMOVPD (DX)(SI*8), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+
+done6:
+	VZEROUPPER
+	RET
+
+DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
+GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
+
+// func axpyF64AVX2(dst *float64, a float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·axpyF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	VBROADCASTSD a+8(FP), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JL           next3
+
+loop2:
+	VMOVUPS     (AX)(BX*8), Y1
+	VMOVUPS     32(AX)(BX*8), Y2
+	VMOVUPS     64(AX)(BX*8), Y3
+	VMOVUPS     96(AX)(BX*8), Y4
+	VMOVUPS     (CX)(BX*8), Y5
+	VMOVUPS     32(CX)(BX*8), Y6
+	VMOVUPS     64(CX)(BX*8), Y7
+	VMOVUPS     96(CX)(BX*8), Y8
+	VFMADD231PD Y0, Y5, Y1
+	VFMADD231PD Y0, Y6, Y2
+	VFMADD231PD Y0, Y7, Y3
+	VFMADD231PD Y0, Y8, Y4
+	VMOVUPS     Y1, (AX)(BX*8)
+	VMOVUPS     Y2, 32(AX)(BX*8)
+	VMOVUPS     Y3, 64(AX)(BX*8)
+	VMOVUPS     Y4, 96(AX)(BX*8)
+	ADDQ        $+16, BX
+	SUBQ        $+16, DX
+	JGE         loop2
+
+next3:
+	ADDQ $+16, DX
+	SUBQ $+4, DX
+	JL   next5
+
+loop4:
+	VMOVUPS     (AX)(BX*8), Y1
+	VMOVUPS     (CX)(BX*8), Y2
+	VFMADD231PD Y0, Y2, Y1
+	VMOVUPS     Y1, (AX)(BX*8)
+	ADDQ        $+4, BX
+	SUBQ        $+4, DX
+	JGE         loop4
+
+next5:
+	ADDQ        $+4, DX
+	TESTQ       DX, DX
+	JE          done6
+	LEAQ        tailMaskF64<>+0(SB), SI
+	NEGQ        DX
+	VMOVUPS     32(SI)(DX*8), Y1
+	VMASKMOVPD  (AX)(BX*8), Y1, Y2
+	VMASKMOVPD  (CX)(BX*8), Y1, Y3
+	VFMADD231PD Y0, Y3, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
+
+done6:
+	VZEROUPPER
+	RET
+
+// func scaleF64AVX2(dst *float64, a float64, x *float64, n int)
+// Requires: AVX
+TEXT ·scaleF64AVX2(SB), NOSPLIT, $0-32
+	VBROADCASTSD a+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JL           next3
+
+loop2:
+	VMOVUPS (CX)(BX*8), Y1
+	VMOVUPS 32(CX)(BX*8), Y2
+	VMOVUPS 64(CX)(BX*8), Y3
+	VMOVUPS 96(CX)(BX*8), Y4
+	VMULPD  Y0, Y1, Y1
+	VMULPD  Y0, Y2, Y2
+	VMULPD  Y0, Y3, Y3
+	VMULPD  Y0, Y4, Y4
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS Y2, 32(AX)(BX*8)
+	VMOVUPS Y3, 64(AX)(BX*8)
+	VMOVUPS Y4, 96(AX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     loop2
+
+next3:
+	ADDQ $+16, DX
+	SUBQ $+4, DX
+	JL   next5
+
+loop4:
+	VMOVUPS (CX)(BX*8), Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, DX
+	JGE     loop4
+
+next5:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done6
+	LEAQ       tailMaskF64<>+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*8), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y2
+	VMULPD     Y0, Y2, Y0
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+done6:
+	VZEROUPPER
+	RET
+
+// func scaleRows2F64AVX2(x *float64, by *float64, rows int, stride int, tail int)
+// Requires: AVX
+TEXT ·scaleRows2F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    tail+32(FP), AX
+	LEAQ    tailMaskF64<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    x+0(FP), AX
+	MOVQ    by+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    stride+24(FP), BX
+
+row:
+	VBROADCASTSD (CX), Y1
+	VMOVUPS      (AX), Y2
+	VMULPD       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VMASKMOVPD   32(AX), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	VMASKMOVPD   Y2, Y0, 32(AX)
+	ADDQ         $0x08, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func scaleRows1F64AVX2(x *float64, by *float64, rows int, stride int, tail int)
+// Requires: AVX
+TEXT ·scaleRows1F64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    tail+32(FP), AX
+	LEAQ    tailMaskF64<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*8), Y0
+	MOVQ    x+0(FP), AX
+	MOVQ    by+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    stride+24(FP), BX
+
+row:
+	VBROADCASTSD (CX), Y1
+	VMASKMOVPD   (AX), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	VMASKMOVPD   Y2, Y0, (AX)
+	ADDQ         $0x08, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func addF64AVX512(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+24, BX
+	JL   next3
+
+loop2:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS 64(CX)(SI*8), Z1
+	VMOVUPS 128(CX)(SI*8), Z2
+	VMOVUPS (DX)(SI*8), Z3
+	VMOVUPS 64(DX)(SI*8), Z4
+	VMOVUPS 128(DX)(SI*8), Z5
+	VADDPD  Z3, Z0, Z0
+	VADDPD  Z4, Z1, Z1
+	VADDPD  Z5, Z2, Z2
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS Z1, 64(AX)(SI*8)
+	VMOVUPS Z2, 128(AX)(SI*8)
+	ADDQ    $+24, SI
+	SUBQ    $+24, BX
+	JGE     loop2
+
+next3:
+	ADDQ $+24, BX
+	SUBQ $+8, BX
+	JL   next5
+
+loop4:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VADDPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
+	JGE     loop4
+
+next5:
+	ADDQ      $+8, BX
+	TESTQ     BX, BX
+	JE        done6
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VADDPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+done6:
+	VZEROUPPER
+	RET
+
+// func axpyF64AVX512(dst *float64, a float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·axpyF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	VBROADCASTSD a+8(FP), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JL           next3
+
+loop2:
+	VMOVUPS     (AX)(BX*8), Z1
+	VMOVUPS     64(AX)(BX*8), Z2
+	VMOVUPS     128(AX)(BX*8), Z3
+	VMOVUPS     192(AX)(BX*8), Z4
+	VMOVUPS     (CX)(BX*8), Z5
+	VMOVUPS     64(CX)(BX*8), Z6
+	VMOVUPS     128(CX)(BX*8), Z7
+	VMOVUPS     192(CX)(BX*8), Z8
+	VFMADD231PD Z0, Z5, Z1
+	VFMADD231PD Z0, Z6, Z2
+	VFMADD231PD Z0, Z7, Z3
+	VFMADD231PD Z0, Z8, Z4
+	VMOVUPS     Z1, (AX)(BX*8)
+	VMOVUPS     Z2, 64(AX)(BX*8)
+	VMOVUPS     Z3, 128(AX)(BX*8)
+	VMOVUPS     Z4, 192(AX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, DX
+	JGE         loop2
+
+next3:
+	ADDQ $+32, DX
+	SUBQ $+8, DX
+	JL   next5
+
+loop4:
+	VMOVUPS     (AX)(BX*8), Z1
+	VMOVUPS     (CX)(BX*8), Z2
+	VFMADD231PD Z0, Z2, Z1
+	VMOVUPS     Z1, (AX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, DX
+	JGE         loop4
+
+next5:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done6
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z2
+	VFMADD231PD Z0, Z2, Z1
+	VMOVUPD     Z1, K1, (AX)(BX*8)
+
+done6:
+	VZEROUPPER
+	RET
+
+// func scaleF64AVX512(dst *float64, a float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleF64AVX512(SB), NOSPLIT, $0-32
+	VBROADCASTSD a+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JL           next3
+
+loop2:
+	VMOVUPS (CX)(BX*8), Z1
+	VMOVUPS 64(CX)(BX*8), Z2
+	VMOVUPS 128(CX)(BX*8), Z3
+	VMOVUPS 192(CX)(BX*8), Z4
+	VMULPD  Z0, Z1, Z1
+	VMULPD  Z0, Z2, Z2
+	VMULPD  Z0, Z3, Z3
+	VMULPD  Z0, Z4, Z4
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS Z2, 64(AX)(BX*8)
+	VMOVUPS Z3, 128(AX)(BX*8)
+	VMOVUPS Z4, 192(AX)(BX*8)
+	ADDQ    $+32, BX
+	SUBQ    $+32, DX
+	JGE     loop2
+
+next3:
+	ADDQ $+32, DX
+	SUBQ $+8, DX
+	JL   next5
+
+loop4:
+	VMOVUPS (CX)(BX*8), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     loop4
+
+next5:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JE        done6
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VMULPD    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+done6:
+	VZEROUPPER
+	RET
+
+// func scaleRows2F64AVX512(x *float64, by *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleRows2F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ  tail+32(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  x+0(FP), AX
+	MOVQ  by+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  stride+24(FP), BX
+
+row:
+	VBROADCASTSD (CX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPD       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)
+	VMOVUPD.Z    64(AX), K1, Z1
+	VMULPD       Z0, Z1, Z1
+	VMOVUPD      Z1, K1, 64(AX)
+	ADDQ         $0x08, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func scaleRows1F64AVX512(x *float64, by *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleRows1F64AVX512(SB), NOSPLIT, $0-40
+	MOVQ  tail+32(FP), AX
+	MOVQ  $-1, CX
+	BZHIQ AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  x+0(FP), AX
+	MOVQ  by+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  stride+24(FP), BX
+
+row:
+	VBROADCASTSD (CX), Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VMULPD       Z0, Z1, Z1
+	VMOVUPD      Z1, K1, (AX)
+	ADDQ         $0x08, CX
 	ADDQ         BX, AX
 	DECQ         DX
 	JNE          row

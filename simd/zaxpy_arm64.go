@@ -23,3 +23,23 @@ func scaleF32NEON(dst *float32, a float32, x *float32, n int)
 //
 //go:noescape
 func scaleRowsF32NEON(x, by *float32, rows, c int)
+
+// addF64NEON sets dst[i] = x[i] + y[i] for n elements. dst may be x or y.
+//
+//go:noescape
+func addF64NEON(dst, x, y *float64, n int)
+
+// axpyF64NEON adds a·x[i] to dst[i], rounded once, for n elements. dst may be x.
+//
+//go:noescape
+func axpyF64NEON(dst *float64, a float64, x *float64, n int)
+
+// scaleF64NEON sets dst[i] = a·x[i] for n elements. dst may be x.
+//
+//go:noescape
+func scaleF64NEON(dst *float64, a float64, x *float64, n int)
+
+// scaleRowsF64NEON multiplies every row of x [rows, c] by a number of its own. rows is positive.
+//
+//go:noescape
+func scaleRowsF64NEON(x, by *float64, rows, c int)

@@ -302,3 +302,212 @@ done:
 	SUBS $1, R2
 	BNE row
 	RET
+
+// func addF64NEON(dst, x, y *float64, n int)
+TEXT ·addF64NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+	CMP $8, R3
+	BLT rest
+
+loop:
+	// 13 instructions for 8 elements, 1.625 each
+	FLDPQ.P 32(R1), (F0, F1)
+	FLDPQ.P 32(R1), (F2, F3)
+	FLDPQ.P 32(R2), (F4, F5)
+	FLDPQ.P 32(R2), (F6, F7)
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	FSTPQ.P (F0, F1), 32(R0)
+	FSTPQ.P (F2, F3), 32(R0)
+	SUB $8, R3
+	CMP $8, R3
+	BGE loop
+
+rest:
+	CBZ R3, done
+	CMP $2, R3
+	BLT partIn
+	FMOVQ.P 16(R1), F0
+	FMOVQ.P 16(R2), F1
+
+compute:
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	CMP $2, R3
+	BLT partOut
+	FMOVQ.P F0, 16(R0)
+	SUB $2, R3
+	B rest
+
+partIn:
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	B compute
+
+partOut:
+	FMOVD F0, (R0)
+
+done:
+	RET
+
+// func axpyF64NEON(dst *float64, a float64, x *float64, n int)
+TEXT ·axpyF64NEON(SB), NOSPLIT, $0-32
+	FMOVD a+8(FP), F0
+	VDUP V0.D[0], V0.D2
+	MOVD dst+0(FP), R0
+	MOVD x+16(FP), R1
+	MOVD n+24(FP), R2
+	MOVD R0, R3
+	CMP $8, R2
+	BLT rest
+
+loop:
+	// 13 instructions for 8 elements, 1.625 each
+	FLDPQ.P 32(R1), (F1, F2)
+	FLDPQ.P 32(R1), (F3, F4)
+	FLDPQ.P 32(R3), (F5, F6)
+	FLDPQ.P 32(R3), (F7, F8)
+	VFMLA V0.D2, V1.D2, V5.D2
+	VFMLA V0.D2, V2.D2, V6.D2
+	VFMLA V0.D2, V3.D2, V7.D2
+	VFMLA V0.D2, V4.D2, V8.D2
+	FSTPQ.P (F5, F6), 32(R0)
+	FSTPQ.P (F7, F8), 32(R0)
+	SUB $8, R2
+	CMP $8, R2
+	BGE loop
+
+rest:
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F1
+	FMOVQ.P 16(R3), F2
+
+compute:
+	VFMLA V0.D2, V1.D2, V2.D2
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F2, 16(R0)
+	SUB $2, R2
+	B rest
+
+partIn:
+	FMOVD (R1), F1
+	FMOVD (R3), F2
+	B compute
+
+partOut:
+	FMOVD F2, (R0)
+
+done:
+	RET
+
+// func scaleF64NEON(dst *float64, a float64, x *float64, n int)
+TEXT ·scaleF64NEON(SB), NOSPLIT, $0-32
+	FMOVD a+8(FP), F0
+	VDUP V0.D[0], V0.D2
+	MOVD dst+0(FP), R0
+	MOVD x+16(FP), R1
+	MOVD n+24(FP), R2
+	CMP $8, R2
+	BLT rest
+
+loop:
+	// 11 instructions for 8 elements, 1.375 each
+	FLDPQ.P 32(R1), (F1, F2)
+	FLDPQ.P 32(R1), (F3, F4)
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	FSTPQ.P (F1, F2), 32(R0)
+	FSTPQ.P (F3, F4), 32(R0)
+	SUB $8, R2
+	CMP $8, R2
+	BGE loop
+
+rest:
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R1), F1
+
+compute:
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	CMP $2, R2
+	BLT partOut
+	FMOVQ.P F1, 16(R0)
+	SUB $2, R2
+	B rest
+
+partIn:
+	FMOVD (R1), F1
+	B compute
+
+partOut:
+	FMOVD F1, (R0)
+
+done:
+	RET
+
+// func scaleRowsF64NEON(x, by *float64, rows, c int)
+TEXT ·scaleRowsF64NEON(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD by+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD c+24(FP), R3
+
+row:
+	FMOVD.P 8(R1), F0
+	VDUP V0.D[0], V0.D2
+	MOVD R0, R4
+	MOVD R0, R5
+	MOVD R3, R6
+	ADD R3<<3, R0
+	CMP $8, R6
+	BLT rest
+
+loop:
+	// 11 instructions for 8 elements, 1.375 each
+	FLDPQ.P 32(R4), (F1, F2)
+	FLDPQ.P 32(R4), (F3, F4)
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	FSTPQ.P (F1, F2), 32(R5)
+	FSTPQ.P (F3, F4), 32(R5)
+	SUB $8, R6
+	CMP $8, R6
+	BGE loop
+
+rest:
+	CBZ R6, done
+	CMP $2, R6
+	BLT partIn
+	FMOVQ.P 16(R4), F1
+
+compute:
+	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
+	CMP $2, R6
+	BLT partOut
+	FMOVQ.P F1, 16(R5)
+	SUB $2, R6
+	B rest
+
+partIn:
+	FMOVD (R4), F1
+	B compute
+
+partOut:
+	FMOVD F1, (R5)
+
+done:
+	SUBS $1, R2
+	BNE row
+	RET

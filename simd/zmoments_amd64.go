@@ -63,3 +63,43 @@ func momentsShifted1F32AVX512(sum *float64, center *float64, x *float32, weight 
 //
 //go:noescape
 func momentsSquares1F32AVX512(sum *float64, center *float64, x *float32, weight *int32, rows int, stride int, tail int)
+
+// momentsShifted2F64AVX2 adds w·(x - center) to sum for every row, for 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsShifted2F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsSquares2F64AVX2 adds w·(x - center)² to sum for every row, for 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsSquares2F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsShifted1F64AVX2 adds w·(x - center) to sum for every row, for 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsShifted1F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsSquares1F64AVX2 adds w·(x - center)² to sum for every row, for 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsSquares1F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsShifted2F64AVX512 adds w·(x - center) to sum for every row, for 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsShifted2F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsSquares2F64AVX512 adds w·(x - center)² to sum for every row, for 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsSquares2F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsShifted1F64AVX512 adds w·(x - center) to sum for every row, for 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsShifted1F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+
+// momentsSquares1F64AVX512 adds w·(x - center)² to sum for every row, for 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart; without weight each counts once.
+//
+//go:noescape
+func momentsSquares1F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)

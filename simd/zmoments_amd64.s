@@ -843,3 +843,453 @@ store:
 	VMOVUPD Z0, K1, (AX)
 	VZEROUPPER
 	RET
+
+// func momentsShifted2F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·momentsShifted2F64AVX2(SB), NOSPLIT, $0-56
+	MOVQ       tail+48(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       sum+0(FP), AX
+	MOVQ       center+8(FP), CX
+	MOVQ       x+16(FP), DX
+	MOVQ       weight+24(FP), BX
+	MOVQ       rows+32(FP), SI
+	MOVQ       stride+40(FP), DI
+	VMOVUPS    (AX), Y1
+	VMOVUPS    (CX), Y2
+	VMASKMOVPD 32(AX), Y0, Y3
+	VMASKMOVPD 32(CX), Y0, Y4
+	TESTQ      SI, SI
+	JE         store
+	TESTQ      BX, BX
+	JNE        weighted
+
+row:
+	VMOVUPS    (DX), Y5
+	VSUBPD     Y2, Y5, Y5
+	VADDPD     Y5, Y1, Y1
+	VMASKMOVPD 32(DX), Y0, Y5
+	VSUBPD     Y4, Y5, Y5
+	VADDPD     Y5, Y3, Y3
+	ADDQ       DI, DX
+	DECQ       SI
+	JNE        row
+	JMP        store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X5, X5, X5
+	VCVTSI2SDQ   CX, X5, X5
+	VBROADCASTSD X5, Y5
+	VMOVUPS      (DX), Y6
+	VSUBPD       Y2, Y6, Y6
+	VFMADD231PD  Y5, Y6, Y1
+	VMASKMOVPD   32(DX), Y0, Y6
+	VSUBPD       Y4, Y6, Y6
+	VFMADD231PD  Y5, Y6, Y3
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPD Y3, Y0, 32(AX)
+	VZEROUPPER
+	RET
+
+// func momentsSquares2F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·momentsSquares2F64AVX2(SB), NOSPLIT, $0-56
+	MOVQ       tail+48(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       sum+0(FP), AX
+	MOVQ       center+8(FP), CX
+	MOVQ       x+16(FP), DX
+	MOVQ       weight+24(FP), BX
+	MOVQ       rows+32(FP), SI
+	MOVQ       stride+40(FP), DI
+	VMOVUPS    (AX), Y1
+	VMOVUPS    (CX), Y2
+	VMASKMOVPD 32(AX), Y0, Y3
+	VMASKMOVPD 32(CX), Y0, Y4
+	TESTQ      SI, SI
+	JE         store
+	TESTQ      BX, BX
+	JNE        weighted
+
+row:
+	VMOVUPS     (DX), Y5
+	VSUBPD      Y2, Y5, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VMASKMOVPD  32(DX), Y0, Y5
+	VSUBPD      Y4, Y5, Y5
+	VFMADD231PD Y5, Y5, Y3
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	JMP         store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X5, X5, X5
+	VCVTSI2SDQ   CX, X5, X5
+	VBROADCASTSD X5, Y5
+	VMOVUPS      (DX), Y6
+	VSUBPD       Y2, Y6, Y6
+	VMULPD       Y5, Y6, Y7
+	VFMADD231PD  Y7, Y6, Y1
+	VMASKMOVPD   32(DX), Y0, Y6
+	VSUBPD       Y4, Y6, Y6
+	VMULPD       Y5, Y6, Y5
+	VFMADD231PD  Y5, Y6, Y3
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPD Y3, Y0, 32(AX)
+	VZEROUPPER
+	RET
+
+// func momentsShifted1F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·momentsShifted1F64AVX2(SB), NOSPLIT, $0-56
+	MOVQ       tail+48(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       sum+0(FP), AX
+	MOVQ       center+8(FP), CX
+	MOVQ       x+16(FP), DX
+	MOVQ       weight+24(FP), BX
+	MOVQ       rows+32(FP), SI
+	MOVQ       stride+40(FP), DI
+	VMASKMOVPD (AX), Y0, Y1
+	VMASKMOVPD (CX), Y0, Y2
+	TESTQ      SI, SI
+	JE         store
+	TESTQ      BX, BX
+	JNE        weighted
+
+row:
+	VMASKMOVPD (DX), Y0, Y3
+	VSUBPD     Y2, Y3, Y3
+	VADDPD     Y3, Y1, Y1
+	ADDQ       DI, DX
+	DECQ       SI
+	JNE        row
+	JMP        store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X3, X3, X3
+	VCVTSI2SDQ   CX, X3, X3
+	VBROADCASTSD X3, Y3
+	VMASKMOVPD   (DX), Y0, Y4
+	VSUBPD       Y2, Y4, Y4
+	VFMADD231PD  Y3, Y4, Y1
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMASKMOVPD Y1, Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func momentsSquares1F64AVX2(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·momentsSquares1F64AVX2(SB), NOSPLIT, $0-56
+	MOVQ       tail+48(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       sum+0(FP), AX
+	MOVQ       center+8(FP), CX
+	MOVQ       x+16(FP), DX
+	MOVQ       weight+24(FP), BX
+	MOVQ       rows+32(FP), SI
+	MOVQ       stride+40(FP), DI
+	VMASKMOVPD (AX), Y0, Y1
+	VMASKMOVPD (CX), Y0, Y2
+	TESTQ      SI, SI
+	JE         store
+	TESTQ      BX, BX
+	JNE        weighted
+
+row:
+	VMASKMOVPD  (DX), Y0, Y3
+	VSUBPD      Y2, Y3, Y3
+	VFMADD231PD Y3, Y3, Y1
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	JMP         store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X3, X3, X3
+	VCVTSI2SDQ   CX, X3, X3
+	VBROADCASTSD X3, Y3
+	VMASKMOVPD   (DX), Y0, Y4
+	VSUBPD       Y2, Y4, Y4
+	VMULPD       Y3, Y4, Y3
+	VFMADD231PD  Y3, Y4, Y1
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMASKMOVPD Y1, Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func momentsShifted2F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·momentsShifted2F64AVX512(SB), NOSPLIT, $0-56
+	MOVQ      tail+48(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      sum+0(FP), AX
+	MOVQ      center+8(FP), CX
+	MOVQ      x+16(FP), DX
+	MOVQ      weight+24(FP), BX
+	MOVQ      rows+32(FP), SI
+	MOVQ      stride+40(FP), DI
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (CX), Z1
+	VMOVUPD.Z 64(AX), K1, Z2
+	VMOVUPD.Z 64(CX), K1, Z3
+	TESTQ     SI, SI
+	JE        store
+	TESTQ     BX, BX
+	JNE       weighted
+
+row:
+	VMOVUPS   (DX), Z4
+	VSUBPD    Z1, Z4, Z4
+	VADDPD    Z4, Z0, Z0
+	VMOVUPD.Z 64(DX), K1, Z4
+	VSUBPD    Z3, Z4, Z4
+	VADDPD    Z4, Z2, Z2
+	ADDQ      DI, DX
+	DECQ      SI
+	JNE       row
+	JMP       store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X4, X4, X4
+	VCVTSI2SDQ   CX, X4, X4
+	VBROADCASTSD X4, Z4
+	VMOVUPS      (DX), Z5
+	VSUBPD       Z1, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z0
+	VMOVUPD.Z    64(DX), K1, Z5
+	VSUBPD       Z3, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z2
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPD Z2, K1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func momentsSquares2F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·momentsSquares2F64AVX512(SB), NOSPLIT, $0-56
+	MOVQ      tail+48(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      sum+0(FP), AX
+	MOVQ      center+8(FP), CX
+	MOVQ      x+16(FP), DX
+	MOVQ      weight+24(FP), BX
+	MOVQ      rows+32(FP), SI
+	MOVQ      stride+40(FP), DI
+	VMOVUPS   (AX), Z0
+	VMOVUPS   (CX), Z1
+	VMOVUPD.Z 64(AX), K1, Z2
+	VMOVUPD.Z 64(CX), K1, Z3
+	TESTQ     SI, SI
+	JE        store
+	TESTQ     BX, BX
+	JNE       weighted
+
+row:
+	VMOVUPS     (DX), Z4
+	VSUBPD      Z1, Z4, Z4
+	VFMADD231PD Z4, Z4, Z0
+	VMOVUPD.Z   64(DX), K1, Z4
+	VSUBPD      Z3, Z4, Z4
+	VFMADD231PD Z4, Z4, Z2
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	JMP         store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X4, X4, X4
+	VCVTSI2SDQ   CX, X4, X4
+	VBROADCASTSD X4, Z4
+	VMOVUPS      (DX), Z5
+	VSUBPD       Z1, Z5, Z5
+	VMULPD       Z4, Z5, Z6
+	VFMADD231PD  Z6, Z5, Z0
+	VMOVUPD.Z    64(DX), K1, Z5
+	VSUBPD       Z3, Z5, Z5
+	VMULPD       Z4, Z5, Z4
+	VFMADD231PD  Z4, Z5, Z2
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPD Z2, K1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func momentsShifted1F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·momentsShifted1F64AVX512(SB), NOSPLIT, $0-56
+	MOVQ      tail+48(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      sum+0(FP), AX
+	MOVQ      center+8(FP), CX
+	MOVQ      x+16(FP), DX
+	MOVQ      weight+24(FP), BX
+	MOVQ      rows+32(FP), SI
+	MOVQ      stride+40(FP), DI
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
+	TESTQ     SI, SI
+	JE        store
+	TESTQ     BX, BX
+	JNE       weighted
+
+row:
+	VMOVUPD.Z (DX), K1, Z2
+	VSUBPD    Z1, Z2, Z2
+	VADDPD    Z2, Z0, Z0
+	ADDQ      DI, DX
+	DECQ      SI
+	JNE       row
+	JMP       store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X2, X2, X2
+	VCVTSI2SDQ   CX, X2, X2
+	VBROADCASTSD X2, Z2
+	VMOVUPD.Z    (DX), K1, Z3
+	VSUBPD       Z1, Z3, Z3
+	VFMADD231PD  Z2, Z3, Z0
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMOVUPD Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func momentsSquares1F64AVX512(sum *float64, center *float64, x *float64, weight *int32, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·momentsSquares1F64AVX512(SB), NOSPLIT, $0-56
+	MOVQ      tail+48(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      sum+0(FP), AX
+	MOVQ      center+8(FP), CX
+	MOVQ      x+16(FP), DX
+	MOVQ      weight+24(FP), BX
+	MOVQ      rows+32(FP), SI
+	MOVQ      stride+40(FP), DI
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
+	TESTQ     SI, SI
+	JE        store
+	TESTQ     BX, BX
+	JNE       weighted
+
+row:
+	VMOVUPD.Z   (DX), K1, Z2
+	VSUBPD      Z1, Z2, Z2
+	VFMADD231PD Z2, Z2, Z0
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	JMP         store
+
+weighted:
+	MOVLQSX      (BX), CX
+	ADDQ         $0x04, BX
+	TESTQ        CX, CX
+	JE           skip
+	VXORPS       X2, X2, X2
+	VCVTSI2SDQ   CX, X2, X2
+	VBROADCASTSD X2, Z2
+	VMOVUPD.Z    (DX), K1, Z3
+	VSUBPD       Z1, Z3, Z3
+	VMULPD       Z2, Z3, Z2
+	VFMADD231PD  Z2, Z3, Z0
+
+skip:
+	ADDQ DI, DX
+	DECQ SI
+	JNE  weighted
+
+store:
+	VMOVUPD Z0, K1, (AX)
+	VZEROUPPER
+	RET

@@ -63,3 +63,63 @@ func normSums1F32AVX512(sum *float32, sumX *float32, dz *float32, x *float32, me
 //
 //go:noescape
 func normGrad1F32AVX512(dx *float32, dz *float32, x *float32, weight *int32, mean *float32, low *float32, a *float32, p *float32, q *float32, rows int, stride int, tail int)
+
+// norm2F64AVX2 sets y = ((x - mean) - low)·scale + bias for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func norm2F64AVX2(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+
+// normSums2F64AVX2 adds dz to sum and dz·((x - mean) - low) to sumX for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normSums2F64AVX2(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+
+// normGrad2F64AVX2 sets dx = a·dz - weight·(p + q·((x - mean) - low)), without weight with 1, for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normGrad2F64AVX2(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+
+// norm1F64AVX2 sets y = ((x - mean) - low)·scale + bias for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func norm1F64AVX2(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+
+// normSums1F64AVX2 adds dz to sum and dz·((x - mean) - low) to sumX for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normSums1F64AVX2(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+
+// normGrad1F64AVX2 sets dx = a·dz - weight·(p + q·((x - mean) - low)), without weight with 1, for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normGrad1F64AVX2(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+
+// norm2F64AVX512 sets y = ((x - mean) - low)·scale + bias for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func norm2F64AVX512(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+
+// normSums2F64AVX512 adds dz to sum and dz·((x - mean) - low) to sumX for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normSums2F64AVX512(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+
+// normGrad2F64AVX512 sets dx = a·dz - weight·(p + q·((x - mean) - low)), without weight with 1, for every row of a block of 2 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normGrad2F64AVX512(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+
+// norm1F64AVX512 sets y = ((x - mean) - low)·scale + bias for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func norm1F64AVX512(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+
+// normSums1F64AVX512 adds dz to sum and dz·((x - mean) - low) to sumX for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normSums1F64AVX512(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+
+// normGrad1F64AVX512 sets dx = a·dz - weight·(p + q·((x - mean) - low)), without weight with 1, for every row of a block of 1 vectors of columns, of which the last has tail ones. Rows lie stride bytes apart.
+//
+//go:noescape
+func normGrad1F64AVX512(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)

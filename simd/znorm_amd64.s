@@ -140,7 +140,7 @@ TEXT ·normGrad2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       weight+24(FP), BX
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
-	VMOVUPS    one<>+0(SB), Y11
+	VMOVUPS    oneF32<>+0(SB), Y11
 
 row:
 	TESTQ        BX, BX
@@ -174,15 +174,15 @@ unweighted:
 	VZEROUPPER
 	RET
 
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
+DATA oneF32<>+0(SB)/4, $0x3f800000
+DATA oneF32<>+4(SB)/4, $0x3f800000
+DATA oneF32<>+8(SB)/4, $0x3f800000
+DATA oneF32<>+12(SB)/4, $0x3f800000
+DATA oneF32<>+16(SB)/4, $0x3f800000
+DATA oneF32<>+20(SB)/4, $0x3f800000
+DATA oneF32<>+24(SB)/4, $0x3f800000
+DATA oneF32<>+28(SB)/4, $0x3f800000
+GLOBL oneF32<>(SB), RODATA|NOPTR, $32
 
 // func norm1F32AVX2(y *float32, x *float32, mean *float32, low *float32, scale *float32, bias *float32, rows int, stride int, tail int)
 // Requires: AVX, FMA3
@@ -276,7 +276,7 @@ TEXT ·normGrad1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ       weight+24(FP), BX
 	MOVQ       rows+72(FP), SI
 	MOVQ       stride+80(FP), DI
-	VMOVUPS    one<>+0(SB), Y6
+	VMOVUPS    oneF32<>+0(SB), Y6
 
 row:
 	TESTQ        BX, BX
@@ -420,7 +420,7 @@ TEXT ·normGrad2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         weight+24(FP), BX
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
-	VBROADCASTSS one<>+0(SB), Z10
+	VBROADCASTSS oneF32<>+0(SB), Z10
 
 row:
 	TESTQ        BX, BX
@@ -546,7 +546,7 @@ TEXT ·normGrad1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         weight+24(FP), BX
 	MOVQ         rows+72(FP), SI
 	MOVQ         stride+80(FP), DI
-	VBROADCASTSS one<>+0(SB), Z5
+	VBROADCASTSS oneF32<>+0(SB), Z5
 
 row:
 	TESTQ        BX, BX
@@ -564,6 +564,566 @@ unweighted:
 	VMULPS       Z2, Z7, Z7
 	VFNMADD231PS Z6, Z5, Z7
 	VMOVUPS      Z7, K1, (AX)
+	ADDQ         DI, DX
+	ADDQ         DI, CX
+	ADDQ         DI, AX
+	DECQ         SI
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func norm2F64AVX2(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·norm2F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ       tail+64(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       mean+16(FP), AX
+	VMOVUPS    (AX), Y1
+	VMASKMOVPD 32(AX), Y0, Y2
+	MOVQ       low+24(FP), AX
+	VMOVUPS    (AX), Y3
+	VMASKMOVPD 32(AX), Y0, Y4
+	MOVQ       scale+32(FP), AX
+	VMOVUPS    (AX), Y5
+	VMASKMOVPD 32(AX), Y0, Y6
+	MOVQ       bias+40(FP), AX
+	VMOVUPS    (AX), Y7
+	VMASKMOVPD 32(AX), Y0, Y8
+	MOVQ       y+0(FP), AX
+	MOVQ       x+8(FP), CX
+	MOVQ       rows+48(FP), DX
+	MOVQ       stride+56(FP), BX
+
+row:
+	VMOVUPS     (CX), Y9
+	VSUBPD      Y1, Y9, Y9
+	VSUBPD      Y3, Y9, Y9
+	VFMADD213PD Y7, Y5, Y9
+	VMOVUPS     Y9, (AX)
+	VMASKMOVPD  32(CX), Y0, Y9
+	VSUBPD      Y2, Y9, Y9
+	VSUBPD      Y4, Y9, Y9
+	VFMADD213PD Y8, Y6, Y9
+	VMASKMOVPD  Y9, Y0, 32(AX)
+	ADDQ        BX, CX
+	ADDQ        BX, AX
+	DECQ        DX
+	JNE         row
+	VZEROUPPER
+	RET
+
+DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
+GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
+
+// func normSums2F64AVX2(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·normSums2F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ       tail+64(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       mean+32(FP), AX
+	VMOVUPS    (AX), Y1
+	VMASKMOVPD 32(AX), Y0, Y2
+	MOVQ       low+40(FP), AX
+	VMOVUPS    (AX), Y3
+	VMASKMOVPD 32(AX), Y0, Y4
+	MOVQ       sum+0(FP), AX
+	MOVQ       sumX+8(FP), CX
+	VMOVUPS    (AX), Y5
+	VMOVUPS    (CX), Y6
+	VMASKMOVPD 32(AX), Y0, Y7
+	VMASKMOVPD 32(CX), Y0, Y8
+	MOVQ       dz+16(FP), DX
+	MOVQ       x+24(FP), BX
+	MOVQ       rows+48(FP), SI
+	MOVQ       stride+56(FP), DI
+
+row:
+	VMOVUPS     (BX), Y9
+	VSUBPD      Y1, Y9, Y9
+	VSUBPD      Y3, Y9, Y9
+	VMOVUPS     (DX), Y10
+	VADDPD      Y10, Y5, Y5
+	VFMADD231PD Y10, Y9, Y6
+	VMASKMOVPD  32(BX), Y0, Y9
+	VSUBPD      Y2, Y9, Y9
+	VSUBPD      Y4, Y9, Y9
+	VMASKMOVPD  32(DX), Y0, Y10
+	VADDPD      Y10, Y7, Y7
+	VFMADD231PD Y10, Y9, Y8
+	ADDQ        DI, BX
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	VMOVUPS     Y5, (AX)
+	VMOVUPS     Y6, (CX)
+	VMASKMOVPD  Y7, Y0, 32(AX)
+	VMASKMOVPD  Y8, Y0, 32(CX)
+	VZEROUPPER
+	RET
+
+// func normGrad2F64AVX2(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normGrad2F64AVX2(SB), NOSPLIT, $0-96
+	MOVQ       tail+88(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       mean+32(FP), AX
+	VMOVUPS    (AX), Y1
+	VMASKMOVPD 32(AX), Y0, Y2
+	MOVQ       low+40(FP), AX
+	VMOVUPS    (AX), Y3
+	VMASKMOVPD 32(AX), Y0, Y4
+	MOVQ       a+48(FP), AX
+	VMOVUPS    (AX), Y5
+	VMASKMOVPD 32(AX), Y0, Y6
+	MOVQ       p+56(FP), AX
+	VMOVUPS    (AX), Y7
+	VMASKMOVPD 32(AX), Y0, Y8
+	MOVQ       q+64(FP), AX
+	VMOVUPS    (AX), Y9
+	VMASKMOVPD 32(AX), Y0, Y10
+	MOVQ       dx+0(FP), AX
+	MOVQ       dz+8(FP), CX
+	MOVQ       x+16(FP), DX
+	MOVQ       weight+24(FP), BX
+	MOVQ       rows+72(FP), SI
+	MOVQ       stride+80(FP), DI
+	VMOVUPS    oneF64<>+0(SB), Y11
+
+row:
+	TESTQ        BX, BX
+	JE           unweighted
+	MOVLQSX      (BX), R8
+	VCVTSI2SDQ   R8, X11, X11
+	VBROADCASTSD X11, Y11
+	ADDQ         $0x04, BX
+
+unweighted:
+	VMOVUPS      (DX), Y12
+	VSUBPD       Y1, Y12, Y12
+	VSUBPD       Y3, Y12, Y12
+	VFMADD213PD  Y7, Y9, Y12
+	VMOVUPS      (CX), Y13
+	VMULPD       Y5, Y13, Y13
+	VFNMADD231PD Y12, Y11, Y13
+	VMOVUPS      Y13, (AX)
+	VMASKMOVPD   32(DX), Y0, Y12
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y4, Y12, Y12
+	VFMADD213PD  Y8, Y10, Y12
+	VMASKMOVPD   32(CX), Y0, Y13
+	VMULPD       Y6, Y13, Y13
+	VFNMADD231PD Y12, Y11, Y13
+	VMASKMOVPD   Y13, Y0, 32(AX)
+	ADDQ         DI, DX
+	ADDQ         DI, CX
+	ADDQ         DI, AX
+	DECQ         SI
+	JNE          row
+	VZEROUPPER
+	RET
+
+DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
+DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
+DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
+DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
+GLOBL oneF64<>(SB), RODATA|NOPTR, $32
+
+// func norm1F64AVX2(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·norm1F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ       tail+64(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       mean+16(FP), AX
+	VMASKMOVPD (AX), Y0, Y1
+	MOVQ       low+24(FP), AX
+	VMASKMOVPD (AX), Y0, Y2
+	MOVQ       scale+32(FP), AX
+	VMASKMOVPD (AX), Y0, Y3
+	MOVQ       bias+40(FP), AX
+	VMASKMOVPD (AX), Y0, Y4
+	MOVQ       y+0(FP), AX
+	MOVQ       x+8(FP), CX
+	MOVQ       rows+48(FP), DX
+	MOVQ       stride+56(FP), BX
+
+row:
+	VMASKMOVPD  (CX), Y0, Y5
+	VSUBPD      Y1, Y5, Y5
+	VSUBPD      Y2, Y5, Y5
+	VFMADD213PD Y4, Y3, Y5
+	VMASKMOVPD  Y5, Y0, (AX)
+	ADDQ        BX, CX
+	ADDQ        BX, AX
+	DECQ        DX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func normSums1F64AVX2(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+// Requires: AVX, FMA3
+TEXT ·normSums1F64AVX2(SB), NOSPLIT, $0-72
+	MOVQ       tail+64(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       mean+32(FP), AX
+	VMASKMOVPD (AX), Y0, Y1
+	MOVQ       low+40(FP), AX
+	VMASKMOVPD (AX), Y0, Y2
+	MOVQ       sum+0(FP), AX
+	MOVQ       sumX+8(FP), CX
+	VMASKMOVPD (AX), Y0, Y3
+	VMASKMOVPD (CX), Y0, Y4
+	MOVQ       dz+16(FP), DX
+	MOVQ       x+24(FP), BX
+	MOVQ       rows+48(FP), SI
+	MOVQ       stride+56(FP), DI
+
+row:
+	VMASKMOVPD  (BX), Y0, Y5
+	VSUBPD      Y1, Y5, Y5
+	VSUBPD      Y2, Y5, Y5
+	VMASKMOVPD  (DX), Y0, Y6
+	VADDPD      Y6, Y3, Y3
+	VFMADD231PD Y6, Y5, Y4
+	ADDQ        DI, BX
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	VMASKMOVPD  Y3, Y0, (AX)
+	VMASKMOVPD  Y4, Y0, (CX)
+	VZEROUPPER
+	RET
+
+// func normGrad1F64AVX2(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normGrad1F64AVX2(SB), NOSPLIT, $0-96
+	MOVQ       tail+88(FP), AX
+	LEAQ       tailMaskF64<>+0(SB), CX
+	NEGQ       AX
+	VMOVUPS    32(CX)(AX*8), Y0
+	MOVQ       mean+32(FP), AX
+	VMASKMOVPD (AX), Y0, Y1
+	MOVQ       low+40(FP), AX
+	VMASKMOVPD (AX), Y0, Y2
+	MOVQ       a+48(FP), AX
+	VMASKMOVPD (AX), Y0, Y3
+	MOVQ       p+56(FP), AX
+	VMASKMOVPD (AX), Y0, Y4
+	MOVQ       q+64(FP), AX
+	VMASKMOVPD (AX), Y0, Y5
+	MOVQ       dx+0(FP), AX
+	MOVQ       dz+8(FP), CX
+	MOVQ       x+16(FP), DX
+	MOVQ       weight+24(FP), BX
+	MOVQ       rows+72(FP), SI
+	MOVQ       stride+80(FP), DI
+	VMOVUPS    oneF64<>+0(SB), Y6
+
+row:
+	TESTQ        BX, BX
+	JE           unweighted
+	MOVLQSX      (BX), R8
+	VCVTSI2SDQ   R8, X6, X6
+	VBROADCASTSD X6, Y6
+	ADDQ         $0x04, BX
+
+unweighted:
+	VMASKMOVPD   (DX), Y0, Y7
+	VSUBPD       Y1, Y7, Y7
+	VSUBPD       Y2, Y7, Y7
+	VFMADD213PD  Y4, Y5, Y7
+	VMASKMOVPD   (CX), Y0, Y8
+	VMULPD       Y3, Y8, Y8
+	VFNMADD231PD Y7, Y6, Y8
+	VMASKMOVPD   Y8, Y0, (AX)
+	ADDQ         DI, DX
+	ADDQ         DI, CX
+	ADDQ         DI, AX
+	DECQ         SI
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func norm2F64AVX512(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·norm2F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      tail+64(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      mean+16(FP), AX
+	VMOVUPS   (AX), Z0
+	VMOVUPD.Z 64(AX), K1, Z1
+	MOVQ      low+24(FP), AX
+	VMOVUPS   (AX), Z2
+	VMOVUPD.Z 64(AX), K1, Z3
+	MOVQ      scale+32(FP), AX
+	VMOVUPS   (AX), Z4
+	VMOVUPD.Z 64(AX), K1, Z5
+	MOVQ      bias+40(FP), AX
+	VMOVUPS   (AX), Z6
+	VMOVUPD.Z 64(AX), K1, Z7
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      rows+48(FP), DX
+	MOVQ      stride+56(FP), BX
+
+row:
+	VMOVUPS     (CX), Z8
+	VSUBPD      Z0, Z8, Z8
+	VSUBPD      Z2, Z8, Z8
+	VFMADD213PD Z6, Z4, Z8
+	VMOVUPS     Z8, (AX)
+	VMOVUPD.Z   64(CX), K1, Z8
+	VSUBPD      Z1, Z8, Z8
+	VSUBPD      Z3, Z8, Z8
+	VFMADD213PD Z7, Z5, Z8
+	VMOVUPD     Z8, K1, 64(AX)
+	ADDQ        BX, CX
+	ADDQ        BX, AX
+	DECQ        DX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func normSums2F64AVX512(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·normSums2F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      tail+64(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      mean+32(FP), AX
+	VMOVUPS   (AX), Z0
+	VMOVUPD.Z 64(AX), K1, Z1
+	MOVQ      low+40(FP), AX
+	VMOVUPS   (AX), Z2
+	VMOVUPD.Z 64(AX), K1, Z3
+	MOVQ      sum+0(FP), AX
+	MOVQ      sumX+8(FP), CX
+	VMOVUPS   (AX), Z4
+	VMOVUPS   (CX), Z5
+	VMOVUPD.Z 64(AX), K1, Z6
+	VMOVUPD.Z 64(CX), K1, Z7
+	MOVQ      dz+16(FP), DX
+	MOVQ      x+24(FP), BX
+	MOVQ      rows+48(FP), SI
+	MOVQ      stride+56(FP), DI
+
+row:
+	VMOVUPS     (BX), Z8
+	VSUBPD      Z0, Z8, Z8
+	VSUBPD      Z2, Z8, Z8
+	VMOVUPS     (DX), Z9
+	VADDPD      Z9, Z4, Z4
+	VFMADD231PD Z9, Z8, Z5
+	VMOVUPD.Z   64(BX), K1, Z8
+	VSUBPD      Z1, Z8, Z8
+	VSUBPD      Z3, Z8, Z8
+	VMOVUPD.Z   64(DX), K1, Z9
+	VADDPD      Z9, Z6, Z6
+	VFMADD231PD Z9, Z8, Z7
+	ADDQ        DI, BX
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     Z5, (CX)
+	VMOVUPD     Z6, K1, 64(AX)
+	VMOVUPD     Z7, K1, 64(CX)
+	VZEROUPPER
+	RET
+
+// func normGrad2F64AVX512(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·normGrad2F64AVX512(SB), NOSPLIT, $0-96
+	MOVQ         tail+88(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         mean+32(FP), AX
+	VMOVUPS      (AX), Z0
+	VMOVUPD.Z    64(AX), K1, Z1
+	MOVQ         low+40(FP), AX
+	VMOVUPS      (AX), Z2
+	VMOVUPD.Z    64(AX), K1, Z3
+	MOVQ         a+48(FP), AX
+	VMOVUPS      (AX), Z4
+	VMOVUPD.Z    64(AX), K1, Z5
+	MOVQ         p+56(FP), AX
+	VMOVUPS      (AX), Z6
+	VMOVUPD.Z    64(AX), K1, Z7
+	MOVQ         q+64(FP), AX
+	VMOVUPS      (AX), Z8
+	VMOVUPD.Z    64(AX), K1, Z9
+	MOVQ         dx+0(FP), AX
+	MOVQ         dz+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         weight+24(FP), BX
+	MOVQ         rows+72(FP), SI
+	MOVQ         stride+80(FP), DI
+	VBROADCASTSD oneF64<>+0(SB), Z10
+
+row:
+	TESTQ        BX, BX
+	JE           unweighted
+	MOVLQSX      (BX), R8
+	VCVTSI2SDQ   R8, X10, X10
+	VBROADCASTSD X10, Z10
+	ADDQ         $0x04, BX
+
+unweighted:
+	VMOVUPS      (DX), Z11
+	VSUBPD       Z0, Z11, Z11
+	VSUBPD       Z2, Z11, Z11
+	VFMADD213PD  Z6, Z8, Z11
+	VMOVUPS      (CX), Z12
+	VMULPD       Z4, Z12, Z12
+	VFNMADD231PD Z11, Z10, Z12
+	VMOVUPS      Z12, (AX)
+	VMOVUPD.Z    64(DX), K1, Z11
+	VSUBPD       Z1, Z11, Z11
+	VSUBPD       Z3, Z11, Z11
+	VFMADD213PD  Z7, Z9, Z11
+	VMOVUPD.Z    64(CX), K1, Z12
+	VMULPD       Z5, Z12, Z12
+	VFNMADD231PD Z11, Z10, Z12
+	VMOVUPD      Z12, K1, 64(AX)
+	ADDQ         DI, DX
+	ADDQ         DI, CX
+	ADDQ         DI, AX
+	DECQ         SI
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func norm1F64AVX512(y *float64, x *float64, mean *float64, low *float64, scale *float64, bias *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·norm1F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      tail+64(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      mean+16(FP), AX
+	VMOVUPD.Z (AX), K1, Z0
+	MOVQ      low+24(FP), AX
+	VMOVUPD.Z (AX), K1, Z1
+	MOVQ      scale+32(FP), AX
+	VMOVUPD.Z (AX), K1, Z2
+	MOVQ      bias+40(FP), AX
+	VMOVUPD.Z (AX), K1, Z3
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      rows+48(FP), DX
+	MOVQ      stride+56(FP), BX
+
+row:
+	VMOVUPD.Z   (CX), K1, Z4
+	VSUBPD      Z0, Z4, Z4
+	VSUBPD      Z1, Z4, Z4
+	VFMADD213PD Z3, Z2, Z4
+	VMOVUPD     Z4, K1, (AX)
+	ADDQ        BX, CX
+	ADDQ        BX, AX
+	DECQ        DX
+	JNE         row
+	VZEROUPPER
+	RET
+
+// func normSums1F64AVX512(sum *float64, sumX *float64, dz *float64, x *float64, mean *float64, low *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·normSums1F64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      tail+64(FP), AX
+	MOVQ      $-1, CX
+	BZHIQ     AX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      mean+32(FP), AX
+	VMOVUPD.Z (AX), K1, Z0
+	MOVQ      low+40(FP), AX
+	VMOVUPD.Z (AX), K1, Z1
+	MOVQ      sum+0(FP), AX
+	MOVQ      sumX+8(FP), CX
+	VMOVUPD.Z (AX), K1, Z2
+	VMOVUPD.Z (CX), K1, Z3
+	MOVQ      dz+16(FP), DX
+	MOVQ      x+24(FP), BX
+	MOVQ      rows+48(FP), SI
+	MOVQ      stride+56(FP), DI
+
+row:
+	VMOVUPD.Z   (BX), K1, Z4
+	VSUBPD      Z0, Z4, Z4
+	VSUBPD      Z1, Z4, Z4
+	VMOVUPD.Z   (DX), K1, Z5
+	VADDPD      Z5, Z2, Z2
+	VFMADD231PD Z5, Z4, Z3
+	ADDQ        DI, BX
+	ADDQ        DI, DX
+	DECQ        SI
+	JNE         row
+	VMOVUPD     Z2, K1, (AX)
+	VMOVUPD     Z3, K1, (CX)
+	VZEROUPPER
+	RET
+
+// func normGrad1F64AVX512(dx *float64, dz *float64, x *float64, weight *int32, mean *float64, low *float64, a *float64, p *float64, q *float64, rows int, stride int, tail int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·normGrad1F64AVX512(SB), NOSPLIT, $0-96
+	MOVQ         tail+88(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         mean+32(FP), AX
+	VMOVUPD.Z    (AX), K1, Z0
+	MOVQ         low+40(FP), AX
+	VMOVUPD.Z    (AX), K1, Z1
+	MOVQ         a+48(FP), AX
+	VMOVUPD.Z    (AX), K1, Z2
+	MOVQ         p+56(FP), AX
+	VMOVUPD.Z    (AX), K1, Z3
+	MOVQ         q+64(FP), AX
+	VMOVUPD.Z    (AX), K1, Z4
+	MOVQ         dx+0(FP), AX
+	MOVQ         dz+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         weight+24(FP), BX
+	MOVQ         rows+72(FP), SI
+	MOVQ         stride+80(FP), DI
+	VBROADCASTSD oneF64<>+0(SB), Z5
+
+row:
+	TESTQ        BX, BX
+	JE           unweighted
+	MOVLQSX      (BX), R8
+	VCVTSI2SDQ   R8, X5, X5
+	VBROADCASTSD X5, Z5
+	ADDQ         $0x04, BX
+
+unweighted:
+	VMOVUPD.Z    (DX), K1, Z6
+	VSUBPD       Z0, Z6, Z6
+	VSUBPD       Z1, Z6, Z6
+	VFMADD213PD  Z3, Z4, Z6
+	VMOVUPD.Z    (CX), K1, Z7
+	VMULPD       Z2, Z7, Z7
+	VFNMADD231PD Z6, Z5, Z7
+	VMOVUPD      Z7, K1, (AX)
 	ADDQ         DI, DX
 	ADDQ         DI, CX
 	ADDQ         DI, AX

@@ -24,6 +24,26 @@ func dotF32AVX2(x *float32, y *float32, n int) float64
 //go:noescape
 func minMaxF32AVX2(x *float32, n int) (lo int32, hi int32)
 
+// sumF64AVX2 returns Σ x[i] over i < n.
+//
+//go:noescape
+func sumF64AVX2(x *float64, n int) float64
+
+// sumSqF64AVX2 returns Σ x[i]² over i < n.
+//
+//go:noescape
+func sumSqF64AVX2(x *float64, n int) float64
+
+// dotF64AVX2 returns Σ x[i]·y[i] over i < n.
+//
+//go:noescape
+func dotF64AVX2(x *float64, y *float64, n int) float64
+
+// minMaxF64AVX2 returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.
+//
+//go:noescape
+func minMaxF64AVX2(x *float64, n int) (lo int64, hi int64)
+
 // sumF32AVX512 returns Σ x[i] over i < n, summed in float64.
 //
 //go:noescape
@@ -43,3 +63,23 @@ func dotF32AVX512(x *float32, y *float32, n int) float64
 //
 //go:noescape
 func minMaxF32AVX512(x *float32, n int) (lo int32, hi int32)
+
+// sumF64AVX512 returns Σ x[i] over i < n.
+//
+//go:noescape
+func sumF64AVX512(x *float64, n int) float64
+
+// sumSqF64AVX512 returns Σ x[i]² over i < n.
+//
+//go:noescape
+func sumSqF64AVX512(x *float64, n int) float64
+
+// dotF64AVX512 returns Σ x[i]·y[i] over i < n.
+//
+//go:noescape
+func dotF64AVX512(x *float64, y *float64, n int) float64
+
+// minMaxF64AVX512 returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.
+//
+//go:noescape
+func minMaxF64AVX512(x *float64, n int) (lo int64, hi int64)

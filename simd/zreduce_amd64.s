@@ -314,6 +314,357 @@ DATA lanes8<>+24(SB)/4, $0x00000006
 DATA lanes8<>+28(SB)/4, $0x00000007
 GLOBL lanes8<>(SB), RODATA|NOPTR, $32
 
+// func sumF64AVX2(x *float64, n int) float64
+// Requires: AVX, SSE2
+TEXT ·sumF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	SUBQ   $0x20, CX
+	JL     next2
+
+loop1:
+	VMOVUPS (AX), Y8
+	VADDPD  Y8, Y0, Y0
+	VMOVUPS 32(AX), Y8
+	VADDPD  Y8, Y1, Y1
+	VMOVUPS 64(AX), Y8
+	VADDPD  Y8, Y2, Y2
+	VMOVUPS 96(AX), Y8
+	VADDPD  Y8, Y3, Y3
+	VMOVUPS 128(AX), Y8
+	VADDPD  Y8, Y4, Y4
+	VMOVUPS 160(AX), Y8
+	VADDPD  Y8, Y5, Y5
+	VMOVUPS 192(AX), Y8
+	VADDPD  Y8, Y6, Y6
+	VMOVUPS 224(AX), Y8
+	VADDPD  Y8, Y7, Y7
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x20, CX
+	JGE     loop1
+
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x04, CX
+	JL   next4
+
+loop3:
+	VMOVUPS (AX), Y8
+	VADDPD  Y8, Y0, Y0
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x04, CX
+	JGE     loop3
+
+next4:
+	ADDQ       $0x04, CX
+	TESTQ      CX, CX
+	JE         summed5
+	LEAQ       tailMaskF64<>+0(SB), DX
+	NEGQ       CX
+	VMOVUPS    32(DX)(CX*8), Y8
+	VMASKMOVPD (AX), Y8, Y8
+	VADDPD     Y8, Y1, Y1
+
+summed5:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+24(SB)/8, $0xffffffffffffffff
+DATA tailMaskF64<>+32(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+40(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+48(SB)/8, $0x0000000000000000
+DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
+GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
+
+// func sumSqF64AVX2(x *float64, n int) float64
+// Requires: AVX, FMA3, SSE2
+TEXT ·sumSqF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	SUBQ   $0x20, CX
+	JL     next2
+
+loop1:
+	VMOVUPS     (AX), Y8
+	VFMADD231PD Y8, Y8, Y0
+	VMOVUPS     32(AX), Y8
+	VFMADD231PD Y8, Y8, Y1
+	VMOVUPS     64(AX), Y8
+	VFMADD231PD Y8, Y8, Y2
+	VMOVUPS     96(AX), Y8
+	VFMADD231PD Y8, Y8, Y3
+	VMOVUPS     128(AX), Y8
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPS     160(AX), Y8
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPS     192(AX), Y8
+	VFMADD231PD Y8, Y8, Y6
+	VMOVUPS     224(AX), Y8
+	VFMADD231PD Y8, Y8, Y7
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x20, CX
+	JGE         loop1
+
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x04, CX
+	JL   next4
+
+loop3:
+	VMOVUPS     (AX), Y8
+	VFMADD231PD Y8, Y8, Y0
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x04, CX
+	JGE         loop3
+
+next4:
+	ADDQ        $0x04, CX
+	TESTQ       CX, CX
+	JE          summed5
+	LEAQ        tailMaskF64<>+0(SB), DX
+	NEGQ        CX
+	VMOVUPS     32(DX)(CX*8), Y8
+	VMASKMOVPD  (AX), Y8, Y8
+	VFMADD231PD Y8, Y8, Y1
+
+summed5:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dotF64AVX2(x *float64, y *float64, n int) float64
+// Requires: AVX, FMA3, SSE2
+TEXT ·dotF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   n+16(FP), CX
+	MOVQ   y+8(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	SUBQ   $0x20, CX
+	JL     next2
+
+loop1:
+	VMOVUPS     (AX), Y8
+	VMOVUPS     (DX), Y9
+	VFMADD231PD Y9, Y8, Y0
+	VMOVUPS     32(AX), Y8
+	VMOVUPS     32(DX), Y9
+	VFMADD231PD Y9, Y8, Y1
+	VMOVUPS     64(AX), Y8
+	VMOVUPS     64(DX), Y9
+	VFMADD231PD Y9, Y8, Y2
+	VMOVUPS     96(AX), Y8
+	VMOVUPS     96(DX), Y9
+	VFMADD231PD Y9, Y8, Y3
+	VMOVUPS     128(AX), Y8
+	VMOVUPS     128(DX), Y9
+	VFMADD231PD Y9, Y8, Y4
+	VMOVUPS     160(AX), Y8
+	VMOVUPS     160(DX), Y9
+	VFMADD231PD Y9, Y8, Y5
+	VMOVUPS     192(AX), Y8
+	VMOVUPS     192(DX), Y9
+	VFMADD231PD Y9, Y8, Y6
+	VMOVUPS     224(AX), Y8
+	VMOVUPS     224(DX), Y9
+	VFMADD231PD Y9, Y8, Y7
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x20, CX
+	JGE         loop1
+
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x04, CX
+	JL   next4
+
+loop3:
+	VMOVUPS     (AX), Y8
+	VMOVUPS     (DX), Y9
+	VFMADD231PD Y9, Y8, Y0
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x04, CX
+	JGE         loop3
+
+next4:
+	ADDQ        $0x04, CX
+	TESTQ       CX, CX
+	JE          summed5
+	LEAQ        tailMaskF64<>+0(SB), BX
+	NEGQ        CX
+	VMOVUPS     32(BX)(CX*8), Y8
+	VMASKMOVPD  (AX), Y8, Y9
+	VMASKMOVPD  (DX), Y8, Y8
+	VFMADD231PD Y8, Y9, Y1
+
+summed5:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func minMaxF64AVX2(x *float64, n int) (lo int64, hi int64)
+// Requires: AVX, AVX2
+TEXT ·minMaxF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VXORPS       Y0, Y0, Y0
+	VBROADCASTSD (AX), Y1
+	VPCMPGTQ     Y1, Y0, Y5
+	VPSRLQ       $0x01, Y5, Y5
+	VPXOR        Y1, Y5, Y5
+	VMOVAPS      Y5, Y1
+	VMOVAPS      Y5, Y3
+	VMOVAPS      Y5, Y2
+	VMOVAPS      Y5, Y4
+	SUBQ         $0x08, CX
+	JL           next2
+
+loop1:
+	VMOVUPS   (AX), Y6
+	VPCMPGTQ  Y6, Y0, Y7
+	VPSRLQ    $0x01, Y7, Y7
+	VPXOR     Y6, Y7, Y7
+	VPCMPGTQ  Y7, Y1, Y6
+	VBLENDVPD Y6, Y7, Y1, Y1
+	VPCMPGTQ  Y3, Y7, Y6
+	VBLENDVPD Y6, Y7, Y3, Y3
+	VMOVUPS   32(AX), Y6
+	VPCMPGTQ  Y6, Y0, Y7
+	VPSRLQ    $0x01, Y7, Y7
+	VPXOR     Y6, Y7, Y7
+	VPCMPGTQ  Y7, Y2, Y6
+	VBLENDVPD Y6, Y7, Y2, Y2
+	VPCMPGTQ  Y4, Y7, Y6
+	VBLENDVPD Y6, Y7, Y4, Y4
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x08, CX
+	JGE       loop1
+
+next2:
+	ADDQ $0x08, CX
+	SUBQ $0x04, CX
+	JL   next4
+
+loop3:
+	VMOVUPS   (AX), Y6
+	VPCMPGTQ  Y6, Y0, Y7
+	VPSRLQ    $0x01, Y7, Y7
+	VPXOR     Y6, Y7, Y7
+	VPCMPGTQ  Y7, Y1, Y6
+	VBLENDVPD Y6, Y7, Y1, Y1
+	VPCMPGTQ  Y3, Y7, Y6
+	VBLENDVPD Y6, Y7, Y3, Y3
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x04, CX
+	JGE       loop3
+
+next4:
+	ADDQ         $0x04, CX
+	LEAQ         tailMaskF64<>+0(SB), DX
+	MOVQ         CX, BX
+	NEGQ         BX
+	VMOVUPS      32(DX)(BX*8), Y6
+	VMASKMOVPD   (AX), Y6, Y6
+	VPCMPGTQ     Y6, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y0
+	VPXOR        Y6, Y0, Y0
+	VMOVQ        CX, X6
+	VPBROADCASTQ X6, Y6
+	VPCMPGTQ     lanes4x64<>+0(SB), Y6, Y6
+	VBLENDVPD    Y6, Y0, Y5, Y0
+	VPCMPGTQ     Y0, Y1, Y5
+	VBLENDVPD    Y5, Y0, Y1, Y1
+	VPCMPGTQ     Y3, Y0, Y5
+	VBLENDVPD    Y5, Y0, Y3, Y3
+	VPCMPGTQ     Y2, Y1, Y0
+	VBLENDVPD    Y0, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPCMPGTQ     X0, X1, X2
+	VBLENDVPD    X2, X0, X1, X1
+	VPSHUFD      $0x4e, X1, X0
+	VPCMPGTQ     X0, X1, X2
+	VBLENDVPD    X2, X0, X1, X1
+	VMOVQ        X1, AX
+	MOVQ         AX, lo+16(FP)
+	VPCMPGTQ     Y3, Y4, Y0
+	VBLENDVPD    Y0, Y4, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X0
+	VPCMPGTQ     X3, X0, X1
+	VBLENDVPD    X1, X0, X3, X3
+	VPSHUFD      $0x4e, X3, X0
+	VPCMPGTQ     X3, X0, X1
+	VBLENDVPD    X1, X0, X3, X3
+	VMOVQ        X3, AX
+	MOVQ         AX, hi+24(FP)
+	VZEROUPPER
+	RET
+
+DATA lanes4x64<>+0(SB)/8, $0x0000000000000000
+DATA lanes4x64<>+8(SB)/8, $0x0000000000000001
+DATA lanes4x64<>+16(SB)/8, $0x0000000000000002
+DATA lanes4x64<>+24(SB)/8, $0x0000000000000003
+GLOBL lanes4x64<>(SB), RODATA|NOPTR, $32
+
 // func sumF32AVX512(x *float32, n int) float64
 // Requires: AVX, AVX512F, BMI2, SSE2
 TEXT ·sumF32AVX512(SB), NOSPLIT, $0-24
@@ -613,3 +964,344 @@ DATA lanes16<>+52(SB)/4, $0x0000000d
 DATA lanes16<>+56(SB)/4, $0x0000000e
 DATA lanes16<>+60(SB)/4, $0x0000000f
 GLOBL lanes16<>(SB), RODATA|NOPTR, $64
+
+// func sumF64AVX512(x *float64, n int) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·sumF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	SUBQ   $0x40, CX
+	JL     next2
+
+loop1:
+	VMOVUPS (AX), Z8
+	VADDPD  Z8, Z0, Z0
+	VMOVUPS 64(AX), Z8
+	VADDPD  Z8, Z1, Z1
+	VMOVUPS 128(AX), Z8
+	VADDPD  Z8, Z2, Z2
+	VMOVUPS 192(AX), Z8
+	VADDPD  Z8, Z3, Z3
+	VMOVUPS 256(AX), Z8
+	VADDPD  Z8, Z4, Z4
+	VMOVUPS 320(AX), Z8
+	VADDPD  Z8, Z5, Z5
+	VMOVUPS 384(AX), Z8
+	VADDPD  Z8, Z6, Z6
+	VMOVUPS 448(AX), Z8
+	VADDPD  Z8, Z7, Z7
+	ADDQ    $0x00000200, AX
+	SUBQ    $0x40, CX
+	JGE     loop1
+
+next2:
+	ADDQ $0x40, CX
+	SUBQ $0x08, CX
+	JL   next4
+
+loop3:
+	VMOVUPS (AX), Z8
+	VADDPD  Z8, Z0, Z0
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x08, CX
+	JGE     loop3
+
+next4:
+	ADDQ      $0x08, CX
+	TESTQ     CX, CX
+	JE        summed5
+	MOVQ      $-1, DX
+	BZHIQ     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPD.Z (AX), K1, Z8
+	VADDPD    Z8, Z1, Z1
+
+summed5:
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z5, Z4, Z4
+	VADDPD        Z7, Z6, Z6
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	MOVSD         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumSqF64AVX512(x *float64, n int) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·sumSqF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	SUBQ   $0x40, CX
+	JL     next2
+
+loop1:
+	VMOVUPS     (AX), Z8
+	VFMADD231PD Z8, Z8, Z0
+	VMOVUPS     64(AX), Z8
+	VFMADD231PD Z8, Z8, Z1
+	VMOVUPS     128(AX), Z8
+	VFMADD231PD Z8, Z8, Z2
+	VMOVUPS     192(AX), Z8
+	VFMADD231PD Z8, Z8, Z3
+	VMOVUPS     256(AX), Z8
+	VFMADD231PD Z8, Z8, Z4
+	VMOVUPS     320(AX), Z8
+	VFMADD231PD Z8, Z8, Z5
+	VMOVUPS     384(AX), Z8
+	VFMADD231PD Z8, Z8, Z6
+	VMOVUPS     448(AX), Z8
+	VFMADD231PD Z8, Z8, Z7
+	ADDQ        $0x00000200, AX
+	SUBQ        $0x40, CX
+	JGE         loop1
+
+next2:
+	ADDQ $0x40, CX
+	SUBQ $0x08, CX
+	JL   next4
+
+loop3:
+	VMOVUPS     (AX), Z8
+	VFMADD231PD Z8, Z8, Z0
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x08, CX
+	JGE         loop3
+
+next4:
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JE          summed5
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VMOVUPD.Z   (AX), K1, Z8
+	VFMADD231PD Z8, Z8, Z1
+
+summed5:
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z5, Z4, Z4
+	VADDPD        Z7, Z6, Z6
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	MOVSD         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dotF64AVX512(x *float64, y *float64, n int) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·dotF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   n+16(FP), CX
+	MOVQ   y+8(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	SUBQ   $0x40, CX
+	JL     next2
+
+loop1:
+	VMOVUPS     (AX), Z8
+	VMOVUPS     (DX), Z9
+	VFMADD231PD Z9, Z8, Z0
+	VMOVUPS     64(AX), Z8
+	VMOVUPS     64(DX), Z9
+	VFMADD231PD Z9, Z8, Z1
+	VMOVUPS     128(AX), Z8
+	VMOVUPS     128(DX), Z9
+	VFMADD231PD Z9, Z8, Z2
+	VMOVUPS     192(AX), Z8
+	VMOVUPS     192(DX), Z9
+	VFMADD231PD Z9, Z8, Z3
+	VMOVUPS     256(AX), Z8
+	VMOVUPS     256(DX), Z9
+	VFMADD231PD Z9, Z8, Z4
+	VMOVUPS     320(AX), Z8
+	VMOVUPS     320(DX), Z9
+	VFMADD231PD Z9, Z8, Z5
+	VMOVUPS     384(AX), Z8
+	VMOVUPS     384(DX), Z9
+	VFMADD231PD Z9, Z8, Z6
+	VMOVUPS     448(AX), Z8
+	VMOVUPS     448(DX), Z9
+	VFMADD231PD Z9, Z8, Z7
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	SUBQ        $0x40, CX
+	JGE         loop1
+
+next2:
+	ADDQ $0x40, CX
+	SUBQ $0x08, CX
+	JL   next4
+
+loop3:
+	VMOVUPS     (AX), Z8
+	VMOVUPS     (DX), Z9
+	VFMADD231PD Z9, Z8, Z0
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x08, CX
+	JGE         loop3
+
+next4:
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JE          summed5
+	MOVQ        $-1, BX
+	BZHIQ       CX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (AX), K1, Z8
+	VMOVUPD.Z   (DX), K1, Z9
+	VFMADD231PD Z9, Z8, Z1
+
+summed5:
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z5, Z4, Z4
+	VADDPD        Z7, Z6, Z6
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z6, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	MOVSD         X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func minMaxF64AVX512(x *float64, n int) (lo int64, hi int64)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2
+TEXT ·minMaxF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSD (AX), Z0
+	VPSRAQ       $0x3f, Z0, Z4
+	VPSRLQ       $0x01, Z4, Z4
+	VPXORQ       Z0, Z4, Z4
+	VMOVAPS      Z4, Z0
+	VMOVAPS      Z4, Z2
+	VMOVAPS      Z4, Z1
+	VMOVAPS      Z4, Z3
+	SUBQ         $0x10, CX
+	JL           next2
+
+loop1:
+	VMOVUPS (AX), Z5
+	VPSRAQ  $0x3f, Z5, Z6
+	VPSRLQ  $0x01, Z6, Z6
+	VPXORQ  Z5, Z6, Z6
+	VPMINSQ Z6, Z0, Z0
+	VPMAXSQ Z6, Z2, Z2
+	VMOVUPS 64(AX), Z5
+	VPSRAQ  $0x3f, Z5, Z6
+	VPSRLQ  $0x01, Z6, Z6
+	VPXORQ  Z5, Z6, Z6
+	VPMINSQ Z6, Z1, Z1
+	VPMAXSQ Z6, Z3, Z3
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x10, CX
+	JGE     loop1
+
+next2:
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
+	JL   next4
+
+loop3:
+	VMOVUPS (AX), Z5
+	VPSRAQ  $0x3f, Z5, Z6
+	VPSRLQ  $0x01, Z6, Z6
+	VPXORQ  Z5, Z6, Z6
+	VPMINSQ Z6, Z0, Z0
+	VPMAXSQ Z6, Z2, Z2
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x08, CX
+	JGE     loop3
+
+next4:
+	ADDQ          $0x08, CX
+	MOVQ          $-1, DX
+	BZHIQ         CX, DX, DX
+	KMOVW         DX, K1
+	VMOVUPD.Z     (AX), K1, Z5
+	VPSRAQ        $0x3f, Z5, Z6
+	VPSRLQ        $0x01, Z6, Z6
+	VPXORQ        Z5, Z6, Z6
+	VMOVQ         CX, X5
+	VPBROADCASTQ  X5, Z5
+	VMOVUPS       lanes8x64<>+0(SB), Z7
+	VPCMPQ        $0x01, Z5, Z7, K1
+	VPBLENDMQ     Z6, Z4, K1, Z6
+	VPMINSQ       Z6, Z0, Z0
+	VPMAXSQ       Z6, Z2, Z2
+	VPMINSQ       Z1, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z0, Y1
+	VPMINSQ       Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPMINSQ       X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPMINSQ       X1, X0, X0
+	VMOVQ         X0, AX
+	MOVQ          AX, lo+16(FP)
+	VPMAXSQ       Z3, Z2, Z2
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPMAXSQ       Y0, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X0
+	VPMAXSQ       X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPMAXSQ       X0, X2, X2
+	VMOVQ         X2, AX
+	MOVQ          AX, hi+24(FP)
+	VZEROUPPER
+	RET
+
+DATA lanes8x64<>+0(SB)/8, $0x0000000000000000
+DATA lanes8x64<>+8(SB)/8, $0x0000000000000001
+DATA lanes8x64<>+16(SB)/8, $0x0000000000000002
+DATA lanes8x64<>+24(SB)/8, $0x0000000000000003
+DATA lanes8x64<>+32(SB)/8, $0x0000000000000004
+DATA lanes8x64<>+40(SB)/8, $0x0000000000000005
+DATA lanes8x64<>+48(SB)/8, $0x0000000000000006
+DATA lanes8x64<>+56(SB)/8, $0x0000000000000007
+GLOBL lanes8x64<>(SB), RODATA|NOPTR, $64

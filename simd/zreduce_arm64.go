@@ -23,3 +23,23 @@ func dotF32NEON(x, y *float32, n int) (sum float64)
 //
 //go:noescape
 func minMaxF32NEON(x *float32, n int) (lo, hi float32)
+
+// sumF64NEON returns Σ x[i] over n elements.
+//
+//go:noescape
+func sumF64NEON(x *float64, n int) (sum float64)
+
+// sumSqF64NEON returns Σ x[i]² over n elements.
+//
+//go:noescape
+func sumSqF64NEON(x *float64, n int) (sum float64)
+
+// dotF64NEON returns Σ x[i]·y[i] over n elements.
+//
+//go:noescape
+func dotF64NEON(x, y *float64, n int) (sum float64)
+
+// minMaxF64NEON returns the smallest and the largest of n elements, n a positive multiple of 2, -0 below +0; NaN if any is.
+//
+//go:noescape
+func minMaxF64NEON(x *float64, n int) (lo, hi float64)

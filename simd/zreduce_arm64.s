@@ -325,3 +325,254 @@ done:
 	FMOVS F0, lo+16(FP)
 	FMOVS F4, hi+20(FP)
 	RET
+
+// func sumF64NEON(x *float64, n int) (sum float64)
+TEXT ·sumF64NEON(SB), NOSPLIT, $0-24
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP $16, R1
+	BLT rest
+
+loop:
+	// 15 instructions for 16 elements, 0.9375 each
+	FLDPQ.P 32(R0), (F8, F9)
+	FLDPQ.P 32(R0), (F10, F11)
+	FLDPQ.P 32(R0), (F12, F13)
+	FLDPQ.P 32(R0), (F14, F15)
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
+	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
+	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
+	SUB $16, R1
+	CMP $16, R1
+	BGE loop
+
+rest:
+	CBZ R1, done
+	CMP $2, R1
+	BLT partIn
+	FMOVQ.P 16(R0), F8
+
+compute:
+	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
+	CMP $2, R1
+	BLT partOut
+	SUB $2, R1
+	B rest
+
+partIn:
+	FMOVD (R0), F8
+	B compute
+
+partOut:
+
+done:
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	WORD $0x7e70d800 // faddp d0, v0.2d
+	FMOVD F0, sum+16(FP)
+	RET
+
+// func sumSqF64NEON(x *float64, n int) (sum float64)
+TEXT ·sumSqF64NEON(SB), NOSPLIT, $0-24
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP $16, R1
+	BLT rest
+
+loop:
+	// 15 instructions for 16 elements, 0.9375 each
+	FLDPQ.P 32(R0), (F8, F9)
+	FLDPQ.P 32(R0), (F10, F11)
+	FLDPQ.P 32(R0), (F12, F13)
+	FLDPQ.P 32(R0), (F14, F15)
+	VFMLA V8.D2, V8.D2, V0.D2
+	VFMLA V9.D2, V9.D2, V1.D2
+	VFMLA V10.D2, V10.D2, V2.D2
+	VFMLA V11.D2, V11.D2, V3.D2
+	VFMLA V12.D2, V12.D2, V4.D2
+	VFMLA V13.D2, V13.D2, V5.D2
+	VFMLA V14.D2, V14.D2, V6.D2
+	VFMLA V15.D2, V15.D2, V7.D2
+	SUB $16, R1
+	CMP $16, R1
+	BGE loop
+
+rest:
+	CBZ R1, done
+	CMP $2, R1
+	BLT partIn
+	FMOVQ.P 16(R0), F8
+
+compute:
+	VFMLA V8.D2, V8.D2, V0.D2
+	CMP $2, R1
+	BLT partOut
+	SUB $2, R1
+	B rest
+
+partIn:
+	FMOVD (R0), F8
+	B compute
+
+partOut:
+
+done:
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	WORD $0x7e70d800 // faddp d0, v0.2d
+	FMOVD F0, sum+16(FP)
+	RET
+
+// func dotF64NEON(x, y *float64, n int) (sum float64)
+TEXT ·dotF64NEON(SB), NOSPLIT, $0-32
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+	CMP $16, R2
+	BLT rest
+
+loop:
+	// 19 instructions for 16 elements, 1.188 each
+	FLDPQ.P 32(R0), (F8, F9)
+	FLDPQ.P 32(R0), (F10, F11)
+	FLDPQ.P 32(R0), (F12, F13)
+	FLDPQ.P 32(R0), (F14, F15)
+	FLDPQ.P 32(R1), (F16, F17)
+	FLDPQ.P 32(R1), (F18, F19)
+	FLDPQ.P 32(R1), (F20, F21)
+	FLDPQ.P 32(R1), (F22, F23)
+	VFMLA V16.D2, V8.D2, V0.D2
+	VFMLA V17.D2, V9.D2, V1.D2
+	VFMLA V18.D2, V10.D2, V2.D2
+	VFMLA V19.D2, V11.D2, V3.D2
+	VFMLA V20.D2, V12.D2, V4.D2
+	VFMLA V21.D2, V13.D2, V5.D2
+	VFMLA V22.D2, V14.D2, V6.D2
+	VFMLA V23.D2, V15.D2, V7.D2
+	SUB $16, R2
+	CMP $16, R2
+	BGE loop
+
+rest:
+	CBZ R2, done
+	CMP $2, R2
+	BLT partIn
+	FMOVQ.P 16(R0), F8
+	FMOVQ.P 16(R1), F9
+
+compute:
+	VFMLA V9.D2, V8.D2, V0.D2
+	CMP $2, R2
+	BLT partOut
+	SUB $2, R2
+	B rest
+
+partIn:
+	FMOVD (R0), F8
+	FMOVD (R1), F9
+	B compute
+
+partOut:
+
+done:
+	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
+	WORD $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
+	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
+	WORD $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	WORD $0x7e70d800 // faddp d0, v0.2d
+	FMOVD F0, sum+24(FP)
+	RET
+
+// func minMaxF64NEON(x *float64, n int) (lo, hi float64)
+TEXT ·minMaxF64NEON(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	FMOVQ (R0), F0
+	VMOV V0.B16, V1.B16
+	VMOV V0.B16, V2.B16
+	VMOV V0.B16, V3.B16
+	VMOV V0.B16, V4.B16
+	VMOV V0.B16, V5.B16
+	VMOV V0.B16, V6.B16
+	VMOV V0.B16, V7.B16
+	CMP $8, R1
+	BLT rest
+
+loop:
+	// 13 instructions for 8 elements, 1.625 each
+	FLDPQ.P 32(R0), (F8, F9)
+	FLDPQ.P 32(R0), (F10, F11)
+	WORD $0x4ee8f400 // fmin v0.2d, v0.2d, v8.2d
+	WORD $0x4ee9f421 // fmin v1.2d, v1.2d, v9.2d
+	WORD $0x4eeaf442 // fmin v2.2d, v2.2d, v10.2d
+	WORD $0x4eebf463 // fmin v3.2d, v3.2d, v11.2d
+	WORD $0x4e68f484 // fmax v4.2d, v4.2d, v8.2d
+	WORD $0x4e69f4a5 // fmax v5.2d, v5.2d, v9.2d
+	WORD $0x4e6af4c6 // fmax v6.2d, v6.2d, v10.2d
+	WORD $0x4e6bf4e7 // fmax v7.2d, v7.2d, v11.2d
+	SUB $8, R1
+	CMP $8, R1
+	BGE loop
+
+rest:
+	CBZ R1, done
+	FMOVQ.P 16(R0), F8
+	WORD $0x4ee8f400 // fmin v0.2d, v0.2d, v8.2d
+	WORD $0x4e68f484 // fmax v4.2d, v4.2d, v8.2d
+	SUB $2, R1
+	B rest
+
+done:
+	WORD $0x4ee2f400 // fmin v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3f421 // fmin v1.2d, v1.2d, v3.2d
+	WORD $0x4e66f484 // fmax v4.2d, v4.2d, v6.2d
+	WORD $0x4e67f4a5 // fmax v5.2d, v5.2d, v7.2d
+	WORD $0x4ee1f400 // fmin v0.2d, v0.2d, v1.2d
+	WORD $0x4e65f484 // fmax v4.2d, v4.2d, v5.2d
+	WORD $0x7ef0f800 // fminp d0, v0.2d
+	WORD $0x7e70f884 // fmaxp d4, v4.2d
+	FMOVD F0, lo+16(FP)
+	FMOVD F4, hi+24(FP)
+	RET

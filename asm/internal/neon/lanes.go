@@ -58,6 +58,17 @@ func (f *Func) MultiplyAdd(l Lanes, d, a Vec, k K) {
 	}
 }
 
+// Across puts the smallest lane of lo into its lane 0 and the greatest of hi into its; NaN wins.
+func (f *Func) Across(l Lanes, lo, hi Vec) {
+	if l == S4 {
+		f.MinAcross(lo, lo)
+		f.MaxAcross(hi, hi)
+		return
+	}
+	f.word(0x7ef0f800|uint32(lo[0])<<5|uint32(lo[0]), "fminp d%d, v%d.2d", lo[0], lo[0])
+	f.word(0x7e70f800|uint32(hi[0])<<5|uint32(hi[0]), "fmaxp d%d, v%d.2d", hi[0], hi[0])
+}
+
 // SplatArg loads a parameter of the lanes' type into all lanes of a new register.
 func (f *Func) SplatArg(l Lanes, name string) Vec {
 	if l == S4 {

@@ -1,0 +1,7 @@
+//go:build purego || !amd64
+
+package simd
+
+func weightedMomentsF64(mean, variance []float64, x []float64, weight []int32, c int) float64 {
+	return weightedMomentsGeneric(mean, variance, x, weight, c)
+}
