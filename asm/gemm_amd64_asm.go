@@ -576,7 +576,7 @@ func (g *gemmTile) turns(n, rows, vectors int, transposed, fetch bool, done stri
 func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 	wide := g.Level == x86.AVX512
 	switch top := rows == g.maxRows(vectors); {
-	case transposed && vectors == 1:
+	case transposed && (vectors == 1 || wide && rows < g.maxRows(vectors)):
 		return []int{1}
 	case top && (wide || !transposed):
 		return []int{gemmRound, 1}
