@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,8 @@ type calibrateResult struct {
 // maxNormals is as many normals, and as many mixtures, as a likelihood takes.
 const maxNormals = 16
 
-func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
+// check refuses flags that ask for nothing, or for too much.
+func (f *calibrateFlags) check() error {
 	switch {
 	case f.n < 0 || f.n > maxTasks:
 		return usagef("--tasks %d: need 1 to %d, or 0 for all", f.n, maxTasks)
@@ -85,6 +87,13 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 		return usagef("--mixtures %d: need 1 to %d, or 0 for the default", f.nodes, maxNormals)
 	case f.normals < 1 || f.normals > maxNormals:
 		return usagef("--normals %d: need 1 to %d", f.normals, maxNormals)
+	}
+	return nil
+}
+
+func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
+	if err := f.check(); err != nil {
+		return err
 	}
 	ctx, r := cmd.Context(), &result{}
 	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), outFile{"out", f.out, tensorFiles})
@@ -105,65 +114,11 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 			return fmt.Errorf("%s: --keep-observed: %w", f.model.path, err)
 		}
 	}
-	cfg := model.Config()
-	src, size, err := f.tasks.source(ctx, r, &cfg)
+	calibrated, res, err := a.calibrated(ctx, f, model, r)
 	if err != nil {
 		return err
 	}
-	n, other := f.n, f.seed+1
-	if n == 0 {
-		n = 256
-		if size > 0 {
-			n = size
-		}
-	}
-	if size > 0 {
-		other = f.seed
-		r.note("measured on the tasks that it is calibrated on: the file has no others")
-	}
-	work := workOf(src, eval.DefaultBatch)
-	work.Weights = implicitWeights
-	need, err := cnp.EstimateModel(model, work)
-	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
-		return err
-	}
-	// Curves of a file come in units of their own.
-	predict := func(m cnp.Model[float32]) eval.Predictor[float32] {
-		if c, ok := m.(cnp.Regressor[float32]); ok && (!f.tasks.drawn() || cfg.HasUnits()) {
-			return eval.Model[float32](cnp.Standardised(c))
-		}
-		return eval.Model(m)
-	}
-	report, done := a.bar("calibrating")
-	defer done()
-	part := func(k int) func(int, int) {
-		if report == nil {
-			return nil
-		}
-		return func(at, _ int) { report(k*n+at, 3*n) }
-	}
-	how := eval.Calibration{Normals: f.normals, Mixtures: f.nodes}
-	if f.nodes == 0 {
-		how.Mixtures = 1
-		if cfg.Architecture.Image() {
-			how.Mixtures = 4
-		}
-	}
-	calibrated, err := eval.Calibrate(ctx, model, predict(model), src, eval.Options{Tasks: n, Seed: f.seed, Progress: part(0)}, how)
-	if err != nil {
-		return err
-	}
-	before, err := eval.Run(ctx, predict(model), src, eval.Options{Tasks: n, Seed: other, Progress: part(1)})
-	if err != nil {
-		return err
-	}
-	after, err := eval.Run(ctx, predict(calibrated), src, eval.Options{Tasks: n, Seed: other, Progress: part(2)})
-	if err != nil {
-		return err
-	}
-	done()
-	c := calibrated.Config()
-	about := map[string]string{"calibrated": src.String()}
+	about := map[string]string{"calibrated": res.Source}
 	for _, key := range []string{pretrained.KeyCommand, pretrained.KeySeed, pretrained.KeySteps, pretrained.KeyTasks, pretrained.KeyNote} {
 		if v, ok := state.Metadata[key]; ok { // the others are scores of the model as it was
 			about[key] = v
@@ -176,11 +131,72 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 	if err := outs.commit(); err != nil {
 		return err
 	}
+	r.line("likelihood", "%s", res.Likelihood)
+	r.line("log-likelihood", "%.4f before, %.4f after", res.Before.LogLikelihood.Mean, res.After.LogLikelihood.Mean)
+	r.line("intervals' error", "%.3f before, %.3f after", res.Before.CalibrationError, res.After.CalibrationError)
+	r.line("written", "%s", f.out)
+	res.Notes = r.allNotes()
+	return a.print(r, res)
+}
+
+// calibrated calibrates a model, and measures it before and after.
+func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model[float32], r *result) (cnp.Model[float32], *calibrateResult, error) {
+	cfg := model.Config()
+	src, size, err := f.tasks.source(ctx, r, &cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, other := f.n, f.seed+1
+	if n == 0 {
+		if n = size; size == 0 {
+			n = 256
+		}
+	}
+	if size > 0 {
+		other = f.seed
+		r.note("measured on the tasks that it is calibrated on: the file has no others")
+	}
+	work := workOf(src, eval.DefaultBatch)
+	work.Weights = implicitWeights
+	need, err := cnp.EstimateModel(model, work)
+	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
+		return nil, nil, err
+	}
+	predict := func(m cnp.Model[float32]) eval.Predictor[float32] { // curves of a file come in units of their own
+		if c, ok := m.(cnp.Regressor[float32]); ok && (!f.tasks.drawn() || cfg.HasUnits()) {
+			return eval.Model[float32](cnp.Standardised(c))
+		}
+		return eval.Model(m)
+	}
+	report, done := a.bar("calibrating")
+	defer done()
+	options := func(part int, seed uint64) eval.Options {
+		opt := eval.Options{Tasks: n, Seed: seed}
+		if report != nil {
+			opt.Progress = func(at, _ int) { report(part*n+at, 3*n) }
+		}
+		return opt
+	}
+	how := eval.Calibration{Normals: f.normals, Mixtures: f.nodes}
+	if f.nodes == 0 {
+		how.Mixtures = 1
+		if cfg.Architecture.Image() {
+			how.Mixtures = 4
+		}
+	}
+	calibrated, err := eval.Calibrate(ctx, model, predict(model), src, options(0, f.seed), how)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := calibrated.Config()
+	res := &calibrateResult{Model: f.model.path, Source: src.String(), Likelihood: c.Likelihood, Out: f.out}
+	if res.Before, err = eval.Run(ctx, predict(model), src, options(1, other)); err != nil {
+		return nil, nil, err
+	}
+	if res.After, err = eval.Run(ctx, predict(calibrated), src, options(2, other)); err != nil {
+		return nil, nil, err
+	}
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("tasks", "%d with seed %d: %v", n, f.seed, src)
-	r.line("likelihood", "%s", c.Likelihood)
-	r.line("log-likelihood", "%.4f before, %.4f after", before.LogLikelihood.Mean, after.LogLikelihood.Mean)
-	r.line("intervals' error", "%.3f before, %.3f after", before.CalibrationError, after.CalibrationError)
-	r.line("written", "%s", f.out)
-	return a.print(r, calibrateResult{f.model.path, src.String(), c.Likelihood, before, after, f.out, r.allNotes()})
+	return calibrated, res, nil
 }

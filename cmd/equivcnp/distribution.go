@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
@@ -50,24 +49,6 @@ func checkContext(c *cnp.Config, name string, y []float32, observed []bool, dy i
 		return err
 	}
 	return cnp.CheckSupport(l, name, y, observed, dy)
-}
-
-// checkCurves refuses curves with values that a likelihood cannot give.
-func checkCurves(c *cnp.Config, set *task.CurveSet) error {
-	l, err := cnp.ParseLikelihood(c)
-	if err != nil {
-		return err
-	}
-	for i, curve := range set.Curves {
-		err := cnp.CheckSupport(l, "y", curve.Y, knownOf(curve.Y, nil), set.Dy)
-		if err == nil && curve.Context != nil {
-			err = cnp.CheckSupport(l, "y of the context", curve.Context.Y, knownOf(curve.Context.Y, nil), set.Dy)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: task %d: %w", set.Name, i, err)
-		}
-	}
-	return nil
 }
 
 // describeLikelihood says what a likelihood other than the normal one gives.

@@ -13,7 +13,7 @@ import (
 // after the bar is rarely used: only --help-all shows it. Flags that stand nowhere here come first.
 var flagGroups = []struct{ title, names string }{
 	{"Data", `in csv x y task targets from to points grid sphere kernel benchmark field plane digits images mnist image mask manifest
-		| aux static static-fields place length region dx chain slow window window-points min-context max-context min-rate max-rate array size colour
+		| decimal aux static static-fields place length region dx chain slow window window-points min-context max-context min-rate max-rate array size colour
 		max-angle min-scale max-scale max-shift holdout holdout-by holdout-seed holdout-last score-context rate angle digit knots outputs inputs expected tasks`},
 	{"Model", `model group lifts likelihood precision groups models
 		| alpha points-per-unit lift-samples levels channels blocks width hidden mid fill kernel-width encoder-length density-cap readout

@@ -76,17 +76,6 @@ func workOf(src task.Source[float32], batch int) cnp.Work {
 // implicitWeights is what Complete keeps of convolution weights.
 const implicitWeights = 160 << 20
 
-// maxCurve bounds the targets of a drawn curve, whose covariance is factorised.
-const maxCurve = 4096
-
-// checkTargets refuses curves at too many places.
-func checkTargets(n int) error {
-	if n > maxCurve {
-		return usagef("--targets %d: the covariance of so many needs %v; need at most %d", n, cnp.Bytes(24*int64(n)*int64(n)), maxCurve)
-	}
-	return nil
-}
-
 // maxThreads bounds --threads.
 const maxThreads = 1024
 

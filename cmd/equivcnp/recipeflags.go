@@ -172,6 +172,7 @@ func columnsVar(cmd *cobra.Command, c *recipe.Columns) {
 	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
 	fl.StringSliceVar(&c.StaticFields, "static-fields", nil, "--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
+	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: what stands before the fraction of a number, \".\" or \",\" (default: a point)")
 	fl.StringVar(&c.Task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
 }
 

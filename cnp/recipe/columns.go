@@ -27,6 +27,8 @@ type Columns struct {
 	// nil: the model's, or of a new model all but the inputs.
 	Static       string
 	StaticFields []string
+	// Decimal is what stands before the fraction of a number in tables of text, "." or ","; "": a point.
+	Decimal string
 }
 
 // maxInput bounds what is read from a reader.
@@ -60,8 +62,16 @@ func (c *Columns) table(path string, stdin io.Reader) (*tabular.Table, error) {
 			wanted = append(wanted, c.Task)
 		}
 	}
-	return read(path, stdin, func(path string) (*tabular.Table, error) { return tables.ReadFile(path, wanted) },
-		func(b []byte, name string) (*tabular.Table, error) { return tables.Decode(b, name, wanted) })
+	var opt tabular.Options
+	switch c.Decimal {
+	case "":
+	case ".", ",":
+		opt.Decimal = rune(c.Decimal[0])
+	default:
+		return nil, Errorf("{Decimal} %q: need a point or a comma", c.Decimal)
+	}
+	return read(path, stdin, func(path string) (*tabular.Table, error) { return tables.ReadFileAs(path, wanted, opt) },
+		func(b []byte, name string) (*tabular.Table, error) { return tables.DecodeAs(b, name, wanted, opt) })
 }
 
 // options are the columns for a model of that configuration; the zero one is a model that is yet to be made.
@@ -100,7 +110,7 @@ func (c *Columns) field(cfg *cnp.Config, dx int) (*task.Field, error) {
 		}
 		return nil, nil
 	}
-	of := Columns{X: c.X, Y: names}
+	of := Columns{X: c.X, Y: names, Decimal: c.Decimal}
 	t, err := of.table(c.Static, nil)
 	if err != nil {
 		return nil, err

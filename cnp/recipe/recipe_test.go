@@ -209,3 +209,16 @@ func TestErrorf(t *testing.T) {
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, "MinContext: cause", err.Error())
 }
+
+// Tables of text may have decimal commas, where the recipe says so.
+func TestDecimal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	require.NoError(t, os.WriteFile(path, []byte("x;y\n0,5;1,25\n1,5;2\n"), 0o600))
+	d := CurveData{CSV: path, Columns: Columns{Decimal: ","}}
+	set, _, err := d.read(t.Context(), &cnp.Config{}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []float64{0.5, 1.5}, set.Curves[0].X)
+	d.Decimal = "x"
+	_, _, err = d.read(t.Context(), &cnp.Config{}, 1)
+	require.ErrorContains(t, err, `Decimal "x": need a point or a comma`)
+}
