@@ -309,6 +309,29 @@ func (o *output) toStdout(f func(path string) error) error {
 	return nil
 }
 
+// draw is write for a drawing of what the other files hold: if it fails they are worth no less, and commit writes them without it.
+func (o *outputs) draw(flag string, f func(w io.Writer) error) error {
+	err := o.write(flag, f)
+	if err != nil {
+		for _, out := range o.files {
+			if out.flag == flag {
+				out.discard()
+				out.text = nil
+			}
+		}
+	}
+	return err
+}
+
+// drawn is what a command makes of the error of draw: a drawing that cannot be made of numbers that are right is a caution, and any other error is one.
+func (r *result) drawn(err error) error {
+	if errors.Is(err, picture.ErrDrawing) {
+		r.cautions = append(r.cautions, err.Error())
+		return nil
+	}
+	return err
+}
+
 // commit gives all written files their names, and writes what goes to standard output.
 func (o *outputs) commit() error {
 	for _, out := range o.files {

@@ -439,7 +439,7 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.table, p.x) }); err != nil {
 		return err
 	}
-	if err := outs.write("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.first, p.dy) }); err != nil {
+	if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.first, p.dy) })); err != nil {
 		return err
 	}
 	return a.wrotePrediction(ctx, outs, r, &p.predictResult, f.out)

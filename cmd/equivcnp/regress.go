@@ -254,7 +254,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
-	if err := outs.write("plot", func(w io.Writer) error {
+	if err := r.drawn(outs.draw("plot", func(w io.Writer) error {
 		if globes != nil {
 			globes[0].Title = title
 			return picture.WriteGlobes(w, format, globes...)
@@ -263,7 +263,7 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			return picture.WriteArrows(w, format, t.arrows(&cfg, title, p))
 		}
 		return picture.WriteCurves(w, format, title, t.curves(p, samples, dy))
-	}); err != nil {
+	})); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

@@ -279,8 +279,8 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if err := outs.writeFile("out", t.Save); err != nil {
 		return nil, err
 	}
-	if err := outs.write("loss", func(w io.Writer) error { return drawLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
-		return nil, err
+	if err := outs.draw("loss", func(w io.Writer) error { return drawLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
+		t.Notes = append(t.Notes, err.Error())
 	}
 	if err := outs.commit(); err != nil {
 		return nil, err

@@ -25,7 +25,8 @@ const arrowsSide = 7 * vg.Inch
 
 // WriteArrows draws an arrow for every vector, around whose end lies the ellipse of one standard deviation, and darker ones for the context.
 // Arrows are drawn to one scale: the longest is about as long as one and a half times the distance between places.
-func WriteArrows(w io.Writer, format string, a *Arrows) error {
+func WriteArrows(w io.Writer, format string, a *Arrows) (err error) {
+	defer drawn(&err)
 	if a == nil {
 		return errors.New("picture: the vector field is nil")
 	}

@@ -36,7 +36,8 @@ var hues = []color.NRGBA{
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}}
 
 // WriteCharts draws charts as "png" or "svg", one below the other. Points that are not finite are left out.
-func WriteCharts(w io.Writer, format string, charts ...*Chart) error {
+func WriteCharts(w io.Writer, format string, charts ...*Chart) (err error) {
+	defer drawn(&err)
 	canvas, err := newCanvas(format, curveWidth, curveHeight*vg.Length(max(1, len(charts))))
 	if err != nil {
 		return err

@@ -63,7 +63,8 @@ var (
 
 // WriteCurves draws the curves below each other: mean, band of two standard deviations and context points. Values that
 // are not finite are errors.
-func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
+func WriteCurves(w io.Writer, format, title string, curves []Curve) (err error) {
+	defer drawn(&err)
 	width, height := curveWidth, curveHeight*vg.Length(max(1, len(curves)))
 	canvas, err := newCanvas(format, width, height)
 	if err != nil {
@@ -127,6 +128,7 @@ func style(p *plot.Plot) {
 	p.Title.TextStyle.Font.Size = vg.Points(12)
 	p.Title.Padding = vg.Points(6)
 	p.Legend.Padding, p.Legend.XOffs = vg.Points(2), vg.Points(-6)
+	p.X.Tick.Marker, p.Y.Tick.Marker = steadyTicks{}, steadyTicks{}
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	grid.Horizontal.Width, grid.Vertical.Width = vg.Points(0.4), vg.Points(0.4)

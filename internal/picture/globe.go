@@ -170,7 +170,8 @@ func dot(im *image.NRGBA, x, y int, inside, edge color.NRGBA) {
 }
 
 // WriteGlobes draws globes below each other, as a PNG, or as an SVG that holds it.
-func WriteGlobes(w io.Writer, format string, globes ...*Globe) error {
+func WriteGlobes(w io.Writer, format string, globes ...*Globe) (err error) {
+	defer drawn(&err)
 	var all []image.Image
 	for i, g := range globes {
 		if g == nil {
@@ -191,7 +192,7 @@ func WriteGlobes(w io.Writer, format string, globes ...*Globe) error {
 		return err
 	}
 	width, height := im.Bounds().Dx(), im.Bounds().Dy()
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"><image width="%[1]d" height="%[2]d" href="data:image/png;base64,%s"/></svg>`+"\n",
+	_, err = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"><image width="%[1]d" height="%[2]d" href="data:image/png;base64,%s"/></svg>`+"\n",
 		width, height, base64.StdEncoding.EncodeToString(b.Bytes()))
 	return err
 }

@@ -90,7 +90,8 @@ func (m *Map) check() error {
 }
 
 // WriteMap draws mean and standard deviation beside each other, each with its colour bar. Points are what was seen, in the colours of the mean.
-func WriteMap(w io.Writer, format string, m *Map) error {
+func WriteMap(w io.Writer, format string, m *Map) (err error) {
+	defer drawn(&err)
 	if m == nil {
 		return errors.New("picture: the map is nil")
 	}
