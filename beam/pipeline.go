@@ -169,7 +169,7 @@ type model struct {
 	model cnp.Model[float32]
 	err   error
 	lock  sync.Mutex
-	plans map[[2]int]*cnp.ImagePlan[float32]
+	plans map[cnp.Shape]cnp.Plan[float32]
 }
 
 // use returns a model of this process.
@@ -180,7 +180,7 @@ func use(path string) (*model, error) {
 	}
 	m := loaded.models[path]
 	if m == nil {
-		m = &model{plans: map[[2]int]*cnp.ImagePlan[float32]{}}
+		m = &model{plans: map[cnp.Shape]cnp.Plan[float32]{}}
 		loaded.models[path] = m
 	}
 	loaded.Unlock()
@@ -195,29 +195,21 @@ func use(path string) (*model, error) {
 	return m, m.err
 }
 
-// plan returns the plan for images of a size, nil where the model has none.
-func (m *model) plan(ctx context.Context, h, w int, memory int64) (*cnp.ImagePlan[float32], error) {
-	e, ok := m.model.(*cnp.ImageEquivCNP[float32])
-	if !ok {
-		return nil, nil
-	}
+// plan returns the plan for images of a shape.
+func (m *model) plan(ctx context.Context, s cnp.Shape, memory int64) (cnp.Plan[float32], error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if p := m.plans[[2]int{h, w}]; p != nil {
+	if p := m.plans[s]; p != nil {
 		return p, nil
 	}
-	g, err := e.Geometry(h, w, 1)
-	if err != nil {
-		return nil, err
-	}
-	p, err := e.Plan(ctx, g, cnp.PlanOptions{Memory: memory, Soft: true})
+	p, err := m.model.Plan(ctx, s, cnp.PlanOptions{Memory: memory, Soft: true})
 	if err != nil {
 		return nil, err
 	}
 	if len(m.plans) == 8 { // sizes come and go
 		clear(m.plans)
 	}
-	m.plans[[2]int{h, w}] = p
+	m.plans[s] = p
 	return p, nil
 }
 
@@ -394,22 +386,15 @@ func (f *predictFn) flush(ctx context.Context, emit func(int, Part)) error {
 // complete predicts images, through the plan where there is one.
 func (f *predictFn) complete(ctx context.Context, im *cnp.Images[float32]) (*cnp.Prediction[float32], error) {
 	cfg := f.m.model.Config()
-	out, err := cnp.NewPrediction[float32](&cfg, len(im.Pixels))
-	if err != nil || im.B == 0 {
-		return out, err
+	if im.B == 0 {
+		return cnp.NewPrediction[float32](&cfg, 0)
 	}
-	plan, err := f.m.plan(ctx, im.H, im.W, f.Options.Memory)
+	plan, err := f.m.plan(ctx, im.Shape(), f.Options.Memory)
 	if err != nil {
 		return nil, err
 	}
-	if plan != nil {
-		return out, plan.Predict(ctx, out, im)
-	}
-	c, ok := f.m.model.(cnp.Completer[float32])
-	if !ok {
-		return nil, fmt.Errorf("a %s model completes no images", cfg.Architecture)
-	}
-	return c.Complete(ctx, im)
+	out := plan.NewPrediction(im)
+	return out, plan.Predict(ctx, out, im)
 }
 
 // curves predicts the curves of a file.

@@ -168,8 +168,8 @@ func (c *costCase) measure(ctx context.Context, what string, times int) (row cos
 		row.Points = c.config.SpherePoints()
 	}
 	if c.config.Views == nil && what != "step" {
-		if planned, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
-			p, err := planned.Plan(ctx, cnp.Grid(c.config.ImageSize[0], c.config.ImageSize[1]), cnp.PlanOptions{})
+		if c.config.Architecture == cnp.EquivCNPImage {
+			p, err := m.Plan(ctx, cnp.Pixels(c.config.ImageSize[0], c.config.ImageSize[1]), cnp.PlanOptions{})
 			if err != nil {
 				return row, err
 			}
@@ -180,10 +180,7 @@ func (c *costCase) measure(ctx context.Context, what string, times int) (row cos
 	if err != nil {
 		return row, err
 	}
-	predict, learner := eval.Model(m), m
-	if v, ok := m.(*cnp.ImageViews[float32]); ok {
-		learner = v.Network()
-	}
+	predict, learner := eval.Model(m), cnp.Learner(m)
 	least := math.Inf(1)
 	for i := range times + 1 {
 		once := train.DefaultConfig(1)

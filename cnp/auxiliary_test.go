@@ -126,7 +126,7 @@ func testAuxiliaryAlone[T Float](t *testing.T) {
 				if c.Placement == PlacementBatch { // the batch's own interval has the batch's lattice
 					lo, hi = span(b)
 				}
-				plan, err := e.Plan(ctx, lo, hi)
+				plan, err := e.PlanInterval(ctx, lo, hi)
 				require.NoError(t, err)
 				for _, procs := range []int{1, 3} {
 					old := runtime.GOMAXPROCS(procs)

@@ -105,7 +105,7 @@ func checkImages[T Float](m ImagePredictor[T], im *Images[T], chain Chain) error
 	if im == nil {
 		return fmt.Errorf("%w: the images are nil", ErrShape)
 	}
-	if e, ok := m.(*ImageEquivCNP[T]); ok && e.precision == BFloat16 {
+	if e, ok := m.(*ImageEquivCNP[T]); ok && e.opt.Precision == BFloat16 {
 		return fmt.Errorf("%w: the chain rule computes in %s, and the model's precision is %s", ErrConfig, Float32, BFloat16)
 	}
 	channels := im.C
@@ -176,9 +176,9 @@ func (c *imageChain[T]) copies(b, samples int) *Images[T] {
 func (c *imageChain[T]) stepper(ctx context.Context, im *Images[T]) (s pixelPredictor[T], cheap bool, err error) {
 	switch m := c.m.(type) {
 	case *ImageEquivCNP[T]:
-		p, err := m.plans.get(ctx, m, im.H, im.W, layers.Auto, Float32)
+		p, err := m.cached(ctx, im.H, im.W, layers.Auto, Float32)
 		if err == nil && p.stepwise(im.H, im.W) && p.transforms() {
-			p, err = m.plans.get(ctx, m, im.H, im.W, layers.Direct, Float32) // see pixelRun
+			p, err = m.cached(ctx, im.H, im.W, layers.Direct, Float32) // see pixelRun
 		}
 		if err != nil {
 			return nil, false, err

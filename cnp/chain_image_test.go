@@ -178,10 +178,10 @@ func TestChainImageTransforms(t *testing.T) {
 	l, err := pretrained.Load("digits-T2-small")
 	require.NoError(t, err)
 	m := l.(*cnp.ImageEquivCNP[float32])
-	auto, err := m.Plan(t.Context(), cnp.Grid(h, w), cnp.PlanOptions{})
+	auto, err := m.PlanGeometry(t.Context(), cnp.Grid(h, w), cnp.PlanOptions{})
 	require.NoError(t, err)
 	require.Equal(t, simd.CurrentLevel() != simd.Generic, auto.Info().Algorithm == layers.Transforms)
-	plan, err := m.Plan(t.Context(), cnp.Grid(h, w), cnp.PlanOptions{Algorithm: layers.Direct})
+	plan, err := m.PlanGeometry(t.Context(), cnp.Grid(h, w), cnp.PlanOptions{Algorithm: layers.Direct})
 	require.NoError(t, err)
 	im, y := chainImages(5, 1, 1, h, w)
 	hidden := []int{20*w + 5, 20*w + 40, 21*w + 30, 38*w + 8}

@@ -120,6 +120,11 @@ func (m *CNP[T]) Config() Config { return m.cfg }
 // State lists the parameters under the authors' names.
 func (m *CNP[T]) State() []layers.Param[T] { return m.core.params() }
 
+// Plan makes a plan for curves, of which nothing is computed in advance.
+func (m *CNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return LiveCurves[T](ctx, m, s, opt)
+}
+
 // Predict returns mean and standard deviation at the targets.
 func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
@@ -160,6 +165,11 @@ func (m *ImageCNP[T]) Config() Config { return m.cfg }
 
 // State lists the parameters.
 func (m *ImageCNP[T]) State() []layers.Param[T] { return m.core.params() }
+
+// Plan makes a plan for images of one size, of which nothing is computed in advance.
+func (m *ImageCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return LiveImages[T](ctx, m, s, opt)
+}
 
 // Complete predicts every pixel from the observed ones.
 func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {

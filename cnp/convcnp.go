@@ -47,6 +47,11 @@ func (m *ConvCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.readout.Params("psi_rho.")...), m.head.params()...)
 }
 
+// Plan makes a plan for curves, of which nothing is computed in advance.
+func (m *ConvCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return LiveCurves[T](ctx, m, s, opt)
+}
+
 // Predict returns mean and standard deviation at the targets. With an OutsideError it also returns the prediction of everything
 // that lies inside.
 func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
@@ -62,7 +67,7 @@ func (m *ConvCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 		return m.head.newPrediction(0), ctx.Err()
 	}
 	out := m.head.newPrediction(b.B * b.Nt * m.cfg.DimY)
-	grid, err := lattice(b, &m.cfg)
+	grid, _, err := lattice(b, &m.cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 	if err := b.checkPass(m.cfg.widths()); err != nil {
 		return nil, err
 	}
-	grid, err := lattice(b, &m.cfg)
+	grid, _, err := lattice(b, &m.cfg)
 	if err != nil {
 		return nil, err
 	}

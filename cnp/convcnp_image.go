@@ -61,6 +61,11 @@ func (m *ImageConvCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.last.Params("last.")...), m.family.params()...)
 }
 
+// Plan makes a plan for images of one size, of which nothing is computed in advance.
+func (m *ImageConvCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return LiveImages[T](ctx, m, s, opt)
+}
+
 // Complete predicts every pixel from the observed ones.
 func (m *ImageConvCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {

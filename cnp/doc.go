@@ -8,9 +8,11 @@
 //
 // # Plans
 //
-// What does not depend on features is computed once and kept in a plan: ImagePlan for a pixel grid or any points, CurvePlan
-// for an interval of the line. A plan is immutable, safe for concurrent use, and does not follow later changes of the model's
-// parameters. Complete and Predict keep plans of recent geometries themselves, small ones, and do notice such changes.
+// What does not depend on features is computed once and kept in a plan. Every model makes plans of a Shape: Pixels of an image, an
+// Interval of the line, Scattered places or the Sphere; where there can be none the error wraps ErrNoPlan. A plan is immutable, safe for
+// concurrent use, and does not follow later changes of the model's parameters. It refuses tasks of another shape than its own. Complete and
+// Predict keep plans of recent shapes themselves, small ones, and do notice such changes. With returns a model that shares the parameters of
+// another and has other Options: a precision, a folder that keeps plans.
 //
 // An image plan stores the convolution weights of every pose as far as PlanOptions.Memory allows, and computes the others in
 // every call, tile by tile, for all images of the call at once. Under translations the weights are few and always stored. On 64 x

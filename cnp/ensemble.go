@@ -76,6 +76,23 @@ func (e *CurveEnsemble[T]) Members() []Regressor[T] { return slices.Clone(e.memb
 // Members returns the models.
 func (e *ImageEnsemble[T]) Members() []Completer[T] { return slices.Clone(e.members) }
 
+// Members returns the models of an ensemble, and of every other model that model.
+func Members[T Float](m Model[T]) (all []Model[T]) {
+	switch m := m.(type) {
+	case *CurveEnsemble[T]:
+		for _, one := range m.members {
+			all = append(all, one)
+		}
+		return all
+	case *ImageEnsemble[T]:
+		for _, one := range m.members {
+			all = append(all, one)
+		}
+		return all
+	}
+	return []Model[T]{m}
+}
+
 func statesOf[T Float, M Model[T]](members []M) (all []layers.Param[T]) {
 	for i, m := range members {
 		for _, p := range m.State() {
@@ -88,27 +105,17 @@ func statesOf[T Float, M Model[T]](members []M) (all []layers.Param[T]) {
 
 // Predict implements Regressor. A point out of one member's reach is out of the ensemble's.
 func (e *CurveEnsemble[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	var outside *OutsideError
-	p, err := mixed(ctx, len(e.members), func(ctx context.Context, i int) (*Prediction[T], error) {
-		p, err := e.members[i].Predict(ctx, b)
-		var own *OutsideError
-		if p == nil || !errors.As(err, &own) {
-			return p, err
-		}
-		if outside == nil {
-			outside = &OutsideError{Where: own.Where}
-		}
-		for _, x := range own.Points {
-			if !slices.ContainsFunc(outside.Points, func(y OutsidePoint) bool { return x.Tensor == y.Tensor && x.Task == y.Task && x.Point == y.Point }) {
-				outside.Points = append(outside.Points, x)
-			}
-		}
-		return p, nil
-	})
-	if err == nil && outside != nil {
-		return p, outside
-	}
-	return p, err
+	return mixed(ctx, len(e.members), func(ctx context.Context, i int) (*Prediction[T], error) { return e.members[i].Predict(ctx, b) })
+}
+
+// Plan makes plans of all members, which share the memory of the options.
+func (e *CurveEnsemble[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return planMembers[T](ctx, e.members, s, opt)
+}
+
+// Plan makes plans of all members, which share the memory of the options.
+func (e *ImageEnsemble[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return planMembers[T](ctx, e.members, s, opt)
 }
 
 // Complete implements Completer.
@@ -116,16 +123,27 @@ func (e *ImageEnsemble[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	return mixed(ctx, len(e.members), func(ctx context.Context, i int) (*Prediction[T], error) { return e.members[i].Complete(ctx, im) })
 }
 
-// mixed is the mixture of so many predictions.
+// mixed is the mixture of so many predictions. A point out of one's reach is out of the mixture's.
 func mixed[T Float](ctx context.Context, n int, predict func(ctx context.Context, i int) (*Prediction[T], error)) (*Prediction[T], error) {
 	report := progress(ctx)
 	var all []*Prediction[T]
+	var outside *OutsideError
 	for i := range n {
 		p, err := predict(WithProgress(ctx, func(done, total int) { report(i*total+done, n*total) }), i)
-		if err != nil {
+		var own *OutsideError
+		switch {
+		case p != nil && errors.As(err, &own):
+			if outside == nil {
+				outside = &OutsideError{Where: own.Where}
+			}
+			outside.join(own)
+		case err != nil:
 			return nil, err
 		}
 		all = append(all, p)
+	}
+	if outside != nil {
+		return Mix(all...), outside
 	}
 	return Mix(all...), nil
 }

@@ -242,7 +242,7 @@ func TestEquivarianceOfImages(t *testing.T) {
 				x[i] += 0.2 * rng.NormFloat64()
 			}
 			predict := func(x []float64) *Prediction[float32] {
-				p, err := m.Plan(context.Background(), Geometry{Points: x}, PlanOptions{})
+				p, err := m.PlanGeometry(context.Background(), Geometry{Points: x}, PlanOptions{})
 				require.NoError(t, err)
 				return predictPlan(t, p, im)
 			}

@@ -132,7 +132,7 @@ func (m *EquivCNP[T]) predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	var grid []float64
 	if !m.cfg.numbered() { // under it, lattices are the tasks' own
 		var err error
-		if grid, err = lattice(b, &m.cfg); err != nil {
+		if grid, _, err = lattice(b, &m.cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -286,6 +286,9 @@ func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grids *taskLattices, targe
 			}
 		}
 		blocks = append(blocks, points.Rows())
+	}
+	if !targets {
+		points.Across = grids.across
 	}
 	if m.onLine() {
 		return layers.NewLineGeometry[T](points, mask, blocks, len(grids.x[lo]), grids.density)

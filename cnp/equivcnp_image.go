@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -21,14 +22,12 @@ type ImageEquivCNP[T Float] struct {
 	blocks []*layers.ResidualBlock[T]
 	last   *layers.Linear[T]
 	family family[T]
-	parts  int    // along each side, that images are divided into at least; see Within
-	folder string // of KeepPlans
-
-	precision Precision // of Complete; empty: Float32
+	parts  int     // along each side, that images are divided into at least; see Within
+	opt    Options // see With
 
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last
-	plans planCache[T]
+	plans planCache[T, *ImagePlan[T]]
 }
 
 type gridGeometry[T Float] struct {
@@ -74,16 +73,6 @@ func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...), m.family.params()...)
 }
 
-// SetPrecision lets Complete, and Predict of an ensemble with the model, compute in a precision; see [BFloat16]. The chain rule and rasters know Float32 alone: a
-// model that was set to another refuses [SampleImages] and [JointImages]. It is for the time before a model is used, as what it changes is read without a lock.
-func (m *ImageEquivCNP[T]) SetPrecision(p Precision) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	m.precision = p
-	return nil
-}
-
 // Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that stores little
 // (implicitMemory), which later calls use as long as the parameters do not change. A service that answers many calls should make
 // a Plan of its own, which may store more.
@@ -95,7 +84,7 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	if im.B == 0 {
 		return out, ctx.Err()
 	}
-	p, err := m.plans.get(ctx, m, im.H, im.W, layers.Auto, m.precision)
+	p, err := m.cached(ctx, im.H, im.W, layers.Auto, cmp.Or(m.opt.Precision, Float32))
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +134,11 @@ func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
 			return e.g
 		}
 	}
-	x, pitch := pixelGrid(h, w), m.cfg.pitch(h, w)
-	for i := range x {
-		x[i] *= pitch
+	image, pitch := Grid(h, w), m.cfg.pitch(h, w)
+	for i := range image.Points {
+		image.Points[i] *= pitch
 	}
-	g := m.geometry(x)
+	g := m.geometry(image)
 	if len(m.grids) == keepGrids {
 		m.grids = m.grids[1:]
 	}
@@ -157,8 +146,9 @@ func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
 	return g
 }
 
-// geometry lifts points [n, 2].
-func (m *ImageEquivCNP[T]) geometry(x []float64) *layers.Geometry[T] {
-	l := group.LiftPoints(m.group, x, m.cfg.Lifts, m.cfg.LiftSeed)
+// geometry lifts the points of an image.
+func (m *ImageEquivCNP[T]) geometry(image Geometry) *layers.Geometry[T] {
+	l := group.LiftPoints(m.group, image.Points, m.cfg.Lifts, m.cfg.LiftSeed)
+	l.Across = image.across()
 	return layers.NewGeometry[T](l, nil, nil, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 }

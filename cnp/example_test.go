@@ -60,7 +60,7 @@ func ExampleNew() {
 
 // A plan holds what does not depend on the image; batches run through it, here predicted at twice as many places along each
 // side as there are pixels.
-func ExampleImageEquivCNP_Plan() {
+func ExamplePlanner_images() {
 	c := cnp.Default(cnp.EquivCNPImage, "T(2)", 1)
 	c.Channels, c.Blocks = []int{8}, 1
 	m, err := cnp.New[float32](c, 1)
@@ -69,7 +69,7 @@ func ExampleImageEquivCNP_Plan() {
 		return
 	}
 	ctx := context.Background()
-	plan, err := m.(*cnp.ImageEquivCNP[float32]).Plan(ctx, cnp.Upsampled(6, 6, 2), cnp.PlanOptions{Memory: 64 << 20})
+	plan, err := m.Plan(ctx, cnp.Pixels(6, 6).Upsampled(2), cnp.PlanOptions{Memory: 64 << 20})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -78,30 +78,30 @@ func ExampleImageEquivCNP_Plan() {
 	for i := range im.Pixels {
 		im.Pixels[i], im.Mask[i] = float32(i%6)/5, i%3 == 0
 	}
-	dst := &cnp.Prediction[float32]{Mean: make([]float32, 2*plan.Values()), Std: make([]float32, 2*plan.Values())}
+	dst := plan.NewPrediction(im)
 	if err := plan.Predict(ctx, dst, im); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(plan.Values(), dst.Std[0] > 0)
-	// Output: 144 true
+	fmt.Println(len(dst.Mean), dst.Std[0] > 0)
+	// Output: 288 true
 }
 
 // A curve plan fixes the lattice: a task's answer does not depend on the others of its batch.
-func ExampleEquivCNP_Plan() {
+func ExamplePlanner_curves() {
 	m, err := cnp.New[float32](cnp.Default(cnp.EquivCNPCurve, "T(1)", 1), 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ctx := context.Background()
-	plan, err := m.(*cnp.EquivCNP[float32]).Plan(ctx, -2, 2)
+	plan, err := m.Plan(ctx, cnp.Interval(-2, 2), cnp.PlanOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	task := &cnp.Batch[float32]{B: 1, Nc: 2, Nt: 3, XContext: []float64{-1, 1}, YContext: []float32{0.5, -0.5}, XTarget: []float64{-2, 0, 1.5}}
-	dst := &cnp.Prediction[float32]{Mean: make([]float32, 3), Std: make([]float32, 3)}
+	dst := plan.NewPrediction(task)
 	if err := plan.Predict(ctx, dst, task); err != nil {
 		fmt.Println(err)
 		return

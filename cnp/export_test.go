@@ -15,7 +15,7 @@ func ChainOrder(c *Chain, n int) []int32 {
 // are observed.
 func ChainRows(ctx context.Context, m *ImageEquivCNP[float32], h, w, observed int, c Chain) (float64, error) {
 	im := &Images[float32]{B: 1, C: 1, H: h, W: w, Pixels: make([]float32, h*w), Mask: make([]bool, h*w)}
-	p, err := m.plans.get(ctx, m, h, w, layers.Direct, Float32)
+	p, err := m.cached(ctx, h, w, layers.Direct, Float32)
 	if err != nil {
 		return 0, err
 	}

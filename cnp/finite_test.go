@@ -24,7 +24,7 @@ func TestFinite(t *testing.T) {
 				require.NoError(t, p.finite(nil), name)
 			}
 			if e, ok := m.(*EquivCNP[float32]); ok {
-				plan, err := e.Plan(ctx, -4, 4)
+				plan, err := e.Plan(ctx, Interval(-4, 4), PlanOptions{})
 				if err != nil {
 					continue
 				}

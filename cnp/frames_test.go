@@ -268,7 +268,7 @@ func TestFramesAlone(t *testing.T) {
 		b.XTarget[0] = 300
 		want, err := m.Predict(context.Background(), b)
 		require.NoError(t, err)
-		plan, err := m.Plan(context.Background(), 0, 1)
+		plan, err := m.PlanInterval(context.Background(), 0, 1)
 		require.NoError(t, err)
 		for _, procs := range []int{1, 3} {
 			old := runtime.GOMAXPROCS(procs)

@@ -14,6 +14,29 @@ type Geometry struct {
 	Targets []float64
 	// Interleaved, unless zero, divides an image into coarser ones that share the Points. It excludes Targets.
 	Interleaved Interleaved
+	// H and W say that the Points are the pixels of a grid of H rows of W, row by row, evenly spaced. A plan then takes images of that size alone (of
+	// Interleaved's, where they are divided), and finds neighbours faster. Where both are 0 the Points are scattered, and images
+	// may have any size with as many pixels.
+	H, W int
+}
+
+// image is the shape of the images that are predicted.
+func (g *Geometry) image() Shape {
+	switch {
+	case g.Interleaved.Stride > 0:
+		return Pixels(g.Interleaved.H, g.Interleaved.W)
+	case g.H > 0:
+		return Pixels(g.H, g.W)
+	}
+	return Scattered()
+}
+
+// across is how many points a row of the grid has. A single column is laid as a row, which numbers its pixels in the same order.
+func (g *Geometry) across() int {
+	if g.W == 1 {
+		return g.H
+	}
+	return g.W
 }
 
 // Interleaved divides images of H x W pixels into Stride² coarser ones, each of which has every Stride-th pixel of every
@@ -64,7 +87,7 @@ func Grid(h, w int) Geometry {
 	if h < 1 || w < 1 || h > maxPixels/w {
 		return Geometry{}
 	}
-	return Geometry{Points: pixelGrid(h, w)}
+	return Geometry{Points: pixelGrid(h, w), H: h, W: w}
 }
 
 // Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: at the centres of the
@@ -93,8 +116,7 @@ func between(h, w, scale int) []float64 {
 
 // subpixels returns the coordinates of the parts of n pixels along one axis.
 func subpixels(n, scale int) []float64 {
-	axis, out := make([]float64, n), make([]float64, 0, n*scale)
-	linspace(axis, -float64(n)/2, float64(n)/2)
+	axis, out := pixelAxis(n), make([]float64, 0, n*scale)
 	step := pixelStep(n)
 	for _, x := range axis {
 		for k := range scale {
@@ -145,11 +167,8 @@ func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 	return g, nil
 }
 
-// Within returns the model, or one that shares its parameters and completes images of work's size as more, and coarser, ones than Geometry
-// would, so that EstimateModel finds that the work needs at most so many bytes. The coarser images are never coarser than those of the
-// training: 128 x 128 pixels may become four times 64 x 64, and images of a size that nobody knows are not divided. If nothing suffices, it is
-// the model itself.
-func (m *ImageEquivCNP[T]) Within(w Work, memory int64) (*ImageEquivCNP[T], error) {
+// within is Within.
+func (m *ImageEquivCNP[T]) within(w Work, memory int64) (*ImageEquivCNP[T], error) {
 	for view := m; view != nil; view = view.divided(w.H, w.W, max(w.Scale, 1)) {
 		need, err := EstimateModel[T](view, w)
 		if err != nil {
@@ -173,8 +192,9 @@ func (m *ImageEquivCNP[T]) divided(h, w, scale int) *ImageEquivCNP[T] {
 	if !(m.cfg.pitch(v.coarse()) <= 1+1e-9) {
 		return nil
 	}
-	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last, family: m.family, parts: v.Stride,
-		folder: m.folder, precision: m.precision}
+	view := m.view()
+	view.parts = v.Stride
+	return view
 }
 
 // layout returns how an image is divided, if it is, along each side at least into that many parts, and the factor for the coordinates of the grid that remains.

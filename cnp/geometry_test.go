@@ -75,10 +75,10 @@ func TestWithin(t *testing.T) {
 		return g.Interleaved.Stride
 	}
 	whole := need(m, 16, 16)
-	same, err := m.Within(Work{Batch: 1, H: 16, W: 16}, whole)
+	same, err := m.within(Work{Batch: 1, H: 16, W: 16}, whole)
 	require.NoError(t, err)
 	require.Same(t, m, same)
-	view, err := m.Within(Work{Batch: 1, H: 16, W: 16}, whole-1)
+	view, err := m.within(Work{Batch: 1, H: 16, W: 16}, whole-1)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 2}, []int{stride(m, 16, 16), stride(view, 16, 16)})
 	require.Less(t, need(view, 16, 16), whole)
@@ -87,7 +87,7 @@ func TestWithin(t *testing.T) {
 	g := Grid(8, 8)
 	g.Interleaved = Interleaved{16, 16, 2}
 	for range 2 {
-		plan, err := m.Plan(ctx, g, PlanOptions{})
+		plan, err := m.PlanGeometry(ctx, g, PlanOptions{})
 		require.NoError(t, err)
 		got, err := view.Complete(ctx, im)
 		require.NoError(t, err)
@@ -96,15 +96,15 @@ func TestWithin(t *testing.T) {
 	}
 
 	for _, c := range []struct{ h, w, stride int }{{14, 14, 0}, {15, 15, 2}, {24, 24, 3}, {31, 31, 3}, {40, 40, 4}, {8, 32, 3}, {1, 16, 0}} {
-		v, err := m.Within(Work{Batch: 1, H: c.h, W: c.w}, need(m, c.h, c.w)-1)
+		v, err := m.within(Work{Batch: 1, H: c.h, W: c.w}, need(m, c.h, c.w)-1)
 		require.NoError(t, err)
 		require.Equal(t, c.stride, stride(v, c.h, c.w), "%d x %d", c.h, c.w)
 	}
-	v, err := m.Within(Work{Batch: 1, H: 24, W: 24}, 1)
+	v, err := m.within(Work{Batch: 1, H: 24, W: 24}, 1)
 	require.NoError(t, err)
 	require.Same(t, m, v, "nothing suffices")
 	unknown := smallImageModel(t, "SO(2)", 0)
-	v, err = unknown.Within(Work{Batch: 1, H: 64, W: 64}, 1)
+	v, err = unknown.within(Work{Batch: 1, H: 64, W: 64}, 1)
 	require.NoError(t, err)
 	require.Same(t, unknown, v)
 }
@@ -126,10 +126,10 @@ func TestInterleaved(t *testing.T) {
 			}
 			h, w := v.coarse()
 			g := Grid(h, w)
-			alone, err := m.Plan(ctx, g, PlanOptions{})
+			alone, err := m.PlanGeometry(ctx, g, PlanOptions{})
 			require.NoError(t, err)
 			g.Interleaved = v
-			plan, err := m.Plan(ctx, g, PlanOptions{})
+			plan, err := m.PlanGeometry(ctx, g, PlanOptions{})
 			require.NoError(t, err)
 			assert.Equal(t, n, plan.Values())
 			got := &Prediction[float64]{Mean: make([]float64, 3*n), Std: make([]float64, 3*n)}
@@ -167,10 +167,10 @@ func TestInterleaved(t *testing.T) {
 	}
 	m := smallImageModel(t, "T(2)", 8)
 	for _, bad := range []Interleaved{{16, 16, 0}, {16, 16, 3}, {-1, 16, 2}, {1 << 30, 1 << 30, 2}, {0, 0, 2}, {16, 16, math.MaxInt >> 1}} {
-		_, err := m.Plan(ctx, Geometry{Points: pixelGrid(8, 8), Interleaved: bad}, PlanOptions{})
+		_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Interleaved: bad}, PlanOptions{})
 		assert.ErrorIs(t, err, ErrShape, "%+v", bad)
 	}
-	_, err := m.Plan(ctx, Geometry{Points: pixelGrid(8, 8), Targets: []float64{0, 0}, Interleaved: Interleaved{16, 16, 2}}, PlanOptions{})
+	_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Targets: []float64{0, 0}, Interleaved: Interleaved{16, 16, 2}}, PlanOptions{})
 	assert.ErrorIs(t, err, ErrShape, "with targets")
 }
 

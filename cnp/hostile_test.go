@@ -85,7 +85,7 @@ func TestHostile(t *testing.T) {
 		}, *p, 0, 8, 0, 2)
 	}
 	named("CurvePlan", func(lo, hi float64, b Batch[float32]) {
-		p, err := curve.Plan(ctx, lo, hi)
+		p, err := curve.PlanInterval(ctx, lo, hi)
 		if err == nil {
 			_ = p.Predict(ctx, newPrediction[float32](Normal, len(b.XTarget)*2), &b)
 		}
@@ -104,26 +104,32 @@ func TestHostile(t *testing.T) {
 		named(name+": SampleImages", func(im Images[float32], o SampleOptions) { _, _ = SampleImages(ctx, m, &im, o) }, *im,
 			SampleOptions{Samples: 1, Chain: Chain{Block: 20}})
 		named(name+": ImageNotes", func(c Config, im Images[float32]) { ImageNotes(&c, &im) }, m.Config(), *im)
+		named(name+": Plan", func(h, w, scale int, im Images[float32]) {
+			if p, err := m.Plan(ctx, Pixels(h, w).Upsampled(scale), PlanOptions{}); err == nil {
+				_ = p.Predict(ctx, p.NewPrediction(&Images[float32]{}), &im)
+			}
+		}, 8, 8, 1, *im)
 		e, ok := m.(*ImageEquivCNP[float32])
 		if !ok {
 			continue
 		}
 		named("Geometry", e.Geometry, 4, 4, 1)
 		named("RasterGeometry", e.RasterGeometry, 4, 4)
-		named("Within", e.Within, Work{Batch: 2, H: 8, W: 8}, int64(1<<20))
+		named("Within", e.within, Work{Batch: 2, H: 8, W: 8}, int64(1<<20))
 		named("Plan", func(g Geometry, opt PlanOptions) {
-			p, err := e.Plan(ctx, g, opt)
+			opt.Plans = "" // which would be a folder somewhere
+			p, err := e.PlanGeometry(ctx, g, opt)
 			if err == nil {
 				p.Info()
 			}
 		}, Grid(4, 4), PlanOptions{Memory: 1 << 24, Concurrency: 1})
 		named("Raster", func(h, w int, opt RasterOptions) {
-			p, err := e.Raster(ctx, h, w, opt)
+			p, err := PlanRaster[float32](ctx, e, h, w, opt)
 			if err == nil {
 				p.Bytes()
 			}
 		}, 6, 6, RasterOptions{Memory: 1 << 24})
-		plan, err := e.Plan(ctx, Grid(5, 6), PlanOptions{})
+		plan, err := e.PlanGeometry(ctx, Grid(5, 6), PlanOptions{})
 		require.NoError(t, err)
 		named("ImagePlan.Predict", func(d Prediction[float32], im Images[float32]) { _ = plan.Predict(ctx, &d, &im) },
 			Prediction[float32]{Mean: make([]float32, 60), Std: make([]float32, 60)}, *im)

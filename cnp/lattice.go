@@ -34,12 +34,19 @@ func linspace(dst []float64, lo, hi float64) {
 	}
 }
 
+// pixelAxis returns the coordinates of n pixels along an axis. A single pixel is in the middle, as several are around it.
+func pixelAxis(n int) []float64 {
+	axis := make([]float64, n)
+	if n > 1 {
+		linspace(axis, -float64(n)/2, float64(n)/2)
+	}
+	return axis
+}
+
 // pixelGrid returns the coordinates [h·w, 2] of an image's pixels: linspace(-h/2, h/2, h) by linspace(-w/2, w/2, w), row
 // first, as the authors lay it. Their step is h/(h-1), not 1.
 func pixelGrid(h, w int) []float64 {
-	ys, xs := make([]float64, h), make([]float64, w)
-	linspace(ys, -float64(h)/2, float64(h)/2)
-	linspace(xs, -float64(w)/2, float64(w)/2)
+	ys, xs := pixelAxis(h), pixelAxis(w)
 	out := make([]float64, 0, 2*h*w)
 	for _, y := range ys {
 		for _, x := range xs {
@@ -52,8 +59,8 @@ func pixelGrid(h, w int) []float64 {
 // lattice returns the points [n, dx] of the lattice that a curve model under PlacementBatch uses for all context points and
 // targets of the batch. Along each coordinate it reaches from margin below the least to margin above the greatest, with
 // floor(density·length) points, at least one; under FixedStep with as many points as needed, 1/density apart. A batch without
-// points has no lattice.
-func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
+// points has no lattice. across is how many points a row of the lattice has.
+func lattice[T Float](b *Batch[T], c *Config) (points []float64, across int, err error) {
 	dx, density, margin, limit := c.DimX, c.PointsPerUnit, c.Margin, c.latticeLimit()
 	lo, hi := make([]float64, dx), make([]float64, dx)
 	for d := range dx {
@@ -71,7 +78,7 @@ func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 	grow(b.XContext, b.Nc, b.contextOK)
 	grow(b.XTarget, b.Nt, b.targetOK)
 	if lo[0] > hi[0] {
-		return nil, nil
+		return nil, 0, nil
 	}
 	axes, total := make([][]float64, dx), 1.0
 	for d := range axes {
@@ -81,7 +88,7 @@ func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 			n = math.Ceil(density*(h-l)) + 1
 		}
 		if total *= n; !(total <= float64(limit)) {
-			return nil, fmt.Errorf("%w: the points span %g to %g in coordinate %d, a lattice of %g points per unit "+
+			return nil, 0, fmt.Errorf("%w: the points span %g to %g in coordinate %d, a lattice of %g points per unit "+
 				"would have more than %d points", ErrRange, lo[d], hi[d], d, density, limit)
 		}
 		axes[d] = make([]float64, int(n))
@@ -102,13 +109,14 @@ func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
 		}
 		out = append(out, x...)
 	}
-	return out, nil
+	return out, len(axes[dx-1]), nil
 }
 
 // taskLattices are the lattices [n, dx] of the tasks of a batch, equally long, in coordinates relative to each task's origin.
 type taskLattices struct {
 	x       [][]float64
 	origin  []float64
+	across  int     // points in a row of each
 	density float64 // of points that are whole numbers over density; 0: all lattices are one
 }
 
@@ -121,7 +129,7 @@ func (m *EquivCNP[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, er
 		var grid []float64
 		if m.cfg.PointsPerUnit > 0 {
 			var err error
-			if grid, err = lattice(b, &m.cfg); err != nil {
+			if grid, l.across, err = lattice(b, &m.cfg); err != nil {
 				return nil, err
 			}
 		}

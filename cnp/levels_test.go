@@ -58,7 +58,7 @@ func testLevelsAlone[T Float](t *testing.T) {
 		b.XTarget[0], b.XTarget[5*dx] = 300, -1e18 // far away
 		want, err := m.Predict(context.Background(), b)
 		require.NoError(t, err)
-		plan, err := m.Plan(context.Background(), 0, 1)
+		plan, err := m.PlanInterval(context.Background(), 0, 1)
 		require.NoError(t, err)
 		for _, procs := range []int{1, 3} {
 			old := runtime.GOMAXPROCS(procs)
@@ -145,7 +145,7 @@ func TestLevelsSteady(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	m := levelsModel[float32](t, "T(1)", 1)
-	plan, err := m.Plan(context.Background(), 0, 1)
+	plan, err := m.PlanInterval(context.Background(), 0, 1)
 	require.NoError(t, err)
 	b := randomBatch[float32](rand.New(rand.NewPCG(90, 2)), 2, 10, 40, 1, 1)
 	dst := newPrediction[float32](Normal, 80)
@@ -213,7 +213,7 @@ func testDensityCap(t *testing.T, c Config) {
 		}
 		p, err := m.Predict(context.Background(), b)
 		require.NoError(t, err)
-		plan, err := m.Plan(context.Background(), 0, 1)
+		plan, err := m.PlanInterval(context.Background(), 0, 1)
 		require.NoError(t, err)
 		planned := newPrediction[float64](Normal, 9)
 		require.NoError(t, plan.Predict(context.Background(), planned, b))
@@ -303,7 +303,7 @@ func BenchmarkLevelsPredict(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			plan, err := m.(*EquivCNP[float32]).Plan(context.Background(), 0, 1)
+			plan, err := m.(*EquivCNP[float32]).PlanInterval(context.Background(), 0, 1)
 			if err != nil {
 				b.Fatal(err)
 			}

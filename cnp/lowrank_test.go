@@ -241,7 +241,7 @@ func TestLowRankModel(t *testing.T) {
 		require.Equal(t, make([]float64, 2*k), p.Params[8*k:10*k])
 		require.NoError(t, p.Check(func(i int) bool { return b.TargetMask[i/2] }))
 
-		plan, err := m.Plan(ctx, -5, 5)
+		plan, err := m.PlanInterval(ctx, -5, 5)
 		require.NoError(t, err)
 		planned := m.head.newPrediction(36)
 		require.NoError(t, plan.Predict(ctx, planned, b))
@@ -312,7 +312,7 @@ func TestLowRankImages(t *testing.T) {
 	g, err := m.Geometry(5, 6, 1)
 	require.NoError(t, err)
 	g.Targets = g.Points[:8] // the first four pixels once more
-	plan, err := m.Plan(ctx, g, PlanOptions{})
+	plan, err := m.PlanGeometry(ctx, g, PlanOptions{})
 	require.NoError(t, err)
 	at := m.family.newPrediction(2 * plan.Values())
 	require.NoError(t, plan.Predict(ctx, at, im))

@@ -108,7 +108,7 @@ func TestGapsAlone(t *testing.T) {
 				require.Equal(t, all.Std[10:], alone.Std)
 			}
 			if e := m.(interface{}); name == "line" || name == "levels" {
-				plan, err := e.(*EquivCNP[float32]).Plan(ctx, -3, 3)
+				plan, err := e.(*EquivCNP[float32]).PlanInterval(ctx, -3, 3)
 				require.NoError(t, err)
 				got := newPrediction[float32](Normal, 20)
 				require.NoError(t, plan.Predict(ctx, got, b))

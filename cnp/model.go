@@ -9,13 +9,14 @@ import (
 // Float is the set of feature types: float32 for work, float64 for reference results and gradient checks.
 type Float = layers.Float
 
-// Model is what every architecture offers. Models are safe for concurrent prediction as long as nobody changes their
-// State.
+// Model is what every architecture offers. A Model is a Regressor or a Completer besides. Models are safe for concurrent prediction as long as nobody
+// changes their State.
 type Model[T Float] interface {
 	// Config returns the configuration that New builds the same architecture from.
 	Config() Config
 	// State lists every parameter and buffer, named as in the authors' checkpoints. The slices are live.
 	State() []layers.Param[T]
+	Planner[T]
 }
 
 // Regressor predicts at any target points from any context points.

@@ -130,7 +130,7 @@ func TestKeepObserved(t *testing.T) {
 				{Geometry{Points: Grid(6, 6).Points, Targets: Grid(6, 6).Points}, false}} {
 				var p [2]*Prediction[float64]
 				for k, model := range []*ImageEquivCNP[float64]{m.(*ImageEquivCNP[float64]), image} {
-					plan, err := model.Plan(ctx, where.g, PlanOptions{})
+					plan, err := model.PlanGeometry(ctx, where.g, PlanOptions{})
 					require.NoError(t, err)
 					p[k] = model.family.newPrediction(len(im.Pixels))
 					require.NoError(t, plan.Predict(ctx, p[k], im))

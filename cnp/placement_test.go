@@ -58,7 +58,7 @@ func TestPlacementContext(t *testing.T) {
 				b.XTarget[3], b.XTarget[nt+5], b.TargetMask[3] = 1e7, -12345.678, true
 				all, err = m.Predict(context.Background(), b)
 				require.NoError(t, err)
-				plan, err := m.Plan(context.Background(), -1, 1)
+				plan, err := m.PlanInterval(context.Background(), -1, 1)
 				require.NoError(t, err)
 				out := newPrediction[float32](Normal, len(all.Mean))
 				require.NoError(t, plan.Predict(context.Background(), out, b))
@@ -162,7 +162,7 @@ func TestOutside(t *testing.T) {
 			m := lineModel[float32](t, c.change)
 			predict := m.Predict
 			if c.plan {
-				plan, err := m.Plan(context.Background(), -2, 2)
+				plan, err := m.PlanInterval(context.Background(), -2, 2)
 				require.NoError(t, err)
 				predict = func(ctx context.Context, b *Batch[float32]) (*Prediction[float32], error) {
 					p := newPrediction[float32](Normal, b.B*b.Nt*2)

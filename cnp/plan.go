@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,8 +68,10 @@ type PlanOptions struct {
 	// Soft treats Memory as a wish: neighbourhoods and a call of 16 images may take more, up to MemoryLimit, and weights get what
 	// is left.
 	Soft bool
-	// Precision is what numbers may be rounded to; empty means Float32.
+	// Precision is what numbers may be rounded to; empty means that of the model's Options, or Float32.
 	Precision Precision
+	// Plans is a folder that keeps plans, as Options.Plans says; empty means that of the model's Options, or none.
+	Plans string
 	// Algorithm is how depthwise convolutions are computed on a grid; empty chooses the faster one. Any other is one of float32.
 	Algorithm layers.Algorithm
 	// Concurrency is how many calls compute at the same time; the others wait, and run in the order in which they came. 0 means
@@ -82,6 +85,7 @@ type PlanOptions struct {
 // model had when it was made.
 type ImagePlan[T Float] struct {
 	cfg     Config
+	shape   Shape
 	n, m, k int         // points, targets (0: the points), lifts
 	apart   Interleaved // zero: every image is one
 	rows    int         // (n + m)·k
@@ -114,6 +118,9 @@ type ImagePlan[T Float] struct {
 
 // PlanInfo describes a plan.
 type PlanInfo struct {
+	// Live says that there was nothing to compute in advance: the plan follows the model's parameters, and all that follows is 0.
+	Live bool
+
 	Rows  int  // lifted points and targets
 	Pairs int  // of a residual layer
 	Poses int  // distinct ones among them
@@ -143,6 +150,14 @@ type PlanInfo struct {
 // Info describes the plan.
 func (p *ImagePlan[T]) Info() PlanInfo { return p.info }
 
+// Shape is that of the geometry that the plan was made for: Scattered, where that does not say how its points lie.
+func (p *ImagePlan[T]) Shape() Shape { return p.shape }
+
+// NewPrediction returns a prediction with room for images.
+func (p *ImagePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
+	return p.family.newPrediction(valuesOf[T](tasks, 1, p.Values()))
+}
+
 // Values is the number of values that Predict sets for each image in Mean and in Std: channels times targets.
 func (p *ImagePlan[T]) Values() int {
 	if p.m > 0 {
@@ -167,9 +182,38 @@ func (p *ImagePlan[T]) outputs() int {
 	return p.n
 }
 
-// Plan compiles the model for a geometry, or reads the plan from the folder of [ImageEquivCNP.KeepPlans].
-func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
-	if m.folder != "" {
+// Plan compiles the model for images, whose pixels it places by [ImageEquivCNP.Geometry], or reads the plan from the folder of the options.
+func (m *ImageEquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return asPlan[T](m.planShape(ctx, s, opt))
+}
+
+// asPlan keeps a nil pointer from becoming a non-nil interface.
+func asPlan[T Float, P Plan[T]](p P, err error) (Plan[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (m *ImageEquivCNP[T]) planShape(ctx context.Context, s Shape, opt PlanOptions) (*ImagePlan[T], error) {
+	if err := s.checkPixels(&m.cfg, true); err != nil {
+		return nil, err
+	}
+	g, err := m.Geometry(s.h, s.w, s.scale)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.PlanGeometry(ctx, g, opt)
+	if err == nil {
+		p.shape = s
+	}
+	return p, err
+}
+
+// PlanGeometry is Plan for pixels and targets at places of one's own.
+func (m *ImageEquivCNP[T]) PlanGeometry(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	opt.Precision, opt.Plans = cmp.Or(opt.Precision, m.opt.Precision), cmp.Or(opt.Plans, m.opt.Plans)
+	if opt.Plans != "" {
 		return m.keptPlan(ctx, g, opt)
 	}
 	return m.makePlan(ctx, g, opt)
@@ -190,6 +234,9 @@ func checkPlan(g Geometry, opt *PlanOptions) error {
 				return fmt.Errorf("%w: %s[%d, %d] = %v", ErrValue, name, i/2, i%2, v)
 			}
 		}
+	}
+	if g.H|g.W != 0 && (g.H < 1 || g.W < 1 || g.H > maxPixels/g.W || g.H*g.W != len(g.Points)/2) {
+		return fmt.Errorf("%w: the geometry has %d points, and a grid of %d x %d", ErrShape, len(g.Points)/2, g.H, g.W)
 	}
 	if err := g.Interleaved.check(len(g.Points)/2, len(g.Targets)/2); err != nil {
 		return err
@@ -216,6 +263,7 @@ func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOpt
 		return nil, err
 	}
 	points := group.LiftPoints(m.group, g.Points, m.cfg.Lifts, m.cfg.LiftSeed)
+	points.Across = g.across()
 	queries, all := points, g.Points
 	if len(g.Targets) > 0 {
 		all = append(append([]float64(nil), g.Points...), g.Targets...)
@@ -231,7 +279,7 @@ func (m *ImageEquivCNP[T]) makePlan(ctx context.Context, g Geometry, opt PlanOpt
 // newPlan returns a plan that is not compiled.
 func (m *ImageEquivCNP[T]) newPlan(g Geometry) *ImagePlan[T] {
 	n, targets, k := len(g.Points)/2, len(g.Targets)/2, m.cfg.Lifts
-	return &ImagePlan[T]{cfg: m.cfg, apart: g.Interleaved, n: n, m: targets, k: k, rows: (n + targets) * k}
+	return &ImagePlan[T]{cfg: m.cfg, shape: g.image(), apart: g.Interleaved, n: n, m: targets, k: k, rows: (n + targets) * k}
 }
 
 // blockRadii are those of the residual layers' convolutions.

@@ -9,62 +9,60 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// keepPlans bounds the pixel grids whose plans a model remembers for Complete.
+// keepPlans bounds the shapes whose plans a model remembers for Complete.
 const keepPlans = 4
 
 // implicitMemory bounds such a plan and its calls, in bytes: who asks for one completion does not expect it to take a gigabyte.
 const implicitMemory = 160 << 20
 
-// planCache holds the plans of the recent grids. A plan is made once, however many calls wait for it.
-type planCache[T Float] struct {
-	mu      sync.Mutex
-	entries []*planEntry[T] // newest last
+// implicitPlan are the options of plans that a model makes for itself.
+func implicitPlan(algorithm layers.Algorithm, precision Precision) PlanOptions {
+	return PlanOptions{Memory: implicitMemory, Soft: true, Algorithm: algorithm, Precision: precision}
 }
 
-type planEntry[T Float] struct {
-	h, w      int
-	algorithm layers.Algorithm
-	precision Precision
-	lock      chan struct{} // holds one token, which whoever looks at plan and state takes
-	plan      *ImagePlan[T]
-	// state is what the parameters were when the plan was made: they are live, and training changes them.
+// planCache holds the plans, of type P, of the recent shapes. A plan is made once, however many calls wait for it.
+type planCache[T Float, P any] struct {
+	mu      sync.Mutex
+	entries []*planEntry[T, P] // newest last
+}
+
+type planEntry[T Float, P any] struct {
+	shape Shape
+	opt   PlanOptions
+	lock  chan struct{} // holds one token, which whoever looks at plan and state takes
+	plan  P
+	// state is what the parameters were when the plan was made, nil where there is none: they are live, and training changes them.
 	state [][]T
 }
 
-// get returns the plan for h x w images under the model's current parameters.
-func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int, algorithm layers.Algorithm, precision Precision) (*ImagePlan[T], error) {
-	e := c.entry(h, w, algorithm, precision)
+// get returns the plan for a shape and options under a model's current parameters, which make makes where there is none.
+func (c *planCache[T, P]) get(ctx context.Context, state []layers.Param[T], s Shape, opt PlanOptions, make func() (P, error)) (P, error) {
+	e := c.entry(s, opt)
+	var none P
 	select {
 	case e.lock <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return none, ctx.Err()
 	}
 	defer func() { <-e.lock }()
-	state := m.State()
-	if e.plan != nil && sameState(e.state, state) {
+	if e.state != nil && sameState(e.state, state) {
 		return e.plan, nil
 	}
-	e.plan = nil // its memory is free before the next one is made
-	g, err := m.Geometry(h, w, 1)
+	e.plan, e.state = none, nil // its memory is free before the next one is made
+	p, err := make()
 	if err != nil {
-		return nil, err
-	}
-	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory, Soft: true, Algorithm: algorithm, Precision: precision})
-	if err != nil {
-		return nil, err
+		return none, err
 	}
 	e.plan, e.state = p, copyState(state)
 	return p, nil
 }
 
-// entry returns the place of a grid, an algorithm and a precision, the newest from now on.
-func (c *planCache[T]) entry(h, w int, algorithm layers.Algorithm, precision Precision) *planEntry[T] {
+// entry returns the place of a shape and options, the newest from now on.
+func (c *planCache[T, P]) entry(s Shape, opt PlanOptions) *planEntry[T, P] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &planEntry[T]{h: h, w: w, algorithm: algorithm, precision: precision, lock: make(chan struct{}, 1)}
-	if i := slices.IndexFunc(c.entries, func(e *planEntry[T]) bool {
-		return e.h == h && e.w == w && e.algorithm == algorithm && e.precision == precision
-	}); i >= 0 {
+	e := &planEntry[T, P]{shape: s, opt: opt, lock: make(chan struct{}, 1)}
+	if i := slices.IndexFunc(c.entries, func(e *planEntry[T, P]) bool { return e.shape == s && e.opt == opt }); i >= 0 {
 		e = c.entries[i]
 		c.entries = slices.Delete(c.entries, i, i+1)
 	} else if len(c.entries) == keepPlans {
@@ -74,9 +72,15 @@ func (c *planCache[T]) entry(h, w int, algorithm layers.Algorithm, precision Pre
 	return e
 }
 
+// cached returns the model's own plan for images.
+func (m *ImageEquivCNP[T]) cached(ctx context.Context, h, w int, algorithm layers.Algorithm, precision Precision) (*ImagePlan[T], error) {
+	s, opt := Pixels(h, w), implicitPlan(algorithm, precision)
+	return m.plans.get(ctx, m.State(), s, opt, func() (*ImagePlan[T], error) { return m.planShape(ctx, s, opt) })
+}
+
 // copyState returns the parameters as they are now.
 func copyState[T Float](state []layers.Param[T]) [][]T {
-	var out [][]T
+	out := make([][]T, 0, len(state))
 	for _, p := range state {
 		out = append(out, slices.Clone(p.Data))
 	}

@@ -29,7 +29,7 @@ func TestPlanCancelledAnywhere(t *testing.T) {
 		for n := int64(0); !whole; n += 1 + n/16 {
 			ctx := &lateContext{Context: context.Background()}
 			ctx.left.Store(n)
-			p, err := m.Plan(ctx, Grid(14, 14), PlanOptions{})
+			p, err := m.PlanGeometry(ctx, Grid(14, 14), PlanOptions{})
 			if whole = err == nil; whole {
 				require.NotNil(t, p)
 				asked = n

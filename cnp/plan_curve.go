@@ -25,6 +25,7 @@ import (
 // others of its batch: under PlacementBatch the lattice is fixed, under PlacementContext it is the task's own, and a plan's
 // predictions are those of EquivCNP.Predict, bit for bit.
 type CurvePlan[T Float] struct {
+	shape   Shape
 	lo, hi  float64
 	net     *curveNet[T]
 	lattice *curveLattice[T]
@@ -33,10 +34,41 @@ type CurvePlan[T Float] struct {
 	outer  Config        // the model's
 }
 
-// Plan compiles the model for tasks whose points lie in [lo, hi]. Under PlacementBatch the lattice spans the interval and the model's
-// margin; under PlacementContext it follows the tasks, which may lie anywhere, and the interval does not matter. Plan is for models
-// under T(1) with a lattice, as the authors' are; others refuse with ErrConfig.
-func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], error) {
+// Plan compiles the model for tasks of a shape. Models with levels and those under PlacementContext take any shape of curves, and their tasks may lie
+// anywhere. Under PlacementBatch the shape is an interval, which the lattice spans with the model's margin. Of models whose neighbourhoods are
+// those of the tasks themselves there is no plan (ErrNoPlan).
+func (m *EquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	if err := s.checkCurves(&m.cfg); err != nil {
+		return nil, err
+	}
+	if err := opt.onlyFloat32(&m.cfg); err != nil {
+		return nil, err
+	}
+	if s.kind != intervalShape && m.pyramid == nil && m.onLine() && !m.cfg.numbered() {
+		return nil, fmt.Errorf("%w for %v: the lattice of this model needs an interval", ErrNoPlan, s)
+	}
+	p, err := m.PlanInterval(ctx, s.lo, s.hi)
+	if err != nil {
+		return nil, err
+	}
+	p.shape = s
+	return p, nil
+}
+
+// Shape is that of the tasks that the plan is for.
+func (p *CurvePlan[T]) Shape() Shape { return p.shape }
+
+// Info describes the plan.
+func (p *CurvePlan[T]) Info() PlanInfo { return PlanInfo{Precision: Float32} }
+
+// NewPrediction returns a prediction with room for a batch.
+func (p *CurvePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
+	head, cfg := p.head()
+	return head.newPrediction(valuesOf[T](tasks, cfg.DimY, 0))
+}
+
+// PlanInterval is Plan for tasks whose points lie in [lo, hi].
+func (m *EquivCNP[T]) PlanInterval(ctx context.Context, lo, hi float64) (*CurvePlan[T], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -47,17 +79,17 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrRange, lo, hi)
 	}
 	if m.pyramid != nil {
-		return &CurvePlan[T]{lo: lo, hi: hi, levels: m.compileLevels(), outer: m.outer}, nil
+		return &CurvePlan[T]{shape: Interval(lo, hi), lo: lo, hi: hi, levels: m.compileLevels(), outer: m.outer}, nil
 	}
 	if !m.onLine() {
-		return nil, fmt.Errorf("%w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
-			"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, m.group.Name(), m.cfg.PointsPerUnit,
+		return nil, fmt.Errorf("%w: %w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
+			"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, ErrNoPlan, m.group.Name(), m.cfg.PointsPerUnit,
 			m.cfg.Lifts, m.cfg.MaxNeighbors)
 	}
 	var grid []float64
 	if !m.cfg.numbered() {
 		var err error
-		if grid, err = lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, &m.cfg); err != nil {
+		if grid, _, err = lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, &m.cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -66,16 +98,20 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 	if err != nil {
 		return nil, err
 	}
-	return &CurvePlan[T]{lo: lo, hi: hi, net: net, lattice: l}, nil
+	return &CurvePlan[T]{shape: Interval(lo, hi), lo: lo, hi: hi, net: net, lattice: l}, nil
 }
 
 // Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and dst.Std
-// must have B·Nt·dy elements; dst.Params, of other likelihoods than the normal one, may be nil where parameters are not wanted. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
+// must have B·Nt·dy elements; dst.Params may be nil where parameters beside them are not wanted. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
 // dst may be written in part.
-func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
+func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
 	head, cfg := p.head()
 	dy := cfg.DimY
-	b, err := placed(&p.outer, b)
+	b, err := batchOf[T](p.shape, tasks)
+	if err != nil {
+		return err
+	}
+	b, err = placed(&p.outer, b)
 	if err != nil {
 		return err
 	}

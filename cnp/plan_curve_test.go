@@ -96,7 +96,7 @@ func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
 // PlacementBatch where the lattice is the batch's own.
 func TestCurvePlan(t *testing.T) {
 	m := lineModel[float32](t, func(*Config) {})
-	p, err := m.Plan(context.Background(), -2, 2)
+	p, err := m.PlanInterval(context.Background(), -2, 2)
 	require.NoError(t, err)
 	const tasks, nt, dy = 32, 20, 2
 	b := lineBatch[float32](tasks, 10, nt, dy, 6)
@@ -127,7 +127,7 @@ func TestCurvePlan(t *testing.T) {
 	require.Equal(t, own, want)
 
 	m = lineModel[float32](t, func(c *Config) { c.Placement = PlacementBatch })
-	p, err = m.Plan(context.Background(), -2, 2)
+	p, err = m.PlanInterval(context.Background(), -2, 2)
 	require.NoError(t, err)
 	// Extremes at the interval's ends make Predict lay the same lattice.
 	b.XTarget[0], b.XTarget[nt], b.TargetMask[0], b.TargetMask[nt] = -2, 2, true, true
@@ -173,7 +173,7 @@ func TestCurvePlanFollowsState(t *testing.T) {
 
 func TestCurvePlanCancelled(t *testing.T) {
 	m, b := lineModel[float32](t, func(*Config) {}), lineBatch[float32](6, 8, 9, 2, 8)
-	p, err := m.Plan(context.Background(), -2, 2)
+	p, err := m.PlanInterval(context.Background(), -2, 2)
 	require.NoError(t, err)
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -192,16 +192,16 @@ func TestCurvePlanRefuses(t *testing.T) {
 		lo, hi float64
 		is     error
 	}{"backwards": {1, 0, ErrRange}, "NaN": {math.NaN(), 1, ErrValue}, "infinite": {math.Inf(-1), 1, ErrValue}} {
-		_, err := m.Plan(context.Background(), c.lo, c.hi)
+		_, err := m.PlanInterval(context.Background(), c.lo, c.hi)
 		require.ErrorIs(t, err, c.is, name)
 	}
 	m = lineModel[float64](t, func(c *Config) { c.Placement = PlacementBatch })
-	_, err := m.Plan(context.Background(), 0, 1e9)
+	_, err := m.PlanInterval(context.Background(), 0, 1e9)
 	require.ErrorIs(t, err, ErrRange, "a lattice that is too large")
-	_, err = lineModel[float64](t, func(c *Config) { c.MaxNeighbors = 3 }).Plan(context.Background(), 0, 1)
+	_, err = lineModel[float64](t, func(c *Config) { c.MaxNeighbors = 3 }).PlanInterval(context.Background(), 0, 1)
 	require.ErrorIs(t, err, ErrConfig)
 
-	p, err := m.Plan(context.Background(), 0, 1)
+	p, err := m.PlanInterval(context.Background(), 0, 1)
 	require.NoError(t, err)
 	b := &Batch[float64]{B: 1, Nt: 1, XTarget: []float64{1.5}}
 	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](Normal, 2), b), ErrRange, "outside")
@@ -281,7 +281,7 @@ func TestFixedStep(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, want, numbered.Reach, 1)
 		for _, ends := range [][2]float64{{-2, 2}, {-4, 4}, {0.1, 1.2345}, {1e6, 1e6 + 3.3}, {-math.Pi, 10}} {
-			grid, err := lattice(&Batch[float64]{B: 1, Nt: 2, XTarget: ends[:]}, &m.cfg)
+			grid, _, err := lattice(&Batch[float64]{B: 1, Nt: 2, XTarget: ends[:]}, &m.cfg)
 			require.NoError(t, err)
 			require.LessOrEqual(t, grid[0], ends[0]-c.Margin)
 			require.GreaterOrEqual(t, grid[len(grid)-1], ends[1]+c.Margin)

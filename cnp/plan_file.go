@@ -26,9 +26,9 @@ var ErrPlanFile = frozen.ErrFile
 
 // planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged, changes; TestPlanFileVersion
 // notices most of that.
-const planVersion = 5
+const planVersion = 6
 
-// SavePlan makes a plan, as [ImageEquivCNP.Plan] does, and writes it to a file for [ImageEquivCNP.LoadPlan]: neighbourhoods, and the weights that it
+// SavePlan makes a plan, as [ImageEquivCNP.PlanGeometry] does, and writes it to a file for [ImageEquivCNP.LoadPlan]: neighbourhoods, and the weights that it
 // stores. The file is for this version of the program, and machines of this architecture and level (simd.CurrentLevel).
 func (m *ImageEquivCNP[T]) SavePlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
 	checked := opt
@@ -52,7 +52,7 @@ func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
 	return err
 }
 
-// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.Plan] makes for that geometry and options. The file
+// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.PlanGeometry] makes for that geometry and options. The file
 // may be replaced, removed or cut afterwards. A file
 // of another model, geometry, options, program or kind of machine is refused with ErrPlanFile; where there is none, the error is fs.ErrNotExist. Checksums are compared
 // while the first prediction is computed, which waits for them: if the file is damaged, every prediction fails with ErrPlanFile.
@@ -76,29 +76,24 @@ func (m *ImageEquivCNP[T]) LoadPlan(ctx context.Context, path string, g Geometry
 	return p, nil
 }
 
-// KeepPlans makes Plan, Complete and Predict look for plans in a folder, and put those there that they had to make; an empty name ends that. Files
-// have names of their own for each model, geometry, options, version of the program and kind of machine, and any number of processes may
-// share a folder. Of plans nothing is ever removed from it; what processes that died while they wrote have left is. A file that is damaged, or not what its
-// name says, is replaced by one that is made anew; where one cannot be written, the plan is used all the same, and PlanInfo.FileErr says why.
-//
-// It is for the time before a model is used, as what it changes is read without a lock.
-func (m *ImageEquivCNP[T]) KeepPlans(folder string) {
-	if m.folder = folder; folder != "" {
+// planEnding is that of the files of a folder of plans.
+const planEnding = ".plan"
+
+// sweepPlans removes from a folder, if one is named, what processes that died while they wrote a plan have left.
+func sweepPlans(folder string) {
+	if folder != "" {
 		frozen.Sweep(folder, planEnding)
 	}
 }
 
-// planEnding is that of the files of a folder of plans.
-const planEnding = ".plan"
-
-// keptPlan is Plan with a folder.
+// keptPlan is PlanGeometry with a folder.
 func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
 	checked := opt
 	if err := checkPlan(g, &checked); err != nil {
 		return nil, err
 	}
 	key := m.planKey(&g, &checked)
-	path := filepath.Join(m.folder, hex.EncodeToString(key[:12])+planEnding)
+	path := filepath.Join(opt.Plans, hex.EncodeToString(key[:12])+planEnding)
 	p, err := m.LoadPlan(ctx, path, g, opt)
 	if err == nil { // checksums are compared now, while there is still another way
 		err = p.intact()
@@ -112,7 +107,7 @@ func (m *ImageEquivCNP[T]) keptPlan(ctx context.Context, g Geometry, opt PlanOpt
 	if p, err = m.makePlan(ctx, g, opt); err != nil {
 		return nil, err
 	}
-	err = os.MkdirAll(m.folder, 0o777)
+	err = os.MkdirAll(opt.Plans, 0o777)
 	if err == nil {
 		err = p.save(path, key)
 	}

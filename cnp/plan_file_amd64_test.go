@@ -29,8 +29,8 @@ func TestPlanFileVersion(t *testing.T) {
 		group, digest string
 		opt           cnp.PlanOptions
 	}{
-		{"T(2)", "172e4bd2394a038c", cnp.PlanOptions{Memory: 1 << 28, Algorithm: layers.Transforms}},
-		{"SO(2)", "d87ef0a7228d4e79", cnp.PlanOptions{Memory: 1 << 28}},
+		{"T(2)", "f84a9f2e9e5c4dc5", cnp.PlanOptions{Memory: 1 << 28, Algorithm: layers.Transforms}},
+		{"SO(2)", "cfb2f5b3350fe094", cnp.PlanOptions{Memory: 1 << 28}},
 	} {
 		_, err := fileModel[float32](t, c.group, nil).SavePlan(context.Background(), path, cnp.Grid(7, 9), c.opt)
 		require.NoError(t, err)

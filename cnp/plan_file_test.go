@@ -175,8 +175,16 @@ func TestPlanFileRefuses(t *testing.T) {
 	}
 }
 
-// TestKeepPlans: a folder gets a plan for each geometry, and what is in it is used.
-func TestKeepPlans(t *testing.T) {
+// keeping returns the model with a folder of plans.
+func keeping(t *testing.T, m *cnp.ImageEquivCNP[float32], dir string) *cnp.ImageEquivCNP[float32] {
+	t.Helper()
+	other, err := cnp.With[float32](m, cnp.Options{Plans: dir})
+	require.NoError(t, err)
+	return other.(*cnp.ImageEquivCNP[float32])
+}
+
+// TestPlanFolder: a folder gets a plan for each geometry, and what is in it is used.
+func TestPlanFolder(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "new", "plans")
 	m, im := fileModel[float32](t, "SO(2)", nil), fileImages[float32](2, 10, 9)
@@ -191,14 +199,13 @@ func TestKeepPlans(t *testing.T) {
 		return names
 	}
 	for range 2 {
-		again := fileModel[float32](t, "SO(2)", nil)
-		again.KeepPlans(dir)
+		again := keeping(t, fileModel[float32](t, "SO(2)", nil), dir)
 		got, err := again.Complete(ctx, im)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		require.Len(t, files(), 1)
 		for range 2 {
-			p, err := again.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
+			p, err := again.PlanGeometry(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
 			require.NoError(t, err)
 			require.NoError(t, p.Info().FileErr)
 			require.FileExists(t, p.Info().File)
@@ -208,8 +215,8 @@ func TestKeepPlans(t *testing.T) {
 		}
 	}
 	// A file that is not what its name says.
-	m.KeepPlans(dir)
-	p, err := m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
+	m = keeping(t, m, dir)
+	p, err := m.PlanGeometry(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
 	require.NoError(t, err)
 	whole, err := os.ReadFile(p.Info().File)
 	require.NoError(t, err)
@@ -217,7 +224,7 @@ func TestKeepPlans(t *testing.T) {
 	damaged[len(damaged)/2] ^= 1
 	for _, b := range [][]byte{[]byte("not a plan"), damaged, whole[:len(whole)/2], nil} { // it is made anew
 		replace(t, p.Info().File, b)
-		again, err := m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
+		again, err := m.PlanGeometry(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
 		require.NoError(t, err)
 		require.NoError(t, again.Info().FileErr)
 		now, err := os.ReadFile(p.Info().File)
@@ -225,7 +232,7 @@ func TestKeepPlans(t *testing.T) {
 		require.Equal(t, whole, now)
 	}
 	// A file that is cut while its plan is in use.
-	p, err = m.Plan(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
+	p, err = m.PlanGeometry(ctx, cnp.Grid(8, 8), cnp.PlanOptions{})
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(p.Info().File, 0))
 	square := fileImages[float32](2, 8, 8)
@@ -241,12 +248,12 @@ func TestKeepPlans(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 	}
 	require.NoError(t, os.Chtimes(dead, time.Time{}, time.Now().Add(-time.Hour)))
-	m.KeepPlans(dir)
+	keeping(t, m, dir)
 	require.NoFileExists(t, dead)
 	require.FileExists(t, alive)
 	// A folder that cannot be written to.
-	m.KeepPlans(filepath.Join(p.Info().File, "below a file"))
-	p, err = m.Plan(ctx, cnp.Grid(7, 8), cnp.PlanOptions{})
+	m = keeping(t, m, filepath.Join(p.Info().File, "below a file"))
+	p, err = m.PlanGeometry(ctx, cnp.Grid(7, 8), cnp.PlanOptions{})
 	require.NoError(t, err)
 	require.Error(t, p.Info().FileErr)
 	require.Empty(t, p.Info().File)

@@ -68,7 +68,7 @@ func TestCancelSoon(t *testing.T) {
 		var room *cnp.Prediction[float32]
 		cases := []*cancelled{
 			{what: "plan", run: func(ctx context.Context) error {
-				p, err := m.Plan(ctx, g, cnp.PlanOptions{})
+				p, err := m.PlanGeometry(ctx, g, cnp.PlanOptions{})
 				plan = cmp.Or(p, plan)
 				return err
 			}},
@@ -148,7 +148,7 @@ func TestPlanFair(t *testing.T) {
 		size, each = 64, 8
 	}
 	m := shippedImage(t, "digits-RxSO2")
-	plan, err := m.Plan(t.Context(), cnp.Grid(size, size), cnp.PlanOptions{Memory: 300 << 20})
+	plan, err := m.PlanGeometry(t.Context(), cnp.Grid(size, size), cnp.PlanOptions{Memory: 300 << 20})
 	require.NoError(t, err)
 	im := noise(1, size, size, 2)
 	batch, room := noise(callers, size, size, 2), newRoom(callers*plan.Values())

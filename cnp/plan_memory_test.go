@@ -15,9 +15,9 @@ import (
 func TestPlanRefusesBeforeArranging(t *testing.T) {
 	m := planModel[float32](t, "SE(2)", 4, "")
 	g := Grid(20, 20)
-	soft, err := m.Plan(t.Context(), g, PlanOptions{})
+	soft, err := m.PlanGeometry(t.Context(), g, PlanOptions{})
 	require.NoError(t, err)
-	hard, err := m.Plan(t.Context(), g, PlanOptions{Memory: 1 << 30})
+	hard, err := m.PlanGeometry(t.Context(), g, PlanOptions{Memory: 1 << 30})
 	require.NoError(t, err)
 	im := planImages[float32](1, 2, 20, 20, 3)
 	require.Equal(t, runPlan(t, soft, im), runPlan(t, hard, im))
@@ -31,7 +31,7 @@ func TestPlanRefusesBeforeArranging(t *testing.T) {
 	}
 	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
 	require.NoError(t, err)
-	_, err = m.Plan(t.Context(), g, PlanOptions{Memory: n.Bytes() * 8 / 5})
+	_, err = m.PlanGeometry(t.Context(), g, PlanOptions{Memory: n.Bytes() * 8 / 5})
 	require.ErrorIs(t, err, ErrMemory)
 	require.True(t, strings.Contains(err.Error(), "while they are arranged"), err.Error())
 }

@@ -56,20 +56,24 @@ func (r *imageRun[T]) bytes() int64 {
 	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes() + r.blocks.Bytes()
 }
 
-// Predict sets dst to the prediction of a batch of images: mean and standard deviation [B, C, targets], where targets are
+// Predict sets dst to the prediction of a batch of [Images]: mean and standard deviation [B, C, targets], where targets are
 // those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
 // are what the caller keeps, and reusing them saves making them anew. dst.Params may be nil where parameters beside them are not wanted.
 //
 // An image's result does not depend on the rest of the batch or on the number of threads. Any number of goroutines may call
 // Predict. PlanOptions.Concurrency of the calls compute at a time, on all threads, and the others wait their turn. Once ctx is
 // done, Predict returns its error, and dst may be written in part.
-func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Images[T]) error {
+func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
+	im, err := imagesOf[T](p.shape, tasks)
+	if err != nil {
+		return err
+	}
 	if err := im.check(p.cfg.DimY); err != nil {
 		return err
 	}
-	switch {
-	case p.apart.Stride > 0 && (im.H != p.apart.H || im.W != p.apart.W):
-		return fmt.Errorf("%w: the plan is for %d x %d pixels, the images have %d x %d", ErrShape, p.apart.H, p.apart.W, im.H, im.W)
+	switch h, w, grid := p.shape.Size(); {
+	case grid && (im.H != h || im.W != w):
+		return p.shape.refuse(im.Shape())
 	case im.H*im.W != p.pixels():
 		return fmt.Errorf("%w: the plan is for %d pixels, the images have %d x %d", ErrShape, p.pixels(), im.H, im.W)
 	}

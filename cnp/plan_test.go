@@ -82,7 +82,7 @@ func testPlanAgainstLayers[T Float](t *testing.T, tol float64) {
 		require.NoError(t, err)
 		for name, opt := range storages {
 			t.Run(fmt.Sprintf("%s/lifts=%d/%s/%s", c.group, c.lifts, window, name), func(t *testing.T) {
-				p, err := m.Plan(context.Background(), Grid(9, 8), opt)
+				p, err := m.PlanGeometry(context.Background(), Grid(9, 8), opt)
 				require.NoError(t, err)
 				if c.lifts == 4 {
 					require.True(t, p.Info().Flat, "quarter turns take the grid to itself")
@@ -152,7 +152,7 @@ func TestPlanGolden(t *testing.T) {
 					continue // flat plans store everything, and others know one algorithm
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", set, grp, name), func(t *testing.T) {
-					p, err := m.Plan(context.Background(), Grid(64, 64), opt)
+					p, err := m.PlanGeometry(context.Background(), Grid(64, 64), opt)
 					require.NoError(t, err)
 					if opt.Algorithm != "" {
 						require.Equal(t, opt.Algorithm, p.Info().Algorithm)
@@ -193,7 +193,7 @@ func TestPlanPrecision(t *testing.T) {
 			}
 		}
 		plan := func(opt PlanOptions) (*ImagePlan[float32], *Prediction[float32]) {
-			p, err := m.Plan(ctx, Grid(side, side), opt)
+			p, err := m.PlanGeometry(ctx, Grid(side, side), opt)
 			require.NoError(t, err)
 			return p, predictPlan(t, p, im)
 		}
@@ -237,15 +237,18 @@ func TestPlanPrecision(t *testing.T) {
 		_, err = m.LoadPlan(ctx, path, Grid(side, side), PlanOptions{})
 		require.ErrorIs(t, err, ErrPlanFile)
 
-		require.NoError(t, m.SetPrecision(BFloat16))
-		complete, err := m.Complete(ctx, im)
+		rounds, err := With[float32](m, Options{Precision: BFloat16})
+		require.NoError(t, err)
+		complete, err := rounds.(Completer[float32]).Complete(ctx, im)
 		require.NoError(t, err)
 		require.Equal(t, want.Mean, complete.Mean)
-		_, err = SampleImages(ctx, m, im, SampleOptions{Samples: 1})
+		_, err = SampleImages(ctx, rounds.(Completer[float32]), im, SampleOptions{Samples: 1})
 		require.ErrorIs(t, err, ErrConfig)
-		_, err = JointImages(ctx, m, im, im.Pixels, Chain{})
+		_, err = JointImages(ctx, rounds.(Completer[float32]), im, im.Pixels, Chain{})
 		require.ErrorIs(t, err, ErrConfig)
-		require.ErrorIs(t, m.SetPrecision("float16"), ErrConfig)
+		_, err = With[float32](m, Options{Precision: "float16"})
+		require.ErrorIs(t, err, ErrConfig)
+		require.Empty(t, m.opt, "the model is as it was")
 	}
 }
 
@@ -254,7 +257,7 @@ func TestPlanPrecision(t *testing.T) {
 func TestPlanBits(t *testing.T) {
 	for _, name := range []string{"T(2)", "SO(2)"} {
 		m, im := planModel[float32](t, name, 1, layers.WindowSmooth), planImages[float32](32, 2, 12, 11, 4)
-		whole, err := m.Plan(context.Background(), Grid(12, 11), PlanOptions{})
+		whole, err := m.PlanGeometry(context.Background(), Grid(12, 11), PlanOptions{})
 		require.NoError(t, err)
 		info := whole.Info()
 		some := info.Bytes + info.CallBytes - info.WeightBytes/3
@@ -263,7 +266,7 @@ func TestPlanBits(t *testing.T) {
 			for kind, opt := range map[string]PlanOptions{"evaluated": {Memory: -1}, "some": {Memory: some}, "stored": {}} {
 				t.Run(fmt.Sprintf("%s/threads=%d/%s", name, threads, kind), func(t *testing.T) {
 					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-					p, err := m.Plan(context.Background(), Grid(12, 11), opt)
+					p, err := m.PlanGeometry(context.Background(), Grid(12, 11), opt)
 					require.NoError(t, err)
 					got := predictPlan(t, p, im)
 					if want == nil {
@@ -287,7 +290,7 @@ func TestPlanBits(t *testing.T) {
 // TestPlanConcurrent: one plan and one model under many goroutines, as in a service.
 func TestPlanConcurrent(t *testing.T) {
 	m, im := planModel[float32](t, "SO(2)", 1, layers.WindowSmooth), planImages[float32](2, 2, 8, 8, 5)
-	p, err := m.Plan(context.Background(), Grid(8, 8), PlanOptions{})
+	p, err := m.PlanGeometry(context.Background(), Grid(8, 8), PlanOptions{})
 	require.NoError(t, err)
 	want := predictPlan(t, p, im)
 	var wg sync.WaitGroup
@@ -324,12 +327,12 @@ func TestPlanTargets(t *testing.T) {
 	}{{"T(2)", 1}, {"SE(2)", 3}, {"SE(2)", 4}, {"R>0xSO(2)", 1}} {
 		t.Run(fmt.Sprintf("%s/lifts=%d", c.group, c.lifts), func(t *testing.T) {
 			m, im := planModel[float64](t, c.group, c.lifts, layers.WindowSmooth), planImages[float64](2, 2, 7, 6, 6)
-			grid, err := m.Plan(context.Background(), Grid(7, 6), PlanOptions{})
+			grid, err := m.PlanGeometry(context.Background(), Grid(7, 6), PlanOptions{})
 			require.NoError(t, err)
 			want := predictPlan(t, grid, im)
 			g := Upsampled(7, 6, 3)
 			require.Len(t, g.Targets, 2*7*6*9)
-			fine, err := m.Plan(context.Background(), g, PlanOptions{})
+			fine, err := m.PlanGeometry(context.Background(), g, PlanOptions{})
 			require.NoError(t, err)
 			got := predictPlan(t, fine, im)
 			for bc := range im.B * im.C {
@@ -344,7 +347,7 @@ func TestPlanTargets(t *testing.T) {
 			}
 			// A few targets in any order are those of the many.
 			some := Geometry{Points: g.Points, Targets: append(append([]float64(nil), g.Targets[40:42]...), g.Targets[10:12]...)}
-			few, err := m.Plan(context.Background(), some, PlanOptions{Memory: -1})
+			few, err := m.PlanGeometry(context.Background(), some, PlanOptions{Memory: -1})
 			require.NoError(t, err)
 			one := predictPlan(t, few, im)
 			scale := max(1, maxAbs(want.Mean))
@@ -379,7 +382,7 @@ func TestUpsampled(t *testing.T) {
 // TestPlanCancelled: a cancelled call says so at once and leaves no goroutine.
 func TestPlanCancelled(t *testing.T) {
 	m, im := planModel[float32](t, "SO(2)", 1, layers.WindowSmooth), planImages[float32](4, 2, 12, 12, 7)
-	p, err := m.Plan(context.Background(), Grid(12, 12), PlanOptions{Memory: -1})
+	p, err := m.PlanGeometry(context.Background(), Grid(12, 12), PlanOptions{Memory: -1})
 	require.NoError(t, err)
 	before := runtime.NumGoroutine()
 	out := newPrediction[float32](Normal, im.B*p.Values())
@@ -398,7 +401,7 @@ func TestPlanCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = m.Plan(ctx, Grid(12, 12), PlanOptions{})
+	_, err = m.PlanGeometry(ctx, Grid(12, 12), PlanOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = m.Complete(ctx, im)
 	require.ErrorIs(t, err, context.Canceled)
@@ -413,7 +416,7 @@ func TestPlanCancelled(t *testing.T) {
 // TestPlanCacheFollowsState: Complete notices that parameters changed, and a plan does not.
 func TestPlanCacheFollowsState(t *testing.T) {
 	m, im := planModel[float32](t, "T(2)", 1, layers.WindowSmooth), planImages[float32](1, 2, 8, 8, 9)
-	p, err := m.Plan(context.Background(), Grid(8, 8), PlanOptions{})
+	p, err := m.PlanGeometry(context.Background(), Grid(8, 8), PlanOptions{})
 	require.NoError(t, err)
 	first, err := m.Complete(context.Background(), im)
 	require.NoError(t, err)
@@ -427,7 +430,7 @@ func TestPlanCacheFollowsState(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Len(t, m.plans.entries, keepPlans)
-	require.Equal(t, 2+2*keepPlans, m.plans.entries[keepPlans-1].h)
+	require.Equal(t, Pixels(2+2*keepPlans, 2+2*keepPlans), m.plans.entries[keepPlans-1].shape)
 }
 
 // TestPlanSteadyState: after the first calls nothing is allocated, however many images there are, whatever the collector does and
@@ -439,7 +442,7 @@ func TestPlanSteadyState(t *testing.T) {
 			for _, threads := range []int{1, 2} {
 				t.Run(fmt.Sprintf("%s/%s/threads=%d", name, kind, threads), func(t *testing.T) {
 					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-					p, err := m.Plan(context.Background(), Grid(16, 16), opt)
+					p, err := m.PlanGeometry(context.Background(), Grid(16, 16), opt)
 					require.NoError(t, err)
 					out := newPrediction[float32](Normal, im.B*p.Values())
 					call := func() { require.NoError(t, p.Predict(context.Background(), out, im)) }
@@ -479,7 +482,7 @@ func TestPlanMemory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, name := range []string{"T(2)", "SO(2)"} {
 		m := planModel[float32](t, name, 1, layers.WindowSmooth)
-		p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: -1})
+		p, err := m.PlanGeometry(context.Background(), Grid(16, 16), PlanOptions{Memory: -1})
 		require.NoError(t, err)
 		im := planImages[float32](16, 2, 16, 16, 9)
 		require.NoError(t, p.Predict(context.Background(), newPrediction[float32](Normal, im.B*p.Values()), im))
@@ -490,7 +493,7 @@ func TestPlanMemory(t *testing.T) {
 		}
 		least := p.Info().Bytes + p.Info().CallBytes
 		for _, more := range []int64{0, 1 << 18, 1 << 30} {
-			p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least + more})
+			p, err := m.PlanGeometry(context.Background(), Grid(16, 16), PlanOptions{Memory: least + more})
 			require.NoError(t, err)
 			info := p.Info()
 			require.LessOrEqual(t, info.Bytes+info.CallBytes, least+more)
@@ -500,14 +503,14 @@ func TestPlanMemory(t *testing.T) {
 		// With less, fewer images are taken at a time, with the same bits; with too little for one, nothing is made.
 		want := newPrediction[float32](Normal, im.B*p.Values())
 		require.NoError(t, p.Predict(context.Background(), want, im))
-		few, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least - p.Info().CallBytes/2})
+		few, err := m.PlanGeometry(context.Background(), Grid(16, 16), PlanOptions{Memory: least - p.Info().CallBytes/2})
 		require.NoError(t, err)
 		require.Less(t, few.most, 16)
 		require.LessOrEqual(t, few.Info().Bytes+few.Info().CallBytes, least-p.Info().CallBytes/2)
 		// With more images at hand than the budget is made for, a call takes so many at a time as the memory has room for.
 		many := planImages[float32](70, 2, 16, 16, 9)
 		for _, extra := range []int64{0, p.Info().CallBytes, 1 << 30} {
-			p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least + extra})
+			p, err := m.PlanGeometry(context.Background(), Grid(16, 16), PlanOptions{Memory: least + extra})
 			require.NoError(t, err)
 			require.NoError(t, p.Predict(context.Background(), newPrediction[float32](Normal, many.B*p.Values()), many))
 			require.LessOrEqual(t, float64(p.Info().Bytes+p.idle.Load().bytes()), 1.02*float64(least+extra), "%d more", extra)
@@ -517,9 +520,9 @@ func TestPlanMemory(t *testing.T) {
 		require.NoError(t, few.Predict(context.Background(), got, im))
 		require.Equal(t, want, got)
 		for _, memory := range []int64{1, p.Info().Bytes / 2, p.Info().Bytes + 1} {
-			_, err = m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: memory})
+			_, err = m.PlanGeometry(context.Background(), Grid(16, 16), PlanOptions{Memory: memory})
 			require.ErrorIs(t, err, ErrMemory)
-			_, err = m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: memory, Soft: true})
+			_, err = m.PlanGeometry(context.Background(), Grid(16, 16), PlanOptions{Memory: memory, Soft: true})
 			require.NoError(t, err)
 		}
 	}
@@ -539,10 +542,10 @@ func TestPlanRefuses(t *testing.T) {
 		"infinite target": {Geometry{Points: []float64{1, 2}, Targets: []float64{math.Inf(1), 2}}, PlanOptions{}, ErrValue},
 		"precision":       {Grid(2, 2), PlanOptions{Precision: "float16"}, ErrConfig},
 	} {
-		_, err := m.Plan(context.Background(), c.g, c.opt)
+		_, err := m.PlanGeometry(context.Background(), c.g, c.opt)
 		require.ErrorIs(t, err, c.want, name)
 	}
-	p, err := m.Plan(context.Background(), Grid(4, 5), PlanOptions{})
+	p, err := m.PlanGeometry(context.Background(), Grid(4, 5), PlanOptions{})
 	require.NoError(t, err)
 	im := planImages[float32](2, 2, 4, 5, 1)
 	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](Normal, 3), im), ErrShape)

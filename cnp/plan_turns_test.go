@@ -14,7 +14,7 @@ import (
 // returns its context's error without having computed.
 func TestPlanTurns(t *testing.T) {
 	m, im := planModel[float32](t, "SO(2)", 1, "smooth"), planImages[float32](1, 2, 8, 8, 5)
-	p, err := m.Plan(context.Background(), Grid(8, 8), PlanOptions{Concurrency: 2})
+	p, err := m.PlanGeometry(context.Background(), Grid(8, 8), PlanOptions{Concurrency: 2})
 	require.NoError(t, err)
 	assert.Equal(t, 2, p.Info().Concurrency)
 	var mu sync.Mutex
@@ -59,6 +59,6 @@ func TestPlanTurns(t *testing.T) {
 	wg.Wait()
 	assert.Equal(t, []int{0, 1, 2, 3, 4, 5}, order)
 
-	_, err = m.Plan(context.Background(), Grid(8, 8), PlanOptions{Concurrency: -1})
+	_, err = m.PlanGeometry(context.Background(), Grid(8, 8), PlanOptions{Concurrency: -1})
 	assert.ErrorIs(t, err, ErrConfig)
 }

@@ -80,10 +80,18 @@ const rasterBatch, rasterDown = 16, 256
 // Digits-T2-small (margin 32) takes 0.73 µs of a core for a pixel of a raster of 20,000 columns at 1,024 columns, 0.80 at 512, and 0.95 to 1.0 at 10,000.
 const rasterAcross, rasterMargins = 1024, 20
 
-// Raster makes a plan for rasters of h x w pixels. It is an error if the model's prediction of a pixel depends on the whole raster, or on where the pixel lies.
-func (m *ImageEquivCNP[T]) Raster(ctx context.Context, h, w int, opt RasterOptions) (*RasterPlan[T], error) {
-	if err := m.cfg.Tileable(); err != nil {
+// PlanRaster makes a plan of a model for rasters of h x w pixels. It is an error if the model's prediction of a pixel depends on the whole raster, or on where the pixel lies.
+func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*RasterPlan[T], error) {
+	if model == nil {
+		return nil, fmt.Errorf("%w: no model", ErrConfig)
+	}
+	cfg := model.Config()
+	if err := cfg.Tileable(); err != nil {
 		return nil, err
+	}
+	m, ok := model.(*ImageEquivCNP[T])
+	if !ok {
+		return nil, fmt.Errorf("%w for rasters: several models are completed one by one", ErrNoPlan)
 	}
 	const most = 1 << 22
 	if h < 1 || w < 1 || h > most || w > most {
@@ -115,7 +123,7 @@ func (m *ImageEquivCNP[T]) Raster(ctx context.Context, h, w int, opt RasterOptio
 	if err != nil {
 		return nil, err
 	}
-	if r.plan, err = m.Plan(ctx, g, PlanOptions{Memory: -1, Algorithm: layers.Direct}); err != nil {
+	if r.plan, err = m.PlanGeometry(ctx, g, PlanOptions{Memory: -1, Algorithm: layers.Direct, Precision: Float32}); err != nil {
 		return nil, err
 	}
 	if !r.plan.layout.Flat() {

@@ -79,7 +79,7 @@ func wholeRaster(t testing.TB, m *ImageEquivCNP[float32], im *Images[float32]) *
 	}
 	g, err := m.RasterGeometry(im.H, w)
 	require.NoError(t, err)
-	plan, err := m.Plan(context.Background(), g, PlanOptions{Algorithm: layers.Direct})
+	plan, err := m.PlanGeometry(context.Background(), g, PlanOptions{Algorithm: layers.Direct})
 	require.NoError(t, err)
 	p := m.family.newPrediction(len(padded.Pixels))
 	require.NoError(t, plan.Predict(context.Background(), p, padded))
@@ -168,7 +168,7 @@ func TestRasterBits(t *testing.T) {
 			m := rasterModel(t, tt.change, tt.psi, tt.block)
 			im := randomRaster(m.cfg.DimY, tt.h, tt.w)
 			want := wholeRaster(t, m, im)
-			r, err := m.Raster(ctx, tt.h, tt.w, RasterOptions{Across: tt.across, Down: tt.down})
+			r, err := PlanRaster[float32](ctx, m, tt.h, tt.w, RasterOptions{Across: tt.across, Down: tt.down})
 			require.NoError(t, err)
 			if tt.across > 0 {
 				require.Greater(t, len(r.columns), 2, "the case is meant to have several bands")
@@ -223,19 +223,19 @@ func TestRasterRefused(t *testing.T) {
 	}
 	m := rasterModel(t, nil, 2.5, 3.2)
 	for _, o := range []RasterOptions{{Across: 12}, {Down: -1}, {Memory: -1}} {
-		_, err := m.Raster(ctx, 50, 500, o)
+		_, err := PlanRaster[float32](ctx, m, 50, 500, o)
 		require.ErrorIs(t, err, ErrConfig, "%+v", o)
 	}
-	_, err := m.Raster(ctx, 50, 500, RasterOptions{Memory: 1000})
+	_, err := PlanRaster[float32](ctx, m, 50, 500, RasterOptions{Memory: 1000})
 	require.ErrorIs(t, err, ErrMemory)
-	_, err = m.Raster(ctx, 0, 5, RasterOptions{})
+	_, err = PlanRaster[float32](ctx, m, 0, 5, RasterOptions{})
 	require.ErrorIs(t, err, ErrShape)
 	c := m.cfg
 	c.MaxNeighbors = 5
 	require.ErrorIs(t, c.Tileable(), ErrConfig)
 
 	// Errors of the callbacks come back, and a bad number is named by its place in the raster.
-	r, err := m.Raster(ctx, 50, 200, RasterOptions{Across: 80})
+	r, err := PlanRaster[float32](ctx, m, 50, 200, RasterOptions{Across: 80})
 	require.NoError(t, err)
 	im := randomRaster(1, 50, 200)
 	im.Mask[40*200+150], im.Pixels[40*200+150] = true, float32(math.Inf(1))

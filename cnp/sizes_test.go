@@ -35,7 +35,7 @@ func TestBadSizes(t *testing.T) {
 		}
 	}
 
-	plan, err := lineModel[float32](t, func(*Config) {}).Plan(ctx, -1, 1)
+	plan, err := lineModel[float32](t, func(*Config) {}).PlanInterval(ctx, -1, 1)
 	require.NoError(t, err)
 	require.NoError(t, plan.Predict(ctx, newPrediction[float32](Normal, 0), huge[1]), "tasks of nothing")
 	for _, b := range append(huge[2:], nil) {
@@ -48,10 +48,10 @@ func TestBadSizes(t *testing.T) {
 		"negative": Grid(-1, 64), "none": Grid(0, 0), "overflow": Grid(math.MaxInt/2+1, math.MaxInt/2+1), "too large": Grid(1<<15, 1<<15),
 		"no scale": Upsampled(4, 4, 0), "negative scale": Upsampled(4, 4, -2), "huge scale": Upsampled(4, 4, math.MaxInt>>22), "negative side": Upsampled(-4, 4, 2),
 	} {
-		_, err := m.Plan(ctx, g, PlanOptions{})
+		_, err := m.PlanGeometry(ctx, g, PlanOptions{})
 		require.ErrorIs(t, err, ErrShape, name)
 	}
-	images, err := m.Plan(ctx, Grid(4, 4), PlanOptions{})
+	images, err := m.PlanGeometry(ctx, Grid(4, 4), PlanOptions{})
 	require.NoError(t, err)
 	im := &Images[float32]{B: 1, C: 1, H: 4, W: 4, Pixels: make([]float32, 16), Mask: make([]bool, 16)}
 	require.ErrorIs(t, images.Predict(ctx, nil, im), ErrShape)

@@ -67,7 +67,7 @@ func testSphereAlone[T Float](t *testing.T, dx int) {
 	b.XContext[2*dx] = 400
 	want, err := m.Predict(ctx, b)
 	require.NoError(t, err)
-	plan, err := m.Plan(ctx, 0, 1)
+	plan, err := m.PlanInterval(ctx, 0, 1)
 	require.NoError(t, err)
 	for _, procs := range []int{1, 3} {
 		old := runtime.GOMAXPROCS(procs)
@@ -210,7 +210,7 @@ func TestSphereRefuses(t *testing.T) {
 		require.ErrorContains(t, err, bad.want)
 		_, err = m.Differentiate(ctx, b, layers.Train)
 		require.ErrorContains(t, err, bad.want)
-		plan, err := m.Plan(ctx, 0, 1)
+		plan, err := m.PlanInterval(ctx, 0, 1)
 		require.NoError(t, err)
 		require.ErrorContains(t, plan.Predict(ctx, newPrediction[float32](Normal, 1), b), bad.want)
 	}

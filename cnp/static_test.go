@@ -96,7 +96,7 @@ func testStaticAlone[T Float](t *testing.T) {
 				if c.Placement == PlacementBatch {
 					lo, hi = span(b.joined(&c))
 				}
-				plan, err := e.Plan(ctx, lo, hi)
+				plan, err := e.PlanInterval(ctx, lo, hi)
 				require.NoError(t, err)
 				got, err := NewPrediction[T](&c, len(want.Mean))
 				require.NoError(t, err)

@@ -1,12 +1,12 @@
 package cnp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
@@ -150,9 +150,7 @@ type ImageViews[T Float] struct {
 	sim  *group.Sim2
 	base *ImageEquivCNP[T]
 
-	mu    sync.Mutex
-	plans []*ViewsPlan[T] // of recent sizes, newest last
-	state [][]T           // what they were made for
+	plans planCache[T, *ViewsPlan[T]]
 }
 
 // viewsBase is the configuration of the network of a model with views.
@@ -182,6 +180,7 @@ func (m *ImageViews[T]) Network() *ImageEquivCNP[T] { return m.base }
 // ViewsPlan is an ImageViews compiled for images of one size. It is immutable, safe for concurrent use, and keeps the parameters that the model had.
 type ViewsPlan[T Float] struct {
 	cfg     Config
+	shape   Shape
 	h, w    int
 	scales  []*ImagePlan[T] // one for the views of each scale, which have canvases of one size
 	views   []View          // [scales, angles]
@@ -213,13 +212,17 @@ func (c *Config) canvases(scales, h, w int) []View {
 	return all
 }
 
-// Plan compiles the model for h x w images. Of the options it takes Memory, which the scales' plans share, and Precision.
-func (m *ImageViews[T]) Plan(ctx context.Context, h, w int, opt PlanOptions) (*ViewsPlan[T], error) {
-	if h < 1 || w < 1 || h > maxPixels/w {
-		return nil, fmt.Errorf("%w: %d x %d pixels: need at least 1 of each and at most %d in all", ErrShape, h, w, maxPixels)
+// Plan compiles the model for images, which are predicted at their pixels. The plans of the scales share Memory.
+func (m *ImageViews[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
+	return asPlan[T](m.planShape(ctx, s, opt))
+}
+
+func (m *ImageViews[T]) planShape(ctx context.Context, s Shape, opt PlanOptions) (*ViewsPlan[T], error) {
+	if err := s.checkPixels(&m.cfg, false); err != nil {
+		return nil, err
 	}
-	scales := m.sim.Scales()
-	p := &ViewsPlan[T]{cfg: m.cfg, h: h, w: w, views: m.cfg.canvases(scales, h, w)}
+	h, w, scales := s.h, s.w, m.sim.Scales()
+	p := &ViewsPlan[T]{cfg: m.cfg, shape: s, h: h, w: w, views: m.cfg.canvases(scales, h, w)}
 	for _, v := range p.views {
 		if v.Side > mostCells/v.Side {
 			return nil, fmt.Errorf("%w: %d x %d pixels at scale %.3g are a canvas of %d x %d cells, more than %d", ErrMemory, h, w, v.Scale, v.Side, v.Side, mostCells)
@@ -230,7 +233,7 @@ func (m *ImageViews[T]) Plan(ctx context.Context, h, w int, opt PlanOptions) (*V
 	}
 	for s := range scales {
 		side := p.views[s*m.cfg.Lifts/scales].Side
-		plan, err := m.base.Plan(ctx, Grid(side, side), opt)
+		plan, err := m.base.PlanGeometry(ctx, Grid(side, side), opt)
 		if err != nil {
 			return nil, err
 		}
@@ -242,26 +245,27 @@ func (m *ImageViews[T]) Plan(ctx context.Context, h, w int, opt PlanOptions) (*V
 	return p, nil
 }
 
-// plan returns that of a size under the current parameters.
-func (m *ImageViews[T]) plan(ctx context.Context, h, w int) (*ViewsPlan[T], error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if now := m.State(); !sameState(m.state, now) {
-		m.plans, m.state = nil, copyState(now)
+// Shape is that of the images.
+func (p *ViewsPlan[T]) Shape() Shape { return p.shape }
+
+// NewPrediction returns a prediction with room for images.
+func (p *ViewsPlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
+	return newPrediction[T](Normal, valuesOf[T](tasks, p.cfg.DimY, p.h*p.w))
+}
+
+// Info adds up what the plans of the scales say. ImageOps are those of an image that all views see.
+func (p *ViewsPlan[T]) Info() PlanInfo {
+	all := PlanInfo{Precision: p.scales[0].info.Precision, Algorithm: p.scales[0].info.Algorithm, Flat: true}
+	views := float64(len(p.views) / len(p.scales))
+	for _, plan := range p.scales {
+		i := plan.info
+		all.Rows, all.Pairs, all.Poses, all.Flat = all.Rows+i.Rows, all.Pairs+i.Pairs, all.Poses+i.Poses, all.Flat && i.Flat
+		all.Stored, all.Evaluated, all.Rounded = all.Stored+i.Stored, all.Evaluated+i.Evaluated, all.Rounded.Or(i.Rounded)
+		all.WeightBytes, all.Bytes, all.CallBytes = all.WeightBytes+i.WeightBytes, all.Bytes+i.Bytes, max(all.CallBytes, i.CallBytes)
+		all.ImageOps, all.CallOps = all.ImageOps+3*views*i.ImageOps, all.CallOps+i.CallOps
+		all.Concurrency, all.File, all.FileErr = max(all.Concurrency, i.Concurrency), i.File, errors.Join(all.FileErr, i.FileErr)
 	}
-	if i := slices.IndexFunc(m.plans, func(p *ViewsPlan[T]) bool { return p.h == h && p.w == w }); i >= 0 {
-		p := m.plans[i]
-		m.plans = append(slices.Delete(m.plans, i, i+1), p)
-		return p, nil
-	}
-	p, err := m.Plan(ctx, h, w, PlanOptions{Memory: implicitMemory, Soft: true})
-	if err != nil {
-		return nil, err
-	}
-	if m.plans = append(m.plans, p); len(m.plans) > keepPlans {
-		m.plans = slices.Delete(m.plans, 0, 1)
-	}
-	return p, nil
+	return all
 }
 
 // Complete predicts every pixel from the observed ones. The first call for an image size makes a plan, which later calls use as long as the parameters do not change.
@@ -273,20 +277,25 @@ func (m *ImageViews[T]) Complete(ctx context.Context, im *Images[T]) (*Predictio
 	if im.B == 0 {
 		return out, ctx.Err()
 	}
-	p, err := m.plan(ctx, im.H, im.W)
+	shape, opt := Pixels(im.H, im.W), implicitPlan(layers.Auto, cmp.Or(m.base.opt.Precision, Float32))
+	p, err := m.plans.get(ctx, m.State(), shape, opt, func() (*ViewsPlan[T], error) { return m.planShape(ctx, shape, opt) })
 	if err != nil {
 		return nil, err
 	}
 	return out, p.Predict(ctx, out, im)
 }
 
-// Predict sets dst to the prediction of a batch of images. An image's result does not depend on the rest of the batch.
-func (p *ViewsPlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Images[T]) error {
+// Predict sets dst to the prediction of a batch of [Images]. An image's result does not depend on the rest of the batch.
+func (p *ViewsPlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
+	im, err := imagesOf[T](p.shape, tasks)
+	if err != nil {
+		return err
+	}
 	if err := im.check(p.cfg.DimY); err != nil {
 		return err
 	}
 	if im.H != p.h || im.W != p.w {
-		return fmt.Errorf("%w: the plan is for %d x %d pixels, the images have %d x %d", ErrShape, p.h, p.w, im.H, im.W)
+		return p.shape.refuse(im.Shape())
 	}
 	if err := dst.checkRoom("the batch of images", Normal, len(im.Pixels)); err != nil {
 		return err

@@ -100,7 +100,7 @@ func TestViewsPlan(t *testing.T) {
 	clear(im.Mask[:144])
 	want, err := m.Complete(t.Context(), im)
 	require.NoError(t, err)
-	plan, err := m.Plan(t.Context(), 12, 12, cnp.PlanOptions{})
+	plan, err := m.Plan(t.Context(), cnp.Pixels(12, 12), cnp.PlanOptions{})
 	require.NoError(t, err)
 	for b := range im.B {
 		one := &cnp.Images[float64]{B: 1, C: 2, H: 12, W: 12, Pixels: im.Pixels[b*288 : (b+1)*288], Mask: im.Mask[b*144 : (b+1)*144]}
@@ -114,9 +114,9 @@ func TestViewsPlan(t *testing.T) {
 	}
 	require.ErrorIs(t, plan.Predict(t.Context(), want, observedIn(3, 10, 0, 1, rand.New(rand.NewPCG(3, 4)))), cnp.ErrShape)
 	require.ErrorIs(t, plan.Predict(t.Context(), &cnp.Prediction[float64]{}, im), cnp.ErrShape)
-	_, err = m.Plan(t.Context(), 0, 12, cnp.PlanOptions{})
+	_, err = m.Plan(t.Context(), cnp.Pixels(0, 12), cnp.PlanOptions{})
 	require.ErrorIs(t, err, cnp.ErrShape)
-	_, err = m.Plan(t.Context(), 1<<13, 1<<13, cnp.PlanOptions{})
+	_, err = m.Plan(t.Context(), cnp.Pixels(1<<13, 1<<13), cnp.PlanOptions{})
 	require.ErrorIs(t, err, cnp.ErrMemory)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -34,7 +34,7 @@ func FuzzSpectral(f *testing.F) {
 			}
 			offsets = append(offsets, len(index))
 		}
-		g := spectral.Find(offsets, index, pose)
+		g := spectral.Find(offsets, index, pose, w)
 		if (g == nil) != (len(index) == 0) {
 			t.Fatalf("%d pairs of a grid: found %v", len(index), g != nil)
 		}

@@ -14,6 +14,9 @@ type Lifted struct {
 	K     int       // lifts per point
 	A     []float64 // [N·K, g] algebra coordinates
 	Q     []float64 // [N·K, orbit] orbit coordinates
+	// Across is how many points each row of a grid has, if the points are a grid's, row by row; 0: they are none. LiftPoints cannot know it and leaves
+	// it 0. Neighbourhoods on a grid are found and used faster by whom it is told.
+	Across int
 }
 
 // LiftPoints lifts x [n, d] with k samples per point. Stabiliser samples are drawn from a generator seeded with seed, in point
@@ -94,7 +97,7 @@ func (l *Lifted) Row(i int) (a, q []float64) {
 	return l.A[i*ga : (i+1)*ga : (i+1)*ga], l.Q[i*qa : (i+1)*qa : (i+1)*qa]
 }
 
-// Append adds the rows of m, which must be of the same group and number of lifts.
+// Append adds the rows of m, which must be of the same group and number of lifts. Grids of equally long rows become one grid.
 func (l *Lifted) Append(m *Lifted) {
 	checkLifted("Append", l)
 	checkLifted("Append", m)
@@ -102,6 +105,9 @@ func (l *Lifted) Append(m *Lifted) {
 		panic("group: Append: the two sets were lifted differently")
 	}
 	l.N += m.N
+	if l.Across != m.Across {
+		l.Across = 0
+	}
 	l.A = append(l.A, m.A...)
 	l.Q = append(l.Q, m.Q...)
 }

@@ -24,6 +24,7 @@ type Arrangement[T Float] struct {
 	Rows int
 
 	dim, poses  int // e, and the number of poses
+	across      int // rows are the points of a grid with so many in each of its rows; 0: of none
 	offsets     []int
 	index, pose []int32                      // in a tiled arrangement, pose counts within the tile's weights
 	derived     func() (index, pose []int32) // of a grid, after ForgetPairs
@@ -130,7 +131,7 @@ func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algori
 	if window != nil {
 		checkGiven("Arrange", "window.Group", window.Group != nil)
 	}
-	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses()}
+	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim, poses: n.NumPoses(), across: n.Across}
 	if flat {
 		a.arrangeFlat(n, order, stop)
 	} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/spectral"
 )
 
-// ArrangeGrid is Arrange for the balls of a radius, in their own order, where points stand on a grid that translations of the plane move along and
+// ArrangeGrid is Arrange for the balls of a radius, in their own order, where points are a grid's (Lifted.Across) that translations of the plane move along and
 // algorithm takes transforms; it returns nil where that is not so, or where it cannot tell. The arrangement has the bits of the one that Arrange makes of
 // what neighbor.Ball finds. But nobody looks at pairs: who is near whom follows from the grid.
 func ArrangeGrid[T Float](points *group.Lifted, radius float64, algorithm Algorithm) *Arrangement[T] {
@@ -22,7 +22,7 @@ func ArrangeGrid[T Float](points *group.Lifted, radius float64, algorithm Algori
 	if g == nil {
 		return nil
 	}
-	a := &Arrangement[T]{Rows: points.N, dim: 2, poses: len(g.Steps), offsets: g.Offsets(), table: make([]T, len(poses))}
+	a := &Arrangement[T]{Rows: points.N, dim: 2, poses: len(g.Steps), across: points.Across, offsets: g.Offsets(), table: make([]T, len(poses))}
 	t := a.tiling(g, algorithm)
 	if t == nil || !schedule.Flat(a.poses, a.Pairs()) {
 		return nil
@@ -69,14 +69,11 @@ func stepsOf(points *group.Lifted, radius float64) (g *spectral.Grid, poses []fl
 	if n := points.N; !ok || t.PointDim() != 2 || points.K != 1 || n < 4 || len(points.A) != 2*n || !(radius > 0 && radius < 1e100) {
 		return nil, nil
 	}
-	x, w := points.A, 1
-	for w < points.N && x[2*w] == x[0] {
-		w++
-	}
-	h := points.N / w
-	if h < 2 || w < 2 || h*w != points.N {
+	x, w := points.A, points.Across
+	if w < 2 || points.N%w != 0 || points.N/w < 2 {
 		return nil, nil
 	}
+	h := points.N / w
 	ys, xs := make([]float64, h), make([]float64, w)
 	for k := range ys {
 		ys[k] = x[2*k*w]

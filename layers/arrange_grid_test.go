@@ -36,6 +36,7 @@ func TestArrangeGrid(t *testing.T) {
 		g := group.NewT(2, 0.1+0.8*rng.Float64())
 		x := evenPoints(h, w, 50*rng.NormFloat64(), 50*rng.NormFloat64(), dy, dx)
 		points, radius := group.LiftPoints(g, x, 1, 0), g.Alpha()*rng.Float64()*12
+		points.Across = w
 		for _, algorithm := range []Algorithm{Auto, Transforms, TransformsOnly} {
 			t.Run(fmt.Sprintf("%d/%dx%d/%s", k, h, w, algorithm), func(t *testing.T) {
 				n, err := neighbor.Ball(points, points, neighbor.Options{Radius: radius})
@@ -64,7 +65,12 @@ func TestArrangeGrid(t *testing.T) {
 // What is no grid, or not certain, is left to a search.
 func TestArrangeGridElsewhere(t *testing.T) {
 	g := group.NewT(2, 0.5)
-	grid := func(x []float64) *group.Lifted { return group.LiftPoints(g, x, 1, 0) }
+	across := 16
+	grid := func(x []float64) *group.Lifted {
+		l := group.LiftPoints(g, x, 1, 0)
+		l.Across = across
+		return l
+	}
 	even := evenPoints(12, 16, 0, 0, 1, 1)
 	none := func(points *group.Lifted, radius float64, algorithm Algorithm, why string) {
 		require.True(t, ArrangeGrid[float32](points, radius, algorithm) == nil, why)
@@ -87,10 +93,21 @@ func TestArrangeGridElsewhere(t *testing.T) {
 	} {
 		none(grid(change(append([]float64(nil), even...))), 2.1, Transforms, name)
 	}
+	for _, across = range []int{-1, 0, 1, 8, 11, 24, 192, 1 << 40} {
+		none(grid(even), 2.1, Transforms, fmt.Sprintf("rows of %d", across))
+	}
+	for across, x := range map[int][]float64{15: withoutColumn(even, 16, 5), 40: evenPoints(1, 40, 0, 0, 1, 1)} {
+		l := group.LiftPoints(g, x, 1, 0)
+		l.Across = across
+		none(l, 2.1, Transforms, fmt.Sprintf("rows of %d", across))
+	}
+	across = 16
 	for _, radius := range []float64{-1, 0, 0.3, math.NaN(), math.Inf(1)} {
 		none(grid(even), radius, Transforms, fmt.Sprintf("radius %v", radius))
 	}
-	none(group.LiftPoints(group.NewSE2(0.5), even, 1, 0), 2.1, Transforms, "another group")
+	other := group.LiftPoints(group.NewSE2(0.5), even, 1, 0)
+	other.Across = 16
+	none(other, 2.1, Transforms, "another group")
 }
 
 // withoutColumn returns a grid of rows of w points without a column.

@@ -20,7 +20,9 @@ func arrangeGrid(t *testing.T, name string, h, w int) (*group.Lifted, []float64)
 	for i := range h * w {
 		x = append(x, float64(i/w)-float64(h-1)/2, float64(i%w)-float64(w-1)/2)
 	}
-	return group.LiftPoints(g, x, 1, 0), x
+	l := group.LiftPoints(g, x, 1, 0)
+	l.Across = w
+	return l, x
 }
 
 // TestArrange: in whatever order and tiles, every row keeps its pairs, and each pair names its pose.

@@ -28,7 +28,7 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T
 			g = a.transforms.Grid
 		case a.Flat() && algorithm == NoDepthwise:
 			all, poses := a.pairs()
-			g = spectral.Find(a.offsets, all, poses)
+			g = spectral.Find(a.offsets, all, poses, a.across)
 		}
 		if g != nil {
 			grid = *g
@@ -45,6 +45,7 @@ func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T
 	}
 	f.Int(&a.dim)
 	f.Int(&a.poses)
+	f.Int(&a.across)
 	frozen.Array(f, &offsets)
 	frozen.Array(f, &index)
 	frozen.Array(f, &pose)

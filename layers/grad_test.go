@@ -492,6 +492,7 @@ func TestGradientOrders(t *testing.T) {
 			g, err := group.Parse(tt.group, 0)
 			require.NoError(t, err)
 			points := group.LiftPoints(g, grid, tt.lifts, 0)
+			points.Across = side
 			cfg := LieConvConfig{PoseDim: group.PoseDim(g), Hidden: 8, BatchNorm: tt.norm, Radius: tt.radius}
 			block := NewResidualBlock[float32](c, cfg, rng)
 			f, dout := normals[float32](rng, batch*points.Rows()*c), normals[float32](rng, batch*points.Rows()*c)

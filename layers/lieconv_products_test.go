@@ -22,7 +22,9 @@ func pixelPairs[T Float](t *testing.T, name string, h, w, lifts int, radius floa
 	}
 	g, err := group.Parse(name, 0)
 	require.NoError(t, err)
-	p, err := NewGeometry[T](group.LiftPoints(g, grid, lifts, 0), nil, nil, 0, 0).Pairs(radius)
+	points := group.LiftPoints(g, grid, lifts, 0)
+	points.Across = w
+	p, err := NewGeometry[T](points, nil, nil, 0, 0).Pairs(radius)
 	require.NoError(t, err)
 	return p
 }

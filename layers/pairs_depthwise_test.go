@@ -37,6 +37,7 @@ func testPairsDepthwise[T Float](t *testing.T) {
 		g, err := group.Parse(tt.group, 0)
 		require.NoError(t, err)
 		points := group.LiftPoints(g, grid, tt.lifts, 0)
+		points.Across = side
 		p, err := NewGeometry[T](points, nil, nil, 0, 0).Pairs(tt.radius)
 		require.NoError(t, err)
 		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order: %d pairs, %d poses", p.Pairs(), p.NumPoses())

@@ -25,7 +25,7 @@ func (p *Pairs[T]) transforms() *gridPairs {
 		if simd.CurrentLevel() == simd.Generic || p.Queries != p.Points {
 			return
 		}
-		grid := spectral.FindLifted(p.Offsets, p.Index, p.Pose, max(1, p.lifts))
+		grid := spectral.FindLifted(p.Offsets, p.Index, p.Pose, p.Across, max(1, p.lifts))
 		if grid == nil {
 			return
 		}

@@ -23,7 +23,9 @@ func gridOf(t *testing.T, name string, h, w, lifts int, radius float64) *Pairs[f
 	for i := range h * w {
 		points = append(points, float64(i/w)-float64(h)/2, float64(i%w)-float64(w)/2)
 	}
-	p, err := NewGeometry[float32](group.LiftPoints(g, points, lifts, 0), nil, nil, 0, 0).Pairs(radius)
+	lifted := group.LiftPoints(g, points, lifts, 0)
+	lifted.Across = w
+	p, err := NewGeometry[float32](lifted, nil, nil, 0, 0).Pairs(radius)
 	require.NoError(t, err)
 	return p
 }

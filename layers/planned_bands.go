@@ -61,7 +61,7 @@ func (a *Arrangement[T]) grid() *spectral.Grid {
 	if a.transforms != nil {
 		return a.transforms.Grid
 	}
-	return spectral.Find(a.offsets, a.index, a.pose)
+	return spectral.Find(a.offsets, a.index, a.pose, a.across)
 }
 
 // Bytes is the memory of the weights.

@@ -59,7 +59,7 @@ func (a *Arrangement[T]) tiling(g *spectral.Grid, algorithm Algorithm) *spectral
 // choose prepares a flat arrangement for depthwise convolutions and embeddings.
 func (a *Arrangement[T]) choose(algorithm Algorithm, stop func() bool) {
 	if takesTransforms(algorithm) {
-		if t := a.tiling(spectral.Find(a.offsets, a.index, a.pose), algorithm); t != nil {
+		if t := a.tiling(spectral.Find(a.offsets, a.index, a.pose, a.across), algorithm); t != nil {
 			a.transform(t)
 			return
 		}

@@ -21,7 +21,9 @@ func pixels(t *testing.T, name string, side int) *group.Lifted {
 	for i := range side * side {
 		grid = append(grid, float64(i/side)-float64(side-1)/2, float64(i%side)-float64(side-1)/2)
 	}
-	return group.LiftPoints(g, grid, 1, 0)
+	l := group.LiftPoints(g, grid, 1, 0)
+	l.Across = side
+	return l
 }
 
 // converted returns a layer's parameters in float64.

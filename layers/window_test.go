@@ -38,10 +38,12 @@ func testWindowed[T Float](t *testing.T, tol float64) {
 	for i := range 144 {
 		grid = append(grid, float64(i%12), float64(i/12))
 	}
+	pixels := group.LiftPoints(group.NewT(2, 0), grid, 1, 1)
+	pixels.Across = 12
 	for name, c := range map[string]struct {
 		points *group.Lifted
 		r      float64
-	}{"grid": {group.LiftPoints(group.NewT(2, 0), grid, 1, 1), 0.71}, "scattered": {scattered(t, "SE(2)", 40, 2), 0.6}} {
+	}{"grid": {pixels, 0.71}, "scattered": {scattered(t, "SE(2)", 40, 2), 0.6}} {
 		t.Run(name, func(t *testing.T) {
 			const batch, in, out = 2, 33, 4
 			rng := rand.New(rand.NewPCG(71, 1))

@@ -30,6 +30,11 @@ func Ball(queries, points *group.Lifted, opt Options) (n *Neighborhood, err erro
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if n != nil && queries == points {
+			n.Across = points.Across
+		}
+	}()
 	if p.Apart && len(p.QueryBlocks) > 2 {
 		return ballApart(p)
 	}

@@ -22,6 +22,8 @@ type Neighborhood struct {
 	Poses   []float64
 	// Count says how many pairs have each pose [p].
 	Count []int32
+	// Across is that of the points (group.Lifted), if the queries are the points.
+	Across int
 
 	// twins says for every row, if it is not nil, which earlier row is known to have the same poses; see twin.
 	twins   []int32

@@ -30,7 +30,7 @@ func (n *Neighborhood) ShrinkUntil(stop func() bool, queries, points *group.Lift
 		}
 	}
 	z := shrink{n: n, queries: queries, points: points, radius: radius, stop: stop}
-	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim}
+	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Across: n.Across}
 	if !z.measure() || !z.count(s) || !z.renumber(s) {
 		return nil
 	}

@@ -317,7 +317,7 @@ func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.I
 		p, err = model.Complete(ctx, im)
 		return p, p, err
 	}
-	m, ok := model.(*cnp.ImageEquivCNP[float32])
+	m, ok := model.(cnp.GeometryPlanner[float32])
 	if !ok {
 		return nil, nil, usagef("--scale %d: a %s model predicts at the pixels only", scale, model.Config().Architecture)
 	}
@@ -326,15 +326,11 @@ func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.I
 		return nil, nil, err
 	}
 	g.Targets = append(append([]float64(nil), g.Points...), g.Targets...) // the likelihood is that of the pixels
-	plan, err := m.Plan(ctx, g, cnp.PlanOptions{Memory: -1})
+	plan, err := m.PlanGeometry(ctx, g, cnp.PlanOptions{Memory: -1})
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := m.Config()
-	all, err := cnp.NewPrediction[float32](&cfg, plan.Values())
-	if err != nil {
-		return nil, nil, err
-	}
+	all := plan.NewPrediction(im)
 	if err := plan.Predict(ctx, all, im); err != nil {
 		return nil, nil, err
 	}

@@ -48,21 +48,15 @@ func (m *memoryFlag) limit() (int64, error) {
 // within returns the model or, where images would need more memory than allowed, one that completes them in more and coarser parts, with a
 // note that says so.
 func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) (M, error) {
-	m, ok := any(model).(*cnp.ImageEquivCNP[float32])
-	if !ok || w.H < 1 || w.W < 1 {
+	if w.H < 1 || w.W < 1 {
 		return model, nil
 	}
-	view, err := m.Within(w, memory)
-	if err != nil || view == m {
+	view, err := cnp.Within[float32](model, w, memory)
+	if err != nil || view == cnp.Model[float32](model) {
 		return model, err
 	}
-	g, err := view.Geometry(w.H, w.W, 1)
-	if err != nil {
-		return model, err
-	}
-	parts := g.Interleaved.Stride * g.Interleaved.Stride
-	r.note("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)", parts, cnp.Bytes(memory))
-	return any(view).(M), nil
+	r.note("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)", cnp.Parts(view, w.H, w.W), cnp.Bytes(memory))
+	return view.(M), nil
 }
 
 // workOf is what a batch of a source asks of a model.

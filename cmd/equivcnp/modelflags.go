@@ -238,13 +238,8 @@ func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], e
 	if err != nil {
 		return nil, err
 	}
-	if e, ok := model.(*cnp.ImageEquivCNP[float32]); ok {
-		e.KeepPlans(m.plans)
-		return model, e.SetPrecision(cnp.Precision(m.precision))
-	}
-	if m.rounds() {
-		return nil, fmt.Errorf("%s: --precision %s: architecture %s computes in %s alone, %s can round", path, cnp.BFloat16, model.Config().Architecture, cnp.Float32,
-			cnp.EquivCNPImage)
+	if model, err = cnp.With(model, cnp.Options{Precision: cnp.Precision(m.precision), Plans: m.plans}); err != nil {
+		return nil, fmt.Errorf("%s: --precision %s: %w", path, m.precision, err)
 	}
 	return model, nil
 }

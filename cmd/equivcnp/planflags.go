@@ -62,24 +62,17 @@ func parseBytes(s string) (int64, bool) {
 }
 
 // run completes images by a plan, so many at a time.
-func (p *planFlags) run(ctx context.Context, m *cnp.ImageEquivCNP[float32], im *cnp.Images[float32], opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
-	g, err := m.Geometry(im.H, im.W, 1)
+func (p *planFlags) run(ctx context.Context, m cnp.Model[float32], im *cnp.Images[float32], opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
+	plan, err := m.Plan(ctx, im.Shape(), opt)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := m.Plan(ctx, g, opt)
-	if err != nil {
-		return nil, err
-	}
-	v, n, step := plan.Values(), im.H*im.W, p.batch
+	n, step := im.H*im.W, p.batch
 	if step == 0 {
 		step = max(im.B, 1)
 	}
-	cfg := m.Config()
-	out, err := cnp.NewPrediction[float32](&cfg, im.B*v)
-	if err != nil {
-		return nil, err
-	}
+	out := plan.NewPrediction(im)
+	v := len(out.Mean) / max(im.B, 1)
 	for lo := 0; lo < im.B; lo += step {
 		hi := min(lo+step, im.B)
 		part := &cnp.Images[float32]{B: hi - lo, C: im.C, H: im.H, W: im.W,

@@ -449,10 +449,7 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 		if im.B == 0 {
 			return &cnp.Prediction[float32]{Likelihood: cnp.Normal}, nil
 		}
-		if e, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
-			return plan.run(ctx, e, im, opt)
-		}
-		return m.Complete(ctx, im)
+		return plan.run(ctx, m, im, opt)
 	}
 	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
 		return cnp.SampleImages(ctx, m, im, f.options(&cfg, im.B, j.context/max(1, im.B)))

@@ -195,9 +195,8 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 		return err
 	}
 	cfg := loaded.Config()
-	model, ok := loaded.(*cnp.ImageEquivCNP[float32])
-	if !ok || cfg.Tileable() != nil {
-		return fmt.Errorf("%s: %w", f.model.path, cfg.Tileable())
+	if err := cfg.Tileable(); err != nil {
+		return fmt.Errorf("%s: %w", f.model.path, err)
 	}
 	in, err := raster.OpenStrips(f.in, cfg.DimY)
 	if err != nil {
@@ -214,7 +213,7 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 			return fmt.Errorf("%s: %w: the mask has %d x %d pixels, the raster %d x %d", f.mask, raster.ErrSize, mask.W, mask.H, in.W, in.H)
 		}
 	}
-	plan, err := model.Raster(ctx, in.H, in.W, cnp.RasterOptions{Memory: memory, Across: f.across, Down: f.down})
+	plan, err := cnp.PlanRaster(ctx, loaded, in.H, in.W, cnp.RasterOptions{Memory: memory, Across: f.across, Down: f.down})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}

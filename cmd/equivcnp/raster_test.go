@@ -85,7 +85,7 @@ func TestRaster(t *testing.T) {
 	}
 	g, err := m.RasterGeometry(h, w)
 	require.NoError(t, err)
-	plan, err := m.Plan(context.Background(), g, cnp.PlanOptions{Algorithm: layers.Direct})
+	plan, err := m.PlanGeometry(context.Background(), g, cnp.PlanOptions{Algorithm: layers.Direct})
 	require.NoError(t, err)
 	want := &cnp.Prediction[float32]{Mean: make([]float32, h*w), Std: make([]float32, h*w)}
 	require.NoError(t, plan.Predict(context.Background(), want, im))

@@ -65,6 +65,11 @@ func (r *Regressor) Config() cnp.Config {
 // State is empty: there is nothing to train.
 func (r *Regressor) State() []layers.Param[float32] { return nil }
 
+// Plan makes a plan for curves, of which nothing is computed in advance.
+func (r *Regressor) Plan(ctx context.Context, s cnp.Shape, opt cnp.PlanOptions) (cnp.Plan[float32], error) {
+	return cnp.LiveCurves[float32](ctx, r, s, opt)
+}
+
 // EstimateNeed estimates the working memory of predictions.
 func (r *Regressor) EstimateNeed(w cnp.Work) cnp.Need {
 	n, t := float64(w.Context), float64(w.Targets)

@@ -122,17 +122,8 @@ func Names(all []Output) (names []string) {
 
 // LikelihoodOf returns the likelihood of a model's predictions: that of its configuration, or of an ensemble the mixture of its members'.
 func LikelihoodOf(m cnp.Model[float32]) (cnp.Likelihood, error) {
-	var members []cnp.Model[float32]
-	switch m := m.(type) {
-	case *cnp.CurveEnsemble[float32]:
-		for _, member := range m.Members() {
-			members = append(members, member)
-		}
-	case *cnp.ImageEnsemble[float32]:
-		for _, member := range m.Members() {
-			members = append(members, member)
-		}
-	default:
+	members := cnp.Members(m)
+	if len(members) == 1 {
 		c := m.Config()
 		return cnp.ParseLikelihood(&c)
 	}

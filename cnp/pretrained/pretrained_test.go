@@ -2,6 +2,8 @@ package pretrained
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -30,19 +32,38 @@ func TestModels(t *testing.T) {
 			m, err := Load(name)
 			require.NoError(t, err)
 			require.Equal(t, i.Config, m.Config())
+			c := m.Config()
+			written, err := json.Marshal(c)
+			require.NoError(t, err)
+			var read cnp.Config
+			require.NoError(t, json.Unmarshal(written, &read))
+			require.Equal(t, c, read, "%s", written)
 			var p *cnp.Prediction[float32]
+			var tasks cnp.Tasks[float32]
+			shape := cnp.Interval(-1, 1)
 			switch m := m.(type) {
 			case cnp.Regressor[float32]:
-				n := m.Config().DimX
-				p, err = m.Predict(context.Background(), &cnp.Batch[float32]{B: 1, Nt: 2, XTarget: make([]float64, 2*n)})
+				b := &cnp.Batch[float32]{B: 1, Nt: 2, XTarget: make([]float64, 2*c.DimX)}
+				tasks = b
+				p, err = m.Predict(context.Background(), b)
 			case cnp.Completer[float32]:
 				n := 16 * 16
-				p, err = m.Complete(context.Background(), &cnp.Images[float32]{B: 1, C: m.Config().DimY, H: 16, W: 16,
-					Pixels: make([]float32, n*m.Config().DimY), Mask: make([]bool, n)})
+				im := &cnp.Images[float32]{B: 1, C: c.DimY, H: 16, W: 16, Pixels: make([]float32, n*c.DimY), Mask: make([]bool, n)}
+				tasks, shape = im, im.Shape()
+				p, err = m.Complete(context.Background(), im)
 			default:
 				t.Fatalf("a %T predicts nothing", m)
 			}
 			require.NoError(t, err)
+			plan, err := m.Plan(context.Background(), shape, cnp.PlanOptions{Memory: 160 << 20, Soft: true})
+			if !errors.Is(err, cnp.ErrNoPlan) || c.Architecture.Image() {
+				require.NoError(t, err)
+				planned := plan.NewPrediction(tasks)
+				require.NoError(t, plan.Predict(context.Background(), planned, tasks))
+				if c.Architecture.Image() || c.Placement != cnp.PlacementBatch {
+					require.Equal(t, p, planned)
+				}
+			}
 			for _, s := range p.Std {
 				require.True(t, s > 0 && s < 1e3)
 			}

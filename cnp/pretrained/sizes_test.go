@@ -35,13 +35,11 @@ func otherSizes(t *testing.T, name string, sizes [][2]int, digits int) {
 	require.NoError(t, err)
 	score := func(h, w int) float64 {
 		src := task.ImageSource[float32]{Pictures: task.TestDigits().Resized(h, w), Rates: task.PaperRates}
-		view, err := m.(*cnp.ImageEquivCNP[float32]).Within(cnp.Work{Batch: 1, H: h, W: w}, min(memory, cnp.MemoryLimit()))
+		view, err := cnp.Within(m, cnp.Work{Batch: 1, H: h, W: w}, min(memory, cnp.MemoryLimit()))
 		require.NoError(t, err)
 		rep, err := eval.Run(t.Context(), eval.Model[float32](view), src, eval.Options{Tasks: digits, Batch: 1, Seed: 5})
 		require.NoError(t, err)
-		g, err := view.Geometry(h, w, 1)
-		require.NoError(t, err)
-		t.Logf("%s, %d x %d pixels, divided by %d: %.3f per pixel", name, h, w, max(1, g.Interleaved.Stride), rep.LogLikelihood.Mean)
+		t.Logf("%s, %d x %d pixels, in %d parts: %.3f per pixel", name, h, w, cnp.Parts(view, h, w), rep.LogLikelihood.Mean)
 		return rep.LogLikelihood.Mean
 	}
 	trained := score(64, 64)

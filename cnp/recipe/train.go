@@ -75,14 +75,6 @@ func (p *Plan) Train(ctx context.Context, opt Options) (*Trained, error) {
 	return t, p.finish(ctx, run, model, t)
 }
 
-// network is what is trained of a model.
-func network(m cnp.Model[float32]) cnp.Model[float32] {
-	if v, ok := m.(*cnp.ImageViews[float32]); ok {
-		return v.Network()
-	}
-	return m
-}
-
 // begin prepares the run of a model, and continues an earlier one where options say so.
 func (p *Plan) begin(model cnp.Model[float32], opt Options, t *Trained) (*train.Run[float32], error) {
 	c := p.Config
@@ -93,7 +85,7 @@ func (p *Plan) begin(model cnp.Model[float32], opt Options, t *Trained) (*train.
 		}
 		t.Notes = append(t.Notes, more...)
 	}
-	run, err := train.NewRun(network(model), p.Source, c, train.Options[float32]{Test: p.Test, Checkpoint: opt.Checkpoint, Log: opt.Log, Report: func(r train.Record) {
+	run, err := train.NewRun(cnp.Learner(model), p.Source, c, train.Options[float32]{Test: p.Test, Checkpoint: opt.Checkpoint, Log: opt.Log, Report: func(r train.Record) {
 		if r.Score != nil {
 			t.Last = r.Score
 		}
@@ -124,7 +116,7 @@ func (p *Plan) finish(ctx context.Context, run *train.Run[float32], model cnp.Mo
 		return err
 	}
 	if t.Last != nil {
-		s, err := run.Score(ctx, network(t.Model))
+		s, err := run.Score(ctx, cnp.Learner(t.Model))
 		if err != nil {
 			return err
 		}

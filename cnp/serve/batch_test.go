@@ -145,7 +145,7 @@ func TestEnsemblePlans(t *testing.T) {
 	require.Len(t, s.plans.entries, 2)
 	used := int64(0)
 	for l, e := range s.plans.entries {
-		require.Len(t, e.plan.members, 2)
+		require.Equal(t, "mixture", e.plan.NewPrediction(&cnp.Images[float32]{}).Likelihood.Name())
 		require.LessOrEqual(t, e.bytes, s.plans.each)
 		used += e.bytes
 		used += l.model.bytes / int64(len(s.plans.entries))

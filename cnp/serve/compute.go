@@ -44,7 +44,8 @@ func predictImages(ctx context.Context, jobs []*job) error {
 	case im.B == 0:
 		p = &cnp.Prediction[float32]{Likelihood: cnp.Normal}
 	case jobs[0].plan != nil:
-		p, err = jobs[0].plan.predict(ctx, jobs[0].model, im)
+		p = jobs[0].plan.NewPrediction(im)
+		err = jobs[0].plan.Predict(ctx, p, im)
 	default:
 		p, err = jobs[0].model.completer.Complete(ctx, im)
 	}

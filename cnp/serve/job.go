@@ -26,7 +26,7 @@ type job struct {
 	given  *cnp.Batch[float32]            // as the request has them
 	alone  *alone                         // what it wants that is computed for it alone; may be nil
 	undo   func(*cnp.Prediction[float32]) // brings a prediction back to the units of the request; may be nil
-	plan   *imagePlan
+	plan   cnp.Plan[float32]
 	// tasks or images, targets of a curve, values of mean and of std.
 	tasks, targets, values int
 

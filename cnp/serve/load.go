@@ -13,10 +13,8 @@ func (s *Server) load(ctx context.Context, src Source) error {
 		return err
 	}
 	m, err := loadModel(ctx, src)
-	if err == nil {
-		for _, planned := range m.planned {
-			planned.KeepPlans(s.opt.Plans)
-		}
+	if err == nil && m.planned != nil {
+		m.planned, err = cnp.With(m.planned, cnp.Options{Plans: s.opt.Plans})
 	}
 	if old := (*s.models.Load())[src.Name]; err == nil && old != nil && old.same(m) { // its plans stay
 		s.metrics.loads.WithLabelValues("ok").Inc()
@@ -49,7 +47,7 @@ func (m *model) same(other *model) bool {
 // warm makes the plan of the images that a model was trained on, so that the first request does not wait for it, and completes one of which nothing is observed.
 func (s *Server) warm(ctx context.Context, m *model) {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
-	if len(m.planned) == 0 || h == 0 || w == 0 || ctx.Err() != nil {
+	if m.planned == nil || h == 0 || w == 0 || ctx.Err() != nil {
 		return
 	}
 	j := &job{model: m, lane: lane{m, h, w}, tasks: 1, values: m.cfg.DimY * h * w, priority: maxPriority, done: make(chan struct{}),

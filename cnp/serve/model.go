@@ -29,8 +29,8 @@ type model struct {
 	cfg                 cnp.Config
 	completer           cnp.Completer[float32]
 	regressor           cnp.Regressor[float32]
-	planned             []*cnp.ImageEquivCNP[float32] // the completer, or an ensemble's members, if they have plans by size
-	curve               *cnp.CurvePlan[float32]       // of the regressor, if it has a plan for all tasks
+	planned             cnp.Model[float32] // the completer, if it has plans by size
+	curve               cnp.Plan[float32]  // of the regressor, if it has a plan for all tasks
 	// merge: tasks of several requests may go together, since none has an influence on another.
 	merge           bool
 	likelihood      cnp.Likelihood   // of its predictions

@@ -23,7 +23,7 @@ type Options struct {
 	// and answers under way. PlanMemory bounds one plan; 0 is 1.5 GB or half of what is left.
 	Memory, PlanMemory int64
 	Precision          cnp.Precision // of weights that plans keep
-	// Plans is a folder in which plans are kept and found, by this server and others (cnp.ImageEquivCNP.KeepPlans); empty for none.
+	// Plans is a folder in which plans are kept and found, by this server and others (cnp.Options.Plans); empty for none.
 	Plans string
 	// Batch is how many tasks or images go together at most (16), Slots how many batches compute at a time (1; each uses all threads).
 	Batch, Slots int

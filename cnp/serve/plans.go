@@ -42,45 +42,16 @@ type planSize struct {
 
 func sizeOf(l lane) planSize { return planSize{l.model, bits.Len(uint(l.h * l.w))} }
 
-// imagePlan is the plan of a model, or those of an ensemble's members.
-type imagePlan struct{ members []*cnp.ImagePlan[float32] }
-
-// bytes are what the plan keeps and what its calls need.
-func (p *imagePlan) bytes() (sum int64) {
-	for _, m := range p.members {
-		info := m.Info()
-		sum += info.Bytes + int64(info.Concurrency)*info.CallBytes
-	}
-	return sum
-}
-
-// predict completes images; an ensemble mixes what its members say.
-func (p *imagePlan) predict(ctx context.Context, m *model, im *cnp.Images[float32]) (*cnp.Prediction[float32], error) {
-	n := im.B * p.members[0].Values()
-	if len(p.members) == 1 {
-		both := make([]float32, 2*n)
-		out := &cnp.Prediction[float32]{Mean: both[:n:n], Std: both[n:]}
-		return out, p.members[0].Predict(ctx, out, im)
-	}
-	var all []*cnp.Prediction[float32]
-	for i, member := range p.members {
-		c := m.planned[i].Config()
-		one, err := cnp.NewPrediction[float32](&c, n)
-		if err != nil {
-			return nil, err
-		}
-		if err := member.Predict(ctx, one, im); err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return cnp.Mix(all...), nil
+// bytesOf is what a plan keeps and what its calls need.
+func bytesOf(p cnp.Plan[float32]) int64 {
+	info := p.Info()
+	return info.Bytes + int64(info.Concurrency)*info.CallBytes
 }
 
 // planEntry is a plan, or one that is being made.
 type planEntry struct {
 	ready   chan struct{} // closed when plan or err is set
-	plan    *imagePlan
+	plan    cnp.Plan[float32]
 	err     error
 	bytes   int64
 	users   int // requests that wait for it or use it
@@ -97,8 +68,8 @@ func newPlans(base context.Context, limit, each int64, precision cnp.Precision, 
 
 // get returns the plan of a lane, which it makes if there is none, and a function to be called when it is no longer used. nil where the
 // model has no plans. A plan that nobody waits for any more is not made.
-func (p *plans) get(ctx context.Context, l lane) (*imagePlan, func(), error) {
-	if len(l.model.planned) == 0 {
+func (p *plans) get(ctx context.Context, l lane) (cnp.Plan[float32], func(), error) {
+	if l.model.planned == nil {
 		return nil, func() {}, nil
 	}
 	p.mu.Lock()
@@ -177,19 +148,17 @@ func (p *plans) inTime(ctx context.Context, l lane) error {
 
 // begin starts to make a plan.
 func (p *plans) begin(l lane) (*planEntry, error) {
-	share := p.share(l)
-	for _, m := range l.model.planned {
-		planned, err := m.Within(workOf(l), share)
-		if err != nil {
-			return nil, err
-		}
-		need, err := cnp.EstimateModel(planned, workOf(l))
-		if err != nil {
-			return nil, err
-		}
-		if err := need.Check(share); err != nil {
-			return nil, err
-		}
+	share := p.share()
+	planned, err := cnp.Within(l.model.planned, workOf(l), share)
+	if err != nil {
+		return nil, err
+	}
+	need, err := cnp.EstimateModel(planned, workOf(l))
+	if err != nil {
+		return nil, err
+	}
+	if err := need.Check(share); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(p.base)
 	e := &planEntry{ready: make(chan struct{}), cancel: cancel, cost: p.took[sizeOf(l)]}
@@ -202,10 +171,8 @@ func (p *plans) begin(l lane) (*planEntry, error) {
 // workOf is what a plan's model is asked to do, as far as it may be divided.
 func workOf(l lane) cnp.Work { return cnp.Work{Batch: 1, H: l.h, W: l.w} }
 
-// share is what the plan of a member of a lane's model may take. A model whose images would need more completes them in more and coarser parts.
-func (p *plans) share(l lane) int64 {
-	return min(p.each, cnp.MemoryLimit()) / int64(len(l.model.planned))
-}
+// share is what a plan may take. A model whose images would need more completes them in more and coarser parts.
+func (p *plans) share() int64 { return min(p.each, cnp.MemoryLimit()) }
 
 // room drops the plans that were not used for longest until there is room for so many bytes, and reports whether there is.
 func (p *plans) room(bytes int64) bool {
@@ -254,7 +221,7 @@ func isClosed(c chan struct{}) bool {
 func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 	defer e.cancel()
 	var start time.Time
-	var plan *imagePlan
+	var plan cnp.Plan[float32]
 	var err error
 	select {
 	case p.making <- struct{}{}:
@@ -281,17 +248,15 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 			p.log.Warn("no plan", "model", l.model.name, "height", l.h, "width", l.w, "error", err.Error())
 		}
 	} else {
-		e.bytes = plan.bytes()
+		e.bytes = bytesOf(plan)
 		p.used += e.bytes
 		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
 		p.learn(l, time.Since(start))
-		file := plan.members[0].Info().File
+		info := plan.Info()
 		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds(),
-			"file", file)
-		for _, m := range plan.members {
-			if err := m.Info().FileErr; err != nil {
-				p.log.Warn("plan not kept", "model", l.model.name, "height", l.h, "width", l.w, "error", err.Error())
-			}
+			"file", info.File)
+		if info.FileErr != nil {
+			p.log.Warn("plan not kept", "model", l.model.name, "height", l.h, "width", l.w, "error", info.FileErr.Error())
 		}
 	}
 	p.metrics.memory.Set(float64(p.used))
@@ -339,30 +304,17 @@ func (p *plans) reserve(ctx context.Context, e *planEntry) error {
 	}
 }
 
-func (p *plans) compile(ctx context.Context, l lane) (plan *imagePlan, err error) {
+func (p *plans) compile(ctx context.Context, l lane) (plan cnp.Plan[float32], err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the plan failed: %v", r)
 		}
 	}()
-	share := p.share(l)
-	plan = &imagePlan{}
-	for _, m := range l.model.planned {
-		planned, err := m.Within(workOf(l), share)
-		if err != nil {
-			return nil, err
-		}
-		g, err := planned.Geometry(l.h, l.w, 1)
-		if err != nil {
-			return nil, err
-		}
-		member, err := planned.Plan(ctx, g, cnp.PlanOptions{Memory: share, Precision: p.precision, Concurrency: p.slots})
-		if err != nil {
-			return nil, err
-		}
-		plan.members = append(plan.members, member)
+	planned, err := cnp.Within(l.model.planned, workOf(l), p.share())
+	if err != nil {
+		return nil, err
 	}
-	return plan, nil
+	return planned.Plan(ctx, cnp.Pixels(l.h, l.w), cnp.PlanOptions{Memory: p.share(), Precision: p.precision, Concurrency: p.slots})
 }
 
 // take counts a model's own memory; it reports whether there was room.

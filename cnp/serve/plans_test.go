@@ -17,11 +17,11 @@ func TestPlansFolder(t *testing.T) {
 		s := newServer(t, func(o *Options) { o.Plans = dir })
 		plan, release, err := s.plans.get(context.Background(), lane{model: (*s.models.Load())["digits"], h: 16, w: 16})
 		require.NoError(t, err)
-		require.NoError(t, plan.members[0].Info().FileErr)
+		require.NoError(t, plan.Info().FileErr)
 		if made == "" {
-			made = plan.members[0].Info().File
+			made = plan.Info().File
 		}
-		require.Equal(t, made, plan.members[0].Info().File)
+		require.Equal(t, made, plan.Info().File)
 		release()
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)

@@ -95,10 +95,12 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	}
 	m.completer, _ = built.(cnp.Completer[float32])
 	m.regressor, _ = built.(cnp.Regressor[float32])
-	m.planned = plannedOf(built)
 	switch {
 	case m.completer != nil:
 		m.merge = true
+		if m.cfg.Architecture == cnp.EquivCNPImage { // of others nothing can be computed in advance
+			m.planned = built
+		}
 		channels := int64(m.cfg.DimY)
 		m.inputs = []tensorInfo{{"image", "FP32", []int64{-1, channels, -1, -1}}, {"mask", "BOOL", []int64{-1, 1, -1, -1}}}
 	case m.regressor != nil:
@@ -112,9 +114,8 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		if ds := int64(len(m.cfg.Static)); ds > 0 {
 			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}}, tensorInfo{"y_static", "FP32", []int64{-1, -1, ds}})
 		}
-		if e, ok := m.regressor.(*cnp.EquivCNP[float32]); ok && m.merge && m.cfg.PointsPerUnit > 0 {
-			// Other groups than T(1) have none; their model predicts.
-			if m.curve, err = e.Plan(ctx, 0, 0); err != nil && !errors.Is(err, cnp.ErrConfig) {
+		if m.merge && m.cfg.PointsPerUnit > 0 {
+			if m.curve, err = built.Plan(ctx, cnp.Scattered(), cnp.PlanOptions{}); err != nil && !errors.Is(err, cnp.ErrNoPlan) { // without one the model predicts
 				return nil, fmt.Errorf("%s: %w", src.Path, err)
 			}
 		}
@@ -134,25 +135,6 @@ func digestOf(m cnp.Model[float32]) string {
 		h.Write(safetensors.Float32Bytes(p.Data))
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
-}
-
-// plannedOf returns the parts of a model that have plans by size: itself, or all members of an ensemble.
-func plannedOf(m cnp.Model[float32]) []*cnp.ImageEquivCNP[float32] {
-	switch m := m.(type) {
-	case *cnp.ImageEquivCNP[float32]:
-		return []*cnp.ImageEquivCNP[float32]{m}
-	case *cnp.ImageEnsemble[float32]:
-		var all []*cnp.ImageEquivCNP[float32]
-		for _, member := range m.Members() {
-			one, ok := member.(*cnp.ImageEquivCNP[float32])
-			if !ok {
-				return nil
-			}
-			all = append(all, one)
-		}
-		return all
-	}
-	return nil
 }
 
 // groupInName returns the first word of a name that names a group, or nothing.

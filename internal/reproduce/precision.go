@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -26,7 +27,7 @@ func (p *reproduction) precision() error {
 	}
 	type rounding struct {
 		Model
-		model *cnp.ImageEquivCNP[float32]
+		model [2]cnp.Model[float32] // in float32, and rounded
 	}
 	var models []rounding
 	for _, l := range listed {
@@ -34,10 +35,14 @@ func (p *reproduction) precision() error {
 		if err != nil {
 			return err
 		}
-		if e, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
-			models = append(models, rounding{l, e})
-		} else {
+		rounded, err := cnp.With(m, cnp.Options{Precision: cnp.BFloat16})
+		switch {
+		case errors.Is(err, cnp.ErrConfig):
 			p.note("%s computes in %s alone", l.Name, cnp.Float32)
+		case err != nil:
+			return err
+		default:
+			models = append(models, rounding{l, [2]cnp.Model[float32]{m, rounded}})
 		}
 	}
 	src := task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
@@ -53,10 +58,7 @@ func (p *reproduction) precision() error {
 		furthest := 0.0
 		var exact []*cnp.Prediction[float32]
 		for i, precision := range []cnp.Precision{cnp.Float32, cnp.BFloat16} {
-			if err := m.model.SetPrecision(precision); err != nil {
-				return err
-			}
-			at, predict := 0, eval.Model[float32](m.model)
+			at, predict := 0, eval.Model(m.model[i])
 			watched := func(ctx context.Context, b *task.Tasks[float32]) (*cnp.Prediction[float32], error) {
 				out, err := predict(ctx, b)
 				switch {
@@ -75,7 +77,7 @@ func (p *reproduction) precision() error {
 			if reports[i], err = eval.Run(p.ctx, watched, src, p.options(p.Tasks)); err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
 			}
-			if computed[i], err = p.computed(m.model, src, precision); err != nil {
+			if computed[i], err = p.computed(m.model[i], src, precision); err != nil {
 				return fmt.Errorf("%s: %w", m.Name, err)
 			}
 		}
@@ -95,16 +97,12 @@ func (p *reproduction) precision() error {
 }
 
 // computed says what a plan for the tasks' images rounds.
-func (p *reproduction) computed(m *cnp.ImageEquivCNP[float32], src task.Source[float32], precision cnp.Precision) (string, error) {
+func (p *reproduction) computed(m cnp.Model[float32], src task.Source[float32], precision cnp.Precision) (string, error) {
 	b, err := src.Batch(1, p.Seed, 0)
 	if err != nil {
 		return "", err
 	}
-	g, err := m.Geometry(b.Images.H, b.Images.W, 1)
-	if err != nil {
-		return "", err
-	}
-	plan, err := m.Plan(p.ctx, g, cnp.PlanOptions{Memory: storedWeights, Soft: true, Precision: precision})
+	plan, err := m.Plan(p.ctx, b.Images.Shape(), cnp.PlanOptions{Memory: storedWeights, Soft: true, Precision: precision})
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 // BenchmarkBand is a slab of a layer of the paper's models under T(2): 16 channels of 64 x 64 pixels, 317 taps. Its multiply-adds by pairs are counted.
 func BenchmarkBand(b *testing.B) {
 	offsets, index, pose, poses := hood(64, 64, 10, 10, 10, 10, disk(10))
-	p := New(Find(offsets, index, pose).Tiling(), testkit.Normal[float32](testkit.Rand(1), poses*lanes), lanes)
+	p := New(Find(offsets, index, pose, 64).Tiling(), testkit.Normal[float32](testkit.Rand(1), poses*lanes), lanes)
 	f, scale := testkit.Normal[float32](testkit.Rand(2), 64*64*lanes), testkit.Normal[float32](testkit.Rand(3), 64*64)
 	out := make([]float32, len(f))
 	var ws Workspace
@@ -22,7 +22,7 @@ func BenchmarkBand(b *testing.B) {
 // BenchmarkCorrelate is the gradient to the weights of the same slab.
 func BenchmarkCorrelate(b *testing.B) {
 	offsets, index, pose, poses := hood(64, 64, 10, 10, 10, 10, disk(10))
-	t := Find(offsets, index, pose).Tiling()
+	t := Find(offsets, index, pose, 64).Tiling()
 	f, d := testkit.Normal[float32](testkit.Rand(2), 64*64*lanes), testkit.Normal[float32](testkit.Rand(3), 64*64*lanes)
 	dw := make([]float32, poses*lanes)
 	var ws Workspace

@@ -54,7 +54,7 @@ func TestGradients(t *testing.T) {
 func checkGradients(t *testing.T, h, w, lifts, reach, c int) {
 	rng := testkit.Rand(8)
 	offsets, index, pose, poses := lifted(h, w, lifts, reach)
-	grid := FindLifted(offsets, index, pose, lifts)
+	grid := FindLifted(offsets, index, pose, w, lifts)
 	require.NotNil(t, grid)
 	require.Equal(t, [3]int{h, w, lifts}, [3]int{grid.H, grid.W, grid.Lifts})
 	n := h * w * lifts
@@ -131,25 +131,28 @@ func requireNear(t *testing.T, name string, want []float64, got []float32) {
 // TestFindLifted: a neighbourhood in which one pair has another pose, or a lift misses a step, is no grid.
 func TestFindLifted(t *testing.T) {
 	offsets, index, pose, _ := lifted(9, 12, 3, 3)
-	g := FindLifted(offsets, index, pose, 3)
+	g := FindLifted(offsets, index, pose, 12, 3)
 	require.NotNil(t, g)
 	require.Equal(t, g.Steps, g.Transposed().Transposed().Steps)
 	require.Equal(t, len(g.Steps), len(g.Transposed().Steps))
 	for _, lifts := range []int{0, 1, 2, 4, 5} {
-		require.Nil(t, FindLifted(offsets, index, pose, lifts))
+		require.Nil(t, FindLifted(offsets, index, pose, 12, lifts))
+	}
+	for _, w := range []int{-1, 0, 1, 2, 9, 11, 18, 108} {
+		require.Nil(t, FindLifted(offsets, index, pose, w, 3))
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
 		k := rng.IntN(len(pose))
 		other := slices.Clone(pose)
 		other[k]++
-		require.Nil(t, FindLifted(offsets, index, other, 3))
+		require.Nil(t, FindLifted(offsets, index, other, 12, 3))
 		fewer := slices.Clone(offsets)
 		for i := range fewer {
 			if fewer[i] > k {
 				fewer[i]--
 			}
 		}
-		require.Nil(t, FindLifted(fewer, slices.Delete(slices.Clone(index), k, k+1), slices.Delete(slices.Clone(pose), k, k+1), 3))
+		require.Nil(t, FindLifted(fewer, slices.Delete(slices.Clone(index), k, k+1), slices.Delete(slices.Clone(pose), k, k+1), 12, 3))
 	}
 }

@@ -180,7 +180,7 @@ func FuzzLifted(f *testing.F) {
 			offsets[len(offsets)-1] = at
 			index, pose = index[:at], pose[:at]
 		}
-		g := FindLifted(offsets, index, pose, lifts)
+		g := FindLifted(offsets, index, pose, w, lifts)
 		if (g == nil) != (len(index) == 0) {
 			t.Fatalf("%d pairs of %dx%dx%d points: found %v", len(index), h, w, lifts, g != nil)
 		}

@@ -23,26 +23,24 @@ type Step struct {
 	To, From int
 }
 
-// Find returns the grid of a neighbourhood, whose rows are its points in one lift, or nil if it is none. Of row i, entries offsets[i] to offsets[i+1]
-// count, from offsets[0] on.
-func Find(offsets []int, index, pose []int32) *Grid { return FindLifted(offsets, index, pose, 1) }
+// Find returns the grid of a neighbourhood whose rows are the points of a grid with w in each of its rows, in one lift. It returns nil where not all points
+// see others by the same steps. Of row i, entries offsets[i] to offsets[i+1] count, from offsets[0] on.
+func Find(offsets []int, index, pose []int32, w int) *Grid {
+	return FindLifted(offsets, index, pose, w, 1)
+}
 
 // FindLifted is Find for points in that many lifts.
-func FindLifted(offsets []int, index, pose []int32, lifts int) *Grid {
+func FindLifted(offsets []int, index, pose []int32, w, lifts int) *Grid {
 	rows := len(offsets) - 1
 	if rows < 1 || len(index) == 0 || lifts < 1 || rows%lifts != 0 {
 		return nil
 	}
 	n := rows / lifts
-	f := finder{n: n, lifts: lifts, offsets: offsets, index: index, pose: pose, place: make([]int, rows), seen: make([]int32, rows)}
-	for w := 2; w <= n; w++ {
-		if n%w == 0 {
-			if g := f.find(w); g != nil {
-				return g
-			}
-		}
+	if w < 2 || n%w != 0 {
+		return nil
 	}
-	return nil
+	f := finder{n: n, lifts: lifts, offsets: offsets, index: index, pose: pose, place: make([]int, rows), seen: make([]int32, rows)}
+	return f.find(w)
 }
 
 type finder struct {

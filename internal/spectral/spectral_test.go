@@ -76,7 +76,7 @@ var grids = []struct {
 func TestFind(t *testing.T) {
 	for _, g := range grids {
 		offsets, index, pose, _ := hood(g.h, g.w, g.up, g.down, g.left, g.right, g.leave)
-		f := Find(offsets, index, pose)
+		f := Find(offsets, index, pose, g.w)
 		require.NotNil(t, f, "%d x %d", g.h, g.w)
 		require.Equal(t, [2]int{g.h, g.w}, [2]int{f.H, f.W})
 		for _, s := range f.Steps {
@@ -91,28 +91,28 @@ func TestFind(t *testing.T) {
 		again.Pairs(i2, p2, at, 0, half)
 		again.Pairs(i2, p2, at, half, len(at)-1)
 		require.Equal(t, f.Ordered, slices.Equal(index, i2) && slices.Equal(pose, p2))
-		require.True(t, Find(at, i2, p2).Ordered)
+		require.True(t, Find(at, i2, p2, g.w).Ordered)
 		for i := range offsets[1:] {
 			slices.Reverse(i2[at[i]:at[i+1]])
 			slices.Reverse(p2[at[i]:at[i+1]])
 		}
-		reversed := Find(at, i2, p2)
+		reversed := Find(at, i2, p2, g.w)
 		require.Equal(t, f.Steps, reversed.Steps)
 		require.Equal(t, len(f.Steps) < 2, reversed.Ordered)
 		// One pair has another pose, one is missing, one is there twice.
 		k := len(index) / 3
 		other := slices.Clone(pose)
 		other[k] = 1 - min(1, other[k])
-		require.Nil(t, Find(offsets, index, other))
+		require.Nil(t, Find(offsets, index, other, g.w))
 		fewer := slices.Clone(offsets)
 		for i := len(fewer) - 1; i >= 0 && fewer[i]-5 > k; i-- {
 			fewer[i]--
 		}
-		require.Nil(t, Find(fewer, slices.Delete(slices.Clone(index), k, k+1), slices.Delete(slices.Clone(pose), k, k+1)))
+		require.Nil(t, Find(fewer, slices.Delete(slices.Clone(index), k, k+1), slices.Delete(slices.Clone(pose), k, k+1), g.w))
 		twice := slices.Clone(index)
 		if a := offsets[1] - 5; a > 1 {
 			twice[1] = twice[0]
-			require.Nil(t, Find(offsets, twice, pose))
+			require.Nil(t, Find(offsets, twice, pose, g.w))
 		}
 	}
 	step := func(dy, dx int) Step { return Step{DY: dy, DX: dx} }
@@ -121,9 +121,9 @@ func TestFind(t *testing.T) {
 	}
 	require.Nil(t, NewGrid(0, 4, nil))
 	require.Nil(t, NewGrid(1<<16, 1<<16, nil))
-	require.Nil(t, Find([]int{0}, nil, nil))
-	require.Nil(t, Find([]int{0, 0, 0}, nil, nil))
-	require.Nil(t, Find([]int{0, 1, 2, 3, 4, 5, 6, 7}, make([]int32, 7), make([]int32, 7)))
+	require.Nil(t, Find([]int{0}, nil, nil, 2))
+	require.Nil(t, Find([]int{0, 0, 0}, nil, nil, 2))
+	require.Nil(t, Find([]int{0, 1, 2, 3, 4, 5, 6, 7}, make([]int32, 7), make([]int32, 7), 7))
 }
 
 // compute returns the plan's results for f, in bands of that many rows.
@@ -153,7 +153,7 @@ func TestBand(t *testing.T) {
 					continue
 				}
 				offsets, index, pose, poses := hood(g.h, g.w, g.up, g.down, g.left, g.right, g.leave)
-				grid := Find(offsets, index, pose)
+				grid := Find(offsets, index, pose, g.w)
 				tiling := grid.Tiling()
 				require.NotNil(t, tiling)
 				n := g.h * g.w
@@ -210,7 +210,7 @@ func TestBroken(t *testing.T) {
 	rng := testkit.Rand(6)
 	const h, w, c, r = 40, 90, 18, 4
 	offsets, index, pose, poses := hood(h, w, r, r, r, r, disk(r))
-	p := New(Find(offsets, index, pose).Tiling(), testkit.Normal[float32](rng, poses*c), c)
+	p := New(Find(offsets, index, pose, w).Tiling(), testkit.Normal[float32](rng, poses*c), c)
 	scale := slices.Repeat([]float32{1}, h*w)
 	f := testkit.Normal[float32](rng, h*w*c)
 	eachLevel(t, func(t *testing.T) {

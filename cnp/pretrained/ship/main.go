@@ -181,18 +181,17 @@ func turnVectors(m cnp.Model[float32]) error {
 
 // rounded says why a model is not suited for bfloat16, or nothing. exact is its log-likelihood in float32.
 func rounded(m cnp.Model[float32], src task.Source[float32], n int, exact float64) (string, error) {
-	e, ok := m.(*cnp.ImageEquivCNP[float32])
-	if !ok {
-		return "", nil
+	rounds, err := cnp.With(m, cnp.Options{Precision: cnp.BFloat16})
+	if errors.Is(err, cnp.ErrConfig) {
+		return "", nil // a model that computes in float32 alone
+	} else if err != nil {
+		return "", err
 	}
 	if simd.CurrentLevel() != simd.AMX {
 		fmt.Fprintln(os.Stderr, "ship: bfloat16 was not measured: this CPU multiplies no tiles of it")
 		return "", nil
 	}
-	if err := e.SetPrecision(cnp.BFloat16); err != nil {
-		return "", err
-	}
-	r, err := eval.Run(context.Background(), eval.Model(m), src, eval.Options{Tasks: n, Seed: seed})
+	r, err := eval.Run(context.Background(), eval.Model(rounds), src, eval.Options{Tasks: n, Seed: seed})
 	if err != nil {
 		return "", err
 	}
