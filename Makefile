@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo clients manifests page browser test race purego levels generate asm api api-update beam fmt vet lint cross platforms arm64 avx512 fuzz fuzz-long bench clean
+.PHONY: all build demo clients manifests page browser house test race purego levels generate asm api api-update beam fmt vet lint cross platforms arm64 avx512 fuzz fuzz-long bench clean
 
 all: build
 
@@ -29,6 +29,9 @@ beam: ## the Beam pipeline, a module of its own: its tests on Beam's local runne
 
 page: ## the page of the server as static files, with the engine as WebAssembly, in out/page
 	$(GO) run ./cmd/page-wasm -out out/page
+
+house: ## what the code counts: knots of files, long functions, wide lines, names
+	EQUIVCNP_HOUSE=1 $(GO) test -count=1 -run 'TestKnots|TestHouse' -v . | grep -v '^='
 
 test: ## all tests
 	$(GO) test ./...

@@ -120,8 +120,12 @@ func largestKnot(graph map[string]map[string]bool) (largest []string) {
 	return largest
 }
 
-// TestKnots: the files of a package do not depend on each other more than they do today.
+// TestKnots: the files of a package do not depend on each other more than they do today. It compiles what it measures, so that it runs where it is asked
+// for: `make house`.
 func TestKnots(t *testing.T) {
+	if os.Getenv("EQUIVCNP_HOUSE") == "" {
+		t.Skip("EQUIVCNP_HOUSE is not set")
+	}
 	own, export := packagesOf(t, "./cnp/...", "./layers/...", "./neighbor/internal/posetable")
 	for _, s := range own {
 		name := strings.TrimPrefix(s.path, module+"/")
