@@ -46,9 +46,9 @@ func (a *app) serveCommand() *cobra.Command {
 and Triton speak: REST with JSON or binary tensors, and gRPC, on one port. Without --model all shipped
 models are served.
 
---model shipped is all shipped models. --model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or FILE under its own name), or a folder:
-what is put into it, replaced or removed is served, replaced or removed while the server runs. A file
-that cannot be read changes nothing but the log.
+--model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or
+FILE under its own name), or a folder: what is put into it, replaced or removed is served, replaced or removed
+while the server runs. A file that cannot be read changes nothing but the log. "shipped" is all shipped models.
 
 Inputs and outputs are those of "equivcnp predict": x_context, y_context, x_target, context_mask and
 target_mask, or image and mask; mean and std. Parameters of a request: timeout (microseconds), priority
@@ -88,7 +88,8 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line and in the environment win")
-	fl.StringSliceVarP(&f.models, "model", "m", nil, "NAME=FILE, FILE, the name of a shipped model, a folder of model files, or shipped for all of those; may be repeated")
+	fl.StringSliceVarP(&f.models, "model", "m", nil,
+		"NAME=FILE, FILE, a shipped model, a folder of model files, or shipped for all shipped ones; may be repeated")
 	fl.StringVar(&f.listen, "listen", ":8080", "address of REST, gRPC and the page")
 	fl.StringVar(&f.metrics, "metrics", "", "address of Prometheus' metrics alone, without a token, for example :9090; none without")
 	fl.StringVar(&f.pprof, "pprof", "", "address of Go's profiles, for example localhost:6060; none without")
@@ -143,7 +144,8 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 		flag  string
 		value time.Duration
 		least time.Duration
-	}{{"timeout", f.timeout, 1}, {"max-compute", f.compute, 0}, {"poll", f.poll, time.Millisecond}, {"linger", f.linger, 0}, {"drain", f.drain, 1}} {
+	}{{"timeout", f.timeout, 1}, {"max-compute", f.compute, 0}, {"poll", f.poll, time.Millisecond}, {"linger", f.linger, 0}, {"drain",
+		f.drain, 1}} {
 		if d.value < d.least {
 			return opt, limits, usagef("--%s %v: too short", d.flag, d.value)
 		}
@@ -151,7 +153,8 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	if err := checkPrecision(f.precision); err != nil {
 		return opt, limits, err
 	}
-	opt.Precision, opt.Batch, opt.Slots, opt.Waiting, opt.Timeout, opt.Poll = cnp.Precision(f.precision), f.batch, f.slots, f.waiting, f.timeout, f.poll
+	opt.Precision, opt.Batch, opt.Slots, opt.Waiting, opt.Timeout, opt.Poll = cnp.Precision(f.precision), f.batch, f.slots, f.waiting,
+		f.timeout, f.poll
 	limits.Connections, limits.Linger, limits.Drain = f.connections, f.linger, f.drain
 	opt.Compute, opt.Access = f.compute, f.access
 	opt.Token, opt.TokenFile = os.Getenv("EQUIVCNP_TOKEN"), f.tokenFile
@@ -288,8 +291,8 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	return s.Serve(ctx, l, limits)
 }
 
-// limitMemory lets Go's collector work harder before the program takes more than --memory, unless GOMEMLIMIT says what it should do, and returns what undoes it.
-// A tenth is for what is no part of requests, plans and models.
+// limitMemory lets Go's collector work harder before the program takes more than --memory, unless GOMEMLIMIT says what it should do, and
+// returns what undoes it. A tenth is for what is no part of requests, plans and models.
 func limitMemory(memory int64) (undo func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}

@@ -42,7 +42,8 @@ func (s *Server) accessed(next http.Handler) http.Handler {
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
 		attrs := []any{"id", a.id, "client", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status", seen.status(),
 			"bytes", seen.bytes, "seconds", time.Since(start).Seconds()}
-		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code}, {"traceparent", r.Header.Get("Traceparent")}, {"agent", r.UserAgent()}} {
+		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code}, {"traceparent", r.Header.Get("Traceparent")},
+			{"agent", r.UserAgent()}} {
 			if more.value != "" {
 				attrs = append(attrs, more.key, more.value)
 			}

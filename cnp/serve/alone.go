@@ -25,8 +25,8 @@ type alone struct {
 	samples []float32 // [S, values]
 }
 
-// askAlone notes what a request wants beyond mean and standard deviation, nil for nothing. Samples are wanted where the output is named, or the parameter samples
-// says how many; quantiles where the parameter of that name says which.
+// askAlone notes what a request wants beyond mean and standard deviation, nil for nothing. Samples are wanted where the output is named,
+// or the parameter samples says how many; quantiles where the parameter of that name says which.
 func askAlone(r *request) (*alone, error) {
 	a := &alone{}
 	needed := false

@@ -226,7 +226,8 @@ func (r *stillReader) SetReadDeadline(t time.Time) error {
 
 func (r *stillReader) Close() error { return nil }
 
-// TestUploadDeadlines: a body has ten seconds, and what the slowest client takes for as much as it announces, and never pauses for longer than ten.
+// TestUploadDeadlines: a body has ten seconds, and what the slowest client takes for as much as it announces, and never pauses for longer
+// than ten.
 func TestUploadDeadlines(t *testing.T) {
 	for _, c := range []struct {
 		announced   int64
@@ -296,7 +297,8 @@ func TestTimeoutClamped(t *testing.T) {
 	require.LessOrEqual(t, time.Until(deadline), 300*time.Millisecond)
 }
 
-// TestParameters: a parameter that is not known, or of another type, is an error wherever it stands; those by which clients ask for nothing are none.
+// TestParameters: a parameter that is not known, or of another type, is an error wherever it stands; those by which clients ask for
+// nothing are none.
 func TestParameters(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	url, _ := listen(t, s, Limits{})

@@ -18,7 +18,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// A model with auxiliary inputs is served: its metadata name the tensors, requests bring them, together or alone, and one that does not is told so.
+// A model with auxiliary inputs is served: its metadata name the tensors, requests bring them, together or alone, and one that does not
+// is told so.
 func TestAuxiliary(t *testing.T) {
 	c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
 	c.Channels, c.Hidden, c.Mid, c.PointsPerUnit = []int{4, 6, 4}, 4, 4, 8

@@ -375,8 +375,8 @@ func framed(flag byte, length int, message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{flag}, uint32(length)), message...)
 }
 
-// TestGRPCMessages: what may be wrong with the framing of a request is said in gRPC's codes, and the same for plain requests and for others,
-// which connect reads. Nothing is left reserved.
+// TestGRPCMessages: what may be wrong with the framing of a request is said in gRPC's codes, and the same for plain requests and for
+// others, which connect reads. Nothing is left reserved.
 func TestGRPCMessages(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Body = 1 << 20 })
 	url, _ := listen(t, s, Limits{})

@@ -138,7 +138,8 @@ const (
 
 var errEncoding = errors.New("the encoding is not known")
 
-// unpack returns what is in a compressed body: gzip, or deflate with or without zlib's header. It ends with an error where it grows too much.
+// unpack returns what is in a compressed body: gzip, or deflate with or without zlib's header. It ends with an error where it grows too
+// much.
 func unpack(r io.Reader, encoding string) (io.Reader, error) {
 	count := &counter{r: r}
 	var z io.Reader
@@ -169,7 +170,8 @@ func broken(err error) error {
 	switch {
 	case errors.As(err, &f):
 		return err
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum), errors.Is(err, zlib.ErrDictionary),
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum),
+		errors.Is(err, zlib.ErrDictionary),
 		errors.As(err, new(flate.CorruptInputError)), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return invalid("the body is compressed, and cannot be read: %v", err)
 	}

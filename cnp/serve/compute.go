@@ -146,7 +146,8 @@ func joinCurves(jobs []*job, c *cnp.Config) *cnp.Batch[float32] {
 	all.XContext, all.YContext = make([]float64, all.B*all.Nc*dx), make([]float32, all.B*all.Nc*dy)
 	all.XTarget = make([]float64, all.B*all.Nt*dx)
 	all.AuxContext, all.AuxTarget = make([]float32, all.B*all.Nc*da), make([]float32, all.B*all.Nt*da)
-	all.XStatic, all.YStatic = make([]float64, all.B*all.Ns*dx), slices.Repeat([]float32{float32(math.NaN())}, all.B*all.Ns*ds) // without a value: padding
+	all.XStatic, all.YStatic = make([]float64, all.B*all.Ns*dx), slices.Repeat([]float32{float32(math.NaN())},
+		all.B*all.Ns*ds) // without a value: padding
 	all.ContextMask, all.TargetMask = make([]bool, all.B*all.Nc), make([]bool, all.B*all.Nt)
 	task := 0
 	for _, j := range jobs {

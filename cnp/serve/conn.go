@@ -18,9 +18,9 @@ func connOf(ctx context.Context) *countedConn {
 	return c
 }
 
-// countedConn is a connection that knows which requests are under way. A client may close its side once it has asked. net/http would take the end of
-// what it reads for the end of the client, and stop; so the end is hidden while a prediction is computed, and a client that has gone is noticed when its answer
-// is written.
+// countedConn is a connection that knows which requests are under way. A client may close its side once it has asked. net/http would take
+// the end of what it reads for the end of the client, and stop; so the end is hidden while a prediction is computed, and a client that
+// has gone is noticed when its answer is written.
 type countedConn struct {
 	net.Conn
 	closed func() // called once
@@ -33,7 +33,8 @@ type countedConn struct {
 	past      bool          // the deadline for reading is over
 }
 
-// readGrace is how long the end of a connection is hidden while a request is read: when all of it has come, it is computed within this time.
+// readGrace is how long the end of a connection is hidden while a request is read: when all of it has come, it is computed within this
+// time.
 const readGrace = time.Second
 
 // add counts requests, and those that are computed. c may be nil.

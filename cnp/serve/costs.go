@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// work is what tasks of about one cost have in common: a model, the size of an image, or that of a curve rounded up to a power of two, and what is
-// computed beside the prediction.
+// work is what tasks of about one cost have in common: a model, the size of an image, or that of a curve rounded up to a power of two,
+// and what is computed beside the prediction.
 type work struct {
 	lane
 	points  int
@@ -54,8 +54,8 @@ type rate struct {
 // maxWorks bounds the works whose cost is remembered.
 const maxWorks = 1024
 
-// know looks up what tasks of the job's work cost. Where none was computed yet, images of another size tell; curves do if they were at least
-// a sixteenth as large, since what a curve takes hardly depends on its points while there are few.
+// know looks up what tasks of the job's work cost. Where none was computed yet, images of another size tell; curves do if they were at
+// least a sixteenth as large, since what a curve takes hardly depends on its points while there are few.
 func (c *costs) know(j *job) {
 	w := workOfJob(j)
 	if c.of[w] == nil {
@@ -73,7 +73,8 @@ func (c *costs) know(j *job) {
 // expected is how long so many tasks of the job's work are expected to take.
 func (j *job) expected(tasks int) time.Duration { return *j.cost * time.Duration(tasks) }
 
-// learn keeps what a task of that work takes. One batch that stalled says little of the next one, so none counts for more than twice the usual.
+// learn keeps what a task of that work takes. One batch that stalled says little of the next one, so none counts for more than twice the
+// usual.
 func (c *costs) learn(b *batch, took time.Duration) {
 	if b.alive == 0 || b.tasks == 0 { // it was stopped
 		return

@@ -99,7 +99,8 @@ func configOf(m *model) tritonConfig {
 		}
 		return out
 	}
-	c := tritonConfig{Name: m.name, Platform: platform, Backend: "equivcnp", Input: tensors(m.inputs), Output: tensors(m.outputs), Parameters: map[string]tritonParameter{}}
+	c := tritonConfig{Name: m.name, Platform: platform, Backend: "equivcnp", Input: tensors(m.inputs), Output: tensors(m.outputs),
+		Parameters: map[string]tritonParameter{}}
 	for k, v := range propertiesOf(m) {
 		c.Parameters[k] = tritonParameter{v}
 	}

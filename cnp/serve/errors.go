@@ -35,7 +35,8 @@ func notFound(format string, args ...any) *failure {
 
 // tooLarge is for what will not fit later either.
 func tooLarge(format string, args ...any) *failure {
-	return &failure{status: http.StatusRequestEntityTooLarge, code: connect.CodeResourceExhausted, text: fmt.Sprintf(format, args...), reason: "size"}
+	return &failure{status: http.StatusRequestEntityTooLarge, code: connect.CodeResourceExhausted, text: fmt.Sprintf(format, args...),
+		reason: "size"}
 }
 
 // overloaded is for what may fit later.
@@ -55,7 +56,8 @@ func asFailure(err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{status: http.StatusGatewayTimeout, code: connect.CodeDeadlineExceeded, text: "the request's time is over", reason: "deadline"}
+		return &failure{status: http.StatusGatewayTimeout, code: connect.CodeDeadlineExceeded, text: "the request's time is over",
+			reason: "deadline"}
 	case errors.Is(err, context.Canceled):
 		return &failure{status: statusGone, code: connect.CodeCanceled, text: "the client has gone"}
 	case errors.As(err, &tooLong):

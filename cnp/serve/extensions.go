@@ -17,19 +17,23 @@ func (s *Server) extensionRoutes(mux *http.ServeMux, options []connect.HandlerOp
 			return nil, err
 		}
 		c := configOf(m)
-		out := &inference.ModelConfig{Name: c.Name, Platform: c.Platform, Backend: c.Backend, MaxBatchSize: int32(c.MaxBatch), Parameters: map[string]*inference.ModelParameter{}}
+		out := &inference.ModelConfig{Name: c.Name, Platform: c.Platform, Backend: c.Backend, MaxBatchSize: int32(c.MaxBatch),
+			Parameters: map[string]*inference.ModelParameter{}}
 		for _, t := range c.Input {
-			out.Input = append(out.Input, &inference.ModelInput{Name: t.Name, DataType: inference.DataType(inference.DataType_value[t.Type]), Dims: t.Dims})
+			out.Input = append(out.Input, &inference.ModelInput{Name: t.Name, DataType: inference.DataType(inference.DataType_value[t.Type]),
+				Dims: t.Dims})
 		}
 		for _, t := range c.Output {
-			out.Output = append(out.Output, &inference.ModelOutput{Name: t.Name, DataType: inference.DataType(inference.DataType_value[t.Type]), Dims: t.Dims})
+			out.Output = append(out.Output, &inference.ModelOutput{Name: t.Name, DataType: inference.DataType(inference.DataType_value[t.Type]),
+				Dims: t.Dims})
 		}
 		for k, v := range c.Parameters {
 			out.Parameters[k] = &inference.ModelParameter{StringValue: v.Value}
 		}
 		return &inference.ModelConfigResponse{Config: out}, nil
 	})
-	unary(mux, "ModelStatistics", options, func(_ context.Context, r *inference.ModelStatisticsRequest) (*inference.ModelStatisticsResponse, error) {
+	unary(mux, "ModelStatistics", options, func(_ context.Context, r *inference.ModelStatisticsRequest) (*inference.ModelStatisticsResponse,
+		error) {
 		models := s.list()
 		if r.Name != "" {
 			m, err := s.find(r.Name, r.Version)
@@ -44,10 +48,12 @@ func (s *Server) extensionRoutes(mux *http.ServeMux, options []connect.HandlerOp
 		}
 		return out, nil
 	})
-	unary(mux, "RepositoryIndex", options, func(_ context.Context, r *inference.RepositoryIndexRequest) (*inference.RepositoryIndexResponse, error) {
+	unary(mux, "RepositoryIndex", options, func(_ context.Context, r *inference.RepositoryIndexRequest) (*inference.RepositoryIndexResponse,
+		error) {
 		out := &inference.RepositoryIndexResponse{}
 		for _, e := range s.entries(r.Ready) {
-			out.Models = append(out.Models, &inference.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State, Reason: e.Reason})
+			out.Models = append(out.Models, &inference.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State,
+				Reason: e.Reason})
 		}
 		return out, nil
 	})
@@ -59,7 +65,8 @@ func statisticsOf(m modelStats) *inference.ModelStatistics {
 		return &inference.StatisticDuration{Count: d.Count, Ns: d.NS}
 	}
 	r := m.Requests
-	out := &inference.ModelStatistics{Name: m.Name, Version: m.Version, LastInference: uint64(m.Last), InferenceCount: m.Inferences, ExecutionCount: m.Executions,
+	out := &inference.ModelStatistics{Name: m.Name, Version: m.Version, LastInference: uint64(m.Last), InferenceCount: m.Inferences,
+		ExecutionCount: m.Executions,
 		InferenceStats: &inference.InferStatistics{Success: of(r.Success), Fail: of(r.Fail), Queue: of(r.Queue), ComputeInput: of(r.Input),
 			ComputeInfer: of(r.Infer), ComputeOutput: of(r.Output)}}
 	for _, b := range m.Batches {

@@ -33,8 +33,8 @@ func pixelQueue() *fakeQueue {
 	return q
 }
 
-// TestQueueCost: what an image costs is known from others of its model, and what could not be done in its time, or costs more than a request may, is refused before it
-// is computed, even if nothing else is.
+// TestQueueCost: what an image costs is known from others of its model, and what could not be done in its time, or costs more than a
+// request may, is refused before it is computed, even if nothing else is.
 func TestQueueCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, m := pixelQueue(), &model{name: "m"}
@@ -127,8 +127,8 @@ func TestQueueFair(t *testing.T) {
 	})
 }
 
-// TestPlansWait: where the memory for plans is in use, images of yet another size wait for it, and what could not be prepared in time is refused at once. Nothing is lost,
-// and the bound holds.
+// TestPlansWait: where the memory for plans is in use, images of yet another size wait for it, and what could not be prepared in time is
+// refused at once. Nothing is lost, and the bound holds.
 func TestPlansWait(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models, o.Memory, o.PlanMemory = testSources[:1], 200<<20, 80<<20 })
 	done := make(chan struct{})

@@ -27,7 +27,8 @@ type folderState struct {
 }
 
 // Rescan looks at the folders now: new files are served, changed ones instead of what they were, and what was removed no longer. What a
-// request under way uses stays until it is answered. A file that cannot be read leaves all as it was, with a line in the log and in the index of models.
+// request under way uses stays until it is answered. A file that cannot be read leaves all as it was, with a line in the log and in the
+// index of models.
 func (s *Server) Rescan() error {
 	s.scan.Lock()
 	defer s.scan.Unlock()
@@ -91,8 +92,8 @@ func (s *Server) rescan() error {
 	return nil
 }
 
-// Reload reads again what the server was started with: the token's file, the models of Options, and the folders. What cannot be read stays as it
-// was, and is in the error that it returns.
+// Reload reads again what the server was started with: the token's file, the models of Options, and the folders. What cannot be read
+// stays as it was, and is in the error that it returns.
 func (s *Server) Reload() error {
 	s.scan.Lock()
 	defer s.scan.Unlock()
@@ -126,8 +127,8 @@ func (s *Server) named(name string) bool {
 	return false
 }
 
-// list adds the model files of a folder by name. Of two files that differ in their extension safetensors is taken. A file that cannot be looked at, such as a link to
-// itself, hides no other.
+// list adds the model files of a folder by name. Of two files that differ in their extension safetensors is taken. A file that cannot be
+// looked at, such as a link to itself, hides no other.
 func (f *folderState) list(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -44,7 +44,8 @@ func (g *bytesGauge) open(ctx context.Context) *reservation {
 	return r
 }
 
-// room is what a request of so many bytes finds: an eighth of the gauge is for small ones, so that a few that are large, and slow, do not hold up all others.
+// room is what a request of so many bytes finds: an eighth of the gauge is for small ones, so that a few that are large, and slow, do not
+// hold up all others.
 func (g *bytesGauge) room(bytes int64) int64 {
 	if bytes <= g.limit/64 {
 		return g.limit
@@ -66,7 +67,8 @@ func (r *reservation) take(n int64) error {
 	}
 	if s := r.share; s != nil {
 		if s.requests > 1 && s.used+n > g.limit/2 {
-			return overloaded("share", time.Second, "requests of %v are under way on this connection, at most %v may be", cnp.Bytes(s.used), cnp.Bytes(g.limit/2))
+			return overloaded("share", time.Second, "requests of %v are under way on this connection, at most %v may be", cnp.Bytes(s.used),
+				cnp.Bytes(g.limit/2))
 		}
 		s.used += n
 	}

@@ -75,7 +75,8 @@ func (s *Server) grpcRoutes(mux *http.ServeMux) {
 
 // unimplemented answers for methods that a service does not have.
 func unimplemented(w http.ResponseWriter, r *http.Request) {
-	writeFailure(w, r, &failure{status: http.StatusNotFound, code: connect.CodeUnimplemented, text: fmt.Sprintf("%.200s is not implemented", r.URL.Path)})
+	writeFailure(w, r, &failure{status: http.StatusNotFound, code: connect.CodeUnimplemented, text: fmt.Sprintf("%.200s is not implemented",
+		r.URL.Path)})
 }
 
 // deflate reads what gRPC calls by this name, which is zlib's format.
@@ -107,8 +108,9 @@ func (i *inflater) Close() error {
 	return i.z.Close()
 }
 
-// inferRoute adds the method that answers inference requests. Those of gRPC clients the server reads itself (grpc_plain.go); connect reads those of
-// browsers and of its own protocol, which may not be compressed, because what they become could not be reserved as it comes.
+// inferRoute adds the method that answers inference requests. Those of gRPC clients the server reads itself (grpc_plain.go); connect
+// reads those of browsers and of its own protocol, which may not be compressed, because what they become could not be reserved as it
+// comes.
 func (s *Server) inferRoute(mux *http.ServeMux) {
 	path := "/" + service + "/ModelInfer"
 	options := []connect.HandlerOption{connect.WithCodec(codec{}), connect.WithReadMaxBytes(int(min(s.opt.Body, math.MaxInt32))),

@@ -18,8 +18,9 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// gRPC clients send their request as one message. The server reads and writes the framing itself: connect reads in many small steps, each of which wakes
-// the goroutine of the connection, and writes an answer in two; and it unpacks a compressed message as a whole, however large it becomes.
+// gRPC clients send their request as one message. The server reads and writes the framing itself: connect reads in many small steps, each
+// of which wakes the goroutine of the connection, and writes an answer in two; and it unpacks a compressed message as a whole, however
+// large it becomes.
 
 // prefixBytes stand before a message: whether it is compressed, and its length.
 const prefixBytes = 5
@@ -166,7 +167,8 @@ func (s *Server) frame(b []byte, call *grpcCall, encoding string) ([]byte, error
 
 // parseTimeout reads what gRPC says of a deadline: up to eight digits and a unit.
 func parseTimeout(text string) (time.Duration, error) {
-	units := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': time.Nanosecond}
+	units := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond,
+		'n': time.Nanosecond}
 	unit := units[text[len(text)-1]]
 	n, err := strconv.ParseUint(text[:len(text)-1], 10, 64)
 	if unit == 0 || err != nil || len(text) > 9 {

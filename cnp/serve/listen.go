@@ -19,13 +19,13 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// spare is how many threads are for clients while so many others compute. With more than they need, Go wakes a second one whenever a request
-// comes, to look for work that is not there, on a processor that computes.
+// spare is how many threads are for clients while so many others compute. With more than they need, Go wakes a second one whenever a
+// request comes, to look for work that is not there, on a processor that computes.
 func spare(threads int) int { return 1 + threads/8 }
 
-// SpareThreads computes on so many threads, and gives Go some more, so that clients are answered at once while models compute: what computes
-// leaves its thread only now and then. It is for programs that do nothing but serve, and returns what undoes it. At most 1024 threads compute;
-// 0 or less are as many as Go takes.
+// SpareThreads computes on so many threads, and gives Go some more, so that clients are answered at once while models compute: what
+// computes leaves its thread only now and then. It is for programs that do nothing but serve, and returns what undoes it. At most 1024
+// threads compute; 0 or less are as many as Go takes.
 func SpareThreads(threads int) (undo func()) {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
@@ -171,7 +171,8 @@ func (l *countedListener) add(n int64) bool {
 	return true
 }
 
-// errorLog sorts what net/http writes: of the listener as warnings, panics as errors, and what single clients do wrong for those who look for it.
+// errorLog sorts what net/http writes: of the listener as warnings, panics as errors, and what single clients do wrong for those who look
+// for it.
 type errorLog struct{ log *slog.Logger }
 
 func (e errorLog) Write(b []byte) (int, error) {

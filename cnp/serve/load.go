@@ -32,7 +32,8 @@ func (s *Server) load(ctx context.Context, src Source) error {
 		s.warm(ctx, m)
 	}
 	s.replace(src.Name, m)
-	s.log.Info("model served", "model", m.name, "version", m.version, "path", m.path, "architecture", string(m.cfg.Architecture), "group", m.cfg.Group)
+	s.log.Info("model served", "model", m.name, "version", m.version, "path", m.path, "architecture", string(m.cfg.Architecture), "group",
+		m.cfg.Group)
 	if s.opt.Precision == cnp.BFloat16 && m.unsuited != "" {
 		s.log.Warn("precision", "model", m.name, string(cnp.BFloat16), m.unsuited)
 	}
@@ -44,7 +45,8 @@ func (m *model) same(other *model) bool {
 	return m.digest == other.digest && m.version == other.version && m.note == other.note && m.path == other.path
 }
 
-// warm makes the plan of the images that a model was trained on, so that the first request does not wait for it, and completes one of which nothing is observed.
+// warm makes the plan of the images that a model was trained on, so that the first request does not wait for it, and completes one of
+// which nothing is observed.
 func (s *Server) warm(ctx context.Context, m *model) {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
 	if m.planned == nil || h == 0 || w == 0 || ctx.Err() != nil {

@@ -31,14 +31,16 @@ func (s *Server) logged(ctx context.Context, protocol, name string, start time.T
 	}
 	switch {
 	case f != nil && f.status >= 500 && f.reason == "" && f.status != http.StatusServiceUnavailable:
-		s.log.Error("request failed", "protocol", protocol, "model", name, "status", f.status, "error", f.text, "seconds", time.Since(start).Seconds())
+		s.log.Error("request failed", "protocol", protocol, "model", name, "status", f.status, "error", f.text, "seconds",
+			time.Since(start).Seconds())
 	case s.log.Enabled(ctx, slog.LevelDebug):
 		attrs := []any{"protocol", protocol, "model", name, "seconds", time.Since(start).Seconds()}
 		if f != nil {
 			attrs = append(attrs, "status", f.status, "error", f.text)
 		}
 		if j != nil {
-			attrs = append(attrs, "tasks", j.tasks, "batch", j.batch, "queue_seconds", j.began.Sub(j.came).Seconds(), "compute_seconds", j.ended.Sub(j.began).Seconds())
+			attrs = append(attrs, "tasks", j.tasks, "batch", j.batch, "queue_seconds", j.began.Sub(j.came).Seconds(), "compute_seconds",
+				j.ended.Sub(j.began).Seconds())
 		}
 		s.log.DebugContext(ctx, "request", attrs...)
 	}

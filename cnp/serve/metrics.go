@@ -53,8 +53,10 @@ func newMetrics(opt Options) *metrics {
 		return prometheus.HistogramOpts{Namespace: "equivcnp", Name: name, Help: help, Buckets: buckets}
 	}
 	m.requests = counters("requests_total", "Inference requests, by model, protocol and HTTP status.", "model", "protocol", "status")
-	m.latency = prometheus.NewHistogramVec(histogram("request_seconds", "Time from a request's header to its answer.", seconds), []string{"model", "protocol"})
-	m.refused = counters("refused_total", "Requests refused, by reason: queue, deadline, bytes, share, memory, size, connections, token.", "reason")
+	m.latency = prometheus.NewHistogramVec(histogram("request_seconds", "Time from a request's header to its answer.", seconds),
+		[]string{"model", "protocol"})
+	m.refused = counters("refused_total", "Requests refused, by reason: queue, deadline, bytes, share, memory, size, connections, token.",
+		"reason")
 	m.waited = prometheus.NewHistogram(histogram("queue_seconds", "Time in the queue.", seconds))
 	m.batch = prometheus.NewHistogram(histogram("batch_tasks", "Tasks or images of a batch.", prometheus.ExponentialBuckets(1, 2, 9)))
 	m.waiting = gauge("queue_tasks", "Tasks and images that wait.")
@@ -66,12 +68,14 @@ func newMetrics(opt Options) *metrics {
 	m.models = gauge("models", "Models that are served.")
 	m.loads = counters("model_loads_total", "Model files read, by outcome: ok, failed.", "outcome")
 	m.connections = gauge("connections", "Open connections.")
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "equivcnp", Name: "build_info", Help: "1, with what the program was built from as labels."},
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "equivcnp", Name: "build_info",
+		Help: "1, with what the program was built from as labels."},
 		[]string{"version", "revision", "modified", "goversion", "simd"})
 	revision, modified := buildOf()
 	build.WithLabelValues(opt.Version, revision, modified, runtime.Version(), fmt.Sprint(simd.CurrentLevel())).Set(1)
 	m.registry.MustRegister(build, m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits, m.planMisses,
-		m.planSeconds, m.models, m.loads, m.connections, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.planSeconds, m.models, m.loads, m.connections, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

@@ -34,8 +34,8 @@ type Options struct {
 	Compute time.Duration
 	// Body bounds a request, in bytes (64 MB).
 	Body int64
-	// Token, if not empty, is the bearer token that every request but those for health must bring. TokenFile names a file that holds it instead, which
-	// Reload reads again.
+	// Token, if not empty, is the bearer token that every request but those for health must bring. TokenFile names a file that holds it
+	// instead, which Reload reads again.
 	Token, TokenFile string
 	// Access writes a line of the log, at level info, for every request.
 	Access bool
@@ -59,7 +59,8 @@ func (o *Options) check() error {
 		value, from, upTo int64
 	}{
 		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64}, {"Batch", int64(o.Batch), 1, math.MaxInt32},
-		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64}, {"Compute", int64(o.Compute), 0, math.MaxInt64},
+		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64},
+		{"Compute", int64(o.Compute), 0, math.MaxInt64},
 		{"Poll", int64(o.Poll), 0, math.MaxInt64}, {"Body", o.Body, 0, math.MaxInt64},
 	} {
 		if v.value < v.from || v.value > v.upTo {

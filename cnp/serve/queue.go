@@ -13,7 +13,8 @@ import (
 
 // queue orders jobs, by priority, then so that models get equal time, then by arrival, and lets so many batches compute at a time.
 //
-// A batch that computes for long holds up its own lane, and no other: while it lasts, so many more batches of other lanes may compute beside it.
+// A batch that computes for long holds up its own lane, and no other: while it lasts, so many more batches of other lanes may compute
+// beside it.
 type queue struct {
 	slots, maxBatch, maxTasks int
 	long                      time.Duration // a batch that takes longer lets others compute beside it
@@ -28,8 +29,8 @@ type queue struct {
 	running []*batch
 	seq     uint64
 	costs   costs
-	// served is the time that models have computed, or would have if they had never been without requests; clock is the one of the model that was
-	// chosen last.
+	// served is the time that models have computed, or would have if they had never been without requests; clock is the one of the model
+	// that was chosen last.
 	served map[*model]time.Duration
 	clock  time.Duration
 }
@@ -199,8 +200,8 @@ func (q *queue) full(m *model) error {
 	return q.tooMany(&job{model: m, priority: maxPriority, cost: new(time.Duration)})
 }
 
-// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first. The model may
-// be nil.
+// tooLate refuses what would have waited beyond its deadline if it took no time at all, so that its tensors need not be read first. The
+// model may be nil.
 func (q *queue) tooLate(m *model, deadline time.Time, priority int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -230,7 +231,8 @@ func (q *queue) hopeless(j *job, cost time.Duration) error {
 
 // late refuses a job that would wait so long and take so long in total.
 func late(wait, total time.Duration, j *job) *failure {
-	return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond), time.Until(j.deadline).Round(time.Millisecond))
+	return overloaded("deadline", wait, "this would take %v, and has %v", total.Round(time.Millisecond),
+		time.Until(j.deadline).Round(time.Millisecond))
 }
 
 // prudent is the time that must be left for what is expected to take d: things may take a fifth longer than they did.
@@ -252,8 +254,8 @@ func before(a, b *job) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
-// ahead is about how long a job waits for those that are computed, and for those that wait before it. Of other models as much is before it as of its
-// own, since models take turns.
+// ahead is about how long a job waits for those that are computed, and for those that wait before it. Of other models as much is before
+// it as of its own, since models take turns.
 func (q *queue) ahead(j *job) (running, waiting time.Duration) {
 	now := time.Now()
 	for _, b := range q.running {
@@ -351,8 +353,8 @@ func (q *queue) beside() {
 	}
 }
 
-// pick takes the first job that may begin, and those behind it that may go with it. A batch is no larger than lets each of its jobs be done in time,
-// and jobs that can no longer be are refused instead of computed.
+// pick takes the first job that may begin, and those behind it that may go with it. A batch is no larger than lets each of its jobs be
+// done in time, and jobs that can no longer be are refused instead of computed.
 func (q *queue) pick(now time.Time) *batch {
 	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool {
 		cost := j.expected(j.tasks)

@@ -148,7 +148,8 @@ func TestQueueOverload(t *testing.T) {
 	})
 }
 
-// TestQueueShed: what can no longer be done in time, because a batch took longer than expected, is refused when its turn comes, not computed.
+// TestQueueShed: what can no longer be done in time, because a batch took longer than expected, is refused when its turn comes, not
+// computed.
 func TestQueueShed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, m := newFakeQueue(1, 1, 100), &model{name: "m"}

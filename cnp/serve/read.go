@@ -82,7 +82,8 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &model{stats: &stats{}, digest: digestOf(built), name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(), cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
+	m := &model{stats: &stats{}, digest: digestOf(built), name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(),
+		cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
 	if v := metadata[keyVersion]; v != "" {
 		m.version = v
 	}
@@ -109,7 +110,8 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		m.inputs = []tensorInfo{{"x_context", "FP64", []int64{-1, -1, dx}}, {"y_context", "FP32", []int64{-1, -1, dy}},
 			{"x_target", "FP64", []int64{-1, -1, dx}}, {"context_mask", "BOOL", []int64{-1, -1}}, {"target_mask", "BOOL", []int64{-1, -1}}}
 		if da := int64(len(m.cfg.Auxiliary)); da > 0 {
-			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}}, tensorInfo{"aux_target", "FP32", []int64{-1, -1, da}})
+			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}}, tensorInfo{"aux_target", "FP32", []int64{-1, -1,
+				da}})
 		}
 		if ds := int64(len(m.cfg.Static)); ds > 0 {
 			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}}, tensorInfo{"y_static", "FP32", []int64{-1, -1, ds}})
@@ -126,7 +128,8 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 	return m, nil
 }
 
-// digestOf is a digest of a model's configuration and parameters: two models have the same one if they predict the same, wherever they were read from.
+// digestOf is a digest of a model's configuration and parameters: two models have the same one if they predict the same, wherever they
+// were read from.
 func digestOf(m cnp.Model[float32]) string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m.Config()) // hashes do not fail, and a valid configuration has no NaN

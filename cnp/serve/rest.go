@@ -107,9 +107,11 @@ func (s *Server) restRun(w http.ResponseWriter, r *http.Request, res *reservatio
 	return j, req, err
 }
 
-// readBody reads the JSON, calls parse with it and the number of bytes that are still to be read, and returns what follows it, in a slice of its own so that the
-// elements of tensors can lie as the machine likes. Bytes are reserved as they come; what could not be reserved in the end, if it is as long as it says, is not begun.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservation, parse func(head []byte, left int64) error) (rest []byte, err error) {
+// readBody reads the JSON, calls parse with it and the number of bytes that are still to be read, and returns what follows it, in a slice
+// of its own so that the elements of tensors can lie as the machine likes. Bytes are reserved as they come; what could not be reserved in
+// the end, if it is as long as it says, is not begun.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservation, parse func(head []byte,
+	left int64) error) (rest []byte, err error) {
 	length := r.ContentLength // -1: not known
 	if length > s.opt.Body {
 		return nil, tooLarge("the request has %v, at most %v are allowed", cnp.Bytes(length), cnp.Bytes(s.opt.Body))
@@ -133,7 +135,8 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, res *reservati
 	var body io.Reader = up
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		if body, err = unpack(up, e); errors.Is(err, errEncoding) {
-			return nil, &failure{status: http.StatusUnsupportedMediaType, text: fmt.Sprintf("content encoding %.40q is not known, gzip and deflate are", e)}
+			return nil, &failure{status: http.StatusUnsupportedMediaType,
+				text: fmt.Sprintf("content encoding %.40q is not known, gzip and deflate are", e)}
 		} else if err != nil {
 			return nil, unreadable(err)
 		}
@@ -211,7 +214,8 @@ func (in *restRequest) request(rest []byte) (*request, error) {
 		case binary && len(x.Data) > 0:
 			return nil, invalid("input %.40q has both data and binary_data_size", x.Name)
 		case binary && size > len(rest):
-			return nil, invalid("input %.40q: binary_data_size is %d, the body has %d bytes left after its JSON (%s)", x.Name, size, len(rest), headerLength)
+			return nil, invalid("input %.40q: binary_data_size is %d, the body has %d bytes left after its JSON (%s)", x.Name, size, len(rest),
+				headerLength)
 		case binary:
 			err = setRaw(&t, count, rest[:size:size])
 			rest = rest[size:]

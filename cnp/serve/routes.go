@@ -65,15 +65,16 @@ func (s *Server) routes() http.Handler {
 	return s.accessed(s.guard(mux))
 }
 
-// MetricsHandler answers with the server's metrics, without asking for a token: for an address that only those who collect them can reach. With a token they are
-// at /metrics of the server itself.
+// MetricsHandler answers with the server's metrics, without asking for a token: for an address that only those who collect them can
+// reach. With a token they are at /metrics of the server itself.
 func (s *Server) MetricsHandler() http.Handler {
 	return promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 }
 
 // open are the paths that need no token: probes have none, and the page asks for it.
 func open(path string) bool {
-	return path == "/" || strings.HasPrefix(path, "/page/") || strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path, "/grpc.health.v1.Health/")
+	return path == "/" || strings.HasPrefix(path, "/page/") || strings.HasPrefix(path, "/v2/health/") || strings.HasPrefix(path,
+		"/grpc.health.v1.Health/")
 }
 
 // guard asks for the token, and tells clients of a server that stops to connect elsewhere next time.

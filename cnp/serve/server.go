@@ -76,7 +76,8 @@ func (s *Server) list() []*model {
 // ready reports whether the server takes requests.
 func (s *Server) ready() bool { return !s.draining.Load() && !s.warming.Load() }
 
-// infer answers a request: it finds the model, makes a job, and waits its turn. What the answer takes is added to the request's reservation.
+// infer answers a request: it finds the model, makes a job, and waits its turn. What the answer takes is added to the request's
+// reservation.
 func (s *Server) infer(ctx context.Context, r *request, res *reservation) (*job, error) {
 	conn := connOf(ctx)
 	conn.add(0, 1)

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Certificates returns a configuration for Limits.TLS with the certificate and key of two PEM files. If authorities is not empty, clients must bring a certificate of
-// one of those in that file. The files are read again when they change, for connections that begin then; while what they hold cannot be used, what was
-// used before goes on, with a line in the log, which may be nil.
+// Certificates returns a configuration for Limits.TLS with the certificate and key of two PEM files. If authorities is not empty, clients
+// must bring a certificate of one of those in that file. The files are read again when they change, for connections that begin then;
+// while what they hold cannot be used, what was used before goes on, with a line in the log, which may be nil.
 func Certificates(cert, key, authorities string, log *slog.Logger) (*tls.Config, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -89,8 +89,9 @@ type clientRequest struct {
 	says       string
 }
 
-// TestPublishedClients replays what published clients of the protocol send over REST: the key order, the parameters and the headers are those that their sources
-// write (tritonclient/http/_infer_input.py and _client.py, kserve/protocol/infer_type.py, mlserver/types/dataplane.py).
+// TestPublishedClients replays what published clients of the protocol send over REST: the key order, the parameters and the headers are
+// those that their sources write (tritonclient/http/_infer_input.py and _client.py, kserve/protocol/infer_type.py,
+// mlserver/types/dataplane.py).
 func TestPublishedClients(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	f8, f4 := string(make([]byte, 8)), string(make([]byte, 4))
@@ -154,7 +155,8 @@ func jsonNumber(n int) string {
 	return string(b)
 }
 
-// TestPublishedGRPC replays what tritonclient and KServe's SDK send over gRPC: raw contents with parameters of every choice, and typed contents.
+// TestPublishedGRPC replays what tritonclient and KServe's SDK send over gRPC: raw contents with parameters of every choice, and typed
+// contents.
 func TestPublishedGRPC(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	url, _ := listen(t, s, Limits{})

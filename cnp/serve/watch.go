@@ -41,7 +41,8 @@ const statusUnknown grpchealth.Status = 3
 
 // watchHandler answers with the status now, and with every other one until the client or the server goes.
 func (s *Server) watchHandler() http.Handler {
-	return connect.NewServerStreamHandler(watchPath, func(ctx context.Context, r *connect.Request[healthRequest], out *connect.ServerStream[healthResponse]) error {
+	return connect.NewServerStreamHandler(watchPath, func(ctx context.Context, r *connect.Request[healthRequest],
+		out *connect.ServerStream[healthResponse]) error {
 		tick := time.NewTicker(watchEvery)
 		defer tick.Stop()
 		for last := grpchealth.StatusUnknown; ; {

@@ -54,7 +54,8 @@ type wireRequest struct {
 	growth int64
 }
 
-// fields calls f for every field of a message, with what follows the tag: the value of a varint or a fixed field, or the bytes of one that has a length.
+// fields calls f for every field of a message, with what follows the tag: the value of a varint or a fixed field, or the bytes of one
+// that has a length.
 func fields(b []byte, f func(n protowire.Number, t protowire.Type, v uint64, s []byte) error) error {
 	for len(b) > 0 {
 		n, t, size := protowire.ConsumeTag(b)

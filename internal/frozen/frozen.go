@@ -1,12 +1,12 @@
-// Package frozen keeps arrays of numbers in files that are used as they are read. A file is read and not mapped into memory: a mapping of a file that
-// somebody cuts short ends the program that looks at it.
+// Package frozen keeps arrays of numbers in files that are used as they are read. A file is read and not mapped into memory: a mapping of
+// a file that somebody cuts short ends the program that looks at it.
 //
-// A file is written from beginning to end, and read in the same order, mostly by the same functions: a [File] says which of both it is for.
-// Numbers stand as they do in memory, so a file is for machines of one byte order and word size. It begins with a key, a digest of what
-// it was made from, and has checksums of every part.
+// A file is written from beginning to end, and read in the same order, mostly by the same functions: a [File] says which of both it is
+// for. Numbers stand as they do in memory, so a file is for machines of one byte order and word size. It begins with a key, a digest of
+// what it was made from, and has checksums of every part.
 //
-// Checksums find damage and not malice: who reads a file checks every number that a kernel will trust. Files must not change while they are in
-// use; [Create] replaces a file as a whole, which leaves those who have opened it with the old one.
+// Checksums find damage and not malice: who reads a file checks every number that a kernel will trust. Files must not change while they
+// are in use; [Create] replaces a file as a whole, which leaves those who have opened it with the old one.
 package frozen
 
 import (
@@ -130,8 +130,8 @@ func (f *File) Bools(v *[]bool) {
 	}
 }
 
-// Array writes *v or reads it. What is read is part of the file, begins with a line of the caches, and must not be written to; no elements are nil.
-// It is valid for as long as f is reachable.
+// Array writes *v or reads it. What is read is part of the file, begins with a line of the caches, and must not be written to; no
+// elements are nil. It is valid for as long as f is reachable.
 func Array[E Number](f *File, v *[]E) {
 	if f == nil || v == nil {
 		panic("frozen: Array: the file or the array is nil")
@@ -255,7 +255,8 @@ func (f *File) flush() {
 // stale is the age from which on an unfinished file has no writer any more: writers add to theirs all the time.
 const stale = 10 * time.Minute
 
-// Sweep removes what writers that died have left in a folder: unfinished files of those that have the ending, such as ".plan". What cannot be removed stays.
+// Sweep removes what writers that died have left in a folder: unfinished files of those that have the ending, such as ".plan". What
+// cannot be removed stays.
 func Sweep(folder, ending string) {
 	left, err := filepath.Glob(filepath.Join(folder, "*"+ending+".tmp*"))
 	if err != nil { // the folder's name is no pattern
@@ -268,8 +269,9 @@ func Sweep(folder, ending string) {
 	}
 }
 
-// Open opens a file for reading, and checks that it has that version, key and length. Its checksums are compared in the background; what Wait says
-// comes before any result is trusted. Errors name the file; one without such a file is fs.ErrNotExist, and one about its contents [ErrFile].
+// Open opens a file for reading, and checks that it has that version, key and length. Its checksums are compared in the background; what
+// Wait says comes before any result is trusted. Errors name the file; one without such a file is fs.ErrNotExist, and one about its
+// contents [ErrFile].
 func Open(path string, version uint32, key Key) (*File, error) {
 	m, err := load(path)
 	if err != nil {

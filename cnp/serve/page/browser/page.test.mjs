@@ -508,6 +508,7 @@ describe('what only the server has', () => {
     assert.match(text, /35° takes no pixel to a pixel/)
     assert.ok(c['digits-SO2'].difference < c['digits-T2'].difference, `turned by 35°, SO(2) ${c['digits-SO2'].difference}, T(2) ${c['digits-T2'].difference}`)
     // Dragged to about 86°, the slider stops at 90°.
+    await page.locator('#angle').scrollIntoViewIfNeeded()
     const b = await page.locator('#angle').boundingBox(), at = angle => b.x + 8 + (angle + 180) / 360 * (b.width - 16)
     await page.mouse.move(at(35), b.y + b.height / 2)
     await page.mouse.down()
@@ -543,7 +544,7 @@ describe('what only the server has', () => {
     assert.equal((await settled(page)).points, before.points + 1, 'a tap adds')
     await page.tap('#tab-image')
     await answered(page)
-    await page.locator('#cards .card').nth(2).scrollIntoViewIfNeeded()
+    await page.locator('#cards .card').last().scrollIntoViewIfNeeded()
     const slider = await page.locator('#angle').boundingBox()
     assert.ok(slider.y >= 0 && slider.y < 740, `the slider is at ${slider.y}`)
     for (const tab of ['#tab-curve', '#tab-image', '#tab-globe', '#tab-field']) { // no text is wider than what it stands in
@@ -553,7 +554,7 @@ describe('what only the server has', () => {
       assert.deepEqual(clipped, [], tab)
     }
     await page.tap('#tab-image')
-    await page.locator('#cards .card').nth(1).scrollIntoViewIfNeeded()
+    await page.locator('#cards .card').last().scrollIntoViewIfNeeded()
     assert.deepEqual(errors, [])
     await picture(page, 'phone-cards')
     await context.close()
