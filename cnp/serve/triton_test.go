@@ -89,9 +89,8 @@ type clientRequest struct {
 	says       string
 }
 
-// TestPublishedClients replays what published clients of the protocol send over REST: the key order, the parameters and the headers are
-// those that their sources write (tritonclient/http/_infer_input.py and _client.py, kserve/protocol/infer_type.py,
-// mlserver/types/dataplane.py).
+// TestPublishedClients sends requests as clients of Triton, KServe and MLServer make them, written from the definition of the protocol and its
+// extensions: keys in their order, parameters and headers.
 func TestPublishedClients(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	f8, f4 := string(make([]byte, 8)), string(make([]byte, 4))
