@@ -20,6 +20,7 @@ import (
 var readmePackages = map[string]string{
 	"math": "math", "context": "context", "cnp": module + "/cnp", "eval": module + "/cnp/eval", "pretrained": module + "/cnp/pretrained",
 	"task": module + "/cnp/task", "weights": module + "/cnp/weights", "neighbor": module + "/neighbor", "simd": module + "/simd",
+	"blas": module + "/linalg/blas", "blas64": "gonum.org/v1/gonum/blas/blas64",
 }
 
 const readmeValues = `
