@@ -205,7 +205,13 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 	if f.recipe.Common().Memory, err = f.memory.limit(); err != nil {
 		return nil, err
 	}
-	p, err := interruptible(ctx, func() (*recipe.Plan, error) { return f.recipe.Plan(ctx) })
+	plan := func() (*recipe.Plan, error) { return f.recipe.Plan(ctx) }
+	var p *recipe.Plan
+	if in := cmd.Flags().Lookup("in").Value.String(); in == "" && (cmd.Flags().Lookup("csv") == nil || cmd.Flags().Lookup("csv").Value.String() == "") {
+		p, err = plan() // nothing is read that may never end; an interrupted training saves its state
+	} else {
+		p, err = interruptible(ctx, plan)
+	}
 	return p, recipeError(err, f.less)
 }
 

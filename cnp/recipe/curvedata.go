@@ -300,13 +300,11 @@ func (d CurveData) Test(ctx context.Context, cfg *cnp.Config) (task.Source[float
 		return nil, 0, err
 	}
 	if !d.own() {
-		for _, more := range []struct {
-			what  string
-			names []string
-		}{{"static fields", cfg.Static}, {"auxiliary inputs", cfg.Auxiliary}} {
-			if len(more.names) > 0 {
-				return nil, 0, Errorf("the model has the %s %s, which only {CSV} and {In} have", more.what, strings.Join(more.names, ", "))
-			}
+		switch {
+		case len(cfg.Static) > 0:
+			return nil, 0, Errorf("the model has the static fields %s, which only {CSV} (with {Static}) and {In} have", strings.Join(cfg.Static, ", "))
+		case len(cfg.Auxiliary) > 0:
+			return nil, 0, Errorf("the model has the auxiliary inputs %s, which only {CSV} and {In} have", strings.Join(cfg.Auxiliary, ", "))
 		}
 		src, dx, dy, err := d.process(cfg)
 		if err != nil {
