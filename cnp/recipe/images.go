@@ -53,8 +53,8 @@ func DefaultImages() Images {
 }
 
 // Clone implements Recipe.
-func (c *Images) Clone() Recipe {
-	out := *c
+func (p *Images) Clone() Recipe {
+	out := *p
 	return &out
 }
 
@@ -173,8 +173,7 @@ func notesOf(set *task.ImageSet, counted bool) (notes []string) {
 }
 
 // Plan implements Recipe.
-func (c *Images) Plan(context.Context) (*Plan, error) {
-	p := *c
+func (p *Images) Plan(context.Context) (*Plan, error) {
 	if err := p.Data.check(); err != nil {
 		return nil, err
 	}
