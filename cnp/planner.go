@@ -183,7 +183,7 @@ func (o *PlanOptions) onlyFloat32(c *Config) error {
 	if err := o.Precision.check(); err != nil || o.Precision != BFloat16 {
 		return err
 	}
-	return fmt.Errorf("%w: architecture %s computes in %s alone, %s can round", ErrConfig, c.Architecture, Float32, EquivCNPImage)
+	return fmt.Errorf("architecture %s computes in %s alone, %s can round (%w)", c.Architecture, Float32, EquivCNPImage, ErrConfig)
 }
 
 func (p *livePlan[T]) Shape() Shape   { return p.shape }
