@@ -34,15 +34,15 @@ house: ## what the code counts: knots of files, long functions, wide lines, name
 	EQUIVCNP_HOUSE=1 $(GO) test -count=1 -run 'TestKnots|TestHouse' -v . | grep -v '^='
 
 test: ## all tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 # Long tests of single calls or of arithmetic, which the detector makes ten times as slow; others run the same goroutines.
 RACESKIP := ^Test(BetweenNodes|GoldenGradients|GemmTiles|GridSingleQueries|RadiusForFillBySampling|RadiusForMean|PoseTableCrowded|TreeFindsWhatAScanFinds|FlatAgainstGroups|RotationsDoNotShow|F32Accuracy|F64Accuracy|WeightNetSwish|WeightedMoments|TileProducts|GatherMax|GoldenLayersF64|PyramidGradients|Band)$$
 race: ## the concurrent packages under the race detector; pictures are drawn by one goroutine
-	$(GO) test -race -short -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -v /picture$$) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
-	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
-	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
-	$(GO) test -race -short ./cnp/serve/...
+	$(GO) test -race -short -timeout 30m -skip '$(RACESKIP)' $$($(GO) list ./internal/... | grep -v /picture$$) ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
+	$(GO) test -race -short -timeout 30m -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
+	$(GO) test -race -short -timeout 30m -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
+	$(GO) test -race -short -timeout 30m ./cnp/serve/...
 
 # What computes with kernels, and so in another way at another level.
 NUMERIC := ./simd/... ./linalg/batch ./internal/search/... ./layers
