@@ -2,12 +2,17 @@ package cnp
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 )
 
-// A model predicts well from contexts that lie about as densely as those of its training. Denser ones it has never seen, and its predictions from them are far off and
-// sure of it. Standardise therefore thins them: the context is divided into cells as long as trained points are apart in the densest trained context, and the points of a cell become one, at
-// their mean place with their mean values. That loses little, since a model that was trained on so many points predicts what lies between them; and it takes noise away.
+// A model predicts well from contexts that lie about as densely as those of its training. Denser ones it has never seen, and its
+// predictions from them are far off and sure of it. Standardise therefore thins them: the context is divided into cells as long as
+// trained points are apart in the densest trained context, and the points of a cell become one, at their mean place with their mean
+// values. That loses little, since a model that was trained on so many points predicts what lies between them; and it takes noise
+// away. A model whose training had no noise of its own (Trained.Noise, which the loss assumed, is above 0) takes values for exact:
+// of a cell it gets the point nearest to a random place in it, since the mean of a cell in which values jump is no value of the
+// process.
 //
 // Cells begin at the least coordinates of the context, so that a context that moves has a result that moves. Turned contexts have other cells.
 
@@ -119,7 +124,8 @@ func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) 
 	width := len(least) + dy + da // sums of a cell: of places, values and auxiliary inputs; counts likewise
 	index := map[[maxThinned]int64]int{}
 	var sums, counts []float64
-	for _, p := range points {
+	cellOf := make([]int, len(points))
+	for i, p := range points {
 		var key [maxThinned]int64
 		x := place(p)
 		for d, v := range x {
@@ -131,6 +137,7 @@ func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) 
 			index[key] = k
 			sums, counts = append(sums, make([]float64, width)...), append(counts, make([]float64, width)...)
 		}
+		cellOf[i] = k
 		sum, count := sums[k*width:(k+1)*width], counts[k*width:(k+1)*width]
 		add := func(at int, v float64) {
 			if v == v { // it was observed
@@ -147,6 +154,25 @@ func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) 
 		for d, v := range b.AuxContext[p*da : (p+1)*da] {
 			add(len(x)+dy+d, float64(v))
 		}
+	}
+	if c.Trained.Noise > 0 {
+		var kept []int
+		spots := make([][maxThinned]float64, len(index))
+		for key, k := range index {
+			spots[k] = spot(key)
+			for d := range least {
+				spots[k][d] = least[d] + (float64(key[d])+spots[k][d])*side
+			}
+		}
+		for _, i := range nearest(cellOf, len(index), func(i, k int) (dist2 float64) {
+			for d, v := range place(points[i]) {
+				dist2 += (v - spots[k][d]) * (v - spots[k][d])
+			}
+			return dist2
+		}) {
+			kept = append(kept, points[i])
+		}
+		return gather(c, b, t, kept, 0)
 	}
 	for k := range len(index) {
 		sum, count := sums[k*width:(k+1)*width], counts[k*width:(k+1)*width]
@@ -165,6 +191,30 @@ func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) 
 		}
 	}
 	return out
+}
+
+// spot returns a place within a cell, as a share of its side. It is random, and the same for the same cell: points nearest to the middles of cells would lie
+// on a grid, which no training had.
+func spot(key [maxThinned]int64) (at [maxThinned]float64) {
+	rng := rand.New(rand.NewPCG(uint64(key[0])^uint64(key[1])<<32, uint64(key[2])))
+	for d := range at {
+		at[d] = rng.Float64()
+	}
+	return at
+}
+
+// nearest returns for each of n cells the element with the least distance to its spot, the first of several.
+func nearest(cellOf []int, n int, dist2 func(i, cell int) float64) []int {
+	best, least := make([]int, n), make([]float64, n)
+	for k := range least {
+		least[k] = math.Inf(1)
+	}
+	for i, k := range cellOf {
+		if d := dist2(i, k); d < least[k] {
+			best[k], least[k] = i, d
+		}
+	}
+	return best
 }
 
 // backFromCell returns the coordinates of a mean place.

@@ -360,8 +360,7 @@ func TestPlanTargets(t *testing.T) {
 // TestUpsampled: the parts of a pixel average to its place, and all are evenly spaced.
 func TestUpsampled(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
-		axis := make([]float64, n)
-		linspace(axis, -float64(n)/2, float64(n)/2)
+		axis := pixelAxis(n)
 		for _, scale := range []int{1, 2, 3, 4} {
 			fine := subpixels(n, scale)
 			require.Len(t, fine, n*scale)

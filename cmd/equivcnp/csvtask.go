@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -25,17 +26,21 @@ type csvFlags struct {
 
 // placeFlag is a flag of a coordinate: a number, or a date.
 type placeFlag struct {
+	text string // as it was given
 	v    float64
 	date bool // v is days since the beginning of 1970
 }
 
 // Set reads a number or a date.
 func (p *placeFlag) Set(text string) (err error) {
+	p.text = text
 	if p.v, p.date = tabular.Days(text); p.date {
 		return nil
 	}
-	p.v, err = strconv.ParseFloat(text, 64)
-	return err
+	if p.v, err = strconv.ParseFloat(text, 64); err != nil {
+		return errors.New("need a number or a date like 2006-01-02")
+	}
+	return nil
 }
 
 func (p *placeFlag) String() string { return strconv.FormatFloat(p.v, 'g', -1, 64) }
@@ -90,7 +95,7 @@ func (f *csvFlags) check(changed func(string) bool) error {
 		case math.IsNaN(to-from) || math.IsInf(to-from, 0):
 			return usagef("--from %g --to %g: need finite numbers", from, to)
 		case from > to:
-			return usagef("--from lies beyond --to")
+			return usagef("--from %s lies beyond --to %s", f.from.text, f.to.text)
 		}
 	}
 	return nil

@@ -31,6 +31,6 @@ func Example() {
 	_, err = c.Infer(context.Background(), "none", &client.Request{})
 	fmt.Println(err)
 	// Output:
-	// -0.53 ± 0.47
+	// -0.56 ± 0.63
 	// client: 404: no model "none"
 }
