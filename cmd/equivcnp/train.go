@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -201,6 +202,9 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 	case f.recipe.Common().Batch == 0 && cmd.Flags().Changed("batch"):
 		return nil, usagef("--batch 0: need 1 or more")
 	}
+	if err := misplacedFlag(cmd.Flags().Changed); err != nil {
+		return nil, err
+	}
 	var err error
 	if f.recipe.Common().Memory, err = f.memory.limit(); err != nil {
 		return nil, err
@@ -213,6 +217,26 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 		p, err = interruptible(ctx, plan)
 	}
 	return p, recipeError(err, f.less)
+}
+
+// misplacedFlag refuses flags of one kind of data beside another kind. The recipe refuses their fields, too, but it cannot tell that one was given which
+// has its default.
+func misplacedFlag(given func(string) bool) error {
+	if given("place") && !given("sphere") {
+		return usagef("--place is for --sphere")
+	}
+	if !slices.ContainsFunc([]string{"csv", "in", "benchmark", "sphere", "field", "plane"}, given) {
+		return nil
+	}
+	for _, name := range []string{"length", "from", "to"} {
+		if given(name) {
+			return usagef("--%s is for --kernel", name)
+		}
+	}
+	if given("targets") && !given("field") {
+		return usagef("--targets is for --kernel and --field")
+	}
+	return nil
 }
 
 // trainResult is what train --json prints.
