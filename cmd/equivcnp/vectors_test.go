@@ -106,7 +106,7 @@ func TestStart(t *testing.T) {
 	require.Equal(t, squared("@normal.safetensors"), squared("@joint.safetensors"))
 	require.Contains(t, b.ok("inspect", "@joint.safetensors"), "4 frequencies along a coordinate, up to 12 radians per unit")
 	for _, waves := range []string{"4", "x:12", "4:", "4:y"} {
-		b.fails(2, "--waves "+waves, append(line, "--likelihood", "lowrank:9", "--waves", waves, "--out", "@x.safetensors")...)
+		b.fails(2, `--waves "`+waves+`": need COUNT:FASTEST`, append(line, "--likelihood", "lowrank:9", "--waves", waves, "--out", "@x.safetensors")...)
 	}
 	b.fails(2, "count = 5", append(line, "--likelihood", "lowrank:9", "--waves", "5:12", "--out", "@x.safetensors")...)
 	b.fails(2, "waves are for likelihood lowrank", append(line, "--waves", "4:12", "--out", "@x.safetensors")...)
@@ -155,6 +155,6 @@ func TestCharges(t *testing.T) {
 	b.fails(2, `--field "magnets": need one of rbf, curl-free, divergence-free, charges, turned-charges`, "train", "regression", "--field", "magnets", "--out", "@x.safetensors")
 	b.fails(2, `--lift-samples "odd" is neither empty`, append(run, "--group", "SE3", "--lift-samples", "odd", "--out", "@x.safetensors")...)
 	b.fails(2, `--lift-samples "random" is for models with levels under SE(3), this is T(3)`, append(run, "--lift-samples", "random", "--out", "@x.safetensors")...)
-	b.fails(2, "--field rbf has 2 coordinates and as many outputs, the model has 3 and 3", "eval", "--model", "@even.safetensors", "--field", "rbf")
+	b.fails(2, "--field has tasks of 2 coordinates and 2 outputs, the model has 3 and 3", "eval", "--model", "@even.safetensors", "--field", "rbf")
 	b.fails(2, "5 to 3 context points", append(run, "--min-context", "5", "--max-context", "3", "--out", "@x.safetensors")...)
 }
