@@ -93,7 +93,7 @@ func TestArrangeGridElsewhere(t *testing.T) {
 	} {
 		none(grid(change(append([]float64(nil), even...))), 2.1, Transforms, name)
 	}
-	for _, across = range []int{-1, 0, 1, 8, 11, 24, 192, 1 << 40} {
+	for _, across = range []int{-1, 0, 1, 8, 11, 24, 192, math.MaxInt} {
 		none(grid(even), 2.1, Transforms, fmt.Sprintf("rows of %d", across))
 	}
 	for across, x := range map[int][]float64{15: withoutColumn(even, 16, 5), 40: evenPoints(1, 40, 0, 0, 1, 1)} {

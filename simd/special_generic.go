@@ -20,7 +20,7 @@ func gelu(x float64) float64 {
 	if x > 8.5 || x < -39 { // x, or something that rounds to -0
 		return max(x, math.Copysign(0, -1))
 	}
-	z := -x * hi
+	z := float64(-x * hi)
 	d := math.FMA(-x, hi, -z) - x*lo
 	return 0.5 * x * (math.Erfc(z) - d*(2/math.Sqrt(math.Pi))*math.Exp(-z*z))
 }
@@ -42,7 +42,7 @@ func pow(x, y float64) float64 {
 		return math.Pow(x, y)
 	}
 	hi, lo := logPair(a)
-	p := y * hi
+	p := float64(y * hi)
 	q := math.FMA(y, hi, -p) + y*lo
 	var r float64
 	switch {
@@ -66,6 +66,8 @@ func pow(x, y float64) float64 {
 // logPair is ln a = hi + lo to about 2⁻⁶⁵ of its size, for finite a > 0: with a = 2ᵏm and s = (m - 1)/(m + 1),
 //
 //	ln a = k·ln2 + 2s + 2s³/3 + 2s⁵(1/5 + s²/7 + ...)
+//
+// The conversions round products: without them the compiler may fuse one with a later sum, as it does on arm64, and its tail would not fit.
 func logPair(a float64) (hi, lo float64) {
 	m, k := math.Frexp(a)
 	if m < math.Sqrt2/2 {
@@ -77,11 +79,11 @@ func logPair(a float64) (hi, lo float64) {
 	sh := u / v
 	sl := (math.FMA(-sh, v, u) - sh*vl) / v
 	// s²
-	zh := sh * sh
+	zh := float64(sh * sh)
 	zl := math.FMA(sh, sh, -zh) + 2*sh*sl
 	// s²/3 as ch + cl, and the rest of the series.
 	const third, thirdLo = 1. / 3, 0x1.5555555555555p-56
-	ch := zh * third
+	ch := float64(zh * third)
 	cl := math.FMA(zh, third, -ch) + zh*thirdLo + zl*third
 	t := 0.0
 	for n := 25; n >= 5; n -= 2 {
@@ -91,14 +93,14 @@ func logPair(a float64) (hi, lo float64) {
 	// s·(1 + c + t): the second factor's tail first.
 	ph := ch + t
 	pl := (ch - ph) + t + cl
-	wh := sh * ph
+	wh := float64(sh * ph)
 	wl := math.FMA(sh, ph, -wh) + sh*pl + sl*ph
 	ah := sh + wh
 	al := (sh - ah) + wh + (wl + sl)
 	ah, al = 2*ah, 2*al
 	const ln2Hi, ln2Lo = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
 	kf := float64(k)
-	bh := kf * ln2Hi
+	bh := float64(kf * ln2Hi)
 	bl := math.FMA(kf, ln2Hi, -bh) + kf*ln2Lo
 	hi = bh + ah
 	e := hi - bh
