@@ -282,7 +282,7 @@ func TestSamples(t *testing.T) {
 // TestLarge holds a large table to its time, which grows with the number of points and no faster.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
-		t.Skip("large")
+		t.Skip("skipped: -short; 100,000 points take seconds (make test runs it)")
 	}
 	x, y := table(100000, 2, 0.1, 31)
 	targets, truth := table(2000, 2, 0, 32)

@@ -126,7 +126,7 @@ func attacks(t *testing.T) []attack {
 // TestMemoryUnderAttack: whatever clients do, the server's memory stays within a fifth above its bound, and others are answered.
 func TestMemoryUnderAttack(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short")
+		t.Skip("skipped: -short; the attacks take half a minute (make test runs it)")
 	}
 	each := time.Second
 	if *long {
