@@ -175,7 +175,8 @@ func TestBackendDependencies(t *testing.T) {
 	allowed := []string{module, "golang.org/x/sys", "github.com/klauspost/cpuid/v2"}
 	checkDependencies(t, backend, allowed, "layers")
 	// linalg/blas implements gonum's interfaces, and is the only one that knows them. It needs none of gonum beside them.
-	checkDependencies(t, []string{"./linalg/blas"}, append(allowed, "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/internal"), "linalg/blas")
+	checkDependencies(t, []string{"./linalg/blas"}, append(allowed, "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/internal"),
+		"linalg/blas")
 }
 
 func checkDependencies(t *testing.T, packages, allowed []string, some string) {
@@ -195,8 +196,8 @@ func checkDependencies(t *testing.T, packages, allowed []string, some string) {
 	}
 }
 
-// TestMatrixKernelsApart: who builds a model, or imports a group, does not assemble the kernels of linalg/batch, which are two fifths of all
-// assembly.
+// TestMatrixKernelsApart: who builds a model, or imports a group, does not assemble the kernels of linalg/batch, which
+// are two fifths of all assembly.
 func TestMatrixKernelsApart(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./cmd/equivcnp", "./cnp/...", "./group").Output()
 	require.NoError(t, err, stderr(err))
@@ -205,8 +206,10 @@ func TestMatrixKernelsApart(t *testing.T) {
 
 // TestServerApart: who builds a model gets nothing of what the server needs; only programs import it.
 func TestServerApart(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./simd", "./linalg", "./neighbor", "./group",
-		"./layers", "./cnp", "./cnp/weights", "./cnp/pretrained", "./cnp/task", "./cnp/taskfile", "./cnp/train", "./cnp/eval", "./cnp/serve/client").Output()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./simd", "./linalg",
+		"./neighbor", "./group",
+		"./layers", "./cnp", "./cnp/weights", "./cnp/pretrained", "./cnp/task", "./cnp/taskfile", "./cnp/train", "./cnp/eval",
+		"./cnp/serve/client").Output()
 	require.NoError(t, err, stderr(err))
 	for _, dep := range strings.Fields(string(out)) {
 		for _, part := range []string{"connectrpc.com", "google.golang.org", "prometheus", "parquet", "klauspost/compress"} {

@@ -21,8 +21,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A knot is a set of files of a package each of which uses, directly or through others, what every other one declares: whoever wants to understand one of them must
-// read all. knots are the sizes of the largest one that a package may have, where that is more than leastKnot. They are those of today, and only fall.
+// A knot is a set of files of a package each of which uses, directly or through others, what every other one declares:
+// whoever wants to understand one of them must read all. knots are the sizes of the largest one that a package may
+// have, where that is more than leastKnot. They are those of today, and only fall.
 var knots = map[string]int{"cnp": 53, "cnp/krige": 10, "cnp/serve": 10, "layers": 22, "neighbor/internal/posetable": 8}
 
 const leastKnot = 6
@@ -37,7 +38,8 @@ type sourceOf struct {
 func packagesOf(t *testing.T, patterns ...string) (own []sourceOf, export map[string]string) {
 	t.Helper()
 	export = map[string]string{}
-	args := append([]string{"list", "-export", "-deps", "-f", `{{.ImportPath}}|{{.Dir}}|{{.Export}}|{{.DepOnly}}|{{join .GoFiles ","}}`}, patterns...)
+	args := append([]string{"list", "-export", "-deps", "-f",
+		`{{.ImportPath}}|{{.Dir}}|{{.Export}}|{{.DepOnly}}|{{join .GoFiles ","}}`}, patterns...)
 	out, err := exec.Command("go", args...).Output()
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {
@@ -51,7 +53,8 @@ func packagesOf(t *testing.T, patterns ...string) (own []sourceOf, export map[st
 }
 
 // check parses the package and finds out what its names mean.
-func (s *sourceOf) check(t *testing.T, export map[string]string) (fset *token.FileSet, files []*ast.File, info *types.Info, pkg *types.Package) {
+func (s *sourceOf) check(t *testing.T, export map[string]string) (fset *token.FileSet, files []*ast.File, info *types.Info,
+	pkg *types.Package) {
 	t.Helper()
 	fset, info = token.NewFileSet(), &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	for _, name := range s.files {
@@ -119,8 +122,8 @@ func largestKnot(graph map[string]map[string]bool) (largest []string) {
 	return largest
 }
 
-// TestKnots: the files of a package do not depend on each other more than they do today. It compiles what it measures, so that it runs where it is asked
-// for: `make house`.
+// TestKnots: the files of a package do not depend on each other more than they do today. It compiles what it measures,
+// so that it runs where it is asked for: `make house`.
 func TestKnots(t *testing.T) {
 	if os.Getenv("EQUIVCNP_HOUSE") == "" {
 		t.Skip("skipped: type-checking every package takes minutes; make house runs it")
@@ -210,7 +213,8 @@ func (h *house) count(t *testing.T, file string) {
 	}
 }
 
-// TestHouse counts, for `make house`, and holds to 0 what is 0: questions outside cnp for the type of a model, and places that ask whether there is a likelihood.
+// TestHouse counts, for `make house`, and holds to 0 what is 0: questions outside cnp for the type of a model, and
+// places that ask whether there is a likelihood.
 func TestHouse(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.go", "*.s").Output()
 	if err != nil {

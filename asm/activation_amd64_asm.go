@@ -273,7 +273,8 @@ func activationAMD64(f *x86.File) {
 		{"sigmoidGradF32", "sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.", sigmoidGradF32},
 		{"softplusGradF32", "sets dx[i] = dy[i]·(1 - exp(-x[i])) for i < n.", softplusGradF32},
 	} {
-		map2F32(f, c.name, "func(dx, dy, x *float32, n int)", c.doc, [2]string{"dy", "x"}, map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}, c.body)
+		map2F32(f, c.name, "func(dx, dy, x *float32, n int)", c.doc, [2]string{"dy", "x"},
+			map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}, c.body)
 	}
 	for _, c := range []struct {
 		name, doc string

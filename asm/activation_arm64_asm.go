@@ -75,7 +75,8 @@ func softplusNEON(file *neon.File) {
 		"softplusF32NEON sets dst[i] = ln(1 + exp(x[i])) for n elements. dst may be x.")
 	k := f.Consts(append(append(neonExpConsts(true), neonLog1pConsts()...),
 		neon.Float(0.5, ""), neon.Float(104, "exp(-x) rounds to 0 from here up"), neon.Float(1, ""),
-		neon.Float(0x1.a8279ap-2, "sqrt(2) - 1"), neon.Float(0x1.63p-1, "ln2, upper 9 bits"), neon.Float(-0x1.bd0106p-13, "ln2, the rest"))...)
+		neon.Float(0x1.a8279ap-2, "sqrt(2) - 1"), neon.Float(0x1.63p-1, "ln2, upper 9 bits"),
+		neon.Float(-0x1.bd0106p-13, "ln2, the rest"))...)
 	e, p, half := newNEONExp(true, k), k[8:17], k[17]
 	s := f.Splats(k[18:]...)
 	most, one, split, ln2Hi, ln2Lo := s[0], s[1], s[2], s[3], s[4]

@@ -7,7 +7,8 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 func activationGradNEON(file *neon.File) {
 	swishGradNEON(file)
 	softplusGradNEON(file)
-	one := file.Func("sigmoidGradF32NEON", "(dx, dy, y *float32, n int)", "sigmoidGradF32NEON sets dx[i] = dy[i]·(y[i]·(1 - y[i])) for n elements.")
+	one := file.Func("sigmoidGradF32NEON", "(dx, dy, y *float32, n int)",
+		"sigmoidGradF32NEON sets dx[i] = dy[i]·(y[i]·(1 - y[i])) for n elements.")
 	k := one.Consts(neon.Float(1, ""))
 	unit := one.Splats(k...)[0]
 	gradLoop(one, "y", 4, func(dy, y neon.Vec) neon.Vec {
@@ -31,7 +32,8 @@ func activationGradNEON(file *neon.File) {
 
 // softplusGradNEON writes dy·((1 - 2^k) - p·2^k) with exp(-y) = (1 + p)·2^k and y within ±sigmoidMax.
 func softplusGradNEON(file *neon.File) {
-	f := file.Func("softplusGradF32NEON", "(dx, dy, y *float32, n int)", "softplusGradF32NEON sets dx[i] = dy[i]·(1 - exp(-y[i])) for n elements.")
+	f := file.Func("softplusGradF32NEON", "(dx, dy, y *float32, n int)",
+		"softplusGradF32NEON sets dx[i] = dy[i]·(1 - exp(-y[i])) for n elements.")
 	k := f.Consts(append(neonExpConsts(true), neon.Float(-sigmoidMax, ""), neon.Float(sigmoidMax, ""), neon.Float(1, ""))...)
 	e, s := newNEONExp(true, k), f.Splats(k[8:]...)
 	least, most, one := s[0], s[1], s[2]

@@ -29,7 +29,8 @@ func axpyOf(f *x86.File, l x86.Level, e x86.Elem) {
 	b := x86.NewBlock(l, e)
 	b.Output(b.Add(b.Input(), b.Input()))
 	fn.Map(x86.Map{
-		Block: b, Unroll: unrollShort[l], Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")}, N: fn.Arg("n"),
+		Block: b, Unroll: unrollShort[l], Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")},
+		N: fn.Arg("n"),
 	})
 
 	fn = f.Func(l, e, "axpy"+e.String(), typed(e, "func(dst *float, a float, x *float, n int)"), "adds a·x[i] to dst[i] for i < n.")

@@ -61,7 +61,8 @@ func bandsExpand(f *x86.File) {
 	arg := bandsArg(fn)
 	to, from, list, n, at := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RAX
 	for p := range 2 {
-		fn.VMOVDQU64(fn.Data(fmt.Sprintf("pair%d", p), words(32, func(i int) int { return (3-i/8)*8 + 2*p + i%2 - i/2%4 + 3 })...), []reg.VecPhysical{reg.Z30, reg.Z31}[p])
+		fn.VMOVDQU64(fn.Data(fmt.Sprintf("pair%d", p),
+			words(32, func(i int) int { return (3-i/8)*8 + 2*p + i%2 - i/2%4 + 3 })...), []reg.VecPhysical{reg.Z30, reg.Z31}[p])
 	}
 	fn.MOVQ(arg("tiles"), to)
 	fn.MOVQ(arg("strips"), from)
@@ -91,7 +92,8 @@ func bandsSums(f *x86.File) {
 		"sets dst [columns, 16, 16] to the sums of n products of tiles: of 16 blocks of four rows of each column with the weights; see sumsGeneric. Columns come by fours, pitch bytes apart.")
 	arg := bandsArg(fn)
 	config := fn.Data("shapes", bandsTiles...)
-	line, half, c, a, tiles, list, n, columns, pitch, at := reg.RAX, reg.RBX, reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.RCX, reg.R9, reg.R10, reg.R11
+	line, half, c, a, tiles, list, n, columns, pitch, at := reg.RAX, reg.RBX, reg.RDI, reg.RSI, reg.RDX, reg.R8, reg.RCX, reg.R9,
+		reg.R10, reg.R11
 	fn.LEAQ(config, line)
 	fn.TileConfig(line)
 	fn.MOVQ(operand.I32(64), line)

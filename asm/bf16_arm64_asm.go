@@ -12,8 +12,10 @@ func bf16NEON(file *neon.File) {
 //
 //	the upper half of u + 0x7fff + (u>>16 & 1),  for NaN of u | 0x400000
 func bf16FromF32NEON(file *neon.File) {
-	f := file.Func("bf16FromF32NEON", "(dst *uint16, x *float32, n int)", "bf16FromF32NEON sets dst[i] = x[i], rounded to bfloat16, for n numbers.")
-	k := f.Splats(f.Consts(neon.Bits(0x7fff, "just less than half"), neon.Bits(1, "the lowest bit that stays"), neon.Bits(0x400000, "quiet NaN"))...)
+	f := file.Func("bf16FromF32NEON", "(dst *uint16, x *float32, n int)",
+		"bf16FromF32NEON sets dst[i] = x[i], rounded to bfloat16, for n numbers.")
+	k := f.Splats(f.Consts(neon.Bits(0x7fff, "just less than half"), neon.Bits(1, "the lowest bit that stays"),
+		neon.Bits(0x400000, "quiet NaN"))...)
 	half, one, quiet := repeated(k[0]), repeated(k[1]), repeated(k[2])
 	dst, x, n := f.Arg("dst"), f.Arg("x"), f.Arg("n")
 	u, odd, nan, number := f.V(2), f.V(2), f.V(2), f.V(2)

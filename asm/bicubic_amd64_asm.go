@@ -29,8 +29,8 @@ const bicubicEntry = 10
 //
 //	dst[row] = Σ_a cu[a] · Σ_b cv[b] · nodes[node + (a, b)]
 //
-// The sum along a row of the grid first: with the four factors cv in registers, the 16 nodes take 16 multiply-adds with an operand in memory for
-// each vector of channels, and adding up the four rows 4 without one.
+// The sum along a row of the grid first: with the four factors cv in registers, the 16 nodes take 16 multiply-adds with
+// an operand in memory for each vector of channels, and adding up the four rows 4 without one.
 func bicubic(f *x86.File, l x86.Level, channels int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("bicubic%dF32", channels),
 		"func(dst, nodes *float32, spots *int32, n, stride, line, step int)",
@@ -71,8 +71,8 @@ func bicubic(f *x86.File, l x86.Level, channels int) {
 	b.end()
 }
 
-// bicubicGrad writes the transpose of bicubic: every spot adds to four by four nodes. A node costs a load, a multiply-add and a store for each
-// vector; stores are what takes time.
+// bicubicGrad writes the transpose of bicubic: every spot adds to four by four nodes. A node costs a load, a
+// multiply-add and a store for each vector; stores are what takes time.
 func bicubicGrad(f *x86.File, l x86.Level, channels int) {
 	fn := f.Func(l, x86.F32, fmt.Sprintf("bicubicGrad%dF32", channels),
 		"func(nodes, src *float32, spots *int32, n, stride, line, step int)",

@@ -6,15 +6,18 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
 
-// bicubicNEON writes interpolation between four by four nodes, and its transpose; see bicubic and bicubicGrad, its models for amd64. The factors of a spot stay
-// in two registers, of which a multiply-add takes a lane: 16 nodes of 16 channels are 80 multiply-adds and 32 loads of two registers.
+// bicubicNEON writes interpolation between four by four nodes, and its transpose; see bicubic and bicubicGrad, its
+// models for amd64. The factors of a spot stay in two registers, of which a multiply-add takes a lane: 16 nodes of 16
+// channels are 80 multiply-adds and 32 loads of two registers.
 func bicubicNEON(file *neon.File) {
 	row := neonRow{4, 16}
 	for _, grad := range []bool{false, true} {
-		name, args, doc := "bicubicF32NEON", "(dst, nodes *float32, spots *int32, n, stride, line, step int)", "sets 16 channels of a row of dst for every spot, n > 0 of them."
+		name, args, doc := "bicubicF32NEON", "(dst, nodes *float32, spots *int32, n, stride, line, step int)",
+			"sets 16 channels of a row of dst for every spot, n > 0 of them."
 		rows := "dst"
 		if grad {
-			name, args, doc = "bicubicGradF32NEON", "(nodes, src *float32, spots *int32, n, stride, line, step int)", "adds 16 channels of a row of src to the nodes around every spot, n > 0 of them."
+			name, args, doc = "bicubicGradF32NEON", "(nodes, src *float32, spots *int32, n, stride, line, step int)",
+				"adds 16 channels of a row of src to the nodes around every spot, n > 0 of them."
 			rows = "src"
 		}
 		f := file.Func(name, args, fmt.Sprintf("%s %s A spot is {node, row, then as float32 the factors of\n"+

@@ -24,7 +24,8 @@ func candidatesOfNEON(file *neon.File, d int) {
 			"every c. window has hi_0, width_0, hi_1 and so on.")
 	const vectors = 8 // of a word
 	weight := f.V(1)
-	table := f.Table("candidatesBits", neon.Bits(0x08040201, "the bit of each byte"), neon.Bits(0x80402010, ""), neon.Bits(0x08040201, ""), neon.Bits(0x80402010, ""))
+	table := f.Table("candidatesBits", neon.Bits(0x08040201, "the bit of each byte"), neon.Bits(0x80402010, ""),
+		neon.Bits(0x08040201, ""), neon.Bits(0x80402010, ""))
 	f.Text("FMOVQ (%v), F%d", table, weight[0])
 	f.FreeR(table)
 	window := f.Arg("window")

@@ -23,10 +23,11 @@ type depthwiseVariant struct {
 // same bits whether it is computed alone or together with its neighbours.
 func depthwiseSets(vecs int) int { return max(1, 4/vecs) }
 
-// depthwiseWidths lists how many vectors of channels a variant's functions take. A row of w that comes from memory should be read from its
-// beginning to its end: reading half of each row of a chunk, and the other halves when four megabytes have gone by, takes half as long again.
-// So on AVX2 rows of w that stream have functions for 128 channels too, though their sums do not fit into registers: waiting for memory
-// leaves ample time to keep some of them on the stack.
+// depthwiseWidths lists how many vectors of channels a variant's functions take. A row of w that comes from memory
+// should be read from its beginning to its end: reading half of each row of a chunk, and the other halves when four
+// megabytes have gone by, takes half as long again. So on AVX2 rows of w that stream have functions for 128 channels
+// too, though their sums do not fit into registers: waiting for memory leaves ample time to keep some of them on the
+// stack.
 func depthwiseWidths(l x86.Level, d depthwiseVariant) []int {
 	if d.stream && l == x86.AVX2 {
 		return []int{16, 8, 4, 2, 1}
@@ -92,7 +93,8 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	}
 	fn := f.Func(l, x86.F32, fmt.Sprintf("%s%dF32", d.name, vecs),
 		fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra),
-		fmt.Sprintf("%s, for i < rows and %d vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.", d.doc, vecs))
+		fmt.Sprintf("%s, for i < rows and %d vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.",
+			d.doc, vecs))
 	tail := fn.NewTail(fn.Arg("tail"))
 	out, feat, weight, step := fn.Arg("out"), fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
 	wstep := step
@@ -413,7 +415,8 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 // depthwiseTall writes depthwiseGroup for more rows and fewer vectors of channels, so that a vector of w serves more rows. It computes, two
 // vectors at a time, what blocks of four vectors and more would compute; so each sum has one accumulator, as there.
 func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
-	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dx%dF32", rows, vecs), "func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dx%dF32", rows, vecs),
+		"func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
 		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.", rows))
 	tail := fn.NewTail(fn.Arg("tail"))
 	feat, weight, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")

@@ -137,8 +137,8 @@ func depthwiseBatchPoint(fn *x86.Func, index operand.Mem, feat reg.GPVirtual, wv
 	}
 }
 
-// depthwiseBatchStore multiplies the sums of a row by the block's scale and stores them. head points to the block, row is where the number of
-// the row stands.
+// depthwiseBatchStore multiplies the sums of a row by the block's scale and stores them. head points to the block, row
+// is where the number of the row stands.
 func depthwiseBatchStore(fn *x86.Func, tails []x86.Tail, head reg.GPVirtual, row operand.Mem, acc []reg.VecVirtual, images int) {
 	scale := fn.Vec()
 	fn.VBROADCASTSS(pairAt(head, 1), scale)

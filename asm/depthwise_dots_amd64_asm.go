@@ -10,15 +10,18 @@ import (
 const depthwiseDotsDoc = "sets rows of out, stride bytes apart, to scale·Σ w·f over the groups of a plan in pairs of steps, for a slice of 16 channels. f and w are bfloat16. " +
 	"The rows of w follow in the order of their use; those of the two steps of a pair stand channel by channel beside each other. Points are given in bytes."
 
-// depthwiseDotsAMD64 writes depthwiseOrbits for features and weights in bfloat16 where the machine multiplies pairs of those: two steps with the same mask go together, and the two points
-// of a lane are brought together once for up to six rows:
+// depthwiseDotsAMD64 writes depthwiseOrbits for features and weights in bfloat16 where the machine multiplies pairs of
+// those: two steps with the same mask go together, and the two points of a lane are brought together once for up to six
+// rows:
 //
 //	registers: 24 sums + 4 pairs of points + a pair of weights + where lanes go
 //	a pair of full steps: 8 loads of half a line and 6 of a line, 24 instructions for 48 products of 16 channels
 //
-// so half of the instructions, and half of the bytes, that depthwiseOrbits takes. A step that has no other of its mask goes alone, with zeros beside it.
+// so half of the instructions, and half of the bytes, that depthwiseOrbits takes. A step that has no other of its mask
+// goes alone, with zeros beside it.
 func depthwiseDotsAMD64(f *x86.File) {
-	fn := f.Func(x86.Dots, x86.F32, "depthwiseOrbitsF32", "func(out *float32, stride int, f, w *uint16, scale *float32, code *int32, groups int)", depthwiseDotsDoc)
+	fn := f.Func(x86.Dots, x86.F32, "depthwiseOrbitsF32",
+		"func(out *float32, stride int, f, w *uint16, scale *float32, code *int32, groups int)", depthwiseDotsDoc)
 	beside := make([]uint64, poseLanes) // the lanes of a pair: channel i of the first point, then that of the second
 	for i := range beside {
 		beside[i] = uint64(i | (poseLanes+i)<<16)
@@ -30,8 +33,10 @@ func depthwiseDotsAMD64(f *x86.File) {
 		pairs, singles, fours     = reg.R10, reg.R11, reg.R12
 		rows, mask, at, stride    = reg.R13, reg.RAX, reg.RBX, reg.R15
 		v, order                  = reg.Z28, reg.Z29
-		z                         = [...]reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12,
-			reg.Z13, reg.Z14, reg.Z15, reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23, reg.Z24, reg.Z25, reg.Z26, reg.Z27}
+		z                         = [...]reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8,
+			reg.Z9, reg.Z10, reg.Z11, reg.Z12,
+			reg.Z13, reg.Z14, reg.Z15, reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23, reg.Z24, reg.Z25,
+			reg.Z26, reg.Z27}
 	)
 	acc, x := z[:orbitRows*orbitCopies], z[orbitRows*orbitCopies:]
 	fn.Load(fn.Param("out"), out)
@@ -41,7 +46,8 @@ func depthwiseDotsAMD64(f *x86.File) {
 	fn.Load(fn.Param("scale"), scales)
 	fn.Load(fn.Param("code"), code)
 	fn.Load(fn.Param("groups"), groups)
-	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, weight: weight, scales: scales, v: v, acc: vectors(acc), copies: orbitCopies}
+	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, weight: weight, scales: scales, v: v,
+		acc: vectors(acc), copies: orbitCopies}
 	point := func(n int) operand.Mem {
 		fn.MOVL(o.number(n), at.As32())
 		return operand.Mem{Base: feat, Index: at, Scale: 1}

@@ -17,15 +17,16 @@ const (
 
 const depthwiseOrbitsDoc = "sets rows of out to scale·Σ w·f over the groups of a plan, for a slice of 16 channels. The rows of w follow in the order of their use."
 
-// depthwiseOrbitsAMD64 writes a convolution of groups of up to six rows with four copies each, which package schedule describes. A step loads its
-// points, and for each row that has them a vector of weights, which serves all copies:
+// depthwiseOrbitsAMD64 writes a convolution of groups of up to six rows with four copies each, which package schedule
+// describes. A step loads its points, and for each row that has them a vector of weights, which serves all copies:
 //
 //	                registers: sums + points + weights    loads per FMA of a full step
 //	AVX-512                    24 + 4 + 1                 10/24, and 5 numbers of the code
 //	AVX2, two copies           12 + 2 + 1                  8/12, and 2
 //
-// So the FMA limit the speed, and not the cache that points and weights come from. With AVX-512 all sums of a group stay in registers, and rows that lack the points of a
-// step jump over it. Steps with the same mask follow each other, so the processor knows the jumps.
+// So the FMA limit the speed, and not the cache that points and weights come from. With AVX-512 all sums of a group
+// stay in registers, and rows that lack the points of a step jump over it. Steps with the same mask follow each other,
+// so the processor knows the jumps.
 func depthwiseOrbitsAMD64(f *x86.File) {
 	for _, l := range levels {
 		if l == x86.AVX2 {
@@ -49,7 +50,8 @@ func depthwiseOrbits(f *x86.File, l x86.Level) {
 	out, feat, weight, scales, code, groups := fn.Arg("out"), fn.Arg("f"), fn.Arg("w"), fn.Arg("scale"), fn.Arg("code"), fn.Arg("groups")
 	acc, x, v := zeros(fn, orbitRows*orbitCopies), zeros(fn, orbitCopies), fn.Vec()
 	rows, steps, fours, mask := fn.GP64(), fn.GP64(), fn.GP64(), fn.GP64()
-	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, weight: weight, scales: scales, v: v, acc: vectors(acc), copies: orbitCopies}
+	o := &orbitGroups{fn: fn, code: code, rows: rows, fours: fours, mask: mask, weight: weight, scales: scales, v: v,
+		acc: vectors(acc), copies: orbitCopies}
 	o.each(groups, func() {
 		o.begin(steps)
 		fn.Label("step")
@@ -57,7 +59,8 @@ func depthwiseOrbits(f *x86.File, l x86.Level) {
 		for c := range x {
 			fn.VMOVUPS(operand.Mem{Base: feat, Index: lineNumber(fn, code, 1+c), Scale: 1}, x[c])
 		}
-		o.step("lacks", 4*poseLanes, func() { fn.VMOVUPS(operand.Mem{Base: weight}, v) }, func(sum vector, c int) { fn.VFMADD231PS(x[c], v, sum) })
+		o.step("lacks", 4*poseLanes, func() { fn.VMOVUPS(operand.Mem{Base: weight}, v) },
+			func(sum vector, c int) { fn.VFMADD231PS(x[c], v, sum) })
 		o.next("step", 1+orbitCopies, steps)
 		o.store("stored", func(r, c int) operand.Mem {
 			return operand.Mem{Base: out, Index: lineNumber(fn, rows, r*orbitCopies+c), Scale: 1}
@@ -67,10 +70,11 @@ func depthwiseOrbits(f *x86.File, l x86.Level) {
 	fn.End()
 }
 
-// depthwiseOrbitsAVX2 has registers for a quarter of a group's sums: half of the channels of two copies. A run of steps with the same mask goes four times through
-// the loop for its number of rows, once for each quarter, and so for every image, before the next run begins. So lines of weights come from the second-level cache once
-// for all images, those of points once and not four times, and no step jumps, which half of a step's time went to on a Zen 3. In between, sums wait in memory.
-// A step fetches the next image's points.
+// depthwiseOrbitsAVX2 has registers for a quarter of a group's sums: half of the channels of two copies. A run of steps
+// with the same mask goes four times through the loop for its number of rows, once for each quarter, and so for every
+// image, before the next run begins. So lines of weights come from the second-level cache once for all images, those of
+// points once and not four times, and no step jumps, which half of a step's time went to on a Zen 3. In between, sums
+// wait in memory. A step fetches the next image's points.
 func depthwiseOrbitsAVX2(f *x86.File) {
 	const (
 		vectorBytes = 32
@@ -78,18 +82,22 @@ func depthwiseOrbitsAVX2(f *x86.File) {
 		fourBytes   = halves * vectorBytes // of a four's sums in a quarter
 		slots       = 16                   // numbers of 8 bytes before the sums
 	)
-	fn := f.Func(x86.AVX2, x86.F32, "depthwiseOrbitsF32", "func(out, f, w, scale *float32, code, runs, masks *int32, sums *float32, groups, images, outNext, fNext int)",
+	fn := f.Func(x86.AVX2, x86.F32, "depthwiseOrbitsF32",
+		"func(out, f, w, scale *float32, code, runs, masks *int32, sums *float32, groups, images, outNext, fNext int)",
 		depthwiseOrbitsDoc+" It does so for images, at least one, whose out and f begin that many bytes after each other. runs are the number of runs of each group, then for each the mask and the number of steps. "+
 			"masks has eight numbers for each mask: where the sums of each of its fours lie, in bytes, and in the last place their number. sums is scratch memory: 128 bytes, and 16 channels for each row of a group and each image.")
 	weights, code, sums := fn.Arg("w"), fn.Arg("code"), fn.Arg("sums")
 	slot := func(k int) operand.Mem { return operand.Mem{Base: sums, Disp: 8 * k} }
 	// What the loops have no registers for.
-	outSlot, featSlot, scaleSlot, rowsSlot, foursSlot, groupsSlot, imagesSlot := slot(0), slot(1), slot(2), slot(3), slot(4), slot(5), slot(6)
-	masksSlot, runsSlot, leftSlot, imageSlot, quarterSlot, nextSlot, ownFeatSlot, stepsSlot := slot(7), slot(8), slot(9), slot(10), slot(11), slot(12), slot(13), slot(14)
+	outSlot, featSlot, scaleSlot, rowsSlot, foursSlot, groupsSlot, imagesSlot := slot(0), slot(1), slot(2), slot(3), slot(4),
+		slot(5), slot(6)
+	masksSlot, runsSlot, leftSlot, imageSlot, quarterSlot, nextSlot, ownFeatSlot, stepsSlot := slot(7), slot(8), slot(9),
+		slot(10), slot(11), slot(12), slot(13), slot(14)
 	for _, s := range []struct {
 		arg string
 		to  operand.Mem
-	}{{"out", outSlot}, {"f", featSlot}, {"scale", scaleSlot}, {"images", imagesSlot}, {"fNext", nextSlot}, {"masks", masksSlot}, {"runs", runsSlot}} {
+	}{{"out", outSlot}, {"f", featSlot}, {"scale", scaleSlot}, {"images", imagesSlot}, {"fNext", nextSlot}, {"masks", masksSlot},
+		{"runs", runsSlot}} {
 		fn.MOVQ(fn.Arg(s.arg), s.to)
 	}
 	acc, x, v := zeros(fn, orbitRows*halves), zeros(fn, halves), fn.Vec()
@@ -99,8 +107,9 @@ func depthwiseOrbitsAVX2(f *x86.File) {
 	fn.JE(operand.LabelRef("done"))
 	fn.MOVQ(groups, groupsSlot)
 	own := fn.GP64() // the sums of a quarter
-	// quarters writes begin and body as a loop over the quarters of every image, and image for the end of each. A quarter is half of the channels, lane bytes on in a line,
-	// of two copies, half bytes on among the numbers of four. Before the end of a quarter stands the label "next".
+	// quarters writes begin and body as a loop over the quarters of every image, and image for the end of each. A
+	// quarter is half of the channels, lane bytes on in a line, of two copies, half bytes on among the numbers of four.
+	// Before the end of a quarter stands the label "next".
 	quarters := func(label string, image, body func(), begin func(lane, half reg.GPVirtual)) {
 		n := fn.GP64()
 		fn.MOVQ(imagesSlot, n)

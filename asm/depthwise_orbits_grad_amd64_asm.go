@@ -17,13 +17,16 @@ func depthwiseOrbitsGradAMD64(f *x86.File) {
 	}
 }
 
-// depthwiseOrbitsGrad writes the gradient to the weights of a run of steps that the same fours of a group have. A weight belongs to one four and one step, and
-// is the sum of four products in each image: of a point of the step, and the gradient at the row that has it. The rows of a group lie in the first-level
-// cache, [images, copies, fours]; a point serves all fours of the step. A full step of four images is 192 multiply-adds with an operand in memory, and 32 loads.
+// depthwiseOrbitsGrad writes the gradient to the weights of a run of steps that the same fours of a group have. A
+// weight belongs to one four and one step, and is the sum of four products in each image: of a point of the step, and
+// the gradient at the row that has it. The rows of a group lie in the first-level cache, [images, copies, fours]; a
+// point serves all fours of the step. A full step of four images is 192 multiply-adds with an operand in memory, and 32
+// loads.
 func depthwiseOrbitsGrad(f *x86.File, l x86.Level, fours int) {
 	const lineBytes = 4 * poseLanes
 	vecs := lineBytes / l.Bytes()
-	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseOrbitsGrad%dF32", fours), "func(dw, d, f *float32, steps, rows *int32, n, images, fNext, add int)",
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseOrbitsGrad%dF32", fours),
+		"func(dw, d, f *float32, steps, rows *int32, n, images, fNext, add int)",
 		fmt.Sprintf("sets a row of dw after the other, 16 channels for each of %d fours and n > 0 steps, to sums over images of f at the points of the step times d [images, 4, 6, 16], "+
 			"where rows has how many bytes after the first one a four's rows lie; images of f begin fNext bytes after each other. If add is not 0, it adds to dw.", fours))
 	dw, steps, n, rows := fn.Arg("dw"), fn.Arg("steps"), fn.Arg("n"), fn.Arg("rows")
@@ -62,7 +65,8 @@ func depthwiseOrbitsGrad(f *x86.File, l x86.Level, fours int) {
 		}
 		for r := range fours {
 			for v := range x {
-				fn.VFMADD231PS(operand.Mem{Base: own, Index: of[r], Scale: 1, Disp: c*orbitRows*lineBytes + v*l.Bytes()}, x[v], acc[r*vecs+v])
+				fn.VFMADD231PS(operand.Mem{Base: own, Index: of[r], Scale: 1, Disp: c*orbitRows*lineBytes + v*l.Bytes()}, x[v],
+					acc[r*vecs+v])
 			}
 		}
 	}

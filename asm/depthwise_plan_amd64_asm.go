@@ -10,9 +10,10 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// planRows is how many neighbouring rows a planned convolution computes together. The code of such a group begins with planHeader numbers,
-// which count what follows: the runs of all rows, the ramps up, the ramps down, then the steps of each half of the rows, of each quarter and
-// of each single row. A run is written as {steps, x, q of each step}, a ramp as {first k, steps, x, q of each step}, any other step as {x, q}.
+// planRows is how many neighbouring rows a planned convolution computes together. The code of such a group begins with
+// planHeader numbers, which count what follows: the runs of all rows, the ramps up, the ramps down, then the steps of
+// each half of the rows, of each quarter and of each single row. A run is written as {steps, x, q of each step}, a ramp
+// as {first k, steps, x, q of each step}, any other step as {x, q}.
 const (
 	planRows   = 8
 	planHeader = 2*planRows + 1
@@ -57,8 +58,8 @@ func depthwisePlanAMD64(f *x86.File) {
 //	out[r] += w[q_k] · f[x+r-k],    k ≤ r < 8      up
 //	out[r] += w[q_k] · f[x+r+k-1],  0 ≤ r < 8-k    down
 //
-// Ramps, and the steps of fewer rows that come after them, read f from memory. The sum of a row is added up in this order: runs, ramps, other
-// steps.
+// Ramps, and the steps of fewer rows that come after them, read f from memory. The sum of a row is added up in this
+// order: runs, ramps, other steps.
 type plan struct {
 	*x86.Func
 	grad         bool

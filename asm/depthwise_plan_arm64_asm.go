@@ -23,8 +23,9 @@ func depthwisePlanNEON(file *neon.File) {
 		depthwisePlanGroupNEON(file, grad)
 	}
 	depthwisePlanGradRowNEON(file)
-	depthwiseRowNEON(file, neonDepthwise{name: "depthwiseSeqRowF32NEON", signature: "(out, f, w *float32, index, pose *int32, pairs, c, more int, scale float32)",
-		doc: "depthwiseSeqRowF32NEON is depthwiseRowF32NEON with one accumulator for an element, as in planned rows.", single: true})
+	depthwiseRowNEON(file, neonDepthwise{name: "depthwiseSeqRowF32NEON",
+		signature: "(out, f, w *float32, index, pose *int32, pairs, c, more int, scale float32)",
+		doc:       "depthwiseSeqRowF32NEON is depthwiseRowF32NEON with one accumulator for an element, as in planned rows.", single: true})
 }
 
 func depthwisePlanGroupNEON(file *neon.File, grad bool) {

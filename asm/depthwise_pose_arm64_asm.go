@@ -16,7 +16,8 @@ func depthwisePoseNEON(file *neon.File) {
 	row := neonRow{4, 16}
 	sum, a, b := f.V(4), f.V(4), f.V(4)
 
-	block, begin, pair, image, stored, done := f.NewLabel("block"), f.NewLabel("begin"), f.NewLabel("pair"), f.NewLabel("image"), f.NewLabel("stored"), f.NewLabel("done")
+	block, begin, pair, image, stored, done := f.NewLabel("block"), f.NewLabel("begin"), f.NewLabel("pair"), f.NewLabel("image"),
+		f.NewLabel("stored"), f.NewLabel("done")
 	f.Text("CBZ %v, %s", blocks, done)
 	f.Label(block)
 	f.Text("MOVWU.P 4(%v), %v", code, wq)

@@ -90,7 +90,8 @@ func (f family) write(b *strings.Builder, functions []function) {
 	if f.params != "" {
 		params, what = f.params+" int, "+params, " and that many "+strings.ReplaceAll(f.params, ", ", " and ")
 	}
-	fmt.Fprintf(b, "\n// %s calls the kernel for the level%s. It panics if there is none.\nfunc %s(%s) {\n\tswitch level {\n", name, what, name, params)
+	fmt.Fprintf(b, "\n// %s calls the kernel for the level%s. It panics if there is none.\nfunc %s(%s) {\n\tswitch level {\n",
+		name, what, name, params)
 	for _, l := range levels {
 		if byLevel[l] == nil {
 			continue

@@ -43,7 +43,8 @@ func TestDrift(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkDrift(t, append([]output{renderLevels(), renderDispatch(functions), matrixDispatch()[0], treeDispatch()[0]}, files...), "z*_amd64.*")
+	checkDrift(t, append([]output{renderLevels(), renderDispatch(functions), matrixDispatch()[0], treeDispatch()[0]}, files...),
+		"z*_amd64.*")
 }
 
 // checkDrift compares the files of an architecture with those in the tree. A file of that pattern, in a folder that is written to, must

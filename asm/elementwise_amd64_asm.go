@@ -25,7 +25,8 @@ func elementwiseAMD64(f *x86.File) {
 				b := x86.NewBlock(l, e)
 				x, y := b.Input(), b.Input()
 				b.Output(o.op(b, x, y))
-				fn.Map(x86.Map{Block: b, Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")}, N: fn.Arg("n")})
+				fn.Map(x86.Map{Block: b, Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x"), fn.Arg("y")},
+					N: fn.Arg("n")})
 			}
 		}
 		for _, l := range levels {

@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// The elementwise functions of float64 that are made of the elementary ones: activations, their gradients, and others of one line. A block serves
-// AVX2, AVX-512 and NEON.
+// The elementwise functions of float64 that are made of the elementary ones: activations, their gradients, and others
+// of one line. A block serves AVX2, AVX-512 and NEON.
 
 // f64map is a function of one slice or two.
 type f64map struct {
@@ -41,8 +41,8 @@ var f64maps = []f64map{
 	{"softplusGradF64", "sets dx[i] = dy[i]·(1 - exp(-x[i]))", "dx", []string{"dy", "x"}, softplusGradF64, unrollAlone},
 }
 
-// unrollAlone is for functions so long that the machine overlaps one vector with the next by itself only in part; more vectors side by side would
-// fill AVX2's registers, and the files.
+// unrollAlone is for functions so long that the machine overlaps one vector with the next by itself only in part; more
+// vectors side by side would fill AVX2's registers, and the files.
 var unrollAlone = map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 1}
 
 // block records the function.
@@ -70,7 +70,8 @@ func f64mapsAMD64(f *x86.File) {
 			for _, a := range m.in {
 				in = append(in, fn.Arg(a))
 			}
-			fn.Map(x86.Map{Block: m.block(l), Unroll: m.unroll[l], Pinned: pinned[l] / 2, Out: []reg.GPVirtual{out}, In: in, N: fn.Arg("n")})
+			fn.Map(x86.Map{Block: m.block(l), Unroll: m.unroll[l], Pinned: pinned[l] / 2, Out: []reg.GPVirtual{out}, In: in,
+				N: fn.Arg("n")})
 		}
 	}
 }
@@ -96,8 +97,8 @@ func sigmoidF64(b *x86.Block, x x86.Value) x86.Value {
 	return b.Div(b.Select(b.Cmp(x86.LT, x, zero(b)), e, one(b)), b.Add(e, one(b)))
 }
 
-// swishF64 is, with exp(-|x|) = (1 + p)·2^k, x/(1 + exp(-|x|)) or x·(1 + p)·2^k/(1 + exp(-|x|)): exp(-|x|) may be subnormal where its product
-// with x is not.
+// swishF64 is, with exp(-|x|) = (1 + p)·2^k, x/(1 + exp(-|x|)) or x·(1 + p)·2^k/(1 + exp(-|x|)): exp(-|x|) may be
+// subnormal where its product with x is not.
 func swishF64(b *x86.Block, x x86.Value) x86.Value {
 	least := b.Const("swishMin", -800) // there the result is -0
 	x = b.Max(least, x)
@@ -107,8 +108,8 @@ func swishF64(b *x86.Block, x x86.Value) x86.Value {
 	return b.Div(numerator, b.Add(scale2(b, y, k), one(b)))
 }
 
-// softplusF64 is max(x, 0) + ln(1 + e) with e = exp(-|x|). The sum u = 1 + e is rounded; what it lost is exact, and adds that over u, for which
-// 1 - e/2 is near enough.
+// softplusF64 is max(x, 0) + ln(1 + e) with e = exp(-|x|). The sum u = 1 + e is rounded; what it lost is exact, and
+// adds that over u, for which 1 - e/2 is near enough.
 func softplusF64(b *x86.Block, x x86.Value) x86.Value {
 	e := expMinusAbs(b, x)
 	u := b.Add(e, one(b))
@@ -127,8 +128,8 @@ func tanhF64(b *x86.Block, x x86.Value) x86.Value {
 	return copySign(b, b.Div(m, b.Add(m, b.Const("two", 2))), x)
 }
 
-// hypotF64 is √(x² + y²) with the square of the larger number as a sum of two. Both are divided by half the larger one's power of two, so that no
-// square leaves the range.
+// hypotF64 is √(x² + y²) with the square of the larger number as a sum of two. Both are divided by half the larger
+// one's power of two, so that no square leaves the range.
 func hypotF64(b *x86.Block, in []x86.Value) x86.Value {
 	x, y := in[0], in[1]
 	ax, ay := abs(b, x), abs(b, y)

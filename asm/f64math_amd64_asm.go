@@ -6,9 +6,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// The elementary functions in float64, by the methods of the float32 functions in exp, log and trig _amd64_asm.go; and functions that record
-// the arithmetic of either type under one name. Coefficients are fitted as there, in 50-digit arithmetic. The number after each formula is
-// the largest error, relative to the result.
+// The elementary functions in float64, by the methods of the float32 functions in exp, log and trig _amd64_asm.go; and
+// functions that record the arithmetic of either type under one name. Coefficients are fitted as there, in 50-digit
+// arithmetic. The number after each formula is the largest error, relative to the result.
 var (
 	// exp(r) = 1 + r + r²·Q(r), |r| ≤ ln2/2: 3.7e-18.
 	expQF64 = []float64{0x1.000000000000ap-1, 0x1.5555555555502p-3, 0x1.55555555506c8p-5, 0x1.1111111125c87p-7,
@@ -42,8 +42,8 @@ const (
 	halfPi2F64 = 0x1.1a62633145c07p-54
 	halfPi3F64 = -0x1.f1976b7ed8fbcp-110
 
-	// sinCosMaxF64 is the largest |x| for which the reduction is used. It would do for larger ones: the first difference is exact, and so is
-	// the multiple k below 2^51.
+	// sinCosMaxF64 is the largest |x| for which the reduction is used. It would do for larger ones: the first
+	// difference is exact, and so is the multiple k below 2^51.
 	sinCosMaxF64 = 1e9
 )
 
@@ -196,8 +196,8 @@ func sinCos(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	return b.Fixup(flipSign(b, sin, turn), x, b.Bits("zeroStays", 0x00000122)), cos
 }
 
-// sinCosNear is sinCos with a small absolute error only: it subtracts π/2 in two parts, and the sign of 0 is lost. In float32 it serves up to a
-// few hundred turns.
+// sinCosNear is sinCos with a small absolute error only: it subtracts π/2 in two parts, and the sign of 0 is lost. In
+// float32 it serves up to a few hundred turns.
 func sinCosNear(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	f32 := b.Elem == x86.F32
 	var z, r, k x86.Value
@@ -231,15 +231,16 @@ func logSplit(b *x86.Block, x x86.Value) (f, k x86.Value) {
 		e := b.And(b.SubI(x, b.Const("threeQuarters", 0.75)), b.Bits("exponentF32", 0xff800000))
 		return b.Sub(b.SubI(x, e), one(b)), b.FromInt(b.Sar(e, 23))
 	}
-	// Once the bits of 1 minus those of 3/4 are added, the exponent field holds k + 1023. Put into the low bits of 2^52, it becomes a float.
+	// Once the bits of 1 minus those of 3/4 are added, the exponent field holds k + 1023. Put into the low bits of
+	// 2^52, it becomes a float.
 	v := b.AddI(x, b.Bits("oneMinusThreeQuarters", 0x3ff0000000000000-0x3fe8000000000000))
 	biased := b.And(v, b.Bits("exponent", 0x7ff0000000000000))
 	k = b.Sub(b.Or(b.Shr(v, 52), b.Const("two52", 0x1p52)), b.Const("two52Bias", 0x1p52+1023))
 	return b.Sub(b.SubI(x, b.SubI(biased, one(b))), one(b)), k
 }
 
-// logSplitNear is logSplit for x far from the ends of the range. With 4/3 rounded to either type, x·4/3 reaches a power of two just where the
-// mantissa leaves its interval, not a bit before or after.
+// logSplitNear is logSplit for x far from the ends of the range. With 4/3 rounded to either type, x·4/3 reaches a power
+// of two just where the mantissa leaves its interval, not a bit before or after.
 func logSplitNear(b *x86.Block, x x86.Value) (f, k x86.Value) {
 	if b.Level != x86.AVX512 {
 		return logSplit(b, x)
@@ -278,8 +279,8 @@ func ln(b *x86.Block, x x86.Value) x86.Value {
 	return logReduced(b, f, k, nil)
 }
 
-// lnPair is ln(x) and ln(y) to about an ulp. In float64 both share one division: f/(2 + f) and g/(2 + g) are f(2 + g) and g(2 + f), each over
-// (2 + f)(2 + g). The series has fdlibm's shorter form, k·ln2 + f - s·(f - s²·R(s²)).
+// lnPair is ln(x) and ln(y) to about an ulp. In float64 both share one division: f/(2 + f) and g/(2 + g) are f(2 + g)
+// and g(2 + f), each over (2 + f)(2 + g). The series has fdlibm's shorter form, k·ln2 + f - s·(f - s²·R(s²)).
 func lnPair(b *x86.Block, x, y x86.Value) (lnX, lnY x86.Value) {
 	f, k := logSplitNear(b, x)
 	g, l := logSplitNear(b, y)
@@ -388,7 +389,8 @@ func f64mathAMD64(f *x86.File) {
 	}
 	for _, l := range levels {
 		fn := f.Func(l, x86.F64, "logF64", signature, "sets dst[i] = ln(x[i]) for i < n.")
-		m := x86.Map{Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"), Unroll: two[l], Pinned: pinned[l]}
+		m := x86.Map{Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"), Unroll: two[l],
+			Pinned: pinned[l]}
 		if l == x86.AVX512 {
 			m.Block = unaryBlock(l, x86.F64, logF64AVX512)
 		} else {

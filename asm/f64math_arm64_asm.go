@@ -28,11 +28,13 @@ func f64mathNEON(file *neon.File) {
 	y, x := b.Input(), b.Input()
 	b.Output(atan2(b, y, x))
 	mapF64NEON(file, pool, "atan2F64NEON", "(dst, y, x *float64, n int)",
-		"atan2F64NEON sets dst[i] to the angle of (x[i], y[i]) for n elements. dst may be y or x.", []string{"dst"}, []string{"y", "x"}, b, 2)
+		"atan2F64NEON sets dst[i] to the angle of (x[i], y[i]) for n elements. dst may be y or x.", []string{"dst"},
+		[]string{"y", "x"}, b, 2)
 }
 
-// mapF64NEON writes a function that applies a block to every element, so many vectors at a time. If the block marks lanes as hard, the function stops before
-// the first group of vectors that has any, and returns how many elements it did.
+// mapF64NEON writes a function that applies a block to every element, so many vectors at a time. If the block marks
+// lanes as hard, the function stops before the first group of vectors that has any, and returns how many elements it
+// did.
 func mapF64NEON(file *neon.File, pool *neon.Pool, name, signature, doc string, out, in []string, b *x86.Block, unroll int) {
 	f := file.Func(name, signature, doc)
 	l := neon.Loop{Lanes: neon.D2, Unroll: unroll}

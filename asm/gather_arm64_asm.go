@@ -14,9 +14,9 @@ type neonGather struct {
 	fj, wj        neon.R
 }
 
-// each emits a loop over the pairs, unroll at a time, and then one over those that remain, one at a time. body computes the pair whose rows are
-// at fj and wj; u says which pair of its turn that is, 0 for those that remain. work is how many multiply-adds a pair takes, 0 if body has
-// loops of its own.
+// each emits a loop over the pairs, unroll at a time, and then one over those that remain, one at a time. body computes
+// the pair whose rows are at fj and wj; u says which pair of its turn that is, 0 for those that remain. work is how
+// many multiply-adds a pair takes, 0 if body has loops of its own.
 func (g neonGather) each(unroll, work int, body func(u int)) {
 	f := g.f
 	loop, rest, single, end := f.NewLabel("pairs"), f.NewLabel("pairsLeft"), f.NewLabel("pair"), f.NewLabel("pairsDone")

@@ -34,20 +34,22 @@ import (
 // repeat an operand in memory, which saves an instruction. An FMA takes four cycles on each of two ports, so 8 independent sums are needed
 // to keep them busy; all but the lowest tiles have as many.
 //
-// Only the steps are written once per height of a tile. What comes before and after them is shared by all heights, and ends with the last row
-// of the tile. Nearly all of a strip consists of the highest tiles, which take eight steps per round. Meanwhile, unless A is transposed, tiles
-// of two and four vectors fetch the rows of A that the next tile needs, as if these followed each other without gaps; waiting for them would
-// cost a tenth of the time where A comes from the second-level cache. In tiles of one vector a fetch would cost the load that it saves. To
-// fetch the rows of C before they are written was slower.
+// Only the steps are written once per height of a tile. What comes before and after them is shared by all heights, and
+// ends with the last row of the tile. Nearly all of a strip consists of the highest tiles, which take eight steps per
+// round. Meanwhile, unless A is transposed, tiles of two and four vectors fetch the rows of A that the next tile needs,
+// as if these followed each other without gaps; waiting for them would cost a tenth of the time where A comes from the
+// second-level cache. In tiles of one vector a fetch would cost the load that it saves. To fetch the rows of C before
+// they are written was slower.
 //
-// If the number of rows of a strip is no multiple of the tile's, the last two tiles share what is left evenly. The sum of an element is added up
-// in the order of p, in one register, so its bits do not depend on where its row stands.
+// If the number of rows of a strip is no multiple of the tile's, the last two tiles share what is left evenly. The sum
+// of an element is added up in the order of p, in one register, so its bits do not depend on where its row stands.
 //
-// The strip of four vectors on AVX-512 is for small k, where most of the memory traffic is C's: it writes 256 bytes of a row at once. On AVX2 four
-// vectors are as wide as a panel of B; there a step repeats the elements of A first, for all rows, and then loads B vector by vector.
+// The strip of four vectors on AVX-512 is for small k, where most of the memory traffic is C's: it writes 256 bytes of
+// a row at once. On AVX2 four vectors are as wide as a panel of B; there a step repeats the elements of A first, for
+// all rows, and then loads B vector by vector.
 //
-// Whole strips of two and four vectors can be stored past the caches, on AVX2 those of four. A tile of four vectors that is to go through swish is
-// kept in a small buffer until then, so that C is only written and never read.
+// Whole strips of two and four vectors can be stored past the caches, on AVX2 those of four. A tile of four vectors
+// that is to go through swish is kept in a small buffer until then, so that C is only written and never read.
 //
 // A is read where it lies. Its element [i, p] stands at a[i·rsa + p·csa], where rsa or csa is 1. If csa is not 1, A is given
 // transposed; then one pointer serves all rows of the tile, and moves on after every step.
@@ -70,9 +72,9 @@ var gemmBits = []x86.Bit{
 // gemmRound is how many steps a round of the highest tiles takes. These are the rounds that fetch A.
 const gemmRound = 8
 
-// gemmFetchDepth is from which k on AVX2's tiles of four vectors fetch A ahead. With k = 256 that makes them 1.17 times as fast where A comes
-// from the third-level cache; with k = 32 a tile's rows follow each other so closely that the machine fetches them by itself, and without
-// fetches they take 0.95 of the time, 0.78 where C goes to memory.
+// gemmFetchDepth is from which k on AVX2's tiles of four vectors fetch A ahead. With k = 256 that makes them 1.17 times
+// as fast where A comes from the third-level cache; with k = 32 a tile's rows follow each other so closely that the
+// machine fetches them by itself, and without fetches they take 0.95 of the time, 0.78 where C goes to memory.
 const gemmFetchDepth = 64
 
 // cacheLine is the bytes in a line of the cache.
@@ -126,8 +128,8 @@ func (g *gemmTile) maxRows(vectors int) int {
 	return 10
 }
 
-// keepsA says that a step of a tile repeats an element of A for every row first, and then brings in the row of B vector by vector: three rows of
-// four vectors leave AVX2 four registers beside the sums.
+// keepsA says that a step of a tile repeats an element of A for every row first, and then brings in the row of B vector
+// by vector: three rows of four vectors leave AVX2 four registers beside the sums.
 func (g *gemmTile) keepsA(vectors int) bool { return g.Level == x86.AVX2 && vectors == 4 }
 
 // panels says that the columns of a tile lie in two panels of B; only AVX-512 has tiles that are wider than a panel.
@@ -258,9 +260,10 @@ func (g *gemmTile) mask(r reg.VecPhysical, whole bool) reg.VecPhysical {
 	return r
 }
 
-// eachRow writes code for each row of a tile, which goes to done after the last row that the tile has. To test after every row would take as
-// long as the rows themselves. So the rows are divided into parts of gemmPart rows, each written twice: without tests, for tiles that have all
-// of them, and with a test after every row, for the tile that ends among them. In float64 there are tests only, for the sake of brevity.
+// eachRow writes code for each row of a tile, which goes to done after the last row that the tile has. To test after
+// every row would take as long as the rows themselves. So the rows are divided into parts of gemmPart rows, each
+// written twice: without tests, for tiles that have all of them, and with a test after every row, for the tile that
+// ends among them. In float64 there are tests only, for the sake of brevity.
 func (g *gemmTile) eachRow(top int, done string, write func(row int)) {
 	if g.Elem == x86.F64 {
 		for r := range top {
@@ -360,8 +363,8 @@ func (g *gemmTile) clear(r reg.VecPhysical) {
 	}
 }
 
-// round adds A[:, p]·B[p, :] for so many steps p, and moves the pointers on. The pointers to B and to a transposed A move only after every second
-// p, where an address has room for an index: additions take ports from the FMA.
+// round adds A[:, p]·B[p, :] for so many steps p, and moves the pointers on. The pointers to B and to a transposed A
+// move only after every second p, where an address has room for an index: additions take ports from the FMA.
 func (g *gemmTile) round(steps, rows, vectors int, transposed, fetch bool) {
 	e := g.Elem.Bytes()
 	size, pair := e*steps*rows, min(steps, 2)
@@ -514,8 +517,8 @@ func (g *gemmTile) streams(vectors int) bool {
 	return g.Level == x86.AVX512 && vectors > 1 || vectors == 4
 }
 
-// wholeOrNot writes the code twice: for rows that end in a whole vector, and for other rows, which tiles of four vectors do not have. It does so
-// because numbers that a masked move has stored take long to be loaded again.
+// wholeOrNot writes the code twice: for rows that end in a whole vector, and for other rows, which tiles of four
+// vectors do not have. It does so because numbers that a masked move has stored take long to be loaded again.
 func (g *gemmTile) wholeOrNot(vectors int, write func(whole bool)) {
 	if vectors == 4 {
 		write(true)
@@ -570,9 +573,9 @@ func (g *gemmTile) turns(n, rows, vectors int, transposed, fetch bool, done stri
 	g.JE(operand.LabelRef(done))
 }
 
-// rounds returns how many steps a turn of each of a tile's loops takes; the loops follow each other. Long rounds leave more ports to the FMA, and
-// the machine predicts the end of a loop with fewer turns: single steps made AVX-512 up to 7 % slower. Tiles of one vector over a
-// transposed A, and lower tiles, are so rare that their code is kept short.
+// rounds returns how many steps a turn of each of a tile's loops takes; the loops follow each other. Long rounds leave
+// more ports to the FMA, and the machine predicts the end of a loop with fewer turns: single steps made AVX-512 up to 7
+// % slower. Tiles of one vector over a transposed A, and lower tiles, are so rare that their code is kept short.
 func (g *gemmTile) rounds(rows, vectors int, transposed bool) []int {
 	wide := g.Level == x86.AVX512
 	switch top := rows == g.maxRows(vectors); {
@@ -592,8 +595,9 @@ func (g *gemmTile) align() {
 	g.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }
 
-// choose writes the steps of tiles of every height, and goes to done. In float32, whose products are often small ones, each height has loops of its
-// own. In float64 all heights below the highest share one, which would be four thousand lines otherwise.
+// choose writes the steps of tiles of every height, and goes to done. In float32, whose products are often small ones,
+// each height has loops of its own. In float64 all heights below the highest share one, which would be four thousand
+// lines otherwise.
 func (g *gemmTile) choose(vectors int, transposed bool, done string) {
 	top := g.maxRows(vectors)
 	if g.Elem == x86.F32 {
@@ -622,8 +626,8 @@ func (g *gemmTile) bisect(lo, hi, vectors int, transposed bool, done string) {
 	g.bisect(mid+1, hi, vectors, transposed, done)
 }
 
-// sharedSteps writes single steps of tiles of up to so many rows, and goes to done. A test after every row ends the step; the machine predicts
-// it, as the number of rows stays the same.
+// sharedSteps writes single steps of tiles of up to so many rows, and goes to done. A test after every row ends the
+// step; the machine predicts it, as the number of rows stays the same.
 func (g *gemmTile) sharedSteps(most, vectors int, transposed bool, done string) {
 	step, next, e := g.NewLabel("step"), g.NewLabel("next"), g.Elem.Bytes()
 	g.MOVQ(g.arg("k"), gemmK)
@@ -711,8 +715,8 @@ func (g *gemmTile) strip(vectors int, done string) {
 	g.JMP(operand.LabelRef(next))
 }
 
-// define tells register allocation that no sum of the previous tile is needed any more. It cannot find that out, because a tile with fewer rows
-// leaves the other sums as they are. NOP becomes no instruction.
+// define tells register allocation that no sum of the previous tile is needed any more. It cannot find that out,
+// because a tile with fewer rows leaves the other sums as they are. NOP becomes no instruction.
 func (g *gemmTile) define(top, vectors int) {
 	var sums []operand.Op
 	for r := range top {
@@ -723,8 +727,9 @@ func (g *gemmTile) define(top, vectors int) {
 	g.Instruction(&ir.Instruction{Opcode: "NOP", Outputs: sums})
 }
 
-// activate applies swish to the tile just stored, while it is in the first-level cache. It takes several rows at a time: one row is a chain of
-// dependent instructions that takes seventy cycles, and the machine looks ahead only far enough to overlap two such rows by itself.
+// activate applies swish to the tile just stored, while it is in the first-level cache. It takes several rows at a
+// time: one row is a chain of dependent instructions that takes seventy cycles, and the machine looks ahead only far
+// enough to overlap two such rows by itself.
 func (g *gemmTile) activate(vectors int) {
 	skip := g.NewLabel("noSwish")
 	g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
@@ -854,8 +859,9 @@ const roundTo32nds = 0x1.8p18
 // must not overflow: what is below -43 (swish(-43) = -9e-18) counts as -43, and so does -Inf. NaN comes through every step,
 // to the other vector as well.
 //
-// On AVX-512 a vector costs 9 operations and its share of the division another 4, on two ports: 6.5 cycles. On AVX2, where a division is half as
-// wide and what waits for operands is half as much again, short chains matter more: every vector divides for itself.
+// On AVX-512 a vector costs 9 operations and its share of the division another 4, on two ports: 6.5 cycles. On AVX2,
+// where a division is half as wide and what waits for operands is half as much again, short chains matter more: every
+// vector divides for itself.
 func swishRowF32(b *x86.Block, x []x86.Value) []x86.Value {
 	one := b.Const("one", 1)
 	d := make([]x86.Value, len(x))
@@ -895,9 +901,10 @@ func swishRowF32(b *x86.Block, x []x86.Value) []x86.Value {
 
 // swishSumsAMD64 writes swish of sums that a product has stored, rows of whole pairs of vectors.
 //
-// On AVX2 a tile has only six rows of two vectors. Swish of so few cannot overlap with anything: it begins when the last sum is known, and it
-// ends before many instructions of the next tile have started. So swish takes forty rows at a time here, and results can be stored past the
-// caches. On Zen 4 WeightNet then takes 0.82 of the time where results stay in the second-level cache, and half of it where they do not.
+// On AVX2 a tile has only six rows of two vectors. Swish of so few cannot overlap with anything: it begins when the
+// last sum is known, and it ends before many instructions of the next tile have started. So swish takes forty rows at a
+// time here, and results can be stored past the caches. On Zen 4 WeightNet then takes 0.82 of the time where results
+// stay in the second-level cache, and half of it where they do not.
 func swishSumsAMD64(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F32, "swishSumsF32", "func(dst, x *float32, rows, cols, ldd, ldx, stream int)",
 		"is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.")
@@ -956,7 +963,8 @@ func exp2Table(b *x86.Block, first int) x86.Value {
 
 // gemmStripAMD64 writes the kernel for one and two vectors.
 func gemmStripAMD64(f *x86.File, l x86.Level, e x86.Elem) {
-	g := newGemmTile(f, l, e, "gemmStrip"+e.String(), "func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, n, mode int)",
+	g := newGemmTile(f, l, e, "gemmStrip"+e.String(),
+		"func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, n, mode int)",
 		"computes a strip of C [m, n] from A [m, k], whose elements lie rsa apart in columns and csa in rows, one of which is 1, and B [k, n], with n up to two vectors and B readable to the end of its last vector.")
 	g.MOVQ(g.arg("csa"), gemmNextA)
 	g.toBytes(gemmNextA)
@@ -996,7 +1004,8 @@ func gemmStripAMD64(f *x86.File, l x86.Level, e x86.Elem) {
 
 // gemmWideAMD64 writes the kernel for four vectors.
 func gemmWideAMD64(f *x86.File) {
-	g := newGemmTile(f, x86.AVX512, x86.F32, "gemmWideF32", "func(c *float, ldc int, a *float, rsa int, b *float, ldb, panel int, bias, tile *float, m, k, mode int)",
+	g := newGemmTile(f, x86.AVX512, x86.F32, "gemmWideF32",
+		"func(c *float, ldc int, a *float, rsa int, b *float, ldb, panel int, bias, tile *float, m, k, mode int)",
 		"computes a strip of C [m, 64] from A [m, k], whose rows lie rsa apart, and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.")
 	done := g.NewLabel("done")
 	g.strip(4, done)
@@ -1006,7 +1015,8 @@ func gemmWideAMD64(f *x86.File) {
 
 // gemmPanelAMD64 writes the kernel for the four vectors of a panel on AVX2.
 func gemmPanelAMD64(f *x86.File) {
-	g := newGemmTile(f, x86.AVX2, x86.F32, "gemmPanelF32", "func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, mode int)",
+	g := newGemmTile(f, x86.AVX2, x86.F32, "gemmPanelF32",
+		"func(c *float, ldc int, a *float, rsa, csa int, b *float, ldb int, bias *float, m, k, mode int)",
 		"computes a strip of C [m, 32] from A [m, k], given as gemmStripF32 takes it, and B [k, 32]. It knows no stripSwish.")
 	done := g.NewLabel("done")
 	g.MOVQ(g.arg("csa"), gemmNextA)
@@ -1017,14 +1027,15 @@ func gemmPanelAMD64(f *x86.File) {
 	g.End()
 }
 
-// shallow computes the whole tiles of a panel whose k is small, where what comes before and after the steps takes a seventh of the time: nothing
-// in its loop depends on the tile's rows, and what is rarely needed stands behind it. It leaves to the strip what is left of the rows, and
-// products that accumulate, are streamed, or whose A is transposed.
+// shallow computes the whole tiles of a panel whose k is small, where what comes before and after the steps takes a
+// seventh of the time: nothing in its loop depends on the tile's rows, and what is rarely needed stands behind it. It
+// leaves to the strip what is left of the rows, and products that accumulate, are streamed, or whose A is transposed.
 func (g *gemmTile) shallow(done string) {
 	const vectors = 4
 	top, size := g.maxRows(vectors), g.Level.Bytes()
 	bias, stepTile, stepTileC := gemmRow[1], gemmStep5, gemmStep7
-	tile, biased, round, summed, linear := g.NewLabel("shallow"), g.NewLabel("biased"), g.NewLabel("round"), g.NewLabel("sums"), g.NewLabel("stores")
+	tile, biased, round, summed, linear := g.NewLabel("shallow"), g.NewLabel("biased"), g.NewLabel("round"), g.NewLabel("sums"),
+		g.NewLabel("stores")
 	rest, relu, left, strip := g.NewLabel("rest"), g.NewLabel("relu"), g.NewLabel("left"), g.NewLabel("strip")
 	g.CMPQ(g.arg("k"), operand.I32(gemmRound))
 	g.JL(operand.LabelRef(strip))

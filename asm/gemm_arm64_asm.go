@@ -8,9 +8,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
 
-// The matrix products compute tiles of 8 rows by two registers, 8 columns of float32 or 4 of float64: 16 accumulators, which hide the latency of a
-// multiply-add on machines that start four in a cycle. B is read two registers of a row at a time, so that its last columns must be followed by
-// readable memory; of C no more is read and written than there is.
+// The matrix products compute tiles of 8 rows by two registers, 8 columns of float32 or 4 of float64: 16 accumulators,
+// which hide the latency of a multiply-add on machines that start four in a cycle. B is read two registers of a row at
+// a time, so that its last columns must be followed by readable memory; of C no more is read and written than there is.
 const neonGemmRows = 8
 
 // gemmNEON writes both kernels for both types. Per step of k and tile they take 16 instructions that multiply and add, and 4.5 (A in rows)
@@ -124,13 +124,14 @@ func (t *neonTile) parts(next func()) {
 	f.FreeR(from, p)
 }
 
-// gemmRowsNEON writes the product with A in rows. As many steps of k as a register has lanes share the loads of A: a register holds elements of a
-// row, and each serves as a factor for a row of B.
+// gemmRowsNEON writes the product with A in rows. As many steps of k as a register has lanes share the loads of A: a
+// register holds elements of a row, and each serves as a factor for a row of B.
 func gemmRowsNEON(file *neon.File, l neon.Lanes) {
 	name := "gemm" + l.Suffix() + "NEON"
 	f := file.Func(name, strings.ReplaceAll("(c *float, ldc int, a *float, lda int, b *float, ldb int, start *float, alpha, beta float, m, n, k int)", "float", l.Type()),
 		fmt.Sprintf("%s computes C = alpha·(start + A·B) + beta·C for n ≤ %d columns. start has %d elements, and so have the rows of B. With\n"+
-			"beta = 0, C is not read. An element's sum runs over k in ascending order, whatever m and n are.", name, 2*l.Count(), 2*l.Count()))
+			"beta = 0, C is not read. An element's sum runs over k in ascending order, whatever m and n are.", name, 2*l.Count(),
+			2*l.Count()))
 	a, lda, ldb, m := f.Arg("a"), f.Arg("lda"), f.Arg("ldb"), f.Arg("m")
 	t := newNEONTile(f, l, lda, ldb)
 	b, k := f.R(), f.R()

@@ -18,10 +18,12 @@ const (
 //
 //	C[i, :] = act(bias + Σ_p A[i, p]·B[p, :])
 //
-// where the machine adds up products of pairs: twelve rows by 32 columns at a time, whose 24 sums stay in registers. A pair of A serves two instructions, one of B
-// twelve: 14 loads for 24 instructions, each of twice the products of an FMA.
+// where the machine adds up products of pairs: twelve rows by 32 columns at a time, whose 24 sums stay in registers. A
+// pair of A serves two instructions, one of B twelve: 14 loads for 24 instructions, each of twice the products of an
+// FMA.
 func gemmDotsAMD64(f *x86.File) {
-	fn := f.Func(x86.Dots, x86.F32, "gemmF32", "func(c *float32, ldc int, a *uint16, lda int, b *uint16, bias *float32, rows, k, n, relu int)",
+	fn := f.Func(x86.Dots, x86.F32, "gemmF32",
+		"func(c *float32, ldc int, a *uint16, lda int, b *uint16, bias *float32, rows, k, n, relu int)",
 		fmt.Sprintf("computes rows ≤ %d rows of C [rows, 32n] for A [%d, %dk] in bfloat16, of which all rows are read, and a bias [32n]. Strides are bytes. b is as in PackedDots.",
 			gemmDotsRows, gemmDotsRows, 2*gemmDotsPairs))
 	var (
@@ -29,7 +31,8 @@ func gemmDotsAMD64(f *x86.File) {
 		left, steps, to      = reg.RAX, reg.RBX, reg.R15
 		from                 = [...]reg.GPPhysical{reg.R9, reg.R10, reg.R11, reg.R12} // rows 0, 3, 6 and 9 of A
 		b0, b1, x, zero      = reg.Z24, reg.Z25, reg.Z26, reg.Z31
-		z                    = [...]reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12,
+		z                    = [...]reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8,
+			reg.Z9, reg.Z10, reg.Z11, reg.Z12,
 			reg.Z13, reg.Z14, reg.Z15, reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23}
 		others = [...]reg.VecPhysical{x, reg.Z27, reg.Z28, reg.Z29}
 	)

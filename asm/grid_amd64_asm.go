@@ -23,10 +23,10 @@ func gridAMD64(f *x86.File) {
 	}
 }
 
-// gridExtent takes, lane by lane, the least and the greatest of vectors that are stride apart. Where the dim coordinates of a point stand side
-// by side, the axes of the lanes repeat every dim vectors. So with a stride of dim vectors each lane stays on one axis, and nothing
-// needs to be shuffled. check adds up 0·x: the sum stays 0 until a number is not finite, and is NaN from there on. It is needed because
-// minima and maxima do not show a NaN.
+// gridExtent takes, lane by lane, the least and the greatest of vectors that are stride apart. Where the dim
+// coordinates of a point stand side by side, the axes of the lanes repeat every dim vectors. So with a stride of dim
+// vectors each lane stays on one axis, and nothing needs to be shuffled. check adds up 0·x: the sum stays 0 until a
+// number is not finite, and is NaN from there on. It is needed because minima and maxima do not show a NaN.
 func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
 	t := &treeKernel{f.Func(l, e, "gridExtent"+e.String(), "func(low, high, check, x *"+T+", stride, n int)",
@@ -55,7 +55,8 @@ func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
 // when read as an unsigned number.
 func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
-	t := &gridKernel{treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+", last, width int32)",
+	t := &gridKernel{treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+
+		", last, width int32)",
 		"adds width·min(int((x[i·stride] - low)·inv), last) to at[i] for n numbers, with last where there is no such int32."), 0}}
 	at, x, stride, n := t.Arg("at"), t.Arg("x"), t.Arg("stride"), t.Arg("n")
 	low, inv := t.BroadcastArg("low"), t.BroadcastArg("inv")
@@ -146,9 +147,9 @@ func (t *gridKernel) addCells(at reg.GPVirtual, v, low, inv, last, width reg.Vec
 	}
 }
 
-// gridCellsNear is gridCells for points whose two or three float32 stand side by side. These need no gather: in two or three vectors that
-// overlap or follow each other, the wanted coordinates stand in different lanes. So the vectors are blended into one, and a permutation puts it
-// in order.
+// gridCellsNear is gridCells for points whose two or three float32 stand side by side. These need no gather: in two or
+// three vectors that overlap or follow each other, the wanted coordinates stand in different lanes. So the vectors are
+// blended into one, and a permutation puts it in order.
 func gridCellsNear(f *x86.File, l x86.Level, stride int) {
 	t := &gridKernel{treeKernel{f.Func(l, x86.F32, fmt.Sprintf("gridCells%dF32", stride),
 		"func(at *int32, x *float32, n int, low, inv float32, last, width int32)",

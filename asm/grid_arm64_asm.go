@@ -15,9 +15,10 @@ func gridNEON(file *neon.File) {
 	}
 }
 
-// gridExtentNEON takes, lane by lane, the least and the greatest of vectors that are stride apart, for several neighbouring vectors at a time;
-// see gridExtent in grid_amd64_asm.go. Nothing else is needed to know whether all numbers are finite: NEON's minimum and maximum give
-// NaN for NaN, and an infinite number is itself the least or the greatest. Four vectors take 13 instructions, 0.81 for a float32.
+// gridExtentNEON takes, lane by lane, the least and the greatest of vectors that are stride apart, for several
+// neighbouring vectors at a time; see gridExtent in grid_amd64_asm.go. Nothing else is needed to know whether all
+// numbers are finite: NEON's minimum and maximum give NaN for NaN, and an infinite number is itself the least or the
+// greatest. Four vectors take 13 instructions, 0.81 for a float32.
 func gridExtentNEON(file *neon.File, wide bool, vectors int) {
 	lanes, t := neon.S4, goFloat(wide)
 	if wide {

@@ -15,8 +15,8 @@ func limitsAMD64(f *x86.File) {
 	}
 }
 
-// limitsFMA writes rounds of 96 multiply-adds in 12 independent chains. Two multiply-adds start in a cycle and each takes four, so eight chains
-// are needed; the others make up for instructions that the machine sends to the wrong port.
+// limitsFMA writes rounds of 96 multiply-adds in 12 independent chains. Two multiply-adds start in a cycle and each
+// takes four, so eight chains are needed; the others make up for instructions that the machine sends to the wrong port.
 func limitsFMA(f *x86.File, l x86.Level) {
 	const chains, turns = 12, 8
 	fn := f.Func(l, x86.F32, "fma", "func(rounds int)", "does 96 vector multiply-adds a round.")

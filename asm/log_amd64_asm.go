@@ -83,7 +83,8 @@ func logAMD64(f *x86.File) {
 	const name, signature, doc = "logF32", "func(dst, x *float32, n int)", "sets dst[i] = ln(x[i]) for i < n."
 	for _, l := range levels {
 		fn := f.Func(l, x86.F32, name, signature, doc)
-		m := x86.Map{Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"), Unroll: unrollShort[l], Pinned: pinned[l]}
+		m := x86.Map{Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
+			Unroll: unrollShort[l], Pinned: pinned[l]}
 		if l == x86.AVX512 {
 			m.Block = unaryBlock(l, x86.F32, logF32AVX512)
 		} else {

@@ -245,5 +245,6 @@ var mat2Ops = matrixFile{batchDir + "zmat2", []matrixOp{
 	{name: "Inverse2x2", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse2x2}},
 	{name: "Det2x2", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det2x2}},
 	{name: "Frobenius2x2", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(4)}},
-	{name: "ExpFrechet2x2", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 2, stages: []func(*x86.Block){expFrechet2x2}},
+	{name: "ExpFrechet2x2", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", square: 2,
+		stages: []func(*x86.Block){expFrechet2x2}},
 }}

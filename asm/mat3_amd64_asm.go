@@ -312,7 +312,8 @@ func detByMinors(b *x86.Block, a mat3) (det x86.Value, m [3]x86.Value) {
 	det = b.Add(d.hi, d.lo)
 	terms := b.Add(b.Add(abs(b, x.hi), abs(b, y.hi)), abs(b, z.hi))
 	least := b.Max(b.Const("detMin", byElem(b, 0x1p-60, 0x1p-400)), b.Mul(terms, b.Const("detCancels", byElem(b, 0x1p-18, 0x1p-48))))
-	b.Hard(b.OrMask(b.Cmp(x86.NGE, abs(b, det), least), b.Cmp(x86.NLE, largest(b, a[:]...), b.Const("detEntryMax", byElem(b, 0x1p30, 0x1p200)))))
+	b.Hard(b.OrMask(b.Cmp(x86.NGE, abs(b, det), least),
+		b.Cmp(x86.NLE, largest(b, a[:]...), b.Const("detEntryMax", byElem(b, 0x1p30, 0x1p200)))))
 	b.Hard(b.Cmp(x86.Unordered, terms, det))
 	return det, [3]x86.Value{p.hi, q.hi, r.hi}
 }

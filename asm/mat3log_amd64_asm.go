@@ -17,15 +17,15 @@ import (
 //	(U + I)⁻¹ = (X - (1 + i₁)U + (1 + i₁ + i₂)I)/(1 + i₁ + i₂ + i₃)
 //	U - I = (X - I)(U + I)⁻¹
 //
-// After A. Hoger and D. E. Carlson, Determination of the stretch and rotation in the polar decomposition of the deformation gradient,
-// Quarterly of Applied Mathematics 42 (1984), 113-117. The last line keeps the digits of U - I where U is close to I, which the series needs.
-// i₁ is the largest root of (x² - I₁)² = 4I₂ + 8i₃x.
+// After A. Hoger and D. E. Carlson, Determination of the stretch and rotation in the polar decomposition of the
+// deformation gradient, Quarterly of Applied Mathematics 42 (1984), 113-117. The last line keeps the digits of U - I
+// where U is close to I, which the series needs. i₁ is the largest root of (x² - I₁)² = 4I₂ + 8i₃x.
 //
-// The kernel computes matrices whose invariants are positive, which have no eigenvalue on the negative real axis, and which are not too close
-// to singular ones. All others are hard, and left to the caller.
+// The kernel computes matrices whose invariants are positive, which have no eigenvalue on the negative real axis, and
+// which are not too close to singular ones. All others are hard, and left to the caller.
 
-// The slots of log3x3: nine entries of the current root minus I, the root's invariants, 2 to the number of roots taken, the exponent that was
-// divided out, and a flag for hard lanes.
+// The slots of log3x3: nine entries of the current root minus I, the root's invariants, 2 to the number of roots taken,
+// the exponent that was divided out, and a flag for hard lanes.
 const (
 	slotI1 = 9 + iota
 	slotI2
@@ -80,8 +80,9 @@ func log3x3Scale(b *x86.Block) {
 	i2 := b.Add(b.Add(diffOfProducts(b, a[0], a[4], a[1], a[3]), diffOfProducts(b, a[0], a[8], a[2], a[6])),
 		diffOfProducts(b, a[4], a[8], a[5], a[7]))
 	i3 := b.Mul(det, b.Mul(b.Mul(scale, scale), scale))
-	// Below these borders, and below detRatio, Newton's iteration for i₁ is not sure to end within the bound on errors: with 2⁻⁷ here instead,
-	// AVX-512, whose slopes are estimates, was 2.5e-15 off per condition. Matrices of positive eigenvalues have i₁ and i₂ above 2.
+	// Below these borders, and below detRatio, Newton's iteration for i₁ is not sure to end within the bound on errors:
+	// with 2⁻⁷ here instead, AVX-512, whose slopes are estimates, was 2.5e-15 off per condition. Matrices of positive
+	// eigenvalues have i₁ and i₂ above 2.
 	margin := b.Const("invariantMin", 0x1p-2)
 	bad = b.OrMask(bad, b.OrMask(b.Cmp(x86.NGE, i1, margin), b.Cmp(x86.NGE, i2, margin)))
 	// What hard lanes compute is finite: the identity.

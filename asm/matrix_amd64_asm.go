@@ -148,8 +148,9 @@ func squareRoot(b *x86.Block, x x86.Value) (r, q x86.Value) {
 	return b.FMA(b.FNMA(g, g, x), h, g), q
 }
 
-// quotient is x/y within an ulp, for y and x/y far from the ends of the range. On AVX-512 it does not divide: it multiplies by an estimate of
-// 1/y, which has 14 bits and in float64 is refined to 28, and corrects the product by its remainder.
+// quotient is x/y within an ulp, for y and x/y far from the ends of the range. On AVX-512 it does not divide: it
+// multiplies by an estimate of 1/y, which has 14 bits and in float64 is refined to 28, and corrects the product by its
+// remainder.
 func quotient(b *x86.Block, x, y x86.Value) x86.Value {
 	if b.Level == x86.AVX2 {
 		return b.Div(x, y)
@@ -243,9 +244,10 @@ var arcBase = []float64{
 //
 //	atan(lo/hi) = atan(c) + atan(t),  t = (lo - c·hi)/(hi + c·lo),  |t| ≤ tan 15.00001°
 //
-// A table of 8 has the angles that reflections at the diagonal and at the axis make of atan(c). Their errors are those of π/2 and π, below
-// 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the error of π/2 is added back, too. The denominator den is NaN where y or x is
-// NaN. Where it is infinite, or so small that c·lo loses digits, the angle a is wrong.
+// A table of 8 has the angles that reflections at the diagonal and at the axis make of atan(c). Their errors are those
+// of π/2 and π, below 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the error of π/2 is added back, too.
+// The denominator den is NaN where y or x is NaN. Where it is infinite, or so small that c·lo loses digits, the angle a
+// is wrong.
 func arc(b *x86.Block, y, ax x86.Value, x *x86.Value) (a, den x86.Value) {
 	lo, hi := b.Min(ax, y), b.Max(y, ax)
 	upper := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tanHalf", tanHalf)))

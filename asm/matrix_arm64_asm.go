@@ -27,7 +27,8 @@ func (m matrixFile) writeNEON(f *neon.File) {
 // widenNEON writes the conversions of package batch's buffer of wide matrices, for amd64 in widen_amd64_asm.go: rows of numbers, a
 // multiple of eight.
 func widenNEON(file *neon.File) {
-	f := file.Func("widenF32NEON", "(dst *float64, src *float32, n int)", "widenF32NEON sets dst[i] = src[i] for i < n, n a positive multiple of 8.")
+	f := file.Func("widenF32NEON", "(dst *float64, src *float32, n int)",
+		"widenF32NEON sets dst[i] = src[i] for i < n, n a positive multiple of 8.")
 	dst, src, n := f.Arg("dst"), f.Arg("src"), f.Arg("n")
 	narrow, wide := f.V(2), f.V(4)
 	loop := f.NewLabel("loop")
@@ -44,7 +45,8 @@ func widenNEON(file *neon.File) {
 	})
 	f.Text("RET")
 
-	f = file.Func("narrowF64NEON", "(dst *float32, src *float64, n int)", "narrowF64NEON sets dst[i] = src[i], rounded, for i < n, n a positive multiple of 8.")
+	f = file.Func("narrowF64NEON", "(dst *float32, src *float64, n int)",
+		"narrowF64NEON sets dst[i] = src[i], rounded, for i < n, n a positive multiple of 8.")
 	dst, src, n = f.Arg("dst"), f.Arg("src"), f.Arg("n")
 	narrow, wide = f.V(2), f.V(4)
 	loop = f.NewLabel("loop")

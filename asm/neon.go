@@ -8,8 +8,8 @@ type neonGenerator struct {
 	write func(*neon.File)
 }
 
-// neonRegistry lists the generated arm64 files. Every arm64 machine has Advanced SIMD, so there is one level, and no list of features that a
-// function must keep to.
+// neonRegistry lists the generated arm64 files. Every arm64 machine has Advanced SIMD, so there is one level, and no
+// list of features that a function must keep to.
 var neonRegistry = []neonGenerator{
 	{"zactivation", activationNEON},
 	{"zactivationgrad", activationGradNEON},

@@ -9,7 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// counter and vector are registers of either kind: those that avo chooses, and those that are chosen where it does not know the instructions.
+// counter and vector are registers of either kind: those that avo chooses, and those that are chosen where it does not
+// know the instructions.
 type (
 	counter interface {
 		reg.GP
@@ -29,7 +30,8 @@ func vectors[R vector](from []R) (all []vector) {
 	return all
 }
 
-// orbitGroups are the registers of a kernel over groups of up to orbitRows fours, and write what such kernels share, whatever they multiply.
+// orbitGroups are the registers of a kernel over groups of up to orbitRows fours, and write what such kernels share,
+// whatever they multiply.
 type orbitGroups struct {
 	fn                *x86.Func
 	code, rows, fours counter // the head of a group, then its steps; the rows of its fours; fours to be stored
@@ -76,7 +78,8 @@ func (o *orbitGroups) next(loop string, numbers int, left counter) {
 	o.fn.JNE(operand.LabelRef(loop))
 }
 
-// store scales the sums of four r and stores the c-th one at row(r, c). Where the group has no more fours, it goes on at the label done, which follows.
+// store scales the sums of four r and stores the c-th one at row(r, c). Where the group has no more fours, it goes on
+// at the label done, which follows.
 func (o *orbitGroups) store(done string, row func(r, c int) operand.Mem) {
 	for r := range orbitRows {
 		o.fn.VBROADCASTSS(operand.Mem{Base: o.scales}, o.v)

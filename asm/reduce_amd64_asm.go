@@ -10,8 +10,10 @@ import (
 func reduceAMD64(f *x86.File) {
 	for _, l := range levels {
 		reduceSum(f, l, x86.F32, plainSum, "sumF32", "func(x *float32, n int) float64", "returns Σ x[i] over i < n, summed in float64.")
-		reduceSum(f, l, x86.F32, squareSum, "sumSqF32", "func(x *float32, n int) float64", "returns Σ x[i]² over i < n, exact squares summed in float64.")
-		reduceSum(f, l, x86.F32, productSum, "dotF32", "func(x, y *float32, n int) float64", "returns Σ x[i]·y[i] over i < n, exact products summed in float64.")
+		reduceSum(f, l, x86.F32, squareSum, "sumSqF32", "func(x *float32, n int) float64",
+			"returns Σ x[i]² over i < n, exact squares summed in float64.")
+		reduceSum(f, l, x86.F32, productSum, "dotF32", "func(x, y *float32, n int) float64",
+			"returns Σ x[i]·y[i] over i < n, exact products summed in float64.")
 		reduceMinMax(f, l)
 		reduceSum(f, l, x86.F64, plainSum, "sumF64", "func(x *float64, n int) float64", "returns Σ x[i] over i < n.")
 		reduceSum(f, l, x86.F64, squareSum, "sumSqF64", "func(x *float64, n int) float64", "returns Σ x[i]² over i < n.")
@@ -240,7 +242,8 @@ func reduceMinMax(f *x86.File, l x86.Level) {
 	fn.End()
 }
 
-// reduceMinMax64 is reduceMinMax for float64. AVX2 lacks the shift that copies the sign and the smaller of 64-bit numbers; a comparison does instead.
+// reduceMinMax64 is reduceMinMax for float64. AVX2 lacks the shift that copies the sign and the smaller of 64-bit
+// numbers; a comparison does instead.
 func reduceMinMax64(f *x86.File, l x86.Level) {
 	fn := f.Func(l, x86.F64, "minMaxF64", "func(x *float64, n int) (lo, hi int64)",
 		"returns the smallest and the largest of x[:n], n > 0, in the order of integers with the bits of x[i], all but the sign inverted where it is set.")

@@ -9,7 +9,8 @@ import (
 // reduceNEON writes the reductions of one block. Sums run in 16 float64 lanes, which are added in pairs at the end; n is at
 // most a block of the pairwise summation that the caller does.
 func reduceNEON(file *neon.File) {
-	sumNEON(file, plainSum, "sumF32NEON", "(x *float32, n int) (sum float64)", "sumF32NEON returns Σ x[i] over n elements, summed in float64.")
+	sumNEON(file, plainSum, "sumF32NEON", "(x *float32, n int) (sum float64)",
+		"sumF32NEON returns Σ x[i] over n elements, summed in float64.")
 	sumNEON(file, squareSum, "sumSqF32NEON", "(x *float32, n int) (sum float64)",
 		"sumSqF32NEON returns Σ x[i]² over n elements; the squares are exact in float64 and summed there.")
 	sumNEON(file, productSum, "dotF32NEON", "(x, y *float32, n int) (sum float64)",

@@ -30,8 +30,8 @@ func rowsAMD64(f *x86.File) {
 	}
 }
 
-// rowSums writes sums over the elements of rows. Four rows share the loads of x; those that are left are taken one by one, in the same accumulators
-// and the same order.
+// rowSums writes sums over the elements of rows. Four rows share the loads of x; those that are left are taken one by
+// one, in the same accumulators and the same order.
 func rowSums(f *x86.File, l x86.Level, e x86.Elem, kind rowSum, name, term string) {
 	ty := e.GoType()
 	fn := f.Func(l, e, name, "func(dst, a *"+ty+", lda int, x *"+ty+", m, n int)",

@@ -5,16 +5,16 @@ import "github.com/equivcnp/equivcnp/asm/internal/x86"
 // The groups of the plane: SO(2), R>0×SO(2), SE(2) and Sim(2). The formulas are those of linalg's so2.go, rxso2.go, se2.go
 // and sim2.go, where they are derived; elements are (cos θ, sin θ), that times r, and either with a translation.
 
-// angle is the angle of (x, y), in (-π, π]; the sign of a zero does not matter. See atan2. Lanes in which it is hard are those at the origin,
-// with both coordinates infinite, or with a NaN: there the quotient is NaN.
+// angle is the angle of (x, y), in (-π, π]; the sign of a zero does not matter. See atan2. Lanes in which it is hard
+// are those at the origin, with both coordinates infinite, or with a NaN: there the quotient is NaN.
 func angle(b *x86.Block, x, y x86.Value) x86.Value {
 	y = b.Add(y, zero(b))
 	ax, ay := abs(b, x), abs(b, y)
 	// In this order, a NaN on either side comes through.
 	if byTable(b) {
 		a, den := arc(b, ay, ax, &x)
-		// Hard are denominators below 2^-900, infinite ones and NaN. Read as integers that start at 2^-900 and wrap around, these come last,
-		// so that one comparison finds them.
+		// Hard are denominators below 2^-900, infinite ones and NaN. Read as integers that start at 2^-900 and wrap
+		// around, these come last, so that one comparison finds them.
 		const least, infinite = 0x07b << 52, 0x7ff << 52
 		v := b.AddI(den, b.Bits("arcFromLeast", 1<<63-least))
 		b.Hard(b.CmpI(x86.GT, v, b.Bits("arcLast", 1<<63+infinite-least-1)))
@@ -89,7 +89,8 @@ func logRadius(b *x86.Block, x, y x86.Value) x86.Value {
 func radiusHard(b *x86.Block, x, y x86.Value) x86.Mask {
 	hi := b.Max(abs(b, x), abs(b, y))
 	big, small := byElem(b, 0x1p50, 0x1p400), byElem(b, 0x1p-50, 0x1p-400)
-	return b.OrMask(b.Cmp(x86.Unordered, x, y), b.OrMask(b.Cmp(x86.NLE, hi, b.Const("radiusMax", big)), b.Cmp(x86.NGE, hi, b.Const("radiusMin", small))))
+	return b.OrMask(b.Cmp(x86.Unordered, x, y), b.OrMask(b.Cmp(x86.NLE, hi, b.Const("radiusMax", big)),
+		b.Cmp(x86.NGE, hi, b.Const("radiusMin", small))))
 }
 
 func logRxSO2(b *x86.Block) {
@@ -192,7 +193,8 @@ func leftJacobianSE2(b *x86.Block) {
 	vr, vi := b.Mul(cos, sinc), b.Mul(sin, sinc)
 	re := b.Mul(b.Mul(sinc, sinc), half(b))
 	im := restOver(b, vr, a[0], "sincRest", sincRest[:byElem(b, 5, 9)])
-	outputs(b, one(b), zero(b), zero(b), sumOfProducts(b, re, a[2], im, a[1]), vr, neg(b, vi), diffOfProducts(b, im, a[2], re, a[1]), vi, vr)
+	outputs(b, one(b), zero(b), zero(b), sumOfProducts(b, re, a[2], im, a[1]), vr, neg(b, vi),
+		diffOfProducts(b, im, a[2], re, a[1]), vi, vr)
 }
 
 // leftJacobianInvSE2 is 1/V(θ) = h cot h - ih and, in the first column, -(t_y - i t_x)(1/2 - ig), g = (1 - h cot h)/θ.
@@ -202,7 +204,8 @@ func leftJacobianInvSE2(b *x86.Block) {
 	_, cos, sinc := halfTurn(b, a[0])
 	h, vr := b.Mul(a[0], half(b)), quotient(b, cos, sinc)
 	g := restOver(b, vr, a[0], "halfCotRest", halfCotRest[:byElem(b, 5, 10)])
-	outputs(b, one(b), zero(b), zero(b), diffOfProducts(b, g, a[1], half(b), a[2]), vr, h, sumOfProducts(b, g, a[2], half(b), a[1]), neg(b, h), vr)
+	outputs(b, one(b), zero(b), zero(b), diffOfProducts(b, g, a[1], half(b), a[2]), vr, h,
+		sumOfProducts(b, g, a[2], half(b), a[1]), neg(b, h), vr)
 }
 
 func adjointSE2(b *x86.Block) {
@@ -434,7 +437,8 @@ func adjointSim2(b *x86.Block) {
 
 var se2Ops = matrixFile{batchDir + "zse2", []matrixOp{
 	{name: "ExpSO2", doc: "writes (cos θ, sin θ) of n angles.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSO2}},
-	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSO2}},
+	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome,
+		stages: []func(*x86.Block){logSO2}},
 	{name: "MulSO2", doc: "writes the products of n pairs of complex numbers.", stages: []func(*x86.Block){mulSO2}},
 	{name: "ComposeSO2", doc: "writes the sums of n pairs of angles, within ±π.", stages: []func(*x86.Block){composeSO2}},
 	{name: "InverseSO2", doc: "writes the inverses of n elements (cos θ, sin θ).", stages: []func(*x86.Block){inverseSO2}},
@@ -442,17 +446,22 @@ var se2Ops = matrixFile{batchDir + "zse2", []matrixOp{
 	{name: "LogRxSO2", doc: "writes (log r, θ) of n elements r(cos θ, sin θ).", pinned: pinSome, stages: []func(*x86.Block){logRxSO2}},
 	{name: "ComposeRxSO2", doc: "writes the sums of n pairs (log r, θ), the angles within ±π.", stages: []func(*x86.Block){composeRxSO2}},
 	{name: "InverseRxSO2", doc: "writes the reciprocals of n complex numbers.", stages: []func(*x86.Block){inverseRxSO2}},
-	{name: "ExpSE2", doc: "writes the motions exp(θ, t) of n coordinate vectors.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSE2}},
-	{name: "LogSE2", doc: "writes the coordinates of n motions of the plane.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSE2}},
-	{name: "ComposeSE2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSE2}},
+	{name: "ExpSE2", doc: "writes the motions exp(θ, t) of n coordinate vectors.", unroll: twice, pinned: pinSome,
+		stages: []func(*x86.Block){expSE2}},
+	{name: "LogSE2", doc: "writes the coordinates of n motions of the plane.", unroll: twice, pinned: pinSome,
+		stages: []func(*x86.Block){logSE2}},
+	{name: "ComposeSE2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){composeSE2}},
 	{name: "MulSE2", doc: "writes the products of n pairs of similarities.", stages: []func(*x86.Block){mulSE2}},
 	{name: "InverseSE2", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE2}},
-	{name: "LeftJacobianSE2", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSE2}},
+	{name: "LeftJacobianSE2", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){leftJacobianSE2}},
 	{name: "LeftJacobianInvSE2", doc: "writes the inverses of the left Jacobians at n coordinate vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianInvSE2}},
 	{name: "AdjointSE2", doc: "writes the adjoint matrices of n motions.", stages: []func(*x86.Block){adjointSE2}},
 	{name: "ActSE2", doc: "writes n points moved by as many similarities.", stages: []func(*x86.Block){actSE2}},
-	{name: "ExpSim2", doc: "writes the similarities exp(log r, θ, t) of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSim2}},
+	{name: "ExpSim2", doc: "writes the similarities exp(log r, θ, t) of n coordinate vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){expSim2}},
 	{name: "LogSim2", doc: "writes the coordinates of n similarities.", pinned: pinSome, stages: []func(*x86.Block){logSim2}},
 	{name: "ComposeSim2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSim2}},
 	{name: "InverseSim2", doc: "writes the inverses of n similarities.", stages: []func(*x86.Block){inverseSim2}},

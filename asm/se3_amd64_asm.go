@@ -8,7 +8,8 @@ import "github.com/equivcnp/equivcnp/asm/internal/x86"
 //	exp(w) = I + α·hat(w) + β·hat(w)²,  α = sin θ/θ = cos h·(sin h/h),  β = (1 - cos θ)/θ² = (sin h/h)²/2
 //	V(w)   = I + β·hat(w) + γ·hat(w)²,  γ = (1 - α)/θ²
 //
-// No coefficient is 0/0 except at θ = 0 itself. The digits that γ loses by cancellation do not matter, because it is multiplied by θ² again.
+// No coefficient is 0/0 except at θ = 0 itself. The digits that γ loses by cancellation do not matter, because it is
+// multiplied by θ² again.
 
 type vec3 = [3]x86.Value
 
@@ -113,8 +114,9 @@ func leftJacobianInvSO3(b *x86.Block) {
 	outputs(b, m[:]...)
 }
 
-// longQuat is a quaternion (w, x, y, z) of length 2 to 4 in the direction of the rotation m: of the four ways to read it, whose divisors add up to
-// 4, the one by the trace if its divisor is at least 1, and that of the largest entry of the diagonal if not.
+// longQuat is a quaternion (w, x, y, z) of length 2 to 4 in the direction of the rotation m: of the four ways to read
+// it, whose divisors add up to 4, the one by the trace if its divisor is at least 1, and that of the largest entry of
+// the diagonal if not.
 func longQuat(b *x86.Block, m [9]x86.Value) (w x86.Value, v vec3) {
 	p, q, r := b.Sub(m[7], m[5]), b.Sub(m[2], m[6]), b.Sub(m[3], m[1])
 	pq, pr, qr := b.Add(m[1], m[3]), b.Add(m[2], m[6]), b.Add(m[5], m[7])
@@ -319,7 +321,8 @@ func mixedBlock(b *x86.Block, w, u, p vec3, d x86.Value) (q [9]x86.Value) {
 	return q
 }
 
-// overTheta2 is x/θ², for an x that would go to 0 with θ² if it had no rounding errors. Where θ² is tiny, a larger divisor keeps those bounded.
+// overTheta2 is x/θ², for an x that would go to 0 with θ² if it had no rounding errors. Where θ² is tiny, a larger
+// divisor keeps those bounded.
 func overTheta2(b *x86.Block, x, th2 x86.Value) x86.Value {
 	return quotient(b, x, b.Max(th2, b.Const("theta2Min", byElem(b, 0x1p-50, 0x1p-108))))
 }
@@ -334,8 +337,10 @@ func leftJacobianSE3(b *x86.Block) {
 	w, t := vec3(a[:3]), vec3(a[3:])
 	alpha, beta, _, th2 := coefficients(b, w, true)
 	near := b.Cmp(x86.LT, th2, b.Const("four", 4))
-	gamma := b.Select(near, b.Horner(th2, polynomial(b, "gammaSeries", gammaSeries[:byElem(b, 7, 11)])...), overTheta2(b, b.Sub(one(b), alpha), th2))
-	beta1 := b.Select(near, b.Horner(th2, polynomial(b, "betaSeries", betaSeries[:byElem(b, 7, 11)])...), overTheta2(b, b.Sub(b.Sub(alpha, beta), beta), th2))
+	gamma := b.Select(near, b.Horner(th2, polynomial(b, "gammaSeries", gammaSeries[:byElem(b, 7, 11)])...),
+		overTheta2(b, b.Sub(one(b), alpha), th2))
+	beta1 := b.Select(near, b.Horner(th2, polynomial(b, "betaSeries", betaSeries[:byElem(b, 7, 11)])...),
+		overTheta2(b, b.Sub(b.Sub(alpha, beta), beta), th2))
 	gamma1 := overTheta2(b, b.FNMA(gamma, b.Const("three", 3), beta), th2)
 
 	s := dot3(b, w, t)
@@ -415,10 +420,12 @@ func actSE3(b *x86.Block) {
 var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
 	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, stages: []func(*x86.Block){logSO3}},
-	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSO3}},
+	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){leftJacobianSO3}},
 	{name: "LeftJacobianInvSO3", doc: "writes the inverses of the left Jacobians at n rotation vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianInvSO3}},
-	{name: "ComposeSO3", doc: "writes log(exp(a)·exp(b)) of n pairs of rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSO3}},
+	{name: "ComposeSO3", doc: "writes log(exp(a)·exp(b)) of n pairs of rotation vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){composeSO3}},
 	{name: "InverseSO3", doc: "writes the transposes of n matrices.", stages: []func(*x86.Block){inverseSO3}},
 	{name: "ActSO3", doc: "writes n vectors turned by as many matrices.", stages: []func(*x86.Block){actSO3}},
 	{name: "ExpSE3", doc: "writes the motions of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSE3}},
@@ -426,7 +433,8 @@ var se3Ops = matrixFile{batchDir + "zse3", []matrixOp{
 	{name: "ComposeSE3", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSE3}},
 	{name: "MulSE3", doc: "writes the products of n pairs of motions.", stages: []func(*x86.Block){mulSE3}},
 	{name: "InverseSE3", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE3}},
-	{name: "LeftJacobianSE3", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSE3}},
+	{name: "LeftJacobianSE3", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){leftJacobianSE3}},
 	{name: "LeftJacobianInvSE3", doc: "writes the inverses of the left Jacobians at n coordinate vectors.", pinned: pinSome,
 		stages: []func(*x86.Block){leftJacobianInvSE3}},
 	{name: "AdjointSE3", doc: "writes the adjoint matrices of n motions.", stages: []func(*x86.Block){adjointSE3}},

@@ -2,9 +2,10 @@ package main
 
 import "github.com/equivcnp/equivcnp/asm/internal/neon"
 
-// Kernels that select compute a condition per lane and store the lanes that meet it side by side. NEON has no store that compresses:
-// the mask is turned into a number, by one bit per lane and a sum across lanes; the number selects a row of a table, and by that row a table
-// lookup packs the lanes. Stores are of whole registers, so a destination must have room for a whole register behind its last result.
+// Kernels that select compute a condition per lane and store the lanes that meet it side by side. NEON has no store
+// that compresses: the mask is turned into a number, by one bit per lane and a sum across lanes; the number selects a
+// row of a table, and by that row a table lookup packs the lanes. Stores are of whole registers, so a destination must
+// have room for a whole register behind its last result.
 
 // neonSelect is a kernel of that kind while it is written, for float32, or float64 if wide.
 type neonSelect struct {
@@ -14,8 +15,8 @@ type neonSelect struct {
 	table  neon.R   // a row for each mask
 }
 
-// selectRow is the binary logarithm of a row's size. A row begins with the bytes that pack the elements. Where elements are wide, 8 bytes follow
-// that pack as many int32. The last int32 but one is the number of lanes.
+// selectRow is the binary logarithm of a row's size. A row begins with the bytes that pack the elements. Where elements
+// are wide, 8 bytes follow that pack as many int32. The last int32 but one is the number of lanes.
 const (
 	selectRow   = 5
 	selectIDs   = 16

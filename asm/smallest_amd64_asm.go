@@ -14,10 +14,11 @@ import (
 // number's: a float32 that is not negative is ordered like its bits, and ties go to the lower number. Read as a float64, a key
 // is a positive finite number of the same order. Both vector ports compute minima of float64, which they do not of 64-bit integers.
 //
-// Keys are sorted by a bitonic network. Element e of L·R stands in lane e/R of register e%R, L to a register, so that partners which differ in
-// a low bit stand in the same lane of two registers: two instructions for eight pairs. Partners in other lanes of a register
-// cost a permutation as well. Each merge starts by comparing every element with its mirror image (e with its complement), so that no
-// part has to be sorted in descending order. Sorting 64 keys takes 15 steps between registers and 6 between lanes with eight lanes.
+// Keys are sorted by a bitonic network. Element e of L·R stands in lane e/R of register e%R, L to a register, so that
+// partners which differ in a low bit stand in the same lane of two registers: two instructions for eight pairs.
+// Partners in other lanes of a register cost a permutation as well. Each merge starts by comparing every element with
+// its mirror image (e with its complement), so that no part has to be sorted in descending order. Sorting 64 keys takes
+// 15 steps between registers and 6 between lanes with eight lanes.
 
 // smallestKernel is the kernel while it is written.
 type smallestKernel struct {
@@ -156,8 +157,10 @@ func smallest(f *x86.File, regs int) {
 	if regs == 8 {
 		name, doc = "treeSmallest64F32", "k ≤ 64"
 	}
-	s := &smallestKernel{Func: f.Func(x86.AVX512, x86.F32, name, "func(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)",
-		"stores the k ≤ n smallest of n > 0 pairs, "+doc+", ordered by (dist2, index), and up to a vector more."), regs: regs, odd: map[int]reg.Register{}}
+	s := &smallestKernel{Func: f.Func(x86.AVX512, x86.F32, name,
+		"func(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)",
+		"stores the k ≤ n smallest of n > 0 pairs, "+doc+", ordered by (dist2, index), and up to a vector more."), regs: regs,
+		odd: map[int]reg.Register{}}
 	index, dist2, n := s.Arg("index"), s.Arg("dist2"), s.Arg("n")
 	for _, bit := range []int{1, 2, 4} {
 		k, r := s.K(), s.GP32()
@@ -257,13 +260,14 @@ func smallest(f *x86.File, regs int) {
 	s.End()
 }
 
-// smallestAVX2 writes the kernel for up to 32·blocks results of any number of pairs. Eight registers hold the 32 keys being sorted, and eight more
-// the lanes being exchanged. So the keys that are kept stay in memory, in blocks of 32.
+// smallestAVX2 writes the kernel for up to 32·blocks results of any number of pairs. Eight registers hold the 32 keys
+// being sorted, and eight more the lanes being exchanged. So the keys that are kept stay in memory, in blocks of 32.
 func smallestAVX2(f *x86.File, blocks int) {
 	const regs, block = 8, 32
 	s := &smallestKernel{Func: f.Func(x86.AVX2, x86.F32, fmt.Sprintf("treeSmallest%dF32", block*blocks),
 		"func(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)",
-		fmt.Sprintf("stores the k ≤ n smallest of n > 0 pairs, k ≤ %d, ordered by (dist2, index), and up to a vector more.", block*blocks)), regs: regs}
+		fmt.Sprintf("stores the k ≤ n smallest of n > 0 pairs, k ≤ %d, ordered by (dist2, index), and up to a vector more.",
+			block*blocks)), regs: regs}
 	index, dist2, n := s.Arg("index"), s.Arg("dist2"), s.Arg("n")
 	kept := s.AllocLocal(8 * block * blocks)
 	place := func(b, i int) operand.Mem { return kept.Offset(8 * (block*b + 4*i)) }

@@ -8,8 +8,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
 
-// The smallest of some pairs, as smallest_amd64_asm.go has it: keys of 64 bits, read as float64, in a bitonic network. Here 32 of them are sorted
-// in sixteen registers of two: element e stands in lane e/16 of register e%16, so that only the last merge compares lanes.
+// The smallest of some pairs, as smallest_amd64_asm.go has it: keys of 64 bits, read as float64, in a bitonic network.
+// Here 32 of them are sorted in sixteen registers of two: element e stands in lane e/16 of register e%16, so that only
+// the last merge compares lanes.
 
 // neonSmallest is the kernel while it is written.
 type neonSmallest struct{ *neon.Func }
@@ -77,7 +78,8 @@ func (s neonSmallest) sort(r []neon.Vec) {
 		}
 		s.clean(r, size/4)
 	}
-	// The mirror image of the lower lane of r[i] is the upper one of r[j], and the other way round: two comparisons by one pair of instructions.
+	// The mirror image of the lower lane of r[i] is the upper one of r[j], and the other way round: two comparisons by
+	// one pair of instructions.
 	for i := range smallestRegs / 2 {
 		j := smallestRegs - 1 - i
 		p, least := s.swapped(r[j]), s.V(1)
@@ -97,7 +99,8 @@ func smallestBlocksNEON(file *neon.File, blocks int) {
 	const block = 2 * smallestRegs
 	name := fmt.Sprintf("smallest%dF32NEON", block*blocks)
 	s := neonSmallest{file.Func(name, "(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n, k int)",
-		fmt.Sprintf("%s stores the k ≤ n smallest of n > 0 pairs, k ≤ %d, ordered by (dist2, index), and up to a vector more.", name, block*blocks))}
+		fmt.Sprintf("%s stores the k ≤ n smallest of n > 0 pairs, k ≤ %d, ordered by (dist2, index), and up to a vector more.",
+			name, block*blocks))}
 	s.Slots(smallestRegs * (blocks + 1)) // the last ones are for a part of a block
 	keep := func(b int, r []neon.Vec) {
 		for i, v := range r {
@@ -142,7 +145,8 @@ func smallestBlocksNEON(file *neon.File, blocks int) {
 	for slot := range smallestRegs * blocks {
 		s.StoreSlot(last[0], slot)
 	}
-	loop, part, pair, loaded, stored := s.NewLabel("loop"), s.NewLabel("part"), s.NewLabel("pair"), s.NewLabel("loaded"), s.NewLabel("stored")
+	loop, part, pair, loaded, stored := s.NewLabel("loop"), s.NewLabel("part"), s.NewLabel("pair"), s.NewLabel("loaded"),
+		s.NewLabel("stored")
 	s.Label(loop)
 	free := s.Snapshot()
 	s.Text("CMP $%d, %v", block, n)

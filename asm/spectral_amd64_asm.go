@@ -162,7 +162,8 @@ func spectralSum(f *x86.File, l x86.Level) {
 			if i > 0 && i%4 == 0 {
 				fn.LEAQ(operand.Mem{Base: p, Index: s, Scale: 4}, p)
 			}
-			do(i, []operand.Mem{{Base: p}, {Base: p, Index: s, Scale: 1}, {Base: p, Index: s, Scale: 2}, {Base: p, Index: s3, Scale: 1}}[i%4])
+			do(i, []operand.Mem{{Base: p}, {Base: p, Index: s, Scale: 1}, {Base: p, Index: s, Scale: 2},
+				{Base: p, Index: s3, Scale: 1}}[i%4])
 		}
 	}
 	sums, weight, in := zeros(fn, blocks[0]), zeros(fn, spectralTaps), fn.Vec()

@@ -96,7 +96,8 @@ func spectralBackNEON(file *neon.File, pool *neon.Pool) {
 	f := file.Func("backNEON", spectralBackArgs, "backNEON "+spectralBackDoc)
 	slots := spectralOddNEON(f, pool, true, "between", "src", 0)
 	slots = spectralSixteenNEON(f, pool, true, "back", "between", slots)
-	dst, back, place, scale, n, stride, check, at := f.Arg("dst"), f.Arg("back"), f.Arg("place"), f.Arg("scale"), f.Arg("n"), f.Arg("stride"),
+	dst, back, place, scale, n, stride, check, at := f.Arg("dst"), f.Arg("back"), f.Arg("place"), f.Arg("scale"), f.Arg("n"),
+		f.Arg("stride"),
 		f.Arg("check"), f.R()
 	take, all := f.NewLabel("take"), f.NewLabel("all")
 	v, checks, factor, zero := f.V(4), f.V(4), f.V(1), f.V(1)
@@ -135,7 +136,8 @@ func spectralBackNEON(file *neon.File, pool *neon.Pool) {
 func spectralSumNEON(file *neon.File) {
 	const rows = 8
 	f := file.Func("sumsNEON", spectralSumArgs, "sumsNEON "+spectralSumDoc)
-	dst, x, k, s, tapStride, slots, add := f.Arg("dst"), f.Arg("x"), f.Arg("k"), f.Arg("stride"), f.Arg("tapStride"), f.Arg("slots"), f.Arg("add")
+	dst, x, k, s, tapStride, slots, add := f.Arg("dst"), f.Arg("x"), f.Arg("k"), f.Arg("stride"), f.Arg("tapStride"),
+		f.Arg("slots"), f.Arg("add")
 	left, row, first, tap, taps, p, part, to := f.R(), f.R(), f.R(), f.R(), f.R(), f.R(), f.R(), f.R()
 	acc, weight, in := f.V(rows), f.V(spectralTaps), f.V(1)
 	f.Text("MOVD ZR, %v", part)

@@ -8,9 +8,10 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// The transforms of package spectral are networks of additions and of multiplications by constants. A network is recorded once. The way back
-// is the transposed network: every sum becomes a value that goes to two places, and a value that goes to two places becomes a sum. So
-// both have about as many operations, and there is nothing to be derived twice.
+// The transforms of package spectral are networks of additions and of multiplications by constants. A network is
+// recorded once. The way back is the transposed network: every sum becomes a value that goes to two places, and a value
+// that goes to two places becomes a sum. So both have about as many operations, and there is nothing to be derived
+// twice.
 
 // network is a linear network, operations in order.
 type network struct {
@@ -209,8 +210,8 @@ func real16(n *network, x []node) (out []node) {
 	return out
 }
 
-// odd3, odd5 and odd7 are transforms of as many complex or, without imaginary parts, real numbers; of the latter they return the first half of the
-// frequencies, and the one in the middle; the first is real.
+// odd3, odd5 and odd7 are transforms of as many complex or, without imaginary parts, real numbers; of the latter they
+// return the first half of the frequencies, and the one in the middle; the first is real.
 func odd3(n *network, x []wave, complex bool) []wave {
 	half := func(part func(wave) node) (zero, one, d node) {
 		a, b, c := part(x[0]), part(x[1]), part(x[2])
@@ -223,7 +224,8 @@ func odd3(n *network, x []wave, complex bool) []wave {
 		return []wave{{zero, -1}, {one, n.scale(-s, d)}}
 	}
 	zeroI, oneI, dI := half(imagOf)
-	return []wave{{zero, zeroI}, {n.multiplyAdd(one, s, dI), n.multiplyAdd(oneI, -s, d)}, {n.multiplyAdd(one, -s, dI), n.multiplyAdd(oneI, s, d)}}
+	return []wave{{zero, zeroI}, {n.multiplyAdd(one, s, dI), n.multiplyAdd(oneI, -s, d)},
+		{n.multiplyAdd(one, -s, dI), n.multiplyAdd(oneI, s, d)}}
 }
 
 func odd5(n *network, x []wave, complex bool) []wave {
@@ -314,8 +316,8 @@ func network16() spectralNetwork {
 	return spectralNetwork{n, real16(n, x)}
 }
 
-// networkOdd is a transform of odd points. Inputs are real parts, then imaginary parts. Outputs are slots: of a complex frequency the real part, the
-// imaginary part and their sum.
+// networkOdd is a transform of odd points. Inputs are real parts, then imaginary parts. Outputs are slots: of a complex
+// frequency the real part, the imaginary part and their sum.
 func networkOdd(odd int, complex bool) spectralNetwork {
 	inputs := odd
 	if complex {
@@ -367,7 +369,8 @@ func (s spectralNetwork) backOddBody(complex bool) func(b *x86.Block) {
 // lineOf is the identity, the places of lines that stand side by side.
 func lineOf(e int) int { return e }
 
-// between returns the places of the values of odd transforms among those of 16 points: entry e is number e%odd, its imaginary part a line further.
+// between returns the places of the values of odd transforms among those of 16 points: entry e is number e%odd, its
+// imaginary part a line further.
 func between(odd int) func(e int) int {
 	return func(e int) int { return e%odd*16 + e/odd }
 }

@@ -11,8 +11,9 @@ import (
 //
 //	C[i, :] = act(bias + Σ_p A[i, p]·B[p, :])
 //
-// goes by blocks of 32 rows and panels of 32 columns: four tiles of sums. A tile multiplies [16, 32] by [32, 16] in sixteen cycles, sixteen times as fast
-// as FMA of float32. A block's rows of A are first rounded to bfloat16 in a buffer, tile by tile, for all panels.
+// goes by blocks of 32 rows and panels of 32 columns: four tiles of sums. A tile multiplies [16, 32] by [32, 16] in
+// sixteen cycles, sixteen times as fast as FMA of float32. A block's rows of A are first rounded to bfloat16 in a
+// buffer, tile by tile, for all panels.
 //
 // In mode split A and B are sums of two bfloat16 numbers each, A = A1 + A2 with A2 the rounded rest, and so
 //
@@ -20,8 +21,8 @@ import (
 //
 // up to 2^-17 of each term: three products, of which each tile is loaded once or twice.
 //
-// A tile is computed whole, whether all its rows exist or not; rows do not know of each other. Nothing preempts assembly, so tiles live from
-// the first instruction to the last, and no other code sees them.
+// A tile is computed whole, whether all its rows exist or not; rows do not know of each other. Nothing preempts
+// assembly, so tiles live from the first instruction to the last, and no other code sees them.
 
 // Bits of the argument mode.
 const (
@@ -39,7 +40,8 @@ func tilesAMD64(f *x86.File) {
 	fn := f.Func(x86.AMX, x86.F32, "gemmTilesF32",
 		"func(c *float32, ldc int, a *float32, lda int, b *uint16, bias *float32, space *float32, m, k, n, mode int) int",
 		"computes C [m, 32n] for A [m, 32k] and a bias [32n]. Strides count elements. b is as in PackedTiles, and space has b.TilesSpace() elements. The result is 0 if all sums are finite.")
-	config := fn.Data("tiles", append([]uint64{1, 0, 0, 0, 0x400040, 0x400040, 0x400040, 0x400040, 0, 0, 0, 0}, 0x10101010, 0x10101010, 0, 0)...)
+	config := fn.Data("tiles", append([]uint64{1, 0, 0, 0, 0x400040, 0x400040, 0x400040, 0x400040, 0, 0, 0, 0}, 0x10101010,
+		0x10101010, 0, 0)...)
 	var (
 		line, row, none    = reg.RAX, reg.RCX, reg.R15 // the bytes of a line, of a row of sums, and 0
 		a, c, space, right = reg.RSI, reg.RDI, reg.RDX, reg.R10

@@ -423,7 +423,8 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 		extra = ", dim int"
 	}
 	t := &treeKernel{f.Func(l, e, "treeFilter"+treeSuffix(dim)+e.String(),
-		"func(out *"+T+", ldo int, dist2 *"+T+", outID *int32, c *"+T+", ldc int, id *int32, from *int32, to *int32, nruns int, box *"+T+", r2 "+T+extra+") int",
+		"func(out *"+T+", ldo int, dist2 *"+T+", outID *int32, c *"+T+
+			", ldc int, id *int32, from *int32, to *int32, nruns int, box *"+T+", r2 "+T+extra+") int",
 		"keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. "+
 			"out, dist2 and outID have room for a vector more than there are points."), dim}
 	out, dist2, outID := t.Arg("out"), t.Arg("dist2"), t.Arg("outID")
@@ -478,7 +479,8 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 		} else {
 			sum = t.Zero()
 			t.eachAxis([]operand.Op{p, box}, []operand.Op{stride, operand.U8(2 * size)}, func(p []reg.GPVirtual) {
-				gap(t.load(operand.Mem{Base: p[0]}, tail), t.broadcast(operand.Mem{Base: p[1]}), t.broadcast(operand.Mem{Base: p[1], Disp: size}))
+				gap(t.load(operand.Mem{Base: p[0]}, tail), t.broadcast(operand.Mem{Base: p[1]}),
+					t.broadcast(operand.Mem{Base: p[1], Disp: size}))
 			})
 		}
 		s := t.less(sum, r2, tail)
@@ -525,7 +527,8 @@ func treeScan(f *x86.File, l x86.Level, e x86.Elem, dim int, count bool) {
 		t = &treeKernel{f.Func(l, e, "treeCount"+treeSuffix(dim)+e.String(), "func(count *int32, "+points+")",
 			"sets count[i] to the number of the nc points nearer to query i than its r2 says."), dim}
 	} else {
-		t = &treeKernel{f.Func(l, e, "treeScan"+treeSuffix(dim)+e.String(), "func(index *int32, dist2 *"+T+", end *int32, id *int32, "+points+")",
+		t = &treeKernel{f.Func(l, e, "treeScan"+treeSuffix(dim)+e.String(), "func(index *int32, dist2 *"+T+
+			", end *int32, id *int32, "+points+")",
 			"stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. "+
 				"index and dist2 have room for a vector more."), dim}
 	}

@@ -144,7 +144,8 @@ func (t *neonTree) zero() neon.Vec {
 
 // treeScanNEON compares each query with all points, and stores those within or counts them.
 func treeScanNEON(file *neon.File, wide bool, dim int, count bool) {
-	name, outputs, doc := "treeScan", "index *int32, dist2 *%[1]s, end, id *int32, ", "finds the points of each query and returns how many there are."
+	name, outputs, doc := "treeScan", "index *int32, dist2 *%[1]s, end, id *int32, ",
+		"finds the points of each query and returns how many there are."
 	if count {
 		name, outputs, doc = "treeCount", "counts *int32, ", "counts the points of each query and returns the last one's."
 	}

@@ -20,8 +20,10 @@ type treeFamily struct {
 
 var treeFamilies = []treeFamily{
 	{"treeBoxes", "outFrom, outTo *int32, boxes *T, ld int, from, to *int32, n int, box *T, r2 T", "dim int", false, true},
-	{"treeFilter", "out *T, ldo int, dist2 *T, outID *int32, c *T, ldc int, id, from, to *int32, nruns int, box *T, r2 T", "dim int", false, true},
-	{"treeScan", "index *int32, dist2 *T, end, id *int32, q *T, ldq, nq int, c *T, ldc, nc int, r2 *T, stepR2 int", "period *T, dim int", false, false},
+	{"treeFilter", "out *T, ldo int, dist2 *T, outID *int32, c *T, ldc int, id, from, to *int32, nruns int, box *T, r2 T",
+		"dim int", false, true},
+	{"treeScan", "index *int32, dist2 *T, end, id *int32, q *T, ldq, nq int, c *T, ldc, nc int, r2 *T, stepR2 int",
+		"period *T, dim int", false, false},
 	{"treeCount", "count *int32, q *T, ldq, nq int, c *T, ldc, nc int, r2 *T, stepR2 int", "period *T, dim int", false, false},
 	{"treePartition", "x *T, ldx, rows int, scratch *T, lds int, key *T, n int, pivot T", "", true, true},
 }

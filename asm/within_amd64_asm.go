@@ -104,9 +104,10 @@ func (w *withinWalk) less(a, b reg.VecVirtual) reg.Register {
 
 // run writes the loops. keep computes the mask of the group's points that are within.
 //
-// A group starts at the first bit that is set, wherever that is. Points next to each other on a line of an image are mostly all within
-// the radius or all outside, so one or two groups are enough for a line, and the branches of the loop mostly go the same way. Most words are
-// zero. To pass one takes four operations, because all other addresses are computed from its own.
+// A group starts at the first bit that is set, wherever that is. Points next to each other on a line of an image are
+// mostly all within the radius or all outside, so one or two groups are enough for a line, and the branches of the loop
+// mostly go the same way. Most words are zero. To pass one takes four operations, because all other addresses are
+// computed from its own.
 func (w *withinWalk) run(keep func() reg.Register) {
 	lanes := w.Lanes()
 	groups := func() {
@@ -386,7 +387,8 @@ func withinLogPolar(f *x86.File, l x86.Level) {
 	w := newWithinWalk(f, l, "withinLogPolar",
 		"keeps the points with alpha·|Δθ| + beta·|Δl| < r among those whose bit is set, and returns how many.",
 		"u0", "u1", "alpha", "beta", "r")
-	u0, u1, alpha, beta, r := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("alpha"), w.BroadcastArg("beta"), w.BroadcastArg("r")
+	u0, u1, alpha, beta, r := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("alpha"), w.BroadcastArg("beta"),
+		w.BroadcastArg("r")
 	size := w.angleSize()
 	w.run(func() reg.Register {
 		dl, d := w.sub(u0, w.coordinate(0)), w.sub(u1, w.coordinate(1))

@@ -27,11 +27,13 @@ func main() {
 	flag.StringVar(&opt.Folder, "out_dir", "", "folder of the predictions, which all workers write to")
 	flag.IntVar(&opt.Shards, "shards", 16, "number of files of records")
 	flag.IntVar(&opt.Batch, "batch", 64, "images that are predicted together")
-	flag.Int64Var(&opt.Memory, "plan_memory", 160<<20, "bytes for the convolution weights of one image size; others are computed for every batch")
-	flag.Func("outputs", "what to write of each prediction, as in mean,std,covariance; without it what equivcnp predict writes", func(names string) error {
-		opt.Outputs = strings.Split(names, ",")
-		return nil
-	})
+	flag.Int64Var(&opt.Memory, "plan_memory", 160<<20,
+		"bytes for the convolution weights of one image size; others are computed for every batch")
+	flag.Func("outputs", "what to write of each prediction, as in mean,std,covariance; without it what equivcnp predict writes",
+		func(names string) error {
+			opt.Outputs = strings.Split(names, ",")
+			return nil
+		})
 	flag.Func("quantiles", "quantiles to write, as in 0.05,0.5,0.95", func(list string) error {
 		for _, text := range strings.Split(list, ",") {
 			q, err := strconv.ParseFloat(text, 64)

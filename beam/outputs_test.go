@@ -14,7 +14,8 @@ func TestOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0, 1, 0, 0, 1}, YContext: []float32{1, 0, 0.5, 0.5, -1, 1}, XTarget: []float64{0.5, 0.5, 0.2, 0.8}}
+	b := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0, 1, 0, 0, 1},
+		YContext: []float32{1, 0, 0.5, 0.5, -1, 1}, XTarget: []float64{0.5, 0.5, 0.2, 0.8}}
 	p, err := cnp.Standardised(m.model.(cnp.Regressor[float32])).Predict(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)

@@ -115,9 +115,10 @@ func init() {
 	register.Iter1[Bad]()
 }
 
-// Predict adds the pipeline to a scope. Files become chunks of tasks, which any worker takes; their predictions come together again by file, and
-// appear under its name at once. So a bundle that is done twice, or half and then anew, changes nothing: names and bytes are the same. Files that cannot be predicted
-// are returned with their reasons; they are in the records, too.
+// Predict adds the pipeline to a scope. Files become chunks of tasks, which any worker takes; their predictions come
+// together again by file, and appear under its name at once. So a bundle that is done twice, or half and then anew,
+// changes nothing: names and bytes are the same. Files that cannot be predicted are returned with their reasons; they
+// are in the records, too.
 func Predict(s beam.Scope, o Options) (bad beam.PCollection) {
 	s = s.Scope("equivcnp")
 	files := beam.ParDo(s, &expandFn{o}, beam.Impulse(s))
@@ -263,7 +264,8 @@ func (f *readFn) chunks(file File) ([][]byte, error) {
 		tensors := []safetensors.Tensor{safetensors.FromFloat32s("image", []int{hi - lo, im.C, im.H, im.W}, im.Pixels[lo*im.C*n:hi*im.C*n]),
 			{Name: "mask", DType: safetensors.Bool, Shape: []int{hi - lo, im.H, im.W}, Data: mask}}
 		if images.Truth != nil {
-			tensors = append(tensors, safetensors.FromFloat32s("y_target", []int{hi - lo, im.C, im.H, im.W}, images.Truth[lo*im.C*n:hi*im.C*n]))
+			tensors = append(tensors, safetensors.FromFloat32s("y_target", []int{hi - lo, im.C, im.H, im.W},
+				images.Truth[lo*im.C*n:hi*im.C*n]))
 		}
 		b, err := safetensors.Encode(&safetensors.File{Tensors: tensors})
 		if err != nil {
@@ -274,7 +276,8 @@ func (f *readFn) chunks(file File) ([][]byte, error) {
 	return out, nil
 }
 
-// predictFn predicts chunks; images of one size go through their plan together, as many as a batch has, whatever files of the bundle they are of.
+// predictFn predicts chunks; images of one size go through their plan together, as many as a batch has, whatever files
+// of the bundle they are of.
 type predictFn struct {
 	Options Options
 	m       *model
@@ -604,7 +607,8 @@ func (f *shardFn) ProcessElement(_ context.Context, shard int, lines func(*[]byt
 	if err := os.MkdirAll(f.Options.Folder, 0o777); err != nil {
 		return err
 	}
-	return shards.WriteShard(f.Options.Folder, one.Job, "predict", one.Of, shards.Shard{Index: shard, Count: min(f.Options.Shards, one.Of)}, records)
+	return shards.WriteShard(f.Options.Folder, one.Job, "predict", one.Of,
+		shards.Shard{Index: shard, Count: min(f.Options.Shards, one.Of)}, records)
 }
 
 // badFn writes the files that could not be predicted, with their reasons.

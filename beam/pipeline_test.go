@@ -28,7 +28,8 @@ func images(t *testing.T, dir string, counts ...int) (manifest string, all []*cn
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := "# digits\n"
 	for i, n := range counts {
-		im := &cnp.Images[float32]{B: n, C: 1, H: 12 + i%2, W: 12, Pixels: make([]float32, n*(12+i%2)*12), Mask: make([]bool, n*(12+i%2)*12)}
+		im := &cnp.Images[float32]{B: n, C: 1, H: 12 + i%2, W: 12, Pixels: make([]float32, n*(12+i%2)*12),
+			Mask: make([]bool, n*(12+i%2)*12)}
 		mask := make([]byte, len(im.Mask))
 		for k := range im.Pixels {
 			im.Pixels[k] = rng.Float32()
@@ -39,7 +40,8 @@ func images(t *testing.T, dir string, counts ...int) (manifest string, all []*cn
 		all = append(all, im)
 		name := fmt.Sprintf("in%d.safetensors", i)
 		err := safetensors.Write(filepath.Join(dir, name), &safetensors.File{Tensors: []safetensors.Tensor{
-			safetensors.FromFloat32s("image", []int{n, 1, im.H, im.W}, im.Pixels), {Name: "mask", DType: safetensors.Bool, Shape: []int{n, im.H, im.W}, Data: mask}}})
+			safetensors.FromFloat32s("image", []int{n, 1, im.H, im.W}, im.Pixels),
+			{Name: "mask", DType: safetensors.Bool, Shape: []int{n, im.H, im.W}, Data: mask}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +123,8 @@ func TestPipeline(t *testing.T) {
 	dir := t.TempDir()
 	manifest, all := images(t, dir, 7, 1, 1, 12, 2)
 	for _, batch := range []int{1, 5, 64} {
-		o := Options{Model: "digits-T2-small", Manifest: manifest, Folder: filepath.Join(dir, fmt.Sprint("out", batch)), Shards: 3, Batch: batch, Memory: 160 << 20}
+		o := Options{Model: "digits-T2-small", Manifest: manifest, Folder: filepath.Join(dir, fmt.Sprint("out", batch)),
+			Shards: 3, Batch: batch, Memory: 160 << 20}
 		if err := run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +167,8 @@ func TestFailures(t *testing.T) {
 // Parts that come twice, in any order, are one file; a part that is missing is an error.
 func TestTogether(t *testing.T) {
 	part := func(i, of int) Part {
-		b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{safetensors.FromFloat32s("mean", []int{1, 2}, []float32{float32(i), 1})}})
+		b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{safetensors.FromFloat32s("mean", []int{1, 2},
+			[]float32{float32(i), 1})}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -161,7 +161,8 @@ func TestFlags(t *testing.T) {
 // TestNeighbor runs lines of each kind once.
 func TestNeighbor(t *testing.T) {
 	t.Setenv("PEER_SECONDS", "1e-9")
-	for _, args := range [][]string{{"--only", "kdtree/ours_tree/d2/n4096/knn8"}, {"--only", "kdtree/ours_grid/d3/n4096/"}, {"--large", "20000"}} {
+	for _, args := range [][]string{{"--only", "kdtree/ours_tree/d2/n4096/knn8"}, {"--only", "kdtree/ours_grid/d3/n4096/"},
+		{"--large", "20000"}} {
 		cmd := neighborCommand()
 		var out bytes.Buffer
 		cmd.SetOut(&out)

@@ -283,7 +283,8 @@ func compareSamples(old, now []sample, alpha float64) comparison {
 func compareValues(k key, x, y []float64) difference {
 	d := difference{key: k, OldRuns: len(x), NewRuns: len(y)}
 	// NewSample sorts the values in place.
-	a, b := benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds), benchmath.NewSample(slices.Clone(y), &benchmath.DefaultThresholds)
+	a, b := benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds),
+		benchmath.NewSample(slices.Clone(y), &benchmath.DefaultThresholds)
 	d.Old, d.New = middle(a.Values), middle(b.Values)
 	d.Spread = max(spread(a.Values), spread(b.Values))
 	d.Slower = d.New / d.Old
@@ -363,7 +364,8 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 		if d.Different {
 			slower = fmt.Sprintf("%.3fx", d.Slower)
 		}
-		fmt.Fprintf(out, "%-52s %9d %-12s %10.4g %10.4g %8s %6.1f%% %7.2g\n", d.Name, d.N, d.Metric, d.Old, d.New, slower, 100*d.Spread, d.P)
+		fmt.Fprintf(out, "%-52s %9d %-12s %10.4g %10.4g %8s %6.1f%% %7.2g\n", d.Name, d.N, d.Metric, d.Old, d.New, slower,
+			100*d.Spread, d.P)
 	}
 	different := 0
 	for _, d := range c.lines {
@@ -383,7 +385,8 @@ func (f *compareFlags) print(w io.Writer, c comparison, busy string) error {
 		fmt.Fprintf(out, "caution: a line has only %d runs on one side; below 6 the test finds hardly any difference in a list as long as this\n", c.few)
 	}
 	if c.limits > movingLimits {
-		fmt.Fprintf(out, "caution: the machine's own limits moved by %.0f %% between runs: it was busy, or changed its clock\n", 100*c.limits)
+		fmt.Fprintf(out, "caution: the machine's own limits moved by %.0f %% between runs: it was busy, or changed its clock\n",
+			100*c.limits)
 	}
 	if busy != "" {
 		fmt.Fprintf(out, "caution: %s\n", busy)

@@ -92,7 +92,8 @@ func TestCompareFiles(t *testing.T) {
 		return p
 	}
 	old := append(noisy(1, "gemm", "gflops", 50, 0.01, 4), noisy(2, "limits/fma", "gflops", 100, 0.2, 4)...)
-	a, b := path("a.jsonl", old), path("b.jsonl", append(noisy(3, "gemm", "gflops", 50, 0.01, 4), noisy(4, "limits/fma", "gflops", 100, 0.2, 4)...))
+	a, b := path("a.jsonl", old), path("b.jsonl", append(noisy(3, "gemm", "gflops", 50, 0.01, 4),
+		noisy(4, "limits/fma", "gflops", 100, 0.2, 4)...))
 	run := func(args ...string) (string, error) {
 		cmd := compareCommand()
 		var out bytes.Buffer

@@ -31,8 +31,8 @@ type costCase struct {
 	trained, predicted task.Source[float32]
 }
 
-// costCases are the groups, each with several numbers of lifts: images of 32 x 32 pixels by 32 channels, a step of 4; vector fields and charges in
-// space as training has them, and stations on the sphere, a step of 4.
+// costCases are the groups, each with several numbers of lifts: images of 32 x 32 pixels by 32 channels, a step of 4;
+// vector fields and charges in space as training has them, and stations on the sphere, a step of 4.
 func costCases() (cases []costCase) {
 	const side, batch = 32, 4
 	digits := task.ImageSource[float32]{Pictures: task.Digits{H: side, W: side, Height: 24, Motions: task.Upright}, Rates: task.PaperRates}
@@ -86,7 +86,8 @@ func costCases() (cases []costCase) {
 	for _, density := range []float64{10, 14, 20} { // lattices of 1257, 2463 and 5027 points
 		globe := cnp.DefaultSphere(4, 1)
 		globe.PointsPerUnit, globe.EncoderLength = density, 2/density
-		levels(fmt.Sprintf("sphere/SO(3) at %g", density), "SO(3)", 1, globe, task.SphereSource[float32]{Process: task.SphereProcesses[0], Dx: 2})
+		levels(fmt.Sprintf("sphere/SO(3) at %g", density), "SO(3)", 1, globe,
+			task.SphereSource[float32]{Process: task.SphereProcesses[0], Dx: 2})
 	}
 	space := cnp.DefaultLevels(2, 3, 3)
 	space.PointsPerUnit, space.EncoderLength, space.Kernel, space.Channels = 1.5, 0.4, 3, []int{16, 24}
@@ -242,15 +243,18 @@ func tableOfCosts(cmd *cobra.Command, only, out string, times int, asJSON bool) 
 		fmt.Fprintln(os.Stderr, name, "done")
 		if asJSON {
 			r := report{w: cmd.OutOrStdout(), json: true}
-			for _, s := range []sample{{name + "/step", rows[0].Lifts, "s_per_step", rows[0].Step}, {name + "/step", rows[0].Lifts, "peak_bytes", rows[0].Bytes},
-				{name + "/prediction", rows[0].Lifts, "s_per_task", rows[1].Prediction}, {name + "/prediction", rows[0].Lifts, "peak_bytes", rows[1].Bytes}} {
+			for _, s := range []sample{{name + "/step", rows[0].Lifts, "s_per_step", rows[0].Step},
+				{name + "/step", rows[0].Lifts, "peak_bytes", rows[0].Bytes},
+				{name + "/prediction", rows[0].Lifts, "s_per_task", rows[1].Prediction},
+				{name + "/prediction", rows[0].Lifts, "peak_bytes", rows[1].Bytes}} {
 				if err := r.add(s); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	fmt.Fprintf(&table, "\n## Made by\n\n    go run ./bench costs --times %d%s\n\n%s, kernels %v, %d threads.\n", times, map[bool]string{true: " --only " + only}[only != ""],
+	fmt.Fprintf(&table, "\n## Made by\n\n    go run ./bench costs --times %d%s\n\n%s, kernels %v, %d threads.\n", times,
+		map[bool]string{true: " --only " + only}[only != ""],
 		runtime.Version(), simd.CurrentLevel(), runtime.GOMAXPROCS(0))
 	switch {
 	case asJSON:
@@ -295,6 +299,7 @@ func writeCosts(w io.Writer, step, prediction costRow) {
 	if strings.Contains(step.Name, "views/") {
 		trained = "one view an image"
 	}
-	fmt.Fprintf(w, "| %s | %d | %s | %.3g s | %s | %.0f MB | %.3g s | %s | %.0f MB |\n", step.Name, lifts, pairs, step.Step, trained, step.Bytes/1e6,
+	fmt.Fprintf(w, "| %s | %d | %s | %.3g s | %s | %.0f MB | %.3g s | %s | %.0f MB |\n", step.Name, lifts, pairs, step.Step,
+		trained, step.Bytes/1e6,
 		prediction.Prediction, each(prediction.Prediction), prediction.Bytes/1e6)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCosts: every case is a model that its tasks can train and that predicts; those that take a moment are measured, and make lines of the table.
+// TestCosts: every case is a model that its tasks can train and that predicts; those that take a moment are measured,
+// and make lines of the table.
 func TestCosts(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range costCases() {
@@ -25,7 +26,8 @@ func TestCosts(t *testing.T) {
 		require.Positive(t, prediction.Prediction)
 		var line strings.Builder
 		writeCosts(&line, step, prediction)
-		require.Regexp(t, `^\| `+strings.NewReplacer("(", `\(`, ")", `\)`).Replace(c.name)+` \| 1 \| .* s \| .* (ns a pair|µs a point|s a lift) \| \d+ MB \| .* s \|`, line.String())
+		require.Regexp(t, `^\| `+strings.NewReplacer("(", `\(`, ")", `\)`).Replace(c.name)+
+			` \| 1 \| .* s \| .* (ns a pair|µs a point|s a lift) \| \d+ MB \| .* s \|`, line.String())
 	}
 	cmd := costsCommand()
 	cmd.SetArgs([]string{"--only", "nothing"})

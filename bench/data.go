@@ -84,7 +84,8 @@ type dataLine struct {
 }
 
 func (f *dataFlags) run(ctx context.Context, r *report) error {
-	if err := errors.Join(within("rows", f.rows, 1<<24), within("side", f.side, 1<<14), within("wide", f.wide, 1<<16), within("times", f.times, 100)); err != nil {
+	if err := errors.Join(within("rows", f.rows, 1<<24), within("side", f.side, 1<<14), within("wide", f.wide, 1<<16),
+		within("times", f.times, 100)); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "bench-data-")
@@ -94,7 +95,8 @@ func (f *dataFlags) run(ctx context.Context, r *report) error {
 	defer os.RemoveAll(dir)
 	if f.program == "" {
 		f.program = filepath.Join(dir, "equivcnp")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", f.program, "github.com/equivcnp/equivcnp/cmd/equivcnp").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", f.program,
+			"github.com/equivcnp/equivcnp/cmd/equivcnp").CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w: %s", err, out)
 		}
 	}
@@ -122,13 +124,15 @@ func (f *dataFlags) run(ctx context.Context, r *report) error {
 			if cores > runtime.NumCPU() {
 				continue
 			}
-			if l.read[cores-1], err = f.timed(ctx, cores, self, "data", "--role", "read", "--json", "--times", fmt.Sprint(f.times), "--file", path); err != nil {
+			if l.read[cores-1], err = f.timed(ctx, cores, self, "data", "--role", "read", "--json", "--times",
+				fmt.Sprint(f.times), "--file", path); err != nil {
 				return err
 			}
 			if isRaster {
 				continue
 			}
-			args := []string{"predict", "--model", "rbf-equivcnp", "--in", path, "--out", filepath.Join(dir, "out."+l.format), "--json", "--quiet"}
+			args := []string{"predict", "--model", "rbf-equivcnp", "--in", path, "--out", filepath.Join(dir, "out."+l.format),
+				"--json", "--quiet"}
 			if l.format != "safetensors" {
 				args = append(args, "--task", "task", "--x", "x", "--y", "y")
 			}
@@ -139,12 +143,14 @@ func (f *dataFlags) run(ctx context.Context, r *report) error {
 		lines = append(lines, l)
 		for i, n := range []int{1, 2} {
 			if l.read[i] > 0 {
-				if err := r.add(sample{fmt.Sprintf("read/%s/cores%d", l.format, n), l.items, "items_per_s", float64(l.items) / l.read[i]}); err != nil {
+				if err := r.add(sample{fmt.Sprintf("read/%s/cores%d", l.format, n), l.items, "items_per_s",
+					float64(l.items) / l.read[i]}); err != nil {
 					return err
 				}
 			}
 			if l.predict[i] > 0 {
-				if err := r.add(sample{fmt.Sprintf("predict/%s/cores%d", l.format, n), l.items, "items_per_s", float64(l.items) / l.predict[i]}); err != nil {
+				if err := r.add(sample{fmt.Sprintf("predict/%s/cores%d", l.format, n), l.items, "items_per_s",
+					float64(l.items) / l.predict[i]}); err != nil {
 					return err
 				}
 			}
@@ -205,7 +211,8 @@ func (f *dataFlags) tables(dir string) ([]dataLine, error) {
 		values[i] = float32(v)
 	}
 	shape := []int{n / each, each, 1}
-	tensors := []safetensors.Tensor{safetensors.FromFloat64s("x_context", shape, x), safetensors.FromFloat32s("y_context", shape, values), safetensors.FromFloat64s("x_target", shape, x)}
+	tensors := []safetensors.Tensor{safetensors.FromFloat64s("x_context", shape, x), safetensors.FromFloat32s("y_context", shape,
+		values), safetensors.FromFloat64s("x_target", shape, x)}
 	var out []dataLine
 	for _, format := range []string{"csv", "tsv", "parquet", "npz", "nc", "safetensors"} {
 		size, err := create(filepath.Join(dir, "in."+format), func(w io.Writer) error {
@@ -330,16 +337,19 @@ func (f *dataFlags) complete(ctx context.Context, r *report, dir string) (text [
 			return nil, err
 		}
 		for cores := 1; cores <= min(2, runtime.NumCPU()); cores++ {
-			took, err := f.timed(ctx, cores, f.program, "raster", "--model", "digits-T2-small", "--in", path, "--rate", "0.3", "--out", filepath.Join(dir, "mean.npy"), "--quiet")
+			took, err := f.timed(ctx, cores, f.program, "raster", "--model", "digits-T2-small", "--in", path, "--rate", "0.3",
+				"--out", filepath.Join(dir, "mean.npy"), "--quiet")
 			if err != nil {
 				return nil, err
 			}
 			n := size[0] * size[1]
 			each[i][cores-1] = took / float64(n)
-			if err := r.add(sample{fmt.Sprintf("raster/%dx%d/cores%d", size[1], size[0], cores), n, "ns_per_pixel", 1e9 * took / float64(n)}); err != nil {
+			if err := r.add(sample{fmt.Sprintf("raster/%dx%d/cores%d", size[1], size[0], cores), n, "ns_per_pixel",
+				1e9 * took / float64(n)}); err != nil {
 				return nil, err
 			}
-			text = append(text, fmt.Sprintf("| %d x %d | %d | %.0f | %.2f |", size[1], size[0], cores, 1e9*each[i][cores-1], each[i][cores-1]/each[0][cores-1]))
+			text = append(text, fmt.Sprintf("| %d x %d | %d | %.0f | %.2f |", size[1], size[0], cores, 1e9*each[i][cores-1],
+				each[i][cores-1]/each[0][cores-1]))
 		}
 	}
 	return text, nil
@@ -359,7 +369,8 @@ func (f *dataFlags) pipeline(ctx context.Context, r *report, dir string) (text [
 		}
 		name := fmt.Sprintf("images%02d.safetensors", k)
 		if _, err := create(filepath.Join(dir, name), func(w io.Writer) error {
-			return taskfile.Write(w, name, []safetensors.Tensor{safetensors.FromFloat32s("image", []int{images, 1, side, side}, pixels), {Name: "mask", DType: safetensors.Bool, Shape: []int{images, side, side}, Data: mask}})
+			return taskfile.Write(w, name, []safetensors.Tensor{safetensors.FromFloat32s("image", []int{images, 1, side, side},
+				pixels), {Name: "mask", DType: safetensors.Bool, Shape: []int{images, side, side}, Data: mask}})
 		}); err != nil {
 			return nil, err
 		}
@@ -388,13 +399,15 @@ func (f *dataFlags) pipeline(ctx context.Context, r *report, dir string) (text [
 				}
 				took[i] = min(took[i], s)
 			}
-			if err := r.add(sample{fmt.Sprintf("%s/%s/cores%d", name, model, cores), files * images, "images_per_s", float64(files*images) / took[i]}); err != nil {
+			if err := r.add(sample{fmt.Sprintf("%s/%s/cores%d", name, model, cores), files * images, "images_per_s",
+				float64(files*images) / took[i]}); err != nil {
 				return nil, err
 			}
 		}
 		n := float64(files * images)
 		hours := func(s float64) float64 { return s * float64(cores) / n * 1e9 / 3600 }
-		text = append(text, fmt.Sprintf("| %s | %.0f | %.0f | %.2f | %.3g | %.3g |", model, n/took[0], n/took[1], took[0]/took[1], hours(took[0]), hours(took[1])))
+		text = append(text, fmt.Sprintf("| %s | %.0f | %.0f | %.2f | %.3g | %.3g |", model, n/took[0], n/took[1], took[0]/took[1],
+			hours(took[0]), hours(took[1])))
 	}
 	return text, nil
 }
@@ -403,9 +416,11 @@ func (f *dataFlags) pipeline(ctx context.Context, r *report, dir string) (text [
 func (f *dataFlags) page(lines []dataLine, completed, beam []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What data cost\n\n`go run ./bench data --rows %d --side %d --wide %d --times %d`, on an %s, %s, Go %s, %s.\n", f.rows, f.side, f.wide, f.times,
-		cmp.Or(strings.TrimSpace(cpuid.CPU.BrandName), "unknown processor"), runtime.GOOS+"/"+runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format("2006-01-02"))
+		cmp.Or(strings.TrimSpace(cpuid.CPU.BrandName), "unknown processor"), runtime.GOOS+"/"+runtime.GOARCH,
+		strings.TrimPrefix(runtime.Version(), "go"), time.Now().UTC().Format("2006-01-02"))
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil { // of the last minute: this one took longer
-		fmt.Fprintf(&b, "At the end %s processes were running or waiting (this one counts as one or two; more make it slower).\n", strings.Fields(string(load))[0])
+		fmt.Fprintf(&b, "At the end %s processes were running or waiting (this one counts as one or two; more make it slower).\n",
+			strings.Fields(string(load))[0])
 	}
 	fmt.Fprintf(&b, "The fastest of %d runs each. Read: by the library, from a file that the system holds in memory. Predicted: the whole program, from its start to its end,\nby `rbf-equivcnp`, "+
 		"every row context and target, into a file of the same format.\n", f.times)
@@ -429,7 +444,9 @@ func (f *dataFlags) page(lines []dataLine, completed, beam []string) []byte {
 			if strings.HasPrefix(l.format, "raster") != raster {
 				continue
 			}
-			fmt.Fprintf(&b, "| %s | %.1f | %s | %.2g | %s |", strings.TrimPrefix(l.format, "raster."), float64(l.bytes)/float64(l.items), per(l.items, l.read[0]), float64(l.bytes)/max(l.read[0], 1e-9)/1e9, per(l.items, l.read[1]))
+			fmt.Fprintf(&b, "| %s | %.1f | %s | %.2g | %s |", strings.TrimPrefix(l.format, "raster."),
+				float64(l.bytes)/float64(l.items), per(l.items, l.read[0]), float64(l.bytes)/max(l.read[0], 1e-9)/1e9,
+				per(l.items, l.read[1]))
 			if !raster {
 				fmt.Fprintf(&b, " %s | %s |", per(l.items, l.predict[0]), per(l.items, l.predict[1]))
 			}

@@ -31,7 +31,8 @@ var inferenceCases = []string{
 	"curve/rbf", "curve/matern", "curve/periodic",
 }
 
-// planOptions are the ways to keep weights, as many as a plan keeps by default, all of them, or none, and to compute convolutions on a grid.
+// planOptions are the ways to keep weights, as many as a plan keeps by default, all of them, or none, and to compute
+// convolutions on a grid.
 var planOptions = map[string]cnp.PlanOptions{
 	"default":   {},
 	"stored":    {Memory: 4 << 30},
@@ -219,8 +220,8 @@ func timeImagePlan(r *report, dir, group, storage string, size, times int) error
 	return nil
 }
 
-// timeKeptPlan times how long a plan is made and read, and the first image of a model that finds its plan in a folder. The file is then in the system's
-// cache, as it is where a service starts again.
+// timeKeptPlan times how long a plan is made and read, and the first image of a model that finds its plan in a folder.
+// The file is then in the system's cache, as it is where a service starts again.
 func timeKeptPlan(r *report, model cnp.Completer[float32], base string, size int) error {
 	dir, err := os.MkdirTemp("", "equivcnp-bench")
 	if err != nil {

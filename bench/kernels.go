@@ -121,7 +121,8 @@ func kernelTable(w io.Writer, r *report, match *regexp.Regexp) error {
 	if err := m.report(r); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%-34s %11s %-11s %16s %9s %8s\n", "kernel at "+m.level, "", "", "of limit", "/generic", "/gonum"); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%-34s %11s %-11s %16s %9s %8s\n", "kernel at "+m.level, "", "", "of limit", "/generic",
+		"/gonum"); err != nil {
 		return err
 	}
 	for _, k := range kernelCases() {
@@ -164,7 +165,8 @@ func (t *kernelLine) OfLimit() string {
 func (k *kernelCase) measure(m *machine) (kernelLine, error) {
 	run := k.make()
 	first := k.metrics[0]
-	t := kernelLine{Name: strings.ReplaceAll(k.name, "/ours", ""), Metric: first.metric, Seconds: best(run.ours), Generic: math.NaN(), Gonum: math.NaN(), work: k.work}
+	t := kernelLine{Name: strings.ReplaceAll(k.name, "/ours", ""), Metric: first.metric, Seconds: best(run.ours),
+		Generic: math.NaN(), Gonum: math.NaN(), work: k.work}
 	t.Value = first.value(t.Seconds)
 	t.Least, t.Bound = m.least(k.work)
 	if simd.CurrentLevel() != simd.Generic {
@@ -223,7 +225,8 @@ type timed struct {
 // kernelCases lists what is measured, in the order of the table.
 func kernelCases() []kernelCase {
 	var cases []kernelCase
-	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), weightNetCases(), depthwiseCases(), gatherCases(), reduceCases(), pairsCases()} {
+	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), weightNetCases(), depthwiseCases(), gatherCases(), reduceCases(),
+		pairsCases()} {
 		cases = append(cases, c...)
 	}
 	return cases

@@ -17,34 +17,37 @@ func gemmCases() []kernelCase {
 	general := func(rows, cols int, x []float32) blas32.General {
 		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: x}
 	}
-	for _, s := range [][3]int{{4096, 128, 128}, {4096, 128, 256}, {1024, 32, 32}, {8192, 32, 32}, {8192, 128, 32}, {273, 128, 32}, {16, 16, 50}, {50, 16, 25},
+	for _, s := range [][3]int{{4096, 128, 128}, {4096, 128, 256}, {1024, 32, 32}, {8192, 32, 32}, {8192, 128, 32},
+		{273, 128, 32}, {16, 16, 50}, {50, 16, 25},
 		{250000, 32, 2}, {250000, 32, 3}, {250000, 32, 4}, {250000, 32, 5}, {250000, 32, 6}, {250000, 32, 32}, {250000, 128, 32}} {
 		m, n, k := s[0], s[1], s[2]
 		flop := 2 * m * n * k
-		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, gemmWork(m, n, k), func() timed {
-			rng := peerSeed
-			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), onHugePages[float32](m*n)
-			packed := simd.Pack(b, n, k, n)
-			return timed{
-				func() { simd.GemmPackedF32(c, n, a, k, packed, nil, simd.ActNone, m) },
-				func() {
-					blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(m, k, a), general(k, n, b), 0, general(m, n, c))
-				},
-			}
-		}})
+		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, gemmWork(m, n, k),
+			func() timed {
+				rng := peerSeed
+				a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), onHugePages[float32](m*n)
+				packed := simd.Pack(b, n, k, n)
+				return timed{
+					func() { simd.GemmPackedF32(c, n, a, k, packed, nil, simd.ActNone, m) },
+					func() {
+						blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(m, k, a), general(k, n, b), 0, general(m, n, c))
+					},
+				}
+			}})
 	}
 	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {
 		m, n, k := s[0], s[1], s[2]
 		if !simd.HaveDots() {
 			break
 		}
-		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours_bf16/%dx%dx%d", m, n, k), []metric{gflops(2 * m * n * k)}, gemmWork(m, n, k), func() timed {
-			rng := peerSeed
-			a, c := make([]simd.BF16, simd.DotsRows(m)*k), onHugePages[float32](m*n)
-			simd.BF16FromF32(a[:m*k], rng.floats(m*k, 1))
-			packed := simd.PackDotsTransposed(rng.floats(n*k, 1), k, k, n)
-			return timed{ours: func() { simd.GemmDotsF32(c, n, a, packed, nil, simd.ActNone, m) }}
-		}})
+		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours_bf16/%dx%dx%d", m, n, k), []metric{gflops(2 * m * n * k)},
+			gemmWork(m, n, k), func() timed {
+				rng := peerSeed
+				a, c := make([]simd.BF16, simd.DotsRows(m)*k), onHugePages[float32](m*n)
+				simd.BF16FromF32(a[:m*k], rng.floats(m*k, 1))
+				packed := simd.PackDotsTransposed(rng.floats(n*k, 1), k, k, n)
+				return timed{ours: func() { simd.GemmDotsF32(c, n, a, packed, nil, simd.ActNone, m) }}
+			}})
 	}
 	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {
 		m, n, k := s[0], s[1], s[2]
@@ -110,7 +113,8 @@ func vectorCases() []kernelCase {
 		{"atan2", 2, scale8, func(dst, x []float32) { simd.Atan2F32(dst, x, x[len(x)-len(dst):]) }, nil},
 		{"hypot", 2, scale8, func(dst, x []float32) { simd.HypotF32(dst, x, x) }, nil},
 		{"add", 2, scale8, func(dst, x []float32) { simd.AddF32(dst, x, x) }, nil},
-		{"axpy", 3, scale8, func(dst, x []float32) { simd.AxpyF32(dst, 0x1p-30, x) }, func(dst, x []float32) { blas32.Axpy(0x1p-30, vector(x), vector(dst)) }},
+		{"axpy", 3, scale8, func(dst, x []float32) { simd.AxpyF32(dst, 0x1p-30, x) },
+			func(dst, x []float32) { blas32.Axpy(0x1p-30, vector(x), vector(dst)) }},
 		{"scale", 2, scale8, func(dst, _ []float32) { simd.ScaleF32(dst, 1, dst) }, func(dst, _ []float32) { blas32.Scal(1, vector(dst)) }},
 		{"swish_grad", 3, scale8, func(dst, x []float32) { simd.SwishGradF32(dst, x, x) }, nil},
 		{"relu_grad", 3, scale8, func(dst, x []float32) { simd.ReLUGradF32(dst, x, x) }, nil},
@@ -127,23 +131,24 @@ func vectorCases() []kernelCase {
 		for _, size := range sizes {
 			n, block, where := size.n, size.block, size.name
 			footprint := 4 * arrays * block
-			cases = append(cases, kernelCase{f.name + "/" + where + "/ours", []metric{nsPer(n)}, work{bytes: 4 * f.moved * n, footprint: footprint}, func() timed {
-				rng := peerSeed
-				x, y := rng.floats(n, 1), onHugePages[float32](n)
-				f.prep(x)
-				over := func(run func(dst, x []float32)) func() {
-					return func() {
-						for range n / block {
-							run(y[:block], x[:block])
+			cases = append(cases, kernelCase{f.name + "/" + where + "/ours", []metric{nsPer(n)},
+				work{bytes: 4 * f.moved * n, footprint: footprint}, func() timed {
+					rng := peerSeed
+					x, y := rng.floats(n, 1), onHugePages[float32](n)
+					f.prep(x)
+					over := func(run func(dst, x []float32)) func() {
+						return func() {
+							for range n / block {
+								run(y[:block], x[:block])
+							}
 						}
 					}
-				}
-				t := timed{ours: over(f.run)}
-				if f.gonum != nil {
-					t.gonum = over(f.gonum)
-				}
-				return t
-			}})
+					t := timed{ours: over(f.run)}
+					if f.gonum != nil {
+						t.gonum = over(f.gonum)
+					}
+					return t
+				}})
 		}
 	}
 	const n, block = 1 << 20, 1 << 16

@@ -148,12 +148,18 @@ func smallDerivatives() []smallDerivative {
 	return []smallDerivative{
 		{"exp2x2_frechet", "exp2x2", 4, inDirection, batch.ExpFrechet2x2[float32], batch.ExpFrechet2x2[float64]},
 		{"exp3x3_frechet", "exp3x3", 9, inDirection, batch.ExpFrechet3x3[float32], batch.ExpFrechet3x3[float64]},
-		{"sim2_jacobian", "sim2_exp", 16, atCoordinates, derivative(batch.LeftJacobian[float32], batch.Sim2), derivative(batch.LeftJacobian[float64], batch.Sim2)},
-		{"sim2_jacobian_inv", "sim2_exp", 16, atCoordinates, derivative(batch.LeftJacobianInv[float32], batch.Sim2), derivative(batch.LeftJacobianInv[float64], batch.Sim2)},
-		{"sim2_adjoint", "sim2_exp", 16, atElement, derivative(batch.Adjoint[float32], batch.Sim2), derivative(batch.Adjoint[float64], batch.Sim2)},
-		{"se3_jacobian", "se3_exp", 36, atCoordinates, derivative(batch.LeftJacobian[float32], batch.SE3), derivative(batch.LeftJacobian[float64], batch.SE3)},
-		{"se3_jacobian_inv", "se3_exp", 36, atCoordinates, derivative(batch.LeftJacobianInv[float32], batch.SE3), derivative(batch.LeftJacobianInv[float64], batch.SE3)},
-		{"se3_adjoint", "se3_exp", 36, atElement, derivative(batch.Adjoint[float32], batch.SE3), derivative(batch.Adjoint[float64], batch.SE3)},
+		{"sim2_jacobian", "sim2_exp", 16, atCoordinates, derivative(batch.LeftJacobian[float32], batch.Sim2),
+			derivative(batch.LeftJacobian[float64], batch.Sim2)},
+		{"sim2_jacobian_inv", "sim2_exp", 16, atCoordinates, derivative(batch.LeftJacobianInv[float32], batch.Sim2),
+			derivative(batch.LeftJacobianInv[float64], batch.Sim2)},
+		{"sim2_adjoint", "sim2_exp", 16, atElement, derivative(batch.Adjoint[float32], batch.Sim2),
+			derivative(batch.Adjoint[float64], batch.Sim2)},
+		{"se3_jacobian", "se3_exp", 36, atCoordinates, derivative(batch.LeftJacobian[float32], batch.SE3),
+			derivative(batch.LeftJacobian[float64], batch.SE3)},
+		{"se3_jacobian_inv", "se3_exp", 36, atCoordinates, derivative(batch.LeftJacobianInv[float32], batch.SE3),
+			derivative(batch.LeftJacobianInv[float64], batch.SE3)},
+		{"se3_adjoint", "se3_exp", 36, atElement, derivative(batch.Adjoint[float32], batch.SE3),
+			derivative(batch.Adjoint[float64], batch.SE3)},
 	}
 }
 
@@ -180,14 +186,17 @@ func partial[T simd.Float](f func(dst []T, ok []bool, a []T, n int)) func(dst, a
 func smallMatrixCases() (cases []smallMatrixCase) {
 	for _, g := range smallGroups() {
 		cases = append(cases,
-			smallMatrixCase{g.exp, func(n int) func() { return smallExp(&g, g.exp32, n) }, func(n int) func() { return smallExp(&g, g.exp64, n) }},
-			smallMatrixCase{g.log, func(n int) func() { return smallLog(&g, g.log32, n) }, func(n int) func() { return smallLog(&g, g.log64, n) }})
+			smallMatrixCase{g.exp, func(n int) func() { return smallExp(&g, g.exp32, n) },
+				func(n int) func() { return smallExp(&g, g.exp64, n) }},
+			smallMatrixCase{g.log, func(n int) func() { return smallLog(&g, g.log32, n) },
+				func(n int) func() { return smallLog(&g, g.log64, n) }})
 	}
 	for _, d := range smallDerivatives() {
 		for _, g := range smallGroups() {
 			if g.exp == d.exp {
 				cases = append(cases, smallMatrixCase{d.name,
-					func(n int) func() { return smallDerive(&d, &g, d.run32, n) }, func(n int) func() { return smallDerive(&d, &g, d.run64, n) }})
+					func(n int) func() { return smallDerive(&d, &g, d.run32, n) },
+					func(n int) func() { return smallDerive(&d, &g, d.run64, n) }})
 			}
 		}
 	}

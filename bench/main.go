@@ -130,16 +130,17 @@ func main() {
 			return err
 		},
 	}
-	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(), neighborCommand(), serveCommand(), dataCommand(), costsCommand(), compareCommand(), reportCommand(), childCommand(), &cobra.Command{
-		Use:   "levels",
-		Short: "Print the instruction set levels of this machine, one a line",
-		Args:  cobra.NoArgs,
-		Run: func(*cobra.Command, []string) {
-			for _, l := range simd.Levels() {
-				fmt.Println(l)
-			}
-		},
-	})
+	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), blasCommand(), trainCommand(),
+		neighborCommand(), serveCommand(), dataCommand(), costsCommand(), compareCommand(), reportCommand(), childCommand(), &cobra.Command{
+			Use:   "levels",
+			Short: "Print the instruction set levels of this machine, one a line",
+			Args:  cobra.NoArgs,
+			Run: func(*cobra.Command, []string) {
+				for _, l := range simd.Levels() {
+					fmt.Println(l)
+				}
+			},
+		})
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

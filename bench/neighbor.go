@@ -156,13 +156,16 @@ func treeCases(x []float32, dim, n int, r30, r270 float32) ([]neighborCase, erro
 		}
 	}}}
 	for k, radius := range map[int]float32{30: r30, 270: r270} {
-		cases = append(cases, neighborCase{fmt.Sprintf("%sradius%d", name, k), queries.Len(), 0, func() { balls(tree, queries, radius*radius, one) }})
+		cases = append(cases, neighborCase{fmt.Sprintf("%sradius%d", name, k), queries.Len(), 0,
+			func() { balls(tree, queries, radius*radius, one) }})
 		sorted := neighbor.BulkOptions{Workers: 1, Ascending: true}
-		cases = append(cases, neighborCase{fmt.Sprintf("%sradius%d_ascending", name, k), queries.Len(), 0, func() { balls(tree, queries, radius*radius, sorted) }})
+		cases = append(cases, neighborCase{fmt.Sprintf("%sradius%d_ascending", name, k), queries.Len(), 0,
+			func() { balls(tree, queries, radius*radius, sorted) }})
 	}
 	for _, k := range []int{8, 32} {
 		cases = append(cases, neighborCase{fmt.Sprintf("%sknn%d", name, k), queries.Len(), 0, func() {
-			if err := neighbor.EachNearest(tree, queries, k, float32(math.Inf(1)), one, func(int, *neighbor.Batch[float32]) {}); err != nil {
+			if err := neighbor.EachNearest(tree, queries, k, float32(math.Inf(1)), one,
+				func(int, *neighbor.Batch[float32]) {}); err != nil {
 				panic(err)
 			}
 		}})
@@ -193,7 +196,8 @@ func gridCases(x []float32, dim, n int, r30, r270 float32) ([]neighborCase, erro
 			if err := again.Rebuild(x, radius); err != nil {
 				panic(err)
 			}
-		}}, neighborCase{fmt.Sprintf("%sradius%d", name, k), queries.Len(), 0, func() { balls(grid, queries, radius*radius, neighbor.BulkOptions{Workers: 1}) }})
+		}}, neighborCase{fmt.Sprintf("%sradius%d", name, k), queries.Len(), 0,
+			func() { balls(grid, queries, radius*radius, neighbor.BulkOptions{Workers: 1}) }})
 	}
 	return sortCases(cases), nil
 }

@@ -35,7 +35,8 @@ func cpuTimes() (others, error) {
 		return others{}, err
 	}
 	var user, nice, system, idle, wait, irq, softirq, steal int64
-	if _, err := fmt.Sscanf(string(b), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &softirq, &steal); err != nil {
+	if _, err := fmt.Sscanf(string(b), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &softirq,
+		&steal); err != nil {
 		return others{}, err
 	}
 	o := others{busy: time.Duration(user+nice+system+irq+softirq) * jiffy, stolen: time.Duration(steal) * jiffy, start: time.Now(),

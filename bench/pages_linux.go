@@ -10,9 +10,9 @@ import (
 // hugePage is the usual size of huge pages. On a machine with another size the request has no effect.
 const hugePage = 2 << 20
 
-// onHugePages returns a slice of zeros that begins at the start of a huge page, and asks the system for huge pages, as the peers do. With small
-// pages a gather from a few megabytes would also measure page table lookups, and hardware prefetching would stop at the end of every page.
-// Slices of only a few pages stay on small ones.
+// onHugePages returns a slice of zeros that begins at the start of a huge page, and asks the system for huge pages, as
+// the peers do. With small pages a gather from a few megabytes would also measure page table lookups, and hardware
+// prefetching would stop at the end of every page. Slices of only a few pages stay on small ones.
 func onHugePages[T float32 | simd.BF16 | byte](n int) []T {
 	size := int(unsafe.Sizeof(*new(T)))
 	if n*size < hugePage/32 {

@@ -88,7 +88,8 @@ said so at its top. PEER_SECONDS sets the time per line; with the usual one the 
 			}
 			fmt.Fprintln(cmd.ErrOrStderr())
 			if after := fmaPeak(); !(math.Abs(after/before-1) <= movingLimits) {
-				p.Cautions = append(p.Cautions, fmt.Sprintf("The machine made %.0f GFLOP/s of multiply-adds at the start and %.0f at the end: it was busy, or changed its clock.", before, after))
+				p.Cautions = append(p.Cautions,
+					fmt.Sprintf("The machine made %.0f GFLOP/s of multiply-adds at the start and %.0f at the end: it was busy, or changed its clock.", before, after))
 			}
 			if s := busy.say(); s != "" {
 				p.Cautions = append(p.Cautions, strings.ToUpper(s[:1])+s[1:]+".")
@@ -97,7 +98,8 @@ said so at its top. PEER_SECONDS sets the time per line; with the usual one the 
 			if err := pageTemplate.Execute(&b, &p); err != nil {
 				return err
 			}
-			if err := errors.Join(writeSamples(filepath.Join(out, "report.jsonl"), lines.kept), replaceFile(filepath.Join(out, "index.html"), b.Bytes())); err != nil {
+			if err := errors.Join(writeSamples(filepath.Join(out, "report.jsonl"), lines.kept),
+				replaceFile(filepath.Join(out, "index.html"), b.Bytes())); err != nil {
 				return err
 			}
 			for _, c := range p.Cautions {
@@ -267,7 +269,8 @@ func newRoofline(m *machine, kernels []kernelLine) *roofline {
 	for _, b := range m.reads {
 		from, to := max(x0, y0/b.gbps), min(x1, m.peak/b.gbps)
 		if from < to {
-			r.Roofs = append(r.Roofs, roof{fmt.Sprintf("%s %.3g GB/s", b.name, b.gbps), atX(from), atY(from * b.gbps), atX(to), atY(to * b.gbps)})
+			r.Roofs = append(r.Roofs, roof{fmt.Sprintf("%s %.3g GB/s", b.name, b.gbps), atX(from), atY(from * b.gbps), atX(to),
+				atY(to * b.gbps)})
 		} else {
 			r.Roofs = append(r.Roofs, roof{Label: b.name}) // outside the picture, but dots count roofs
 		}

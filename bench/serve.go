@@ -247,7 +247,8 @@ func benchServe(r *report, f *serveFlags) error {
 
 // measure is what bench inference reaches.
 func (c *serveCase) measure(r *report, f *serveFlags) (float64, error) {
-	got, err := collect(&report{w: io.Discard}, "inference", "--one", "--json", "--only", c.inference, "--weights", f.dir, "--times", fmt.Sprint(f.times))
+	got, err := collect(&report{w: io.Discard}, "inference", "--one", "--json", "--only", c.inference, "--weights", f.dir,
+		"--times", fmt.Sprint(f.times))
 	if err != nil {
 		return 0, err
 	}
@@ -272,7 +273,8 @@ func benchCase(r *report, f *serveFlags, c *serveCase) error {
 	load := func(name, protocol string, args ...string) (map[string]float64, string, error) {
 		full := fmt.Sprintf("serve/%s/%s/%s", c.name, protocol, name)
 		cpu, _ := s.cpu()
-		got, err := collect(r, append([]string{"serve", "--role", "load", "--json", "--url", s.url, "--model", strings.ReplaceAll(c.name, "/", "-"),
+		got, err := collect(r, append([]string{"serve", "--role", "load", "--json", "--url", s.url, "--model",
+			strings.ReplaceAll(c.name, "/", "-"),
 			"--protocol", protocol, "--name", full, "--seconds", fmt.Sprint(f.seconds), "--tasks", fmt.Sprint(c.tasks)}, args...)...)
 		if cpu2, ok := s.cpu(); ok && err == nil {
 			err = r.add(sample{full, c.tasks, "server_cpu_s", (cpu2 - cpu) / got[full+" requests"]})
@@ -308,7 +310,8 @@ func benchCase(r *report, f *serveFlags, c *serveCase) error {
 		}
 	}
 	for _, protocol := range []string{"rest", "grpc"} {
-		for name, extra := range map[string][]string{"at80": nil, "at80-random": {"--random", "--capacity", fmt.Sprint(capacity[protocol])}} {
+		for name, extra := range map[string][]string{"at80": nil, "at80-random": {"--random", "--capacity",
+			fmt.Sprint(capacity[protocol])}} {
 			got, full, err := load(name, protocol, append(extra, "--rate", fmt.Sprint(0.8*capacity[protocol]))...)
 			if err != nil {
 				return err

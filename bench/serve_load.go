@@ -176,13 +176,15 @@ func (f *loadFlags) report(r *report, done []outcome, took float64) error {
 		{f.name, f.tasks, "compute_max_s", computed[len(computed)-1]},
 	}
 	if f.clients == 1 && f.rate == 0 {
-		samples = append(samples, sample{f.name, f.tasks, "added_p50_s", percentile(added, 50)}, sample{f.name, f.tasks, "added_least_s", added[0]})
+		samples = append(samples, sample{f.name, f.tasks, "added_p50_s", percentile(added, 50)},
+			sample{f.name, f.tasks, "added_least_s", added[0]})
 	}
 	if len(refused)+late > 0 {
 		samples = append(samples, sample{f.name, f.tasks, "late", float64(late)}, sample{f.name, f.tasks, "refused", float64(len(refused))})
 	}
 	if len(refused) > 0 {
-		samples = append(samples, sample{f.name, f.tasks, "refused_p50_s", percentile(refused, 50)}, sample{f.name, f.tasks, "refused_p99_s", percentile(refused, 99)})
+		samples = append(samples, sample{f.name, f.tasks, "refused_p50_s", percentile(refused, 50)},
+			sample{f.name, f.tasks, "refused_p99_s", percentile(refused, 99)})
 	}
 	for _, s := range samples {
 		if err := r.add(s); err != nil {
@@ -252,8 +254,9 @@ type restConn struct {
 	r *bufio.Reader
 }
 
-// askREST sends requests as bytes that were made once, each over a connection of its own for the time, and reads no more of an answer than it must:
-// on a machine that server and load share, what the load computes is lost to the server.
+// askREST sends requests as bytes that were made once, each over a connection of its own for the time, and reads no
+// more of an answer than it must: on a machine that server and load share, what the load computes is lost to the
+// server.
 func askREST(url string, header int, body []byte) asker {
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
 	request := fmt.Appendf(nil, "POST /%s HTTP/1.1\r\nHost: %s\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n", path, host, header, len(body))

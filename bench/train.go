@@ -16,9 +16,9 @@ import (
 )
 
 // trainCases are the training steps that the authors' code was timed on: curves of 50 context points and 50 targets in
-// batches of 16, and images of 64 x 64 pixels and 128 channels in batches of 4. x4 means four lifts per pixel, smooth the smooth window that
-// new models have instead of the authors' ball. The plane's model is that of 2-D regression (--dx 2 --levels 4 --points-per-unit 8 --channels 32), with 30
-// context points and 100 targets in batches of 16.
+// batches of 16, and images of 64 x 64 pixels and 128 channels in batches of 4. x4 means four lifts per pixel, smooth
+// the smooth window that new models have instead of the authors' ball. The plane's model is that of 2-D regression
+// (--dx 2 --levels 4 --points-per-unit 8 --channels 32), with 30 context points and 100 targets in batches of 16.
 var trainCases = []string{
 	"curve/rbf", "curve/matern", "curve/periodic", "curve/rbf/queries", "curve/matern/queries",
 	"curve/periodic/queries", "image/T(2)", "image/SE(2)", "image/RxSO(2)", "image/SO(2)",

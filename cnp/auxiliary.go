@@ -11,10 +11,11 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Auxiliary inputs (Config.Auxiliary) are numbers that are known at the context points and at the targets, and are not predicted: the
-// elevation of a place, the hour of the day. They are scalars, which no group changes. In the context they are value channels like the
-// outputs, behind them. At a target they join the features that the network has there, by a small network of their own (auxNet): a prediction
-// depends on its own target's auxiliaries alone, and moves with its task as before.
+// Auxiliary inputs (Config.Auxiliary) are numbers that are known at the context points and at the targets, and are not
+// predicted: the elevation of a place, the hour of the day. They are scalars, which no group changes. In the context
+// they are value channels like the outputs, behind them. At a target they join the features that the network has there,
+// by a small network of their own (auxNet): a prediction depends on its own target's auxiliaries alone, and moves with
+// its task as before.
 
 const (
 	maxAuxiliary = 64 // inputs
@@ -29,14 +30,16 @@ func (c *Config) validateNames(kind string, names []string) error {
 		return nil
 	}
 	if c.Architecture != EquivCNPCurve {
-		return fmt.Errorf("%s = %q: a model of architecture %q takes none, only one of %q does", kind, names[:min(n, 8)], c.Architecture, EquivCNPCurve)
+		return fmt.Errorf("%s = %q: a model of architecture %q takes none, only one of %q does", kind, names[:min(n, 8)],
+			c.Architecture, EquivCNPCurve)
 	}
 	if n > maxAuxiliary {
 		return fmt.Errorf("%s has %d names, need at most %d", kind, n, maxAuxiliary)
 	}
 	for i, name := range names {
 		if name == "" || len(name) > maxName || strings.TrimSpace(name) != name {
-			return fmt.Errorf("%s[%d] = %q: need a name of 1 to %d bytes without spaces around it", kind, i, name[:min(len(name), maxName)], maxName)
+			return fmt.Errorf("%s[%d] = %q: need a name of 1 to %d bytes without spaces around it", kind, i,
+				name[:min(len(name), maxName)], maxName)
 		}
 		if slices.Contains(names[:i], name) {
 			return fmt.Errorf("%s[%d] = %q is there twice", kind, i, name)

@@ -71,8 +71,8 @@ func auxBatch[T Float](c *Config, b, nc, nt int) *Batch[T] {
 	return out
 }
 
-// A target's prediction depends on its own auxiliary inputs and on those of the context, and on nothing else: alone, among others and by a plan it has the
-// same bits.
+// A target's prediction depends on its own auxiliary inputs and on those of the context, and on nothing else: alone,
+// among others and by a plan it has the same bits.
 func TestAuxiliaryAlone(t *testing.T) {
 	t.Run("F64", func(t *testing.T) { testAuxiliaryAlone[float64](t) })
 	t.Run("F32", func(t *testing.T) { testAuxiliaryAlone[float32](t) })
@@ -108,8 +108,9 @@ func testAuxiliaryAlone[T Float](t *testing.T) {
 			}
 
 			if c.Placement != PlacementBatch || c.PointsPerUnit == 0 { // the second task's third target
-				one := &Batch[T]{B: 1, Nc: 6, Nt: 1, XContext: b.XContext[6*c.DimX:], YContext: b.YContext[6*c.DimY:], ContextMask: b.ContextMask[6:],
-					XTarget: b.XTarget[7*c.DimX : 8*c.DimX], AuxContext: b.AuxContext[12:], AuxTarget: b.AuxTarget[14:16]}
+				one := &Batch[T]{B: 1, Nc: 6, Nt: 1, XContext: b.XContext[6*c.DimX:], YContext: b.YContext[6*c.DimY:],
+					ContextMask: b.ContextMask[6:],
+					XTarget:     b.XTarget[7*c.DimX : 8*c.DimX], AuxContext: b.AuxContext[12:], AuxTarget: b.AuxTarget[14:16]}
 				got, err = m.Predict(ctx, one)
 				require.NoError(t, err)
 				mean, std := want.Mean[7*c.DimY:8*c.DimY], want.Std[7*c.DimY:8*c.DimY]
@@ -172,7 +173,8 @@ func TestAuxiliaryMove(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		a    []float64 // an element under which the lifts are exchanged
-	}{{"points", []float64{0, 3, -2}}, {"levels/lifts", []float64{-math.Pi / 2, 3, -2}}, {"vectors", []float64{math.Pi / 2, 1, 2}}, {"levels/vectors", []float64{math.Pi / 2, 1, 2}}} {
+	}{{"points", []float64{0, 3, -2}}, {"levels/lifts", []float64{-math.Pi / 2, 3, -2}},
+		{"vectors", []float64{math.Pi / 2, 1, 2}}, {"levels/vectors", []float64{math.Pi / 2, 1, 2}}} {
 		t.Run(c.name, func(t *testing.T) {
 			m := auxModels[float64](t)[c.name].(*EquivCNP[float64])
 			b := auxBatch[float64](&m.cfg, 2, 6, 5)
@@ -200,7 +202,8 @@ func TestAuxiliaryMove(t *testing.T) {
 	}
 }
 
-// Targets take their auxiliary inputs along when they become context: the chain's predictions are those that the model makes of such a context.
+// Targets take their auxiliary inputs along when they become context: the chain's predictions are those that the model
+// makes of such a context.
 func TestAuxiliaryChain(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"line", "points", "levels", "globe"} {
@@ -221,8 +224,10 @@ func TestAuxiliaryChain(t *testing.T) {
 			j, err := JointCurves(ctx, m, b, y, Chain{Order: OrderGiven})
 			require.NoError(t, err)
 			for task := range b.B {
-				one := &Batch[float64]{B: 1, Nt: 1, Nc: 6, XContext: slices.Clone(b.XContext[task*6*c.DimX : (task+1)*6*c.DimX]), YContext: slices.Clone(b.YContext[task*6*c.DimY : (task+1)*6*c.DimY]),
-					AuxContext: slices.Clone(b.AuxContext[task*12 : (task+1)*12]), ContextMask: slices.Clone(b.ContextMask[task*6 : (task+1)*6])}
+				one := &Batch[float64]{B: 1, Nt: 1, Nc: 6, XContext: slices.Clone(b.XContext[task*6*c.DimX : (task+1)*6*c.DimX]),
+					YContext:    slices.Clone(b.YContext[task*6*c.DimY : (task+1)*6*c.DimY]),
+					AuxContext:  slices.Clone(b.AuxContext[task*12 : (task+1)*12]),
+					ContextMask: slices.Clone(b.ContextMask[task*6 : (task+1)*6])}
 				for k := range b.Nt {
 					at := task*b.Nt + k
 					one.XTarget, one.AuxTarget = b.XTarget[at*c.DimX:(at+1)*c.DimX], b.AuxTarget[at*2:at*2+2]
@@ -237,7 +242,8 @@ func TestAuxiliaryChain(t *testing.T) {
 
 			s, err := SampleCurves(ctx, m, b, SampleOptions{Samples: 3, Chain: Chain{Seed: 4}})
 			require.NoError(t, err)
-			second := &Batch[float64]{B: 1, Nc: 6, Nt: 3, XContext: b.XContext[6*c.DimX:], YContext: b.YContext[6*c.DimY:], XTarget: b.XTarget[3*c.DimX:],
+			second := &Batch[float64]{B: 1, Nc: 6, Nt: 3, XContext: b.XContext[6*c.DimX:], YContext: b.YContext[6*c.DimY:],
+				XTarget:    b.XTarget[3*c.DimX:],
 				AuxContext: b.AuxContext[12:], AuxTarget: b.AuxTarget[6:], ContextMask: b.ContextMask[6:]}
 			alone, err := SampleCurves(ctx, m, second, SampleOptions{Samples: 3, Chain: Chain{Seed: 4}})
 			require.NoError(t, err)

@@ -33,8 +33,9 @@ type Chain struct {
 	Order Order
 	// Block is how many targets are predicted at a time, independently of each other; 0 is 1.
 	Block int
-	// Growth lets blocks grow: a block has as many targets as Growth times what is known before it, context and earlier blocks together, and
-	// at least Block. Where much is known the targets of a block tell each other little: a few dozen of predictions do for hundreds of targets.
+	// Growth lets blocks grow: a block has as many targets as Growth times what is known before it, context and earlier
+	// blocks together, and at least Block. Where much is known the targets of a block tell each other little: a few
+	// dozen of predictions do for hundreds of targets.
 	Growth float64
 	// Seed decides random orders, and what is drawn. Seeds has one for each task instead: tasks with one seed share their randomness, so
 	// that samples move with their task.
@@ -106,7 +107,8 @@ func (c *Chain) arrange(n int, seed uint64, before func(i, j int32) int) []int32
 	return order
 }
 
-// scramble spreads the bits of a number (splitmix64): sources of random numbers that are seeded with neighbouring ones have nothing in common.
+// scramble spreads the bits of a number (splitmix64): sources of random numbers that are seeded with neighbouring ones
+// have nothing in common.
 func scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -166,10 +168,11 @@ func (o *SampleOptions) check(tasks, values int) error {
 
 // Joint is what the chain rule says of given values.
 type Joint[T Float] struct {
-	// Prediction is that of each target, given the context and the targets before it; where a target does not count, zeros. It is laid out as a
-	// model's own.
+	// Prediction is that of each target, given the context and the targets before it; where a target does not count,
+	// zeros. It is laid out as a model's own.
 	Prediction[T]
-	// LogDensity [B, Nt], of images [B, H·W], is that of each target's values under it; their sum is the joint one. What does not count is 0.
+	// LogDensity [B, Nt], of images [B, H·W], is that of each target's values under it; their sum is the joint one.
+	// What does not count is 0.
 	LogDensity []float64
 	values     []int // of each target, how many count
 }
@@ -230,7 +233,8 @@ func (p *Prediction[T]) drawTarget(to []T, i int, rng *rand.Rand) {
 // usable reports an error where the distribution of value i is none.
 func (p *Prediction[T]) usable(i int, where func() string) error {
 	if m, s := float64(p.Mean[i]), float64(p.Std[i]); !(s > 0) || math.IsInf(s, 0) || math.IsNaN(m-m) {
-		return fmt.Errorf("%w: the model predicts %v ± %v for %s: its parameters or the data are beyond what it can compute with", ErrValue, m, s, where())
+		return fmt.Errorf("%w: the model predicts %v ± %v for %s: its parameters or the data are beyond what it can compute with",
+			ErrValue, m, s, where())
 	}
 	return nil
 }

@@ -15,9 +15,10 @@ type CurvePredictor[T Float] interface {
 	Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
 }
 
-// SampleCurves draws samples [S, B, Nt, dy] of the targets of each task by the chain rule. Masked targets get zeros. A sample depends on the
-// task, the seed and the sample's number, bit for bit, and neither on the other tasks of a batch nor on the number of threads. Targets out of the
-// model's reach are NaN, and named by an OutsideError that comes with the samples.
+// SampleCurves draws samples [S, B, Nt, dy] of the targets of each task by the chain rule. Masked targets get zeros. A
+// sample depends on the task, the seed and the sample's number, bit for bit, and neither on the other tasks of a batch
+// nor on the number of threads. Targets out of the model's reach are NaN, and named by an OutsideError that comes with
+// the samples.
 func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], opt SampleOptions) ([]T, error) {
 	if s, ok := m.(standardised[T]); ok {
 		return s.sample(ctx, b, opt)
@@ -28,7 +29,8 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 		return s.SampleCurves(ctx, b, opt)
 	}
 	if e, ok := m.(*CurveEnsemble[T]); ok {
-		return sampleByMember(len(e.members), opt, func(k int, own SampleOptions) ([]T, error) { return SampleCurves(ctx, e.members[k], b, own) })
+		return sampleByMember(len(e.members), opt,
+			func(k int, own SampleOptions) ([]T, error) { return SampleCurves(ctx, e.members[k], b, own) })
 	}
 	c, err := newCurveChain(m, b, opt.Chain)
 	if err != nil {
@@ -70,10 +72,10 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 	return out, c.outside.err()
 }
 
-// JointCurves predicts each target given the context and the true values y [B, Nt, dy] of the targets before it, and says how likely
-// they are. NaN is a missing value: it does not count, and what comes after its target is not told of that target at all, or, by a model with
-// Config.ChannelDensity, of its other values.
-// Targets out of the model's reach are NaN, do not count, and are named by an OutsideError that comes with the rest.
+// JointCurves predicts each target given the context and the true values y [B, Nt, dy] of the targets before it, and
+// says how likely they are. NaN is a missing value: it does not count, and what comes after its target is not told of
+// that target at all, or, by a model with Config.ChannelDensity, of its other values. Targets out of the model's reach
+// are NaN, do not count, and are named by an OutsideError that comes with the rest.
 func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, chain Chain) (*Joint[T], error) {
 	if s, ok := m.(standardised[T]); ok {
 		return s.joint(ctx, b, y, chain)
@@ -86,7 +88,8 @@ func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T],
 		c.dy = len(y) / (b.B * b.Nt)
 	}
 	if want, ok := product(b.B, b.Nt, c.dy); !ok || len(y) != want {
-		return nil, fmt.Errorf("%w: y has %d values, %d tasks of %d targets with %d outputs need %d", ErrShape, len(y), b.B, b.Nt, c.dy, want)
+		return nil, fmt.Errorf("%w: y has %d values, %d tasks of %d targets with %d outputs need %d", ErrShape, len(y), b.B, b.Nt,
+			c.dy, want)
 	}
 	for i, v := range y {
 		if math.IsInf(float64(v), 0) && b.targetOK(i/c.dy/b.Nt, i/c.dy%b.Nt) {
@@ -141,7 +144,8 @@ func newCurveChain[T Float](m CurvePredictor[T], b *Batch[T], opt Chain) (*curve
 		if cfg.Unobserved() != nil {
 			return nil, fmt.Errorf("%w: inputs = %q: the chain rule gives a model its own predictions as observations, and these are not all outputs = %q", ErrConfig, cfg.Inputs, cfg.Outputs)
 		}
-		c.dx, c.dy, c.da, c.ds, c.gaps, c.alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), len(cfg.Static), cfg.ChannelDensity, cfg.sharesLattice()
+		c.dx, c.dy, c.da, c.ds, c.gaps, c.alone = cfg.DimX, cfg.DimY, len(cfg.Auxiliary), len(cfg.Static), cfg.ChannelDensity,
+			cfg.sharesLattice()
 	} else {
 		switch points := b.B * b.Nc; {
 		case points > 0:
@@ -495,7 +499,8 @@ func (c *curveChain[T]) predict(ctx context.Context, rows []chainRow[T], twins i
 		b.XStatic, b.YStatic = make([]float64, 0, b.B*b.Ns*c.dx), make([]T, 0, b.B*b.Ns*c.ds)
 		for i := range rows {
 			k := rows[i].task.number * b.Ns
-			b.XStatic, b.YStatic = append(b.XStatic, c.b.XStatic[k*c.dx:(k+b.Ns)*c.dx]...), append(b.YStatic, c.b.YStatic[k*c.ds:(k+b.Ns)*c.ds]...)
+			b.XStatic, b.YStatic = append(b.XStatic, c.b.XStatic[k*c.dx:(k+b.Ns)*c.dx]...),
+				append(b.YStatic, c.b.YStatic[k*c.ds:(k+b.Ns)*c.ds]...)
 		}
 	}
 	even := true

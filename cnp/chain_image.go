@@ -16,16 +16,17 @@ type ImagePredictor[T Float] interface {
 	Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error)
 }
 
-// SampleImages completes each image several times, [S, B, C, H, W], by the chain rule: unobserved pixels are drawn one after another,
-// observed ones stay as they are. With SampleOptions.Function all pixels are means given what was drawn, the observed ones too, and
-// Knots are unobserved pixels that the seed picks. A sample depends on the image, the seed and the sample's number, bit for bit, and neither on
-// the other images of a batch nor on the number of threads.
+// SampleImages completes each image several times, [S, B, C, H, W], by the chain rule: unobserved pixels are drawn one
+// after another, observed ones stay as they are. With SampleOptions.Function all pixels are means given what was drawn,
+// the observed ones too, and Knots are unobserved pixels that the seed picks. A sample depends on the image, the seed
+// and the sample's number, bit for bit, and neither on the other images of a batch nor on the number of threads.
 //
 // A model under translations is not run anew for every pixel: of its features those are computed again which depend on a pixel that was
 // drawn and which the next one depends on.
 func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], opt SampleOptions) ([]T, error) {
 	if e, ok := m.(*ImageEnsemble[T]); ok {
-		return sampleByMember(len(e.members), opt, func(k int, own SampleOptions) ([]T, error) { return SampleImages(ctx, e.members[k], im, own) })
+		return sampleByMember(len(e.members), opt,
+			func(k int, own SampleOptions) ([]T, error) { return SampleImages(ctx, e.members[k], im, own) })
 	}
 	if err := checkImages(m, im, opt.Chain); err != nil {
 		return nil, err
@@ -65,9 +66,9 @@ func SampleImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[
 	return out, ctx.Err()
 }
 
-// JointImages predicts each unobserved pixel given the observed ones and the true values y [B, C, H, W] of the pixels before it, and says how
-// likely they are. Observed pixels are predicted given the context alone, as if they were seen once more. NaN is a missing value: it does not
-// count, and no other pixel is told of its pixel.
+// JointImages predicts each unobserved pixel given the observed ones and the true values y [B, C, H, W] of the pixels
+// before it, and says how likely they are. Observed pixels are predicted given the context alone, as if they were seen
+// once more. NaN is a missing value: it does not count, and no other pixel is told of its pixel.
 func JointImages[T Float](ctx context.Context, m ImagePredictor[T], im *Images[T], y []T, chain Chain) (*Joint[T], error) {
 	if err := checkImages(m, im, chain); err != nil {
 		return nil, err
@@ -128,8 +129,8 @@ type imageChain[T Float] struct {
 
 // pixelPredictor predicts some pixels of images that observe the same ones.
 type pixelPredictor[T Float] interface {
-	// predict returns the prediction [images, C, pixels], given what the images observe now; news are the pixels that they did not observe in
-	// the last call.
+	// predict returns the prediction [images, C, pixels], given what the images observe now; news are the pixels that
+	// they did not observe in the last call.
 	predict(ctx context.Context, pixels, news []int32) (*Prediction[T], error)
 }
 

@@ -100,7 +100,8 @@ func TestChainImages(t *testing.T) {
 				runtime.GOMAXPROCS(1)
 				require.NotEqual(t, all[:ch*n], all[2*ch*n:3*ch*n])
 				for b := range im.B {
-					one := &cnp.Images[float32]{B: 1, C: ch, H: h, W: w, Pixels: im.Pixels[b*ch*n : (b+1)*ch*n], Mask: im.Mask[b*n : (b+1)*n]}
+					one := &cnp.Images[float32]{B: 1, C: ch, H: h, W: w, Pixels: im.Pixels[b*ch*n : (b+1)*ch*n],
+						Mask: im.Mask[b*n : (b+1)*n]}
 					mine, err := cnp.SampleImages(t.Context(), m, one, opt)
 					require.NoError(t, err)
 					for s := range 2 {
@@ -137,9 +138,10 @@ func TestChainImages(t *testing.T) {
 	}
 }
 
-// bruteImage completes the image anew for every block of the chain. The order is that of the chain, found out by sampling: which pixels of a sample
-// are the first does not show, so it is taken from the order itself.
-func bruteImage(t *testing.T, m cnp.Completer[float32], one *cnp.Images[float32], y []float32, c cnp.Chain, look func(at int, p *cnp.Prediction[float32])) {
+// bruteImage completes the image anew for every block of the chain. The order is that of the chain, found out by
+// sampling: which pixels of a sample are the first does not show, so it is taken from the order itself.
+func bruteImage(t *testing.T, m cnp.Completer[float32], one *cnp.Images[float32], y []float32, c cnp.Chain,
+	look func(at int, p *cnp.Prediction[float32])) {
 	t.Helper()
 	n := one.H * one.W
 	im := &cnp.Images[float32]{B: 1, C: one.C, H: one.H, W: one.W, Pixels: slices.Clone(one.Pixels), Mask: slices.Clone(one.Mask)}
@@ -237,8 +239,9 @@ func TestChainImageMissing(t *testing.T) {
 	}
 }
 
-// TestChainImageRows: what a pixel of a chain computes again is a small part of a prediction where the network reaches not far (4.8 pixels a layer,
-// 34 in all), and less than half of one where it reaches beyond the image (10 pixels a layer, 92 in all).
+// TestChainImageRows: what a pixel of a chain computes again is a small part of a prediction where the network reaches
+// not far (4.8 pixels a layer, 34 in all), and less than half of one where it reaches beyond the image (10 pixels a
+// layer, 92 in all).
 func TestChainImageRows(t *testing.T) {
 	for _, c := range []struct {
 		model string

@@ -139,11 +139,12 @@ func TestChainProcess(t *testing.T) {
 	}
 }
 
-// TestChainSamplesOfProcess: samples by the chain rule have the mean and the covariance of the process given its context, and functions those
-// of the process without noise as far as knots tell.
+// TestChainSamplesOfProcess: samples by the chain rule have the mean and the covariance of the process given its
+// context, and functions those of the process without noise as far as knots tell.
 func TestChainSamplesOfProcess(t *testing.T) {
 	const samples = 20000
-	b := &cnp.Batch[float64]{B: 1, Nc: 2, Nt: 4, XContext: []float64{-0.5, 0.4}, YContext: []float64{1, -0.3}, XTarget: []float64{0, 0.2, 0.2, 1.5}}
+	b := &cnp.Batch[float64]{B: 1, Nc: 2, Nt: 4, XContext: []float64{-0.5, 0.4}, YContext: []float64{1, -0.3},
+		XTarget: []float64{0, 0.2, 0.2, 1.5}}
 	k := process.covariance(append(slices.Clone(b.XContext), b.XTarget...))
 	var chol mat.Cholesky
 	require.True(t, chol.Factorize(k.SliceSym(0, 2).(*mat.SymDense)))
@@ -218,7 +219,8 @@ func chainModels(t *testing.T) map[string]cnp.Regressor[float32] {
 
 // bruteForce goes through the chain of one task by the definition: every target is predicted alone, given all that was there before.
 // next gives the values of a target, which is number k of the task.
-func bruteForce[T cnp.Float](t *testing.T, m cnp.Regressor[T], b *cnp.Batch[T], order []int, chain cnp.Chain, next func(k int, mean, std []T) []T) {
+func bruteForce[T cnp.Float](t *testing.T, m cnp.Regressor[T], b *cnp.Batch[T], order []int, chain cnp.Chain,
+	next func(k int, mean, std []T) []T) {
 	t.Helper()
 	dx, dy := m.Config().DimX, m.Config().DimY
 	x, y := slices.Clone(b.XContext), slices.Clone(b.YContext)
@@ -247,7 +249,8 @@ func TestChainBruteForce(t *testing.T) {
 	for name, m := range chainModels(t) {
 		dx, dy := m.Config().DimX, m.Config().DimY
 		for _, nc := range []int{0, 5} {
-			for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Order: cnp.OrderGiven, Block: 4}, {Order: cnp.OrderGiven, Growth: 0.3}} {
+			for _, c := range []cnp.Chain{{Order: cnp.OrderGiven}, {Order: cnp.OrderGiven, Block: 4},
+				{Order: cnp.OrderGiven, Growth: 0.3}} {
 				t.Run(fmt.Sprintf("%s/context=%d/block=%d,%v", name, nc, c.Block, c.Growth), func(t *testing.T) {
 					b, y := curveTasks[float32](2, 1, nc, 9, dx, dy, false)
 					copy(b.XTarget[2*dx:], b.XTarget[:dx]) // equal targets
@@ -313,13 +316,15 @@ func TestChainBits(t *testing.T) {
 					for i := k * b.Nc; i < (k+1)*b.Nc; i++ {
 						if b.ContextMask[i] {
 							one.Nc++
-							one.XContext, one.YContext = append(one.XContext, b.XContext[i*dx:(i+1)*dx]...), append(one.YContext, b.YContext[i*dy:(i+1)*dy]...)
+							one.XContext, one.YContext = append(one.XContext, b.XContext[i*dx:(i+1)*dx]...),
+								append(one.YContext, b.YContext[i*dy:(i+1)*dy]...)
 						}
 					}
 					for i := k * b.Nt; i < (k+1)*b.Nt; i++ {
 						if b.TargetMask[i] {
 							one.Nt++
-							one.XTarget, truth, at = append(one.XTarget, b.XTarget[i*dx:(i+1)*dx]...), append(truth, y[i*dy:(i+1)*dy]...), append(at, i)
+							one.XTarget, truth, at = append(one.XTarget, b.XTarget[i*dx:(i+1)*dx]...),
+								append(truth, y[i*dy:(i+1)*dy]...), append(at, i)
 						}
 					}
 					mine, err := cnp.SampleCurves(t.Context(), m, one, opt)
@@ -381,7 +386,8 @@ func TestChainOrder(t *testing.T) {
 	require.NotEqual(t, a, z)
 }
 
-// TestChainMissing: a missing value does not count, and its target tells the others nothing; under a model that knows which outputs were observed, it tells them the rest.
+// TestChainMissing: a missing value does not count, and its target tells the others nothing; under a model that knows
+// which outputs were observed, it tells them the rest.
 func TestChainMissing(t *testing.T) {
 	each := chainModels(t)["equivcnp on points"]
 	cfg := each.Config()
@@ -530,7 +536,8 @@ func TestChainErrors(t *testing.T) {
 func TestChainStandardised(t *testing.T) {
 	c := cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
 	c.PointsPerUnit = 16
-	c.Trained = &cnp.Trained{X: []cnp.Range{{Min: -2, Max: 2, Std: 1}}, Y: []cnp.Range{{Min: -3, Max: 3, Std: 1}}, Span: 2, Context: [2]int{1, 50}}
+	c.Trained = &cnp.Trained{X: []cnp.Range{{Min: -2, Max: 2, Std: 1}}, Y: []cnp.Range{{Min: -3, Max: 3, Std: 1}}, Span: 2,
+		Context: [2]int{1, 50}}
 	model, err := cnp.New[float32](c, 4)
 	require.NoError(t, err)
 	m := model.(cnp.Regressor[float32])

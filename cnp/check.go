@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// widths are how many numbers the points of a batch have: coordinates, outputs, auxiliary inputs and static fields. gaps says that outputs and auxiliary
-// inputs of a context point may be NaN, which were not observed.
+// widths are how many numbers the points of a batch have: coordinates, outputs, auxiliary inputs and static fields.
+// gaps says that outputs and auxiliary inputs of a context point may be NaN, which were not observed.
 type widths struct {
 	dx, dy, da, ds int
 	gaps           bool
@@ -24,7 +24,8 @@ func (b *Batch[T]) check(w widths) error {
 		return fmt.Errorf("%w: the batch is nil", ErrShape)
 	}
 	if b.B < 0 || b.Nc < 0 || b.Nt < 0 || b.Ns < 0 {
-		return fmt.Errorf("%w: batch of %d tasks with %d context points, %d targets and %d points of static fields", ErrShape, b.B, b.Nc, b.Nt, b.Ns)
+		return fmt.Errorf("%w: batch of %d tasks with %d context points, %d targets and %d points of static fields", ErrShape,
+			b.B, b.Nc, b.Nt, b.Ns)
 	}
 	for _, f := range []struct {
 		name     string
@@ -54,7 +55,8 @@ func (b *Batch[T]) check(w widths) error {
 				if ds == 0 {
 					return fmt.Errorf("%w: %s has %d values, and the model has no static fields", ErrShape, f.name, f.got)
 				}
-				return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d points of static fields needs %d", ErrShape, f.name, f.got, b.B, b.Ns, want)
+				return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d points of static fields needs %d", ErrShape,
+					f.name, f.got, b.B, b.Ns, want)
 			}
 			return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d context points and %d targets needs %d",
 				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, want)
@@ -158,7 +160,8 @@ func (p *Prediction[T]) checkRoom(what string, l Likelihood, want int) error {
 		return fmt.Errorf("%w: the prediction is nil", ErrShape)
 	}
 	if stored(l) > 0 && p.Params != nil && len(p.Params) != want*l.Outputs() {
-		return fmt.Errorf("%w: the prediction has room for %d parameters, %s needs %d for each of %d values", ErrShape, len(p.Params), what, l.Outputs(), want)
+		return fmt.Errorf("%w: the prediction has room for %d parameters, %s needs %d for each of %d values", ErrShape,
+			len(p.Params), what, l.Outputs(), want)
 	}
 	if len(p.Mean) != want || len(p.Std) != want {
 		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %s needs %d of each", ErrShape, len(p.Mean),

@@ -92,12 +92,13 @@ type LiftSamples string
 
 // The samples.
 const (
-	// SamplesEven are evenly spread and always the same: those of files that do not name any. Predictions turn exactly with the rotations that
-	// take the samples to each other; under SE(3) there are such beside the identity where the lifts are 4, 12, 24 or 60 (group.SE3.LiftUniform).
+	// SamplesEven are evenly spread and always the same: those of files that do not name any. Predictions turn exactly
+	// with the rotations that take the samples to each other; under SE(3) there are such beside the identity where the
+	// lifts are 4, 12, 24 or 60 (group.SE3.LiftUniform).
 	SamplesEven LiftSamples = ""
-	// SamplesRandom are drawn uniformly: in training anew for every batch, as a function of it and of LiftSeed, so that the network sees all
-	// rotations whatever the number of lifts; in prediction from LiftSeed alone. Predictions turn with every rotation as far as the mean
-	// over the samples is that over all rotations.
+	// SamplesRandom are drawn uniformly: in training anew for every batch, as a function of it and of LiftSeed, so that
+	// the network sees all rotations whatever the number of lifts; in prediction from LiftSeed alone. Predictions turn
+	// with every rotation as far as the mean over the samples is that over all rotations.
 	SamplesRandom LiftSamples = "random"
 )
 
@@ -118,21 +119,23 @@ type Config struct {
 	DimX int `json:"dim_x,omitempty"`
 	DimY int `json:"dim_y"`
 
-	// Outputs are the types of the fields that a point's values consist of, in the context and at the targets: a vector is as many of the DimY
-	// numbers as there are coordinates, and turns with the places. Nil: all are scalars, as in files that name no types.
+	// Outputs are the types of the fields that a point's values consist of, in the context and at the targets: a vector
+	// is as many of the DimY numbers as there are coordinates, and turns with the places. Nil: all are scalars, as in
+	// files that name no types.
 	Outputs []FieldType `json:"outputs,omitempty"`
 
-	// Inputs are the types of the fields that a context point has, where these are not all: some of Outputs, in their order, each the first of its type
-	// that none before has taken. The others are predicted and never observed; what a context says of them is not read. Nil: all, as in files that
-	// name none. For models with Levels and ChannelDensity.
+	// Inputs are the types of the fields that a context point has, where these are not all: some of Outputs, in their
+	// order, each the first of its type that none before has taken. The others are predicted and never observed; what a
+	// context says of them is not read. Nil: all, as in files that name none. For models with Levels and
+	// ChannelDensity.
 	Inputs []FieldType `json:"inputs,omitempty"`
 
 	// Auxiliary names inputs that are known at the context and at the targets, and are not predicted: scalars, such as the elevation of a
 	// place or the hour of the day (Batch.AuxContext, AuxTarget). Models of curves of architecture EquivCNPCurve have them.
 	Auxiliary []string `json:"auxiliary,omitempty"`
 
-	// Static names fields that are known at places of their own, and are not predicted: scalars, such as the elevation on a grid (Batch.XStatic, YStatic).
-	// Models of curves of architecture EquivCNPCurve with ChannelDensity have them.
+	// Static names fields that are known at places of their own, and are not predicted: scalars, such as the elevation
+	// on a grid (Batch.XStatic, YStatic). Models of curves of architecture EquivCNPCurve with ChannelDensity have them.
 	Static []string `json:"static,omitempty"`
 
 	// Multiplicity K: phi(y) = [1, y, y², .. y^K].
@@ -148,8 +151,8 @@ type Config struct {
 	// FixedStep puts lattice points exactly 1/PointsPerUnit apart, whatever the interval, so that a model meets in use the very
 	// poses that it was trained on. Without it, as in the authors' models, the step is a little longer the shorter the interval.
 	FixedStep bool `json:"fixed_step,omitempty"`
-	// Placement says where the lattice lies; without a lattice it has no meaning. Under PlacementContext Margin is for training alone, where
-	// all tasks of a batch share a lattice.
+	// Placement says where the lattice lies; without a lattice it has no meaning. Under PlacementContext Margin is for
+	// training alone, where all tasks of a batch share a lattice.
 	Placement Placement `json:"placement,omitempty"`
 
 	// EncoderLength is the length scale that the set convolution onto the lattice begins with; 0 is that of the authors' models, 0.69.
@@ -159,20 +162,24 @@ type Config struct {
 	// DensityFloor is what the density of the context is increased by before the signal is divided by it; 0 is that of the authors' models,
 	// 1e-8, and 0.01 where there are Levels.
 	DensityFloor float64 `json:"density_floor,omitempty"`
-	// DensityCap is the greatest density of the context that an EquivCNP of curves tells from a greater one; 0 is none. A context that lies closer
-	// than any of training then looks like the densest that training had, instead of like nothing that the network knows: what it makes of
-	// densities that it never saw may be anything, and the chain rule, which goes on where targets become context, gets there.
+	// DensityCap is the greatest density of the context that an EquivCNP of curves tells from a greater one; 0 is none.
+	// A context that lies closer than any of training then looks like the densest that training had, instead of like
+	// nothing that the network knows: what it makes of densities that it never saw may be anything, and the chain rule,
+	// which goes on where targets become context, gets there.
 	DensityCap float64 `json:"density_cap,omitempty"`
 
-	// ChannelDensity gives every output of a model of curves, every auxiliary input and every static field a density of its own, of the context points at which it was observed; NaN among the outputs
-	// of a context point is then a value that was not. Without it, as in the authors' models, context points have all their outputs.
+	// ChannelDensity gives every output of a model of curves, every auxiliary input and every static field a density of
+	// its own, of the context points at which it was observed; NaN among the outputs of a context point is then a value
+	// that was not. Without it, as in the authors' models, context points have all their outputs.
 	ChannelDensity bool `json:"channel_density,omitempty"`
 
-	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), SE(2) with 2 or 4 lifts, or on the sphere, of 1, 1/2, 1/4 .. of the points along each coordinate,
-	// with LieConvs from one to the next and back (layers.Pyramid); 0 is a model of one lattice. Where Outputs are vectors under SE(2), and under SE(3), every
-	// lift sees the task with lattices of its own, as an observer does who has been turned by the lift's rotation, and there may be any number of
-	// them. Channels are the widths of the levels (of each lift), from the finest one on, Kernel how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of
-	// residual blocks on every level on each way.
+	// Levels is the number of lattices of a model of curves under T(1), T(2), T(3), SE(2) with 2 or 4 lifts, or on the
+	// sphere, of 1, 1/2, 1/4 .. of the points along each coordinate, with LieConvs from one to the next and back
+	// (layers.Pyramid); 0 is a model of one lattice. Where Outputs are vectors under SE(2), and under SE(3), every lift
+	// sees the task with lattices of its own, as an observer does who has been turned by the lift's rotation, and there
+	// may be any number of them. Channels are the widths of the levels (of each lift), from the finest one on, Kernel
+	// how many points of the finer lattice a convolution sees along each coordinate, and Blocks the number of residual
+	// blocks on every level on each way.
 	Levels int `json:"levels,omitempty"`
 
 	// CoordinateFeature feeds the absolute coordinate to the network, as the authors' curve models do. It breaks
@@ -210,13 +217,15 @@ type Config struct {
 	// another size are laid so that their diagonal is as long as that of these; see ImageEquivCNP.Geometry.
 	ImageSize [2]int `json:"image_size,omitzero"`
 
-	// Views, of an image model under Sim(2), make every lift a view of the image, which a network under translations sees; nil: the lifts are those of the
-	// network's convolutions.
+	// Views, of an image model under Sim(2), make every lift a view of the image, which a network under translations
+	// sees; nil: the lifts are those of the network's convolutions.
 	Views *Views `json:"views,omitempty"`
 
-	// KeepObserved, of a model of convolutions on images, lets a pixel that was observed keep its value, with a deviation of Floor: the prediction there is the network's, given that
-	// the pixel was seen with such a noise. Without it, as in the authors' models and in files that do not say so, a network says of observed pixels what it says of the others: what it
-	// can remember of them, and things that are finer than its filters blur. Training is that of the network: Differentiate does not look at it. For likelihoods that are an Observer.
+	// KeepObserved, of a model of convolutions on images, lets a pixel that was observed keep its value, with a
+	// deviation of Floor: the prediction there is the network's, given that the pixel was seen with such a noise.
+	// Without it, as in the authors' models and in files that do not say so, a network says of observed pixels what it
+	// says of the others: what it can remember of them, and things that are finer than its filters blur. Training is
+	// that of the network: Differentiate does not look at it. For likelihoods that are an Observer.
 	KeepObserved bool `json:"keep_observed,omitempty"`
 
 	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
@@ -231,8 +240,8 @@ type Config struct {
 	// of a task are jointly normal, with a covariance of that rank beside the noise.
 	Likelihood string `json:"likelihood,omitempty"`
 
-	// Waves, of a low-rank normal, let the covariance of targets depend on their difference even where there is no context; nil: it depends on
-	// what the context says of each of them, as in files that name none.
+	// Waves, of a low-rank normal, let the covariance of targets depend on their difference even where there is no
+	// context; nil: it depends on what the context says of each of them, as in files that name none.
 	Waves *Waves `json:"waves,omitempty"`
 
 	// Output says what the second output is, and Floor is the least that it can be: a clamp, but for CNPs, whose

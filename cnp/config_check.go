@@ -126,7 +126,8 @@ func (c *Config) checkNetwork() error {
 			return fmt.Errorf("channels = %v, need widths of 1 to %d", c.Channels, maxChannels)
 		}
 	}
-	return checkWhole(wholeField{"blocks", c.Blocks, maxLayers}, wholeField{"kernel", c.Kernel, 1 << 10}, wholeField{"hidden", c.Hidden, maxChannels},
+	return checkWhole(wholeField{"blocks", c.Blocks, maxLayers}, wholeField{"kernel", c.Kernel, 1 << 10},
+		wholeField{"hidden", c.Hidden, maxChannels},
 		wholeField{"mid", c.Mid, maxChannels}, wholeField{"levels", c.Levels, maxLayers})
 }
 
@@ -144,7 +145,8 @@ func (c *Config) checkEncoder() error {
 	if c.DensityCap > 0 && c.Architecture != EquivCNPCurve {
 		return fmt.Errorf("density_cap is for models of architecture %q", EquivCNPCurve)
 	}
-	return checkReal(realField{"encoder_length", c.EncoderLength, 1e9}, realField{"density_floor", c.DensityFloor, 1e3}, realField{"density_cap", c.DensityCap, 1e9})
+	return checkReal(realField{"encoder_length", c.EncoderLength, 1e9}, realField{"density_floor", c.DensityFloor, 1e3},
+		realField{"density_cap", c.DensityCap, 1e9})
 }
 
 func (c *Config) checkLattice() error {
@@ -255,7 +257,8 @@ func (c *Config) checkPlacement(g group.Group) error {
 	}
 	if _, ok := g.(*group.T); c.PointsPerUnit != 0 && (!ok || c.DimX != 1 || c.Lifts != 1 || c.MaxNeighbors != 0 ||
 		c.Readout != ReadoutQueries || !c.FixedStep) {
-		return fmt.Errorf("placement %q is for group T(1) with one lift, readout %q, max_neighbors 0 and fixed_step", c.Placement, ReadoutQueries)
+		return fmt.Errorf("placement %q is for group T(1) with one lift, readout %q, max_neighbors 0 and fixed_step", c.Placement,
+			ReadoutQueries)
 	}
 	return nil
 }
@@ -334,7 +337,8 @@ func (c *Config) validateLiftSamples(g group.Group) error {
 		if _, ok := g.(*group.SE3); ok && c.Levels > 0 {
 			return nil
 		}
-		return fmt.Errorf("lift_samples %q is for models with levels under SE(3), this is %s with levels = %d", c.LiftSamples, g.Name(), c.Levels)
+		return fmt.Errorf("lift_samples %q is for models with levels under SE(3), this is %s with levels = %d", c.LiftSamples,
+			g.Name(), c.Levels)
 	}
 	return fmt.Errorf("lift_samples %q is neither empty, for even ones, nor %q", c.LiftSamples, SamplesRandom)
 }

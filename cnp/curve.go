@@ -17,8 +17,9 @@ const psiLength, psiScale = 0.6931471805599453, 0.6931471805599453
 //
 //	h(t) = Σ_i psi(t, x_i)·phi(y_i),   phi(y) = [1, y, y², .., y^K],
 //
-// whose signal channels are divided by the density channel h_0. With a density for each output, phi(y) = [o, o·y, o·y², ..], where o is 1 for
-// outputs that were observed and 0 for the others, and every output is divided by its own density.
+// whose signal channels are divided by the density channel h_0. With a density for each output, phi(y) = [o, o·y, o·y²,
+// ..], where o is 1 for outputs that were observed and 0 for the others, and every output is divided by its own
+// density.
 type setConv[T Float] struct {
 	psi    *layers.RBF[T]
 	dx, dy int
@@ -96,8 +97,8 @@ func densitiesOf[T Float](c *Config, y []T) int {
 	return 1
 }
 
-// appendPhi appends phi of context point at, and the powers of that point of the tasks that follow, of so many in all: they have the same points, and
-// the same gaps.
+// appendPhi appends phi of context point at, and the powers of that point of the tasks that follow, of so many in all:
+// they have the same points, and the same gaps.
 func (b *Batch[T]) appendPhi(dst []T, at, tasks, densities, dy, degree int) []T {
 	dst = appendPhi(dst, b.YContext[at*dy:(at+1)*dy], densities, degree)
 	for k := at + b.Nc; k < at+tasks*b.Nc; k += b.Nc {
@@ -172,8 +173,9 @@ func (s *setConv[T]) recordOn(lattice layers.Lattice, t, x []float64, y []T, ori
 	return tape
 }
 
-// divideByDensity sets f, a point's features, to densities, of which h holds as many as its first channels say, and to the signals that h has from one channel on,
-// each divided by its own density. Densities above a cap, if there is one, are the cap.
+// divideByDensity sets f, a point's features, to densities, of which h holds as many as its first channels say, and to
+// the signals that h has from one channel on, each divided by its own density. Densities above a cap, if there is one,
+// are the cap.
 func divideByDensity[T Float](f, h []T, have, densities, from, signals int, floor, most float64) {
 	for k := range densities {
 		f[k] = h[k%have]

@@ -14,12 +14,14 @@ import (
 // of a cell it gets the point nearest to a random place in it, since the mean of a cell in which values jump is no value of the
 // process.
 //
-// Cells begin at the least coordinates of the context, so that a context that moves has a result that moves. Turned contexts have other cells.
+// Cells begin at the least coordinates of the context, so that a context that moves has a result that moves. Turned
+// contexts have other cells.
 
 // maxThinned bounds the coordinates that cells are made for.
 const maxThinned = 3
 
-// cell is the side of the cells for a context of n points at coordinates x; 0: it is not too dense. factor is what coordinates are multiplied with before the model sees them.
+// cell is the side of the cells for a context of n points at coordinates x; 0: it is not too dense. factor is what
+// coordinates are multiplied with before the model sees them.
 func (c *Config) cell(n int, factor float64) float64 {
 	t := c.Trained
 	if t == nil || !(t.Span > 0) || t.Context[1] < 1 || c.DimX > maxThinned || n <= t.densest() {
@@ -35,13 +37,15 @@ func (c *Config) cell(n int, factor float64) float64 {
 	return span / math.Pow(float64(t.densest()), 1/dx) / factor
 }
 
-// densest is how many points a context as long as the trained ones may have: as many as the largest of training, or, where training saw few, four times as many, up to
-// fewest. Shipped models predict best from about so many: rbf-equivcnp, trained on up to 49 points, from 100, and bench2-eq, trained on up to 153, from 200.
+// densest is how many points a context as long as the trained ones may have: as many as the largest of training, or,
+// where training saw few, four times as many, up to fewest. Shipped models predict best from about so many:
+// rbf-equivcnp, trained on up to 49 points, from 100, and bench2-eq, trained on up to 153, from 200.
 func (t *Trained) densest() int { return max(t.Context[1], min(4*t.Context[1], fewest)) }
 
 const fewest = 100
 
-// thin returns a batch whose contexts are no denser than those of training, and how many tasks were denser. It returns the batch itself where none was.
+// thin returns a batch whose contexts are no denser than those of training, and how many tasks were denser. It returns
+// the batch itself where none was.
 func thin[T Float](c *Config, b *Batch[T]) (*Batch[T], int) {
 	if c.Trained == nil || b.Nc <= c.Trained.densest() || b.joint > 0 || b.twins > 1 {
 		return b, 0
@@ -193,8 +197,8 @@ func gather[T Float](c *Config, b *Batch[T], t int, points []int, side float64) 
 	return out
 }
 
-// spot returns a place within a cell, as a share of its side. It is random, and the same for the same cell: points nearest to the middles of cells would lie
-// on a grid, which no training had.
+// spot returns a place within a cell, as a share of its side. It is random, and the same for the same cell: points
+// nearest to the middles of cells would lie on a grid, which no training had.
 func spot(key [maxThinned]int64) (at [maxThinned]float64) {
 	rng := rand.New(rand.NewPCG(uint64(key[0])^uint64(key[1])<<32, uint64(key[2])))
 	for d := range at {

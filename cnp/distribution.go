@@ -50,7 +50,8 @@ func (p *Prediction[T]) params(i int, buffer []float64) []float64 {
 		return append(buffer[:0], float64(p.Mean[i]), float64(p.Std[i]))
 	}
 	if len(p.Params) != n*len(p.Mean) {
-		panic(fmt.Sprintf("cnp: Prediction: len(Params) = %d, %d values of likelihood %s need %d", len(p.Params), len(p.Mean), p.Distribution().Name(),
+		panic(fmt.Sprintf("cnp: Prediction: len(Params) = %d, %d values of likelihood %s need %d", len(p.Params), len(p.Mean),
+			p.Distribution().Name(),
 			n*len(p.Mean)))
 	}
 	buffer = buffer[:0]
@@ -170,8 +171,8 @@ func (p *Prediction[T]) Quantiles(dst []T, q float64) {
 	}
 }
 
-// Sample draws the values of a task together, as new observations. Where the mask, if there is one, is false dst gets zeros. Equal states of
-// rng give equal draws.
+// Sample draws the values of a task together, as new observations. Where the mask, if there is one, is false dst gets
+// zeros. Equal states of rng give equal draws.
 func (p *Prediction[T]) Sample(dst []T, rng *rand.Rand, mask []bool) { p.sample(dst, rng, mask, false) }
 
 // SampleFunction draws the values of the function without the noise of observations. It reports whether the likelihood knows them apart;
@@ -272,8 +273,9 @@ func (p *Prediction[T]) Covariance() []float64 {
 	return out
 }
 
-// Factors returns f [n, rank] and diag [n] of the covariance f·fᵀ + diag of the n values of a task. Where they are independent rank is 0, and
-// so it is where those of a target alone go together, of which diag then has the variances: TargetCovariances has the rest.
+// Factors returns f [n, rank] and diag [n] of the covariance f·fᵀ + diag of the n values of a task. Where they are
+// independent rank is 0, and so it is where those of a target alone go together, of which diag then has the variances:
+// TargetCovariances has the rest.
 func (p *Prediction[T]) Factors() (f, diag []float64, rank int) {
 	diag = make([]float64, len(p.Mean))
 	if joint, ok := p.Distribution().(JointLikelihood); ok {
@@ -354,13 +356,14 @@ func (p *Prediction[T]) fill(lo, hi int, v T) {
 
 func (p *Prediction[T]) checkLen(method, name string, n int, mask []bool) {
 	if n != len(p.Mean) || len(p.Std) != len(p.Mean) || mask != nil && len(mask) != len(p.Mean) {
-		panic(fmt.Sprintf("cnp: Prediction.%s: len(%s) = %d, len(mask) = %d, len(Std) = %d, need %d", method, name, n, len(mask), len(p.Std),
+		panic(fmt.Sprintf("cnp: Prediction.%s: len(%s) = %d, len(mask) = %d, len(Std) = %d, need %d", method, name, n, len(mask),
+			len(p.Std),
 			len(p.Mean)))
 	}
 }
 
-// Check reports the first value of a prediction that is no distribution: a mean or a parameter that is not finite, or a deviation that is not
-// a positive number. ok may leave out what is padding; nil looks at all.
+// Check reports the first value of a prediction that is no distribution: a mean or a parameter that is not finite, or a
+// deviation that is not a positive number. ok may leave out what is padding; nil looks at all.
 func (p *Prediction[T]) Check(ok func(i int) bool) error {
 	n := 0
 	if p.Params != nil && len(p.Mean) > 0 {
@@ -389,9 +392,10 @@ type Extra[T Float] struct {
 	Values []T
 }
 
-// Extras lists them, for files and answers: std_function, the deviation of the function without the noise of observations; cov_factor and
-// cov_diag, the factor F and the diagonal D of the covariance F·Fᵀ + diag(D) of all values of a task; cov_target, the covariance of the
-// values of a target where those alone go together, a row for each; params, the parameters of a likelihood of another kind. Independent normals have none.
+// Extras lists them, for files and answers: std_function, the deviation of the function without the noise of
+// observations; cov_factor and cov_diag, the factor F and the diagonal D of the covariance F·Fᵀ + diag(D) of all values
+// of a task; cov_target, the covariance of the values of a target where those alone go together, a row for each;
+// params, the parameters of a likelihood of another kind. Independent normals have none.
 func (p *Prediction[T]) Extras() (out []Extra[T]) {
 	n := len(p.Mean)
 	if _, ok := p.Distribution().(Noisy); ok {

@@ -8,11 +8,12 @@
 //
 // # Plans
 //
-// What does not depend on features is computed once and kept in a plan. Every model makes plans of a Shape: Pixels of an image, an
-// Interval of the line, Scattered places or the Sphere; where there can be none the error wraps ErrNoPlan. A plan is immutable, safe for
-// concurrent use, and does not follow later changes of the model's parameters. It refuses tasks of another shape than its own. Complete and
-// Predict keep plans of recent shapes themselves, small ones, and do notice such changes. With returns a model that shares the parameters of
-// another and has other Options: a precision, a folder that keeps plans.
+// What does not depend on features is computed once and kept in a plan. Every model makes plans of a Shape: Pixels of
+// an image, an Interval of the line, Scattered places or the Sphere; where there can be none the error wraps ErrNoPlan.
+// A plan is immutable, safe for concurrent use, and does not follow later changes of the model's parameters. It refuses
+// tasks of another shape than its own. Complete and Predict keep plans of recent shapes themselves, small ones, and do
+// notice such changes. With returns a model that shares the parameters of another and has other Options: a precision, a
+// folder that keeps plans.
 //
 // An image plan stores the convolution weights of every pose as far as PlanOptions.Memory allows, and computes the others in
 // every call, tile by tile, for all images of the call at once. Under translations the weights are few and always stored. On 64 x
@@ -29,11 +30,12 @@
 //
 // # Likelihoods
 //
-// A Prediction says what new observations are distributed as: by mean and standard deviation, and by its methods for all else, densities,
-// quantiles and samples among them. Config.Likelihood names the family. Under the independent normal of the authors' models mean and
-// deviation are all there is; under others Params has the rest. lowrank makes the values of a task jointly normal: the network gives each target
-// a vector of features, and the covariance of two targets is the product of theirs. normal:noise and lowrank tell the function from the
-// noise of its observations. RegisterLikelihood adds one of a user's own.
+// A Prediction says what new observations are distributed as: by mean and standard deviation, and by its methods for
+// all else, densities, quantiles and samples among them. Config.Likelihood names the family. Under the independent
+// normal of the authors' models mean and deviation are all there is; under others Params has the rest. lowrank makes
+// the values of a task jointly normal: the network gives each target a vector of features, and the covariance of two
+// targets is the product of theirs. normal:noise and lowrank tell the function from the noise of its observations.
+// RegisterLikelihood adds one of a user's own.
 //
 // # Fields
 //
@@ -53,15 +55,16 @@
 //
 // # Equivariance
 //
-// Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long as the
-// points that carry the features move too. With PointsPerUnit 0 the context carries them, and this holds for any group. A lattice
-// follows the data under translations, up to rounding: the lattice of each task under PlacementContext, that of the whole batch
-// under PlacementBatch. (Where the distance of two lattice points equals the radius, as in the authors' models, rounding under
-// PlacementBatch changes neighbourhoods, and so has a larger effect.) A lattice and the box around it do not follow rotations and
-// scalings, and the prediction changes accordingly: when the data are rotated by random angles, the mean of a random SO(2) model
-// with large outputs moves by 1.1, 0.6, 0.3 and 0.3 of its standard deviation over the targets at 1, 2, 4 and 8 points per unit
-// (TestLatticeResidual). A pixel grid maps to itself only under rotations by multiples of 90 degrees, and there the prediction is
-// exact. On the sphere (PlacementSphere) the lattice stays where it is when the globe turns, and a prediction changes by as much as its points
-// are uneven: less, the finer it is for the data (TestSphereTurned). Random stabiliser samples (SO(3), SE(3)) are equivariant in
-// expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
+// Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
+// as the points that carry the features move too. With PointsPerUnit 0 the context carries them, and this holds for any
+// group. A lattice follows the data under translations, up to rounding: the lattice of each task under
+// PlacementContext, that of the whole batch under PlacementBatch. (Where the distance of two lattice points equals the
+// radius, as in the authors' models, rounding under PlacementBatch changes neighbourhoods, and so has a larger effect.)
+// A lattice and the box around it do not follow rotations and scalings, and the prediction changes accordingly: when
+// the data are rotated by random angles, the mean of a random SO(2) model with large outputs moves by 1.1, 0.6, 0.3 and
+// 0.3 of its standard deviation over the targets at 1, 2, 4 and 8 points per unit (TestLatticeResidual). A pixel grid
+// maps to itself only under rotations by multiples of 90 degrees, and there the prediction is exact. On the sphere
+// (PlacementSphere) the lattice stays where it is when the globe turns, and a prediction changes by as much as its
+// points are uneven: less, the finer it is for the data (TestSphereTurned). Random stabiliser samples (SO(3), SE(3))
+// are equivariant in expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
 package cnp

@@ -76,10 +76,12 @@ func TestValidEdges(t *testing.T) {
 				{"empty context", &Batch[float32]{B: 1, Nt: 3, XTarget: point(0.1, 0.5, 1)}, 3},
 				{"masked context", &Batch[float32]{B: 1, Nc: 2, Nt: 1, XContext: point(9, math.NaN()), YContext: []float32{1, 2},
 					XTarget: point(0.5), ContextMask: []bool{false, false}}, 1},
-				{"a single point", &Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: point(0.5), YContext: []float32{1}, XTarget: point(0.5)}, 1},
+				{"a single point", &Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: point(0.5), YContext: []float32{1},
+					XTarget: point(0.5)}, 1},
 				{"duplicated points", &Batch[float32]{B: 1, Nc: 4, Nt: 2, XContext: point(0.5, 0.5, 0.5, 0.5),
 					YContext: []float32{1, 2, 1, 1}, XTarget: point(0.5, 0.5)}, 2},
-				{"the origin", &Batch[float32]{B: 1, Nc: 2, Nt: 2, XContext: point(0, 1), YContext: []float32{1, 2}, XTarget: point(0, 2)}, 2},
+				{"the origin", &Batch[float32]{B: 1, Nc: 2, Nt: 2, XContext: point(0, 1), YContext: []float32{1, 2},
+					XTarget: point(0, 2)}, 2},
 				{"zero targets", &Batch[float32]{B: 1, Nc: 1, XContext: point(1), YContext: []float32{1}}, 0},
 				{"zero tasks", &Batch[float32]{Nc: 1, Nt: 1}, 0},
 			} {
@@ -245,8 +247,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestChunks: the tasks of a large batch are worked on a few at a time, which must not show: a task has the bits that it has alone. Points on a grid, and
-// several lifts, have poses that tasks share but for their last bits.
+// TestChunks: the tasks of a large batch are worked on a few at a time, which must not show: a task has the bits that
+// it has alone. Points on a grid, and several lifts, have poses that tasks share but for their last bits.
 func TestChunks(t *testing.T) {
 	t.Run("F64", func(t *testing.T) { testChunks[float64](t) })
 	t.Run("F32", func(t *testing.T) { testChunks[float32](t) })
@@ -269,7 +271,8 @@ func testChunks[T Float](t *testing.T) {
 		all, err := m.Predict(context.Background(), b)
 		require.NoError(t, err)
 		for k := range n {
-			one := &Batch[T]{B: 1, Nc: 5, Nt: 4, XContext: b.XContext[k*10 : (k+1)*10], YContext: b.YContext[k*5 : (k+1)*5], XTarget: b.XTarget[k*8 : (k+1)*8]}
+			one := &Batch[T]{B: 1, Nc: 5, Nt: 4, XContext: b.XContext[k*10 : (k+1)*10], YContext: b.YContext[k*5 : (k+1)*5],
+				XTarget: b.XTarget[k*8 : (k+1)*8]}
 			p, err := m.Predict(context.Background(), one)
 			require.NoError(t, err)
 			require.Equal(t, all.Mean[k*4:(k+1)*4], p.Mean, "%d lifts, task %d", lifts, k)

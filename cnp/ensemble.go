@@ -20,7 +20,8 @@ type CurveEnsemble[T Float] struct{ members []Regressor[T] }
 // ImageEnsemble completes images by several models.
 type ImageEnsemble[T Float] struct{ members []Completer[T] }
 
-// Ensemble makes one model of several, a CurveEnsemble or an ImageEnsemble. They must have the same inputs and outputs. A single model stays as it is.
+// Ensemble makes one model of several, a CurveEnsemble or an ImageEnsemble. They must have the same inputs and outputs.
+// A single model stays as it is.
 func Ensemble[T Float](models ...Model[T]) (Model[T], error) {
 	if len(models) == 0 {
 		return nil, fmt.Errorf("%w: an ensemble of no models", ErrConfig)
@@ -37,7 +38,8 @@ func Ensemble[T Float](models ...Model[T]) (Model[T], error) {
 	curves, images := &CurveEnsemble[T]{}, &ImageEnsemble[T]{}
 	for i, m := range models {
 		c := m.Config()
-		if c.Architecture.Image() != first.Architecture.Image() || c.DimX != first.DimX || c.DimY != first.DimY || !slices.Equal(c.Auxiliary, first.Auxiliary) ||
+		if c.Architecture.Image() != first.Architecture.Image() || c.DimX != first.DimX || c.DimY != first.DimY ||
+			!slices.Equal(c.Auxiliary, first.Auxiliary) ||
 			!slices.Equal(c.Static, first.Static) {
 			return nil, fmt.Errorf("%w: model %d of the ensemble (%s, %d coordinates, %d outputs) does not fit the first one (%s, %d, %d)", ErrConfig,
 				i, c.Architecture, c.DimX, c.DimY, first.Architecture, first.DimX, first.DimY)
@@ -148,8 +150,8 @@ func mixed[T Float](ctx context.Context, n int, predict func(ctx context.Context
 	return Mix(all...), nil
 }
 
-// Mix is the mixture, with equal weights, of predictions of the same values. Values that a prediction knows jointly are taken each on its own. It panics if the
-// numbers of values differ, or if there is no prediction.
+// Mix is the mixture, with equal weights, of predictions of the same values. Values that a prediction knows jointly are
+// taken each on its own. It panics if the numbers of values differ, or if there is no prediction.
 func Mix[T Float](all ...*Prediction[T]) *Prediction[T] {
 	var l equalParts
 	n, outputs := len(all[0].Mean), 0

@@ -75,7 +75,8 @@ func TestEnsemble(t *testing.T) {
 	}
 	e, err := Ensemble(models...)
 	require.NoError(t, err)
-	b := &Batch[float32]{B: 2, Nc: 2, Nt: 3, XContext: []float64{0, 1, 2, 3}, YContext: []float32{1, 2, 3, 4}, XTarget: []float64{0, 0.5, 1, 2, 2.5, 3}}
+	b := &Batch[float32]{B: 2, Nc: 2, Nt: 3, XContext: []float64{0, 1, 2, 3}, YContext: []float32{1, 2, 3, 4},
+		XTarget: []float64{0, 0.5, 1, 2, 2.5, 3}}
 	p, err := e.(Regressor[float32]).Predict(ctx, b)
 	require.NoError(t, err)
 	var alone []*Prediction[float32]

@@ -47,7 +47,8 @@ func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T]
 	}
 	m := &EquivCNP[T]{cfg: c, outer: outer, group: g,
 		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.contextValues(),
-			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity, floor: cmp.Or(c.DensityFloor, densityFloor), cap: c.DensityCap},
+			degree: c.Multiplicity, coordinates: c.CoordinateFeature, each: c.ChannelDensity,
+			floor: cmp.Or(c.DensityFloor, densityFloor), cap: c.DensityCap},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}
 	if c.Levels > 0 {
@@ -255,7 +256,8 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 
 // layouts returns the geometry of tasks lo to hi, each a block of its own, for all LieConvs but the last, and for the last,
 // and shows encode the points of every task that carry features from the beginning.
-func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grids *taskLattices, encode func(t int, x []float64, origin float64)) (all, last *layers.Geometry[T]) {
+func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grids *taskLattices, encode func(t int, x []float64, origin float64)) (all,
+	last *layers.Geometry[T]) {
 	all = m.layout(b, lo, hi, grids, m.cfg.Readout == ReadoutTargets, encode)
 	if m.cfg.Readout != ReadoutQueries {
 		return all, all
@@ -265,7 +267,8 @@ func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grids *taskLattices, enco
 
 // layout returns the lifted points of tasks lo to hi, with the targets or without, and shows encode the points of every task, counted
 // from the task's origin.
-func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grids *taskLattices, targets bool, encode func(t int, x []float64, origin float64)) *layers.Geometry[T] {
+func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grids *taskLattices, targets bool,
+	encode func(t int, x []float64, origin float64)) *layers.Geometry[T] {
 	var (
 		points *group.Lifted
 		mask   []bool // per lifted point

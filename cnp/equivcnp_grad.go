@@ -105,7 +105,8 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		if turns != nil {
 			from := (t+1)*perTask - b.Nt*each
 			views[t] = func(row int) (int, []float64) { return row / each, targetTurns[from+row] }
-			heads[t] = m.head.recordTurned(pass, t*b.Nt*dy, with(f[(perTask-b.Nt*each)*c:], t, each), b.Nt*each, each, m.cfg.Fields(), views[t])
+			heads[t] = m.head.recordTurned(pass, t*b.Nt*dy, with(f[(perTask-b.Nt*each)*c:], t, each), b.Nt*each, each,
+				m.cfg.Fields(), views[t])
 			clearMasked(out, b, t, dy)
 			continue
 		}

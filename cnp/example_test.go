@@ -100,7 +100,8 @@ func ExamplePlanner_curves() {
 		fmt.Println(err)
 		return
 	}
-	task := &cnp.Batch[float32]{B: 1, Nc: 2, Nt: 3, XContext: []float64{-1, 1}, YContext: []float32{0.5, -0.5}, XTarget: []float64{-2, 0, 1.5}}
+	task := &cnp.Batch[float32]{B: 1, Nc: 2, Nt: 3, XContext: []float64{-1, 1}, YContext: []float32{0.5, -0.5},
+		XTarget: []float64{-2, 0, 1.5}}
 	dst := plan.NewPrediction(task)
 	if err := plan.Predict(ctx, dst, task); err != nil {
 		fmt.Println(err)

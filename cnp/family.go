@@ -68,9 +68,9 @@ func (f *family[T]) buffer() []float64 {
 	return make([]float64, n)
 }
 
-// link computes predictions from the numbers of a network, and gradients to these. The network gives each target [dy·numbers] of them, in the
-// link's order. Where a method takes raw, that is nil or the numbers that a pass keeps, [values, numbers] as the values lie in the
-// prediction. buffer is the family's.
+// link computes predictions from the numbers of a network, and gradients to these. The network gives each target
+// [dy·numbers] of them, in the link's order. Where a method takes raw, that is nil or the numbers that a pass keeps,
+// [values, numbers] as the values lie in the prediction. buffer is the family's.
 type link[T Float] interface {
 	// rows sets the values of out from value at on, for the numbers y of targets, one after the other.
 	rows(f *family[T], out *Prediction[T], at int, raw, y []T)
@@ -86,8 +86,8 @@ type link[T Float] interface {
 	keep(f *family[T], out *Prediction[T], v int, y T, buffer []float64)
 	// newRaw returns what a pass of n values keeps of their numbers; nil: nothing.
 	newRaw(f *family[T], n int) []T
-	// backward, backwardRaw and gradient are Pass.Backward, BackwardRaw and GradientOf, for checked arguments. A link has one of the first two, and
-	// panics in the other.
+	// backward, backwardRaw and gradient are Pass.Backward, BackwardRaw and GradientOf, for checked arguments. A link
+	// has one of the first two, and panics in the other.
 	backward(p *Pass[T], dMean, dStd []T, g *layers.Grads[T])
 	backwardRaw(p *Pass[T], d []T, g *layers.Grads[T])
 	gradient(p *Pass[T], o Objective, y []T, g *layers.Grads[T]) (loss float64, err error)
@@ -123,5 +123,6 @@ func (f *family[T]) keepImage(out *Prediction[T], im *Images[T], b int) {
 	}
 }
 
-// outGrad is the gradient to a prediction: to mean and standard deviation, or to the network's numbers [values, numbers], whichever the link takes.
+// outGrad is the gradient to a prediction: to mean and standard deviation, or to the network's numbers [values,
+// numbers], whichever the link takes.
 type outGrad[T Float] struct{ mean, std, raw []T }

@@ -99,7 +99,8 @@ func (c *Config) validateInputs() error {
 	case at < len(c.Inputs):
 		return fmt.Errorf("inputs = %q: inputs[%d], a %s, is not among outputs = %q in their order; what is observed is predicted, too", c.Inputs, at, c.Inputs[at], c.Outputs)
 	case c.Architecture != EquivCNPCurve || c.Levels == 0:
-		return fmt.Errorf("inputs = %q: only models of architecture %q with levels have inputs other than their outputs", c.Inputs, EquivCNPCurve)
+		return fmt.Errorf("inputs = %q: only models of architecture %q with levels have inputs other than their outputs",
+			c.Inputs, EquivCNPCurve)
 	case !c.ChannelDensity:
 		return fmt.Errorf("inputs = %q need channel_density", c.Inputs)
 	}
@@ -150,13 +151,15 @@ func (c *Config) validateOutputs(g group.Group) error {
 	case c.Architecture.Image():
 		return fmt.Errorf("outputs = %q: an image's channels are scalars; models of curves have vectors", c.Outputs)
 	case g == nil:
-		return fmt.Errorf("outputs = %q: architecture %s knows no group that could turn a vector; %s does", c.Outputs, c.Architecture, EquivCNPCurve)
+		return fmt.Errorf("outputs = %q: architecture %s knows no group that could turn a vector; %s does", c.Outputs,
+			c.Architecture, EquivCNPCurve)
 	case c.OnSphere():
 		return fmt.Errorf("outputs = %q: placement %q is for scalars", c.Outputs, c.Placement)
 	case !group.CanTurn(g):
 		return fmt.Errorf("outputs = %q: group %s does not turn vectors; these do: %s", c.Outputs, g.Name(), group.Turners)
 	case c.Multiplicity != 1:
-		return fmt.Errorf("outputs = %q: multiplicity = %d, the powers of a vector's components are no vectors: need 1", c.Outputs, c.Multiplicity)
+		return fmt.Errorf("outputs = %q: multiplicity = %d, the powers of a vector's components are no vectors: need 1",
+			c.Outputs, c.Multiplicity)
 	case c.Readout == ReadoutRBF:
 		return fmt.Errorf("outputs = %q: readout %q is for scalars", c.Outputs, c.Readout)
 	}
@@ -165,7 +168,8 @@ func (c *Config) validateOutputs(g group.Group) error {
 		return err
 	}
 	if _, ok := l.(Turning); !ok {
-		return fmt.Errorf("outputs = %q: likelihood %s does not turn with vectors; these do: %s, %s:64", c.Outputs, l.Name(), fullName, lowRankName)
+		return fmt.Errorf("outputs = %q: likelihood %s does not turn with vectors; these do: %s, %s:64", c.Outputs, l.Name(),
+			fullName, lowRankName)
 	}
 	return nil
 }

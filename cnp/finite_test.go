@@ -11,11 +11,13 @@ import (
 // TestFinite: values that overflow on the way are an error, of models and of plans, and never a prediction of NaN.
 func TestFinite(t *testing.T) {
 	ctx := context.Background()
-	for name, c := range map[string]Config{"cnp": Default(CNPCurve, "", 1), "convcnp": Default(ConvCNPCurve, "", 1), "equivcnp": Default(EquivCNPCurve, "T(1)", 1), "levels": levelsConfig("T(1)", 1)} {
+	for name, c := range map[string]Config{"cnp": Default(CNPCurve, "", 1), "convcnp": Default(ConvCNPCurve, "", 1),
+		"equivcnp": Default(EquivCNPCurve, "T(1)", 1), "levels": levelsConfig("T(1)", 1)} {
 		m, err := New[float32](c, 1)
 		require.NoError(t, err, name)
 		for _, y := range []float32{-3e38, 3e38, 1e30, 1} {
-			b := &Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0.1, 0.2}, YContext: []float32{y, y, y}, XTarget: []float64{0.05, 0.5}}
+			b := &Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 0.1, 0.2}, YContext: []float32{y, y, y},
+				XTarget: []float64{0.05, 0.5}}
 			p, err := m.(Regressor[float32]).Predict(ctx, b)
 			if err != nil {
 				require.ErrorIs(t, err, ErrValue, name)
@@ -35,7 +37,8 @@ func TestFinite(t *testing.T) {
 			}
 		}
 	}
-	for name, c := range map[string]Config{"cnp": Default(CNPImage, "", 1), "convcnp": Default(ConvCNPImage, "", 1), "equivcnp": Default(EquivCNPImage, "T(2)", 1)} {
+	for name, c := range map[string]Config{"cnp": Default(CNPImage, "", 1), "convcnp": Default(ConvCNPImage, "", 1),
+		"equivcnp": Default(EquivCNPImage, "T(2)", 1)} {
 		m, err := New[float32](c, 1)
 		require.NoError(t, err, name)
 		im := &Images[float32]{B: 1, C: 1, H: 4, W: 4, Pixels: make([]float32, 16), Mask: make([]bool, 16)}

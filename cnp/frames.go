@@ -124,8 +124,8 @@ func seen[T Float](x []T, r []float64, room []float64) {
 	}
 }
 
-// whole returns a batch as a model reads it: values that are never observed are not there, and vectors that lack a component lack all of them, since no
-// observer would see the rest. Where that is so already, it is b.
+// whole returns a batch as a model reads it: values that are never observed are not there, and vectors that lack a
+// component lack all of them, since no observer would see the rest. Where that is so already, it is b.
 func (b *Batch[T]) whole(c *Config) *Batch[T] {
 	hidden := c.Unobserved()
 	if hidden == nil && (!c.Vectors() || !c.ChannelDensity || !gaps(b.YContext)) {
@@ -215,8 +215,8 @@ func (t *turner[T]) transposed(r []float64, n int) []float64 {
 // view says of a row of features which target's it is, and the rotation of the values that it sees.
 type view func(row int) (target int, r []float64)
 
-// recordTurned is record for features of targets as several observers see them, each of whom has the same number of rows: what the rows say is
-// turned back, and the mean over a target's rows is the model's. Values begin with value at.
+// recordTurned is record for features of targets as several observers see them, each of whom has the same number of
+// rows: what the rows say is turned back, and the mean over a target's rows is the model's. Values begin with value at.
 func (h *head[T]) recordTurned(p *Pass[T], at int, features []T, rows, each int, fields []Field, of view) *headTape[T] {
 	width := h.raw().Out
 	raw, to := make([]T, rows*width), p.raw[at*h.numbers():][:rows/each*width]
@@ -237,7 +237,8 @@ func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each i
 	var t turner[T]
 	for row := range tape.n {
 		target, r := of(row)
-		t.add(raw[row*width:][:width], from[target*width:(target+1)*width], h.likelihood.(Turning), fields, t.transposed(r, h.dy), width, 1/float64(each))
+		t.add(raw[row*width:][:width], from[target*width:(target+1)*width], h.likelihood.(Turning), fields, t.transposed(r, h.dy),
+			width, 1/float64(each))
 	}
 	df := make([]T, len(tape.features))
 	h.raw().Backward(df, raw, tape.features, tape.n, g)
@@ -338,7 +339,8 @@ func (m *EquivCNP[T]) turns(l *group.Lifted) [][]float64 {
 	return out
 }
 
-// liftFeatures gives every lift of a point the point's features [n, c], of which the last are its values, first the outputs, as the lift sees them.
+// liftFeatures gives every lift of a point the point's features [n, c], of which the last are its values, first the
+// outputs, as the lift sees them.
 func (m *EquivCNP[T]) liftFeatures(features []T, turns [][]float64) []T {
 	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
 	out := repeatRows(features, c, m.cfg.Lifts)

@@ -26,7 +26,8 @@ func fieldConfigs() map[string]struct {
 		draw func(rng *rand.Rand) []float64
 	}
 	out := map[string]entry{}
-	types := map[string][]FieldType{"vector": {Vector}, "scalar,vector": {Scalar, Vector}, "vector,scalar,vector": {Vector, Scalar, Vector}, "scalar": {Scalar}}
+	types := map[string][]FieldType{"vector": {Vector}, "scalar,vector": {Scalar, Vector},
+		"vector,scalar,vector": {Vector, Scalar, Vector}, "scalar": {Scalar}}
 	add := func(name string, c Config, draw func(rng *rand.Rand) []float64) {
 		for text, fields := range types {
 			for _, likelihood := range []string{"full", "lowrank:3:noise"} {
@@ -236,9 +237,15 @@ func TestFramesRandom(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, m.frames.x, reseeded.(*EquivCNP[float64]).frames.x)
 	for want, change := range map[string]func(c *Config){
-		`lift_samples "random" is for models with levels under SE(3), this is T(3) with levels = 2`:  func(c *Config) { c.Group, c.Lifts = "T(3)", 1 },
+		`lift_samples "random" is for models with levels under SE(3), this is T(3) with levels = 2`: func(c *Config) {
+			c.Group,
+				c.Lifts = "T(3)", 1
+		},
 		`lift_samples "random" is for models with levels under SE(3), this is SE(3) with levels = 0`: func(c *Config) { c.Levels = 0 },
-		`lift_samples "odd" is neither empty, for even ones, nor "random"`:                           func(c *Config) { c.LiftSamples = "odd" },
+		`lift_samples "odd" is neither empty, for even ones, nor "random"`: func(
+			c *Config) {
+			c.LiftSamples = "odd"
+		},
 	} {
 		c := c
 		change(&c)
@@ -251,7 +258,8 @@ func TestFramesRandom(t *testing.T) {
 // TestFramesAlone: a task of a batch has the bits that it has alone, and those of a plan, on any number of threads; without a context and
 // with masks, too.
 func TestFramesAlone(t *testing.T) {
-	for _, name := range []string{"levels/SE(2)/K=4/scalar,vector/full", "levels/SE(2)/K=3/scalar,vector/lowrank:3:noise", "levels/SE(2)/K=8/vector/full"} {
+	for _, name := range []string{"levels/SE(2)/K=4/scalar,vector/full", "levels/SE(2)/K=3/scalar,vector/lowrank:3:noise",
+		"levels/SE(2)/K=8/vector/full"} {
 		f := fieldConfigs()[name]
 		model, err := New[float32](f.c, 3)
 		require.NoError(t, err)
@@ -287,7 +295,8 @@ func TestFramesAlone(t *testing.T) {
 					require.Zero(t, want.Mean[dy*at])
 					continue
 				}
-				one := &Batch[float32]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*14 : (task+1)*14], YContext: b.YContext[task*7*dy : (task+1)*7*dy],
+				one := &Batch[float32]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*14 : (task+1)*14],
+					YContext:    b.YContext[task*7*dy : (task+1)*7*dy],
 					ContextMask: b.ContextMask[task*7 : (task+1)*7], XTarget: b.XTarget[at*2 : (at+1)*2]}
 				p, err := m.Predict(context.Background(), one)
 				require.NoError(t, err)
@@ -302,13 +311,25 @@ func TestFramesAlone(t *testing.T) {
 func TestFieldsRefuse(t *testing.T) {
 	base := fieldConfigs()["levels/SE(2)/K=4/scalar,vector/full"].c
 	for want, change := range map[string]func(c *Config){
-		`outputs = ["vector" "vector"] are 4 columns where a vector has 2, dim_y = 3`: func(c *Config) { c.Outputs = []FieldType{Vector, Vector} },
-		`outputs[0] = "wind" is none of ["scalar" "vector"]`:                          func(c *Config) { c.Outputs = []FieldType{"wind", Scalar} },
-		"likelihood normal does not turn with vectors; these do: full, lowrank:64":    func(c *Config) { c.Likelihood = "" },
-		"group Squeeze does not turn vectors; these do: T(n)":                         func(c *Config) { c.Group, c.Levels, c.Lifts = "Squeeze", 0, 1 },
-		"multiplicity = 2, the powers of a vector's components are no vectors":        func(c *Config) { c.Multiplicity = 2 },
-		"architecture cnp knows no group":                                             func(c *Config) { c.Architecture, c.Group, c.Levels = CNPCurve, "", 0 },
-		"levels under SE(2) take 1 to 256 lifts, these are 300":                       func(c *Config) { c.Lifts = 300 },
+		`outputs = ["vector" "vector"] are 4 columns where a vector has 2, dim_y = 3`: func(
+			c *Config) {
+			c.Outputs = []FieldType{Vector, Vector}
+		},
+		`outputs[0] = "wind" is none of ["scalar" "vector"]`: func(
+			c *Config) {
+			c.Outputs = []FieldType{"wind", Scalar}
+		},
+		"likelihood normal does not turn with vectors; these do: full, lowrank:64": func(c *Config) { c.Likelihood = "" },
+		"group Squeeze does not turn vectors; these do: T(n)": func(c *Config) {
+			c.Group, c.Levels,
+				c.Lifts = "Squeeze", 0, 1
+		},
+		"multiplicity = 2, the powers of a vector's components are no vectors": func(c *Config) { c.Multiplicity = 2 },
+		"architecture cnp knows no group": func(c *Config) {
+			c.Architecture, c.Group,
+				c.Levels = CNPCurve, "", 0
+		},
+		"levels under SE(2) take 1 to 256 lifts, these are 300": func(c *Config) { c.Lifts = 300 },
 	} {
 		c := base
 		change(&c)
@@ -330,7 +351,8 @@ func TestFieldsRefuse(t *testing.T) {
 // TestVectorScaler: a vector's components get one factor, and their mean as the offset, which turns with them.
 func TestVectorScaler(t *testing.T) {
 	c := fieldConfigs()["levels/SE(2)/K=4/scalar,vector/full"].c
-	c.Trained = &Trained{X: []Range{{-2, 2, 0, 1}, {-2, 2, 0, 1}}, Y: []Range{{-3, 3, 0, 1}, {-3, 3, 0, 1}, {-3, 3, 0, 1}}, Span: 4, Context: [2]int{3, 50}}
+	c.Trained = &Trained{X: []Range{{-2, 2, 0, 1}, {-2, 2, 0, 1}}, Y: []Range{{-3, 3, 0, 1}, {-3, 3, 0, 1}, {-3, 3, 0, 1}},
+		Span: 4, Context: [2]int{3, 50}}
 	x := []float64{0, 0, 1, 1, 2, 0}
 	s := c.Scaler(x, []float64{5, 30, 0, 6, 0, 40, 7, 20, 20})
 	require.Equal(t, s.Y[1].Factor, s.Y[2].Factor)
@@ -367,7 +389,8 @@ func TestFramesTrain(t *testing.T) {
 
 // TestFieldsGaps: a vector that lacks a component lacks all of them, and what is known of the rest still turns.
 func TestFieldsGaps(t *testing.T) {
-	for _, name := range []string{"levels/SE(2)/K=4/scalar,vector/full", "points/SE(2)/K=4/scalar,vector/full", "points/SO(2)/K=1/scalar,vector/full"} {
+	for _, name := range []string{"levels/SE(2)/K=4/scalar,vector/full", "points/SE(2)/K=4/scalar,vector/full",
+		"points/SO(2)/K=1/scalar,vector/full"} {
 		f := fieldConfigs()[name]
 		f.c.ChannelDensity = true
 		model, err := New[float64](f.c, 3)

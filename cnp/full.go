@@ -34,8 +34,8 @@ func init() {
 // eigenvectors, are those that the normal likelihood makes of the eigenvalues: with S = V·diag(λ)·Vᵀ and B = V·diag(std(λ))·Vᵀ the
 // covariance is B·Bᵀ. So S turns with the values, and the covariance along; and of a single value it is the normal likelihood.
 //
-// Parameters: mean, and the row of B. Both rows, that of S and that of B, begin with the value's own column, and the others follow in turn: whatever
-// value it is, its deviation is the length of the row.
+// Parameters: mean, and the row of B. Both rows, that of S and that of B, begin with the value's own column, and the
+// others follow in turn: whatever value it is, its deviation is the length of the row.
 type full struct {
 	spread spread
 	values int
@@ -277,9 +277,9 @@ func (l full) density(w *fullWork, y, params []float64, known []bool) float64 {
 	return sum
 }
 
-// GradientOf: with a = Σ⁻¹·(y - mean) the gradients are a to the means and G = (a·aᵀ - Σ⁻¹)/2 to Σ, to which a noise ν of the objective adds
-// ν²/2·Σ⁻². And with Σ = V·diag(f(λ))·Vᵀ that to S is V·(F∘Vᵀ·G·V)·Vᵀ, F_ij = (f(λ_i) - f(λ_j))/(λ_i - λ_j), the derivative where both
-// are equal (Daleckii and Krein).
+// GradientOf: with a = Σ⁻¹·(y - mean) the gradients are a to the means and G = (a·aᵀ - Σ⁻¹)/2 to Σ, to which a noise ν
+// of the objective adds ν²/2·Σ⁻². And with Σ = V·diag(f(λ))·Vᵀ that to S is V·(F∘Vᵀ·G·V)·Vᵀ, F_ij = (f(λ_i) -
+// f(λ_j))/(λ_i - λ_j), the derivative where both are equal (Daleckii and Krein).
 func (l full) GradientOf(d, y, params, raw []float64, known []bool) float64 {
 	n, k := l.values, 1+l.values
 	var w fullWork

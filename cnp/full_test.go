@@ -92,7 +92,8 @@ func TestFullGradient(t *testing.T) {
 func TestFullTurns(t *testing.T) {
 	rng := testkit.Rand(3)
 	for _, name := range []string{"full", "lowrank:4"} {
-		c := Config{Likelihood: name, Architecture: EquivCNPCurve, DimX: 2, DimY: 5, Outputs: []FieldType{Vector, Scalar, Vector}, Output: OutputStd}
+		c := Config{Likelihood: name, Architecture: EquivCNPCurve, DimX: 2, DimY: 5, Outputs: []FieldType{Vector, Scalar, Vector},
+			Output: OutputStd}
 		l, err := ParseLikelihood(&c)
 		require.NoError(t, err)
 		f := frames{dx: 2, dy: 5, fields: c.Fields()}
@@ -157,8 +158,8 @@ func TestFullTurns(t *testing.T) {
 	}
 }
 
-// TestFullPrediction: samples have the covariance that the prediction says, single values their marginals, other units change densities by their
-// factors, and what is not known counts for nothing.
+// TestFullPrediction: samples have the covariance that the prediction says, single values their marginals, other units
+// change densities by their factors, and what is not known counts for nothing.
 func TestFullPrediction(t *testing.T) {
 	c := Default(CNPCurve, "", 2)
 	c.Likelihood, c.Channels = "full", []int{8, 8}

@@ -14,9 +14,9 @@ type Geometry struct {
 	Targets []float64
 	// Interleaved, unless zero, divides an image into coarser ones that share the Points. It excludes Targets.
 	Interleaved Interleaved
-	// H and W say that the Points are the pixels of a grid of H rows of W, row by row, evenly spaced. A plan then takes images of that size alone (of
-	// Interleaved's, where they are divided), and finds neighbours faster. Where both are 0 the Points are scattered, and images
-	// may have any size with as many pixels.
+	// H and W say that the Points are the pixels of a grid of H rows of W, row by row, evenly spaced. A plan then takes
+	// images of that size alone (of Interleaved's, where they are divided), and finds neighbours faster. Where both are
+	// 0 the Points are scattered, and images may have any size with as many pixels.
 	H, W int
 }
 
@@ -137,11 +137,12 @@ func pixelStep(n int) float64 {
 // Geometry places h x w images for the model, which predicts them at scale times as many places along each side: at the pixels if
 // scale is 1, otherwise as [Upsampled] says.
 //
-// A model knows the lengths that it was trained on (Config.ImageSize): the distances of pixels from the centre and from each
-// other. Images of another size are placed so that their diagonal (under SO(2) their longer side) has the trained length: 128 x 128 pixels are treated as 64 x 64
-// pixels drawn finer. The finer they are, the more pixels a ball holds. Where it would hold more than four times as many as in
-// training, the image is completed as several coarser ones (Interleaved), so that time and memory grow with the number of pixels
-// and not with its square; with scale > 1 it is not. Without an ImageSize, pixels are placed as in [Grid], whatever their number.
+// A model knows the lengths that it was trained on (Config.ImageSize): the distances of pixels from the centre and from
+// each other. Images of another size are placed so that their diagonal (under SO(2) their longer side) has the trained
+// length: 128 x 128 pixels are treated as 64 x 64 pixels drawn finer. The finer they are, the more pixels a ball holds.
+// Where it would hold more than four times as many as in training, the image is completed as several coarser ones
+// (Interleaved), so that time and memory grow with the number of pixels and not with its square; with scale > 1 it is
+// not. Without an ImageSize, pixels are placed as in [Grid], whatever their number.
 func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 	if h < 1 || w < 1 || h > maxPixels/w || scale < 1 || scale > maxPixels/(h*w)/scale {
 		return Geometry{}, fmt.Errorf("%w: %d x %d pixels, each in %d x %d parts: need at least 1 of each and at most %d in all", ErrShape,
@@ -197,7 +198,8 @@ func (m *ImageEquivCNP[T]) divided(h, w, scale int) *ImageEquivCNP[T] {
 	return view
 }
 
-// layout returns how an image is divided, if it is, along each side at least into that many parts, and the factor for the coordinates of the grid that remains.
+// layout returns how an image is divided, if it is, along each side at least into that many parts, and the factor for
+// the coordinates of the grid that remains.
 func (c *Config) layout(h, w, scale, least int) (Interleaved, float64) {
 	pitch := c.pitch(h, w)
 	stride := max(least, int(math.Ceil(mostFiner/pitch-1e-9)))
@@ -212,10 +214,11 @@ func (c *Config) layout(h, w, scale, least int) (Interleaved, float64) {
 // digit of 256 x 256 pixels divided by 2 loses 0.1 of log-likelihood per pixel, divided by 4 it loses 0.4.
 const mostFiner = 0.5
 
-// pitch is the factor for the coordinates of an h x w pixel grid that gives its diagonal, or under SO(2) its longer side, the length of the images that the
-// model was trained on; 1 if their size is unknown. A model under SO(2) knows each distance from the centre by what training showed there: far out, where a
-// square has nothing but its corners, it knows least. 48 x 80 pixels by their diagonal lose 0.63 per pixel, by their longer side 0.32 to 0.36. Unobserved pixels
-// around the image, up to a square, lose 3 and more.
+// pitch is the factor for the coordinates of an h x w pixel grid that gives its diagonal, or under SO(2) its longer
+// side, the length of the images that the model was trained on; 1 if their size is unknown. A model under SO(2) knows
+// each distance from the centre by what training showed there: far out, where a square has nothing but its corners, it
+// knows least. 48 x 80 pixels by their diagonal lose 0.63 per pixel, by their longer side 0.32 to 0.36. Unobserved
+// pixels around the image, up to a square, lose 3 and more.
 func (c *Config) pitch(h, w int) float64 {
 	if c.ImageSize == [2]int{} {
 		return 1

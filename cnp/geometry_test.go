@@ -53,7 +53,8 @@ func TestGeometryScales(t *testing.T) {
 	g, err := smallImageModel(t, "T(2)", 0).Geometry(40, 30, 1)
 	require.NoError(t, err)
 	assert.Equal(t, Grid(40, 30), g, "a model that does not know its images' size")
-	for _, bad := range [][3]int{{0, 4, 1}, {4, -1, 1}, {4, 4, 0}, {1 << 20, 1 << 20, 1}, {1 << 10, 1 << 10, 1 << 10}, {math.MaxInt, math.MaxInt, 2}} {
+	for _, bad := range [][3]int{{0, 4, 1}, {4, -1, 1}, {4, 4, 0}, {1 << 20, 1 << 20, 1}, {1 << 10, 1 << 10, 1 << 10},
+		{math.MaxInt, math.MaxInt, 2}} {
 		_, err := m.Geometry(bad[0], bad[1], bad[2])
 		assert.ErrorIs(t, err, ErrShape, "%v", bad)
 	}
@@ -95,7 +96,8 @@ func TestWithin(t *testing.T) {
 		m.State()[0].Data[0] *= 1.1
 	}
 
-	for _, c := range []struct{ h, w, stride int }{{14, 14, 0}, {15, 15, 2}, {24, 24, 3}, {31, 31, 3}, {40, 40, 4}, {8, 32, 3}, {1, 16, 0}} {
+	for _, c := range []struct{ h, w, stride int }{{14, 14, 0}, {15, 15, 2}, {24, 24, 3}, {31, 31, 3}, {40, 40, 4}, {8, 32, 3},
+		{1, 16, 0}} {
 		v, err := m.within(Work{Batch: 1, H: c.h, W: c.w}, need(m, c.h, c.w)-1)
 		require.NoError(t, err)
 		require.Equal(t, c.stride, stride(v, c.h, c.w), "%d x %d", c.h, c.w)
@@ -170,7 +172,8 @@ func TestInterleaved(t *testing.T) {
 		_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Interleaved: bad}, PlanOptions{})
 		assert.ErrorIs(t, err, ErrShape, "%+v", bad)
 	}
-	_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Targets: []float64{0, 0}, Interleaved: Interleaved{16, 16, 2}}, PlanOptions{})
+	_, err := m.PlanGeometry(ctx, Geometry{Points: pixelGrid(8, 8), Targets: []float64{0, 0},
+		Interleaved: Interleaved{16, 16, 2}}, PlanOptions{})
 	assert.ErrorIs(t, err, ErrShape, "with targets")
 }
 

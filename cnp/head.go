@@ -15,7 +15,8 @@ type head[T Float] struct {
 	maps headMaps[T]
 }
 
-// headMaps are the last linear maps of a head, which is passed to the methods that need its family. x are the places of targets, which only waves look at.
+// headMaps are the last linear maps of a head, which is passed to the methods that need its family. x are the places of
+// targets, which only waves look at.
 type headMaps[T Float] interface {
 	// in is the number of channels of the features.
 	in() int
@@ -153,8 +154,8 @@ type plannedHead[T Float] struct {
 
 // plannedMaps are headMaps, packed.
 type plannedMaps[T Float] interface {
-	// forward predicts the targets of one task, whose values begin with value at of dst; order says which, and their features [m, c] come in
-	// that order, as do their places x.
+	// forward predicts the targets of one task, whose values begin with value at of dst; order says which, and their
+	// features [m, c] come in that order, as do their places x.
 	forward(h *plannedHead[T], dst *Prediction[T], at int, order []int32, features []T, x []float64, run *headRun[T])
 }
 

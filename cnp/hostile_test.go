@@ -19,10 +19,12 @@ func TestHostile(t *testing.T) {
 		t.Helper()
 		testkit.Hostile(t, "cnp", name, f, good...)
 	}
-	for _, c := range []Config{small(CNPCurve, "", 1), small(ConvCNPCurve, "", 1), small(EquivCNPCurve, "T(1)", 1), small(EquivCNPCurve, "SO(2)", 1),
+	for _, c := range []Config{small(CNPCurve, "", 1), small(ConvCNPCurve, "", 1), small(EquivCNPCurve, "T(1)", 1),
+		small(EquivCNPCurve, "SO(2)", 1),
 		DefaultLevels(3, 2, 1), DefaultSphere(2, 1), small(CNPImage, "", 1), small(ConvCNPImage, "", 1), small(EquivCNPImage, "SE(2)", 1)} {
 		what := string(c.Architecture) + " " + c.Group + ": "
-		named(what+"Estimate", func(c Config, w Work) { _, _ = c.Estimate(w) }, c, Work{Batch: 2, H: 8, W: 8, Context: 3, Targets: 4, Span: 2})
+		named(what+"Estimate", func(c Config, w Work) { _, _ = c.Estimate(w) }, c,
+			Work{Batch: 2, H: 8, W: 8, Context: 3, Targets: 4, Span: 2})
 		named(what+"Validate", func(c Config) {
 			if c.Validate() != nil {
 				return
@@ -35,7 +37,8 @@ func TestHostile(t *testing.T) {
 	named("Default", func(a Architecture, g string, dy int) { _ = Default(a, g, dy) }, EquivCNPCurve, "T(1)", 1)
 	named("DefaultLevels", DefaultLevels, 3, 1, 1)
 	named("DefaultSphere", DefaultSphere, 3, 1)
-	named("NewWithGroup", func(c Config, g group.Group) { _, _ = NewWithGroup[float32](c, g, 1) }, small(EquivCNPCurve, "SO(2)", 1), group.Group(group.NewSO2(0)))
+	named("NewWithGroup", func(c Config, g group.Group) { _, _ = NewWithGroup[float32](c, g, 1) },
+		small(EquivCNPCurve, "SO(2)", 1), group.Group(group.NewSO2(0)))
 	named("Grid", Grid, 4, 4)
 	named("Upsampled", Upsampled, 4, 4, 2)
 	named("UnitVector", UnitVector, 10.0, 20.0)
@@ -59,7 +62,8 @@ func TestHostile(t *testing.T) {
 		named(name+": EstimateModel", func(w Work) { _, _ = EstimateModel[float32](m, w) }, Work{Batch: 2, Context: 3, Targets: 4, Span: 2})
 		named(name+": SampleCurves", func(b Batch[float32], o SampleOptions) { _, _ = SampleCurves(ctx, m, &b, o) }, *b,
 			SampleOptions{Samples: 1, Knots: 4, Chain: Chain{Block: 2}})
-		named(name+": JointCurves", func(b Batch[float32], y []float32, c Chain) { _, _ = JointCurves(ctx, m, &b, y, c) }, *b, y, Chain{Block: 2})
+		named(name+": JointCurves", func(b Batch[float32], y []float32, c Chain) { _, _ = JointCurves(ctx, m, &b, y, c) }, *b, y,
+			Chain{Block: 2})
 		named(name+": Work", func(b Batch[float32], dx int) { b.Work(dx) }, *b, 1)
 		named(name+": Notes", func(c Config, b Batch[float32]) { Notes(&c, &b); OtherScale(&c, &b) }, m.Config(), *b)
 		named(name+": Standardise", func(b Batch[float32], y []float32) {
@@ -91,7 +95,8 @@ func TestHostile(t *testing.T) {
 		}
 	}, -2.0, 2.0, *randomBatch[float32](rng, 2, 3, 4, 1, 2))
 
-	for name, m := range map[string]Completer[float32]{"equivcnp": imageModel[float32](t, "SE(2)", 1, 1), "cnp": newOf(t, small(CNPImage, "", 1)).(Completer[float32])} {
+	for name, m := range map[string]Completer[float32]{"equivcnp": imageModel[float32](t, "SE(2)", 1, 1),
+		"cnp": newOf(t, small(CNPImage, "", 1)).(Completer[float32])} {
 		im := randomImages[float32](rng, 2, 1, 5, 6)
 		named(name+": Complete", func(im Images[float32]) { _, _ = m.Complete(ctx, &im) }, *im)
 		named(name+": Differentiate", func(im Images[float32], mode layers.Mode, y []float32) {

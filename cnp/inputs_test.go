@@ -23,8 +23,8 @@ func inputsModel(t *testing.T) *EquivCNP[float64] {
 	return m.(*EquivCNP[float64])
 }
 
-// TestInputs: what is never observed is not read, by prediction and training alike, what is observed is; and the vector that a scalar says something of
-// turns with the places.
+// TestInputs: what is never observed is not read, by prediction and training alike, what is observed is; and the vector
+// that a scalar says something of turns with the places.
 func TestInputs(t *testing.T) {
 	m, ctx := inputsModel(t), context.Background()
 	b := randomBatch[float64](rand.New(rand.NewPCG(7, 7)), 2, 12, 5, 2, 3)

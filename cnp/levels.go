@@ -21,15 +21,16 @@ const levelsFloor = 0.01
 
 // newPyramid returns the network of a model with levels.
 func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
-	p := layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks, Lifts: c.pyramidLifts(), Step: 1 / c.PointsPerUnit}
+	p := layers.PyramidConfig{Axes: c.DimX, In: in, Channels: c.Channels, Reach: c.Kernel / 2, Blocks: c.Blocks,
+		Lifts: c.pyramidLifts(), Step: 1 / c.PointsPerUnit}
 	if c.OnSphere() {
 		p.Sphere = c.SpherePoints()
 	}
 	return layers.NewPyramid[T](p, rng)
 }
 
-// framed reports whether a model with levels sees a task from every lift with a pyramid of its own: of SE(2)'s quarter and half turns features of one
-// pyramid know scalars alone.
+// framed reports whether a model with levels sees a task from every lift with a pyramid of its own: of SE(2)'s quarter
+// and half turns features of one pyramid know scalars alone.
 func (c *Config) framed(g group.Group) bool {
 	switch g.(type) {
 	case *group.SE2:
@@ -99,7 +100,8 @@ type levelsNet[T Float] struct {
 }
 
 func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
-	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(), psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
+	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
+		psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
 		floor: m.encoder.floor, aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
 }
 
@@ -177,13 +179,15 @@ func (p *levelsPlace) check(c *Config, task int) error {
 		if task >= 0 {
 			what = fmt.Sprintf("task %d", task)
 		}
-		return fmt.Errorf("%w: the context of %s needs a lattice of more than %d points, %g per unit", ErrRange, what, c.latticeLimit(), c.PointsPerUnit)
+		return fmt.Errorf("%w: the context of %s needs a lattice of more than %d points, %g per unit", ErrRange, what,
+			c.latticeLimit(), c.PointsPerUnit)
 	}
 	return nil
 }
 
-// origins sets origin [dx] to the point from which the lattices of tasks from one up to another are counted: the least coordinates of their
-// contexts, or where there are several lifts the middle between those and the greatest, which turns with a context; 0 without one and on the sphere.
+// origins sets origin [dx] to the point from which the lattices of tasks from one up to another are counted: the least
+// coordinates of their contexts, or where there are several lifts the middle between those and the greatest, which
+// turns with a context; 0 without one and on the sphere.
 func (b *Batch[T]) origins(c *Config, origin []float64, from, to int) {
 	dx := len(origin)
 	if c.OnSphere() {
@@ -329,7 +333,8 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 	}
 	for k := range to - t {
 		for i := range rows {
-			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor, n.cfg.DensityCap)
+			divideByDensity(run.f[i*width:(i+1)*width], run.h[i*c:(i+1)*c], have, densities, have+k*signals, signals, n.floor,
+				n.cfg.DensityCap)
 		}
 		f := n.net.Forward(&run.pyramid, run.f, run.targets)
 		n.aux.add(f, &run.aux)

@@ -76,7 +76,8 @@ func testLevelsAlone[T Float](t *testing.T) {
 					require.Zero(t, want.Std[2*at])
 					continue
 				}
-				one := &Batch[T]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*7*dx : (task+1)*7*dx], YContext: b.YContext[task*14 : (task+1)*14],
+				one := &Batch[T]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*7*dx : (task+1)*7*dx],
+					YContext:    b.YContext[task*14 : (task+1)*14],
 					ContextMask: b.ContextMask[task*7 : (task+1)*7], XTarget: b.XTarget[at*dx : (at+1)*dx]}
 				p, err := m.Predict(context.Background(), one)
 				require.NoError(t, err)
@@ -112,8 +113,8 @@ func testLevelsAlone[T Float](t *testing.T) {
 	}
 }
 
-// TestLevelsTurns: under SE(2) predictions turn with the data, by quarter turns about any point, exactly but for rounding, together with any
-// shift.
+// TestLevelsTurns: under SE(2) predictions turn with the data, by quarter turns about any point, exactly but for
+// rounding, together with any shift.
 func TestLevelsTurns(t *testing.T) {
 	m := levelsModel[float64](t, "SE(2)", 2)
 	rng := rand.New(rand.NewPCG(90, 3))
@@ -132,7 +133,8 @@ func TestLevelsTurns(t *testing.T) {
 		}
 	}
 	other := *b // an eighth of a turn is none of the lifts'
-	other.XContext, other.XTarget = act(t, m.group, []float64{math.Pi / 4, 0, 0}, b.XContext), act(t, m.group, []float64{math.Pi / 4, 0, 0}, b.XTarget)
+	other.XContext, other.XTarget = act(t, m.group, []float64{math.Pi / 4, 0, 0}, b.XContext),
+		act(t, m.group, []float64{math.Pi / 4, 0, 0}, b.XTarget)
 	got, err := m.Predict(context.Background(), &other)
 	require.NoError(t, err)
 	require.NotEqual(t, want.Mean, got.Mean)
@@ -186,8 +188,8 @@ func TestLevelsRefuse(t *testing.T) {
 	require.ErrorContains(t, err, "more than 100 points")
 }
 
-// TestDensityCap: densities above the cap look like the cap, in the model, its plan and its training alike, and nothing else changes: the signal is divided by what
-// the density is.
+// TestDensityCap: densities above the cap look like the cap, in the model, its plan and its training alike, and nothing
+// else changes: the signal is divided by what the density is.
 func TestDensityCap(t *testing.T) {
 	t.Run("levels", func(t *testing.T) { testDensityCap(t, levelsConfig("T(1)", 1)) })
 	t.Run("one lattice", func(t *testing.T) {
@@ -241,21 +243,23 @@ func testDensityCap(t *testing.T, c Config) {
 	require.Equal(t, was, capped.encoder.encode(b.XTarget, b.XContext, b.YContext, 0))
 }
 
-// BenchmarkLevelsStep is a step of the benchmark's training without Adam and without drawing: 16 tasks of 30 context points and 50 targets, in
-// the plane of twice as many.
+// BenchmarkLevelsStep is a step of the benchmark's training without Adam and without drawing: 16 tasks of 30 context
+// points and 50 targets, in the plane of twice as many.
 func BenchmarkLevelsStep(b *testing.B) {
 	for _, s := range []struct {
 		group                                        string
 		lifts, width, levels, points, kernel, blocks int
 	}{{"T(1)", 1, 64, 6, 64, 9, 1}, {"T(1)", 1, 64, 5, 32, 9, 1}, {"T(1)", 1, 64, 6, 64, 5, 1}, {"T(1)", 1, 48, 6, 64, 9, 1},
 		{"T(2)", 1, 32, 4, 8, 5, 1}, {"SE(2)", 4, 8, 4, 8, 5, 1}} {
-		b.Run(fmt.Sprintf("%s/width=%d/levels=%d/points=%d/kernel=%d/blocks=%d", s.group, s.width, s.levels, s.points, s.kernel, s.blocks), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s/width=%d/levels=%d/points=%d/kernel=%d/blocks=%d", s.group, s.width, s.levels, s.points, s.kernel,
+			s.blocks), func(b *testing.B) {
 			dx := 1
 			if s.group != "T(1)" {
 				dx = 2
 			}
 			c := DefaultLevels(s.levels, dx, 1)
-			c.Group, c.Lifts, c.Kernel, c.Blocks, c.PointsPerUnit, c.EncoderLength = s.group, s.lifts, s.kernel, s.blocks, float64(s.points), 2/float64(s.points)
+			c.Group, c.Lifts, c.Kernel, c.Blocks, c.PointsPerUnit, c.EncoderLength = s.group, s.lifts, s.kernel, s.blocks,
+				float64(s.points), 2/float64(s.points)
 			if dx > 1 {
 				c.EncoderLength /= 2
 			}

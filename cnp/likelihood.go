@@ -38,8 +38,8 @@ type Likelihood interface {
 	Support() (lo, hi float64)
 }
 
-// Gaussian is a Likelihood under which values are independent and normal, with mean and standard deviation as their parameters. A Prediction then has all of
-// them in Mean and Std, and needs no Params.
+// Gaussian is a Likelihood under which values are independent and normal, with mean and standard deviation as their
+// parameters. A Prediction then has all of them in Mean and Std, and needs no Params.
 type Gaussian interface {
 	Likelihood
 	Gaussian() // does nothing
@@ -68,8 +68,9 @@ type Rescaler interface {
 	Rescale(params []float64, a Affine)
 }
 
-// JointLikelihood is a Likelihood under which the values of a task are jointly normal, and depend on each other. Its own methods, those of Likelihood, are those of a
-// single value. A task's values come one after the other, their parameters [n, Outputs], too.
+// JointLikelihood is a Likelihood under which the values of a task are jointly normal, and depend on each other. Its
+// own methods, those of Likelihood, are those of a single value. A task's values come one after the other, their
+// parameters [n, Outputs], too.
 type JointLikelihood interface {
 	Likelihood
 	// LogDensityOf is the log-density of a task's values y [n].
@@ -164,7 +165,8 @@ func ParseLikelihood(c *Config) (Likelihood, error) {
 	return l, nil
 }
 
-// maxOutputs bounds the numbers of a value, maxLikelihood the letters of a likelihood's name, in which maxNodes lists of maxScales calibrated shares and factors have room.
+// maxOutputs bounds the numbers of a value, maxLikelihood the letters of a likelihood's name, in which maxNodes lists
+// of maxScales calibrated shares and factors have room.
 const (
 	maxOutputs    = 1 << 12
 	maxLikelihood = 1 << 13
@@ -176,7 +178,8 @@ func CheckSupport[T Float](l Likelihood, name string, y []T, mask []bool, dy int
 	lo, hi := l.Support()
 	for i, v := range y {
 		if f := float64(v); (!(f >= lo && f <= hi) || math.IsInf(f, 0)) && (mask == nil || mask[i]) {
-			return fmt.Errorf("%w: %s%s of row %d is %v, likelihood %s is for values from %g to %g", ErrRange, name, ordinal(i%dy, dy), i/dy, v,
+			return fmt.Errorf("%w: %s%s of row %d is %v, likelihood %s is for values from %g to %g", ErrRange, name,
+				ordinal(i%dy, dy), i/dy, v,
 				l.Name(), lo, hi)
 		}
 	}

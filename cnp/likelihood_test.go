@@ -14,7 +14,8 @@ import (
 )
 
 // otherLikelihoods are those beside the normal one, each with every way that it takes.
-var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta", "scales:0.5*0.3,0.4*1,0.1*2.5", "scales:0.3@0.5*0.3,0.5*1;1.5@1*0.8"}
+var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta",
+	"scales:0.5*0.3,0.4*1,0.1*2.5", "scales:0.3@0.5*0.3,0.5*1;1.5@1*0.8"}
 
 // likelihoodOf is a likelihood by name, with a floor.
 func likelihoodOf(t *testing.T, name string, o Output, floor float64) Likelihood {
@@ -153,8 +154,8 @@ func TestLikelihoods(t *testing.T) {
 	}
 }
 
-// TestDensities: the density of likelihoods that are no normal one is 1 in sum, has the moments that they say, and lies between quantiles as
-// these say. Integrals go over the logarithm of a value's distance from both ends.
+// TestDensities: the density of likelihoods that are no normal one is 1 in sum, has the moments that they say, and lies
+// between quantiles as these say. Integrals go over the logarithm of a value's distance from both ends.
 func TestDensities(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -192,7 +193,8 @@ func TestDensities(t *testing.T) {
 			if hi == 1 {
 				most = 1 - 1e-15
 			}
-			total, mean, square := between(least, most, func(float64) float64 { return 1 }), between(least, most, func(y float64) float64 { return y }),
+			total, mean, square := between(least, most, func(float64) float64 { return 1 }),
+				between(least, most, func(y float64) float64 { return y }),
 				between(least, most, func(y float64) float64 { return y * y })
 			for _, y := range c.atoms {
 				q := math.Exp(l.LogDensity(y, p))

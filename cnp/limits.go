@@ -174,8 +174,9 @@ func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
 	return c.estimate(w, g, radii), nil
 }
 
-// estimateMembers is the need of an ensemble, whose members predict one after the other. All of their parameters are there, and what they keep for the next call; of what a
-// prediction takes, the most of one member's; and all predictions at the end, with their mixture.
+// estimateMembers is the need of an ensemble, whose members predict one after the other. All of their parameters are
+// there, and what they keep for the next call; of what a prediction takes, the most of one member's; and all
+// predictions at the end, with their mixture.
 func estimateMembers[T Float, M Model[T]](members []M, w Work) (Need, error) {
 	var sum, most Need
 	var kept, values float64
@@ -301,7 +302,8 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 		} else {
 			n.weights = min(n.weights, float64(w.Weights))
 			image := (rows + targets) * number * (2*width + 2*float64(c.DimY*c.Multiplicity))
-			n.features = image*min(batch, max(1, runBytes/image)) + batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*c.valueNumbers(train)
+			n.features = image*min(batch, max(1, runBytes/image)) +
+				batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*c.valueNumbers(train)
 		}
 	case ConvCNPImage:
 		points := float64(w.H) * float64(w.W)
@@ -388,7 +390,8 @@ func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
 	}
 	// The batches themselves, and those of the next step.
 	drawn := batch * float64(max(w.Passes, 1)) * (1 + train)
-	n.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) + (float64(w.Context)+float64(w.Targets))*8*float64(c.DimX+c.DimY))
+	n.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) +
+		(float64(w.Context)+float64(w.Targets))*8*float64(c.DimX+c.DimY))
 	if len(c.Static) > 0 { // their points are copied into the context, and as many as anybody likes
 		n.features += drawn * float64(w.Context) * (8 + number*float64((2+c.Multiplicity)*c.contextValues()))
 	}

@@ -142,8 +142,8 @@ func (l lowRank) Rescale(p []float64, a Affine) {
 	}
 }
 
-// Turn implements Turning: means and features turn as the values do. The components of a vector share their deviation, which has no direction: the
-// numbers for it are averaged.
+// Turn implements Turning: means and features turn as the values do. The components of a vector share their deviation,
+// which has no direction: the numbers for it are averaged.
 func (l lowRank) Turn(dst, raw, r []float64, fields []Field) {
 	k := 2 + l.rank
 	n := len(raw) / k

@@ -100,7 +100,8 @@ func TestLowRank(t *testing.T) {
 						return l.LogDensityOf(y, near)
 					}
 					slope := (value(was+h) - value(was-h)) / (2 * h)
-					require.InDelta(t, slope, d[i], 1e-5*(1+math.Abs(slope)+math.Abs(d[i]))+1e-9/h, "%s, %d values, noise %g, number %d", name, n, noise, i)
+					require.InDelta(t, slope, d[i], 1e-5*(1+math.Abs(slope)+math.Abs(d[i]))+1e-9/h,
+						"%s, %d values, noise %g, number %d", name, n, noise, i)
 				}
 			}
 		}
@@ -122,7 +123,8 @@ func TestLowRankObjective(t *testing.T) {
 		for i := range y {
 			for _, e := range []float64{-noise, noise} {
 				y[i] += e
-				mean += (own.LogDensityOf(y, params) - own.LogDensityOf(append(append(append([]float64(nil), y[:i]...), y[i]-e), y[i+1:]...), params)) / 2
+				mean += (own.LogDensityOf(y, params) - own.LogDensityOf(append(append(append([]float64(nil), y[:i]...), y[i]-e),
+					y[i+1:]...), params)) / 2
 				y[i] -= e
 			}
 		}

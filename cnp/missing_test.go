@@ -49,7 +49,8 @@ func gapBatch[T Float](dx int) *Batch[T] {
 	return b
 }
 
-// A point with both outputs is as good as two points at its place with one each, and where nothing is missing a density of its own changes nothing.
+// A point with both outputs is as good as two points at its place with one each, and where nothing is missing a density
+// of its own changes nothing.
 func TestGapsSplit(t *testing.T) {
 	for name, m := range gapModels[float64](t) {
 		if name == "points" { // its context points carry the features: two points are two
@@ -100,7 +101,8 @@ func TestGapsAlone(t *testing.T) {
 			b := gapBatch[float32](cfg.DimX)
 			all, err := m.Predict(ctx, b)
 			require.NoError(t, err)
-			one := &Batch[float32]{B: 1, Nc: 6, Nt: 5, XContext: b.XContext[6*cfg.DimX:], YContext: b.YContext[12:], XTarget: b.XTarget[5*cfg.DimX:]}
+			one := &Batch[float32]{B: 1, Nc: 6, Nt: 5, XContext: b.XContext[6*cfg.DimX:], YContext: b.YContext[12:],
+				XTarget: b.XTarget[5*cfg.DimX:]}
 			if name != "convcnp" { // whose lattice is the batch's
 				alone, err := m.Predict(ctx, one)
 				require.NoError(t, err)
@@ -159,7 +161,8 @@ func TestGapsAlone(t *testing.T) {
 // Units are those of what was observed.
 func TestGapsScaler(t *testing.T) {
 	c := Default(EquivCNPCurve, "T(1)", 2)
-	c.Trained = &Trained{X: []Range{{Min: -2, Max: 2}}, Y: []Range{{Min: -3, Max: 3, Std: 1}, {Min: -3, Max: 3, Std: 1}}, Context: [2]int{1, 9}, Span: 4}
+	c.Trained = &Trained{X: []Range{{Min: -2, Max: 2}}, Y: []Range{{Min: -3, Max: 3, Std: 1}, {Min: -3, Max: 3, Std: 1}},
+		Context: [2]int{1, 9}, Span: 4}
 	nan := math.NaN()
 	s := c.Scaler([]float64{-1, 0, 1}, []float64{1, 100, nan, 102, 0, nan})
 	require.Equal(t, 0.5, s.Y[0].Offset, "the mean of 1 and 0")
@@ -179,7 +182,8 @@ func TestGapsOfOne(t *testing.T) {
 			model, err := New[float64](c, 3)
 			require.NoError(t, err)
 			m := model.(Regressor[float64])
-			x := &Batch[float64]{B: 1, Nc: 4, Nt: 2, XContext: []float64{-0.9, 0.1, 0.2, 0.8}, YContext: []float64{1, math.NaN(), -0.5, 0.3}, XTarget: []float64{0, 0.6}}
+			x := &Batch[float64]{B: 1, Nc: 4, Nt: 2, XContext: []float64{-0.9, 0.1, 0.2, 0.8},
+				YContext: []float64{1, math.NaN(), -0.5, 0.3}, XTarget: []float64{0, 0.6}}
 			got, err := m.Predict(context.Background(), x)
 			require.NoError(t, err)
 			x.Nc, x.XContext, x.YContext = 3, []float64{-0.9, 0.2, 0.8}, []float64{1, -0.5, 0.3}

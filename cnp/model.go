@@ -9,8 +9,8 @@ import (
 // Float is the set of feature types: float32 for work, float64 for reference results and gradient checks.
 type Float = layers.Float
 
-// Model is what every architecture offers. A Model is a Regressor or a Completer besides. Models are safe for concurrent prediction as long as nobody
-// changes their State.
+// Model is what every architecture offers. A Model is a Regressor or a Completer besides. Models are safe for
+// concurrent prediction as long as nobody changes their State.
 type Model[T Float] interface {
 	// Config returns the configuration that New builds the same architecture from.
 	Config() Config
@@ -44,8 +44,9 @@ type Batch[T Float] struct {
 	// AuxContext [B, Nc, da] and AuxTarget [B, Nt, da] are the auxiliary inputs of a model that has any (Config.Auxiliary), in its order.
 	// In the context NaN is one that is missing, under Config.ChannelDensity.
 	AuxContext, AuxTarget []T
-	// Ns is how many points each task has of the static fields of a model that has any (Config.Static): at XStatic [B, Ns, dx] their values are YStatic
-	// [B, Ns, ds], in the configuration's order, NaN where one is missing. A point without a value does not count, wherever it is: it is padding.
+	// Ns is how many points each task has of the static fields of a model that has any (Config.Static): at XStatic [B,
+	// Ns, dx] their values are YStatic [B, Ns, ds], in the configuration's order, NaN where one is missing. A point
+	// without a value does not count, wherever it is: it is padding.
 	Ns      int
 	XStatic []float64
 	YStatic []T
@@ -53,8 +54,8 @@ type Batch[T Float] struct {
 	// points count.
 	ContextMask, TargetMask []bool
 
-	// twins, above 1, is how many tasks in a row have equal points, of which all count, and equal targets: samples of one task, which differ in
-	// values alone. B is a multiple of it.
+	// twins, above 1, is how many tasks in a row have equal points, of which all count, and equal targets: samples of
+	// one task, which differ in values alone. B is a multiple of it.
 	twins int
 	joint int     // how many of the context points, the last, are of static fields; see joined
 	moved float64 // by how much lattices of the tasks' own are moved, to see what that changes
@@ -67,16 +68,18 @@ type Images[T Float] struct {
 	Mask       []bool // [B, H, W], true where the pixel is observed
 }
 
-// Prediction is the predictive distribution of new observations: mean and standard deviation of every value, and what a likelihood has for parameters
-// beside them. Its methods give the rest: densities, quantiles, samples, covariances. NewPrediction makes one with room for a model's values.
+// Prediction is the predictive distribution of new observations: mean and standard deviation of every value, and what a
+// likelihood has for parameters beside them. Its methods give the rest: densities, quantiles, samples, covariances.
+// NewPrediction makes one with room for a model's values.
 type Prediction[T Float] struct {
 	Mean, Std []T
 
 	// Likelihood is the distribution of the values, never nil in predictions of models and plans. See Distribution.
 	Likelihood Likelihood
-	// Params [values, Likelihood.Outputs()] holds the parameters of every value, as Likelihood.Parameters makes them, rounded to T. It is nil under a Gaussian, whose
-	// parameters are Mean and Std. A plan fills Params where there is room for all values, and leaves it nil where it is nil: methods that need
-	// more than mean and standard deviation then panic.
+	// Params [values, Likelihood.Outputs()] holds the parameters of every value, as Likelihood.Parameters makes them,
+	// rounded to T. It is nil under a Gaussian, whose parameters are Mean and Std. A plan fills Params where there is
+	// room for all values, and leaves it nil where it is nil: methods that need more than mean and standard deviation
+	// then panic.
 	Params []T
 }
 

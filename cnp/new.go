@@ -189,7 +189,8 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 		for _, v := range slices.Concat(a, q) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				i, d := row/c.Lifts, g.PointDim()
-				return 0, fmt.Errorf("%w: group %s has no lift for point %v: the logarithm is %v, the orbit %v", ErrConfig, g.Name(), x[i*d:(i+1)*d], a, q)
+				return 0, fmt.Errorf("%w: group %s has no lift for point %v: the logarithm is %v, the orbit %v", ErrConfig,
+					g.Name(), x[i*d:(i+1)*d], a, q)
 			}
 		}
 	}

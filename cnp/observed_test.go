@@ -27,7 +27,8 @@ func seenImages(b, c, h, w int) *Images[float64] {
 	return im
 }
 
-// requireKept compares a prediction that keeps observed pixels with one that does not: an observed one has the product of the two normals, all others the same bits.
+// requireKept compares a prediction that keeps observed pixels with one that does not: an observed one has the product
+// of the two normals, all others the same bits.
 func requireKept(t *testing.T, im *Images[float64], plain, got *Prediction[float64], noise float64) {
 	t.Helper()
 	require.Len(t, got.Mean, len(plain.Mean))

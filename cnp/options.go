@@ -7,18 +7,20 @@ import (
 
 // Options are how a model that was opened computes; see With.
 type Options struct {
-	// Precision is that of Complete, and the default of PlanOptions; see [BFloat16]. Empty: Float32. The chain rule and rasters know Float32 alone: SampleImages and
-	// JointImages refuse a model of another.
+	// Precision is that of Complete, and the default of PlanOptions; see [BFloat16]. Empty: Float32. The chain rule and
+	// rasters know Float32 alone: SampleImages and JointImages refuse a model of another.
 	Precision Precision
-	// Plans is a folder in which plans are looked for, and into which those go that had to be made; empty: none. Files have names of their own for each
-	// model, geometry, options, version of the program and kind of machine, and any number of processes may share a folder. Of plans nothing is ever
-	// removed from it; what processes that died while they wrote have left is. A file that is damaged, or not what its name says, is replaced by one that is
-	// made anew; where one cannot be written, the plan is used all the same, and PlanInfo.FileErr says why. Models whose plans take no time to make keep none.
+	// Plans is a folder in which plans are looked for, and into which those go that had to be made; empty: none. Files
+	// have names of their own for each model, geometry, options, version of the program and kind of machine, and any
+	// number of processes may share a folder. Of plans nothing is ever removed from it; what processes that died while
+	// they wrote have left is. A file that is damaged, or not what its name says, is replaced by one that is made anew;
+	// where one cannot be written, the plan is used all the same, and PlanInfo.FileErr says why. Models whose plans
+	// take no time to make keep none.
 	Plans string
 }
 
-// With returns a model that shares the parameters of m and computes as the options say. The model m stays as it is, whoever uses it. The error wraps ErrConfig where a
-// model has no such precision.
+// With returns a model that shares the parameters of m and computes as the options say. The model m stays as it is,
+// whoever uses it. The error wraps ErrConfig where a model has no such precision.
 func With[T Float](m Model[T], opt Options) (Model[T], error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)
@@ -37,7 +39,8 @@ func With[T Float](m Model[T], opt Options) (Model[T], error) {
 
 // view returns a model that shares the parameters, and has caches of its own.
 func (m *ImageEquivCNP[T]) view() *ImageEquivCNP[T] {
-	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last, family: m.family, parts: m.parts, opt: m.opt}
+	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last,
+		family: m.family, parts: m.parts, opt: m.opt}
 }
 
 func (m *ImageEquivCNP[T]) with(opt Options) (Model[T], error) {
@@ -69,10 +72,11 @@ func eachWith[T Float, M Model[T]](members []M, opt Options) (Model[T], error) {
 	return Ensemble(all...)
 }
 
-// Within returns the model, or one that shares its parameters and completes images of work's size as more, and coarser, ones, so that EstimateModel finds that
-// the work needs at most so many bytes. The coarser images are never coarser than those of the training: 128 x 128 pixels may become four times 64 x
-// 64, and images of a size that nobody knows are not divided. If nothing suffices, and for models that divide no images, it is the model itself.
-// Members of an ensemble are divided one by one, and share the memory.
+// Within returns the model, or one that shares its parameters and completes images of work's size as more, and coarser,
+// ones, so that EstimateModel finds that the work needs at most so many bytes. The coarser images are never coarser
+// than those of the training: 128 x 128 pixels may become four times 64 x 64, and images of a size that nobody knows
+// are not divided. If nothing suffices, and for models that divide no images, it is the model itself. Members of an
+// ensemble are divided one by one, and share the memory.
 func Within[T Float](m Model[T], w Work, memory int64) (Model[T], error) {
 	switch m := m.(type) {
 	case *ImageEquivCNP[T]:
@@ -111,7 +115,8 @@ func Parts[T Float](m Model[T], h, w int) int {
 	return 1
 }
 
-// Learner returns what is trained of a model: the network that a model with views shows them to, and every other model itself. It shares the parameters.
+// Learner returns what is trained of a model: the network that a model with views shows them to, and every other model
+// itself. It shares the parameters.
 func Learner[T Float](m Model[T]) Model[T] {
 	if v, ok := m.(*ImageViews[T]); ok {
 		return v.base

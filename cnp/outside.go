@@ -129,7 +129,8 @@ func (p *Prediction[T]) ofTargets(b *Batch[T], dy int) (*Prediction[T], error) {
 	return p, nil
 }
 
-// finite reports the first value whose mean or deviation is not finite, among those that count; nil counts all. Values that are huge, if finite, have such predictions.
+// finite reports the first value whose mean or deviation is not finite, among those that count; nil counts all. Values
+// that are huge, if finite, have such predictions.
 func (p *Prediction[T]) finite(counts func(i int) bool) error {
 	for i, m := range p.Mean {
 		if s := p.Std[i]; (m-m != 0 || s-s != 0) && (counts == nil || counts(i)) {
@@ -164,7 +165,8 @@ func (b *Batch[T]) near(c *Config) (*Batch[T], *OutsideError) {
 		slices.Sort(v)
 		center[d] = v[len(v)/2]
 	}
-	where := fmt.Sprintf("what a lattice of %d points, %g per unit, covers around the batch's median, %g", c.latticeLimit(), c.PointsPerUnit, center)
+	where := fmt.Sprintf("what a lattice of %d points, %g per unit, covers around the batch's median, %g", c.latticeLimit(),
+		c.PointsPerUnit, center)
 	return b.outside(dx, where, func(_ int, x []float64) bool {
 		for d, v := range x {
 			if !(math.Abs(v-center[d]) < half) {

@@ -114,7 +114,8 @@ type Objective struct {
 	// Tasks replaces B, the number that the sum is divided by; 0 keeps the number of tasks of the pass. For a step of several
 	// passes, set it to the number of tasks of all of them.
 	Tasks int
-	// Counts says which of the true values count, as a mask says it besides; the others are not read, and LogLikelihood leaves them out as well. Nil: all.
+	// Counts says which of the true values count, as a mask says it besides; the others are not read, and LogLikelihood
+	// leaves them out as well. Nil: all.
 	Counts []bool
 }
 

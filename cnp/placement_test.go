@@ -80,8 +80,8 @@ func TestPlacementContext(t *testing.T) {
 	}
 }
 
-// TestPlacementMoves: on lattices of their own, predictions move with the data; by whole numbers, which coordinates of 6 binary places take without
-// rounding, to the last bit.
+// TestPlacementMoves: on lattices of their own, predictions move with the data; by whole numbers, which coordinates of
+// 6 binary places take without rounding, to the last bit.
 func TestPlacementMoves(t *testing.T) {
 	m := lineModel[float32](t, func(*Config) {})
 	b := lineBatch[float32](4, 9, 20, 2, 9)

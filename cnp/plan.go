@@ -28,13 +28,16 @@ type Precision string
 const (
 	// Float32 keeps and multiplies numbers as the model does (in float64 under a float64 model).
 	Float32 Precision = "float32"
-	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32. Images on a pixel grid under translations, or turns in a single lift, are
-	// computed in them from the embedding's features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles of them
-	// (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision. Elsewhere, other plans that store many weights store these in half the memory; where the CPU
-	// adds up products of pairs (simd.HaveDots), features that are multiplied with such weights are rounded as well, and where weights are few, residual blocks' dense maps; all else is
-	// float32. Under the paper's models predictions move by a thousandth of the largest value, and in a few places by up to a thirtieth
-	// (TestPlanGolden); the mean log-likelihood of a pixel moves by less than 0.0001, by up to 0.0024 under models
-	// as they come out of training here, and by 0.04 where calibration made a model sure of most pixels ("equivcnp reproduce precision").
+	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32.
+	// Images on a pixel grid under translations, or turns in a single lift, are computed in them from the embedding's
+	// features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles
+	// of them (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision.
+	// Elsewhere, other plans that store many weights store these in half the memory; where the CPU adds up products of
+	// pairs (simd.HaveDots), features that are multiplied with such weights are rounded as well, and where weights are
+	// few, residual blocks' dense maps; all else is float32. Under the paper's models predictions move by a thousandth
+	// of the largest value, and in a few places by up to a thirtieth (TestPlanGolden); the mean log-likelihood of a
+	// pixel moves by less than 0.0001, by up to 0.0024 under models as they come out of training here, and by 0.04
+	// where calibration made a model sure of most pixels ("equivcnp reproduce precision").
 	BFloat16 Precision = "bfloat16"
 )
 
@@ -60,10 +63,11 @@ const maxConcurrency = 1 << 16
 // PlanOptions say how much memory a plan may use, and for what.
 type PlanOptions struct {
 	// Memory bounds, in bytes, what a plan needs while it is made, what it stores, and what its concurrent calls need.
-	// Convolution weights that do not fit are computed in every call, once for all its images or for eight of them: the more images, the less it
-	// costs. Where little is left, a call takes fewer than 16 images at a time, and more only where there is room beside all weights. If not even the neighbourhoods and one image fit,
-	// Plan returns ErrMemory. 0 means 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number
-	// stores no weights, and is Soft.
+	// Convolution weights that do not fit are computed in every call, once for all its images or for eight of them: the
+	// more images, the less it costs. Where little is left, a call takes fewer than 16 images at a time, and more only
+	// where there is room beside all weights. If not even the neighbourhoods and one image fit, Plan returns ErrMemory.
+	// 0 means 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number stores no
+	// weights, and is Soft.
 	Memory int64
 	// Soft treats Memory as a wish: neighbourhoods and a call of 16 images may take more, up to MemoryLimit, and weights get what
 	// is left.
@@ -127,7 +131,8 @@ type PlanInfo struct {
 	Flat  bool // one small table of weights serves all rows
 	// Algorithm is how the residual layers' depthwise convolutions are computed, in float32.
 	Algorithm layers.Algorithm
-	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the plan and the CPU are suited; Float32 where only a part is rounded.
+	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the
+	// plan and the CPU are suited; Float32 where only a part is rounded.
 	Precision Precision
 	// Rounded is that part, in any layer.
 	Rounded     layers.Rounded
@@ -142,8 +147,8 @@ type PlanInfo struct {
 	FileErr error
 	// Multiply-adds of one image, and of computing the weights of one call (0 where all are kept).
 	ImageOps, CallOps float64
-	// Interpolated says that a layer's weights come from its WeightNet at the nodes of a grid, with an error like that of float32: under groups whose poses have two
-	// coordinates, where there are many poses.
+	// Interpolated says that a layer's weights come from its WeightNet at the nodes of a grid, with an error like that
+	// of float32: under groups whose poses have two coordinates, where there are many poses.
 	Interpolated bool
 }
 
@@ -293,7 +298,8 @@ func (m *ImageEquivCNP[T]) blockRadii() (radii []float64) {
 }
 
 // compile makes the plan; x [rows, 2] are the positions of the queries.
-func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64, opt PlanOptions) error {
+func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64,
+	opt PlanOptions) error {
 	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
 	// decide the order of rows.
 	radii := m.blockRadii()
@@ -331,7 +337,8 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			}
 			near[r] = n
 			if need := 2 * n.Bytes(); !opt.Soft && need > opt.Memory { // beside its arrangement
-				return fmt.Errorf("%w: neighbourhoods take %v while they are arranged, the limit is %v", ErrMemory, Bytes(need), Bytes(opt.Memory))
+				return fmt.Errorf("%w: neighbourhoods take %v while they are arranged, the limit is %v", ErrMemory, Bytes(need),
+					Bytes(opt.Memory))
 			}
 			if !opt.Soft {
 				runtime.GC() // what the search left would come on top of what follows
@@ -363,7 +370,8 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 }
 
 // assemble makes the layers, given an arrangement for each radius. file, if not nil, has their weights.
-func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[float64]*layers.Arrangement[T], opt PlanOptions, file *frozen.File) error {
+func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arranged map[float64]*layers.Arrangement[T],
+	opt PlanOptions, file *frozen.File) error {
 	stop := func() bool { return ctx.Err() != nil }
 	width, embed := m.cfg.Channels[0], arranged[m.psi.Radius()]
 	p.arranged, p.half = arranged, opt.Precision == BFloat16
@@ -380,7 +388,8 @@ func (p *ImagePlan[T]) assemble(ctx context.Context, m *ImageEquivCNP[T], arrang
 	}
 	radii := m.blockRadii()
 	p.info.Precision = Float32
-	if opt.Precision == BFloat16 && opt.Algorithm == layers.Auto && !slices.ContainsFunc(radii, func(r float64) bool { return r != radii[0] }) {
+	if opt.Precision == BFloat16 && opt.Algorithm == layers.Auto &&
+		!slices.ContainsFunc(radii, func(r float64) bool { return r != radii[0] }) {
 		if p.blocks = layers.PlanBlocks(m.blocks, arranged[radii[0]]); p.blocks != nil {
 			p.info.Precision = BFloat16
 		}
@@ -492,8 +501,10 @@ func algorithmOf(r float64, depthwise []float64, opt PlanOptions) layers.Algorit
 	return layers.TransformsOnly
 }
 
-// arrangeGrid is arrange, and the search before it, where all neighbourhoods follow from the grid that the points stand on. Otherwise it returns nil.
-func (m *ImageEquivCNP[T]) arrangeGrid(queries, points *group.Lifted, depthwise []float64, opt PlanOptions) map[float64]*layers.Arrangement[T] {
+// arrangeGrid is arrange, and the search before it, where all neighbourhoods follow from the grid that the points stand
+// on. Otherwise it returns nil.
+func (m *ImageEquivCNP[T]) arrangeGrid(queries, points *group.Lifted, depthwise []float64,
+	opt PlanOptions) map[float64]*layers.Arrangement[T] {
 	if queries != points || m.cfg.MaxNeighbors > 0 {
 		return nil
 	}
@@ -532,7 +543,8 @@ func (m *ImageEquivCNP[T]) arrange(near map[float64]*neighbor.Neighborhood, orde
 		}
 		for i, r := range distinct {
 			if need := live + near[r].Bytes(); need > opt.Memory {
-				return nil, fmt.Errorf("%w: neighbourhoods take %v while they are arranged, the limit is %v", ErrMemory, Bytes(need), Bytes(opt.Memory))
+				return nil, fmt.Errorf("%w: neighbourhoods take %v while they are arranged, the limit is %v", ErrMemory,
+					Bytes(need), Bytes(opt.Memory))
 			}
 			runtime.GC()
 			one(i, i+1)
@@ -574,7 +586,8 @@ func (p *ImagePlan[T]) share(flat bool, opt PlanOptions) error {
 			images--
 		}
 		if need := int64(calls) * p.callBytes(images); need > left {
-			return fmt.Errorf("%w: neighbourhoods take %v and a call with one image %v, the limit is %v", ErrMemory, Bytes(p.info.Bytes), Bytes(need),
+			return fmt.Errorf("%w: neighbourhoods take %v and a call with one image %v, the limit is %v", ErrMemory,
+				Bytes(p.info.Bytes), Bytes(need),
 				Bytes(opt.Memory))
 		}
 	}

@@ -34,9 +34,9 @@ type CurvePlan[T Float] struct {
 	outer  Config        // the model's
 }
 
-// Plan compiles the model for tasks of a shape. Models with levels and those under PlacementContext take any shape of curves, and their tasks may lie
-// anywhere. Under PlacementBatch the shape is an interval, which the lattice spans with the model's margin. Of models whose neighbourhoods are
-// those of the tasks themselves there is no plan (ErrNoPlan).
+// Plan compiles the model for tasks of a shape. Models with levels and those under PlacementContext take any shape of
+// curves, and their tasks may lie anywhere. Under PlacementBatch the shape is an interval, which the lattice spans with
+// the model's margin. Of models whose neighbourhoods are those of the tasks themselves there is no plan (ErrNoPlan).
 func (m *EquivCNP[T]) Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error) {
 	if err := s.checkCurves(&m.cfg); err != nil {
 		return nil, err
@@ -101,9 +101,10 @@ func (m *EquivCNP[T]) PlanInterval(ctx context.Context, lo, hi float64) (*CurveP
 	return &CurvePlan[T]{shape: Interval(lo, hi), lo: lo, hi: hi, net: net, lattice: l}, nil
 }
 
-// Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and dst.Std
-// must have B·Nt·dy elements; dst.Params may be nil where parameters beside them are not wanted. Points outside the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its error, and
-// dst may be written in part.
+// Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and
+// dst.Std must have B·Nt·dy elements; dst.Params may be nil where parameters beside them are not wanted. Points outside
+// the plan's interval are an OutsideError; what they do not concern is predicted. Once ctx is done Predict returns its
+// error, and dst may be written in part.
 func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
 	head, cfg := p.head()
 	dy := cfg.DimY
@@ -238,7 +239,8 @@ func (n *curveNet[T]) newLattice(grid []float64) (*curveLattice[T], error) {
 		l.weights = append(l.weights, n.conv[k].Weights(poses))
 	}
 	if n.cfg.numbered() && 2*l.reach+4 > n.cfg.latticeLimit() {
-		return nil, fmt.Errorf("cnp: %w: a target depends on %d lattice points, at most %d are allowed", neighbor.ErrTooManyPairs, 2*l.reach+4,
+		return nil, fmt.Errorf("cnp: %w: a target depends on %d lattice points, at most %d are allowed", neighbor.ErrTooManyPairs,
+			2*l.reach+4,
 			n.cfg.latticeLimit())
 	}
 	return l, nil
@@ -297,7 +299,8 @@ const (
 )
 
 // tasks predicts task t and those up to another, which have the same points: all that depends on these is made once.
-func (n *curveNet[T]) tasks(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t, end int, l *curveLattice[T], threads int) error {
+func (n *curveNet[T]) tasks(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t, end int,
+	l *curveLattice[T], threads int) error {
 	dy := n.cfg.DimY
 	origin := 0.0
 	if n.cfg.numbered() {
@@ -319,7 +322,8 @@ func (n *curveNet[T]) tasks(ctx context.Context, run *curveRun[T], dst *Predicti
 		for k, line := range l.lines {
 			run.lines[k].Lay(line, run.spans...)
 		}
-		if err := n.piece(ctx, run, dst, b, t, end, l, run.lines[0].Points(), run.lines[:len(l.lines)], from, to, origin, threads); err != nil {
+		if err := n.piece(ctx, run, dst, b, t, end, l, run.lines[0].Points(), run.lines[:len(l.lines)], from, to, origin,
+			threads); err != nil {
 			return err
 		}
 		from = to
@@ -363,7 +367,8 @@ func (r *curveRun[T]) inner(ends int) []layers.LineChunk {
 }
 
 // piece predicts the targets of a task from one up to another, over a lattice.
-func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t, end int, l *curveLattice[T], grid []float64,
+func (n *curveNet[T]) piece(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t, end int,
+	l *curveLattice[T], grid []float64,
 	lines []*neighbor.Line, from, to int, origin float64, threads int) error {
 	order, targets := run.order[from:to], run.targets[from:to]
 	run.points = append(run.points[:0], grid...)
@@ -454,8 +459,8 @@ func (r *curveRun[T]) sortTargets(b *Batch[T], t int, origin float64) {
 	}
 }
 
-// readContext sets x to the context's coordinates, and phi to densities and the powers of the values of task t and those up to another, which share
-// them.
+// readContext sets x to the context's coordinates, and phi to densities and the powers of the values of task t and
+// those up to another, which share them.
 func (n *curveNet[T]) readContext(run *curveRun[T], b *Batch[T], t, end int, origin float64) {
 	dy := n.cfg.contextValues()
 	have := densitiesOf(&n.cfg, b.YContext[t*b.Nc*dy:(t+1)*b.Nc*dy])

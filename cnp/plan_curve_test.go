@@ -114,8 +114,10 @@ func TestCurvePlan(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 			require.Equal(t, want, predict(b))
 			for _, k := range []int{0, 17, 31} {
-				one := &Batch[float32]{B: 1, Nc: b.Nc, Nt: nt, XContext: b.XContext[k*10 : (k+1)*10], YContext: b.YContext[k*10*dy : (k+1)*10*dy],
-					XTarget: b.XTarget[k*nt : (k+1)*nt], ContextMask: b.ContextMask[k*10 : (k+1)*10], TargetMask: b.TargetMask[k*nt : (k+1)*nt]}
+				one := &Batch[float32]{B: 1, Nc: b.Nc, Nt: nt, XContext: b.XContext[k*10 : (k+1)*10],
+					YContext: b.YContext[k*10*dy : (k+1)*10*dy],
+					XTarget:  b.XTarget[k*nt : (k+1)*nt], ContextMask: b.ContextMask[k*10 : (k+1)*10],
+					TargetMask: b.TargetMask[k*nt : (k+1)*nt]}
 				got := predict(one)
 				require.Equal(t, want.Mean[k*nt*dy:(k+1)*nt*dy], got.Mean)
 				require.Equal(t, want.Std[k*nt*dy:(k+1)*nt*dy], got.Std)

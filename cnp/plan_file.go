@@ -20,16 +20,17 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// ErrPlanFile is what errors about the contents of a plan's file wrap: it is none, damaged, of another version of the program, or of another model,
-// geometry, options or machine.
+// ErrPlanFile is what errors about the contents of a plan's file wrap: it is none, damaged, of another version of the
+// program, or of another model, geometry, options or machine.
 var ErrPlanFile = frozen.ErrFile
 
-// planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged, changes; TestPlanFileVersion
-// notices most of that.
+// planVersion is that of the files of plans. It must grow when what they hold, or how kernels need it to be arranged,
+// changes; TestPlanFileVersion notices most of that.
 const planVersion = 6
 
-// SavePlan makes a plan, as [ImageEquivCNP.PlanGeometry] does, and writes it to a file for [ImageEquivCNP.LoadPlan]: neighbourhoods, and the weights that it
-// stores. The file is for this version of the program, and machines of this architecture and level (simd.CurrentLevel).
+// SavePlan makes a plan, as [ImageEquivCNP.PlanGeometry] does, and writes it to a file for [ImageEquivCNP.LoadPlan]:
+// neighbourhoods, and the weights that it stores. The file is for this version of the program, and machines of this
+// architecture and level (simd.CurrentLevel).
 func (m *ImageEquivCNP[T]) SavePlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
 	checked := opt
 	if err := checkPlan(g, &checked); err != nil {
@@ -52,10 +53,11 @@ func (p *ImagePlan[T]) save(path string, key frozen.Key) error {
 	return err
 }
 
-// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.PlanGeometry] makes for that geometry and options. The file
-// may be replaced, removed or cut afterwards. A file
-// of another model, geometry, options, program or kind of machine is refused with ErrPlanFile; where there is none, the error is fs.ErrNotExist. Checksums are compared
-// while the first prediction is computed, which waits for them: if the file is damaged, every prediction fails with ErrPlanFile.
+// LoadPlan returns the plan that was saved to a file, with the bits of the one that [ImageEquivCNP.PlanGeometry] makes
+// for that geometry and options. The file may be replaced, removed or cut afterwards. A file of another model,
+// geometry, options, program or kind of machine is refused with ErrPlanFile; where there is none, the error is
+// fs.ErrNotExist. Checksums are compared while the first prediction is computed, which waits for them: if the file is
+// damaged, every prediction fails with ErrPlanFile.
 func (m *ImageEquivCNP[T]) LoadPlan(ctx context.Context, path string, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
 	if err := checkPlan(g, &opt); err != nil {
 		return nil, err
@@ -126,7 +128,8 @@ func (m *ImageEquivCNP[T]) planKey(g *Geometry, opt *PlanOptions) (key frozen.Ke
 	if precision == "" {
 		precision = Float32
 	}
-	fmt.Fprintf(h, "%d %s %s %v %d\n%s\n%s\n", planVersion, runtime.GOARCH, cpu.CurrentLevel(), cpu.AMD, unsafe.Sizeof(T(0)), group.Digest(m.group), cfg)
+	fmt.Fprintf(h, "%d %s %s %v %d\n%s\n%s\n", planVersion, runtime.GOARCH, cpu.CurrentLevel(), cpu.AMD, unsafe.Sizeof(T(0)),
+		group.Digest(m.group), cfg)
 	if precision == BFloat16 && simd.HaveDots() {
 		fmt.Fprintln(h, "weights in pairs")
 	}
@@ -148,8 +151,8 @@ func hashNumbers[E float32 | float64](write func([]byte) (int, error), x []E) {
 	}
 }
 
-// freeze writes or reads what takes time to compute: rows, arrangements for these radii and, if there are layers, their weights. Reading stops
-// before the layers, since assemble makes them from the file.
+// freeze writes or reads what takes time to compute: rows, arrangements for these radii and, if there are layers, their
+// weights. Reading stops before the layers, since assemble makes them from the file.
 func (p *ImagePlan[T]) freeze(f *frozen.File, radii []float64) {
 	frozen.Array(f, &p.rank)
 	n := len(radii)

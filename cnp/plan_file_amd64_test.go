@@ -17,9 +17,9 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// TestPlanFileVersion: files of plans are what they were. Where this fails because they hold something else now, or kernels want it in another order,
-// planVersion must grow, and the digests change; otherwise programs would take files of others that mean something else. Portable
-// Go on amd64 rounds alike everywhere.
+// TestPlanFileVersion: files of plans are what they were. Where this fails because they hold something else now, or
+// kernels want it in another order, planVersion must grow, and the digests change; otherwise programs would take files
+// of others that mean something else. Portable Go on amd64 rounds alike everywhere.
 func TestPlanFileVersion(t *testing.T) {
 	before := simd.CurrentLevel()
 	require.NoError(t, simd.SetLevel(simd.Generic))

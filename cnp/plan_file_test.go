@@ -22,7 +22,8 @@ import (
 // fileModel is a small image model.
 func fileModel[T cnp.Float](t testing.TB, group string, change func(*cnp.Config)) *cnp.ImageEquivCNP[T] {
 	t.Helper()
-	c := cnp.Config{Architecture: cnp.EquivCNPImage, Group: group, DimY: 1, Output: cnp.OutputStd, Floor: 0.01, Multiplicity: 1, Lifts: 1, Fill: 0.08, BlockFill: 0.06, Blocks: 1, Channels: []int{20}, Hidden: 8, Mid: 4}
+	c := cnp.Config{Architecture: cnp.EquivCNPImage, Group: group, DimY: 1, Output: cnp.OutputStd, Floor: 0.01, Multiplicity: 1,
+		Lifts: 1, Fill: 0.08, BlockFill: 0.06, Blocks: 1, Channels: []int{20}, Hidden: 8, Mid: 4}
 	if group == "T(2)" || group == "SE(2)" { // few poses, as in a large image
 		c.Fill, c.BlockFill = 0.01, 0.006
 	}
@@ -168,7 +169,8 @@ func TestPlanFileRefuses(t *testing.T) {
 		if err == nil {
 			im, n := fileImages[float32](1, 9, 9), p.Values()
 			err = p.Predict(ctx, &cnp.Prediction[float32]{Mean: make([]float32, n), Std: make([]float32, n)}, im)
-			require.ErrorIs(t, p.Predict(ctx, &cnp.Prediction[float32]{Mean: make([]float32, n), Std: make([]float32, n)}, im), cnp.ErrPlanFile)
+			require.ErrorIs(t, p.Predict(ctx, &cnp.Prediction[float32]{Mean: make([]float32, n), Std: make([]float32, n)}, im),
+				cnp.ErrPlanFile)
 		}
 		require.ErrorIs(t, err, cnp.ErrPlanFile)
 		require.ErrorContains(t, err, path)

@@ -41,8 +41,9 @@ func newRoom(n int) *cnp.Prediction[float32] {
 // cancelTime is what the long test takes to cancel the plans and predictions of a model.
 const cancelTime = 40 * time.Second
 
-// TestCancelSoon cancels plans that are being made, and predictions, at random moments, and reports how long each takes to stop. With
-// -long images are large, and 95 % must stop within 50 ms; that takes less than three minutes, and holds on a machine that has nothing else to do.
+// TestCancelSoon cancels plans that are being made, and predictions, at random moments, and reports how long each takes
+// to stop. With -long images are large, and 95 % must stop within 50 ms; that takes less than three minutes, and holds
+// on a machine that has nothing else to do.
 func TestCancelSoon(t *testing.T) {
 	size, times := 20, 4
 	if cnp.Long() {

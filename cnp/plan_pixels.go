@@ -13,8 +13,9 @@ import (
 // pixel whether they are out of date. A pixel that is observed puts those out of date that depend on it; a pixel that is asked for has
 // those computed again on which it depends, as far as they are out of date. What a pixel depends on, layer by layer, is a patch around it.
 //
-// It is for flat arrangements, whose rows are those of a pixel grid, and for images that observe the same pixels. Predictions have the bits of
-// ImagePlan.Predict. Its plan must sum over pairs: of a sum by transforms, all pixels of the rows that a ball reaches decide how it is rounded.
+// It is for flat arrangements, whose rows are those of a pixel grid, and for images that observe the same pixels.
+// Predictions have the bits of ImagePlan.Predict. Its plan must sum over pairs: of a sum by transforms, all pixels of
+// the rows that a ball reaches decide how it is rounded.
 type pixelRun[T Float] struct {
 	plan   *ImagePlan[T]
 	im     *Images[T]
@@ -31,7 +32,8 @@ type pixelRun[T Float] struct {
 	computed int // rows so far, of all layers
 }
 
-// patch is a set of steps from a pixel to others: in the k-th of its rows, from lo[k] to hi[k], none where these cross. Row above is the pixel's own.
+// patch is a set of steps from a pixel to others: in the k-th of its rows, from lo[k] to hi[k], none where these cross.
+// Row above is the pixel's own.
 type patch struct {
 	above  int
 	lo, hi []int

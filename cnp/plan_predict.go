@@ -15,8 +15,9 @@ import (
 // runBytes bounds the features that one call holds at a time: images are processed in groups of that size, of at least one image.
 const runBytes = 256 << 20
 
-// cached is how many images a call best takes through the layers at a time. Where few weights serve all images, a batch gains nothing from going through a layer together, but its
-// features then come from memory instead of the second-level caches: on a CPU with 1 MB of these, batches of eight took a tenth longer, 64 x 64 and 28 x 28.
+// cached is how many images a call best takes through the layers at a time. Where few weights serve all images, a batch
+// gains nothing from going through a layer together, but its features then come from memory instead of the second-level
+// caches: on a CPU with 1 MB of these, batches of eight took a tenth longer, 64 x 64 and 28 x 28.
 func (p *ImagePlan[T]) cached() int {
 	if !p.info.Flat || p.blocks != nil {
 		return math.MaxInt

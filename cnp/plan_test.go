@@ -163,7 +163,8 @@ func TestPlanGolden(t *testing.T) {
 						flat := p.Info().Flat
 						all := cpu.Tiles() && flat
 						require.Equal(t, all, p.Info().Precision == BFloat16)
-						require.Equal(t, layers.Rounded{Weights: all || !flat, Features: all || !flat && cpu.Dots(), Dense: all || flat && cpu.Dots()}, rounded)
+						require.Equal(t, layers.Rounded{Weights: all || !flat, Features: all || !flat && cpu.Dots(), Dense: all ||
+							flat && cpu.Dots()}, rounded)
 					} else {
 						require.Zero(t, rounded)
 					}
@@ -178,9 +179,9 @@ func TestPlanGolden(t *testing.T) {
 	}
 }
 
-// TestPlanPrecision: in bfloat16 an image has the same bits alone, in a batch and on any number of threads, from a plan that was read or
-// made and from Complete; the log-likelihood of the pixels moves by less than 0.001 here, and the chain rule refuses. Levels that multiply neither tiles nor pairs, and other algorithms,
-// compute in float32.
+// TestPlanPrecision: in bfloat16 an image has the same bits alone, in a batch and on any number of threads, from a plan
+// that was read or made and from Complete; the log-likelihood of the pixels moves by less than 0.001 here, and the
+// chain rule refuses. Levels that multiply neither tiles nor pairs, and other algorithms, compute in float32.
 func TestPlanPrecision(t *testing.T) {
 	ctx := context.Background()
 	for _, side := range []int{64, 28} {
@@ -221,7 +222,8 @@ func TestPlanPrecision(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			before := runtime.GOMAXPROCS(threads)
 			for b := range im.B {
-				got := predictPlan(t, p, &Images[float32]{B: 1, C: 1, H: side, W: side, Pixels: im.Pixels[b*side*side:][:side*side], Mask: im.Mask[b*side*side:][:side*side]})
+				got := predictPlan(t, p, &Images[float32]{B: 1, C: 1, H: side, W: side,
+					Pixels: im.Pixels[b*side*side:][:side*side], Mask: im.Mask[b*side*side:][:side*side]})
 				require.Equal(t, want.Mean[b*side*side:][:side*side], got.Mean)
 				require.Equal(t, want.Std[b*side*side:][:side*side], got.Std)
 			}

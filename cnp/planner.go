@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// ErrNoPlan is what Model.Plan's error wraps where there can be no plan: for another kind of shape than the model's, or where what a model computes
-// differs from task to task.
+// ErrNoPlan is what Model.Plan's error wraps where there can be no plan: for another kind of shape than the model's, or
+// where what a model computes differs from task to task.
 var ErrNoPlan = errors.New("there is no plan")
 
 // Tasks are what a plan predicts: Images or a Batch.
@@ -60,8 +60,8 @@ func countable(sizes ...int) int {
 	return n
 }
 
-// Plan is a model compiled for one shape. It is immutable, any number of goroutines may use it, and it keeps the parameters that the model had when it was
-// made, unless its PlanInfo says that it is Live.
+// Plan is a model compiled for one shape. It is immutable, any number of goroutines may use it, and it keeps the
+// parameters that the model had when it was made, unless its PlanInfo says that it is Live.
 type Plan[T Float] interface {
 	// Shape is what it was made for. Predict refuses tasks of another shape, with ErrShape.
 	Shape() Shape
@@ -69,8 +69,9 @@ type Plan[T Float] interface {
 	Info() PlanInfo
 	// NewPrediction returns a prediction with room for the values of tasks, and their parameters.
 	NewPrediction(tasks Tasks[T]) *Prediction[T]
-	// Predict sets dst to the prediction of tasks, as Completer.Complete and Regressor.Predict lay it out. dst.Params may be nil where parameters beside mean
-	// and standard deviation are not wanted. Points out of the plan's reach are an OutsideError; what they do not concern is predicted.
+	// Predict sets dst to the prediction of tasks, as Completer.Complete and Regressor.Predict lay it out. dst.Params
+	// may be nil where parameters beside mean and standard deviation are not wanted. Points out of the plan's reach are
+	// an OutsideError; what they do not concern is predicted.
 	Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error
 }
 
@@ -275,7 +276,10 @@ func (p *ensemblePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks
 // join adds the points of another error, each once.
 func (e *OutsideError) join(other *OutsideError) {
 	for _, x := range other.Points {
-		if !slices.ContainsFunc(e.Points, func(y OutsidePoint) bool { return x.Tensor == y.Tensor && x.Task == y.Task && x.Point == y.Point }) {
+		if !slices.ContainsFunc(e.Points, func(y OutsidePoint) bool {
+			return x.Tensor == y.Tensor && x.Task == y.Task &&
+				x.Point == y.Point
+		}) {
 			e.Points = append(e.Points, x)
 		}
 	}

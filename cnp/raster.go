@@ -15,21 +15,23 @@ import (
 // A model whose poses are translations sees no further than its layers' radii together, and looks alike at every place. So a raster that
 // is larger than memory can be completed piece by piece with the result of the whole.
 //
-// A RasterPlan goes down a band of columns. It keeps, of each layer, as many lines as the next one needs, and computes a line when those that it depends
-// on are there: no line of a band is computed twice. Bands overlap by what the layers see to the sides; that, and what
-// is above a place where it begins again, is all that is computed more than once.
+// A RasterPlan goes down a band of columns. It keeps, of each layer, as many lines as the next one needs, and computes
+// a line when those that it depends on are there: no line of a band is computed twice. Bands overlap by what the layers
+// see to the sides; that, and what is above a place where it begins again, is all that is computed more than once.
 //
-// The bits are those of one plan for the whole raster (RasterGeometry) that sums over pairs (layers.Direct; what a transform gives depends on how
-// its tiles lie). A row of a plan adds up its pairs in an order that depends on which of
-// them the other rows of its group of eight have, so: bands begin at multiples of eight, a raster's lines have a multiple of eight pixels, of
-// which the last ones may be unobserved ones beyond its edge, and the margin of a band covers every group that its edge cuts through. Coordinates are whole numbers of a step
-// that has 24 bits, so that differences are exact, and poses equal everywhere.
+// The bits are those of one plan for the whole raster (RasterGeometry) that sums over pairs (layers.Direct; what a
+// transform gives depends on how its tiles lie). A row of a plan adds up its pairs in an order that depends on which of
+// them the other rows of its group of eight have, so: bands begin at multiples of eight, a raster's lines have a
+// multiple of eight pixels, of which the last ones may be unobserved ones beyond its edge, and the margin of a band
+// covers every group that its edge cuts through. Coordinates are whole numbers of a step that has 24 bits, so that
+// differences are exact, and poses equal everywhere.
 
 // rasterGroup is how many rows of a plan are added up together.
 const rasterGroup = 8
 
-// RasterGeometry places the pixels of a raster of h x w: at the distance that pixels had in training, whatever the size. This is unlike [ImageEquivCNP.Geometry], which
-// takes a large image for a finer drawing of a small one. w must be a multiple of 8; pixels that are added for it are unobserved.
+// RasterGeometry places the pixels of a raster of h x w: at the distance that pixels had in training, whatever the
+// size. This is unlike [ImageEquivCNP.Geometry], which takes a large image for a finer drawing of a small one. w must
+// be a multiple of 8; pixels that are added for it are unobserved.
 func (m *ImageEquivCNP[T]) RasterGeometry(h, w int) (Geometry, error) {
 	if h < 1 || w < 1 || h > maxPixels/w || w%rasterGroup != 0 {
 		return Geometry{}, fmt.Errorf("%w: a raster of %d x %d pixels: need at least 1 x 8, whole eights along a line, and at most %d in all", ErrShape, h, w, maxPixels)
@@ -76,11 +78,13 @@ type RasterPlan[T Float] struct {
 // rasterBatch is how many lines of a layer are computed at a time, rasterDown how many a tile has.
 const rasterBatch, rasterDown = 16, 256
 
-// A band is no wider than rasterAcross columns, or so many times its margin: its plan and the lines of a layer then stay in a core's second-level cache, or near it.
-// Digits-T2-small (margin 32) takes 0.73 µs of a core for a pixel of a raster of 20,000 columns at 1,024 columns, 0.80 at 512, and 0.95 to 1.0 at 10,000.
+// A band is no wider than rasterAcross columns, or so many times its margin: its plan and the lines of a layer then
+// stay in a core's second-level cache, or near it. Digits-T2-small (margin 32) takes 0.73 µs of a core for a pixel of a
+// raster of 20,000 columns at 1,024 columns, 0.80 at 512, and 0.95 to 1.0 at 10,000.
 const rasterAcross, rasterMargins = 1024, 20
 
-// PlanRaster makes a plan of a model for rasters of h x w pixels. It is an error if the model's prediction of a pixel depends on the whole raster, or on where the pixel lies.
+// PlanRaster makes a plan of a model for rasters of h x w pixels. It is an error if the model's prediction of a pixel
+// depends on the whole raster, or on where the pixel lies.
 func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt RasterOptions) (*RasterPlan[T], error) {
 	if model == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)
@@ -116,7 +120,8 @@ func PlanRaster[T Float](ctx context.Context, model Model[T], h, w int, opt Rast
 		r.across = min(opt.Across, r.w)
 	}
 	if least := min(2*r.margin+rasterGroup, r.w); r.across < least {
-		return nil, fmt.Errorf("%w: bands of %d columns, which see %d pixels to either side, need about %v, the limit is %v", ErrMemory, least, r.margin, Bytes(need*int64(least)), Bytes(opt.Memory))
+		return nil, fmt.Errorf("%w: bands of %d columns, which see %d pixels to either side, need about %v, the limit is %v",
+			ErrMemory, least, r.margin, Bytes(need*int64(least)), Bytes(opt.Memory))
 	}
 	r.bytes = need * int64(r.across)
 	g, err := m.RasterGeometry(r.lines, r.across)
@@ -250,10 +255,12 @@ func (r *RasterPlan[T]) Tiles() []RasterTile {
 	return tiles
 }
 
-// Predict completes a raster, tile by tile. read sets part, an image of part.H x part.W pixels, to the raster from line y and column x on; it is
-// asked for lines in order, and once more only where tiles are left out or bands overlap. done, if not nil, reports whether a tile is left out; write takes the
-// prediction [C, tile.H, tile.W] of every other one, which is only its own during the call.
-func (r *RasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], y, x int) error, done func(i int) bool, write func(i int, t RasterTile, p *Prediction[T]) error) error {
+// Predict completes a raster, tile by tile. read sets part, an image of part.H x part.W pixels, to the raster from line
+// y and column x on; it is asked for lines in order, and once more only where tiles are left out or bands overlap.
+// done, if not nil, reports whether a tile is left out; write takes the prediction [C, tile.H, tile.W] of every other
+// one, which is only its own during the call.
+func (r *RasterPlan[T]) Predict(ctx context.Context, read func(part *Images[T], y, x int) error, done func(i int) bool,
+	write func(i int, t RasterTile, p *Prediction[T]) error) error {
 	tiles := r.Tiles()
 	report := progress(ctx)
 	ctx = quiet(ctx)
@@ -290,7 +297,8 @@ type rasterStream[T Float] struct {
 	r       *RasterPlan[T]
 	read    func(part *Images[T], y, x int) error
 	x, next int // the band's first column, and the next line that will be predicted
-	// layers has the input, then what the embedding and each convolution makes of it. The last one's lines are read as soon as they are there.
+	// layers has the input, then what the embedding and each convolution makes of it. The last one's lines are read as
+	// soon as they are there.
 	layers []rasterLines[T]
 	whole  []T // of the lines of the plan: where layers write to
 	ws     layers.Workspace[T]
@@ -456,7 +464,8 @@ func (s *rasterStream[T]) layer(ctx context.Context, i, lo, hi int) error {
 	w0 := s.window(lo)
 	s.room(i-1, w0+r.lines)
 	f := from.at(w0, w0+r.lines)
-	// Pieces of lines that lie one below the other see almost the same features: they come one after the other, while those are in the caches.
+	// Pieces of lines that lie one below the other see almost the same features: they come one after the other, while
+	// those are in the caches.
 	s.runs = s.runs[:0]
 	for x := to.from; x < to.to; x += stepRows {
 		for y := lo - w0; y < hi-w0; y++ {

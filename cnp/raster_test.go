@@ -116,7 +116,8 @@ func put(out *Prediction[float32], im *Images[float32], tile RasterTile, p *Pred
 func sameBits(t testing.TB, im *Images[float32], want, got *Prediction[float32]) {
 	t.Helper()
 	require.Len(t, got.Params, len(want.Params))
-	for name, v := range map[string][2][]float32{"mean": {want.Mean, got.Mean}, "std": {want.Std, got.Std}, "params": {want.Params, got.Params}} {
+	for name, v := range map[string][2][]float32{"mean": {want.Mean, got.Mean}, "std": {want.Std, got.Std},
+		"params": {want.Params, got.Params}} {
 		different, first := 0, -1
 		for i, x := range v[0] {
 			if math.Float32bits(x) != math.Float32bits(v[1][i]) {
@@ -133,7 +134,8 @@ func sameBits(t testing.TB, im *Images[float32], want, got *Prediction[float32])
 	}
 }
 
-// The pieces have the bits of the whole, wherever it is cut, whatever the size of raster, tiles and bands; and no line is read more often than needed.
+// The pieces have the bits of the whole, wherever it is cut, whatever the size of raster, tiles and bands; and no line
+// is read more often than needed.
 func TestRasterBits(t *testing.T) {
 	ctx := context.Background()
 	sized := func(h, w int) func(*Config) { return func(c *Config) { c.ImageSize = [2]int{h, w} } }
@@ -162,7 +164,8 @@ func TestRasterBits(t *testing.T) {
 		{"noise", func(c *Config) { c.Likelihood = "normal:noise" }, 2.5, 3.2, 40, 100, 64, 16},
 		{"observed", func(c *Config) { c.DimY, c.KeepObserved = 2, true }, 2.5, 3.2, 40, 100, 64, 16},
 		{"observed, odd", func(c *Config) { c.KeepObserved = true }, 2.5, 3.2, 53, 171, 64, 7},
-		{"observed, calibrated", func(c *Config) { c.DimY, c.KeepObserved, c.Likelihood = 2, true, "scales:0.7*0.5,0.3*2" }, 2.5, 3.2, 40, 100, 64, 16},
+		{"observed, calibrated", func(c *Config) { c.DimY, c.KeepObserved, c.Likelihood = 2, true, "scales:0.7*0.5,0.3*2" }, 2.5,
+			3.2, 40, 100, 64, 16},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := rasterModel(t, tt.change, tt.psi, tt.block)
@@ -211,7 +214,8 @@ func TestRasterBits(t *testing.T) {
 // What cannot be done by pieces is refused, with the reason.
 func TestRasterRefused(t *testing.T) {
 	ctx := context.Background()
-	for name, words := range map[string]string{"SO(2)": "depend on where a pixel lies", "R>0xSO(2)": "depend on where a pixel lies", "SE(2)": "are drawn by its place"} {
+	for name, words := range map[string]string{"SO(2)": "depend on where a pixel lies",
+		"R>0xSO(2)": "depend on where a pixel lies", "SE(2)": "are drawn by its place"} {
 		c := Default(EquivCNPImage, name, 1)
 		err := c.Tileable()
 		require.ErrorIs(t, err, ErrConfig)

@@ -36,7 +36,8 @@ func TestLatticeResidual(t *testing.T) {
 		for range turns {
 			a := []float64{math.Pi * (2*rng.Float64() - 1)}
 			moved := *b
-			moved.XContext, moved.XTarget = act(t, m.(*EquivCNP[float64]).group, a, b.XContext), act(t, m.(*EquivCNP[float64]).group, a, b.XTarget)
+			moved.XContext, moved.XTarget = act(t, m.(*EquivCNP[float64]).group, a, b.XContext),
+				act(t, m.(*EquivCNP[float64]).group, a, b.XTarget)
 			got, err := m.Predict(context.Background(), &moved)
 			require.NoError(t, err)
 			for i := range got.Mean {

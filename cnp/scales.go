@@ -24,13 +24,15 @@ func init() {
 	RegisterLikelihood(scalesName, func(c *Config, arg string) (Likelihood, error) {
 		l := &scales{name: scalesName + ":" + arg, spread: spreadOf(c)}
 		bad := fmt.Errorf("need shares and factors, as in %s:0.7*0.5,0.3*2, at most %d, shares that add up to 1, factors from %g to %g; or at most %d such lists, "+
-			"each behind a deviation and an @, with a semicolon between", scalesName, maxScales, 1/scaleLimit, float64(scaleLimit), maxNodes)
+			"each behind a deviation and an @, with a semicolon between", scalesName, maxScales, 1/scaleLimit,
+			float64(scaleLimit), maxNodes)
 		parts := strings.Split(arg, ";")
 		for _, part := range parts {
 			if len(parts) > 1 {
 				at, rest, ok := strings.Cut(part, "@")
 				v, err := strconv.ParseFloat(at, 64)
-				if last := len(l.at) - 1; !ok || err != nil || !(v > 0 && v <= math.MaxFloat32) || last+1 == maxNodes || last >= 0 && !(math.Log(v) > l.at[last]) {
+				if last := len(l.at) - 1; !ok || err != nil || !(v > 0 && v <= math.MaxFloat32) || last+1 == maxNodes ||
+					last >= 0 && !(math.Log(v) > l.at[last]) {
 					return nil, bad
 				}
 				l.at, part = append(l.at, math.Log(v)), rest
@@ -41,7 +43,8 @@ func init() {
 				share, factor, ok := strings.Cut(term, "*")
 				p, err := strconv.ParseFloat(share, 64)
 				a, err2 := strconv.ParseFloat(factor, 64)
-				if !ok || err != nil || err2 != nil || !(p > 0 && p <= 1) || !(a >= 1/scaleLimit && a <= scaleLimit) || len(m.share) == maxScales {
+				if !ok || err != nil || err2 != nil || !(p > 0 && p <= 1) || !(a >= 1/scaleLimit && a <= scaleLimit) ||
+					len(m.share) == maxScales {
 					return nil, bad
 				}
 				m.share, m.factor = append(m.share, p), append(m.factor, a)
@@ -62,12 +65,13 @@ func init() {
 	})
 }
 
-// scales is a mixture of normals around one mean, whose deviations are the model's times a factor of each. Errors of trained models are often
-// tiny in most places and large in a few, more so than any one normal; shares and factors are no parameters of the network, but measured
-// afterwards (Calibrated). Parameters: mean, and the deviation that the factors multiply.
+// scales is a mixture of normals around one mean, whose deviations are the model's times a factor of each. Errors of
+// trained models are often tiny in most places and large in a few, more so than any one normal; shares and factors are
+// no parameters of the network, but measured afterwards (Calibrated). Parameters: mean, and the deviation that the
+// factors multiply.
 //
-// Where there are several mixtures, each is that of values whose deviation is the node's; between two nodes a value has both, by how near the
-// logarithm of its deviation is to theirs.
+// Where there are several mixtures, each is that of values whose deviation is the node's; between two nodes a value has
+// both, by how near the logarithm of its deviation is to theirs.
 type scales struct {
 	name   string
 	spread spread
@@ -93,7 +97,8 @@ func (l *scales) Parameters(params, raw []float64) {
 // Observe does to the deviation that the factors multiply, and to the noise, what it is for a normal: the factors are measured afterwards.
 func (*scales) Observe(p []float64, y, noise float64) { p[0], p[1] = observed(p[0], p[1], y, noise) }
 
-// nodeOf returns the node at or below a deviation, and by how much its value is the next one's: weight, whose derivative to the deviation is slope.
+// nodeOf returns the node at or below a deviation, and by how much its value is the next one's: weight, whose
+// derivative to the deviation is slope.
 func nodeOf(at []float64, std float64) (node int, weight, slope float64) {
 	v := math.Log(std)
 	for node+1 < len(at) && v >= at[node+1] {
@@ -106,7 +111,8 @@ func nodeOf(at []float64, std float64) (node int, weight, slope float64) {
 	return node, (v - at[node]) / width, 1 / (width * std)
 }
 
-// each calls f with the share and the factor of all normals that a value of a deviation has; slope is the derivative of the share to the deviation.
+// each calls f with the share and the factor of all normals that a value of a deviation has; slope is the derivative of
+// the share to the deviation.
 func (l *scales) each(std float64, f func(share, slope, factor float64)) {
 	node, w, s := nodeOf(l.at, std)
 	for k, a := range l.nodes[node].factor {
@@ -128,8 +134,8 @@ func (l *scales) Moments(p []float64) (mean, std float64) {
 	return p[0], p[1] * math.Sqrt(v)
 }
 
-// parts returns the log-density at z deviations from the mean, but for the deviation's own logarithm, and the gradient of that to z and to the
-// deviation, the latter times the deviation.
+// parts returns the log-density at z deviations from the mean, but for the deviation's own logarithm, and the gradient
+// of that to z and to the deviation, the latter times the deviation.
 func (l *scales) parts(z, std float64) (log, dz, dstd float64) {
 	most := math.Inf(-1)
 	l.each(std, func(_, _, a float64) { most = max(most, -math.Log(a)-0.5*(z/a)*(z/a)) })
@@ -230,15 +236,15 @@ func (p *Prediction[T]) Deviations() []T {
 	return out
 }
 
-// Mixture is one of normals around the same mean: Share of the values have the deviation of a model times Factor. At is the deviation of the
-// values that have it, for Calibrated with several.
+// Mixture is one of normals around the same mean: Share of the values have the deviation of a model times Factor. At is
+// the deviation of the values that have it, for Calibrated with several.
 type Mixture struct {
 	At            float64
 	Share, Factor []float64
 }
 
-// NodeOf returns between which of several mixtures, in the order of At, a value of a deviation is: it has that of node by a weight of 1 less weight, and the next one by
-// weight.
+// NodeOf returns between which of several mixtures, in the order of At, a value of a deviation is: it has that of node
+// by a weight of 1 less weight, and the next one by weight.
 func NodeOf(mixtures []Mixture, std float64) (node int, weight float64) {
 	at := make([]float64, len(mixtures))
 	for i, m := range mixtures {
@@ -248,10 +254,11 @@ func NodeOf(mixtures []Mixture, std float64) (node int, weight float64) {
 	return node, weight
 }
 
-// Calibrated is a model with the parameters of m that predicts the same means, and instead of a normal around each a mixture of normals whose
-// deviations are the model's times factors. One factor alone is a normal that is wider or narrower. With several mixtures a value has that of
-// its deviation, or something between the nearest two. What m's own calibration was, if it had one, is replaced. It is for models of the normal likelihood, and
-// for all but CNPs, whose least deviation is part of their function.
+// Calibrated is a model with the parameters of m that predicts the same means, and instead of a normal around each a
+// mixture of normals whose deviations are the model's times factors. One factor alone is a normal that is wider or
+// narrower. With several mixtures a value has that of its deviation, or something between the nearest two. What m's own
+// calibration was, if it had one, is replaced. It is for models of the normal likelihood, and for all but CNPs, whose
+// least deviation is part of their function.
 func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no model", ErrConfig)

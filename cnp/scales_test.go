@@ -89,7 +89,8 @@ func TestCalibratedRefuses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Calibrated(m, one, Mixture{At: 2, Share: []float64{1}, Factor: []float64{1}})
 	require.ErrorContains(t, err, "units of its own takes one mixture")
-	for _, arg := range []string{"", ":", ":1@1*1;", ":1@1*1;1@1*1", ":2@1*1;1@1*1", ":1*1;2@1*1", ":0@1*1;1@1*1", ":1@0.5*1;2@1*1", ":NaN@1*1;2@1*1", ":1", ":1*", ":*1", ":1*1,", ":1*1*1", ":0.5*1,0.5", ":0.5*1,0.6*1", ":-1*1,2*1"} {
+	for _, arg := range []string{"", ":", ":1@1*1;", ":1@1*1;1@1*1", ":2@1*1;1@1*1", ":1*1;2@1*1", ":0@1*1;1@1*1",
+		":1@0.5*1;2@1*1", ":NaN@1*1;2@1*1", ":1", ":1*", ":*1", ":1*1,", ":1*1*1", ":0.5*1,0.5", ":0.5*1,0.6*1", ":-1*1,2*1"} {
 		_, err := ParseLikelihood(&Config{Likelihood: "scales" + arg})
 		require.ErrorIs(t, err, ErrConfig, fmt.Sprintf("scales%s", arg))
 	}
@@ -127,7 +128,8 @@ func TestScalesNodes(t *testing.T) {
 			std           float64
 			share, factor []float64
 		}{
-			{0.01, []float64{1}, []float64{0.5}}, {0.1, []float64{1}, []float64{0.5}}, {0.2, []float64{0.5, 0.25, 0.25}, []float64{0.5, 1, 2}},
+			{0.01, []float64{1}, []float64{0.5}}, {0.1, []float64{1}, []float64{0.5}},
+			{0.2, []float64{0.5, 0.25, 0.25}, []float64{0.5, 1, 2}},
 			{0.4, []float64{0.5, 0.5}, []float64{1, 2}}, {3, []float64{1}, []float64{1}}, {50, []float64{1}, []float64{1}},
 		} {
 			y := 0.3 + z*c.std

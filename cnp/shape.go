@@ -2,8 +2,9 @@ package cnp
 
 import "fmt"
 
-// Shape says what the points of tasks, or of a plan, are: pixels of an image, an interval of the line, scattered places, or places on the sphere. Shapes
-// are equal if they compare as equal. Pixels, Interval, Scattered and Sphere make them.
+// Shape says what the points of tasks, or of a plan, are: pixels of an image, an interval of the line, scattered
+// places, or places on the sphere. Shapes are equal if they compare as equal. Pixels, Interval, Scattered and Sphere
+// make them.
 type Shape struct {
 	kind        shapeKind
 	h, w, scale int
@@ -23,7 +24,8 @@ const (
 // Pixels is the shape of images of h x w pixels that are predicted at their pixels.
 func Pixels(h, w int) Shape { return Shape{kind: pixelShape, h: h, w: w, scale: 1} }
 
-// Upsampled returns the shape with predictions at scale times as many places along each side of the images, as the function Upsampled places them.
+// Upsampled returns the shape with predictions at scale times as many places along each side of the images, as the
+// function Upsampled places them.
 func (s Shape) Upsampled(scale int) Shape {
 	s.scale = scale
 	return s
@@ -59,7 +61,8 @@ func (s Shape) String() string {
 	return "no shape"
 }
 
-// checkPixels refuses what is no shape of images, or of too many pixels, or is predicted elsewhere than at the pixels by a model that knows these alone.
+// checkPixels refuses what is no shape of images, or of too many pixels, or is predicted elsewhere than at the pixels
+// by a model that knows these alone.
 func (s Shape) checkPixels(c *Config, scaled bool) error {
 	switch {
 	case s.kind != pixelShape:

@@ -15,7 +15,8 @@ import (
 // shapeModels are small models of every architecture, and ensembles.
 func shapeModels(t *testing.T) map[string]Model[float32] {
 	t.Helper()
-	models := map[string]Model[float32]{"T(2)": planModel[float32](t, "T(2)", 1, layers.WindowSmooth), "SO(2)": planModel[float32](t, "SO(2)", 1, layers.WindowSmooth)}
+	models := map[string]Model[float32]{"T(2)": planModel[float32](t, "T(2)", 1, layers.WindowSmooth),
+		"SO(2)": planModel[float32](t, "SO(2)", 1, layers.WindowSmooth)}
 	for _, a := range Architectures {
 		group := map[Architecture]string{EquivCNPCurve: "T(1)", EquivCNPImage: "Sim(2)"}[a]
 		c := Default(a, group, 2)
@@ -45,7 +46,8 @@ func shapeModels(t *testing.T) map[string]Model[float32] {
 	return models
 }
 
-// TestPlans: every model makes plans of its shapes, which predict what it predicts, and refuse tasks of any other shape by an error that names both.
+// TestPlans: every model makes plans of its shapes, which predict what it predicts, and refuse tasks of any other shape
+// by an error that names both.
 func TestPlans(t *testing.T) {
 	ctx := t.Context()
 	for name, m := range shapeModels(t) {
@@ -73,7 +75,8 @@ func TestPlans(t *testing.T) {
 				require.ErrorIs(t, plan.Predict(ctx, got, nil), ErrShape)
 				require.ErrorIs(t, plan.Predict(ctx, got, (*Images[float32])(nil)), ErrShape)
 				require.ErrorIs(t, plan.Predict(ctx, nil, im), ErrShape)
-				for _, s := range []Shape{{}, Interval(0, 1), Scattered(), Sphere(), Pixels(0, 16), Pixels(1<<20, 1<<20), Pixels(4, 4).Upsampled(0)} {
+				for _, s := range []Shape{{}, Interval(0, 1), Scattered(), Sphere(), Pixels(0, 16), Pixels(1<<20, 1<<20),
+					Pixels(4, 4).Upsampled(0)} {
 					_, err := m.Plan(ctx, s, PlanOptions{})
 					require.ErrorIs(t, err, ErrShape, s)
 				}
@@ -118,7 +121,8 @@ func TestPlanScattered(t *testing.T) {
 	im.H, im.W = 12, 4
 	require.NoError(t, loose.Predict(t.Context(), loose.NewPrediction(im), im))
 	require.ErrorIs(t, grid.Predict(t.Context(), grid.NewPrediction(im), im), ErrShape)
-	for _, g := range []Geometry{{Points: pixelGrid(6, 8), H: 6}, {Points: pixelGrid(6, 8), H: 8, W: 8}, {Points: pixelGrid(6, 8), H: -6, W: -8}} {
+	for _, g := range []Geometry{{Points: pixelGrid(6, 8), H: 6}, {Points: pixelGrid(6, 8), H: 8, W: 8},
+		{Points: pixelGrid(6, 8), H: -6, W: -8}} {
 		_, err := m.PlanGeometry(t.Context(), g, PlanOptions{})
 		require.ErrorIs(t, err, ErrShape)
 	}

@@ -12,10 +12,12 @@ import (
 // length 1, before anything else is computed. Its encoder knows the distances of points, which turn with the globe; all other layers
 // the angles between points.
 //
-// Such a model has one lift. The lifts of a point are the rotations that take the north pole to it, and differ by a turn about the point. A weight that depends on the
-// angle between two points alone is the same for all of them, so that K lifts would compute the same features K times. Weights that tell directions apart need a direction
-// at every point of the lattice to begin with, and no field of directions on the sphere is continuous everywhere, nor does one turn with the globe: with K lifts such a
-// model would be equivariant to about 1/K of a turn only, where this one is up to its lattice.
+// Such a model has one lift. The lifts of a point are the rotations that take the north pole to it, and differ by a
+// turn about the point. A weight that depends on the angle between two points alone is the same for all of them, so
+// that K lifts would compute the same features K times. Weights that tell directions apart need a direction at every
+// point of the lattice to begin with, and no field of directions on the sphere is continuous everywhere, nor does one
+// turn with the globe: with K lifts such a model would be equivariant to about 1/K of a turn only, where this one is up
+// to its lattice.
 
 // OnSphere reports whether the model's points lie on the sphere.
 func (c *Config) OnSphere() bool { return c.Placement == PlacementSphere }
@@ -118,7 +120,8 @@ func unitVectors(name string, x []float64, mask []bool, n, dx int) ([]float64, e
 		case mask != nil && !mask[p]:
 		case dx == 2:
 			if !(math.Abs(at[0]) <= 90) {
-				return nil, fmt.Errorf("%w: %s[%d, %d] = %v: latitude %g, need -90 to 90 degrees (the longitude comes second)", ErrRange, name, p/n, p%n, at, at[0])
+				return nil, fmt.Errorf("%w: %s[%d, %d] = %v: latitude %g, need -90 to 90 degrees (the longitude comes second)",
+					ErrRange, name, p/n, p%n, at, at[0])
 			}
 			v = UnitVector(at[0], at[1])
 		default:

@@ -84,7 +84,8 @@ func testSphereAlone[T Float](t *testing.T, dx int) {
 				require.Zero(t, want.Mean[2*at])
 				continue
 			}
-			one := &Batch[T]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*7*dx : (task+1)*7*dx], YContext: b.YContext[task*14 : (task+1)*14],
+			one := &Batch[T]{B: 1, Nc: 7, Nt: 1, XContext: b.XContext[task*7*dx : (task+1)*7*dx],
+				YContext:    b.YContext[task*14 : (task+1)*14],
 				ContextMask: b.ContextMask[task*7 : (task+1)*7], XTarget: b.XTarget[at*dx : (at+1)*dx]}
 			p, err := m.Predict(ctx, one)
 			require.NoError(t, err)
@@ -117,8 +118,8 @@ func testSphereAlone[T Float](t *testing.T, dx int) {
 	require.Equal(t, want.Mean, got.Mean, "a whole turn")
 }
 
-// TestSphereTurned: when the globe turns under the points, predictions stay what they are, as far as the lattice is even: the finer it is for
-// the context's kernel, the less they change.
+// TestSphereTurned: when the globe turns under the points, predictions stay what they are, as far as the lattice is
+// even: the finer it is for the context's kernel, the less they change.
 func TestSphereTurned(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(90, 2))
 	last := math.Inf(1)
@@ -195,7 +196,8 @@ func TestSphereRefuses(t *testing.T) {
 		kind error
 		x    []float64
 	}{
-		{2, "x_context[0, 1] = [90.5 3]: latitude 90.5, need -90 to 90 degrees (the longitude comes second)", ErrRange, []float64{1, 2, 90.5, 3}},
+		{2, "x_context[0, 1] = [90.5 3]: latitude 90.5, need -90 to 90 degrees (the longitude comes second)", ErrRange,
+			[]float64{1, 2, 90.5, 3}},
 		{2, "x_context[0, 0, 1] = NaN", ErrValue, []float64{1, math.NaN(), 0, 3}},
 		{2, "x_context[0, 1, 0] = +Inf", ErrValue, []float64{1, 2, math.Inf(1), 3}},
 		{3, "x_context[0, 1] = [1 1 0] has length 1.41421", ErrRange, []float64{1, 0, 0, 1, 1, 0}},

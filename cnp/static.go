@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// Static fields (Config.Static) are known at places of their own, which need not be those of the context or of the targets: the elevation on a grid, a mask of
-// land and sea. Each is a context set beside the observations, with values and a density of its own, and goes onto the same lattice: to
-// the network a point of a field is a context point at which nothing else was observed (joined). So fields move and turn with the rest of a task, and whatever
-// holds of a context holds of them. They are scalars, which no group changes.
+// Static fields (Config.Static) are known at places of their own, which need not be those of the context or of the
+// targets: the elevation on a grid, a mask of land and sea. Each is a context set beside the observations, with values
+// and a density of its own, and goes onto the same lattice: to the network a point of a field is a context point at
+// which nothing else was observed (joined). So fields move and turn with the rest of a task, and whatever holds of a
+// context holds of them. They are scalars, which no group changes.
 
 // validateStatic reports what names no static fields.
 func (c *Config) validateStatic() error {
@@ -17,7 +18,8 @@ func (c *Config) validateStatic() error {
 		return err
 	}
 	if !c.ChannelDensity {
-		return fmt.Errorf("static = %q: fields that are known elsewhere than the outputs need channel_density", c.Static[:min(len(c.Static), 8)])
+		return fmt.Errorf("static = %q: fields that are known elsewhere than the outputs need channel_density",
+			c.Static[:min(len(c.Static), 8)])
 	}
 	for i, name := range c.Static {
 		if slices.Contains(c.Auxiliary, name) {
@@ -44,7 +46,8 @@ func (b *Batch[T]) staticMask(ds int) (mask []bool) {
 	return mask
 }
 
-// joined returns a checked batch as the network wants it: context points have their auxiliary inputs among their values, and points of static fields follow them.
+// joined returns a checked batch as the network wants it: context points have their auxiliary inputs among their
+// values, and points of static fields follow them.
 func (b *Batch[T]) joined(c *Config) *Batch[T] {
 	dx, dy, da, ds := c.DimX, c.DimY, len(c.Auxiliary), len(c.Static)
 	if da+ds == 0 {
@@ -65,7 +68,8 @@ func (b *Batch[T]) joined(c *Config) *Batch[T] {
 	unknown := slices.Repeat([]T{T(math.NaN())}, max(dy+da, ds))
 	for t := range b.B {
 		for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
-			out.YContext = append(append(append(out.YContext, b.YContext[i*dy:(i+1)*dy]...), b.AuxContext[i*da:(i+1)*da]...), unknown[:ds]...)
+			out.YContext = append(append(append(out.YContext, b.YContext[i*dy:(i+1)*dy]...), b.AuxContext[i*da:(i+1)*da]...),
+				unknown[:ds]...)
 		}
 		for i := t * ns; i < (t+1)*ns; i++ {
 			out.YContext = append(append(out.YContext, unknown[:dy+da]...), b.YStatic[i*ds:(i+1)*ds]...)

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// addStatic gives a batch fields at n points of its tasks, with a value that is missing and, from the second point of the last task on, padding.
+// addStatic gives a batch fields at n points of its tasks, with a value that is missing and, from the second point of
+// the last task on, padding.
 func addStatic[T Float](rng *rand.Rand, b *Batch[T], c *Config, n int) {
 	b.Ns = n
 	for range b.B * n * c.DimX {
@@ -41,8 +42,10 @@ func staticBatch[T Float](c *Config) *Batch[T] {
 // task is a task of a batch, alone, with its fields at n points.
 func staticTask[T Float](b *Batch[T], c *Config, t, n int) *Batch[T] {
 	dx, dy, da, ds := c.DimX, c.DimY, len(c.Auxiliary), len(c.Static)
-	return &Batch[T]{B: 1, Nc: b.Nc, Nt: b.Nt, Ns: n, XContext: b.XContext[t*b.Nc*dx:][:b.Nc*dx], YContext: b.YContext[t*b.Nc*dy:][:b.Nc*dy], XTarget: b.XTarget[t*b.Nt*dx:][:b.Nt*dx],
-		AuxContext: b.AuxContext[t*b.Nc*da:][:b.Nc*da], AuxTarget: b.AuxTarget[t*b.Nt*da:][:b.Nt*da], XStatic: b.XStatic[t*b.Ns*dx:][:n*dx], YStatic: b.YStatic[t*b.Ns*ds:][:n*ds],
+	return &Batch[T]{B: 1, Nc: b.Nc, Nt: b.Nt, Ns: n, XContext: b.XContext[t*b.Nc*dx:][:b.Nc*dx],
+		YContext: b.YContext[t*b.Nc*dy:][:b.Nc*dy], XTarget: b.XTarget[t*b.Nt*dx:][:b.Nt*dx],
+		AuxContext: b.AuxContext[t*b.Nc*da:][:b.Nc*da], AuxTarget: b.AuxTarget[t*b.Nt*da:][:b.Nt*da],
+		XStatic: b.XStatic[t*b.Ns*dx:][:n*dx], YStatic: b.YStatic[t*b.Ns*ds:][:n*ds],
 		ContextMask: b.ContextMask[t*b.Nc:][:b.Nc], TargetMask: b.TargetMask[t*b.Nt:][:b.Nt]}
 }
 
@@ -171,7 +174,8 @@ func finiteOr(v []float64, other float64) []float64 {
 	return out
 }
 
-// The chain rule sees the fields at every step: its predictions are those that the model makes of such contexts, and samples of a task are its own.
+// The chain rule sees the fields at every step: its predictions are those that the model makes of such contexts, and
+// samples of a task are its own.
 func TestStaticChain(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"line", "levels", "globe"} {
@@ -192,7 +196,8 @@ func TestStaticChain(t *testing.T) {
 				one = *staticTask(&one, &c, task, 4)
 				targets, aux := one.XTarget, one.AuxTarget
 				one.Nt, one.TargetMask = 1, nil
-				one.XContext, one.YContext, one.AuxContext, one.ContextMask = slices.Clone(one.XContext), slices.Clone(one.YContext), slices.Clone(one.AuxContext), slices.Clone(one.ContextMask)
+				one.XContext, one.YContext, one.AuxContext, one.ContextMask = slices.Clone(one.XContext),
+					slices.Clone(one.YContext), slices.Clone(one.AuxContext), slices.Clone(one.ContextMask)
 				for k := range b.Nt {
 					at := task*b.Nt + k
 					one.XTarget, one.AuxTarget = targets[k*c.DimX:(k+1)*c.DimX], aux[k*2:(k+1)*2]
@@ -236,7 +241,8 @@ func TestStaticUnits(t *testing.T) {
 	for _, f := range []struct {
 		v *[]float64
 		a []Affine
-	}{{&scaled.XContext, c.Trained.Units.X}, {&scaled.XTarget, c.Trained.Units.X}, {&scaled.YContext, c.Trained.Units.Y}, {&scaled.XStatic, c.Trained.Units.X}, {&scaled.YStatic, c.Trained.Units.Static}} {
+	}{{&scaled.XContext, c.Trained.Units.X}, {&scaled.XTarget, c.Trained.Units.X}, {&scaled.YContext, c.Trained.Units.Y},
+		{&scaled.XStatic, c.Trained.Units.X}, {&scaled.YStatic, c.Trained.Units.Static}} {
 		*f.v = slices.Clone(*f.v)
 		for i := range *f.v {
 			(*f.v)[i] = f.a[i%len(f.a)].Apply((*f.v)[i])
@@ -274,7 +280,8 @@ func TestStaticErrors(t *testing.T) {
 		change func(b *Batch[float64])
 	}{
 		{"x_static has 0 values", func(b *Batch[float64]) { b.XStatic = nil }},
-		{"y_static has 15 values, a batch of 2 tasks with 4 points of static fields needs 16", func(b *Batch[float64]) { b.YStatic = b.YStatic[:15] }},
+		{"y_static has 15 values, a batch of 2 tasks with 4 points of static fields needs 16",
+			func(b *Batch[float64]) { b.YStatic = b.YStatic[:15] }},
 		{"x_static[0, 1, 0] = NaN", func(b *Batch[float64]) { b.XStatic[2] = math.NaN() }},
 		{"x_static[0, 0, 1] = +Inf", func(b *Batch[float64]) { b.XStatic[1] = math.Inf(1) }},
 		{"y_static[0, 1, 0] = -Inf", func(b *Batch[float64]) { b.YStatic[2] = math.Inf(-1) }},

@@ -24,7 +24,8 @@ type Trained struct {
 	Spacing float64 `json:"spacing,omitempty"`
 	// Context is the least and the greatest number of context points of a task, or of observed pixels.
 	Context [2]int `json:"context"`
-	// Noise is the standard deviation of the noise that the values were assumed to have at the end of training, in the model's units; 0 means none.
+	// Noise is the standard deviation of the noise that the values were assumed to have at the end of training, in the
+	// model's units; 0 means none.
 	Noise float64 `json:"noise,omitempty"`
 	// Units brings data, whose ranges X and Y are, into the units that the model itself works in: training on a user's curves gives
 	// them about 4 units of x and values with mean 0 and deviation 1. Standardise goes through it; the methods of a model do not. Nil
@@ -78,7 +79,8 @@ func (t *Trained) check(coordinates, values, aux, static int) error {
 			}
 		}
 	}
-	if !(t.Span >= 0 && t.Spacing >= 0 && t.Noise >= 0) || math.IsInf(t.Span+t.Spacing+t.Noise, 0) || t.Context[0] < 0 || t.Context[1] < t.Context[0] {
+	if !(t.Span >= 0 && t.Spacing >= 0 && t.Noise >= 0) || math.IsInf(t.Span+t.Spacing+t.Noise, 0) || t.Context[0] < 0 ||
+		t.Context[1] < t.Context[0] {
 		return bad("span %g, spacing %g, noise %g, %d to %d context points", t.Span, t.Spacing, t.Noise, t.Context[0], t.Context[1])
 	}
 	return nil
@@ -127,10 +129,12 @@ func (w *Witness) saw(context int) {
 	w.context = [2]int{min(w.context[0], context), max(w.context[1], context)}
 }
 
-// AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their targets, NaN where one is missing.
+// AddCurves takes tasks of dx coordinates and dy values into account, with the true values y [B, Nt, dy] at their
+// targets, NaN where one is missing.
 func AddCurves[T Float](w *Witness, b *Batch[T], y []T, dx, dy int) {
 	if w.x == nil {
-		w.x, w.y, w.aux = make([]moments, dx), make([]moments, dy), make([]moments, max(len(b.AuxContext)/max(1, b.B*b.Nc), len(b.AuxTarget)/max(1, b.B*b.Nt)))
+		w.x, w.y, w.aux = make([]moments, dx), make([]moments, dy),
+			make([]moments, max(len(b.AuxContext)/max(1, b.B*b.Nc), len(b.AuxTarget)/max(1, b.B*b.Nt)))
 	}
 	if len(w.static) == 0 {
 		w.static = make([]moments, len(b.YStatic)/max(1, b.B*b.Ns))
@@ -278,12 +282,13 @@ func (s Scaler) Identity() bool {
 	return !slices.ContainsFunc(slices.Concat(s.X, s.Y, s.Aux, s.Static), func(a Affine) bool { return a != identity })
 }
 
-// Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context alone, so
-// targets do not influence each other. Values get the trained mean and standard deviation, by the moments of the context, with more spread where there are few; of
-// a vector the mean is taken away and the length scaled. Shifted or scaled values so have shifted or scaled predictions, but that single or equal values have no scale.
-// Values of a model that was trained on data (Trained.Units) change only where one lies beyond the trained range. Coordinates whose extent is
-// within 0.2 to 2.5 times the trained ones are not changed; others get the trained span around
-// the middle of the trained range. Then Trained.Units brings both into the model's units. For a model that does not know what it was
+// Scaler returns the scaler for a context of coordinates x [n, dx] and values y [n, dy]. It depends on the context
+// alone, so targets do not influence each other. Values get the trained mean and standard deviation, by the moments of
+// the context, with more spread where there are few; of a vector the mean is taken away and the length scaled. Shifted
+// or scaled values so have shifted or scaled predictions, but that single or equal values have no scale. Values of a
+// model that was trained on data (Trained.Units) change only where one lies beyond the trained range. Coordinates whose
+// extent is within 0.2 to 2.5 times the trained ones are not changed; others get the trained span around the middle of
+// the trained range. Then Trained.Units brings both into the model's units. For a model that does not know what it was
 // trained on, the scaler is the identity.
 func (c *Config) Scaler(x, y []float64) Scaler {
 	s := c.intoRange(x, y)
@@ -394,8 +399,9 @@ func Length(components []Range) float64 {
 	return math.Sqrt(s / float64(max(1, len(components))))
 }
 
-// vectorIntoRange is the map that gives vectors of values y [n, dy] the length of the trained ones, if one of their components lies beyond the range.
-// All components have one factor and no offset, so that directions stay what they are.
+// vectorIntoRange is the map that gives vectors of values y [n, dy] the length of the trained ones, if one of their
+// components lies beyond the range. All components have one factor and no offset, so that directions stay what they
+// are.
 func (t *Trained) vectorIntoRange(f Field, dy int, y []float64) Affine {
 	trained := t.Y[f.First : f.First+f.Width]
 	sum, n, away, most := 0.0, 0, false, 0.0
@@ -561,7 +567,8 @@ func OtherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
 	return tasks
 }
 
-// otherScale reports whether a context of coordinates x and values y has values beyond the trained range, or coordinates that Scaler changes.
+// otherScale reports whether a context of coordinates x and values y has values beyond the trained range, or
+// coordinates that Scaler changes.
 func (c *Config) otherScale(x, y []float64) bool {
 	s, t := c.intoRange(x, y), c.Trained
 	if len(t.Y) != c.DimY {
@@ -593,8 +600,8 @@ func (b *Batch[T]) wideContext(t, dx, dy int) (x, y []float64) {
 	return x, y
 }
 
-// scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes anything, the batch itself and
-// no scalers.
+// scaleTasks returns a copy of a batch whose tasks each went through their own scaler; where no scaler changes
+// anything, the batch itself and no scalers.
 func scaleTasks[T Float](c *Config, b *Batch[T]) (scaled *Batch[T], scalers []Scaler, err error) {
 	if err := b.check(c.widths()); err != nil {
 		return nil, nil, err
@@ -732,19 +739,22 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 		notes = append(notes, fmt.Sprintf("x of the context spans %.4g, the model was trained on spans of about %.4g", spans.max, t.Span))
 	}
 	if seen.tasks > 0 && t.Context[1] > 0 && seen.context[1] > mostContext*t.Context[1] {
-		notes = append(notes, fmt.Sprintf("a context of %d points, the model was trained on %d to %d", seen.context[1], t.Context[0], t.Context[1]))
+		notes = append(notes, fmt.Sprintf("a context of %d points, the model was trained on %d to %d", seen.context[1],
+			t.Context[0], t.Context[1]))
 	}
 	if len(seen.x) > 0 && c.placed(seen.x) {
 		for d, r := range t.X {
 			if m := seen.x[d]; r.outside(m.min) || r.outside(m.max) {
-				notes = append(notes, fmt.Sprintf("x%s of the context reaches from %.4g to %.4g, and the model, which sees where points are, was trained on %.4g to %.4g",
+				notes = append(notes, fmt.Sprintf(
+					"x%s of the context reaches from %.4g to %.4g, and the model, which sees where points are, was trained on %.4g to %.4g",
 					ordinal(d, c.DimX), m.min, m.max, r.Min, r.Max))
 			}
 		}
 	}
 	for d, r := range t.Aux {
 		if m := b.auxiliary(d, len(t.Aux)); m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
-			notes = append(notes, fmt.Sprintf("%s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g", c.Auxiliary[d], m.min, m.max, r.Min, r.Max))
+			notes = append(notes, fmt.Sprintf("%s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g",
+				c.Auxiliary[d], m.min, m.max, r.Min, r.Max))
 		}
 	}
 	for d, r := range t.Static {
@@ -755,7 +765,9 @@ func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
 			}
 		}
 		if m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
-			notes = append(notes, fmt.Sprintf("the static field %s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g", c.Static[d], m.min, m.max, r.Min, r.Max))
+			notes = append(notes, fmt.Sprintf(
+				"the static field %s reaches from %.4g to %.4g, the model was trained on %.4g to %.4g", c.Static[d], m.min, m.max,
+				r.Min, r.Max))
 		}
 	}
 	return notes
@@ -797,13 +809,15 @@ func ImageNotes[T Float](c *Config, im *Images[T]) (notes []string) {
 				}
 			}
 			if m.n > 0 && (r.outside(m.min) || r.outside(m.max)) {
-				notes = append(notes, fmt.Sprintf("channel %d of the observed pixels reaches from %.4g to %.4g, the model was trained on %.4g to %.4g",
+				notes = append(notes, fmt.Sprintf(
+					"channel %d of the observed pixels reaches from %.4g to %.4g, the model was trained on %.4g to %.4g",
 					ch, m.min, m.max, r.Min, r.Max))
 			}
 		}
 	}
 	if s := c.ImageSize; s != [2]int{} && s != [2]int{im.H, im.W} {
-		note := fmt.Sprintf("%d x %d pixels, the model was trained on %d x %d: they are laid %.3g times as far apart", im.H, im.W, s[0], s[1], c.pitch(im.H, im.W))
+		note := fmt.Sprintf("%d x %d pixels, the model was trained on %d x %d: they are laid %.3g times as far apart", im.H, im.W,
+			s[0], s[1], c.pitch(im.H, im.W))
 		if c.pitch(im.H, im.W) < mostFiner && c.Architecture == EquivCNPImage {
 			note += ", and the image is completed in several coarser parts"
 		}

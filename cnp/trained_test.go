@@ -43,7 +43,8 @@ func trainedCurves(t *testing.T) Config {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var w Witness
 	for range 50 {
-		b := &Batch[float64]{B: 2, Nc: 20, Nt: 30, XContext: make([]float64, 40), YContext: make([]float64, 40), XTarget: make([]float64, 60)}
+		b := &Batch[float64]{B: 2, Nc: 20, Nt: 30, XContext: make([]float64, 40), YContext: make([]float64, 40),
+			XTarget: make([]float64, 60)}
 		y := make([]float64, 60)
 		for _, x := range [][]float64{b.XContext, b.XTarget} {
 			for i := range x {
@@ -96,8 +97,8 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestScaler: values get the trained moments, by their context alone, and predictions come back; coordinates stay to the bit unless they are of another scale. Values of
-// a model that was trained on data stay, too.
+// TestScaler: values get the trained moments, by their context alone, and predictions come back; coordinates stay to
+// the bit unless they are of another scale. Values of a model that was trained on data stay, too.
 func TestScaler(t *testing.T) {
 	c := trainedCurves(t)
 	rng := rand.New(rand.NewPCG(3, 4))

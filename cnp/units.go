@@ -2,12 +2,13 @@ package cnp
 
 import "math"
 
-// Models whose file has no units of its own (Trained.Units) were trained on processes with one mean and one deviation. Their data are always standardised: each
-// field by the moments of the task's context, so that values that are shifted or scaled have predictions that are shifted and scaled alike. Models with units
-// know what their data are, and change only what lies beyond them.
+// Models whose file has no units of its own (Trained.Units) were trained on processes with one mean and one deviation.
+// Their data are always standardised: each field by the moments of the task's context, so that values that are shifted
+// or scaled have predictions that are shifted and scaled alike. Models with units know what their data are, and change
+// only what lies beyond them.
 
-// standardises reports whether values always get the trained moments. Where some values are never observed, the scales of observed and unobserved values
-// belong together, and nobody can scale the latter.
+// standardises reports whether values always get the trained moments. Where some values are never observed, the scales
+// of observed and unobserved values belong together, and nobody can scale the latter.
 func (c *Config) standardises() bool {
 	return c.Trained.Units == nil && c.Unobserved() == nil
 }
@@ -15,12 +16,12 @@ func (c *Config) standardises() bool {
 // least is the deviation, as a share of the largest value, that the rounding of float32 values explains.
 const least = 4.0 / (1 << 24)
 
-// deviation estimates the standard deviation of the process from n values whose squared distances from their mean sum to squares; largest is the largest value. It
-// is 0 where the values are equal, to rounding.
+// deviation estimates the standard deviation of the process from n values whose squared distances from their mean sum
+// to squares; largest is the largest value. It is 0 where the values are equal, to rounding.
 //
-// A few values lie closer together than the process spreads, because they may be neighbours and because their mean is their own. The variance is therefore
-// (n+3)/(n-1) times the mean square: 5 times for two values, 1.4 times for ten, 1.04 times for a hundred. The factor depends on n alone, so that scaled values have a
-// scaled deviation.
+// A few values lie closer together than the process spreads, because they may be neighbours and because their mean is
+// their own. The variance is therefore (n+3)/(n-1) times the mean square: 5 times for two values, 1.4 times for ten,
+// 1.04 times for a hundred. The factor depends on n alone, so that scaled values have a scaled deviation.
 func deviation(squares float64, n int, largest float64) float64 {
 	if n < 2 {
 		return 0
@@ -32,8 +33,9 @@ func deviation(squares float64, n int, largest float64) float64 {
 	return std * math.Sqrt(float64(n+3)/float64(n-1))
 }
 
-// within estimates the standard deviation of values within one task, of which Std is that over all tasks. The values of a task are neighbours: of a Gaussian process with length
-// scale 1 on an interval of length 4, they have 0.72 times the deviation of the process. Values that fill a bounded range, such as those of sawtooth waves, do so in every task.
+// within estimates the standard deviation of values within one task, of which Std is that over all tasks. The values of
+// a task are neighbours: of a Gaussian process with length scale 1 on an interval of length 4, they have 0.72 times the
+// deviation of the process. Values that fill a bounded range, such as those of sawtooth waves, do so in every task.
 func (r Range) within() float64 {
 	if r.Max-r.Min < bounded*r.Std {
 		return r.Std
@@ -41,13 +43,15 @@ func (r Range) within() float64 {
 	return share * r.Std
 }
 
-// bounded is how many deviations the range of values that fill it has at most, 3.5 if evenly, and share what of the deviation is left within a task of other values.
+// bounded is how many deviations the range of values that fill it has at most, 3.5 if evenly, and share what of the
+// deviation is left within a task of other values.
 const (
 	bounded = 4
 	share   = 0.7
 )
 
-// fit returns the map that gives values y [n, dy] of column d the range's mean and deviation. A single value, or equal ones, have no scale of their own and keep theirs.
+// fit returns the map that gives values y [n, dy] of column d the range's mean and deviation. A single value, or equal
+// ones, have no scale of their own and keep theirs.
 func (r Range) fit(d, dy int, y []float64) Affine {
 	var m moments
 	for i := d; i < len(y); i += dy {
@@ -76,8 +80,9 @@ func (r Range) fit(d, dy int, y []float64) Affine {
 	return a
 }
 
-// fitVectors returns the maps of a vector's components that take away the mean vector of values y [n, dy] and give what is left the deviation of the trained ones. All
-// components have one factor, so that turned vectors have turned predictions.
+// fitVectors returns the maps of a vector's components that take away the mean vector of values y [n, dy] and give what
+// is left the deviation of the trained ones. All components have one factor, so that turned vectors have turned
+// predictions.
 func (t *Trained) fitVectors(f Field, dy int, y []float64) []Affine {
 	out := make([]Affine, f.Width)
 	for d := range out {

@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// valueLink is the link of every likelihood but the authors' normal one: the numbers of one value come after those of the other, and the likelihood
-// takes value by value.
+// valueLink is the link of every likelihood but the authors' normal one: the numbers of one value come after those of
+// the other, and the likelihood takes value by value.
 type valueLink[T Float] struct{}
 
 // widened sets raw [Outputs] to the numbers of a value of channel d, constants included.
@@ -198,8 +198,8 @@ func (v valueLink[T]) gradient(p *Pass[T], o Objective, y []T, g *layers.Grads[T
 	return loss, nil
 }
 
-// scorer returns the log-density of the values y from one up to another, those of a task, and sets d [values, Outputs] to scale times its gradient to
-// the numbers of the network. A goroutine has one of its own.
+// scorer returns the log-density of the values y from one up to another, those of a task, and sets d [values, Outputs]
+// to scale times its gradient to the numbers of the network. A goroutine has one of its own.
 type scorer[T Float] interface {
 	score(d, y []T, from, to int, scale float64) float64
 }

@@ -12,18 +12,22 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// Views are how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant under translations sees the image as often as
-// the model has lifts: turned by each of its angles, and at each of its scales. Every view predicts one half of the observed pixels from the other, and the better it
-// does, the more its prediction of the image counts. So the network need know things upright and of one size only, and the model knows them at any angle and of any
-// size between Min and Max; the cost grows with the number of views. Turning, scaling or shifting an image exchanges what the views see, but for the canvas's cells.
-// A pixel that was observed keeps its value, with a deviation of Config.Floor, since cells are wider than pixels.
+// Views are how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant
+// under translations sees the image as often as the model has lifts: turned by each of its angles, and at each of its
+// scales. Every view predicts one half of the observed pixels from the other, and the better it does, the more its
+// prediction of the image counts. So the network need know things upright and of one size only, and the model knows
+// them at any angle and of any size between Min and Max; the cost grows with the number of views. Turning, scaling or
+// shifting an image exchanges what the views see, but for the canvas's cells. A pixel that was observed keeps its
+// value, with a deviation of Config.Floor, since cells are wider than pixels.
 type Views struct {
-	// Min and Max are the sizes of what is seen, as parts of its size in training; the scales are spaced evenly between them, in their logarithms.
+	// Min and Max are the sizes of what is seen, as parts of its size in training; the scales are spaced evenly between
+	// them, in their logarithms.
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
 	// Cell is how many pixels of an image of things in their size in training a cell of the network's canvas is wide.
 	Cell float64 `json:"cell"`
-	// Trust is how much a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since neighbouring pixels say the same.
+	// Trust is how much a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since
+	// neighbouring pixels say the same.
 	Trust float64 `json:"trust"`
 }
 
@@ -37,7 +41,8 @@ func (v *Views) check(c *Config, g group.Group) error {
 	case c.Architecture != EquivCNPImage || !ok:
 		return fmt.Errorf("views are for models of images under Sim(2), this is %s under %s", c.Architecture, g.Name())
 	case c.Lifts < 1 || c.Lifts > maxFrames || c.Lifts%sim.Scales() != 0:
-		return fmt.Errorf("lifts = %d, views of group %s are a multiple of its number of scales, and at most %d", c.Lifts, g.Name(), maxFrames)
+		return fmt.Errorf("lifts = %d, views of group %s are a multiple of its number of scales, and at most %d", c.Lifts,
+			g.Name(), maxFrames)
 	case !(v.Min >= 0.01 && v.Min <= v.Max && v.Max <= 100):
 		return fmt.Errorf("views: sizes from %g to %g, need 0.01 <= min <= max <= 100", v.Min, v.Max)
 	case !(v.Cell >= 0.25 && v.Cell <= 64):
@@ -55,7 +60,8 @@ func (v *Views) Scale(s, scales int) float64 {
 	return v.Max * math.Pow(v.Min/v.Max, (float64(s)+0.5)/float64(scales))
 }
 
-// View is one of a model's views: a canvas of Side x Side cells around the image's middle, moved by Dy cells down and Dx cells to the right.
+// View is one of a model's views: a canvas of Side x Side cells around the image's middle, moved by Dy cells down and
+// Dx cells to the right.
 type View struct {
 	Angle, Scale float64 // of the things that it is for: it turns and scales them back
 	Cell         float64 // Views.Cell
@@ -70,7 +76,8 @@ func (v *View) At(y, x float64) (cy, cx float64) {
 	return f*(cos*y+sin*x) + float64(v.Side)/2 - v.Dy, f*(cos*x-sin*y) + float64(v.Side)/2 - v.Dx
 }
 
-// Paint sets a canvas [c, side, side] and its mask to the pixels [c, h, w] that are observed and lie on it: a cell is the mean of those in it.
+// Paint sets a canvas [c, side, side] and its mask to the pixels [c, h, w] that are observed and lie on it: a cell is
+// the mean of those in it.
 func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c, h, w int) {
 	n := v.Side * v.Side
 	clear(canvas[:c*n])
@@ -99,14 +106,16 @@ func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c
 	}
 }
 
-// viewReader says how a view's cells make up the pixels of an image: pixel p is the sum over k of weight[k] times cell[k], k from from[p] to from[p+1].
+// viewReader says how a view's cells make up the pixels of an image: pixel p is the sum over k of weight[k] times
+// cell[k], k from from[p] to from[p+1].
 type viewReader struct {
 	from   []int32
 	cell   []int32
 	weight []float64
 }
 
-// newViewReader reads pixels in one place or, where a pixel is wider than three quarters of a cell, as the mean of four; between cells' middles linearly.
+// newViewReader reads pixels in one place or, where a pixel is wider than three quarters of a cell, as the mean of
+// four; between cells' middles linearly.
 func newViewReader(v *View, h, w int) *viewReader {
 	r := &viewReader{from: make([]int32, 1, h*w+1)}
 	places := []float64{0}
@@ -177,7 +186,8 @@ func (m *ImageViews[T]) State() []layers.Param[T] { return m.base.State() }
 // Network is what sees the views, and what is trained: a model of images under translations that shares the parameters.
 func (m *ImageViews[T]) Network() *ImageEquivCNP[T] { return m.base }
 
-// ViewsPlan is an ImageViews compiled for images of one size. It is immutable, safe for concurrent use, and keeps the parameters that the model had.
+// ViewsPlan is an ImageViews compiled for images of one size. It is immutable, safe for concurrent use, and keeps the
+// parameters that the model had.
 type ViewsPlan[T Float] struct {
 	cfg     Config
 	shape   Shape
@@ -202,8 +212,10 @@ func (c *Config) canvases(scales, h, w int) []View {
 			sin, cos = math.Abs(sin), math.Abs(cos)
 			most = max(most, float64(h)*cos+float64(w)*sin, float64(h)*sin+float64(w)*cos)
 		}
-		const margin = 3                                                                 // cells beyond the image, in which nothing is known
-		v.Side = 2 * int(math.Ceil(min(most/(2*v.Scale*v.Cell), mostCells)-1e-9)+margin) // too large sides are refused, and must not overflow before
+		// cells beyond the image, in which nothing is known
+		const margin = 3
+		// too large sides are refused, and must not overflow before
+		v.Side = 2 * int(math.Ceil(min(most/(2*v.Scale*v.Cell), mostCells)-1e-9)+margin)
 		for a := range angles {
 			v.Angle = 2 * math.Pi * float64(a) / float64(angles)
 			all = append(all, v)
@@ -225,7 +237,8 @@ func (m *ImageViews[T]) planShape(ctx context.Context, s Shape, opt PlanOptions)
 	p := &ViewsPlan[T]{cfg: m.cfg, shape: s, h: h, w: w, views: m.cfg.canvases(scales, h, w)}
 	for _, v := range p.views {
 		if v.Side > mostCells/v.Side {
-			return nil, fmt.Errorf("%w: %d x %d pixels at scale %.3g are a canvas of %d x %d cells, more than %d", ErrMemory, h, w, v.Scale, v.Side, v.Side, mostCells)
+			return nil, fmt.Errorf("%w: %d x %d pixels at scale %.3g are a canvas of %d x %d cells, more than %d", ErrMemory, h,
+				w, v.Scale, v.Side, v.Side, mostCells)
 		}
 	}
 	if opt.Memory > 0 {
@@ -268,7 +281,8 @@ func (p *ViewsPlan[T]) Info() PlanInfo {
 	return all
 }
 
-// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan, which later calls use as long as the parameters do not change.
+// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan, which later
+// calls use as long as the parameters do not change.
 func (m *ImageViews[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
@@ -365,7 +379,9 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 		cells := len(m) / im.C
 		for i := range im.C * n {
 			mu, sd := readPixel(p.readers[view], i%n, m[i/n*cells:]), readPixel(p.readers[view], i%n, s[i/n*cells:])
-			if noise := p.cfg.Floor; im.Mask[i%n] && noise > 0 { // a cell is wider than the pixel, and knows its mean only; without a noise nothing says how far the pixel is to be believed
+			// a cell is wider than the pixel, and knows its mean only; without a noise nothing says how far the pixel
+			// is to be believed
+			if noise := p.cfg.Floor; im.Mask[i%n] && noise > 0 {
 				mu, sd = observed(mu, sd, float64(im.Pixels[i]), noise)
 			}
 			first[i] += weight[view] / sum * mu
@@ -419,7 +435,8 @@ func (p *ViewsPlan[T]) look(ctx context.Context, im *Images[T], chosen []int, f 
 // viewCells is how many cells are predicted at a time.
 const viewCells = 1 << 17
 
-// estimateViews is estimate for a model with views, whose images of one size have a canvas for every scale. In training images are canvases.
+// estimateViews is estimate for a model with views, whose images of one size have a canvas for every scale. In training
+// images are canvases.
 func (c *Config) estimateViews(w Work, g group.Group, radii []float64) (Need, error) {
 	base := c.viewsBase()
 	flat, err := base.group()
@@ -435,7 +452,8 @@ func (c *Config) estimateViews(w Work, g group.Group, radii []float64) (Need, er
 	angles := len(views) / sim.Scales()
 	for s := range sim.Scales() {
 		side := views[s*angles].Side
-		n := base.estimate(Work{Batch: max(1, min(angles, viewCells/side/side)), H: side, W: side, Weights: w.Weights / int64(sim.Scales())}, flat, radii)
+		n := base.estimate(Work{Batch: max(1, min(angles, viewCells/side/side)), H: side, W: side,
+			Weights: w.Weights / int64(sim.Scales())}, flat, radii)
 		all = Need{n.Parameters, all.Geometry + n.Geometry, all.Weights + n.Weights, max(all.Features, n.Features)}
 	}
 	const readerBytes = 9 * 12 // of a pixel in a view

@@ -41,7 +41,8 @@ func observedIn(b, side, lo, hi int, rng *rand.Rand) *cnp.Images[float64] {
 
 // movedImages takes the pixel at (y, x) of images to where to says.
 func movedImages(im *cnp.Images[float64], to func(y, x int) (int, int)) *cnp.Images[float64] {
-	out, n := &cnp.Images[float64]{B: im.B, C: im.C, H: im.H, W: im.W, Pixels: make([]float64, len(im.Pixels)), Mask: make([]bool, len(im.Mask))}, im.H*im.W
+	out, n := &cnp.Images[float64]{B: im.B, C: im.C, H: im.H, W: im.W, Pixels: make([]float64, len(im.Pixels)),
+		Mask: make([]bool, len(im.Mask))}, im.H*im.W
 	for p := range n {
 		y, x := to(p/im.W, p%im.W)
 		for b := range im.B {
@@ -63,8 +64,9 @@ func TestViewsMove(t *testing.T) {
 		within int // pixels from the border that are compared
 		to     func(y, x int) (int, int)
 	}{
-		"turned":  {cnp.DefaultViews(), 0, side, 0, func(y, x int) (int, int) { return side - 1 - x, y }},
-		"shifted": {cnp.Views{Min: 0.5, Max: 0.5, Cell: 2, Trust: 0.25}, 8, 12, 8, func(y, x int) (int, int) { return (y + 1) % side, (x + 2) % side }},
+		"turned": {cnp.DefaultViews(), 0, side, 0, func(y, x int) (int, int) { return side - 1 - x, y }},
+		"shifted": {cnp.Views{Min: 0.5, Max: 0.5, Cell: 2, Trust: 0.25}, 8, 12, 8,
+			func(y, x int) (int, int) { return (y + 1) % side, (x + 2) % side }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			group, lifts := "Sim(2) at 2 scales", 8
@@ -93,7 +95,8 @@ func TestViewsMove(t *testing.T) {
 	}
 }
 
-// A plan predicts what Complete does, an image alone what it does in a batch, and an image of which nothing is known has a prediction as well.
+// A plan predicts what Complete does, an image alone what it does in a batch, and an image of which nothing is known
+// has a prediction as well.
 func TestViewsPlan(t *testing.T) {
 	m := viewed(t, "Sim(2) at 2 scales", 6, cnp.DefaultViews())
 	im := observedIn(3, 12, 0, 12, rand.New(rand.NewPCG(3, 4)))

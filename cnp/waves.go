@@ -8,23 +8,26 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// Waves make amplitudes of features of a low-rank normal. A feature moves with the task, so where there is no context all targets have the same
-// ones, and no prior covariance that falls off with distance can be said. With waves, two features a, b of a target at x become the real and
-// the imaginary part of
+// Waves make amplitudes of features of a low-rank normal. A feature moves with the task, so where there is no context
+// all targets have the same ones, and no prior covariance that falls off with distance can be said. With waves, two
+// features a, b of a target at x become the real and the imaginary part of
 //
 //	(a + i·b)·exp(i·w·x)
 //
-// for a frequency w of their own. The covariance of two targets is then the sum of Re((a + ib)·conj(a' + ib')·exp(iw·(x - x'))) over the frequencies,
-// which knows the targets' difference and nothing else of where they lie: it moves with the task as before, and constant amplitudes say any
-// stationary covariance. Features that are left over, and those of frequency 0, are as without waves.
+// for a frequency w of their own. The covariance of two targets is then the sum of Re((a + ib)·conj(a' + ib')·exp(iw·(x
+// - x'))) over the frequencies, which knows the targets' difference and nothing else of where they lie: it moves with
+// the task as before, and constant amplitudes say any stationary covariance. Features that are left over, and those of
+// frequency 0, are as without waves.
 //
-// Of n coordinates the frequencies are the points of an even grid within a ball, of each and its opposite one. Amplitudes begin as those of an
-// exponentiated quadratic covariance of variance 1 and length 3/Fastest, whose spectrum falls to a hundredth at Fastest.
+// Of n coordinates the frequencies are the points of an even grid within a ball, of each and its opposite one.
+// Amplitudes begin as those of an exponentiated quadratic covariance of variance 1 and length 3/Fastest, whose spectrum
+// falls to a hundredth at Fastest.
 //
-// Waves are for models of curves of architecture EquivCNPCurve under translations: a group that turns the plane would have to turn the frequencies.
+// Waves are for models of curves of architecture EquivCNPCurve under translations: a group that turns the plane would
+// have to turn the frequencies.
 type Waves struct {
-	// Count is the number of frequencies along a coordinate, from 0 to Fastest, in radians per unit. The covariance repeats after 2π·(Count-1)/Fastest
-	// units: tasks should be shorter than that.
+	// Count is the number of frequencies along a coordinate, from 0 to Fastest, in radians per unit. The covariance
+	// repeats after 2π·(Count-1)/Fastest units: tasks should be shorter than that.
 	Count   int     `json:"count"`
 	Fastest float64 `json:"fastest"`
 }
@@ -49,13 +52,14 @@ func (w *Waves) check(c *Config, g group.Group) error {
 		return fmt.Errorf("waves are for groups of translations, T(n): their frequencies have a direction, which group %s would turn", g.Name())
 	}
 	if _, ok := frequencies(c.DimX, w.Count, low.rank/2); !ok {
-		return fmt.Errorf("waves: count = %d has more frequencies in %d coordinates than the %d pairs of features of rank %d", w.Count, c.DimX, low.rank/2, low.rank)
+		return fmt.Errorf("waves: count = %d has more frequencies in %d coordinates than the %d pairs of features of rank %d",
+			w.Count, c.DimX, low.rank/2, low.rank)
 	}
 	return nil
 }
 
-// frequencies lists points [m, n] of the grid of whole numbers within a ball of radius count-1, of each and its opposite the one whose first number but 0
-// is positive; 0 comes first. It gives up where there are more than most.
+// frequencies lists points [m, n] of the grid of whole numbers within a ball of radius count-1, of each and its
+// opposite the one whose first number but 0 is positive; 0 comes first. It gives up where there are more than most.
 func frequencies(n, count, most int) (all [][]int, ok bool) {
 	k := make([]int, n)
 	var extend func(d, room int, signed bool) bool
@@ -133,8 +137,9 @@ func beginWith[T Float](w *waves, bias []T) {
 	}
 }
 
-// places returns the targets [n, dx] of task t that order names, counted from the least coordinates of its context, so that a move of the task leaves
-// them as they are and angles stay small; from 0 where there is none. It is nil without waves. A nil order names all.
+// places returns the targets [n, dx] of task t that order names, counted from the least coordinates of its context, so
+// that a move of the task leaves them as they are and angles stay small; from 0 where there is none. It is nil without
+// waves. A nil order names all.
 func places[T Float](w *waves, b *Batch[T], t int, order []int32, dst []float64) []float64 {
 	if w == nil {
 		return nil
@@ -172,8 +177,8 @@ func places[T Float](w *waves, b *Batch[T], t int, order []int32, dst []float64)
 	return dst
 }
 
-// turn makes amplitudes in the numbers [n, dy, numbers] of targets at x [n, dx] the parts of their waves, or takes them back, which is also what
-// becomes of gradients.
+// turn makes amplitudes in the numbers [n, dy, numbers] of targets at x [n, dx] the parts of their waves, or takes them
+// back, which is also what becomes of gradients.
 func turn[T Float](w *waves, numbers []T, x []float64, back bool) {
 	if w == nil {
 		return

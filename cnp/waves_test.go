@@ -43,8 +43,8 @@ func TestWavesFrequencies(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestWavesPrior: where the network says nothing, the covariance is the exponentiated quadratic one of length 3/Fastest, in one coordinate and
-// in two; channels have next to nothing in common.
+// TestWavesPrior: where the network says nothing, the covariance is the exponentiated quadratic one of length
+// 3/Fastest, in one coordinate and in two; channels have next to nothing in common.
 func TestWavesPrior(t *testing.T) {
 	for dx, w := range map[int]Waves{1: {16, 6}, 2: {9, 6}} {
 		c := DefaultLevels(2, dx, 2)
@@ -79,7 +79,8 @@ func TestWavesPrior(t *testing.T) {
 	}
 }
 
-// TestWavesEquivariance: the covariance moves with the task, as far as coordinates are the same, with and without a context and however far.
+// TestWavesEquivariance: the covariance moves with the task, as far as coordinates are the same, with and without a
+// context and however far.
 func TestWavesEquivariance(t *testing.T) {
 	ctx := context.Background()
 	points := Default(EquivCNPCurve, "T(3)", 1)

@@ -10,8 +10,8 @@ import (
 	ourblas "github.com/equivcnp/equivcnp/linalg/blas"
 )
 
-// FuzzBLAS compares operations with gonum's. Sizes, flags, increments, leading dimensions and numbers come from the input. What is not finite must be so in both
-// results; gonum may leave out products with 0, so there is none.
+// FuzzBLAS compares operations with gonum's. Sizes, flags, increments, leading dimensions and numbers come from the
+// input. What is not finite must be so in both results; gonum may leave out products with 0, so there is none.
 func FuzzBLAS(f *testing.F) {
 	for k, seed := range seeds64() {
 		f.Add(uint8(7*k), uint8(20+k), uint8(33-k), uint8(9*k), uint16(1000*k), seed)

@@ -78,7 +78,8 @@ func FuzzSafetensors(f *testing.F) {
 			t.Fatalf("a file that was written cannot be read: %v", err)
 		}
 		if len(again.Tensors) != len(file.Tensors) || len(again.Metadata) != len(file.Metadata) {
-			t.Fatalf("%d tensors and %d entries became %d and %d", len(file.Tensors), len(file.Metadata), len(again.Tensors), len(again.Metadata))
+			t.Fatalf("%d tensors and %d entries became %d and %d", len(file.Tensors), len(file.Metadata), len(again.Tensors),
+				len(again.Metadata))
 		}
 	})
 }
@@ -146,7 +147,8 @@ func FuzzNPZ(f *testing.F) {
 
 // FuzzParquet is the same for a table's columns in pages, which the library's own writer makes besides ours.
 func FuzzParquet(f *testing.F) {
-	table := tabular.Of([]tabular.Column{{Name: "x", Unit: "days since 1970-01-01", Values: []float64{1.5, 2, 3}}, {Name: "y", Values: []float64{1, math.NaN(), 3}}, {Name: "m", Values: []float64{1, 2, 3}, Single: true}})
+	table := tabular.Of([]tabular.Column{{Name: "x", Unit: "days since 1970-01-01", Values: []float64{1.5, 2, 3}},
+		{Name: "y", Values: []float64{1, math.NaN(), 3}}, {Name: "m", Values: []float64{1, 2, 3}, Single: true}})
 	table.Texts[1] = []string{"", "two", ""}
 	var b bytes.Buffer
 	if err := tables.Write(&b, "t.parquet", table, nil); err != nil {

@@ -108,7 +108,8 @@ func TestMutants(t *testing.T) {
 					took > mutantTime || memory > mutantMemory {
 					kept := filepath.Join(os.TempDir(), fmt.Sprintf("mutant-%d-%d-%s", *mutantSeed, n, kind.file))
 					require.NoError(t, os.WriteFile(kept, damaged, 0o600))
-					t.Errorf("file %d of seed %d: status %d, %v, %d MB; kept as %s\n%.2000s", n, *mutantSeed, status, took, memory>>20, kept, text)
+					t.Errorf("file %d of seed %d: status %d, %v, %d MB; kept as %s\n%.2000s", n, *mutantSeed, status, took,
+						memory>>20, kept, text)
 				}
 			}
 			t.Logf("%d files, %d refused; at most %v and %d MB", count, refused, longest.Round(time.Millisecond), most>>20)
@@ -134,7 +135,8 @@ func runMutant(program, dir string, kind mutantKind, path string) (status int, t
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return -1, err.Error(), took, 0
 	}
-	return cmd.ProcessState.ExitCode(), out.String(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peakMemory(cmd.ProcessState)
+	return cmd.ProcessState.ExitCode(), out.String(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
+		peakMemory(cmd.ProcessState)
 }
 
 // mutate returns a damaged copy.
@@ -168,7 +170,8 @@ func mutate(rng *rand.Rand, good []byte) []byte {
 			b = append(b[:lo:lo], b[min(len(b), lo+1+rng.IntN(64)):]...)
 		case 5: // a number that is too large, as bytes
 			word := [8]byte{}
-			binary.LittleEndian.PutUint64(word[:], []uint64{0, 1, 1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 1}[rng.IntN(9)])
+			binary.LittleEndian.PutUint64(word[:], []uint64{0, 1, 1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 40, 1<<63 - 1, 1 << 63,
+				1<<64 - 1}[rng.IntN(9)])
 			if rng.IntN(2) == 0 {
 				binary.BigEndian.PutUint32(word[:4], uint32(rng.Uint64()))
 			}
@@ -176,7 +179,8 @@ func mutate(rng *rand.Rand, good []byte) []byte {
 		case 6: // or as text, in place of a digit
 			if digits := digitsIn(b); len(digits) > 0 {
 				i := digits[rng.IntN(len(digits))]
-				text := []string{"0", "-1", "99999999999", "1e308", "1e999", "NaN", "-Inf", "4294967296", "0.5", "null", "[]", "\"\""}[rng.IntN(12)]
+				text := []string{"0", "-1", "99999999999", "1e308", "1e999", "NaN", "-Inf", "4294967296", "0.5", "null", "[]",
+					"\"\""}[rng.IntN(12)]
 				b = append(b[:i:i], append([]byte(text), b[i+1:]...)...)
 			}
 		case 7:
@@ -249,7 +253,8 @@ func goodFiles(t *testing.T, dir string) {
 	for i := range targets {
 		targets[i] = 4*rng.Float32() - 2
 	}
-	tasks := []safetensors.Tensor{safetensors.FromFloat32s("x_context", []int{2, 6, 1}, x), safetensors.FromFloat32s("y_context", []int{2, 6, 1}, y),
+	tasks := []safetensors.Tensor{safetensors.FromFloat32s("x_context", []int{2, 6, 1}, x),
+		safetensors.FromFloat32s("y_context", []int{2, 6, 1}, y),
 		safetensors.FromFloat32s("x_target", []int{2, 5, 1}, targets)}
 	for _, name := range []string{"tasks.safetensors", "tasks.npz", "tasks.nc"} {
 		b.Reset()

@@ -310,7 +310,8 @@ func FuzzGatherF32(f *testing.F) {
 	})
 }
 
-// FuzzSmallest compares the smallest pairs with those of a sort, for distances of any bit patterns that are distances, and numbers with ties.
+// FuzzSmallest compares the smallest pairs with those of a sort, for distances of any bit patterns that are distances,
+// and numbers with ties.
 func FuzzSmallest(f *testing.F) {
 	for i, b := range seedBytes() {
 		f.Add(b, uint16(i*i), uint8(4*i), uint8(i))
@@ -346,7 +347,8 @@ func FuzzSmallest(f *testing.F) {
 	})
 }
 
-// FuzzWithin compares the kernels that keep points within a radius at every level with the portable ones, for coordinates of any bit patterns.
+// FuzzWithin compares the kernels that keep points within a radius at every level with the portable ones, for
+// coordinates of any bit patterns.
 func FuzzWithin(f *testing.F) {
 	for i, b := range seedBytes() {
 		f.Add(b, uint16(i*i), uint8(i), 0.5)

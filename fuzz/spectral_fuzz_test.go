@@ -10,8 +10,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// FuzzSpectral compares convolutions by transforms with float64 sums, on grids of any shape with steps that come and go as the bytes say, in two
-// bands. Rows that are not marked as broken are finite and within the documented error.
+// FuzzSpectral compares convolutions by transforms with float64 sums, on grids of any shape with steps that come and go
+// as the bytes say, in two bands. Rows that are not marked as broken are finite and within the documented error.
 func FuzzSpectral(f *testing.F) {
 	for i, b := range seedBytes() {
 		f.Add(b, []byte{0, 255, 3, 1, 0, 7}, uint8(3*i), uint8(29*i), uint8(i), uint8(5*i))
@@ -69,7 +69,8 @@ func FuzzSpectral(f *testing.F) {
 						sum += float64(a[int(index[k])*c+j]) * float64(b[int(pose[k])*c+j])
 					}
 					if bound := norms.bound(tile, i/g.W, j); !(math.Abs(float64(out[i*c+j])-sum) <= bound) {
-						t.Fatalf("level=%v: %dx%d reach %d c=%d: out[%d, %d] = %g, want %g within %g", level, h, w, r, c, i, j, out[i*c+j], sum, bound)
+						t.Fatalf("level=%v: %dx%d reach %d c=%d: out[%d, %d] = %g, want %g within %g", level, h, w, r, c, i, j,
+							out[i*c+j], sum, bound)
 					}
 				}
 			}
@@ -77,7 +78,8 @@ func FuzzSpectral(f *testing.F) {
 	})
 }
 
-// spectralNorms are the sums of squares of the features that each tile sees, [tiles, h, c], and of weights, by the steps' rows from -h to h, [2h+1, c].
+// spectralNorms are the sums of squares of the features that each tile sees, [tiles, h, c], and of weights, by the
+// steps' rows from -h to h, [2h+1, c].
 type spectralNorms struct {
 	t        *spectral.Tiling
 	c        int

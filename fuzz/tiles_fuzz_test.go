@@ -8,9 +8,10 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// FuzzTilesF32 compares products of tiles with float64 sums, on any bit patterns, strides and sizes, those that do not fill tiles among them.
-// Everything ends at an unreadable page. A row has the same bits alone and whatever lay in the scratch memory; between rows nothing is read as a
-// number or written; and where there are no tiles, the bits are those of GemmPackedF32.
+// FuzzTilesF32 compares products of tiles with float64 sums, on any bit patterns, strides and sizes, those that do not
+// fill tiles among them. Everything ends at an unreadable page. A row has the same bits alone and whatever lay in the
+// scratch memory; between rows nothing is read as a number or written; and where there are no tiles, the bits are those
+// of GemmPackedF32.
 func FuzzTilesF32(f *testing.F) {
 	for i, b := range seedBytes() {
 		f.Add(b, uint8(5*i), uint8(i), uint8(i), uint8(i), uint8(i))
@@ -78,8 +79,10 @@ func FuzzTilesF32(f *testing.F) {
 			if !testkit.SameBits(c, again) {
 				t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: what was in the scratch memory shows", level, m, n, k, parts, act)
 			}
-			if level != simd.Levels()[len(simd.Levels())-1] && !testkit.SameBits(full, product(before, act, nan, make([]float32, before.TilesSpace()))) {
-				t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: packed at another level, other bits than GemmPackedF32", level, m, n, k, parts, act)
+			if level != simd.Levels()[len(simd.Levels())-1] &&
+				!testkit.SameBits(full, product(before, act, nan, make([]float32, before.TilesSpace()))) {
+				t.Fatalf("level=%v m=%d n=%d k=%d parts=%d act=%v: packed at another level, other bits than GemmPackedF32", level,
+					m, n, k, parts, act)
 			}
 			row := testkit.AtEnd[float32](t, n)
 			for i := range m {

@@ -50,7 +50,8 @@ func TestDistancesEqualTheScalarPath(t *testing.T) {
 		g := gr.(PairComputer)
 		l := mixedLifts(g, rng, 60)
 		// Extreme and non-finite coordinates take other paths; the two must still agree.
-		odd := []float64{0, math.Copysign(0, -1), 1e-300, 1e300, -1e300, math.MaxFloat64, math.Inf(1), math.NaN(), math.Pi, -math.Pi, 7, 100}
+		odd := []float64{0, math.Copysign(0, -1), 1e-300, 1e300, -1e300, math.MaxFloat64, math.Inf(1), math.NaN(), math.Pi,
+			-math.Pi, 7, 100}
 		for i := range 30 {
 			a, q := l.Row(i * 2)
 			for c := range a {

@@ -6,12 +6,13 @@ import (
 	"math"
 )
 
-// Check is a test for a group of your own, and belongs into the tests of its type. For all pairs of a few points it compares what
-// the group's methods say about the same thing, and returns an error that names the first contradiction: a fast path
-// (PairComputer, PoseComputer, BoundsComputer, MetricGroup) whose numbers are not those of the plain methods, a ball that
-// reaches out of its BoundBox or diamond, a distance that is NaN, or a relative pose that changes when the group acts on both points. What the
-// action does can be checked where the group is a Composer or a point has one lift. A type that embeds one of this package's groups inherits its fast paths, and
-// contradicts itself where it overrides Distance, say, and not Distances.
+// Check is a test for a group of your own, and belongs into the tests of its type. For all pairs of a few points it
+// compares what the group's methods say about the same thing, and returns an error that names the first contradiction:
+// a fast path (PairComputer, PoseComputer, BoundsComputer, MetricGroup) whose numbers are not those of the plain
+// methods, a ball that reaches out of its BoundBox or diamond, a distance that is NaN, or a relative pose that changes
+// when the group acts on both points. What the action does can be checked where the group is a Composer or a point has
+// one lift. A type that embeds one of this package's groups inherits its fast paths, and contradicts itself where it
+// overrides Distance, say, and not Distances.
 func Check(g Group) error {
 	if g == nil {
 		return errors.New("group: Check: g = nil")
@@ -25,7 +26,8 @@ func Check(g Group) error {
 		return fmt.Errorf("group: %s: %s differs from %s: a type that overrides one must override the other", g.Name(), fast, plain)
 	}
 	e := PoseDim(g)
-	poses, plain, dist, want := make([]float64, e*len(index)), make([]float64, e*len(index)), make([]float64, len(index)), make([]float64, len(index))
+	poses, plain, dist, want := make([]float64, e*len(index)), make([]float64, e*len(index)), make([]float64, len(index)),
+		make([]float64, len(index))
 	for i := range index {
 		ai, qi := l.Row(i)
 		for j := range index {

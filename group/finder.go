@@ -188,7 +188,8 @@ func (f *Finder) verify(rows []int32) {
 				continue
 			}
 			// A ball of radius d does not hold the point, the next larger one does.
-			if f.within(&w, &class, index, nil, ai, qi, d) != 0 || f.within(&w, &class, index, nil, ai, qi, math.Nextafter(d, math.Inf(1))) != 1 {
+			if f.within(&w, &class, index, nil, ai, qi, d) != 0 ||
+				f.within(&w, &class, index, nil, ai, qi, math.Nextafter(d, math.Inf(1))) != 1 {
 				f.metric = Metric{}
 			}
 		}

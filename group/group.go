@@ -124,10 +124,12 @@ type BoundsComputer interface {
 	BoundCoordsOf(dst, a, q []float64, index []int32)
 }
 
-// SetBounder is a group whose balls have bounds where the points are known, as those of Sim(2) have: how far a ball reaches depends on the scale of its centre.
+// SetBounder is a group whose balls have bounds where the points are known, as those of Sim(2) have: how far a ball
+// reaches depends on the scale of its centre.
 type SetBounder interface {
 	Group
-	// BoundsOf returns the group with bounds for these rows of l, and for balls around them or around others for which BoundCoords is finite.
+	// BoundsOf returns the group with bounds for these rows of l, and for balls around them or around others for which
+	// BoundCoords is finite.
 	BoundsOf(l *Lifted, rows []int32) Bounder
 }
 
@@ -143,8 +145,8 @@ type DiamondBounder interface {
 // and does not call Distances. Declare it for a group of your own if its distance has one of the forms of MetricForm.
 type MetricGroup interface {
 	Group
-	// Metric returns the metric. It must equal Distance(RelativePose(...)) to the last bit, except where the square of a length overflows or
-	// underflows.
+	// Metric returns the metric. It must equal Distance(RelativePose(...)) to the last bit, except where the square of
+	// a length overflows or underflows.
 	Metric() Metric
 }
 

@@ -296,7 +296,8 @@ func TestDimensions(t *testing.T) {
 		require.Equal(t, c.algebra+2*c.orbit, PoseDim(c.g))
 	}
 	for _, f := range []func(){
-		func() { NewT(0, 0) }, func() { NewTrivial(65, 0) }, func() { NewSim2(0, 0) }, func() { NewSim2(17, 0) }, func() { NewRx(-1, 0) }, func() { NewSO2(1) },
+		func() { NewT(0, 0) }, func() { NewTrivial(65, 0) }, func() { NewSim2(0, 0) }, func() { NewSim2(17, 0) },
+		func() { NewRx(-1, 0) }, func() { NewSO2(1) },
 		func() { NewSE2(-0.1) }, func() { NewSE3(math.NaN()) }, func() { NewSO3(math.Inf(1)) },
 	} {
 		require.Panics(t, f)

@@ -13,7 +13,8 @@ func TestHostile(t *testing.T) {
 		t.Helper()
 		testkit.Hostile(t, "group", name, f, good...)
 	}
-	for name, f := range map[string]any{"NewRxSO2": NewRxSO2, "NewRxSq": NewRxSq, "NewSE2": NewSE2, "NewSE3": NewSE3, "NewSO2": NewSO2, "NewSO3": NewSO3,
+	for name, f := range map[string]any{"NewRxSO2": NewRxSO2, "NewRxSq": NewRxSq, "NewSE2": NewSE2, "NewSE3": NewSE3,
+		"NewSO2": NewSO2, "NewSO3": NewSO3,
 		"NewSqueeze": NewSqueeze} {
 		named(name, f, 0.5)
 	}
@@ -27,7 +28,8 @@ func TestHostile(t *testing.T) {
 	named("NewMatrix3", NewMatrix3, "shear", [][9]float64{{0, 1}}, 1, lift, 0.5)
 	named("Parse", Parse, "SE(2)", 0.5)
 	named("Candidates", Candidates, 3, 2)
-	for _, f := range []func(Group){func(g Group) { CanTurn(g) }, func(g Group) { _ = Check(g) }, func(g Group) { Digest(g) }, func(g Group) { IsIsometric(g) },
+	for _, f := range []func(Group){func(g Group) { CanTurn(g) }, func(g Group) { _ = Check(g) }, func(g Group) { Digest(g) },
+		func(g Group) { IsIsometric(g) },
 		func(g Group) { PoseDim(g) }} {
 		named("a function of a group", f, Group(NewSE2(0)))
 	}

@@ -14,8 +14,8 @@ type Lifted struct {
 	K     int       // lifts per point
 	A     []float64 // [N·K, g] algebra coordinates
 	Q     []float64 // [N·K, orbit] orbit coordinates
-	// Across is how many points each row of a grid has, if the points are a grid's, row by row; 0: they are none. LiftPoints cannot know it and leaves
-	// it 0. Neighbourhoods on a grid are found and used faster by whom it is told.
+	// Across is how many points each row of a grid has, if the points are a grid's, row by row; 0: they are none.
+	// LiftPoints cannot know it and leaves it 0. Neighbourhoods on a grid are found and used faster by whom it is told.
 	Across int
 }
 
@@ -83,7 +83,8 @@ func checkLifted(where string, l *Lifted) {
 	}
 	ga, qa := l.Group.AlgebraDim(), l.Group.OrbitDim()
 	if l.N < 0 || l.K < 0 || l.K > 0 && l.N > math.MaxInt/16/l.K || len(l.A) != l.Rows()*ga || len(l.Q) != l.Rows()*qa {
-		panic(fmt.Sprintf("group: %s: %d points with %d lifts: len(A) = %d, len(Q) = %d, need %d and %d numbers for each lift", where, l.N, l.K,
+		panic(fmt.Sprintf("group: %s: %d points with %d lifts: len(A) = %d, len(Q) = %d, need %d and %d numbers for each lift",
+			where, l.N, l.K,
 			len(l.A), len(l.Q), ga, qa))
 	}
 }

@@ -61,7 +61,8 @@ func newMatrix(caller, name string, d int, basis [][]float64, orbit int, lift fu
 		panic("group: " + caller + ": the basis is not linearly independent")
 	}
 	if i, j, closed := g.closed(); !closed {
-		panic(fmt.Sprintf("group: %s: the basis is not closed under commutators: that of matrices %d and %d is not in its span", caller, i, j))
+		panic(fmt.Sprintf("group: %s: the basis is not closed under commutators: that of matrices %d and %d is not in its span",
+			caller, i, j))
 	}
 	return g
 }

@@ -35,7 +35,8 @@ var families = []family{
 	{regexp.MustCompile(`^se3$`), "SE(3)", nil, 3, func(_ int, alpha float64) Group { return NewSE3(alpha) }, false},
 	{regexp.MustCompile(`^sq(?:ueeze)?$`), "Squeeze", nil, 2, func(_ int, alpha float64) Group { return NewSqueeze(alpha) }, true},
 	{regexp.MustCompile(`^sim2$`), "Sim(2)", nil, 2, func(_ int, alpha float64) Group { return NewSim2(1, alpha) }, true},
-	{regexp.MustCompile(`^trivial(\d+)$`), "trivial(n)", anyDim, 0, func(n int, alpha float64) Group { return NewTrivial(n, alpha) }, false},
+	{regexp.MustCompile(`^trivial(\d+)$`), "trivial(n)", anyDim, 0,
+		func(n int, alpha float64) Group { return NewTrivial(n, alpha) }, false},
 }
 
 // fold removes the differences between spellings of one name: case, spaces, brackets, separators and the ways to write
@@ -45,9 +46,9 @@ var fold = strings.NewReplacer(">0", "", "×", "x", " ", "", "\t", "", "(", "", 
 // Parse returns the group with this name; case, spaces, brackets and the sign of the product do not matter, so
 // "R>0xSO(2)", "R>0 × SO(2)" and "RxSO2" are one. "Rx" alone is R>0(2). The error of an unknown name lists the choices.
 //
-// "T(n) along c" are the translations of R^n along coordinate c, "Sim(2) at 3 scales" has lifts at so many, and "(G) x (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a
-// product, whose parts may be products. Parse understands every name that Name returns, except those of groups made by NewMatrix
-// and NewMatrix3.
+// "T(n) along c" are the translations of R^n along coordinate c, "Sim(2) at 3 scales" has lifts at so many, and "(G) x
+// (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a product, whose parts may be products. Parse understands every name
+// that Name returns, except those of groups made by NewMatrix and NewMatrix3.
 //
 // alpha is the weight of the distance's first part, 0 for the group's default (0.3 for SO(2) and R>0xSO(2), 0.5 for
 // products, otherwise 0.2); an alpha outside (0, 1) is an error.
@@ -95,7 +96,8 @@ func Parse(name string, alpha float64) (Group, error) {
 	for _, f := range families {
 		choices = append(choices, f.example)
 	}
-	return nil, fmt.Errorf("group: unknown group %q, the choices are %s, Sim(2) at n scales, T(n) along c, (G) x (H)", clip(name), strings.Join(choices, ", "))
+	return nil, fmt.Errorf("group: unknown group %q, the choices are %s, Sim(2) at n scales, T(n) along c, (G) x (H)", clip(name),
+		strings.Join(choices, ", "))
 }
 
 var (

@@ -54,7 +54,8 @@ func (p *Product) IsIsometry() bool { return IsIsometric(p.g) && IsIsometric(p.h
 func (p *Product) Lift(a, q, x []float64, k int, rng *rand.Rand) {
 	ga, ha, gq, hq := p.g.AlgebraDim(), p.h.AlgebraDim(), p.g.OrbitDim(), p.h.OrbitDim()
 	if k < 0 || k > max(len(a), len(q)) {
-		panic(fmt.Sprintf("group: Product.Lift: k = %d, len(a) = %d, len(q) = %d, need %d and %d numbers for each lift", k, len(a), len(q), ga+ha, gq+hq))
+		panic(fmt.Sprintf("group: Product.Lift: k = %d, len(a) = %d, len(q) = %d, need %d and %d numbers for each lift", k,
+			len(a), len(q), ga+ha, gq+hq))
 	}
 	ag, ah, qg, qh := make([]float64, k*ga), make([]float64, k*ha), make([]float64, k*gq), make([]float64, k*hq)
 	d := p.g.PointDim()

@@ -51,10 +51,11 @@ func (g *SE3) Lift(a, _, x []float64, k int, rng *rand.Rand) {
 	}
 }
 
-// LiftUniform writes k motions whose rotations cover SO(3) evenly. Where there is a finite group of k rotations that does so, they are that
-// group, whose members take them to each other: the identity, the half turns about the axes, and the rotations of the tetrahedron, the cube and the
-// icosahedron, for k = 1, 4, 12, 24 and 60. Elsewhere they are the k points of a super-Fibonacci spiral (M. Alexa, Super-Fibonacci Spirals: Fast,
-// Low-Discrepancy Sampling of SO(3), CVPR 2022), which are no group.
+// LiftUniform writes k motions whose rotations cover SO(3) evenly. Where there is a finite group of k rotations that
+// does so, they are that group, whose members take them to each other: the identity, the half turns about the axes, and
+// the rotations of the tetrahedron, the cube and the icosahedron, for k = 1, 4, 12, 24 and 60. Elsewhere they are the k
+// points of a super-Fibonacci spiral (M. Alexa, Super-Fibonacci Spirals: Fast, Low-Discrepancy Sampling of SO(3), CVPR
+// 2022), which are no group.
 func (g *SE3) LiftUniform(a, _, x []float64, k int) {
 	rotations := rotationGroup(k)
 	for l := range k {
@@ -68,8 +69,8 @@ func (g *SE3) LiftUniform(a, _, x []float64, k int) {
 	}
 }
 
-// rotationGroup returns the finite group of k rotations that LiftUniform names, the identity first, each as one of its two unit quaternions; nil:
-// there is none.
+// rotationGroup returns the finite group of k rotations that LiftUniform names, the identity first, each as one of its
+// two unit quaternions; nil: there is none.
 func rotationGroup(k int) (all []linalg.Quat) {
 	const (
 		h      = math.Sqrt2 / 2

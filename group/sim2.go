@@ -8,17 +8,18 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// Sim2 is the group of similarities of the plane: translations, rotations and scalings. It acts transitively; a = (λ, θ, t) is the
-// similarity that takes z to exp(ζ)·z + φ(ζ)·t, in complex numbers, with ζ = λ + iθ and φ(ζ) = (exp(ζ) - 1)/ζ. The pose is
-// log(u_j⁻¹ u_i) = (Δλ, Δθ, t): t is 1/φ(Δλ + iΔθ) times the difference of the two points, as seen from the lift j, turned back by its angle and
-// measured in its scale.
+// Sim2 is the group of similarities of the plane: translations, rotations and scalings. It acts transitively; a = (λ,
+// θ, t) is the similarity that takes z to exp(ζ)·z + φ(ζ)·t, in complex numbers, with ζ = λ + iθ and φ(ζ) = (exp(ζ) -
+// 1)/ζ. The pose is log(u_j⁻¹ u_i) = (Δλ, Δθ, t): t is 1/φ(Δλ + iΔθ) times the difference of the two points, as seen
+// from the lift j, turned back by its angle and measured in its scale.
 //
 //	distance = α·(|Δλ| + |Δθ|) + (1-α)·|t|
 //
-// Every point is fixed by the rotations about it and the scalings from it, so a point has a lift for every angle and every scale. Of k
-// lifts, l has scale l mod S and angle l/S, rounded down: k should be a multiple of S. The scales are powers of 2, 1 in their middle: 1/2, 1 and 2 for S = 3;
-// the angles are those of SE2. The poses are exactly invariant under translations, under rotations by multiples of an angle's step and, apart from the ends of the
-// scales, under scalings by 2. With one scale they know nothing of scale, with one angle nothing of rotations.
+// Every point is fixed by the rotations about it and the scalings from it, so a point has a lift for every angle and
+// every scale. Of k lifts, l has scale l mod S and angle l/S, rounded down: k should be a multiple of S. The scales are
+// powers of 2, 1 in their middle: 1/2, 1 and 2 for S = 3; the angles are those of SE2. The poses are exactly invariant
+// under translations, under rotations by multiples of an angle's step and, apart from the ends of the scales, under
+// scalings by 2. With one scale they know nothing of scale, with one angle nothing of rotations.
 type Sim2 struct {
 	weights
 	scales int
@@ -112,8 +113,8 @@ func newSim2Query(q *sim2Query, a []float64) {
 	q.px, q.py = mulComplex(re, im, a[2], a[3])
 }
 
-// of returns the view of the query from a lift. Lifts follow each other in the same order at all points, so that the next view is often that after
-// the last one.
+// of returns the view of the query from a lift. Lifts follow each other in the same order at all points, so that the
+// next view is often that after the last one.
 func (q *sim2Query) of(l, th float64) *sim2View {
 	for n := range q.kept {
 		i := q.last + 1 + n
@@ -201,9 +202,9 @@ func (g *Sim2) Inverse(dst, a []float64) {
 // Turn writes the rotation, without the scale.
 func (g *Sim2) Turn(r, a []float64) { turnPlane(r, a[1]) }
 
-// BoundsOf implements SetBounder: the balls of points of bounded scale lie within boxes. As seen from j the difference of the points is
-// exp(ζ_j)·φ(Δλ + iΔθ)·t, and |φ(λ + iθ)| ≤ φ(λ), so that |p_i - p_j| ≤ (exp(λ_i) - exp(λ_j))/(λ_i - λ_j)·|t|, which is at most |t| times the larger of the two
-// scales.
+// BoundsOf implements SetBounder: the balls of points of bounded scale lie within boxes. As seen from j the difference
+// of the points is exp(ζ_j)·φ(Δλ + iΔθ)·t, and |φ(λ + iθ)| ≤ φ(λ), so that |p_i - p_j| ≤ (exp(λ_i) - exp(λ_j))/(λ_i -
+// λ_j)·|t|, which is at most |t| times the larger of the two scales.
 func (g *Sim2) BoundsOf(l *Lifted, rows []int32) Bounder {
 	b := &sim2Bounds{Sim2: g, top: math.Inf(-1)}
 	for _, j := range rows {
@@ -246,8 +247,9 @@ func (g *sim2Bounds) BoundBox(half []float64, r float64) {
 // TranslationDim implements TranslationInvariant.
 func (g *Sim2) TranslationDim() int { return 2 }
 
-// TranslationCoords implements TranslationInvariant. The coordinates are the point, and the kind stands for the angle and the scale, if that is
-// one of the lifts': the angle times a power of two that belongs to the scale. Angles from 2⁻³⁰ to 4 stay apart then, and 0 is given a place of its own.
+// TranslationCoords implements TranslationInvariant. The coordinates are the point, and the kind stands for the angle
+// and the scale, if that is one of the lifts': the angle times a power of two that belongs to the scale. Angles from
+// 2⁻³⁰ to 4 stay apart then, and 0 is given a place of its own.
 func (g *Sim2) TranslationCoords(x, kind, a, _ []float64) {
 	for i := range kind {
 		a, x := a[4*i:][:4], x[2*i:][:2]
@@ -266,9 +268,9 @@ func (g *Sim2) TranslationCoords(x, kind, a, _ []float64) {
 	}
 }
 
-// TranslationError implements TranslationInvariant. The pose's translation is M(p_i - p_j) with |M| = exp(-λ_j)·|1/φ(Δλ + iΔθ)|, at most
-// (π/2)·exp(-(λ_i + λ_j)/2) and therefore (π/2) over the smallest scale: as between lifts of different angles under SE(2), where that scale is 1, and
-// where the errors are derived.
+// TranslationError implements TranslationInvariant. The pose's translation is M(p_i - p_j) with |M| = exp(-λ_j)·|1/φ(Δλ
+// + iΔθ)|, at most (π/2)·exp(-(λ_i + λ_j)/2) and therefore (π/2) over the smallest scale: as between lifts of different
+// angles under SE(2), where that scale is 1, and where the errors are derived.
 func (g *Sim2) TranslationError(s, size float64) float64 {
 	f := math.Exp(-g.logScale(0))
 	return f*(math.Pi/2*math.Sqrt2*s*(1+0x1p-40)+0x1.1p-48*size) + 0x1p-1000

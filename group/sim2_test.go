@@ -20,8 +20,8 @@ func TestSim2Lifts(t *testing.T) {
 	}
 }
 
-// Poses of lifted points stay the same when the points move by what takes lifts to lifts: a quarter turn, and a scaling by 2, which takes each scale to the
-// next, about any point.
+// Poses of lifted points stay the same when the points move by what takes lifts to lifts: a quarter turn, and a scaling
+// by 2, which takes each scale to the next, about any point.
 func TestSim2PosesOfLifts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	g := NewSim2(3, 0)

@@ -30,8 +30,9 @@ type Arrangement[T Float] struct {
 	derived     func() (index, pose []int32) // of a grid, after ForgetPairs
 	// Flat:
 	table []T // [poses, e]
-	// For depthwise convolutions in float32: the pairs arranged for sums over them, and, where the rows are those of a grid and it is worth it,
-	// how transforms go along the grid's rows. With transforms, direct is made when it is first needed.
+	// For depthwise convolutions in float32: the pairs arranged for sums over them, and, where the rows are those of a
+	// grid and it is worth it, how transforms go along the grid's rows. With transforms, direct is made when it is
+	// first needed.
 	direct     func() *simd.DepthwisePlan
 	transforms *spectral.Tiling
 	scale      []float32 // with transforms: what the sum of each row is multiplied by
@@ -65,7 +66,8 @@ func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() boo
 	tiles := make([]tile[T], len(s.Tiles))
 	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
 		from := &s.Tiles[k]
-		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim), between: &nodePlaces{}}
+		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim),
+			between: &nodePlaces{}}
 		for _, q := range t.poses {
 			for _, v := range poses[int(q)*dim : (int(q)+1)*dim] {
 				t.table = append(t.table, T(v))
@@ -115,10 +117,13 @@ func Order(n *neighbor.Neighborhood, x []float64, lifts int, flat bool, stop fun
 	return nil
 }
 
-// Arrange arranges a neighbourhood whose queries and points are the same rows, or whose points are its first queries. Row i of
-// the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through must have the same
-// order, and all be flat or none. algorithm says how separable convolutions will be computed; window is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result must not be used.
-func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algorithm Algorithm, window *Windowing, stop func() bool) *Arrangement[T] {
+// Arrange arranges a neighbourhood whose queries and points are the same rows, or whose points are its first queries.
+// Row i of the result is row order[i] of n (order nil: row i). All arrangements that one set of features passes through
+// must have the same order, and all be flat or none. algorithm says how separable convolutions will be computed; window
+// is that of the layers, nil for WindowBox. stop, if not nil, is called now and then; once it returns true, the result
+// must not be used.
+func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat bool, algorithm Algorithm, window *Windowing,
+	stop func() bool) *Arrangement[T] {
 	checkGiven("Arrange", "n", n != nil)
 	if order != nil {
 		checkLen("Arrange", "order", len(order), n.Queries)
@@ -236,8 +241,8 @@ func (a *Arrangement[T]) pairs() (index, pose []int32) {
 	return a.index, a.pose
 }
 
-// ForgetPairs lets go of the pairs where they follow from a grid, for an arrangement that goes by transforms: they are made again if they are
-// needed, where numbers are not finite or single rows are computed.
+// ForgetPairs lets go of the pairs where they follow from a grid, for an arrangement that goes by transforms: they are
+// made again if they are needed, where numbers are not finite or single rows are computed.
 func (a *Arrangement[T]) ForgetPairs() {
 	if a.transforms != nil && a.transforms.Ordered && a.derived == nil {
 		a.derive(a.transforms.Grid)
@@ -317,8 +322,9 @@ func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
 	return int64(weights+rows*channels+sums) * int64(sizeof[T]())
 }
 
-// PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them (simd.HaveDots): kept by the arrangement, for the order of the
-// pairs, and in a call of all goroutines, for the rounded features of that many channels of that many images.
+// PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them
+// (simd.HaveDots): kept by the arrangement, for the order of the pairs, and in a call of all goroutines, for the
+// rounded features of that many channels of that many images.
 func (a *Arrangement[T]) PairedBytes(channels, images int) (kept, call int64) {
 	if !simd.HaveDots() || a.width(channels) != simd.OrbitChannels || channels == simd.OrbitChannels {
 		return 0, 0

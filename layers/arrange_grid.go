@@ -10,9 +10,10 @@ import (
 	"github.com/equivcnp/equivcnp/internal/spectral"
 )
 
-// ArrangeGrid is Arrange for the balls of a radius, in their own order, where points are a grid's (Lifted.Across) that translations of the plane move along and
-// algorithm takes transforms; it returns nil where that is not so, or where it cannot tell. The arrangement has the bits of the one that Arrange makes of
-// what neighbor.Ball finds. But nobody looks at pairs: who is near whom follows from the grid.
+// ArrangeGrid is Arrange for the balls of a radius, in their own order, where points are a grid's (Lifted.Across) that
+// translations of the plane move along and algorithm takes transforms; it returns nil where that is not so, or where it
+// cannot tell. The arrangement has the bits of the one that Arrange makes of what neighbor.Ball finds. But nobody looks
+// at pairs: who is near whom follows from the grid.
 func ArrangeGrid[T Float](points *group.Lifted, radius float64, algorithm Algorithm) *Arrangement[T] {
 	checkGiven("ArrangeGrid", "points", points != nil && points.Group != nil)
 	if sizeof[T]() != 4 || algorithm == NoDepthwise || !takesTransforms(algorithm) {
@@ -22,7 +23,8 @@ func ArrangeGrid[T Float](points *group.Lifted, radius float64, algorithm Algori
 	if g == nil {
 		return nil
 	}
-	a := &Arrangement[T]{Rows: points.N, dim: 2, poses: len(g.Steps), across: points.Across, offsets: g.Offsets(), table: make([]T, len(poses))}
+	a := &Arrangement[T]{Rows: points.N, dim: 2, poses: len(g.Steps), across: points.Across, offsets: g.Offsets(),
+		table: make([]T, len(poses))}
 	t := a.tiling(g, algorithm)
 	if t == nil || !schedule.Flat(a.poses, a.Pairs()) {
 		return nil
@@ -59,11 +61,12 @@ func (a *gridAxis) reach(r float64) int {
 // first is the first of the axis' points from which d steps lead to another one.
 func first(d int) int { return max(0, -d) }
 
-// stepsOf returns the grid that points stand on, with the steps of a ball of that radius around each, and the table of their poses. It is nil if the points
-// stand on none or in a single line, or if rounding may decide who is in a ball.
+// stepsOf returns the grid that points stand on, with the steps of a ball of that radius around each, and the table of
+// their poses. It is nil if the points stand on none or in a single line, or if rounding may decide who is in a ball.
 //
-// How far the points are off even steps bounds by how much the poses of a step differ. That must be less than what poses are merged within, and steps must differ by
-// more; then the first pair of a step has the pose that stands for all of them. No step may be as near to the radius as rounding could matter.
+// How far the points are off even steps bounds by how much the poses of a step differ. That must be less than what
+// poses are merged within, and steps must differ by more; then the first pair of a step has the pose that stands for
+// all of them. No step may be as near to the radius as rounding could matter.
 func stepsOf(points *group.Lifted, radius float64) (g *spectral.Grid, poses []float64) {
 	t, ok := points.Group.(*group.T)
 	if n := points.N; !ok || t.PointDim() != 2 || points.K != 1 || n < 4 || len(points.A) != 2*n || !(radius > 0 && radius < 1e100) {

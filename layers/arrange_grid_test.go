@@ -24,7 +24,8 @@ func evenPoints(h, w int, y, x, dy, dx float64) []float64 {
 	return out
 }
 
-// An arrangement that follows from a grid is the one that is made of the pairs that a search finds: rows, poses, their numbers, and the grid.
+// An arrangement that follows from a grid is the one that is made of the pairs that a search finds: rows, poses, their
+// numbers, and the grid.
 func TestArrangeGrid(t *testing.T) {
 	rng, made := rand.New(rand.NewPCG(3, 5)), 0
 	for k := range 60 {

@@ -40,9 +40,18 @@ func TestBadSizes(t *testing.T) {
 		return c
 	}
 	for want, make := range map[string]func(){
-		"layers: NewLieConv: Hidden = -1, need at least 1":           func() { NewLieConv[float32](1, 1, with(func(c *LieConvConfig) { c.Hidden = -1 }), rng) },
-		"layers: NewLieConv: Mid = 0, need at least 1":               func() { NewLieConv[float32](1, 1, with(func(c *LieConvConfig) { c.Mid = 0 }), rng) },
-		"layers: NewLieConv: PoseDim = 0, need at least 1":           func() { NewLieConv[float32](1, 1, with(func(c *LieConvConfig) { c.PoseDim = 0 }), rng) },
+		"layers: NewLieConv: Hidden = -1, need at least 1": func() {
+			NewLieConv[float32](1, 1,
+				with(func(c *LieConvConfig) { c.Hidden = -1 }), rng)
+		},
+		"layers: NewLieConv: Mid = 0, need at least 1": func() {
+			NewLieConv[float32](1, 1,
+				with(func(c *LieConvConfig) { c.Mid = 0 }), rng)
+		},
+		"layers: NewLieConv: PoseDim = 0, need at least 1": func() {
+			NewLieConv[float32](1, 1,
+				with(func(c *LieConvConfig) { c.PoseDim = 0 }), rng)
+		},
 		"layers: NewLieConv: channels = -2, need at least 1":         func() { NewLieConv[float32](1, -2, good, rng) },
 		"layers: NewLieConv: rng = nil":                              func() { NewLieConv[float32](1, 1, good, nil) },
 		"layers: NewDepthwiseLieConv: channels = 0, need at least 1": func() { NewResidualBlock[float64](0, good, rng) },

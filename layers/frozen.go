@@ -10,8 +10,8 @@ import (
 // What is written of a plan is what takes time to compute: the pairs in their order, and weights. The rest is made anew from them and
 // from the layers. Whatever is read is checked before a kernel trusts it, since a checksum says nothing about who wrote a file.
 
-// Freeze writes an arrangement of that many rows to f or, if f is being read, returns the one that was written; a is not looked at then. What is wrong
-// with a file is f's error.
+// Freeze writes an arrangement of that many rows to f or, if f is being read, returns the one that was written; a is
+// not looked at then. What is wrong with a file is f's error.
 func Freeze[T Float](f *frozen.File, a *Arrangement[T], rows int) *Arrangement[T] {
 	algorithm, windows, grid := NoDepthwise, windowed[T]{}, spectral.Grid{}
 	offsets, index, pose := []int(nil), []int32(nil), []int32(nil) // empty where they follow from the grid
@@ -155,7 +155,8 @@ func within(x []int32, n int) bool {
 		var m [4]uint32 // negative numbers are the largest
 		part := x[lo:hi]
 		for ; len(part) >= 4; part = part[4:] {
-			m[0], m[1], m[2], m[3] = max(m[0], uint32(part[0])), max(m[1], uint32(part[1])), max(m[2], uint32(part[2])), max(m[3], uint32(part[3]))
+			m[0], m[1], m[2], m[3] = max(m[0], uint32(part[0])), max(m[1], uint32(part[1])), max(m[2], uint32(part[2])),
+				max(m[3], uint32(part[3]))
 		}
 		for _, v := range part {
 			m[0] = max(m[0], uint32(v))
@@ -307,7 +308,8 @@ func (p *poseWeights[T]) freeze(f *frozen.File, a *Arrangement[T]) {
 	p.compare(f, a)
 }
 
-// compare computes the weights of one pose again: a program that computes other weights, or stores them in another order, must not use these.
+// compare computes the weights of one pose again: a program that computes other weights, or stores them in another
+// order, must not use these.
 func (p *poseWeights[T]) compare(f *frozen.File, a *Arrangement[T]) {
 	var w workspace[T]
 	out := p.net.out()

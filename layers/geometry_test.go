@@ -34,7 +34,8 @@ func TestPairsRemembered(t *testing.T) {
 		for e := 0; e < len(first.Poses); e += first.PoseDim {
 			far = max(far, g.Distance(first.Poses[e:e+first.PoseDim]))
 		}
-		radii := []float64{first.least, first.most, far, far * (1 + 1e-12), far * (1 + 1e-10), far * (1 + 1e-8), first.most * (1 + 1e-12), 0, -1}
+		radii := []float64{first.least, first.most, far, far * (1 + 1e-12), far * (1 + 1e-10), far * (1 + 1e-8),
+			first.most * (1 + 1e-12), 0, -1}
 		for range 20 {
 			radii = append(radii, 0.5+0.3*rng.Float64())
 		}

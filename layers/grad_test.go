@@ -249,7 +249,8 @@ func TestConvolutionGradients(t *testing.T) {
 		for _, mode := range []Mode{Eval, Train} {
 			for i, norm := range []bool{false, true, false, true} {
 				window := Windows[i/2]
-				for _, kind := range []string{"lieconv", "depthwise", "separable", "separable-relu", "separable-sigmoid", "separable-softplus", "resblock"} {
+				for _, kind := range []string{"lieconv", "depthwise", "separable", "separable-relu", "separable-sigmoid",
+					"separable-softplus", "resblock"} {
 					t.Run(fmt.Sprintf("%s/mode=%d/norm=%v/%s/%s", name, mode, norm, window, kind), func(t *testing.T) {
 						const batch, ci = 2, 5
 						rng := rand.New(rand.NewPCG(24, 1))
@@ -553,8 +554,8 @@ func TestBlocksBackward(t *testing.T) {
 	require.PanicsWithValue(t, "layers: ResidualBlock.Backward: len(d) = 199, need 200", func() { BlocksBackward(tapes, got[1:], all) })
 }
 
-// TestLieConvInto: a LieConv that writes and reads rows which stand apart has the bits of one whose rows follow each other, and what lies between
-// stays as it is.
+// TestLieConvInto: a LieConv that writes and reads rows which stand apart has the bits of one whose rows follow each
+// other, and what lies between stays as it is.
 func TestLieConvInto(t *testing.T) {
 	const rows, in, out, stride, batch = 20, 2, 3, 7, 2
 	rng := rand.New(rand.NewPCG(41, 1))

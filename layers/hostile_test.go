@@ -92,7 +92,8 @@ func TestHostile(t *testing.T) {
 	named("NewPairs", NewPairs[float32], n)
 	named("Flat", Flat, n)
 	named("Order", Order, n, x, 1, false, func() bool { return false })
-	named("Arrange", Arrange[float32], n, []int32{0, 1, 2, 3}, false, Auto, &Windowing{WindowSmooth, points.Group, 1.5}, func() bool { return false })
+	named("Arrange", Arrange[float32], n, []int32{0, 1, 2, 3}, false, Auto, &Windowing{WindowSmooth, points.Group, 1.5},
+		func() bool { return false })
 	a := Arrange[float32](n, nil, Flat(n), Auto, nil, nil)
 	named("StorageBytes", StorageBytes[float32], a, 8, true)
 	named("CallBytes", a.CallBytes, 8, 2)

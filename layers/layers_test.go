@@ -27,7 +27,8 @@ func normals[T Float](rng *rand.Rand, n int) []T {
 func TestConv1d(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct{ batch, n, in, out, width int }{
-		{1, 1, 1, 1, 1}, {1, 1, 3, 2, 5}, {2, 2, 3, 4, 5}, {1, 7, 8, 16, 5}, {3, 40, 2, 3, 3}, {1, 9, 1, 1, 9}, {1, 0, 2, 2, 3}, {0, 5, 2, 2, 3},
+		{1, 1, 1, 1, 1}, {1, 1, 3, 2, 5}, {2, 2, 3, 4, 5}, {1, 7, 8, 16, 5}, {3, 40, 2, 3, 3}, {1, 9, 1, 1, 9}, {1, 0, 2, 2, 3},
+		{0, 5, 2, 2, 3},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			l := NewConv1d[float64](c.in, c.out, c.width, rng)
@@ -115,8 +116,8 @@ func TestRBF(t *testing.T) {
 	testkit.Close(t, "rbf in the group's distance", got, want, 1e-13)
 }
 
-// TestRBFLattice: at the points of a lattice, products of exponentials along the axes are the exponentials of distances; a column's bits do not
-// depend on how many there are.
+// TestRBFLattice: at the points of a lattice, products of exponentials along the axes are the exponentials of
+// distances; a column's bits do not depend on how many there are.
 func TestRBFLattice(t *testing.T) {
 	t.Run("F64", func(t *testing.T) { testRBFLattice[float64](t, 1e-13) })
 	t.Run("F32", func(t *testing.T) { testRBFLattice[float32](t, 1e-5) })
@@ -357,6 +358,8 @@ func TestEmptyBall(t *testing.T) {
 
 func TestWrongLengthsPanic(t *testing.T) {
 	l := NewLinear[float32](2, 3, rand.New(rand.NewPCG(1, 1)))
-	require.PanicsWithValue(t, "layers: Linear: len(x) = 5, need 6", func() { l.Forward(make([]float32, 9), make([]float32, 5), 3, simd.ActNone) })
-	require.PanicsWithValue(t, "layers: Linear: len(dst) = 8, need 9", func() { l.Forward(make([]float32, 8), make([]float32, 6), 3, simd.ActNone) })
+	require.PanicsWithValue(t, "layers: Linear: len(x) = 5, need 6",
+		func() { l.Forward(make([]float32, 9), make([]float32, 5), 3, simd.ActNone) })
+	require.PanicsWithValue(t, "layers: Linear: len(dst) = 8, need 9",
+		func() { l.Forward(make([]float32, 8), make([]float32, 6), 3, simd.ActNone) })
 }

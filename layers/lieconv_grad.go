@@ -72,8 +72,8 @@ func (t *LieConvTape[T]) multiply() {
 	})
 }
 
-// byTransforms returns how sums of outer products go by transforms along a grid, as a depthwise convolution of all in·mid products, or nil if they should
-// not: there have to be enough for a slab.
+// byTransforms returns how sums of outer products go by transforms along a grid, as a depthwise convolution of all
+// in·mid products, or nil if they should not: there have to be enough for a slab.
 func (t *LieConvTape[T]) byTransforms() *gridPairs {
 	if t.layer.In*t.layer.WeightNet.Out() < slabWidth {
 		return nil
@@ -81,7 +81,8 @@ func (t *LieConvTape[T]) byTransforms() *gridPairs {
 	return t.pairs.transforms()
 }
 
-// wide returns the features [batch, rows, in·mid], from rent, that a depthwise convolution makes outer products of: every feature mid times.
+// wide returns the features [batch, rows, in·mid], from rent, that a depthwise convolution makes outer products of:
+// every feature mid times.
 func (t *LieConvTape[T]) wide() []T {
 	mid := t.layer.WeightNet.Out()
 	wide := rent[T](len(t.f) * mid)
@@ -96,8 +97,8 @@ func (t *LieConvTape[T]) wide() []T {
 	return wide
 }
 
-// transformedGradient returns the gradient [poses, mid] to the weights by transforms, from rent, given that to the sums of outer products, or nil if these
-// do not go by transforms, or a number is not finite.
+// transformedGradient returns the gradient [poses, mid] to the weights by transforms, from rent, given that to the sums
+// of outer products, or nil if these do not go by transforms, or a number is not finite.
 func (t *LieConvTape[T]) transformedGradient(douter []T) []T {
 	grid := t.byTransforms()
 	if grid == nil {

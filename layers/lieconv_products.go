@@ -5,10 +5,11 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// The gradient of a LieConv to its weights is, for every pose, a sum over the pairs that have it, and most of the time of such a sum goes into finding
-// the next pair. On a grid nearly every row has a pair of every pose. The sums are then a matrix product: the features of all pairs of some rows,
-// [rows, poses], with zeros where there is no pair, transposed and multiplied by the gradients of those rows, [rows, mid]. Transforms take less, where there are any
-// and enough products for a slab; see byTransforms.
+// The gradient of a LieConv to its weights is, for every pose, a sum over the pairs that have it, and most of the time
+// of such a sum goes into finding the next pair. On a grid nearly every row has a pair of every pose. The sums are then
+// a matrix product: the features of all pairs of some rows, [rows, poses], with zeros where there is no pair,
+// transposed and multiplied by the gradients of those rows, [rows, mid]. Transforms take less, where there are any and
+// enough products for a slab; see byTransforms.
 
 // productRows is how many rows one product takes: their features stay in the second-level cache.
 const productRows = 64
@@ -35,8 +36,9 @@ func (p *Pairs[T]) dense() bool {
 	return s.dense
 }
 
-// productGradient returns the gradient [poses, mid] to a LieConv's weights, summed over the batch, from rent, given that to the sums of outer products,
-// douter [batch, rows, in·mid]. It returns nil where a number is not finite, which a zero in the place of a pair that is not there would spread to its pose.
+// productGradient returns the gradient [poses, mid] to a LieConv's weights, summed over the batch, from rent, given
+// that to the sums of outer products, douter [batch, rows, in·mid]. It returns nil where a number is not finite, which
+// a zero in the place of a pair that is not there would spread to its pose.
 func (p *Pairs[T]) productGradient(douter, f []T, batch, in, mid int) []T {
 	rows, poses, c, size := p.Queries, p.NumPoses(), in*mid, len(f)/batch
 	grain := partRows(batch*rows, productRows)
@@ -69,7 +71,8 @@ func (p *Pairs[T]) productGradient(douter, f []T, batch, in, mid int) []T {
 	return sums[0]
 }
 
-// spreadRows sets x [n, poses] to what rows from on have of an image's features, f [points, stride], at the points of their pairs: the first number of each.
+// spreadRows sets x [n, poses] to what rows from on have of an image's features, f [points, stride], at the points of
+// their pairs: the first number of each.
 func (p *Pairs[T]) spreadRows(x, f []T, stride, from, n int) {
 	clear(x)
 	poses := len(x) / n

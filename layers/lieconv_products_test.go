@@ -29,7 +29,8 @@ func pixelPairs[T Float](t *testing.T, name string, h, w, lifts int, radius floa
 	return p
 }
 
-// TestDense: rows of a grid under translations have pairs of most poses; under R>0xSO(2) they do not, and where two pairs of a row have one pose a product would lose one.
+// TestDense: rows of a grid under translations have pairs of most poses; under R>0xSO(2) they do not, and where two
+// pairs of a row have one pose a product would lose one.
 func TestDense(t *testing.T) {
 	require.True(t, pixelPairs[float32](t, "T(2)", 12, 9, 1, 0.5).dense())
 	require.True(t, pixelPairs[float32](t, "SE(2)", 10, 12, 4, 2).dense())

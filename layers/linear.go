@@ -54,8 +54,8 @@ func (l *Linear[T]) Forward(dst, x []T, rows int, act simd.Activation) {
 	l.forward(dst, l.Out, x, rows, act, nil)
 }
 
-// forward is Forward into rows that begin stride numbers apart. then, if it is not nil, may change rows lo to hi of the result, at most rowGrain of
-// them, while they are in the cache; it is called on several goroutines.
+// forward is Forward into rows that begin stride numbers apart. then, if it is not nil, may change rows lo to hi of the
+// result, at most rowGrain of them, while they are in the cache; it is called on several goroutines.
 func (l *Linear[T]) forward(dst []T, stride int, x []T, rows int, act simd.Activation, then func(lo, hi int)) {
 	w := simd.PackTransposed(l.Weight, l.In, l.In, l.Out)
 	parallel.For(rows, rowGrain, func(lo, hi int) {

@@ -16,8 +16,9 @@ func (l *Linear[T]) Backward(dx, dy, x []T, rows int, g *Grads[T]) {
 	l.backward(dx, x, rows, g, func(lo, hi int) []T { return dy[lo*l.Out : hi*l.Out] }, nil)
 }
 
-// backward is Backward for a gradient dy that is made, and a gradient dx that is used, rowGrain rows at a time, while they are in the cache: dy
-// returns rows lo to hi, once each, and then, if it is not nil, may change rows lo to hi of dx. Both are called on several goroutines.
+// backward is Backward for a gradient dy that is made, and a gradient dx that is used, rowGrain rows at a time, while
+// they are in the cache: dy returns rows lo to hi, once each, and then, if it is not nil, may change rows lo to hi of
+// dx. Both are called on several goroutines.
 func (l *Linear[T]) backward(dx, x []T, rows int, g *Grads[T], dy func(lo, hi int) []T, then func(lo, hi int)) {
 	var packed *simd.Packed[T]
 	if dx != nil {

@@ -33,8 +33,9 @@ type poseSlices[T Float] interface {
 	slice(dst, hidden []T, tile *tile[T], k int) // sets dst [poses, width] to slice k; slices have Pairs.tileWidth channels
 }
 
-// convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t holds the
-// tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it; slices have width channels. window, if not nil, multiplies the weights of every pose.
+// convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t
+// holds the tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it; slices have width
+// channels. window, if not nil, multiplies the weights of every pose.
 func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], window []T, batch, c, width int) {
 	rows := len(t.Order)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {

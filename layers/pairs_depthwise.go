@@ -86,7 +86,8 @@ type poseSource[T Float] interface {
 	backwardFrom(from weightGradient[T], g *Grads[T]) // likewise
 }
 
-// poseTable returns the table of poses by which convolve and convolveBack of c channels number them, and how many pairs each has. A pose may be there several times.
+// poseTable returns the table of poses by which convolve and convolveBack of c channels number them, and how many pairs
+// each has. A pose may be there several times.
 func (p *Pairs[T]) poseTable(c int) (table []T, count []int32) {
 	if p.tiled() {
 		t := p.tiles(c)
@@ -203,8 +204,8 @@ func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c in
 	p.giveBackLifts(y)
 }
 
-// planWeights returns the gradient [poses, c] to the weights, summed over the batch, computed from d, the gradient to the sums, with the plan. The result
-// is from rent.
+// planWeights returns the gradient [poses, c] to the weights, summed over the batch, computed from d, the gradient to
+// the sums, with the plan. The result is from rent.
 func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	plan, _ := p.plans()
 	// Every image and slice of channels has sums of its own, which are added in the order of the images.

@@ -40,7 +40,8 @@ func testPairsDepthwise[T Float](t *testing.T) {
 		points.Across = side
 		p, err := NewGeometry[T](points, nil, nil, 0, 0).Pairs(tt.radius)
 		require.NoError(t, err)
-		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order: %d pairs, %d poses", p.Pairs(), p.NumPoses())
+		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order: %d pairs, %d poses",
+			p.Pairs(), p.NumPoses())
 		for _, c := range []int{1, 33, 48} {
 			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
 				n := p.Queries

@@ -6,17 +6,20 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Pixels under rotations come in fours with the same poses. Where there are kernels for that (simd.HaveOrbitsGrad), the convolution and both its gradients take groups of fours: a
-// point is read once for up to six fours, and a weight, or what is added to its gradient, once for four rows. Slices have simd.OrbitChannels channels, of which features are packed
-// image by image, in the order of the queries' tiles.
+// Pixels under rotations come in fours with the same poses. Where there are kernels for that (simd.HaveOrbitsGrad), the
+// convolution and both its gradients take groups of fours: a point is read once for up to six fours, and a weight, or
+// what is added to its gradient, once for four rows. Slices have simd.OrbitChannels channels, of which features are
+// packed image by image, in the order of the queries' tiles.
 
-// foursPoses is about how many poses a tile of fours has: a slice of their weights takes 256 KB, half of the smallest second-level cache that is common.
+// foursPoses is about how many poses a tile of fours has: a slice of their weights takes 256 KB, half of the smallest
+// second-level cache that is common.
 const foursPoses = 1 << 12
 
 // mostAlone says that a row in so many may be in no four: there is no kernel for its weights' gradient.
 const mostAlone = 64
 
-// tileFours returns the pairs in tiles of fours, or nil if too many rows come in none. A pose is in the table once for each use in the queries' tiles, in the order of use.
+// tileFours returns the pairs in tiles of fours, or nil if too many rows come in none. A pose is in the table once for
+// each use in the queries' tiles, in the order of use.
 func (p *Pairs[T]) tileFours() *tiling[T] {
 	rows := rowsOf(p.Neighborhood, nil)
 	if !rows.Quarters() {
@@ -73,7 +76,8 @@ func (p *Pairs[T]) tileFours() *tiling[T] {
 	return t
 }
 
-// newFours arranges a neighbourhood for sums or means by fours. Points have new numbers. The tiles' poses are those of the neighbourhood, and have no tables yet.
+// newFours arranges a neighbourhood for sums or means by fours. Points have new numbers. The tiles' poses are those of
+// the neighbourhood, and have no tables yet.
 func newFours[T Float](r *schedule.Rows, order, number []int32, mean bool) rowTiles[T] {
 	s := r.Tile(order, schedule.Options{Poses: foursPoses, Number: number, Orbits: true})
 	t := rowTiles[T]{Tiles: s, tiles: newTiles[T, T](s, nil, 0, nil), mean: mean, fours: make([]*simd.DepthwiseOrbits, len(s.Tiles))}
@@ -85,7 +89,8 @@ func newFours[T Float](r *schedule.Rows, order, number []int32, mean bool) rowTi
 	return t
 }
 
-// packFours returns x [batch, rows, c] as [c/OrbitChannels, batch, rows, OrbitChannels], rows in the order of the queries' tiles, from rent.
+// packFours returns x [batch, rows, c] as [c/OrbitChannels, batch, rows, OrbitChannels], rows in the order of the
+// queries' tiles, from rent.
 func (p *Pairs[T]) packFours(x []T, batch, c int) []T {
 	const n = simd.OrbitChannels
 	order, dst := p.tiles(c).query.Order, rent[T](len(x))

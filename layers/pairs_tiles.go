@@ -79,7 +79,8 @@ func (p *Pairs[T]) tiles(c int) *tiling[T] {
 				t.table = append(t.table, p.Table[int(q)*p.PoseDim:(int(q)+1)*p.PoseDim]...)
 				t.count[to] = p.Count[q]
 			}
-			n = &neighbor.Neighborhood{Queries: n.Queries, Points: n.Points, Offsets: n.Offsets, Index: n.Index, Pose: pose, PoseDim: n.PoseDim, Count: t.count}
+			n = &neighbor.Neighborhood{Queries: n.Queries, Points: n.Points, Offsets: n.Offsets, Index: n.Index, Pose: pose,
+				PoseDim: n.PoseDim, Count: t.count}
 		}
 		parallel.For(3, 1, func(k, _ int) {
 			switch {

@@ -75,8 +75,8 @@ func withSpaces(n int, f func(ws *spectral.Workspace, unit int)) {
 	})
 }
 
-// byTransforms sets dst [batch, rows, c] to the sums of w[pose] ⊙ src[index] over the pairs of every row, times scale. It reports false if a number is
-// not finite: then sums over pairs tell which results that reaches.
+// byTransforms sets dst [batch, rows, c] to the sums of w[pose] ⊙ src[index] over the pairs of every row, times scale.
+// It reports false if a number is not finite: then sums over pairs tell which results that reaches.
 func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int) bool {
 	memory := rent[float32](t.Size(c))
 	defer giveBack(memory)
@@ -91,7 +91,8 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 		// Images go fastest, as they share weights.
 		b, lo := unit%batch, unit/batch%bands*rows
 		tile, slab := unit/batch/bands%t.Tiles(), unit/batch/bands/t.Tiles()
-		plan.Band(ws, t.Among(dst[b*size:(b+1)*size], c, slab), t.Among(src[b*size:(b+1)*size], c, slab), scale, broken, slab, tile, lo, min(lo+rows, t.H))
+		plan.Band(ws, t.Among(dst[b*size:(b+1)*size], c, slab), t.Among(src[b*size:(b+1)*size], c, slab), scale, broken, slab,
+			tile, lo, min(lo+rows, t.H))
 	})
 	for i := range broken {
 		if broken[i].Load() {
@@ -101,8 +102,9 @@ func byTransforms(t *spectral.Tiling, dst, src, w, scale []float32, batch, c int
 	return true
 }
 
-// gradientsByTransforms sets df as byTransforms does, given d, the gradient to the sums, and the weights w, and returns what weightsByTransforms does. Both are the
-// same bits, in less time where d is transformed once for both. It reports false for df if a number of it is not finite.
+// gradientsByTransforms sets df as byTransforms does, given d, the gradient to the sums, and the weights w, and returns
+// what weightsByTransforms does. Both are the same bits, in less time where d is transformed once for both. It reports
+// false for df if a number of it is not finite.
 func (g *gridPairs) gradientsByTransforms(df, d, f, w []float32, poses, batch, c int) (dw []float32, ok bool) {
 	if !g.there.Once() || !g.back.Once() {
 		return weightsByTransforms(g.there, d, f, poses, batch, c), byTransforms(g.back, df, d, w, g.ones, batch, c)
@@ -125,8 +127,8 @@ func (g *gridPairs) gradientsByTransforms(df, d, f, w []float32, poses, batch, c
 	return dw, true
 }
 
-// weightsByTransforms returns the gradient [poses, c] to the weights, summed over the batch, given d, that to the sums. The result is from rent, and nil if a
-// number is not finite.
+// weightsByTransforms returns the gradient [poses, c] to the weights, summed over the batch, given d, that to the sums.
+// The result is from rent, and nil if a number is not finite.
 func weightsByTransforms(t *spectral.Tiling, d, f []float32, poses, batch, c int) []float32 {
 	size := len(f) / batch
 	return sumOfImages(poses, batch, c, func(ws *spectral.Workspace, dw []float32, b, slab int) {
@@ -136,8 +138,8 @@ func weightsByTransforms(t *spectral.Tiling, d, f []float32, poses, batch, c int
 	})
 }
 
-// sumOfImages calls add for every image and every slab of channels, to add to a gradient [poses, c] to weights what these say of it, and returns the sum, from
-// rent. It is nil if a number is not finite.
+// sumOfImages calls add for every image and every slab of channels, to add to a gradient [poses, c] to weights what
+// these say of it, and returns the sum, from rent. It is nil if a number is not finite.
 func sumOfImages(poses, batch, c int, add func(ws *spectral.Workspace, dw []float32, image, slab int)) []float32 {
 	// All have sums of their own.
 	sums := rent[float32](batch * poses * c)

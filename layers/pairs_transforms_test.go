@@ -37,8 +37,9 @@ func withoutGrid(p *Pairs[float32]) *Pairs[float32] {
 	return q
 }
 
-// TestPairsTransforms: in training, transforms compute what sums over pairs do, and both their gradients, for points in one and several lifts and under a window;
-// the bits are the same for any number of goroutines. What is not finite reaches what it reaches in sums over pairs.
+// TestPairsTransforms: in training, transforms compute what sums over pairs do, and both their gradients, for points in
+// one and several lifts and under a window; the bits are the same for any number of goroutines. What is not finite
+// reaches what it reaches in sums over pairs.
 func TestPairsTransforms(t *testing.T) {
 	before := simd.CurrentLevel()
 	defer func() { require.NoError(t, simd.SetLevel(before)) }()
@@ -87,7 +88,8 @@ func TestPairsTransforms(t *testing.T) {
 				for _, threads := range []int{1, 3} {
 					runtime.GOMAXPROCS(threads)
 					again, againF, againW := all(p, f)
-					require.True(t, testkit.SameBits(got, again) && testkit.SameBits(gotF, againF) && testkit.SameBits(gotW, againW), "%d threads", threads)
+					require.True(t, testkit.SameBits(got, again) && testkit.SameBits(gotF, againF) &&
+						testkit.SameBits(gotW, againW), "%d threads", threads)
 				}
 				bad := slices.Clone(f)
 				bad[n/2] = float32(math.NaN())
@@ -105,8 +107,9 @@ func TestPairsTransforms(t *testing.T) {
 	}
 }
 
-// TestLieConvTransforms: in training, sums of outer products and their gradient to the weights are the same by transforms as over pairs, where there are enough
-// products for a slab, and what is not finite reaches what it reaches over pairs.
+// TestLieConvTransforms: in training, sums of outer products and their gradient to the weights are the same by
+// transforms as over pairs, where there are enough products for a slab, and what is not finite reaches what it reaches
+// over pairs.
 func TestLieConvTransforms(t *testing.T) {
 	before := simd.CurrentLevel()
 	defer func() { require.NoError(t, simd.SetLevel(before)) }()
@@ -122,7 +125,8 @@ func TestLieConvTransforms(t *testing.T) {
 				require.NoError(t, simd.SetLevel(level))
 				p, rng := gridOf(t, tt.group, tt.h, tt.w, tt.lifts, 6.2), testkit.Rand(14)
 				l := NewLieConv[float32](tt.in, 8, LieConvConfig{PoseDim: p.PoseDim, Hidden: 8, Mid: tt.mid, Radius: 6.2}, rng)
-				f, douter := testkit.Normal[float32](rng, tt.many*p.Queries*tt.in), testkit.Normal[float32](rng, tt.many*p.Queries*tt.in*tt.mid)
+				f, douter := testkit.Normal[float32](rng, tt.many*p.Queries*tt.in),
+					testkit.Normal[float32](rng, tt.many*p.Queries*tt.in*tt.mid)
 				tape := func(p *Pairs[float32]) *LieConvTape[float32] {
 					t := &LieConvTape[float32]{layer: l, pairs: p, batch: tt.many, f: f}
 					t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, tt.many, Train)
@@ -137,7 +141,8 @@ func TestLieConvTransforms(t *testing.T) {
 				over := func() []float32 {
 					c, rows := tt.in*tt.mid, p.Queries
 					return p.poseGradient(tt.many, tt.mid, func(dw []float32, b int, offsets []int, query, point []int32) {
-						simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], f[b*rows*tt.in:(b+1)*rows*tt.in], offsets, query, point, tt.in, tt.mid)
+						simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], f[b*rows*tt.in:(b+1)*rows*tt.in], offsets, query,
+							point, tt.in, tt.mid)
 					})
 				}
 				if byTransforms.byTransforms() == nil {

@@ -22,10 +22,11 @@ type Storage struct {
 	// BF16 stores weights as bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then differs by at
 	// most one part in 2⁸, and by half of that on average; sums remain float32.
 	BF16 bool
-	// BF16Dense lets a separable convolution's dense map, and the features that go into it, be rounded to bfloat16 where that is faster (float32 only, simd.HaveDots).
+	// BF16Dense lets a separable convolution's dense map, and the features that go into it, be rounded to bfloat16
+	// where that is faster (float32 only, simd.HaveDots).
 	BF16Dense bool
-	// File, if not nil, has what Freeze wrote of a plan of the same layer; nothing is computed then, and Share and BF16 are the file's. What is wrong
-	// with it is the file's error, and the layer must not be used then.
+	// File, if not nil, has what Freeze wrote of a plan of the same layer; nothing is computed then, and Share and BF16
+	// are the file's. What is wrong with it is the file's error, and the layer must not be used then.
 	File *frozen.File
 	// Stop, if not nil, is called before every tile. Once it returns true, the remaining weights are not computed, and the layer
 	// must not be used.
@@ -47,7 +48,8 @@ type Kept struct {
 	Bytes       int64   // of stored weights, and of those at nodes
 	Evaluations int     // poses whose weights are computed in every call
 	MulAdds     float64 // that this takes, without activations: of the WeightNet, or of interpolation where Interpolated
-	// Interpolated says that weights come from the WeightNet at the nodes of a grid: under groups whose poses have two coordinates, where there are many poses.
+	// Interpolated says that weights come from the WeightNet at the nodes of a grid: under groups whose poses have two
+	// coordinates, where there are many poses.
 	Interpolated bool
 	Rounded      Rounded
 }
@@ -72,7 +74,8 @@ type poseWeights[T Float] struct {
 	window  []T             // multiplies every pose's weights; nil: nothing does
 	slices  []simd.Dense[T] // the last layer, slice by slice
 	mulAdds float64         // of the network, for a pose
-	nodes   *nodeTable      // what weights that are not stored are interpolated from, and those that are were; nil: the network computes them
+	// what weights that are not stored are interpolated from, and those that are were; nil: the network computes them
+	nodes *nodeTable
 	// table holds the stored weights, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles
 	// need is stored for each. A flat arrangement is a single tile. starts has the place of each tile, or -1 if it is not stored.
 	table  []T
@@ -82,8 +85,8 @@ type poseWeights[T Float] struct {
 	file   *frozen.File // that they are part of, if they were read; it must stay reachable
 }
 
-// newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision. depthwise says that a channel has a weight of
-// its own, as separable convolutions have.
+// newPoseWeights computes what is to be stored. A flat arrangement always stores its few weights, in full precision.
+// depthwise says that a channel has a weight of its own, as separable convolutions have.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, depthwise bool, s Storage) poseWeights[T] {
 	p := poseWeights[T]{net: w.fold(), mulAdds: w.MulAdds(), most: a.most, tall: a.tall, window: a.window.poses(),
 		dots: depthwise && simd.HaveDots() && width == simd.OrbitChannels && w.Out() > width && w.Out()%width == 0}
@@ -178,7 +181,8 @@ type tileWeights[T Float] struct {
 	half   []simd.BF16
 	pairs  *simd.DepthwiseDots // in whose order half is; slices then remain as they are, and part is the current one
 	part   []simd.BF16
-	// If there are none stored: [poses, hidden], the input of the network's last layer, or where the poses lie between nodes; and what multiplies every pose's weights at the end.
+	// If there are none stored: [poses, hidden], the input of the network's last layer, or where the poses lie between
+	// nodes; and what multiplies every pose's weights at the end.
 	hidden, factors []T
 	between         *simd.BicubicPlan
 	w               *workspace[T]
@@ -202,7 +206,8 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 
 // kept says what is stored.
 func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
-	k := Kept{Bytes: int64(len(p.table)*sizeof[T]()+2*len(p.half)) + p.nodes.bytes(), Rounded: Rounded{Weights: len(p.half) > 0, Features: p.inPairs()}}
+	k := Kept{Bytes: int64(len(p.table)*sizeof[T]()+2*len(p.half)) + p.nodes.bytes(), Rounded: Rounded{Weights: len(p.half) > 0,
+		Features: p.inPairs()}}
 	for i, start := range p.starts {
 		if start < 0 {
 			k.Evaluations += len(a.tiles[i].poses)
@@ -237,7 +242,8 @@ func (v *tileWeights[T]) slice(k, lo, width int) []T {
 	return dst
 }
 
-// compute sets dst [poses, width] to slice k of the weights of that many poses, given the network's hidden channels or where they lie between nodes.
+// compute sets dst [poses, width] to slice k of the weights of that many poses, given the network's hidden channels or
+// where they lie between nodes.
 func (p *poseWeights[T]) compute(dst, hidden []T, between *simd.BicubicPlan, factors []T, k, poses int) {
 	if between != nil {
 		p.nodes.slice(f32(dst), between, k)
@@ -353,8 +359,8 @@ type workspace[T Float] struct {
 // sized returns a buffer with n elements, allocated anew if it is too small.
 func sized[T Float](buf *[]T, n int) []T { return roomy(buf, n, n+n/8) }
 
-// roomy is sized for tiles: room is what the largest of them needs. Buffers that grew from tile to tile would leave several times their size to
-// the garbage collector, beside the limit that a plan was given.
+// roomy is sized for tiles: room is what the largest of them needs. Buffers that grew from tile to tile would leave
+// several times their size to the garbage collector, beside the limit that a plan was given.
 func roomy[T Float](buf *[]T, n, room int) []T {
 	*buf = reuse.Roomy(*buf, n, max(n, room))
 	return *buf
@@ -420,9 +426,10 @@ type pass[T Float] struct {
 	runFlat, runTile, runSlice func(worker, i, _ int)
 }
 
-// each computes a layer in parallel, for runs of rows of every image: those given, or nil for all. It returns early, with the context's error,
-// once ctx is done. Other arguments are as in pass.
-func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int, add bool, runs []RowRun, base []T,
+// each computes a layer in parallel, for runs of rows of every image: those given, or nil for all. It returns early,
+// with the context's error, once ctx is done. Other arguments are as in pass.
+func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int, add bool,
+	runs []RowRun, base []T,
 	ws *Workspace[T]) error {
 	s := ws.pass
 	if s == nil {
@@ -508,7 +515,8 @@ type denseSlices[T Float] struct {
 	bias           []T
 }
 
-// denseParts is how many bfloat16 numbers stand for one of a dense map where there are tiles: two have a float32's precision, as GemmTilesF32 says.
+// denseParts is how many bfloat16 numbers stand for one of a dense map where there are tiles: two have a float32's
+// precision, as GemmTilesF32 says.
 const denseParts = 2
 
 // denseSpace is the most elements of scratch memory that a dense map of that many channels needs (PackedTiles.TilesSpace).
@@ -530,8 +538,8 @@ func newDenseSlices[T Float](weight, bias []T, in, out, width int, half bool) de
 	return d
 }
 
-// denseRows is how many rows pass through the map before their results are sliced, so that both stay in the first-level cache. The panels of a packed
-// matrix are wider than a slice.
+// denseRows is how many rows pass through the map before their results are sliced, so that both stay in the first-level
+// cache. The panels of a packed matrix are wider than a slice.
 const denseRows = 56
 
 // forward computes the results of x [n, in] by blocks of rows and by slices. It writes the results of rows lo to lo+rows-1 for
@@ -540,7 +548,8 @@ func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, w *workspace
 	if d.tiles != nil {
 		need := d.tiles.TilesSpace()
 		space := any(roomy(&w.space, need, need)).([]float32)
-		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32), act, n, space)
+		simd.GemmTilesF32(any(y(0, n, 0, d.out)).([]float32), d.out, any(x).([]float32), d.in, d.tiles, any(d.bias).([]float32),
+			act, n, space)
 		return
 	}
 	multiply, block := func(to []T, lo, rows int) {
@@ -626,7 +635,8 @@ func (l *PlannedSeparable[T]) Slabs() bool {
 	return l.transforms != nil && l.a.inSlabs(l.dense.in, l.dense.out)
 }
 
-// ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16] and f [batch, in/16, rows, 16]. Large images are faster so.
+// ForwardSlabs is Forward, with the same bits, for dst [batch, out/16, rows, 16] and f [batch, in/16, rows, 16]. Large
+// images are faster so.
 func (l *PlannedSeparable[T]) ForwardSlabs(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
 	a := l.a
 	checkGiven("PlannedSeparable", "ws", ws != nil)
@@ -787,12 +797,13 @@ func (a *Arrangement[T]) means(out, f []T, weights *tileWeights[T], lo, hi, c, w
 //
 // where W is the product of the two linear maps, b the first one's bias mapped by the second, and c the second one's bias.
 type PlannedEmbedding[T Float] struct {
-	a          *Arrangement[T]
-	weights    poseWeights[T]
-	channels   int // of all sets together
-	dense      denseSlices[T]
-	shift      []T            // b
-	transforms *spectral.Plan // nil: sums over pairs. A channel of it is one of P, which is a channel's feature with a weight of the WeightNet's
+	a        *Arrangement[T]
+	weights  poseWeights[T]
+	channels int // of all sets together
+	dense    denseSlices[T]
+	shift    []T // b
+	// nil: sums over pairs. A channel of it is one of P, which is a channel's feature with a weight of the WeightNet's
+	transforms *spectral.Plan
 }
 
 // PlanEmbedding compiles the layer together with the linear map next. The layer is applied to that many feature sets, and next to

@@ -8,11 +8,13 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// PlannedBlocks is residual blocks of separable convolutions whose features, weights and products are bfloat16, with sums in float32: on a pixel grid under
-// translations, where the CPU multiplies tiles. It is immutable and safe for concurrent use.
+// PlannedBlocks is residual blocks of separable convolutions whose features, weights and products are bfloat16, with
+// sums in float32: on a pixel grid under translations, where the CPU multiplies tiles. It is immutable and safe for
+// concurrent use.
 //
-// Numbers are rounded at the same places everywhere: weights of both maps, features between layers, and sums of depthwise convolutions on their way into the
-// dense map. Biases, the factors of sums, and the last layer's features are float32.
+// Numbers are rounded at the same places everywhere: weights of both maps, features between layers, and sums of
+// depthwise convolutions on their way into the dense map. Biases, the factors of sums, and the last layer's features
+// are float32.
 type PlannedBlocks struct {
 	net *bands.Network
 }
@@ -20,8 +22,9 @@ type PlannedBlocks struct {
 // BlocksWorkspace is the scratch memory of PlannedBlocks. It grows as needed and serves one call at a time.
 type BlocksWorkspace = bands.Workspace
 
-// PlanBlocks compiles all blocks for an arrangement of their radius. It returns nil where sums in bfloat16 are not to be had: without tiles, under
-// other arrangements than a grid's in one lift, in float64, and for numbers of channels that no tiles fit.
+// PlanBlocks compiles all blocks for an arrangement of their radius. It returns nil where sums in bfloat16 are not to
+// be had: without tiles, under other arrangements than a grid's in one lift, in float64, and for numbers of channels
+// that no tiles fit.
 func PlanBlocks[T Float](blocks []*ResidualBlock[T], a *Arrangement[T]) *PlannedBlocks {
 	checkGiven("PlanBlocks", "a", a != nil)
 	if simd.CurrentLevel() != simd.AMX || sizeof[T]() != 4 || !a.Flat() || len(blocks) == 0 {
@@ -47,7 +50,8 @@ func PlanBlocks[T Float](blocks []*ResidualBlock[T], a *Arrangement[T]) *Planned
 				return nil
 			}
 			weights := newPoseWeights(a, l.Depthwise.WeightNet, c, true, Storage{})
-			all = append(all, bands.Layer{Weights: any(weights.table).([]float32), Dense: any(p.Weight).([]float32), Bias: any(p.Bias).([]float32)})
+			all = append(all, bands.Layer{Weights: any(weights.table).([]float32), Dense: any(p.Weight).([]float32),
+				Bias: any(p.Bias).([]float32)})
 		}
 	}
 	if net := bands.New(g, scale, c, all); net != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// TestOrbits: rows in groups of fours have the sums that they have one by one, a last slice of fewer channels too, and an image has the same
-// bits in a batch, whose stored tiles go slice by slice, as alone. With and without a window.
+// TestOrbits: rows in groups of fours have the sums that they have one by one, a last slice of fewer channels too, and
+// an image has the same bits in a batch, whose stored tiles go slice by slice, as alone. With and without a window.
 func TestOrbits(t *testing.T) {
 	const size, c, batch = 11, 40, 3 // a pixel in the middle, which is in no four
 	points, x := arrangeGrid(t, "SO(2)", size, size)
@@ -42,7 +42,8 @@ func TestOrbits(t *testing.T) {
 			require.InDelta(t, want[i], got[i], 1e-5)
 		}
 	}
-	all := []*Arrangement[float32]{Arrange[float32](n, order, false, Auto, nil, nil), Arrange[float32](n, order, false, NoDepthwise, nil, nil)}
+	all := []*Arrangement[float32]{Arrange[float32](n, order, false, Auto, nil, nil),
+		Arrange[float32](n, order, false, NoDepthwise, nil, nil)}
 	require.True(t, Agree(all))
 	all[1].slice = sliceWidth
 	require.False(t, Agree(all))

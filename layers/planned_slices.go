@@ -6,14 +6,16 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// slicedImages is how many images' sums are held while tiles pass slice by slice. A single image gains nothing: there weights from memory are what
-// takes time.
+// slicedImages is how many images' sums are held while tiles pass slice by slice. A single image gains nothing: there
+// weights from memory are what takes time.
 const slicedImages = 8
 
-// A separable convolution over tiles reads a slice of the features of every image for each tile. Tile by tile, with all slices of a tile before the next,
-// these come from the third-level cache each time. Where weights are stored or interpolated, all tiles of a slice therefore go before the next slice: a slice of an image's
-// features then stays in the second-level cache. The sums of all rows wait in memory for the dense map. Tiles whose weights the network computes in the call go by
-// themselves and have all their slices at once, because the network's hidden layers serve them all. No bits depend on any of this.
+// A separable convolution over tiles reads a slice of the features of every image for each tile. Tile by tile, with all
+// slices of a tile before the next, these come from the third-level cache each time. Where weights are stored or
+// interpolated, all tiles of a slice therefore go before the next slice: a slice of an image's features then stays in
+// the second-level cache. The sums of all rows wait in memory for the dense map. Tiles whose weights the network
+// computes in the call go by themselves and have all their slices at once, because the network's hidden layers serve
+// them all. No bits depend on any of this.
 
 // tiles computes all tiles of the pass.
 func (s *pass[T]) tiles(workers int) {
@@ -55,10 +57,12 @@ func (s *pass[T]) slice(worker, unit, _ int) {
 	from, to := a.offsets[t.lo], a.offsets[t.hi]
 	index, pose := a.pairs()
 	at := between{c: c, out: a.Rows * c, f: a.Rows * c, from: j * a.Rows, images: s.images}
-	w.tile.means(s.sums[t.lo*c+j:], s.f[s.first*c*a.Rows:], at, w.tile.slice(k, j, n), a.offsets[t.lo:t.hi+1], index[from:to], pose[from:to], n)
+	w.tile.means(s.sums[t.lo*c+j:], s.f[s.first*c*a.Rows:], at, w.tile.slice(k, j, n), a.offsets[t.lo:t.hi+1], index[from:to],
+		pose[from:to], n)
 }
 
-// between says where one slice stands among features of c channels and among the sums of a tile's rows, which have all channels side by side.
+// between says where one slice stands among features of c channels and among the sums of a tile's rows, which have all
+// channels side by side.
 type between struct {
 	c      int // numbers from a row of the sums to the next
 	out, f int // from an image's sums, and from its features, to the next one's

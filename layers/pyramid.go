@@ -14,9 +14,10 @@ import (
 // the next coarser one and back, with residual blocks on every level and the features of the way down beside those of the way up. So
 // the finest level sees far, and most of that is computed where points are few.
 //
-// All convolutions are depthwise LieConvs under WindowSmooth, followed by a linear map; a weight function has a tap at every point of the
-// lattice within reach, and is 1 from one lattice to another. They act on what features differ from the background, those that a lattice without any data has, and are
-// sums over lattices without end: beyond the reach of the data features are the background, exactly, and need not be computed.
+// All convolutions are depthwise LieConvs under WindowSmooth, followed by a linear map; a weight function has a tap at
+// every point of the lattice within reach, and is 1 from one lattice to another. They act on what features differ from
+// the background, those that a lattice without any data has, and are sums over lattices without end: beyond the reach
+// of the data features are the background, exactly, and need not be computed.
 //
 // A shift by a step of the coarsest lattice changes nothing; neither does any other one where each task has a lattice of its own that
 // moves with it.
@@ -164,7 +165,8 @@ func (c *tapsConv[T]) params(prefix string) []Param[T] {
 		return c.linear.Params(prefix + "linear.")
 	}
 	in := c.in * c.linear.Out / c.out // of one lift
-	return append([]Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / in, in}, Data: c.taps}}, c.linear.Params(prefix+"linear.")...)
+	return append([]Param[T]{{Name: prefix + "taps", Shape: []int{len(c.taps) / in, in}, Data: c.taps}},
+		c.linear.Params(prefix+"linear.")...)
 }
 
 // Params lists the pyramid's state.
@@ -222,9 +224,9 @@ type PyramidLayout[T Float] struct {
 	nextEnc, nextDec, known []latticeBox // scratch
 }
 
-// Lay lays out the pyramid for data whose features differ from the background between lo and hi, along each coordinate, and targets between
-// from and to; all are counted from the lattices' common point. lo above hi are no data, from above to no targets. Memory is used again, and
-// what is laid out for the same parts of the lattices stays.
+// Lay lays out the pyramid for data whose features differ from the background between lo and hi, along each coordinate,
+// and targets between from and to; all are counted from the lattices' common point. lo above hi are no data, from above
+// to no targets. Memory is used again, and what is laid out for the same parts of the lattices stays.
 func (y *PyramidLayout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 	if p.kernel.sphere > 0 {
 		panic("layers: PyramidLayout.Lay: the lattices on the sphere have one layout, that of LayoutFor")
@@ -238,14 +240,16 @@ func (y *PyramidLayout[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 // limitRows is beyond what any layout has rows along an axis.
 const limitRows = 1 << 30
 
-// roundedParts is into how many parts an extent is divided at most by the multiples that it is rounded to: few layouts serve all tasks then, and points that nobody
-// needs are some per cent along each axis. Multiples of the coarsest lattice's step cost 1.4 times the time of a training step in the plane.
+// roundedParts is into how many parts an extent is divided at most by the multiples that it is rounded to: few layouts
+// serve all tasks then, and points that nobody needs are some per cent along each axis. Multiples of the coarsest
+// lattice's step cost 1.4 times the time of a training step in the plane.
 const roundedParts = 16
 
 // leastRounded is the least multiple.
 const leastRounded = 4
 
-// boxes sets nextEnc and nextDec to the parts of the lattices. If rounded, those of the data and of the targets begin and end at multiples of some points of the finest lattice.
+// boxes sets nextEnc and nextDec to the parts of the lattices. If rounded, those of the data and of the targets begin
+// and end at multiples of some points of the finest lattice.
 func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, rounded bool) {
 	enc, dec := y.nextEnc[:0], y.nextDec[:0]
 	d, k, levels := p.kernel.d, p.kernel.k, p.levels()
@@ -266,7 +270,8 @@ func (y *PyramidLayout[T]) boxes(p *Pyramid[T], lo, hi, from, to []float64, roun
 	for a := range d {
 		if lo[a] <= hi[a] {
 			if !(hi[a]-lo[a] < limitRows*p.Step && math.Abs(lo[a]) < 1<<53*p.Step) {
-				panic(fmt.Sprintf("layers: PyramidLayout: data from %g to %g along coordinate %d, with %g between points", lo[a], hi[a], a, p.Step))
+				panic(fmt.Sprintf("layers: PyramidLayout: data from %g to %g along coordinate %d, with %g between points", lo[a],
+					hi[a], a, p.Step))
 			}
 			whole(&b, a, math.Ceil(lo[a]/p.Step), math.Floor(hi[a]/p.Step))
 		}

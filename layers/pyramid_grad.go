@@ -82,7 +82,8 @@ func (p *Pyramid[T]) LayoutFor(lo, hi, from, to []float64) *PyramidLayout[T] {
 
 // ForwardTape is PlannedPyramid.Forward for several tasks: task gives the layout of each, which LayoutFor made, its features and its
 // targets, and done takes the results, both on several goroutines.
-func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *PyramidLayout[T], f []T, x []float64), done func(t int, features []T)) *PyramidTape[T] {
+func (p *Pyramid[T]) ForwardTape(tasks int, task func(t int) (y *PyramidLayout[T], f []T, x []float64),
+	done func(t int, features []T)) *PyramidTape[T] {
 	tape := &PyramidTape[T]{net: p.Compile()}
 	run := func(done func(int, []T)) {
 		tape.runs = make([]*PyramidRun[T], tasks)
@@ -267,8 +268,8 @@ func (n *PlannedPyramid[T]) backward(r *PyramidRun[T], back []*simd.Packed[T], d
 	return df[:rows*in]
 }
 
-// convBack takes the gradient dy to the result of convolution i, which it overwrites by that to the result before ReLU, to what the convolution had
-// been given: it sets dx [points+1, in], or adds to it, and adds to dskip [.., skip].
+// convBack takes the gradient dy to the result of convolution i, which it overwrites by that to the result before ReLU,
+// to what the convolution had been given: it sets dx [points+1, in], or adds to it, and adds to dskip [.., skip].
 func (n *PlannedPyramid[T]) convBack(r *PyramidRun[T], i int, back *simd.Packed[T], dy, dx []T, add bool, dskip []T, g *pyramidGrads[T]) {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q, points := l.in, l.in+l.skip, t.pairs.queries, t.pairs.points

@@ -1,13 +1,14 @@
 package layers
 
-// A pyramid with lifts keeps features for k angles, quarter or half turns, at every point of a lattice in the plane: those of SE(2) at
-// the points of a lattice. A convolution sees the neighbours turned back by the angle of the features that it takes, and its linear map
-// makes those of each angle of those of all, by the angle between them. So a turn of the data about a point of the coarsest lattice turns the lattices into
-// themselves, and moves all features to other points and other angles; their mean over the angles, which the targets get, is the same.
+// A pyramid with lifts keeps features for k angles, quarter or half turns, at every point of a lattice in the plane:
+// those of SE(2) at the points of a lattice. A convolution sees the neighbours turned back by the angle of the features
+// that it takes, and its linear map makes those of each angle of those of all, by the angle between them. So a turn of
+// the data about a point of the coarsest lattice turns the lattices into themselves, and moves all features to other
+// points and other angles; their mean over the angles, which the targets get, is the same.
 //
-// To all that computes, such a pyramid is one without lifts that has k times the channels, in which parameters are copies of each other: the
-// features of an angle lie beside each other, those of the next one behind them. A list of copies says of which parameter each entry is one; nil
-// where every entry is a parameter itself.
+// To all that computes, such a pyramid is one without lifts that has k times the channels, in which parameters are
+// copies of each other: the features of an angle lie beside each other, those of the next one behind them. A list of
+// copies says of which parameter each entry is one; nil where every entry is a parameter itself.
 
 // linearCopies are the lists of a linear map.
 type linearCopies struct{ weight, bias []int32 }
@@ -35,8 +36,8 @@ func repeated(lifts, out int) (at []int32) {
 	return at
 }
 
-// copiesByAngle are those of a linear map of weights [out, lifts, in+skip]: for each angle between what it makes and what it makes it of, from
-// features in of all angles and then skip of all.
+// copiesByAngle are those of a linear map of weights [out, lifts, in+skip]: for each angle between what it makes and
+// what it makes it of, from features in of all angles and then skip of all.
 func copiesByAngle(lifts, in, skip, out int) (c linearCopies) {
 	if lifts == 1 {
 		return c

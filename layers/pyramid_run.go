@@ -27,7 +27,8 @@ type plannedTaps[T Float] struct {
 // Compile lays out the pyramid's weights. Later changes of its parameters do not reach the result.
 func (p *Pyramid[T]) Compile() *PlannedPyramid[T] {
 	bias := append([]T(nil), copied(p.pre.Bias, p.copies.bias)...)
-	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(copied(p.pre.Weight, p.copies.weight), p.pre.In, p.pre.In, len(bias)), bias: bias}
+	n := &PlannedPyramid[T]{p: p, pre: simd.PackTransposed(copied(p.pre.Weight, p.copies.weight), p.pre.In, p.pre.In, len(bias)),
+		bias: bias}
 	poses := map[int][]poseTap{1: p.kernel.poses(1), 2: p.kernel.poses(2)}
 	for _, c := range p.convs() {
 		l, weight := c.conv.linear, copied(c.conv.linear.Weight, c.conv.copies.weight)
@@ -125,8 +126,8 @@ func (r *PyramidRun[T]) Lay(p *Pyramid[T], lo, hi, from, to []float64) {
 	r.Layout = &r.own
 }
 
-// Forward returns the features [targets, Out] at targets x [targets, axes], for features f [Layout.Rows, in] at the layout's points, those of no
-// data being 0. They are good until the run's next Forward.
+// Forward returns the features [targets, Out] at targets x [targets, axes], for features f [Layout.Rows, in] at the
+// layout's points, those of no data being 0. They are good until the run's next Forward.
 func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 	y, p, levels := r.Layout, n.p, n.p.levels()
 	rows, in := y.Rows(), p.pre.In
@@ -183,7 +184,8 @@ func (n *PlannedPyramid[T]) Forward(r *PyramidRun[T], f []T, x []float64) []T {
 
 // conv applies convolution i to x [points+1, in], whose last row is the background, with skip features [.., skip] of rows skipRows, -1
 // for their background's, and with what its result is added to, if anything.
-func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32, residual []T) []T {
+func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticePairs, weights, skip []T, skipRows []int32,
+	residual []T) []T {
 	l, t := &n.convs[i], &r.tape[i]
 	c, wide, q := l.in, l.in+l.skip, pairs.queries
 	*t = tapsTape[T]{pairs: pairs, x: x, z: r.take((q + 1) * wide), y: r.take((q + 1) * l.out), skip: skipRows, residual: residual != nil}
@@ -235,15 +237,17 @@ func (n *PlannedPyramid[T]) conv(r *PyramidRun[T], i int, x []T, pairs *latticeP
 	return t.y
 }
 
-// pyramidRows is how many rows pass at a time, while they are in the caches, through all that follows each other row by row. It is a multiple of the
-// rows of a plan's groups, of those that columnSums adds up at a time, and of those that GemmTN multiplies at a time, so that sums keep their order.
+// pyramidRows is how many rows pass at a time, while they are in the caches, through all that follows each other row by
+// row. It is a multiple of the rows of a plan's groups, of those that columnSums adds up at a time, and of those that
+// GemmTN multiplies at a time, so that sums keep their order.
 const pyramidRows = 256
 
 // differenceRows is how many rows differences takes at a time.
 const differenceRows = 32
 
-// deviations returns what the features [points, c] that a convolution was given differ by from the background, in the order of the pairs. They are not
-// kept for the way back: to write them into memory that is in no cache takes longer than to compute them again.
+// deviations returns what the features [points, c] that a convolution was given differ by from the background, in the
+// order of the pairs. They are not kept for the way back: to write them into memory that is in no cache takes longer
+// than to compute them again.
 func (r *PyramidRun[T]) deviations(t *tapsTape[T], c int) []T {
 	points := t.pairs.points
 	dev, background := r.take(points*c), t.x[points*c:(points+1)*c]

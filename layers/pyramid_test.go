@@ -159,8 +159,8 @@ func TestPyramidShift(t *testing.T) {
 	}
 }
 
-// TestPyramidTurns: with lifts, a turn of the data about a point of the coarsest lattice changes nothing at the targets; without them, or by another
-// angle, it does.
+// TestPyramidTurns: with lifts, a turn of the data about a point of the coarsest lattice changes nothing at the
+// targets; without them, or by another angle, it does.
 func TestPyramidTurns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 6))
 	for _, c := range []struct{ lifts, quarters int }{{4, 1}, {4, 2}, {4, 3}, {2, 2}} {
@@ -190,7 +190,8 @@ func TestPyramidTurns(t *testing.T) {
 		}
 		places := []float64{0.5, 0.1, -0.3, 0.6}
 		for _, lifts := range []int{c.lifts, 1} {
-			p := NewPyramid[float64](PyramidConfig{Axes: 2, In: 2, Channels: []int{3, 2, 2}, Reach: 2, Blocks: 1, Step: 0.25, Lifts: lifts}, rng)
+			p := NewPyramid[float64](PyramidConfig{Axes: 2, In: 2, Channels: []int{3, 2, 2}, Reach: 2, Blocks: 1, Step: 0.25,
+				Lifts: lifts}, rng)
 			for _, q := range p.Params("") {
 				for i := range q.Data {
 					q.Data[i] += 0.1 * rng.NormFloat64()
@@ -228,7 +229,8 @@ func TestPyramidTurns(t *testing.T) {
 // TestPyramidGradients compares with central differences, and the tape's results with those of the plan.
 func TestPyramidGradients(t *testing.T) {
 	all := testPyramids(rand.New(rand.NewPCG(80, 3)))
-	all["sphere"] = livePyramid(PyramidConfig{Axes: 3, In: 2, Channels: []int{3, 4}, Reach: 1, Blocks: 1, Sphere: 60}, rand.New(rand.NewPCG(80, 7)))
+	all["sphere"] = livePyramid(PyramidConfig{Axes: 3, In: 2, Channels: []int{3, 4}, Reach: 1, Blocks: 1, Sphere: 60},
+		rand.New(rand.NewPCG(80, 7)))
 	for name, p := range all {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(81, 3))
@@ -275,7 +277,8 @@ func TestPyramidGradients(t *testing.T) {
 			tape := run()
 			for range 2 {
 				g.Zero()
-				tape.Backward(func(i int) []float64 { return dout[i] }, g, func(i int, v []float64) { df[i] = append([]float64(nil), v...) })
+				tape.Backward(func(i int) []float64 { return dout[i] }, g,
+					func(i int, v []float64) { df[i] = append([]float64(nil), v...) })
 			}
 			for i, task := range all {
 				one := *task
@@ -339,7 +342,8 @@ func TestPyramidBits(t *testing.T) {
 		tape := p.ForwardTape(tasks, func(int) (*PyramidLayout[float32], []float32, []float64) { return y, f, task.x },
 			func(i int, v []float32) { result[i] = append([]float32(nil), v...) })
 		tape.Backward(func(int) []float32 { return make([]float32, len(result[0])) }, g, func(int, []float32) {})
-		tape.Backward(func(i int) []float32 { return result[i] }, g, func(i int, v []float32) { out = append(out, append([]float32(nil), v...)) })
+		tape.Backward(func(i int) []float32 { return result[i] }, g,
+			func(i int, v []float32) { out = append(out, append([]float32(nil), v...)) })
 		return append(append(out, result...), g.Data...)
 	}
 	want := run(1)
@@ -385,7 +389,8 @@ func TestPyramidRounded(t *testing.T) {
 
 	p := NewPyramid[float32](PyramidConfig{Axes: 2, In: 1, Channels: []int{2, 2}, Reach: 2, Step: 0.25, Lifts: 1}, rng)
 	for _, far := range []float64{1e300, math.Inf(1), 1 << 40} {
-		require.PanicsWithValue(t, fmt.Sprintf("layers: PyramidLayout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
+		require.PanicsWithValue(t, fmt.Sprintf(
+			"layers: PyramidLayout: data from -2 to %g along coordinate 1, with 0.25 between points", far), func() {
 			p.LayoutFor([]float64{0, -2}, []float64{1, far}, []float64{0, 0}, []float64{1, 1})
 		})
 	}

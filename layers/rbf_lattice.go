@@ -49,7 +49,8 @@ func leastExponent[T Float]() float64 {
 	return -350
 }
 
-// factors sets lead and last to those of some points; with far, it also sets leadFar to lead times the squared distance along the leading axes.
+// factors sets lead and last to those of some points; with far, it also sets leadFar to lead times the squared distance
+// along the leading axes.
 func (l *LatticeConv[T]) factors(axes Lattice, x []float64, phi []T, c int, gamma float64, far bool) {
 	d := len(axes)
 	n := len(x) / d
@@ -134,8 +135,8 @@ func (l *LatticeConv[T]) leadFarRow(dst, row []T, i int, axes Lattice) {
 	}
 }
 
-// Forward sets h [axes.Points(), c] to scale · Σ_n phi_n · exp(-gamma·|t - x_n|²) at the lattice's points t, for x [n, d] and phi [n, c]: what
-// simd.SetConv gives, but for rounding, and for factors below 1e-18, which count as 0.
+// Forward sets h [axes.Points(), c] to scale · Σ_n phi_n · exp(-gamma·|t - x_n|²) at the lattice's points t, for x [n,
+// d] and phi [n, c]: what simd.SetConv gives, but for rounding, and for factors below 1e-18, which count as 0.
 func (l *LatticeConv[T]) Forward(h []T, axes Lattice, x []float64, phi []T, c int, gamma, scale float64) {
 	d := len(axes)
 	lead, width := Lattice(axes[:d-1]).Points(), len(axes[d-1])*c

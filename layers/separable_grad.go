@@ -83,12 +83,14 @@ type SeparableLieConvTape[T Float] struct {
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act must be
 // an activation whose derivative can be computed from its result: none, ReLU, sigmoid or softplus.
-func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) (*SeparableLieConvTape[T], error) {
+func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode,
+	act simd.Activation) (*SeparableLieConvTape[T], error) {
 	return l.forwardTape(dst, f, g, batch, mode, act, nil)
 }
 
 // forwardTape is ForwardTape; then is what Linear's forward calls.
-func (l *SeparableLieConv[T]) forwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation, then func(lo, hi int)) (*SeparableLieConvTape[T], error) {
+func (l *SeparableLieConv[T]) forwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation,
+	then func(lo, hi int)) (*SeparableLieConvTape[T], error) {
 	t := &SeparableLieConvTape[T]{layer: l, mid: rent[T](len(f)), out: dst, act: act}
 	var err error
 	if t.depthwise, err = l.Depthwise.ForwardTape(t.mid, f, g, batch, mode); err != nil {
@@ -169,8 +171,8 @@ func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	BlocksBackward([]*ResidualBlockTape[T]{t}, df, g)
 }
 
-// BlocksBackward is Backward of blocks that follow each other, the last one first. d is the gradient to the result of the last, and becomes that to
-// the features of the first.
+// BlocksBackward is Backward of blocks that follow each other, the last one first. d is the gradient to the result of
+// the last, and becomes that to the features of the first.
 func BlocksBackward[T Float](blocks []*ResidualBlockTape[T], d []T, g *Grads[T]) {
 	// What comes back through a block's convolutions is added to what goes past them where the block before takes both.
 	var through []T
@@ -184,8 +186,8 @@ func BlocksBackward[T Float](blocks []*ResidualBlockTape[T], d []T, g *Grads[T])
 	}
 }
 
-// backward takes the gradient past + through to the result, through from rent or nil. It sets past to the gradient that goes past both convolutions, and
-// returns the one that comes back through them, from rent.
+// backward takes the gradient past + through to the result, through from rent or nil. It sets past to the gradient that
+// goes past both convolutions, and returns the one that comes back through them, from rent.
 func (t *ResidualBlockTape[T]) backward(past, through []T, g *Grads[T]) []T {
 	if t.h == nil {
 		t.between(rent[T](len(past)))

@@ -4,9 +4,9 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// A pyramid on the sphere has lattices of n, n/4, n/16 .. nearly even points (neighbor.SphereLattice). Under rotations of the globe the angle
-// between two points is all that is invariant about them, so that a weight function depends on it alone: its taps stand at several
-// distances, and between these it is interpolated.
+// A pyramid on the sphere has lattices of n, n/4, n/16 .. nearly even points (neighbor.SphereLattice). Under rotations
+// of the globe the angle between two points is all that is invariant about them, so that a weight function depends on
+// it alone: its taps stand at several distances, and between these it is interpolated.
 //
 // The lattices stay where they are when the data turn, and each of their points sees the others in a way of its own. So that this matters
 // little, a convolution adds up, for every tap, the features around a point with the tap's share of the window, and divides by the sum of

@@ -23,7 +23,8 @@ func ontoSphere(x []float64) {
 	}
 }
 
-// TestSpherePairs compares with a look at all pairs: who is near whom, and what the weights of a convolution are that is 1, 10, 100 .. at its taps.
+// TestSpherePairs compares with a look at all pairs: who is near whom, and what the weights of a convolution are that
+// is 1, 10, 100 .. at its taps.
 func TestSpherePairs(t *testing.T) {
 	const k, taps = 2, 4
 	rng := rand.New(rand.NewPCG(82, 1))

@@ -20,11 +20,12 @@ const (
 	Auto Algorithm = ""
 	// Direct sums over the pairs of each row. An error is at most (n+8)·eps of the sum of a row's terms, each taken as positive.
 	Direct Algorithm = "direct"
-	// Transforms goes by Fourier transforms along the rows of a grid, and is Direct where rows are those of no grid or balls are wider than 111 pixels. It takes a
-	// fifth of the multiply-adds. A result is off by at most some eps · Σ |weights| · |features|, where the sum is over the grid's rows that a ball reaches,
-	// and |.| is the Euclidean norm over a ball's and an image's row: relative to the largest results, hardly more than Direct;
-	// relative to each result, more where neighbours are much larger. Rows of the grid that see a number that is not finite, or so large that
-	// a transform overflows, are computed by Direct.
+	// Transforms goes by Fourier transforms along the rows of a grid, and is Direct where rows are those of no grid or
+	// balls are wider than 111 pixels. It takes a fifth of the multiply-adds. A result is off by at most some eps · Σ
+	// |weights| · |features|, where the sum is over the grid's rows that a ball reaches, and |.| is the Euclidean norm
+	// over a ball's and an image's row: relative to the largest results, hardly more than Direct; relative to each
+	// result, more where neighbours are much larger. Rows of the grid that see a number that is not finite, or so large
+	// that a transform overflows, are computed by Direct.
 	Transforms Algorithm = "transforms"
 	// NoDepthwise is for arrangements that no separable convolution uses: it saves memory.
 	NoDepthwise Algorithm = "none"
@@ -94,24 +95,26 @@ func (a *Arrangement[T]) Algorithm() Algorithm {
 	return NoDepthwise
 }
 
-// liftedBytes bounds the transforms that a goroutine holds at a time where points have several lifts, so that they stay in the second-level cache.
-// A band has at least leastBand rows and, unless it ends the image or a part, a multiple of them. One of more than evenBand rows, which transforms fewer
-// twice, is cut where there are too few bands to keep all goroutines busy to the end.
+// liftedBytes bounds the transforms that a goroutine holds at a time where points have several lifts, so that they stay
+// in the second-level cache. A band has at least leastBand rows and, unless it ends the image or a part, a multiple of
+// them. One of more than evenBand rows, which transforms fewer twice, is cut where there are too few bands to keep all
+// goroutines busy to the end.
 const (
 	liftedBytes = 3 << 19
 	leastBand   = 16
 	evenBand    = 64
 )
 
-// A part of an image is leastPart rows, and more where their sums take less than partBytes: sums pass through the dense map while they are in a cache, and
-// take little memory. Tests change both.
+// A part of an image is leastPart rows, and more where their sums take less than partBytes: sums pass through the dense
+// map while they are in a cache, and take little memory. Tests change both.
 var leastPart, partBytes = 128, 8 << 20
 
 // bandRows is how many of the grid's rows, of which there are high, a goroutine computes at a time. No bits depend on it.
 func bandRows(t *spectral.Tiling, channels, images, high int) int {
 	rows := (high + leastBand - 1) / leastBand * leastBand
 	units := func() int { return images * spectral.Slabs(channels) * t.Tiles() * ((high + rows - 1) / rows) }
-	for rows > leastBand && (t.Lifts > 1 && t.WorkspaceBytes(rows) > liftedBytes || units() < workers() || rows > evenBand && units() < 4*workers()) {
+	for rows > leastBand && (t.Lifts > 1 && t.WorkspaceBytes(rows) > liftedBytes || units() < workers() || rows > evenBand &&
+		units() < 4*workers()) {
 		rows = (rows/2 + leastBand - 1) / leastBand * leastBand
 	}
 	return rows
@@ -168,8 +171,10 @@ type transformPass[T Float] struct {
 // form says which features of a layer stand slab by slab; see inSlabs.
 type form struct{ dst, f bool }
 
-// transformed computes what each would, with sums by transforms. Of every channel of f, plan convolves that many copies, with weights of their own.
-func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, copies int, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int,
+// transformed computes what each would, with sums by transforms. Of every channel of f, plan convolves that many
+// copies, with weights of their own.
+func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, copies int, weights *poseWeights[T],
+	layer rowLayer[T], dst, f []T, batch int,
 	add bool, runs []RowRun, base []T, slabs form, ws *Workspace[T]) error {
 	if batch == 0 {
 		return ctx.Err()
@@ -216,7 +221,8 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 			t.sums = sums[:n*t.points*channels]
 			t.listBands(a, runs, bandRows(g, channels, n, end-y), y, end)
 			parallel.ForWorkers(spectral.Slabs(channels)*len(t.bands)*n, 1, workers(), t.run)
-			if err := a.each(ctx, weights, layer, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], images, n, add, t.partRuns(runs, a.Rows), begin, ws); err != nil {
+			if err := a.each(ctx, weights, layer, dst[lo*a.Rows*out:(lo+n)*a.Rows*out], images, n, add, t.partRuns(runs, a.Rows),
+				begin, ws); err != nil {
 				return err
 			}
 		}
@@ -224,7 +230,8 @@ func (a *Arrangement[T]) transformed(ctx context.Context, plan *spectral.Plan, c
 	return ctx.Err()
 }
 
-// partRuns returns the runs of rows of the part of an image whose sums are known: all that there are if that is an image, of that many rows.
+// partRuns returns the runs of rows of the part of an image whose sums are known: all that there are if that is an
+// image, of that many rows.
 func (t *transformPass[T]) partRuns(runs []RowRun, rows int) []RowRun {
 	if t.points == rows {
 		return runs
@@ -303,8 +310,9 @@ func (t *transformPass[T]) listBands(a *Arrangement[T], runs []RowRun, rows, y, 
 	}
 }
 
-// Features of a number of channels that is a multiple of 16 can stand slab by slab, [channels/16, rows, 16]. Transforms read and write one slab
-// after the other: among rows of all channels they would meet a line of the caches here and one there, of which memory delivers a fifth as many a second.
+// Features of a number of channels that is a multiple of 16 can stand slab by slab, [channels/16, rows, 16]. Transforms
+// read and write one slab after the other: among rows of all channels they would meet a line of the caches here and one
+// there, of which memory delivers a fifth as many a second.
 const slabWidth = 16
 
 // inSlabs reports whether layers of so many channels may have features slab by slab under the arrangement.

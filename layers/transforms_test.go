@@ -20,7 +20,8 @@ func plannedPair(t *testing.T, h, w, c, out int, radius float64, window Window) 
 	points, _ := arrangeGrid(t, "T(2)", h, w)
 	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: radius})
 	require.NoError(t, err)
-	conv := NewSeparableLieConv[float32](c, out, LieConvConfig{PoseDim: 2, Hidden: 8, Radius: radius, Window: window}, rand.New(rand.NewPCG(1, 2)))
+	conv := NewSeparableLieConv[float32](c, out, LieConvConfig{PoseDim: 2, Hidden: 8, Radius: radius, Window: window},
+		rand.New(rand.NewPCG(1, 2)))
 	var windowing *Windowing
 	if window != WindowBox {
 		windowing = &Windowing{Window: window, Group: points.Group, Radius: radius}
@@ -33,8 +34,8 @@ func plannedPair(t *testing.T, h, w, c, out int, radius float64, window Window) 
 	return plan(Direct), plan(Transforms)
 }
 
-// TestTransforms: transforms compute what sums over pairs do, at every level, on grids of odd sizes, in long rows, and under a window; an image has the
-// same bits alone and in a batch, for any number of goroutines.
+// TestTransforms: transforms compute what sums over pairs do, at every level, on grids of odd sizes, in long rows, and
+// under a window; an image has the same bits alone and in a batch, for any number of goroutines.
 func TestTransforms(t *testing.T) {
 	before := simd.CurrentLevel()
 	defer func() { require.NoError(t, simd.SetLevel(before)) }()
@@ -43,7 +44,8 @@ func TestTransforms(t *testing.T) {
 		h, w, c, out int
 		radius       float64
 		window       Window
-	}{{13, 29, 20, 7, 0.84, WindowBox}, {40, 33, 16, 16, 1.9, WindowSmooth}, {7, 130, 3, 5, 3.2, WindowBox}, {70, 6, 35, 8, 0.6, WindowSmooth}} {
+	}{{13, 29, 20, 7, 0.84, WindowBox}, {40, 33, 16, 16, 1.9, WindowSmooth}, {7, 130, 3, 5, 3.2, WindowBox},
+		{70, 6, 35, 8, 0.6, WindowSmooth}} {
 		direct, transforms := plannedPair(t, g.h, g.w, g.c, g.out, g.radius, g.window)
 		const batch = 3
 		rng := testkit.Rand(3)
@@ -85,7 +87,8 @@ func toSlabs(x []float32, rows, c int) []float32 {
 	return y
 }
 
-// TestSlabs: layers have the same bits where features stand slab by slab, and images pass part by part, at every level, beside numbers that are not finite as well.
+// TestSlabs: layers have the same bits where features stand slab by slab, and images pass part by part, at every level,
+// beside numbers that are not finite as well.
 func TestSlabs(t *testing.T) {
 	before, least, bytes := simd.CurrentLevel(), leastPart, partBytes
 	defer func() { leastPart, partBytes = least, bytes; require.NoError(t, simd.SetLevel(before)) }()
@@ -171,8 +174,9 @@ func TestTransformsNotFinite(t *testing.T) {
 	}
 }
 
-// TestEmbeddingTransforms: an embedding by transforms is what it is by pairs, at every level, under a window as well; an image has the same bits alone and
-// in a batch. Rows of the grid that see a number that is not finite tell it to those points that do by pairs, and others have the bits that they have without it.
+// TestEmbeddingTransforms: an embedding by transforms is what it is by pairs, at every level, under a window as well;
+// an image has the same bits alone and in a batch. Rows of the grid that see a number that is not finite tell it to
+// those points that do by pairs, and others have the bits that they have without it.
 func TestEmbeddingTransforms(t *testing.T) {
 	before := simd.CurrentLevel()
 	defer func() { require.NoError(t, simd.SetLevel(before)) }()
@@ -233,7 +237,8 @@ func TestEmbeddingTransforms(t *testing.T) {
 	}
 }
 
-// TestTransformsChoice: transforms are chosen for wide balls on a grid, and never for what is no grid; portable code always sums over pairs.
+// TestTransformsChoice: transforms are chosen for wide balls on a grid, and never for what is no grid; portable code
+// always sums over pairs.
 func TestTransformsChoice(t *testing.T) {
 	wide := Transforms
 	if simd.CurrentLevel() == simd.Generic {

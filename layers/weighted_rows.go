@@ -36,8 +36,9 @@ func (t *weightedRows[T]) row(i int) int {
 // workers is the number of goroutines, and so of the scratch buffers that a caller needs.
 func workers() int { return parallel.Workers() }
 
-// withWeights passes every output row of p, with the weights that the WeightNet and the window compute for it, to consume exactly once, from
-// several goroutines. consume may write these output rows only. It gets at most chunkRows rows at a time.
+// withWeights passes every output row of p, with the weights that the WeightNet and the window compute for it, to
+// consume exactly once, from several goroutines. consume may write these output rows only. It gets at most chunkRows
+// rows at a time.
 func withWeights[T Float](p *Pairs[T], net *folded[T], win *windowed[T], consume func(worker int, t *weightedRows[T])) {
 	if p.NumPoses()*net.out()*sizeof[T]() > tableBytes {
 		withEvaluated(p, net, win, consume)

@@ -207,7 +207,8 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 					simd.SwishGrad(dy, dy, z[i][:len(dy)])
 					columnSums(sums[i][chunk][:width[i]], dy)
 					if weight[i] != nil {
-						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, width[i], x[i-1][:n*in], in, 1, 1, width[i], in, n)
+						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, width[i], x[i-1][:n*in], in, 1, 1,
+							width[i], in, n)
 					}
 					simd.GemmPacked(d[i-1][:n*in], in, dy, width[i], back[i], nil, simd.ActNone, n)
 					dy = d[i-1][:n*in]

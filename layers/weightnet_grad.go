@@ -55,9 +55,9 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 	return w.forwardTape(pose, rows, count, repeat, mode, 0)
 }
 
-// forwardTape is ForwardTape. A positive width says that the weights will be taken tile by tile, in slices of so many channels. They are then computed from the poses, in
-// less time than storing and fetching them takes; so the results of the third map are not kept, nor those of the second if no
-// statistics are taken of them.
+// forwardTape is ForwardTape. A positive width says that the weights will be taken tile by tile, in slices of so many
+// channels. They are then computed from the poses, in less time than storing and fetching them takes; so the results of
+// the third map are not kept, nor those of the second if no statistics are taken of them.
 func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, width int) *WeightNetTape[T] {
 	byTiles := width > 0
 	checkLen("WeightNet", "pose", len(pose), rows, w.In())

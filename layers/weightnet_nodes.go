@@ -9,14 +9,18 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Convolution weights are smooth functions of the pose: three linear maps of some dozen channels, with swish in between. Where poses have two coordinates, and there are a
-// quarter of a million of them in a ball (pixels under rotations and scalings), far fewer nodes of a grid tell as much. The network then runs at the nodes alone, there and
-// back, and the weights of all poses are interpolated between 4 by 4 nodes: 20 multiply-adds for a weight, where the network takes 40 and a swish, and as many for its gradient, where
-// the network takes 100. The grid is made fine enough for every network by measurement, up to the error that float32 leaves in the network itself; where that would take too many nodes, the network
-// computes the poses one by one, as it does where one of its layers is normalised, since that needs sums over all poses.
+// Convolution weights are smooth functions of the pose: three linear maps of some dozen channels, with swish in
+// between. Where poses have two coordinates, and there are a quarter of a million of them in a ball (pixels under
+// rotations and scalings), far fewer nodes of a grid tell as much. The network then runs at the nodes alone, there and
+// back, and the weights of all poses are interpolated between 4 by 4 nodes: 20 multiply-adds for a weight, where the
+// network takes 40 and a swish, and as many for its gradient, where the network takes 100. The grid is made fine enough
+// for every network by measurement, up to the error that float32 leaves in the network itself; where that would take
+// too many nodes, the network computes the poses one by one, as it does where one of its layers is normalised, since
+// that needs sums over all poses.
 
 const (
-	// nodeTolerance is the largest error of interpolated weights, relative to the greatest weight, at nodeSample poses. Rounding in the network leaves 3e-7 to 5e-7 in the shipped models.
+	// nodeTolerance is the largest error of interpolated weights, relative to the greatest weight, at nodeSample poses.
+	// Rounding in the network leaves 3e-7 to 5e-7 in the shipped models.
 	nodeTolerance = 2e-6
 	nodeSample    = 256
 	// nodeHope is how much less than its power of the step says the error may become on a finer grid.
@@ -31,7 +35,8 @@ const (
 	nodeChunks = 16
 )
 
-// nodeCells is how many cells each of the grids has along its longer side: every grid has a fifth of the error of the one before. Networks of the shipped models need the first or the second.
+// nodeCells is how many cells each of the grids has along its longer side: every grid has a fifth of the error of the
+// one before. Networks of the shipped models need the first or the second.
 var nodeCells = [...]int{64, 96, 144}
 
 // poseGrid is a grid of nodes over the poses of a table.
@@ -45,8 +50,8 @@ type poseGrid struct {
 // nodes is the number of nodes.
 func (g *poseGrid) nodes() int { return g.rows * g.cols }
 
-// newPoseGrid returns a grid with so many cells along the longer side of the box around the poses of some tables [n, 2]. It returns nil if that has no
-// sides, or one that is no number.
+// newPoseGrid returns a grid with so many cells along the longer side of the box around the poses of some tables [n,
+// 2]. It returns nil if that has no sides, or one that is no number.
 func newPoseGrid(tables [][]float32, cells int) *poseGrid {
 	inf := float32(math.Inf(1))
 	lo, hi := [2]float32{inf, inf}, [2]float32{-inf, -inf}
@@ -179,8 +184,9 @@ func placesOf[T Float](n *nodeTable, t *tile[T]) *simd.BicubicPlan {
 	return t.between.of(f32(t.table), n.grids, n.level)
 }
 
-// fineEnough returns the weights at the nodes of the coarsest grid that is fine enough for a network, in slices of width channels, or nil if there is none. net sets dst
-// [n, c] to the network's weights of poses; keep says whether it should remember what it takes to differentiate that.
+// fineEnough returns the weights at the nodes of the coarsest grid that is fine enough for a network, in slices of
+// width channels, or nil if there is none. net sets dst [n, c] to the network's weights of poses; keep says whether it
+// should remember what it takes to differentiate that.
 func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, poses []float32, keep bool)) *nodeTable {
 	var exact []float32
 	for level := range nodeCells {
@@ -208,7 +214,8 @@ func (g *nodeGrids) fineEnough(tables [][]float32, c, width int, net func(dst, p
 			return n
 		}
 		// The error falls with the fourth power of the step. Where the finest grid would not be fine enough, the others need not be tried.
-		if finest := float64(nodeCells[level]) / float64(nodeCells[len(nodeCells)-1]); !(far*math.Pow(finest, 4) <= nodeHope*nodeTolerance) {
+		if finest := float64(nodeCells[level]) / float64(nodeCells[len(nodeCells)-1]); !(far*math.Pow(finest,
+			4) <= nodeHope*nodeTolerance) {
 			return nil
 		}
 	}
@@ -257,8 +264,8 @@ func furthest(x, y []float32) float64 {
 	return float64(most) / float64(size)
 }
 
-// backwardFrom passes a gradient to the weights of all poses, computed part by part, on to the nodes, and from there to the parameters. Bits do not
-// depend on the number of goroutines.
+// backwardFrom passes a gradient to the weights of all poses, computed part by part, on to the nodes, and from there to
+// the parameters. Bits do not depend on the number of goroutines.
 func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	c, at := n.tape.net.Out(), from.width()
 	width := min(sliceWidth, at)
@@ -299,7 +306,8 @@ func (n *nodeWeights[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
 	giveBack(total)
 }
 
-// betweenNodes returns a network's weights at the nodes of a grid, in slices of width channels, or nil if the network should compute all poses.
+// betweenNodes returns a network's weights at the nodes of a grid, in slices of width channels, or nil if the network
+// should compute all poses.
 func (a *Arrangement[T]) betweenNodes(net *folded[T], width int) *nodeTable {
 	if !smoothPoses[T](a.dim, a.poses) || net.in() != a.dim {
 		return nil

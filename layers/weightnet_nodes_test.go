@@ -35,7 +35,8 @@ func converted(net *WeightNet[float32]) *WeightNet[float64] {
 	return w
 }
 
-// TestBetweenNodes compares a convolution whose weights are interpolated, and all its gradients, with one in float64 whose network runs at every pose.
+// TestBetweenNodes compares a convolution whose weights are interpolated, and all its gradients, with one in float64
+// whose network runs at every pose.
 func TestBetweenNodes(t *testing.T) {
 	const c = 40
 	batch, side := 3, 48
@@ -155,7 +156,8 @@ func TestNodesFineEnough(t *testing.T) {
 	require.Nil(t, p.betweenNodes(net), "NaN")
 }
 
-// TestPlannedBetweenNodes: with interpolated weights, rows are those of float64 with the network at every pose, and an image has the same bits whatever is stored, alone and in a batch.
+// TestPlannedBetweenNodes: with interpolated weights, rows are those of float64 with the network at every pose, and an
+// image has the same bits whatever is stored, alone and in a batch.
 func TestPlannedBetweenNodes(t *testing.T) {
 	const c = 48
 	batch, side := 3, 48

@@ -24,13 +24,14 @@ func exactDet(m []float64) *big.Rat {
 	return det
 }
 
-// TestSingular3x3 wants the right sign of every determinant, 0 for every singular matrix, and neither inverse nor logarithm of those: rows that are
-// multiples of each other, or nearly, so that products cancel in 100 bits or in all.
+// TestSingular3x3 wants the right sign of every determinant, 0 for every singular matrix, and neither inverse nor
+// logarithm of those: rows that are multiples of each other, or nearly, so that products cancel in 100 bits or in all.
 func TestSingular3x3(t *testing.T) { eachLevel(t, testSingular3x3) }
 
 func testSingular3x3(t *testing.T) {
 	rng := rand.New(rand.NewPCG(50, 1))
-	matrices := [][]float64{{-8.931709991480112, -5.582318744675234, 1.1164637489351783, 17.86341998296088, 11.164637489350797, -2.2329274978703566,
+	matrices := [][]float64{{-8.931709991480112, -5.582318744675234, 1.1164637489351783, 17.86341998296088, 11.164637489350797,
+		-2.2329274978703566,
 		8.931709991482085, 5.582318744676221, -1.1164637489351783}}
 	singular := 0
 	for range 3000 {
@@ -80,13 +81,15 @@ func testSim2FarOut(t *testing.T) {
 	require.InEpsilon(t, -3050304, got[3], 1e-8)
 	rng := rand.New(rand.NewPCG(51, 1))
 	for range 200 { // the identity on either side changes nothing
-		b := []float64{690 + 300*rng.Float64(), rng.Float64(), math.Ldexp(rng.NormFloat64(), rng.IntN(1000)), math.Ldexp(rng.NormFloat64(), rng.IntN(1000))}
+		b := []float64{690 + 300*rng.Float64(), rng.Float64(), math.Ldexp(rng.NormFloat64(), rng.IntN(1000)),
+			math.Ldexp(rng.NormFloat64(), rng.IntN(1000))}
 		batch.Compose(batch.Sim2, got, []float64{0, 0, 0, 0}, b, 1)
 		near(t, got, b)
 		batch.Compose(batch.Sim2, got, b, []float64{0, 0, 0, 0}, 1)
 		near(t, got, b)
 	}
-	for _, e := range [][]float64{{0.5, 0.5, 1e308, 1e308}, {3, -2, -1.5e308, 1e308}, {1e150, 1e150, 1e308, -1e307}, {1, 1e-9, 1e308, 1e308}, {-1, 0.5, 1.7e308, 1e-300}} {
+	for _, e := range [][]float64{{0.5, 0.5, 1e308, 1e308}, {3, -2, -1.5e308, 1e308}, {1e150, 1e150, 1e308, -1e307},
+		{1, 1e-9, 1e308, 1e308}, {-1, 0.5, 1.7e308, 1e-300}} {
 		batch.Log(batch.Sim2, got, e, 1)
 		small := make([]float64, 4)
 		batch.Log(batch.Sim2, small, []float64{e[0], e[1], e[2] * 0x1p-100, e[3] * 0x1p-100}, 1)
@@ -112,5 +115,6 @@ func near(t *testing.T, got, want []float64) {
 func TestUnknownGroup(t *testing.T) {
 	require.Equal(t, "Group(77)", batch.Group(77).String())
 	require.Equal(t, "SE3", fmt.Sprint(batch.SE3))
-	require.PanicsWithValue(t, "batch: Exp: g = 77, need a group from SO2 to SE3", func() { batch.Exp(batch.Group(77), []float64{0}, []float64{0}, 1) })
+	require.PanicsWithValue(t, "batch: Exp: g = 77, need a group from SO2 to SE3",
+		func() { batch.Exp(batch.Group(77), []float64{0}, []float64{0}, 1) })
 }

@@ -347,7 +347,8 @@ func TestNaNInNaNOut(t *testing.T) {
 			}
 		}
 		// Whatever the values, nothing panics.
-		odd := []float64{0, math.Copysign(0, -1), 1, -1, math.Pi, 5e-324, 1e-300, 1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
+		odd := []float64{0, math.Copysign(0, -1), 1, -1, math.Pi, 5e-324, 1e-300, 1e300, math.MaxFloat64, math.Inf(1),
+			math.Inf(-1), math.NaN()}
 		for range 2000 {
 			a, m := make([]float64, l.g), make([]float64, l.n*l.n)
 			for i := range a {

@@ -172,9 +172,10 @@ func detAccurate(p *[9]float64) float64 {
 	return detExact(p)
 }
 
-// detExact is det p, rounded once or twice. Each of the six products of three entries is the sum of four numbers, and an expansion takes the 24 as
-// they come: its components do not overlap and grow in size, and their sum is exact; J. R. Shewchuk, Adaptive precision floating-point arithmetic
-// and fast robust geometric predicates, Discrete & Computational Geometry 18 (1997), 305-363, figure 6.
+// detExact is det p, rounded once or twice. Each of the six products of three entries is the sum of four numbers, and
+// an expansion takes the 24 as they come: its components do not overlap and grow in size, and their sum is exact; J. R.
+// Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric predicates, Discrete & Computational
+// Geometry 18 (1997), 305-363, figure 6.
 func detExact(p *[9]float64) float64 {
 	var sum [25]float64
 	n := 0

@@ -77,8 +77,8 @@ func rangeShift(y, q *[9]float64, plain bool) int {
 	return k
 }
 
-// leaveShifted turns y = exp(X) - I into exp(X), and reports true, where exp(X) is so small that y would lose its digits. Where the trace was
-// taken out, exp(X) is never small.
+// leaveShifted turns y = exp(X) - I into exp(X), and reports true, where exp(X) is so small that y would lose its
+// digits. Where the trace was taken out, exp(X) is never small.
 func leaveShifted(y *[9]float64, mu float64) bool {
 	if mu != 0 {
 		return false

@@ -264,8 +264,10 @@ func testFrechetAccuracy(t *testing.T, n int) {
 		f64, adjoint64 func(dst, a, e []float64, n int)
 		f32, adjoint32 func(dst, a, e []float32, n int)
 	}{
-		2: {batch.ExpFrechet2x2[float64], batch.ExpFrechetAdjoint2x2[float64], batch.ExpFrechet2x2[float32], batch.ExpFrechetAdjoint2x2[float32]},
-		3: {batch.ExpFrechet3x3[float64], batch.ExpFrechetAdjoint3x3[float64], batch.ExpFrechet3x3[float32], batch.ExpFrechetAdjoint3x3[float32]},
+		2: {batch.ExpFrechet2x2[float64], batch.ExpFrechetAdjoint2x2[float64], batch.ExpFrechet2x2[float32],
+			batch.ExpFrechetAdjoint2x2[float32]},
+		3: {batch.ExpFrechet3x3[float64], batch.ExpFrechetAdjoint3x3[float64], batch.ExpFrechet3x3[float32],
+			batch.ExpFrechetAdjoint3x3[float32]},
 	}[n]
 	rng := rand.New(rand.NewPCG(13, uint64(n)))
 	var w, adj, w32, adj32 worst
@@ -337,8 +339,9 @@ func TestExpFrechet3x3Accuracy(t *testing.T) {
 	eachLevel(t, func(t *testing.T) { testFrechetAccuracy(t, 3) })
 }
 
-// TestLog3x3AtBorders compares logarithms with the oracle on both sides of the borders up to which kernels compute them: detRatio, where the
-// determinant is 2⁻²⁰ of the cube of the norm, and invariantMin, where the trace or the second invariant of a matrix of determinant about 1 is 1/4.
+// TestLog3x3AtBorders compares logarithms with the oracle on both sides of the borders up to which kernels compute
+// them: detRatio, where the determinant is 2⁻²⁰ of the cube of the norm, and invariantMin, where the trace or the
+// second invariant of a matrix of determinant about 1 is 1/4.
 func TestLog3x3AtBorders(t *testing.T) { eachLevel(t, testLog3x3AtBorders) }
 
 func testLog3x3AtBorders(t *testing.T) {

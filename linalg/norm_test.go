@@ -204,7 +204,8 @@ func testAnglesOfLargeNumbers[T batch.Float](most T, exponent int, tol float64) 
 							}
 							for _, got := range []T{so2[i], se2[i]} {
 								if !(math.Abs(float64(got)-w) <= tol*math.Abs(w)) {
-									t.Fatalf("angle of (%g, %g), place %d of %d with the hard one at %d: %.17g, want %.17g", x, y, i, n, at, got, w)
+									t.Fatalf("angle of (%g, %g), place %d of %d with the hard one at %d: %.17g, want %.17g", x, y,
+										i, n, at, got, w)
 								}
 							}
 						}

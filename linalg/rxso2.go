@@ -17,8 +17,8 @@ func ScaleExp(a, x float64) float64 {
 // ComposeRxSO2 writes log(exp(a)·exp(b)), the angle in [-π, π]; dst may be a or b.
 func ComposeRxSO2(dst, a, b *[2]float64) { *dst = [2]float64{a[0] + b[0], WrapAngle(a[1] + b[1])} }
 
-// InverseRxSO2 writes the inverse of e = (r cos θ, r sin θ), which is conj(e)/|e|², scaled so that no square leaves the range; dst may be e.
-// The origin gives NaN or ±Inf.
+// InverseRxSO2 writes the inverse of e = (r cos θ, r sin θ), which is conj(e)/|e|², scaled so that no square leaves the
+// range; dst may be e. The origin gives NaN or ±Inf.
 func InverseRxSO2(dst, e *[2]float64) {
 	k := scaleExponent(e[:], 400)
 	if k == badScale {
@@ -44,7 +44,8 @@ func ExpRxSO2(dst, a *[2]float64) {
 //go:noinline
 func LogRxSO2(dst, e *[2]float64) { *dst = [2]float64{logRadius(e[0], e[1]), Angle(e[0], e[1])} }
 
-// logRadius is LogHypot with one rounding less. Where r is not next to 1 but log r is still small, the rounding of r would be visible in it.
+// logRadius is LogHypot with one rounding less. Where r is not next to 1 but log r is still small, the rounding of r
+// would be visible in it.
 func logRadius(x, y float64) float64 {
 	if h := max(math.Abs(x), math.Abs(y)); h >= 0x1p-400 && h <= 0x1p400 {
 		if s := ddProduct(x, x).add(ddProduct(y, y)); s.hi <= 0.5 || s.hi >= 1.5 {

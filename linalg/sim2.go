@@ -106,8 +106,8 @@ func divPhi(l, th, x, y float64) (float64, float64) {
 	return ScaleExp(-g, u), ScaleExp(-g, v)
 }
 
-// mulDiv is (x + iy)(a + ib)/(c + id) with four roundings in a row. The divisor is brought to size 1 first, and so is x + iy if it is so large
-// that its products might overflow.
+// mulDiv is (x + iy)(a + ib)/(c + id) with four roundings in a row. The divisor is brought to size 1 first, and so is x
+// + iy if it is so large that its products might overflow.
 func mulDiv(x, y, a, b, c, d float64) (re, im float64) {
 	_, k := math.Frexp(max(math.Abs(c), math.Abs(d)))
 	c, d = math.Ldexp(c, -k), math.Ldexp(d, -k)
@@ -143,8 +143,8 @@ func psiOverPhi(l, th float64, inv complex128) complex128 {
 	return psi(l, th, 0) * inv
 }
 
-// ExpSim2 writes exp(a), a = (log r, θ, t_x, t_y), as (r cos θ, r sin θ, x, y). Entries beyond the range become ±Inf or 0. The error of (x, y) is
-// below 6e-16·max(1, cond) of its norm.
+// ExpSim2 writes exp(a), a = (log r, θ, t_x, t_y), as (r cos θ, r sin θ, x, y). Entries beyond the range become ±Inf or
+// 0. The error of (x, y) is below 6e-16·max(1, cond) of its norm.
 //
 //go:noinline
 func ExpSim2(dst *[4]float64, a *[4]float64) {

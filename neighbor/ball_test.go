@@ -403,8 +403,8 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
-// TestApart: a block has the pairs, poses and samples that it has alone, whatever the others are; where poses are few, those that are equal in two blocks
-// are one.
+// TestApart: a block has the pairs, poses and samples that it has alone, whatever the others are; where poses are few,
+// those that are equal in two blocks are one.
 func TestApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	counts := []int{40, 0, 25, 40}

@@ -72,7 +72,8 @@ func BenchmarkBulkBall(b *testing.B) {
 								}
 							default:
 								pairs := 0
-								if err := EachBall(tree, tree, r2, opt, func(_ int, b *Batch[float32]) { pairs += len(b.Index) }); err != nil {
+								if err := EachBall(tree, tree, r2, opt,
+									func(_ int, b *Batch[float32]) { pairs += len(b.Index) }); err != nil {
 									b.Fatal(err)
 								}
 							}
@@ -95,7 +96,8 @@ func BenchmarkBulkNearest(b *testing.B) {
 		for _, k := range []int{8, 32} {
 			b.Run(fmt.Sprintf("dim=%d/n=%d/k=%d", dim, n, k), func(b *testing.B) {
 				for b.Loop() {
-					if err := EachNearest(tree, tree, k, float32(math.Inf(1)), BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+					if err := EachNearest(tree, tree, k, float32(math.Inf(1)), BulkOptions{Workers: 1},
+						func(int, *Batch[float32]) {}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -105,8 +107,8 @@ func BenchmarkBulkNearest(b *testing.B) {
 	}
 }
 
-// BenchmarkOneByOne asks a tree for what is near each of its points, one by one and all at once, with and without periodic axes: the package
-// comment says what the latter gains.
+// BenchmarkOneByOne asks a tree for what is near each of its points, one by one and all at once, with and without
+// periodic axes: the package comment says what the latter gains.
 func BenchmarkOneByOne(b *testing.B) {
 	const n = 1 << 16
 	for _, dim := range []int{2, 3} {
@@ -162,7 +164,8 @@ func BenchmarkOneByOne(b *testing.B) {
 				})
 				b.Run(name+"all", func(b *testing.B) {
 					for b.Loop() {
-						if err := EachNearest(tree, tree, k, float32(math.Inf(1)), BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+						if err := EachNearest(tree, tree, k, float32(math.Inf(1)), BulkOptions{Workers: 1},
+							func(int, *Batch[float32]) {}); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -267,7 +270,8 @@ func BenchmarkFlat(b *testing.B) {
 					for _, ascending := range []bool{false, true} {
 						b.Run(fmt.Sprintf("op=find/dim=%d/n=%d/nb=%g/asc=%v/by=%s", dim, n, nb, ascending, c.name), func(b *testing.B) {
 							for b.Loop() {
-								scanBalls(c.p, c.p, r2, BulkOptions{Workers: 1, Ascending: ascending}, c.flat, func(int, *Batch[float32]) {})
+								scanBalls(c.p, c.p, r2, BulkOptions{Workers: 1, Ascending: ascending}, c.flat,
+									func(int, *Batch[float32]) {})
 							}
 							b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/query")
 						})

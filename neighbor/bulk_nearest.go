@@ -222,7 +222,8 @@ func Nearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt Bulk
 		most = DefaultMaxPairs
 	}
 	if k > 0 && queries.Len() > most/k {
-		return nil, nil, fmt.Errorf("neighbor: Nearest: %w: %d queries of k = %d make more than MaxPairs = %d", ErrTooManyPairs, queries.Len(), k, most)
+		return nil, nil, fmt.Errorf("neighbor: Nearest: %w: %d queries of k = %d make more than MaxPairs = %d", ErrTooManyPairs,
+			queries.Len(), k, most)
 	}
 	index, dist2 = make([]int32, queries.Len()*k), make([]T, queries.Len()*k)
 	err = EachNearest(p, queries, k, radius2, opt, func(_ int, b *Batch[T]) {

@@ -151,7 +151,8 @@ func checkBulk[T Float](t *testing.T, name string, points, others flatCloud[T], 
 			if p, ok := c.p.(*KDTree[T]); ok {
 				for _, k := range []int{0, 1, 5, n + 2} {
 					for _, r2 := range radii {
-						checkNearestRows(t, fmt.Sprintf("%s clouds=%d queries=%d k=%d r2=%g", name, ci, qi, k, r2), p, c.q, k, r2, opt, wantIndex, wantDist)
+						checkNearestRows(t, fmt.Sprintf("%s clouds=%d queries=%d k=%d r2=%g", name, ci, qi, k, r2), p, c.q, k, r2,
+							opt, wantIndex, wantDist)
 					}
 				}
 			}
@@ -266,7 +267,8 @@ func checkBalls[T Float](t *testing.T, name string, p, q Cloud[T], r2 T, opt Bul
 	}
 }
 
-func checkNearestRows[T Float](t *testing.T, name string, p *KDTree[T], q Cloud[T], k int, r2 T, opt BulkOptions, wantIndex [][]int32, wantDist [][]T) {
+func checkNearestRows[T Float](t *testing.T, name string, p *KDTree[T], q Cloud[T], k int, r2 T, opt BulkOptions,
+	wantIndex [][]int32, wantDist [][]T) {
 	t.Helper()
 	index, dist2, err := Nearest(p, q, k, r2, opt)
 	require.NoError(t, err, name)

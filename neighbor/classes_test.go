@@ -16,7 +16,8 @@ import (
 
 // copied is a neighbourhood with the same rows, whose classes have not been looked for; poses are to be found again.
 func (n *Neighborhood) copied() *Neighborhood {
-	return &Neighborhood{Queries: n.Queries, Points: n.Points, Offsets: n.Offsets, Index: n.Index, Pose: make([]int32, n.Pairs()), PoseDim: n.PoseDim}
+	return &Neighborhood{Queries: n.Queries, Points: n.Points, Offsets: n.Offsets, Index: n.Index, Pose: make([]int32, n.Pairs()),
+		PoseDim: n.PoseDim}
 }
 
 // requireClasses compares the classes of rows with those that sorting their poses gives.

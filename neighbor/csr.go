@@ -49,7 +49,8 @@ func (n *Neighborhood) Row(i int) (index, pose []int32) {
 // Transpose returns the same pairs sorted by point: row j lists, ascending, the queries i that have j in their ball.
 // A gradient to the features gathers along these rows, so that no two goroutines add to one place.
 //
-// The work is shared by GOMAXPROCS goroutines; the result does not depend on how many. A pair keeps its pose, which is still that of i as seen from j. Poses and Count are shared with n, not copied.
+// The work is shared by GOMAXPROCS goroutines; the result does not depend on how many. A pair keeps its pose, which is
+// still that of i as seen from j. Poses and Count are shared with n, not copied.
 func (n *Neighborhood) Transpose() *Neighborhood {
 	t := &Neighborhood{
 		Queries: n.Points, Points: n.Queries,

@@ -17,16 +17,19 @@
 //
 // # Points without a group
 //
-// [KDTree] and [Grid] are useful alone, for float32 and float64: balls, nearest points and boxes in the Euclidean distance,
-// on up to eight axes, each of which may be periodic (tree) or on up to three (grid). [Arrange] chooses between them.
-// Searches for many points at once, [EachBall], [BallCounts], [EachNearest] and [Nearest], are 8 to 70 times
-// as fast on each core as one by one where the queries are about as dense as the points: queries that stand together look up their
-// surroundings once, and each then scans the points found there with vectors. Sparse queries share little: 20,000 random ones among a million
-// points gain a factor of 1.4 to 6. With periodic axes, where the look-up has no vectors, balls are 6 to 18 times and nearest points 3 to 7
-// times as fast as one by one. [Balls], which writes a list of points and distances for every query, is 6 to 10 times as fast as a list by
-// Ball, and 3 to 6 times with periodic axes (BenchmarkOneByOne, AVX-512). All searches are exact: they find the same pairs, bit for bit, as a scan of all pairs in that type.
+// [KDTree] and [Grid] are useful alone, for float32 and float64: balls, nearest points and boxes in the Euclidean
+// distance, on up to eight axes, each of which may be periodic (tree) or on up to three (grid). [Arrange] chooses
+// between them. Searches for many points at once, [EachBall], [BallCounts], [EachNearest] and [Nearest], are 8 to 70
+// times as fast on each core as one by one where the queries are about as dense as the points: queries that stand
+// together look up their surroundings once, and each then scans the points found there with vectors. Sparse queries
+// share little: 20,000 random ones among a million points gain a factor of 1.4 to 6. With periodic axes, where the
+// look-up has no vectors, balls are 6 to 18 times and nearest points 3 to 7 times as fast as one by one. [Balls], which
+// writes a list of points and distances for every query, is 6 to 10 times as fast as a list by Ball, and 3 to 6 times
+// with periodic axes (BenchmarkOneByOne, AVX-512). All searches are exact: they find the same pairs, bit for bit, as a
+// scan of all pairs in that type.
 //
-// [Vectors] is for rows of many numbers, such as embeddings, where trees do not help: the k best by Euclidean distance, inner product or cosine, exactly.
+// [Vectors] is for rows of many numbers, such as embeddings, where trees do not help: the k best by Euclidean distance,
+// inner product or cosine, exactly.
 //
 // # How it searches
 //

@@ -372,7 +372,8 @@ func (g *Grid[T]) runs(box []T, radius2 T, f func(from, to int32)) {
 	reach := math.Sqrt(r2)*(1+0x1p-20) + g.slack
 	var first, last [maxGridDim]int
 	for axis := range g.dim {
-		first[axis], last[axis] = g.cell(axis, T(float64(box[2*axis])-reach)-T(g.slack)), g.cell(axis, T(float64(box[2*axis+1])+reach)+T(g.slack))
+		first[axis], last[axis] = g.cell(axis, T(float64(box[2*axis])-reach)-T(g.slack)),
+			g.cell(axis, T(float64(box[2*axis+1])+reach)+T(g.slack))
 	}
 	for z := first[2]; z <= last[2]; z++ {
 		gz := 0.0

@@ -46,7 +46,8 @@ func TestHostile(t *testing.T) {
 	mask := []bool{true, true, false, true}
 	for _, g := range []group.Group{group.NewT(2, 0), group.NewSE2(0), group.NewSO2(0)} {
 		l := group.LiftPoints(g, x, 1, 1)
-		opt := Options{Radius: 1.2, QueryMask: mask, PointMask: mask, QueryBlocks: []int{0, 2, 4}, PointBlocks: []int{0, 2, 4}, MaxNeighbors: 2, MaxPairs: 100,
+		opt := Options{Radius: 1.2, QueryMask: mask, PointMask: mask, QueryBlocks: []int{0, 2, 4}, PointBlocks: []int{0, 2, 4},
+			MaxNeighbors: 2, MaxPairs: 100,
 			MaxBytes: 1 << 20, Stop: func() bool { return false }}
 		named("Ball", Ball, l, l, opt)
 		named("KNearest", KNearest, l, l, 2, opt)

@@ -28,7 +28,8 @@ func KNearest(queries, points *group.Lifted, k int, opt Options) (index []int32,
 		return nil, nil, fmt.Errorf("neighbor: KNearest: %w: k = %d is negative", ErrOption, k)
 	}
 	if k > 0 && rows > p.MaxPairs/k {
-		return nil, nil, fmt.Errorf("neighbor: KNearest: %w: %d queries of k = %d make more than MaxPairs = %d", ErrTooManyPairs, rows, k, p.MaxPairs)
+		return nil, nil, fmt.Errorf("neighbor: KNearest: %w: %d queries of k = %d make more than MaxPairs = %d", ErrTooManyPairs,
+			rows, k, p.MaxPairs)
 	}
 	s, err := p.newSearcher()
 	if err != nil {

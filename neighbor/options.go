@@ -63,8 +63,9 @@ type Options struct {
 	// one entry more than there are blocks, start at 0 and end with the number of rows; nil, in both, is one block.
 	QueryBlocks, PointBlocks []int
 
-	// Apart gives each block the poses, and the samples of MaxNeighbors, that it has alone, bit for bit: poses of two blocks are one only where they are
-	// equal, and each block has a tolerance of its own. MaxBytes then bounds each block.
+	// Apart gives each block the poses, and the samples of MaxNeighbors, that it has alone, bit for bit: poses of two
+	// blocks are one only where they are equal, and each block has a tolerance of its own. MaxBytes then bounds each
+	// block.
 	Apart bool
 
 	// MaxNeighbors, if positive, caps each query's neighbourhood by a uniform sample without replacement, which is the paper's

@@ -31,7 +31,8 @@ func TestRadiusForFillIsMet(t *testing.T) {
 				want := fill * float64(len(dist))
 				got := sort.SearchFloat64s(dist, r)
 				tie := dist[max(0, int(math.Round(want))-1)]
-				lo, hi := sort.SearchFloat64s(dist, tie*(1-tieWidth)), sort.SearchFloat64s(dist, math.Nextafter(tie*(1+tieWidth), math.Inf(1)))
+				lo, hi := sort.SearchFloat64s(dist, tie*(1-tieWidth)),
+					sort.SearchFloat64s(dist, math.Nextafter(tie*(1+tieWidth), math.Inf(1)))
 				allowed := float64(hi-lo)/2 + 1
 				if lo == 0 { // nothing is nearer than the ties: their upper side is the only choice
 					allowed = float64(hi)

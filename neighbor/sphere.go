@@ -8,11 +8,12 @@ import (
 // maxSphere bounds the points of a lattice on the sphere.
 const maxSphere = 1 << 26
 
-// SphereLattice returns n nearly even points [n, 3] on the unit sphere: the Fibonacci lattice (R. Swinbank and R. J. Purser, Fibonacci
-// Grids, Quarterly Journal of the Royal Meteorological Society 132, 2006; Á. González, Measurement of Areas on a Sphere Using Fibonacci and
-// Latitude-Longitude Lattices, Mathematical Geosciences 42, 2010). The points lie on a spiral from the north pole to the south pole, each
-// turned by the golden angle from the one before, and each in the middle of its own n-th part of the polar axis, so that all stand for equal
-// areas. Unlike a grid made from an icosahedron, whose cells differ by a third in area, it exists for every n.
+// SphereLattice returns n nearly even points [n, 3] on the unit sphere: the Fibonacci lattice (R. Swinbank and R. J.
+// Purser, Fibonacci Grids, Quarterly Journal of the Royal Meteorological Society 132, 2006; Á. González, Measurement of
+// Areas on a Sphere Using Fibonacci and Latitude-Longitude Lattices, Mathematical Geosciences 42, 2010). The points lie
+// on a spiral from the north pole to the south pole, each turned by the golden angle from the one before, and each in
+// the middle of its own n-th part of the polar axis, so that all stand for equal areas. Unlike a grid made from an
+// icosahedron, whose cells differ by a third in area, it exists for every n.
 //
 // Neighbours of a point are found by a tree over these coordinates: the distance of two points through the sphere grows with the angle
 // between them, see Chord2.
@@ -31,7 +32,8 @@ func SphereLattice(n int) []float64 {
 	return x
 }
 
-// SphereStep is the distance, as an angle, of neighbouring points of a lattice of n points on the sphere: the root of a point's share of the area.
+// SphereStep is the distance, as an angle, of neighbouring points of a lattice of n points on the sphere: the root of a
+// point's share of the area.
 func SphereStep(n int) float64 { return math.Sqrt(4 * math.Pi / float64(n)) }
 
 // Chord2 is the squared distance, through the unit sphere, of points an angle apart; for angles of half a turn and more it is more than

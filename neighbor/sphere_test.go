@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSphereLattice: points have length 1 and are nearly even: no two are nearer than three quarters of a step, and no place is farther than a
-// step from all of them.
+// TestSphereLattice: points have length 1 and are nearly even: no two are nearer than three quarters of a step, and no
+// place is farther than a step from all of them.
 func TestSphereLattice(t *testing.T) {
 	require.Empty(t, SphereLattice(0))
 	require.Empty(t, SphereLattice(-1))

@@ -22,9 +22,9 @@ const (
 	L1
 )
 
-// Vectors finds the best of many rows of 32 to some thousand numbers, such as embeddings. It compares a query with every row, so that its answers are
-// exact: products of matrices for many queries tell which rows can be among the best, and these are then compared one by one. It does not change and
-// may be used by any number of goroutines at once.
+// Vectors finds the best of many rows of 32 to some thousand numbers, such as embeddings. It compares a query with
+// every row, so that its answers are exact: products of matrices for many queries tell which rows can be among the
+// best, and these are then compared one by one. It does not change and may be used by any number of goroutines at once.
 type Vectors struct {
 	n, dim int
 	by     Similarity
@@ -40,8 +40,8 @@ const (
 	vectorSpan = 1 << 14
 )
 
-// NewVectors keeps the rows [n, dim], of which it makes a copy. It returns ErrShape if they do not fill whole rows, and ErrOption for an unknown
-// similarity.
+// NewVectors keeps the rows [n, dim], of which it makes a copy. It returns ErrShape if they do not fill whole rows, and
+// ErrOption for an unknown similarity.
 func NewVectors(rows []float32, dim int, by Similarity) (*Vectors, error) {
 	if dim < 1 || len(rows)%dim != 0 || len(rows)/dim > math.MaxInt32 {
 		return nil, fmt.Errorf("neighbor: NewVectors: %w: %d numbers do not fill rows of %d", ErrShape, len(rows), dim)
@@ -75,10 +75,11 @@ func normalize(r []float32) {
 // normAbove is the length of r or a little more.
 func normAbove(r []float32) float32 { return float32(math.Sqrt(simd.SumSqF32(r)) * (1 + 0x1p-22)) }
 
-// Search finds the k best rows of each query [q, dim] and writes their numbers into index [q, k] and how they compare into score [q, k], the best
-// first; of equal ones the row that comes first. Where there are fewer rows than k, or rows whose score is NaN, index is -1 and score NaN at the end.
-// It panics if a length does not match. Scores are those of simd.SquaredL2RowsF32, DotRowsF32 and L1RowsF32, bit for bit, whatever is searched
-// together; for Cosine those of DotRowsF32 for rows of length 1.
+// Search finds the k best rows of each query [q, dim] and writes their numbers into index [q, k] and how they compare
+// into score [q, k], the best first; of equal ones the row that comes first. Where there are fewer rows than k, or rows
+// whose score is NaN, index is -1 and score NaN at the end. It panics if a length does not match. Scores are those of
+// simd.SquaredL2RowsF32, DotRowsF32 and L1RowsF32, bit for bit, whatever is searched together; for Cosine those of
+// DotRowsF32 for rows of length 1.
 func (v *Vectors) Search(index []int32, score, queries []float32, k int) {
 	q := len(queries) / v.dim
 	if k < 0 || len(queries)%v.dim != 0 || len(index) != q*k || len(score) != q*k {
@@ -189,8 +190,9 @@ func (w *vectorSearch) scan(i, lo, hi int) {
 	}
 }
 
-// filter compares queries with those of n rows whose products [n, queries] say that they may be among the best. A product of matrices and a sum over a
-// row differ from the exact value by less than eps·|row|·|query| each, after Cauchy and Schwarz.
+// filter compares queries with those of n rows whose products [n, queries] say that they may be among the best. A
+// product of matrices and a sum over a row differ from the exact value by less than eps·|row|·|query| each, after
+// Cauchy and Schwarz.
 func (w *vectorSearch) filter(lo, n int, products []float32, norms []float64) {
 	v, q := w.v, len(norms)
 	eps := float64(v.dim+16) * 0x1p-23

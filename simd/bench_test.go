@@ -161,14 +161,16 @@ func BenchmarkWeightedMomentsF32(b *testing.B) {
 	benchLevels(b, fmt.Sprintf("rows=%d/c=%d", rows, c), rows*c*4, func() { WeightedMomentsF32(mean, variance, x, nil, c) })
 }
 
-// BenchmarkGemmShapes multiplies squares, tall and flat matrices, a row with a matrix and a matrix with a column, in both types; MB/s are MFLOP/s.
+// BenchmarkGemmShapes multiplies squares, tall and flat matrices, a row with a matrix and a matrix with a column, in
+// both types; MB/s are MFLOP/s.
 func BenchmarkGemmShapes(b *testing.B) {
 	b.Run("F32", benchGemmShapes[float32])
 	b.Run("F64", benchGemmShapes[float64])
 }
 
 func benchGemmShapes[T Float](b *testing.B) {
-	for _, s := range [][3]int{{64, 64, 64}, {128, 128, 128}, {512, 512, 512}, {1024, 1024, 1024}, {4096, 128, 128}, {4096, 128, 8}, {1, 1024, 1024}, {1024, 1, 1024}} {
+	for _, s := range [][3]int{{64, 64, 64}, {128, 128, 128}, {512, 512, 512}, {1024, 1024, 1024}, {4096, 128, 128},
+		{4096, 128, 8}, {1, 1024, 1024}, {1024, 1, 1024}} {
 		m, n, k := s[0], s[1], s[2]
 		rng := testkit.Rand(1)
 		a, w, c := testkit.Normal[T](rng, m*k), testkit.Normal[T](rng, n*k), make([]T, m*n)

@@ -5,15 +5,18 @@ import (
 	"math"
 )
 
-// BicubicPlan says where the values between the nodes of a grid are wanted, for BicubicF32 and BicubicGradF32. Making it checks all places. It then serves any number of
-// channels and of grids of that size, and is only read, by any number of goroutines.
+// BicubicPlan says where the values between the nodes of a grid are wanted, for BicubicF32 and BicubicGradF32. Making
+// it checks all places. It then serves any number of channels and of grids of that size, and is only read, by any
+// number of goroutines.
 //
-// Between four by four nodes the interpolation is cubic in either coordinate (Lagrange's polynomial through four nodes, of which the value lies between the second
-// and the third). For a function f whose nodes lie h apart it is at most some 0.024·h⁴·(|∂⁴f/∂x⁴| + |∂⁴f/∂y⁴|) from f: halving h takes 15 of 16 parts of it away.
+// Between four by four nodes the interpolation is cubic in either coordinate (Lagrange's polynomial through four nodes,
+// of which the value lies between the second and the third). For a function f whose nodes lie h apart it is at most
+// some 0.024·h⁴·(|∂⁴f/∂x⁴| + |∂⁴f/∂y⁴|) from f: halving h takes 15 of 16 parts of it away.
 type BicubicPlan struct {
 	rows, cols, n int
-	// code has ten entries for each place, in the order of the nodes around them: the first of 4 by 4 nodes, the number of the place, and, as the bits of
-	// float32, what its four rows of nodes and the four nodes of each row are multiplied by. So nodes of neighbouring places come from the first-level cache.
+	// code has ten entries for each place, in the order of the nodes around them: the first of 4 by 4 nodes, the number
+	// of the place, and, as the bits of float32, what its four rows of nodes and the four nodes of each row are
+	// multiplied by. So nodes of neighbouring places come from the first-level cache.
 	code []int32
 }
 
@@ -24,8 +27,9 @@ const (
 	bicubicCall = 1 << 12
 )
 
-// NewBicubicPlan takes at [n, 2], places in a grid of rows by cols nodes, in steps of nodes: node (i, j) lies at (i, j). It panics if a place is NaN, below 1, or has
-// fewer than two nodes behind it in either direction: need 1 ≤ at < rows-2 and cols-2.
+// NewBicubicPlan takes at [n, 2], places in a grid of rows by cols nodes, in steps of nodes: node (i, j) lies at (i,
+// j). It panics if a place is NaN, below 1, or has fewer than two nodes behind it in either direction: need 1 ≤ at <
+// rows-2 and cols-2.
 func NewBicubicPlan(at []float64, rows, cols int) *BicubicPlan {
 	const fn = "NewBicubicPlan"
 	checkSize(fn, "rows", rows)
@@ -99,8 +103,9 @@ func BicubicF32(dst, nodes []float32, plan *BicubicPlan, c int) {
 	}
 }
 
-// BicubicGradF32 adds to the gradient to the nodes, given the gradient to the results of BicubicF32: it is its transpose. Some channels of the results may go by themselves
-// to nodes of so many channels, which are then few enough for a nearer cache.
+// BicubicGradF32 adds to the gradient to the nodes, given the gradient to the results of BicubicF32: it is its
+// transpose. Some channels of the results may go by themselves to nodes of so many channels, which are then few enough
+// for a nearer cache.
 //
 //   - Shape: dnodes is [rows, cols, width], d is [plan.Len(), c]; channels from to from+width of d are taken.
 //   - Aliasing: dnodes must not overlap d.

@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// FuzzBicubic wants from interpolation and its transpose, at every level, float64 sums within the documented error, on any bit patterns and between pages that cannot be read. What depends
-// on a number that is not finite is not either.
+// FuzzBicubic wants from interpolation and its transpose, at every level, float64 sums within the documented error, on
+// any bit patterns and between pages that cannot be read. What depends on a number that is not finite is not either.
 func FuzzBicubic(f *testing.F) {
 	f.Add([]byte{0, 0, 128, 63}, []byte{1, 2, 3, 250, 7, 9}, uint8(3), uint8(9), uint8(32))
 	f.Add([]byte{0, 0, 128, 127, 1, 2, 3, 4, 0, 0, 192, 255}, []byte{5, 4}, uint8(0), uint8(1), uint8(17))
@@ -43,7 +43,8 @@ func FuzzBicubic(f *testing.F) {
 		dst, back := testkit.AtEnd[float32](t, n*c), testkit.AtEnd[float32](t, rows*cols*c)
 		check := func(l Level, what string, i int, got float32, sum, size float64, terms int) {
 			v := float64(got)
-			if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/4 && !(math.Abs(v-sum) <= float64(terms+8)*(0x1p-23*size+0x1p-149)) {
+			if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/4 &&
+				!(math.Abs(v-sum) <= float64(terms+8)*(0x1p-23*size+0x1p-149)) {
 				t.Fatalf("level=%v: %s[%d, %d] = %g, want %g", l, what, i/c, i%c, got, sum)
 			}
 		}

@@ -126,16 +126,31 @@ func TestBicubicPanics(t *testing.T) {
 	plan := NewBicubicPlan([]float64{1, 1.5}, 4, 4)
 	x, odd := make([]float32, 40), placesIn(2, 9, 9)[1:]
 	for want, f := range map[string]func(){
-		"simd: NewBicubicPlan: len(at) = 3, need an even number":                         func() { NewBicubicPlan(odd, 4, 4) },
-		"simd: NewBicubicPlan: place 0 at (2, 1), need 1 to (2, 2), which is too much":   func() { NewBicubicPlan([]float64{2, 1}, 4, 4) },
-		"simd: NewBicubicPlan: place 0 at (1, NaN), need 1 to (2, 2), which is too much": func() { NewBicubicPlan([]float64{1, math.NaN()}, 4, 4) },
-		"simd: NewBicubicPlan: place 0 at (0.5, 1), need 1 to (2, 2), which is too much": func() { NewBicubicPlan([]float64{0.5, 1}, 4, 4) },
+		"simd: NewBicubicPlan: len(at) = 3, need an even number":                       func() { NewBicubicPlan(odd, 4, 4) },
+		"simd: NewBicubicPlan: place 0 at (2, 1), need 1 to (2, 2), which is too much": func() { NewBicubicPlan([]float64{2, 1}, 4, 4) },
+		"simd: NewBicubicPlan: place 0 at (1, NaN), need 1 to (2, 2), which is too much": func() {
+			NewBicubicPlan([]float64{1,
+				math.NaN()}, 4, 4)
+		},
+		"simd: NewBicubicPlan: place 0 at (0.5, 1), need 1 to (2, 2), which is too much": func() {
+			NewBicubicPlan([]float64{0.5,
+				1}, 4, 4)
+		},
 		"simd: NewBicubicPlan: 0 places in 65536 by 65536 nodes, more than int32 counts": func() { NewBicubicPlan(nil, 1<<16, 1<<16) },
 		"simd: BicubicF32: len(dst) = 40, need 2":                                        func() { BicubicF32(x, x[:32], plan, 2) },
 		"simd: BicubicF32: len(nodes) = 40, need 32":                                     func() { BicubicF32(x[:2], x, plan, 2) },
-		"simd: BicubicGradF32: len(dnodes) = 40, need 32":                                func() { BicubicGradF32(x, x[:2], plan, 0, 2, 2) },
-		"simd: BicubicGradF32: len(d) = 40, need 2":                                      func() { BicubicGradF32(x[:32], x, plan, 0, 2, 2) },
-		"simd: BicubicGradF32: channels 1 to 3, need a part of 0 to 2":                   func() { BicubicGradF32(x[:32], x[:2], plan, 1, 2, 2) },
+		"simd: BicubicGradF32: len(dnodes) = 40, need 32": func() {
+			BicubicGradF32(x, x[:2], plan,
+				0, 2, 2)
+		},
+		"simd: BicubicGradF32: len(d) = 40, need 2": func() {
+			BicubicGradF32(x[:32], x, plan,
+				0, 2, 2)
+		},
+		"simd: BicubicGradF32: channels 1 to 3, need a part of 0 to 2": func() {
+			BicubicGradF32(x[:32], x[:2],
+				plan, 1, 2, 2)
+		},
 	} {
 		require.PanicsWithValue(t, want, f)
 	}

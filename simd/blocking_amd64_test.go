@@ -82,23 +82,27 @@ func TestStreamed(t *testing.T) {
 		require.True(t, testkit.SameBits(results[0], results[1]), append([]any{what}, args...)...)
 	}
 	eachLevel(t, func(t *testing.T) {
-		for _, s := range [][4]int{{1010, 32, 32, 6}, {61, 64, 64, 3}, {13, 64, 80, 64}, {6, 96, 96, 65}, {40, 128, 128, 9}, {29, 160, 160, 400}, {35, 64, 65, 5}} {
+		for _, s := range [][4]int{{1010, 32, 32, 6}, {61, 64, 64, 3}, {13, 64, 80, 64}, {6, 96, 96, 65}, {40, 128, 128, 9},
+			{29, 160, 160, 400}, {35, 64, 65, 5}} {
 			m, n, ldc, k := s[0], s[1], s[2], s[3]
 			a, bias := testkit.Normal[float32](rng, m*k), testkit.Normal[float32](rng, n)
 			b := Pack(testkit.Normal[float32](rng, k*n), n, k, n)
 			for _, act := range []Activation{ActNone, ActReLU, ActTanh} {
 				for _, shift := range []int{0, 1, 16} {
-					both(t, m*ldc, shift, func(c []float32) { GemmPackedF32(c, ldc, a, k, b, bias, act, m) }, "%v, %v, shift %d", s, act, shift)
+					both(t, m*ldc, shift, func(c []float32) { GemmPackedF32(c, ldc, a, k, b, bias, act, m) }, "%v, %v, shift %d",
+						s, act, shift)
 				}
 			}
 		}
-		for _, widths := range [][4]int{{2, 32, 32, 128}, {3, 12, 64, 64}, {3, 7, 32, 64}, {4, 16, 65, 64}, {2, 32, 32, 96}, {3, 48, 16, 112}} {
+		for _, widths := range [][4]int{{2, 32, 32, 128}, {3, 12, 64, 64}, {3, 7, 32, 64}, {4, 16, 65, 64}, {2, 32, 32, 96},
+			{3, 48, 16, 112}} {
 			net, _ := weightNetOf[float32](rng, widths, true)
 			scratch := make([]float32, WeightNetScratch(&net))
 			for _, rows := range []int{1, 5, 6, 7, 13, weightNetTile, weightNetTile + 1, 95} {
 				pose := testkit.Normal[float32](rng, rows*widths[0])
 				for _, shift := range []int{0, 1} {
-					both(t, rows*widths[3], shift, func(w []float32) { WeightNetF32(w, pose, &net, rows, scratch) }, "%v, %d rows, shift %d", widths, rows, shift)
+					both(t, rows*widths[3], shift, func(w []float32) { WeightNetF32(w, pose, &net, rows, scratch) },
+						"%v, %d rows, shift %d", widths, rows, shift)
 				}
 			}
 		}

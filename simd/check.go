@@ -19,8 +19,8 @@ func panicLen(fn, arg string, got, need int) {
 	panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, got, need))
 }
 
-// checkElements panics unless the argument has as many elements as the product of the factors says, none of which is negative. The product may be
-// larger than an int.
+// checkElements panics unless the argument has as many elements as the product of the factors says, none of which is
+// negative. The product may be larger than an int.
 func checkElements(fn, arg string, got int, factors ...int) {
 	need, over := uint64(1), false
 	for _, f := range factors {

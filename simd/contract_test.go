@@ -12,31 +12,73 @@ func TestPanics(t *testing.T) {
 	x := make([]float32, 100)
 	ix := make([]int32, 10)
 	for want, f := range map[string]func(){
-		"simd: ExpF32: len(dst) = 3, need 4":                               func() { ExpF32(x[:3], x[:4]) },
-		"simd: SinCosF32: len(c) = 3, need 4":                              func() { SinCosF32(x[:4], x[10:13], x[20:24]) },
-		"simd: Atan2F32: len(y) = 3, need 4":                               func() { Atan2F32(x[:4], x[:3], x[:4]) },
-		"simd: AxpyF32: len(dst) = 1, need 2":                              func() { AxpyF32(x[:1], 1, x[:2]) },
-		"simd: DotF32: len(y) = 1, need 2":                                 func() { DotF32(x[:2], x[:1]) },
-		"simd: GemmF32: len(a) = 11, need 12":                              func() { GemmF32(x[:6], 2, x[:11], 4, x[:8], 2, 1, 0, 3, 2, 4) },
-		"simd: GemmF32: m = -1, need at least 0":                           func() { GemmF32(x, 2, x, 4, x, 2, 1, 0, -1, 2, 4) },
-		"simd: GemmF32: ldb = 1, need at least 2":                          func() { GemmF32(x, 2, x, 4, x, 1, 1, 0, 3, 2, 4) },
-		"simd: GemmTNF32: len(a) = 11, need 12":                            func() { GemmTNF32(x[:6], 2, x[:11], 3, x[:8], 2, 1, 0, 3, 2, 4) },
-		"simd: GemmNTF32: len(b) = 7, need 8":                              func() { GemmNTF32(x[:6], 2, x[:12], 4, x[:7], 4, 1, 0, 3, 2, 4) },
-		"simd: Pack: len(b) = 5, need 6":                                   func() { Pack(x[:5], 3, 2, 3) },
-		"simd: PackTransposed: ldb = 1, need at least 2":                   func() { PackTransposed(x, 1, 2, 3) },
-		"simd: GemmPackedF32: len(bias) = 2, need 3":                       func() { GemmPackedF32(x, 3, x, 2, Pack(x, 3, 2, 3), x[:2], 0, 1) },
-		"simd: GemmPackedF32: act = 6, need 0 to 5":                        func() { GemmPackedF32(x, 3, x, 2, Pack(x, 3, 2, 3), nil, 6, 1) },
-		"simd: GemmPackedF32: len(c) = 5, need 6":                          func() { GemmPackedF32(x[:5], 3, x, 2, Pack(x, 3, 2, 3), nil, 0, 2) },
-		"simd: DepthwiseF32: len(offsets) = 0, need at least 1":            func() { DepthwiseF32(nil, nil, nil, nil, nil, nil, 1, true) },
-		"simd: DepthwiseF32: len(index) = 1, need 2":                       func() { DepthwiseF32(x[:2], x, x, []int{3, 5}, ix[:1], ix[:2], 2, true) },
-		"simd: DepthwiseF32: len(out) = 1, need 2":                         func() { DepthwiseF32(x[:1], x, x, []int{3, 5}, ix[:2], ix[:2], 2, true) },
-		"simd: DepthwiseF32: len(f) = 9, need a multiple of 2":             func() { DepthwiseF32(x[:2], x[:9], x, []int{3, 5}, ix[:2], ix[:2], 2, true) },
-		"simd: DepthwiseF32: offsets[1] = 2, need at least offsets[0] = 3": func() { DepthwiseF32(x[:4], x, x, []int{3, 2, 3}, nil, nil, 2, true) },
-		"simd: PointConvF32: len(p) = 5, need 6":                           func() { PointConvF32(x[:5], x[:4], x[:9], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
-		"simd: SetConvF32: d = 0, need at least 1":                         func() { SetConvF32(nil, nil, nil, nil, 0, 1, 1, 1) },
-		"simd: SetConvF32: len(phi) = 3, need 4":                           func() { SetConvF32(x[:2], []float64{1}, []float64{1, 2}, x[:3], 1, 2, 1, 1) },
-		"simd: WeightedMomentsF32: len(mean) = 1, need 2":                  func() { WeightedMomentsF32(make([]float64, 1), nil, nil, nil, 2) },
-		"simd: WeightedMomentsF32: weight[1] = -1, need at least 0":        func() { WeightedMomentsF32([]float64{0}, []float64{0}, x[:2], []int32{1, -1}, 1) },
+		"simd: ExpF32: len(dst) = 3, need 4":  func() { ExpF32(x[:3], x[:4]) },
+		"simd: SinCosF32: len(c) = 3, need 4": func() { SinCosF32(x[:4], x[10:13], x[20:24]) },
+		"simd: Atan2F32: len(y) = 3, need 4":  func() { Atan2F32(x[:4], x[:3], x[:4]) },
+		"simd: AxpyF32: len(dst) = 1, need 2": func() { AxpyF32(x[:1], 1, x[:2]) },
+		"simd: DotF32: len(y) = 1, need 2":    func() { DotF32(x[:2], x[:1]) },
+		"simd: GemmF32: len(a) = 11, need 12": func() {
+			GemmF32(x[:6], 2, x[:11], 4, x[:8], 2, 1, 0,
+				3, 2, 4)
+		},
+		"simd: GemmF32: m = -1, need at least 0":  func() { GemmF32(x, 2, x, 4, x, 2, 1, 0, -1, 2, 4) },
+		"simd: GemmF32: ldb = 1, need at least 2": func() { GemmF32(x, 2, x, 4, x, 1, 1, 0, 3, 2, 4) },
+		"simd: GemmTNF32: len(a) = 11, need 12": func() {
+			GemmTNF32(x[:6], 2, x[:11], 3, x[:8], 2, 1,
+				0, 3, 2, 4)
+		},
+		"simd: GemmNTF32: len(b) = 7, need 8": func() {
+			GemmNTF32(x[:6], 2, x[:12], 4, x[:7], 4, 1,
+				0, 3, 2, 4)
+		},
+		"simd: Pack: len(b) = 5, need 6":                 func() { Pack(x[:5], 3, 2, 3) },
+		"simd: PackTransposed: ldb = 1, need at least 2": func() { PackTransposed(x, 1, 2, 3) },
+		"simd: GemmPackedF32: len(bias) = 2, need 3": func() {
+			GemmPackedF32(x, 3, x, 2, Pack(x, 3, 2, 3),
+				x[:2], 0, 1)
+		},
+		"simd: GemmPackedF32: act = 6, need 0 to 5": func() {
+			GemmPackedF32(x, 3, x, 2, Pack(x, 3, 2, 3),
+				nil, 6, 1)
+		},
+		"simd: GemmPackedF32: len(c) = 5, need 6": func() {
+			GemmPackedF32(x[:5], 3, x, 2,
+				Pack(x, 3, 2, 3), nil, 0, 2)
+		},
+		"simd: DepthwiseF32: len(offsets) = 0, need at least 1": func() { DepthwiseF32(nil, nil, nil, nil, nil, nil, 1, true) },
+		"simd: DepthwiseF32: len(index) = 1, need 2": func() {
+			DepthwiseF32(x[:2], x, x, []int{3, 5},
+				ix[:1], ix[:2], 2, true)
+		},
+		"simd: DepthwiseF32: len(out) = 1, need 2": func() {
+			DepthwiseF32(x[:1], x, x, []int{3, 5},
+				ix[:2], ix[:2], 2, true)
+		},
+		"simd: DepthwiseF32: len(f) = 9, need a multiple of 2": func() {
+			DepthwiseF32(x[:2], x[:9], x, []int{3, 5},
+				ix[:2], ix[:2], 2, true)
+		},
+		"simd: DepthwiseF32: offsets[1] = 2, need at least offsets[0] = 3": func() {
+			DepthwiseF32(x[:4], x, x, []int{3, 2, 3},
+				nil, nil, 2, true)
+		},
+		"simd: PointConvF32: len(p) = 5, need 6": func() {
+			PointConvF32(x[:5], x[:4], x[:9],
+				[]int{0, 1}, ix[:1], ix[:1], 2, 3)
+		},
+		"simd: SetConvF32: d = 0, need at least 1": func() { SetConvF32(nil, nil, nil, nil, 0, 1, 1, 1) },
+		"simd: SetConvF32: len(phi) = 3, need 4": func() {
+			SetConvF32(x[:2], []float64{1},
+				[]float64{1, 2}, x[:3], 1, 2, 1, 1)
+		},
+		"simd: WeightedMomentsF32: len(mean) = 1, need 2": func() {
+			WeightedMomentsF32(make([]float64, 1), nil,
+				nil, nil, 2)
+		},
+		"simd: WeightedMomentsF32: weight[1] = -1, need at least 0": func() {
+			WeightedMomentsF32([]float64{0},
+				[]float64{0}, x[:2], []int32{1, -1}, 1)
+		},
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}
@@ -63,8 +105,9 @@ func testAllocationFree[T Float](t *testing.T) {
 		"Exp": func() { Exp(x, y) }, "Log": func() { Log(x, y) }, "Sigmoid": func() { Sigmoid(x, y) }, "Swish": func() { Swish(x, y) },
 		"Softplus": func() { Softplus(x, y) }, "ReLU": func() { ReLU(x, y) }, "Tanh": func() { Tanh(x, y) },
 		"SinCos": func() { SinCos(x, y, z) }, "Atan2": func() { Atan2(x, y, z) }, "Hypot": func() { Hypot(x, y, z) },
-		"Add": func() { Add(x, y, z) }, "Axpy": func() { Axpy(x, 2, y) }, "Scale": func() { Scale(x, 2, y) }, "ScaleRows": func() { ScaleRows(x, y[:30], 10) },
-		"Gemv": func() { Gemv(x[:10], y, 10, z[:10], 1, 0, 10, 10) }, "GemvT": func() { GemvT(x[:10], y, 10, z[:10], 1, 1, 10, 10) },
+		"Add": func() { Add(x, y, z) }, "Axpy": func() { Axpy(x, 2, y) }, "Scale": func() { Scale(x, 2, y) },
+		"ScaleRows": func() { ScaleRows(x, y[:30], 10) },
+		"Gemv":      func() { Gemv(x[:10], y, 10, z[:10], 1, 0, 10, 10) }, "GemvT": func() { GemvT(x[:10], y, 10, z[:10], 1, 1, 10, 10) },
 		"Gemm":       func() { Gemm(x, 10, y, 10, z, 10, 1, 0, 10, 10, 10) },
 		"GemmTN":     func() { GemmTN(x, 10, y, 10, z, 10, 1, 0, 10, 10, 10) },
 		"GemmNT":     func() { GemmNT(x, 10, y, 10, z, 10, 1, 0, 10, 10, 10) },

@@ -36,7 +36,8 @@ package simd
 //   - Errors: panics if a length does not match, c is negative, offsets descend, or an index or pose names no row; out is then
 //     written in part. A row without pairs gives 0, and NaN reaches only the rows whose pairs name it.
 //   - Accuracy: at most (n_i+8)·eps·Σ|w·f| (divided by n_i if mean) from the exact value.
-//   - Speed: rows that follow each other and have the same poses are computed together, fastest where their pairs are listed by index; for pairs in
+//   - Speed: rows that follow each other and have the same poses are computed together, fastest where their pairs are
+//     listed by index; for pairs in
 //     another order see [NewDepthwiseRows]. Pairs are added as they are listed, so other rows do not change a row's bits.
 //   - Memory: many pairs of many channels go over a copy of some channels, in a scratch of the size of the second-level cache at most,
 //     which is kept for the next call. No other call allocates.

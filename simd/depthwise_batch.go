@@ -31,7 +31,8 @@ const batchRows = 4
 // NewDepthwiseBatchPlan lists rows, given as in DepthwiseF32, for a result of so many rows; the k-th row listed becomes its row
 // numbers[k]. same is as in [NewDepthwiseRows]. With mean, sums are divided by the number of a row's pairs. It panics if a length
 // does not match, offsets descend, or a number, an index or a pose names no row.
-func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, same []bool, rows, points, poses int, mean bool) *DepthwiseBatchPlan {
+func NewDepthwiseBatchPlan(numbers []int32, offsets []int, index, pose []int32, same []bool, rows, points, poses int,
+	mean bool) *DepthwiseBatchPlan {
 	const fn = "NewDepthwiseBatchPlan"
 	checkSize(fn, "rows", rows)
 	checkSize(fn, "points", points)
@@ -114,7 +115,8 @@ func DepthwiseBatchF32(out, f, w []float32, plan *DepthwiseBatchPlan, images, fr
 		m := imagesAtOnce(images - b)
 		for j := from; j < to; j += poseLanes {
 			x := f[b*plan.points*poseWidth(c)+m*plan.points*j:][:m*plan.points*poseLanes]
-			k := depthwiseBatchRun{out: tailOf(out, b*plan.rows*c+j), f: x, w: tailOf(w, j-from), images: m, stride: c, image: plan.rows * c,
+			k := depthwiseBatchRun{out: tailOf(out, b*plan.rows*c+j), f: x, w: tailOf(w, j-from), images: m, stride: c,
+				image:   plan.rows * c,
 				wstride: width, n: min(poseLanes, to-j)}
 			for _, call := range plan.fours {
 				k.run(call, batchRows)

@@ -133,14 +133,26 @@ func TestDepthwiseBatchPanics(t *testing.T) {
 	plan := NewDepthwiseBatchPlan([]int32{1}, []int{0, 1}, []int32{0}, []int32{1}, nil, 2, 1, 2, true)
 	x := make([]float32, 64)
 	for want, f := range map[string]func(){
-		"simd: NewDepthwiseBatchPlan: len(numbers) = 2, need 1":                   build([]int32{0, 1}, []int32{0}, []int32{0}),
-		"simd: NewDepthwiseBatchPlan: numbers[0] = 2, need 0 to 1":                build([]int32{2}, []int32{0}, []int32{0}),
-		"simd: NewDepthwiseBatchPlan: index[0] = 1, need 0 to 0":                  build([]int32{0}, []int32{1}, []int32{0}),
-		"simd: NewDepthwiseBatchPlan: pose[0] = -1, need 0 to 1":                  build([]int32{0}, []int32{0}, []int32{-1}),
-		"simd: DepthwiseBatchF32: len(f) = 15, need 32":                           func() { DepthwiseBatchF32(x[:34], x[:15], x[:32], plan, 1, 0, 16, 17) },
-		"simd: DepthwiseBatchF32: len(out) = 33, need 34":                         func() { DepthwiseBatchF32(x[:33], x[:32], x[:32], plan, 1, 0, 16, 17) },
-		"simd: DepthwiseBatchF32: len(w) = 31, need 32":                           func() { DepthwiseBatchF32(x[:34], x[:32], x[:31], plan, 1, 0, 16, 17) },
-		"simd: DepthwiseBatchF32: channels 8 to 16, need slices of 16 of 0 to 17": func() { DepthwiseBatchF32(x[:34], x[:32], x[:16], plan, 1, 8, 16, 17) },
+		"simd: NewDepthwiseBatchPlan: len(numbers) = 2, need 1":    build([]int32{0, 1}, []int32{0}, []int32{0}),
+		"simd: NewDepthwiseBatchPlan: numbers[0] = 2, need 0 to 1": build([]int32{2}, []int32{0}, []int32{0}),
+		"simd: NewDepthwiseBatchPlan: index[0] = 1, need 0 to 0":   build([]int32{0}, []int32{1}, []int32{0}),
+		"simd: NewDepthwiseBatchPlan: pose[0] = -1, need 0 to 1":   build([]int32{0}, []int32{0}, []int32{-1}),
+		"simd: DepthwiseBatchF32: len(f) = 15, need 32": func() {
+			DepthwiseBatchF32(x[:34], x[:15],
+				x[:32], plan, 1, 0, 16, 17)
+		},
+		"simd: DepthwiseBatchF32: len(out) = 33, need 34": func() {
+			DepthwiseBatchF32(x[:33], x[:32],
+				x[:32], plan, 1, 0, 16, 17)
+		},
+		"simd: DepthwiseBatchF32: len(w) = 31, need 32": func() {
+			DepthwiseBatchF32(x[:34], x[:32],
+				x[:31], plan, 1, 0, 16, 17)
+		},
+		"simd: DepthwiseBatchF32: channels 8 to 16, need slices of 16 of 0 to 17": func() {
+			DepthwiseBatchF32(x[:34], x[:32],
+				x[:16], plan, 1, 8, 16, 17)
+		},
 		"simd: DepthwisePosePlanGradWF32: len(dw) = 16, need 32": func() {
 			p := NewDepthwisePosePlan([]int{0, 1}, []int32{0}, []int32{1}, 1, 2)
 			DepthwisePosePlanGradWF32(x[:16], x[:16], x[:16], p, 0, 0, 16, 1, 16)
@@ -173,7 +185,8 @@ func BenchmarkDepthwiseBatchF32(b *testing.B) {
 				local[r*273+k] = int32(r/4*273 + k)
 			}
 		}
-		plans = append(plans, NewDepthwiseBatchPlan(numbers[lo:lo+tile], offsets[lo:lo+tile+1], index[a:z], local, nil, points, points, tile/4*273, true))
+		plans = append(plans, NewDepthwiseBatchPlan(numbers[lo:lo+tile], offsets[lo:lo+tile+1], index[a:z], local, nil, points,
+			points, tile/4*273, true))
 	}
 	_ = pose
 	f := testkit.Normal[float32](testkit.Rand(1), images*points*c)

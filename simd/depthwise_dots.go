@@ -9,8 +9,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/schedule"
 )
 
-// DepthwiseDots is a DepthwiseOrbits for weights in bfloat16, two steps at a time: where the CPU adds up the products of pairs of bfloat16 numbers (AVX512_BF16), the
-// two points and the two weights of a lane take one instruction. It is only read, by any number of goroutines.
+// DepthwiseDots is a DepthwiseOrbits for weights in bfloat16, two steps at a time: where the CPU adds up the products
+// of pairs of bfloat16 numbers (AVX512_BF16), the two points and the two weights of a lane take one instruction. It is
+// only read, by any number of goroutines.
 type DepthwiseDots struct {
 	*DepthwiseOrbits
 	// pairs holds the groups, as depthwiseOrbitsF32Dots takes them:
@@ -19,8 +20,8 @@ type DepthwiseDots struct {
 	//
 	// Points are given in bytes.
 	pairs []int32
-	// uses are the weights in the order of their use, each the number of a pose: for each pair and bit of its mask that of the first step and of the second,
-	// then those of the singles.
+	// uses are the weights in the order of their use, each the number of a pose: for each pair and bit of its mask that
+	// of the first step and of the second, then those of the singles.
 	uses []int32
 }
 
@@ -29,10 +30,12 @@ const (
 	dotsPoint = 2 * OrbitChannels // bytes of a point's features
 )
 
-// HaveDots reports whether the CPU adds up products of pairs of bfloat16 numbers at the current level, so that DepthwiseDotsF32 is faster than DepthwiseOrbitsF32.
+// HaveDots reports whether the CPU adds up products of pairs of bfloat16 numbers at the current level, so that
+// DepthwiseDotsF32 is faster than DepthwiseOrbitsF32.
 func HaveDots() bool { return cpu.Dots() }
 
-// Dots returns the neighbourhood in pairs of steps. It is made once; nil says that it has rows in no four, or more points than the kernels can count.
+// Dots returns the neighbourhood in pairs of steps. It is made once; nil says that it has rows in no four, or more
+// points than the kernels can count.
 func (p *DepthwiseOrbits) Dots() *DepthwiseDots {
 	p.dotsOnce.Do(func() {
 		if len(p.rest) == 0 && p.groups > 0 && p.points <= math.MaxInt32/dotsPoint {
@@ -104,8 +107,9 @@ func newDepthwiseDots(p *DepthwiseOrbits) *DepthwiseDots {
 	return d
 }
 
-// Pack rounds weights w [poses, OrbitChannels] to bfloat16 and puts them into dst, as long, in the order in which DepthwiseDotsF32 takes them. What no row uses
-// is left out, and the end of dst is 0 instead. It panics if a length does not match.
+// Pack rounds weights w [poses, OrbitChannels] to bfloat16 and puts them into dst, as long, in the order in which
+// DepthwiseDotsF32 takes them. What no row uses is left out, and the end of dst is 0 instead. It panics if a length
+// does not match.
 func (d *DepthwiseDots) Pack(dst []BF16, w []float32) {
 	const fn, n = "DepthwiseDots.Pack", OrbitChannels
 	checkElements(fn, "dst", len(dst), d.poses, n)
@@ -145,12 +149,15 @@ func bitsOf(mask int32) (n int) {
 	return n
 }
 
-// DepthwiseDotsF32 is DepthwiseOrbitsF32 for features in bfloat16, and weights that d.Pack has rounded and ordered. Sums are float32. Rows of out lie stride numbers apart.
+// DepthwiseDotsF32 is DepthwiseOrbitsF32 for features in bfloat16, and weights that d.Pack has rounded and ordered.
+// Sums are float32. Rows of out lie stride numbers apart.
 //
-//   - Shape: out is [rows, stride], of which OrbitChannels are set, and the last row may end with these; f is [points, OrbitChannels], w [poses, OrbitChannels].
+//   - Shape: out is [rows, stride], of which OrbitChannels are set, and the last row may end with these; f is [points,
+//     OrbitChannels], w [poses, OrbitChannels].
 //   - Aliasing: out must not overlap f or w.
 //   - Errors: panics if the length of f or w does not match, stride is less than OrbitChannels or out too short.
-//   - Accuracy: at most (n+8)·eps·Σ|w·f|·scale from the exact value, n the number of pairs. Numbers below 2⁻¹²⁶ count as 0. The bits are the same at every level.
+//   - Accuracy: at most (n+8)·eps·Σ|w·f|·scale from the exact value, n the number of pairs. Numbers below 2⁻¹²⁶ count
+//     as 0. The bits are the same at every level.
 func DepthwiseDotsF32(out []float32, stride int, f, w []BF16, d *DepthwiseDots) {
 	const fn = "DepthwiseDotsF32"
 	if stride < OrbitChannels {
@@ -212,8 +219,8 @@ func depthwiseDotsGeneric(out []float32, stride int, f, w []BF16, d *DepthwiseDo
 	}
 }
 
-// dotBF16 is sum + a·b as VDPBF16PS computes it: rounded once, where numbers below 2^-126 count as 0, before and after. The float64 sum is either exact, or too far
-// from the middle of two float32 numbers to be rounded another way.
+// dotBF16 is sum + a·b as VDPBF16PS computes it: rounded once, where numbers below 2^-126 count as 0, before and after.
+// The float64 sum is either exact, or too far from the middle of two float32 numbers to be rounded another way.
 func dotBF16(sum float32, a, b BF16) float32 {
 	v := float64(normalOnly(sum)) + float64(normalOnly(a.Float32()))*float64(normalOnly(b.Float32()))
 	if math.Abs(v) < 0x1p-126-0x1p-151 { // which 24 bits round to a number below 2^-126

@@ -10,7 +10,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// TestDepthwiseDots compares with float64 sums of what was rounded, with points and weights that end at unreadable memory; and the kernel with portable Go, bit for bit.
+// TestDepthwiseDots compares with float64 sums of what was rounded, with points and weights that end at unreadable
+// memory; and the kernel with portable Go, bit for bit.
 func TestDepthwiseDots(t *testing.T) {
 	const n = OrbitChannels
 	require.Nil(t, newOrbits(newOrbitHood([]int{1}, 2), true).Dots(), "rows in no four")
@@ -64,7 +65,8 @@ func TestDepthwiseDotsAwkward(t *testing.T) {
 	d := newOrbits(h, true).Dots()
 	for range 40 {
 		f, w := testkit.Awkward[float32](rng, h.points*n), testkit.Awkward[float32](rng, h.poses*n)
-		half, packed, out, want := make([]BF16, len(f)), make([]BF16, len(w)), make([]float32, len(h.same)*n), make([]float32, len(h.same)*n)
+		half, packed, out, want := make([]BF16, len(f)), make([]BF16, len(w)), make([]float32, len(h.same)*n),
+			make([]float32, len(h.same)*n)
 		BF16FromF32(half, f)
 		d.Pack(packed, w)
 		DepthwiseDotsF32(out, n, half, packed, d)
@@ -81,7 +83,8 @@ func TestDepthwiseDotsAwkward(t *testing.T) {
 
 // TestDepthwiseDotsPanics: lengths are checked.
 func TestDepthwiseDotsPanics(t *testing.T) {
-	p := NewDepthwiseOrbits([]int32{1, 1, 0, 1, 2, 3, 1, 0, 1, 2, 3}, []int{0, 1, 2, 3, 4}, []int32{0, 1, 2, 3}, make([]int32, 4), make([]bool, 4), 4, 1, true)
+	p := NewDepthwiseOrbits([]int32{1, 1, 0, 1, 2, 3, 1, 0, 1, 2, 3}, []int{0, 1, 2, 3, 4}, []int32{0, 1, 2, 3}, make([]int32, 4),
+		make([]bool, 4), 4, 1, true)
 	d, x, w := p.Dots(), make([]float32, 4*OrbitChannels), make([]BF16, OrbitChannels)
 	h := make([]BF16, len(x))
 	require.PanicsWithValue(t, "simd: DepthwiseDotsF32: stride = 15, need 16 or more", func() { DepthwiseDotsF32(x, 15, h, w, d) })

@@ -72,7 +72,8 @@ func FuzzDepthwiseSlices(f *testing.F) {
 			checked := NewDepthwiseRows(offsets, ix, ps, nil, points, poseRows)
 			DepthwiseRowsF32(out, x, w, checked, c, mean)
 			if !testkit.SameBits(out, rowByRow(x, w, offsets, checked.index, checked.pose, c, mean)) {
-				t.Errorf("level=%v: %d rows of %d channels, %d points, %d poses, in order, differ from rows one by one", l, rows, c, points, poseRows)
+				t.Errorf("level=%v: %d rows of %d channels, %d points, %d poses, in order, differ from rows one by one", l, rows,
+					c, points, poseRows)
 			}
 		}
 	})

@@ -10,9 +10,10 @@ import (
 // OrbitChannels is how many channels DepthwiseOrbitsF32 computes.
 const OrbitChannels = poseLanes
 
-// DepthwiseOrbits is a neighbourhood in which rows come in fours with the same poses, as a point and its copies under quarter turns do, and fours
-// side by side have most points in common. Up to six fours are computed together: a point is read once for all of them, a pose's weights once for
-// four rows, and the weights follow each other in the order of their use. Making it checks all indices; it is only read then, by any number of goroutines.
+// DepthwiseOrbits is a neighbourhood in which rows come in fours with the same poses, as a point and its copies under
+// quarter turns do, and fours side by side have most points in common. Up to six fours are computed together: a point
+// is read once for all of them, a pose's weights once for four rows, and the weights follow each other in the order of
+// their use. Making it checks all indices; it is only read then, by any number of goroutines.
 type DepthwiseOrbits struct {
 	rows, points, poses int
 	code                []int32   // as package schedule writes it
@@ -36,10 +37,11 @@ type orbitRest struct {
 	index, pose []int32
 }
 
-// NewDepthwiseOrbits checks groups of fours, as package schedule writes them, and a neighbourhood of that many points and poses, given as in
-// NewDepthwiseRows, from which it takes the rows that are in no group. With mean, sums are divided by the number of a row's pairs. It panics
-// if code has a row twice or no steps, names a row, a point or a pose that is none, or has no end; and where NewDepthwiseRows does. It keeps the slices, and nobody
-// may change them afterwards.
+// NewDepthwiseOrbits checks groups of fours, as package schedule writes them, and a neighbourhood of that many points
+// and poses, given as in NewDepthwiseRows, from which it takes the rows that are in no group. With mean, sums are
+// divided by the number of a row's pairs. It panics if code has a row twice or no steps, names a row, a point or a pose
+// that is none, or has no end; and where NewDepthwiseRows does. It keeps the slices, and nobody may change them
+// afterwards.
 func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same []bool, points, poses int, mean bool) *DepthwiseOrbits {
 	const fn = "NewDepthwiseOrbits"
 	checkSize(fn, "points", points)
@@ -110,11 +112,12 @@ func NewDepthwiseOrbits(code []int32, offsets []int, index, pose []int32, same [
 	return p
 }
 
-// orbitRun is how many steps with the same mask are taken at a time, for all images: the lines of their points and weights, ten for a step that all fours have, stay in the first-level cache.
+// orbitRun is how many steps with the same mask are taken at a time, for all images: the lines of their points and
+// weights, ten for a step that all fours have, stay in the first-level cache.
 const orbitRun = 32
 
-// runsOf returns the number of runs of each group of code, then the mask of each and its number of steps, which is at most orbitRun. Steps with the same mask follow
-// each other.
+// runsOf returns the number of runs of each group of code, then the mask of each and its number of steps, which is at
+// most orbitRun. Steps with the same mask follow each other.
 func runsOf(code []int32, groups int) (runs []int32) {
 	for range groups {
 		steps := int(code[0])
@@ -168,9 +171,11 @@ func DepthwiseOrbitsF32(out, f, w []float32, p *DepthwiseOrbits) {
 	p.images(out, f, w, 0, 1)
 }
 
-// DepthwiseOrbitsBatchF32 is DepthwiseOrbitsF32 for several images, with the same bits for each. At AVX2 and AVX-512 weights then come to the first-level cache once for all of them.
+// DepthwiseOrbitsBatchF32 is DepthwiseOrbitsF32 for several images, with the same bits for each. At AVX2 and AVX-512
+// weights then come to the first-level cache once for all of them.
 //
-//   - Shape: out is [images, rows, OrbitChannels]. Those of f [points, OrbitChannels] begin fstride numbers after each other, at least points·OrbitChannels; f may go on
+//   - Shape: out is [images, rows, OrbitChannels]. Those of f [points, OrbitChannels] begin fstride numbers after each
+//     other, at least points·OrbitChannels; f may go on
 //     after the last one.
 func DepthwiseOrbitsBatchF32(out, f, w []float32, p *DepthwiseOrbits, fstride, images int) {
 	const fn = "DepthwiseOrbitsBatchF32"
@@ -184,7 +189,8 @@ func DepthwiseOrbitsBatchF32(out, f, w []float32, p *DepthwiseOrbits, fstride, i
 	p.images(out, f, w, fstride, images)
 }
 
-// OrbitImages is how many images DepthwiseOrbitsBatchF32 best takes in a call at the current level: 1 where several gain nothing over one by one.
+// OrbitImages is how many images DepthwiseOrbitsBatchF32 best takes in a call at the current level: 1 where several
+// gain nothing over one by one.
 func OrbitImages() int { return orbitBatch() }
 
 // images computes that many images, whose f begin fstride numbers after each other.

@@ -17,7 +17,8 @@ func orbitBatch() int {
 // orbitSums is how many numbers it needs beside its registers.
 const orbitSums = 32 + orbitImages*schedule.OrbitRows*schedule.OrbitCopies*OrbitChannels
 
-// orbitMasks tells the kernel for AVX2 of each mask where the sums of its fours lie among those of six, in bytes, and in the last place how many there are.
+// orbitMasks tells the kernel for AVX2 of each mask where the sums of its fours lie among those of six, in bytes, and
+// in the last place how many there are.
 var orbitMasks = func() (masks [1 << schedule.OrbitRows][8]int32) {
 	for m := range masks {
 		of := &masks[m]

@@ -15,13 +15,16 @@ const orbitLines = schedule.OrbitRows * schedule.OrbitCopies
 // HaveOrbitsGrad reports whether DepthwiseOrbitsGradF32 has a kernel at the current level.
 func HaveOrbitsGrad() bool { return level == AVX2 || level == AVX512 }
 
-// DepthwiseOrbitsGradF32 sets dw to the gradient of sums over a neighbourhood of fours to its weights, for OrbitChannels channels, summed over images:
+// DepthwiseOrbitsGradF32 sets dw to the gradient of sums over a neighbourhood of fours to its weights, for
+// OrbitChannels channels, summed over images:
 //
 //	dw[q, j] = Σ_b Σ_k d[b, row of k, j] · f[b, index[k], j]
 //
-// over the pairs k of pose q. A plan of means is one of sums here. A pose without pairs gets 0, if its number is behind those of the groups' steps.
+// over the pairs k of pose q. A plan of means is one of sums here. A pose without pairs gets 0, if its number is behind
+// those of the groups' steps.
 //
-//   - Shape: dw is [poses, OrbitChannels]. Images of d [rows, OrbitChannels] begin dstride numbers after each other, those of f [points, OrbitChannels] fstride; both may go on
+//   - Shape: dw is [poses, OrbitChannels]. Images of d [rows, OrbitChannels] begin dstride numbers after each other,
+//     those of f [points, OrbitChannels] fstride; both may go on
 //     after the last one.
 //   - Aliasing: dw must not overlap d or f.
 //   - Errors: panics if a length does not match, or images is negative.
@@ -82,7 +85,8 @@ func (p *DepthwiseOrbits) gradient(dw, d, f []float32, dstride, fstride, images 
 }
 
 // depthwiseOrbitsGradGeneric computes steps with the same mask.
-func depthwiseOrbitsGradGeneric(dw, f []float32, lines *[orbitGradImages * orbitLines][OrbitChannels]float32, code []int32, mask int32, steps, images, fstride int, add bool) {
+func depthwiseOrbitsGradGeneric(dw, f []float32, lines *[orbitGradImages * orbitLines][OrbitChannels]float32, code []int32,
+	mask int32, steps, images, fstride int, add bool) {
 	const n = OrbitChannels
 	for ; steps > 0; steps, code = steps-1, code[schedule.OrbitStep:] {
 		for r := range schedule.OrbitRows {

@@ -5,7 +5,8 @@ package simd
 import "math/bits"
 
 // depthwiseOrbitsGrad does what depthwiseOrbitsGradGeneric does, with the kernel of the level if there is one.
-func depthwiseOrbitsGrad(dw, f []float32, lines *[orbitGradImages * orbitLines][OrbitChannels]float32, code []int32, mask int32, steps, images, fstride int, add bool) {
+func depthwiseOrbitsGrad(dw, f []float32, lines *[orbitGradImages * orbitLines][OrbitChannels]float32, code []int32, mask int32,
+	steps, images, fstride int, add bool) {
 	if !HaveOrbitsGrad() {
 		depthwiseOrbitsGradGeneric(dw, f, lines, code, mask, steps, images, fstride, add)
 		return
@@ -14,5 +15,6 @@ func depthwiseOrbitsGrad(dw, f []float32, lines *[orbitGradImages * orbitLines][
 	if add {
 		again = 1
 	}
-	depthwiseOrbitsGradKernel(bits.OnesCount32(uint32(mask)), &dw[0], &lines[0][0], &f[0], &code[0], &orbitMasks[mask][0], steps, images, 4*fstride, again)
+	depthwiseOrbitsGradKernel(bits.OnesCount32(uint32(mask)), &dw[0], &lines[0][0], &f[0], &code[0], &orbitMasks[mask][0], steps,
+		images, 4*fstride, again)
 }

@@ -142,7 +142,8 @@ func TestDepthwiseOrbitsPanics(t *testing.T) {
 	}
 	p := make1(good, 1)
 	for want, at := range map[string][2]int32{
-		"steps 0": {0, 0}, "steps 2": {0, 2}, "steps -1": {0, -1}, "fours 0": {1, 0}, "fours 7": {1, 7}, "row 4": {2, 4}, "row -1": {3, -1}, "row 1": {2, 1},
+		"steps 0": {0, 0}, "steps 2": {0, 2}, "steps -1": {0, -1}, "fours 0": {1, 0}, "fours 7": {1, 7}, "row 4": {2, 4},
+		"row -1": {3, -1}, "row 1": {2, 1},
 		"mask 0": {6, 0}, "mask 2": {6, 2}, "point 4": {8, 4}, "point -1": {10, -1},
 	} {
 		bad := slices.Clone(good)
@@ -150,10 +151,13 @@ func TestDepthwiseOrbitsPanics(t *testing.T) {
 		require.PanicsWithValue(t, "simd: NewDepthwiseOrbits: code[0:], group 0: "+want, func() { make1(bad, 1) })
 	}
 	require.PanicsWithValue(t, "simd: NewDepthwiseOrbits: code[0:], group 0: poses up to 1", func() { make1(good, 0) })
-	require.PanicsWithValue(t, "simd: NewDepthwiseOrbits: code[11:], group 1: ends after 1", func() { make1(append(slices.Clone(good), 5), 1) })
+	require.PanicsWithValue(t, "simd: NewDepthwiseOrbits: code[11:], group 1: ends after 1",
+		func() { make1(append(slices.Clone(good), 5), 1) })
 	x := make([]float32, 4*OrbitChannels)
-	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(out) = 1, need 64", func() { DepthwiseOrbitsF32(x[:1], x, x[:OrbitChannels], p) })
-	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(f) = 63, need 64", func() { DepthwiseOrbitsF32(x, x[:63], x[:OrbitChannels], p) })
+	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(out) = 1, need 64",
+		func() { DepthwiseOrbitsF32(x[:1], x, x[:OrbitChannels], p) })
+	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(f) = 63, need 64",
+		func() { DepthwiseOrbitsF32(x, x[:63], x[:OrbitChannels], p) })
 	require.PanicsWithValue(t, "simd: DepthwiseOrbitsF32: len(w) = 64, need 16", func() { DepthwiseOrbitsF32(x, x, x, p) })
 	for want, call := range map[string]func(){
 		"images = -1, need at least 0": func() { DepthwiseOrbitsBatchF32(nil, x, x[:OrbitChannels], p, 64, -1) },

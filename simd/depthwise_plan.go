@@ -41,7 +41,8 @@ func NewDepthwisePlanUntil(stop func() bool, offsets []int, index, pose []int32,
 	checkSize(fn, "points", points)
 	checkSize(fn, "poses", poses)
 	rows := checkCSR(fn, offsets, index, pose)
-	p := &DepthwisePlan{points: points, poses: poses, offsets: make([]int, rows+1), index: make([]int32, len(index)), pose: make([]int32, len(pose))}
+	p := &DepthwisePlan{points: points, poses: poses, offsets: make([]int, rows+1), index: make([]int32, len(index)),
+		pose: make([]int32, len(pose))}
 	for i := range p.offsets {
 		p.offsets[i] = offsets[i] - offsets[0]
 	}
@@ -101,8 +102,9 @@ func (p *DepthwisePlan) planned(i, hi int) bool {
 	return i%depthwisePlanRows == 0 && i+depthwisePlanRows <= hi && p.starts[i/depthwisePlanRows] >= 0
 }
 
-// inverse sets inverse to the factors of the sums of the eight rows from i on. They are not returned: a copy of all eight waits for the numbers just
-// written, and with them for every store before, such as those of the last group's results, which may miss all caches.
+// inverse sets inverse to the factors of the sums of the eight rows from i on. They are not returned: a copy of all
+// eight waits for the numbers just written, and with them for every store before, such as those of the last group's
+// results, which may miss all caches.
 func (p *DepthwisePlan) inverse(inverse *[depthwisePlanRows]float32, i int, mean bool) {
 	for r := range inverse {
 		inverse[r] = 1

@@ -45,7 +45,8 @@ func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from
 		if p.planned(i, hi) {
 			var inverse [depthwisePlanRows]float32
 			p.inverse(&inverse, i, mean)
-			depthwisePlanGradF32NEON(&dout[(i-lo)*c+from], &f[from], &dw[from], &p.code[p.starts[i/depthwisePlanRows]], to-from, 4*c, &inverse[0])
+			depthwisePlanGradF32NEON(&dout[(i-lo)*c+from], &f[from], &dw[from], &p.code[p.starts[i/depthwisePlanRows]], to-from,
+				4*c, &inverse[0])
 			i += depthwisePlanRows
 			continue
 		}

@@ -207,15 +207,39 @@ func TestDepthwisePlanPanics(t *testing.T) {
 	x := make([]float32, 4)
 	DepthwisePlanF32(x[:2], x[:2], x, plan, 0, 1, 2, true)
 	for want, f := range map[string]func(){
-		"simd: NewDepthwisePlan: index[0] = 1, need 0 to 0":                   func() { NewDepthwisePlan([]int{0, 1}, []int32{1}, []int32{0}, 1, 1) },
-		"simd: NewDepthwisePlan: pose[0] = -1, need 0 to 0":                   func() { NewDepthwisePlan([]int{0, 1}, []int32{0}, []int32{-1}, 1, 1) },
-		"simd: DepthwisePlanF32: rows 0 to 2, need a part of 0 to 1":          func() { DepthwisePlanF32(x, x, x, plan, 0, 2, 2, true) },
-		"simd: DepthwisePlanF32: len(w) = 3, need 4":                          func() { DepthwisePlanF32(x[:2], x[:2], x[:3], plan, 0, 1, 2, true) },
-		"simd: DepthwisePlanF32: len(f) = 4, need 2":                          func() { DepthwisePlanF32(x[:2], x, x, plan, 0, 1, 2, true) },
-		"simd: DepthwisePlanGradWF32: channels 1 to 3, need a part of 0 to 2": func() { DepthwisePlanGradWF32(x, x[:2], x[:2], plan, 0, 1, 1, 3, 2, true) },
-		"simd: DepthwisePlanGradWF32: len(dw) = 3, need 4":                    func() { DepthwisePlanGradWF32(x[:3], x[:2], x[:2], plan, 0, 1, 0, 2, 2, true) },
-		"simd: DepthwisePlanGradWF32: len(dout) = 4, need 2":                  func() { DepthwisePlanGradWF32(x, x, x[:2], plan, 0, 1, 0, 2, 2, true) },
-		"simd: DepthwisePlanF32: len(out) = 4, need 2":                        func() { DepthwisePlanF32(x, x[:2], x, plan, 0, 1, 2, true) },
+		"simd: NewDepthwisePlan: index[0] = 1, need 0 to 0": func() {
+			NewDepthwisePlan([]int{0, 1}, []int32{1},
+				[]int32{0}, 1, 1)
+		},
+		"simd: NewDepthwisePlan: pose[0] = -1, need 0 to 0": func() {
+			NewDepthwisePlan([]int{0, 1}, []int32{0},
+				[]int32{-1}, 1, 1)
+		},
+		"simd: DepthwisePlanF32: rows 0 to 2, need a part of 0 to 1": func() { DepthwisePlanF32(x, x, x, plan, 0, 2, 2, true) },
+		"simd: DepthwisePlanF32: len(w) = 3, need 4": func() {
+			DepthwisePlanF32(x[:2], x[:2], x[:3],
+				plan, 0, 1, 2, true)
+		},
+		"simd: DepthwisePlanF32: len(f) = 4, need 2": func() {
+			DepthwisePlanF32(x[:2], x, x, plan, 0, 1,
+				2, true)
+		},
+		"simd: DepthwisePlanGradWF32: channels 1 to 3, need a part of 0 to 2": func() {
+			DepthwisePlanGradWF32(x, x[:2], x[:2],
+				plan, 0, 1, 1, 3, 2, true)
+		},
+		"simd: DepthwisePlanGradWF32: len(dw) = 3, need 4": func() {
+			DepthwisePlanGradWF32(x[:3], x[:2], x[:2],
+				plan, 0, 1, 0, 2, 2, true)
+		},
+		"simd: DepthwisePlanGradWF32: len(dout) = 4, need 2": func() {
+			DepthwisePlanGradWF32(x, x, x[:2], plan,
+				0, 1, 0, 2, 2, true)
+		},
+		"simd: DepthwisePlanF32: len(out) = 4, need 2": func() {
+			DepthwisePlanF32(x, x[:2], x, plan, 0, 1,
+				2, true)
+		},
 	} {
 		require.PanicsWithValue(t, want, f)
 	}
@@ -234,7 +258,8 @@ func BenchmarkDepthwisePlanF32(b *testing.B) {
 		plan = NewDepthwisePlan(offsets, index, pose, points, many)
 		wide := testkit.Normal[float32](testkit.Rand(3), many*c)
 		benchLevels(b, "grid=plane/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, wide, plan, 0, points, c, true) })
-		benchLevels(b, "grid=plane/grad=w/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanGradWF32(wide, out, f, plan, 0, points, 0, c, c, true) })
+		benchLevels(b, "grid=plane/grad=w/c="+strconv.Itoa(c), 2*len(index)*c,
+			func() { DepthwisePlanGradWF32(wide, out, f, plan, 0, points, 0, c, c, true) })
 	}
 }
 

@@ -136,8 +136,11 @@ func TestDepthwisePosePlanPanics(t *testing.T) {
 	x, wide := make([]float32, 40), make([]float32, 32)
 	for want, f := range map[string]func(){
 		"simd: NewDepthwisePosePlan: index[0] = 1, need 0 to 0": func() { NewDepthwisePosePlan([]int{0, 1}, []int32{1}, []int32{0}, 1, 1) },
-		"simd: NewDepthwisePosePlan: pose[0] = -1, need 0 to 0": func() { NewDepthwisePosePlan([]int{0, 1}, []int32{0}, []int32{-1}, 1, 1) },
-		"simd: PackDepthwiseF32: len(dst) = 40, need 32":        func() { PackDepthwiseF32(x, x[:17], 1, 1, 17, 0, 1) },
+		"simd: NewDepthwisePosePlan: pose[0] = -1, need 0 to 0": func() {
+			NewDepthwisePosePlan([]int{0, 1}, []int32{0},
+				[]int32{-1}, 1, 1)
+		},
+		"simd: PackDepthwiseF32: len(dst) = 40, need 32": func() { PackDepthwiseF32(x, x[:17], 1, 1, 17, 0, 1) },
 		"simd: PackDepthwiseF32: rows 1 to 2, need a part of 0 to 1": func() {
 			PackDepthwiseF32(wide, x[:17], 1, 1, 17, 1, 2)
 		},

@@ -47,8 +47,8 @@ func TestDepthwiseRows(t *testing.T) {
 	})
 }
 
-// TestDepthwiseRowsOrder: rows with the same poses, from eight on, go by the first one's indices, equal ones as they came, all others as they
-// are; what was given is left alone, and nothing is copied that is in order.
+// TestDepthwiseRowsOrder: rows with the same poses, from eight on, go by the first one's indices, equal ones as they
+// came, all others as they are; what was given is left alone, and nothing is copied that is in order.
 func TestDepthwiseRowsOrder(t *testing.T) {
 	const points, poses = 40, 60
 	rng := testkit.Rand(32)

@@ -21,8 +21,9 @@ import (
 //	AVX2,    128                     32, 23          38, 33
 //	         200                     27, 22          33, 27
 //
-// With 64 channels, or 60 pairs a row, slices gain nothing. They lose up to a fifth where neighbouring rows meet the same rows of f in
-// successive pairs, as with neighbours listed by index, for those are in the first level then, wherever they lie (56 for 67 with 128 channels, by AVX-512).
+// With 64 channels, or 60 pairs a row, slices gain nothing. They lose up to a fifth where neighbouring rows meet the
+// same rows of f in successive pairs, as with neighbours listed by index, for those are in the first level then,
+// wherever they lie (56 for 67 with 128 channels, by AVX-512).
 var (
 	// depthwiseSliceRow is from how many bytes in a row of f on slices are made.
 	depthwiseSliceRow = 512

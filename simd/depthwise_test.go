@@ -82,7 +82,8 @@ func TestDepthwiseLargeWeights(t *testing.T) {
 			const points, bytes = 9, 5 << 20
 			poses := bytes / 4 / c
 			offsets, index, pose := pairs(rng, 40, points, poses)
-			f, w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c)), testkit.CopyAtEnd(t, testkit.Normal[float32](rng, poses*c))
+			f, w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c)),
+				testkit.CopyAtEnd(t, testkit.Normal[float32](rng, poses*c))
 			for _, mean := range []bool{false, true} {
 				out := testkit.AtEnd[float32](t, 40*c)
 				DepthwiseF32(out, f, w, offsets, testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose), c, mean)

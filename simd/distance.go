@@ -2,7 +2,8 @@ package simd
 
 import "math"
 
-// SquaredL2RowsF32 sets dst[i] = Σ (a[i, j] - x[j])² for every row of a matrix: the squared Euclidean distances of one query from many vectors.
+// SquaredL2RowsF32 sets dst[i] = Σ (a[i, j] - x[j])² for every row of a matrix: the squared Euclidean distances of one
+// query from many vectors.
 //
 //   - Shape: dst [m], a is [m, n] with rows lda ≥ n apart, x [n], where m = len(dst) and n = len(x). Any size may be 0.
 //   - Aliasing: dst must not overlap a or x.
@@ -19,15 +20,15 @@ func L1RowsF32(dst, a []float32, lda int, x []float32) {
 	distanceRowsF32(dst, a, lda, x, l1)
 }
 
-// DotRowsF32 sets dst[i] = Σ a[i, j]·x[j] for every row, at most (n+8)·eps·Σ |a·x| from the exact value; otherwise it is like SquaredL2RowsF32. It has the bits
-// of GemvF32 with alpha = 1 and beta = 0.
+// DotRowsF32 sets dst[i] = Σ a[i, j]·x[j] for every row, at most (n+8)·eps·Σ |a·x| from the exact value; otherwise it
+// is like SquaredL2RowsF32. It has the bits of GemvF32 with alpha = 1 and beta = 0.
 func DotRowsF32(dst, a []float32, lda int, x []float32) {
 	checkMatrix("DotRowsF32", "a", len(a), len(dst), len(x), lda)
 	distanceRowsF32(dst, a, lda, x, dotProduct)
 }
 
-// CosineRowsF32 sets dst[i] to the cosine of the angle between row i and x; otherwise it is like SquaredL2RowsF32. The cosine of a vector of zeros is
-// NaN. Its error is at most (n+8)·eps.
+// CosineRowsF32 sets dst[i] to the cosine of the angle between row i and x; otherwise it is like SquaredL2RowsF32. The
+// cosine of a vector of zeros is NaN. Its error is at most (n+8)·eps.
 func CosineRowsF32(dst, a []float32, lda int, x []float32) {
 	checkMatrix("CosineRowsF32", "a", len(a), len(dst), len(x), lda)
 	size := math.Sqrt(SumSqF32(x))
@@ -55,8 +56,8 @@ func L1RowsBF16(dst []float32, a []BF16, lda int, x []float32) {
 	distanceRowsBF16(dst, a, lda, x, l1)
 }
 
-// DotRowsI8 sets dst[i] = Σ a[i, j]·x[j] for every row of a matrix [len(dst), len(x)] with rows lda ≥ len(x) apart. It is exact: for up to 131,071 columns
-// no sum overflows. It is portable Go at every level.
+// DotRowsI8 sets dst[i] = Σ a[i, j]·x[j] for every row of a matrix [len(dst), len(x)] with rows lda ≥ len(x) apart. It
+// is exact: for up to 131,071 columns no sum overflows. It is portable Go at every level.
 func DotRowsI8(dst []int32, a []int8, lda int, x []int8) {
 	checkMatrix("DotRowsI8", "a", len(a), len(dst), len(x), lda)
 	rowsI8(dst, a, lda, x, dotProduct)
@@ -93,8 +94,8 @@ func distanceRowsF32(dst, a []float32, lda int, x []float32, what rowMeasure) {
 	}
 }
 
-// distanceRowsBF16 widens the rows piece by piece, into a buffer that stays in the first-level cache. A row that is longer than the buffer is summed up in
-// parts.
+// distanceRowsBF16 widens the rows piece by piece, into a buffer that stays in the first-level cache. A row that is
+// longer than the buffer is summed up in parts.
 func distanceRowsBF16(dst []float32, a []BF16, lda int, x []float32, what rowMeasure) {
 	const room = 4096
 	var wide [room]float32

@@ -8,8 +8,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// FuzzDots wants what portable Go has from the kernels that multiply pairs of bfloat16 numbers, on groups of any sizes, products of any shape and any bit patterns,
-// between pages that cannot be read. It stands here, as the portable twins are otherwise reached at other levels alone.
+// FuzzDots wants what portable Go has from the kernels that multiply pairs of bfloat16 numbers, on groups of any sizes,
+// products of any shape and any bit patterns, between pages that cannot be read. It stands here, as the portable twins
+// are otherwise reached at other levels alone.
 func FuzzDots(f *testing.F) {
 	f.Add([]byte{128, 63, 0, 192}, []byte{6, 1, 5}, uint8(13), uint8(3), uint8(1), false)
 	f.Add([]byte{128, 127, 1, 0, 255, 255, 0, 128}, []byte{2}, uint8(1), uint8(0), uint8(0), true)

@@ -54,7 +54,8 @@ func DivF64(dst, x, y []float64) {
 	}
 }
 
-// SqrtF32 sets dst[i] = √x[i] for every i, correctly rounded; NaN below zero, and -0 for -0. dst may be x itself; it panics if the lengths differ.
+// SqrtF32 sets dst[i] = √x[i] for every i, correctly rounded; NaN below zero, and -0 for -0. dst may be x itself; it
+// panics if the lengths differ.
 func SqrtF32(dst, x []float32) {
 	checkLen("SqrtF32", "dst", len(dst), len(x))
 	if len(x) > 0 {
@@ -82,8 +83,8 @@ func AbsF64(dst, x []float64) {
 	absGeneric(dst, x)
 }
 
-// MaxF32 sets dst[i] to the larger of x[i] and y[i], with Go's rules: NaN if either is, and -0 below +0. dst may be x or y itself; it panics if
-// the lengths differ.
+// MaxF32 sets dst[i] to the larger of x[i] and y[i], with Go's rules: NaN if either is, and -0 below +0. dst may be x
+// or y itself; it panics if the lengths differ.
 func MaxF32(dst, x, y []float32) {
 	checkLen("MaxF32", "dst", len(dst), len(x))
 	checkLen("MaxF32", "y", len(y), len(x))
@@ -111,7 +112,8 @@ func MinF64(dst, x, y []float64) {
 	minGeneric(dst, x, y)
 }
 
-// ClipF32 sets dst[i] to x[i], or to lo or hi where x[i] is below or above. NaN stays NaN. dst may be x itself; it panics if the lengths differ.
+// ClipF32 sets dst[i] to x[i], or to lo or hi where x[i] is below or above. NaN stays NaN. dst may be x itself; it
+// panics if the lengths differ.
 func ClipF32(dst, x []float32, lo, hi float32) {
 	checkLen("ClipF32", "dst", len(dst), len(x))
 	clipGeneric(dst, x, lo, hi)

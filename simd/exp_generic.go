@@ -72,8 +72,9 @@ func expOutsideF32(x float32) float32 {
 	return x
 }
 
-// In float64 the standard library's function is within the bound: its authors state an error below 1 ULP. On amd64, Go 1.26's assembly
-// overflows at 1023.5·ln2 instead of at ln(MaxFloat64). Arguments from there on are x = 1023·ln2 + h - l, and exp(x) = 2^1023·exp(h)·(1 - l + l²/2).
+// In float64 the standard library's function is within the bound: its authors state an error below 1 ULP. On amd64, Go
+// 1.26's assembly overflows at 1023.5·ln2 instead of at ln(MaxFloat64). Arguments from there on are x = 1023·ln2 + h -
+// l, and exp(x) = 2^1023·exp(h)·(1 - l + l²/2).
 func expF64Generic(dst, x []float64) {
 	const (
 		late  = 709.25 // below 1023.5·ln2 = 709.43

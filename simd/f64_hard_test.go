@@ -8,12 +8,13 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// TestF64HardArguments holds float64 functions to 2 ULP where their formulas are weakest: at multiples of π/2 for sine and cosine, at both ends of
-// the range for the others.
+// TestF64HardArguments holds float64 functions to 2 ULP where their formulas are weakest: at multiples of π/2 for sine
+// and cosine, at both ends of the range for the others.
 func TestF64HardArguments(t *testing.T) {
 	rng := testkit.Rand(70)
 	turns := []float64{921334.8775182787, 871790.3905748408, 1e-300, 5e-324}
-	ends := []float64{709.43, 709.44, 709.5, 709.7, 709.78, 709.782712893384, -708.3, -708.5, -709, -740, -745.13, -745.2, 709.7827128933841, 710}
+	ends := []float64{709.43, 709.44, 709.5, 709.7, 709.78, 709.782712893384, -708.3, -708.5, -709, -740, -745.13, -745.2,
+		709.7827128933841, 710}
 	n := 2000
 	if *long {
 		n = 100_000
@@ -48,10 +49,12 @@ func TestF64HardArguments(t *testing.T) {
 	})
 }
 
-// TestAtan2F64Extremes pairs all kinds of coordinates: infinities, the largest and the smallest numbers, zeros and quotients that underflow.
+// TestAtan2F64Extremes pairs all kinds of coordinates: infinities, the largest and the smallest numbers, zeros and
+// quotients that underflow.
 func TestAtan2F64Extremes(t *testing.T) {
 	inf := math.Inf(1)
-	sizes := []float64{0, 5e-324, 1e-323, 1.5e-323, 1e-310, 0x1p-1022, 1.05e-221, 1e-30, 0.5, 1, 1.5, 2.45e166, 0x1p1021, 0x1.8p1021, 0x1p1022, 0x1.5p1022, 0x1.fffffffffffffp1022,
+	sizes := []float64{0, 5e-324, 1e-323, 1.5e-323, 1e-310, 0x1p-1022, 1.05e-221, 1e-30, 0.5, 1, 1.5, 2.45e166, 0x1p1021,
+		0x1.8p1021, 0x1p1022, 0x1.5p1022, 0x1.fffffffffffffp1022,
 		0x1p1023, 0x1.2p1023, 0x1.8p1023, 1.7e308, math.MaxFloat64, inf}
 	var y, x []float64
 	for _, a := range sizes {
@@ -74,7 +77,8 @@ func TestAtan2F64Extremes(t *testing.T) {
 		Atan2F64(got, y, x)
 		for i := range x {
 			if x[i] == 0 || y[i] == 0 || math.IsInf(x[i], 0) || math.IsInf(y[i], 0) {
-				if want := math.Atan2(y[i], x[i]); !(math.Abs(got[i]-want) <= 0x1p-52*math.Abs(want)) || math.Signbit(got[i]) != math.Signbit(want) {
+				if want := math.Atan2(y[i], x[i]); !(math.Abs(got[i]-want) <= 0x1p-52*math.Abs(want)) ||
+					math.Signbit(got[i]) != math.Signbit(want) {
 					t.Errorf("atan2(%v, %v) = %v, want %v", y[i], x[i], got[i], want)
 				}
 				continue

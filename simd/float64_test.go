@@ -76,9 +76,11 @@ func TestActivationsF64Special(t *testing.T) {
 			f       func(dst, x []float64)
 			x, want float64
 		}{
-			{"sigmoid", SigmoidF64, inf, 1}, {"sigmoid", SigmoidF64, -inf, 0}, {"sigmoid", SigmoidF64, nan, nan}, {"sigmoid", SigmoidF64, minusZero, 0.5},
+			{"sigmoid", SigmoidF64, inf, 1}, {"sigmoid", SigmoidF64, -inf, 0}, {"sigmoid", SigmoidF64, nan, nan},
+			{"sigmoid", SigmoidF64, minusZero, 0.5},
 			{"sigmoid", SigmoidF64, 1e300, 1}, {"sigmoid", SigmoidF64, -1e300, 0}, {"sigmoid", SigmoidF64, -745, tiny},
-			{"swish", SwishF64, inf, inf}, {"swish", SwishF64, -inf, minusZero}, {"swish", SwishF64, nan, nan}, {"swish", SwishF64, minusZero, minusZero},
+			{"swish", SwishF64, inf, inf}, {"swish", SwishF64, -inf, minusZero}, {"swish", SwishF64, nan, nan},
+			{"swish", SwishF64, minusZero, minusZero},
 			{"swish", SwishF64, 1e300, 1e300}, {"swish", SwishF64, -1e300, minusZero},
 			{"softplus", SoftplusF64, inf, inf}, {"softplus", SoftplusF64, -inf, 0}, {"softplus", SoftplusF64, nan, nan},
 			{"softplus", SoftplusF64, 0, math.Ln2}, {"softplus", SoftplusF64, 1e300, 1e300}, {"softplus", SoftplusF64, -745, tiny},
@@ -132,7 +134,8 @@ func TestMinMaxF64(t *testing.T) {
 			}
 			lo, hi := MinMaxF64(testkit.CopyAtEnd(t, x))
 			wantLo, wantHi := minMaxGeneric(x)
-			require.True(t, testkit.SameBits([]float64{lo, hi}, []float64{wantLo, wantHi}) || n%7 == 0 && lo != lo && hi != hi, "%v: %g, %g", x, lo, hi)
+			require.True(t, testkit.SameBits([]float64{lo, hi}, []float64{wantLo, wantHi}) || n%7 == 0 && lo != lo &&
+				hi != hi, "%v: %g, %g", x, lo, hi)
 		}
 	})
 }
@@ -155,7 +158,8 @@ func TestPackedRefuses(t *testing.T) {
 func TestSizesBeyondInt(t *testing.T) {
 	const huge = math.MaxInt
 	more := ", need more than an int holds"
-	require.PanicsWithValue(t, "simd: GemmF32: len(c) = 4"+more, func() { GemmF32(make([]float32, 4), huge, nil, 0, nil, 2, 1, 0, 3, 2, 0) })
+	require.PanicsWithValue(t, "simd: GemmF32: len(c) = 4"+more,
+		func() { GemmF32(make([]float32, 4), huge, nil, 0, nil, 2, 1, 0, 3, 2, 0) })
 	require.PanicsWithValue(t, "simd: DepthwiseF32: len(out) = 0"+more,
 		func() { DepthwiseF32(nil, nil, nil, []int{0, 0, 0, 0, 0}, nil, nil, huge/2+1, false) })
 	layer := &Dense[float32]{B: Pack(make([]float32, 16), 4, 4, 4)}

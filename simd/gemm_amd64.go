@@ -4,10 +4,10 @@ package simd
 
 import "unsafe"
 
-// The products are computed in strips of C, two vectors wide (for float32 32 columns, 16 with AVX2; for float64 half as many), by gemmStripF32 and
-// gemmStripF64, which read A in place, transposed or not. A strip needs rows of B that can be read to the end of their last vector: panels of Packed, columns of B
-// that fill whole vectors, or a copy. The sum of an element runs over k in ascending order in one accumulator, whatever the
-// blocks are.
+// The products are computed in strips of C, two vectors wide (for float32 32 columns, 16 with AVX2; for float64 half as
+// many), by gemmStripF32 and gemmStripF64, which read A in place, transposed or not. A strip needs rows of B that can
+// be read to the end of their last vector: panels of Packed, columns of B that fill whole vectors, or a copy. The sum
+// of an element runs over k in ascending order in one accumulator, whatever the blocks are.
 const (
 	stripF32 = 32
 	stripF64 = 16
@@ -66,7 +66,8 @@ func firstElement[T Float](x []T, i, k int) *T {
 // gemmStrip computes a strip of C. The element [i, p] of A is a[i*rsa+p*csa].
 func gemmStrip[T Float](c *T, ldc int, a *T, rsa, csa int, b *T, ldb int, bias *T, m, k, n, mode int) {
 	if unsafe.Sizeof(*c) == 8 {
-		c, a, b, bias := (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(a)), (*float64)(unsafe.Pointer(b)), (*float64)(unsafe.Pointer(bias))
+		c, a, b, bias := (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(a)), (*float64)(unsafe.Pointer(b)),
+			(*float64)(unsafe.Pointer(bias))
 		if level == AVX512 {
 			gemmStripF64AVX512(c, ldc, a, rsa, csa, b, ldb, bias, m, k, n, mode)
 		} else {
@@ -235,7 +236,8 @@ func (g *gemmProduct[T]) run(beta T) {
 	}
 }
 
-// row computes the columns of a single row that fill blocks of eight vectors, and leaves the others. Few rows of B at a time keep their pages at hand.
+// row computes the columns of a single row that fill blocks of eight vectors, and leaves the others. Few rows of B at a
+// time keep their pages at hand.
 func (g *gemmProduct[T]) row(mode int) {
 	const most, depth = 1 << 13, 64
 	for block := 4 * stripColumns[T](); g.n >= block; {

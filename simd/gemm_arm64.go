@@ -4,10 +4,11 @@ package simd
 
 import "unsafe"
 
-// The products are computed in tiles of 8 rows by two registers, 8 columns of float32 or 4 of float64 (gemmF32NEON, gemmF64NEON), for blocks of k
-// whose rows of B stay in the first-level cache while many rows of A use them. Assembly needs rows of B with as many elements. Where few rows of A
-// use them, whole panels are read in place; otherwise they are copied, with zeros for missing columns. The sum of an element runs
-// over k in ascending order in one accumulator per block of k, whatever m is.
+// The products are computed in tiles of 8 rows by two registers, 8 columns of float32 or 4 of float64 (gemmF32NEON,
+// gemmF64NEON), for blocks of k whose rows of B stay in the first-level cache while many rows of A use them. Assembly
+// needs rows of B with as many elements. Where few rows of A use them, whole panels are read in place; otherwise they
+// are copied, with zeros for missing columns. The sum of an element runs over k in ascending order in one accumulator
+// per block of k, whatever m is.
 const (
 	gemmTile   = 8   // rows of a tile, and its columns in float32
 	gemmDepth  = 128 // steps of k at a time: a panel of B has 4 KiB
@@ -21,7 +22,8 @@ func gemmColumns[T Float]() int { return packPanel / int(unsafe.Sizeof(T(0))) }
 // gemmBlock is a copy of a part of A or B, at most 8 columns of gemmDepth rows, one row after the other.
 type gemmBlock[T Float] [gemmDepth * gemmTile]T
 
-// fill copies k rows of n columns from a matrix whose element [p, j] is b[p*rs+j*cs] into rows of that width, and sets the other columns to zero.
+// fill copies k rows of n columns from a matrix whose element [p, j] is b[p*rs+j*cs] into rows of that width, and sets
+// the other columns to zero.
 func (d *gemmBlock[T]) fill(b []T, rs, cs, k, n, width int) {
 	for p := range k {
 		row := d[p*width:][:width:width]

@@ -6,8 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/cpu"
 )
 
-// PackedDots is a right-hand matrix B [K, N] in bfloat16, packed for GemmDotsF32. It does not change after packing and may be used by any number of goroutines at
-// once.
+// PackedDots is a right-hand matrix B [K, N] in bfloat16, packed for GemmDotsF32. It does not change after packing and
+// may be used by any number of goroutines at once.
 type PackedDots struct {
 	// K and N are the numbers of rows and columns of B.
 	K, N  int
@@ -21,8 +21,9 @@ const (
 	dotsRows    = 12 // rows of C that are computed together
 )
 
-// PackDotsTransposed rounds B, given as its transpose [n, k] with rows ldb ≥ k apart, to bfloat16 and packs it. The result is a copy. It is nil unless n is a positive multiple of 32
-// and k one of 8. It panics on a negative size, a stride below k, or a slice that is too short.
+// PackDotsTransposed rounds B, given as its transpose [n, k] with rows ldb ≥ k apart, to bfloat16 and packs it. The
+// result is a copy. It is nil unless n is a positive multiple of 32 and k one of 8. It panics on a negative size, a
+// stride below k, or a slice that is too short.
 func PackDotsTransposed(b []float32, ldb, k, n int) *PackedDots {
 	checkSize("PackDotsTransposed", "k", k)
 	checkSize("PackDotsTransposed", "n", n)
@@ -45,12 +46,14 @@ func PackDotsTransposed(b []float32, ldb, k, n int) *PackedDots {
 // DotsRows is how many rows A must have for a product of m rows.
 func DotsRows(m int) int { return (m + dotsRows - 1) / dotsRows * dotsRows }
 
-// GemmDotsF32 computes C = act(A·B + bias) for A in bfloat16, adding up in float32; the activation is none or ReLU. It is fast where HaveDots is true.
+// GemmDotsF32 computes C = act(A·B + bias) for A in bfloat16, adding up in float32; the activation is none or ReLU. It
+// is fast where HaveDots is true.
 //
 //   - Shape: c is [m, N] with rows ldc apart, a [DotsRows(m), K], of which rows from m on are read but do not matter, and bias nil or [N].
 //   - Aliasing: c must not overlap the others.
 //   - Errors: panics on a slice that is too short, a stride below N, or another activation.
-//   - Accuracy, before the activation: at most (K+1)·eps·(Σ|a·b| + |bias|) from the exact value. Numbers below 2⁻¹²⁶ count as 0. The bits are the same at every level.
+//   - Accuracy, before the activation: at most (K+1)·eps·(Σ|a·b| + |bias|) from the exact value. Numbers below 2⁻¹²⁶
+//     count as 0. The bits are the same at every level.
 //   - A row of C depends on its row of A alone.
 func GemmDotsF32(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, act Activation, m int) {
 	const fn = "GemmDotsF32"

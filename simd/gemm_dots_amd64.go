@@ -14,6 +14,7 @@ func gemmDots(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, act
 		relu = 1
 	}
 	for lo := 0; lo < m; lo += dotsRows {
-		gemmF32Dots(&c[lo*ldc], 4*ldc, (*uint16)(&a[lo*b.K]), 2*b.K, (*uint16)(&b.b[0]), &bias[0], min(dotsRows, m-lo), b.K/dotsDepth, b.N/dotsColumns, relu)
+		gemmF32Dots(&c[lo*ldc], 4*ldc, (*uint16)(&a[lo*b.K]), 2*b.K, (*uint16)(&b.b[0]), &bias[0], min(dotsRows, m-lo),
+			b.K/dotsDepth, b.N/dotsColumns, relu)
 	}
 }

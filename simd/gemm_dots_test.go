@@ -90,7 +90,8 @@ func TestGemmDotsPanics(t *testing.T) {
 	p, a := PackDotsTransposed(x, 8, 8, 32), make([]BF16, 12*8)
 	require.Equal(t, []int{0, 12, 12, 24}, []int{DotsRows(0), DotsRows(1), DotsRows(12), DotsRows(13)})
 	require.PanicsWithValue(t, "simd: GemmDotsF32: b = nil", func() { GemmDotsF32(x, 32, a, nil, nil, ActNone, 1) })
-	require.PanicsWithValue(t, fmt.Sprintf("simd: GemmDotsF32: act = %d, need ActNone or ActReLU", ActTanh), func() { GemmDotsF32(x, 32, a, p, nil, ActTanh, 1) })
+	require.PanicsWithValue(t, fmt.Sprintf("simd: GemmDotsF32: act = %d, need ActNone or ActReLU", ActTanh),
+		func() { GemmDotsF32(x, 32, a, p, nil, ActTanh, 1) })
 	require.PanicsWithValue(t, "simd: GemmDotsF32: len(a) = 95, need 96", func() { GemmDotsF32(x, 32, a[:95], p, nil, ActNone, 1) })
 	require.Panics(t, func() { GemmDotsF32(x[:31], 32, a, p, nil, ActNone, 1) })
 	require.Panics(t, func() { GemmDotsF32(x, 31, a, p, nil, ActNone, 2) })

@@ -4,7 +4,8 @@ package simd
 //
 //   - Shape: A is [m, n] with rows lda ≥ n apart, x [n], y [m]. Any size may be 0; with n = 0, y = beta·y.
 //   - Aliasing: y must not overlap A or x.
-//   - Errors: panics on a negative size, a stride below its row length, or a slice that does not have its length. With beta = 0, y is not read.
+//   - Errors: panics on a negative size, a stride below its row length, or a slice that does not have its length. With
+//     beta = 0, y is not read.
 //   - Accuracy: at most (n+8)·eps·(|alpha|·Σ|a·x| + |beta·y|) from the exact value, per element. An element depends on its row alone.
 func GemvF32(y, a []float32, lda int, x []float32, alpha, beta float32, m, n int) {
 	checkGemv("GemvF32", len(y), m, len(a), lda, len(x), n, m, n)

@@ -4,7 +4,8 @@ package simd
 
 import "unsafe"
 
-// rowsPiece is how many elements of a matrix one call of assembly goes through, some tens of microseconds, and rowsBuffer how many sums it gives back.
+// rowsPiece is how many elements of a matrix one call of assembly goes through, some tens of microseconds, and
+// rowsBuffer how many sums it gives back.
 const (
 	rowsPiece  = 1 << 17
 	rowsBuffer = 64

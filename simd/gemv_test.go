@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// TestGemv compares products of a matrix and a vector with sums in float64 or longer, in memory that ends at an unreadable page, and wants the bits of
-// an element whatever is computed beside it.
+// TestGemv compares products of a matrix and a vector with sums in float64 or longer, in memory that ends at an
+// unreadable page, and wants the bits of an element whatever is computed beside it.
 func TestGemv(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		t.Run("F32", testGemv[float32])

@@ -316,12 +316,21 @@ func BenchmarkAdamF32(b *testing.B) {
 func TestGradPanics(t *testing.T) {
 	x, ix := make([]float32, 100), make([]int32, 10)
 	for want, f := range map[string]func(){
-		"simd: SwishGradF32: len(dx) = 3, need 4":         func() { SwishGradF32(x[:3], x[:4], x[:4]) },
-		"simd: ReLUGradF32: len(dy) = 3, need 4":          func() { ReLUGradF32(x[:4], x[:3], x[:4]) },
-		"simd: PointConvGradFF32: len(df) = 3, need 2":    func() { PointConvGradFF32(x[:3], x[:6], x[:9], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
-		"simd: PointConvGradWF32: len(dw) = 2, need 3":    func() { PointConvGradWF32(x[:2], x[:6], x[:8], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
-		"simd: SetConvGradParamsF32: len(dh) = 1, need 2": func() { SetConvGradParamsF32([]float64{1}, []float64{1}, x[:2], x[:1], 1, 2, 1, 1) },
-		"simd: AdamF32: len(m) = 2, need 3":               func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
+		"simd: SwishGradF32: len(dx) = 3, need 4": func() { SwishGradF32(x[:3], x[:4], x[:4]) },
+		"simd: ReLUGradF32: len(dy) = 3, need 4":  func() { ReLUGradF32(x[:4], x[:3], x[:4]) },
+		"simd: PointConvGradFF32: len(df) = 3, need 2": func() {
+			PointConvGradFF32(x[:3], x[:6], x[:9], []int{0, 1}, ix[:1],
+				ix[:1], 2, 3)
+		},
+		"simd: PointConvGradWF32: len(dw) = 2, need 3": func() {
+			PointConvGradWF32(x[:2], x[:6], x[:8], []int{0, 1}, ix[:1],
+				ix[:1], 2, 3)
+		},
+		"simd: SetConvGradParamsF32: len(dh) = 1, need 2": func() {
+			SetConvGradParamsF32([]float64{1}, []float64{1}, x[:2], x[:1],
+				1, 2, 1, 1)
+		},
+		"simd: AdamF32: len(m) = 2, need 3": func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}

@@ -42,7 +42,8 @@ func testNorm[T Float](t *testing.T) {
 			for i := range weight {
 				weight[i] = int32(rng.IntN(1000))
 			}
-			mean, low, x, dz, scale, bias, a = place(t, mean), place(t, low), place(t, x), place(t, dz), place(t, scale), place(t, bias), place(t, a)
+			mean, low, x, dz, scale, bias, a = place(t, mean), place(t, low), place(t, x), place(t, dz), place(t, scale),
+				place(t, bias), place(t, a)
 			y := place(t, make([]T, rows*c))
 			Norm(y, x, mean, low, scale, bias, c)
 			d := func(i int) float64 { return (float64(x[i]) - float64(mean[i%c])) - float64(low[i%c]) }
@@ -85,7 +86,8 @@ func testNorm[T Float](t *testing.T) {
 						m = float64(w[i/c])
 					}
 					one, two, three := float64(a[i%c])*float64(dz[i]), m*float64(scale[i%c]), m*float64(bias[i%c])*d(i)
-					if diff := math.Abs(float64(dx[i]) - (one - two - three)); !(diff <= 6*ulp*(math.Abs(one)+math.Abs(two)+math.Abs(three))) {
+					if diff := math.Abs(float64(dx[i]) - (one - two - three)); !(diff <= 6*ulp*(math.Abs(one)+math.Abs(two)+
+						math.Abs(three))) {
 						t.Fatalf("NormGrad %s: dx[%d] is off by %g", name, i, diff)
 					}
 				}

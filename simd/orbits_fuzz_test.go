@@ -8,8 +8,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// FuzzOrbits wants from groups of fours of any sizes, in batches, at every level, float64 sums within the documented error, of the gradient to the weights as well, and of each image what it gets alone, on any bit patterns and
-// between pages that cannot be read. A sum of which a product is not finite is not either.
+// FuzzOrbits wants from groups of fours of any sizes, in batches, at every level, float64 sums within the documented
+// error, of the gradient to the weights as well, and of each image what it gets alone, on any bit patterns and between
+// pages that cannot be read. A sum of which a product is not finite is not either.
 func FuzzOrbits(f *testing.F) {
 	f.Add([]byte{0, 0, 128, 63}, []byte{6, 1, 5}, uint8(3), uint8(0), true)
 	f.Add([]byte{0, 0, 128, 127, 1, 2, 3, 4, 0, 0, 192, 255}, []byte{5, 4}, uint8(8), uint8(1), false)
@@ -63,7 +64,8 @@ func FuzzOrbits(f *testing.F) {
 							sum /= k
 						}
 						v := float64(got[i*n+j])
-						if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/2 && !(math.Abs(v-sum) <= float64(hi-lo+8)*(0x1p-23*size+0x1p-149)) {
+						if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/2 &&
+							!(math.Abs(v-sum) <= float64(hi-lo+8)*(0x1p-23*size+0x1p-149)) {
 							t.Fatalf("level=%v mean=%v: image %d: out[%d, %d] = %g, want %g", l, mean, b, i, j, v, sum)
 						}
 					}
@@ -87,7 +89,8 @@ func FuzzOrbits(f *testing.F) {
 			}
 			for k, v := range dw {
 				v, size := float64(v), bounds[k]
-				if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/2 && !(math.Abs(v-sums[k]) <= float64(terms[k/n]+8)*(0x1p-23*size+0x1p-149)) {
+				if finite := size-size == 0; !finite && v-v == 0 || finite && size < math.MaxFloat32/2 &&
+					!(math.Abs(v-sums[k]) <= float64(terms[k/n]+8)*(0x1p-23*size+0x1p-149)) {
 					t.Fatalf("level=%v: %d images: dw[%d, %d] = %g, want %g", l, images, k/n, k%n, v, sums[k])
 				}
 			}

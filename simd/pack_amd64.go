@@ -111,6 +111,7 @@ func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *
 
 // gemmWideStrip computes a strip of two panels of float32 by AVX-512.
 func gemmWideStrip[T Float](c *T, ldc int, a *T, lda int, b *T, panel int, bias, tile *T, m, k, mode int) {
-	gemmWideF32AVX512((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), lda, (*float32)(unsafe.Pointer(b)), stripF32, panel,
+	gemmWideF32AVX512((*float32)(unsafe.Pointer(c)), ldc, (*float32)(unsafe.Pointer(a)), lda, (*float32)(unsafe.Pointer(b)),
+		stripF32, panel,
 		(*float32)(unsafe.Pointer(bias)), (*float32)(unsafe.Pointer(tile)), m, k, mode)
 }

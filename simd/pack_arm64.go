@@ -3,8 +3,10 @@
 package simd
 
 const (
-	packedHeight = 64  // rows of A at a time, so that they stay in the second-level cache with the rows of C they make
-	packedDepth  = 512 // steps of k at a time: 16 KiB of a panel of B stay in the first-level cache, and one call takes some tens of microseconds
+	packedHeight = 64 // rows of A at a time, so that they stay in the second-level cache with the rows of C they make
+	// steps of k at a time: 16 KiB of a panel of B stay in the first-level cache, and one call takes some tens of
+	// microseconds
+	packedDepth = 512
 )
 
 func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {

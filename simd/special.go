@@ -14,8 +14,8 @@ func ErfF64(dst, x []float64) {
 	mapGeneric(dst, x, math.Erf)
 }
 
-// GELUF32 sets dst[i] = x[i]·Φ(x[i]), Φ the distribution function of the standard normal distribution, to 1 ULP; not the approximation by tanh. dst may be
-// x itself; it panics if the lengths differ.
+// GELUF32 sets dst[i] = x[i]·Φ(x[i]), Φ the distribution function of the standard normal distribution, to 1 ULP; not
+// the approximation by tanh. dst may be x itself; it panics if the lengths differ.
 func GELUF32(dst, x []float32) {
 	checkLen("GELUF32", "dst", len(dst), len(x))
 	mapGeneric(dst, x, gelu)
@@ -51,7 +51,8 @@ func Log1pF64(dst, x []float64) {
 	mapGeneric(dst, x, math.Log1p)
 }
 
-// PowF32 sets dst[i] to x[i] to the power of y[i], to 1 ULP, with the special values of math.Pow. dst may be x or y itself; it panics if the lengths differ.
+// PowF32 sets dst[i] to x[i] to the power of y[i], to 1 ULP, with the special values of math.Pow. dst may be x or y
+// itself; it panics if the lengths differ.
 func PowF32(dst, x, y []float32) {
 	checkLen("PowF32", "dst", len(dst), len(x))
 	checkLen("PowF32", "y", len(y), len(x))
@@ -70,7 +71,8 @@ func PowF64(dst, x, y []float64) {
 //   - Shape: dst and x are [rows, c].
 //   - Aliasing: dst may be x itself.
 //   - Errors: panics if a length does not match. A row with NaN or +Inf, or of nothing but -Inf, becomes NaN.
-//   - Accuracy: no exponential overflows, because the largest element of the row is subtracted first. The error is below 4 ULP, and that of the subtraction.
+//   - Accuracy: no exponential overflows, because the largest element of the row is subtracted first. The error is
+//     below 4 ULP, and that of the subtraction.
 func SoftmaxF32(dst, x []float32, c int) {
 	checkLen("SoftmaxF32", "dst", len(dst), len(x))
 	checkSize("SoftmaxF32", "c", c)

@@ -32,7 +32,8 @@ func powGeneric[T Float](dst, x, y []T) {
 	}
 }
 
-// pow is x^y = exp(y·ln x), ln x and the product in twice the precision. math.Pow multiplies powers, whose errors grow with y; it has the special values.
+// pow is x^y = exp(y·ln x), ln x and the product in twice the precision. math.Pow multiplies powers, whose errors grow
+// with y; it has the special values.
 func pow(x, y float64) float64 {
 	a, odd := x, false
 	if x < 0 && y == math.Trunc(y) {

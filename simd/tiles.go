@@ -2,15 +2,16 @@ package simd
 
 import "fmt"
 
-// PackedTiles is a right-hand matrix B [K, N], packed for GemmTilesF32. It does not change after packing and may be used by any number of goroutines at
-// once.
+// PackedTiles is a right-hand matrix B [K, N], packed for GemmTilesF32. It does not change after packing and may be
+// used by any number of goroutines at once.
 type PackedTiles struct {
 	// K and N are the numbers of rows and columns of B.
 	K, N  int
 	parts int
 	full  *Packed[float32]
-	// tiles holds the parts of B, [N/32, K/32, parts, 2, 16, 16, 2]: for 32 columns and 32 rows of B two tiles of 16 columns, in which pairs of rows lie side by
-	// side. It is nil where there are no tiles, and then full serves all products.
+	// tiles holds the parts of B, [N/32, K/32, parts, 2, 16, 16, 2]: for 32 columns and 32 rows of B two tiles of 16
+	// columns, in which pairs of rows lie side by side. It is nil where there are no tiles, and then full serves all
+	// products.
 	tiles []BF16
 	zeros []float32 // a bias [N]
 }
@@ -24,9 +25,9 @@ const (
 	tilesMost = 2
 )
 
-// PackTilesTransposed packs B, given as its transpose [n, k] with rows ldb ≥ k apart, for products that take that many parts of each number: 1
-// rounds it to bfloat16, 2 takes the rest, rounded, as a second bfloat16. The result is a copy. It panics on other numbers of parts, a negative size, a stride below k, or a
-// slice that is too short.
+// PackTilesTransposed packs B, given as its transpose [n, k] with rows ldb ≥ k apart, for products that take that many
+// parts of each number: 1 rounds it to bfloat16, 2 takes the rest, rounded, as a second bfloat16. The result is a copy.
+// It panics on other numbers of parts, a negative size, a stride below k, or a slice that is too short.
 func PackTilesTransposed(b []float32, ldb, k, n, parts int) *PackedTiles {
 	if parts != 1 && parts != tilesMost {
 		panic(fmt.Sprintf("simd: PackTilesTransposed: parts = %d, need 1 or %d", parts, tilesMost))
@@ -63,11 +64,14 @@ func (b *PackedTiles) TilesSpace() int {
 	return tilesBlock*b.K*b.parts/2 + tilesBlock*tilesBlock + cacheLine/4
 }
 
-// GemmTilesF32 computes C = act(A·B + bias) as GemmPackedF32 does. At level AMX it multiplies tiles of bfloat16 numbers and adds up in float32, if
-// K and N are multiples of 32, K is at most 256, and the activation is none or ReLU. Otherwise, it is GemmPackedF32.
+// GemmTilesF32 computes C = act(A·B + bias) as GemmPackedF32 does. At level AMX it multiplies tiles of bfloat16 numbers
+// and adds up in float32, if K and N are multiples of 32, K is at most 256, and the activation is none or ReLU.
+// Otherwise, it is GemmPackedF32.
 //
-//   - Shape, aliasing, errors: as GemmPackedF32. space has at least b.TilesSpace() elements, and panics otherwise; what they hold does not matter.
-//   - Accuracy at level AMX, before the activation: with two parts at most (K/16+120)·eps·(Σ|a·b| + |bias|) from the exact value, which from K = 128 on is
+//   - Shape, aliasing, errors: as GemmPackedF32. space has at least b.TilesSpace() elements, and panics otherwise; what
+//     they hold does not matter.
+//   - Accuracy at level AMX, before the activation: with two parts at most (K/16+120)·eps·(Σ|a·b| + |bias|) from the
+//     exact value, which from K = 128 on is
 //     less than the bound of GemmPackedF32; with one part at most 2⁻⁷·Σ|a·b| more. Numbers below 2⁻¹²⁶ count as 0, so that in either case
 //     K·2⁻¹²³·(1 + max|a| + max|b|) comes on top.
 //   - A row of C depends on its row of A alone. Rows with a sum that is not finite are computed by GemmPackedF32.

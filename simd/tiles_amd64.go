@@ -25,7 +25,8 @@ func gemmTilesF32(c []float32, ldc int, a []float32, lda int, b *PackedTiles, bi
 		mode |= tilesSplit
 	}
 	rows := func(lo, n int) bool {
-		return gemmTilesF32AMX(&c[lo*ldc], ldc, &a[lo*lda], lda, (*uint16)(&b.tiles[0]), start, &space[0], n, b.K/tilesBlock, b.N/tilesBlock, mode) == 0
+		return gemmTilesF32AMX(&c[lo*ldc], ldc, &a[lo*lda], lda, (*uint16)(&b.tiles[0]), start, &space[0], n, b.K/tilesBlock,
+			b.N/tilesBlock, mode) == 0
 	}
 	for lo := 0; lo < m; lo += gemmStripRows {
 		n := min(gemmStripRows, m-lo)

@@ -11,8 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// tilesTwin is what tiles compute, before the activation: sums of exact products by pairs, 32 at a time, one part of A and of B after the other. Subnormal
-// numbers, which count as 0, do not occur.
+// tilesTwin is what tiles compute, before the activation: sums of exact products by pairs, 32 at a time, one part of A
+// and of B after the other. Subnormal numbers, which count as 0, do not occur.
 func tilesTwin(a, b, bias []float32, m, k, n, parts int) []float32 {
 	split := func(v float32) (p [2]float32) {
 		p[0] = tilePart(v).Float32()
@@ -74,7 +74,8 @@ func tilesProduct(t *testing.T, a, b, bias []float32, act Activation, m, k, n, p
 func TestTileProducts(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(210)
-		for _, s := range [][3]int{{0, 32, 32}, {1, 32, 32}, {2, 64, 96}, {16, 96, 32}, {17, 128, 128}, {33, 256, 64}, {64, 128, 128}, {3, 31, 32}, {5, 32, 33}, {4, 288, 32}} {
+		for _, s := range [][3]int{{0, 32, 32}, {1, 32, 32}, {2, 64, 96}, {16, 96, 32}, {17, 128, 128}, {33, 256, 64},
+			{64, 128, 128}, {3, 31, 32}, {5, 32, 33}, {4, 288, 32}} {
 			m, k, n := s[0], s[1], s[2]
 			a, b, bias := normal(rng, m*k), normal(rng, n*k), normal(rng, n)
 			for _, parts := range []int{1, 2} {
@@ -121,7 +122,8 @@ func testTiles(t *testing.T, a, b, bias []float32, m, k, n, parts int) {
 	}
 }
 
-// TestTilesSpecial: rows with numbers that are not finite, or of which a part or a product is not, have the bits of GemmPackedF32, and no other row knows of it.
+// TestTilesSpecial: rows with numbers that are not finite, or of which a part or a product is not, have the bits of
+// GemmPackedF32, and no other row knows of it.
 func TestTilesSpecial(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(211)
@@ -171,7 +173,8 @@ func TestTilesChecks(t *testing.T) {
 	x := make([]float32, 32)
 	require.PanicsWithValue(t, "simd: GemmTilesF32: b = nil", func() { GemmTilesF32(x, 32, x, 32, nil, nil, ActNone, 1, nil) })
 	require.PanicsWithValue(t, "simd: PackTilesTransposed: parts = 3, need 1 or 2", func() { PackTilesTransposed(x, 1, 1, 1, 3) })
-	require.PanicsWithValue(t, "simd: GemmTilesF32: len(a) = 31, need 32", func() { GemmTilesF32(x, 32, x[:31], 32, b, nil, ActNone, 1, nil) })
+	require.PanicsWithValue(t, "simd: GemmTilesF32: len(a) = 31, need 32",
+		func() { GemmTilesF32(x, 32, x[:31], 32, b, nil, ActNone, 1, nil) })
 	if need := b.TilesSpace(); need > 0 {
 		require.PanicsWithValue(t, fmt.Sprintf("simd: GemmTilesF32: len(space) = %d, need %d", need-1, need),
 			func() { GemmTilesF32(x, 32, x, 32, b, nil, ActNone, 1, make([]float32, need-1)) })
@@ -187,7 +190,8 @@ func BenchmarkGemmTilesF32(b *testing.B) {
 	for _, parts := range []int{1, 2} {
 		p := PackTilesTransposed(w, k, k, n, parts)
 		space := make([]float32, p.TilesSpace())
-		benchLevels(b, fmt.Sprintf("shape=%dx%dx%d/parts=%d", m, k, n, parts), 2*m*k*n, func() { GemmTilesF32(c, n, a, k, p, nil, ActReLU, m, space) })
+		benchLevels(b, fmt.Sprintf("shape=%dx%dx%d/parts=%d", m, k, n, parts), 2*m*k*n,
+			func() { GemmTilesF32(c, n, a, k, p, nil, ActReLU, m, space) })
 	}
 }
 

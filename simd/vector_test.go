@@ -339,8 +339,10 @@ func TestScaleRows(t *testing.T) {
 			}
 		}
 		ScaleRows([]float32{}, make([]float32, 3), 0)
-		require.PanicsWithValue(t, "simd: ScaleRowsF32: len(x) = 5, need 6", func() { ScaleRowsF32(make([]float32, 5), make([]float32, 3), 2) })
-		require.PanicsWithValue(t, "simd: ScaleRowsF64: len(x) = 5, need 6", func() { ScaleRowsF64(make([]float64, 5), make([]float64, 3), 2) })
+		require.PanicsWithValue(t, "simd: ScaleRowsF32: len(x) = 5, need 6",
+			func() { ScaleRowsF32(make([]float32, 5), make([]float32, 3), 2) })
+		require.PanicsWithValue(t, "simd: ScaleRowsF64: len(x) = 5, need 6",
+			func() { ScaleRowsF64(make([]float64, 5), make([]float64, 3), 2) })
 		require.PanicsWithValue(t, "simd: ScaleRowsF32: c = -1, need at least 0", func() { ScaleRowsF32(nil, nil, -1) })
 	})
 }

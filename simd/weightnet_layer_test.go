@@ -51,8 +51,10 @@ func testDenseSwish[T Float](t *testing.T) {
 
 func TestDenseSwishPanics(t *testing.T) {
 	net, _ := weightNetOf[float32](testkit.Rand(24), [4]int{2, 3, 4, 5}, true)
-	require.PanicsWithValue(t, "simd: DenseSwishF32: len(x) = 3, need 4", func() { DenseSwishF32(make([]float32, 6), make([]float32, 3), &net[0], 2) })
-	require.PanicsWithValue(t, "simd: DenseSwishF32: len(dst) = 5, need 6", func() { DenseSwishF32(make([]float32, 5), make([]float32, 4), &net[0], 2) })
+	require.PanicsWithValue(t, "simd: DenseSwishF32: len(x) = 3, need 4",
+		func() { DenseSwishF32(make([]float32, 6), make([]float32, 3), &net[0], 2) })
+	require.PanicsWithValue(t, "simd: DenseSwishF32: len(dst) = 5, need 6",
+		func() { DenseSwishF32(make([]float32, 5), make([]float32, 4), &net[0], 2) })
 	short := Dense[float32]{B: net[0].B, Bias: net[0].Bias[:1]}
 	require.PanicsWithValue(t, "simd: DenseSwishF32: len(layer.Bias) = 1, need 3",
 		func() { DenseSwishF32(make([]float32, 6), make([]float32, 4), &short, 2) })

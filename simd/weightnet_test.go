@@ -28,7 +28,8 @@ func weightNetOf[T Float](rng *rand.Rand, widths [4]int, bias bool) (net [3]Dens
 }
 
 // weightNetWidths bracket vectors, strips and blocks.
-var weightNetWidths = [][4]int{{2, 32, 32, 128}, {1, 1, 1, 1}, {3, 7, 8, 9}, {6, 15, 16, 17}, {5, 31, 32, 33}, {4, 33, 47, 65}, {2, 32, 32, 512}, {0, 3, 4, 5},
+var weightNetWidths = [][4]int{{2, 32, 32, 128}, {1, 1, 1, 1}, {3, 7, 8, 9}, {6, 15, 16, 17}, {5, 31, 32, 33}, {4, 33, 47, 65},
+	{2, 32, 32, 512}, {0, 3, 4, 5},
 	{3, 16, 16, 0}, {3, 48, 16, 112}, {1, 16, 208, 32}}
 
 func TestWeightNet(t *testing.T) {

@@ -25,7 +25,8 @@ func TestROM(t *testing.T) {
 	}
 }
 
-// TestFiles reads the archive back: every folder stands before what is in it, links are followed, and only the variables EQUIVCNP_* come along.
+// TestFiles reads the archive back: every folder stands before what is in it, links are followed, and only the
+// variables EQUIVCNP_* come along.
 func TestFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("EQUIVCNP_SIMD", "avx512")

@@ -1,21 +1,24 @@
 //go:build linux
 
-// Command emulate runs a program for linux/amd64 on an emulated processor that has AVX-512, so that its kernels can be checked on a machine without
-// it, which qemu cannot do:
+// Command emulate runs a program for linux/amd64 on an emulated processor that has AVX-512, so that its kernels can be
+// checked on a machine without it, which qemu cannot do:
 //
 //	go build -o /tmp/emulate ./emulate                                                (in asm)
 //	CGO_ENABLED=0 go test -exec '/tmp/emulate -bochs bochs -kernel vmlinuz' ./simd     (in the repository's root)
 //
-// It boots a Linux kernel in Bochs (https://bochs.sourceforge.io, tried with 783b58fd6 of its repository bochs-emu/Bochs, which calls itself 3.0.devel), made with
+// It boots a Linux kernel in Bochs (https://bochs.sourceforge.io, tried with 783b58fd6 of its repository
+// bochs-emu/Bochs, which calls itself 3.0.devel), made with
 //
 //	./configure --enable-x86-64 --enable-avx --enable-evex --enable-cpu-level=6 --enable-all-optimizations --enable-pci --enable-long-phy-address \
 //		--disable-a20-pin --with-nogui --disable-docbook
 //
-// Without --disable-a20-pin that version loads everything to address 0. The CPU model sapphire_rapids has bfloat16 beside AVX-512, skylake_x nothing beside it; none has tiles.
+// Without --disable-a20-pin that version loads everything to address 0. The CPU model sapphire_rapids has bfloat16
+// beside AVX-512, skylake_x nothing beside it; none has tiles.
 //
-// The guest's file system holds the program, and the folder testdata where it was started. Any kernel of a distribution serves that has a console on a serial port and
-// nothing essential in modules, Debian's linux-image-cloud-amd64 among them. Booting takes some five seconds, and programs some 50 to 100 times their time. The guest has a
-// clock that counts instructions, and one processor: it says nothing of speed, nor of what several processors see of each other.
+// The guest's file system holds the program, and the folder testdata where it was started. Any kernel of a distribution
+// serves that has a console on a serial port and nothing essential in modules, Debian's linux-image-cloud-amd64 among
+// them. Booting takes some five seconds, and programs some 50 to 100 times their time. The guest has a clock that
+// counts instructions, and one processor: it says nothing of speed, nor of what several processors see of each other.
 package main
 
 import (
@@ -159,7 +162,8 @@ func (m *machine) load(dir string, initrd int64) error {
 		le.PutUint64(p[0x2d8+20*i:], part[1])
 		le.PutUint32(p[0x2e0+20*i:], uint32(part[2]))
 	}
-	// No devices, and as little as possible that takes time. Bochs says that it has fast short moves (FSRM) and not what Linux wants to see with them, which then never returns from one.
+	// No devices, and as little as possible that takes time. Bochs says that it has fast short moves (FSRM) and not
+	// what Linux wants to see with them, which then never returns from one.
 	copy(p[0x1000:], "console=ttyS0,115200 loglevel=1 nokaslr mitigations=off acpi=off pci=off noapic nolapic nosmp tsc=reliable random.trust_cpu=on "+
 		"panic=-1 clearcpuid=fsrm rdinit=/init nowatchdog cryptomgr.notests i8042.noaux i8042.nokbd")
 	for name, b := range map[string][]byte{"rom": rom(), "vga": vgaROM(), "kernel": image[setup:], "params": p} {

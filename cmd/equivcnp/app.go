@@ -94,7 +94,9 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 	root.SetFlagErrorFunc(flagWords)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
-	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(), a.trainCommand(), a.selectCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(), a.calibrateCommand(),
+	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(),
+		a.trainCommand(), a.selectCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(),
+		a.calibrateCommand(),
 		a.reproduceCommand(),
 		a.serveCommand(), a.healthCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
@@ -103,7 +105,8 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 // kinds says what the values of flags are, by the name of their type.
 var kinds = map[string]string{
 	"bool": "true or false", "int": "a whole number of at most 18 digits", "uint64": "a whole number of 0 or more", "float64": "a number",
-	"intSlice": "whole numbers separated by commas", "float64Slice": "numbers separated by commas, as in 0.05,0.5", "duration": "a time such as 90s or 10m",
+	"intSlice": "whole numbers separated by commas", "float64Slice": "numbers separated by commas, as in 0.05,0.5",
+	"duration": "a time such as 90s or 10m",
 }
 
 // flagWords says of a flag's value what it should be, instead of which function could not read it.
@@ -160,9 +163,9 @@ func standardiseFlag(fl *pflag.FlagSet, to *bool) {
 		"bring coordinates of another scale into the trained span; average contexts that are denser than in training over cells. Models trained on data keep the units in their files, and the authors' checkpoints, which know no range, take data as they are")
 }
 
-// answered turns the error that some targets lie outside what a model can look at into a caution, if the others have a prediction. A task has
-// nt targets of dy values each; it returns which values have a prediction, nil for all. It passes on other errors, and this one if there is no
-// prediction at all.
+// answered turns the error that some targets lie outside what a model can look at into a caution, if the others have a
+// prediction. A task has nt targets of dy values each; it returns which values have a prediction, nil for all. It
+// passes on other errors, and this one if there is no prediction at all.
 func (r *result) answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]bool, error) {
 	var outside *cnp.OutsideError
 	if p == nil || !errors.As(err, &outside) {

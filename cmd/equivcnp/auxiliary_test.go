@@ -14,7 +14,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/tables"
 )
 
-// auxBench has days.csv, tasks whose values depend on columns besides the coordinate, and models of it: aux.safetensors, which knows them, and plain.safetensors.
+// auxBench has days.csv, tasks whose values depend on columns besides the coordinate, and models of it:
+// aux.safetensors, which knows them, and plain.safetensors.
 func auxBench(t *testing.T) *bench {
 	b := newBench(t)
 	var text strings.Builder
@@ -31,7 +32,8 @@ func auxBench(t *testing.T) *bench {
 	}
 	require.NoError(t, os.WriteFile(b.path("days.csv"), []byte(text.String()), 0o600))
 	for name, aux := range map[string][]string{"aux": {"--aux", "height,hour"}, "plain": nil} {
-		said := b.ok(append([]string{"train", "regression", "--csv", "@days.csv", "--x", "lon", "--y", "y", "--task", "day", "--channels", "4,6,4", "--hidden", "4", "--mid", "4",
+		said := b.ok(append([]string{"train", "regression", "--csv", "@days.csv", "--x", "lon", "--y", "y", "--task", "day",
+			"--channels", "4,6,4", "--hidden", "4", "--mid", "4",
 			"--points-per-unit", "4", "--steps", "30", "--out", "@" + name + ".safetensors"}, aux...)...)
 		require.Equal(t, aux != nil, strings.Contains(said, "1 point without height or hour: context only"), said)
 	}
@@ -51,7 +53,8 @@ func TestAuxiliary(t *testing.T) {
 	require.Contains(t, b.ok("inspect", "@aux.safetensors"), "height, hour: known at the context and at the targets")
 
 	columns := []string{"--csv", "@days.csv", "--x", "lon", "--y", "y", "--task", "day"}
-	said := b.ok(append([]string{"eval", "--model", "@aux.safetensors", "--compare", b.path("plain.safetensors") + ",idw,kriging:rbf(1)+noise(0.1)"}, columns...)...)
+	said := b.ok(append([]string{"eval", "--model", "@aux.safetensors", "--compare", b.path("plain.safetensors") +
+		",idw,kriging:rbf(1)+noise(0.1)"}, columns...)...)
 	require.Contains(t, said, "plain.safetensors")
 
 	// Predictions at the rows of a table, on a grid, and of tensors agree.
@@ -76,8 +79,10 @@ func TestAuxiliary(t *testing.T) {
 		v := rows.Values[i*5 : i*5+5]
 		x, y, aux = append(x, v[1]), append(y, float32(v[4])), append(aux, float32(v[2]), float32(v[3]))
 	}
-	b.tensors("in.safetensors", safetensors.FromFloat64s("x_context", []int{1, 12, 1}, x), safetensors.FromFloat32s("y_context", []int{1, 12, 1}, y),
-		safetensors.FromFloat32s("aux_context", []int{1, 12, 2}, aux), safetensors.FromFloat64s("x_target", []int{1, 2, 1}, []float64{0.25, 1.75}),
+	b.tensors("in.safetensors", safetensors.FromFloat64s("x_context", []int{1, 12, 1}, x),
+		safetensors.FromFloat32s("y_context", []int{1, 12, 1}, y),
+		safetensors.FromFloat32s("aux_context", []int{1, 12, 2}, aux), safetensors.FromFloat64s("x_target", []int{1, 2, 1},
+			[]float64{0.25, 1.75}),
 		safetensors.FromFloat32s("aux_target", []int{1, 2, 2}, []float32{500, 6, 500, 6}))
 	b.ok("predict", "--model", "@aux.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors")
 	require.Equal(t, []float32{float32(a.Values[2*6+4]), float32(a.Values[3*6+4])}, b.read("out.safetensors", "mean", 1, 2, 1))
@@ -107,15 +112,19 @@ func TestAuxiliary(t *testing.T) {
 // What does not fit is an error that names the column or the tensor, and nothing is written.
 func TestAuxiliaryErrors(t *testing.T) {
 	b := auxBench(t)
-	train := []string{"train", "regression", "--csv", "@days.csv", "--x", "lon", "--y", "y", "--task", "day", "--steps", "1", "--out", "@m.safetensors"}
+	train := []string{"train", "regression", "--csv", "@days.csv", "--x", "lon", "--y", "y", "--task", "day", "--steps", "1",
+		"--out", "@m.safetensors"}
 	b.fails(1, `it has no column "heigth", an auxiliary input`, append(train, "--aux", "heigth")...)
-	b.fails(2, "--aux is for --model equivcnp; a cnp takes such columns as further inputs", append(train, "--aux", "height", "--model", "cnp")...)
+	b.fails(2, "--aux is for --model equivcnp; a cnp takes such columns as further inputs",
+		append(train, "--aux", "height", "--model", "cnp")...)
 	b.fails(2, "--aux is for --csv and --in", "train", "regression", "--aux", "height", "--out", "@m.safetensors")
 	b.fails(1, "column 2 is taken twice", append(train, "--aux", "lon")...)
 
-	predict := []string{"predict", "--model", "@aux.safetensors", "--in", "@days.csv", "--x", "lon", "--y", "y", "--task", "day", "--out", "@p.csv"}
+	predict := []string{"predict", "--model", "@aux.safetensors", "--in", "@days.csv", "--x", "lon", "--y", "y", "--task", "day",
+		"--out", "@p.csv"}
 	b.write("without.csv", "lon,hour\n1,6\n")
-	b.fails(1, `without.csv:1:1: the columns do not fit: header "lon,hour": it has no column "height", an auxiliary input`, append(predict, "--targets", "@without.csv")...)
+	b.fails(1, `without.csv:1:1: the columns do not fit: header "lon,hour": it has no column "height", an auxiliary input`,
+		append(predict, "--targets", "@without.csv")...)
 	b.write("gap.csv", "lon,height,hour\n1,100,6\n2,,6\n")
 	b.fails(1, "gap.csv:3:3: the cell is missing, and a target needs its auxiliary inputs", append(predict, "--targets", "@gap.csv")...)
 	b.write("text.csv", "lon,height,hour\n1,high,6\n")
@@ -123,11 +132,14 @@ func TestAuxiliaryErrors(t *testing.T) {
 	b.fails(1, "days.csv:7:7: the cell is missing", predict...) // its own rows are the targets
 	b.fails(2, "--grid: need all inputs, lon, height, hour", append(predict, "--grid", "lon=0:1:1")...)
 	b.fails(2, "--aux height: the model has 2 auxiliary inputs, height, hour", append(predict, "--aux", "height")...)
-	b.fails(2, "--aux height: the model has no auxiliary inputs", "predict", "--model", "@plain.safetensors", "--in", "@days.csv", "--x", "lon", "--y", "y", "--task", "day", "--aux", "height", "--out", "@p.csv")
-	b.fails(1, "the model has the auxiliary inputs height, hour, use --targets", "regress", "--model", "@aux.safetensors", "--csv", "@days.csv", "--x", "lon", "--y", "y", "--from", "0", "--to", "1",
+	b.fails(2, "--aux height: the model has no auxiliary inputs", "predict", "--model", "@plain.safetensors", "--in", "@days.csv",
+		"--x", "lon", "--y", "y", "--task", "day", "--aux", "height", "--out", "@p.csv")
+	b.fails(1, "the model has the auxiliary inputs height, hour, use --targets", "regress", "--model", "@aux.safetensors",
+		"--csv", "@days.csv", "--x", "lon", "--y", "y", "--from", "0", "--to", "1",
 		"--out", "@p.csv")
 	b.fails(2, "which only --csv and --in have", "eval", "--model", "@aux.safetensors", "--kernel", "rbf")
-	b.fails(1, "its auxiliary inputs are height, hour, those of", "eval", "--model", "@plain.safetensors", "--csv", "@days.csv", "--x", "lon", "--y", "y", "--task", "day", "--compare",
+	b.fails(1, "its auxiliary inputs are height, hour, those of", "eval", "--model", "@plain.safetensors", "--csv", "@days.csv",
+		"--x", "lon", "--y", "y", "--task", "day", "--compare",
 		b.path("aux.safetensors"))
 	x := safetensors.FromFloat64s("x_context", []int{1, 1, 1}, []float64{0})
 	y := safetensors.FromFloat32s("y_context", []int{1, 1, 1}, []float32{0})

@@ -57,7 +57,8 @@ is measured on tasks of another seed, or on the same ones if they are a file's.`
 	fl.Uint64Var(&f.seed, "seed", 2000, "seed of the tasks")
 	fl.IntVar(&f.normals, "normals", 3, "normals of the mixture")
 	fl.IntVar(&f.nodes, "mixtures", 0, "mixtures, each for a range of deviations (default: 1 for curves, 4 for images)")
-	fl.BoolVar(&f.keep, "keep-observed", false, "images: from now on a pixel that was observed keeps its value, with the least deviation that the model predicts as its noise\n(=false: no longer)")
+	fl.BoolVar(&f.keep, "keep-observed", false,
+		"images: from now on a pixel that was observed keeps its value, with the least deviation that the model predicts as its noise\n(=false: no longer)")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	registerModelOut(cmd, &f.out)
@@ -140,7 +141,8 @@ func (a *app) calibrate(cmd *cobra.Command, f *calibrateFlags) error {
 }
 
 // calibrated calibrates a model, and measures it before and after.
-func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model[float32], r *result) (cnp.Model[float32], *calibrateResult, error) {
+func (a *app) calibrated(ctx context.Context, f *calibrateFlags, model cnp.Model[float32], r *result) (cnp.Model[float32],
+	*calibrateResult, error) {
 	cfg := model.Config()
 	src, size, err := f.tasks.source(ctx, r, &cfg)
 	if err != nil {

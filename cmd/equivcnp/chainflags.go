@@ -25,8 +25,10 @@ type chainFlags struct {
 // register adds the flags that say what is drawn, with a seed of its own unless the command has one.
 func (f *chainFlags) register(cmd *cobra.Command, samples int, function, seed bool) {
 	fl := cmd.Flags()
-	fl.IntVarP(&f.samples, "samples", "s", samples, "samples to draw of each task, by the chain rule: every target is drawn given the context and those\nbefore it")
-	fl.BoolVar(&f.function, "function", function, "samples are functions: the mean given new observations that are drawn at --knots; with =false they\nare new observations at all targets, with their noise")
+	fl.IntVarP(&f.samples, "samples", "s", samples,
+		"samples to draw of each task, by the chain rule: every target is drawn given the context and those\nbefore it")
+	fl.BoolVar(&f.function, "function", function,
+		"samples are functions: the mean given new observations that are drawn at --knots; with =false they\nare new observations at all targets, with their noise")
 	fl.IntVar(&f.knots, "knots", 0, "--function: how many targets are drawn, which the others follow (default: as many as, with the\ncontext, the model saw in training)")
 	f.registerOrder(cmd)
 	if seed {

@@ -15,8 +15,8 @@ func noCheckFlag(fl *pflag.FlagSet, to *bool) {
 	fl.BoolVar(to, "no-check", false, "do not predict parts of the context from the rest, which tells whether the model suits the data")
 }
 
-// check predicts parts of the contexts from the rest, unless that is not wanted, and says first of all if the model does not suit the data. It is nil where nothing was
-// held out.
+// check predicts parts of the contexts from the rest, unless that is not wanted, and says first of all if the model
+// does not suit the data. It is nil where nothing was held out.
 func (r *result) check(ctx context.Context, off bool, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*predict.Checked, error) {
 	if off {
 		return nil, nil

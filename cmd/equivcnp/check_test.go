@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSelfCheck: a model without noise says first of all that it does not suit noisy data, from tables and from files of tensors; with clean data, and with --no-check, nothing is said.
+// TestSelfCheck: a model without noise says first of all that it does not suit noisy data, from tables and from files
+// of tensors; with clean data, and with --no-check, nothing is said.
 func TestSelfCheck(t *testing.T) {
 	b := newBench(t)
 	for name, noise := range map[string]float64{"noisy": 0.3, "clean": 0} {
@@ -30,7 +31,8 @@ func TestSelfCheck(t *testing.T) {
 			"stations": {"--csv", "@" + name + ".csv", "--targets", "@targets.csv"},
 			"predict":  {"--in", "@" + name + ".csv", "--targets", "@targets.csv"},
 		} {
-			args = append([]string{command, "--model", "rbf-equivcnp", "--out", "@" + command + name + ".csv", "--json", "--quiet"}, args...)
+			args = append([]string{command, "--model", "rbf-equivcnp", "--out", "@" + command + name + ".csv", "--json",
+				"--quiet"}, args...)
 			status, out, errs := b.run(args...)
 			require.Zero(t, status, errs)
 			var got struct {

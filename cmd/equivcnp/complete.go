@@ -133,7 +133,8 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if f.scale > 1 && f.chain.samples > 0 {
 		return usagef("--samples are drawn at the pixels, not with --scale")
 	}
-	if err := errors.Join(f.model.exactly(f.scale > 1, "--scale", "a finer grid"), f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")); err != nil {
+	if err := errors.Join(f.model.exactly(f.scale > 1, "--scale", "a finer grid"),
+		f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")); err != nil {
 		return err
 	}
 	f.chain.seed = f.seed
@@ -312,7 +313,8 @@ func (c *completion) drawWith(samples []float32) image.Image {
 }
 
 // completeScaled predicts an image at its pixels, p, and at scale times as many along each side, fine.
-func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.Images[float32], scale int) (p, fine *cnp.Prediction[float32], err error) {
+func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.Images[float32], scale int) (p,
+	fine *cnp.Prediction[float32], err error) {
 	if scale == 1 {
 		p, err = model.Complete(ctx, im)
 		return p, p, err

@@ -159,7 +159,8 @@ func TestCompleteImages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.writeImage("in.png", c.im)
-			args := []string{"complete", "--model", "@" + c.model + ".safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@out.png"}
+			args := []string{"complete", "--model", "@" + c.model + ".safetensors", "--image", "@in.png", "--rate", "0.5",
+				"--out", "@out.png"}
 			got := decode[completeResult](t, b.ok(append(args, "--json")...))
 			require.Len(t, got.Notes, len(c.notes))
 			text := b.ok(args...)
@@ -175,7 +176,8 @@ func TestCompleteImages(t *testing.T) {
 	}
 
 	b.writeImage("in.png", gradient(6, 5))
-	b.fails(1, "the model has 2 channels", "complete", "--model", "@many.safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@new.png")
+	b.fails(1, "the model has 2 channels", "complete", "--model", "@many.safetensors", "--image", "@in.png", "--rate", "0.5",
+		"--out", "@new.png")
 }
 
 func TestCompleteJPEG(t *testing.T) {
@@ -218,19 +220,22 @@ func TestCompleteErrors(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"mask of another size", "the mask has 4 x 8 pixels, the image 8 x 4", args("--image", "@in.png", "--mask", "@mask.png", "--out", "@o.png")},
+		{"mask of another size", "the mask has 4 x 8 pixels, the image 8 x 4", args("--image", "@in.png", "--mask", "@mask.png",
+			"--out", "@o.png")},
 		{"missing mask", "no such file", args("--image", "@in.png", "--mask", "@none.png", "--out", "@o.png")},
 		{"missing image", "no such file", args("--image", "@none.png", "--rate", "1", "--out", "@o.png")},
 		{"text", "not a usable image", args("--image", "@text.png", "--rate", "1", "--out", "@o.png")},
 		{"truncated", "not a usable image", args("--image", "@cut.png", "--rate", "1", "--out", "@o.png")},
 		{"missing folder", "--out: ", args("--image", "@in.png", "--rate", "1", "--out", "@nowhere/o.png")},
-		{"missing folder of a second output", "--std-out: ", args("--image", "@in.png", "--rate", "1", "--out", "@o.png", "--std-out", "@nowhere/o.png")},
+		{"missing folder of a second output", "--std-out: ", args("--image", "@in.png", "--rate", "1", "--out", "@o.png",
+			"--std-out", "@nowhere/o.png")},
 		{"folder as output", "is a folder", args("--image", "@in.png", "--rate", "1", "--out", "@folder")},
 		{"file as folder", "--out: ", args("--image", "@in.png", "--rate", "1", "--out", "@in.png/o.png")},
 		{"over the image", "is an input, refusing to replace it", args("--image", "@in.png", "--rate", "1", "--out", "@in.png")},
 		{"over the model", "is an input", args("--image", "@in.png", "--rate", "1", "--out", "@o.png", "--mean-out", "@m.safetensors")},
 		{"over the mask by another path", "is an input", args("--image", "@in.png", "--mask", "@mask.png", "--out", "@folder/../mask.png")},
-		{"one file twice", "is also the file of --out", args("--image", "@in.png", "--rate", "1", "--out", "@o.png", "--mean-out", "@./o.png")},
+		{"one file twice", "is also the file of --out", args("--image", "@in.png", "--rate", "1", "--out", "@o.png", "--mean-out",
+			"@./o.png")},
 	} {
 		t.Run(c.name, func(t *testing.T) { b.fails(1, c.want, c.args...) })
 	}
@@ -245,7 +250,8 @@ func TestCompleteInterrupted(t *testing.T) {
 	before := b.files()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	status, out, errs := b.runContext(ctx, "complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@out.png")
+	status, out, errs := b.runContext(ctx, "complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5",
+		"--out", "@out.png")
 	require.Equal(t, 1, status)
 	require.Empty(t, out)
 	require.Equal(t, "equivcnp: complete: interrupted, nothing was written\n", errs)

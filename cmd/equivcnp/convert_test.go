@@ -33,7 +33,8 @@ func TestConvert(t *testing.T) {
 
 	b.tensors("in.safetensors", f64s("image", []int{1, 1, 3, 3}, 0, 1, 0, 1, 0, 1, 0, 1, 0),
 		u8s("mask", safetensors.U8, []int{1, 1, 3, 3}, 1, 0, 1, 0, 1, 0, 1, 0, 1))
-	b.ok("predict", "--model", "@bare.safetensors", "--group", "R>0xSO(2)", "--alpha", "0.4", "--in", "@in.safetensors", "--out", "@a.safetensors")
+	b.ok("predict", "--model", "@bare.safetensors", "--group", "R>0xSO(2)", "--alpha", "0.4", "--in", "@in.safetensors", "--out",
+		"@a.safetensors")
 	b.ok("predict", "--model", "@new.safetensors", "--in", "@in.safetensors", "--out", "@b.safetensors")
 	require.Equal(t, b.files()["a.safetensors"], b.files()["b.safetensors"])
 
@@ -52,7 +53,8 @@ func TestInspect(t *testing.T) {
 	b.save("curve.safetensors", curveConfig())
 	b.save("cnp.safetensors", pointConfig(2, 1))
 	for name, words := range map[string][]string{
-		"image": {"equivcnp-image, known from its own metadata", "SO(2)", "3 channels", "1 residual block", "0.5  conv_theta.r", "cnn.0.module.weight"},
+		"image": {"equivcnp-image, known from its own metadata", "SO(2)", "3 channels", "1 residual block", "0.5  conv_theta.r",
+			"cnn.0.module.weight"},
 		"curve": {"architecture    equivcnp,", "1 input, 1 output", "8 points per unit", "second output   variance"},
 		"cnp":   {"architecture    cnp,", "2 inputs, 1 output", "encoder.0.weight", "[8, 3]"},
 	} {

@@ -133,7 +133,8 @@ func (f *csvFlags) read(ctx context.Context, a *app) (*csvTask, error) {
 func (t *csvTask) fit(ctx context.Context, a *app, f *csvFlags, model string, cfg *cnp.Config) error {
 	dx, dy := cfg.DimX, cfg.DimY
 	if n := len(cfg.Auxiliary); n > 0 && f.targets == "" {
-		return fmt.Errorf("%s: the model has the auxiliary inputs %s, use --targets with a table that has them", model, strings.Join(cfg.Auxiliary, ", "))
+		return fmt.Errorf("%s: the model has the auxiliary inputs %s, use --targets with a table that has them", model,
+			strings.Join(cfg.Auxiliary, ", "))
 	}
 	if f.sphere > 0 && !cfg.OnSphere() {
 		return fmt.Errorf("--sphere: the points of %s do not lie on the sphere", model)

@@ -207,8 +207,10 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		std.Spread, std.MaxSpread = true, float64(highest)
 		last := &sheet.Rows[len(sheet.Rows)-1]
 		*last = append(*last, mean, std)
-		res.Models = append(res.Models, demoModel{m.Name, m.Config.Group, number(rep.LogLikelihood.Mean), number(rep.SquaredError.Mean), m.Tasks})
-		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", rep.LogLikelihood.Mean, rep.SquaredError.Mean, m.Title(), m.Name)
+		res.Models = append(res.Models, demoModel{m.Name, m.Config.Group, number(rep.LogLikelihood.Mean),
+			number(rep.SquaredError.Mean), m.Tasks})
+		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", rep.LogLikelihood.Mean, rep.SquaredError.Mean,
+			m.Title(), m.Name)
 	}
 	done()
 	for _, m := range models {
@@ -217,7 +219,8 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 		}
 	}
 	parts := []image.Image{sheet.Draw()}
-	for _, draw := range []func(context.Context, *result, []reproduce.Model, *demoFlags) (image.Image, *demoSample, error){demoDigits, demoCurve} {
+	for _, draw := range []func(context.Context, *result, []reproduce.Model, *demoFlags) (image.Image, *demoSample,
+		error){demoDigits, demoCurve} {
 		part, m, err := draw(ctx, r, all, f)
 		if err != nil {
 			return err
@@ -249,7 +252,8 @@ const (
 )
 
 // demoContext are the points of the curve.
-var demoContext = cnp.Batch[float32]{B: 1, Nc: 5, XContext: []float64{-1.5, -0.8, -0.3, 0.6, 1.4}, YContext: []float32{0.5, -0.9, -0.2, 0.8, -0.3}}
+var demoContext = cnp.Batch[float32]{B: 1, Nc: 5, XContext: []float64{-1.5, -0.8, -0.3, 0.6, 1.4},
+	YContext: []float32{0.5, -0.9, -0.2, 0.8, -0.3}}
 
 // demoDigits draws the upright digit from few pixels, by the first model under translations that was trained on upright digits: the
 // chain rule is fast under it.
@@ -289,7 +293,8 @@ func demoDigits(ctx context.Context, r *result, all []reproduce.Model, f *demoFl
 		row = append(row, panel([]string{".. of samples:", "each is one digit"}[s%2], samples[s*n:(s+1)*n]))
 	}
 	r.line("samples", "of the upright digit from %d pixels: %s, %s", raster.Count(im.Mask), m.Title(), m.Name)
-	sheet := picture.Sheet{Scale: demoScale, Title: fmt.Sprintf("%s, %s, draws what the digit may be, %d pixels at a time, each given those before it", m.Title(), m.Name,
+	sheet := picture.Sheet{Scale: demoScale, Title: fmt.Sprintf(
+		"%s, %s, draws what the digit may be, %d pixels at a time, each given those before it", m.Title(), m.Name,
 		demoBlock), Rows: [][]picture.Panel{row}}
 	return sheet.Draw(), &demoSample{m.Name, m.Config.Group, m.Tasks}, nil
 }

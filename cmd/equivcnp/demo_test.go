@@ -60,7 +60,8 @@ func TestDemoModels(t *testing.T) {
 	b.save("rgb.safetensors", smallImage("T(2)", 3))
 	b.save("curve.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
 	b.write("bad.pth", "oops")
-	r := decode[demoResult](t, b.ok("demo", "--models", b.dir, "--out", "@demo.png", "--digit", "0", "--rate", "0", "--scale", "1", "--json"))
+	r := decode[demoResult](t, b.ok("demo", "--models", b.dir, "--out", "@demo.png", "--digit", "0", "--rate", "0", "--scale",
+		"1", "--json"))
 	require.Len(t, r.Models, 2)
 	require.Equal(t, "T(2)", r.Models[0].Group)
 	require.Equal(t, "SE(2)", r.Models[1].Group)

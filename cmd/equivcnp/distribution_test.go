@@ -39,7 +39,8 @@ func TestPredictJoint(t *testing.T) {
 	require.NoError(t, err)
 	y := []float64{0, 1, 0, -1, 0.5, 0.2, 0.1, 0}
 	b.tensors("in.safetensors", append(b.waveTensors(), f64s("y_target", []int{2, 4, 1}, y...))...)
-	got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--covariance",
+	got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+		"@out.safetensors", "--covariance",
 		"--quantiles", "0.1,0.5", "--json"))
 	require.Equal(t, want.Mean, b.read("out.safetensors", "mean", 2, 4, 1))
 	std, function := b.read("out.safetensors", "std", 2, 4, 1), b.read("out.safetensors", "std_function", 2, 4, 1)
@@ -73,7 +74,8 @@ func TestPredictJoint(t *testing.T) {
 		sum += s
 	}
 	require.InDelta(t, sum/8, float64(*got.LogLikelihood), 1e-9)
-	b.fails(2, "--quantiles 1.5", "predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@no.safetensors", "--quantiles", "1.5")
+	b.fails(2, "--quantiles 1.5", "predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@no.safetensors",
+		"--quantiles", "1.5")
 
 	// Images, by the plan of predict.
 	ic := imageConfig("T(2)", 2)
@@ -108,7 +110,8 @@ func TestPredictJoint(t *testing.T) {
 func TestRain(t *testing.T) {
 	b := newBench(t)
 	b.write("rain.csv", "task,x,y\n"+strings.Repeat("0,0.1,0\n0,0.3,1.5\n0,0.6,0\n0,0.9,2\n1,0.2,0\n1,0.5,0.5\n1,0.8,3\n1,1,0\n", 1))
-	run := []string{"train", "regression", "--csv", "@rain.csv", "--likelihood", "bernoulli-gamma", "--model", "cnp", "--steps", "4", "--eval-every", "4",
+	run := []string{"train", "regression", "--csv", "@rain.csv", "--likelihood", "bernoulli-gamma", "--model", "cnp", "--steps",
+		"4", "--eval-every", "4",
 		"--eval-tasks", "2", "--max-context", "3", "--min-context", "1"}
 	b.ok(append(run, "--out", "@rain.safetensors")...)
 	b.fails(2, "--noise or --beta", append(run, "--beta", "0.5", "--out", "@no.safetensors")...)
@@ -116,7 +119,8 @@ func TestRain(t *testing.T) {
 	require.Contains(t, b.ok("inspect", "@rain.safetensors"), "bernoulli-gamma")
 
 	b.write("data.csv", "x,y\n0,0\n1,2\n")
-	b.ok("regress", "--model", "@rain.safetensors", "--csv", "@data.csv", "--from", "0", "--to", "1", "--points", "3", "--out", "@out.csv", "--quantiles", "0.05,0.95",
+	b.ok("regress", "--model", "@rain.safetensors", "--csv", "@data.csv", "--from", "0", "--to", "1", "--points", "3", "--out",
+		"@out.csv", "--quantiles", "0.05,0.95",
 		"--plot", "@out.svg")
 	text, err := os.ReadFile(b.path("out.csv"))
 	require.NoError(t, err)
@@ -137,7 +141,8 @@ func TestRain(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(drawing), "2 std")
 	require.NotContains(t, string(drawing), "mean ±")
-	got := decode[evalResult](t, b.ok("eval", "--model", "@rain.safetensors", "--csv", "@rain.csv", "--max-context", "3", "--min-context", "1", "--json"))
+	got := decode[evalResult](t, b.ok("eval", "--model", "@rain.safetensors", "--csv", "@rain.csv", "--max-context", "3",
+		"--min-context", "1", "--json"))
 	require.Zero(t, got.Report.NotFinite)
 
 	b.write("bad.csv", "x,y\n0,1\n1,-2\n")
@@ -148,10 +153,12 @@ func TestRain(t *testing.T) {
 		b.fails(1, "bad.csv:3:3: out of range: -2, and likelihood bernoulli-gamma is for values from 0 to +Inf", args...)
 	}
 	b.fails(1, "y of row 1 is -2", "eval", "--model", "@rain.safetensors", "--csv", "@bad.csv")
-	b.fails(1, "y of row 1 is -2", "train", "regression", "--csv", "@bad.csv", "--likelihood", "bernoulli-gamma", "--steps", "1", "--out", "@no.safetensors")
+	b.fails(1, "y of row 1 is -2", "train", "regression", "--csv", "@bad.csv", "--likelihood", "bernoulli-gamma", "--steps", "1",
+		"--out", "@no.safetensors")
 	in := b.waveTensors()
 	b.tensors("in.safetensors", in...)
-	b.fails(1, "y_context of row 2 is -0.41614684", "predict", "--model", "@rain.safetensors", "--in", "@in.safetensors", "--out", "@no.safetensors")
+	b.fails(1, "y_context of row 2 is -0.41614684", "predict", "--model", "@rain.safetensors", "--in", "@in.safetensors", "--out",
+		"@no.safetensors")
 	in[1] = f64s("y_context", []int{2, 3, 1}, 0, 1, 2, 0, 0, 0)
 	b.tensors("in.safetensors", in...)
 	b.ok("predict", "--model", "@rain.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors")

@@ -70,7 +70,8 @@ the context and the true values before it. An image takes up to as many predicti
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
 	fl.BoolVar(&f.joint, "joint", false, "measure the values of a task together, too, by the chain rule")
 	fl.IntVar(&f.jointly, "joint-tasks", 0, "--joint: number of tasks (default: 100 of curves, 4 of images, or --tasks if that is less)")
-	fl.StringSliceVar(&f.compare, "compare", nil, "other models' files, or for curves idw (inverse-distance weighting) and kriging:KERNEL (universal kriging with\na kernel like 4*matern32(2)+noise(0.1)), measured on the same tasks: differences come with paired standard errors")
+	fl.StringSliceVar(&f.compare, "compare", nil,
+		"other models' files, or for curves idw (inverse-distance weighting) and kriging:KERNEL (universal kriging with\na kernel like 4*matern32(2)+noise(0.1)), measured on the same tasks: differences come with paired standard errors")
 	f.chain.registerOrder(cmd)
 	f.memory.register(cmd)
 	standardiseFlag(fl, &f.standardise)
@@ -178,9 +179,13 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	res.Seconds = number(time.Since(start).Seconds())
 	done()
 	if f.picture != "" {
-		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean, plural(res.Report.Tasks, "task"))
+		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean,
+			plural(res.Report.Tasks, "task"))
 		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.seed}
-		if err := outs.write("picture", func(w io.Writer) error { return reproduce.DrawTasks(ctx, w, format, title, e.model, e.src, drawn) }); err != nil {
+		if err := outs.write("picture", func(w io.Writer) error {
+			return reproduce.DrawTasks(ctx, w, format, title, e.model,
+				e.src, drawn)
+		}); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -247,7 +252,8 @@ func (e *evaluation) prepare(ctx context.Context) error {
 
 // measure measures all that the flags ask for.
 func (e *evaluation) measure(ctx context.Context) (*evalResult, error) {
-	res := &evalResult{Model: e.evalFlags.model.path, Architecture: string(e.cfg.Architecture), Group: e.cfg.Group, Source: e.src.String(), Seed: e.seed,
+	res := &evalResult{Model: e.evalFlags.model.path, Architecture: string(e.cfg.Architecture), Group: e.cfg.Group,
+		Source: e.src.String(), Seed: e.seed,
 		Picture: e.picture, Equivariance: []eval.Difference{}}
 	var err error
 	if res.Report, err = eval.Run(ctx, eval.Model(e.model), e.src, e.opt); err != nil {
@@ -321,12 +327,14 @@ func (e *evaluation) lines(res *evalResult) {
 		r.line("behind the process", "%.4f ± %.4f per value, the best independent prediction %.4f", p.KL.Mean, p.KL.Error, p.Diagonal.Mean)
 	}
 	for _, c := range res.Compared[min(1, len(res.Compared)):] {
-		r.line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error", float64(c.Report.LogLikelihood.Mean), float64(c.Report.RMSE),
+		r.line(c.Model, "%.4f per value, RMSE %.4f; that is %+.4f ± %.4f likelier, and %+.4f ± %.4f in squared error",
+			float64(c.Report.LogLikelihood.Mean), float64(c.Report.RMSE),
 			c.LogLikelihood.Mean, c.LogLikelihood.Error, c.SquaredError.Mean, c.SquaredError.Error)
 	}
 	if j := res.Joint; j != nil {
 		r.line("jointly", "%.4f ± %.4f per value by the chain rule, %.4f ± %.4f independently, standard errors over %s",
-			j.LogLikelihood.Mean, j.LogLikelihood.Error, res.Independent.LogLikelihood.Mean, res.Independent.LogLikelihood.Error, plural(j.Tasks, "task"))
+			j.LogLikelihood.Mean, j.LogLikelihood.Error, res.Independent.LogLikelihood.Mean, res.Independent.LogLikelihood.Error,
+			plural(j.Tasks, "task"))
 	}
 	for _, d := range res.Equivariance {
 		r.line("equivariance", "%s: means differ by %.2g (at most %.2g), spreads by %.2g, log-likelihood by %.2g",

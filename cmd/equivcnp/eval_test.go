@@ -25,7 +25,8 @@ func smallImage(group string, channels int) cnp.Config {
 func TestEvalCurves(t *testing.T) {
 	b := newBench(t)
 	b.save("m.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
-	args := []string{"eval", "--model", "@m.safetensors", "--kernel", "rbf,sawtooth", "--targets", "30", "--max-context", "9", "--tasks", "20", "--json"}
+	args := []string{"eval", "--model", "@m.safetensors", "--kernel", "rbf,sawtooth", "--targets", "30", "--max-context", "9",
+		"--tasks", "20", "--json"}
 	r := decode[evalResult](t, b.ok(append(args, "--picture", "@out.png")...))
 	require.Equal(t, 20, r.Report.Tasks)
 	require.Equal(t, 600, r.Report.Values)
@@ -48,7 +49,8 @@ func TestEvalCurves(t *testing.T) {
 func TestEvalImages(t *testing.T) {
 	b := newBench(t)
 	b.save("m.safetensors", smallImage("SO(2)", 1))
-	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--digits", "--size", "12", "--tasks", "5", "--equivariance-tasks", "2", "--json",
+	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--digits", "--size", "12", "--tasks", "5",
+		"--equivariance-tasks", "2", "--json",
 		"--picture", "@out.png"))
 	require.Equal(t, 5*144, r.Report.Values)
 	require.Len(t, r.Equivariance, 2)
@@ -62,7 +64,8 @@ func TestEvalImages(t *testing.T) {
 		idx = binary.BigEndian.AppendUint32(idx, v)
 	}
 	b.write("images-idx3-ubyte", string(append(idx, make([]byte, 3*36)...)))
-	r = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--mnist", "@images-idx3-ubyte", "--max-angle", "90", "--json", "--equivariance-tasks", "0"))
+	r = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--mnist", "@images-idx3-ubyte", "--max-angle", "90",
+		"--json", "--equivariance-tasks", "0"))
 	require.Equal(t, 3, r.Report.Tasks)
 	require.Contains(t, r.Source, "turned by up to 90 degrees, scaled by 1 to 1")
 	require.Equal(t, []string{}, r.Notes)
@@ -70,7 +73,8 @@ func TestEvalImages(t *testing.T) {
 	b.writeImage("a.png", image.NewGray(image.Rect(0, 0, 6, 6)))
 	b.writeImage("b.png", image.NewGray(image.Rect(0, 0, 6, 6)))
 	b.writeImage("c.png", image.NewGray(image.Rect(0, 0, 7, 6)))
-	r = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--images", b.dir, "--size", "6", "--json", "--equivariance-tasks", "0"))
+	r = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--images", b.dir, "--size", "6", "--json",
+		"--equivariance-tasks", "0"))
 	require.Equal(t, 2, r.Report.Tasks)
 	require.Len(t, r.Notes, 2) // out.png and c.png
 	require.Contains(t, r.Notes[0], "c.png: wrong image size")
@@ -111,7 +115,8 @@ func TestEvalPlane(t *testing.T) {
 // TestEvalShipped: a model of the program's own needs no file.
 func TestEvalShipped(t *testing.T) {
 	b := newBench(t)
-	r := decode[evalResult](t, b.ok("eval", "--model", "digits-T2-small", "--digits", "--tasks", "2", "--equivariance-tasks", "0", "--json"))
+	r := decode[evalResult](t, b.ok("eval", "--model", "digits-T2-small", "--digits", "--tasks", "2", "--equivariance-tasks", "0",
+		"--json"))
 	require.Greater(t, r.Report.LogLikelihood.Mean, 0.0)
 	b.fails(1, "shipped models: ", "eval", "--model", "nobody", "--digits")
 }
@@ -133,16 +138,19 @@ func TestEvalErrors(t *testing.T) {
 		words  string
 		args   []string
 	}{
-		{2, "at least one of the flags in the group [kernel benchmark sphere field plane digits images mnist csv in]", []string{"@curve.safetensors"}},
+		{2, "at least one of the flags in the group [kernel benchmark sphere field plane digits images mnist csv in]",
+			[]string{"@curve.safetensors"}},
 		{2, "none of the others can be", []string{"@curve.safetensors", "--kernel", "rbf", "--digits"}},
 		{2, "needs curves", []string{"@curve.safetensors", "--digits"}},
 		{2, "needs images", []string{"@image.safetensors", "--kernel", "rbf"}},
 		{2, `"linear" is none of rbf`, []string{"@curve.safetensors", "--kernel", "linear"}},
 		{2, "--tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--tasks", "-1"}},
 		{2, "--equivariance-tasks -1", []string{"@curve.safetensors", "--kernel", "rbf", "--equivariance-tasks", "-1"}},
-		{2, "--min-context and --max-context 3 to 49 of 10 targets: need", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "10"}},
+		{2, "--min-context and --max-context 3 to 49 of 10 targets: need", []string{"@curve.safetensors", "--kernel", "rbf",
+			"--targets", "10"}},
 		{2, "--targets 5000", []string{"@curve.safetensors", "--kernel", "rbf", "--targets", "5000"}},
-		{2, "--min-context 9 --max-context 3", []string{"@curve.safetensors", "--kernel", "rbf", "--min-context", "9", "--max-context", "3"}},
+		{2, "--min-context 9 --max-context 3", []string{"@curve.safetensors", "--kernel", "rbf", "--min-context", "9",
+			"--max-context", "3"}},
 		{2, "one coordinate and one output", []string{"@two.safetensors", "--kernel", "rbf"}},
 		{2, "--min-rate and --max-rate 0.9 to 0.5: need", []string{"@image.safetensors", "--digits", "--min-rate", "0.9"}},
 		{2, "scales 2 to 0.45", []string{"@image.safetensors", "--digits", "--min-scale", "2"}},
@@ -178,13 +186,15 @@ func TestEvalPaper(t *testing.T) {
 		mean, std     float64 // measured with their code, 1000 tasks
 	}{{"rbf", "equivcnp", 1.3232, 1.0136}, {"matern", "convcnp", 0.8695, 0.9146}, {"periodic", "cnp", -1.0349, 0.5146}} {
 		b, n := newBench(t), 96.0
-		r := decode[evalResult](t, b.ok("eval", "--model", testkit.Shared(t, "weights", "1d", c.kernel+"_"+c.model+".pth"), "--kernel", c.kernel,
+		r := decode[evalResult](t, b.ok("eval", "--model", testkit.Shared(t, "weights", "1d", c.kernel+"_"+c.model+".pth"),
+			"--kernel", c.kernel,
 			"--tasks", "96", "--equivariance-tasks", "0", "--json"))
 		require.InDelta(t, c.mean, r.Report.LogLikelihood.Mean, 5*c.std*math.Sqrt(1/n+1e-3), c.kernel)
 		require.InDelta(t, c.std, r.Report.LogLikelihood.Std, 0.35*c.std, c.kernel)
 	}
 	b := newBench(t)
-	r := decode[evalResult](t, b.ok("eval", "--model", testkit.Shared(t, "weights", "2d", "T2.pth"), "--group", "T(2)", "--digits", "--tasks", "16",
+	r := decode[evalResult](t, b.ok("eval", "--model", testkit.Shared(t, "weights", "2d", "T2.pth"), "--group", "T(2)",
+		"--digits", "--tasks", "16",
 		"--equivariance-tasks", "0", "--json"))
 	require.InDelta(t, 1.071, r.Report.LogLikelihood.Mean, 5*0.406*math.Sqrt(1/16.0+1/100.0))
 }

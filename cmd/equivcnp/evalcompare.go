@@ -18,7 +18,8 @@ type comparedResult struct {
 }
 
 // compared measures --model and what --compare names on the same tasks; nil without the latter.
-func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src task.Source[float32], opt eval.Options, r *result) ([]comparedResult, error) {
+func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src task.Source[float32], opt eval.Options,
+	r *result) ([]comparedResult, error) {
 	if len(f.compare) == 0 {
 		return nil, nil
 	}
@@ -46,7 +47,8 @@ func (f *evalFlags) compared(ctx context.Context, first cnp.Model[float32], src 
 				return nil, err
 			}
 			if c := m.Config(); c.Architecture.Image() != of.Architecture.Image() || c.DimX != of.DimX || c.DimY != of.DimY {
-				return nil, fmt.Errorf("--compare %s: a model of %d coordinates and %d outputs, %s has %d and %d", name, c.DimX, c.DimY, f.model.path, of.DimX, of.DimY)
+				return nil, fmt.Errorf("--compare %s: a model of %d coordinates and %d outputs, %s has %d and %d", name, c.DimX,
+					c.DimY, f.model.path, of.DimX, of.DimY)
 			} else if len(c.Auxiliary) > 0 && len(c.Auxiliary) != len(of.Auxiliary) {
 				return nil, fmt.Errorf("--compare %s: its auxiliary inputs are %s, those of %s %s: the tasks are read for the latter", name, strings.Join(c.Auxiliary, ", "),
 					f.model.path, cmp.Or(strings.Join(of.Auxiliary, ", "), "none"))

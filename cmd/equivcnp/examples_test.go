@@ -62,7 +62,8 @@ func TestHelpExamples(t *testing.T) {
 	ran := 0
 	for _, c := range commands((&app{}).root()) {
 		for line := range strings.Lines(strings.ReplaceAll(c.Example, "\\\n", " ")) {
-			if line = strings.Join(strings.Fields(line), " "); !strings.HasPrefix(line, "equivcnp ") { // a remark, or a request of a server's client
+			// a remark, or a request of a server's client
+			if line = strings.Join(strings.Fields(line), " "); !strings.HasPrefix(line, "equivcnp ") {
 				continue
 			}
 			t.Run(strings.ReplaceAll(line, "/", " "), func(t *testing.T) {
@@ -144,7 +145,8 @@ func (b *bench) serves(args []string) {
 	var log safeBuffer
 	ended := make(chan int, 1)
 	go func() { ended <- run(ctx, args, strings.NewReader(""), io.Discard, &log) }()
-	require.Eventually(b.t, func() bool { return strings.Contains(log.String(), `"msg":"ready"`) }, time.Minute, 10*time.Millisecond, "%s", &log)
+	require.Eventually(b.t, func() bool { return strings.Contains(log.String(), `"msg":"ready"`) }, time.Minute,
+		10*time.Millisecond, "%s", &log)
 	cancel()
 	require.Equal(b.t, 0, <-ended, "%s", &log)
 }
@@ -162,7 +164,8 @@ func (b *bench) exampleFiles(args []string) {
 
 	// Tables of 48 rows: 4 days of 12 places.
 	columns := []tabular.Column{}
-	for k, name := range []string{"x", "y", "time", "temperature", "wind", "lat", "lon", "elevation", "pressure", "u", "v", "t2m", "rain", "east", "north", "station", "day", "date"} {
+	for k, name := range []string{"x", "y", "time", "temperature", "wind", "lat", "lon", "elevation", "pressure", "u", "v", "t2m",
+		"rain", "east", "north", "station", "day", "date"} {
 		col := tabular.Column{Name: name}
 		for i := range 48 {
 			v := float64((i*(7+2*k))%48)/24 - 1
@@ -193,7 +196,8 @@ func (b *bench) exampleFiles(args []string) {
 		require.NoError(t, tables.Write(&buf, file, x, nil))
 		b.write(file, buf.String())
 	}
-	stations := part("lat", "lon", "elevation", "t2m", "rain", "station", "day", "date", "east", "north", "pressure", "temperature", "wind", "u", "v")
+	stations := part("lat", "lon", "elevation", "t2m", "rain", "station", "day", "date", "east", "north", "pressure",
+		"temperature", "wind", "u", "v")
 	model := curveConfig()
 	switch path {
 	case "regress":
@@ -230,7 +234,8 @@ func (b *bench) exampleFiles(args []string) {
 		pixels[i], mask[i] = float32(i%5)/4, float32(i%2)
 	}
 	for _, name := range []string{"images.safetensors", "a.safetensors", "b.safetensors", "c.safetensors"} {
-		b.tensors(name, safetensors.FromFloat32s("image", []int{1, 1, 16, 16}, pixels), safetensors.FromFloat32s("mask", []int{1, 16, 16}, mask))
+		b.tensors(name, safetensors.FromFloat32s("image", []int{1, 1, 16, 16}, pixels),
+			safetensors.FromFloat32s("mask", []int{1, 16, 16}, mask))
 	}
 	b.array("map.npy", []int{16, 16}, pixels)
 	b.write("photo.pgm", "P5\n16 16\n255\n"+strings.Repeat("\x40\x80", 128))

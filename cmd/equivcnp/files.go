@@ -59,7 +59,8 @@ func (a *app) standardInput() ([]byte, error) {
 const maxInput = int64(1) << 32
 
 // fromInput reads a file, or under the name "-" the bytes of standard input, unless ctx ends first.
-func fromInput[V any](ctx context.Context, a *app, path string, file func(path string) (V, error), decode func(b []byte, name string) (V, error)) (V, error) {
+func fromInput[V any](ctx context.Context, a *app, path string, file func(path string) (V, error),
+	decode func(b []byte, name string) (V, error)) (V, error) {
 	return interruptible(ctx, func() (V, error) {
 		if path != stdio {
 			return file(path)
@@ -323,7 +324,8 @@ func (o *outputs) draw(flag string, f func(w io.Writer) error) error {
 	return err
 }
 
-// drawn is what a command makes of the error of draw: a drawing that cannot be made of numbers that are right is a caution, and any other error is one.
+// drawn is what a command makes of the error of draw: a drawing that cannot be made of numbers that are right is a
+// caution, and any other error is one.
 func (r *result) drawn(err error) error {
 	if errors.Is(err, picture.ErrDrawing) {
 		r.cautions = append(r.cautions, err.Error())

@@ -49,7 +49,8 @@ func TestGoldenCurves(t *testing.T) {
 					wantMean, _ := g.F64(task + "mean_f64")
 					wantVar, _ := g.F64(task + "variance_f64")
 					for k := range mean {
-						require.True(t, math.Abs(float64(mean[k])-wantMean[k]) <= tol.F32.Mean, "%smean[%d] = %g, want %g", task, k, mean[k], wantMean[k])
+						require.True(t, math.Abs(float64(mean[k])-wantMean[k]) <= tol.F32.Mean, "%smean[%d] = %g, want %g", task,
+							k, mean[k], wantMean[k])
 						v := float64(std[k]) * float64(std[k])
 						require.True(t, math.Abs(v-wantVar[k]) <= tol.F32.Variance, "%svariance[%d] = %g, want %g", task, k, v, wantVar[k])
 					}
@@ -78,7 +79,8 @@ func TestGoldenImages(t *testing.T) {
 			mask, _ := g.F32("mask")
 			b.tensors("in.safetensors", safetensors.FromFloat32s("image", []int{1, 1, 64, 64}, image),
 				safetensors.FromFloat32s("mask", []int{1, 1, 64, 64}, mask))
-			got := decode[predictResult](t, b.ok("predict", "--model", testkit.Shared(t, "weights", c.folder, c.file+".pth"), "--group", c.group,
+			got := decode[predictResult](t, b.ok("predict", "--model", testkit.Shared(t, "weights", c.folder, c.file+".pth"),
+				"--group", c.group,
 				"--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
 			mean, std := b.prediction("out.safetensors", 1, 1, 64, 64)
 			wantMean, _ := g.F64("mean_f64")

@@ -52,7 +52,8 @@ func TestFlagWords(t *testing.T) {
 	require.Greater(t, seen, 100)
 }
 
-// TestHelpGroups: what --help says before the flags fits on one screen, rarely used flags stand behind --help-all, and every flag stands there once.
+// TestHelpGroups: what --help says before the flags fits on one screen, rarely used flags stand behind --help-all, and
+// every flag stands there once.
 func TestHelpGroups(t *testing.T) {
 	b := newBench(t)
 	for _, c := range commands((&app{}).root()) {
@@ -73,7 +74,8 @@ func TestHelpGroups(t *testing.T) {
 		})
 	}
 	out := b.ok("train", "regression", "--help")
-	for _, want := range []string{"\nData:\n", "\nModel:\n", "\nTraining:\n", "\nOutput:\n", "more flags are used rarely: --help-all shows them"} {
+	for _, want := range []string{"\nData:\n", "\nModel:\n", "\nTraining:\n", "\nOutput:\n",
+		"more flags are used rarely: --help-all shows them"} {
 		require.Contains(t, out, want)
 	}
 	require.NotContains(t, out, "--weight-decay")

@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups are the headings under which --help lists the flags of every command, and the flags under each, which mean the same in all commands. A flag
-// after the bar is rarely used: only --help-all shows it. Flags that stand nowhere here come first.
+// flagGroups are the headings under which --help lists the flags of every command, and the flags under each, which mean
+// the same in all commands. A flag after the bar is rarely used: only --help-all shows it. Flags that stand nowhere
+// here come first.
 var flagGroups = []struct{ title, names string }{
 	{"Data", `in csv x y task targets from to points grid sphere kernel benchmark field plane digits images mnist image mask manifest
 		| decimal aux static static-fields place length region dx chain slow window window-points min-context max-context min-rate max-rate array size colour

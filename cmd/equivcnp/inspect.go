@@ -175,7 +175,8 @@ func describeConfig(r *result, c *cnp.Config, groups []string) {
 		r.line("auxiliary inputs", "%s: known at the context and at the targets, not predicted; tensors aux_context and aux_target", strings.Join(c.Auxiliary, ", "))
 	}
 	if len(c.Static) > 0 {
-		r.line("static fields", "%s: known at places of their own, not predicted; tensors x_static and y_static", strings.Join(c.Static, ", "))
+		r.line("static fields", "%s: known at places of their own, not predicted; tensors x_static and y_static",
+			strings.Join(c.Static, ", "))
 	}
 	describeFields(r, c)
 	s := fmt.Sprintf("channels %d", c.Channels)
@@ -244,7 +245,8 @@ func describeFields(r *result, c *cnp.Config) {
 	switch g := g.(type) {
 	case *group.Sim2:
 		angles := max(1, c.Lifts/g.Scales())
-		s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart, each at %s, powers of 2", c.Lifts, 360/float64(angles), plural(g.Scales(), "scale"))
+		s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart, each at %s, powers of 2", c.Lifts,
+			360/float64(angles), plural(g.Scales(), "scale"))
 	case *group.SE2:
 		if s = fmt.Sprintf("%d: every place is seen at angles %.4g degrees apart", c.Lifts, 360/float64(max(1, c.Lifts))); c.Levels > 0 {
 			s += "; turns by one of them are exact"
@@ -252,7 +254,8 @@ func describeFields(r *result, c *cnp.Config) {
 	case *group.SE3:
 		switch {
 		case c.LiftSamples == cnp.SamplesRandom:
-			s = fmt.Sprintf("%d: every place is seen from so many sides, drawn with seed %d, in training for every batch anew", c.Lifts, c.LiftSeed)
+			s = fmt.Sprintf("%d: every place is seen from so many sides, drawn with seed %d, in training for every batch anew",
+				c.Lifts, c.LiftSeed)
 		case c.Levels > 0 && slices.Contains([]int{4, 12, 24, 60}, c.Lifts):
 			s += ", a group of rotations; turns by one of them are exact"
 		}

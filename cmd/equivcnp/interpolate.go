@@ -35,9 +35,11 @@ var oneTableNames = []string{"log", "positive", "period", "units"}
 // register adds the flags.
 func (f *oneTableFlags) register(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.log, "log", nil, "without --model: outputs whose logarithms are interpolated, by name")
-	fl.BoolVar(&f.positive, "positive", false, "without --model: values are amounts, which are never negative; they are taken as they are, or their square roots or logarithms")
-	fl.StringSliceVar(&f.period, "period", nil, "without --model: periods of seasons of a series, in the input's unit, to be tried beside those that are found; for dates "+
-		"also as in 1y, 7d, 12h")
+	fl.BoolVar(&f.positive, "positive", false,
+		"without --model: values are amounts, which are never negative; they are taken as they are, or their square roots or logarithms")
+	fl.StringSliceVar(&f.period, "period", nil,
+		"without --model: periods of seasons of a series, in the input's unit, to be tried beside those that are found; for dates "+
+			"also as in 1y, 7d, 12h")
 	fl.StringVar(&f.units, "units", "same", "without --model: same, or different where the inputs have units of their own")
 	noCheckFlag(fl, &f.noCheck)
 	fl.Lookup("no-check").Usage += "; without --model the check also corrects standard deviations, which then stay as they are"
@@ -271,8 +273,9 @@ func (in *interpolation) draw(ctx context.Context, w io.Writer, format, title st
 	case in.dx == 1:
 		var curves []picture.Curve
 		for c, p := range in.predicted {
-			curve := picture.Curve{XLabel: xs[0], YLabel: ys[c], X: in.asked.X, Mean: p.Mean, Std: p.Std, ContextX: in.xs[c], ContextY: in.ys[c],
-				Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}
+			curve := picture.Curve{XLabel: xs[0], YLabel: ys[c], X: in.asked.X, Mean: p.Mean, Std: p.Std, ContextX: in.xs[c],
+				ContextY: in.ys[c],
+				Lower:    p.Quantile(0.025), Upper: p.Quantile(0.975)}
 			if in.samples != nil {
 				curve.Samples = in.samples[c]
 			}
@@ -406,7 +409,8 @@ func (a *app) printInterpolation(f *regressFlags, in *interpolation, seconds flo
 		r.cautions = append(r.cautions, fmt.Sprintf("check of %s: %v", name, report))
 	}
 	r.line("targets", "%d", in.targets.Rows())
-	out := interpolateResult{regressResult: regressResult{CSV: f.input.csv, ContextPoints: len(in.ys[0]), Targets: in.targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
+	out := interpolateResult{regressResult: regressResult{CSV: f.input.csv, ContextPoints: len(in.ys[0]),
+		Targets: in.targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
 		Check: checks}
 	if y := in.asked.Y; len(y) == in.targets.Rows()*in.dy && in.targets.Rows() > 0 {
 		var sum float64

@@ -32,7 +32,8 @@ func planeTable(b *bench) {
 func TestInterpolate(t *testing.T) {
 	b := newBench(t)
 	planeTable(b)
-	out := b.ok("regress", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc", "--positive", "--targets", "@grid.csv", "--out", "@pred.csv",
+	out := b.ok("regress", "--csv", "@zinc.csv", "--x", "east,north", "--y", "zinc", "--positive", "--targets", "@grid.csv",
+		"--out", "@pred.csv",
 		"--plot", "@map.png", "--quantiles", "0.05,0.95", "--samples", "3", "--json")
 	got := decode[interpolateResult](t, out)
 	require.Equal(t, []int{80, 80}, []int{got.ContextPoints, got.Targets})
@@ -43,7 +44,8 @@ func TestInterpolate(t *testing.T) {
 	require.NotEmpty(t, got.Notes)
 	pred, err := tabular.ReadFile(b.path("pred.csv"))
 	require.NoError(t, err)
-	require.Equal(t, []string{"east", "north", "zinc_mean", "zinc_std", "zinc_q0.05", "zinc_q0.95", "zinc_sample1", "zinc_sample2", "zinc_sample3"}, pred.Header)
+	require.Equal(t, []string{"east", "north", "zinc_mean", "zinc_std", "zinc_q0.05", "zinc_q0.95", "zinc_sample1",
+		"zinc_sample2", "zinc_sample3"}, pred.Header)
 	want, err := tabular.ReadFile(b.path("grid.csv"))
 	require.NoError(t, err)
 	for i := range 80 {
@@ -69,7 +71,8 @@ func TestInterpolateSeries(t *testing.T) {
 	b.write("data.csv", data.String())
 	b.write("targets.csv", "time\n2012-06-15\n2015-07-01\n")
 	for _, more := range [][]string{nil, {"--period", "1y"}, {"--no-check"}, {"--log", "t2m"}} {
-		b.ok(append([]string{"regress", "--csv", "@data.csv", "--x", "time", "--y", "t2m", "--targets", "@targets.csv", "--out", "@pred.csv", "--plot", "@fig.svg"}, more...)...)
+		b.ok(append([]string{"regress", "--csv", "@data.csv", "--x", "time", "--y", "t2m", "--targets", "@targets.csv", "--out",
+			"@pred.csv", "--plot", "@fig.svg"}, more...)...)
 		pred, err := tabular.ReadFile(b.path("pred.csv"))
 		require.NoError(t, err)
 		require.Equal(t, []string{"time", "t2m_mean", "t2m_std"}, pred.Header)

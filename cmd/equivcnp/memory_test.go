@@ -66,7 +66,8 @@ func TestEstimate(t *testing.T) {
 	check(need, err, "train", "regression", "--batch", "64", "--steps", "2", "--eval-every", "0", "--out", "@c.safetensors")
 	levels := cnp.DefaultLevels(6, 1, 1)
 	need, err = levels.Estimate(cnp.Work{Batch: 32, Context: 49, Targets: 100, Span: 4, Train: true})
-	check(need, err, "train", "regression", "--levels", "6", "--batch", "32", "--steps", "3", "--eval-every", "0", "--out", "@l.safetensors")
+	check(need, err, "train", "regression", "--levels", "6", "--batch", "32", "--steps", "3", "--eval-every", "0", "--out",
+		"@l.safetensors")
 	if testing.Short() {
 		return
 	}
@@ -98,8 +99,10 @@ func TestMemoryHolds(t *testing.T) {
 			safetensors.FromFloat32s("mask", []int{images, size, size}, mask))
 		bytes, ok := parseBytes(limit)
 		require.True(t, ok)
-		took := b.resident("predict", "--model", model, "--in", "@in.safetensors", "--out", "@out.safetensors", "--memory", limit, "--batch", strconv.Itoa(batch))
-		t.Logf("%s, %d x %d pixels, batches of %d: %v of %v (%.3f), the program itself %v", model, size, size, batch, cnp.Bytes(took), cnp.Bytes(bytes),
+		took := b.resident("predict", "--model", model, "--in", "@in.safetensors", "--out", "@out.safetensors", "--memory", limit,
+			"--batch", strconv.Itoa(batch))
+		t.Logf("%s, %d x %d pixels, batches of %d: %v of %v (%.3f), the program itself %v", model, size, size, batch,
+			cnp.Bytes(took), cnp.Bytes(bytes),
 			float64(took)/float64(bytes), cnp.Bytes(empty))
 		require.Less(t, float64(took), 1.1*float64(bytes)+float64(empty))
 	}

@@ -55,7 +55,8 @@ func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) 
 	if err != nil || view == cnp.Model[float32](model) {
 		return model, err
 	}
-	r.note("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)", cnp.Parts(view, w.H, w.W), cnp.Bytes(memory))
+	r.note("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)",
+		cnp.Parts(view, w.H, w.W), cnp.Bytes(memory))
 	return view.(M), nil
 }
 

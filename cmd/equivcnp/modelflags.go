@@ -98,8 +98,9 @@ func (m *modelFlags) registerPrecision(cmd *cobra.Command) {
 
 // precisionFlag adds --precision.
 func precisionFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "precision", string(cnp.Float32), "of image models: float32, or bfloat16, which takes two thirds of the time of one core under T(2) where the CPU multiplies "+
-		"tiles of it; other groups store their weights in half the memory")
+	cmd.Flags().StringVar(to, "precision", string(cnp.Float32),
+		"of image models: float32, or bfloat16, which takes two thirds of the time of one core under T(2) where the CPU multiplies "+
+			"tiles of it; other groups store their weights in half the memory")
 	must(cmd.RegisterFlagCompletionFunc("precision",
 		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -132,7 +133,8 @@ func (m *modelFlags) precisionNotes(cfg *cnp.Config) []string {
 		return m.unsuited
 	case simd.HaveDots():
 		return append([]string{fmt.Sprintf("--precision %s: only stored weights are rounded, where there are many, with the features that they are multiplied with, or else the dense maps of residual blocks; "+
-			"all else is %s. This CPU, at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32, simd.CurrentLevel())}, m.unsuited...)
+			"all else is %s. This CPU, at level %v, or this model has no tiles for it", cnp.BFloat16, cnp.Float32,
+			simd.CurrentLevel())}, m.unsuited...)
 	}
 	return []string{fmt.Sprintf("--precision %s: this CPU, at level %v, multiplies neither tiles nor pairs of it: only stored weights are rounded, where there are many; all else is %s",
 		cnp.BFloat16, simd.CurrentLevel(), cnp.Float32)}
@@ -257,7 +259,8 @@ func (a *app) readState(ctx context.Context, path string) (*weights.State, error
 		if shipped, missing := pretrained.State(path); missing == nil {
 			return shipped, nil
 		}
-		err = fmt.Errorf("%w; shipped models: %s; without any training: %s", err, strings.Join(pretrained.Names(), ", "), strings.Join(krige.Names(), ", "))
+		err = fmt.Errorf("%w; shipped models: %s; without any training: %s", err, strings.Join(pretrained.Names(), ", "),
+			strings.Join(krige.Names(), ", "))
 	}
 	return s, err
 }

@@ -71,7 +71,8 @@ func TestMutatedRaster(t *testing.T) {
 	const h, w = 48, 64
 	b.array("in.npy", []int{h, w}, gappyRaster(h*w))
 	for _, out := range []string{"r.npy", "r.tif"} {
-		args := []string{"raster", "--model", "@m.safetensors", "--in", "@in.npy", "--out", "@" + out, "--std-out", "@std-" + out, "--tile-height", "8"}
+		args := []string{"raster", "--model", "@m.safetensors", "--in", "@in.npy", "--out", "@" + out, "--std-out", "@std-" + out,
+			"--tile-height", "8"}
 		b.ok(args...)
 		files := b.files()
 		want := map[string]string{out: files[out], "std-" + out: files["std-"+out]}
@@ -88,7 +89,8 @@ func TestMutatedStations(t *testing.T) {
 	b.save("m.safetensors", c)
 	b.write("data.csv", "x,y\n0,1\n1,2\n2,1.5\n")
 	b.write("t.csv", "x\n"+strings.Repeat("0.25\n1\n1.5\n", 40))
-	args := []string{"stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@t.csv", "--out", "@s.csv", "--rows", "20"}
+	args := []string{"stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@t.csv", "--out", "@s.csv",
+		"--rows", "20"}
 	b.ok(args...)
 	want := map[string]string{"s.csv": b.files()["s.csv"]}
 	os.Remove(b.path("s.csv"))

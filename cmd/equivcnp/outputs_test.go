@@ -21,7 +21,8 @@ import (
 )
 
 // quickModels are the shipped models that short tests look at: one of each kind.
-var quickModels = []string{"rbf-equivcnp", "rbf-levels", "bench-mixture", "bench-eq-lowrank", "vectors-curl-free", "globe", "digits-T2-small"}
+var quickModels = []string{"rbf-equivcnp", "rbf-levels", "bench-mixture", "bench-eq-lowrank", "vectors-curl-free", "globe",
+	"digits-T2-small"}
 
 // shippedModels lists the shipped models, or under -short some of them.
 func shippedModels() []string {
@@ -67,7 +68,8 @@ func smallTask(cfg *cnp.Config) (*cnp.Batch[float32], *cnp.Images[float32], []sa
 		b.YContext = append(b.YContext, float32(math.Sin(float64(i))))
 	}
 	return b, nil, []safetensors.Tensor{safetensors.FromFloat64s("x_context", []int{1, nc, cfg.DimX}, b.XContext),
-		safetensors.FromFloat32s("y_context", []int{1, nc, cfg.DimY}, b.YContext), safetensors.FromFloat64s("x_target", []int{1, nt, cfg.DimX}, b.XTarget)}
+		safetensors.FromFloat32s("y_context", []int{1, nc, cfg.DimY}, b.YContext),
+		safetensors.FromFloat64s("x_target", []int{1, nt, cfg.DimX}, b.XTarget)}
 }
 
 // TestSameOutputs: the library, the program and the server give the same outputs of every shipped model: names, shapes and bits.
@@ -89,12 +91,14 @@ func TestSameOutputs(t *testing.T) {
 				result.Prediction, err = cnp.Standardised(m.(cnp.Regressor[float32])).Predict(context.Background(), curves)
 			}
 			require.NoError(t, err)
-			names := slices.DeleteFunc(predict.Names(predict.Outputs(result.Prediction.Distribution())), func(n string) bool { return n == "samples" })
+			names := slices.DeleteFunc(predict.Names(predict.Outputs(result.Prediction.Distribution())),
+				func(n string) bool { return n == "samples" })
 			want, err := result.Tensors(names...)
 			require.NoError(t, err)
 
 			b.tensors("in.safetensors", tensors...)
-			b.ok("predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors", "--quantiles", "0.05,0.9", "--outputs", strings.Join(names, ","), "--quiet")
+			b.ok("predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors", "--quantiles", "0.05,0.9",
+				"--outputs", strings.Join(names, ","), "--quiet")
 			file, err := safetensors.Read(b.path("out.safetensors"))
 			require.NoError(t, err)
 			require.Len(t, file.Tensors, len(want))
@@ -123,7 +127,8 @@ func asked(t *testing.T, s http.Handler, name string, tensors []safetensors.Tens
 	var inputs, wanted []any
 	for i := range tensors {
 		x := &tensors[i]
-		datatype, data := map[safetensors.DType]string{safetensors.F32: "FP32", safetensors.F64: "FP64", safetensors.Bool: "BOOL"}[x.DType], any(nil)
+		datatype, data := map[safetensors.DType]string{safetensors.F32: "FP32", safetensors.F64: "FP64",
+			safetensors.Bool: "BOOL"}[x.DType], any(nil)
 		if x.DType == safetensors.Bool {
 			var list []bool
 			for _, v := range x.Data {

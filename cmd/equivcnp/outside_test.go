@@ -42,14 +42,17 @@ func TestFarTarget(t *testing.T) {
 	// Under a model that brings data into its own range a target is still named as its user has it, in all commands.
 	write("large.csv", "x,y\n-1000,50\n0,100\n1000,20\n")
 	write("beyond.csv", "x\n250\n1e15\n")
-	_, out, errs = b.run("regress", "--model", "rbf-equivcnp", "--csv", "@large.csv", "--targets", "@beyond.csv", "--out", "@beyond.out.csv", "--json")
+	_, out, errs = b.run("regress", "--model", "rbf-equivcnp", "--csv", "@large.csv", "--targets", "@beyond.csv", "--out",
+		"@beyond.out.csv", "--json")
 	require.Contains(t, out, "standardised: 1 of 1 task")
 	require.Contains(t, errs, "x_target[0, 1] = 1e+15 lies outside")
 	require.Contains(t, errs, "in the model's units")
 
 	require.NoError(t, safetensors.Write(b.path("tasks.safetensors"), &safetensors.File{Tensors: []safetensors.Tensor{
-		safetensors.FromFloat64s("x_context", []int{1, 2, 1}, []float64{0, 1}), safetensors.FromFloat64s("y_context", []int{1, 2, 1}, []float64{0, 1}),
-		safetensors.FromFloat64s("x_target", []int{1, 2, 1}, []float64{0.5, 1e12}), safetensors.FromFloat64s("y_target", []int{1, 2, 1}, []float64{0.5, 0}),
+		safetensors.FromFloat64s("x_context", []int{1, 2, 1}, []float64{0, 1}),
+		safetensors.FromFloat64s("y_context", []int{1, 2, 1}, []float64{0, 1}),
+		safetensors.FromFloat64s("x_target", []int{1, 2, 1}, []float64{0.5, 1e12}),
+		safetensors.FromFloat64s("y_target", []int{1, 2, 1}, []float64{0.5, 0}),
 	}}))
 	status, out, errs = b.run("predict", "--model", "rbf-equivcnp", "--in", "@tasks.safetensors", "--out", "@pred.safetensors", "--json")
 	require.Equal(t, 0, status, errs)

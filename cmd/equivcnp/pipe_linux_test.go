@@ -20,7 +20,8 @@ func TestInterruptedPipe(t *testing.T) {
 	for _, args := range []string{
 		"regress --model rbf-equivcnp --csv PIPE --from 0 --to 1 --out " + filepath.Join(dir, "out.csv"),
 		"complete --model digits-T2-small --image PIPE --rate 0.5 --out " + filepath.Join(dir, "out.png"),
-		"inspect PIPE", "eval --model digits-T2-small --mnist PIPE", "predict --model rbf-equivcnp --in PIPE --out " + filepath.Join(dir, "o.safetensors"),
+		"inspect PIPE", "eval --model digits-T2-small --mnist PIPE", "predict --model rbf-equivcnp --in PIPE --out " +
+			filepath.Join(dir, "o.safetensors"),
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan int)

@@ -62,7 +62,8 @@ func parseBytes(s string) (int64, bool) {
 }
 
 // run completes images by a plan, so many at a time.
-func (p *planFlags) run(ctx context.Context, m cnp.Model[float32], im *cnp.Images[float32], opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
+func (p *planFlags) run(ctx context.Context, m cnp.Model[float32], im *cnp.Images[float32],
+	opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
 	plan, err := m.Plan(ctx, im.Shape(), opt)
 	if err != nil {
 		return nil, err

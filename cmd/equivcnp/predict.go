@@ -237,7 +237,8 @@ type filePrediction struct {
 }
 
 // predictFile predicts the tasks of a file of that name, and writes to r what is to be said.
-func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model cnp.Model[float32], in *taskfile.File, name string, opt cnp.PlanOptions) (*filePrediction, error) {
+func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model cnp.Model[float32], in *taskfile.File,
+	name string, opt cnp.PlanOptions) (*filePrediction, error) {
 	cfg := model.Config()
 	var j *job
 	var err error
@@ -349,7 +350,8 @@ func (j *job) channels() int {
 
 // tensors lists the tensors of the output file, with samples if they were drawn.
 func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32], samples []float32) ([]safetensors.Tensor, error) {
-	result := predict.Result{Prediction: p, Shape: j.shape, Counts: j.counts, Samples: samples, Drawn: f.chain.samples, Quantiles: f.quantiles}
+	result := predict.Result{Prediction: p, Shape: j.shape, Counts: j.counts, Samples: samples, Drawn: f.chain.samples,
+		Quantiles: f.quantiles}
 	all, err := result.Tensors(f.outputs...)
 	if err == nil && f.covariance {
 		var more []predict.Tensor
@@ -392,7 +394,8 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*jo
 		}
 		m = cnp.Standardised(m)
 	}
-	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: seen.Work(dx), cautions: cnp.Notes(&cfg, b), truth: c.Truth, truthName: "y_target"}
+	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: seen.Work(dx), cautions: cnp.Notes(&cfg, b), truth: c.Truth,
+		truthName: "y_target"}
 	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are

@@ -109,9 +109,11 @@ func TestPredictMasks(t *testing.T) {
 	w := wave()
 	nan, y := math.NaN(), func(i int) float64 { return float64(w.YContext[i]) }
 	padded := []safetensors.Tensor{
-		f64s("x_context", []int{2, 4, 1}, w.XContext[0], nan, w.XContext[1], w.XContext[2], w.XContext[3], w.XContext[4], w.XContext[5], 1e300),
+		f64s("x_context", []int{2, 4, 1}, w.XContext[0], nan, w.XContext[1], w.XContext[2], w.XContext[3], w.XContext[4],
+			w.XContext[5], 1e300),
 		f64s("y_context", []int{2, 4, 1}, y(0), nan, y(1), y(2), y(3), y(4), y(5), math.Inf(1)),
-		f64s("x_target", []int{2, 5, 1}, append(append(append([]float64{}, w.XTarget[:4]...), nan), append([]float64{-1e300}, w.XTarget[4:]...)...)...),
+		f64s("x_target", []int{2, 5, 1}, append(append(append([]float64{}, w.XTarget[:4]...), nan),
+			append([]float64{-1e300}, w.XTarget[4:]...)...)...),
 	}
 	context, target := []byte{1, 0, 1, 1, 1, 1, 1, 0}, []byte{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}
 	floats := func(v []byte) (out []float64) {
@@ -125,13 +127,15 @@ func TestPredictMasks(t *testing.T) {
 		context, target safetensors.Tensor
 	}{
 		{"U8", u8s("context_mask", safetensors.U8, []int{2, 4}, context...), u8s("target_mask", safetensors.U8, []int{2, 5}, target...)},
-		{"BOOL", u8s("context_mask", safetensors.Bool, []int{2, 4}, context...), u8s("target_mask", safetensors.Bool, []int{2, 5}, target...)},
+		{"BOOL", u8s("context_mask", safetensors.Bool, []int{2, 4}, context...), u8s("target_mask", safetensors.Bool, []int{2, 5},
+			target...)},
 		{"F64", f64s("context_mask", []int{2, 4}, floats(context)...), f64s("target_mask", []int{2, 5}, floats(target)...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			truth := f64s("y_target", []int{2, 5, 1}, 0, 0, 0, 0, nan, nan, 0, 0, 0, 0)
 			b.tensors("in.safetensors", append(padded, c.context, c.target, truth)...)
-			got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
+			got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+				"@out.safetensors", "--json"))
 			require.Equal(t, []int{6, 8}, []int{got.ContextPoints, got.Targets})
 			pm, ps := b.prediction("out.safetensors", 2, 5, 1)
 			keep := []int{0, 1, 2, 3, 6, 7, 8, 9}
@@ -157,7 +161,8 @@ func TestPredictEmpty(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		b, nc, nt int
-	}{{"no context", 2, 0, 3}, {"no targets", 2, 3, 0}, {"nothing", 2, 0, 0}, {"no tasks", 0, 3, 4}, {"many tasks of nothing", 1 << 30, 0, 0}} {
+	}{{"no context", 2, 0, 3}, {"no targets", 2, 3, 0}, {"nothing", 2, 0, 0}, {"no tasks", 0, 3, 4},
+		{"many tasks of nothing", 1 << 30, 0, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			xc, xt := make([]float64, c.b*c.nc), make([]float64, c.b*c.nt)
 			for i := range xt {
@@ -165,7 +170,8 @@ func TestPredictEmpty(t *testing.T) {
 			}
 			b.tensors("in.safetensors", f64s("x_context", []int{c.b, c.nc, 1}, xc...), f64s("y_context", []int{c.b, c.nc, 1}, xc...),
 				f64s("x_target", []int{c.b, c.nt, 1}, xt...), f64s("y_target", []int{c.b, c.nt, 1}, xt...))
-			got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
+			got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+				"@out.safetensors", "--json"))
 			require.Equal(t, c.b*c.nt == 0, got.LogLikelihood == nil)
 			_, std := b.prediction("out.safetensors", c.b, c.nt, 1)
 			for _, s := range std {
@@ -215,7 +221,8 @@ func TestPredictImages(t *testing.T) {
 		{Name: "mask", DType: safetensors.I32, Shape: []int{n, h, w}, Data: wide},
 	} {
 		b.tensors("in.safetensors", f64s("image", []int{n, c, h, w}, pixels...), mk)
-		got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
+		got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+			"@out.safetensors", "--json"))
 		require.Nil(t, got.LogLikelihood, "the image holds NaN")
 		mean, std := b.prediction("out.safetensors", n, c, h, w)
 		require.Equal(t, want.Mean, mean)
@@ -246,7 +253,8 @@ func TestPredictMissingPixels(t *testing.T) {
 	}
 	predict := func(pixels []float64, more ...safetensors.Tensor) (r predictResult, mean []float32) {
 		b.tensors("in.safetensors", append([]safetensors.Tensor{f64s("image", []int{1, c, h, w}, pixels...)}, more...)...)
-		r = decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
+		r = decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+			"@out.safetensors", "--json"))
 		mean, _ = b.prediction("out.safetensors", 1, c, h, w)
 		return r, mean
 	}
@@ -281,7 +289,8 @@ func TestPredictImageLikelihood(t *testing.T) {
 	b.save("m.safetensors", imageConfig("T(2)", 1))
 	b.writeImage("in.png", gradient(4, 4))
 	b.writeImage("mask.png", gradient(4, 4))
-	want := decode[completeResult](t, b.ok("complete", "--model", "@m.safetensors", "--image", "@in.png", "--mask", "@mask.png", "--out", "@o.png", "--json"))
+	want := decode[completeResult](t, b.ok("complete", "--model", "@m.safetensors", "--image", "@in.png", "--mask", "@mask.png",
+		"--out", "@o.png", "--json"))
 	pixels, mask := make([]float32, 16), make([]byte, 16)
 	for i, v := range gradient(4, 4).Pix {
 		pixels[i] = float32(float64(v) / 255)
@@ -289,9 +298,11 @@ func TestPredictImageLikelihood(t *testing.T) {
 			mask[i] = 1
 		}
 	}
-	b.tensors("in.safetensors", safetensors.FromFloat32s("image", []int{1, 1, 4, 4}, pixels), u8s("mask", safetensors.U8, []int{1, 1, 4, 4}, mask...),
+	b.tensors("in.safetensors", safetensors.FromFloat32s("image", []int{1, 1, 4, 4}, pixels),
+		u8s("mask", safetensors.U8, []int{1, 1, 4, 4}, mask...),
 		f64s("extra", []int{1}, 3))
-	got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors", "--json"))
+	got := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out",
+		"@out.safetensors", "--json"))
 	require.Equal(t, want.LogLikelihood, *got.LogLikelihood)
 	require.Equal(t, "image", got.LogLikelihoodOf)
 	require.Equal(t, want.ContextPixels, got.ContextPoints)
@@ -305,11 +316,13 @@ func TestPredictMissing(t *testing.T) {
 	nan := math.NaN()
 	xc, xt := f64s("x_context", []int{1, 3, 1}, 0, 0.5, 1), f64s("x_target", []int{1, 2, 1}, 0, 0.25)
 	b.tensors("nan.safetensors", xc, xt, f64s("y_context", []int{1, 3, 1}, 1, nan, 2), f64s("y_target", []int{1, 2, 1}, nan, 1))
-	b.tensors("mask.safetensors", xc, xt, f64s("y_context", []int{1, 3, 1}, 1, 0, 2), f64s("context_mask", []int{1, 3}, 1, 0, 1), f64s("y_target", []int{1, 2, 1}, 9, 1),
+	b.tensors("mask.safetensors", xc, xt, f64s("y_context", []int{1, 3, 1}, 1, 0, 2), f64s("context_mask", []int{1, 3}, 1, 0, 1),
+		f64s("y_target", []int{1, 2, 1}, 9, 1),
 		f64s("target_mask", []int{1, 2}, 0, 1))
 	var results [2]predictResult
 	for i, name := range []string{"nan", "mask"} {
-		results[i] = decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@"+name+".safetensors", "--out", "@"+name+".out.safetensors", "--json"))
+		results[i] = decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@"+name+".safetensors",
+			"--out", "@"+name+".out.safetensors", "--json"))
 	}
 	require.Equal(t, results[1].LogLikelihood, results[0].LogLikelihood)
 	require.Equal(t, 2, results[0].ContextPoints)
@@ -323,9 +336,11 @@ func TestPredictMissing(t *testing.T) {
 	b.save("each.safetensors", pair)
 	pair.ChannelDensity = false
 	b.save("whole.safetensors", pair)
-	b.tensors("pair.safetensors", f64s("x_context", []int{1, 2, 1}, 0, 1), f64s("y_context", []int{1, 2, 2}, 1, nan, 2, 3), f64s("x_target", []int{1, 1, 1}, 0.5))
+	b.tensors("pair.safetensors", f64s("x_context", []int{1, 2, 1}, 0, 1), f64s("y_context", []int{1, 2, 2}, 1, nan, 2, 3),
+		f64s("x_target", []int{1, 1, 1}, 0.5))
 	b.ok("predict", "--model", "@each.safetensors", "--in", "@pair.safetensors", "--out", "@out.safetensors")
-	b.fails(1, `tensor "y_context": [0, 0, 1] = NaN, and the model needs all outputs`, "predict", "--model", "@whole.safetensors", "--in", "@pair.safetensors", "--out", "@out2.safetensors")
+	b.fails(1, `tensor "y_context": [0, 0, 1] = NaN, and the model needs all outputs`, "predict", "--model", "@whole.safetensors",
+		"--in", "@pair.safetensors", "--out", "@out2.safetensors")
 }
 
 func TestPredictErrors(t *testing.T) {
@@ -347,26 +362,40 @@ func TestPredictErrors(t *testing.T) {
 		{"curve for an image model", "image", `tensor "image" is missing, an image model needs image and mask`, ts{xc, yc, xt}},
 		{"rank", "curve", `tensor "x_context" has shape [2 1], need [B = 1, Nc, dx = 1]`, ts{f64s("x_context", []int{2, 1}, 0, 1), yc, xt}},
 		{"dx", "curve", `tensor "x_target" has shape [1 1 2], need [B, Nt, dx = 1]`, ts{xc, yc, f64s("x_target", []int{1, 1, 2}, 0, 1)}},
-		{"dy", "curve", `tensor "y_context" has shape [1 2 2], need [B = 1, Nc = 2, dy = 1]`, ts{xc, f64s("y_context", []int{1, 2, 2}, 0, 1, 2, 3), xt}},
-		{"B", "curve", `tensor "x_context" has shape [2 1 1], need [B = 1, Nc, dx = 1]`, ts{f64s("x_context", []int{2, 1, 1}, 0, 1), yc, xt}},
-		{"Nc", "curve", `tensor "y_context" has shape [1 1 1], need [B = 1, Nc = 2, dy = 1]`, ts{xc, f64s("y_context", []int{1, 1, 1}, 0), xt}},
-		{"mask's Nc", "curve", `tensor "context_mask" has shape [1 3], need [B = 1, Nc = 2]`, ts{xc, yc, xt, f64s("context_mask", []int{1, 3}, 0, 1, 1)}},
-		{"mask's Nt", "curve", `tensor "target_mask" has shape [1 2], need [B = 1, Nt = 1]`, ts{xc, yc, xt, f64s("target_mask", []int{1, 2}, 0, 1)}},
-		{"mask's values", "curve", `tensor "context_mask": [0, 1] = 0.5, a mask holds 0 and 1`, ts{xc, yc, xt, f64s("context_mask", []int{1, 2}, 1, 0.5)}},
+		{"dy", "curve", `tensor "y_context" has shape [1 2 2], need [B = 1, Nc = 2, dy = 1]`,
+			ts{xc, f64s("y_context", []int{1, 2, 2}, 0, 1, 2, 3), xt}},
+		{"B", "curve", `tensor "x_context" has shape [2 1 1], need [B = 1, Nc, dx = 1]`,
+			ts{f64s("x_context", []int{2, 1, 1}, 0, 1), yc, xt}},
+		{"Nc", "curve", `tensor "y_context" has shape [1 1 1], need [B = 1, Nc = 2, dy = 1]`,
+			ts{xc, f64s("y_context", []int{1, 1, 1}, 0), xt}},
+		{"mask's Nc", "curve", `tensor "context_mask" has shape [1 3], need [B = 1, Nc = 2]`,
+			ts{xc, yc, xt, f64s("context_mask", []int{1, 3}, 0, 1, 1)}},
+		{"mask's Nt", "curve", `tensor "target_mask" has shape [1 2], need [B = 1, Nt = 1]`,
+			ts{xc, yc, xt, f64s("target_mask", []int{1, 2}, 0, 1)}},
+		{"mask's values", "curve", `tensor "context_mask": [0, 1] = 0.5, a mask holds 0 and 1`,
+			ts{xc, yc, xt, f64s("context_mask", []int{1, 2}, 1, 0.5)}},
 		{"mask's NaN", "curve", `tensor "context_mask": [0, 0] = NaN`, ts{xc, yc, xt, f64s("context_mask", []int{1, 2}, nan, 1)}},
-		{"y_target", "curve", `tensor "y_target" has shape [1 2 1], need [B = 1, Nt = 1, dy = 1]`, ts{xc, yc, xt, f64s("y_target", []int{1, 2, 1}, 0, 1)}},
+		{"y_target", "curve", `tensor "y_target" has shape [1 2 1], need [B = 1, Nt = 1, dy = 1]`,
+			ts{xc, yc, xt, f64s("y_target", []int{1, 2, 1}, 0, 1)}},
 		{"NaN in x_context", "curve", `tensor "x_context": [0, 1, 0] = NaN`, ts{f64s("x_context", []int{1, 2, 1}, 0, nan), yc, xt}},
 		{"Inf in y_context", "curve", `tensor "y_context": [0, 0, 0] = +Inf`, ts{xc, f64s("y_context", []int{1, 2, 1}, inf, 0), xt}},
 		{"y beyond float32", "curve", `tensor "y_context": [0, 0, 0] = 1e+300`, ts{xc, f64s("y_context", []int{1, 2, 1}, 1e300, 0), xt}},
 		{"NaN in x_target", "curve", `tensor "x_target": [0, 0, 0] = NaN`, ts{xc, yc, f64s("x_target", []int{1, 1, 1}, nan)}},
 		{"missing mask", "image", `tensor "mask" is missing`, ts{im}},
-		{"image's rank", "image", `tensor "image" has shape [2 2], need [B, C = 1, H, W]`, ts{f64s("image", []int{2, 2}, 0, 0, 0, 0), mask}},
-		{"image's channels", "image", `tensor "image" has shape [1 2 1 2], need [B, C = 1, H, W]`, ts{f64s("image", []int{1, 2, 1, 2}, 0, 0, 0, 0), mask}},
-		{"no pixels", "image", "images need at least one pixel", ts{f64s("image", []int{1, 1, 0, 2}), u8s("mask", safetensors.U8, []int{1, 1, 0, 2})}},
-		{"mask of another size", "image", `tensor "mask" has shape [1 1 4 1], need [B = 1, 1, H = 2, W = 2]`, ts{im, u8s("mask", safetensors.U8, []int{1, 1, 4, 1}, 0, 1, 0, 1)}},
-		{"mask with a value of 255", "image", `tensor "mask": [0, 0, 0, 1] = 255, a mask holds 0 and 1`, ts{im, u8s("mask", safetensors.U8, []int{1, 1, 2, 2}, 0, 255, 0, 255)}},
-		{"Inf at an observed pixel", "image", `tensor "image": [0, 0, 1, 1] = +Inf`, ts{f64s("image", []int{1, 1, 2, 2}, nan, 0, nan, inf), mask}},
-		{"Inf in y_target", "image", `tensor "y_target": [0, 0, 1, 0] = -Inf`, ts{im, mask, f64s("y_target", []int{1, 1, 2, 2}, nan, 0, -inf, 0)}},
+		{"image's rank", "image", `tensor "image" has shape [2 2], need [B, C = 1, H, W]`,
+			ts{f64s("image", []int{2, 2}, 0, 0, 0, 0), mask}},
+		{"image's channels", "image", `tensor "image" has shape [1 2 1 2], need [B, C = 1, H, W]`,
+			ts{f64s("image", []int{1, 2, 1, 2}, 0, 0, 0, 0), mask}},
+		{"no pixels", "image", "images need at least one pixel",
+			ts{f64s("image", []int{1, 1, 0, 2}), u8s("mask", safetensors.U8, []int{1, 1, 0, 2})}},
+		{"mask of another size", "image", `tensor "mask" has shape [1 1 4 1], need [B = 1, 1, H = 2, W = 2]`,
+			ts{im, u8s("mask", safetensors.U8, []int{1, 1, 4, 1}, 0, 1, 0, 1)}},
+		{"mask with a value of 255", "image", `tensor "mask": [0, 0, 0, 1] = 255, a mask holds 0 and 1`,
+			ts{im, u8s("mask", safetensors.U8, []int{1, 1, 2, 2}, 0, 255, 0, 255)}},
+		{"Inf at an observed pixel", "image", `tensor "image": [0, 0, 1, 1] = +Inf`,
+			ts{f64s("image", []int{1, 1, 2, 2}, nan, 0, nan, inf), mask}},
+		{"Inf in y_target", "image", `tensor "y_target": [0, 0, 1, 0] = -Inf`,
+			ts{im, mask, f64s("y_target", []int{1, 1, 2, 2}, nan, 0, -inf, 0)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.tensors("in.safetensors", c.in...)
@@ -376,7 +405,8 @@ func TestPredictErrors(t *testing.T) {
 		})
 	}
 	b.write("in.safetensors", "not tensors")
-	b.fails(1, "not a valid safetensors file", "predict", "--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors")
+	b.fails(1, "not a valid safetensors file", "predict", "--model", "@curve.safetensors", "--in", "@in.safetensors", "--out",
+		"@out.safetensors")
 	b.fails(1, "no such file", "predict", "--model", "@curve.safetensors", "--in", "@none.safetensors", "--out", "@out.safetensors")
 	b.tensors("in.safetensors", xc, yc, xt)
 	b.fails(1, "is an input", "predict", "--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@in.safetensors")
@@ -397,8 +427,8 @@ func TestPredictPointsPerUnit(t *testing.T) {
 	}
 }
 
-// TestPrecision: --precision bfloat16 of a model under T(2) changes predictions a little where there are tiles, the same through predict and complete, and is refused by
-// models and ways that know float32 alone.
+// TestPrecision: --precision bfloat16 of a model under T(2) changes predictions a little where there are tiles, the
+// same through predict and complete, and is refused by models and ways that know float32 alone.
 func TestPrecision(t *testing.T) {
 	b := newBench(t)
 	cfg := imageConfig("T(2)", 1)
@@ -411,7 +441,8 @@ func TestPrecision(t *testing.T) {
 	for i := range pixels {
 		pixels[i], mask[i] = float64(i%7)/7, byte(i/3%2)
 	}
-	b.tensors("in.safetensors", f64s("image", []int{1, 1, side, side}, pixels...), u8s("mask", safetensors.U8, []int{1, side, side}, mask...))
+	b.tensors("in.safetensors", f64s("image", []int{1, 1, side, side}, pixels...),
+		u8s("mask", safetensors.U8, []int{1, side, side}, mask...))
 	b.writeImage("i.png", image.NewGray(image.Rect(0, 0, side, side)))
 	predict := []string{"predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors"}
 	b.ok(predict...)
@@ -426,20 +457,25 @@ func TestPrecision(t *testing.T) {
 	require.Equal(t, !tiles && !simd.HaveDots(), strings.Contains(out, "neither tiles nor pairs"), out)
 	require.Equal(t, !tiles && simd.HaveDots(), strings.Contains(out, "or else the dense maps of residual blocks"), out)
 
-	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"}
+	complete := []string{"complete", "--model", "@m.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png",
+		"--precision", "bfloat16"}
 	b.ok(complete...)
 	require.NoError(t, weights.Save(b.path("bad.safetensors"), model, map[string]string{pretrained.KeyBFloat16: "not suited: for a test"}))
 	if says := b.ok(append([]string{"complete", "--model", "@bad.safetensors"}, complete[3:]...)...); tiles || simd.HaveDots() {
 		require.Contains(t, says, "bad.safetensors says: not suited: for a test")
 	}
-	require.NotContains(t, b.ok("complete", "--model", "@bad.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png"), "not suited")
+	require.NotContains(t, b.ok("complete", "--model", "@bad.safetensors", "--image", "@i.png", "--rate", "0.5", "--out",
+		"@o.png"), "not suited")
 	b.ok("eval", "--model", "@m.safetensors", "--in", "@in.safetensors", "--precision", "bfloat16", "--equivariance-tasks", "0")
-	require.Contains(t, b.ok("complete", "--model", "@so2.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png", "--precision", "bfloat16"), "only stored weights are rounded")
+	require.Contains(t, b.ok("complete", "--model", "@so2.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@o.png",
+		"--precision", "bfloat16"), "only stored weights are rounded")
 	b.fails(2, "--samples: the chain rule computes in float32 alone, not with --precision bfloat16", append(complete, "--samples", "1")...)
 	b.fails(2, "--scale: a finer grid computes in float32 alone", append(complete, "--scale", "2")...)
 	b.fails(2, "--samples: the chain rule computes in float32 alone", append(predict, "--precision", "bfloat16", "--samples", "1")...)
-	b.fails(2, "--joint: the chain rule computes in float32 alone", "eval", "--model", "@m.safetensors", "--in", "@in.safetensors", "--precision", "bfloat16", "--joint")
-	b.fails(1, "--precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round", "predict", "--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@o.safetensors",
+	b.fails(2, "--joint: the chain rule computes in float32 alone", "eval", "--model", "@m.safetensors", "--in",
+		"@in.safetensors", "--precision", "bfloat16", "--joint")
+	b.fails(1, "--precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round", "predict",
+		"--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@o.safetensors",
 		"--precision", "bfloat16")
 	b.fails(2, `--precision "half": need float32 or bfloat16`, append(complete[:len(complete)-1], "half")...)
 }
@@ -453,11 +489,13 @@ func TestPredictPlans(t *testing.T) {
 	for i := range pixels {
 		pixels[i], mask[i] = float64(i%7)/7, byte(i/3%2)
 	}
-	b.tensors("in.safetensors", f64s("image", []int{n, 1, side, side}, pixels...), u8s("mask", safetensors.U8, []int{n, side, side}, mask...))
+	b.tensors("in.safetensors", f64s("image", []int{n, 1, side, side}, pixels...),
+		u8s("mask", safetensors.U8, []int{n, side, side}, mask...))
 	args := []string{"predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors"}
 	b.ok(args...)
 	mean, std := b.prediction("out.safetensors", n, 1, side, side)
-	for _, more := range [][]string{{"--batch", "2"}, {"--batch", "1", "--memory", "0", "--threads", "1"}, {"--memory", "1.5M"}, {"--memory", "1g"}} {
+	for _, more := range [][]string{{"--batch", "2"}, {"--batch", "1", "--memory", "0", "--threads", "1"}, {"--memory", "1.5M"},
+		{"--memory", "1g"}} {
 		b.ok(append(args, more...)...)
 		m, s := b.prediction("out.safetensors", n, 1, side, side)
 		require.Equal(t, mean, m, "%v", more)

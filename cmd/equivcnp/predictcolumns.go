@@ -14,9 +14,10 @@ type valueNames struct{ names, units []string }
 // sameUnit lists the outputs that have the unit of the values.
 var sameUnit = []string{"mean", "std", "std_function", "quantiles", "samples"}
 
-// predicted returns a table with columns for a prediction of dy values a row: the outputs of these names or, without any, those that have one number a value,
-// with quantiles and samples if there are any. The columns bear the names of the values (t2m_mean) or, without names, mean, or mean1, mean2, and so on. An output
-// with several numbers a value has as many columns.
+// predicted returns a table with columns for a prediction of dy values a row: the outputs of these names or, without
+// any, those that have one number a value, with quantiles and samples if there are any. The columns bear the names of
+// the values (t2m_mean) or, without names, mean, or mean1, mean2, and so on. An output with several numbers a value has
+// as many columns.
 func predicted(t *tabular.Table, r *predict.Result, outputs []string, dy int, values valueNames) (*tabular.Table, error) {
 	all, err := r.Tensors(outputs...)
 	if err != nil {

@@ -103,7 +103,8 @@ func recorded(p predictResult, r *result, out string) predictResult {
 // maxJoined bounds the cells of a table that merge puts together.
 const maxJoined = 1 << 27
 
-// joinTables writes the predictions of all tables as one: rows one after the other, and before them a column that says of which file they are.
+// joinTables writes the predictions of all tables as one: rows one after the other, and before them a column that says
+// of which file they are.
 func joinTables(path, name, folder string, m *shards.Merged) error {
 	if !slices.Contains(strings.Fields(tableFiles), strings.ToLower(filepath.Ext(name))) {
 		return usagef("--out %s: tables go into a file of %s", name, tableFiles)
@@ -140,7 +141,8 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		rows := all.Rows()
 		switch {
 		case !slices.Equal(t.Header, all.Header):
-			return fmt.Errorf("line %d: %s has the columns %q, the tables before it %q: without --out they stay apart", rec.Line, rec.Out, t.Header, all.Header)
+			return fmt.Errorf("line %d: %s has the columns %q, the tables before it %q: without --out they stay apart", rec.Line,
+				rec.Out, t.Header, all.Header)
 		case len(all.Values)+len(t.Values) > maxJoined:
 			return fmt.Errorf("line %d: more than %d cells in one table: without --out they stay apart", rec.Line, maxJoined)
 		}
@@ -159,7 +161,8 @@ func joinTables(path, name, folder string, m *shards.Merged) error {
 		}
 	}
 	out := &tabular.Table{Cols: all.Cols + 1, Header: append([]string{"file"}, all.Header...), Units: append([]string{""}, all.Units...),
-		Single: append([]bool{false}, all.Single...), Texts: append([][]string{files}, all.Texts...), Values: make([]float64, 0, len(all.Values)+len(files))}
+		Single: append([]bool{false}, all.Single...), Texts: append([][]string{files}, all.Texts...),
+		Values: make([]float64, 0, len(all.Values)+len(files))}
 	for row := range all.Rows() {
 		out.Values = append(append(out.Values, math.NaN()), all.Values[row*all.Cols:(row+1)*all.Cols]...)
 	}
@@ -222,9 +225,11 @@ func joinPredictions(path, name, folder string, m *shards.Merged) error {
 				all[t.Name] = &own
 				continue
 			}
-			if have == nil || have.DType != t.DType || len(t.Shape) != len(have.Shape) || len(t.Shape) <= axis || !slices.Equal(t.Shape[axis+1:], have.Shape[axis+1:]) ||
+			if have == nil || have.DType != t.DType || len(t.Shape) != len(have.Shape) || len(t.Shape) <= axis ||
+				!slices.Equal(t.Shape[axis+1:], have.Shape[axis+1:]) ||
 				!slices.Equal(t.Shape[:axis], have.Shape[:axis]) {
-				return fmt.Errorf("line %d: tensor %s has another shape than in the files before: without --out they stay apart", rec.Line, t.Name)
+				return fmt.Errorf("line %d: tensor %s has another shape than in the files before: without --out they stay apart",
+					rec.Line, t.Name)
 			}
 			*have = along(have, t, axis)
 		}

@@ -43,7 +43,8 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 
 // asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
 func (f *tableFlags) asked(in string) bool {
-	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy"}, strings.ToLower(filepath.Ext(in))) || f.columns.x != nil || f.columns.y != nil ||
+	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy"}, strings.ToLower(filepath.Ext(in))) ||
+		f.columns.x != nil || f.columns.y != nil ||
 		f.columns.task != "" || f.columns.static != "" || f.targets != "" || f.grid != nil || f.plot != ""
 }
 
@@ -53,7 +54,8 @@ type axis struct {
 	values []float64
 }
 
-// parseGrid reads --grid for a model of some inputs, that the table calls by these names. Axes stay in their order, of which the first is slowest.
+// parseGrid reads --grid for a model of some inputs, that the table calls by these names. Axes stay in their order, of
+// which the first is slowest.
 func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, error)) (axes []axis, err error) {
 	total := 1
 	for i, text := range texts {
@@ -101,7 +103,8 @@ func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, er
 	return axes, nil
 }
 
-// gridNumbers reads the parts of an axis: numbers, or dates, which become numbers on the clock of the column, as then does the step, which is one of days.
+// gridNumbers reads the parts of an axis: numbers, or dates, which become numbers on the clock of the column, as then
+// does the step, which is one of days.
 func gridNumbers(text string, parts []string, clock func() (*tabular.Clock, error)) (v []float64, err error) {
 	dates := 0
 	for k, part := range parts {
@@ -267,7 +270,8 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 	}
 	if own.Task == "" { // every place is one of every task
 		if n := t.places.Rows(); n > 0 && t.rows.Tasks > maxPoints/n {
-			return nil, fmt.Errorf("%s: %s at %d places each: more than %d predictions", in.Name, plural(t.rows.Tasks, "task"), n, maxPoints)
+			return nil, fmt.Errorf("%s: %s at %d places each: more than %d predictions", in.Name, plural(t.rows.Tasks, "task"), n,
+				maxPoints)
 		}
 		for k := range t.rows.Tasks {
 			for place := range t.places.Rows() {
@@ -310,7 +314,8 @@ func (t *tableTasks) base() *tabular.Table {
 	out := &tabular.Table{Cols: dx, Header: []string{}, Units: []string{}, Texts: [][]string{}}
 	if named {
 		out.Cols++
-		out.Header, out.Units, out.Texts = append(out.Header, labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...), append(out.Units, ""), append(out.Texts, make([]string, len(t.out)))
+		out.Header, out.Units, out.Texts = append(out.Header, labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...),
+			append(out.Units, ""), append(out.Texts, make([]string, len(t.out)))
 	}
 	for k := range dx {
 		unit := ""
@@ -422,7 +427,8 @@ func (t *tableTasks) contexts(dx, dy, da int) (all []*cnp.Batch[float32]) {
 
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
-	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets, f.table.columns.static}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
+	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets, f.table.columns.static},
+		outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
 	if err != nil {
 		return err
 	}
@@ -439,7 +445,10 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 	if err := outs.write("out", func(w io.Writer) error { return tables.Write(w, f.out, p.table, p.x) }); err != nil {
 		return err
 	}
-	if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return drawMaps(w, p.table, p.x, p.targets, p.first, p.dy) })); err != nil {
+	if err := r.drawn(outs.draw("plot", func(w io.Writer) error {
+		return drawMaps(w, p.table, p.x, p.targets, p.first,
+			p.dy)
+	})); err != nil {
 		return err
 	}
 	return a.wrotePrediction(ctx, outs, r, &p.predictResult, f.out)
@@ -573,7 +582,8 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 			names.units = append(names.units, t.in.Units[c])
 		}
 	}
-	written, err := predicted(base, &predict.Result{Prediction: all, Shape: []int{1, len(t.out), dy}, Counts: counts, Samples: samples, Drawn: f.chain.samples,
+	written, err := predicted(base, &predict.Result{Prediction: all, Shape: []int{1, len(t.out), dy}, Counts: counts,
+		Samples: samples, Drawn: f.chain.samples,
 		Quantiles: f.quantiles}, f.outputs, dy, names)
 	if err != nil {
 		return nil, err
@@ -612,13 +622,15 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	}
 	return &tablePrediction{predictResult{
 		Columns: written.Header, Inputs: inputs,
-		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks, ContextPoints: context, Targets: len(t.out),
-		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values, Seconds: number(seconds), Check: checked,
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks,
+		ContextPoints: context, Targets: len(t.out),
+		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values,
+		Seconds: number(seconds), Check: checked,
 	}, written, x, t.targets, base.Cols, dy}, nil
 }
 
-// drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its mean and its standard deviation, which begin with column from;
-// x are those of the coordinates.
+// drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its
+// mean and its standard deviation, which begin with column from; x are those of the coordinates.
 func drawMaps(w io.Writer, t *tabular.Table, x []int, targets [][]int, from, dy int) error {
 	first := *t
 	first.Values, first.Texts = nil, nil
@@ -652,12 +664,14 @@ func drawMaps(w io.Writer, t *tabular.Table, x []int, targets [][]int, from, dy 
 		}
 		return n
 	}
-	sheet := picture.Sheet{Title: fmt.Sprintf("%s to the right, %s up", t.Header[axes[right]], t.Header[axes[up]]), Scale: max(1, 320/max(width, height))}
+	sheet := picture.Sheet{Title: fmt.Sprintf("%s to the right, %s up", t.Header[axes[right]], t.Header[axes[up]]),
+		Scale: max(1, 320/max(width, height))}
 	for d := range dy {
 		var panels []picture.Panel
 		for kind := range 2 {
 			c := from + kind*dy + d
-			p := picture.Panel{C: 1, H: height, W: width, Pix: make([]float32, width*height), Mask: make([]bool, width*height), Spread: true}
+			p := picture.Panel{C: 1, H: height, W: width, Pix: make([]float32, width*height), Mask: make([]bool, width*height),
+				Spread: true}
 			lo, hi := math.Inf(1), math.Inf(-1)
 			for i := range rows {
 				v := t.Values[i*t.Cols+c]
@@ -692,7 +706,8 @@ func copyValues(to *cnp.Prediction[float32], at int, from *cnp.Prediction[float3
 	}
 }
 
-// scored is the mean log-density of the values that are known at the places, and were no part of a context, and their number; nil without any.
+// scored is the mean log-density of the values that are known at the places, and were no part of a context, and their
+// number; nil without any.
 func (t *tableTasks) scored(p *cnp.Prediction[float32], counts []bool, dy int) (mean *number, n int) {
 	if len(t.at.Columns.Y) != dy {
 		return nil, 0

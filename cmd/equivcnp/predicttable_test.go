@@ -65,7 +65,8 @@ func TestPredictTable(t *testing.T) {
 	}
 
 	require.NoError(t, os.WriteFile(b.path("where.csv"), []byte("run,x,y\na,1,0.5\nb,0.5,\n"), 0o600))
-	out := b.ok("predict", "--model", "@m.safetensors", "--in", "@in.parquet", "--task", "run", "--targets", "@where.csv", "--out", "@out.csv", "--samples", "2")
+	out := b.ok("predict", "--model", "@m.safetensors", "--in", "@in.parquet", "--task", "run", "--targets", "@where.csv",
+		"--out", "@out.csv", "--samples", "2")
 	require.Contains(t, out, "log-likelihood")
 	got := b.table("out.csv")
 	require.Equal(t, []string{"run", "x", "y_mean", "y_std", "y_sample1", "y_sample2"}, got.Header)
@@ -79,7 +80,8 @@ func TestPredictTable(t *testing.T) {
 	require.Equal(t, want["a"][0], float32(got.Values[9*4+2]))
 
 	require.NoError(t, os.WriteFile(b.path("where2.csv"), []byte("run,x\nc,1\n"), 0o600))
-	b.fails(1, `has no task c`, "predict", "--model", "@m.safetensors", "--in", "@in.csv", "--task", "run", "--targets", "@where2.csv", "--out", "@x.csv")
+	b.fails(1, `has no task c`, "predict", "--model", "@m.safetensors", "--in", "@in.csv", "--task", "run", "--targets",
+		"@where2.csv", "--out", "@x.csv")
 }
 
 // A table without rows has nothing to predict, which is said; a file without anything is an error.
@@ -110,8 +112,10 @@ func TestParseGrid(t *testing.T) {
 	table := gridTable(axes, []string{"lat", "lon", "time"})
 	require.Equal(t, 10, table.Rows())
 	require.Equal(t, []float64{50, -10, 2, 60, -10, 2, 50, -5, 2}, table.Values[:9])
-	for text, words := range map[string]string{"lat=1:2": "need FROM:TO:STEP", "lat=a:2:1": `"a" is not a number`, "lat=2:1:1": "values from the first to the second",
-		"lat=1:2:0": "values from the first to the second", "x=1:2:1": "the inputs are lat", "lat=0:1e9:1e-9": "need 1 to", "lat=NaN": "not a finite number"} {
+	for text, words := range map[string]string{"lat=1:2": "need FROM:TO:STEP", "lat=a:2:1": `"a" is not a number`,
+		"lat=2:1:1": "values from the first to the second",
+		"lat=1:2:0": "values from the first to the second", "x=1:2:1": "the inputs are lat", "lat=0:1e9:1e-9": "need 1 to",
+		"lat=NaN": "not a finite number"} {
 		_, err := parseGrid(strings.Fields(text), []string{"lat"}, days)
 		require.ErrorContains(t, err, words)
 	}
@@ -157,16 +161,19 @@ func TestClocksOfFiles(t *testing.T) {
 	b.fails(1, "which have no one length", append([]string{"predict", "--in", "@sols.nc", "--targets", "@dates.csv"}, common...)...)
 	b.write("plain.csv", "time,y\n0,1\n24,2\n")
 	b.fails(1, "without a unit of time", append([]string{"predict", "--in", "@plain.csv", "--targets", "@dates.csv"}, common...)...)
-	b.fails(2, "need 1 to", "regress", "--model", "rbf-levels", "--csv", "@plain.csv", "--from", "0", "--to", "1", "--points", "0", "--out", "@o.csv")
+	b.fails(2, "need 1 to", "regress", "--model", "rbf-levels", "--csv", "@plain.csv", "--from", "0", "--to", "1", "--points",
+		"0", "--out", "@o.csv")
 	b.fails(2, "only one input can be", "regress", "--model", "rbf-levels", "--csv", "-", "--targets", "/dev/stdin", "--out", "@o.csv")
 }
 
-// Identifiers are tasks of their own where float64 does not tell them apart, and are written as they were; a grid of several tasks keeps its dimensions.
+// Identifiers are tasks of their own where float64 does not tell them apart, and are written as they were; a grid of
+// several tasks keeps its dimensions.
 func TestTasksOfLongNumbers(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"10_task_ids", "11_task_underscore"} {
 		for _, out := range []string{"o.csv", "o.parquet", "o.npz", "o.nc"} {
-			b.ok("predict", "--model", "rbf-levels", "--in", testkit.Shared(t, "cases", name+".csv"), "--grid", "x=0:1:0.5", "--out", "@"+out)
+			b.ok("predict", "--model", "rbf-levels", "--in", testkit.Shared(t, "cases", name+".csv"), "--grid", "x=0:1:0.5",
+				"--out", "@"+out)
 			got := b.table(out)
 			require.Equal(t, 6, got.Rows(), out)
 			require.Equal(t, "task", got.Header[0])
@@ -185,7 +192,8 @@ func TestTasksOfLongNumbers(t *testing.T) {
 		require.Equal(t, []int{2, 3}, nc.Shape(nc.Var("y_mean")))
 	}
 	b.write("where.csv", "task,x\n2023552585717263359,0.5\n")
-	b.ok("predict", "--model", "rbf-levels", "--in", testkit.Shared(t, "cases", "10_task_ids.csv"), "--targets", "@where.csv", "--out", "@o.csv")
+	b.ok("predict", "--model", "rbf-levels", "--in", testkit.Shared(t, "cases", "10_task_ids.csv"), "--targets", "@where.csv",
+		"--out", "@o.csv")
 	require.Greater(t, b.table("o.csv").Values[2], 3.0)
 }
 
@@ -197,12 +205,14 @@ func TestInputNamedY(t *testing.T) {
 	b.ok("predict", "--model", "rbf-levels", "--in", "@in.csv", "--x", "y", "--y", "z", "--grid", "y=0:1:0.5", "--out", "@o.csv")
 	want := b.table("o.csv")
 	require.Equal(t, 3, want.Rows())
-	b.ok("predict", "--model", "rbf-levels", "--in", "@de.csv", "--decimal", ",", "--x", "y", "--y", "z", "--grid", "y=0:1:0.5", "--out", "@o.csv")
+	b.ok("predict", "--model", "rbf-levels", "--in", "@de.csv", "--decimal", ",", "--x", "y", "--y", "z", "--grid", "y=0:1:0.5",
+		"--out", "@o.csv")
 	require.Equal(t, want.Values, b.table("o.csv").Values)
 	b.fails(2, "need a point or a comma", "predict", "--model", "rbf-levels", "--in", "@de.csv", "--decimal", ";", "--out", "@o.csv")
 }
 
-// BenchmarkPredictTable reads 20,000 rows of 200 tasks, predicts half of them from the other half with rbf-equivcnp, and writes them, in every format of tables.
+// BenchmarkPredictTable reads 20,000 rows of 200 tasks, predicts half of them from the other half with rbf-equivcnp,
+// and writes them, in every format of tables.
 func BenchmarkPredictTable(b *testing.B) {
 	const rows, tasks = 20_000, 200
 	w := newBench(b)

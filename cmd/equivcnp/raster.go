@@ -180,7 +180,8 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 	if f.across < 0 || f.across%8 != 0 || f.down < 0 {
 		return usagef("--tile-width %d, --tile-height %d: need a multiple of 8, and a height of 0 or more", f.across, f.down)
 	}
-	outs, err := newOutputs([]string{f.model.path, f.in, f.mask}, outFile{"out", f.out, raster.StripEndings}, outFile{"std-out", f.stdOut, raster.StripEndings})
+	outs, err := newOutputs([]string{f.model.path, f.in, f.mask}, outFile{"out", f.out, raster.StripEndings},
+		outFile{"std-out", f.stdOut, raster.StripEndings})
 	if err != nil {
 		return err
 	}
@@ -287,13 +288,15 @@ func (a *app) raster(ctx context.Context, f *rasterFlags) (err error) {
 	r.line("reach", "%d lines, %d columns", lines, columns)
 	r.line("time", "%.2f s, %.3g µs a pixel", seconds, 1e6*seconds/float64(in.H)/float64(in.W))
 	r.line("written", "%s", f.out)
-	return a.print(r, rasterResult{f.model.path, f.in, in.W, in.H, in.C, len(tiles), kept, [2]int{lines, columns}, observed, number(seconds), f.out, r.allNotes()})
+	return a.print(r, rasterResult{f.model.path, f.in, in.W, in.H, in.C, len(tiles), kept, [2]int{lines, columns}, observed,
+		number(seconds), f.out, r.allNotes()})
 }
 
 // work tells this raster, model and settings from others.
 func (f *rasterFlags) work(tiles []cnp.RasterTile) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, modelSetting(f.model.path), f.model.group, f.model.alpha, f.rate, f.seed, f.stdOut != "", strings.ToLower(filepath.Ext(f.out)), tiles)
+	fmt.Fprintln(h, modelSetting(f.model.path), f.model.group, f.model.alpha, f.rate, f.seed, f.stdOut != "",
+		strings.ToLower(filepath.Ext(f.out)), tiles)
 	for _, path := range []string{f.in, f.mask} {
 		if path == "" {
 			continue

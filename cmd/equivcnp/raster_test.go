@@ -89,7 +89,8 @@ func TestRaster(t *testing.T) {
 	require.NoError(t, err)
 	want := &cnp.Prediction[float32]{Mean: make([]float32, h*w), Std: make([]float32, h*w)}
 	require.NoError(t, plan.Predict(context.Background(), want, im))
-	out := decode[rasterResult](t, b.ok("raster", "--model", "@m.safetensors", "--in", "@in.npy", "--out", "@mean.npy", "--std-out", "@std.npy", "--tile-width", "64", "--tile-height", "10", "--json"))
+	out := decode[rasterResult](t, b.ok("raster", "--model", "@m.safetensors", "--in", "@in.npy", "--out", "@mean.npy",
+		"--std-out", "@std.npy", "--tile-width", "64", "--tile-height", "10", "--json"))
 	require.Equal(t, []int{w, h, 1, 0}, []int{out.Width, out.Height, out.Channels, out.Kept})
 	require.Greater(t, out.Tiles, 8)
 	require.Equal(t, want.Mean, b.values("mean.npy", h, w))
@@ -117,7 +118,8 @@ func TestRaster(t *testing.T) {
 	b.write("in.ppm", string(ppm))
 	var first []float32
 	for i, in := range []string{"@in.png", "@in.pgm"} {
-		b.ok("raster", "--model", "@m.safetensors", "--in", in, "--mask", "@mask.png", "--out", "@mean.npy", "--tile-width", fmt.Sprint(64+8*i))
+		b.ok("raster", "--model", "@m.safetensors", "--in", in, "--mask", "@mask.png", "--out", "@mean.npy", "--tile-width",
+			fmt.Sprint(64+8*i))
 		if got := b.values("mean.npy", h, w); i == 0 {
 			first = got
 		} else {
@@ -162,7 +164,8 @@ func TestRasterKilled(t *testing.T) {
 	const h, w = 240, 160
 	b.array("in.npy", []int{h, w, 3}, gappyRaster(3*h*w))
 	args := func(out string) []string {
-		return []string{"raster", "--model", b.path("m.safetensors"), "--in", b.path("in.npy"), "--out", b.path(out), "--std-out", b.path("std-" + out),
+		return []string{"raster", "--model", b.path("m.safetensors"), "--in", b.path("in.npy"), "--out", b.path(out), "--std-out",
+			b.path("std-" + out),
 			"--tile-width", "64", "--tile-height", "12", "--json"}
 	}
 	whole := decode[rasterResult](t, b.ok(args("whole.npy")...))

@@ -90,7 +90,8 @@ func flagOf(field string) string {
 	return "--" + b.String()
 }
 
-// recipeError names flags where an error of cnp/recipe or cnp/selection names fields, and says by which flags a training would take less memory or resume.
+// recipeError names flags where an error of cnp/recipe or cnp/selection names fields, and says by which flags a
+// training would take less memory or resume.
 func recipeError(err error, less string) error {
 	var bad *recipe.Error
 	switch {
@@ -117,14 +118,16 @@ func (r renamed) Unwrap() error { return r.error }
 func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) {
 	d.Stdin = a.stdin
 	fl := cmd.Flags()
-	fl.StringVar(&d.Kernel, "kernel", d.Kernel, "curves of a process: rbf, matern (5/2), periodic, sawtooth; rbf+periodic; rbf,sawtooth; gp:2*rbf(0.5)+..")
+	fl.StringVar(&d.Kernel, "kernel", d.Kernel,
+		"curves of a process: rbf, matern (5/2), periodic, sawtooth; rbf+periodic; rbf,sawtooth; gp:2*rbf(0.5)+..")
 	fl.Float64Var(&d.Length, "length", d.Length, "--kernel: length scale where it says none")
 	fl.Float64Var(&d.From, "from", d.From, "--kernel: where the curves begin")
 	fl.Float64Var(&d.To, "to", d.To, "--kernel: where the curves end")
 	fl.StringVar(&d.Benchmark, "benchmark", "", "a process of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
 	fl.StringVar(&d.Sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&d.Place, "place", d.Place, "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
-	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+strings.Join(task.ChargeKinds, ", "))
+	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+
+		strings.Join(task.ChargeKinds, ", "))
 	fl.StringVar(&d.Plane, "plane", "", "values in the plane, of known symmetry: "+strings.Join(task.PlaneKinds, ", "))
 	optionalVar(fl, &d.MinContext, "min-context", fmt.Sprintf("fewest points in the context (default %d)", recipe.DefaultMinContext))
 	optionalVar(fl, &d.MaxContext, "max-context", fmt.Sprintf("most points in the context (default %d)", recipe.DefaultMaxContext))
@@ -133,9 +136,11 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.Var(&parsed[map[string]float64]{to: &d.Window.Lengths, parse: parseWindow, show: showWindow, kind: "lengths"}, "window",
 		"--csv: a task is the rows around a random one, within these lengths of each input: lon=2,lat=2,time=0.5;\ninputs that are not named are unbounded")
 	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: most rows of a task; more are subsampled")
-	fl.StringVar(&d.HoldoutBy, "holdout-by", "", "--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted from the other rows of their task")
-	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkProcesses, "sphere": task.SphereProcesses,
-		"place": task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
+	fl.StringVar(&d.HoldoutBy, "holdout-by", "",
+		"--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted from the other rows of their task")
+	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkProcesses,
+		"sphere": task.SphereProcesses,
+		"place":  task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
 	if training {
 		fl.IntVar(&d.Targets, "targets", d.Targets, "places at which a curve is seen, of a vector field besides the context")
 		fl.IntVar(&d.Dx, "dx", d.Dx, "--benchmark: number of coordinates")
@@ -144,9 +149,11 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		fl.StringVar(&d.In, "in", "", "curves of a safetensors, npz or NetCDF file of tasks")
 	} else {
 		fl.IntVar(&d.Targets, "targets", d.Targets, "--kernel: even places at which a curve is seen")
-		fl.StringVar(&d.Region, "region", d.Region, "--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
+		fl.StringVar(&d.Region, "region", d.Region,
+			"--benchmark: where points lie: int, all on [-2, 2]; ooid, all on [2, 6]; ext, targets on [2, 6]")
 		fl.Float64Var(&d.Holdout, "holdout", d.Holdout, "--holdout-by: the share, as in training")
-		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext, "--csv and --in: score the values of the context, too, which the model was given")
+		fl.BoolVar(&d.ScoreContext, "score-context", d.ScoreContext,
+			"--csv and --in: score the values of the context, too, which the model was given")
 		optionalVar(fl, &d.HoldoutSeed, "holdout-seed", "--holdout-by: the seed by which values are drawn: training's --seed (default 1)")
 		fl.StringVar(&d.In, "in", "", "tasks of a safetensors, npz or NetCDF file, as for predict; curves need y_target")
 		choices["region"] = task.BenchmarkRegions
@@ -170,7 +177,8 @@ func columnsVar(cmd *cobra.Command, c *recipe.Columns) {
 	fl.StringSliceVar(&c.Y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
 	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour\n(default: the model's names)")
 	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
-	fl.StringSliceVar(&c.StaticFields, "static-fields", nil, "--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
+	fl.StringSliceVar(&c.StaticFields, "static-fields", nil,
+		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
 	fl.StringVar(&c.Decimal, "decimal", "", "tables of text: what stands before the fraction of a number, \".\" or \",\" (default: a point)")
 	fl.StringVar(&c.Task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
@@ -267,7 +275,8 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg *cnp.Config) (src
 	of.In = f.curves.In
 	if pictures := of.Digits || of.Folder != "" || of.MNIST != ""; of.In == "" && pictures != image {
 		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
-			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --csv or --in"}[image])
+			map[bool]string{true: "images: --digits, --images, --mnist or --in",
+				false: "curves: --kernel, --benchmark, --sphere, --field, --plane, --csv or --in"}[image])
 	}
 	type drawn struct {
 		src   task.Source[float32]

@@ -160,7 +160,8 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			return usageError{fmt.Errorf("--plot: %w", err)}
 		}
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
+	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static},
+		outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
 	}
@@ -246,7 +247,8 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 			likelihood = &v
 		}
 	}
-	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: p, Counts: counts, Samples: samples, Drawn: f.chain.samples, Quantiles: f.quantiles}, f.outputs)
+	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: p, Counts: counts, Samples: samples,
+		Drawn: f.chain.samples, Quantiles: f.quantiles}, f.outputs)
 	if err != nil {
 		return err
 	}
@@ -358,7 +360,8 @@ func (f *columnFlags) register(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
 	fl.StringSliceVar(&f.aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour\n(default: the model's names)")
 	fl.StringVar(&f.static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
-	fl.StringSliceVar(&f.fields, "static-fields", nil, "--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
+	fl.StringSliceVar(&f.fields, "static-fields", nil,
+		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")
 	must(cmd.MarkFlagFilename("static"))
 	fl.StringVar(&f.decimal, "decimal", "", "tables of text: what stands before the fraction of a number, \".\" or \",\" (default: a point)")
 	fl.StringVar(&f.task, "task", "", "tables: the column, of numbers or text, that says which task a row is of (default: task, if there is one)")
@@ -403,12 +406,14 @@ func (f *columnFlags) options(cfg *cnp.Config) (task.CSVOptions, error) {
 		if len(cfg.Auxiliary) == 0 {
 			return opt, usagef("--aux %s: the model has no auxiliary inputs", strings.Join(f.aux, ","))
 		}
-		return opt, usagef("--aux %s: the model has %s, %s", strings.Join(f.aux, ","), plural(len(cfg.Auxiliary), "auxiliary input"), strings.Join(cfg.Auxiliary, ", "))
+		return opt, usagef("--aux %s: the model has %s, %s", strings.Join(f.aux, ","),
+			plural(len(cfg.Auxiliary), "auxiliary input"), strings.Join(cfg.Auxiliary, ", "))
 	}
 	return opt, nil
 }
 
-// field reads the static fields of a model of that configuration with dx coordinates, nil where it has none. A new model has those of the flags.
+// field reads the static fields of a model of that configuration with dx coordinates, nil where it has none. A new
+// model has those of the flags.
 func (f *columnFlags) field(ctx context.Context, a *app, cfg *cnp.Config, dx int) (*task.Field, error) {
 	names := f.fields
 	if cfg.Architecture != "" {
@@ -416,11 +421,13 @@ func (f *columnFlags) field(ctx context.Context, a *app, cfg *cnp.Config, dx int
 		case n == 0 && f.static != "":
 			return nil, usagef("--static %s: the model has no static fields", f.static)
 		case n > 0 && f.static == "":
-			return nil, usagef("the model has the static fields %s: name a table that has them with --static", strings.Join(cfg.Static, ", "))
+			return nil, usagef("the model has the static fields %s: name a table that has them with --static",
+				strings.Join(cfg.Static, ", "))
 		case names == nil:
 			names = cfg.Static
 		case n != len(names):
-			return nil, usagef("--static-fields %s: the model has %s, %s", strings.Join(names, ","), plural(n, "static field"), strings.Join(cfg.Static, ", "))
+			return nil, usagef("--static-fields %s: the model has %s, %s", strings.Join(names, ","), plural(n, "static field"),
+				strings.Join(cfg.Static, ", "))
 		}
 	}
 	if f.static == "" {
@@ -452,8 +459,8 @@ func named(t *tabular.Table, flag []string, columns []int) []string {
 	return labels(t, columns, "", 0)
 }
 
-// predicted returns the table of the targets' coordinates with columns for a prediction: those of the outputs or, without any, what a table has. They bear the
-// names of the outputs that flags name: t2m_mean.
+// predicted returns the table of the targets' coordinates with columns for a prediction: those of the outputs or,
+// without any, what a table has. They bear the names of the outputs that flags name: t2m_mean.
 func (t *csvTask) predicted(f *columnFlags, r *predict.Result, outputs []string) (*tabular.Table, error) {
 	in := t.observed.Columns
 	x := named(t.points, f.x, in.X)

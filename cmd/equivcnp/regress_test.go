@@ -44,7 +44,8 @@ func TestRegress(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, im.C)
 
-	b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-2", "--to", "2", "--out", "@pred.csv", "--plot", "@fig.svg")
+	b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-2", "--to", "2", "--out", "@pred.csv",
+		"--plot", "@fig.svg")
 	require.Contains(t, b.files()["fig.svg"], "</svg>")
 	require.Equal(t, 401, strings.Count(b.files()["pred.csv"], "\n"), "400 points by default, and the header")
 }
@@ -86,7 +87,8 @@ func TestRegressFewTargets(t *testing.T) {
 	b := newBench(t)
 	b.save("m.safetensors", curveConfig())
 	b.write("data.csv", "0,1\n")
-	args := []string{"regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0.25", "--to", "1", "--out", "@pred.csv", "--plot", "@fig.png", "--points"}
+	args := []string{"regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0.25", "--to", "1", "--out",
+		"@pred.csv", "--plot", "@fig.png", "--points"}
 	b.ok(append(args, "1")...)
 	require.True(t, strings.HasPrefix(b.files()["pred.csv"], "x,mean,std\n0.25,"), b.files()["pred.csv"])
 	b.fails(2, "--points 0: need 1 to", append(args, "0")...)
@@ -127,7 +129,8 @@ func TestRegressDimensions(t *testing.T) {
 	}
 
 	b.fails(1, "the model has 2 input coordinates, use --targets", append(args, "--from", "0", "--to", "1")...)
-	b.fails(1, "--plot: the model has 2 input coordinates; a curve needs one", append(args, "--targets", "@targets.csv", "--plot", "@p.png")...)
+	b.fails(1, "--plot: the model has 2 input coordinates; a curve needs one", append(args, "--targets", "@targets.csv", "--plot",
+		"@p.png")...)
 	b.write("four.csv", "1,2,3,4\n")
 	b.fails(1, "four.csv:1:1: the columns do not fit: 4 columns without a header: the model needs 1 of x, then 2 of y", "regress",
 		"--model", "@pair.safetensors", "--csv", "@none.csv", "--targets", "@four.csv", "--out", "@new.csv")
@@ -168,14 +171,16 @@ func TestRegressColumns(t *testing.T) {
 		})
 	}
 	b.write("targets.csv", "truth,t\n1,0.5\n")
-	got := decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@plain.csv", "--x", "x", "--targets", "@plain.csv",
+	got := decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@plain.csv", "--x", "x", "--targets",
+		"@plain.csv",
 		"--out", "@pred.csv", "--json"))
 	require.NotNil(t, got.LogLikelihood)
 	b.ok(append(args, "--csv", "@plain.csv", "--out", "@pred.tsv")...)
 	require.Equal(t, strings.ReplaceAll(b.files()["want.csv"], ",", "\t"), b.files()["pred.tsv"])
 }
 
-// An output that is missing is no observation, and no truth; coordinates may be dates, and keep their form; quantiles stand beside the mean.
+// An output that is missing is no observation, and no truth; coordinates may be dates, and keep their form; quantiles
+// stand beside the mean.
 func TestRegressMissing(t *testing.T) {
 	b := newBench(t)
 	b.save("m.safetensors", curveConfig())
@@ -189,7 +194,8 @@ func TestRegressMissing(t *testing.T) {
 	require.Equal(t, 2, got.ContextPoints)
 	require.Contains(t, strings.Join(got.Notes, "\n"), "3 rows of "+b.path("gaps.csv")+" without all values of y")
 
-	got = decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@full.csv", "--targets", "@gaps.csv", "--out", "@pred.csv",
+	got = decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@full.csv", "--targets", "@gaps.csv",
+		"--out", "@pred.csv",
 		"--quantiles", "0.5,0.975", "--json"))
 	require.NotNil(t, got.LogLikelihood)
 	pred, err := tabular.ReadFile(b.path("pred.csv"))
@@ -208,16 +214,19 @@ func TestRegressMissing(t *testing.T) {
 	b.write("days.csv", "day,y\n1970-01-01,1\n1970-01-02,2\n")
 	b.write("numbers.csv", "day,y\n0,1\n1,2\n")
 	for _, name := range []string{"days", "numbers"} {
-		b.ok("regress", "--model", "@m.safetensors", "--csv", "@"+name+".csv", "--targets", "@"+name+".csv", "--x", "day", "--out", "@"+name+"-pred.csv")
+		b.ok("regress", "--model", "@m.safetensors", "--csv", "@"+name+".csv", "--targets", "@"+name+".csv", "--x", "day",
+			"--out", "@"+name+"-pred.csv")
 	}
 	days := b.files()["days-pred.csv"]
 	require.True(t, strings.HasPrefix(days, "day,mean,std\n1970-01-01,"), days)
 	require.Equal(t, b.files()["numbers-pred.csv"], strings.NewReplacer("1970-01-01", "0", "1970-01-02", "1").Replace(days))
 
 	b.write("pair.csv", "x,y1,y2\n0,1,2\n1,,3\n2,4,\n")
-	got = decode[regressResult](t, b.ok("regress", "--model", "@pair.safetensors", "--csv", "@pair.csv", "--from", "0", "--to", "1", "--points", "3", "--out", "@pred.csv", "--json"))
+	got = decode[regressResult](t, b.ok("regress", "--model", "@pair.safetensors", "--csv", "@pair.csv", "--from", "0", "--to",
+		"1", "--points", "3", "--out", "@pred.csv", "--json"))
 	require.Equal(t, 1, got.ContextPoints)
-	b.fails(2, "--quantiles 1: need numbers between 0 and 1", append(args, "--csv", "@full.csv", "--out", "@pred.csv", "--quantiles", "1")...)
+	b.fails(2, "--quantiles 1: need numbers between 0 and 1", append(args, "--csv", "@full.csv", "--out", "@pred.csv",
+		"--quantiles", "1")...)
 }
 
 // The name - is standard input and standard output; what is printed goes to standard error then.
@@ -242,7 +251,8 @@ func TestStandardStreams(t *testing.T) {
 	require.Equal(t, 0, status, errs)
 	b.write("again.safetensors", out)
 	require.Contains(t, b.ok("inspect", "-"), "parameters")
-	b.ok("regress", "--model", "@again.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1", "--points", "5", "--out", "@again.csv")
+	b.ok("regress", "--model", "@again.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1", "--points", "5", "--out",
+		"@again.csv")
 	require.Equal(t, b.files()["want.csv"], b.files()["again.csv"])
 
 	b.save("i.safetensors", imageConfig("T(2)", 1))
@@ -255,7 +265,8 @@ func TestStandardStreams(t *testing.T) {
 	b.fails(2, "train needs a file", "train", "regression", "--out", "-")
 
 	b.stdin = "x,y\n1,2\n2,3\n"
-	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--csv", "-", "--min-context", "1", "--max-context", "1"), "1 tasks, in order from standard input")
+	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--csv", "-", "--min-context", "1", "--max-context", "1"),
+		"1 tasks, in order from standard input")
 }
 
 // What a file is called says how it is written, or it is refused.
@@ -274,7 +285,8 @@ func TestEndings(t *testing.T) {
 	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.tif")...)
 	b.ok(append(complete, "--out", "@o.PNG")...)
 	b.fails(2, "must end in .png", "demo", "--out", "@demo.jpg")
-	b.fails(2, "must end in .safetensors or .npz or .nc", "predict", "--model", "@m.safetensors", "--in", "@x.safetensors", "--out", "@p.h5")
+	b.fails(2, "must end in .safetensors or .npz or .nc", "predict", "--model", "@m.safetensors", "--in", "@x.safetensors",
+		"--out", "@p.h5")
 	b.fails(2, "must end in .safetensors", "convert", "--model", "@m.safetensors", "--out", "@p.pth")
 	b.fails(2, "must end in .safetensors", "train", "regression", "--out", "@p.pth")
 }
@@ -324,7 +336,8 @@ func TestRegressErrors(t *testing.T) {
 	b.save("m.safetensors", curveConfig())
 	for _, c := range []struct{ name, csv, want string }{
 		{"letters", "x,y\n1,two\n", `data.csv:2:3: not a table of numbers: "two" is not a number`},
-		{"a coordinate is missing", "x,y\n\n,1\n", `data.csv:3:1: not a table of numbers: the cell is missing, and must not be, in column "x"`},
+		{"a coordinate is missing", "x,y\n\n,1\n",
+			`data.csv:3:1: not a table of numbers: the cell is missing, and must not be, in column "x"`},
 		{"a coordinate is not a number", "NaN,1\n", `data.csv:1:1: not a table of numbers: the cell is missing, and must not be`},
 		{"infinite", "1,Inf\n", `"Inf" is not a finite number`},
 		{"three columns", "1,2,3\n", "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y (--x and --y say which"},
@@ -338,7 +351,8 @@ func TestRegressErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.write("data.csv", c.csv)
-			b.fails(1, c.want, "regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0", "--to", "1", "--out", "@pred.csv",
+			b.fails(1, c.want, "regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0", "--to", "1", "--out",
+				"@pred.csv",
 				"--plot", "@fig.png")
 		})
 	}

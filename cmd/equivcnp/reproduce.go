@@ -131,5 +131,6 @@ func (a *app) reproduce(ctx context.Context, part *reproduce.Part, c reproduce.C
 	for _, name := range names {
 		r.line("written", "%s", name)
 	}
-	return a.print(r, reproduceResult{Part: part.Name, Tasks: c.Tasks, Seed: c.Seed, Out: c.Out, Files: names, Seconds: number(seconds), Notes: r.allNotes()})
+	return a.print(r, reproduceResult{Part: part.Name, Tasks: c.Tasks, Seed: c.Seed, Out: c.Out, Files: names,
+		Seconds: number(seconds), Notes: r.allNotes()})
 }

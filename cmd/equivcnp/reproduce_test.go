@@ -78,7 +78,8 @@ func TestReproduceTable1(t *testing.T) {
 
 	small := newBench(t)
 	small.save("rbf_cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
-	chained, tables, _ := made(t, decode[reproduceResult](t, small.ok("reproduce", "table1", "--models", small.dir, "--out", "@new", "--tasks", "2", "--chain", "1", "--json")))
+	chained, tables, _ := made(t, decode[reproduceResult](t, small.ok("reproduce", "table1", "--models", small.dir, "--out",
+		"@new", "--tasks", "2", "--chain", "1", "--json")))
 	require.Contains(t, chained, "## By the chain rule")
 	chains := tables["table1-chain.csv"]
 	require.Len(t, chains, 1+2*(3+1))
@@ -109,7 +110,8 @@ func TestReproduceTable2(t *testing.T) {
 func TestReproduceAnywhere(t *testing.T) {
 	b := newBench(t)
 	b.save("a.safetensors", smallImage("SO(2)", 1))
-	report, tables, drawings := made(t, decode[reproduceResult](t, b.ok("reproduce", "anywhere", "--models", b.dir, "--out", "@out", "--tasks", "2", "--json")))
+	report, tables, drawings := made(t, decode[reproduceResult](t, b.ok("reproduce", "anywhere", "--models", b.dir, "--out",
+		"@out", "--tasks", "2", "--json")))
 	require.Equal(t, 2, drawings)
 	require.Contains(t, report, "scaled by 0.3 to 1, shifted by up to 16 pixels")
 	require.Contains(t, report, "| SO(2) | a | unknown |")
@@ -153,7 +155,8 @@ func TestReproduceFigures(t *testing.T) {
 		idx = binary.BigEndian.AppendUint32(idx, v)
 	}
 	b.write("images", string(append(idx, make([]byte, 128)...)))
-	r := decode[reproduceResult](t, b.ok("reproduce", "figures", "--models", b.dir, "--out", "@out", "--tasks", "1", "--mnist", "@images", "--json"))
+	r := decode[reproduceResult](t, b.ok("reproduce", "figures", "--models", b.dir, "--out", "@out", "--tasks", "1", "--mnist",
+		"@images", "--json"))
 	report, tables, drawings := made(t, r)
 	require.Equal(t, 2+6+1, drawings)
 	require.Contains(t, report, "## Turned MNIST")
@@ -191,9 +194,11 @@ func TestReproduceErrors(t *testing.T) {
 func TestReproduceBenchmark(t *testing.T) {
 	b := newBench(t)
 	for _, process := range []string{"eq", "sawtooth"} {
-		b.ok("train", "regression", "--benchmark", process, "--model", "cnp", "--steps", "1", "--batch", "2", "--eval-every", "0", "--out", "@"+process+".safetensors")
+		b.ok("train", "regression", "--benchmark", process, "--model", "cnp", "--steps", "1", "--batch", "2", "--eval-every", "0",
+			"--out", "@"+process+".safetensors")
 	}
-	b.ok("train", "regression", "--benchmark", "matern", "--model", "cnp", "--likelihood", "lowrank:2", "--steps", "1", "--batch", "2", "--eval-every", "0",
+	b.ok("train", "regression", "--benchmark", "matern", "--model", "cnp", "--likelihood", "lowrank:2", "--steps", "1", "--batch",
+		"2", "--eval-every", "0",
 		"--out", "@lowrank.safetensors")
 	b.save("other.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
 	out := b.path("out")
@@ -225,7 +230,8 @@ func TestReproduceBenchmark(t *testing.T) {
 	require.True(t, bytes.HasPrefix(after, bytes.Join(lines[:2], nil)), "what was known is kept")
 
 	// More tasks for all numbers but those by the chain rule: these are known.
-	more, tables, _ := made(t, decode[reproduceResult](t, b.ok("reproduce", "benchmark", "--models", b.dir, "--out", out, "--tasks", "4", "--chain", "2", "--json")))
+	more, tables, _ := made(t, decode[reproduceResult](t, b.ok("reproduce", "benchmark", "--models", b.dir, "--out", out,
+		"--tasks", "4", "--chain", "2", "--json")))
 	require.Equal(t, 3, strings.Count(more, " (3 tasks) |"))
 	require.Contains(t, more, "reproduce benchmark --tasks 4 --seed 1000 --chain 2 --models")
 	byChain := 0

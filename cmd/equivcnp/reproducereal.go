@@ -87,7 +87,8 @@ func writeReal(dir string, rows []realdata.Row) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	outs, err := newOutputs(nil, outFile{"out", filepath.Join(dir, "real.md"), ".md"}, outFile{"csv", filepath.Join(dir, "real.csv"), ".csv"})
+	outs, err := newOutputs(nil, outFile{"out", filepath.Join(dir, "real.md"), ".md"},
+		outFile{"csv", filepath.Join(dir, "real.csv"), ".csv"})
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,8 @@ func scoreUniversal(ctx context.Context, d, n int, seed uint64) (universalRow, e
 		}
 	}
 	average, deviation := momentsOf(behind)
-	row.Exact, row.Behind, row.Error, row.Constant = number(exact), number(average), number(deviation/math.Sqrt(float64(n))), number(constant)
+	row.Exact, row.Behind, row.Error, row.Constant = number(exact), number(average), number(deviation/math.Sqrt(float64(n))),
+		number(constant)
 	row.Coverage, row.Seconds = number(inside), number(seconds/float64(n))
 	return row, nil
 }
@@ -138,7 +139,8 @@ func writeUniversal(dir string, rows []universalRow) error {
 		"30 to 300 values and 50 targets each. Log densities are in nats a target, of values over the context's standard deviation; behind: less than by the covariance that the table was " +
 		"drawn from, mean ± standard error over tables.\n\n| inputs | tables | true covariance | behind it | a constant behind it | coverage of 95 % | seconds |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %d | %d | %.3f | %.4f ± %.4f | %.3f | %.3f | %.3f |\n", r.Inputs, r.Tables, float64(r.Exact), float64(r.Behind), float64(r.Error), float64(r.Constant),
+		fmt.Fprintf(&b, "| %d | %d | %.3f | %.4f ± %.4f | %.3f | %.3f | %.3f |\n", r.Inputs, r.Tables, float64(r.Exact),
+			float64(r.Behind), float64(r.Error), float64(r.Constant),
 			float64(r.Coverage), float64(r.Seconds))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

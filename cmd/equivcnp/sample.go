@@ -124,7 +124,8 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if f.in != "" {
 		endings = taskFiles
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static, f.in}, outFile{"out", f.out, endings},
+	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static, f.in},
+		outFile{"out", f.out, endings},
 		outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
@@ -183,7 +184,8 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 		r.line("", "%s", f.plot)
 	}
 	res.Model, res.Architecture, res.Group = f.model.path, string(d.cfg.Architecture), d.cfg.Group
-	res.Samples, res.Seed, res.Seconds, res.Out, res.Plot, res.Notes = f.chain.samples, f.chain.seed, number(d.seconds), f.out, f.plot, r.allNotes()
+	res.Samples, res.Seed, res.Seconds, res.Out, res.Plot, res.Notes = f.chain.samples, f.chain.seed, number(d.seconds), f.out,
+		f.plot, r.allNotes()
 	return a.print(r, res)
 }
 
@@ -231,7 +233,8 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 		d.r.note("the context is empty: this is the prior")
 	}
 	// The samples alone are written, of the values that they have.
-	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples, Drawn: f.chain.samples}, []string{"samples"})
+	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples,
+		Drawn: f.chain.samples}, []string{"samples"})
 	if err != nil {
 		return err
 	}
@@ -240,14 +243,16 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	}); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, plural(b.Nc, "context point"), plural(f.chain.samples, "sample"), plural(b.Nt, "target"))
+	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, plural(b.Nc, "context point"), plural(f.chain.samples, "sample"),
+		plural(b.Nt, "target"))
 	return d.outs.write("plot", func(w io.Writer) error {
 		return picture.WriteCurves(w, d.format, title, t.curves(p, samples, d.cfg.DimY))
 	})
 }
 
 // draw draws samples of a batch, and with mean predicts it.
-func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32], mean bool) (p *cnp.Prediction[float32], samples []float32, err error) {
+func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Batch[float32],
+	mean bool) (p *cnp.Prediction[float32], samples []float32, err error) {
 	f := d.flags
 	d.r.cautions = cnp.Notes(&d.cfg, b)
 	seen := b
@@ -281,7 +286,8 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 	if samples == nil {
 		return nil, nil, err
 	}
-	if _, err := d.r.answered(&cnp.Prediction[float32]{Likelihood: cnp.Normal, Mean: samples[:b.B*b.Nt*d.cfg.DimY]}, err, b.Nt, d.cfg.DimY); err != nil {
+	if _, err := d.r.answered(&cnp.Prediction[float32]{Likelihood: cnp.Normal, Mean: samples[:b.B*b.Nt*d.cfg.DimY]}, err, b.Nt,
+		d.cfg.DimY); err != nil {
 		return nil, nil, err
 	}
 	if mean {

@@ -30,11 +30,13 @@ func TestSample(t *testing.T) {
 	m := b.save("m.safetensors", curveConfig()).(cnp.Regressor[float32])
 	b.write("data.csv", "x,y\n-1,0.5\n0.25,-1\n1,2\n")
 	b.write("targets.csv", "x\n0.5\n-0.5\n0\n0.5\n")
-	task := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 4, XContext: []float64{-1, 0.25, 1}, YContext: []float32{0.5, -1, 2}, XTarget: []float64{0.5, -0.5, 0, 0.5}}
+	task := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 4, XContext: []float64{-1, 0.25, 1}, YContext: []float32{0.5, -1, 2},
+		XTarget: []float64{0.5, -0.5, 0, 0.5}}
 	chain := cnp.Chain{Order: cnp.OrderLeftToRight, Block: 2, Seed: 7}
 	want, err := cnp.SampleCurves(t.Context(), m, task, cnp.SampleOptions{Chain: chain, Samples: 3})
 	require.NoError(t, err)
-	got := decode[sampleResult](t, b.ok("sample", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@targets.csv", "--samples", "3", "--seed", "7",
+	got := decode[sampleResult](t, b.ok("sample", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@targets.csv",
+		"--samples", "3", "--seed", "7",
 		"--order", "left-to-right", "--block", "2", "--out", "@s.csv", "--plot", "@fig.svg", "--json"))
 	require.Equal(t, []int{1, 3, 4, 3}, []int{got.Tasks, got.ContextPoints, got.Targets, got.Samples})
 	table, err := tabular.ReadFile(b.path("s.csv"))
@@ -50,7 +52,8 @@ func TestSample(t *testing.T) {
 	// Functions, of regress.
 	fn, err := cnp.SampleCurves(t.Context(), m, task, cnp.SampleOptions{Chain: cnp.Chain{Seed: 7}, Samples: 2, Function: true, Knots: 2})
 	require.NoError(t, err)
-	reg := decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@targets.csv", "--samples", "2",
+	reg := decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets",
+		"@targets.csv", "--samples", "2",
 		"--seed", "7", "--knots", "2", "--out", "@p.csv", "--plot", "@fig.png", "--json"))
 	require.Len(t, reg.Samples, 2)
 	for s := range 2 {
@@ -114,15 +117,18 @@ func TestEvalJoint(t *testing.T) {
 	b := newBench(t)
 	b.save("m.safetensors", curveConfig())
 	b.save("im.safetensors", imageConfig("T(2)", 1))
-	got := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--from", "0", "--to", "1", "--targets", "9", "--max-context", "5", "--tasks", "4", "--joint",
+	got := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--from", "0", "--to", "1",
+		"--targets", "9", "--max-context", "5", "--tasks", "4", "--joint",
 		"--joint-tasks", "3", "--json"))
 	require.Equal(t, []int{3, 3}, []int{got.Joint.Tasks, got.Independent.Tasks})
 	require.NotEqual(t, got.Joint.LogLikelihood.Mean, got.Independent.LogLikelihood.Mean)
 	require.Greater(t, got.Joint.LogLikelihood.Error, 0.0)
-	got = decode[evalResult](t, b.ok("eval", "--model", "@im.safetensors", "--digits", "--size", "12", "--tasks", "2", "--joint", "--block", "20", "--growth", "0.1", "--order", "given",
+	got = decode[evalResult](t, b.ok("eval", "--model", "@im.safetensors", "--digits", "--size", "12", "--tasks", "2", "--joint",
+		"--block", "20", "--growth", "0.1", "--order", "given",
 		"--json"))
 	require.Equal(t, 2, got.Joint.Tasks)
-	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--targets", "9", "--max-context", "5", "--tasks", "2", "--joint"), "by the chain rule")
+	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--kernel", "rbf", "--targets", "9", "--max-context", "5",
+		"--tasks", "2", "--joint"), "by the chain rule")
 }
 
 // What cannot be drawn is refused before anything is written.

@@ -59,7 +59,8 @@ folder for each round. The same command resumes an interrupted selection.`,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, args []string) error { return a.selectGroup(cmd, c, args) })
 	fl := cmd.Flags()
-	fl.StringSliceVar(&c.Groups, "groups", nil, "the candidates: none, or a group's name, with the number of lifts behind an x: SE2x4 (default: by the data's coordinates)")
+	fl.StringSliceVar(&c.Groups, "groups", nil,
+		"the candidates: none, or a group's name, with the number of lifts behind an x: SE2x4 (default: by the data's coordinates)")
 	fl.StringVar(&c.Dir, "out-dir", "", "folder of the report and of all models, required")
 	fl.DurationVar(&c.Budget, "budget", 0, "time that all of it should take, such as 10m")
 	fl.IntVar(&c.Steps, "steps", 0, "steps of the last round, instead of --budget")
@@ -95,7 +96,8 @@ func (a *app) recipeOf(fl *pflag.FlagSet, args []string) (recipe.Recipe, error) 
 		kind = args[0]
 	}
 	sub, f := (&app{stdin: a.stdin}).trainKind(kind) // whose flags set nothing of this command
-	own, err := map[string]bool{"groups": true, "out-dir": true, "budget": true, "steps": true, "tasks": true, "starts": true, "errors": true, "json": true, "quiet": true, "threads": true}, error(nil)
+	own, err := map[string]bool{"groups": true, "out-dir": true, "budget": true, "steps": true, "tasks": true, "starts": true,
+		"errors": true, "json": true, "quiet": true, "threads": true}, error(nil)
 	fl.Visit(func(x *pflag.Flag) {
 		if own[x.Name] || err != nil {
 			return

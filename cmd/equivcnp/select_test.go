@@ -23,7 +23,8 @@ import (
 
 // smallSelect is a selection of seconds.
 func smallSelect(dir string, more ...string) []string {
-	return append([]string{"select", "--plane", "radial", "--groups", "T2,SO2,none", "--out-dir", dir, "--steps", "12", "--batch", "2", "--channels", "3,4,3",
+	return append([]string{"select", "--plane", "radial", "--groups", "T2,SO2,none", "--out-dir", dir, "--steps", "12", "--batch",
+		"2", "--channels", "3,4,3",
 		"--hidden", "4", "--mid", "3", "--tasks", "12", "--checkpoint-every", "2"}, more...)
 }
 
@@ -31,7 +32,8 @@ func smallSelect(dir string, more ...string) []string {
 func TestSelect(t *testing.T) {
 	b := newBench(t)
 	out := b.ok(smallSelect("@found")...)
-	for _, want := range []string{"radial values in the plane", "round 1", "round 2", "translations", "rotations", "scalings", "chosen", "standard errors behind the best"} {
+	for _, want := range []string{"radial values in the plane", "round 1", "round 2", "translations", "rotations", "scalings",
+		"chosen", "standard errors behind the best"} {
 		require.Contains(t, out, want)
 	}
 	rep := decode[selection.Report](t, b.ok(smallSelect("@found", "--json")...))
@@ -60,7 +62,8 @@ func TestSelect(t *testing.T) {
 	require.Contains(t, md, "(report.png)")
 	require.NotEmpty(t, read("found", "report.png"))
 	require.Contains(t, b.ok("inspect", b.path("found/model.safetensors")), "group")
-	chosen := rep.Rounds[1].Candidates[slices.IndexFunc(rep.Rounds[1].Candidates, func(c selection.Candidate) bool { return c.Name == rep.Chosen })]
+	chosen := rep.Rounds[1].Candidates[slices.IndexFunc(rep.Rounds[1].Candidates,
+		func(c selection.Candidate) bool { return c.Name == rep.Chosen })]
 	require.Equal(t, read("found", chosen.Model), read("found", rep.Model))
 
 	// Interrupted again and again, once per training or so.
@@ -86,15 +89,19 @@ func TestSelect(t *testing.T) {
 	}{
 		{2, `required flag(s) "out-dir" not set`, []string{"select", "--plane", "radial", "--steps", "4"}},
 		{2, "say how long: --budget 10m", []string{"select", "--plane", "radial", "--out-dir", "@new"}},
-		{2, "--groups: E8: group: unknown group", []string{"select", "--plane", "radial", "--groups", "T2,E8", "--steps", "4", "--out-dir", "@new"}},
+		{2, "--groups: E8: group: unknown group", []string{"select", "--plane", "radial", "--groups", "T2,E8", "--steps", "4",
+			"--out-dir", "@new"}},
 		{2, "--groups: T3: ", []string{"select", "--plane", "radial", "--groups", "T2,T3", "--steps", "4", "--out-dir", "@new"}},
 		{2, "--starts 0: need 1 to 16", []string{"select", "--plane", "radial", "--starts", "0", "--steps", "4", "--out-dir", "@new"}},
-		{2, "T2 and T(2) are the same", []string{"select", "--plane", "radial", "--groups", "T2,T(2)", "--steps", "4", "--out-dir", "@new"}},
-		{2, "--groups T2: need at least two", []string{"select", "--plane", "radial", "--groups", "T2", "--steps", "4", "--out-dir", "@new"}},
+		{2, "T2 and T(2) are the same", []string{"select", "--plane", "radial", "--groups", "T2,T(2)", "--steps", "4",
+			"--out-dir", "@new"}},
+		{2, "--groups T2: need at least two", []string{"select", "--plane", "radial", "--groups", "T2", "--steps", "4",
+			"--out-dir", "@new"}},
 		{2, `process "cubic" in the plane is none of`, []string{"select", "--plane", "cubic", "--steps", "4", "--out-dir", "@new"}},
 		{2, "--csv -: the data are read for every candidate", []string{"select", "--csv", "-", "--steps", "4", "--out-dir", "@new"}},
 		{2, "unknown arguments", []string{"select", "curves", "--plane", "radial", "--steps", "4", "--out-dir", "@new"}},
-		{1, "would be enough, or fewer groups", []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--budget", "1ms", "--out-dir", "@new"}},
+		{1, "would be enough, or fewer groups", []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--budget", "1ms",
+			"--out-dir", "@new"}},
 		{1, "is of another command", smallSelect("@found", "--seed", "2")},
 	} {
 		status, _, errs := b.run(c.args...)
@@ -110,7 +117,8 @@ func TestSelectBudget(t *testing.T) {
 		t.Skip("skipped: -short; on an emulated machine the budget would not suffice for the least number of steps (make test runs it)")
 	}
 	b := newBench(t)
-	args := []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--out-dir", "@found", "--budget", "2s", "--batch", "2", "--channels", "3,4", "--hidden", "4", "--mid", "3",
+	args := []string{"select", "--plane", "radial", "--groups", "T2,SO2", "--out-dir", "@found", "--budget", "2s", "--batch", "2",
+		"--channels", "3,4", "--hidden", "4", "--mid", "3",
 		"--tasks", "8", "--json"}
 	first, again := decode[selection.Report](t, b.ok(args...)), decode[selection.Report](t, b.ok(args...))
 	require.Equal(t, first, again)
@@ -130,7 +138,8 @@ func TestSelectOwnData(t *testing.T) {
 		}
 	}
 	b.write("rain.csv", rows.String())
-	rep := decode[selection.Report](t, b.ok("select", "--csv", "@rain.csv", "--x", "east,north", "--y", "rain", "--task", "day", "--holdout", "0.25", "--min-context", "2", "--max-context", "5",
+	rep := decode[selection.Report](t, b.ok("select", "--csv", "@rain.csv", "--x", "east,north", "--y", "rain", "--task", "day",
+		"--holdout", "0.25", "--min-context", "2", "--max-context", "5",
 		"--fill", "0.5", "--groups", "T2,none", "--steps", "4", "--batch", "2", "--channels", "3,4", "--out-dir", "@rain", "--json"))
 	require.Equal(t, 3, rep.Rounds[0].Tasks, "a quarter of the days")
 	require.Contains(t, rep.Notes[0], "only 3 tasks held out")
@@ -139,7 +148,8 @@ func TestSelectOwnData(t *testing.T) {
 			require.True(t, rep.Symmetries[0].BuiltIn, "translations: %+v", rep.Symmetries)
 		}
 	}
-	rep = decode[selection.Report](t, b.ok("select", "--digits", "--size", "12", "--width", "4", "--blocks", "1", "--groups", "T2,SO2", "--steps", "2", "--batch", "2", "--tasks", "4",
+	rep = decode[selection.Report](t, b.ok("select", "--digits", "--size", "12", "--width", "4", "--blocks", "1", "--groups",
+		"T2,SO2", "--steps", "2", "--batch", "2", "--tasks", "4",
 		"--out-dir", "@digits", "--json"))
 	require.Equal(t, "image", rep.Selection.Kind)
 	require.Len(t, rep.Rounds, 1)
@@ -149,13 +159,16 @@ func TestSelectOwnData(t *testing.T) {
 var (
 	selectSeeds  = flag.Int("select-seeds", 10, "TestSelectFinds -long: seeds of each kind")
 	selectBudget = flag.Duration("select-budget", 10*time.Minute, "TestSelectFinds -long: time of each selection")
-	selectSteps  = flag.Int("select-steps", 0, "TestSelectFinds -long: steps of the last round instead of a time, for machines that do other things")
+	selectSteps  = flag.Int("select-steps", 0,
+		"TestSelectFinds -long: steps of the last round instead of a time, for machines that do other things")
 	selectFirst  = flag.Int("select-first", 1, "TestSelectFinds -long: the first seed")
-	selectRecord = flag.String("select-record", "", "TestSelectFinds -long: file of what was found, a JSON object a line: what it holds is not found again, so that many runs add up")
-	selectKinds  = flag.String("select-kinds", "stationary,isotropic,radial,scale-free,none", "TestSelectFinds -long: kinds")
+	selectRecord = flag.String("select-record", "",
+		"TestSelectFinds -long: file of what was found, a JSON object a line: what it holds is not found again, so that many runs add up")
+	selectKinds = flag.String("select-kinds", "stationary,isotropic,radial,scale-free,none", "TestSelectFinds -long: kinds")
 )
 
-// The symmetry that data were made with is the one that is found: two kinds in seconds, with -long all of them, with ten seeds at ten minutes each.
+// The symmetry that data were made with is the one that is found: two kinds in seconds, with -long all of them, with
+// ten seeds at ten minutes each.
 func TestSelectFinds(t *testing.T) {
 	made := map[string]string{"stationary": "T2", "isotropic": "SE2x4", "radial": "SO2", "scale-free": "RxSO2", "none": "none"}
 	if *long {
@@ -168,11 +181,15 @@ func TestSelectFinds(t *testing.T) {
 			for _, kind := range strings.Split(*selectKinds, ",") {
 				require.Contains(t, made, kind, "-select-kinds")
 				f := found{Kind: kind, Seed: seed, Length: length}
-				if i := slices.IndexFunc(known, func(k found) bool { return k.Kind == kind && k.Seed == seed && k.Length == length }); i >= 0 {
+				if i := slices.IndexFunc(known, func(k found) bool {
+					return k.Kind == kind && k.Seed == seed &&
+						k.Length == length
+				}); i >= 0 {
 					f = known[i]
 				} else {
 					b := newBench(t)
-					rep := decode[selection.Report](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed), length, "--quiet", "--json", "--out-dir", "@found"))
+					rep := decode[selection.Report](t, b.ok("select", "--plane", kind, "--seed", fmt.Sprint(seed), length,
+						"--quiet", "--json", "--out-dir", "@found"))
 					f.Chosen = rep.Chosen
 					for _, r := range rep.Rounds {
 						s := fmt.Sprintf("%d:", r.Steps)
@@ -194,7 +211,8 @@ func TestSelectFinds(t *testing.T) {
 	}
 	for kind, groups := range map[string]string{"radial": "T2,SO2", "stationary": "SO2,T2"} {
 		b := newBench(t)
-		rep := decode[selection.Report](t, b.ok("select", "--plane", kind, "--groups", groups, "--steps", "500", "--tasks", "128", "--quiet", "--json", "--out-dir", "@found"))
+		rep := decode[selection.Report](t, b.ok("select", "--plane", kind, "--groups", groups, "--steps", "500", "--tasks", "128",
+			"--quiet", "--json", "--out-dir", "@found"))
 		require.Equal(t, made[kind], rep.Chosen, "%s: %+v", kind, rep.Rounds)
 	}
 }

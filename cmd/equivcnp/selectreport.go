@@ -46,7 +46,8 @@ func selectionLines(rep *selection.Report, r *result) {
 	name := "moved tasks"
 	for _, c := range rep.Last().Candidates {
 		for _, s := range c.Symmetries {
-			r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name, rep.Verdict(s))
+			r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name,
+				rep.Verdict(s))
 			name = ""
 		}
 	}
@@ -70,7 +71,8 @@ func selectionPage(rep *selection.Report) string {
 	if rep.ScoredOn != "" {
 		p("Scored on: %s.", rep.ScoredOn)
 	}
-	p("\nChosen: **%s**, by the rule: %s. The best of these by likelihood: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule, rep.Best, rep.Model, rep.Model)
+	p("\nChosen: **%s**, by the rule: %s. The best of these by likelihood: %s. The model: [%s](%s).\n", rep.Chosen, rep.Rule,
+		rep.Best, rep.Model, rep.Model)
 	p("![likelihoods of all rounds, and of moved tasks](report.png)\n")
 	p("## Candidates\n")
 	luck := ""
@@ -135,7 +137,8 @@ func selectionCharts(rep *selection.Report) []*picture.Chart {
 			moved := picture.Series{Name: "under " + under.Name, Err: []float64{}}
 			for _, s := range under.Symmetries {
 				if i := slices.Index(c.Names, s.Move); i >= 0 {
-					moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean), append(moved.Err, s.LogLikelihood.Error)
+					moved.X, moved.Y, moved.Err = append(moved.X, float64(i)), append(moved.Y, s.LogLikelihood.Mean),
+						append(moved.Err, s.LogLikelihood.Error)
 				}
 			}
 			c.Series = append(c.Series, moved)

@@ -101,7 +101,8 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	fl.IntVar(&f.slots, "slots", 1, "batches that are computed at a time; each uses all threads")
 	fl.IntVar(&f.waiting, "queue", 1024, "tasks and images that may wait")
 	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "time of a request; a shorter one it may ask for")
-	fl.DurationVar(&f.compute, "max-compute", 0, "refuse requests that would probably be computed for longer (default: as long as --timeout)")
+	fl.DurationVar(&f.compute, "max-compute", 0,
+		"refuse requests that would probably be computed for longer (default: as long as --timeout)")
 	fl.StringVar(&f.body, "max-body", "64M", "longest request")
 	fl.IntVar(&f.connections, "max-connections", 10000, "connections at a time")
 	fl.DurationVar(&f.poll, "poll", 2*time.Second, "how often folders are looked at")

@@ -48,7 +48,8 @@ func TestServe(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, []string{"serve", "--model", "rbf=rbf-equivcnp", "--model", "digits-T2-small", "--listen", "127.0.0.1:0",
-			"--pprof", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--access-log", "--token-file", token, "--memory", "1G", "--log", "debug"}, strings.NewReader(""), io.Discard, &log)
+			"--pprof", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--access-log", "--token-file", token, "--memory", "1G",
+			"--log", "debug"}, strings.NewReader(""), io.Discard, &log)
 	}()
 	addresses := map[string]string{}
 	require.Eventually(t, func() bool {
@@ -97,7 +98,8 @@ func TestServe(t *testing.T) {
 	require.NoError(t, os.WriteFile(token, []byte("other"), 0o600))
 	if hangUp != nil {
 		require.NoError(t, hangUp())
-		require.Eventually(t, func() bool { return strings.Contains(log.String(), `"msg":"reloaded"`) }, 30*time.Second, 10*time.Millisecond, "%s", &log)
+		require.Eventually(t, func() bool { return strings.Contains(log.String(), `"msg":"reloaded"`) }, 30*time.Second,
+			10*time.Millisecond, "%s", &log)
 		status, _ = get(url+"/v2/models/digits-T2-small", "bearer other")
 		require.Equal(t, 200, status)
 	}
@@ -140,14 +142,16 @@ func TestServeUsage(t *testing.T) {
 // TestServeSettings: flags stand in the environment and in a file; the command line wins over both, and the environment over the file.
 func TestServeSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "serve.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("listen: 127.0.0.1:1\nqueue: 7\nbatch: 3\nmodel: [a=rbf-levels, b=globe]\ntimeout: 5s\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(
+		"listen: 127.0.0.1:1\nqueue: 7\nbatch: 3\nmodel: [a=rbf-levels, b=globe]\ntimeout: 5s\n"), 0o600))
 	t.Setenv("EQUIVCNP_QUEUE", "8")
 	t.Setenv("EQUIVCNP_MAX_BODY", "1M")
 	t.Setenv("EQUIVCNP_PORT", "tcp://10.0.0.1:80") // as Kubernetes sets it for a service of that name
 	cmd := (&app{}).serveCommand()
 	require.NoError(t, cmd.ParseFlags([]string{"--batch", "4"}))
 	require.NoError(t, settings(cmd, file))
-	for flag, want := range map[string]string{"listen": "127.0.0.1:1", "queue": "8", "batch": "4", "max-body": "1M", "model": "[a=rbf-levels,b=globe]", "timeout": "5s", "slots": "1"} {
+	for flag, want := range map[string]string{"listen": "127.0.0.1:1", "queue": "8", "batch": "4", "max-body": "1M",
+		"model": "[a=rbf-levels,b=globe]", "timeout": "5s", "slots": "1"} {
 		require.Equal(t, want, cmd.Flags().Lookup(flag).Value.String(), flag)
 	}
 	t.Setenv("EQUIVCNP_SLOTS", "many")
@@ -179,8 +183,10 @@ func TestServeMemory(t *testing.T) {
 // TestHealthAddress: where the server of an address is asked.
 func TestHealthAddress(t *testing.T) {
 	for address, want := range map[string]string{
-		":8080": "http://localhost:8080/v2/health/ready", "0.0.0.0:80": "http://localhost:80/v2/health/ready", "[::]:80": "http://localhost:80/v2/health/ready",
-		"h:1": "http://h:1/v2/health/ready", "https://h:1/": "https://h:1/v2/health/ready", "http://h/below": "http://h/below/v2/health/ready",
+		":8080": "http://localhost:8080/v2/health/ready", "0.0.0.0:80": "http://localhost:80/v2/health/ready",
+		"[::]:80": "http://localhost:80/v2/health/ready",
+		"h:1":     "http://h:1/v2/health/ready", "https://h:1/": "https://h:1/v2/health/ready",
+		"http://h/below": "http://h/below/v2/health/ready",
 	} {
 		got, err := healthURL(address, false)
 		require.NoError(t, err)

@@ -30,7 +30,8 @@ func (f *shardFlags) register(cmd *cobra.Command, lines string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.manifest, "manifest", "", "list of the work, "+lines)
 	fl.StringVar(&f.shard, "shard", "", "--manifest: which part this process does, 0/64 to 63/64 (default: all)")
-	fl.IntVar(&f.shards, "shards", 0, "--manifest: the number of parts; which one this is says "+strings.Join(shards.Variables[:2], " or ")+"\n(Kubernetes' Indexed Jobs, Slurm's arrays)")
+	fl.IntVar(&f.shards, "shards", 0, "--manifest: the number of parts; which one this is says "+
+		strings.Join(shards.Variables[:2], " or ")+"\n(Kubernetes' Indexed Jobs, Slurm's arrays)")
 	fl.StringVar(&f.outDir, "out-dir", "", "--manifest: folder of the results")
 	fl.BoolVar(&f.skipBad, "skip-bad", false, "--manifest: record lines that fail, with the reason, and succeed without them")
 	cmd.MarkFlagsMutuallyExclusive("shard", "shards")
@@ -66,7 +67,8 @@ func (f *shardFlags) lines() ([]shards.Item, error) {
 
 // settings are the flags that results depend on, sorted: those that were set, but for those that say where and how fast.
 func (f *shardFlags) settings(fl *pflag.FlagSet, but ...string) []string {
-	but = append(but, "manifest", "shard", "shards", "out-dir", "skip-bad", "json", "quiet", "threads", "in", "out", "model", "batch", "memory")
+	but = append(but, "manifest", "shard", "shards", "out-dir", "skip-bad", "json", "quiet", "threads", "in", "out", "model",
+		"batch", "memory")
 	var out []string
 	fl.Visit(func(x *pflag.Flag) {
 		if !slices.Contains(but, x.Name) {
@@ -89,7 +91,8 @@ type shardResult struct {
 }
 
 // run works on the shard's part of a job, and says how it went.
-func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func(shards.Item) string, work func(ctx context.Context, it shards.Item, out string) (any, error)) error {
+func (f *shardFlags) run(ctx context.Context, a *app, job *shards.Job, name func(shards.Item) string,
+	work func(ctx context.Context, it shards.Item, out string) (any, error)) error {
 	s, err := f.which()
 	if err != nil {
 		return err

@@ -59,15 +59,18 @@ func TestPredictManifest(t *testing.T) {
 	b.waves(5)
 	b.write("list", "# five\nin0?.safetensors\n")
 	for i := range 2 {
-		out := decode[shardResult](t, b.ok("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@out", "--shard", fmt.Sprintf("%d/2", i), "--json"))
+		out := decode[shardResult](t, b.ok("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@out",
+			"--shard", fmt.Sprintf("%d/2", i), "--json"))
 		require.Equal(t, []int{3 - i, 3 - i, 0, 0}, []int{out.Items, out.Done, out.Kept, out.Bad})
-		out = decode[shardResult](t, b.ok("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@out", "--shard", fmt.Sprintf("%d/2", i), "--json"))
+		out = decode[shardResult](t, b.ok("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@out",
+			"--shard", fmt.Sprintf("%d/2", i), "--json"))
 		require.Equal(t, []int{0, 3 - i}, []int{out.Done, out.Kept})
 	}
 	sum := 0.0
 	var mean []float32
 	for i := range 5 {
-		one := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in", "@"+fmt.Sprintf("in%02d.safetensors", i), "--out", "@one.safetensors", "--json"))
+		one := decode[predictResult](t, b.ok("predict", "--model", "@m.safetensors", "--in",
+			"@"+fmt.Sprintf("in%02d.safetensors", i), "--out", "@one.safetensors", "--json"))
 		sum += float64(*one.LogLikelihood)
 		want, err := os.ReadFile(b.path("one.safetensors"))
 		require.NoError(t, err)
@@ -87,7 +90,8 @@ func TestPredictManifest(t *testing.T) {
 	require.Len(t, decode[mergeResult](t, string(report)).Records, 5)
 
 	// Another model or another flag is another job.
-	b.fails(1, "another manifest, model or other flags", "predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@out", "--shard", "0/2", "--quantiles", "0.5")
+	b.fails(1, "another manifest, model or other flags", "predict", "--model", "@m.safetensors", "--manifest", "@list",
+		"--out-dir", "@out", "--shard", "0/2", "--quantiles", "0.5")
 	b.save("m2.safetensors", curveConfig())
 	b.write("none", "")
 	b.fails(1, "no line names anything", "predict", "--model", "@m.safetensors", "--manifest", "@none", "--out-dir", "@out2")
@@ -105,7 +109,8 @@ func TestPredictManifest(t *testing.T) {
 	require.Contains(t, errs, "list:3: ")
 	require.Contains(t, errs, "list:4: ")
 	b.fails(1, "not complete", "merge", "@bad")
-	skipped := decode[shardResult](t, b.ok("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@bad", "--skip-bad", "--json"))
+	skipped := decode[shardResult](t, b.ok("predict", "--model", "@m.safetensors", "--manifest", "@list", "--out-dir", "@bad",
+		"--skip-bad", "--json"))
 	require.Equal(t, []int{4, 2, 2, 2}, []int{skipped.Items, skipped.Done, skipped.Kept, skipped.Bad})
 	require.Equal(t, 2, decode[mergeResult](t, b.ok("merge", "@bad", "--json")).Bad)
 }
@@ -134,7 +139,8 @@ func TestPredictShardsKilled(t *testing.T) {
 			for attempt := 0; ; attempt++ {
 				gate <- struct{}{}
 				cmd := program(t, []string{fmt.Sprintf("JOB_COMPLETION_INDEX=%d", i), "GOMAXPROCS=1"},
-					"predict", "--model", b.path("m.safetensors"), "--manifest", b.path("list"), "--out-dir", b.path("many"), "--shards", fmt.Sprint(count))
+					"predict", "--model", b.path("m.safetensors"), "--manifest", b.path("list"), "--out-dir", b.path("many"),
+					"--shards", fmt.Sprint(count))
 				var errs bytes.Buffer
 				cmd.Stderr = &errs
 				if err := cmd.Start(); err != nil {
@@ -214,7 +220,8 @@ func TestSlurmScript(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 2 {
 		cmd := exec.Command("bash", script, b.path("m.safetensors"), b.path("list"), b.path("out"))
-		cmd.Env = append(os.Environ(), asProgram+"=1", "EQUIVCNP="+self, "SHARDS=2", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i), "SLURM_CPUS_PER_TASK=1")
+		cmd.Env = append(os.Environ(), asProgram+"=1", "EQUIVCNP="+self, "SHARDS=2", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i),
+			"SLURM_CPUS_PER_TASK=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
@@ -276,7 +283,8 @@ func TestEnsembleFlags(t *testing.T) {
 		b.ok("predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors")
 		mean[i], _ = b.prediction("out.safetensors", 2, 4, 1)
 	}
-	b.ok("predict", "--model", "@a.safetensors", "--model", "@b.safetensors", "--in", "@in.safetensors", "--out", "@flags.npz", "--quantiles", "0.1,0.9")
+	b.ok("predict", "--model", "@a.safetensors", "--model", "@b.safetensors", "--in", "@in.safetensors", "--out", "@flags.npz",
+		"--quantiles", "0.1,0.9")
 	b.ok("predict", "--model", "@both.ensemble", "--in", "@in.safetensors", "--out", "@file.npz", "--quantiles", "0.1,0.9")
 	require.Equal(t, b.files()["flags.npz"], b.files()["file.npz"])
 	b.ok("predict", "--model", "@both.ensemble", "--in", "@in.safetensors", "--out", "@e.safetensors", "--samples", "3")
@@ -291,7 +299,8 @@ func TestEnsembleFlags(t *testing.T) {
 	b.fails(1, "no line names a model", "predict", "--model", "@none.ensemble", "--in", "@in.safetensors", "--out", "@x.safetensors")
 	b.fails(2, "need one model here, not 2", "convert", "--model", "@both.ensemble", "--out", "@c.safetensors")
 	b.save("image.safetensors", imageConfig("T(2)", 1))
-	b.fails(1, "does not fit the first one", "predict", "--model", "@a.safetensors", "--model", "@image.safetensors", "--in", "@in.safetensors", "--out", "@x.safetensors")
+	b.fails(1, "does not fit the first one", "predict", "--model", "@a.safetensors", "--model", "@image.safetensors", "--in",
+		"@in.safetensors", "--out", "@x.safetensors")
 }
 
 // tensorsOf reads the tensors of a file.
@@ -339,7 +348,8 @@ func TestPredictManifestTables(t *testing.T) {
 	var want []float64
 	for i, name := range []string{"t0.csv", "t1.parquet", "t2.nc", "t4.tsv"} {
 		ending := filepath.Ext(name)
-		one := decode[predictResult](t, b.ok(append([]string{"predict", "--in", "@" + name, "--out", "@one" + ending, "--json"}, args...)...))
+		one := decode[predictResult](t, b.ok(append([]string{"predict", "--in", "@" + name, "--out", "@one" + ending, "--json"},
+			args...)...))
 		require.Equal(t, []string{"x"}, one.Inputs)
 		require.Equal(t, []string{"station", "x", "y_mean", "y_std", "y_q0.5"}, one.Columns)
 		if one.LogLikelihood != nil {
@@ -362,7 +372,8 @@ func TestPredictManifestTables(t *testing.T) {
 		all, err := tables.ReadFile(b.path(out), nil)
 		require.NoError(t, err)
 		require.Equal(t, []string{"file", "station", "x", "y_mean", "y_std", "y_q0.5"}, all.Header, out)
-		require.Equal(t, "t0.csv s0 t4.tsv s1", strings.Join([]string{all.Cell(0, 0), all.Cell(0, 1), all.Cell(31, 0), all.Cell(31, 1)}, " "), out)
+		require.Equal(t, "t0.csv s0 t4.tsv s1",
+			strings.Join([]string{all.Cell(0, 0), all.Cell(0, 1), all.Cell(31, 0), all.Cell(31, 1)}, " "), out)
 		require.Equal(t, want, all.Take(2, 3, 4, 5), out)
 	}
 	b.fails(2, "tables go into", "merge", "@out", "--out", "@all.safetensors")

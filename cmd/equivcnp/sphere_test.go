@@ -50,7 +50,8 @@ func TestRegressSphere(t *testing.T) {
 	b.ok("regress", "--model", "@unit.safetensors", "--csv", "@units.csv", "--out", "@pred.csv", "--sphere=20", "--plot", "@map.png")
 	require.True(t, strings.HasPrefix(b.files()["pred.csv"], "x1,x2,x3,mean,std\n"), b.files()["pred.csv"])
 	b.ok("sample", "--model", "@globe.safetensors", "--csv", "@stations.csv", "--targets", "@targets.csv", "--out", "@samples.csv")
-	require.Contains(t, b.ok("inspect", "@globe.safetensors"), "113 nearly even points on the sphere, 3 per radian; points are latitude and longitude in degrees")
+	require.Contains(t, b.ok("inspect", "@globe.safetensors"),
+		"113 nearly even points on the sphere, 3 per radian; points are latitude and longitude in degrees")
 
 	b.write("bad.csv", "lat,lon,y\n91,0,1\n")
 	for _, c := range []struct {
@@ -58,12 +59,14 @@ func TestRegressSphere(t *testing.T) {
 		want string
 		args []string
 	}{
-		{1, "x_context[0, 0] = [91 0]: latitude 91, need -90 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv", "@bad.csv", "--sphere"}},
+		{1, "x_context[0, 0] = [91 0]: latitude 91, need -90 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv",
+			"@bad.csv", "--sphere"}},
 		{1, "has length 1.414", []string{"--model", "@unit.safetensors", "--csv", "@long.csv", "--sphere"}},
 		{1, "--sphere: the points of", []string{"--model", "@line.safetensors", "--csv", "@line.csv", "--sphere"}},
 		{2, "--sphere 0.01: need 0.1 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere=0.01"}},
 		{2, "--sphere NaN: need 0.1 to 90 degrees", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere=NaN"}},
-		{2, "--sphere: with a model it is a grid of targets", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv", "--sphere", "--targets", "@targets.csv"}},
+		{2, "--sphere: with a model it is a grid of targets", []string{"--model", "@globe.safetensors", "--csv", "@stations.csv",
+			"--sphere", "--targets", "@targets.csv"}},
 	} {
 		b.write("long.csv", "1,0,1,1\n")
 		b.fails(c.code, c.want, append([]string{"regress", "--out", "@new.csv"}, c.args...)...)
@@ -81,18 +84,21 @@ func TestTrainSphere(t *testing.T) {
 	r := run("--sphere", "matern", "--points-per-unit", "3", "--out", "@globe.safetensors")
 	require.Equal(t, "matern on the sphere, mid, as latitude and longitude", r.Tasks)
 	run("--sphere", "matern", "--group", "T2", "--points-per-unit", "0.05", "--out", "@plane.safetensors")
-	e := decode[evalResult](t, b.ok("eval", "--model", "@globe.safetensors", "--sphere", "matern", "--place", "poles", "--tasks", "3", "--json"))
+	e := decode[evalResult](t, b.ok("eval", "--model", "@globe.safetensors", "--sphere", "matern", "--place", "poles", "--tasks",
+		"3", "--json"))
 	require.Equal(t, "matern on the sphere, poles, as latitude and longitude", e.Source)
 	require.NotNil(t, e.Process)
 
 	rows := "task,lat,lon,y\n"
 	for task := range 4 {
 		for i := range 6 {
-			rows += string(rune('a'+task)) + "," + []string{"80", "-80", "10", "0", "33", "-12"}[i] + "," + []string{"0", "170", "-170", "90", "5", "-60"}[i] + ",2" + string(rune('0'+i)) + "\n"
+			rows += string(rune('a'+task)) + "," + []string{"80", "-80", "10", "0", "33", "-12"}[i] + "," +
+				[]string{"0", "170", "-170", "90", "5", "-60"}[i] + ",2" + string(rune('0'+i)) + "\n"
 		}
 	}
 	b.write("own.csv", rows)
-	run("--csv", "@own.csv", "--x", "lat,lon", "--group", "SO(3)", "--points-per-unit", "3", "--max-context", "4", "--min-context", "2", "--out", "@own.safetensors")
+	run("--csv", "@own.csv", "--x", "lat,lon", "--group", "SO(3)", "--points-per-unit", "3", "--max-context", "4",
+		"--min-context", "2", "--out", "@own.safetensors")
 	b.write("one.csv", "lat,lon,y\n10,20,22\n")
 	b.ok("regress", "--model", "@own.safetensors", "--csv", "@one.csv", "--out", "@own-pred.csv", "--sphere=30")
 
@@ -100,7 +106,8 @@ func TestTrainSphere(t *testing.T) {
 	b.ok("reproduce", "sphere", "--models", b.dir, "--out", out, "--tasks", "20")
 	report, err := os.ReadFile(out + "/sphere.md")
 	require.NoError(t, err)
-	for _, want := range []string{"| the process, independent |", "| SO(3) | middle latitudes |", "| T(2) | middle latitudes |", "## matern"} {
+	for _, want := range []string{"| the process, independent |", "| SO(3) | middle latitudes |", "| T(2) | middle latitudes |",
+		"## matern"} {
 		require.Contains(t, string(report), want)
 	}
 	csv, err := tabular.ReadFile(out + "/sphere.csv")
@@ -111,5 +118,6 @@ func TestTrainSphere(t *testing.T) {
 	b.fails(2, `--sphere: process "rbf" on the sphere is none of eq, matern`, append(regression, "--sphere", "rbf")...)
 	b.fails(2, `place "moon" is none of mid`, append(regression, "--sphere", "eq", "--place", "moon")...)
 	b.fails(2, "--place is for --sphere", append(regression, "--place", "mid")...)
-	b.fails(2, "--points-per-unit 10000: 1256637061 points on the sphere", append(regression, "--sphere", "eq", "--points-per-unit", "10000")...)
+	b.fails(2, "--points-per-unit 10000: 1256637061 points on the sphere",
+		append(regression, "--sphere", "eq", "--points-per-unit", "10000")...)
 }

@@ -27,7 +27,8 @@ func TestStacks(t *testing.T) {
 	stack := func(name string, more ...safetensors.Tensor) {
 		f, err := os.Create(b.path(name))
 		require.NoError(t, err)
-		require.NoError(t, taskfile.Write(f, name, append([]safetensors.Tensor{safetensors.FromFloat32s("t2m", []int{n, h, w}, pixels)}, more...)))
+		require.NoError(t, taskfile.Write(f, name,
+			append([]safetensors.Tensor{safetensors.FromFloat32s("t2m", []int{n, h, w}, pixels)}, more...)))
 		require.NoError(t, f.Close())
 	}
 	stack("a.npz")
@@ -45,7 +46,8 @@ func TestStacks(t *testing.T) {
 	require.NoError(t, f.Close())
 	stack("two.npz", safetensors.FromFloat32s("rain", []int{n / 2, 2, h, w}, pixels))
 
-	train := []string{"train", "image", "--group", "T2", "--width", "4", "--blocks", "1", "--steps", "2", "--eval-tasks", "2", "--overwrite", "--out", "@m.safetensors"}
+	train := []string{"train", "image", "--group", "T2", "--width", "4", "--blocks", "1", "--steps", "2", "--eval-tasks", "2",
+		"--overwrite", "--out", "@m.safetensors"}
 	said := b.ok(append(train, "--in", "@a.nc", "--holdout-last")...)
 	require.Contains(t, said, fmt.Sprintf("9 images of %d x %d pixels, upright, from the first 9 of t2m of ", w, h))
 	state := func() any {
@@ -59,13 +61,16 @@ func TestStacks(t *testing.T) {
 		require.Equal(t, first, state(), name)
 	}
 	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--in", "@a.nc", "--tasks", "10"), "10 images")
-	b.fails(1, `array "rain" [5 2 6 5] has images of 2 channels, the model has 1`, "eval", "--model", "@m.safetensors", "--in", "@two.npz", "--array", "rain")
-	b.fails(1, `2 arrays [N, H, W] or [N, C, H, W], name one of them; the file has ["t2m [10 6 5]" "rain [5 2 6 5]"]`, append(train, "--in", "@two.npz")...)
+	b.fails(1, `array "rain" [5 2 6 5] has images of 2 channels, the model has 1`, "eval", "--model", "@m.safetensors", "--in",
+		"@two.npz", "--array", "rain")
+	b.fails(1, `2 arrays [N, H, W] or [N, C, H, W], name one of them; the file has ["t2m [10 6 5]" "rain [5 2 6 5]"]`,
+		append(train, "--in", "@two.npz")...)
 	b.fails(1, `there is no array "snow"`, append(train, "--in", "@two.npz", "--array", "snow")...)
 	b.fails(2, "--array is for --in", append(train, "--digits", "--array", "t2m")...)
 	b.fails(2, "--holdout is for your own images", append(train, "--digits", "--holdout-last")...)
 
-	// A fill value of NetCDF is a missing pixel, and so is NaN of the other formats: it is neither observed nor scored, and an image without any value is none.
+	// A fill value of NetCDF is a missing pixel, and so is NaN of the other formats: it is neither observed nor scored,
+	// and an image without any value is none.
 	gaps, nan := slices.Clone(pixels), float32(math.NaN())
 	gaps[3], gaps[7*h*w] = nan, nan
 	for i := range h * w {
@@ -73,7 +78,8 @@ func TestStacks(t *testing.T) {
 	}
 	wide[3], wide[7*h*w] = -99, -99
 	grid.Vars = grid.Vars[:1]
-	require.NoError(t, grid.Add("t2m", netcdf.Float, []int{0, 1, 2}, wide, netcdf.Attr{Name: "_FillValue", Type: netcdf.Float, Numbers: []float64{-99}}))
+	require.NoError(t, grid.Add("t2m", netcdf.Float, []int{0, 1, 2}, wide, netcdf.Attr{Name: "_FillValue", Type: netcdf.Float,
+		Numbers: []float64{-99}}))
 	f, err = os.Create(b.path("gap.nc"))
 	require.NoError(t, err)
 	require.NoError(t, netcdf.Encode(f, grid, 1))

@@ -30,7 +30,8 @@ func TestRegressOtherScale(t *testing.T) {
 				fmt.Fprintf(&text, "%.17g,%.17g\n", c.x0+c.dx*(float64(i)*0.45-1.8), c.y0+c.dy*y)
 			}
 			require.NoError(t, os.WriteFile(b.path("data.csv"), []byte(text.String()), 0o600))
-			status, out, errs := b.run("regress", "--model", "rbf-equivcnp", "--csv", "@data.csv", "--targets", "@data.csv", "--out", "@out.csv", "--json")
+			status, out, errs := b.run("regress", "--model", "rbf-equivcnp", "--csv", "@data.csv", "--targets", "@data.csv",
+				"--out", "@out.csv", "--json")
 			require.Equal(t, 0, status, errs)
 			var got regressResult
 			require.NoError(t, json.Unmarshal([]byte(out), &got))

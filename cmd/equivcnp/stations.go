@@ -358,7 +358,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 
 // tableHeader reads the first line that is no comment: the header, or else the first row.
 func tableHeader(lines *bufio.Reader, name string, opt tabular.Options) (header, first []byte, err error) {
-	if start, _ := lines.Peek(2); bytes.IndexByte(start, 0) >= 0 || bytes.Equal(start, []byte("\xff\xfe")) || bytes.Equal(start, []byte("\xfe\xff")) {
+	if start, _ := lines.Peek(2); bytes.IndexByte(start, 0) >= 0 || bytes.Equal(start, []byte("\xff\xfe")) ||
+		bytes.Equal(start, []byte("\xfe\xff")) {
 		return nil, nil, fmt.Errorf("%s: %w: stations reads targets of UTF-8 text, and this is none", name, tabular.ErrCell)
 	}
 	for {
@@ -395,7 +396,8 @@ func (f *stationsFlags) work() (string, error) {
 		fmt.Fprintln(h, modelSetting(m))
 	}
 	c := &f.input.columns
-	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, f.outputs, c.x, c.y, c.task, c.decimal, filepath.Ext(f.out), c.aux, c.fields)
+	fmt.Fprintln(h, f.model.group, f.model.alpha, f.model.pointsPerUnit, f.standardise, f.quantiles, f.outputs, c.x, c.y, c.task,
+		c.decimal, filepath.Ext(f.out), c.aux, c.fields)
 	files := []string{f.input.csv, f.input.targets}
 	if c.static != "" {
 		files = append(files, c.static)

@@ -29,7 +29,8 @@ func TestStations(t *testing.T) {
 	}
 	for _, header := range []string{"", "x\n", "# places\n\nx\n"} {
 		b.write("t.csv", header+text.String())
-		b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@t.csv", "--out", "@whole.csv", "--quantiles", "0.1")
+		b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@t.csv", "--out", "@whole.csv",
+			"--quantiles", "0.1")
 		for _, rows := range []string{"1", "700", "3000", "5000"} {
 			if rows == "1" && header != "" {
 				continue
@@ -37,7 +38,8 @@ func TestStations(t *testing.T) {
 			if rows == "1" {
 				rows = "97"
 			}
-			got := decode[stationsResult](t, b.ok("stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets", "@t.csv", "--out", "@rows.csv", "--quantiles", "0.1",
+			got := decode[stationsResult](t, b.ok("stations", "--model", "@m.safetensors", "--csv", "@data.csv", "--targets",
+				"@t.csv", "--out", "@rows.csv", "--quantiles", "0.1",
 				"--rows", rows, "--json"))
 			require.Equal(t, []int{n, 0, 3}, []int{got.Targets, got.Kept, got.ContextPoints})
 			files := b.files()
@@ -47,7 +49,8 @@ func TestStations(t *testing.T) {
 		}
 	}
 
-	args := []string{"stations", "--model", b.path("m.safetensors"), "--csv", b.path("data.csv"), "--targets", b.path("t.csv"), "--out", b.path("killed.csv"), "--quantiles", "0.1",
+	args := []string{"stations", "--model", b.path("m.safetensors"), "--csv", b.path("data.csv"), "--targets", b.path("t.csv"),
+		"--out", b.path("killed.csv"), "--quantiles", "0.1",
 		"--rows", "20", "--json"}
 	steps := func() int {
 		progress, _ := os.ReadFile(b.path("killed.csv.progress"))

@@ -134,8 +134,10 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	optionalVar(fl, &s.Factor, "factor", "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
 	fl.Float64Var(&s.Clip, "clip", s.Clip, "largest norm of a step's gradients; 0: no limit")
 	fl.Float64Var(&s.WeightDecay, "weight-decay", 0, "decoupled weight decay (AdamW)")
-	optionalVar(fl, &s.Noise, "noise", fmt.Sprintf("standard deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps;\n0: none (default %g, or 0 where the likelihood knows no noise)", noise))
-	fl.Float64Var(&s.LastNoise, "last-noise", s.LastNoise, "what --noise falls to: the least standard deviation that is learned, and the least that the model will predict")
+	optionalVar(fl, &s.Noise, "noise", fmt.Sprintf(
+		"standard deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps;\n0: none (default %g, or 0 where the likelihood knows no noise)", noise))
+	fl.Float64Var(&s.LastNoise, "last-noise", s.LastNoise,
+		"what --noise falls to: the least standard deviation that is learned, and the least that the model will predict")
 	optionalVar(fl, &s.Beta, "beta", "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error\n(default 0.5, or 0 where the likelihood knows no such weights)")
 	optionalVar(fl, &s.EvalEvery, "eval-every", "steps between two scores; 0: none (default 1000)")
 	fl.IntVar(&s.EvalTasks, "eval-tasks", s.EvalTasks, "tasks of a score")
@@ -155,7 +157,8 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 func likelihoodNames() string {
 	var names []string
 	for _, name := range cnp.Likelihoods() {
-		names = append(names, name+map[string]string{"normal": ", normal:noise", "lowrank": ":RANK, lowrank:RANK:noise", "scales": ":SHARE*FACTOR,.."}[name])
+		names = append(names, name+map[string]string{"normal": ", normal:noise", "lowrank": ":RANK, lowrank:RANK:noise",
+			"scales": ":SHARE*FACTOR,.."}[name])
 	}
 	return strings.Join(names, ", ")
 }
@@ -211,7 +214,8 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 	}
 	plan := func() (*recipe.Plan, error) { return f.recipe.Plan(ctx) }
 	var p *recipe.Plan
-	if in := cmd.Flags().Lookup("in").Value.String(); in == "" && (cmd.Flags().Lookup("csv") == nil || cmd.Flags().Lookup("csv").Value.String() == "") {
+	if in := cmd.Flags().Lookup("in").Value.String(); in == "" &&
+		(cmd.Flags().Lookup("csv") == nil || cmd.Flags().Lookup("csv").Value.String() == "") {
 		p, err = plan() // nothing is read that may never end; an interrupted training saves its state
 	} else {
 		p, err = interruptible(ctx, plan)
@@ -219,8 +223,8 @@ func (f *trainFlags) plan(ctx context.Context, cmd *cobra.Command) (*recipe.Plan
 	return p, recipeError(err, f.less)
 }
 
-// misplacedFlag refuses flags of one kind of data beside another kind. The recipe refuses their fields, too, but it cannot tell that one was given which
-// has its default.
+// misplacedFlag refuses flags of one kind of data beside another kind. The recipe refuses their fields, too, but it
+// cannot tell that one was given which has its default.
 func misplacedFlag(given func(string) bool) error {
 	if given("place") && !given("sphere") {
 		return usagef("--place is for --sphere")
@@ -280,7 +284,8 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if a.threads > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(a.threads))
 	}
-	outs, err := newOutputs([]string{f.config, f.start}, outFile{"out", f.out, tensorFiles}, outFile{"loss", f.beside(".loss.png"), pictureFiles})
+	outs, err := newOutputs([]string{f.config, f.start}, outFile{"out", f.out, tensorFiles},
+		outFile{"loss", f.beside(".loss.png"), pictureFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -315,8 +320,10 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if err := outs.commit(); err != nil {
 		return nil, err
 	}
-	res := &trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Picture: f.beside(".loss.png"), Architecture: string(p.Model.Architecture), Group: p.Model.Group,
-		Tasks: p.Source.String(), Steps: t.Steps, Resumed: t.Resumed, Best: t.Best, BestStep: t.BestStep, Last: t.Last, Notes: t.Notes, patience: p.Config.Patience > 0}
+	res := &trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Picture: f.beside(".loss.png"),
+		Architecture: string(p.Model.Architecture), Group: p.Model.Group,
+		Tasks: p.Source.String(), Steps: t.Steps, Resumed: t.Resumed, Best: t.Best, BestStep: t.BestStep, Last: t.Last,
+		Notes: t.Notes, patience: p.Config.Patience > 0}
 	if p.Test != nil && p.Test.String() != res.Tasks {
 		res.Test = p.Test.String()
 	}

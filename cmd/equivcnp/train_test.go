@@ -144,7 +144,8 @@ func TestFloor(t *testing.T) {
 		"no noise": {[]string{"--noise", "0"}, 1e-8},
 		"cnp":      {[]string{"--last-noise", "0.5", "--noise", "0.5", "--model", "cnp"}, 0.1},
 	} {
-		args := append([]string{"train", "regression", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out", "@m.safetensors", "--overwrite"}, c.args...)
+		args := append([]string{"train", "regression", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out",
+			"@m.safetensors", "--overwrite"}, c.args...)
 		if name != "cnp" {
 			args = append(args, "--points-per-unit", "6")
 		}
@@ -209,8 +210,10 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "must end in .safetensors", []string{"train", "regression", "--out", "@a.checkpoint"}},
 		{1, "is the checkpoint of an earlier run", append(smallRun, "--out", "@run.safetensors")},
 		{1, "for --model, this one has cnp", append(smallRun[:3:3], "rbf", "--model", "cnp", "--out", "@run.safetensors", "--resume")},
-		{1, "for --points-per-unit, this one has 9", append(smallRun[:4:4], "--points-per-unit", "9", "--targets", "20", "--max-context", "10", "--batch", "4", "--out", "@run.safetensors", "--resume")},
-		{1, "it was trained on matern", append([]string{"train", "regression", "--kernel", "periodic"}, append(smallRun[4:], "--out", "@run.safetensors", "--resume")...)},
+		{1, "for --points-per-unit, this one has 9", append(smallRun[:4:4], "--points-per-unit", "9", "--targets", "20",
+			"--max-context", "10", "--batch", "4", "--out", "@run.safetensors", "--resume")},
+		{1, "it was trained on matern", append([]string{"train", "regression", "--kernel", "periodic"},
+			append(smallRun[4:], "--out", "@run.safetensors", "--resume")...)},
 		{1, "garbage.checkpoint", append(smallRun, "--out", "@garbage.safetensors", "--resume")},
 		{1, "typo.yaml:4: unknown key \"stesp\", did you mean \"steps\"?", []string{"train", "--config", "@typo.yaml"}},
 		{1, "typo.yaml:4: unknown key", []string{"train", "regression", "--config", "@typo.yaml"}},
@@ -246,7 +249,8 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "--expected is for Gaussian processes, not for mixture", append(regression, "--benchmark", "mixture", "--expected")},
 		{2, "--expected is for Gaussian processes, not for rbf,sawtooth", append(regression, "--kernel", "rbf,sawtooth", "--expected")},
 		{2, "--expected is for Gaussian processes, not for electric fields", append(regression, "--field", "charges", "--expected")},
-		{2, "--expected is for processes, and for --likelihood normal", append(regression, "--benchmark", "eq", "--expected", "--likelihood", "lowrank:4")},
+		{2, "--expected is for processes, and for --likelihood normal", append(regression, "--benchmark", "eq", "--expected",
+			"--likelihood", "lowrank:4")},
 		{2, "--expected is for processes, and for --likelihood normal", append(regression, "--csv", "@curves.csv", "--expected")},
 		{2, "are for --model equivcnp", append(regression, "--model", "cnp", "--lifts", "2")},
 		{2, "acts on 2 coordinates", append(regression, "--benchmark", "eq", "--group", "SE2")},
@@ -266,26 +270,33 @@ func TestTrainRefuses(t *testing.T) {
 // TestTrainBenchmark: on the tasks that neural processes are compared by, with one coordinate and with two.
 func TestTrainBenchmark(t *testing.T) {
 	b := newBench(t)
-	run := []string{"train", "regression", "--benchmark", "mixture", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out", "@m.safetensors", "--json"}
+	run := []string{"train", "regression", "--benchmark", "mixture", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out",
+		"@m.safetensors", "--json"}
 	r := decode[trainResult](t, b.ok(run...))
 	require.Equal(t, "mixture of the neuralprocesses benchmark, dx = 1, int", r.Tasks)
-	e := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "sawtooth", "--region", "ext", "--tasks", "3", "--json"))
+	e := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "sawtooth", "--region", "ext", "--tasks",
+		"3", "--json"))
 	require.Equal(t, 300, e.Report.Values)
 	require.Equal(t, "sawtooth of the neuralprocesses benchmark, dx = 1, ext", e.Source)
 	b.fails(2, `region "far"`, "eval", "--model", "@m.safetensors", "--benchmark", "eq", "--region", "far")
 
-	r = decode[trainResult](t, b.ok(append(run, "--overwrite", "--benchmark", "eq", "--dx", "2", "--group", "SE2", "--lifts", "2", "--points-per-unit", "2")...))
+	r = decode[trainResult](t, b.ok(append(run, "--overwrite", "--benchmark", "eq", "--dx", "2", "--group", "SE2", "--lifts", "2",
+		"--points-per-unit", "2")...))
 	require.Equal(t, "SE(2)", r.Group)
-	e = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "eq", "--tasks", "1", "--equivariance-tasks", "0", "--json"))
+	e = decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--benchmark", "eq", "--tasks", "1",
+		"--equivariance-tasks", "0", "--json"))
 	require.Equal(t, 100, e.Report.Values)
 
 	// Targets as the process expects them: trained on, but not scored on.
-	r = decode[trainResult](t, b.ok(append(run, "--overwrite", "--benchmark", "eq", "--expected", "--eval-every", "2", "--eval-tasks", "2")...))
+	r = decode[trainResult](t, b.ok(append(run, "--overwrite", "--benchmark", "eq", "--expected", "--eval-every", "2",
+		"--eval-tasks", "2")...))
 	require.Equal(t, "eq of the neuralprocesses benchmark, dx = 1, int, targets as expected", r.Tasks)
 	require.Equal(t, "eq of the neuralprocesses benchmark, dx = 1, int", r.Test)
-	r = decode[trainResult](t, b.ok("train", "regression", "--field", "rbf", "--expected", "--channels", "4", "--targets", "3", "--steps", "2", "--batch", "2", "--out", "@f.safetensors", "--json"))
+	r = decode[trainResult](t, b.ok("train", "regression", "--field", "rbf", "--expected", "--channels", "4", "--targets", "3",
+		"--steps", "2", "--batch", "2", "--out", "@f.safetensors", "--json"))
 	require.Contains(t, r.Tasks, "3 targets, targets as expected")
-	r = decode[trainResult](t, b.ok("train", "regression", "--kernel", "rbf", "--expected", "--targets", "10", "--max-context", "8", "--steps", "2", "--batch", "2", "--out", "@k.safetensors", "--json"))
+	r = decode[trainResult](t, b.ok("train", "regression", "--kernel", "rbf", "--expected", "--targets", "10", "--max-context",
+		"8", "--steps", "2", "--batch", "2", "--out", "@k.safetensors", "--json"))
 	require.Contains(t, r.Tasks, "targets as expected")
 }
 
@@ -322,7 +333,8 @@ func TestTrainCSV(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{c.DimX, c.DimY})
 	for _, p := range m.State() {
 		if strings.HasSuffix(p.Name, ".r") {
-			require.InDelta(t, 0.2*12/64*4/2, p.Data[0], 0.02, "in the model's units, in which distances under T(1) are a fifth of the difference")
+			require.InDelta(t, 0.2*12/64*4/2, p.Data[0], 0.02,
+				"in the model's units, in which distances under T(1) are a fifth of the difference")
 		}
 	}
 	require.InDelta(t, 0.2*365/4, c.PointsPerUnit, 2)
@@ -345,7 +357,8 @@ func TestTrainCSV(t *testing.T) {
 		}
 	}
 	b.write("held.csv", held.String())
-	again := []string{"eval", "--model", "@line.safetensors", "--csv", "@held.csv", "--x", "day", "--y", "temp,wind", "--tasks", "8", "--seed", fmt.Sprint(0x7e57), "--score-context", "--json"}
+	again := []string{"eval", "--model", "@line.safetensors", "--csv", "@held.csv", "--x", "day", "--y", "temp,wind", "--tasks",
+		"8", "--seed", fmt.Sprint(0x7e57), "--score-context", "--json"}
 	e := decode[evalResult](t, b.ok(again...))
 	require.NotZero(t, res.Last.LogLikelihood)
 	require.InDelta(t, res.Last.LogLikelihood, e.Report.LogLikelihood.Mean, 1e-12)
@@ -363,10 +376,12 @@ func TestTrainCSV(t *testing.T) {
 	require.Contains(t, b.ok("eval", "--model", "@plane.safetensors", "--csv", "@plane.csv"), "20 tasks")
 	b.fails(1, "it was trained on", append(args, "--csv", "@plane.csv", "--resume", "--out", "@plane.safetensors")...)
 
-	res = decode[trainResult](t, b.ok(append(args, "--kernel", "gp:rbf+0.1*periodic(1,0.5)", "--length", "0.5", "--model", "cnp", "--out", "@gp.safetensors")...))
+	res = decode[trainResult](t, b.ok(append(args, "--kernel", "gp:rbf+0.1*periodic(1,0.5)", "--length", "0.5", "--model", "cnp",
+		"--out", "@gp.safetensors")...))
 	require.Contains(t, res.Tasks, "gp:rbf+0.1*periodic(1,0.5) of length 0.5 curves")
 	b.tensors("in.safetensors", safetensors.FromFloat64s("x_context", []int{3, 1, 1}, []float64{0, 1, 2}),
-		safetensors.FromFloat64s("y_context", []int{3, 1, 2}, make([]float64, 6)), safetensors.FromFloat64s("x_target", []int{3, 1, 1}, []float64{1, 2, 3}),
+		safetensors.FromFloat64s("y_context", []int{3, 1, 2}, make([]float64, 6)),
+		safetensors.FromFloat64s("x_target", []int{3, 1, 1}, []float64{1, 2, 3}),
 		safetensors.FromFloat64s("y_target", []int{3, 1, 2}, []float64{1, 2, 3, 4, 5, 6}))
 	res = decode[trainResult](t, b.ok(append(args, "--in", "@in.safetensors", "--model", "cnp", "--out", "@in-cnp.safetensors")...))
 	require.Contains(t, res.Test, "the held out 1 of 3")
@@ -422,7 +437,8 @@ func TestResumeMore(t *testing.T) {
 	b.ok(small("@more.safetensors", append(flat, "--steps", "20")...)...)
 	res := decode[trainResult](t, b.ok(small("@more.safetensors", append(flat, "--steps", "30", "--resume", "--json")...)...))
 	require.Equal(t, []int{30, 20}, []int{res.Steps, res.Resumed})
-	require.Contains(t, strings.Join(res.Notes, "\n"), "30 steps, the checkpoint's run had 20: its schedule continues, with a rate of 0.003 at the end")
+	require.Contains(t, strings.Join(res.Notes, "\n"),
+		"30 steps, the checkpoint's run had 20: its schedule continues, with a rate of 0.003 at the end")
 	weightsOf := func(name string) []float32 {
 		m, err := weights.Load[float32](b.path(name), weights.Options{})
 		require.NoError(t, err)
@@ -442,10 +458,12 @@ func TestResumeMore(t *testing.T) {
 	res = decode[trainResult](t, b.ok(small("@cosine.safetensors", "--steps", "11", "--resume", "--json")...))
 	require.Contains(t, strings.Join(res.Notes, "\n"), "30 steps are done already")
 	b.ok(small("@zero.safetensors", "--steps", "20", "--factor", "0")...)
-	b.fails(1, "ends after 20 steps with a rate of 0, and more steps change nothing", small("@zero.safetensors", "--steps", "30", "--factor", "0", "--resume")...)
+	b.fails(1, "ends after 20 steps with a rate of 0, and more steps change nothing", small("@zero.safetensors", "--steps", "30",
+		"--factor", "0", "--resume")...)
 	for flag, c := range map[string]struct{ value, want string }{
 		"rate": {"0.1", "its run had 0.003 for --rate, this one has 0.1"}, "warmup": {"7", "for --warmup"}, "beta": {"0.1", "for --beta"},
-		"schedule": {"constant", "for --schedule"}, "noise": {"0.2", "for --noise"}, "seed": {"5", "for --seed"}, "batch": {"3", "for --batch"},
+		"schedule": {"constant", "for --schedule"}, "noise": {"0.2", "for --noise"}, "seed": {"5", "for --seed"},
+		"batch": {"3", "for --batch"},
 	} {
 		b.fails(1, c.want, small("@cosine.safetensors", "--steps", "30", "--resume", "--"+flag, c.value)...)
 	}

@@ -54,10 +54,12 @@ weighs the views by how well it does.`,
 		"Sim2: every lift is a view of the image, turned and scaled, for a network under translations; of things\nfrom 0.3 to 1 times their size in training, or 0.2:2 for example")
 	fl.Lookup("views").NoOptDefVal = "0.3:1"
 	fl.TextVar(&c.Lifts, "lifts", c.Lifts, "equivcnp: `number` of group elements per pixel; for Sim2 angles and scales, as in 4x3")
-	fl.BoolVar(&c.KeepObserved, "keep-observed", false, "equivcnp and convcnp: a pixel that was observed keeps its value, with --last-noise as its noise; training is the same")
+	fl.BoolVar(&c.KeepObserved, "keep-observed", false,
+		"equivcnp and convcnp: a pixel that was observed keeps its value, with --last-noise as its noise; training is the same")
 	fl.IntVar(&c.Width, "width", 0, "channels (default 128, with --views 32)")
 	fl.IntVar(&c.Blocks, "blocks", c.Blocks, "residual blocks")
-	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout, "share of your own images that is not trained on: scores and --patience go by it; 0: none")
+	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout,
+		"share of your own images that is not trained on: scores and --patience go by it; 0: none")
 	f.register(a, cmd, "4, with --views 8", 0.3)
 	completions(cmd, map[string][]string{"group": recipe.PlaneGroups()})
 	return cmd, f

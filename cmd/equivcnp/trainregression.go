@@ -61,25 +61,36 @@ gradients have much less noise, which helps at the end of a training.`,
 	fl.StringVar(&c.Inputs, "inputs", "", "--levels: the types of those outputs that are observed, in their order; the others are predicted from these, as a vector from\nscalars (default: all)")
 	fl.StringVar(&c.Group, "group", "", "equivcnp: the group, which acts on as many coordinates as the data have (default: their translations,\nwith --sphere SO(3))")
 	fl.TextVar(&c.Lifts, "lifts", c.Lifts, "equivcnp: `number` of samples of the group's stabiliser for every point")
-	fl.StringVar(&c.LiftSamples, "lift-samples", c.LiftSamples, "--levels under SE(3): how lifts are sampled: even; random, resampled for every batch")
-	fl.BoolVar(&c.CoordinateFeature, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do; the model is then not equivariant")
-	optionalVar(fl, &c.PointsPerUnit, "points-per-unit", "lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
+	fl.StringVar(&c.LiftSamples, "lift-samples", c.LiftSamples,
+		"--levels under SE(3): how lifts are sampled: even; random, resampled for every batch")
+	fl.BoolVar(&c.CoordinateFeature, "coordinate-feature", false,
+		"feed the coordinate itself to the model, as the authors do; the model is then not equivariant")
+	optionalVar(fl, &c.PointsPerUnit, "points-per-unit",
+		"lattice points per unit (default: 64, for convcnp 32, on the sphere 10 per radian)")
 	fl.Float64Var(&c.Fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
-	fl.IntSliceVar(&c.Channels, "channels", nil, "widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
+	fl.IntSliceVar(&c.Channels, "channels", nil,
+		"widths of the network: the pointwise layer's, then the convolutions' (default: the paper's, 8,16,32,16,8)")
 	fl.IntVar(&c.Hidden, "hidden", 0, "equivcnp: width of the WeightNets, which compute convolution weights (default 32)")
 	fl.IntVar(&c.Mid, "mid", 0, "equivcnp: outputs of a WeightNet (default 16)")
 	optionalVar(fl, &c.Levels, "levels", "equivcnp: lattices, each with twice the step of the one before, and convolutions from one to the next and back; --channels\n"+
 		"are then their widths (default 64 on each), or one width for all; under --group SE2 with 2 or 4 --lifts, of each lift")
-	fl.IntVar(&c.KernelWidth, "kernel-width", 0, "--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
+	fl.IntVar(&c.KernelWidth, "kernel-width", 0,
+		"--levels: lattice points that a convolution sees along each coordinate (default 9, in the plane 5)")
 	optionalVar(fl, &c.Blocks, "blocks", "--levels: residual blocks on every level on each way (default 1)")
-	optionalVar(fl, &c.EncoderLength, "encoder-length", "equivcnp: initial length scale of the encoder (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
-	fl.Float64Var(&c.DensityCap, "density-cap", 0, "equivcnp: clamps the density of the context, so that training can cover every density that the model will\n"+
-		"meet; n points per unit of a line have density 2.5·n·--encoder-length; 0: none")
-	fl.StringVar(&c.Readout, "readout", c.Readout, "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
-	fl.BoolVar(&c.Expected, "expected", false, "train on the exact posterior of a Gaussian process instead of on sampled values:\ngradients have much less noise; takes the cube of the number of context points")
-	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout, "share of your own tasks that is not trained on: scores and --patience go by it; 0: none")
+	optionalVar(fl, &c.EncoderLength, "encoder-length",
+		"equivcnp: initial length scale of the encoder (default: 4 lattice steps, with --levels 2;\n0.69 for --readout targets)")
+	fl.Float64Var(&c.DensityCap, "density-cap", 0,
+		"equivcnp: clamps the density of the context, so that training can cover every density that the model will\n"+
+			"meet; n points per unit of a line have density 2.5·n·--encoder-length; 0: none")
+	fl.StringVar(&c.Readout, "readout", c.Readout,
+		"equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
+	fl.BoolVar(&c.Expected, "expected", false,
+		"train on the exact posterior of a Gaussian process instead of on sampled values:\ngradients have much less noise; takes the cube of the number of context points")
+	fl.Float64Var(&c.Data.Holdout, "holdout", c.Data.Holdout,
+		"share of your own tasks that is not trained on: scores and --patience go by it; 0: none")
 	f.register(a, cmd, "16", 0.1)
-	completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"}, "lift-samples": {"even", "random"},
-		"likelihood": strings.Fields(strings.Join(cnp.Likelihoods(), " "))})
+	completions(cmd, map[string][]string{"group": group.Names(), "readout": {"queries", "targets", "rbf"},
+		"lift-samples": {"even", "random"},
+		"likelihood":   strings.Fields(strings.Join(cnp.Likelihoods(), " "))})
 	return cmd, f
 }

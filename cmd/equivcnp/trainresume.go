@@ -13,23 +13,28 @@ import (
 var fieldFlags = map[string]string{
 	"steps": "steps", "batch": "batch", "passes": "passes", "seed": "seed", "beta": "beta", "log_every": "log-every",
 	"checkpoint_every": "checkpoint-every", "eval_every": "eval-every", "eval_tasks": "eval-tasks", "patience": "patience",
-	"rate": "rate", "weight_decay": "weight-decay", "decoupled": "weight-decay", "clip_norm": "clip", "warmup": "warmup", "kind": "schedule",
+	"rate": "rate", "weight_decay": "weight-decay", "decoupled": "weight-decay", "clip_norm": "clip", "warmup": "warmup",
+	"kind":   "schedule",
 	"factor": "factor", "from": "noise", "to": "last-noise",
 	"adam.rate": "rate", "adam.weight_decay": "weight-decay", "adam.decoupled": "weight-decay", "adam.clip_norm": "clip",
 	"adam.schedule.kind": "schedule", "adam.schedule.warmup": "warmup", "adam.schedule.steps": "stair", "adam.schedule.factor": "factor",
 	"noise.from": "noise", "noise.to": "last-noise", "noise.steps": "steps",
-	"model.architecture": "model", "model.group": "group", "model.alpha": "alpha", "model.lifts": "lifts", "model.lift_samples": "lift-samples", "model.channels": "width", "model.hidden": "hidden", "model.mid": "mid",
+	"model.architecture": "model", "model.group": "group", "model.alpha": "alpha", "model.lifts": "lifts",
+	"model.lift_samples": "lift-samples", "model.channels": "width", "model.hidden": "hidden", "model.mid": "mid",
 	"model.blocks": "blocks", "model.fill": "fill", "model.points_per_unit": "points-per-unit", "model.encoder_length": "encoder-length",
-	"model.readout": "readout", "model.likelihood": "likelihood", "model.outputs": "outputs", "model.coordinate_feature": "coordinate-feature", "model.image_size": "size", "model.dim_x": "x", "model.dim_y": "y",
-	"alpha": "alpha", "lifts": "lifts", "lift_samples": "lift-samples", "outputs": "outputs", "channels": "width", "blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",
-	"encoder_length": "encoder-length", "hidden": "hidden", "mid": "mid", "readout": "readout", "targets": "targets", "context rates": "min-rate and --max-rate", "context points": "min-context and --max-context",
+	"model.readout": "readout", "model.likelihood": "likelihood", "model.outputs": "outputs",
+	"model.coordinate_feature": "coordinate-feature", "model.image_size": "size", "model.dim_x": "x", "model.dim_y": "y",
+	"alpha": "alpha", "lifts": "lifts", "lift_samples": "lift-samples", "outputs": "outputs", "channels": "width",
+	"blocks": "blocks", "fill": "fill", "points_per_unit": "points-per-unit",
+	"encoder_length": "encoder-length", "hidden": "hidden", "mid": "mid", "readout": "readout", "targets": "targets",
+	"context rates": "min-rate and --max-rate", "context points": "min-context and --max-context",
 }
 
 // fieldValue finds a field at the beginning of a message, with the names of the packages that it came through.
 var fieldValue = regexp.MustCompile(`^(?:[a-z ]+: )*(context rates|context points|[a-z_]+) =? ?(.*)$`)
 
-// givenFirst turns to what was given on the command line, where a checkpoint differs in several fields: other fields follow from it. If none was
-// given, what the tasks are drawn from may be the cause.
+// givenFirst turns to what was given on the command line, where a checkpoint differs in several fields: other fields
+// follow from it. If none was given, what the tasks are drawn from may be the cause.
 func givenFirst(err error, given func(flag string) bool) error {
 	var m *train.Mismatch
 	if !errors.As(err, &m) || given(fieldFlags[m.Field]) {

@@ -19,7 +19,8 @@ func buildVersion() string {
 	return info.Main.Version
 }
 
-// buildStamp is the revision that the program was built from, when it was made, and whether files were changed since; empty where nobody recorded it.
+// buildStamp is the revision that the program was built from, when it was made, and whether files were changed since;
+// empty where nobody recorded it.
 func buildStamp() (revision, when string, modified bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -66,7 +67,8 @@ func (a *app) versionCommand() *cobra.Command {
 		r.line("go", "%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		r.line("simd", "%s, of %v here", level, levels)
 		return a.print(r, map[string]any{
-			"version": buildVersion(), "revision": revision, "revision_time": when, "modified": modified, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+			"version": buildVersion(), "revision": revision, "revision_time": when, "modified": modified, "go": runtime.Version(),
+			"os": runtime.GOOS, "arch": runtime.GOARCH,
 			"simd": level, "simd_levels": levels,
 		})
 	})

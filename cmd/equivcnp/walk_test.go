@@ -85,13 +85,15 @@ func TestStationsWalk(t *testing.T) {
 	level, err := tables.ReadFile("level.parquet", nil)
 	require.NoError(t, err)
 	require.Equal(t, 21*21, level.Rows())
-	require.Equal(t, []string{"time", "lon", "lat", "elevation", "hour", "t2m_mean", "rain_mean", "t2m_std", "rain_std", "t2m_sample1", "rain_sample1", "t2m_sample2", "rain_sample2"}, level.Header)
+	require.Equal(t, []string{"time", "lon", "lat", "elevation", "hour", "t2m_mean", "rain_mean", "t2m_std", "rain_std",
+		"t2m_sample1", "rain_sample1", "t2m_sample2", "rain_sample2"}, level.Header)
 	for _, v := range level.Take(5, 6, 7, 8, 9, 12) {
 		require.False(t, v != v)
 	}
 }
 
-// Tasks are windows of one large table; a model trained on them predicts others of its windows. The drawing of the log is there before the end.
+// Tasks are windows of one large table; a model trained on them predicts others of its windows. The drawing of the log
+// is there before the end.
 func TestTrainWindows(t *testing.T) {
 	b := newBench(t)
 	defer func(every time.Duration) { drawEvery = every }(drawEvery)
@@ -103,7 +105,8 @@ func TestTrainWindows(t *testing.T) {
 		fmt.Fprintf(&text, "%g,%.4f\n", x, math.Sin(x))
 	}
 	b.write("long.csv", text.String())
-	out := b.ok("train", "regression", "--csv", "@long.csv", "--x", "day", "--y", "y", "--window", "day=8", "--window-points", "20", "--holdout-by", "day=80:100",
+	out := b.ok("train", "regression", "--csv", "@long.csv", "--x", "day", "--y", "y", "--window", "day=8", "--window-points",
+		"20", "--holdout-by", "day=80:100",
 		"--steps", "6", "--batch", "2", "--eval-every", "3", "--eval-tasks", "4", "--points-per-unit", "2", "--out", "@m.safetensors")
 	require.Contains(t, out, "windows of [8], of at most 20 points, in 1 tasks from the rows but day from 80 to 100")
 	require.Contains(t, out, "a curve's 8 units of x are 4")
@@ -111,8 +114,10 @@ func TestTrainWindows(t *testing.T) {
 	early := &trainFlags{out: b.path("early.safetensors")}
 	early.drawing(b.path("m.jsonl"))()
 	require.FileExists(t, b.path("early.loss.png"))
-	out = b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--window", "day=8", "--holdout-by", "day=80:100", "--tasks", "20",
+	out = b.ok("eval", "--model", "@m.safetensors", "--csv", "@long.csv", "--x", "day", "--y", "y", "--window", "day=8",
+		"--holdout-by", "day=80:100", "--tasks", "20",
 		"--compare", b.path("m.safetensors")+",idw", "--equivariance-tasks", "0")
 	require.Contains(t, out, "that is +0.0000 ± 0.0000 likelier")
-	b.fails(2, "need an input of day and a length", "train", "regression", "--csv", "@long.csv", "--x", "day", "--y", "y", "--window", "hour=8", "--out", "@n.safetensors")
+	b.fails(2, "need an input of day and a length", "train", "regression", "--csv", "@long.csv", "--x", "day", "--y", "y",
+		"--window", "hour=8", "--out", "@n.safetensors")
 }

@@ -151,7 +151,8 @@ func sampling(outputs, params js.Value) (opt cnp.SampleOptions, asked bool) {
 	for i := range outputs.Length() {
 		asked = asked || outputs.Index(i).String() == "samples"
 	}
-	opt = cnp.SampleOptions{Samples: number(params, "samples", 1), Knots: number(params, "knots", 0), Function: params.Get("function").Truthy()}
+	opt = cnp.SampleOptions{Samples: number(params, "samples", 1), Knots: number(params, "knots", 0),
+		Function: params.Get("function").Truthy()}
 	opt.Seed = uint64(number(params, "seed", 0))
 	return opt, asked
 }

@@ -67,7 +67,8 @@ func write(out string, models []string) error {
 	if err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(out, "page", "wasm_exec.js"), filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js")); err != nil {
+	if err := copyFile(filepath.Join(out, "page", "wasm_exec.js"), filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm",
+		"wasm_exec.js")); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(out, "page", "models"), 0o777); err != nil {

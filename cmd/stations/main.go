@@ -1,8 +1,9 @@
 // Command stations makes the data of the walk-through docs/stations.md: weather stations that measure temperature and rain, with gaps.
 //
-// Temperature falls with elevation by 6.5 degrees a kilometre, has a daily cycle and an offset of its own at every time, and above that is a Gaussian process
-// with kernel 4*matern32(2) and a noise of variance 0.09; so the best linear prediction of it is universal kriging with that kernel. Rain is
-// another process where that is positive, else none. Longitude and latitude are in units of a hundred kilometres, elevation is in kilometres.
+// Temperature falls with elevation by 6.5 degrees a kilometre, has a daily cycle and an offset of its own at every
+// time, and above that is a Gaussian process with kernel 4*matern32(2) and a noise of variance 0.09; so the best linear
+// prediction of it is universal kriging with that kernel. Rain is another process where that is positive, else none.
+// Longitude and latitude are in units of a hundred kilometres, elevation is in kilometres.
 package main
 
 import (
@@ -93,7 +94,8 @@ func write(w io.Writer, seed uint64, stations, from, to int) error {
 		return z
 	}
 
-	out := &tabular.Table{Header: []string{"station", "time", "lon", "lat", "elevation", "hour", "t2m", "rain"}, Cols: 8, Texts: make([][]string, 8)}
+	out := &tabular.Table{Header: []string{"station", "time", "lon", "lat", "elevation", "hour", "t2m", "rain"}, Cols: 8,
+		Texts: make([][]string, 8)}
 	for k := from; k < to; k++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(k)+1))
 		now := at(k)
@@ -110,8 +112,10 @@ func write(w io.Writer, seed uint64, stations, from, to int) error {
 				rain = math.NaN()
 			}
 			round := func(v, by float64) float64 { return math.Round(v*by) / by }
-			out.Texts[0], out.Texts[1] = append(out.Texts[0], fmt.Sprintf("S%02d", i+1)), append(out.Texts[1], now.Format("2006-01-02T15:04"))
-			out.Values = append(out.Values, math.NaN(), math.NaN(), round(p[0], 1e4), round(p[1], 1e4), round(p[2], 1e4), float64(now.Hour()), round(t2m, 100), round(rain, 100))
+			out.Texts[0], out.Texts[1] = append(out.Texts[0], fmt.Sprintf("S%02d", i+1)),
+				append(out.Texts[1], now.Format("2006-01-02T15:04"))
+			out.Values = append(out.Values, math.NaN(), math.NaN(), round(p[0], 1e4), round(p[1], 1e4), round(p[2], 1e4),
+				float64(now.Hour()), round(t2m, 100), round(rain, 100))
 		}
 	}
 	return tabular.Write(w, out, ',')

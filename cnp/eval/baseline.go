@@ -13,11 +13,11 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// What follows predicts curves without a model, from the context of a task alone: the methods that a model of scattered data has to beat. Outputs are predicted
-// one by one, each from the points where it is known.
+// What follows predicts curves without a model, from the context of a task alone: the methods that a model of scattered
+// data has to beat. Outputs are predicted one by one, each from the points where it is known.
 
-// pointwise is a Predictor that predicts one output of one task: mean and standard deviation at targets t [m, dx+da], given y at x [n, dx+da], coordinates and
-// auxiliary inputs.
+// pointwise is a Predictor that predicts one output of one task: mean and standard deviation at targets t [m, dx+da],
+// given y at x [n, dx+da], coordinates and auxiliary inputs.
 func pointwise[T cnp.Float](predict func(t, x, y []float64, dx, da int) (mean, std []float64, err error)) Predictor[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		c := b.Curves
@@ -50,7 +50,8 @@ func pointwise[T cnp.Float](predict func(t, x, y []float64, dx, da int) (mean, s
 			for d := range dy {
 				var x, y []float64
 				for i := k * c.Nc; i < (k+1)*c.Nc; i++ {
-					if v := float64(c.YContext[i*dy+d]); (c.ContextMask == nil || c.ContextMask[i]) && v == v && !slices.ContainsFunc(c.AuxContext[i*da:(i+1)*da], func(v T) bool { return v != v }) {
+					if v := float64(c.YContext[i*dy+d]); (c.ContextMask == nil || c.ContextMask[i]) && v == v &&
+						!slices.ContainsFunc(c.AuxContext[i*da:(i+1)*da], func(v T) bool { return v != v }) {
 						x, y = place(x, c.XContext, c.AuxContext, i), append(y, v)
 					}
 				}
@@ -76,8 +77,9 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// IDW is inverse-distance weighting: the mean of the context's values with weights of one over the squared distance. Its standard deviation is how far values
-// of the context are from what the others predict of them, the same at all targets.
+// IDW is inverse-distance weighting: the mean of the context's values with weights of one over the squared distance.
+// Its standard deviation is how far values of the context are from what the others predict of them, the same at all
+// targets.
 func IDW[T cnp.Float]() Predictor[T] {
 	return pointwise[T](func(t, x, y []float64, dx, da int) (mean, std []float64, err error) {
 		n, wide := len(y), dx+da
@@ -113,9 +115,10 @@ func IDW[T cnp.Float]() Predictor[T] {
 	})
 }
 
-// Kriging is the best linear unbiased prediction of a process whose mean is a linear function of the coordinates and the auxiliary inputs that nobody knows, and whose covariance is the
-// kernel of the distance, noise included: universal kriging. Under the kernel that drew the data no linear prediction has a smaller error. A task of fewer
-// points than that function has coefficients has a mean of one unknown constant; without any, 0.
+// Kriging is the best linear unbiased prediction of a process whose mean is a linear function of the coordinates and
+// the auxiliary inputs that nobody knows, and whose covariance is the kernel of the distance, noise included: universal
+// kriging. Under the kernel that drew the data no linear prediction has a smaller error. A task of fewer points than
+// that function has coefficients has a mean of one unknown constant; without any, 0.
 func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 	const near = 1e-9 // other observations at the same place share no noise
 	total := kernel(0)
@@ -212,9 +215,9 @@ func Kriging[T cnp.Float](kernel task.Kernel) Predictor[T] {
 // ErrNoConstant is wrapped where no constant can be compared with a model.
 var ErrNoConstant = errors.New("there is no constant to compare with")
 
-// Constant predicts the mean and the standard deviation of the training values everywhere, as a normal distribution: the least that a model with that
-// configuration has to beat. It is an error that wraps ErrNoConstant if the model does not know its training values, or if its likelihood is none
-// of values with a density.
+// Constant predicts the mean and the standard deviation of the training values everywhere, as a normal distribution:
+// the least that a model with that configuration has to beat. It is an error that wraps ErrNoConstant if the model does
+// not know its training values, or if its likelihood is none of values with a density.
 func Constant[T cnp.Float](c *cnp.Config) (Predictor[T], error) {
 	l, err := cnp.ParseLikelihood(c)
 	if err != nil {

@@ -19,10 +19,12 @@ type Calibration struct {
 	Mixtures int
 }
 
-// Calibrate measures by how much the true values of the first tasks of a source differ from a model's predictions, in its own deviations, and
-// returns the model with deviations that are as wide: the most likely mixtures of normals (cnp.Calibrated). The means stay as they are. The tasks should be
-// such as the model was trained on, and not those themselves. predict is the model's, in units of the tasks.
-func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predictor[T], src task.Source[T], opt Options, c Calibration) (cnp.Model[T], error) {
+// Calibrate measures by how much the true values of the first tasks of a source differ from a model's predictions, in
+// its own deviations, and returns the model with deviations that are as wide: the most likely mixtures of normals
+// (cnp.Calibrated). The means stay as they are. The tasks should be such as the model was trained on, and not those
+// themselves. predict is the model's, in units of the tasks.
+func Calibrate[T cnp.Float](ctx context.Context, m cnp.Model[T], predict Predictor[T], src task.Source[T], opt Options,
+	c Calibration) (cnp.Model[T], error) {
 	if c.Normals < 1 || c.Mixtures < 1 {
 		return nil, fmt.Errorf("eval: calibration by %d mixtures of %d normals, need at least 1 of each", c.Mixtures, c.Normals)
 	}
@@ -65,8 +67,8 @@ const (
 	leastShare  = 1e-5 // of a normal; one of less goes
 )
 
-// fitScales returns the most likely mixtures of normals around 0 for errors of such sizes, by expectation and maximisation: no step makes them
-// less likely.
+// fitScales returns the most likely mixtures of normals around 0 for errors of such sizes, by expectation and
+// maximisation: no step makes them less likely.
 func fitScales(all []deviation, c Calibration) []cnp.Mixture {
 	slices.SortFunc(all, func(a, b deviation) int { return cmp.Or(cmp.Compare(a.z, b.z), cmp.Compare(a.std, b.std)) })
 	if step := float64(len(all)) / mostErrors; step > 1 {
@@ -148,8 +150,8 @@ func fitScales(all []deviation, c Calibration) []cnp.Mixture {
 	return nodes
 }
 
-// nodesOf returns so many deviations from small to large ones, of all but the outermost hundredths, as far apart from each other on a logarithmic scale; fewer where
-// they would lie too near each other.
+// nodesOf returns so many deviations from small to large ones, of all but the outermost hundredths, as far apart from
+// each other on a logarithmic scale; fewer where they would lie too near each other.
 func nodesOf(all []deviation, n int) []cnp.Mixture {
 	std := make([]float64, len(all))
 	for i, v := range all {

@@ -8,7 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// Paired is a mean of differences over tasks, and its standard error: much smaller than that of either mean where tasks are more or less difficult for all.
+// Paired is a mean of differences over tasks, and its standard error: much smaller than that of either mean where tasks
+// are more or less difficult for all.
 type Paired struct {
 	Mean  float64 `json:"mean"`
 	Error float64 `json:"error"`
@@ -56,7 +57,8 @@ func Compare[T cnp.Float](ctx context.Context, predictors []Predictor[T], src ta
 			}
 			both++
 			for k := range predictors {
-				ll, sq := scores[k][i].LogLikelihood.Mean-scores[0][i].LogLikelihood.Mean, scores[k][i].SquaredError.Mean-scores[0][i].SquaredError.Mean
+				ll, sq := scores[k][i].LogLikelihood.Mean-scores[0][i].LogLikelihood.Mean,
+					scores[k][i].SquaredError.Mean-scores[0][i].SquaredError.Mean
 				pairs[k].ll, pairs[k].sq = pairs[k].ll+ll, pairs[k].sq+sq
 				pairs[k].ll2, pairs[k].sq2 = pairs[k].ll2+ll*ll, pairs[k].sq2+sq*sq
 			}

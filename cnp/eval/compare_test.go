@@ -12,7 +12,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// Kriging with the process's own kernel is the process, but for the trend: given many points, it is nearly as good, and better than anything else here.
+// Kriging with the process's own kernel is the process, but for the trend: given many points, it is nearly as good, and
+// better than anything else here.
 func TestBaselines(t *testing.T) {
 	g := task.GP{Kernel: task.Matern32(1), Jitter: 1e-6}
 	c := task.Curves{GP: g, Lo: -2, Hi: 2, Targets: 60, MinContext: 12, MaxContext: 30}
@@ -23,7 +24,8 @@ func TestBaselines(t *testing.T) {
 		}
 		return g.Kernel(d)
 	}
-	got, err := Compare(context.Background(), []Predictor[float64]{Oracle[float64](g), Kriging[float64](noisy), IDW[float64]()}, src, Options{Tasks: 100, Seed: 3})
+	got, err := Compare(context.Background(), []Predictor[float64]{Oracle[float64](g), Kriging[float64](noisy), IDW[float64]()},
+		src, Options{Tasks: 100, Seed: 3})
 	require.NoError(t, err)
 	require.Len(t, got, 3)
 	require.Equal(t, Paired{}, got[0].LogLikelihood)

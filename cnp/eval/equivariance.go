@@ -150,7 +150,8 @@ func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (mov
 		for i := range a {
 			a[i] = reach * (2*rng.Float64() - 1)
 		}
-		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d], moved.XStatic[t*c.Ns*d : (t+1)*c.Ns*d]} {
+		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d],
+			moved.XStatic[t*c.Ns*d : (t+1)*c.Ns*d]} {
 			if cfg.OnSphere() {
 				copy(x, cfg.Turned(x, [3]float64(a)))
 				continue

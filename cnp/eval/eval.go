@@ -118,8 +118,8 @@ func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f 
 	return nil
 }
 
-// firstImages returns the first n tasks of a batch of images: predicting the others would take as long as these. Curves stay together, as models may
-// lay a grid over all places of a batch.
+// firstImages returns the first n tasks of a batch of images: predicting the others would take as long as these. Curves
+// stay together, as models may lay a grid over all places of a batch.
 func firstImages[T cnp.Float](b *task.Tasks[T], n int) *task.Tasks[T] {
 	if b.Images == nil || n >= b.Images.B {
 		return b

@@ -33,7 +33,8 @@ func TestMeter(t *testing.T) {
 	require.InDelta(t, 2/3.0, r.Levels[10].Observed, 1e-12, "3 is beyond 2.58")
 	require.Zero(t, r.NotFinite)
 
-	for _, bad := range [][3]float64{{math.NaN(), 1, 0}, {0, 0, 0}, {0, -1, 0}, {0, math.NaN(), 0}, {0, math.Inf(1), 0}, {math.Inf(1), 1, 0}} {
+	for _, bad := range [][3]float64{{math.NaN(), 1, 0}, {0, 0, 0}, {0, -1, 0}, {0, math.NaN(), 0}, {0, math.Inf(1), 0},
+		{math.Inf(1), 1, 0}} {
 		var m Meter
 		Add(&m, bad[:1], bad[1:2], bad[2:], nil)
 		require.Equal(t, 1, m.Report().NotFinite)
@@ -107,7 +108,8 @@ func TestOracle(t *testing.T) {
 
 // TestLastImages: of a batch that has more images than were asked for, the others are not predicted, and those that are say the same.
 func TestLastImages(t *testing.T) {
-	src := task.ImageSource[float64]{Pictures: task.Digits{H: 8, W: 8, Height: 6, Motions: task.Upright}, Rates: task.Rates{Min: 0.5, Max: 0.5}}
+	src := task.ImageSource[float64]{Pictures: task.Digits{H: 8, W: 8, Height: 6, Motions: task.Upright},
+		Rates: task.Rates{Min: 0.5, Max: 0.5}}
 	var sizes []int
 	require.NoError(t, Tasks(context.Background(), src, Options{Tasks: 7, Batch: 4, Seed: 3}, func(b *task.Tasks[float64], n int) error {
 		whole, err := src.Batch(4, 3, len(sizes))
@@ -124,7 +126,8 @@ func TestLastImages(t *testing.T) {
 
 	known := make([]bool, 24)
 	known[9] = true
-	b := firstImages(&task.Tasks[float64]{Images: &cnp.Images[float64]{B: 3, C: 2, H: 2, W: 2, Pixels: make([]float64, 24), Mask: make([]bool, 12)}, Y: make([]float64, 24), Known: known}, 2)
+	b := firstImages(&task.Tasks[float64]{Images: &cnp.Images[float64]{B: 3, C: 2, H: 2, W: 2, Pixels: make([]float64, 24),
+		Mask: make([]bool, 12)}, Y: make([]float64, 24), Known: known}, 2)
 	require.Equal(t, known[:16], b.Known)
 	require.Len(t, b.Y, 16)
 	require.Len(t, b.Images.Pixels, 16)
@@ -156,7 +159,8 @@ func TestEquivariance(t *testing.T) {
 	require.Greater(t, d[0].MeanRMS, 1e-3)
 	require.GreaterOrEqual(t, d[0].MeanMax, d[0].MeanRMS)
 
-	images := task.ImageSource[float64]{Pictures: task.Digits{H: 12, W: 12, Height: 8, Motions: task.Upright}, Rates: task.Rates{Min: 0.5, Max: 0.5}}
+	images := task.ImageSource[float64]{Pictures: task.Digits{H: 12, W: 12, Height: 8, Motions: task.Upright},
+		Rates: task.Rates{Min: 0.5, Max: 0.5}}
 	for group, turns := range map[string]bool{"SO(2)": true, "T(2)": false} {
 		c := cnp.Default(cnp.EquivCNPImage, group, 1)
 		c.Channels, c.Blocks, c.Hidden, c.Mid, c.Fill, c.BlockFill = []int{6}, 1, 6, 4, 0.05, 0.05

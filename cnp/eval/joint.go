@@ -44,7 +44,8 @@ func densities[T cnp.Float](b *task.Tasks[T], p *cnp.Prediction[T]) []float64 {
 	return out
 }
 
-// Autoregressive is the density of a model of curves by the chain rule: every value is predicted given the context and the values before it.
+// Autoregressive is the density of a model of curves by the chain rule: every value is predicted given the context and
+// the values before it.
 func Autoregressive[T cnp.Float](m cnp.CurvePredictor[T], chain cnp.Chain) Density[T] {
 	return func(ctx context.Context, b *task.Tasks[T]) ([]float64, error) {
 		if b.Curves == nil {

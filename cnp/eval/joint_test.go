@@ -60,7 +60,10 @@ func TestJoint(t *testing.T) {
 
 	_, err = Joint(context.Background(), func(context.Context, *task.Tasks[float32]) ([]float64, error) { return nil, nil }, src, opt)
 	require.ErrorContains(t, err, "0 densities of 16 tasks")
-	_, err = Joint(context.Background(), func(context.Context, *task.Tasks[float32]) ([]float64, error) { return nil, errors.New("no") }, src, opt)
+	_, err = Joint(context.Background(), func(context.Context, *task.Tasks[float32]) ([]float64, error) {
+		return nil,
+			errors.New("no")
+	}, src, opt)
 	require.ErrorContains(t, err, "no")
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// Scores returns the log-likelihood per value of every task under every predictor, [predictor][task], all on the same tasks. It is NaN where
-// nothing of a task's prediction is finite.
+// Scores returns the log-likelihood per value of every task under every predictor, [predictor][task], all on the same
+// tasks. It is NaN where nothing of a task's prediction is finite.
 func Scores[T cnp.Float](ctx context.Context, predictors []Predictor[T], src task.Source[T], opt Options) ([][]float64, error) {
 	out := make([][]float64, len(predictors))
 	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
@@ -57,8 +57,8 @@ func PairedOf(a, b []float64) Paired {
 	return Paired{s.Mean, s.Std / math.Sqrt(float64(max(1, n)))}
 }
 
-// Symmetry says how much of their likelihood tasks lose by being moved, under a model that was trained on tasks that were not. Data that are
-// equally distributed after the move lose nothing.
+// Symmetry says how much of their likelihood tasks lose by being moved, under a model that was trained on tasks that
+// were not. Data that are equally distributed after the move lose nothing.
 type Symmetry struct {
 	// Move is translations, rotations or scalings; By says how far tasks moved.
 	Move string `json:"move"`
@@ -75,12 +75,13 @@ type Symmetry struct {
 // where tasks leave the places that it knows.
 const LeastLoss = 0.02
 
-// Symmetries measures which moves the data of a source bear under a model, on the same tasks moved and not. Curves are translated, turned about
-// the centre and scaled about it, each task by an element of its own: by up to a quarter of the source's extent, by any angle, and by a factor of up to
-// 1.5. The centre is the origin of the model's coordinates. Values that a move takes out of the range of training's places are left out of both scores; translations and
-// scalings take context away from them, too, or bring it closer, which changes some likelihood whatever the data. Images are shifted by 6 pixels
-// and turned by a quarter; pixels that a shift takes out of the image are left out of both scores, and so the move costs a little what these knew of the others. A move
-// after which nothing counts is not measured.
+// Symmetries measures which moves the data of a source bear under a model, on the same tasks moved and not. Curves are
+// translated, turned about the centre and scaled about it, each task by an element of its own: by up to a quarter of
+// the source's extent, by any angle, and by a factor of up to 1.5. The centre is the origin of the model's coordinates.
+// Values that a move takes out of the range of training's places are left out of both scores; translations and scalings
+// take context away from them, too, or bring it closer, which changes some likelihood whatever the data. Images are
+// shifted by 6 pixels and turned by a quarter; pixels that a shift takes out of the image are left out of both scores,
+// and so the move costs a little what these knew of the others. A move after which nothing counts is not measured.
 func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Symmetry, error) {
 	predict, cfg := Model(m), m.Config()
 	var found []Symmetry
@@ -130,8 +131,8 @@ func Symmetries[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sourc
 // builtIn is the change of likelihood that rounding explains.
 const builtIn = 1e-4
 
-// canBuildIn reports whether a move is one of the model's group. A model that learned nothing predicts moved tasks as it predicts others, whatever its
-// symmetry: that their likelihood stays is no proof that the move is built in.
+// canBuildIn reports whether a move is one of the model's group. A model that learned nothing predicts moved tasks as
+// it predicts others, whatever its symmetry: that their likelihood stays is no proof that the move is built in.
 func canBuildIn(c *cnp.Config, move string) bool {
 	if c.CoordinateFeature {
 		return false
@@ -192,7 +193,8 @@ func symmetryMoves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (
 	return out, nil
 }
 
-// withinRange says which values are known at places that lie within the range of training's places, moved and not; nil: nothing is known of training.
+// withinRange says which values are known at places that lie within the range of training's places, moved and not; nil:
+// nothing is known of training.
 func withinRange[T cnp.Float](cfg cnp.Config, b, moved *task.Tasks[T]) []bool {
 	if cfg.Trained == nil || len(cfg.Trained.X) != cfg.DimX {
 		return nil
@@ -236,7 +238,8 @@ func moveAbout[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], g group.Group, rea
 		for i := range a {
 			a[i] = reach * (2*rng.Float64() - 1)
 		}
-		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d], moved.XStatic[t*c.Ns*d : (t+1)*c.Ns*d]} {
+		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d],
+			moved.XStatic[t*c.Ns*d : (t+1)*c.Ns*d]} {
 			for i := 0; i < len(x); i += d {
 				for k := range d {
 					x[i+k] -= centre[k]

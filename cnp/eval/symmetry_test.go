@@ -24,8 +24,10 @@ func planeModel(t *testing.T, name string, units *cnp.Trained) cnp.Model[float32
 
 // What a model is equivariant under is built in, and nothing else is.
 func TestSymmetriesBuiltIn(t *testing.T) {
-	for name, built := range map[string][]bool{"T(2)": {true, false, false}, "SO(2)": {false, true, false}, "R>0xSO(2)": {false, true, true}, "trivial(2)": {false, false, false}} {
-		found, err := Symmetries(context.Background(), planeModel(t, name, nil), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 6, Batch: 4, Seed: 3})
+	for name, built := range map[string][]bool{"T(2)": {true, false, false}, "SO(2)": {false, true, false},
+		"R>0xSO(2)": {false, true, true}, "trivial(2)": {false, false, false}} {
+		found, err := Symmetries(context.Background(), planeModel(t, name, nil), task.PlaneSource[float32]{Kind: "isotropic"},
+			Options{Tasks: 6, Batch: 4, Seed: 3})
 		require.NoError(t, err)
 		require.Len(t, found, 3)
 		for i, move := range []string{"translations", "rotations", "scalings"} {
@@ -55,7 +57,8 @@ func TestMoveAbout(t *testing.T) {
 	require.Equal(t, b.Y, moved.Y)
 }
 
-// Moved tasks are judged where they lie within the range of training's places before and after, and cost nothing there where the data bear the move.
+// Moved tasks are judged where they lie within the range of training's places before and after, and cost nothing there
+// where the data bear the move.
 func TestSymmetriesWithinRange(t *testing.T) {
 	b, err := task.PlaneSource[float64]{Kind: "isotropic"}.Batch(3, 1, 1)
 	require.NoError(t, err)
@@ -80,7 +83,8 @@ func TestSymmetriesWithinRange(t *testing.T) {
 	b.Known = make([]bool, len(b.Y))
 	require.NotContains(t, withinRange(cfg, b, turned), true)
 
-	found, err := Symmetries(context.Background(), planeModel(t, "trivial(2)", cfg.Trained), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 64, Batch: 4, Seed: 3})
+	found, err := Symmetries(context.Background(), planeModel(t, "trivial(2)", cfg.Trained),
+		task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: 64, Batch: 4, Seed: 3})
 	require.NoError(t, err)
 	require.Equal(t, "rotations", found[1].Move)
 	require.False(t, found[1].Broken, "%+v", found[1])
@@ -90,7 +94,8 @@ func TestSymmetriesWithinRange(t *testing.T) {
 func TestSymmetriesNothingLeft(t *testing.T) {
 	units := &cnp.Trained{X: []cnp.Range{{Min: 1, Max: 1.05}, {Min: 1, Max: 1.05}}, Y: []cnp.Range{{Min: -1, Max: 1}}}
 	measured := func(tasks int) (moves []string) {
-		found, err := Symmetries(context.Background(), planeModel(t, "T(2)", units), task.PlaneSource[float32]{Kind: "isotropic"}, Options{Tasks: tasks, Batch: 4, Seed: 3})
+		found, err := Symmetries(context.Background(), planeModel(t, "T(2)", units), task.PlaneSource[float32]{Kind: "isotropic"},
+			Options{Tasks: tasks, Batch: 4, Seed: 3})
 		require.NoError(t, err)
 		for _, s := range found {
 			moves = append(moves, s.Move)

@@ -18,8 +18,8 @@ const (
 	experts
 )
 
-// mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by what every value of the
-// context would have been predicted as from the others.
+// mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by
+// what every value of the context would have been predicted as from the others.
 type mixture struct {
 	weight  [experts]float64
 	idw     *distances
@@ -28,7 +28,8 @@ type mixture struct {
 	spread  []*dispersion
 }
 
-// optimism is by how much standard deviations are widened, times the root of the number of values. On public data sets anything from 0.4 to 0.7 does as well.
+// optimism is by how much standard deviations are widened, times the root of the number of values. On public data sets
+// anything from 0.4 to 0.7 does as well.
 const optimism = 0.5
 
 // judged is how many values of a large table are predicted from the others.
@@ -81,7 +82,8 @@ func (m *Model) combine(ctx context.Context) error {
 	}
 	if !m.opt.NoCheck {
 		x.calibrate(m, some, y, all, each)
-		// Every value took part in the fit that predicts it, so that the check is a little too good: by half a deviation over the root of their number.
+		// Every value took part in the fit that predicts it, so that the check is a little too good: by half a
+		// deviation over the root of their number.
 		f := 1 + optimism/math.Sqrt(n)
 		x.scale *= f * f
 		for i := range each {
@@ -230,7 +232,8 @@ func (x *mixture) apply(t, mean, variance []float64) {
 		var w neighbor.NearestWorkspace
 		for i := lo; i < hi; i++ {
 			at := t[i*d : (i+1)*d]
-			ms, vs := [experts]float64{gaussian: mean[i], constant: x.y}, [experts]float64{gaussian: max(variance[i], 1e-14), constant: x.yvar}
+			ms, vs := [experts]float64{gaussian: mean[i], constant: x.y}, [experts]float64{gaussian: max(variance[i], 1e-14),
+				constant: x.yvar}
 			if x.weight[inverseDistance] > 0 {
 				ms[inverseDistance], vs[inverseDistance] = x.idw.at(at, -1, &w, x.yvar)
 			}
@@ -382,8 +385,8 @@ func (s *dispersion) mean(place []float64, self int, w *neighbor.NearestWorkspac
 	return f / total
 }
 
-// taper is the weight of a neighbour at a squared distance, which falls to 0 at that of the first one that is left out, so that what is made of
-// neighbours has no jumps.
+// taper is the weight of a neighbour at a squared distance, which falls to 0 at that of the first one that is left out,
+// so that what is made of neighbours has no jumps.
 func taper(d2, last float64) float64 {
 	if !(last > 0) {
 		return 1

@@ -118,7 +118,8 @@ func (f *frame) coordinates(x []float64) []float64 {
 	return out
 }
 
-// table normalises a table, and puts its rows in an order that depends on nothing but them. order[i] is the row that row i of the result is.
+// table normalises a table, and puts its rows in an order that depends on nothing but them. order[i] is the row that
+// row i of the result is.
 func (f *frame) table(x, y []float64) (nx, ny []float64, order []int) {
 	d := f.dim
 	raw := f.coordinates(x)

@@ -32,9 +32,9 @@ type spec struct {
 	different bool // axes have units of their own
 }
 
-// The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope; then, where the family has them,
-// anisotropy (two in the plane, one less than axes elsewhere), second scale (log variance, log length) and season (log variance, log width, log decay,
-// log period over the one found).
+// The parameters theta of a family, in order: log length, log noise over signal, log standard deviation of the slope;
+// then, where the family has them, anisotropy (two in the plane, one less than axes elsewhere), second scale (log
+// variance, log length) and season (log variance, log width, log decay, log period over the one found).
 const (
 	tLength = iota
 	tNoise
@@ -131,8 +131,8 @@ func (k *kernel) variance() float64 {
 	return v
 }
 
-// features are what a covariance needs of pairs of points: squared differences, or in the plane dx^2, dx dy, dy^2, so that a metric is a weighted
-// sum; and the scalar product, for the trend.
+// features are what a covariance needs of pairs of points: squared differences, or in the plane dx^2, dx dy, dy^2, so
+// that a metric is a weighted sum; and the scalar product, for the trend.
 type features struct {
 	q   [][]float64
 	dot []float64

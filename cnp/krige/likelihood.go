@@ -14,8 +14,8 @@ type unit struct {
 	features features
 }
 
-// evidence is the likelihood of a table as a function of a family's parameters: the level of the mean has a flat prior, and the variance an inverse
-// gamma one, over which the likelihood is integrated in closed form.
+// evidence is the likelihood of a table as a function of a family's parameters: the level of the mean has a flat prior,
+// and the variance an inverse gamma one, over which the likelihood is integrated in closed form.
 type evidence struct {
 	x, y  []float64 // normalised
 	dim   int

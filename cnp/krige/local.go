@@ -243,7 +243,8 @@ func (l *local) leaveOneOut(some []int, mean, variance []float64) {
 		w := &desks[worker]
 		for i := lo; i < hi; i++ {
 			self := int32(some[i])
-			w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], l.at[int(self)*d:int(self+1)*d], near+1, math.Inf(1), &w.search)
+			w.index, w.dist2 = l.tree.KNearestWithin(w.index[:0], w.dist2[:0], l.at[int(self)*d:int(self+1)*d], near+1,
+				math.Inf(1), &w.search)
 			if at := slices.Index(w.index, self); at >= 0 {
 				w.index = slices.Delete(w.index, at, at+1)
 			} else {

@@ -105,7 +105,8 @@ func (r *Regressor) check(b *cnp.Batch[float32]) error {
 		points    int
 		optional  bool
 	}{
-		{"XContext", len(b.XContext), r.opt.Dim, b.Nc, false}, {"YContext", len(b.YContext), 1, b.Nc, false}, {"XTarget", len(b.XTarget), r.opt.Dim, b.Nt, false},
+		{"XContext", len(b.XContext), r.opt.Dim, b.Nc, false}, {"YContext", len(b.YContext), 1, b.Nc, false},
+		{"XTarget", len(b.XTarget), r.opt.Dim, b.Nt, false},
 		{"ContextMask", len(b.ContextMask), 1, b.Nc, b.ContextMask == nil}, {"TargetMask", len(b.TargetMask), 1, b.Nt, b.TargetMask == nil},
 	} {
 		if want := b.B * l.points * l.per; l.have != want && !l.optional {

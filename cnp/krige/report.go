@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Report is what a fit found out about itself: what each value of the context, or a part of a large one, would have been predicted as from the others.
+// Report is what a fit found out about itself: what each value of the context, or a part of a large one, would have
+// been predicted as from the others.
 type Report struct {
 	Values          int      `json:"values"`                // so many were predicted from the others
 	LogDensity      float64  `json:"log_density"`           // mean, nats, of values over their standard deviation
@@ -76,8 +77,9 @@ func newReport(m *Model, y, mean, variance []float64, means, variances [experts]
 func (m *Model) member(b *member) Member {
 	unit := math.Abs(m.frame.unit[0])
 	k := b.kernel
-	out := Member{Weight: b.weight, Shape: b.spec.shape.String(), Length: unit / k.parts[0].inverse, Signal: m.frame.ys * math.Sqrt(b.variance),
-		Noise: m.frame.ys * math.Sqrt(b.variance*k.noise), Trend: m.frame.ys * math.Sqrt(b.variance*k.slope2) / unit}
+	out := Member{Weight: b.weight, Shape: b.spec.shape.String(), Length: unit / k.parts[0].inverse,
+		Signal: m.frame.ys * math.Sqrt(b.variance),
+		Noise:  m.frame.ys * math.Sqrt(b.variance*k.noise), Trend: m.frame.ys * math.Sqrt(b.variance*k.slope2) / unit}
 	if b.spec.period > 0 {
 		out.Period = unit * math.Pi / k.season.frequency
 	}
@@ -94,8 +96,10 @@ func (m *Model) member(b *member) Member {
 // String is the report in a few lines.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "each of %d values predicted from the others: log density %.3f, a constant's %.3f, inverse distances' %.3f", r.Values, r.LogDensity,
+	fmt.Fprintf(&b, "each of %d values predicted from the others: log density %.3f, a constant's %.3f, inverse distances' %.3f",
+		r.Values, r.LogDensity,
 		r.Constant, r.InverseDistance)
-	fmt.Fprintf(&b, "; %.0f %% lie in 50 %% intervals, %.0f %% in 95 %% ones; deviations were multiplied by %.2f", 100*r.Coverage50, 100*r.Coverage95, r.Scale)
+	fmt.Fprintf(&b, "; %.0f %% lie in 50 %% intervals, %.0f %% in 95 %% ones; deviations were multiplied by %.2f",
+		100*r.Coverage50, 100*r.Coverage95, r.Scale)
 	return b.String()
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// Samples draws joint samples of new values at targets [nt, Dim]: samples [count][nt]. Values of near targets depend on each other as the Gaussian
-// processes say; each value on its own has the mean and standard deviation of Predict. Equal seeds give equal samples.
+// Samples draws joint samples of new values at targets [nt, Dim]: samples [count][nt]. Values of near targets depend on
+// each other as the Gaussian processes say; each value on its own has the mean and standard deviation of Predict. Equal
+// seeds give equal samples.
 //
-// A sample goes through the targets in an order drawn at random, and draws each given its nearest points among the context and the targets before it, so
-// that time is linear in the number of targets.
+// A sample goes through the targets in an order drawn at random, and draws each given its nearest points among the
+// context and the targets before it, so that time is linear in the number of targets.
 func (m *Model) Samples(ctx context.Context, targets []float64, count int, seed uint64) ([][]float64, error) {
 	return m.draw(ctx, targets, count, seed, false)
 }

@@ -151,8 +151,8 @@ func (m *Model) seasonEvidence(e *evidence, period float64) *evidence {
 	return out
 }
 
-// periods finds periods at which a cosine and a sine explain more than the family that was fitted expects of them, the best first. searched is
-// how many independent ones were looked at.
+// periods finds periods at which a cosine and a sine explain more than the family that was fitted expects of them, the
+// best first. searched is how many independent ones were looked at.
 func (m *Model) periods(best *family) (periods []float64, searched float64) {
 	gain, frequency := m.spectrum(best)
 	type peak struct{ gain, frequency float64 }
@@ -181,7 +181,8 @@ func (m *Model) periods(best *family) (periods []float64, searched float64) {
 	return periods, max(1, float64(len(gain))/4)
 }
 
-// spectrum returns the gains of log density by a cosine and a sine of each frequency, from two cycles in the series to half the rate of its values.
+// spectrum returns the gains of log density by a cosine and a sine of each frequency, from two cycles in the series to
+// half the rate of its values.
 func (m *Model) spectrum(best *family) (gain, frequency []float64) {
 	n := min(m.n, exactLine) // the end of a long series
 	x, y := m.x[m.n-n:], m.y[m.n-n:]

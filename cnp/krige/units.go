@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// Sizes of the blocks that a large table's covariance is estimated from: a coarse one all over it, and fine ones, each of so many neighbouring points,
-// given some more and a few far away.
+// Sizes of the blocks that a large table's covariance is estimated from: a coarse one all over it, and fine ones, each
+// of so many neighbouring points, given some more and a few far away.
 const (
 	coarseBlock = 96
 	fineBlocks  = 16

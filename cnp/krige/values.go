@@ -15,8 +15,8 @@ const (
 	Plain Values = iota
 	// Logarithmic values are positive, and their logarithms are normal.
 	Logarithmic
-	// Positive values are amounts, which are never negative. Fit takes them as they are, or their square roots or logarithms: whichever makes values most
-	// likely given the others.
+	// Positive values are amounts, which are never negative. Fit takes them as they are, or their square roots or
+	// logarithms: whichever makes values most likely given the others.
 	Positive
 )
 
@@ -164,7 +164,8 @@ func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, Mean: slices.Clone(mean), Std: slices.Clone(std)}
+	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, Mean: slices.Clone(mean),
+		Std: slices.Clone(std)}
 	for i := range p.Mean {
 		if p.Mean[i], p.Std[i] = m.bend.moments(mean[i], std[i]); p.positive {
 			p.Mean[i] = max(0, p.Mean[i])

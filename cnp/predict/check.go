@@ -22,7 +22,8 @@ const (
 	checkValues = 10   // held-out values without which nothing is said
 )
 
-// leaveNats is how many nats in all a model may be behind a constant, and heldShare the share of values that its 95 % intervals have to hold.
+// leaveNats is how many nats in all a model may be behind a constant, and heldShare the share of values that its 95 %
+// intervals have to hold.
 const (
 	leaveNats = 2.0
 	heldShare = 0.8
@@ -40,8 +41,9 @@ type Checked struct {
 	// Values is how many values were held out, of Tasks tasks.
 	Values int `json:"values"`
 	Tasks  int `json:"tasks"`
-	// Model is the model's score; Constant that of a normal distribution with mean and deviation of the other values, and InverseDistance that of their mean by
-	// inverse squared distance, with the deviation that its errors turn out to have.
+	// Model is the model's score; Constant that of a normal distribution with mean and deviation of the other values,
+	// and InverseDistance that of their mean by inverse squared distance, with the deviation that its errors turn out
+	// to have.
 	Model           Score `json:"model"`
 	Constant        Score `json:"constant"`
 	InverseDistance Score `json:"inverse_distance"`
@@ -49,8 +51,9 @@ type Checked struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// Check predicts parts of the contexts of batches from the other parts, and scores the predictions beside those of a constant and of inverse distance weighting. It
-// looks at no more than 8 tasks, with 5 predictions of at most 200 values each, chosen by fixed seeds. Contexts of fewer than 5 points say nothing and are left out. With a model that
+// Check predicts parts of the contexts of batches from the other parts, and scores the predictions beside those of a
+// constant and of inverse distance weighting. It looks at no more than 8 tasks, with 5 predictions of at most 200
+// values each, chosen by fixed seeds. Contexts of fewer than 5 points say nothing and are left out. With a model that
 // cnp.Standardised returns, scores are in the units of the data.
 func Check(ctx context.Context, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*Checked, error) {
 	c := checker{m: m, cfg: m.Config(), out: &Checked{}}
@@ -181,7 +184,8 @@ func (c *checker) folds(ctx context.Context, t int, points []int, parts [][]int)
 	b.ContextMask, b.TargetMask = make([]bool, b.B*b.Nc), make([]bool, b.B*b.Nt)
 	rest := make([][]int, len(parts))
 	for f, part := range parts {
-		b.XStatic, b.YStatic = append(b.XStatic, c.b.XStatic[t*b.Ns*dx:(t+1)*b.Ns*dx]...), append(b.YStatic, c.b.YStatic[t*b.Ns*ds:(t+1)*b.Ns*ds]...)
+		b.XStatic, b.YStatic = append(b.XStatic, c.b.XStatic[t*b.Ns*dx:(t+1)*b.Ns*dx]...),
+			append(b.YStatic, c.b.YStatic[t*b.Ns*ds:(t+1)*b.Ns*ds]...)
 		held := map[int]bool{}
 		for i, p := range part {
 			held[p] = true

@@ -74,7 +74,10 @@ var table = []Output{
 		shape: func(s sizes) []int { return s.each(s.outputs) }, values: extra("params")},
 	{Name: "quantiles", Meaning: "the quantiles that were asked for", Written: true, has: every,
 		shape: func(s sizes) []int { return append(slices.Clone(s.targets), s.quantiles) }, values: (*Result).quantiles},
-	{Name: "covariance", Meaning: "covariance of all values of a task", has: func(l cnp.Likelihood) bool { return jointly(l) || perTarget(l) },
+	{Name: "covariance", Meaning: "covariance of all values of a task", has: func(l cnp.Likelihood) bool {
+		return jointly(l) ||
+			perTarget(l)
+	},
 		shape: func(s sizes) []int { return []int{s.targets[0], s.task(), s.task()} }, values: (*Result).covariance},
 	{Name: "samples", Meaning: "samples of all values of a task together", Written: true, has: every,
 		shape: func(s sizes) []int { return append([]int{s.samples}, s.targets...) }, values: (*Result).drawn},

@@ -26,7 +26,8 @@ func TestShapes(t *testing.T) {
 		for i := range p.Std {
 			p.Std[i] = 1
 		}
-		r := &predict.Result{Prediction: p, Shape: []int{2, 4, 2}, Samples: make([]float32, 3*16), Drawn: 3, Quantiles: []float64{0.5}, Counts: make([]bool, 16)}
+		r := &predict.Result{Prediction: p, Shape: []int{2, 4, 2}, Samples: make([]float32, 3*16), Drawn: 3,
+			Quantiles: []float64{0.5}, Counts: make([]bool, 16)}
 		require.Equal(t, []int{-1, -1, 2}, predict.TargetShape(&cfg))
 		for _, o := range predict.Outputs(l) {
 			tensors, err := r.Tensors(o.Name)

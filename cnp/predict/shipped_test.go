@@ -18,7 +18,8 @@ import (
 )
 
 // quick are the shipped models of curves that short tests look at: one of each kind.
-var quick = []string{"rbf-equivcnp", "rbf-levels", "periodic-levels", "bench-mixture", "bench-eq-lowrank", "bench2-eq", "vectors-curl-free", "globe"}
+var quick = []string{"rbf-equivcnp", "rbf-levels", "periodic-levels", "bench-mixture", "bench-eq-lowrank", "bench2-eq",
+	"vectors-curl-free", "globe"}
 
 // eachShipped runs a test for the shipped models of curves, as they predict in the units of data.
 func eachShipped(t *testing.T, test func(t *testing.T, s shipped)) {
@@ -123,8 +124,8 @@ func moved(b *cnp.Batch[float32], factor, offset float64) *cnp.Batch[float32] {
 	return &out
 }
 
-// TestUnits: values that are shifted and scaled have predictions that are shifted and scaled, whatever the number of points; densities are those of the new units. Shifted
-// coordinates change nothing.
+// TestUnits: values that are shifted and scaled have predictions that are shifted and scaled, whatever the number of
+// points; densities are those of the new units. Shifted coordinates change nothing.
 func TestUnits(t *testing.T) {
 	eachShipped(t, func(t *testing.T, s shipped) {
 		for _, n := range []int{1, 2, 4, 30} {
@@ -139,7 +140,8 @@ func TestUnits(t *testing.T) {
 				rounding := 1e-6 * (math.Abs(offset) + factor) // of the values themselves, of float32, whose scale a few of them say
 				for i := range got.Mean {
 					std := float64(want.Std[i])
-					require.InDelta(t, factor*float64(want.Mean[i])+offset, got.Mean[i], 0.02*factor*std+20*rounding, "%d points · %g + %g", n, factor, offset)
+					require.InDelta(t, factor*float64(want.Mean[i])+offset, got.Mean[i], 0.02*factor*std+20*rounding,
+						"%d points · %g + %g", n, factor, offset)
 					require.InEpsilon(t, factor*std, got.Std[i], 0.03+50*rounding/factor, "%d points · %g + %g", n, factor, offset)
 				}
 				if offset == 0 {
@@ -176,7 +178,8 @@ func TestUnitsExample(t *testing.T) {
 		m, err := pretrained.Load(name)
 		require.NoError(t, err)
 		s := shipped{name, m.Config(), cnp.Standardised(m.(cnp.Regressor[float32]))}
-		b := &cnp.Batch[float32]{B: 1, Nc: 4, Nt: 1, XContext: []float64{0, 0.5, 1, 1.5}, YContext: []float32{3, 3.1, 3.2, 3.15}, XTarget: []float64{5}}
+		b := &cnp.Batch[float32]{B: 1, Nc: 4, Nt: 1, XContext: []float64{0, 0.5, 1, 1.5}, YContext: []float32{3, 3.1, 3.2, 3.15},
+			XTarget: []float64{5}}
 		near := s.predict(t, b)
 		require.InDelta(t, 3.1, near.Mean[0], 0.15, name)
 		require.InDelta(t, near.Mean[0]+0.8, s.predict(t, moved(b, 1, 0.8)).Mean[0], 1e-3, name)

@@ -82,8 +82,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestBenchmark: on a few tasks of the neuralprocesses benchmark, its models come as close to the best possible as the published table asks:
-// the best independent prediction, or by the chain rule the process itself; in all regions.
+// TestBenchmark: on a few tasks of the neuralprocesses benchmark, its models come as close to the best possible as the
+// published table asks: the best independent prediction, or by the chain rule the process itself; in all regions.
 func TestBenchmark(t *testing.T) {
 	models := 0
 	for _, name := range Names() {
@@ -111,7 +111,8 @@ func TestBenchmark(t *testing.T) {
 							t.Errorf("%s: jointly %.3f behind the process", src.Region, r.KL.Mean)
 						}
 					}
-					r, err = eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}), src, eval.Options{Tasks: 16, Seed: 1000})
+					r, err = eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}),
+						src, eval.Options{Tasks: 16, Seed: 1000})
 					require.NoError(t, err)
 					if !(r.KL.Mean <= 0.05) {
 						t.Errorf("%s: by the chain rule %.3f behind the process", src.Region, r.KL.Mean)
@@ -129,8 +130,8 @@ func isJoint(l cnp.Likelihood) bool {
 	return joint
 }
 
-// TestSphere: models on the sphere predict the same tasks as well at the poles, across the date line and after any turn of the globe as they do at middle
-// latitudes, and not much worse than the best independent prediction.
+// TestSphere: models on the sphere predict the same tasks as well at the poles, across the date line and after any turn
+// of the globe as they do at middle latitudes, and not much worse than the best independent prediction.
 func TestSphere(t *testing.T) {
 	models := 0
 	for _, name := range Names() {
@@ -165,7 +166,8 @@ func TestSphere(t *testing.T) {
 				sum, squares = sum+v-at[0][j], squares+(v-at[0][j])*(v-at[0][j])
 			}
 			if mean, wrong := sum/64, math.Sqrt(squares)/64; !(math.Abs(mean) <= 4*wrong && wrong < 0.01) {
-				t.Errorf("%s: at %q the log-likelihood changes by %.4f, with a standard error of %.4f", name, task.SpherePlaces[k], mean, wrong)
+				t.Errorf("%s: at %q the log-likelihood changes by %.4f, with a standard error of %.4f", name,
+					task.SpherePlaces[k], mean, wrong)
 			}
 		}
 		t.Logf("%s: %.3f behind the best independent prediction", name, behind)
@@ -174,8 +176,8 @@ func TestSphere(t *testing.T) {
 	require.Positive(t, models)
 }
 
-// TestVectors: models of vector fields come near the best independent prediction on tasks like the published ones, and they know what a whole field of context
-// means: without that no chain rule would work.
+// TestVectors: models of vector fields come near the best independent prediction on tasks like the published ones, and
+// they know what a whole field of context means: without that no chain rule would work.
 func TestVectors(t *testing.T) {
 	models := 0
 	for _, name := range Names() {
@@ -195,16 +197,17 @@ func TestVectors(t *testing.T) {
 			behind := 0.0
 			const tasks = 8
 			ctx, density := context.Background(), eval.Independent(eval.Model(m))
-			require.NoError(t, eval.Tasks(ctx, src, eval.Options{Tasks: tasks, Batch: tasks, Seed: 1000}, func(b *task.Tasks[float32], n int) error {
-				found, err := density(ctx, b)
-				require.NoError(t, err)
-				_, best, err := src.Exact(b)
-				require.NoError(t, err)
-				for j, v := range found {
-					behind += (2*best[j] - v/float64(b.Curves.Nt)) / tasks
-				}
-				return nil
-			}))
+			require.NoError(t, eval.Tasks(ctx, src, eval.Options{Tasks: tasks, Batch: tasks, Seed: 1000},
+				func(b *task.Tasks[float32], n int) error {
+					found, err := density(ctx, b)
+					require.NoError(t, err)
+					_, best, err := src.Exact(b)
+					require.NoError(t, err)
+					for j, v := range found {
+						behind += (2*best[j] - v/float64(b.Curves.Nt)) / tasks
+					}
+					return nil
+				}))
 			t.Logf("%s: given %d points %.3f per target behind the best independent prediction", name, points, behind)
 			if !(behind <= 0.1) { // .052 to .064
 				t.Errorf("%s: given %d points %.3f per target behind the best independent prediction", name, points, behind)
@@ -214,8 +217,8 @@ func TestVectors(t *testing.T) {
 	require.Positive(t, models)
 }
 
-// TestDense: models of the paper's processes go by the chain rule over curves of so many targets that the context becomes denser than any that
-// they were trained on: what they predict then is no nonsense.
+// TestDense: models of the paper's processes go by the chain rule over curves of so many targets that the context
+// becomes denser than any that they were trained on: what they predict then is no nonsense.
 func TestDense(t *testing.T) {
 	for _, kernel := range []string{"rbf", "matern", "periodic"} {
 		m, err := Load(kernel + "-levels")
@@ -225,7 +228,8 @@ func TestDense(t *testing.T) {
 		c := task.PaperTest(k)
 		c.Lo, c.Hi, c.Targets = -1, 1, 200
 		src := task.CurveSource[float32]{Name: kernel, Curves: c}
-		r, err := eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}), src, eval.Options{Tasks: 1, Batch: 1, Seed: 1000})
+		r, err := eval.Joint(context.Background(), eval.Autoregressive(m.(cnp.Regressor[float32]), cnp.Chain{Seed: 1}), src,
+			eval.Options{Tasks: 1, Batch: 1, Seed: 1000})
 		require.NoError(t, err)
 		if t.Logf("%s: %.2f", kernel, r.LogLikelihood.Mean); !(r.LogLikelihood.Mean > 1.5) {
 			t.Errorf("%s: by the chain rule %.2f per target", kernel, r.LogLikelihood.Mean)

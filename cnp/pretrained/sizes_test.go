@@ -46,7 +46,8 @@ func otherSizes(t *testing.T, name string, sizes [][2]int, digits int) {
 	for _, s := range sizes {
 		if lost := trained - score(s[0], s[1]); !(lost < 0.2) {
 			cfg, n := m.Config(), s[0]*s[1]
-			notes := cnp.ImageNotes(&cfg, &cnp.Images[float32]{B: 1, C: 1, H: s[0], W: s[1], Pixels: make([]float32, n), Mask: make([]bool, n)})
+			notes := cnp.ImageNotes(&cfg, &cnp.Images[float32]{B: 1, C: 1, H: s[0], W: s[1], Pixels: make([]float32, n),
+				Mask: make([]bool, n)})
 			require.Contains(t, fmt.Sprint(notes), "predict worse", "%s, %d x %d pixels: %.3f lost", name, s[0], s[1], lost)
 		}
 	}

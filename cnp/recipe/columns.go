@@ -38,7 +38,8 @@ const maxInput = int64(1) << 32
 const stdio = "-"
 
 // read opens a file, or reads what stdin has where the name is "-".
-func read[V any](path string, stdin io.Reader, open func(path string) (V, error), decode func(b []byte, name string) (V, error)) (none V, err error) {
+func read[V any](path string, stdin io.Reader, open func(path string) (V, error), decode func(b []byte, name string) (V, error)) (
+	none V, err error) {
 	if path != stdio || stdin == nil {
 		return open(path)
 	}
@@ -84,7 +85,8 @@ func (c *Columns) options(cfg *cnp.Config) (task.CSVOptions, error) {
 		if n == 0 {
 			return opt, Errorf("{Aux} %s: the model has no auxiliary inputs", strings.Join(c.Aux, ","))
 		}
-		return opt, Errorf("{Aux} %s: the model has %s, %s", strings.Join(c.Aux, ","), plural(n, "auxiliary input"), strings.Join(cfg.Auxiliary, ", "))
+		return opt, Errorf("{Aux} %s: the model has %s, %s", strings.Join(c.Aux, ","), plural(n, "auxiliary input"),
+			strings.Join(cfg.Auxiliary, ", "))
 	}
 	return opt, nil
 }
@@ -97,11 +99,13 @@ func (c *Columns) field(cfg *cnp.Config, dx int) (*task.Field, error) {
 		case n == 0 && c.Static != "":
 			return nil, Errorf("{Static} %s: the model has no static fields", c.Static)
 		case n > 0 && c.Static == "":
-			return nil, Errorf("the model has the static fields %s: name a table that has them with {Static}", strings.Join(cfg.Static, ", "))
+			return nil, Errorf("the model has the static fields %s: name a table that has them with {Static}",
+				strings.Join(cfg.Static, ", "))
 		case names == nil:
 			names = cfg.Static
 		case n != len(names):
-			return nil, Errorf("{StaticFields} %s: the model has %s, %s", strings.Join(names, ","), plural(n, "static field"), strings.Join(cfg.Static, ", "))
+			return nil, Errorf("{StaticFields} %s: the model has %s, %s", strings.Join(names, ","), plural(n, "static field"),
+				strings.Join(cfg.Static, ", "))
 		}
 	}
 	if c.Static == "" {
@@ -142,7 +146,8 @@ func (w *Window) of(inputs []string) ([]float64, error) {
 	for _, name := range slices.Sorted(maps.Keys(w.Lengths)) {
 		k, v := slices.Index(inputs, name), w.Lengths[name]
 		if !(v > 0) || math.IsInf(v, 0) || k < 0 {
-			return nil, Errorf("{Window} %s=%g: need an input of %s and a length, as in %s=2", name, v, strings.Join(inputs, ", "), inputs[0])
+			return nil, Errorf("{Window} %s=%g: need an input of %s and a length, as in %s=2", name, v,
+				strings.Join(inputs, ", "), inputs[0])
 		}
 		out[k] = v
 	}

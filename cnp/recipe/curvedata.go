@@ -18,8 +18,9 @@ type CurveData struct {
 	// Kernel is a process of one coordinate (see task.ParseProcess), with Length where it says no length scale.
 	Kernel string
 	Length float64
-	// Benchmark is a process of the neuralprocesses benchmark with Dx coordinates. Region says where test points lie. Chain draws contexts as
-	// long as those of the chain rule, Slow is the number of steps over which sawtooth waves become fast.
+	// Benchmark is a process of the neuralprocesses benchmark with Dx coordinates. Region says where test points lie.
+	// Chain draws contexts as long as those of the chain rule, Slow is the number of steps over which sawtooth waves
+	// become fast.
 	Benchmark, Region string
 	Dx                int
 	Chain             bool
@@ -40,8 +41,8 @@ type CurveData struct {
 	Targets  int
 	// MinContext and MaxContext bound the number of context points; nil: 3 and 49, or what a vector field has.
 	MinContext, MaxContext *int
-	// HoldoutBy takes rows of a CSV out of training (see task.ParseHoldoutRows). Holdout is the share that it takes, or that of the tasks; 0: none.
-	// Seed draws them; nil: the training's.
+	// HoldoutBy takes rows of a CSV out of training (see task.ParseHoldoutRows). Holdout is the share that it takes, or
+	// that of the tasks; 0: none. Seed draws them; nil: the training's.
 	HoldoutBy   string
 	Holdout     float64
 	HoldoutSeed *uint64
@@ -57,7 +58,8 @@ const DefaultMinContext, DefaultMaxContext = 3, 49
 // DefaultTestCurves are the tasks of the paper's tests: 400 even places on [-4, 4]. No kernel is named.
 func DefaultTestCurves() CurveData {
 	test := task.PaperTest(nil)
-	return CurveData{Length: 1, Region: task.BenchmarkRegions[0], Place: task.SpherePlaces[0], From: test.Lo, To: test.Hi, Targets: test.Targets, even: true,
+	return CurveData{Length: 1, Region: task.BenchmarkRegions[0], Place: task.SpherePlaces[0], From: test.Lo, To: test.Hi,
+		Targets: test.Targets, even: true,
 		Holdout: defaultHoldout, HoldoutSeed: new(uint64(1)), Window: Window{Points: defaultWindow}}
 }
 
@@ -72,7 +74,8 @@ func (d *CurveData) kind() (string, error) {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"Benchmark", d.Benchmark != ""}, {"Sphere", d.Sphere != ""}, {"Field", d.Field != ""}, {"Plane", d.Plane != ""}, {"CSV", d.CSV != ""}, {"In", d.In != ""}, {"Set", d.Set != nil}} {
+	}{{"Benchmark", d.Benchmark != ""}, {"Sphere", d.Sphere != ""}, {"Field", d.Field != ""}, {"Plane", d.Plane != ""},
+		{"CSV", d.CSV != ""}, {"In", d.In != ""}, {"Set", d.Set != nil}} {
 		if f.set {
 			given = append(given, f.name)
 		}
@@ -111,8 +114,8 @@ func (d *CurveData) checkContext() error {
 	return nil
 }
 
-// process returns the source of the tasks of a process, and their numbers of coordinates and outputs. cfg is the model that is tested; nil in
-// training.
+// process returns the source of the tasks of a process, and their numbers of coordinates and outputs. cfg is the model
+// that is tested; nil in training.
 func (d *CurveData) process(cfg *cnp.Config) (src task.Source[float32], dx, dy int, err error) {
 	kind, err := d.kind()
 	if err != nil {
@@ -172,7 +175,8 @@ func (d *CurveData) vectors(targets int) (task.Source[float32], int, error) {
 	if slices.Contains(task.ChargeKinds, d.Field) {
 		src, dx = task.ChargeSource[float32]{Kind: d.Field, MinContext: least, MaxContext: most, Targets: targets}, 3
 	} else if !slices.Contains(task.VectorKernels, d.Field) {
-		return nil, 0, Errorf("{Field} %q: need one of %s", d.Field, strings.Join(slices.Concat(task.VectorKernels, task.ChargeKinds), ", "))
+		return nil, 0, Errorf("{Field} %q: need one of %s", d.Field,
+			strings.Join(slices.Concat(task.VectorKernels, task.ChargeKinds), ", "))
 	}
 	if err := src.Validate(); err != nil {
 		return nil, 0, Errorf("{Field}: %w", err)
@@ -213,7 +217,8 @@ func checkTargets(n int) error {
 	return nil
 }
 
-// read returns the tasks of a user's own data for a model of that configuration, and those that HoldoutBy takes out of them, nil without it.
+// read returns the tasks of a user's own data for a model of that configuration, and those that HoldoutBy takes out of
+// them, nil without it.
 func (d *CurveData) read(ctx context.Context, cfg *cnp.Config, seed uint64) (set, apart *task.CurveSet, err error) {
 	switch {
 	case d.HoldoutBy != "" && d.CSV == "":
@@ -290,11 +295,12 @@ func (d *CurveData) source(set *task.CurveSet, cfg *cnp.Config, inOrder bool) (t
 	if err != nil {
 		return task.CurveSetSource[float32]{}, err
 	}
-	return task.CurveSetSource[float32]{Set: set, Window: window, Most: d.Window.Points, MinContext: least, MaxContext: most, Gaps: cfg.ChannelDensity, InOrder: inOrder}, nil
+	return task.CurveSetSource[float32]{Set: set, Window: window, Most: d.Window.Points, MinContext: least, MaxContext: most,
+		Gaps: cfg.ChannelDensity, InOrder: inOrder}, nil
 }
 
-// Test returns the tasks on which a model of that configuration is measured, and how many there are: 0 where there is no end. A user's own come in
-// order; with HoldoutBy they are those that it takes out of training.
+// Test returns the tasks on which a model of that configuration is measured, and how many there are: 0 where there is
+// no end. A user's own come in order; with HoldoutBy they are those that it takes out of training.
 func (d CurveData) Test(ctx context.Context, cfg *cnp.Config) (task.Source[float32], int, error) {
 	if err := d.checkContext(); err != nil {
 		return nil, 0, err
@@ -302,16 +308,19 @@ func (d CurveData) Test(ctx context.Context, cfg *cnp.Config) (task.Source[float
 	if !d.own() {
 		switch {
 		case len(cfg.Static) > 0:
-			return nil, 0, Errorf("the model has the static fields %s, which only {CSV} (with {Static}) and {In} have", strings.Join(cfg.Static, ", "))
+			return nil, 0, Errorf("the model has the static fields %s, which only {CSV} (with {Static}) and {In} have",
+				strings.Join(cfg.Static, ", "))
 		case len(cfg.Auxiliary) > 0:
-			return nil, 0, Errorf("the model has the auxiliary inputs %s, which only {CSV} and {In} have", strings.Join(cfg.Auxiliary, ", "))
+			return nil, 0, Errorf("the model has the auxiliary inputs %s, which only {CSV} and {In} have",
+				strings.Join(cfg.Auxiliary, ", "))
 		}
 		src, dx, dy, err := d.process(cfg)
 		if err != nil {
 			return nil, 0, err
 		}
 		if kind, _ := d.kind(); cfg.DimX != dx || cfg.DimY != dy {
-			return nil, 0, Errorf("{%s} has tasks of %s and %s, the model has %d and %d", kind, worded(dx, "coordinate"), worded(dy, "output"), cfg.DimX, cfg.DimY)
+			return nil, 0, Errorf("{%s} has tasks of %s and %s, the model has %d and %d", kind, worded(dx, "coordinate"),
+				worded(dy, "output"), cfg.DimX, cfg.DimY)
 		}
 		return src, 0, nil
 	}
@@ -373,7 +382,8 @@ func checkValues(set *task.CurveSet) error {
 			}
 			return c.Field.Y
 		}},
-		{func(k int) string { return "the auxiliary input " + set.Auxiliary[k] }, len(set.Auxiliary), func(c *task.Curve) []float64 { return c.Aux }},
+		{func(k int) string { return "the auxiliary input " + set.Auxiliary[k] }, len(set.Auxiliary),
+			func(c *task.Curve) []float64 { return c.Aux }},
 	} {
 		for k := range of.n {
 			if !slices.ContainsFunc(set.Curves, func(c task.Curve) bool {

@@ -22,8 +22,9 @@ type Curves struct {
 	// Expected trains on the exact posterior of a Gaussian process instead of on values that are drawn from it.
 	Expected bool
 
-	// The following fields say how large the network is. Levels is the number of lattices; nil: one, or 4 on the sphere and for vector fields in the
-	// plane. Channels are the widths, KernelWidth and Blocks those of Levels. PointsPerUnit is the density of the lattice. A zero is the default.
+	// The following fields say how large the network is. Levels is the number of lattices; nil: one, or 4 on the sphere
+	// and for vector fields in the plane. Channels are the widths, KernelWidth and Blocks those of Levels.
+	// PointsPerUnit is the density of the lattice. A zero is the default.
 	Levels            *int
 	Channels          []int
 	Hidden, Mid       int
@@ -41,7 +42,8 @@ type Curves struct {
 func DefaultCurves() Curves {
 	return Curves{
 		Settings: defaultSettings(25600, 0.003), LiftSamples: "even", Readout: string(cnp.ReadoutQueries),
-		Data: CurveData{Kernel: "rbf", Length: 1, Dx: 1, Place: task.SpherePlaces[0], From: -2, To: 2, Targets: 100, Holdout: defaultHoldout, Window: Window{Points: defaultWindow}},
+		Data: CurveData{Kernel: "rbf", Length: 1, Dx: 1, Place: task.SpherePlaces[0], From: -2, To: 2, Targets: 100,
+			Holdout: defaultHoldout, Window: Window{Points: defaultWindow}},
 	}
 }
 
@@ -107,10 +109,13 @@ func (p *curvePlan) checkData() error {
 		{d.From != usual.From, "From", []string{"Kernel"}, "{From} is for {Kernel}"},
 		{d.To != usual.To, "To", []string{"Kernel"}, "{To} is for {Kernel}"},
 		{d.Targets != usual.Targets, "Targets", []string{"Kernel", "Field"}, "{Targets} is for {Kernel} and {Field}"},
-		{context && d.MinContext != nil, "MinContext", []string{"Kernel", "Field", "CSV", "In", "Set"}, "{MinContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
-		{context, "MaxContext", []string{"Kernel", "Field", "CSV", "In", "Set"}, "{MaxContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
+		{context && d.MinContext != nil, "MinContext", []string{"Kernel", "Field", "CSV", "In", "Set"},
+			"{MinContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
+		{context, "MaxContext", []string{"Kernel", "Field", "CSV", "In", "Set"},
+			"{MaxContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
 		{d.Dx != usual.Dx || d.Chain || d.Slow != 0, "Dx", []string{"Benchmark"}, "{Dx}, {Chain} and {Slow} are for {Benchmark}"},
-		{d.Holdout != usual.Holdout || d.HoldoutBy != "", "Holdout", []string{"CSV", "In", "Set"}, "{Holdout} is for your own curves, not for {" + kind + "}, which draws new ones for ever"},
+		{d.Holdout != usual.Holdout || d.HoldoutBy != "", "Holdout", []string{"CSV", "In", "Set"},
+			"{Holdout} is for your own curves, not for {" + kind + "}, which draws new ones for ever"},
 		{len(d.Window.Lengths) > 0, "Window", []string{"CSV", "In", "Set"}, "{Window} is for {CSV}"},
 	} {
 		if c.given && !slices.Contains(c.kinds, kind) {
@@ -207,7 +212,8 @@ func (p *curvePlan) lattices(g group.Group) (cnp.Config, error) {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"Fill", p.Fill != 0}, {"Hidden", p.Hidden != 0}, {"Mid", p.Mid != 0}, {"Readout", p.Readout != string(cnp.ReadoutQueries)}, {"CoordinateFeature", p.CoordinateFeature}} {
+	}{{"Fill", p.Fill != 0}, {"Hidden", p.Hidden != 0}, {"Mid", p.Mid != 0}, {"Readout", p.Readout != string(cnp.ReadoutQueries)},
+		{"CoordinateFeature", p.CoordinateFeature}} {
 		if f.given {
 			return cnp.Config{}, Errorf("{%s} is not for {Levels}", f.name)
 		}
@@ -272,7 +278,8 @@ func (p *curvePlan) fields(m *cnp.Config) (err error) {
 			return Errorf("{Outputs}: %w", err)
 		}
 		if columns != p.dy {
-			return Errorf("{Outputs} %s: need as many columns as the data have, %d; these are %d, a vector is %d", p.Outputs, p.dy, columns, p.dx)
+			return Errorf("{Outputs} %s: need as many columns as the data have, %d; these are %d, a vector is %d", p.Outputs,
+				p.dy, columns, p.dx)
 		}
 		if m.Vectors() {
 			p.Likelihood = cmp.Or(p.Likelihood, "full")
@@ -342,7 +349,8 @@ func (p *curvePlan) checkNetwork(*cnp.Config) error {
 	if p.levels != 0 {
 		return Errorf("{Levels} is for {Model} equivcnp")
 	}
-	if p.CoordinateFeature || p.Fill != 0 || p.Readout != string(cnp.ReadoutQueries) || p.DensityCap != 0 || p.EncoderLength != nil || p.Group != "" || p.Lifts != (Lifts{Count: 1}) ||
+	if p.CoordinateFeature || p.Fill != 0 || p.Readout != string(cnp.ReadoutQueries) || p.DensityCap != 0 ||
+		p.EncoderLength != nil || p.Group != "" || p.Lifts != (Lifts{Count: 1}) ||
 		p.LiftSamples != "even" || p.Hidden != 0 || p.Mid != 0 {
 		return Errorf("{CoordinateFeature}, {DensityCap}, {EncoderLength}, {Fill}, {Group}, {Hidden}, {Lifts}, {LiftSamples}, {Mid} and {Readout} are for {Model} equivcnp")
 	}

@@ -14,7 +14,8 @@ import (
 
 // ImageData says where images come from, and how much of them is seen. One of Digits, Folder, MNIST and In is given.
 type ImageData struct {
-	// Digits draws those of a digital clock. Folder has PNG, JPEG and TIFF images, in colour if Colour says so. MNIST is an IDX or .amat file.
+	// Digits draws those of a digital clock. Folder has PNG, JPEG and TIFF images, in colour if Colour says so. MNIST
+	// is an IDX or .amat file.
 	Digits bool
 	Folder string
 	Colour bool
@@ -25,9 +26,11 @@ type ImageData struct {
 	// Size resizes digits and a folder's images, to width and height; 0: 64 for digits, those of the first image.
 	Size  [2]int
 	Rates task.Rates
-	// MaxAngle is in degrees, MaxShift in pixels. Nil: the images stay as they are; the digits of tests are turned and scaled as in the paper.
+	// MaxAngle is in degrees, MaxShift in pixels. Nil: the images stay as they are; the digits of tests are turned and
+	// scaled as in the paper.
 	MaxAngle, MinScale, MaxScale, MaxShift *float64
-	// Holdout is the share of a user's own images that is not trained on; 0: none. Seed draws them (nil: the training's), or HoldoutLast takes the last ones.
+	// Holdout is the share of a user's own images that is not trained on; 0: none. Seed draws them (nil: the
+	// training's), or HoldoutLast takes the last ones.
 	Holdout     float64
 	HoldoutSeed *uint64
 	HoldoutLast bool
@@ -120,8 +123,8 @@ func (d *ImageData) read(channels int) (*task.ImageSet, error) {
 	return task.StackOf(file, d.Array, channels)
 }
 
-// Test returns the images on which a model of that configuration is measured, and how many there are: 0 where there is no end. notes say what was left
-// out.
+// Test returns the images on which a model of that configuration is measured, and how many there are: 0 where there is
+// no end. notes say what was left out.
 func (d ImageData) Test(_ context.Context, cfg *cnp.Config) (src task.Source[float32], n int, notes []string, err error) {
 	if err := d.check(); err != nil {
 		return nil, 0, nil, err
@@ -154,7 +157,8 @@ func (d ImageData) Test(_ context.Context, cfg *cnp.Config) (src task.Source[flo
 // namedSkips is the number of skipped images that are named one by one.
 const namedSkips = 5
 
-// notesOf says which images of a set were left out, in total if there are many of them or if counted is true, and how many pixels are missing.
+// notesOf says which images of a set were left out, in total if there are many of them or if counted is true, and how
+// many pixels are missing.
 func notesOf(set *task.ImageSet, counted bool) (notes []string) {
 	for i, s := range set.Skipped {
 		if i == namedSkips {
@@ -167,7 +171,8 @@ func notesOf(set *task.ImageSet, counted bool) (notes []string) {
 		notes = append(notes, plural(n, "image")+" skipped")
 	}
 	if n := set.Missing(); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %s missing: they are never observed, and what they lack is not scored", n, plural(set.N*set.H*set.W, "pixel")))
+		notes = append(notes, fmt.Sprintf("%d of %s missing: they are never observed, and what they lack is not scored", n,
+			plural(set.N*set.H*set.W, "pixel")))
 	}
 	return notes
 }
@@ -192,7 +197,8 @@ func (p *Images) Plan(context.Context) (*Plan, error) {
 	}
 	d.batch = 8
 	seen := func(s task.ImageSource[float32]) task.Source[float32] {
-		return task.ViewSource[float32]{ImageSource: s, Views: *m.Views, Angles: m.Lifts / p.Lifts.Scales, Scales: p.Lifts.Scales, Side: viewSide}
+		return task.ViewSource[float32]{ImageSource: s, Views: *m.Views, Angles: m.Lifts / p.Lifts.Scales, Scales: p.Lifts.Scales,
+			Side: viewSide}
 	}
 	if s, ok := test.(task.ImageSource[float32]); ok {
 		test = seen(s)
@@ -295,7 +301,8 @@ func (p *Images) equivariant(channels, h, w int) (m cnp.Config, err error) {
 		return m, nil
 	}
 	if !sim || p.Lifts.Scales == 0 {
-		return m, Errorf("{Views} is for {Group} Sim2 with {Lifts} of angles and scales, such as 12x4; these are %s with %v", g.Name(), p.Lifts)
+		return m, Errorf("{Views} is for {Group} Sim2 with {Lifts} of angles and scales, such as 12x4; these are %s with %v",
+			g.Name(), p.Lifts)
 	}
 	v := *p.Views
 	m.Views, m.Fill, m.BlockFill, m.RadiusRate = &v, 0.035, 0.0125, 0 // balls of about 140 and 50 cells

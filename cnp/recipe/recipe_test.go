@@ -78,13 +78,19 @@ func TestPlans(t *testing.T) {
 // What no training can follow is an Error that names the fields, as Go or as a program calls them.
 func TestErrors(t *testing.T) {
 	for want, change := range map[string]func(*Curves){
-		"Length is for Kernel":                func(c *Curves) { c.Data.Benchmark, c.Data.Length = "eq", 2 },
-		"Levels is for Model equivcnp":        func(c *Curves) { c.Model, c.Levels = "cnp", new(2) },
-		"CSV and Set exclude each other":      func(c *Curves) { c.Data.CSV, c.Data.Set = "a.csv", sines(2) },
-		`Schedule "steep": need constant`:     func(c *Curves) { c.Schedule = "steep" },
-		"Holdout 2: need 0 to less than 1":    func(c *Curves) { c.Data.Set, c.Data.Holdout = sines(2), 2 },
-		"MinContext 5 MaxContext 4: need 0":   func(c *Curves) { c.Data.Set, c.Data.MinContext, c.Data.MaxContext = sines(3), new(5), new(4) },
-		"Window day=2: need an input of x":    func(c *Curves) { c.Data.Set, c.Data.Window.Lengths = sines(3), map[string]float64{"day": 2} },
+		"Length is for Kernel":             func(c *Curves) { c.Data.Benchmark, c.Data.Length = "eq", 2 },
+		"Levels is for Model equivcnp":     func(c *Curves) { c.Model, c.Levels = "cnp", new(2) },
+		"CSV and Set exclude each other":   func(c *Curves) { c.Data.CSV, c.Data.Set = "a.csv", sines(2) },
+		`Schedule "steep": need constant`:  func(c *Curves) { c.Schedule = "steep" },
+		"Holdout 2: need 0 to less than 1": func(c *Curves) { c.Data.Set, c.Data.Holdout = sines(2), 2 },
+		"MinContext 5 MaxContext 4: need 0": func(c *Curves) {
+			c.Data.Set, c.Data.MinContext, c.Data.MaxContext = sines(3),
+				new(5), new(4)
+		},
+		"Window day=2: need an input of x": func(c *Curves) {
+			c.Data.Set, c.Data.Window.Lengths = sines(3),
+				map[string]float64{"day": 2}
+		},
 		"Model \"gp\": need equivcnp":         func(c *Curves) { c.Model = "gp" },
 		"Noise or Beta: ":                     func(c *Curves) { c.Likelihood, c.Beta = "bernoulli-gamma", new(0.3) },
 		"Expected is for Gaussian processes":  func(c *Curves) { c.Data.Kernel, c.Expected = "sawtooth", true },

@@ -8,8 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// startFrom gives a model the parameters of another one. If the other one has fewer residual blocks on each level of its lattice, the new blocks add nothing
-// at first, so that the model predicts what the other one does.
+// startFrom gives a model the parameters of another one. If the other one has fewer residual blocks on each level of
+// its lattice, the new blocks add nothing at first, so that the model predicts what the other one does.
 func startFrom(model, other cnp.Model[float32]) error {
 	c := model.Config()
 	from, to, err := startJoint(&c, other.State(), model.State())
@@ -46,8 +46,8 @@ func startFrom(model, other cnp.Model[float32]) error {
 	return nil
 }
 
-// startJoint starts the outputs of a joint distribution from those of independent normals: the network and the means are taken over, and the numbers of
-// each value begin with its mean. It returns the parameters that are left.
+// startJoint starts the outputs of a joint distribution from those of independent normals: the network and the means
+// are taken over, and the numbers of each value begin with its mean. It returns the parameters that are left.
 func startJoint(c *cnp.Config, from, to []layers.Param[float32]) (_, _ []layers.Param[float32], err error) {
 	l, err := cnp.ParseLikelihood(c)
 	if err != nil {
@@ -65,7 +65,8 @@ func startJoint(c *cnp.Config, from, to []layers.Param[float32]) (_, _ []layers.
 		for d := range values {
 			at := d * (len(raw[1].Data) / values) * row
 			if k == 0 && len(mean[0].Data) != values*row {
-				return nil, nil, fmt.Errorf("tensor %s has shape %v, for features of another width than this model's", mean[0].Name, mean[0].Shape)
+				return nil, nil, fmt.Errorf("tensor %s has shape %v, for features of another width than this model's",
+					mean[0].Name, mean[0].Shape)
 			}
 			copy(p.Data[at:at+row], mean[k].Data[d*row:])
 		}

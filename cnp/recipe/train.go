@@ -46,8 +46,8 @@ type Trained struct {
 // Save writes the model to a .safetensors file.
 func (t *Trained) Save(path string) error { return weights.Save(path, t.Model, t.About) }
 
-// Train trains the model. Interrupted by the context it saves its state to the checkpoint; a run that is resumed from there ends with the same
-// bits.
+// Train trains the model. Interrupted by the context it saves its state to the checkpoint; a run that is resumed from
+// there ends with the same bits.
 func (p *Plan) Train(ctx context.Context, opt Options) (*Trained, error) {
 	if opt.Checkpoint != "" && !opt.Resume && !opt.Overwrite {
 		if _, err := os.Stat(opt.Checkpoint); err == nil {
@@ -85,14 +85,15 @@ func (p *Plan) begin(model cnp.Model[float32], opt Options, t *Trained) (*train.
 		}
 		t.Notes = append(t.Notes, more...)
 	}
-	run, err := train.NewRun(cnp.Learner(model), p.Source, c, train.Options[float32]{Test: p.Test, Checkpoint: opt.Checkpoint, Log: opt.Log, Report: func(r train.Record) {
-		if r.Score != nil {
-			t.Last = r.Score
-		}
-		if opt.Report != nil {
-			opt.Report(r)
-		}
-	}})
+	run, err := train.NewRun(cnp.Learner(model), p.Source, c, train.Options[float32]{Test: p.Test, Checkpoint: opt.Checkpoint,
+		Log: opt.Log, Report: func(r train.Record) {
+			if r.Score != nil {
+				t.Last = r.Score
+			}
+			if opt.Report != nil {
+				opt.Report(r)
+			}
+		}})
 	if err != nil || !opt.Resume {
 		return run, err
 	}
@@ -131,8 +132,9 @@ func (p *Plan) finish(ctx context.Context, run *train.Run[float32], model cnp.Mo
 	return nil
 }
 
-// resume prepares the continuation of a checkpoint's run to another number of steps. How rate and noise fall depends on the number of steps
-// unless the recipe says otherwise: what has been done cannot be done anew, so the checkpoint's run decides, and its last values stay to the end.
+// resume prepares the continuation of a checkpoint's run to another number of steps. How rate and noise fall depends on
+// the number of steps unless the recipe says otherwise: what has been done cannot be done anew, so the checkpoint's run
+// decides, and its last values stay to the end.
 func (s *Settings) resume(c *train.Config, checkpoint string) (notes []string, err error) {
 	old, done, err := train.Saved(checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +160,8 @@ func (s *Settings) resume(c *train.Config, checkpoint string) (notes []string, e
 	}
 	last := c.Adam.Rate * now.At(c.Steps)
 	if last == 0 && c.Steps > old.Steps {
-		return nil, fmt.Errorf("%w: %s ends after %d steps with a rate of 0, and more steps change nothing; begin anew", train.ErrCheckpoint, checkpoint, now.Steps)
+		return nil, fmt.Errorf("%w: %s ends after %d steps with a rate of 0, and more steps change nothing; begin anew",
+			train.ErrCheckpoint, checkpoint, now.Steps)
 	}
 	note := fmt.Sprintf("%d steps, the checkpoint's run had %d: its schedule continues, with a rate of %.3g", c.Steps, old.Steps, last)
 	if c.Noise.From > 0 {

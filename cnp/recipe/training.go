@@ -19,8 +19,8 @@ type Recipe interface {
 	Clone() Recipe
 }
 
-// Settings is the part of a recipe that curves and images share: the symmetry, the output distribution, and the training. A nil pointer, and
-// where it says so a zero, is the default of the kind of data.
+// Settings is the part of a recipe that curves and images share: the symmetry, the output distribution, and the
+// training. A nil pointer, and where it says so a zero, is the default of the kind of data.
 type Settings struct {
 	// Model is equivcnp, convcnp or cnp. Group and Lifts are an equivcnp's symmetry; for curves the default is their translations.
 	Model string
@@ -68,7 +68,8 @@ type kindDefaults struct {
 
 func defaultSettings(steps int, lastNoise float64) Settings {
 	d := train.DefaultConfig(steps)
-	return Settings{Model: "equivcnp", Lifts: Lifts{Count: 1}, Steps: steps, Passes: 1, Seed: 1, Rate: 0.003, Schedule: "cosine", Clip: d.Adam.ClipNorm,
+	return Settings{Model: "equivcnp", Lifts: Lifts{Count: 1}, Steps: steps, Passes: 1, Seed: 1, Rate: 0.003, Schedule: "cosine",
+		Clip:      d.Adam.ClipNorm,
 		LastNoise: lastNoise, EvalTasks: d.EvalTasks, LogEvery: d.LogEvery}
 }
 
@@ -124,8 +125,8 @@ func (s *Settings) schedule(c *train.Schedule) error {
 	return nil
 }
 
-// distribute gives a model its likelihood. It returns the noise and the beta of training: what likelihoods other than the normal one do not know is
-// left out unless the settings ask for it.
+// distribute gives a model its likelihood. It returns the noise and the beta of training: what likelihoods other than
+// the normal one do not know is left out unless the settings ask for it.
 func (s *Settings) distribute(mc *cnp.Config, d kindDefaults) (noise, beta float64, err error) {
 	if mc.Likelihood = s.Likelihood; s.Likelihood == "normal" {
 		mc.Likelihood = ""

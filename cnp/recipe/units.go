@@ -14,8 +14,8 @@ import (
 // usualSpan is the length of the interval that the defaults of a curve model are made for; its values have mean 0 and deviation 1.
 const usualSpan = 4
 
-// witnessed returns what a model of a configuration is told of curves before it is trained on them: their ranges, and the units in which the
-// defaults suit them. The contexts are those that src draws, of windows if there are any.
+// witnessed returns what a model of a configuration is told of curves before it is trained on them: their ranges, and
+// the units in which the defaults suit them. The contexts are those that src draws, of windows if there are any.
 func witnessed(src task.CurveSetSource[float32], c cnp.Config, seed uint64) (*cnp.Trained, error) {
 	t, err := train.Witnessed[float32](src, c, seed)
 	if err != nil {
@@ -58,8 +58,8 @@ func rangesOf(set *task.CurveSet) *cnp.Trained {
 	return w.Trained()
 }
 
-// outputUnits are those in which scalars have mean 0 and deviation 1, and vectors, whose components have one factor and no offset, length 1.
-// Values of a likelihood that knows no other units stay as they are.
+// outputUnits are those in which scalars have mean 0 and deviation 1, and vectors, whose components have one factor and
+// no offset, length 1. Values of a likelihood that knows no other units stay as they are.
 func outputUnits(c *cnp.Config, ranges []cnp.Range) (units []cnp.Affine, err error) {
 	likelihood, err := cnp.ParseLikelihood(c)
 	if err != nil {
@@ -121,6 +121,7 @@ func noteMissing(set *task.CurveSet, notes *[]string) {
 		}
 	}
 	if n > 0 {
-		*notes = append(*notes, fmt.Sprintf("%s without %s: context only, nothing is learned from their values as targets", plural(n, "point"), strings.Join(set.Auxiliary, " or ")))
+		*notes = append(*notes, fmt.Sprintf("%s without %s: context only, nothing is learned from their values as targets",
+			plural(n, "point"), strings.Join(set.Auxiliary, " or ")))
 	}
 }

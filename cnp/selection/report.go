@@ -13,8 +13,9 @@ type Report struct {
 	Rule     string `json:"rule"`
 	Chosen   string `json:"chosen"`
 	Best     string `json:"best"`
-	// Supported says that the best candidate predicts better than a constant, so that the comparison says something of the data. AboveConstant is by how
-	// much, of the log-likelihood per value; nil where the likelihood has no constant to compare with.
+	// Supported says that the best candidate predicts better than a constant, so that the comparison says something of
+	// the data. AboveConstant is by how much, of the log-likelihood per value; nil where the likelihood has no constant
+	// to compare with.
 	Supported     bool            `json:"supported"`
 	AboveConstant *eval.Paired    `json:"above_constant,omitempty"`
 	Rounds        []Round         `json:"rounds"`
@@ -49,7 +50,8 @@ type Candidate struct {
 	// Of the last round: what the data lose under this model by being moved, and why it cannot be chosen.
 	Symmetries []eval.Symmetry `json:"symmetries,omitempty"`
 	RuledOut   string          `json:"ruled_out,omitempty"`
-	// WithinLuck says that it is behind, but no farther than trainings differ by chance, and that the data bear its group: it may be chosen.
+	// WithinLuck says that it is behind, but no farther than trainings differ by chance, and that the data bear its
+	// group: it may be chosen.
 	WithinLuck bool `json:"within_luck,omitempty"`
 
 	scores []float64
@@ -62,8 +64,8 @@ type Candidate struct {
 // Last is the last round.
 func (rep *Report) Last() *Round { return &rep.Rounds[len(rep.Rounds)-1] }
 
-// Verdict says what the change of likelihood of moved tasks means: built into the model, broken, supported, or nothing, where no model predicts better
-// than a constant.
+// Verdict says what the change of likelihood of moved tasks means: built into the model, broken, supported, or nothing,
+// where no model predicts better than a constant.
 func (rep *Report) Verdict(s eval.Symmetry) string {
 	switch {
 	case s.BuiltIn:

@@ -58,7 +58,8 @@ func (s *runner) rounds(ctx context.Context) (*Report, error) {
 	}
 	if own := tasksOf(on.src); own > 0 {
 		if on.n = min(on.n, own); on.n < 8 {
-			rep.Notes = append(rep.Notes, fmt.Sprintf("only %d %s held out: differences may be chance", on.n, map[bool]string{true: "task", false: "tasks"}[on.n == 1]))
+			rep.Notes = append(rep.Notes, fmt.Sprintf("only %d %s held out: differences may be chance", on.n,
+				map[bool]string{true: "task", false: "tasks"}[on.n == 1]))
 		}
 	}
 	left := make([]int, len(s.all))
@@ -152,7 +153,8 @@ func tasksOf(src task.Source[float32]) int {
 	return 0
 }
 
-// startsOf are the trainings of a round: of every candidate that is left all starts in the first one and in the last, the best one of the first in others.
+// startsOf are the trainings of a round: of every candidate that is left all starts in the first one and in the last,
+// the best one of the first in others.
 func (s *runner) startsOf(round int, left []int) (starts []start) {
 	all := round == 0 || round+1 == len(s.manifest.Steps)
 	n := 1
@@ -188,7 +190,8 @@ func (s *runner) round(ctx context.Context, k int, left []int, on tested) (*Roun
 		}
 		models, predictors = append(models, m), append(predictors, eval.Model(m))
 		c := s.all[t.candidate]
-		round.Candidates = append(round.Candidates, Candidate{Name: c.label, Group: c.group, Lifts: c.lifts, Dimensions: c.dims, Model: paths[i], Seed: t.seed,
+		round.Candidates = append(round.Candidates, Candidate{Name: c.label, Group: c.group, Lifts: c.lifts, Dimensions: c.dims,
+			Model: paths[i], Seed: t.seed,
 			at: i, of: t.candidate, turns: c.turns})
 	}
 	scores, err := eval.Scores(ctx, predictors, on.src, on.options(s.report(fmt.Sprintf("comparing %d", len(starts)))))
@@ -202,12 +205,14 @@ func (s *runner) round(ctx context.Context, k int, left []int, on tested) (*Roun
 	return round, models, round.judge(scores, next, s.Errors, last)
 }
 
-// train does the trainings of a round, those that are not done yet, and returns the files of their models, relative to the selection's folder.
+// train does the trainings of a round, those that are not done yet, and returns the files of their models, relative to
+// the selection's folder.
 func (s *runner) train(ctx context.Context, k int, starts []start) (paths []string, err error) {
 	steps, folder := s.manifest.Steps[k], fmt.Sprintf("round-%d", k+1)
 	job := &shards.Job{Kind: "train", Folder: filepath.Join(s.Dir, folder)}
 	for id, t := range starts {
-		job.Items = append(job.Items, shards.Item{ID: id, Line: id + 1, Name: fmt.Sprintf("%s, seed %d, %d steps", s.all[t.candidate].label, t.seed, steps)})
+		job.Items = append(job.Items, shards.Item{ID: id, Line: id + 1, Name: fmt.Sprintf("%s, seed %d, %d steps",
+			s.all[t.candidate].label, t.seed, steps)})
 	}
 	name := func(it shards.Item) string {
 		return shards.OutName(it.ID, s.all[starts[it.ID].candidate].label, ".safetensors")

@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/eval"
 )
 
-// judge orders the candidates by their scores, those of their best trainings, and says who is kept: in the last round those that are as good as the best, in others the next ones, and those that
-// are not clearly behind.
+// judge orders the candidates by their scores, those of their best trainings, and says who is kept: in the last round
+// those that are as good as the best, in others the next ones, and those that are not clearly behind.
 func (r *Round) judge(scores [][]float64, next int, errors float64, last bool) error {
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
@@ -52,8 +52,8 @@ func (r *Round) bestStarts() {
 	r.Candidates = best
 }
 
-// luck is by how much two trainings of one candidate differ that differ in their seeds: the median over all candidates and rounds, as one that
-// finds nothing is far behind. 0 where each has one start.
+// luck is by how much two trainings of one candidate differ that differ in their seeds: the median over all candidates
+// and rounds, as one that finds nothing is far behind. 0 where each has one start.
 func (rep *Report) luck() float64 {
 	var all []float64
 	for _, r := range rep.Rounds {
@@ -70,8 +70,9 @@ func (rep *Report) luck() float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// decide says of the candidates of the last round who is as good as the best of those that are not ruled out. Standard errors know of tasks alone, and not of trainings' luck; so a candidate with
-// a larger group may be as far behind as two trainings of one candidate differ, if the data bear what its group adds.
+// decide says of the candidates of the last round who is as good as the best of those that are not ruled out. Standard
+// errors know of tasks alone, and not of trainings' luck; so a candidate with a larger group may be as far behind as
+// two trainings of one candidate differ, if the data bear what its group adds.
 func (r *Round) decide(errors, luck float64) {
 	r.ruleOut()
 	best := r.best()
@@ -79,7 +80,8 @@ func (r *Round) decide(errors, luck float64) {
 		c := &r.Candidates[i]
 		behind := eval.PairedOf(c.scores, best.scores)
 		c.Kept = c.RuledOut == "" && behind.Mean >= -errors*behind.Error
-		c.WithinLuck = !c.Kept && c.RuledOut == "" && c.Dimensions > best.Dimensions && c.borne(&best) && behind.Mean >= -errors*math.Hypot(behind.Error, luck)
+		c.WithinLuck = !c.Kept && c.RuledOut == "" && c.Dimensions > best.Dimensions && c.borne(&best) &&
+			behind.Mean >= -errors*math.Hypot(behind.Error, luck)
 	}
 }
 
@@ -102,16 +104,19 @@ func (c *Candidate) borne(under *Candidate) bool {
 // afterMove names tasks by their move.
 var afterMove = map[string]string{"translations": "translated tasks", "rotations": "turned tasks", "scalings": "scaled tasks"}
 
-// clearLoss is the loss of log-likelihood per value by a translation or scaling that only data explain. These moves take context to places that a model does not know, which costs some likelihood
-// whatever the data. Of the kinds of "equivcnp select --plane" those that bear translations lose up to 0.06 by them and others 0.3 to 4. Scalings cost rings 0.7, but a landscape 0.07, and processes of
-// a fixed length nothing that stands out: that little is lost proves no symmetry.
+// clearLoss is the loss of log-likelihood per value by a translation or scaling that only data explain. These moves
+// take context to places that a model does not know, which costs some likelihood whatever the data. Of the kinds of
+// "equivcnp select --plane" those that bear translations lose up to 0.06 by them and others 0.3 to 4. Scalings cost
+// rings 0.7, but a landscape 0.07, and processes of a fixed length nothing that stands out: that little is lost proves
+// no symmetry.
 const clearLoss = 0.1
 
-// ruleOut finds the candidates of the last round whose moves the data do not bear. Data that are equally distributed when they are moved are as likely moved as not, under every model that knows
-// the places; those that are clearly less likely under a model to which the move is no symmetry, by more than the candidate is ahead of it, are not.
+// ruleOut finds the candidates of the last round whose moves the data do not bear. Data that are equally distributed
+// when they are moved are as likely moved as not, under every model that knows the places; those that are clearly less
+// likely under a model to which the move is no symmetry, by more than the candidate is ahead of it, are not.
 //
-// Candidates may rule each other out one by one. So one that is farther ahead of the best that is left than the loss that ruled it out stays: a wrong
-// symmetry costs less there than the model without it.
+// Candidates may rule each other out one by one. So one that is farther ahead of the best that is left than the loss
+// that ruled it out stays: a wrong symmetry costs less there than the model without it.
 func (r *Round) ruleOut() {
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
@@ -125,7 +130,8 @@ func (r *Round) ruleOut() {
 					continue
 				}
 				if s.Broken && !knows && c.has(s.Move) && loss > max(c.loss, eval.PairedOf(c.scores, other.scores).Mean) {
-					c.loss, c.RuledOut = loss, fmt.Sprintf("%s lose %.3f ± %.3f under %s", afterMove[s.Move], loss, s.LogLikelihood.Error, other.Name)
+					c.loss, c.RuledOut = loss, fmt.Sprintf("%s lose %.3f ± %.3f under %s", afterMove[s.Move], loss,
+						s.LogLikelihood.Error, other.Name)
 				}
 			}
 		}

@@ -13,9 +13,12 @@ import (
 // Names of candidates, sizes of rounds, and the rule.
 func TestRule(t *testing.T) {
 	for name, want := range map[string]contender{
-		"none": {group: "trivial(2)", lifts: 1, dims: 0}, "T2": {group: "T(2)", lifts: 1, dims: 2}, "SO2": {group: "SO(2)", lifts: 1, dims: 1, turns: true},
-		"RxSO2": {group: "R>0xSO(2)", lifts: 1, dims: 2, turns: true}, "SE2": {group: "SE(2)", lifts: 1, dims: 2}, "SE2x4": {group: "SE(2)", lifts: 4, dims: 3, turns: true},
-		"Sim2x4x3": {group: "Sim(2) at 3 scales", lifts: 12, dims: 4, turns: true}, "Sim2x4": {group: "Sim(2)", lifts: 4, dims: 3, turns: true}, "Sim2x1x2": {group: "Sim(2) at 2 scales", lifts: 2, dims: 3},
+		"none": {group: "trivial(2)", lifts: 1, dims: 0}, "T2": {group: "T(2)", lifts: 1, dims: 2},
+		"SO2":   {group: "SO(2)", lifts: 1, dims: 1, turns: true},
+		"RxSO2": {group: "R>0xSO(2)", lifts: 1, dims: 2, turns: true}, "SE2": {group: "SE(2)", lifts: 1, dims: 2},
+		"SE2x4":    {group: "SE(2)", lifts: 4, dims: 3, turns: true},
+		"Sim2x4x3": {group: "Sim(2) at 3 scales", lifts: 12, dims: 4, turns: true}, "Sim2x4": {group: "Sim(2)", lifts: 4, dims: 3,
+			turns: true}, "Sim2x1x2": {group: "Sim(2) at 2 scales", lifts: 2, dims: 3},
 	} {
 		c, err := parseContender(name, 2)
 		require.NoError(t, err)
@@ -49,8 +52,10 @@ func TestRule(t *testing.T) {
 	require.Equal(t, []string{"b", "a"}, kept, "not clearly behind")
 
 	// Of several starts the best one counts, and one that diverged does not.
-	r := &Round{Candidates: []Candidate{{Name: "a", Seed: 1}, {Name: "b", Seed: 1, of: 1}, {Name: "a", Seed: 2}, {Name: "b", Seed: 2, of: 1}}}
-	require.NoError(t, r.judge([][]float64{{0, 1, 1, 0}, {3, 3, 4, 5}, {4, 5, 6, 7}, {math.NaN(), math.NaN(), math.NaN(), math.NaN()}}, 2, 1, true))
+	r := &Round{Candidates: []Candidate{{Name: "a", Seed: 1}, {Name: "b", Seed: 1, of: 1}, {Name: "a", Seed: 2},
+		{Name: "b", Seed: 2, of: 1}}}
+	require.NoError(t, r.judge([][]float64{{0, 1, 1, 0}, {3, 3, 4, 5}, {4, 5, 6, 7},
+		{math.NaN(), math.NaN(), math.NaN(), math.NaN()}}, 2, 1, true))
 	require.Len(t, r.Candidates, 2)
 	require.Equal(t, []string{"a", "b"}, []string{r.Candidates[0].Name, r.Candidates[1].Name})
 	require.Equal(t, []uint64{2, 1}, []uint64{r.Candidates[0].Seed, r.Candidates[1].Seed})
@@ -63,8 +68,10 @@ func TestRule(t *testing.T) {
 		broken bool
 		want   string
 	}{{0.9, true, "plain"}, {0.9, false, "turning"}, {0.3, true, "turning"}} {
-		r := &Round{Candidates: []Candidate{{Name: "turning", Dimensions: 3, turns: true}, {Name: "plain", Dimensions: 2, of: 1, Symmetries: []eval.Symmetry{
-			{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -9}}, {Move: "rotations", Broken: c.broken, LogLikelihood: eval.Paired{Mean: -c.loss}}}}}}
+		r := &Round{Candidates: []Candidate{{Name: "turning", Dimensions: 3, turns: true},
+			{Name: "plain", Dimensions: 2, of: 1, Symmetries: []eval.Symmetry{
+				{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -9}},
+				{Move: "rotations", Broken: c.broken, LogLikelihood: eval.Paired{Mean: -c.loss}}}}}}
 		require.NoError(t, r.judge([][]float64{{2, 3.1, 4, 5}, {1.5, 2.5, 3.5, 4.5}}, 2, 1, true)) // half a unit ahead
 		r.decide(1, 0)
 		require.Equal(t, c.want, r.best().Name)
@@ -72,14 +79,17 @@ func TestRule(t *testing.T) {
 		require.Equal(t, c.want == "plain", r.Candidates[0].RuledOut != "")
 		require.Equal(t, c.want == "plain", r.Candidates[1].Kept)
 	}
-	// Translated and scaled tasks: only what nothing but the data explains counts, and more than the candidate is ahead. One candidate is left in any case.
+	// Translated and scaled tasks: only what nothing but the data explains counts, and more than the candidate is
+	// ahead. One candidate is left in any case.
 	for _, c := range []struct {
 		loss, ahead float64
 		want        string
 	}{{0.4, 0.3, "centred"}, {0.09, 0.05, "shifting"}, {0.4, 0.5, "shifting"}} {
 		r := &Round{Candidates: []Candidate{
 			{Name: "shifting", Dimensions: 3, Symmetries: []eval.Symmetry{{Move: "translations", BuiltIn: true}, {Move: "scalings"}}},
-			{Name: "centred", Dimensions: 2, of: 1, Symmetries: []eval.Symmetry{{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -c.loss}}, {Move: "scalings", BuiltIn: true}}}}}
+			{Name: "centred", Dimensions: 2, of: 1,
+				Symmetries: []eval.Symmetry{{Move: "translations", Broken: true, LogLikelihood: eval.Paired{Mean: -c.loss}},
+					{Move: "scalings", BuiltIn: true}}}}}
 		require.NoError(t, r.judge([][]float64{{2, 3, 4, 5}, {2 - c.ahead, 3 - c.ahead, 4 - c.ahead, 5 - c.ahead}}, 2, 1, true))
 		r.decide(1, 0)
 		require.Equal(t, c.want, r.chosen().Name, "%+v", r.Candidates)
@@ -101,7 +111,8 @@ func TestRule(t *testing.T) {
 		}
 		r := &Round{Candidates: []Candidate{
 			{Name: "first", Dimensions: 2, Symmetries: []eval.Symmetry{{Move: "translations", BuiltIn: true}, lose("scalings", 0.9)}},
-			{Name: "second", Dimensions: 1, of: 1, Symmetries: []eval.Symmetry{lose("translations", 0.6), {Move: "scalings", BuiltIn: true}}},
+			{Name: "second", Dimensions: 1, of: 1, Symmetries: []eval.Symmetry{lose("translations", 0.6),
+				{Move: "scalings", BuiltIn: true}}},
 			{Name: "last", of: 2}}}
 		scores := [][]float64{{2, 3, 4, 5}, {1.9, 2.9, 3.9, 4.9}, nil}
 		for _, v := range scores[0] {
@@ -121,8 +132,10 @@ func TestRule(t *testing.T) {
 		want   string
 	}{{0.6, false, "larger"}, {0.6, true, "smaller"}, {0.3, false, "smaller"}} {
 		r := &Round{Candidates: []Candidate{
-			{Name: "smaller", Dimensions: 1, turns: true, Symmetries: []eval.Symmetry{{Move: "translations", Broken: true}, {Move: "rotations", BuiltIn: true}, {Move: "scalings", Broken: c.broken}}},
-			{Name: "larger", Dimensions: 2, turns: true, of: 1, Symmetries: []eval.Symmetry{{Move: "translations"}, {Move: "rotations", BuiltIn: true}, {Move: "scalings", BuiltIn: true}}}}}
+			{Name: "smaller", Dimensions: 1, turns: true, Symmetries: []eval.Symmetry{{Move: "translations", Broken: true},
+				{Move: "rotations", BuiltIn: true}, {Move: "scalings", Broken: c.broken}}},
+			{Name: "larger", Dimensions: 2, turns: true, of: 1, Symmetries: []eval.Symmetry{{Move: "translations"},
+				{Move: "rotations", BuiltIn: true}, {Move: "scalings", BuiltIn: true}}}}}
 		require.NoError(t, r.judge([][]float64{{2, 3, 4, 5}, {1.5, 2.5, 3.5, 4.5}}, 2, 1, true)) // half a unit behind
 		r.decide(1, c.luck)
 		require.Equal(t, "smaller", r.best().Name)
@@ -139,7 +152,8 @@ func TestRule(t *testing.T) {
 		}
 		return out
 	}
-	rep := &Report{Rounds: []Round{{Candidates: []Candidate{{OtherStarts: behind(0.3, 9)}, {}}}, {Candidates: []Candidate{{OtherStarts: behind(0.1)}}}}}
+	rep := &Report{Rounds: []Round{{Candidates: []Candidate{{OtherStarts: behind(0.3, 9)}, {}}},
+		{Candidates: []Candidate{{OtherStarts: behind(0.1)}}}}}
 	require.InDelta(t, 0.3, rep.luck(), 1e-12)
 	rep.Rounds = rep.Rounds[:1]
 	require.InDelta(t, 4.65, rep.luck(), 1e-12)
@@ -149,7 +163,8 @@ func TestRule(t *testing.T) {
 	own := recipe.DefaultCurves()
 	own.Seed = 7
 	s := &runner{Config: Default(&own, ""), manifest: &Manifest{Steps: []int{1, 2, 4}}, all: []*contender{{seed: 1_000_010}, {seed: 7}}}
-	for k, want := range [][]start{{{0, 7}, {1, 7}, {0, 1_000_010}, {1, 1_000_010}}, {{0, 1_000_010}, {1, 7}}, {{0, 7}, {1, 7}, {0, 1_000_010}, {1, 1_000_010}}} {
+	for k, want := range [][]start{{{0, 7}, {1, 7}, {0, 1_000_010}, {1, 1_000_010}}, {{0, 1_000_010}, {1, 7}},
+		{{0, 7}, {1, 7}, {0, 1_000_010}, {1, 1_000_010}}} {
 		require.Equal(t, want, s.startsOf(k, []int{0, 1}), "round %d", k)
 	}
 	require.Error(t, (&Round{Candidates: make([]Candidate, 1)}).judge([][]float64{{math.NaN()}}, 1, 1, true))

@@ -1,5 +1,5 @@
-// Package selection finds the symmetry of data: it trains models under several groups on the same tasks, and compares them on tasks that none of them
-// has seen. "equivcnp select" prints what [Run] returns.
+// Package selection finds the symmetry of data: it trains models under several groups on the same tasks, and compares
+// them on tasks that none of them has seen. "equivcnp select" prints what [Run] returns.
 //
 //	r := recipe.DefaultCurves()
 //	r.Data.Plane = "isotropic"
@@ -37,11 +37,11 @@ import (
 
 // Config says what a selection tries, and how long. Start from [Default].
 type Config struct {
-	// Recipe is the training of every candidate but for the group, the lifts, the seed and the number of steps. Without a Batch, curves are trained 4 at a
-	// time: more steps of fewer tasks tell candidates apart sooner.
+	// Recipe is the training of every candidate but for the group, the lifts, the seed and the number of steps. Without
+	// a Batch, curves are trained 4 at a time: more steps of fewer tasks tell candidates apart sooner.
 	Recipe recipe.Recipe
-	// Groups are the candidates: none, or a group's name, with the number of lifts behind an x, as in SE2x4, and for images Sim2x4x3. Nil: those that act
-	// on as many coordinates as the data have.
+	// Groups are the candidates: none, or a group's name, with the number of lifts behind an x, as in SE2x4, and for
+	// images Sim2x4x3. Nil: those that act on as many coordinates as the data have.
 	Groups []string
 	// Dir is the folder of the models, and of what an interrupted selection resumes from.
 	Dir string
@@ -115,8 +115,9 @@ type runner struct {
 	all      []*contender
 }
 
-// Run runs a selection, or resumes an interrupted one. The folder then has a folder for each round, and the chosen model as model.safetensors. Equal
-// configurations with Steps give equal reports; with Budget steps are timed once, and their numbers kept in the folder.
+// Run runs a selection, or resumes an interrupted one. The folder then has a folder for each round, and the chosen
+// model as model.safetensors. Equal configurations with Steps give equal reports; with Budget steps are timed once, and
+// their numbers kept in the folder.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -132,8 +133,8 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return s.rounds(ctx)
 }
 
-// prepared is a copy of a recipe with what selections have as defaults. All starts hold out the tasks that the recipe's own seed draws: another start must
-// not be trained on the tasks that candidates are compared on.
+// prepared is a copy of a recipe with what selections have as defaults. All starts hold out the tasks that the recipe's
+// own seed draws: another start must not be trained on the tasks that candidates are compared on.
 func prepared(r recipe.Recipe) recipe.Recipe {
 	r = r.Clone()
 	s := r.Common()

@@ -40,9 +40,11 @@ func (s *Server) accessed(next http.Handler) http.Handler {
 		}
 		start, seen := time.Now(), &statusWriter{ResponseWriter: w}
 		next.ServeHTTP(seen, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
-		attrs := []any{"id", a.id, "client", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status", seen.status(),
+		attrs := []any{"id", a.id, "client", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "protocol", r.Proto, "status",
+			seen.status(),
 			"bytes", seen.bytes, "seconds", time.Since(start).Seconds()}
-		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code}, {"traceparent", r.Header.Get("Traceparent")},
+		for _, more := range []struct{ key, value string }{{"model", a.model}, {"grpc", a.code},
+			{"traceparent", r.Header.Get("Traceparent")},
 			{"agent", r.UserAgent()}} {
 			if more.value != "" {
 				attrs = append(attrs, more.key, more.value)

@@ -54,10 +54,12 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, 200, w.Code, "%s", w.Body)
 	sameBits(t, want, answerBinary(t, w.Header(), w.Body.Bytes())["samples"], "samples")
 
-	for _, params := range []map[string]any{{"samples": 1e6}, {"samples": 1.5}, {"samples": 1, "order": "backwards"}, {"samples": 1, "knots": 3}, {"samples": 1, "growth": -1}, {"samples": 1, "seed": -1}} {
+	for _, params := range []map[string]any{{"samples": 1e6}, {"samples": 1.5}, {"samples": 1, "order": "backwards"},
+		{"samples": 1, "knots": 3}, {"samples": 1, "growth": -1}, {"samples": 1, "seed": -1}} {
 		require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, params)).Code, "%v", params)
 	}
-	require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, nil, "covariance")).Code, "its values are independent")
+	require.Equal(t, 400, do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, b, nil, "covariance")).Code,
+		"its values are independent")
 	require.Zero(t, s.bytes.used)
 }
 
@@ -89,11 +91,13 @@ func TestCovariance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "joint.safetensors")
 	require.NoError(t, weights.Save(path, m, nil))
 	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "joint", Path: path}} })
-	require.Contains(t, do(s, "GET", "/v2/models/joint", nil, nil).Body.String(), `{"name":"cov_factor","datatype":"FP32","shape":[-1,-1,1,3]}`)
+	require.Contains(t, do(s, "GET", "/v2/models/joint", nil, nil).Body.String(),
+		`{"name":"cov_factor","datatype":"FP32","shape":[-1,-1,1,3]}`)
 	b := curves(rngOf(1), 2, 5, 4)
 	p, err := m.(cnp.Regressor[float32]).Predict(context.Background(), b)
 	require.NoError(t, err)
-	w := do(s, "POST", "/v2/models/joint/infer", nil, withOutputs(t, b, map[string]any{"samples": 2}, "covariance", "cov_factor", "cov_diag", "mean", "samples"))
+	w := do(s, "POST", "/v2/models/joint/infer", nil, withOutputs(t, b, map[string]any{"samples": 2}, "covariance", "cov_factor",
+		"cov_diag", "mean", "samples"))
 	require.Equal(t, 200, w.Code, "%s", w.Body)
 	got := answerJSON(t, w.Body.Bytes())
 	require.Len(t, got, 5)

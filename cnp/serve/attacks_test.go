@@ -114,7 +114,8 @@ func TestCompressionBomb(t *testing.T) {
 				resp.Body.Close()
 				require.Contains(t, []int{http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable}, resp.StatusCode)
 			})
-			for _, method := range []string{service + "/ModelMetadata", "grpc.health.v1.Health/Check", "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"} {
+			for _, method := range []string{service + "/ModelMetadata", "grpc.health.v1.Health/Check",
+				"grpc.reflection.v1.ServerReflection/ServerReflectionInfo"} {
 				wait.Go(func() {
 					r, err := http.NewRequest("POST", url+"/"+method, bytes.NewReader(framed(1, len(bomb), bomb)))
 					require.NoError(t, err)
@@ -131,9 +132,11 @@ func TestCompressionBomb(t *testing.T) {
 		wait.Wait()
 	})
 	require.Less(t, most, uint64(256<<20)*6/5)
-	require.Eventually(t, func() bool { s.bytes.mu.Lock(); defer s.bytes.mu.Unlock(); return s.bytes.used == 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.bytes.mu.Lock(); defer s.bytes.mu.Unlock(); return s.bytes.used == 0 }, 5*time.Second,
+		time.Millisecond)
 	for _, as := range []connect.ClientOption{connect.WithGRPCWeb(), connect.WithClientOptions()} { // which may not be compressed
-		infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer", as, connect.WithSendGzip())
+		infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+
+			"/ModelInfer", as, connect.WithSendGzip())
 		_, err := infer.CallUnary(t.Context(), connect.NewRequest(curvesMessage(curves(rngOf(1), 1, 5, 5))))
 		require.Equal(t, connect.CodeUnimplemented, connect.CodeOf(err), "%v", err)
 	}
@@ -283,7 +286,8 @@ func TestTimeoutClamped(t *testing.T) {
 	release := block(t, s)
 	defer release()
 	go do(s, "POST", "/v2/models/rbf/infer", nil, curvesJSON(t, curves(rngOf(1), 1, 5, 5)))
-	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 },
+		5*time.Second, time.Millisecond)
 	start := time.Now()
 	w := do(s, "POST", "/v2/models/rbf/infer", nil, withOutputs(t, curves(rngOf(1), 1, 5, 5), map[string]any{"timeout": 3600e6}))
 	require.Equal(t, http.StatusGatewayTimeout, w.Code, "%s", w.Body)
@@ -312,11 +316,15 @@ func TestParameters(t *testing.T) {
 		value   any
 		says    string // empty: it is taken
 	}{
-		{"", "sampels", 3., `parameter "sampels" is not known`}, {"", "order", 3., `"order": 3, need a text`}, {"", "standardise", 1., "need true or false"},
-		{"", "timeout", true, "need a number"}, {"", "sequence_id", 7., "not supported"}, {"", "sequence_id", 0., ""}, {"", "sequence_end", false, ""},
+		{"", "sampels", 3., `parameter "sampels" is not known`}, {"", "order", 3., `"order": 3, need a text`},
+		{"", "standardise", 1., "need true or false"},
+		{"", "timeout", true, "need a number"}, {"", "sequence_id", 7., "not supported"}, {"", "sequence_id", 0., ""},
+		{"", "sequence_end", false, ""},
 		{"", "content_type", "np", ""}, {"", "binary_data_output", "yes", "need true or false"},
-		{"inputs", "shared_memory_region", "r", `input "x_context": parameter "shared_memory_region" is not supported`}, {"inputs", "content_type", "np", ""}, {"inputs", "axis", 1., "not known"},
-		{"outputs", "classification", 3., `output "mean": parameter "classification" is not supported`}, {"outputs", "classification", 0., ""},
+		{"inputs", "shared_memory_region", "r", `input "x_context": parameter "shared_memory_region" is not supported`},
+		{"inputs", "content_type", "np", ""}, {"inputs", "axis", 1., "not known"},
+		{"outputs", "classification", 3., `output "mean": parameter "classification" is not supported`},
+		{"outputs", "classification", 0., ""},
 		{"outputs", "shared_memory_region", "r", "not supported"}, {"outputs", "binary_data", 1., "need true or false"},
 	} {
 		var v map[string]any
@@ -367,7 +375,8 @@ func TestUnknownMethods(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models, o.Page = testSources[1:], http.NotFoundHandler() })
 	url, _ := listen(t, s, Limits{})
 	client := h2(t)
-	for _, method := range []string{service + "/TraceSetting", service + "/ModelStreamInfer", service + "/", "grpc.health.v1.Health/List", "some.other.Service/Method"} {
+	for _, method := range []string{service + "/TraceSetting", service + "/ModelStreamInfer", service + "/",
+		"grpc.health.v1.Health/List", "some.other.Service/Method"} {
 		r, err := http.NewRequest("POST", url+"/"+method, bytes.NewReader(framed(0, 0, nil)))
 		require.NoError(t, err)
 		r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}}

@@ -32,7 +32,8 @@ func TestAuxiliary(t *testing.T) {
 	meta := object(t, do(s, "GET", "/v2/models/aux", nil, nil).Body.Bytes())
 	text, err := json.Marshal(meta["inputs"])
 	require.NoError(t, err)
-	for _, name := range []string{`{"datatype":"FP32","name":"aux_context","shape":[-1,-1,2]}`, `{"datatype":"FP32","name":"aux_target","shape":[-1,-1,2]}`} {
+	for _, name := range []string{`{"datatype":"FP32","name":"aux_context","shape":[-1,-1,2]}`,
+		`{"datatype":"FP32","name":"aux_target","shape":[-1,-1,2]}`} {
 		require.Contains(t, string(text), name)
 	}
 	meta = object(t, do(s, "GET", "/v2/models/aux/config", nil, nil).Body.Bytes())
@@ -44,7 +45,8 @@ func TestAuxiliary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	b := &cnp.Batch[float32]{B: 2, Nc: 3, Nt: 2}
 	for range 6 {
-		b.XContext, b.YContext, b.AuxContext = append(b.XContext, rng.Float64()), append(b.YContext, rng.Float32()), append(b.AuxContext, rng.Float32(), rng.Float32())
+		b.XContext, b.YContext, b.AuxContext = append(b.XContext, rng.Float64()), append(b.YContext, rng.Float32()),
+			append(b.AuxContext, rng.Float32(), rng.Float32())
 	}
 	for range 4 {
 		b.XTarget, b.AuxTarget = append(b.XTarget, rng.Float64()), append(b.AuxTarget, rng.Float32(), rng.Float32())
@@ -55,25 +57,30 @@ func TestAuxiliary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.Mean, got.Mean)
 	require.Equal(t, want.Std, got.Std)
-	jobs := []*job{{curves: b}, {curves: &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}, YContext: []float32{2}, XTarget: []float64{3}, AuxContext: []float32{4, 5}, AuxTarget: []float32{6, 7}}}}
+	jobs := []*job{{curves: b}, {curves: &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}, YContext: []float32{2},
+		XTarget: []float64{3}, AuxContext: []float32{4, 5}, AuxTarget: []float32{6, 7}}}}
 	all := joinCurves(jobs, &c)
 	require.Equal(t, append(append([]float32(nil), b.AuxContext...), 4, 5, 0, 0, 0, 0), all.AuxContext)
 	require.Equal(t, append(append([]float32(nil), b.AuxTarget...), 6, 7, 0, 0), all.AuxTarget)
 
 	// The same over gRPC, raw and typed.
-	input := func(name, datatype string, contents *inference.InferTensorContents, shape ...int64) *inference.ModelInferRequest_InferInputTensor {
+	input := func(name, datatype string, contents *inference.InferTensorContents,
+		shape ...int64) *inference.ModelInferRequest_InferInputTensor {
 		return &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: shape, Contents: contents}
 	}
 	infer := grpcClient[inference.ModelInferRequest, inference.ModelInferResponse](url, "ModelInfer")
 	over, err := infer.CallUnary(context.Background(), connect.NewRequest(&inference.ModelInferRequest{ModelName: "aux",
-		Inputs: []*inference.ModelInferRequest_InferInputTensor{input("x_context", "FP64", nil, 2, 3, 1), input("y_context", "FP32", nil, 2, 3, 1), input("x_target", "FP64", nil, 2, 2, 1),
+		Inputs: []*inference.ModelInferRequest_InferInputTensor{input("x_context", "FP64", nil, 2, 3, 1),
+			input("y_context", "FP32", nil, 2, 3, 1), input("x_target", "FP64", nil, 2, 2, 1),
 			input("aux_context", "FP32", nil, 2, 3, 2), input("aux_target", "FP32", nil, 2, 2, 2)},
-		RawInputContents: [][]byte{safetensors.Float64Bytes(b.XContext), safetensors.Float32Bytes(b.YContext), safetensors.Float64Bytes(b.XTarget), safetensors.Float32Bytes(b.AuxContext),
+		RawInputContents: [][]byte{safetensors.Float64Bytes(b.XContext), safetensors.Float32Bytes(b.YContext),
+			safetensors.Float64Bytes(b.XTarget), safetensors.Float32Bytes(b.AuxContext),
 			safetensors.Float32Bytes(b.AuxTarget)}}))
 	require.NoError(t, err)
 	sameBits(t, want.Mean, floats(t, over.Msg.RawOutputContents[0]), "mean")
 	typed := &inference.ModelInferRequest{ModelName: "aux", Inputs: []*inference.ModelInferRequest_InferInputTensor{
-		input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: b.XContext}, 2, 3, 1), input("y_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.YContext}, 2, 3, 1),
+		input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: b.XContext}, 2, 3, 1),
+		input("y_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.YContext}, 2, 3, 1),
 		input("x_target", "FP64", &inference.InferTensorContents{Fp64Contents: b.XTarget}, 2, 2, 1),
 		input("aux_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.AuxContext}, 2, 3, 2),
 		input("aux_target", "FP32", &inference.InferTensorContents{Fp32Contents: b.AuxTarget}, 2, 2, 2)}}
@@ -102,7 +109,8 @@ func TestStatic(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = []Source{{Name: "static", Path: path}} })
 	text, err := json.Marshal(object(t, do(s, "GET", "/v2/models/static", nil, nil).Body.Bytes())["inputs"])
 	require.NoError(t, err)
-	for _, name := range []string{`{"datatype":"FP64","name":"x_static","shape":[-1,-1,1]}`, `{"datatype":"FP32","name":"y_static","shape":[-1,-1,2]}`} {
+	for _, name := range []string{`{"datatype":"FP64","name":"x_static","shape":[-1,-1,1]}`,
+		`{"datatype":"FP32","name":"y_static","shape":[-1,-1,2]}`} {
 		require.Contains(t, string(text), name)
 	}
 	url, _ := listen(t, s, Limits{})
@@ -117,7 +125,8 @@ func TestStatic(t *testing.T) {
 	require.Equal(t, want.Mean, got.Mean)
 	require.Equal(t, want.Std, got.Std)
 
-	other := &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, Ns: 1, XContext: []float64{1}, YContext: []float32{2}, XTarget: []float64{3}, XStatic: []float64{2}, YStatic: []float32{6, 7}}
+	other := &cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, Ns: 1, XContext: []float64{1}, YContext: []float32{2}, XTarget: []float64{3},
+		XStatic: []float64{2}, YStatic: []float32{6, 7}}
 	all := joinCurves([]*job{{curves: b}, {curves: other}}, &c)
 	both, err := m.(cnp.Regressor[float32]).Predict(context.Background(), all)
 	require.NoError(t, err)

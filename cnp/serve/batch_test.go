@@ -167,7 +167,8 @@ func TestBatchOutside(t *testing.T) {
 		}
 		scaled, undo, err := cnp.Standardise(&m.cfg, b)
 		require.NoError(t, err)
-		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: scaled, given: b, undo: undo, tasks: 2, targets: b.Nt, values: 2 * b.Nt})
+		jobs = append(jobs, &job{model: m, lane: lane{model: m}, curves: scaled, given: b, undo: undo, tasks: 2, targets: b.Nt,
+			values: 2 * b.Nt})
 	}
 	require.NoError(t, runJobs(context.Background(), jobs))
 	for i, j := range jobs {
@@ -186,7 +187,8 @@ func TestBatchOutside(t *testing.T) {
 func grpcClient[In, Out any](url, method string) *connect.Client[In, Out] {
 	p := new(http.Protocols)
 	p.SetUnencryptedHTTP2(true)
-	return connect.NewClient[In, Out](&http.Client{Transport: &http.Transport{Protocols: p}}, url+"/"+service+"/"+method, connect.WithGRPC())
+	return connect.NewClient[In, Out](&http.Client{Transport: &http.Transport{Protocols: p}}, url+"/"+service+"/"+method,
+		connect.WithGRPC())
 }
 
 // TestGRPC: requests and answers as generated code writes and reads them, raw and typed, with the bits of the library.
@@ -195,13 +197,16 @@ func TestGRPC(t *testing.T) {
 	url, _ := listen(t, s, Limits{})
 	ctx := context.Background()
 
-	live, err := grpcClient[inference.ServerLiveRequest, inference.ServerLiveResponse](url, "ServerLive").CallUnary(ctx, connect.NewRequest(&inference.ServerLiveRequest{}))
+	live, err := grpcClient[inference.ServerLiveRequest, inference.ServerLiveResponse](url, "ServerLive").CallUnary(ctx,
+		connect.NewRequest(&inference.ServerLiveRequest{}))
 	require.NoError(t, err)
 	require.True(t, live.Msg.Live)
-	ready, err := grpcClient[inference.ModelReadyRequest, inference.ModelReadyResponse](url, "ModelReady").CallUnary(ctx, connect.NewRequest(&inference.ModelReadyRequest{Name: "no"}))
+	ready, err := grpcClient[inference.ModelReadyRequest, inference.ModelReadyResponse](url, "ModelReady").CallUnary(ctx,
+		connect.NewRequest(&inference.ModelReadyRequest{Name: "no"}))
 	require.NoError(t, err)
 	require.False(t, ready.Msg.Ready)
-	meta, err := grpcClient[inference.ModelMetadataRequest, inference.ModelMetadataResponse](url, "ModelMetadata").CallUnary(ctx, connect.NewRequest(&inference.ModelMetadataRequest{Name: "rbf"}))
+	meta, err := grpcClient[inference.ModelMetadataRequest, inference.ModelMetadataResponse](url, "ModelMetadata").CallUnary(ctx,
+		connect.NewRequest(&inference.ModelMetadataRequest{Name: "rbf"}))
 	require.NoError(t, err)
 	require.Equal(t, "x_context", meta.Msg.Inputs[0].Name)
 	require.Equal(t, []int64{-1, -1, 1}, meta.Msg.Outputs[1].Shape)
@@ -215,12 +220,14 @@ func TestGRPC(t *testing.T) {
 			mask[i] = 1
 		}
 	}
-	input := func(name, datatype string, contents *inference.InferTensorContents, shape ...int64) *inference.ModelInferRequest_InferInputTensor {
+	input := func(name, datatype string, contents *inference.InferTensorContents,
+		shape ...int64) *inference.ModelInferRequest_InferInputTensor {
 		return &inference.ModelInferRequest_InferInputTensor{Name: name, Datatype: datatype, Shape: shape, Contents: contents}
 	}
 	got, err := infer.CallUnary(ctx, connect.NewRequest(&inference.ModelInferRequest{ModelName: "digits", ModelVersion: "1", Id: "x",
-		Parameters:       map[string]*inference.InferParameter{"priority": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 1}}},
-		Inputs:           []*inference.ModelInferRequest_InferInputTensor{input("image", "FP32", nil, 2, 1, 20, 20), input("mask", "BOOL", nil, 2, 1, 20, 20)},
+		Parameters: map[string]*inference.InferParameter{"priority": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 1}}},
+		Inputs: []*inference.ModelInferRequest_InferInputTensor{input("image", "FP32", nil, 2, 1, 20, 20),
+			input("mask", "BOOL", nil, 2, 1, 20, 20)},
 		RawInputContents: [][]byte{safetensors.Float32Bytes(im.Pixels), mask}}))
 	require.NoError(t, err)
 	require.Equal(t, "x", got.Msg.Id)
@@ -236,7 +243,8 @@ func TestGRPC(t *testing.T) {
 			input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: b.XContext}, 2, 3, 1),
 			input("y_context", "FP32", &inference.InferTensorContents{Fp32Contents: b.YContext}, 2, 3, 1),
 			input("x_target", "FP64", &inference.InferTensorContents{Fp64Contents: b.XTarget}, 2, 4, 1),
-			input("target_mask", "BOOL", &inference.InferTensorContents{BoolContents: []bool{true, true, true, true, true, true, true, false}}, 2, 4),
+			input("target_mask", "BOOL", &inference.InferTensorContents{BoolContents: []bool{true, true, true, true, true, true,
+				true, false}}, 2, 4),
 			input("context_mask", "INT32", &inference.InferTensorContents{IntContents: []int32{1, 1, 1, 1, 1, 1}}, 2, 3)},
 		Outputs: []*inference.ModelInferRequest_InferRequestedOutputTensor{{Name: "std"}, {Name: "mean"}}}
 	got, err = infer.CallUnary(ctx, connect.NewRequest(typed))
@@ -250,17 +258,21 @@ func TestGRPC(t *testing.T) {
 		request *inference.ModelInferRequest
 		code    connect.Code
 	}{
-		"a model":      {&inference.ModelInferRequest{ModelName: "no"}, connect.CodeNotFound},
-		"raw contents": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: typed.Inputs, RawInputContents: [][]byte{nil}}, connect.CodeInvalidArgument},
+		"a model": {&inference.ModelInferRequest{ModelName: "no"}, connect.CodeNotFound},
+		"raw contents": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: typed.Inputs, RawInputContents: [][]byte{nil}},
+			connect.CodeInvalidArgument},
 		"a shape": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
-			input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: []float64{1}}, 2, -3, 1)}}, connect.CodeInvalidArgument},
+			input("x_context", "FP64", &inference.InferTensorContents{Fp64Contents: []float64{1}}, 2, -3, 1)}},
+			connect.CodeInvalidArgument},
 		"a field": {&inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
-			input("x_context", "FP64", &inference.InferTensorContents{Fp32Contents: []float32{1, 2}}, 1, 1, 1)}}, connect.CodeInvalidArgument},
+			input("x_context", "FP64", &inference.InferTensorContents{Fp32Contents: []float32{1, 2}}, 1, 1, 1)}},
+			connect.CodeInvalidArgument},
 	} {
 		_, err := infer.CallUnary(ctx, connect.NewRequest(c.request))
 		require.Equal(t, c.code, connect.CodeOf(err), "%s: %v", name, err)
 	}
-	require.Eventually(t, func() bool { s.bytes.mu.Lock(); defer s.bytes.mu.Unlock(); return s.bytes.used == 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.bytes.mu.Lock(); defer s.bytes.mu.Unlock(); return s.bytes.used == 0 }, 5*time.Second,
+		time.Millisecond)
 
 	// A deadline, while another request holds the slot.
 	release := block(t, s)
@@ -269,7 +281,8 @@ func TestGRPC(t *testing.T) {
 		_, err := infer.CallUnary(ctx, connect.NewRequest(typed))
 		first <- err
 	}()
-	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 },
+		5*time.Second, time.Millisecond)
 	s.queue.mu.Lock()
 	clear(s.queue.costs.of) // so that it is taken
 	s.queue.mu.Unlock()
@@ -329,7 +342,8 @@ func TestFull(t *testing.T) {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
-	for _, as := range []connect.ClientOption{connect.WithGRPC(), connect.WithGRPCWeb(), connect.WithProtoJSON(), connect.WithClientOptions()} {
+	for _, as := range []connect.ClientOption{connect.WithGRPC(), connect.WithGRPCWeb(), connect.WithProtoJSON(),
+		connect.WithClientOptions()} {
 		infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer", as)
 		for _, b := range []int{1, 1 << 10} { // 2 kB, and more than a stream may have unread
 			_, err := infer.CallUnary(context.Background(), connect.NewRequest(curvesMessage(curves(rngOf(1), b, 50, 50))))
@@ -342,7 +356,8 @@ func TestFull(t *testing.T) {
 	}
 	release()
 	wait.Wait()
-	_, err = connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer", connect.WithGRPC()).
+	_, err = connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](client, url+"/"+service+"/ModelInfer",
+		connect.WithGRPC()).
 		CallUnary(context.Background(), connect.NewRequest(curvesMessage(curves(rngOf(1), 1, 50, 50))))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusBadRequest, send(nonsense))
@@ -491,9 +506,11 @@ func TestGRPCCompression(t *testing.T) {
 	z.Write(message)
 	require.NoError(t, z.Close())
 	for flag, body := range [][]byte{message, packed.Bytes()} {
-		r, err := http.NewRequest("POST", url+"/"+service+"/ModelInfer", bytes.NewReader(append(binary.BigEndian.AppendUint32([]byte{byte(flag)}, uint32(len(body))), body...)))
+		r, err := http.NewRequest("POST", url+"/"+service+"/ModelInfer",
+			bytes.NewReader(append(binary.BigEndian.AppendUint32([]byte{byte(flag)}, uint32(len(body))), body...)))
 		require.NoError(t, err)
-		r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "Grpc-Encoding": {[]string{"identity", "gzip"}[flag]}, "Grpc-Accept-Encoding": {"gzip"}}
+		r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"},
+			"Grpc-Encoding": {[]string{"identity", "gzip"}[flag]}, "Grpc-Accept-Encoding": {"gzip"}}
 		resp, err := client.Do(r)
 		require.NoError(t, err)
 		answer, err := io.ReadAll(resp.Body)
@@ -511,7 +528,8 @@ func curvesMessage(b *cnp.Batch[float32]) *inference.ModelInferRequest {
 	return &inference.ModelInferRequest{ModelName: "rbf", Inputs: []*inference.ModelInferRequest_InferInputTensor{
 		{Name: "x_context", Datatype: "FP64", Shape: []int64{n, nc, 1}}, {Name: "y_context", Datatype: "FP32", Shape: []int64{n, nc, 1}},
 		{Name: "x_target", Datatype: "FP64", Shape: []int64{n, nt, 1}}},
-		RawInputContents: [][]byte{safetensors.Float64Bytes(b.XContext), safetensors.Float32Bytes(b.YContext), safetensors.Float64Bytes(b.XTarget)}}
+		RawInputContents: [][]byte{safetensors.Float64Bytes(b.XContext), safetensors.Float32Bytes(b.YContext),
+			safetensors.Float64Bytes(b.XTarget)}}
 }
 
 // floats reads raw contents.

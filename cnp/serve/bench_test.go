@@ -73,7 +73,8 @@ func BenchmarkNetwork(b *testing.B) {
 	protocols.SetUnencryptedHTTP2(true)
 	c := curves(rngOf(1), 16, 50, 50)
 	header, body := curvesBinary(b, nil, c)
-	infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](&http.Client{Transport: &http.Transport{Protocols: protocols}},
+	infer := connect.NewClient[inference.ModelInferRequest, inference.ModelInferResponse](
+		&http.Client{Transport: &http.Transport{Protocols: protocols}},
 		url+"/"+service+"/ModelInfer", connect.WithGRPC())
 	message := curvesMessage(c)
 	for _, refused := range []bool{false, true} {

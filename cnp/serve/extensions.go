@@ -20,12 +20,14 @@ func (s *Server) extensionRoutes(mux *http.ServeMux, options []connect.HandlerOp
 		out := &inference.ModelConfig{Name: c.Name, Platform: c.Platform, Backend: c.Backend, MaxBatchSize: int32(c.MaxBatch),
 			Parameters: map[string]*inference.ModelParameter{}}
 		for _, t := range c.Input {
-			out.Input = append(out.Input, &inference.ModelInput{Name: t.Name, DataType: inference.DataType(inference.DataType_value[t.Type]),
-				Dims: t.Dims})
+			out.Input = append(out.Input, &inference.ModelInput{Name: t.Name,
+				DataType: inference.DataType(inference.DataType_value[t.Type]),
+				Dims:     t.Dims})
 		}
 		for _, t := range c.Output {
-			out.Output = append(out.Output, &inference.ModelOutput{Name: t.Name, DataType: inference.DataType(inference.DataType_value[t.Type]),
-				Dims: t.Dims})
+			out.Output = append(out.Output, &inference.ModelOutput{Name: t.Name,
+				DataType: inference.DataType(inference.DataType_value[t.Type]),
+				Dims:     t.Dims})
 		}
 		for k, v := range c.Parameters {
 			out.Parameters[k] = &inference.ModelParameter{StringValue: v.Value}

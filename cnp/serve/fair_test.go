@@ -18,7 +18,8 @@ import (
 
 // imageJob is a job of one image; its model computes a microsecond for a pixel.
 func imageJob(m *model, side int) *job {
-	return &job{model: m, lane: lane{m, side, side}, merge: true, tasks: 1, values: side, priority: 5, images: &cnp.Images[float32]{B: 1, C: 1, H: side, W: side}, done: make(chan struct{})}
+	return &job{model: m, lane: lane{m, side, side}, merge: true, tasks: 1, values: side, priority: 5,
+		images: &cnp.Images[float32]{B: 1, C: 1, H: side, W: side}, done: make(chan struct{})}
 }
 
 func pixelQueue() *fakeQueue {

@@ -47,7 +47,8 @@ func TestClientFaults(t *testing.T) {
 	url, stop := listen(t, s, Limits{})
 	address := strings.TrimPrefix(url, "http://")
 	h, body := imagesBinary(t, nil, images(rngOf(1), 4, 32, 32))
-	head := fmt.Sprintf("POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s: %s\r\n\r\n", len(body), headerLength, h[headerLength])
+	head := fmt.Sprintf("POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s: %s\r\n\r\n", len(body),
+		headerLength, h[headerLength])
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", address)
 		require.NoError(t, err)
@@ -141,7 +142,8 @@ func TestFolder(t *testing.T) {
 	}
 	var wait sync.WaitGroup
 	wait.Go(ask)
-	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { s.queue.mu.Lock(); defer s.queue.mu.Unlock(); return len(s.queue.running) == 1 },
+		10*time.Second, time.Millisecond)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.safetensors"), bytes.Repeat([]byte("garbage"), 1000), 0o600))
 	require.NoError(t, s.Rescan())
 	require.Contains(t, index(), `{"name":"a","version":"1","state":"READY","reason":"`)
@@ -211,7 +213,8 @@ func TestStop(t *testing.T) {
 	require.EqualValues(t, 16, refused.Load())
 	// The server counts the requests that it began with: each of them was answered, and its client has the answer.
 	counts := do(s, "GET", "/metrics", nil, nil).Body.String()
-	require.Contains(t, counts, fmt.Sprintf("equivcnp_requests_total{model=\"digits\",protocol=\"rest\",status=\"200\"} %d\n", answered.Load()))
+	require.Contains(t, counts, fmt.Sprintf("equivcnp_requests_total{model=\"digits\",protocol=\"rest\",status=\"200\"} %d\n",
+		answered.Load()))
 	require.Equal(t, 1, strings.Count(counts, "\nequivcnp_requests_total{"))
 	transport.CloseIdleConnections()
 	s.Close()

@@ -107,7 +107,8 @@ func FuzzGRPC(f *testing.F) {
 	}
 	im := images(rngOf(1), 1, 2, 2)
 	for _, r := range []*inference.ModelInferRequest{
-		{ModelName: "digits", Id: "x", Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "FP32", nil, 1, 1, 2, 2), in("mask", "BOOL", nil, 1, 2, 2)},
+		{ModelName: "digits", Id: "x", Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "FP32", nil, 1, 1, 2,
+			2), in("mask", "BOOL", nil, 1, 2, 2)},
 			RawInputContents: [][]byte{safetensors.Float32Bytes(im.Pixels), {1, 0, 1, 0}}},
 		{ModelName: "rbf", Parameters: map[string]*inference.InferParameter{"timeout": {ParameterChoice: &inference.InferParameter_Int64Param{Int64Param: 5}}},
 			Inputs: []*inference.ModelInferRequest_InferInputTensor{
@@ -116,8 +117,10 @@ func FuzzGRPC(f *testing.F) {
 				in("x_target", "INT64", &inference.InferTensorContents{Int64Contents: []int64{-3}}, 1, 1, 1),
 				in("target_mask", "BOOL", &inference.InferTensorContents{BoolContents: []bool{true}}, 1, 1)},
 			Outputs: []*inference.ModelInferRequest_InferRequestedOutputTensor{{Name: "std"}}},
-		{Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "FP32", nil, -1, 1<<40, 2, 2)}, RawInputContents: [][]byte{{1, 2, 3}}},
-		{Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "UINT8", &inference.InferTensorContents{UintContents: []uint32{1 << 31}}, 1<<31-1)}},
+		{Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "FP32", nil, -1, 1<<40, 2, 2)},
+			RawInputContents: [][]byte{{1, 2, 3}}},
+		{Inputs: []*inference.ModelInferRequest_InferInputTensor{in("image", "UINT8",
+			&inference.InferTensorContents{UintContents: []uint32{1 << 31}}, 1<<31-1)}},
 	} {
 		b, err := proto.Marshal(r)
 		if err != nil {
@@ -144,7 +147,8 @@ func FuzzGRPC(f *testing.F) {
 		if err != nil || proto.Unmarshal(b, &theirs) != nil {
 			return
 		}
-		if ours.model != theirs.ModelName || ours.id != theirs.Id || len(ours.inputs) != len(theirs.Inputs) || len(ours.outputs) != len(theirs.Outputs) {
+		if ours.model != theirs.ModelName || ours.id != theirs.Id || len(ours.inputs) != len(theirs.Inputs) ||
+			len(ours.outputs) != len(theirs.Outputs) {
 			t.Errorf("%+v, generated code reads %v", ours.request, &theirs)
 		}
 	})
@@ -163,12 +167,14 @@ func FuzzAnswer(f *testing.F) {
 			answers: []answer{{name: "mean", shape: []int64{int64(len(values)), 1}, values: values}, {name: "std", shape: []int64{0}}}}
 		var got inference.ModelInferResponse
 		if err := proto.Unmarshal(r.append([]byte{}), &got); err != nil {
-			if !utf8.ValidString(model) || !utf8.ValidString(version) || !utf8.ValidString(id) || !utf8.ValidString(note) { // which readers refuse
+			// which readers refuse
+			if !utf8.ValidString(model) || !utf8.ValidString(version) || !utf8.ValidString(id) || !utf8.ValidString(note) {
 				return
 			}
 			t.Fatal(err)
 		}
-		if got.ModelName != model || got.ModelVersion != version || got.Id != id || len(got.Outputs) != 2 || got.Outputs[0].Shape[0] != int64(len(values)) {
+		if got.ModelName != model || got.ModelVersion != version || got.Id != id || len(got.Outputs) != 2 ||
+			got.Outputs[0].Shape[0] != int64(len(values)) {
 			t.Errorf("%v", &got)
 		}
 		if raw != (len(got.RawOutputContents) == 2) || !raw && len(got.Outputs[0].Contents.GetFp32Contents()) != len(values) {

@@ -39,10 +39,12 @@ func (s *Server) grpcRoutes(mux *http.ServeMux) {
 		_, err := s.find(r.Name, r.Version)
 		return &inference.ModelReadyResponse{Ready: err == nil && s.ready()}, nil
 	})
-	unary(mux, "ServerMetadata", options, func(context.Context, *inference.ServerMetadataRequest) (*inference.ServerMetadataResponse, error) {
+	unary(mux, "ServerMetadata", options, func(context.Context, *inference.ServerMetadataRequest) (
+		*inference.ServerMetadataResponse, error) {
 		return &inference.ServerMetadataResponse{Name: "equivcnp", Version: s.opt.Version, Extensions: extensions}, nil
 	})
-	unary(mux, "ModelMetadata", options, func(_ context.Context, r *inference.ModelMetadataRequest) (*inference.ModelMetadataResponse, error) {
+	unary(mux, "ModelMetadata", options, func(_ context.Context, r *inference.ModelMetadataRequest) (
+		*inference.ModelMetadataResponse, error) {
 		m, err := s.find(r.Name, r.Version)
 		if err != nil {
 			return nil, err

@@ -160,7 +160,8 @@ func (s *Server) frame(b []byte, call *grpcCall, encoding string) ([]byte, error
 		case errors.As(err, &f):
 			return b, f
 		case err != nil:
-			return b, &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled, text: "the message could not be read: " + err.Error()}
+			return b, &failure{status: http.StatusRequestTimeout, code: connect.CodeCanceled,
+				text: "the message could not be read: " + err.Error()}
 		}
 	}
 }

@@ -23,7 +23,8 @@ func TestHostile(t *testing.T) {
 			s.Close()
 			s.Close()
 		}
-	}, Options{Models: testSources[1:], Folders: []string{t.TempDir()}, Memory: 1 << 30, PlanMemory: 1 << 28, Precision: "float32", Batch: 4, Slots: 1,
+	}, Options{Models: testSources[1:], Folders: []string{t.TempDir()}, Memory: 1 << 30, PlanMemory: 1 << 28,
+		Precision: "float32", Batch: 4, Slots: 1,
 		Waiting: 8, Timeout: time.Second, Poll: time.Second, Body: 1 << 20, Token: "t", Version: "v"})
 	s := newServer(t, nil)
 	done, cancel := context.WithCancel(t.Context())
@@ -33,7 +34,8 @@ func TestHostile(t *testing.T) {
 		require.NoError(t, err)
 		defer on.Close()
 		_ = s.Serve(done, on, l)
-	}, Limits{Connections: 2, Header: 1 << 12, HeaderTime: time.Second, IdleTime: time.Second, Streams: 3, Linger: time.Microsecond, Drain: time.Second})
+	}, Limits{Connections: 2, Header: 1 << 12, HeaderTime: time.Second, IdleTime: time.Second, Streams: 3,
+		Linger: time.Microsecond, Drain: time.Second})
 	named("ListenAndServe", func(address string) { _ = s.ListenAndServe(done, address, Limits{}) }, "127.0.0.1:0")
 	named("SpareThreads", func(n int) { SpareThreads(n)() }, 2)
 

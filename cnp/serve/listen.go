@@ -59,7 +59,8 @@ func (l *Limits) check() error {
 		name        string
 		value, upTo int64
 	}{
-		{"Connections", int64(l.Connections), math.MaxInt32}, {"Header", int64(l.Header), 1 << 28}, {"Streams", int64(l.Streams), math.MaxInt32},
+		{"Connections", int64(l.Connections), math.MaxInt32}, {"Header", int64(l.Header), 1 << 28},
+		{"Streams", int64(l.Streams), math.MaxInt32},
 		{"HeaderTime", int64(l.HeaderTime), math.MaxInt64}, {"IdleTime", int64(l.IdleTime), math.MaxInt64},
 		{"Linger", int64(l.Linger), int64(24 * time.Hour)}, {"Drain", int64(l.Drain), math.MaxInt64},
 	} {

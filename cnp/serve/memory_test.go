@@ -100,7 +100,8 @@ func attacks(t *testing.T) []attack {
 	}
 	return []attack{
 		{"bombs over gRPC", 16, func(_ *testing.T, url string, _ int, ctx context.Context) {
-			send(ctx, url+"/"+service+"/ModelInfer", map[string]string{"Content-Type": "application/grpc", "Te": "trailers", "Grpc-Encoding": "gzip"}, framed(1, len(bomb), bomb))
+			send(ctx, url+"/"+service+"/ModelInfer", map[string]string{"Content-Type": "application/grpc", "Te": "trailers",
+				"Grpc-Encoding": "gzip"}, framed(1, len(bomb), bomb))
 		}},
 		{"bombs over REST", 16, func(_ *testing.T, url string, _ int, ctx context.Context) {
 			send(ctx, url+"/v2/models/rbf/infer", map[string]string{"Content-Encoding": "gzip"}, bomb)
@@ -109,7 +110,8 @@ func attacks(t *testing.T) []attack {
 		{"bodies that stop", 4, func(_ *testing.T, url string, _ int, ctx context.Context) { stall(ctx, url, 32<<20, 24<<20) }},
 		{"long JSON", 4, func(_ *testing.T, url string, _ int, ctx context.Context) {
 			n := 400_000
-			send(ctx, url+"/v2/models/rbf/infer", nil, []byte(`{"inputs":[{"name":"x_target","datatype":"FP64","shape":[1,`+strconv.Itoa(n)+`,1],"data":[`+strings.Repeat("1,", n-1)+`1]}]}`))
+			send(ctx, url+"/v2/models/rbf/infer", nil, []byte(`{"inputs":[{"name":"x_target","datatype":"FP64","shape":[1,`+
+				strconv.Itoa(n)+`,1],"data":[`+strings.Repeat("1,", n-1)+`1]}]}`))
 		}},
 		{"large images", 2, func(t *testing.T, url string, _ int, ctx context.Context) {
 			h, body := imagesBinary(t, nil, images(rngOf(1), 1, 1024, 1024))

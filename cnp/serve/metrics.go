@@ -73,7 +73,8 @@ func newMetrics(opt Options) *metrics {
 		[]string{"version", "revision", "modified", "goversion", "simd"})
 	revision, modified := buildOf()
 	build.WithLabelValues(opt.Version, revision, modified, runtime.Version(), fmt.Sprint(simd.CurrentLevel())).Set(1)
-	m.registry.MustRegister(build, m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits, m.planMisses,
+	m.registry.MustRegister(build, m.requests, m.latency, m.refused, m.waited, m.batch, m.waiting, m.bytes, m.memory, m.planHits,
+		m.planMisses,
 		m.planSeconds, m.models, m.loads, m.connections, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

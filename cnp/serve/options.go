@@ -58,8 +58,10 @@ func (o *Options) check() error {
 		name              string
 		value, from, upTo int64
 	}{
-		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64}, {"Batch", int64(o.Batch), 1, math.MaxInt32},
-		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32}, {"Timeout", int64(o.Timeout), 0, math.MaxInt64},
+		{"Memory", o.Memory, 1 << 20, math.MaxInt64}, {"PlanMemory", o.PlanMemory, 0, math.MaxInt64},
+		{"Batch", int64(o.Batch), 1, math.MaxInt32},
+		{"Slots", int64(o.Slots), 1, maxSlots}, {"Waiting", int64(o.Waiting), 0, math.MaxInt32},
+		{"Timeout", int64(o.Timeout), 0, math.MaxInt64},
 		{"Compute", int64(o.Compute), 0, math.MaxInt64},
 		{"Poll", int64(o.Poll), 0, math.MaxInt64}, {"Body", o.Body, 0, math.MaxInt64},
 	} {

@@ -62,8 +62,9 @@ type planEntry struct {
 }
 
 func newPlans(base context.Context, limit, each int64, precision cnp.Precision, slots int, log *slog.Logger, m *metrics) *plans {
-	return &plans{base: base, limit: limit, each: each, precision: precision, slots: slots, log: log, metrics: m, entries: map[lane]*planEntry{},
-		making: make(chan struct{}, 1), freed: make(chan struct{}), took: map[planSize]time.Duration{}}
+	return &plans{base: base, limit: limit, each: each, precision: precision, slots: slots, log: log, metrics: m,
+		entries: map[lane]*planEntry{},
+		making:  make(chan struct{}, 1), freed: make(chan struct{}), took: map[planSize]time.Duration{}}
 }
 
 // get returns the plan of a lane, which it makes if there is none, and a function to be called when it is no longer used. nil where the
@@ -253,7 +254,8 @@ func (p *plans) make(ctx context.Context, l lane, e *planEntry) {
 		p.metrics.planSeconds.Observe(time.Since(start).Seconds())
 		p.learn(l, time.Since(start))
 		info := plan.Info()
-		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds", time.Since(start).Seconds(),
+		p.log.Info("plan made", "model", l.model.name, "height", l.h, "width", l.w, "bytes", e.bytes, "seconds",
+			time.Since(start).Seconds(),
 			"file", info.File)
 		if info.FileErr != nil {
 			p.log.Warn("plan not kept", "model", l.model.name, "height", l.h, "width", l.w, "error", info.FileErr.Error())
@@ -294,7 +296,8 @@ func (p *plans) reserve(ctx context.Context, e *planEntry) error {
 		freed, alone := p.freed, p.models+p.each > p.limit
 		p.mu.Unlock()
 		if alone {
-			return overloaded("memory", time.Second, "models take %v of %v, which leaves too little for a plan", cnp.Bytes(p.models), cnp.Bytes(p.limit))
+			return overloaded("memory", time.Second, "models take %v of %v, which leaves too little for a plan",
+				cnp.Bytes(p.models), cnp.Bytes(p.limit))
 		}
 		select {
 		case <-freed:

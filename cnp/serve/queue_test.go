@@ -56,7 +56,8 @@ func TestQueueOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, a, b := newFakeQueue(1, 3, 100), &model{name: "a"}, &model{name: "b"}
 		var wait sync.WaitGroup
-		for _, j := range []*job{fakeJob(a, 0, 5), fakeJob(a, 1, 5), fakeJob(b, 2, 5), fakeJob(a, 3, 5), fakeJob(a, 4, 5), fakeJob(a, 5, 5), fakeJob(b, 6, 1)} {
+		for _, j := range []*job{fakeJob(a, 0, 5), fakeJob(a, 1, 5), fakeJob(b, 2, 5), fakeJob(a, 3, 5), fakeJob(a, 4, 5),
+			fakeJob(a, 5, 5), fakeJob(b, 6, 1)} {
 			wait.Go(func() { require.NoError(t, q.do(context.Background(), j)) })
 			synctest.Wait()
 		}

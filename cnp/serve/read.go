@@ -110,14 +110,17 @@ func loadModel(ctx context.Context, src Source) (*model, error) {
 		m.inputs = []tensorInfo{{"x_context", "FP64", []int64{-1, -1, dx}}, {"y_context", "FP32", []int64{-1, -1, dy}},
 			{"x_target", "FP64", []int64{-1, -1, dx}}, {"context_mask", "BOOL", []int64{-1, -1}}, {"target_mask", "BOOL", []int64{-1, -1}}}
 		if da := int64(len(m.cfg.Auxiliary)); da > 0 {
-			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}}, tensorInfo{"aux_target", "FP32", []int64{-1, -1,
-				da}})
+			m.inputs = append(m.inputs, tensorInfo{"aux_context", "FP32", []int64{-1, -1, da}},
+				tensorInfo{"aux_target", "FP32", []int64{-1, -1,
+					da}})
 		}
 		if ds := int64(len(m.cfg.Static)); ds > 0 {
-			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}}, tensorInfo{"y_static", "FP32", []int64{-1, -1, ds}})
+			m.inputs = append(m.inputs, tensorInfo{"x_static", "FP64", []int64{-1, -1, dx}},
+				tensorInfo{"y_static", "FP32", []int64{-1, -1, ds}})
 		}
 		if m.merge && m.cfg.PointsPerUnit > 0 {
-			if m.curve, err = built.Plan(ctx, cnp.Scattered(), cnp.PlanOptions{}); err != nil && !errors.Is(err, cnp.ErrNoPlan) { // without one the model predicts
+			// without one the model predicts
+			if m.curve, err = built.Plan(ctx, cnp.Scattered(), cnp.PlanOptions{}); err != nil && !errors.Is(err, cnp.ErrNoPlan) {
 				return nil, fmt.Errorf("%s: %w", src.Path, err)
 			}
 		}

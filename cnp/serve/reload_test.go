@@ -98,7 +98,8 @@ func TestReload(t *testing.T) {
 		code, _ := get(auth)
 		require.Equal(t, 401, code, auth)
 	}
-	require.Contains(t, do(s, "GET", "/metrics", map[string]string{"Authorization": "Bearer first"}, nil).Body.String(), `equivcnp_refused_total{reason="token"} 5`)
+	require.Contains(t, do(s, "GET", "/metrics", map[string]string{"Authorization": "Bearer first"}, nil).Body.String(),
+		`equivcnp_refused_total{reason="token"} 5`)
 	require.Contains(t, log.String(), "requests without the token")
 	_, first := get("Bearer first")
 
@@ -132,8 +133,10 @@ func issue(t *testing.T, a *authority, serial int64, cert, key string) *authorit
 	t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: a == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: a == nil, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	parent, signer := template, own
 	if a != nil {
 		parent, signer = a.cert, a.key
@@ -202,7 +205,9 @@ func TestErrorLog(t *testing.T) {
 	var out bytes.Buffer
 	l := errorLog{slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for text, level := range map[string]string{
-		"http: Accept error: accept tcp [::]:8080: accept4: too many open files; retrying in 5ms\n": "WARN", "http: TLS handshake error from 1.2.3.4:5: EOF\n": "DEBUG", "http: panic serving 1.2.3.4:5: x\n": "ERROR",
+		"http: Accept error: accept tcp [::]:8080: accept4: too many open files; retrying in 5ms\n": "WARN",
+		"http: TLS handshake error from 1.2.3.4:5: EOF\n":                                           "DEBUG",
+		"http: panic serving 1.2.3.4:5: x\n":                                                        "ERROR",
 	} {
 		out.Reset()
 		_, err := l.Write([]byte(text))
@@ -222,10 +227,12 @@ func TestAccess(t *testing.T) {
 		return object(t, lines[len(lines)-1])
 	}
 	trace := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	w := do(s, "POST", "/v2/models/rbf/infer", map[string]string{"X-Request-Id": "seven", "Traceparent": trace}, curvesJSON(t, curves(rngOf(1), 3, 2, 2)))
+	w := do(s, "POST", "/v2/models/rbf/infer", map[string]string{"X-Request-Id": "seven", "Traceparent": trace},
+		curvesJSON(t, curves(rngOf(1), 3, 2, 2)))
 	require.Equal(t, "seven", w.Header().Get("X-Request-Id"))
 	line := last()
-	for key, want := range map[string]any{"msg": "access", "id": "seven", "status": 200., "model": "rbf", "tasks": 3., "traceparent": trace, "method": "POST", "path": "/v2/models/rbf/infer"} {
+	for key, want := range map[string]any{"msg": "access", "id": "seven", "status": 200., "model": "rbf", "tasks": 3.,
+		"traceparent": trace, "method": "POST", "path": "/v2/models/rbf/infer"} {
 		require.Equal(t, want, line[key], key)
 	}
 	require.NotEmpty(t, line["client"])

@@ -102,8 +102,10 @@ func (k kind) String() string { return [...]string{"a number", "true or false", 
 
 // known are the parameters that the server takes. content_type is what MLServer's clients add to say how they made the tensors.
 var known = map[place]map[string]kind{
-	ofRequest: {"timeout": aNumber, "priority": aNumber, "samples": aNumber, "seed": aNumber, "block": aNumber, "growth": aNumber, "knots": aNumber,
-		"function": aFlag, "order": aText, "quantiles": aText, "standardise": aFlag, "check": aFlag, "binary_data_output": aFlag, "content_type": aText},
+	ofRequest: {"timeout": aNumber, "priority": aNumber, "samples": aNumber, "seed": aNumber, "block": aNumber, "growth": aNumber,
+		"knots":    aNumber,
+		"function": aFlag, "order": aText, "quantiles": aText, "standardise": aFlag, "check": aFlag, "binary_data_output": aFlag,
+		"content_type": aText},
 	ofInput:  {"binary_data_size": aNumber, "content_type": aText},
 	ofOutput: {"binary_data": aFlag, "content_type": aText},
 }
@@ -139,7 +141,8 @@ func (p params) check(at place, name string) error {
 		}
 		k, ok := known[at][key]
 		if !ok {
-			return invalid("%sparameter %.40q is not known, there are %s", where, key, strings.Join(slices.Sorted(maps.Keys(known[at])), ", "))
+			return invalid("%sparameter %.40q is not known, there are %s", where, key,
+				strings.Join(slices.Sorted(maps.Keys(known[at])), ", "))
 		}
 		fits := v == nil
 		switch v.(type) {

@@ -214,7 +214,8 @@ func (in *restRequest) request(rest []byte) (*request, error) {
 		case binary && len(x.Data) > 0:
 			return nil, invalid("input %.40q has both data and binary_data_size", x.Name)
 		case binary && size > len(rest):
-			return nil, invalid("input %.40q: binary_data_size is %d, the body has %d bytes left after its JSON (%s)", x.Name, size, len(rest),
+			return nil, invalid("input %.40q: binary_data_size is %d, the body has %d bytes left after its JSON (%s)", x.Name,
+				size, len(rest),
 				headerLength)
 		case binary:
 			err = setRaw(&t, count, rest[:size:size])

@@ -44,7 +44,8 @@ func TestMetadata(t *testing.T) {
 	}
 	require.Equal(t, map[string]any{"name": "rbf", "ready": true}, get("/v2/models/rbf/ready", 200))
 	require.Equal(t, map[string]any{"name": "rbf", "ready": true}, get("/v2/models/rbf/versions/1/ready", 200))
-	for _, path := range []string{"/v2/models/no", "/v2/models/rbf/versions/2", "/v2/models/no/ready", "/v2/nothing", "/v2/models/rbf/versions/2/ready"} {
+	for _, path := range []string{"/v2/models/no", "/v2/models/rbf/versions/2", "/v2/models/no/ready", "/v2/nothing",
+		"/v2/models/rbf/versions/2/ready"} {
 		v := get(path, 404)
 		require.Len(t, v, 1)
 		require.IsType(t, "", v["error"])
@@ -116,7 +117,8 @@ func TestInferBinary(t *testing.T) {
 		x[i] = int8(v)
 	}
 	head, err := json.Marshal(map[string]any{"inputs": []any{
-		map[string]any{"name": "x_context", "datatype": "INT8", "shape": []int{2, 3, 1}, "parameters": map[string]any{"binary_data_size": 6}},
+		map[string]any{"name": "x_context", "datatype": "INT8", "shape": []int{2, 3, 1},
+			"parameters": map[string]any{"binary_data_size": 6}},
 		tensorJSON("y_context", "FP32", []int{2, 3, 1}, b.YContext), tensorJSON("x_target", "FP64", []int{2, 4, 1}, b.XTarget)},
 		"outputs": []any{map[string]any{"name": "mean", "parameters": map[string]any{"binary_data": true}},
 			map[string]any{"name": "std", "parameters": map[string]any{"binary_data": false}}}})
@@ -155,7 +157,8 @@ func TestInvalid(t *testing.T) {
 		{"twice", in(xc, xc), "", "two inputs"},
 		{"a datatype", in(tensor("x_context", "BYTES", "[1,1,1]", `["a"]`)), "", "BYTES"},
 		{"a negative axis", in(tensor("x_context", "FP64", "[1,-1,1]", "[0]")), "", "axis of -1"},
-		{"an overflow", in(tensor("x_context", "FP64", "[2147483647,2147483647,2147483647]", "[0]")), "", "more elements than can be counted"},
+		{"an overflow", in(tensor("x_context", "FP64", "[2147483647,2147483647,2147483647]", "[0]")), "",
+			"more elements than can be counted"},
 		{"an axis beyond int64", in(tensor("x_context", "FP64", "[99999999999999999999,1,1]", "[0]")), "", "JSON"},
 		{"many axes", in(tensor("x_context", "FP64", "[1,1,1,1,1,1,1,1,1]", "[0]")), "", "axes"},
 		{"too few", in(tensor("x_context", "FP64", "[1,4,1]", "[0,1,2]")), "", "needs 4 elements"},
@@ -168,7 +171,8 @@ func TestInvalid(t *testing.T) {
 		{"null", in(tensor("x_context", "FP64", "[1,1,1]", `[null]`), yc, tensor("x_target", "FP64", "[1,1,1]", "[0]")), "", "NaN"},
 		{"no data", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1]}`), "", "no data"},
 		{"a rank", in(xc, yc, tensor("x_target", "FP64", "[1,1]", "[0]")), "", "shape"},
-		{"a mask of 2", in(xc, yc, tensor("x_target", "FP64", "[1,1,1]", "[0]"), tensor("target_mask", "UINT8", "[1,1]", "[2]")), "", "0 and 1"},
+		{"a mask of 2", in(xc, yc, tensor("x_target", "FP64", "[1,1,1]", "[0]"), tensor("target_mask", "UINT8", "[1,1]", "[2]")),
+			"", "0 and 1"},
 		{"an output", `{"inputs":[` + xc + `],"outputs":[{"name":"median"}]}`, "", "median"},
 		{"a timeout", `{"inputs":[` + xc + `],"parameters":{"timeout":-1}}`, "", "timeout"},
 		{"a timeout of letters", `{"inputs":[` + xc + `],"parameters":{"timeout":"soon"}}`, "", "timeout"},
@@ -181,7 +185,8 @@ func TestInvalid(t *testing.T) {
 		{"bytes that nobody asked for", in(xc) + "abc", fmt.Sprint(len(in(xc))), "3 bytes follow"},
 		{"a size beyond the body", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":8}}`), "", "binary_data_size"},
 		{"a size that overflows", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":1e18}}`), "", "binary_data_size"},
-		{"a negative size", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":-8}}`), "", "binary_data_size"},
+		{"a negative size", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":-8}}`), "",
+			"binary_data_size"},
 		{"a size of another shape", in(`{"name":"x_context","datatype":"FP64","shape":[1,1,1],"parameters":{"binary_data_size":4}}`) + "abcd", "97", "needs 8 bytes"},
 	} {
 		h := map[string]string{}
@@ -228,7 +233,8 @@ func TestOutside(t *testing.T) {
 // for the token itself.
 func TestToken(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Token = "secret" })
-	for path, open := range map[string]bool{"/v2/health/live": true, "/v2/health/ready": true, "/": true, "/v2": false, "/metrics": false, "/v2/models/rbf": false} {
+	for path, open := range map[string]bool{"/v2/health/live": true, "/v2/health/ready": true, "/": true, "/v2": false,
+		"/metrics": false, "/v2/models/rbf": false} {
 		want := map[bool]int{true: 200, false: 401}[open]
 		require.Equal(t, want, do(s, "GET", path, nil, nil).Code, path)
 		require.Equal(t, want, do(s, "GET", path, map[string]string{"Authorization": "Bearer wrong"}, nil).Code, path)

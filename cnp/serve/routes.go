@@ -23,7 +23,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
 	for _, prefix := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+prefix, s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, metadataOf(m)) }))
-		mux.HandleFunc("GET "+prefix+"/config", s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, configOf(m)) }))
+		mux.HandleFunc("GET "+prefix+"/config",
+			s.withModel(func(w http.ResponseWriter, m *model) { writeJSON(w, http.StatusOK, configOf(m)) }))
 		mux.HandleFunc("GET "+prefix+"/ready", s.modelReady)
 		mux.HandleFunc("GET "+prefix+"/stats", s.withModel(func(w http.ResponseWriter, m *model) {
 			writeJSON(w, http.StatusOK, map[string]any{"model_stats": []modelStats{m.stats.report(m)}})
@@ -87,7 +88,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.metrics.refused.WithLabelValues("token").Inc()
 			s.denied.warn(s.log, r)
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeFailure(w, r, &failure{status: http.StatusUnauthorized, code: connect.CodeUnauthenticated, text: "a bearer token is needed"})
+			writeFailure(w, r, &failure{status: http.StatusUnauthorized, code: connect.CodeUnauthenticated,
+				text: "a bearer token is needed"})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -27,13 +27,16 @@ var (
 	tensorSchema = &schema{kind: "object", required: []string{"name", "datatype", "shape"},
 		fields: map[string]*schema{"name": stringSchema, "datatype": stringSchema, "shape": shapeSchema}, closed: true}
 	modelSchema = &schema{kind: "object", required: []string{"name", "platform"}, closed: true,
-		fields: map[string]*schema{"name": stringSchema, "versions": listSchema, "platform": stringSchema, "properties": {kind: "object"}, // as over gRPC
+		// as over gRPC
+		fields: map[string]*schema{"name": stringSchema, "versions": listSchema, "platform": stringSchema, "properties": {kind: "object"},
 			"inputs": {kind: "array", items: tensorSchema}, "outputs": {kind: "array", items: tensorSchema}}}
 	inferSchema = &schema{kind: "object", required: []string{"model_name", "outputs"}, closed: true,
-		fields: map[string]*schema{"model_name": stringSchema, "model_version": stringSchema, "id": stringSchema, "parameters": {kind: "object"},
+		fields: map[string]*schema{"model_name": stringSchema, "model_version": stringSchema, "id": stringSchema,
+			"parameters": {kind: "object"},
 			"outputs": {kind: "array", items: &schema{kind: "object", required: []string{"name", "shape", "datatype", "data"}, closed: true,
-				fields: map[string]*schema{"name": stringSchema, "shape": shapeSchema, "datatype": stringSchema, "parameters": {kind: "object"},
-					"data": {kind: "array", items: &schema{kind: "number"}}}}}}}
+				fields: map[string]*schema{"name": stringSchema, "shape": shapeSchema, "datatype": stringSchema,
+					"parameters": {kind: "object"},
+					"data":       {kind: "array", items: &schema{kind: "number"}}}}}}}
 )
 
 // check reports where a value is not what the schema says.

@@ -25,7 +25,8 @@ import (
 func TestTLS(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
 	leaf, err := x509.ParseCertificate(der)
@@ -34,7 +35,8 @@ func TestTLS(t *testing.T) {
 	pool.AddCert(leaf)
 
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
-	url, _ := listen(t, s, Limits{TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}})
+	url, _ := listen(t, s, Limits{TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		MinVersion: tls.VersionTLS12}})
 	secure := strings.Replace(url, "http:", "https:", 1)
 	for _, http2 := range []bool{false, true} {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: http2}
@@ -47,7 +49,8 @@ func TestTLS(t *testing.T) {
 		require.Equal(t, 200, resp.StatusCode)
 		require.Equal(t, map[bool]int{false: 1, true: 2}[http2], resp.ProtoMajor)
 		if http2 {
-			live := connect.NewClient[inference.ServerLiveRequest, inference.ServerLiveResponse](client, secure+"/"+service+"/ServerLive", connect.WithGRPC())
+			live := connect.NewClient[inference.ServerLiveRequest, inference.ServerLiveResponse](client, secure+"/"+service+
+				"/ServerLive", connect.WithGRPC())
 			got, err := live.CallUnary(context.Background(), connect.NewRequest(&inference.ServerLiveRequest{}))
 			require.NoError(t, err)
 			require.True(t, got.Msg.Live)

@@ -49,7 +49,8 @@ func TestExtensions(t *testing.T) {
 		require.Positive(t, m.Last)
 	}
 	require.Equal(t, 404, do(s, "GET", "/v2/models/none/stats", nil, nil).Code)
-	got, err := grpcClient[inference.ModelStatisticsRequest, inference.ModelStatisticsResponse](url, "ModelStatistics").CallUnary(t.Context(),
+	got, err := grpcClient[inference.ModelStatisticsRequest, inference.ModelStatisticsResponse](url,
+		"ModelStatistics").CallUnary(t.Context(),
 		connect.NewRequest(&inference.ModelStatisticsRequest{Name: "rbf"}))
 	require.NoError(t, err)
 	require.EqualValues(t, 6, got.Msg.ModelStats[0].InferenceCount)
@@ -61,14 +62,16 @@ func TestExtensions(t *testing.T) {
 	require.Equal(t, inference.DataType_TYPE_FP32, config.Msg.Config.Input[0].DataType)
 	require.Equal(t, []int64{-1, 1, -1, -1}, config.Msg.Config.Output[0].Dims)
 	require.Equal(t, "T(2)", config.Msg.Config.Parameters["group"].StringValue)
-	index, err := grpcClient[inference.RepositoryIndexRequest, inference.RepositoryIndexResponse](url, "RepositoryIndex").CallUnary(t.Context(),
+	index, err := grpcClient[inference.RepositoryIndexRequest, inference.RepositoryIndexResponse](url,
+		"RepositoryIndex").CallUnary(t.Context(),
 		connect.NewRequest(&inference.RepositoryIndexRequest{Ready: true}))
 	require.NoError(t, err)
 	require.Equal(t, "READY", index.Msg.Models[1].State)
 	meta, err := grpcClient[inference.ModelMetadataRequest, inference.ModelMetadataResponse](url, "ModelMetadata").CallUnary(t.Context(),
 		connect.NewRequest(&inference.ModelMetadataRequest{Name: "digits"}))
 	require.NoError(t, err)
-	require.Equal(t, object(t, do(s, "GET", "/v2/models/digits", nil, nil).Body.Bytes())["properties"].(map[string]any)["digest"], meta.Msg.Properties["digest"])
+	require.Equal(t, object(t, do(s, "GET", "/v2/models/digits", nil, nil).Body.Bytes())["properties"].(map[string]any)["digest"],
+		meta.Msg.Properties["digest"])
 	require.Regexp(t, "^sha256:[0-9a-f]{64}$", meta.Msg.Properties["digest"])
 
 	all := object(t, do(s, "GET", "/v2/models", nil, nil).Body.Bytes())["models"].([]any)
@@ -89,18 +92,20 @@ type clientRequest struct {
 	says       string
 }
 
-// TestPublishedClients sends requests as clients of Triton, KServe and MLServer make them, written from the definition of the protocol and its
-// extensions: keys in their order, parameters and headers.
+// TestPublishedClients sends requests as clients of Triton, KServe and MLServer make them, written from the definition
+// of the protocol and its extensions: keys in their order, parameters and headers.
 func TestPublishedClients(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models = testSources[1:] })
 	f8, f4 := string(make([]byte, 8)), string(make([]byte, 4))
 	for _, c := range []clientRequest{
-		{name: "tritonclient, binary in and out", path: "/v2/models/rbf/infer", binary: f8 + f4 + f8, status: 200, says: `"binary_data_size":4`,
+		{name: "tritonclient, binary in and out", path: "/v2/models/rbf/infer", binary: f8 + f4 + f8, status: 200,
+			says:   `"binary_data_size":4`,
 			header: map[string]string{"Content-Type": "application/octet-stream"},
 			body: `{"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}},` +
 				`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","parameters":{"binary_data_size":4}},{"name":"x_target","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}}],` +
 				`"outputs":[{"name":"mean","parameters":{"binary_data":true}}]}`},
-		{name: "tritonclient, all outputs, with an id, a priority and a timeout", path: "/v2/models/rbf/versions/1/infer", binary: f8 + f4 + f8, status: 200, says: `"id":"1"`,
+		{name: "tritonclient, all outputs, with an id, a priority and a timeout", path: "/v2/models/rbf/versions/1/infer",
+			binary: f8 + f4 + f8, status: 200, says: `"id":"1"`,
 			body: `{"id":"1","parameters":{"priority":1,"timeout":10000000,"binary_data_output":true},"inputs":[{"name":"x_context","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}},` +
 				`{"name":"y_context","shape":[1,1,1],"datatype":"FP32","parameters":{"binary_data_size":4}},{"name":"x_target","shape":[1,1,1],"datatype":"FP64","parameters":{"binary_data_size":8}}]}`},
 		{name: "tritonclient, JSON", path: "/v2/models/rbf/infer", status: 200, says: `"data":[`,

@@ -257,9 +257,9 @@ func factorBenchmark(x []float64, dx int, process string) (blas64.Triangular, er
 	}, add)
 }
 
-// factor returns the Cholesky factor of a covariance matrix of values at x [n, dx]: kernel replaces squared distances by covariances of values
-// of variance 1, to which that of the noise is added. add, if there is one, is what the squared difference of coordinates a and b, numbers
-// in x, is increased by.
+// factor returns the Cholesky factor of a covariance matrix of values at x [n, dx]: kernel replaces squared distances
+// by covariances of values of variance 1, to which that of the noise is added. add, if there is one, is what the
+// squared difference of coordinates a and b, numbers in x, is increased by.
 func factor(x []float64, dx int, noise float64, kernel func(d2 []float64), add func(a, b int) float64) (blas64.Triangular, error) {
 	n := len(x) / dx
 	cov := make([]float64, n*n)
@@ -328,8 +328,10 @@ func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, e
 	return exactDensities(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) { return factorBenchmark(x, s.Dx, s.Process) })
 }
 
-// exactDensities is Exact for a Gaussian process with a zero mean; factor returns the Cholesky factor of its values' covariance at x [n, dx].
-func exactDensities[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (joint, diagonal []float64, err error) {
+// exactDensities is Exact for a Gaussian process with a zero mean; factor returns the Cholesky factor of its values'
+// covariance at x [n, dx].
+func exactDensities[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (joint,
+	diagonal []float64, err error) {
 	err = eachFactored(tasks, dx, factor, func(t int, l blas64.Triangular, y []float64) {
 		b := tasks.Curves
 		joint[t], diagonal[t] = densities(l, y, b.Nc)
@@ -341,11 +343,13 @@ func exactDensities[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float6
 	return joint, diagonal, nil
 }
 
-// eachFactored calls f with every task's values y, those of the context first, and the Cholesky factor of their covariance, for tasks of one output. It makes room
-// for a number of every task.
-func eachFactored[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error), f func(t int, l blas64.Triangular, y []float64), room ...*[]float64) error {
+// eachFactored calls f with every task's values y, those of the context first, and the Cholesky factor of their
+// covariance, for tasks of one output. It makes room for a number of every task.
+func eachFactored[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error),
+	f func(t int, l blas64.Triangular, y []float64), room ...*[]float64) error {
 	b := tasks.Curves
-	if b == nil || len(b.XContext) != b.B*b.Nc*dx || len(b.YContext) != b.B*b.Nc || len(b.XTarget) != b.B*b.Nt*dx || len(tasks.Y) != b.B*b.Nt || b.ContextMask != nil || b.TargetMask != nil {
+	if b == nil || len(b.XContext) != b.B*b.Nc*dx || len(b.YContext) != b.B*b.Nc || len(b.XTarget) != b.B*b.Nt*dx ||
+		len(tasks.Y) != b.B*b.Nt || b.ContextMask != nil || b.TargetMask != nil {
 		return fmt.Errorf("task: these are no tasks of the process with %d coordinates", dx)
 	}
 	for _, r := range room {
@@ -363,7 +367,8 @@ func eachFactored[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64)
 }
 
 // predictives is Predictive for a Gaussian process with a zero mean.
-func predictives[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (mean, std []float64, err error) {
+func predictives[T cnp.Float](tasks *Tasks[T], dx int, factor func(x []float64) (blas64.Triangular, error)) (mean, std []float64,
+	err error) {
 	mean, std = make([]float64, len(tasks.Y)), make([]float64, len(tasks.Y))
 	err = eachFactored(tasks, dx, factor, func(t int, l blas64.Triangular, y []float64) {
 		nc, nt := tasks.Curves.Nc, tasks.Curves.Nt

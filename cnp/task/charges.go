@@ -10,8 +10,9 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// ChargeKinds are the names of what ChargeSource draws: "charges" are two dipoles that stand upright, the positive charge straight above the
-// negative one; "turned-charges" are the same tasks, each turned as a whole by a rotation that is uniform in SO(3).
+// ChargeKinds are the names of what ChargeSource draws: "charges" are two dipoles that stand upright, the positive
+// charge straight above the negative one; "turned-charges" are the same tasks, each turned as a whole by a rotation
+// that is uniform in SO(3).
 var ChargeKinds = []string{"charges", "turned-charges"}
 
 const (
@@ -24,9 +25,10 @@ const (
 	chargeLeast, chargeMost, chargeTargets = 20, 60, 40
 )
 
-// ChargeSource is the Source of the electric fields of point charges in space: vectors E(x) = Σ q·(x - p)/(|x - p|² + 0.3)^(3/2), seen with
-// noise of deviation 0.05 at places that are uniform in the ball of radius 2. From MinContext to MaxContext of them, as many in all tasks of a
-// batch, are the context; with both 0 there are 20 to 60. There are Targets targets; 0: 40.
+// ChargeSource is the Source of the electric fields of point charges in space: vectors E(x) = Σ q·(x - p)/(|x - p|² +
+// 0.3)^(3/2), seen with noise of deviation 0.05 at places that are uniform in the ball of radius 2. From MinContext to
+// MaxContext of them, as many in all tasks of a batch, are the context; with both 0 there are 20 to 60. There are
+// Targets targets; 0: 40.
 //
 // A model learns from upright dipoles what fields look like. Whoever has learned it as a law that holds in every direction
 // predicts turned ones as well.
@@ -76,7 +78,8 @@ func (s ChargeSource[T]) String() string {
 	if s.turned() {
 		what = "turned dipoles"
 	}
-	return fmt.Sprintf("electric fields of %s in the ball of radius %g, %d to %d context points, %d targets", what, chargeRadius, least, most, s.targets())
+	return fmt.Sprintf("electric fields of %s in the ball of radius %g, %d to %d context points, %d targets", what, chargeRadius,
+		least, most, s.targets())
 }
 
 func (s ChargeSource[T]) turned() bool { return s.Kind == ChargeKinds[1] }

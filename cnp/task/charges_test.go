@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChargesCoulomb: far away the field of a charge is q/r² and points away from it; a dipole's falls with the third power, 2p/r³ along it and p/r³
-// against it across it.
+// TestChargesCoulomb: far away the field of a charge is q/r² and points away from it; a dipole's falls with the third
+// power, 2p/r³ along it and p/r³ against it across it.
 func TestChargesCoulomb(t *testing.T) {
 	one := []charge{{3, [3]float64{1, 2, 3}}}
 	for _, d := range [][3]float64{{1, 0, 0}, {0, -1, 0}, {0.6, 0, 0.8}} {

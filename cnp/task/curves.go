@@ -56,7 +56,8 @@ func (c Curves) Validate() error {
 	case c.Targets < 1:
 		return fmt.Errorf("task: targets = %d, need at least 1", c.Targets)
 	case c.MinContext < 0 || c.MaxContext < c.MinContext || c.MaxContext > c.Targets:
-		return fmt.Errorf("task: context points %d to %d of %d targets, need 0 <= min <= max <= targets", c.MinContext, c.MaxContext, c.Targets)
+		return fmt.Errorf("task: context points %d to %d of %d targets, need 0 <= min <= max <= targets", c.MinContext,
+			c.MaxContext, c.Targets)
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ import (
 // Points are observations: coordinates [n, dx], outputs [n, dy], and auxiliary inputs [n, da], of which NaN is one that is missing.
 type Points struct{ X, Y, Aux []float64 }
 
-// Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be
-// picked at random among all. NaN among the outputs is a value that is missing: at a target nothing is learned from it, and it is not scored; a point of the
-// context lacks it, or is left out (CurveSetSource.Gaps).
+// Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are
+// to be picked at random among all. NaN among the outputs is a value that is missing: at a target nothing is learned
+// from it, and it is not scored; a point of the context lacks it, or is left out (CurveSetSource.Gaps).
 type Curve struct {
 	Points
 	Context *Points
@@ -101,7 +101,8 @@ func CurvesOfTable(t *tabular.Table, opt CSVOptions) (*CurveSet, error) {
 	if t.Rows() == 0 {
 		return nil, fmt.Errorf("%s: %w: no rows", t.Name, ErrData)
 	}
-	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y), Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
+	s := &CurveSet{Name: t.Name, Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y),
+		Curves: rows.curves(func(int) bool { return true }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
 	if len(s.Curves) == 0 {
 		return nil, fmt.Errorf("%s: %w: no row has a value of y", t.Name, ErrData)
 	}
@@ -254,8 +255,9 @@ func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
 	return CurvesOf(f, dx, dy, nil, nil)
 }
 
-// CurvesOf is ReadCurves for a file that is open; with 0 for dx or dy, for as many as it has. Where auxiliary inputs are named, they are aux_context [B, Nc, da] and
-// aux_target [B, Nt, da]; where static fields are, these are x_static [B, Ns, dx] and y_static [B, Ns, ds].
+// CurvesOf is ReadCurves for a file that is open; with 0 for dx or dy, for as many as it has. Where auxiliary inputs
+// are named, they are aux_context [B, Nc, da] and aux_target [B, Nt, da]; where static fields are, these are x_static
+// [B, Ns, dx] and y_static [B, Ns, ds].
 func CurvesOf(f *taskfile.File, dx, dy int, auxiliary, static []string) (*CurveSet, error) {
 	path := f.Name()
 	dx, dy = cmp.Or(dx, f.Axis("x_target", 2)), cmp.Or(dy, f.Axis("y_target", 2))
@@ -343,16 +345,16 @@ type CurveSetSource[T cnp.Float] struct {
 	// The number of context points is uniform in MinContext .. MaxContext, or what a task has where that is less; for tasks
 	// that do not bring their own context.
 	MinContext, MaxContext int
-	// Window, if there is one, makes a task of the points around one of its own, drawn at random, that lie in a box of these lengths [dx]; 0 is a coordinate
-	// without ends. Most bounds how many they are, picked at random; 0: all.
+	// Window, if there is one, makes a task of the points around one of its own, drawn at random, that lie in a box of
+	// these lengths [dx]; 0 is a coordinate without ends. Most bounds how many they are, picked at random; 0: all.
 	Window []float64
 	Most   int
 	// Gaps takes points into the context that lack outputs, for models with Config.ChannelDensity; else they have to have all.
 	Gaps bool
 	// InOrder takes the tasks one after the other, batch after batch, instead of picking them at random.
 	InOrder bool
-	// Unobserved leaves the points of the context out of what is known of the targets, so that a model is not scored on values that it was given. At least
-	// one point of a task stays out of a context that is picked at random.
+	// Unobserved leaves the points of the context out of what is known of the targets, so that a model is not scored on
+	// values that it was given. At least one point of a task stays out of a context that is picked at random.
 	Unobserved bool
 }
 

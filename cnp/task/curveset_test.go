@@ -14,11 +14,13 @@ import (
 func TestReadCSV(t *testing.T) {
 	s, err := ReadCSV(save(t, "x.csv", []byte("y,task,x\n1,7,0.5\n2,3,0.25\n3,7,-1\n")), CSVOptions{Dx: 1, Dy: 1})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points: Points{X: []float64{0.5, -1}, Y: []float64{1, 3}}}, {Points: Points{X: []float64{0.25}, Y: []float64{2}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points: Points{X: []float64{0.5, -1}, Y: []float64{1, 3}}},
+		{Points: Points{X: []float64{0.25}, Y: []float64{2}}}}, s.Curves)
 
 	s, err = ReadCSV(save(t, "x.csv", []byte("x1,x2,y1,context\n1,2,3,0\n4,5,6,1\n")), CSVOptions{})
 	require.NoError(t, err)
-	require.Equal(t, []Curve{{Points: Points{X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}}, Context: &Points{X: []float64{4, 5}, Y: []float64{6}}}}, s.Curves)
+	require.Equal(t, []Curve{{Points: Points{X: []float64{1, 2, 4, 5}, Y: []float64{3, 6}},
+		Context: &Points{X: []float64{4, 5}, Y: []float64{6}}}}, s.Curves)
 
 	for text, want := range map[string]string{
 		"a,y\n1,2\n":           `x.csv:1:1: the columns do not fit: header "a,y": it has no column x or x1`,
@@ -117,7 +119,8 @@ func TestReadImages(t *testing.T) {
 	pix := []float32{0, 0.25, 0.5, 1}
 	write := func() string {
 		b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
-			safetensors.FromFloat32s("image", []int{2, 1, 1, 2}, pix), safetensors.FromFloat32s("mask", []int{2, 1, 2}, []float32{1, 0, 0, 1}),
+			safetensors.FromFloat32s("image", []int{2, 1, 1, 2}, pix), safetensors.FromFloat32s("mask", []int{2, 1, 2},
+				[]float32{1, 0, 0, 1}),
 		}})
 		require.NoError(t, err)
 		return save(t, "images.safetensors", b)

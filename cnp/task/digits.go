@@ -20,7 +20,8 @@ func TrainDigits() Digits { return Digits{H: 64, W: 64, Height: 56, Motions: Upr
 // TestDigits are the paper's test images: PaperMotions of those it trains on.
 func TestDigits() Digits { return Digits{H: 64, W: 64, Height: 56, Motions: PaperMotions} }
 
-// AnywhereDigits are those that TrainDigits become anywhere in the image: at any angle, of 0.3 to 1 of their size, and shifted by up to 16 pixels.
+// AnywhereDigits are those that TrainDigits become anywhere in the image: at any angle, of 0.3 to 1 of their size, and
+// shifted by up to 16 pixels.
 func AnywhereDigits() Digits {
 	return Digits{H: 64, W: 64, Height: 56, Motions: Motions{MaxAngle: math.Pi, MinScale: 0.3, MaxScale: 1, MaxShift: 16}}
 }
@@ -78,7 +79,8 @@ var segments = func() (s [7][]point) {
 	const e = digitGap / math.Sqrt2 // a gap across a mitre at 45 degrees, along either axis
 	top := []point{{-h, -w + e}, {-h, w - e}, {-h + t, w - t - e}, {-h + t, -w + t + e}}
 	right := []point{{-h + e, w}, {-e, w}, {-e, w - t/2}, {-t/2 - e, w - t}, {-h + t + e, w - t}}
-	middle := []point{{0, -w + t/2 + e}, {-t / 2, -w + t + e}, {-t / 2, w - t - e}, {0, w - t/2 - e}, {t / 2, w - t - e}, {t / 2, -w + t + e}}
+	middle := []point{{0, -w + t/2 + e}, {-t / 2, -w + t + e}, {-t / 2, w - t - e}, {0, w - t/2 - e}, {t / 2, w - t - e},
+		{t / 2, -w + t + e}}
 	flip := func(p []point, y, x float64) []point {
 		out := make([]point, len(p))
 		for i, v := range p {

@@ -12,8 +12,9 @@ type GaussianSource[T cnp.Float] interface {
 	Source[T]
 	// Gaussian reports whether the process is Gaussian: of others Predictive is an error.
 	Gaussian() bool
-	// Predictive returns what the values of every target are, given its task's context: their mean [B, Nt, dy], and the lower triangular factor L
-	// [B, Nt, dy, dy] of their covariance L·Lᵀ, with the noise that values are seen with. It is an error if the tasks are none of the source's.
+	// Predictive returns what the values of every target are, given its task's context: their mean [B, Nt, dy], and the
+	// lower triangular factor L [B, Nt, dy, dy] of their covariance L·Lᵀ, with the noise that values are seen with. It
+	// is an error if the tasks are none of the source's.
 	Predictive(tasks *Tasks[T]) (mean, factor []float64, err error)
 }
 
@@ -24,10 +25,12 @@ type ExactSource[T cnp.Float] interface {
 	Exact(tasks *Tasks[T]) (joint, diagonal []float64, err error)
 }
 
-// Expected is the Source of the same tasks, in which targets stand for all values that they could have, given the context, rather than for one that was drawn: every
-// target comes 2·dy times, with the values mean ± √dy·l for every column l of the factor of their covariance. These have the mean and the covariance of the process, and so
-// the mean of a normal log-density over them is its expected value, whatever the prediction: a training has the gradients that it would have on average over
-// draws, without the noise of a draw, which is most of what a good model's gradients are. It is for likelihoods that are normal for each target.
+// Expected is the Source of the same tasks, in which targets stand for all values that they could have, given the
+// context, rather than for one that was drawn: every target comes 2·dy times, with the values mean ± √dy·l for every
+// column l of the factor of their covariance. These have the mean and the covariance of the process, and so the mean of
+// a normal log-density over them is its expected value, whatever the prediction: a training has the gradients that it
+// would have on average over draws, without the noise of a draw, which is most of what a good model's gradients are. It
+// is for likelihoods that are normal for each target.
 type Expected[T cnp.Float] struct {
 	Of GaussianSource[T]
 	Dy int // outputs

@@ -12,7 +12,8 @@ import (
 // gaussianSources is a source of every kind, as its tasks are expected.
 func gaussianSources() []Expected[float64] {
 	return []Expected[float64]{
-		{Of: CurveSource[float64]{Name: "rbf", Curves: Curves{GP: GP{RBF(0.5), 1e-3}, Lo: -2, Hi: 2, Targets: 12, MinContext: 3, MaxContext: 6}}, Dy: 1},
+		{Of: CurveSource[float64]{Name: "rbf", Curves: Curves{GP: GP{RBF(0.5), 1e-3}, Lo: -2, Hi: 2, Targets: 12, MinContext: 3,
+			MaxContext: 6}}, Dy: 1},
 		{Of: BenchmarkSource[float64]{Process: "weakly-periodic", Dx: 2, Chain: true}, Dy: 1},
 		{Of: SphereSource[float64]{Process: "matern", Place: "mid", Dx: 2}, Dy: 1},
 		{Of: PlaneSource[float64]{Kind: "none"}, Dy: 1},

@@ -9,7 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
-// Field is static fields (cnp.Config.Static), which are the same in many tasks: their places X [n, dx], and values Y [n, ds] of which NaN is one that is missing.
+// Field is static fields (cnp.Config.Static), which are the same in many tasks: their places X [n, dx], and values Y
+// [n, ds] of which NaN is one that is missing.
 type Field struct {
 	Names []string
 	X, Y  []float64
@@ -18,8 +19,8 @@ type Field struct {
 // maxFieldPoints bounds the points of a static field, all of which are part of every task.
 const maxFieldPoints = 1 << 20
 
-// FieldOfTable takes static fields from a table with the columns x of dx coordinates and those of the fields; nil stands for columns x, or x1, x2, .., and for all other
-// columns. Rows without a value are left out.
+// FieldOfTable takes static fields from a table with the columns x of dx coordinates and those of the fields; nil
+// stands for columns x, or x1, x2, .., and for all other columns. Rows without a value are left out.
 func FieldOfTable(t *tabular.Table, x, fields []string, dx int) (*Field, error) {
 	if fields == nil {
 		c, err := t.Find(tabular.Want{X: x, Dx: dx, Y: []string{}, OnlyX: true})

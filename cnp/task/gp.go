@@ -117,9 +117,10 @@ func (g GP) LogDensity(x, y []float64, given int) (float64, error) {
 	return joint, nil
 }
 
-// densities are the log-densities of values y with the covariance L·Lᵀ, given the first nc of them: of all others together, and the sum of
-// those of each alone. With z = L⁻¹·y: the squares of z and the diagonal of L, behind the first nc, make the joint density; a value's row of L
-// times z up to there is its mean, and the rest of the row, squared, its variance.
+// densities are the log-densities of values y with the covariance L·Lᵀ, given the first nc of them: of all others
+// together, and the sum of those of each alone. With z = L⁻¹·y: the squares of z and the diagonal of L, behind the
+// first nc, make the joint density; a value's row of L times z up to there is its mean, and the rest of the row,
+// squared, its variance.
 func densities(l blas64.Triangular, y []float64, nc int) (joint, diagonal float64) {
 	z := make([]float64, len(y))
 	for i := range z {

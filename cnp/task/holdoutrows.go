@@ -51,7 +51,8 @@ func ParseHoldoutRows(text string, share float64, seed uint64) (HoldoutRows, err
 			*end.to = v
 		}
 		if !ok || !(r.Lo <= r.Hi) || r.Column == "" {
-			return HoldoutRows{}, fmt.Errorf("task: %q is no range of a column; need one like lat=45:50 or time=2024-06-01:2024-07-01", clip(part))
+			return HoldoutRows{}, fmt.Errorf(
+				"task: %q is no range of a column; need one like lat=45:50 or time=2024-06-01:2024-07-01", clip(part))
 		}
 		h.Within = append(h.Within, r)
 	}
@@ -98,7 +99,8 @@ func (h *HoldoutRows) rows(t *tabular.Table) (held []bool, what string, err erro
 		words = append(words, fmt.Sprintf("%s from %g to %g", r.Column, r.Lo, r.Hi))
 	}
 	if n := count(held); n == 0 || n == len(held) {
-		return nil, "", fmt.Errorf("%s: %w: %d of %d rows have %s: none are left to %s", t.Name, ErrData, n, len(held), strings.Join(words, " and "),
+		return nil, "", fmt.Errorf("%s: %w: %d of %d rows have %s: none are left to %s", t.Name, ErrData, n, len(held),
+			strings.Join(words, " and "),
 			map[bool]string{true: "test on", false: "train on"}[n == 0])
 	}
 	return held, strings.Join(words, " and "), nil
@@ -113,8 +115,9 @@ func count(v []bool) (n int) {
 	return n
 }
 
-// SplitTable reads tasks from a table and holds rows out. The tasks to train on lack these. Those to test on have them as targets, with the other rows of
-// their task as context; where a task has no other rows its context is picked at random, as in training.
+// SplitTable reads tasks from a table and holds rows out. The tasks to train on lack these. Those to test on have them
+// as targets, with the other rows of their task as context; where a task has no other rows its context is picked at
+// random, as in training.
 func SplitTable(t *tabular.Table, opt CSVOptions, by HoldoutRows) (train, test *CurveSet, err error) {
 	rows, err := RowsOf(t, opt, false)
 	if err != nil {
@@ -127,7 +130,8 @@ func SplitTable(t *tabular.Table, opt CSVOptions, by HoldoutRows) (train, test *
 	known := func(row int) bool { return rows.Known(row) > 0 }
 	train = &CurveSet{Name: fmt.Sprintf("the rows but %s, of %s", what, t.Name), Dx: len(rows.Columns.X), Dy: len(rows.Columns.Y),
 		Curves: rows.curves(func(row int) bool { return !held[row] }), inputs: rows.inputs(t), Auxiliary: rows.auxiliary(t, opt)}
-	test = &CurveSet{Name: fmt.Sprintf("the rows of %s, of %s", what, t.Name), Dx: train.Dx, Dy: train.Dy, inputs: train.inputs, Auxiliary: train.Auxiliary}
+	test = &CurveSet{Name: fmt.Sprintf("the rows of %s, of %s", what, t.Name), Dx: train.Dx, Dy: train.Dy, inputs: train.inputs,
+		Auxiliary: train.Auxiliary}
 	targets, context := make([]Points, rows.Tasks), make([]Points, rows.Tasks)
 	for row, k := range rows.Task {
 		switch {
@@ -149,7 +153,8 @@ func SplitTable(t *tabular.Table, opt CSVOptions, by HoldoutRows) (train, test *
 		test.Curves = append(test.Curves, c)
 	}
 	if len(train.Curves) == 0 || len(test.Curves) == 0 {
-		return nil, nil, fmt.Errorf("%s: %w: holding out %s leaves %d tasks to train on and %d to test on", t.Name, ErrData, what, len(train.Curves), len(test.Curves))
+		return nil, nil, fmt.Errorf("%s: %w: holding out %s leaves %d tasks to train on and %d to test on", t.Name, ErrData, what,
+			len(train.Curves), len(test.Curves))
 	}
 	return train, test, nil
 }

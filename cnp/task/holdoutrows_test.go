@@ -64,11 +64,13 @@ func TestSplitTable(t *testing.T) {
 			require.Equal(t, c.test, words(test))
 		})
 	}
-	for by, words := range map[string]string{"": "need the name of a column", "lat=": "is no range", "lon=2:1": "is no range", "lon=a:b": "is no range", "lon=1:2,x": "is no range"} {
+	for by, words := range map[string]string{"": "need the name of a column", "lat=": "is no range", "lon=2:1": "is no range",
+		"lon=a:b": "is no range", "lon=1:2,x": "is no range"} {
 		_, err := ParseHoldoutRows(by, 0.1, 1)
 		require.ErrorContains(t, err, words)
 	}
-	for by, words := range map[string]string{"place": `no column "place"`, "lon=8:9": "none are left to test on", "lon=0:9": "none are left to train on", "station=0:1": `"A" is not a number`} {
+	for by, words := range map[string]string{"place": `no column "place"`, "lon=8:9": "none are left to test on",
+		"lon=0:9": "none are left to train on", "station=0:1": `"A" is not a number`} {
 		h, err := ParseHoldoutRows(by, 0.5, 1)
 		require.NoError(t, err)
 		_, _, err = SplitTable(table, opt, h)

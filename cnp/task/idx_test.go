@@ -137,7 +137,8 @@ func TestMoved(t *testing.T) {
 // idxSeeds and amatSeeds are where fuzzing starts: good files, and ones that end or lie at every kind of place.
 func idxSeeds(f *testing.F) {
 	good := idx(2, 2, 3, make([]byte, 12)...)
-	for _, b := range [][]byte{nil, good, good[:15], good[:20], append(good, 1), gzipped(good), gzipped(good)[:20], idx(1<<31, 1, 1), idx(1<<20, 1<<20, 1<<20)} {
+	for _, b := range [][]byte{nil, good, good[:15], good[:20], append(good, 1), gzipped(good), gzipped(good)[:20],
+		idx(1<<31, 1, 1), idx(1<<20, 1<<20, 1<<20)} {
 		f.Add(b)
 	}
 }

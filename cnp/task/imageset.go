@@ -41,7 +41,8 @@ func (s *ImageSet) Missing() (pixels int) {
 	return pixels
 }
 
-// usable refuses infinite values, naming them, and leaves out images without any value; name is what errors call the images, such as the array that they are from.
+// usable refuses infinite values, naming them, and leaves out images without any value; name is what errors call the
+// images, such as the array that they are from.
 func (s *ImageSet) usable(name string) error {
 	n, per, kept := s.H*s.W, s.C*s.H*s.W, []int(nil)
 	for i := range s.N {

@@ -20,7 +20,8 @@ func total(v []float32) float64 {
 // square of the scale.
 func TestDigitArea(t *testing.T) {
 	motions := map[string]Motion{
-		"still": Still, "turned": {Angle: 0.7, Scale: 1}, "small": {Angle: -1.5, Scale: 0.3}, "moved": {Angle: 3, Scale: 0.4, ShiftY: 7.3, ShiftX: -9.9},
+		"still": Still, "turned": {Angle: 0.7, Scale: 1}, "small": {Angle: -1.5, Scale: 0.3},
+		"moved": {Angle: 3, Scale: 0.4, ShiftY: 7.3, ShiftX: -9.9},
 	}
 	for digit, letters := range lit {
 		want := 0.0
@@ -44,7 +45,8 @@ func TestDigitShape(t *testing.T) {
 	im := make([]float32, 64*64)
 	at := func(y, x float64) float32 { return im[int(32+56*y)*64+int(32+56*x)] }
 	in, w := digitStroke/2, digitWidth/2-digitStroke/2
-	places := map[rune]point{'a': {-0.5 + in, 0}, 'b': {-0.25, w}, 'c': {0.25, w}, 'd': {0.5 - in, 0}, 'e': {0.25, -w}, 'f': {-0.25, -w}, 'g': {0, 0}}
+	places := map[rune]point{'a': {-0.5 + in, 0}, 'b': {-0.25, w}, 'c': {0.25, w}, 'd': {0.5 - in, 0}, 'e': {0.25, -w},
+		'f': {-0.25, -w}, 'g': {0, 0}}
 	for digit, letters := range lit {
 		DrawDigit(im, 64, 64, 56, digit, Still)
 		on := map[rune]bool{}

@@ -24,8 +24,9 @@ import (
 //   - "none": a landscape, the same in all tasks, seen with as much noise.
 var PlaneKinds = []string{"stationary", "isotropic", "radial", "scale-free", "none"}
 
-// The tasks of PlaneSource: numbers of points, the radius that they lie within, and the variances of the noise of a value, of processes and of what is the
-// same in all tasks. With little noise a model that does not know where it is would find out from the context.
+// The tasks of PlaneSource: numbers of points, the radius that they lie within, and the variances of the noise of a
+// value, of processes and of what is the same in all tasks. With little noise a model that does not know where it is
+// would find out from the context.
 const (
 	planeLeast, planeMost = 8, 32
 	planeTargets          = 24
@@ -34,9 +35,9 @@ const (
 	planeMeanNoise        = 0.25
 )
 
-// PlaneSource is the Source of a process of PlaneKinds, observed at places within 2 of the origin. These lie alike in all kinds and
-// evenly in all directions, densest near the origin, so that they tell nothing of the symmetry. The tasks of a batch have as many context points, 8 to 32,
-// and 24 targets each.
+// PlaneSource is the Source of a process of PlaneKinds, observed at places within 2 of the origin. These lie alike in
+// all kinds and evenly in all directions, densest near the origin, so that they tell nothing of the symmetry. The tasks
+// of a batch have as many context points, 8 to 32, and 24 targets each.
 type PlaneSource[T cnp.Float] struct{ Kind string }
 
 // Validate reports what no task can be drawn from.

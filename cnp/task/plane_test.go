@@ -9,10 +9,12 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// TestPlaneSymmetry: covariances and landscapes stay as they are when both places move by the kind's own group, and change under the others.
+// TestPlaneSymmetry: covariances and landscapes stay as they are when both places move by the kind's own group, and
+// change under the others.
 func TestPlaneSymmetry(t *testing.T) {
 	moves := map[string][]float64{"T(2)": {0.3, -0.7}, "SE(2)": {0.9, 0.2, 0.4}, "SO(2)": {0.7}, "R>0xSO(2)": {0.4, -0.5}}
-	for kind, own := range map[string][]string{"stationary": {"T(2)"}, "isotropic": {"T(2)", "SE(2)", "SO(2)"}, "radial": {"SO(2)"}, "scale-free": {"SO(2)", "R>0xSO(2)"}, "none": nil} {
+	for kind, own := range map[string][]string{"stationary": {"T(2)"}, "isotropic": {"T(2)", "SE(2)", "SO(2)"},
+		"radial": {"SO(2)"}, "scale-free": {"SO(2)", "R>0xSO(2)"}, "none": nil} {
 		s := PlaneSource[float64]{Kind: kind}
 		require.NoError(t, s.Validate())
 		b, err := s.Batch(1, 3, 1)

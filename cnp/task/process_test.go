@@ -10,7 +10,8 @@ import (
 )
 
 func TestProcessByName(t *testing.T) {
-	for expr, want := range map[string]int{"rbf": 0, "rbf+periodic": 0, "sawtooth": 0, "rbf, matern": 2, "rbf+matern,sawtooth,periodic": 3} {
+	for expr, want := range map[string]int{"rbf": 0, "rbf+periodic": 0, "sawtooth": 0, "rbf, matern": 2,
+		"rbf+matern,sawtooth,periodic": 3} {
 		p, err := ProcessByName(expr)
 		require.NoError(t, err, expr)
 		m, _ := p.(Mixture)

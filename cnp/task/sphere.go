@@ -14,9 +14,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// SphereProcesses are the names of the Gaussian processes on the sphere: kernels of the distance through the unit sphere, which are positive
-// definite there as they are in space. "eq" is exp(-d²/2l²), "matern" that of smoothness 5/2, both with l = SphereLength. Every value is
-// seen with noise of variance 0.05.
+// SphereProcesses are the names of the Gaussian processes on the sphere: kernels of the distance through the unit
+// sphere, which are positive definite there as they are in space. "eq" is exp(-d²/2l²), "matern" that of smoothness
+// 5/2, both with l = SphereLength. Every value is seen with noise of variance 0.05.
 var SphereProcesses = []string{"eq", "matern"}
 
 // SphereLength is the length scale of the processes on the sphere: on the earth, 1600 km.
@@ -33,10 +33,10 @@ const SphereLength = 0.25
 // The first four are the same tasks, number by number: the same values at points that lie in the same way to each other.
 var SpherePlaces = []string{"mid", "poles", "dateline", "turned", "globe"}
 
-// SphereSource is the Source of a process on the sphere, one of SphereProcesses, at one of SpherePlaces (empty: "mid"). Points are latitudes
-// and longitudes in degrees if Dx is 2, unit vectors if it is 3. Stations lie as unevenly as real ones: most of them in some clusters of
-// different sizes. Half of the targets lie where stations do, the others anywhere in the region. The tasks of a batch have as many context
-// points, at random: up to 60, and 120 on the globe.
+// SphereSource is the Source of a process on the sphere, one of SphereProcesses, at one of SpherePlaces (empty: "mid").
+// Points are latitudes and longitudes in degrees if Dx is 2, unit vectors if it is 3. Stations lie as unevenly as real
+// ones: most of them in some clusters of different sizes. Half of the targets lie where stations do, the others
+// anywhere in the region. The tasks of a batch have as many context points, at random: up to 60, and 120 on the globe.
 type SphereSource[T cnp.Float] struct {
 	Process, Place string
 	Dx             int
@@ -65,7 +65,8 @@ func (s SphereSource[T]) place() string {
 
 // String implements Source.
 func (s SphereSource[T]) String() string {
-	return fmt.Sprintf("%s on the sphere, %s, as %s", s.Process, s.place(), map[int]string{2: "latitude and longitude", 3: "unit vectors"}[s.Dx])
+	return fmt.Sprintf("%s on the sphere, %s, as %s", s.Process, s.place(), map[int]string{2: "latitude and longitude",
+		3: "unit vectors"}[s.Dx])
 }
 
 // sizes are the most context points, the number of targets, and the region's radius.
@@ -127,8 +128,8 @@ func (s SphereSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 	return out, nil
 }
 
-// correlate makes values of the process at the places x of n tasks, of standard normal ones y: factor returns the Cholesky factor of the covariance of
-// a task's places.
+// correlate makes values of the process at the places x of n tasks, of standard normal ones y: factor returns the
+// Cholesky factor of the covariance of a task's places.
 func correlate(y, x []float64, n int, factor func(x []float64) (blas64.Triangular, error)) error {
 	per, width := len(y)/max(1, n), len(x)/max(1, n)
 	return eachTask(n, func(t int) error {

@@ -6,8 +6,10 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 )
 
-// StackOf reads a stack of images, [N, H, W] or [N, C, H, W], from a file of arrays (npz, npy, NetCDF, safetensors): the array of that name, or if that is empty image as ImagesOf
-// reads it, or where there is no such tensor the only array of so many axes. Images are of that many channels, 0: of any. NaN, to which a NetCDF file's fill values are read, is a value that is missing; images without any are left out. Errors name the file and the array.
+// StackOf reads a stack of images, [N, H, W] or [N, C, H, W], from a file of arrays (npz, npy, NetCDF, safetensors):
+// the array of that name, or if that is empty image as ImagesOf reads it, or where there is no such tensor the only
+// array of so many axes. Images are of that many channels, 0: of any. NaN, to which a NetCDF file's fill values are
+// read, is a value that is missing; images without any are left out. Errors name the file and the array.
 func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if name == "" && f.Tensor("image") != nil {
 		return ImagesOf(f, channels)
@@ -24,7 +26,8 @@ func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	case len(stacks) == 1:
 		name = stacks[0]
 	default:
-		return nil, fmt.Errorf("%s: %w: %d arrays [N, H, W] or [N, C, H, W], name one of them; the file has %q", path, ErrData, len(stacks), all)
+		return nil, fmt.Errorf("%s: %w: %d arrays [N, H, W] or [N, C, H, W], name one of them; the file has %q", path, ErrData,
+			len(stacks), all)
 	}
 	x := f.Tensor(name)
 	if x == nil || len(x.Shape) != 3 && len(x.Shape) != 4 {
@@ -58,7 +61,8 @@ func (s *ImageSet) HoldoutLast(share float64) (train, test *ImageSet, err error)
 		return nil, nil, err
 	}
 	part := func(from, to int, name string) *ImageSet {
-		out := &ImageSet{Name: fmt.Sprintf("the %s %d of %s", name, to-from, s.Name), N: to - from, C: s.C, H: s.H, W: s.W, Pix: s.Pix[from*s.C*s.H*s.W : to*s.C*s.H*s.W], Skipped: s.Skipped}
+		out := &ImageSet{Name: fmt.Sprintf("the %s %d of %s", name, to-from, s.Name), N: to - from, C: s.C, H: s.H, W: s.W,
+			Pix: s.Pix[from*s.C*s.H*s.W : to*s.C*s.H*s.W], Skipped: s.Skipped}
 		if s.Mask != nil {
 			out.Mask = s.Mask[from*s.H*s.W : to*s.H*s.W]
 		}

@@ -10,12 +10,13 @@ import (
 
 // Universal is a prior of tables of any scale, smoothness and noise: what interpolation without training has to be good at.
 //
-// A table is a draw of a Gaussian process: Matérn of smoothness 1/2, 3/2 or 5/2, squared exponential or rational quadratic, alone or as a sum of
-// two scales; of lengths log-uniform from the spacing of the context to twice the extent; in the plane with a stretch of up to 5 at any angle; with a
-// linear trend, noise from a thousandth of the signal's variance to twice it, and in one dimension sometimes a season. Places are
-// uniform, clustered, a grid with gaps, or along transects; in one dimension targets are sometimes a window or lie beyond the end.
-// Unless Gaussian is set, values of half of the tables are changed afterwards: skewed, heavy-tailed, with outliers, rounded, cut at zero, or
-// with noise that grows along an axis. At last coordinates and values get a unit and an origin, both at random.
+// A table is a draw of a Gaussian process: Matérn of smoothness 1/2, 3/2 or 5/2, squared exponential or rational
+// quadratic, alone or as a sum of two scales; of lengths log-uniform from the spacing of the context to twice the
+// extent; in the plane with a stretch of up to 5 at any angle; with a linear trend, noise from a thousandth of the
+// signal's variance to twice it, and in one dimension sometimes a season. Places are uniform, clustered, a grid with
+// gaps, or along transects; in one dimension targets are sometimes a window or lie beyond the end. Unless Gaussian is
+// set, values of half of the tables are changed afterwards: skewed, heavy-tailed, with outliers, rounded, cut at zero,
+// or with noise that grows along an axis. At last coordinates and values get a unit and an origin, both at random.
 type Universal struct {
 	Dim         int  // coordinates, 1 to 3
 	Least, Most int  // values of the context, log-uniform
@@ -333,7 +334,8 @@ func (u Universal) Batch(n int, seed uint64, step int) (*Tasks[float32], error) 
 		}
 		most = max(most, len(tables[i].Y))
 	}
-	b := &cnp.Batch[float32]{B: n, Nc: most, Nt: u.Targets, XContext: make([]float64, n*most*u.Dim), YContext: make([]float32, n*most), ContextMask: make([]bool, n*most)}
+	b := &cnp.Batch[float32]{B: n, Nc: most, Nt: u.Targets, XContext: make([]float64, n*most*u.Dim),
+		YContext: make([]float32, n*most), ContextMask: make([]bool, n*most)}
 	out := &Tasks[float32]{Curves: b}
 	for i, t := range tables {
 		copy(b.XContext[i*most*u.Dim:], t.X)

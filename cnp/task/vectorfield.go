@@ -15,9 +15,10 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// The vector fields are those of V. Dutordoir et al. and E. Mathieu et al., Geometric Neural Diffusion Processes (2023), after P. Holderrieth
-// et al., Equivariant Learning of Stochastic Fields (2021): Gaussian processes in the plane, seen at the points of a 30 x 30 grid over
-// [-10, 10] that lie within 10 of its centre, with noise of variance 0.02 in each component.
+// The vector fields are those of V. Dutordoir et al. and E. Mathieu et al., Geometric Neural Diffusion Processes
+// (2023), after P. Holderrieth et al., Equivariant Learning of Stochastic Fields (2021): Gaussian processes in the
+// plane, seen at the points of a 30 x 30 grid over [-10, 10] that lie within 10 of its centre, with noise of variance
+// 0.02 in each component.
 
 // VectorKernels are the names of the processes. With d the difference of two places, and r its length, the covariance of their vectors is
 //
@@ -32,9 +33,9 @@ const (
 	vectorContext            = 25
 )
 
-// VectorSource is the Source of vector fields of a kernel, one of VectorKernels. A number of grid points, the same in all tasks of a batch, are
-// the context: from MinContext to MaxContext, log-uniformly. With both 0 there are 25, as in the published table. Of the other points
-// Targets are targets, or as many as there are; 0: all.
+// VectorSource is the Source of vector fields of a kernel, one of VectorKernels. A number of grid points, the same in
+// all tasks of a batch, are the context: from MinContext to MaxContext, log-uniformly. With both 0 there are 25, as in
+// the published table. Of the other points Targets are targets, or as many as there are; 0: all.
 type VectorSource[T cnp.Float] struct {
 	Kernel                 string
 	MinContext, MaxContext int
@@ -215,9 +216,10 @@ func (s VectorSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) 
 // Gaussian reports that the process is Gaussian, so that Exact knows its densities.
 func (s VectorSource[T]) Gaussian() bool { return true }
 
-// Exact returns how likely the targets of every task are, given its context, by the process: the log-density of all together, which
-// nothing beats, and the mean of those of each target alone, both its components together, which nothing beats that predicts targets independently of
-// each other. Both are divided by the number of values, two of each target.
+// Exact returns how likely the targets of every task are, given its context, by the process: the log-density of all
+// together, which nothing beats, and the mean of those of each target alone, both its components together, which
+// nothing beats that predicts targets independently of each other. Both are divided by the number of values, two of
+// each target.
 func (s VectorSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, err error) {
 	if err := s.check(tasks); err != nil {
 		return nil, nil, err
@@ -271,7 +273,8 @@ func (s VectorSource[T]) check(tasks *Tasks[T]) error {
 		return err
 	}
 	b := tasks.Curves
-	if b == nil || len(b.XContext) != 2*b.B*b.Nc || len(b.YContext) != 2*b.B*b.Nc || len(b.XTarget) != 2*b.B*b.Nt || len(tasks.Y) != 2*b.B*b.Nt ||
+	if b == nil || len(b.XContext) != 2*b.B*b.Nc || len(b.YContext) != 2*b.B*b.Nc || len(b.XTarget) != 2*b.B*b.Nt ||
+		len(tasks.Y) != 2*b.B*b.Nt ||
 		b.ContextMask != nil || b.TargetMask != nil {
 		return fmt.Errorf("task: these are no vector fields")
 	}
@@ -306,7 +309,8 @@ func (s VectorSource[T]) exact(xc, yc, xt, yt []float64) (joint, diagonal float6
 	return joint, diagonal, nil
 }
 
-// given calls f with the mean and the covariance (xx, xy, yy) of every target's vector, given the context: L is the factor of its covariance, and z is L⁻¹·y.
+// given calls f with the mean and the covariance (xx, xy, yy) of every target's vector, given the context: L is the
+// factor of its covariance, and z is L⁻¹·y.
 func (s VectorSource[T]) given(l blas64.Triangular, xc, z, xt []float64, f func(i int, mean [2]float64, cov [3]float64)) {
 	n := len(xc)
 	v := make([]float64, 2*n) // of the two components of a target, L⁻¹ times their covariance with the context

@@ -8,9 +8,11 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// ViewSource is the Source of what the network of a model with views (cnp.Views) sees in that one of the model's views which is for an image. The image is shrunk to one of the sizes
-// that the views are for, turned by at most half of the angle between two of them, shifted by up to a quarter of its side, some of its pixels are hidden, and what is left is
-// seen by the view that is for images of about this size. The answer is the view of the whole. Beyond its edge an image is black.
+// ViewSource is the Source of what the network of a model with views (cnp.Views) sees in that one of the model's views
+// which is for an image. The image is shrunk to one of the sizes that the views are for, turned by at most half of the
+// angle between two of them, shifted by up to a quarter of its side, some of its pixels are hidden, and what is left is
+// seen by the view that is for images of about this size. The answer is the view of the whole. Beyond its edge an image
+// is black.
 type ViewSource[T cnp.Float] struct {
 	ImageSource[T]
 	Views          cnp.Views
@@ -48,7 +50,8 @@ func (s ViewSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 		}
 		place := rng.Float64() * float64(s.Scales)
 		v := cnp.View{Scale: s.Views.Scale(int(place), s.Scales), Cell: s.Views.Cell, Side: side}
-		m := Motion{Scale: s.Views.Max * math.Pow(s.Views.Min/s.Views.Max, place/float64(s.Scales)), Angle: uniform(math.Pi / float64(s.Angles)),
+		m := Motion{Scale: s.Views.Max * math.Pow(s.Views.Min/s.Views.Max, place/float64(s.Scales)),
+			Angle:  uniform(math.Pi / float64(s.Angles)),
 			ShiftY: uniform(float64(h) / 4), ShiftX: uniform(float64(w) / 4)}
 		f := 1 / (v.Scale * v.Cell)
 		const slack = 4 // cells by which what was in the middle is off the canvas's
@@ -81,5 +84,6 @@ func (s ViewSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 
 // String implements Source.
 func (s ViewSource[T]) String() string {
-	return fmt.Sprintf("%v, as %d x %d cells of %g pixels in views of %d angles and %d scales from %g to %g", s.ImageSource, s.Side, s.Side, s.Views.Cell, s.Angles, s.Scales, s.Views.Min, s.Views.Max)
+	return fmt.Sprintf("%v, as %d x %d cells of %g pixels in views of %d angles and %d scales from %g to %g", s.ImageSource,
+		s.Side, s.Side, s.Views.Cell, s.Angles, s.Scales, s.Views.Min, s.Views.Max)
 }

@@ -23,9 +23,10 @@ type Images struct {
 	Missing int
 }
 
-// Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates, outputs, auxiliary inputs and static fields. NaN among outputs
-// is a missing value: a context point without any does not count, and one with some has NaN for the others, if the model has Config.ChannelDensity; else that is
-// an error. So is NaN among the auxiliary inputs of the context, and among those of targets it always is.
+// Curves reads the tensors of a batch of regression tasks for a model of that configuration: of its coordinates,
+// outputs, auxiliary inputs and static fields. NaN among outputs is a missing value: a context point without any does
+// not count, and one with some has NaN for the others, if the model has Config.ChannelDensity; else that is an error.
+// So is NaN among the auxiliary inputs of the context, and among those of targets it always is.
 func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 	dx, dy, da, gaps := cfg.DimX, cfg.DimY, len(cfg.Auxiliary), cfg.ChannelDensity
 	const purpose = "a curve model needs x_context, y_context and x_target"
@@ -47,7 +48,8 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 	b.TargetMask = t.mask(t.find("target_mask", false, ""), "B Nt", b.B, b.Nt)
 	c.Truth = t.narrow(t.find("y_target", false, ""), "B Nt dy", b.B, b.Nt, dy)
 	if da > 0 {
-		purpose := fmt.Sprintf("the model has the auxiliary inputs %s, at the context and at the targets", strings.Join(cfg.Auxiliary, ", "))
+		purpose := fmt.Sprintf("the model has the auxiliary inputs %s, at the context and at the targets",
+			strings.Join(cfg.Auxiliary, ", "))
 		b.AuxContext = t.narrow(t.find("aux_context", true, purpose), "B Nc da", b.B, b.Nc, da)
 		b.AuxTarget = t.narrow(t.find("aux_target", true, purpose), "B Nt da", b.B, b.Nt, da)
 	}
@@ -97,7 +99,8 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 		}
 		if y := b.YContext[i*dy : (i+1)*dy]; slices.ContainsFunc(y, observed) {
 			if k := slices.IndexFunc(y, func(v float32) bool { return v != v }); k >= 0 && !gaps {
-				t.fail(cnp.ErrValue, "tensor %q: %s = NaN, and the model needs all outputs of a context point, or none", "y_context", t.place("y_context", i*dy+k))
+				t.fail(cnp.ErrValue, "tensor %q: %s = NaN, and the model needs all outputs of a context point, or none",
+					"y_context", t.place("y_context", i*dy+k))
 				return nil, t.err
 			}
 			continue
@@ -110,8 +113,9 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 	return c, nil
 }
 
-// Images reads the tensors of a batch of images with that many channels. NaN in image and in y_target is a missing value. A pixel that lacks one in any channel is not observed,
-// whatever mask says of it; an image that lacks some may leave mask out, and then all other pixels are observed.
+// Images reads the tensors of a batch of images with that many channels. NaN in image and in y_target is a missing
+// value. A pixel that lacks one in any channel is not observed, whatever mask says of it; an image that lacks some may
+// leave mask out, and then all other pixels are observed.
 func (t *File) Images(channels int) (*Images, error) {
 	const purpose = "an image model needs image and mask"
 	x := t.find("image", true, purpose)
@@ -149,11 +153,13 @@ func (t *File) Images(channels int) (*Images, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	return &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: pixels, Mask: mask}, Truth: truth, Missing: missing}, nil
+	return &Images{Batch: cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: pixels, Mask: mask}, Truth: truth,
+		Missing: missing}, nil
 }
 
-// Answer returns the values [B, C, H, W] by which predictions are judged, NaN where there is none, and the name of their tensor: y_target or, where the file has none, image itself. An
-// image of which no hidden pixel is known says nothing then. nil: there are none.
+// Answer returns the values [B, C, H, W] by which predictions are judged, NaN where there is none, and the name of
+// their tensor: y_target or, where the file has none, image itself. An image of which no hidden pixel is known says
+// nothing then. nil: there are none.
 func (im *Images) Answer() (y []float32, name string) {
 	if im.Truth != nil {
 		return im.Truth, "y_target"

@@ -1,5 +1,6 @@
-// Package taskfile reads files of tasks, safetensors, numpy's npz or classic NetCDF: curves with their context and targets, or partly observed images.
-// Everything that a file can get wrong is an error that names the file, the tensor and the place.
+// Package taskfile reads files of tasks, safetensors, numpy's npz or classic NetCDF: curves with their context and
+// targets, or partly observed images. Everything that a file can get wrong is an error that names the file, the tensor
+// and the place.
 package taskfile
 
 import (

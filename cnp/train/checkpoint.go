@@ -228,7 +228,8 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 type Mismatch struct {
 	Field      string
 	Have, Want any // the checkpoint's value, and this run's; nil: not set
-	// Also are the other fields that differ, of which one may be the cause. If the model differs, the source of the tasks ("source") may be among them.
+	// Also are the other fields that differ, of which one may be the cause. If the model differs, the source of the
+	// tasks ("source") may be among them.
 	Also []Mismatch
 }
 

@@ -21,8 +21,8 @@ type Score struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Evaluate scores a model on the first tasks of a source, batch at a time: package eval's measures, of which a log takes three. Tasks of a model
-// with units (cnp.Trained.Units) are in those of the data, and so is the score. A
+// Evaluate scores a model on the first tasks of a source, batch at a time: package eval's measures, of which a log
+// takes three. Tasks of a model with units (cnp.Trained.Units) are in those of the data, and so is the score. A
 // prediction that is no distribution makes the log-likelihood NaN.
 func Evaluate[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], seed uint64, tasks, batch int) (Score, error) {
 	if tasks == 0 {

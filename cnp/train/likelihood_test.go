@@ -139,7 +139,8 @@ func TestLowRankIsLearned(t *testing.T) {
 	}
 	require.InDelta(t, own/2000/n, sum/2000/n, 0.02)
 	require.Greater(t, own-alone, 2000*n*0.3)
-	cov, one := p.Task(0, 2000).Covariance(), &cnp.Prediction[float64]{Likelihood: l, Params: params, Mean: make([]float64, n), Std: make([]float64, n)}
+	cov, one := p.Task(0, 2000).Covariance(), &cnp.Prediction[float64]{Likelihood: l, Params: params, Mean: make([]float64, n),
+		Std: make([]float64, n)}
 	require.InDeltaSlice(t, one.Covariance(), cov, 0.12)
 	found, err := eval.Joint(ctx, eval.Predicted(eval.Model(again)), task.Source[float32](src), eval.Options{Tasks: 500, Seed: 5})
 	require.NoError(t, err)

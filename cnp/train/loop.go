@@ -199,7 +199,8 @@ func (r *Run[T]) step(ctx context.Context, batches drawn[T]) (Record, error) {
 		if err != nil {
 			return Record{}, fmt.Errorf("train: step %d: %w", at, err)
 		}
-		l, err := pass.GradientOf(cnp.Objective{Noise: noise, Beta: r.config.Beta, Tasks: r.config.Batch * r.config.Passes, Counts: b.Known}, b.Y, r.grads)
+		l, err := pass.GradientOf(cnp.Objective{Noise: noise, Beta: r.config.Beta, Tasks: r.config.Batch * r.config.Passes,
+			Counts: b.Known}, b.Y, r.grads)
 		if err != nil {
 			return Record{}, fmt.Errorf("train: step %d: %w", at, err)
 		}

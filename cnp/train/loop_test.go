@@ -308,22 +308,27 @@ func TestRefuses(t *testing.T) {
 		run  *Run[float32]
 		want string
 	}{
-		"architecture": {good, newRun(t, cnp.Default(cnp.CNPCurve, "", 1), smallCurves(), c, opt), "model.architecture = equivcnp, this run cnp"},
-		"fill":         {good, model(func(c *cnp.Config) { c.Fill = 0.5 }), "model.fill = 0.0625, this run 0.5"},
-		"coordinate":   {good, model(func(c *cnp.Config) { c.CoordinateFeature = true }), "model.coordinate_feature = not set, this run true"},
-		"batch":        {good, config(func(c *Config) { c.Batch = 4 }), "batch = 3, this run 4"},
-		"seed":         {good, config(func(c *Config) { c.Seed = 1<<53 + 1 }), "seed = 1, this run 9007199254740993"},
-		"rate":         {good, config(func(c *Config) { c.Adam.Rate = 0.5 }), "adam.rate = 0.001, this run 0.5"},
-		"source":       {good, newRun(t, smallCurve(), other, c, opt), "13 uniform targets"},
-		"test":         {good, newRun(t, smallCurve(), smallCurves(), c, Options[float32]{Checkpoint: path, Test: other}), "it was tested on"},
-		"empty":        {nil, fresh, "safetensors"},
-		"garbage":      {[]byte(strings.Repeat("x", 400)), fresh, "safetensors"},
-		"cut":          {good[:len(good)-5], fresh, "safetensors"},
-		"model file":   {edit(func(f *safetensors.File) { f.Metadata = nil }), fresh, "no training state"},
-		"state":        {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = "{" }), fresh, "its training state"},
-		"version":      {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = `{"version": 7}` }), fresh, "version 7, this program reads 2"},
-		"missing":      {edit(func(f *safetensors.File) { f.Tensors = f.Tensors[1:] }), fresh, "is missing"},
-		"shape":        {edit(func(f *safetensors.File) { f.Get("adam.m.pre" + "linear.0.module.bias").Shape = []int{2, 2} }), fresh, "need F32[4]"},
+		"architecture": {good, newRun(t, cnp.Default(cnp.CNPCurve, "", 1), smallCurves(), c, opt),
+			"model.architecture = equivcnp, this run cnp"},
+		"fill": {good, model(func(c *cnp.Config) { c.Fill = 0.5 }), "model.fill = 0.0625, this run 0.5"},
+		"coordinate": {good, model(func(c *cnp.Config) { c.CoordinateFeature = true }),
+			"model.coordinate_feature = not set, this run true"},
+		"batch":  {good, config(func(c *Config) { c.Batch = 4 }), "batch = 3, this run 4"},
+		"seed":   {good, config(func(c *Config) { c.Seed = 1<<53 + 1 }), "seed = 1, this run 9007199254740993"},
+		"rate":   {good, config(func(c *Config) { c.Adam.Rate = 0.5 }), "adam.rate = 0.001, this run 0.5"},
+		"source": {good, newRun(t, smallCurve(), other, c, opt), "13 uniform targets"},
+		"test": {good, newRun(t, smallCurve(), smallCurves(), c, Options[float32]{Checkpoint: path, Test: other}),
+			"it was tested on"},
+		"empty":      {nil, fresh, "safetensors"},
+		"garbage":    {[]byte(strings.Repeat("x", 400)), fresh, "safetensors"},
+		"cut":        {good[:len(good)-5], fresh, "safetensors"},
+		"model file": {edit(func(f *safetensors.File) { f.Metadata = nil }), fresh, "no training state"},
+		"state":      {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = "{" }), fresh, "its training state"},
+		"version": {edit(func(f *safetensors.File) { f.Metadata[metaTraining] = `{"version": 7}` }), fresh,
+			"version 7, this program reads 2"},
+		"missing": {edit(func(f *safetensors.File) { f.Tensors = f.Tensors[1:] }), fresh, "is missing"},
+		"shape": {edit(func(f *safetensors.File) { f.Get("adam.m.pre" + "linear.0.module.bias").Shape = []int{2, 2} }),
+			fresh, "need F32[4]"},
 		"nan": {edit(func(f *safetensors.File) {
 			copy(f.Get("model.mean_linear.bias").Data, []byte{0, 0, 0xc0, 0x7f})
 		}), fresh, "holds a number that is not finite"},
@@ -331,7 +336,8 @@ func TestRefuses(t *testing.T) {
 			f.Metadata[metaTraining] = strings.Replace(f.Metadata[metaTraining], `"adam_count":2`, `"adam_count":1`, 1)
 		}), fresh, "counters are impossible"},
 		"group": {edit(func(f *safetensors.File) {
-			f.Metadata[metaTraining] = strings.Replace(f.Metadata[metaTraining], `"group":"`+group.Digest(group.NewT(1, 0)), `"group":"0`, 1)
+			f.Metadata[metaTraining] = strings.Replace(f.Metadata[metaTraining], `"group":"`+group.Digest(group.NewT(1, 0)),
+				`"group":"0`, 1)
 		}), fresh, "group T(1) is another than here: its digest is 0, here " + group.Digest(group.NewT(1, 0))},
 	} {
 		t.Run(name, func(t *testing.T) {

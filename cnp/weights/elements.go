@@ -30,8 +30,8 @@ func greediest(c *cnp.Config, g group.Group) string {
 	return name
 }
 
-// elements counts the numbers that a model of configuration c under group g (nil where there is none), which ValidateWithGroup accepts, holds in
-// its State, without building it. The limits of Validate keep it far below 2^64.
+// elements counts the numbers that a model of configuration c under group g (nil where there is none), which
+// ValidateWithGroup accepts, holds in its State, without building it. The limits of Validate keep it far below 2^64.
 func elements(c *cnp.Config, g group.Group) uint64 {
 	const rbf = 2
 	pose := uint64(0)

@@ -12,8 +12,9 @@ const EnsembleEnding = ".ensemble"
 
 const maxMembers = 1 << 10
 
-// Members returns the models behind a name: those of a file that ends in .ensemble, one a line, or the name itself. A path counts from the file's folder where
-// there is such a file; otherwise it may be the name of a shipped model. Empty lines, and those that begin with #, are left out.
+// Members returns the models behind a name: those of a file that ends in .ensemble, one a line, or the name itself. A
+// path counts from the file's folder where there is such a file; otherwise it may be the name of a shipped model. Empty
+// lines, and those that begin with #, are left out.
 func Members(path string) ([]string, error) {
 	if !strings.EqualFold(filepath.Ext(path), EnsembleEnding) {
 		return []string{path}, nil

@@ -105,7 +105,8 @@ func TestHandmadeFiles(t *testing.T) {
 		{"plain dictionary", "\x80\x02}" + str("a") + tensor(i32(6), i32(2), i32(4)+"\x85", i32(1)+"\x85") + "s.", []int{4}},
 		{"stride of a size of 1 does not matter", dictOf(tensor(i32(6), i32(0), i32(1)+i32(6)+"\x86", i32(77)+i32(1)+"\x86")), []int{1, 6}},
 		{"empty with any stride", dictOf(tensor(i32(6), i32(6), i32(0)+i32(9)+"\x86", i32(9)+i32(1)+"\x86")), []int{0, 9}},
-		{"as a parameter", dictOf("ctorch._utils\n_rebuild_parameter\n(" + tensor(i32(6), i32(0), i32(6)+"\x85", i32(1)+"\x85") + "\x88" + orderedDict + "tR"), []int{6}},
+		{"as a parameter", dictOf("ctorch._utils\n_rebuild_parameter\n(" + tensor(i32(6), i32(0), i32(6)+"\x85", i32(1)+"\x85") +
+			"\x88" + orderedDict + "tR"), []int{6}},
 		{"strings of Python 2", "\x80\x02}U\x01a" + tensor(i32(6), i32(0), i32(6)+"\x85", i32(1)+"\x85") + "s.", []int{6}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -211,8 +212,10 @@ func TestHostilePickles(t *testing.T) {
 		{"id of negative size", sized(i32(-6), i32(0), i32(6)+"\x85", i32(1)+"\x85"), "without class"},
 		{"size of 2^70", sized("\x8a\x09"+u64(0)+"\x01", i32(0), i32(6)+"\x85", i32(1)+"\x85"), "without class"},
 		{"storage view", dictOf("ctorch._utils\n_rebuild_tensor_v2\n((" + str("storage") + "ctorch\nFloatStorage\n" + str("0") +
-			str("cpu") + i32(6) + "(" + str("1") + i32(0) + i32(6) + "ttQ" + i32(0) + i32(6) + "\x85" + i32(1) + "\x85\x89NtR"), "view of a storage"},
-		{"storage of two sizes", "\x80\x02}(" + str("a") + good + str("b") + tensor(i32(7), i32(0), i32(6)+"\x85", i32(1)+"\x85") + "u.", "and then"},
+			str("cpu") + i32(6) + "(" + str("1") + i32(0) + i32(6) + "ttQ" + i32(0) + i32(6) + "\x85" + i32(1) + "\x85\x89NtR"),
+			"view of a storage"},
+		{"storage of two sizes", "\x80\x02}(" + str("a") + good + str("b") + tensor(i32(7), i32(0), i32(6)+"\x85",
+			i32(1)+"\x85") + "u.", "and then"},
 		{"tensor of no storage", dictOf("ctorch._utils\n_rebuild_tensor_v2\n(NK\x00))\x89NtR"), "without a storage"},
 		{"tensor of two arguments", dictOf("ctorch._utils\n_rebuild_tensor_v2\nNN\x86R"), "arguments"},
 		{"parameter of no tensor", dictOf("ctorch._utils\n_rebuild_parameter\nNNN\x87R"), "no tensor"},
@@ -228,7 +231,8 @@ func TestHostilePickles(t *testing.T) {
 		{"expanded to 2^31-1", sized(i32(6), i32(0), i32(1<<31-1)+"\x85", i32(0)+"\x85"), "file's bytes"},
 		{"expanded to 2^62", sized(i32(6), i32(0), i32(1<<31-1)+i32(1<<31-1)+"\x86", i32(0)+i32(0)+"\x86"), ""},
 		{"expanded to 2^93", sized(i32(6), i32(0), i32(1<<31-1)+i32(1<<31-1)+i32(1<<31-1)+"\x87", i32(0)+i32(0)+i32(0)+"\x87"), "overflow"},
-		{"empty with an impossible shape", sized(i32(6), i32(0), "("+strings.Repeat(i32(1<<31-1), 3)+i32(0)+"t", "("+strings.Repeat(i32(0), 4)+"t"), "overflow"},
+		{"empty with an impossible shape", sized(i32(6), i32(0), "("+strings.Repeat(i32(1<<31-1), 3)+i32(0)+"t",
+			"("+strings.Repeat(i32(0), 4)+"t"), "overflow"},
 		{"overflowing stride", sized(i32(6), i32(0), i64(3)+"\x85", i64(1<<63-1)+"\x85"), ""},
 		{"overflowing offset", sized(i32(6), i64(1<<63-1), i64(2)+"\x85", i64(1)+"\x85"), ""},
 		{"sizes without strides", sized(i32(6), i32(0), i32(6)+"\x85", ")"), "1 sizes and 0 strides"},
@@ -257,19 +261,24 @@ func TestHostileLegacyFiles(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"another magic number", join(strings.Replace(magicPickle, "l\xfc", "l\xfd", 1), versionPickle, machinePickle, object, keysPickle, data), "magic number"},
+		{"another magic number", join(strings.Replace(magicPickle, "l\xfc", "l\xfd", 1), versionPickle, machinePickle, object,
+			keysPickle, data), "magic number"},
 		{"magic number is a string", join("\x80\x02"+str("x")+".", versionPickle, machinePickle, object, keysPickle, data), "magic number"},
 		{"another protocol", join(magicPickle, "\x80\x02M\xea\x03.", machinePickle, object, keysPickle, data), "protocol is 1002"},
-		{"big-endian", join(magicPickle, versionPickle, strings.Replace(machinePickle, "\x88", "\x89", 1), object, keysPickle, data), "big-endian"},
+		{"big-endian", join(magicPickle, versionPickle, strings.Replace(machinePickle, "\x88", "\x89", 1), object, keysPickle,
+			data), "big-endian"},
 		{"keys are no list", join(magicPickle, versionPickle, machinePickle, object, "\x80\x02}.", data), "no list"},
 		{"no keys", join(magicPickle, versionPickle, machinePickle, object, "\x80\x02].", data), "0 storages are listed"},
-		{"key that nothing uses", join(magicPickle, versionPickle, machinePickle, object, strings.Replace(keysPickle, "0a", "1a", 1), data), `"1" is listed`},
+		{"key that nothing uses", join(magicPickle, versionPickle, machinePickle, object,
+			strings.Replace(keysPickle, "0a", "1a", 1), data), `"1" is listed`},
 		{"key that is a number", join(magicPickle, versionPickle, machinePickle, object, "\x80\x02]K\x00a.", data), "is listed"},
 		{"storage in the list of keys", join(magicPickle, versionPickle, machinePickle, object,
 			"\x80\x02]("+str("storage")+"ctorch\nFloatStorage\n"+str("0")+str("cpu")+i32(6)+"tQa.", data), "where none belongs"},
-		{"another number of elements", join(magicPickle, versionPickle, machinePickle, object, keysPickle, strings.Replace(data, "\x06", "\x05", 1)), "has 5 elements"},
+		{"another number of elements", join(magicPickle, versionPickle, machinePickle, object, keysPickle,
+			strings.Replace(data, "\x06", "\x05", 1)), "has 5 elements"},
 		{"2^62 elements", join(magicPickle, versionPickle, machinePickle,
-			dictOf(tensor(i64(1<<62), i32(0), i32(6)+"\x85", i32(1)+"\x85")), keysPickle, string(binary.LittleEndian.AppendUint64(nil, 1<<62)), strings.Repeat("\x00", 24)), ""},
+			dictOf(tensor(i64(1<<62), i32(0), i32(6)+"\x85", i32(1)+"\x85")), keysPickle,
+			string(binary.LittleEndian.AppendUint64(nil, 1<<62)), strings.Repeat("\x00", 24)), ""},
 		{"bytes at the end", join(magicPickle, versionPickle, machinePickle, object, keysPickle, data, "x"), "1 bytes after"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

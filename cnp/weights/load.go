@@ -112,7 +112,8 @@ func Build[T cnp.Float](s *State, opt Options) (cnp.Model[T], error) {
 	return m, nil
 }
 
-// configure finds the configuration, and the group if it has one, and makes sure that building it takes no more memory than the file justifies.
+// configure finds the configuration, and the group if it has one, and makes sure that building it takes no more memory
+// than the file justifies.
 func configure(s *State, opt Options) (cnp.Config, group.Group, error) {
 	c, candidates, _, err := identify(s)
 	if err != nil {
@@ -124,7 +125,8 @@ func configure(s *State, opt Options) (cnp.Config, group.Group, error) {
 	}
 	if opt.PointsPerUnit != 0 {
 		if c.Architecture != cnp.EquivCNPCurve && c.Architecture != cnp.ConvCNPCurve {
-			return c, nil, fmt.Errorf("%w: points per unit %g given, architecture %s has no lattice", cnp.ErrConfig, opt.PointsPerUnit, c.Architecture)
+			return c, nil, fmt.Errorf("%w: points per unit %g given, architecture %s has no lattice", cnp.ErrConfig,
+				opt.PointsPerUnit, c.Architecture)
 		}
 		c.PointsPerUnit = opt.PointsPerUnit
 	}
@@ -133,7 +135,8 @@ func configure(s *State, opt Options) (cnp.Config, group.Group, error) {
 	}
 	// A file that lacks some tensors should get as far as the error that names them; hence the generous factor.
 	if want, have := elements(&c, g), uint64(s.Elements()); want > 4*have+1<<18 {
-		return c, nil, fmt.Errorf("%w: the configuration needs %d numbers, most of them for its %s; the file holds %d", ErrTensor, want, greediest(&c, g), have)
+		return c, nil, fmt.Errorf("%w: the configuration needs %d numbers, most of them for its %s; the file holds %d", ErrTensor,
+			want, greediest(&c, g), have)
 	}
 	return c, g, nil
 }
@@ -147,11 +150,13 @@ func identify(s *State) (c cnp.Config, candidates []string, source string, err e
 	}
 	v := s.Metadata[metaFormat]
 	if v != formatVersion && v != typedVersion {
-		return c, nil, "", fmt.Errorf("%w: %s is %q, this version reads %q and %q", ErrFormat, metaFormat, short(v), formatVersion, typedVersion)
+		return c, nil, "", fmt.Errorf("%w: %s is %q, this version reads %q and %q", ErrFormat, metaFormat, short(v),
+			formatVersion, typedVersion)
 	}
 	c, err = parseConfig(text)
 	if err == nil && v < versionOf(c) {
-		err = fmt.Errorf("%w: %s is %q, whose values have no types, the configuration names outputs %q", ErrFormat, metaFormat, v, c.Outputs)
+		err = fmt.Errorf("%w: %s is %q, whose values have no types, the configuration names outputs %q", ErrFormat, metaFormat, v,
+			c.Outputs)
 	}
 	return c, nil, "metadata", err
 }
@@ -170,7 +175,8 @@ func parseConfig(text string) (cnp.Config, error) {
 	for field, name := range map[string]int{"architecture": len(c.Architecture), "group": len(c.Group), "readout": len(c.Readout),
 		"placement": len(c.Placement), "lift_samples": len(c.LiftSamples), "window": len(c.Window), "output": len(c.Output)} {
 		if name > maxName {
-			return cnp.Config{}, fmt.Errorf("%w: %s: the name in %s has %d letters, need at most %d", cnp.ErrConfig, metaConfig, field, name, maxName)
+			return cnp.Config{}, fmt.Errorf("%w: %s: the name in %s has %d letters, need at most %d", cnp.ErrConfig, metaConfig,
+				field, name, maxName)
 		}
 	}
 	return c, nil
@@ -195,7 +201,8 @@ func encodeConfig(c cnp.Config) (string, error) {
 func chooseGroup(c *cnp.Config, candidates []string, digest string, opt Options) (group.Group, error) {
 	if c.Architecture != cnp.EquivCNPCurve && c.Architecture != cnp.EquivCNPImage {
 		if opt.Group != "" || opt.Alpha != 0 {
-			return nil, fmt.Errorf("%w: group %q, alpha %g given, architecture %s has no group", ErrGroup, short(opt.Group), opt.Alpha, c.Architecture)
+			return nil, fmt.Errorf("%w: group %q, alpha %g given, architecture %s has no group", ErrGroup, short(opt.Group),
+				opt.Alpha, c.Architecture)
 		}
 		return nil, nil
 	}
@@ -245,13 +252,15 @@ func groupInFile(c *cnp.Config, digest string, opt Options) (group.Group, error)
 	if g == nil {
 		var err error
 		if g, err = group.Parse(c.Group, c.Alpha); err != nil && digest != "" {
-			return nil, fmt.Errorf("%w: the file's group %q is one of its author's own: Options.Groups must hold it", ErrGroup, short(c.Group))
+			return nil, fmt.Errorf("%w: the file's group %q is one of its author's own: Options.Groups must hold it", ErrGroup,
+				short(c.Group))
 		} else if err != nil {
 			return nil, fmt.Errorf("%w: in the file's configuration: %w", ErrGroup, err)
 		}
 	}
 	if have := group.Digest(g); digest != "" && digest != have {
-		return nil, fmt.Errorf("%w: %s in the file stands for another group than here: its digest is %s, here %s", ErrGroup, g.Name(), short(digest), have)
+		return nil, fmt.Errorf("%w: %s in the file stands for another group than here: its digest is %s, here %s", ErrGroup,
+			g.Name(), short(digest), have)
 	}
 	return g, nil
 }

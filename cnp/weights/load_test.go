@@ -53,8 +53,10 @@ func small() map[string]cnp.Config {
 	cnpShort := cnp.Default(cnp.CNPCurve, "", 1)
 	cnpShort.Channels = []int{5}
 	return map[string]cnp.Config{
-		"curve": curve(), "plane": plane, "levels": levels, "waves": waves, "convcnp": conv, "convcnp-image": convImage, "cnp": cnpCurve, "cnp short": cnpShort,
-		"cnp-image": image(cnp.CNPImage, ""), "image SO(2)": image(cnp.EquivCNPImage, "SO(2)"), "image R>0xSO(2)": image(cnp.EquivCNPImage, "R>0xSO(2)"),
+		"curve": curve(), "plane": plane, "levels": levels, "waves": waves, "convcnp": conv, "convcnp-image": convImage,
+		"cnp": cnpCurve, "cnp short": cnpShort,
+		"cnp-image": image(cnp.CNPImage, ""), "image SO(2)": image(cnp.EquivCNPImage, "SO(2)"),
+		"image R>0xSO(2)": image(cnp.EquivCNPImage, "R>0xSO(2)"),
 	}
 }
 
@@ -378,7 +380,8 @@ func TestConfigErrors(t *testing.T) {
 		{"unknown likelihood", set("likelihood", "cauchy"), "cauchy", cnp.ErrConfig},
 		{"a rank of 2^20", set("likelihood", "lowrank:1048576"), "lowrank:1048576", cnp.ErrConfig},
 		{"another likelihood", set("likelihood", "lowrank:8"), "missing: raw_linear.weight", weights.ErrTensor},
-		{"a large rank for many outputs", edit(func(m map[string]any) { m["likelihood"], m["dim_y"] = "lowrank:1024", 1<<16 }), "the configuration needs", weights.ErrTensor},
+		{"a large rank for many outputs", edit(func(m map[string]any) { m["likelihood"], m["dim_y"] = "lowrank:1024", 1<<16 }),
+			"the configuration needs", weights.ErrTensor},
 		{"beyond the limits", set("hidden", 1<<17), "hidden", cnp.ErrConfig},
 		{"no channels", set("channels", []int{}), "channels", cnp.ErrConfig},
 		{"another width", set("hidden", 6), "misshapen: ", weights.ErrTensor},
@@ -404,8 +407,8 @@ func TestConfigErrors(t *testing.T) {
 	assert.ErrorContains(t, loadFile(t, f), `equivcnp.format is "3"`)
 }
 
-// TestAbsurdSizes: whatever size a model file asks for, it is refused at once, by the name of the field, and nothing is made of it; a size that
-// costs nothing until it is used is read at once.
+// TestAbsurdSizes: whatever size a model file asks for, it is refused at once, by the name of the field, and nothing is
+// made of it; a size that costs nothing until it is used is read at once.
 func TestAbsurdSizes(t *testing.T) {
 	all := small()
 	image := all["image SO(2)"]
@@ -504,7 +507,8 @@ func TestRecognizeErrors(t *testing.T) {
 		is      error
 	}{
 		{"nothing", nil, "none of its 0 tensors", weights.ErrArchitecture},
-		{"another network", []safetensors.Tensor{tensor("layer1.0.conv1.weight", 3, 3), tensor("fc.bias", 3)}, `"fc.bias", "layer1.0.conv1.weight"`, weights.ErrArchitecture},
+		{"another network", []safetensors.Tensor{tensor("layer1.0.conv1.weight", 3, 3), tensor("fc.bias", 3)},
+			`"fc.bias", "layer1.0.conv1.weight"`, weights.ErrArchitecture},
 		{"no WeightNet", without(0), `"conv_theta.weightnet.net.0.linear.weight" is missing`, weights.ErrArchitecture},
 		{"no blocks", without(3), "no residual block", weights.ErrArchitecture},
 		{"no readout", without(4), `"cnn.2.module.weight" is missing`, weights.ErrArchitecture},
@@ -512,15 +516,21 @@ func TestRecognizeErrors(t *testing.T) {
 		{"vector for a matrix", without(2, tensor("conv_theta.linear.weight", 5)), "has shape [5]", weights.ErrArchitecture},
 		{"empty matrix", without(2, tensor("conv_theta.linear.weight", 0, 4)), "has shape [0 4]", weights.ErrArchitecture},
 		{"inputs that do not divide", without(2, tensor("conv_theta.linear.weight", 1, 1<<14+1)), "no multiple", weights.ErrArchitecture},
-		{"pose of no group", without(0, tensor("conv_theta.weightnet.net.0.linear.weight", 2, 77)), "no known group", weights.ErrArchitecture},
+		{"pose of no group", without(0, tensor("conv_theta.weightnet.net.0.linear.weight", 2, 77)), "no known group",
+			weights.ErrArchitecture},
 		{"widths of a large model in a small file", image, "the configuration needs", weights.ErrTensor},
-		{"curve over two coordinates", []safetensors.Tensor{tensor("prelinear.0.module.weight", 1, 3), tensor("conv.0.weightnet.net.0.linear.weight", 1, 2),
-			tensor("conv.0.weightnet.net.2.linear.weight", 1, 1), tensor("mean_linear.weight", 1, 1)}, "one coordinate", weights.ErrArchitecture},
-		{"ConvCNP of too few inputs", []safetensors.Tensor{tensor("pre_mlp.0.weight", 1, 1), tensor("cnn.0.weight", 1, 1, 1), tensor("mean_linear.weight", 1, 1)},
+		{"curve over two coordinates", []safetensors.Tensor{tensor("prelinear.0.module.weight", 1, 3),
+			tensor("conv.0.weightnet.net.0.linear.weight", 1, 2),
+			tensor("conv.0.weightnet.net.2.linear.weight", 1, 1), tensor("mean_linear.weight", 1, 1)}, "one coordinate",
+			weights.ErrArchitecture},
+		{"ConvCNP of too few inputs", []safetensors.Tensor{tensor("pre_mlp.0.weight", 1, 1), tensor("cnn.0.weight", 1, 1, 1),
+			tensor("mean_linear.weight", 1, 1)},
 			"powers of each output", weights.ErrArchitecture},
-		{"ConvCNP of even width", []safetensors.Tensor{tensor("pre_mlp.0.weight", 1, 3), tensor("cnn.0.weight", 1, 1, 4), tensor("mean_linear.weight", 1, 1)},
+		{"ConvCNP of even width", []safetensors.Tensor{tensor("pre_mlp.0.weight", 1, 3), tensor("cnn.0.weight", 1, 1, 4),
+			tensor("mean_linear.weight", 1, 1)},
 			"kernel = 4", cnp.ErrConfig},
-		{"CNP without coordinates", []safetensors.Tensor{tensor("encoder.0.weight", 1, 1), tensor("decoder.0.weight", 2, 1)}, "no coordinate", weights.ErrArchitecture},
+		{"CNP without coordinates", []safetensors.Tensor{tensor("encoder.0.weight", 1, 1), tensor("decoder.0.weight", 2, 1)},
+			"no coordinate", weights.ErrArchitecture},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "m")

@@ -90,7 +90,8 @@ func (s *storage) read(key string, b []byte) ([]byte, error) {
 	}
 	b = b[8:]
 	if uint64(s.n) > uint64(len(b)/s.dtype.Size()) {
-		return nil, fmt.Errorf("%w: the file ends within storage %q: %d elements of %s, %d bytes", ErrFormat, short(key), s.n, s.dtype, len(b))
+		return nil, fmt.Errorf("%w: the file ends within storage %q: %d elements of %s, %d bytes", ErrFormat, short(key), s.n,
+			s.dtype, len(b))
 	}
 	n := s.n * s.dtype.Size()
 	s.data = b[:n:n]

@@ -44,7 +44,8 @@ func decodeZip(b []byte) (*State, error) {
 			return nil, err
 		}
 		if w := s.dtype.Size(); len(data)%w != 0 || len(data)/w != s.n {
-			return nil, fmt.Errorf("%w: storage %q has %d bytes, its tensors say %d elements of %s", ErrFormat, short(key), len(data), s.n, s.dtype)
+			return nil, fmt.Errorf("%w: storage %q has %d bytes, its tensors say %d elements of %s", ErrFormat, short(key),
+				len(data), s.n, s.dtype)
 		}
 		s.data = data
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// Save writes a model as safetensors, float32 models as F32 and float64 models as F64, with its configuration and
-// the digest of its group in the metadata. extra is added to the metadata; its keys must not begin with "equivcnp.". The file appears whole or not at
-// all. Load gives the same model back, bit by bit.
+// Save writes a model as safetensors, float32 models as F32 and float64 models as F64, with its configuration and the
+// digest of its group in the metadata. extra is added to the metadata; its keys must not begin with "equivcnp.". The
+// file appears whole or not at all. Load gives the same model back, bit by bit.
 //
 // A model with values that are not finite is refused with an error that wraps ErrTensor, as Load would refuse the file.
 func Save[T cnp.Float](path string, m cnp.Model[T], extra map[string]string) error {

@@ -125,5 +125,6 @@ func sniff(b []byte) (Format, error) {
 	case len(b) > 0 && b[0] == opProto:
 		return PyTorchLegacy, nil
 	}
-	return "", fmt.Errorf("%w: %d bytes that begin with %q are neither safetensors nor a PyTorch file", ErrFormat, len(b), b[:min(len(b), 8)])
+	return "", fmt.Errorf("%w: %d bytes that begin with %q are neither safetensors nor a PyTorch file", ErrFormat, len(b),
+		b[:min(len(b), 8)])
 }

@@ -160,7 +160,8 @@ func entries(value any) ([]entry, error) {
 		}
 		v, ok := value.(*view)
 		if !ok {
-			return fmt.Errorf("%w: entry %q is no tensor: need a state_dict, as torch.save(model.state_dict(), path) writes it", ErrFormat, short(name))
+			return fmt.Errorf("%w: entry %q is no tensor: need a state_dict, as torch.save(model.state_dict(), path) writes it",
+				ErrFormat, short(name))
 		}
 		if seen[name] {
 			return fmt.Errorf("%w: %q appears twice", ErrFormat, short(name))

@@ -1,7 +1,8 @@
-// Command charges shows what a symmetry is worth in space. The electric fields of upright dipoles, the positive charge straight above the negative one,
-// are learned by models that differ in what they know: nothing of space; that fields move with their charges, T(3); and that they turn with them, too,
-// SE(3), with random samples of the rotations and with an even set of them. All see the same tasks: vectors observed at 20 to 60 places in a ball, to
-// be predicted anywhere. Then all predict the same new tasks twice: upright as in training, and turned anyhow.
+// Command charges shows what a symmetry is worth in space. The electric fields of upright dipoles, the positive charge
+// straight above the negative one, are learned by models that differ in what they know: nothing of space; that fields
+// move with their charges, T(3); and that they turn with them, too, SE(3), with random samples of the rotations and
+// with an even set of them. All see the same tasks: vectors observed at 20 to 60 places in a ball, to be predicted
+// anywhere. Then all predict the same new tasks twice: upright as in training, and turned anyhow.
 //
 //	go run ./examples/charges
 //	go run ./examples/charges -steps 2000 -tests 256 -out bench/results/reproduce/charges
@@ -147,7 +148,8 @@ func slice(ctx context.Context, m cnp.Regressor[float32], s task.ChargeSource[fl
 	if err != nil {
 		return err
 	}
-	a := picture.Arrows{Title: "A field of charges in the plane y = 0, predicted from 60 places; dark: those near the plane", XLabel: "x", YLabel: "z"}
+	a := picture.Arrows{Title: "A field of charges in the plane y = 0, predicted from 60 places; dark: those near the plane",
+		XLabel: "x", YLabel: "z"}
 	c := *b.Curves
 	for i := range c.Nc {
 		if x, y := c.XContext[3*i:3*i+3], c.YContext[3*i:3*i+3]; math.Abs(x[1]) < 0.4 {

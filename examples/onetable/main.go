@@ -1,6 +1,6 @@
-// Command onetable goes from a table to predictions without the program: it finds the symmetry that the data support, takes the model that was trained under it,
-// and predicts at new places from the rows of one day. The table has columns east, north, rain and day, here of 40 days of rain at 12 stations
-// that are made up.
+// Command onetable goes from a table to predictions without the program: it finds the symmetry that the data support,
+// takes the model that was trained under it, and predicts at new places from the rows of one day. The table has columns
+// east, north, rain and day, here of 40 days of rain at 12 stations that are made up.
 //
 //	go run ./examples/onetable
 //	go run ./examples/onetable -csv stations.csv -steps 2000

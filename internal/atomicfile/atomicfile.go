@@ -1,5 +1,6 @@
-// Package atomicfile writes files that are whole or not there at all: under a temporary name in their own folder, brought to the disk, and renamed at the end. What is replaced
-// keeps its mode, a new file has what the user's mask leaves, and the temporary files of processes that died are removed by the next one that writes the same file.
+// Package atomicfile writes files that are whole or not there at all: under a temporary name in their own folder,
+// brought to the disk, and renamed at the end. What is replaced keeps its mode, a new file has what the user's mask
+// leaves, and the temporary files of processes that died are removed by the next one that writes the same file.
 package atomicfile
 
 import (
@@ -182,8 +183,8 @@ func removeStale(path string) {
 // ErrBusy is wrapped where another process is at work on a file.
 var ErrBusy = errors.New("another process is writing it")
 
-// OpenLocked opens a file for reading and writing, a new one if there is none, that one process at a time has open: it is an error that wraps ErrBusy while another has. The
-// lock ends with the process, or when the file is closed.
+// OpenLocked opens a file for reading and writing, a new one if there is none, that one process at a time has open: it
+// is an error that wraps ErrBusy while another has. The lock ends with the process, or when the file is closed.
 func OpenLocked(path string, flags int) (*os.File, error) {
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o666)

@@ -88,7 +88,8 @@ func TestStale(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, Write(path, text("one")))
 	require.True(t, Same(alive.File, alive.Name()), "it is somebody's")
-	require.Equal(t, []string{filepath.Base(alive.Name()), ".a.0123abcd.tmp.more", ".a.tmp", ".b.0123abcd.tmp", "a", "a.0123abcd.tmp"}, sorted(names(t, dir), filepath.Base(alive.Name())))
+	require.Equal(t, []string{filepath.Base(alive.Name()), ".a.0123abcd.tmp.more", ".a.tmp", ".b.0123abcd.tmp", "a",
+		"a.0123abcd.tmp"}, sorted(names(t, dir), filepath.Base(alive.Name())))
 	require.NoError(t, alive.Commit())
 	alive.Discard()
 	_, err = os.Stat(path)

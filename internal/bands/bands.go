@@ -1,21 +1,25 @@
-// Package bands computes the residual blocks of a network over a grid in bfloat16: depthwise convolutions and dense maps, both as products of tiles.
+// Package bands computes the residual blocks of a network over a grid in bfloat16: depthwise convolutions and dense
+// maps, both as products of tiles.
 //
 // # Planes
 //
-// The features of a channel are a plane: columns of four pixels, in each of which rows of four pixels follow each other, with rows and columns of zeros around
-// them. So 16 blocks of four rows are a tile [16, 32] of any eight rows: the rows of a tile overlap in memory, and nothing is copied.
+// The features of a channel are a plane: columns of four pixels, in each of which rows of four pixels follow each
+// other, with rows and columns of zeros around them. So 16 blocks of four rows are a tile [16, 32] of any eight rows:
+// the rows of a tile overlap in memory, and nothing is copied.
 //
 // # Bands
 //
-// A result (oy, ox) of a block of 4 x 4 is the sum over pixels (ky, kx) of weight(ky-oy, kx-ox) times pixel. For eight rows of four pixels that is a product
-// of a tile of pixels and of a tile of weights, of which only those within the window are there: a band. Bands are made of compact strips in every call.
+// A result (oy, ox) of a block of 4 x 4 is the sum over pixels (ky, kx) of weight(ky-oy, kx-ox) times pixel. For eight
+// rows of four pixels that is a product of a tile of pixels and of a tile of weights, of which only those within the
+// window are there: a band. Bands are made of compact strips in every call.
 //
 // # Numbers
 //
-// Features, weights, and sums on their way into the dense map are bfloat16. Products are exact, and sums float32: of every 32 products, those of even and of odd
-// places are summed by themselves, and their sum is added; numbers below 2^-126 count as 0. Biases, and factors of the sums, are float32. A sum takes in the zeros
-// of its blocks beside the pixels that it sees, so that a feature which is not finite reaches pixels up to ten further away than its
-// window does.
+// Features, weights, and sums on their way into the dense map are bfloat16. Products are exact, and sums float32: of
+// every 32 products, those of even and of odd places are summed by themselves, and their sum is added; numbers below
+// 2^-126 count as 0. Biases, and factors of the sums, are float32. A sum takes in the zeros of its blocks beside the
+// pixels that it sees, so that a feature which is not finite reaches pixels up to ten further away than its window
+// does.
 package bands
 
 import (
@@ -97,7 +101,8 @@ func (s *shape) place(column, y int) int { return ((s.left+column)*s.pitch + s.t
 // bands is how many there are.
 func (s *shape) bands() int { return len(s.list) / 2 }
 
-// Layer is a depthwise convolution with weights [poses, c], a factor of its sums at each point, and a dense map [c, c], whose row o has the weights of result o.
+// Layer is a depthwise convolution with weights [poses, c], a factor of its sums at each point, and a dense map [c, c],
+// whose row o has the weights of result o.
 type Layer struct{ Weights, Dense, Bias []float32 }
 
 // Network is residual blocks of two layers each, in the form in which they are computed. It is only read, by any number of goroutines.
@@ -116,8 +121,8 @@ type layer struct {
 	bias   []float32 // [c, 16]
 }
 
-// New returns the network of layers with c channels over a grid; scale [H, W] is what sums are multiplied by. It returns nil for a grid of lifts, one that is too large, or other
-// channels than multiples of Group.
+// New returns the network of layers with c channels over a grid; scale [H, W] is what sums are multiplied by. It
+// returns nil for a grid of lifts, one that is too large, or other channels than multiples of Group.
 func New(g *spectral.Grid, scale []float32, c int, layers []Layer) *Network {
 	if g.Lifts != 1 || c%Group != 0 || c == 0 || len(layers)%2 != 0 || g.H*g.W*c > most*2 {
 		return nil
@@ -126,7 +131,8 @@ func New(g *spectral.Grid, scale []float32, c int, layers []Layer) *Network {
 	if s.plane > most || side*g.W*c > most || s.strips > most {
 		return nil
 	}
-	n := &Network{shape: s, c: c, scale: make([]float32, s.columns*s.blocks*lanes), masks: make([]uint32, s.columns*s.blocks/2), index: make([]int32, lanes)}
+	n := &Network{shape: s, c: c, scale: make([]float32, s.columns*s.blocks*lanes), masks: make([]uint32, s.columns*s.blocks/2),
+		index: make([]int32, lanes)}
 	for y := range g.H {
 		for x := range g.W {
 			block := x/side*s.blocks + y/side
@@ -198,7 +204,8 @@ func (n *Network) Numbers() int { return n.H * n.W * n.c }
 // together is how many images go through a layer at the same time: enough to keep the goroutines busy.
 func (n *Network) together(images, workers int) int { return max(1, min(images, 4*workers/n.c)) }
 
-// pairs is how many numbers the sums of an image take. Blocks lie a line further apart than they need, so that they do not share sets of the caches.
+// pairs is how many numbers the sums of an image take. Blocks lie a line further apart than they need, so that they do
+// not share sets of the caches.
 func (n *Network) pairs() int { return n.columns * n.blocks * n.blockPairs() }
 
 func (n *Network) blockPairs() int { return (n.c/2 + 1) * Group }
@@ -249,7 +256,8 @@ func (w *Workspace) room(n *Network, images, workers int) {
 		w.enter, w.convolve, w.mapped = w.enterColumn, w.convolvePair, w.mapColumn
 	}
 	for len(w.own) < workers {
-		w.own = append(w.own, own{tiles: aligned[uint16](n.bands() * tile), sums: aligned[float32](2 * n.sums()), scratch: aligned[float32](2 * tile)})
+		w.own = append(w.own, own{tiles: aligned[uint16](n.bands() * tile), sums: aligned[float32](2 * n.sums()),
+			scratch: aligned[float32](2 * tile)})
 	}
 	if len(w.pairs) < images*n.pairs() {
 		w.pairs = aligned[uint16](images * n.pairs())
@@ -259,8 +267,9 @@ func (w *Workspace) room(n *Network, images, workers int) {
 	}
 }
 
-// Forward computes the blocks for features h [images, H, W, c], in place: of each block's two layers, the first is ReLU(map(convolution)), and the second ReLU(features +
-// map(convolution)) where features are what the block began with. Once ctx is done it returns its error, and h may be anything.
+// Forward computes the blocks for features h [images, H, W, c], in place: of each block's two layers, the first is
+// ReLU(map(convolution)), and the second ReLU(features + map(convolution)) where features are what the block began
+// with. Once ctx is done it returns its error, and h may be anything.
 func (n *Network) Forward(ctx context.Context, h []float32, images int, w *Workspace) error {
 	workers, size := parallel.Workers(), n.H*n.W*n.c
 	group := n.together(images, workers)
@@ -307,14 +316,16 @@ func (w *Workspace) convolvePair(worker, unit, _ int) {
 	for half := range 2 {
 		expand(o.tiles, w.n.layers[w.layer].strips[(c+half)*n.strips:][:n.strips], n.list)
 		for t := range n.tiles {
-			sums(o.sums[half*n.sums()+t*n.columns*lanes*lanes:], from[(c+half)*n.plane+t*lanes*side*side:], o.tiles, n.list, n.columns, 2*side*n.pitch)
+			sums(o.sums[half*n.sums()+t*n.columns*lanes*lanes:], from[(c+half)*n.plane+t*lanes*side*side:], o.tiles, n.list,
+				n.columns, 2*side*n.pitch)
 		}
 	}
 	pairs := w.pairs[image*n.pairs():]
 	for column := range n.columns {
 		for t := range n.tiles {
 			block, at := column*n.blocks+t*lanes, (t*n.columns+column)*lanes*lanes
-			pair(pairs[block*n.blockPairs()+c/2*Group:], o.sums[at:], o.sums[n.sums()+at:], n.scale[block*lanes:], 2*n.blockPairs(), min(lanes, n.blocks-t*lanes))
+			pair(pairs[block*n.blockPairs()+c/2*Group:], o.sums[at:], o.sums[n.sums()+at:], n.scale[block*lanes:],
+				2*n.blockPairs(), min(lanes, n.blocks-t*lanes))
 		}
 	}
 }
@@ -326,7 +337,8 @@ func (w *Workspace) mapColumn(worker, unit, _ int) {
 	}
 	n := w.n
 	image, column := unit/n.columns, unit%n.columns
-	m := mapping{dst: w.planes[w.layer%2][image*n.c*n.plane+n.place(column, 0):], plane: n.plane, x: w.pairs[image*n.pairs()+column*n.blocks*n.blockPairs():],
+	m := mapping{dst: w.planes[w.layer%2][image*n.c*n.plane+n.place(column, 0):], plane: n.plane,
+		x:     w.pairs[image*n.pairs()+column*n.blocks*n.blockPairs():],
 		pitch: n.blockPairs(), layer: &n.layers[w.layer], masks: n.masks[column*n.blocks/2:], blocks: n.blocks, groups: n.c / Group,
 		scratch: w.own[worker].scratch, index: n.index, step: side * n.W * n.c}
 	if w.layer > 0 {

@@ -66,6 +66,7 @@ func (m *mapping) run() {
 	if m.mode&modeRows != 0 {
 		rows = &m.rows[0]
 	}
-	mappedAMX(&m.dst[0], &m.dst[0], 2*m.plane, &m.x[0], 2*m.pitch, &m.layer.dense[0], &m.layer.bias[0], &m.masks[0], &m.scratch[0], m.blocks/2, m.groups, m.groups,
+	mappedAMX(&m.dst[0], &m.dst[0], 2*m.plane, &m.x[0], 2*m.pitch, &m.layer.dense[0], &m.layer.bias[0], &m.masks[0],
+		&m.scratch[0], m.blocks/2, m.groups, m.groups,
 		m.mode, rows, &m.index[0], 4*m.step)
 }

@@ -18,8 +18,9 @@ func round(v float32) uint16 {
 
 func float(v uint16) float32 { return math.Float32frombits(uint32(v) << 16) }
 
-// expandGeneric makes bands of strips: of eight rows of a strip, eight weights each, the pairs that 16 results take of two pixels. Result (oy, ox) takes weight
-// kx - ox + 3 of row r + 3 - oy for pixel kx of row r. Of each band, list has where its pixels and its strip begin, in bytes.
+// expandGeneric makes bands of strips: of eight rows of a strip, eight weights each, the pairs that 16 results take of
+// two pixels. Result (oy, ox) takes weight kx - ox + 3 of row r + 3 - oy for pixel kx of row r. Of each band, list has
+// where its pixels and its strip begin, in bytes.
 func expandGeneric(tiles, strips []uint16, list []int32) {
 	for i := range len(list) / 2 {
 		strip, to := strips[list[2*i+1]/2:], tiles[i*tile:]
@@ -55,8 +56,9 @@ func addProducts(sum float32, x, w []uint16) float32 {
 	return flushed(float64(sum) + float64(flushed(float64(part[0])+float64(part[1]))))
 }
 
-// flushed rounds a sum of float32 numbers and of products of bfloat16 numbers, once: the float64 sum is either exact, or too far from the middle of two
-// float32 numbers to be rounded another way. What 24 bits round to a number below 2^-126 becomes 0, as that has no exponent of its own for the tiles.
+// flushed rounds a sum of float32 numbers and of products of bfloat16 numbers, once: the float64 sum is either exact,
+// or too far from the middle of two float32 numbers to be rounded another way. What 24 bits round to a number below
+// 2^-126 becomes 0, as that has no exponent of its own for the tiles.
 func flushed(v float64) float32 {
 	if math.Abs(v) < 0x1p-126-0x1p-151 {
 		return float32(v * 0)

@@ -150,7 +150,8 @@ func TestNetwork(t *testing.T) {
 	})
 }
 
-// TestBits: tiles give the bits of their twins, for any batch and number of goroutines, with zeros around the grid and numbers that count as 0.
+// TestBits: tiles give the bits of their twins, for any batch and number of goroutines, with zeros around the grid and
+// numbers that count as 0.
 func TestBits(t *testing.T) {
 	for _, g := range shapes {
 		t.Run(fmt.Sprintf("%dx%d", g.H, g.W), func(t *testing.T) {
@@ -214,7 +215,8 @@ func TestGuard(t *testing.T) {
 				t.Fatal(err)
 			}
 			for at, place := range []func(x []uint16) []uint16{
-				func(x []uint16) []uint16 { return testkit.CopyAtEnd(t, x) }, func(x []uint16) []uint16 { return testkit.CopyAtStart(t, x) },
+				func(x []uint16) []uint16 { return testkit.CopyAtEnd(t, x) },
+				func(x []uint16) []uint16 { return testkit.CopyAtStart(t, x) },
 			} {
 				floats := func(x []float32) []float32 {
 					if at == 0 {
@@ -253,7 +255,8 @@ func TestRefused(t *testing.T) {
 	all, scale, h := randomNetwork(g, 32, 2, rand.New(rand.NewPCG(1, 1)))
 	lifted := *g
 	lifted.Lifts = 2
-	for name, n := range map[string]*Network{"lifts": New(&lifted, scale, 32, all), "channels": New(g, scale, 33, all), "one layer": New(g, scale, 32, all[:1])} {
+	for name, n := range map[string]*Network{"lifts": New(&lifted, scale, 32, all), "channels": New(g, scale, 33, all),
+		"one layer": New(g, scale, 32, all[:1])} {
 		if n != nil {
 			t.Errorf("%s: a network", name)
 		}

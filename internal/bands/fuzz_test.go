@@ -48,8 +48,10 @@ func edges() (all [][]byte) {
 	tiny := float32(0x1p-126)
 	for _, x := range [][]float32{
 		nil, {1}, {1, -2, 0.5, 3, 7, -0.25, 1e-3}, {1e30, -1e-30, 1}, {1e-40, 1, -1e-45, tiny, -tiny, math.Nextafter32(tiny, 0)},
-		{0x1p-63, -0x1p-63, 0x1.fep-64, 0x1.02p-63, 0x1p-75, -0x1p-75, 1, tiny}, {1, 2, float32(math.Inf(1)), 3, -1}, {float32(math.NaN()), 1, 0},
-		{math.MaxFloat32, -math.MaxFloat32, 1, float32(math.Copysign(0, -1)), 0x1.fep63, -0x1.fep63}, {0x1.01p0, 0x1.03p0, 0x1.0100002p0, -0x1.03p-8},
+		{0x1p-63, -0x1p-63, 0x1.fep-64, 0x1.02p-63, 0x1p-75, -0x1p-75, 1, tiny}, {1, 2, float32(math.Inf(1)), 3, -1},
+		{float32(math.NaN()), 1, 0},
+		{math.MaxFloat32, -math.MaxFloat32, 1, float32(math.Copysign(0, -1)), 0x1.fep63, -0x1.fep63},
+		{0x1.01p0, 0x1.03p0, 0x1.0100002p0, -0x1.03p-8},
 	} {
 		var b []byte
 		for _, v := range x {
@@ -69,7 +71,8 @@ type memory struct {
 
 // same tells where two memories differ in more than the bits of what is no number, or returns "".
 func (m *memory) same(other *memory) string {
-	for name, x := range map[string][2][]uint16{"the first planes": {m.planes[0], other.planes[0]}, "the second planes": {m.planes[1], other.planes[1]}, "the pairs": {m.pairs, other.pairs}} {
+	for name, x := range map[string][2][]uint16{"the first planes": {m.planes[0], other.planes[0]},
+		"the second planes": {m.planes[1], other.planes[1]}, "the pairs": {m.pairs, other.pairs}} {
 		for i, v := range x[0] {
 			if o := x[1][i]; v != o && !(float(v) != float(v) && float(o) != float(o)) {
 				return fmt.Sprintf("[%d] of %s is %g, not %g", i, name, float(v), float(o))
@@ -84,8 +87,9 @@ func (m *memory) same(other *memory) string {
 	return ""
 }
 
-// FuzzBands runs each kernel on grids of any size and window, and on any bit patterns, between pages that cannot be read: tiles and portable Go leave the same
-// bits in all of the memory, so that neither writes where the other does not, and no column writes to what is another's.
+// FuzzBands runs each kernel on grids of any size and window, and on any bit patterns, between pages that cannot be
+// read: tiles and portable Go leave the same bits in all of the memory, so that neither writes where the other does
+// not, and no column writes to what is another's.
 func FuzzBands(f *testing.F) {
 	for i, b := range edges() {
 		f.Add(b, []byte{0, 255, 3, 1, 0, 7}, uint8(9*i), uint8(7*i), uint8(11*i), uint8(29*i), uint8(37*i))
@@ -141,13 +145,15 @@ func FuzzBands(f *testing.F) {
 				for i := range w.planes {
 					for at, v := range w.planes[i] {
 						p := at%n.plane - n.place(column, 0)
-						if own := i == w.layer%2 && w.layer < len(n.layers)-1 && p >= 0 && p < n.blocks*lanes; !own && v != before.planes[i][at] {
+						if own := i == w.layer%2 && w.layer < len(n.layers)-1 && p >= 0 && p < n.blocks*lanes; !own &&
+							v != before.planes[i][at] {
 							t.Fatalf("level=%v: layer %d, column %d: [%d] of planes %d is written", level, w.layer, column, at, i)
 						}
 					}
 				}
 				for at, v := range w.h {
-					if own := w.layer == len(n.layers)-1 && at/c%g.W/side == column; !own && math.Float32bits(v) != math.Float32bits(before.h[at]) {
+					if own := w.layer == len(n.layers)-1 && at/c%g.W/side == column; !own &&
+						math.Float32bits(v) != math.Float32bits(before.h[at]) {
 						t.Fatalf("level=%v: layer %d, column %d: [%d] of the rows is written", level, w.layer, column, at)
 					}
 				}

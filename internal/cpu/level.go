@@ -18,7 +18,8 @@ const (
 	AVX512
 	// NEON means Advanced SIMD, on arm64.
 	NEON
-	// AMX means AVX512, and products of matrices in bfloat16 by tiles (AMX-BF16), on amd64 under Linux. What has no kernel for tiles runs at AVX512.
+	// AMX means AVX512, and products of matrices in bfloat16 by tiles (AMX-BF16), on amd64 under Linux. What has no
+	// kernel for tiles runs at AVX512.
 	AMX
 )
 
@@ -62,8 +63,9 @@ func (l Level) Vectors() Level {
 	return l
 }
 
-// Follow keeps a variable equal to the current level's Vectors, from now on and for good. Every package with kernels has such a variable and
-// calls Follow once, in an init function: a variable of its own is what its dispatchers read fastest and shortest.
+// Follow keeps a variable equal to the current level's Vectors, from now on and for good. Every package with kernels
+// has such a variable and calls Follow once, in an init function: a variable of its own is what its dispatchers read
+// fastest and shortest.
 func Follow(l *Level) {
 	followers = append(followers, l)
 	*l = level.Vectors()
@@ -72,8 +74,8 @@ func Follow(l *Level) {
 // Tiles reports whether the current level has kernels for tiles.
 func Tiles() bool { return level == AMX }
 
-// Dots reports whether the CPU adds up products of pairs of bfloat16 numbers, and the current level has AVX-512: such functions belong to no level of their
-// own, as they are few.
+// Dots reports whether the CPU adds up products of pairs of bfloat16 numbers, and the current level has AVX-512: such
+// functions belong to no level of their own, as they are few.
 func Dots() bool { return level.Vectors() == AVX512 && dots }
 
 var dots = len(Missing("AVX512BF16")) == 0

@@ -21,7 +21,8 @@ func TestSetLevelName(t *testing.T) {
 	require.Equal(t, Generic, followed)
 	require.NoError(t, SetLevel(before))
 	require.Equal(t, before.Vectors(), followed)
-	require.ErrorContains(t, setLevelName("sse9"), `EQUIVCNP_SIMD=sse9: simd: unknown level "sse9", want one of generic, avx2, avx512, neon, amx`)
+	require.ErrorContains(t, setLevelName("sse9"),
+		`EQUIVCNP_SIMD=sse9: simd: unknown level "sse9", want one of generic, avx2, avx512, neon, amx`)
 	require.Equal(t, before, CurrentLevel())
 	require.Equal(t, before.Vectors(), followed)
 }

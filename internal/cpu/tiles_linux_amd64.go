@@ -2,8 +2,8 @@ package cpu
 
 import "syscall"
 
-// tilesAllowed asks the system for the use of tiles, which Linux grants to a whole process: their registers make what a thread saves larger by 8 KB, and signal
-// stacks must have room for it.
+// tilesAllowed asks the system for the use of tiles, which Linux grants to a whole process: their registers make what a
+// thread saves larger by 8 KB, and signal stacks must have room for it.
 func tilesAllowed() bool {
 	const (
 		sysArchPrctl        = 158

@@ -335,7 +335,8 @@ func start(m []byte, version uint32, key Key) (*File, error) {
 		return nil, fmt.Errorf("%w: no file of this kind", ErrFile)
 	}
 	if v, w := order.Uint32(m[16:]), order.Uint32(m[20:]); v != version || w != bits.UintSize {
-		return nil, fmt.Errorf("%w: version %d for %d bits, this program reads version %d for %d bits", ErrFile, v, w, version, bits.UintSize)
+		return nil, fmt.Errorf("%w: version %d for %d bits, this program reads version %d for %d bits", ErrFile, v, w, version,
+			bits.UintSize)
 	}
 	n := order.Uint64(m[56:])
 	if n < headerSize || n > uint64(len(m)) || n%align != 0 || uint64(len(m)) != n+4*((n+part-1)/part+1) {

@@ -43,7 +43,8 @@ func (c *contents) visit(f *frozen.File) {
 }
 
 func sample(large int) contents {
-	c := contents{n: -3, yes: true, flags: []bool{true, false, true}, ints: []int{1, -1 << 30}, index: []int32{7}, single: []float32{1, 2, 3},
+	c := contents{n: -3, yes: true, flags: []bool{true, false, true}, ints: []int{1, -1 << 30}, index: []int32{7},
+		single: []float32{1, 2, 3},
 		double: []float64{0.1}, half: []uint16{65535, 3}, large: make([]float64, large)}
 	for i := range c.large {
 		c.large[i] = float64(i)

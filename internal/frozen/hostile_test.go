@@ -28,7 +28,8 @@ func TestHostile(t *testing.T) {
 	require.NoError(t, Create(path, 1, Key{}, write))
 	bytes, err := os.ReadFile(path)
 	require.NoError(t, err)
-	named("Create", func(path string, version uint32, write func(*File)) { _ = Create(path, version, Key{}, write) }, path, uint32(1), write)
+	named("Create", func(path string, version uint32, write func(*File)) { _ = Create(path, version, Key{}, write) }, path,
+		uint32(1), write)
 	named("Create of nil", func(numbers *[]float32, set *[]bool, n *int, b *bool) {
 		_ = Create(path, 1, Key{}, func(f *File) { all(f, numbers, set, n, b) })
 	}, &numbers, &set, &n, &b)

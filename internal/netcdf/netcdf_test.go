@@ -51,7 +51,8 @@ func TestGolden(t *testing.T) {
 // small makes a file with everything that is written.
 func small(t testing.TB, version byte) []byte {
 	t.Helper()
-	f := &File{Dims: []Dim{{"time", 3, true}, {"lat", 2, false}}, Attrs: []Attr{Text("title", "a"), {Name: "n", Type: Short, Numbers: []float64{1, 2, 3}}}}
+	f := &File{Dims: []Dim{{"time", 3, true}, {"lat", 2, false}},
+		Attrs: []Attr{Text("title", "a"), {Name: "n", Type: Short, Numbers: []float64{1, 2, 3}}}}
 	require.NoError(t, f.Add("lat", Double, []int{1}, []float64{-1, 1}, Text("units", "degrees_north")))
 	require.NoError(t, f.Add("time", Double, []int{0}, []float64{0, 1, 2}))
 	require.NoError(t, f.Add("flag", Byte, []int{0}, []float64{1, -1, 0}))

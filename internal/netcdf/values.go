@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// The values of a variable are what the conventions say of the stored ones: first the sign (_Unsigned), then which values are missing (_FillValue,
-// missing_value), then which are out of range, and last scale and offset. Missing values are compared in the type of the data, as they were written: a
-// missing_value of 1e20 in double is 1e20 in float where the data are.
-// Conventions: https://docs.unidata.ucar.edu/nug/current/best_practices.html, https://cfconventions.org.
+// The values of a variable are what the conventions say of the stored ones: first the sign (_Unsigned), then which
+// values are missing (_FillValue, missing_value), then which are out of range, and last scale and offset. Missing
+// values are compared in the type of the data, as they were written: a missing_value of 1e20 in double is 1e20 in float
+// where the data are. Conventions: https://docs.unidata.ucar.edu/nug/current/best_practices.html,
+// https://cfconventions.org.
 
 // fills are what the NetCDF library writes where nothing was written.
-var fills = map[Type]float64{Short: -32767, UShort: 65535, Int: -2147483647, UInt: 4294967295, Float: float64(float32(9.9692099683868690e+36)), Double: 9.9692099683868690e+36}
+var fills = map[Type]float64{Short: -32767, UShort: 65535, Int: -2147483647, UInt: 4294967295,
+	Float: float64(float32(9.9692099683868690e+36)), Double: 9.9692099683868690e+36}
 
 // The fill values of 64-bit integers.
 const (
@@ -69,7 +71,8 @@ func (t Type) withSign(signed bool) Type {
 	return t
 }
 
-// meant is the type in which the values of a variable are to be read: the formats before CDF-5 have no unsigned integers, and _Unsigned says so.
+// meant is the type in which the values of a variable are to be read: the formats before CDF-5 have no unsigned
+// integers, and _Unsigned says so.
 func (v *Var) meant() Type {
 	a := v.Attr("_Unsigned")
 	if a == nil || !v.Type.integer() {
@@ -164,7 +167,8 @@ func (v *Var) packing() packing {
 			if at := k * end.at; len(a.list()) > at {
 				// A range of the type of scale and offset, which is wider than the data's, is one of what is meant (NUG, valid_range).
 				x := a.list()[at]
-				wider := (a.Type == Float || a.Type == Double) && (p.kind.integer() || p.kind == Float && a.Type == Double && internal == Double)
+				wider := (a.Type == Float || a.Type == Double) && (p.kind.integer() || p.kind == Float && a.Type == Double &&
+					internal == Double)
 				if internal != 0 && wider {
 					p.unpacked = true
 				} else if x < 0 && a.Type == v.Type && p.kind != p.kind.withSign(true) || p.kind == Float {
@@ -204,8 +208,9 @@ func (p *packing) value(x float64) float64 {
 	return y
 }
 
-// Values returns a variable's values as the conventions CF mean them: those that equal _FillValue or missing_value, or are beyond valid_min, valid_max and
-// valid_range, are NaN; the others are multiplied by scale_factor, and add_offset is added.
+// Values returns a variable's values as the conventions CF mean them: those that equal _FillValue or missing_value, or
+// are beyond valid_min, valid_max and valid_range, are NaN; the others are multiplied by scale_factor, and add_offset
+// is added.
 func (f *File) Values(v *Var) []float64 {
 	p := v.packing()
 	b := f.raw(v)
@@ -223,8 +228,8 @@ func (f *File) Values(v *Var) []float64 {
 	return out
 }
 
-// Wholes returns the values of a variable of 64-bit integers without scale and offset as text, "" where one is missing; nil for other variables, whose
-// values float64 holds exactly.
+// Wholes returns the values of a variable of 64-bit integers without scale and offset as text, "" where one is missing;
+// nil for other variables, whose values float64 holds exactly.
 func (f *File) Wholes(v *Var) []string {
 	p := v.packing()
 	if p.kind != Int64 && p.kind != UInt64 || p.scale != 1 || p.offset != 0 {

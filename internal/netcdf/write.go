@@ -7,15 +7,16 @@ import (
 	"math"
 )
 
-// Add adds a variable over dimensions that are there, with values that are rounded to its type; NaN becomes the fill value, which the variable must have for it if it
-// is of integers.
+// Add adds a variable over dimensions that are there, with values that are rounded to its type; NaN becomes the fill
+// value, which the variable must have for it if it is of integers.
 func (f *File) Add(name string, t Type, dims []int, values []float64, attrs ...Attr) error {
 	v := Var{Name: name, Type: t, Dims: dims, Attrs: attrs}
 	if err := f.checkDims(name, dims); err != nil {
 		return err
 	}
 	if len(values) != f.Len(&v) || t.Size() == 0 || t == Char {
-		return fmt.Errorf("netcdf: variable %q of type %d has %d values, its dimensions %v need %d", name, t, len(values), f.Shape(&v), f.Len(&v))
+		return fmt.Errorf("netcdf: variable %q of type %d has %d values, its dimensions %v need %d", name, t, len(values),
+			f.Shape(&v), f.Len(&v))
 	}
 	fill := math.NaN()
 	if a := v.Attr("_FillValue"); a != nil && len(a.Numbers) == 1 {
@@ -44,7 +45,8 @@ func (f *File) checkDims(name string, dims []int) error {
 		}
 		l := f.Dims[d].Len
 		if l < 0 || l > 0 && n > math.MaxInt/8/l {
-			return fmt.Errorf("netcdf: variable %q: dimension %q of length %d: no array in memory has so many values", name, f.Dims[d].Name, l)
+			return fmt.Errorf("netcdf: variable %q: dimension %q of length %d: no array in memory has so many values", name,
+				f.Dims[d].Name, l)
 		}
 		n *= max(l, 1)
 	}

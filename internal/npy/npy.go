@@ -38,7 +38,8 @@ func IsZip(b []byte) bool {
 
 // dtypes are the element types, without the sign of the order of bytes.
 var dtypes = map[string]safetensors.DType{
-	"f8": safetensors.F64, "f4": safetensors.F32, "f2": safetensors.F16, "i8": safetensors.I64, "i4": safetensors.I32, "i2": safetensors.I16,
+	"f8": safetensors.F64, "f4": safetensors.F32, "f2": safetensors.F16, "i8": safetensors.I64, "i4": safetensors.I32,
+	"i2": safetensors.I16,
 	"i1": safetensors.I8, "u8": safetensors.U64, "u4": safetensors.U32, "u2": safetensors.U16, "u1": safetensors.U8, "b1": safetensors.Bool,
 }
 
@@ -226,7 +227,8 @@ func member(f *zip.File, name string, limit int) (safetensors.Tensor, error) {
 		return none, err
 	}
 	if a.size > limit || uint64(a.size)+uint64(n) != f.UncompressedSize64 {
-		return none, fmt.Errorf("%w: shape %v needs %d bytes, it has %d; all arrays may take %d", ErrFormat, a.shape, a.size, f.UncompressedSize64-uint64(n), MaxBytes)
+		return none, fmt.Errorf("%w: shape %v needs %d bytes, it has %d; all arrays may take %d", ErrFormat, a.shape, a.size,
+			f.UncompressedSize64-uint64(n), MaxBytes)
 	}
 	var data bytes.Buffer // grows with what is there, whatever the header claims
 	if _, err := io.CopyN(&data, r, int64(a.size)); err != nil {

@@ -138,7 +138,9 @@ func TestTextsAndTimes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []float64{1.5}, v)
 	}
-	for _, head := range []string{"{'descr': '<f8', 'shape': (1,)}", "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'more': True}"} {
+	for _, head := range []string{"{'descr': '<f8', 'shape': (1,)}",
+		"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'more': True}"} {
 		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
 		_, err := Decode(append(append(b, head...), 0, 0, 0, 0, 0, 0, 0xf8, 0x3f))
 		require.ErrorIs(t, err, ErrFormat, head)

@@ -11,7 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// Arrays of texts and of times are tensors of types that are no numbers, and that nobody takes for some: "text U12", "text S5", "time M8[ns]".
+// Arrays of texts and of times are tensors of types that are no numbers, and that nobody takes for some: "text U12",
+// "text S5", "time M8[ns]".
 const textType, timeType = "text ", "time "
 
 // maxText bounds the bytes of a text of an array.

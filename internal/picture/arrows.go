@@ -23,8 +23,9 @@ type Arrows struct {
 // arrowsSide is that of the square drawing.
 const arrowsSide = 7 * vg.Inch
 
-// WriteArrows draws an arrow for every vector, around whose end lies the ellipse of one standard deviation, and darker ones for the context.
-// Arrows are drawn to one scale: the longest is about as long as one and a half times the distance between places.
+// WriteArrows draws an arrow for every vector, around whose end lies the ellipse of one standard deviation, and darker
+// ones for the context. Arrows are drawn to one scale: the longest is about as long as one and a half times the
+// distance between places.
 func WriteArrows(w io.Writer, format string, a *Arrows) (err error) {
 	defer drawn(&err)
 	if a == nil {
@@ -37,8 +38,10 @@ func WriteArrows(w io.Writer, format string, a *Arrows) (err error) {
 			}
 		}
 	}
-	if len(a.X)%2 != 0 || len(a.ContextX)%2 != 0 || len(a.V) != len(a.X) || len(a.ContextV) != len(a.ContextX) || a.Covariance != nil && len(a.Covariance) != 2*len(a.X) {
-		return fmt.Errorf("picture: %d coordinates with %d components, of the context %d with %d", len(a.X), len(a.V), len(a.ContextX), len(a.ContextV))
+	if len(a.X)%2 != 0 || len(a.ContextX)%2 != 0 || len(a.V) != len(a.X) || len(a.ContextV) != len(a.ContextX) ||
+		a.Covariance != nil && len(a.Covariance) != 2*len(a.X) {
+		return fmt.Errorf("picture: %d coordinates with %d components, of the context %d with %d", len(a.X), len(a.V),
+			len(a.ContextX), len(a.ContextV))
 	}
 	canvas, err := newCanvas(format, arrowsSide, arrowsSide)
 	if err != nil {
@@ -94,7 +97,8 @@ func (a *Arrows) Plot(c draw.Canvas, p *plot.Plot) {
 	scale := a.reach() / longest
 	tx, ty := p.Transforms(&c)
 	at := func(x, y float64) vg.Point { return vg.Point{X: tx(x), Y: ty(y)} }
-	band, arrow, seen := bandColour, draw.LineStyle{Color: lineColour, Width: vg.Points(0.9)}, draw.LineStyle{Color: dotColour, Width: vg.Points(1.6)}
+	band, arrow, seen := bandColour, draw.LineStyle{Color: lineColour, Width: vg.Points(0.9)},
+		draw.LineStyle{Color: dotColour, Width: vg.Points(1.6)}
 	for i := 0; a.Covariance != nil && i < len(a.X); i += 2 {
 		// B·B' of the covariance: its Cholesky factor takes a circle to the ellipse.
 		s := a.Covariance[2*i : 2*i+4]
@@ -130,6 +134,7 @@ func (a *Arrows) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for i := 0; i < len(a.ContextX); i += 2 {
 		one(a.ContextX[i:i+2], a.ContextV[i:i+2], seen)
-		c.DrawGlyph(draw.GlyphStyle{Color: dotColour, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}, at(a.ContextX[i], a.ContextX[i+1]))
+		c.DrawGlyph(draw.GlyphStyle{Color: dotColour, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}},
+			at(a.ContextX[i], a.ContextX[i+1]))
 	}
 }

@@ -29,11 +29,13 @@ type Chart struct {
 // hues are the colours of a chart's series, told apart by people with any colour vision. Source: M. Okabe, K. Ito, Color
 // Universal Design, 2008.
 var hues = []color.NRGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255}, {86, 180, 233, 255}, {32, 34, 38, 255},
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255}, {86, 180, 233, 255},
+	{32, 34, 38, 255},
 }
 
 // glyphs tell series apart beyond the colours.
-var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}}
+var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
+	draw.SquareGlyph{}}
 
 // WriteCharts draws charts as "png" or "svg", one below the other. Points that are not finite are left out.
 func WriteCharts(w io.Writer, format string, charts ...*Chart) (err error) {

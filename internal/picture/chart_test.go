@@ -16,7 +16,8 @@ func TestWriteCharts(t *testing.T) {
 		{Name: "b", X: []float64{0, 1}, Y: []float64{1, 2}},
 		{Name: "none", X: []float64{0}, Y: []float64{math.Inf(1)}},
 	}}
-	names := &Chart{Names: []string{"one", "two"}, Series: []Series{{Name: "a", X: []float64{0, 1}, Y: []float64{-1, 2}, Err: []float64{1, 1}}}}
+	names := &Chart{Names: []string{"one", "two"},
+		Series: []Series{{Name: "a", X: []float64{0, 1}, Y: []float64{-1, 2}, Err: []float64{1, 1}}}}
 	for _, c := range []*Chart{lines, names, {}} {
 		var b, again, svg bytes.Buffer
 		require.NoError(t, WriteCharts(&b, "png", c))

@@ -163,7 +163,8 @@ func TestWriteCurves(t *testing.T) {
 		{"no targets", []Curve{curve(0)}},
 		{"nothing at all", []Curve{none}},
 		{"no curves", nil},
-		{"truth and marks", []Curve{{X: []float64{1, 0}, Mean: []float64{2, 1}, Std: []float64{1, 1}, Truth: []float64{2, 0}, Title: "a", MarkTo: 1}}},
+		{"truth and marks", []Curve{{X: []float64{1, 0}, Mean: []float64{2, 1}, Std: []float64{1, 1}, Truth: []float64{2, 0},
+			Title: "a", MarkTo: 1}}},
 		{"constant", []Curve{{X: []float64{0, 1}, Mean: []float64{2, 2}, Std: []float64{0, 0}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

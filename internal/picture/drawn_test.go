@@ -18,7 +18,8 @@ func TestHugeNumbers(t *testing.T) {
 				require.ErrorIs(t, err, ErrDrawing, "%g and %g", v, other)
 			}
 			_ = WriteCharts(&b, "svg", &Chart{Series: []Series{{Name: "s", X: []float64{v, other}, Y: []float64{0, 1}}}})
-			_ = WriteCurves(&b, "png", "", []Curve{{X: []float64{0, 1}, Mean: []float64{v, other}, Std: []float64{1, 1}, ContextX: []float64{v}, ContextY: []float64{1}}})
+			_ = WriteCurves(&b, "png", "", []Curve{{X: []float64{0, 1}, Mean: []float64{v, other}, Std: []float64{1, 1},
+				ContextX: []float64{v}, ContextY: []float64{1}}})
 			_ = WriteArrows(&b, "png", &Arrows{X: []float64{v, other}, V: []float64{v, other}})
 		}
 	}

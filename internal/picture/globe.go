@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/palette/moreland"
 )
 
-// Globe is a prediction for the whole sphere, with the points it was made from. Maps are in Mollweide's projection, on which equal areas are
-// equal; (0, 0) is in the middle and north above.
+// Globe is a prediction for the whole sphere, with the points it was made from. Maps are in Mollweide's projection, on
+// which equal areas are equal; (0, 0) is in the middle and north above.
 type Globe struct {
 	Title string // a line of ASCII text; may be empty
 	Label string // of the values
@@ -109,7 +109,8 @@ func (g *Globe) Draw() *image.NRGBA {
 }
 
 // draw draws one map; seen is whether context points have the colours of what was seen there.
-func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []float64, lo, hi float64, colour func(v, lo, hi float64) color.NRGBA, seen bool) {
+func (g *Globe) draw(im *image.NRGBA, left, top int, label string, values []float64, lo, hi float64,
+	colour func(v, lo, hi float64) color.NRGBA, seen bool) {
 	write(im, label, left, top)
 	top += lineHeight + labelGap
 	k := 0

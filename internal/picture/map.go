@@ -89,7 +89,8 @@ func (m *Map) check() error {
 	return nil
 }
 
-// WriteMap draws mean and standard deviation beside each other, each with its colour bar. Points are what was seen, in the colours of the mean.
+// WriteMap draws mean and standard deviation beside each other, each with its colour bar. Points are what was seen, in
+// the colours of the mean.
 func WriteMap(w io.Writer, format string, m *Map) (err error) {
 	defer drawn(&err)
 	if m == nil {

@@ -11,7 +11,8 @@ import (
 
 // newMap is a map of a wave, with one cell that has no value.
 func newMap() *Map {
-	m := &Map{Title: "zinc", XLabel: "east", YLabel: "north", Label: "mg/kg", Lo: [2]float64{100, 200}, Hi: [2]float64{300, 400}, Columns: 30, Rows: 20}
+	m := &Map{Title: "zinc", XLabel: "east", YLabel: "north", Label: "mg/kg", Lo: [2]float64{100, 200}, Hi: [2]float64{300, 400},
+		Columns: 30, Rows: 20}
 	places := MapPlaces(m.Lo, m.Hi, m.Columns, m.Rows)
 	for i := range m.Columns * m.Rows {
 		m.Mean, m.Std = append(m.Mean, math.Sin(places[2*i]/30)), append(m.Std, 0.1)

@@ -100,7 +100,8 @@ func (c *Completion) Size() (width, height int) {
 func (c *Completion) Draw() *image.NRGBA {
 	width, height := c.Size()
 	if n := len(c.Truth.Pix); len(c.Mask) != n/c.Truth.C || len(c.Mean) != n || len(c.Std) != n {
-		panic(fmt.Sprintf("picture: Completion: %d pixels in %d channels, with %d of Mask, %d of Mean and %d of Std", n, c.Truth.C, len(c.Mask), len(c.Mean), len(c.Std)))
+		panic(fmt.Sprintf("picture: Completion: %d pixels in %d channels, with %d of Mask, %d of Mean and %d of Std", n,
+			c.Truth.C, len(c.Mask), len(c.Mean), len(c.Std)))
 	}
 	im := newDrawing("Completion", width, height)
 

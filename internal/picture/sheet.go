@@ -120,7 +120,8 @@ func writeLines(im *image.NRGBA, text string, x, y int) {
 func (p *Panel) draw(im *image.NRGBA, x, y, scale int) {
 	fill(im, image.Rect(x-1, y-1, x+scale*p.W+1, y+scale*p.H+1), faint) // the frame
 	if !isImage(len(p.Pix), p.C, p.H, p.W) || !p.Spread && p.C != 1 && p.C != 3 || p.Mask != nil && len(p.Mask) != p.H*p.W {
-		panic(fmt.Sprintf("picture: Sheet: a panel of %d values in %d channels, with %d of Mask, is not [%[2]d, %d, %d]", len(p.Pix), p.C, len(p.Mask), p.H, p.W))
+		panic(fmt.Sprintf("picture: Sheet: a panel of %d values in %d channels, with %d of Mask, is not [%[2]d, %d, %d]",
+			len(p.Pix), p.C, len(p.Mask), p.H, p.W))
 	}
 	n := p.H * p.W
 	for i := range n {

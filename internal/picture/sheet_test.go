@@ -13,7 +13,8 @@ func TestSheet(t *testing.T) {
 	require.NotPanics(t, func() { (&Sheet{Scale: 1}).Draw() })
 	s := Sheet{Title: "two lines\nof a title", Scale: 3, Rows: [][]Panel{
 		{{Label: "a", C: 1, H: 2, W: 4, Pix: []float32{0, 0.2, 0.4, 0.6, 0.8, 1, 1, 1}}, {}},
-		{{C: 3, H: 1, W: 2, Pix: []float32{1, 0, 0, 1, 0, 0}}, {Label: "a wide label", C: 1, H: 1, W: 2, Pix: []float32{0.5, 0.5}, Mask: []bool{true, false}}},
+		{{C: 3, H: 1, W: 2, Pix: []float32{1, 0, 0, 1, 0, 0}}, {Label: "a wide label", C: 1, H: 1, W: 2, Pix: []float32{0.5, 0.5},
+			Mask: []bool{true, false}}},
 		{{C: 1, H: 1, W: 2, Pix: []float32{0, 2}, Spread: true, MaxSpread: 2}},
 	}}
 	im := s.Draw()

@@ -15,7 +15,8 @@ import (
 func TestByUpper(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 2, few - 1, few, few + 1, 100, 1000} {
-		for _, most := range []uint32{0, 1, 5, 127, 128, 255, 256, 1<<14 - 1, 1 << 14, 65535, 65536, 1<<24 - 1, 1 << 24, math.MaxInt32, math.MaxUint32} {
+		for _, most := range []uint32{0, 1, 5, 127, 128, 255, 256, 1<<14 - 1, 1 << 14, 65535, 65536, 1<<24 - 1, 1 << 24,
+			math.MaxInt32, math.MaxUint32} {
 			keys, spare := make([]uint64, n), make([]uint64, n+3)
 			for i := range keys {
 				keys[i] = rng.Uint64N(uint64(most)+1)<<32 | uint64(rng.Uint32())

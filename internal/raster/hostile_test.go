@@ -30,5 +30,6 @@ func TestHostile(t *testing.T) {
 	s, err := OpenStripWriter(filepath.Join(dir, "part"), "o.npy", 1, 2, 3)
 	require.NoError(t, err)
 	defer s.Close()
-	testkit.HostileIndexed(t, "raster", "Write", func(v []float32, y, x, h, w int) { _ = s.Write(v, y, x, h, w) }, []float32{1, 2, 3, 4, 5, 6}, 0, 0, 2, 3)
+	testkit.HostileIndexed(t, "raster", "Write", func(v []float32, y, x, h, w int) { _ = s.Write(v, y, x, h, w) },
+		[]float32{1, 2, 3, 4, 5, 6}, 0, 0, 2, 3)
 }

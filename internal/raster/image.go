@@ -37,8 +37,9 @@ type Image struct {
 	Translucent bool
 }
 
-// Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour. Alpha is a mask: pixels that are more transparent than
-// opaque are NaN, and the others have their own colour. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
+// Read reads a PNG, JPEG or TIFF file (of integers; floats are an error) of any depth, paletted, grey or in colour.
+// Alpha is a mask: pixels that are more transparent than opaque are NaN, and the others have their own colour. The
+// result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,8 +65,9 @@ func Read(path string) (*Image, error) {
 	return convert(im), nil
 }
 
-// ReadChannels reads an image as one of 1 (grey) or 3 channels (in colour): a PNG, JPEG or TIFF file as Read does, and a TIFF of other numbers, floats for example, with the values that
-// it has. NaN is a value that is missing: where the file has it, or the number that GDAL names as no data, or where a pixel is transparent.
+// ReadChannels reads an image as one of 1 (grey) or 3 channels (in colour): a PNG, JPEG or TIFF file as Read does, and
+// a TIFF of other numbers, floats for example, with the values that it has. NaN is a value that is missing: where the
+// file has it, or the number that GDAL names as no data, or where a pixel is transparent.
 func ReadChannels(path string, channels int) (*Image, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".tif", ".tiff":
@@ -162,7 +164,8 @@ func convert(im image.Image) *Image {
 	return out
 }
 
-// values are a pixel's channels, NaN where it is more transparent than opaque. Dividing by 65535 returns v/255 exactly rounded for 8-bit sources, whose v is stored as 257·v.
+// values are a pixel's channels, NaN where it is more transparent than opaque. Dividing by 65535 returns v/255 exactly
+// rounded for 8-bit sources, whose v is stored as 257·v.
 func values(c color.NRGBA64) [3]float32 {
 	if c.A < 1<<15 {
 		nan := float32(math.NaN())

@@ -200,8 +200,10 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 	if l.big {
 		long = 16
 	}
-	tags := []tag{{tagWidth, 3, []uint64{uint64(w)}}, {tagHeight, 3, []uint64{uint64(h)}}, {tagBits, 3, same(l.bits)}, {tagCompression, 3, []uint64{uint64(l.compression)}},
-		{tagPhotometric, 3, []uint64{photometric}}, {tagSamples, 3, []uint64{uint64(l.samples)}}, {tagPlanar, 3, []uint64{planar}}, {tagFormat, 3, same(l.format)}}
+	tags := []tag{{tagWidth, 3, []uint64{uint64(w)}}, {tagHeight, 3, []uint64{uint64(h)}}, {tagBits, 3, same(l.bits)},
+		{tagCompression, 3, []uint64{uint64(l.compression)}},
+		{tagPhotometric, 3, []uint64{photometric}}, {tagSamples, 3, []uint64{uint64(l.samples)}},
+		{tagPlanar, 3, []uint64{planar}}, {tagFormat, 3, same(l.format)}}
 	if l.reversed {
 		tags = append(tags, tag{tagFillOrder, 3, []uint64{2}})
 	}
@@ -212,7 +214,8 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 		tags = append(tags, tag{tagExtra, 3, make([]uint64, l.samples-1)})
 	}
 	if l.tileW > 0 {
-		tags = append(tags, tag{tagTileWidth, 3, []uint64{uint64(l.tileW)}}, tag{tagTileHeight, 3, []uint64{uint64(l.tileH)}}, tag{tagTileOffsets, long, offsets}, tag{tagTileCounts, long, counts})
+		tags = append(tags, tag{tagTileWidth, 3, []uint64{uint64(l.tileW)}}, tag{tagTileHeight, 3, []uint64{uint64(l.tileH)}},
+			tag{tagTileOffsets, long, offsets}, tag{tagTileCounts, long, counts})
 	} else {
 		tags = append(tags, tag{tagRows, 3, []uint64{uint64(l.rows)}}, tag{tagOffsets, long, offsets}, tag{tagCounts, long, counts})
 	}
@@ -409,8 +412,9 @@ func TestPicturesInParts(t *testing.T) {
 		image.Image
 		Set(x, y int, c color.Color)
 	}{
-		"grey": image.NewGray(r), "grey 16": image.NewGray16(r), "colour": image.NewNRGBA(r), "colour 16": image.NewNRGBA64(r), "palette": image.NewPaletted(r, palette),
-		"2 bits": image.NewPaletted(r, small), "alpha": image.NewNRGBA(r), "alpha 16": image.NewNRGBA64(r),
+		"grey": image.NewGray(r), "grey 16": image.NewGray16(r), "colour": image.NewNRGBA(r), "colour 16": image.NewNRGBA64(r),
+		"palette": image.NewPaletted(r, palette),
+		"2 bits":  image.NewPaletted(r, small), "alpha": image.NewNRGBA(r), "alpha 16": image.NewNRGBA64(r),
 	} {
 		for y := range h {
 			for x := range w {
@@ -540,7 +544,8 @@ func TestPartsRefused(t *testing.T) {
 	little := binary.AppendByteOrder(binary.LittleEndian)
 	one := func(_, _, _ int) uint64 { return 1 }
 	for words, b := range map[string][]byte{
-		"cannot hold":              tiffLayout{samples: 1, bits: 32, format: 3, compression: 8, rows: 60000, order: little}.file(t, 1, 60000, one),
+		"cannot hold": tiffLayout{samples: 1, bits: 32, format: 3, compression: 8, rows: 60000,
+			order: little}.file(t, 1, 60000, one),
 		"need 1 to 4194304 along":  header(1<<23, 4),
 		"claims 4194304 x 4194304": header(1<<22, 1<<22),
 	} {
@@ -579,7 +584,8 @@ func openParts(b []byte) (*Strips, error) {
 func FuzzStrips(f *testing.F) {
 	little := binary.AppendByteOrder(binary.LittleEndian)
 	ramp := func(y, x, c int) uint64 { return uint64(y*3 + x + c) }
-	f.Add(tiffLayout{samples: 1, bits: 32, format: 3, compression: 8, predictor: 3, tileW: 16, tileH: 16, order: little}.file(f, 9, 20, ramp))
+	f.Add(tiffLayout{samples: 1, bits: 32, format: 3, compression: 8, predictor: 3, tileW: 16, tileH: 16, order: little}.file(f,
+		9, 20, ramp))
 	f.Add(tiffLayout{samples: 3, bits: 16, format: 1, compression: 32773, predictor: 2, rows: 4, order: little}.file(f, 9, 20, ramp))
 	f.Add(tiffLayout{samples: 2, bits: 8, format: 1, compression: 1, rows: 4, planar: true, big: true, order: little}.file(f, 9, 20, ramp))
 	var b bytes.Buffer

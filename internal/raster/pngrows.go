@@ -12,8 +12,8 @@ import (
 	"io"
 )
 
-// A PNG file is read row by row, from its beginning, and once more from there for whoever goes back. image/png decodes whole images; it is left
-// those that are interlaced, and those with transparent colours.
+// A PNG file is read row by row, from its beginning, and once more from there for whoever goes back. image/png decodes
+// whole images; it is left those that are interlaced, and those with transparent colours.
 
 // errOtherPNG is wrapped where a file may be right and is none that is read in rows.
 var errOtherPNG = errors.New("no PNG file that is read in rows")
@@ -42,7 +42,8 @@ const (
 // openPNG reads a file's chunks up to its pixels.
 func openPNG(r io.ReaderAt, length int64) (*pngFile, error) {
 	f := &pngFile{r: r, length: length}
-	in := &pngChunks{in: bufio.NewReader(io.NewSectionReader(r, int64(len(pngMagic)), length)), at: int64(len(pngMagic)), sum: crc32.NewIEEE()}
+	in := &pngChunks{in: bufio.NewReader(io.NewSectionReader(r, int64(len(pngMagic)), length)), at: int64(len(pngMagic)),
+		sum: crc32.NewIEEE()}
 	for first := true; ; first = false {
 		at := in.at
 		name, size, err := in.chunk()
@@ -106,7 +107,8 @@ func (f *pngFile) header(b []byte) error {
 	deep := f.depth == 8 || f.depth == 16 && f.kind != pngPalette
 	low := (f.kind == pngGrey || f.kind == pngPalette) && (f.depth == 1 || f.depth == 2 || f.depth == 4)
 	if f.channels == 0 || !deep && !low || b[10] != 0 || b[11] != 0 || b[12] > 1 {
-		return fmt.Errorf("%w: a PNG header of %d bits, colour type %d, compression %d, filter %d, interlace %d", ErrImage, f.depth, f.kind, b[10], b[11], b[12])
+		return fmt.Errorf("%w: a PNG header of %d bits, colour type %d, compression %d, filter %d, interlace %d", ErrImage,
+			f.depth, f.kind, b[10], b[11], b[12])
 	}
 	if b[12] == 1 {
 		return fmt.Errorf("%w: it is interlaced", errOtherPNG)
@@ -123,7 +125,8 @@ func (f *pngFile) header(b []byte) error {
 // read goes to a row.
 func (f *pngFile) read(y int) error {
 	if f.z == nil || y < f.next-1 {
-		in := &pngChunks{in: bufio.NewReaderSize(io.NewSectionReader(f.r, f.data, f.length-f.data), 1<<15), at: f.data, sum: crc32.NewIEEE()}
+		in := &pngChunks{in: bufio.NewReaderSize(io.NewSectionReader(f.r, f.data, f.length-f.data), 1<<15), at: f.data,
+			sum: crc32.NewIEEE()}
 		if _, _, err := in.chunk(); err != nil {
 			return err
 		}

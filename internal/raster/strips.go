@@ -21,10 +21,11 @@ import (
 	"github.com/equivcnp/equivcnp/internal/npy"
 )
 
-// Strips is a raster of any size that is read line by line: .npy arrays of numbers as they are, and binary .pgm and .ppm, whose values are taken to [0, 1],
-// both from their places in the file; TIFF of any numbers by strips or tiles, of which unsigned ones of up to 16 bits are taken to [0, 1]; PNG row by row.
-// JPEG, and PNG that is interlaced or has transparent colours, are decoded as a whole, and kept in memory as they are in the file. NaN is a value that is missing, as in pixels
-// that are more transparent than opaque.
+// Strips is a raster of any size that is read line by line: .npy arrays of numbers as they are, and binary .pgm and
+// .ppm, whose values are taken to [0, 1], both from their places in the file; TIFF of any numbers by strips or tiles,
+// of which unsigned ones of up to 16 bits are taken to [0, 1]; PNG row by row. JPEG, and PNG that is interlaced or has
+// transparent colours, are decoded as a whole, and kept in memory as they are in the file. NaN is a value that is
+// missing, as in pixels that are more transparent than opaque.
 type Strips struct {
 	C, H, W int
 	line    func(dst []float32, channel, y, x int) error // values of one of the file's channels
@@ -37,8 +38,8 @@ type Strips struct {
 // maxHeld bounds the pixels of an image that is decoded as a whole.
 const maxHeld = 1 << 29
 
-// OpenStrips opens a raster for a model with that many channels. A grey picture gives equal channels, a colour one its luma, as with Grey and Colour; an array must
-// have the channels: [H, W] for one, otherwise [C, H, W] or [H, W, C].
+// OpenStrips opens a raster for a model with that many channels. A grey picture gives equal channels, a colour one its
+// luma, as with Grey and Colour; an array must have the channels: [H, W] for one, otherwise [C, H, W] or [H, W, C].
 func OpenStrips(path string, channels int) (*Strips, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -267,8 +268,9 @@ func (s *Strips) Line(dst []float32, channel, y, x int) error {
 // StripEndings are the formats that are written in parts.
 const StripEndings = ".npy .tif .tiff .png .pgm .ppm"
 
-// StripWriter writes a raster of which parts come in any order: .npy holds float32 [C, H, W], or [H, W] of one channel, .tif float32 [H, W, C], and .pgm, .ppm and
-// .png 16 bits of values that are taken from [0, 1]. A .png file is a .pgm or .ppm one until FinishStrips.
+// StripWriter writes a raster of which parts come in any order: .npy holds float32 [C, H, W], or [H, W] of one channel,
+// .tif float32 [H, W, C], and .pgm, .ppm and .png 16 bits of values that are taken from [0, 1]. A .png file is a .pgm
+// or .ppm one until FinishStrips.
 type StripWriter struct {
 	C, H, W     int
 	file        *os.File
@@ -351,7 +353,8 @@ func (s *StripWriter) Write(values []float32, y, x, h, w int) error {
 	return err
 }
 
-// runs calls do for every run of bytes that holds lines from y and columns from x on, with the line, counted from y, the channel, -1 where a run has all of them, and the place.
+// runs calls do for every run of bytes that holds lines from y and columns from x on, with the line, counted from y,
+// the channel, -1 where a run has all of them, and the place.
 func (s *StripWriter) runs(y, x, h, w int, do func(line, channel int, at int64) error) error {
 	each := int64(2 * s.C)
 	if s.deep {

@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// TIFF files are read block by block, a block being a strip or a tile, and each block row by row: whoever goes down a raster holds one row of every block
-// that he sees. What libtiff reads and this reader does not (JPEG in TIFF, for one) is refused by its name: golang.org/x/image/tiff, which decodes whole
-// images of a few kinds, takes no notice of planes, of predictors without compression and of the order of bits.
+// TIFF files are read block by block, a block being a strip or a tile, and each block row by row: whoever goes down a
+// raster holds one row of every block that he sees. What libtiff reads and this reader does not (JPEG in TIFF, for one)
+// is refused by its name: golang.org/x/image/tiff, which decodes whole images of a few kinds, takes no notice of
+// planes, of predictors without compression and of the order of bits.
 
 // The tags that are read.
 const (
@@ -38,10 +39,13 @@ const (
 
 // otherCompressions and otherColours are those that files have and this reader does not.
 var (
-	otherCompressions = map[int]string{2: "CCITT RLE", 6: "old JPEG", 7: "JPEG", 9: "JBIG", 10: "JBIG", 32766: "NeXT", 32771: "CCITT RLE", 32809: "ThunderScan",
-		34661: "JBIG", 34676: "SGILog", 34677: "SGILog24", 34712: "JPEG 2000", 34887: "LERC", 34892: "JPEG", 34925: "LZMA", 34926: "old ZSTD", 34927: "old WebP",
+	otherCompressions = map[int]string{2: "CCITT RLE", 6: "old JPEG", 7: "JPEG", 9: "JBIG", 10: "JBIG", 32766: "NeXT",
+		32771: "CCITT RLE", 32809: "ThunderScan",
+		34661: "JBIG", 34676: "SGILog", 34677: "SGILog24", 34712: "JPEG 2000", 34887: "LERC", 34892: "JPEG", 34925: "LZMA",
+		34926: "old ZSTD", 34927: "old WebP",
 		50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL"}
-	otherColours = map[int]string{4: "a transparency mask", 5: "separated (CMYK)", 6: "YCbCr", 8: "CIE L*a*b*", 9: "ICC L*a*b*", 10: "ITU L*a*b*", 32803: "a colour filter array",
+	otherColours = map[int]string{4: "a transparency mask", 5: "separated (CMYK)", 6: "YCbCr", 8: "CIE L*a*b*", 9: "ICC L*a*b*",
+		10: "ITU L*a*b*", 32803: "a colour filter array",
 		32844: "LogL", 32845: "LogLuv", 34892: "linear raw"}
 )
 
@@ -222,7 +226,8 @@ func (t *tiffTags) one(tag int, missing int64) int {
 // read takes the tags.
 func (f *tiffFile) read(tags map[int]tiffTag) error {
 	t := &tiffTags{f: f, tags: tags}
-	f.w, f.h, f.samples, f.bits, f.format = t.one(tagWidth, 0), t.one(tagHeight, 0), t.one(tagSamples, 1), t.one(tagBits, 1), t.one(tagFormat, formatUint)
+	f.w, f.h, f.samples, f.bits, f.format = t.one(tagWidth, 0), t.one(tagHeight, 0), t.one(tagSamples, 1), t.one(tagBits, 1),
+		t.one(tagFormat, formatUint)
 	f.compression, f.predictor, f.planar = t.one(tagCompression, packedNone), t.one(tagPredictor, 1), t.one(tagPlanar, 1) == 2
 	f.photometric, f.reversed = t.one(tagPhotometric, blackIsZero), t.one(tagFillOrder, 1) == 2
 	f.blockW, f.blockH = f.w, min(t.one(tagRows, math.MaxInt32), f.h)
@@ -310,7 +315,8 @@ func (f *tiffFile) known(extra []int64, fax int) error {
 		return bad("with predictor 2 on samples of %d bits, which is not read", f.bits)
 	case f.predictor == 3 && f.format != formatFloat, f.predictor < 1 || f.predictor > 3:
 		return bad("with predictor %d on samples of format %d, which is not read", f.predictor, f.format)
-	case f.photometric == colourPalette && (f.format != formatUint || f.bits > 16 || len(f.colours) != 3<<f.bits || f.samples != 1+len(extra)):
+	case f.photometric == colourPalette && (f.format != formatUint || f.bits > 16 || len(f.colours) != 3<<f.bits ||
+		f.samples != 1+len(extra)):
 		return bad("of %d samples of %d bits and a palette of %d numbers", f.samples, f.bits, len(f.colours))
 	}
 	f.alpha = -1

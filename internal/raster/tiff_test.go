@@ -82,7 +82,8 @@ func TestNoData(t *testing.T) {
 		{64, formatInt, "-9223372036854775808", 1 << 63, true},
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			b := tiffLayout{samples: 1, bits: c.bits, format: c.format, compression: 1, rows: 2, order: little, noData: c.text}.file(t, 2, 2, func(_, _, _ int) uint64 { return c.value })
+			b := tiffLayout{samples: 1, bits: c.bits, format: c.format, compression: 1, rows: 2, order: little,
+				noData: c.text}.file(t, 2, 2, func(_, _, _ int) uint64 { return c.value })
 			s, err := strips(t, "a.tif", b, 1)
 			require.NoError(t, err)
 			got := make([]float32, 2)

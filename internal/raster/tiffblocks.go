@@ -207,7 +207,8 @@ func (f *tiffFile) image(name string) (*Image, error) {
 	case f.w > MaxPixels/f.h:
 		return nil, fmt.Errorf("%s: %w: %d x %d pixels, need at most %d in all", name, ErrSize, f.w, f.h, MaxPixels)
 	case !f.visible():
-		return nil, fmt.Errorf("%s: %w: a TIFF file of samples of %d bits of format %d: need whole numbers of up to 16 bits", name, ErrImage, f.bits, f.format)
+		return nil, fmt.Errorf("%s: %w: a TIFF file of samples of %d bits of format %d: need whole numbers of up to 16 bits",
+			name, ErrImage, f.bits, f.format)
 	case n != 1 && n != 3:
 		return nil, fmt.Errorf("%s: %w: a TIFF file of %d channels, need 1 or 3", name, ErrImage, n)
 	}

@@ -24,7 +24,8 @@ func (f *tiffFile) line(dst []float32, channel, y, x int) error {
 		return err
 	}
 	f.cover = slices.Grow(f.cover[:0], len(dst))[:len(dst)]
-	if err := f.sample(f.cover, f.alpha, y, x, func(dst []float32, row []byte, from int) { f.plain(dst, row, from, f.most()) }); err != nil {
+	if err := f.sample(f.cover, f.alpha, y, x,
+		func(dst []float32, row []byte, from int) { f.plain(dst, row, from, f.most()) }); err != nil {
 		return err
 	}
 	for i, a := range f.cover {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// tiffHeader is the beginning of a file of float32 of c samples a pixel, uncompressed, up to its pixels, row after row; a BigTIFF file where an
-// offset would not fit into 32 bits.
+// tiffHeader is the beginning of a file of float32 of c samples a pixel, uncompressed, up to its pixels, row after row;
+// a BigTIFF file where an offset would not fit into 32 bits.
 func tiffHeader(c, h, w int) []byte {
 	row := int64(w) * int64(c) * 4
 	rows := int(max(1, min(int64(h), (1<<16)/row))) // of a strip
@@ -29,8 +29,10 @@ func tiffHeader(c, h, w int) []byte {
 	}
 	offsets, counts := make([]int64, strips), make([]int64, strips)
 	tags := []tag{
-		{tagWidth, 4, []int64{int64(w)}}, {tagHeight, 4, []int64{int64(h)}}, {tagBits, 3, same(32)}, {tagCompression, 3, []int64{packedNone}},
-		{tagPhotometric, 3, []int64{photometric}}, {tagOffsets, long, offsets}, {tagSamples, 3, []int64{int64(c)}}, {tagRows, 4, []int64{int64(rows)}},
+		{tagWidth, 4, []int64{int64(w)}}, {tagHeight, 4, []int64{int64(h)}}, {tagBits, 3, same(32)},
+		{tagCompression, 3, []int64{packedNone}},
+		{tagPhotometric, 3, []int64{photometric}}, {tagOffsets, long, offsets}, {tagSamples, 3, []int64{int64(c)}},
+		{tagRows, 4, []int64{int64(rows)}},
 		{tagCounts, long, counts}, {tagPlanar, 3, []int64{1}}, {tagFormat, 3, same(formatFloat)},
 	}
 	if c != 1 && c != 3 {

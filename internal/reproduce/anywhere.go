@@ -20,7 +20,8 @@ func (p *reproduction) anywhere() error {
 	p.total = p.Tasks * len(models)
 	p.printf("# Digits anywhere\n\n%s with seed %d: %v. Models that were trained on upright, centred digits in their full size know the others by their group alone. "+
 		"The squared error is that of the predicted means, the log-likelihood is per pixel; ± is a standard error.\n\n"+
-		"| group | model | trained on | squared error | log-likelihood | calibration error |\n|---|---|---|---:|---:|---:|\n", plural(p.Tasks, "task"), p.Seed, src)
+		"| group | model | trained on | squared error | log-likelihood | calibration error |\n|---|---|---|---:|---:|---:|\n",
+		plural(p.Tasks, "task"), p.Seed, src)
 	file := [][]string{append([]string{"model", "group", "lifts"}, reportColumns...)}
 	chart := &picture.Chart{Title: "Squared error on digits anywhere, with standard errors", YLabel: "squared error"}
 	here := picture.Series{Name: "squared error"}
@@ -44,7 +45,8 @@ func (p *reproduction) anywhere() error {
 			trained = "unknown"
 		}
 		se := rep.SquaredError.Std / math.Sqrt(float64(max(1, rep.Tasks)))
-		p.printf("| %s | %s | %s | %.4f ± %.4f | %.3f ± %.3f | %.3f |\n", listed.Title(), listed.Name, trained, rep.SquaredError.Mean, se, rep.LogLikelihood.Mean,
+		p.printf("| %s | %s | %s | %.4f ± %.4f | %.3f ± %.3f | %.3f |\n", listed.Title(), listed.Name, trained,
+			rep.SquaredError.Mean, se, rep.LogLikelihood.Mean,
 			standardError(rep), rep.CalibrationError)
 		file = append(file, append([]string{listed.Name, listed.Config.Group, fmt.Sprint(listed.Config.Lifts)}, reportCells(rep)...))
 		chart.Names = append(chart.Names, listed.Title())

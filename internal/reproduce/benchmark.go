@@ -347,7 +347,8 @@ func (p *reproduction) writeBenchmark(rows []*benchmarkRow) error {
 						kl, klError = cell(c.Report.KL.Mean), cell(c.Report.KL.Error)
 						alone = cell(c.Report.Diagonal.Mean)
 					}
-					file = append(file, []string{r.name, fmt.Sprint(dx), c.Process, c.Region, c.Model, c.Method, fmt.Sprint(c.Report.Tasks), kl, klError,
+					file = append(file, []string{r.name, fmt.Sprint(dx), c.Process, c.Region, c.Model, c.Method,
+						fmt.Sprint(c.Report.Tasks), kl, klError,
 						cell(c.Report.LogLikelihood.Mean), cell(c.Report.LogLikelihood.Error), alone, fmt.Sprint(c.Report.NotFinite)})
 				}
 			}

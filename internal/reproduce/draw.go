@@ -19,7 +19,8 @@ import (
 const DrawnTasks = 4
 
 // DrawTasks draws the first tasks of a source with their predictions.
-func DrawTasks(ctx context.Context, w io.Writer, format, title string, model cnp.Model[float32], src task.Source[float32], opt eval.Options) error {
+func DrawTasks(ctx context.Context, w io.Writer, format, title string, model cnp.Model[float32], src task.Source[float32],
+	opt eval.Options) error {
 	var curves []picture.Curve
 	sheet := picture.Sheet{Title: title}
 	predict := eval.Model(model)
@@ -44,7 +45,8 @@ func DrawTasks(ctx context.Context, w io.Writer, format, title string, model cnp
 			eval.AddTask(&m, p.Slice(lo, hi), b.Y[lo:hi], known)
 			mask := im.Mask[i*im.H*im.W : (i+1)*im.H*im.W]
 			sheet.Scale = max(1, 192/max(im.H, im.W))
-			sheet.Rows = append(sheet.Rows, completionRow(im, b.Y[lo:hi], known, mask, p.Mean[lo:hi], p.Std[lo:hi], m.Report().LogLikelihood.Mean))
+			sheet.Rows = append(sheet.Rows, completionRow(im, b.Y[lo:hi], known, mask, p.Mean[lo:hi], p.Std[lo:hi],
+				m.Report().LogLikelihood.Mean))
 		}
 		return nil
 	})
@@ -102,14 +104,16 @@ func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) []pic
 		}
 		for k := i * c.Nc; k < (i+1)*c.Nc; k++ {
 			if y := c.YContext[k*dy+d]; (c.ContextMask == nil || c.ContextMask[k]) && y == y {
-				out[d].ContextX, out[d].ContextY = append(out[d].ContextX, c.XContext[k]), append(out[d].ContextY, float64(c.YContext[k*dy+d]))
+				out[d].ContextX, out[d].ContextY = append(out[d].ContextX, c.XContext[k]),
+					append(out[d].ContextY, float64(c.YContext[k*dy+d]))
 			}
 		}
 	}
 	return out
 }
 
-// bandShare is the probability of what lies between the ends of a drawn band, of a distribution that is no normal: that of two standard deviations.
+// bandShare is the probability of what lies between the ends of a drawn band, of a distribution that is no normal: that
+// of two standard deviations.
 const bandShare = 0.9545
 
 // addValue adds a predicted value to a drawn curve.

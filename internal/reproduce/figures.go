@@ -104,7 +104,8 @@ func (p *reproduction) curveFigures(rows []*curveRow) error {
 					at[x] = c[0].ContextY[j]
 				}
 				for j, x := range c[0].X {
-					line := []string{kernel, name, scenes[i].name, cell(x), cell(c[0].Truth[j]), cell(c[0].Mean[j]), cell(c[0].Std[j]), "0", ""}
+					line := []string{kernel, name, scenes[i].name, cell(x), cell(c[0].Truth[j]), cell(c[0].Mean[j]),
+						cell(c[0].Std[j]), "0", ""}
 					if v, ok := at[x]; ok {
 						line[7], line[8] = "1", cell(v)
 					}
@@ -183,7 +184,8 @@ func digitSource(scale, rate float64) task.ImageSource[float32] {
 // imageFigures draws likelihood and squared error by scale and by rate, and completed digits of every scale.
 func (p *reproduction) imageFigures(models []Model) error {
 	file := [][]string{append([]string{"model", "group", "scale", "rate"}, reportColumns...)}
-	byScale, byRate := picture.Sheet{Title: "Digits by scale", Scale: 2}, picture.Sheet{Title: "Digits by share of observed pixels", Scale: 2}
+	byScale, byRate := picture.Sheet{Title: "Digits by scale", Scale: 2},
+		picture.Sheet{Title: "Digits by share of observed pixels", Scale: 2}
 	var series [2][2][]picture.Series // by what is varied, by what is measured
 	for i := range models {
 		listed := &models[i]
@@ -210,10 +212,12 @@ func (p *reproduction) imageFigures(models []Model) error {
 			}
 			series[k][0], series[k][1] = append(series[k][0], ll), append(series[k][1], mse)
 		}
-		if err := p.addColumns(&byScale, listed, m, figureScales, func(v float64) task.Source[float32] { return digitSource(v, usualRate) }); err != nil {
+		if err := p.addColumns(&byScale, listed, m, figureScales,
+			func(v float64) task.Source[float32] { return digitSource(v, usualRate) }); err != nil {
 			return err
 		}
-		if err := p.addColumns(&byRate, listed, m, figureRates, func(v float64) task.Source[float32] { return digitSource(usualScale, v) }); err != nil {
+		if err := p.addColumns(&byRate, listed, m, figureRates,
+			func(v float64) task.Source[float32] { return digitSource(usualScale, v) }); err != nil {
 			return err
 		}
 	}
@@ -247,7 +251,8 @@ func (p *reproduction) addColumn(s *picture.Sheet, listed *Model, m cnp.Model[fl
 }
 
 // addColumns is addColumn with one task for each value, a row each.
-func (p *reproduction) addColumns(s *picture.Sheet, listed *Model, m cnp.Model[float32], values []float64, source func(v float64) task.Source[float32]) error {
+func (p *reproduction) addColumns(s *picture.Sheet, listed *Model, m cnp.Model[float32], values []float64,
+	source func(v float64) task.Source[float32]) error {
 	for row, v := range values {
 		t, err := source(v).Batch(1, p.Seed, 0)
 		if err != nil {

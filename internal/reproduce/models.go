@@ -41,8 +41,8 @@ func (m *Model) Title() string {
 	return m.Config.Group
 }
 
-// Models returns the models of folders, or without any the shipped ones; notes name files that hold none. The group of a checkpoint that does not say
-// it is taken from the file's name.
+// Models returns the models of folders, or without any the shipped ones; notes name files that hold none. The group of
+// a checkpoint that does not say it is taken from the file's name.
 func Models(dirs []string) (out []Model, notes []string, err error) {
 	if len(dirs) == 0 {
 		out, err = shipped()
@@ -87,7 +87,8 @@ func shipped() (out []Model, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Model{name, info.Config, info.Tasks, info.Steps, func() (cnp.Model[float32], error) { return pretrained.Load(name) }})
+		out = append(out, Model{name, info.Config, info.Tasks, info.Steps,
+			func() (cnp.Model[float32], error) { return pretrained.Load(name) }})
 	}
 	return out, nil
 }

@@ -83,13 +83,15 @@ func (p *reproduction) precision() error {
 		}
 		a, b := reports[0], reports[1]
 		change := b.LogLikelihood.Mean - a.LogLikelihood.Mean
-		p.printf("| %s | %s | %s | %.4f ± %.4f | %.5f | %+.5f | %+.6f | %.2g |\n", m.Title(), m.Name, computed[1], a.LogLikelihood.Mean, standardError(a), a.SquaredError.Mean, change,
+		p.printf("| %s | %s | %s | %.4f ± %.4f | %.5f | %+.5f | %+.6f | %.2g |\n", m.Title(), m.Name, computed[1],
+			a.LogLikelihood.Mean, standardError(a), a.SquaredError.Mean, change,
 			b.SquaredError.Mean-a.SquaredError.Mean, furthest)
 		if !(change >= -pretrained.BFloat16Loss) {
 			p.note("%s is not suited for %s: it loses more than %g per pixel", m.Name, cnp.BFloat16, pretrained.BFloat16Loss)
 		}
 		for i, precision := range []cnp.Precision{cnp.Float32, cnp.BFloat16} {
-			row := append([]string{m.Name, m.Config.Group, fmt.Sprint(m.Config.Lifts), string(precision), computed[i]}, reportCells(reports[i])...)
+			row := append([]string{m.Name, m.Config.Group, fmt.Sprint(m.Config.Lifts), string(precision), computed[i]},
+				reportCells(reports[i])...)
 			file = append(file, append(row, cell(furthest*float64(i))))
 		}
 	}

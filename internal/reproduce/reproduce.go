@@ -1,5 +1,5 @@
-// Package reproduce makes the paper's tables and figures anew, and those of the field: each part is a report in Markdown with its numbers as CSV and its
-// drawings as PNG.
+// Package reproduce makes the paper's tables and figures anew, and those of the field: each part is a report in
+// Markdown with its numbers as CSV and its drawings as PNG.
 package reproduce
 
 import (
@@ -34,33 +34,45 @@ type Part struct {
 
 // Parts are all of them.
 var Parts = []Part{
-	{Name: "table1", Short: "Log-likelihood on curves (1D)", Long: `The paper's table 1: log-likelihood on curves of three Gaussian processes seen at 400 even places on
+	{Name: "table1", Short: "Log-likelihood on curves (1D)",
+		Long: `The paper's table 1: log-likelihood on curves of three Gaussian processes seen at 400 even places on
 [-4, 4], 3 to 49 of them observed, per place, mean and standard deviation over tasks. Beside the
 models stand the paper's numbers and the process's own prediction, which nothing beats; a second
-table has the same for [-2, 2], where the paper's models were trained.`, Tasks: 1000, Chain: "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none", run: (*reproduction).table1},
-	{Name: "table2", Short: "Log-likelihood on digits (2D)", Long: `The paper's table 2: log-likelihood on digits of a digital clock, 64 x 64 pixels, turned by up to 90
+table has the same for [-2, 2], where the paper's models were trained.`, Tasks: 1000,
+		Chain: "predict whole curves of so many tasks by the chain rule, too: 400 predictions for each; 0: none",
+		run:   (*reproduction).table1},
+	{Name: "table2", Short: "Log-likelihood on digits (2D)",
+		Long: `The paper's table 2: log-likelihood on digits of a digital clock, 64 x 64 pixels, turned by up to 90
 degrees and scaled by 0.3 to 0.45, 1 % to 50 % of the pixels observed, per pixel, mean and standard
 deviation over tasks. The paper's digits are not public, so these are drawn anew.`, Tasks: 1000, run: (*reproduction).table2},
-	{Name: "figures", Short: "Curves inside and outside the training range; digits by scale and by rate", Long: `The paper's figures: curves from points inside the training range, outside it, and with an outlier;
+	{Name: "figures", Short: "Curves inside and outside the training range; digits by scale and by rate",
+		Long: `The paper's figures: curves from points inside the training range, outside it, and with an outlier;
 log-likelihood and squared error on digits by scale and by the share of observed pixels; completed
-digits of every scale; with --mnist also completed images of that file, turned by any angle.`, Tasks: 64, MNIST: true, run: (*reproduction).figures},
-	{Name: "benchmark", Short: "The tasks of the neuralprocesses benchmark", Long: `The table of the library neuralprocesses, on which neural processes are compared, beside the published
+digits of every scale; with --mnist also completed images of that file, turned by any angle.`, Tasks: 64, MNIST: true,
+		run: (*reproduction).figures},
+	{Name: "benchmark", Short: "The tasks of the neuralprocesses benchmark",
+		Long: `The table of the library neuralprocesses, on which neural processes are compared, beside the published
 one: Gaussian processes, sawtooth waves and mixtures, with one coordinate and with two, where training
 had its points, elsewhere, and beyond the context. A model belongs here if its file says that it was
 trained on it (equivcnp train regression --benchmark eq). Every number is kept in benchmark.jsonl as
-soon as it is known: after an interruption the same command resumes there.`, Tasks: 4096, Chain: "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks", run: (*reproduction).benchmark},
-	{Name: "sphere", Short: "Stations on the globe, moved to the poles, across the date line, and anywhere", Long: `Log-likelihood of the same tasks on the sphere at middle latitudes, at the poles, across the date line,
+soon as it is known: after an interruption the same command resumes there.`, Tasks: 4096,
+		Chain: "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks", run: (*reproduction).benchmark},
+	{Name: "sphere", Short: "Stations on the globe, moved to the poles, across the date line, and anywhere",
+		Long: `Log-likelihood of the same tasks on the sphere at middle latitudes, at the poles, across the date line,
 and after any rotation of the globe, by every model that was trained on such tasks (equivcnp train
 regression --sphere eq): under the globe's rotations, and under translations of latitude and longitude.
 Beside the models stands the process's own prediction, which nothing beats.`, Tasks: 1024, run: (*reproduction).sphere},
-	{Name: "vectors", Short: "Vector fields of Gaussian processes in the plane", Long: `The table of vector fields on the disc, beside the published one: log-likelihoods per target of three
+	{Name: "vectors", Short: "Vector fields of Gaussian processes in the plane",
+		Long: `The table of vector fields on the disc, beside the published one: log-likelihoods per target of three
 processes, independent and by the chain rule, and the processes' own, which nothing beats. A model
 belongs here if its file says that it was trained on them (equivcnp train regression --field
 divergence-free).`, Tasks: 500, Chain: "predict whole fields of so many tasks by the chain rule, too: 623 predictions for each; 0: none", run: (*reproduction).vectors},
-	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size", Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
+	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size",
+		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
 any angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, 1 % to 50 % of the pixels observed.
 Models that were trained on upright, centred digits know these by their group alone.`, Tasks: 200, run: (*reproduction).anywhere},
-	{Name: "precision", Short: "What bfloat16 costs, by model of images", Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the
+	{Name: "precision", Short: "What bfloat16 costs, by model of images",
+		Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the
 digits of table 2, in both precisions, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
 }
 

@@ -39,7 +39,8 @@ func TestFigureTasks(t *testing.T) {
 // A model that ended with expected targets stands in the table of its tasks.
 func TestTaskNames(t *testing.T) {
 	for tasks, want := range map[string]int{
-		"eq of the neuralprocesses benchmark, dx = 2, int": 0, "matern of the neuralprocesses benchmark, dx = 2, int, contexts as in the chain rule": 1,
+		"eq of the neuralprocesses benchmark, dx = 2, int":                                                     0,
+		"matern of the neuralprocesses benchmark, dx = 2, int, contexts as in the chain rule":                  1,
 		"eq of the neuralprocesses benchmark, dx = 2, int, contexts as in the chain rule, targets as expected": 0,
 		"eq of the neuralprocesses benchmark, dx = 1, int":                                                     -1, "eq": -1,
 	} {

@@ -17,7 +17,8 @@ var movedPlaces = task.SpherePlaces[:4]
 func (m *Model) sphereSource() (task.SphereSource[float32], bool) {
 	for _, process := range task.SphereProcesses {
 		for _, place := range task.SpherePlaces {
-			if s := (task.SphereSource[float32]{Process: process, Place: place, Dx: m.Config.DimX}); m.Config.DimX > 1 && s.String() == strings.TrimSuffix(m.Tasks, task.AsExpected) {
+			if s := (task.SphereSource[float32]{Process: process, Place: place, Dx: m.Config.DimX}); m.Config.DimX > 1 &&
+				s.String() == strings.TrimSuffix(m.Tasks, task.AsExpected) {
 				return s, true
 			}
 		}
@@ -96,7 +97,8 @@ func (p *reproduction) writeSphere(rows []*sphereRow, best map[string]*sphereRow
 		"the same values at points that lie in the same way to each other, within 30 degrees of a centre. The centres are at middle latitudes, where most models were trained; "+
 		"near a pole; near the date line; and anywhere, after any rotation of the globe. The change from middle latitudes is that of the same tasks. "+
 		"± is a standard error, that of batches of tasks with as many context points.\n", p.Tasks, p.Seed)
-	file := [][]string{{"process", "name", "trained", "place", "tasks", "log_likelihood", "standard_error", "change", "change_standard_error"}}
+	file := [][]string{{"process", "name", "trained", "place", "tasks", "log_likelihood", "standard_error", "change",
+		"change_standard_error"}}
 	titles := []string{"middle latitudes", "poles", "date line", "globe turned"}
 	for _, process := range task.SphereProcesses {
 		if best[process] == nil {
@@ -111,7 +113,8 @@ func (p *reproduction) writeSphere(rows []*sphereRow, best map[string]*sphereRow
 			if r.process != process {
 				continue
 			}
-			p.printf("| %s | %s |", r.name, map[string]string{"": "", "mid": "middle latitudes", "poles": "poles", "dateline": "date line", "turned": "anywhere, stations near each other",
+			p.printf("| %s | %s |", r.name, map[string]string{"": "", "mid": "middle latitudes", "poles": "poles",
+				"dateline": "date line", "turned": "anywhere, stations near each other",
 				"globe": "stations all over the globe"}[r.trained])
 			for k, ll := range r.ll {
 				change := make([]float64, len(ll))
@@ -124,7 +127,8 @@ func (p *reproduction) writeSphere(rows []*sphereRow, best map[string]*sphereRow
 					p.printf(" (%+.4f ± %.4f)", moved.Mean, moved.Error)
 				}
 				p.printf(" |")
-				file = append(file, []string{process, r.name, r.trained, movedPlaces[k], fmt.Sprint(len(ll)), cell(all.Mean), cell(all.Error), cell(moved.Mean), cell(moved.Error)})
+				file = append(file, []string{process, r.name, r.trained, movedPlaces[k], fmt.Sprint(len(ll)), cell(all.Mean),
+					cell(all.Error), cell(moved.Mean), cell(moved.Error)})
 			}
 			p.printf("\n")
 		}

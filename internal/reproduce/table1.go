@@ -194,7 +194,8 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 		p.printf("\n## On [%g, %g]\n\n| model | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])
 		if i == 0 {
 			for _, r := range paperTable1 {
-				p.printf("| paper: %s | %s | %s | %s | %s |\n", r.name, r.architecture, plusMinus(r.cells[0]), plusMinus(r.cells[1]), plusMinus(r.cells[2]))
+				p.printf("| paper: %s | %s | %s | %s | %s |\n", r.name, r.architecture, plusMinus(r.cells[0]),
+					plusMinus(r.cells[1]), plusMinus(r.cells[2]))
 			}
 		}
 		cells := func(r *curveRow, content func(k int, rep *eval.Report) string) {
@@ -234,7 +235,8 @@ func (p *reproduction) writeTable1(rows []*curveRow) error {
 	}
 	if p.Chain > 0 {
 		p.printf("\n## By the chain rule\n\nLog-likelihood per target of whole curves, with its standard error, over the first %s: every target is predicted given the "+
-			"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n", plural(p.Chain, "task"))
+			"context and the targets before it, in random order. The process's own knows how targets depend on each other.\n",
+			plural(p.Chain, "task"))
 		chains := [][]string{{"model", "about", "kernel", "from", "to", "tasks", "log_likelihood", "standard_error", "not_finite"}}
 		for i, lim := range curveRanges {
 			p.printf("\n| on [%g, %g] | | rbf | matern | periodic |\n|---|---|---:|---:|---:|\n", lim[0], lim[1])

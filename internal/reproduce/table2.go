@@ -39,7 +39,8 @@ func (p *reproduction) table2() error {
 		"and these are close but not on the same images.\n\n"+
 		"| group | model | log-likelihood | paper | squared error | calibration error | quarter turn |\n|---|---|---:|---:|---:|---:|---:|\n",
 		p.Tasks, p.Seed, src)
-	file := [][]string{append(append([]string{"model", "group", "lifts"}, reportColumns...), "quarter_turn_mean_rms", "quarter_turn_log_likelihood")}
+	file := [][]string{append(append([]string{"model", "group", "lifts"}, reportColumns...), "quarter_turn_mean_rms",
+		"quarter_turn_log_likelihood")}
 	chart := &picture.Chart{Title: "Log-likelihood per pixel on turned and scaled digits, with standard errors", YLabel: "log-likelihood"}
 	here, paper := picture.Series{Name: "here"}, picture.Series{Name: "paper"}
 	sheet := picture.Sheet{Title: "The first tasks of the test, completed", Scale: 2}

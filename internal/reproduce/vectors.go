@@ -15,8 +15,9 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
-// publishedVectors is the table of E. Mathieu et al., Geometric Neural Diffusion Processes (2023), as their notebook results.ipynb has it:
-// log-likelihood per target of each of task.VectorKernels. The diffusion model predicts all targets jointly, SteerCNP and ConvCNP each on its own.
+// publishedVectors is the table of E. Mathieu et al., Geometric Neural Diffusion Processes (2023), as their notebook
+// results.ipynb has it: log-likelihood per target of each of task.VectorKernels. The diffusion model predicts all
+// targets jointly, SteerCNP and ConvCNP each on its own.
 var publishedVectors = []struct {
 	name  string
 	joint bool
@@ -34,23 +35,25 @@ type vectorRow struct {
 	of     string // the kind
 	name   string
 	models [3]*Model
-	// Of each kernel: by itself, how far that is behind the best, by the chain rule, in growing blocks, and the seconds of a task by the chain rule and of a sample.
+	// Of each kernel: by itself, how far that is behind the best, by the chain rule, in growing blocks, and the seconds
+	// of a task by the chain rule and of a sample.
 	independent, chained, grown [3]*eval.JointReport
 	behind                      [3]eval.Estimate
 	seconds, sample             [3]float64
 }
 
-// The chain rule in growing blocks: the share of the known points that a block has as targets, and how many tasks for each task of the chain
-// rule target by target, which takes as much longer.
+// The chain rule in growing blocks: the share of the known points that a block has as targets, and how many tasks for
+// each task of the chain rule target by target, which takes as much longer.
 const vectorGrowth, vectorGrown = 0.15, 16
 
 // vectorKernel is the number of the kernel of vector fields that the model was trained on; -1: none.
 func (m *Model) vectorKernel() int {
-	return slices.IndexFunc(task.VectorKernels, func(name string) bool { return strings.HasPrefix(m.Tasks, name+" vector fields on the disc") })
+	return slices.IndexFunc(task.VectorKernels,
+		func(name string) bool { return strings.HasPrefix(m.Tasks, name+" vector fields on the disc") })
 }
 
-// vectorRows sorts the models by what they were trained on, which their files say; of several models of a kind and kernel the row of the kind has the one
-// with the most steps, and the others have rows of their own.
+// vectorRows sorts the models by what they were trained on, which their files say; of several models of a kind and
+// kernel the row of the kind has the one with the most steps, and the others have rows of their own.
 func (p *reproduction) vectorRows() (rows []*vectorRow) {
 	models := make([]*Model, len(p.models))
 	steps := func(m *Model) int {
@@ -197,7 +200,10 @@ func (p *reproduction) vectors() error {
 			p.printf(" %s |", withError(r.behind[k]))
 		}
 		p.printf("\n")
-		line(r.name, "autoregressive in growing blocks", func(k int) (*eval.JointReport, float64) { return r.grown[k], r.sample[k] }, "not measured")
+		line(r.name, "autoregressive in growing blocks", func(k int) (*eval.JointReport, float64) {
+			return r.grown[k],
+				r.sample[k]
+		}, "not measured")
 		line(r.name, "autoregressive", func(k int) (*eval.JointReport, float64) { return r.chained[k], r.seconds[k] }, "not measured")
 	}
 	if p.Chain > 0 && len(rows) > 0 {
@@ -242,7 +248,8 @@ func (p *reproduction) vectorJoint(density eval.Density[float32], kernel string,
 // unknown hides that a source knows its process, which takes longer to ask than most models.
 type unknown struct{ task.Source[float32] }
 
-// vectorAlone measures a model's independent predictions, and how much more likely every task is under them than under the best ones (less, that is).
+// vectorAlone measures a model's independent predictions, and how much more likely every task is under them than under
+// the best ones (less, that is).
 func (p *reproduction) vectorAlone(m cnp.Model[float32], kernel string, best []float64) (*eval.JointReport, eval.Estimate, error) {
 	predicted, sum, squares := eval.Independent(eval.Model(m)), 0.0, 0.0
 	r, err := p.vectorJoint(func(ctx context.Context, b *task.Tasks[float32]) ([]float64, error) {

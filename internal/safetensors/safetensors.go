@@ -52,7 +52,8 @@ var sizes = map[DType]int{
 }
 
 // keptTypes are those of the format that are not converted.
-var keptTypes = map[DType]bool{"F8_E4M3": true, "F8_E5M2": true, "F8_E8M0": true, "F8_E4M3FNUZ": true, "F8_E5M2FNUZ": true, "F6_E2M3": true, "F6_E3M2": true, "F4": true, "C64": true}
+var keptTypes = map[DType]bool{"F8_E4M3": true, "F8_E5M2": true, "F8_E8M0": true, "F8_E4M3FNUZ": true, "F8_E5M2FNUZ": true,
+	"F6_E2M3": true, "F6_E3M2": true, "F4": true, "C64": true}
 
 // Size is the number of bytes of one element, 0 for an unknown type.
 func (d DType) Size() int { return sizes[d] }

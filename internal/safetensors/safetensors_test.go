@@ -78,7 +78,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"second object", file(good+strings.Repeat(" ", 5000)+"{}", four...), "goes on"},
 		{"NUL padding", file(good+"\x00", four...), "goes on"},
 		{"duplicate name", file(strings.TrimSuffix(good, "}")+","+good[1:], four...), `"x" appears twice`},
-		{"duplicate by escape", file(strings.TrimSuffix(good, "}")+","+strings.Replace(good[1:], `"x"`, `"\u0078"`, 1), four...), `"x" appears twice`},
+		{"duplicate by escape", file(strings.TrimSuffix(good, "}")+","+strings.Replace(good[1:], `"x"`, `"\u0078"`, 1), four...),
+			`"x" appears twice`},
 		{"duplicate field", file(`{"x":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, four...), `"dtype" appears twice`},
 		{"duplicate metadata", file(`{"__metadata__":{},"__metadata__":{}}`), "appears twice"},
 		{"duplicate metadata key", file(`{"__metadata__":{"a":"1","a":"2"}}`), `"a" appears twice`},
@@ -214,7 +215,8 @@ func TestEncodeRefuses(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	dtypes := []safetensors.DType{safetensors.F64, safetensors.F32, safetensors.F16, safetensors.BF16, safetensors.I64,
-		safetensors.I32, safetensors.I16, safetensors.I8, safetensors.U64, safetensors.U32, safetensors.U16, safetensors.U8, safetensors.Bool}
+		safetensors.I32, safetensors.I16, safetensors.I8, safetensors.U64, safetensors.U32, safetensors.U16, safetensors.U8,
+		safetensors.Bool}
 	names := []string{"plain", "with \"quotes\" and \\", "<html>&\u2028", "ünïcode \U0001f600", "", "tab\tnewline\n\x00"}
 	in := &safetensors.File{Metadata: map[string]string{"": "", "a<b>": "\"\n\u2029", "config": `{"x":[1,2]}`}}
 	for i, d := range dtypes {

@@ -135,8 +135,8 @@ func divide(blocks []block, starts []int, row []int32, lo int, rows int32, most 
 // sortShares is the largest number of shares in which sortByPose places pairs; each share goes through all pairs.
 const sortShares = 4
 
-// sortByPose sorts pairs by pose; those of one pose stay ordered by row. starts gets where each pose's begin. It is a counting sort, in which
-// several goroutines each place a range of poses.
+// sortByPose sorts pairs by pose; those of one pose stay ordered by row. starts gets where each pose's begin. It is a
+// counting sort, in which several goroutines each place a range of poses.
 func (r *Rows) sortByPose(starts []int, row, point []int32) {
 	for _, q := range r.Pose {
 		starts[q+1]++

@@ -18,8 +18,9 @@ const (
 //
 //	{steps, fours, the rows of each four, then for each step a mask and four points}
 //
-// where rows count within the tile. Four r takes the points of a step, the c-th for its c-th row, if bit r of the mask is set. Poses are not
-// named: in the order of steps, and within a step of fours, each bit uses the next one, from pose 0 on.
+// where rows count within the tile. Four r takes the points of a step, the c-th for its c-th row, if bit r of the mask
+// is set. Poses are not named: in the order of steps, and within a step of fours, each bit uses the next one, from pose
+// 0 on.
 const (
 	OrbitHead = 2               // numbers before the rows of a group
 	OrbitStep = 1 + OrbitCopies // numbers of a step
@@ -130,8 +131,8 @@ func (o *orbits) tile(b *builder, tile *Tile) {
 	tile.Poses = slices.Clip(poses)
 }
 
-// orbitKeyBits is how many bits the number of a step takes in its key. Above it stand the point, then the mask; all bits that the mask lacks
-// come first, so that steps of all fours are the first ones.
+// orbitKeyBits is how many bits the number of a step takes in its key. Above it stand the point, then the mask; all
+// bits that the mask lacks come first, so that steps of all fours are the first ones.
 const orbitKeyBits = 24
 
 // collect finds the steps of a group, and turns the rows of its fours so that they take the same points.

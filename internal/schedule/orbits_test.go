@@ -50,7 +50,8 @@ func drawTurns(rng *rand.Rand, size int, twice bool) *Rows {
 	return r
 }
 
-// TestOrbits: rows keep their pairs, the groups of a tile have its fours and their pairs with poses by use, and most steps serve several fours.
+// TestOrbits: rows keep their pairs, the groups of a tile have its fours and their pairs with poses by use, and most
+// steps serve several fours.
 func TestOrbits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 7))
 	for _, size := range []int{2, 5, 12, 17} {

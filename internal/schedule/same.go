@@ -14,9 +14,9 @@ func (r *Rows) Same() []bool {
 	return same
 }
 
-// ByFirst returns the rows with the pairs of each run of rows that have the same poses, at least so many rows, in the order in which the points
-// of the run's first row ascend. Pairs of rows next to each other then share points. Where nothing changes it returns r itself; it never
-// changes r.
+// ByFirst returns the rows with the pairs of each run of rows that have the same poses, at least so many rows, in the
+// order in which the points of the run's first row ascend. Pairs of rows next to each other then share points. Where
+// nothing changes it returns r itself; it never changes r.
 func (r *Rows) ByFirst(same []bool, least int) *Rows {
 	out := r
 	var keys []uint64

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestByFirst: rows that list the poses of the row before are found, and in runs of enough of them the pairs go by the first row's points, equal
-// ones as they came; other rows stay as they are, and so does what was given.
+// TestByFirst: rows that list the poses of the row before are found, and in runs of enough of them the pairs go by the
+// first row's points, equal ones as they came; other rows stay as they are, and so does what was given.
 func TestByFirst(t *testing.T) {
 	const points, poses, least = 40, 60, 8
 	rng := rand.New(rand.NewPCG(4, 1))

@@ -14,8 +14,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// Rows is a neighbourhood: the pairs of row i are entries Offsets[i] to Offsets[i+1], counted from Offsets[0], of Index, which has the points,
-// and of Pose.
+// Rows is a neighbourhood: the pairs of row i are entries Offsets[i] to Offsets[i+1], counted from Offsets[0], of
+// Index, which has the points, and of Pose.
 type Rows struct {
 	Offsets     []int
 	Index, Pose []int32

@@ -101,8 +101,9 @@ func strictlyAscends(x []int32) bool {
 	return true
 }
 
-// Group divides the pairs of a group of rows from i on, which are in order, into steps of as many rows as possible, and puts the rows' pairs into
-// the order of the steps. It returns nil, and leaves them in order, if rows by themselves are better. The result lasts until the next call.
+// Group divides the pairs of a group of rows from i on, which are in order, into steps of as many rows as possible, and
+// puts the rows' pairs into the order of the steps. It returns nil, and leaves them in order, if rows by themselves are
+// better. The result lasts until the next call.
 func (g *Grid) Group(i int) *Steps {
 	g.divide(i)
 	alone := 0

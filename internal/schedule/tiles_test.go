@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawRows draws rows of several classes in any order: rows of a class list the same poses, shuffled, at points of their own. With twice, some
-// poses occur twice in a row.
+// drawRows draws rows of several classes in any order: rows of a class list the same poses, shuffled, at points of
+// their own. With twice, some poses occur twice in a row.
 func drawRows(rng *rand.Rand, classes, poses, points int, twice bool) *Rows {
 	lists := make([][]int32, classes)
 	for c := range lists {
@@ -53,7 +53,8 @@ func drawRows(rng *rand.Rand, classes, poses, points int, twice bool) *Rows {
 func TestTile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	for _, twice := range []bool{false, true} {
-		for _, opt := range []Options{{Poses: 1}, {Poses: 20}, {Poses: 20, Orbits: true}, {Poses: 1 << 20}, {Poses: 30, Rows: 4}, {Poses: 20, AsListed: true}} {
+		for _, opt := range []Options{{Poses: 1}, {Poses: 20}, {Poses: 20, Orbits: true}, {Poses: 1 << 20}, {Poses: 30, Rows: 4},
+			{Poses: 20, AsListed: true}} {
 			t.Run(fmt.Sprintf("%+v/twice=%v", opt, twice), func(t *testing.T) {
 				r := drawRows(rng, 9, 40, 50, twice)
 				x := make([]float64, 2*r.Len())

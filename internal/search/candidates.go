@@ -8,10 +8,10 @@ const CandidateAxes = 3
 // Candidates sets bit j of bits if, for every coordinate c, x[c, j] is within r[c] of u[c] on the circle of 2¹⁶ whole numbers.
 // A radius of 2¹⁵ or more holds the whole circle.
 //
-// It is the filter of a search in two steps: it reads two bytes of a coordinate and takes a few cycles for 64 points, and an exact kernel looks
-// at the candidates that it leaves. Angles are coordinates of which 2¹⁶ units make a turn. Others are rounded to a unit of one's choice
-// and taken modulo 2¹⁶, which lets some points through that are far away, but holds none back that is near. A ball in a sum of two
-// distances, |a| + |b| ≤ r, is the box |a+b| ≤ r, |a-b| ≤ r.
+// It is the filter of a search in two steps: it reads two bytes of a coordinate and takes a few cycles for 64 points,
+// and an exact kernel looks at the candidates that it leaves. Angles are coordinates of which 2¹⁶ units make a turn.
+// Others are rounded to a unit of one's choice and taken modulo 2¹⁶, which lets some points through that are far away,
+// but holds none back that is near. A ball in a sum of two distances, |a| + |b| ≤ r, is the box |a+b| ≤ r, |a-b| ≤ r.
 //
 //   - Shape: x is [d, 64·len(bits)], len(u) == len(r) == d, d at least 1; d up to CandidateAxes is fast.
 //   - Errors: a wrong length panics.

@@ -6,8 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// TestHostile calls what is exported with what nobody should pass: slices that are too short, strides and sizes that are negative or overflow, numbers that are
-// not finite.
+// TestHostile calls what is exported with what nobody should pass: slices that are too short, strides and sizes that
+// are negative or overflow, numbers that are not finite.
 func TestHostile(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		named := func(name string, f any, good ...any) {
@@ -27,9 +27,11 @@ func TestHostile(t *testing.T) {
 		named("Smallest of float32", Smallest[float32], index[:room], make([]float32, room), id, []float32{5, 4, 3, 2, 1}, 2)
 		named("Boxes", Boxes[float64], index[:2+Slack], make([]int32, 2+Slack), []float64{0, 1, 1, 2, 0, 1, 1, 2}, 2, from, to, box, 1.0)
 		named("Filter", Filter[float64], out, room, dist2, index[:room], x, n, id, from, to, box, 1.0)
-		named("Filter of float32", Filter[float32], make([]float32, 2*room), room, make([]float32, room), index[:room], x32, n, id, from, to, []float32{0, 1, 0, 1}, float32(1))
+		named("Filter of float32", Filter[float32], make([]float32, 2*room), room, make([]float32, room), index[:room], x32, n,
+			id, from, to, []float32{0, 1, 0, 1}, float32(1))
 		named("Scan", Scan[float64], index, make([]float64, len(index)), make([]int32, n), x, n, x, n, id, []float64{1}, []float64{1, 2}, 2)
-		named("Scan of float32", Scan[float32], index, make([]float32, len(index)), make([]int32, n), x32, n, x32, n, id, []float32{1, 1, 1, 1, 1}, []float32(nil), 2)
+		named("Scan of float32", Scan[float32], index, make([]float32, len(index)), make([]int32, n), x32, n, x32, n, id,
+			[]float32{1, 1, 1, 1, 1}, []float32(nil), 2)
 		named("Count", Count[float64], make([]int32, n), x, n, x, n, n, []float64{1}, []float64{1, 2}, 2)
 		named("Partition", Partition[float64], x, n, 2, n, 1, 0.5, make([]float64, 2*room))
 		named("Partition of float32", Partition[float32], x32, n, 2, n, 1, float32(0.5), make([]float32, 2*room))

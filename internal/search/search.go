@@ -1,8 +1,9 @@
 // Package search holds the kernels that trees, grids and balls of groups search with: boxes, points and cells near a place, points within a
 // radius by the distance of a group, the k smallest of a list. Packages neighbor and group are built on it.
 //
-// Files and levels are organised as in package simd, whose level holds here too: a portable twin of each kernel, *_generic.go, defines what it
-// computes, and every level gives the same bits. The assembly is written by the generators in the module asm.
+// Files and levels are organised as in package simd, whose level holds here too: a portable twin of each kernel,
+// *_generic.go, defines what it computes, and every level gives the same bits. The assembly is written by the
+// generators in the module asm.
 package search
 
 import (

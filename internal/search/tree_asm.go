@@ -24,7 +24,8 @@ func treeBoxes[T Float](outFrom, outTo []int32, boxes []T, ld int, from, to []in
 	return treeBoxesKernel(dim, &outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2, dim)
 }
 
-func treeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T, dim int) int {
+func treeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T,
+	dim int) int {
 	if level == cpu.Generic {
 		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2, dim)
 	}
@@ -49,7 +50,8 @@ func treeScan[T Float](index []int32, dist2 []T, end []int32, q []T, ldq int, c 
 	race.Write(dist2)
 	race.Write(end)
 	axes, periods := axesOf(period, dim)
-	treeScanKernel(axes, &index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], min(len(radius2)-1, 1), periods, dim)
+	treeScanKernel(axes, &index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0],
+		min(len(radius2)-1, 1), periods, dim)
 }
 
 func treeCount[T Float](count []int32, q []T, ldq int, c []T, ldc, nc int, radius2, period []T, dim int) {

@@ -18,7 +18,8 @@ func treeBoxesGeneric[T Float](outFrom, outTo []int32, boxes []T, ld int, from, 
 }
 
 // treeFilterGeneric keeps the points of the runs whose squared distance from the box is less than radius2.
-func treeFilterGeneric[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T, dim int) int {
+func treeFilterGeneric[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T,
+	radius2 T, dim int) int {
 	m := 0
 	for k, first := range from {
 		for j := int(first); j < int(to[k]); j++ {
@@ -58,7 +59,8 @@ func pairDist2[T Float](q []T, ldq, i int, c []T, ldc, j int, period []T, dim in
 	return sum
 }
 
-func treeScanGeneric[T Float](index []int32, dist2 []T, end []int32, q []T, ldq int, c []T, ldc int, id []int32, radius2, period []T, dim int) {
+func treeScanGeneric[T Float](index []int32, dist2 []T, end []int32, q []T, ldq int, c []T, ldc int, id []int32, radius2,
+	period []T, dim int) {
 	m := 0
 	for i := range end {
 		r2 := radius2[min(i, len(radius2)-1)]

@@ -6,7 +6,8 @@ func treeBoxes[T Float](outFrom, outTo []int32, boxes []T, ld int, from, to []in
 	return treeBoxesGeneric(outFrom, outTo, boxes, ld, from, to, box, radius2, dim)
 }
 
-func treeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T, dim int) int {
+func treeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T,
+	dim int) int {
 	return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2, dim)
 }
 

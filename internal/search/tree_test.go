@@ -219,17 +219,35 @@ func TestTreeRefuses(t *testing.T) {
 		"search: Boxes: len(box) = 18, need two for each of 1 to 8 axes": func() { Boxes(i, i, f, 2, i[:2], i[:2], f[:18], 1) },
 		"search: Boxes: len(to) = 1, need 2":                             func() { Boxes(i, i, f, 2, i[:2], i[:1], f[:4], 1) },
 		"search: Boxes: len(outFrom) = 17, need at least 18":             func() { Boxes(i[:17], i, f, 2, i[:2], i[:2], f[:4], 1) },
-		"search: Filter: len(box) = 3, need two for each of 1 to 8 axes": func() { Filter(f, 20, f, i, f, 4, i[:4], i[:1], i[:1], f[:3], 1) },
-		"search: Filter: from[0] = 0, to[0] = 5, need 0 to 4":            func() { Filter(f, 20, f, i, f, 4, i[:4], []int32{0}, []int32{5}, f[:4], 1) },
-		"search: Filter: from[0] = 2, to[0] = 1, need 0 to 4":            func() { Filter(f, 20, f, i, f, 4, i[:4], []int32{2}, []int32{1}, f[:4], 1) },
-		"search: Filter: len(dist2) = 19, need at least 20":              func() { Filter(f, 20, f[:19], i, f, 4, i[:4], []int32{0}, []int32{4}, f[:4], 1) },
-		"search: Filter: len(outID) = 19, need at least 20":              func() { Filter(f, 20, f, i[:19], f, 4, i[:4], []int32{0}, []int32{4}, f[:4], 1) },
-		"search: Scan: len(index) = 23, need at least 24":                func() { Scan(i[:23], f, i[:2], f, 2, f, 4, i[:4], f[:1], nil, 2) },
-		"search: Scan: len(radius2) = 3, need 2":                         func() { Scan(i, f, i[:2], f, 2, f, 4, i[:4], f[:3], nil, 2) },
-		"search: Count: len(period) = 1, need 2":                         func() { Count(i[:2], f, 2, f, 4, 4, f[:1], f[:1], 2) },
-		"search: Count: dim = 0, need 1 to 8":                            func() { Count(i[:2], f, 2, f, 4, 4, f[:1], nil, 0) },
-		"search: Partition: key = 2, need 0 to 1":                        func() { Partition(f, 8, 2, 8, 2, 0, f) },
-		"search: Partition: len(scratch) = 47, need at least 48":         func() { Partition(f, 8, 2, 8, 1, 0, f[:47]) },
+		"search: Filter: len(box) = 3, need two for each of 1 to 8 axes": func() {
+			Filter(f, 20, f, i, f, 4, i[:4], i[:1], i[:1],
+				f[:3], 1)
+		},
+		"search: Filter: from[0] = 0, to[0] = 5, need 0 to 4": func() {
+			Filter(f, 20, f, i, f, 4, i[:4], []int32{0},
+				[]int32{5}, f[:4], 1)
+		},
+		"search: Filter: from[0] = 2, to[0] = 1, need 0 to 4": func() {
+			Filter(f, 20, f, i, f, 4, i[:4], []int32{2},
+				[]int32{1}, f[:4], 1)
+		},
+		"search: Filter: len(dist2) = 19, need at least 20": func() {
+			Filter(f, 20, f[:19], i, f, 4, i[:4],
+				[]int32{0}, []int32{4}, f[:4], 1)
+		},
+		"search: Filter: len(outID) = 19, need at least 20": func() {
+			Filter(f, 20, f, i[:19], f, 4, i[:4],
+				[]int32{0}, []int32{4}, f[:4], 1)
+		},
+		"search: Scan: len(index) = 23, need at least 24": func() {
+			Scan(i[:23], f, i[:2], f, 2, f, 4, i[:4],
+				f[:1], nil, 2)
+		},
+		"search: Scan: len(radius2) = 3, need 2":                 func() { Scan(i, f, i[:2], f, 2, f, 4, i[:4], f[:3], nil, 2) },
+		"search: Count: len(period) = 1, need 2":                 func() { Count(i[:2], f, 2, f, 4, 4, f[:1], f[:1], 2) },
+		"search: Count: dim = 0, need 1 to 8":                    func() { Count(i[:2], f, 2, f, 4, 4, f[:1], nil, 0) },
+		"search: Partition: key = 2, need 0 to 1":                func() { Partition(f, 8, 2, 8, 2, 0, f) },
+		"search: Partition: len(scratch) = 47, need at least 48": func() { Partition(f, 8, 2, 8, 1, 0, f[:47]) },
 	} {
 		require.PanicsWithValue(t, name, run)
 	}

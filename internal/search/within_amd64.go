@@ -35,7 +35,8 @@ func withinRigid(index, label []int32, bits []uint64, x, u, m []float64, limit f
 	p := newWithinPieces(index, label, bits, x)
 	for p.next() {
 		if level == cpu.AVX512 {
-			p.kept += withinRigidAVX512(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], m[0], m[1], limit)
+			p.kept += withinRigidAVX512(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], m[0],
+				m[1], limit)
 		} else {
 			p.kept += withinRigidAVX2(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], m[0], m[1], limit)
 		}
@@ -50,9 +51,11 @@ func withinPolar(index, label []int32, bits []uint64, x, u []float64, floor, alp
 	p := newWithinPieces(index, label, bits, x)
 	for p.next() {
 		if level == cpu.AVX512 {
-			p.kept += withinPolarAVX512(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], floor, alpha, 1-alpha, r)
+			p.kept += withinPolarAVX512(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], floor,
+				alpha, 1-alpha, r)
 		} else {
-			p.kept += withinPolarAVX2(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], floor, alpha, 1-alpha, r)
+			p.kept += withinPolarAVX2(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], floor,
+				alpha, 1-alpha, r)
 		}
 	}
 	return p.kept
@@ -65,9 +68,11 @@ func withinLogPolar(index, label []int32, bits []uint64, x, u []float64, alpha, 
 	p := newWithinPieces(index, label, bits, x)
 	for p.next() {
 		if level == cpu.AVX512 {
-			p.kept += withinLogPolarAVX512(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], alpha, 1-alpha, r)
+			p.kept += withinLogPolarAVX512(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1],
+				alpha, 1-alpha, r)
 		} else {
-			p.kept += withinLogPolarAVX2(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], alpha, 1-alpha, r)
+			p.kept += withinLogPolarAVX2(&index[p.kept], &label[p.lo], p.bits(bits), &x[p.lo], len(label), p.n, u[0], u[1], alpha,
+				1-alpha, r)
 		}
 	}
 	return p.kept

@@ -151,7 +151,8 @@ func TestWithinAgainstBig(t *testing.T) {
 	sub := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(prec).Sub(x, y) }
 	add := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(prec).Add(x, y) }
 	mul := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(prec).Mul(x, y) }
-	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803", 10, prec, big.ToNearestEven)
+	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803", 10,
+		prec, big.ToNearestEven)
 	require.NoError(t, err)
 	turn := func(d *big.Float) *big.Float {
 		if d = abs(d); d.Cmp(pi) > 0 {
@@ -161,7 +162,8 @@ func TestWithinAgainstBig(t *testing.T) {
 	}
 	exact := map[string]func(u, x []float64) *big.Float{
 		"LogPolar": func(u, x []float64) *big.Float {
-			return add(mul(big64(testAlpha), turn(sub(big64(u[1]), big64(x[1])))), mul(big64(1-testAlpha), abs(sub(big64(u[0]), big64(x[0])))))
+			return add(mul(big64(testAlpha), turn(sub(big64(u[1]), big64(x[1])))),
+				mul(big64(1-testAlpha), abs(sub(big64(u[0]), big64(x[0])))))
 		},
 		"Polar": func(u, x []float64) *big.Float {
 			part := abs(sub(big64(u[1]), big64(x[1])))
@@ -287,7 +289,10 @@ func TestWithinPanics(t *testing.T) {
 		"search: WithinRigid: len(m) = 1, need 2":                 func() { WithinRigid(ix, ix, nil, x[:8], x[:2], x[:1], 1, 1, 1) },
 		"search: WithinRigid: len(x) = 9, need 8":                 func() { WithinRigid(ix, ix, nil, x[:9], x[:2], x[:2], 1, 1, 1) },
 		"search: Candidates: len(u) = 0, need at least 1":         func() { Candidates(nil, nil, nil, nil) },
-		"search: Candidates: len(x) = 64, need 128":               func() { Candidates(make([]uint64, 1), make([]uint16, 64), make([]uint16, 2), make([]uint16, 2)) },
+		"search: Candidates: len(x) = 64, need 128": func() {
+			Candidates(make([]uint64, 1), make([]uint16, 64),
+				make([]uint16, 2), make([]uint16, 2))
+		},
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}

@@ -29,7 +29,8 @@ func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir) // where files of hostile names go
 	named("Files", func(items []Item) { _, _ = Files(items, dir, "m.txt") }, items)
-	named("WriteShard", func(n int, s Shard, r []Record) { _ = WriteShard(dir, "job", "kind", n, s, r) }, 2, Shard{0, 2}, []Record{{Item: 1}})
+	named("WriteShard", func(n int, s Shard, r []Record) { _ = WriteShard(dir, "job", "kind", n, s, r) }, 2, Shard{0, 2},
+		[]Record{{Item: 1}})
 	named("OpenProgress", func(work string, first any) {
 		p, err := OpenProgress(filepath.Join(dir, "journal"), work, first)
 		if err != nil {

@@ -1,6 +1,7 @@
-// Package shards splits a list of work between processes that know nothing of each other, and may be killed at any moment. A manifest names the
-// items, one per line; a shard takes every n-th; what an item gives is a file that appears under its name when it is complete, and a record
-// with its digest. A shard that is started again goes on after the last record, and Merge checks that all items of all shards are there.
+// Package shards splits a list of work between processes that know nothing of each other, and may be killed at any
+// moment. A manifest names the items, one per line; a shard takes every n-th; what an item gives is a file that appears
+// under its name when it is complete, and a record with its digest. A shard that is started again goes on after the
+// last record, and Merge checks that all items of all shards are there.
 package shards
 
 import (
@@ -59,9 +60,9 @@ func Lines(r io.Reader, name string) ([]Item, error) {
 	return items, nil
 }
 
-// Files makes files of lines: relative paths count from folder, and a line with *, ? or [ stands for all files that it matches, in
-// alphabetical order, unless there is a file of that very name. A pattern that matches nothing is an error, and so is a file that is named twice; a path that
-// is no file is not, since another machine may see it.
+// Files makes files of lines: relative paths count from folder, and a line with *, ? or [ stands for all files that it
+// matches, in alphabetical order, unless there is a file of that very name. A pattern that matches nothing is an error,
+// and so is a file that is named twice; a path that is no file is not, since another machine may see it.
 func Files(lines []Item, folder, name string) ([]Item, error) {
 	var out []Item
 	seen := map[string]int{}
@@ -94,8 +95,8 @@ func Files(lines []Item, folder, name string) ([]Item, error) {
 	return out, nil
 }
 
-// Words splits a line into words as a shell does: at spaces, but for those between quotes, which it takes away; a backslash outside of single
-// quotes takes the next character as it is.
+// Words splits a line into words as a shell does: at spaces, but for those between quotes, which it takes away; a
+// backslash outside of single quotes takes the next character as it is.
 func Words(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -13,8 +13,9 @@ import (
 	"github.com/equivcnp/equivcnp/internal/atomicfile"
 )
 
-// Progress is the journal of one long piece of work that writes its result step by step, so that it goes on after whatever end. One process at a time has it open. Every
-// line has the digest of itself and of those before it: what was changed or cut off is not known any more, and neither is what follows.
+// Progress is the journal of one long piece of work that writes its result step by step, so that it goes on after
+// whatever end. One process at a time has it open. Every line has the digest of itself and of those before it: what was
+// changed or cut off is not known any more, and neither is what follows.
 type Progress struct {
 	// Steps are what was recorded by a process before, for the same work; First is what Begin was given then.
 	First json.RawMessage
@@ -68,8 +69,8 @@ func readLine(last string, text []byte) (value json.RawMessage, sum string, ok b
 	return l.Value, l.Sum, true
 }
 
-// OpenProgress opens the journal under that name, or begins it, if there is none, or if it is of other work; first is then its first entry. It is an error that wraps
-// atomicfile.ErrBusy while another process has it open.
+// OpenProgress opens the journal under that name, or begins it, if there is none, or if it is of other work; first is
+// then its first entry. It is an error that wraps atomicfile.ErrBusy while another process has it open.
 func OpenProgress(path, work string, first any) (*Progress, error) {
 	f, err := atomicfile.OpenLocked(path, 0)
 	if err != nil {

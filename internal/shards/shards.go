@@ -36,7 +36,8 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{index, count}, nil
 }
 
-// Variables are those of the environment by which schedulers tell an array's tasks which they are: a Kubernetes Indexed Job, Slurm, AWS Batch.
+// Variables are those of the environment by which schedulers tell an array's tasks which they are: a Kubernetes Indexed
+// Job, Slurm, AWS Batch.
 var Variables = []string{"JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "AWS_BATCH_JOB_ARRAY_INDEX"}
 
 // FromEnvironment takes the index of one of count shards from the first of Variables that is set.
@@ -147,10 +148,12 @@ var ErrOther = errors.New("the folder holds results of another job")
 // ErrFailed is wrapped where items failed.
 var ErrFailed = errors.New("items failed")
 
-// Run works on a shard's items, those that are not finished yet, one after the other. work makes an item's file, under the name out in the job's folder, all at
-// once (by Create or os.Rename), and returns what is to be recorded. manifest is the manifest's name, for errors. An item that fails stops
-// nothing but itself; Run then returns an error that wraps ErrFailed after the others.
-func (j *Job) Run(ctx context.Context, s Shard, manifest string, name func(Item) string, work func(ctx context.Context, it Item, out string) (any, error)) (*Outcome, error) {
+// Run works on a shard's items, those that are not finished yet, one after the other. work makes an item's file, under
+// the name out in the job's folder, all at once (by Create or os.Rename), and returns what is to be recorded. manifest
+// is the manifest's name, for errors. An item that fails stops nothing but itself; Run then returns an error that wraps
+// ErrFailed after the others.
+func (j *Job) Run(ctx context.Context, s Shard, manifest string, name func(Item) string,
+	work func(ctx context.Context, it Item, out string) (any, error)) (*Outcome, error) {
 	h := head{j.Digest(), j.Kind, s.Index, s.Count, len(j.Items)}
 	if err := os.MkdirAll(j.Folder, 0o777); err != nil {
 		return nil, err
@@ -205,7 +208,8 @@ func (j *Job) Run(ctx context.Context, s Shard, manifest string, name func(Item)
 		o.Records, o.Done = append(o.Records, r), o.Done+1
 	}
 	if len(o.Failed) > 0 && !j.SkipBad {
-		return o, fmt.Errorf("%w: %d of shard %v:\n  %s", ErrFailed, len(o.Failed), s, strings.Join(o.Failed[:min(20, len(o.Failed))], "\n  "))
+		return o, fmt.Errorf("%w: %d of shard %v:\n  %s", ErrFailed, len(o.Failed), s,
+			strings.Join(o.Failed[:min(20, len(o.Failed))], "\n  "))
 	}
 	if o.Done == 0 && complete {
 		return o, nil
@@ -289,7 +293,8 @@ func readFinished(path string) (*finished, error) {
 	return &f, nil
 }
 
-// readJournal reads the lines of a journal that are what was written: a process that was killed may have written a part of one. Every line has a digest of its own.
+// readJournal reads the lines of a journal that are what was written: a process that was killed may have written a part
+// of one. Every line has a digest of its own.
 func readJournal(path string) (head, []Record, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -320,7 +325,8 @@ func readJournal(path string) (head, []Record, error) {
 	}
 }
 
-// openJournal opens a journal for more lines. It begins with an empty line, so that what a killed process left of its last line stays apart.
+// openJournal opens a journal for more lines. It begins with an empty line, so that what a killed process left of its
+// last line stays apart.
 func openJournal(path string, h head) (*os.File, error) {
 	have, _, err := readJournal(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -425,8 +431,8 @@ type Merged struct {
 // ErrIncomplete is wrapped by what Merge finds missing or changed.
 var ErrIncomplete = errors.New("the job is not complete")
 
-// Merge collects the records of all shards of a folder. It is an error if shards or items are missing, or stand twice, or if a file is not the one
-// that was recorded. It removes what killed processes left.
+// Merge collects the records of all shards of a folder. It is an error if shards or items are missing, or stand twice,
+// or if a file is not the one that was recorded. It removes what killed processes left.
 func Merge(ctx context.Context, folder string) (*Merged, error) {
 	paths, err := filepath.Glob(filepath.Join(literal(folder), "shard-*-of-*.json"))
 	if err != nil {
@@ -511,7 +517,8 @@ func Merge(ctx context.Context, folder string) (*Merged, error) {
 		}
 	}
 	if len(bad) > 0 {
-		return nil, fmt.Errorf("%w: %d files are missing or changed, their shards write them again if the files are removed: %s", ErrIncomplete, len(bad), list(bad))
+		return nil, fmt.Errorf("%w: %d files are missing or changed, their shards write them again if the files are removed: %s",
+			ErrIncomplete, len(bad), list(bad))
 	}
 	left, err := filepath.Glob(filepath.Join(literal(folder), ".*"+leftover))
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// BenchmarkBand is a slab of a layer of the paper's models under T(2): 16 channels of 64 x 64 pixels, 317 taps. Its multiply-adds by pairs are counted.
+// BenchmarkBand is a slab of a layer of the paper's models under T(2): 16 channels of 64 x 64 pixels, 317 taps. Its
+// multiply-adds by pairs are counted.
 func BenchmarkBand(b *testing.B) {
 	offsets, index, pose, poses := hood(64, 64, 10, 10, 10, 10, disk(10))
 	p := New(Find(offsets, index, pose, 64).Tiling(), testkit.Normal[float32](testkit.Rand(1), poses*lanes), lanes)

@@ -2,11 +2,13 @@ package spectral
 
 import "sync/atomic"
 
-// correlateRows bounds how many rows of the gradient are correlated at a time, so that memory does not grow with an image's height. Bits depend on it.
+// correlateRows bounds how many rows of the gradient are correlated at a time, so that memory does not grow with an
+// image's height. Bits depend on it.
 const correlateRows = 64
 
-// Correlate adds to dw [poses, c] the gradient to the weights, for the channels of a slab and a tile: of each step the sum over all points of the
-// neighbour's feature, f [h, w, lifts, c], times the gradient to the point's sum, d [h, w, lifts, c].
+// Correlate adds to dw [poses, c] the gradient to the weights, for the channels of a slab and a tile: of each step the
+// sum over all points of the neighbour's feature, f [h, w, lifts, c], times the gradient to the point's sum, d [h, w,
+// lifts, c].
 func (t *Tiling) Correlate(ws *Workspace, dw, d, f []float32, c, slab, tile int) {
 	line, slots, taps := t.t.slots*lanes, t.t.slots, roundUp(t.taps())
 	x0, x1 := t.within(tile)
@@ -40,8 +42,9 @@ func (t *Tiling) Correlate(ws *Workspace, dw, d, f []float32, c, slab, tile int)
 // Once reports whether Gradients can be used: rows are neither cut nor have several lifts, and are few.
 func (t *Tiling) Once() bool { return t.tiles == 1 && t.Lifts == 1 && t.H <= correlateRows }
 
-// Gradients does for a slab what two calls do, with the same bits: Band of p, which has the steps back, for all rows of d with scales of 1, and Correlate of there, the
-// tiling of the steps there, with the same c channels. It transforms d once. Both tilings have to be such that Once.
+// Gradients does for a slab what two calls do, with the same bits: Band of p, which has the steps back, for all rows of
+// d with scales of 1, and Correlate of there, the tiling of the steps there, with the same c channels. It transforms d
+// once. Both tilings have to be such that Once.
 func (p *Plan) Gradients(ws *Workspace, df, dw, d, f, ones []float32, broken []atomic.Bool, there *Tiling, slab int) {
 	t, line, taps, rows := p.t, p.t.slots*lanes, p.taps(), roundUp(p.H)
 	ws.cut(p.Tiling, rows+taps-1+roundUp(taps)+p.H-1, roundUp(taps))
@@ -85,7 +88,8 @@ func (t *Tiling) addWeights(ws *Workspace, dw, sums []float32, c, slab, to, from
 	}
 }
 
-// join turns sums of products of slots, p·a, q·b and (p+q)·(a+b), into the slots of which the way back makes the products' sum; see inverseGeneric.
+// join turns sums of products of slots, p·a, q·b and (p+q)·(a+b), into the slots of which the way back makes the
+// products' sum; see inverseGeneric.
 func (t *transform) join(row []float32) {
 	for s, part := range t.parts {
 		factor := part.weight(t.points)

@@ -13,8 +13,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// lifted returns the neighbourhood of a grid whose points have that many lifts: to each lift from each, steps within some reach, but for those
-// that leave says. Poses are shared by pairs of lifts with the same difference.
+// lifted returns the neighbourhood of a grid whose points have that many lifts: to each lift from each, steps within
+// some reach, but for those that leave says. Poses are shared by pairs of lifts with the same difference.
 func lifted(h, w, lifts, reach int) (offsets []int, index, pose []int32, poses int) {
 	wide := 2*reach + 1
 	offsets = []int{0}
@@ -41,12 +41,14 @@ func lifted(h, w, lifts, reach int) (offsets []int, index, pose []int32, poses i
 	return offsets, index, pose, lifts * wide * wide
 }
 
-// TestGradients compares convolutions over grids of points in several lifts, their gradients to the features and those to the weights with sums in
-// float64. An error is within some eps times the norms of what is summed.
+// TestGradients compares convolutions over grids of points in several lifts, their gradients to the features and those
+// to the weights with sums in float64. An error is within some eps times the norms of what is summed.
 func TestGradients(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		for _, g := range []struct{ h, w, lifts, reach, c int }{{13, 9, 1, 3, 20}, {40, 64, 1, 7, 3}, {35, 90, 1, 6, 16}, {12, 11, 3, 3, 17}, {34, 70, 2, 8, 2}, {71, 5, 2, 3, 1}, {3, 2, 4, 2, 1}} {
-			t.Run(fmt.Sprintf("%dx%dx%d/r=%d/c=%d", g.h, g.w, g.lifts, g.reach, g.c), func(t *testing.T) { checkGradients(t, g.h, g.w, g.lifts, g.reach, g.c) })
+		for _, g := range []struct{ h, w, lifts, reach, c int }{{13, 9, 1, 3, 20}, {40, 64, 1, 7, 3}, {35, 90, 1, 6, 16},
+			{12, 11, 3, 3, 17}, {34, 70, 2, 8, 2}, {71, 5, 2, 3, 1}, {3, 2, 4, 2, 1}} {
+			t.Run(fmt.Sprintf("%dx%dx%d/r=%d/c=%d", g.h, g.w, g.lifts, g.reach, g.c),
+				func(t *testing.T) { checkGradients(t, g.h, g.w, g.lifts, g.reach, g.c) })
 		}
 	})
 }
@@ -58,7 +60,8 @@ func checkGradients(t *testing.T, h, w, lifts, reach, c int) {
 	require.NotNil(t, grid)
 	require.Equal(t, [3]int{h, w, lifts}, [3]int{grid.H, grid.W, grid.Lifts})
 	n := h * w * lifts
-	weights, f, d := testkit.Normal[float32](rng, poses*c), testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n*c)), testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n*c))
+	weights, f, d := testkit.Normal[float32](rng, poses*c), testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n*c)),
+		testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n*c))
 	scale := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, n))
 	out, df, dw := make([]float64, n*c), make([]float64, n*c), make([]float64, poses*c)
 	for i := range n {
@@ -98,7 +101,8 @@ func checkGradients(t *testing.T, h, w, lifts, reach, c int) {
 	}
 	// With one transform of d there are the same bits.
 	require.True(t, back.Once())
-	plan, both, weightsToo, broken := New(back, weights, c), testkit.CopyAtEnd(t, make([]float32, n*c)), make([]float32, poses*c), make([]atomic.Bool, h)
+	plan, both, weightsToo, broken := New(back, weights, c), testkit.CopyAtEnd(t, make([]float32, n*c)), make([]float32, poses*c),
+		make([]atomic.Bool, h)
 	for slab := range Slabs(c) {
 		plan.Gradients(&ws, both, weightsToo, d, f, ones, broken, there, slab)
 	}

@@ -26,7 +26,8 @@ func fuzzed(t *testing.T, bits []byte, n int) []float32 {
 
 // addEdges adds seeds whose numbers are ordinary, large, tiny and not finite.
 func addEdges(add func(bits []byte)) {
-	for _, x := range [][]float32{nil, {1}, {1, -2, 0.5, 3, 7, -0.25, 1e-3}, {1e30, -1e-30, 1}, {1e-40, 1, -1e-45}, {1, 2, float32(math.Inf(1)), 3}, {float32(math.NaN()), 1}, {math.MaxFloat32, math.MaxFloat32, 1}} {
+	for _, x := range [][]float32{nil, {1}, {1, -2, 0.5, 3, 7, -0.25, 1e-3}, {1e30, -1e-30, 1}, {1e-40, 1, -1e-45},
+		{1, 2, float32(math.Inf(1)), 3}, {float32(math.NaN()), 1}, {math.MaxFloat32, math.MaxFloat32, 1}} {
 		var b []byte
 		for _, v := range x {
 			b = encoding.LittleEndian.AppendUint32(b, math.Float32bits(v))
@@ -51,8 +52,9 @@ func fuzzLevels(t *testing.T, f func(l cpu.Level)) {
 	}
 }
 
-// FuzzTransform compares transforms of rows of any length, stride and number of channels, from any place on, and the way back, with sums in float64. The way
-// back tells of each channel whether a result is not finite, and nothing between rows is written to.
+// FuzzTransform compares transforms of rows of any length, stride and number of channels, from any place on, and the
+// way back, with sums in float64. The way back tells of each channel whether a result is not finite, and nothing
+// between rows is written to.
 func FuzzTransform(f *testing.F) {
 	i := 0
 	addEdges(func(b []byte) {
@@ -89,11 +91,13 @@ func FuzzTransform(f *testing.F) {
 					want := 0.0
 					for i := range n {
 						k := p.frequency * (from + i)
-						factor := map[partKind]float64{alone: cos(k), realPart: cos(k), imaginaryPart: -sin(k), bothParts: cos(k) - sin(k)}[p.kind]
+						factor := map[partKind]float64{alone: cos(k), realPart: cos(k), imaginaryPart: -sin(k),
+							bothParts: cos(k) - sin(k)}[p.kind]
 						want += factor * float64(src[i*stride+channel])
 					}
 					if diff := math.Abs(float64(out[s*lanes+channel]) - want); !(diff <= 2*factor*sum+0x1p-140) {
-						t.Fatalf("level=%v: %d of %d points from %d, %d channels: slot %d of channel %d is %g, want %g within %g", l, n, tr.points, from, c, s, channel, out[s*lanes+channel], want, 2*factor*sum)
+						t.Fatalf("level=%v: %d of %d points from %d, %d channels: slot %d of channel %d is %g, want %g within %g",
+							l, n, tr.points, from, c, s, channel, out[s*lanes+channel], want, 2*factor*sum)
 					}
 				}
 			}
@@ -107,7 +111,8 @@ func FuzzTransform(f *testing.F) {
 			inverseGather(dst, between, back, memory, scale, check, tr, n, c, stride)
 			for i, v := range dst {
 				if i%stride >= c && v != 42 {
-					t.Fatalf("level=%v: %d points of %d channels, %d apart: number %d, between two of them, is set to %g", l, n, c, stride, i, v)
+					t.Fatalf("level=%v: %d points of %d channels, %d apart: number %d, between two of them, is set to %g", l, n,
+						c, stride, i, v)
 				}
 			}
 			for ch := range c {
@@ -117,7 +122,8 @@ func FuzzTransform(f *testing.F) {
 					finite = finite && v-v == 0
 				}
 				if finite != (check[ch] == 0) {
-					t.Fatalf("level=%v: %d points of %d channels: results of channel %d are finite: %v, and the check says %g", l, n, c, ch, finite, check[ch])
+					t.Fatalf("level=%v: %d points of %d channels: results of channel %d are finite: %v, and the check says %g", l,
+						n, c, ch, finite, check[ch])
 				}
 			}
 			sum = 0
@@ -131,7 +137,8 @@ func FuzzTransform(f *testing.F) {
 				want := 0.0
 				for s, p := range tr.parts {
 					k := p.frequency * i
-					factor := map[partKind]float64{alone: cos(k), realPart: -sin(k), imaginaryPart: cos(k), bothParts: cos(k) - sin(k)}[p.kind]
+					factor := map[partKind]float64{alone: cos(k), realPart: -sin(k), imaginaryPart: cos(k),
+						bothParts: cos(k) - sin(k)}[p.kind]
 					want += factor * float64(slots[s*lanes+channel])
 				}
 				by := float64(scale[i])
@@ -141,15 +148,17 @@ func FuzzTransform(f *testing.F) {
 					continue
 				}
 				if diff := math.Abs(float64(dst[i*stride+channel]) - want); !(diff <= bound) {
-					t.Fatalf("level=%v: %d of %d points, %d channels: point %d of channel %d is %g, want %g within %g", l, n, tr.points, c, i, channel, dst[i*stride+channel], want, bound)
+					t.Fatalf("level=%v: %d of %d points, %d channels: point %d of channel %d is %g, want %g within %g", l, n,
+						tr.points, c, i, channel, dst[i*stride+channel], want, bound)
 				}
 			}
 		})
 	})
 }
 
-// FuzzLifted compares convolutions over grids of points in several lifts, with steps that come and go as the bytes say, and their gradients with sums in float64. An
-// input is for one level and one of the three, so that it takes milliseconds.
+// FuzzLifted compares convolutions over grids of points in several lifts, with steps that come and go as the bytes say,
+// and their gradients with sums in float64. An input is for one level and one of the three, so that it takes
+// milliseconds.
 func FuzzLifted(f *testing.F) {
 	i := 0
 	addEdges(func(b []byte) {
@@ -231,7 +240,8 @@ func FuzzLifted(f *testing.F) {
 					by := math.Abs(float64(scale[i%lifts*h*w+i/lifts]))
 					bound := bounds[i/lifts/g.W*lifts+i%lifts]*by + 0x1p-140
 					if v := got[i*c+channel]; !(math.Abs(float64(v)-want) <= bound) {
-						t.Fatalf("level=%v: %s of %dx%dx%d points, reach %d, c=%d: [%d, %d] = %g, want %g within %g", level, name, h, w, lifts, r, c, i, channel, v, want, bound)
+						t.Fatalf("level=%v: %s of %dx%dx%d points, reach %d, c=%d: [%d, %d] = %g, want %g within %g", level, name,
+							h, w, lifts, r, c, i, channel, v, want, bound)
 					}
 				}
 			}
@@ -256,7 +266,8 @@ func FuzzLifted(f *testing.F) {
 				whole, _ := compute(plan, d, ones, c, g.H)
 				same := func(a, b float32) bool { return a == b || a != a && b != b }
 				if !slices.EqualFunc(df, whole, same) || !slices.EqualFunc(dw, got, same) {
-					t.Fatalf("level=%v: gradients of %dx%dx%d points, reach %d, c=%d, differ where they are computed together", level, h, w, lifts, r, c)
+					t.Fatalf("level=%v: gradients of %dx%dx%d points, reach %d, c=%d, differ where they are computed together",
+						level, h, w, lifts, r, c)
 				}
 			}
 			a, b := rowNorms(g, d, c, channel), rowNorms(g, features, c, channel)

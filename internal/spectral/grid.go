@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Grid is a neighbourhood on a grid of H rows of W points: every point sees the points that are some steps away, as far as the grid
-// reaches. Points are numbered row by row. If points have several lifts, every lift of a point sees lifts of other points, by steps of its own; lifts of a
-// point are numbered one after the other.
+// Grid is a neighbourhood on a grid of H rows of W points: every point sees the points that are some steps away, as far
+// as the grid reaches. Points are numbered row by row. If points have several lifts, every lift of a point sees lifts
+// of other points, by steps of its own; lifts of a point are numbered one after the other.
 type Grid struct {
 	H, W, Lifts           int
 	Steps                 []Step
@@ -23,8 +23,9 @@ type Step struct {
 	To, From int
 }
 
-// Find returns the grid of a neighbourhood whose rows are the points of a grid with w in each of its rows, in one lift. It returns nil where not all points
-// see others by the same steps. Of row i, entries offsets[i] to offsets[i+1] count, from offsets[0] on.
+// Find returns the grid of a neighbourhood whose rows are the points of a grid with w in each of its rows, in one lift.
+// It returns nil where not all points see others by the same steps. Of row i, entries offsets[i] to offsets[i+1] count,
+// from offsets[0] on.
 func Find(offsets []int, index, pose []int32, w int) *Grid {
 	return FindLifted(offsets, index, pose, w, 1)
 }
@@ -99,8 +100,8 @@ func (f *finder) find(w int) *Grid {
 	return g
 }
 
-// NewGrid returns a grid of points in one lift, whose steps go down, and within a row to the right. It is nil if there are no points, or too many, if a step leads
-// out of the grid from everywhere, or if steps are in another order.
+// NewGrid returns a grid of points in one lift, whose steps go down, and within a row to the right. It is nil if there
+// are no points, or too many, if a step leads out of the grid from everywhere, or if steps are in another order.
 func NewGrid(h, w int, steps []Step) *Grid { return newGrid(h, w, 1, steps) }
 
 // newGrid is NewGrid for several lifts. Steps of the same direction are in the order of the lifts.
@@ -125,7 +126,8 @@ func newGrid(h, w, lifts int, steps []Step) *Grid {
 // Points is the number of points times that of their lifts.
 func (g *Grid) Points() int { return g.H * g.W * g.Lifts }
 
-// Spreads reports whether points see others of their row, and of their column. Then nothing but its own width makes a grid of its neighbourhood.
+// Spreads reports whether points see others of their row, and of their column. Then nothing but its own width makes a
+// grid of its neighbourhood.
 func (g *Grid) Spreads() bool { return min(g.up, g.down, g.left, g.right) > 0 }
 
 func compareSteps(a, b Step) int {
@@ -194,7 +196,8 @@ func (f *finder) whole(i int) bool {
 
 // Offsets returns where in [Grid.Pairs] the neighbours of each point begin, and at last their number. Points must have one lift.
 func (g *Grid) Offsets() []int {
-	// Of each step the points that it does not lead out of the grid are a rectangle. What is added at its corners becomes 1 within it by sums along both axes.
+	// Of each step the points that it does not lead out of the grid are a rectangle. What is added at its corners
+	// becomes 1 within it by sums along both axes.
 	wide := g.W + 1
 	n := make([]int, (g.H+1)*wide)
 	for _, s := range g.Steps {
@@ -220,8 +223,8 @@ func (g *Grid) Offsets() []int {
 	return offsets
 }
 
-// Pairs sets those of index and pose that are of points lo to hi to their neighbours, each with the number of its pose, in the order of the steps. Points begin
-// at [Grid.Offsets].
+// Pairs sets those of index and pose that are of points lo to hi to their neighbours, each with the number of its pose,
+// in the order of the steps. Points begin at [Grid.Offsets].
 func (g *Grid) Pairs(index, pose []int32, offsets []int, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		y, x, k := i/g.W, i%g.W, offsets[i]

@@ -136,7 +136,8 @@ func (p *Plan) Set(ws *Workspace, w []float32, slab int) {
 // Weights are the plan's numbers, for [Stored]. They must not be changed.
 func (p *Plan) Weights() []float32 { return p.weights }
 
-// Stored returns the plan that had these [Plan.Weights], which it keeps, or nil if there are too few or too many. They must begin with a line of the caches.
+// Stored returns the plan that had these [Plan.Weights], which it keeps, or nil if there are too few or too many. They
+// must begin with a line of the caches.
 func Stored(t *Tiling, weights []float32, c int) *Plan {
 	if len(weights) != t.Size(c) {
 		return nil
@@ -179,7 +180,8 @@ func (ws *Workspace) cut(t *Tiling, rows, sums int) {
 		part, m = m[:n:n], m[n:]
 		return part
 	}
-	ws.check, ws.in, ws.between, ws.back, ws.rows, ws.sums = cut(lanes), cut(points), cut(points), cut(points), cut(rows*line), cut(sums*line)
+	ws.check, ws.in, ws.between, ws.back, ws.rows, ws.sums = cut(lanes), cut(points), cut(points), cut(points), cut(rows*line),
+		cut(sums*line)
 }
 
 // roundUp returns the multiple of block that has room for n rows.
@@ -191,8 +193,8 @@ func (ws *Workspace) Bytes() int64 { return int64(4 * cap(ws.memory)) }
 // paceBytes bounds the rows that a band transforms before it goes on to the next, so that they stay in the second-level cache.
 const paceBytes = 3 << 18
 
-// pace is how many rows a band of that many computes at a time: where points have several lifts, all. The next ones have transforms in common with them.
-// No bits depend on it.
+// pace is how many rows a band of that many computes at a time: where points have several lifts, all. The next ones
+// have transforms in common with them. No bits depend on it.
 func (t *Tiling) pace(rows int) int {
 	if t.Lifts > 1 {
 		return rows
@@ -298,7 +300,8 @@ func (p *Plan) Band(ws *Workspace, out, f Lines, scale []float32, broken []atomi
 			}
 			for y := y0; y < y1; y++ {
 				at := y*p.W + from
-				inverseGather(out.from(at, lift), ws.between, ws.back, sums[(y-y0)*line:][:line], scale[lift*p.H*p.W+at:], ws.check, t, to-from, n, out.Stride)
+				inverseGather(out.from(at, lift), ws.between, ws.back, sums[(y-y0)*line:][:line], scale[lift*p.H*p.W+at:],
+					ws.check, t, to-from, n, out.Stride)
 			}
 		}
 	}
@@ -315,8 +318,9 @@ func (t *Tiling) within(tile int) (from, to int) {
 	return tile * t.width, min((tile+1)*t.width, t.W)
 }
 
-// transformRows sets dst to the transforms of rows y0 to y1 of what a tile sees of n channels of a lift of f; rows that the grid does not have, and those that
-// follow in dst, become zeros. Points stand at their places, given from the first of the tile's results on.
+// transformRows sets dst to the transforms of rows y0 to y1 of what a tile sees of n channels of a lift of f; rows that
+// the grid does not have, and those that follow in dst, become zeros. Points stand at their places, given from the
+// first of the tile's results on.
 func (t *Tiling) transformRows(ws *Workspace, dst []float32, f Lines, place []int32, tile, lift, n, y0, y1 int) {
 	from, to := t.within(tile)
 	x0, x1 := max(0, from-t.left), min(t.W, to+t.right)

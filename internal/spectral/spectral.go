@@ -22,22 +22,23 @@
 //
 //	real part  c·(a+b) - b·(c+d)        imaginary part  c·(a+b) + a·(d-c)
 //
-// So a frequency has three slots, a, b and a+b, each of which is convolved with real weights, (d-c), -(c+d) and c. Transforms produce slots,
-// and their inverses take them; see [Slots].
+// So a frequency has three slots, a, b and a+b, each of which is convolved with real weights, (d-c), -(c+d) and c.
+// Transforms produce slots, and their inverses take them; see [Slots].
 //
 // # Gradients
 //
-// The gradient to the features is a convolution with the steps back, see [Grid.Transposed], and that to the weights a correlation of features and
-// of the gradient to the sums: by frequency, products of complex numbers, summed down the columns. With p + qi and a + bi these are p·a - q·b and
-// (p+q)·(a+b) - p·a - q·b, so that sums over the products of slots are enough; see [Tiling.Correlate]. Both take the transform of the gradient
-// to the sums: where nothing is cut, [Plan.Gradients] computes it once.
+// The gradient to the features is a convolution with the steps back, see [Grid.Transposed], and that to the weights a
+// correlation of features and of the gradient to the sums: by frequency, products of complex numbers, summed down the
+// columns. With p + qi and a + bi these are p·a - q·b and (p+q)·(a+b) - p·a - q·b, so that sums over the products of
+// slots are enough; see [Tiling.Correlate]. Both take the transform of the gradient to the sums: where nothing is cut,
+// [Plan.Gradients] computes it once.
 //
 // # Errors
 //
-// A result is off by at most a small multiple of eps · Σ over dy of |row of weights at dy| · |row of features at y+dy|, where a row is that
-// of a tile and |.| its Euclidean norm. So an error is small beside the largest results of a tile and not beside each: features
-// much smaller than their neighbours in the same rows lose digits. What is not finite spreads over the whole row of a tile; [Plan.Band] tells of that, and
-// callers compute such rows directly.
+// A result is off by at most a small multiple of eps · Σ over dy of |row of weights at dy| · |row of features at y+dy|,
+// where a row is that of a tile and |.| its Euclidean norm. So an error is small beside the largest results of a tile
+// and not beside each: features much smaller than their neighbours in the same rows lose digits. What is not finite
+// spreads over the whole row of a tile; [Plan.Band] tells of that, and callers compute such rows directly.
 package spectral
 
 import "github.com/equivcnp/equivcnp/internal/cpu"
@@ -50,9 +51,10 @@ var level cpu.Level
 
 func init() { cpu.Follow(&level) }
 
-// Transforms have 16·3, 16·5 or 16·7 points. The factors have no common divisor, so that a transform is one in two dimensions without any factors
-// in between (I. J. Good, The interaction algorithm and practical Fourier analysis, J. R. Statist. Soc. B 20 (1958), 361-372): point x stands in row x/16 mod
-// odd and in column x/odd mod 16, frequency k in row k mod odd and in column k mod 16.
+// Transforms have 16·3, 16·5 or 16·7 points. The factors have no common divisor, so that a transform is one in two
+// dimensions without any factors in between (I. J. Good, The interaction algorithm and practical Fourier analysis, J.
+// R. Statist. Soc. B 20 (1958), 361-372): point x stands in row x/16 mod odd and in column x/odd mod 16, frequency k in
+// row k mod odd and in column k mod 16.
 const columns = 16
 
 // transform is one size of transform.
@@ -77,9 +79,9 @@ const (
 	bothParts
 )
 
-// complexColumns are the columns of frequencies of which a transform gives all rows. Frequencies come in pairs k and points - k, one the
-// conjugate of the other. Which one of a pair is given follows from how the transform along 16 points arrives at it; columns 0 and 8 are real along 16
-// points, and half of their rows is enough.
+// complexColumns are the columns of frequencies of which a transform gives all rows. Frequencies come in pairs k and
+// points - k, one the conjugate of the other. Which one of a pair is given follows from how the transform along 16
+// points arrives at it; columns 0 and 8 are real along 16 points, and half of their rows is enough.
 var complexColumns = [...]int{1, 9, 5, 13, 2, 10, 4}
 
 // transforms are the sizes, smallest first.

@@ -73,7 +73,8 @@ func convolve(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add boo
 		more = 1
 	}
 	for s := 0; s < slots; s += step {
-		sumsKernel(&dst[s*lanes], &x[s*lanes], &k[s*o.slot*lanes], taps, rows, 4*lanes*slots, 4*lanes*o.tap, 4*lanes*o.slot, min(step, slots-s), more)
+		sumsKernel(&dst[s*lanes], &x[s*lanes], &k[s*o.slot*lanes], taps, rows, 4*lanes*slots, 4*lanes*o.tap, 4*lanes*o.slot,
+			min(step, slots-s), more)
 	}
 }
 

@@ -76,8 +76,9 @@ func inverseGeneric(x, src []float32, t *transform) {
 // kernelOrder says how many lines apart taps and slots of a kernel stand.
 type kernelOrder struct{ tap, slot int }
 
-// convolveGeneric convolves each slot down the rows of x [rows + taps - 1, slots, lanes] with k [slots, taps, lanes], or in another order of k:
-// row i of dst [rows, slots, lanes] becomes Σ over t of k[t]·x[i+t], or is added to. dst may be x.
+// convolveGeneric convolves each slot down the rows of x [rows + taps - 1, slots, lanes] with k [slots, taps, lanes],
+// or in another order of k: row i of dst [rows, slots, lanes] becomes Σ over t of k[t]·x[i+t], or is added to. dst may
+// be x.
 func convolveGeneric(dst, x, k []float32, taps, rows, slots int, o kernelOrder, add bool) {
 	for s := range slots {
 		for i := range rows {

@@ -28,7 +28,8 @@ func eachLevel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// hood returns the neighbourhood of a grid whose points see the points within some reach, but for those steps that leave says, in a shuffled order.
+// hood returns the neighbourhood of a grid whose points see the points within some reach, but for those steps that
+// leave says, in a shuffled order.
 func hood(h, w, up, down, left, right int, leave func(dy, dx int) bool) (offsets []int, index, pose []int32, poses int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	offsets = []int{5}
@@ -116,7 +117,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	step := func(dy, dx int) Step { return Step{DY: dy, DX: dx} }
-	for _, steps := range [][]Step{{step(0, 1), step(0, 0)}, {step(1, 0), step(0, 0)}, {step(0, 0), step(0, 0)}, {step(3, 0)}, {step(0, -4)}} {
+	for _, steps := range [][]Step{{step(0, 1), step(0, 0)}, {step(1, 0), step(0, 0)}, {step(0, 0), step(0, 0)}, {step(3, 0)},
+		{step(0, -4)}} {
 		require.Nil(t, NewGrid(3, 4, steps))
 	}
 	require.Nil(t, NewGrid(0, 4, nil))
@@ -143,7 +145,8 @@ func compute(p *Plan, f, scale []float32, c, band int) ([]float32, []atomic.Bool
 	return out, broken
 }
 
-// TestBand compares with sums in float64. The error is within the bound of the package's comment, with a factor of 4; any bands give the same bits.
+// TestBand compares with sums in float64. The error is within the bound of the package's comment, with a factor of 4;
+// any bands give the same bits.
 func TestBand(t *testing.T) {
 	rng := testkit.Rand(5)
 	eachLevel(t, func(t *testing.T) {
@@ -191,7 +194,8 @@ func TestBand(t *testing.T) {
 						}
 						scale := float64(scale[i])
 						if d := math.Abs(float64(out[i*c+ch]) - sum*scale); !(d <= 4*0x1p-23*bound*math.Abs(scale)) {
-							t.Fatalf("%dx%d c=%d: out[%d, %d] = %g, want %g (bound %g)", g.h, g.w, c, i, ch, out[i*c+ch], sum*scale, 4*0x1p-23*bound*math.Abs(scale))
+							t.Fatalf("%dx%d c=%d: out[%d, %d] = %g, want %g (bound %g)", g.h, g.w, c, i, ch, out[i*c+ch],
+								sum*scale, 4*0x1p-23*bound*math.Abs(scale))
 						}
 					}
 				}
@@ -204,8 +208,8 @@ func TestBand(t *testing.T) {
 	})
 }
 
-// TestBroken: a row is broken if it sees a number in its tile that is not finite, or one so large that a transform overflows; other rows have
-// the bits that they have without it.
+// TestBroken: a row is broken if it sees a number in its tile that is not finite, or one so large that a transform
+// overflows; other rows have the bits that they have without it.
 func TestBroken(t *testing.T) {
 	rng := testkit.Rand(6)
 	const h, w, c, r = 40, 90, 18, 4

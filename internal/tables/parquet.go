@@ -34,15 +34,15 @@ func badParquet(text string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrParquet, fmt.Sprintf(text, args...))
 }
 
-// cellsIn bounds the cells of a table in a file of n bytes: runs of equal values take next to nothing, and a file must not say that it has more
-// of them than memory.
+// cellsIn bounds the cells of a table in a file of n bytes: runs of equal values take next to nothing, and a file must
+// not say that it has more of them than memory.
 func cellsIn(n int) int { return min(maxCells, 1<<17+100*n) }
 
 // ofParquet makes a table of a Parquet file's columns of numbers, dates and text. Columns of lists, and those of other types, are left out.
 //
-// The structures of file and pages are decoded by parquet-go's packages format and thrift. Their decoder believes the lengths of lists, and its
-// readers of pages believe those of runs; so wellFormed goes through a structure first, and pages are read here (parquetpages.go), where
-// every length is compared with the bytes and rows that are there.
+// The structures of file and pages are decoded by parquet-go's packages format and thrift. Their decoder believes the
+// lengths of lists, and its readers of pages believe those of runs; so wellFormed goes through a structure first, and
+// pages are read here (parquetpages.go), where every length is compared with the bytes and rows that are there.
 func ofParquet(b []byte) (t *tabular.Table, err error) {
 	defer func() { // the decoder may panic where a structure is none of the format's
 		if r := recover(); r != nil {
@@ -82,7 +82,8 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 		}
 		rows += int(n)
 	}
-	t = &tabular.Table{Cols: len(leaves), Header: []string{}, LeftOut: others, Values: make([]float64, rows*len(leaves)), Texts: make([][]string, len(leaves)), Units: make([]string, len(leaves))}
+	t = &tabular.Table{Cols: len(leaves), Header: []string{}, LeftOut: others, Values: make([]float64, rows*len(leaves)),
+		Texts: make([][]string, len(leaves)), Units: make([]string, len(leaves))}
 	units := map[string]string{}
 	for _, kv := range meta.KeyValueMetadata {
 		if name, ok := strings.CutPrefix(kv.Key, unitKey); ok {
@@ -110,7 +111,8 @@ func ofParquet(b []byte) (t *tabular.Table, err error) {
 	return t, nil
 }
 
-// fileMetaData is what a table needs of a file's footer. parquet-go's own type wants a value of every key, which the format leaves optional.
+// fileMetaData is what a table needs of a file's footer. parquet-go's own type wants a value of every key, which the
+// format leaves optional.
 type fileMetaData struct {
 	Version          int32                  `thrift:"1,required"`
 	Schema           []format.SchemaElement `thrift:"2,required"`
@@ -273,8 +275,8 @@ func decodeThrift(b []byte, v any) (n int, err error) {
 	return r.BytesRead(), nil
 }
 
-// thriftWalk goes through values of Thrift's compact protocol without decoding them. What is well formed takes, decoded, no more than a multiple of its
-// bytes: no list is longer than what follows it.
+// thriftWalk goes through values of Thrift's compact protocol without decoding them. What is well formed takes,
+// decoded, no more than a multiple of its bytes: no list is longer than what follows it.
 type thriftWalk struct{ b []byte }
 
 const thriftStruct = 12

@@ -68,17 +68,20 @@ func measurements(n int) []measured {
 // Every encoding, compression and version of pages that parquet-go writes is read as what it says.
 func TestParquetOfOthers(t *testing.T) {
 	rows := measurements(2500)
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw, &parquet.Brotli} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw,
+		&parquet.Brotli} {
 		for version := 1; version <= 2; version++ {
 			t.Run(fmt.Sprintf("%v/v%d", codec, version), func(t *testing.T) {
 				var b bytes.Buffer
-				w := parquet.NewGenericWriter[measured](&b, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(3000))
+				w := parquet.NewGenericWriter[measured](&b, parquet.Compression(codec), parquet.DataPageVersion(version),
+					parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(3000))
 				_, err := w.Write(rows)
 				require.NoError(t, err)
 				require.NoError(t, w.Close())
 				got, err := Decode(b.Bytes(), "a.parquet", nil)
 				require.NoError(t, err)
-				require.Equal(t, []string{"lat", "wind", "rain", "station", "region", "word", "prefix", "count", "large", "small", "flag", "cents", "at", "day", "place.x"}, got.Header)
+				require.Equal(t, []string{"lat", "wind", "rain", "station", "region", "word", "prefix", "count", "large", "small",
+					"flag", "cents", "at", "day", "place.x"}, got.Header)
 				require.Equal(t, []string{"tags"}, got.LeftOut)
 				_, err = got.Index("tags")
 				require.ErrorContains(t, err, "which hold lists")
@@ -97,7 +100,8 @@ func TestParquetOfOthers(t *testing.T) {
 					require.Equal(t, r.Region, got.Cell(i, 4))
 					require.Equal(t, r.Word, got.Text(i, 5))
 					require.Equal(t, r.Prefix, got.Text(i, 6))
-					require.Equal(t, []float64{float64(r.Count), float64(r.Large), float64(r.Small)}, []float64{number(7), number(8), number(9)})
+					require.Equal(t, []float64{float64(r.Count), float64(r.Large), float64(r.Small)},
+						[]float64{number(7), number(8), number(9)})
 					require.Equal(t, r.Flag, number(10) == 1)
 					require.Equal(t, float64(r.Cents)/100, number(11))
 					require.InDelta(t, float64(r.At.UnixMilli())/86400e3, number(12), 1e-9)
@@ -115,13 +119,16 @@ func written() *tabular.Table {
 	var lat, day, hour, rain, mean []float64
 	station := make([]string, n)
 	for i := range n {
-		lat, day, hour, mean = append(lat, float64(i)/7), append(day, float64(19000+i%365)), append(hour, 19000+float64(i)/24), append(mean, float64(float32(i)/3))
+		lat, day, hour, mean = append(lat, float64(i)/7), append(day, float64(19000+i%365)), append(hour, 19000+float64(i)/24),
+			append(mean, float64(float32(i)/3))
 		rain = append(rain, float64(i%10))
 		station[i] = fmt.Sprint("station ", i%9)
 	}
 	rain[5], mean[7], station[8] = nan, nan, ""
-	t := tabular.Of([]tabular.Column{{Name: "lat", Unit: "degrees_north", Values: lat}, {Name: "day", Unit: unixDays, Values: day}, {Name: "hour", Unit: unixDays, Values: hour},
-		{Name: "rain", Unit: "mm", Values: rain}, {Name: "rain_mean", Values: mean, Single: true}, {Name: "station", Values: make([]float64, n)}})
+	t := tabular.Of([]tabular.Column{{Name: "lat", Unit: "degrees_north", Values: lat},
+		{Name: "day", Unit: unixDays, Values: day}, {Name: "hour", Unit: unixDays, Values: hour},
+		{Name: "rain", Unit: "mm", Values: rain}, {Name: "rain_mean", Values: mean, Single: true},
+		{Name: "station", Values: make([]float64, n)}})
 	t.Texts[5] = station
 	t.Values[8*t.Cols+5] = nan
 	return t
@@ -244,7 +251,8 @@ func TestParquetOfOtherWriters(t *testing.T) {
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
 		for version := 1; version <= 2; version++ {
 			var b bytes.Buffer
-			w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(500))
+			w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec), parquet.DataPageVersion(version),
+				parquet.PageBufferSize(500))
 			_, err := w.Write(rows)
 			require.NoError(t, err)
 			require.NoError(t, w.Close())

@@ -119,7 +119,8 @@ func (r *pageReader) chunk(l *leaf, chunk *columnChunk, rows int, t *tabular.Tab
 			if d.NumValues < 0 || int(d.NumValues) > last-row {
 				return badParquet("a page of %d values, %d are left", d.NumValues, last-row)
 			}
-			skipped, n := int64(d.RepetitionLevelsByteLength), int64(d.DefinitionLevelsByteLength) // nothing repeats, but some writers say so
+			// nothing repeats, but some writers say so
+			skipped, n := int64(d.RepetitionLevelsByteLength), int64(d.DefinitionLevelsByteLength)
 			if skipped < 0 || n < 0 || skipped+n > int64(min(len(page), unpacked)) {
 				return badParquet("a page with %d and %d bytes of levels", skipped, n)
 			}
@@ -182,7 +183,8 @@ func (r *pageReader) unpack(codec format.CompressionCodec, page []byte, size int
 		}
 	case format.Zstd:
 		if r.zstd == nil {
-			if r.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true)); err != nil {
+			if r.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+				zstd.WithDecodeAllCapLimit(true)); err != nil {
 				return nil, err
 			}
 		}
@@ -471,7 +473,8 @@ func textOf(b []byte) string {
 	return string(b)
 }
 
-// deltaTexts sets values to n texts whose lengths come first, and before them, if they have prefixes, how much of the text before each begins with.
+// deltaTexts sets values to n texts whose lengths come first, and before them, if they have prefixes, how much of the
+// text before each begins with.
 func (r *pageReader) deltaTexts(b []byte, n int, prefixes bool) (err error) {
 	shared := make([]int64, n)
 	if prefixes {

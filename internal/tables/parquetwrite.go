@@ -19,8 +19,8 @@ const (
 	pageRows  = 1 << 15
 )
 
-// writeParquet writes a table's columns of numbers, dates and text, compressed by snappy. What is missing is null, but NaN in a column of float32,
-// which is a prediction that there is none.
+// writeParquet writes a table's columns of numbers, dates and text, compressed by snappy. What is missing is null, but
+// NaN in a column of float32, which is a prediction that there is none.
 func writeParquet(w io.Writer, t *tabular.Table) error {
 	meta := format.FileMetaData{Version: 2, NumRows: int64(t.Rows()), CreatedBy: "equivcnp",
 		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(t.Cols))}}}
@@ -69,7 +69,8 @@ type parquetColumn struct {
 
 func newParquetColumn(t *tabular.Table, c int) parquetColumn {
 	name, v := column(t, c)
-	p := parquetColumn{element: format.SchemaElement{Name: name, RepetitionType: thrift.New(format.Optional)}, missing: func(row int) bool { return math.IsNaN(v[row]) }}
+	p := parquetColumn{element: format.SchemaElement{Name: name, RepetitionType: thrift.New(format.Optional)},
+		missing: func(row int) bool { return math.IsNaN(v[row]) }}
 	single := t.Single != nil && t.Single[c]
 	dated := t.Units != nil && t.Units[c] == unixDays && !single
 	whole := true
@@ -99,7 +100,8 @@ func newParquetColumn(t *tabular.Table, c int) parquetColumn {
 		p.append = func(b []byte, row int) []byte { return binary.LittleEndian.AppendUint32(b, uint32(int32(v[row]))) }
 	case dated:
 		e.Type, e.ConvertedType = thrift.New(format.Int64), thrift.New(deprecated.TimestampMicros)
-		e.LogicalType = format.LogicalType{Value: &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.MicroSeconds{}}}}
+		e.LogicalType = format.LogicalType{Value: &format.TimestampType{IsAdjustedToUTC: true,
+			Unit: format.TimeUnit{Value: &format.MicroSeconds{}}}}
 		p.append = func(b []byte, row int) []byte {
 			return binary.LittleEndian.AppendUint64(b, uint64(int64(math.Round(v[row]*86400e6))))
 		}
@@ -126,8 +128,9 @@ func (w *parquetWriter) write(b []byte) {
 
 // chunk writes some rows of a column, page by page.
 func (w *parquetWriter) chunk(p *parquetColumn, lo, hi int) format.ColumnMetaData {
-	m := format.ColumnMetaData{Type: p.element.Type.V, Encoding: []format.Encoding{format.Plain, format.RLE}, PathInSchema: []string{p.element.Name},
-		Codec: format.Snappy, NumValues: int64(hi - lo), DataPageOffset: w.at}
+	m := format.ColumnMetaData{Type: p.element.Type.V, Encoding: []format.Encoding{format.Plain, format.RLE},
+		PathInSchema: []string{p.element.Name},
+		Codec:        format.Snappy, NumValues: int64(hi - lo), DataPageOffset: w.at}
 	for ; lo < hi; lo += pageRows {
 		n := min(pageRows, hi-lo)
 		var page []byte
@@ -151,8 +154,10 @@ func (w *parquetWriter) chunk(p *parquetColumn, lo, hi int) format.ColumnMetaDat
 			}
 		}
 		packed := snappy.Encode(nil, page)
-		head, err := thrift.Marshal(new(thrift.CompactProtocol), &format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(len(page)), CompressedPageSize: int32(len(packed)),
-			DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(n), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		head, err := thrift.Marshal(new(thrift.CompactProtocol), &format.PageHeader{Type: format.DataPage,
+			UncompressedPageSize: int32(len(page)), CompressedPageSize: int32(len(packed)),
+			DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(n), Encoding: format.Plain,
+				DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 				Statistics: format.Statistics{NullCount: nulls}})})
 		if err != nil && w.err == nil {
 			w.err = err

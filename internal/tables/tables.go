@@ -1,5 +1,5 @@
-// Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and classic NetCDF. What a file begins with says
-// which it is; what a name ends in, how it is written.
+// Package tables reads and writes tables in all formats: CSV and TSV, Parquet, numpy's npz and npy, and classic NetCDF.
+// What a file begins with says which it is; what a name ends in, how it is written.
 package tables
 
 import (
@@ -377,7 +377,8 @@ func writeNetCDF(w io.Writer, t *tabular.Table, x []int) error {
 	return netcdf.Encode(w, f, 2)
 }
 
-// Grid is grid, or that of all columns of x but one or two that follow from the others, as elevation does from where a place is: these then are variables on the grid.
+// Grid is grid, or that of all columns of x but one or two that follow from the others, as elevation does from where a
+// place is: these then are variables on the grid.
 func Grid(t *tabular.Table, x []int) (axes, lengths []int) {
 	if err := t.Check(); err != nil {
 		panic("tables: Grid: " + err.Error())
@@ -399,7 +400,8 @@ func Grid(t *tabular.Table, x []int) (axes, lengths []int) {
 	return nil, nil
 }
 
-// tasked is Grid for the places of several tasks, one after the other, which a column before the coordinates tells apart and which have the same places: that column is an axis, too.
+// tasked is Grid for the places of several tasks, one after the other, which a column before the coordinates tells
+// apart and which have the same places: that column is an axis, too.
 func tasked(t *tabular.Table, x []int) (axes, lengths []int) {
 	if len(x) == 0 {
 		return nil, nil
@@ -429,7 +431,8 @@ func tasked(t *tabular.Table, x []int) (axes, lengths []int) {
 	return nil, nil
 }
 
-// grid returns the columns of coordinates as the axes of a grid whose places are the rows, the slowest first, and the axes' lengths; nil if the rows are none.
+// grid returns the columns of coordinates as the axes of a grid whose places are the rows, the slowest first, and the
+// axes' lengths; nil if the rows are none.
 func grid(t *tabular.Table, x []int) (axes, lengths []int) {
 	rows := t.Rows()
 	if rows == 0 || len(x) == 0 {

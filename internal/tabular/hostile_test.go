@@ -8,7 +8,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// TestHostile calls what is exported with what nobody should pass: a table one of whose fields does not fit the others, columns that it does not have.
+// TestHostile calls what is exported with what nobody should pass: a table one of whose fields does not fit the others,
+// columns that it does not have.
 func TestHostile(t *testing.T) {
 	named := func(name string, f any, good ...any) {
 		t.Helper()
@@ -20,7 +21,8 @@ func TestHostile(t *testing.T) {
 	named("Days", Days, "2006-01-02")
 	columns := []Column{{Name: "a", Values: []float64{1, 2}}, {Name: "b", Unit: "m", Values: []float64{3, 4}}}
 	named("Of", Of, columns)
-	whole := Table{Name: "t", Header: []string{"x", "y"}, Units: []string{"m", ""}, Single: []bool{false, true}, Cols: 2, Values: []float64{1, 2, 3, 4}, Texts: [][]string{{"a", ""}, nil}, LeftOut: []string{"z"}}
+	whole := Table{Name: "t", Header: []string{"x", "y"}, Units: []string{"m", ""}, Single: []bool{false, true}, Cols: 2,
+		Values: []float64{1, 2, 3, 4}, Texts: [][]string{{"a", ""}, nil}, LeftOut: []string{"z"}}
 	named("Errorf", func(t Table, row, column int) { _ = t.Errorf(row, column, "why") }, whole, 0, 1)
 	named("Table.With", func(t Table) { t.With(columns...) }, whole)
 	named("Table.Write", func(t Table) { _ = Write(io.Discard, &t, ';') }, whole)

@@ -12,7 +12,8 @@ type Options struct {
 	Decimal rune
 }
 
-// number reads a cell as a number. Only decimal digits make one: Go's underscores, hexadecimal numbers and names of infinities and NaN do not. Groups of three digits may be apart.
+// number reads a cell as a number. Only decimal digits make one: Go's underscores, hexadecimal numbers and names of
+// infinities and NaN do not. Groups of three digits may be apart.
 func (o Options) number(cell string) (v float64, err error) {
 	plain := o.Decimal != ','
 	for i := 0; i < len(cell); i++ {
@@ -32,7 +33,8 @@ func (o Options) number(cell string) (v float64, err error) {
 // spaces are what may stand between groups of three digits, besides commas and points.
 const spaces = " \u00a0\u202f\u2009'’"
 
-// grouped reads a number whose digits are in groups of three: 1,234,567.5 or 1.234.567,5 or 1 234 567.5. A single comma may be a decimal one, if nobody said what is.
+// grouped reads a number whose digits are in groups of three: 1,234,567.5 or 1.234.567,5 or 1 234 567.5. A single comma
+// may be a decimal one, if nobody said what is.
 func (o Options) grouped(cell string) (float64, error) {
 	bad := &strconv.NumError{Func: "ParseFloat", Num: cell, Err: strconv.ErrSyntax}
 	decimal, other := ".", ","
@@ -64,7 +66,8 @@ func (o Options) grouped(cell string) (float64, error) {
 	return strconv.ParseFloat(sign+strings.Join(parts, "")+"."+fraction, 64)
 }
 
-// exact is the text of a number's cell that float64 does not tell from others: more digits than it has, or groups of them. It is "" for most.
+// exact is the text of a number's cell that float64 does not tell from others: more digits than it has, or groups of
+// them. It is "" for most.
 func exact(cell string, v float64) string {
 	plain := true
 	for i := 0; i < len(cell) && plain; i++ {
@@ -113,7 +116,8 @@ func WholeText(text string) string {
 	return text
 }
 
-// SetExact keeps the text of a cell whose number is one of several that float64 does not tell apart, so that it can be a key. "" changes nothing.
+// SetExact keeps the text of a cell whose number is one of several that float64 does not tell apart, so that it can be
+// a key. "" changes nothing.
 func (t *Table) SetExact(row, column int, text string) {
 	if text == "" {
 		return
@@ -127,7 +131,8 @@ func (t *Table) SetExact(row, column int, text string) {
 	t.Exact[column][row] = text
 }
 
-// Key is what tells a cell from others where its value does not: its text, or the digits of a number of more than float64 has. It is "" for other numbers.
+// Key is what tells a cell from others where its value does not: its text, or the digits of a number of more than
+// float64 has. It is "" for other numbers.
 func (t *Table) Key(row, column int) string {
 	if text := t.Text(row, column); text != "" {
 		return text

@@ -3,13 +3,14 @@
 //
 // # Format
 //
-// Cells are separated by commas, semicolons or tabs, whichever the first row has, and may be quoted (RFC 4180). Blank lines,
-// lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not count. A first line "sep=;" says
-// what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16. The first row is a header when none of its cells reads as a number and not all are
-// missing; without such a row, the last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA or null is missing, and every other that
-// is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a column says
-// whether it may hold text or lack values; what it may not is an error that names the file, the line and the column, as is a row with
-// another number of cells than the first.
+// Cells are separated by commas, semicolons or tabs, whichever the first row has, and may be quoted (RFC 4180). Blank
+// lines, lines whose first character is #, and a byte order mark at the start are skipped; spaces around a cell do not
+// count. A first line "sep=;" says what separates them. Lines end in LF, CR LF or CR, and the text is UTF-8 or UTF-16.
+// The first row is a header when none of its cells reads as a number and not all are missing; without such a row, the
+// last comment above the first row is one where it has as many names. A cell that is empty, NaN, NA or null is missing,
+// and every other that is no finite number with a decimal point is text: names of stations, dates. Only whoever takes a
+// column says whether it may hold text or lack values; what it may not is an error that names the file, the line and
+// the column, as is a row with another number of cells than the first.
 package tabular
 
 import (
@@ -38,8 +39,8 @@ type Table struct {
 	Cols   int        // columns; 0 where the file has no rows and no header
 	Values []float64  // [rows, Cols]; NaN where a cell is missing or text
 	Texts  [][]string // [Cols][rows] the cells that are text, "" elsewhere; nil at a column without any, or as a whole
-	// Exact are the digits of cells whose numbers float64 does not tell from others, as those of long identifiers: [Cols][rows], "" elsewhere. A column may have fewer than the
-	// table has rows; nil: none.
+	// Exact are the digits of cells whose numbers float64 does not tell from others, as those of long identifiers:
+	// [Cols][rows], "" elsewhere. A column may have fewer than the table has rows; nil: none.
 	Exact [][]string
 	// Calendars are those of the columns' units, "" where there is none; nil: none.
 	Calendars []string
@@ -64,7 +65,8 @@ func (t *Table) Check() error {
 		what string
 		n    int
 		none bool
-	}{{"names", len(t.Header), t.Header == nil}, {"units", len(t.Units), t.Units == nil}, {"types", len(t.Single), t.Single == nil}, {"lists of texts", len(t.Texts), t.Texts == nil},
+	}{{"names", len(t.Header), t.Header == nil}, {"units", len(t.Units), t.Units == nil},
+		{"types", len(t.Single), t.Single == nil}, {"lists of texts", len(t.Texts), t.Texts == nil},
 		{"lists of digits", len(t.Exact), t.Exact == nil}, {"calendars", len(t.Calendars), t.Calendars == nil}} {
 		if !per.none && per.n != t.Cols {
 			return fmt.Errorf("%w: %s: %d %s of %d columns", ErrCell, t.Name, per.n, per.what, t.Cols)
@@ -142,13 +144,15 @@ func Of(columns []Column) *Table {
 	return rows.with(len(columns[0].Values), columns)
 }
 
-// Only is a table of some of the columns, which keep their names; those of a table without a header get these. A table without any column becomes one of these names.
+// Only is a table of some of the columns, which keep their names; those of a table without a header get these. A table
+// without any column becomes one of these names.
 func (t *Table) Only(columns []int, names []string) *Table {
 	n := len(names)
 	if len(columns) != n && len(columns) > 0 {
 		panic(fmt.Sprintf("tabular: Only: %d columns, %d names", len(columns), n))
 	}
-	out := &Table{Name: t.Name, Header: slices.Clone(names), Cols: n, Values: t.Take(columns...), Single: make([]bool, n), Texts: make([][]string, n), Units: make([]string, n)}
+	out := &Table{Name: t.Name, Header: slices.Clone(names), Cols: n, Values: t.Take(columns...), Single: make([]bool, n),
+		Texts: make([][]string, n), Units: make([]string, n)}
 	for i, c := range columns {
 		if t.Header != nil {
 			out.Header[i] = t.Header[c]
@@ -195,7 +199,8 @@ func (t *Table) with(rows int, columns []Column) *Table {
 	}
 	old := t.Cols
 	out := &Table{Name: t.Name, Cols: old + len(columns), Header: slices.Clone(t.Header), Texts: make([][]string, old+len(columns)),
-		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)), Values: make([]float64, 0, rows*(old+len(columns)))}
+		Units: make([]string, old+len(columns)), Single: make([]bool, old+len(columns)),
+		Values: make([]float64, 0, rows*(old+len(columns)))}
 	copy(out.Texts, t.Texts)
 	if t.Exact != nil {
 		out.Exact = append(slices.Clone(t.Exact), make([][]string, len(columns))...)
@@ -229,8 +234,8 @@ func (t *Table) setText(row, column int, text string) {
 	t.Texts[column][row] = text
 }
 
-// Numbers is Take for columns of numbers. Text and infinities are errors that name the cell. Where missing is true, a cell may be missing, and is NaN; else that is an
-// error, too.
+// Numbers is Take for columns of numbers. Text and infinities are errors that name the cell. Where missing is true, a
+// cell may be missing, and is NaN; else that is an error, too.
 func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 	v := t.Take(columns...)
 	for i, x := range v {
@@ -254,7 +259,8 @@ func (t *Table) Numbers(missing bool, columns ...int) ([]float64, error) {
 	return v, nil
 }
 
-// Coordinates is Numbers for columns in which nothing is missing. Dates (2006-01-02, with a time or without) become days since the beginning of 1970.
+// Coordinates is Numbers for columns in which nothing is missing. Dates (2006-01-02, with a time or without) become
+// days since the beginning of 1970.
 func (t *Table) Coordinates(columns ...int) ([]float64, error) {
 	v, err := t.Numbers(false, columns...)
 	if err == nil || t.Texts == nil {
@@ -280,7 +286,8 @@ func (t *Table) Coordinates(columns ...int) ([]float64, error) {
 // errNoDate is met in a column of text.
 var errNoDate = errors.New("no date")
 
-// dates sets a column of values to the days that its cells say. A text that is no date is errNoDate; a number among dates is another error: nobody knows which days it counts.
+// dates sets a column of values to the days that its cells say. A text that is no date is errNoDate; a number among
+// dates is another error: nobody knows which days it counts.
 func (t *Table) dates(column int, values []float64) error {
 	number := -1
 	for row := range t.Rows() {
@@ -298,7 +305,8 @@ func (t *Table) dates(column int, values []float64) error {
 		values[row*t.Cols+column] = v
 	}
 	if number >= 0 {
-		return t.Errorf(number, column, "%w: %s is a number in a column of dates: need one like 2006-01-02", ErrCell, t.Cell(number, column))
+		return t.Errorf(number, column, "%w: %s is a number in a column of dates: need one like 2006-01-02", ErrCell,
+			t.Cell(number, column))
 	}
 	return nil
 }
@@ -388,7 +396,8 @@ func ReadAs(r io.Reader, name string, opt Options) (*Table, error) {
 	cr.TrimLeadingSpace = cr.Comma != '\t' // it would take tabs, too
 	cr.ReuseRecord = true
 
-	t := &reading{Table: Table{Name: name}, cr: cr, opt: opt, layout: l, texts: map[string]string{}, lines: bytes.Count(start[:l.skip], []byte{'\n'})}
+	t := &reading{Table: Table{Name: name}, cr: cr, opt: opt, layout: l, texts: map[string]string{},
+		lines: bytes.Count(start[:l.skip], []byte{'\n'})}
 	for {
 		cells, err := cr.Read()
 		if err == io.EOF {
@@ -457,7 +466,8 @@ func (t *reading) row(cells []string) error {
 	}
 	if len(cells) != t.Cols {
 		line, column := t.cr.FieldPos(len(cells) - 1)
-		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line+t.lines, column, ErrCell, plural(len(cells), "cell"), t.Cols)
+		return fmt.Errorf("%s:%d:%d: %w: this row has %s, the first has %d", t.Name, line+t.lines, column, ErrCell,
+			plural(len(cells), "cell"), t.Cols)
 	}
 	if len(t.Values) > maxTableCells-t.Cols {
 		return fmt.Errorf("%s: %w: more than %d cells", t.Name, ErrCell, maxTableCells)
@@ -527,7 +537,8 @@ func isHeader(row []string, opt Options) bool {
 	named := false
 	for _, cell := range row {
 		cell = strings.TrimSpace(cell)
-		if _, err := opt.number(cell); err == nil || errors.Is(err, strconv.ErrRange) || isInfinite(cell) || strings.EqualFold(cell, "nan") {
+		if _, err := opt.number(cell); err == nil || errors.Is(err, strconv.ErrRange) || isInfinite(cell) ||
+			strings.EqualFold(cell, "nan") {
 			return false
 		}
 		named = named || !missing(cell)
@@ -551,8 +562,9 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Write writes a table with its header, if it has one, and cells separated by that rune; a missing cell is empty. Numbers are written in the shortest
-// form that reads back as the same float64, those of a single column as the same float32.
+// Write writes a table with its header, if it has one, and cells separated by that rune; a missing cell is empty.
+// Numbers are written in the shortest form that reads back as the same float64, those of a single column as the same
+// float32.
 func Write(w io.Writer, t *Table, separator rune) error {
 	if err := t.Check(); err != nil {
 		return err

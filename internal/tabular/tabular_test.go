@@ -124,7 +124,8 @@ func TestFind(t *testing.T) {
 		{"no header, nothing known", "1,2\n", Want{}, []int{0}, []int{1}, nil},
 		{"targets", "x\n1\n", Want{Dx: 1, Dy: 1, OnlyX: true}, []int{0}, nil, nil},
 		{"targets with truth", "y,x\n1,2\n", Want{Dx: 1, Dy: 1, OnlyX: true}, []int{1}, []int{0}, nil},
-		{"targets, the truth named and not there", "t\n1\n", Want{X: []string{"t"}, Y: []string{"v"}, Dx: 1, Dy: 1, OnlyX: true}, []int{0}, nil, nil},
+		{"targets, the truth named and not there", "t\n1\n", Want{X: []string{"t"}, Y: []string{"v"}, Dx: 1, Dy: 1, OnlyX: true},
+			[]int{0}, nil, nil},
 		{"targets without a header", "1\n", Want{X: []string{"2"}, Dx: 1, Dy: 1, OnlyX: true}, []int{0}, []int{}, nil},
 		{"nothing", "", Want{Dx: 1, Dy: 1}, nil, nil, nil},
 	} {
@@ -141,14 +142,17 @@ func TestFind(t *testing.T) {
 		want       Want
 		words      string
 	}{
-		{"two inputs", "x1,x2,y\n1,2,3\n", Want{Dx: 1, Dy: 2}, `data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
-		{"other names", "# c\ntime,temp\n1,2\n", Want{Dx: 1, Dy: 1}, `data.csv:2:1: the columns do not fit: header "time,temp": it has no column x or x1`},
+		{"two inputs", "x1,x2,y\n1,2,3\n", Want{Dx: 1, Dy: 2},
+			`data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
+		{"other names", "# c\ntime,temp\n1,2\n", Want{Dx: 1, Dy: 1},
+			`data.csv:2:1: the columns do not fit: header "time,temp": it has no column x or x1`},
 		{"no outputs", "x\n1\n", Want{Dx: 1, Dy: 1}, "it has no column y or y1"},
 		{"both", "x,x1,y\n1,2,3\n", Want{}, "it has both x and x1"},
 		{"twice", "x,y,y\n1,2,3\n", Want{}, `it has two columns "y"`},
 		{"taken twice", "x,y\n1,2\n", Want{X: []string{"x"}, Y: []string{"x"}}, "column 1 is taken twice"},
 		{"a name that is not there", "x,y\n1,2\n", Want{Y: []string{"z"}}, `it has no column "z"`},
-		{"three without a header", "1,2,3\n", Want{Dx: 1, Dy: 1}, "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y"},
+		{"three without a header", "1,2,3\n", Want{Dx: 1, Dy: 1},
+			"data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y"},
 		{"three, and nothing known", "1,2,3\n", Want{}, "which are x and which y?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

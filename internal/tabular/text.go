@@ -21,8 +21,8 @@ const maxTableCells = 1 << 28
 // errRecord is met in a row that does not end.
 var errRecord = errors.New("row too long")
 
-// plainText is a text as UTF-8 with line feeds at the ends of its lines: UTF-16 is converted, by its byte order mark or the zeros among its first bytes, and so is
-// CR alone. Its rows are of bounded length.
+// plainText is a text as UTF-8 with line feeds at the ends of its lines: UTF-16 is converted, by its byte order mark or
+// the zeros among its first bytes, and so is CR alone. Its rows are of bounded length.
 func plainText(r io.Reader) *bufio.Reader {
 	br := bufio.NewReaderSize(r, peeked)
 	start, _ := br.Peek(peeked)
@@ -80,8 +80,9 @@ type layout struct {
 	comment   []string // the cells of the last comment before the first row, or nil
 }
 
-// layoutOf finds what separates the cells of a text that begins so: what a line "sep=;" says, as spreadsheets write it, or of semicolon, comma and tab the first that the first row
-// has outside quotes. A comma may be the decimal sign where semicolons separate, and tabs may be spaces where commas do, unless a comma is the decimal sign.
+// layoutOf finds what separates the cells of a text that begins so: what a line "sep=;" says, as spreadsheets write it,
+// or of semicolon, comma and tab the first that the first row has outside quotes. A comma may be the decimal sign where
+// semicolons separate, and tabs may be spaces where commas do, unless a comma is the decimal sign.
 func layoutOf(start string, opt Options) layout {
 	l := layout{separator: ','}
 	comment := ""

@@ -28,7 +28,8 @@ func Days(text string) (days float64, ok bool) {
 	return (float64(d.Unix()) + float64(d.Nanosecond())*1e-9) / 86400, true
 }
 
-// dateLayout is the layout of a text that may be a date: 2006-01-02 or 2006/01/02, then maybe T or a space and 15:04, seconds with a fraction, and a time zone.
+// dateLayout is the layout of a text that may be a date: 2006-01-02 or 2006/01/02, then maybe T or a space and 15:04,
+// seconds with a fraction, and a time zone.
 func dateLayout(text string) (layout string, ok bool) {
 	if len(text) < 10 || len(text) > 48 || text[4] != '-' && text[4] != '/' {
 		return "", false
@@ -77,11 +78,13 @@ var since = regexp.MustCompile(`(?i)^\s*[a-z]+\s+since\s`)
 var sinceDate = regexp.MustCompile(`(?i)^\s*([A-Za-z]+)\s+since\s+(-?\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2}(?:\.\d*)?))?)?)?\s*(Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)?\s*$`)
 
 // timeUnits are seconds; months and years have no one length.
-var timeUnits = map[string]float64{"day": 86400, "d": 86400, "hour": 3600, "hr": 3600, "h": 3600, "minute": 60, "min": 60, "second": 1, "sec": 1, "s": 1,
-	"millisecond": 1e-3, "msec": 1e-3, "millisec": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "microsec": 1e-6, "us": 1e-6, "nanosecond": 1e-9, "nanosec": 1e-9, "ns": 1e-9, "week": 604800}
+var timeUnits = map[string]float64{"day": 86400, "d": 86400, "hour": 3600, "hr": 3600, "h": 3600, "minute": 60, "min": 60,
+	"second": 1, "sec": 1, "s": 1,
+	"millisecond": 1e-3, "msec": 1e-3, "millisec": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "microsec": 1e-6, "us": 1e-6,
+	"nanosecond": 1e-9, "nanosec": 1e-9, "ns": 1e-9, "week": 604800}
 
-// ParseClock reads a unit as the conventions CF write one, "hours since 2000-01-01 00:00:00", and its calendar; nil: it is no unit of time. A calendar in which dates are others
-// than on a wall, and one that is not known, are errors.
+// ParseClock reads a unit as the conventions CF write one, "hours since 2000-01-01 00:00:00", and its calendar; nil: it
+// is no unit of time. A calendar in which dates are others than on a wall, and one that is not known, are errors.
 func ParseClock(unit, calendar string) (*Clock, error) {
 	if !since.MatchString(unit) {
 		return nil, nil
@@ -92,7 +95,8 @@ func ParseClock(unit, calendar string) (*Clock, error) {
 		julian = true
 	case "proleptic_gregorian":
 	default:
-		return nil, fmt.Errorf("%w: the calendar %q has other days than ours: dates in it are not read, give numbers in %q", ErrCell, calendar, unit)
+		return nil, fmt.Errorf("%w: the calendar %q has other days than ours: dates in it are not read, give numbers in %q",
+			ErrCell, calendar, unit)
 	}
 	m := sinceDate.FindStringSubmatch(unit)
 	if m == nil {
@@ -104,7 +108,8 @@ func ParseClock(unit, calendar string) (*Clock, error) {
 		seconds, ok = timeUnits[strings.TrimSuffix(name, "s")]
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: the unit %q counts in %s, which have no one length: dates are not read, give numbers in it", ErrCell, unit, m[1])
+		return nil, fmt.Errorf("%w: the unit %q counts in %s, which have no one length: dates are not read, give numbers in it",
+			ErrCell, unit, m[1])
 	}
 	number := func(i int) int {
 		v, _ := strconv.Atoi(m[i])
@@ -159,7 +164,8 @@ func (c *Clock) Span(days float64) float64 { return days * 86400 / c.seconds }
 // days is a time of this clock as days since the beginning of 1970.
 func (c *Clock) days(v float64) float64 { return (v*c.seconds + c.origin) / 86400 }
 
-// Clock is the clock of a column: that of its unit, or, where its cells are dates, days since the beginning of 1970; nil where it has neither.
+// Clock is the clock of a column: that of its unit, or, where its cells are dates, days since the beginning of 1970;
+// nil where it has neither.
 func (t *Table) Clock(column int) (*Clock, error) {
 	if t.Texts != nil && t.Texts[column] != nil {
 		for _, text := range t.Texts[column] {
@@ -175,7 +181,8 @@ func (t *Table) Clock(column int) (*Clock, error) {
 	return c, nil
 }
 
-// SetClock brings the dates and times of a column to the clock of column from of another table, whose tasks they belong to; a column of numbers without a unit stays.
+// SetClock brings the dates and times of a column to the clock of column from of another table, whose tasks they belong
+// to; a column of numbers without a unit stays.
 func (t *Table) SetClock(column int, like *Table, from int) error {
 	dates := t.Texts != nil && slices.ContainsFunc(t.Texts[column], func(s string) bool { return s != "" })
 	unit, calendar := t.unit(column)
@@ -193,7 +200,8 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 	case to == nil && !dates:
 		return nil
 	case to == nil:
-		return fmt.Errorf("%s: %w: column %s holds dates, and in %s it holds numbers without a unit of time", t.Name, ErrCell, t.label(column), like.Name)
+		return fmt.Errorf("%s: %w: column %s holds dates, and in %s it holds numbers without a unit of time", t.Name, ErrCell,
+			t.label(column), like.Name)
 	case to.Unit == own.Unit && to.Unit == UnixDays:
 		return nil // dates in both
 	}

@@ -50,7 +50,8 @@ func Edges64() []float64 {
 	return x
 }
 
-// Awkward returns n numbers that often cause trouble: a quarter are edge values, a quarter random bit patterns, the others moderate numbers.
+// Awkward returns n numbers that often cause trouble: a quarter are edge values, a quarter random bit patterns, the
+// others moderate numbers.
 func Awkward[T float32 | float64](rng *rand.Rand, n int) []T {
 	x := make([]T, n)
 	for i := range x {

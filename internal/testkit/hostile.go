@@ -12,17 +12,18 @@ import (
 	"time"
 )
 
-// Hostile calls a function again and again, each time with one of its arguments, or one field of an argument, replaced by what nobody should
-// pass: nil, a slice that is too short, a number that is negative, huge or not a number. good are arguments that it takes. It may return
-// anything, and it may panic with a text that begins with a package's name and a colon. The test fails if it panics otherwise, as by a nil
-// pointer, allocates more than 64 MB or takes more than ten seconds.
+// Hostile calls a function again and again, each time with one of its arguments, or one field of an argument, replaced
+// by what nobody should pass: nil, a slice that is too short, a number that is negative, huge or not a number. good are
+// arguments that it takes. It may return anything, and it may panic with a text that begins with a package's name and a
+// colon. The test fails if it panics otherwise, as by a nil pointer, allocates more than 64 MB or takes more than ten
+// seconds.
 func Hostile(t testing.TB, pkg, name string, f any, good ...any) {
 	t.Helper()
 	hostileCalls(t, pkg, false, name, f, good)
 }
 
-// HostileIndexed is Hostile for a function that takes its slices by contract, as an index expression does: it may panic with an index out of
-// range, too.
+// HostileIndexed is Hostile for a function that takes its slices by contract, as an index expression does: it may panic
+// with an index out of range, too.
 func HostileIndexed(t testing.TB, pkg, name string, f any, good ...any) {
 	t.Helper()
 	hostileCalls(t, pkg, true, name, f, good)
@@ -60,7 +61,8 @@ func try(t testing.TB, pkg string, indexed bool, what string, fn reflect.Value, 
 	func() {
 		defer func() {
 			text := fmt.Sprint(recover())
-			if index := indexed && (strings.Contains(text, "out of range") || strings.Contains(text, "cannot convert slice with length")); text != "<nil>" && !index && !named(text, pkg) {
+			if index := indexed && (strings.Contains(text, "out of range") ||
+				strings.Contains(text, "cannot convert slice with length")); text != "<nil>" && !index && !named(text, pkg) {
 				t.Errorf("%s: panic: %s", what, text)
 			}
 		}()

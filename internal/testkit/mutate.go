@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Mutants are damaged copies of a file: bits and bytes changed, parts cut off, removed, doubled, swapped and zeroed. Equal seeds give equal mutants, none of which is the file.
+// Mutants are damaged copies of a file: bits and bytes changed, parts cut off, removed, doubled, swapped and zeroed.
+// Equal seeds give equal mutants, none of which is the file.
 func Mutants(seed uint64, file []byte, n int) (mutants [][]byte, what []string) {
 	rng := Rand(seed)
 	for len(mutants) < n {

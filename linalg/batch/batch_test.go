@@ -54,8 +54,8 @@ func binary(name string, out, p, q int, f32 func(d, a, b []float32, n int), f64 
 		func(d []float64, x [][]float64, _ []bool, n int) { f64(d, x[0], x[1], n) }, false}
 }
 
-// batchCases are all functions: those of general matrices, and those of every group with c coordinates, elements of k entries and points of d
-// coordinates.
+// batchCases are all functions: those of general matrices, and those of every group with c coordinates, elements of k
+// entries and points of d coordinates.
 var batchCases = func() []batchCase {
 	all := []batchCase{
 		unary("Exp2x2", 4, 4, Exp2x2[float32], Exp2x2[float64]), withOK("Log2x2", 4, Log2x2[float32], Log2x2[float64]),
@@ -79,7 +79,8 @@ var batchCases = func() []batchCase {
 			all = append(all, unary(name+x.g.String(), out, in,
 				func(d, a []float32, n int) { f32(x.g, d, a, n) }, func(d, a []float64, n int) { f64(x.g, d, a, n) }))
 		}
-		two := func(name string, out, p, q int, f32 func(Group, []float32, []float32, []float32, int), f64 func(Group, []float64, []float64, []float64, int)) {
+		two := func(name string, out, p, q int, f32 func(Group, []float32, []float32, []float32, int),
+			f64 func(Group, []float64, []float64, []float64, int)) {
 			all = append(all, binary(name+x.g.String(), out, p, q,
 				func(d, a, b []float32, n int) { f32(x.g, d, a, b, n) }, func(d, a, b []float64, n int) { f64(x.g, d, a, b, n) }))
 		}

@@ -4,8 +4,8 @@
 //
 // # Layout
 //
-// A batch is a structure of arrays: entry e of matrix i stands at a[e*n+i]. A batch of n matrices with k entries is a slice of k·n elements,
-// written [k, n]. n = 0 is fine.
+// A batch is a structure of arrays: entry e of matrix i stands at a[e*n+i]. A batch of n matrices with k entries is a
+// slice of k·n elements, written [k, n]. n = 0 is fine.
 //
 // Where n is a multiple of 1024, the entries of a matrix lie a multiple of 4 KB apart and share the same few lines of the first-level
 // cache. Results of 6×6 then take two to ten times as long as in a batch of some 16 matrices more.
@@ -27,7 +27,8 @@
 //
 //   - exponentials and logarithms of groups: 4e-16·max(1, cond), cond the condition number of the function there, for the translation of
 //     Sim2's exponential 6e-16·max(1, cond); 2.5e-7;
-//   - of general matrices: 1e-15·max(1, cond), for the worst logarithms of 3×3 matrices 4e-15·max(1, cond); 2.5e-7. The derivative of the exponential: twice that, relative to the largest derivative
+//   - of general matrices: 1e-15·max(1, cond), for the worst logarithms of 3×3 matrices 4e-15·max(1, cond); 2.5e-7. The
+//     derivative of the exponential: twice that, relative to the largest derivative
 //     of a direction of that length;
 //   - left Jacobians: 1e-15, their inverses 1e-15·cond of the Jacobian; 2.5e-7. Adjoints: 2e-15; 5e-7.
 package batch

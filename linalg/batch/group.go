@@ -32,8 +32,8 @@ func (g Group) String() string {
 	return groups[g].name
 }
 
-// groups is all that the functions below know of a group: how many coordinates, entries of an element and coordinates of a point it has, and
-// the operations, in the order of action.
+// groups is all that the functions below know of a group: how many coordinates, entries of an element and coordinates
+// of a point it has, and the operations, in the order of action.
 var groups = [...]struct {
 	name                   string
 	coords, entries, point int

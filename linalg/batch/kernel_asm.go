@@ -102,8 +102,8 @@ func padded[T Float](l cpu.Level, o op, s shape, round int, buf []uint64, dst, a
 	return hard
 }
 
-// call calls the kernel of a level. It computes rounds of vectors until n > 0 matrices are done, or up to a round with hard ones: then at is
-// the first of that round, next the first of the following one, which may be above n.
+// call calls the kernel of a level. It computes rounds of vectors until n > 0 matrices are done, or up to a round with
+// hard ones: then at is the first of that round, next the first of the following one, which may be above n.
 func call[T Float](l cpu.Level, o op, dst, a, b *T, n, stride int, transposed bool) (at, next int, hard uint64) {
 	if transposed {
 		n = -n

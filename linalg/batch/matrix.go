@@ -32,8 +32,8 @@ func ExpFrechet2x2[T Float](dst, a, e []T, n int) {
 	general("ExpFrechet2x2", opExpFrechet2x2, shape{4, 4, 4}, dst, a, e, n)
 }
 
-// ExpFrechetAdjoint2x2 writes L(aᵀ, e) of each of n matrices: the gradient with respect to a of a loss whose gradient with respect to exp(a)
-// is e.
+// ExpFrechetAdjoint2x2 writes L(aᵀ, e) of each of n matrices: the gradient with respect to a of a loss whose gradient
+// with respect to exp(a) is e.
 func ExpFrechetAdjoint2x2[T Float](dst, a, e []T, n int) {
 	general("ExpFrechetAdjoint2x2", opExpFrechetAdjoint2x2, shape{4, 4, 4}, dst, a, e, n)
 }
@@ -67,8 +67,8 @@ func ExpFrechet3x3[T Float](dst, a, e []T, n int) {
 	general("ExpFrechet3x3", opExpFrechet3x3, shape{9, 9, 9}, dst, a, e, n)
 }
 
-// ExpFrechetAdjoint3x3 writes L(aᵀ, e) of each of n matrices: the gradient with respect to a of a loss whose gradient with respect to exp(a)
-// is e.
+// ExpFrechetAdjoint3x3 writes L(aᵀ, e) of each of n matrices: the gradient with respect to a of a loss whose gradient
+// with respect to exp(a) is e.
 func ExpFrechetAdjoint3x3[T Float](dst, a, e []T, n int) {
 	general("ExpFrechetAdjoint3x3", opExpFrechetAdjoint3x3, shape{9, 9, 9}, dst, a, e, n)
 }

@@ -70,8 +70,9 @@ const (
 	opInverseRigid4x4
 )
 
-// portable computes an operation for one matrix in float64, or one pair, and reports false if there is no result. It defines what the kernels
-// compute. A switch instead of functions in a table: what is passed to those would move to the heap.
+// portable computes an operation for one matrix in float64, or one pair, and reports false if there is no result. It
+// defines what the kernels compute. A switch instead of functions in a table: what is passed to those would move to the
+// heap.
 func portable(o op, y *[maxOut]float64, x, z *[maxIn]float64) bool {
 	// The arrays again, in the sizes that the functions want.
 	y2, y3, y4, y6 := (*[2]float64)(y[:]), (*[3]float64)(y[:]), (*[4]float64)(y[:]), (*[6]float64)(y[:])

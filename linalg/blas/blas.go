@@ -1,5 +1,5 @@
-// Package blas implements gonum's BLAS interfaces by the kernels of package simd. One line at the start of a program makes the packages mat, lapack
-// and stat of gonum use it, in float64, and another one in float32:
+// Package blas implements gonum's BLAS interfaces by the kernels of package simd. One line at the start of a program
+// makes the packages mat, lapack and stat of gonum use it, in float64, and another one in float32:
 //
 //	blas64.Use(blas.Implementation{})
 //	blas32.Use(blas.Implementation{})
@@ -7,14 +7,17 @@
 //
 // # What it computes
 //
-//   - Level 1 for vectors without increments, level 2 (GEMV, GER, SYMV, SYR, SYR2, TRMV, TRSV) for vectors with any, and level 3 (GEMM, SYMM, SYRK,
+//   - Level 1 for vectors without increments, level 2 (GEMV, GER, SYMV, SYR, SYR2, TRMV, TRSV) for vectors with any,
+//     and level 3 (GEMM, SYMM, SYRK,
 //     SYR2K, TRMM, TRSM) are this package's own.
-//   - Packed and band matrices, rotations' parameters (ROTG, ROTMG, ROTM), vectors of level 1 with an increment, complex numbers, and matrices
+//   - Packed and band matrices, rotations' parameters (ROTG, ROTMG, ROTM), vectors of level 1 with an increment,
+//     complex numbers, and matrices
 //     too small to gain are gonum's: [gonum.org/v1/gonum/blas/gonum.Implementation] is embedded.
 //   - Wrong arguments panic with gonum's messages, because gonum's implementation gets them.
 //   - Results have other last bits than gonum's: at most (k+8)·eps·Σ|terms| from the exact value for sums of k terms. They are the same for
 //     any number of goroutines, because work is cut by its size alone.
-//   - A product with 0 is computed, not left out: 0·NaN and 0·Inf are NaN, where gonum sometimes says 0. With beta = 0 the destination is not
+//   - A product with 0 is computed, not left out: 0·NaN and 0·Inf are NaN, where gonum sometimes says 0. With beta = 0
+//     the destination is not
 //     read, and a triangle that is not named is neither read nor written.
 //
 // Large products are split over GOMAXPROCS goroutines.
@@ -33,8 +36,8 @@ import (
 // rest is what Implementation leaves to gonum.
 type rest = gonum.Implementation
 
-// Implementation implements gonum's blas.Float32 and blas.Float64, and by gonum's own code blas.Complex64 and blas.Complex128. It may be used by any
-// number of goroutines at once.
+// Implementation implements gonum's blas.Float32 and blas.Float64, and by gonum's own code blas.Complex64 and
+// blas.Complex128. It may be used by any number of goroutines at once.
 type Implementation struct{ rest }
 
 var (

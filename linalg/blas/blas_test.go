@@ -117,8 +117,8 @@ func data[T simd.Float](rng *rand.Rand, n int) []T {
 	return x
 }
 
-// call is one operation of either type, with random arguments drawn from rng, so that the same rng gives both implementations the same. It returns
-// everything that may have changed.
+// call is one operation of either type, with random arguments drawn from rng, so that the same rng gives both
+// implementations the same. It returns everything that may have changed.
 type call[T simd.Float] struct {
 	name string
 	run  func(impl any, rng *rand.Rand) [][]T

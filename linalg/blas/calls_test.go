@@ -158,7 +158,8 @@ var calls32 = []call[float32]{
 		return [][]float32{c, e}
 	}},
 	{"trmm, trsm", func(i any, r *rand.Rand) [][]float32 {
-		m, n, s, ul, t, d := dim(r), dim(r), pick(r, blas.Left, blas.Right), pick(r, blas.Upper, blas.Lower), transposes(r), pick(r, blas.Unit, blas.NonUnit)
+		m, n, s, ul, t, d := dim(r), dim(r), pick(r, blas.Left, blas.Right), pick(r, blas.Upper, blas.Lower), transposes(r),
+			pick(r, blas.Unit, blas.NonUnit)
 		k := n
 		if s == blas.Left {
 			k = m
@@ -277,7 +278,8 @@ var calls64 = []call[float64]{
 		return [][]float64{c, e}
 	}},
 	{"trmm, trsm", func(i any, r *rand.Rand) [][]float64 {
-		m, n, s, ul, t, d := dim(r), dim(r), pick(r, blas.Left, blas.Right), pick(r, blas.Upper, blas.Lower), transposes(r), pick(r, blas.Unit, blas.NonUnit)
+		m, n, s, ul, t, d := dim(r), dim(r), pick(r, blas.Left, blas.Right), pick(r, blas.Upper, blas.Lower), transposes(r),
+			pick(r, blas.Unit, blas.NonUnit)
 		k := n
 		if s == blas.Left {
 			k = m

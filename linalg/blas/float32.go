@@ -6,8 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// The methods of one precision check whether a call is theirs, right and large enough. What is not goes to gonum, whose messages are the ones that
-// callers know. Their comments name operations; gonum's documentation has the arguments.
+// The methods of one precision check whether a call is theirs, right and large enough. What is not goes to gonum, whose
+// messages are the ones that callers know. Their comments name operations; gonum's documentation has the arguments.
 
 // Sdot returns the sum of the products of x and y.
 func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int) float32 {
@@ -98,7 +98,8 @@ func (i Implementation) Srot(n int, x []float32, incX int, y []float32, incY int
 }
 
 // Sgemv computes y = alpha·op(A)·x + beta·y.
-func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
+func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int,
+	beta float32, y []float32, incY int) {
 	if !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
 		if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
 			y = y[:n] // gonum's function for float32 clears what is behind
@@ -119,7 +120,8 @@ func (i Implementation) Sger(m, n int, alpha float32, x []float32, incX int, y [
 }
 
 // Ssymv computes y = alpha·A·x + beta·y for a symmetric A.
-func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
+func (i Implementation) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32,
+	y []float32, incY int) {
 	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
 		i.rest.Ssymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
@@ -164,7 +166,8 @@ func (i Implementation) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 }
 
 // Sgemm computes C = alpha·op(A)·op(B) + beta·C.
-func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
 	if !isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -173,7 +176,8 @@ func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32,
 }
 
 // Ssymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
-func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
 	if !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Ssymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -182,7 +186,8 @@ func (i Implementation) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32
 }
 
 // Ssyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
-func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
+	c []float32, ldc int) {
 	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
 		i.rest.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -191,7 +196,8 @@ func (i Implementation) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 }
 
 // Ssyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
-func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, b []float32,
+	ldb int, beta float32, c []float32, ldc int) {
 	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) || !isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
 		i.rest.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -200,7 +206,8 @@ func (i Implementation) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 }
 
 // Strmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
-func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
+	lda int, b []float32, ldb int) {
 	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.rest.Strmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
@@ -209,7 +216,8 @@ func (i Implementation) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 }
 
 // Strsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
-func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
+func (i Implementation) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
+	lda int, b []float32, ldb int) {
 	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.rest.Strsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return

@@ -79,7 +79,8 @@ func (i Implementation) Drot(n int, x []float64, incX int, y []float64, incY int
 }
 
 // Dgemv computes y = alpha·op(A)·x + beta·y.
-func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
+func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int,
+	beta float64, y []float64, incY int) {
 	if !isGemv(tA, m, n, alpha, a, lda, x, incX, y, incY) {
 		if incY == 1 && isTransposed(tA) && n > 0 && len(y) > n {
 			y = y[:n] // gonum's function for float32 clears what is behind
@@ -100,7 +101,8 @@ func (i Implementation) Dger(m, n int, alpha float64, x []float64, incX int, y [
 }
 
 // Dsymv computes y = alpha·A·x + beta·y for a symmetric A.
-func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
+func (i Implementation) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64,
+	y []float64, incY int) {
 	if alpha == 0 || !isTriangle(ul, n, a, lda) || !holds(len(x), n, incX) || !holds(len(y), n, incY) {
 		i.rest.Dsymv(ul, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
@@ -145,7 +147,8 @@ func (i Implementation) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n in
 }
 
 // Dgemm computes C = alpha·op(A)·op(B) + beta·C.
-func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
 	if !isGemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -154,7 +157,8 @@ func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64,
 }
 
 // Dsymm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
-func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
 	if !isSymm(s, ul, m, n, alpha, a, lda, b, ldb, c, ldc) {
 		i.rest.Dsymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -163,7 +167,8 @@ func (i Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64
 }
 
 // Dsyrk computes C = alpha·op(A)·op(A)ᵀ + beta·C for a symmetric C.
-func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
+	c []float64, ldc int) {
 	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) {
 		i.rest.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -172,7 +177,8 @@ func (i Implementation) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha fl
 }
 
 // Dsyr2k computes C = alpha·(op(A)·op(B)ᵀ + op(B)·op(A)ᵀ) + beta·C for a symmetric C.
-func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int, beta float64, c []float64, ldc int) {
 	if !isRank(ul, t, n, k, alpha, a, lda, c, ldc) || !isRank(ul, t, n, k, alpha, b, ldb, c, ldc) {
 		i.rest.Dsyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -181,7 +187,8 @@ func (i Implementation) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha f
 }
 
 // Dtrmm computes B = alpha·op(A)·B, or alpha·B·op(A), for a triangular A.
-func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.rest.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
@@ -190,7 +197,8 @@ func (i Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d bl
 }
 
 // Dtrsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, for a triangular A. X takes the place of B.
-func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (i Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, b []float64, ldb int) {
 	if !isTriangular(s, ul, tA, d, m, n, alpha, a, lda, b, ldb) {
 		i.rest.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return

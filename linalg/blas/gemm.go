@@ -28,7 +28,8 @@ func pieces(n, unit int, work float64) int {
 }
 
 func isGemm[T simd.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
-	if !validTranspose(tA) || !validTranspose(tB) || m <= 0 || n <= 0 || k <= 0 || alpha == 0 || float64(m)*float64(n)*float64(k) < smallProduct {
+	if !validTranspose(tA) || !validTranspose(tB) || m <= 0 || n <= 0 || k <= 0 || alpha == 0 ||
+		float64(m)*float64(n)*float64(k) < smallProduct {
 		return false
 	}
 	ar, ac, br, bc := m, k, k, n

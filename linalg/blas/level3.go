@@ -157,7 +157,8 @@ func syr2k[T simd.Float](ul blas.Uplo, t bool, n, k int, alpha T, a []T, lda int
 	syr2k(ul, t, n-h, k, alpha, a[lowA:], lda, b[lowB:], ldb, beta, c[h*ldc+h:], ldc)
 }
 
-func isTriangular[T simd.Float](s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int) bool {
+func isTriangular[T simd.Float](s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int,
+	b []T, ldb int) bool {
 	if !validSide(s) || !validUplo(ul) || !validTranspose(t) || !validDiag(d) || m <= 0 || n <= 0 || alpha == 0 {
 		return false
 	}

@@ -54,7 +54,8 @@ func (f *Func) MultiplyAdd(l Lanes, d, a Vec, k K) {
 	}
 	for i := range d {
 		vd, va := d[i], a.at(i)
-		f.word(0x4fc01000|uint32(k.Lane)<<11|uint32(k.Reg)<<16|uint32(va)<<5|uint32(vd), "fmla v%d.2d, v%d.2d, v%d.d[%d]", vd, va, k.Reg, k.Lane)
+		f.word(0x4fc01000|uint32(k.Lane)<<11|uint32(k.Reg)<<16|uint32(va)<<5|uint32(vd), "fmla v%d.2d, v%d.2d, v%d.d[%d]", vd, va,
+			k.Reg, k.Lane)
 	}
 }
 
@@ -173,7 +174,8 @@ func (f *Func) LoadAt(v V, p R, offset int) {
 	f.Text("FMOVQ %d(%v), F%d", offset, p, v)
 }
 
-// Slots makes room for n vector registers on the stack. With so large a frame the function is not NOSPLIT: the stack may have to grow first.
+// Slots makes room for n vector registers on the stack. With so large a frame the function is not NOSPLIT: the stack
+// may have to grow first.
 func (f *Func) Slots(n int) { f.frame = 8 + 16*n }
 
 // StoreSlot and LoadSlot save and restore a register. The link register lies below the slots.

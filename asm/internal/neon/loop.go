@@ -18,9 +18,9 @@ type Loop struct {
 	Body func(in []Vec) []Vec
 }
 
-// Each emits the loop. Its body is written twice, for Unroll vectors and for one. The second is used for the remaining whole vectors, and for
-// the last elements, which fill only a part of a vector: they are loaded and stored lane by lane, and the other lanes are zero. So every
-// element passes through the same arithmetic, wherever it stands.
+// Each emits the loop. Its body is written twice, for Unroll vectors and for one. The second is used for the remaining
+// whole vectors, and for the last elements, which fill only a part of a vector: they are loaded and stored lane by
+// lane, and the other lanes are zero. So every element passes through the same arithmetic, wherever it stands.
 func (f *Func) Each(l Loop) {
 	rest, compute, done := f.NewLabel("rest"), f.NewLabel("compute"), f.NewLabel("done")
 	partIn, partOut := f.NewLabel("partIn"), f.NewLabel("partOut")

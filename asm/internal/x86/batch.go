@@ -67,9 +67,10 @@ type setLocal struct {
 
 const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard uint64)"
 
-// Batch writes the function at a level. The function computes n > 0 matrices in whole rounds of vectors: if n is not a multiple of a round,
-// the arrays must be long enough for the last whole round. If every lane has a result, it returns at = next ≥ n. Otherwise it stops after the
-// first round with hard lanes, which are matrices at to next-1, and leaves the matrices whose bits are set in hard as they were.
+// Batch writes the function at a level. The function computes n > 0 matrices in whole rounds of vectors: if n is not a
+// multiple of a round, the arrays must be long enough for the last whole round. If every lane has a result, it returns
+// at = next ≥ n. Otherwise it stops after the first round with hard lanes, which are matrices at to next-1, and leaves
+// the matrices whose bits are set in hard as they were.
 func (f *File) Batch(l Level, m Batch) {
 	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
 	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l]), square: m.Square}
@@ -259,9 +260,10 @@ func (w *batchWriter) squareRows() {
 	}
 }
 
-// Results with at least fetchedStreams entries have their cache lines fetched fetchAhead rounds before they are stored. Each entry of a result
-// is a stream of its own, and a store waits for its line if that is not in the first-level cache. exp of SO(3), with nine entries, takes
-// 0.92 of the time for 4096 matrices and 0.87 for a million; functions with one or two entries gain nothing.
+// Results with at least fetchedStreams entries have their cache lines fetched fetchAhead rounds before they are stored.
+// Each entry of a result is a stream of its own, and a store waits for its line if that is not in the first-level
+// cache. exp of SO(3), with nine entries, takes 0.92 of the time for 4096 matrices and 0.87 for a million; functions
+// with one or two entries gain nothing.
 const (
 	fetchedStreams = 4
 	fetchAhead     = 2

@@ -35,7 +35,8 @@ const neonRegisters = 28
 func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	name := m.Name + "NEON"
 	fn := f.Func(name, fmt.Sprintf(batchSignature, m.Elem.GoType())[len("func"):], name+" "+m.Doc)
-	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]), square: m.Square, step: map[int]neon.R{}}
+	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]),
+		square: m.Square, step: map[int]neon.R{}}
 	for _, body := range m.Stages {
 		b := NewBlock(AVX2, m.Elem)
 		body(b)

@@ -12,8 +12,8 @@ const (
 	AVX2 Level = iota
 	AVX512
 	AMX
-	// Dots is AVX512 and sums of two products of bfloat16 numbers a lane (AVX512_BF16). It is no level by itself: level AVX512 has such functions
-	// where the machine does (cpu.Dots).
+	// Dots is AVX512 and sums of two products of bfloat16 numbers a lane (AVX512_BF16). It is no level by itself: level
+	// AVX512 has such functions where the machine does (cpu.Dots).
 	Dots
 )
 

@@ -8,8 +8,9 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
 
-// Lines is a loop over groups of lines of 64 bytes, in float32. Its arithmetic takes the numbers at one place of each line of a group to
-// those at the same place of other lines, for all places; so lanes never mix. All lines lie at fixed distances, unlike the entries of a Batch.
+// Lines is a loop over groups of lines of 64 bytes, in float32. Its arithmetic takes the numbers at one place of each
+// line of a group to those at the same place of other lines, for all places; so lanes never mix. All lines lie at fixed
+// distances, unlike the entries of a Batch.
 type Lines struct {
 	Body    func(*Block)    // Load(1, e) reads line e, and Store(e, v) writes one
 	In, Out func(e int) int // where line e of a group stands
@@ -70,8 +71,8 @@ func (f *Func) AllocateVectors() {
 	f.allocateVectors(map[Level]int{AVX2: 16, AVX512: 32}[f.Level])
 }
 
-// LinesNEON writes the loop for NEON. It uses all three registers up; slots is the number of slots of the stack that the function has so far, and
-// the result that which it needs.
+// LinesNEON writes the loop for NEON. It uses all three registers up; slots is the number of slots of the stack that
+// the function has so far, and the result that which it needs.
 func LinesNEON(f *neon.Func, pool *neon.Pool, m Lines, dst, src, n neon.R, slots int) int {
 	b := NewBlock(AVX2, F32)
 	m.Body(b)

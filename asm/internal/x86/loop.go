@@ -88,9 +88,9 @@ type Map struct {
 	// meets none, it returns n.
 }
 
-// Map applies a block to every element and returns from the function. It takes Unroll vectors at a time, then single ones, then the tail, in which
-// the lanes beyond the end read as 0. All inputs of a round are read before anything is written, so an output may be an
-// input.
+// Map applies a block to every element and returns from the function. It takes Unroll vectors at a time, then single
+// ones, then the tail, in which the lanes beyond the end read as 0. All inputs of a round are read before anything is
+// written, so an output may be an input.
 func (f *Func) Map(m Map) {
 	b := m.Block
 	check(len(m.Out) == len(b.outputs), "block has %d outputs, got %d", len(b.outputs), len(m.Out))

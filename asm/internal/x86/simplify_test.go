@@ -13,7 +13,8 @@ func codes(b *Block) (c []opcode) {
 	return c
 }
 
-// TestSimplify: what is computed twice is computed once, also what hangs on it, unless too much lies between; what nobody reads goes, and all else stays.
+// TestSimplify: what is computed twice is computed once, also what hangs on it, unless too much lies between; what
+// nobody reads goes, and all else stays.
 func TestSimplify(t *testing.T) {
 	b := NewBlock(AVX2, F32)
 	x, two := b.Load(1, 0), b.Const("two", 2)

@@ -10,8 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Neither avo nor Go's assembler knows tiles and bfloat16. So these instructions are written as numbers, with the mnemonic beside them, which a
-// test compares with what a disassembler reads.
+// Neither avo nor Go's assembler knows tiles and bfloat16. So these instructions are written as numbers, with the
+// mnemonic beside them, which a test compares with what a disassembler reads.
 
 // tileFeatures are the extensions that level AMX has beyond AVX512.
 var tileFeatures = []string{"AVX512BF16", "AMXTILE", "AMXBF16"}
@@ -71,7 +71,8 @@ func tileAddress(prefix byte, t Tile, opcode byte, base, stride reg.GPPhysical, 
 // TileConfig gives tiles the shapes that the 64 bytes at an address describe.
 func (f *Func) TileConfig(at reg.GPPhysical) {
 	check(number(at) < 4, "the address of a configuration is in one of the first registers")
-	f.encoded("AMXTILE", fmt.Sprintf("LDTILECFG (%s)", at.Asm()), []operand.Op{at}, nil, append(vex(prefixNone, 0, 0, 0, 0, 0x49), number(at))...)
+	f.encoded("AMXTILE", fmt.Sprintf("LDTILECFG (%s)", at.Asm()), []operand.Op{at}, nil, append(vex(prefixNone, 0, 0, 0, 0, 0x49),
+		number(at))...)
 }
 
 // TileRelease gives the tiles back: what a thread saves becomes small again.
@@ -112,7 +113,8 @@ func evex(prefix, dst, second, base, opcode byte) []byte {
 // wide writes an instruction on three 512-bit registers.
 func (f *Func) wide(name string, prefix, opcode byte, dst, second, base reg.VecPhysical, read ...operand.Op) {
 	d, s, b := byte(dst.PhysicalIndex()), byte(second.PhysicalIndex()), byte(base.PhysicalIndex())
-	f.encoded("AVX512BF16", fmt.Sprintf("%s Z%d, Z%d, Z%d", name, b, s, d), append(read, base, second), []operand.Op{dst}, evex(prefix, d, s, b, opcode)...)
+	f.encoded("AVX512BF16", fmt.Sprintf("%s Z%d, Z%d, Z%d", name, b, s, d), append(read, base, second), []operand.Op{dst},
+		evex(prefix, d, s, b, opcode)...)
 }
 
 // RoundBF16 sets dst to the lanes of low, and then those of high, rounded to bfloat16. Subnormals become 0.

@@ -85,7 +85,8 @@ func TestEncodedInstructions(t *testing.T) {
 	}
 }
 
-// normalised brings a mnemonic as AT&T writes it, and as this package does, into one form: lower case, registers by their short names, no scale 1.
+// normalised brings a mnemonic as AT&T writes it, and as this package does, into one form: lower case, registers by
+// their short names, no scale 1.
 func normalised(s string) string {
 	s = strings.NewReplacer("%", "", "\t", " ", "(,", "(", "*1)", ")", ",1)", ")").Replace(strings.ToLower(s))
 	s = strings.ReplaceAll(s, "zmm", "z")

@@ -1,7 +1,7 @@
 // Package realdata scores interpolation without training on a folder of tables, beside the held-out scores of classical methods.
 //
-// The folder holds data/sets.json and data/NAME.csv, splits/NAME.json (rows of context and test, from 0), and scores.json with the scores of other
-// methods on the same splits.
+// The folder holds data/sets.json and data/NAME.csv, splits/NAME.json (rows of context and test, from 0), and
+// scores.json with the scores of other methods on the same splits.
 package realdata
 
 import (

@@ -78,7 +78,8 @@ func Markdown(rows []Row) string {
 	all := Summarize(rows, "")
 	b.WriteString("\n| splits | set-kinds | better | difference, nats | median | worst | least beside the constant | crps ratio | rmse ratio | coverage of 95 % | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	line := func(name string, s Summary) {
-		fmt.Fprintf(&b, "| %s | %d | %d (%.0f %%) | %+.3f ± %.3f | %+.3f | %+.3f | %+.3f | %.3f | %.3f | %.3f | %.2f |\n", name, s.Rows, s.Better, 100*float64(s.Better)/float64(max(1, s.Rows)),
+		fmt.Fprintf(&b, "| %s | %d | %d (%.0f %%) | %+.3f ± %.3f | %+.3f | %+.3f | %+.3f | %.3f | %.3f | %.3f | %.2f |\n", name,
+			s.Rows, s.Better, 100*float64(s.Better)/float64(max(1, s.Rows)),
 			s.Difference, s.Error, s.Median, s.Worst, s.BelowConstant, s.CRPS, s.RMSE, s.Coverage, s.MeanSeconds)
 	}
 	for _, kind := range Kinds {
@@ -102,7 +103,8 @@ func Markdown(rows []Row) string {
 			if !math.IsNaN(d[1]) {
 				difference += fmt.Sprintf(" ± %.3f", d[1])
 			}
-			fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %s | %s | %+.3f | %.3f | %.3f | %.2f | %.2f | %.2f |\n", r.Set, r.Context, r.Splits, r.Score.LPD, cmp.Or(r.Best["lpd"], "-"), difference,
+			fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %s | %s | %+.3f | %.3f | %.3f | %.2f | %.2f | %.2f |\n", r.Set, r.Context,
+				r.Splits, r.Score.LPD, cmp.Or(r.Best["lpd"], "-"), difference,
 				r.Score.LPD-r.Constant, r.Ratio["crps"], r.Ratio["rmse"], r.Score.C50, r.Score.C95, r.Seconds)
 		}
 	}
@@ -118,7 +120,8 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	g := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	for _, r := range rows {
 		d := r.Difference["lpd"]
-		if err := out.Write([]string{r.Kind, r.Set, strconv.Itoa(r.Context), strconv.Itoa(r.Splits), g(r.Score.LPD), g(r.Score.CRPS), g(r.Score.RMSE), g(r.Score.C50), g(r.Score.C95),
+		if err := out.Write([]string{r.Kind, r.Set, strconv.Itoa(r.Context), strconv.Itoa(r.Splits), g(r.Score.LPD),
+			g(r.Score.CRPS), g(r.Score.RMSE), g(r.Score.C50), g(r.Score.C95),
 			r.Best["lpd"], g(d[0]), g(d[1]), g(r.Ratio["crps"]), g(r.Ratio["rmse"]), g(r.Constant), g(r.Seconds)}); err != nil {
 			return err
 		}

@@ -58,7 +58,8 @@ func run() error {
 	n := flag.Int("n", 1000, "tasks of the test")
 	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
 	said := map[string]*string{
-		pretrained.KeySeed: flag.String("seed", "", "seed of the training"), pretrained.KeySteps: flag.String("steps", "", "steps of the training"),
+		pretrained.KeySeed: flag.String("seed", "", "seed of the training"), pretrained.KeySteps: flag.String("steps", "",
+			"steps of the training"),
 		pretrained.KeyTasks: flag.String("tasks", "", "what it was trained on"),
 	}
 	flag.Parse()
@@ -150,8 +151,8 @@ func run() error {
 	return nil
 }
 
-// turnVectors changes the first map and the head of a model with levels so that it predicts vectors turned by a quarter from vectors that are turned, as
-// it predicted the others: (v, -u) for (u, v).
+// turnVectors changes the first map and the head of a model with levels so that it predicts vectors turned by a quarter
+// from vectors that are turned, as it predicted the others: (v, -u) for (u, v).
 func turnVectors(m cnp.Model[float32]) error {
 	c := m.Config()
 	if c.Levels == 0 || c.DimX != 2 || c.DimY != 2 || !c.Vectors() || c.Likelihood != "full" {

@@ -188,7 +188,8 @@ func (c *Client) infer(ctx context.Context, model string, r *Request) (*Response
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	all := slices.Insert(body, 0, io.Reader(bytes.NewReader(b)))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/v2/models/"+url.PathEscape(model)+"/infer", io.MultiReader(all...))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/v2/models/"+url.PathEscape(model)+"/infer",
+		io.MultiReader(all...))
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -278,14 +279,16 @@ func (c *Client) Predict(ctx context.Context, model string, b *cnp.Batch[float32
 	if b == nil {
 		return nil, errors.New("client: no batch")
 	}
-	r := &Request{Inputs: []Tensor{Float64s("x_context", []int{b.B, b.Nc, dx}, b.XContext), Float32s("y_context", []int{b.B, b.Nc, dy}, b.YContext),
+	r := &Request{Inputs: []Tensor{Float64s("x_context", []int{b.B, b.Nc, dx}, b.XContext),
+		Float32s("y_context", []int{b.B, b.Nc, dy}, b.YContext),
 		Float64s("x_target", []int{b.B, b.Nt, dx}, b.XTarget)}}
 	if b.AuxTarget != nil {
 		r.Inputs = append(r.Inputs, Float32s("aux_context", []int{b.B, b.Nc, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxContext),
 			Float32s("aux_target", []int{b.B, b.Nt, len(b.AuxTarget) / max(1, b.B*b.Nt)}, b.AuxTarget))
 	}
 	if b.Ns > 0 || b.YStatic != nil {
-		r.Inputs = append(r.Inputs, Float64s("x_static", []int{b.B, b.Ns, dx}, b.XStatic), Float32s("y_static", []int{b.B, b.Ns, len(b.YStatic) / max(1, b.B*b.Ns)}, b.YStatic))
+		r.Inputs = append(r.Inputs, Float64s("x_static", []int{b.B, b.Ns, dx}, b.XStatic),
+			Float32s("y_static", []int{b.B, b.Ns, len(b.YStatic) / max(1, b.B*b.Ns)}, b.YStatic))
 	}
 	if b.ContextMask != nil {
 		r.Inputs = append(r.Inputs, Bools("context_mask", []int{b.B, b.Nc}, b.ContextMask))

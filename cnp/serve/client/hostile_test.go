@@ -32,7 +32,8 @@ func TestHostile(t *testing.T) {
 	named("Complete", func(im *cnp.Images[float32]) { _, _ = c.Complete(t.Context(), "m", im) },
 		&cnp.Images[float32]{B: 1, C: 1, H: 1, W: 2, Pixels: []float32{1, 2}, Mask: []bool{true, false}})
 	named("Predict", func(b *cnp.Batch[float32], dx, dy int) { _, _ = c.Predict(t.Context(), "m", b, dx, dy) },
-		&cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}, YContext: []float32{1}, XTarget: []float64{2}, AuxTarget: []float32{1}}, 1, 1)
+		&cnp.Batch[float32]{B: 1, Nc: 1, Nt: 1, XContext: []float64{1}, YContext: []float32{1}, XTarget: []float64{2},
+			AuxTarget: []float32{1}}, 1, 1)
 	named("Float32s", func(x Tensor) { _, _ = x.Float32s() }, Float32s("x", []int{2}, []float32{1, 2}))
 	named("Ready", func(model string) { _, _ = c.Ready(t.Context(), model) }, "m")
 

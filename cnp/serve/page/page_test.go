@@ -30,7 +30,8 @@ func TestHandler(t *testing.T) {
 		assert.Contains(t, w.Header().Get("Content-Type"), kind, path)
 		assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"), path)
 	}
-	for _, path := range []string{"/page/", "/page", "/pages", "/page/none.js", "/v2", "/static/index.html", "/page/../page.go", "/page.go"} {
+	for _, path := range []string{"/page/", "/page", "/pages", "/page/none.js", "/v2", "/static/index.html", "/page/../page.go",
+		"/page.go"} {
 		assert.Equal(t, http.StatusNotFound, get("GET", path).Code, path)
 	}
 	assert.Equal(t, http.StatusMethodNotAllowed, get("POST", "/").Code)

@@ -69,7 +69,8 @@ func TestLattice(t *testing.T) {
 			if c.points != nil {
 				l = group.LiftPoints(g, c.points, lifts, 0)
 			}
-			p := &Pairs{Group: g, Queries: q, Points: l, PointMask: repeat(c.pointMask, lifts), QueryMask: repeat(c.queryMask, lifts), e: group.PoseDim(g)}
+			p := &Pairs{Group: g, Queries: q, Points: l, PointMask: repeat(c.pointMask, lifts),
+				QueryMask: repeat(c.queryMask, lifts), e: group.PoseDim(g)}
 			const tol = 0x1p-34
 			s := findLattice(p, 0.75*memberReach*tol)
 			require.Equal(t, c.found, s != nil, "%s, %d lifts: %s", name, lifts, c.name)

@@ -91,7 +91,8 @@ func Build(p *Pairs) (*Table, error) {
 			return table, nil
 		}
 	}
-	return nil, fmt.Errorf("%d pairs with poses of %d numbers need at least %d bytes, more than the limit of %d", len(p.Index), p.e, p.need, p.MaxBytes)
+	return nil, fmt.Errorf("%d pairs with poses of %d numbers need at least %d bytes, more than the limit of %d", len(p.Index),
+		p.e, p.need, p.MaxBytes)
 }
 
 // Bytes is how many bytes are live at a time while a table is made of poses of e numbers and hashed of the pairs are looked up:

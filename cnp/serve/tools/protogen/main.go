@@ -30,7 +30,8 @@ func main() {
 
 func generate(path string) error {
 	dir, name := filepath.Split(path)
-	compiler := protocompile.Compiler{Resolver: &protocompile.SourceResolver{ImportPaths: []string{dir}}, SourceInfoMode: protocompile.SourceInfoStandard}
+	compiler := protocompile.Compiler{Resolver: &protocompile.SourceResolver{ImportPaths: []string{dir}},
+		SourceInfoMode: protocompile.SourceInfoStandard}
 	files, err := compiler.Compile(context.Background(), name)
 	if err != nil {
 		return err
