@@ -68,13 +68,13 @@ func (l *Conv1d[T]) Forward(dst, x []T, batch, n int, act simd.Activation) {
 // overlapping multiplies rows that start every step elements and overlap. A matrix product needs a row stride of at least the row
 // length, so the rows are processed in ceil(K/step) interleaved groups.
 func overlapping[T Float](dst, x []T, w *simd.Packed[T], step int, bias []T, act simd.Activation, n int) {
-	groups := (w.K + step - 1) / step
-	out := make([]T, ((n+groups-1)/groups)*w.N)
+	groups := (w.K() + step - 1) / step
+	out := make([]T, ((n+groups-1)/groups)*w.N())
 	for g := range min(groups, n) {
 		m := (n - g + groups - 1) / groups
-		simd.GemmPacked(out[:m*w.N], w.N, x[g*step:][:(m-1)*groups*step+w.K], groups*step, w, bias, act, m)
+		simd.GemmPacked(out[:m*w.N()], w.N(), x[g*step:][:(m-1)*groups*step+w.K()], groups*step, w, bias, act, m)
 		for r := range m {
-			copy(dst[(g+r*groups)*w.N:][:w.N], out[r*w.N:])
+			copy(dst[(g+r*groups)*w.N():][:w.N()], out[r*w.N():])
 		}
 	}
 }

@@ -337,7 +337,7 @@ func (p *poseWeights[T]) compare(f *frozen.File, a *Arrangement[T]) {
 		p.evaluate(want, &one, &w)
 		at := 0
 		for k := range p.slices {
-			width := p.slices[k].B.N
+			width := p.slices[k].B.N()
 			if p.half != nil {
 				half := make([]simd.BF16, width)
 				simd.BF16FromF32(half, any(want[at:at+width]).([]float32))

@@ -250,7 +250,7 @@ func (p *poseWeights[T]) compute(dst, hidden []T, between *simd.BicubicPlan, fac
 	} else {
 		simd.DenseSwish(dst, hidden, &p.slices[k], poses)
 	}
-	scaleRows(dst, factors, p.slices[k].B.N)
+	scaleRows(dst, factors, p.slices[k].B.N())
 }
 
 // between returns where a tile's poses lie between the nodes, nil if weights are not interpolated.
@@ -265,7 +265,7 @@ func (p *poseWeights[T]) between(t *tile[T]) *simd.BicubicPlan {
 func (p *poseWeights[T]) evaluate(dst []T, t *tile[T], w *workspace[T]) {
 	hidden, between, factors, at, n := p.hidden(t, w), p.between(t), p.factors(t, w), 0, len(t.poses)
 	for k := range p.slices {
-		size := n * p.slices[k].B.N
+		size := n * p.slices[k].B.N()
 		p.compute(dst[at:at+size], hidden, between, factors, k, n)
 		at += size
 	}
@@ -281,9 +281,9 @@ func (p *poseWeights[T]) hidden(t *tile[T], w *workspace[T]) []T {
 	if p.nodes != nil {
 		return nil
 	}
-	n := p.net.net[1].B.N
+	n := p.net.net[1].B.N()
 	out := roomy(&w.hidden, len(t.poses)*n, p.most*n)
-	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N))
+	throughLayers(out, t.table, &p.net.net[0], &p.net.net[1], sized(&w.net, poseBlock*p.net.net[0].B.N()))
 	return out
 }
 
@@ -294,7 +294,7 @@ const poseBlock = 42
 // throughLayers sets dst [poses, out] to the result of two layers for poses. between is scratch for poseBlock results of the
 // first layer.
 func throughLayers[T Float](dst, poses []T, first, second *simd.Dense[T], between []T) {
-	e, mid, out := first.B.K, first.B.N, second.B.N
+	e, mid, out := first.B.K(), first.B.N(), second.B.N()
 	for lo, n := 0, len(poses)/e; lo < n; lo += poseBlock {
 		m := min(poseBlock, n-lo)
 		simd.DenseSwish(between[:m*mid], poses[lo*e:(lo+m)*e], first, m)
@@ -964,7 +964,7 @@ func (l *Linear[T]) Plan() *PlannedLinear[T] {
 
 // Forward sets dst [rows, out] to the result for x [rows, in], on the calling goroutine.
 func (l *PlannedLinear[T]) Forward(dst, x []T, rows int) {
-	simd.GemmPacked(dst, l.dense.N, x, l.dense.K, l.dense, l.bias, simd.ActNone, rows)
+	simd.GemmPacked(dst, l.dense.N(), x, l.dense.K(), l.dense, l.bias, simd.ActNone, rows)
 }
 
 // MulAdds is the number of multiply-adds that one pose takes, without the activations.

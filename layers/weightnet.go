@@ -79,7 +79,7 @@ func (w *WeightNet[T]) fold() *folded[T] {
 
 // columns returns the last layer divided into ranges of that many columns.
 func (f *folded[T]) columns(width int) []simd.Dense[T] {
-	in, out, bias := f.net[2].B.K, f.out(), f.net[2].Bias
+	in, out, bias := f.net[2].B.K(), f.out(), f.net[2].Bias
 	if width >= out {
 		return f.net[2:]
 	}
@@ -92,8 +92,8 @@ func (f *folded[T]) columns(width int) []simd.Dense[T] {
 }
 
 // in is the length of a pose, out the number of weights.
-func (f *folded[T]) in() int  { return f.net[0].B.K }
-func (f *folded[T]) out() int { return f.net[2].B.N }
+func (f *folded[T]) in() int  { return f.net[0].B.K() }
+func (f *folded[T]) out() int { return f.net[2].B.N() }
 
 // scratch returns the scratch memory that forward needs.
 func (f *folded[T]) scratch() []T { return make([]T, simd.WeightNetScratch(&f.net)) }

@@ -243,7 +243,7 @@ func (t *WeightNetTape[T]) hidden(tile *tile[T]) []T {
 		return nil
 	}
 	n := t.sliced
-	out, between := rent[T](len(tile.poses)*n.second.B.N), rent[T](poseBlock*n.second.B.K)
+	out, between := rent[T](len(tile.poses)*n.second.B.N()), rent[T](poseBlock*n.second.B.K())
 	throughLayers(out, tile.table, &n.first, &n.second, between)
 	giveBack(between)
 	return out
@@ -256,7 +256,7 @@ func (t *WeightNetTape[T]) slice(dst, hidden []T, tile *tile[T], k int) {
 		return
 	}
 	layer := &t.sliced.last[k]
-	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N)
+	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N())
 }
 
 // Release drops the activations if all tapes together keep too much. Weights and Backward then compute them again, with the same

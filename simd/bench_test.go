@@ -105,7 +105,7 @@ func BenchmarkGemmPackedF32(b *testing.B) {
 		b.Run("act="+act.String(), func(b *testing.B) {
 			var packed *Packed[float32]
 			benchProduct(b, func(c, a, w []float32, m, n, k int) {
-				if packed == nil || packed.K != k || packed.N != n {
+				if packed == nil || packed.K() != k || packed.N() != n {
 					packed = Pack(w, n, k, n)
 				}
 				GemmPackedF32(c, n, a, k, packed, nil, act, m)

@@ -48,7 +48,7 @@ func FuzzDots(f *testing.F) {
 		same("DepthwiseDotsF32", out, want)
 
 		m, k, c := int(rows)%40, dotsDepth*(1+int(depth)%17), dotsColumns*(1+int(columns)%4)
-		p := &PackedDots{K: k, N: c, b: numbers(k*c, 3), zeros: make([]float32, c)}
+		p := &PackedDots{k: k, n: c, b: numbers(k*c, 3), zeros: make([]float32, c)}
 		act := ActNone
 		if flag {
 			act = ActReLU

@@ -9,8 +9,7 @@ import (
 // PackedDots is a right-hand matrix B [K, N] in bfloat16, packed for GemmDotsF32. It does not change after packing and
 // may be used by any number of goroutines at once.
 type PackedDots struct {
-	// K and N are the numbers of rows and columns of B.
-	K, N  int
+	k, n  int
 	b     []BF16    // [N/32, K/2, 32, 2]: for 32 columns, pairs of rows side by side
 	zeros []float32 // a bias [N]
 }
@@ -31,7 +30,7 @@ func PackDotsTransposed(b []float32, ldb, k, n int) *PackedDots {
 	if n == 0 || k == 0 || n%dotsColumns != 0 || k%dotsDepth != 0 {
 		return nil
 	}
-	p := &PackedDots{K: k, N: n, b: make([]BF16, n*k), zeros: make([]float32, n)}
+	p := &PackedDots{k: k, n: n, b: make([]BF16, n*k), zeros: make([]float32, n)}
 	row := make([]BF16, k)
 	for j := range n {
 		BF16FromF32(row, b[j*ldb:][:k])
@@ -63,8 +62,8 @@ func GemmDotsF32(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, 
 	if act != ActNone && act != ActReLU {
 		panic(fmt.Sprintf("simd: %s: act = %d, need ActNone or ActReLU", fn, act))
 	}
-	checkGemmPacked(fn, len(c), ldc, len(a), b.K, b.K, b.N, bias != nil, len(bias), act, m)
-	if need := DotsRows(m) * b.K; len(a) < need {
+	checkGemmPacked(fn, len(c), ldc, len(a), b.k, b.k, b.n, bias != nil, len(bias), act, m)
+	if need := DotsRows(m) * b.k; len(a) < need {
 		panicLen(fn, "a", len(a), need)
 	}
 	if bias == nil {
@@ -79,11 +78,11 @@ func GemmDotsF32(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, 
 
 func gemmDotsGeneric(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, act Activation, m int) {
 	for i := range m {
-		x, y := a[i*b.K:][:b.K], c[i*ldc:][:b.N]
+		x, y := a[i*b.k:][:b.k], c[i*ldc:][:b.n]
 		copy(y, bias)
 		for j := range y {
-			w := b.b[j/dotsColumns*dotsColumns*b.K+j%dotsColumns*2:]
-			for k := 0; k < b.K; k += 2 {
+			w := b.b[j/dotsColumns*dotsColumns*b.k+j%dotsColumns*2:]
+			for k := 0; k < b.k; k += 2 {
 				y[j] = dotBF16(dotBF16(y[j], w[k*dotsColumns+1], x[k+1]), w[k*dotsColumns], x[k])
 			}
 			if act == ActReLU && !(y[j] > 0) && y[j] == y[j] {

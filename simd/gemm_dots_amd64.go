@@ -5,7 +5,7 @@ package simd
 // gemmDots is GemmDotsF32 where the CPU has what it takes, for m > 0 and a bias.
 func gemmDots(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, act Activation, m int) {
 	if raceEnabled {
-		gemmRace(c, ldc, m, b.N, nil, 0, 0, 0, nil, 0, 0, 0)
+		gemmRace(c, ldc, m, b.n, nil, 0, 0, 0, nil, 0, 0, 0)
 		raceRead(a)
 		raceRead(bias)
 	}
@@ -14,7 +14,7 @@ func gemmDots(c []float32, ldc int, a []BF16, b *PackedDots, bias []float32, act
 		relu = 1
 	}
 	for lo := 0; lo < m; lo += dotsRows {
-		gemmF32Dots(&c[lo*ldc], 4*ldc, (*uint16)(&a[lo*b.K]), 2*b.K, (*uint16)(&b.b[0]), &bias[0], min(dotsRows, m-lo),
-			b.K/dotsDepth, b.N/dotsColumns, relu)
+		gemmF32Dots(&c[lo*ldc], 4*ldc, (*uint16)(&a[lo*b.k]), 2*b.k, (*uint16)(&b.b[0]), &bias[0], min(dotsRows, m-lo),
+			b.k/dotsDepth, b.n/dotsColumns, relu)
 	}
 }

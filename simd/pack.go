@@ -1,22 +1,23 @@
 package simd
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "unsafe"
 
 // Packed is the right-hand matrix B [K, N] of GemmPacked, rearranged once so that the product reads it in order. It does not
 // change after packing and may be used by any number of goroutines at once.
 type Packed[T Float] struct {
-	// K and N are the numbers of rows and columns of B. They are for reading: products refuse a Packed in which they were set.
-	K, N int
-	k, n int // the same, as packed
+	k, n int
 	// data holds B in panels of a fixed number of columns, panel after panel, each row-major and the last filled up with zeros.
 	// The layout depends on the program and not on the level, so it stays valid when the level changes. It starts at a multiple
 	// of a cache line.
 	data  []T
-	panel int
+	panel int // columns of a panel, at least 1; 0 in a matrix that was not packed
 }
+
+// K returns the number of rows of B.
+func (b *Packed[T]) K() int { return b.k }
+
+// N returns the number of columns of B.
+func (b *Packed[T]) N() int { return b.n }
 
 // Pack rearranges B, given as [k, n] with rows ldb ≥ n apart. The result is a copy: B may change afterwards. It panics on a
 // negative size, a stride below n or a slice that is too short.
@@ -38,7 +39,7 @@ func PackTransposed[T Float](b []T, ldb, k, n int) *Packed[T] {
 
 // pack packs the matrix whose element [p, j] is b[p*rs+j*cs].
 func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
-	out := &Packed[T]{K: k, N: n, k: k, n: n, panel: panelWidth[T](n)}
+	out := &Packed[T]{k: k, n: n, panel: max(1, panelWidth[T](n))}
 	if n == 0 || k == 0 {
 		return out
 	}
@@ -93,8 +94,8 @@ func onLine[T Float](x []T) []T {
 func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
 	checkPacked("GemmPackedF32", b)
 	// As calls, the checks of a tiny product would take a twentieth of its time.
-	if m < 0 || !matrixFits(len(c), m, b.N, ldc) || !matrixFits(len(a), m, b.K, lda) || bias != nil || act != ActNone {
-		checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
+	if m < 0 || !matrixFits(len(c), m, b.n, ldc) || !matrixFits(len(a), m, b.k, lda) || bias != nil || act != ActNone {
+		checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.k, b.n, bias != nil, len(bias), act, m)
 	}
 	gemmPackedF32(c, ldc, a, lda, b, bias, act, m)
 }
@@ -102,17 +103,17 @@ func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 // GemmPackedF64 is GemmPackedF32 for float64, eps being that of float64.
 func GemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
 	checkPacked("GemmPackedF64", b)
-	checkGemmPacked("GemmPackedF64", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
+	checkGemmPacked("GemmPackedF64", len(c), ldc, len(a), lda, b.k, b.n, bias != nil, len(bias), act, m)
 	gemmPackedF64(c, ldc, a, lda, b, bias, act, m)
 }
 
-// checkPacked panics unless b comes from Pack or PackTransposed, or is an empty matrix.
+// checkPacked panics unless b comes from Pack or PackTransposed.
 func checkPacked[T Float](fn string, b *Packed[T]) {
 	if b == nil {
 		panic("simd: " + fn + ": b = nil")
 	}
-	if b.K != b.k || b.N != b.n {
-		panic(fmt.Sprintf("simd: %s: b is [%d, %d], but was packed as [%d, %d]", fn, b.K, b.N, b.k, b.n))
+	if b.panel == 0 {
+		panic("simd: " + fn + ": b was not packed; Pack makes it")
 	}
 }
 

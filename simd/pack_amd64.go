@@ -13,15 +13,15 @@ func gemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64
 }
 
 func gemmPacked[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
-	if level == Generic || m == 0 || b.N == 0 {
+	if level == Generic || m == 0 || b.n == 0 {
 		gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
 		return
 	}
 	if raceEnabled {
-		gemmRace(c, ldc, m, b.N, a, lda, m, b.K, b.data, 0, 1, len(b.data))
+		gemmRace(c, ldc, m, b.n, a, lda, m, b.k, b.data, 0, 1, len(b.data))
 		raceRead(bias)
 	}
-	if act != ActNone && act != ActReLU || m > gemmStripRows || b.N > stripColumns[T]() || b.K == 0 || b.K > gemmDepth {
+	if act != ActNone && act != ActReLU || m > gemmStripRows || b.n > stripColumns[T]() || b.k == 0 || b.k > gemmDepth {
 		gemmPackedLarge(c, ldc, a, lda, b, bias, act, m)
 		return
 	}
@@ -33,19 +33,19 @@ func gemmPacked[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T,
 	if bias != nil {
 		start = &bias[0]
 	}
-	gemmStrip(&c[0], ldc, &a[0], lda, 1, &b.data[0], stripOf[T](), start, m, b.K, b.N, mode)
+	gemmStrip(&c[0], ldc, &a[0], lda, 1, &b.data[0], stripOf[T](), start, m, b.k, b.n, mode)
 }
 
 // gemmPackedLarge is gemmPacked for products of more than one strip, or with an activation that strips do not have.
 func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
-	mode, rows, strip := 0, blockRows[T](b.N, b.K), stripOf[T]()
+	mode, rows, strip := 0, blockRows[T](b.n, b.k), stripOf[T]()
 	if act == ActReLU {
 		mode = stripReLU
 	}
 	if act != ActNone && act != ActReLU {
-		rows = blockRows[T](max(b.N, strip+1), b.K) // the activation visits the rows once more, while they are in the first-level cache
+		rows = blockRows[T](max(b.n, strip+1), b.k) // the activation visits the rows once more, while they are in the first-level cache
 	}
-	stream := (mode != 0 || act == ActNone) && b.N%strip == 0 && pastCaches(c, ldc, m) && b.K <= panelDepth(b.K)
+	stream := (mode != 0 || act == ActNone) && b.n%strip == 0 && pastCaches(c, ldc, m) && b.k <= panelDepth(b.k)
 	if stream {
 		mode |= stripStream
 	}
@@ -55,12 +55,12 @@ func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias
 		if mode != 0 || act == ActNone {
 			continue
 		}
-		if ldc == b.N {
+		if ldc == b.n {
 			activate(c[i*ldc:][:mb*ldc], act)
 			continue
 		}
 		for q := i; q < i+mb; q++ {
-			activate(c[q*ldc:][:b.N], act)
+			activate(c[q*ldc:][:b.n], act)
 		}
 	}
 	if stream {
@@ -71,17 +71,17 @@ func gemmPackedLarge[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias
 // gemmPackedBlock computes C = A·B + bias for m rows, the first of which is a[at:], and then does with the sums what mode asks
 // for.
 func gemmPackedBlock[T Float](c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m int) {
-	gemmPackedColumns(nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.N)
+	gemmPackedColumns(nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.n)
 }
 
 // gemmPackedColumns is gemmPackedBlock for the columns from .. to-1 of B; from is the start of a strip, and c begins with column
 // from. For stripSwish with stripStream it may use tile, which has gemmWideTile elements; then the sums must not be divided, and
 // the columns must fill wide strips.
 func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *Packed[T], bias []T, mode, m, from, to int) {
-	columns, strip, depth := stripColumns[T](), stripOf[T](), panelDepth(b.K)
-	for p := 0; p == 0 || p < b.K; p += depth {
-		now, k := mode, min(depth, b.K-p)
-		if p+k < b.K {
+	columns, strip, depth := stripColumns[T](), stripOf[T](), panelDepth(b.k)
+	for p := 0; p == 0 || p < b.k; p += depth {
+		now, k := mode, min(depth, b.k-p)
+		if p+k < b.k {
 			now = 0 // not the last part of the sum
 		}
 		if p > 0 {
@@ -94,9 +94,9 @@ func gemmPackedColumns[T Float](tile *T, c []T, ldc int, a []T, at, lda int, b *
 				start = &bias[j]
 			}
 			panel := j / strip * strip
-			right := firstElement(b.data, panel*b.K+p*strip+j-panel, k)
+			right := firstElement(b.data, panel*b.k+p*strip+j-panel, k)
 			if w = gemmWide; unsafe.Sizeof(*tile) == 4 && level == AVX512 && k <= gemmWideDepth && to-j >= w {
-				gemmWideStrip(&c[j-from], ldc, rows, lda, right, strip*b.K, start, tile, m, k, now)
+				gemmWideStrip(&c[j-from], ldc, rows, lda, right, strip*b.k, start, tile, m, k, now)
 				continue
 			}
 			if w = strip; takesPanel[T](j-panel, to-j, now) {

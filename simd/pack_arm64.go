@@ -21,7 +21,7 @@ func gemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64
 // the bias and runs over k in ascending order in one accumulator per block of k, whatever m is. The activation is applied while
 // the rows are in the cache.
 func gemmPacked[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
-	k, n := b.K, b.N
+	k, n := b.k, b.n
 	columns := gemmColumns[T]()
 	if level == Generic || m == 0 || n == 0 || k == 0 {
 		gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)

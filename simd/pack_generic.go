@@ -5,7 +5,7 @@ const packedBlockM = 32
 
 // gemmPackedGeneric sets every row of C to the bias and lets the row-combining product add to it.
 func gemmPackedGeneric[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bias []T, act Activation, m int) {
-	k, n := b.K, b.N
+	k, n := b.k, b.n
 	if n == 0 {
 		return
 	}

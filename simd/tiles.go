@@ -5,8 +5,7 @@ import "fmt"
 // PackedTiles is a right-hand matrix B [K, N], packed for GemmTilesF32. It does not change after packing and may be
 // used by any number of goroutines at once.
 type PackedTiles struct {
-	// K and N are the numbers of rows and columns of B.
-	K, N  int
+	k, n  int
 	parts int
 	full  *Packed[float32]
 	// tiles holds the parts of B, [N/32, K/32, parts, 2, 16, 16, 2]: for 32 columns and 32 rows of B two tiles of 16
@@ -32,7 +31,7 @@ func PackTilesTransposed(b []float32, ldb, k, n, parts int) *PackedTiles {
 	if parts != 1 && parts != tilesMost {
 		panic(fmt.Sprintf("simd: PackTilesTransposed: parts = %d, need 1 or %d", parts, tilesMost))
 	}
-	p := &PackedTiles{K: k, N: n, parts: parts, full: PackTransposed(b, ldb, k, n)}
+	p := &PackedTiles{k: k, n: n, parts: parts, full: PackTransposed(b, ldb, k, n)}
 	if !haveTiles() || n%tilesBlock != 0 || k%tilesBlock != 0 || k > tilesDepth || n*k == 0 {
 		return p
 	}
@@ -61,7 +60,7 @@ func (b *PackedTiles) TilesSpace() int {
 	if b.tiles == nil {
 		return 0
 	}
-	return tilesBlock*b.K*b.parts/2 + tilesBlock*tilesBlock + cacheLine/4
+	return tilesBlock*b.k*b.parts/2 + tilesBlock*tilesBlock + cacheLine/4
 }
 
 // GemmTilesF32 computes C = act(A·B + bias) as GemmPackedF32 does. At level AMX it multiplies tiles of bfloat16 numbers
@@ -79,7 +78,7 @@ func GemmTilesF32(c []float32, ldc int, a []float32, lda int, b *PackedTiles, bi
 	if b == nil {
 		panic("simd: GemmTilesF32: b = nil")
 	}
-	checkGemmPacked("GemmTilesF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
+	checkGemmPacked("GemmTilesF32", len(c), ldc, len(a), lda, b.k, b.n, bias != nil, len(bias), act, m)
 	if b.tiles == nil || !haveTiles() || act != ActNone && act != ActReLU || m == 0 {
 		gemmPackedF32(c, ldc, a, lda, b.full, bias, act, m)
 		return

@@ -10,7 +10,7 @@ func haveTiles() bool { return cpu.Tiles() }
 // gemmTilesF32 is GemmTilesF32 for b.tiles, m > 0, and space that begins with a line of the caches.
 func gemmTilesF32(c []float32, ldc int, a []float32, lda int, b *PackedTiles, bias []float32, act Activation, m int, space []float32) {
 	if raceEnabled {
-		gemmRace(c, ldc, m, b.N, a, lda, m, b.K, nil, 0, 0, 0)
+		gemmRace(c, ldc, m, b.n, a, lda, m, b.k, nil, 0, 0, 0)
 		raceRead(bias)
 		raceWrite(space)
 	}
@@ -25,8 +25,8 @@ func gemmTilesF32(c []float32, ldc int, a []float32, lda int, b *PackedTiles, bi
 		mode |= tilesSplit
 	}
 	rows := func(lo, n int) bool {
-		return gemmTilesF32AMX(&c[lo*ldc], ldc, &a[lo*lda], lda, (*uint16)(&b.tiles[0]), start, &space[0], n, b.K/tilesBlock,
-			b.N/tilesBlock, mode) == 0
+		return gemmTilesF32AMX(&c[lo*ldc], ldc, &a[lo*lda], lda, (*uint16)(&b.tiles[0]), start, &space[0], n, b.k/tilesBlock,
+			b.n/tilesBlock, mode) == 0
 	}
 	for lo := 0; lo < m; lo += gemmStripRows {
 		n := min(gemmStripRows, m-lo)

@@ -12,7 +12,7 @@ type Dense[T Float] struct {
 // poses. A tile of rows passes through all layers before the next tile, so that intermediate results never leave the first-level
 // cache.
 //
-//   - Shape: pose is [rows, net[0].B.K], dst [rows, net[2].B.N], scratch has WeightNetScratch(net) elements or more. Each layer
+//   - Shape: pose is [rows, net[0].B.K()], dst [rows, net[2].B.N()], scratch has WeightNetScratch(net) elements or more. Each layer
 //     has as many inputs as the one before it has outputs.
 //   - Aliasing: dst must not overlap pose, and scratch neither of them nor the net.
 //   - Errors: panics on a negative size, layers that do not fit each other, and wrong lengths. NaN reaches its row only.
@@ -49,22 +49,22 @@ const weightNetTile = 42
 
 // WeightNetScratch returns how many elements of scratch WeightNetF32 and its kin need.
 func WeightNetScratch[T Float](net *[3]Dense[T]) int {
-	return weightNetTile * (net[0].B.N + net[1].B.N)
+	return weightNetTile * (net[0].B.n + net[1].B.n)
 }
 
 func checkWeightNet[T Float](fn string, lenDst, lenPose, lenScratch, rows int, net *[3]Dense[T]) {
 	checkSize(fn, "rows", rows)
 	for i := range net {
 		checkPacked(fn, net[i].B)
-		if i > 0 && net[i].B.K != net[i-1].B.N {
-			panic(fmt.Sprintf("simd: %s: net[%d].B.K = %d, need net[%d].B.N = %d", fn, i, net[i].B.K, i-1, net[i-1].B.N))
+		if i > 0 && net[i].B.k != net[i-1].B.n {
+			panic(fmt.Sprintf("simd: %s: net[%d].B.K() = %d, need net[%d].B.N() = %d", fn, i, net[i].B.k, i-1, net[i-1].B.n))
 		}
 		if net[i].Bias != nil {
-			checkLen(fn, "net[].Bias", len(net[i].Bias), net[i].B.N)
+			checkLen(fn, "net[].Bias", len(net[i].Bias), net[i].B.n)
 		}
 	}
-	checkElements(fn, "pose", lenPose, rows, net[0].B.K)
-	checkElements(fn, "dst", lenDst, rows, net[2].B.N)
+	checkElements(fn, "pose", lenPose, rows, net[0].B.k)
+	checkElements(fn, "dst", lenDst, rows, net[2].B.n)
 	if need := WeightNetScratch(net); lenScratch < need {
 		panicLen(fn, "scratch", lenScratch, need)
 	}

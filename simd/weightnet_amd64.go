@@ -4,7 +4,7 @@ package simd
 
 // weightNetF32 lets the strips of each layer apply swish to their tiles directly after storing them.
 func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
-	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
+	in, h0, h1, out := net[0].B.k, net[0].B.n, net[1].B.n, net[2].B.n
 	if level == Generic || h0 == 0 || h1 == 0 || out == 0 {
 		weightNetGeneric(dst, pose, net, rows, scratch)
 		return
@@ -45,7 +45,7 @@ func swishesApart(columns int) bool {
 
 // weightNetApart is weightNetF32 where swishesApart is true for a layer.
 func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
-	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
+	in, h0, h1, out := net[0].B.k, net[0].B.n, net[1].B.n, net[2].B.n
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
 	stream := pastCaches(dst, out, rows)
 	for lo := 0; lo < rows; lo += tile {

@@ -11,7 +11,7 @@ import (
 
 // stripsSwish returns the swish of a·b, and wants the same bits from sums that are stored before, where that is done.
 func stripsSwish(t *testing.T, a []float32, lda int, b *Packed[float32], rows int) []float32 {
-	n := b.N
+	n := b.n
 	c := make([]float32, rows*n)
 	gemmPackedBlock(c, n, a, 0, lda, b, nil, stripSwish, rows)
 	if swishesApart(n) {

@@ -1,7 +1,7 @@
 package simd
 
 func weightNetGeneric[T Float](dst, pose []T, net *[3]Dense[T], rows int, scratch []T) {
-	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
+	in, h0, h1, out := net[0].B.k, net[0].B.n, net[1].B.n, net[2].B.n
 	for lo := 0; lo < rows; lo += weightNetTile {
 		n := min(weightNetTile, rows-lo)
 		x, y := scratch[:n*h0], scratch[weightNetTile*h0:][:n*h1]

@@ -4,7 +4,7 @@ package simd
 // where the layers are needed separately, for example because the columns of the last one go to different places (a Dense for
 // each range of columns). If the rows stay in the first-level cache between the calls, it is as fast as WeightNetF32.
 //
-//   - Shape: x is [rows, layer.B.K], dst [rows, layer.B.N].
+//   - Shape: x is [rows, layer.B.K()], dst [rows, layer.B.N()].
 //   - Aliasing: dst must not overlap x or the layer.
 //   - Errors: panics on a negative size and wrong lengths. NaN reaches its row only.
 //   - Accuracy: as WeightNetF32.
@@ -35,12 +35,12 @@ func checkDenseSwish[T Float](fn string, lenDst, lenX, rows int, layer *Dense[T]
 	checkSize(fn, "rows", rows)
 	checkPacked(fn, layer.B)
 	if layer.Bias != nil {
-		checkLen(fn, "layer.Bias", len(layer.Bias), layer.B.N)
+		checkLen(fn, "layer.Bias", len(layer.Bias), layer.B.n)
 	}
-	checkElements(fn, "x", lenX, rows, layer.B.K)
-	checkElements(fn, "dst", lenDst, rows, layer.B.N)
+	checkElements(fn, "x", lenX, rows, layer.B.k)
+	checkElements(fn, "dst", lenDst, rows, layer.B.n)
 }
 
 func denseSwishGeneric[T Float](dst, x []T, layer *Dense[T], rows int) {
-	GemmPacked(dst, layer.B.N, x, layer.B.K, layer.B, layer.Bias, ActSwish, rows)
+	GemmPacked(dst, layer.B.n, x, layer.B.k, layer.B, layer.Bias, ActSwish, rows)
 }

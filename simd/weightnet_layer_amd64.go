@@ -3,7 +3,7 @@
 package simd
 
 func denseSwishF32(dst, x []float32, layer *Dense[float32], rows int) {
-	in, out := layer.B.K, layer.B.N
+	in, out := layer.B.k, layer.B.n
 	if level == Generic || out == 0 {
 		denseSwishGeneric(dst, x, layer, rows)
 		return

@@ -116,7 +116,7 @@ func TestWeightNetPanics(t *testing.T) {
 	require.PanicsWithValue(t, fmt.Sprintf("simd: WeightNetF32: len(scratch) = 0, need %d", len(scratch)),
 		func() { WeightNetF32(make([]float32, 10), make([]float32, 4), &net, 2, nil) })
 	net[1] = net[0]
-	require.PanicsWithValue(t, "simd: WeightNetF32: net[1].B.K = 2, need net[0].B.N = 3",
+	require.PanicsWithValue(t, "simd: WeightNetF32: net[1].B.K() = 2, need net[0].B.N() = 3",
 		func() { WeightNetF32(make([]float32, 10), make([]float32, 4), &net, 2, scratch) })
 }
 
