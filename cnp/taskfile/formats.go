@@ -43,6 +43,9 @@ func variables(b []byte) (*safetensors.File, error) {
 		if v.Type == netcdf.Char {
 			continue
 		}
+		if err := f.Check(v); err != nil {
+			return nil, err
+		}
 		if left -= 8 * f.Len(v); left < 0 {
 			return nil, fmt.Errorf("%w: its variables overlap", netcdf.ErrFormat)
 		}

@@ -2,6 +2,7 @@ package netcdf
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -101,8 +102,9 @@ func (a *Attr) list() []float64 {
 	return a.Numbers
 }
 
-// as is a value of an attribute as the data's type has it. Integers of the wrong sign are the same bits; false: the type has no such value.
-func (t Type) as(x float64) (float64, bool) {
+// as is a value of an attribute as the data's type has it. Where it is an integer of that size, one of the wrong sign is the
+// same bits; false: the type has no such value.
+func (t Type) as(x float64, same bool) (float64, bool) {
 	switch {
 	case t == Double || math.IsNaN(x):
 		return x, true
@@ -113,9 +115,9 @@ func (t Type) as(x float64) (float64, bool) {
 	}
 	span := math.Ldexp(1, 8*t.Size())
 	switch signed := t == t.withSign(true); {
-	case signed && x >= span/2 && x < span:
+	case same && signed && x >= span/2 && x < span:
 		x -= span
-	case !signed && x < 0 && x >= -span/2:
+	case same && !signed && x < 0 && x >= -span/2:
 		x += span
 	case signed && (x < -span/2 || x >= span/2), !signed && (x < 0 || x >= span):
 		return 0, false
@@ -131,22 +133,23 @@ type packing struct {
 	// The range: of the stored values, or of those that are meant.
 	lo, hi   float64
 	unpacked bool
+	unsure   string  // the attribute of the range that may be either
 	slack    float64 // of the range's ends
 }
 
 func (v *Var) packing() packing {
 	p := packing{kind: v.meant(), scale: 1, lo: math.Inf(-1), hi: math.Inf(1)}
 	for _, name := range []string{"_FillValue", "missing_value"} {
-		for _, x := range v.Attr(name).list() {
-			if x, ok := p.kind.as(x); ok {
+		a := v.Attr(name)
+		for _, x := range a.list() {
+			if x, ok := p.kind.as(x, a.Type.integer() && a.Type.Size() == p.kind.Size()); ok {
 				p.absent = append(p.absent, x)
 			}
 		}
 	}
-	if fill, ok := fills[v.Type]; ok && v.Attr("_FillValue") == nil {
-		if fill, ok = p.kind.as(fill); ok {
-			p.absent = append(p.absent, fill)
-		}
+	// Where the sign is another than the type's, the library's own fill value is one of many that data have.
+	if fill, ok := fills[v.Type]; ok && v.Attr("_FillValue") == nil && p.kind == v.Type {
+		p.absent = append(p.absent, fill)
 	}
 	internal := Type(0) // of scale and offset, the wider
 	for name, to := range map[string]*float64{"scale_factor": &p.scale, "add_offset": &p.offset} {
@@ -157,37 +160,67 @@ func (v *Var) packing() packing {
 			}
 		}
 	}
-	for _, end := range []struct {
-		names [2]string
-		at    int
-		to    *float64
-	}{{[2]string{"valid_min", "valid_range"}, 0, &p.lo}, {[2]string{"valid_max", "valid_range"}, 1, &p.hi}} {
-		for k, name := range end.names {
-			a := v.Attr(name)
-			if at := k * end.at; len(a.list()) > at {
-				// A range of the type of scale and offset, which is wider than the data's, is one of what is meant (NUG, valid_range).
-				x := a.list()[at]
-				wider := (a.Type == Float || a.Type == Double) && (p.kind.integer() || p.kind == Float && a.Type == Double &&
-					internal == Double)
-				if internal != 0 && wider {
-					p.unpacked = true
-				} else if x < 0 && a.Type == v.Type && p.kind != p.kind.withSign(true) || p.kind == Float {
-					x, _ = p.kind.as(x)
-				}
-				*end.to = x
-				break
-			}
-		}
+	p.limits(v, internal)
+	if p.kind.integer() {
+		p.slack = 1e-3 * math.Abs(p.scale)
 	}
-	if p.unpacked {
-		if p.kind.integer() {
-			p.slack = 1e-3 * math.Abs(p.scale)
-		}
-		if internal == Float {
-			p.slack = max(p.slack, 1e-6*(math.Abs(p.offset)+math.Abs(p.scale)))
-		}
+	if internal == Float {
+		p.slack = max(p.slack, 1e-6*(math.Abs(p.offset)+math.Abs(p.scale)))
 	}
 	return p
+}
+
+// limits reads the range. One of the type of scale and offset, which is wider than the data's, is one of what is meant;
+// others are one of what is stored (NUG, valid_range). That floats stand beside floats of another size is no sign of
+// either.
+func (p *packing) limits(v *Var, internal Type) {
+	both := v.Attr("valid_range").list()
+	for end, name := range []string{"valid_min", "valid_max"} {
+		a := v.Attr(name)
+		x := 0.0
+		switch list := a.list(); {
+		case len(list) > 0:
+			x = list[0]
+		case len(both) == 2:
+			a, x, name = v.Attr("valid_range"), both[end], "valid_range"
+		default:
+			continue
+		}
+		float := a.Type == Float || a.Type == Double
+		wider := float && (p.kind.integer() || p.kind == Float && a.Type == Double && internal == Double)
+		switch {
+		case internal != 0 && wider:
+			p.unpacked = true
+			if a.Type != internal {
+				p.unsure = name
+			}
+		case x < 0 && a.Type == v.Type && p.kind != p.kind.withSign(true) || p.kind == Float:
+			x, _ = p.kind.as(x, true)
+		}
+		*[]*float64{&p.lo, &p.hi}[end] = x
+	}
+}
+
+// Check is an error where the attributes of a variable do not say what its values mean.
+func (f *File) Check(v *Var) error {
+	for _, name := range []string{"scale_factor", "add_offset"} {
+		if a := v.Attr(name); a != nil && len(a.list()) != 1 {
+			return fmt.Errorf("%w: variable %q: its %s is not one number", ErrFormat, v.Name, name)
+		}
+	}
+	p := v.packing()
+	if p.unsure == "" {
+		return nil
+	}
+	stored := p
+	stored.unpacked = false
+	for i, x := range numbers(p.kind, f.raw(v)) {
+		if a, b := p.value(x), stored.value(x); (a == a) != (b == b) {
+			return fmt.Errorf("%w: variable %q: does its %s say which stored values are good, or which scaled ones? Its type is neither"+
+				" the data's nor that of scale_factor and add_offset, and value %d is in one range alone", ErrFormat, v.Name, p.unsure, i)
+		}
+	}
+	return nil
 }
 
 // value is what a stored value means, NaN where it is missing.
@@ -199,10 +232,11 @@ func (p *packing) value(x float64) float64 {
 	if p.scale != 1 || p.offset != 0 {
 		y = float64(x*p.scale) + p.offset
 	}
+	slack := 0.0
 	if p.unpacked {
-		x = y
+		x, slack = y, p.slack
 	}
-	if x < p.lo-p.slack || x > p.hi+p.slack {
+	if x < p.lo-slack || x > p.hi+slack {
 		return math.NaN()
 	}
 	return y

@@ -67,7 +67,11 @@ func TestValues(t *testing.T) {
 			[]Attr{unsigned, numbers("valid_range", Short, 0, 254)}},
 		{"unsigned with a scale", Byte, []float64{0, -56}, []float64{10, 110},
 			[]Attr{unsigned, numbers("scale_factor", Float, 0.5), numbers("add_offset", Float, 10)}},
-		{"the default fill of shorts", Short, []float64{1, -32767}, []float64{1, nan}, []Attr{unsigned}},
+		{"the default fill of shorts", Short, []float64{1, -32767}, []float64{1, nan}, nil},
+		{"a value of unsigned shorts", Short, []float64{1, -32767}, []float64{1, 32769}, []Attr{unsigned}},
+		{"a missing value of a wider type", Short, []float64{1, -1}, []float64{1, -1}, []Attr{numbers("missing_value", Int, 65535)}},
+		{"a missing value of the other sign", Short, []float64{1, -1}, []float64{1, nan}, []Attr{numbers("missing_value", UShort, 65535)}},
+		{"a range of one number", Short, []float64{1, 2, 3}, []float64{1, 2, 3}, []Attr{numbers("valid_range", Short, 2)}},
 		{"the sign of floats", Float, []float64{-1}, []float64{-1}, []Attr{unsigned}},
 		{"missing in double, data in float", Float, []float64{1, float64(float32(1e20))}, []float64{1, nan},
 			[]Attr{numbers("missing_value", Double, 1e20)}},
@@ -98,6 +102,35 @@ func TestValues(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := stored(t, c.kind, c.stored, c.attrs...)
 			requireValues(t, c.want, f.Values(&f.Vars[0]))
+		})
+	}
+}
+
+// What attributes do not say is an error, where it matters.
+func TestCheck(t *testing.T) {
+	numbers := func(name string, kind Type, v ...float64) Attr { return Attr{Name: name, Type: kind, Numbers: v} }
+	for _, c := range []struct {
+		name  string
+		want  string // "": no error
+		attrs []Attr
+	}{
+		{"a scale", "", []Attr{numbers("scale_factor", Float, 0.5)}},
+		{"two scales", "scale_factor", []Attr{numbers("scale_factor", Float, 0.5, 0.25)}},
+		{"a scale of letters", "scale_factor", []Attr{Text("scale_factor", "half")}},
+		{"an offset without a number", "add_offset", []Attr{numbers("add_offset", Float)}},
+		{"a range of doubles beside a scale of floats", "valid_range", []Attr{numbers("scale_factor", Float, 0.1), numbers("valid_range", Double, 0, 250)}},
+		{"a minimum of floats beside a scale of doubles", "valid_min", []Attr{numbers("scale_factor", Double, 0.1), numbers("valid_min", Float, 15)}},
+		{"a range that all are in, stored and scaled", "", []Attr{numbers("scale_factor", Float, 0.1), numbers("valid_range", Double, 0, 1000)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := stored(t, Short, []float64{100, 300}, c.attrs...)
+			err := f.Check(&f.Vars[0])
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrFormat)
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 }

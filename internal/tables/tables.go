@@ -218,6 +218,9 @@ func ofNetCDF(b []byte, wanted []string) (*tabular.Table, error) {
 		}
 		t.Header, t.Units, t.Single = append(t.Header, v.Name), append(t.Units, text("units")), append(t.Single, v.Type == netcdf.Float)
 		t.Calendars = append(t.Calendars, text("calendar"))
+		if err := f.Check(v); err != nil {
+			return nil, err
+		}
 		var values []float64
 		var texts, wholes []string
 		if v.Type == netcdf.Char {

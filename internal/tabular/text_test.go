@@ -215,8 +215,27 @@ func TestClock(t *testing.T) {
 	}
 	for _, c := range [][2]string{{"days since 2000-01-01", "360_day"}, {"days since 2000-01-01", "noleap"},
 		{"days since 2000-01-01", "martian"}, {"months since 2000-01-01", ""},
-		{"days since yesterday", ""}, {"days since 2000-13-01", ""}, {"years since 2000-01-01", ""}} {
+		{"days since yesterday", ""}, {"days since 2000-13-01", ""}, {"years since 2000-01-01", ""},
+		{"days since 2000-02-30", ""}, {"days since 1900-02-29", "proleptic_gregorian"}, {"hours since 1582-10-10", ""},
+		{"days since 0000-01-01", ""}, {"days since -4712-01-01 12:00:00", "proleptic_gregorian"}} {
 		_, err := ParseClock(c[0], c[1])
 		require.ErrorIs(t, err, ErrCell, "%v", c)
+	}
+	_, err := ParseClock("days since 1500-02-29", "") // a day of the Julian calendar
+	require.NoError(t, err)
+}
+
+// A date from before the calendars part is not one that the file's clock knows.
+func TestClockOfOldDates(t *testing.T) {
+	file := &Table{Name: "a.nc", Cols: 1, Header: []string{"t"}, Values: []float64{1}, Units: []string{"days since 1500-01-01"}}
+	for calendar, ok := range map[string]bool{"": false, "proleptic_gregorian": true} {
+		file.Calendars = []string{calendar}
+		targets, err := Decode([]byte("t\n1582-10-14\n"), "t.csv")
+		require.NoError(t, err)
+		err = targets.SetClock(0, file, 0)
+		require.Equal(t, ok, err == nil, "%v", err)
+		targets, err = Decode([]byte("t\n1582-10-15\n"), "t.csv")
+		require.NoError(t, err)
+		require.NoError(t, targets.SetClock(0, file, 0))
 	}
 }

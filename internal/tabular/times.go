@@ -71,6 +71,7 @@ type Clock struct {
 	Unit    string
 	seconds float64 // of one
 	origin  float64 // seconds since the beginning of 1970
+	julian  bool    // dates before firstGregorian are the Julian calendar's
 }
 
 var since = regexp.MustCompile(`(?i)^\s*[a-z]+\s+since\s`)
@@ -117,15 +118,38 @@ func ParseClock(unit, calendar string) (*Clock, error) {
 	}
 	year, month, day := number(2), number(3), number(4)
 	second, _ := strconv.ParseFloat("0"+m[7], 64)
-	if month < 1 || month > 12 || day < 1 || day > 31 || number(5) > 24 || number(6) > 59 || second >= 61 {
+	if number(5) > 24 || number(6) > 59 || second >= 61 {
 		return nil, fmt.Errorf("%w: the unit %q has no date that can be read", ErrCell, unit)
 	}
-	date := float64(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix())
-	if julian && year*10000+month*100+day < 15821015 {
-		date = float64(julianDay(year, month, day)-unixJulianDay) * 86400
+	date, ok := origin(year, month, day, julian)
+	if !ok {
+		return nil, fmt.Errorf("%w: the unit %q counts from a day that no calendar here has: dates are not read, give numbers in it",
+			ErrCell, unit)
 	}
-	return &Clock{Unit: unit, seconds: seconds, origin: date + float64(number(5)*3600+number(6)*60) + second - zoneSeconds(m[8])}, nil
+	return &Clock{Unit: unit, seconds: seconds, origin: date + float64(number(5)*3600+number(6)*60) + second - zoneSeconds(m[8]),
+		julian: julian}, nil
 }
+
+// origin is a date in seconds since the beginning of 1970; false: there is no such day. The years before the first are
+// counted with a year 0 and without, so that nobody knows which days theirs are.
+func origin(year, month, day int, julian bool) (seconds float64, ok bool) {
+	d := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	seconds, ok = float64(d.Unix()), d.Day() == day && int(d.Month()) == month
+	switch date := year*10000 + month*100 + day; {
+	case year < 1, julian && date > 15821004 && date < firstGregorian:
+		return 0, false
+	case julian && date <= 15821004:
+		leap := year%4 == 0 && month == 2 && day == 29
+		return float64(julianDay(year, month, day)-unixJulianDay) * 86400, ok || leap
+	}
+	return seconds, ok
+}
+
+// firstGregorian is the day from which on the calendars agree, and gregorianDays that day since the beginning of 1970.
+const (
+	firstGregorian = 15821015
+	gregorianDays  = -141427
+)
 
 // unixJulianDay is the Julian day number of 1970-01-01.
 const unixJulianDay = 2440588
@@ -211,6 +235,10 @@ func (t *Table) SetClock(column int, like *Table, from int) error {
 	}
 	t.Values = slices.Clone(t.Values)
 	for row, x := range v {
+		if days := own.days(x); days < gregorianDays && dates && to.julian {
+			return t.Errorf(row, column, "%w: a day before 1582-10-15 is another in the calendar of %s: give numbers in %q", ErrCell,
+				like.Name, to.Unit)
+		}
 		t.Values[row*t.Cols+column] = to.Of(own.days(x))
 	}
 	if t.Texts != nil {
