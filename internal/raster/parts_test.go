@@ -44,6 +44,7 @@ type tiffLayout struct {
 	noData                 string
 	sparse                 bool // the first block is not there
 	reversed               bool // the bits of every byte
+	palette                []uint64
 }
 
 // predicted reports whether the predictor has an effect, which it has only in some compressions.
@@ -181,6 +182,9 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 	if l.inverted {
 		photometric = 0
 	}
+	if l.palette != nil {
+		photometric = colourPalette
+	}
 	type tag struct {
 		id, kind int
 		values   []uint64
@@ -209,6 +213,9 @@ func (l tiffLayout) file(t testing.TB, h, w int, value func(y, x, c int) uint64)
 	}
 	if l.predictor > 0 {
 		tags = append(tags, tag{tagPredictor, 3, []uint64{uint64(l.predictor)}})
+	}
+	if l.palette != nil {
+		tags = append(tags, tag{tagColours, 3, l.palette})
 	}
 	if l.samples > 1 {
 		tags = append(tags, tag{tagExtra, 3, make([]uint64, l.samples-1)})

@@ -18,6 +18,7 @@ import (
 
 // The tags that are read.
 const (
+	tagKind                                                                    = 254
 	tagWidth, tagHeight, tagBits, tagCompression, tagPhotometric, tagFillOrder = 256, 257, 258, 259, 262, 266
 	tagOffsets, tagSamples, tagRows, tagCounts, tagPlanar, tagPredictor        = 273, 277, 278, 279, 284, 317
 	tagT4, tagColours                                                          = 292, 320
@@ -62,10 +63,12 @@ type tiffFile struct {
 	alpha                         int      // the sample that says how opaque a pixel is, -1 without
 	multiplied                    bool     // the others are multiplied by it
 	colours                       []uint16 // of a palette: all reds, then greens, then blues
+	whitest                       float64  // the largest number of a palette, once it is known
 	blockW, blockH, across, below int      // the blocks' size, and how many there are
 	whole                         bool
 	offsets, counts               []int64
 	missing                       float64 // the value of pixels that are not observed; NaN: none
+	extreme                       float64 // another one; 0: none
 
 	open        map[int]*tiffBlock // those that the last line went through
 	at          [3]int             // the row of blocks, and the first and last in it, that open has
@@ -126,7 +129,54 @@ func openTIFF(r io.ReaderAt, length int64) (*tiffFile, error) {
 		}
 		tags[int(f.order.Uint16(b))] = t
 	}
-	return f, f.read(tags)
+	if err := f.read(tags); err != nil {
+		return nil, err
+	}
+	if f.masked(at, size, entry) {
+		return nil, fmt.Errorf("%w: a TIFF file with a mask as an image of its own, which is not read: write it with a value for"+
+			" no data, or with alpha", ErrImage)
+	}
+	return f, nil
+}
+
+// maxDirectories bounds the images of a file among which a mask is looked for.
+const maxDirectories = 1 << 10
+
+// masked reports whether one of the images after the first, whose directory is at that place, is a mask of transparency.
+// A file whose later directories are damaged has none.
+func (f *tiffFile) masked(at, size int64, entry int) bool {
+	word := func(b []byte) int64 {
+		switch len(b) {
+		case 2:
+			return int64(f.order.Uint16(b))
+		case 4:
+			return int64(f.order.Uint32(b))
+		}
+		return int64(f.order.Uint64(b))
+	}
+	place := int64(4)
+	if size == 8 {
+		place = 8
+	}
+	for k := range maxDirectories {
+		b, err := f.bytes(at, size)
+		if err != nil || word(b) < 1 || word(b) > 4096 {
+			return false
+		}
+		n := word(b) * int64(entry)
+		if b, err = f.bytes(at+size, n+place); err != nil {
+			return false
+		}
+		for e := b[:n]; k > 0 && len(e) > 0; e = e[entry:] {
+			if value := e[entry-int(place):]; f.order.Uint16(e) == tagKind && f.order.Uint16(e[2:]) == 4 && f.order.Uint32(value)&4 != 0 {
+				return true
+			}
+		}
+		if at = word(b[n:]); at == 0 {
+			return false
+		}
+	}
+	return false
 }
 
 // tiffTag is an entry of a directory.
@@ -342,8 +392,11 @@ func (f *tiffFile) noData(tags map[int]tiffTag) error {
 		f.missing = v
 		if f.format == formatFloat && f.bits == 32 { // what the data can hold of it
 			const most = math.MaxFloat32
-			if f.missing = float64(float32(v)); math.Abs(math.Abs(v)-most) < 1e-5*most { // -3.40282e+38 means the least number
-				f.missing = math.Copysign(most, v)
+			if f.missing = float64(float32(v)); !math.IsInf(v, 0) {
+				f.missing = min(max(f.missing, -most), most)
+			}
+			if math.Abs(math.Abs(v)-most) < 1e-5*most {
+				f.extreme = math.Copysign(most, v) // -3.40282e+38 means the least number, too
 			}
 		}
 	}

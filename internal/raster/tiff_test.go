@@ -71,6 +71,9 @@ func TestNoData(t *testing.T) {
 		{32, formatFloat, "-999.9", single(-999.9), true},
 		{32, formatFloat, "-3.4028234663852886e+38", single(-math.MaxFloat32), true},
 		{32, formatFloat, "-3.40282e+38", single(-math.MaxFloat32), true},
+		{32, formatFloat, "-3.40282e+38", single(-3.40282e+38), true},
+		{32, formatFloat, "-1.7976931348623157e+308", single(-math.MaxFloat32), true},
+		{32, formatFloat, "-inf", single(math.Inf(-1)), true},
 		{32, formatFloat, "0.1", single(0.2), false},
 		{32, formatFloat, "NaN", single(0.2), false},
 		{64, formatFloat, "-999.9", math.Float64bits(-999.9), true},
@@ -125,6 +128,59 @@ func TestTIFFRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		_, err = Decode(b, "a.tif")
 		require.ErrorIs(t, err, ErrImage)
+	}
+}
+
+// Palettes have numbers of 16 bits, or of 8, which Pillow writes as the higher ones.
+func TestPalettes(t *testing.T) {
+	for name, colours := range map[string][2]uint64{"16 bits": {65535, 257}, "8 bits, as the higher ones": {255 << 8, 1 << 8}, "8 bits": {255, 1}} {
+		t.Run(name, func(t *testing.T) {
+			palette := make([]uint64, 3<<8)
+			for i := range palette {
+				palette[i] = colours[0]
+			}
+			palette[1] = colours[1]
+			b := tiffLayout{samples: 1, bits: 8, format: 1, compression: 1, rows: 2, order: binary.AppendByteOrder(binary.LittleEndian),
+				palette: palette}.file(t, 1, 2, func(_, x, _ int) uint64 { return uint64(x) })
+			im, err := Decode(b, "a.tif")
+			require.NoError(t, err)
+			require.Equal(t, []float32{1, 1. / 255}, im.Pix[:2])
+		})
+	}
+}
+
+// GDAL writes masks as further images of a file.
+func TestTIFFMasks(t *testing.T) {
+	for _, big := range []bool{false, true} {
+		for kind, refused := range map[uint32]bool{0: false, 1: false, 4: true, 5: true} {
+			order := binary.LittleEndian
+			b := tiffLayout{samples: 1, bits: 8, format: 1, compression: 1, rows: 2, big: big,
+				order: binary.AppendByteOrder(order)}.file(t, 2, 2, func(_, _, _ int) uint64 { return 1 })
+			tags, next := int(order.Uint16(b[8:])), 8+2
+			entry := 12
+			if big {
+				tags, next, entry = int(order.Uint64(b[16:])), 16+8, 20
+			}
+			next += entry * tags
+			order.PutUint32(b[next:], uint32(len(b)))
+			if big {
+				b = order.AppendUint64(b, 1)
+				b = order.AppendUint64(order.AppendUint16(order.AppendUint16(b, tagKind), 4), 1)
+				b = order.AppendUint64(b, uint64(kind))
+				b = order.AppendUint64(b, 8) // round
+			} else {
+				b = order.AppendUint16(b, 1)
+				b = order.AppendUint32(order.AppendUint16(order.AppendUint16(b, tagKind), 4), 1)
+				b = order.AppendUint32(order.AppendUint32(b, kind), 8)
+			}
+			_, err := Decode(b, "a.tif")
+			if refused {
+				require.ErrorIs(t, err, ErrImage)
+				require.ErrorContains(t, err, "a mask as an image of its own")
+			} else {
+				require.NoError(t, err)
+			}
+		}
 	}
 }
 

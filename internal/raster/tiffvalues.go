@@ -133,9 +133,23 @@ func (f *tiffFile) coloured(dst []float32, row []byte, from, channel int) {
 		if f.absent(v) {
 			dst[i] = float32(math.NaN())
 		} else {
-			dst[i] = float32(float64(own[int(v)]) / 65535)
+			dst[i] = float32(float64(own[int(v)]) / f.white())
 		}
 	}
+}
+
+// white is the largest number of a palette: of 16 bits, or of 8, which old writers leave as they are and others set as the
+// higher ones.
+func (f *tiffFile) white() float64 {
+	if f.whitest == 0 {
+		f.whitest = 65535
+		if slices.Max(f.colours) < 256 {
+			f.whitest = 255
+		} else if !slices.ContainsFunc(f.colours, func(c uint16) bool { return c&255 != 0 }) {
+			f.whitest = 255 << 8
+		}
+	}
+	return f.whitest
 }
 
 func (f *tiffFile) nothing(dst []float32) {
@@ -149,7 +163,7 @@ func (f *tiffFile) absent(v float64) bool {
 	if f.format == formatFloat && f.bits == 16 {
 		return math.Abs(v-f.missing) <= math.Abs(f.missing)*0x1p-11
 	}
-	return v == f.missing
+	return v == f.missing || f.extreme != 0 && v == f.extreme
 }
 
 // number is sample k of a row.
