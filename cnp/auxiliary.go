@@ -1,10 +1,8 @@
 package cnp
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
@@ -16,40 +14,6 @@ import (
 // they are value channels like the outputs, behind them. At a target they join the features that the network has there,
 // by a small network of their own (auxNet): a prediction depends on its own target's auxiliaries alone, and moves with
 // its task as before.
-
-const (
-	maxAuxiliary = 64 // inputs
-	maxName      = 64 // bytes of a name
-	auxWidth     = 32 // of an auxNet's hidden layer
-)
-
-// validateNames reports what names no auxiliary inputs, or static fields.
-func (c *Config) validateNames(kind string, names []string) error {
-	n := len(names)
-	if n == 0 {
-		return nil
-	}
-	if c.Architecture != EquivCNPCurve {
-		return fmt.Errorf("%s = %q: a model of architecture %q takes none, only one of %q does", kind, names[:min(n, 8)],
-			c.Architecture, EquivCNPCurve)
-	}
-	if n > maxAuxiliary {
-		return fmt.Errorf("%s has %d names, need at most %d", kind, n, maxAuxiliary)
-	}
-	for i, name := range names {
-		if name == "" || len(name) > maxName || strings.TrimSpace(name) != name {
-			return fmt.Errorf("%s[%d] = %q: need a name of 1 to %d bytes without spaces around it", kind, i,
-				name[:min(len(name), maxName)], maxName)
-		}
-		if slices.Contains(names[:i], name) {
-			return fmt.Errorf("%s[%d] = %q is there twice", kind, i, name)
-		}
-	}
-	return nil
-}
-
-// contextValues is how many values a context point has for the network: outputs, auxiliary inputs and static fields.
-func (c *Config) contextValues() int { return c.DimY + len(c.Auxiliary) + len(c.Static) }
 
 // auxTargets appends the auxiliary inputs [nt, da] of the targets of task t to dst, each so many times; padding has 0.
 func (b *Batch[T]) auxTargets(dst []T, t, da, times int) []T {

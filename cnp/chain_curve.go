@@ -20,9 +20,6 @@ type CurvePredictor[T Float] interface {
 // nor on the number of threads. Targets out of the model's reach are NaN, and named by an OutsideError that comes with
 // the samples.
 func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], opt SampleOptions) ([]T, error) {
-	if s, ok := m.(standardised[T]); ok {
-		return s.sample(ctx, b, opt)
-	}
 	if s, ok := m.(interface {
 		SampleCurves(ctx context.Context, b *Batch[T], opt SampleOptions) ([]T, error)
 	}); ok { // it knows a way of its own
@@ -77,8 +74,10 @@ func SampleCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T]
 // that target at all, or, by a model with Config.ChannelDensity, of its other values. Targets out of the model's reach
 // are NaN, do not count, and are named by an OutsideError that comes with the rest.
 func JointCurves[T Float](ctx context.Context, m CurvePredictor[T], b *Batch[T], y []T, chain Chain) (*Joint[T], error) {
-	if s, ok := m.(standardised[T]); ok {
-		return s.joint(ctx, b, y, chain)
+	if s, ok := m.(interface {
+		JointCurves(ctx context.Context, b *Batch[T], y []T, chain Chain) (*Joint[T], error)
+	}); ok { // it knows a way of its own
+		return s.JointCurves(ctx, b, y, chain)
 	}
 	c, err := newCurveChain(m, b, chain)
 	if err != nil {

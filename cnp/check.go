@@ -3,6 +3,7 @@ package cnp
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -100,7 +101,8 @@ func finite[T Float](name string, v []T, mask []bool, n, d int, gaps bool) error
 
 // contextOK and targetOK report whether point i of task t counts.
 func (b *Batch[T]) contextOK(t, i int) bool { return b.ContextMask == nil || b.ContextMask[t*b.Nc+i] }
-func (b *Batch[T]) targetOK(t, i int) bool  { return b.TargetMask == nil || b.TargetMask[t*b.Nt+i] }
+
+func (b *Batch[T]) targetOK(t, i int) bool { return b.TargetMask == nil || b.TargetMask[t*b.Nt+i] }
 
 // context returns the context points of task t that count, x [n, dx] and y [n, dy].
 func (b *Batch[T]) context(t, dx, dy int) (x []float64, y []T) {
@@ -142,37 +144,6 @@ func (b *Batch[T]) checkPass(w widths) error {
 	return nil
 }
 
-// product multiplies sizes, none negative; ok is false if the result is too large for an int.
-func product(sizes ...int) (p int, ok bool) {
-	p = 1
-	for _, v := range sizes {
-		if v != 0 && p > math.MaxInt/v {
-			return 0, false
-		}
-		p *= v
-	}
-	return p, true
-}
-
-// checkRoom reports a prediction that has no room for want values of a likelihood.
-func (p *Prediction[T]) checkRoom(what string, l Likelihood, want int) error {
-	if p == nil {
-		return fmt.Errorf("%w: the prediction is nil", ErrShape)
-	}
-	if stored(l) > 0 && p.Params != nil && len(p.Params) != want*l.Outputs() {
-		return fmt.Errorf("%w: the prediction has room for %d parameters, %s needs %d for each of %d values", ErrShape,
-			len(p.Params), what, l.Outputs(), want)
-	}
-	if len(p.Mean) != want || len(p.Std) != want {
-		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %s needs %d of each", ErrShape, len(p.Mean),
-			len(p.Std), what, want)
-	}
-	return nil
-}
-
-// maxPixels bounds an image, so that int32 indices suffice for several lifts of each pixel.
-const maxPixels = 1 << 28
-
 // check refuses what cannot be completed; channels is the model's number.
 func (im *Images[T]) check(channels int) error {
 	if im == nil {
@@ -206,20 +177,29 @@ func (im *Images[T]) check(channels int) error {
 	return nil
 }
 
-// NewPrediction returns a prediction with room for n values, and their parameters, of models of that configuration.
-func NewPrediction[T Float](c *Config, n int) (*Prediction[T], error) {
-	l, err := ParseLikelihood(c)
-	if err != nil {
-		return nil, err
+// staticMask [B, Ns] says which points of static fields count: those that have a value. It is nil if all do.
+func (b *Batch[T]) staticMask(ds int) (mask []bool) {
+	if ds == 0 {
+		return nil
 	}
-	return newPrediction[T](l, n), nil
+	known := func(v T) bool { return v == v }
+	for i := range b.B * b.Ns {
+		if !slices.ContainsFunc(b.YStatic[i*ds:(i+1)*ds], known) {
+			if mask == nil {
+				mask = slices.Repeat([]bool{true}, b.B*b.Ns)
+			}
+			mask[i] = false
+		}
+	}
+	return mask
 }
 
-// newPrediction returns a prediction of n zeros, with room for their parameters.
-func newPrediction[T Float](l Likelihood, n int) *Prediction[T] {
-	p := &Prediction[T]{Mean: make([]T, n), Std: make([]T, n), Likelihood: l}
-	if k := stored(l); k > 0 {
-		p.Params = make([]T, n*k)
+// wideContext returns a task's context in float64.
+func (b *Batch[T]) wideContext(t, dx, dy int) (x, y []float64) {
+	x, values := b.context(t, dx, dy)
+	y = make([]float64, len(values))
+	for i, v := range values {
+		y[i] = float64(v)
 	}
-	return p
+	return x, y
 }

@@ -1,18 +1,10 @@
 package cnp
 
 import (
-	"errors"
+	"math"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
-)
-
-// Errors that callers may want to tell apart. All are wrapped with the names and numbers of the case at hand.
-var (
-	ErrConfig = errors.New("invalid model configuration")
-	ErrShape  = errors.New("wrong shape")
-	ErrValue  = errors.New("not a finite number")
-	ErrRange  = errors.New("out of range")
 )
 
 // Architecture names a model.
@@ -251,15 +243,66 @@ type Config struct {
 	Floor  float64 `json:"floor,omitempty"`
 }
 
-// densities is the number of density channels of a model of curves.
-func (c *Config) densities() int {
-	if c.ChannelDensity {
-		return c.contextValues()
-	}
-	return 1
+func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }
+
+// FieldType says how a field's values move with their places.
+type FieldType string
+
+// The types of fields.
+const (
+	// Scalar is one number at every place, such as a temperature, which stays as it is when the place moves.
+	Scalar FieldType = "scalar"
+	// Vector is as many numbers as a place has coordinates, such as a wind. They turn when places are turned.
+	Vector FieldType = "vector"
+)
+
+// FieldTypes lists them in the order of documentation.
+var FieldTypes = []FieldType{Scalar, Vector}
+
+// Waves make amplitudes of features of a low-rank normal. A feature moves with the task, so where there is no context
+// all targets have the same ones, and no prior covariance that falls off with distance can be said. With waves, two
+// features a, b of a target at x become the real and the imaginary part of
+//
+//	(a + i·b)·exp(i·w·x)
+//
+// for a frequency w of their own. The covariance of two targets is then the sum of Re((a + ib)·conj(a' + ib')·exp(iw·(x
+// - x'))) over the frequencies, which knows the targets' difference and nothing else of where they lie: it moves with
+// the task as before, and constant amplitudes say any stationary covariance. Features that are left over, and those of
+// frequency 0, are as without waves.
+//
+// Of n coordinates the frequencies are the points of an even grid within a ball, of each and its opposite one.
+// Amplitudes begin as those of an exponentiated quadratic covariance of variance 1 and length 3/Fastest, whose spectrum
+// falls to a hundredth at Fastest.
+//
+// Waves are for models of curves of architecture EquivCNPCurve under translations: a group that turns the plane would
+// have to turn the frequencies.
+type Waves struct {
+	// Count is the number of frequencies along a coordinate, from 0 to Fastest, in radians per unit. The covariance
+	// repeats after 2π·(Count-1)/Fastest units: tasks should be shorter than that.
+	Count   int     `json:"count"`
+	Fastest float64 `json:"fastest"`
 }
 
-// numbered reports whether every task has a lattice of its own, whose points are numbered.
-func (c *Config) numbered() bool { return c.Placement == PlacementContext && c.PointsPerUnit > 0 }
+// Views are how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant
+// under translations sees the image as often as the model has lifts: turned by each of its angles, and at each of its
+// scales. Every view predicts one half of the observed pixels from the other, and the better it does, the more its
+// prediction of the image counts. So the network need know things upright and of one size only, and the model knows
+// them at any angle and of any size between Min and Max; the cost grows with the number of views. Turning, scaling or
+// shifting an image exchanges what the views see, but for the canvas's cells. A pixel that was observed keeps its
+// value, with a deviation of Config.Floor, since cells are wider than pixels.
+type Views struct {
+	// Min and Max are the sizes of what is seen, as parts of its size in training; the scales are spaced evenly between
+	// them, in their logarithms.
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+	// Cell is how many pixels of an image of things in their size in training a cell of the network's canvas is wide.
+	Cell float64 `json:"cell"`
+	// Trust is how much a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since
+	// neighbouring pixels say the same.
+	Trust float64 `json:"trust"`
+}
 
-func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }
+// Scale returns the middle of the s-th of so many ranges of sizes.
+func (v *Views) Scale(s, scales int) float64 {
+	return v.Max * math.Pow(v.Min/v.Max, (float64(s)+0.5)/float64(scales))
+}

@@ -10,13 +10,6 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// limits on what a file may ask for, far above any sensible model.
-const (
-	maxChannels  = 1 << 16
-	maxImageSide = 1 << 14
-	maxLayers    = 1 << 10
-)
-
 // Validate reports the first field that no model can be built from.
 func (c *Config) Validate() error {
 	if !c.equivariant() {
@@ -138,24 +131,6 @@ func (c *Config) checkSymmetry() error {
 	return checkReal(realField{"alpha", c.Alpha, 1})
 }
 
-func (c *Config) checkEncoder() error {
-	if err := checkWhole(wholeField{"multiplicity", c.Multiplicity, 64}); err != nil {
-		return err
-	}
-	if c.DensityCap > 0 && c.Architecture != EquivCNPCurve {
-		return fmt.Errorf("density_cap is for models of architecture %q", EquivCNPCurve)
-	}
-	return checkReal(realField{"encoder_length", c.EncoderLength, 1e9}, realField{"density_floor", c.DensityFloor, 1e3},
-		realField{"density_cap", c.DensityCap, 1e9})
-}
-
-func (c *Config) checkLattice() error {
-	if err := checkWhole(wholeField{"max_lattice", c.MaxLattice, 1 << 22}); err != nil {
-		return err
-	}
-	return checkReal(realField{"points_per_unit", c.PointsPerUnit, 1e9}, realField{"margin", c.Margin, 1e9})
-}
-
 func (c *Config) checkNeighbors() error {
 	if err := checkWhole(wholeField{"max_neighbors", c.MaxNeighbors, math.MaxInt32}); err != nil {
 		return err
@@ -187,78 +162,6 @@ func (c *Config) checkPredicted(g group.Group) error {
 	}
 	if c.Waves != nil {
 		return c.Waves.check(c, g)
-	}
-	return nil
-}
-
-// checkFields reports fields of points that do not fit together.
-func (c *Config) checkFields(g group.Group) error {
-	if err := c.validateOutputs(g); err != nil {
-		return err
-	}
-	if err := c.validateInputs(); err != nil {
-		return err
-	}
-	if err := c.validateNames("auxiliary", c.Auxiliary); err != nil {
-		return err
-	}
-	return c.validateStatic()
-}
-
-// checkCurve reports why there is no EquivCNP of curves.
-func (c *Config) checkCurve(g group.Group) error {
-	if err := c.validateLiftSamples(g); err != nil {
-		return err
-	}
-	switch {
-	case !slices.Contains(Readouts, c.Readout):
-		return fmt.Errorf("readout %q is none of %q", c.Readout, Readouts)
-	case c.Readout == ReadoutRBF && c.PointsPerUnit == 0:
-		return fmt.Errorf("readout %q needs a lattice: points_per_unit = 0", c.Readout)
-	}
-	dim := c.DimX
-	if c.OnSphere() {
-		if err := c.validateSphere(g); err != nil {
-			return err
-		}
-		dim = 3
-	}
-	if err := c.checkDimension(g, dim); err != nil {
-		return err
-	}
-	if c.Levels > 0 {
-		return c.validateLevels(g)
-	}
-	if c.Views != nil {
-		if err := c.Views.check(c, g); err != nil {
-			return err
-		}
-	}
-	if _, ok := g.(*group.Sim2); ok {
-		return fmt.Errorf("group %s is for images: the set convolution of a model of curves has a length of its own", g.Name())
-	}
-	if err := c.checkConvolution(g); err != nil {
-		return err
-	}
-	if len(c.Channels) < 2 {
-		return fmt.Errorf("channels = %v, need the pointwise width and at least one convolution", c.Channels)
-	}
-	return c.checkPlacement(g)
-}
-
-// checkPlacement reports a lattice that the model cannot have there.
-func (c *Config) checkPlacement(g group.Group) error {
-	switch c.Placement {
-	case PlacementBatch:
-		return nil
-	case PlacementContext:
-	default:
-		return fmt.Errorf("placement %q is neither %q nor %q", c.Placement, PlacementBatch, PlacementContext)
-	}
-	if _, ok := g.(*group.T); c.PointsPerUnit != 0 && (!ok || c.DimX != 1 || c.Lifts != 1 || c.MaxNeighbors != 0 ||
-		c.Readout != ReadoutQueries || !c.FixedStep) {
-		return fmt.Errorf("placement %q is for group T(1) with one lift, readout %q, max_neighbors 0 and fixed_step", c.Placement,
-			ReadoutQueries)
 	}
 	return nil
 }
@@ -341,4 +244,74 @@ func (c *Config) validateLiftSamples(g group.Group) error {
 			g.Name(), c.Levels)
 	}
 	return fmt.Errorf("lift_samples %q is neither empty, for even ones, nor %q", c.LiftSamples, SamplesRandom)
+}
+
+// validateKeep reports why observed pixels cannot be kept.
+func (c *Config) validateKeep() error {
+	if !c.KeepObserved {
+		return nil
+	}
+	l, err := ParseLikelihood(c)
+	if err != nil {
+		return err
+	}
+	_, observer := l.(Observer)
+	switch {
+	case c.Architecture != EquivCNPImage && c.Architecture != ConvCNPImage:
+		return fmt.Errorf("it is for models of architecture %q and %q, this is %s", EquivCNPImage, ConvCNPImage, c.Architecture)
+	case c.Views != nil:
+		return errors.New("a model with views keeps observed pixels without it")
+	case !observer:
+		return fmt.Errorf("likelihood %q cannot be told of an observation", c.Likelihood)
+	case c.Floor == 0:
+		return errors.New("floor = 0: need more, which is the noise that pixels are observed with")
+	}
+	return nil
+}
+
+// check reports what makes no waves for a likelihood of that rank in dx coordinates.
+func (w *Waves) check(c *Config, g group.Group) error {
+	l, err := ParseLikelihood(c)
+	low, joint := l.(lowRank)
+	switch {
+	case err != nil:
+		return err
+	case !joint:
+		return fmt.Errorf("waves are for likelihood %s, this is %s", lowRankName, l.Name())
+	case c.Architecture != EquivCNPCurve:
+		return fmt.Errorf("waves are for models of architecture %q, this is %s", EquivCNPCurve, c.Architecture)
+	case w.Count < 2 || w.Count > maxRank:
+		return fmt.Errorf("waves: count = %d, need 2 to %d", w.Count, maxRank)
+	case !(w.Fastest > 0 && w.Fastest <= 1e9):
+		return fmt.Errorf("waves: fastest = %g, need more than 0 and at most 1e9", w.Fastest)
+	}
+	if _, ok := g.(*group.T); !ok || c.OnSphere() {
+		return fmt.Errorf("waves are for groups of translations, T(n): their frequencies have a direction, which group %s would turn", g.Name())
+	}
+	if _, ok := frequencies(c.DimX, w.Count, low.rank/2); !ok {
+		return fmt.Errorf("waves: count = %d has more frequencies in %d coordinates than the %d pairs of features of rank %d",
+			w.Count, c.DimX, low.rank/2, low.rank)
+	}
+	return nil
+}
+
+// check reports what no views can be made of.
+func (v *Views) check(c *Config, g group.Group) error {
+	sim, ok := g.(*group.Sim2)
+	switch {
+	case c.Architecture != EquivCNPImage || !ok:
+		return fmt.Errorf("views are for models of images under Sim(2), this is %s under %s", c.Architecture, g.Name())
+	case c.Lifts < 1 || c.Lifts > maxFrames || c.Lifts%sim.Scales() != 0:
+		return fmt.Errorf("lifts = %d, views of group %s are a multiple of its number of scales, and at most %d", c.Lifts,
+			g.Name(), maxFrames)
+	case !(v.Min >= 0.01 && v.Min <= v.Max && v.Max <= 100):
+		return fmt.Errorf("views: sizes from %g to %g, need 0.01 <= min <= max <= 100", v.Min, v.Max)
+	case !(v.Cell >= 0.25 && v.Cell <= 64):
+		return fmt.Errorf("views: cell = %g pixels, need 0.25 to 64", v.Cell)
+	case !(v.Trust > 0 && v.Trust <= 1):
+		return fmt.Errorf("views: trust = %g, need more than 0 and at most 1", v.Trust)
+	case c.Likelihood != "":
+		return fmt.Errorf("views: likelihood %q, only the normal one is known to them", c.Likelihood)
+	}
+	return nil
 }

@@ -187,3 +187,11 @@ func divideByDensity[T Float](f, h []T, have, densities, from, signals int, floo
 		f[densities+k] = v / (h[k%have] + T(floor))
 	}
 }
+
+// kernel is a layers.RBF's function, scale·exp(-gamma·d²).
+type kernel struct{ gamma, scale float64 }
+
+func newKernel[T Float](k *layers.RBF[T]) kernel {
+	l := k.Length()
+	return kernel{1 / (2 * l * l), k.Scale()}
+}

@@ -423,3 +423,11 @@ func narrowed[T Float](x []float64) []T {
 	}
 	return out
 }
+
+// knownValues is the part of a mask that is of a target's dy values, from value i on; nil: all are known.
+func knownValues(mask []bool, i, dy int) []bool {
+	if mask == nil {
+		return nil
+	}
+	return mask[i : i+dy]
+}

@@ -1,8 +1,6 @@
 package cnp
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -73,30 +71,6 @@ func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
 	return append(append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...), m.family.params()...)
 }
 
-// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that stores little
-// (implicitMemory), which later calls use as long as the parameters do not change. A service that answers many calls should make
-// a Plan of its own, which may store more.
-func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
-	if err := im.check(m.cfg.DimY); err != nil {
-		return nil, err
-	}
-	out := m.family.newPrediction(len(im.Pixels))
-	if im.B == 0 {
-		return out, ctx.Err()
-	}
-	p, err := m.cached(ctx, im.H, im.W, layers.Auto, cmp.Or(m.opt.Precision, Float32))
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Predict(ctx, out, im); err != nil {
-		return nil, err
-	}
-	if err := out.finite(nil); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // embedPixels returns, for images lo to hi, density and signal [b, h·w, c·K] with channels last: the mask, and the
 // observed values' powers y, y², .. y^K. Unobserved values are never read.
 func embedPixels[T Float](im *Images[T], lo, hi, degree int) (density, signal []T) {
@@ -152,3 +126,11 @@ func (m *ImageEquivCNP[T]) geometry(image Geometry) *layers.Geometry[T] {
 	l.Across = image.across()
 	return layers.NewGeometry[T](l, nil, nil, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 }
+
+// view returns a model that shares the parameters, and has caches of its own.
+func (m *ImageEquivCNP[T]) view() *ImageEquivCNP[T] {
+	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last,
+		family: m.family, parts: m.parts, opt: m.opt}
+}
+
+func (m *ImageEquivCNP[T]) lieGroup() group.Group { return m.group }

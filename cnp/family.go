@@ -19,25 +19,6 @@ type family[T Float] struct {
 	noise      float64 // of observed pixels, which keep their values with it; 0: they are predicted as the others are
 }
 
-// newFamily is that of a valid configuration. Constants begin at 0.
-func newFamily[T Float](c Config) family[T] {
-	l, err := ParseLikelihood(&c)
-	if err != nil {
-		panic("cnp: a configuration that was valid is not: " + err.Error())
-	}
-	f := family[T]{likelihood: l, link: linkOf[T](&c, l), dy: c.DimY, constants: make([]T, c.DimY*l.Constants()), waves: newWaves(&c, l)}
-	if c.KeepObserved {
-		f.noise = spreadOf(&c).least()
-	}
-	f.together, _ = l.(TargetLikelihood)
-	for _, field := range c.Fields() {
-		for range field.Width {
-			f.first = append(f.first, field.First)
-		}
-	}
-	return f
-}
-
 // clone returns a family of its own, whose constants do not follow the model's.
 func (f *family[T]) clone() family[T] {
 	c := *f
@@ -97,17 +78,6 @@ type link[T Float] interface {
 type seenPixels[T Float] struct {
 	y    []T
 	mask []bool
-}
-
-// linkOf is that of a configuration's likelihood.
-func linkOf[T Float](c *Config, l Likelihood) link[T] {
-	if _, ok := l.(normal); !ok {
-		return valueLink[T]{}
-	}
-	if c.Architecture == CNPCurve || c.Architecture == CNPImage {
-		return normalLink[T]{shifted[T]{spreadOf(c)}}
-	}
-	return normalLink[T]{clamped[T]{spreadOf(c)}}
 }
 
 // keepImage keeps the observed pixels of image b of a whole prediction.

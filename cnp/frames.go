@@ -6,8 +6,6 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/reuse"
-	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // frames are the sides that a model sees a task from: its lifts. Under a group that turns, the network sees coordinates and vectors as an
@@ -28,18 +26,6 @@ func newFrames(c *Config, g group.Group) *frames {
 		return nil
 	}
 	return framesAt(c, t, stabiliser(c, g, c.LiftSeed))
-}
-
-// framesOf returns the frames in which a batch is seen: those of the model, or in training with random samples some that are drawn for it.
-func (m *EquivCNP[T]) framesOf(b *Batch[T], mode layers.Mode) *frames {
-	if m.cfg.LiftSamples != SamplesRandom || mode != layers.Train {
-		return m.frames
-	}
-	seed := m.cfg.LiftSeed ^ 0xcbf29ce484222325 // FNV-1a
-	for _, v := range b.XContext {
-		seed = (seed ^ math.Float64bits(v)) * 0x100000001b3
-	}
-	return framesAt(&m.cfg, m.group.(group.Turner), stabiliser(&m.cfg, m.group, seed))
 }
 
 // framesAt returns the frames of the elements a of the stabiliser.
@@ -215,72 +201,10 @@ func (t *turner[T]) transposed(r []float64, n int) []float64 {
 // view says of a row of features which target's it is, and the rotation of the values that it sees.
 type view func(row int) (target int, r []float64)
 
-// recordTurned is record for features of targets as several observers see them, each of whom has the same number of
-// rows: what the rows say is turned back, and the mean over a target's rows is the model's. Values begin with value at.
-func (h *head[T]) recordTurned(p *Pass[T], at int, features []T, rows, each int, fields []Field, of view) *headTape[T] {
-	width := h.raw().Out
-	raw, to := make([]T, rows*width), p.raw[at*h.numbers():][:rows/each*width]
-	h.raw().Forward(raw, features, rows, simd.ActNone)
-	var t turner[T]
-	for row := range rows {
-		target, r := of(row)
-		t.add(to[target*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(each))
-	}
-	h.setAll(p.Prediction, at, to)
-	return &headTape[T]{features: features, n: rows}
-}
-
-// backwardTurned returns the gradient to the features that recordTurned was given.
-func (h *head[T]) backwardTurned(d outGrad[T], at int, tape *headTape[T], each int, fields []Field, of view, g *layers.Grads[T]) []T {
-	width := h.raw().Out
-	raw, from := make([]T, tape.n*width), d.raw[at*h.numbers():][:tape.n/each*width]
-	var t turner[T]
-	for row := range tape.n {
-		target, r := of(row)
-		t.add(raw[row*width:][:width], from[target*width:(target+1)*width], h.likelihood.(Turning), fields, t.transposed(r, h.dy),
-			width, 1/float64(each))
-	}
-	df := make([]T, len(tape.features))
-	h.raw().Backward(df, raw, tape.features, tape.n, g)
-	return df
-}
-
 // views of n targets of each task, whose rows are [tasks, frames, n].
 func (f *frames) views(n int) view {
 	k := f.count()
 	return func(row int) (target int, r []float64) { return row/(k*n)*n + row%n, f.y[row/n%k] }
-}
-
-// recordFrames is record for the features [tasks, frames, n, c] of targets as every frame sees them; the mean over frames is the model's.
-func (h *head[T]) recordFrames(p *Pass[T], f *frames, features []T, tasks, n int) *headTape[T] {
-	k := f.count()
-	if f.vectors() {
-		return h.recordTurned(p, 0, features, tasks*k*n, k, f.fields, f.views(n))
-	}
-	c := h.in()
-	merged := make([]T, tasks*n*c)
-	for v := range tasks * k {
-		to := merged[v/k*n*c:][:n*c]
-		simd.Add(to, to, features[v*n*c:(v+1)*n*c])
-	}
-	simd.Scale(merged, 1/T(k), merged)
-	return h.record(p, 0, merged, tasks*n, nil)
-}
-
-// backwardFrames returns the gradient to the features that recordFrames was given.
-func (h *head[T]) backwardFrames(d outGrad[T], f *frames, tape *headTape[T], tasks, n int, g *layers.Grads[T]) []T {
-	k := f.count()
-	if f.vectors() {
-		return h.backwardTurned(d, 0, tape, k, f.fields, f.views(n), g)
-	}
-	c := h.in()
-	merged := h.backward(d, 0, tape, g)
-	simd.Scale(merged, 1/T(k), merged)
-	df := make([]T, tasks*k*n*c)
-	for v := range tasks * k {
-		copy(df[v*n*c:(v+1)*n*c], merged[v/k*n*c:])
-	}
-	return df
 }
 
 // frameRun is the memory of one goroutine for what the frames say of a task's targets.
@@ -288,89 +212,4 @@ type frameRun[T Float] struct {
 	sum  []T // [tasks, targets, features or numbers]
 	turn turner[T]
 	room []float64
-}
-
-// frameWidth is how many numbers of a target are added up over frames.
-func (h *plannedHead[T]) frameWidth(f *frames, features int) int {
-	if f.vectors() {
-		return h.dy * h.numbers()
-	}
-	return features
-}
-
-// look adds to sum what frame l says of targets, whose features [m, c] these are.
-func (h *plannedHead[T]) look(sum []T, f *frames, l int, features []T, m int, run *headRun[T], turn *turner[T]) {
-	if !f.vectors() {
-		simd.Add(sum, sum, features)
-		return
-	}
-	width := h.dy * h.numbers()
-	run.raw = reuse.Sized(run.raw, m*width)
-	h.raw().Forward(run.raw, features, m)
-	turn.add(sum, run.raw, h.likelihood.(Turning), f.fields, f.y[l], width, 1)
-}
-
-// answer is forward for what all frames have said.
-func (h *plannedHead[T]) answer(dst *Prediction[T], at int, order []int32, f *frames, sum []T, run *headRun[T]) {
-	simd.Scale(sum, 1/T(f.count()), sum)
-	if !f.vectors() {
-		h.forward(dst, at, order, sum, nil, run)
-		return
-	}
-	width := h.dy * h.numbers()
-	for j, i := range order {
-		h.setTarget(dst, at+int(i)*h.dy, sum[j*width:(j+1)*width], h.room(run))
-	}
-}
-
-// turns are what turns the values of points, one [dy, dy] for each of their lifts; nil where all are scalars, or nothing turns.
-func (m *EquivCNP[T]) turns(l *group.Lifted) [][]float64 {
-	t, ok := m.group.(group.Turner)
-	if !ok || !m.cfg.Vectors() || turnsNothing(m.group) {
-		return nil
-	}
-	f := frames{dx: m.cfg.DimX, dy: m.cfg.DimY, fields: m.cfg.Fields()}
-	r, out := make([]float64, f.dx*f.dx), make([][]float64, l.Rows())
-	for i := range out {
-		a, _ := l.Row(i)
-		t.Turn(r, a)
-		out[i] = f.ofValues(r, f.dy)
-	}
-	return out
-}
-
-// liftFeatures gives every lift of a point the point's features [n, c], of which the last are its values, first the
-// outputs, as the lift sees them.
-func (m *EquivCNP[T]) liftFeatures(features []T, turns [][]float64) []T {
-	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
-	out := repeatRows(features, c, m.cfg.Lifts)
-	if m.cfg.Lifts == 1 {
-		out = append([]T(nil), features...)
-	}
-	for i, r := range turns {
-		seen(out[(i+1)*c-m.encoder.dy:][:dy], r, room)
-	}
-	return out
-}
-
-// liftFeaturesGrad is the gradient of liftFeatures, and takes the place of df.
-func (m *EquivCNP[T]) liftFeaturesGrad(df []T, turns [][]float64) []T {
-	c, dy, room := m.encoder.channels(), m.cfg.DimY, make([]float64, m.cfg.DimY)
-	var t turner[T]
-	for i, r := range turns {
-		seen(df[(i+1)*c-m.encoder.dy:][:dy], t.transposed(r, dy), room)
-	}
-	return sumLifts(df, c, m.cfg.Lifts)
-}
-
-// forwardLifts is forward for targets whose lifts have the features [n, lifts, c], and turn values by turns.
-func (h *head[T]) forwardLifts(out *Prediction[T], at int, features []T, n, lifts int, fields []Field, turns [][]float64) {
-	width := h.raw().Out
-	raw, sum := make([]T, n*lifts*width), make([]T, n*width)
-	h.raw().Forward(raw, features, n*lifts, simd.ActNone)
-	var t turner[T]
-	for row, r := range turns {
-		t.add(sum[row/lifts*width:][:width], raw[row*width:(row+1)*width], h.likelihood.(Turning), fields, r, width, 1/float64(lifts))
-	}
-	h.setAll(out, at, sum)
 }

@@ -42,28 +42,13 @@ type full struct {
 	loss   float64 // Objective.Noise
 }
 
-// TargetLikelihood is a Likelihood under which the values of a target depend on each other, and those of different targets do not. Its own
-// methods, those of Likelihood, are those of a single value, Parameters and Gradient of targets with one value only.
-type TargetLikelihood interface {
-	Likelihood
-	// Values is how many a target has.
-	Values() int
-	// ParametersOf sets params [Values, Outputs] to the parameters of a target's values for the numbers raw.
-	ParametersOf(params, raw []float64)
-	// LogDensityOf is the log-density of a target's values y together; those that known, if there is any, does not name are left out.
-	LogDensityOf(y, params []float64, known []bool) float64
-	// GradientOf returns LogDensityOf and sets d [Values, Outputs] to its gradient to raw.
-	GradientOf(d, y, params, raw []float64, known []bool) float64
-	// SampleOf draws a target's values.
-	SampleOf(dst []float64, rng *rand.Rand, params []float64)
-	// CovarianceOf sets dst [Values, Values] to the covariance of a target's values.
-	CovarianceOf(dst, params []float64)
-}
+func (full) Name() string { return fullName }
 
-func (full) Name() string   { return fullName }
 func (l full) Outputs() int { return 1 + l.values }
+
 func (full) Constants() int { return 0 }
-func (l full) Values() int  { return l.values }
+
+func (l full) Values() int { return l.values }
 
 // column is where in the row of value i the entry of value j stands, behind the mean.
 func (l full) column(i, j int) int { return 1 + (j-i+l.values)%l.values }

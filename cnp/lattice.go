@@ -1,20 +1,9 @@
 package cnp
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-
-	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/neighbor"
 )
-
-// defaultMaxLattice bounds a lattice if the configuration does not. Two points a billion units apart are a valid task, but a
-// lattice over them is not possible.
-const defaultMaxLattice = 1 << 18
-
-// latticeLimit is the greatest number of points of a lattice.
-func (c *Config) latticeLimit() int { return cmp.Or(c.MaxLattice, defaultMaxLattice) }
 
 // linspace writes n evenly spaced values from lo to hi; one value is lo. Both halves are computed from their own end, as
 // torch.linspace does.
@@ -118,62 +107,6 @@ type taskLattices struct {
 	origin  []float64
 	across  int     // points in a row of each
 	density float64 // of points that are whole numbers over density; 0: all lattices are one
-}
-
-// lattices returns the lattices of all tasks, empty ones if the model has none. In training all tasks share one, over their
-// points and the margin beyond. Lattices of their own, with every point that has an influence, would take a fifth (rbf) to a half
-// (matern) longer, and models that never saw them in training predict equally well with them.
-func (m *EquivCNP[T]) lattices(b *Batch[T], mode layers.Mode) (*taskLattices, error) {
-	l := &taskLattices{x: make([][]float64, b.B), origin: make([]float64, b.B)}
-	if !m.cfg.numbered() || mode == layers.Train {
-		var grid []float64
-		if m.cfg.PointsPerUnit > 0 {
-			var err error
-			if grid, l.across, err = lattice(b, &m.cfg); err != nil {
-				return nil, err
-			}
-		}
-		for t := range l.x {
-			l.x[t] = grid
-		}
-		return l, nil
-	}
-	l.density = m.cfg.PointsPerUnit
-	reach := 0
-	for _, c := range m.conv {
-		line, err := neighbor.NewNumberedLine(l.density, m.group.Alpha(), c.Radius())
-		if err != nil {
-			return nil, fmt.Errorf("cnp: %w", err)
-		}
-		reach += line.Reach
-	}
-	first, n, limit := make([]int, b.B), 1, m.cfg.latticeLimit()
-	for t := range l.x {
-		l.origin[t] = b.origin(t)
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for i := range b.Nt {
-			if b.targetOK(t, i) {
-				u := b.XTarget[t*b.Nt+i] - l.origin[t]
-				lo, hi = min(lo, u), max(hi, u)
-			}
-		}
-		if lo > hi {
-			continue
-		}
-		if !(max(-lo, hi)*l.density < maxLatticeNumber) || !((hi-lo)*l.density < float64(limit-2*reach-4)) {
-			return nil, fmt.Errorf("%w: task %d's targets lie from %g to %g, where its context begins at %g: differentiated together, they need "+
-				"a lattice of more than %d points, %g per unit", ErrRange, t, lo+l.origin[t], hi+l.origin[t], l.origin[t], limit, l.density)
-		}
-		a, z := latticeSpan(lo, l.density, reach), latticeSpan(hi, l.density, reach)
-		first[t], n = a[0], max(n, z[1]-a[0])
-	}
-	for t := range l.x {
-		l.x[t] = make([]float64, n)
-		for i := range l.x[t] {
-			l.x[t][i] = float64(first[t]+i) / l.density
-		}
-	}
-	return l, nil
 }
 
 // maxLatticeNumber bounds the distance of a target from the origin of its task's lattice, in steps. At that distance its position

@@ -1,15 +1,12 @@
 package cnp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
-	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -29,58 +26,6 @@ func newPyramid[T Float](c *Config, in int, rng *rand.Rand) *layers.Pyramid[T] {
 	return layers.NewPyramid[T](p, rng)
 }
 
-// framed reports whether a model with levels sees a task from every lift with a pyramid of its own: of SE(2)'s quarter
-// and half turns features of one pyramid know scalars alone.
-func (c *Config) framed(g group.Group) bool {
-	switch g.(type) {
-	case *group.SE2:
-		return c.Vectors()
-	case *group.SE3:
-		return true
-	}
-	return false
-}
-
-// pyramidLifts is how many lifts a pyramid itself has.
-func (c *Config) pyramidLifts() int {
-	if !c.OnSphere() && (c.Vectors() || c.DimX == 3) {
-		return 1
-	}
-	return max(1, c.Lifts)
-}
-
-// maxLevels bounds Config.Levels.
-const maxLevels = 16
-
-// validateLevels reports what makes no model with levels.
-func (c *Config) validateLevels(g group.Group) error {
-	_, translations := g.(*group.T)
-	_, motions := g.(*group.SE2)
-	switch {
-	case c.Levels > maxLevels || c.Levels != len(c.Channels):
-		return fmt.Errorf("levels = %d, channels = %v: need at most %d, and a width for each", c.Levels, c.Channels, maxLevels)
-	case c.framed(g) && (c.Lifts < 1 || c.Lifts > maxFrames):
-		return fmt.Errorf("levels under %s take 1 to %d lifts, these are %d", g.Name(), maxFrames, c.Lifts)
-	case !c.OnSphere() && !c.framed(g) && !(translations && c.DimX <= 3 && c.Lifts == 1) && !(motions && (c.Lifts == 2 || c.Lifts == 4)):
-		return fmt.Errorf("levels are for groups T(1), T(2) and T(3) with one lift, for SE(2) with 2 or 4 lifts, of vectors with any number of them, for SE(3), and for placement %q; "+
-			"this is %s with %d", PlacementSphere, g.Name(), c.Lifts)
-	case c.Kernel%2 != 1 || c.Kernel < 3 || c.Kernel > 31:
-		return fmt.Errorf("kernel = %d, need an odd width from 3 to 31", c.Kernel)
-	case c.Blocks > 16:
-		return fmt.Errorf("blocks = %d, need at most 16 on every level", c.Blocks)
-	case c.PointsPerUnit == 0 || c.Placement == PlacementBatch || c.Readout != ReadoutQueries || !c.FixedStep || c.MaxNeighbors != 0 ||
-		c.CoordinateFeature || c.RadiusRate != 0:
-		return fmt.Errorf("levels need points_per_unit, placement %q, readout %q and fixed_step, and no max_neighbors, coordinate_feature or radius_rate",
-			PlacementContext, ReadoutQueries)
-	case c.Multiplicity < 1:
-		return fmt.Errorf("multiplicity = %d, need at least 1", c.Multiplicity)
-	}
-	return nil
-}
-
-// maxFrames bounds the lifts of a model with levels, each of which takes as long as a model with one.
-const maxFrames = 256
-
 // encoderReach is how far from the context points, in length scales, the encoding is different from that of no context, as far as numbers
 // tell.
 func encoderReach(floor float64) float64 { return math.Sqrt(2 * (math.Log(1/floor) + 32*math.Ln2)) }
@@ -99,26 +44,11 @@ type levelsNet[T Float] struct {
 	pool    *sync.Pool // *levelsRun[T]
 }
 
-func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
-	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
-		psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
-		floor: m.encoder.floor, aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
-}
-
 // levelsCache keeps the network of a model whose parameters stay as they are.
 type levelsCache[T Float] struct {
 	mu    sync.Mutex
 	state [][]T
 	net   *levelsNet[T]
-}
-
-func (c *levelsCache[T]) get(m *EquivCNP[T]) *levelsNet[T] {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if state := m.State(); c.net == nil || !sameState(c.state, state) {
-		c.state, c.net = copyState(state), m.compileLevels()
-	}
-	return c.net
 }
 
 // levelsRun is the memory of one task on its way.
@@ -341,194 +271,4 @@ func (n *levelsNet[T]) encode(run *levelsRun[T], t, to, have int, use func(k int
 		use(k, f)
 	}
 	return nil
-}
-
-// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
-// every frame its own: then they share its layout, too.
-func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dx, dy, known := m.cfg.DimX, m.cfg.DimY, m.cfg.contextValues()
-	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
-	if b.B == 0 {
-		return pass, ctx.Err()
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	type task struct { // as a frame sees it
-		x, targets []float64 // counted from the origin
-		y          []T
-		order      []int
-		place      *levelsPlace
-		layout     *layers.PyramidLayout[T]
-		encoding   *setConvTape[T]
-	}
-	frames := m.framesOf(b, mode)
-	each := frames.count()
-	tasks, origin, room := make([]task, b.B*each), make([]float64, dx), make([]float64, max(dx, known))
-	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
-	b.origins(&m.cfg, origin, 0, b.B)
-	for t := range b.B {
-		if mode != layers.Train {
-			b.origins(&m.cfg, origin, t, t+1)
-		}
-		var own task
-		var x []float64
-		x, own.y = b.context(t, dx, known)
-		for i, v := range x {
-			own.x = append(own.x, v-origin[i%dx])
-		}
-		for i := range b.Nt {
-			if b.targetOK(t, i) {
-				own.order = append(own.order, i)
-				for d := range dx {
-					own.targets = append(own.targets, b.XTarget[(t*b.Nt+i)*dx+d]-origin[d])
-				}
-			}
-		}
-		for l := range each {
-			k := &tasks[t*each+l]
-			if *k = own; frames == nil {
-				continue
-			}
-			k.x, k.targets, k.y = slices.Clone(own.x), slices.Clone(own.targets), slices.Clone(own.y)
-			seen(k.x, frames.x[l], room[:dx])
-			seen(k.targets, frames.x[l], room[:dx])
-			if r := frames.ofFrame(l); r != nil {
-				seen(k.y, r, room[:known])
-			}
-			if mode != layers.Train {
-				fromLeast(k.x, k.targets, room[:dx])
-			}
-		}
-	}
-	// Where they lie: in training, all of a frame together.
-	shared := make([]*layers.PyramidLayout[T], each)
-	for l := range each {
-		var all levelsPlace
-		all.clear(dx)
-		for t := range b.B {
-			k := &tasks[t*each+l]
-			k.place = &all
-			if mode != layers.Train {
-				k.place = &levelsPlace{}
-				k.place.clear(dx)
-			}
-			grow(k.place.lo, k.place.hi, k.x)
-			grow(k.place.from, k.place.to, k.targets)
-			if mode == layers.Train {
-				continue
-			}
-			k.place.reach(reach)
-			if err := k.place.check(&m.cfg, t); err != nil {
-				return nil, err
-			}
-			k.layout = m.pyramid.LayoutFor(k.place.lo, k.place.hi, k.place.from, k.place.to)
-		}
-		if mode == layers.Train {
-			all.reach(reach)
-			if err := all.check(&m.cfg, -1); err != nil {
-				return nil, err
-			}
-			shared[l] = m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
-			for t := range b.B {
-				tasks[t*each+l].layout = shared[l]
-			}
-		}
-	}
-	c := m.head.in()
-	features := make([]T, len(tasks)*b.Nt*c)
-	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*layers.PyramidLayout[T], []T, []float64) {
-		k := &tasks[t]
-		if k.encoding == nil {
-			if lattice := k.layout.Lattice(nil); lattice != nil {
-				k.encoding = m.encoder.recordOn(lattice, nil, k.x, k.y, 0)
-			} else {
-				k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
-			}
-		}
-		return k.layout, k.encoding.out, k.targets
-	}, func(t int, f []T) {
-		for i, at := range tasks[t].order {
-			copy(features[(t*b.Nt+at)*c:][:c], f[i*c:(i+1)*c])
-		}
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	var with *auxTape[T]
-	if m.aux != nil {
-		var aux []T
-		for t := range b.B {
-			for range each {
-				aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
-			}
-		}
-		features, with = m.aux.record(features, aux)
-	}
-	var head *headTape[T]
-	if frames == nil {
-		var x []float64
-		for t := range b.B {
-			x = append(x, places(m.head.waves, b, t, nil, nil)...)
-		}
-		head = m.head.record(pass, 0, features, b.B*b.Nt, x)
-	} else {
-		head = m.head.recordFrames(pass, frames, features, b.B, b.Nt)
-	}
-	for t := range b.B {
-		clearMasked(pass.Prediction, b, t, dy)
-	}
-	pass.stages = func(show func(string, []T) bool) {
-		ok := true
-		for t := 0; ok && t < len(tasks); t++ {
-			ok = show("psi", tasks[t].encoding.out)
-		}
-		_ = ok && show("pyramid", features) && show("mean_linear", pass.Mean) && show("var_linear", pass.Std)
-	}
-	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
-		var dfeatures []T
-		if frames == nil {
-			dfeatures = m.head.backward(d, 0, head, g)
-		} else {
-			dfeatures = m.head.backwardFrames(d, frames, head, b.B, b.Nt, g)
-		}
-		dfeatures = m.aux.backward(dfeatures, with, g)
-		tape.Backward(func(t int) []T {
-			k := &tasks[t]
-			if len(k.order) == b.Nt {
-				return dfeatures[t*b.Nt*c : (t+1)*b.Nt*c]
-			}
-			out := make([]T, 0, len(k.order)*c)
-			for _, at := range k.order {
-				out = append(out, dfeatures[(t*b.Nt+at)*c:][:c]...)
-			}
-			return out
-		}, g, func(t int, df []T) { m.encoder.backward(df, tasks[t].encoding, g) })
-	}
-	return pass, nil
-}
-
-// estimateLevels says how many numbers the features of a model with levels take at a time, for tasks over a span, and its parameters.
-func (c *Config) estimateLevels(w Work) (features, parameters float64) {
-	if c.OnSphere() {
-		return c.estimateSphere(w)
-	}
-	reach := 2 * encoderReach(cmp.Or(c.DensityFloor, levelsFloor)) * cmp.Or(c.EncoderLength, psiLength)
-	span := w.Span
-	if c.Lifts > 1 || c.LiftSamples == SamplesRandom { // of a turned square
-		span *= math.Sqrt(float64(c.DimX))
-	}
-	points, taps := c.PointsPerUnit*(span+reach)+1, math.Pow(float64(c.Kernel), float64(c.DimX))
-	last := float64(c.densities() + c.Multiplicity*c.contextValues())
-	for l, width := range c.Channels {
-		v := float64(width * c.pyramidLifts())
-		rows := math.Pow(points/float64(int(1)<<l)+float64(8*c.Kernel*(c.Blocks+1)), float64(c.DimX))
-		rows = min(rows, float64(c.latticeLimit()))
-		// On each way, convolutions with what they are given, what they sum up and what they give.
-		features += 2 * rows * v * float64(4+6*c.Blocks)
-		features += 2 * rows * 3 * taps / 2 * float64(1+c.Blocks) // their pairs
-		parameters += float64(4*c.Blocks+3)*(v*v+v*taps) + last*v
-		last = v
-	}
-	return features + float64(w.Targets)*taps*(last+taps), parameters
 }

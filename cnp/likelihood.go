@@ -203,3 +203,66 @@ func LogLikelihood[T Float](mean, std, y []T, mask []bool) (sum float64, n int) 
 	}
 	return sum, n
 }
+
+// TargetLikelihood is a Likelihood under which the values of a target depend on each other, and those of different targets do not. Its own
+// methods, those of Likelihood, are those of a single value, Parameters and Gradient of targets with one value only.
+type TargetLikelihood interface {
+	Likelihood
+	// Values is how many a target has.
+	Values() int
+	// ParametersOf sets params [Values, Outputs] to the parameters of a target's values for the numbers raw.
+	ParametersOf(params, raw []float64)
+	// LogDensityOf is the log-density of a target's values y together; those that known, if there is any, does not name are left out.
+	LogDensityOf(y, params []float64, known []bool) float64
+	// GradientOf returns LogDensityOf and sets d [Values, Outputs] to its gradient to raw.
+	GradientOf(d, y, params, raw []float64, known []bool) float64
+	// SampleOf draws a target's values.
+	SampleOf(dst []float64, rng *rand.Rand, params []float64)
+	// CovarianceOf sets dst [Values, Values] to the covariance of a target's values.
+	CovarianceOf(dst, params []float64)
+}
+
+// Turning is a Likelihood whose numbers turn with the values that they are of: models with vectors need it.
+type Turning interface {
+	Likelihood
+	// Turn adds to dst what the numbers raw of a target's values become when these are turned by the orthogonal matrix r [values, values];
+	// both are [values, Outputs-Constants]. It is linear in raw, and turning by rᵀ is its transpose.
+	Turn(dst, raw, r []float64, fields []Field)
+}
+
+// Observer is a Likelihood that can be told that the value was observed, with a noise; see Config.KeepObserved.
+type Observer interface {
+	Likelihood
+	// Observe makes the parameters of a value those of the same value after it was observed as y, with a noise of that standard deviation.
+	Observe(params []float64, y, noise float64)
+}
+
+// Objective changes the loss of Pass.Gradient. The zero value is the authors' loss.
+type Objective struct {
+	// Noise is the standard deviation of noise that the true values are assumed to have: the loss is the mean over all such
+	// noise, in closed form. Standard deviations then learn not to fall below it. Noise that decreases during training keeps the
+	// model from gaining likelihood by small deviations around poor means, where a single outlier would outweigh all other
+	// values.
+	Noise float64
+	// Beta multiplies the gradient of every value by std^(2·Beta), from 0 to 1; the reported loss stays the likelihood. 0 is the
+	// gradient of the likelihood, in which the values that are predicted best count most, and one outlier among them outweighs
+	// all others; with 1, means learn as from the squared error. The optimum of every single value is the same for all Beta.
+	// (Seitzer et al., On the pitfalls of heteroscedastic uncertainty estimation with probabilistic neural networks, ICLR 2022.)
+	Beta float64
+	// Tasks replaces B, the number that the sum is divided by; 0 keeps the number of tasks of the pass. For a step of several
+	// passes, set it to the number of tasks of all of them.
+	Tasks int
+	// Counts says which of the true values count, as a mask says it besides; the others are not read, and LogLikelihood
+	// leaves them out as well. Nil: all.
+	Counts []bool
+}
+
+// ordinal numbers one of several, from 1.
+func ordinal(i, of int) string {
+	if of == 1 {
+		return ""
+	}
+	return fmt.Sprint(i + 1)
+}
+
+const normalName = "normal"

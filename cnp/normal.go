@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 )
 
-const normalName = "normal"
-
 func init() {
 	RegisterLikelihood(normalName, func(c *Config, arg string) (Likelihood, error) {
 		switch arg {
@@ -27,8 +25,10 @@ type normal struct{ spread spread }
 // Normal is the independent normal distribution, for predictions that no model of this package makes.
 var Normal Likelihood = normal{}
 
-func (normal) Name() string   { return normalName }
-func (normal) Outputs() int   { return 2 }
+func (normal) Name() string { return normalName }
+
+func (normal) Outputs() int { return 2 }
+
 func (normal) Constants() int { return 0 }
 
 func (l normal) Parameters(params, raw []float64) {
@@ -73,8 +73,10 @@ type noisyNormal struct {
 	loss   Objective
 }
 
-func (noisyNormal) Name() string   { return normalName + ":noise" }
-func (noisyNormal) Outputs() int   { return 3 }
+func (noisyNormal) Name() string { return normalName + ":noise" }
+
+func (noisyNormal) Outputs() int { return 3 }
+
 func (noisyNormal) Constants() int { return 1 }
 
 func (l noisyNormal) Parameters(params, raw []float64) {
@@ -117,3 +119,9 @@ func (noisyNormal) Rescale(p []float64, a Affine) {
 func (noisyNormal) Parts(p []float64) (function, noise float64) { return p[1], p[2] }
 
 func (l noisyNormal) under(o Objective) (Likelihood, error) { return noisyNormal{l.spread, o}, nil }
+
+// observed is what a normal value is after it was observed as y with a noise.
+func observed(mean, std, y, noise float64) (float64, float64) {
+	gain := std * std / (std*std + noise*noise)
+	return mean + gain*(y-mean), noise * math.Sqrt(gain)
+}

@@ -5,20 +5,6 @@ import (
 	"slices"
 )
 
-// Options are how a model that was opened computes; see With.
-type Options struct {
-	// Precision is that of Complete, and the default of PlanOptions; see [BFloat16]. Empty: Float32. The chain rule and
-	// rasters know Float32 alone: SampleImages and JointImages refuse a model of another.
-	Precision Precision
-	// Plans is a folder in which plans are looked for, and into which those go that had to be made; empty: none. Files
-	// have names of their own for each model, geometry, options, version of the program and kind of machine, and any
-	// number of processes may share a folder. Of plans nothing is ever removed from it; what processes that died while
-	// they wrote have left is. A file that is damaged, or not what its name says, is replaced by one that is made anew;
-	// where one cannot be written, the plan is used all the same, and PlanInfo.FileErr says why. Models whose plans
-	// take no time to make keep none.
-	Plans string
-}
-
 // With returns a model that shares the parameters of m and computes as the options say. The model m stays as it is,
 // whoever uses it. The error wraps ErrConfig where a model has no such precision.
 func With[T Float](m Model[T], opt Options) (Model[T], error) {
@@ -37,27 +23,8 @@ func With[T Float](m Model[T], opt Options) (Model[T], error) {
 	return m, (&PlanOptions{Precision: opt.Precision}).onlyFloat32(&c)
 }
 
-// view returns a model that shares the parameters, and has caches of its own.
-func (m *ImageEquivCNP[T]) view() *ImageEquivCNP[T] {
-	return &ImageEquivCNP[T]{cfg: m.cfg, group: m.group, psi: m.psi, first: m.first, blocks: m.blocks, last: m.last,
-		family: m.family, parts: m.parts, opt: m.opt}
-}
-
-func (m *ImageEquivCNP[T]) with(opt Options) (Model[T], error) {
-	sweepPlans(opt.Plans)
-	v := m.view()
-	v.opt = opt
-	return v, nil
-}
-
-func (m *ImageViews[T]) with(opt Options) (Model[T], error) {
-	sweepPlans(opt.Plans)
-	base := m.base.view()
-	base.opt = opt
-	return &ImageViews[T]{cfg: m.cfg, sim: m.sim, base: base}, nil
-}
-
 func (e *ImageEnsemble[T]) with(opt Options) (Model[T], error) { return eachWith[T](e.members, opt) }
+
 func (e *CurveEnsemble[T]) with(opt Options) (Model[T], error) { return eachWith[T](e.members, opt) }
 
 func eachWith[T Float, M Model[T]](members []M, opt Options) (Model[T], error) {
@@ -122,4 +89,18 @@ func Learner[T Float](m Model[T]) Model[T] {
 		return v.base
 	}
 	return m
+}
+
+// within is Within.
+func (m *ImageEquivCNP[T]) within(w Work, memory int64) (*ImageEquivCNP[T], error) {
+	for view := m; view != nil; view = view.divided(w.H, w.W, max(w.Scale, 1)) {
+		need, err := EstimateModel[T](view, w)
+		if err != nil {
+			return nil, err
+		}
+		if need.Bytes() <= memory {
+			return view, nil
+		}
+	}
+	return m, nil
 }

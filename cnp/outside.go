@@ -176,3 +176,33 @@ func (b *Batch[T]) near(c *Config) (*Batch[T], *OutsideError) {
 		return true
 	})
 }
+
+// join adds the points of another error, each once.
+func (e *OutsideError) join(other *OutsideError) {
+	for _, x := range other.Points {
+		if !slices.ContainsFunc(e.Points, func(y OutsidePoint) bool {
+			return x.Tensor == y.Tensor && x.Task == y.Task &&
+				x.Point == y.Point
+		}) {
+			e.Points = append(e.Points, x)
+		}
+	}
+}
+
+// pointOf is the point of a caller's batch that context point i of a joined one stands for.
+func (b *Batch[T]) pointOf(i int) (tensor string, point int) {
+	if first := b.Nc - b.joint; i >= first {
+		return "x_static", i - first
+	}
+	return "x_context", i
+}
+
+// clearMasked zeroes the prediction at padded targets of task t.
+func clearMasked[T Float](p *Prediction[T], b *Batch[T], t, dy int) {
+	for i := range b.Nt {
+		if !b.targetOK(t, i) {
+			at := (t*b.Nt + i) * dy
+			p.fill(at, at+dy, 0)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // TrainableRegressor is a Regressor that can be trained. All curve models are.
@@ -99,26 +98,6 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 // Likelihood.Parameters makes parameters of. Where the values of a target go together, those of a target count if one of them does.
 func (p *Pass[T]) BackwardRaw(d []T, g *layers.Grads[T]) { p.family.link.backwardRaw(p, d, g) }
 
-// Objective changes the loss of Pass.Gradient. The zero value is the authors' loss.
-type Objective struct {
-	// Noise is the standard deviation of noise that the true values are assumed to have: the loss is the mean over all such
-	// noise, in closed form. Standard deviations then learn not to fall below it. Noise that decreases during training keeps the
-	// model from gaining likelihood by small deviations around poor means, where a single outlier would outweigh all other
-	// values.
-	Noise float64
-	// Beta multiplies the gradient of every value by std^(2·Beta), from 0 to 1; the reported loss stays the likelihood. 0 is the
-	// gradient of the likelihood, in which the values that are predicted best count most, and one outlier among them outweighs
-	// all others; with 1, means learn as from the squared error. The optimum of every single value is the same for all Beta.
-	// (Seitzer et al., On the pitfalls of heteroscedastic uncertainty estimation with probabilistic neural networks, ICLR 2022.)
-	Beta float64
-	// Tasks replaces B, the number that the sum is divided by; 0 keeps the number of tasks of the pass. For a step of several
-	// passes, set it to the number of tasks of all of them.
-	Tasks int
-	// Counts says which of the true values count, as a mask says it besides; the others are not read, and LogLikelihood
-	// leaves them out as well. Nil: all.
-	Counts []bool
-}
-
 // Gradient is GradientOf with the authors' loss.
 func (p *Pass[T]) Gradient(y []T, g *layers.Grads[T]) (loss float64, err error) {
 	return p.GradientOf(Objective{}, y, g)
@@ -178,28 +157,5 @@ func (b *Batch[T]) valueMask(dy int) []bool {
 			out = append(out, ok)
 		}
 	}
-	return out
-}
-
-// sumLifts is the gradient of repeatRows: dx [n·k, c] summed over the k lifts of each point.
-func sumLifts[T Float](dx []T, c, k int) []T {
-	if k == 1 {
-		return dx
-	}
-	out := make([]T, len(dx)/k)
-	for i := range len(dx) / c {
-		row := out[i/k*c:][:c]
-		simd.Add(row, row, dx[i*c:(i+1)*c])
-	}
-	return out
-}
-
-// spreadLifts is the gradient of meanRows: a k-th of dx [n, c] for each of a point's k lifts.
-func spreadLifts[T Float](dx []T, c, k int) []T {
-	if k == 1 {
-		return dx
-	}
-	out := repeatRows(dx, c, k)
-	simd.Scale(out, 1/T(k), out)
 	return out
 }

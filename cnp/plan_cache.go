@@ -72,12 +72,6 @@ func (c *planCache[T, P]) entry(s Shape, opt PlanOptions) *planEntry[T, P] {
 	return e
 }
 
-// cached returns the model's own plan for images.
-func (m *ImageEquivCNP[T]) cached(ctx context.Context, h, w int, algorithm layers.Algorithm, precision Precision) (*ImagePlan[T], error) {
-	s, opt := Pixels(h, w), implicitPlan(algorithm, precision)
-	return m.plans.get(ctx, m.State(), s, opt, func() (*ImagePlan[T], error) { return m.planShape(ctx, s, opt) })
-}
-
 // copyState returns the parameters as they are now.
 func copyState[T Float](state []layers.Param[T]) [][]T {
 	out := make([][]T, 0, len(state))

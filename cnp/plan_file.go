@@ -176,14 +176,6 @@ func (p *ImagePlan[T]) freeze(f *frozen.File, radii []float64) {
 	}
 }
 
-// intact returns an error if the plan is from a file that is damaged.
-func (p *ImagePlan[T]) intact() error {
-	if p.file == nil {
-		return nil
-	}
-	return p.file.Wait()
-}
-
 // thaw makes the plan from a file.
 func (p *ImagePlan[T]) thaw(ctx context.Context, m *ImageEquivCNP[T], f *frozen.File, opt PlanOptions) error {
 	radii := append(m.blockRadii(), m.psi.Radius())

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/layers"
-	"github.com/equivcnp/equivcnp/simd"
 )
 
 // pixelRun predicts single pixels of images of which more and more is observed. It keeps the features of every layer, and knows for each
@@ -31,52 +30,6 @@ type pixelRun[T Float] struct {
 	row      []T
 	computed int // rows so far, of all layers
 }
-
-// patch is a set of steps from a pixel to others: in the k-th of its rows, from lo[k] to hi[k], none where these cross.
-// Row above is the pixel's own.
-type patch struct {
-	above  int
-	lo, hi []int
-}
-
-// at returns the steps to a row, relative to the pixel's own.
-func (p patch) at(dy int) (lo, hi int) {
-	if k := dy + p.above; k >= 0 && k < len(p.lo) {
-		return p.lo[k], p.hi[k]
-	}
-	return 1, 0
-}
-
-// then is the patch of all that one step of p and one of q lead to, without gaps within a row.
-func (p patch) then(q patch) patch {
-	out := patch{above: p.above + q.above}
-	for k := range len(p.lo) + len(q.lo) - 1 {
-		lo, hi := 1, 0
-		for i := range p.lo {
-			if a, z := q.at(k - i - q.above); a <= z && p.lo[i] <= p.hi[i] {
-				a, z = a+p.lo[i], z+p.hi[i]
-				if lo > hi {
-					lo, hi = a, z
-				}
-				lo, hi = min(lo, a), max(hi, z)
-			}
-		}
-		out.lo, out.hi = append(out.lo, lo), append(out.hi, hi)
-	}
-	return out
-}
-
-// back is the patch of the pixels from which p leads here.
-func (p patch) back() patch {
-	out := patch{above: len(p.lo) - 1 - p.above}
-	for k := len(p.lo) - 1; k >= 0; k-- {
-		out.lo, out.hi = append(out.lo, -p.hi[k]), append(out.hi, -p.lo[k])
-	}
-	return out
-}
-
-// here is the patch of a pixel itself.
-var here = patch{lo: []int{0}, hi: []int{0}}
 
 // pixelSet is a set of the pixels of an image, row by row.
 type pixelSet struct {
@@ -301,16 +254,4 @@ func (r *pixelRun[T]) read(pixels []int32) *Prediction[T] {
 		}
 	}
 	return dst
-}
-
-// meanLift sets m to the mean of the features f of a point's lifts; row is scratch.
-func (p *ImagePlan[T]) meanLift(m, row, f []T, point int) {
-	p.layout.Gather(m, f, p.row(point, 0))
-	for l := 1; l < p.k; l++ {
-		p.layout.Gather(row, f, p.row(point, l))
-		simd.Add(m, m, row)
-	}
-	if p.k > 1 {
-		simd.Scale(m, 1/T(p.k), m)
-	}
 }

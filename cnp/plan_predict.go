@@ -10,10 +10,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
 )
-
-// runBytes bounds the features that one call holds at a time: images are processed in groups of that size, of at least one image.
-const runBytes = 256 << 20
 
 // cached is how many images a call best takes through the layers at a time. Where few weights serve all images, a batch
 // gains nothing from going through a layer together, but its features then come from memory instead of the second-level
@@ -299,5 +297,17 @@ func (r *imageRun[T]) scatter(y []T, buffer []float64, b, from int) {
 			}
 			p.family.link.channel(&p.family, r.dst, at, ch, y[t*row:(t+1)*row], seen, buffer)
 		}
+	}
+}
+
+// meanLift sets m to the mean of the features f of a point's lifts; row is scratch.
+func (p *ImagePlan[T]) meanLift(m, row, f []T, point int) {
+	p.layout.Gather(m, f, p.row(point, 0))
+	for l := 1; l < p.k; l++ {
+		p.layout.Gather(row, f, p.row(point, l))
+		simd.Add(m, m, row)
+	}
+	if p.k > 1 {
+		simd.Scale(m, 1/T(p.k), m)
 	}
 }

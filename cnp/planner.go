@@ -2,63 +2,10 @@ package cnp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+
+	"github.com/equivcnp/equivcnp/layers"
 )
-
-// ErrNoPlan is what Model.Plan's error wraps where there can be no plan: for another kind of shape than the model's, or
-// where what a model computes differs from task to task.
-var ErrNoPlan = errors.New("there is no plan")
-
-// Tasks are what a plan predicts: Images or a Batch.
-type Tasks[T Float] interface {
-	// Shape is that of the tasks.
-	Shape() Shape
-	// values is how many values they have, of dy outputs, at targets per image where it is given.
-	values(dy, targets int) int
-}
-
-// Shape is that of the images.
-func (im *Images[T]) Shape() Shape {
-	if im == nil {
-		return Shape{}
-	}
-	return Pixels(im.H, im.W)
-}
-
-func (im *Images[T]) values(dy, targets int) int {
-	if im == nil {
-		return 0
-	}
-	return countable(im.B, dy, targets)
-}
-
-// Shape is Scattered: a batch knows nothing of where its points lie.
-func (b *Batch[T]) Shape() Shape { return Scattered() }
-
-func (b *Batch[T]) values(dy, _ int) int {
-	if b == nil {
-		return 0
-	}
-	return countable(b.B, b.Nt, dy)
-}
-
-// valuesOf is the number of values of tasks, 0 where there are none, or more than can be counted: Predict says what is wrong with them.
-func valuesOf[T Float](tasks Tasks[T], dy, targets int) int {
-	if tasks == nil {
-		return 0
-	}
-	return tasks.values(dy, targets)
-}
-
-func countable(sizes ...int) int {
-	n, ok := product(sizes...)
-	if !ok || slices.Min(sizes) < 0 {
-		return 0
-	}
-	return n
-}
 
 // Plan is a model compiled for one shape. It is immutable, any number of goroutines may use it, and it keeps the
 // parameters that the model had when it was made, unless its PlanInfo says that it is Live.
@@ -81,104 +28,6 @@ type Planner[T Float] interface {
 	Plan(ctx context.Context, s Shape, opt PlanOptions) (Plan[T], error)
 }
 
-// GeometryPlanner is a Model of images that predicts at any places, and takes pixels anywhere.
-type GeometryPlanner[T Float] interface {
-	Model[T]
-	// Geometry places the pixels of h x w images as the model sees them, with scale times as many targets along each side.
-	Geometry(h, w, scale int) (Geometry, error)
-	// PlanGeometry is Plan for pixels and targets at places of one's own.
-	PlanGeometry(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error)
-}
-
-// imagesOf and batchOf return tasks of the kind that a plan needs.
-func imagesOf[T Float](s Shape, tasks Tasks[T]) (*Images[T], error) {
-	im, ok := tasks.(*Images[T])
-	if !ok {
-		return nil, s.refuse(shapeOfTasks[T](tasks))
-	}
-	return im, nil
-}
-
-func batchOf[T Float](s Shape, tasks Tasks[T]) (*Batch[T], error) {
-	b, ok := tasks.(*Batch[T])
-	if !ok {
-		return nil, s.refuse(shapeOfTasks[T](tasks))
-	}
-	return b, nil
-}
-
-func shapeOfTasks[T Float](tasks Tasks[T]) Shape {
-	if tasks == nil {
-		return Shape{}
-	}
-	return tasks.Shape()
-}
-
-// livePlan is the plan of a model of which there is nothing to make in advance: each call is one of the model.
-type livePlan[T Float] struct {
-	shape   Shape
-	cfg     Config
-	l       Likelihood
-	predict func(ctx context.Context, tasks Tasks[T]) (*Prediction[T], error)
-}
-
-// LiveImages returns the plan of a model of images of which nothing can be computed in advance: each call is one of the model.
-func LiveImages[T Float](ctx context.Context, m Completer[T], s Shape, opt PlanOptions) (Plan[T], error) {
-	c := m.Config()
-	if err := s.checkPixels(&c, false); err != nil {
-		return nil, err
-	}
-	p, err := newLivePlan[T](ctx, c, s, opt)
-	if err != nil {
-		return nil, err
-	}
-	p.predict = func(ctx context.Context, tasks Tasks[T]) (*Prediction[T], error) {
-		im, err := imagesOf[T](s, tasks)
-		if err != nil {
-			return nil, err
-		}
-		if err := im.check(c.DimY); err != nil {
-			return nil, err
-		}
-		if im.Shape() != s {
-			return nil, s.refuse(im.Shape())
-		}
-		return m.Complete(ctx, im)
-	}
-	return p, nil
-}
-
-// LiveCurves returns the plan of a model of curves of which nothing can be computed in advance: each call is one of the model.
-func LiveCurves[T Float](ctx context.Context, m Regressor[T], s Shape, opt PlanOptions) (Plan[T], error) {
-	c := m.Config()
-	if err := s.checkCurves(&c); err != nil {
-		return nil, err
-	}
-	p, err := newLivePlan[T](ctx, c, s, opt)
-	if err != nil {
-		return nil, err
-	}
-	p.predict = func(ctx context.Context, tasks Tasks[T]) (*Prediction[T], error) {
-		b, err := batchOf[T](s, tasks)
-		if err != nil {
-			return nil, err
-		}
-		return m.Predict(ctx, b)
-	}
-	return p, nil
-}
-
-func newLivePlan[T Float](ctx context.Context, c Config, s Shape, opt PlanOptions) (*livePlan[T], error) {
-	if err := opt.onlyFloat32(&c); err != nil {
-		return nil, err
-	}
-	l, err := ParseLikelihood(&c)
-	if err != nil {
-		return nil, err
-	}
-	return &livePlan[T]{shape: s, cfg: c, l: l}, ctx.Err()
-}
-
 // onlyFloat32 refuses options that name another precision, and what is none.
 func (o *PlanOptions) onlyFloat32(c *Config) error {
 	if err := o.Precision.check(); err != nil || o.Precision != BFloat16 {
@@ -187,100 +36,116 @@ func (o *PlanOptions) onlyFloat32(c *Config) error {
 	return fmt.Errorf("architecture %s computes in %s alone, %s can round (%w)", c.Architecture, Float32, EquivCNPImage, ErrConfig)
 }
 
-func (p *livePlan[T]) Shape() Shape   { return p.shape }
-func (p *livePlan[T]) Info() PlanInfo { return PlanInfo{Live: true, Precision: Float32} }
-
-func (p *livePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
-	return newPrediction[T](p.l, valuesOf[T](tasks, p.cfg.DimY, p.shape.h*p.shape.w))
+// PlanOptions say how much memory a plan may use, and for what.
+type PlanOptions struct {
+	// Memory bounds, in bytes, what a plan needs while it is made, what it stores, and what its concurrent calls need.
+	// Convolution weights that do not fit are computed in every call, once for all its images or for eight of them: the
+	// more images, the less it costs. Where little is left, a call takes fewer than 16 images at a time, and more only
+	// where there is room beside all weights. If not even the neighbourhoods and one image fit, Plan returns ErrMemory.
+	// 0 means 900 MB or, if that is less, a quarter of the machine's memory, and Soft; a negative number stores no
+	// weights, and is Soft.
+	Memory int64
+	// Soft treats Memory as a wish: neighbourhoods and a call of 16 images may take more, up to MemoryLimit, and weights get what
+	// is left.
+	Soft bool
+	// Precision is what numbers may be rounded to; empty means that of the model's Options, or Float32.
+	Precision Precision
+	// Plans is a folder that keeps plans, as Options.Plans says; empty means that of the model's Options, or none.
+	Plans string
+	// Algorithm is how depthwise convolutions are computed on a grid; empty chooses the faster one. Any other is one of float32.
+	Algorithm layers.Algorithm
+	// Concurrency is how many calls compute at the same time; the others wait, and run in the order in which they came. 0 means
+	// one call where weights pass through the caches in slices, because several calls would push each other's slices out, and
+	// otherwise as many as there are threads. Each takes the memory of a call (PlanInfo.CallBytes).
+	Concurrency int
 }
 
-func (p *livePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
-	got, err := p.predict(ctx, tasks)
-	if got == nil {
-		return err
-	}
-	if room := dst.checkRoom("the prediction", got.Likelihood, len(got.Mean)); room != nil {
-		return room
-	}
-	dst.copy(got)
-	return err
+// PlanInfo describes a plan.
+type PlanInfo struct {
+	// Live says that there was nothing to compute in advance: the plan follows the model's parameters, and all that follows is 0.
+	Live bool
+
+	Rows  int  // lifted points and targets
+	Pairs int  // of a residual layer
+	Poses int  // distinct ones among them
+	Flat  bool // one small table of weights serves all rows
+	// Algorithm is how the residual layers' depthwise convolutions are computed, in float32.
+	Algorithm layers.Algorithm
+	// Precision is that of the residual layers' products and features: BFloat16 where PlanOptions allow it, and the
+	// plan and the CPU are suited; Float32 where only a part is rounded.
+	Precision Precision
+	// Rounded is that part, in any layer.
+	Rounded     layers.Rounded
+	Stored      int   // layers that keep all their weights
+	Evaluated   int   // layers of which some weights, or all, are computed in every call
+	WeightBytes int64 // kept weights
+	Bytes       int64 // weights and neighbourhoods
+	CallBytes   int64 // what a call of 16 images needs beside them, without its input and output
+	Concurrency int   // calls that compute at the same time
+	// File is where the plan was read from or written to, empty if neither. FileErr is why it could not be written.
+	File    string
+	FileErr error
+	// Multiply-adds of one image, and of computing the weights of one call (0 where all are kept).
+	ImageOps, CallOps float64
+	// Interpolated says that a layer's weights come from its WeightNet at the nodes of a grid, with an error like that
+	// of float32: under groups whose poses have two coordinates, where there are many poses.
+	Interpolated bool
 }
 
-// copy makes p, which has the room, another prediction.
-func (p *Prediction[T]) copy(from *Prediction[T]) {
-	p.Likelihood = from.Likelihood
-	copy(p.Mean, from.Mean)
-	copy(p.Std, from.Std)
-	copy(p.Params, from.Params)
+// Precision is how a plan computes.
+type Precision string
+
+// The precisions.
+const (
+	// Float32 keeps and multiplies numbers as the model does (in float64 under a float64 model).
+	Float32 Precision = "float32"
+	// BFloat16 allows a plan to round, in float32 models, to numbers of half the memory, whose sums remain float32.
+	// Images on a pixel grid under translations, or turns in a single lift, are computed in them from the embedding's
+	// features to those of the last linear map, in two thirds of the time of one core, where the CPU multiplies tiles
+	// of them (simd.CurrentLevel is AMX) and the number of channels is a multiple of 32: see PlanInfo.Precision.
+	// Elsewhere, other plans that store many weights store these in half the memory; where the CPU adds up products of
+	// pairs (simd.HaveDots), features that are multiplied with such weights are rounded as well, and where weights are
+	// few, residual blocks' dense maps; all else is float32. Under the paper's models predictions move by a thousandth
+	// of the largest value, and in a few places by up to a thirtieth (TestPlanGolden); the mean log-likelihood of a
+	// pixel moves by less than 0.0001, by up to 0.0024 under models as they come out of training here, and by 0.04
+	// where calibration made a model sure of most pixels ("equivcnp reproduce precision").
+	BFloat16 Precision = "bfloat16"
+)
+
+// check refuses what is no precision; an empty one is Float32.
+func (p Precision) check() error {
+	switch p {
+	case "", Float32, BFloat16:
+		return nil
+	}
+	return fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, p, Float32, BFloat16)
 }
 
-// ensemblePlan mixes what the plans of an ensemble's members predict.
-type ensemblePlan[T Float] struct{ members []Plan[T] }
-
-// planMembers makes the plans of an ensemble, which share the memory.
-func planMembers[T Float, M Model[T]](ctx context.Context, members []M, s Shape, opt PlanOptions) (Plan[T], error) {
-	var p ensemblePlan[T]
-	if opt.Memory > 0 {
-		opt.Memory = max(1, opt.Memory/int64(len(members)))
-	}
-	for _, m := range members {
-		one, err := m.Plan(ctx, s, opt)
-		if err != nil {
-			return nil, err
-		}
-		p.members = append(p.members, one)
-	}
-	return &p, nil
+// Options are how a model that was opened computes; see With.
+type Options struct {
+	// Precision is that of Complete, and the default of PlanOptions; see [BFloat16]. Empty: Float32. The chain rule and
+	// rasters know Float32 alone: SampleImages and JointImages refuse a model of another.
+	Precision Precision
+	// Plans is a folder in which plans are looked for, and into which those go that had to be made; empty: none. Files
+	// have names of their own for each model, geometry, options, version of the program and kind of machine, and any
+	// number of processes may share a folder. Of plans nothing is ever removed from it; what processes that died while
+	// they wrote have left is. A file that is damaged, or not what its name says, is replaced by one that is made anew;
+	// where one cannot be written, the plan is used all the same, and PlanInfo.FileErr says why. Models whose plans
+	// take no time to make keep none.
+	Plans string
 }
 
-func (p *ensemblePlan[T]) Shape() Shape { return p.members[0].Shape() }
-
-// Info adds up what the members' plans say, and has the rest of the first one.
-func (p *ensemblePlan[T]) Info() PlanInfo {
-	all := p.members[0].Info()
-	for _, m := range p.members[1:] {
-		i := m.Info()
-		all.Stored, all.Evaluated = all.Stored+i.Stored, all.Evaluated+i.Evaluated
-		all.WeightBytes, all.Bytes, all.CallBytes = all.WeightBytes+i.WeightBytes, all.Bytes+i.Bytes, all.CallBytes+i.CallBytes
-		all.ImageOps, all.CallOps = all.ImageOps+i.ImageOps, all.CallOps+i.CallOps
-		all.Live, all.Interpolated, all.Rounded = all.Live || i.Live, all.Interpolated || i.Interpolated, all.Rounded.Or(i.Rounded)
-		all.Concurrency, all.FileErr = max(all.Concurrency, i.Concurrency), errors.Join(all.FileErr, i.FileErr)
+// asPlan keeps a nil pointer from becoming a non-nil interface.
+func asPlan[T Float, P Plan[T]](p P, err error) (Plan[T], error) {
+	if err != nil {
+		return nil, err
 	}
-	return all
+	return p, nil
 }
 
-func (p *ensemblePlan[T]) NewPrediction(tasks Tasks[T]) *Prediction[T] {
-	var all []*Prediction[T]
-	for _, m := range p.members {
-		all = append(all, m.NewPrediction(tasks))
-	}
-	return Mix(all...)
-}
-
-func (p *ensemblePlan[T]) Predict(ctx context.Context, dst *Prediction[T], tasks Tasks[T]) error {
-	got, err := mixed(ctx, len(p.members), func(ctx context.Context, i int) (*Prediction[T], error) {
-		one := p.members[i].NewPrediction(tasks)
-		return one, p.members[i].Predict(ctx, one, tasks)
-	})
-	var outside *OutsideError
-	if err != nil && !errors.As(err, &outside) {
-		return err
-	}
-	if room := dst.checkRoom("the ensemble", got.Likelihood, len(got.Mean)); room != nil {
-		return room
-	}
-	dst.copy(got)
-	return err
-}
-
-// join adds the points of another error, each once.
-func (e *OutsideError) join(other *OutsideError) {
-	for _, x := range other.Points {
-		if !slices.ContainsFunc(e.Points, func(y OutsidePoint) bool {
-			return x.Tensor == y.Tensor && x.Task == y.Task &&
-				x.Point == y.Point
-		}) {
-			e.Points = append(e.Points, x)
-		}
-	}
-}
+// defaultMemory is what a plan and its calls may take by default. Together with the program itself, and with garbage that has not
+// been collected yet, a process then stays below 1 GB. budgetImages is the number of images of a call that is assumed.
+const (
+	defaultMemory = 9e8
+	budgetImages  = 16
+)

@@ -1,14 +1,11 @@
 package cnp
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
-
-	"github.com/equivcnp/equivcnp/layers"
 )
 
 const scalesName = "scales"
@@ -87,7 +84,9 @@ func (plainScales) Rescale(p []float64, a Affine) { p[0], p[1] = a.Undo(p[0]), p
 type mixture struct{ share, factor []float64 }
 
 func (l *scales) Name() string { return l.name }
-func (*scales) Outputs() int   { return 2 }
+
+func (*scales) Outputs() int { return 2 }
+
 func (*scales) Constants() int { return 0 }
 
 func (l *scales) Parameters(params, raw []float64) {
@@ -252,106 +251,4 @@ func NodeOf(mixtures []Mixture, std float64) (node int, weight float64) {
 	}
 	node, weight, _ = nodeOf(at, std)
 	return node, weight
-}
-
-// Calibrated is a model with the parameters of m that predicts the same means, and instead of a normal around each a
-// mixture of normals whose deviations are the model's times factors. One factor alone is a normal that is wider or
-// narrower. With several mixtures a value has that of its deviation, or something between the nearest two. What m's own
-// calibration was, if it had one, is replaced. It is for models of the normal likelihood, and for all but CNPs, whose
-// least deviation is part of their function.
-func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
-	if m == nil {
-		return nil, fmt.Errorf("%w: no model", ErrConfig)
-	}
-	c := m.Config()
-	before, err := ParseLikelihood(&c)
-	if err != nil {
-		return nil, err
-	}
-	_, plain := before.(normal)
-	if !plain && scalesOf(before) == nil {
-		return nil, fmt.Errorf("%w: likelihood %s: only normal deviations are calibrated", ErrConfig, before.Name())
-	}
-	if c.Architecture == CNPCurve || c.Architecture == CNPImage {
-		return nil, fmt.Errorf("%w: the deviations of a %s are not calibrated", ErrConfig, c.Architecture)
-	}
-	if len(mixtures) > 1 && c.HasUnits() {
-		return nil, fmt.Errorf("%w: a model with units of its own takes one mixture", ErrConfig)
-	}
-	var nodes []string
-	for _, mix := range mixtures {
-		var parts []string
-		if len(mix.Share) != len(mix.Factor) {
-			return nil, fmt.Errorf("%w: calibrated by %d shares and %d factors", ErrConfig, len(mix.Share), len(mix.Factor))
-		}
-		for k, p := range mix.Share {
-			parts = append(parts, fmt.Sprintf("%.6g*%.6g", p, mix.Factor[k]))
-		}
-		node := strings.Join(parts, ",")
-		if len(mixtures) > 1 {
-			node = fmt.Sprintf("%.6g@%s", mix.At, node)
-		}
-		nodes = append(nodes, node)
-	}
-	c.Likelihood = scalesName + ":" + strings.Join(nodes, ";")
-	out, err := remade(m, c)
-	if err != nil {
-		return nil, err
-	}
-	copyByName(out, m)
-	if plain {
-		err = interleave(out, m, c.DimY)
-	}
-	return out, err
-}
-
-// remade is a new model of m's group.
-func remade[T Float](m Model[T], c Config) (Model[T], error) {
-	if g := GroupOf(m); g != nil {
-		return newWithGroup[T](c, g, 0)
-	}
-	return New[T](c, 0)
-}
-
-// copyByName gives a model the parameters of another that have the same names.
-func copyByName[T Float](to, from Model[T]) {
-	known := map[string][]T{}
-	for _, p := range from.State() {
-		known[p.Name] = p.Data
-	}
-	for _, p := range to.State() {
-		if data, ok := known[p.Name]; ok {
-			copy(p.Data, data)
-		}
-	}
-}
-
-// interleave sets the last linear map of a model, which makes the numbers of one value after the other, to that of a normal model, which
-// makes all means first.
-func interleave[T Float](to, from Model[T], dy int) error {
-	rows := func(to, mean, spread *layers.Linear[T], at int) {
-		in := to.In
-		for d := range dy {
-			copy(to.Weight[2*d*in:], mean.Weight[d*in:(d+1)*in])
-			copy(to.Weight[(2*d+1)*in:], spread.Weight[(at+d)*in:(at+d+1)*in])
-			to.Bias[2*d], to.Bias[2*d+1] = mean.Bias[d], spread.Bias[at+d]
-		}
-	}
-	switch to := to.(type) {
-	case *EquivCNP[T]:
-		own := from.(*EquivCNP[T]).head.maps.(*pairMaps[T])
-		rows(to.head.raw(), own.mean, own.spread, 0)
-	case *ConvCNP[T]:
-		own := from.(*ConvCNP[T]).head.maps.(*pairMaps[T])
-		rows(to.head.raw(), own.mean, own.spread, 0)
-	case *ImageEquivCNP[T]:
-		own := from.(*ImageEquivCNP[T]).last
-		rows(to.last, own, own, dy)
-	case *ImageConvCNP[T]:
-		own := from.(*ImageConvCNP[T]).last
-		rows(to.last, own, own, dy)
-	default:
-		return errors.New("cnp: Calibrated: a model of another package")
-	}
-	return nil
 }

@@ -1,6 +1,9 @@
 package cnp
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Shape says what the points of tasks, or of a plan, are: pixels of an image, an interval of the line, scattered
 // places, or places on the sphere. Shapes are equal if they compare as equal. Pixels, Interval, Scattered and Sphere
@@ -87,3 +90,18 @@ func (s Shape) checkCurves(c *Config) error {
 func (s Shape) refuse(got Shape) error {
 	return fmt.Errorf("%w: the plan is for %v, the tasks are of %v", ErrShape, s, got)
 }
+
+// product multiplies sizes, none negative; ok is false if the result is too large for an int.
+func product(sizes ...int) (p int, ok bool) {
+	p = 1
+	for _, v := range sizes {
+		if v != 0 && p > math.MaxInt/v {
+			return 0, false
+		}
+		p *= v
+	}
+	return p, true
+}
+
+// maxPixels bounds an image, so that int32 indices suffice for several lifts of each pixel.
+const maxPixels = 1 << 28

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/equivcnp/equivcnp/group"
-	"github.com/equivcnp/equivcnp/neighbor"
 )
 
 // A model on the sphere (PlacementSphere) works with unit vectors: latitudes and longitudes become such, and vectors are brought to
@@ -18,53 +17,6 @@ import (
 // point of the lattice to begin with, and no field of directions on the sphere is continuous everywhere, nor does one
 // turn with the globe: with K lifts such a model would be equivariant to about 1/K of a turn only, where this one is up
 // to its lattice.
-
-// OnSphere reports whether the model's points lie on the sphere.
-func (c *Config) OnSphere() bool { return c.Placement == PlacementSphere }
-
-// Degrees reports whether the model's points are latitudes and longitudes on the sphere.
-func (c *Config) Degrees() bool { return c.OnSphere() && c.DimX == 2 }
-
-// SpherePoints is the number of points of the finest lattice of a model on the sphere.
-func (c *Config) SpherePoints() int {
-	return int(min(math.Round(4*math.Pi*c.PointsPerUnit*c.PointsPerUnit), math.MaxInt32))
-}
-
-// DefaultSphere is DefaultLevels for points on the sphere, latitudes and longitudes, under its rotations.
-func DefaultSphere(levels, dy int) Config {
-	c := DefaultLevels(levels, 2, dy)
-	c.Group, c.Placement, c.PointsPerUnit = "SO(3)", PlacementSphere, 10
-	c.EncoderLength = 2 / c.PointsPerUnit
-	for i := range c.Channels {
-		c.Channels[i] = 32
-	}
-	return c
-}
-
-// leastSphere is the least number of points of a lattice on the sphere.
-const leastSphere = 12
-
-// validateSphere reports what makes no model on the sphere; its other fields are those of any model with levels.
-func (c *Config) validateSphere(g group.Group) error {
-	if _, ok := g.(*group.SO3); !ok || c.Lifts != 1 || c.Levels == 0 {
-		return fmt.Errorf("placement %q is for group SO(3) with levels and one lift (lifts of a point would all be the same to convolutions that know the angles between points alone); "+
-			"this is %s with %d levels and %d lifts", PlacementSphere, g.Name(), c.Levels, c.Lifts)
-	}
-	if c.DimX != 2 && c.DimX != 3 {
-		return fmt.Errorf("dim_x = %d: points on the sphere have 2 coordinates, latitude and longitude in degrees, or the 3 of a unit vector", c.DimX)
-	}
-	n, limit := c.SpherePoints(), c.latticeLimit()
-	if n > limit {
-		return fmt.Errorf("points_per_unit = %g: %d points on the sphere, at most %d are allowed (max_lattice)", c.PointsPerUnit, n, limit)
-	}
-	for range c.Levels - 1 {
-		n = (n + 2) / 4
-	}
-	if n < leastSphere {
-		return fmt.Errorf("levels = %d with points_per_unit = %g: the coarsest lattice on the sphere has %d points, need at least %d", c.Levels, c.PointsPerUnit, n, leastSphere)
-	}
-	return nil
-}
 
 // UnitVector is the point of the unit sphere at a latitude, from -90 to 90 degrees, and a longitude, in degrees, whole turns of which are
 // the same. The poles are (0, 0, ±1), at any longitude, and (1, 0, 0) is where both are 0.
@@ -155,25 +107,4 @@ func (c *Config) Turned(x []float64, rotation [3]float64) []float64 {
 		}
 	}
 	return out
-}
-
-// estimateSphere is estimateLevels on the sphere.
-func (c *Config) estimateSphere(w Work) (features, parameters float64) {
-	rows, taps, last := float64(c.SpherePoints()), float64(c.Kernel), float64(1+c.Multiplicity*c.contextValues())
-	for _, width := range c.Channels {
-		v := float64(width)
-		features += 2 * rows * v * float64(4+6*c.Blocks)
-		parameters += float64(4*c.Blocks+3)*(v*v+v*taps) + last*v
-		rows, last = rows/4, v
-	}
-	near := math.Pi * float64((c.Kernel/2+1)*(c.Kernel/2+1))
-	return features + float64(w.Targets)*near*(float64(c.Channels[0])+taps), parameters
-}
-
-// sphereNeed is about how much memory the lattices on the sphere take, with their pairs, in bytes.
-func (c *Config) sphereNeed() float64 {
-	r := float64(c.Kernel/2+1) * neighbor.SphereStep(c.SpherePoints())
-	near := min(1, (1-math.Cos(min(r, math.Pi)))/2) * float64(c.SpherePoints())
-	const lattices, bytes = 4.0 / 3 * 2.5, 40.0 // same, down and up; offsets, indices, poses, transposed and planned
-	return float64(c.SpherePoints()) * near * lattices * bytes
 }

@@ -117,3 +117,5 @@ func stdGrad[T Float](dStd, v T, o Output) T {
 	}
 	return dStd
 }
+
+func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }

@@ -1,7 +1,6 @@
 package cnp
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -11,40 +10,6 @@ import (
 // and a density of its own, and goes onto the same lattice: to the network a point of a field is a context point at
 // which nothing else was observed (joined). So fields move and turn with the rest of a task, and whatever holds of a
 // context holds of them. They are scalars, which no group changes.
-
-// validateStatic reports what names no static fields.
-func (c *Config) validateStatic() error {
-	if err := c.validateNames("static", c.Static); err != nil || len(c.Static) == 0 {
-		return err
-	}
-	if !c.ChannelDensity {
-		return fmt.Errorf("static = %q: fields that are known elsewhere than the outputs need channel_density",
-			c.Static[:min(len(c.Static), 8)])
-	}
-	for i, name := range c.Static {
-		if slices.Contains(c.Auxiliary, name) {
-			return fmt.Errorf("static[%d] = %q is an auxiliary input, too", i, name)
-		}
-	}
-	return nil
-}
-
-// staticMask [B, Ns] says which points of static fields count: those that have a value. It is nil if all do.
-func (b *Batch[T]) staticMask(ds int) (mask []bool) {
-	if ds == 0 {
-		return nil
-	}
-	known := func(v T) bool { return v == v }
-	for i := range b.B * b.Ns {
-		if !slices.ContainsFunc(b.YStatic[i*ds:(i+1)*ds], known) {
-			if mask == nil {
-				mask = slices.Repeat([]bool{true}, b.B*b.Ns)
-			}
-			mask[i] = false
-		}
-	}
-	return mask
-}
 
 // joined returns a checked batch as the network wants it: context points have their auxiliary inputs among their
 // values, and points of static fields follow them.
@@ -87,12 +52,4 @@ func (b *Batch[T]) joined(c *Config) *Batch[T] {
 		}
 	}
 	return &out
-}
-
-// pointOf is the point of a caller's batch that context point i of a joined one stands for.
-func (b *Batch[T]) pointOf(i int) (tensor string, point int) {
-	if first := b.Nc - b.joint; i >= first {
-		return "x_static", i - first
-	}
-	return "x_context", i
 }

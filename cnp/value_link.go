@@ -288,11 +288,3 @@ func (s *targetScorer[T]) score(d, y []T, from, to int, scale float64) (sum floa
 	}
 	return sum
 }
-
-// knownValues is the part of a mask that is of a target's dy values, from value i on; nil: all are known.
-func knownValues(mask []bool, i, dy int) []bool {
-	if mask == nil {
-		return nil
-	}
-	return mask[i : i+dy]
-}

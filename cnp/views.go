@@ -12,70 +12,6 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// Views are how a model of images under Sim(2) looks at one, where Config names them. A network that is equivariant
-// under translations sees the image as often as the model has lifts: turned by each of its angles, and at each of its
-// scales. Every view predicts one half of the observed pixels from the other, and the better it does, the more its
-// prediction of the image counts. So the network need know things upright and of one size only, and the model knows
-// them at any angle and of any size between Min and Max; the cost grows with the number of views. Turning, scaling or
-// shifting an image exchanges what the views see, but for the canvas's cells. A pixel that was observed keeps its
-// value, with a deviation of Config.Floor, since cells are wider than pixels.
-type Views struct {
-	// Min and Max are the sizes of what is seen, as parts of its size in training; the scales are spaced evenly between
-	// them, in their logarithms.
-	Min float64 `json:"min"`
-	Max float64 `json:"max"`
-	// Cell is how many pixels of an image of things in their size in training a cell of the network's canvas is wide.
-	Cell float64 `json:"cell"`
-	// Trust is how much a held-out pixel's log-likelihood counts in the weight of a view: less than 1, since
-	// neighbouring pixels say the same.
-	Trust float64 `json:"trust"`
-}
-
-// DefaultViews are those of digits: from three tenths of the size in training to all of it.
-func DefaultViews() Views { return Views{Min: 0.3, Max: 1, Cell: 2, Trust: 0.25} }
-
-// check reports what no views can be made of.
-func (v *Views) check(c *Config, g group.Group) error {
-	sim, ok := g.(*group.Sim2)
-	switch {
-	case c.Architecture != EquivCNPImage || !ok:
-		return fmt.Errorf("views are for models of images under Sim(2), this is %s under %s", c.Architecture, g.Name())
-	case c.Lifts < 1 || c.Lifts > maxFrames || c.Lifts%sim.Scales() != 0:
-		return fmt.Errorf("lifts = %d, views of group %s are a multiple of its number of scales, and at most %d", c.Lifts,
-			g.Name(), maxFrames)
-	case !(v.Min >= 0.01 && v.Min <= v.Max && v.Max <= 100):
-		return fmt.Errorf("views: sizes from %g to %g, need 0.01 <= min <= max <= 100", v.Min, v.Max)
-	case !(v.Cell >= 0.25 && v.Cell <= 64):
-		return fmt.Errorf("views: cell = %g pixels, need 0.25 to 64", v.Cell)
-	case !(v.Trust > 0 && v.Trust <= 1):
-		return fmt.Errorf("views: trust = %g, need more than 0 and at most 1", v.Trust)
-	case c.Likelihood != "":
-		return fmt.Errorf("views: likelihood %q, only the normal one is known to them", c.Likelihood)
-	}
-	return nil
-}
-
-// Scale returns the middle of the s-th of so many ranges of sizes.
-func (v *Views) Scale(s, scales int) float64 {
-	return v.Max * math.Pow(v.Min/v.Max, (float64(s)+0.5)/float64(scales))
-}
-
-// View is one of a model's views: a canvas of Side x Side cells around the image's middle, moved by Dy cells down and
-// Dx cells to the right.
-type View struct {
-	Angle, Scale float64 // of the things that it is for: it turns and scales them back
-	Cell         float64 // Views.Cell
-	Side         int
-	Dy, Dx       float64
-}
-
-// At returns where on the canvas a place of the image lies, (y, x) pixels from its middle, in cells from the canvas's corner.
-func (v *View) At(y, x float64) (cy, cx float64) {
-	sin, cos := math.Sincos(v.Angle)
-	f := 1 / (v.Scale * v.Cell)
-	return f*(cos*y+sin*x) + float64(v.Side)/2 - v.Dy, f*(cos*x-sin*y) + float64(v.Side)/2 - v.Dx
-}
-
 // Paint sets a canvas [c, side, side] and its mask to the pixels [c, h, w] that are observed and lie on it: a cell is
 // the mean of those in it.
 func Paint[T Float](v *View, canvas []T, seen []bool, pixels []T, mask []bool, c, h, w int) {
@@ -162,19 +98,20 @@ type ImageViews[T Float] struct {
 	plans planCache[T, *ViewsPlan[T]]
 }
 
-// viewsBase is the configuration of the network of a model with views.
-func (c *Config) viewsBase() Config {
-	b := *c
-	b.Views, b.Group, b.Alpha, b.Lifts, b.ImageSize, b.Trained = nil, "T(2)", 0, 1, [2]int{}, nil
-	return b
-}
-
 func newImageViews[T Float](c Config, g group.Group, seed uint64) (*ImageViews[T], error) {
-	base, err := New[T](c.viewsBase(), seed)
+	flat := c.viewsBase()
+	if err := flat.Validate(); err != nil {
+		return nil, err
+	}
+	plane, err := flat.group()
 	if err != nil {
 		return nil, err
 	}
-	return &ImageViews[T]{cfg: c, sim: g.(*group.Sim2), base: base.(*ImageEquivCNP[T])}, nil
+	base, err := newImageEquivCNP[T](flat, plane, newRand(seed))
+	if err != nil {
+		return nil, err
+	}
+	return &ImageViews[T]{cfg: c, sim: g.(*group.Sim2), base: base}, nil
 }
 
 // Config returns the model's configuration.
@@ -195,33 +132,6 @@ type ViewsPlan[T Float] struct {
 	scales  []*ImagePlan[T] // one for the views of each scale, which have canvases of one size
 	views   []View          // [scales, angles]
 	readers []*viewReader
-}
-
-// mostCells bounds the cells of a canvas.
-const mostCells = 1 << 22
-
-// canvases returns the views of h x w images, those of a scale one after another.
-func (c *Config) canvases(scales, h, w int) []View {
-	angles := c.Lifts / scales
-	var all []View
-	for s := range scales {
-		v := View{Scale: c.Views.Scale(s, scales), Cell: c.Views.Cell}
-		most := 0.0
-		for a := range angles {
-			sin, cos := math.Sincos(2 * math.Pi * float64(a) / float64(angles))
-			sin, cos = math.Abs(sin), math.Abs(cos)
-			most = max(most, float64(h)*cos+float64(w)*sin, float64(h)*sin+float64(w)*cos)
-		}
-		// cells beyond the image, in which nothing is known
-		const margin = 3
-		// too large sides are refused, and must not overflow before
-		v.Side = 2 * int(math.Ceil(min(most/(2*v.Scale*v.Cell), mostCells)-1e-9)+margin)
-		for a := range angles {
-			v.Angle = 2 * math.Pi * float64(a) / float64(angles)
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 // Plan compiles the model for images, which are predicted at their pixels. The plans of the scales share Memory.
@@ -432,31 +342,11 @@ func (p *ViewsPlan[T]) look(ctx context.Context, im *Images[T], chosen []int, f 
 	return nil
 }
 
-// viewCells is how many cells are predicted at a time.
-const viewCells = 1 << 17
-
-// estimateViews is estimate for a model with views, whose images of one size have a canvas for every scale. In training
-// images are canvases.
-func (c *Config) estimateViews(w Work, g group.Group, radii []float64) (Need, error) {
-	base := c.viewsBase()
-	flat, err := base.group()
-	if err != nil {
-		return Need{}, err
-	}
-	sim, ok := g.(*group.Sim2)
-	if !ok || c.Lifts < 1 || w.H < 1 || w.W < 1 || w.Train {
-		return base.estimate(w, flat, radii), nil
-	}
-	var all Need
-	views := c.canvases(sim.Scales(), w.H, w.W)
-	angles := len(views) / sim.Scales()
-	for s := range sim.Scales() {
-		side := views[s*angles].Side
-		n := base.estimate(Work{Batch: max(1, min(angles, viewCells/side/side)), H: side, W: side,
-			Weights: w.Weights / int64(sim.Scales())}, flat, radii)
-		all = Need{n.Parameters, all.Geometry + n.Geometry, all.Weights + n.Weights, max(all.Features, n.Features)}
-	}
-	const readerBytes = 9 * 12 // of a pixel in a view
-	all.Geometry = whole(float64(all.Geometry) + readerBytes*float64(len(views))*float64(w.H)*float64(w.W))
-	return all, nil
+func (m *ImageViews[T]) with(opt Options) (Model[T], error) {
+	sweepPlans(opt.Plans)
+	base := m.base.view()
+	base.opt = opt
+	return &ImageViews[T]{cfg: m.cfg, sim: m.sim, base: base}, nil
 }
+
+func (m *ImageViews[T]) lieGroup() group.Group { return m.sim }

@@ -1,62 +1,9 @@
 package cnp
 
 import (
-	"fmt"
 	"math"
 	"slices"
-
-	"github.com/equivcnp/equivcnp/group"
 )
-
-// Waves make amplitudes of features of a low-rank normal. A feature moves with the task, so where there is no context
-// all targets have the same ones, and no prior covariance that falls off with distance can be said. With waves, two
-// features a, b of a target at x become the real and the imaginary part of
-//
-//	(a + i·b)·exp(i·w·x)
-//
-// for a frequency w of their own. The covariance of two targets is then the sum of Re((a + ib)·conj(a' + ib')·exp(iw·(x
-// - x'))) over the frequencies, which knows the targets' difference and nothing else of where they lie: it moves with
-// the task as before, and constant amplitudes say any stationary covariance. Features that are left over, and those of
-// frequency 0, are as without waves.
-//
-// Of n coordinates the frequencies are the points of an even grid within a ball, of each and its opposite one.
-// Amplitudes begin as those of an exponentiated quadratic covariance of variance 1 and length 3/Fastest, whose spectrum
-// falls to a hundredth at Fastest.
-//
-// Waves are for models of curves of architecture EquivCNPCurve under translations: a group that turns the plane would
-// have to turn the frequencies.
-type Waves struct {
-	// Count is the number of frequencies along a coordinate, from 0 to Fastest, in radians per unit. The covariance
-	// repeats after 2π·(Count-1)/Fastest units: tasks should be shorter than that.
-	Count   int     `json:"count"`
-	Fastest float64 `json:"fastest"`
-}
-
-// check reports what makes no waves for a likelihood of that rank in dx coordinates.
-func (w *Waves) check(c *Config, g group.Group) error {
-	l, err := ParseLikelihood(c)
-	low, joint := l.(lowRank)
-	switch {
-	case err != nil:
-		return err
-	case !joint:
-		return fmt.Errorf("waves are for likelihood %s, this is %s", lowRankName, l.Name())
-	case c.Architecture != EquivCNPCurve:
-		return fmt.Errorf("waves are for models of architecture %q, this is %s", EquivCNPCurve, c.Architecture)
-	case w.Count < 2 || w.Count > maxRank:
-		return fmt.Errorf("waves: count = %d, need 2 to %d", w.Count, maxRank)
-	case !(w.Fastest > 0 && w.Fastest <= 1e9):
-		return fmt.Errorf("waves: fastest = %g, need more than 0 and at most 1e9", w.Fastest)
-	}
-	if _, ok := g.(*group.T); !ok || c.OnSphere() {
-		return fmt.Errorf("waves are for groups of translations, T(n): their frequencies have a direction, which group %s would turn", g.Name())
-	}
-	if _, ok := frequencies(c.DimX, w.Count, low.rank/2); !ok {
-		return fmt.Errorf("waves: count = %d has more frequencies in %d coordinates than the %d pairs of features of rank %d",
-			w.Count, c.DimX, low.rank/2, low.rank)
-	}
-	return nil
-}
 
 // frequencies lists points [m, n] of the grid of whole numbers within a ball of radius count-1, of each and its
 // opposite the one whose first number but 0 is positive; 0 comes first. It gives up where there are more than most.

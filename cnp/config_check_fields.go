@@ -8,80 +8,57 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// FieldType says how a field's values move with their places.
-type FieldType string
-
-// The types of fields.
+// limits on what a file may ask for, far above any sensible model.
 const (
-	// Scalar is one number at every place, such as a temperature, which stays as it is when the place moves.
-	Scalar FieldType = "scalar"
-	// Vector is as many numbers as a place has coordinates, such as a wind. They turn when places are turned.
-	Vector FieldType = "vector"
+	maxChannels  = 1 << 16
+	maxImageSide = 1 << 14
+	maxLayers    = 1 << 10
 )
 
-// FieldTypes lists them in the order of documentation.
-var FieldTypes = []FieldType{Scalar, Vector}
-
-// Field is a part of the values of a point: Width numbers from First on.
-type Field struct {
-	Type         FieldType
-	First, Width int
+// checkFields reports fields of points that do not fit together.
+func (c *Config) checkFields(g group.Group) error {
+	if err := c.validateOutputs(g); err != nil {
+		return err
+	}
+	if err := c.validateInputs(); err != nil {
+		return err
+	}
+	if err := c.validateNames("auxiliary", c.Auxiliary); err != nil {
+		return err
+	}
+	return c.validateStatic()
 }
 
-// Fields are the parts that a point's values consist of: those that Outputs names, and where it names none DimY scalars.
-func (c *Config) Fields() (fields []Field) {
-	if len(c.Outputs) == 0 {
-		for d := range c.DimY {
-			fields = append(fields, Field{Scalar, d, 1})
-		}
-		return fields
+// validateNames reports what names no auxiliary inputs, or static fields.
+func (c *Config) validateNames(kind string, names []string) error {
+	n := len(names)
+	if n == 0 {
+		return nil
 	}
-	at := 0
-	for _, t := range c.Outputs {
-		f := Field{t, at, 1}
-		if t == Vector {
-			f.Width = c.DimX
-		}
-		fields, at = append(fields, f), at+f.Width
+	if c.Architecture != EquivCNPCurve {
+		return fmt.Errorf("%s = %q: a model of architecture %q takes none, only one of %q does", kind, names[:min(n, 8)],
+			c.Architecture, EquivCNPCurve)
 	}
-	return fields
+	if n > maxAuxiliary {
+		return fmt.Errorf("%s has %d names, need at most %d", kind, n, maxAuxiliary)
+	}
+	for i, name := range names {
+		if name == "" || len(name) > maxName || strings.TrimSpace(name) != name {
+			return fmt.Errorf("%s[%d] = %q: need a name of 1 to %d bytes without spaces around it", kind, i,
+				name[:min(len(name), maxName)], maxName)
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("%s[%d] = %q is there twice", kind, i, name)
+		}
+	}
+	return nil
 }
 
-// Vectors reports whether there is a vector among the outputs.
-func (c *Config) Vectors() bool {
-	for _, t := range c.Outputs {
-		if t == Vector {
-			return true
-		}
-	}
-	return false
-}
-
-// Unobserved says of each of the DimY values whether it is one that no context point has, by Inputs; nil: there is none.
-func (c *Config) Unobserved() []bool {
-	hidden, _ := c.unobserved()
-	return hidden
-}
-
-// unobserved is Unobserved; at is how many of Inputs are among Outputs.
-func (c *Config) unobserved() (hidden []bool, at int) {
-	for _, f := range c.Fields() {
-		if at < len(c.Inputs) && c.Inputs[at] == f.Type {
-			at++
-			continue
-		}
-		if hidden == nil {
-			hidden = make([]bool, c.DimY)
-		}
-		for i := range f.Width {
-			hidden[f.First+i] = true
-		}
-	}
-	if len(c.Inputs) == 0 {
-		hidden = nil
-	}
-	return hidden, at
-}
+const (
+	maxAuxiliary = 64 // inputs
+	maxName      = 64 // bytes of a name
+	auxWidth     = 32 // of an auxNet's hidden layer
+)
 
 // validateInputs reports inputs that are no part of the outputs, or that the model cannot have; the outputs are valid.
 func (c *Config) validateInputs() error {
@@ -105,21 +82,6 @@ func (c *Config) validateInputs() error {
 		return fmt.Errorf("inputs = %q need channel_density", c.Inputs)
 	}
 	return nil
-}
-
-// ParseOutputs reads the names of fields' types, as in scalar,vector, for points of dx coordinates, and returns how many numbers they are.
-func ParseOutputs(text string, dx int) (types []FieldType, dy int, err error) {
-	for _, name := range strings.Split(text, ",") {
-		switch t := FieldType(strings.TrimSpace(name)); t {
-		case Scalar:
-			types, dy = append(types, t), dy+1
-		case Vector:
-			types, dy = append(types, t), dy+dx
-		default:
-			return nil, 0, fmt.Errorf("%w: outputs %q: %q is none of %q", ErrConfig, text, name, FieldTypes)
-		}
-	}
-	return types, dy, nil
 }
 
 // validateOutputs reports types that do not fit the dimensions, the group, which may be nil, or the likelihood.
@@ -174,10 +136,19 @@ func (c *Config) validateOutputs(g group.Group) error {
 	return nil
 }
 
-// Turning is a Likelihood whose numbers turn with the values that they are of: models with vectors need it.
-type Turning interface {
-	Likelihood
-	// Turn adds to dst what the numbers raw of a target's values become when these are turned by the orthogonal matrix r [values, values];
-	// both are [values, Outputs-Constants]. It is linear in raw, and turning by rᵀ is its transpose.
-	Turn(dst, raw, r []float64, fields []Field)
+// validateStatic reports what names no static fields.
+func (c *Config) validateStatic() error {
+	if err := c.validateNames("static", c.Static); err != nil || len(c.Static) == 0 {
+		return err
+	}
+	if !c.ChannelDensity {
+		return fmt.Errorf("static = %q: fields that are known elsewhere than the outputs need channel_density",
+			c.Static[:min(len(c.Static), 8)])
+	}
+	for i, name := range c.Static {
+		if slices.Contains(c.Auxiliary, name) {
+			return fmt.Errorf("static[%d] = %q is an auxiliary input, too", i, name)
+		}
+	}
+	return nil
 }

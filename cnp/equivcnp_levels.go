@@ -1,0 +1,189 @@
+package cnp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+func (m *EquivCNP[T]) compileLevels() *levelsNet[T] {
+	return &levelsNet[T]{cfg: m.cfg, frames: m.frames, pyramid: m.pyramid, net: m.pyramid.Compile(),
+		psi: newKernel(m.encoder.psi), length: m.encoder.psi.Length(),
+		floor: m.encoder.floor, aux: m.aux.plan(), head: m.head.plan(), pool: &sync.Pool{}}
+}
+
+func (c *levelsCache[T]) get(m *EquivCNP[T]) *levelsNet[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if state := m.State(); c.net == nil || !sameState(c.state, state) {
+		c.state, c.net = copyState(state), m.compileLevels()
+	}
+	return c.net
+}
+
+// differentiateLevels is Differentiate for a model with levels and a batch that has been checked. In training all tasks share a lattice, of
+// every frame its own: then they share its layout, too.
+func (m *EquivCNP[T]) differentiateLevels(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	dx, dy, known := m.cfg.DimX, m.cfg.DimY, m.cfg.contextValues()
+	pass := newPass(&m.head.family, b.B*b.Nt*dy, b.B, b.valueMask(dy))
+	if b.B == 0 {
+		return pass, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	type task struct { // as a frame sees it
+		x, targets []float64 // counted from the origin
+		y          []T
+		order      []int
+		place      *levelsPlace
+		layout     *layers.PyramidLayout[T]
+		encoding   *setConvTape[T]
+	}
+	frames := m.framesOf(b, mode)
+	each := frames.count()
+	tasks, origin, room := make([]task, b.B*each), make([]float64, dx), make([]float64, max(dx, known))
+	reach := m.encoder.psi.Length() * encoderReach(m.encoder.floor)
+	b.origins(&m.cfg, origin, 0, b.B)
+	for t := range b.B {
+		if mode != layers.Train {
+			b.origins(&m.cfg, origin, t, t+1)
+		}
+		var own task
+		var x []float64
+		x, own.y = b.context(t, dx, known)
+		for i, v := range x {
+			own.x = append(own.x, v-origin[i%dx])
+		}
+		for i := range b.Nt {
+			if b.targetOK(t, i) {
+				own.order = append(own.order, i)
+				for d := range dx {
+					own.targets = append(own.targets, b.XTarget[(t*b.Nt+i)*dx+d]-origin[d])
+				}
+			}
+		}
+		for l := range each {
+			k := &tasks[t*each+l]
+			if *k = own; frames == nil {
+				continue
+			}
+			k.x, k.targets, k.y = slices.Clone(own.x), slices.Clone(own.targets), slices.Clone(own.y)
+			seen(k.x, frames.x[l], room[:dx])
+			seen(k.targets, frames.x[l], room[:dx])
+			if r := frames.ofFrame(l); r != nil {
+				seen(k.y, r, room[:known])
+			}
+			if mode != layers.Train {
+				fromLeast(k.x, k.targets, room[:dx])
+			}
+		}
+	}
+	// Where they lie: in training, all of a frame together.
+	shared := make([]*layers.PyramidLayout[T], each)
+	for l := range each {
+		var all levelsPlace
+		all.clear(dx)
+		for t := range b.B {
+			k := &tasks[t*each+l]
+			k.place = &all
+			if mode != layers.Train {
+				k.place = &levelsPlace{}
+				k.place.clear(dx)
+			}
+			grow(k.place.lo, k.place.hi, k.x)
+			grow(k.place.from, k.place.to, k.targets)
+			if mode == layers.Train {
+				continue
+			}
+			k.place.reach(reach)
+			if err := k.place.check(&m.cfg, t); err != nil {
+				return nil, err
+			}
+			k.layout = m.pyramid.LayoutFor(k.place.lo, k.place.hi, k.place.from, k.place.to)
+		}
+		if mode == layers.Train {
+			all.reach(reach)
+			if err := all.check(&m.cfg, -1); err != nil {
+				return nil, err
+			}
+			shared[l] = m.pyramid.LayoutFor(all.lo, all.hi, all.from, all.to)
+			for t := range b.B {
+				tasks[t*each+l].layout = shared[l]
+			}
+		}
+	}
+	c := m.head.in()
+	features := make([]T, len(tasks)*b.Nt*c)
+	tape := m.pyramid.ForwardTape(len(tasks), func(t int) (*layers.PyramidLayout[T], []T, []float64) {
+		k := &tasks[t]
+		if k.encoding == nil {
+			if lattice := k.layout.Lattice(nil); lattice != nil {
+				k.encoding = m.encoder.recordOn(lattice, nil, k.x, k.y, 0)
+			} else {
+				k.encoding = m.encoder.record(k.layout.Points(nil), k.x, k.y, 0)
+			}
+		}
+		return k.layout, k.encoding.out, k.targets
+	}, func(t int, f []T) {
+		for i, at := range tasks[t].order {
+			copy(features[(t*b.Nt+at)*c:][:c], f[i*c:(i+1)*c])
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var with *auxTape[T]
+	if m.aux != nil {
+		var aux []T
+		for t := range b.B {
+			for range each {
+				aux = b.auxTargets(aux, t, m.aux.inputs(), 1)
+			}
+		}
+		features, with = m.aux.record(features, aux)
+	}
+	var head *headTape[T]
+	if frames == nil {
+		var x []float64
+		for t := range b.B {
+			x = append(x, places(m.head.waves, b, t, nil, nil)...)
+		}
+		head = m.head.record(pass, 0, features, b.B*b.Nt, x)
+	} else {
+		head = m.head.recordFrames(pass, frames, features, b.B, b.Nt)
+	}
+	for t := range b.B {
+		clearMasked(pass.Prediction, b, t, dy)
+	}
+	pass.stages = func(show func(string, []T) bool) {
+		ok := true
+		for t := 0; ok && t < len(tasks); t++ {
+			ok = show("psi", tasks[t].encoding.out)
+		}
+		_ = ok && show("pyramid", features) && show("mean_linear", pass.Mean) && show("var_linear", pass.Std)
+	}
+	pass.back = func(d outGrad[T], g *layers.Grads[T]) {
+		var dfeatures []T
+		if frames == nil {
+			dfeatures = m.head.backward(d, 0, head, g)
+		} else {
+			dfeatures = m.head.backwardFrames(d, frames, head, b.B, b.Nt, g)
+		}
+		dfeatures = m.aux.backward(dfeatures, with, g)
+		tape.Backward(func(t int) []T {
+			k := &tasks[t]
+			if len(k.order) == b.Nt {
+				return dfeatures[t*b.Nt*c : (t+1)*b.Nt*c]
+			}
+			out := make([]T, 0, len(k.order)*c)
+			for _, at := range k.order {
+				out = append(out, dfeatures[(t*b.Nt+at)*c:][:c]...)
+			}
+			return out
+		}, g, func(t int, df []T) { m.encoder.backward(df, tasks[t].encoding, g) })
+	}
+	return pass, nil
+}
