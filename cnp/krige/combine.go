@@ -10,24 +10,6 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// The experts whose predictions are mixed.
-const (
-	gaussian = iota // the mixture of Gaussian processes
-	inverseDistance
-	constant
-	experts
-)
-
-// mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by
-// what every value of the context would have been predicted as from the others.
-type mixture struct {
-	weight  [experts]float64
-	idw     *distances
-	y, yvar float64 // the constant's mean and variance
-	scale   float64 // of variances
-	spread  []*dispersion
-}
-
 // optimism is by how much standard deviations are widened, times the root of the number of values. On public data sets
 // anything from 0.4 to 0.7 does as well.
 const optimism = 0.5
@@ -123,12 +105,6 @@ func (x *mixture) moments(mean, variance [experts]float64) (m, v float64) {
 		v += w * (variance[e] + d*d)
 	}
 	return m, v
-}
-
-// logNormal is the log density of a normal distribution.
-func logNormal(y, mean, variance float64) float64 {
-	d := y - mean
-	return -0.5*(d*d/variance+math.Log(variance)) - 0.5*math.Log(2*math.Pi)
 }
 
 // stack finds the weights that make the values most likely, by expectation maximization, with a prior for the Gaussian processes.
@@ -247,16 +223,6 @@ func (x *mixture) apply(t, mean, variance []float64) {
 	})
 }
 
-// distances predicts by inverse squared distances to the nearest points.
-type distances struct {
-	y        []float64
-	d        int
-	x        []float64
-	tree     *tree
-	variance float64 // at the usual distance
-	usual    float64
-}
-
 func newDistances(x, y []float64, d int) *distances {
 	return &distances{y: y, d: d, x: x, tree: newTree(x, d), variance: 1}
 }
@@ -308,17 +274,6 @@ func (s *distances) leaveOneOut(some []int, mean, variance []float64, most float
 	for i, p := range some {
 		mean[i], variance[i] = s.at(s.x[p*s.d:(p+1)*s.d], p, &w, most)
 	}
-}
-
-// dispersion says where variances are larger or smaller than elsewhere, from squared standardised residuals of near values.
-type dispersion struct {
-	levels bool // near in the predicted mean, instead of in space
-	d      int
-	x, z2  []float64
-	tree   *tree
-	near   int
-	prior  float64 // weight of 1
-	gain   float64 // nats
 }
 
 // findDispersion returns the best dispersion by how likely residuals are given the others, nil if none is worth it.

@@ -27,8 +27,6 @@ func (m *Model) factorAll() {
 	m.members = kept
 }
 
-func (m *Model) aniso() bool { return !m.frame.sphere && (m.frame.dim == 2 || m.frame.dim == 3) }
-
 // factor prepares an exact member.
 func (b *member) factor(u *unit, y []float64, w *scratch) bool {
 	n := len(u.index)

@@ -2,7 +2,6 @@ package krige
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -139,14 +138,4 @@ func (f *frame) table(x, y []float64) (nx, ny []float64, order []int) {
 		nx, ny = append(nx, raw[i*d:(i+1)*d]...), append(ny, value[i])
 	}
 	return nx, ny, order
-}
-
-// checkFinite refuses a number that is not finite, by name and row.
-func checkFinite(name string, v []float64, d int) error {
-	for i, a := range v {
-		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return fmt.Errorf("krige: %s: row %d, column %d is %v: need finite numbers", name, i/d, i%d, a)
-		}
-	}
-	return nil
 }

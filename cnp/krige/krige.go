@@ -5,38 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
-
-// MaxDim is the largest number of coordinates.
-const MaxDim = 8
-
-// ErrInput is wrapped by every error about a table or its targets.
-var ErrInput = errors.New("krige: input")
-
-// Options say how a table is read and fitted. The zero value, with Dim set, is the default.
-type Options struct {
-	Dim            int       // number of coordinates, from 1 to MaxDim
-	Sphere         bool      // coordinates are latitude and longitude in degrees; Dim is 2
-	DifferentUnits bool      // axes have units of their own, as degrees beside metres
-	Periods        []float64 // one coordinate: periods of seasons, in its unit, to be tried besides those that are found
-	NoCheck        bool      // leave standard deviations as the model has them, see Report
-	Values         Values    // what kind of numbers the values are
-}
-
-// Model is a fitted table. It is immutable, and any number of goroutines may use it.
-type Model struct {
-	opt     Options
-	bend    bend
-	frame   *frame
-	n       int
-	x, y    []float64 // normalised, in canonical order
-	order   []int     // rows of the caller's table
-	members []*member
-	exact   bool
-	local   *local
-	mix     *mixture
-	report  Report
-}
 
 // fitPlain fits a table whose values are taken as they are.
 func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
@@ -51,36 +21,85 @@ func fitPlain(ctx context.Context, x, y []float64, opt Options) (*Model, error) 
 	return m, nil
 }
 
-func (o *Options) check(x, y []float64) error {
-	d := o.Dim
-	switch {
-	case d < 1 || d > MaxDim:
-		return fmt.Errorf("%w: %d coordinates: need 1 to %d", ErrInput, d, MaxDim)
-	case o.Sphere && d != 2:
-		return fmt.Errorf("%w: %d coordinates: points of the sphere have 2, latitude and longitude", ErrInput, d)
-	case len(x) != len(y)*d:
-		return fmt.Errorf("%w: %d coordinates for %d values of %d each", ErrInput, len(x), len(y), d)
-	case len(y) == 0:
-		return fmt.Errorf("%w: no values: without any nothing is known, not even their scale", ErrInput)
+// predict sets mean and variance at normalised targets.
+func (m *Model) predict(ctx context.Context, t, mean, variance []float64) error {
+	var err error
+	if m.exact {
+		err = m.predictExact(ctx, t, mean, variance)
+	} else {
+		err = m.local.predict(ctx, t, mean, variance)
 	}
-	if err := errors.Join(checkFinite("x", x, d), checkFinite("y", y, 1), o.checkSphere(x)); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
+	if err == nil {
+		m.mix.apply(t, mean, variance)
 	}
-	for _, p := range o.Periods {
-		if d != 1 || !(p > 0) || math.IsInf(p, 0) {
-			return fmt.Errorf("%w: period %g: need a positive number, and one coordinate", ErrInput, p)
-		}
-	}
-	return nil
+	return err
 }
 
-func (o *Options) checkSphere(x []float64) error {
-	for i := 0; o.Sphere && i+1 < len(x); i += 2 {
-		if !(math.Abs(x[i]) <= 90) {
-			return fmt.Errorf("x: row %d: latitude %g: need -90 to 90 degrees", i/2, x[i])
+// Fit fits a table: x [n, Dim] and y [n]. The context stops it early.
+func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
+	if err := opt.check(x, y); err != nil {
+		return nil, err
+	}
+	bends := []bend{straight}
+	switch opt.Values {
+	case Logarithmic:
+		bends = []bend{logarithm}
+	case Positive:
+		if lo := slices.Min(y); lo < 0 {
+			return nil, fmt.Errorf("%w: y: a value of %g: amounts are never negative", ErrInput, lo)
+		}
+		bends = []bend{straight, root, logarithm}
+	}
+	var best *Model
+	likeliest := math.Inf(-1)
+	for _, b := range bends {
+		bent, slope, ok := b.to(y)
+		if !ok {
+			if len(bends) == 1 {
+				return nil, fmt.Errorf("%w: y: a value of %g has no logarithm", ErrInput, slices.Min(y))
+			}
+			continue
+		}
+		m, err := fitPlain(ctx, x, bent, opt)
+		if err != nil {
+			return nil, err
+		}
+		m.bend = b
+		if m.frame.ys == 0 {
+			return m, nil
+		}
+		// Of the values themselves, not of bent ones over their deviation.
+		if l := m.report.LogDensity - math.Log(m.frame.ys) + slope; best == nil || l > likeliest {
+			best, likeliest = m, l
 		}
 	}
-	return nil
+	best.report.Bend = best.bend.String()
+	return best, nil
+}
+
+// At returns the prediction at each target [nt, Dim].
+func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) {
+	mean, std, err := m.normal(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, Mean: slices.Clone(mean),
+		Std: slices.Clone(std)}
+	for i := range p.Mean {
+		if p.Mean[i], p.Std[i] = m.bend.moments(mean[i], std[i]); p.positive {
+			p.Mean[i] = max(0, p.Mean[i])
+		}
+	}
+	return p, nil
+}
+
+// Predict returns mean and standard deviation of a new value at each target [nt, Dim], noise included.
+func (m *Model) Predict(ctx context.Context, targets []float64) (mean, std []float64, err error) {
+	p, err := m.At(ctx, targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Mean, p.Std, nil
 }
 
 // normal returns mean and standard deviation of the normal distributions of bent values.
@@ -108,20 +127,3 @@ func (m *Model) normal(ctx context.Context, targets []float64) (mean, std []floa
 	}
 	return mean, std, nil
 }
-
-// predict sets mean and variance at normalised targets.
-func (m *Model) predict(ctx context.Context, t, mean, variance []float64) error {
-	var err error
-	if m.exact {
-		err = m.predictExact(ctx, t, mean, variance)
-	} else {
-		err = m.local.predict(ctx, t, mean, variance)
-	}
-	if err == nil {
-		m.mix.apply(t, mean, variance)
-	}
-	return err
-}
-
-// Report returns what the fit found out about itself.
-func (m *Model) Report() Report { return m.report }

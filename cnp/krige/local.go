@@ -11,20 +11,6 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// near is how many points a target is predicted from, group how many targets share them at most.
-const (
-	near  = 48
-	group = 16
-)
-
-// local predicts targets from their nearest points. Targets that lie close together share these points, and one factorization.
-type local struct {
-	m    *Model
-	turn []float64 // [d, d]: to coordinates in which the metric is the Euclidean one
-	at   []float64 // the points in these coordinates
-	tree *tree
-}
-
 func (m *Model) newLocal() error {
 	l := &local{m: m, turn: metricRoot(m.members[0])}
 	for _, b := range m.members {

@@ -52,26 +52,6 @@ func spacing(x []float64, d int) float64 {
 	return all[len(all)/2]
 }
 
-// evidence is the likelihood of a table: that of all values where it is small, otherwise that of blocks.
-func (m *Model) evidence() *evidence {
-	d := m.frame.dim
-	e := &evidence{x: m.x, y: m.y, dim: d, prior: prior{spacing: spacing(m.x, d)}}
-	switch {
-	case m.n <= 200:
-		e.units = []unit{{index: upTo(m.n)}}
-	case d == 1:
-		e.units = lineUnits(m.n)
-	default:
-		e.units = blockUnits(m.x, d)
-	}
-	aniso := !m.frame.sphere && (d == 2 || d == 3)
-	for i := range e.units {
-		e.units[i].fill(m.x, d, aniso)
-		e.seen += len(e.units[i].index) - e.units[i].given
-	}
-	return e
-}
-
 func upTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {

@@ -1,14 +1,9 @@
 package krige
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"slices"
 )
-
-// Values says what kind of numbers the values are.
-type Values int
 
 const (
 	// Plain values may be any numbers, and their predictions are normal.
@@ -116,69 +111,8 @@ func (p *Prediction) LogDensity(y []float64) (mean float64, n int) {
 	return mean / float64(max(1, n)), n
 }
 
-// Fit fits a table: x [n, Dim] and y [n]. The context stops it early.
-func Fit(ctx context.Context, x, y []float64, opt Options) (*Model, error) {
-	if err := opt.check(x, y); err != nil {
-		return nil, err
-	}
-	bends := []bend{straight}
-	switch opt.Values {
-	case Logarithmic:
-		bends = []bend{logarithm}
-	case Positive:
-		if lo := slices.Min(y); lo < 0 {
-			return nil, fmt.Errorf("%w: y: a value of %g: amounts are never negative", ErrInput, lo)
-		}
-		bends = []bend{straight, root, logarithm}
-	}
-	var best *Model
-	likeliest := math.Inf(-1)
-	for _, b := range bends {
-		bent, slope, ok := b.to(y)
-		if !ok {
-			if len(bends) == 1 {
-				return nil, fmt.Errorf("%w: y: a value of %g has no logarithm", ErrInput, slices.Min(y))
-			}
-			continue
-		}
-		m, err := fitPlain(ctx, x, bent, opt)
-		if err != nil {
-			return nil, err
-		}
-		m.bend = b
-		if m.frame.ys == 0 {
-			return m, nil
-		}
-		// Of the values themselves, not of bent ones over their deviation.
-		if l := m.report.LogDensity - math.Log(m.frame.ys) + slope; best == nil || l > likeliest {
-			best, likeliest = m, l
-		}
-	}
-	best.report.Bend = best.bend.String()
-	return best, nil
-}
-
-// At returns the prediction at each target [nt, Dim].
-func (m *Model) At(ctx context.Context, targets []float64) (*Prediction, error) {
-	mean, std, err := m.normal(ctx, targets)
-	if err != nil {
-		return nil, err
-	}
-	p := &Prediction{mean: mean, std: std, bend: m.bend, positive: m.opt.Values == Positive, Mean: slices.Clone(mean),
-		Std: slices.Clone(std)}
-	for i := range p.Mean {
-		if p.Mean[i], p.Std[i] = m.bend.moments(mean[i], std[i]); p.positive {
-			p.Mean[i] = max(0, p.Mean[i])
-		}
-	}
-	return p, nil
-}
-
-// Predict returns mean and standard deviation of a new value at each target [nt, Dim], noise included.
-func (m *Model) Predict(ctx context.Context, targets []float64) (mean, std []float64, err error) {
-	p, err := m.At(ctx, targets)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Mean, p.Std, nil
+// logNormal is the log density of a normal distribution.
+func logNormal(y, mean, variance float64) float64 {
+	d := y - mean
+	return -0.5*(d*d/variance+math.Log(variance)) - 0.5*math.Log(2*math.Pi)
 }

@@ -1,0 +1,87 @@
+package krige
+
+// Model is a fitted table. It is immutable, and any number of goroutines may use it.
+type Model struct {
+	opt     Options
+	bend    bend
+	frame   *frame
+	n       int
+	x, y    []float64 // normalised, in canonical order
+	order   []int     // rows of the caller's table
+	members []*member
+	exact   bool
+	local   *local
+	mix     *mixture
+	report  Report
+}
+
+// local predicts targets from their nearest points. Targets that lie close together share these points, and one factorization.
+type local struct {
+	m    *Model
+	turn []float64 // [d, d]: to coordinates in which the metric is the Euclidean one
+	at   []float64 // the points in these coordinates
+	tree *tree
+}
+
+// near is how many points a target is predicted from, group how many targets share them at most.
+const (
+	near  = 48
+	group = 16
+)
+
+// member is one Gaussian process of the mixture that predicts.
+type member struct {
+	spec     *spec
+	theta    []float64
+	weight   float64
+	kernel   *kernel
+	level    float64 // of the mean
+	variance float64 // of the signal
+	ones     float64 // precision of the level, in units of the variance
+
+	inverse, alpha, one []float64 // of an exact one: V^-1, V^-1 (y - level), V^-1 1
+}
+
+// mixture combines the Gaussian processes' predictions with two simple ones, and corrects standard deviations, all by
+// what every value of the context would have been predicted as from the others.
+type mixture struct {
+	weight  [experts]float64
+	idw     *distances
+	y, yvar float64 // the constant's mean and variance
+	scale   float64 // of variances
+	spread  []*dispersion
+}
+
+// Report returns what the fit found out about itself.
+func (m *Model) Report() Report { return m.report }
+
+func (m *Model) aniso() bool { return !m.frame.sphere && (m.frame.dim == 2 || m.frame.dim == 3) }
+
+// dispersion says where variances are larger or smaller than elsewhere, from squared standardised residuals of near values.
+type dispersion struct {
+	levels bool // near in the predicted mean, instead of in space
+	d      int
+	x, z2  []float64
+	tree   *tree
+	near   int
+	prior  float64 // weight of 1
+	gain   float64 // nats
+}
+
+// distances predicts by inverse squared distances to the nearest points.
+type distances struct {
+	y        []float64
+	d        int
+	x        []float64
+	tree     *tree
+	variance float64 // at the usual distance
+	usual    float64
+}
+
+// The experts whose predictions are mixed.
+const (
+	gaussian = iota // the mixture of Gaussian processes
+	inverseDistance
+	constant
+	experts
+)

@@ -1,0 +1,68 @@
+package krige
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrInput is wrapped by every error about a table or its targets.
+var ErrInput = errors.New("krige: input")
+
+// MaxDim is the largest number of coordinates.
+const MaxDim = 8
+
+// Options say how a table is read and fitted. The zero value, with Dim set, is the default.
+type Options struct {
+	Dim            int       // number of coordinates, from 1 to MaxDim
+	Sphere         bool      // coordinates are latitude and longitude in degrees; Dim is 2
+	DifferentUnits bool      // axes have units of their own, as degrees beside metres
+	Periods        []float64 // one coordinate: periods of seasons, in its unit, to be tried besides those that are found
+	NoCheck        bool      // leave standard deviations as the model has them, see Report
+	Values         Values    // what kind of numbers the values are
+}
+
+// Values says what kind of numbers the values are.
+type Values int
+
+func (o *Options) check(x, y []float64) error {
+	d := o.Dim
+	switch {
+	case d < 1 || d > MaxDim:
+		return fmt.Errorf("%w: %d coordinates: need 1 to %d", ErrInput, d, MaxDim)
+	case o.Sphere && d != 2:
+		return fmt.Errorf("%w: %d coordinates: points of the sphere have 2, latitude and longitude", ErrInput, d)
+	case len(x) != len(y)*d:
+		return fmt.Errorf("%w: %d coordinates for %d values of %d each", ErrInput, len(x), len(y), d)
+	case len(y) == 0:
+		return fmt.Errorf("%w: no values: without any nothing is known, not even their scale", ErrInput)
+	}
+	if err := errors.Join(checkFinite("x", x, d), checkFinite("y", y, 1), o.checkSphere(x)); err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	for _, p := range o.Periods {
+		if d != 1 || !(p > 0) || math.IsInf(p, 0) {
+			return fmt.Errorf("%w: period %g: need a positive number, and one coordinate", ErrInput, p)
+		}
+	}
+	return nil
+}
+
+func (o *Options) checkSphere(x []float64) error {
+	for i := 0; o.Sphere && i+1 < len(x); i += 2 {
+		if !(math.Abs(x[i]) <= 90) {
+			return fmt.Errorf("x: row %d: latitude %g: need -90 to 90 degrees", i/2, x[i])
+		}
+	}
+	return nil
+}
+
+// checkFinite refuses a number that is not finite, by name and row.
+func checkFinite(name string, v []float64, d int) error {
+	for i, a := range v {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return fmt.Errorf("krige: %s: row %d, column %d is %v: need finite numbers", name, i/d, i%d, a)
+		}
+	}
+	return nil
+}

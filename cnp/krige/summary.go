@@ -1,0 +1,53 @@
+package krige
+
+import "math"
+
+func newReport(m *Model, y, mean, variance []float64, means, variances [experts][]float64) Report {
+	r := Report{Values: len(y), Exact: m.exact, Scale: math.Sqrt(m.mix.scale)}
+	n := float64(len(y))
+	for i, v := range y {
+		r.LogDensity += logNormal(v, mean[i], variance[i]) / n
+		r.Constant += logNormal(v, means[constant][i], variances[constant][i]) / n
+		r.InverseDistance += logNormal(v, means[inverseDistance][i], variances[inverseDistance][i]) / n
+		z := math.Abs(v-mean[i]) / math.Sqrt(variance[i])
+		if z <= 0.67448975 {
+			r.Coverage50 += 1 / n
+		}
+		if z <= 1.95996398 {
+			r.Coverage95 += 1 / n
+		}
+	}
+	w := m.mix.weight
+	r.Weights = Weights{w[gaussian], w[inverseDistance], w[constant]}
+	for _, s := range m.mix.spread {
+		if s.levels {
+			r.Varies = append(r.Varies, "level")
+		} else {
+			r.Varies = append(r.Varies, "place")
+		}
+	}
+	for _, b := range m.members {
+		r.Members = append(r.Members, m.member(b))
+	}
+	return r
+}
+
+// member describes a member in the table's units.
+func (m *Model) member(b *member) Member {
+	unit := math.Abs(m.frame.unit[0])
+	k := b.kernel
+	out := Member{Weight: b.weight, Shape: b.spec.shape.String(), Length: unit / k.parts[0].inverse,
+		Signal: m.frame.ys * math.Sqrt(b.variance),
+		Noise:  m.frame.ys * math.Sqrt(b.variance*k.noise), Trend: m.frame.ys * math.Sqrt(b.variance*k.slope2) / unit}
+	if b.spec.period > 0 {
+		out.Period = unit * math.Pi / k.season.frequency
+	}
+	if len(k.parts) > 1 {
+		out.Shape += " + " + k.parts[1].shape.String()
+		out.SecondAt = unit / k.parts[1].inverse
+	}
+	if b.spec.aniso && b.spec.dim == 2 {
+		out.Stretch = math.Exp(math.Hypot(b.theta[tFirst], b.theta[tFirst+1]))
+	}
+	return out
+}
