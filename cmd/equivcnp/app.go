@@ -9,13 +9,13 @@ import (
 	"math"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	path := strings.ReplaceAll(cmd.CommandPath(), " ", ": ")
+	err = flagged(err)
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted, nothing was written")
 	}
@@ -163,57 +164,43 @@ func standardiseFlag(fl *pflag.FlagSet, to *bool) {
 		"bring coordinates of another scale into the trained span; average contexts that are denser than in training over cells. Models trained on data keep the units in their files, and the authors' checkpoints, which know no range, take data as they are")
 }
 
-// answered turns the error that some targets lie outside what a model can look at into a caution, if the others have a
-// prediction. A task has nt targets of dy values each; it returns which values have a prediction, nil for all. It
-// passes on other errors, and this one if there is no prediction at all.
+// add adds the notes of a prediction, whose fields are flags here.
+func (r *result) add(n *predict.Notes) {
+	r.cautions, r.notes = append(r.cautions, texts(n.Cautions)...), append(r.notes, texts(n.Notes)...)
+}
+
+// answered turns the error that some targets lie outside what a model can look at into a caution; see predict.Notes.
 func (r *result) answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]bool, error) {
-	var outside *cnp.OutsideError
-	if p == nil || !errors.As(err, &outside) {
-		return nil, err
-	}
-	counts := slices.Repeat([]bool{true}, len(p.Mean))
-	for _, point := range outside.Points {
-		lo, hi := point.Task*nt, (point.Task+1)*nt // a point of the context stands for all targets of its task
-		if point.Tensor == "x_target" {
-			lo += point.Point
-			hi = lo + 1
-		}
-		clear(counts[lo*dy : hi*dy])
-	}
-	if !slices.Contains(counts, true) {
-		return nil, err
-	}
-	r.cautions = append(r.cautions, fmt.Sprintf("%v: no prediction there (NaN)", err))
-	return counts, nil
+	var n predict.Notes
+	counts, err := n.Answered(p, err, nt, dy)
+	r.add(&n)
+	return counts, err
 }
 
 // unscaled refuses --standardise=false where a model works in other units than its data.
 func unscaled(c *cnp.Config, standardise bool) error {
-	if !standardise && c.HasUnits() {
-		return usagef("--standardise=false: the model was trained on data in units of their own, which its file holds, and needs them")
-	}
-	return nil
+	return flagged(predict.CheckUnits(c, standardise))
 }
 
 // noteStandardised says which tasks were brought into the model's range.
 func (r *result) noteStandardised(scaled, of int) {
-	if scaled > 0 {
-		r.note("standardised: %d of %s brought into the model's range and back (--standardise=false: as it is)", scaled, plural(of, "task"))
-	}
+	var n predict.Notes
+	n.Standardised(scaled, of)
+	r.add(&n)
 }
 
 // noteThinned says that a context was denser than those of the model's training.
 func (r *result) noteThinned(points, seen int) {
-	if seen < points {
-		r.note("the context is denser than those of the model's training: its %s were averaged over cells, %d at most (--standardise=false: as they are)", plural(points, "point"), seen)
-	}
+	var n predict.Notes
+	n.Thinned(points, seen)
+	r.add(&n)
 }
 
 // noteIncomplete says how many rows of a table could not be observations.
 func (r *result) noteIncomplete(rows int, table string) {
-	if rows > 0 {
-		r.note("%s of %s without all values of y: no part of the context", plural(rows, "row"), table)
-	}
+	var n predict.Notes
+	n.Incomplete(rows, table)
+	r.add(&n)
 }
 
 // print writes object as JSON under --json, else the lines and notes.

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 )
 
 // chainFlags say what is drawn by the chain rule.
@@ -97,42 +96,7 @@ func (f *chainFlags) options(cfg *cnp.Config, tasks, context int) cnp.SampleOpti
 	return o
 }
 
-// samplesNeed is what samples need beside the model's own work: so many tasks with that many context points, targets and outputs.
+// samplesNeed is what samples need beside the model's own work.
 func (f *chainFlags) samplesNeed(tasks, context, targets, dy int) int64 {
-	total := float64(f.samples) * float64(tasks)
-	bytes := 8*total*float64(targets)*float64(dy) + min(total, 4096)*float64(context+targets)*float64(16+8*dy)
-	if bytes > math.MaxInt64/4 {
-		return math.MaxInt64 / 4
-	}
-	return int64(bytes)
-}
-
-// sampled are the columns of samples [S, n, dy]: "sample1", or of several outputs "sample1_y1", or "t2m_sample1" where outputs have names.
-func sampled(samples []float32, n, dy int, outputs []string) (out []tabular.Column) {
-	if n == 0 {
-		return nil
-	}
-	for s, name := range numbered("sample", len(samples)/(n*dy)) {
-		for c, y := range names("y", dy) {
-			column := tabular.Column{Name: name, Values: make([]float64, n), Single: true}
-			if outputs != nil {
-				column.Name = outputs[c] + "_" + name
-			} else if dy > 1 {
-				column.Name += "_" + y
-			}
-			for i := range n {
-				column.Values[i] = float64(samples[(s*n+i)*dy+c])
-			}
-			out = append(out, column)
-		}
-	}
-	return out
-}
-
-// numbered is kind1, kind2, ..
-func numbered(kind string, n int) []string {
-	if n == 1 {
-		return []string{kind + "1"}
-	}
-	return names(kind, n)
+	return tabletask.SamplesNeed(f.samples, tasks, context, targets, dy)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/cnp/settings"
 )
 
 // noCheckFlag adds the flag that leaves out the self-check.
@@ -21,16 +22,16 @@ func (r *result) check(ctx context.Context, off bool, m cnp.Regressor[float32], 
 	if off {
 		return nil, nil
 	}
-	c, err := predict.Check(cnp.WithProgress(ctx, func(int, int) {}), m, batches...)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil: // what is wrong with the data, the prediction says
-		return nil, nil
-	case c.Values == 0:
-		return nil, nil
-	case c.Warning != "":
-		r.cautions = slices.Insert(r.cautions, 0, c.Warning)
+	var n predict.Notes
+	c, err := n.Check(ctx, m, batches...)
+	r.cautions = slices.Insert(r.cautions, 0, texts(n.Cautions)...)
+	return c, err
+}
+
+// texts are notes whose fields are flags.
+func texts(notes []settings.Text) (out []string) {
+	for _, text := range notes {
+		out = append(out, text.Named(flagOf))
 	}
-	return c, nil
+	return out
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/plot"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
@@ -313,7 +315,7 @@ func demoCurve(ctx context.Context, r *result, all []reproduce.Model, f *demoFla
 		return nil, nil, err
 	}
 	model, b := loaded.(cnp.Regressor[float32]), demoContext
-	b.XTarget = linspace(-2, 2, 200)
+	b.XTarget = tabletask.Linspace(-2, 2, 200)
 	b.Nt = len(b.XTarget)
 	p, err := model.Predict(ctx, &b)
 	if err != nil {
@@ -326,7 +328,7 @@ func demoCurve(ctx context.Context, r *result, all []reproduce.Model, f *demoFla
 	}
 	var drawn bytes.Buffer
 	title := fmt.Sprintf("%s: a curve through %s, and %d that the model draws", m.Name, plural(b.Nc, "point"), demoSamples)
-	if err := picture.WriteCurves(&drawn, "png", title, drawnCurves([]string{"x"}, []string{"y"}, &b, p, samples)); err != nil {
+	if err := plot.BatchCurves(&drawn, "png", title, "x", []string{"y"}, &b, p, samples); err != nil {
 		return nil, nil, err
 	}
 	part, err := png.Decode(&drawn)

@@ -6,40 +6,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/internal/picture"
-	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // outputsFlag adds the flag that names what is written of a prediction.
 func outputsFlag(fl *pflag.FlagSet, names *[]string) {
 	fl.StringSliceVar(names, "outputs", nil, "what to write, as in mean,std,cov_target (default: all but the covariance of a whole task; a table has what is one number a value)")
-}
-
-// bandShare is how much of the distribution the band of a drawing holds where it is no normal one: as much as two standard deviations do.
-const bandShare = 0.9545
-
-// addValue adds value i of a prediction to a curve that is drawn.
-func addValue(c *picture.Curve, x float64, p *cnp.Prediction[float32], i int) {
-	c.X, c.Mean, c.Std = append(c.X, x), append(c.Mean, float64(p.Mean[i])), append(c.Std, float64(p.Std[i]))
-	if _, normal := p.Distribution().(cnp.Rescaler); !normal {
-		c.Lower, c.Upper = append(c.Lower, p.QuantileAt(i, (1-bandShare)/2)), append(c.Upper, p.QuantileAt(i, (1+bandShare)/2))
-	}
-}
-
-// checkTable refuses values y [n, dy] of columns that the model's likelihood cannot give, by line and column. NaN is a missing value.
-func checkTable(c *cnp.Config, t *tabular.Table, y []float64, columns []int) error {
-	l, err := cnp.ParseLikelihood(c)
-	if err != nil {
-		return err
-	}
-	lo, hi := l.Support()
-	for i, v := range y {
-		if v < lo || v > hi {
-			n := len(columns)
-			return t.Errorf(i/n, columns[i%n], "%w: %g, and likelihood %s is for values from %g to %g", cnp.ErrRange, v, l.Name(), lo, hi)
-		}
-	}
-	return nil
 }
 
 // checkContext refuses observed values that a model's likelihood cannot give.

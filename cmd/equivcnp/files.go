@@ -366,16 +366,3 @@ func (o *output) discard() {
 		o.tmp = nil
 	}
 }
-
-// fileIdentity tells a file from others, and from what it was before it was written again, without reading it.
-func fileIdentity(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s %d %d", abs, info.Size(), info.ModTime().UnixNano()), nil
-}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/tables"
@@ -24,14 +25,14 @@ import (
 
 // tableFlags say how predict reads tasks from a table, and where it predicts them.
 type tableFlags struct {
-	columns columnFlags
+	columns tabletask.Columns
 	targets string
 	grid    []string
 	plot    string
 }
 
 func (f *tableFlags) register(cmd *cobra.Command) {
-	f.columns.register(cmd)
+	columnsVar(cmd, &f.columns)
 	fl := cmd.Flags()
 	fl.StringVar(&f.targets, "targets", "", "tables: table of the places to predict at; if it has the column of the tasks, each row is of its task, else all are of every task\n(default: the rows of --in)")
 	fl.StringSliceVar(&f.grid, "grid", nil, "tables: predict on a grid, NAME=FROM:TO:STEP or NAME=VALUE for every input, as in lat=40:60:0.5,lon=-10:10:0.5; dates are 2006-01-02,\nand the step between two of them is in days")
@@ -44,8 +45,8 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 // asked reports whether a file is one of rows and columns, and not of tensors: by its name, or because flags speak of columns.
 func (f *tableFlags) asked(in string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".parquet", ".npy"}, strings.ToLower(filepath.Ext(in))) ||
-		f.columns.x != nil || f.columns.y != nil ||
-		f.columns.task != "" || f.columns.static != "" || f.targets != "" || f.grid != nil || f.plot != ""
+		f.columns.X != nil || f.columns.Y != nil ||
+		f.columns.Task != "" || f.columns.Static != "" || f.targets != "" || f.grid != nil || f.plot != ""
 }
 
 // axis is the values of one input of a grid.
@@ -81,8 +82,8 @@ func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, er
 			return nil, usagef("--grid: %s is there twice", a.name)
 		case len(parts) == 3:
 			n := math.Floor((v[1]-v[0])/v[2]+1e-9) + 1
-			if !(n >= 1 && n <= maxPoints) {
-				return nil, usagef("--grid %s: need 1 to %d values from the first to the second", text, maxPoints)
+			if !(n >= 1 && n <= tabletask.MaxPoints) {
+				return nil, usagef("--grid %s: need 1 to %d values from the first to the second", text, tabletask.MaxPoints)
 			}
 			a.values = make([]float64, int(n))
 			for k := range a.values {
@@ -91,8 +92,8 @@ func parseGrid(texts, inputs []string, clock func(input int) (*tabular.Clock, er
 		case len(parts) != 1:
 			return nil, usagef("--grid %s: need FROM:TO:STEP or one value", text)
 		}
-		if total > maxPoints/len(a.values) {
-			return nil, usagef("--grid: more than %d places", maxPoints)
+		if total > tabletask.MaxPoints/len(a.values) {
+			return nil, usagef("--grid: more than %d places", tabletask.MaxPoints)
 		}
 		total *= len(a.values)
 		axes = append(axes, a)
@@ -182,23 +183,23 @@ type tableTarget struct{ task, place int }
 // tableTasksOf reads the tasks of --in, and where they are predicted.
 func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config) (*tableTasks, error) {
 	dx, dy := cfg.DimX, cfg.DimY
-	in, err := f.table.columns.table(ctx, a, f.in)
+	in, err := a.readTable(ctx, &f.table.columns, f.in)
 	if err != nil {
 		return nil, err
 	}
 	t := &tableTasks{in: in}
-	if t.field, err = f.table.columns.field(ctx, a, cfg, dx); err != nil {
-		return nil, err
+	if t.field, err = f.table.columns.StaticField(cfg, dx); err != nil {
+		return nil, flagged(err)
 	}
 	da := len(cfg.Auxiliary)
-	opt, err := f.table.columns.options(cfg)
+	opt, err := f.table.columns.RowsOptions(cfg)
 	if err != nil {
-		return nil, err
+		return nil, flagged(err)
 	}
 	if t.rows, err = task.RowsOf(in, opt, false); err != nil {
 		return nil, hintColumns(err)
 	}
-	if err := checkTable(cfg, in, t.rows.Y, t.rows.Columns.Y); err != nil {
+	if err := tabletask.CheckSupport(cfg, in, t.rows.Y, t.rows.Columns.Y); err != nil {
 		return nil, err
 	}
 	t.context, t.targets = make([][]int, t.rows.Tasks), make([][]int, t.rows.Tasks)
@@ -207,7 +208,7 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 			continue
 		}
 		if da > 0 && !cfg.ChannelDensity && t.rows.Known(row) == dy {
-			if err := auxKnown(in, t.rows, []int{row}); err != nil {
+			if err := tabletask.CheckAuxiliary(in, t.rows, []int{row}); err != nil {
 				return nil, err
 			}
 		}
@@ -233,12 +234,12 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		}
 		opt = task.CSVOptions{X: inputs[:dx], Aux: inputs[dx:], Dx: dx, Dy: dy}
 	case f.table.targets != "":
-		if t.places, err = f.table.columns.table(ctx, a, f.table.targets); err != nil {
+		if t.places, err = a.readTable(ctx, &f.table.columns, f.table.targets); err != nil {
 			return nil, err
 		}
 	default:
 		t.places, t.at = in, t.rows
-		if err := auxKnown(in, t.rows, nil); err != nil {
+		if err := tabletask.CheckAuxiliary(in, t.rows, nil); err != nil {
 			return nil, err
 		}
 		for row, k := range t.rows.Task {
@@ -252,16 +253,16 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 	if k := t.rows.TaskColumn; k >= 0 && in.Header != nil && slices.Contains(t.places.Header, in.Header[k]) {
 		own.Task = in.Header[k]
 	}
-	if err := sameClocks(t.places, own, in, t.rows.Columns.X); err != nil {
+	if err := tabletask.SameClocks(t.places, own, in, t.rows.Columns.X); err != nil {
 		return nil, err
 	}
 	if t.at, err = task.RowsOf(t.places, own, true); err != nil {
 		return nil, hintColumns(err)
 	}
-	if err := checkTable(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
+	if err := tabletask.CheckSupport(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
 		return nil, err
 	}
-	if err := auxKnown(t.places, t.at, nil); err != nil {
+	if err := tabletask.CheckAuxiliary(t.places, t.at, nil); err != nil {
 		return nil, err
 	}
 	add := func(k, place int) {
@@ -269,9 +270,9 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		t.out = append(t.out, tableTarget{k, place})
 	}
 	if own.Task == "" { // every place is one of every task
-		if n := t.places.Rows(); n > 0 && t.rows.Tasks > maxPoints/n {
+		if n := t.places.Rows(); n > 0 && t.rows.Tasks > tabletask.MaxPoints/n {
 			return nil, fmt.Errorf("%s: %s at %d places each: more than %d predictions", in.Name, plural(t.rows.Tasks, "task"), n,
-				maxPoints)
+				tabletask.MaxPoints)
 		}
 		for k := range t.rows.Tasks {
 			for place := range t.places.Rows() {
@@ -298,7 +299,7 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 // inputs are the names and the columns of the coordinates, and behind them those of the auxiliary inputs.
 func (t *tableTasks) inputs() (names []string, columns []int) {
 	c := t.rows.Columns
-	return append(labels(t.in, c.X, "x", len(c.X)), labels(t.in, c.Aux, "aux", len(c.Aux))...), slices.Concat(c.X, c.Aux)
+	return append(tabletask.Labels(t.in, c.X, "x", len(c.X)), tabletask.Labels(t.in, c.Aux, "aux", len(c.Aux))...), slices.Concat(c.X, c.Aux)
 }
 
 // base is the output's table before it has predictions: the task, if there is a column for it, the coordinates, and the auxiliary inputs.
@@ -314,7 +315,7 @@ func (t *tableTasks) base() *tabular.Table {
 	out := &tabular.Table{Cols: dx, Header: []string{}, Units: []string{}, Texts: [][]string{}}
 	if named {
 		out.Cols++
-		out.Header, out.Units, out.Texts = append(out.Header, labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...),
+		out.Header, out.Units, out.Texts = append(out.Header, tabletask.Labels(t.in, []int{t.rows.TaskColumn}, "task", 1)...),
 			append(out.Units, ""), append(out.Texts, make([]string, len(t.out)))
 	}
 	for k := range dx {
@@ -397,15 +398,15 @@ func (t *tableTasks) batch(p piece, dx, dy, da int) (b *cnp.Batch[float32], rows
 		for i, row := range t.context[k] {
 			at := (k-p.from)*b.Nc + i
 			copy(b.XContext[at*dx:(at+1)*dx], t.rows.X[row*dx:])
-			copy(b.YContext[at*dy:(at+1)*dy], single(t.rows.Y[row*dy:(row+1)*dy]))
-			copy(b.AuxContext[at*da:(at+1)*da], single(t.rows.Aux[row*da:(row+1)*da]))
+			copy(b.YContext[at*dy:(at+1)*dy], tabletask.Single(t.rows.Y[row*dy:(row+1)*dy]))
+			copy(b.AuxContext[at*da:(at+1)*da], tabletask.Single(t.rows.Aux[row*da:(row+1)*da]))
 			b.ContextMask[at] = true
 		}
 		for i, row := range t.targets[k][min(p.first, len(t.targets[k])):min(p.last, len(t.targets[k]))] {
 			at := (k-p.from)*b.Nt + i
 			place := t.out[row].place
 			copy(b.XTarget[at*dx:(at+1)*dx], t.at.X[place*dx:])
-			copy(b.AuxTarget[at*da:(at+1)*da], single(t.at.Aux[place*da:(place+1)*da]))
+			copy(b.AuxTarget[at*da:(at+1)*da], tabletask.Single(t.at.Aux[place*da:(place+1)*da]))
 			b.TargetMask[at], rows[at] = true, row
 		}
 	}
@@ -427,7 +428,7 @@ func (t *tableTasks) contexts(dx, dy, da int) (all []*cnp.Batch[float32]) {
 
 // predictTable is predict for a table.
 func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
-	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets, f.table.columns.static},
+	outs, err := a.outputs([]string{f.model.path, f.in, f.table.targets, f.table.columns.Static},
 		outFile{"out", f.out, tableFiles}, outFile{"plot", f.table.plot, pictureFiles})
 	if err != nil {
 		return err
@@ -573,20 +574,20 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	r.noteStandardised(scaled, t.rows.Tasks)
 	outputs := []string(nil)
 	if t.in.Header != nil {
-		outputs = labels(t.in, t.rows.Columns.Y, "y", dy)
+		outputs = tabletask.Labels(t.in, t.rows.Columns.Y, "y", dy)
 	}
 	base := t.base()
-	names := valueNames{names: outputs}
+	names := tabletask.ValueNames{Names: outputs}
 	if t.in.Units != nil {
 		for _, c := range t.rows.Columns.Y {
-			names.units = append(names.units, t.in.Units[c])
+			names.Units = append(names.Units, t.in.Units[c])
 		}
 	}
-	written, err := predicted(base, &predict.Result{Prediction: all, Shape: []int{1, len(t.out), dy}, Counts: counts,
+	written, err := tabletask.Predicted(base, &predict.Result{Prediction: all, Shape: []int{1, len(t.out), dy}, Counts: counts,
 		Samples: samples, Drawn: f.chain.samples,
 		Quantiles: f.quantiles}, f.outputs, dy, names)
 	if err != nil {
-		return nil, err
+		return nil, flagged(err)
 	}
 	x := make([]int, dx)
 	for k := range x {
@@ -613,7 +614,7 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 	r.line("context", "%s", plural(context, "point"))
 	r.line("targets", "%d", len(t.out))
 	if likelihood != nil {
-		truth = strings.Join(labels(t.places, t.at.Columns.Y, "y", dy), ", ")
+		truth = strings.Join(tabletask.Labels(t.places, t.at.Columns.Y, "y", dy), ", ")
 		r.line("log-likelihood", "%.4f mean of the values of %s that are no context", float64(*likelihood), truth)
 	}
 	inputs := make([]string, dx)

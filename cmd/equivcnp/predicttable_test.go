@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/netcdf"
 	"github.com/equivcnp/equivcnp/internal/tables"
 	"github.com/equivcnp/equivcnp/internal/tabular"
@@ -70,7 +71,7 @@ func TestPredictTable(t *testing.T) {
 	require.Contains(t, out, "log-likelihood")
 	got := b.table("out.csv")
 	require.Equal(t, []string{"run", "x", "y_mean", "y_std", "y_sample1", "y_sample2"}, got.Header)
-	require.Equal(t, []float32{want["a"][1], want["b"][1]}, single(got.Take(2)))
+	require.Equal(t, []float32{want["a"][1], want["b"][1]}, tabletask.Single(got.Take(2)))
 
 	b.ok("predict", "--model", "@m.safetensors", "--in", "@in.csv", "--task", "run", "--grid", "x=-1:2:0.5", "--out", "@out.csv")
 	got = b.table("out.csv")

@@ -301,7 +301,7 @@ func (f *rasterFlags) work(tiles []cnp.RasterTile) (string, error) {
 		if path == "" {
 			continue
 		}
-		file, err := fileIdentity(path)
+		file, err := shards.Identity(path)
 		if err != nil {
 			return "", err
 		}

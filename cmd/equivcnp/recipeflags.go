@@ -16,6 +16,9 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/recipe"
+	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/cnp/table"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
 )
 
@@ -105,6 +108,28 @@ func recipeError(err error, less string) error {
 	return hintColumns(err)
 }
 
+// flagged names flags where an error names fields of options, and makes one about options an error of usage.
+func flagged(err error) error {
+	var named settings.Named
+	if !errors.As(err, &named) {
+		return err
+	}
+	flags := renamed{strings.Replace(err.Error(), named.Error(), named.Named(flagOf), 1), err}
+	if bad := (*settings.Error)(nil); errors.As(err, &bad) {
+		return usageError{flags}
+	}
+	return flags
+}
+
+// hintColumns says which flags help against an error about columns, if it does not yet.
+func hintColumns(err error) error {
+	var hint *settings.Hint
+	if errors.Is(err, table.ErrColumns) && !errors.As(err, &hint) {
+		return fmt.Errorf("%w (--x and --y say which columns to take, --aux which auxiliary inputs)", err)
+	}
+	return err
+}
+
 // renamed is an error with another text.
 type renamed struct {
 	text string
@@ -171,7 +196,7 @@ func completions(cmd *cobra.Command, choices map[string][]string) {
 }
 
 // columnsVar adds the flags that say what the columns of a table are.
-func columnsVar(cmd *cobra.Command, c *recipe.Columns) {
+func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&c.X, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&c.Y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")

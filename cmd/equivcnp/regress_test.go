@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/internal/netcdf"
 	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/tables"
@@ -369,7 +370,7 @@ func TestLinspace(t *testing.T) {
 		n      int
 	}{{-4, 4, 400}, {0.1, 0.7, 7}, {-math.MaxFloat64 / 2, math.MaxFloat64 / 2, 3}, {1, 1, 5}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			x := linspace(c.lo, c.hi, c.n)
+			x := tabletask.Linspace(c.lo, c.hi, c.n)
 			require.Equal(t, c.lo, x[0])
 			require.Equal(t, c.hi, x[c.n-1])
 			for i := 1; i < c.n; i++ {
@@ -377,6 +378,6 @@ func TestLinspace(t *testing.T) {
 			}
 		})
 	}
-	require.Empty(t, linspace(0, 1, 0))
-	require.Equal(t, []float64{3}, linspace(3, 4, 1))
+	require.Empty(t, tabletask.Linspace(0, 1, 0))
+	require.Equal(t, []float64{3}, tabletask.Linspace(3, 4, 1))
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/cnp/predict"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
-	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tables"
 )
@@ -20,7 +21,7 @@ import (
 // sampleFlags are the flags of equivcnp sample.
 type sampleFlags struct {
 	model       modelFlags
-	input       csvFlags
+	input       tabletask.Options
 	in          string
 	chain       chainFlags
 	out, plot   string
@@ -64,7 +65,7 @@ pixels over --block; models under translations compute only what changed.`,
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		err := f.chain.check()
 		if f.in == "" {
-			err = errors.Join(err, f.input.check(cmd.Flags().Changed))
+			err = errors.Join(err, checkTargets(&f.input, cmd.Flags().Changed))
 		}
 		if err != nil {
 			return err
@@ -73,7 +74,7 @@ pixels over --block; models under translations compute only what changed.`,
 	})
 	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
-	f.input.register(cmd)
+	taskOptionsVar(a, cmd, &f.input)
 	f.chain.register(cmd, 20, false, true)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of tasks, curves or images")
@@ -124,7 +125,7 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if f.in != "" {
 		endings = taskFiles
 	}
-	outs, err := a.outputs([]string{f.model.path, f.input.csv, f.input.targets, f.input.columns.static, f.in},
+	outs, err := a.outputs([]string{f.model.path, f.input.CSV, f.input.Targets, f.input.Static, f.in},
 		outFile{"out", f.out, endings},
 		outFile{"plot", f.plot, plotFiles})
 	if err != nil {
@@ -215,25 +216,26 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	if f.plot != "" && d.cfg.DimX != 1 {
 		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", d.cfg.DimX)
 	}
-	t, err := f.input.read(ctx, d.app)
+	t, err := readTask(ctx, &f.input)
 	if err != nil {
 		return err
 	}
-	if err := t.fit(ctx, d.app, &f.input, f.model.path, &d.cfg); err != nil {
+	f.input.Model = f.model.path
+	if err := t.Fit(&f.input, &d.cfg); err != nil {
 		return err
 	}
-	b := t.batch
+	b := t.Batch
 	p, samples, err := d.draw(ctx, m, b, f.plot != "")
 	if err != nil {
 		return err
 	}
-	d.r.noteIncomplete(t.incomplete, t.points.Name)
-	t.noteExtra(d.r)
+	d.r.noteIncomplete(t.Incomplete, t.Points.Name)
+	d.r.notes = append(d.r.notes, t.Extra()...)
 	if b.Nc == 0 {
 		d.r.note("the context is empty: this is the prior")
 	}
 	// The samples alone are written, of the values that they have.
-	written, err := t.predicted(&f.input.columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples,
+	written, err := t.Table(&f.input.Columns, &predict.Result{Prediction: &cnp.Prediction[float32]{}, Samples: samples,
 		Drawn: f.chain.samples}, []string{"samples"})
 	if err != nil {
 		return err
@@ -246,7 +248,7 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, plural(b.Nc, "context point"), plural(f.chain.samples, "sample"),
 		plural(b.Nt, "target"))
 	return d.outs.write("plot", func(w io.Writer) error {
-		return picture.WriteCurves(w, d.format, title, t.curves(p, samples, d.cfg.DimY))
+		return plot.Curves(w, d.format, title, t, p, samples)
 	})
 }
 

@@ -80,7 +80,7 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
     {"name": "x_target", "shape": [1, 3, 1], "datatype": "FP64", "data": [-0.5, 0, 1]}]}'`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
-			if err := settings(cmd, f.config); err != nil {
+			if err := serverSettings(cmd, f.config); err != nil {
 				return err
 			}
 			return a.serve(cmd.Context(), &f)
@@ -208,8 +208,8 @@ func shippedSources() (models []serve.Source) {
 	return models
 }
 
-// settings sets the flags that the environment or a file names, and the command line does not.
-func settings(cmd *cobra.Command, config string) error {
+// serverSettings sets the flags that the environment or a file names, and the command line does not.
+func serverSettings(cmd *cobra.Command, config string) error {
 	var err error
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		name := "EQUIVCNP_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))

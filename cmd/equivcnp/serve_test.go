@@ -149,16 +149,16 @@ func TestServeSettings(t *testing.T) {
 	t.Setenv("EQUIVCNP_PORT", "tcp://10.0.0.1:80") // as Kubernetes sets it for a service of that name
 	cmd := (&app{}).serveCommand()
 	require.NoError(t, cmd.ParseFlags([]string{"--batch", "4"}))
-	require.NoError(t, settings(cmd, file))
+	require.NoError(t, serverSettings(cmd, file))
 	for flag, want := range map[string]string{"listen": "127.0.0.1:1", "queue": "8", "batch": "4", "max-body": "1M",
 		"model": "[a=rbf-levels,b=globe]", "timeout": "5s", "slots": "1"} {
 		require.Equal(t, want, cmd.Flags().Lookup(flag).Value.String(), flag)
 	}
 	t.Setenv("EQUIVCNP_SLOTS", "many")
-	require.ErrorContains(t, settings((&app{}).serveCommand(), file), `EQUIVCNP_SLOTS: --slots "many": need a whole number`)
+	require.ErrorContains(t, serverSettings((&app{}).serveCommand(), file), `EQUIVCNP_SLOTS: --slots "many": need a whole number`)
 	t.Setenv("EQUIVCNP_SLOTS", "2")
 	require.NoError(t, os.WriteFile(file, []byte("bacth: 3\n"), 0o600))
-	require.ErrorContains(t, settings((&app{}).serveCommand(), file), `did you mean "batch"?`)
+	require.ErrorContains(t, serverSettings((&app{}).serveCommand(), file), `did you mean "batch"?`)
 
 	models, folders, err := modelSources([]string{"shipped", "mine=rbf-levels"})
 	require.NoError(t, err)

@@ -235,11 +235,11 @@ func (d *CurveData) read(ctx context.Context, cfg *cnp.Config, seed uint64) (set
 			return nil, nil, Errorf("{HoldoutBy}: %w", err)
 		}
 	}
-	opt, err := d.options(cfg)
+	opt, err := d.RowsOptions(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := d.table(d.CSV, d.Stdin)
+	t, err := d.ReadTable(d.CSV, d.Stdin)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -254,7 +254,7 @@ func (d *CurveData) read(ctx context.Context, cfg *cnp.Config, seed uint64) (set
 	if err != nil {
 		return nil, nil, err
 	}
-	field, err := d.field(cfg, set.Dx)
+	field, err := d.StaticField(cfg, set.Dx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -267,7 +267,7 @@ func (d *CurveData) read(ctx context.Context, cfg *cnp.Config, seed uint64) (set
 
 // tensors reads the tasks of In.
 func (d *CurveData) tensors(cfg *cnp.Config) (*task.CurveSet, error) {
-	opt, err := d.options(cfg)
+	opt, err := d.RowsOptions(cfg)
 	if err != nil {
 		return nil, err
 	}

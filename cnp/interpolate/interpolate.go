@@ -1,0 +1,260 @@
+// Package interpolate predicts from one table without a trained model. Each output of the table gets a Gaussian process
+// of package krige, whose covariance is estimated from the table itself.
+package interpolate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp/krige"
+	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/cnp/table"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// Options say how a table is interpolated.
+type Options struct {
+	// Sphere takes the inputs for latitude and longitude in degrees.
+	Sphere bool
+	// Log names the outputs whose logarithms are interpolated. Positive says that no output is ever negative.
+	Log      []string
+	Positive bool
+	// Period lists periods of seasons to try, in the unit of the only input.
+	Period []float64
+	// DifferentUnits says that the inputs have units of their own.
+	DifferentUnits bool
+	// NoCheck leaves out the prediction of every value from the others, which corrects the standard deviations.
+	NoCheck bool
+	// Samples is how many samples are drawn by Seed: functions, or new observations with their noise.
+	Samples  int
+	Function bool
+	Seed     uint64
+}
+
+// Interpolation is one table, with a model of each of its outputs.
+type Interpolation struct {
+	*tabletask.Task
+	Sphere bool
+	Models []*krige.Model
+	// X and Y are the context of each output; Missing is how many rows lack it.
+	X, Y    [][]float64
+	Missing []int
+	// Predicted has the predictions of each output at the targets, Samples [output][sample][target].
+	Predicted []*krige.Prediction
+	Samples   [][][]float64
+}
+
+// Run reads the tables of input, fits a model of each output and predicts at the targets.
+func Run(ctx context.Context, input *tabletask.Options, opt Options) (*Interpolation, error) {
+	in, err := Read(input, opt.Sphere)
+	if err == nil {
+		err = in.Fit(ctx, opt)
+	}
+	if err == nil {
+		err = in.Predict(ctx, opt)
+	}
+	return in, err
+}
+
+// Read reads the tables, whose inputs are latitude and longitude where sphere says so.
+func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
+	t, err := tabletask.Read(o)
+	if err != nil {
+		return nil, err
+	}
+	in := &Interpolation{Task: t, Sphere: sphere}
+	if t.Dx, t.Dy, err = inputs(o, t.Points, sphere); err != nil {
+		return nil, err
+	}
+	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy}
+	if t.Observed, err = tabletask.RowsOf(t.Points, opt, false); err != nil {
+		return nil, err
+	}
+	if err := tabletask.OneTask(t.Points, t.Observed); err != nil {
+		return nil, err
+	}
+	if o.Targets == "" {
+		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy}
+		switch {
+		case o.Sphere > 0:
+			t.Targets.Cols = 2
+			for _, p := range tabletask.GlobeGrid(o.Sphere) {
+				t.Targets.Values = append(t.Targets.Values, p[:]...)
+			}
+		case t.Dx != 1:
+			return nil, settings.Errorf("%s has %d inputs: use {Targets} instead of {From} and {To}", t.Points.Name, t.Dx)
+		}
+	}
+	opt.Task = ""
+	if t.Asked, err = tabletask.RowsOf(t.Targets, opt, true); err != nil {
+		return nil, err
+	}
+	in.split()
+	return in, nil
+}
+
+// inputs returns the number of inputs and outputs of a table.
+func inputs(o *tabletask.Options, t *table.Table, sphere bool) (dx, dy int, err error) {
+	dx, dy = len(o.X), max(1, len(o.Y))
+	if sphere && o.X == nil {
+		o.X = tabletask.LatLonColumns(t)
+		dx = len(o.X)
+	}
+	if o.Y == nil && t.Header != nil {
+		for dy = 1; slices.Contains(t.Header, fmt.Sprintf("y%d", dy+1)); dy++ {
+		}
+	}
+	switch {
+	case dx > 0:
+	case t.Header == nil:
+		dx = t.Cols - dy
+	case slices.Contains(t.Header, "x1"):
+		for dx = 1; slices.Contains(t.Header, fmt.Sprintf("x%d", dx+1)); dx++ {
+		}
+	default:
+		dx = 1
+	}
+	if sphere && dx != 2 {
+		return 0, 0, settings.Errorf("{Sphere}: the inputs are latitude and longitude in degrees: name them with {X}, or call the columns lat and lon")
+	}
+	if dx < 1 || dx > krige.MaxDim {
+		return 0, 0, fmt.Errorf("%s: %s, need 1 to %d", t.Name, plural(dx, "input"), krige.MaxDim)
+	}
+	return dx, dy, nil
+}
+
+// split gives each output the rows that have it.
+func (in *Interpolation) split() {
+	t := in.Task
+	in.Missing, in.X, in.Y = make([]int, t.Dy), make([][]float64, t.Dy), make([][]float64, t.Dy)
+	for row := range t.Points.Rows() {
+		for c := range t.Dy {
+			v := t.Observed.Y[row*t.Dy+c]
+			if v != v {
+				in.Missing[c]++
+				continue
+			}
+			in.X[c], in.Y[c] = append(in.X[c], t.Observed.X[row*t.Dx:(row+1)*t.Dx]...), append(in.Y[c], v)
+		}
+	}
+}
+
+// Names returns the names of the outputs.
+func (in *Interpolation) Names() []string {
+	return tabletask.Labels(in.Points, in.Observed.Columns.Y, "y", in.Dy)
+}
+
+// Fit fits a model to each output.
+func (in *Interpolation) Fit(ctx context.Context, opt Options) error {
+	own := krige.Options{Dim: in.Dx, Sphere: in.Sphere, DifferentUnits: opt.DifferentUnits, NoCheck: opt.NoCheck, Periods: opt.Period}
+	if len(opt.Period) > 0 && in.Dx != 1 {
+		return settings.Errorf("{Period}: seasons are of tables with one input, and %s has %d", in.Points.Name, in.Dx)
+	}
+	names := in.Names()
+	for _, name := range opt.Log {
+		if !slices.Contains(names, name) {
+			return settings.Errorf("{Log} %s: no output of this name: %s", name, strings.Join(names, ", "))
+		}
+	}
+	for c, name := range names {
+		own.Values = krige.Options{}.Values
+		if opt.Positive {
+			own.Values = krige.Positive
+		}
+		if slices.Contains(opt.Log, name) {
+			own.Values = krige.Logarithmic
+		}
+		if len(in.Y[c]) == 0 {
+			return settings.Hintf("%s: %s has no values, and without a model nothing is known: {Model} names one that expects something without any data",
+				in.Points.Name, name)
+		}
+		m, err := krige.Fit(ctx, in.X[c], in.Y[c], own)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", in.Points.Name, name, err)
+		}
+		in.Models = append(in.Models, m)
+	}
+	return nil
+}
+
+// Predict predicts each output at the targets, and draws its samples.
+func (in *Interpolation) Predict(ctx context.Context, opt Options) error {
+	for c, m := range in.Models {
+		p, err := m.At(ctx, in.Asked.X)
+		if err != nil {
+			return err
+		}
+		in.Predicted = append(in.Predicted, p)
+		if opt.Samples == 0 {
+			continue
+		}
+		draw := m.Samples
+		if opt.Function {
+			draw = m.Functions
+		}
+		drawn, err := draw(ctx, in.Asked.X, opt.Samples, opt.Seed+uint64(c))
+		if err != nil {
+			return err
+		}
+		in.Samples = append(in.Samples, drawn)
+	}
+	return nil
+}
+
+// Table returns the targets' coordinates with the predictions: mean, standard deviation, quantiles and samples.
+func (in *Interpolation) Table(c *tabletask.Columns, quantiles []float64) *table.Table {
+	x, values := in.Chosen(c)
+	var columns []table.Column
+	add := func(kind string, of func(c int) []float64) {
+		for c, name := range tabletask.Names(kind, in.Dy) {
+			if values != nil {
+				name = values[c] + "_" + kind
+			}
+			column := table.Column{Name: name, Values: of(c)}
+			if in.Points.Units != nil {
+				column.Unit = in.Points.Units[in.Observed.Columns.Y[c]]
+			}
+			columns = append(columns, column)
+		}
+	}
+	add("mean", func(c int) []float64 { return in.Predicted[c].Mean })
+	add("std", func(c int) []float64 { return in.Predicted[c].Std })
+	for k, kind := range tabletask.QuantileKinds(quantiles) {
+		add(kind, func(c int) []float64 { return in.Predicted[c].Quantile(quantiles[k]) })
+	}
+	if in.Samples != nil {
+		for s, kind := range tabletask.Numbered("sample", len(in.Samples[0])) {
+			add(kind, func(c int) []float64 { return in.Samples[c][s] })
+		}
+	}
+	return in.Targets.Only(in.Asked.Columns.X, x).With(columns...)
+}
+
+// LogLikelihood returns the mean log density of the values that the table of targets has, and how many they are.
+func (in *Interpolation) LogLikelihood() (mean float64, n int) {
+	y := in.Asked.Y
+	if len(y) != in.Targets.Rows()*in.Dy || len(y) == 0 {
+		return 0, 0
+	}
+	sum := 0.0
+	for c, p := range in.Predicted {
+		own := make([]float64, 0, len(y)/in.Dy)
+		for i := c; i < len(y); i += in.Dy {
+			own = append(own, y[i])
+		}
+		mean, k := p.LogDensity(own)
+		sum, n = sum+mean*float64(k), n+k
+	}
+	return sum / float64(max(1, n)), n
+}
+
+// plural returns "1 input" or "2 inputs".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

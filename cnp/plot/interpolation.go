@@ -1,0 +1,93 @@
+package plot
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/equivcnp/equivcnp/cnp/interpolate"
+	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/internal/picture"
+)
+
+// mapCells is the number of cells of the longer side of a map.
+const mapCells = 140
+
+// Interpolation draws a table that was interpolated without a model: curves, a map of the plane, or globes.
+func Interpolation(ctx context.Context, w io.Writer, format, title string, in *interpolate.Interpolation) error {
+	xs, ys := tabletask.Labels(in.Points, in.Observed.Columns.X, "x", in.Dx), in.Names()
+	switch {
+	case in.Sphere:
+		return interpolatedGlobes(ctx, w, format, title, in)
+	case in.Dx == 1:
+		var curves []picture.Curve
+		for c, p := range in.Predicted {
+			curve := picture.Curve{XLabel: xs[0], YLabel: ys[c], X: in.Asked.X, Mean: p.Mean, Std: p.Std,
+				ContextX: in.X[c], ContextY: in.Y[c], Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}
+			if in.Samples != nil {
+				curve.Samples = in.Samples[c]
+			}
+			curves = append(curves, curve)
+		}
+		return picture.WriteCurves(w, format, title, curves)
+	case in.Dx > 2:
+		return fmt.Errorf("%s has %d inputs; a curve needs one, a map two", in.Points.Name, in.Dx)
+	}
+	m := &picture.Map{Title: ys[0] + ": " + title, XLabel: xs[0], YLabel: xs[1], Label: ys[0], ContextX: in.X[0], Values: in.Y[0]}
+	m.Lo, m.Hi = mapExtent(in.Asked.X, in.X[0])
+	m.Columns, m.Rows = mapCells, mapCells
+	p, err := in.Models[0].At(ctx, picture.MapPlaces(m.Lo, m.Hi, m.Columns, m.Rows))
+	if err != nil {
+		return err
+	}
+	m.Mean, m.Std = p.Mean, p.Std
+	return picture.WriteMap(w, format, m)
+}
+
+// mapExtent returns the corners of a rectangle around places in the plane.
+func mapExtent(places ...[]float64) (lo, hi [2]float64) {
+	first := true
+	for _, x := range places {
+		for i, v := range x {
+			if k := i % 2; first && i < 2 {
+				lo[k], hi[k] = v, v
+			} else {
+				lo[k], hi[k] = min(lo[k], v), max(hi[k], v)
+			}
+		}
+		first = first && len(x) == 0
+	}
+	sides := [2]float64{hi[0] - lo[0], hi[1] - lo[1]}
+	longest := max(sides[0], sides[1])
+	for k := range sides {
+		pad := 0.02 * sides[k]
+		if sides[k] == 0 {
+			pad = max(longest, 1) / 2
+		}
+		lo[k], hi[k] = lo[k]-pad, hi[k]+pad
+	}
+	return lo, hi
+}
+
+// interpolatedGlobes draws a globe of each output.
+func interpolatedGlobes(ctx context.Context, w io.Writer, format, title string, in *interpolate.Interpolation) error {
+	var at []float64
+	for _, p := range picture.GlobePlaces() {
+		at = append(at, p[:]...)
+	}
+	names := in.Names()
+	var globes []*picture.Globe
+	for c, m := range in.Models {
+		p, err := m.At(ctx, at)
+		if err != nil {
+			return err
+		}
+		g := &picture.Globe{Label: names[c], Mean: p.Mean, Std: p.Std, Values: in.Y[c]}
+		for i := 0; i < len(in.X[c]); i += 2 {
+			g.Places = append(g.Places, [2]float64{in.X[c][i], in.X[c][i+1]})
+		}
+		globes = append(globes, g)
+	}
+	globes[0].Title = title
+	return picture.WriteGlobes(w, format, globes...)
+}

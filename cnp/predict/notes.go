@@ -1,0 +1,108 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/settings"
+)
+
+// Notes collects what the reader of a prediction should know.
+type Notes struct {
+	// Cautions are notes that nobody should miss: the data are not what the model knows.
+	Cautions []settings.Text
+	Notes    []settings.Text
+}
+
+// Note adds a note.
+func (n *Notes) Note(format string, args ...any) {
+	n.Notes = append(n.Notes, settings.Textf(format, args...))
+}
+
+// Caution adds cautions.
+func (n *Notes) Caution(texts ...string) {
+	for _, text := range texts {
+		n.Cautions = append(n.Cautions, settings.Text(text))
+	}
+}
+
+// Check predicts parts of the contexts from the rest ([Check]). A warning that the model does not suit the data becomes
+// the first caution. It returns nil where nothing was held out.
+func (n *Notes) Check(ctx context.Context, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*Checked, error) {
+	c, err := Check(cnp.WithProgress(ctx, func(int, int) {}), m, batches...)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil || c.Values == 0: // the prediction says what is wrong with the data
+		return nil, nil
+	case c.Warning != "":
+		n.Cautions = slices.Insert(n.Cautions, 0, settings.Text(c.Warning))
+	}
+	return c, nil
+}
+
+// Answered turns the error that some targets lie outside what a model can look at into a caution, if the others have a
+// prediction. A task has nt targets of dy values each. Answered returns which values have a prediction, nil for all. It
+// passes on other errors, and this one if there is no prediction at all.
+func (n *Notes) Answered(p *cnp.Prediction[float32], err error, nt, dy int) ([]bool, error) {
+	var outside *cnp.OutsideError
+	if p == nil || !errors.As(err, &outside) {
+		return nil, err
+	}
+	counts := slices.Repeat([]bool{true}, len(p.Mean))
+	for _, point := range outside.Points {
+		lo, hi := point.Task*nt, (point.Task+1)*nt // a point of the context stands for all targets of its task
+		if point.Tensor == "x_target" {
+			lo += point.Point
+			hi = lo + 1
+		}
+		clear(counts[lo*dy : hi*dy])
+	}
+	if !slices.Contains(counts, true) {
+		return nil, err
+	}
+	n.Caution(fmt.Sprintf("%v: no prediction there (NaN)", err))
+	return counts, nil
+}
+
+// Standardised says how many of the tasks were brought into the model's range.
+func (n *Notes) Standardised(scaled, tasks int) {
+	if scaled > 0 {
+		n.Note("standardised: %d of %s brought into the model's range and back ({Standardise}=false: as it is)", scaled,
+			plural(tasks, "task"))
+	}
+}
+
+// Thinned says that a context was denser than those of the model's training, which saw so many of its points.
+func (n *Notes) Thinned(points, seen int) {
+	if seen < points {
+		n.Note("the context is denser than those of the model's training: its %s were averaged over cells, %d at most "+
+			"({Standardise}=false: as they are)", plural(points, "point"), seen)
+	}
+}
+
+// Incomplete says how many rows of a table could not be observations.
+func (n *Notes) Incomplete(rows int, table string) {
+	if rows > 0 {
+		n.Note("%s of %s without all values of y: no part of the context", plural(rows, "row"), table)
+	}
+}
+
+// CheckUnits refuses data as they are, where a model works in other units than its data.
+func CheckUnits(c *cnp.Config, standardise bool) error {
+	if !standardise && c.HasUnits() {
+		return settings.Errorf("{Standardise}=false: the model was trained on data in units of their own, which its file holds, and needs them")
+	}
+	return nil
+}
+
+// plural returns "1 row" or "2 rows".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,267 @@
+package tabletask
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/settings"
+	"github.com/equivcnp/equivcnp/cnp/table"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// Options say which table holds the context points of one task, and where to predict.
+type Options struct {
+	Columns
+	// CSV is the file of the context points, Targets that of the targets' coordinates. The name "-" is Stdin.
+	CSV, Targets string
+	Stdin        io.Reader
+	// Without Targets there are so many Points from From to To or, if Sphere is not 0, those of a grid of the globe whose
+	// cells are so many degrees long.
+	From, To Place
+	Points   int
+	Sphere   float64
+	// Model is the name of the model, for errors.
+	Model string
+
+	field *task.Field // that was read
+}
+
+// Task is one task as its tables have it.
+type Task struct {
+	Points, Targets *table.Table
+	// Observed and Asked are the rows of Points and Targets.
+	Observed, Asked *task.Rows
+	Static          *task.Field
+	Dx, Dy          int
+	// Incomplete is how many rows of Points lack outputs, and are left out.
+	Incomplete int
+	Batch      *cnp.Batch[float32]
+}
+
+// Read reads the tables.
+func Read(o *Options) (*Task, error) {
+	points, err := o.ReadTable(o.CSV, o.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	t := &Task{Points: points, Targets: &table.Table{Cols: 1}}
+	if o.Sphere > 0 && o.Targets == "" {
+		return t, nil // Fit knows the model's coordinates
+	}
+	if o.Targets == "" {
+		t.Targets.Values = Linspace(o.From.Value, o.To.Value, o.Points)
+		return t, nil
+	}
+	t.Targets, err = o.ReadTable(o.Targets, o.Stdin)
+	return t, err
+}
+
+// suits refuses options that do not go with a model of that configuration.
+func (o *Options) suits(cfg *cnp.Config) error {
+	if n := len(cfg.Auxiliary); n > 0 && o.Targets == "" {
+		return settings.Hintf("%s: the model has the auxiliary inputs %s, use {Targets} with a table that has them", o.Model,
+			strings.Join(cfg.Auxiliary, ", "))
+	}
+	if o.Sphere > 0 && !cfg.OnSphere() {
+		return settings.Hintf("{Sphere}: the points of %s do not lie on the sphere", o.Model)
+	}
+	if o.Targets == "" && o.Sphere == 0 && cfg.DimX != 1 {
+		return settings.Hintf("%s: the model has %d input coordinates, use {Targets} instead of {From} and {To}", o.Model, cfg.DimX)
+	}
+	return nil
+}
+
+// Fit makes the batch that a model of that configuration takes.
+func (t *Task) Fit(o *Options, cfg *cnp.Config) error {
+	if err := o.suits(cfg); err != nil {
+		return err
+	}
+	dx, dy := cfg.DimX, cfg.DimY
+	t.Dx, t.Dy = dx, dy
+	if cfg.Degrees() && o.X == nil {
+		o.X = LatLonColumns(t.Points)
+	}
+	var err error
+	if o.field == nil {
+		if o.field, err = o.StaticField(cfg, dx); err != nil {
+			return err
+		}
+	}
+	t.Static = o.field
+	if o.Sphere > 0 {
+		t.Targets.Cols, t.Targets.Values = dx, OnSphere(cfg, GlobeGrid(o.Sphere))
+	}
+	if err := t.rows(o, cfg); err != nil {
+		return err
+	}
+	if err := CheckSupport(cfg, t.Points, t.Observed.Y, t.Observed.Columns.Y); err != nil {
+		return err
+	}
+	if err := CheckSupport(cfg, t.Targets, t.Asked.Y, t.Asked.Columns.Y); err != nil {
+		return err
+	}
+	if err := CheckAuxiliary(t.Targets, t.Asked, nil); err != nil {
+		return err
+	}
+	return t.join(cfg)
+}
+
+// rows takes both tables apart.
+func (t *Task) rows(o *Options, cfg *cnp.Config) error {
+	opt, err := o.RowsOptions(cfg)
+	if err != nil {
+		return err
+	}
+	if t.Observed, err = RowsOf(t.Points, opt, false); err != nil {
+		return err
+	}
+	if err := OneTask(t.Points, t.Observed); err != nil {
+		return err
+	}
+	if err := t.clocks(o, opt); err != nil {
+		return err
+	}
+	if o.Targets == "" {
+		opt = task.CSVOptions{Dx: t.Dx, Dy: t.Dy}
+	}
+	opt.Task = "" // all targets are of that one
+	t.Asked, err = RowsOf(t.Targets, opt, true)
+	return err
+}
+
+// join makes the batch of the rows.
+func (t *Task) join(cfg *cnp.Config) error {
+	dx, dy, da := t.Dx, t.Dy, len(cfg.Auxiliary)
+	b := &cnp.Batch[float32]{B: 1, Nt: t.Targets.Rows(), XTarget: t.Asked.X, AuxTarget: Single(t.Asked.Aux)}
+	for row := range t.Points.Rows() {
+		if known := t.Observed.Known(row); known == 0 || known < dy && !cfg.ChannelDensity {
+			t.Incomplete++
+			continue
+		}
+		b.XContext, b.Nc = append(b.XContext, t.Observed.X[row*dx:(row+1)*dx]...), b.Nc+1
+		for _, y := range t.Observed.Y[row*dy : (row+1)*dy] {
+			b.YContext = append(b.YContext, float32(y))
+		}
+		if !cfg.ChannelDensity {
+			if err := CheckAuxiliary(t.Points, t.Observed, []int{row}); err != nil {
+				return err
+			}
+		}
+		b.AuxContext = append(b.AuxContext, Single(t.Observed.Aux[row*da:(row+1)*da])...)
+	}
+	t.Static.Join(b)
+	t.Batch = b
+	return nil
+}
+
+// clocks brings the targets' dates and times to the unit of time that the points have.
+func (t *Task) clocks(o *Options, opt task.CSVOptions) error {
+	like := t.Observed.Columns.X
+	if o.Targets != "" {
+		return SameClocks(t.Targets, opt, t.Points, like)
+	}
+	if o.Sphere > 0 || !o.From.Date {
+		return nil
+	}
+	clock, err := t.Points.Clock(like[0])
+	if err == nil && clock == nil {
+		err = settings.Hintf("{From}, {To}: %s holds numbers without a unit of time, so dates say nothing there", t.Points.Name)
+	}
+	if err != nil {
+		return err
+	}
+	t.Targets.Values = Linspace(clock.Of(o.From.Value), clock.Of(o.To.Value), o.Points)
+	t.Targets.Units = []string{clock.Unit}
+	return nil
+}
+
+// SameClocks brings the coordinates of places to the clocks of the columns x of another table.
+func SameClocks(places *table.Table, opt task.CSVOptions, like *table.Table, x []int) error {
+	columns, err := places.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy, OnlyX: true, Aux: opt.Aux})
+	if err != nil || len(columns.X) != len(x) {
+		return nil // which whoever takes the columns says
+	}
+	for k, c := range columns.X {
+		if err := places.SetClock(c, like, x[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckAuxiliary refuses a table in which one of the rows lacks an auxiliary input; rows nil stands for all.
+func CheckAuxiliary(t *table.Table, r *task.Rows, rows []int) error {
+	da := len(r.Columns.Aux)
+	check := func(row int) error {
+		for k, v := range r.Aux[row*da : (row+1)*da] {
+			if v != v {
+				return t.Errorf(row, r.Columns.Aux[k], "the cell is missing, and a target needs its auxiliary inputs")
+			}
+		}
+		return nil
+	}
+	for _, row := range rows {
+		if err := check(row); err != nil {
+			return err
+		}
+	}
+	for row := 0; rows == nil && da > 0 && row < t.Rows(); row++ {
+		if err := check(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckSupport refuses values y [n, dy] of columns that the model's likelihood cannot give, by line and column. NaN is a
+// missing value.
+func CheckSupport(cfg *cnp.Config, t *table.Table, y []float64, columns []int) error {
+	l, err := cnp.ParseLikelihood(cfg)
+	if err != nil {
+		return err
+	}
+	lo, hi := l.Support()
+	for i, v := range y {
+		if v < lo || v > hi {
+			n := len(columns)
+			return t.Errorf(i/n, columns[i%n], "%w: %g, and likelihood %s is for values from %g to %g", cnp.ErrRange, v, l.Name(), lo, hi)
+		}
+	}
+	return nil
+}
+
+// OneTask refuses a table of several tasks: together they are no curve.
+func OneTask(t *table.Table, rows *task.Rows) error {
+	if rows.Tasks < 2 {
+		return nil
+	}
+	row := slices.Index(rows.Task, 1)
+	k := rows.TaskColumn
+	return t.Errorf(row, k, "the column %s says %s, and %s before: need the points of one task", t.Header[k], t.Cell(row, k), t.Cell(0, k))
+}
+
+// Extra names the columns of both tables that nobody reads, in a sentence for each table that has some.
+func (t *Task) Extra() (notes []string) {
+	for _, t := range []struct {
+		table   *table.Table
+		columns table.Columns
+	}{{t.Points, t.Observed.Columns}, {t.Targets, t.Asked.Columns}} {
+		if extra := t.table.Extra(t.columns); len(extra) > 0 {
+			notes = append(notes, fmt.Sprintf("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", ")))
+		}
+	}
+	return notes
+}
+
+// Single rounds to float32; NaN stays.
+func Single(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
