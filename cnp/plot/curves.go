@@ -42,7 +42,9 @@ func Prediction(ctx context.Context, t *tabletask.Task, p *tabletask.Prediction)
 			return picture.WriteArrows(w, format, arrowsOf(t, &cfg, title, p.Prediction))
 		}, nil
 	}
-	return func(w io.Writer, format, title string) error { return Curves(w, format, title, t, p.Prediction, p.Samples) }, nil
+	return func(w io.Writer, format, title string) error {
+		return Curves(w, format, title, t, p.Prediction, p.Samples)
+	}, nil
 }
 
 // Curves draws a prediction of a task with one coordinate, one curve per output, with samples [S, n, dy].
