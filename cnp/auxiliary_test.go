@@ -264,7 +264,8 @@ func TestAuxiliaryUnits(t *testing.T) {
 	require.NoError(t, err)
 	raw := m.(Regressor[float64])
 	c.Trained = &Trained{X: make([]Range, 2), Y: make([]Range, 1), Aux: []Range{{0, 3000, 500, 400}, {0, 24, 12, 7}},
-		Units: &Scaler{X: []Affine{{0, 2}, {1, 2}}, Y: []Affine{{3, 0.5}}, Aux: []Affine{{500, 1.0 / 400}, {12, 1.0 / 7}}}}
+		Units: &Scaler{X: []Affine{{Offset: 0, Factor: 2}, {Offset: 1, Factor: 2}}, Y: []Affine{{Offset: 3, Factor: 0.5}},
+			Aux: []Affine{{Offset: 500, Factor: 1.0 / 400}, {Offset: 12, Factor: 1.0 / 7}}}}
 	c.Trained.X[0], c.Trained.X[1], c.Trained.Y[0] = Range{-50, 50, 0, 10}, Range{-50, 50, 0, 10}, Range{-50, 50, 0, 10}
 	m, err = New[float64](c, 3)
 	require.NoError(t, err)

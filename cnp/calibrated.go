@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -22,8 +23,8 @@ func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	_, plain := before.(normal)
-	if !plain && scalesOf(before) == nil {
+	_, plain := likelihood.NormalSpread(before)
+	if !plain && !likelihood.Scaled(before) {
 		return nil, fmt.Errorf("%w: likelihood %s: only normal deviations are calibrated", ErrConfig, before.Name())
 	}
 	if c.Architecture == CNPCurve || c.Architecture == CNPImage {
@@ -47,7 +48,7 @@ func Calibrated[T Float](m Model[T], mixtures ...Mixture) (Model[T], error) {
 		}
 		nodes = append(nodes, node)
 	}
-	c.Likelihood = scalesName + ":" + strings.Join(nodes, ";")
+	c.Likelihood = likelihood.ScalesName + ":" + strings.Join(nodes, ";")
 	out, err := remade(m, c)
 	if err != nil {
 		return nil, err
@@ -123,4 +124,17 @@ func copyByName[T Float](to, from Model[T]) {
 			copy(p.Data, data)
 		}
 	}
+}
+
+// Deviations are the deviations that Calibrated's factors multiply, of a model that it takes: those predicted, without the factors of an
+// earlier calibration.
+func (p *Prediction[T]) Deviations() []T {
+	if !likelihood.Scaled(p.Likelihood) {
+		return p.Std
+	}
+	out := make([]T, len(p.Mean))
+	for i := range out {
+		out[i] = p.Params[2*i+1]
+	}
+	return out
 }

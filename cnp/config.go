@@ -28,15 +28,6 @@ func (a Architecture) Image() bool {
 	return a == EquivCNPImage || a == ConvCNPImage || a == CNPImage
 }
 
-// Output says what a model's second output is.
-type Output string
-
-// The outputs.
-const (
-	OutputVariance Output = "variance" // the authors' 1D models
-	OutputStd      Output = "std"      // the authors' image models
-)
-
 // Readout says how EquivCNPCurve reads its features at the targets.
 type Readout string
 
@@ -244,20 +235,6 @@ type Config struct {
 }
 
 func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }
-
-// FieldType says how a field's values move with their places.
-type FieldType string
-
-// The types of fields.
-const (
-	// Scalar is one number at every place, such as a temperature, which stays as it is when the place moves.
-	Scalar FieldType = "scalar"
-	// Vector is as many numbers as a place has coordinates, such as a wind. They turn when places are turned.
-	Vector FieldType = "vector"
-)
-
-// FieldTypes lists them in the order of documentation.
-var FieldTypes = []FieldType{Scalar, Vector}
 
 // Waves make amplitudes of features of a low-rank normal. A feature moves with the task, so where there is no context
 // all targets have the same ones, and no prior covariance that falls off with distance can be said. With waves, two

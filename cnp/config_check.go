@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -272,25 +273,25 @@ func (c *Config) validateKeep() error {
 // check reports what makes no waves for a likelihood of that rank in dx coordinates.
 func (w *Waves) check(c *Config, g group.Group) error {
 	l, err := ParseLikelihood(c)
-	low, joint := l.(lowRank)
+	rank, joint := likelihood.LowRank(l)
 	switch {
 	case err != nil:
 		return err
 	case !joint:
-		return fmt.Errorf("waves are for likelihood %s, this is %s", lowRankName, l.Name())
+		return fmt.Errorf("waves are for likelihood %s, this is %s", likelihood.LowRankName, l.Name())
 	case c.Architecture != EquivCNPCurve:
 		return fmt.Errorf("waves are for models of architecture %q, this is %s", EquivCNPCurve, c.Architecture)
-	case w.Count < 2 || w.Count > maxRank:
-		return fmt.Errorf("waves: count = %d, need 2 to %d", w.Count, maxRank)
+	case w.Count < 2 || w.Count > likelihood.MaxRank:
+		return fmt.Errorf("waves: count = %d, need 2 to %d", w.Count, likelihood.MaxRank)
 	case !(w.Fastest > 0 && w.Fastest <= 1e9):
 		return fmt.Errorf("waves: fastest = %g, need more than 0 and at most 1e9", w.Fastest)
 	}
 	if _, ok := g.(*group.T); !ok || c.OnSphere() {
 		return fmt.Errorf("waves are for groups of translations, T(n): their frequencies have a direction, which group %s would turn", g.Name())
 	}
-	if _, ok := frequencies(c.DimX, w.Count, low.rank/2); !ok {
+	if _, ok := frequencies(c.DimX, w.Count, rank/2); !ok {
 		return fmt.Errorf("waves: count = %d has more frequencies in %d coordinates than the %d pairs of features of rank %d",
-			w.Count, c.DimX, low.rank/2, low.rank)
+			w.Count, c.DimX, rank/2, rank)
 	}
 	return nil
 }

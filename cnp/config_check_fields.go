@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/group"
 )
 
@@ -131,7 +132,7 @@ func (c *Config) validateOutputs(g group.Group) error {
 	}
 	if _, ok := l.(Turning); !ok {
 		return fmt.Errorf("outputs = %q: likelihood %s does not turn with vectors; these do: %s, %s:64", c.Outputs, l.Name(),
-			fullName, lowRankName)
+			likelihood.FullName, likelihood.LowRankName)
 	}
 	return nil
 }

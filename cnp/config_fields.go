@@ -5,23 +5,17 @@ import (
 	"strings"
 )
 
-// Field is a part of the values of a point: Width numbers from First on.
-type Field struct {
-	Type         FieldType
-	First, Width int
-}
-
 // Fields are the parts that a point's values consist of: those that Outputs names, and where it names none DimY scalars.
 func (c *Config) Fields() (fields []Field) {
 	if len(c.Outputs) == 0 {
 		for d := range c.DimY {
-			fields = append(fields, Field{Scalar, d, 1})
+			fields = append(fields, Field{Type: Scalar, First: d, Width: 1})
 		}
 		return fields
 	}
 	at := 0
 	for _, t := range c.Outputs {
-		f := Field{t, at, 1}
+		f := Field{Type: t, First: at, Width: 1}
 		if t == Vector {
 			f.Width = c.DimX
 		}

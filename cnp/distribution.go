@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 )
 
 // What follows asks a prediction about single values, by their place in Mean, and about all values of one task together: Task takes one out
@@ -45,7 +47,7 @@ func (p *Prediction[T]) Marginals() *Prediction[T] {
 // params returns the parameters of value i, in buffer where it has room. It panics where the prediction has none: a caller of a plan that
 // left no room for them may ask for mean and standard deviation alone.
 func (p *Prediction[T]) params(i int, buffer []float64) []float64 {
-	n := stored(p.Distribution())
+	n := likelihood.Stored(p.Distribution())
 	if n == 0 {
 		return append(buffer[:0], float64(p.Mean[i]), float64(p.Std[i]))
 	}
@@ -307,7 +309,7 @@ func (p *Prediction[T]) TargetCovariances() []float64 {
 // take makes value i that of another prediction's value k, on its own.
 func (p *Prediction[T]) take(i int, from *Prediction[T], k int) {
 	p.Mean[i], p.Std[i] = from.Mean[k], from.Std[k]
-	n := stored(from.Distribution())
+	n := likelihood.Stored(from.Distribution())
 	if _, joint := from.Distribution().(JointLikelihood); joint || n == 0 {
 		return
 	}
@@ -410,7 +412,7 @@ func (p *Prediction[T]) Extras() (out []Extra[T]) {
 	if l, ok := p.Distribution().(TargetLikelihood); ok {
 		return append(out, Extra[T]{"cov_target", l.Values(), narrowed[T](p.TargetCovariances())})
 	}
-	if len(out) == 0 && stored(p.Distribution()) > 0 {
+	if len(out) == 0 && likelihood.Stored(p.Distribution()) > 0 {
 		out = append(out, Extra[T]{"params", p.Distribution().Outputs(), p.Params})
 	}
 	return out

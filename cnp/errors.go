@@ -1,13 +1,17 @@
 package cnp
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/equivcnp/equivcnp/cnp/internal/failure"
+)
 
 // Errors that callers may want to tell apart. All are wrapped with the names and numbers of the case at hand.
 var (
-	ErrConfig = errors.New("invalid model configuration")
-	ErrShape  = errors.New("wrong shape")
-	ErrValue  = errors.New("not a finite number")
-	ErrRange  = errors.New("out of range")
+	ErrConfig = failure.ErrConfig
+	ErrShape  = failure.ErrShape
+	ErrValue  = failure.ErrValue
+	ErrRange  = failure.ErrRange
 )
 
 // ErrNoPlan is what Model.Plan's error wraps where there can be no plan: for another kind of shape than the model's, or

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/group"
 )
 
@@ -252,7 +253,7 @@ func translations(g group.Group) bool { return strings.HasPrefix(g.Name(), "T(")
 // valueNumbers is how many numbers a target's prediction takes: mean, deviation and what makes them, in training with their gradients.
 func (c *Config) valueNumbers(train float64) float64 {
 	n := 4.0
-	if l, err := ParseLikelihood(c); err == nil && l.Name() != normalName {
+	if l, err := ParseLikelihood(c); err == nil && l.Name() != likelihood.NormalName {
 		n += float64(l.Outputs()) * (2 + 8*train) // gradients are computed in float64
 	}
 	return n * float64(c.DimY)

@@ -1,5 +1,7 @@
 package cnp
 
+import "github.com/equivcnp/equivcnp/cnp/likelihood"
+
 // newFamily is that of a valid configuration. Constants begin at 0.
 func newFamily[T Float](c Config) family[T] {
 	l, err := ParseLikelihood(&c)
@@ -8,7 +10,7 @@ func newFamily[T Float](c Config) family[T] {
 	}
 	f := family[T]{likelihood: l, link: linkOf[T](&c, l), dy: c.DimY, constants: make([]T, c.DimY*l.Constants()), waves: newWaves(&c, l)}
 	if c.KeepObserved {
-		f.noise = spreadOf(&c).least()
+		f.noise = spreadOf(&c).Least()
 	}
 	f.together, _ = l.(TargetLikelihood)
 	for _, field := range c.Fields() {
@@ -21,11 +23,12 @@ func newFamily[T Float](c Config) family[T] {
 
 // linkOf is that of a configuration's likelihood.
 func linkOf[T Float](c *Config, l Likelihood) link[T] {
-	if _, ok := l.(normal); !ok {
+	spread, ok := likelihood.NormalSpread(l)
+	if !ok {
 		return valueLink[T]{}
 	}
 	if c.Architecture == CNPCurve || c.Architecture == CNPImage {
-		return normalLink[T]{shifted[T]{spreadOf(c)}}
+		return normalLink[T]{shifted[T]{spread}}
 	}
-	return normalLink[T]{clamped[T]{spreadOf(c)}}
+	return normalLink[T]{clamped[T]{spread}}
 }

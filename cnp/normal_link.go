@@ -3,6 +3,7 @@ package cnp
 import (
 	"math"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -95,7 +96,7 @@ func (l normalLink[T]) channel(f *family[T], out *Prediction[T], at, ch int, y [
 }
 
 func (normalLink[T]) keep(f *family[T], out *Prediction[T], v int, y T, _ []float64) {
-	mean, std := observed(float64(out.Mean[v]), float64(out.Std[v]), float64(y), f.noise)
+	mean, std := likelihood.Observed(float64(out.Mean[v]), float64(out.Std[v]), float64(y), f.noise)
 	out.Mean[v], out.Std[v] = T(mean), T(std)
 }
 

@@ -1,6 +1,10 @@
 package cnp
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
+)
 
 // Prediction is the predictive distribution of new observations: mean and standard deviation of every value, and what a
 // likelihood has for parameters beside them. Its methods give the rest: densities, quantiles, samples, covariances.
@@ -29,7 +33,7 @@ func NewPrediction[T Float](c *Config, n int) (*Prediction[T], error) {
 // newPrediction returns a prediction of n zeros, with room for their parameters.
 func newPrediction[T Float](l Likelihood, n int) *Prediction[T] {
 	p := &Prediction[T]{Mean: make([]T, n), Std: make([]T, n), Likelihood: l}
-	if k := stored(l); k > 0 {
+	if k := likelihood.Stored(l); k > 0 {
 		p.Params = make([]T, n*k)
 	}
 	return p
@@ -40,7 +44,7 @@ func (p *Prediction[T]) checkRoom(what string, l Likelihood, want int) error {
 	if p == nil {
 		return fmt.Errorf("%w: the prediction is nil", ErrShape)
 	}
-	if stored(l) > 0 && p.Params != nil && len(p.Params) != want*l.Outputs() {
+	if likelihood.Stored(l) > 0 && p.Params != nil && len(p.Params) != want*l.Outputs() {
 		return fmt.Errorf("%w: the prediction has room for %d parameters, %s needs %d for each of %d values", ErrShape,
 			len(p.Params), what, l.Outputs(), want)
 	}

@@ -58,7 +58,7 @@ func (r Range) bring(d, dy int, y []float64) Affine {
 		a.Factor = r.Std / std
 	}
 	a.Offset -= r.Mean / a.Factor
-	if !a.usable() {
+	if !a.Usable() {
 		return identity
 	}
 	return a

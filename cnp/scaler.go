@@ -18,10 +18,10 @@ func (c *Config) Scaler(x, y []float64) Scaler {
 	if t := c.Trained; t != nil && t.Units != nil && len(t.Units.X) == c.DimX && len(t.Units.Y) == c.DimY {
 		s.Aux, s.Static = t.Units.Aux, t.Units.Static
 		for d, u := range t.Units.X {
-			s.X[d] = s.X[d].then(u)
+			s.X[d] = s.X[d].Then(u)
 		}
 		for d, u := range t.Units.Y {
-			s.Y[d] = s.Y[d].then(u)
+			s.Y[d] = s.Y[d].Then(u)
 		}
 	}
 	return s
@@ -78,7 +78,7 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 	}
 	for d, m := range box {
 		middle := (t.X[d].Min + t.X[d].Max) / 2
-		if a := (Affine{Offset: m.min + (m.max-m.min)/2 - middle/factor, Factor: factor}); a.usable() {
+		if a := (Affine{Offset: m.min + (m.max-m.min)/2 - middle/factor, Factor: factor}); a.Usable() {
 			s.X[d] = a
 		}
 	}
@@ -106,7 +106,7 @@ func (t *Trained) vectorIntoRange(f Field, dy int, y []float64) Affine {
 		sum, n = sum+square, n+f.Width
 	}
 	a := Affine{Factor: Length(trained) / math.Sqrt(sum/float64(max(1, n)))}
-	if !away || !a.usable() {
+	if !away || !a.Usable() {
 		return identity
 	}
 	return a

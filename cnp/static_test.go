@@ -232,7 +232,8 @@ func TestStaticUnits(t *testing.T) {
 	raw := m.(Regressor[float64])
 	wide := Range{-50, 50, 0, 10}
 	c.Trained = &Trained{X: []Range{wide, wide}, Y: []Range{wide}, Aux: []Range{wide}, Static: []Range{{0, 1, 0.5, 0.25}},
-		Units: &Scaler{X: []Affine{{0, 2}, {1, 2}}, Y: []Affine{{3, 0.5}}, Aux: []Affine{{0, 1}}, Static: []Affine{{0.5, 4}}}}
+		Units: &Scaler{X: []Affine{{Offset: 0, Factor: 2}, {Offset: 1, Factor: 2}}, Y: []Affine{{Offset: 3, Factor: 0.5}},
+			Aux: []Affine{{Offset: 0, Factor: 1}}, Static: []Affine{{Offset: 0.5, Factor: 4}}}}
 	m, err = New[float64](c, 3)
 	require.NoError(t, err)
 	b := staticTask(staticBatch[float64](&c), &c, 0, 4)

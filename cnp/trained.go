@@ -72,7 +72,7 @@ func (t *Trained) check(coordinates, values, aux, static int) error {
 			return bad("units of %d static fields, the model has %d", len(u.Static), static)
 		}
 		for _, a := range slices.Concat(u.X, u.Y, u.Aux, u.Static) {
-			if !a.usable() {
+			if !a.Usable() {
 				return bad("units: offset %g, factor %g", a.Offset, a.Factor)
 			}
 		}

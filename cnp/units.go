@@ -74,7 +74,7 @@ func (r Range) fit(d, dy int, y []float64) Affine {
 		a.Factor = r.within() / std
 	}
 	a.Offset -= r.Mean / a.Factor
-	if !a.usable() {
+	if !a.Usable() {
 		return identity
 	}
 	return a
@@ -126,7 +126,7 @@ func (t *Trained) fitVectors(f Field, dy int, y []float64) []Affine {
 		factor = math.Sqrt(trained) / std
 	}
 	for d := range out {
-		if a := (Affine{Offset: mean[d], Factor: factor}); a.usable() {
+		if a := (Affine{Offset: mean[d], Factor: factor}); a.Usable() {
 			out[d] = a
 		}
 	}

@@ -165,7 +165,7 @@ func (valueLink[T]) backwardRaw(p *Pass[T], d []T, g *layers.Grads[T]) {
 
 // gradient goes task by task: tasks are independent of each other.
 func (v valueLink[T]) gradient(p *Pass[T], o Objective, y []T, g *layers.Grads[T]) (loss float64, err error) {
-	l, err := o.under(p.family.likelihood)
+	l, err := o.Under(p.family.likelihood)
 	if err != nil {
 		return 0, err
 	}

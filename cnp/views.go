@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -292,7 +293,7 @@ func (p *ViewsPlan[T]) one(ctx context.Context, mean, std []T, im *Images[T]) er
 			// a cell is wider than the pixel, and knows its mean only; without a noise nothing says how far the pixel
 			// is to be believed
 			if noise := p.cfg.Floor; im.Mask[i%n] && noise > 0 {
-				mu, sd = observed(mu, sd, float64(im.Pixels[i]), noise)
+				mu, sd = likelihood.Observed(mu, sd, float64(im.Pixels[i]), noise)
 			}
 			first[i] += weight[view] / sum * mu
 			second[i] += weight[view] / sum * (sd*sd + mu*mu)

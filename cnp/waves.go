@@ -3,6 +3,8 @@ package cnp
 import (
 	"math"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp/likelihood"
 )
 
 // frequencies lists points [m, n] of the grid of whole numbers within a ball of radius count-1, of each and its
@@ -44,12 +46,12 @@ type waves struct {
 
 // newWaves is that of a valid configuration, nil without waves.
 func newWaves(c *Config, l Likelihood) *waves {
-	low, ok := l.(lowRank)
+	rank, ok := likelihood.LowRank(l)
 	if c.Waves == nil || !ok {
 		return nil
 	}
 	w := &waves{dx: c.DimX, dy: c.DimY, numbers: l.Outputs() - l.Constants(), first: 2}
-	grid, _ := frequencies(c.DimX, c.Waves.Count, low.rank/2)
+	grid, _ := frequencies(c.DimX, c.Waves.Count, rank/2)
 	sum := 0.0
 	for i, k := range grid {
 		at, square := make([]float64, len(k)), 0.0
@@ -64,7 +66,7 @@ func newWaves(c *Config, l Likelihood) *waves {
 		w.w, w.begin, sum = append(w.w, at), append(w.begin, s), sum+s
 	}
 	for i, s := range w.begin {
-		w.begin[i] = math.Sqrt(s / sum * float64(low.rank))
+		w.begin[i] = math.Sqrt(s / sum * float64(rank))
 	}
 	return w
 }

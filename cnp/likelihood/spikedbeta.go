@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import (
 	"math"

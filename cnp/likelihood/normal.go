@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import (
 	"fmt"
@@ -6,36 +6,45 @@ import (
 	"math/rand/v2"
 )
 
+// NormalName is the name of the independent normal.
+const NormalName = "normal"
+
 func init() {
-	RegisterLikelihood(normalName, func(c *Config, arg string) (Likelihood, error) {
+	Register(NormalName, func(o Options, arg string) (Family, error) {
 		switch arg {
 		case "":
-			return normal{spreadOf(c)}, nil
+			return normal{o.Spread}, nil
 		case "noise":
-			return noisyNormal{spread: spreadOf(c)}, nil
+			return noisyNormal{spread: o.Spread}, nil
 		}
-		return nil, fmt.Errorf("need %s, or %[1]s:noise", normalName)
+		return nil, fmt.Errorf("need %s, or %[1]s:noise", NormalName)
 	})
 }
 
 // normal is the independent normal of the authors' models, parameters mean and standard deviation. Models compute it for many values
 // at a time, by kernels (normalLink); for a single value these are its definition. A CNP's has its floor elsewhere.
-type normal struct{ spread spread }
+type normal struct{ spread Spread }
 
-// Normal is the independent normal distribution, for predictions that no model of this package makes.
-var Normal Likelihood = normal{}
+// Normal is the independent normal distribution, for predictions that no model makes.
+var Normal Family = normal{}
 
-func (normal) Name() string { return normalName }
+// NormalSpread returns the spread of the independent normal of the authors' models, and whether l is that one.
+func NormalSpread(l Family) (s Spread, ok bool) {
+	n, ok := l.(normal)
+	return n.spread, ok
+}
+
+func (normal) Name() string { return NormalName }
 
 func (normal) Outputs() int { return 2 }
 
 func (normal) Constants() int { return 0 }
 
 func (l normal) Parameters(params, raw []float64) {
-	params[0], params[1] = raw[0], l.spread.std(raw[1])
+	params[0], params[1] = raw[0], l.spread.Std(raw[1])
 }
 
-func (normal) Observe(p []float64, y, noise float64) { p[0], p[1] = observed(p[0], p[1], y, noise) }
+func (normal) Observe(p []float64, y, noise float64) { p[0], p[1] = Observed(p[0], p[1], y, noise) }
 
 func (normal) Moments(p []float64) (mean, std float64) { return p[0], p[1] }
 
@@ -48,7 +57,7 @@ func logNormal(y, mean, std float64) float64 {
 
 func (l normal) Gradient(d []float64, y float64, p, raw []float64) {
 	z := (y - p[0]) / p[1]
-	d[0], d[1] = z/p[1], (z*z-1)/p[1]*l.spread.slope(raw[1], p[1])
+	d[0], d[1] = z/p[1], (z*z-1)/p[1]*l.spread.Slope(raw[1], p[1])
 }
 
 func (normal) Quantile(q float64, p []float64) float64 { return normalQuantile(q, p[0], p[1]) }
@@ -63,24 +72,24 @@ func (normal) Rescale(p []float64, a Affine) { p[0], p[1] = a.Undo(p[0]), p[1]/a
 
 func (normal) Gaussian() {}
 
-func (l normal) under(Objective) (Likelihood, error) { return l, nil }
+func (l normal) under(Objective) (Family, error) { return l, nil }
 
 // noisyNormal is an independent normal that tells the function from the noise of its observations. The noise is a constant of each output
 // channel, and must be: how a variance that may be anything everywhere is made up, independent values do not tell. Where the function
 // is known well, near the context, all that is left is noise. Parameters: mean, and the standard deviations of function and noise.
 type noisyNormal struct {
-	spread spread
+	spread Spread
 	loss   Objective
 }
 
-func (noisyNormal) Name() string { return normalName + ":noise" }
+func (noisyNormal) Name() string { return NormalName + ":noise" }
 
 func (noisyNormal) Outputs() int { return 3 }
 
 func (noisyNormal) Constants() int { return 1 }
 
 func (l noisyNormal) Parameters(params, raw []float64) {
-	params[0], params[1], params[2] = raw[0], l.spread.std(raw[1]), l.spread.std(raw[2])
+	params[0], params[1], params[2] = raw[0], l.spread.Std(raw[1]), l.spread.Std(raw[2])
 }
 
 func (noisyNormal) Moments(p []float64) (mean, std float64) { return p[0], math.Hypot(p[1], p[2]) }
@@ -99,7 +108,7 @@ func (l noisyNormal) Gradient(d []float64, y float64, p, raw []float64) {
 		g *= math.Pow(std, 2*l.loss.Beta)
 	}
 	s := g * (z*z + e*e - 1) / std
-	d[0], d[1], d[2] = g*z, s*p[1]*l.spread.slope(raw[1], p[1]), s*p[2]*l.spread.slope(raw[2], p[2])
+	d[0], d[1], d[2] = g*z, s*p[1]*l.spread.Slope(raw[1], p[1]), s*p[2]*l.spread.Slope(raw[2], p[2])
 }
 
 func (noisyNormal) Quantile(q float64, p []float64) float64 {
@@ -118,10 +127,10 @@ func (noisyNormal) Rescale(p []float64, a Affine) {
 
 func (noisyNormal) Parts(p []float64) (function, noise float64) { return p[1], p[2] }
 
-func (l noisyNormal) under(o Objective) (Likelihood, error) { return noisyNormal{l.spread, o}, nil }
+func (l noisyNormal) under(o Objective) (Family, error) { return noisyNormal{l.spread, o}, nil }
 
-// observed is what a normal value is after it was observed as y with a noise.
-func observed(mean, std, y, noise float64) (float64, float64) {
+// Observed is what a normal value is after it was observed as y with a noise.
+func Observed(mean, std, y, noise float64) (float64, float64) {
 	gain := std * std / (std*std + noise*noise)
 	return mean + gain*(y-mean), noise * math.Sqrt(gain)
 }

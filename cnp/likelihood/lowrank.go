@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import (
 	"fmt"
@@ -8,23 +8,25 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/failure"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-const lowRankName = "lowrank"
+// LowRankName is the name of the low-rank joint normal.
+const LowRankName = "lowrank"
 
-// maxRank bounds a low-rank normal's factor.
-const maxRank = 1 << 10
+// MaxRank bounds a low-rank normal's factor.
+const MaxRank = 1 << 10
 
 func init() {
-	RegisterLikelihood(lowRankName, func(c *Config, arg string) (Likelihood, error) {
+	Register(LowRankName, func(o Options, arg string) (Family, error) {
 		rank, noise := strings.CutSuffix(arg, ":noise")
 		k, err := strconv.Atoi(rank)
-		if err != nil || k < 1 || k > maxRank {
-			return nil, fmt.Errorf("need %s:64 or %[1]s:64:noise, with a rank of 1 to %d", lowRankName, maxRank)
+		if err != nil || k < 1 || k > MaxRank {
+			return nil, fmt.Errorf("need %s:64 or %[1]s:64:noise, with a rank of 1 to %d", LowRankName, MaxRank)
 		}
-		return lowRank{spread: spreadOf(c), rank: k, noise: noise}, nil
+		return lowRank{spread: o.Spread, rank: k, noise: noise}, nil
 	})
 }
 
@@ -45,14 +47,21 @@ func init() {
 //
 // Parameters: mean, deviation, the features and, if it is there, the constant noise.
 type lowRank struct {
-	spread spread
+	spread Spread
 	rank   int
 	noise  bool
 	loss   float64 // Objective.Noise
 }
 
+// LowRank returns the rank of a low-rank joint normal, and whether l is one. Of the numbers of a value the third is the first
+// feature.
+func LowRank(l Family) (rank int, ok bool) {
+	low, ok := l.(lowRank)
+	return low.rank, ok
+}
+
 func (l lowRank) Name() string {
-	name := fmt.Sprintf("%s:%d", lowRankName, l.rank)
+	name := fmt.Sprintf("%s:%d", LowRankName, l.rank)
 	if l.noise {
 		name += ":noise"
 	}
@@ -70,9 +79,9 @@ func (l lowRank) Constants() int {
 
 func (l lowRank) Parameters(params, raw []float64) {
 	copy(params, raw)
-	params[1] = l.spread.std(raw[1])
+	params[1] = l.spread.Std(raw[1])
 	if l.noise {
-		params[2+l.rank] = l.spread.std(raw[2+l.rank])
+		params[2+l.rank] = l.spread.Std(raw[2+l.rank])
 	}
 }
 
@@ -114,12 +123,12 @@ func (l lowRank) Gradient(d []float64, y float64, p, raw []float64) {
 	mean, std := l.Moments(p)
 	z := (y - mean) / std
 	g := (z*z - 1) / (std * std)
-	d[0], d[1] = z/std, g*p[1]*l.spread.slope(raw[1], p[1])
+	d[0], d[1] = z/std, g*p[1]*l.spread.Slope(raw[1], p[1])
 	for i, f := range p[2 : 2+l.rank] {
 		d[2+i] = g * f / float64(l.rank)
 	}
 	if l.noise {
-		d[2+l.rank] = g * p[2+l.rank] * l.spread.slope(raw[2+l.rank], p[2+l.rank])
+		d[2+l.rank] = g * p[2+l.rank] * l.spread.Slope(raw[2+l.rank], p[2+l.rank])
 	}
 }
 
@@ -169,9 +178,9 @@ func (l lowRank) Turn(dst, raw, r []float64, fields []Field) {
 }
 
 // under: no single value has a deviation whose power could weigh it.
-func (l lowRank) under(o Objective) (Likelihood, error) {
+func (l lowRank) under(o Objective) (Family, error) {
 	if o.Beta != 0 {
-		return nil, fmt.Errorf("%w: beta = %v is for independent values, likelihood %s takes 0", ErrConfig, o.Beta, l.Name())
+		return nil, fmt.Errorf("%w: beta = %v is for independent values, likelihood %s takes 0", failure.ErrConfig, o.Beta, l.Name())
 	}
 	l.loss = o.Noise
 	return l, nil
@@ -318,9 +327,9 @@ func (l lowRank) GradientOf(d, y, params, raw []float64) float64 {
 			to[2+c] = v / (dev * root)
 		}
 		at := i * p
-		to[1] = slope * own[1] / dev * l.spread.slope(raw[at+1], own[1])
+		to[1] = slope * own[1] / dev * l.spread.Slope(raw[at+1], own[1])
 		if l.noise {
-			to[2+k] = slope * own[2+k] / dev * l.spread.slope(raw[at+2+k], own[2+k])
+			to[2+k] = slope * own[2+k] / dev * l.spread.Slope(raw[at+2+k], own[2+k])
 		}
 	}
 	return sum

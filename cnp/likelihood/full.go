@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import (
 	"fmt"
@@ -6,25 +6,27 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/equivcnp/equivcnp/cnp/internal/failure"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
-const fullName = "full"
+// FullName is the name of the joint normal of a target's values.
+const FullName = "full"
 
 // maxFull bounds the values of a target whose covariance is full.
 const maxFull = 32
 
 func init() {
-	RegisterLikelihood(fullName, func(c *Config, arg string) (Likelihood, error) {
+	Register(FullName, func(o Options, arg string) (Family, error) {
 		switch {
 		case arg != "":
-			return nil, fmt.Errorf("need %s, and nothing behind it", fullName)
-		case c.Architecture.Image():
-			return nil, fmt.Errorf("it is for models of curves and fields, this is %s", c.Architecture)
-		case max(1, c.DimY) > maxFull:
-			return nil, fmt.Errorf("dim_y = %d, need at most %d values of a target", c.DimY, maxFull)
+			return nil, fmt.Errorf("need %s, and nothing behind it", FullName)
+		case o.Image:
+			return nil, fmt.Errorf("it is for models of curves and fields, this is %s", o.Architecture)
+		case max(1, o.Values) > maxFull:
+			return nil, fmt.Errorf("dim_y = %d, need at most %d values of a target", o.Values, maxFull)
 		}
-		return full{spread: spreadOf(c), values: max(1, c.DimY)}, nil
+		return full{spread: o.Spread, values: max(1, o.Values)}, nil
 	})
 }
 
@@ -37,12 +39,12 @@ func init() {
 // Parameters: mean, and the row of B. Both rows, that of S and that of B, begin with the value's own column, and the
 // others follow in turn: whatever value it is, its deviation is the length of the row.
 type full struct {
-	spread spread
+	spread Spread
 	values int
 	loss   float64 // Objective.Noise
 }
 
-func (full) Name() string { return fullName }
+func (full) Name() string { return FullName }
 
 func (l full) Outputs() int { return 1 + l.values }
 
@@ -53,15 +55,15 @@ func (l full) Values() int { return l.values }
 // column is where in the row of value i the entry of value j stands, behind the mean.
 func (l full) column(i, j int) int { return 1 + (j-i+l.values)%l.values }
 
-// Parameters implements Likelihood for targets of one value.
+// Parameters implements Family for targets of one value.
 func (l full) Parameters(params, raw []float64) {
 	if l.values != 1 {
-		panic(fmt.Sprintf("cnp: likelihood %s: Parameters of one of %d values, which go together: see ParametersOf", fullName, l.values))
+		panic(fmt.Sprintf("likelihood: likelihood %s: Parameters of one of %d values, which go together: see ParametersOf", FullName, l.values))
 	}
 	l.ParametersOf(params, raw)
 }
 
-// Moments implements Likelihood.
+// Moments implements Family.
 func (full) Moments(p []float64) (mean, std float64) {
 	s := 0.0
 	for _, v := range p[1:] {
@@ -76,10 +78,10 @@ func (l full) LogDensity(y float64, p []float64) float64 {
 	return logNormal(y, mean, std) - 0.5*e*e
 }
 
-// Gradient implements Likelihood for targets of one value.
+// Gradient implements Family for targets of one value.
 func (l full) Gradient(d []float64, y float64, p, raw []float64) {
 	if l.values != 1 {
-		panic(fmt.Sprintf("cnp: likelihood %s: Gradient of one of %d values, which go together: see GradientOf", fullName, l.values))
+		panic(fmt.Sprintf("likelihood: likelihood %s: Gradient of one of %d values, which go together: see GradientOf", FullName, l.values))
 	}
 	l.GradientOf(d, []float64{y}, p, raw, nil)
 }
@@ -105,9 +107,9 @@ func (full) Rescale(p []float64, a Affine) {
 }
 
 // under: no single value has a deviation whose power could weigh it.
-func (l full) under(o Objective) (Likelihood, error) {
+func (l full) under(o Objective) (Family, error) {
 	if o.Beta != 0 {
-		return nil, fmt.Errorf("%w: beta = %v is for independent values, likelihood %s takes 0", ErrConfig, o.Beta, l.Name())
+		return nil, fmt.Errorf("%w: beta = %v is for independent values, likelihood %s takes 0", failure.ErrConfig, o.Beta, l.Name())
 	}
 	l.loss = o.Noise
 	return l, nil
@@ -172,12 +174,12 @@ func (l full) ParametersOf(params, raw []float64) {
 func (l full) parameters(w *fullWork, params, raw []float64) {
 	n, k := l.values, 1+l.values
 	if n == 1 {
-		params[0], params[1] = raw[0], l.spread.std(raw[1])
+		params[0], params[1] = raw[0], l.spread.Std(raw[1])
 		return
 	}
 	l.axes(w, raw)
 	for i, u := range w.lambda {
-		w.a[i] = l.spread.std(u)
+		w.a[i] = l.spread.Std(u)
 	}
 	for i := range n {
 		params[i*k] = raw[i*k]
@@ -315,11 +317,11 @@ func (l full) GradientOf(d, y, params, raw []float64, known []bool) float64 {
 
 // slope is (f(u) - f(v))/(u - v) for the variance f, and its derivative where they are nearly equal.
 func (l full) slope(u, v float64) float64 {
-	su, sv := l.spread.std(u), l.spread.std(v)
+	su, sv := l.spread.Std(u), l.spread.Std(v)
 	if h := u - v; math.Abs(h) > 1e-5 {
 		return (su - sv) * (su + sv) / h
 	}
-	return su*l.spread.slope(u, su) + sv*l.spread.slope(v, sv)
+	return su*l.spread.Slope(u, su) + sv*l.spread.Slope(v, sv)
 }
 
 // conjugate sets dst to v·a·vᵀ, or vᵀ·a·v if transposed; all are [n, n], a is symmetric.

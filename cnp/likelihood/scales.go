@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const scalesName = "scales"
+const ScalesName = "scales"
 
 // maxScales bounds the normals of a mixture, maxNodes the mixtures, and scaleLimit the factors and their inverses.
 const (
@@ -18,10 +18,10 @@ const (
 )
 
 func init() {
-	RegisterLikelihood(scalesName, func(c *Config, arg string) (Likelihood, error) {
-		l := &scales{name: scalesName + ":" + arg, spread: spreadOf(c)}
+	Register(ScalesName, func(o Options, arg string) (Family, error) {
+		l := &scales{name: ScalesName + ":" + arg, spread: o.Spread}
 		bad := fmt.Errorf("need shares and factors, as in %s:0.7*0.5,0.3*2, at most %d, shares that add up to 1, factors from %g to %g; or at most %d such lists, "+
-			"each behind a deviation and an @, with a semicolon between", scalesName, maxScales, 1/scaleLimit,
+			"each behind a deviation and an @, with a semicolon between", ScalesName, maxScales, 1/scaleLimit,
 			float64(scaleLimit), maxNodes)
 		parts := strings.Split(arg, ";")
 		for _, part := range parts {
@@ -64,14 +64,14 @@ func init() {
 
 // scales is a mixture of normals around one mean, whose deviations are the model's times a factor of each. Errors of
 // trained models are often tiny in most places and large in a few, more so than any one normal; shares and factors are
-// no parameters of the network, but measured afterwards (Calibrated). Parameters: mean, and the deviation that the
+// no parameters of the network, but measured afterwards (cnp.Calibrated). Parameters: mean, and the deviation that the
 // factors multiply.
 //
 // Where there are several mixtures, each is that of values whose deviation is the node's; between two nodes a value has
 // both, by how near the logarithm of its deviation is to theirs.
 type scales struct {
 	name   string
-	spread spread
+	spread Spread
 	at     []float64 // the nodes' deviations, logarithms; one node has none
 	nodes  []mixture
 }
@@ -90,11 +90,11 @@ func (*scales) Outputs() int { return 2 }
 func (*scales) Constants() int { return 0 }
 
 func (l *scales) Parameters(params, raw []float64) {
-	params[0], params[1] = raw[0], l.spread.std(raw[1])
+	params[0], params[1] = raw[0], l.spread.Std(raw[1])
 }
 
 // Observe does to the deviation that the factors multiply, and to the noise, what it is for a normal: the factors are measured afterwards.
-func (*scales) Observe(p []float64, y, noise float64) { p[0], p[1] = observed(p[0], p[1], y, noise) }
+func (*scales) Observe(p []float64, y, noise float64) { p[0], p[1] = Observed(p[0], p[1], y, noise) }
 
 // nodeOf returns the node at or below a deviation, and by how much its value is the next one's: weight, whose
 // derivative to the deviation is slope.
@@ -158,7 +158,7 @@ func (l *scales) LogDensity(y float64, p []float64) float64 {
 
 func (l *scales) Gradient(d []float64, y float64, p, raw []float64) {
 	_, dz, dstd := l.parts((y-p[0])/p[1], p[1])
-	d[0], d[1] = -dz/p[1], dstd/p[1]*l.spread.slope(raw[1], p[1])
+	d[0], d[1] = -dz/p[1], dstd/p[1]*l.spread.Slope(raw[1], p[1])
 }
 
 func (l *scales) Quantile(q float64, p []float64) float64 { return p[0] + p[1]*l.quantile(q, p[1]) }
@@ -211,8 +211,12 @@ func (l *scales) Sample(rng *rand.Rand, p []float64) float64 {
 
 func (*scales) Support() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
+// Scaled reports whether a family is a mixture of normals around one mean, by factors of a model's deviation, which is the
+// second parameter.
+func Scaled(l Family) bool { return scalesOf(l) != nil }
+
 // scalesOf is a likelihood of this kind, or nil.
-func scalesOf(l Likelihood) *scales {
+func scalesOf(l Family) *scales {
 	switch l := l.(type) {
 	case plainScales:
 		return l.scales
@@ -222,21 +226,8 @@ func scalesOf(l Likelihood) *scales {
 	return nil
 }
 
-// Deviations are the deviations that Calibrated's factors multiply, of a model that it takes: those predicted, without the factors of an
-// earlier calibration.
-func (p *Prediction[T]) Deviations() []T {
-	if scalesOf(p.Likelihood) == nil {
-		return p.Std
-	}
-	out := make([]T, len(p.Mean))
-	for i := range out {
-		out[i] = p.Params[2*i+1]
-	}
-	return out
-}
-
 // Mixture is one of normals around the same mean: Share of the values have the deviation of a model times Factor. At is
-// the deviation of the values that have it, for Calibrated with several.
+// the deviation of the values that have it, for cnp.Calibrated with several.
 type Mixture struct {
 	At            float64
 	Share, Factor []float64

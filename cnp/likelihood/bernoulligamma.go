@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ const bernoulliGammaName = "bernoulli-gamma"
 func init() { registerPlain(bernoulliGammaName, bernoulliGamma{}) }
 
 // registerPlain registers a likelihood that takes no argument.
-func registerPlain(name string, l Likelihood) {
-	RegisterLikelihood(name, func(_ *Config, arg string) (Likelihood, error) {
+func registerPlain(name string, l Family) {
+	Register(name, func(_ Options, arg string) (Family, error) {
 		if arg != "" {
 			return nil, fmt.Errorf("%s takes no argument", name)
 		}

@@ -1,4 +1,4 @@
-package cnp
+package likelihood
 
 import "math"
 
@@ -14,14 +14,12 @@ func (a Affine) Apply(v float64) float64 { return (v - a.Offset) * a.Factor }
 // Undo is the inverse of Apply.
 func (a Affine) Undo(v float64) float64 { return v/a.Factor + a.Offset }
 
-// then is the map of first a, then b.
-func (a Affine) then(b Affine) Affine {
+// Then is the map of first a, then b.
+func (a Affine) Then(b Affine) Affine {
 	return Affine{Offset: a.Offset + b.Offset/a.Factor, Factor: a.Factor * b.Factor}
 }
 
-// usable reports whether numbers survive the map without overflow or loss.
-func (a Affine) usable() bool {
+// Usable reports whether numbers survive the map without overflow or loss.
+func (a Affine) Usable() bool {
 	return a.Factor > 1e-300 && a.Factor < 1e300 && !math.IsNaN(a.Offset-a.Offset)
 }
-
-var identity = Affine{0, 1}
