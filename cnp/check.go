@@ -18,6 +18,13 @@ func (c *Config) widths() widths {
 	return widths{c.DimX, c.DimY, len(c.Auxiliary), len(c.Static), c.ChannelDensity}
 }
 
+// Check refuses, as predictions do, shapes and values that no model of that configuration can predict from. Values at
+// padding are not read.
+func (b *Batch[T]) Check(c *Config) error { return b.check(c.widths()) }
+
+// Check refuses, as predictions do, images that no model of that configuration can complete.
+func (im *Images[T]) Check(c *Config) error { return im.check(c.DimY) }
+
 // check refuses shapes and values that no prediction can be made from, by a model of those widths. Values at padding are not read.
 func (b *Batch[T]) check(w widths) error {
 	dx, dy, da, ds, gaps := w.dx, w.dy, w.da, w.ds, w.gaps

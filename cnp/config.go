@@ -20,13 +20,14 @@ const (
 	CNPImage      Architecture = "cnp-image"      // the same on pixel coordinates
 )
 
-// Architectures lists them in the order of documentation.
+// Architectures lists them in the order of documentation, then those that RegisterArchitecture was told of.
 var Architectures = []Architecture{EquivCNPCurve, EquivCNPImage, ConvCNPCurve, ConvCNPImage, CNPCurve, CNPImage}
 
+// images are what RegisterArchitecture was told of an architecture: whether its models complete images.
+var images = map[Architecture]bool{}
+
 // Image reports whether models of this architecture complete images; the others regress.
-func (a Architecture) Image() bool {
-	return a == EquivCNPImage || a == ConvCNPImage || a == CNPImage
-}
+func (a Architecture) Image() bool { return images[a] }
 
 // Readout says how EquivCNPCurve reads its features at the targets.
 type Readout string

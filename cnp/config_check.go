@@ -50,20 +50,21 @@ func (c *Config) problem(g group.Group) error {
 	if err := c.checkFields(g); err != nil {
 		return err
 	}
-	switch c.Architecture {
-	case EquivCNPCurve:
-		return c.checkCurve(g)
-	case EquivCNPImage:
-		return c.checkImage(g)
-	case ConvCNPCurve, ConvCNPImage:
-		return c.checkConvolutions()
+	if check := checks[c.Architecture]; check != nil {
+		return check(c, g)
 	}
 	return nil
 }
 
+// grouped and checks are what RegisterArchitecture was told of an architecture: whether it has a group, and its own checks.
+var (
+	grouped = map[Architecture]bool{}
+	checks  = map[Architecture]func(c *Config, g group.Group) error{}
+)
+
 // equivariant reports whether models of this architecture have a group.
 func (c *Config) equivariant() bool {
-	return c.Architecture == EquivCNPCurve || c.Architecture == EquivCNPImage
+	return grouped[c.Architecture]
 }
 
 // wholeField is a field from 0 to hi, and realField one that may have a fraction.

@@ -11,37 +11,43 @@ import (
 // baselines. The widths are the paper's. It is a start, to be changed at will before New.
 func Default(a Architecture, groupName string, dy int) Config {
 	c := Config{Architecture: a, Group: groupName, DimY: dy, Multiplicity: 1, Output: OutputStd, Floor: 1e-4}
-	if a == EquivCNPCurve || a == EquivCNPImage {
-		c.Window = layers.WindowSmooth
-	}
-	switch a {
-	case EquivCNPCurve:
-		c.DimX, c.Lifts, c.Readout = 1, 1, ReadoutQueries
-		if g, err := group.Parse(groupName, 0); err == nil {
-			if c.DimX = g.PointDim(); g.Name() == "T(1)" {
-				c.Placement = PlacementContext
-			}
-		}
-		c.PointsPerUnit, c.Margin, c.FixedStep, c.EncoderLength = 64, 0.1, true, 4.0/64
-		c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16
-		c.Fill = 4.0 / 64
-		c.Output, c.Floor, c.ChannelDensity = OutputVariance, 1e-8, dy > 1
-	case EquivCNPImage:
-		c.Lifts, c.Channels, c.Blocks, c.Hidden, c.Mid = 1, []int{128}, 4, 32, 16
-		c.Fill, c.BlockFill, c.RadiusRate = 1.0/10, 1.0/15, 0.5
-	case ConvCNPCurve:
-		c.DimX, c.PointsPerUnit = 1, 32
-		c.Channels, c.Kernel = []int{8, 16, 32, 16, 8}, 5
-		c.Output, c.Floor, c.ChannelDensity = OutputVariance, 1e-8, dy > 1
-	case ConvCNPImage:
-		c.Channels, c.Blocks, c.Kernel = []int{128}, 4, 9
-	case CNPCurve:
-		c.DimX, c.Channels, c.Output, c.Floor = 1, []int{128, 128, 128, 128}, OutputVariance, 0.1
-	case CNPImage:
-		c.Channels, c.Floor = []int{128, 128, 128, 128}, 0.1
+	if m := makers[a]; m.Default != nil {
+		m.Default(&c)
 	}
 	return c
 }
+
+func defaultCurve(c *Config) {
+	c.Window, c.DimX, c.Lifts, c.Readout = layers.WindowSmooth, 1, 1, ReadoutQueries
+	if g, err := group.Parse(c.Group, 0); err == nil {
+		if c.DimX = g.PointDim(); g.Name() == "T(1)" {
+			c.Placement = PlacementContext
+		}
+	}
+	c.PointsPerUnit, c.Margin, c.FixedStep, c.EncoderLength = 64, 0.1, true, 4.0/64
+	c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16
+	c.Fill = 4.0 / 64
+	c.Output, c.Floor, c.ChannelDensity = OutputVariance, 1e-8, c.DimY > 1
+}
+
+func defaultImage(c *Config) {
+	c.Window, c.Lifts, c.Channels, c.Blocks, c.Hidden, c.Mid = layers.WindowSmooth, 1, []int{128}, 4, 32, 16
+	c.Fill, c.BlockFill, c.RadiusRate = 1.0/10, 1.0/15, 0.5
+}
+
+func defaultConvCurve(c *Config) {
+	c.DimX, c.PointsPerUnit = 1, 32
+	c.Channels, c.Kernel = []int{8, 16, 32, 16, 8}, 5
+	c.Output, c.Floor, c.ChannelDensity = OutputVariance, 1e-8, c.DimY > 1
+}
+
+func defaultConvImage(c *Config) { c.Channels, c.Blocks, c.Kernel = []int{128}, 4, 9 }
+
+func defaultCNP(c *Config) {
+	c.DimX, c.Channels, c.Output, c.Floor = 1, []int{128, 128, 128, 128}, OutputVariance, 0.1
+}
+
+func defaultImageCNP(c *Config) { c.Channels, c.Floor = []int{128, 128, 128, 128}, 0.1 }
 
 // DefaultLevels is Default for a model of curves with levels, under the translations of dx coordinates: a width of 64 on each.
 func DefaultLevels(levels, dx, dy int) Config {

@@ -11,25 +11,14 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Architecture == EquivCNPCurve || c.Architecture == EquivCNPImage {
-		g, err := c.group()
-		if err != nil {
+	var g group.Group
+	if c.equivariant() {
+		var err error
+		if g, err = c.group(); err != nil {
 			return nil, err
 		}
-		return newWithGroup[T](c, g, seed)
 	}
-	rng := newRand(seed)
-	switch c.Architecture {
-	case ConvCNPCurve:
-		return newConvCNP[T](c, rng), nil
-	case ConvCNPImage:
-		return newImageConvCNP[T](c, rng), nil
-	case CNPCurve:
-		return newCNP[T](c, rng), nil
-	case CNPImage:
-		return newImageCNP[T](c, rng), nil
-	}
-	return nil, fmt.Errorf("%w: architecture %q", ErrConfig, c.Architecture)
+	return made[T](c, g, seed)
 }
 
 // NewWithGroup is New for an EquivCNP under a group of your own. The model's configuration gets the group's name and weight,
@@ -55,14 +44,8 @@ func newWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], erro
 	if err := c.ValidateWithGroup(g); err != nil {
 		return nil, err
 	}
-	switch c.Architecture {
-	case EquivCNPCurve:
-		return asModel[T](newEquivCNP[T](c, g, newRand(seed)))
-	case EquivCNPImage:
-		if c.Views != nil {
-			return asModel[T](newImageViews[T](c, g, seed))
-		}
-		return asModel[T](newImageEquivCNP[T](c, g, newRand(seed)))
+	if !c.equivariant() {
+		return nil, fmt.Errorf("%w: architecture %q has no group", ErrConfig, c.Architecture)
 	}
-	return nil, fmt.Errorf("%w: architecture %q has no group", ErrConfig, c.Architecture)
+	return made[T](c, g, seed)
 }
