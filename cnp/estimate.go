@@ -29,170 +29,226 @@ func (c *Config) Estimate(w Work) (Need, error) {
 
 // estimate is Estimate with a given group, nil for an architecture without one, and radii, nil for those of a new model.
 func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
-	batch := float64(max(w.Batch, 1))
-	var n struct{ parameters, geometry, weights, features float64 }
-	net := func(out float64) float64 { return float64(c.Hidden)*(float64(c.Hidden)+8) + float64(c.Hidden)*out }
-	train := 0.0
+	e := estimate{c: c, w: w, g: g, radii: radii, batch: float64(max(w.Batch, 1))}
 	if w.Train {
-		train = 1
+		e.train = 1
 	}
-	// neighbourhoods adds the neighbourhoods of queries, each with that many neighbours, and the weights of their poses.
-	neighbourhoods := func(queries, neighbours, distinct, width, layers float64) {
-		pairs := queries * neighbours
-		poses := pairs * distinct
-		n.geometry += pairs*(pairBytes+train*(pairTrained-pairBytes)) + poses*poseBytes*float64(group.PoseDim(g)) +
-			queries*8*float64(g.AlgebraDim()+g.OrbitDim())
-		if w.Train {
-			n.weights = max(n.weights, poses*width*number*poseWeights)
-		} else {
-			n.weights += poses * width * number * layers
-		}
-	}
-	switch width := float64(c.Channels[0]); c.Architecture {
+	switch c.Architecture {
 	case EquivCNPImage:
-		h, across, pitch, targets := w.H, w.W, 1.0, 0.0
-		if !w.Train && h > 0 && across > 0 {
-			var v Interleaved
-			if v, pitch = c.layout(h, across, max(w.Scale, 1), w.parts); v.Stride > 0 {
-				h, across = v.coarse()
-			}
-		}
-		points, lifts, blocks := float64(h)*float64(across), float64(c.Lifts), float64(c.Blocks)
-		if w.Scale > 1 {
-			targets = points * lifts * float64(w.Scale) * float64(w.Scale)
-		}
-		rows := points * lifts
-		n.parameters = blocks*2*(width*width+net(width)) + net(float64(c.Mid)) + float64(c.DimY*c.Multiplicity*c.Mid)*width + 2*width*width
-		// In training the radii move until neighbourhoods hold their fill of the points. In a new model they do so at the
-		// reference size.
-		fills := []float64{c.Fill, c.BlockFill}
-		if !w.Train || c.RadiusRate == 0 {
-			for i := range fills {
-				fills[i] = min(1, fills[i]*referenceSize*referenceSize/points)
-			}
-		}
-		if radii != nil {
-			fills = c.fills(g, radii, func(rng *rand.Rand) []float64 {
-				return []float64{(rng.Float64() - 0.5) * float64(h) * pitch, (rng.Float64() - 0.5) * float64(across) * pitch}
-			})
-		}
-		// Under translations, pixels share their poses. Under rotations, the four copies of a pixel under quarter turns do.
-		distinct := 0.25
-		if translations(g) || c.Lifts == 1 && g.Name() == "SE(2)" {
-			distinct = 1 / rows
-		} else if _, similar := g.(*group.Sim2); similar { // of lifts of equal angles and scales
-			distinct = lifts / rows
-		}
-		for i, fill := range fills {
-			size, layers, out := fill*rows, 2*blocks, width
-			if c.MaxNeighbors > 0 {
-				size = min(size, float64(c.MaxNeighbors))
-			}
-			if i == 0 {
-				layers, out = 1, float64(c.Mid)
-			}
-			neighbourhoods(rows+targets, size, distinct, out, layers)
-		}
-		if w.Train {
-			n.features = batch * rows * width * number * (blocks*blockArrays + 2)
-		} else {
-			n.weights = min(n.weights, float64(w.Weights))
-			image := (rows + targets) * number * (2*width + 2*float64(c.DimY*c.Multiplicity))
-			n.features = image*min(batch, max(1, runBytes/image)) +
-				batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*c.valueNumbers(train)
-		}
+		e.image()
 	case ConvCNPImage:
-		points := float64(w.H) * float64(w.W)
-		n.parameters = float64(2*c.Blocks) * width * (width + float64(c.Kernel*c.Kernel))
-		n.features = batch * points * width * number * (6 + train*(float64(c.Blocks)*blockArrays-4))
+		e.convolution()
 	case CNPImage, CNPCurve:
-		points, sum, last := float64(w.H)*float64(w.W), 0.0, 1.0
-		if c.Architecture == CNPCurve {
-			points = float64(w.Context) + float64(w.Targets)
-		}
-		for _, v := range c.Channels {
-			sum += float64(v)
-			n.parameters += 2 * float64(v) * last
-			last = float64(v)
-		}
-		n.features = batch * points * number * 3 * sum
+		e.networks()
 	case EquivCNPCurve, ConvCNPCurve:
 		if c.Levels > 0 {
-			n.features, n.parameters = c.estimateLevels(w)
-			if c.OnSphere() {
-				n.geometry = c.sphereNeed()
-			}
-			n.features *= number * (batch*(1+0.4*train) + (1-train)*(min(batch, float64(workers()))-batch))
-			if w.Train { // in a prediction a task's lifts go one after the other
-				n.features *= float64(max(1, c.Lifts) / c.pyramidLifts())
-			}
-			n.features += batch * float64(w.Targets) * number * 4 * float64(c.DimY)
-			break
+			e.levels()
+		} else {
+			e.curve()
 		}
-		points, targets := float64(w.Context), 0.0
-		onLattice := c.PointsPerUnit > 0
-		if onLattice {
-			points = math.Pow(c.PointsPerUnit*(w.Span+2*c.Margin)+1, float64(max(c.DimX, 1)))
-			points = min(points, float64(cmp.Or(c.MaxLattice, defaultMaxLattice))) // more points are refused with an error of its own
-		}
-		products, last := 0.0, width
-		for _, v := range c.Channels[1:] {
-			if c.Architecture == ConvCNPCurve {
-				products += 6 * float64(v)
-				n.parameters += last * float64(v) * float64(c.Kernel)
-			} else {
-				products += last*float64(c.Mid) + 3*float64(v)
-				n.parameters += last*float64(c.Mid)*float64(v) + net(float64(c.Mid))
-			}
-			last = float64(v)
-		}
-		if c.Architecture == EquivCNPCurve {
-			switch c.Readout {
-			case ReadoutTargets:
-				points += float64(w.Targets)
-			case ReadoutQueries:
-				targets = float64(w.Targets) * float64(c.Lifts)
-			}
-			rows, size := points*float64(c.Lifts), 0.0
-			switch {
-			case radii != nil:
-				span := w.Span + 2*c.Margin
-				size = rows * c.fills(g, radii, func(rng *rand.Rand) []float64 {
-					x := make([]float64, c.DimX)
-					for d := range x {
-						x[d] = span * rng.Float64()
-					}
-					return x
-				})[0]
-			case onLattice && c.DimX == 1 && (c.FixedStep || c.RadiusRate == 0):
-				size = min(rows, c.Fill*(c.PointsPerUnit*(4+2*c.Margin)+1)*float64(c.Lifts))
-			default:
-				size = c.Fill * rows
-			}
-			// The points of a lattice share their poses; those of other points are all different.
-			if onLattice {
-				neighbourhoods(batch*rows, size, 1/(batch*rows), float64(c.Mid), 1)
-			} else {
-				neighbourhoods(batch*rows, size, 1, float64(c.Mid), 1)
-			}
-			neighbourhoods(batch*targets, size, 1, float64(c.Mid), 1)
-			points = rows + targets/float64(max(len(c.Channels)-1, 1))
-		}
-		chunk := batch
-		if !w.Train {
-			chunk = min(batch, taskChunk)
-		}
-		n.features = chunk*points*number*products*(1+train*(pointArrays-1)) + batch*float64(w.Targets)*number*c.valueNumbers(train)
 	}
+	return e.need()
+}
+
+// estimate adds up what a model needs, in bytes at the end; train is 1 in training, and 0 in prediction.
+type estimate struct {
+	c            *Config
+	w            Work
+	g            group.Group
+	radii        []float64
+	batch, train float64
+
+	parameters, geometry, weights, features float64
+}
+
+// net is the size of a WeightNet with so many outputs.
+func (e *estimate) net(out float64) float64 {
+	return float64(e.c.Hidden)*(float64(e.c.Hidden)+8) + float64(e.c.Hidden)*out
+}
+
+// neighbourhoods adds the neighbourhoods of queries, each with that many neighbours, and the weights of their poses.
+func (e *estimate) neighbourhoods(queries, neighbours, distinct, width, layers float64) {
+	pairs := queries * neighbours
+	poses := pairs * distinct
+	e.geometry += pairs*(pairBytes+e.train*(pairTrained-pairBytes)) + poses*poseBytes*float64(group.PoseDim(e.g)) +
+		queries*8*float64(e.g.AlgebraDim()+e.g.OrbitDim())
+	if e.w.Train {
+		e.weights = max(e.weights, poses*width*number*poseWeights)
+	} else {
+		e.weights += poses * width * number * layers
+	}
+}
+
+// image is an EquivCNP of images.
+func (e *estimate) image() {
+	c, w, width := e.c, e.w, float64(e.c.Channels[0])
+	h, across, pitch, targets := w.H, w.W, 1.0, 0.0
+	if !w.Train && h > 0 && across > 0 {
+		var v Interleaved
+		if v, pitch = c.layout(h, across, max(w.Scale, 1), w.parts); v.Stride > 0 {
+			h, across = v.coarse()
+		}
+	}
+	points, lifts, blocks := float64(h)*float64(across), float64(c.Lifts), float64(c.Blocks)
+	if w.Scale > 1 {
+		targets = points * lifts * float64(w.Scale) * float64(w.Scale)
+	}
+	rows := points * lifts
+	e.parameters = blocks*2*(width*width+e.net(width)) + e.net(float64(c.Mid)) + float64(c.DimY*c.Multiplicity*c.Mid)*width + 2*width*width
+	// In training the radii move until neighbourhoods hold their fill of the points. In a new model they do so at the
+	// reference size.
+	fills := []float64{c.Fill, c.BlockFill}
+	if !w.Train || c.RadiusRate == 0 {
+		for i := range fills {
+			fills[i] = min(1, fills[i]*referenceSize*referenceSize/points)
+		}
+	}
+	if e.radii != nil {
+		fills = c.fills(e.g, e.radii, func(rng *rand.Rand) []float64 {
+			return []float64{(rng.Float64() - 0.5) * float64(h) * pitch, (rng.Float64() - 0.5) * float64(across) * pitch}
+		})
+	}
+	// Under translations, pixels share their poses. Under rotations, the four copies of a pixel under quarter turns do.
+	distinct := 0.25
+	if translations(e.g) || c.Lifts == 1 && e.g.Name() == "SE(2)" {
+		distinct = 1 / rows
+	} else if _, similar := e.g.(*group.Sim2); similar { // of lifts of equal angles and scales
+		distinct = lifts / rows
+	}
+	for i, fill := range fills {
+		size, layers, out := fill*rows, 2*blocks, width
+		if c.MaxNeighbors > 0 {
+			size = min(size, float64(c.MaxNeighbors))
+		}
+		if i == 0 {
+			layers, out = 1, float64(c.Mid)
+		}
+		e.neighbourhoods(rows+targets, size, distinct, out, layers)
+	}
+	if w.Train {
+		e.features = e.batch * rows * width * number * (blocks*blockArrays + 2)
+	} else {
+		e.weights = min(e.weights, float64(w.Weights))
+		image := (rows + targets) * number * (2*width + 2*float64(c.DimY*c.Multiplicity))
+		e.features = image*min(e.batch, max(1, runBytes/image)) +
+			e.batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*c.valueNumbers(e.train)
+	}
+}
+
+// convolution is a ConvCNP of images.
+func (e *estimate) convolution() {
+	c, w, width := e.c, e.w, float64(e.c.Channels[0])
+	points := float64(w.H) * float64(w.W)
+	e.parameters = float64(2*c.Blocks) * width * (width + float64(c.Kernel*c.Kernel))
+	e.features = e.batch * points * width * number * (6 + e.train*(float64(c.Blocks)*blockArrays-4))
+}
+
+// networks are a CNP's.
+func (e *estimate) networks() {
+	c, w := e.c, e.w
+	points, sum, last := float64(w.H)*float64(w.W), 0.0, 1.0
+	if c.Architecture == CNPCurve {
+		points = float64(w.Context) + float64(w.Targets)
+	}
+	for _, v := range c.Channels {
+		sum += float64(v)
+		e.parameters += 2 * float64(v) * last
+		last = float64(v)
+	}
+	e.features = e.batch * points * number * 3 * sum
+}
+
+// levels is a model of curves with several lattices.
+func (e *estimate) levels() {
+	c, w := e.c, e.w
+	e.features, e.parameters = c.estimateLevels(w)
+	if c.OnSphere() {
+		e.geometry = c.sphereNeed()
+	}
+	e.features *= number * (e.batch*(1+0.4*e.train) + (1-e.train)*(min(e.batch, float64(workers()))-e.batch))
+	if w.Train { // in a prediction a task's lifts go one after the other
+		e.features *= float64(max(1, c.Lifts) / c.pyramidLifts())
+	}
+	e.features += e.batch * float64(w.Targets) * number * 4 * float64(c.DimY)
+}
+
+// curve is a model of curves with one lattice, or none.
+func (e *estimate) curve() {
+	c, w, width := e.c, e.w, float64(e.c.Channels[0])
+	points := float64(w.Context)
+	onLattice := c.PointsPerUnit > 0
+	if onLattice {
+		points = math.Pow(c.PointsPerUnit*(w.Span+2*c.Margin)+1, float64(max(c.DimX, 1)))
+		points = min(points, float64(cmp.Or(c.MaxLattice, defaultMaxLattice))) // more points are refused with an error of its own
+	}
+	products, last := 0.0, width
+	for _, v := range c.Channels[1:] {
+		if c.Architecture == ConvCNPCurve {
+			products += 6 * float64(v)
+			e.parameters += last * float64(v) * float64(c.Kernel)
+		} else {
+			products += last*float64(c.Mid) + 3*float64(v)
+			e.parameters += last*float64(c.Mid)*float64(v) + e.net(float64(c.Mid))
+		}
+		last = float64(v)
+	}
+	if c.Architecture == EquivCNPCurve {
+		points = e.lifted(points, onLattice)
+	}
+	chunk := e.batch
+	if !w.Train {
+		chunk = min(e.batch, taskChunk)
+	}
+	e.features = chunk*points*number*products*(1+e.train*(pointArrays-1)) + e.batch*float64(w.Targets)*number*c.valueNumbers(e.train)
+}
+
+// lifted adds the neighbourhoods of an EquivCNP of curves, and returns how many rows of features there are for so many points.
+func (e *estimate) lifted(points float64, onLattice bool) float64 {
+	c, w, targets := e.c, e.w, 0.0
+	switch c.Readout {
+	case ReadoutTargets:
+		points += float64(w.Targets)
+	case ReadoutQueries:
+		targets = float64(w.Targets) * float64(c.Lifts)
+	}
+	rows, size := points*float64(c.Lifts), 0.0
+	switch {
+	case e.radii != nil:
+		span := w.Span + 2*c.Margin
+		size = rows * c.fills(e.g, e.radii, func(rng *rand.Rand) []float64 {
+			x := make([]float64, c.DimX)
+			for d := range x {
+				x[d] = span * rng.Float64()
+			}
+			return x
+		})[0]
+	case onLattice && c.DimX == 1 && (c.FixedStep || c.RadiusRate == 0):
+		size = min(rows, c.Fill*(c.PointsPerUnit*(4+2*c.Margin)+1)*float64(c.Lifts))
+	default:
+		size = c.Fill * rows
+	}
+	// The points of a lattice share their poses; those of other points are all different.
+	if onLattice {
+		e.neighbourhoods(e.batch*rows, size, 1/(e.batch*rows), float64(c.Mid), 1)
+	} else {
+		e.neighbourhoods(e.batch*rows, size, 1, float64(c.Mid), 1)
+	}
+	e.neighbourhoods(e.batch*targets, size, 1, float64(c.Mid), 1)
+	return rows + targets/float64(max(len(c.Channels)-1, 1))
+}
+
+// need adds the batches, and is the end of it.
+func (e *estimate) need() Need {
+	c, w := e.c, e.w
 	// The batches themselves, and those of the next step.
-	drawn := batch * float64(max(w.Passes, 1)) * (1 + train)
-	n.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) +
+	drawn := e.batch * float64(max(w.Passes, 1)) * (1 + e.train)
+	e.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) +
 		(float64(w.Context)+float64(w.Targets))*8*float64(c.DimX+c.DimY))
 	if len(c.Static) > 0 { // their points are copied into the context, and as many as anybody likes
-		n.features += drawn * float64(w.Context) * (8 + number*float64((2+c.Multiplicity)*c.contextValues()))
+		e.features += drawn * float64(w.Context) * (8 + number*float64((2+c.Multiplicity)*c.contextValues()))
 	}
-	n.parameters *= number * (3 + 7*train)
-	return Need{whole(n.parameters), whole(n.geometry), whole(n.weights), whole(n.features)}
+	e.parameters *= number * (3 + 7*e.train)
+	return Need{whole(e.parameters), whole(e.geometry), whole(e.weights), whole(e.features)}
 }
 
 // fills returns the share of all points that lie within the first layer's radius of a point, and within the largest of the other
