@@ -35,7 +35,7 @@
 // normal of the authors' models mean and deviation are all there is; under others Params has the rest. lowrank makes
 // the values of a task jointly normal: the network gives each target a vector of features, and the covariance of two
 // targets is the product of theirs. normal:noise and lowrank tell the function from the noise of its observations.
-// RegisterLikelihood adds one of a user's own.
+// RegisterLikelihood adds one of a user's own, and RegisterArchitecture a model.
 //
 // # Fields
 //
