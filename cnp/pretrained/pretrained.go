@@ -67,11 +67,20 @@ func Names() []string {
 	return names
 }
 
-// State reads a model's file.
-func State(name string) (*weights.State, error) {
+// File returns the content of a model's file. The error for an unknown name wraps ErrName and lists the known ones.
+func File(name string) ([]byte, error) {
 	b, err := files.ReadFile(folder + name + extension)
 	if err != nil {
 		return nil, fmt.Errorf("pretrained: %w: %q, there are: %s", ErrName, clip(name), strings.Join(Names(), ", "))
+	}
+	return b, nil
+}
+
+// State reads a model's file.
+func State(name string) (*weights.State, error) {
+	b, err := File(name)
+	if err != nil {
+		return nil, err
 	}
 	s, err := weights.DecodeState(b)
 	if err != nil {

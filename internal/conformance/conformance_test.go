@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+const folder = "../../testdata/conformance"
+
+func vectors(t *testing.T, model string) *safetensors.File {
+	t.Helper()
+	f, err := safetensors.Read(filepath.Join(folder, model+".safetensors"))
+	require.NoError(t, err)
+	return f
+}
+
+// TestVectors: every shipped model has vectors, made of the file that is shipped, and predicts what they expect, small ones at
+// every level.
+func TestVectors(t *testing.T) {
+	cases, err := Cases()
+	require.NoError(t, err)
+	require.Len(t, cases, len(pretrained.Names()))
+	size := int64(0)
+	for _, c := range cases {
+		t.Run(c.Model, func(t *testing.T) {
+			f := vectors(t, c.Model)
+			b, err := pretrained.File(c.Model)
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprintf("%x", sha256.Sum256(b)), f.Metadata[KeyDigest],
+				"the model changed: go run ./bench conformance --write --only "+c.Model)
+			info, err := os.Stat(filepath.Join(folder, c.Model+".safetensors"))
+			require.NoError(t, err)
+			size += info.Size()
+			levels := simd.Levels()
+			if !strings.HasPrefix(c.Model, "bench-") {
+				levels = levels[len(levels)-1:] // others take seconds in portable Go
+			}
+			for _, l := range levels {
+				at(t, l, func() {
+					all, err := Compare(context.Background(), f, nil)
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, len(all), 2)
+					for _, d := range all {
+						require.Truef(t, d.Within(), "%v: %+v", l, d)
+						require.LessOrEqual(t, d.Tolerance, 1e-4)
+					}
+				})
+			}
+		})
+	}
+	require.LessOrEqual(t, size, int64(5<<20))
+}
+
+// at runs f at a level.
+func at(t *testing.T, l simd.Level, f func()) {
+	t.Helper()
+	old := simd.CurrentLevel()
+	require.NoError(t, simd.SetLevel(l))
+	defer func() { require.NoError(t, simd.SetLevel(old)) }()
+	f()
+}
+
+// TestMake: the vectors are those that Make makes today, but for the rounding of sums.
+func TestMake(t *testing.T) {
+	cases, err := Cases()
+	require.NoError(t, err)
+	for _, c := range cases {
+		if c.Model != "bench-eq" && c.Model != "bench2-sawtooth" && c.Model != "vectors-curl-free" {
+			continue
+		}
+		made, err := Make(context.Background(), c)
+		require.NoError(t, err)
+		kept := vectors(t, c.Model)
+		require.Len(t, made.Tensors, len(kept.Tensors))
+		for i := range kept.Tensors {
+			want, err := kept.Tensors[i].Float64s()
+			require.NoError(t, err)
+			tensor := made.Get(kept.Tensors[i].Name)
+			require.NotNil(t, tensor, kept.Tensors[i].Name)
+			got, err := tensor.Float64s()
+			require.NoError(t, err)
+			require.InDeltaSlice(t, want, got, 1e-6, kept.Tensors[i].Name)
+		}
+		for _, key := range []string{KeyLogLikelihood, KeyOracle} {
+			require.Equal(t, kept.Metadata[key] == "", made.Metadata[key] == "", key)
+			if kept.Metadata[key] != "" {
+				want, err := strconv.ParseFloat(kept.Metadata[key], 64)
+				require.NoError(t, err)
+				got, err := strconv.ParseFloat(made.Metadata[key], 64)
+				require.NoError(t, err)
+				require.InDelta(t, want, got, 1e-5, key)
+			}
+		}
+	}
+}
+
+// TestCompare: predictions of others that are wrong, incomplete or of another shape do not pass.
+func TestCompare(t *testing.T) {
+	f := vectors(t, "bench-eq")
+	theirs := func(change func(mean []float64)) *safetensors.File {
+		out := &safetensors.File{}
+		for _, name := range []string{"mean", "std"} {
+			want := f.Get(Expected + name)
+			v, err := want.Float64s()
+			require.NoError(t, err)
+			if name == "mean" {
+				change(v)
+			}
+			out.Tensors = append(out.Tensors, safetensors.FromFloat64s(name, want.Shape, v))
+		}
+		return out
+	}
+	compare := func(p *safetensors.File) Difference {
+		all, err := Compare(context.Background(), f, p)
+		require.NoError(t, err)
+		require.Len(t, all, 2)
+		require.Equal(t, "mean", all[0].Tensor)
+		require.True(t, all[1].Within())
+		return all[0]
+	}
+	require.Equal(t, 0.0, compare(theirs(func([]float64) {})).Largest)
+	d := compare(theirs(func(v []float64) { v[len(v)-1] += 0.001 }))
+	require.False(t, d.Within())
+	require.InDelta(t, 0.0005, d.Largest, 0.0005)
+	require.False(t, compare(theirs(func(v []float64) { v[0] = math.NaN() })).Within())
+	require.False(t, compare(theirs(func(v []float64) { v[0] = math.Inf(-1) })).Within())
+
+	_, err := Compare(context.Background(), f, &safetensors.File{})
+	require.ErrorContains(t, err, `bench-eq: the prediction has no tensor "mean"`)
+	short := theirs(func([]float64) {})
+	short.Tensors[0].Shape = short.Tensors[0].Shape[:2]
+	_, err = Compare(context.Background(), f, short)
+	require.ErrorContains(t, err, `tensor "mean" has shape`)
+	_, err = Compare(context.Background(), &safetensors.File{Metadata: map[string]string{KeyModel: "nobody"}}, nil)
+	require.ErrorIs(t, err, pretrained.ErrName)
+	none := *f
+	none.Tensors = slices.DeleteFunc(slices.Clone(f.Tensors), func(x safetensors.Tensor) bool {
+		return strings.HasPrefix(x.Name, Expected)
+	})
+	_, err = Compare(context.Background(), &none, short)
+	require.ErrorContains(t, err, "no conformance vectors")
+}
