@@ -148,7 +148,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.Float64Var(&d.Length, "length", d.Length, "--kernel: length scale where it says none")
 	fl.Float64Var(&d.From, "from", d.From, "--kernel: where the curves begin")
 	fl.Float64Var(&d.To, "to", d.To, "--kernel: where the curves end")
-	fl.StringVar(&d.Benchmark, "benchmark", "", "a process of the neuralprocesses benchmark: "+strings.Join(task.BenchmarkProcesses, ", "))
+	fl.StringVar(&d.Benchmark, "benchmark", "", "a published benchmark (docs/benchmarks.md): "+strings.Join(task.BenchmarkNames, ", "))
 	fl.StringVar(&d.Sphere, "sphere", "", "a Gaussian process on the sphere: "+strings.Join(task.SphereProcesses, ", "))
 	fl.StringVar(&d.Place, "place", d.Place, "--sphere: where the stations lie: "+strings.Join(task.SpherePlaces, ", "))
 	fl.StringVar(&d.Field, "field", "", "vector fields in the plane: "+strings.Join(task.VectorKernels, ", ")+"; in space: "+
@@ -163,7 +163,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 	fl.IntVar(&d.Window.Points, "window-points", d.Window.Points, "--window: most rows of a task; more are subsampled")
 	fl.StringVar(&d.HoldoutBy, "holdout-by", "",
 		"--csv: hold rows out of training by a column, of whose values --holdout is a share (station), or within ranges\n(lat=45:50,lon=0:10, time=2024-06-01:2024-07-01): they are predicted from the other rows of their task")
-	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkProcesses,
+	choices := map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "benchmark": task.BenchmarkNames,
 		"sphere": task.SphereProcesses,
 		"place":  task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
 	if training {

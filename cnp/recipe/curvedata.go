@@ -18,7 +18,7 @@ type CurveData struct {
 	// Kernel is a process of one coordinate (see task.ParseProcess), with Length where it says no length scale.
 	Kernel string
 	Length float64
-	// Benchmark is a process of the neuralprocesses benchmark with Dx coordinates. Region says where test points lie.
+	// Benchmark is a published benchmark, one of task.BenchmarkNames, with Dx coordinates. Region says where test points lie.
 	// Chain draws contexts as long as those of the chain rule, Slow is the number of steps over which sawtooth waves
 	// become fast.
 	Benchmark, Region string
@@ -128,10 +128,13 @@ func (d *CurveData) process(cfg *cnp.Config) (src task.Source[float32], dx, dy i
 	}
 	switch kind {
 	case "Benchmark":
-		if dx = d.Dx; cfg != nil {
-			dx = cfg.DimX
+		o := task.BenchmarkOptions{Dx: d.Dx, Region: d.Region, Chain: d.Chain, Slow: d.Slow}
+		if cfg != nil {
+			o.Dx = cfg.DimX
 		}
-		checked = task.BenchmarkSource[float32]{Process: d.Benchmark, Region: d.Region, Dx: dx, Chain: d.Chain, Slow: d.Slow}
+		if checked, dx, dy, err = task.NewBenchmark[float32](d.Benchmark, o); err != nil {
+			return nil, 0, 0, Errorf("{%s}: %w", kind, err)
+		}
 	case "Sphere":
 		if dx = 2; cfg != nil {
 			dx = cfg.DimX

@@ -148,30 +148,36 @@ func (s BenchmarkSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], erro
 	most, nt := s.sizes(process)
 	nc := rng.IntN(most + 1)
 	near, far := s.intervals()
-	x := make([]float64, n*(nc+nt)*s.Dx) // of every task, the context first
+	return drawTasks[T](n, nc, nt, s.Dx, near, far, rng, func(y, x []float64) error {
+		if process == "sawtooth" {
+			s.waves(y, x, n, s.speed(step), rng)
+			return nil
+		}
+		return drawGaussian(y, x, n, s.Dx, process, benchmarkScales(s.Dx), rng)
+	})
+}
+
+// drawTasks draws n tasks of nc context points, uniform on near along each of dx coordinates, and nt targets, uniform on far. values writes the
+// values y [n, nc+nt] at x [n, nc+nt, dx], of every task the context first.
+func drawTasks[T cnp.Float](n, nc, nt, dx int, near, far [2]float64, rng *rand.Rand, values func(y, x []float64) error) (*Tasks[T], error) {
+	x := make([]float64, n*(nc+nt)*dx)
 	for i := range x {
 		lim := far
-		if i/s.Dx%(nc+nt) < nc {
+		if i/dx%(nc+nt) < nc {
 			lim = near
 		}
 		x[i] = lim[0] + (lim[1]-lim[0])*rng.Float64()
 	}
 	y := make([]float64, n*(nc+nt))
-	var err error
-	if process == "sawtooth" {
-		s.waves(y, x, n, s.speed(step), rng)
-	} else {
-		err = s.curves(y, x, n, process, rng)
-	}
-	if err != nil {
+	if err := values(y, x); err != nil {
 		return nil, err
 	}
 	b := &cnp.Batch[T]{B: n, Nc: nc, Nt: nt, YContext: make([]T, 0, n*nc)}
 	out := &Tasks[T]{Curves: b, Y: make([]T, 0, n*nt)}
 	for t := range n {
 		at := t * (nc + nt)
-		b.XContext = append(b.XContext, x[at*s.Dx:(at+nc)*s.Dx]...)
-		b.XTarget = append(b.XTarget, x[(at+nc)*s.Dx:(at+nc+nt)*s.Dx]...)
+		b.XContext = append(b.XContext, x[at*dx:(at+nc)*dx]...)
+		b.XTarget = append(b.XTarget, x[(at+nc)*dx:(at+nc+nt)*dx]...)
 		for i, v := range y[at : at+nc+nt] {
 			if i < nc {
 				b.YContext = append(b.YContext, T(v))
@@ -196,9 +202,15 @@ func (s BenchmarkSource[T]) speed(step int) float64 {
 
 // waves draws the values of n sawtooth waves at x [n, points, Dx], their frequencies times speed.
 func (s BenchmarkSource[T]) waves(y, x []float64, n int, speed float64, rng *rand.Rand) {
-	c, u := math.Sqrt(float64(s.Dx)), make([]float64, s.Dx)
+	c := math.Sqrt(float64(s.Dx))
+	drawWaves(y, x, n, s.Dx, func() float64 { return speed * (2 + 2*rng.Float64()) / c }, rng)
+}
+
+// drawWaves draws the values of n sawtooth waves at x [n, points, dx], each of a frequency of its own.
+func drawWaves(y, x []float64, n, dx int, frequency func() float64, rng *rand.Rand) {
+	u := make([]float64, dx)
 	for t := range n {
-		w := speed * (2 + 2*rng.Float64()) / c
+		w := frequency()
 		length := 0.0
 		for d := range u {
 			u[d] = rng.NormFloat64()
@@ -209,7 +221,7 @@ func (s BenchmarkSource[T]) waves(y, x []float64, n int, speed float64, rng *ran
 		for i := t * per; i < (t+1)*per; i++ {
 			at := 0.0
 			for d, v := range u {
-				at += v * x[i*s.Dx+d]
+				at += v * x[i*dx+d]
 			}
 			v := w*at/math.Sqrt(length) - phase
 			y[i] = v - math.Floor(v)
@@ -217,14 +229,14 @@ func (s BenchmarkSource[T]) waves(y, x []float64, n int, speed float64, rng *ran
 	}
 }
 
-// curves draws the values of n functions of a Gaussian process at x [n, points, Dx].
-func (s BenchmarkSource[T]) curves(y, x []float64, n int, process string, rng *rand.Rand) error {
+// drawGaussian draws the values of n functions of a Gaussian process at x [n, points, dx].
+func drawGaussian(y, x []float64, n, dx int, process string, s scales, rng *rand.Rand) error {
 	for i := range y {
 		y[i] = rng.NormFloat64()
 	}
 	per := len(y) / n
 	return eachTask(n, func(t int) error {
-		l, err := factorBenchmark(x[t*per*s.Dx:(t+1)*per*s.Dx], s.Dx, process)
+		l, err := factorProcess(x[t*per*dx:(t+1)*per*dx], dx, process, s)
 		if err == nil {
 			blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: per, Data: y[t*per : (t+1)*per], Inc: 1})
 		}
@@ -232,27 +244,35 @@ func (s BenchmarkSource[T]) curves(y, x []float64, n int, process string, rng *r
 	})
 }
 
-// factorBenchmark returns the Cholesky factor of the covariance of a process's values at x [n, dx], noise included.
-func factorBenchmark(x []float64, dx int, process string) (blas64.Triangular, error) {
+// scales are the lengths of a benchmark's Gaussian processes: of eq and matern, and the length over which periods drift, the period and the
+// length along a period of weakly-periodic.
+type scales struct{ length, drift, period, along float64 }
+
+// benchmarkScales are those of BenchmarkSource with dx coordinates.
+func benchmarkScales(dx int) scales {
 	c := math.Sqrt(float64(dx))
+	return scales{length: c / 4, drift: c / 2, period: c / 4, along: c}
+}
+
+// factorProcess returns the Cholesky factor of the covariance of a process's values at x [n, dx], noise included.
+func factorProcess(x []float64, dx int, process string, s scales) (blas64.Triangular, error) {
 	var add func(a, b int) float64
 	if process == "weakly-periodic" {
 		sin, cos := make([]float64, len(x)), make([]float64, len(x)) // of every coordinate, in periods
-		simd.Scale(cos, 2*math.Pi/(c/4), x)
+		simd.Scale(cos, 2*math.Pi/s.period, x)
 		simd.SinCos(sin, cos, cos)
-		add = func(a, b int) float64 {
-			// exp(-d²/2l² - 2·sin²(π·d/p)/q²) is exp(-(d² + (1 - cos(2π·d/p))·2l²/q²)/2l²), and 2l²/q² = 1/2.
-			return (1 - cos[a]*cos[b] - sin[a]*sin[b]) / 2
-		}
+		// exp(-d²/2l² - 2·sin²(π·d/p)/q²) is exp(-(d² + (1 - cos(2π·d/p))·2l²/q²)/2l²).
+		ratio := 2 * s.drift * s.drift / (s.along * s.along)
+		add = func(a, b int) float64 { return (1 - cos[a]*cos[b] - sin[a]*sin[b]) * ratio }
 	}
 	return factor(x, dx, benchmarkNoise, func(row []float64) {
 		switch process {
 		case "eq":
-			exponential(row, c/4)
+			exponential(row, s.length)
 		case "weakly-periodic":
-			exponential(row, c/2)
+			exponential(row, s.drift)
 		default:
-			matern52(row, c/4)
+			matern52(row, s.length)
 		}
 	}, add)
 }
@@ -312,7 +332,9 @@ func (s BenchmarkSource[T]) Predictive(tasks *Tasks[T]) (mean, factor []float64,
 	if !s.Gaussian() {
 		return nil, nil, fmt.Errorf("task: benchmark %q is no Gaussian process", s.Process)
 	}
-	return predictives(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) { return factorBenchmark(x, s.Dx, s.Process) })
+	return predictives(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) {
+		return factorProcess(x, s.Dx, s.Process, benchmarkScales(s.Dx))
+	})
 }
 
 // Exact returns how likely the targets of every task are, given its context, by the process that they were drawn from: the joint
@@ -325,7 +347,9 @@ func (s BenchmarkSource[T]) Exact(tasks *Tasks[T]) (joint, diagonal []float64, e
 	if !s.Gaussian() {
 		return nil, nil, fmt.Errorf("task: benchmark %q has no density", s.Process)
 	}
-	return exactDensities(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) { return factorBenchmark(x, s.Dx, s.Process) })
+	return exactDensities(tasks, s.Dx, func(x []float64) (blas64.Triangular, error) {
+		return factorProcess(x, s.Dx, s.Process, benchmarkScales(s.Dx))
+	})
 }
 
 // exactDensities is Exact for a Gaussian process with a zero mean; factor returns the Cholesky factor of its values'
