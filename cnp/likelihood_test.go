@@ -14,7 +14,7 @@ import (
 )
 
 // otherLikelihoods are those beside the normal one, each with every way that it takes.
-var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta",
+var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta", "gamma", "log-normal",
 	"scales:0.5*0.3,0.4*1,0.1*2.5", "scales:0.3@0.5*0.3,0.5*1;1.5@1*0.8"}
 
 // likelihoodOf is a likelihood by name, with a floor.
@@ -102,7 +102,7 @@ func TestSupport(t *testing.T) {
 
 // TestLikelihoodNames: unknown names and arguments are refused by name, and what is registered is found.
 func TestLikelihoodNames(t *testing.T) {
-	for _, name := range []string{"gamma", "normal:loud", "normal:", " normal", "lowrank:0", "lowrank:x", "lowrank:100000"} {
+	for _, name := range []string{"gamma:2", "normal:loud", "normal:", " normal", "lowrank:0", "lowrank:x", "lowrank:100000"} {
 		c := Default(CNPCurve, "", 1)
 		c.Likelihood = name
 		err := c.Validate()

@@ -9,7 +9,7 @@ import (
 )
 
 // otherLikelihoods are those beside the normal one, each with every way that it takes.
-var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta",
+var otherLikelihoods = []string{"normal:noise", "lowrank:3", "lowrank:2:noise", "bernoulli-gamma", "spiked-beta", "gamma", "log-normal",
 	"scales:0.5*0.3,0.4*1,0.1*2.5", "scales:0.3@0.5*0.3,0.5*1;1.5@1*0.8"}
 
 // likelihoodOf is a likelihood by name, with a floor.
@@ -29,6 +29,7 @@ func TestLikelihoods(t *testing.T) {
 			t.Run(name+"/"+string(o), func(t *testing.T) {
 				l, rng := likelihoodOf(t, name, o, 1e-3), testkit.Rand(7)
 				n := l.Outputs()
+				lo, _ := l.Support()
 				raw, params, d, near := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 				for range 60 {
 					for i := range raw {
@@ -89,6 +90,9 @@ func TestLikelihoods(t *testing.T) {
 				}
 				if r, ok := l.(Rescaler); ok {
 					a := Affine{Offset: 3, Factor: 4}
+					if lo > 0 { // no offset leaves values positive
+						a.Offset = 0
+					}
 					y := l.Sample(rng, params)
 					before := l.LogDensity(y, params)
 					r.Rescale(params, a)

@@ -303,7 +303,7 @@ func (p *curvePlan) fields(m *cnp.Config) (err error) {
 // split holds out a part of a user's own tasks, and tells the model what the others look like.
 func (p *curvePlan) split(m *cnp.Config) (err error) {
 	if p.own == nil {
-		return nil
+		return p.drawnUnits(m)
 	}
 	d, kept, apart, scored := &p.Data, p.own, p.held, p.held != nil
 	src, err := d.source(p.own, m, false)
@@ -330,6 +330,19 @@ func (p *curvePlan) split(m *cnp.Config) (err error) {
 		src.Set, src.InOrder = apart, true
 		p.test = src
 	}
+	return nil
+}
+
+// drawnUnits tells the model what drawn tasks look like, if they have units of their own.
+func (p *curvePlan) drawnUnits(m *cnp.Config) (err error) {
+	if _, own := p.drawn.(interface{ OwnUnits() }); !own {
+		return nil
+	}
+	if m.Trained, err = witnessedTasks(p.drawn, *m, p.Seed); err != nil {
+		return err
+	}
+	p.unit = 1 / m.Trained.Units.X[0].Factor
+	p.notes = append(p.notes, noteUnits(m))
 	return nil
 }
 
@@ -429,6 +442,9 @@ func (p *curvePlan) sources(m *cnp.Config) error {
 		return nil
 	}
 	p.src = p.drawn
+	if m.Trained != nil && m.Trained.Units != nil {
+		p.src, p.test = task.Standardised[float32]{Source: p.drawn, Config: *m}, p.drawn
+	}
 	if b, ok := p.drawn.(task.BenchmarkSource[float32]); ok && b.Slow > 0 {
 		b.Slow = 0
 		p.test = b

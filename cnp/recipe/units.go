@@ -45,6 +45,20 @@ func witnessed(src task.CurveSetSource[float32], c cnp.Config, seed uint64) (*cn
 	return t, nil
 }
 
+// witnessedTasks is witnessed for tasks that are drawn and have units of their own.
+func witnessedTasks(src task.Source[float32], c cnp.Config, seed uint64) (*cnp.Trained, error) {
+	t, err := train.Witnessed(src, c, seed)
+	if err != nil {
+		return nil, err
+	}
+	t.Units = &cnp.Scaler{}
+	for _, r := range t.X {
+		t.Units.X = append(t.Units.X, cnp.Affine{Offset: r.Min + (r.Max-r.Min)/2, Factor: usualSpan / (r.Max - r.Min)})
+	}
+	t.Units.Y, err = outputUnits(&c, t.Y)
+	return t, err
+}
+
 // rangesOf returns the ranges of all points of a set.
 func rangesOf(set *task.CurveSet) *cnp.Trained {
 	var w cnp.Witness
@@ -59,17 +73,24 @@ func rangesOf(set *task.CurveSet) *cnp.Trained {
 }
 
 // outputUnits are those in which scalars have mean 0 and deviation 1, and vectors, whose components have one factor and
-// no offset, length 1. Values of a likelihood that knows no other units stay as they are.
+// no offset, length 1. Values that are positive have no offset either, those of a likelihood that knows no other units stay
+// as they are.
 func outputUnits(c *cnp.Config, ranges []cnp.Range) (units []cnp.Affine, err error) {
 	likelihood, err := cnp.ParseLikelihood(c)
 	if err != nil {
 		return nil, err
 	}
 	_, rescaled := likelihood.(cnp.Rescaler)
+	lo, _ := likelihood.Support()
+	positive := lo >= 0
 	for _, f := range c.Fields() {
 		a := cnp.Affine{Factor: 1}
 		switch {
 		case !rescaled:
+		case positive: // which an offset would take from it
+			if s := ranges[f.First].Std; s > 0 {
+				a.Factor = 1 / s
+			}
 		case f.Type == cnp.Vector:
 			if l := cnp.Length(ranges[f.First : f.First+f.Width]); l > 0 {
 				a.Factor = 1 / l

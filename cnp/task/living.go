@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -27,7 +28,11 @@ type BenchmarkOptions struct {
 // rcnpPrefix begins the names of the processes of RCNPSource.
 const rcnpPrefix = "rcnp-"
 
-// BenchmarkNames are the names that NewBenchmark knows: BenchmarkProcesses for BenchmarkSource, and behind the prefix "rcnp-" for RCNPSource.
+// predPreyName is the name of PredPreySource, in one of PredPreyModes behind a hyphen; without one, "random".
+const predPreyName = "predprey"
+
+// BenchmarkNames are the names that NewBenchmark knows: BenchmarkProcesses for BenchmarkSource, behind the prefix "rcnp-" for RCNPSource, and
+// "predprey" for PredPreySource, also with a mode, as in "predprey-forecasting".
 var BenchmarkNames = benchmarkNames()
 
 func benchmarkNames() []string {
@@ -35,11 +40,21 @@ func benchmarkNames() []string {
 	for _, p := range BenchmarkProcesses {
 		names = append(names, rcnpPrefix+p)
 	}
+	names = append(names, predPreyName)
+	for _, m := range PredPreyModes[:3] {
+		names = append(names, predPreyName+"-"+m)
+	}
 	return names
 }
 
 // NewBenchmark returns the source of one of BenchmarkNames, with its numbers of coordinates and outputs.
 func NewBenchmark[T cnp.Float](name string, o BenchmarkOptions) (src Benchmark[T], dx, dy int, err error) {
+	if mode, ok := strings.CutPrefix(name, predPreyName); ok && slices.Contains(BenchmarkNames, name) {
+		if o.Dx > 1 || o.Slow != 0 || o.Chain || o.Region != "" && o.Region != BenchmarkRegions[0] {
+			return nil, 0, 0, fmt.Errorf("task: %s has one coordinate, one region, and neither contexts of the chain rule nor slow waves", name)
+		}
+		return PredPreySource[T]{Mode: strings.TrimPrefix(mode, "-")}, 1, 2, nil
+	}
 	if process, ok := strings.CutPrefix(name, rcnpPrefix); ok {
 		if o.Slow != 0 {
 			return nil, 0, 0, fmt.Errorf("task: slow waves are for sawtooth, not for %s", clip(name))
