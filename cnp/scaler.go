@@ -38,7 +38,7 @@ func (c *Config) intoRange(x, y []float64) Scaler {
 		return s
 	}
 	l, err := ParseLikelihood(c)
-	if _, rescaled := l.(Rescaler); err == nil && rescaled { // values from 0 to 1, for example, are what they are
+	if err == nil && movable(l) { // values from 0 to 1, for example, are what they are
 		always := c.standardises()
 		for _, f := range c.Fields() {
 			switch {
@@ -159,4 +159,11 @@ func OtherScale[T Float](c *Config, b *Batch[T]) (tasks int) {
 		}
 	}
 	return tasks
+}
+
+// movable reports whether the values of a likelihood may be brought to units with another zero, which positive ones may not.
+func movable(l Likelihood) bool {
+	_, rescaled := l.(Rescaler)
+	lo, _ := l.Support()
+	return rescaled && !(lo >= 0)
 }

@@ -186,7 +186,6 @@ func speciesTasks[T cnp.Float](x [2][]float64, y [][2][]float64, targets [2][]bo
 					b.XContext, b.YContext, b.Nc = append(b.XContext, at), append(b.YContext, v[:]...), b.Nc+1
 					continue
 				}
-				v[1-k] = 0
 				b.XTarget, out.Y, b.Nt = append(b.XTarget, at), append(out.Y, v[:]...), b.Nt+1
 				out.Known = append(out.Known, k == 0, k == 1)
 			}
