@@ -97,7 +97,7 @@ file written by "equivcnp train" or "equivcnp convert"; or one of the paper's Py
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.sampleCommand(), a.predictCommand(),
 		a.trainCommand(), a.selectCommand(), a.evalCommand(), a.mergeCommand(), a.rasterCommand(), a.stationsCommand(),
-		a.calibrateCommand(),
+		a.calibrateCommand(), a.designCommand(),
 		a.reproduceCommand(),
 		a.serveCommand(), a.healthCommand(), a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root

@@ -25,6 +25,7 @@ import (
 // fewer are arguments that make the examples of a command shorter. The last value of a flag counts.
 var fewer = map[string][]string{
 	"calibrate":        {"--tasks", "4"},
+	"design":           {"--samples", "10"},
 	"eval":             {"--tasks", "2", "--equivariance-tasks", "1"},
 	"select":           {"--tasks", "4", "--batch", "1", "--eval-every", "0", "--steps", "2"},
 	"train image":      {"--steps", "1", "--eval-every", "0", "--batch", "1", "--width", "8"},
@@ -44,6 +45,11 @@ var elsewhere = map[string]string{
 	"reproduce sphere":    "TestTrainSphere",
 	"reproduce vectors":   "TestReproduceVectors",
 	"reproduce real":      "TestReproduceReal",
+	"reproduce rcnp":      "TestReproduceLiving",
+	"reproduce predprey":  "TestReproduceLiving",
+	"reproduce joint":     "TestReproduceLiving",
+	"reproduce globe":     "TestReproduceLiving",
+	"reproduce gridded":   "TestReproduceLiving",
 	"reproduce universal": "TestReproduceUniversal",
 }
 
@@ -202,6 +208,8 @@ func (b *bench) exampleFiles(args []string) {
 	switch path {
 	case "regress":
 		stations = part("lat", "lon", "y")
+		planeTable(b)
+	case "design":
 		planeTable(b)
 	case "complete":
 		model = imageConfig("T(2)", 1)

@@ -65,6 +65,10 @@ func (a *app) reproducePart(part *reproduce.Part) *cobra.Command {
 	if part.MNIST {
 		fl.StringVar(&c.MNIST, "mnist", "", "IDX or .amat file whose images are turned and completed too")
 	}
+	if part.Data != "" {
+		fl.StringVar(&c.Data, "data", "", part.Data)
+		must(sub.MarkFlagFilename("data", "csv"))
+	}
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(sub.MarkFlagRequired("out"))
 	must(sub.MarkFlagDirname("out"))

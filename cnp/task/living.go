@@ -31,8 +31,11 @@ const rcnpPrefix = "rcnp-"
 // predPreyName is the name of PredPreySource, in one of PredPreyModes behind a hyphen; without one, "random".
 const predPreyName = "predprey"
 
+// jointPrefix begins the names of the processes of JointSource, with the contexts of training.
+const jointPrefix = "joint-"
+
 // BenchmarkNames are the names that NewBenchmark knows: BenchmarkProcesses for BenchmarkSource, behind the prefix "rcnp-" for RCNPSource, and
-// "predprey" for PredPreySource, also with a mode, as in "predprey-forecasting".
+// "predprey" for PredPreySource, also with a mode, as in "predprey-forecasting", and behind "joint-" those of JointSource.
 var BenchmarkNames = benchmarkNames()
 
 func benchmarkNames() []string {
@@ -44,16 +47,28 @@ func benchmarkNames() []string {
 	for _, m := range PredPreyModes[:3] {
 		names = append(names, predPreyName+"-"+m)
 	}
+	for _, p := range JointProcesses {
+		names = append(names, jointPrefix+p)
+	}
 	return names
 }
 
 // NewBenchmark returns the source of one of BenchmarkNames, with its numbers of coordinates and outputs.
 func NewBenchmark[T cnp.Float](name string, o BenchmarkOptions) (src Benchmark[T], dx, dy int, err error) {
-	if mode, ok := strings.CutPrefix(name, predPreyName); ok && slices.Contains(BenchmarkNames, name) {
+	mode, prey := strings.CutPrefix(name, predPreyName)
+	process, joint := strings.CutPrefix(name, jointPrefix)
+	if prey = prey && slices.Contains(BenchmarkNames, name); prey || joint {
 		if o.Dx > 1 || o.Slow != 0 || o.Chain || o.Region != "" && o.Region != BenchmarkRegions[0] {
-			return nil, 0, 0, fmt.Errorf("task: %s has one coordinate, one region, and neither contexts of the chain rule nor slow waves", name)
+			return nil, 0, 0, fmt.Errorf("task: %s has one coordinate, one region, and neither contexts of the chain rule nor slow waves",
+				clip(name))
 		}
+	}
+	if prey {
 		return PredPreySource[T]{Mode: strings.TrimPrefix(mode, "-")}, 1, 2, nil
+	}
+	if joint {
+		src = JointSource[T]{Process: process}
+		return src, 1, 1, src.Validate()
 	}
 	if process, ok := strings.CutPrefix(name, rcnpPrefix); ok {
 		if o.Slow != 0 {

@@ -50,10 +50,14 @@ func (m *Model) benchmarkMethods() []string {
 
 // benchmarkDensity is a model's joint density by one of benchmarkMethods.
 func benchmarkDensity(method string, m cnp.Model[float32], seed uint64) (eval.Density[float32], error) {
+	r, ok := m.(cnp.Regressor[float32])
+	if c := m.Config(); ok && c.HasUnits() {
+		r = cnp.Standardised(r)
+		m = r
+	}
 	if !strings.HasSuffix(method, "autoregressive") {
 		return eval.Predicted(eval.Model(m)), nil
 	}
-	r, ok := m.(cnp.Regressor[float32])
 	if !ok {
 		return nil, fmt.Errorf("a model of architecture %s regresses no curves", m.Config().Architecture)
 	}
@@ -180,7 +184,8 @@ func (p *reproduction) benchmark() error {
 				opt, cell := p.options(p.tasksBy(r.method)), known.of(key, p.tasksBy(r.method))
 				if cell == nil {
 					key.Tasks = p.tasksBy(r.method)
-					if cell, err = p.measure(key, m, opt, file); err != nil {
+					src := task.BenchmarkSource[float32]{Process: key.Process, Region: key.Region, Dx: key.Dx}
+					if cell, err = p.measure(key, m, src, opt, file); err != nil {
 						return err
 					}
 				}
@@ -203,13 +208,19 @@ func (p *reproduction) tasksBy(method string) int {
 }
 
 // measure computes one number and keeps it in the file.
-func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.Options, file *os.File) (*benchmarkCell, error) {
-	start := time.Now()
-	src := task.BenchmarkSource[float32]{Process: key.Process, Region: key.Region, Dx: key.Dx}
+func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], src task.Source[float32], opt eval.Options,
+	file *os.File) (*benchmarkCell, error) {
 	density, err := benchmarkDensity(key.Method, m, p.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key.Model, err)
 	}
+	return p.measureBy(key, density, src, opt, file)
+}
+
+// measureBy is measure for any density.
+func (p *reproduction) measureBy(key benchmarkKey, density eval.Density[float32], src task.Source[float32], opt eval.Options,
+	file *os.File) (*benchmarkCell, error) {
+	start := time.Now()
 	report, err := eval.Joint(p.ctx, density, src, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key.Model, err)
@@ -224,7 +235,7 @@ func (p *reproduction) measure(key benchmarkKey, m cnp.Model[float32], opt eval.
 }
 
 // cellsFile holds the numbers, one JSON object a line.
-func (p *reproduction) cellsFile() string { return filepath.Join(p.Out, "benchmark.jsonl") }
+func (p *reproduction) cellsFile() string { return filepath.Join(p.Out, p.part+".jsonl") }
 
 // cells are numbers that earlier commands have computed.
 type cells map[benchmarkKey]*benchmarkCell

@@ -27,8 +27,9 @@ type Part struct {
 	// Tasks is the usual number of tasks behind every number. Chain says what Config.Chain is; "": it has no use.
 	Tasks int
 	Chain string
-	// MNIST says that the part draws images of a file, too.
+	// MNIST says that the part draws images of a file, too. Data says what Config.Data is; "": it has no use.
 	MNIST bool
+	Data  string
 	run   func(*reproduction) error
 }
 
@@ -67,6 +68,23 @@ Beside the models stands the process's own prediction, which nothing beats.`, Ta
 processes, independent and by the chain rule, and the processes' own, which nothing beats. A model
 belongs here if its file says that it was trained on them (equivcnp train regression --field
 divergence-free).`, Tasks: 500, Chain: "predict whole fields of so many tasks by the chain rule, too: 623 predictions for each; 0: none", run: (*reproduction).vectors},
+	{Name: "rcnp", Short: "The tasks of the relational neural processes, with 2, 3 and 5 coordinates",
+		Long: `The table of the relational neural processes beside the published one: Gaussian processes and sawtooth
+waves with 2, 3 and 5 coordinates, where training had its points. Without a model there are the
+bounds: what the best independent prediction reaches. A model belongs here if its file says that it
+was trained on it (equivcnp train regression --benchmark rcnp-eq --dx 2). Numbers are kept in rcnp.jsonl.`, Tasks: 1024,
+		Chain: chainTasks, run: (*reproduction).rcnp},
+	{Name: "predprey", Short: "Predator and prey, simulated and from a series of your own",
+		Long: `The table of predator and prey beside the published one: log-likelihoods per target of interpolation,
+forecasting and reconstruction. --data names a table of the real series of hare and lynx, which is
+not shipped: its columns are x, y1 and y2, or in this order. A model belongs here if its file says
+that it was trained on it (equivcnp train regression --benchmark predprey --likelihood gamma).`, Tasks: 1024,
+		Chain: chainTasks, Data: "table of years, hares and lynxes: columns x, y1 and y2", run: (*reproduction).predPrey},
+	{Name: "joint", Short: "Joint log-likelihoods of curves, with 16 and 128 targets",
+		Long: `Joint log-likelihoods per target of Gaussian processes and of noisy sawtooth waves with 8 to 128 context
+points, beside the published ones, by a model's own joint distribution and by the chain rule. A model
+belongs here if its file says that it was trained on them (equivcnp train regression --benchmark
+joint-gp). The seconds of every number are in joint.csv.`, Tasks: 1024, Chain: chainTasks, run: (*reproduction).joint},
 	{Name: "anywhere", Short: "Digits anywhere, at any angle and of any size",
 		Long: `Squared error and log-likelihood of every model of grey images on digits of a digital clock turned by
 any angle, scaled by 0.3 to 1 and shifted by up to 16 pixels, 1 % to 50 % of the pixels observed.
@@ -75,6 +93,9 @@ Models that were trained on upright, centred digits know these by their group al
 		Long: `Log-likelihood and squared error of every model of grey images that can compute in bfloat16, on the
 digits of table 2, in both precisions, and how far predictions move.`, Tasks: 200, run: (*reproduction).precision},
 }
+
+// chainTasks is what Config.Chain is for tables with their own kind of models.
+const chainTasks = "tasks behind a number by the chain rule that is not known yet, which takes a prediction for each target; 0: as\nmany as --tasks"
 
 // Config says with which models and on which tasks a part is made.
 type Config struct {
@@ -86,6 +107,7 @@ type Config struct {
 	Seed  uint64
 	Chain int // tasks by the chain rule
 	MNIST string
+	Data  string // a table of the user's
 	// Version is that of the program, for the report.
 	Version string
 	// Progress is told how many tasks are done; nil: nobody is.
@@ -109,6 +131,7 @@ type reproduction struct {
 	Config
 	Result
 	ctx    context.Context
+	part   string // its name
 	models []Model
 	report strings.Builder // Markdown
 	done   int             // tasks, of total
@@ -117,7 +140,7 @@ type reproduction struct {
 
 // Run makes a part.
 func (part *Part) Run(ctx context.Context, c Config) (*Result, error) {
-	p := &reproduction{ctx: ctx, Config: c}
+	p := &reproduction{ctx: ctx, part: part.Name, Config: c}
 	var err error
 	if p.models, p.Notes, err = Models(c.Folders); err != nil {
 		return nil, err
@@ -177,6 +200,9 @@ func (m *Model) partOf(part string) bool {
 	_, sphere := m.sphereSource()
 	if part == "anywhere" {
 		return m.Config.Architecture.Image() && m.Config.DimY == 1
+	}
+	if livingParts[part] != nil || m.living() != "" {
+		return m.living() == part
 	}
 	return (part == "benchmark") == (m.benchmark() >= 0) && (part == "sphere") == sphere && (part == "vectors") == (m.vectorKernel() >= 0)
 }

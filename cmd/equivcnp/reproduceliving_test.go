@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReproduceLiving: the tables of the public benchmarks have bounds without any model, and the cells of models that say what they were
+// trained on.
+func TestReproduceLiving(t *testing.T) {
+	b := newBench(t)
+	small := []string{"--levels", "2", "--channels", "4", "--steps", "1", "--batch", "2", "--eval-every", "0"}
+	b.ok(append([]string{"train", "regression", "--benchmark", "rcnp-eq", "--dx", "2", "--model", "cnp", "--steps", "1", "--batch", "2", "--eval-every", "0",
+		"--out", "@eq.safetensors"})...)
+	b.ok(append([]string{"train", "regression", "--benchmark", "predprey", "--likelihood", "gamma", "--points-per-unit", "0.5", "--out", "@prey.safetensors"}, small...)...)
+	b.ok(append([]string{"train", "regression", "--benchmark", "joint-sawtooth", "--points-per-unit", "4", "--out", "@saw.safetensors"}, small...)...)
+	reproduced := func(part string, more ...string) (string, [][]string) {
+		args := append([]string{"reproduce", part, "--models", b.dir, "--out", b.path(part), "--tasks", "2", "--chain", "1", "--json"}, more...)
+		report, tables, _ := made(t, decode[reproduceResult](t, b.ok(args...)))
+		return report, tables[part+".csv"]
+	}
+	report, rows := reproduced("rcnp")
+	require.Contains(t, report, "| published: best independent model | 0.22 | 0.26 | 0.20 | 3.66 | 0.31 |")
+	require.Contains(t, report, "| here: cnp, independent | ")
+	require.Equal(t, 2*11, strings.Count(report, "not trained yet"), "of two methods")
+	require.Len(t, rows, 1+9+2)
+	require.NotEmpty(t, rows[1][5], "a bound")
+	again, _ := reproduced("rcnp")
+	require.Equal(t, report, again, "known numbers are kept")
+
+	report, rows = reproduced("predprey")
+	require.Contains(t, report, "| published: ConvCNP | -3.47 | -4.85 | -4.06 |\n")
+	require.NotContains(t, report, "(R)")
+	require.Len(t, rows, 1+3*2)
+	var series strings.Builder
+	series.WriteString("x,y1,y2\n")
+	for i := range 90 {
+		fmt.Fprintf(&series, "%d,%d,%d\n", 1845+i, 20+i%13*5, 10+i%11*4)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "own.csv"), []byte(series.String()), 0o644))
+	report, rows = reproduced("predprey", "--data", b.path("own.csv"))
+	require.Contains(t, report, "forecasting (R)")
+	require.Len(t, rows, 1+6*2)
+	b.fails(1, "own.csv", "reproduce", "predprey", "--models", b.dir, "--out", b.path("bad"), "--tasks", "1", "--data", b.path("out/own.csv"))
+
+	report, rows = reproduced("joint")
+	require.Contains(t, report, "| published: TNP-D by the chain rule | 2.57 | 3.29 | 1.05 | 1.14 |")
+	require.Len(t, rows, 1+2+2*2)
+	require.Equal(t, 2*2, strings.Count(report, "not trained yet"))
+}

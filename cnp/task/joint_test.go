@@ -1,0 +1,83 @@
+package task
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSobolLine: the first 2ⁿ numbers of the sequence lie in as many intervals of one length, one in each.
+func TestSobolLine(t *testing.T) {
+	for _, n := range []int{1, 2, 64, 256} {
+		x := make([]float64, n)
+		sobolLine(x, rand.New(rand.NewPCG(1, uint64(n))))
+		slices.Sort(x)
+		for i := range x {
+			require.True(t, x[i] >= 0 && x[i] < 1)
+			if i > 0 {
+				require.InDelta(t, 1/float64(n), x[i]-x[i-1], 1e-12)
+			}
+		}
+	}
+}
+
+// TestJointSource: sizes, places that context and targets share, and exact densities that agree with those of a Gaussian process.
+func TestJointSource(t *testing.T) {
+	s := JointSource[float64]{Process: "gp", Context: 16, Targets: 16}
+	tasks, exact, err := s.draw(4, 1, 1)
+	require.NoError(t, err)
+	known, err := s.Known(4, 1, 1)
+	require.NoError(t, err)
+	require.Equal(t, exact, known)
+	b := tasks.Curves
+	require.Equal(t, [2]int{16, 16}, [2]int{b.Nc, b.Nt})
+	all := func(k int) []float64 {
+		x := slices.Concat(b.XContext[k*16:(k+1)*16], b.XTarget[k*16:(k+1)*16])
+		slices.Sort(x)
+		return x
+	}
+	require.Equal(t, all(0), all(3), "a batch has one set of places")
+	require.InDelta(t, 4.0/32, all(0)[1]-all(0)[0], 1e-9)
+	// The density that is returned is that of the values that are returned: of one curve by the definition.
+	rng, same := rand.New(rand.NewPCG(7, 8)), rand.New(rand.NewPCG(7, 8))
+	x := all(0)
+	y, got, err := jointCurve(x, 10, Matern32, rng)
+	require.NoError(t, err)
+	variance, length := 0.5+same.Float64(), 0.1+0.9*same.Float64()
+	g := GP{func(d float64) float64 { return variance * Matern32(length)(d) }, jointNoise}
+	want, err := g.LogDensity(x, y, 10)
+	require.NoError(t, err)
+	require.InDelta(t, want/float64(len(x)-10), got, 1e-6)
+	for want, bad := range map[string]JointSource[float64]{`process "eq"`: {Process: "eq"}, "-1 context": {Process: "gp", Context: -1}} {
+		_, err := bad.Batch(1, 1, 1)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = JointSource[float64]{Process: "sawtooth"}.Known(1, 1, 1)
+	require.ErrorContains(t, err, "no density")
+}
+
+// TestJointMoments: variances are 1 in the mean over curves, those of waves a twelfth and the noise's.
+func TestJointMoments(t *testing.T) {
+	var gp, wave, noise tally
+	for step := range 400 {
+		a, err := JointSource[float64]{Process: "gp", Context: 4, Targets: 4}.Batch(4, 2, step)
+		require.NoError(t, err)
+		b, err := JointSource[float64]{Process: "sawtooth", Context: 8, Targets: 4}.Batch(4, 2, step)
+		require.NoError(t, err)
+		for k := range 4 {
+			gp.add(a.Y[k*4] * a.Y[k*4])
+			d := b.Y[k*4] - 0.5
+			wave.add(d * d)
+			noise.add(max(0, -b.Y[k*4]))
+		}
+	}
+	require.InDelta(t, 1, gp.mean(), 4*gp.error())
+	// U[.05, .1] has the mean square (.1³ - .05³)/(3·.05).
+	require.InDelta(t, 1.0/12+(0.001-0.000125)/0.15, wave.mean(), 4*wave.error())
+	require.Less(t, noise.mean(), 0.01)
+	require.Positive(t, noise.mean())
+	require.False(t, math.IsNaN(noise.mean()))
+}

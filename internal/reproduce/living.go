@@ -1,0 +1,248 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// livingTable is a table of a published benchmark: a column for each kind of tasks, and a row for each way to predict them.
+type livingTable struct {
+	title, text string
+	columns     []livingColumn
+	published   []livingRow
+}
+
+// livingColumn is one kind of tasks.
+type livingColumn struct {
+	name string
+	src  task.Source[float32]
+	// trained are the names of the sources that models of this column were trained on; they begin the name that a file says.
+	trained []string
+	// process is the density of who knows how the tasks were drawn; nil where nobody does.
+	process eval.Density[float32]
+	batch   int // tasks of a batch; 0: the usual number
+}
+
+// livingRow is a published row; a NaN is a cell that it has not.
+type livingRow struct {
+	name  string
+	cells []float64
+}
+
+// livingParts are the names of the sources that models of each part were trained on.
+var livingParts = map[string][]string{
+	"rcnp": {" of the rcnp benchmark"}, "predprey": {"predator and prey of the neuralprocesses benchmark"}, "joint": {" of the joint benchmark"},
+}
+
+// living is the part that the model was trained for; "": none of livingParts.
+func (m *Model) living() string {
+	for part, names := range livingParts {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(m.Tasks, name) }) {
+			return part
+		}
+	}
+	return ""
+}
+
+// of reports whether a model belongs into a column.
+func (c *livingColumn) of(m *Model) bool {
+	return slices.ContainsFunc(c.trained, func(name string) bool { return strings.HasPrefix(m.Tasks, name) })
+}
+
+// living makes a table, with the numbers that an earlier command has computed.
+func (p *reproduction) living(t *livingTable) error {
+	known, err := p.knownCells()
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(p.cellsFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	p.printf("# %s\n\n%s\n\n%d tasks for every number unless it says another, with seed %d; ± is a standard error. ", t.title, t.text, p.Tasks, p.Seed)
+	p.printf("\"Best independent\" is what nothing beats that predicts targets independently of each other, computed from the process itself.\n\n|")
+	for _, c := range t.columns {
+		p.printf(" | %s", c.name)
+	}
+	p.printf(" |\n|---|%s\n", strings.Repeat("---:|", len(t.columns)))
+	for _, r := range t.published {
+		p.printf("| published: %s |", r.name)
+		for _, v := range r.cells {
+			if math.IsNaN(v) {
+				p.printf(" |")
+			} else {
+				p.printf(" %.2f |", v)
+			}
+		}
+		p.printf("\n")
+	}
+	made := [][]string{{"row", "column", "model", "method", "tasks", "value", "standard_error", "kl", "not_finite", "seconds"}}
+	write := func(row string, cells []*benchmarkCell, value func(*benchmarkCell) eval.Estimate) {
+		p.printf("| here: %s |", row)
+		for i, c := range cells {
+			if c == nil {
+				p.printf(" not trained yet |")
+				continue
+			}
+			v, fewer := value(c), ""
+			if c.Tasks < p.Tasks {
+				fewer = fmt.Sprintf(" (%d tasks)", c.Tasks)
+			}
+			p.printf(" %s%s |", withError(v), fewer)
+			made = append(made, []string{row, t.columns[i].name, c.Model, c.Method, fmt.Sprint(c.Report.Tasks), cell(v.Mean), cell(v.Error),
+				fmt.Sprint(c.Report.KL != nil), fmt.Sprint(c.Report.NotFinite), cell(c.Seconds)})
+		}
+		p.printf("\n")
+	}
+	score := func(c *benchmarkCell) eval.Estimate {
+		if c.Report.KL != nil {
+			return *c.Report.KL
+		}
+		return c.Report.LogLikelihood
+	}
+	rows, err := p.livingRows(t, known, file)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		of := score
+		if r.bound {
+			of = func(c *benchmarkCell) eval.Estimate {
+				if c.Report.Diagonal != nil {
+					return *c.Report.Diagonal
+				}
+				return c.Report.LogLikelihood
+			}
+		}
+		if !slices.ContainsFunc(r.cells, func(c *benchmarkCell) bool { return c != nil }) && r.bound {
+			continue
+		}
+		if r.bound {
+			p.printf("| here: %s |", r.name)
+			for i, c := range r.cells {
+				if c == nil {
+					p.printf(" |")
+					continue
+				}
+				v := of(c)
+				p.printf(" %s |", withError(v))
+				made = append(made, []string{r.name, t.columns[i].name, "", c.Method, fmt.Sprint(c.Report.Tasks), cell(v.Mean), cell(v.Error),
+					fmt.Sprint(c.Report.KL != nil), fmt.Sprint(c.Report.NotFinite), cell(c.Seconds)})
+			}
+			p.printf("\n")
+			continue
+		}
+		write(r.name, r.cells, of)
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	p.printf("\nEvery number: [%s.csv](%s.csv).\n", p.part, p.part)
+	return p.table(p.part+".csv", made)
+}
+
+// measuredRow is a row of our own numbers.
+type measuredRow struct {
+	name, model string
+	bound       bool // of the process, not of a model
+	cells       []*benchmarkCell
+}
+
+// livingRows measures the bounds and the models of a table.
+func (p *reproduction) livingRows(t *livingTable, known cells, file *os.File) ([]*measuredRow, error) {
+	bound := &measuredRow{name: "best independent, or the process itself where only that is known", bound: true,
+		cells: make([]*benchmarkCell, len(t.columns))}
+	rows := []*measuredRow{bound}
+	for i := range t.columns {
+		for k := range p.models {
+			if t.columns[i].of(&p.models[k]) {
+				for _, method := range p.models[k].benchmarkMethods() {
+					p.total += p.tasksBy(method)
+				}
+			}
+		}
+		if t.columns[i].process != nil {
+			p.total += p.Tasks
+		}
+	}
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.process != nil {
+			key := benchmarkKey{"", "", "process", c.src.String(), "", 0, p.Tasks, p.Seed}
+			opt := p.options(p.Tasks)
+			opt.Batch = c.batch
+			found := known.of(key, p.Tasks)
+			if found == nil {
+				var err error
+				if found, err = p.measureBy(key, c.process, c.src, opt, file); err != nil {
+					return nil, err
+				}
+			}
+			bound.cells[i] = found
+		}
+		for k := range p.models {
+			listed := &p.models[k]
+			if !c.of(listed) {
+				continue
+			}
+			m, err := listed.Load()
+			if err != nil {
+				return nil, err
+			}
+			digest, err := modelDigest(m)
+			if err != nil {
+				return nil, err
+			}
+			for _, method := range listed.benchmarkMethods() {
+				n := p.tasksBy(method)
+				key := benchmarkKey{listed.Name, digest, method, c.src.String(), "", listed.Config.DimX, p.Tasks, p.Seed}
+				opt, found := p.options(n), known.of(key, n)
+				opt.Batch = c.batch
+				if found == nil {
+					key.Tasks = n
+					if found, err = p.measure(key, m, c.src, opt, file); err != nil {
+						return nil, err
+					}
+				}
+				place(&rows, fmt.Sprintf("%s, %s", listed.Title(), method), i, len(t.columns), found)
+			}
+		}
+	}
+	if len(rows) == 1 {
+		rows = append(rows, &measuredRow{name: "models", cells: make([]*benchmarkCell, len(t.columns))})
+		p.note("no model was trained for this table: docs/benchmarks.md has the commands")
+	}
+	return rows, nil
+}
+
+// place sets a cell of the first row of that name that has none in the column, or of a new row.
+func place(rows *[]*measuredRow, name string, column, columns int, c *benchmarkCell) {
+	for _, r := range *rows {
+		if r.name == name && r.cells[column] == nil {
+			r.cells[column] = c
+			return
+		}
+	}
+	r := &measuredRow{name: name, cells: make([]*benchmarkCell, columns)}
+	r.cells[column] = c
+	*rows = append(*rows, r)
+}
+
+// exactDensity is the density of who knows the process of a source.
+func exactDensity(src task.ExactSource[float32]) eval.Density[float32] {
+	return func(_ context.Context, b *task.Tasks[float32]) ([]float64, error) {
+		joint, _, err := src.Exact(b)
+		for i := range joint {
+			joint[i] *= float64(b.Curves.Nt)
+		}
+		return joint, err
+	}
+}
