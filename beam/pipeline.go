@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,9 +19,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
-	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
-	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/shards"
 )
@@ -167,7 +164,7 @@ var loaded struct {
 
 type model struct {
 	once  sync.Once
-	model cnp.Model[float32]
+	model *predict.Model
 	err   error
 	lock  sync.Mutex
 	plans map[cnp.Shape]cnp.Plan[float32]
@@ -185,14 +182,7 @@ func use(path string) (*model, error) {
 		loaded.models[path] = m
 	}
 	loaded.Unlock()
-	m.once.Do(func() {
-		m.model, m.err = weights.Load[float32](path, weights.Options{})
-		if errors.Is(m.err, fs.ErrNotExist) {
-			if shipped, err := pretrained.Load(path); err == nil {
-				m.model, m.err = shipped, nil
-			}
-		}
-	})
+	m.once.Do(func() { m.model, m.err = predict.Open(context.Background(), predict.OpenOptions{}, path) })
 	return m, m.err
 }
 
@@ -402,11 +392,11 @@ func (f *predictFn) complete(ctx context.Context, im *cnp.Images[float32]) (*cnp
 
 // curves predicts the curves of a file.
 func (f *predictFn) curves(ctx context.Context, in *taskfile.File, c Chunk) (*Part, error) {
-	m, ok := f.m.model.(cnp.Regressor[float32])
-	cfg := f.m.model.Config()
-	if !ok {
-		return nil, fmt.Errorf("a %s model regresses no curves", cfg.Architecture)
+	m, err := f.m.model.Regressor()
+	if err != nil {
+		return nil, err
 	}
+	cfg := m.Config()
 	t, err := in.Curves(&cfg)
 	if err != nil {
 		return nil, err

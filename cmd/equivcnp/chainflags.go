@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/cnp/tabletask"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 )
 
 // chainFlags say what is drawn by the chain rule.
@@ -98,5 +98,5 @@ func (f *chainFlags) options(cfg *cnp.Config, tasks, context int) cnp.SampleOpti
 
 // samplesNeed is what samples need beside the model's own work.
 func (f *chainFlags) samplesNeed(tasks, context, targets, dy int) int64 {
-	return tabletask.SamplesNeed(f.samples, tasks, context, targets, dy)
+	return predict.SamplesNeed(f.samples, tasks, context, targets, dy)
 }

@@ -22,8 +22,13 @@ func (r *result) check(ctx context.Context, off bool, m cnp.Regressor[float32], 
 	if off {
 		return nil, nil
 	}
+	return r.judged(ctx, func(ctx context.Context) (*predict.Checked, error) { return predict.Check(ctx, m, batches...) })
+}
+
+// judged says first of all what a check finds against the model. It is nil where nothing was held out.
+func (r *result) judged(ctx context.Context, check func(ctx context.Context) (*predict.Checked, error)) (*predict.Checked, error) {
 	var n predict.Notes
-	c, err := n.Check(ctx, m, batches...)
+	c, err := n.Judge(ctx, check)
 	r.cautions = slices.Insert(r.cautions, 0, texts(n.Cautions)...)
 	return c, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/raster"
 )
@@ -117,14 +118,14 @@ type completeResult struct {
 // maxDrawing bounds the drawing's pixels.
 const maxDrawing = 1 << 28
 
-func (a *app) complete(ctx context.Context, f *completeFlags) error {
-	if !(f.rate >= 0 && f.rate <= 1) {
+// check refuses flags that say nothing sensible, alone or together.
+func (f *completeFlags) check() error {
+	switch {
+	case !(f.rate >= 0 && f.rate <= 1):
 		return usagef("--rate %g: need a number from 0 to 1", f.rate)
-	}
-	if f.zoom < 0 || f.zoom > 256 {
+	case f.zoom < 0 || f.zoom > 256:
 		return usagef("--zoom %d: need 0 to 256", f.zoom)
-	}
-	if f.scale < 1 || f.scale > 16 {
+	case f.scale < 1 || f.scale > 16:
 		return usagef("--scale %d: need 1 to 16", f.scale)
 	}
 	if err := f.chain.check(); err != nil {
@@ -133,8 +134,27 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if f.scale > 1 && f.chain.samples > 0 {
 		return usagef("--samples are drawn at the pixels, not with --scale")
 	}
-	if err := errors.Join(f.model.exactly(f.scale > 1, "--scale", "a finer grid"),
-		f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")); err != nil {
+	return errors.Join(f.model.exactly(f.scale > 1, "--scale", "a finer grid"),
+		f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule"))
+}
+
+// completing is a run of equivcnp complete.
+type completing struct {
+	app     *app
+	flags   *completeFlags
+	r       *result
+	model   cnp.Completer[float32]
+	cfg     cnp.Config
+	im      *raster.Image
+	mask    []bool
+	drawing completion
+	p, fine *cnp.Prediction[float32] // at the pixels, and with --scale
+	samples []float32
+	seconds float64
+}
+
+func (a *app) complete(ctx context.Context, f *completeFlags) error {
+	if err := f.check(); err != nil {
 		return err
 	}
 	f.chain.seed = f.seed
@@ -144,103 +164,19 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		return err
 	}
 	defer outs.discard()
-
-	r := &result{}
-	im, err := fromInput(ctx, a, f.image, raster.Read, raster.Decode)
+	c := &completing{app: a, flags: f, r: &result{}}
+	if err := c.read(ctx); err != nil {
+		return err
+	}
+	if err := c.predict(ctx); err != nil {
+		return err
+	}
+	res, err := c.describe()
 	if err != nil {
 		return err
 	}
-	var mask []bool
-	if f.mask == "" {
-		mask = raster.RandomMask(im.H, im.W, f.rate, f.seed)
-	} else {
-		light, err := fromInput(ctx, a, f.mask, raster.Read, raster.Decode)
-		if err != nil {
-			return err
-		}
-		if mask, err = light.Mask(f.mask, im.H, im.W); err != nil {
-			return err
-		}
-	}
-	model, err := f.model.completer(ctx)
-	if err != nil {
+	if err := c.write(outs); err != nil {
 		return err
-	}
-	cfg := model.Config()
-	if im, err = fitChannels(r, im, cfg.DimY); err != nil {
-		return fmt.Errorf("%s: %w", f.model.path, err)
-	}
-	for i := range mask {
-		mask[i] = mask[i] && im.Pix[i] == im.Pix[i] // all channels are NaN where one is
-	}
-	d := completion{picture.Completion{Truth: im, Mask: mask, Scale: f.zoom}, f.chain.samples}
-	if f.scale > 1 {
-		d.Truth, d.Mask = enlarge(im, mask, f.scale)
-	}
-	if w, h := d.Size(); w > maxDrawing/h {
-		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
-	}
-
-	size := cnp.Work{Batch: max(1, min(f.chain.samples, 16)), H: im.H, W: im.W, Scale: f.scale, Weights: implicitWeights}
-	limit, err := f.memory.limit()
-	if err != nil {
-		return err
-	}
-	if model, err = within(r, model, size, limit); err != nil {
-		return err
-	}
-	need, err := cnp.EstimateModel(model, size)
-	need.Features += f.chain.samplesNeed(1, 0, im.H*im.W, im.C)
-	if err := f.memory.check(need, err, "image, --scale or --samples"); err != nil {
-		return err
-	}
-	work, done := a.withProgress(ctx, "completing")
-	start := time.Now()
-	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask}
-	r.cautions = cnp.ImageNotes(&cfg, task)
-	r.notes = append(r.notes, f.model.precisionNotes(&cfg)...)
-	p, fine, err := completeScaled(work, model, task, f.scale)
-	var samples []float32
-	if err == nil && f.chain.samples > 0 {
-		samples, err = cnp.SampleImages(work, model, task, f.chain.options(&cfg, 1, raster.Count(mask)))
-	}
-	seconds := time.Since(start).Seconds()
-	done()
-	if err == nil {
-		err = errors.Join(p.Check(nil), fine.Check(nil))
-	}
-	if err != nil {
-		return err
-	}
-
-	pixels, observed := im.H*im.W, raster.Count(mask)
-	known := make([]bool, len(im.Pix))
-	for i, v := range im.Pix {
-		known[i] = v == v
-	}
-	if err := cnp.CheckSupport(p.Likelihood, "pixel", im.Pix, known, 1); err != nil {
-		return fmt.Errorf("%s: %w", f.image, err)
-	}
-	sum, n := p.LogDensity(im.Pix, known)
-	likelihood, mse := sum/float64(n), meanSquare(p.Mean, im.Pix)
-	name := string(cfg.Architecture)
-	if cfg.Group != "" {
-		name = cfg.Group
-	}
-	d.Mean, d.Std = fine.Mean, fine.Std
-	d.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, plural(pixels, "pixel"), likelihood)
-
-	for _, w := range []struct {
-		flag  string
-		write func(io.Writer) error
-	}{
-		{"out", func(w io.Writer) error { return png.Encode(w, d.drawWith(samples)) }},
-		{"mean-out", func(w io.Writer) error { return picture.WritePNG(w, fine.Mean, im.C, f.scale*im.H, f.scale*im.W) }},
-		{"std-out", func(w io.Writer) error { return picture.WritePNG(w, fine.Std, im.C, f.scale*im.H, f.scale*im.W) }},
-	} {
-		if err := outs.write(w.flag, w.write); err != nil {
-			return err
-		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -248,8 +184,128 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if err := outs.commit(); err != nil {
 		return err
 	}
+	c.r.line("written", "%s", f.out)
+	res.Notes = c.r.allNotes()
+	return a.print(c.r, *res)
+}
 
-	r.line("model", "%s", f.model.describe(cfg))
+// read reads image, mask and model, and brings them together.
+func (c *completing) read(ctx context.Context) (err error) {
+	f, a := c.flags, c.app
+	if c.im, err = fromInput(ctx, a, f.image, raster.Read, raster.Decode); err != nil {
+		return err
+	}
+	if f.mask == "" {
+		c.mask = raster.RandomMask(c.im.H, c.im.W, f.rate, f.seed)
+	} else {
+		light, err := fromInput(ctx, a, f.mask, raster.Read, raster.Decode)
+		if err != nil {
+			return err
+		}
+		if c.mask, err = light.Mask(f.mask, c.im.H, c.im.W); err != nil {
+			return err
+		}
+	}
+	if c.model, err = f.model.completer(ctx); err != nil {
+		return err
+	}
+	c.cfg = c.model.Config()
+	if c.im, err = fitChannels(c.r, c.im, c.cfg.DimY); err != nil {
+		return fmt.Errorf("%s: %w", f.model.path, err)
+	}
+	for i := range c.mask {
+		c.mask[i] = c.mask[i] && c.im.Pix[i] == c.im.Pix[i] // all channels are NaN where one is
+	}
+	d := completion{picture.Completion{Truth: c.im, Mask: c.mask, Scale: f.zoom}, f.chain.samples}
+	if f.scale > 1 {
+		d.Truth, d.Mask = enlarge(c.im, c.mask, f.scale)
+	}
+	if w, h := d.Size(); w > maxDrawing/h {
+		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
+	}
+	c.drawing = d
+	return nil
+}
+
+// fits divides the image if it needs more memory than allowed, and refuses what needs more even then.
+func (c *completing) fits() error {
+	f := c.flags
+	size := cnp.Work{Batch: max(1, min(f.chain.samples, 16)), H: c.im.H, W: c.im.W, Scale: f.scale, Weights: implicitWeights}
+	limit, err := f.memory.limit()
+	if err != nil {
+		return err
+	}
+	if c.model, err = within(c.r, c.model, size, limit); err != nil {
+		return err
+	}
+	need, err := cnp.EstimateModel(c.model, size)
+	need.Features += predict.SamplesNeed(f.chain.samples, 1, 0, c.im.H*c.im.W, c.im.C)
+	return f.memory.check(need, err, "image, --scale or --samples")
+}
+
+// predict completes the image, and draws samples.
+func (c *completing) predict(ctx context.Context) error {
+	if err := c.fits(); err != nil {
+		return err
+	}
+	f, im := c.flags, c.im
+	work, done := c.app.withProgress(ctx, "completing")
+	start := time.Now()
+	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: c.mask}
+	c.r.cautions = cnp.ImageNotes(&c.cfg, task)
+	c.r.notes = append(c.r.notes, f.model.precisionNotes(&c.cfg)...)
+	var err error
+	c.p, c.fine, err = completeScaled(work, c.model, task, f.scale)
+	if err == nil && f.chain.samples > 0 {
+		c.samples, err = cnp.SampleImages(work, c.model, task, f.chain.options(&c.cfg, 1, raster.Count(c.mask)))
+	}
+	c.seconds = time.Since(start).Seconds()
+	done()
+	if err == nil {
+		err = errors.Join(c.p.Check(nil), c.fine.Check(nil))
+	}
+	return err
+}
+
+// write writes the drawing and the other files.
+func (c *completing) write(outs *outputs) error {
+	h, w := c.flags.scale*c.im.H, c.flags.scale*c.im.W
+	for _, file := range []struct {
+		flag  string
+		write func(io.Writer) error
+	}{
+		{"out", func(to io.Writer) error { return png.Encode(to, c.drawing.drawWith(c.samples)) }},
+		{"mean-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Mean, c.im.C, h, w) }},
+		{"std-out", func(to io.Writer) error { return picture.WritePNG(to, c.fine.Std, c.im.C, h, w) }},
+	} {
+		if err := outs.write(file.flag, file.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe says how good the completion is, to the drawing too.
+func (c *completing) describe() (*completeResult, error) {
+	f, im, cfg, r := c.flags, c.im, &c.cfg, c.r
+	pixels, observed := im.H*im.W, raster.Count(c.mask)
+	known := make([]bool, len(im.Pix))
+	for i, v := range im.Pix {
+		known[i] = v == v
+	}
+	if err := cnp.CheckSupport(c.p.Likelihood, "pixel", im.Pix, known, 1); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.image, err)
+	}
+	sum, n := c.p.LogDensity(im.Pix, known)
+	likelihood, mse := sum/float64(n), meanSquare(c.p.Mean, im.Pix)
+	name := string(cfg.Architecture)
+	if cfg.Group != "" {
+		name = cfg.Group
+	}
+	c.drawing.Mean, c.drawing.Std = c.fine.Mean, c.fine.Std
+	c.drawing.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, plural(pixels, "pixel"),
+		likelihood)
+	r.line("model", "%s", f.model.describe(*cfg))
 	r.line("image", "%d x %d pixels, %s", im.W, im.H, plural(im.C, "channel"))
 	r.line("context", "%s (%.1f %%)", plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
 	r.line("log-likelihood", "%.4f per pixel", likelihood)
@@ -259,13 +315,12 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		scale = f.scale
 		r.line("predicted", "%d x %d pixels", f.scale*im.W, f.scale*im.H)
 	}
-	r.line("time", "%.2f s", seconds)
-	r.line("written", "%s", f.out)
-	return a.print(r, completeResult{Scale: scale,
+	r.line("time", "%.2f s", c.seconds)
+	return &completeResult{Scale: scale,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Image: f.image, Width: im.W, Height: im.H,
 		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
-		Seconds: number(seconds), Out: f.out, Notes: r.allNotes(),
-	})
+		Seconds: number(c.seconds), Out: f.out,
+	}, nil
 }
 
 // completion is a drawing with samples below.

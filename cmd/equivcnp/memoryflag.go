@@ -55,9 +55,14 @@ func within[M cnp.Model[float32]](r *result, model M, w cnp.Work, memory int64) 
 	if err != nil || view == cnp.Model[float32](model) {
 		return model, err
 	}
-	r.note("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)",
-		cnp.Parts(view, w.H, w.W), cnp.Bytes(memory))
+	r.notes = append(r.notes, dividedNote(cnp.Parts(view, w.H, w.W), memory))
 	return view.(M), nil
+}
+
+// dividedNote says why images are divided.
+func dividedNote(parts int, memory int64) string {
+	return fmt.Sprintf("each image is completed as %d coarser ones: fewer would need more than %v of memory (--memory)", parts,
+		cnp.Bytes(memory))
 }
 
 // workOf is what a batch of a source asks of a model.

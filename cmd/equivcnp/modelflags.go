@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,8 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/cnp/krige"
-	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/simd"
@@ -65,20 +63,21 @@ func (m *modelList) Set(path string) error {
 	return nil
 }
 
-// members are the models behind the flag.
-func (m *modelFlags) members() ([]string, error) {
-	var all []string
-	for _, path := range append([]string{m.path}, m.more...) {
-		members, err := weights.Members(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, members...)
+// paths are the values of the flag.
+func (m *modelFlags) paths() []string {
+	if m.path == "" {
+		return nil
 	}
-	if len(all) > 1 && slices.Contains(all, stdio) {
+	return append([]string{m.path}, m.more...)
+}
+
+// members are the models behind the flag; none where it was left out.
+func (m *modelFlags) members() ([]string, error) {
+	all, err := predict.Members(m.paths()...)
+	if err == nil && len(all) > 1 && slices.Contains(all, stdio) {
 		return nil, usagef("--model -: a model of an ensemble must be a file")
 	}
-	return all, nil
+	return all, err
 }
 
 // registerLattice adds the flag of the curve models' lattice.
@@ -165,45 +164,63 @@ func must(err error) {
 	}
 }
 
-func (m *modelFlags) options() (weights.Options, error) {
+// options checks the flags that say how a model is opened.
+func (m *modelFlags) options() (opt predict.OpenOptions, err error) {
 	if !(m.alpha >= 0 && m.alpha <= 1) {
-		return weights.Options{}, usagef("--alpha %g: need a number from 0 to 1", m.alpha)
+		return opt, usagef("--alpha %g: need a number from 0 to 1", m.alpha)
 	}
 	if !(m.pointsPerUnit >= 0) || math.IsInf(m.pointsPerUnit, 0) {
-		return weights.Options{}, usagef("--points-per-unit %g: need 0 or a positive number", m.pointsPerUnit)
+		return opt, usagef("--points-per-unit %g: need 0 or a positive number", m.pointsPerUnit)
 	}
-	return weights.Options{Group: m.group, Alpha: m.alpha, PointsPerUnit: m.pointsPerUnit}, nil
+	if m.precision != "" {
+		if err := checkPrecision(m.precision); err != nil {
+			return opt, err
+		}
+	}
+	return predict.OpenOptions{Group: m.group, Alpha: m.alpha, PointsPerUnit: m.pointsPerUnit, Precision: cnp.Precision(m.precision),
+		Plans: m.plans, Read: m.app.readFile}, nil
 }
 
-// load reads the model: a file, or where there is none of that name, a shipped model, or several of them as an ensemble.
-func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
-	if _, err := m.options(); err != nil {
+// open opens the model: a file, or where there is none of that name, a shipped model, or several of them as an ensemble.
+func (m *modelFlags) open(ctx context.Context) (*predict.Model, error) {
+	opt, err := m.options()
+	if err != nil {
 		return nil, err // before the files are read
 	}
-	members, err := m.members()
-	if err != nil {
+	if _, err := m.members(); err != nil {
 		return nil, err
 	}
 	if err := makePlans(m.plans); err != nil {
 		return nil, err
 	}
-	var all []cnp.Model[float32]
-	for _, path := range members {
-		if r := krige.Named(path); r != nil {
-			all = append(all, r)
-			continue
-		}
-		s, err := m.app.readState(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		model, err := m.build(path, s)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, model)
+	model, err := predict.Open(ctx, opt, m.paths()...)
+	if err != nil {
+		return nil, m.hint(err)
 	}
-	return cnp.Ensemble(all...)
+	for _, why := range model.Unsuited {
+		m.unsuited = append(m.unsuited, fmt.Sprintf("--precision %s: %s", cnp.BFloat16, why))
+	}
+	return model, nil
+}
+
+// hint says which flags help against an error of opening a model.
+func (m *modelFlags) hint(err error) error {
+	switch {
+	case errors.Is(err, weights.ErrGroup) && m.group == "":
+		return fmt.Errorf("%w (with --group)", err)
+	case errors.Is(err, cnp.ErrConfig) && m.rounds():
+		return fmt.Errorf("%w (--precision %s)", err, m.precision)
+	}
+	return err
+}
+
+// load opens the model for commands that ask nothing but predictions of it.
+func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
+	model, err := m.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return model.Model, nil
 }
 
 // readOne reads the file of a single model.
@@ -221,74 +238,48 @@ func (m *modelFlags) readOne(ctx context.Context) (*weights.State, error) {
 // build makes the model of a file of that name that was read.
 func (m *modelFlags) build(path string, s *weights.State) (cnp.Model[float32], error) {
 	opt, err := m.options()
-	if err == nil && m.precision != "" {
-		err = checkPrecision(m.precision)
-	}
 	if err != nil {
 		return nil, err
 	}
-	model, err := weights.Build[float32](s, opt)
+	model, err := predict.Build(s, &opt)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	if why := s.Metadata[pretrained.KeyBFloat16]; why != "" {
-		m.unsuited = append(m.unsuited, fmt.Sprintf("--precision %s: the file of %s says: %s", cnp.BFloat16, path, oneLine(why)))
-	}
-	if errors.Is(err, weights.ErrGroup) && m.group == "" {
-		err = fmt.Errorf("%w (with --group)", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if model, err = cnp.With(model, cnp.Options{Precision: cnp.Precision(m.precision), Plans: m.plans}); err != nil {
-		return nil, fmt.Errorf("%s: --precision %s: %w", path, m.precision, err)
+		return nil, m.hint(fmt.Errorf("%s: %w", path, err))
 	}
 	return model, nil
 }
 
-// readState reads a model file, or where there is none of that name, a shipped model.
-func (a *app) readState(ctx context.Context, path string) (*weights.State, error) {
-	s, err := fromInput(ctx, a, path, weights.ReadState, func(b []byte, name string) (*weights.State, error) {
+// readFile reads a model file, or standard input.
+func (a *app) readFile(ctx context.Context, path string) (*weights.State, error) {
+	return fromInput(ctx, a, path, weights.ReadState, func(b []byte, name string) (*weights.State, error) {
 		s, err := weights.DecodeState(b)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		return s, err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		if shipped, missing := pretrained.State(path); missing == nil {
-			return shipped, nil
-		}
-		err = fmt.Errorf("%w; shipped models: %s; without any training: %s", err, strings.Join(pretrained.Names(), ", "),
-			strings.Join(krige.Names(), ", "))
-	}
-	return s, err
 }
 
-// completer reads a model that completes images.
+// readState reads a model file, or where there is none of that name, a shipped model.
+func (a *app) readState(ctx context.Context, path string) (*weights.State, error) {
+	return predict.ReadState(ctx, path, a.readFile)
+}
+
+// completer opens a model that completes images.
 func (m *modelFlags) completer(ctx context.Context) (cnp.Completer[float32], error) {
-	model, err := m.load(ctx)
+	model, err := m.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, ok := model.(cnp.Completer[float32])
-	if !ok {
-		return nil, fmt.Errorf("%s: this %s model regresses curves and completes no images", m.path, model.Config().Architecture)
-	}
-	return c, nil
+	return model.Completer()
 }
 
-// regressor reads a model that regresses curves.
+// regressor opens a model that regresses curves.
 func (m *modelFlags) regressor(ctx context.Context) (cnp.Regressor[float32], error) {
-	model, err := m.load(ctx)
+	model, err := m.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, ok := model.(cnp.Regressor[float32])
-	if !ok {
-		return nil, fmt.Errorf("%s: this %s model completes images and regresses no curves", m.path, model.Config().Architecture)
-	}
-	return r, nil
+	return model.Regressor()
 }
 
 // describe names a model in one line: "T2.pth: equivcnp-image, T(2)".

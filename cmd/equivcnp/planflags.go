@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -59,28 +58,4 @@ func parseBytes(s string) (int64, bool) {
 		return 0, false
 	}
 	return int64(v), true
-}
-
-// run completes images by a plan, so many at a time.
-func (p *planFlags) run(ctx context.Context, m cnp.Model[float32], im *cnp.Images[float32],
-	opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
-	plan, err := m.Plan(ctx, im.Shape(), opt)
-	if err != nil {
-		return nil, err
-	}
-	n, step := im.H*im.W, p.batch
-	if step == 0 {
-		step = max(im.B, 1)
-	}
-	out := plan.NewPrediction(im)
-	v := len(out.Mean) / max(im.B, 1)
-	for lo := 0; lo < im.B; lo += step {
-		hi := min(lo+step, im.B)
-		part := &cnp.Images[float32]{B: hi - lo, C: im.C, H: im.H, W: im.W,
-			Pixels: im.Pixels[lo*im.C*n : hi*im.C*n], Mask: im.Mask[lo*n : hi*n]}
-		if err := plan.Predict(ctx, out.Slice(lo*v, hi*v), part); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
+	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
@@ -30,12 +32,13 @@ type predictFlags struct {
 	covariance  bool
 	outputs     []string
 	noCheck     bool
+	sphere      bool
 }
 
 func (a *app) predictCommand() *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:                   "predict --model M (--in tasks.npz|table.parquet --out FILE | --manifest list --out-dir D)",
+		Use:                   "predict [--model M] (--in tasks.npz|table.parquet --out FILE | --manifest list --out-dir D)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict many tasks from one file into another",
 		Long: `Predict all tasks of a file of tensors (safetensors, npz or classic NetCDF), or of a table.
@@ -81,6 +84,9 @@ from the manifest's folder, and lines that begin with # are left out. A process 
 whatever end, goes on where it was; files appear under their names when they are complete. "equivcnp merge"
 checks that all is there, and says how good it was.
 
+Without --model each task is interpolated on its own, each of its outputs too, by the number of inputs; --sphere
+says that they are latitude and longitude in degrees.
+
 If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
 printed, averaged over values; NaN is a value that is missing. For images without it, that of image
 itself is, of the values that are not missing, unless those are observed alone.`,
@@ -88,12 +94,20 @@ itself is, of the values that are not missing, unless those are observed alone.`
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
   equivcnp predict --model m.safetensors --in stations.parquet --x lat,lon --y t2m,rain --task date \
     --grid lat=40:60:0.5,lon=-10:10:0.5 --out maps.nc
+  equivcnp predict --in days.csv --x east,north --y rain --task day --grid east=0:10:1,north=0:10:1 --out maps.csv
   equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G
   equivcnp predict --model digits-T2 --manifest files.txt --shard 3/64 --out-dir predictions`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
 	}
+	f.register(a, cmd)
+	return cmd
+}
+
+// register adds the flags.
+func (f *predictFlags) register(a *app, cmd *cobra.Command) {
 	f.model.register(a, cmd)
+	optionalModel(cmd)
 	f.model.registerLattice(cmd)
 	f.plan.register(cmd)
 	f.model.registerPrecision(cmd)
@@ -109,13 +123,13 @@ itself is, of the values that are not missing, unless those are observed alone.`
 	fl.BoolVar(&f.covariance, "covariance", false, "also write the covariance [B, N, N] of the N values of each task")
 	standardiseFlag(fl, &f.standardise)
 	noCheckFlag(fl, &f.noCheck)
+	sphereFlag(cmd, &f.sphere)
 	f.shards.register(cmd, "a file of tasks a line")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"in", "out"} {
 		must(cmd.MarkFlagFilename(name, "safetensors"))
 		cmd.MarkFlagsMutuallyExclusive(name, "manifest")
 	}
-	return cmd
 }
 
 // predictResult is what predict --json prints.
@@ -142,33 +156,6 @@ type predictResult struct {
 	Notes []string         `json:"notes"`
 }
 
-// job is one file of tasks, checked and ready to run.
-type job struct {
-	tasks, context, targets int
-	shape                   []int // of the output
-	run                     func(ctx context.Context) (*cnp.Prediction[float32], error)
-	sample                  func(ctx context.Context, f *chainFlags) ([]float32, error)
-	truth                   []float32 // nil without
-	truthName               string
-	work                    cnp.Work
-	counts                  []bool // which values of the output count for the likelihood; nil for all
-	cautions, notes         []string
-	scaled                  int                // tasks that were standardised
-	model                   cnp.Model[float32] // that of images, divided as far as they need it
-	check                   func(ctx context.Context, r *result) (*predict.Checked, error)
-}
-
-// leaveOut leaves out the values that do not count.
-func (j *job) leaveOut(counts []bool) {
-	for i := range counts {
-		counts[i] = counts[i] && j.counted(i)
-	}
-	j.counts = counts
-}
-
-// counted reports whether value i of the output is no padding.
-func (j *job) counted(i int) bool { return j.counts == nil || j.counts[i] }
-
 func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	opt, err := f.plan.options(f.model.precision)
 	if err == nil {
@@ -178,7 +165,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		err = f.model.exactly(f.chain.samples > 0, "--samples", "the chain rule")
 	}
 	if err == nil {
-		err = checkQuantiles(f.quantiles)
+		err = errors.Join(checkQuantiles(f.quantiles), f.model.checkSphere(f.sphere))
 	}
 	if err != nil {
 		return err
@@ -197,9 +184,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 		return err
 	}
 	defer outs.discard()
-	model, err := f.model.load(ctx)
-	if err != nil {
-		return err
+	var model cnp.Model[float32]
+	if f.model.path != "" {
+		if model, err = f.model.load(ctx); err != nil {
+			return err
+		}
 	}
 	in, err := fromInput(ctx, a, f.in, taskfile.Open, taskfile.Decode)
 	if err != nil {
@@ -236,126 +225,160 @@ type filePrediction struct {
 	tensors []safetensors.Tensor
 }
 
-// predictFile predicts the tasks of a file of that name, and writes to r what is to be said.
+// fileJob is a file of tasks, ready to run.
+type fileJob struct {
+	*predict.Prepared
+	name      string
+	truth     []float32 // nil without
+	truthName string
+	notes     []string
+}
+
+// job prepares the tasks of a file of that name for a model.
+func (f *predictFlags) job(model cnp.Model[float32], in *taskfile.File, name string, opt cnp.PlanOptions) (*fileJob, error) {
+	j, cfg := &fileJob{name: name, truthName: "y_target"}, model.Config()
+	options := predict.Options{Raw: !f.standardise, Quantiles: f.quantiles, Plan: opt, Batch: f.plan.batch}
+	var prepare func(opt predict.Options) (*predict.Prepared, error)
+	count, context := 0, 0
+	if cfg.Architecture.Image() {
+		c, err := in.Images(cfg.DimY)
+		if err != nil {
+			return nil, err
+		}
+		j.truth, j.truthName = c.Answer()
+		if c.Missing > 0 {
+			j.notes = append(j.notes, fmt.Sprintf("%s missing: not observed, whatever the mask says", plural(c.Missing, "pixel")))
+		}
+		options.Raw = false
+		im := &c.Batch
+		prepare = func(opt predict.Options) (*predict.Prepared, error) { return predict.PrepareImages(model, im, opt) }
+		count, context = im.B, raster.Count(im.Mask)/max(1, im.B)
+	} else {
+		c, err := in.Curves(&cfg)
+		if err == nil {
+			err = unscaled(&cfg, f.standardise)
+		}
+		if err != nil {
+			return nil, err
+		}
+		prepare = func(opt predict.Options) (*predict.Prepared, error) {
+			return predict.PrepareCurves(model, &c.Batch, opt)
+		}
+		j.truth, count, context = c.Truth, c.Batch.B, c.Batch.Nc
+	}
+	if f.chain.samples > 0 {
+		draw := f.chain.options(&cfg, count, context)
+		options.Sample = &draw
+	}
+	var err error
+	if j.Prepared, err = prepare(options); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if j.Parts > 1 {
+		limit := opt.Memory
+		if opt.Soft {
+			limit = cnp.MemoryLimit()
+		}
+		j.notes = append(j.notes, dividedNote(j.Parts, limit))
+	}
+	if cfg.Architecture.Image() {
+		j.notes = append(j.notes, f.model.precisionNotes(&cfg)...)
+	}
+	return j, nil
+}
+
+// predictFile predicts the tasks of a file of that name, and writes to r what is to be said. Without a model they are interpolated.
 func (a *app) predictFile(ctx context.Context, f *predictFlags, r *result, model cnp.Model[float32], in *taskfile.File,
 	name string, opt cnp.PlanOptions) (*filePrediction, error) {
-	cfg := model.Config()
-	var j *job
-	var err error
-	switch m := model.(type) {
-	case cnp.Regressor[float32]:
-		j, err = curveJob(in, m, f.standardise)
-	case cnp.Completer[float32]:
-		if j, err = imageJob(in, m, &f.plan, opt); err == nil {
-			j.notes = append(j.notes, f.model.precisionNotes(&cfg)...)
+	if model == nil {
+		var err error
+		if model, err = f.model.universalOfFile(in, name, f.sphere); err != nil {
+			return nil, err
 		}
-	default:
-		return nil, fmt.Errorf("%s: a %s model predicts nothing", f.model.path, cfg.Architecture)
 	}
+	j, err := f.job(model, in, name, opt)
 	if err != nil {
 		return nil, err
 	}
-	j.work.Weights = max(0, opt.Memory)
-	if j.model != nil {
-		model = j.model
-	}
-	need, err := cnp.EstimateModel(model, j.work)
-	need.Features += f.chain.samplesNeed(j.tasks, j.work.Context, j.targets/max(1, j.tasks), cfg.DimY)
-	if err == nil && j.targets > 0 {
-		err = need.Check(cnp.MemoryLimit())
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-
 	work, done := a.withProgress(ctx, "predicting")
 	start := time.Now()
-	p, err := j.run(work)
-	var samples []float32
-	if f.chain.samples > 0 && p != nil { // what lies outside is named by the prediction's error
-		var failed error
-		if samples, failed = j.sample(work, &f.chain); samples == nil {
-			err = failed
-		}
-	}
+	res, err := j.Run(work)
 	seconds := time.Since(start).Seconds()
 	done()
-	r.cautions, r.notes = j.cautions, j.notes
+	r.cautions, r.notes = j.Cautions, j.notes
+	r.noteThinned(j.Given, j.Seen)
 	var checked *predict.Checked
-	if j.check != nil && !f.noCheck && p != nil {
+	if !f.noCheck && res != nil {
 		var failed error
-		if checked, failed = j.check(ctx, r); failed != nil {
+		if checked, failed = r.judged(ctx, j.Check); failed != nil {
 			return nil, failed
 		}
 	}
-	if len(j.shape) == 3 { // curves
-		var counts []bool
-		if counts, err = r.answered(p, err, j.shape[1], j.shape[2]); counts != nil {
-			j.leaveOut(counts)
-		}
+	if err = r.reached(res, err); err == nil {
+		err = res.Check()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := p.Check(j.counted); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	r.noteStandardised(j.scaled, j.tasks)
+	r.noteStandardised(j.Scaled, j.Tasks)
+	cfg := model.Config()
 	r.line("model", "%s", f.model.describe(cfg))
-	r.line("tasks", "%d", j.tasks)
-	r.line("context", "%s", plural(j.context, "point"))
-	r.line("targets", "%d", j.targets)
-	var likelihood *number
-	values := 0
-	if j.truth != nil {
-		known := make([]bool, len(j.truth))
-		for i, v := range j.truth {
-			known[i] = j.counted(i) && v == v
-		}
-		if err := cnp.CheckSupport(p.Distribution(), j.truthName, j.truth, known, j.channels()); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if sum, n := p.LogDensities(j.tasks, j.truth, known); n > 0 {
-			v := number(sum / float64(n))
-			values = n
-			likelihood = &v
-			r.line("log-likelihood", "%.4f mean of the values of %s", float64(v), j.truthName)
-		}
+	r.line("tasks", "%d", j.Tasks)
+	r.line("context", "%s", plural(j.Context, "point"))
+	r.line("targets", "%d", j.Targets)
+	likelihood, values, err := j.scored(res)
+	if err != nil {
+		return nil, err
 	}
 	if likelihood == nil {
 		j.truthName = ""
+	} else {
+		r.line("log-likelihood", "%.4f mean of the values of %s", float64(*likelihood), j.truthName)
 	}
 	if extra := in.Unused(); len(extra) > 0 {
 		r.note("tensors that this model does not read: %q", extra)
 	}
-
-	tensors, err := f.tensors(j, p, samples)
+	tensors, err := f.tensors(res)
 	if err != nil {
 		return nil, err
 	}
 	return &filePrediction{predictResult{
-		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: j.tasks,
-		ContextPoints: j.context, Targets: j.targets, Shape: j.shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: name, Tasks: j.Tasks,
+		ContextPoints: j.Context, Targets: j.Targets, Shape: j.Shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
 		LogLikelihoodValues: values, Seconds: number(seconds), Check: checked,
 	}, tensors}, nil
 }
 
-// channels is the number of values of a target whose values lie together: those of images lie apart.
-func (j *job) channels() int {
-	if len(j.shape) == 3 {
-		return max(1, j.shape[2])
+// scored is the mean log-density of the true values that count and are known, and their number; nil without any.
+func (j *fileJob) scored(res *predict.Result) (mean *number, n int, err error) {
+	if j.truth == nil {
+		return nil, 0, nil
 	}
-	return 1
+	known := make([]bool, len(j.truth))
+	for i, v := range j.truth {
+		known[i] = res.Counted(i) && v == v
+	}
+	channels := 1 // those of a curve's target lie together, those of a pixel apart
+	if len(j.Shape) == 3 {
+		channels = max(1, j.Shape[2])
+	}
+	if err := cnp.CheckSupport(res.Prediction.Distribution(), j.truthName, j.truth, known, channels); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", j.name, err)
+	}
+	sum, n := res.Prediction.LogDensities(j.Tasks, j.truth, known)
+	if n == 0 {
+		return nil, 0, nil
+	}
+	v := number(sum / float64(n))
+	return &v, n, nil
 }
 
 // tensors lists the tensors of the output file, with samples if they were drawn.
-func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32], samples []float32) ([]safetensors.Tensor, error) {
-	result := predict.Result{Prediction: p, Shape: j.shape, Counts: j.counts, Samples: samples, Drawn: f.chain.samples,
-		Quantiles: f.quantiles}
-	all, err := result.Tensors(f.outputs...)
+func (f *predictFlags) tensors(res *predict.Result) ([]safetensors.Tensor, error) {
+	all, err := res.Tensors(f.outputs...)
 	if err == nil && f.covariance {
 		var more []predict.Tensor
-		more, err = result.Tensors("covariance")
+		more, err = res.Tensors("covariance")
 		all = append(all, more...)
 	}
 	if err != nil {
@@ -368,100 +391,14 @@ func (f *predictFlags) tensors(j *job, p *cnp.Prediction[float32], samples []flo
 	return out, nil
 }
 
-// curveJob prepares a batch of regression tasks.
-func curveJob(t *taskfile.File, m cnp.Regressor[float32], standardise bool) (*job, error) {
-	cfg := m.Config()
-	dx, dy := cfg.DimX, cfg.DimY
-	c, err := t.Curves(&cfg)
-	if err != nil {
-		return nil, err
+// reached turns the error that some targets lie out of the model's reach into a caution, if the others have a prediction.
+func (r *result) reached(res *predict.Result, err error) error {
+	var outside *cnp.OutsideError
+	if res == nil || !errors.As(err, &outside) {
+		return err
 	}
-	b := &c.Batch
-	observed := make([]bool, len(b.YContext))
-	for i, v := range b.YContext {
-		observed[i] = (b.ContextMask == nil || b.ContextMask[i/dy]) && v == v
-	}
-	if err := checkContext(&cfg, "y_context", b.YContext, observed, dy); err != nil {
-		return nil, err
-	}
-	seen := b
-	if err := unscaled(&cfg, standardise); err != nil {
-		return nil, err
-	}
-	if standardise {
-		if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
-			return nil, err
-		}
-		m = cnp.Standardised(m)
-	}
-	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: seen.Work(dx), cautions: cnp.Notes(&cfg, b), truth: c.Truth,
-		truthName: "y_target"}
-	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
-	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
-		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
-			return &cnp.Prediction[float32]{Likelihood: cnp.Normal}, nil
-		}
-		return m.Predict(ctx, b)
-	}
-	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
-		return cnp.SampleCurves(ctx, m, b, f.options(&cfg, b.B, b.Nc))
-	}
-	if standardise {
-		j.scaled = cnp.OtherScale(&cfg, b)
-	}
-	j.check = func(ctx context.Context, r *result) (*predict.Checked, error) {
-		r.noteThinned(b.Nc, seen.Nc)
-		return r.check(ctx, false, m, b)
-	}
-	if b.TargetMask != nil {
-		j.counts = make([]bool, len(b.TargetMask)*dy)
-		for i := range j.counts {
-			j.counts[i] = b.TargetMask[i/dy]
-		}
-	}
-	return j, nil
-}
-
-// imageJob prepares a batch of images; plan and its options say how an EquivCNP runs them.
-func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt cnp.PlanOptions) (*job, error) {
-	c, err := t.Images(m.Config().DimY)
-	if err != nil {
-		return nil, err
-	}
-	im := &c.Batch
-	limit := opt.Memory
-	if opt.Soft {
-		limit = cnp.MemoryLimit()
-	}
-	var r result
-	if m, err = within(&r, m, im.Work(), limit); err != nil {
-		return nil, err
-	}
-	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W},
-		work: im.Work(), model: m}
-	cfg := m.Config()
-	observed, n := make([]bool, len(im.Pixels)), im.H*im.W
-	for i := range observed {
-		observed[i] = im.Mask[i/(n*im.C)*n+i%n]
-	}
-	if err := checkContext(&cfg, "image", im.Pixels, observed, 1); err != nil {
-		return nil, err
-	}
-	j.cautions, j.notes = cnp.ImageNotes(&cfg, im), r.notes
-	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
-		if im.B == 0 {
-			return &cnp.Prediction[float32]{Likelihood: cnp.Normal}, nil
-		}
-		return plan.run(ctx, m, im, opt)
-	}
-	j.sample = func(ctx context.Context, f *chainFlags) ([]float32, error) {
-		return cnp.SampleImages(ctx, m, im, f.options(&cfg, im.B, j.context/max(1, im.B)))
-	}
-	j.truth, j.truthName = c.Answer()
-	if c.Missing > 0 {
-		j.notes = append(j.notes, fmt.Sprintf("%s missing: not observed, whatever the mask says", plural(c.Missing, "pixel")))
-	}
-	return j, nil
+	r.cautions = append(r.cautions, fmt.Sprintf("%v: no prediction there (NaN)", err))
+	return nil
 }
 
 // counted is the number of points that a mask keeps, n without one.
@@ -469,11 +406,5 @@ func counted(mask []bool, n int) int {
 	if mask == nil {
 		return n
 	}
-	kept := 0
-	for _, m := range mask {
-		if m {
-			kept++
-		}
-	}
-	return kept
+	return raster.Count(mask)
 }

@@ -474,7 +474,7 @@ func TestPrecision(t *testing.T) {
 	b.fails(2, "--samples: the chain rule computes in float32 alone", append(predict, "--precision", "bfloat16", "--samples", "1")...)
 	b.fails(2, "--joint: the chain rule computes in float32 alone", "eval", "--model", "@m.safetensors", "--in",
 		"@in.safetensors", "--precision", "bfloat16", "--joint")
-	b.fails(1, "--precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round", "predict",
+	b.fails(1, "curve.safetensors: precision bfloat16: architecture equivcnp computes in float32 alone, equivcnp-image can round", "predict",
 		"--model", "@curve.safetensors", "--in", "@in.safetensors", "--out", "@o.safetensors",
 		"--precision", "bfloat16")
 	b.fails(2, `--precision "half": need float32 or bfloat16`, append(complete[:len(complete)-1], "half")...)

@@ -26,7 +26,7 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 	if err != nil {
 		return err
 	}
-	if members[0] == stdio {
+	if slices.Contains(members, stdio) {
 		return usagef("--manifest: the model must be a file that every shard reads, not standard input")
 	}
 	lines, err := f.shards.lines()
@@ -40,9 +40,11 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 	if _, err := f.shards.which(); err != nil {
 		return err
 	}
-	model, err := f.model.load(ctx)
-	if err != nil {
-		return err
+	var model cnp.Model[float32] // nil: each file is interpolated
+	if len(members) > 0 {
+		if model, err = f.model.load(ctx); err != nil {
+			return err
+		}
 	}
 	job := &shards.Job{Kind: "predict", Items: files, Settings: f.shards.settings(f.flags)}
 	for _, path := range members {
@@ -62,36 +64,41 @@ func (a *app) predictManifest(ctx context.Context, f *predictFlags, opt cnp.Plan
 		return shards.OutName(it.ID, stem, ending)
 	}
 	return f.shards.run(ctx, a, job, name, func(ctx context.Context, it shards.Item, out string) (any, error) {
-		r := &result{}
-		if f.table.asked(it.Name) {
-			curves, ok := model.(cnp.Regressor[float32])
-			if !ok {
-				return nil, fmt.Errorf("%s: a table, and %s completes images", it.Name, f.model.path)
-			}
-			own := *f
-			own.in = it.Name
-			p, err := a.predictedTable(ctx, &own, r, curves)
-			if err != nil {
-				return nil, err
-			}
-			if err := shards.Create(out, func(w io.Writer) error { return tables.Write(w, out, p.table, p.x) }); err != nil {
-				return nil, err
-			}
-			return recorded(p.predictResult, r, out), nil
+		own := *f
+		own.in = it.Name
+		return a.predictItem(ctx, &own, model, out, opt)
+	})
+}
+
+// predictItem predicts the file f.in of a manifest into another, and returns what a shard keeps of it.
+func (a *app) predictItem(ctx context.Context, f *predictFlags, model cnp.Model[float32], out string, opt cnp.PlanOptions) (any, error) {
+	r := &result{}
+	if f.table.asked(f.in) {
+		curves, ok := model.(cnp.Regressor[float32])
+		if model != nil && !ok {
+			return nil, fmt.Errorf("%s: a table, and %s completes images", f.in, f.model.path)
 		}
-		in, err := taskfile.Open(it.Name)
+		p, err := a.predictedTable(ctx, f, r, curves)
 		if err != nil {
 			return nil, err
 		}
-		p, err := a.predictFile(ctx, f, r, model, in, it.Name, opt)
-		if err != nil {
-			return nil, err
-		}
-		if err := shards.Create(out, func(w io.Writer) error { return taskfile.Write(w, out, p.tensors) }); err != nil {
+		if err := shards.Create(out, func(w io.Writer) error { return tables.Write(w, out, p.table, p.x) }); err != nil {
 			return nil, err
 		}
 		return recorded(p.predictResult, r, out), nil
-	})
+	}
+	in, err := taskfile.Open(f.in)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.predictFile(ctx, f, r, model, in, f.in, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := shards.Create(out, func(w io.Writer) error { return taskfile.Write(w, out, p.tensors) }); err != nil {
+		return nil, err
+	}
+	return recorded(p.predictResult, r, out), nil
 }
 
 // recorded is what a shard keeps of a prediction, which does not depend on the machine.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
 	"github.com/equivcnp/equivcnp/cnp/task"
@@ -180,19 +181,14 @@ type tableTasks struct {
 
 type tableTarget struct{ task, place int }
 
-// tableTasksOf reads the tasks of --in, and where they are predicted.
-func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config) (*tableTasks, error) {
-	dx, dy := cfg.DimX, cfg.DimY
-	in, err := a.readTable(ctx, &f.table.columns, f.in)
-	if err != nil {
-		return nil, err
-	}
+// tableTasksOf reads the tasks of the table in, and where they are predicted.
+func (a *app) tableTasksOf(ctx context.Context, f *tableFlags, cfg *cnp.Config, in *tabular.Table) (*tableTasks, error) {
 	t := &tableTasks{in: in}
-	if t.field, err = f.table.columns.StaticField(cfg, dx); err != nil {
+	var err error
+	if t.field, err = f.columns.StaticField(cfg, cfg.DimX); err != nil {
 		return nil, flagged(err)
 	}
-	da := len(cfg.Auxiliary)
-	opt, err := f.table.columns.RowsOptions(cfg)
+	opt, err := f.columns.RowsOptions(cfg)
 	if err != nil {
 		return nil, flagged(err)
 	}
@@ -203,13 +199,44 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 		return nil, err
 	}
 	t.context, t.targets = make([][]int, t.rows.Tasks), make([][]int, t.rows.Tasks)
+	if err := t.observe(cfg); err != nil {
+		return nil, err
+	}
+	if f.grid == nil && f.targets == "" {
+		t.places, t.at = in, t.rows
+		if err := tabletask.CheckAuxiliary(in, t.rows, nil); err != nil {
+			return nil, err
+		}
+		for row, k := range t.rows.Task {
+			t.add(k, row)
+		}
+		return t, nil
+	}
+	if opt, err = t.place(ctx, a, f, cfg, opt); err != nil {
+		return nil, err
+	}
+	if t.at, err = task.RowsOf(t.places, opt, true); err != nil {
+		return nil, hintColumns(err)
+	}
+	if err := tabletask.CheckSupport(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
+		return nil, err
+	}
+	if err := tabletask.CheckAuxiliary(t.places, t.at, nil); err != nil {
+		return nil, err
+	}
+	return t, t.assign(opt.Task != "")
+}
+
+// observe finds the rows of each task's context.
+func (t *tableTasks) observe(cfg *cnp.Config) error {
+	dy := cfg.DimY
 	for row, k := range t.rows.Task {
 		if t.rows.Context != nil && !t.rows.Context[row] {
 			continue
 		}
-		if da > 0 && !cfg.ChannelDensity && t.rows.Known(row) == dy {
-			if err := tabletask.CheckAuxiliary(in, t.rows, []int{row}); err != nil {
-				return nil, err
+		if len(cfg.Auxiliary) > 0 && !cfg.ChannelDensity && t.rows.Known(row) == dy {
+			if err := tabletask.CheckAuxiliary(t.in, t.rows, []int{row}); err != nil {
+				return err
 			}
 		}
 		switch known := t.rows.Known(row); {
@@ -219,81 +246,69 @@ func (a *app) tableTasksOf(ctx context.Context, f *predictFlags, cfg *cnp.Config
 			t.incomplete++
 		}
 	}
+	return nil
+}
+
+// place reads or makes the table of the places, and returns how its columns are read; Task is that of places of a task of their own.
+func (t *tableTasks) place(ctx context.Context, a *app, f *tableFlags, cfg *cnp.Config, opt task.CSVOptions) (task.CSVOptions, error) {
 	inputs, columns := t.inputs()
-	switch {
-	case f.table.grid != nil:
-		axes, err := parseGrid(f.table.grid, inputs, func(k int) (*tabular.Clock, error) { return in.Clock(columns[k]) })
+	if f.grid != nil {
+		axes, err := parseGrid(f.grid, inputs, func(k int) (*tabular.Clock, error) { return t.in.Clock(columns[k]) })
 		if err != nil {
-			return nil, err
+			return opt, err
 		}
 		t.places = gridTable(axes, inputs)
 		for k, c := range columns {
-			if in.Texts != nil && in.Texts[c] != nil {
+			if t.in.Texts != nil && t.in.Texts[c] != nil {
 				t.places.Units[k] = "days since 1970-01-01"
 			}
 		}
-		opt = task.CSVOptions{X: inputs[:dx], Aux: inputs[dx:], Dx: dx, Dy: dy}
-	case f.table.targets != "":
-		if t.places, err = a.readTable(ctx, &f.table.columns, f.table.targets); err != nil {
-			return nil, err
+		opt = task.CSVOptions{X: inputs[:cfg.DimX], Aux: inputs[cfg.DimX:], Dx: cfg.DimX, Dy: cfg.DimY}
+	} else {
+		var err error
+		if t.places, err = a.readTable(ctx, &f.columns, f.targets); err != nil {
+			return opt, err
 		}
-	default:
-		t.places, t.at = in, t.rows
-		if err := tabletask.CheckAuxiliary(in, t.rows, nil); err != nil {
-			return nil, err
-		}
-		for row, k := range t.rows.Task {
-			t.targets[k] = append(t.targets[k], row)
-			t.out = append(t.out, tableTarget{k, row})
-		}
-		return t, nil
 	}
-	own := opt
-	own.Task = ""
-	if k := t.rows.TaskColumn; k >= 0 && in.Header != nil && slices.Contains(t.places.Header, in.Header[k]) {
-		own.Task = in.Header[k]
+	opt.Task = ""
+	if k := t.rows.TaskColumn; k >= 0 && t.in.Header != nil && slices.Contains(t.places.Header, t.in.Header[k]) {
+		opt.Task = t.in.Header[k]
 	}
-	if err := tabletask.SameClocks(t.places, own, in, t.rows.Columns.X); err != nil {
-		return nil, err
-	}
-	if t.at, err = task.RowsOf(t.places, own, true); err != nil {
-		return nil, hintColumns(err)
-	}
-	if err := tabletask.CheckSupport(cfg, t.places, t.at.Y, t.at.Columns.Y); err != nil {
-		return nil, err
-	}
-	if err := tabletask.CheckAuxiliary(t.places, t.at, nil); err != nil {
-		return nil, err
-	}
-	add := func(k, place int) {
-		t.targets[k] = append(t.targets[k], len(t.out))
-		t.out = append(t.out, tableTarget{k, place})
-	}
-	if own.Task == "" { // every place is one of every task
+	return opt, tabletask.SameClocks(t.places, opt, t.in, t.rows.Columns.X)
+}
+
+// add adds a place to those where a task is predicted.
+func (t *tableTasks) add(task, place int) {
+	t.targets[task] = append(t.targets[task], len(t.out))
+	t.out = append(t.out, tableTarget{task, place})
+}
+
+// assign gives each place its task where the places say theirs, or else every place to every task.
+func (t *tableTasks) assign(own bool) error {
+	if !own {
 		if n := t.places.Rows(); n > 0 && t.rows.Tasks > tabletask.MaxPoints/n {
-			return nil, fmt.Errorf("%s: %s at %d places each: more than %d predictions", in.Name, plural(t.rows.Tasks, "task"), n,
-				tabletask.MaxPoints)
+			return fmt.Errorf("%s: %s at %d places each: more than %d predictions", t.in.Name, plural(t.rows.Tasks, "task"), n, tabletask.MaxPoints)
 		}
 		for k := range t.rows.Tasks {
 			for place := range t.places.Rows() {
-				add(k, place)
+				t.add(k, place)
 			}
 		}
-		return t, nil
+		return nil
 	}
 	tasks := map[string]int{}
 	for row, k := range t.rows.Task {
-		tasks[in.Cell(row, t.rows.TaskColumn)] = k
+		tasks[t.in.Cell(row, t.rows.TaskColumn)] = k
 	}
 	for place := range t.places.Rows() {
 		name := t.places.Cell(place, t.at.TaskColumn)
 		k, ok := tasks[name]
 		if !ok {
-			return nil, t.places.Errorf(place, t.at.TaskColumn, "%s has no task %s", in.Name, name)
+			return t.places.Errorf(place, t.at.TaskColumn, "%s has no task %s", t.in.Name, name)
 		}
-		add(k, place)
+		t.add(k, place)
 	}
-	return t, nil
+	return nil
 }
 
 // inputs are the names and the columns of the coordinates, and behind them those of the auxiliary inputs.
@@ -362,6 +377,7 @@ const (
 // get parts of large ones, unless samples tie the targets together.
 func (t *tableTasks) pieces(cfg *cnp.Config, samples bool) (out []piece) {
 	alone, together := cfg.Placement != cnp.PlacementContext || cfg.PointsPerUnit == 0, t.field.Tasks(together)
+	company := !alone || cfg.Architecture == krige.Architecture
 	for k := 0; k < len(t.targets); {
 		n := len(t.targets[k])
 		if n > targetsTogether && !alone && !samples {
@@ -372,7 +388,7 @@ func (t *tableTasks) pieces(cfg *cnp.Config, samples bool) (out []piece) {
 			continue
 		}
 		to, most := k+1, n
-		for !alone && to < len(t.targets) && to-k < together {
+		for company && to < len(t.targets) && to-k < together {
 			if wider := max(most, len(t.targets[to])); wider*(to+1-k) <= targetsTogether {
 				most, to = wider, to+1
 				continue
@@ -434,9 +450,11 @@ func (a *app) predictTable(ctx context.Context, f *predictFlags) error {
 		return err
 	}
 	defer outs.discard()
-	model, err := f.model.regressor(ctx)
-	if err != nil {
-		return err
+	var model cnp.Regressor[float32]
+	if f.model.path != "" {
+		if model, err = f.model.regressor(ctx); err != nil {
+			return err
+		}
 	}
 	r := &result{}
 	p, err := a.predictedTable(ctx, f, r, model)
@@ -465,134 +483,176 @@ type tablePrediction struct {
 	dy      int
 }
 
-// predictedTable predicts the tasks of the table f.in, and writes to r what is to be said.
+// tableRun is a table on its way to its predictions.
+type tableRun struct {
+	*tableTasks
+	app     *app
+	flags   *predictFlags
+	r       *result
+	model   cnp.Regressor[float32]
+	cfg     cnp.Config
+	all     *cnp.Prediction[float32] // of all rows of the output
+	counts  []bool                   // which of its values have a prediction
+	samples []float32
+	scaled  int  // tasks that were standardised
+	thinned bool // it was said that a context is dense
+}
+
+// predictedTable predicts the tasks of the table f.in, and writes to r what is to be said. Without a model they are interpolated.
 func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, model cnp.Regressor[float32]) (*tablePrediction, error) {
 	if f.covariance {
 		return nil, usagef("--covariance is for files of tensors")
 	}
-	cfg := model.Config()
-	dx, dy := cfg.DimX, cfg.DimY
-	t, err := a.tableTasksOf(ctx, f, &cfg)
+	in, err := a.readTable(ctx, &f.table.columns, f.in)
 	if err != nil {
 		return nil, err
 	}
-	for _, table := range []*tabular.Table{t.in, t.places} {
-		if table.Cols == 0 {
-			return nil, fmt.Errorf("%s: the file is empty: need a table with a header or rows", table.Name)
-		}
-		if table.Rows() == 0 {
-			r.cautions = append(r.cautions, table.Name+" has no rows: there is nothing to predict")
-			break
+	if model == nil {
+		if model, err = f.model.universalOfTable(&f.table.columns, in, f.sphere); err != nil {
+			return nil, err
 		}
 	}
-	if err := unscaled(&cfg, f.standardise); err != nil {
+	run := &tableRun{app: a, flags: f, r: r, model: model, cfg: model.Config()}
+	if run.tableTasks, err = a.tableTasksOf(ctx, &f.table, &run.cfg, in); err != nil {
 		return nil, err
 	}
-	judged := model
+	if err := unscaled(&run.cfg, f.standardise); err != nil {
+		return nil, err
+	}
+	if err := run.empty(); err != nil {
+		return nil, err
+	}
+	judged, cfg := model, &run.cfg
 	if f.standardise {
 		judged = cnp.Standardised(model)
 	}
-	all, err := cnp.NewPrediction[float32](&cfg, len(t.out)*dy)
+	r.noteIncomplete(run.incomplete, in.Name)
+	checked, err := r.check(ctx, f.noCheck, judged, run.contexts(cfg.DimX, cfg.DimY, len(cfg.Auxiliary))...)
 	if err != nil {
 		return nil, err
 	}
-	var samples []float32
-	if f.chain.samples > 0 {
-		samples = make([]float32, f.chain.samples*len(t.out)*dy)
-	}
-	counts := slices.Repeat([]bool{true}, len(t.out)*dy)
-	r.noteIncomplete(t.incomplete, t.in.Name)
-	context, scaled, thinned := 0, 0, false
-	for _, rows := range t.context {
-		context += len(rows)
-	}
-	checked, err := r.check(ctx, f.noCheck, judged, t.contexts(dx, dy, len(cfg.Auxiliary))...)
+	seconds, err := run.predict(ctx)
 	if err != nil {
-		return nil, err
-	}
-	work, done := a.withProgress(ctx, "predicting")
-	start := time.Now()
-	for _, p := range t.pieces(&cfg, f.chain.samples > 0) {
-		b, rows := t.batch(p, dx, dy, len(cfg.Auxiliary))
-		if len(b.XTarget) == 0 {
-			continue
-		}
-		for _, caution := range cnp.Notes(&cfg, b) {
-			if !slices.Contains(r.cautions, caution) && len(r.cautions) < mostCautions {
-				r.cautions = append(r.cautions, caution)
-			}
-		}
-		seen := b
-		if f.standardise {
-			if seen, _, err = cnp.Standardise(&cfg, b); err != nil {
-				return nil, err
-			}
-			scaled += cnp.OtherScale(&cfg, b)
-			if !thinned {
-				r.noteThinned(b.Nc, seen.Nc)
-				thinned = seen.Nc < b.Nc
-			}
-		}
-		need, err := cnp.EstimateModel(model, seen.Work(dx))
-		need.Features += f.chain.samplesNeed(b.B, b.Nc, b.Nt, dy)
-		if err == nil {
-			err = need.Check(cnp.MemoryLimit())
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.in, err)
-		}
-		own, err := judged.Predict(work, b)
-		var drawn []float32
-		if f.chain.samples > 0 && own != nil {
-			var failed error
-			if drawn, failed = cnp.SampleCurves(work, judged, b, f.chain.options(&cfg, b.B, b.Nc)); drawn == nil {
-				err = failed
-			}
-		}
-		inside, err := r.answered(own, err, b.Nt, dy)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.in, err)
-		}
-		for at, row := range rows {
-			if row < 0 {
-				continue
-			}
-			copyValues(all, row*dy, own, at*dy, dy)
-			for d := range dy {
-				counts[row*dy+d] = inside == nil || inside[at*dy+d]
-				for s := range f.chain.samples {
-					samples[(s*len(t.out)+row)*dy+d] = drawn[(s*len(rows)+at)*dy+d]
-				}
-			}
-		}
-	}
-	seconds := time.Since(start).Seconds()
-	done()
-	if err := all.Check(func(i int) bool { return counts[i] }); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.in, err)
 	}
-	r.noteStandardised(scaled, t.rows.Tasks)
-	outputs := []string(nil)
-	if t.in.Header != nil {
-		outputs = tabletask.Labels(t.in, t.rows.Columns.Y, "y", dy)
+	r.noteStandardised(run.scaled, run.rows.Tasks)
+	out, err := run.written()
+	if err != nil {
+		return nil, err
 	}
-	base := t.base()
-	names := tabletask.ValueNames{Names: outputs}
+	run.describe(&out.predictResult)
+	out.Seconds, out.Check = number(seconds), checked
+	return out, nil
+}
+
+// empty refuses tables without columns, and notes those without rows.
+func (t *tableRun) empty() error {
+	for _, table := range []*tabular.Table{t.in, t.places} {
+		if table.Cols == 0 {
+			return fmt.Errorf("%s: the file is empty: need a table with a header or rows", table.Name)
+		}
+		if table.Rows() == 0 {
+			t.r.cautions = append(t.r.cautions, table.Name+" has no rows: there is nothing to predict")
+			break
+		}
+	}
+	return nil
+}
+
+// predict predicts all tasks, and returns how long it took.
+func (t *tableRun) predict(ctx context.Context) (seconds float64, err error) {
+	n := len(t.out) * t.cfg.DimY
+	if t.all, err = cnp.NewPrediction[float32](&t.cfg, n); err != nil {
+		return 0, err
+	}
+	if t.flags.chain.samples > 0 {
+		t.samples = make([]float32, t.flags.chain.samples*n)
+	}
+	t.counts = slices.Repeat([]bool{true}, n)
+	work, done := t.app.withProgress(ctx, "predicting")
+	defer done()
+	start := time.Now()
+	for _, p := range t.pieces(&t.cfg, t.flags.chain.samples > 0) {
+		if err := t.piece(work, p); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(start).Seconds(), t.all.Check(func(i int) bool { return t.counts[i] })
+}
+
+// piece predicts some of the tasks, or some targets of one.
+func (t *tableRun) piece(ctx context.Context, p piece) error {
+	f, dy := t.flags, t.cfg.DimY
+	b, rows := t.batch(p, t.cfg.DimX, dy, len(t.cfg.Auxiliary))
+	if len(b.XTarget) == 0 {
+		return nil
+	}
+	opt := predict.Options{Raw: !f.standardise}
+	if f.chain.samples > 0 {
+		draw := f.chain.options(&t.cfg, b.B, b.Nc)
+		opt.Sample = &draw
+	}
+	prepared, err := predict.PrepareCurves(t.model, b, opt)
+	if err != nil {
+		return err
+	}
+	for _, caution := range prepared.Cautions {
+		if !slices.Contains(t.r.cautions, caution) && len(t.r.cautions) < mostCautions {
+			t.r.cautions = append(t.r.cautions, caution)
+		}
+	}
+	t.scaled += prepared.Scaled
+	if !t.thinned {
+		t.r.noteThinned(prepared.Given, prepared.Seen)
+		t.thinned = prepared.Seen < prepared.Given
+	}
+	res, err := prepared.Run(ctx)
+	if err = t.r.reached(res, err); err != nil {
+		return err
+	}
+	for at, row := range rows {
+		if row < 0 {
+			continue
+		}
+		copyValues(t.all, row*dy, res.Prediction, at*dy, dy)
+		for d := range dy {
+			t.counts[row*dy+d] = res.Counted(at*dy + d)
+			for s := range f.chain.samples {
+				t.samples[(s*len(t.out)+row)*dy+d] = res.Samples[(s*len(rows)+at)*dy+d]
+			}
+		}
+	}
+	return nil
+}
+
+// written makes the table of the predictions.
+func (t *tableRun) written() (*tablePrediction, error) {
+	f, dx, dy := t.flags, t.cfg.DimX, t.cfg.DimY
+	base, names := t.base(), tabletask.ValueNames{}
+	if t.in.Header != nil {
+		names.Names = tabletask.Labels(t.in, t.rows.Columns.Y, "y", dy)
+	}
 	if t.in.Units != nil {
 		for _, c := range t.rows.Columns.Y {
 			names.Units = append(names.Units, t.in.Units[c])
 		}
 	}
-	written, err := tabletask.Predicted(base, &predict.Result{Prediction: all, Shape: []int{1, len(t.out), dy}, Counts: counts,
-		Samples: samples, Drawn: f.chain.samples,
-		Quantiles: f.quantiles}, f.outputs, dy, names)
+	table, err := tabletask.Predicted(base, &predict.Result{Prediction: t.all, Shape: []int{1, len(t.out), dy}, Counts: t.counts,
+		Samples: t.samples, Drawn: f.chain.samples, Quantiles: f.quantiles}, f.outputs, dy, names)
 	if err != nil {
 		return nil, flagged(err)
 	}
-	x := make([]int, dx)
-	for k := range x {
-		x[k] = base.Cols - dx - len(cfg.Auxiliary) + k
+	out := &tablePrediction{table: table, x: make([]int, dx), targets: t.targets, first: base.Cols, dy: dy}
+	for k := range out.x {
+		out.x[k] = base.Cols - dx - len(t.cfg.Auxiliary) + k
+		out.Inputs = append(out.Inputs, table.Header[out.x[k]])
 	}
+	out.Columns = table.Header
+	return out, nil
+}
+
+// describe says what was predicted.
+func (t *tableRun) describe(out *predictResult) {
 	for _, extra := range []struct {
 		table   *tabular.Table
 		columns tabular.Columns
@@ -604,30 +664,23 @@ func (a *app) predictedTable(ctx context.Context, f *predictFlags, r *result, mo
 			return name == "context" || t.rows.TaskColumn >= 0 && t.in.Header != nil && name == t.in.Header[t.rows.TaskColumn]
 		})
 		if len(names) > 0 {
-			r.note("columns of %s that are not read: %s", extra.table.Name, strings.Join(names, ", "))
+			t.r.note("columns of %s that are not read: %s", extra.table.Name, strings.Join(names, ", "))
 		}
 	}
-	likelihood, values := t.scored(all, counts, dy)
-	truth := ""
-	r.line("model", "%s", f.model.describe(cfg))
-	r.line("tasks", "%d", t.rows.Tasks)
-	r.line("context", "%s", plural(context, "point"))
-	r.line("targets", "%d", len(t.out))
-	if likelihood != nil {
-		truth = strings.Join(tabletask.Labels(t.places, t.at.Columns.Y, "y", dy), ", ")
-		r.line("log-likelihood", "%.4f mean of the values of %s that are no context", float64(*likelihood), truth)
+	r, f, dy := t.r, t.flags, t.cfg.DimY
+	out.Model, out.Architecture, out.Group, out.In = f.model.path, string(t.cfg.Architecture), t.cfg.Group, f.in
+	out.Tasks, out.Targets, out.Shape = t.rows.Tasks, len(t.out), []int{len(t.out), dy}
+	for _, rows := range t.context {
+		out.ContextPoints += len(rows)
 	}
-	inputs := make([]string, dx)
-	for k, c := range x {
-		inputs[k] = written.Header[c]
+	r.line("model", "%s", f.model.describe(t.cfg))
+	r.line("tasks", "%d", out.Tasks)
+	r.line("context", "%s", plural(out.ContextPoints, "point"))
+	r.line("targets", "%d", out.Targets)
+	if out.LogLikelihood, out.LogLikelihoodValues = t.scored(t.all, t.counts, dy); out.LogLikelihood != nil {
+		out.LogLikelihoodOf = strings.Join(tabletask.Labels(t.places, t.at.Columns.Y, "y", dy), ", ")
+		r.line("log-likelihood", "%.4f mean of the values of %s that are no context", float64(*out.LogLikelihood), out.LogLikelihoodOf)
 	}
-	return &tablePrediction{predictResult{
-		Columns: written.Header, Inputs: inputs,
-		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: t.rows.Tasks,
-		ContextPoints: context, Targets: len(t.out),
-		Shape: []int{len(t.out), dy}, LogLikelihood: likelihood, LogLikelihoodOf: truth, LogLikelihoodValues: values,
-		Seconds: number(seconds), Check: checked,
-	}, written, x, t.targets, base.Cols, dy}, nil
 }
 
 // drawMaps draws the rows of a table that are of the first task, at the places of a grid: for each of dy outputs its

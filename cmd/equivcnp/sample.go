@@ -33,7 +33,7 @@ type sampleFlags struct {
 func (a *app) sampleCommand() *cobra.Command {
 	var f sampleFlags
 	cmd := &cobra.Command{
-		Use:                   "sample --model M (--csv data.csv (--from -4 --to 4 | --targets t.csv) | --in tasks.safetensors) --out samples.csv",
+		Use:                   "sample [--model M] (--csv data.csv (--from -4 --to 4 | --targets t.csv) | --in tasks.safetensors) --out samples.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Draw whole curves or images, not one value at a time",
 		Long: `Draw samples of all targets of a task together, by the chain rule (autoregressively): a target is
@@ -52,8 +52,14 @@ reach NaN. Task t has the seed --seed + t. A seed stands for the same samples in
 alone, and on any number of threads.
 
 Blocks of several targets at a time are faster, most of all growing ones (--growth). An image takes as many predictions as it has unobserved
-pixels over --block; models under translations compute only what changed.`,
+pixels over --block; models under translations compute only what changed.
+
+Without --model the data themselves are interpolated, and drawn jointly from the interpolation's own distribution:
+--order, --block, --growth and --knots change nothing.`,
 		Example: `  equivcnp sample --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 20 --function --plot out.png --out samples.csv
+
+  # No model, nothing trained: joint samples of a map.
+  equivcnp sample --csv zinc.csv --x east,north --y zinc --targets grid.csv --samples 20 --function --out samples.csv
 
   # New observations at given places, from left to right.
   equivcnp sample --model model.safetensors --csv data.csv --targets t.csv --order left-to-right --out samples.csv
@@ -73,6 +79,7 @@ pixels over --block; models under translations compute only what changed.`,
 		return a.sample(cmd.Context(), &f)
 	})
 	f.model.register(a, cmd)
+	optionalModel(cmd)
 	f.model.registerLattice(cmd)
 	taskOptionsVar(a, cmd, &f.input)
 	f.chain.register(cmd, 20, false, true)
@@ -132,29 +139,22 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 		return err
 	}
 	defer outs.discard()
-	model, err := f.model.load(ctx)
-	if err != nil {
+	d := drawing{app: a, flags: f, outs: outs, r: &result{}, format: format}
+	if err := d.open(ctx); err != nil {
 		return err
 	}
-	d := drawing{app: a, flags: f, outs: outs, r: &result{}, model: model, cfg: model.Config(), format: format}
-	var file *taskfile.File
-	if f.in != "" {
-		if file, err = fromInput(ctx, a, f.in, taskfile.Open, taskfile.Decode); err != nil {
-			return err
-		}
-	}
-	switch m := model.(type) {
+	switch m := d.model.(type) {
 	case cnp.Regressor[float32]:
-		if file != nil {
-			err = d.curvesOf(ctx, m, file)
+		if d.file != nil {
+			err = d.curvesOf(ctx, m)
 		} else {
 			err = d.curve(ctx, m)
 		}
 	case cnp.Completer[float32]:
-		if file == nil {
+		if d.file == nil {
 			return usagef("a model of images draws those of --in; \"equivcnp complete --samples\" those of a picture")
 		}
-		err = d.images(ctx, m, file)
+		err = d.images(ctx, m)
 	}
 	if err != nil {
 		return err
@@ -165,8 +165,8 @@ func (a *app) sample(ctx context.Context, f *sampleFlags) error {
 	if err := outs.commit(); err != nil {
 		return err
 	}
-	if file != nil {
-		if extra := file.Unused(); len(extra) > 0 {
+	if d.file != nil {
+		if extra := d.file.Unused(); len(extra) > 0 {
 			d.r.note("tensors that this model does not read: %q", extra)
 		}
 	}
@@ -196,11 +196,40 @@ type drawing struct {
 	flags   *sampleFlags
 	outs    *outputs
 	r       *result
+	file    *taskfile.File // or
+	table   *tabletask.Task
 	model   cnp.Model[float32]
 	cfg     cnp.Config
 	format  string
 	res     sampleResult
 	seconds float64
+}
+
+// open reads the tasks and opens the model, or where there is none the interpolation of the tasks.
+func (d *drawing) open(ctx context.Context) (err error) {
+	f := d.flags
+	if f.model.path != "" {
+		if d.model, err = f.model.load(ctx); err != nil { // before a table is read that may be large
+			return err
+		}
+	}
+	if f.in != "" {
+		d.file, err = fromInput(ctx, d.app, f.in, taskfile.Open, taskfile.Decode)
+	} else if _, images := d.model.(cnp.Completer[float32]); !images {
+		d.table, err = readTask(ctx, &f.input)
+	}
+	if err == nil && d.model == nil {
+		if d.file != nil {
+			d.model, err = f.model.universalOfFile(d.file, f.in, false)
+		} else {
+			d.model, err = f.model.universalOfTable(&f.input.Columns, d.table.Points, f.input.Sphere > 0)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d.cfg = d.model.Config()
+	return nil
 }
 
 // refuse returns an error where that would need too much memory.
@@ -216,10 +245,7 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	if f.plot != "" && d.cfg.DimX != 1 {
 		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", d.cfg.DimX)
 	}
-	t, err := readTask(ctx, &f.input)
-	if err != nil {
-		return err
-	}
+	t := d.table
 	f.input.Model = f.model.path
 	if err := t.Fit(&f.input, &d.cfg); err != nil {
 		return err
@@ -303,8 +329,8 @@ func (d *drawing) draw(ctx context.Context, m cnp.Regressor[float32], b *cnp.Bat
 }
 
 // curvesOf draws the tasks of a file.
-func (d *drawing) curvesOf(ctx context.Context, m cnp.Regressor[float32], file *taskfile.File) error {
-	c, err := file.Curves(&d.cfg)
+func (d *drawing) curvesOf(ctx context.Context, m cnp.Regressor[float32]) error {
+	c, err := d.file.Curves(&d.cfg)
 	if err != nil {
 		return err
 	}
@@ -317,9 +343,9 @@ func (d *drawing) curvesOf(ctx context.Context, m cnp.Regressor[float32], file *
 }
 
 // images draws the images of a file.
-func (d *drawing) images(ctx context.Context, m cnp.Completer[float32], file *taskfile.File) error {
+func (d *drawing) images(ctx context.Context, m cnp.Completer[float32]) error {
 	f := d.flags
-	c, err := file.Images(d.cfg.DimY)
+	c, err := d.file.Images(d.cfg.DimY)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/stations"
 	"github.com/equivcnp/equivcnp/cnp/tabletask"
@@ -13,14 +15,15 @@ import (
 
 // stationsFlags are the flags of equivcnp stations.
 type stationsFlags struct {
-	model modelFlags
-	opt   stations.Options
+	model  modelFlags
+	opt    stations.Options
+	sphere bool
 }
 
 func (a *app) stationsCommand() *cobra.Command {
 	var f stationsFlags
 	cmd := &cobra.Command{
-		Use:                   "stations --model M --csv data.csv --targets targets.csv --out pred.csv",
+		Use:                   "stations [--model M] --csv data.csv --targets targets.csv --out pred.csv",
 		DisableFlagsInUseLine: true,
 		Short:                 "Predict at more places than fit into memory, from one context",
 		Long: `Predict at the rows of a CSV or TSV file of any length, given the context points of a table. The output
@@ -29,12 +32,14 @@ does not grow with their number.
 
 While the output is not complete, it is called .partial, and .progress beside it is the journal of the
 run: the same command resumes after an interruption. The model must predict each target independently
-of the others; models that were trained here do.`,
-		Example: `  equivcnp stations --model m.safetensors --csv stations.csv --targets places.csv --x lat,lon --y t2m --out t2m.csv`,
-		Args:    cobra.NoArgs,
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.stations(cmd.Context(), &f) }),
+of the others; models that were trained here do. Without --model the table itself is interpolated.`,
+		Example: `  equivcnp stations --csv zinc.csv --targets grid.csv --x east,north --y zinc --out pred.csv
+  equivcnp stations --model m.safetensors --csv stations.csv --targets places.csv --x lat,lon --y t2m --out t2m.csv`,
+		Args: cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.stations(cmd.Context(), &f) }),
 	}
 	f.model.register(a, cmd)
+	optionalModel(cmd)
 	f.model.registerLattice(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.opt.CSV, "csv", "", "table of the context points, required")
@@ -46,6 +51,7 @@ of the others; models that were trained here do.`,
 	outputsFlag(fl, &f.opt.Outputs)
 	standardiseFlag(fl, &f.opt.Standardise)
 	noCheckFlag(fl, &f.opt.NoCheck)
+	sphereFlag(cmd, &f.sphere)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "targets", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -72,7 +78,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	if opt.Rows == 0 {
 		return usagef("--rows 0: need 1 to %d", tabletask.MaxPoints)
 	}
-	if err := checkQuantiles(opt.Quantiles); err != nil {
+	if err := errors.Join(checkQuantiles(opt.Quantiles), f.model.checkSphere(f.sphere)); err != nil {
 		return err
 	}
 	outs, err := newOutputs([]string{f.model.path, opt.CSV, opt.Targets}, outFile{"out", opt.Out, ".csv .tsv"})
@@ -83,7 +89,7 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	if outs.files[0].direct || opt.Out == stdio || opt.CSV == stdio || opt.Targets == stdio {
 		return usagef("stations reads and writes regular files, not standard input or output")
 	}
-	model, err := f.model.regressor(ctx)
+	model, err := a.stationsModel(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -117,4 +123,16 @@ func (a *app) stations(ctx context.Context, f *stationsFlags) error {
 	r.line("written", "%s", written)
 	return a.print(r, stationsResult{f.model.path, opt.CSV, rep.ContextPoints, rep.Targets, rep.Kept, number(seconds), written,
 		r.allNotes(), rep.Check})
+}
+
+// stationsModel opens the model, or where there is none the interpolation of the table.
+func (a *app) stationsModel(ctx context.Context, f *stationsFlags) (cnp.Regressor[float32], error) {
+	if f.model.path != "" {
+		return f.model.regressor(ctx)
+	}
+	points, err := a.readTable(ctx, &f.opt.Columns, f.opt.CSV)
+	if err != nil {
+		return nil, err
+	}
+	return f.model.universalOfTable(&f.opt.Columns, points, f.sphere)
 }

@@ -66,7 +66,7 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 		return nil, err
 	}
 	in := &Interpolation{Task: t, Sphere: sphere}
-	if t.Dx, t.Dy, err = inputs(o, t.Points, sphere); err != nil {
+	if t.Dx, t.Dy, err = Widths(&o.Columns, t.Points, sphere); err != nil {
 		return nil, err
 	}
 	opt := task.CSVOptions{X: o.X, Y: o.Y, Task: o.Columns.Task, Dx: t.Dx, Dy: t.Dy}
@@ -96,8 +96,9 @@ func Read(o *tabletask.Options, sphere bool) (*Interpolation, error) {
 	return in, nil
 }
 
-// inputs returns the number of inputs and outputs of a table.
-func inputs(o *tabletask.Options, t *table.Table, sphere bool) (dx, dy int, err error) {
+// Widths returns the number of inputs and outputs of a table. Where sphere says that the inputs are latitude and
+// longitude, and the columns do not name them, they do afterwards.
+func Widths(o *tabletask.Columns, t *table.Table, sphere bool) (dx, dy int, err error) {
 	dx, dy = len(o.X), max(1, len(o.Y))
 	if sphere && o.X == nil {
 		o.X = tabletask.LatLonColumns(t)

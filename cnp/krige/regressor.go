@@ -16,16 +16,22 @@ import (
 // Architecture is that of Regressor's configuration. No model file has it.
 const Architecture cnp.Architecture = "krige"
 
-// Regressor is interpolation as a model: it fits every task's context on its own, and needs no weights. It has one output.
-type Regressor struct{ opt Options }
+// Regressor is interpolation as a model: it fits every task's context, and each of its outputs, on its own, and needs no weights.
+type Regressor struct {
+	opt     Options
+	outputs int
+}
 
 // NewRegressor returns the interpolation of tables with these options.
 func NewRegressor(opt Options) (*Regressor, error) {
 	if err := opt.check(make([]float64, opt.Dim), []float64{0}); err != nil {
 		return nil, err
 	}
-	return &Regressor{opt}, nil
+	return &Regressor{opt, 1}, nil
 }
+
+// Outputs returns the regressor of n outputs, each of which is interpolated on its own. NaN is a value that was not observed.
+func (r *Regressor) Outputs(n int) *Regressor { return &Regressor{r.opt, n} }
 
 // Names of regressors: universal-1 and so on by the number of inputs, universal-globe of latitude and longitude.
 const (
@@ -47,15 +53,15 @@ func Named(name string) *Regressor {
 	case i < 0:
 		return nil
 	case strings.HasSuffix(name, globe):
-		return &Regressor{Options{Dim: 2, Sphere: true}}
+		return &Regressor{Options{Dim: 2, Sphere: true}, 1}
 	default:
-		return &Regressor{Options{Dim: i + 1}}
+		return &Regressor{Options{Dim: i + 1}, 1}
 	}
 }
 
 // Config describes the regressor: inputs and outputs alone.
 func (r *Regressor) Config() cnp.Config {
-	c := cnp.Config{Architecture: Architecture, DimX: r.opt.Dim, DimY: 1}
+	c := cnp.Config{Architecture: Architecture, DimX: r.opt.Dim, DimY: r.outputs, ChannelDensity: r.outputs > 1}
 	if r.opt.Sphere {
 		c.Placement = cnp.PlacementSphere
 	}
@@ -76,20 +82,20 @@ func (r *Regressor) EstimateNeed(w cnp.Work) cnp.Need {
 	exact := math.Min(n, exactLine)
 	// Covariance matrices and their inverses of an exact model's members; coordinates, orders and trees of the points.
 	bytes := 30*8*exact*exact + 600*n + 200*t + 1<<24
-	return cnp.Need{Features: int64(math.Min(bytes*float64(min(max(1, w.Batch), parallel.Workers())), math.MaxInt64/2))}
+	return cnp.Need{Features: int64(math.Min(bytes*float64(min(max(1, w.Batch*r.outputs), parallel.Workers())), math.MaxInt64/2))}
 }
 
-// task is the context and the targets of a task that count, and which targets they are.
-func (r *Regressor) task(b *cnp.Batch[float32], t int) (x, y, targets []float64, at []int) {
+// task is the context of output c and the targets of task t that count, and which targets they are.
+func (r *Regressor) task(b *cnp.Batch[float32], t, c int) (x, y, targets []float64, at []int) {
 	d := r.opt.Dim
 	for i := t * b.Nc; i < (t+1)*b.Nc; i++ {
-		if v := float64(b.YContext[i]); (b.ContextMask == nil || b.ContextMask[i]) && v == v {
+		if v := float64(b.YContext[i*r.outputs+c]); (b.ContextMask == nil || b.ContextMask[i]) && v == v {
 			x, y = append(x, b.XContext[i*d:(i+1)*d]...), append(y, v)
 		}
 	}
 	for i := t * b.Nt; i < (t+1)*b.Nt; i++ {
 		if b.TargetMask == nil || b.TargetMask[i] {
-			targets, at = append(targets, b.XTarget[i*d:(i+1)*d]...), append(at, i)
+			targets, at = append(targets, b.XTarget[i*d:(i+1)*d]...), append(at, i*r.outputs+c)
 		}
 	}
 	return x, y, targets, at
@@ -105,7 +111,7 @@ func (r *Regressor) check(b *cnp.Batch[float32]) error {
 		points    int
 		optional  bool
 	}{
-		{"XContext", len(b.XContext), r.opt.Dim, b.Nc, false}, {"YContext", len(b.YContext), 1, b.Nc, false},
+		{"XContext", len(b.XContext), r.opt.Dim, b.Nc, false}, {"YContext", len(b.YContext), r.outputs, b.Nc, false},
 		{"XTarget", len(b.XTarget), r.opt.Dim, b.Nt, false},
 		{"ContextMask", len(b.ContextMask), 1, b.Nc, b.ContextMask == nil}, {"TargetMask", len(b.TargetMask), 1, b.Nt, b.TargetMask == nil},
 	} {
@@ -116,24 +122,29 @@ func (r *Regressor) check(b *cnp.Batch[float32]) error {
 	return nil
 }
 
-// each fits the tasks of a batch, side by side, and calls f with each.
-func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t int, m *Model, targets []float64, at []int) error) error {
+// each fits the outputs of the tasks of a batch, side by side, and calls f with each: at are the targets' places in a prediction.
+func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c int, m *Model, targets []float64, at []int) error) error {
 	if err := r.check(b); err != nil {
 		return err
 	}
-	errs := make([]error, b.B)
-	parallel.For(b.B, 1, func(lo, hi int) {
-		for t := lo; t < hi && ctx.Err() == nil; t++ {
-			x, y, targets, at := r.task(b, t)
+	errs := make([]error, b.B*r.outputs)
+	parallel.For(len(errs), 1, func(lo, hi int) {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			t, c := i/r.outputs, i%r.outputs
+			x, y, targets, at := r.task(b, t, c)
 			if len(at) == 0 {
 				continue
 			}
 			m, err := Fit(ctx, x, y, r.opt)
 			if err == nil {
-				err = f(t, m, targets, at)
+				err = f(t, c, m, targets, at)
 			}
-			if err != nil {
-				errs[t] = fmt.Errorf("task %d: %w", t, err)
+			switch {
+			case err == nil:
+			case r.outputs > 1:
+				errs[i] = fmt.Errorf("%w: task %d: output %d: %w", cnp.ErrValue, t, c, err)
+			default:
+				errs[i] = fmt.Errorf("%w: task %d: %w", cnp.ErrValue, t, err)
 			}
 		}
 	})
@@ -146,11 +157,11 @@ func (r *Regressor) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Pr
 		return nil, err
 	}
 	cfg := r.Config()
-	out, err := cnp.NewPrediction[float32](&cfg, b.B*b.Nt)
+	out, err := cnp.NewPrediction[float32](&cfg, b.B*b.Nt*r.outputs)
 	if err != nil {
 		return nil, err
 	}
-	err = r.each(ctx, b, func(_ int, m *Model, targets []float64, at []int) error {
+	err = r.each(ctx, b, func(_, _ int, m *Model, targets []float64, at []int) error {
 		mean, std, err := m.Predict(ctx, targets)
 		for k, i := range at {
 			if err == nil {
@@ -165,7 +176,7 @@ func (r *Regressor) Predict(ctx context.Context, b *cnp.Batch[float32]) (*cnp.Pr
 	return out, nil
 }
 
-// SampleCurves draws joint samples [samples, B, Nt] of functions or of new values.
+// SampleCurves draws joint samples [samples, B, Nt, outputs] of functions or of new values. Output c has the seed of its task + c.
 func (r *Regressor) SampleCurves(ctx context.Context, b *cnp.Batch[float32], opt cnp.SampleOptions) ([]float32, error) {
 	if err := r.check(b); err != nil {
 		return nil, err
@@ -173,8 +184,9 @@ func (r *Regressor) SampleCurves(ctx context.Context, b *cnp.Batch[float32], opt
 	if opt.Samples < 1 || opt.Seeds != nil && len(opt.Seeds) != b.B {
 		return nil, fmt.Errorf("%w: %d samples, and %d seeds of %d tasks", cnp.ErrShape, opt.Samples, len(opt.Seeds), b.B)
 	}
-	out := make([]float32, opt.Samples*b.B*b.Nt)
-	err := r.each(ctx, b, func(t int, m *Model, targets []float64, at []int) error {
+	values := b.B * b.Nt * r.outputs
+	out := make([]float32, opt.Samples*values)
+	err := r.each(ctx, b, func(t, c int, m *Model, targets []float64, at []int) error {
 		seed := opt.Seed
 		if opt.Seeds != nil {
 			seed = opt.Seeds[t]
@@ -183,13 +195,13 @@ func (r *Regressor) SampleCurves(ctx context.Context, b *cnp.Batch[float32], opt
 		if opt.Function {
 			draw = m.Functions
 		}
-		drawn, err := draw(ctx, targets, opt.Samples, seed)
+		drawn, err := draw(ctx, targets, opt.Samples, seed+uint64(c))
 		if err != nil {
 			return err
 		}
 		for s, row := range drawn {
 			for k, i := range at {
-				out[s*b.B*b.Nt+i] = float32(row[k])
+				out[s*values+i] = float32(row[k])
 			}
 		}
 		return nil

@@ -32,7 +32,12 @@ func (n *Notes) Caution(texts ...string) {
 // Check predicts parts of the contexts from the rest ([Check]). A warning that the model does not suit the data becomes
 // the first caution. It returns nil where nothing was held out.
 func (n *Notes) Check(ctx context.Context, m cnp.Regressor[float32], batches ...*cnp.Batch[float32]) (*Checked, error) {
-	c, err := Check(cnp.WithProgress(ctx, func(int, int) {}), m, batches...)
+	return n.Judge(ctx, func(ctx context.Context) (*Checked, error) { return Check(ctx, m, batches...) })
+}
+
+// Judge is Check by a function that checks.
+func (n *Notes) Judge(ctx context.Context, check func(ctx context.Context) (*Checked, error)) (*Checked, error) {
+	c, err := check(cnp.WithProgress(ctx, func(int, int) {}))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -221,6 +221,9 @@ func NoOutput(name string, all []Output) error {
 	return fmt.Errorf("predict: %w: %.40q, the model has %s", ErrOutput, name, strings.Join(Names(all), ", "))
 }
 
+// Check returns an error for the first value that counts and is not a number.
+func (r *Result) Check() error { return r.Prediction.Check(r.Counted) }
+
 // Size returns how many numbers an output has for targets of that shape, and false if they are too many to be made.
 func (o Output) Size(targets []int, l cnp.Likelihood, samples, quantiles int) (int64, bool) {
 	n := uint64(1)
@@ -260,7 +263,8 @@ func find(all []cnp.Extra[float32], name string) []float32 {
 	return all[i].Values
 }
 
-func (r *Result) counted(i int) bool { return r.Counts == nil || r.Counts[i] }
+// Counted reports whether value i has a prediction.
+func (r *Result) Counted(i int) bool { return r.Counts == nil || r.Counts[i] }
 
 // quantiles are the quantiles [Shape, quantiles]. They are NaN where the mean is, and 0 at padding.
 func (r *Result) quantiles() ([]float32, error) {
@@ -274,7 +278,7 @@ func (r *Result) quantiles() ([]float32, error) {
 			switch {
 			case m != m:
 				out[i*n+k] = m
-			case r.counted(i):
+			case r.Counted(i):
 				out[i*n+k] = float32(p.QuantileAt(i, q))
 			}
 		}

@@ -155,7 +155,7 @@ func TestEnsemblePlans(t *testing.T) {
 
 // TestBatchOutside: a point out of reach in one request changes nothing for those that went with it.
 func TestBatchOutside(t *testing.T) {
-	m, err := loadModel(context.Background(), testSources[1])
+	m, err := loadModel(context.Background(), testSources[1], "")
 	require.NoError(t, err)
 	var jobs []*job
 	var wants []*cnp.Prediction[float32]

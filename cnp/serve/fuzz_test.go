@@ -22,7 +22,7 @@ func allowed(n int) uint64 { return 8<<20 + 100*uint64(n) }
 func fuzzModels(f *testing.F) []*model {
 	var out []*model
 	for _, src := range testSources {
-		m, err := loadModel(context.Background(), src)
+		m, err := loadModel(context.Background(), src, "")
 		if err != nil {
 			f.Fatal(err)
 		}

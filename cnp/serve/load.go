@@ -12,10 +12,7 @@ func (s *Server) load(ctx context.Context, src Source) error {
 	if err := checkName(src.Name); err != nil {
 		return err
 	}
-	m, err := loadModel(ctx, src)
-	if err == nil && m.planned != nil {
-		m.planned, err = cnp.With(m.planned, cnp.Options{Plans: s.opt.Plans})
-	}
+	m, err := loadModel(ctx, src, s.opt.Plans)
 	if old := (*s.models.Load())[src.Name]; err == nil && old != nil && old.same(m) { // its plans stay
 		s.metrics.loads.WithLabelValues("ok").Inc()
 		return nil

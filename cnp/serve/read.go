@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"unicode"
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
-	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
@@ -22,68 +20,27 @@ import (
 // keyVersion is the key of a model file's metadata that names its version; without it is "1".
 const keyVersion = "version"
 
-// readModel reads a model, or those of an ensemble, and the metadata of the first.
-func readModel(src Source) (cnp.Model[float32], map[string]string, error) {
-	members, err := weights.Members(src.Path)
-	if err != nil {
-		return nil, nil, err
+// openModel opens the model of a source. Where its file does not say its group, the words of name and path may.
+func openModel(ctx context.Context, src Source, plans string) (*predict.Model, error) {
+	opt := predict.OpenOptions{Group: src.Options.Group, Alpha: src.Options.Alpha, PointsPerUnit: src.Options.PointsPerUnit, Plans: plans}
+	for _, name := range []string{src.Name, src.Path} {
+		opt.Groups = append(opt.Groups, groupInName(name))
 	}
-	var all []cnp.Model[float32]
-	var metadata map[string]string
-	for _, path := range members {
-		one := src
-		one.Path = path
-		m, own, err := readFile(one)
-		if err != nil {
-			return nil, nil, err
-		}
-		if all = append(all, m); len(all) == 1 {
-			metadata = own
-		}
-	}
-	m, err := cnp.Ensemble(all...)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", src.Path, err)
-	}
-	return m, metadata, err
-}
-
-// readFile reads the model of a file, or a shipped one, and its metadata.
-func readFile(src Source) (cnp.Model[float32], map[string]string, error) {
-	s, err := weights.ReadState(src.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if shipped, missing := pretrained.State(src.Path); missing == nil {
-			s, err = shipped, nil
-		} else {
-			err = fmt.Errorf("%w; shipped models: %s", err, strings.Join(pretrained.Names(), ", "))
-		}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	built, err := weights.Build[float32](s, src.Options)
-	if errors.Is(err, weights.ErrGroup) && src.Options.Group == "" {
-		for _, name := range []string{src.Name, src.Path} {
-			if opt := src.Options; errors.Is(err, weights.ErrGroup) {
-				opt.Group = groupInName(name)
-				built, err = weights.Build[float32](s, opt)
-			}
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", src.Path, err)
-	}
-	return built, s.Metadata, err
+	return predict.Open(ctx, opt, src.Path)
 }
 
 // loadModel reads a model.
-func loadModel(ctx context.Context, src Source) (*model, error) {
-	built, metadata, err := readModel(src)
+func loadModel(ctx context.Context, src Source, plans string) (*model, error) {
+	opened, err := openModel(ctx, src, plans)
 	if err != nil {
 		return nil, err
 	}
+	built, metadata := opened.Model, opened.Metadata
 	m := &model{stats: &stats{}, digest: digestOf(built), name: src.Name, path: src.Path, version: "1", limit: cnp.MemoryLimit(),
 		cfg: built.Config(), note: metadata[pretrained.KeyTasks], unsuited: metadata[pretrained.KeyBFloat16]}
+	if predict.IsUniversal(built) {
+		m.note = "nothing: each task is interpolated on its own, in any units"
+	}
 	if v := metadata[keyVersion]; v != "" {
 		m.version = v
 	}

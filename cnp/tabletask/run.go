@@ -2,7 +2,6 @@ package tabletask
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -49,7 +48,7 @@ func (t *Task) Predict(ctx context.Context, model cnp.Regressor[float32], opt Pr
 	}
 	need, err := cnp.EstimateModel(model, seen.Work(t.Dx))
 	if opt.Sample != nil {
-		need.Features += SamplesNeed(opt.Sample.Samples, b.B, b.Nc, b.Nt, t.Dy)
+		need.Features += predict.SamplesNeed(opt.Sample.Samples, b.B, b.Nc, b.Nt, t.Dy)
 	}
 	if err == nil {
 		err = need.Check(cnp.MemoryLimit())
@@ -112,16 +111,4 @@ func (p *Prediction) score(t *Task) {
 		v := sum / float64(n)
 		p.LogLikelihood = &v
 	}
-}
-
-// SamplesNeed returns the bytes that samples need beside the model's own work, for tasks with so many context points,
-// targets and outputs.
-func SamplesNeed(samples, tasks, context, targets, dy int) int64 {
-	const most = math.MaxInt64 / 4
-	total := float64(samples) * float64(tasks)
-	bytes := 8*total*float64(targets)*float64(dy) + min(total, 4096)*float64(context+targets)*float64(16+8*dy)
-	if bytes > most {
-		return most
-	}
-	return int64(bytes)
 }
