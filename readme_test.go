@@ -19,7 +19,8 @@ import (
 // readmePackages are those that README.md's code may use, readmeValues the variables that it does not declare itself.
 var readmePackages = map[string]string{
 	"math": "math", "context": "context", "cnp": module + "/cnp", "eval": module + "/cnp/eval", "pretrained": module + "/cnp/pretrained",
-	"task": module + "/cnp/task", "weights": module + "/cnp/weights", "neighbor": module + "/neighbor", "simd": module + "/simd",
+	"predict": module + "/cnp/predict",
+	"task":    module + "/cnp/task", "weights": module + "/cnp/weights", "neighbor": module + "/neighbor", "simd": module + "/simd",
 	"blas": module + "/linalg/blas", "blas64": "gonum.org/v1/gonum/blas/blas64",
 }
 

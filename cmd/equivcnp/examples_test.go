@@ -208,9 +208,6 @@ func (b *bench) exampleFiles(args []string) {
 	switch path {
 	case "regress":
 		stations = part("lat", "lon", "y")
-		planeTable(b)
-	case "design":
-		planeTable(b)
 	case "complete":
 		model = imageConfig("T(2)", 1)
 	case "predict":
@@ -228,6 +225,8 @@ func (b *bench) exampleFiles(args []string) {
 	}
 	save("stations.csv", stations)
 	save("stations.parquet", stations)
+	planeTable(b)
+	save("days.csv", part("east", "north", "rain", "day"))
 	save("data.csv", part("x", "y", "time", "temperature"))
 	save("lastyear.csv", part("x", "y"))
 	save("thisyear.csv", part("x", "y"))

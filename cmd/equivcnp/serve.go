@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/serve"
 	"github.com/equivcnp/equivcnp/cnp/serve/page"
@@ -44,11 +45,12 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Answer inference requests over HTTP and gRPC",
 		Long: `Answer inference requests for models, over the Open Inference Protocol, version 2, that clients of KServe
 and Triton speak: REST with JSON or binary tensors, and gRPC, on one port. Without --model all shipped
-models are served.
+models are served, and the interpolations universal-1, universal-2 and so on, which need no training.
 
 --model names a model file, a list of them that predict as one (.ensemble) or a shipped model (NAME=FILE, or
 FILE under its own name), or a folder: what is put into it, replaced or removed is served, replaced or removed
-while the server runs. A file that cannot be read changes nothing but the log. "shipped" is all shipped models.
+while the server runs. A file that cannot be read changes nothing but the log. "shipped" is all shipped models,
+"universal" all interpolations.
 
 Inputs and outputs are those of "equivcnp predict": x_context, y_context, x_target, context_mask and
 target_mask, or image and mask; mean and std. Parameters of a request: timeout (microseconds), priority
@@ -86,10 +88,17 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 			return a.serve(cmd.Context(), &f)
 		}),
 	}
+	f.register(cmd)
+	return cmd
+}
+
+// register adds the flags.
+func (f *serveFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line and in the environment win")
 	fl.StringSliceVarP(&f.models, "model", "m", nil,
-		"NAME=FILE, FILE, a shipped model, a folder of model files, or shipped for all shipped ones; may be repeated")
+		"NAME=FILE, FILE, a shipped model, a folder of model files, shipped for all shipped ones, or universal for all that need no "+
+			"training; may be repeated (default: shipped and universal)")
 	fl.StringVar(&f.listen, "listen", ":8080", "address of REST, gRPC and the page")
 	fl.StringVar(&f.metrics, "metrics", "", "address of Prometheus' metrics alone, without a token, for example :9090; none without")
 	fl.StringVar(&f.pprof, "pprof", "", "address of Go's profiles, for example localhost:6060; none without")
@@ -115,7 +124,6 @@ With EQUIVCNP_TOKEN, or --token-file, requests but those for health must bring t
 	fl.StringVar(&f.logLevel, "log", "info", "debug (each inference), info, warn or error")
 	fl.BoolVar(&f.access, "access-log", false, "a line of the log for each request: id, client, status, traceparent")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
-	return cmd
 }
 
 // options checks the flags.
@@ -169,11 +177,12 @@ func (f *serveFlags) options() (opt serve.Options, limits serve.Limits, err erro
 	return opt, limits, nil
 }
 
-// modelSources reads --model: files and shipped models by name, and folders. Without any, all shipped models.
+// modelSources reads --model: files and shipped models by name, and folders. Without any, all shipped models and all
+// interpolations.
 func modelSources(list []string) (models []serve.Source, folders []string, err error) {
 	for _, text := range list {
-		if text == "shipped" {
-			models = append(models, shippedSources()...)
+		if names, all := sets[text]; all {
+			models = append(models, sourcesOf(names())...)
 			continue
 		}
 		name, path, named := strings.Cut(text, "=")
@@ -196,13 +205,16 @@ func modelSources(list []string) (models []serve.Source, folders []string, err e
 		models = append(models, serve.Source{Name: name, Path: path})
 	}
 	if len(list) == 0 {
-		models = shippedSources()
+		models = append(sourcesOf(pretrained.Names()), sourcesOf(krige.Names())...)
 	}
 	return models, folders, nil
 }
 
-func shippedSources() (models []serve.Source) {
-	for _, name := range pretrained.Names() {
+// sets are the words of --model that stand for several models.
+var sets = map[string]func() []string{"shipped": pretrained.Names, "universal": krige.Names}
+
+func sourcesOf(names []string) (models []serve.Source) {
+	for _, name := range names {
 		models = append(models, serve.Source{Name: name, Path: name})
 	}
 	return models
