@@ -1,19 +1,21 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"slices"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/predict"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/serve"
@@ -72,52 +74,88 @@ func smallTask(cfg *cnp.Config) (*cnp.Batch[float32], *cnp.Images[float32], []sa
 		safetensors.FromFloat64s("x_target", []int{1, nt, cfg.DimX}, b.XTarget)}
 }
 
-// TestSameOutputs: the library, the program and the server give the same outputs of every shipped model: names, shapes and bits.
+// outputsOf reads the list of the outputs of all models, which is that of every front end: by model and name the shape,
+// in which -1 is what tasks decide.
+func outputsOf(t *testing.T, model string) (names []string, shapes map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "cnp", "predict", "testdata", "outputs.txt"))
+	require.NoError(t, err)
+	shapes = map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); f[0] == model && f[1] != "samples" {
+			names, shapes[f[1]] = append(names, f[1]), f[2:]
+		}
+	}
+	require.NotEmpty(t, names, model)
+	return names, shapes
+}
+
+// TestSameOutputs: the library, the program and the server give the outputs that the list says of every model: names,
+// shapes and bits, of images with plans from a folder too. Beam's part is in its own module.
 func TestSameOutputs(t *testing.T) {
 	b := newBench(t)
-	quantiles := []float64{0.05, 0.9}
-	for _, name := range shippedModels() {
+	universal := krige.Names()
+	if testing.Short() {
+		universal = []string{"universal-2", "universal-globe"}
+	}
+	for _, name := range append(shippedModels(), universal...) {
 		t.Run(name, func(t *testing.T) {
-			m, err := pretrained.Load(name)
+			m, err := predict.Open(t.Context(), predict.OpenOptions{}, name)
 			require.NoError(t, err)
 			cfg := m.Config()
 			curves, images, tensors := smallTask(&cfg)
-			result := &predict.Result{Quantiles: quantiles}
+			opt := predict.Options{Quantiles: []float64{0.05, 0.9}}
+			p, err := predict.PrepareCurves(m, curves, opt)
 			if images != nil {
-				result.Shape = []int{1, images.C, images.H, images.W}
-				result.Prediction, err = m.(cnp.Completer[float32]).Complete(context.Background(), images)
-			} else {
-				result.Shape = []int{1, curves.Nt, cfg.DimY}
-				result.Prediction, err = cnp.Standardised(m.(cnp.Regressor[float32])).Predict(context.Background(), curves)
+				p, err = predict.PrepareImages(m, images, opt)
 			}
 			require.NoError(t, err)
-			names := slices.DeleteFunc(predict.Names(predict.Outputs(result.Prediction.Distribution())),
-				func(n string) bool { return n == "samples" })
+			result, err := p.Run(t.Context())
+			require.NoError(t, err)
+			names, shapes := outputsOf(t, name)
 			want, err := result.Tensors(names...)
 			require.NoError(t, err)
-
+			for _, w := range want {
+				require.Len(t, w.Shape, len(shapes[w.Name]))
+				for i, n := range w.Shape {
+					require.Contains(t, []string{"-1", strconv.Itoa(n)}, shapes[w.Name][i], "%s %v", w.Name, w.Shape)
+				}
+			}
 			b.tensors("in.safetensors", tensors...)
-			b.ok("predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors", "--quantiles", "0.05,0.9",
-				"--outputs", strings.Join(names, ","), "--quiet")
-			file, err := safetensors.Read(b.path("out.safetensors"))
-			require.NoError(t, err)
-			require.Len(t, file.Tensors, len(want))
-
-			s, err := serve.New(serve.Options{Models: []serve.Source{{Name: name, Path: name}}})
-			require.NoError(t, err)
-			defer s.Close()
-			answers := asked(t, s, name, tensors, names)
-			require.Len(t, answers, len(want))
-			for i, w := range want {
-				got := file.Get(w.Name)
-				require.NotNil(t, got, w.Name)
-				require.Equal(t, w.Shape, got.Shape, w.Name)
-				values, err := got.Float32s()
+			runs := [][]string{nil}
+			if images != nil { // the first one makes the plan, the second one finds it
+				runs = [][]string{nil, {"--plans", "@plans"}, {"--plans", "@plans"}}
+			}
+			for _, extra := range runs {
+				b.ok(append([]string{"predict", "--model", name, "--in", "@in.safetensors", "--out", "@out.safetensors", "--quantiles",
+					"0.05,0.9", "--outputs", strings.Join(names, ","), "--quiet"}, extra...)...)
+				b.same("out.safetensors", want)
+				opt := serve.Options{Models: []serve.Source{{Name: name, Path: name}}}
+				if extra != nil {
+					opt.Plans = b.path("plans")
+				}
+				s, err := serve.New(opt)
 				require.NoError(t, err)
-				require.Equal(t, w.Values, values, "%s of the program", w.Name)
-				require.Equal(t, w, answers[i], "the server's")
+				require.Equal(t, want, asked(t, s, name, tensors, names), "the server's")
+				s.Close()
 			}
 		})
+	}
+}
+
+// same holds a file to the tensors that it has to have.
+func (b *bench) same(file string, want []predict.Tensor) {
+	b.t.Helper()
+	f, err := safetensors.Read(b.path(file))
+	require.NoError(b.t, err)
+	require.Len(b.t, f.Tensors, len(want))
+	for _, w := range want {
+		got := f.Get(w.Name)
+		require.NotNil(b.t, got, w.Name)
+		require.Equal(b.t, w.Shape, got.Shape, w.Name)
+		values, err := got.Float32s()
+		require.NoError(b.t, err)
+		require.Equal(b.t, w.Values, values, "%s of the program", w.Name)
 	}
 }
 
