@@ -10,6 +10,7 @@ import (
 	"syscall/js"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
@@ -56,8 +57,16 @@ func bytesOf(v js.Value) []byte {
 	return b
 }
 
-// load reads a model file.
+// load reads a model file. Without one, the name is that of an interpolation, which has none.
 func (e engine) load(name string, file []byte) (map[string]any, error) {
+	if len(file) == 0 {
+		r := krige.Named(name)
+		if r == nil {
+			return nil, fmt.Errorf("no model %q", name)
+		}
+		e[name] = r
+		return nil, nil
+	}
 	s, err := weights.DecodeState(file)
 	if err != nil {
 		return nil, err

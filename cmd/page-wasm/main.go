@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/krige"
 	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/serve/page"
 )
@@ -29,7 +30,8 @@ import (
 func main() {
 	log.SetFlags(0)
 	out := flag.String("out", "out/page", "folder to write")
-	models := flag.String("models", "rbf-levels,rbf-equivcnp,matern-equivcnp,periodic-equivcnp,digits-T2-small,digits-T2,digits-SO2,digits-RxSO2,globe", "shipped models, with commas")
+	models := flag.String("models", "rbf-levels,rbf-equivcnp,matern-equivcnp,periodic-equivcnp,digits-T2-small,digits-T2,digits-SO2,digits-RxSO2,globe,"+
+		"universal-1,universal-2", "shipped models, and interpolations without training, with commas")
 	flag.Parse()
 	if err := write(*out, strings.Split(*models, ",")); err != nil {
 		log.Fatal("page-wasm: ", err)
@@ -77,15 +79,20 @@ func write(out string, models []string) error {
 	type entry struct {
 		Name      string     `json:"name"`
 		Config    cnp.Config `json:"config"`
-		TrainedOn string     `json:"trainedOn"`
+		TrainedOn string     `json:"trainedOn,omitempty"`
+		Untrained bool       `json:"untrained,omitempty"` // it has no file
 	}
 	var entries []entry
 	for _, name := range models {
+		if r := krige.Named(name); r != nil {
+			entries = append(entries, entry{Name: name, Config: r.Config(), Untrained: true})
+			continue
+		}
 		about, err := pretrained.About(name)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{name, about.Config, about.Tasks})
+		entries = append(entries, entry{Name: name, Config: about.Config, TrainedOn: about.Tasks})
 		file := name + ".safetensors"
 		if err := copyFile(filepath.Join(out, "page", "models", file), filepath.Join("cnp", "pretrained", "models", file)); err != nil {
 			return err

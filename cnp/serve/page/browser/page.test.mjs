@@ -425,6 +425,80 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       await context.close()
     })
 
+    test('a map is drawn from points that are clicked or pasted, in any units', async () => {
+      const { page, errors, context } = await open(base)
+      await page.click('#tab-map')
+      const map = async () => {
+        await idle(page)
+        return numbers(page, '#map-status')
+      }
+      let m = await map()
+      assert.equal(await page.inputValue('#map-model'), 'universal-2')
+      assert.ok(m.points === 8 && m.std > 0 && m.lo < m.mean && m.mean < m.hi, JSON.stringify(m))
+      await page.click('#map-clear')
+      m = await map()
+      assert.deepEqual([m.points, m.mean], [0, ''])
+      assert.equal(await page.isVisible('#problem'), false, 'without points it is not asked')
+      const at = async (x, y) => {
+        const b = await page.locator('#map-mean').boundingBox()
+        return [b.x + x / 10 * b.width, b.y + (1 - y / 10) * b.height]
+      }
+      for (const [x, y, v] of [[2, 2, 5], [8, 2, 7], [5, 8, 9]]) {
+        await page.fill('#map-value', String(v))
+        await page.mouse.click(...await at(x, y))
+        await page.keyboard.press('Escape')
+      }
+      m = await map()
+      assert.ok(m.points === 3 && m.lo > 3 && m.hi < 11, JSON.stringify(m))
+      await page.mouse.dblclick(...await at(5, 8))
+      assert.equal((await map()).points, 2)
+      await page.focus('#map-mean')
+      for (const key of ['n', 'ArrowUp', 'Shift+ArrowRight']) await page.keyboard.press(key)
+      m = await map()
+      assert.deepEqual([m.points, m.selected], [3, 2])
+      await page.keyboard.press('Delete')
+      assert.equal((await map()).points, 2)
+
+      // A table, and the same one in other units: the map is the same.
+      await page.click('#map-paste summary')
+      const table = (unit, shift, factor) => 'name;north;east;value\n' + [[0, 0, 1], [1, 0, 3], [0, 1, 2], [1, 1, 2.5], [.5, .3, 2], [.2, .8, 1.5], [.7, .6, 3]]
+        .map(([x, y, v]) => `a;${unit * y + shift};${unit * x + shift};${factor * v}`).join('\n')
+      const pasted = async text => {
+        await page.fill('#map-table', text)
+        await page.click('#map-take')
+        return map()
+      }
+      const first = await pasted(table(1, 0, 1)), second = await pasted(table(2048, 4096, 1000))
+      assert.equal(first.points, 7)
+      for (const key of ['mean', 'std', 'lo', 'hi']) assert.ok(Math.abs(second[key] / first[key] / 1000 - 1) < 1e-3, `${key}: ${first[key]}, ${second[key]}`)
+      await pasted('1,2\n3,4')
+      assert.match(await page.textContent('#map-note'), /need three numbers|No row/)
+      await page.waitForTimeout(300)
+      const other = await open(base, { hash: new URL(page.url()).hash })
+      await idle(other.page)
+      assert.equal((await numbers(other.page, '#map-status')).mean, second.mean)
+      await other.context.close()
+      assert.deepEqual(errors, [])
+      await picture(page, `map-${kind}`, { fullPage: true })
+      await context.close()
+    })
+
+    test('the universal model interpolates curves', async () => {
+      const { page, errors, context } = await open(base)
+      await page.selectOption('#curve-model', 'universal-1')
+      let c = await settled(page)
+      assert.ok(c.points === 4 && c.samples > 0 && c.std > 0, JSON.stringify(c))
+      await slide(page, '#curve-shift', .5)
+      c = await settled(page)
+      assert.ok(c.difference < 1e-3, `shifted: ${c.difference}`)
+      await page.click('#curve-clear')
+      c = await settled(page)
+      assert.deepEqual([c.points, c.mean], [0, ''])
+      assert.equal(await page.isVisible('#problem'), false)
+      assert.deepEqual(errors, [])
+      await context.close()
+    })
+
     test('a link holds everything', async () => {
       const { page, context } = await open(base)
       await click(page, '#curve-plot', 2, 1.5)
@@ -461,7 +535,7 @@ for (const [kind, { samples, size }] of Object.entries(kinds)) {
       const { page, errors, context } = await open(base, { viewport: { width: 360, height: 740 }, ...(dark && { colorScheme: 'dark' }),
         hash: state({ view: 'image', image: { size: 24, models: ['digits-T2-small'] } }) })
       await answered(page)
-      for (const tab of ['#tab-image', '#tab-globe', '#tab-curve']) {
+      for (const tab of ['#tab-image', '#tab-globe', '#tab-map', '#tab-curve']) {
         await page.click(tab)
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         assert.equal(wide, 0, `${tab} is wider than the screen`)
@@ -547,7 +621,7 @@ describe('what only the server has', () => {
     await page.locator('#cards .card').last().scrollIntoViewIfNeeded()
     const slider = await page.locator('#angle').boundingBox()
     assert.ok(slider.y >= 0 && slider.y < 740, `the slider is at ${slider.y}`)
-    for (const tab of ['#tab-curve', '#tab-image', '#tab-globe', '#tab-field']) { // no text is wider than what it stands in
+    for (const tab of ['#tab-curve', '#tab-image', '#tab-globe', '#tab-field', '#tab-map']) { // no text is wider than what it stands in
       await page.tap(tab)
       await idle(page)
       const clipped = await page.$$eval('main p, main output, main figcaption, main h3, main dd', list => list.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map(e => e.id || e.textContent.slice(0, 40)))
@@ -702,7 +776,7 @@ describe('what only the server has', () => {
       await page.waitForFunction(() => document.getElementById('snippet').textContent.includes("-H 'Authorization: Bearer secret'"))
       const answer = JSON.parse((await promisify(execFile)('bash', ['-c', await page.textContent('#snippet')])).stdout)
       assert.equal(answer.outputs[0].name, 'mean')
-      for (const tab of ['image', 'globe', 'field']) {
+      for (const tab of ['image', 'globe', 'field', 'map']) {
         await page.click(`#tab-${tab}`)
         assert.match(await page.textContent(`#${tab} .missing`), /equivcnp serve --model shipped/)
         assert.equal(await page.locator(`#${tab} canvas:visible`).count(), 0)

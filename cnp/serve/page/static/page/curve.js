@@ -1,6 +1,7 @@
 // The view of curves: points that one moves, what a model predicts of them, and what the process that it was trained on says.
 import { holdTouches, Plot, tapReach } from './draw.js'
 import { engine, latest } from './engine.js'
+import { isUniversal } from './map.js'
 import { divergence, posterior } from './process.js'
 import { uniform } from './random.js'
 
@@ -184,7 +185,17 @@ export class Curve {
     }
   }
 
+  // #unknown reports whether there are no points, and the model knows nothing without any, not even a scale.
+  #unknown() { return this.state.points.length === 0 && isUniversal(this.model()) }
+
   #predict = latest(async stamp => {
+    if (this.#unknown()) {
+      this.#prediction = {}
+      this.moved = null
+      this.problem(null)
+      this.#draw()
+      return
+    }
     try {
       const request = this.request(), model = this.model()
       const { outputs: { mean, std }, timing } = await engine.infer(model.name, request)
@@ -202,7 +213,7 @@ export class Curve {
 
   #sample = latest(async stamp => {
     const s = this.state
-    if (s.samples === 0 || !this.model().samples) {
+    if (s.samples === 0 || !this.model().samples || this.#unknown()) {
       this.#sampled = []
       this.#draw()
       return
@@ -239,6 +250,7 @@ export class Curve {
       text.push(`The model loses ${kl.toFixed(3)} nats per target against the process.`)
       Object.assign(data, { x: targets[i], mean: p.mean[i], std: p.std[i], trueMean: q.mean[i], trueStd: q.std[i], loss: kl })
     }
+    if (!p.mean) for (const key of ['mean', 'std', 'loss']) data[key] = ''
     Object.assign(data, { points: n, samples: this.#sampled.length, selected: this.#selected })
     // How far the samples spread where the band is read: as wide as the band says, if model and chain rule agree.
     data.spread = this.#sampled.length ? Math.max(...this.#sampled.map(s => s[i])) - Math.min(...this.#sampled.map(s => s[i])) : ''

@@ -136,6 +136,7 @@ function between(...stops) {
 
 export const grey = between([0, 0, 0], [255, 255, 255])
 export const heat = between([0, 0, 4], [87, 16, 110], [188, 55, 84], [249, 142, 9], [252, 255, 164])
+export const warm = between([49, 54, 149], [116, 173, 209], [255, 255, 224], [244, 109, 67], [165, 0, 38])
 export const signed = between([33, 102, 172], [247, 247, 247], [178, 24, 43])
 const nothing = [90, 100, 120] // where there is no value
 

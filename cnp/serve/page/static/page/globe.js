@@ -14,7 +14,7 @@ export const initial = {
 }
 
 // takes reports whether a model predicts a number at latitudes and longitudes.
-export const takes = ({ config: c, trainedOn }) => c.dim_x === 2 && c.dim_y === 1 && !/image/.test(c.architecture) && (c.placement === 'sphere' || /latitude/.test(trainedOn ?? ''))
+export const takes = ({ config: c, trainedOn }) => c.dim_x === 2 && c.dim_y === 1 && !/image|krige/.test(c.architecture) && (c.placement === 'sphere' || /latitude/.test(trainedOn ?? ''))
 
 export class GlobeView {
   #cards = new Map()

@@ -4,11 +4,12 @@ import { engine, Lost, NeedsToken } from './engine.js'
 import * as fields from './field.js'
 import * as globes from './globe.js'
 import * as images from './image.js'
+import * as maps from './map.js'
 import { decodeState, encodeState } from './link.js'
 import { snippet } from './snippets.js'
 
 const element = id => document.getElementById(id)
-const first = { curve: curves.initial, image: images.initial, globe: globes.initial, field: fields.initial }
+const first = { curve: curves.initial, image: images.initial, globe: globes.initial, field: fields.initial, map: maps.initial }
 const views = Object.keys(first)
 const state = { view: 'curve', ...structuredClone(first) }
 const open = {} // view → its object
@@ -57,6 +58,7 @@ async function wait(e) {
 // missing says in a view that has no model how to start a server that has one.
 const missing = {
   curve: ['curves', 'rbf-levels'], image: ['images', 'digits-SO2'], globe: ['values on the globe', 'globe'], field: ['vector fields', 'vectors-rbf'],
+  map: ['values in the plane', 'universal-2'],
 }
 function offer(view, models) {
   const section = element(view)
@@ -101,7 +103,7 @@ function facts() {
 function factsOf({ config: c, trainedOn }) {
   const out = { architecture: c.architecture }
   if (c.group) out.group = c.group
-  out.channels = c.channels.join(', ')
+  if (c.channels) out.channels = c.channels.join(', ')
   if (c.points_per_unit) out.lattice = `${c.points_per_unit} points per unit`
   if (trainedOn) out['trained on'] = trainedOn
   return out
@@ -194,8 +196,8 @@ async function start() {
       state.curve.kernel = curves.kernelOf(m) ?? state.curve.kernel
     }
     const on = { changed, report, problem }
-    const of = { curve: curveModels, image: imageModels, globe: models.filter(globes.takes), field: models.filter(fields.takes) }
-    const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field }
+    const of = { curve: curveModels, image: imageModels, globe: models.filter(globes.takes), field: models.filter(fields.takes), map: models.filter(maps.takes) }
+    const classes = { curve: curves.Curve, image: images.Image, globe: globes.GlobeView, field: fields.Field, map: maps.Map2D }
     for (const v of views) {
       open[v] = new classes[v](state[v], of[v], on)
       offer(v, of[v])

@@ -16,15 +16,21 @@ function checked(answer) {
   return answer
 }
 
+const list = fetch(here('models.json')).then(r => r.json())
+
+async function fileOf(model) {
+  const r = await fetch(here(`models/${model}.safetensors`))
+  if (!r.ok) throw new Error(`${model}: ${r.status} ${r.statusText}`)
+  return new Uint8Array(await r.arrayBuffer())
+}
+
 const loading = new Map() // model → promise that it is there
 
 // load reads a model's file when it is asked for the first time.
 function load(model) {
   if (!loading.has(model)) {
     loading.set(model, (async () => {
-      const r = await fetch(here(`models/${model}.safetensors`))
-      if (!r.ok) throw new Error(`${model}: ${r.status} ${r.statusText}`)
-      const file = new Uint8Array(await r.arrayBuffer())
+      const file = (await list).find(m => m.name === model)?.untrained ? new Uint8Array() : await fileOf(model)
       await ready
       checked(equivcnp.load(model, file))
     })())
@@ -34,7 +40,7 @@ function load(model) {
 
 const calls = {
   async models() {
-    return (await (await fetch(here('models.json'))).json()).map(m => ({ ...m, samples: true }))
+    return (await list).map(m => ({ ...m, samples: true }))
   },
 
   async infer(model, { inputs, outputs = [], parameters = {} }) {
