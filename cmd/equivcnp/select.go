@@ -13,7 +13,6 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/selection"
-	"github.com/equivcnp/equivcnp/internal/picture"
 	"github.com/equivcnp/equivcnp/internal/shards"
 )
 
@@ -156,16 +155,15 @@ func (a *app) selectGroup(cmd *cobra.Command, c selection.Config, args []string)
 	if err := writeSelection(c.Dir, rep); err != nil {
 		return err
 	}
-	r := &result{notes: rep.Notes}
-	selectionLines(rep, r)
+	r := &result{notes: rep.Notes, lines: rep.Lines()}
 	return a.print(r, rep)
 }
 
 // writeSelection writes the report and its picture.
 func writeSelection(dir string, rep *selection.Report) error {
 	for name, write := range map[string]func(w io.Writer) error{
-		"report.png":  func(w io.Writer) error { return picture.WriteCharts(w, "png", selectionCharts(rep)...) },
-		"report.md":   func(w io.Writer) error { _, err := io.WriteString(w, selectionPage(rep)); return err },
+		"report.png":  rep.Draw,
+		"report.md":   func(w io.Writer) error { _, err := io.WriteString(w, rep.Page()); return err },
 		"report.json": func(w io.Writer) error { return selection.EncodeJSON(w, rep) },
 	} {
 		if err := shards.Create(filepath.Join(dir, name), write); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/plot"
 	"github.com/equivcnp/equivcnp/cnp/recipe"
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
@@ -314,7 +315,7 @@ func (a *app) trained(ctx context.Context, cmd *cobra.Command, f *trainFlags) (*
 	if err := outs.writeFile("out", t.Save); err != nil {
 		return nil, err
 	}
-	if err := outs.draw("loss", func(w io.Writer) error { return drawLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
+	if err := outs.draw("loss", func(w io.Writer) error { return plot.TrainingLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
 		t.Notes = append(t.Notes, err.Error())
 	}
 	if err := outs.commit(); err != nil {

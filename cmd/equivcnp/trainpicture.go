@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"io"
-	"math"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/equivcnp/equivcnp/cnp/train"
-	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/cnp/plot"
 )
 
-// drawEvery is how long a run goes on at least between two drawings of its log.
+// drawEvery is the least time between two drawings of a run's log.
 var drawEvery = 30 * time.Second
 
 // drawing draws a run's log beside its model, while it trains. What fails there is tried again, and at the end for all to see.
@@ -29,52 +24,8 @@ func (f *trainFlags) drawing(log string) func() {
 			return
 		}
 		defer outs.discard()
-		if outs.write("loss", func(w io.Writer) error { return drawLog(w, log, filepath.Base(f.out)) }) == nil {
+		if outs.write("loss", func(w io.Writer) error { return plot.TrainingLog(w, log, filepath.Base(f.out)) }) == nil {
 			_ = outs.commit()
 		}
 	}
-}
-
-// drawLog draws the loss of a run's log, and the log-likelihoods of its tasks and of its scores.
-func drawLog(w io.Writer, path, title string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	loss := picture.Series{Name: "loss"}
-	seen, scored := picture.Series{Name: "training tasks"}, picture.Series{Name: "scores", Err: []float64{}}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r train.Record
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return err
-		}
-		step := float64(r.Step)
-		loss.X, loss.Y = append(loss.X, step), append(loss.Y, r.Loss)
-		seen.X, seen.Y = append(seen.X, step), append(seen.Y, r.LogLikelihood)
-		if s := r.Score; s != nil {
-			scored.X, scored.Y = append(scored.X, step), append(scored.Y, s.LogLikelihood)
-			scored.Err = append(scored.Err, s.Std/math.Sqrt(float64(max(1, s.Tasks))))
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
-	return picture.WriteCharts(w, "png",
-		&picture.Chart{Title: title, XLabel: "step", YLabel: "loss", Series: []picture.Series{thinned(loss)}},
-		&picture.Chart{XLabel: "step", YLabel: "log-likelihood per value", Series: []picture.Series{thinned(seen), scored}})
-}
-
-// thinned is a series of at most 200 points, the last among them. Its first twentieth, often far from the rest, is left out.
-func thinned(s picture.Series) picture.Series {
-	stride := (len(s.X) + 199) / 200
-	out := picture.Series{Name: s.Name}
-	for i := len(s.X) / 20; i < len(s.X); i++ {
-		if (len(s.X)-1-i)%max(1, stride) == 0 {
-			out.X, out.Y = append(out.X, s.X[i]), append(out.Y, s.Y[i])
-		}
-	}
-	return out
 }

@@ -1,16 +1,16 @@
-package main
+package selection
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/equivcnp/equivcnp/cnp/selection"
 	"github.com/equivcnp/equivcnp/internal/picture"
 )
 
 // standing says what became of a candidate of a round: kept is the word for those that are neither behind nor ruled out.
-func standing(c *selection.Candidate, kept string) string {
+func standing(c *Candidate, kept string) string {
 	switch {
 	case c.RuledOut != "":
 		kept = "ruled out: " + c.RuledOut
@@ -25,11 +25,14 @@ func standing(c *selection.Candidate, kept string) string {
 	return strings.TrimPrefix(kept, ", ")
 }
 
-// selectionLines print the report.
-func selectionLines(rep *selection.Report, r *result) {
-	r.line("tasks", "%s", rep.Source)
+// Lines returns the report as lines, each with a name. A line without a name belongs to the one before it.
+func (rep *Report) Lines() (out [][2]string) {
+	add := func(name, format string, args ...any) {
+		out = append(out, [2]string{name, fmt.Sprintf(format, args...)})
+	}
+	add("tasks", "%s", rep.Source)
 	if rep.ScoredOn != "" {
-		r.line("scored on", "%s", rep.ScoredOn)
+		add("scored on", "%s", rep.ScoredOn)
 	}
 	for k, round := range rep.Rounds {
 		name := fmt.Sprintf("round %d", k+1)
@@ -38,28 +41,29 @@ func selectionLines(rep *selection.Report, r *result) {
 			if words != "" {
 				words = ", " + words
 			}
-			r.line(name, "%-8s %8.4f ± %.4f per value, %+.4f ± %.4f to the best%s, %s", c.Name, c.LogLikelihood.Mean, c.LogLikelihood.Error,
-				c.Behind.Mean, c.Behind.Error, words, plural(round.Steps, "step"))
+			add(name, "%-8s %8.4f ± %.4f per value, %+.4f ± %.4f to the best%s, %s", c.Name, c.LogLikelihood.Mean, c.LogLikelihood.Error,
+				c.Behind.Mean, c.Behind.Error, words, steps(round.Steps))
 			name = ""
 		}
 	}
 	name := "moved tasks"
 	for _, c := range rep.Last().Candidates {
 		for _, s := range c.Symmetries {
-			r.line(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name,
+			add(name, "%s (%s): %+.4f ± %.4f under %s: %s", s.Move, s.By, s.LogLikelihood.Mean, s.LogLikelihood.Error, c.Name,
 				rep.Verdict(s))
 			name = ""
 		}
 	}
 	if c := rep.AboveConstant; c != nil {
-		r.line("best", "%s: %+.4f ± %.4f per value to a constant prediction", rep.Best, c.Mean, c.Error)
+		add("best", "%s: %+.4f ± %.4f per value to a constant prediction", rep.Best, c.Mean, c.Error)
 	}
-	r.line("chosen", "%s: %s", rep.Chosen, rep.Rule)
-	r.line("written", "%s", rep.OutDir)
+	add("chosen", "%s: %s", rep.Chosen, rep.Rule)
+	add("written", "%s", rep.OutDir)
+	return out
 }
 
-// selectionPage is the report as a page that shows its picture.
-func selectionPage(rep *selection.Report) string {
+// Page returns the report as a page of Markdown that shows the picture report.png, which [Report.Draw] writes.
+func (rep *Report) Page() string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	title := "Which symmetry the data support: " + rep.Chosen
@@ -80,6 +84,19 @@ func selectionPage(rep *selection.Report) string {
 		luck = fmt.Sprintf(" Two trainings of one candidate differ by %.3f (median).", rep.Luck)
 	}
 	p("Log-likelihoods per value of held-out tasks, with standard errors; differences are of the same tasks.%s\n", luck)
+	rep.candidates(p)
+	rep.moved(p)
+	if len(rep.Notes) > 0 {
+		p("\n## Notes\n")
+		for _, n := range rep.Notes {
+			p("- %s", n)
+		}
+	}
+	return b.String()
+}
+
+// candidates writes the table of all rounds.
+func (rep *Report) candidates(p func(format string, args ...any)) {
 	p("| round | steps | candidate | dimensions | log-likelihood | to the best | |")
 	p("|---:|---:|---|---:|---:|---:|---|")
 	for k, round := range rep.Rounds {
@@ -92,28 +109,29 @@ func selectionPage(rep *selection.Report) string {
 				c.LogLikelihood.Mean, c.LogLikelihood.Error, c.Behind.Mean, c.Behind.Error, standing(&c, kept))
 		}
 	}
-	if len(rep.Symmetries) > 0 {
-		p("\n## What the data bear\n")
-		p("The change of the log-likelihood per value of held-out tasks when they are moved, under the models of the last round.\n")
-		p("| move | by | under | change | the data's symmetry |")
-		p("|---|---|---|---:|---|")
-		for _, c := range rep.Last().Candidates {
-			for _, s := range c.Symmetries {
-				p("| %s | %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, c.Name, s.LogLikelihood.Mean, s.LogLikelihood.Error, rep.Verdict(s))
-			}
-		}
-	}
-	if len(rep.Notes) > 0 {
-		p("\n## Notes\n")
-		for _, n := range rep.Notes {
-			p("- %s", n)
-		}
-	}
-	return b.String()
 }
 
-// selectionCharts are the picture of the report.
-func selectionCharts(rep *selection.Report) []*picture.Chart {
+// moved writes the table of moved tasks.
+func (rep *Report) moved(p func(format string, args ...any)) {
+	if len(rep.Symmetries) == 0 {
+		return
+	}
+	p("\n## What the data bear\n")
+	p("The change of the log-likelihood per value of held-out tasks when they are moved, under the models of the last round.\n")
+	p("| move | by | under | change | the data's symmetry |")
+	p("|---|---|---|---:|---|")
+	for _, c := range rep.Last().Candidates {
+		for _, s := range c.Symmetries {
+			p("| %s | %s | %s | %+.4f ± %.4f | %s |", s.Move, s.By, c.Name, s.LogLikelihood.Mean, s.LogLikelihood.Error, rep.Verdict(s))
+		}
+	}
+}
+
+// Draw draws the likelihoods of all rounds and of moved tasks, as a PNG.
+func (rep *Report) Draw(w io.Writer) error { return picture.WriteCharts(w, "png", rep.charts()...) }
+
+// charts are the picture of the report.
+func (rep *Report) charts() []*picture.Chart {
 	var series []picture.Series
 	at := map[string]int{}
 	for _, round := range rep.Rounds {
@@ -146,4 +164,12 @@ func selectionCharts(rep *selection.Report) []*picture.Chart {
 		out = append(out, c)
 	}
 	return out
+}
+
+// steps returns "1 step" or "2 steps".
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }
