@@ -76,21 +76,12 @@ func (f *chainFlags) chain(tasks int) cnp.Chain {
 	return c
 }
 
-// How many targets are drawn for a function where --knots does not say: at least leastKnots, at most mostKnots, usualKnots where the model
-// does not know how many context points it was trained on.
-const leastKnots, usualKnots, mostKnots = 8, 32, 200
-
 // options are those of so many tasks, of which the largest has that many context points.
 func (f *chainFlags) options(cfg *cnp.Config, tasks, context int) cnp.SampleOptions {
 	o := cnp.SampleOptions{Chain: f.chain(tasks), Samples: f.samples, Function: f.function}
 	if o.Function {
-		switch t := cfg.Trained; {
-		case f.knots > 0:
-			o.Knots = f.knots
-		case t != nil && t.Context[1] > 0:
-			o.Knots = min(max(t.Context[1]-context, leastKnots), mostKnots)
-		default:
-			o.Knots = usualKnots
+		if o.Knots = f.knots; o.Knots == 0 {
+			o.Knots = tabletask.Knots(cfg, context)
 		}
 	}
 	return o

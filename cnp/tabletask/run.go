@@ -112,3 +112,16 @@ func (p *Prediction) score(t *Task) {
 		p.LogLikelihood = &v
 	}
 }
+
+// leastKnots and mostKnots bound what Knots returns; usualKnots is for a model that does not know how many context points
+// it was trained on.
+const leastKnots, usualKnots, mostKnots = 8, 32, 200
+
+// Knots returns how many targets to draw for a sample that is a function: as many as, with the context, the model saw in
+// training.
+func Knots(cfg *cnp.Config, context int) int {
+	if t := cfg.Trained; t != nil && t.Context[1] > 0 {
+		return min(max(t.Context[1]-context, leastKnots), mostKnots)
+	}
+	return usualKnots
+}
