@@ -10,6 +10,8 @@ import (
 type Options struct {
 	// Decimal is what stands before the fraction of a number: a point or a comma; 0 is a point, of which nobody said so.
 	Decimal rune
+	// Keys name columns whose cells tell rows apart by all their digits, besides one that is called task.
+	Keys []string
 }
 
 // number reads a cell as a number. Only decimal digits make one: Go's underscores, hexadecimal numbers and names of
@@ -66,9 +68,26 @@ func (o Options) grouped(cell string) (float64, error) {
 	return strconv.ParseFloat(sign+strings.Join(parts, "")+"."+fraction, 64)
 }
 
-// exact is the text of a number's cell that float64 does not tell from others: more digits than it has, or groups of
-// them. It is "" for most.
+// exact is the digits of a whole number that float64 does not hold, "" of other numbers.
 func exact(cell string, v float64) string {
+	if v != math.Trunc(v) || math.Abs(v) < 1e15 || strings.ContainsAny(cell, "eE") {
+		return ""
+	}
+	digits := canonical(strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '-' || r == '+' || r == '.' {
+			return r
+		}
+		return -1 // what stands between groups
+	}, cell))
+	if strings.Contains(digits, ".") || digits == canonical(strconv.FormatFloat(v, 'f', -1, 64)) {
+		return ""
+	}
+	return digits
+}
+
+// keyText is the text of a cell of keys whose number float64 does not tell from others: more digits than it has, or
+// groups of them. It is "" for most.
+func keyText(cell string, v float64) string {
 	plain := true
 	for i := 0; i < len(cell) && plain; i++ {
 		c := cell[i]

@@ -434,8 +434,16 @@ type reading struct {
 	cr     *csv.Reader
 	opt    Options
 	layout layout
+	keys   []bool            // columns of keys
 	texts  map[string]string // a text that many cells hold is kept once
 	lines  int               // before what cr reads
+}
+
+// findKeys finds the columns of keys.
+func (t *reading) findKeys() {
+	for _, name := range t.Header {
+		t.keys = append(t.keys, strings.EqualFold(name, "task") || slices.Contains(t.opt.Keys, name))
+	}
 }
 
 // keep notes where a cell is.
@@ -455,10 +463,12 @@ func (t *reading) row(cells []string) error {
 				t.Header[i] = strings.TrimSpace(cell)
 				t.keep(i)
 			}
+			t.findKeys()
 			return nil
 		}
 		if t.layout.names(len(cells), t.opt) {
 			t.Header = t.layout.comment
+			t.findKeys()
 			for i := range cells { // the row below it
 				t.keep(i)
 			}
@@ -479,6 +489,10 @@ func (t *reading) row(cells []string) error {
 		if err != nil || math.IsInf(v, 0) {
 			if v = math.NaN(); !missing(cell) {
 				t.setText(row, i, t.once(cell))
+			}
+		} else if i < len(t.keys) && t.keys[i] {
+			if text := keyText(cell, v); text != "" {
+				t.SetExact(row, i, t.once(text))
 			}
 		} else if text := exact(cell, v); text != "" {
 			t.SetExact(row, i, t.once(text))
@@ -502,7 +516,7 @@ func (t *reading) once(cell string) string {
 // missing reports whether a cell says that there is no value.
 func missing(cell string) bool {
 	switch cell {
-	case "", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL":
+	case "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "null", "NULL":
 		return true
 	}
 	return strings.EqualFold(cell, "nan") || strings.EqualFold(cell, "-nan")

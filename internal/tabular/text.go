@@ -27,6 +27,8 @@ func plainText(r io.Reader) *bufio.Reader {
 	br := bufio.NewReaderSize(r, peeked)
 	start, _ := br.Peek(peeked)
 	switch {
+	case bytes.HasPrefix(start, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(start, []byte("\x00\x00\xfe\xff")):
+		return bufio.NewReader(refused{fmt.Errorf("%w: the text is UTF-32: write it as UTF-8", ErrCell)})
 	case bytes.HasPrefix(start, []byte("\xff\xfe")), len(start) >= 4 && start[0] != 0 && start[1] == 0 && start[2] != 0 && start[3] == 0:
 		br = bufio.NewReaderSize(transform.NewReader(br, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), peeked)
 	case bytes.HasPrefix(start, []byte("\xfe\xff")), len(start) >= 4 && start[0] == 0 && start[1] != 0 && start[2] == 0 && start[3] != 0:
@@ -40,9 +42,14 @@ func plainText(r io.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(&rowReader{in: br, returns: returns, line: true}, peeked)
 }
 
+// refused is a text that is not read.
+type refused struct{ err error }
+
+func (r refused) Read([]byte) (int, error) { return 0, r.err }
+
 // rowReader passes a text on until a row of it gets too long.
 type rowReader struct {
-	in      io.Reader
+	in      *bufio.Reader
 	returns bool // CR alone ends a line
 	length  int  // of the row
 	quoted  bool // inside quotes, where a line's end is none of the row
@@ -58,6 +65,8 @@ func (r *rowReader) Read(b []byte) (int, error) {
 		}
 		r.length++
 		switch {
+		case r.line && c == '#' && !r.quoted && r.noValue(b[i+1:n]):
+			b[i] = ' ' // no comment
 		case r.line && c == '#' && !r.quoted:
 			r.comment = true
 		case c == '"' && !r.comment:
@@ -71,6 +80,24 @@ func (r *rowReader) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// noValues are what spreadsheets write where a formula has no value, after the #, which here begins no comment.
+var noValues = []string{"N/A", "NA", "DIV/0!", "VALUE!", "REF!", "NAME?", "NUM!", "NULL!"}
+
+// noValue reports whether a line that begins with # begins with one of these as a cell; rest is what has been read of it.
+func (r *rowReader) noValue(rest []byte) bool {
+	const longest = 7
+	if len(rest) < longest {
+		more, _ := r.in.Peek(longest - len(rest))
+		rest = append(rest[:len(rest):len(rest)], more...)
+	}
+	for _, text := range noValues {
+		if after, ok := bytes.CutPrefix(rest, []byte(text)); ok && (len(after) == 0 || bytes.IndexByte([]byte(",;\t|\r\n"), after[0]) >= 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // layout is what the beginning of a text says of it.
@@ -92,9 +119,11 @@ func layoutOf(start string, opt Options) layout {
 	}
 	for line := range strings.Lines(start) {
 		text := strings.TrimRight(line, "\r\n")
-		if rest, ok := strings.CutPrefix(text, "sep="); ok && l.skip == 0 && len([]rune(rest)) == 1 && strings.HasPrefix(start, "sep=") {
-			l.separator, l.skip = []rune(rest)[0], len(line)
-			continue
+		if len(text) > 4 && l.skip == 0 && strings.HasPrefix(start, text) && strings.EqualFold(text[:4], "sep=") {
+			if r := []rune(text[4:]); len(r) == 1 {
+				l.separator, l.skip = r[0], len(line)
+				continue
+			}
 		}
 		if strings.HasPrefix(text, "#") {
 			comment = text

@@ -58,6 +58,9 @@ func TestReadTexts(t *testing.T) {
 		{"a comment of prose", "# made by hand, 2020\n1,2\n", Options{}, nil, []float64{1, 2}},
 		{"a comment of other length", "# a, b, c\n1,2\n", Options{}, nil, []float64{1, 2}},
 		{"a comment that names one twice", "# a, a\n1,2\n", Options{}, nil, []float64{1, 2}},
+		{"SEP=;", "SEP=;\nx;y\n1;2\n", Options{}, xy, []float64{1, 2}},
+		{"what spreadsheets write is no comment", "x,y\n#N/A,1\n#NAME,2\n#NA,4\n", Options{}, xy,
+			[]float64{math.NaN(), 1, math.NaN(), 4}},
 		{"missing", "x,y\n<NA>,null\nn/a,1\n", Options{}, xy, []float64{math.NaN(), math.NaN(), math.NaN(), 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,6 +75,34 @@ func TestReadTexts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Keys are told apart by all their digits, and other columns are numbers.
+func TestKeyColumns(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		opt   Options
+		tasks int
+	}{
+		{"Task,x\n0.12345678901234567891,1\n0.12345678901234567892,2\n", Options{}, 2},
+		{"station,x\n0.12345678901234567891,1\n0.12345678901234567892,2\n", Options{Keys: []string{"station"}}, 2},
+		{"station,x\n0.12345678901234567891,1\n0.12345678901234567892,2\n", Options{}, 1},
+		{"station,x\n2023552585717263358,1\n2023552585717263359,2\n", Options{}, 2},
+		{"station;x\n2 023 552 585 717 263 358;1\n2 023 552 585 717 263 359;2\n2023552585717263359;3\n", Options{}, 2},
+		{"station;x\n1,5;1\n1,50;2\n", Options{Decimal: ','}, 1},
+	} {
+		table, err := ReadAs(strings.NewReader(c.text), "a.csv", c.opt)
+		require.NoError(t, err)
+		_, n, err := table.Groups(0)
+		require.NoError(t, err)
+		require.Equal(t, c.tasks, n, c.text)
+	}
+	table, err := ReadAs(strings.NewReader("x;y\n1,5;0,10000000000000000555\n1 234;2\n"), "a.csv", Options{Decimal: ','})
+	require.NoError(t, err)
+	require.Nil(t, table.Exact, "numbers are written as such")
+	require.Equal(t, "1.5", table.Cell(0, 0))
+	_, err = Decode([]byte("\xff\xfe\x00\x00x\x00\x00\x00"), "a.csv")
+	require.ErrorContains(t, err, "UTF-32")
 }
 
 func TestNoNumbers(t *testing.T) {
