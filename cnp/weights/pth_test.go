@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -51,12 +52,37 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// A state_dict may stand beside other facts of a training, and its names behind those of wrappers.
+func TestWrapped(t *testing.T) {
+	small := readState(t, "testdata/small.safetensors")
+	requireSameTensors(t, small, readState(t, "testdata/nested.pth"))
+	for _, prefix := range []string{"module.", "model.", "_orig_mod.module.", "module.model."} {
+		f := &safetensors.File{}
+		for _, tensor := range small.Tensors {
+			tensor.Name = prefix + tensor.Name
+			f.Tensors = append(f.Tensors, tensor)
+		}
+		b, err := safetensors.Encode(f)
+		require.NoError(t, err)
+		got, err := weights.DecodeState(b)
+		require.NoError(t, err)
+		requireSameTensors(t, small, got)
+		if len(f.Tensors) > 1 {
+			f.Tensors[0].Name = "a"
+			b, err = safetensors.Encode(f)
+			require.NoError(t, err)
+			got, err = weights.DecodeState(b)
+			require.NoError(t, err)
+			require.NotNil(t, got.Get(f.Tensors[1].Name), "a prefix that not all have is a name")
+		}
+	}
+}
+
 func TestFixturesRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"evil_legacy.pth":   `refused the class "posix.system"`,
 		"evil_zip.pth":      `refused the class "posix.system"`,
 		"evil_zip_p4.pth":   `refused the class "posix.system"`,
-		"nested.pth":        `entry "state_dict" is no tensor`,
 		"list.pth":          "no dictionary",
 		"module_zip.pth":    `refused the class "torch.nn.modules.activation.ReLU"`,
 		"module_legacy.pth": `refused the class "torch.nn.modules.activation.ReLU"`,

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
@@ -96,8 +98,33 @@ func ReadState(path string) (*State, error) {
 	return s, nil
 }
 
-// DecodeState is ReadState for bytes in memory. Tensors may alias b.
+// DecodeState is ReadState for bytes in memory. Tensors may alias b. A state_dict may stand in a dictionary beside other
+// facts of a training, and have names that all begin with what a wrapper of the model writes before them, as "module.".
 func DecodeState(b []byte) (*State, error) {
+	s, err := decodeState(b)
+	if err == nil && s.Metadata[metaConfig] == "" {
+		s.unwrap()
+	}
+	return s, err
+}
+
+// unwrap takes prefixes away that all tensors have.
+func (s *State) unwrap() {
+	for again := len(s.Tensors) > 0; again; {
+		again = false
+		for _, prefix := range []string{"module.", "model.", "_orig_mod."} {
+			if slices.ContainsFunc(s.Tensors, func(t Tensor) bool { return !strings.HasPrefix(t.Name, prefix) }) {
+				continue
+			}
+			for i := range s.Tensors {
+				s.Tensors[i].Name = strings.TrimPrefix(s.Tensors[i].Name, prefix)
+			}
+			again = true
+		}
+	}
+}
+
+func decodeState(b []byte) (*State, error) {
 	switch format, err := sniff(b); {
 	case err != nil:
 		return nil, err

@@ -170,22 +170,52 @@ func entries(value any) ([]entry, error) {
 		out = append(out, entry{name, v})
 		return nil
 	}
+	items, ok := itemsOf(value)
+	if !ok {
+		return nil, fmt.Errorf("%w: the pickle is no dictionary: need a state_dict, as torch.save(model.state_dict(), path) writes it", ErrFormat)
+	}
+	for _, item := range wrapped(items) {
+		if err := add(item.Key, item.Value); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// itemsOf are the entries of a dictionary; false: it is none.
+func itemsOf(value any) (items []types.DictEntry, ok bool) {
 	switch d := value.(type) {
 	case *types.OrderedDict:
 		for e := d.List.Front(); e != nil; e = e.Next() {
 			item := e.Value.(*types.OrderedDictEntry)
-			if err := add(item.Key, item.Value); err != nil {
-				return nil, err
-			}
+			items = append(items, types.DictEntry{Key: item.Key, Value: item.Value})
 		}
 	case *types.Dict:
 		for _, item := range *d {
-			if err := add(item.Key, item.Value); err != nil {
-				return nil, err
-			}
+			items = append(items, types.DictEntry{Key: item.Key, Value: item.Value})
 		}
 	default:
-		return nil, fmt.Errorf("%w: the pickle is no dictionary: need a state_dict, as torch.save(model.state_dict(), path) writes it", ErrFormat)
+		return nil, false
 	}
-	return out, nil
+	return items, true
+}
+
+// wrappers are the names under which checkpoints keep a state_dict beside the epoch and the optimizer.
+var wrappers = []string{"state_dict", "model_state_dict", "model", "net", "network"}
+
+// wrapped are the entries of the state_dict that a checkpoint without a tensor of its own wraps, or those given.
+func wrapped(items []types.DictEntry) []types.DictEntry {
+	for _, item := range items {
+		if _, tensor := item.Value.(*view); tensor {
+			return items
+		}
+	}
+	for _, name := range wrappers {
+		for _, item := range items {
+			if inner, ok := itemsOf(item.Value); ok && item.Key == name {
+				return inner
+			}
+		}
+	}
+	return items
 }

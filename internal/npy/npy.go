@@ -45,9 +45,9 @@ var dtypes = map[string]safetensors.DType{
 
 // A header is the text of a Python dictionary of these three, in any order.
 var (
-	header      = regexp.MustCompile(`^\{\s*((?:'\w+'\s*:\s*(?:'[^']*'|True|False|\([0-9, L]*\))\s*,?\s*)*)\}\s*$`)
-	entry       = regexp.MustCompile(`'(\w+)'\s*:\s*('[^']*'|True|False|\([0-9, L]*\))`)
-	descr       = regexp.MustCompile(`^'([<>|=])([a-zA-Z]\d*)(\[[0-9A-Za-z]*\])?'$`)
+	header      = regexp.MustCompile(`^\{\s*((?:['"]\w+['"]\s*:\s*(?:'[^']*'|"[^"]*"|True|False|\([0-9, L]*\))\s*,?\s*)*)\}\s*$`)
+	entry       = regexp.MustCompile(`['"](\w+)['"]\s*:\s*('[^']*'|"[^"]*"|True|False|\([0-9, L]*\))`)
+	descr       = regexp.MustCompile(`^['"]([<>|=]?)([a-zA-Z]\d*)(\[[0-9A-Za-z]*\])?['"]$`)
 	headerNames = []string{"descr", "fortran_order", "shape"}
 )
 

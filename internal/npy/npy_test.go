@@ -128,6 +128,7 @@ np.savez_compressed(%[1]q + "/np.npz", a=np.asfortranarray(f["mean"]), b=f["x"].
 func TestTextsAndTimes(t *testing.T) {
 	for _, head := range []string{
 		"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "{'shape': (1,), 'fortran_order': False, 'descr': '<f8'}",
+		"{'descr': 'f8', 'fortran_order': False, 'shape': (1,)}", `{"descr": "<f8", "fortran_order": False, "shape": (1,)}`,
 		"{'fortran_order':False,'descr':'<f8','shape':(1,)}", "{ 'shape' : (1, ) , 'descr' : '<f8' , 'fortran_order' : False , }",
 	} {
 		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)

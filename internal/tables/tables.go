@@ -106,11 +106,19 @@ func ofArrays(b []byte) (*tabular.Table, error) {
 		return nil, err
 	}
 	if len(tensors) == 1 && tensors[0].Name == "" && len(tensors[0].Shape) == 2 {
+		if _, isText := npy.Texts(&tensors[0]); isText {
+			return nil, fmt.Errorf("%w: an array of texts of two dimensions: need one of numbers, or an .npz of arrays of one dimension",
+				npy.ErrFormat)
+		}
 		v, err := tensors[0].Float64s()
 		if err != nil {
 			return nil, err
 		}
-		return &tabular.Table{Cols: tensors[0].Shape[1], Values: v}, nil
+		t := &tabular.Table{Cols: tensors[0].Shape[1], Values: v}
+		for i, text := range tensors[0].Wholes() {
+			t.SetExact(i/t.Cols, i%t.Cols, tabular.WholeText(text))
+		}
+		return t, nil
 	}
 	var columns []tabular.Column
 	texts := map[int][]string{}

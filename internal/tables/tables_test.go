@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/netcdf"
+	"github.com/equivcnp/equivcnp/internal/npy"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -96,6 +99,32 @@ func TestFormats(t *testing.T) {
 }
 
 // A file that is not what its name says is an error of its own, and not one about a table's columns.
+// Whole numbers that float64 does not tell apart are two keys in every format.
+func TestLongKeys(t *testing.T) {
+	ids := safetensors.Tensor{Name: "task", DType: safetensors.I64, Shape: []int{2}}
+	for _, v := range []uint64{1 << 53, 1<<53 + 1} {
+		ids.Data = binary.LittleEndian.AppendUint64(ids.Data, v)
+	}
+	var npz, array bytes.Buffer
+	require.NoError(t, npy.Encode(&npz, []safetensors.Tensor{ids}))
+	ids.Shape = []int{2, 1}
+	require.NoError(t, npy.EncodeArray(&array, &ids))
+	for name, b := range map[string][]byte{"a.npz": npz.Bytes(), "a.npy": array.Bytes(),
+		"a.csv": []byte("task\n9007199254740992\n9007199254740993\n")} {
+		table, err := Decode(b, name, nil)
+		require.NoError(t, err)
+		_, n, err := table.Groups(0)
+		require.NoError(t, err)
+		require.Equal(t, 2, n, name)
+	}
+	texts := npy.FromTexts("", []string{"a", "1"})
+	texts.Shape = []int{1, 2}
+	array.Reset()
+	require.NoError(t, npy.EncodeArray(&array, &texts))
+	_, err := Decode(array.Bytes(), "a.npy", nil)
+	require.ErrorContains(t, err, "an array of texts of two dimensions")
+}
+
 func TestMisnamed(t *testing.T) {
 	for _, name := range []string{"a.parquet", "a.npz", "a.NC", "a.npy"} {
 		_, err := Decode([]byte("x,y\n1,2\n"), name, nil)

@@ -129,7 +129,7 @@ func canonical(cell string) string {
 // WholeText is the exact text of a whole number that float64 does not hold, "" of others.
 func WholeText(text string) string {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.Abs(v) <= 1<<53 {
+	if err != nil || math.Abs(v) < 1<<53 { // 2^53 is what its neighbour becomes
 		return ""
 	}
 	return text
