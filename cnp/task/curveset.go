@@ -320,6 +320,9 @@ func ReadImages(path string, channels int) (*ImageSet, error) {
 // ImagesOf is ReadImages for a file that is open; with 0 channels, for as many as it has.
 func ImagesOf(f *taskfile.File, channels int) (*ImageSet, error) {
 	path := f.Name()
+	if x := f.Tensor("image"); x != nil && len(x.Shape) == 3 {
+		channels = cmp.Or(channels, 1)
+	}
 	channels = cmp.Or(channels, f.Axis("image", 1))
 	c, err := f.Images(channels)
 	if err != nil {

@@ -7,12 +7,15 @@ import (
 )
 
 // StackOf reads a stack of images, [N, H, W] or [N, C, H, W], from a file of arrays (npz, npy, NetCDF, safetensors):
-// the array of that name, or if that is empty image as ImagesOf reads it, or where there is no such tensor the only
+// the array of that name, or if that is empty image, with a mask or y_target as ImagesOf reads them, or else the only
 // array of so many axes. Images are of that many channels, 0: of any. NaN, to which a NetCDF file's fill values are
 // read, is a value that is missing; images without any are left out. Errors name the file and the array.
 func StackOf(f *taskfile.File, name string, channels int) (*ImageSet, error) {
 	if name == "" && f.Tensor("image") != nil {
-		return ImagesOf(f, channels)
+		if f.Tensor("mask") != nil || f.Tensor("y_target") != nil {
+			return ImagesOf(f, channels)
+		}
+		name = "image" // images of which all is known
 	}
 	path := f.Name()
 	var all, stacks []string

@@ -119,6 +119,11 @@ func (t *File) Curves(cfg *cnp.Config) (*Curves, error) {
 func (t *File) Images(channels int) (*Images, error) {
 	const purpose = "an image model needs image and mask"
 	x := t.find("image", true, purpose)
+	if x != nil && len(x.Shape) == 3 && channels == 1 { // [B, H, W], as stacks of one channel often are
+		flat := *x
+		flat.Shape = []int{x.Shape[0], 1, x.Shape[1], x.Shape[2]}
+		x = &flat
+	}
 	pixels := t.narrow(x, "B C H W", -1, channels, -1, -1)
 	mk := t.find("mask", !slices.ContainsFunc(pixels, func(v float32) bool { return v != v }), purpose)
 	if t.err != nil {
