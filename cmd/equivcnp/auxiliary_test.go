@@ -153,3 +153,36 @@ func TestAuxiliaryErrors(t *testing.T) {
 	b.tensors("in.safetensors", x, y, to, known, safetensors.FromFloat32s("aux_target", []int{1, 1, 2}, []float32{1, float32(math.NaN())}))
 	b.fails(1, `tensor "aux_target": [0, 0, 1] = NaN`, tensors...)
 }
+
+// A column of texts becomes an input for each text, and the model's file knows them.
+func TestCategories(t *testing.T) {
+	b := newBench(t)
+	write := func(name, kinds string, values bool) {
+		text := "task,x,kind,y\n"
+		for i := range 24 {
+			kind, y := strings.Split(kinds, ",")[i%2], ""
+			if values || i%12 < 9 {
+				y = fmt.Sprint(math.Sin(float64(i%12)/2) + float64(i%2))
+			}
+			text += fmt.Sprintf("%d,%g,%s,%s\n", i/12, float64(i%12)/2, kind, y)
+		}
+		require.NoError(t, os.WriteFile(b.path(name), []byte(text), 0o600))
+	}
+	write("a.csv", "sea,land", true)
+	b.ok("train", "regression", "--csv", "@a.csv", "--aux", "kind", "--channels", "4,6,4", "--hidden", "4", "--mid", "4",
+		"--points-per-unit", "4", "--steps", "3", "--out", "@a.safetensors")
+	require.Contains(t, b.ok("inspect", "@a.safetensors"), "kind=land, kind=sea")
+
+	write("some.csv", "land,sea", false)
+	for _, aux := range [][]string{nil, {"--aux", "kind"}} {
+		b.ok(append([]string{"predict", "--model", "@a.safetensors", "--in", "@some.csv", "--out", "@out.csv"}, aux...)...)
+		table, err := tables.ReadFile(b.path("out.csv"), nil)
+		require.NoError(t, err)
+		require.Equal(t, []string{"task", "x", "kind=land", "kind=sea"}, table.Header[:4])
+		require.Equal(t, []float64{1, 0, 0, 1}, append(table.Take(2)[:2], table.Take(3)[:2]...))
+	}
+	write("other.csv", "land,lake", false)
+	status, _, errs := b.run("predict", "--model", "@a.safetensors", "--in", "@other.csv", "--out", "@out.csv")
+	require.NotZero(t, status)
+	require.Contains(t, errs, `"lake" is none of the categories of "kind" that the model knows: land, sea`)
+}

@@ -200,7 +200,7 @@ func columnsVar(cmd *cobra.Command, c *tabletask.Columns) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&c.X, "x", nil, "tables: the inputs' columns, by name or number (default: x, or x1,x2,..)")
 	fl.StringSliceVar(&c.Y, "y", nil, "tables: the outputs' columns, by name or number (default: y, or y1,y2,..)")
-	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour\n(default: the model's names)")
+	fl.StringSliceVar(&c.Aux, "aux", nil, "tables: the columns of auxiliary inputs, which are known at the context and at the targets, by name or number, as in elevation,hour;\none of texts becomes one for each text (default: the model's names)")
 	fl.StringVar(&c.Static, "static", "", "tables: a table of static fields, which are known at places of their own, as elevation is on a grid: columns of the same inputs,\nand of the fields")
 	fl.StringSliceVar(&c.StaticFields, "static-fields", nil,
 		"--static: the columns of the fields; for train --in their names (default: the model's names; a new model takes all but the inputs)")

@@ -13,6 +13,7 @@ import (
 	"github.com/equivcnp/equivcnp/cnp/table"
 	"github.com/equivcnp/equivcnp/cnp/task"
 	"github.com/equivcnp/equivcnp/internal/tables"
+	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
 // Columns names the columns of a table, by name or number. Without names the inputs are x, or x1, x2, ..; the outputs y,
@@ -99,6 +100,8 @@ func (c *Columns) RowsOptions(cfg *cnp.Config) (task.CSVOptions, error) {
 	opt := task.CSVOptions{X: c.X, Y: c.Y, Task: c.Task, Dx: cfg.DimX, Dy: cfg.DimY, Aux: c.Aux}
 	if c.Aux == nil {
 		opt.Aux = cfg.Auxiliary
+	} else if len(c.Aux) < len(cfg.Auxiliary) {
+		opt.Aux = tabular.OfCategories(c.Aux, cfg.Auxiliary)
 	}
 	if n := len(cfg.Auxiliary); cfg.Architecture != "" && len(opt.Aux) != n {
 		if n == 0 {

@@ -62,7 +62,8 @@ type CSVOptions struct {
 	Dx, Dy int
 	// Task names the column that says which task a row is of; if it is empty, that is the column task, where there is one.
 	Task string
-	// Aux name the columns of auxiliary inputs, or give their numbers.
+	// Aux name the columns of auxiliary inputs, or give their numbers. One of texts, kind, becomes one for each text,
+	// kind=land and kind=sea, 1 where a row has it and else 0.
 	Aux []string
 }
 
@@ -191,6 +192,12 @@ func (r *Rows) Known(row int) (n int) {
 
 // RowsOf takes a table's columns apart; onlyX takes one without outputs as well.
 func RowsOf(t *tabular.Table, opt CSVOptions, onlyX bool) (*Rows, error) {
+	var err error
+	if t != nil && t.Cols > 0 && len(opt.Aux) > 0 {
+		if opt.Aux, err = t.Categories(opt.Aux); err != nil {
+			return nil, err
+		}
+	}
 	columns, err := t.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy, OnlyX: onlyX, Aux: opt.Aux})
 	if err != nil {
 		return nil, err

@@ -217,6 +217,9 @@ func (t *Table) misfit(format string, args ...any) error {
 func (t *Table) Extra(c Columns) []string {
 	var out []string
 	for _, k := range c.Rest {
+		if slices.Contains(t.source, k) {
+			continue // asked for by its texts
+		}
 		if t.Header != nil {
 			out = append(out, t.Header[k])
 		} else {

@@ -47,6 +47,10 @@ type Table struct {
 	// LeftOut are columns of the file that hold neither numbers nor text, as lists do. Only errors speak of them.
 	LeftOut []string
 
+	// made are the names of columns that stand for the texts of others, and source those others.
+	made   []string
+	source []int
+
 	places []place // of the header's cells, if there is one, then of the values
 }
 
