@@ -182,10 +182,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		title := fmt.Sprintf("%s    log-likelihood %.4f over %s", f.model.describe(e.cfg), res.Report.LogLikelihood.Mean,
 			plural(res.Report.Tasks, "task"))
 		drawn := eval.Options{Tasks: min(e.opt.Tasks, reproduce.DrawnTasks), Seed: f.seed}
-		if err := outs.write("picture", func(w io.Writer) error {
+		if err := e.r.drawn(outs.draw("picture", func(w io.Writer) error {
 			return reproduce.DrawTasks(ctx, w, format, title, e.model,
 				e.src, drawn)
-		}); err != nil {
+		})); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

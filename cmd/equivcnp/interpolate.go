@@ -114,7 +114,8 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 		return err
 	}
 	title := fmt.Sprintf("%s, %s", plural(len(in.Y[0]), "context point"), plural(in.Targets.Rows(), "target"))
-	if err := outs.write("plot", func(w io.Writer) error { return plot.Interpolation(ctx, w, f.format, title, in) }); err != nil {
+	r := &result{}
+	if err := r.drawn(outs.draw("plot", func(w io.Writer) error { return plot.Interpolation(ctx, w, f.format, title, in) })); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -123,12 +124,11 @@ func (a *app) interpolate(ctx context.Context, f *regressFlags, sphere bool) err
 	if err := outs.commit(); err != nil {
 		return err
 	}
-	return a.printInterpolation(f, in, seconds)
+	return a.printInterpolation(r, f, in, seconds)
 }
 
 // printInterpolation prints the result of regress without a model: the check goes to standard error, too.
-func (a *app) printInterpolation(f *regressFlags, in *interpolate.Interpolation, seconds float64) error {
-	r := &result{}
+func (a *app) printInterpolation(r *result, f *regressFlags, in *interpolate.Interpolation, seconds float64) error {
 	out := interpolateResult{regressResult: regressResult{CSV: f.input.CSV, ContextPoints: len(in.Y[0]),
 		Targets: in.Targets.Rows(), Seconds: number(seconds), Out: f.out, Plot: f.plot},
 		Check: map[string]krige.Report{}}

@@ -273,9 +273,9 @@ func (d *drawing) curve(ctx context.Context, m cnp.Regressor[float32]) error {
 	}
 	title := fmt.Sprintf("%s: %s, %s of %s", d.cfg.Architecture, plural(b.Nc, "context point"), plural(f.chain.samples, "sample"),
 		plural(b.Nt, "target"))
-	return d.outs.write("plot", func(w io.Writer) error {
+	return d.r.drawn(d.outs.draw("plot", func(w io.Writer) error {
 		return plot.Curves(w, d.format, title, t, p, samples)
-	})
+	}))
 }
 
 // draw draws samples of a batch, and with mean predicts it.
