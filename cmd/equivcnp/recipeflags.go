@@ -168,6 +168,7 @@ func curveFlags(a *app, cmd *cobra.Command, d *recipe.CurveData, training bool) 
 		"place":  task.SpherePlaces, "field": slices.Concat(task.VectorKernels, task.ChargeKinds), "plane": task.PlaneKinds}
 	if training {
 		fl.IntVar(&d.Targets, "targets", d.Targets, "places at which a curve is seen, of a vector field besides the context")
+		fl.IntVar(&d.MinTargets, "min-targets", 0, "--kernel: the number of targets is uniform from this to --targets; 0: always --targets")
 		fl.IntVar(&d.Dx, "dx", d.Dx, "--benchmark: number of coordinates")
 		fl.BoolVar(&d.Chain, "chain", false, "--benchmark: contexts of as many points as the chain rule sees, which predicts a target from the context and the\nother targets")
 		fl.IntVar(&d.Slow, "slow", 0, "--benchmark sawtooth: steps over which the waves become faster, from an eighth of their frequency; with --dx 2 waves\nthat are fast at once are not learned")

@@ -120,6 +120,10 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, batch string, noise fl
 	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, or begin if there is none")
 	fl.BoolVar(&f.overwrite, "overwrite", false, "begin anew even if there is a checkpoint")
 	fl.StringVar(&s.Model, "model", s.Model, "the model: equivcnp, convcnp or cnp")
+	fl.IntVar(&s.Multiplicity, "multiplicity", 0,
+		"equivcnp and convcnp: the encoder sees y, y² .. to this power, for targets that occur more than once in a context (default 1)")
+	fl.IntVar(&s.Neighbors, "neighbors", 0,
+		"equivcnp: most neighbours of a point in a convolution, a sample drawn once (the paper's Monte-Carlo sample); 0: all")
 	fl.StringVar(&s.Likelihood, "likelihood", "", "the output distribution: "+likelihoodNames()+" (default normal)")
 	fl.Var(&parsed[*cnp.Waves]{to: &s.Waves, parse: parseWaves, show: showWaves, kind: "waves"}, "waves",
 		"COUNT:FASTEST, with --likelihood lowrank under translations: features are amplitudes of waves of so many frequencies along a coordinate,\n"+

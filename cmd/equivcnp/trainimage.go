@@ -21,7 +21,8 @@ func (a *app) trainImageCommand() (*cobra.Command, *trainFlags) {
 of PNG, JPEG and TIFF images of one size; or a file of MNIST or its variations (IDX or .amat, plain or
 gzipped; nothing is downloaded). --in takes a stack, such as a raster over time: an array [N, H, W] or
 [N, C, H, W] of a NetCDF, npz, npy or safetensors file. Its values are not rescaled, and the defaults
-suit values from 0 to 1. --max-angle, --min-scale, --max-scale and --max-shift move the images.
+suit values from 0 to 1. --max-angle, --min-scale, --max-scale and --max-shift move the images: turned
+digits are --mnist train-images-idx3-ubyte.gz --max-angle 180.
 
 Each image shows a part of its pixels, uniform between --min-rate and --max-rate. The true values
 are taken to have a noise of --noise, which falls to --last-noise over two thirds of the steps:

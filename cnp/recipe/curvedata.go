@@ -39,6 +39,8 @@ type CurveData struct {
 	// From and To are the interval of a Kernel's curves, Targets the number of places at which they are seen.
 	From, To float64
 	Targets  int
+	// MinTargets, if it is not 0, makes the number of a curve's targets uniform from it to Targets.
+	MinTargets int
 	// MinContext and MaxContext bound the number of context points; nil: 3 and 49, or what a vector field has.
 	MinContext, MaxContext *int
 	// HoldoutBy takes rows of a CSV out of training (see task.ParseHoldoutRows). Holdout is the share that it takes, or
@@ -197,7 +199,7 @@ func (d *CurveData) curves() (task.Source[float32], error) {
 		return nil, err
 	}
 	c := task.PaperTestOf(process)
-	c.Lo, c.Hi, c.Targets, c.Even = d.From, d.To, d.Targets, d.even
+	c.Lo, c.Hi, c.Targets, c.MinTargets, c.Even = d.From, d.To, d.Targets, d.MinTargets, d.even
 	c.MinContext, c.MaxContext, _ = d.context()
 	name := d.Kernel
 	if d.Length != 1 {

@@ -109,6 +109,7 @@ func (p *curvePlan) checkData() error {
 		{d.From != usual.From, "From", []string{"Kernel"}, "{From} is for {Kernel}"},
 		{d.To != usual.To, "To", []string{"Kernel"}, "{To} is for {Kernel}"},
 		{d.Targets != usual.Targets, "Targets", []string{"Kernel", "Field"}, "{Targets} is for {Kernel} and {Field}"},
+		{d.MinTargets != 0, "MinTargets", []string{"Kernel"}, "{MinTargets} is for {Kernel}"},
 		{context && d.MinContext != nil, "MinContext", []string{"Kernel", "Field", "CSV", "In", "Set"},
 			"{MinContext} is not for {Benchmark}, {Sphere} or {Plane}, which say how many there are"},
 		{context, "MaxContext", []string{"Kernel", "Field", "CSV", "In", "Set"},
@@ -173,7 +174,7 @@ func (p *curvePlan) architecture() (m cnp.Config, err error) {
 		return m, Errorf("{Model} %q: need equivcnp, convcnp or cnp", p.Model)
 	}
 	m.DimX = p.dx
-	return m, nil
+	return m, p.paper(&m)
 }
 
 func (p *curvePlan) equivariant() (m cnp.Config, err error) {

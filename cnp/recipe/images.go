@@ -277,6 +277,9 @@ func (p *Images) architecture(channels, h, w int) (m cnp.Config, err error) {
 		return m, Errorf("{Width} and {Blocks} are not for {Model} cnp")
 	}
 	m.Likelihood, m.KeepObserved = p.Likelihood, p.KeepObserved
+	if err := p.paper(&m); err != nil {
+		return m, err
+	}
 	return m, invalid(m.Validate())
 }
 

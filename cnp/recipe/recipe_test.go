@@ -228,3 +228,30 @@ func TestDecimal(t *testing.T) {
 	_, _, err = d.read(t.Context(), &cnp.Config{}, 1)
 	require.ErrorContains(t, err, `Decimal "x": need a point or a comma`)
 }
+
+// What the paper leaves to its user: powers of values, sampled neighbourhoods, random numbers of targets.
+func TestPaperSettings(t *testing.T) {
+	c := DefaultCurves()
+	c.Multiplicity, c.Data.MinTargets = 3, 10
+	p, err := c.Plan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 3, p.Model.Multiplicity)
+	im := DefaultImages()
+	im.Data.Digits, im.Group, im.Multiplicity, im.Neighbors = true, "T2", 2, 25
+	p, err = im.Plan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 25}, []int{p.Model.Multiplicity, p.Model.MaxNeighbors})
+
+	for want, change := range map[string]func(*Curves){
+		"Multiplicity is not for Model cnp":          func(c *Curves) { c.Model, c.Multiplicity = "cnp", 2 },
+		"Neighbors is for Model equivcnp":            func(c *Curves) { c.Model, c.Neighbors = "convcnp", 2 },
+		"need at least 0 of each":                    func(c *Curves) { c.Neighbors = -1 },
+		"MinTargets is for Kernel":                   func(c *Curves) { c.Data.Benchmark, c.Data.MinTargets = "eq", 2 },
+		"at least 101 of 100 targets, need 0 to 100": func(c *Curves) { c.Data.MinTargets = 101 },
+	} {
+		c := DefaultCurves()
+		change(&c)
+		_, err := c.Plan(t.Context())
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -29,6 +29,9 @@ type Settings struct {
 	// Likelihood is the output distribution ("": normal, of vectors full), Waves those of the likelihood lowrank.
 	Likelihood string
 	Waves      *cnp.Waves
+	// Multiplicity K makes the powers y, y² .. y^K of a value the signal of the encoder; 0: y alone. Neighbors bounds the
+	// neighbourhoods of an equivcnp's convolutions by a sample, drawn once, the paper's Monte-Carlo sample; 0: all.
+	Multiplicity, Neighbors int
 
 	Steps         int
 	Batch, Passes int // Batch 0: 16 curves, 4 images, 8 images with views
@@ -102,6 +105,23 @@ func (s *Settings) config(mc *cnp.Config, d kindDefaults) (train.Config, error) 
 		c.Noise = train.Noise{From: noise, To: min(noise, s.LastNoise), Steps: s.Steps * 2 / 3}
 	}
 	return c, invalid(c.Validate())
+}
+
+// paper settles what the paper leaves to its user.
+func (s *Settings) paper(m *cnp.Config) error {
+	switch {
+	case s.Multiplicity < 0 || s.Neighbors < 0:
+		return Errorf("{Multiplicity} %d, {Neighbors} %d: need at least 0 of each", s.Multiplicity, s.Neighbors)
+	case s.Multiplicity != 0 && s.Model == "cnp":
+		return Errorf("{Multiplicity} is not for {Model} cnp")
+	case s.Neighbors != 0 && s.Model != "equivcnp":
+		return Errorf("{Neighbors} is for {Model} equivcnp")
+	}
+	if s.Multiplicity != 0 {
+		m.Multiplicity = s.Multiplicity
+	}
+	m.MaxNeighbors = s.Neighbors
+	return nil
 }
 
 // schedule settles how the rate falls. c is the default of so many steps.

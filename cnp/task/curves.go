@@ -14,6 +14,9 @@ type Curves struct {
 	Process Process
 	Lo, Hi  float64 // the interval
 	Targets int
+	// MinTargets, if it is not 0, makes their number uniform in MinTargets .. Targets, as in the paper's appendix D.1: the
+	// others of a task are masked.
+	MinTargets int
 	// Even spaces the targets evenly, ends included; otherwise they are uniform.
 	Even bool
 	// The number of context points is uniform in MinContext .. MaxContext.
@@ -55,6 +58,8 @@ func (c Curves) Validate() error {
 		return fmt.Errorf("task: the interval [%v, %v] is empty or too long", c.Lo, c.Hi)
 	case c.Targets < 1:
 		return fmt.Errorf("task: targets = %d, need at least 1", c.Targets)
+	case c.MinTargets < 0 || c.MinTargets > c.Targets:
+		return fmt.Errorf("task: at least %d of %d targets, need 0 to %d", c.MinTargets, c.Targets, c.Targets)
 	case c.MinContext < 0 || c.MaxContext < c.MinContext || c.MaxContext > c.Targets:
 		return fmt.Errorf("task: context points %d to %d of %d targets, need 0 <= min <= max <= targets", c.MinContext,
 			c.MaxContext, c.Targets)
@@ -92,6 +97,14 @@ func Draw[T cnp.Float](c Curves, n int, rng *rand.Rand) (*cnp.Batch[T], []T, err
 		b.XTarget = append(b.XTarget, x...)
 		picks[t] = rng.Perm(c.Targets)[:c.MinContext+rng.IntN(c.MaxContext-c.MinContext+1)]
 		b.Nc = max(b.Nc, len(picks[t]))
+		if c.MinTargets > 0 {
+			kept := rng.Perm(c.Targets)[:c.MinTargets+rng.IntN(c.Targets-c.MinTargets+1)]
+			mask := make([]bool, c.Targets)
+			for _, i := range kept {
+				mask[i] = true
+			}
+			b.TargetMask = append(b.TargetMask, mask...)
+		}
 	}
 	b.XContext, b.YContext = make([]float64, n*b.Nc), make([]T, n*b.Nc)
 	b.ContextMask = make([]bool, n*b.Nc)

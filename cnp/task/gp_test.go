@@ -159,6 +159,9 @@ func TestDraw(t *testing.T) {
 	require.InDelta(t, 8.0/399, b.XTarget[1]-b.XTarget[0], 1e-12)
 
 	good := PaperTest(RBF(1))
+	bad := good
+	bad.MinTargets = good.Targets + 1
+	require.ErrorContains(t, bad.Validate(), "at least 401 of 400 targets")
 	for want, change := range map[string]func(c *Curves){
 		"no kernel":                              func(c *Curves) { c.GP.Kernel = nil },
 		"jitter = NaN":                           func(c *Curves) { c.GP.Jitter = math.NaN() },
@@ -171,4 +174,31 @@ func TestDraw(t *testing.T) {
 		_, _, err := Draw[float32](c, 1, rand.New(rand.NewPCG(1, 1)))
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// The number of targets is uniform, as in the paper's appendix D.1; without that, tasks are as they were.
+func TestMinTargets(t *testing.T) {
+	c := PaperTest(RBF(1))
+	c.Targets, c.MinTargets, c.MaxContext = 20, 5, 10
+	b, y, err := Draw[float64](c, 600, rand.New(rand.NewPCG(1, 2)))
+	require.NoError(t, err)
+	require.Len(t, y, 600*20)
+	seen := map[int]int{}
+	for k := range 600 {
+		n := 0
+		for _, m := range b.TargetMask[k*20 : (k+1)*20] {
+			if m {
+				n++
+			}
+		}
+		seen[n]++
+	}
+	require.Len(t, seen, 16)
+	for n := 5; n <= 20; n++ {
+		require.InDelta(t, 600./16, seen[n], 30, "%d targets", n)
+	}
+	c.MinTargets = 0
+	b, _, err = Draw[float64](c, 2, rand.New(rand.NewPCG(1, 2)))
+	require.NoError(t, err)
+	require.Nil(t, b.TargetMask)
 }
