@@ -2,12 +2,30 @@ package cnp
 
 import "fmt"
 
-// Notes says, by name, how a batch differs from what the model was trained on. It is empty if the batch does not differ, or if
-// that is unknown.
+// withoutContext says which of several tasks have no context, while others have one.
+func withoutContext[T Float](c *Config, b *Batch[T]) []string {
+	first, n := 0, 0
+	for task := b.B - 1; task >= 0; task-- {
+		if x, _ := b.context(task, c.DimX, c.DimY); len(x) == 0 {
+			first, n = task, n+1
+		}
+	}
+	switch {
+	case n == 0 || n == b.B:
+		return nil
+	case n == 1:
+		return []string{fmt.Sprintf("task %d has no context: its prediction is the prior", first)}
+	}
+	return []string{fmt.Sprintf("%d of %d tasks have no context, the first is task %d: their predictions are the prior", n, b.B, first)}
+}
+
+// Notes says, by name, how a batch differs from what the model was trained on, and which of several tasks have no context. It
+// is empty if the batch does not differ, or if that is unknown.
 func Notes[T Float](c *Config, b *Batch[T]) (notes []string) {
+	notes = withoutContext(c, b)
 	t := c.Trained
 	if t == nil || len(t.X) != c.DimX || len(t.Y) != c.DimY || b.Nc == 0 {
-		return nil
+		return notes
 	}
 	seen, spans := Witness{}, moments{}
 	for task := range b.B {

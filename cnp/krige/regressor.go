@@ -17,6 +17,7 @@ import (
 const Architecture cnp.Architecture = "krige"
 
 // Regressor is interpolation as a model: it fits every task's context, and each of its outputs, on its own, and needs no weights.
+// Of a task without values nothing is known, not even their scale: its prediction is 0 with a deviation of 1.
 type Regressor struct {
 	opt     Options
 	outputs int
@@ -135,7 +136,11 @@ func (r *Regressor) each(ctx context.Context, b *cnp.Batch[float32], f func(t, c
 			if len(at) == 0 {
 				continue
 			}
-			m, err := Fit(ctx, x, y, r.opt)
+			opt := r.opt
+			if len(y) == 0 { // one value of 0 has this deviation, and no other tasks change it
+				x, y, opt.Values = make([]float64, opt.Dim), []float64{0}, Plain
+			}
+			m, err := Fit(ctx, x, y, opt)
 			if err == nil {
 				err = f(t, c, m, targets, at)
 			}

@@ -49,6 +49,32 @@ func TestRegressor(t *testing.T) {
 	require.ErrorContains(t, err, "len(YContext) = 59, need 60")
 }
 
+// A task without values has a prior, and the other tasks have what they have alone.
+func TestEmptyTask(t *testing.T) {
+	for _, opt := range []Options{{Dim: 1}, {Dim: 1, Values: Positive}} {
+		r, err := NewRegressor(opt)
+		require.NoError(t, err)
+		alone := &cnp.Batch[float32]{B: 1, Nc: 3, Nt: 2, XContext: []float64{0, 1, 2}, YContext: []float32{3, 4, 3},
+			XTarget: []float64{0.5, 9}}
+		b := &cnp.Batch[float32]{B: 2, Nc: 3, Nt: 2, XContext: []float64{5, 6, 7, 0, 1, 2}, YContext: []float32{1, 1, 1, 3, 4, 3},
+			XTarget: []float64{0.5, 9, 0.5, 9}, ContextMask: []bool{false, false, false, true, true, true}}
+		p, err := r.Predict(t.Context(), b)
+		require.NoError(t, err)
+		require.Equal(t, []float32{0, 0}, p.Mean[:2])
+		require.Equal(t, []float32{1, 1}, p.Std[:2])
+		q, err := r.Predict(t.Context(), alone)
+		require.NoError(t, err)
+		require.Equal(t, q.Mean, p.Mean[2:])
+		require.Equal(t, q.Std, p.Std[2:])
+		samples, err := r.SampleCurves(t.Context(), b, cnp.SampleOptions{Samples: 2})
+		require.NoError(t, err)
+		require.NotZero(t, samples[0])
+		cfg := r.Config()
+		require.Equal(t, []string{"task 0 has no context: its prediction is the prior"}, cnp.Notes(&cfg, b))
+		require.Empty(t, cnp.Notes(&cfg, alone))
+	}
+}
+
 func TestNamed(t *testing.T) {
 	for i, name := range Names() {
 		r := Named(name)
