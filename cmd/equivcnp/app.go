@@ -80,7 +80,7 @@ A model is the name of a shipped one, such as digits-T2 (a wrong name lists them
 file written by "equivcnp train" or "equivcnp convert"; or one of the paper's PyTorch checkpoints
 (.pth) as it is.`,
 		Example: `  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
-  equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png`,
+  equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png`,
 		Version:       buildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -81,6 +81,8 @@ func TestInspect(t *testing.T) {
 	require.Regexp(t, `log likelihood +\d`, text)
 	b.write("text.pth", "hello")
 	b.fails(1, "text.pth", "inspect", "@text.pth")
+	require.Contains(t, b.ok("inspect", "rbf-equivcnp"), "kept for the paper's tables")
+	require.NotContains(t, b.ok("inspect", "rbf-levels"), "kept for")
 }
 
 // The authors' checkpoints are recognised as they are; those that leave a choice of group say so.

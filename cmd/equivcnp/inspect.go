@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
 )
@@ -77,6 +78,9 @@ func (a *app) inspect(ctx context.Context, path, size string) error {
 	}
 	if d.NonFinite > 0 {
 		r.note("%s not finite", plural(d.NonFinite, "value"))
+	}
+	if smooth, ok := strings.CutSuffix(d.Path, "-equivcnp"); ok && slices.Contains(pretrained.Names(), d.Path) {
+		r.note("kept for the paper's tables: its predictions have small jumps between targets; %s-levels is smooth, and more accurate", smooth)
 	}
 	shown := inspection{Description: d}
 	if size != "" {

@@ -72,7 +72,7 @@ With --samples whole curves are drawn by the chain rule, each as likely as the m
 are columns of the CSV file and thin lines in the drawing. "equivcnp sample" says more of them.
 
 The name - is standard input, and for --out standard output.`,
-		Example: `  equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
+		Example: `  equivcnp regress --model rbf-levels --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
 
   # No model, nothing trained: a table of measurements in the plane, and a map.
   equivcnp regress --csv zinc.csv --x east,north --y zinc --positive --targets grid.csv --out pred.csv --plot map.png
@@ -81,7 +81,7 @@ The name - is standard input, and for --out standard output.`,
   equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
 
   # The same with five curves that the model thinks likely.
-  equivcnp regress --model rbf-equivcnp --csv data.csv --from -2 --to 2 --samples 5 --out pred.csv --plot fig.png
+  equivcnp regress --model rbf-levels --csv data.csv --from -2 --to 2 --samples 5 --out pred.csv --plot fig.png
 
   # Weather stations, with columns lat, lon and y: a map of the globe.
   equivcnp regress --model globe --csv stations.csv --sphere --out pred.csv --plot map.png
