@@ -218,6 +218,10 @@ func leafOf(e *format.SchemaElement) (l leaf, ok bool) {
 	case *format.DecimalType:
 		decimal, scale = true, v.Scale
 	case *format.TimeType:
+		if v.Unit.Value == nil {
+			return l, false
+		}
+		l.divisor, l.unit = float64(time.Second/v.Unit.Value.Duration()), "s"
 	case nil:
 		if !e.ConvertedType.Valid {
 			l.text = l.kind == format.ByteArray // as old writers leave it
@@ -236,7 +240,11 @@ func leafOf(e *format.SchemaElement) (l leaf, ok bool) {
 			l.unsigned = true
 		case deprecated.Decimal:
 			decimal, scale = true, e.Scale.V
-		case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64, deprecated.TimeMillis, deprecated.TimeMicros:
+		case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
+		case deprecated.TimeMillis:
+			l.divisor, l.unit = 1e3, "s"
+		case deprecated.TimeMicros:
+			l.divisor, l.unit = 1e6, "s"
 		default:
 			return l, false
 		}

@@ -285,3 +285,21 @@ func TestParquetOfOtherWriters(t *testing.T) {
 		}
 	}
 }
+
+// Times of day are seconds, in whatever unit a file counts them.
+func TestParquetTimesOfDay(t *testing.T) {
+	type clock struct {
+		Milli int32 `parquet:"milli,time(millisecond)"`
+		Micro int64 `parquet:"micro,time(microsecond)"`
+		Nano  int64 `parquet:"nano,time(nanosecond)"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[clock](&b)
+	_, err := w.Write([]clock{{43200500, 43200500000, 43200500000000}})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	table, err := Decode(b.Bytes(), "a.parquet", nil)
+	require.NoError(t, err)
+	require.Equal(t, []float64{43200.5, 43200.5, 43200.5}, table.Values)
+	require.Equal(t, []string{"s", "s", "s"}, table.Units)
+}
