@@ -28,6 +28,9 @@ const (
 	absent = int(math.MaxInt32)
 	// mostSlots is the largest number of slots that a table starts with. More are made when they are needed.
 	mostSlots = 1 << 15
+	// enterReach is how far, in tolerances, the pose of a pair that others follow may be from its entry. The sum with
+	// rotationReach is below 1, which leaves room for rounding.
+	enterReach = 0.5
 )
 
 // hashFactors are odd numbers without pattern: the fractional parts of the square roots of the first primes.
@@ -367,3 +370,15 @@ func slotBytes(n int) int64 {
 	}
 	return 8 * (size + size/4)
 }
+
+// Mix scrambles a number so that similar ones give unrelated results; it is a bijection (the finalizer of splitmix64,
+// Steele, Lea and Flood, OOPSLA 2014).
+func Mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// mixShort is enough of Mix for its upper bits.
+func mixShort(x uint64) uint64 { return (x ^ x>>32) * 0x9e3779b97f4a7c15 }

@@ -43,22 +43,6 @@ const (
 // smallPairs is the largest number of pairs for which one table is faster than looking for a better strategy.
 const smallPairs = 1 << 14
 
-// few is the strategy for so few pairs that no other strategy pays.
-func few(p *Pairs, _ *survey) (*Table, bool) {
-	if len(p.Index) >= smallPairs {
-		return nil, false
-	}
-	return hash(p, nil, 1, nil)
-}
-
-// byHashing is the strategy for any pairs.
-func byHashing(p *Pairs, _ *survey) (*Table, bool) {
-	if t, ok := hash(p, nil, shardsFor(len(p.Index)), nil); ok {
-		return t, true
-	}
-	return hash(p, nil, 1, nil)
-}
-
 // shardsFor is how many tables so many poses are entered into.
 func shardsFor(pairs int) int {
 	if pairs < smallPairs {
@@ -73,9 +57,10 @@ func shardsFor(pairs int) int {
 
 // hash looks up the poses of the pairs in entered, or of all pairs if entered is nil, in that many tables. Every other pair
 // follows one of those entered: its Pose is the complement of the pair that it follows, and the Pose of a pair that others follow
-// is their number; r is not nil where they follow by rotations. hash returns false, and leaves Pose all zero, if that is not
-// possible. With one table and no followers the only reason is lack of memory.
-func hash(p *Pairs, entered []int32, shards int, r *rotations) (*Table, bool) {
+// is their number; finish is not nil where rows follow others, and then gives each pair its entry and returns the twins. hash
+// returns false, and leaves Pose all zero, if that is not possible. With one table and no followers the only reason is lack of
+// memory.
+func hash(p *Pairs, entered []int32, shards int, finish func(p *Pairs) (twins []int32)) (*Table, bool) {
 	h := newHashing(p, shards, entered)
 	if h == nil {
 		clear(p.Pose)
@@ -86,7 +71,7 @@ func hash(p *Pairs, entered []int32, shards int, r *rotations) (*Table, bool) {
 		clear(p.Pose)
 		return nil, false
 	}
-	return h.number(r), true
+	return h.number(finish), true
 }
 
 // hashing is the state of hash.
@@ -346,9 +331,9 @@ func insideRegion(z float64, cell uint64, edge uint) bool {
 	return cell&mask-1 < mask-1 && math.Abs(z) < 0x1p48
 }
 
-// number numbers the entries by the first pair that showed them, and fills Pose. If r is not nil, pairs that were not entered
-// follow others by rotations.
-func (b *hashing) number(r *rotations) *Table {
+// number numbers the entries by the first pair that showed them, and fills Pose. If finish is not nil, it gives the pairs that
+// were not entered their entries.
+func (b *hashing) number(finish func(p *Pairs) (twins []int32)) *Table {
 	chunks := (b.n + poseGrain - 1) / poseGrain
 	start := make([]int32, chunks+1)
 	n := int(b.entries.Load())
@@ -394,9 +379,8 @@ func (b *hashing) number(r *rotations) *Table {
 		b.posesOfPairs(&w.index, t.Poses[int(from)*b.e:int(from+m)*b.e], entries[:m])
 	})
 	// Pairs that were entered now name entries. Next, the followers take the entry of the pair that they follow.
-	if r != nil {
-		r.take(b.Pairs)
-		t.Twins = r.twins
+	if finish != nil {
+		t.Twins = finish(b.Pairs)
 		return t
 	}
 	pose := b.Pose

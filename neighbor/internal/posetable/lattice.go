@@ -28,8 +28,6 @@ type lattice struct {
 const (
 	// mostTranslations bounds the number of translations. Each goroutine has a table of them.
 	mostTranslations = 1 << 22
-	// rowGrain is how many rows a goroutine takes at a time.
-	rowGrain = 512
 	// latticeDims is the largest number of coordinates for which lattices are looked for, mostKinds the largest number of kinds.
 	latticeDims, mostKinds = 3, 16
 )
@@ -123,16 +121,6 @@ func (t *latticeBox) cells(s *latticeSet, factor *[latticeDims]int32) (cell []in
 		off = max(off, o)
 	}
 	return cell, off
-}
-
-// byLattice is the strategy for points on a lattice.
-func byLattice(p *Pairs, s *survey) (*Table, bool) {
-	if s.look(p); s.seeds == nil || s.lattice == nil {
-		return nil, false
-	}
-	seeds := s.seeds
-	s.seeds = nil // where pairs that stand on a lattice have too many poses, others have, too
-	return seeds.build(p, func(w *seedWork, p *Pairs, i int) (int, bool) { return s.lattice.assign(seeds, w, p, i) })
 }
 
 // findLattice returns the lattice that points and queries stand on, or nil if they are so far from any lattice that slack would

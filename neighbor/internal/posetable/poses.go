@@ -5,28 +5,15 @@ import (
 	"sort"
 
 	"github.com/equivcnp/equivcnp/group"
-	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
-// poseGrain is how many pairs a goroutine takes at a time.
-const poseGrain = 1 << 12
-
-// apart is the strategy where poses do not merge: every pair gets a pose of its own.
-func apart(p *Pairs, _ *survey) (*Table, bool) {
-	e, pairs := p.e, len(p.Index)
-	if !p.fits(0, pairs, 0) {
-		return nil, false
-	}
-	t := &Table{Poses: make([]float64, pairs*e), Count: make([]int32, pairs)}
-	parallel.For(pairs, poseGrain, func(lo, hi int) {
-		p.poses(t.Poses[lo*e:hi*e], lo, hi)
-		for k := lo; k < hi; k++ {
-			p.Pose[k], t.Count[k] = int32(k), 1
-		}
-	})
-	return t, true
-}
+const (
+	// poseGrain is how many pairs a goroutine takes at a time.
+	poseGrain = 1 << 12
+	// rowGrain is how many rows a goroutine takes at a time.
+	rowGrain = 512
+)
 
 // pose writes the relative pose of query i as seen from point j.
 func (p *Pairs) pose(dst []float64, i, j int) {

@@ -17,45 +17,11 @@ package posetable
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
 )
-
-// Pairs are the pairs of a neighbourhood, row by row, and everything that determines their poses.
-type Pairs struct {
-	Group           group.Group
-	Queries, Points *group.Lifted
-	// Masks are nil or false at rows that do not count; blocks are never nil. See neighbor.Options.
-	QueryMask, PointMask     []bool
-	QueryBlocks, PointBlocks []int
-	// Row i is Index[Offsets[i]:Offsets[i+1]], ascending: the points with a distance below Radius or, if Sampled, some of them.
-	Offsets []int
-	Index   []int32
-	Radius  float64
-	Sampled bool
-	// Poses merge within Tolerance; if it is negative, they do not merge.
-	Tolerance float64
-	// MaxBytes, if positive, bounds the bytes that are live at a time: see Bytes.
-	MaxBytes int64
-	// Pause, if not nil, is called now and then by any goroutine. It may panic, to leave Build.
-	Pause func()
-	// Pose has an entry per pair, zero at the start. Build sets it to the number of the pair's pose.
-	Pose []int32
-
-	e    int   // the length of a pose
-	need int64 // the fewest bytes that a strategy needed when it exceeded MaxBytes, 0 if none did
-}
-
-// Table is the table of poses.
-type Table struct {
-	Poses []float64 // [poses, e], in the order in which pairs first have them
-	Count []int32   // [poses] how many pairs have each
-	// Twins, if not nil, says for each row which earlier row is known to have the same poses, or NoTwin.
-	Twins []int32
-}
-
-// NoTwin stands for a row that has no twin.
-const NoTwin = -1
 
 // strategy is a way to find the table. It returns false, and leaves Pose all zero, where it does not apply.
 type strategy struct {
@@ -70,13 +36,6 @@ var (
 	}
 	separate = []strategy{{"apart", apart}}
 )
-
-// pause calls Pause.
-func (p *Pairs) pause() {
-	if p.Pause != nil {
-		p.Pause()
-	}
-}
 
 // Build fills p.Pose and returns the table. It fails only if it needs more than MaxBytes, and the error says how many bytes it
 // needs.
@@ -95,42 +54,107 @@ func Build(p *Pairs) (*Table, error) {
 		p.e, p.need, p.MaxBytes)
 }
 
-// Bytes is how many bytes are live at a time while a table is made of poses of e numbers and hashed of the pairs are looked up:
-// Offsets, Index and Pose; what is entered into hash tables; and the table of so many distinct poses, which is made before the
-// former is freed.
-func Bytes(rows, pairs, hashed, poses, e int) int64 {
-	return 8*int64(rows) + 8*int64(pairs) + int64(8*(e+1)+1)*int64(hashed) + int64(8*e+4)*int64(poses)
+// survey is what the strategies for many pairs start from. What is nil was not found, or is not needed.
+type survey struct {
+	done    bool
+	seeds   *seeds
+	lattice *lattice
+	probe   *rotationProbe
 }
 
-// fits reports whether Bytes, together with the slots of one table at a time, is within the limit.
-func (p *Pairs) fits(hashed, poses, shards int) bool {
-	need := Bytes(len(p.Offsets), len(p.Index), hashed, poses, p.e)
-	if shards == 1 {
-		need += slotBytes(hashed)
+// look fills the survey, once. It looks for seeds and, at the same time, for a lattice if the group moves along one, or else for
+// rotations. A search whose result turns out to be needless ends early.
+func (s *survey) look(p *Pairs) {
+	if s.done {
+		return
 	}
-	if p.MaxBytes <= 0 || need <= p.MaxBytes {
-		return true
+	s.done = true
+	var needless atomic.Int32 // a task
+	_, shifts := p.Group.(group.TranslationInvariant)
+	parallel.For(3, 1, func(task, _ int) {
+		switch {
+		case task == 0:
+			if s.seeds = findSeeds(p); s.seeds != nil {
+				needless.Store(2)
+			} else {
+				needless.Store(1)
+			}
+		case task == int(needless.Load()):
+		case task == 1 && shifts:
+			s.lattice = findLattice(p, 0.75*memberReach*p.Tolerance)
+		case task == 2 && !shifts:
+			s.probe = probeRotations(p)
+		}
+	})
+	if shifts && s.seeds == nil {
+		s.probe = probeRotations(p)
 	}
-	if p.need == 0 || need < p.need {
-		p.need = need
-	}
-	return false
 }
 
-// rows is the number of queries.
-func (p *Pairs) rows() int { return len(p.Offsets) - 1 }
-
-// Mix scrambles a number so that similar ones give unrelated results; it is a bijection (the finalizer of splitmix64,
-// Steele, Lea and Flood, OOPSLA 2014).
-func Mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+// apart is the strategy where poses do not merge: every pair gets a pose of its own.
+func apart(p *Pairs, _ *survey) (*Table, bool) {
+	e, pairs := p.e, len(p.Index)
+	if !p.fits(0, pairs, 0) {
+		return nil, false
+	}
+	t := &Table{Poses: make([]float64, pairs*e), Count: make([]int32, pairs)}
+	parallel.For(pairs, poseGrain, func(lo, hi int) {
+		p.poses(t.Poses[lo*e:hi*e], lo, hi)
+		for k := lo; k < hi; k++ {
+			p.Pose[k], t.Count[k] = int32(k), 1
+		}
+	})
+	return t, true
 }
 
-// mixShort is enough of Mix for its upper bits.
-func mixShort(x uint64) uint64 { return (x ^ x>>32) * 0x9e3779b97f4a7c15 }
+// few is the strategy for so few pairs that no other strategy pays.
+func few(p *Pairs, _ *survey) (*Table, bool) {
+	if len(p.Index) >= smallPairs {
+		return nil, false
+	}
+	return hash(p, nil, 1, nil)
+}
 
-// counts reports whether row i counts under a mask.
-func counts(mask []bool, i int) bool { return mask == nil || mask[i] }
+// byLattice is the strategy for points on a lattice.
+func byLattice(p *Pairs, s *survey) (*Table, bool) {
+	if s.look(p); s.seeds == nil || s.lattice == nil {
+		return nil, false
+	}
+	seeds := s.seeds
+	s.seeds = nil // where pairs that stand on a lattice have too many poses, others have, too
+	return seeds.build(p, func(w *seedWork, p *Pairs, i int) (int, bool) { return s.lattice.assign(seeds, w, p, i) })
+}
+
+// bySeeds is the strategy for pairs with few distinct poses.
+func bySeeds(p *Pairs, s *survey) (*Table, bool) {
+	if s.look(p); s.seeds == nil {
+		return nil, false
+	}
+	return s.seeds.build(p, s.seeds.assign)
+}
+
+// byRotations is the strategy for points that rotations take to themselves.
+func byRotations(p *Pairs, s *survey) (*Table, bool) {
+	if s.look(p); s.probe == nil {
+		return nil, false
+	}
+	r := s.probe.rotations(p)
+	following, all := r.follow(p), 0
+	for _, n := range following {
+		all += int(n)
+	}
+	if all < len(p.Index)/8 { // nearly all lead
+		clear(p.Pose)
+		return nil, false
+	}
+	leading := leadersOnly(p, following, all)
+	return hash(p, leading, shardsFor(len(leading)), r.take)
+}
+
+// byHashing is the strategy for any pairs.
+func byHashing(p *Pairs, _ *survey) (*Table, bool) {
+	if t, ok := hash(p, nil, shardsFor(len(p.Index)), nil); ok {
+		return t, true
+	}
+	return hash(p, nil, 1, nil)
+}

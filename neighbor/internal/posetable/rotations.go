@@ -25,7 +25,6 @@ import (
 // have found. If the entry of a leader fails these conditions, the strategy gives up.
 const (
 	rotationReach = 0.25
-	enterReach    = 0.5 // the sum with rotationReach is below 1, which leaves room for rounding
 	// probePairs is how many pairs are rotated to find out whether the strategy pays.
 	probePairs = 64
 	// followGrain is how many queries a goroutine takes at a time when followers are found.
@@ -50,24 +49,6 @@ type rotations struct {
 	by     []uint8
 	// twins are those of Table: a query's leader, if all pairs of both agree. follow sets it.
 	twins []int32
-}
-
-// byRotations is the strategy for points that rotations take to themselves.
-func byRotations(p *Pairs, s *survey) (*Table, bool) {
-	if s.look(p); s.probe == nil {
-		return nil, false
-	}
-	r := s.probe.rotations(p)
-	following, all := r.follow(p), 0
-	for _, n := range following {
-		all += int(n)
-	}
-	if all < len(p.Index)/8 { // nearly all lead
-		clear(p.Pose)
-		return nil, false
-	}
-	leading := leadersOnly(p, following, all)
-	return hash(p, leading, shardsFor(len(leading)), r)
 }
 
 // rotationProbe is an order of rotations under which many poses repeat, with what is needed to rotate all points.
@@ -418,8 +399,8 @@ func (w *followWork) followRow(p *Pairs, t *rotations, k, i, f int) (following i
 }
 
 // take ends the numbering: pairs that share another pair's entry get its number. Each leading row is done first and its followers
-// directly after it, while it is still in the cache.
-func (t *rotations) take(p *Pairs) {
+// directly after it, while it is still in the cache. It returns the twins.
+func (t *rotations) take(p *Pairs) []int32 {
 	pose := p.Pose
 	parallel.For(p.rows(), followGrain, func(lo, hi int) {
 		p.pause()
@@ -435,6 +416,7 @@ func (t *rotations) take(p *Pairs) {
 			}
 		}
 	})
+	return t.twins
 }
 
 // agree reports whether poses m of w.poses and at of w.lead differ by at most tol.

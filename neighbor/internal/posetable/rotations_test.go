@@ -85,7 +85,7 @@ func TestRotationsDoNotShow(t *testing.T) {
 					if tol == exact && c.name == "even" && queries == l {
 						require.Greater(t, following, len(p.Index)*7/10)
 					}
-					table, ok := hash(rotated, leadersOnly(rotated, each, following), 1, r)
+					table, ok := hash(rotated, leadersOnly(rotated, each, following), 1, r.take)
 					if !ok {
 						unclear++
 						require.Equal(t, make([]int32, len(p.Index)), rotated.Pose)

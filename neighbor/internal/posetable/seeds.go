@@ -52,14 +52,6 @@ type seedWork struct {
 	translation  []int32 // see lattice.assign
 }
 
-// bySeeds is the strategy for pairs with few distinct poses.
-func bySeeds(p *Pairs, s *survey) (*Table, bool) {
-	if s.look(p); s.seeds == nil {
-		return nil, false
-	}
-	return s.seeds.build(p, s.seeds.assign)
-}
-
 // findSeeds returns the poses of a few rows, or nil if these do not repeat or if two of them are too close to each other.
 func findSeeds(p *Pairs) *seeds {
 	e, tol := p.e, p.Tolerance
