@@ -48,56 +48,9 @@ type Arrangement[T Float] struct {
 	file   *frozen.File // that arrays are part of, if they were read; it must stay reachable
 }
 
-// tile is rows lo to hi of an order, whose weights are computed together, and the poses that they need.
-type tile[T Float] struct {
-	lo, hi  int
-	poses   []int32             // by first use
-	table   []T                 // the coordinates of those poses, [poses, e]
-	between *nodePlaces         // of those poses, for float32
-	rows    *simd.DepthwiseRows // for depthwise convolutions in float32
-	// Groups of rows that come in fours, for the same convolutions, as written by package schedule and as planned; nil: none.
-	code   []int32
-	orbits *simd.DepthwiseOrbits
-}
-
-// newTiles returns the tiles of a schedule, with the coordinates of their poses; poses holds those of all. It returns nil if stop, which
-// may be nil, returned true.
-func newTiles[T, P Float](s *schedule.Tiles, poses []P, dim int, stop func() bool) []tile[T] {
-	tiles := make([]tile[T], len(s.Tiles))
-	if !parallel.Until(stop, len(tiles), 1, func(k, _ int) {
-		from := &s.Tiles[k]
-		t := tile[T]{lo: from.Lo, hi: from.Hi, poses: from.Poses, code: from.Orbits, table: make([]T, 0, len(from.Poses)*dim),
-			between: &nodePlaces{}}
-		for _, q := range t.poses {
-			for _, v := range poses[int(q)*dim : (int(q)+1)*dim] {
-				t.table = append(t.table, T(v))
-			}
-		}
-		tiles[k] = t
-	}) {
-		return nil
-	}
-	return tiles
-}
-
 // planPoses is about how many poses a tile of a plan has: a slice of their weights takes three quarters of a megabyte of the
 // second-level cache, and leaves room for the features that they are multiplied with.
 const planPoses = 3 << 11
-
-// rowsOf returns a neighbourhood in the form that package schedule takes, or nil if stop, which may be nil, returned true.
-func rowsOf(n *neighbor.Neighborhood, stop func() bool) *schedule.Rows {
-	c := n.ClassesUntil(stop)
-	if c == nil {
-		return nil
-	}
-	return &schedule.Rows{Offsets: n.Offsets, Index: n.Index, Pose: n.Pose, Poses: n.NumPoses(), Class: c.Of, Lead: c.Lead}
-}
-
-// Flat reports whether a neighbourhood's arrangement is best flat.
-func Flat(n *neighbor.Neighborhood) bool {
-	checkGiven("Flat", "n", n != nil)
-	return schedule.Flat(n.NumPoses(), n.Pairs())
-}
 
 // Order returns the order in which arrangements compute the rows of a neighbourhood of points at positions x [rows, 2] with that many
 // lifts each. nil means that rows keep their order. stop, if not nil, is called now and then; once it returns true, the result must not
@@ -276,68 +229,6 @@ func (a *Arrangement[T]) Evaluations() int {
 	return n
 }
 
-// Bytes is the memory that the arrangement occupies.
-func (a *Arrangement[T]) Bytes() int64 {
-	size := int64(0)
-	if a.window != nil {
-		size = int64(sizeof[T]() * (len(a.window.pose) + len(a.window.row)))
-	}
-	size += int64(8*len(a.offsets) + sizeof[T]()*len(a.table))
-	if a.transforms == nil || a.derived == nil { // others are hardly ever needed
-		size += 8 * int64(a.Pairs())
-	}
-	if a.transforms != nil {
-		size += int64(4 * len(a.scale))
-	} else if a.direct != nil {
-		size += 9 * int64(a.Pairs()) // the plan's copy of the pairs, and the steps of eight rows at a time
-	}
-	if !a.Flat() {
-		size += int64(a.Evaluations())*int64(4+a.dim*sizeof[T]()) + int64(a.Rows)
-		for i := range a.tiles {
-			size += 4 * int64(len(a.tiles[i].code))
-		}
-		if smoothPoses[T](a.dim, a.poses) { // once tiles whose weights are not stored have been computed
-			size += nodePlaceBytes * int64(a.Evaluations())
-		}
-	}
-	return size
-}
-
-// CallBytes is about what one goroutine needs while it computes a layer of that many channels for that many images at once. In
-// tiles this is a slice of a tile's weights, the hidden channels of the WeightNet that they are computed from (as many as a slice
-// has, in the paper's models), the sums of its rows before and after the dense map, and a part of the sums that all tiles wait for.
-func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
-	rows, weights, sums := flatRows, 0, 0
-	if a.transforms != nil {
-		return a.transformBytes(channels, images)
-	}
-	if !a.Flat() {
-		rows, weights = a.tall*(images+1), (2*a.most+a.tall*min(simd.OrbitImages(), images))*a.width(channels)
-		if a.width(channels) < channels && images > 1 {
-			sums = min(slicedImages, images) * a.Rows * channels / workers()
-		}
-	} else {
-		weights = denseSpace(channels)
-	}
-	return int64(weights+rows*channels+sums) * int64(sizeof[T]())
-}
-
-// PairedBytes is the memory that weights in bfloat16 take in addition where the CPU multiplies pairs of them
-// (simd.HaveDots): kept by the arrangement, for the order of the pairs, and in a call of all goroutines, for the
-// rounded features of that many channels of that many images.
-func (a *Arrangement[T]) PairedBytes(channels, images int) (kept, call int64) {
-	if !simd.HaveDots() || a.width(channels) != simd.OrbitChannels || channels == simd.OrbitChannels {
-		return 0, 0
-	}
-	for i := range a.tiles {
-		if t := &a.tiles[i]; t.orbits != nil {
-			kept += 4 * int64(len(t.code)+len(t.poses))
-			call = 2 * int64(min(slicedImages, images)*a.Rows*channels)
-		}
-	}
-	return kept, call
-}
-
 // inverse is what the sum over row i's pairs is multiplied by: one over their number, or over the sum of their windows.
 func (a *Arrangement[T]) inverse(i int) T {
 	v := 1 / T(max(1, a.offsets[i+1]-a.offsets[i]))
@@ -345,4 +236,34 @@ func (a *Arrangement[T]) inverse(i int) T {
 		v *= a.window.row[i]
 	}
 	return v
+}
+
+// width is the number of channels in a slice of features with c channels. Features under an arrangement are stored slice by
+// slice, [c/width, rows, width]; the last slice has the remaining channels.
+func (a *Arrangement[T]) width(c int) int {
+	if a.Flat() {
+		return max(c, 1)
+	}
+	return max(1, min(c, a.slice))
+}
+
+// Gather copies the features of one row to dst [c]. f holds one feature set [rows, c] in the form of the arrangement.
+func (a *Arrangement[T]) Gather(dst, f []T, row int) {
+	for lo, w := 0, 0; lo < len(dst); lo += w {
+		w = min(a.width(len(dst)), len(dst)-lo)
+		copy(dst[lo:lo+w], f[lo*a.Rows+row*w:])
+	}
+}
+
+// makeRows prepares the rows of tiles, whose poses are those of the row before where a.same says so, and groups of rows that come in fours.
+func (a *Arrangement[T]) makeRows(stop func() bool) {
+	parallel.Until(stop, len(a.tiles), 1, func(k, _ int) {
+		t := &a.tiles[k]
+		from, to := a.offsets[t.lo], a.offsets[t.hi]
+		offsets, index, pose, same := a.offsets[t.lo:t.hi+1], a.index[from:to], a.pose[from:to], a.same[t.lo:t.hi]
+		t.rows = simd.NewDepthwiseRows(offsets, index, pose, same, a.Rows, len(t.poses))
+		if len(t.code) > 0 {
+			t.orbits = simd.NewDepthwiseOrbits(t.code, offsets, index, pose, same, a.Rows, len(t.poses), true)
+		}
+	})
 }

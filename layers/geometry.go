@@ -5,7 +5,9 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // Geometry is a set of lifted points together with the neighbourhoods that layers asked for. Layers with equal radii
@@ -237,4 +239,91 @@ func (r *radius[T]) adapt(g *Geometry[T], p *Pairs[T]) {
 		mean := float64(g.valid(g.opt.PointMask)) / float64(g.blocks())
 		r.R[0] = T(neighbor.AdaptRadius(r.Radius(), r.Rate, r.Fill, p.Pairs(), g.valid(g.opt.QueryMask), mean))
 	}
+}
+
+// sortedPairs holds the pairs of a neighbourhood in the orders in which gradients gather.
+type sortedPairs struct {
+	poseOnce sync.Once
+	byPose   *schedule.ByPose
+
+	pointOnce sync.Once
+	byPoint   *neighbor.Neighborhood
+
+	tileOnce [2]sync.Once // of tilings without and with fours
+
+	denseOnce sync.Once
+	dense     bool
+
+	planOnce             sync.Once
+	plan, transposedPlan *simd.DepthwisePlan
+
+	gridOnce sync.Once
+	grid     *gridPairs // nil: no transforms
+}
+
+// windowed returns what a layer's window makes of the geometry's pairs.
+func (p *Pairs[T]) windowed(l *radius[T], g *Geometry[T]) *windowed[T] {
+	if l.Window.box() {
+		return nil
+	}
+	k := &p.windows
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	r := l.Radius()
+	if k.last != nil && k.window == l.Window && k.radius == r {
+		return k.last
+	}
+	if k.distance == nil {
+		k.distance = distances(g.Points.Group, p.Neighborhood)
+	}
+	k.window, k.radius, k.last = l.Window, r, windowsOf[T](p.Neighborhood, l.Window, r, k.distance)
+	return k.last
+}
+
+// NewLineGeometry is NewGeometry for tasks on a line, under the group T(1). Blocks have equal lengths, and each starts with the
+// same ascending lattice or, if density is positive, with consecutive points of the lattice k/density, k any whole number. The
+// other points of a block ascend too, with padding at the end. Searching for neighbours and differentiating LieConv then take a
+// fraction of the time. If the points are not laid out in this way, it does what NewGeometry does.
+func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, lattice int, density float64) *Geometry[T] {
+	g := NewGeometry[T](points, mask, blocks, 0, 0)
+	if !wellFormed(points) || mask != nil && len(mask) != points.Rows() || lattice < 0 {
+		return g // whose Pairs says what is wrong
+	}
+	t, ok := points.Group.(*group.T)
+	if !ok || points.Rows() != blocksEnd(blocks) || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
+		return g
+	}
+	l := &lineTasks{lattice: lattice, density: density, size: blocks[1], alpha: t.Alpha()}
+	for i := range points.Rows() {
+		a, _ := points.Row(i)
+		l.x = append(l.x, a[0])
+	}
+	for b, at := range blocks[:len(blocks)-1] {
+		if at != b*l.size || blocks[b+1] != at+l.size || (density == 0 && !slices.Equal(l.x[at:at+lattice], l.x[:lattice])) {
+			return g
+		}
+		for i := range lattice {
+			if density != 0 && l.x[at+i] != float64(l.first(b)+i)/density {
+				return g
+			}
+		}
+		n := lattice
+		for n < l.size && (mask == nil || mask[at+n]) {
+			n++
+		}
+		for k := n; k < l.size; k++ {
+			if mask[at+k] {
+				return g
+			}
+		}
+		if mask != nil && slices.Contains(mask[at:at+lattice], false) {
+			return g
+		}
+		if !ascends(l.x[at:at+lattice]) || !ascends(l.x[at+lattice:at+n]) {
+			return g
+		}
+		l.own = append(l.own, n-lattice)
+	}
+	g.line = l
+	return g
 }

@@ -2,9 +2,7 @@ package layers
 
 import (
 	"math"
-	"slices"
 
-	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
@@ -30,54 +28,6 @@ type lineRows struct {
 	tasks  *lineTasks
 	shared int                // poses 0 to shared-1 are those of lattice points among each other
 	runs   []neighbor.LineRow // of every row; points and poses are numbered as in the Neighborhood
-}
-
-// NewLineGeometry is NewGeometry for tasks on a line, under the group T(1). Blocks have equal lengths, and each starts with the
-// same ascending lattice or, if density is positive, with consecutive points of the lattice k/density, k any whole number. The
-// other points of a block ascend too, with padding at the end. Searching for neighbours and differentiating LieConv then take a
-// fraction of the time. If the points are not laid out in this way, it does what NewGeometry does.
-func NewLineGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, lattice int, density float64) *Geometry[T] {
-	g := NewGeometry[T](points, mask, blocks, 0, 0)
-	if !wellFormed(points) || mask != nil && len(mask) != points.Rows() || lattice < 0 {
-		return g // whose Pairs says what is wrong
-	}
-	t, ok := points.Group.(*group.T)
-	if !ok || points.Rows() != blocksEnd(blocks) || t.PointDim() != 1 || len(blocks) < 2 || blocks[1] < lattice {
-		return g
-	}
-	l := &lineTasks{lattice: lattice, density: density, size: blocks[1], alpha: t.Alpha()}
-	for i := range points.Rows() {
-		a, _ := points.Row(i)
-		l.x = append(l.x, a[0])
-	}
-	for b, at := range blocks[:len(blocks)-1] {
-		if at != b*l.size || blocks[b+1] != at+l.size || (density == 0 && !slices.Equal(l.x[at:at+lattice], l.x[:lattice])) {
-			return g
-		}
-		for i := range lattice {
-			if density != 0 && l.x[at+i] != float64(l.first(b)+i)/density {
-				return g
-			}
-		}
-		n := lattice
-		for n < l.size && (mask == nil || mask[at+n]) {
-			n++
-		}
-		for k := n; k < l.size; k++ {
-			if mask[at+k] {
-				return g
-			}
-		}
-		if mask != nil && slices.Contains(mask[at:at+lattice], false) {
-			return g
-		}
-		if !ascends(l.x[at:at+lattice]) || !ascends(l.x[at+lattice:at+n]) {
-			return g
-		}
-		l.own = append(l.own, n-lattice)
-	}
-	g.line = l
-	return g
 }
 
 // blocksEnd is where the last block ends, -1 if there is none.

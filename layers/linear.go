@@ -9,10 +9,6 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// rowGrain is the number of rows that one goroutine takes at a time: enough work to outweigh the hand-over, and few enough to
-// keep a tile of 128 channels in the second-level cache.
-const rowGrain = 256
-
 // Linear is y = x·Wᵀ + b.
 type Linear[T Float] struct {
 	In, Out int

@@ -86,15 +86,6 @@ func add[T Float](dst, x, y []T) {
 // elementGrain is the number of elements that one goroutine takes of an elementwise function at a time.
 const elementGrain = 1 << 14
 
-// sizeof is the number of bytes of a T.
-func sizeof[T Float]() int {
-	var zero T
-	if _, ok := any(zero).(float64); ok {
-		return 8
-	}
-	return 4
-}
-
 // sumBlock is how many rows columnSums adds up in T before it continues in float64. It adds pairs, then pairs of those and so on:
 // six roundings.
 const sumBlock = 64

@@ -27,12 +27,6 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 	return dst
 }
 
-// poseSlices computes the convolution weights of a tile's poses slice by slice; a WeightNetTape implements it.
-type poseSlices[T Float] interface {
-	hidden(tile *tile[T]) []T                    // what the slices of its poses are computed from, from rent; nil: nothing
-	slice(dst, hidden []T, tile *tile[T], k int) // sets dst [poses, width] to slice k; slices have Pairs.tileWidth channels
-}
-
 // convolveTiles sets dst [batch, rows, c] to the sums or means, over the pairs of every row, of w[pose] ⊙ src[index]. t
 // holds the tiles, src is [batch, rows, c], and packed, in float32, is src as packed returns it; slices have width
 // channels. window, if not nil, multiplies the weights of every pose.

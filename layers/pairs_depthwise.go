@@ -3,6 +3,7 @@ package layers
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
+	"github.com/equivcnp/equivcnp/internal/spectral"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -232,4 +233,50 @@ func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	}
 	giveBack(parts)
 	return any(sum).([]T)
+}
+
+// transforms returns how convolutions go by transforms, or nil if they should not.
+func (p *Pairs[T]) transforms() *gridPairs {
+	if sizeof[T]() != 4 || p.line != nil || !Flat(p.Neighborhood) {
+		return nil
+	}
+	s := &p.sorted
+	s.gridOnce.Do(func() {
+		if simd.CurrentLevel() == simd.Generic || p.Queries != p.Points {
+			return
+		}
+		grid := spectral.FindLifted(p.Offsets, p.Index, p.Pose, p.Across, max(1, p.lifts))
+		if grid == nil {
+			return
+		}
+		if t := grid.Tiling(); t != nil && t.Work() < pairWork*float64(p.Pairs()) {
+			s.grid = newGridPairs(p.Offsets, t)
+		}
+	})
+	return s.grid
+}
+
+// betweenNodes returns the network at the nodes of a grid, or nil if it should compute all poses.
+func (p *Pairs[T]) betweenNodes(w *WeightNet[T]) *nodeWeights[T] {
+	if !smoothPoses[T](p.PoseDim, p.NumPoses()) || w.Norm != [3]*BatchNorm[T]{} || !p.tiled() {
+		return nil
+	}
+	c := w.Out()
+	t := p.tiles(c)
+	n := &nodeWeights[T]{tiling: t}
+	n.nodeTable = t.grids.fineEnough([][]float32{f32(t.table)}, c, p.tileWidth(c), func(dst, poses []float32, keep bool) {
+		if !keep {
+			w.Forward(any(dst).([]T), any(poses).([]T), len(poses)/2)
+			return
+		}
+		if n.tape != nil {
+			n.tape.drop()
+		}
+		n.tape = w.ForwardTape(any(poses).([]T), len(poses)/2, nil, 1, Eval)
+		copy(dst, f32(n.tape.Weights()))
+	})
+	if n.nodeTable == nil {
+		return nil
+	}
+	return n
 }

@@ -11,10 +11,6 @@ import (
 // what is added to its gradient, once for four rows. Slices have simd.OrbitChannels channels, of which features are
 // packed image by image, in the order of the queries' tiles.
 
-// foursPoses is about how many poses a tile of fours has: a slice of their weights takes 256 KB, half of the smallest
-// second-level cache that is common.
-const foursPoses = 1 << 12
-
 // mostAlone says that a row in so many may be in no four: there is no kernel for its weights' gradient.
 const mostAlone = 64
 
@@ -73,19 +69,6 @@ func (p *Pairs[T]) tileFours() *tiling[T] {
 		}
 	}
 	t.query.Tiles, t.point.Tiles = &schedule.Tiles{Order: order}, &schedule.Tiles{Order: t.point.Order}
-	return t
-}
-
-// newFours arranges a neighbourhood for sums or means by fours. Points have new numbers. The tiles' poses are those of
-// the neighbourhood, and have no tables yet.
-func newFours[T Float](r *schedule.Rows, order, number []int32, mean bool) rowTiles[T] {
-	s := r.Tile(order, schedule.Options{Poses: foursPoses, Number: number, Orbits: true})
-	t := rowTiles[T]{Tiles: s, tiles: newTiles[T, T](s, nil, 0, nil), mean: mean, fours: make([]*simd.DepthwiseOrbits, len(s.Tiles))}
-	parallel.For(len(s.Tiles), 1, func(k, _ int) {
-		from := &s.Tiles[k]
-		offsets, index, pose, same := s.Of(from)
-		t.fours[k] = simd.NewDepthwiseOrbits(from.Orbits, offsets, index, pose, same, r.Len(), len(from.Poses), mean)
-	})
 	return t
 }
 
@@ -159,12 +142,4 @@ func (p *fourParts[T]) produce(dw []T, k, from, to int) {
 		copyRows(dw[j-from:], to-from, slice, n, n, hi-lo)
 	}
 	giveBack(slice)
-}
-
-// partPlaces is where the poses of part k of the weights' gradient lie between nodes.
-func (t *tiling[T]) partPlaces(k int) *nodePlaces {
-	if t.fours {
-		return t.query.tiles[k].between
-	}
-	return &t.places[k]
 }

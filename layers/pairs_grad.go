@@ -1,33 +1,11 @@
 package layers
 
 import (
-	"sync"
-
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/schedule"
 	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
-
-// sortedPairs holds the pairs of a neighbourhood in the orders in which gradients gather.
-type sortedPairs struct {
-	poseOnce sync.Once
-	byPose   *schedule.ByPose
-
-	pointOnce sync.Once
-	byPoint   *neighbor.Neighborhood
-
-	tileOnce [2]sync.Once // of tilings without and with fours
-
-	denseOnce sync.Once
-	dense     bool
-
-	planOnce             sync.Once
-	plan, transposedPlan *simd.DepthwisePlan
-
-	gridOnce sync.Once
-	grid     *gridPairs // nil: no transforms
-}
 
 // chunkPairs is about how many pairs a goroutine takes at a time when it gathers by pose.
 const chunkPairs = 1 << 13

@@ -11,33 +11,6 @@ import (
 // weights come from memory. So rows are computed in tiles. A tile's weights are computed slice by slice in the second-level
 // cache, used there for all rows and images, and then forgotten.
 
-// tiling is a neighbourhood in an order in which few weights and few features are needed at a time.
-type tiling[T Float] struct {
-	table        []T     // [poses, e]; for float32 in the order in which tiles use them
-	count        []int32 // the number of pairs of each pose
-	old          []int32 // the numbers of the poses in the neighbourhood's table; nil: the same
-	query, point rowTiles[T]
-	poses        *simd.DepthwisePosePlan // float32 only, without fours: the pairs by pose
-	grids        nodeGrids
-	places       []nodePlaces // of the parts of poses
-	fours        bool         // rows go by fours, and features are packed by packFours
-	starts       []int        // with fours: the first of each of the queries' tiles' poses in table, which follow each other there
-}
-
-// rowTiles holds the tiles of one side: of the queries, or of the points.
-type rowTiles[T Float] struct {
-	*schedule.Tiles // without the pairs for float32: plans have them
-	tiles           []tile[T]
-	batch           []*simd.DepthwiseBatchPlan // of each tile, for float32 without fours
-	fours           []*simd.DepthwiseOrbits    // of each tile, with fours
-	mean            bool                       // sums are divided by the number of pairs
-}
-
-// trainTiles says where tiles end. A slice of the weights of that many poses takes a quarter of a second-level cache of 2 MB, and
-// the hidden channels that it is computed from take another quarter. The other half is left for the features of several images. A
-// tile of half as many poses would use nearly as many features.
-var trainTiles = schedule.Options{Poses: 1 << 12, Rows: rowGrain}
-
 // tiled reports whether convolutions go by tiles and take weights slice by slice.
 func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhood) }
 
@@ -109,19 +82,15 @@ func (p *Pairs[T]) order(rows *schedule.Rows) []int32 {
 	return rows.Order(place)
 }
 
-// newRowTiles arranges a neighbourhood for sums or means. Its points are its queries, and its poses are those of a table.
-func newRowTiles[T Float](r *schedule.Rows, order []int32, table []T, dim int, mean bool) rowTiles[T] {
-	s := r.Tile(order, trainTiles)
-	t := rowTiles[T]{Tiles: s, tiles: newTiles[T](s, table, dim, nil), mean: mean}
-	if sizeof[T]() != 4 {
-		return t
+// inTableOrder returns windows whose poses are numbered as in poseTable, for convolutions of c channels.
+func (p *Pairs[T]) inTableOrder(w *windowed[T], c int) *windowed[T] {
+	if w == nil || !p.tiled() || p.tiles(c).old == nil {
+		return w
 	}
-	t.batch = make([]*simd.DepthwiseBatchPlan, len(t.tiles))
-	parallel.For(len(t.tiles), 1, func(k, _ int) {
-		from := &s.Tiles[k]
-		offsets, index, pose, same := s.Of(from)
-		t.batch[k] = simd.NewDepthwiseBatchPlan(order[from.Lo:from.Hi], offsets, index, pose, same, r.Len(), r.Len(), len(from.Poses), mean)
-	})
-	t.Tiles = &schedule.Tiles{Order: order}
-	return t
+	old := p.tiles(c).old
+	pose := make([]T, len(old))
+	for to, q := range old {
+		pose[to] = w.pose[q]
+	}
+	return &windowed[T]{pose, w.row}
 }

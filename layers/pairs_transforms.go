@@ -15,27 +15,6 @@ type gridPairs struct {
 	mean, ones  []float32 // [lifts, h, w]: of each row one over the number of its pairs, and ones
 }
 
-// transforms returns how convolutions go by transforms, or nil if they should not.
-func (p *Pairs[T]) transforms() *gridPairs {
-	if sizeof[T]() != 4 || p.line != nil || !Flat(p.Neighborhood) {
-		return nil
-	}
-	s := &p.sorted
-	s.gridOnce.Do(func() {
-		if simd.CurrentLevel() == simd.Generic || p.Queries != p.Points {
-			return
-		}
-		grid := spectral.FindLifted(p.Offsets, p.Index, p.Pose, p.Across, max(1, p.lifts))
-		if grid == nil {
-			return
-		}
-		if t := grid.Tiling(); t != nil && t.Work() < pairWork*float64(p.Pairs()) {
-			s.grid = newGridPairs(p.Offsets, t)
-		}
-	})
-	return s.grid
-}
-
 func newGridPairs(offsets []int, t *spectral.Tiling) *gridPairs {
 	n := len(offsets) - 1
 	g := &gridPairs{there: t, back: t.Transposed().Tiling(), mean: make([]float32, n), ones: make([]float32, n)}
@@ -171,6 +150,3 @@ func sumOfImages(poses, batch, c int, add func(ws *spectral.Workspace, dw []floa
 	}
 	return sum
 }
-
-// f32 returns x as float32, which T must be.
-func f32[T Float](x []T) []float32 { return any(x).([]float32) }

@@ -6,10 +6,6 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// slicedImages is how many images' sums are held while tiles pass slice by slice. A single image gains nothing: there
-// weights from memory are what takes time.
-const slicedImages = 8
-
 // A separable convolution over tiles reads a slice of the features of every image for each tile. Tile by tile, with all
 // slices of a tile before the next, these come from the third-level cache each time. Where weights are stored or
 // interpolated, all tiles of a slice therefore go before the next slice: a slice of an image's features then stays in
@@ -19,11 +15,8 @@ const slicedImages = 8
 
 // tiles computes all tiles of the pass.
 func (s *pass[T]) tiles(workers int) {
-	a, layer := s.a, (*PlannedSeparable[T])(nil)
-	if l, ok := s.layer.(*PlannedSeparable[T]); ok && s.batch > 1 && a.width(l.dense.in) < l.dense.in && s.weights.anySliced() {
-		layer = l
-	}
-	if layer == nil {
+	a, in := s.a, s.layer.waiting()
+	if s.batch <= 1 || a.width(in) >= in || !s.weights.anySliced() {
 		s.roundFeatures(0, s.batch, workers)
 		parallel.ForWorkers(len(a.tiles), 1, workers, s.runTile)
 		return
@@ -32,7 +25,6 @@ func (s *pass[T]) tiles(workers int) {
 	if !s.weights.allSliced() {
 		parallel.ForWorkers(len(a.tiles), 1, workers, s.runTile)
 	}
-	in := layer.dense.in
 	slices := (in + a.width(in) - 1) / a.width(in)
 	for s.first = 0; s.first < s.batch; s.first += s.images {
 		s.images = min(slicedImages, s.batch-s.first)
@@ -61,43 +53,6 @@ func (s *pass[T]) slice(worker, unit, _ int) {
 		pose[from:to], n)
 }
 
-// between says where one slice stands among features of c channels and among the sums of a tile's rows, which have all
-// channels side by side.
-type between struct {
-	c      int // numbers from a row of the sums to the next
-	out, f int // from an image's sums, and from its features, to the next one's
-	from   int // where the slice of the first image's features begins
-	images int
-}
-
-// means sets n channels of the sums of a tile's rows to the means over their pairs, of features f with weights slice, for every image.
-func (v *tileWeights[T]) means(out, f []T, at between, slice []T, offsets []int, index, pose []int32, n int) {
-	rows, points := len(offsets)-1, at.f/at.c
-	for b, images := 0, 1; b < at.images; b += images {
-		to, x := out[b*at.out:], f[b*at.f+at.from:]
-		if v.pairs != nil {
-			simd.DepthwiseDotsF32(any(to).([]float32), at.c, v.w.features[b*at.f+at.from:][:points*simd.OrbitChannels], v.part, v.pairs)
-			continue
-		}
-		orbits := v.orbits != nil && n == simd.OrbitChannels
-		if orbits {
-			images = min(simd.OrbitImages(), at.images-b)
-		}
-		part := roomy(&v.w.part, images*rows*n, min(simd.OrbitImages(), at.images)*v.tall*n)
-		switch {
-		case orbits:
-			simd.DepthwiseOrbitsBatchF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), v.orbits, at.f, images)
-		case v.rows != nil:
-			simd.DepthwiseRowsF32(any(part).([]float32), any(x[:points*n]).([]float32), any(slice).([]float32), v.rows, n, true)
-		default:
-			simd.Depthwise(part, x[:points*n], slice, offsets, index, pose, n, true)
-		}
-		for i := range images {
-			copyRows(to[i*at.out:], at.c, part[i*rows*n:], n, n, rows)
-		}
-	}
-}
-
 // roundFeatures rounds the features of some images for tiles that have weights in bfloat16 in pairs.
 func (s *pass[T]) roundFeatures(first, images, workers int) {
 	if !s.weights.inPairs() {
@@ -114,16 +69,3 @@ func (s *pass[T]) roundFeatures(first, images, workers int) {
 
 // roundGrain is how many numbers a goroutine rounds at a time.
 const roundGrain = 1 << 15
-
-// isSliced reports whether the weights of tile i come slice by slice, anySliced whether those of one do, allSliced whether all do.
-func (p *poseWeights[T]) isSliced(i int) bool { return p.starts[i] >= 0 || p.nodes != nil }
-func (p *poseWeights[T]) anySliced() bool     { return len(p.table)+len(p.half) > 0 || p.nodes != nil }
-
-func (p *poseWeights[T]) allSliced() bool {
-	for i := range p.starts {
-		if !p.isSliced(i) {
-			return false
-		}
-	}
-	return true
-}

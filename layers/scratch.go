@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/hugepage"
+	"github.com/equivcnp/equivcnp/internal/reuse"
 )
 
 // Training steps need the same large arrays again and again. Allocating them each time costs clearing and collecting them, a
@@ -72,3 +73,13 @@ var (
 	zeros32 [256]float32
 	zeros64 [256]float64
 )
+
+// sized returns a buffer with n elements, allocated anew if it is too small.
+func sized[T Float](buf *[]T, n int) []T { return roomy(buf, n, n+n/8) }
+
+// roomy is sized for tiles: room is what the largest of them needs. Buffers that grew from tile to tile would leave
+// several times their size to the garbage collector, beside the limit that a plan was given.
+func roomy[T Float](buf *[]T, n, room int) []T {
+	*buf = reuse.Roomy(*buf, n, max(n, room))
+	return *buf
+}

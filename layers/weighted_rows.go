@@ -9,9 +9,6 @@ import (
 // rows at a time are evaluated and used while they are in the cache, so that memory stays bounded.
 const tableBytes = 32 << 20
 
-// chunkRows is how many rows a goroutine takes at a time.
-const chunkRows = 32
-
 // evalTiles says where the tiles of rows end whose weights are evaluated together. Pairs stay in their order, so the bits are the
 // same as with a table of all weights.
 var evalTiles = schedule.Options{Poses: 1 << 13, Rows: chunkRows, AsListed: true}
@@ -32,9 +29,6 @@ func (t *weightedRows[T]) row(i int) int {
 	}
 	return int(t.rows[i])
 }
-
-// workers is the number of goroutines, and so of the scratch buffers that a caller needs.
-func workers() int { return parallel.Workers() }
 
 // withWeights passes every output row of p, with the weights that the WeightNet and the window compute for it, to
 // consume exactly once, from several goroutines. consume may write these output rows only. It gets at most chunkRows

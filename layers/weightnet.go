@@ -110,13 +110,34 @@ func (w *WeightNet[T]) Forward(dst, pose []T, rows int) {
 	w.fold().forwardAll(dst, pose, rows)
 }
 
-// poseChunk is how many poses a goroutine takes at a time.
-const poseChunk = 1024
-
 // forwardAll is forward in parallel over rows.
 func (f *folded[T]) forwardAll(dst, pose []T, rows int) {
 	in, out := f.in(), f.out()
 	parallel.For(rows, poseChunk, func(lo, hi int) {
 		f.forward(dst[lo*out:hi*out], pose[lo*in:hi*in], hi-lo, f.scratch())
 	})
+}
+
+// MulAdds is the number of multiply-adds that one pose takes, without the activations.
+func (w *WeightNet[T]) MulAdds() float64 {
+	n := 0
+	for _, l := range w.Linear {
+		n += l.In * l.Out
+	}
+	return float64(n)
+}
+
+// poseBlock is how many poses pass through two layers of a WeightNet at a time, so that the intermediate results stay in the
+// first-level cache.
+const poseBlock = 42
+
+// throughLayers sets dst [poses, out] to the result of two layers for poses. between is scratch for poseBlock results of the
+// first layer.
+func throughLayers[T Float](dst, poses []T, first, second *simd.Dense[T], between []T) {
+	e, mid, out := first.B.K(), first.B.N(), second.B.N()
+	for lo, n := 0, len(poses)/e; lo < n; lo += poseBlock {
+		m := min(poseBlock, n-lo)
+		simd.DenseSwish(between[:m*mid], poses[lo*e:(lo+m)*e], first, m)
+		simd.DenseSwish(dst[lo*out:(lo+m)*out], between[:m*mid], second, m)
+	}
 }

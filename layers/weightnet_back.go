@@ -286,3 +286,15 @@ func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *nor
 	}
 	return &k
 }
+
+// windowedGradient is the gradient to the weights before the window, given that to the weights behind it.
+type windowedGradient[T Float] struct {
+	weightGradient[T]
+	window []T
+}
+
+func (g *windowedGradient[T]) produce(dw []T, k, from, to int) {
+	g.weightGradient.produce(dw, k, from, to)
+	lo, hi := g.part(k)
+	scaleRows(dw, g.window[lo:hi], to-from)
+}

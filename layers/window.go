@@ -67,25 +67,6 @@ type windowedPairs[T Float] struct {
 	last     *windowed[T]
 }
 
-// windowed returns what a layer's window makes of the geometry's pairs.
-func (p *Pairs[T]) windowed(l *radius[T], g *Geometry[T]) *windowed[T] {
-	if l.Window.box() {
-		return nil
-	}
-	k := &p.windows
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	r := l.Radius()
-	if k.last != nil && k.window == l.Window && k.radius == r {
-		return k.last
-	}
-	if k.distance == nil {
-		k.distance = distances(g.Points.Group, p.Neighborhood)
-	}
-	k.window, k.radius, k.last = l.Window, r, windowsOf[T](p.Neighborhood, l.Window, r, k.distance)
-	return k.last
-}
-
 // Windowing is a window over a neighbourhood of a group, for Arrange.
 type Windowing struct {
 	Window Window
@@ -172,29 +153,4 @@ func (w *windowed[T]) rows() []T {
 		return nil
 	}
 	return w.row
-}
-
-// inTableOrder returns windows whose poses are numbered as in poseTable, for convolutions of c channels.
-func (p *Pairs[T]) inTableOrder(w *windowed[T], c int) *windowed[T] {
-	if w == nil || !p.tiled() || p.tiles(c).old == nil {
-		return w
-	}
-	old := p.tiles(c).old
-	pose := make([]T, len(old))
-	for to, q := range old {
-		pose[to] = w.pose[q]
-	}
-	return &windowed[T]{pose, w.row}
-}
-
-// windowedGradient is the gradient to the weights before the window, given that to the weights behind it.
-type windowedGradient[T Float] struct {
-	weightGradient[T]
-	window []T
-}
-
-func (g *windowedGradient[T]) produce(dw []T, k, from, to int) {
-	g.weightGradient.produce(dw, k, from, to)
-	lo, hi := g.part(k)
-	scaleRows(dw, g.window[lo:hi], to-from)
 }
